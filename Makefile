@@ -1,0 +1,164 @@
+# weir. `make help` lists the targets. Everything built goes to build/; a second make does nothing.
+
+VERSION = 0.1.0
+PREFIX ?= /usr/local
+DESTDIR ?=
+PROGRAM_PREFIX ?=
+B ?= build
+
+CC ?= cc
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+OPT ?= -O3 -g
+MARCH ?=
+NVCC ?= $(shell command -v nvcc 2>/dev/null)
+
+# ---- what is built ------------------------------------------------------------------------------------------------
+# A directory with a main.c is a program. A .c file of common/ or radon/ named in TOOLS is a small program of its own.
+PROGRAMS := $(patsubst %/main.c,%,$(wildcard */main.c))
+TOOLS := $(wildcard common/pgmtoraw.c common/rawtopnm.c common/rawinfo.c common/rawtile.c common/rawjoin.c \
+	common/rawtotext.c radon/sutoraw.c radon/rawtosu.c radon/segytoraw.c radon/rawtosegy.c)
+BINARIES := $(PROGRAMS:%=$(B)/%) $(patsubst %.c,$(B)/%,$(notdir $(TOOLS)))
+
+COMMON := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(TOOLS),$(wildcard common/*.c)))
+core = $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(1)/main.c $(TOOLS),$(wildcard $(1)/*.c)))
+CORES := $(foreach p,$(patsubst %/,%,$(dir $(wildcard */direct.c))),$(call core,$(p)))
+
+# The GPU is chosen at link time: the CUDA twins where nvcc was found, else the same symbols that say so.
+ifneq ($(and $(NVCC),$(wildcard gpu/gpu.cu)),)
+GPU := $(patsubst %.cu,$(B)/obj/%.cu.o,$(wildcard gpu/*.cu))
+CUDA_HOME ?= $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
+GPULIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -ldl -lrt
+else
+GPU := $(patsubst %.c,$(B)/obj/%.o,$(wildcard gpu/none.c))
+endif
+
+# ---- flags --------------------------------------------------------------------------------------------------------
+WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla
+SAN ?=
+ALL_CPPFLAGS = -I. -D_GNU_SOURCE -DWEIR_VERSION='"$(VERSION)"' $(CPPFLAGS)
+ALL_CFLAGS = -std=c17 $(OPT) $(if $(MARCH),-march=$(MARCH)) -fopenmp -fno-math-errno -fno-trapping-math \
+	$(WARN) $(SAN) $(CFLAGS) $(FLAGS_$(firstword $(subst /, ,$*)))
+LIBS = -lfftw3f -lfftw3 -lnetpbm -lm -lpthread
+ALL_LDFLAGS = -fopenmp $(SAN) $(LDFLAGS)
+
+# Flags of one program alone. FMA contraction: see 'numerical error' on the page of each.
+FLAGS_wconv = -ffp-contract=fast
+FLAGS_usfft = -ffp-contract=fast
+FLAGS_radon = -ffp-contract=fast
+FLAGS_emst = -ffp-contract=off
+FLAGS_dptrace = -ffp-contract=off
+
+all: $(BINARIES)
+
+# A stamp with compiler and flags: objects are made anew when either changes.
+$(B)/flags: force
+	@mkdir -p $(@D)
+	@echo '$(CC) $(ALL_CPPFLAGS) $(subst ','\'',$(ALL_CFLAGS)) $(ALL_LDFLAGS) $(NVCC)' | cmp -s - $@ || \
+	 echo '$(CC) $(ALL_CPPFLAGS) $(subst ','\'',$(ALL_CFLAGS)) $(ALL_LDFLAGS) $(NVCC)' >$@
+
+$(B)/obj/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Volta's successors to Hopper as machine code, newer ones by PTX.
+ARCHS ?= 75 80 86 89 90
+$(B)/obj/%.cu.o: %.cu $(B)/flags
+	@mkdir -p $(@D)
+	$(NVCC) -O3 -std=c++17 -I. -Werror all-warnings -Xcompiler -Wall \
+	 $(foreach a,$(ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90 \
+	 -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+$(B)/libcommon.a: $(COMMON)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+.SECONDEXPANSION:
+$(PROGRAMS:%=$(B)/%): $(B)/%: $(B)/obj/%/main.o $$(call core,$$*) $$(if $$(filter radon,$$*),$$(call core,usfft)) \
+		$(GPU) $(B)/libcommon.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) $(LIBS)
+
+define tool
+$(B)/$(notdir $(1:.c=)): $(B)/obj/$(1:.c=.o) $(B)/libcommon.a
+	$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(if $$(findstring segy,$(1)),-lsegyio) $$(LIBS)
+endef
+$(foreach t,$(TOOLS),$(eval $(call tool,$(t))))
+
+# ---- tests, benches, demo -----------------------------------------------------------------------------------------
+CHECK := $(patsubst %.c,$(B)/obj/%.o,$(wildcard t/check*.c))
+$(B)/t/check: $(CHECK) $(CORES) $(GPU) $(B)/libcommon.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) $(LIBS)
+
+# t/NAME.c that is no part of check is a helper program of the tests.
+HELPERS := $(patsubst t/%.c,$(B)/t/%,$(filter-out $(wildcard t/check*.c),$(wildcard t/*.c)))
+$(HELPERS): $(B)/t/%: $(B)/obj/t/%.o $(B)/libcommon.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+# A bench names the library of a peer in its first line, `/* pkg-config: lept */`, and is left out where that is absent.
+pkg = $(shell sed -n '1s,.*pkg-config: \(.*\) \*/.*,\1,p' $(1))
+BENCHES := $(foreach f,$(wildcard t/bench/*.c),$(if $(call pkg,$(f)),$(if $(shell pkg-config --exists $(call pkg,$(f)) \
+	2>/dev/null && echo yes),$(f)),$(f)))
+$(BENCHES:t/%.c=$(B)/t/%): $(B)/t/bench/%: t/bench/%.c $(CORES) $(GPU) $(B)/libcommon.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(if $(call pkg,$<),$(shell pkg-config --cflags $(call pkg,$<) | sed 's/-I/-isystem /g')) \
+	 -MMD -MP -MF $@.d -MT $@ $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(GPULIBS) $(LIBS) $(if $(call pkg,$<),$(shell pkg-config --libs $(call pkg,$<)))
+
+check: all $(B)/t/check $(HELPERS)
+	B=$(B) t/run
+
+bench: all $(HELPERS) $(BENCHES:t/%.c=$(B)/t/%)
+	B=$(B) t/bench/run $(ONLY)
+
+demo: all $(HELPERS)
+	B=$(B) t/demo/run
+
+# Everything above once more under AddressSanitizer and UBSan, then the numbers under ThreadSanitizer.
+san:
+	$(MAKE) B=build/san OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' NVCC= check
+	t/tsan $(MAKE)
+
+FUZZ := $(patsubst t/fuzz/%.c,build/fuzz/%,$(wildcard t/fuzz/*.c))
+fuzz:
+	t/fuzz/run $(MAKE)
+
+build/fuzz/%: t/fuzz/%.c $(wildcard common/*.[ch])
+	@mkdir -p $(@D)
+	clang -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined $(ALL_CPPFLAGS) -o $@ $< \
+	 $(filter-out $(TOOLS),$(wildcard common/*.c)) -fopenmp $(LIBS)
+
+# ---- upkeep -------------------------------------------------------------------------------------------------------
+SOURCES = $(shell git ls-files '*.c' '*.h' '*.cu' 2>/dev/null)
+lint:
+	t/lint
+
+format:
+	clang-format -i $(SOURCES)
+
+# What build, tests and demo need; then the linters and the peers that bench measures against.
+deps:
+	t/deps
+
+deps-dev:
+	t/deps dev
+
+install: all
+	t/install $(B) '$(DESTDIR)$(PREFIX)' '$(PROGRAM_PREFIX)' $(BINARIES)
+
+uninstall:
+	t/install -u '$(DESTDIR)$(PREFIX)' '$(PROGRAM_PREFIX)' $(BINARIES)
+
+clean:
+	rm -rf build
+
+help:
+	@echo 'all check san bench demo fuzz lint format deps deps-dev install uninstall clean'
+	@echo 'NVCC= (no CUDA)  MARCH=native  PREFIX=$(PREFIX)  DESTDIR=  PROGRAM_PREFIX=  ONLY=program (bench)'
+
+force:
+.PHONY: all check san bench demo fuzz lint format deps deps-dev install uninstall clean help force
+.DELETE_ON_ERROR:
+
+-include $(shell find $(B)/obj $(B)/t -name '*.d' 2>/dev/null)

@@ -1,0 +1,33 @@
+/*
+ * Memory. The one place where products of sizes are checked. Blocks are aligned to 64 bytes (a cache line, one AVX-512
+ * register). weir_alloc leaves the pages untouched, so a large block commits memory only as it is written.
+ */
+#ifndef WEIR_MEM_H
+#define WEIR_MEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define WEIR_ALIGN 64
+
+/* *product = a * b; false when that overflows. product may be NULL (a question only). */
+bool weir_mul(size_t a, size_t b, size_t *product);
+
+/* n * size bytes, or NULL when that overflows or there is no memory. n == 0 gives a block that can be freed. */
+void *weir_alloc(size_t n, size_t size);
+
+/* The same, zeroed. */
+void *weir_calloc(size_t n, size_t size);
+
+/* Frees what the two above gave; NULL is nothing. */
+void weir_free(void *p);
+
+/* The same as the two above, for main.c and common/ only: they die when there is no memory. */
+void *weir_xalloc(size_t n, size_t size);
+char *weir_xstrdup(const char *s);
+
+/* Bytes of RAM in this machine, and the most this process has held so far (resident). */
+size_t weir_ram_bytes(void);
+size_t weir_peak_bytes(void);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * What --stats reports: one JSON object on one line. Time is charged to the stage that just ended:
+ *
+ *	stats_start(&st);
+ *	...read...	stats_lap(&st, STATS_READ);
+ *	...run...	stats_lap(&st, STATS_COMPUTE);
+ *	stats_add(&st, "tiles", "%zu", n);
+ *	stats_print(&st, &args.common);
+ */
+#ifndef WEIR_STATS_H
+#define WEIR_STATS_H
+
+#include <stdint.h>
+
+#include "common/opt.h"
+
+enum stats_stage { STATS_READ, STATS_PLAN, STATS_COMPUTE, STATS_WRITE, STATS_STAGES };
+
+struct stats {
+	double start, last; /* seconds */
+	double seconds[STATS_STAGES];
+	uint64_t items, bytes_in, bytes_out;
+	int threads;
+	char own[2048]; /* the program's own members, ", \"name\": value" each */
+};
+
+double stats_now(void); /* seconds on a clock that never jumps */
+void stats_start(struct stats *st);
+void stats_lap(struct stats *st, enum stats_stage stage);
+
+/* The program's own figure: a JSON value by printf. A name given again replaces nothing: give each once, at the end. */
+void stats_add(struct stats *st, const char *name, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Writes the object where --stats asked for it; nothing when it was not given. */
+void stats_print(struct stats *st, const struct opt_common *o);
+
+#endif
