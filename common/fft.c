@@ -1,0 +1,55 @@
+#include <errno.h>
+#include <fftw3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/fft.h"
+
+size_t
+fft_size(size_t n)
+{
+	for (size_t m = n < 4 ? 4 : (n + 3) / 4 * 4;; m += 4) {
+		size_t r = m, odd = 0;
+		while (r % 2 == 0)
+			r /= 2;
+		for (size_t p = 3; p <= 7; p += 2)
+			while (r % p == 0) {
+				r /= p;
+				odd++;
+			}
+		if (r == 1 && odd <= 3)
+			return m;
+	}
+}
+
+/* The file holds the single-precision wisdom and then the double; each is one parenthesised expression. */
+int
+fft_wisdom_read(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	int ok;
+
+	if (!f)
+		return errno == ENOENT ? 0 : -errno;
+	ok = fftwf_import_wisdom_from_file(f) && fftw_import_wisdom_from_file(f);
+	fclose(f);
+	return ok ? 0 : -EINVAL;
+}
+
+int
+fft_wisdom_write(const char *path)
+{
+	FILE *f = fopen(path, "w");
+
+	if (!f)
+		return -errno;
+	fftwf_export_wisdom_to_file(f);
+	fputc('\n', f);
+	fftw_export_wisdom_to_file(f);
+	if (fflush(f) || ferror(f)) {
+		int e = errno ? errno : EIO;
+		fclose(f);
+		return -e;
+	}
+	return fclose(f) ? -errno : 0;
+}

@@ -1,0 +1,146 @@
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "t/check.h"
+
+const char *const weir_prog = "check";
+
+static size_t tests, failed;
+
+static void
+report(bool ok, const char *name, const char *why)
+{
+	printf("%s %zu - %s\n", ok ? "ok" : "not ok", ++tests, name);
+	if (!ok && *why)
+		printf("# %s\n", why);
+	failed += !ok;
+	fflush(stdout);
+}
+
+void
+check(bool ok, const char *name, const char *why, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, why);
+	vsnprintf(text, sizeof text, why, ap);
+	va_end(ap);
+	report(ok, name, text);
+}
+
+void
+check_case(struct check_many *m, bool ok, const char *why, ...)
+{
+	va_list ap;
+
+	m->cases++;
+	if (ok || m->failures++)
+		return;
+	va_start(ap, why);
+	vsnprintf(m->first, sizeof m->first, why, ap);
+	va_end(ap);
+}
+
+void
+check_end(struct check_many *m, const char *name)
+{
+	check(m->failures == 0 && m->cases > 0, name, "%zu of %zu cases fail; the first: %s",
+	      m->failures, m->cases, m->first);
+}
+
+void
+check_skip(const char *name, const char *reason)
+{
+	printf("ok %zu - %s # skip %s\n", ++tests, name, reason);
+}
+
+uint64_t
+rng_u64(struct check_rng *r)
+{
+	/* splitmix64 */
+	uint64_t z = r->s += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+size_t
+rng_below(struct check_rng *r, size_t n)
+{
+	return (size_t)(rng_u64(r) % n);
+}
+
+double
+rng_unit(struct check_rng *r)
+{
+	return (double)(rng_u64(r) >> 11) * 0x1p-53;
+}
+
+double
+rng_normal(struct check_rng *r)
+{
+	double u = 1 - rng_unit(r), v = rng_unit(r);
+
+	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
+void
+check_poison(void *p, size_t bytes)
+{
+	memset(p, 0xff, bytes);
+}
+
+double
+check_relerr(const float *a, const double *b, size_t n)
+{
+	double worst = 0, peak = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double d = fabs((double)a[i] - b[i]);
+		if (isnan(d))
+			return NAN;
+		worst = d > worst ? d : worst;
+		peak = fabs(b[i]) > peak ? fabs(b[i]) : peak;
+	}
+	return peak > 0 ? worst / peak : worst;
+}
+
+/*
+ * A program's checks are a weak symbol: a line here, a file beside it. A line whose file is not there yet is passed over.
+ */
+#define PROGRAM(name) extern void check_##name(void) __attribute__((weak));
+#include "t/check_list.h"
+#undef PROGRAM
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} programs[] = {
+#define PROGRAM(name) {#name, check_##name},
+#include "t/check_list.h"
+#undef PROGRAM
+};
+
+static bool
+wanted(const char *name, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], name))
+			return true;
+	return argc == 1;
+}
+
+int
+main(int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+		if (programs[i].run && wanted(programs[i].name, argc, argv))
+			programs[i].run();
+	printf("1..%zu\n", tests);
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,47 @@
+/*
+ * The checks of numbers: every fast path against its slow twin in direct.c, on awkward sizes, random and extreme data.
+ * t/check_NAME.c holds those of a program, as `void check_NAME(void)`, listed in check.c. The output is TAP.
+ *
+ *	build/t/check [PROGRAM ...]
+ */
+#ifndef WEIR_CHECK_H
+#define WEIR_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One test: ok or not, its name says the behaviour; when not ok, why (printf) goes out as a comment. */
+void check(bool ok, const char *name, const char *why, ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * A test made of many cases: check_case counts a failure and keeps the first one's reason, check_end reports all as one
+ * test.
+ */
+struct check_many {
+	size_t cases, failures;
+	char first[256];
+};
+void check_case(struct check_many *m, bool ok, const char *why, ...)
+    __attribute__((format(printf, 3, 4)));
+void check_end(struct check_many *m, const char *name);
+
+/* Not to be tested here: counted as a skip with its reason. */
+void check_skip(const char *name, const char *reason);
+
+/* A generator with a fixed seed (xoshiro-like quality is not needed): the same numbers on every machine. */
+struct check_rng {
+	uint64_t s;
+};
+uint64_t rng_u64(struct check_rng *r);
+size_t rng_below(struct check_rng *r, size_t n); /* 0..n-1 */
+double rng_unit(struct check_rng *r);		 /* [0,1) */
+double rng_normal(struct check_rng *r);		 /* mean 0, variance 1 */
+
+/* Fills with NaN (all bytes 0xff): what a checked run must overwrite. */
+void check_poison(void *p, size_t bytes);
+
+/* max |a-b| / max |b|, or NaN when any difference is NaN. */
+double check_relerr(const float *a, const double *b, size_t n);
+
+#endif

@@ -1,0 +1,8 @@
+/* The programs with checks of numbers, for check.c. */
+PROGRAM(common)
+PROGRAM(usfft)
+PROGRAM(radon)
+PROGRAM(wconv)
+PROGRAM(emst)
+PROGRAM(dptrace)
+PROGRAM(morphrec)
