@@ -290,63 +290,54 @@ set_directions(struct head *h, char *s)
 	return 0;
 }
 
-/* Known to NRRD, of no meaning here. */
-static int
-set_nothing(struct head *h, char *s)
-{
-	(void)h;
-	(void)s;
-	return 0;
-}
-
 static const struct {
 	const char *name;
 	int (*set)(struct head *h, char *s);
 	bool per_axis; /* must stand after dimension */
 } fields[] = {
-    {"type", set_type, false},
-    {"dimension", set_dimension, false},
-    {"sizes", set_sizes, true},
-    {"encoding", set_encoding, false},
-    {"endian", set_endian, false},
-    {"kinds", set_kinds, true},
-    {"centers", set_centers, true},
-    {"centerings", set_centers, true},
-    {"spacings", set_spacings, true},
-    {"axis mins", set_mins, true},
-    {"axismins", set_mins, true},
-    {"axis maxs", set_maxs, true},
-    {"axismaxs", set_maxs, true},
-    {"labels", set_labels, true},
-    {"units", set_units, true},
-    {"space directions", set_directions, true},
-    {"content", set_content, false},
-    {"line skip", set_skip, false},
-    {"lineskip", set_skip, false},
-    {"byte skip", set_skip, false},
-    {"byteskip", set_skip, false},
-    {"data file", set_data_file, false},
-    {"datafile", set_data_file, false},
-    {"number", set_nothing, false},
-    {"min", set_nothing, false},
-    {"max", set_nothing, false},
-    {"old min", set_nothing, false},
-    {"oldmin", set_nothing, false},
-    {"old max", set_nothing, false},
-    {"oldmax", set_nothing, false},
-    {"sample units", set_nothing, false},
-    {"sampleunits", set_nothing, false},
-    {"thicknesses", set_nothing, true},
-    {"space", set_nothing, false},
-    {"space dimension", set_nothing, false},
-    {"space units", set_nothing, false},
-    {"space origin", set_nothing, false},
-    {"measurement frame", set_nothing, false},
+    {"type", set_type, false},	      {"dimension", set_dimension, false},
+    {"sizes", set_sizes, true},	      {"encoding", set_encoding, false},
+    {"endian", set_endian, false},    {"kinds", set_kinds, true},
+    {"centers", set_centers, true},   {"centerings", set_centers, true},
+    {"spacings", set_spacings, true}, {"axis mins", set_mins, true},
+    {"axis maxs", set_maxs, true},    {"labels", set_labels, true},
+    {"units", set_units, true},	      {"space directions", set_directions, true},
+    {"content", set_content, false},  {"line skip", set_skip, false},
+    {"byte skip", set_skip, false},   {"data file", set_data_file, false},
 };
 enum { TYPE, DIMENSION, SIZES, ENCODING, NFIELDS = sizeof fields / sizeof *fields };
 _Static_assert(NFIELDS <= 64, "one bit per field");
 
+/* Known to NRRD, of no meaning here. */
+static const char *const ignored[] = {"number",	     "min",	     "max",
+				      "old min",     "old max",	     "sample units",
+				      "thicknesses", "space",	     "space dimension",
+				      "space units", "space origin", "measurement frame"};
+
 /* --- lines ----------------------------------------------------------------------------------- */
+
+/* Field names compare without regard to case and blanks: "axis mins" is "axismins". */
+static bool
+same_field(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		a += strspn(a, " ");
+		b += strspn(b, " ");
+		if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+			return false;
+		if (!*a)
+			return true;
+	}
+}
+
+static bool
+is_ignored(const char *name)
+{
+	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+		if (same_field(name, ignored[i]))
+			return true;
+	return false;
+}
 
 static int
 take_field(struct head *h, char *line, char *colon)
@@ -357,7 +348,7 @@ take_field(struct head *h, char *line, char *colon)
 	while (isspace((unsigned char)*value))
 		value++;
 	for (size_t i = 0; i < NFIELDS; i++) {
-		if (strcasecmp(line, fields[i].name))
+		if (!same_field(line, fields[i].name))
 			continue;
 		if (h->seen >> i & 1)
 			return fail(h, "field '%s' stands twice", line);
@@ -366,7 +357,7 @@ take_field(struct head *h, char *line, char *colon)
 		h->seen |= 1ul << i;
 		return fields[i].set(h, value);
 	}
-	return fail(h, "unknown field '%.40s'", line);
+	return is_ignored(line) ? 0 : fail(h, "unknown field '%.40s'", line);
 }
 
 static int

@@ -15,7 +15,8 @@
 #include "common/raw.h"
 #include "common/swap.h"
 
-enum { BLOCK = 1 << 20 };
+/* stdio's buffer is small beside the blocks, so that most bytes go straight to where they belong. */
+enum { BLOCK = 1 << 20, BUFFER = 1 << 16 };
 
 _Noreturn void
 raw_die(const struct raw_in *in, const char *fmt, ...)
@@ -49,7 +50,7 @@ open_path(const char *path)
 		taken = true;
 		f = stdin;
 	}
-	setvbuf(f, NULL, _IOFBF, BLOCK);
+	setvbuf(f, NULL, _IOFBF, BUFFER);
 	fcntl(fileno(f), F_SETPIPE_SZ, BLOCK); /* fails on what is no pipe, which is fine */
 	return f;
 }

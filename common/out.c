@@ -13,7 +13,7 @@
 #include "common/raw.h"
 #include "common/swap.h"
 
-enum { BLOCK = 1 << 20 };
+enum { BLOCK = 1 << 20, BUFFER = 1 << 16 };
 
 struct raw_out {
 	FILE *f;
@@ -97,7 +97,7 @@ create(const char *path, enum raw_as as, bool text)
 		open_path(out, path);
 	if (!text && isatty(fileno(out->f)))
 		die_usage("binary data is not written to a terminal; redirect it or use -o");
-	setvbuf(out->f, NULL, _IOFBF, BLOCK);
+	setvbuf(out->f, NULL, _IOFBF, BUFFER);
 	fcntl(fileno(out->f), F_SETPIPE_SZ, BLOCK);
 	return out;
 }

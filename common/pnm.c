@@ -1,5 +1,6 @@
 #include <netpbm/pam.h>
 #include <setjmp.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,8 +51,9 @@ guarded(void (*step)(void *arg), void *arg, char err[RAW_ERR])
 
 struct reading {
 	FILE *f;
-	struct pam pam;
-	const struct img *x;
+	struct pam pam;	     /* read_head fills it */
+	const struct img *x; /* read_rows fills its payload */
+	char magic;
 };
 
 static void
@@ -92,54 +94,82 @@ pnm_head(FILE *f, struct img *x, bool *block, char err[RAW_ERR])
 	return 0;
 }
 
-/* Rows through libnetpbm: the plain formats and the packed bits of P4. */
+/*
+ * Rows of the plain formats and of P4's packed bits. By the row functions of each format and not by the tuples of pam.h:
+ * a tuple row of a wide picture would commit sixteen times its memory before the first sample has come.
+ */
+static void
+read_bits(FILE *f, uint8_t *to, size_t w, size_t h, int format)
+{
+	bit *row = pbm_allocrow((unsigned)w);
+
+	for (size_t y = 0; y < h; y++) {
+		pbm_readpbmrow(f, row, (int)w, format);
+		for (size_t x = 0; x < w; x++)
+			*to++ = row[x] == PBM_WHITE;
+	}
+	pbm_freerow(row);
+}
+
+/* Stores sample i of an item of either type. */
+static void
+store(const struct img *x, size_t i, unsigned v)
+{
+	if (x->type == IMG_U8)
+		((uint8_t *)x->data)[i] = (uint8_t)v;
+	else
+		((uint16_t *)x->data)[i] = (uint16_t)v;
+}
+
+static void
+read_grays(FILE *f, const struct img *x, size_t w, size_t h)
+{
+	gray *row = pgm_allocrow((unsigned)w);
+
+	for (size_t y = 0; y < h; y++) {
+		pgm_readpgmrow(f, row, (int)w, img_maxval(x), PGM_FORMAT);
+		for (size_t i = 0; i < w; i++)
+			store(x, y * w + i, row[i]);
+	}
+	pgm_freerow(row);
+}
+
+static void
+read_colours(FILE *f, const struct img *x, size_t w, size_t h)
+{
+	pixel *row = ppm_allocrow((unsigned)w);
+
+	for (size_t y = 0; y < h; y++) {
+		ppm_readppmrow(f, row, (int)w, img_maxval(x), PPM_FORMAT);
+		for (size_t i = 0; i < w; i++) {
+			store(x, 3 * (y * w + i), PPM_GETR(row[i]));
+			store(x, 3 * (y * w + i) + 1, PPM_GETG(row[i]));
+			store(x, 3 * (y * w + i) + 2, PPM_GETB(row[i]));
+		}
+	}
+	ppm_freerow(row);
+}
+
 static void
 read_rows(void *arg)
 {
-	struct reading *r = arg;
-	const size_t n = (size_t)r->pam.width * r->pam.depth;
-	tuple *row = pnm_allocpamrow(&r->pam);
+	const struct reading *r = arg;
+	const struct img *x = r->x;
 
-	for (int y = 0; y < r->pam.height; y++) {
-		pnm_readpamrow(&r->pam, row);
-		for (size_t i = 0; i < n; i++) {
-			sample v = row[i / r->pam.depth][i % r->pam.depth];
-			if (r->x->type == IMG_U8)
-				((unsigned char *)r->x->data)[(size_t)y * n + i] = (unsigned char)v;
-			else
-				((unsigned short *)r->x->data)[(size_t)y * n + i] =
-				    (unsigned short)v;
-		}
-	}
-	pnm_freepamrow(row);
-}
-
-static int
-format_of(char magic)
-{
-	return magic == '1'   ? PBM_FORMAT
-	       : magic == '2' ? PGM_FORMAT
-	       : magic == '3' ? PPM_FORMAT
-			      : RPBM_FORMAT;
+	if (r->magic == '3')
+		read_colours(r->f, x, x->axis[1].n, x->axis[2].n);
+	else if (r->magic == '2')
+		read_grays(r->f, x, x->axis[0].n, x->axis[1].n);
+	else
+		read_bits(r->f, x->data, x->axis[0].n, x->axis[1].n,
+			  r->magic == '1' ? PBM_FORMAT : RPBM_FORMAT);
 }
 
 int
 pnm_load(FILE *f, const struct img *x, char magic, char err[RAW_ERR])
 {
-	struct reading r = {.f = f, .x = x};
-	const bool gray = x->dim == 2;
+	struct reading r = {.f = f, .x = x, .magic = magic};
 
-	r.pam = (struct pam){
-	    .size = sizeof r.pam,
-	    .len = (unsigned)PAM_STRUCT_SIZE(tuple_type),
-	    .file = f,
-	    .format = format_of(magic),
-	    .width = (int)x->axis[!gray].n,
-	    .height = (int)x->axis[!gray + 1].n,
-	    .depth = gray ? 1 : (unsigned)x->axis[0].n,
-	    .maxval = img_maxval(x),
-	    .bytes_per_sample = (unsigned)img_type_size(x->type),
-	};
 	return guarded(read_rows, &r, err);
 }
 
