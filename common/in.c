@@ -279,6 +279,12 @@ raw_bytes_in(const struct raw_in *in)
 	return in->bytes;
 }
 
+bool
+raw_swapped(const struct raw_in *in)
+{
+	return in->swap;
+}
+
 uint64_t
 raw_offset(const struct raw_in *in)
 {

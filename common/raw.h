@@ -66,6 +66,9 @@ const char *raw_name(const struct raw_in *in);
 size_t raw_item(const struct raw_in *in);
 uint64_t raw_bytes_in(const struct raw_in *in);
 
+/* Whether the current item is written in the other byte order than this machine's; raw_read turns it. */
+bool raw_swapped(const struct raw_in *in);
+
 /* Offset of the payload of the current item in its file; dies on a pipe. */
 uint64_t raw_offset(const struct raw_in *in);
 
