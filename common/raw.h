@@ -104,6 +104,12 @@ void raw_put(struct raw_out *out, const struct img *x);
 void raw_printf(struct raw_out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void raw_text(struct raw_out *out, const char *text, size_t n);
 
+/*
+ * raw_head and the whole payload of in's current item, of which nothing was read, a block at a time; with a progress bar
+ * unless quiet.
+ */
+void raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet);
+
 uint64_t raw_bytes_out(const struct raw_out *out);
 
 /* The one checked flush, close and rename. A full disk is never a success. */
