@@ -63,6 +63,15 @@ img_type_named(const char *word)
 	return IMG_NONE;
 }
 
+const char *
+img_format_name(enum img_format format)
+{
+	static const char *const names[] = {
+	    [IMG_RAW] = "raw", [IMG_PNM] = "PNM", [IMG_PFM] = "PFM", [IMG_NPY] = "npy"};
+
+	return names[format];
+}
+
 bool
 img_is_float(enum img_type type)
 {

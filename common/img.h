@@ -97,6 +97,8 @@ void img_set_unit(struct img_axis *a, const char *unit);
 /* maxval:= as a number in 1..65535, or 0 when the key is absent or not such a number. */
 unsigned img_maxval(const struct img *x);
 
+const char *img_format_name(enum img_format format); /* "raw", "PNM", "PFM", "npy" */
+
 bool img_is_float(enum img_type type);
 
 /* Axis 0 holds real and imaginary part. */

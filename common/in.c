@@ -294,6 +294,17 @@ raw_offset(const struct raw_in *in)
 }
 
 void
+raw_say(const struct raw_in *in, const struct img *x)
+{
+	char sizes[IMG_MAXDIM * 24] = "";
+
+	for (int i = 0; i < x->dim; i++)
+		sprintf(sizes + strlen(sizes), "%s%zu", i ? " x " : "", x->axis[i].n);
+	warn("%s: item %zu: %s, %s, %s", raw_name(in), raw_item(in), img_format_name(x->format),
+	     img_type_name(x->type), sizes);
+}
+
+void
 raw_load_file(const char *path, size_t max_bytes, bool map, struct img *x)
 {
 	char *list[] = {(char *)(uintptr_t)path};

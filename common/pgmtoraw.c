@@ -34,6 +34,8 @@ convert(const struct args *args, struct raw_in *in, struct raw_out *out, struct 
 	struct img x;
 
 	for (; raw_next(in, &x); st->items++) {
+		if (args->common.verbose)
+			raw_say(in, &x);
 		if (x.format != IMG_RAW)
 			opt_add_history(&x, &args->common);
 		raw_copy(in, out, &x, args->common.quiet);

@@ -72,6 +72,9 @@ bool raw_swapped(const struct raw_in *in);
 /* Offset of the payload of the current item in its file; dies on a pipe. */
 uint64_t raw_offset(const struct raw_in *in);
 
+/* What the current item is, in a line on stderr: for -v. */
+void raw_say(const struct raw_in *in, const struct img *x);
+
 /* Dies `prog: file: item N: reason`. */
 _Noreturn void
 raw_die(const struct raw_in *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

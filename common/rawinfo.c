@@ -7,6 +7,7 @@
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/opt.h"
+#include "common/progress.h"
 #include "common/raw.h"
 #include "common/sample.h"
 #include "common/stats.h"
@@ -52,36 +53,31 @@ parse(int argc, char **argv)
 enum { BLOCK = 4096 }; /* samples at a time */
 
 static struct sample_stats
-survey(struct raw_in *in, const struct img *x)
+survey(struct raw_in *in, const struct img *x, bool quiet)
 {
 	char block[8 * BLOCK];
 	double v[BLOCK];
 	struct sample_stats s;
-	size_t left;
+	struct progress bar;
+	size_t count;
 
-	img_count(x, &left);
+	img_count(x, &count);
 	sample_stats_start(&s);
-	while (left) {
-		const size_t n = left < BLOCK ? left : BLOCK;
+	progress_start(&bar, quiet);
+	for (size_t done = 0; done < count;) {
+		const size_t n = count - done < BLOCK ? count - done : BLOCK;
 
 		raw_read(in, block, n);
 		sample_load(v, block, x->type, n);
 		sample_stats_add(&s, v, n);
-		left -= n;
+		done += n;
+		progress_step(&bar, (double)done / (double)count);
 	}
+	progress_end(&bar);
 	return s;
 }
 
 /* --- as text --------------------------------------------------------------------------------- */
-
-static const char *
-format_name(enum img_format format)
-{
-	static const char *const names[] = {
-	    [IMG_RAW] = "raw", [IMG_PNM] = "PNM", [IMG_PFM] = "PFM", [IMG_NPY] = "npy"};
-
-	return names[format];
-}
 
 static const char *
 byte_order(const struct raw_in *in)
@@ -116,8 +112,8 @@ print_text(struct raw_out *out, const struct raw_in *in, const struct img *x,
 
 	img_bytes(x, &bytes);
 	raw_printf(out, "%s# %s: item %zu, %s, %zu bytes of samples\n",
-		   raw_item(in) > 1 ? "\n" : "", raw_name(in), raw_item(in), format_name(x->format),
-		   bytes);
+		   raw_item(in) > 1 ? "\n" : "", raw_name(in), raw_item(in),
+		   img_format_name(x->format), bytes);
 	print_header(out, in, x);
 	if (s->finite)
 		raw_printf(out, "min: %.9g\nmax: %.9g\nmean: %.9g\n", s->lo, s->hi,
@@ -185,7 +181,7 @@ print_json(struct raw_out *out, const struct raw_in *in, const struct img *x,
 	raw_printf(out, "{\"file\": ");
 	print_string(out, raw_name(in));
 	raw_printf(out, ", \"item\": %zu, \"format\": \"%s\", \"type\": \"%s\", \"axes\": [",
-		   raw_item(in), format_name(x->format), img_type_name(x->type));
+		   raw_item(in), img_format_name(x->format), img_type_name(x->type));
 	for (int i = 0; i < x->dim; i++) {
 		raw_printf(out, i ? ", " : "");
 		print_axis(out, &x->axis[i]);
@@ -214,10 +210,12 @@ describe(const struct args *args, struct raw_in *in, struct raw_out *out, struct
 	struct img x;
 
 	for (; raw_next(in, &x); st->items++) {
+		if (args->common.verbose)
+			raw_say(in, &x);
 		if (args->skip) {
 			raw_printf(out, "%ju\n", (uintmax_t)raw_offset(in));
 		} else {
-			s = survey(in, &x);
+			s = survey(in, &x, args->common.quiet);
 			(args->json ? print_json : print_text)(out, in, &x, &s);
 		}
 		img_free(&x);

@@ -235,6 +235,8 @@ convert(const struct args *args, struct raw_in *in, struct raw_out *out, struct 
 	struct img x;
 
 	for (; raw_next(in, &x); st->items++) {
+		if (args->common.verbose)
+			raw_say(in, &x);
 		convert_item(args, in, out, &x);
 		img_free(&x);
 	}
