@@ -14,6 +14,7 @@ setup() {
 	scratch
 	gen kernels 3 2 2 >kernel.nrrd
 	gen noise 16 12 >image # P5, a header of 13 bytes
+	cp image input
 	: >complaints
 }
 
@@ -141,7 +142,6 @@ to_full() {
 }
 
 @test "a full disk is a failure" {
-	cp image input
 	each exits 1 'No space left' to_full
 }
 
@@ -150,7 +150,6 @@ to_closed() {
 }
 
 @test "a closed standard output is a failure" {
-	cp image input
 	each exits 1 'Bad file descriptor' to_closed
 }
 
@@ -166,7 +165,6 @@ to_nobody() {
 }
 
 @test "a pipe without a reader ends the program without a word" {
-	cp image input
 	each exits 141 '' to_nobody
 }
 
@@ -182,7 +180,6 @@ to_terminal() {
 
 @test "binary data is not written to a terminal" {
 	command -v script >/dev/null || skip "script is not installed"
-	cp image input
 	each to_terminal
 }
 
@@ -202,7 +199,6 @@ processes_both() {
 }
 
 @test "items in a row are processed one by one" {
-	cp image input
 	each processes_both
 }
 
@@ -222,6 +218,5 @@ with_unknown() {
 }
 
 @test "an unknown option is named" {
-	cp image input
 	each exits 2 '--frobnicate' with_unknown
 }
