@@ -47,7 +47,7 @@ struct engine {
 	struct unit **due;   /* work space: those that run next */
 	struct hand *hand;   /* [threads] */
 	struct tile_job job; /* what all hands begin with */
-	const struct morphrec_problem *what;
+	struct morphrec_problem what;
 	void *J;
 	const void *I;
 };
@@ -203,7 +203,7 @@ take_from_slice(const struct engine *e, struct hand *h, size_t side)
 {
 	const size_t slice = h->unit->slice + 2 * side - 1, n = e->tw * e->th;
 	struct record *beside = e->tile + slice * n;
-	const char *from = (const char *)e->J + slice * e->what->w * e->what->h * e->size;
+	const char *from = (const char *)e->J + slice * e->what.w * e->what.h * e->size;
 
 	for (size_t ty = 0; ty < e->th; ty++)
 		for (size_t tx = 0; tx < e->tw; tx++) {
@@ -231,7 +231,7 @@ tell_slices(const struct engine *e, struct hand *h)
 	for (size_t t = 0; t < e->tw * e->th; t++) {
 		if (h->unit->slice && h->tile[t].rose[0])
 			h->unit[-1].owed[1] = 1;
-		if (h->unit->slice + 1 < e->what->d && h->tile[t].rose[1])
+		if (h->unit->slice + 1 < e->what.d && h->tile[t].rose[1])
 			h->unit[1].owed[0] = 1;
 	}
 }
@@ -239,7 +239,7 @@ tell_slices(const struct engine *e, struct hand *h)
 static void
 run_unit(const struct engine *e, struct hand *h, struct unit *u)
 {
-	const size_t before = u->slice * e->what->w * e->what->h * e->size;
+	const size_t before = u->slice * e->what.w * e->what.h * e->size;
 
 	h->unit = u;
 	h->tile = e->tile + u->slice * e->tw * e->th;
@@ -259,9 +259,9 @@ run_unit(const struct engine *e, struct hand *h, struct unit *u)
 		serve(e, h, t % e->tw, t / e->tw, true);
 	if (e->volume)
 		tell_slices(e, h);
-	if (e->what->done)
-		e->what->done(e->what->done_with, before + u->first * TILE_OWN * e->what->w * e->size,
-			      (u->end - u->first) * TILE_OWN * e->what->w * e->size);
+	if (e->what.done)
+		e->what.done(e->what.done_with, before + u->first * TILE_OWN * e->what.w * e->size,
+			     (u->end - u->first) * TILE_OWN * e->what.w * e->size);
 }
 
 /* --- all units -------------------------------------------------------------------------------------------------- */
@@ -295,7 +295,7 @@ collect(const struct engine *e, size_t parity)
 static void
 reset(struct engine *e)
 {
-	const size_t n = e->what->d * e->tw * e->th;
+	const size_t n = e->what.d * e->tw * e->th;
 
 	memset(e->tile, 0, n * sizeof *e->tile);
 	for (size_t i = 0; i < n && e->volume; i++)
@@ -307,7 +307,7 @@ reset(struct engine *e)
 					   .end = e->th * (b + 1) / e->bands,
 					   .owed = {e->volume && i, e->volume && i + 1 < e->units}};
 	}
-	for (int i = 0; i < e->what->threads; i++) {
+	for (int i = 0; i < e->what.threads; i++) {
 		struct hand *h = &e->hand[i];
 		*h = (struct hand){.job = e->job};
 		for (int l = 0; l < TILE_LEVELS; l++)
@@ -340,12 +340,12 @@ engine_run(struct engine *e, struct morphrec_plan *p, void *J, const void *I)
 		const size_t n = collect(e, parity);
 		idle = n ? 0 : idle + 1;
 		p->figures.phases += n > 0;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(e->what->threads) if (n > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(e->what.threads) if (n > 1)
 		for (size_t i = 0; i < n; i++)
 			run_unit(e, &e->hand[omp_get_thread_num()], e->due[i]);
 	}
-	p->figures.tiles += e->what->d * e->tw * e->th;
-	for (int i = 0; i < e->what->threads; i++) {
+	p->figures.tiles += e->what.d * e->tw * e->th;
+	for (int i = 0; i < e->what.threads; i++) {
 		p->figures.visits += e->hand[i].figures.visits;
 		p->figures.floods += e->hand[i].figures.floods;
 	}
@@ -378,7 +378,7 @@ engine_new(const struct morphrec_problem *what)
 
 	if (!e)
 		return NULL;
-	e->what = what;
+	e->what = *what;
 	e->size = img_type_size(what->type);
 	e->tw = (what->w + TILE_OWN - 1) / TILE_OWN;
 	e->th = (what->h + TILE_OWN - 1) / TILE_OWN;

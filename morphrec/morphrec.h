@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "common/img.h"
+#include "morphrec/keys.h"
 
 enum morphrec_method {
 	MORPHREC_TILE,	/* the tile engine: tile.h */
@@ -36,13 +37,19 @@ struct morphrec_problem {
 	size_t w, h, d; /* all >= 1 */
 	int conn;	/* 4, 8 (images); 6, 18, 26 (volumes) */
 	bool erode;
-	bool
-	    barrier; /* a NaN in marker or mask is a wall, and NaN in the result; otherwise NaN is for the caller to refuse */
+	/* A NaN in marker or mask is a wall, and NaN in the result. Otherwise NaN is for the caller to refuse. */
+	bool barrier;
 	enum morphrec_method method;
 	int threads; /* >= 1; tile and heap use them */
-	size_t
-	    max_mem; /* tile: bytes of marker and mask that threads may have in hand at a time; 0: no limit */
+	/* tile: bytes of marker and mask that all threads together may have in hand; 0: no limit. */
+	size_t max_mem;
+	/* Called, by any thread, when the bytes [at, at + n) of J and I are not needed for a while; or NULL. */
+	void (*done)(void *with, size_t at, size_t n);
+	void *done_with;
 };
+
+/* The map of that problem's samples to keys. */
+struct key_map morphrec_keys(const struct morphrec_problem *what);
 
 /* What morphrec_clip() saw. */
 struct morphrec_clip {
@@ -64,7 +71,8 @@ struct morphrec_plan {
 	struct morphrec_problem what;
 	struct morphrec_clip clip;
 	struct morphrec_figures figures;
-	struct engine *engine; /* owned */
+	struct engine *engine; /* owned: method tile */
+	struct serial *serial; /* owned: the others */
 };
 
 /*

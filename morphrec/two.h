@@ -84,7 +84,8 @@ two_save(const struct tile_job *job, const struct place_8 *p, int y, uint64_t up
 		if (!b)
 			continue;
 		b &= UINT64_C(0x8040201008040201);
-		b = ((b | ((b & UINT64_C(0x7f7f7f7f7f7f7f7f)) + UINT64_C(0x7f7f7f7f7f7f7f7f))) >> 7 &
+		b = ((b | ((b & UINT64_C(0x7f7f7f7f7f7f7f7f)) + UINT64_C(0x7f7f7f7f7f7f7f7f))) >>
+			 7 &
 		     UINT64_C(0x0101010101010101)) *
 		    255;
 		if (p->l <= x && x + 8 <= p->r) {
