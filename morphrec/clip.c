@@ -29,7 +29,7 @@ enum { PIECE = 4096 }; /* samples, so that what needs mending is still in the ca
 #include "morphrec/clip.h"
 
 void
-morphrec_clip(struct morphrec_plan *p, void *J, void *I)
+morphrec_clip(struct morphrec_plan *p, void *J, const void *I)
 {
 	const struct key_map map = morphrec_keys(&p->what);
 	const size_t size = img_type_size(p->what.type), total = p->what.w * p->what.h * p->what.d;
@@ -38,7 +38,8 @@ morphrec_clip(struct morphrec_plan *p, void *J, void *I)
 	*c = (struct morphrec_clip){.lo = UINT64_MAX, .two = size == 1};
 	for (size_t at = 0; at < total; at += PIECE) {
 		const size_t n = total - at < PIECE ? total - at : PIECE;
-		void *j = (char *)J + at * size, *i = (char *)I + at * size;
+		void *j = (char *)J + at * size;
+		const void *i = (const char *)I + at * size;
 		if (size == 1)
 			clip8(j, i, n, at, map, c);
 		else if (size == 2)

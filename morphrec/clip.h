@@ -30,20 +30,19 @@ N(is_two)(const T *restrict a, size_t n, struct key_map map, T off, T on)
 	return !odd;
 }
 
-/* Writes J0, sample by sample; at: the index of the first sample. */
+/* Writes J0, sample by sample; at: the index of the first. A NaN marks nothing: it becomes the lowest, infinite value. */
 static void
-N(mend)(T *J, T *I, size_t n, size_t at, struct key_map map, struct morphrec_clip *c)
+N(mend)(T *J, const T *I, size_t n, size_t at, struct key_map map, struct morphrec_clip *c)
 {
+	const T infinity = (T)(sizeof(T) == 4 ? UINT32_MAX >> 9 : UINT64_MAX >> 12);
+
 	for (size_t i = 0; i < n; i++) {
 		const T j = IN(J[i], map), m = IN(I[i], map);
-		if (map.real && (!j || !m)) {
+		if (map.real && (!j || !m))
 			c->first_nan = c->nan++ ? c->first_nan : at + i;
-			J[i] = I[i] = OUT(0, map);
-			continue;
-		}
-		if (j > m)
+		if (j > m && !(map.real && !m))
 			c->first_above = c->above++ ? c->first_above : at + i;
-		J[i] = OUT(j < m ? j : m, map);
+		J[i] = OUT(j > m ? m : map.real && !j && m ? infinity : j, map);
 	}
 }
 
@@ -63,7 +62,7 @@ N(find_two)(const T *I, size_t n, struct key_map map, struct morphrec_clip *c, b
 }
 
 static void
-N(clip)(T *J, T *I, size_t n, size_t at, struct key_map map, struct morphrec_clip *c)
+N(clip)(T *J, const T *I, size_t n, size_t at, struct key_map map, struct morphrec_clip *c)
 {
 	T range[2] = {(T)c->lo, (T)c->hi};
 

@@ -78,7 +78,7 @@ morphrec_direct(const struct morphrec_problem *what, void *J, const void *I)
 	for (size_t i = 0; a && b && m && i < n; i++) {
 		const double v = sign * value_get(what->type, J, i);
 		m[i] = sign * value_get(what->type, I, i);
-		a[i] = isnan(v) || isnan(m[i]) ? NAN : v < m[i] ? v : m[i];
+		a[i] = isnan(m[i]) ? NAN : isnan(v) ? -INFINITY : v < m[i] ? v : m[i];
 	}
 	while (a && b && m && step(what, a, m, b)) {
 		t = a;

@@ -37,8 +37,6 @@ struct morphrec_problem {
 	size_t w, h, d; /* all >= 1 */
 	int conn;	/* 4, 8 (images); 6, 18, 26 (volumes) */
 	bool erode;
-	/* A NaN in marker or mask is a wall, and NaN in the result. Otherwise NaN is for the caller to refuse. */
-	bool barrier;
 	enum morphrec_method method;
 	int threads; /* >= 1; tile and heap use them */
 	/* tile: bytes of marker and mask that all threads together may have in hand; 0: no limit. */
@@ -81,8 +79,11 @@ struct morphrec_plan {
  */
 const char *morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what);
 
-/* Writes J0 into J, makes every NaN of the problem a NaN in both (barrier), and says in p->clip what it met. */
-void morphrec_clip(struct morphrec_plan *p, void *J, void *I);
+/*
+ * Writes J0 into J, and says in p->clip what it met. A NaN of the mask is a wall: it raises nothing, and is NaN in the
+ * result. A NaN of the marker marks nothing.
+ */
+void morphrec_clip(struct morphrec_plan *p, void *J, const void *I);
 
 /*
  * J, as morphrec_clip() left it, becomes the reconstruction under I. J and I do not overlap. 0, or -ENOMEM from the
@@ -93,7 +94,7 @@ int morphrec_run(struct morphrec_plan *p, void *J, const void *I);
 /* Frees what the plan owns; a zeroed one is fine. */
 void morphrec_free(struct morphrec_plan *p);
 
-/* The definition, iterated: what all else is held to. J and I as for morphrec_run, J unclipped; barrier honoured. 0 or -ENOMEM. */
+/* The definition, iterated: what all else is held to. J and I as for morphrec_run, J unclipped, NaN as in morphrec_clip. 0 or -ENOMEM. */
 int morphrec_direct(const struct morphrec_problem *what, void *J, const void *I);
 
 /*
@@ -132,6 +133,9 @@ bool morphrec_op_erodes(enum morphrec_op op);
 int morphrec_marker(const struct morphrec_problem *what, const struct morphrec_operator *o, void *J,
 		    void *f);
 void morphrec_finish(const struct morphrec_problem *what, const struct morphrec_operator *o,
-		     void *J, const void *f);
+		     void *J, void *f);
+
+/* The range of a type's values: -inf..inf for floats. */
+void morphrec_range(enum img_type type, double *lo, double *hi);
 
 #endif
