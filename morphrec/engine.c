@@ -188,13 +188,16 @@ begin(const struct engine *e, struct hand *h)
 {
 	const size_t first = h->unit->first * e->tw, end = h->unit->end * e->tw;
 
+	h->job.ahead = TILE_OWN;
 	for (size_t t = first; t < end; t++) {
 		h->tile[t].debt.n = TILE_FULL;
 		serve(e, h, t % e->tw, t / e->tw, false);
 	}
+	h->job.ahead = -TILE_OWN;
 	for (size_t t = end; t-- > first;)
 		if (h->tile[t].debt.level)
 			serve(e, h, t % e->tw, t / e->tw, false);
+	h->job.ahead = 0;
 }
 
 /* Volumes: what rose in the slice beside, at side 0 (before) or 1, pours into this one. */
