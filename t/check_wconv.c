@@ -24,10 +24,26 @@ static void
 pose(struct job *j, size_t w, size_t h, size_t kw, size_t kh, size_t gx, size_t gy)
 {
 	memset(j, 0, sizeof *j);
-	j->q = (struct wconv_problem){.w = w, .h = h, .planes = 1, .in = IMG_F32, .out = IMG_F32, .W = w, .H = h,
-				      .kw = kw, .kh = kh, .gx = gx, .gy = gy, .step_row = kw, .step_x = kw * kh,
-				      .step_y = kw * kh * gx, .degree = -1, .scale_x = 1, .scale_y = 1, .cx = kw / 2,
-				      .cy = kh / 2, .threads = 2};
+	j->q = (struct wconv_problem){.w = w,
+				      .h = h,
+				      .planes = 1,
+				      .in = IMG_F32,
+				      .out = IMG_F32,
+				      .W = w,
+				      .H = h,
+				      .kw = kw,
+				      .kh = kh,
+				      .gx = gx,
+				      .gy = gy,
+				      .step_row = kw,
+				      .step_x = kw * kh,
+				      .step_y = kw * kh * gx,
+				      .degree = -1,
+				      .scale_x = 1,
+				      .scale_y = 1,
+				      .cx = kw / 2,
+				      .cy = kh / 2,
+				      .threads = 2};
 	for (size_t i = 0; i < gx; i++)
 		j->node[0][i] = ((double)i + .5) * (double)w / (double)gx - .5;
 	for (size_t i = 0; i < gy; i++)
@@ -166,16 +182,19 @@ hold(struct check_many *m, struct job *j, double bound, const char *what)
 				define(j);
 			defined = true;
 			const double e = error_of(j);
-			check_case(m, e <= bound, "%s, %zux%zu, kernels %zux%zu in %zux%zu, %s, level %zu: error %.3g", what,
-				   j->q.w, j->q.h, j->q.kw, j->q.kh, j->q.gx, j->q.gy, i ? "transforms" : "direct", l,
-				   e);
+			check_case(
+			    m, e <= bound,
+			    "%s, %zux%zu, kernels %zux%zu in %zux%zu, %s, level %zu: error %.3g",
+			    what, j->q.w, j->q.h, j->q.kw, j->q.kh, j->q.gx, j->q.gy,
+			    i ? "transforms" : "direct", l, e);
 		}
 }
 
 static const struct {
 	size_t w, h, kw, kh, gx, gy;
-} shapes[] = {{1, 1, 1, 1, 1, 1},   {5, 3, 7, 9, 1, 1},	   {64, 1, 5, 3, 3, 1},	 {1, 64, 3, 5, 1, 3}, {97, 53, 13, 8, 4, 3},
-	      {61, 67, 31, 17, 2, 5}, {128, 96, 4, 4, 8, 8}, {40, 40, 9, 9, 16, 16}, {149, 31, 2, 30, 1, 4}};
+} shapes[] = {{1, 1, 1, 1, 1, 1},    {5, 3, 7, 9, 1, 1},     {64, 1, 5, 3, 3, 1},
+	      {1, 64, 3, 5, 1, 3},   {97, 53, 13, 8, 4, 3},  {61, 67, 31, 17, 2, 5},
+	      {128, 96, 4, 4, 8, 8}, {40, 40, 9, 9, 16, 16}, {149, 31, 2, 30, 1, 4}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static void
@@ -186,12 +205,14 @@ check_shapes(void)
 
 	for (size_t s = 0; s < SHAPES; s++) {
 		struct job j;
-		pose(&j, shapes[s].w, shapes[s].h, shapes[s].kw, shapes[s].kh, shapes[s].gx, shapes[s].gy);
+		pose(&j, shapes[s].w, shapes[s].h, shapes[s].kw, shapes[s].kh, shapes[s].gx,
+		     shapes[s].gy);
 		fill(&j, &rng);
 		hold(&m, &j, 3e-7, "zero edges");
 		drop(&j);
 	}
-	check_end(&m, "wconv: awkward shapes by both methods at every level are within 3e-7 of the definition");
+	check_end(&m, "wconv: awkward shapes by both methods at every level are within 3e-7 of the "
+		      "definition");
 }
 
 void check_wconv(void);

@@ -5,9 +5,8 @@
 #if defined(TARGET) && defined(__x86_64__)
 #define PRAGMA(...) _Pragma(#__VA_ARGS__)
 #ifdef __clang__
-#define FOR_TARGET(t, bytes)                                                                 \
-	PRAGMA(clang attribute push(__attribute__((target(t), min_vector_width(bytes * 8))), \
-				    apply_to = function))
+#define PUSH(what)	     PRAGMA(clang attribute push(__attribute__((what)), apply_to = function))
+#define FOR_TARGET(t, bytes) PUSH(target(t)) PUSH(min_vector_width(bytes * 8))
 #else
 #define FOR_TARGET(t, bytes) PRAGMA(GCC target(t))
 #endif
@@ -39,5 +38,6 @@ const struct wconv_core CORE = {LEVEL,	LANES, sizeof(real), scratch, feed,
 				kernel, rows,  tile,	     finish,  measure};
 
 #if defined(TARGET) && defined(__x86_64__) && defined(__clang__)
+#pragma clang attribute pop
 #pragma clang attribute pop
 #endif

@@ -18,6 +18,7 @@ sum_block(size_t nf, const real *const *window, size_t kh, size_t kw, size_t x,
 
 	for (size_t j = 0; j < kh; j++) {
 		const real *row = window[j] + x;
+		vec line[2][NEAR] = {{{0}}}; /* apart from the whole: the error grows with kw + kh, not kw kh */
 		for (size_t i = 0; i < kw; i++) {
 			vec v[NEAR];
 			for (size_t b = 0; b < NEAR; b++)
@@ -25,9 +26,12 @@ sum_block(size_t nf, const real *const *window, size_t kh, size_t kw, size_t x,
 			for (size_t f = 0; f < nf; f++) {
 				const real t = tap[f][j * kw + i];
 				for (size_t b = 0; b < NEAR; b++)
-					s[f][b] += t * v[b];
+					line[f][b] += t * v[b];
 			}
 		}
+		for (size_t f = 0; f < nf; f++)
+			for (size_t b = 0; b < NEAR; b++)
+				s[f][b] += line[f][b];
 	}
 	for (size_t f = 0; f < nf; f++)
 		for (size_t b = 0; b < NEAR; b++)
