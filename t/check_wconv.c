@@ -101,8 +101,8 @@ run(struct job *j)
 	weir_free(j->got);
 	j->got = weir_alloc(j->nout, img_type_size(j->q.out));
 	check_poison(j->got, h * out_row);
-	for (size_t i = 0; i < p->bands; i++) {
-		const struct wconv_step s = wconv_step(p, 0);
+	for (size_t i = 0; i < wconv_count(p); i++) {
+		const struct wconv_step s = wconv_steps(p, i);
 		wconv_run(p, (char *)j->image + in * in_row, (char *)j->got + out * out_row);
 		in += s.rows_in;
 		out += s.rows_out;
@@ -215,10 +215,378 @@ check_shapes(void)
 		      "definition");
 }
 
+static const char *const edges[] = {"zero", "reflect",	"mirror",     "nearest",
+				    "wrap", "constant", "renormalise"};
+
+/* Gaussian kernels: sums over a part of them stay well away from 0, and most of the weight is at the centre. */
+static void
+shape_kernels(struct job *j)
+{
+	const size_t n = j->q.kw * j->q.kh;
+
+	for (size_t k = 0; k < j->q.gx * j->q.gy; k++)
+		for (size_t i = 0; i < n; i++) {
+			const double x =
+			    ((double)(i % j->q.kw) - (double)j->q.cx) / (double)j->q.kw;
+			const double y =
+			    ((double)(i / j->q.kw) - (double)j->q.cy) / (double)j->q.kh;
+			const double v = exp(-(4 + .3 * (double)k) * (x * x + y * y));
+			if (j->q.in_double)
+				((double *)j->kernels)[k * n + i] = v;
+			else
+				((float *)j->kernels)[k * n + i] = (float)v;
+		}
+}
+
+static void
+check_edges(void)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {2};
+
+	for (size_t s = 0; s < SHAPES; s++)
+		for (int e = 0; e < 7; e++) {
+			struct job j;
+			pose(&j, shapes[s].w, shapes[s].h, shapes[s].kw, shapes[s].kh, shapes[s].gx,
+			     shapes[s].gy);
+			fill(&j, &rng);
+			shape_kernels(&j);
+			j.q.edge = (enum wconv_edge)e;
+			j.q.constant = .75;
+			hold(&m, &j, e == WCONV_RENORMALISE ? 6e-7 : 3e-7, edges[e]);
+			drop(&j);
+		}
+	check_end(
+	    &m,
+	    "wconv: all seven edges are the definition's, also where the kernel exceeds the image");
+}
+
+/* A centre anywhere, flipped kernels, every size of output. */
+static void
+check_outputs(void)
+{
+	static const char *const names[] = {"same", "valid", "full"};
+	struct check_many m = {0};
+	struct check_rng rng = {3};
+
+	for (int o = 0; o < 3; o++)
+		for (int flip = 0; flip < 2; flip++)
+			for (size_t c = 0; c < 3; c++) {
+				struct job j;
+				pose(&j, 71, 45, 12, 7, 3, 2);
+				fill(&j, &rng);
+				j.q.output = (enum wconv_output)o;
+				j.q.correlate = flip;
+				j.q.cx = c * 5;
+				j.q.cy = c * 3;
+				j.q.normalise = c == 1;
+				hold(&m, &j, 3e-7, names[o]);
+				drop(&j);
+			}
+	check_end(&m,
+		  "wconv: same, valid and full results, flipped or not, with the centre anywhere");
+}
+
+/* NaN and infinity here and there. */
+static void
+check_unknown(void)
+{
+	static const char *const names[] = {"propagate", "interpolate", "zero"};
+	struct check_many m = {0};
+	struct check_rng rng = {4};
+
+	for (int mode = 0; mode < 3; mode++)
+		for (int e = 0; e < 7; e++) {
+			struct job j;
+			pose(&j, 83, 60, 9, 11, 3, 2);
+			fill(&j, &rng);
+			shape_kernels(&j);
+			j.q.nan = (enum wconv_nan)mode;
+			j.q.edge = (enum wconv_edge)e;
+			for (size_t i = 0; i < 12; i++)
+				((float *)j.image)[rng_below(&rng, 83 * 60)] =
+				    i % 3 ? NAN : -INFINITY;
+			for (size_t i = 0; i < 20; i++) /* a hole that no window looks out of */
+				for (size_t x = 0; x < 20; x++)
+					((float *)j.image)[(30 + i) * 83 + 30 + x] = NAN;
+			hold(&m, &j, 6e-7, names[mode]);
+			drop(&j);
+		}
+	check_end(&m,
+		  "wconv: unknown pixels reach the results whose windows have them, and no other");
+}
+
+static void
+check_types(void)
+{
+	static const enum img_type in[] = {IMG_U8, IMG_U16, IMG_F32, IMG_F64};
+	struct check_many m = {0};
+	struct check_rng rng = {5};
+
+	for (size_t t = 0; t < 4; t++)
+		for (size_t planes = 1; planes <= 3; planes += 2)
+			for (int twice = 0; twice < 2; twice++) {
+				struct job j;
+				pose(&j, 50, 37, 10, 9, 2, 3);
+				j.q.in = in[t];
+				j.q.planes = planes;
+				j.q.in_double = twice;
+				j.q.out = twice ? IMG_F64 : IMG_F32;
+				fill(&j, &rng);
+				hold(&m, &j, twice ? 1e-15 * 4 : 3e-7, twice ? "double" : "float");
+				drop(&j);
+			}
+	check_end(&m,
+		  "wconv: 8 and 16 bits, float and double, one plane or three, in both precisions");
+}
+
+/* Rounded and clipped results are those of the definition but where it lies next to a half. */
+static void
+check_rounding(void)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {6};
+	struct job j;
+
+	pose(&j, 64, 40, 5, 5, 2, 2);
+	j.q.in = j.q.out = IMG_U8;
+	j.q.top = 200;
+	fill(&j, &rng);
+	for (size_t i = 0; i < 100; i++)
+		((float *)j.kernels)[i] /= 10;
+	check_case(&m, run(&j), "no plan");
+	define(&j);
+	for (size_t i = 0; i < j.nout; i++) {
+		const double want = fmin(fmax(rint(j.want[i]), 0), 200);
+		const bool tie = fabs(fabs(j.want[i] - floor(j.want[i])) - .5) < 1e-3;
+		check_case(&m, tie || got(&j, i) == want, "sample %zu: %g is not %g", i, got(&j, i),
+			   want);
+	}
+	check_end(&m, "wconv: results of the input's type are rounded and clipped to its maxval");
+	drop(&j);
+}
+
+static void
+check_polynomials(void)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {7};
+
+	for (int d = 0; d <= 3; d++) {
+		struct job j;
+		pose(&j, 90, 70, 11, 13, (size_t)(d + 1) * (size_t)(d + 2) / 2, 1);
+		fill(&j, &rng);
+		j.q.degree = d;
+		j.q.zero_x = 44.5;
+		j.q.zero_y = 34.5;
+		j.q.scale_x = 45;
+		j.q.scale_y = 35;
+		hold(&m, &j, 3e-7, "polynomials");
+		drop(&j);
+	}
+	check_end(&m, "wconv: kernels as polynomials of degree 0 to 3");
+}
+
+/* Copies kernel `from` over kernel `to`. */
+static void
+copy_kernel(struct job *j, size_t to, size_t from)
+{
+	const size_t n = j->q.kw * j->q.kh;
+
+	memcpy((float *)j->kernels + to * n, (float *)j->kernels + from * n, n * sizeof(float));
+}
+
+static void
+check_equal_kernels(void)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {8};
+
+	for (int kind = 0; kind < 4; kind++) {
+		struct job j;
+		pose(&j, 88, 75, 9, 10, 4, 4);
+		fill(&j, &rng);
+		for (size_t k = 0; k < 16; k++)
+			if (kind == 0) /* all */
+				copy_kernel(&j, k, 0);
+			else if (kind == 1) /* along x */
+				copy_kernel(&j, k, k / 4 * 4);
+			else if (kind == 2) /* along y */
+				copy_kernel(&j, k, k % 4);
+			else if (k % 4 >= 2 && k / 4 >= 2) /* a corner of the grid */
+				copy_kernel(&j, k, 10);
+		hold(&m, &j, 3e-7, "equal kernels");
+		drop(&j);
+	}
+	check_end(&m, "wconv: equal neighbours in the grid give what they would give apart");
+}
+
+/* Both halves of a copy of j's image, cut at column or row `at` with all that their windows need. */
+static bool
+run_parts(const struct job *j, size_t x, size_t y, size_t w, size_t h, float *whole)
+{
+	struct job part = *j;
+	struct wconv_plan *p;
+	char err[WCONV_ERR];
+	ptrdiff_t x0, y0;
+	size_t pw, ph;
+	bool same = true;
+
+	part.got = NULL;
+	part.want = NULL;
+	part.q.x0 = x;
+	part.q.y0 = y;
+	part.q.w = w;
+	part.q.h = h;
+	part.image = weir_alloc(w * h, sizeof(float));
+	for (size_t r = 0; r < h; r++)
+		memcpy((float *)part.image + r * w, (float *)j->image + (y + r) * j->q.w + x,
+		       w * sizeof(float));
+	if (!run(&part) || wconv_plan(&p, &part.q, NULL, err))
+		return false;
+	wconv_shape(p, &pw, &ph, &x0, &y0);
+	for (size_t r = 0; r < ph; r++)
+		same &= !memcmp((float *)part.got + r * pw,
+				whole + ((size_t)y0 + r) * j->q.w + (size_t)x0, pw * sizeof(float));
+	wconv_free(p);
+	weir_free(part.image);
+	weir_free(part.got);
+	return same && pw > 0 && ph > 0;
+}
+
+static void
+check_parts(void)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {9};
+
+	for (int e = 0; e < 4; e++) {
+		struct job j;
+		pose(&j, 120, 90, 7, 5, 3, 2);
+		fill(&j, &rng);
+		j.q.edge = (enum wconv_edge)e;
+		j.q.method = WCONV_DIRECT;
+		check_case(&m, run(&j), "no plan");
+		check_case(&m, run_parts(&j, 0, 0, 60, 50, j.got),
+			   "%s: the upper left part differs", edges[e]);
+		check_case(&m, run_parts(&j, 33, 20, 41, 30, j.got), "%s: an inner part differs",
+			   edges[e]);
+		check_case(&m, run_parts(&j, 70, 40, 50, 50, j.got),
+			   "%s: the lower right part differs", edges[e]);
+		drop(&j);
+	}
+	check_end(&m, "wconv: a part that knows its place gives the same bytes as the whole");
+}
+
+static void
+check_threads(void)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {10};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct job j;
+		void *one;
+		pose(&j, 700, 500, i ? 33 : 5, i ? 29 : 5, 5, 4);
+		fill(&j, &rng);
+		j.q.method = methods[i];
+		j.q.threads = 1;
+		check_case(&m, run(&j), "no plan");
+		one = j.got;
+		for (int t = 2; t <= 5; t++) {
+			j.got = NULL;
+			j.q.threads = t;
+			check_case(&m, run(&j) && !memcmp(one, j.got, j.nout * sizeof(float)),
+				   "%d threads differ", t);
+			weir_free(j.got);
+		}
+		j.got = one;
+		drop(&j);
+	}
+	check_end(&m, "wconv: the same bytes for any number of threads");
+}
+
+/* A plan taken twice, as for the items of a stream, and the bad problems that must be refused. */
+static void
+check_again(void)
+{
+	struct check_rng rng = {11};
+	struct wconv_plan *p;
+	char err[WCONV_ERR];
+	struct job j;
+	float *first, *second;
+
+	pose(&j, 200, 150, 21, 21, 3, 3);
+	fill(&j, &rng);
+	first = weir_alloc(200 * 150, sizeof *first);
+	second = weir_alloc(200 * 150, sizeof *second);
+	check_poison(first, 200 * 150 * sizeof *first);
+	check_poison(second, 200 * 150 * sizeof *second);
+	bool ok = !wconv_plan(&p, &j.q, NULL, err);
+	for (int item = 0; ok && item < 2; item++)
+		for (size_t i = 0, in = 0, out = 0; i < wconv_count(p); i++) {
+			wconv_run(p, (float *)j.image + in * 200,
+				  (item ? second : first) + out * 200);
+			in += wconv_steps(p, i).rows_in;
+			out += wconv_steps(p, i).rows_out;
+		}
+	check(ok && !memcmp(first, second, 200 * 150 * sizeof *first),
+	      "wconv: a plan gives the same for the next item of the same shape", "it differs");
+	wconv_free(p);
+	weir_free(first);
+	weir_free(second);
+	drop(&j);
+}
+
+static void
+check_refusals(void)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {12};
+	struct wconv_plan *p;
+	char err[WCONV_ERR];
+	struct job j;
+
+	pose(&j, 10, 10, 3, 3, 2, 2);
+	fill(&j, &rng);
+	j.node[0][1] = j.node[0][0];
+	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "equal nodes");
+	j.node[0][1] = NAN;
+	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "a node that is NaN");
+	j.node[0][1] = 7;
+	((float *)j.kernels)[5] = INFINITY;
+	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "an infinite sample");
+	memset(j.kernels, 0, 36 * sizeof(float));
+	check_case(&m, !wconv_plan(&p, &j.q, NULL, err) && p, "kernels of 0: %s", err);
+	wconv_free(p);
+	j.q.normalise = true;
+	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "normalising a sum of 0");
+	j.q.normalise = false;
+	j.q.cx = 3;
+	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "a centre outside");
+	j.q.cx = 1;
+	j.q.output = WCONV_VALID;
+	j.q.w = j.q.W = 2;
+	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "no valid pixel");
+	check_end(&m, "wconv: bad nodes, kernels, centres and sizes are refused");
+	drop(&j);
+}
+
 void check_wconv(void);
 
 void
 check_wconv(void)
 {
 	check_shapes();
+	check_edges();
+	check_outputs();
+	check_unknown();
+	check_types();
+	check_rounding();
+	check_polynomials();
+	check_equal_kernels();
+	check_parts();
+	check_threads();
+	check_again();
+	check_refusals();
 }

@@ -426,15 +426,18 @@ wconv_shape(const struct wconv_plan *p, size_t *w, size_t *h, ptrdiff_t *x0, ptr
 	*y0 = p->y.lo;
 }
 
-struct wconv_step
-wconv_step(const struct wconv_plan *p, size_t ahead)
+size_t
+wconv_count(const struct wconv_plan *p)
 {
-	const size_t i = p->now + ahead;
+	return p->bands;
+}
 
-	if (i >= p->bands)
-		return (struct wconv_step){0, 0};
+struct wconv_step
+wconv_steps(const struct wconv_plan *p, size_t i)
+{
 	const struct wconv_band *b = &p->band[i];
 	const ptrdiff_t rows = p->y.tile[b->tile1 - 1].b - p->y.tile[b->tile0].a;
+
 	return (struct wconv_step){b->fed1 - b->fed0, (size_t)rows};
 }
 
@@ -443,9 +446,10 @@ wconv_most(const struct wconv_plan *p)
 {
 	struct wconv_step most = {0, p->result_rows};
 
-	for (size_t i = 0; i < p->bands; i++)
-		if (p->band[i].fed1 - p->band[i].fed0 > most.rows_in)
-			most.rows_in = p->band[i].fed1 - p->band[i].fed0;
+	for (size_t i = 0; i < p->bands; i++) {
+		const struct wconv_step s = wconv_steps(p, i);
+		most.rows_in = s.rows_in > most.rows_in ? s.rows_in : most.rows_in;
+	}
 	return most;
 }
 
@@ -506,7 +510,7 @@ wconv_run(struct wconv_plan *p, const void *in, void *out)
 {
 	const struct wconv_band *b = &p->band[p->now];
 	const size_t row_bytes = p->q.w * p->q.planes * img_type_size(p->q.in);
-	const size_t results = wconv_step(p, 0).rows_out, nfy = claim_slots(p, b);
+	const size_t results = wconv_steps(p, p->now).rows_out, nfy = claim_slots(p, b);
 
 	p->out = out;
 #pragma omp parallel num_threads(p->q.threads)

@@ -86,7 +86,7 @@ struct wconv_problem {
 
 struct wconv_plan;
 
-/* Rows of the item that the next wconv_run takes, and rows of the result that it gives. Both 0: the item is done. */
+/* A step of the stream takes rows of the item and gives rows of the result. */
 struct wconv_step {
 	size_t rows_in, rows_out;
 };
@@ -101,12 +101,13 @@ int wconv_plan(struct wconv_plan **p, const struct wconv_problem *q,
 /* Size of the result, and the position of its first pixel in the whole image. */
 void wconv_shape(const struct wconv_plan *p, size_t *w, size_t *h, ptrdiff_t *x0, ptrdiff_t *y0);
 
-/* The step to come after `ahead` others; the most rows that any step takes or gives. */
-struct wconv_step wconv_step(const struct wconv_plan *p, size_t ahead);
+/* How many steps an item takes; what step i, from 0, takes and gives; the most that any does. */
+size_t wconv_count(const struct wconv_plan *p);
+struct wconv_step wconv_steps(const struct wconv_plan *p, size_t i);
 struct wconv_step wconv_most(const struct wconv_plan *p);
 
 /*
- * Takes the step: in has rows_in rows of w * planes samples, out gets rows_out of the result's. After the last step the
+ * The next step: in has rows_in rows of w * planes samples, out gets rows_out of the result's. After the last step the
  * plan stands before the first again, ready for another item of the same shape.
  */
 void wconv_run(struct wconv_plan *p, const void *in, void *out);
