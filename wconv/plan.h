@@ -56,6 +56,9 @@ struct wconv_plan {
 	struct wconv_fft columns;
 	size_t spectra_depth;
 	void *spectra;
+	void *
+	    mean; /* [planes][tiles in x][spectra_depth]: what was taken away from each row before */
+	double *row_sums; /* [slots][functions of x][kh]: of the rows of the kernels */
 
 	/* the ring of kernels, one slot for each function of y: spectra [slots][functions of x][blocks][n][2 LANES],
 	   or, for direct sums, samples [slots][functions of x][kh][kw], turned round */

@@ -340,10 +340,13 @@ make_transforms(struct wconv_plan *p)
 	else
 		p->kernel_samples = p->rows.blocks * p->columns.n * 2 * lanes;
 	p->kernel = allocate(p->slots, p->x.nfun, p->kernel_samples, size);
-	if (!p->direct)
-		p->spectra = allocate(p->q.planes * p->x.ntile, p->rows.blocks * 2 * lanes,
-				      p->spectra_depth, size);
-	return p->kernel && (p->direct || p->spectra) ? 0 : -ENOMEM;
+	if (p->direct)
+		return p->kernel ? 0 : -ENOMEM;
+	p->spectra =
+	    allocate(p->q.planes * p->x.ntile, p->rows.blocks * 2 * lanes, p->spectra_depth, size);
+	p->mean = allocate(p->q.planes, p->x.ntile, p->spectra_depth, size);
+	p->row_sums = allocate(p->slots, p->x.nfun, p->q.kh, sizeof *p->row_sums);
+	return p->kernel && p->spectra && p->mean && p->row_sums ? 0 : -ENOMEM;
 }
 
 /* Where tiles leave results: the caller's rows, or planes of our own to be converted or interleaved. */
@@ -406,10 +409,10 @@ wconv_free(struct wconv_plan *p)
 	wconv_axis_free(&p->y);
 	wconv_rfft_free(&p->rows);
 	wconv_fft_free(&p->columns);
-	void *const owned[] = {p->scale,   p->sum,    p->weight,     p->like_right, p->like_below,
-			       p->row,	   p->mask,   p->flags,	     p->outside,    p->outside_mask,
-			       p->spectra, p->kernel, p->slot_holds, p->claimed,    p->band,
-			       p->scratch, p->result};
+	void *const owned[] = {p->scale,   p->sum,  p->weight,	 p->like_right, p->like_below,
+			       p->row,	   p->mask, p->flags,	 p->outside,	p->outside_mask,
+			       p->spectra, p->mean, p->row_sums, p->kernel,	p->slot_holds,
+			       p->claimed, p->band, p->scratch,	 p->result};
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		weir_free(owned[i]);
 	weir_free(p);

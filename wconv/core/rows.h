@@ -52,13 +52,9 @@ tangle(const struct wconv_rfft *f, const vec *x, vec *z)
 	}
 }
 
-/*
- * The transforms of LANES rows of n samples each, the rest of f->n zeros. Coefficients of block b go to
- * out + b * stride: LANES rows of LANES real and LANES imaginary parts.
- */
+/* line[x] = sample x of LANES rows. */
 static void
-transform_rows(const struct wconv_rfft *f, const real *const *row, size_t n, vec *line,
-	       vec *coefficient, vec *out, size_t stride)
+gather_rows(const real *const *row, size_t n, vec *line)
 {
 	for (size_t x = 0; x < n; x += LANES) {
 		vec t[LANES];
@@ -68,6 +64,34 @@ transform_rows(const struct wconv_rfft *f, const real *const *row, size_t n, vec
 		for (size_t i = 0; i < LANES && x + i < n; i++)
 			line[x + i] = t[i];
 	}
+}
+
+/* Takes the mean of each row away and returns it. */
+static vec
+take_means(vec *line, size_t n)
+{
+	vec sum = {0};
+
+	for (size_t x = 0; x < n; x++)
+		sum += line[x];
+	sum *= (real)1 / (real)n;
+	for (size_t x = 0; x < n; x++)
+		line[x] -= sum;
+	return sum;
+}
+
+/*
+ * The transforms of LANES rows of n samples each, the rest of f->n zeros. Coefficients of block b go to
+ * out + b * stride: LANES rows of LANES real and LANES imaginary parts. mean, if not NULL: the rows' means are taken away
+ * first, and put there.
+ */
+static void
+transform_rows(const struct wconv_rfft *f, const real *const *row, size_t n, vec *line,
+	       vec *coefficient, vec *out, size_t stride, vec *mean)
+{
+	gather_rows(row, n, line);
+	if (mean)
+		*mean = take_means(line, n);
 	memset(line + n, 0, (f->n - n) * sizeof *line);
 	fft_forward(&f->half, line);
 	untangle(f, line, coefficient);

@@ -11,6 +11,10 @@
  * and then, for LANES rows at a time, for each function of x: inverse along x, times wx, summed. Of the rows and columns of
  * a tile only those that are results go through the second half. With four kernels per tile that is 1 + 4 column and
  * 1 + 2 row transforms, against 12 two-dimensional ones in the paper.
+ *
+ * The error of a transform is relative to the largest samples in it, so that a bright sky would cost what lies on it its
+ * last digits. Therefore the mean of each row of a tile's window goes a way of its own, a convolution along y with the
+ * sums of the kernels' rows, in double: it halves the error for noise in 0..1 and is 1 % of the work.
  */
 
 /* Functions next to each other that take the same kernels all over the tile; their weights are summed. */
@@ -28,13 +32,22 @@ struct work {
 	vec *line, *sum;  /* LANES rows of samples */
 	vec *coefficient; /* and their transforms */
 	struct groups x, y;
-	real *taps;	     /* [functions of x][kh][kw] */
-	const real **window; /* rows of a tile's window */
-	real *unknown;	     /* 1 at the pixels of the window to be filled in */
-	vec *spectra;	     /* of them */
-	real *lost;	     /* their convolution */
-	unsigned char *seen; /* one row: enum wconv_mask seen from each pixel */
+	real *level;	       /* [functions of x][rows]: what the rows' means give */
+	double *mean, *column; /* of the window's rows; their convolution */
+	real *taps;	       /* [functions of x][kh][kw] */
+	const real **window;   /* rows of a tile's window */
+	real *unknown;	       /* 1 at the pixels of the window to be filled in */
+	vec *spectra;	       /* of them */
+	real *lost;	       /* their convolution */
+	unsigned char *seen;   /* one row: enum wconv_mask seen from each pixel */
 	size_t unknown_pitch, lost_pitch, spectra_depth;
+};
+
+/* The transforms of a window's rows, in a ring. */
+struct spectra {
+	const vec *block;    /* [blocks][depth][2] */
+	const real *mean;    /* [depth]: what was taken away from the rows; NULL: nothing */
+	size_t depth, first; /* rows in the ring, the window's first among them */
 };
 
 INLINE size_t
@@ -73,6 +86,9 @@ lay_out(const struct wconv_plan *p, char *at, struct work *w)
 	w->line = carve(at, &n, fft ? p->rows.n + LANES : 0, sizeof(vec));
 	w->sum = carve(at, &n, fft ? p->rows.n + LANES : 0, sizeof(vec));
 	w->coefficient = carve(at, &n, fft ? 2 * p->rows.blocks * LANES : 0, sizeof(vec));
+	w->level = carve(at, &n, fft ? p->x.most * rows : 0, sizeof(real));
+	w->mean = carve(at, &n, fft ? window : 0, sizeof(double));
+	w->column = carve(at, &n, fft ? rows : 0, sizeof(double));
 	w->x.first = carve(at, &n, p->x.most, sizeof *w->x.first);
 	w->y.first = carve(at, &n, p->y.most, sizeof *w->y.first);
 	w->x.weight = carve(at, &n, p->x.most * w->x.stride, sizeof(real));
@@ -152,6 +168,12 @@ find_spectra(const struct wconv_plan *p, size_t plane, size_t tx)
 	       (plane * p->x.ntile + tx) * p->rows.blocks * p->spectra_depth * 2;
 }
 
+INLINE real *
+find_means(const struct wconv_plan *p, size_t plane, size_t tx)
+{
+	return (real *)p->mean + (plane * p->x.ntile + tx) * p->spectra_depth;
+}
+
 /* b = a k */
 static void
 multiply(const vec *restrict a, const vec *restrict k, size_t n, vec *restrict b)
@@ -174,15 +196,16 @@ blend(const vec *restrict from, const real *restrict w, size_t n, bool add, vec 
 	}
 }
 
-/* One block of columns: rows first .. first+n of a ring of depth rows, through every kernel of the tile. */
+/* One block of columns through every kernel of the tile. */
 static void
-convolve_block(const struct wconv_plan *p, struct work *w, const vec *ring, size_t depth,
-	       size_t first, size_t n, size_t block, size_t rows)
+convolve_block(const struct wconv_plan *p, struct work *w, const struct spectra *s, size_t block,
+	       size_t rows)
 {
-	const size_t head = first + n <= depth ? n : depth - first;
-	const size_t stride = round_up(p->y.longest, LANES) * 2;
+	const vec *ring = s->block + block * s->depth * 2;
+	const size_t n = rows + p->q.kh - 1, stride = round_up(p->y.longest, LANES) * 2;
+	const size_t head = s->first + n <= s->depth ? n : s->depth - s->first;
 
-	memcpy(w->a, ring + 2 * first, 2 * head * sizeof(vec));
+	memcpy(w->a, ring + 2 * s->first, 2 * head * sizeof(vec));
 	memcpy(w->a + 2 * head, ring, 2 * (n - head) * sizeof(vec));
 	memset(w->a + 2 * n, 0, 2 * (p->columns.n - n) * sizeof(vec));
 	fft_forward(&p->columns, w->a);
@@ -200,6 +223,48 @@ convolve_block(const struct wconv_plan *p, struct work *w, const vec *ring, size
 		}
 }
 
+/* The sums of the rows of the kernel of a pair of functions, in the order of the window. */
+INLINE double *
+find_row_sums(const struct wconv_plan *p, size_t fx, size_t fy)
+{
+	return p->row_sums + (fy % p->slots * p->x.nfun + fx) * p->q.kh;
+}
+
+/* w->column[y] = sum_t sums[t] w->mean[y + t] */
+static void
+convolve_means(const double *restrict sums, const double *restrict mean, size_t kh, size_t rows,
+	       double *restrict column)
+{
+	memset(column, 0, rows * sizeof *column);
+	for (size_t t = 0; t < kh; t++)
+		for (size_t y = 0; y < rows; y++)
+			column[y] += sums[t] * mean[y + t];
+}
+
+/* w->level, 0 where nothing was taken away. */
+static void
+find_levels(const struct wconv_plan *p, struct work *w, const struct spectra *s, size_t rows)
+{
+	const size_t stride = round_up(p->y.longest, LANES);
+	const double scale =
+	    4 * (double)p->rows.n * (double)p->columns.n; /* as transforms leave results */
+
+	memset(w->level, 0, w->x.n * stride * sizeof *w->level);
+	for (size_t r = 0; s->mean && r < rows + p->q.kh - 1; r++)
+		w->mean[r] = (double)s->mean[(s->first + r) % s->depth];
+	for (size_t i = 0; s->mean && i < w->x.n; i++)
+		for (size_t j = 0; j < w->y.n; j++) {
+			const size_t fx = w->x.first[i], fy = w->y.first[j];
+			if (wconv_kernel(p, fx, fy) == SIZE_MAX)
+				continue;
+			convolve_means(find_row_sums(p, fx, fy), w->mean, p->q.kh, rows, w->column);
+			for (size_t y = 0; y < rows; y++)
+				w->level[i * stride + y] +=
+				    (real)(scale * (double)w->y.weight[j * w->y.stride + y] *
+					   w->column[y]);
+		}
+}
+
 /* LANES rows of n results from the blended columns, the first `rows` of them stored. */
 static void
 restore_results(const struct wconv_plan *p, struct work *w, size_t y, size_t rows, size_t n,
@@ -209,12 +274,14 @@ restore_results(const struct wconv_plan *p, struct work *w, size_t y, size_t row
 
 	for (size_t i = 0; i < w->x.n; i++) {
 		const real *weight = w->x.weight + i * w->x.stride;
-		const vec *v = w->line + p->q.kw - 1;
+		const vec *v = w->line + p->q.kw - 1,
+			  level = *(const vec *)(w->level + i * stride / 2 + y);
 
 		restore_rows(&p->rows, w->blend + i * p->rows.blocks * stride + 2 * y, stride,
 			     w->coefficient, w->line);
 		for (size_t x = 0; x < n; x++)
-			w->sum[x] = i ? w->sum[x] + weight[x] * v[x] : weight[x] * v[x];
+			w->sum[x] =
+			    i ? w->sum[x] + weight[x] * (v[x] + level) : weight[x] * (v[x] + level);
 	}
 	for (size_t x = 0; x < n; x += LANES) {
 		const size_t left = n - x < LANES ? n - x : LANES;
@@ -229,12 +296,12 @@ restore_results(const struct wconv_plan *p, struct work *w, size_t y, size_t row
 }
 
 static void
-convolve_fft(const struct wconv_plan *p, struct work *w, const vec *spectra, size_t depth,
-	     size_t first, size_t rows, size_t n, real *out, size_t pitch)
+convolve_fft(const struct wconv_plan *p, struct work *w, const struct spectra *s, size_t rows,
+	     size_t n, real *out, size_t pitch)
 {
+	find_levels(p, w, s, rows);
 	for (size_t b = 0; b < p->rows.blocks; b++)
-		convolve_block(p, w, spectra + b * depth * 2, depth, first, rows + p->q.kh - 1, b,
-			       rows);
+		convolve_block(p, w, s, b, rows);
 	for (size_t y = 0; y < rows; y += LANES)
 		restore_results(p, w, y, rows - y < LANES ? rows - y : LANES, n, out + y * pitch,
 				pitch);
@@ -345,8 +412,9 @@ convolve_unknown(const struct wconv_plan *p, struct work *w, size_t plane,
 		    p->outside; /* behind the last row of the window: taken for no result */
 	for (size_t r = 0; r < window; r += LANES)
 		transform_rows(&p->rows, w->window + r, span, w->line, w->coefficient,
-			       w->spectra + 2 * r, w->spectra_depth * 2);
-	convolve_fft(p, w, w->spectra, w->spectra_depth, 0, rows, n, w->lost, w->lost_pitch);
+			       w->spectra + 2 * r, w->spectra_depth * 2, NULL);
+	const struct spectra s = {w->spectra, NULL, w->spectra_depth, 0};
+	convolve_fft(p, w, &s, rows, n, w->lost, w->lost_pitch);
 }
 
 /* Fills in, or makes NaN, the results whose window has unknown pixels. */
@@ -392,8 +460,18 @@ take_kernel_row(const struct wconv_plan *p, size_t k, size_t j, real *to)
 		to[i] = (real)(p->scale[k] * (double)from[q->correlate ? q->kw - 1 - i : i]);
 }
 
+static double
+sum_samples(const real *x, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += (double)x[i];
+	return sum;
+}
+
 static void
-transform_kernel(const struct wconv_plan *p, size_t k, struct work *w, vec *to)
+transform_kernel(const struct wconv_plan *p, size_t k, struct work *w, vec *to, double *row_sum)
 {
 	const size_t pitch = round_up(p->q.kw, LANES), n = p->columns.n, kh = p->q.kh;
 
@@ -401,12 +479,14 @@ transform_kernel(const struct wconv_plan *p, size_t k, struct work *w, vec *to)
 		w->window[i] = w->taps + i * pitch;
 	for (size_t j = 0; j < kh; j += LANES) {
 		for (size_t i = 0; i < LANES; i++)
-			if (j + i < kh)
+			if (j + i < kh) {
 				take_kernel_row(p, k, j + i, w->taps + i * pitch);
-			else
+				row_sum[kh - 1 - j - i] = sum_samples(w->taps + i * pitch, p->q.kw);
+			} else {
 				memset(w->taps + i * pitch, 0, pitch * sizeof(real));
+			}
 		transform_rows(&p->rows, w->window, p->q.kw, w->line, w->coefficient, to + 2 * j,
-			       2 * n);
+			       2 * n, NULL);
 	}
 	for (size_t b = 0; b < p->rows.blocks; b++) {
 		memset(to + 2 * (b * n + kh), 0, 2 * (n - kh) * sizeof(vec));
@@ -426,7 +506,7 @@ kernel(const struct wconv_plan *p, size_t fx, size_t fy, void *at)
 		return;
 	lay_out(p, at, &w);
 	if (!p->direct) {
-		transform_kernel(p, k, &w, (vec *)to);
+		transform_kernel(p, k, &w, (vec *)to, find_row_sums(p, fx, fy));
 		return;
 	}
 	for (size_t j = 0; j < kh; j++) {
@@ -453,7 +533,8 @@ rows(const struct wconv_plan *p, size_t plane, size_t tx, size_t group, void *at
 	}
 	transform_rows(&p->rows, w.window, n, w.line, w.coefficient,
 		       find_spectra(p, plane, tx) + 2 * (first % p->spectra_depth),
-		       p->spectra_depth * 2);
+		       p->spectra_depth * 2,
+		       (vec *)(find_means(p, plane, tx) + first % p->spectra_depth));
 }
 
 /* Tile (tx,ty) of a plane to the step's results. */
@@ -477,8 +558,9 @@ tile(const struct wconv_plan *p, size_t plane, size_t tx, size_t ty, void *at)
 			    find_row(p, plane, Y->a - p->y.before + (ptrdiff_t)r).sample + x;
 		convolve_near(p, &w, height, n, out, p->result_pitch);
 	} else {
-		convolve_fft(p, &w, find_spectra(p, plane, tx), p->spectra_depth,
-			     y % p->spectra_depth, height, n, out, p->result_pitch);
+		const struct spectra s = {find_spectra(p, plane, tx), find_means(p, plane, tx),
+					  p->spectra_depth, y % p->spectra_depth};
+		convolve_fft(p, &w, &s, height, n, out, p->result_pitch);
 	}
 	const unsigned masks =
 	    masks_in(p, plane, x, Y->a - p->y.before, n + p->q.kw - 1, height + p->q.kh - 1);
