@@ -50,7 +50,8 @@ same_kernels(const struct wconv_problem *q, size_t k, size_t l)
 	return true;
 }
 
-static void
+/* Sums over kernel k; returns that of the absolute values before it is scaled. */
+static double
 sum_kernel(struct wconv_plan *p, size_t k)
 {
 	const struct wconv_problem *q = &p->q;
@@ -63,17 +64,11 @@ sum_kernel(struct wconv_plan *p, size_t k)
 			sum += v;
 			weight += fabs(v);
 		}
-	p->sum[k] = sum;
-	p->weight[k] = weight;
-	p->scale[k] = 1;
-	if (q->normalise) {
-		p->scale[k] = 1 / sum;
-		p->sum[k] = 1;
-		p->weight[k] = weight / fabs(sum);
-	}
+	p->scale[k] = q->normalise ? 1 / sum : 1;
+	p->sum[k] = q->normalise ? 1 : sum;
+	p->weight[k] = weight * fabs(p->scale[k]);
+	return weight;
 }
-
-static int fail(char err[WCONV_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static int
 fail(char err[WCONV_ERR], const char *fmt, ...)
@@ -102,14 +97,11 @@ study_kernels(struct wconv_plan *p, char err[WCONV_ERR])
 		return fail(err, "no memory");
 	for (size_t k = 0; k < n; k++) {
 		const size_t i = k % q->gx, j = k / q->gx;
-		sum_kernel(p, k);
-		if (!isfinite(p->weight[k]) && !q->normalise)
+		if (!isfinite(sum_kernel(p, k)))
 			return fail(err, "kernel %zu,%zu has a sample that is not finite", i, j);
-		if (!(p->weight[k] < 1e6))
-			if (q->normalise)
-				return fail(err,
-					    "kernel %zu,%zu cannot be normalised: its sum is %g", i,
-					    j, 1 / p->scale[k]);
+		if (q->normalise && !(p->weight[k] < 1e6)) /* six of seven digits cancel */
+			return fail(err, "kernel %zu,%zu cannot be normalised: its sum is %g", i, j,
+				    1 / p->scale[k]);
 		p->like_right[k] = i + 1 < q->gx && same_kernels(q, k, k + 1);
 		p->like_below[k] = j + 1 < q->gy && same_kernels(q, k, k + q->gx);
 	}
