@@ -401,22 +401,31 @@ diagonals_settle(void)
 	check_end(&m, "a path that goes down, up and down diagonally is followed to its end");
 }
 
-/* Two pixels in a void that touch by the corners of four tiles: one raises the other, whichever comes first. */
+/*
+ * A path in a void that passes where four tiles meet, between two that touch by their corners only, after it came through
+ * a third; in all eight orientations, so that in some it goes against the order of the visits.
+ */
 static void
 corners_connect(void)
 {
+	static const size_t px[] = {70, 70, 70, 70, 69, 68, 67, 66, 65, 64, 63, 62, 61, 60},
+			    py[] = {63, 62, 61, 60, 60, 60, 60, 60, 60, 60, 60, 61, 62, 63};
 	struct check_many m = {0};
 	struct job a = job_new(IMG_U8, 124, 124, 1, 8, false);
 	uint8_t *J = a.J, *I = a.I, *want = a.want;
 
-	for (int i = 0; i < 8; i++) {
-		const size_t x = i % 2 ? 61 : 62, y = i / 2 % 2 ? 61 : 62, p = y * 124 + x,
-			     q = (123 - y) * 124 + 123 - x;
+	for (int i = 0; i < 16; i++) {
 		memset(J, 0, a.n);
 		memset(I, 0, a.n);
 		memset(want, 0, a.n);
-		J[p] = I[p] = I[q] = want[p] = want[q] = 9;
-		I[0] = (uint8_t)(i / 4); /* a third value: other kernels */
+		for (int k = 0; k < 14; k++) {
+			const size_t x = i & 1 ? 123 - px[k] : px[k],
+				     y = i & 2 ? 123 - py[k] : py[k],
+				     p = i & 4 ? x * 124 + y : y * 124 + x;
+			I[p] = want[p] = 9;
+			J[p] = k ? 0 : 9;
+		}
+		I[0] = i & 8 ? 1 : 0; /* a third value: other kernels */
 		job_compare(&a, &m);
 	}
 	job_free(&a);
