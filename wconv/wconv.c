@@ -155,17 +155,17 @@ check_problem(const struct wconv_problem *q, char err[WCONV_ERR])
 	return check_nodes(q->node_y, q->gy, "rows", err);
 }
 
-static const struct wconv_core *
-find_core(const struct wconv_problem *q)
+const struct wconv_core *
+wconv_find_core(const char *level, bool in_double)
 {
 	static const struct wconv_core *const single[] = {&wconv_f32_v4, &wconv_f32_v3, &wconv_f32};
 	static const struct wconv_core *const twice[] = {&wconv_f64_v4, &wconv_f64_v3, &wconv_f64};
-	const struct wconv_core *const *core = q->in_double ? twice : single;
+	const struct wconv_core *const *core = in_double ? twice : single;
 	size_t have = 0, asked = 0;
 
 	while (have < 2 && strcmp(core[have]->level, simd_level()))
 		have++;
-	while (q->level && asked < 2 && strcmp(core[asked]->level, q->level))
+	while (level && asked < 2 && strcmp(core[asked]->level, level))
 		asked++;
 	return core[have > asked ? have : asked];
 }
@@ -372,7 +372,7 @@ wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, const struct w
 	if (!p)
 		return fail(err, "no memory");
 	p->q = *q;
-	p->core = find_core(q);
+	p->core = wconv_find_core(q->level, q->in_double);
 	if (study_kernels(p, err) || make_axes(p, err)) {
 		wconv_free(p);
 		return -1;
