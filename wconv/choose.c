@@ -131,7 +131,7 @@ choose_sizes(struct wconv_plan *p, const struct wconv_costs *c, struct choice *b
 				return -ENOMEM;
 			x[i] = look(&p->x);
 		}
-		if (n >= p->q.kh + p->core->lanes - 1) {
+		if (n >= 16 && n >= p->q.kh + p->core->lanes - 1) { /* two passes */
 			if (cut_for(p, c, &p->y, &p->x, n, p->q.kh))
 				return -ENOMEM;
 			y[i] = look(&p->y);
