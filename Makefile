@@ -35,7 +35,7 @@ GPU := $(patsubst %.c,$(B)/obj/%.o,$(wildcard gpu/none.c))
 endif
 
 # ---- flags --------------------------------------------------------------------------------------------------------
-WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla
+WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla -Wno-missing-field-initializers
 SAN ?=
 ALL_CPPFLAGS = -I. -D_GNU_SOURCE -DWEIR_VERSION='"$(VERSION)"' $(CPPFLAGS)
 ALL_CFLAGS = -std=c17 $(OPT) $(if $(MARCH),-march=$(MARCH)) -fopenmp -fno-math-errno -fno-trapping-math \

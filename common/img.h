@@ -62,7 +62,8 @@ struct img_picture {
 };
 
 size_t img_type_size(enum img_type type);
-const char *img_type_name(enum img_type type); /* the NRRD word: "uchar", "float" ... */
+const char *img_type_name(enum img_type type);	/* the NRRD word: "uchar", "float" ... */
+enum img_type img_type_named(const char *word); /* any of NRRD's words; IMG_NONE when unknown */
 
 /* An item of that shape without a payload: axes bare (no spacing, no min), kind "domain". */
 void img_init(struct img *x, enum img_type type, int dim, const size_t *sizes);

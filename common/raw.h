@@ -66,7 +66,7 @@ const char *raw_name(const struct raw_in *in);
 size_t raw_item(const struct raw_in *in);
 uint64_t raw_bytes_in(const struct raw_in *in);
 
-/* Offset of the payload of the current item in its file. */
+/* Offset of the payload of the current item in its file; dies on a pipe. */
 uint64_t raw_offset(const struct raw_in *in);
 
 /* Dies `prog: file: item N: reason`. */

@@ -19,16 +19,17 @@ enum stats_stage { STATS_READ, STATS_PLAN, STATS_COMPUTE, STATS_WRITE, STATS_STA
 struct stats {
 	double start, last; /* seconds */
 	double seconds[STATS_STAGES];
-	uint64_t items, bytes_in, bytes_out;
+	uint64_t items, bytes_in, bytes_out; /* the program fills these in */
 	int threads;
-	char own[2048]; /* the program's own members, ", \"name\": value" each */
+	const char *device; /* NULL: "cpu" */
+	char own[2048];	    /* the program's own members, each `, "name": value` */
 };
 
 double stats_now(void); /* seconds on a clock that never jumps */
 void stats_start(struct stats *st);
 void stats_lap(struct stats *st, enum stats_stage stage);
 
-/* The program's own figure: a JSON value by printf. A name given again replaces nothing: give each once, at the end. */
+/* The program's own figure: a JSON value by printf, each name once. */
 void stats_add(struct stats *st, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

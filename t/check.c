@@ -58,37 +58,6 @@ check_skip(const char *name, const char *reason)
 	printf("ok %zu - %s # skip %s\n", ++tests, name, reason);
 }
 
-uint64_t
-rng_u64(struct check_rng *r)
-{
-	/* splitmix64 */
-	uint64_t z = r->s += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
-size_t
-rng_below(struct check_rng *r, size_t n)
-{
-	return (size_t)(rng_u64(r) % n);
-}
-
-double
-rng_unit(struct check_rng *r)
-{
-	return (double)(rng_u64(r) >> 11) * 0x1p-53;
-}
-
-double
-rng_normal(struct check_rng *r)
-{
-	double u = 1 - rng_unit(r), v = rng_unit(r);
-
-	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
-}
-
 void
 check_poison(void *p, size_t bytes)
 {

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "t/rng.h"
+
 /* One test: ok or not, its name says the behaviour; when not ok, why (printf) goes out as a comment. */
 void check(bool ok, const char *name, const char *why, ...) __attribute__((format(printf, 3, 4)));
 
@@ -28,15 +30,6 @@ void check_end(struct check_many *m, const char *name);
 
 /* Not to be tested here: counted as a skip with its reason. */
 void check_skip(const char *name, const char *reason);
-
-/* A generator with a fixed seed (xoshiro-like quality is not needed): the same numbers on every machine. */
-struct check_rng {
-	uint64_t s;
-};
-uint64_t rng_u64(struct check_rng *r);
-size_t rng_below(struct check_rng *r, size_t n); /* 0..n-1 */
-double rng_unit(struct check_rng *r);		 /* [0,1) */
-double rng_normal(struct check_rng *r);		 /* mean 0, variance 1 */
 
 /* Fills with NaN (all bytes 0xff): what a checked run must overwrite. */
 void check_poison(void *p, size_t bytes);

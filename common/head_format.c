@@ -1,0 +1,152 @@
+/* Writes the header of a raw item. Pure: text in memory. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/img.h"
+#include "common/raw.h"
+
+static const bool host_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+static void
+put_quoted(FILE *f, const char *s)
+{
+	fputs(" \"", f);
+	for (; s && *s; s++) {
+		if (*s == '"')
+			fputc('\\', f);
+		fputc(*s == '\n' ? ' ' : *s, f);
+	}
+	fputc('"', f);
+}
+
+/* What an axis has, if any does: a header says only what is so. */
+struct said {
+	bool kind, centre, spacing, min, label, unit;
+};
+
+static struct said
+what_is_said(const struct img *x)
+{
+	struct said s = {0};
+
+	for (int i = 0; i < x->dim; i++) {
+		const struct img_axis *a = &x->axis[i];
+		s.kind |= a->kind[0] != 0;
+		s.spacing |= !isnan(a->spacing);
+		s.min |= !isnan(a->min);
+		s.centre |= a->centre != IMG_UNCENTRED;
+		s.label |= a->label != NULL;
+		s.unit |= a->unit != NULL;
+	}
+	s.centre |= s.min;
+	return s;
+}
+
+/* Readers shift the origin by half a sample where a position has no centring: node is ours. */
+static const char *
+centre_word(const struct img_axis *a)
+{
+	if (a->centre == IMG_CELL)
+		return "cell";
+	return a->centre == IMG_NODE || !isnan(a->min) || !isnan(a->spacing) ? "node" : "none";
+}
+
+static void
+put_size(FILE *f, const struct img_axis *a)
+{
+	fprintf(f, " %zu", a->n);
+}
+
+static void
+put_kind(FILE *f, const struct img_axis *a)
+{
+	fprintf(f, " %s", a->kind[0] ? a->kind : "none");
+}
+
+static void
+put_centre(FILE *f, const struct img_axis *a)
+{
+	fprintf(f, " %s", centre_word(a));
+}
+
+static void
+put_spacing(FILE *f, const struct img_axis *a)
+{
+	fprintf(f, " %.17g", a->spacing);
+}
+
+static void
+put_min(FILE *f, const struct img_axis *a)
+{
+	fprintf(f, " %.17g", a->min);
+}
+
+static void
+put_label(FILE *f, const struct img_axis *a)
+{
+	put_quoted(f, a->label);
+}
+
+static void
+put_unit(FILE *f, const struct img_axis *a)
+{
+	put_quoted(f, a->unit);
+}
+
+static void
+put_field(FILE *f, const struct img *x, const char *name, bool said,
+	  void (*put)(FILE *f, const struct img_axis *a))
+{
+	if (!said)
+		return;
+	fprintf(f, "%s:", name);
+	for (int i = 0; i < x->dim; i++)
+		put(f, &x->axis[i]);
+	fputc('\n', f);
+}
+
+static void
+put_axes(FILE *f, const struct img *x)
+{
+	const struct said s = what_is_said(x);
+
+	put_field(f, x, "sizes", true, put_size);
+	put_field(f, x, "kinds", s.kind, put_kind);
+	put_field(f, x, "centers", s.centre, put_centre);
+	put_field(f, x, "spacings", s.spacing, put_spacing);
+	put_field(f, x, "axis mins", s.min, put_min);
+	put_field(f, x, "labels", s.label, put_label);
+	put_field(f, x, "units", s.unit, put_unit);
+}
+
+static void
+put_head(FILE *f, const struct img *x)
+{
+	fprintf(f, "NRRD0005\ntype: %s\ndimension: %d\n", img_type_name(x->type), x->dim);
+	put_axes(f, x);
+	if (img_type_size(x->type) > 1)
+		fprintf(f, "endian: %s\n", host_is_little ? "little" : "big");
+	fputs("encoding: raw\n", f);
+	for (size_t i = 0; i < x->nkey; i++)
+		fprintf(f, "%s:=%s\n", x->key[i].name, x->key[i].value);
+	/* A comment of spaces fills up to a multiple of 64 bytes: "#", spaces, newline, the empty line. */
+	long used = ftell(f), fill = (64 - (used + 3) % 64) % 64;
+	fprintf(f, "#%*s\n\n", (int)fill, "");
+}
+
+char *
+raw_format(const struct img *x, size_t *n)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, n);
+
+	if (!f)
+		return NULL;
+	put_head(f, x);
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

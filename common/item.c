@@ -1,0 +1,174 @@
+/* The headers of items, one format after the other. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/item.h"
+#include "common/mem.h"
+#include "common/npy.h"
+#include "common/pnm.h"
+
+/* Reads a raw header up to its empty line into text, which grows as it comes. */
+static char *
+read_head(struct raw_in *in, size_t *n)
+{
+	size_t room = 4096;
+	char *text = weir_xalloc(room, 1);
+	int c = 0, before = 0;
+
+	for (*n = 0; (c = getc_unlocked(in->f)) != EOF;) {
+		if (c == '\n' && before == '\n')
+			return text;
+		if (c == '\r')
+			continue;
+		if (*n == RAW_MAXHEAD)
+			raw_die(in, "the header is longer than %d bytes", RAW_MAXHEAD);
+		if (*n == room) {
+			char *more = weir_xalloc(room *= 2, 1);
+			memcpy(more, text, *n);
+			weir_free(text);
+			text = more;
+		}
+		text[(*n)++] = (char)c;
+		before = c;
+	}
+	raw_die(in, "the file ends inside the header");
+}
+
+static int
+raw_head_in(struct raw_in *in, struct img *x, char err[RAW_ERR])
+{
+	size_t n;
+	char *text = read_head(in, &n);
+	int r = raw_parse(text, n, x, &in->swap, err);
+
+	weir_free(text);
+	return r;
+}
+
+/* Bytes that a sample of the format needs, and refuse what would not fit, before anything is allocated. */
+static void
+start_item(struct raw_in *in, struct img *x)
+{
+	size_t bytes;
+
+	in->size = img_type_size(x->type);
+	if (!img_count(x, &in->total) || !img_bytes(x, &bytes))
+		raw_die(in, "the size of the payload overflows");
+	if (bytes > in->max_bytes)
+		raw_die(
+		    in,
+		    "the payload of %zu bytes exceeds the limit of %zu; raise it with --max-bytes",
+		    bytes, in->max_bytes);
+	in->left = in->total;
+	in->offset = ftello(in->f);
+}
+
+/* PFM's rows come from the bottom up, npy's axes may come the other way round: turned at once, handed out by raw_read. */
+static void
+decode(struct raw_in *in, struct img *x, bool fortran)
+{
+	raw_load(in, x);
+	in->whole = x->data;
+	if (fortran) {
+		in->whole = weir_xalloc(in->total, in->size);
+		npy_transpose(x, in->whole, x->data);
+		weir_free(x->data);
+	} else {
+		pfm_flip(x);
+	}
+	x->data = NULL;
+	in->left = in->total;
+}
+
+/* The plain formats and packed bits. */
+static void
+decode_pnm(struct raw_in *in, struct img *x, char magic)
+{
+	char err[RAW_ERR];
+	int r = img_alloc(x);
+
+	if (r)
+		raw_die(in, "%s", strerror(-r));
+	if (pnm_load(in->f, x, magic, err))
+		raw_die(in, "%s", err);
+	in->whole = x->data;
+	x->data = NULL;
+	in->blanks = magic <= '3';
+	in->bytes += in->total * in->size;
+}
+
+static void
+pnm_item(struct raw_in *in, struct img *x, char magic)
+{
+	char err[RAW_ERR];
+	bool block;
+
+	if (pnm_head(in->f, x, &block, err))
+		raw_die(in, "%s", err);
+	start_item(in, x);
+	in->swap = in->size == 2 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+	in->limit = img_maxval(x) == (in->size == 1 ? 255 : 65535) ? 0 : img_maxval(x);
+	if (!block)
+		decode_pnm(in, x, magic);
+}
+
+static void
+raw_or_npy_item(struct raw_in *in, struct img *x, const char *magic)
+{
+	char err[RAW_ERR];
+	bool fortran = false;
+	int r;
+
+	if (*magic == 'N')
+		r = raw_head_in(in, x, err);
+	else if (*magic == 'P')
+		r = pfm_head(in->f, x, &in->swap, err);
+	else
+		r = npy_head(in->f, x, &in->swap, &fortran, err);
+	if (r)
+		raw_die(in, "%s", err);
+	start_item(in, x);
+	if (fortran || x->format == IMG_PFM)
+		decode(in, x, fortran);
+}
+
+/* What users are likely to pipe in by mistake, and the netpbm tool that converts it. */
+static const struct {
+	const char *magic, *what;
+} foreign[] = {
+    {"\x89PNG", "PNG; convert it with pngtopam"},
+    {"\xff\xd8\xff", "JPEG; convert it with jpegtopnm"},
+    {"II*", "TIFF; convert it with tifftopnm"},
+    {"MM", "TIFF; convert it with tifftopnm"},
+    {"SIMPLE", "FITS; convert it with fitstopnm"},
+    {"GIF8", "GIF; convert it with giftopnm"},
+    {"\x1f\x8b", "gzip; unpack it with gzip -dc"},
+};
+
+static _Noreturn void
+die_unknown(struct raw_in *in, const unsigned char *magic, size_t n)
+{
+	char hex[3 * ITEM_MAGIC + 1] = "";
+
+	for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+		if (n >= strlen(foreign[i].magic) &&
+		    !memcmp(magic, foreign[i].magic, strlen(foreign[i].magic)))
+			raw_die(in, "this is %s", foreign[i].what);
+	for (size_t i = 0; i < n; i++)
+		sprintf(hex + 3 * i, " %02x", magic[i]);
+	raw_die(in, "unknown format: the first bytes are%s", hex);
+}
+
+void
+item_head(struct raw_in *in, struct img *x, const char *magic, size_t n)
+{
+	const char kind = n > 1 && magic[0] == 'P' ? magic[1] : 0;
+
+	if (kind >= '1' && kind <= '7')
+		pnm_item(in, x, kind);
+	else if (kind == 'f' || kind == 'F' || (n >= 7 && !memcmp(magic, "NRRD000", 7)) ||
+		 (n >= 6 && !memcmp(magic, "\x93NUMPY", 6)))
+		raw_or_npy_item(in, x, magic);
+	else
+		die_unknown(in, (const unsigned char *)magic, n);
+}

@@ -1,0 +1,256 @@
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/npy.h"
+
+static const bool host_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+static int __attribute__((format(printf, 2, 3))) fail(char err[RAW_ERR], const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err, RAW_ERR, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+/* --- npy ------------------------------------------------------------------------------------- */
+
+/* What follows 'name': in the dictionary, blanks skipped; NULL when the name is not there. */
+static const char *
+value_of(const char *dict, const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (const char *s = dict; (s = strstr(s, name)); s += n)
+		if (s > dict && (s[-1] == '\'' || s[-1] == '"') && s[n] == s[-1]) {
+			s += n + 1;
+			s += strspn(s, " ");
+			return *s == ':' ? s + 1 + strspn(s + 1, " ") : NULL;
+		}
+	return NULL;
+}
+
+static const struct {
+	char name[4];
+	enum img_type type;
+	bool complex;
+} dtypes[] = {
+    {"i1", IMG_I8, false},  {"u1", IMG_U8, false},  {"b1", IMG_U8, false},  {"i2", IMG_I16, false},
+    {"u2", IMG_U16, false}, {"i4", IMG_I32, false}, {"u4", IMG_U32, false}, {"i8", IMG_I64, false},
+    {"u8", IMG_U64, false}, {"f4", IMG_F32, false}, {"f8", IMG_F64, false}, {"c8", IMG_F32, true},
+    {"c16", IMG_F64, true},
+};
+
+/* '<f4' and the like. */
+static int
+take_dtype(const char *s, enum img_type *type, bool *complex, bool *swap, char err[RAW_ERR])
+{
+	if (!s || (*s != '\'' && *s != '"') || !strchr("<>|=", s[1]))
+		return fail(err, "the dtype is not a simple one");
+	for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
+		const size_t n = strlen(dtypes[i].name);
+		if (strncmp(s + 2, dtypes[i].name, n) || s[2 + n] != *s)
+			continue;
+		*type = dtypes[i].type;
+		*complex = dtypes[i].complex;
+		*swap = img_type_size(*type) > 1 && s[1] == (host_is_little ? '>' : '<');
+		return 0;
+	}
+	return fail(err, "dtype %.12s is not supported", s);
+}
+
+/* (3, 4), slowest first. */
+static int
+take_shape(const char *s, size_t *n, int *dim, char err[RAW_ERR])
+{
+	if (!s || *s++ != '(')
+		return fail(err, "the shape is malformed");
+	for (*dim = 0;; ++*dim) {
+		char *end;
+		s += strspn(s, " ,");
+		if (*s == ')')
+			return 0;
+		if (*dim == IMG_MAXDIM - 1)
+			return fail(err, "the shape has more than %d axes", IMG_MAXDIM - 1);
+		if (*s < '0' || *s > '9')
+			return fail(err, "the shape is malformed");
+		errno = 0;
+		n[*dim] = strtoull(s, &end, 10);
+		if (errno || n[*dim] == 0)
+			return fail(err, "an axis of the shape is 0 or too long");
+		s = end;
+	}
+}
+
+static int
+take_dict(const char *dict, struct img *x, bool *swap, bool *fortran, char err[RAW_ERR])
+{
+	size_t shape[IMG_MAXDIM], sizes[IMG_MAXDIM];
+	enum img_type type = IMG_NONE;
+	bool complex = false;
+	int dim = 0;
+	const char *order = value_of(dict, "fortran_order");
+
+	if (take_dtype(value_of(dict, "descr"), &type, &complex, swap, err) ||
+	    take_shape(value_of(dict, "shape"), shape, &dim, err))
+		return -1;
+	if (!order || (strncmp(order, "True", 4) && strncmp(order, "False", 5)))
+		return fail(err, "fortran_order is neither True nor False");
+	*fortran = *order == 'T' && dim > 1;
+	if (dim == 0)
+		shape[dim++] = 1;
+	if (complex)
+		shape[dim++] = 2;
+	for (int i = 0; i < dim; i++)
+		sizes[i] = shape[dim - 1 - i];
+	img_init(x, type, dim, sizes);
+	if (complex)
+		strcpy(x->axis[0].kind, "complex");
+	x->format = IMG_NPY;
+	if (!img_bytes(x, sizes))
+		return fail(err, "the product of the shape overflows");
+	return 0;
+}
+
+int
+npy_parse(const char *text, size_t n, struct img *x, bool *swap, bool *fortran, char err[RAW_ERR])
+{
+	char *dict = malloc(n + 1);
+	int r;
+
+	*x = (struct img){0};
+	if (!dict)
+		return fail(err, "no memory");
+	memcpy(dict, text, n);
+	dict[n] = 0;
+	r = take_dict(dict, x, swap, fortran, err);
+	free(dict);
+	return r;
+}
+
+int
+npy_head(FILE *f, struct img *x, bool *swap, bool *fortran, char err[RAW_ERR])
+{
+	unsigned char fixed[12] = {0};
+	size_t wide, n;
+	char *text;
+	int r;
+
+	*x = (struct img){0};
+	if (fread(fixed, 1, 10, f) != 10)
+		return fail(err, "the header is truncated");
+	wide = fixed[6] > 1 ? 4 : 2;
+	if (fixed[6] < 1 || fixed[6] > 3 || (wide == 4 && fread(fixed + 10, 1, 2, f) != 2))
+		return fail(err, "not a .npy header of version 1 to 3");
+	n = (size_t)fixed[8] | (size_t)fixed[9] << 8;
+	if (wide == 4)
+		n |= (size_t)fixed[10] << 16 | (size_t)fixed[11] << 24;
+	if (n > RAW_MAXHEAD)
+		return fail(err, "the header is longer than %d bytes", RAW_MAXHEAD);
+	text = malloc(n + 1);
+	if (!text)
+		return fail(err, "no memory");
+	r = fread(text, 1, n, f) == n ? npy_parse(text, n, x, swap, fortran, err)
+				      : fail(err, "the header is truncated");
+	free(text);
+	return r;
+}
+
+/* Element by element with the index vector counted up as x is written, and its place in from kept beside it. */
+void
+npy_transpose(const struct img *x, void *to, const void *from)
+{
+	const bool complex = img_is_complex(x);
+	const int first = complex; /* the two parts of a complex number stay together */
+	const size_t size = img_type_size(x->type) << complex;
+	size_t stride[IMG_MAXDIM], index[IMG_MAXDIM] = {0}, count = 1, at = 0;
+	char *out = to;
+
+	for (int i = x->dim - 1; i >= first; i--) {
+		stride[i] = count;
+		count *= x->axis[i].n;
+	}
+	for (size_t k = 0; k < count; k++) {
+		memcpy(out + k * size, (const char *)from + at * size, size);
+		for (int i = first; i < x->dim; i++) {
+			at += stride[i];
+			if (++index[i] < x->axis[i].n)
+				break;
+			at -= stride[i] * index[i];
+			index[i] = 0;
+		}
+	}
+}
+
+/* --- PFM ------------------------------------------------------------------------------------- */
+
+/* A word of at most 30 letters ended by one blank, which is consumed. */
+static bool
+take_word(FILE *f, char word[32])
+{
+	size_t n = 0;
+	int c;
+
+	while ((c = getc(f)) == ' ' || c == '\t' || c == '\n' || c == '\r')
+		;
+	for (; c != EOF && c > ' ' && n < 31; c = getc(f))
+		word[n++] = (char)c;
+	word[n] = 0;
+	return n > 0 && n < 31 && c != EOF;
+}
+
+static bool
+take_length(FILE *f, size_t *n)
+{
+	char word[32], *end;
+
+	if (!take_word(f, word) || word[0] < '0' || word[0] > '9')
+		return false;
+	errno = 0;
+	*n = strtoull(word, &end, 10);
+	return !errno && !*end && *n > 0;
+}
+
+int
+pfm_head(FILE *f, struct img *x, bool *swap, char err[RAW_ERR])
+{
+	char magic[32], scale[32], *end;
+	size_t sizes[3] = {3}, bytes;
+	bool gray;
+	double s;
+
+	*x = (struct img){0};
+	if (!take_word(f, magic) || !take_length(f, &sizes[1]) || !take_length(f, &sizes[2]) ||
+	    !take_word(f, scale))
+		return fail(err, "the PFM header is malformed");
+	s = strtod(scale, &end);
+	if (*end || !(s < 0 || s > 0))
+		return fail(err, "the scale of the PFM header, '%s', is no number but 0", scale);
+	gray = !strcmp(magic, "Pf");
+	img_init(x, IMG_F32, gray ? 2 : 3, sizes + gray);
+	if (!gray)
+		strcpy(x->axis[0].kind, "RGB-color");
+	x->format = IMG_PFM;
+	*swap = (s < 0) != host_is_little;
+	return img_bytes(x, &bytes) ? 0 : fail(err, "width x height overflows");
+}
+
+void
+pfm_flip(struct img *x)
+{
+	const int gray = x->dim == 2;
+	const size_t h = x->axis[gray ? 1 : 2].n, n = x->axis[0].n * (gray ? 1 : x->axis[1].n);
+	float *a = x->data;
+
+	for (size_t y = 0; y < h / 2; y++)
+		for (size_t i = 0; i < n; i++) {
+			float t = a[y * n + i];
+			a[y * n + i] = a[(h - 1 - y) * n + i];
+			a[(h - 1 - y) * n + i] = t;
+		}
+}

@@ -1,0 +1,367 @@
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/usage.h"
+
+enum { MAXROWS = 80, LONG = 256 }; /* LONG: above every letter, what getopt returns for row 0 */
+
+#define AT(member) offsetof(struct opt_common, member)
+
+static const struct {
+	unsigned needs;
+	struct opt row;
+} common_rows[] = {
+    {OPT_THREADS, {'t', "threads", OPT_INT, AT(threads), "N", "threads", 1, 4096, .value = 0}},
+    {OPT_GPU, {'g', "gpu", OPT_STR, AT(gpu), "LIST", "run on the GPU", .absent = ""}},
+    {OPT_FORMAT,
+     {0, "raw", OPT_SET, AT(as), NULL, "write raw whatever the input was", .value = RAW_AS_RAW}},
+    {OPT_FORMAT, {0, "pnm", OPT_SET, AT(as), NULL, "write PNM or fail", .value = RAW_AS_PNM}},
+    {0, {'o', "out", OPT_STR, AT(out), "FILE", "write to FILE, which appears when all is done"}},
+    {0, {'v', "verbose", OPT_COUNT, AT(verbose), NULL, "say on stderr what is done"}},
+    {0, {0, "quiet", OPT_FLAG, AT(quiet), NULL, "no warnings, no progress bar"}},
+    {0, {0, "max-bytes", OPT_SIZE, AT(max_bytes), "SIZE", "largest item read", 1, 0x1p62}},
+    {0, {0, "stats", OPT_STR, AT(stats), "FILE", "figures as JSON, to stderr", .absent = "-"}},
+    {0, {'h', "help", OPT_HELP, 0, NULL, "this text"}},
+    {0, {'V', "version", OPT_VERSION, 0, NULL, "version, compiler, CPU and GPU"}},
+    {0, {0, "completion", OPT_COMPLETION, 0, NULL, "a completion for bash"}},
+};
+
+/* The program's rows and then the common ones it has. */
+struct rows {
+	struct opt v[MAXROWS];
+	size_t n, own;
+	bool given[MAXROWS];
+};
+
+static void
+gather_rows(const struct opt_program *p, struct rows *r)
+{
+	*r = (struct rows){0};
+	for (const struct opt *o = p->table; o->name && r->n < MAXROWS; o++)
+		r->v[r->n++] = *o;
+	r->own = r->n;
+	for (size_t i = 0; i < sizeof common_rows / sizeof *common_rows && r->n < MAXROWS; i++)
+		if ((common_rows[i].needs & p->common) == common_rows[i].needs)
+			r->v[r->n++] = common_rows[i].row;
+}
+
+/* What lives as long as the process stays reachable, so that leak checkers keep quiet about it. */
+static void *
+keep(void *p)
+{
+	static void *kept[MAXROWS];
+	static size_t n;
+
+	return kept[n++ % MAXROWS] = p;
+}
+
+/* --- values ---------------------------------------------------------------------------------- */
+
+bool
+opt_number(const char *text, double *v)
+{
+	char *end;
+
+	*v = strtod(text, &end);
+	return end != text && !*end && !isspace((unsigned char)*text);
+}
+
+bool
+opt_size(const char *text, size_t *v)
+{
+	static const char suffix[] = "kMGT";
+	unsigned long long n;
+	const char *s;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	*v = (size_t)n;
+	if (errno || !*end)
+		return !errno;
+	s = strchr(suffix, *end);
+	return s && !end[1] && weir_mul(*v, (size_t)1 << 10 * (s - suffix + 1), v);
+}
+
+/* "-t, --threads" */
+static const char *
+spelled(const struct opt *o)
+{
+	static char text[64];
+
+	if (o->letter)
+		snprintf(text, sizeof text, "-%c, --%s", o->letter, o->name);
+	else
+		snprintf(text, sizeof text, "--%s", o->name);
+	return text;
+}
+
+static bool
+within(const struct opt *o, double v)
+{
+	if (o->kind == OPT_ABOVE)
+		return v > o->lo;
+	return (o->lo == 0 && o->hi == 0) || (v >= o->lo && v <= o->hi);
+}
+
+static _Noreturn void
+die_range(const struct opt *o, const char *value, const char *what)
+{
+	if (o->kind == OPT_ABOVE)
+		die_usage("%s: '%s' is not %s above %g", spelled(o), value, what, o->lo);
+	if (o->lo == 0 && o->hi == 0)
+		die_usage("%s: '%s' is not %s", spelled(o), value, what);
+	die_usage("%s: '%s' is not %s in %g..%g", spelled(o), value, what, o->lo, o->hi);
+}
+
+static void
+store_int(const struct opt *o, const char *value, int *to)
+{
+	char *end;
+	long v;
+
+	errno = 0;
+	v = strtol(value, &end, 10);
+	if (errno || end == value || *end || isspace((unsigned char)*value) || v < INT_MIN ||
+	    v > INT_MAX || !within(o, (double)v))
+		die_range(o, value, "a whole number");
+	*to = (int)v;
+}
+
+static void
+store_size(const struct opt *o, const char *value, size_t *to)
+{
+	if (!opt_size(value, to) || !within(o, (double)*to))
+		die_range(o, value, "a size");
+}
+
+static void
+store_real(const struct opt *o, const char *value, double *to)
+{
+	if (!opt_number(value, to) || !isfinite(*to) || !within(o, *to))
+		die_range(o, value, "a number");
+}
+
+static void
+store_word(const struct opt *o, const char *value, int *to)
+{
+	const size_t n = strlen(value);
+	int i = 0;
+
+	for (const char *w = o->words; *w; w += *w == '|', i++) {
+		size_t len = strcspn(w, "|");
+		if (len == n && !memcmp(w, value, n)) {
+			*to = i;
+			return;
+		}
+		w += len;
+	}
+	die_usage("%s: '%s' is not one of %s", spelled(o), value, o->words);
+}
+
+static void
+store_list(const char *value, struct opt_list *list, size_t most)
+{
+	if (!list->v)
+		list->v = keep(weir_xalloc(most, sizeof *list->v));
+	list->v[list->n++] = value;
+}
+
+/* most: no list can grow longer than the command line. */
+static void
+store(const struct opt *o, const char *value, void *args, size_t most)
+{
+	void *to = (char *)args + o->at;
+
+	if (o->arg && !value)
+		value = o->absent;
+	if (o->seen)
+		*(bool *)((char *)args + o->seen) = true;
+	if (o->kind == OPT_FLAG)
+		*(bool *)to = true;
+	else if (o->kind == OPT_SET)
+		*(int *)to = o->value;
+	else if (o->kind == OPT_COUNT)
+		++*(int *)to;
+	else if (o->kind == OPT_INT)
+		store_int(o, value, to);
+	else if (o->kind == OPT_SIZE)
+		store_size(o, value, to);
+	else if (o->kind == OPT_REAL || o->kind == OPT_ABOVE)
+		store_real(o, value, to);
+	else if (o->kind == OPT_STR)
+		*(const char **)to = value;
+	else if (o->kind == OPT_WORD)
+		store_word(o, value, to);
+	else if (o->kind == OPT_LIST)
+		store_list(value, to, most);
+}
+
+size_t
+opt_reals_upto(const char *option, const char *text, char sep, double *v, size_t max)
+{
+	size_t n = 0;
+
+	for (const char *s = text;; s++) {
+		char *end;
+		if (n == max)
+			die_usage("%s: '%s' has more than %zu numbers", option, text, max);
+		v[n] = strtod(s, &end);
+		if (end == s || isspace((unsigned char)*s) || !isfinite(v[n]) ||
+		    (*end && *end != sep))
+			die_usage("%s: '%s' is not numbers separated by '%c'", option, text, sep);
+		n++;
+		if (!*end)
+			return n;
+		s = end;
+	}
+}
+
+void
+opt_reals(const char *option, const char *text, char sep, double *v, size_t n)
+{
+	if (opt_reals_upto(option, text, sep, v, n) < n)
+		die_usage("%s: '%s' has fewer than %zu numbers", option, text, n);
+}
+
+/* --- history ------------------------------------------------------------------------------- */
+
+/* A word for a shell: quoted when it holds anything unusual, and on one line in any case. */
+static void
+put_shell_word(FILE *f, const char *s)
+{
+	static const char plain[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/%@";
+	const bool quote = !*s || s[strspn(s, plain)];
+
+	if (quote)
+		fputc('\'', f);
+	for (; *s; s++)
+		if (*s == '\'')
+			fputs("'\\''", f);
+		else
+			fputc(iscntrl((unsigned char)*s) ? ' ' : *s, f);
+	if (quote)
+		fputc('\'', f);
+}
+
+static void
+put_history(FILE *f, const struct opt *o, const char *value)
+{
+	if (o->letter)
+		fprintf(f, " -%c", o->letter);
+	else
+		fprintf(f, " --%s", o->name);
+	if (!value)
+		return;
+	fputc(o->letter ? ' ' : '=', f);
+	put_shell_word(f, value);
+}
+
+/* --- parsing --------------------------------------------------------------------------------- */
+
+static void
+fill_getopt(const struct rows *r, struct option *longs, char *shorts)
+{
+	*shorts++ = ':';
+	for (size_t i = 0; i < r->n; i++) {
+		const struct opt *o = &r->v[i];
+		int has = !o->arg ? no_argument : o->absent ? optional_argument : required_argument;
+		longs[i] = (struct option){o->name, has, NULL, LONG + (int)i};
+		if (!o->letter)
+			continue;
+		*shorts++ = o->letter;
+		for (int k = 0; k < has; k++)
+			*shorts++ = ':';
+	}
+	*shorts = 0;
+}
+
+static size_t
+row_of(const struct rows *r, int c)
+{
+	for (size_t i = 0; c < LONG && i < r->n; i++)
+		if (r->v[i].letter == c)
+			return i;
+	return (size_t)c - LONG;
+}
+
+static _Noreturn void
+die_unknown(char **argv, int c)
+{
+	const char *what =
+	    c == ':' ? "needs an argument" : "is unknown, ambiguous or takes no argument";
+
+	/* getopt leaves optopt 0 for an unknown long option, a letter, or LONG + row. */
+	if (optopt && optopt < LONG)
+		die_usage("option '-%c' %s; see %s --help", optopt, what, weir_prog);
+	die_usage("option '%s' %s; see %s --help", argv[optind - 1], what, weir_prog);
+}
+
+static void
+parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, void *args,
+	   FILE *history)
+{
+	struct option longs[MAXROWS + 1] = {{0}};
+	char shorts[3 * MAXROWS + 2];
+	int c;
+
+	fill_getopt(r, longs, shorts);
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (c == '?' || c == ':')
+			die_unknown(argv, c);
+		size_t i = row_of(r, c);
+		r->given[i] = true;
+		if (r->v[i].kind >= OPT_HELP)
+			opt_print(p, r->v, r->n, r->v[i].kind);
+		store(&r->v[i], optarg, args, (size_t)argc);
+		if (i < r->own)
+			put_history(history, &r->v[i], optarg);
+	}
+}
+
+void
+opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char ***operand,
+	  size_t *noperand)
+{
+	struct opt_common *common = args;
+	struct rows r;
+	char *text = NULL;
+	size_t n;
+	FILE *history = open_memstream(&text, &n);
+
+	if (!history)
+		die("no memory");
+	fputs(weir_prog, history);
+	gather_rows(p, &r);
+	parse_rows(p, &r, argc, argv, args, history);
+	if (fclose(history))
+		die("no memory");
+	common->history = keep(text);
+	for (size_t i = 0; i < r.n; i++)
+		if (r.v[i].required && !r.given[i])
+			die_usage("%s is required; see %s --help", spelled(&r.v[i]), weir_prog);
+	*operand = argv + optind;
+	*noperand = (size_t)(argc - optind);
+	if (*noperand > p->max_operands)
+		die_usage("'%s' is one operand too many", (*operand)[p->max_operands]);
+	warn_quiet(common->quiet);
+}
+
+void
+opt_add_history(struct img *x, const struct opt_common *o)
+{
+	img_add_key(x, "history", o->history);
+}

@@ -1,0 +1,293 @@
+/* Output: raw items, or PNM pictures where an item came as PNM and loses nothing by it; and text. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/pnm.h"
+#include "common/raw.h"
+#include "common/swap.h"
+
+enum { BLOCK = 1 << 20, BUFFER = 1 << 16 };
+
+struct raw_out {
+	FILE *f;
+	const char *name;
+	char *path, *tmp; /* what the temporary file becomes; NULL: written in place */
+	enum raw_as as;
+	uint64_t bytes;
+
+	/* The current item. */
+	size_t left, size; /* samples still to come; bytes of one */
+	bool pnm;
+	struct img_picture picture; /* PNM: the shape of each picture */
+	size_t left_in_picture;
+	unsigned maxval;
+	char *tuple_type;
+	void *block; /* BLOCK bytes, to turn samples into PNM's */
+};
+
+/* The temporary file of the moment: removed when the program ends before its rename. */
+static const char *unfinished;
+
+static void
+remove_unfinished(void)
+{
+	if (unfinished)
+		unlink(unfinished);
+}
+
+static _Noreturn void
+die_writing(const struct raw_out *out)
+{
+	die("%s: %s", out->name, strerror(errno ? errno : EIO));
+}
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+/* path.XXXXXX beside path, so that the rename stays on one file system; with the mode a plain open would have given. */
+static void
+open_temporary(struct raw_out *out, const char *path)
+{
+	const size_t n = strlen(path) + sizeof ".XXXXXX";
+	const mode_t mask = umask(0);
+	int fd;
+
+	umask(mask);
+	out->path = weir_xstrdup(path);
+	out->tmp = weir_xalloc(n, 1);
+	snprintf(out->tmp, n, "%s.XXXXXX", path);
+	fd = mkstemp(out->tmp);
+	if (fd < 0)
+		die("%s: %s", path, strerror(errno));
+	if (!unfinished)
+		atexit(remove_unfinished);
+	unfinished = out->tmp;
+	if (fchmod(fd, 0666 & ~mask) || !(out->f = fdopen(fd, "wb")))
+		die("%s: %s", path, strerror(errno));
+}
+
+static void
+open_path(struct raw_out *out, const char *path)
+{
+	struct stat st;
+
+	out->name = path;
+	if (stat(path, &st) || S_ISREG(st.st_mode)) {
+		open_temporary(out, path);
+		return;
+	}
+	out->f = fopen(path, "wb");
+	if (!out->f)
+		die("%s: %s", path, strerror(errno));
+}
+
+static struct raw_out *
+create(const char *path, enum raw_as as, bool text)
+{
+	struct raw_out *out = weir_xalloc(1, sizeof *out);
+
+	*out = (struct raw_out){.name = "(stdout)", .as = as, .f = stdout};
+	if (path && strcmp(path, "-"))
+		open_path(out, path);
+	if (!text && isatty(fileno(out->f)))
+		die_usage("binary data is not written to a terminal; redirect it or use -o");
+	setvbuf(out->f, NULL, _IOFBF, BUFFER);
+	fcntl(fileno(out->f), F_SETPIPE_SZ, BLOCK);
+	return out;
+}
+
+struct raw_out *
+raw_create(const char *path, enum raw_as as)
+{
+	return create(path, as, false);
+}
+
+struct raw_out *
+raw_create_text(const char *path)
+{
+	return create(path, RAW_FOLLOW, true);
+}
+
+void
+raw_finish(struct raw_out *out)
+{
+	if (out->left)
+		die("%s: internal error: %zu samples of the item are missing", out->name,
+		    out->left);
+	errno = 0;
+	if (fflush(out->f) || ferror(out->f) || fclose(out->f))
+		die_writing(out);
+	if (out->tmp) {
+		if (rename(out->tmp, out->path))
+			die("%s: %s", out->path, strerror(errno));
+		unfinished = NULL;
+	}
+	weir_free(out->path);
+	weir_free(out->tmp);
+	weir_free(out->tuple_type);
+	weir_free(out->block);
+	weir_free(out);
+}
+
+/* --- items ----------------------------------------------------------------------------------- */
+
+void
+raw_text(struct raw_out *out, const char *text, size_t n)
+{
+	errno = 0;
+	if (fwrite(text, 1, n, out->f) != n)
+		die_writing(out);
+	out->bytes += n;
+}
+
+void
+raw_printf(struct raw_out *out, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	errno = 0;
+	n = vfprintf(out->f, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		die_writing(out);
+	out->bytes += (uint64_t)n;
+}
+
+/* Why x cannot go out as PNM; NULL when it can. Fills out's description of the pictures. */
+static const char *
+as_pictures(struct raw_out *out, const struct img *x)
+{
+	unsigned natural = x->type == IMG_U8 ? 255 : 65535;
+
+	if (x->type != IMG_U8 && x->type != IMG_U16)
+		return "PNM holds uchar and ushort samples only; convert with rawtopnm";
+	if (!img_picture(x, &out->picture))
+		return "PNM holds pictures of at most three axes and planes; cut with rawtopnm "
+		       "--slice";
+	out->maxval = img_maxval(x) ? img_maxval(x) : natural;
+	return out->maxval > natural ? "maxval exceeds what the samples can hold" : NULL;
+}
+
+static void
+begin_pictures(struct raw_out *out, const struct img *x)
+{
+	const char *tuple_type = img_key(x, "tupltype");
+
+	weir_free(out->tuple_type);
+	out->tuple_type = tuple_type ? weir_xstrdup(tuple_type) : NULL;
+	out->left_in_picture = 0;
+	if (!out->block)
+		out->block = weir_xalloc(BLOCK, 1);
+}
+
+static void
+put_raw_head(struct raw_out *out, const struct img *x)
+{
+	size_t n;
+	char *text = raw_format(x, &n);
+
+	if (!text)
+		die("no memory");
+	raw_text(out, text, n);
+	free(text);
+}
+
+void
+raw_head(struct raw_out *out, const struct img *x)
+{
+	const char *why = "it was asked for as raw";
+
+	if (out->left)
+		die("%s: internal error: %zu samples of the item are missing", out->name,
+		    out->left);
+	if (out->as == RAW_AS_PNM || (out->as == RAW_FOLLOW && x->format == IMG_PNM))
+		why = as_pictures(out, x);
+	if (why && out->as == RAW_AS_PNM)
+		die("%s: %s", out->name, why);
+	if (!img_count(x, &out->left))
+		die("%s: the size of the item overflows", out->name);
+	out->size = img_type_size(x->type);
+	out->pnm = !why;
+	if (out->pnm)
+		begin_pictures(out, x);
+	else
+		put_raw_head(out, x);
+}
+
+/* Samples as PNM writes them: one byte up to maxval 255, else two, big-endian. Returns the bytes. */
+static size_t
+to_pnm(struct raw_out *out, const void *buf, size_t count)
+{
+	const uint16_t *wide = buf;
+	uint8_t *narrow = out->block;
+
+	if (sample_max(buf, count, out->size) > out->maxval)
+		die("%s: a sample is %u, which exceeds the maxval %u", out->name,
+		    sample_max(buf, count, out->size), out->maxval);
+	if (out->maxval < 256 && out->size == 2) {
+		for (size_t i = 0; i < count; i++)
+			narrow[i] = (uint8_t)wide[i];
+		return count;
+	}
+	memcpy(out->block, buf, count * out->size);
+	if (out->size == 2 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+		swap_bytes(out->block, count, 2);
+	return count * out->size;
+}
+
+static void
+write_pnm(struct raw_out *out, const char *buf, size_t count)
+{
+	const struct img_picture *p = &out->picture;
+
+	while (count) {
+		size_t n = BLOCK / out->size;
+		if (!out->left_in_picture) {
+			int head = pnm_put_head(out->f, p, out->maxval, out->tuple_type);
+			if (head < 0)
+				die_writing(out);
+			out->bytes += (uint64_t)head;
+			out->left_in_picture = p->c * p->w * p->h;
+		}
+		n = n < count ? n : count;
+		n = n < out->left_in_picture ? n : out->left_in_picture;
+		raw_text(out, out->block, to_pnm(out, buf, n));
+		out->left_in_picture -= n;
+		buf += n * out->size;
+		count -= n;
+	}
+}
+
+void
+raw_write(struct raw_out *out, const void *buf, size_t count)
+{
+	if (count > out->left)
+		die("%s: internal error: %zu samples more than the item has", out->name,
+		    count - out->left);
+	if (out->pnm)
+		write_pnm(out, buf, count);
+	else
+		raw_text(out, buf, count * out->size);
+	out->left -= count;
+}
+
+void
+raw_put(struct raw_out *out, const struct img *x)
+{
+	raw_head(out, x);
+	raw_write(out, x->data, out->left);
+}
+
+uint64_t
+raw_bytes_out(const struct raw_out *out)
+{
+	return out->bytes;
+}

@@ -1,0 +1,128 @@
+#include <math.h>
+
+#include "common/sample.h"
+#include "common/simd.h"
+
+#define LOAD(NAME, TYPE)                                                                   \
+	WEIR_CLONES static void load_##NAME(double *restrict out, const TYPE *restrict in, \
+					    size_t n)                                      \
+	{                                                                                  \
+		for (size_t i = 0; i < n; i++)                                             \
+			out[i] = (double)in[i];                                            \
+	}
+LOAD(i8, int8_t)
+LOAD(u8, uint8_t)
+LOAD(i16, int16_t)
+LOAD(u16, uint16_t)
+LOAD(i32, int32_t)
+LOAD(u32, uint32_t)
+LOAD(i64, int64_t)
+LOAD(u64, uint64_t)
+LOAD(f32, float)
+LOAD(f64, double)
+#undef LOAD
+
+void
+sample_load(double *restrict out, const void *restrict in, enum img_type type, size_t n)
+{
+	switch (type) {
+	case IMG_I8:
+		load_i8(out, in, n);
+		break;
+	case IMG_U8:
+		load_u8(out, in, n);
+		break;
+	case IMG_I16:
+		load_i16(out, in, n);
+		break;
+	case IMG_U16:
+		load_u16(out, in, n);
+		break;
+	case IMG_I32:
+		load_i32(out, in, n);
+		break;
+	case IMG_U32:
+		load_u32(out, in, n);
+		break;
+	case IMG_I64:
+		load_i64(out, in, n);
+		break;
+	case IMG_U64:
+		load_u64(out, in, n);
+		break;
+	case IMG_F32:
+		load_f32(out, in, n);
+		break;
+	case IMG_F64:
+		load_f64(out, in, n);
+		break;
+	case IMG_NONE:
+		break;
+	}
+}
+
+void
+sample_stats_start(struct sample_stats *s)
+{
+	*s = (struct sample_stats){.lo = INFINITY, .hi = -INFINITY};
+}
+
+/* Eight running results side by side, so that the compiler has independent chains to vectorise. */
+enum { LANES = 8 };
+
+WEIR_CLONES static void
+add_finite(struct sample_stats *s, const double *v, size_t n)
+{
+	double lo[LANES], hi[LANES], sum[LANES] = {0};
+
+	for (int k = 0; k < LANES; k++) {
+		lo[k] = s->lo;
+		hi[k] = s->hi;
+	}
+	for (size_t i = 0; i + LANES <= n; i += LANES)
+		for (int k = 0; k < LANES; k++) {
+			const double x = v[i + (size_t)k];
+
+			lo[k] = x < lo[k] ? x : lo[k];
+			hi[k] = x > hi[k] ? x : hi[k];
+			sum[k] += x;
+		}
+	for (size_t i = n - n % LANES; i < n; i++) {
+		lo[0] = v[i] < lo[0] ? v[i] : lo[0];
+		hi[0] = v[i] > hi[0] ? v[i] : hi[0];
+		sum[0] += v[i];
+	}
+	for (int k = 0; k < LANES; k++) {
+		s->lo = lo[k] < s->lo ? lo[k] : s->lo;
+		s->hi = hi[k] > s->hi ? hi[k] : s->hi;
+		s->sum += sum[k];
+	}
+	s->finite += n;
+}
+
+/* x - x is 0 but for NaN and infinity. */
+WEIR_CLONES static bool
+all_finite(const double *v, size_t n)
+{
+	double d = 0;
+
+	for (size_t i = 0; i < n; i++)
+		d = v[i] - v[i] == 0 ? d : 1;
+	return d == 0;
+}
+
+void
+sample_stats_add(struct sample_stats *s, const double *v, size_t n)
+{
+	if (all_finite(v, n)) {
+		add_finite(s, v, n);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (isnan(v[i]))
+			s->nan++;
+		else if (isinf(v[i]))
+			s->inf++;
+		else
+			add_finite(s, v + i, 1);
+}

@@ -1,0 +1,71 @@
+# Loaded by every page of tests as `load lib`: this build's programs on PATH, and for each test an empty directory of
+# its own to work in. A page with a setup() of its own begins it with `scratch`.
+bats_require_minimum_version 1.5.0
+
+root=${BATS_TEST_DIRNAME%/t}
+B=${B:-build}
+case $B in
+/*) ;;
+*) B=$root/$B ;;
+esac
+export B PATH=$B:$B/t:$PATH LC_ALL=C
+
+scratch() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+setup() {
+	scratch
+}
+
+# fails STATUS TEXT COMMAND...: the command exits with STATUS, says TEXT (a part of it) in its one line on stderr, and
+# writes nothing to stdout.
+fails() {
+	local want=$1 text=$2 got=0
+	shift 2
+	"$@" >stdout 2>stderr || got=$?
+	if [ "$got" -ne "$want" ] || [ -s stdout ] || [ "$(wc -l <stderr)" -ne 1 ] ||
+		! grep -qF -- "$text" stderr; then
+		echo "$*: exit $got, want $want and \"$text\"; $(wc -c <stdout) bytes on stdout; stderr:"
+		cat stderr
+		return 1
+	fi
+}
+
+# same FILE TEXT: the file holds exactly that text (and the newline that ends it).
+same() {
+	diff "$1" <(printf '%s\n' "$2")
+}
+
+# pgm WIDTH HEIGHT MAXVAL SAMPLE...: a PGM (P5) of these samples, on stdout.
+pgm() {
+	local w=$1 h=$2 max=$3 v
+	shift 3
+	printf 'P5\n%d %d\n%d\n' "$w" "$h" "$max"
+	for v; do
+		if [ "$max" -gt 255 ]; then
+			printf "\\x$(printf %x $((v >> 8)))"
+		fi
+		printf "\\x$(printf %x $((v & 255)))"
+	done
+}
+
+# samples FILE: the payload of a raw file of one item as numbers, one row of axis 0 a line.
+samples() {
+	local skip type row
+	skip=$(rawinfo --skip "$1") type=$(sed -n 's/^type: //p;/^$/q' "$1")
+	row=$(sed -n 's/^sizes: \([0-9]*\).*/\1/p;/^$/q' "$1")
+	case $type in
+	uchar) type=u1 size=1 ;;
+	ushort) type=u2 size=2 ;;
+	uint) type=u4 size=4 ;;
+	'unsigned long long' | ulonglong) type=u8 size=8 ;;
+	'signed char' | signed*char) type=d1 size=1 ;;
+	short) type=d2 size=2 ;;
+	int) type=d4 size=4 ;;
+	'long long' | longlong) type=d8 size=8 ;;
+	float) type=fF size=4 ;;
+	double) type=fD size=8 ;;
+	esac
+	tail -c +"$((skip + 1))" "$1" | od -An -v -t "$type" -w"$((row * size))" | sed 's/^ *//; s/  */ /g'
+}
