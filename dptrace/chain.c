@@ -4,16 +4,16 @@
 #include "dptrace/chain.h"
 
 void
-chain_take(struct chain *c, struct arena *a, int n, int maxn, int maxd, int rows, int threads)
+chain_take(struct chain *c, struct arena *a, int n, int nslot, int maxn, int maxd, int rows)
 {
 	const size_t links = (size_t)n * (size_t)maxd, nodes = (size_t)n * (size_t)maxn;
 
 	c->n = n;
 	c->maxn = maxn;
 	c->maxd = maxd;
-	c->nslot = n < SLOTS ? n : SLOTS;
+	c->nslot = n < nslot ? n : nslot;
 	for (int i = 0; i < c->nslot; i++)
-		segment_take(&c->slot[i], a, maxn, rows, maxd, c->margins, threads);
+		segment_take(&c->slot[i], a, maxn, rows, maxd, c->margins, c->threads);
 	c->ends = arena_take(a, (size_t)n, sizeof *c->ends);
 	c->entry = arena_take(a, links, sizeof *c->entry);
 	c->exit = arena_take(a, links, sizeof *c->exit);
@@ -21,6 +21,7 @@ chain_take(struct chain *c, struct arena *a, int n, int maxn, int maxd, int rows
 	c->released = arena_take(a, (size_t)n, sizeof *c->released);
 	c->branch = arena_take(a, 2 * (size_t)maxd, sizeof *c->branch);
 	c->at = arena_take(a, nodes, sizeof *c->at);
+	c->link = arena_take(a, nodes, sizeof *c->link);
 	c->margin = arena_take(a, nodes, sizeof *c->margin);
 }
 
@@ -232,7 +233,19 @@ best_last(const struct chain *c, int k, const struct step *next)
 	return best;
 }
 
-/* at of all segments, from the end. */
+static void
+score_links(struct chain *c, int k, const struct segment *s)
+{
+	const int *at = chain_at(c, k);
+	float *link = c->link + (size_t)k * (size_t)c->maxn, room[GROUP];
+
+	for (int g = 0; g < s->c.n - 1; g++) {
+		s->score(s, g, at[g + 1] - at[g], at[g], 0, GROUP, room);
+		link[g] = room[0];
+	}
+}
+
+/* at and link of all segments, from the end. */
 static void
 trace_back(struct chain *c)
 {
@@ -245,6 +258,7 @@ trace_back(struct chain *c)
 		at[n - 1] = 0;
 		at[n - 2] = best_last(c, k, k == c->n - 1 ? NULL : &next);
 		recur_trace(s, at);
+		score_links(c, k, s);
 		next = first_step(&c->ends[k], at[1]);
 	}
 }

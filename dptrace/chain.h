@@ -46,12 +46,13 @@ struct chain {
 	struct branch *branch;	     /* [2 maxd] */
 
 	int *at;       /* [n][maxn]: the samples of the optimum */
+	float *link;   /* [n][maxn]: the scores of its links */
 	float *margin; /* [n][maxn] */
 	double best;   /* the sum of its scores */
 };
 
-/* Room for n segments of at most maxn guides, maxd samples, rows rows. Sets maxn, maxd, nslot. */
-void chain_take(struct chain *c, struct arena *a, int n, int maxn, int maxd, int rows, int threads);
+/* Room for n segments of at most maxn guides, maxd samples, rows rows, of which nslot are held. */
+void chain_take(struct chain *c, struct arena *a, int n, int nslot, int maxn, int maxd, int rows);
 
 /* The optimum; false when no polyline keeps the bound within the first segment (never, if its chord is one). */
 bool chain_solve(struct chain *c);

@@ -104,13 +104,17 @@ struct dptrace_plan {
 	size_t *first;
 	struct work *work; /* one per thread that shares the lines */
 	int outer, inner;  /* threads over lines, threads within one */
-	size_t bytes;
+	int nslot;	   /* segments of a line held at once */
+	const float *gray; /* the mean of the planes */
+	float *own_gray;
+	size_t bytes; /* of all threads */
+	size_t bad;   /* the line that err is about; nline: none in particular */
 };
 
 /*
  * Resolves the options for every segment and allocates all that run needs. Returns 0, or -1 with a sentence in err
  * (coinciding points, points outside the image, more guides than pixels, a strip wider than the image, memory over
- * max_bytes ...) and a zeroed plan.
+ * max_bytes ...) and a plan that is zeroed but for bad.
  */
 int dptrace_plan(struct dptrace_plan *p, const struct dptrace_image *image,
 		 const struct dptrace_line *line, size_t nline, const struct dptrace_options *o,

@@ -62,7 +62,7 @@ take_diagonals(const struct dptrace_table *t, size_t g, struct arena *a, float *
 {
 	const int d = t->d[g], e = t->d[g + 1];
 	const size_t ld = row_length(d);
-	float *o = arena_take(a, (size_t)(d + e - 1) * ld, sizeof *o);
+	float *o = arena_take(a, (size_t)(d + e - 1) * ld + GROUP, sizeof *o);
 
 	if (!a->base)
 		return;
@@ -75,10 +75,9 @@ take_diagonals(const struct dptrace_table *t, size_t g, struct arena *a, float *
 }
 
 static void
-take_tables(struct chain *c, struct diagonals *t, struct arena *a, size_t nseg, int maxd, int rows,
-	    int threads)
+take_tables(struct chain *c, struct diagonals *t, struct arena *a, size_t nseg, int maxd, int rows)
 {
-	chain_take(c, a, (int)nseg, t->maxn, maxd, rows, threads);
+	chain_take(c, a, (int)nseg, SLOTS, t->maxn, maxd, rows);
 	t->base = arena_take(a, nseg * (size_t)t->maxn, sizeof *t->base);
 	for (size_t k = 0; k < nseg; k++)
 		for (size_t g = 0; g + 1 < t->seg[k].n; g++)
@@ -107,11 +106,11 @@ dptrace_tables(const struct dptrace_table *seg, size_t nseg, bool closed, double
 			maxd = seg[k].d[g] > maxd ? seg[k].d[g] : maxd;
 	}
 	c.ctx = &t;
-	take_tables(&c, &t, &a, nseg, maxd, rows, threads);
+	take_tables(&c, &t, &a, nseg, maxd, rows);
 	if (!(a.base = weir_alloc(a.used, 1)))
 		return -ENOMEM;
 	a.used = 0;
-	take_tables(&c, &t, &a, nseg, maxd, rows, threads);
+	take_tables(&c, &t, &a, nseg, maxd, rows);
 	released = !chain_solve(&c);
 	*best = c.best;
 	for (size_t k = 0; k < nseg; k++) {
