@@ -366,8 +366,8 @@ find_margins(struct chain *c)
 		recur_backward(s, of_links(c, c->leave, k), c->threads);
 		margin[0] = margin[s->c.n - 1] = INFINITY;
 		for (int g = 1; g < s->c.n - 1; g++) {
-			recur_through(s, g, s->through);
-			margin[g] = margin_at(c, s->through, s->c.d[g], chain_at(c, k)[g]);
+			margin[g] = margin_at(c, s->through + (size_t)g * (size_t)c->maxd,
+					      s->c.d[g], chain_at(c, k)[g]);
 		}
 		if (k > 0)
 			meet_back(c, k);

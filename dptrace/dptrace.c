@@ -33,8 +33,10 @@ struct work {
 	struct bench bench;
 	char *room[SLOTS], *bench_room;
 	size_t vstride;
-	double *
-	    v; /* [segments][guides] where the polyline of the pass before crosses the guides of this one, px */
+	/* [segments][vstride]: where the polyline meets the guides, px; the margins of the first pass, its border */
+	double *v;
+	float *margin;
+	bool *border;
 	bool blank;
 };
 
@@ -70,7 +72,7 @@ shape_segment(struct segment_shape *s, const double a[2], const double b[2],
 	s->ex = dx / s->length;
 	s->ey = dy / s->length;
 
-	double spacing = o->spacing > 0 ? o->spacing : clamp(s->length / 18, 15, 30);
+	double spacing = o->spacing > 0 ? o->spacing : clamp(s->length / 16, 15, 30);
 	double n = o->n ? (double)o->n : floor(s->length / spacing + .5) + 1;
 	if (n > DPTRACE_MAXN)
 		return fail(err, "%.0f guides between %g,%g and %g,%g are more than %d", n, a[0],
@@ -80,7 +82,7 @@ shape_segment(struct segment_shape *s, const double a[2], const double b[2],
 		return fail(err,
 			    "%d guides do not fit between %g,%g and %g,%g: %g px are too short",
 			    s->n, a[0], a[1], b[0], b[1], s->length);
-	s->halfwidth = o->halfwidth > 0 ? o->halfwidth : clamp(.2 * s->length, 8, 64);
+	s->halfwidth = o->halfwidth > 0 ? o->halfwidth : clamp(.2 * s->length, 32, 64);
 	double d = o->d ? (double)o->d : 2 * ceil(s->halfwidth) + 1;
 	if (d > DPTRACE_MAXD)
 		return fail(err, "%.0f samples across %g px are more than %d", d, 2 * s->halfwidth,
@@ -102,7 +104,7 @@ default_phi(const struct segment_shape *s, size_t n, const struct dptrace_option
 		length += s[i].length;
 		gaps += s[i].n - 1;
 	}
-	return clamp(length / gaps / 25, M_PI / 12, M_PI / 3);
+	return clamp(length / gaps / 25, M_PI / 4, M_PI / 3);
 }
 
 static size_t
@@ -149,17 +151,11 @@ shape_line(struct segment_shape *s, const struct dptrace_line *l, const struct d
 
 /* --- a pass over a line ------------------------------------------------------------------------------------------ */
 
-/* Pass 0 searches the strip. The later ones have twice the guides and an even fraction of the step: .15 to .3 px. */
-static int
-guides_of(const struct segment_shape *s, size_t pass)
-{
-	return pass ? 2 * s->n - 1 : s->n;
-}
-
+/* Pass 0 searches the strip. The later ones have a whole fraction of the step: .15 to .3 px. */
 static int
 finer(const struct segment_shape *s)
 {
-	return 2 * (int)ceil(s->dv / .6);
+	return (int)ceil(s->dv / .3);
 }
 
 static double
@@ -178,7 +174,7 @@ rows_of_pass(const struct segment_shape *s, size_t pass)
 static struct grid
 grid_of(const struct segment_shape *s, size_t pass, int rows, double sigma)
 {
-	return strip_grid(s->length, guides_of(s, pass) - 1, rows, step_of_pass(s, pass), sigma);
+	return strip_grid(s->length, s->n - 1, rows, step_of_pass(s, pass), sigma);
 }
 
 /* The samples of an inner guide, and the most that a pass over these segments meets of guides, samples and rows. */
@@ -199,7 +195,7 @@ extent_of(const struct segment_shape *s, size_t n, size_t pass, double sigma)
 	struct extent e = {2, 1, 1, 0, 0};
 
 	for (size_t i = 0; i < n; i++) {
-		const int guides = guides_of(&s[i], pass), d = samples_of(&s[i], pass),
+		const int guides = s[i].n, d = samples_of(&s[i], pass),
 			  rows = rows_of_pass(&s[i], pass);
 		const struct grid g = grid_of(&s[i], pass, rows, sigma);
 		struct arena strip = {0}, bench = {0};
@@ -225,9 +221,11 @@ lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n, siz
 	const struct extent e = extent_of(s, n, pass, o->sigma);
 	struct arena a = {base, 0};
 
-	w->vstride = (size_t)extent_of(s, n, 1, o->sigma).guides;
+	w->vstride = (size_t)e.guides;
 	w->v = arena_take(&a, n * w->vstride, sizeof *w->v);
-	w->chain.margins = o->margins && pass + 1 == o->passes;
+	w->margin = arena_take(&a, n * w->vstride, sizeof *w->margin);
+	w->border = arena_take(&a, n * w->vstride, sizeof *w->border);
+	w->chain.margins = o->margins && pass == 0;
 	chain_take(&w->chain, &a, (int)n, nslot, e.guides, e.samples, e.rows);
 	for (int i = 0; i < w->chain.nslot; i++)
 		w->room[i] = arena_take(&a, e.strip, 1);
@@ -244,7 +242,7 @@ fill_course(const struct work *w, int k, struct course *c)
 	const int d = samples_of(s, w->pass);
 	int far = 0;
 
-	c->n = guides_of(s, w->pass);
+	c->n = s->n;
 	c->dv = step_of_pass(s, w->pass);
 	c->ex = s->ex;
 	c->ey = s->ey;
@@ -286,7 +284,10 @@ across(const struct course *c, int g, int j)
 	return (c->o[g] + j - (c->rows - 1) / 2) * c->dv;
 }
 
-/* Where the guides of the next pass meet the polyline of this one. Its courses are made anew: slots may be taken. */
+/*
+ * Where the guides meet the polyline of this pass, for the next one; of the first, which sees the whole strip, margins and
+ * border too. The courses are made anew, since slots may be taken.
+ */
 static void
 keep_path(struct work *w)
 {
@@ -296,14 +297,16 @@ keep_path(struct work *w)
 		double *v = w->v + (size_t)k * w->vstride;
 
 		fill_course(w, k, c);
-		if (w->pass == 0) {
-			for (int g = c->n - 1; g >= 0; g--)
-				v[2 * g] = across(c, g, at[g]);
-			for (int g = 0; g + 1 < c->n; g++)
-				v[2 * g + 1] = (v[2 * g] + v[2 * g + 2]) / 2;
-		} else {
-			for (int g = 0; g < c->n; g++)
-				v[g] = across(c, g, at[g]);
+		for (int g = 0; g < c->n; g++) {
+			v[g] = across(c, g, at[g]);
+			if (w->pass)
+				continue;
+			w->border[(size_t)k * w->vstride + (size_t)g] =
+			    c->d[g] > 1 && (at[g] == 0 || at[g] == c->d[g] - 1);
+			w->margin[(size_t)k * w->vstride + (size_t)g] =
+			    w->chain.margins
+				? w->chain.margin[(size_t)k * (size_t)w->chain.maxn + (size_t)g]
+				: NAN;
 		}
 	}
 }
@@ -316,32 +319,30 @@ vertices_of(const struct segment_shape *s, size_t n, size_t passes)
 	size_t sum = 1;
 
 	for (size_t i = 0; i < n; i++)
-		sum += (size_t)guides_of(&s[i], passes - 1) - 1;
+		sum += (size_t)s[i].n - 1;
 	return sum;
 }
 
 static void
-put_segment(struct work *w, int k, struct dptrace_vertex *v, struct dptrace_trace *t)
+put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrace_trace *t)
 {
 	const struct segment_shape *s = &w->shape[k];
-	const struct chain *c = &w->chain;
-	const size_t row = (size_t)k * (size_t)c->maxn;
-	struct course *o = &w->chain.slot[0].c;
+	const float *link = w->chain.link + (size_t)k * (size_t)w->chain.maxn;
+	const size_t row = (size_t)k * w->vstride;
+	const double h = s->length / (s->n - 1);
 
-	fill_course(w, k, o);
-	for (int g = k > 0; g < o->n; g++) {
-		const double u = g * o->h[0], y = across(o, g, chain_at(c, k)[g]);
-		const int at = chain_at(c, k)[g];
+	for (int g = k > 0; g < s->n; g++) {
+		const double u = g * h, y = w->v[row + (size_t)g];
 		struct dptrace_vertex *x = &v[g];
 
 		x->x = s->ax + u * s->ex - y * s->ey;
 		x->y = s->ay + u * s->ey + y * s->ex;
-		x->score = g > 0 ? (double)c->link[row + (size_t)g - 1] / o->h[0] : 0;
-		x->margin = c->margins ? (double)c->margin[row + (size_t)g] : NAN;
-		x->point = o->d[g] == 1;
-		x->border = !x->point && (at == 0 || at == o->d[g] - 1);
+		x->score = g > 0 ? (double)link[g - 1] / h : 0;
+		x->margin = (double)w->margin[row + (size_t)g];
+		x->point = g == 0 || g == s->n - 1;
+		x->border = w->border[row + (size_t)g];
 		t->border += x->border;
-		if (!c->margins || x->margin < t->margin)
+		if (!w->plan->o.margins || x->margin < t->margin)
 			t->margin = x->margin;
 	}
 }
@@ -355,7 +356,7 @@ put_trace(struct work *w, struct dptrace_trace *t)
 	    .n = t->n, .v = t->v, .score = w->chain.best, .margin = INFINITY, .blank = w->blank};
 	for (int k = 0; k < w->chain.n; k++) {
 		put_segment(w, k, v, t);
-		v += guides_of(&w->shape[k], w->pass) - 1;
+		v += w->shape[k].n - 1;
 		if (w->chain.released[k] && !t->released++)
 			t->released_at = (size_t)k;
 	}
@@ -380,9 +381,9 @@ trace_line(struct work *w, size_t i)
 		w->chain.apart = (int)ceil(3 / step_of_pass(s, w->pass));
 		w->blank = false;
 		chain_solve(&w->chain);
+		keep_path(w);
 		if (w->pass + 1 == p->o.passes)
 			break;
-		keep_path(w);
 	}
 	put_trace(w, &p->trace[i]);
 }

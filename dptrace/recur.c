@@ -242,10 +242,37 @@ leave_by(struct segment *s, const float *leave)
 	}
 }
 
+WEIR_CLONES static void
+through_row(float *restrict best, const float *restrict f, const float *restrict h,
+	    const float *restrict s, int a, int b)
+{
+	for (int j = a; j < b; j++) {
+		float sum = f[j] + (h[j] - s[j]);
+		best[j] = sum > best[j] ? sum : best[j];
+	}
+}
+
+/* through of the guide where gap g starts, whose H is made. */
+static void
+find_through(struct segment *s, int g)
+{
+	const struct gap *gap = &s->gap[g];
+	float *best = s->through + (size_t)g * (size_t)s->c.maxd;
+
+	for (int j = 0; j < s->c.d[g]; j++)
+		best[j] = 2 * NEVER;
+	for (int r = 0; r < gap->nrow; r++) {
+		size_t kept = (size_t)r * gap->lds;
+		through_row(best, gap->F + (size_t)r * gap->ldf + r + gap->s0, gap->H + kept,
+			    gap->S + kept, gap->from[r], gap->to[r]);
+	}
+}
+
 void
 recur_backward(struct segment *s, const float *leave, int threads)
 {
 	leave_by(s, leave);
+	find_through(s, s->c.n - 2);
 	for (int g = s->c.n - 3; g >= 0; g--) {
 		const struct gap *in = &s->gap[g + 1];
 		struct sweep w = {.in = in->H,
@@ -262,6 +289,7 @@ recur_backward(struct segment *s, const float *leave, int threads)
 				  .din = s->c.d[g + 2],
 				  .dout = s->c.d[g]};
 		run_sweep(&w, threads);
+		find_through(s, g);
 	}
 }
 
@@ -303,28 +331,4 @@ recur_trace(const struct segment *s, int *at)
 {
 	for (int g = s->c.n - 2; g >= 1; g--)
 		at[g - 1] = best_before(s, g, at[g], at[g + 1] - at[g] + s->gap[g].climb);
-}
-
-WEIR_CLONES static void
-through_row(float *restrict best, const float *restrict f, const float *restrict h,
-	    const float *restrict s, int a, int b)
-{
-	for (int j = a; j < b; j++) {
-		float sum = f[j] + (h[j] - s[j]);
-		best[j] = sum > best[j] ? sum : best[j];
-	}
-}
-
-void
-recur_through(const struct segment *s, int g, float *best)
-{
-	const struct gap *gap = &s->gap[g];
-
-	for (int j = 0; j < s->c.d[g]; j++)
-		best[j] = 2 * NEVER;
-	for (int r = 0; r < gap->nrow; r++) {
-		size_t kept = (size_t)r * gap->lds;
-		through_row(best, gap->F + (size_t)r * gap->ldf + r + gap->s0, gap->H + kept,
-			    gap->S + kept, gap->from[r], gap->to[r]);
-	}
 }

@@ -64,7 +64,7 @@ struct segment {
 	struct windows *after; /* [n]: t of gap g by t' of gap g-1 */
 	float *suffix;	       /* [threads][2 maxd][LANES] scratch */
 	size_t suffix_len;
-	float *through; /* [maxd] scratch */
+	float *through; /* [n][maxd] the best sum of a polyline through each sample */
 	int *queue;	/* [3][2 maxd] scratch */
 	int *tables;	/* [4 n][2 rows - 1] the windows */
 	/*
@@ -118,13 +118,13 @@ void segment_shape(struct segment *s, struct bound phi);
 /* F of all gaps; entry[k]: what a polyline brings that enters by the link to sample k of guide 1 (NEVER: none does). */
 void recur_forward(struct segment *s, const float *entry, int threads);
 
-/* H of all gaps; leave[j]: what a polyline that leaves by the link from sample j of guide n-2 still earns. Needs S. */
+/*
+ * H, gap by gap from the last, of which two are kept, and through. leave[j]: what a polyline that leaves by the link from
+ * sample j of guide n-2 still earns. Needs F and S.
+ */
 void recur_backward(struct segment *s, const float *leave, int threads);
 
 /* The polyline whose last link starts at at[n-2]: fills at[n-3] .. at[0]. */
 void recur_trace(const struct segment *s, int *at);
-
-/* best[j]: the best sum of a polyline through sample j of inner guide g. Needs F, S and H. */
-void recur_through(const struct segment *s, int g, float *best);
 
 #endif

@@ -29,18 +29,23 @@ segment_take(struct segment *s, struct arena *a, int n, int rows, int maxd, bool
 	s->after = arena_take(a, (size_t)n, sizeof *s->after);
 	s->suffix_len = links * LANES;
 	s->suffix = arena_take(a, (size_t)threads * s->suffix_len, sizeof *s->suffix);
-	s->through = arena_take(a, (size_t)maxd, sizeof *s->through);
+	s->through = arena_take(a, (size_t)n * (size_t)maxd, sizeof *s->through);
 	s->queue = arena_take(a, 3 * links, sizeof *s->queue);
 	s->tables = arena_take(a, 4 * (size_t)n * slopes, sizeof *s->tables);
+	const size_t plane = links * row_length(maxd);
+	float *H[2] = {NULL, NULL};
+	for (int i = 0; margins && i < 2; i++)
+		H[i] = arena_take(a, plane, sizeof *H[i]);
 	for (int g = 0; g + 1 < n; g++) {
-		size_t plane = links * row_length(maxd);
 		int *from = arena_take(a, 2 * links, sizeof *from);
 		float *F = arena_take(a, plane, sizeof *F);
 		float *S = margins ? arena_take(a, plane, sizeof *S) : NULL;
-		float *H = margins ? arena_take(a, plane, sizeof *H) : NULL;
 		if (a->base)
-			s->gap[g] = (struct gap){
-			    .from = from, .to = from ? from + links : NULL, .F = F, .S = S, .H = H};
+			s->gap[g] = (struct gap){.from = from,
+						 .to = from ? from + links : NULL,
+						 .F = F,
+						 .S = S,
+						 .H = H[g % 2]};
 	}
 }
 

@@ -32,8 +32,8 @@ scene_course(enum scene_kind kind, double s, const double *phase, double uv[2])
 	uv[0] = u;
 	uv[1] = fade * (25 * sin(u / 60 + phase[0]) + 8 * sin(u / 25 + phase[1]));
 	if (kind == SCENE_LOOP) {
-		uv[0] = u - 50 * sin(4 * M_PI * s);
-		uv[1] = 50 * sin(2 * M_PI * s) + 8 * fade * sin(u / 60 + phase[0]);
+		uv[0] = u - 35 * sin(4 * M_PI * s);
+		uv[1] = 50 * sin(2 * M_PI * s);
 	}
 }
 
@@ -66,11 +66,13 @@ scene_draw_edge(struct scene *p, double angle, const double *phase)
 		for (int x = 0; x < SIDE; x++) {
 			double dx = x - SIDE / 2, dy = y - SIDE / 2, on[2], by[2];
 			double u = dx * cos(angle) + dy * sin(angle) + SCENE_LENGTH / 2;
-			double v = dy * cos(angle) - dx * sin(angle), s = fmin(fmax(u / SCENE_LENGTH, 0), 1);
+			double v = dy * cos(angle) - dx * sin(angle),
+			       s = fmin(fmax(u / SCENE_LENGTH, 0), 1);
 			scene_course(SCENE_EDGE, s, phase, on);
 			scene_course(SCENE_EDGE, s + 1e-3, phase, by);
 			double slope = (by[1] - on[1]) / (by[0] - on[0]);
-			p->v[y * SIDE + x] = (float)(.5 * erf((v - on[1]) / sqrt(1 + slope * slope) / 1.4));
+			p->v[y * SIDE + x] =
+			    (float)(.5 * erf((v - on[1]) / sqrt(1 + slope * slope) / 1.4));
 		}
 }
 
@@ -86,7 +88,9 @@ scene_draw_lines(struct scene *p, enum scene_kind kind, double angle)
 	}
 	for (int line = 0; kind == SCENE_CROSSINGS && line < 3; line++)
 		for (int i = -800; i < 800; i++) {
-			double xy[2], uv[2] = {SCENE_LENGTH * (.25 + .25 * line) + i * .25 * (.5 - .4 * line), i * .25};
+			double xy[2],
+			    uv[2] = {SCENE_LENGTH * (.25 + .25 * line) + i * .25 * (.5 - .4 * line),
+				     i * .25};
 			scene_turn(angle, uv, xy);
 			scene_touch(p, xy);
 		}
