@@ -314,7 +314,7 @@ keep_path(struct work *w)
 /* --- results ----------------------------------------------------------------------------------------------------- */
 
 static size_t
-vertices_of(const struct segment_shape *s, size_t n, size_t passes)
+vertices_of(const struct segment_shape *s, size_t n)
 {
 	size_t sum = 1;
 
@@ -478,7 +478,7 @@ shape_lines(struct dptrace_plan *p, char err[DPTRACE_ERR])
 			return -1;
 		}
 		p->first[i + 1] = p->first[i] + segments_of(&p->line[i]);
-		p->trace[i].n = vertices_of(s, segments_of(&p->line[i]), p->o.passes);
+		p->trace[i].n = vertices_of(s, segments_of(&p->line[i]));
 		vertices += p->trace[i].n;
 	}
 	if (!(p->vertex = weir_calloc(vertices, sizeof *p->vertex)))

@@ -160,13 +160,17 @@ fill_row(float *row, size_t ld, int a, int b)
 		row[x] = NEVER;
 }
 
+/* Links of a gap from which on threads share it: below, waking them (50 us) costs more than they bring. */
+enum { WORTH_SHARING = 1 << 18 };
+
 static void
 run_sweep(const struct sweep *w, int threads)
 {
 	const struct gap *gap = &w->s->gap[w->g];
 	const int blocks = (w->d + LANES - 1) / LANES;
+	const bool share = threads > 1 && w->d * gap->nrow >= WORTH_SHARING;
 
-#pragma omp parallel num_threads(threads) if (threads > 1)
+#pragma omp parallel num_threads(threads) if (share)
 	{
 		float *suffix = w->s->suffix + (size_t)omp_get_thread_num() * w->s->suffix_len;
 #pragma omp for schedule(static) nowait
