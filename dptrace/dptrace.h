@@ -24,7 +24,8 @@
  *	sin	|n'grad| / |grad|         the paper's: |sin| of the angle between the gradient and the link
  *
  * times the width of a column (length by columns) or the length of the link over it (length by arc, as in the paper).
- * g0 = soft * the median of |lambda| or |grad| in the strip |v| <= w. Columns outside the image score nothing.
+ * g0 = soft * the median of |lambda| or |grad| in the strip |v| <= w, and 1/16 of the largest at least. Columns outside
+ * the image score nothing.
  */
 #ifndef DPTRACE_DPTRACE_H
 #define DPTRACE_DPTRACE_H
@@ -167,7 +168,10 @@ int dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line 
 /* The same by definition: the paper's recursion, O(d^3) per guide; returns 1 when no polyline keeps the bound. */
 int dptrace_direct(const struct dptrace_table *seg, size_t nseg, double phi, int *at, double *best);
 
-/* The score of the link between (u0, v0) and (u1, v1) of the segment ab, sampled at each column by definition. */
+/*
+ * The score of the link from (u, v) = from to (u, v) = to of the segment ab, over that many columns, by definition; g0 as
+ * at the top of this page.
+ */
 double dptrace_direct_score(const struct dptrace_image *image, const struct dptrace_options *o,
 			    const double a[2], const double b[2], const double from[2],
 			    const double to[2], size_t columns, double g0);

@@ -437,7 +437,7 @@ strip_fill(struct strip *s, struct bench *b, const struct course *c, double ax, 
 	const struct dptrace_options *o = s->o;
 	const int fields = o->score == DPTRACE_RIDGE ? 3 : 2;
 	const size_t base = base_rows(&s->g), n = (size_t)s->g.ncol * base;
-	float top, median, g0, one = o->score == DPTRACE_SIN || o->soft > 0;
+	float top, median, one = o->score == DPTRACE_SIN || o->soft > 0;
 
 	s->lane = lanes_up(s->g.rows) + 2 * PAD;
 	if (o->score == DPTRACE_EDGE && image->c > 1 && !o->polarity) {
@@ -455,10 +455,10 @@ strip_fill(struct strip *s, struct bench *b, const struct course *c, double ax, 
 		gradient_size(b->size, b->base[0], b->base[1], n);
 	median = median_size(&s->g, b, &top);
 	s->blank = top == 0;
-	g0 = o->score == DPTRACE_SIN ? 0 : one > 0 ? soft_size(o->soft, median, top) : 1;
+	s->g0 = o->score == DPTRACE_SIN ? 0 : one > 0 ? soft_size(o->soft, median, top) : 1;
 	for (int i = 0; i < fields; i++) {
 		normalise(b->base[i], b->size, b->inside, fields == 3 && o->polarity >= 0 ? -1 : 1,
-			  g0, one, n);
+			  s->g0, one, n);
 		make_phases(s, b, i);
 	}
 	make_offsets(s);

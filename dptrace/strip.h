@@ -43,6 +43,7 @@ struct strip {
 	int *
 	    offset; /* [2 rows - 1][per_gap]: where the row that a link of slope t reaches lies, from its first row */
 	const struct dptrace_options *o;
+	float g0;
 	bool blank;
 };
 
