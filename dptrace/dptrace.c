@@ -72,7 +72,7 @@ shape_segment(struct segment_shape *s, const double a[2], const double b[2],
 	s->ex = dx / s->length;
 	s->ey = dy / s->length;
 
-	double spacing = o->spacing > 0 ? o->spacing : clamp(s->length / 16, 15, 30);
+	double spacing = o->spacing > 0 ? o->spacing : clamp(s->length / 15, 15, 30);
 	double n = o->n ? (double)o->n : floor(s->length / spacing + .5) + 1;
 	if (n > DPTRACE_MAXN)
 		return fail(err, "%.0f guides between %g,%g and %g,%g are more than %d", n, a[0],
