@@ -117,7 +117,7 @@ demo: all $(HELPERS)
 
 # Everything above once more under AddressSanitizer and UBSan, then the numbers under ThreadSanitizer.
 san:
-	$(MAKE) B=build/san OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' NVCC= check
+	ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) B=build/san OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' NVCC= check
 	t/tsan $(MAKE)
 
 FUZZ := $(patsubst t/fuzz/%.c,build/fuzz/%,$(wildcard t/fuzz/*.c))
