@@ -147,7 +147,7 @@ compare(struct check_many *brute, struct check_many *paper, struct check_many *l
 			       (r2 || sum_of(p, at2) == direct),
 			   "phi %g: %g for %g", p->phi, direct, q.best);
 	}
-	if ((q.best == -INFINITY))
+	if (q.best == -INFINITY)
 		return;
 	check_case(brute, best == q.best, "phi %g n %zu segments %zu: %g for %g", p->phi,
 		   p->seg[0].n, p->nseg, best, q.best);
