@@ -338,7 +338,7 @@ median_size(const struct grid *g, const struct bench *b, float *top)
 static float
 soft_size(double soft, float median, float top)
 {
-	float g0 = (float)soft * median, least = top / 16;
+	float g0 = (float)soft * median, least = top / 4;
 
 	return g0 > least ? g0 : least;
 }
