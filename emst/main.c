@@ -450,6 +450,7 @@ main(int argc, char **argv)
 	struct args args = parse(argc, argv);
 	struct outputs o = open_outputs(&args);
 	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes), *trees = NULL;
+	char *tree_path[] = {(char *)(uintptr_t)args.tree};
 	struct totals totals = {0};
 	struct stats st;
 	struct img x;
@@ -457,8 +458,7 @@ main(int argc, char **argv)
 	stats_start(&st);
 	st.threads = par_threads(args.common.threads);
 	if (args.tree)
-		trees =
-		    raw_open((char *[]){(char *)(uintptr_t)args.tree}, 1, args.common.max_bytes);
+		trees = raw_open(tree_path, 1, args.common.max_bytes);
 	for (; raw_next(in, &x); st.items++) {
 		if (args.common.verbose)
 			raw_say(in, &x);
