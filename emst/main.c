@@ -231,7 +231,8 @@ struct shape {
 static struct shape
 shape_of(const struct raw_in *in, const struct img *x, const struct args *args)
 {
-	struct shape s = {.points = args->points || !strcmp(x->axis[0].kind, "list")};
+	struct shape s = {.points =
+			      args->points || (x->dim == 2 && !strcmp(x->axis[0].kind, "list"))};
 	struct img_picture p;
 	size_t count;
 
