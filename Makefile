@@ -41,7 +41,9 @@ ALL_CPPFLAGS = -I. -D_GNU_SOURCE -DWEIR_VERSION='"$(VERSION)"' $(CPPFLAGS)
 ALL_CFLAGS = -std=c17 $(OPT) $(if $(MARCH),-march=$(MARCH)) -fopenmp -fno-math-errno -fno-trapping-math \
 	$(WARN) $(SAN) $(CFLAGS) $(FLAGS_$(firstword $(subst /, ,$*)))
 LIBS = -lfftw3f -lfftw3 -lnetpbm -lm -lpthread
-ALL_LDFLAGS = -fopenmp $(SAN) $(LDFLAGS)
+ALL_LDFLAGS = $(SAN) $(LDFLAGS)
+# libgomp is linked statically: see common/par.c. Clang's library reads its environment late enough.
+LIBS += $(if $(findstring clang,$(shell $(CC) --version)),-fopenmp,-l:libgomp.a -ldl)
 
 # Flags of one program alone. FMA contraction: see 'numerical error' on the page of each.
 FLAGS_wconv = -ffp-contract=fast
@@ -55,8 +57,8 @@ all: $(BINARIES)
 # A stamp with compiler and flags: objects are made anew when either changes.
 $(B)/flags: force
 	@mkdir -p $(@D)
-	@echo '$(CC) $(ALL_CPPFLAGS) $(subst ','\'',$(ALL_CFLAGS)) $(ALL_LDFLAGS) $(NVCC)' | cmp -s - $@ || \
-	 echo '$(CC) $(ALL_CPPFLAGS) $(subst ','\'',$(ALL_CFLAGS)) $(ALL_LDFLAGS) $(NVCC)' >$@
+	@echo '$(CC) $(ALL_CPPFLAGS) $(subst ','\'',$(ALL_CFLAGS)) $(ALL_LDFLAGS) $(LIBS) $(NVCC)' | cmp -s - $@ || \
+	 echo '$(CC) $(ALL_CPPFLAGS) $(subst ','\'',$(ALL_CFLAGS)) $(ALL_LDFLAGS) $(LIBS) $(NVCC)' >$@
 
 $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)

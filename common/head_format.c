@@ -13,7 +13,7 @@ put_quoted(FILE *f, const char *s)
 {
 	fputs(" \"", f);
 	for (; s && *s; s++) {
-		if (*s == '"')
+		if (*s == '"' || *s == '\\')
 			fputc('\\', f);
 		fputc(*s == '\n' ? ' ' : *s, f);
 	}

@@ -183,7 +183,7 @@ set_maxs(struct head *h, char *s)
 	return take_reals(h, s, "axis maxs", h->max, sizeof *h->max);
 }
 
-/* The next "quoted string" at *s (\" is a quote), unquoted in place; NULL when there is none. */
+/* The next "quoted string" at *s (\" is a quote, \\ a backslash), unquoted in place; NULL when there is none. */
 static char *
 take_quoted(char **s)
 {
@@ -195,7 +195,7 @@ take_quoted(char **s)
 		return NULL;
 	w = to = ++*s;
 	while (**s && **s != '"') {
-		if ((*s)[0] == '\\' && (*s)[1] == '"')
+		if ((*s)[0] == '\\' && ((*s)[1] == '"' || (*s)[1] == '\\'))
 			++*s;
 		*to++ = *(*s)++;
 	}

@@ -1,6 +1,7 @@
 /* Output: raw items, or PNM pictures where an item came as PNM and loses nothing by it; and text. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@ enum { BLOCK = 1 << 20, BUFFER = 1 << 16 };
 struct raw_out {
 	FILE *f;
 	const char *name;
-	char *path, *tmp; /* what the temporary file becomes; NULL: written in place */
+	char *path, *tmp;     /* what the temporary file becomes; NULL: written in place */
+	struct raw_out *next; /* of those with a temporary file */
 	enum raw_as as;
 	uint64_t bytes;
 
@@ -32,14 +34,49 @@ struct raw_out {
 	void *block; /* BLOCK bytes, to turn samples into PNM's */
 };
 
-/* The temporary file of the moment: removed when the program ends before its rename. */
-static const char *unfinished;
+/* The outputs whose temporary files await their rename: removed when the program ends, or is killed, before. */
+static struct raw_out *volatile unfinished;
 
 static void
 remove_unfinished(void)
 {
-	if (unfinished)
-		unlink(unfinished);
+	for (const struct raw_out *out = unfinished; out; out = out->next)
+		unlink(out->tmp);
+}
+
+static void
+on_signal(int sig)
+{
+	remove_unfinished();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static void
+guard_unfinished(void)
+{
+	static const int deadly[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGXCPU};
+	static bool guarded;
+
+	if (guarded)
+		return;
+	guarded = true;
+	atexit(remove_unfinished);
+	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+		if (signal(deadly[i], on_signal) == SIG_IGN)
+			signal(deadly[i], SIG_IGN);
+}
+
+static void
+finished(struct raw_out *out)
+{
+	if (unfinished == out) {
+		unfinished = out->next;
+		return;
+	}
+	for (struct raw_out *o = unfinished; o; o = o->next)
+		if (o->next == out)
+			o->next = out->next;
 }
 
 static _Noreturn void
@@ -65,9 +102,9 @@ open_temporary(struct raw_out *out, const char *path)
 	fd = mkstemp(out->tmp);
 	if (fd < 0)
 		die("%s: %s", path, strerror(errno));
-	if (!unfinished)
-		atexit(remove_unfinished);
-	unfinished = out->tmp;
+	out->next = unfinished;
+	unfinished = out;
+	guard_unfinished();
 	if (fchmod(fd, 0666 & ~mask) || !(out->f = fdopen(fd, "wb")))
 		die("%s: %s", path, strerror(errno));
 }
@@ -126,7 +163,7 @@ raw_finish(struct raw_out *out)
 	if (out->tmp) {
 		if (rename(out->tmp, out->path))
 			die("%s: %s", out->path, strerror(errno));
-		unfinished = NULL;
+		finished(out);
 	}
 	weir_free(out->path);
 	weir_free(out->tmp);

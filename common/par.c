@@ -1,24 +1,17 @@
-#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 
 #include "common/par.h"
 
 /*
- * The OpenMP library reads OMP_WAIT_POLICY in its constructor, which runs before main() and before our own constructors;
- * preinit_array runs earlier still. A user's own setting stays.
+ * The OpenMP library reads OMP_WAIT_POLICY in its constructor. The programs link libgomp statically, so that this one, of
+ * the highest priority there is, runs before it. A user's own setting stays.
  */
-static void
-wait_passively(int argc, char **argv, char **envp)
+__attribute__((constructor(101))) static void
+wait_passively(void)
 {
-	(void)argc;
-	(void)argv;
-	(void)envp;
 	setenv("OMP_WAIT_POLICY", "passive", 0);
 }
-
-__attribute__((section(".preinit_array"),
-	       used)) static void (*const preinit)(int, char **, char **) = wait_passively;
 
 int
 par_threads(int asked)
