@@ -1,25 +1,11 @@
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/mem.h"
 #include "common/sample.h"
 #include "wconv/kernels.h"
-
-static int fail(char err[WCONV_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static int
-fail(char err[WCONV_ERR], const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, WCONV_ERR, fmt, ap);
-	va_end(ap);
-	return -1;
-}
+#include "wconv/plan.h"
 
 /* --- shapes -------------------------------------------------------------------------------------------------------- */
 
@@ -30,8 +16,8 @@ cut_sheet(const struct img *x, size_t gx, size_t gy, struct wconv_problem *q, ch
 	const size_t w = x->axis[0].n, h = x->dim > 1 ? x->axis[1].n : 1;
 
 	if (w % gx || h % gy)
-		return fail(err, "a sheet of %zux%zu cannot be cut into %zux%zu kernels", w, h, gx,
-			    gy);
+		return wconv_fail(err, "a sheet of %zux%zu cannot be cut into %zux%zu kernels", w,
+				  h, gx, gy);
 	q->gx = gx;
 	q->gy = gy;
 	q->kw = w / gx;
@@ -64,19 +50,22 @@ find_shape(const struct img *x, const struct wconv_ask *ask, struct wconv_proble
 	struct img_picture p;
 
 	if (x->dim > 4 || img_is_complex(x) || (x->dim < 4 && img_picture(x, &p) && p.c > 1))
-		return fail(err, "kernels are real, of axes `x y`, or in a grid `x y column row`");
+		return wconv_fail(err,
+				  "kernels are real, of axes `x y`, or in a grid `x y column row`");
 	if (ask->gx && x->dim > 2)
-		return fail(err, "--grid is for a sheet of kernels; this file has %d axes", x->dim);
+		return wconv_fail(err, "--grid is for a sheet of kernels; this file has %d axes",
+				  x->dim);
 	if (ask->gx && cut_sheet(x, ask->gx, ask->gy, q, err))
 		return -1;
 	if (!ask->gx)
 		list_kernels(x, q);
 	if (!need && x->dim == 3 && q->gx > 1)
-		return fail(err, "three axes `x y n` are coefficients for --basis; a grid has "
-				 "four, `x y column row`");
+		return wconv_fail(err,
+				  "three axes `x y n` are coefficients for --basis; a grid has "
+				  "four, `x y column row`");
 	if (need && q->gx * q->gy != need)
-		return fail(err, "--basis=poly:%d needs %zu kernels, not %zu", ask->degree, need,
-			    q->gx * q->gy);
+		return wconv_fail(err, "--basis=poly:%d needs %zu kernels, not %zu", ask->degree,
+				  need, q->gx * q->gy);
 	return 0;
 }
 
@@ -117,7 +106,7 @@ wconv_take_kernels(struct wconv_kernels *k, struct img *file, const struct wconv
 	k->node_x = weir_alloc(q->gx, sizeof *k->node_x);
 	k->node_y = weir_alloc(q->gy, sizeof *k->node_y);
 	if (!k->node_x || !k->node_y || convert(k, ask->in_double))
-		return fail(err, "no memory");
+		return wconv_fail(err, "no memory");
 	q->kernels = k->samples ? k->samples : k->file.data;
 	return 0;
 }
@@ -171,21 +160,21 @@ find_nodes(const struct wconv_kernels *k, const struct wconv_ask *ask, bool y, s
 	const struct img_axis *a = &k->file.axis[y ? 3 : 2];
 
 	if (given && ngiven != g)
-		return fail(err, "--%s has %zu positions for %zu kernels", key, ngiven, g);
+		return wconv_fail(err, "--%s has %zu positions for %zu kernels", key, ngiven, g);
 	if (given) {
 		memcpy(node, given, g * sizeof *node);
 	} else if (ask->place != WCONV_PLACE_UNSAID) {
 		spread_nodes(node, g, (double)n, ask->place);
 	} else if (text) {
 		if (read_numbers(text, node, g))
-			return fail(err, "%s:=%.40s is not %zu numbers", key, text, g);
+			return wconv_fail(err, "%s:=%.40s is not %zu numbers", key, text, g);
 	} else if (k->file.dim == 4 && isfinite(a->min) && isfinite(a->spacing)) {
 		for (size_t i = 0; i < g; i++)
 			node[i] = a->min + (double)i * a->spacing;
 	} else {
 		text = img_key(&k->file, "place");
 		if (text && strcmp(text, "corner") && strcmp(text, "centre"))
-			return fail(err, "place:=%.40s is neither centre nor corner", text);
+			return wconv_fail(err, "place:=%.40s is neither centre nor corner", text);
 		spread_nodes(node, g, (double)n,
 			     text && text[1] == 'o' ? WCONV_CORNER : WCONV_CENTRE);
 	}
@@ -202,7 +191,7 @@ find_pair(const struct wconv_kernels *k, const char *key, double *x, double *y, 
 	if (!text)
 		return 0;
 	if (read_numbers(text, v, 2) || !isfinite(v[0]) || !isfinite(v[1]))
-		return fail(err, "%s:=%.40s is not two numbers", key, text);
+		return wconv_fail(err, "%s:=%.40s is not two numbers", key, text);
 	*x = v[0];
 	*y = v[1];
 	return 0;
@@ -218,7 +207,7 @@ place_polynomials(const struct wconv_kernels *k, struct wconv_problem *q, char e
 	if (find_pair(k, "zero", &q->zero_x, &q->zero_y, err) ||
 	    find_pair(k, "scale", &q->scale_x, &q->scale_y, err))
 		return -1;
-	return q->scale_x != 0 && q->scale_y != 0 ? 0 : fail(err, "scale:= is 0");
+	return q->scale_x != 0 && q->scale_y != 0 ? 0 : wconv_fail(err, "scale:= is 0");
 }
 
 int

@@ -94,6 +94,12 @@ struct wconv_core {
 extern const struct wconv_core wconv_f32_v4, wconv_f32_v3, wconv_f32, wconv_f64_v4, wconv_f64_v3,
     wconv_f64;
 
+/* The sentence to err; returns -1. */
+int wconv_fail(char err[WCONV_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Fills scale, sum, weight, like_right and like_below. 0, or -1 with a sentence in err. */
+int wconv_study(struct wconv_plan *p, char err[WCONV_ERR]);
+
 /* The kernel that goes with a pair of functions; SIZE_MAX: none (a polynomial of too high a degree). */
 size_t wconv_kernel(const struct wconv_plan *p, size_t fx, size_t fy);
 

@@ -14,8 +14,8 @@
  * blend of kernels taken at the pixels it falls on.
  *
  * Small kernels are summed directly; large ones go by FFT, tile by tile, streaming: memory does not grow with the
- * height. See tile.h for the scheme. |error| <= 3e-7 max|F| in float, 1e-15 in double, as long as F has not lost more
- * than a digit to cancellation against |K| * |I|. The same bytes for any number of threads.
+ * height. See core/tile.h for the scheme. |error| <= 3e-7 max|F| in float, 4e-15 in double, as long as F has not lost
+ * more than a digit to cancellation against |K| * |I|. The same bytes for any number of threads.
  *
  * J. Kepner, A multi-threaded fast convolver for dynamically parallel image filtering, J. Parallel Distrib. Comput. 63,
  * 2003; equation 8, with the two one-dimensional weights of equation 6 put right.

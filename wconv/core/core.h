@@ -24,6 +24,8 @@ FOR_TARGET(TARGET, BYTES)
 #include "wconv/core/near.h"
 
 #include "wconv/core/tile.h"
+#include "wconv/core/mend.h"
+#include "wconv/core/tasks.h"
 
 static void
 measure(const struct wconv_fft *f, void *x, bool inverse)

@@ -1,0 +1,100 @@
+/* What is to be known of the kernels before anything is chosen: their sums, and which are alike. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/par.h"
+#include "wconv/plan.h"
+
+int
+wconv_fail(char err[WCONV_ERR], const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err, WCONV_ERR, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+static size_t
+kernel_offset(const struct wconv_problem *q, size_t k)
+{
+	return k % q->gx * q->step_x + k / q->gx * q->step_y;
+}
+
+static double
+kernel_sample(const struct wconv_problem *q, size_t at)
+{
+	return q->in_double ? ((const double *)q->kernels)[at]
+			    : (double)((const float *)q->kernels)[at];
+}
+
+/* Whether kernels k and l are the same, bit for bit. */
+static bool
+same_kernels(const struct wconv_problem *q, size_t k, size_t l)
+{
+	const size_t size = q->in_double ? sizeof(double) : sizeof(float);
+	const char *a = (const char *)q->kernels + kernel_offset(q, k) * size;
+	const char *b = (const char *)q->kernels + kernel_offset(q, l) * size;
+
+	for (size_t j = 0; j < q->kh; j++)
+		if (memcmp(a + j * q->step_row * size, b + j * q->step_row * size, q->kw * size))
+			return false;
+	return true;
+}
+
+/* The sums of kernel k and of its absolute values, unscaled; and which neighbours are like it. */
+static void
+study_kernel(struct wconv_plan *p, size_t k)
+{
+	const struct wconv_problem *q = &p->q;
+	double sum = 0, weight = 0;
+
+	for (size_t j = 0; j < q->kh; j++)
+		for (size_t i = 0; i < q->kw; i++) {
+			const double v =
+			    kernel_sample(q, kernel_offset(q, k) + j * q->step_row + i);
+			sum += v;
+			weight += fabs(v);
+		}
+	p->sum[k] = sum;
+	p->weight[k] = weight;
+	p->like_right[k] = k % q->gx + 1 < q->gx && same_kernels(q, k, k + 1);
+	p->like_below[k] = k / q->gx + 1 < q->gy && same_kernels(q, k, k + q->gx);
+}
+
+/* Sums and scales of all kernels, and whether they will do. */
+int
+wconv_study(struct wconv_plan *p, char err[WCONV_ERR])
+{
+	const struct wconv_problem *q = &p->q;
+	const size_t n = q->gx * q->gy;
+
+	p->scale = weir_alloc(n, sizeof *p->scale);
+	p->sum = weir_alloc(n, sizeof *p->sum);
+	p->weight = weir_alloc(n, sizeof *p->weight);
+	p->like_right = weir_calloc(n, sizeof *p->like_right);
+	p->like_below = weir_calloc(n, sizeof *p->like_below);
+	if (!p->scale || !p->sum || !p->weight || !p->like_right || !p->like_below)
+		return wconv_fail(err, "no memory");
+#pragma omp parallel for num_threads(q->threads)
+	for (size_t k = 0; k < n; k++)
+		study_kernel(p, k);
+	for (size_t k = 0; k < n; k++) {
+		const size_t i = k % q->gx, j = k / q->gx;
+		const double weight = p->weight[k];
+		if (!isfinite(weight))
+			return wconv_fail(err, "kernel %zu,%zu has a sample that is not finite", i,
+					  j);
+		p->scale[k] = q->normalise ? 1 / p->sum[k] : 1;
+		p->weight[k] = weight * fabs(p->scale[k]);
+		if (q->normalise && !(p->weight[k] < 1e6)) /* six of seven digits cancel */
+			return wconv_fail(err, "kernel %zu,%zu cannot be normalised: its sum is %g",
+					  i, j, p->sum[k]);
+		p->sum[k] *= p->scale[k];
+	}
+	return 0;
+}
