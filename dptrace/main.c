@@ -121,10 +121,11 @@ read_text(const char *path, size_t *n)
 	FILE *f = strcmp(path, "-") ? fopen(path, "r") : stdin;
 	const char *name = strcmp(path, "-") ? path : "(stdin)";
 	size_t room = 1 << 16, got;
-	char *text = weir_xalloc(room, 1);
+	char *text;
 
 	if (!f)
 		die("%s: %s", name, strerror(errno));
+	text = weir_xalloc(room, 1);
 	for (*n = 0; (got = fread(text + *n, 1, room - *n, f)) > 0;) {
 		*n += got;
 		if (*n == room) {
@@ -377,15 +378,16 @@ recur(const struct args *a, const struct points *lines, struct report *r, struct
 			die("two neighbouring points are the same, %g,%g", l->xy[i][0],
 			    l->xy[i][1]);
 	const size_t count = d * d * (n - 1) * given;
-	double *v = weir_xalloc(count, sizeof *v);
 	float *S = weir_xalloc(count, sizeof *S);
-	sample_load(v, x.data, x.type, count);
 	for (size_t i = 0; i < count; i++) {
-		if (!(fabs(v[i]) <= 1e20))
-			die("%s: score %zu is %g: beyond 1e20 there is no sum", a->scores, i, v[i]);
-		S[i] = (float)v[i];
+		double v;
+		sample_load(&v, (const char *)x.data + i * img_type_size(x.type), x.type, 1);
+		if (!(fabs(v) <= 1e20)) {
+			weir_free(S);
+			die("%s: score %zu is %g: beyond 1e20 there is no sum", a->scores, i, v);
+		}
+		S[i] = (float)v;
 	}
-	weir_free(v);
 	stats_lap(st, STATS_READ);
 	if (dptrace_given(S, n, d, l, &o, &t, err))
 		die("%s: %s", a->scores, err);

@@ -137,17 +137,16 @@ compare(struct check_many *brute, struct check_many *paper, struct check_many *l
 	int r = dptrace_tables(p->seg, p->nseg, p->closed, p->phi, 1, at, &best, NULL);
 
 	try_all(&q, 0, 0, 0, 0, 0);
-	check_case(brute, r == (q.best == -INFINITY),
-		   "phi %g, %zu segments: given up %d, brute force finds %g", p->phi, p->nseg, r,
-		   q.best);
+	const bool none = q.best == -INFINITY;
+	check_case(brute, r == none, "phi %g, %zu segments: given up %d, brute force finds %g",
+		   p->phi, p->nseg, r, q.best);
 	if (!p->closed) {
 		int r2 = dptrace_direct(p->seg, p->nseg, p->phi, at2, &direct);
 		check_case(paper,
-			   r2 == (q.best == -INFINITY) && direct == q.best &&
-			       (r2 || sum_of(p, at2) == direct),
+			   r2 == none && direct == q.best && (r2 || sum_of(p, at2) == direct),
 			   "phi %g: %g for %g", p->phi, direct, q.best);
 	}
-	if (q.best == -INFINITY)
+	if (none)
 		return;
 	check_case(brute, best == q.best, "phi %g n %zu segments %zu: %g for %g", p->phi,
 		   p->seg[0].n, p->nseg, best, q.best);
