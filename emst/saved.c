@@ -20,8 +20,8 @@ check_tree_header(const struct raw_in *in, const struct img *y, size_t min_pts)
 		raw_die(in, "min_pts:=%s is no number", pts);
 	if (made_with != min_pts)
 		raw_die(in,
-			min_pts ? "this tree was made with --min-pts %zu; give the same"
-				: "this tree was not made with --min-pts; leave it out",
+			made_with ? "this tree was made with --min-pts %zu; give the same"
+				  : "this tree was not made with --min-pts; leave it out",
 			made_with);
 }
 
