@@ -4,7 +4,7 @@
 static unsigned
 list_length(const struct kd *t)
 {
-	unsigned want = t->k > 3 ? 4 : t->k == 1 ? 3 : 6;
+	unsigned want = t->k > 3 ? 5 : t->k == 1 ? 3 : 8;
 
 	return t->in->min_weight ? 0 : want;
 }

@@ -8,7 +8,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "common/stats.h"
-#include "emst/roots.h"
+#include "emst/saved.h"
 #include "emst/write.h"
 
 const char *const weir_prog = "emst";
@@ -289,71 +289,6 @@ grow_tree(struct emst_tree *t, struct vertices *v, const struct raw_in *in, cons
 		t->length[i] *= v->scale;
 }
 
-/* --- a saved tree ------------------------------------------------------------------------------------------------- */
-
-static void
-check_tree_header(const struct raw_in *in, const struct img *y, const struct args *args)
-{
-	const char *columns = img_key(y, "columns"), *pts = img_key(y, "min_pts");
-	size_t min_pts = 0;
-
-	if (y->type != IMG_F64 || y->dim != 2 || y->axis[0].n != 3 || !columns ||
-	    strcmp(columns, "u v length"))
-		raw_die(in, "not a tree written by --to=tree");
-	if (pts && !opt_size(pts, &min_pts))
-		raw_die(in, "min_pts:=%s is no number", pts);
-	if (min_pts != args->min_pts)
-		raw_die(in,
-			min_pts ? "this tree was made with --min-pts %zu; give the same"
-				: "this tree was not made with --min-pts; leave it out",
-			min_pts);
-}
-
-/* Rows u v length into edges between vertices; those between equal points are left out. */
-static void
-take_rows(struct emst_tree *t, const struct raw_in *in, const double (*row)[3], size_t n,
-	  const struct vertices *v)
-{
-	uint32_t *up = weir_xalloc(t->n, sizeof *up), a, b;
-	size_t have = 0;
-
-	roots_single(up, t->n);
-	for (size_t i = 0; i < n; i++) {
-		if (!vertices_named(v, row[i][0], &a) || !vertices_named(v, row[i][1], &b))
-			raw_die(in, "edge %zu joins %.17g and %.17g, which are not both there", i,
-				row[i][0], row[i][1]);
-		if (a == b && row[i][0] != row[i][1])
-			continue;
-		uint32_t ra = roots_find(up, a), rb = roots_find(up, b);
-		if (ra == rb || !(row[i][2] >= (i ? row[i - 1][2] : 0)) || isinf(row[i][2]))
-			raw_die(in, "edge %zu closes a ring or is out of order", i);
-		roots_join(up, ra, rb);
-		t->edge[have] = a < b ? (struct emst_edge){a, b} : (struct emst_edge){b, a};
-		t->length[have++] = row[i][2];
-	}
-	if (have + 1 < t->n)
-		raw_die(in, "%zu edges do not join %zu vertices", have, t->n);
-	weir_free(up);
-}
-
-static void
-read_tree(struct emst_tree *t, struct vertices *v, struct raw_in *from, const struct args *args,
-	  const struct raw_in *in)
-{
-	struct img y;
-
-	if (!raw_next(from, &y))
-		raw_die(in, "%s has no tree for it", raw_name(from));
-	check_tree_header(from, &y, args);
-	if (v->points && !v->of)
-		insist(in, vertices_distinct(v));
-	raw_load(from, &y);
-	*t = (struct emst_tree){v->set.n, weir_xalloc(v->set.n, sizeof *t->edge),
-				weir_xalloc(v->set.n, sizeof *t->length)};
-	take_rows(t, from, y.data, y.axis[1].n, v);
-	img_free(&y);
-}
-
 /* --- classes ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t
@@ -440,7 +375,7 @@ run_item(const struct args *args, struct raw_in *in, struct raw_in *trees, const
 	stats_lap(st, STATS_READ);
 	make_vertices(&v, in, x, shape, st->threads);
 	if (trees)
-		read_tree(&tree, &v, trees, args, in);
+		saved_read(&tree, &v, trees, args->min_pts, in);
 	else
 		grow_tree(&tree, &v, in, args, st->threads);
 	if (o->classes)
