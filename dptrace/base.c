@@ -345,8 +345,8 @@ soft_size(double soft, float median, float top)
 
 /* fields *= sign * inside / (size + g0); where all of that is 0 there is no evidence. */
 WEIR_CLONES static void
-normalise(float *restrict f, const float *restrict size, const float *restrict inside, float sign,
-	  float g0, float one, size_t n)
+soft_normalise(float *restrict f, const float *restrict size, const float *restrict inside,
+	       float sign, float g0, float one, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		float d = one * size[i] + g0;
@@ -381,6 +381,6 @@ base_fill(struct base *b, const struct bench *scratch, const struct grid *g,
 	b->blank = top == 0;
 	b->g0 = o->score == DPTRACE_SIN ? 0 : one > 0 ? soft_size(o->soft, median, top) : 1;
 	for (int i = 0; i < fields; i++)
-		normalise(b->f[i], scratch->size, scratch->inside,
-			  fields == 3 && o->polarity >= 0 ? -1 : 1, b->g0, one, n);
+		soft_normalise(b->f[i], scratch->size, scratch->inside,
+			       fields == 3 && o->polarity >= 0 ? -1 : 1, b->g0, one, n);
 }
