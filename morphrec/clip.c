@@ -2,7 +2,10 @@
 #include "common/simd.h"
 #include "morphrec/morphrec.h"
 
-enum { PIECE = 4096 }; /* samples, so that what needs mending is still in the cache */
+enum {
+	PIECE = 4096,	 /* samples, so that what needs mending is still in the cache */
+	LET_GO = 1 << 20 /* bytes: many pages */
+};
 
 #define T	uint8_t
 #define IN	key8_in
@@ -40,10 +43,12 @@ morphrec_clip(struct morphrec_plan *p, void *J, const void *I)
 	clip *const one = clips[__builtin_ctzll(size)];
 
 	p->clip = (struct morphrec_clip){.lo = UINT64_MAX, .two = size == 1};
-	for (size_t at = 0; at < total; at += PIECE) {
-		const size_t n = total - at < PIECE ? total - at : PIECE;
+	for (size_t at = 0, kept = 0; at < total; at += PIECE) {
+		const size_t n = total - at < PIECE ? total - at : PIECE, end = (at + n) * size;
 		one((char *)J + at * size, (const char *)I + at * size, n, at, map, &p->clip);
-		if (p->what.done)
-			p->what.done(p->what.done_with, at * size, n * size);
+		if (p->what.done && (end - kept >= LET_GO || at + n == total)) {
+			p->what.done(p->what.done_with, kept, end - kept);
+			kept = end;
+		}
 	}
 }

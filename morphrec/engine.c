@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -373,6 +374,19 @@ count_bands(const struct morphrec_problem *what, size_t th, size_t size)
 	}
 	n = n < th / 2 ? n : th / 2;
 	return n ? n : 1;
+}
+
+void
+engine_explain(const struct engine *e, char *text, size_t size)
+{
+	const size_t n = e->tw * e->th * e->what.d, log = (size_t)__builtin_ctzll(e->size);
+
+	snprintf(text, size, "%zu tiles in %zu %s, %.1f MB of records, %d threads, %s kernels", n,
+		 e->units, e->volume ? "slices" : "bands", 1e-6 * (double)(n * sizeof *e->tile),
+		 e->what.threads,
+		 e->kernel == &tile_v4[log]   ? "AVX-512"
+		 : e->kernel == &tile_v3[log] ? "AVX2"
+					      : "plain");
 }
 
 void

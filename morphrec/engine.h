@@ -11,6 +11,9 @@ struct engine;
 struct engine *engine_new(const struct morphrec_problem *what);
 void engine_free(struct engine *e);
 
+/* As morphrec_explain. */
+void engine_explain(const struct engine *e, char *text, size_t size);
+
 /* Other kernels than the best for this CPU, which engine_new takes; rows as in tile.h. For checks and benches. */
 void engine_use(struct engine *e, const struct tile_kernel *rows);
 

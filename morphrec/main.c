@@ -183,6 +183,17 @@ match(const struct raw_in *in, const struct img *x, const struct img *mask, cons
 			img_maxval(mask));
 }
 
+/* For -v: the item, and the plan for it. */
+static void
+explain(const struct raw_in *in, const struct morphrec_plan *p)
+{
+	char text[256];
+
+	morphrec_explain(p, text, sizeof text);
+	warn("%s: %zux%zux%zu %s: %s", raw_name(in), p->what.w, p->what.h, p->what.d,
+	     img_type_name(p->what.type), text);
+}
+
 /* Clips, refuses what is to be refused, reconstructs: J under I. */
 static void
 reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args *a, void *J,
@@ -254,7 +265,8 @@ item(struct raw_in *in, struct img *x, struct img *mask, const struct args *a, s
 
 	if (mask)
 		match(in, x, mask, a->mask);
-	(a->max_mem ? spool : raw_map)(in, x);
+	/* A private mapping would be copied page by page as J rises: 51200 x 51200 took 10.6 s so, 3.2 s loaded. */
+	(a->max_mem ? spool : mask ? raw_load : raw_map)(in, x);
 	if (a->max_mem) {
 		pages = (struct spool_pages){x->data, mask->map ? mask->data : NULL};
 		what.done = spool_done;
@@ -264,6 +276,8 @@ item(struct raw_in *in, struct img *x, struct img *mask, const struct args *a, s
 	const char *why = morphrec_plan(&p, &what);
 	if (why)
 		raw_die(in, "%s", why);
+	if (a->common.verbose)
+		explain(in, &p);
 	stats_lap(st, STATS_PLAN);
 	if (mask) {
 		reconstruct(in, &p, a, x->data, mask->data);

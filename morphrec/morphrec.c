@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "morphrec/engine.h"
@@ -54,6 +55,15 @@ morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what)
 		return "no memory for the reconstruction";
 	}
 	return NULL;
+}
+
+void
+morphrec_explain(const struct morphrec_plan *p, char *text, size_t size)
+{
+	if (p->engine)
+		engine_explain(p->engine, text, size);
+	else
+		snprintf(text, size, "16 bytes a pixel for keys, and queues");
 }
 
 int

@@ -79,6 +79,9 @@ struct morphrec_plan {
  */
 const char *morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what);
 
+/* A line on how the plan goes about it, for -v: tiles, units that run side by side, bytes of its own, kernels. */
+void morphrec_explain(const struct morphrec_plan *p, char *text, size_t size);
+
 /*
  * Writes J0 into J, and says in p->clip what it met. A NaN of the mask is a wall: it raises nothing, and is NaN in the
  * result. A NaN of the marker marks nothing.

@@ -93,7 +93,8 @@ big() {
 	morphrec -m mask.pgm marker.pgm >out.pgm
 	[ "$(row out.pgm)" = "0 5 5 3 3" ]
 	morphrec -v -m mask.pgm marker.pgm 2>stderr >out.pgm
-	same stderr "morphrec: marker.pgm: 1 markers beyond the mask were clipped"
+	grep -qx "morphrec: marker.pgm: 1 markers beyond the mask were clipped" stderr
+	grep -q "marker.pgm: 5x1x1 uchar: 1 tiles in 1 bands" stderr
 }
 
 @test "--strict says how many markers are beyond the mask and where the first is" {
@@ -307,6 +308,21 @@ big() {
 	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 1000000000 1000000000\nencoding: raw\n\n' >huge.nrrd
 	truncate -s 1000000000000000100 huge.nrrd || skip "this file system has no file of 10^18 bytes"
 	fails 1 'huge.nrrd' morphrec --max-mem=1M -m huge.nrrd huge.nrrd
+}
+
+@test "a mask that shrinks while it is mapped ends the program with a message" {
+	big 2000 2000 255 >mask.pgm
+	mkfifo pipe
+	morphrec -m mask.pgm pipe >out.pgm 2>stderr 3>&- &
+	exec 7>pipe
+	printf 'P5\n2000 2000\n255\n' >&7
+	head -c 3999999 mask.pgm >&7
+	truncate -s 1000 mask.pgm
+	printf x >&7
+	exec 7>&-
+	! wait $!
+	[ "$(wc -l <stderr)" -eq 1 ]
+	grep -q '^morphrec: a file shrank while it was mapped' stderr
 }
 
 @test "--stats counts tiles, visits and floods" {
