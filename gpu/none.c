@@ -1,0 +1,55 @@
+/* What gpu/NAME.h promises, in a build without CUDA: gpu_open() says so, and the rest is never reached. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "gpu/gpu.h"
+
+static const char state[] = "built without CUDA";
+
+struct gpu *
+gpu_open(const char *number, char why[GPU_WHY])
+{
+	(void)number;
+	snprintf(why, GPU_WHY, "%s", state);
+	return NULL;
+}
+
+void
+gpu_close(struct gpu *g)
+{
+	(void)g;
+}
+
+const char *
+gpu_why(const struct gpu *g)
+{
+	(void)g;
+	return state;
+}
+
+const char *
+gpu_name(const struct gpu *g)
+{
+	(void)g;
+	return state;
+}
+
+double
+gpu_kernel_seconds(const struct gpu *g)
+{
+	(void)g;
+	return 0;
+}
+
+double
+gpu_copy_seconds(const struct gpu *g)
+{
+	(void)g;
+	return 0;
+}
+
+const char *
+gpu_state(void)
+{
+	return state;
+}
