@@ -103,7 +103,7 @@ $(B)/t/check: $(CHECK) $(CORES) $(CUDACPU) $(B)/libcommon.a
 # The kernels as C++ for the CPU: t/cudacpu. ThreadSanitizer knows nothing of fibers.
 $(B)/obj/cudacpu/%.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
-	$(CXX) -x c++ -std=c++17 -It/cudacpu $(ALL_CPPFLAGS) $(OPT) -fopenmp -ffp-contract=off -Wall -Wextra -Wshadow \
+	$(CXX) -x c++ -std=c++17 -It/cudacpu $(ALL_CPPFLAGS) $(OPT) -fopenmp -ffp-contract=off -Wall -Wextra -Wno-unknown-pragmas \
 	 $(filter-out -fsanitize=thread,$(SAN)) -MMD -MP -c -o $@ $<
 
 # The checks of the kernels once more, on the GPU: built with nvcc by `make check`, all skipped where there is no GPU.

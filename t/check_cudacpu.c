@@ -52,11 +52,13 @@ check_faults(void)
 	}
 	check(stale > 0, "cudacpu: a missing barrier shows", "no thread saw a stale word");
 	check(aborts(wrong_barrier_of_some),
-	      "cudacpu: a barrier that some threads never reach aborts", "");
+	      "cudacpu: a barrier that some threads never reach aborts", "it went on");
 	check(aborts(wrong_lane_outside_mask),
-	      "cudacpu: a shuffle by a lane outside its mask aborts", "");
-	check(aborts(wrong_lane_that_ended), "cudacpu: a vote that names an ended lane aborts", "");
-	check(aborts(wrong_stack), "cudacpu: a thread that needs too much stack aborts", "");
+	      "cudacpu: a shuffle by a lane outside its mask aborts", "it went on");
+	check(aborts(wrong_lane_that_ended), "cudacpu: a vote that names an ended lane aborts",
+	      "it went on");
+	check(aborts(wrong_stack), "cudacpu: a thread that needs too much stack aborts",
+	      "it went on");
 }
 
 void

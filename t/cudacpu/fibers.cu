@@ -130,6 +130,7 @@ struct fiber {
 	context at;
 	void *asan;
 	char *stack;
+	dim3 index;
 	state is;
 	unsigned mask; /* AT_WARP: the lanes waited for */
 	bool vote;     /* AT_BLOCK */
@@ -173,6 +174,7 @@ struct worker {
 	void resume(unsigned i);
 	void wait(state s);
 	void permute(unsigned *v, unsigned count);
+	unsigned waiting(unsigned w, unsigned mask, unsigned *ended) const;
 	bool open_warp(unsigned w);
 	void run_warp(unsigned w);
 	bool open_block();
@@ -215,6 +217,8 @@ worker::start(unsigned i)
 	memcpy(f[i].stack, &CANARY, sizeof CANARY);
 	context_make(&f[i].at, f[i].stack, entry);
 	f[i].asan = nullptr;
+	f[i].index =
+	    dim3(i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y));
 	f[i].is = READY;
 }
 
@@ -256,32 +260,44 @@ worker::permute(unsigned *v, unsigned count)
 	}
 }
 
+/* The lanes of warp w that wait for lanes `mask`; those that have ended. */
+unsigned
+worker::waiting(unsigned w, unsigned mask, unsigned *ended) const
+{
+	const unsigned base = 32 * w, lanes = min(32u, n - base);
+	unsigned r = 0;
+
+	*ended = 0;
+	for (unsigned i = 0; i < lanes; i++) {
+		r |= (unsigned)(f[base + i].is == AT_WARP && f[base + i].mask == mask) << i;
+		*ended |= (unsigned)(f[base + i].is == DONE) << i;
+	}
+	return r;
+}
+
 /* Opens the barriers in warp w whose lanes have all come. */
 bool
 worker::open_warp(unsigned w)
 {
-	const unsigned base = 32 * w, lanes = min(32u, n - base);
-	unsigned opened = 0;
+	const unsigned base = 32 * w, lanes = min(32u, n - base), exist = ~0u >> (32 - lanes);
+	bool opened = false;
 
 	for (unsigned i = 0; i < lanes; i++) {
-		const fiber *a = &f[base + i];
-		bool all = a->is == AT_WARP;
-		for (unsigned j = 0; all && j < lanes; j++) {
-			const fiber *b = &f[base + j];
-			if (!(a->mask >> j & 1))
-				continue;
-			if (b->is == DONE)
-				fail("a warp operation names a lane that has ended");
-			all = b->is == AT_WARP && b->mask == a->mask;
-		}
-		opened |= (unsigned)all << i;
+		if (f[base + i].is != AT_WARP)
+			continue;
+		unsigned ended, mask = f[base + i].mask, here = waiting(w, mask, &ended);
+		if (mask & ended)
+			fail("a warp operation names a lane that has ended");
+		if (mask & exist & ~here)
+			continue;
+		for (unsigned k = i; k < lanes; k++)
+			if (here >> k & 1) {
+				f[base + k].is = READY;
+				out[base + k] = in[base + k];
+			}
+		opened = true;
 	}
-	for (unsigned i = 0; i < lanes; i++)
-		if (opened >> i & 1) {
-			f[base + i].is = READY;
-			out[base + i] = in[base + i];
-		}
-	return opened != 0;
+	return opened;
 }
 
 void
