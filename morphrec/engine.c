@@ -259,9 +259,11 @@ run_unit(const struct engine *e, struct hand *h, struct unit *u)
 		serve(e, h, t % e->tw, t / e->tw, true);
 	if (e->volume)
 		tell_slices(e, h);
-	if (e->what.done)
-		e->what.done(e->what.done_with, before + u->first * TILE_OWN * e->what.w * e->size,
-			     (u->end - u->first) * TILE_OWN * e->what.w * e->size);
+	if (e->what.done) {
+		const size_t row = e->what.w * e->size, first = u->first * TILE_OWN,
+			     end = u->end * TILE_OWN < e->what.h ? u->end * TILE_OWN : e->what.h;
+		e->what.done(e->what.done_with, before + first * row, (end - first) * row);
+	}
 }
 
 /* --- all units -------------------------------------------------------------------------------------------------- */

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "common/raw.h"
 #include "common/stats.h"
 #include "morphrec/morphrec.h"
+#include "morphrec/spool.h"
 
 const char *const weir_prog = "morphrec";
 
@@ -118,6 +120,8 @@ parse(int argc, char **argv, char ***path, size_t *npath)
 		a.o.lo = v[0];
 		a.o.hi = v[1];
 	}
+	if (a.max_mem && !a.common.max_bytes)
+		a.common.max_bytes = SIZE_MAX;
 	return a;
 }
 
@@ -204,18 +208,58 @@ reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args 
 		raw_die(in, "no memory for the queue of pixels");
 }
 
+enum { PIECE = 1 << 24 }; /* bytes that go between a file and a spooled array at a time */
+
+/* The payload of x into a temporary file. */
+static void
+spool(struct raw_in *in, struct img *x)
+{
+	const size_t size = img_type_size(x->type);
+	struct spool_pages pages;
+
+	if (!img_bytes(x, &x->mapped) || !(x->map = x->data = spool_map(x->mapped)))
+		raw_die(in, "no temporary file for %zu bytes: %s", x->mapped, strerror(errno));
+	pages = (struct spool_pages){.J = x->data};
+	for (size_t at = 0; at < x->mapped; at += PIECE) {
+		const size_t n = x->mapped - at < PIECE ? x->mapped - at : PIECE;
+		raw_read(in, pages.J + at, n / size);
+		spool_done(&pages, at, n);
+	}
+}
+
+/* raw_put, a piece at a time. */
+static void
+unspool(struct raw_out *out, const struct img *x)
+{
+	const size_t size = img_type_size(x->type);
+	struct spool_pages pages = {.J = x->data};
+
+	raw_head(out, x);
+	for (size_t at = 0; at < x->mapped; at += PIECE) {
+		const size_t n = x->mapped - at < PIECE ? x->mapped - at : PIECE;
+		raw_write(out, pages.J + at, n / size);
+		spool_done(&pages, at, n);
+	}
+}
+
 /* One item x, its header read: x becomes the result. */
 static void
 item(struct raw_in *in, struct img *x, struct img *mask, const struct args *a, struct stats *st,
      struct morphrec_figures *f)
 {
-	const struct morphrec_problem what = problem_of(in, x, a);
+	struct morphrec_problem what = problem_of(in, x, a);
+	struct spool_pages pages;
 	struct morphrec_plan p;
 	struct img marker;
 
 	if (mask)
 		match(in, x, mask, a->mask);
-	raw_map(in, x);
+	(a->max_mem ? spool : raw_map)(in, x);
+	if (a->max_mem) {
+		pages = (struct spool_pages){x->data, mask->map ? mask->data : NULL};
+		what.done = spool_done;
+		what.done_with = &pages;
+	}
 	stats_lap(st, STATS_READ);
 	const char *why = morphrec_plan(&p, &what);
 	if (why)
@@ -260,7 +304,7 @@ main(int argc, char **argv)
 	while (raw_next(in, &x)) {
 		item(in, &x, a.mask ? &mask : NULL, &a, &st, &f);
 		opt_add_history(&x, &a.common);
-		raw_put(out, &x);
+		(a.max_mem ? unspool : raw_put)(out, &x);
 		img_free(&x);
 		st.items++;
 		stats_lap(&st, STATS_WRITE);
