@@ -56,7 +56,6 @@ int gpu_hold(struct gpu *g, int slot, size_t bytes, void **at);
 
 /* Bytes that gpu_hold() could still get if all slots were given back. */
 int gpu_room(struct gpu *g, size_t *bytes);
-void gpu_release(struct gpu *g);
 
 /* To the device and back, in chunks through pinned memory, the next chunk copied while one is on the bus. */
 int gpu_up(struct gpu *g, void *device, const void *host, size_t bytes);

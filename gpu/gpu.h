@@ -25,6 +25,9 @@ struct gpu *gpu_open(const char *number, char why[GPU_WHY]);
 /* Frees all that was held on the device; NULL is nothing. */
 void gpu_close(struct gpu *g);
 
+/* Gives back the device's memory that functions keep for their next call. */
+void gpu_release(struct gpu *g);
+
 /* After a function of the GPU gave -EIO: the call that failed, and why. */
 const char *gpu_why(const struct gpu *g);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "gpu/gpu.h"
+#include "gpu/morphrec.h"
 
 static const char state[] = "built without CUDA";
 
@@ -16,6 +17,12 @@ gpu_open(const char *number, char why[GPU_WHY])
 
 void
 gpu_close(struct gpu *g)
+{
+	(void)g;
+}
+
+void
+gpu_release(struct gpu *g)
 {
 	(void)g;
 }
@@ -52,4 +59,11 @@ const char *
 gpu_state(void)
 {
 	return state;
+}
+
+int
+gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void *I)
+{
+	(void)g, (void)p, (void)J, (void)I;
+	return -EIO;
 }

@@ -1,4 +1,5 @@
 /* morphrec's kernels against the definition, in every order of t/cudacpu: the same bytes. */
+#include <errno.h>
 #include <string.h>
 
 #include "common/mem.h"
@@ -75,33 +76,48 @@ same(const struct job *a, size_t i)
 	       (isnan(x) && isnan(y));
 }
 
-/* got: by the kernels. want: by the definition. */
+/* got: by the kernels of that method. */
 static void
-job_check(struct gpu *g, struct job *a, struct check_many *m, int order)
+job_check(struct gpu *g, struct job *a, enum morphrec_method method, struct check_many *m)
 {
+	const int order = (int)m->cases % check_orders();
 	struct morphrec_plan p;
 	size_t i = 0;
 
+	a->what.method = method;
 	memcpy(a->got, a->J, a->bytes);
-	memcpy(a->want, a->J, a->bytes);
 	if (morphrec_plan(&p, &a->what)) {
 		check_case(m, false, "no plan");
 		return;
 	}
 	morphrec_clip(&p, a->got, a->I);
-	int err = morphrec_direct(&a->what, a->want, a->I);
 	check_order(order);
-	err = err ? err : gpu_morphrec_run(g, &p, a->got, a->I);
+	const int err = gpu_morphrec_run(g, &p, a->got, a->I);
 	while (i < a->n && same(a, i))
 		i++;
-	check_case(m, !err && i == a->n,
-		   "%s %zux%zux%zu, connectivity %d%s, method %d, order %d: error %d (%s), sample "
-		   "%zu is %g, not %g",
-		   img_type_name(a->what.type), a->what.w, a->what.h, a->what.d, a->what.conn,
-		   a->what.erode ? ", erosion" : "", (int)a->what.method, order, err,
-		   err ? gpu_why(g) : "", i, i < a->n ? value_get(a->what.type, a->got, i) : 0,
-		   i < a->n ? value_get(a->what.type, a->want, i) : 0);
+	check_case(
+	    m, !err && i == a->n,
+	    "%s %zux%zux%zu, connectivity %d%s, order %d: error %d (%s), sample %zu is %g, not %g",
+	    img_type_name(a->what.type), a->what.w, a->what.h, a->what.d, a->what.conn,
+	    a->what.erode ? ", erosion" : "", order, err, err ? gpu_why(g) : "", i,
+	    i < a->n ? value_get(a->what.type, a->got, i) : 0,
+	    i < a->n ? value_get(a->what.type, a->want, i) : 0);
 	morphrec_free(&p);
+}
+
+/* A random problem by both methods against the definition. */
+static void
+problem_check(struct gpu *g, struct check_rng *r, const struct morphrec_problem *what, bool maze,
+	      struct check_many m[2])
+{
+	struct job a = job_new(r, what, maze);
+
+	memcpy(a.want, a.J, a.bytes);
+	if (morphrec_direct(what, a.want, a.I) == 0) {
+		job_check(g, &a, MORPHREC_TILE, &m[0]);
+		job_check(g, &a, MORPHREC_HEAP, &m[1]);
+	}
+	job_free(&a);
 }
 
 static size_t
@@ -113,34 +129,32 @@ awkward(struct check_rng *r)
 }
 
 static void
-pictures_agree(struct gpu *g, enum morphrec_method method, int cases, const char *name)
+pictures_agree(struct gpu *g)
 {
 	struct check_rng r = {11};
-	struct check_many m = {0};
+	struct check_many m[2] = {0};
 
-	for (int i = 0; i < cases; i++) {
-		const enum img_type type = types[i % TYPES];
-		struct morphrec_problem what = {.type = type,
-						.w = awkward(&r),
-						.h = awkward(&r),
+	for (int i = 0; i < 32; i++) {
+		const bool maze = i % 4 == 3; /* long ways, through several tiles */
+		struct morphrec_problem what = {.type = types[i % TYPES],
+						.w = maze ? 100 + rng_below(&r, 100) : awkward(&r),
+						.h = maze ? 2 + rng_below(&r, 22) : awkward(&r),
 						.d = rng_below(&r, 4) ? 1 : 2,
 						.conn = i / 8 % 2 ? 4 : 8,
 						.erode = i / 4 % 2,
-						.method = method,
 						.threads = 1};
-		struct job a = job_new(&r, &what, i % 4 == 3);
-		job_check(g, &a, &m, i % check_orders());
-		job_free(&a);
+		problem_check(g, &r, &what, maze, m);
 	}
-	check_end(&m, name);
+	check_end(&m[0], "gpu: morphrec by tiles, all types, awkward sizes");
+	check_end(&m[1], "gpu: morphrec by heaps, all types, awkward sizes");
 }
 
 static void
-volumes_agree(struct gpu *g, enum morphrec_method method, const char *name)
+volumes_agree(struct gpu *g)
 {
 	static const int conns[] = {6, 18, 26};
 	struct check_rng r = {12};
-	struct check_many m = {0};
+	struct check_many m[2] = {0};
 
 	for (int i = 0; i < 12; i++) {
 		struct morphrec_problem what = {.type = types[i % TYPES],
@@ -149,13 +163,64 @@ volumes_agree(struct gpu *g, enum morphrec_method method, const char *name)
 						.d = 1 + rng_below(&r, 5),
 						.conn = conns[i % 3],
 						.erode = i / 3 % 2,
-						.method = method,
 						.threads = 1};
-		struct job a = job_new(&r, &what, false);
-		job_check(g, &a, &m, i / 3 % check_orders());
-		job_free(&a);
+		problem_check(g, &r, &what, false, m);
 	}
-	check_end(&m, name);
+	check_end(&m[0], "gpu: morphrec by tiles, volumes of 6, 18 and 26 neighbours");
+	check_end(&m[1], "gpu: morphrec by heaps, volumes of 6, 18 and 26 neighbours");
+}
+
+/* A device too small for the whole: bands of rows, of slices, and pictures of a stack one by one. */
+static void
+bands_agree(struct gpu *g)
+{
+	static const struct {
+		size_t w, h, d, bytes;
+		int conn;
+	} cases[] = {{40, 700, 1, 260000, 4},
+		     {40, 700, 1, 260000, 8},
+		     {30, 20, 12, 600000, 26},
+		     {30, 20, 9, 600000, 8},
+		     {33, 400, 2, 260000, 8}};
+	struct check_rng r = {13};
+	struct check_many m[2] = {0};
+
+	if (!cudacpu_memory)
+		return;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct morphrec_problem what = {.type = IMG_U8,
+						      .w = cases[i].w,
+						      .h = cases[i].h,
+						      .d = cases[i].d,
+						      .conn = cases[i].conn,
+						      .threads = 1};
+		gpu_release(g);
+		cudacpu_memory(cases[i].bytes);
+		problem_check(g, &r, &what, i == 0, m);
+	}
+	cudacpu_memory((size_t)1 << 40);
+	check_end(&m[0], "gpu: morphrec in bands where memory is short");
+}
+
+/* No band fits: an error that says so, not a wrong picture. */
+static void
+too_small_is_said(struct gpu *g)
+{
+	struct morphrec_problem what = {
+	    .type = IMG_U8, .w = 300, .h = 5, .d = 1, .conn = 8, .threads = 1};
+	uint8_t J[1500] = {0}, I[1500] = {1};
+	struct morphrec_plan p;
+
+	if (!cudacpu_memory || morphrec_plan(&p, &what))
+		return;
+	morphrec_clip(&p, J, I);
+	gpu_release(g);
+	cudacpu_memory(5000);
+	const int err = gpu_morphrec_run(g, &p, J, I);
+	cudacpu_memory((size_t)1 << 40);
+	check(err == -EIO && strstr(gpu_why(g), "memory"),
+	      "gpu: a device too small is an error that says so", "%d: %s", err, gpu_why(g));
+	morphrec_free(&p);
 }
 
 void
@@ -168,12 +233,12 @@ check_gpu(void)
 		check_skip("gpu", why);
 		return;
 	}
-	pictures_agree(g, MORPHREC_TILE, 48, "gpu: morphrec by tiles, all types, awkward sizes");
-	volumes_agree(g, MORPHREC_TILE,
-		      "gpu: morphrec by tiles, volumes of 6, 18 and 26 neighbours");
-	pictures_agree(g, MORPHREC_HEAP, 48, "gpu: morphrec by heaps, all types, awkward sizes");
-	volumes_agree(g, MORPHREC_HEAP,
-		      "gpu: morphrec by heaps, volumes of 6, 18 and 26 neighbours");
+	pictures_agree(g);
+	volumes_agree(g);
+	bands_agree(g);
+	too_small_is_said(g);
 	check_order(0);
 	gpu_close(g);
+	check(!gpu_open("7x", why), "gpu: what is no number of a device is refused",
+	      "it was taken");
 }

@@ -23,6 +23,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define __global__
@@ -518,7 +519,8 @@ template <class T>
 cudaError_t
 cudaMallocHost(T **p, size_t bytes)
 {
-	return cudacpu_malloc(reinterpret_cast<void **>(p), bytes);
+	*p = static_cast<T *>(malloc(bytes));
+	return *p ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 cudaError_t cudaStreamCreate(cudaStream_t *s);

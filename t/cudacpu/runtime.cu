@@ -123,7 +123,8 @@ cudaFree(void *p)
 cudaError_t
 cudaFreeHost(void *p)
 {
-	return cudaFree(p);
+	free(p);
+	return cudaSuccess;
 }
 
 cudaError_t
