@@ -99,7 +99,7 @@ struct field_figures {
 	size_t tiles, visits, changed; /* changed: of the visits, those that raised a key */
 };
 
-static __host__ __device__ bool
+__host__ __device__ __forceinline__ bool
 field_volume(const field &f)
 {
 	return f.conn == 6 || f.conn == 18 || f.conn == 26;

@@ -9,6 +9,7 @@
 #include "common/par.h"
 #include "common/raw.h"
 #include "common/stats.h"
+#include "gpu/morphrec.h"
 #include "morphrec/morphrec.h"
 #include "morphrec/spool.h"
 
@@ -27,6 +28,7 @@ struct args {
 	bool erode, strict;
 	int nan, method; /* nan: 0 error, 1 barrier: a wall */
 	size_t max_mem;
+	struct gpu *gpu; /* NULL: the CPU */
 };
 
 #define AT(member) offsetof(struct args, member)
@@ -68,9 +70,10 @@ static const struct opt table[] = {
 static const struct opt_program program = {
     .what = "Grayscale morphological reconstruction, and the operators made of it.",
     .table = table,
-    .common = OPT_THREADS | OPT_FORMAT,
+    .common = OPT_THREADS | OPT_GPU | OPT_FORMAT,
     .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .max_operands = SIZE_MAX,
+    .gpu_state = gpu_state};
 
 /* The one operator that was asked for. */
 static void
@@ -123,6 +126,22 @@ parse(int argc, char **argv, char ***path, size_t *npath)
 	if (a.max_mem && !a.common.max_bytes)
 		a.common.max_bytes = SIZE_MAX;
 	return a;
+}
+
+/* The device that -g asks for. */
+static struct gpu *
+device(const struct args *a)
+{
+	char why[GPU_WHY];
+	struct gpu *g;
+
+	if (!a->common.gpu)
+		return NULL;
+	if (a->max_mem || (a->method != MORPHREC_TILE && a->method != MORPHREC_HEAP))
+		die_usage("-g: goes with the methods tile and heap, without --max-mem");
+	if (!(g = gpu_open(a->common.gpu, why)))
+		die("-g: %s", why);
+	return g;
 }
 
 /* The shape of an item, and what it cannot be. */
@@ -183,6 +202,21 @@ match(const struct raw_in *in, const struct img *x, const struct img *mask, cons
 			img_maxval(mask));
 }
 
+/* The run's figures. */
+static void
+report(struct stats *st, const struct morphrec_figures *f, const struct args *a)
+{
+	stats_add(st, "tiles", "%zu", f->tiles);
+	stats_add(st, "visits", "%zu", f->visits);
+	stats_add(st, "floods", "%zu", f->floods);
+	if (a->gpu) {
+		st->device = gpu_name(a->gpu);
+		stats_add(st, "kernel_seconds", "%.6f", gpu_kernel_seconds(a->gpu));
+		stats_add(st, "copy_seconds", "%.6f", gpu_copy_seconds(a->gpu));
+	}
+	stats_print(st, &a->common);
+}
+
 /* Clips, refuses what is to be refused, reconstructs: J under I. */
 static void
 reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args *a, void *J,
@@ -204,7 +238,10 @@ reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args 
 	if (c->above && a->mask && a->common.verbose)
 		warn("%s: %llu markers beyond the mask were clipped", raw_name(in),
 		     (unsigned long long)c->above);
-	if (morphrec_run(p, J, I))
+	const int err = a->gpu ? gpu_morphrec_run(a->gpu, p, J, I) : morphrec_run(p, J, I);
+	if (err == -EIO)
+		raw_die(in, "-g: %s", gpu_why(a->gpu));
+	if (err)
 		raw_die(in, "no memory for the queue of pixels");
 }
 
@@ -289,7 +326,7 @@ main(int argc, char **argv)
 {
 	char **path;
 	size_t npath;
-	const struct args a = parse(argc, argv, &path, &npath);
+	struct args a = parse(argc, argv, &path, &npath);
 	struct morphrec_figures f = {0};
 	struct img x, mask = {0};
 	struct stats st;
@@ -297,6 +334,7 @@ main(int argc, char **argv)
 	warn_quiet(a.common.quiet);
 	stats_start(&st);
 	st.threads = par_threads(a.common.threads);
+	a.gpu = device(&a);
 	if (a.mask)
 		raw_load_file(a.mask, a.common.max_bytes, true, &mask);
 	struct raw_in *in = raw_open(path, npath, a.common.max_bytes);
@@ -314,9 +352,7 @@ main(int argc, char **argv)
 	raw_close(in);
 	raw_finish(out);
 	img_free(&mask);
-	stats_add(&st, "tiles", "%zu", f.tiles);
-	stats_add(&st, "visits", "%zu", f.visits);
-	stats_add(&st, "floods", "%zu", f.floods);
-	stats_print(&st, &a.common);
+	report(&st, &f, &a);
+	gpu_close(a.gpu);
 	return 0;
 }
