@@ -292,14 +292,13 @@ tree_of(const struct blocks *k, uint32_t code)
 static size_t
 join_trees(struct blocks *k, uint32_t *parent, struct key *out, size_t n)
 {
-	for (uint32_t c = 0; c < k->ntrees; c++)
-		parent[c] = c;
+	roots_single(parent, k->ntrees);
 	for (uint32_t c = 0; c < k->ntrees; c++) {
 		struct key *e = &k->best[c];
 		if (k->now[c] != c || e->d2 == NONE)
 			continue;
-		uint32_t a = forest_root(parent, tree_of(k, e->lo)),
-			 b = forest_root(parent, tree_of(k, e->lo + e->span));
+		uint32_t a = roots_find(parent, tree_of(k, e->lo)),
+			 b = roots_find(parent, tree_of(k, e->lo + e->span));
 		if (a == b)
 			continue;
 		uint32_t low = a < b ? a : b, high = a < b ? b : a;
@@ -308,7 +307,7 @@ join_trees(struct blocks *k, uint32_t *parent, struct key *out, size_t n)
 		out[n++] = *e;
 	}
 	for (uint32_t c = 0; c < k->ntrees; c++)
-		k->now[c] = forest_root(parent, k->now[c]);
+		k->now[c] = roots_find(parent, k->now[c]);
 	return n;
 }
 

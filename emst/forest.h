@@ -10,6 +10,7 @@
 
 #include "emst/emst.h"
 #include "emst/lattice.h"
+#include "emst/roots.h"
 
 enum { FOREST_MAXD2 = 128 }; /* the longest edge that shells look for, squared */
 
@@ -33,13 +34,5 @@ int forest_blocks(struct forest *f, uint32_t **d2);
 
 /* Whether that would be slow: too much is left, too far apart. */
 bool forest_is_sparse(const struct forest *f);
-
-static inline uint32_t
-forest_root(uint32_t *up, uint32_t x)
-{
-	while (up[x] != x)
-		x = up[x] = up[up[x]];
-	return x;
-}
 
 #endif

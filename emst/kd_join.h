@@ -219,28 +219,19 @@ search_all(struct kd *t)
 				    rest);
 }
 
-static uint32_t
-root(uint32_t *up, uint32_t x)
-{
-	while (up[x] != x)
-		x = up[x] = up[up[x]];
-	return x;
-}
-
 /* Every tree takes its edge; an edge that two trees chose is taken once. Returns the edges so far. */
 static size_t
 take_edges(struct kd *t, uint32_t *up, struct sorted *out, size_t n)
 {
-	for (uint32_t c = 0; c < t->ntrees; c++)
-		up[c] = c;
+	roots_single(up, t->ntrees);
 	for (size_t c = 0; c < t->ntrees; c++) {
 		const struct kd_edge *e = &t->best[c];
 		if (e->span == NONE)
 			continue;
-		uint32_t a = root(up, t->tree[e->p]), b = root(up, t->tree[e->q]);
+		uint32_t a = roots_find(up, t->tree[e->p]), b = roots_find(up, t->tree[e->q]);
 		if (a == b)
 			continue;
-		up[a < b ? b : a] = a < b ? a : b;
+		roots_join(up, a, b);
 		out[n++] = (struct sorted){REAL_KEY(e->d2), e->p, e->q};
 	}
 	return n;

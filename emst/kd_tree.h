@@ -18,6 +18,7 @@
 #include "common/simd.h"
 #include "emst/kd.h"
 #include "emst/lock.h"
+#include "emst/roots.h"
 #include "emst/sort.h"
 
 enum { LEAF = 16, SERIAL = 8192, MAXHEIGHT = 40, SAMPLED = 600 };

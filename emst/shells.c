@@ -158,10 +158,10 @@ static void
 join(struct forest *f, const struct pairs *p)
 {
 	for (size_t i = 0; i < p->n && f->trees > 1; i++) {
-		uint32_t a = forest_root(f->up, p->e[i].u), b = forest_root(f->up, p->e[i].v);
+		uint32_t a = roots_find(f->up, p->e[i].u), b = roots_find(f->up, p->e[i].v);
 		if (a == b)
 			continue;
-		f->up[a < b ? b : a] = a < b ? a : b;
+		roots_join(f->up, a, b);
 		f->edge[f->nedge++] = p->e[i];
 		f->trees--;
 	}
