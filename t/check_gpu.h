@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "gpu/gpu.h"
+
 /* Absent in check-gpu. */
 void cudacpu_order(int order, unsigned seed) __attribute__((weak));
 void cudacpu_memory(size_t bytes) __attribute__((weak));
@@ -26,5 +28,9 @@ check_order(int order)
 	if (cudacpu_order)
 		cudacpu_order(order, 20161u);
 }
+
+/* The programs' checks, in check_gpu_NAME.c. */
+void check_gpu_morphrec(struct gpu *g);
+void check_gpu_emst(struct gpu *g);
 
 #endif

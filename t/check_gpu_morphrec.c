@@ -1,0 +1,233 @@
+/* morphrec's kernels against the definition, in every order of t/cudacpu: the same bytes. */
+#include <errno.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "gpu/morphrec.h"
+#include "morphrec/value.h"
+#include "t/check.h"
+#include "t/check_gpu.h"
+
+static const enum img_type types[] = {IMG_U8, IMG_I16, IMG_F32, IMG_U16,
+				      IMG_I8, IMG_F64, IMG_U32, IMG_I32};
+enum { TYPES = sizeof types / sizeof *types };
+
+struct job {
+	struct morphrec_problem what;
+	size_t n, bytes;
+	void *J, *I, *got, *want;
+};
+
+static double
+sample(struct check_rng *r, size_t levels, const struct morphrec_problem *what)
+{
+	const double k = (double)rng_below(r, levels);
+
+	if (img_is_float(what->type) && rng_below(r, 40) == 0)
+		return rng_below(r, 2) ? (double)INFINITY : (double)NAN;
+	return k - (what->type == IMG_U8 || what->type == IMG_U16 || what->type == IMG_U32 ? 0 : 3);
+}
+
+/* Few marked pixels; corridors one pixel wide when maze is set. The definition takes as many steps as a path is long. */
+static struct job
+job_new(struct check_rng *r, const struct morphrec_problem *what, bool maze)
+{
+	struct job a = {.what = *what, .n = what->w * what->h * what->d};
+	const size_t levels = maze ? 3 : 2 + rng_below(r, 60);
+
+	a.bytes = a.n * img_type_size(what->type);
+	a.J = weir_xalloc(a.bytes, 1);
+	a.I = weir_xalloc(a.bytes, 1);
+	a.got = weir_xalloc(a.bytes, 1);
+	a.want = weir_xalloc(a.bytes, 1);
+	for (size_t i = 0; i < a.n; i++) {
+		const size_t x = i % what->w, y = i / what->w;
+		const bool wall = maze && y % 2 && x != (y % 4 == 1 ? what->w - 1 : 0);
+		const bool marked = rng_below(r, 1 + a.n / 4) == 0;
+		double m = sample(r, levels, what), j = sample(r, levels, what);
+		if (maze)
+			m = wall ? 0 : 20;
+		if (!marked)
+			j = what->erode ? 100 : what->type == IMG_U8 ? 0 : fmin(j, 0);
+		value_set(what->type, a.J, i, j);
+		value_set(what->type, a.I, i, maze && what->erode ? 20 - m : m);
+	}
+	return a;
+}
+
+static void
+job_free(struct job *a)
+{
+	weir_free(a->J);
+	weir_free(a->I);
+	weir_free(a->got);
+	weir_free(a->want);
+}
+
+/* The same bytes, or NaN both. */
+static bool
+same(const struct job *a, size_t i)
+{
+	const size_t size = img_type_size(a->what.type);
+	const double x = value_get(a->what.type, a->got, i),
+		     y = value_get(a->what.type, a->want, i);
+
+	return !memcmp((char *)a->got + i * size, (char *)a->want + i * size, size) ||
+	       (isnan(x) && isnan(y));
+}
+
+/* got: by the kernels of that method. */
+static void
+job_check(struct gpu *g, struct job *a, enum morphrec_method method, struct check_many *m)
+{
+	const int order = (int)m->cases % check_orders();
+	struct morphrec_plan p;
+	size_t i = 0;
+
+	a->what.method = method;
+	memcpy(a->got, a->J, a->bytes);
+	if (morphrec_plan(&p, &a->what)) {
+		check_case(m, false, "no plan");
+		return;
+	}
+	morphrec_clip(&p, a->got, a->I);
+	check_order(order);
+	const int err = gpu_morphrec_run(g, &p, a->got, a->I);
+	while (i < a->n && same(a, i))
+		i++;
+	check_case(
+	    m, !err && i == a->n,
+	    "%s %zux%zux%zu, connectivity %d%s, order %d: error %d (%s), sample %zu is %g, not %g",
+	    img_type_name(a->what.type), a->what.w, a->what.h, a->what.d, a->what.conn,
+	    a->what.erode ? ", erosion" : "", order, err, err ? gpu_why(g) : "", i,
+	    i < a->n ? value_get(a->what.type, a->got, i) : 0,
+	    i < a->n ? value_get(a->what.type, a->want, i) : 0);
+	morphrec_free(&p);
+}
+
+/* A random problem by both methods against the definition. */
+static void
+problem_check(struct gpu *g, struct check_rng *r, const struct morphrec_problem *what, bool maze,
+	      struct check_many m[2])
+{
+	struct job a = job_new(r, what, maze);
+
+	memcpy(a.want, a.J, a.bytes);
+	if (morphrec_direct(what, a.want, a.I) == 0) {
+		job_check(g, &a, MORPHREC_TILE, &m[0]);
+		job_check(g, &a, MORPHREC_HEAP, &m[1]);
+	}
+	job_free(&a);
+}
+
+static size_t
+awkward(struct check_rng *r)
+{
+	static const size_t v[] = {1, 2, 31, 32, 33, 127, 128, 129, 257};
+
+	return rng_below(r, 3) ? v[rng_below(r, 9)] : 1 + rng_below(r, 150);
+}
+
+static void
+pictures_agree(struct gpu *g)
+{
+	struct check_rng r = {11};
+	struct check_many m[2] = {0};
+
+	for (int i = 0; i < 32; i++) {
+		const bool maze = i % 4 == 3; /* long ways, through several tiles */
+		struct morphrec_problem what = {.type = types[i % TYPES],
+						.w = maze ? 100 + rng_below(&r, 100) : awkward(&r),
+						.h = maze ? 2 + rng_below(&r, 22) : awkward(&r),
+						.d = rng_below(&r, 4) ? 1 : 2,
+						.conn = i / 8 % 2 ? 4 : 8,
+						.erode = i / 4 % 2,
+						.threads = 1};
+		problem_check(g, &r, &what, maze, m);
+	}
+	check_end(&m[0], "gpu: morphrec by tiles, all types, awkward sizes");
+	check_end(&m[1], "gpu: morphrec by heaps, all types, awkward sizes");
+}
+
+static void
+volumes_agree(struct gpu *g)
+{
+	static const int conns[] = {6, 18, 26};
+	struct check_rng r = {12};
+	struct check_many m[2] = {0};
+
+	for (int i = 0; i < 12; i++) {
+		struct morphrec_problem what = {.type = types[i % TYPES],
+						.w = 1 + rng_below(&r, 150),
+						.h = 1 + rng_below(&r, 30),
+						.d = 1 + rng_below(&r, 5),
+						.conn = conns[i % 3],
+						.erode = i / 3 % 2,
+						.threads = 1};
+		problem_check(g, &r, &what, false, m);
+	}
+	check_end(&m[0], "gpu: morphrec by tiles, volumes of 6, 18 and 26 neighbours");
+	check_end(&m[1], "gpu: morphrec by heaps, volumes of 6, 18 and 26 neighbours");
+}
+
+/* A device too small for the whole: bands of rows, of slices, and pictures of a stack one by one. */
+static void
+bands_agree(struct gpu *g)
+{
+	static const struct {
+		size_t w, h, d, bytes;
+		int conn;
+	} cases[] = {{40, 700, 1, 260000, 4},
+		     {40, 700, 1, 260000, 8},
+		     {30, 20, 12, 600000, 26},
+		     {30, 20, 9, 600000, 8},
+		     {33, 400, 2, 260000, 8}};
+	struct check_rng r = {13};
+	struct check_many m[2] = {0};
+
+	if (!cudacpu_memory)
+		return;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct morphrec_problem what = {.type = IMG_U8,
+						      .w = cases[i].w,
+						      .h = cases[i].h,
+						      .d = cases[i].d,
+						      .conn = cases[i].conn,
+						      .threads = 1};
+		gpu_release(g);
+		cudacpu_memory(cases[i].bytes);
+		problem_check(g, &r, &what, i == 0, m);
+	}
+	cudacpu_memory((size_t)1 << 40);
+	check_end(&m[0], "gpu: morphrec in bands where memory is short");
+}
+
+/* No band fits: an error that says so, not a wrong picture. */
+static void
+too_small_is_said(struct gpu *g)
+{
+	struct morphrec_problem what = {
+	    .type = IMG_U8, .w = 300, .h = 5, .d = 1, .conn = 8, .threads = 1};
+	uint8_t J[1500] = {0}, I[1500] = {1};
+	struct morphrec_plan p;
+
+	if (!cudacpu_memory || morphrec_plan(&p, &what))
+		return;
+	morphrec_clip(&p, J, I);
+	gpu_release(g);
+	cudacpu_memory(5000);
+	const int err = gpu_morphrec_run(g, &p, J, I);
+	cudacpu_memory((size_t)1 << 40);
+	check(err == -EIO && strstr(gpu_why(g), "memory"),
+	      "gpu: a device too small is an error that says so", "%d: %s", err, gpu_why(g));
+	morphrec_free(&p);
+}
+
+void
+check_gpu_morphrec(struct gpu *g)
+{
+	pictures_agree(g);
+	volumes_agree(g);
+	bands_agree(g);
+	too_small_is_said(g);
+}
