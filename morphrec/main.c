@@ -10,6 +10,7 @@
 #include "common/raw.h"
 #include "common/stats.h"
 #include "gpu/morphrec.h"
+#include "gpu/use.h"
 #include "morphrec/morphrec.h"
 #include "morphrec/spool.h"
 
@@ -125,23 +126,10 @@ parse(int argc, char **argv, char ***path, size_t *npath)
 	}
 	if (a.max_mem && !a.common.max_bytes)
 		a.common.max_bytes = SIZE_MAX;
-	return a;
-}
-
-/* The device that -g asks for. */
-static struct gpu *
-device(const struct args *a)
-{
-	char why[GPU_WHY];
-	struct gpu *g;
-
-	if (!a->common.gpu)
-		return NULL;
-	if (a->max_mem || (a->method != MORPHREC_TILE && a->method != MORPHREC_HEAP))
+	if (a.common.gpu && (a.max_mem || (a.method != MORPHREC_TILE && a.method != MORPHREC_HEAP)))
 		die_usage("-g: goes with the methods tile and heap, without --max-mem");
-	if (!(g = gpu_open(a->common.gpu, why)))
-		die("-g: %s", why);
-	return g;
+	a.gpu = gpu_use(&a.common);
+	return a;
 }
 
 /* The shape of an item, and what it cannot be. */
@@ -200,21 +188,6 @@ match(const struct raw_in *in, const struct img *x, const struct img *mask, cons
 	if (img_maxval(x) && img_maxval(mask) && img_maxval(x) != img_maxval(mask))
 		raw_die(in, "the marker has maxval %u, the mask %s %u", img_maxval(x), name,
 			img_maxval(mask));
-}
-
-/* The run's figures. */
-static void
-report(struct stats *st, const struct morphrec_figures *f, const struct args *a)
-{
-	stats_add(st, "tiles", "%zu", f->tiles);
-	stats_add(st, "visits", "%zu", f->visits);
-	stats_add(st, "floods", "%zu", f->floods);
-	if (a->gpu) {
-		st->device = gpu_name(a->gpu);
-		stats_add(st, "kernel_seconds", "%.6f", gpu_kernel_seconds(a->gpu));
-		stats_add(st, "copy_seconds", "%.6f", gpu_copy_seconds(a->gpu));
-	}
-	stats_print(st, &a->common);
 }
 
 /* Clips, refuses what is to be refused, reconstructs: J under I. */
@@ -326,7 +299,7 @@ main(int argc, char **argv)
 {
 	char **path;
 	size_t npath;
-	struct args a = parse(argc, argv, &path, &npath);
+	const struct args a = parse(argc, argv, &path, &npath);
 	struct morphrec_figures f = {0};
 	struct img x, mask = {0};
 	struct stats st;
@@ -334,7 +307,6 @@ main(int argc, char **argv)
 	warn_quiet(a.common.quiet);
 	stats_start(&st);
 	st.threads = par_threads(a.common.threads);
-	a.gpu = device(&a);
 	if (a.mask)
 		raw_load_file(a.mask, a.common.max_bytes, true, &mask);
 	struct raw_in *in = raw_open(path, npath, a.common.max_bytes);
@@ -352,7 +324,11 @@ main(int argc, char **argv)
 	raw_close(in);
 	raw_finish(out);
 	img_free(&mask);
-	report(&st, &f, &a);
+	stats_add(&st, "tiles", "%zu", f.tiles);
+	stats_add(&st, "visits", "%zu", f.visits);
+	stats_add(&st, "floods", "%zu", f.floods);
+	gpu_report(a.gpu, &st);
+	stats_print(&st, &a.common);
 	gpu_close(a.gpu);
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* The programs with checks of numbers, for check.c. */
 PROGRAM(common)
+PROGRAM(samples)
 PROGRAM(cudacpu)
 PROGRAM(gpu)
 PROGRAM(usfft)
