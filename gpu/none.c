@@ -5,6 +5,7 @@
 #include "gpu/emst.h"
 #include "gpu/gpu.h"
 #include "gpu/morphrec.h"
+#include "gpu/wconv.h"
 
 static const char state[] = "built without CUDA";
 
@@ -73,5 +74,12 @@ int
 gpu_emst_run(struct gpu *g, const struct emst_set *s, struct emst_tree *t)
 {
 	(void)g, (void)s, (void)t;
+	return -EIO;
+}
+
+int
+gpu_wconv_run(struct gpu *g, struct wconv_plan *p, const void *in, void *out)
+{
+	(void)g, (void)p, (void)in, (void)out;
 	return -EIO;
 }

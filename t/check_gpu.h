@@ -32,5 +32,6 @@ check_order(int order)
 /* The programs' checks, in check_gpu_NAME.c. */
 void check_gpu_morphrec(struct gpu *g);
 void check_gpu_emst(struct gpu *g);
+void check_gpu_wconv(struct gpu *g);
 
 #endif
