@@ -36,19 +36,28 @@ usual(const struct wconv_axis *a)
 
 /* Index of length n, or WCONV_SIZES. */
 static size_t
-find_size(const struct wconv_costs *c, size_t n)
+find_size(size_t n)
 {
-	for (size_t i = 0; i < c->n; i++)
-		if (c->size[i] == n)
-			return i;
-	return WCONV_SIZES;
+	size_t i = 0;
+
+	while (i < WCONV_SIZES && wconv_sizes[i] != n)
+		i++;
+	return i;
+}
+
+double
+wconv_transform_cost(const struct wconv_costs *c, size_t n)
+{
+	const size_t i = find_size(n);
+
+	return i < WCONV_SIZES ? c->transform[i] : INFINITY;
 }
 
 /* Seconds of the transforms of LANES rows of n samples. */
 static double
 row_cost(const struct wconv_costs *c, size_t n)
 {
-	return c->transform[find_size(c, n / 2)] + (double)n * c->turn;
+	return wconv_transform_cost(c, n / 2) + (double)n * c->turn;
 }
 
 static double
@@ -62,10 +71,9 @@ static int
 cut_for(const struct wconv_plan *p, const struct wconv_costs *c, struct wconv_axis *a,
 	const struct wconv_axis *other, size_t n, size_t k)
 {
-	const double column = c->transform[find_size(c, n)], blocks = blocks_of(p, n);
+	const double column = wconv_transform_cost(c, n), blocks = blocks_of(p, n);
 	const double groups = (double)n / (double)p->core->lanes;
-	const double row =
-	    n % 4 ? column : (find_size(c, n / 2) < WCONV_SIZES ? row_cost(c, n) : column);
+	const double row = find_size(n / 2) < WCONV_SIZES ? row_cost(c, n) : column;
 	const double fun = usual(other) * blocks * (column + (double)n * c->product) + groups * row;
 
 	return wconv_cut(a, n - k + 1, groups * row + blocks * column, fun, 0);
@@ -93,7 +101,7 @@ fft_cost(const struct wconv_plan *p, const struct wconv_costs *c, size_t nx, siz
 {
 	const double lanes = (double)p->core->lanes, blocks = blocks_of(p, nx),
 		     planes = (double)p->q.planes;
-	const double row = row_cost(c, nx), column = c->transform[find_size(c, ny)];
+	const double row = row_cost(c, nx), column = wconv_transform_cost(c, ny);
 	const double results = (double)(p->y.hi - p->y.lo), h = results / (double)y->tiles;
 	const double groups = ceil(h / lanes) * (double)y->tiles;
 	const double kernels = (double)(p->x.nfun * p->y.nfun) *
@@ -115,27 +123,28 @@ choose_sizes(struct wconv_plan *p, const struct wconv_costs *c, struct choice *b
 	struct cut x[WCONV_SIZES], y[WCONV_SIZES];
 
 	*best = (struct choice){INFINITY, 0, 0};
-	for (size_t i = 0; i < c->n; i++) {
-		const size_t n = c->size[i];
+	for (size_t i = 0; i < WCONV_SIZES; i++) {
+		const size_t n = wconv_sizes[i];
 		x[i].tiles = y[i].tiles = 0;
-		if (n >= p->q.kw && find_size(c, n / 2) < WCONV_SIZES) {
+		if (n >= p->q.kw && find_size(n / 2) < WCONV_SIZES) {
 			if (cut_for(p, c, &p->x, &p->y, n, p->q.kw))
 				return -ENOMEM;
 			x[i] = look(&p->x);
 		}
-		if (n >= p->q.kh + p->core->lanes - 1) {
+		if (n >= 16 && n >= p->q.kh + p->core->lanes - 1) { /* two passes */
 			if (cut_for(p, c, &p->y, &p->x, n, p->q.kh))
 				return -ENOMEM;
 			y[i] = look(&p->y);
 		}
 	}
-	for (size_t i = 0; i < c->n; i++)
-		for (size_t j = 0; j < c->n; j++) {
+	for (size_t i = 0; i < WCONV_SIZES; i++)
+		for (size_t j = 0; j < WCONV_SIZES; j++) {
 			if (!x[i].tiles || !y[j].tiles)
 				continue;
-			const double cost = fft_cost(p, c, c->size[i], c->size[j], &x[i], &y[j]);
+			const double cost =
+			    fft_cost(p, c, wconv_sizes[i], wconv_sizes[j], &x[i], &y[j]);
 			if (cost < best->cost)
-				*best = (struct choice){cost, c->size[i], c->size[j]};
+				*best = (struct choice){cost, wconv_sizes[i], wconv_sizes[j]};
 		}
 	return 0;
 }

@@ -18,25 +18,32 @@ put_turn(void *table, size_t sample, size_t i, double a)
 	}
 }
 
-/* The passes over n points, largest radices first; a leftover 2 goes with an 8 as 4 4. */
+/*
+ * The passes over n points: odd radices first, since the last pass has no twiddles, which saves most with the largest; a
+ * leftover 2 goes with an 8 as 4 4.
+ */
 static int
 factor(struct wconv_fft *f, size_t n)
 {
-	static const unsigned char radices[] = {8, 4, 2, 5, 3};
+	size_t twos = 0;
 
 	f->n = n;
 	f->passes = 0;
-	for (size_t i = 0; i < sizeof radices; i++)
-		while (n % radices[i] == 0) {
-			if (radices[i] == 8 && n % 16 == 0 && n % 32 != 0) {
-				f->radix[f->passes++] = 4;
-				n /= 4;
-			}
-			if (n % radices[i])
-				break;
-			f->radix[f->passes++] = radices[i];
-			n /= radices[i];
-		}
+	for (size_t radix = 3; radix <= 5; radix += 2)
+		for (; n % radix == 0; n /= radix)
+			f->radix[f->passes++] = (unsigned char)radix;
+	for (; n % 2 == 0; n /= 2)
+		twos++;
+	if (twos == 1)
+		f->radix[f->passes++] = 2;
+	for (size_t left = twos % 3 == 1 && twos >= 4 ? 4
+			   : twos % 3 == 2	      ? 2
+						      : 0;
+	     left > 0; left -= 2)
+		f->radix[f->passes++] = 4;
+	for (size_t left = twos % 3 == 1 && twos >= 4 ? twos - 4 : twos - twos % 3; left >= 3;
+	     left -= 3)
+		f->radix[f->passes++] = 8;
 	return n == 1 ? 0 : -EINVAL;
 }
 

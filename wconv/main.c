@@ -1,4 +1,5 @@
 /* wconv: items convolved with a kernel that varies over the image. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "common/opt.h"
 #include "common/par.h"
 #include "common/stats.h"
+#include "wconv/costs.h"
 #include "wconv/kernels.h"
 #include "wconv/pump.h"
 
@@ -15,10 +17,10 @@ const char *const weir_prog = "wconv";
 
 struct args {
 	struct opt_common common;
-	const char *kernels, *grid, *centre, *cols, *rows, *basis;
+	const char *kernels, *grid, *centre, *cols, *rows, *basis, *wisdom;
 	int place, edge, nan, output, method, type;
 	double constant;
-	bool has_constant, correlate, normalise, in_double;
+	bool has_constant, correlate, normalise, in_double, tune;
 
 	struct wconv_ask ask; /* what those say together */
 	char **path;
@@ -113,6 +115,15 @@ static const struct opt table[] = {
      .arg = "HOW",
      .help = "auto, direct or fft",
      .words = "auto|direct|fft"},
+    {.name = "wisdom",
+     .kind = OPT_STR,
+     .at = AT(wisdom),
+     .arg = "FILE",
+     .help = "what this machine's transforms and sums cost, as --tune measured it"},
+    {.name = "tune",
+     .kind = OPT_FLAG,
+     .at = AT(tune),
+     .help = "measure that first, and write it to the file of --wisdom"},
     {0}};
 #undef AT
 
@@ -201,6 +212,8 @@ parse(int argc, char **argv)
 		args.edge = WCONV_CONSTANT;
 	if (args.basis && (args.cols || args.rows || args.place >= 0))
 		die_usage("--basis has no nodes: it excludes --place, --cols and --rows");
+	if (args.tune && !args.wisdom)
+		die_usage("--tune needs --wisdom, the file to write to");
 	for (size_t i = 0; i < args.npath; i++)
 		if (!strcmp(args.kernels, "-") && !strcmp(args.path[i], "-"))
 			die_usage("standard input cannot be both the kernels and an image");
@@ -215,7 +228,43 @@ struct job {
 	struct wconv_kernels kernels;
 	struct wconv_problem q;
 	struct wconv_plan *plan;
+	struct wconv_costs costs;
 };
+
+static void
+read_costs(struct wconv_costs *c, const char *path)
+{
+	char text[WCONV_COSTS_TEXT];
+	FILE *f = fopen(path, "r");
+	size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+
+	if (!f || ferror(f))
+		die("%s: %s", path, strerror(errno));
+	fclose(f);
+	text[n] = '\0';
+	if (wconv_costs_parse(c, text))
+		die("%s: this is no file that --tune wrote", path);
+}
+
+/* What the planner goes by: built in, or read, or measured now and written. */
+static void
+learn_costs(struct job *j)
+{
+	const char *path = j->args->wisdom;
+	char text[WCONV_COSTS_TEXT];
+
+	j->costs = *wconv_costs_builtin();
+	if (j->args->tune) {
+		if (wconv_costs_measure(&j->costs, j->args->in_double))
+			die("no memory to measure with");
+		wconv_costs_format(&j->costs, text);
+		struct raw_out *out = raw_create_text(path);
+		raw_text(out, text, strlen(text));
+		raw_finish(out);
+	} else if (path) {
+		read_costs(&j->costs, path);
+	}
+}
 
 static void
 load_kernels(struct job *j)
@@ -298,7 +347,7 @@ plan(struct job *j, const struct raw_in *in, const struct img *x)
 	wconv_free(j->plan);
 	if (wconv_place_nodes(&j->kernels, &j->args->ask, &j->q, text))
 		die("%s: %s", j->args->kernels, text);
-	if (wconv_plan(&j->plan, &j->q, NULL, text))
+	if (wconv_plan(&j->plan, &j->q, &j->costs, text))
 		raw_die(in, "%s", text);
 	if (j->args->common.verbose) {
 		wconv_explain(j->plan, text, sizeof text);
@@ -370,6 +419,7 @@ main(int argc, char **argv)
 
 	stats_start(&st);
 	load_kernels(&job);
+	learn_costs(&job);
 	struct raw_out *out = raw_create(args.common.out, (enum raw_as)args.common.as);
 	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
 	convolve(&job, in, out, &st);

@@ -106,4 +106,9 @@ void wconv_rfft_free(struct wconv_rfft *f);
 /* Chooses method, transform sizes and tiles; fills the tiles of x and y, direct, the costs, and the lengths rows.n and columns.n. */
 int wconv_choose(struct wconv_plan *p, const struct wconv_costs *costs);
 
+double wconv_transform_cost(const struct wconv_costs *costs, size_t n);
+
+/* The core for a precision: of this level or lower, NULL for the CPU's. */
+const struct wconv_core *wconv_find_core(const char *level, bool in_double);
+
 #endif

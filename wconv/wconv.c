@@ -50,9 +50,9 @@ same_kernels(const struct wconv_problem *q, size_t k, size_t l)
 	return true;
 }
 
-/* Sums over kernel k; returns that of the absolute values before it is scaled. */
-static double
-sum_kernel(struct wconv_plan *p, size_t k)
+/* The sums of kernel k and of its absolute values, unscaled; and which neighbours are like it. */
+static void
+study_kernel(struct wconv_plan *p, size_t k)
 {
 	const struct wconv_problem *q = &p->q;
 	double sum = 0, weight = 0;
@@ -64,10 +64,10 @@ sum_kernel(struct wconv_plan *p, size_t k)
 			sum += v;
 			weight += fabs(v);
 		}
-	p->scale[k] = q->normalise ? 1 / sum : 1;
-	p->sum[k] = q->normalise ? 1 : sum;
-	p->weight[k] = weight * fabs(p->scale[k]);
-	return weight;
+	p->sum[k] = sum;
+	p->weight[k] = weight;
+	p->like_right[k] = k % q->gx + 1 < q->gx && same_kernels(q, k, k + 1);
+	p->like_below[k] = k / q->gx + 1 < q->gy && same_kernels(q, k, k + q->gx);
 }
 
 static int
@@ -81,7 +81,7 @@ fail(char err[WCONV_ERR], const char *fmt, ...)
 	return -1;
 }
 
-/* Sums, and who is like whom. */
+/* Sums and scales of all kernels, and whether they will do. */
 static int
 study_kernels(struct wconv_plan *p, char err[WCONV_ERR])
 {
@@ -95,15 +95,20 @@ study_kernels(struct wconv_plan *p, char err[WCONV_ERR])
 	p->like_below = weir_calloc(n, sizeof *p->like_below);
 	if (!p->scale || !p->sum || !p->weight || !p->like_right || !p->like_below)
 		return fail(err, "no memory");
+#pragma omp parallel for num_threads(q->threads)
+	for (size_t k = 0; k < n; k++)
+		study_kernel(p, k);
 	for (size_t k = 0; k < n; k++) {
 		const size_t i = k % q->gx, j = k / q->gx;
-		if (!isfinite(sum_kernel(p, k)))
+		const double weight = p->weight[k];
+		if (!isfinite(weight))
 			return fail(err, "kernel %zu,%zu has a sample that is not finite", i, j);
+		p->scale[k] = q->normalise ? 1 / p->sum[k] : 1;
+		p->weight[k] = weight * fabs(p->scale[k]);
 		if (q->normalise && !(p->weight[k] < 1e6)) /* six of seven digits cancel */
 			return fail(err, "kernel %zu,%zu cannot be normalised: its sum is %g", i, j,
-				    1 / p->scale[k]);
-		p->like_right[k] = i + 1 < q->gx && same_kernels(q, k, k + 1);
-		p->like_below[k] = j + 1 < q->gy && same_kernels(q, k, k + q->gx);
+				    p->sum[k]);
+		p->sum[k] *= p->scale[k];
 	}
 	return 0;
 }
@@ -155,17 +160,17 @@ check_problem(const struct wconv_problem *q, char err[WCONV_ERR])
 	return check_nodes(q->node_y, q->gy, "rows", err);
 }
 
-static const struct wconv_core *
-find_core(const struct wconv_problem *q)
+const struct wconv_core *
+wconv_find_core(const char *level, bool in_double)
 {
 	static const struct wconv_core *const single[] = {&wconv_f32_v4, &wconv_f32_v3, &wconv_f32};
 	static const struct wconv_core *const twice[] = {&wconv_f64_v4, &wconv_f64_v3, &wconv_f64};
-	const struct wconv_core *const *core = q->in_double ? twice : single;
+	const struct wconv_core *const *core = in_double ? twice : single;
 	size_t have = 0, asked = 0;
 
 	while (have < 2 && strcmp(core[have]->level, simd_level()))
 		have++;
-	while (q->level && asked < 2 && strcmp(core[asked]->level, q->level))
+	while (level && asked < 2 && strcmp(core[asked]->level, level))
 		asked++;
 	return core[have > asked ? have : asked];
 }
@@ -372,7 +377,7 @@ wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, const struct w
 	if (!p)
 		return fail(err, "no memory");
 	p->q = *q;
-	p->core = find_core(q);
+	p->core = wconv_find_core(q->level, q->in_double);
 	if (study_kernels(p, err) || make_axes(p, err)) {
 		wconv_free(p);
 		return -1;

@@ -131,6 +131,37 @@ dft(size_t radix, vec *re, vec *im)
 	}
 }
 
+/* The points j, j+m, j+2m .. from p on, and back. */
+INLINE void
+load_points(size_t radix, const vec *p, size_t m, vec *re, vec *im)
+{
+	for (size_t q = 0; q < radix; q++) {
+		re[q] = p[2 * q * m];
+		im[q] = p[2 * q * m + 1];
+	}
+}
+
+INLINE void
+store_points(size_t radix, vec *p, size_t m, const vec *re, const vec *im)
+{
+	for (size_t q = 0; q < radix; q++) {
+		p[2 * q * m] = re[q];
+		p[2 * q * m + 1] = im[q];
+	}
+}
+
+/* Point q times w[q-1] = c + i s; conjugated for the inverse. */
+INLINE void
+twiddle(size_t radix, const real *w, bool inverse, vec *re, vec *im)
+{
+	for (size_t q = 1; q < radix; q++) {
+		const real c = w[2 * q - 2], s = inverse ? -w[2 * q - 1] : w[2 * q - 1];
+		const vec r = re[q], i = im[q];
+		re[q] = c * r - s * i;
+		im[q] = s * r + c * i;
+	}
+}
+
 /* One pass over n points in blocks of len: butterflies, then the twiddles w[j][q-1] = exp(-2 pi i j q / len). */
 INLINE void
 forward_pass(size_t radix, vec *x, size_t n, size_t len, const real *w)
@@ -141,24 +172,27 @@ forward_pass(size_t radix, vec *x, size_t n, size_t len, const real *w)
 	for (size_t b = 0; b < n; b += len)
 		for (size_t j = 0; j < m; j++) {
 			vec *p = x + 2 * (b + j);
-			const real *t = w + 2 * j * (radix - 1);
-
-			for (size_t q = 0; q < radix; q++) {
-				re[q] = p[2 * q * m];
-				im[q] = p[2 * q * m + 1];
-			}
+			load_points(radix, p, m, re, im);
 			dft(radix, re, im);
-			p[0] = re[0];
-			p[1] = im[0];
-			for (size_t q = 1; q < radix; q++) {
-				const real c = t[2 * q - 2], s = t[2 * q - 1];
-				p[2 * q * m] = c * re[q] - s * im[q];
-				p[2 * q * m + 1] = s * re[q] + c * im[q];
-			}
+			twiddle(radix, w + 2 * j * (radix - 1), false, re, im);
+			store_points(radix, p, m, re, im);
 		}
 }
 
-/* Its inverse. */
+/* The last one, of len = radix: all twiddles are 1. */
+INLINE void
+forward_last(size_t radix, vec *x, size_t n)
+{
+	vec re[8], im[8];
+
+	for (size_t b = 0; b < n; b += radix) {
+		load_points(radix, x + 2 * b, 1, re, im);
+		dft(radix, re, im);
+		store_points(radix, x + 2 * b, 1, re, im);
+	}
+}
+
+/* The inverse of a pass. */
 INLINE void
 inverse_pass(size_t radix, vec *x, size_t n, size_t len, const real *w)
 {
@@ -168,80 +202,126 @@ inverse_pass(size_t radix, vec *x, size_t n, size_t len, const real *w)
 	for (size_t b = 0; b < n; b += len)
 		for (size_t j = 0; j < m; j++) {
 			vec *p = x + 2 * (b + j);
-			const real *t = w + 2 * j * (radix - 1);
-
-			re[0] = p[0];
-			im[0] = p[1];
-			for (size_t q = 1; q < radix; q++) {
-				const real c = t[2 * q - 2], s = t[2 * q - 1];
-				const vec r = p[2 * q * m], i = p[2 * q * m + 1];
-				re[q] = c * r + s * i;
-				im[q] = c * i - s * r;
-			}
+			load_points(radix, p, m, re, im);
+			twiddle(radix, w + 2 * j * (radix - 1), true, re, im);
 			dft(radix, im, re);
-			for (size_t q = 0; q < radix; q++) {
-				p[2 * q * m] = re[q];
-				p[2 * q * m + 1] = im[q];
-			}
+			store_points(radix, p, m, re, im);
 		}
 }
+
+/* The inverse of the last pass, of the product of x and k. */
+INLINE void
+inverse_first(size_t radix, const vec *restrict x, const vec *restrict k, vec *restrict to,
+	      size_t n)
+{
+	vec re[8], im[8];
+
+	for (size_t b = 0; b < n; b += radix) {
+		for (size_t q = 0; q < radix; q++) {
+			const vec *a = x + 2 * (b + q), *c = k + 2 * (b + q);
+			re[q] = a[0] * c[0] - a[1] * c[1];
+			im[q] = a[0] * c[1] + a[1] * c[0];
+		}
+		dft(radix, im, re);
+		store_points(radix, to + 2 * b, 1, re, im);
+	}
+}
+
+/* Some of the points of a transform, and what becomes of them: to[y] = weight[y] * point first + y, or += that. */
+struct blend {
+	size_t first, n;
+	const real *weight;
+	bool add;
+	vec *to;
+};
+
+/* The inverse of the first pass; points are blended as they come. */
+INLINE void
+inverse_last(size_t radix, const vec *x, size_t n, const real *w, const struct blend *o)
+{
+	const size_t m = n / radix;
+	vec re[8], im[8];
+
+	for (size_t j = 0; j < m; j++) {
+		load_points(radix, x + 2 * j, m, re, im);
+		twiddle(radix, w + 2 * j * (radix - 1), true, re, im);
+		dft(radix, im, re);
+		for (size_t q = 0; q < radix; q++) {
+			const size_t y =
+			    j + q * m - o->first; /* huge for points before the first */
+			if (y >= o->n)
+				continue;
+			const vec r = o->weight[y] * re[q], i = o->weight[y] * im[q];
+			o->to[2 * y] = o->add ? o->to[2 * y] + r : r;
+			o->to[2 * y + 1] = o->add ? o->to[2 * y + 1] + i : i;
+		}
+	}
+}
+
+#define BY_RADIX(radix, pass, ...)    \
+	switch (radix) {              \
+	case 2:                       \
+		pass(2, __VA_ARGS__); \
+		break;                \
+	case 3:                       \
+		pass(3, __VA_ARGS__); \
+		break;                \
+	case 4:                       \
+		pass(4, __VA_ARGS__); \
+		break;                \
+	case 5:                       \
+		pass(5, __VA_ARGS__); \
+		break;                \
+	default:                      \
+		pass(8, __VA_ARGS__); \
+	}
 
 static void
 fft_forward(const struct wconv_fft *f, vec *x)
 {
 	const real *w = f->twiddle;
-	size_t len = f->n;
+	size_t len = f->n, s;
 
-	for (size_t s = 0; s < f->passes; s++) {
-		const size_t radix = f->radix[s];
-
-		switch (radix) {
-		case 2:
-			forward_pass(2, x, f->n, len, w);
-			break;
-		case 3:
-			forward_pass(3, x, f->n, len, w);
-			break;
-		case 4:
-			forward_pass(4, x, f->n, len, w);
-			break;
-		case 5:
-			forward_pass(5, x, f->n, len, w);
-			break;
-		default:
-			forward_pass(8, x, f->n, len, w);
-		}
-		len /= radix;
-		w += 2 * len * (radix - 1);
+	for (s = 0; s + 1 < f->passes; s++) {
+		BY_RADIX(f->radix[s], forward_pass, x, f->n, len, w);
+		len /= f->radix[s];
+		w += 2 * len * (f->radix[s] - 1u);
 	}
+	if (f->passes > 0)
+		BY_RADIX(f->radix[s], forward_last, x, f->n);
+}
+
+/* The inverses of passes last .. first + 1, in that order. Returns the twiddles of pass `first`. */
+static const real *
+undo_passes(const struct wconv_fft *f, size_t last, size_t first, vec *x)
+{
+	const real *w = (const real *)f->twiddle + f->ntwiddle;
+	size_t len = 1;
+
+	for (size_t s = f->passes; s-- > first;) {
+		w -= 2 * len * (f->radix[s] - 1u);
+		len *= f->radix[s];
+		if (s <= last && s > first)
+			BY_RADIX(f->radix[s], inverse_pass, x, f->n, len, w);
+	}
+	return w;
 }
 
 static void
 fft_inverse(const struct wconv_fft *f, vec *x)
 {
-	const real *w = (const real *)f->twiddle + f->ntwiddle;
-	size_t len = 1;
-
-	for (size_t s = f->passes; s-- > 0;) {
-		const size_t radix = f->radix[s];
-
-		w -= 2 * len * (radix - 1);
-		len *= radix;
-		switch (radix) {
-		case 2:
-			inverse_pass(2, x, f->n, len, w);
-			break;
-		case 3:
-			inverse_pass(3, x, f->n, len, w);
-			break;
-		case 4:
-			inverse_pass(4, x, f->n, len, w);
-			break;
-		case 5:
-			inverse_pass(5, x, f->n, len, w);
-			break;
-		default:
-			inverse_pass(8, x, f->n, len, w);
-		}
+	if (f->passes > 0) {
+		const real *w = undo_passes(f, f->passes - 1, 0, x);
+		BY_RADIX(f->radix[0], inverse_pass, x, f->n, f->n, w);
 	}
+}
+
+/* The inverse of the product x k, blended; at least two passes. work: room for n points. */
+static void
+fft_inverse_product(const struct wconv_fft *f, const vec *x, const vec *k, vec *work,
+		    const struct blend *o)
+{
+	BY_RADIX(f->radix[f->passes - 1], inverse_first, x, k, work, f->n);
+	const real *w = undo_passes(f, f->passes - 2, 0, work);
+	BY_RADIX(f->radix[0], inverse_last, work, f->n, w, o);
 }

@@ -174,28 +174,6 @@ find_means(const struct wconv_plan *p, size_t plane, size_t tx)
 	return (real *)p->mean + (plane * p->x.ntile + tx) * p->spectra_depth;
 }
 
-/* b = a k */
-static void
-multiply(const vec *restrict a, const vec *restrict k, size_t n, vec *restrict b)
-{
-	for (size_t i = 0; i < 2 * n; i += 2) {
-		const vec ar = a[i], ai = a[i + 1], kr = k[i], ki = k[i + 1];
-		b[i] = ar * kr - ai * ki;
-		b[i + 1] = ar * ki + ai * kr;
-	}
-}
-
-/* to = w from, or to += w from, for n complex vectors. */
-static void
-blend(const vec *restrict from, const real *restrict w, size_t n, bool add, vec *restrict to)
-{
-	for (size_t i = 0; i < n; i++) {
-		const vec r = w[i] * from[2 * i], m = w[i] * from[2 * i + 1];
-		to[2 * i] = add ? to[2 * i] + r : r;
-		to[2 * i + 1] = add ? to[2 * i + 1] + m : m;
-	}
-}
-
 /* One block of columns through every kernel of the tile. */
 static void
 convolve_block(const struct wconv_plan *p, struct work *w, const struct spectra *s, size_t block,
@@ -216,10 +194,10 @@ convolve_block(const struct wconv_plan *p, struct work *w, const struct spectra 
 				continue;
 			const vec *k =
 			    (const vec *)find_kernel(p, fx, fy) + block * p->columns.n * 2;
-			multiply(w->a, k, p->columns.n, w->b);
-			fft_inverse(&p->columns, w->b);
-			blend(w->b + 2 * (p->q.kh - 1), w->y.weight + j * w->y.stride, rows, j > 0,
-			      w->blend + (i * p->rows.blocks + block) * stride);
+			const struct blend o = {p->q.kh - 1, rows, w->y.weight + j * w->y.stride,
+						j > 0,
+						w->blend + (i * p->rows.blocks + block) * stride};
+			fft_inverse_product(&p->columns, w->a, k, w->b, &o);
 		}
 }
 
