@@ -5,6 +5,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "emst/blocks.h"
+#include "emst/sort.h"
 
 /* --- the tree of blocks ------------------------------------------------------------------------------------------ */
 
@@ -51,31 +52,36 @@ block_label(const struct blocks *k, uint32_t id)
 	return label;
 }
 
-/* Labels of the nodes of a level, from those below; nodes of one tree stay so. first: bits are set as well. */
+/* Sets the bits of the nodes of a level in those above. */
 static void
-label_level(struct blocks *k, int level, bool first)
+link_level(struct blocks *k, int level)
 {
 	int side = 64 >> 2 * level;
-	uint32_t nodes = (uint32_t)(side * side * side), id = 0;
-	uint64_t *up = k->bits[level + 1];
+	uint32_t id = 0;
 
-	for (uint32_t i = 0; i < nodes / 64; i++)
-		k->tree[level + 1][i] =
-		    first || k->tree[level + 1][i] == MIXED ? EMPTY : k->tree[level + 1][i];
 	for (int r = 0; r < side; r++)
 		for (int g = 0; g < side; g++)
-			for (int b = 0; b < side; b++, id++) {
-				uint32_t parent = node_id(level + 1, r >> 2, g >> 2, b >> 2);
-				if (!k->bits[level][id])
-					continue;
-				if (first)
-					up[parent] |= (uint64_t)1 << node_bit(r, g, b);
-				k->tree[level + 1][parent] =
-				    merge_labels(blocks_now(k, k->tree[level + 1][parent]),
-						 blocks_now(k, k->tree[level][id]));
-			}
+			for (int b = 0; b < side; b++, id++)
+				if (k->bits[level][id])
+					k->bits[level + 1]
+					       [node_id(level + 1, r >> 2, g >> 2, b >> 2)] |=
+					    (uint64_t)1 << node_bit(r, g, b);
 }
 
+/* The tree of all nodes below a node of level + 1. */
+static uint32_t
+node_label(const struct blocks *k, int level, uint32_t parent)
+{
+	uint32_t label = EMPTY;
+
+	for (uint64_t w = k->bits[level + 1][parent]; w && label != MIXED; w &= w - 1) {
+		uint32_t child = node_child(parent, level, __builtin_ctzll(w));
+		label = merge_labels(label, blocks_now(k, k->tree[level][child]));
+	}
+	return label;
+}
+
+/* Labels from below upwards; first: of all nodes, later only of those that were of several trees. */
 static void
 label_nodes(struct blocks *k, bool first)
 {
@@ -83,8 +89,10 @@ label_nodes(struct blocks *k, bool first)
 	for (uint32_t id = 0; id < BLOCKS; id++)
 		if (k->bits[0][id] && (first || k->tree[0][id] == MIXED))
 			k->tree[0][id] = block_label(k, id);
-	for (int level = 0; level < 3; level++)
-		label_level(k, level, first);
+	for (int level = 0, n = BLOCKS / 64; level < 3; level++, n /= 64)
+		for (uint32_t id = 0; id < (uint32_t)n; id++)
+			if (first || k->tree[level + 1][id] == MIXED)
+				k->tree[level + 1][id] = node_label(k, level, id);
 }
 
 /* The code of bit t of a block. */
@@ -218,6 +226,8 @@ fill_nodes(struct blocks *k)
 		label_colours(k, id);
 	for (uint32_t i = 0; i < k->ntrees; i++)
 		k->now[i] = i;
+	for (int level = 0; level < 3; level++)
+		link_level(k, level);
 	label_nodes(k, true);
 	return 0;
 }
@@ -268,7 +278,7 @@ free_blocks(struct blocks *k)
 static void
 search_all(struct blocks *k)
 {
-	static const size_t step[] = {1024, 32, 1}, skip[] = {0, 1024, 32};
+	static const size_t step[] = {1024, 32, 1};
 
 	for (size_t c = 0; c < k->ntrees; c++)
 		k->best[c] = (struct key){NONE, NONE, NONE};
@@ -277,7 +287,7 @@ search_all(struct blocks *k)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(k->f->threads)
 		for (size_t j = 0; j < jobs; j++) {
 			size_t to = (j + 1) * chunk < k->nactive ? (j + 1) * chunk : k->nactive;
-			blocks_search(k, j * chunk, to, step[pass], skip[pass]);
+			blocks_search(k, j * chunk, to, step[pass]);
 		}
 	}
 }
@@ -311,26 +321,37 @@ join_trees(struct blocks *k, uint32_t *parent, struct key *out, size_t n)
 	return n;
 }
 
-static int
-by_key(const void *a, const void *b)
+/* Edges in order: by span and lo first, then, as equal keys stay as they are, by d2. */
+static void
+sort_edges(struct sorted *e, struct sorted *tmp, const struct key *edge, size_t n)
 {
-	return key_before(a, b) ? -1 : key_before(b, a);
+	for (size_t i = 0; i < n; i++)
+		e[i] = (struct sorted){(uint64_t)edge[i].span << 24 | edge[i].lo, edge[i].d2, 0};
+	emst_sort(e, tmp, n);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t key = e[i].key;
+		e[i] = (struct sorted){e[i].a, key & 0xffffff, (uint32_t)(key >> 24)};
+	}
+	emst_sort(e, tmp, n);
 }
 
 static int
-finish(struct forest *f, struct key *edge, size_t n, uint32_t **d2)
+finish(struct forest *f, const struct key *edge, size_t n, uint32_t **d2)
 {
-	qsort(edge, n, sizeof *edge, by_key);
+	struct sorted *e = weir_alloc(n, sizeof *e), *tmp = weir_alloc(n, sizeof *tmp);
+
 	*d2 = weir_alloc(n, sizeof **d2);
-	if (!*d2)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		(*d2)[i] = edge[i].d2;
-		f->edge[f->nedge++] = (struct emst_edge){
-		    lattice_rank(f->l, edge[i].lo), lattice_rank(f->l, edge[i].lo + edge[i].span)};
+	bool ok = e && tmp && *d2;
+	if (ok)
+		sort_edges(e, tmp, edge, n);
+	for (size_t i = 0; ok && i < n; i++) {
+		(*d2)[i] = (uint32_t)e[i].key;
+		f->edge[f->nedge++] = (struct emst_edge){lattice_rank(f->l, e[i].a),
+							 lattice_rank(f->l, e[i].a + e[i].b)};
 	}
-	f->trees = 1;
-	return 0;
+	weir_free(tmp);
+	weir_free(e);
+	return ok ? 0 : -ENOMEM;
 }
 
 int

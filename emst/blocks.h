@@ -86,7 +86,7 @@ blocks_now(const struct blocks *k, uint32_t tree)
 }
 
 /* Number of the node at R,G,B, counted in nodes of its level. */
-static inline uint32_t
+ALWAYS_INLINE uint32_t
 node_id(int level, int R, int G, int B)
 {
 	int s = 6 - 2 * level;
@@ -101,7 +101,19 @@ node_bit(int R, int G, int B)
 	return (R & 3) << 4 | (G & 3) << 2 | (B & 3);
 }
 
-/* nearest.c: the active colours from, from + step .. below to, without the multiples of skip (0: none), improve best[]. */
-void blocks_search(struct blocks *k, size_t from, size_t to, size_t step, size_t skip);
+/* The node of a level that is bit t of the parent, a node of level + 1. */
+ALWAYS_INLINE uint32_t
+node_child(uint32_t parent, int level, int t)
+{
+	int s = 4 - 2 * level;
+	uint32_t mask = (1u << s) - 1;
+
+	return node_id(level, (int)(parent >> 2 * s) * 4 + (t >> 4),
+		       (int)(parent >> s & mask) * 4 + (t >> 2 & 3),
+		       (int)(parent & mask) * 4 + (t & 3));
+}
+
+/* nearest.c: the active colours from, from + step .. below to improve best[]. */
+void blocks_search(struct blocks *k, size_t from, size_t to, size_t step);
 
 #endif

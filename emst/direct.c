@@ -145,7 +145,7 @@ begin(struct direct *d, const struct emst_set *s)
 {
 	*d = (struct direct){.s = s, .tree = weir_alloc(s->n, sizeof *d->tree)};
 	if (s->type == EMST_CODE && (d->code = weir_alloc(s->n, sizeof *d->code)))
-		lattice_codes(s->lattice, d->code);
+		lattice_codes(s->lattice, d->code, 1);
 	return d->tree && (d->code || s->type != EMST_CODE) ? 0 : -ENOMEM;
 }
 

@@ -8,9 +8,7 @@
 #include "emst/forest.h"
 #include "emst/kd.h"
 
-enum {
-	FEW = 20000
-}; /* colours below which the lattice's fixed cost, some ms, is more than the kd-tree takes */
+enum { FEW = 20000, SPARSE = 1 };
 
 void
 emst_tree_free(struct emst_tree *t)
@@ -56,7 +54,7 @@ fill_lengths(struct emst_tree *t, const struct forest *f, const uint32_t *d2, do
 }
 
 static int
-grow(struct forest *f, struct emst_tree *t, double step2)
+grow(struct forest *f, struct emst_tree *t, double step2, bool or_sparse)
 {
 	uint32_t *d2 = NULL;
 	int err;
@@ -68,6 +66,8 @@ grow(struct forest *f, struct emst_tree *t, double step2)
 		err = -ENOMEM;
 	else
 		err = forest_shells(f);
+	if (!err && or_sparse && forest_is_sparse(f))
+		err = SPARSE;
 	if (!err && f->trees > 1)
 		err = forest_blocks(f, &d2);
 	weir_free(f->up);
@@ -77,8 +77,9 @@ grow(struct forest *f, struct emst_tree *t, double step2)
 	return err;
 }
 
-int
-emst_run_lattice(const struct emst_set *s, int threads, struct emst_tree *t)
+/* SPARSE when that would be slow, and is wanted to be said. */
+static int
+run_lattice(const struct emst_set *s, int threads, struct emst_tree *t, bool or_sparse)
 {
 	struct lattice scaled;
 	int err = check(s);
@@ -90,11 +91,17 @@ emst_run_lattice(const struct emst_set *s, int threads, struct emst_tree *t)
 		return err;
 	struct forest f = {.l = scaled.n ? &scaled : s->lattice, .threads = threads};
 	t->n = s->n;
-	err = grow(&f, t, (double)scaled.step * scaled.step);
+	err = grow(&f, t, (double)scaled.step * scaled.step, or_sparse);
 	lattice_free(&scaled);
 	if (err)
 		emst_tree_free(t);
 	return err;
+}
+
+int
+emst_run_lattice(const struct emst_set *s, int threads, struct emst_tree *t)
+{
+	return run_lattice(s, threads, t, false);
 }
 
 /* --- the kd-tree ------------------------------------------------------------------------------------------------- */
@@ -115,7 +122,7 @@ run_colours(const struct kd_input *in, struct emst_tree *t)
 	int err = -ENOMEM;
 
 	if (code && x) {
-		lattice_codes(s->lattice, code);
+		lattice_codes(s->lattice, code, in->threads);
 		for (size_t i = 0; i < s->n; i++)
 			for (unsigned a = 0; a < 3; a++)
 				x[3 * i + a] = (float)(code[i] >> 8 * (2 - a) & 255);
@@ -162,6 +169,9 @@ emst_run_density(const struct emst_set *s, const uint32_t *weight, uint64_t min_
 int
 emst_run(const struct emst_set *s, int threads, struct emst_tree *t)
 {
-	return s->type == EMST_CODE && s->n > FEW ? emst_run_lattice(s, threads, t)
-						  : emst_run_kd(s, threads, t);
+	int err = SPARSE;
+
+	if (s->type == EMST_CODE && s->n > FEW)
+		err = run_lattice(s, threads, t, true);
+	return err == SPARSE ? emst_run_kd(s, threads, t) : err;
 }

@@ -12,7 +12,7 @@
 #include "emst/lattice.h"
 #include "emst/roots.h"
 
-enum { FOREST_MAXD2 = 128 }; /* the longest edge that shells look for, squared */
+enum { FOREST_MAXD2 = 512 }; /* the longest edge that shells look for, squared */
 
 struct forest {
 	const struct lattice *l;

@@ -16,14 +16,13 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "common/simd.h"
+#include "emst/inline.h"
 #include "emst/kd.h"
 #include "emst/lock.h"
 #include "emst/roots.h"
 #include "emst/sort.h"
 
 enum { LEAF = 16, SERIAL = 8192, MAXHEIGHT = 40, SAMPLED = 600 };
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 typedef REAL lanes __attribute__((vector_size(LEAF * sizeof(REAL))));
 

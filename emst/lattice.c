@@ -94,9 +94,11 @@ lattice_index(struct lattice *l)
 }
 
 void
-lattice_codes(const struct lattice *l, uint32_t *code)
+lattice_codes(const struct lattice *l, uint32_t *codes, int threads)
 {
-	for (int r = 0; r < 256; r++)
+#pragma omp parallel for schedule(static) num_threads(threads)
+	for (int r = 0; r < 256; r++) {
+		uint32_t *code = codes + l->before[lattice_row(r, 0) * 4];
 		for (int g = 0; g < 256; g++) {
 			const uint64_t *w = lattice_words(l, r, g);
 			uint32_t base = (uint32_t)(r << 16 | g << 8);
@@ -104,6 +106,7 @@ lattice_codes(const struct lattice *l, uint32_t *code)
 				for (uint64_t x = w[i]; x; x &= x - 1)
 					*code++ = base | i << 6 | (uint32_t)__builtin_ctzll(x);
 		}
+	}
 }
 
 static uint32_t
@@ -132,12 +135,12 @@ divisor(const uint8_t used[256], uint32_t step, uint32_t *least)
 	return step;
 }
 
-static uint32_t
-common_step(const struct lattice *l, uint32_t least[3])
+void
+lattice_used(const struct lattice *l, uint8_t used[3][256])
 {
-	uint8_t used[3][256] = {{0}};
 	uint64_t any[4] = {0};
 
+	memset(used, 0, sizeof(uint8_t[3][256]));
 	for (int r = 0; r < 256; r++)
 		for (int g = 0; g < 256; g++) {
 			const uint64_t *w = lattice_words(l, r, g);
@@ -149,7 +152,15 @@ common_step(const struct lattice *l, uint32_t least[3])
 		}
 	for (int b = 0; b < 256; b++)
 		used[2][b] = any[b >> 6] >> (b & 63) & 1;
+}
+
+static uint32_t
+common_step(const struct lattice *l, uint32_t least[3])
+{
+	uint8_t used[3][256];
 	uint32_t step = 0;
+
+	lattice_used(l, used);
 	for (int a = 0; a < 3; a++)
 		step = divisor(used[a], step, &least[a]);
 	return step;

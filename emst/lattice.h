@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emst/inline.h"
+
 enum { LATTICE_SIDE = 258, LATTICE_ROWS = LATTICE_SIDE * LATTICE_SIDE, LATTICE_WORDS = 6 };
 
 struct lattice {
@@ -35,7 +37,10 @@ void lattice_index(struct lattice *l);
 void lattice_add_codes(struct lattice *l, const uint32_t *code, size_t n);
 
 /* code[n]: the colours in ascending order. */
-void lattice_codes(const struct lattice *l, uint32_t *code);
+void lattice_codes(const struct lattice *l, uint32_t *code, int threads);
+
+/* used[a][v] = 1 where some colour has the value v in plane a, else 0. */
+void lattice_used(const struct lattice *l, uint8_t used[3][256]);
 
 /*
  * to: the colours of l divided by the largest step that divides all differences of coordinates, so that a posterised
@@ -76,7 +81,7 @@ code_b(uint32_t code)
 }
 
 /* The vertex index of a colour that is present. */
-static inline uint32_t
+ALWAYS_INLINE uint32_t
 lattice_rank(const struct lattice *l, uint32_t code)
 {
 	size_t row = lattice_row(code_r(code), code_g(code)), w = (code & 255) >> 6;
@@ -87,7 +92,7 @@ lattice_rank(const struct lattice *l, uint32_t code)
 }
 
 /* Word w[0] of a row moved so that bit b holds what was at b + s; |s| <= 64, neighbours of w[0] are read. */
-static inline uint64_t
+ALWAYS_INLINE uint64_t
 row_shift(const uint64_t *w, int s)
 {
 	if (s == 0)

@@ -9,6 +9,8 @@
  * What remains is filtered by the labels of the last shell and joined in order.
  */
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/mem.h"
@@ -16,7 +18,7 @@
 #include "common/simd.h"
 #include "emst/forest.h"
 
-enum { MAXOFFSETS = 128, MAXCHUNKS = 64 };
+enum { MAXOFFSETS = 256, MAXCHUNKS = 64, SMALL = 1 << 16 };
 
 struct offset {
 	int r, g, b, code;
@@ -50,45 +52,79 @@ insert_offset(struct shell *s, struct offset o)
 	s->o[i] = o;
 }
 
-/* Half of the sphere of squared radius d2: the offsets from a smaller code to a larger one, in ascending order. */
-static void
-make_shell(struct shell *s, uint32_t d2)
-{
-	int radius = 0;
+/* differ[a][d]: along axis a some two rows of colours are d apart. */
+struct spread {
+	bool differ[3][256];
+};
 
-	*s = (struct shell){.d2 = d2};
-	while ((radius + 1) * (radius + 1) <= (int)d2)
-		radius++;
-	for (int r = 0; r <= radius; r++)
-		for (int g = -radius; g <= radius; g++)
-			for (int b = -radius; b <= radius; b++) {
-				int code = r * 65536 + g * 256 + b;
-				if (code > 0 && r * r + g * g + b * b == (int)d2)
-					insert_offset(s, (struct offset){r, g, b, code});
-			}
+static void
+find_spread(struct spread *s, const struct lattice *l)
+{
+	uint8_t used[3][256];
+
+	lattice_used(l, used);
+	*s = (struct spread){{{false}}};
+	for (int a = 0; a < 3; a++)
+		for (int i = 0; i < 256; i++)
+			for (int j = i; used[a][i] && j < 256; j++)
+				s->differ[a][j - i] |= used[a][j];
 }
 
-static void
-push(struct pairs *p, uint32_t u, uint32_t v)
+static int
+whole_root(int x)
 {
-	if (p->n == p->room) {
-		size_t room = p->room ? 2 * p->room : 1024;
-		struct emst_edge *e = weir_alloc(room, sizeof *e);
-		if (!e) {
-			p->failed = true;
-			return;
+	int r = 0;
+
+	while ((r + 1) * (r + 1) <= x)
+		r++;
+	return r;
+}
+
+/*
+ * Half of the sphere of squared radius d2: the offsets from a smaller code to a larger one, in ascending order, without
+ * those that no two colours can be apart.
+ */
+static void
+make_shell(struct shell *s, uint32_t d2, const struct spread *p)
+{
+	int radius = whole_root((int)d2);
+
+	*s = (struct shell){.d2 = d2};
+	for (int r = 0; r <= radius; r++)
+		for (int g = -radius; g <= radius; g++) {
+			int rest = (int)d2 - r * r - g * g, b = rest < 0 ? -1 : whole_root(rest);
+			if (rest < 0 || b * b != rest || !p->differ[0][r] ||
+			    !p->differ[1][abs(g)] || !p->differ[2][b])
+				continue;
+			for (int sb = b ? -b : 0; sb <= b; sb += b ? 2 * b : 1) {
+				int code = r * 65536 + g * 256 + sb;
+				if (code > 0)
+					insert_offset(s, (struct offset){r, g, sb, code});
+			}
 		}
-		if (p->n)
-			memcpy(e, p->e, p->n * sizeof *e);
-		weir_free(p->e);
-		p->e = e;
-		p->room = room;
+}
+
+/* Twice the room; false when there is no memory. */
+static bool
+grow(struct pairs *p)
+{
+	size_t room = p->room ? 2 * p->room : 1024;
+	struct emst_edge *e = weir_alloc(room, sizeof *e);
+
+	if (!e) {
+		p->failed = true;
+		return false;
 	}
-	p->e[p->n++] = (struct emst_edge){u, v};
+	if (p->n)
+		memcpy(e, p->e, p->n * sizeof *e);
+	weir_free(p->e);
+	p->e = e;
+	p->room = room;
+	return true;
 }
 
 /* The pairs of one word of row (r,g) that no prune drops; before: bit 63 of the pairs of the word to the left. */
-static inline uint64_t
+ALWAYS_INLINE uint64_t
 prune(const uint64_t *u, const uint64_t *v, const struct offset *o, uint32_t d2, uint64_t before)
 {
 	enum { G = LATTICE_WORDS, R = LATTICE_SIDE * LATTICE_WORDS };
@@ -112,7 +148,7 @@ prune(const uint64_t *u, const uint64_t *v, const struct offset *o, uint32_t d2,
 }
 
 /* Pairs (u, u + o) of one row whose labels differ. */
-static void
+ALWAYS_INLINE void
 scan_row(const struct forest *f, const struct offset *o, uint32_t d2, int r, int g,
 	 struct pairs *out)
 {
@@ -134,8 +170,8 @@ scan_row(const struct forest *f, const struct offset *o, uint32_t d2, int r, int
 			    l->before[row * 4 + w] + (uint32_t)__builtin_popcountll(u[0] & below);
 			uint32_t cv = code + (uint32_t)bit + (uint32_t)o->code;
 			uint32_t iv = lattice_rank(l, cv);
-			if (f->up[iu] != f->up[iv])
-				push(out, iu, iv);
+			if (f->up[iu] != f->up[iv] && (out->n < out->room || grow(out)))
+				out->e[out->n++] = (struct emst_edge){iu, iv};
 		}
 	}
 }
@@ -167,12 +203,22 @@ join(struct forest *f, const struct pairs *p)
 	}
 }
 
-/* Parents come before their children, so one pass upwards makes every label a root. */
+/*
+ * Every label becomes a root. Threads read what others write, but whatever they see leads to the same root: the accesses need
+ * only be whole.
+ */
 static void
 flatten(struct forest *f)
 {
-	for (size_t i = 0; i < f->n; i++)
-		f->up[i] = f->up[f->up[i]];
+	uint32_t *up = f->up;
+
+#pragma omp parallel for schedule(static) num_threads(f->threads) if (f->n > SMALL)
+	for (size_t i = 0; i < f->n; i++) {
+		uint32_t x = __atomic_load_n(&up[i], __ATOMIC_RELAXED), y;
+		while ((y = __atomic_load_n(&up[x], __ATOMIC_RELAXED)) != x)
+			x = y;
+		__atomic_store_n(&up[i], x, __ATOMIC_RELAXED);
+	}
 }
 
 /* Offsets first..last of a shell: found in parallel by slabs of rows, joined in order. */
@@ -257,50 +303,95 @@ join_runs(struct forest *f)
 	f->trees = f->n - f->nedge;
 }
 
+/* Lengths of 1 join the runs along blue first, then by the other two offsets, each as filtered by the one before. */
 static int
-join_shell(struct forest *f, struct shell *s, struct pairs *p)
+join_shell(struct forest *f, const struct shell *s, struct pairs *p)
 {
+	int err = 0, first = 0;
+
 	if (s->d2 > 1)
 		return s->n ? join_offsets(f, s, 0, s->n, p) : 0;
 	join_runs(f);
-	int err = join_offsets(f, s, 1, 2, p);
-	return err ? err : join_offsets(f, s, 2, 3, p);
+	if (s->n && s->o[0].code == 1)
+		first = 1;
+	for (int i = first; !err && i < s->n; i++)
+		err = join_offsets(f, s, i, i + 1, p);
+	return err;
 }
 
-/*
- * Blocks take time for every tree left, shells for every row and offset. Shells go on while all of them together have cost
- * less than blocks would: so neither choice is ever more than twice as slow as the other.
- */
+/* About how many colours are not in the largest tree, by a sample of all. */
+static double
+estimate_active(const struct forest *f)
+{
+	enum { SAMPLE = 128 };
+	uint32_t root[SAMPLE];
+	size_t most = 0;
+
+	for (size_t i = 0; i < SAMPLE; i++) {
+		size_t same = 1;
+		root[i] = f->up[f->n * i / SAMPLE];
+		for (size_t j = 0; j < i; j++)
+			same += root[j] == root[i];
+		most = same > most ? same : most;
+	}
+	return (double)f->n * (double)(SAMPLE - most) / SAMPLE;
+}
+
+/* Costs in ns, as measured: what is left to do by blocks, or all by the kd-tree; and a shell. */
+static double
+blocks_cost(const struct forest *f)
+{
+	return 2000 * (double)f->trees + 400 * estimate_active(f);
+}
+
+static double
+kd_cost(const struct forest *f)
+{
+	return 1000 * (double)f->n;
+}
+
 static double
 shell_cost(const struct forest *f, const struct shell *s)
 {
 	return 15 * (double)s->n * (double)f->l->rows;
 }
 
-static double
-blocks_cost(const struct forest *f)
+bool
+forest_is_sparse(const struct forest *f)
 {
-	return 1000 * (double)f->trees;
+	return f->n < 3 * f->trees;
+}
+
+/* Shells go on as long as all of them together have cost little in view of the rest. */
+static int
+join_shells(struct forest *f, struct pairs *p)
+{
+	struct spread spread;
+	struct shell s;
+	double spent = 0;
+	int err = 0;
+
+	find_spread(&spread, f->l);
+	for (f->next = 1; !err && f->next <= FOREST_MAXD2; f->next++) {
+		make_shell(&s, f->next, &spread);
+		spent += shell_cost(f, &s);
+		if (f->next > 3 && (f->trees == 1 || 8 * spent > fmin(kd_cost(f), blocks_cost(f))))
+			break;
+		err = join_shell(f, &s, p);
+		f->upto[f->next] = f->nedge;
+	}
+	return err;
 }
 
 int
 forest_shells(struct forest *f)
 {
 	struct pairs *p = weir_calloc((size_t)MAXOFFSETS * MAXCHUNKS, sizeof *p);
-	struct shell s;
-	double spent = 0;
-	int err = p ? 0 : -ENOMEM;
 
-	f->upto[0] = 0;
-	for (f->next = 1; !err && f->next <= FOREST_MAXD2; f->next++) {
-		make_shell(&s, f->next);
-		spent += shell_cost(f, &s);
-		if (f->next > 3 && (f->trees == 1 || spent > blocks_cost(f)))
-			break;
-		err = join_shell(f, &s, p);
-		f->upto[f->next] = f->nedge;
-	}
-	for (size_t i = 0; p && i < (size_t)MAXOFFSETS * MAXCHUNKS; i++)
+	if (!p)
+		return -ENOMEM;
+	int err = join_shells(f, p);
+	for (size_t i = 0; i < (size_t)MAXOFFSETS * MAXCHUNKS; i++)
 		weir_free(p[i].e);
 	weir_free(p);
 	return err;

@@ -180,7 +180,7 @@ make_lattice(struct vertices *v, int threads)
 	v->code = weir_alloc(v->lattice.n, sizeof *v->code);
 	if (!v->code)
 		return -ENOMEM;
-	lattice_codes(&v->lattice, v->code);
+	lattice_codes(&v->lattice, v->code, threads);
 	v->set = (struct emst_set){EMST_CODE,	v->lattice.n, (unsigned)v->planes,
 				   &v->lattice, NULL,	      NULL};
 	return 0;

@@ -37,7 +37,7 @@ from_codes(struct sample *m, const uint32_t *code, size_t n)
 	lattice_add_codes(&m->l, code, n);
 	lattice_index(&m->l);
 	m->code = weir_alloc(m->l.n, sizeof *m->code);
-	lattice_codes(&m->l, m->code);
+	lattice_codes(&m->l, m->code, 1);
 	m->s = (struct emst_set){.type = EMST_CODE, .n = m->l.n, .k = 3, .lattice = &m->l};
 }
 
