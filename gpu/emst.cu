@@ -375,7 +375,7 @@ make_points(points *p, const emst_set *s, unsigned K)
 	if (!p->x || !p->number)
 		return -ENOMEM;
 	if (s->type == EMST_CODE) {
-		lattice_codes(s->lattice, p->number);
+		lattice_codes(s->lattice, p->number, 1);
 		paint(static_cast<float *>(p->x), p->number, s->n);
 		return 0;
 	}

@@ -210,9 +210,9 @@ doubles_agree(struct gpu *g)
 		j.q.in_double = true;
 		j.q.in = s % 2 ? IMG_F64 : IMG_F32;
 		j.q.out = IMG_F64;
-		hold(g, &j, &r, &m, 4e-15);
+		hold(g, &j, &r, &m, 1e-14);
 	}
-	check_end(&m, "gpu: wconv in double is within 4e-15 of the definition");
+	check_end(&m, "gpu: wconv in double is within 1e-14 of the definition");
 }
 
 static void
