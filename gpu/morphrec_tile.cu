@@ -503,7 +503,7 @@ settle(tile<bits> &s, const field &f, const place &p)
 	__syncthreads();
 	do {
 		changed = sweep_columns<bits>(s, diagonals);
-		__syncthreads();
+		__syncwarp(); /* a warp's rows are its own from here on */
 		changed |= sweep_row<bits>(s);
 		any |= changed;
 	} while (__syncthreads_or(changed));

@@ -28,12 +28,23 @@ sample(struct check_rng *r, size_t levels, const struct morphrec_problem *what)
 	return k - (what->type == IMG_U8 || what->type == IMG_U16 || what->type == IMG_U32 ? 0 : 3);
 }
 
-/* Few marked pixels; corridors one pixel wide when maze is set. The definition takes as many steps as a path is long. */
+/* SPARSE: few marked pixels. DENSE: all are. MAZE: corridors one pixel wide. STAIRS: ways that go through corners alone. */
+enum style { SPARSE, DENSE, MAZE, STAIRS };
+
+/* The mask of a maze or of stairs: whether pixel x, y is on a way. */
+static bool
+on_way(const struct morphrec_problem *what, enum style style, size_t x, size_t y)
+{
+	if (style == MAZE)
+		return y % 2 == 0 || x == (y % 4 == 1 ? what->w - 1 : 0);
+	return x == y;
+}
+
 static struct job
-job_new(struct check_rng *r, const struct morphrec_problem *what, bool maze)
+job_new(struct check_rng *r, const struct morphrec_problem *what, enum style style)
 {
 	struct job a = {.what = *what, .n = what->w * what->h * what->d};
-	const size_t levels = maze ? 3 : 2 + rng_below(r, 60);
+	const size_t levels = style >= MAZE ? 3 : 2 + rng_below(r, 60);
 
 	a.bytes = a.n * img_type_size(what->type);
 	a.J = weir_xalloc(a.bytes, 1);
@@ -41,16 +52,16 @@ job_new(struct check_rng *r, const struct morphrec_problem *what, bool maze)
 	a.got = weir_xalloc(a.bytes, 1);
 	a.want = weir_xalloc(a.bytes, 1);
 	for (size_t i = 0; i < a.n; i++) {
-		const size_t x = i % what->w, y = i / what->w;
-		const bool wall = maze && y % 2 && x != (y % 4 == 1 ? what->w - 1 : 0);
-		const bool marked = rng_below(r, 1 + a.n / 4) == 0;
+		const size_t x = i % what->w, y = i / what->w % what->h;
 		double m = sample(r, levels, what), j = sample(r, levels, what);
-		if (maze)
-			m = wall ? 0 : 20;
-		if (!marked)
+		if (style == DENSE && !what->erode)
+			m += 60;
+		if (style != DENSE && rng_below(r, 1 + a.n / 4))
 			j = what->erode ? 100 : what->type == IMG_U8 ? 0 : fmin(j, 0);
+		if (style >= MAZE)
+			m = on_way(what, style, x, y) == what->erode ? 0 : 20;
 		value_set(what->type, a.J, i, j);
-		value_set(what->type, a.I, i, maze && what->erode ? 20 - m : m);
+		value_set(what->type, a.I, i, m);
 	}
 	return a;
 }
@@ -107,10 +118,10 @@ job_check(struct gpu *g, struct job *a, enum morphrec_method method, struct chec
 
 /* A random problem by both methods against the definition. */
 static void
-problem_check(struct gpu *g, struct check_rng *r, const struct morphrec_problem *what, bool maze,
-	      struct check_many m[2])
+problem_check(struct gpu *g, struct check_rng *r, const struct morphrec_problem *what,
+	      enum style style, struct check_many m[2])
 {
-	struct job a = job_new(r, what, maze);
+	struct job a = job_new(r, what, style);
 
 	memcpy(a.want, a.J, a.bytes);
 	if (morphrec_direct(what, a.want, a.I) == 0) {
@@ -143,10 +154,53 @@ pictures_agree(struct gpu *g)
 						.conn = i / 8 % 2 ? 4 : 8,
 						.erode = i / 4 % 2,
 						.threads = 1};
-		problem_check(g, &r, &what, maze, m);
+		problem_check(g, &r, &what, maze ? MAZE : i % 4 == 1 ? DENSE : SPARSE, m);
 	}
 	check_end(&m[0], "gpu: morphrec by tiles, all types, awkward sizes");
 	check_end(&m[1], "gpu: morphrec by heaps, all types, awkward sizes");
+}
+
+/* A diagonal marked at one end, so that what is owed must pass the corners of tiles; from each end, either way round. */
+static void
+corners_are_passed(struct gpu *g)
+{
+	const struct morphrec_problem what = {
+	    .type = IMG_U8, .w = 160, .h = 160, .d = 1, .conn = 8, .threads = 1};
+	struct check_rng r = {14};
+	struct check_many m[2] = {0};
+
+	for (size_t k = 0; k < 4; k++) {
+		struct job a = job_new(&r, &what, STAIRS);
+		uint8_t *J = a.J, *I = a.I, *want = a.want;
+		memset(J, 0, a.n);
+		for (size_t y = 0; k >= 2 && y < 160; y++) { /* turned round: the other diagonal */
+			I[y * 160 + y] = 0;
+			I[y * 160 + 159 - y] = 20;
+		}
+		const size_t end = k % 2 ? 159 : 0;
+		J[end * 160 + (k >= 2 ? 159 - end : end)] = 9;
+		for (size_t i = 0; i < a.n; i++)
+			want[i] = I[i] ? 9 : 0;
+		job_check(g, &a, MORPHREC_TILE, &m[0]);
+		job_check(g, &a, MORPHREC_HEAP, &m[1]);
+		job_free(&a);
+	}
+	check_end(&m[0], "gpu: morphrec by tiles passes each corner of a tile");
+	check_end(&m[1], "gpu: morphrec by heaps goes through corners");
+}
+
+/* Nearly every pixel is a seed: more than are listed at a time, so that the picture is scanned again. */
+static void
+many_seeds_agree(struct gpu *g)
+{
+	const struct morphrec_problem what = {
+	    .type = IMG_U8, .w = 256, .h = 128, .d = 1, .conn = 8, .threads = 1};
+	struct check_rng r = {15};
+	struct check_many m[2] = {0};
+
+	for (int i = 0; i < 3; i++)
+		problem_check(g, &r, &what, DENSE, m);
+	check_end(&m[1], "gpu: morphrec by heaps, more seeds than are listed at a time");
 }
 
 static void
@@ -164,7 +218,7 @@ volumes_agree(struct gpu *g)
 						.conn = conns[i % 3],
 						.erode = i / 3 % 2,
 						.threads = 1};
-		problem_check(g, &r, &what, false, m);
+		problem_check(g, &r, &what, i % 2 ? DENSE : SPARSE, m);
 	}
 	check_end(&m[0], "gpu: morphrec by tiles, volumes of 6, 18 and 26 neighbours");
 	check_end(&m[1], "gpu: morphrec by heaps, volumes of 6, 18 and 26 neighbours");
@@ -196,7 +250,7 @@ bands_agree(struct gpu *g)
 						      .threads = 1};
 		gpu_release(g);
 		cudacpu_memory(cases[i].bytes);
-		problem_check(g, &r, &what, i == 0, m);
+		problem_check(g, &r, &what, i == 0 ? MAZE : SPARSE, m);
 	}
 	cudacpu_memory((size_t)1 << 40);
 	check_end(&m[0], "gpu: morphrec in bands where memory is short");
@@ -227,6 +281,8 @@ void
 check_gpu_morphrec(struct gpu *g)
 {
 	pictures_agree(g);
+	corners_are_passed(g);
+	many_seeds_agree(g);
 	volumes_agree(g);
 	bands_agree(g);
 	too_small_is_said(g);
