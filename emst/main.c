@@ -229,26 +229,41 @@ insist(const struct raw_in *in, int err)
 		raw_die(in, "%s", err == -ENOMEM ? "no memory" : strerror(-err));
 }
 
-static void
-make_vertices(struct vertices *v, const struct raw_in *in, const struct img *x,
-	      const struct args *args, int threads)
-{
-	struct img_picture p;
-	bool points = args->points || !strcmp(x->axis[0].kind, "list");
-	size_t at = 0, planes, count;
+/* What an item is: a list of points, or pictures whose pixels are points. */
+struct shape {
+	bool points;
+	size_t inputs, planes;
+};
 
-	if (!img_count(x, &count) || (!points && !img_picture(x, &p)))
+static struct shape
+shape_of(const struct raw_in *in, const struct img *x, const struct args *args)
+{
+	struct shape s = {.points =
+			      args->points || (x->dim == 2 && !strcmp(x->axis[0].kind, "list"))};
+	struct img_picture p;
+	size_t count;
+
+	if (!img_count(x, &count) || (!s.points && !img_picture(x, &p)))
 		raw_die(in, "neither a picture nor a list of points");
-	planes = points ? x->axis[0].n : p.c;
-	int err = vertices_make(v, x->data, x->type, count / planes, planes, points, threads, &at);
+	s.planes = s.points ? x->axis[0].n : p.c;
+	s.inputs = count / s.planes;
+	if (s.planes > EMST_MAXDIM)
+		raw_die(in, "%zu coordinates; at most %d", s.planes, EMST_MAXDIM);
+	if (s.inputs >= EMST_MAXPOINTS)
+		raw_die(in, "%zu %s; at most 2147483647", s.inputs, s.points ? "points" : "pixels");
+	return s;
+}
+
+static void
+make_vertices(struct vertices *v, const struct raw_in *in, const struct img *x, struct shape s,
+	      int threads)
+{
+	size_t at = 0;
+	int err = vertices_make(v, x->data, x->type, s.inputs, s.planes, s.points, threads, &at);
+
 	if (err == VERTICES_NOT_FINITE)
-		raw_die(in, "coordinate %zu of %s %zu is not finite", at % planes,
-			points ? "point" : "pixel", at / planes);
-	if (err == -ERANGE)
-		raw_die(in, "%zu coordinates; at most %d", planes, EMST_MAXDIM);
-	if (err == -E2BIG)
-		raw_die(in, "%zu %s; at most 2147483647", count / planes,
-			points ? "points" : "pixels");
+		raw_die(in, "coordinate %zu of %s %zu is not finite", at % s.planes,
+			s.points ? "point" : "pixel", at / s.planes);
 	insist(in, err);
 }
 
@@ -439,9 +454,10 @@ run_item(const struct args *args, struct raw_in *in, struct raw_in *trees, const
 	struct emst_tree tree, full;
 	struct classes c = {0};
 
+	const struct shape shape = shape_of(in, x, args);
 	raw_load(in, x);
 	stats_lap(st, STATS_READ);
-	make_vertices(&v, in, x, args, st->threads);
+	make_vertices(&v, in, x, shape, st->threads);
 	if (trees)
 		read_tree(&tree, &v, trees, args, in);
 	else

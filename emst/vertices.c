@@ -208,10 +208,6 @@ vertices_make(struct vertices *v, const void *data, enum img_type type, size_t i
 			       .planes = planes,
 			       .points = points,
 			       .scale = 1};
-	if (planes > EMST_MAXDIM)
-		return -ERANGE;
-	if (inputs >= EMST_MAXPOINTS)
-		return -E2BIG;
 	int err = type == IMG_U8 && planes <= 3 && !points ? make_lattice(v, threads)
 							   : make_vectors(v, at);
 	if (err)

@@ -32,7 +32,7 @@ struct vertices {
 /* What vertices_make returns beside 0 and -errno: a sample that is NaN or infinite, *at. */
 enum { VERTICES_NOT_FINITE = 1 };
 
-/* At most EMST_MAXPOINTS inputs (-E2BIG), EMST_MAXDIM planes (-ERANGE). */
+/* inputs below EMST_MAXPOINTS, planes up to EMST_MAXDIM. */
 int vertices_make(struct vertices *v, const void *data, enum img_type type, size_t inputs,
 		  size_t planes, bool points, int threads, size_t *at);
 void vertices_free(struct vertices *v);

@@ -444,5 +444,7 @@ main(int argc, char **argv)
 	gpu_close(args.gpu);
 	wconv_free(job.plan);
 	wconv_drop_kernels(&job.kernels);
+	weir_free(args.ask.col);
+	weir_free(args.ask.row);
 	return 0;
 }

@@ -1,0 +1,94 @@
+/*
+ * The picture along a segment, resampled once into a strip of columns along ab and rows across it, differentiated there,
+ * and made into evidence: fields from which the score of a link is a sum over columns.
+ *
+ *	ridge		e = n'Tn = cv^2 T_uu - 2 cu cv T_uv + cu^2 T_vv	three fields; (cu, cv) the direction of the link,
+ *	edge, sin	e = cu g_v - cv g_u				two fields      n = (-cv, cu) its normal
+ *
+ * A link passes between the rows. Each field is kept in q phases, phase p of row r lying at row r + p/q, so that the
+ * nearest of them stands for interpolation; lanes j, j+1, .. of a column are neighbours in memory:
+ *
+ *	f[((column * q + phase) * lane) + PAD + row]
+ */
+#ifndef DPTRACE_STRIP_H
+#define DPTRACE_STRIP_H
+
+#include "dptrace/dptrace.h"
+#include "dptrace/segment.h"
+
+enum {
+	PAD = 2 * GROUP, /* rows beyond the strip that lanes without a link may read */
+	SKIRT =
+	    8, /* base rows beyond the strip, for interpolation and finer passes that leave it */
+	MAXFINE = 512, /* fine steps to a base row */
+	MAXTAPS = 384
+};
+
+/*
+ * How a strip is sampled. Base rows, P px apart, carry the derivatives; a base row is t fine steps, fine enough for the
+ * nearest to stand for interpolation. A row of the strip is m base rows, in q = m t phases; or, where rows are that
+ * fine themselves, one fine step (m = 0, q = 1).
+ */
+struct grid {
+	int per_gap, ncol; /* columns of a gap, of all gaps */
+	int rows, m, t, q;
+	int base, half; /* base rows; the one on ab */
+	double P;	/* px between base rows */
+	double hu;	/* px between columns */
+	int ru, rv;	/* reach of the derivatives, columns and base rows */
+};
+
+/* The fields at the base rows, [ncol][base_rows]; base row 0 of a column after its skirt. */
+struct base {
+	float *f[3];
+	float g0;
+	bool blank;
+};
+
+/* Scratch for making them. */
+struct bench {
+	float *raw, *across[3], *size, *inside;
+};
+
+/* The fields in phases, along one course. */
+struct strip {
+	struct grid g;
+	size_t lane;
+	float *f[3];
+	int *
+	    offset; /* [2 rows - 1][per_gap]: where the row that a link of slope t reaches lies, from its first row */
+	const struct dptrace_options *o;
+};
+
+/* The grid of a strip of that many rows, dv apart, with the chord in the middle. */
+struct grid strip_grid(double length, int gaps, int rows, double dv, double sigma);
+
+/* The same base rows under a strip whose rows are fine steps. */
+struct grid strip_finer(struct grid g, int rows);
+
+/* Base rows of a column with their skirts: whole pairs of registers. */
+static inline size_t
+base_rows(const struct grid *g)
+{
+	return (size_t)(g->base + 2 * SKIRT + 2 * GROUP - 1) / (2 * GROUP) * (2 * GROUP);
+}
+
+void base_take(struct base *b, struct arena *a, const struct grid *g);
+void bench_take(struct bench *b, struct arena *a, const struct grid *g);
+void strip_take(struct strip *s, struct arena *a, const struct grid *g);
+
+/* The evidence along a segment that starts at (x, y), in direction (ex, ey). gray: the mean of the image's planes. */
+struct origin {
+	double x, y, ex, ey;
+};
+void base_fill(struct base *b, const struct bench *scratch, const struct grid *g,
+	       const struct origin *at, const struct dptrace_image *image, const float *gray,
+	       const struct dptrace_options *o);
+
+/* Phases and offsets for the guides of c. Beyond the base rows there is no evidence. */
+void strip_fill(struct strip *s, const struct base *b, const struct course *c);
+
+/* segment.score over a strip. */
+void strip_score(const struct segment *s, int g, int slope, int j, int a, int b, float *out);
+
+#endif
