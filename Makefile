@@ -10,6 +10,9 @@ CC ?= cc
 ifeq ($(origin CC),default)
 CC = gcc
 endif
+ifeq ($(origin CXX),default)
+CXX = $(if $(findstring clang,$(CC)),clang++,g++)
+endif
 OPT ?= -O3 -g
 MARCH ?=
 NVCC ?= $(shell command -v nvcc 2>/dev/null)
@@ -27,12 +30,15 @@ CORES := $(foreach p,$(patsubst %/,%,$(dir $(wildcard */direct.c))),$(call core,
 
 # The GPU is chosen at link time: the CUDA twins where nvcc was found, else the same symbols that say so.
 ifneq ($(and $(NVCC),$(wildcard gpu/gpu.cu)),)
-GPU := $(patsubst %.cu,$(B)/obj/%.cu.o,$(wildcard gpu/*.cu))
+TWINS := $(patsubst %.cu,$(B)/obj/%.cu.o,$(wildcard gpu/*.cu))
 CUDA_HOME ?= $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
 GPULIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -ldl -lrt
+CHECKGPU := $(B)/t/check-gpu
 else
-GPU := $(patsubst %.c,$(B)/obj/%.o,$(wildcard gpu/none.c))
+TWINS := $(B)/obj/gpu/none.o
 endif
+# An archive: a program takes its own twin from it, and none if it has none.
+GPU := $(B)/libgpu.a
 
 # ---- flags --------------------------------------------------------------------------------------------------------
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla -Wno-missing-field-initializers
@@ -73,6 +79,8 @@ $(B)/obj/%.cu.o: %.cu $(B)/flags
 	 -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 $(B)/libcommon.a: $(COMMON)
+$(GPU): $(TWINS)
+$(B)/libcommon.a $(GPU):
 	@rm -f $@
 	$(AR) rcs $@ $^
 
@@ -89,7 +97,19 @@ $(foreach t,$(TOOLS),$(eval $(call tool,$(t))))
 
 # ---- tests, benches, demo -----------------------------------------------------------------------------------------
 CHECK := $(patsubst %.c,$(B)/obj/%.o,$(wildcard t/check*.c))
-$(B)/t/check: $(CHECK) $(CORES) $(GPU) $(B)/libcommon.a
+CUDACPU := $(patsubst %.cu,$(B)/obj/cudacpu/%.o,$(wildcard gpu/*.cu t/cudacpu/*.cu))
+$(B)/t/check: $(CHECK) $(CORES) $(CUDACPU) $(B)/libcommon.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lstdc++ $(LIBS)
+
+# The kernels as C++ for the CPU: t/cudacpu. ThreadSanitizer knows nothing of fibers.
+$(B)/obj/cudacpu/%.o: %.cu $(B)/flags
+	@mkdir -p $(@D)
+	$(CXX) -x c++ -std=c++17 -It/cudacpu $(ALL_CPPFLAGS) $(OPT) -fopenmp -ffp-contract=off -Wall -Wextra -Wno-unknown-pragmas \
+	 $(filter-out -fsanitize=thread,$(SAN)) -MMD -MP -c -o $@ $<
+
+# The checks of the kernels once more, on the GPU: built with nvcc by `make check`, all skipped where there is no GPU.
+$(B)/t/check-gpu: $(CHECK) $(CORES) $(B)/obj/t/cudacpu/selftest.cu.o $(GPU) $(B)/libcommon.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) $(LIBS)
 
@@ -109,7 +129,7 @@ $(BENCHES:t/%.c=$(B)/t/%): $(B)/t/bench/%: t/bench/%.c $(CORES) $(GPU) $(B)/libc
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(call peerflags,$<) \
 	 -MMD -MP -MF $@.d -MT $@ $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(GPULIBS) $(LIBS) $(if $(call pkg,$<),$(shell pkg-config --libs $(call pkg,$<)))
 
-check: all $(B)/t/check $(HELPERS)
+check: all $(B)/t/check $(CHECKGPU) $(HELPERS)
 	B=$(B) t/run
 
 bench: all $(HELPERS) $(BENCHES:t/%.c=$(B)/t/%)

@@ -10,6 +10,8 @@
 #include "common/stats.h"
 #include "emst/saved.h"
 #include "emst/write.h"
+#include "gpu/emst.h"
+#include "gpu/use.h"
 
 const char *const weir_prog = "emst";
 
@@ -22,6 +24,7 @@ struct args {
 	double distance, zahn, functional;
 	bool has_k, has_distance, has_zahn, has_functional, has_min_pts, has_select, points;
 	double size, percent; /* -m as parsed; percent < 0: size holds */
+	struct gpu *gpu;      /* NULL: the CPU */
 	char **path;
 	size_t npath;
 };
@@ -113,9 +116,10 @@ static const struct opt_program program = {.what =
 					       "Finds the Euclidean minimum spanning tree of the "
 					       "colours of an image or of points, and classes.",
 					   .table = table,
-					   .common = OPT_THREADS | OPT_FORMAT,
+					   .common = OPT_THREADS | OPT_GPU | OPT_FORMAT,
 					   .operands = "[FILE ...]",
-					   .max_operands = SIZE_MAX};
+					   .max_operands = SIZE_MAX,
+					   .gpu_state = gpu_state};
 
 /* -m: a number of pixels, or a share of them. */
 static void
@@ -156,6 +160,9 @@ parse(int argc, char **argv)
 	for (int kind = 0; kind < KINDS; kind++)
 		if (args.file[kind] && !strcmp(args.file[kind], "-"))
 			die_usage("standard output is for --to; give a file for the others");
+	if (args.common.gpu && (args.has_min_pts || args.tree))
+		die_usage("-g: goes neither with --min-pts nor with --tree");
+	args.gpu = gpu_use(&args.common);
 	return args;
 }
 
@@ -260,6 +267,18 @@ make_vertices(struct vertices *v, const struct raw_in *in, const struct img *x, 
 	insist(in, err);
 }
 
+static int
+run_tree(struct emst_tree *t, const struct vertices *v, const struct raw_in *in,
+	 const struct args *args, int threads)
+{
+	const int err =
+	    args->gpu ? gpu_emst_run(args->gpu, &v->set, t) : emst_run(&v->set, threads, t);
+
+	if (err == -EIO)
+		raw_die(in, "-g: %s", gpu_why(args->gpu));
+	return err;
+}
+
 /* The tree of the vertices, which are made distinct if need be. */
 static void
 grow_tree(struct emst_tree *t, struct vertices *v, const struct raw_in *in, const struct args *args,
@@ -275,11 +294,11 @@ grow_tree(struct emst_tree *t, struct vertices *v, const struct raw_in *in, cons
 		err = emst_run_density(&v->set, v->weight, args->min_pts, threads, core, t);
 		weir_free(core);
 	} else {
-		err = emst_run(&v->set, threads, t);
+		err = run_tree(t, v, in, args, threads);
 	}
 	if (err == -EEXIST) {
 		insist(in, vertices_distinct(v));
-		err = emst_run(&v->set, threads, t);
+		err = run_tree(t, v, in, args, threads);
 	}
 	if (err == -EDOM)
 		raw_die(in, "--min-pts %zu: there are only %zu %s", args->min_pts, v->inputs,
@@ -426,6 +445,8 @@ main(int argc, char **argv)
 	stats_add(&st, "longest_edge", "%.10g", totals.longest);
 	if (o.classes)
 		stats_add(&st, "classes", "%zu", totals.classes);
+	gpu_report(args.gpu, &st);
 	stats_print(&st, &args.common);
+	gpu_close(args.gpu);
 	return 0;
 }

@@ -363,7 +363,7 @@ count_bands(const struct morphrec_problem *what, size_t th, size_t size)
 {
 	size_t n = 1;
 
-	if (what->conn > 8)
+	if (morphrec_is_volume(what->conn))
 		return 1;
 	if (what->threads > 1)
 		n = (4 * (size_t)what->threads + what->d - 1) / what->d;
@@ -407,7 +407,7 @@ engine_new(const struct morphrec_problem *what)
 	e->size = img_type_size(what->type);
 	e->tw = (what->w + TILE_OWN - 1) / TILE_OWN;
 	e->th = (what->h + TILE_OWN - 1) / TILE_OWN;
-	e->volume = what->conn > 8;
+	e->volume = morphrec_is_volume(what->conn);
 	e->pour = what->conn == 6 ? POUR_6 : what->conn == 18 ? POUR_18 : POUR_26;
 	engine_use(e, tile_kernels());
 	e->flood = tile_floods[__builtin_ctzll(e->size)];

@@ -9,6 +9,8 @@
 #include "common/par.h"
 #include "common/raw.h"
 #include "common/stats.h"
+#include "gpu/morphrec.h"
+#include "gpu/use.h"
 #include "morphrec/morphrec.h"
 #include "morphrec/spool.h"
 
@@ -27,6 +29,7 @@ struct args {
 	bool erode, strict;
 	int nan, method; /* nan: 0 error, 1 barrier: a wall */
 	size_t max_mem;
+	struct gpu *gpu; /* NULL: the CPU */
 };
 
 #define AT(member) offsetof(struct args, member)
@@ -68,9 +71,10 @@ static const struct opt table[] = {
 static const struct opt_program program = {
     .what = "Grayscale morphological reconstruction, and the operators made of it.",
     .table = table,
-    .common = OPT_THREADS | OPT_FORMAT,
+    .common = OPT_THREADS | OPT_GPU | OPT_FORMAT,
     .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .max_operands = SIZE_MAX,
+    .gpu_state = gpu_state};
 
 /* The one operator that was asked for. */
 static void
@@ -122,6 +126,9 @@ parse(int argc, char **argv, char ***path, size_t *npath)
 	}
 	if (a.max_mem && !a.common.max_bytes)
 		a.common.max_bytes = SIZE_MAX;
+	if (a.common.gpu && (a.max_mem || (a.method != MORPHREC_TILE && a.method != MORPHREC_HEAP)))
+		die_usage("-g: goes with the methods tile and heap, without --max-mem");
+	a.gpu = gpu_use(&a.common);
 	return a;
 }
 
@@ -215,7 +222,10 @@ reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args 
 	if (c->above && a->mask && a->common.verbose)
 		warn("%s: %llu markers beyond the mask were clipped", raw_name(in),
 		     (unsigned long long)c->above);
-	if (morphrec_run(p, J, I))
+	const int err = a->gpu ? gpu_morphrec_run(a->gpu, p, J, I) : morphrec_run(p, J, I);
+	if (err == -EIO)
+		raw_die(in, "-g: %s", gpu_why(a->gpu));
+	if (err)
 		raw_die(in, "no memory for the queue of pixels");
 }
 
@@ -331,6 +341,8 @@ main(int argc, char **argv)
 	stats_add(&st, "tiles", "%zu", f.tiles);
 	stats_add(&st, "visits", "%zu", f.visits);
 	stats_add(&st, "floods", "%zu", f.floods);
+	gpu_report(a.gpu, &st);
 	stats_print(&st, &a.common);
+	gpu_close(a.gpu);
 	return 0;
 }

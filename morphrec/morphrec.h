@@ -46,6 +46,13 @@ struct morphrec_problem {
 	void *done_with;
 };
 
+/* Whether neighbours lie in other slices too. */
+static inline bool
+morphrec_is_volume(int conn)
+{
+	return conn != 4 && conn != 8;
+}
+
 /* The map of that problem's samples to keys. */
 struct key_map morphrec_keys(const struct morphrec_problem *what);
 

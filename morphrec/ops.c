@@ -157,7 +157,8 @@ frame(const struct morphrec_problem *a, void *J, const void *f, double fill)
 			char *to = (char *)J + i * row;
 			const char *from = (const char *)f + i * row;
 			const bool edge =
-			    y == 0 || y + 1 == a->h || (a->conn > 8 && (z == 0 || z + 1 == a->d));
+			    y == 0 || y + 1 == a->h ||
+			    (morphrec_is_volume(a->conn) && (z == 0 || z + 1 == a->d));
 			if (edge) {
 				memcpy(to, from, row);
 				continue;
@@ -182,7 +183,7 @@ erode(const struct morphrec_problem *a, void *J, const void *f, size_t r)
 	size_t longest = a->w > a->h ? a->w : a->h;
 	char *to = J;
 
-	longest = a->conn > 8 && a->d > longest ? a->d : longest;
+	longest = morphrec_is_volume(a->conn) && a->d > longest ? a->d : longest;
 	r = r < longest ? r : longest;
 	void *scratch = weir_alloc(2 * (longest + 2 * r), size);
 	if (!scratch)
@@ -193,7 +194,7 @@ erode(const struct morphrec_problem *a, void *J, const void *f, size_t r)
 	for (size_t i = 0; i < a->w * a->d; i++)
 		erode_line[l](to + (i / a->w * slice + i % a->w) * size, a->h, a->w, r, map,
 			      scratch);
-	for (size_t i = 0; a->conn > 8 && i < slice; i++)
+	for (size_t i = 0; morphrec_is_volume(a->conn) && i < slice; i++)
 		erode_line[l](to + i * size, a->d, slice, r, map, scratch);
 	weir_free(scratch);
 	return 0;
@@ -277,7 +278,7 @@ morphrec_finish(const struct morphrec_problem *a, const struct morphrec_operator
 {
 	const struct point p = point_of(a, o);
 	const size_t size = img_type_size(a->type),
-		     pieces = a->conn > 8 ? 1 : a->d, /* each has its own extrema */
+		     pieces = morphrec_is_volume(a->conn) ? 1 : a->d, /* each has its own extrema */
 	    n = a->w * a->h * a->d / pieces;
 
 	for (size_t i = 0; i < pieces; i++) {

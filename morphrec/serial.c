@@ -178,7 +178,7 @@ serial_run(struct serial *s, struct morphrec_plan *p, void *J, const void *I)
 static void
 list_neighbours(struct serial *s, int conn)
 {
-	for (int dz = -(conn > 8); dz <= 0; dz++)
+	for (int dz = -morphrec_is_volume(conn); dz <= 0; dz++)
 		for (int dy = -1; dy <= 1; dy++)
 			for (int dx = -1; dx <= 1; dx++) {
 				const int axes = (dz != 0) + (dy != 0) + (dx != 0);
@@ -198,7 +198,7 @@ struct serial *
 serial_new(const struct morphrec_problem *what)
 {
 	struct serial *s = weir_calloc(1, sizeof *s);
-	const bool volume = what->conn > 8;
+	const bool volume = morphrec_is_volume(what->conn);
 	size_t n;
 
 	if (!s)

@@ -1,6 +1,8 @@
 /* The programs with checks of numbers, for check.c. */
 PROGRAM(common)
 PROGRAM(samples)
+PROGRAM(cudacpu)
+PROGRAM(gpu)
 PROGRAM(usfft)
 PROGRAM(radon)
 PROGRAM(wconv)

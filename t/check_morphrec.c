@@ -226,7 +226,7 @@ oracle_place(struct oracle *o, size_t p)
 	const struct morphrec_problem *a = &o->a->what;
 	const size_t x = p % a->w, y = p / a->w % a->h, z = p / a->w / a->h;
 	const int reach = a->conn == 4 || a->conn == 6 ? 1 : a->conn == 18 ? 2 : 3;
-	const int depth = a->conn > 8;
+	const int depth = morphrec_is_volume(a->conn);
 
 	o->root[p] = o->parent[p] = p;
 	o->top[p] = o->sign * value_get(a->type, o->a->J, p);
@@ -283,7 +283,7 @@ definition_agrees(void)
 		const int conn = conns[i % 5];
 		struct job a =
 		    job_new(types[i % TYPES], 1 + rng_below(&r, 17), 1 + rng_below(&r, 17),
-			    conn > 8 ? 1 + rng_below(&r, 6) : 1, conn, i / 5 % 2);
+			    morphrec_is_volume(conn) ? 1 + rng_below(&r, 6) : 1, conn, i / 5 % 2);
 		job_fill(&a, &r, (enum style)(i % STYLES));
 		oracle(&a);
 		memcpy(a.got, a.J, a.bytes);

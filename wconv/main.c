@@ -9,6 +9,7 @@
 #include "common/opt.h"
 #include "common/par.h"
 #include "common/stats.h"
+#include "gpu/use.h"
 #include "wconv/costs.h"
 #include "wconv/kernels.h"
 #include "wconv/pump.h"
@@ -22,6 +23,7 @@ struct args {
 	double constant;
 	bool has_constant, correlate, normalise, in_double, tune;
 
+	struct gpu *gpu;      /* NULL: the CPU */
 	struct wconv_ask ask; /* what those say together */
 	char **path;
 	size_t npath;
@@ -131,9 +133,10 @@ static const struct opt_program program = {
     .what = "Convolves images with a kernel that varies from place to place: a grid of kernels and "
 	    "bilinear weights.",
     .table = table,
-    .common = OPT_THREADS | OPT_FORMAT,
+    .common = OPT_THREADS | OPT_GPU | OPT_FORMAT,
     .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .max_operands = SIZE_MAX,
+    .gpu_state = gpu_state};
 
 /* AxB, both 1 or more. */
 static void
@@ -219,6 +222,9 @@ parse(int argc, char **argv)
 			die_usage("standard input cannot be both the kernels and an image");
 	if (!strcmp(args.kernels, "-") && args.npath == 0)
 		die_usage("standard input cannot be both the kernels and an image");
+	if (args.common.gpu && args.method == WCONV_FFT)
+		die_usage("-g: goes without --method=fft: the GPU sums directly");
+	args.gpu = gpu_use(&args.common);
 	return args;
 }
 
@@ -295,6 +301,9 @@ find_tile(const struct raw_in *in, const struct img *x, struct wconv_problem *q)
 		raw_die(in, "tile:=%.40s is not `x0 y0 W H`", text);
 }
 
+/* Threads that a plan for the GPU is made for, so that each of its steps holds tiles enough to fill one. */
+enum { GPU_TILES = 32 };
+
 /* What the item says about the problem. */
 static size_t
 pose(struct job *j, const struct raw_in *in, const struct img *x)
@@ -320,8 +329,8 @@ pose(struct job *j, const struct raw_in *in, const struct img *x)
 	q->constant = args->constant;
 	q->nan = (enum wconv_nan)args->nan;
 	q->output = (enum wconv_output)args->output;
-	q->method = (enum wconv_method)args->method;
-	q->threads = args->common.threads;
+	q->method = args->gpu ? WCONV_DIRECT : (enum wconv_method)args->method;
+	q->threads = args->gpu ? GPU_TILES : args->common.threads;
 	find_tile(in, x, q);
 	return p.n;
 }
@@ -349,7 +358,9 @@ plan(struct job *j, const struct raw_in *in, const struct img *x)
 		die("%s: %s", j->args->kernels, text);
 	if (wconv_plan(&j->plan, &j->q, &j->costs, text))
 		raw_die(in, "%s", text);
-	if (j->args->common.verbose) {
+	if (j->args->common.verbose && j->args->gpu) {
+		fprintf(stderr, "%s: direct sums on %s\n", weir_prog, gpu_name(j->args->gpu));
+	} else if (j->args->common.verbose) {
 		wconv_explain(j->plan, text, sizeof text);
 		fprintf(stderr, "%s: %s\n", weir_prog, text);
 	}
@@ -402,7 +413,7 @@ convolve(struct job *j, struct raw_in *in, struct raw_out *out, struct stats *st
 		raw_head(out, &y);
 		progress_start(&bar, j->args->common.quiet);
 		while (n-- > 0)
-			wconv_pump(j->plan, &j->q, in, out, &bar);
+			wconv_pump(j->plan, &j->q, j->args->gpu, in, out, &bar);
 		progress_end(&bar);
 		stats_lap(st, STATS_COMPUTE);
 		img_free(&x);
@@ -428,7 +439,9 @@ main(int argc, char **argv)
 	st.bytes_out = raw_bytes_out(out);
 	raw_close(in);
 	raw_finish(out);
+	gpu_report(args.gpu, &st);
 	stats_print(&st, &args.common);
+	gpu_close(args.gpu);
 	wconv_free(job.plan);
 	wconv_drop_kernels(&job.kernels);
 	weir_free(args.ask.col);

@@ -1,6 +1,7 @@
 #include <pthread.h>
 
 #include "common/mem.h"
+#include "gpu/wconv.h"
 #include "wconv/pump.h"
 
 /* Two buffers that go round between a thread that fills them and one that empties them. */
@@ -12,7 +13,7 @@ struct belt {
 };
 
 struct pump {
-	const struct wconv_plan *plan;
+	struct wconv_plan *plan;
 	struct raw_in *in;
 	struct raw_out *out;
 	size_t in_row, out_row; /* samples */
@@ -90,8 +91,17 @@ write_behind(void *arg)
 	return NULL;
 }
 
+static void
+run_step(const struct pump *p, struct gpu *g, const void *in, void *out)
+{
+	if (!g)
+		wconv_run(p->plan, in, out);
+	else if (gpu_wconv_run(g, p->plan, in, out))
+		raw_die(p->in, "-g: %s", gpu_why(g));
+}
+
 void
-wconv_pump(struct wconv_plan *plan, const struct wconv_problem *q, struct raw_in *in,
+wconv_pump(struct wconv_plan *plan, const struct wconv_problem *q, struct gpu *g, struct raw_in *in,
 	   struct raw_out *out, struct progress *bar)
 {
 	const struct wconv_step most = wconv_most(plan);
@@ -109,7 +119,7 @@ wconv_pump(struct wconv_plan *plan, const struct wconv_problem *q, struct raw_in
 	    pthread_create(&writer, NULL, write_behind, &p))
 		raw_die(in, "no thread to read or write with");
 	for (size_t i = 0; i < p.steps; i++) {
-		wconv_run(plan, await(&p.source, false), await(&p.sink, true));
+		run_step(&p, g, await(&p.source, false), await(&p.sink, true));
 		pass(&p.source, false);
 		pass(&p.sink, true);
 		progress_step(bar, (double)(i + 1) / (double)p.steps);

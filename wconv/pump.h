@@ -4,10 +4,11 @@
 
 #include "common/progress.h"
 #include "common/raw.h"
+#include "gpu/gpu.h"
 #include "wconv/wconv.h"
 
-/* Reads one picture of the current item, writes its result. Dies as raw_read and raw_write do. */
-void wconv_pump(struct wconv_plan *p, const struct wconv_problem *q, struct raw_in *in,
-		struct raw_out *out, struct progress *bar);
+/* Reads one picture of the current item, writes its result; g NULL: on the CPU. Dies as raw_read and raw_write do. */
+void wconv_pump(struct wconv_plan *p, const struct wconv_problem *q, struct gpu *g,
+		struct raw_in *in, struct raw_out *out, struct progress *bar);
 
 #endif

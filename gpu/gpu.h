@@ -1,0 +1,48 @@
+/*
+ * The GPU, as the programs see it: -g. Chosen at link time: gpu/NAME.cu where nvcc was found, else gpu/none.c, which has the
+ * same functions and says `built without CUDA`. A program that was not asked for the GPU touches no driver.
+ *
+ *	struct gpu *g = gpu_open(args.common.gpu, why);	NULL: die("-g: %s", why)
+ *	if (gpu_NAME_run(g, plan, ...))	die("-g: %s", gpu_why(g));
+ *	gpu_close(g);
+ */
+#ifndef WEIR_GPU_H
+#define WEIR_GPU_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GPU_WHY = 256 };
+
+struct gpu;
+
+/* The device of that number, "": the first. NULL with a sentence in why: no device, no driver, no CUDA, no such number. */
+struct gpu *gpu_open(const char *number, char why[GPU_WHY]);
+
+/* Frees all that was held on the device; NULL is nothing. */
+void gpu_close(struct gpu *g);
+
+/* Gives back the device's memory that functions keep for their next call. */
+void gpu_release(struct gpu *g);
+
+/* After a function of the GPU gave -EIO: the call that failed, and why. */
+const char *gpu_why(const struct gpu *g);
+
+/* The device's name, for --stats. */
+const char *gpu_name(const struct gpu *g);
+
+/* Seconds since gpu_open() that kernels ran, and that copies took to and from the device. */
+double gpu_kernel_seconds(const struct gpu *g);
+double gpu_copy_seconds(const struct gpu *g);
+
+/* For --version, half a line: the CUDA version and the first device, or why there is none. */
+const char *gpu_state(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,23 @@
+/* morphrec on the GPU: morphrec/morphrec.h. */
+#ifndef WEIR_GPU_MORPHREC_H
+#define WEIR_GPU_MORPHREC_H
+
+#include "gpu/gpu.h"
+#include "morphrec/morphrec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * morphrec_run() on g: J, as morphrec_clip() left it, becomes the reconstruction under I; the same bytes. The method is
+ * MORPHREC_TILE or MORPHREC_HEAP. What the device's memory does not hold goes there in bands. Fills p->figures. 0; -EIO:
+ * gpu_why(); -ENOTSUP for another method; -ENOMEM.
+ */
+int gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void *I);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,125 @@
+/*
+ * The picture on the device, for morphrec*.cu. Keys (morphrec/keys.h) are packed into words, 4, 2 or 1 of them, and words
+ * stand in tiles of 32 x TILE_H words; outside the picture keys are 0, which nothing raises and which raises nothing:
+ *
+ *	row 0		0 0 0 .. 0
+ *	row 1		0 .. 0 | tile | tile | .. |	PAD words of 0, then the words of a row; the pad of the next row
+ *	..					closes this one
+ *	row TILE_H ty	0 .. 0 | tile | tile | .. |
+ *	row + 1		0 0 0 .. 0			then the next slice
+ */
+#ifndef WEIR_GPU_MORPHREC_FIELD_H
+#define WEIR_GPU_MORPHREC_FIELD_H
+
+#include <stdint.h>
+
+#include "gpu/device.h"
+
+enum { TILE_WORDS = 32, PAD = 32 };
+
+typedef unsigned long long u64;
+
+/* Words of keys of that many bits. key i stands at bit i * bits. */
+template <unsigned bits> struct keys {
+	typedef unsigned word;
+	static constexpr unsigned per = 32 / bits, tile_h = 128;
+
+	static __device__ word
+	larger(word a, word b)
+	{
+		return bits == 8 ? __vmaxu4(a, b) : bits == 16 ? __vmaxu2(a, b) : max(a, b);
+	}
+	static __device__ word
+	smaller(word a, word b)
+	{
+		return bits == 8 ? __vminu4(a, b) : bits == 16 ? __vminu2(a, b) : min(a, b);
+	}
+	/* Key i becomes key i-1, or i+1, of the row. */
+	static __device__ word
+	from_left(word left, word here)
+	{
+		return bits == 32 ? left : __funnelshift_l(left, here, bits);
+	}
+	static __device__ word
+	from_right(word here, word right)
+	{
+		return bits == 32 ? right : __funnelshift_r(here, right, bits);
+	}
+	static __device__ word
+	key(word w, unsigned i)
+	{
+		return bits == 32 ? w : w >> i * bits & ((1u << bits % 32) - 1);
+	}
+};
+
+template <> struct keys<64> {
+	typedef u64 word;
+	static constexpr unsigned per = 1, tile_h = 64;
+
+	static __device__ word
+	larger(word a, word b)
+	{
+		return max(a, b);
+	}
+	static __device__ word
+	smaller(word a, word b)
+	{
+		return min(a, b);
+	}
+	static __device__ word
+	from_left(word left, word)
+	{
+		return left;
+	}
+	static __device__ word
+	from_right(word, word right)
+	{
+		return right;
+	}
+	static __device__ word
+	key(word w, unsigned)
+	{
+		return w;
+	}
+};
+
+struct field {
+	void *J, *I;	 /* words, as above */
+	unsigned bits;	 /* of a key: 8, 16, 32, 64 */
+	int conn;	 /* 4, 8: slices apart; 6, 18, 26: one volume */
+	size_t w, h, d;	 /* keys */
+	unsigned tx, ty; /* tiles of a slice */
+	size_t pitch;	 /* words of a row */
+	size_t slice;	 /* rows of a slice, the empty one included */
+	u64 lo, hi;	 /* smallest and largest key of J */
+};
+
+/* How a method went. */
+struct field_figures {
+	size_t tiles, visits, changed; /* changed: of the visits, those that raised a key */
+};
+
+__host__ __device__ __forceinline__ bool
+field_volume(const field &f)
+{
+	return f.conn == 6 || f.conn == 18 || f.conn == 26;
+}
+
+static inline size_t
+field_words(const field &f)
+{
+	return (f.d * f.slice + 1) * f.pitch + PAD;
+}
+
+/* J becomes the fixpoint. */
+int morphrec_tiles(struct gpu *g, const field *f, field_figures *figures);
+int morphrec_heaps(struct gpu *g, const field *f, field_figures *figures);
+
+/* Bytes they need beside the field. */
+size_t morphrec_tiles_bytes(const field *f);
+size_t morphrec_heaps_bytes(const field *f);
+
+/* The blocks of gpu_hold(). */
+enum { HOLD_J, HOLD_I, HOLD_RAW, HOLD_QUEUE };
+
+#endif

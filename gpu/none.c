@@ -1,0 +1,85 @@
+/* What gpu/NAME.h promises, in a build without CUDA: gpu_open() says so, and the rest is never reached. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "gpu/emst.h"
+#include "gpu/gpu.h"
+#include "gpu/morphrec.h"
+#include "gpu/wconv.h"
+
+static const char state[] = "built without CUDA";
+
+struct gpu *
+gpu_open(const char *number, char why[GPU_WHY])
+{
+	(void)number;
+	snprintf(why, GPU_WHY, "%s", state);
+	return NULL;
+}
+
+void
+gpu_close(struct gpu *g)
+{
+	(void)g;
+}
+
+void
+gpu_release(struct gpu *g)
+{
+	(void)g;
+}
+
+const char *
+gpu_why(const struct gpu *g)
+{
+	(void)g;
+	return state;
+}
+
+const char *
+gpu_name(const struct gpu *g)
+{
+	(void)g;
+	return state;
+}
+
+double
+gpu_kernel_seconds(const struct gpu *g)
+{
+	(void)g;
+	return 0;
+}
+
+double
+gpu_copy_seconds(const struct gpu *g)
+{
+	(void)g;
+	return 0;
+}
+
+const char *
+gpu_state(void)
+{
+	return state;
+}
+
+int
+gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void *I)
+{
+	(void)g, (void)p, (void)J, (void)I;
+	return -EIO;
+}
+
+int
+gpu_emst_run(struct gpu *g, const struct emst_set *s, struct emst_tree *t)
+{
+	(void)g, (void)s, (void)t;
+	return -EIO;
+}
+
+int
+gpu_wconv_run(struct gpu *g, struct wconv_plan *p, const void *in, void *out)
+{
+	(void)g, (void)p, (void)in, (void)out;
+	return -EIO;
+}

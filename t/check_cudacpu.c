@@ -1,0 +1,87 @@
+/*
+ * t/cudacpu itself: it means what CUDA means, in every order of its fibers, and finds the faults that it says it finds. On
+ * a GPU, the same kernels there.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gpu/gpu.h"
+#include "t/check.h"
+#include "t/check_gpu.h"
+#include "t/cudacpu/selftest.h"
+
+static const struct {
+	const char *name;
+	int (*run)(void);
+} selftests[] = {
+    {"every thread of a grid runs once, with its own indices", selftest_grid},
+    {"a barrier orders shared memory, static and dynamic", selftest_barrier},
+    {"shuffles bring the lane that is meant, in groups and parts of a warp too", selftest_shuffle},
+    {"votes count the threads of a block and the lanes of a warp", selftest_vote},
+    {"atomics of all types lose nothing", selftest_atomic},
+    {"packed fields, funnel shifts and bit counts", selftest_fields},
+};
+
+/* Whether f() ends in an abort; what it says is not shown. */
+static bool
+aborts(void (*f)(void))
+{
+	const pid_t child = fork();
+	int status = 0;
+
+	if (child == 0) {
+		dup2(open("/dev/null", O_WRONLY), 2);
+		signal(SIGABRT, SIG_DFL);
+		f();
+		_exit(0);
+	}
+	return child > 0 && waitpid(child, &status, 0) == child &&
+	       !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void
+check_faults(void)
+{
+	int stale = 0;
+
+	for (int order = 0; order < CHECK_ORDERS; order++) {
+		cudacpu_order(order, 1);
+		stale += wrong_without_barrier();
+	}
+	check(stale > 0, "cudacpu: a missing barrier shows", "no thread saw a stale word");
+	check(aborts(wrong_barrier_of_some),
+	      "cudacpu: a barrier that some threads never reach aborts", "it went on");
+	check(aborts(wrong_lane_outside_mask),
+	      "cudacpu: a shuffle by a lane outside its mask aborts", "it went on");
+	check(aborts(wrong_lane_that_ended), "cudacpu: a vote that names an ended lane aborts",
+	      "it went on");
+	check(aborts(wrong_stack), "cudacpu: a thread that needs too much stack aborts",
+	      "it went on");
+}
+
+void
+check_cudacpu(void)
+{
+	char why[GPU_WHY];
+	struct gpu *g = gpu_open("", why);
+
+	if (!g) {
+		check_skip("cudacpu", why);
+		return;
+	}
+	gpu_close(g);
+	for (size_t i = 0; i < sizeof selftests / sizeof *selftests; i++) {
+		struct check_many m = {0};
+		for (int order = 0; order < check_orders(); order++) {
+			check_order(order);
+			int wrong = selftests[i].run();
+			check_case(&m, wrong == 0, "order %d: %d results wrong", order, wrong);
+		}
+		check_end(&m, selftests[i].name);
+	}
+	if (cudacpu_order)
+		check_faults();
+	check_order(0);
+}

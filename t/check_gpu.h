@@ -1,0 +1,37 @@
+/*
+ * The kernels of gpu/, held to direct.c: through t/cudacpu in build/t/check, in each order of its fibers, and on the GPU in
+ * build/t/check-gpu, where that was built. Same checks, chosen at link time.
+ */
+#ifndef WEIR_CHECK_GPU_H
+#define WEIR_CHECK_GPU_H
+
+#include <stddef.h>
+
+#include "gpu/gpu.h"
+
+/* Absent in check-gpu. */
+void cudacpu_order(int order, unsigned seed) __attribute__((weak));
+void cudacpu_memory(size_t bytes) __attribute__((weak));
+
+enum { CHECK_ORDERS = 3 }; /* forward, backward, shuffled */
+
+/* How many orders there are to check here, and the choice of one. */
+static inline int
+check_orders(void)
+{
+	return cudacpu_order ? CHECK_ORDERS : 1;
+}
+
+static inline void
+check_order(int order)
+{
+	if (cudacpu_order)
+		cudacpu_order(order, 20161u);
+}
+
+/* The programs' checks, in check_gpu_NAME.c. */
+void check_gpu_morphrec(struct gpu *g);
+void check_gpu_emst(struct gpu *g);
+void check_gpu_wconv(struct gpu *g);
+
+#endif

@@ -1,0 +1,289 @@
+/* morphrec's kernels against the definition, in every order of t/cudacpu: the same bytes. */
+#include <errno.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "gpu/morphrec.h"
+#include "morphrec/value.h"
+#include "t/check.h"
+#include "t/check_gpu.h"
+
+static const enum img_type types[] = {IMG_U8, IMG_I16, IMG_F32, IMG_U16,
+				      IMG_I8, IMG_F64, IMG_U32, IMG_I32};
+enum { TYPES = sizeof types / sizeof *types };
+
+struct job {
+	struct morphrec_problem what;
+	size_t n, bytes;
+	void *J, *I, *got, *want;
+};
+
+static double
+sample(struct check_rng *r, size_t levels, const struct morphrec_problem *what)
+{
+	const double k = (double)rng_below(r, levels);
+
+	if (img_is_float(what->type) && rng_below(r, 40) == 0)
+		return rng_below(r, 2) ? (double)INFINITY : (double)NAN;
+	return k - (what->type == IMG_U8 || what->type == IMG_U16 || what->type == IMG_U32 ? 0 : 3);
+}
+
+/* SPARSE: few marked pixels. DENSE: all are. MAZE: corridors one pixel wide. STAIRS: ways that go through corners alone. */
+enum style { SPARSE, DENSE, MAZE, STAIRS };
+
+/* The mask of a maze or of stairs: whether pixel x, y is on a way. */
+static bool
+on_way(const struct morphrec_problem *what, enum style style, size_t x, size_t y)
+{
+	if (style == MAZE)
+		return y % 2 == 0 || x == (y % 4 == 1 ? what->w - 1 : 0);
+	return x == y;
+}
+
+static struct job
+job_new(struct check_rng *r, const struct morphrec_problem *what, enum style style)
+{
+	struct job a = {.what = *what, .n = what->w * what->h * what->d};
+	const size_t levels = style >= MAZE ? 3 : 2 + rng_below(r, 60);
+
+	a.bytes = a.n * img_type_size(what->type);
+	a.J = weir_xalloc(a.bytes, 1);
+	a.I = weir_xalloc(a.bytes, 1);
+	a.got = weir_xalloc(a.bytes, 1);
+	a.want = weir_xalloc(a.bytes, 1);
+	for (size_t i = 0; i < a.n; i++) {
+		const size_t x = i % what->w, y = i / what->w % what->h;
+		double m = sample(r, levels, what), j = sample(r, levels, what);
+		if (style == DENSE && !what->erode)
+			m += 60;
+		if (style != DENSE && rng_below(r, 1 + a.n / 4))
+			j = what->erode ? 100 : what->type == IMG_U8 ? 0 : fmin(j, 0);
+		if (style >= MAZE)
+			m = on_way(what, style, x, y) == what->erode ? 0 : 20;
+		value_set(what->type, a.J, i, j);
+		value_set(what->type, a.I, i, m);
+	}
+	return a;
+}
+
+static void
+job_free(struct job *a)
+{
+	weir_free(a->J);
+	weir_free(a->I);
+	weir_free(a->got);
+	weir_free(a->want);
+}
+
+/* The same bytes, or NaN both. */
+static bool
+same(const struct job *a, size_t i)
+{
+	const size_t size = img_type_size(a->what.type);
+	const double x = value_get(a->what.type, a->got, i),
+		     y = value_get(a->what.type, a->want, i);
+
+	return !memcmp((char *)a->got + i * size, (char *)a->want + i * size, size) ||
+	       (isnan(x) && isnan(y));
+}
+
+/* got: by the kernels of that method. */
+static void
+job_check(struct gpu *g, struct job *a, enum morphrec_method method, struct check_many *m)
+{
+	const int order = (int)m->cases % check_orders();
+	struct morphrec_plan p;
+	size_t i = 0;
+
+	a->what.method = method;
+	memcpy(a->got, a->J, a->bytes);
+	if (morphrec_plan(&p, &a->what)) {
+		check_case(m, false, "no plan");
+		return;
+	}
+	morphrec_clip(&p, a->got, a->I);
+	check_order(order);
+	const int err = gpu_morphrec_run(g, &p, a->got, a->I);
+	while (i < a->n && same(a, i))
+		i++;
+	check_case(
+	    m, !err && i == a->n,
+	    "%s %zux%zux%zu, connectivity %d%s, order %d: error %d (%s), sample %zu is %g, not %g",
+	    img_type_name(a->what.type), a->what.w, a->what.h, a->what.d, a->what.conn,
+	    a->what.erode ? ", erosion" : "", order, err, err ? gpu_why(g) : "", i,
+	    i < a->n ? value_get(a->what.type, a->got, i) : 0,
+	    i < a->n ? value_get(a->what.type, a->want, i) : 0);
+	morphrec_free(&p);
+}
+
+/* A random problem by both methods against the definition. */
+static void
+problem_check(struct gpu *g, struct check_rng *r, const struct morphrec_problem *what,
+	      enum style style, struct check_many m[2])
+{
+	struct job a = job_new(r, what, style);
+
+	memcpy(a.want, a.J, a.bytes);
+	if (morphrec_direct(what, a.want, a.I) == 0) {
+		job_check(g, &a, MORPHREC_TILE, &m[0]);
+		job_check(g, &a, MORPHREC_HEAP, &m[1]);
+	}
+	job_free(&a);
+}
+
+static size_t
+awkward(struct check_rng *r)
+{
+	static const size_t v[] = {1, 2, 31, 32, 33, 127, 128, 129, 257};
+
+	return rng_below(r, 3) ? v[rng_below(r, 9)] : 1 + rng_below(r, 150);
+}
+
+static void
+pictures_agree(struct gpu *g)
+{
+	struct check_rng r = {11};
+	struct check_many m[2] = {0};
+
+	for (int i = 0; i < 32; i++) {
+		const bool maze = i % 4 == 3; /* long ways, through several tiles */
+		struct morphrec_problem what = {.type = types[i % TYPES],
+						.w = maze ? 100 + rng_below(&r, 100) : awkward(&r),
+						.h = maze ? 2 + rng_below(&r, 22) : awkward(&r),
+						.d = rng_below(&r, 4) ? 1 : 2,
+						.conn = i / 8 % 2 ? 4 : 8,
+						.erode = i / 4 % 2,
+						.threads = 1};
+		problem_check(g, &r, &what, maze ? MAZE : i % 4 == 1 ? DENSE : SPARSE, m);
+	}
+	check_end(&m[0], "gpu: morphrec by tiles, all types, awkward sizes");
+	check_end(&m[1], "gpu: morphrec by heaps, all types, awkward sizes");
+}
+
+/* A diagonal marked at one end, so that what is owed must pass the corners of tiles; from each end, either way round. */
+static void
+corners_are_passed(struct gpu *g)
+{
+	const struct morphrec_problem what = {
+	    .type = IMG_U8, .w = 160, .h = 160, .d = 1, .conn = 8, .threads = 1};
+	struct check_rng r = {14};
+	struct check_many m[2] = {0};
+
+	for (size_t k = 0; k < 4; k++) {
+		struct job a = job_new(&r, &what, STAIRS);
+		uint8_t *J = a.J, *I = a.I, *want = a.want;
+		memset(J, 0, a.n);
+		for (size_t y = 0; k >= 2 && y < 160; y++) { /* turned round: the other diagonal */
+			I[y * 160 + y] = 0;
+			I[y * 160 + 159 - y] = 20;
+		}
+		const size_t end = k % 2 ? 159 : 0;
+		J[end * 160 + (k >= 2 ? 159 - end : end)] = 9;
+		for (size_t i = 0; i < a.n; i++)
+			want[i] = I[i] ? 9 : 0;
+		job_check(g, &a, MORPHREC_TILE, &m[0]);
+		job_check(g, &a, MORPHREC_HEAP, &m[1]);
+		job_free(&a);
+	}
+	check_end(&m[0], "gpu: morphrec by tiles passes each corner of a tile");
+	check_end(&m[1], "gpu: morphrec by heaps goes through corners");
+}
+
+/* Nearly every pixel is a seed: more than are listed at a time, so that the picture is scanned again. */
+static void
+many_seeds_agree(struct gpu *g)
+{
+	const struct morphrec_problem what = {
+	    .type = IMG_U8, .w = 256, .h = 128, .d = 1, .conn = 8, .threads = 1};
+	struct check_rng r = {15};
+	struct check_many m[2] = {0};
+
+	for (int i = 0; i < 3; i++)
+		problem_check(g, &r, &what, DENSE, m);
+	check_end(&m[1], "gpu: morphrec by heaps, more seeds than are listed at a time");
+}
+
+static void
+volumes_agree(struct gpu *g)
+{
+	static const int conns[] = {6, 18, 26};
+	struct check_rng r = {12};
+	struct check_many m[2] = {0};
+
+	for (int i = 0; i < 12; i++) {
+		struct morphrec_problem what = {.type = types[i % TYPES],
+						.w = 1 + rng_below(&r, 150),
+						.h = 1 + rng_below(&r, 30),
+						.d = 1 + rng_below(&r, 5),
+						.conn = conns[i % 3],
+						.erode = i / 3 % 2,
+						.threads = 1};
+		problem_check(g, &r, &what, i % 2 ? DENSE : SPARSE, m);
+	}
+	check_end(&m[0], "gpu: morphrec by tiles, volumes of 6, 18 and 26 neighbours");
+	check_end(&m[1], "gpu: morphrec by heaps, volumes of 6, 18 and 26 neighbours");
+}
+
+/* A device too small for the whole: bands of rows, of slices, and pictures of a stack one by one. */
+static void
+bands_agree(struct gpu *g)
+{
+	static const struct {
+		size_t w, h, d, bytes;
+		int conn;
+	} cases[] = {{40, 700, 1, 260000, 4},
+		     {40, 700, 1, 260000, 8},
+		     {30, 20, 12, 600000, 26},
+		     {30, 20, 9, 600000, 8},
+		     {33, 400, 2, 260000, 8}};
+	struct check_rng r = {13};
+	struct check_many m[2] = {0};
+
+	if (!cudacpu_memory)
+		return;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct morphrec_problem what = {.type = IMG_U8,
+						      .w = cases[i].w,
+						      .h = cases[i].h,
+						      .d = cases[i].d,
+						      .conn = cases[i].conn,
+						      .threads = 1};
+		gpu_release(g);
+		cudacpu_memory(cases[i].bytes);
+		problem_check(g, &r, &what, i == 0 ? MAZE : SPARSE, m);
+	}
+	cudacpu_memory((size_t)1 << 40);
+	check_end(&m[0], "gpu: morphrec in bands where memory is short");
+}
+
+/* No band fits: an error that says so, not a wrong picture. */
+static void
+too_small_is_said(struct gpu *g)
+{
+	struct morphrec_problem what = {
+	    .type = IMG_U8, .w = 300, .h = 5, .d = 1, .conn = 8, .threads = 1};
+	uint8_t J[1500] = {0}, I[1500] = {1};
+	struct morphrec_plan p;
+
+	if (!cudacpu_memory || morphrec_plan(&p, &what))
+		return;
+	morphrec_clip(&p, J, I);
+	gpu_release(g);
+	cudacpu_memory(5000);
+	const int err = gpu_morphrec_run(g, &p, J, I);
+	cudacpu_memory((size_t)1 << 40);
+	check(err == -EIO && strstr(gpu_why(g), "memory"),
+	      "gpu: a device too small is an error that says so", "%d: %s", err, gpu_why(g));
+	morphrec_free(&p);
+}
+
+void
+check_gpu_morphrec(struct gpu *g)
+{
+	pictures_agree(g);
+	corners_are_passed(g);
+	many_seeds_agree(g);
+	volumes_agree(g);
+	bands_agree(g);
+	too_small_is_said(g);
+}

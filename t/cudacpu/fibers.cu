@@ -1,0 +1,454 @@
+/*
+ * The scheduler of cuda_runtime.h. A warp runs until all its threads wait for the block or are done, then the next one; when
+ * no warp can go on the barrier of the block opens. Within a warp the lanes take turns, in the order asked for; when none
+ * is ready, the barriers of lanes that all of a mask have reached open.
+ */
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#if !defined(__x86_64__) || defined(CUDACPU_UCONTEXT)
+#include <ucontext.h>
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+namespace
+{
+
+constexpr unsigned MAXTHREADS = 1024;
+#ifdef __SANITIZE_ADDRESS__
+constexpr size_t STACK = 128 << 10;
+#else
+constexpr size_t STACK = 32 << 10;
+#endif
+constexpr uint64_t CANARY = 0x5ca1ab1e0ddba11u;
+
+enum state { READY, AT_BLOCK, AT_WARP, DONE };
+
+[[noreturn]] void
+fail(const char *why)
+{
+	fprintf(stderr, "cudacpu: block (%u,%u,%u), thread (%u,%u,%u): %s\n", blockIdx.x,
+		blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, why);
+	abort();
+}
+
+/* --- a context is where a fiber stopped ------------------------------------------------------------------------------ */
+
+#if defined(__x86_64__) && !defined(CUDACPU_UCONTEXT)
+
+struct context {
+	void *sp;
+};
+
+extern "C" void cudacpu_switch(void **from, void *to);
+asm(".text\n"
+    ".globl cudacpu_switch\n"
+    ".type cudacpu_switch, @function\n"
+    "cudacpu_switch:\n"
+    "	push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15\n"
+    "	mov %rsp, (%rdi)\n"
+    "	mov %rsi, %rsp\n"
+    "	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp\n"
+    "	ret\n"
+    ".size cudacpu_switch, . - cudacpu_switch\n");
+
+void
+context_make(context *c, char *stack, void (*entry)())
+{
+	void **sp = reinterpret_cast<void **>(stack + STACK);
+
+	*--sp =
+	    nullptr; /* where entry would return to: it never does, but the stack is aligned so */
+	*--sp = reinterpret_cast<void *>(entry);
+	for (int saved = 0; saved < 6; saved++)
+		*--sp = nullptr;
+	c->sp = sp;
+}
+
+void
+context_switch(context *from, context *to)
+{
+	cudacpu_switch(&from->sp, to->sp);
+}
+
+#else
+
+struct context {
+	ucontext_t u;
+};
+
+void
+context_make(context *c, char *stack, void (*entry)())
+{
+	getcontext(&c->u);
+	c->u.uc_stack.ss_sp = stack;
+	c->u.uc_stack.ss_size = STACK;
+	c->u.uc_link = nullptr;
+	makecontext(&c->u, entry, 0);
+}
+
+void
+context_switch(context *from, context *to)
+{
+	swapcontext(&from->u, &to->u);
+}
+
+#endif
+
+/* AddressSanitizer is told of every change of stacks. */
+#ifdef __SANITIZE_ADDRESS__
+void
+asan_leave(void **keep, const void *bottom, size_t size)
+{
+	__sanitizer_start_switch_fiber(keep, bottom, size);
+}
+
+void
+asan_arrive(void *keep, const void **bottom, size_t *size)
+{
+	__sanitizer_finish_switch_fiber(keep, bottom, size);
+}
+#else
+void
+asan_leave(void **, const void *, size_t)
+{
+}
+
+void
+asan_arrive(void *, const void **, size_t *)
+{
+}
+#endif
+
+struct fiber {
+	context at;
+	void *asan;
+	char *stack;
+	dim3 index;
+	state is;
+	unsigned mask; /* AT_WARP: the lanes waited for */
+	bool vote;     /* AT_BLOCK */
+};
+
+struct random {
+	uint64_t s;
+
+	unsigned
+	below(unsigned n)
+	{
+		s = s * 6364136223846793005u + 1442695040888963407u;
+		return (unsigned)((s >> 33) % n);
+	}
+};
+
+/* What an OpenMP thread needs to run blocks one after another. */
+struct worker {
+	fiber f[MAXTHREADS];
+	uint64_t in[MAXTHREADS],
+	    out[MAXTHREADS]; /* what lanes bring to an exchange, and take home */
+	char *stacks = nullptr, *dynamic = nullptr;
+	size_t dynamic_size = 0;
+	unsigned n, current, votes;
+	context scheduler;
+	void *asan;
+	const void *bottom;
+	size_t size;
+	int order;
+	random r;
+	void (*call)(void *);
+	void *args;
+
+	~worker()
+	{
+		free(stacks);
+		free(dynamic);
+	}
+	void prepare(size_t shared);
+	void start(unsigned i);
+	void resume(unsigned i);
+	void wait(state s);
+	void permute(unsigned *v, unsigned count);
+	unsigned waiting(unsigned w, unsigned mask, unsigned *ended) const;
+	bool open_warp(unsigned w);
+	void run_warp(unsigned w);
+	bool open_block();
+	void run();
+};
+
+thread_local worker *me;
+int wanted_order;
+unsigned wanted_seed;
+
+void
+entry()
+{
+	worker *w = me;
+
+	asan_arrive(nullptr, &w->bottom, &w->size);
+	w->call(w->args);
+	w->wait(DONE);
+	fail("a finished thread was resumed");
+}
+
+void
+worker::prepare(size_t shared)
+{
+	if (!stacks)
+		stacks = static_cast<char *>(aligned_alloc(64, MAXTHREADS * STACK));
+	if (!dynamic || dynamic_size != shared) {
+		free(dynamic);
+		dynamic = static_cast<char *>(aligned_alloc(16, (shared + 16) / 16 * 16));
+		dynamic_size = shared;
+	}
+	if (!stacks || !dynamic)
+		fail("no memory");
+}
+
+void
+worker::start(unsigned i)
+{
+	f[i].stack = stacks + i * STACK;
+	memcpy(f[i].stack, &CANARY, sizeof CANARY);
+	context_make(&f[i].at, f[i].stack, entry);
+	f[i].asan = nullptr;
+	f[i].index =
+	    dim3(i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y));
+	f[i].is = READY;
+}
+
+void
+worker::resume(unsigned i)
+{
+	current = i;
+	threadIdx =
+	    dim3(i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y));
+	asan_leave(&asan, f[i].stack, STACK);
+	context_switch(&scheduler, &f[i].at);
+	asan_arrive(asan, nullptr, nullptr);
+	if (memcmp(f[i].stack, &CANARY, sizeof CANARY))
+		fail("its stack is too small");
+}
+
+/* The current fiber stops here until the scheduler goes on with it. */
+void
+worker::wait(state s)
+{
+	fiber *me_ = &f[current];
+
+	me_->is = s;
+	asan_leave(s == DONE ? nullptr : &me_->asan, bottom, size);
+	context_switch(&me_->at, &scheduler);
+	asan_arrive(me_->asan, &bottom, &size);
+}
+
+/* v = 0 .. count-1 in the order asked for. */
+void
+worker::permute(unsigned *v, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		v[i] = order == CUDACPU_BACKWARD ? count - 1 - i : i;
+	for (unsigned i = count; order == CUDACPU_SHUFFLED && i > 1; i--) {
+		const unsigned k = r.below(i), t = v[k];
+		v[k] = v[i - 1];
+		v[i - 1] = t;
+	}
+}
+
+/* The lanes of warp w that wait for lanes `mask`; those that have ended. */
+unsigned
+worker::waiting(unsigned w, unsigned mask, unsigned *ended) const
+{
+	const unsigned base = 32 * w, lanes = min(32u, n - base);
+	unsigned r = 0;
+
+	*ended = 0;
+	for (unsigned i = 0; i < lanes; i++) {
+		r |= (unsigned)(f[base + i].is == AT_WARP && f[base + i].mask == mask) << i;
+		*ended |= (unsigned)(f[base + i].is == DONE) << i;
+	}
+	return r;
+}
+
+/* Opens the barriers in warp w whose lanes have all come. */
+bool
+worker::open_warp(unsigned w)
+{
+	const unsigned base = 32 * w, lanes = min(32u, n - base), exist = ~0u >> (32 - lanes);
+	bool opened = false;
+
+	for (unsigned i = 0; i < lanes; i++) {
+		if (f[base + i].is != AT_WARP)
+			continue;
+		unsigned ended, mask = f[base + i].mask, here = waiting(w, mask, &ended);
+		if (mask & ended)
+			fail("a warp operation names a lane that has ended");
+		if (mask & exist & ~here)
+			continue;
+		for (unsigned k = i; k < lanes; k++)
+			if (here >> k & 1) {
+				f[base + k].is = READY;
+				out[base + k] = in[base + k];
+			}
+		opened = true;
+	}
+	return opened;
+}
+
+void
+worker::run_warp(unsigned w)
+{
+	const unsigned base = 32 * w, lanes = min(32u, n - base);
+	unsigned turn[32];
+
+	do {
+		permute(turn, lanes);
+		for (unsigned i = 0; i < lanes; i++)
+			if (f[base + turn[i]].is == READY)
+				resume(base + turn[i]);
+	} while (open_warp(w));
+}
+
+/* Opens the barrier of the block once all that are not done have come; false when all are done. */
+bool
+worker::open_block()
+{
+	unsigned live = 0, here = 0;
+
+	votes = 0;
+	for (unsigned i = 0; i < n; i++) {
+		live += f[i].is != DONE;
+		here += f[i].is == AT_BLOCK;
+		votes += f[i].is == AT_BLOCK && f[i].vote;
+	}
+	if (here < live)
+		fail("threads wait for lanes or at a barrier that others never reach");
+	for (unsigned i = 0; i < n; i++)
+		if (f[i].is == AT_BLOCK)
+			f[i].is = READY;
+	return live > 0;
+}
+
+void
+worker::run()
+{
+	const unsigned warps = (n + 31) / 32;
+	unsigned turn[MAXTHREADS / 32];
+
+	memset(dynamic, 0xff, dynamic_size);
+	for (unsigned i = 0; i < n; i++)
+		start(i);
+	do {
+		permute(turn, warps);
+		for (unsigned i = 0; i < warps; i++)
+			run_warp(turn[i]);
+	} while (open_block());
+}
+
+/* Block number i in the order asked for: a shuffle is a stride that has no divisor in common with n. */
+size_t
+block_number(size_t i, size_t n)
+{
+	size_t stride = 1;
+
+	if (wanted_order == CUDACPU_BACKWARD)
+		return n - 1 - i;
+	if (wanted_order == CUDACPU_SHUFFLED)
+		for (stride = n / 3 + wanted_seed % 7 + 1; stride > 1; stride--) {
+			size_t a = n, b = stride;
+			while (b) {
+				const size_t t = a % b;
+				a = b;
+				b = t;
+			}
+			if (a == 1)
+				break;
+		}
+	return i * stride % n;
+}
+
+} // namespace
+
+extern "C" void
+cudacpu_order(int order, unsigned seed)
+{
+	wanted_order = order;
+	wanted_seed = seed;
+}
+
+void
+cudacpu_launch(dim3 grid, dim3 block, size_t shared, void (*call)(void *), void *args)
+{
+	const size_t threads = (size_t)block.x * block.y * block.z;
+	const size_t blocks = (size_t)grid.x * grid.y * grid.z;
+
+	if (!threads || threads > MAXTHREADS || !blocks || shared > 227 << 10 || grid.y > 65535 ||
+	    grid.z > 65535)
+		fail("a launch beyond the limits");
+#pragma omp parallel for schedule(dynamic, 1)
+	for (size_t i = 0; i < blocks; i++) {
+		static thread_local worker w;
+		const size_t b = block_number(i, blocks);
+		me = &w;
+		gridDim = grid;
+		blockDim = block;
+		blockIdx = dim3((unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y),
+				(unsigned)(b / grid.x / grid.y));
+		w.prepare(shared);
+		w.n = (unsigned)threads;
+		w.order = wanted_order;
+		w.r.s = wanted_seed + b;
+		w.call = call;
+		w.args = args;
+		w.run();
+	}
+}
+
+void *
+cudacpu_dynamic(void)
+{
+	return me->dynamic;
+}
+
+unsigned
+cudacpu_lane(void)
+{
+	return me->current % 32;
+}
+
+unsigned
+cudacpu_barrier(bool vote)
+{
+	worker *w = me;
+
+	w->f[w->current].vote = vote;
+	w->wait(AT_BLOCK);
+	return w->votes;
+}
+
+const uint64_t *
+cudacpu_exchange(unsigned mask, uint64_t v)
+{
+	worker *w = me;
+	const unsigned i = w->current;
+
+	if (!(mask >> i % 32 & 1))
+		fail("a lane takes part in a warp operation whose mask leaves it out");
+	w->in[i] = v;
+	w->f[i].mask = mask;
+	w->wait(AT_WARP);
+	return w->out + i / 32 * 32;
+}
+
+void
+__nanosleep(unsigned ns)
+{
+	const struct timespec t = {0, (long)ns};
+
+	nanosleep(&t, nullptr);
+}

@@ -1,0 +1,30 @@
+/* Kernels that test what the twins rely on (selftest.cu), and kernels that are wrong (wrong.cu, only under t/cudacpu). */
+#ifndef CUDACPU_SELFTEST_H
+#define CUDACPU_SELFTEST_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The number of wrong results, or -1: the device failed. */
+int selftest_grid(void);
+int selftest_barrier(void);
+int selftest_shuffle(void);
+int selftest_vote(void);
+int selftest_atomic(void);
+int selftest_fields(void);
+
+/* Threads that read what another one has not written yet, since a barrier is missing; with it there are none. */
+int wrong_without_barrier(void) __attribute__((weak));
+
+/* These abort. */
+void wrong_barrier_of_some(void) __attribute__((weak));
+void wrong_lane_outside_mask(void) __attribute__((weak));
+void wrong_lane_that_ended(void) __attribute__((weak));
+void wrong_stack(void) __attribute__((weak));
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
