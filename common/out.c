@@ -99,12 +99,13 @@ open_temporary(struct raw_out *out, const char *path)
 	out->path = weir_xstrdup(path);
 	out->tmp = weir_xalloc(n, 1);
 	snprintf(out->tmp, n, "%s.XXXXXX", path);
+	/* On the list before it exists: mkstemp writes the name in place, and no signal finds a file without its entry. */
+	guard_unfinished();
+	out->next = unfinished;
+	unfinished = out;
 	fd = mkstemp(out->tmp);
 	if (fd < 0)
 		die("%s: %s", path, strerror(errno));
-	out->next = unfinished;
-	unfinished = out;
-	guard_unfinished();
 	if (fchmod(fd, 0666 & ~mask) || !(out->f = fdopen(fd, "wb")))
 		die("%s: %s", path, strerror(errno));
 }
