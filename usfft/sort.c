@@ -19,100 +19,170 @@ coordinate(const struct usfft_points *pt, int axis, size_t j)
 	return ((const double *)pt->x[axis])[j * pt->stride];
 }
 
-/*
- * The cell that holds x (shifted by half a cell for an odd number of taps), and x in cells relative to it. x - rint(x) is
- * exact, and so is the product inside fma: nothing is lost however large x or n is.
- */
-static inline size_t
-find_cell(double x, size_t n, double shift, double *rest)
-{
-	const double folded = x - rint(x), cells = (double)n;
-	const double cell = floor(fma(folded, cells, shift));
-
-	*rest = fma(folded, cells, shift - cell);
-	if (cell < 0)
-		return (size_t)(cell + cells);
-	return cell < cells ? (size_t)cell : 0;
-}
-
 struct sorter {
 	const struct usfft_plan *p;
 	const struct usfft_points *pt;
 	const void *c;
 	size_t cstride;
 	double shift;
-	size_t span;
+	int span_log; /* a tile's span is a power of two */
 };
 
+enum { BLOCK = 256 }; /* points whose places are computed at a time, in loops that vectorise */
+
+/* A block of points: per axis the cell that holds each, and its distance from that cell. */
+struct block {
+	int32_t cell[3][BLOCK];
+	double rest[3][BLOCK];
+	double finite; /* 0, or NaN when a coordinate is not finite */
+};
+
+/*
+ * The cell that holds x (shifted by half a cell for an odd number of taps), and x in cells relative to it. x - rint(x) is
+ * exact, and so is the product inside fma: nothing is lost however large x or n is.
+ */
+static inline __attribute__((always_inline)) void
+find_cells(const double *x, size_t count, double n, double shift, int32_t *cell, double *rest)
+{
+	for (size_t j = 0; j < count; j++) {
+		const double folded = x[j] - rint(x[j]);
+		const double at = floor(fma(folded, n, shift));
+		rest[j] = fma(folded, n, shift - at);
+		cell[j] = (int32_t)(at < 0 ? at + n : at < n ? at : 0);
+	}
+}
+
+WEIR_CLONES static void
+locate(const struct sorter *s, size_t from, size_t count, struct block *b)
+{
+	double x[BLOCK], finite = 0;
+
+	for (int a = 0; a < s->p->o.dim; a++) {
+		const size_t stride = s->pt->stride;
+		const float *xf = (const float *)s->pt->x[a] + from * stride;
+		const double *xd = (const double *)s->pt->x[a] + from * stride;
+		if (s->pt->single)
+			for (size_t j = 0; j < count; j++)
+				x[j] = xf[j * stride];
+		else
+			for (size_t j = 0; j < count; j++)
+				x[j] = xd[j * stride];
+		for (size_t j = 0; j < count; j++)
+			finite += 0 * x[j];
+		find_cells(x, count, (double)s->p->grid.n[a], s->shift, b->cell[a], b->rest[a]);
+	}
+	b->finite = finite;
+}
+
 /* Keys of points from..to-1, their counts per tile; returns 0, or NaN when a coordinate is not finite. */
-WEIR_CLONES static double
+static double
 count_points(const struct sorter *s, size_t from, size_t to, uint32_t *count)
 {
-	const struct usfft_plan *p = s->p;
-	double finite = 0, rest;
+	const uint32_t nx = (uint32_t)s->p->tiles[0], ny = (uint32_t)s->p->tiles[1];
+	const int log = s->span_log;
+	struct block b = {.cell = {{0}}};
+	double finite = 0;
 
-	for (size_t j = from; j < to; j++) {
-		size_t tile = 0;
-		for (int a = p->o.dim - 1; a >= 0; a--) {
-			const double x = coordinate(s->pt, a, j);
-			finite += 0 * x;
-			tile = tile * p->tiles[a] +
-			       find_cell(x, p->grid.n[a], s->shift, &rest) / s->span;
+	for (size_t j = from; j < to; j += BLOCK) {
+		const size_t n = to - j < BLOCK ? to - j : BLOCK;
+		uint32_t *key = s->p->points.key + j;
+		locate(s, j, n, &b);
+		finite += b.finite;
+		if (isnan(finite))
+			return finite;
+		for (size_t i = 0; i < n; i++) {
+			const uint32_t y = (uint32_t)b.cell[1][i] >> log;
+			const uint32_t z = (uint32_t)b.cell[2][i] >> log;
+			key[i] = (z * ny + y) * nx + ((uint32_t)b.cell[0][i] >> log);
+			count[key[i]]++;
 		}
-		p->points.key[j] = (uint32_t)tile;
-		count[tile]++;
 	}
 	return finite;
 }
 
-static inline int64_t
-make_place(double x, size_t n, double shift, size_t span, int bits)
+/* Fixed point: cells inside the tile, and the fraction. */
+WEIR_CLONES static void
+make_places(const struct block *b, int axis, size_t n, int log, int bits, int64_t *place)
 {
-	const int64_t one = (int64_t)1 << bits;
-	double rest;
-	const size_t cell = find_cell(x, n, shift, &rest) % span;
-	const int64_t fraction = (int64_t)(rest * (double)one);
+	const int32_t inside = (1 << log) - 1;
+	const double one = (double)((int64_t)1 << bits);
 
-	return (int64_t)cell * one + (fraction < 0 ? 0 : fraction < one ? fraction : one - 1);
+	for (size_t i = 0; i < n; i++) {
+		const double f = b->rest[axis][i] * one;
+		place[i] =
+		    ((int64_t)(b->cell[axis][i] & inside) << bits) + (int64_t)(f < 0	 ? 0
+									       : f < one ? f
+											 : one - 1);
+	}
 }
 
-static inline void
-store_value(const struct sorter *s, size_t j, char *to)
+static inline __attribute__((always_inline)) void
+write_records(const struct sorter *s, int dim, size_t real, size_t from, size_t n,
+	      int64_t (*place)[BLOCK], uint32_t *next)
 {
-	const size_t real = s->p->real;
-	const uint64_t index = j;
+	const size_t record = ((size_t)dim + 2) * real;
+	const uint32_t *key = s->p->points.key + from;
+	char *records = s->p->points.record;
 
-	if (s->c)
-		memcpy(to, (const char *)s->c + j * s->cstride * real, 2 * real);
+	for (size_t i = 0; i < n; i++) {
+		char *r = records + next[key[i]]++ * record;
+		const uint64_t index = from + i;
+		for (int a = 0; a < dim; a++)
+			if (real == sizeof(float))
+				((int32_t *)r)[a] = (int32_t)place[a][i];
+			else
+				((int64_t *)r)[a] = place[a][i];
+		if (s->c)
+			memcpy(r + (size_t)dim * real,
+			       (const char *)s->c + index * s->cstride * real, 2 * real);
+		else
+			memcpy(r + (size_t)dim * real, &index, sizeof index);
+	}
+}
+
+/* 0, or NaN when a value is not finite. */
+static double
+check_values(const struct sorter *s, size_t from, size_t n)
+{
+	const float *cf = (const float *)s->c + from * s->cstride;
+	const double *cd = (const double *)s->c + from * s->cstride;
+	double finite = 0;
+
+	if (s->p->o.single)
+		for (size_t i = 0; i < n; i++)
+			finite += 0 * (cf[i * s->cstride] + cf[i * s->cstride + 1]);
 	else
-		memcpy(to, &index, sizeof index);
+		for (size_t i = 0; i < n; i++)
+			finite += 0 * cd[i * s->cstride] + 0 * cd[i * s->cstride + 1];
+	return finite;
 }
 
 /* Moves points from..to-1 to their tiles; next[tile] is where the next one goes. 0, or NaN when a value is not finite. */
-WEIR_CLONES static double
+static double
 move_points(const struct sorter *s, size_t from, size_t to, uint32_t *next)
 {
-	const struct usfft_plan *p = s->p;
-	const int dim = p->o.dim, bits = tile_bits(dim, p->real);
-	const size_t record = ((size_t)dim + 2) * p->real;
+	const int dim = s->p->o.dim, bits = tile_bits(dim, s->p->real);
+	int64_t place[3][BLOCK];
+	struct block b;
 	double finite = 0;
 
-	for (size_t j = from; j < to; j++) {
-		char *r = (char *)p->points.record + next[p->points.key[j]]++ * record;
-		for (int a = 0; a < dim; a++) {
-			const int64_t place = make_place(coordinate(s->pt, a, j), p->grid.n[a],
-							 s->shift, s->span, bits);
-			if (p->real == sizeof(float))
-				((int32_t *)r)[a] = (int32_t)place;
-			else
-				((int64_t *)r)[a] = place;
-		}
-		r += (size_t)dim * p->real;
-		store_value(s, j, r);
-		if (s->c && p->real == sizeof(float))
-			finite += 0 * ((float *)r)[0] + 0 * ((float *)r)[1];
-		else if (s->c)
-			finite += 0 * ((double *)r)[0] + 0 * ((double *)r)[1];
+	for (size_t j = from; j < to; j += BLOCK) {
+		const size_t n = to - j < BLOCK ? to - j : BLOCK;
+		locate(s, j, n, &b);
+		for (int a = 0; a < dim; a++)
+			make_places(&b, a, n, s->span_log, bits, place[a]);
+		if (s->c)
+			finite += check_values(s, j, n);
+#define WRITE(d, t)                              \
+	if (dim == d && s->p->real == sizeof(t)) \
+	write_records(s, d, sizeof(t), j, n, place, next)
+		WRITE(1, float);
+		WRITE(2, float);
+		WRITE(3, float);
+		WRITE(1, double);
+		WRITE(2, double);
+		WRITE(3, double);
+#undef WRITE
 	}
 	return finite;
 }
@@ -193,7 +263,7 @@ usfft_points(struct usfft_plan *p, const struct usfft_points *pt, const void *c,
 				 .c = c,
 				 .cstride = cstride,
 				 .shift = p->win[0].w % 2 ? 0.5 : 0,
-				 .span = (size_t)tile_span(p->o.dim)};
+				 .span_log = tile_span_log(p->o.dim)};
 	double finite = 0, t0 = usfft_now();
 	uint32_t *count;
 	int err = make_room(p, m);

@@ -29,16 +29,17 @@
 
 #include "usfft/window.h"
 
-enum {
-	TILE_SPAN1 = 512, /* cells of a tile per axis in 1, 2 and 3 dimensions */
-	TILE_SPAN2 = 16,
-	TILE_SPAN3 = 8
-};
+/* Cells of a tile per axis, as a power of two. */
+static inline int
+tile_span_log(int dim)
+{
+	return dim == 1 ? 9 : dim == 2 ? 4 : 3;
+}
 
 static inline int
 tile_span(int dim)
 {
-	return dim == 1 ? TILE_SPAN1 : dim == 2 ? TILE_SPAN2 : TILE_SPAN3;
+	return 1 << tile_span_log(dim);
 }
 
 /* Bits of a place behind the point: what the cells inside a tile leave of 31 bits (float) or of 63. */
