@@ -239,7 +239,7 @@ make_room(struct usfft_plan *p, size_t m)
 	weir_free(q->record);
 	weir_free(q->key);
 	q->room = 0;
-	q->record = weir_alloc(m, ((size_t)p->o.dim + 2) * p->real);
+	q->record = weir_alloc(m + TILE_AHEAD, ((size_t)p->o.dim + 2) * p->real);
 	q->key = weir_alloc(m, sizeof *q->key);
 	if (!q->record || !q->key)
 		return -ENOMEM;
@@ -264,6 +264,7 @@ usfft_points(struct usfft_plan *p, const struct usfft_points *pt, const void *c,
 				 .cstride = cstride,
 				 .shift = p->win[0].w % 2 ? 0.5 : 0,
 				 .span_log = tile_span_log(p->o.dim)};
+	const size_t record = ((size_t)p->o.dim + 2) * p->real;
 	double finite = 0, t0 = usfft_now();
 	uint32_t *count;
 	int err = make_room(p, m);
@@ -275,6 +276,7 @@ usfft_points(struct usfft_plan *p, const struct usfft_points *pt, const void *c,
 		return -ENOMEM;
 	p->points.m = m;
 	p->points.indexed = !c;
+	memset((char *)p->points.record + m * record, 0, TILE_AHEAD * record);
 #pragma omp parallel for num_threads((int)shares) schedule(static, 1) reduction(+ : finite)
 	for (size_t i = 0; i < shares; i++)
 		finite += count_points(&s, share(m, i, shares), share(m, i + 1, shares),

@@ -91,6 +91,9 @@ tile_rows(int dim, int w)
 	return dim == 1 ? 1 : dim == 2 ? h : h * h;
 }
 
+/* Records that a loop looks ahead; as many unused ones follow the last. */
+enum { TILE_AHEAD = 12 };
+
 struct tile_window {
 	int ncoef;
 	void *x;     /* [offset][coef][vector][lane]: reals, one per complex tap */

@@ -68,6 +68,15 @@ NAME(taps)(const struct tile_window *win, int dim, int w, const PLACE *place,
 	    2 * (size_t)((cell[2] * (tile_span(dim) + w - 1) + cell[1]) * stride + first - offset);
 }
 
+LEAF uint64_t
+NAME(index)(const PLACE *record, int dim)
+{
+	uint64_t j;
+
+	memcpy(&j, record + dim, sizeof j);
+	return j;
+}
+
 LEAF void
 NAME(spread)(const struct tile_window *win, int dim, int w, REAL *restrict acc,
 	     const struct tile_points *points, const REAL *values)
@@ -82,9 +91,10 @@ NAME(spread)(const struct tile_window *win, int dim, int w, REAL *restrict acc,
 		struct NAME(point) pt;
 		const REAL *value = (const REAL *)(record + dim);
 		if (points->indexed) {
-			uint64_t j;
-			memcpy(&j, value, sizeof j);
-			value = values + 2 * j;
+			/* the caller's order is random to us: ask for a value well before its turn */
+			__builtin_prefetch(values +
+					   2 * NAME(index)(record + TILE_AHEAD * (dim + 2), dim));
+			value = values + 2 * NAME(index)(record, dim);
 		}
 		NAME(taps)(win, dim, w, record, &pt);
 		const NAME(vec) c = NAME(pair)(value[0], sign * value[1]);
@@ -116,7 +126,6 @@ NAME(interp)(const struct tile_window *win, int dim, int w, const REAL *restrict
 	for (size_t i = 0; i < points->n; i++, record += dim + 2) {
 		struct NAME(point) pt;
 		NAME(vec) sum[MAXV];
-		uint64_t to;
 		REAL re, im;
 		NAME(taps)(win, dim, w, record, &pt);
 		const REAL *p = acc + pt.at;
@@ -135,7 +144,7 @@ NAME(interp)(const struct tile_window *win, int dim, int w, const REAL *restrict
 		for (int v = 1; v < nv; v++)
 			all += sum[v] * pt.x[v];
 		NAME(fold)(all, &re, &im);
-		memcpy(&to, record + dim, sizeof to);
+		const uint64_t to = NAME(index)(record, dim);
 		out[2 * to] = re;
 		out[2 * to + 1] = sign * im;
 	}
