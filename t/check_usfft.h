@@ -30,5 +30,6 @@ double problem_error(const struct problem *q, int type, int sign, const void *go
 void problem_run(const struct problem *q, int type, int sign, void *out);
 
 void check_usfft_line(void);
+void check_usfft_more(void);
 
 #endif

@@ -67,6 +67,13 @@ struct usfft_plan {
 	struct usfft_seconds seconds;
 };
 
+/* The grid's FFT has the sign -1: for the other one values are conjugated on the way in and on the way out. */
+static inline int
+conjugate(int sign)
+{
+	return sign < 0 ? 1 : -1;
+}
+
 /* choose.c: taps and grid sizes of least estimated time. 0 or -EDOM. */
 int usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3]);
 

@@ -194,13 +194,6 @@ lap(double *t, double *stage)
 	*t = now;
 }
 
-/* The grid's FFT has the sign -1: for the other one values are conjugated on the way in and on the way out. */
-static int
-conjugate(int sign)
-{
-	return sign < 0 ? 1 : -1;
-}
-
 void
 usfft_gather(struct usfft_plan *p, int sign, const void *c)
 {

@@ -93,4 +93,12 @@ void usfft_clear(struct usfft_plan *p); /* the grid, of what rows do not write *
 void usfft_put_row(struct usfft_plan *p, int sign, size_t row, const void *modes);
 void usfft_scatter(struct usfft_plan *p, int sign, void *c);
 
+/*
+ * Type 3 at once: out[l] = sum_j c_j exp(sign 2 pi i s_l.x_j), targets holding s. o->n is ignored; c and out of o->single's
+ * precision. Besides what the above return: -ENXIO, target *bad is not finite; -EOVERFLOW, the box of the points times
+ * that of the targets is too large.
+ */
+int usfft_type3(const struct usfft_options *o, const struct usfft_points *pt, const void *c,
+		const struct usfft_points *targets, int sign, void *out, size_t *bad);
+
 #endif
