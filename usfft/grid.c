@@ -31,15 +31,16 @@ cut_rows(size_t n)
 }
 
 static void *
-plan_fft(const struct grid *g, bool single, size_t n, size_t many, size_t stride)
+plan_fft(const struct grid *g, const struct usfft_options *o, size_t n, size_t many, size_t stride)
 {
+	const unsigned how = o->measure ? FFTW_MEASURE : FFTW_ESTIMATE;
 	const int len = (int)n, count = (int)many, step = (int)stride;
 
-	if (single)
+	if (o->single)
 		return fftwf_plan_many_dft(1, &len, count, g->data, NULL, step, 1, g->data, NULL,
-					   step, 1, FFTW_FORWARD, FFTW_ESTIMATE);
+					   step, 1, FFTW_FORWARD, how);
 	return fftw_plan_many_dft(1, &len, count, g->data, NULL, step, 1, g->data, NULL, step, 1,
-				  FFTW_FORWARD, FFTW_ESTIMATE);
+				  FFTW_FORWARD, how);
 }
 
 /* Both tables by sine and cosine, so that no error adds up. */
@@ -76,11 +77,11 @@ grid_make(struct grid *g, const struct usfft_options *o)
 	g->data = weir_alloc(samples, sample);
 	if (!g->data)
 		return -ENOMEM;
-	g->row = plan_fft(g, o->single, g->rowlen, 1, 1);
+	g->row = plan_fft(g, o, g->rowlen, 1, 1);
 	if (o->dim > 1 || cut)
-		g->col[0] = plan_fft(g, o->single, cut ? g->rows : g->n[1], GRID_BATCH, g->ld);
+		g->col[0] = plan_fft(g, o, cut ? g->rows : g->n[1], GRID_BATCH, g->ld);
 	if (o->dim > 2)
-		g->col[1] = plan_fft(g, o->single, g->n[2], GRID_BATCH, g->ld * g->plane);
+		g->col[1] = plan_fft(g, o, g->n[2], GRID_BATCH, g->ld * g->plane);
 	if (!g->row || ((o->dim > 1 || cut) && !g->col[0]) || (o->dim > 2 && !g->col[1]))
 		return -ENOMEM;
 	return cut ? make_roots(g) : 0;

@@ -146,7 +146,7 @@ plan_both(struct usfft_3 *t)
 		double *S = &t->target_box.half[a];
 		const double X = t->box.half[a];
 		if (4 * X * *S < 1)
-			*S = X > 0 ? 1 / (4 * X) : 1;
+			*S = X > 0 ? 1 / (4 * X) : *S > 0 ? *S : 1;
 		if (!(4 * X * *S < 1e9))
 			return -EOVERFLOW;
 		o.n[a] = (size_t)ceil(4 * X * *S) + WINDOW_MAXW;

@@ -133,6 +133,21 @@ make_plan(struct usfft_plan *p)
 	return err ? err : make_tiles(p);
 }
 
+size_t
+usfft_bytes(const struct usfft_options *o)
+{
+	const struct tile_ops *ops = choose_ops(o->single);
+	size_t n[3], bytes = 2 * (o->single ? sizeof(float) : sizeof(double));
+	int w;
+
+	if (usfft_choose(o, ops->lanes, &w, n))
+		return SIZE_MAX;
+	for (int a = 0; a < o->dim; a++)
+		if (!weir_mul(bytes, n[a], &bytes))
+			return SIZE_MAX;
+	return bytes;
+}
+
 int
 usfft_plan(struct usfft_plan **plan, const struct usfft_options *o)
 {

@@ -38,6 +38,8 @@ struct usfft_options {
 	bool gauss;	/* the Gaussian window of the paper */
 	int threads;	/* >= 1 */
 	size_t expect;	/* points expected, for the choice of the grid; 0: as many as modes */
+	bool
+	    measure; /* measure FFT plans (seconds, unless wisdom was loaded) instead of guessing */
 };
 
 /* m points: coordinate a of point j is x[a][j * stride]. Borrowed while the call lasts. */
@@ -61,6 +63,9 @@ struct usfft_seconds {
  */
 int usfft_plan(struct usfft_plan **p, const struct usfft_options *o);
 void usfft_free(struct usfft_plan *p); /* NULL is nothing */
+
+/* Bytes of the grid that a plan would take, about all it takes before points come; SIZE_MAX: it cannot be planned. */
+size_t usfft_bytes(const struct usfft_options *o);
 
 /* What was chosen: taps of the window, cells of the grid per axis; the time the stages took; bytes of the grid. */
 int usfft_taps(const struct usfft_plan *p);

@@ -153,7 +153,7 @@ window_error(bool gauss, int w, double sigma)
 	double sum = 0;
 
 	if (gauss)
-		return 12 * exp(-win.beta);
+		return 20 * exp(-win.beta);
 	for (int i = 0; i < PROBES; i++) {
 		double part, images = 0;
 		const double f = probe(i, sigma, &part), h = shape_hat(&win, f);
