@@ -160,15 +160,15 @@ columns() {
 
 @test "a NaN or an infinity is refused, with its record" {
 	doubles 3x2 0 1 0 nan 1 0 >bad.nrrd
-	fails 1 'point 1 has a coordinate or value that is not finite' usfft -T 1 -n 4 bad.nrrd
+	fails 1 'point 1 has a coordinate or value that is NaN or infinite' usfft -T 1 -n 4 bad.nrrd
 	doubles 3x2 0 inf 0 .25 1 0 >bad.nrrd
-	fails 1 'point 0 has a coordinate or value that is not finite' usfft -T 1 -n 4 bad.nrrd
+	fails 1 'point 0 has a coordinate or value that is NaN or infinite' usfft -T 1 -n 4 bad.nrrd
 	doubles 2 1 nan >bad.nrrd
 	doubles 1x2 0 .25 >q.nrrd
-	fails 1 'point 1 has a coordinate or value that is not finite' usfft -T 1 -n 4 -p q.nrrd bad.nrrd
-	fails 1 'mode 1 is not finite' usfft -T 2 -p q.nrrd bad.nrrd
+	fails 1 'point 1 has a coordinate or value that is NaN or infinite' usfft -T 1 -n 4 -p q.nrrd bad.nrrd
+	fails 1 'mode 1 is NaN or infinite' usfft -T 2 -p q.nrrd bad.nrrd
 	doubles 1x2 0 nan >to.nrrd
-	fails 1 'target 1 is not finite' usfft -T 3 --targets=to.nrrd pv.nrrd
+	fails 1 'target 1 is NaN or infinite' usfft -T 3 --targets=to.nrrd pv.nrrd
 }
 
 @test "points outside the box are folded; strict refuses them" {

@@ -16,9 +16,9 @@ static void
 judge(const struct job *j, int err, const size_t *bad)
 {
 	if (err == -EINVAL)
-		raw_die(j->in, "point %zu has a coordinate or value that is not finite", *bad);
+		raw_die(j->in, "point %zu has a coordinate or value that is NaN or infinite", *bad);
 	if (err == -ENXIO)
-		raw_die(j->in, "%s: target %zu is not finite", j->a.targets, *bad);
+		raw_die(j->in, "%s: target %zu is NaN or infinite", j->a.targets, *bad);
 	if (err == -EOVERFLOW && j->a.type == 3)
 		raw_die(j->in, "the box of the points times that of the targets is too large");
 	if (err == -EOVERFLOW)
@@ -102,7 +102,7 @@ take_values(const struct job *j, const struct img *x, size_t m)
 		raw_die(j->in, "no memory for %zu values", m);
 	const size_t bad = stream_find_bad(z, m, stream_single(x->type));
 	if (bad < m)
-		raw_die(j->in, "point %zu has a coordinate or value that is not finite", bad);
+		raw_die(j->in, "point %zu has a coordinate or value that is NaN or infinite", bad);
 	return z;
 }
 
@@ -323,7 +323,7 @@ job_modes_to_points(struct job *j, struct img *x)
 		raw_die(j->in, "no memory for %zu modes", modes);
 	const size_t bad = stream_find_bad(f, modes, o.single);
 	if (bad < modes)
-		raw_die(j->in, "mode %zu is not finite", bad);
+		raw_die(j->in, "mode %zu is NaN or infinite", bad);
 	plan(j, &o);
 	stats_lap(&j->st, STATS_PLAN);
 	usfft_type2(j->plan, j->sign, f, z);
