@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fftw3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/fft.h"
@@ -22,17 +23,39 @@ fft_size(size_t n)
 	}
 }
 
-/* The file holds the single-precision wisdom and then the double; each is one parenthesised expression. */
+/* The text of f from here on, for the caller to free; NULL when there is none or no memory. */
+static char *
+read_text(FILE *f)
+{
+	char *text = NULL;
+	size_t room = 0;
+	const ssize_t n = getdelim(&text, &room, '\0', f);
+
+	if (n > 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/*
+ * The file holds the single-precision wisdom and then the double; each is one parenthesised expression that begins with
+ * "(fftw-". FFTW itself reads ahead, so it cannot take both from one stream.
+ */
 int
 fft_wisdom_read(const char *path)
 {
 	FILE *f = fopen(path, "r");
+	char *text, *second;
 	int ok;
 
 	if (!f)
 		return errno == ENOENT ? 0 : -errno;
-	ok = fftwf_import_wisdom_from_file(f) && fftw_import_wisdom_from_file(f);
+	text = read_text(f);
 	fclose(f);
+	second = text ? strstr(text + 1, "(fftw-") : NULL;
+	ok = second && fftwf_import_wisdom_from_string(text) &&
+	     fftw_import_wisdom_from_string(second);
+	free(text);
 	return ok ? 0 : -EINVAL;
 }
 

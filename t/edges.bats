@@ -11,11 +11,13 @@ wconv		-		-k kernel.nrrd
 morphrec	-		--hmax=3
 emst		-		--to=labels --distance=3
 dptrace		text		--quiet --to=wkt -p -.5,-.5 -p .5,.5
+usfft		-		-T 2 -p points.nrrd
 '
 
 setup() {
 	scratch
 	gen kernels 3 2 2 >kernel.nrrd
+	gen --type=double values 2x3 0 0 .1 .2 .3 .4 >points.nrrd
 	gen noise 16 12 >image # P5, a header of 13 bytes
 	cp image input
 	: >complaints

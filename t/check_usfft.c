@@ -1,0 +1,274 @@
+/* usfft against the exact sums of direct.c. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "t/check_usfft.h"
+
+extern void check_usfft(void);
+
+static void
+check_error(struct check_many *many, const struct usfft_options *o, size_t m, enum kind kind,
+	    struct check_rng *r)
+{
+	struct problem q;
+
+	problem_make(&q, o, m, kind, r);
+	for (int type = 1; type <= 2; type++) {
+		void *out = weir_xalloc(2 * (type == 1 ? q.modes : m), sizeof(double));
+		const int sign = type == 1 ? -1 : 1;
+		problem_run(&q, type, sign, out);
+		const double e = problem_error(&q, type, sign, out, 24);
+		check_case(many, e <= o->tol, "%s type %d: error %.2e", problem_name(&q, kind),
+			   type, e);
+		weir_free(out);
+	}
+	problem_free(&q);
+}
+
+static void
+check_tolerances(bool single, struct check_rng *r)
+{
+	static const size_t n[3][3] = {{1000}, {48, 35}, {18, 10, 13}};
+	struct check_many many = {0};
+
+	for (int dim = 1; dim <= 3; dim++)
+		for (double tol = 1e-2; tol > (single ? 5e-7 : 5e-15); tol /= 10)
+			for (enum kind kind = 0; kind < KINDS; kind++) {
+				struct usfft_options o = {
+				    .dim = dim, .tol = tol, .single = single, .threads = 2};
+				memcpy(o.n, n[dim - 1], sizeof o.n);
+				check_error(&many, &o, 400, kind, r);
+			}
+	check_end(&many, single ? "float: errors stay below tolerances 1e-2 to 1e-6"
+				: "double: errors stay below tolerances 1e-2 to 1e-14");
+}
+
+static void
+check_shapes(struct check_rng *r)
+{
+	static const size_t n[] = {1, 2, 3, 7, 16, 31, 129};
+	struct check_many many = {0};
+
+	for (size_t i = 0; i < sizeof n / sizeof *n; i++)
+		for (size_t m = 1; m < 4000; m = 3 * m + 1) {
+			struct usfft_options o = {.dim = 1 + (int)(m % 3),
+						  .tol = 1e-8,
+						  .n = {n[i], n[(i + 3) % 7], n[(i + 5) % 7]},
+						  .fft_order = i % 2,
+						  .threads = 1 + (int)(i % 3)};
+			check_error(&many, &o, m, UNIFORM, r);
+		}
+	check_end(&many, "odd, single and short axes, one point and many, both orders of modes");
+}
+
+static double
+dot(const double *a, const double *b, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+/* <A c, f> = <c, A* f>: A is type 1, A* type 2 with the other sign. */
+static void
+check_adjoint(struct check_rng *r)
+{
+	struct check_many many = {0};
+
+	for (int dim = 1; dim <= 3; dim++) {
+		struct usfft_options o = {.dim = dim, .tol = 1e-9, .n = {21, 16, 9}, .threads = 2};
+		struct problem q;
+		problem_make(&q, &o, 500, UNIFORM, r);
+		double *f = weir_xalloc(2 * q.modes, sizeof *f), *c = weir_xalloc(1000, sizeof *c);
+		problem_run(&q, 1, 1, f);
+		problem_run(&q, 2, -1, c);
+		const double a = dot(f, q.fd, 2 * q.modes), b = dot(q.cd, c, 1000);
+		const double size = sqrt(dot(f, f, 2 * q.modes) * dot(q.fd, q.fd, 2 * q.modes));
+		check_case(&many, fabs(a - b) <= 1e-13 * size, "%d-D: %.17g against %.17g", dim, a,
+			   b);
+		weir_free(f);
+		weir_free(c);
+		problem_free(&q);
+	}
+	check_end(&many, "type 2 is the adjoint of type 1");
+}
+
+/* A (2 c + d) = 2 A c + A d: the same records, so to rounding. */
+static void
+check_linear(struct check_rng *r)
+{
+	struct usfft_options o = {.dim = 2, .tol = 1e-6, .n = {33, 40}, .threads = 1};
+	struct problem q;
+	double worst = 0;
+
+	problem_make(&q, &o, 700, CLUSTERED, r);
+	double *c = q.c, *out[3];
+	for (int i = 0; i < 3; i++) {
+		out[i] = weir_xalloc(2 * q.modes, sizeof *out[i]);
+		for (size_t j = 0; j < 1400; j++)
+			c[j] = i == 0	? q.cd[j]
+			       : i == 1 ? q.cd[1399 - j]
+					: 2 * q.cd[j] + q.cd[1399 - j];
+		problem_run(&q, 1, -1, out[i]);
+	}
+	for (size_t k = 0; k < 2 * q.modes; k++)
+		worst = fmax(worst, fabs(out[2][k] - 2 * out[0][k] - out[1][k]));
+	check(worst <= 1e-12 * sqrt(dot(out[2], out[2], 2 * q.modes)), "type 1 is linear",
+	      "difference %g", worst);
+	for (int i = 0; i < 3; i++)
+		weir_free(out[i]);
+	problem_free(&q);
+}
+
+/* Tiles heavier than a piece included. */
+static void
+check_threads(struct check_rng *r)
+{
+	struct check_many many = {0};
+
+	for (int dim = 1; dim <= 3; dim++)
+		for (int type = 1; type <= 2; type++) {
+			struct usfft_options o = {
+			    .dim = dim, .tol = 1e-4, .n = {dim == 1 ? 70000 : 60, 50, 20}};
+			struct problem q;
+			const enum kind kind = dim == 2 ? CLUSTERED : UNIFORM;
+			problem_make(&q, &o, 50000, kind, r);
+			const size_t bytes = 16 * (type == 1 ? q.modes : q.pt.m);
+			char *one = weir_xalloc(bytes, 1), *more = weir_xalloc(bytes, 1);
+			q.o.threads = 1;
+			problem_run(&q, type, -1, one);
+			for (q.o.threads = 2; q.o.threads <= 7; q.o.threads += 5) {
+				problem_run(&q, type, -1, more);
+				check_case(&many, !memcmp(one, more, bytes),
+					   "%s type %d: %d threads", problem_name(&q, kind), type,
+					   q.o.threads);
+			}
+			weir_free(one);
+			weir_free(more);
+			problem_free(&q);
+		}
+	check_end(&many, "the same bytes for any number of threads");
+}
+
+/* Long 1-D grids are cut into rows. */
+static void
+check_long(struct check_rng *r)
+{
+	struct check_many many = {0};
+
+	for (int i = 0; i < 4; i++) {
+		struct usfft_options o = {.dim = 1,
+					  .tol = i < 2 ? 1e-12 : 1e-5,
+					  .n = {100000 + (size_t)i},
+					  .single = i == 2,
+					  .fft_order = i == 3,
+					  .threads = 2};
+		check_error(&many, &o, 3000, i % 2 ? UNIFORM : FAR, r);
+	}
+	check_end(&many, "a long axis is as exact as a short one");
+}
+
+/* Values that come by index, in a second run, give what carried ones give. */
+static void
+check_again(struct check_rng *r)
+{
+	struct usfft_options o = {.dim = 2, .tol = 1e-6, .n = {40, 30}, .threads = 2};
+	struct usfft_plan *p;
+	struct problem q;
+	size_t bad;
+
+	problem_make(&q, &o, 900, UNIFORM, r);
+	double *a = weir_xalloc(2 * q.modes, sizeof *a), *b = weir_xalloc(2 * q.modes, sizeof *b);
+	problem_run(&q, 1, -1, a);
+	if (usfft_plan(&p, &q.o) || usfft_points(p, &q.pt, NULL, 0, &bad))
+		die("no plan");
+	for (int i = 0; i < 2; i++) {
+		check_poison(b, 2 * q.modes * sizeof *b);
+		usfft_type1(p, -1, q.c, b);
+	}
+	check(!memcmp(a, b, 2 * q.modes * sizeof *a), "points sorted once serve many values",
+	      "differ");
+	usfft_free(p);
+	weir_free(a);
+	weir_free(b);
+	problem_free(&q);
+}
+
+/* The Gaussian window of the paper keeps its tolerances. */
+static void
+check_gauss(struct check_rng *r)
+{
+	struct check_many many = {0};
+
+	for (double tol = 1e-2; tol > 5e-9; tol /= 10) {
+		struct usfft_options o = {
+		    .dim = 2, .tol = tol, .n = {30, 41}, .gauss = true, .threads = 1};
+		check_error(&many, &o, 300, UNIFORM, r);
+	}
+	check_end(&many, "the Gaussian window stays below tolerances 1e-2 to 1e-8");
+}
+
+static void
+check_not_finite(void)
+{
+	struct check_many many = {0};
+	struct usfft_options o = {.dim = 1, .tol = 1e-3, .n = {8}, .threads = 2};
+	double x[3] = {0.1, 0.2, 0.3}, c[6] = {1, 2, 3, 4, 5, 6};
+	struct usfft_points pt = {.m = 3, .stride = 1, .x = {x}};
+	struct usfft_plan *p;
+	size_t bad = 9;
+
+	if (usfft_plan(&p, &o))
+		die("no plan");
+	check_case(&many, usfft_points(p, &pt, c, 2, &bad) == 0, "refused");
+	c[5] = NAN;
+	check_case(&many, usfft_points(p, &pt, c, 2, &bad) && bad == 2, "NaN value: %zu", bad);
+	x[1] = INFINITY;
+	check_case(&many, usfft_points(p, &pt, c, 2, &bad) && bad == 1, "infinite point: %zu", bad);
+	usfft_free(p);
+	check_end(&many, "what is not finite is refused, and found");
+}
+
+static void
+check_refused(void)
+{
+	struct check_many many = {0};
+	const struct usfft_options bad[] = {
+	    {.dim = 0, .tol = 1, .n = {1}, .threads = 1},
+	    {.dim = 4, .tol = 1, .n = {1}, .threads = 1},
+	    {.dim = 1, .tol = 0, .n = {1}, .threads = 1},
+	    {.dim = 1, .tol = NAN, .n = {1}, .threads = 1},
+	    {.dim = 2, .tol = 1, .n = {1, 0}, .threads = 1},
+	    {.dim = 3, .tol = 1, .n = {1u << 30, 1u << 30, 1u << 30}, .threads = 1}};
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct usfft_plan *p = (struct usfft_plan *)&many;
+		check_case(&many, usfft_plan(&p, &bad[i]) < 0 && !p, "case %zu", i);
+	}
+	check_end(&many, "what cannot be planned is refused");
+}
+
+void
+check_usfft(void)
+{
+	struct check_rng r = {11};
+
+	check_tolerances(false, &r);
+	check_tolerances(true, &r);
+	check_shapes(&r);
+	check_adjoint(&r);
+	check_linear(&r);
+	check_threads(&r);
+	check_long(&r);
+	check_again(&r);
+	check_gauss(&r);
+	check_not_finite();
+	check_refused();
+	check_usfft_more();
+	check_usfft_line();
+}

@@ -1,0 +1,142 @@
+/* Type 3, the inverse and the weights of usfft. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "t/check_usfft.h"
+#include "usfft/direct.h"
+#include "usfft/inverse.h"
+
+/* Coordinates of spread `wide` around `mid`. */
+static double *
+cloud(size_t m, int dim, double wide, double mid, struct usfft_points *pt, struct check_rng *r)
+{
+	double *x = weir_xalloc(m * (size_t)dim, sizeof *x);
+
+	*pt = (struct usfft_points){.m = m, .stride = (size_t)dim};
+	for (size_t i = 0; i < m * (size_t)dim; i++)
+		x[i] = mid + wide * (rng_unit(r) - 0.5);
+	for (int a = 0; a < dim; a++)
+		pt->x[a] = x + a;
+	return x;
+}
+
+/* Error of type 3 between clouds of given sizes and centres. */
+static double
+type3_error(int dim, double tol, double wide, double mid, double swide, double smid, int sign,
+	    struct check_rng *r)
+{
+	const size_t m = 150, l = 70;
+	struct usfft_options o = {.dim = dim, .tol = tol, .threads = 2};
+	struct usfft_points pt, to;
+	double *x = cloud(m, dim, wide, mid, &pt, r), *s = cloud(l, dim, swide, smid, &to, r);
+	double c[2 * 150], out[2 * 70], diff = 0, norm = 0;
+	size_t bad;
+
+	for (size_t j = 0; j < 2 * m; j++)
+		c[j] = rng_normal(r);
+	check_poison(out, sizeof out);
+	if (usfft_type3(&o, &pt, c, &to, sign, out, &bad))
+		die("no type 3");
+	for (size_t i = 0; i < l; i++) {
+		double want[2], t[3] = {0};
+		for (int a = 0; a < dim; a++)
+			t[a] = ((const double *)to.x[a])[i * to.stride];
+		usfft_direct_sum(dim, &pt, c, sign, t, want);
+		for (size_t k = 0; k < 2; k++) {
+			diff += (out[2 * i + k] - want[k]) * (out[2 * i + k] - want[k]);
+			norm += want[k] * want[k];
+		}
+	}
+	weir_free(x);
+	weir_free(s);
+	return sqrt(diff / norm);
+}
+
+static void
+check_type3(struct check_rng *r)
+{
+	static const struct {
+		double wide, mid, swide, smid;
+	} shape[] = {{1, 0, 40, 0},   {1, 0.3, 25, 7.5}, {300, 1000, 0.1, 2}, {0, 0.2, 9, 1},
+		     {2, 0, 0, 3.25}, {0, 1, 0, 2},	 {1, -20, 30, 1000}};
+	struct check_many many = {0};
+
+	for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
+		for (int dim = 1; dim <= (shape[i].swide > 20 ? 2 : 3); dim++)
+			for (double tol = 1e-3; tol > 1e-13; tol /= 1e3) {
+				double e =
+				    type3_error(dim, tol, shape[i].wide, shape[i].mid,
+						shape[i].swide, shape[i].smid, i % 2 ? 1 : -1, r);
+				check_case(&many, e <= tol, "%d-D case %zu tol %g: %.2e", dim, i,
+					   tol, e);
+			}
+	check_end(&many, "type 3 stays below its tolerance, wherever its boxes lie");
+}
+
+/* Modes seen at enough points come back. */
+static void
+check_inverse(struct check_rng *r)
+{
+	struct check_many many = {0};
+
+	for (int dim = 1; dim <= 3; dim++) {
+		struct usfft_options o = {.dim = dim, .tol = 1e-12, .n = {11, 8, 5}, .threads = 2};
+		struct problem q;
+		struct usfft_outcome got;
+		const struct usfft_inverse v = {.sign = 1, .iter = 200, .rtol = 1e-11};
+		double diff = 0, norm = 0;
+		size_t bad, m = dim == 1 ? 60 : dim == 2 ? 500 : 4000;
+		problem_make(&q, &o, m, UNIFORM, r);
+		double *b = weir_xalloc(2 * m, sizeof *b), *f = weir_xalloc(2 * q.modes, sizeof *f);
+		problem_run(&q, 2, 1, b);
+		if (usfft_inverse(&q.o, &q.pt, NULL, b, &v, f, &got, &bad))
+			die("no inverse");
+		for (size_t i = 0; i < 2 * q.modes; i++) {
+			diff += (f[i] - q.fd[i]) * (f[i] - q.fd[i]);
+			norm += q.fd[i] * q.fd[i];
+		}
+		check_case(&many, got.residual <= 1e-11 && sqrt(diff / norm) <= 1e-9,
+			   "%d-D: %d iterations, residual %.1e, error %.1e", dim, got.iterations,
+			   got.residual, sqrt(diff / norm));
+		weir_free(b);
+		weir_free(f);
+		problem_free(&q);
+	}
+	check_end(&many, "the inverse gives back modes that enough points have seen");
+}
+
+/* Points on a lattice share the box evenly; a point that is there twice counts half. */
+static void
+check_pipe(void)
+{
+	struct usfft_options o = {.dim = 2, .tol = 1e-6, .n = {16, 16}, .threads = 1};
+	double x[2 * 257], w[257], worst = 0;
+	struct usfft_points pt = {.m = 257, .stride = 2, .x = {x, x + 1}};
+	size_t bad;
+
+	for (size_t j = 0; j < 257; j++) {
+		x[2 * j] = (double)(j % 16) / 16;
+		x[2 * j + 1] = (double)(j / 16 % 16) / 16;
+	}
+	if (usfft_pipe(&o, &pt, 30, w, &bad))
+		die("no weights");
+	for (size_t j = 1; j < 256; j++)
+		worst = fmax(worst, fabs(w[j] - 1.0 / 256));
+	check(worst <= 0.02 / 256, "weights of a lattice are even", "off by %g of 1/256",
+	      worst * 256);
+	check(fabs(w[0] - w[256]) <= 1e-12 && fabs(w[0] + w[256] - 1.0 / 256) <= 0.02 / 256,
+	      "two points in one place share its weight", "%g and %g", w[0] * 256, w[256] * 256);
+}
+
+void
+check_usfft_more(void)
+{
+	struct check_rng r = {23};
+
+	check_type3(&r);
+	check_inverse(&r);
+	check_pipe();
+}

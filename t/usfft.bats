@@ -1,0 +1,240 @@
+load lib
+
+setup() {
+	scratch
+	# two points, 0 and 1/4, of values 1 and 1: F_k = 1 + exp(-2 pi i k / 4)
+	doubles 3x2 0 1 0 .25 1 0 >pv.nrrd
+	doubles 1x3 0 .25 .5 >p.nrrd
+	doubles 4 0 0 1 0 >f.nrrd # the mode 0 alone
+}
+
+# doubles SIZES NUMBER...: an item of type double.
+doubles() {
+	gen --type=double -- values "$@"
+}
+
+# numbers: the samples of the item on stdin, rounded to 4 digits behind the point, in one line.
+numbers() {
+	cat >numbers.nrrd
+	samples numbers.nrrd | xargs -n1 printf '%.4f\n' | sed 's/^-\(0\.0000\)$/\1/' | xargs
+}
+
+# columns NAMES: the item on stdin with that key.
+columns() {
+	LC_ALL=C sed "0,/^encoding: raw$/s//encoding: raw\ncolumns:=$1/"
+}
+
+@test "type 1 sums points to modes, type 2 modes to points" {
+	[ "$(usfft -T 1 -n 4 pv.nrrd | numbers)" = "0.0000 0.0000 1.0000 1.0000 2.0000 0.0000 1.0000 -1.0000" ]
+	doubles 4 0 1 0 0 >f.nrrd # the mode -1
+	[ "$(usfft -T 2 -p p.nrrd f.nrrd | numbers)" = "1.0000 0.0000 0.0000 1.0000 -1.0000 0.0000" ]
+}
+
+@test "the sign turns the exponent" {
+	[ "$(usfft -s + -T 1 -n 4 pv.nrrd | numbers)" = "0.0000 0.0000 1.0000 -1.0000 2.0000 0.0000 1.0000 1.0000" ]
+}
+
+@test "modes lie centred, with their numbers on the axis, or in FFT order" {
+	usfft -T 1 -n 4 pv.nrrd >out.nrrd
+	grep -aqx 'axis mins: nan -2' out.nrrd
+	grep -aqx 'kinds: complex domain' out.nrrd
+	usfft -T 1 -n 4 --order=fft pv.nrrd >out.nrrd
+	! grep -aq 'axis mins' out.nrrd
+	[ "$(numbers <out.nrrd)" = "2.0000 0.0000 1.0000 -1.0000 0.0000 0.0000 1.0000 1.0000" ]
+	[ "$(usfft -T 2 --order=fft -p p.nrrd out.nrrd | numbers)" = "4.0000 0.0000 0.0000 0.0000 0.0000 0.0000" ]
+}
+
+@test "type 3 sums points to any frequencies" {
+	doubles 1x2 0 1.5 >to.nrrd
+	[ "$(usfft -T 3 --targets=to.nrrd pv.nrrd | numbers)" = "2.0000 0.0000 0.2929 -0.7071" ]
+}
+
+@test "the adjoint of type 1 is type 2 with the other sign, and of type 3 the sum back" {
+	usfft -T 2 -s + -p p.nrrd f.nrrd >want
+	usfft -T 1 --adjoint -p p.nrrd f.nrrd >got
+	[ "$(numbers <want)" = "$(numbers <got)" ]
+	doubles 1x2 0 1.5 >to.nrrd
+	doubles 2 0 1 >values.nrrd
+	[ "$(usfft -T 3 --adjoint -p p.nrrd --targets=to.nrrd values.nrrd | numbers)" = "1.0000 0.0000 -0.7071 0.7071 0.0000 -1.0000" ]
+}
+
+@test "points come beside the values, from a file, or once ahead of them" {
+	doubles 1x2 0 .25 >q.nrrd
+	doubles 2 1 1 >v.nrrd
+	doubles 2 1 0 >w.nrrd
+	want=$(usfft -T 1 -n 4 pv.nrrd | numbers)
+	[ "$(usfft -T 1 -n 4 -p q.nrrd v.nrrd | numbers)" = "$want" ]
+	[ "$(usfft -T 1 -n 4 --batch q.nrrd v.nrrd | numbers)" = "$want" ]
+	cat q.nrrd v.nrrd w.nrrd v.nrrd | usfft -T 1 -n 4 --batch >out.nrrd
+	usfft -T 1 -n 4 --batch q.nrrd v.nrrd >one.nrrd
+	usfft -T 1 -n 4 --batch q.nrrd w.nrrd >two.nrrd
+	cat one.nrrd two.nrrd one.nrrd | cmp - out.nrrd
+}
+
+@test "columns are told by their names" {
+	doubles 4x2 1 0 9 0 1 0 9 .25 | columns 're im junk x' >named.nrrd
+	[ "$(usfft -T 1 -n 4 named.nrrd | numbers)" = "$(usfft -T 1 -n 4 pv.nrrd | numbers)" ]
+	doubles 3x2 0 1 0 .25 1 0 | columns 'x im re' >bad.nrrd
+	fails 1 're and im must stand side by side' usfft -T 1 -n 4 bad.nrrd
+	doubles 3x2 0 1 0 .25 1 0 | columns 'x re' >bad.nrrd
+	fails 1 'does not name 3 columns' usfft -T 1 -n 4 bad.nrrd
+}
+
+@test "two axes: the first is the fastest" {
+	doubles 4x1 .25 .5 1 0 >pv.nrrd # exp(-2 pi i (k/4 + l/2))
+	[ "$(usfft -T 1 -n 2,2 pv.nrrd | numbers)" = "0.0000 -1.0000 -1.0000 0.0000 0.0000 1.0000 1.0000 0.0000" ]
+}
+
+@test "float values give float modes" {
+	gen --type=float values 3x2 0 1 0 .25 1 0 | usfft -T 1 -n 4 -e 1e-5 >out.nrrd
+	grep -aqx 'type: float' out.nrrd
+	[ "$(numbers <out.nrrd)" = "0.0000 0.0000 1.0000 1.0000 2.0000 0.0000 1.0000 -1.0000" ]
+}
+
+@test "a picture serves as modes" {
+	pgm 2 1 9 3 4 >f.pgm
+	doubles 2x1 0 0 >p.nrrd
+	[ "$(usfft -T 2 -p p.nrrd f.pgm | numbers)" = "7.0000 0.0000" ]
+}
+
+@test "parts: real, imaginary, absolute value" {
+	[ "$(usfft -T 1 -n 4 --part=real pv.nrrd | numbers)" = "0.0000 1.0000 2.0000 1.0000" ]
+	[ "$(usfft -T 1 -n 4 --part=imag pv.nrrd | numbers)" = "0.0000 1.0000 0.0000 -1.0000" ]
+	[ "$(usfft -T 2 -p p.nrrd --part=abs f.nrrd | numbers)" = "1.0000 1.0000 1.0000" ]
+}
+
+@test "the inverse finds the modes of given values" {
+	doubles 1x5 0 .25 .5 .1 .7 >p.nrrd
+	doubles 3 4 5 6 >f.nrrd
+	usfft -T 2 -e 1e-12 -p p.nrrd f.nrrd >v.nrrd
+	usfft -T 2 --inverse -e 1e-12 --rtol=1e-9 -n 3 -p p.nrrd v.nrrd >out.nrrd
+	[ "$(numbers <out.nrrd)" = "4.0000 0.0000 5.0000 0.0000 6.0000 0.0000" ]
+	usfft -T 2 --inverse --weights=pipe -e 1e-12 --rtol=1e-9 -n 3 -p p.nrrd v.nrrd >out.nrrd
+	[ "$(numbers <out.nrrd)" = "4.0000 0.0000 5.0000 0.0000 6.0000 0.0000" ]
+	usfft -T 2 --inverse -v --iter=1 --rtol=0 -n 3 -p p.nrrd v.nrrd 2>err >out.nrrd
+	grep -q 'iteration 1, residual' err
+	grep -q 'after 1 iterations' err
+}
+
+@test "weights share the box among the points" {
+	doubles 4x64 $(for y in -.5 -.375 -.25 -.125 0 .125 .25 .375; do
+		for x in -.5 -.375 -.25 -.125 0 .125 .25 .375; do echo $x $y 1 0; done
+	done) >even.nrrd
+	usfft -T 1 -n 8,8 --weights=pipe --part=real even.nrrd | numbers >out
+	awk '{exit !($37 > 0.98 && $37 < 1.02)}' out
+}
+
+@test "check compares results with exact sums" {
+	usfft -T 1 -n 16 -e 1e-9 --check=16 --stats=s pv.nrrd 2>err >out
+	grep -q '16 results, relative error' err
+	awk -F'"check_error": ' '{exit !($2 + 0 < 1e-9)}' s
+	usfft -T 2 -p p.nrrd --check=3 f.nrrd 2>err >out
+	grep -q '3 results, relative error' err
+	doubles 1x2 0 1.5 >to.nrrd
+	usfft -T 3 --targets=to.nrrd --check=2 pv.nrrd 2>err >out
+	grep -q '2 results, relative error' err
+}
+
+@test "stats tell the stages apart" {
+	usfft -T 1 -n 64 --stats=s pv.nrrd >out
+	for stage in sort spread fft deconvolve taps; do
+		grep -q "\"$stage\": " s
+	done
+}
+
+@test "wisdom is made and used" {
+	usfft -T 1 -n 16 --wisdom=w pv.nrrd >one
+	grep -q fftw w
+	usfft -T 1 -n 16 --wisdom=w pv.nrrd >two
+	[ "$(numbers <one)" = "$(numbers <two)" ]
+	echo nonsense >w
+	fails 1 "w: not FFTW's wisdom" usfft -T 1 -n 16 --wisdom=w pv.nrrd
+}
+
+@test "the same bytes for any number of threads" {
+	gen --type=double noise 4 9000 >many.nrrd
+	usfft -t 1 -T 1 -n 50,60 many.nrrd >one.nrrd
+	usfft -t 3 -T 1 -n 50,60 many.nrrd >three.nrrd
+	cmp one.nrrd three.nrrd
+}
+
+@test "a NaN or an infinity is refused, with its record" {
+	doubles 3x2 0 1 0 nan 1 0 >bad.nrrd
+	fails 1 'point 1 has a coordinate or value that is NaN or infinite' usfft -T 1 -n 4 bad.nrrd
+	doubles 3x2 0 inf 0 .25 1 0 >bad.nrrd
+	fails 1 'point 0 has a coordinate or value that is NaN or infinite' usfft -T 1 -n 4 bad.nrrd
+	doubles 2 1 nan >bad.nrrd
+	doubles 1x2 0 .25 >q.nrrd
+	fails 1 'point 1 has a coordinate or value that is NaN or infinite' usfft -T 1 -n 4 -p q.nrrd bad.nrrd
+	fails 1 'mode 1 is NaN or infinite' usfft -T 2 -p q.nrrd bad.nrrd
+	doubles 1x2 0 nan >to.nrrd
+	fails 1 'target 1 is NaN or infinite' usfft -T 3 --targets=to.nrrd pv.nrrd
+}
+
+@test "points outside the box are folded; strict refuses them" {
+	doubles 3x2 -7 1 0 1.25 1 0 >far.nrrd
+	[ "$(usfft -T 1 -n 4 far.nrrd | numbers)" = "$(usfft -T 1 -n 4 pv.nrrd | numbers)" ]
+	fails 1 'point 0 lies outside [-1/2,1/2)' usfft --strict -T 1 -n 4 far.nrrd
+	usfft --strict -T 1 -n 4 pv.nrrd >out
+}
+
+@test "a truncated record is refused" {
+	head -c -8 pv.nrrd >cut.nrrd
+	fails 1 'the payload ends after 40 of 48 bytes' usfft -T 1 -n 4 cut.nrrd
+	head -c -8 pv.nrrd | fails 1 'the payload ends after 40 of 48 bytes' usfft -T 1 -n 4
+}
+
+@test "too many modes are refused, with the bytes they would take" {
+	fails 1 'bytes for the grid' usfft -T 1 -n 1000000,1000000 <(doubles 4x1 0 0 1 0)
+	fails 1 'bytes for the grid' usfft --max-bytes=1M -T 1 -n 100000 pv.nrrd
+	fails 2 'is not a whole number in 1..' usfft -T 1 -n 1e30 pv.nrrd
+	fails 2 'is not a whole number in 1..' usfft -T 1 -n 0 pv.nrrd
+	fails 2 '-n' usfft -T 1 -n 4,x pv.nrrd
+}
+
+@test "a tolerance must be positive, and one out of reach is said to be" {
+	for tol in 0 -1 nan; do
+		fails 2 '--tol' usfft -e $tol -T 1 -n 4 pv.nrrd
+	done
+	usfft -e 1e-20 -T 1 -n 4 pv.nrrd 2>err >out
+	grep -q 'tolerance 1e-20 cannot be reached: expect 1e-14' err
+	fails 1 'tolerance 1e-20 is below 1e-14' usfft --strict -e 1e-20 -T 1 -n 4 pv.nrrd
+	gen --type=float values 3x2 0 1 0 .25 1 0 >single.nrrd
+	fails 1 'tolerance 1e-09 is below 1e-06' usfft --strict -e 1e-9 -T 1 -n 4 single.nrrd
+}
+
+@test "one mode, odd numbers of modes, and axes shorter than the window" {
+	[ "$(usfft -T 1 -n 1 pv.nrrd | numbers)" = "2.0000 0.0000" ]
+	[ "$(usfft -T 1 -n 3 pv.nrrd | numbers)" = "1.0000 1.0000 2.0000 0.0000 1.0000 -1.0000" ]
+	[ "$(usfft -T 1 -n 2 -e 1e-13 pv.nrrd | numbers)" = "1.0000 1.0000 2.0000 0.0000" ]
+}
+
+@test "one point; many in one place" {
+	[ "$(doubles 3x1 .25 2 0 | usfft -T 1 -n 2 | numbers)" = "0.0000 2.0000 2.0000 0.0000" ]
+	gen --type=double constant 3 20000 .25 >same.nrrd
+	[ "$(usfft -T 1 -n 2 -e 1e-9 --part=real same.nrrd | numbers)" = "-5000.0000 5000.0000" ]
+}
+
+@test "what does not fit together is refused" {
+	fails 1 'points of 1 axes, but -n of 2' usfft -T 1 -n 4,4 pv.nrrd
+	fails 1 'modes of 2 axes, but points of 1' usfft -T 2 -p p.nrrd <(doubles 2x2 1 2 3 4)
+	fails 1 '4 values for 3 points' usfft -T 1 -n 4 -p p.nrrd f.nrrd
+	fails 1 'points without values' usfft -T 1 -n 4 p.nrrd
+	fails 1 'points are an item' usfft -T 1 -n 4 <(doubles 2x2x2 1 2 3 4 5 6 7 8)
+	doubles 2x1 0 0 >to.nrrd
+	fails 1 'points of 1 axes, but targets of 2' usfft -T 3 --targets=to.nrrd pv.nrrd
+}
+
+@test "options that do not go together are refused" {
+	fails 2 '-n: is needed' usfft -T 1 pv.nrrd
+	fails 2 '-n: goes with modes as output only' usfft -T 2 -n 4 -p p.nrrd f.nrrd
+	fails 2 '--targets' usfft -T 3 pv.nrrd
+	fails 2 '--targets' usfft -T 1 -n 4 --targets=p.nrrd pv.nrrd
+	fails 2 'no points' usfft -T 2 f.nrrd
+	fails 2 '--batch' usfft -T 2 --batch -p p.nrrd f.nrrd
+	fails 2 '--inverse' usfft -T 1 --inverse -n 4 pv.nrrd
+	fails 2 '--weights' usfft -T 2 -p p.nrrd --weights=pipe f.nrrd
+	fails 2 '--check' usfft -T 2 --inverse -n 4 --check=1 pv.nrrd
+	fails 2 '--type' usfft -n 4 pv.nrrd
+	fails 2 '--type' usfft -T 4 -n 4 pv.nrrd
+}

@@ -1,0 +1,270 @@
+#include <math.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/fft.h"
+#include "common/mem.h"
+#include "common/par.h"
+#include "usfft/job.h"
+
+const char *const weir_prog = "usfft";
+
+#define AT(member) offsetof(struct args, member)
+
+static const struct opt table[] = {
+    {.letter = 'T',
+     .name = "type",
+     .kind = OPT_INT,
+     .at = AT(type),
+     .arg = "TYPE",
+     .help = "1: points to modes, 2: modes to points, 3: points to points",
+     .lo = 1,
+     .hi = 3,
+     .required = true},
+    {.letter = 'n',
+     .name = "modes",
+     .kind = OPT_STR,
+     .at = AT(n),
+     .arg = "NX,NY,NZ",
+     .help = "modes per axis, fastest first"},
+    {.letter = 'e',
+     .name = "tol",
+     .kind = OPT_ABOVE,
+     .at = AT(tol),
+     .arg = "TOL",
+     .help = "relative l2 error wanted (1e-6)",
+     .hi = 0.5},
+    {.letter = 'p',
+     .name = "points",
+     .kind = OPT_STR,
+     .at = AT(points),
+     .arg = "FILE",
+     .help = "the points; the input is values or modes"},
+    {.name = "targets",
+     .kind = OPT_STR,
+     .at = AT(targets),
+     .arg = "FILE",
+     .help = "type 3: where to evaluate"},
+    {.name = "batch",
+     .kind = OPT_FLAG,
+     .at = AT(batch),
+     .help = "the first item is the points, the others are values"},
+    {.letter = 's',
+     .name = "sign",
+     .kind = OPT_WORD,
+     .at = AT(sign),
+     .arg = "SIGN",
+     .help = "sign of the exponent, - or + (-)",
+     .words = "-|+"},
+    {.name = "order",
+     .kind = OPT_WORD,
+     .at = AT(order),
+     .arg = "ORDER",
+     .help = "of modes: centred or fft (centred)",
+     .words = "centred|fft"},
+    {.name = "adjoint",
+     .kind = OPT_FLAG,
+     .at = AT(adjoint),
+     .help = "the adjoint of the type with that sign"},
+    {.name = "inverse",
+     .kind = OPT_FLAG,
+     .at = AT(inverse),
+     .help = "type 2: the modes that give these values"},
+    {.name = "iter",
+     .kind = OPT_INT,
+     .at = AT(iter),
+     .arg = "N",
+     .help = "iterations of --inverse at most (50)",
+     .lo = 1,
+     .hi = 1e6},
+    {.name = "rtol",
+     .kind = OPT_REAL,
+     .at = AT(rtol),
+     .arg = "R",
+     .help = "residual at which --inverse stops (1e-4)",
+     .lo = 0,
+     .hi = 1},
+    {.name = "weights",
+     .kind = OPT_WORD,
+     .at = AT(weights),
+     .arg = "HOW",
+     .help = "of points: none or pipe (none)",
+     .words = "none|pipe"},
+    {.name = "window",
+     .kind = OPT_WORD,
+     .at = AT(window),
+     .arg = "NAME",
+     .help = "kaiser or gauss (kaiser)",
+     .words = "kaiser|gauss"},
+    {.name = "part",
+     .kind = OPT_WORD,
+     .at = AT(part),
+     .arg = "PART",
+     .help = "what to write: complex, real, imag or abs (complex)",
+     .words = "complex|real|imag|abs"},
+    {.name = "check",
+     .kind = OPT_INT,
+     .at = AT(check),
+     .arg = "K",
+     .help = "compare K results with exact sums",
+     .lo = 1,
+     .hi = 1e6},
+    {.name = "strict",
+     .kind = OPT_FLAG,
+     .at = AT(strict),
+     .help = "refuse points outside [-1/2,1/2) and tolerances out of reach"},
+    {.name = "wisdom",
+     .kind = OPT_STR,
+     .at = AT(wisdom),
+     .arg = "FILE",
+     .help = "measure FFTs, and keep in FILE what was found"},
+    {0}};
+
+static const struct opt_program program = {
+    .what = "Fourier transforms on nonequispaced points in 1, 2 and 3 dimensions.",
+    .table = table,
+    .common = OPT_THREADS,
+    .operands = "[FILE ...]",
+    .max_operands = SIZE_MAX};
+
+static void
+parse_modes(struct job *j)
+{
+	double v[3];
+	const size_t count = j->a.n ? opt_reals_upto("-n", j->a.n, ',', v, 3) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!(v[i] >= 1 && v[i] <= 1 << 30 && v[i] == floor(v[i])))
+			die_usage("-n: %g is not a whole number in 1..%d", v[i], 1 << 30);
+		j->o.n[i] = (size_t)v[i];
+	}
+	j->o.dim = (int)count;
+}
+
+static void
+check_args(const struct job *j)
+{
+	const struct args *a = &j->a;
+	const bool to_modes = j->type == 1 || a->inverse;
+
+	if (a->inverse && (a->type != 2 || a->adjoint))
+		die_usage("--inverse: goes with -T 2, without --adjoint");
+	if (to_modes != (a->n != NULL))
+		die_usage(to_modes ? "-n: is needed: how many modes"
+				   : "-n: goes with modes as output only");
+	if ((a->type == 3) != (a->targets != NULL))
+		die_usage("--targets: goes with -T 3, which needs it");
+	if (a->points && a->batch)
+		die_usage("--batch: the points come from --points already");
+	if (!to_modes && (j->type == 2 || a->adjoint) && !a->points && !a->batch)
+		die_usage("no points: give --points or --batch");
+	if (a->weights && j->type != 1 && !a->inverse)
+		die_usage("--weights: goes with points to modes, or --inverse");
+	if (a->check && a->inverse)
+		die_usage("--check: has no sums to compare --inverse with");
+}
+
+static void
+parse(struct job *j, int argc, char **argv, char ***path, size_t *npath)
+{
+	j->a = (struct args){.tol = 1e-6, .iter = 50, .rtol = 1e-4};
+	opt_parse(&program, argc, argv, &j->a, path, npath);
+	j->sign = j->a.sign ? 1 : -1;
+	j->type = j->a.type;
+	if (j->a.adjoint) {
+		j->type = j->type == 3 ? 3 : 3 - j->type;
+		j->sign = -j->sign;
+	}
+	parse_modes(j);
+	check_args(j);
+	j->o.tol = j->a.tol;
+	j->o.gauss = j->a.window == WINDOW_GAUSS;
+	j->o.fft_order = j->a.order == ORDER_FFT;
+	j->o.threads = par_threads(j->a.common.threads);
+	j->o.measure = j->a.wisdom != NULL;
+}
+
+static void
+open_files(struct job *j, char **path, size_t npath)
+{
+	const size_t max = j->a.common.max_bytes;
+
+	if (j->a.wisdom && fft_wisdom_read(j->a.wisdom))
+		die("%s: not FFTW's wisdom", j->a.wisdom);
+	if (j->a.points) {
+		raw_load_file(j->a.points, max, true, &j->points);
+		job_take_points(j, j->a.points, &j->points, &j->at);
+	}
+	if (j->a.targets) {
+		raw_load_file(j->a.targets, max, true, &j->targets);
+		job_take_points(j, j->a.targets, &j->targets, &j->to);
+	}
+	j->in = raw_open(path, npath, max);
+	j->out = raw_create(j->a.common.out, RAW_AS_RAW);
+	if (j->a.batch) {
+		if (!raw_next(j->in, &j->points))
+			raw_die(j->in, "no points");
+		raw_map(j->in, &j->points);
+		job_take_points(j, raw_name(j->in), &j->points, &j->at);
+	}
+	j->fixed = j->a.points || j->a.batch;
+}
+
+static void
+finish(struct job *j)
+{
+	const struct usfft_seconds s = j->plan ? usfft_seconds(j->plan) : (struct usfft_seconds){0};
+	int err = j->a.wisdom ? fft_wisdom_write(j->a.wisdom) : 0;
+
+	if (err)
+		die("%s: %s", j->a.wisdom, strerror(-err));
+	j->st.bytes_in = raw_bytes_in(j->in);
+	j->st.bytes_out = raw_bytes_out(j->out);
+	raw_close(j->in);
+	raw_finish(j->out);
+	stats_add(&j->st, "sort", "%.6f", s.sort);
+	stats_add(&j->st, "spread", "%.6f", s.spread);
+	stats_add(&j->st, "fft", "%.6f", s.fft);
+	stats_add(&j->st, "deconvolve", "%.6f", s.modes);
+	if (j->plan)
+		stats_add(&j->st, "taps", "%d", usfft_taps(j->plan));
+	if (j->a.check)
+		stats_add(&j->st, "check_error", "%.3g", j->check_error);
+	stats_print(&j->st, &j->a.common);
+	usfft_free(j->plan);
+	weir_free(j->weights);
+	img_free(&j->points);
+	img_free(&j->targets);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct job j = {0};
+	char **path;
+	size_t npath;
+	struct img x;
+
+	parse(&j, argc, argv, &path, &npath);
+	warn_quiet(j.a.common.quiet);
+	stats_start(&j.st);
+	j.st.threads = j.o.threads;
+	open_files(&j, path, npath);
+	while (raw_next(j.in, &x)) {
+		raw_map(j.in, &x);
+		stats_lap(&j.st, STATS_READ);
+		if (j.a.inverse)
+			job_invert(&j, &x);
+		else if (j.type == 1)
+			job_points_to_modes(&j, &x);
+		else if (j.type == 2)
+			job_modes_to_points(&j, &x);
+		else
+			job_points_to_points(&j, &x);
+		img_free(&x);
+		j.st.items++;
+		stats_lap(&j.st, STATS_WRITE);
+	}
+	finish(&j);
+	return 0;
+}

@@ -1,0 +1,197 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/sample.h"
+#include "usfft/stream.h"
+
+/* The column of a name in "x y re im", or -1; *count: all of them. */
+static int
+find_column(const char *columns, const char *name, size_t *count)
+{
+	const size_t len = strlen(name);
+	int at = -1;
+
+	*count = 0;
+	for (const char *s = columns + strspn(columns, " "); *s; s += strspn(s, " ")) {
+		const size_t word = strcspn(s, " ");
+		if (word == len && !memcmp(s, name, len) && at < 0)
+			at = (int)*count;
+		++*count;
+		s += word;
+	}
+	return at;
+}
+
+/* Without a key columns, k columns are x, x y and x y z, or those with re im behind where that is asked for by k. */
+static const char *
+columns_of(const struct img *x)
+{
+	static const char *const usual[] = {NULL,      "x",	    "x y",
+					    "x re im", "x y re im", "x y z re im"};
+	const char *given = img_key(x, "columns");
+
+	if (given)
+		return given;
+	return x->axis[0].n <= 5 ? usual[x->axis[0].n] : NULL;
+}
+
+bool
+stream_points(const struct img *x, struct stream_points *p, char err[STREAM_ERR])
+{
+	static const char *const name[] = {"x", "y", "z"};
+	const size_t real = img_type_size(x->type);
+	const char *columns;
+	size_t count = 0;
+	int at[3], re, im;
+
+	*p = (struct stream_points){.single = x->type == IMG_F32};
+	if (x->dim != 2 || !img_is_float(x->type)) {
+		snprintf(err, STREAM_ERR, "points are an item `k n` of type float or double");
+		return false;
+	}
+	columns = columns_of(x);
+	for (int a = 0; columns && a < 3; a++) {
+		at[a] = find_column(columns, name[a], &count);
+		if (at[a] >= 0 && p->dim == a)
+			p->dim++;
+	}
+	if (!columns || count != x->axis[0].n || p->dim == 0) {
+		snprintf(err, STREAM_ERR, "columns:=%.60s does not name %zu columns, x among them",
+			 columns ? columns : "", x->axis[0].n);
+		return false;
+	}
+	p->pt = (struct usfft_points){.m = x->axis[1].n, .stride = count, .single = p->single};
+	for (int a = 0; a < p->dim; a++)
+		p->pt.x[a] = (const char *)x->data + (size_t)at[a] * real;
+	re = find_column(columns, "re", &count);
+	im = find_column(columns, "im", &count);
+	if (re < 0 && im < 0)
+		return true;
+	if (re < 0 || im != re + 1) {
+		snprintf(err, STREAM_ERR, "columns:=%.60s: re and im must stand side by side",
+			 columns);
+		return false;
+	}
+	p->c = (const char *)x->data + (size_t)re * real;
+	p->cstride = count;
+	return true;
+}
+
+bool
+stream_modes(const struct img *x, int dim, size_t n[3], char err[STREAM_ERR])
+{
+	const int first = img_is_complex(x);
+
+	if (x->dim - first != dim) {
+		snprintf(err, STREAM_ERR, "modes of %d axes, but points of %d", x->dim - first,
+			 dim);
+		return false;
+	}
+	for (int a = 0; a < 3; a++)
+		n[a] = a < dim ? x->axis[a + first].n : 1;
+	return true;
+}
+
+bool
+stream_single(enum img_type type)
+{
+	return type == IMG_F32 || type == IMG_I8 || type == IMG_U8 || type == IMG_I16 ||
+	       type == IMG_U16;
+}
+
+static void
+store(void *to, size_t i, double v, bool single)
+{
+	if (single)
+		((float *)to)[i] = (float)v;
+	else
+		((double *)to)[i] = v;
+}
+
+void *
+stream_complex(const struct img *x, size_t count, bool single)
+{
+	const size_t size = img_type_size(x->type), parts = img_is_complex(x) ? 2 : 1;
+	void *z = weir_alloc(count, 2 * (single ? sizeof(float) : sizeof(double)));
+	double v[512];
+
+	for (size_t i = 0; z && i < count * parts; i += 512) {
+		const size_t n = count * parts - i < 512 ? count * parts - i : 512;
+		sample_load(v, (const char *)x->data + i * size, x->type, n);
+		for (size_t q = 0; q < n; q++) {
+			store(z, (i + q) * 2 / parts, v[q], single);
+			if (parts == 1)
+				store(z, (i + q) * 2 + 1, 0, single);
+		}
+	}
+	return z;
+}
+
+static void
+head(struct img *x, bool single, bool complex, int dim, const size_t *n)
+{
+	size_t sizes[4] = {2};
+	const int first = complex ? 1 : 0;
+
+	for (int a = 0; a < dim; a++)
+		sizes[a + first] = n[a];
+	img_init(x, single ? IMG_F32 : IMG_F64, dim + first, sizes);
+	if (complex)
+		strcpy(x->axis[0].kind, "complex");
+}
+
+void
+stream_modes_head(struct img *x, const struct usfft_options *o, bool complex)
+{
+	head(x, o->single, complex, o->dim, o->n);
+	for (int a = 0; a < o->dim && !o->fft_order; a++) {
+		struct img_axis *axis = &x->axis[a + (complex ? 1 : 0)];
+		axis->spacing = 1;
+		axis->min = -(double)(o->n[a] / 2);
+		axis->centre = IMG_NODE;
+	}
+}
+
+void
+stream_values_head(struct img *x, size_t m, bool single, bool complex)
+{
+	head(x, single, complex, 1, &m);
+}
+
+static double
+load(const void *v, size_t i, bool single)
+{
+	return single ? (double)((const float *)v)[i] : ((const double *)v)[i];
+}
+
+void
+stream_part(void *z, size_t count, bool single, int part)
+{
+	for (size_t i = 0; i < count; i++) {
+		const double re = load(z, 2 * i, single), im = load(z, 2 * i + 1, single);
+		store(z, i, part == 1 ? re : part == 2 ? im : hypot(re, im), single);
+	}
+}
+
+size_t
+stream_find_bad(const void *z, size_t count, bool single)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!isfinite(load(z, 2 * i, single)) || !isfinite(load(z, 2 * i + 1, single)))
+			return i;
+	return count;
+}
+
+size_t
+stream_find_outside(const struct usfft_points *pt, int dim)
+{
+	for (size_t j = 0; j < pt->m; j++)
+		for (int a = 0; a < dim; a++) {
+			const double x = load(pt->x[a], j * pt->stride, pt->single);
+			if (!(x >= -0.5 && x < 0.5))
+				return j;
+		}
+	return pt->m;
+}

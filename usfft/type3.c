@@ -1,0 +1,250 @@
+/*
+ * Type 3 is type 1 at modes that are not whole numbers. The points are spread as for type 1; the Fourier sum of the grid,
+ * which type 1 takes at whole modes by FFT, is here a type 2 transform of the grid's cells:
+ *
+ *	sum_j c_j exp(2 pi i s x_j) = 1 / hat(f) sum_l b_l exp(2 pi i f l),	f = s P / cells, x = P l / cells
+ *
+ * The period P leaves room for the window around the box of the points. Both boxes are centred first.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/par.h"
+#include "usfft/plan.h"
+
+struct box {
+	double mid[3], half[3];
+};
+
+static double
+at(const struct usfft_points *pt, int a, size_t j)
+{
+	if (pt->single)
+		return ((const float *)pt->x[a])[j * pt->stride];
+	return ((const double *)pt->x[a])[j * pt->stride];
+}
+
+/* 0, or -EINVAL with the point that is not finite. */
+static int
+find_box(const struct usfft_points *pt, int dim, struct box *b, size_t *bad)
+{
+	for (int a = 0; a < dim; a++) {
+		double lo = INFINITY, hi = -INFINITY;
+		for (size_t j = 0; j < pt->m; j++) {
+			const double x = at(pt, a, j);
+			*bad = j;
+			if (!isfinite(x))
+				return -EINVAL;
+			lo = fmin(lo, x);
+			hi = fmax(hi, x);
+		}
+		b->mid[a] = pt->m ? lo / 2 + hi / 2 : 0;
+		b->half[a] = pt->m ? hi / 2 - lo / 2 : 0;
+	}
+	return 0;
+}
+
+/* The same points as m x dim doubles, (x - mid) * scale. */
+static double *
+rescale(const struct usfft_points *pt, int dim, const struct box *b, const double *scale)
+{
+	double *x = weir_alloc(pt->m, (size_t)dim * sizeof *x);
+
+	for (size_t j = 0; x && j < pt->m; j++)
+		for (int a = 0; a < dim; a++)
+			x[j * (size_t)dim + (size_t)a] = (at(pt, a, j) - b->mid[a]) * scale[a];
+	return x;
+}
+
+static struct usfft_points
+as_points(const double *x, size_t m, int dim)
+{
+	struct usfft_points pt = {.m = m, .stride = (size_t)dim};
+
+	for (int a = 0; a < dim; a++)
+		pt.x[a] = x + a;
+	return pt;
+}
+
+static double
+get(const void *v, size_t i, bool single)
+{
+	return single ? (double)((const float *)v)[i] : ((const double *)v)[i];
+}
+
+static void
+set(void *v, size_t i, double x, bool single)
+{
+	if (single)
+		((float *)v)[i] = (float)x;
+	else
+		((double *)v)[i] = x;
+}
+
+/* to[j] = from[j] * factor * exp(2 pi i turns). */
+static void
+turn(void *to, const void *from, size_t j, double turns, double factor, bool single)
+{
+	const double phase = 2 * M_PI * (turns - rint(turns));
+	const double c = factor * cos(phase), s = factor * sin(phase);
+	const double re = get(from, 2 * j, single), im = get(from, 2 * j + 1, single);
+
+	set(to, 2 * j, re * c - im * s, single);
+	set(to, 2 * j + 1, re * s + im * c, single);
+}
+
+/* s.x modulo 1, each product split into its rounded value and the exact rest. */
+static double
+dot_turns(int dim, const double *s, const double *x)
+{
+	double sum = 0;
+
+	for (int a = 0; a < dim; a++) {
+		const double p = s[a] * x[a];
+		sum += p - rint(p) + fma(s[a], x[a], -p);
+	}
+	return sum;
+}
+
+/* The grid of `outer`, in FFT order, becomes the modes of `inner`. */
+static void
+hand_over(const struct usfft_plan *outer, struct usfft_plan *inner, int sign)
+{
+	const struct grid *g = &outer->grid;
+	const size_t cuts = g->n[0] / g->rowlen;
+
+	usfft_clear(inner);
+#pragma omp parallel for num_threads(inner->o.threads) schedule(static)
+	for (size_t i = 0; i < g->n[1] * g->n[2] * cuts; i++) {
+		const size_t row = i / cuts, x = i % cuts * g->rowlen;
+		const size_t from = row / g->n[1] * g->plane + row % g->n[1];
+		modes_put(inner, conjugate(sign), row, x, x + g->rowlen,
+			  (const char *)g->data + grid_cell(g, from, x) * 2 * outer->real);
+	}
+}
+
+struct usfft_3 {
+	struct usfft_options o;
+	struct box box, target_box;
+	double period[3];
+	struct usfft_plan *outer, *inner;
+	double *x, *s; /* owned: points in periods, targets in turns per cell */
+	void *c;       /* owned: turned values */
+};
+
+/* Plans for the two boxes. */
+static int
+plan_both(struct usfft_3 *t)
+{
+	struct usfft_options o = t->o;
+	int err;
+
+	o.tol /= 2;
+	for (int a = 0; a < o.dim; a++) {
+		double *S = &t->target_box.half[a];
+		const double X = t->box.half[a];
+		if (4 * X * *S < 1)
+			*S = X > 0 ? 1 / (4 * X) : *S > 0 ? *S : 1;
+		if (!(4 * X * *S < 1e9))
+			return -EOVERFLOW;
+		o.n[a] = (size_t)ceil(4 * X * *S) + WINDOW_MAXW;
+		t->period[a] = (double)o.n[a] / (2 * *S);
+	}
+	err = usfft_plan(&t->outer, &o);
+	if (err)
+		return err;
+	for (int a = 0; a < o.dim; a++)
+		o.n[a] = t->outer->grid.n[a];
+	o.fft_order = true;
+	return usfft_plan(&t->inner, &o);
+}
+
+/* Points scaled, targets scaled, values turned by the middle of the targets; points sorted and spread. */
+static int
+spread_outer(struct usfft_3 *t, const struct usfft_points *pt, const void *c, int sign, size_t *bad)
+{
+	const size_t dim = (size_t)t->o.dim, real = t->o.single ? sizeof(float) : sizeof(double);
+	double scale[3] = {1, 1, 1};
+	int err;
+
+	for (size_t a = 0; a < dim; a++)
+		scale[a] = 1 / t->period[a];
+	t->x = rescale(pt, t->o.dim, &t->box, scale);
+	t->c = weir_alloc(pt->m, 2 * real);
+	if (!t->x || !t->c)
+		return -ENOMEM;
+	for (size_t j = 0; j < pt->m; j++) {
+		double x[3] = {0};
+		for (size_t a = 0; a < dim; a++)
+			x[a] = at(pt, (int)a, j) - t->box.mid[a];
+		turn(t->c, c, j, sign * dot_turns(t->o.dim, t->target_box.mid, x), 1, t->o.single);
+	}
+	const struct usfft_points scaled = as_points(t->x, pt->m, t->o.dim);
+	err = usfft_points(t->outer, &scaled, t->c, 2, bad);
+	if (!err)
+		spread_points(t->outer, 1, NULL);
+	return err;
+}
+
+/* The window's part and the middle of the points, at each target. */
+static void
+finish(const struct usfft_3 *t, const struct usfft_points *targets, int sign, void *out)
+{
+#pragma omp parallel for num_threads(t->o.threads) schedule(static)
+	for (size_t j = 0; j < targets->m; j++) {
+		double s[3] = {0}, factor = 1;
+		for (int a = 0; a < t->o.dim; a++) {
+			s[a] = at(targets, a, j);
+			factor /= window_hat(&t->outer->win[a],
+					     fabs(t->s[j * (size_t)t->o.dim + (size_t)a]));
+		}
+		turn(out, out, j, sign * dot_turns(t->o.dim, s, t->box.mid), factor, t->o.single);
+	}
+}
+
+static int
+transform(struct usfft_3 *t, const struct usfft_points *pt, const void *c,
+	  const struct usfft_points *targets, int sign, void *out, size_t *bad)
+{
+	double scale[3] = {1, 1, 1};
+	int err = plan_both(t);
+
+	if (!err)
+		err = spread_outer(t, pt, c, sign, bad);
+	if (err)
+		return err;
+	for (int a = 0; a < t->o.dim; a++)
+		scale[a] = t->period[a] / (double)t->outer->grid.n[a];
+	t->s = rescale(targets, t->o.dim, &t->target_box, scale);
+	if (!t->s)
+		return -ENOMEM;
+	const struct usfft_points scaled = as_points(t->s, targets->m, t->o.dim);
+	err = usfft_points(t->inner, &scaled, NULL, 0, bad);
+	if (err)
+		return err;
+	hand_over(t->outer, t->inner, sign);
+	usfft_scatter(t->inner, sign, out);
+	finish(t, targets, sign, out);
+	return 0;
+}
+
+int
+usfft_type3(const struct usfft_options *o, const struct usfft_points *pt, const void *c,
+	    const struct usfft_points *targets, int sign, void *out, size_t *bad)
+{
+	struct usfft_3 t = {.o = *o};
+	int err = find_box(pt, o->dim, &t.box, bad);
+
+	if (!err && find_box(targets, o->dim, &t.target_box, bad))
+		err = -ENXIO;
+	if (!err)
+		err = transform(&t, pt, c, targets, sign, out, bad);
+	usfft_free(t.outer);
+	usfft_free(t.inner);
+	weir_free(t.x);
+	weir_free(t.s);
+	weir_free(t.c);
+	return err;
+}
