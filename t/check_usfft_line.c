@@ -1,8 +1,7 @@
 /* The 1-D core for points on lines, against the exact sums. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "common/die.h"
 #include "common/mem.h"
 #include "t/check.h"
 #include "t/check_usfft.h"
@@ -36,8 +35,8 @@ make_lines(struct lines *t, size_t m, size_t n, size_t k, struct check_rng *r)
 		t->d[i] = (float)rng_normal(r);
 	for (size_t i = 0; i < 2 * n * L; i++)
 		t->f[i] = (float)rng_normal(r);
-	check(usfft_line_plan(&t->plan, m, n) == 0 && usfft_line_work(&t->work, &t->plan) == 0,
-	      "a line transform can be planned", "m %zu n %zu", m, n);
+	if (usfft_line_plan(&t->plan, m, n) || usfft_line_work(&t->work, &t->plan))
+		die("no memory");
 	usfft_line_points(&t->plan, t->a, t->c);
 }
 
@@ -53,7 +52,8 @@ free_lines(struct lines *t)
 }
 
 /*
- * Relative l2 error of row k + l: type 1 is a sum over points c_j k (its value d_j exp(2 pi i k a_j)), type 2 is one over
+ * Error of row k + l, relative to the larger of its norm and of what random phases make of the input (a lone sum may
+ * cancel): type 1 is a sum over points c_j k (its value d_j exp(2 pi i k a_j)), type 2 is one over
  * points i. Both are one sum of exponentials of phases k (a_j + i c_j).
  */
 static double
@@ -63,10 +63,12 @@ row_error(const struct lines *t, int type, int sign, size_t l, const float *got)
 	const float *in = type == 1 ? t->d : t->f;
 	double *phase = weir_xalloc(ins, sizeof *phase), *c = weir_xalloc(2 * ins, sizeof *c);
 	struct usfft_points pt = {.m = ins, .stride = 1, .x = {phase}};
-	double diff = 0, norm = 0, k = (double)(t->k + l), want[2];
+	double diff = 0, norm = 0, input = 0, k = (double)(t->k + l), want[2];
 
-	for (size_t q = 0; q < 2 * ins; q++)
+	for (size_t q = 0; q < 2 * ins; q++) {
 		c[q] = in[2 * (q / 2 * L + l) + q % 2];
+		input += c[q] * c[q];
+	}
 	for (size_t o = 0; o < outs; o++) {
 		for (size_t q = 0; q < ins; q++) {
 			size_t j = type == 1 ? q : o, i = type == 1 ? o : q;
@@ -81,7 +83,7 @@ row_error(const struct lines *t, int type, int sign, size_t l, const float *got)
 	}
 	weir_free(phase);
 	weir_free(c);
-	return sqrt(diff / norm);
+	return sqrt(diff / fmax(norm, input * (double)outs));
 }
 
 static void

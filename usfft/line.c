@@ -78,7 +78,7 @@ usfft_line_plan(struct usfft_line *p, size_t m, size_t n)
 	*p = (struct usfft_line){.m = m, .n = n, .ops = choose_ops()};
 	if (m == 0 || n == 0 || n > 1 << 28 || !weir_mul(m, 16 * USFFT_LINE, NULL))
 		return -EOVERFLOW;
-	p->grid = fft_size(n + n / 2 + LINE_TAPS);
+	p->grid = fft_size(n + n * 5 / 8 + LINE_TAPS);
 	p->ld = (p->grid + LINE_TAPS + 7) / 8 * 8 + 8;
 	window_make(&win, false, LINE_TAPS, fmin((double)p->grid / (double)n, 2), 4e-7);
 	err = alloc_line(p);

@@ -17,7 +17,7 @@
  * Samples are pairs of floats, strides count pairs; arrays must not overlap. All USFFT_LINE rows are read and written,
  * so pad the number of rows to a multiple of it, with zeros.
  *
- * Error: relative l2 error of a row <= 1e-6 (Kaiser-Bessel window, 8 taps, oversampling >= 1.5, float); the phases
+ * Error: relative l2 error of a row <= 1e-6 (Kaiser-Bessel window, 8 taps, oversampling > 1.6, float); the phases
  * k a_j and k c_j are taken modulo 1 in double.
  *
  * Source: Matveev, Nikitin, Duchkov, Romanenko (2016) give the transform on the same points as one 2-D sum.
