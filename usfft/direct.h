@@ -1,0 +1,19 @@
+/* The exact sums of usfft.h, one output at a time: the reference of the tests and of --check. */
+#ifndef WEIR_USFFT_DIRECT_H
+#define WEIR_USFFT_DIRECT_H
+
+#include "usfft/usfft.h"
+
+/* out = sum_j c_j exp(sign 2 pi i s.x_j): types 1 and 3. c: m complex samples. */
+void usfft_direct_sum(int dim, const struct usfft_points *pt, const double *c, int sign,
+		      const double s[3], double out[2]);
+
+/* The mode in place at of type 1. */
+void usfft_direct_mode(const struct usfft_options *o, const struct usfft_points *pt,
+		       const double *c, int sign, size_t at, double out[2]);
+
+/* Point j of type 2. */
+void usfft_direct_point(const struct usfft_options *o, const struct usfft_points *pt,
+			const double *modes, int sign, size_t j, double out[2]);
+
+#endif

@@ -1,0 +1,29 @@
+/* The inner loops with registers of 32 bytes: AVX2 and FMA. */
+#include <string.h>
+
+#include "usfft/line.h"
+#include "usfft/line_ops.h"
+#include "usfft/tile.h"
+
+#if defined(__x86_64__)
+#define TARGET __attribute__((target("arch=x86-64-v3")))
+#else
+#define TARGET
+#endif
+
+#define REAL  float
+#define PLACE int32_t
+#define LANES 8
+#include "usfft/tile_body.h"
+#include "usfft/line_body.h"
+#undef REAL
+#undef PLACE
+#undef LANES
+
+#define REAL  double
+#define PLACE int64_t
+#define LANES 4
+#include "usfft/tile_body.h"
+
+const struct tile_ops *const usfft_tile32[2] = {&ops_float8, &ops_double4};
+const struct line_ops usfft_line32 = {line_spread_float8, line_interp_float8};

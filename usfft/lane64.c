@@ -1,0 +1,29 @@
+/* The inner loops with registers of 64 bytes: AVX-512. */
+#include <string.h>
+
+#include "usfft/line.h"
+#include "usfft/line_ops.h"
+#include "usfft/tile.h"
+
+#if defined(__x86_64__)
+#define TARGET __attribute__((target("arch=x86-64-v4")))
+#else
+#define TARGET
+#endif
+
+#define REAL  float
+#define PLACE int32_t
+#define LANES 16
+#include "usfft/tile_body.h"
+#include "usfft/line_body.h"
+#undef REAL
+#undef PLACE
+#undef LANES
+
+#define REAL  double
+#define PLACE int64_t
+#define LANES 8
+#include "usfft/tile_body.h"
+
+const struct tile_ops *const usfft_tile64[2] = {&ops_float16, &ops_double8};
+const struct line_ops usfft_line64 = {line_spread_float16, line_interp_float16};

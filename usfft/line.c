@@ -1,0 +1,279 @@
+#include <errno.h>
+#include <fftw3.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/fft.h"
+#include "common/mem.h"
+#include "common/simd.h"
+#include "usfft/line.h"
+#include "usfft/line_ops.h"
+#include "usfft/window.h"
+
+/* A row of the grid: cells -LEAD .. grid-1-LEAD, then LINE_TAPS of overhang that are folded onto the first ones. */
+enum { LEAD = LINE_TAPS / 2 - 1 };
+
+static const struct line_ops *
+choose_ops(void)
+{
+	const char *level = simd_level();
+
+	if (!strcmp(level, "x86-64-v4"))
+		return &usfft_line64;
+	return !strcmp(level, "x86-64-v3") ? &usfft_line32 : &usfft_line16;
+}
+
+/* The taps twice, for the two points that the loops take at a time; the highest power first. */
+static void
+lay_out_window(const struct window *win, float *coef)
+{
+	for (int d = LINE_COEFS - 1; d >= 0; d--)
+		for (int t = 0; t < 2 * LINE_TAPS; t++)
+			*coef++ = (float)win->coef[d][t % LINE_TAPS];
+}
+
+/* What undoes the window at mode i - n/2, and the shift of the grid by LEAD cells. */
+static void
+lay_out_shift(const struct window *win, size_t n, size_t grid, float *shift)
+{
+	for (size_t i = 0; i < n; i++) {
+		double mode = (double)i - (double)(n / 2);
+		double undo = 1 / window_hat(win, fabs(mode) / (double)grid);
+		double phase = -2 * M_PI * fmod(mode * LEAD, (double)grid) / (double)grid;
+		shift[2 * i] = (float)(undo * cos(phase));
+		shift[2 * i + 1] = (float)(undo * sin(phase));
+	}
+}
+
+static int
+alloc_line(struct usfft_line *p)
+{
+	p->a = weir_calloc(p->m, sizeof *p->a);
+	p->c = weir_calloc(p->m, sizeof *p->c);
+	p->coef = weir_alloc(2 * LINE_TAPS * LINE_COEFS, sizeof *p->coef);
+	p->shift = weir_alloc(p->n, 2 * sizeof *p->shift);
+	return p->a && p->c && p->coef && p->shift ? 0 : -ENOMEM;
+}
+
+static int
+plan_fft(struct usfft_line *p)
+{
+	const int n = (int)p->grid, ld = (int)p->ld;
+	fftwf_complex *g = weir_alloc(p->ld, USFFT_LINE * sizeof *g);
+
+	if (!g)
+		return -ENOMEM;
+	p->fft = fftwf_plan_many_dft(1, &n, USFFT_LINE, g, NULL, 1, ld, g, NULL, 1, ld,
+				     FFTW_BACKWARD, FFTW_ESTIMATE);
+	weir_free(g);
+	return p->fft ? 0 : -ENOMEM;
+}
+
+int
+usfft_line_plan(struct usfft_line *p, size_t m, size_t n)
+{
+	struct window win;
+	int err;
+
+	*p = (struct usfft_line){.m = m, .n = n, .ops = choose_ops()};
+	if (m == 0 || n == 0 || n > 1 << 28 || !weir_mul(m, 16 * USFFT_LINE, NULL))
+		return -EOVERFLOW;
+	p->grid = fft_size(n + n * 5 / 8 + LINE_TAPS);
+	p->ld = (p->grid + LINE_TAPS + 7) / 8 * 8 + 8;
+	window_make(&win, false, LINE_TAPS, fmin((double)p->grid / (double)n, 2), 4e-7);
+	err = alloc_line(p);
+	if (!err)
+		err = plan_fft(p);
+	if (err) {
+		usfft_line_free(p);
+		return err;
+	}
+	lay_out_window(&win, p->coef);
+	lay_out_shift(&win, n, p->grid, p->shift);
+	return 0;
+}
+
+void
+usfft_line_points(struct usfft_line *p, const double *a, const double *c)
+{
+	for (size_t j = 0; j < p->m; j++) {
+		p->a[j] = a ? a[j] : 0;
+		p->c[j] = c[j];
+	}
+}
+
+int
+usfft_line_work(struct usfft_line_work *w, const struct usfft_line *p)
+{
+	size_t lanes = p->m * USFFT_LINE;
+
+	w->grid = weir_alloc(p->ld * USFFT_LINE, 2 * sizeof *w->grid);
+	w->place = weir_alloc(lanes, sizeof *w->place);
+	w->cell = weir_alloc(lanes, sizeof *w->cell);
+	w->phase = weir_alloc(lanes, 2 * sizeof *w->phase);
+	if (w->grid && w->place && w->cell && w->phase)
+		return 0;
+	usfft_line_work_free(w);
+	return -ENOMEM;
+}
+
+/* cos and sin of 2 pi t, |t| <= 1/2: polynomials on an eighth of the circle around the nearest quarter. */
+static inline void
+turn(float t, float *re, float *im)
+{
+	const float q = rintf(4 * t), x = (t - q / 4) * 6.2831853f, x2 = x * x;
+	const float s =
+	    x * (1 + x2 * (-1.6666667e-1f + x2 * (8.3333310e-3f + x2 * -1.9812575e-4f)));
+	const float c =
+	    1 + x2 * (-0.5f + x2 * (4.1666646e-2f + x2 * (-1.3888532e-3f + x2 * 2.4433157e-5f)));
+	const int k = (int)q & 3;
+	const float a = k & 1 ? s : c, b = k & 1 ? c : s;
+
+	*re = k == 1 || k == 2 ? -a : a;
+	*im = k & 2 ? -b : b;
+}
+
+/* Line j at rows k..k+7: phase k (a + c n/2), and place k c of the modulo-1 circle as a cell and the offset in it. */
+WEIR_CLONES static void
+place_lines(const struct usfft_line *p, const struct usfft_line_work *w, const double *a, size_t k)
+{
+	const double cells = (double)p->grid, half = (double)(p->n / 2);
+
+	for (size_t j = 0; j < p->m; j++) {
+		const double phase = (a ? a[j] : 0) + half * p->c[j], step = p->c[j];
+		float *place = w->place + j * USFFT_LINE;
+		float *re = w->phase + j * 2 * USFFT_LINE, *im = re + USFFT_LINE;
+		int *cell = w->cell + j * USFFT_LINE;
+		for (int l = 0; l < USFFT_LINE; l++) {
+			const double row = (double)k + l, t = row * phase, u = row * step;
+			const double x = (u - floor(u)) * cells;
+			const int i = (int)x;
+			cell[l] = i < (int)p->grid ? i : (int)p->grid - 1;
+			place[l] = (float)(2 * (x - cell[l]) - 1);
+			turn((float)(t - rint(t)), &re[l], &im[l]);
+		}
+	}
+}
+
+WEIR_CLONES static void
+write_modes(const struct usfft_line *p, const struct usfft_line_work *w, float sign, float *f,
+	    size_t ldf)
+{
+	for (size_t i = 0; i < p->n; i++, f += 2 * ldf) {
+		const size_t h = p->n / 2, at = i < h ? p->grid + i - h : i - h;
+		const float a = p->shift[2 * i], b = p->shift[2 * i + 1];
+		for (size_t l = 0; l < USFFT_LINE; l++) {
+			const float *g = w->grid + 2 * (l * p->ld + at);
+			f[2 * l] = a * g[0] - b * g[1];
+			f[2 * l + 1] = sign * (a * g[1] + b * g[0]);
+		}
+	}
+}
+
+WEIR_CLONES static void
+read_modes(const struct usfft_line *p, const struct usfft_line_work *w, float sign, const float *f,
+	   size_t ldf)
+{
+	const size_t h = p->n / 2;
+
+	for (size_t l = 0; l < USFFT_LINE; l++)
+		memset(w->grid + 2 * (l * p->ld + p->n - h), 0,
+		       2 * sizeof *w->grid * (p->grid - p->n));
+	for (size_t i = 0; i < p->n; i++, f += 2 * ldf) {
+		const size_t at = i < h ? p->grid + i - h : i - h;
+		const float a = p->shift[2 * i], b = p->shift[2 * i + 1];
+		for (size_t l = 0; l < USFFT_LINE; l++) {
+			float *g = w->grid + 2 * (l * p->ld + at);
+			const float re = f[2 * l], im = sign * f[2 * l + 1];
+			g[0] = a * re - b * im;
+			g[1] = a * im + b * re;
+		}
+	}
+}
+
+static void
+fold_overhang(const struct usfft_line *p, const struct usfft_line_work *w)
+{
+	for (size_t l = 0; l < USFFT_LINE; l++) {
+		float *g = w->grid + 2 * l * p->ld;
+		for (size_t i = 0; i < 2 * LINE_TAPS; i++)
+			g[i] += g[2 * p->grid + i];
+	}
+}
+
+static void
+copy_overhang(const struct usfft_line *p, const struct usfft_line_work *w)
+{
+	for (size_t l = 0; l < USFFT_LINE; l++) {
+		float *g = w->grid + 2 * l * p->ld;
+		memcpy(g + 2 * p->grid, g, 2 * LINE_TAPS * sizeof *g);
+	}
+}
+
+static void
+points_to_modes(const struct usfft_line *p, const struct usfft_line_work *w, int sign,
+		const float *d, size_t ldd, float *f, size_t ldf)
+{
+	fftwf_complex *g = (fftwf_complex *)w->grid;
+
+	memset(w->grid, 0, 2 * sizeof *w->grid * p->ld * USFFT_LINE);
+	p->ops->spread(p, w, sign, d, ldd);
+	fold_overhang(p, w);
+	fftwf_execute_dft(p->fft, g, g);
+	write_modes(p, w, (float)sign, f, ldf);
+}
+
+void
+usfft_line_type1(const struct usfft_line *p, struct usfft_line_work *w, int sign, size_t k,
+		 const float *d, size_t ldd, float *f, size_t ldf)
+{
+	place_lines(p, w, p->a, k);
+	points_to_modes(p, w, sign, d, ldd, f, ldf);
+}
+
+void
+usfft_line_type2(const struct usfft_line *p, struct usfft_line_work *w, int sign, size_t k,
+		 const float *f, size_t ldf, float *d, size_t ldd)
+{
+	fftwf_complex *g = (fftwf_complex *)w->grid;
+
+	place_lines(p, w, p->a, k);
+	read_modes(p, w, (float)sign, f, ldf);
+	fftwf_execute_dft(p->fft, g, g);
+	copy_overhang(p, w);
+	p->ops->interp(p, w, sign, d, ldd);
+}
+
+void
+usfft_line_column(const struct usfft_line *p, struct usfft_line_work *w, int sign, size_t k,
+		  const float *weight, float *t, size_t ldt)
+{
+	static const float ones[2 * USFFT_LINE] = {1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0};
+
+	place_lines(p, w, NULL, k);
+	for (size_t i = 0; weight && i < p->m * 2 * USFFT_LINE; i++)
+		w->phase[i] *= weight[i / (2 * USFFT_LINE)];
+	points_to_modes(p, w, sign, ones, 0, t, ldt);
+}
+
+void
+usfft_line_free(struct usfft_line *p)
+{
+	weir_free(p->a);
+	weir_free(p->c);
+	weir_free(p->coef);
+	weir_free(p->shift);
+	if (p->fft)
+		fftwf_destroy_plan(p->fft);
+	*p = (struct usfft_line){0};
+}
+
+void
+usfft_line_work_free(struct usfft_line_work *w)
+{
+	weir_free(w->grid);
+	weir_free(w->place);
+	weir_free(w->cell);
+	weir_free(w->phase);
+	*w = (struct usfft_line_work){0};
+}

@@ -1,0 +1,18 @@
+/* The inner loops of line.h, one set for each kind of register. */
+#ifndef WEIR_USFFT_LINE_OPS_H
+#define WEIR_USFFT_LINE_OPS_H
+
+#include "usfft/line.h"
+
+enum { LINE_TAPS = 8, LINE_COEFS = 10 };
+
+struct line_ops {
+	void (*spread)(const struct usfft_line *p, const struct usfft_line_work *w, int sign,
+		       const float *d, size_t ldd);
+	void (*interp)(const struct usfft_line *p, const struct usfft_line_work *w, int sign,
+		       float *d, size_t ldd);
+};
+
+extern const struct line_ops usfft_line16, usfft_line32, usfft_line64;
+
+#endif

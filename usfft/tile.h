@@ -1,0 +1,125 @@
+/*
+ * The inner loops over the points of one tile, one set for each kind of register. Everything here is per tile and knows
+ * no threads.
+ *
+ * A tile is a box of cells of the oversampled grid; its accumulator is the box plus the window's overhang, small enough
+ * for the first-level cache:
+ *
+ *	        first grid column: a multiple of the samples in a register
+ *	        |
+ *	   +----+-------------------+-----+	rows of `stride` complex samples, all of them aligned
+ *	   |    |                   |     |
+ *	   |    |  span x span cells|     |	W - 1 cells of overhang, shared between both sides
+ *	   |    |                   |     |
+ *	   +----+-------------------+-----+
+ *
+ * The taps of a point begin at any column, but every load and store is aligned: the window's polynomials are stored once
+ * for each offset inside a register, shifted and padded with zeros.
+ *
+ * A record is dim places and a value: the place is a fixed-point number, cells inside the tile before the point and the
+ * fraction of a cell behind (tile_bits), so that single precision loses nothing; the value is a complex sample, or the
+ * index of the point in the caller's arrays.
+ */
+#ifndef WEIR_USFFT_TILE_H
+#define WEIR_USFFT_TILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "usfft/window.h"
+
+enum {
+	TILE_SPAN1 = 512, /* cells of a tile per axis in 1, 2 and 3 dimensions */
+	TILE_SPAN2 = 16,
+	TILE_SPAN3 = 8
+};
+
+static inline int
+tile_span(int dim)
+{
+	return dim == 1 ? TILE_SPAN1 : dim == 2 ? TILE_SPAN2 : TILE_SPAN3;
+}
+
+/* Bits of a place behind the point: what the cells inside a tile leave of 31 bits (float) or of 63. */
+static inline int
+tile_bits(int dim, size_t real_size)
+{
+	return real_size == sizeof(double) ? 53 : dim == 1 ? 22 : 26;
+}
+
+/* Cells from the one that holds a point (shifted by half a cell for odd w) to its first tap: i0 = cell - tile_lead(w). */
+static inline int
+tile_lead(int w)
+{
+	return (w + 1) / 2 - 1;
+}
+
+/* Columns from the accumulator's first to the first tap of a point in column 0 of the tile; lanes / 2 complex a register. */
+static inline int
+tile_slack(int w, int lanes)
+{
+	int group = lanes / 2;
+
+	return (group - tile_lead(w) % group) % group;
+}
+
+/* Registers that hold w complex taps at any offset; registers of w reals at any offset of a complex register. */
+static inline int
+tile_vecs(int w, int lanes)
+{
+	return (w + lanes / 2 - 1 + lanes / 2 - 1) / (lanes / 2);
+}
+
+/* Complex samples of an accumulator's row. */
+static inline int
+tile_stride(int dim, int w, int lanes)
+{
+	int group = lanes / 2;
+
+	return (tile_slack(w, lanes) + tile_span(dim) - 1) / group * group +
+	       tile_vecs(w, lanes) * group;
+}
+
+/* Rows of an accumulator. */
+static inline int
+tile_rows(int dim, int w)
+{
+	int h = tile_span(dim) + w - 1;
+
+	return dim == 1 ? 1 : dim == 2 ? h : h * h;
+}
+
+struct tile_window {
+	int ncoef;
+	void *x;     /* [offset][coef][vector][lane]: reals, one per complex tap */
+	void *y, *z; /* [coef][vector][lane] */
+};
+
+/* Points in a tile's order. */
+struct tile_points {
+	const void *record;
+	size_t n;
+	bool indexed; /* records hold an index; else the value itself */
+	int sign;     /* -1: values are conjugated */
+};
+
+/* Adds n points to the accumulator; values: what an index refers to. */
+typedef void tile_spread_fn(const struct tile_window *win, void *acc, const struct tile_points *pt,
+			    const void *values);
+
+/* out[index] = the window's sum over the accumulator at each point. */
+typedef void tile_interp_fn(const struct tile_window *win, const void *acc,
+			    const struct tile_points *pt, void *out);
+
+struct tile_ops {
+	int lanes;
+	tile_spread_fn *spread[3][WINDOW_MAXW + 1]; /* [dim - 1][w] */
+	tile_interp_fn *interp[3][WINDOW_MAXW + 1];
+	void (*add)(void *to, const void *from, size_t n); /* to += from, n reals */
+};
+
+/* [0] for float, [1] for double. */
+extern const struct tile_ops *const usfft_tile16[2], *const usfft_tile32[2], *const usfft_tile64[2];
+
+#endif

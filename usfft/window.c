@@ -1,0 +1,186 @@
+#include <math.h>
+#include <string.h>
+
+#include "usfft/window.h"
+
+/* The modified Bessel function I0, by its power series: all terms are positive, so nothing cancels. */
+static double
+bessel_i0(double x)
+{
+	double sum = 1, term = 1;
+
+	for (int k = 1; term > 1e-17 * sum; k++) {
+		term *= (x / 2 / k) * (x / 2 / k);
+		sum += term;
+	}
+	return sum;
+}
+
+double
+window_at(const struct window *win, double z)
+{
+	if (fabs(z) > 1)
+		return 0;
+	if (win->gauss)
+		return exp(-win->beta * z * z);
+	return bessel_i0(win->beta * sqrt(1 - z * z)) / bessel_i0(win->beta);
+}
+
+/* sinh(s) / s where s2 = s^2, and sin|s| / |s| where that is negative. */
+static double
+sinhc(double s2)
+{
+	double s = sqrt(fabs(s2));
+
+	if (s < 1e-4)
+		return 1 + s2 / 6;
+	return (s2 > 0 ? sinh(s) : sin(s)) / s;
+}
+
+double
+window_hat(const struct window *win, double f)
+{
+	double b = win->beta, p = M_PI * win->w * f;
+
+	if (win->gauss)
+		return win->w / 2.0 * sqrt(M_PI / b) * exp(-p * p / (4 * b));
+	return win->w * sinhc(b * b - p * p) / bessel_i0(b);
+}
+
+enum { NODES = 32 };
+
+/* coefficients of a Chebyshev series of f(cos) at n nodes, value[q] = f(cos(pi (q + .5) / n)). */
+static void
+chebyshev(const double *value, int n, double *series)
+{
+	for (int a = 0; a < n; a++) {
+		double sum = 0;
+		for (int q = 0; q < n; q++)
+			sum += value[q] * cos(M_PI * a * (q + 0.5) / n);
+		series[a] = sum * (a ? 2.0 : 1.0) / n;
+	}
+}
+
+/* The same polynomial of degree n-1 in powers of x. */
+static void
+to_powers(const double *series, int n, double *power)
+{
+	double t0[NODES] = {1}, t1[NODES] = {0, 1};
+
+	memset(power, 0, sizeof *power * (size_t)n);
+	for (int a = 0; a < n; a++) {
+		double t2[NODES] = {0};
+		for (int d = 0; d <= a; d++)
+			power[d] += series[a] * t0[d];
+		for (int d = 0; d < NODES; d++)
+			t2[d] = (d ? 2 * t1[d - 1] : 0) - t0[d];
+		memcpy(t0, t1, sizeof t0);
+		memcpy(t1, t2, sizeof t1);
+	}
+}
+
+/* Tap t covers the distances -W/2 + t + (1 - x) / 2: x = 1 where the point sits on the cell before. */
+static void
+fit_tap(const struct window *win, int t, double *series)
+{
+	double value[NODES];
+
+	for (int q = 0; q < NODES; q++) {
+		double x = cos(M_PI * (q + 0.5) / NODES);
+		value[q] = window_at(win, 2 * (-win->w / 2.0 + t + (1 - x) / 2) / win->w);
+	}
+	chebyshev(value, NODES, series);
+}
+
+/* How many terms the series of all taps need for an error of eps in the sum of the window. */
+static int
+terms(double series[][NODES], int w, double eps)
+{
+	for (int n = WINDOW_MAXCOEF; n > 2; n--) {
+		double rest = 0;
+		for (int t = 0; t < w; t++)
+			rest = fmax(rest, fabs(series[t][n - 1]));
+		if (rest > eps)
+			return n;
+	}
+	return 2;
+}
+
+/* The beta of least error: a little below pi W (1 - 1 / (2 sigma)) for few taps, at it for many. */
+static double
+shape(bool gauss, int w, double sigma)
+{
+	return M_PI * w * (1 - 1 / (2 * sigma)) * (gauss ? 0.5 : fmin(0.97 + 0.0025 * w, 1));
+}
+
+/*
+ * A mode at f is disturbed by its images at f + m; the mean over the modes, at five frequencies. What the Gaussian loses
+ * by being cut at W / 2 is as large as its images.
+ */
+double
+window_error(bool gauss, int w, double sigma)
+{
+	struct window win = {.gauss = gauss, .w = w, .beta = shape(gauss, w, sigma)};
+	double sum = 0;
+
+	if (gauss)
+		return 3 * exp(-win.beta);
+	for (int i = 0; i < 5; i++) {
+		double f = 0.5 / sigma * (i + 0.5) / 5, h = window_hat(&win, f);
+		for (int m = 1; m <= 6; m++) {
+			double a = window_hat(&win, m + f), b = window_hat(&win, m - f);
+			sum += (a * a + b * b) / (h * h);
+		}
+	}
+	return sqrt(sum / 5);
+}
+
+void
+window_make(struct window *win, bool gauss, int w, double sigma, double tol)
+{
+	double series[WINDOW_MAXW][NODES], power[WINDOW_MAXCOEF];
+
+	memset(win, 0, sizeof *win);
+	win->gauss = gauss;
+	win->w = w;
+	win->beta = shape(gauss, w, sigma);
+	for (int t = 0; t < w; t++)
+		fit_tap(win, t, series[t]);
+	win->ncoef = terms(series, w, fmax(tol, 1e-16) / 20);
+	for (int t = 0; t < w; t++) {
+		to_powers(series[t], win->ncoef, power);
+		for (int d = 0; d < win->ncoef; d++)
+			win->coef[d][t] = power[d];
+	}
+}
+
+/*
+ * 1 / hat is analytic well beyond the modes (its nearest pole, in f^2, is at more than twice the last mode's), so 24
+ * Chebyshev terms in f^2 give it to rounding: a few ns a mode, where sinh takes 25.
+ */
+void
+window_undo(const struct window *win, size_t cells, double *factor, size_t n)
+{
+	double series[NODES], value[NODES];
+	double last = n > 1 ? (double)(n - 1) : 1;
+
+	if (n <= 4 * NODES || win->gauss) {
+		for (size_t k = 0; k < n; k++)
+			factor[k] = 1 / window_hat(win, (double)k / (double)cells);
+		return;
+	}
+	for (int q = 0; q < NODES; q++) {
+		double u = (1 + cos(M_PI * (q + 0.5) / NODES)) / 2;
+		value[q] = 1 / window_hat(win, last * sqrt(u) / (double)cells);
+	}
+	chebyshev(value, NODES, series);
+	for (size_t k = 0; k < n; k++) {
+		double u = (double)k / last, x = 2 * u * u - 1, b0 = 0, b1 = 0;
+		for (int a = NODES - 1; a > 0; a--) {
+			double b = 2 * x * b0 - b1 + series[a];
+			b1 = b0;
+			b0 = b;
+		}
+		factor[k] = x * b0 - b1 + series[0];
+	}
+}
