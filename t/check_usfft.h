@@ -2,6 +2,33 @@
 #ifndef WEIR_CHECK_USFFT_H
 #define WEIR_CHECK_USFFT_H
 
+#include "t/check.h"
+#include "usfft/usfft.h"
+
+/* A problem: points, values at the points and at the modes, all of one precision. */
+struct problem {
+	struct usfft_options o;
+	struct usfft_points pt;
+	size_t modes;
+	void *x; /* owned: dim coordinates per point */
+	void *c,
+	    *f; /* owned: complex values of points and of modes, in the precision of the problem */
+	double *cd, *fd; /* owned: the same as doubles */
+};
+
+enum kind { UNIFORM, CLUSTERED, DUPLICATE, EDGE, RADON, FAR, KINDS };
+
+void problem_make(struct problem *q, const struct usfft_options *o, size_t m, enum kind kind,
+		  struct check_rng *r);
+void problem_free(struct problem *q);
+const char *problem_name(const struct problem *q, enum kind kind);
+
+/* The l2 error of up to `samples` outputs of a type against the exact sums, relative. */
+double problem_error(const struct problem *q, int type, int sign, const void *got, size_t samples);
+
+/* Plans, runs and frees; out is poisoned before. Dies when it cannot. */
+void problem_run(const struct problem *q, int type, int sign, void *out);
+
 void check_usfft_line(void);
 
 #endif

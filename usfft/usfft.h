@@ -49,12 +49,24 @@ struct usfft_points {
 
 struct usfft_plan;
 
+/* Seconds that a plan's stages have taken since usfft_plan. */
+struct usfft_seconds {
+	double sort, spread, fft,
+	    modes; /* spread: interpolation too; modes: the window divided out */
+};
+
 /*
  * *p: all that depends on shapes and options only. 0; -EDOM (dim, n or tol out of range), -EOVERFLOW or -ENOMEM, and *p is NULL.
  * Not thread-safe (FFTW's planner is not).
  */
 int usfft_plan(struct usfft_plan **p, const struct usfft_options *o);
 void usfft_free(struct usfft_plan *p); /* NULL is nothing */
+
+/* What was chosen: taps of the window, cells of the grid per axis; the time the stages took; bytes of the grid. */
+int usfft_taps(const struct usfft_plan *p);
+size_t usfft_cells(const struct usfft_plan *p, int axis);
+struct usfft_seconds usfft_seconds(const struct usfft_plan *p);
+double usfft_now(void);
 
 /*
  * Sorts the points. c != NULL: their m values, carried along, for one run of type 1 (fastest); value j is the pair at
@@ -72,11 +84,12 @@ void usfft_type2(struct usfft_plan *p, int sign, const void *modes, void *c);
 
 /*
  * The halves of the above, for those who read and write modes row by row (row = iy + ny * iz, of nx modes): type 1 is
- * usfft_gather and then usfft_get_row for each row; type 2 is usfft_put_row for all rows and then usfft_scatter.
+ * usfft_gather and then usfft_get_row for each row; type 2 is usfft_clear, usfft_put_row for all rows, then usfft_scatter.
  * Rows are independent: any thread may do any row.
  */
 void usfft_gather(struct usfft_plan *p, int sign, const void *c);
 void usfft_get_row(const struct usfft_plan *p, int sign, size_t row, void *modes);
+void usfft_clear(struct usfft_plan *p); /* the grid, of what rows do not write */
 void usfft_put_row(struct usfft_plan *p, int sign, size_t row, const void *modes);
 void usfft_scatter(struct usfft_plan *p, int sign, void *c);
 

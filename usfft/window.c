@@ -37,14 +37,27 @@ sinhc(double s2)
 	return (s2 > 0 ? sinh(s) : sin(s)) / s;
 }
 
+/* hat but for a factor. */
+static double
+shape_hat(const struct window *win, double f)
+{
+	const double b = win->beta, p = M_PI * win->w * f;
+
+	return win->gauss ? exp(-p * p / (4 * b)) : sinhc(b * b - p * p);
+}
+
+static double
+hat_factor(const struct window *win)
+{
+	if (win->gauss)
+		return win->w / 2.0 * sqrt(M_PI / win->beta);
+	return win->w / bessel_i0(win->beta);
+}
+
 double
 window_hat(const struct window *win, double f)
 {
-	double b = win->beta, p = M_PI * win->w * f;
-
-	if (win->gauss)
-		return win->w / 2.0 * sqrt(M_PI / b) * exp(-p * p / (4 * b));
-	return win->w * sinhc(b * b - p * p) / bessel_i0(b);
+	return hat_factor(win) * shape_hat(win, f);
 }
 
 enum { NODES = 32 };
@@ -113,26 +126,62 @@ shape(bool gauss, int w, double sigma)
 	return M_PI * w * (1 - 1 / (2 * sigma)) * (gauss ? 0.5 : fmin(0.97 + 0.0025 * w, 1));
 }
 
+enum { PROBES = 12 }; /* modes at which errors are taken: up to the last, where they are largest */
+
+static double
+probe(int i, double sigma)
+{
+	return 0.5 / sigma * (i + 1) / PROBES;
+}
+
 /*
- * A mode at f is disturbed by its images at f + m; the mean over the modes, at five frequencies. What the Gaussian loses
- * by being cut at W / 2 is as large as its images.
+ * A mode at f is disturbed by its images at f + m. What the Gaussian loses by being cut at W / 2 is as large as its
+ * images.
  */
 double
 window_error(bool gauss, int w, double sigma)
 {
-	struct window win = {.gauss = gauss, .w = w, .beta = shape(gauss, w, sigma)};
+	const struct window win = {.gauss = gauss, .w = w, .beta = shape(gauss, w, sigma)};
 	double sum = 0;
 
 	if (gauss)
 		return 3 * exp(-win.beta);
-	for (int i = 0; i < 5; i++) {
-		double f = 0.5 / sigma * (i + 0.5) / 5, h = window_hat(&win, f);
+	for (int i = 0; i < PROBES; i++) {
+		const double f = probe(i, sigma), h = shape_hat(&win, f);
+		double images = 0;
 		for (int m = 1; m <= 6; m++) {
-			double a = window_hat(&win, m + f), b = window_hat(&win, m - f);
-			sum += (a * a + b * b) / (h * h);
+			const double a = shape_hat(&win, m + f), b = shape_hat(&win, m - f);
+			images += a * a + b * b;
 		}
+		sum += images / (h * h);
 	}
-	return sqrt(sum / 5);
+	return sqrt(sum / PROBES);
+}
+
+/* Noise on the grid is white, so its part in a mode is the window's norm over its transform there. */
+static double
+noise_gain(const struct window *win, double sigma)
+{
+	const int steps = 2 * win->w;
+	double norm = 0, sum = 0;
+
+	for (int i = 0; i < steps; i++) {
+		const double v = window_at(win, (2 * i + 1.0) / steps - 1);
+		norm += v * v * win->w / steps;
+	}
+	for (int i = 0; i < PROBES; i++) {
+		const double h = shape_hat(win, probe(i, sigma));
+		sum += 1 / (h * h);
+	}
+	return sqrt(norm * sum / PROBES) / hat_factor(win);
+}
+
+double
+window_gain(bool gauss, int w, double sigma)
+{
+	const struct window win = {.gauss = gauss, .w = w, .beta = shape(gauss, w, sigma)};
+
+	return noise_gain(&win, sigma);
 }
 
 void
@@ -146,7 +195,7 @@ window_make(struct window *win, bool gauss, int w, double sigma, double tol)
 	win->beta = shape(gauss, w, sigma);
 	for (int t = 0; t < w; t++)
 		fit_tap(win, t, series[t]);
-	win->ncoef = terms(series, w, fmax(tol, 1e-16) / 20);
+	win->ncoef = terms(series, w, fmax(tol, 1e-16) / (12 * noise_gain(win, sigma)));
 	for (int t = 0; t < w; t++) {
 		to_powers(series[t], win->ncoef, power);
 		for (int d = 0; d < win->ncoef; d++)
@@ -162,16 +211,16 @@ void
 window_undo(const struct window *win, size_t cells, double *factor, size_t n)
 {
 	double series[NODES], value[NODES];
-	double last = n > 1 ? (double)(n - 1) : 1;
+	const double scale = hat_factor(win), last = n > 1 ? (double)(n - 1) : 1;
 
 	if (n <= 4 * NODES || win->gauss) {
 		for (size_t k = 0; k < n; k++)
-			factor[k] = 1 / window_hat(win, (double)k / (double)cells);
+			factor[k] = 1 / (scale * shape_hat(win, (double)k / (double)cells));
 		return;
 	}
 	for (int q = 0; q < NODES; q++) {
 		double u = (1 + cos(M_PI * (q + 0.5) / NODES)) / 2;
-		value[q] = 1 / window_hat(win, last * sqrt(u) / (double)cells);
+		value[q] = 1 / (scale * shape_hat(win, last * sqrt(u) / (double)cells));
 	}
 	chebyshev(value, NODES, series);
 	for (size_t k = 0; k < n; k++) {

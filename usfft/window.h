@@ -41,4 +41,7 @@ void window_undo(const struct window *win, size_t cells, double *factor, size_t 
 /* The relative l2 error of one axis that a window of w taps gives at oversampling sigma. */
 double window_error(bool gauss, int w, double sigma);
 
+/* What the same window makes of noise on the grid (rounding, the polynomials' error), relative to the modes: >= 1. */
+double window_gain(bool gauss, int w, double sigma);
+
 #endif

@@ -1,0 +1,147 @@
+/* Problems for the checks of usfft. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "t/check_usfft.h"
+#include "usfft/direct.h"
+
+static double
+place(enum kind kind, int axis, size_t j, size_t m, struct check_rng *r)
+{
+	const double u = rng_unit(r) - 0.5;
+	const size_t rows = (size_t)sqrt((double)m) + 1;
+	const double w = (double)(j / rows) / (double)rows, g = (double)(j % rows) / (double)rows;
+
+	switch (kind) {
+	case CLUSTERED:
+		return 0.13 * axis + 0.004 * rng_normal(r);
+	case DUPLICATE:
+		return 0.37 - 0.2 * axis;
+	case EDGE:
+		return j % 3 == 0 ? 0.5 : j % 3 == 1 ? -0.5 : (u > 0 ? 0.5 - 1e-17 : u);
+	case RADON:
+		return axis == 0 ? w - 0.5 : w * g * g * 0.9;
+	case FAR:
+		return 1e6 * u;
+	default:
+		return u;
+	}
+}
+
+static void
+put(void *to, size_t i, double v, bool single)
+{
+	if (single)
+		((float *)to)[i] = (float)v;
+	else
+		((double *)to)[i] = v;
+}
+
+static double
+get(const void *from, size_t i, bool single)
+{
+	return single ? (double)((const float *)from)[i] : ((const double *)from)[i];
+}
+
+static void *
+random_values(size_t n, bool single, double **copy, struct check_rng *r)
+{
+	void *v = weir_xalloc(2 * n, single ? sizeof(float) : sizeof(double));
+
+	*copy = weir_xalloc(2 * n, sizeof **copy);
+	for (size_t i = 0; i < 2 * n; i++) {
+		put(v, i, rng_normal(r), single);
+		(*copy)[i] = get(v, i, single);
+	}
+	return v;
+}
+
+void
+problem_make(struct problem *q, const struct usfft_options *o, size_t m, enum kind kind,
+	     struct check_rng *r)
+{
+	const size_t dim = (size_t)o->dim, real = o->single ? sizeof(float) : sizeof(double);
+
+	*q = (struct problem){
+	    .o = *o, .pt = {.m = m, .stride = dim, .single = o->single}, .modes = 1};
+	for (int a = 0; a < 3; a++) {
+		q->o.n[a] = a < o->dim ? o->n[a] : 1;
+		q->modes *= q->o.n[a];
+	}
+	q->x = weir_xalloc(m * dim, real);
+	for (size_t i = 0; i < m * dim; i++)
+		put(q->x, i, place(kind, (int)(i % dim), i / dim, m, r), o->single);
+	for (size_t a = 0; a < dim; a++)
+		q->pt.x[a] = (char *)q->x + a * real;
+	q->c = random_values(m, o->single, &q->cd, r);
+	q->f = random_values(q->modes, o->single, &q->fd, r);
+}
+
+void
+problem_free(struct problem *q)
+{
+	weir_free(q->x);
+	weir_free(q->c);
+	weir_free(q->f);
+	weir_free(q->cd);
+	weir_free(q->fd);
+}
+
+const char *
+problem_name(const struct problem *q, enum kind kind)
+{
+	static const char *const kinds[] = {"uniform", "clustered", "duplicate",
+					    "edge",    "radon",	    "far"};
+	static char text[128];
+
+	snprintf(text, sizeof text, "%s %d-D %zux%zux%zu m %zu tol %g %s", kinds[kind], q->o.dim,
+		 q->o.n[0], q->o.n[1], q->o.n[2], q->pt.m, q->o.tol,
+		 q->o.single ? "float" : "double");
+	return text;
+}
+
+/* The norm is that of the results, or what random phases make of the input where that is larger: a lone sum may cancel. */
+double
+problem_error(const struct problem *q, int type, int sign, const void *got, size_t samples)
+{
+	const size_t outs = type == 1 ? q->modes : q->pt.m;
+	const size_t step = outs > samples ? outs / samples : 1;
+	const double *in = type == 1 ? q->cd : q->fd;
+	double diff = 0, norm = 0, input = 0, want[2];
+
+	for (size_t i = 0; i < 2 * (type == 1 ? q->pt.m : q->modes); i++)
+		input += in[i] * in[i];
+	input *= (double)((outs + step - 1) / step);
+	for (size_t i = step / 2; i < outs; i += step) {
+		if (type == 1)
+			usfft_direct_mode(&q->o, &q->pt, q->cd, sign, i, want);
+		else
+			usfft_direct_point(&q->o, &q->pt, q->fd, sign, i, want);
+		for (size_t k = 0; k < 2; k++) {
+			const double e = get(got, 2 * i + k, q->o.single) - want[k];
+			diff += e * e;
+			norm += want[k] * want[k];
+		}
+	}
+	return sqrt(diff / fmax(norm, input));
+}
+
+void
+problem_run(const struct problem *q, int type, int sign, void *out)
+{
+	struct usfft_plan *p;
+	size_t bad;
+	const size_t outs = type == 1 ? q->modes : q->pt.m;
+
+	if (usfft_plan(&p, &q->o) || usfft_points(p, &q->pt, type == 1 ? q->c : NULL, 2, &bad))
+		die("no plan");
+	check_poison(out, outs * 2 * (q->o.single ? sizeof(float) : sizeof(double)));
+	if (type == 1)
+		usfft_type1(p, sign, NULL, out);
+	else
+		usfft_type2(p, sign, q->f, out);
+	usfft_free(p);
+}

@@ -1,0 +1,123 @@
+/*
+ * Modes in the caller's order from the transformed grid, with the window divided out, and back; and the factors between
+ * the two passes of a long 1-D grid.
+ */
+#include <string.h>
+
+#include "common/simd.h"
+#include "usfft/plan.h"
+
+/* A row of the caller's order is two runs of modes: the negative ones and the others. */
+struct run {
+	size_t at;   /* place in the caller's row */
+	size_t cell; /* of the grid's row */
+	size_t mode; /* |k| of the first */
+	int step;    /* of |k|: -1 for negative modes */
+	size_t n;
+};
+
+/* exp(-2 pi i q / n) for q < n. */
+static inline void
+root_of_unity(const struct grid *g, size_t q, double *re, double *im)
+{
+	const double *a = g->root[1] + 2 * (q / ROOT_FINE), *b = g->root[0] + 2 * (q % ROOT_FINE);
+
+	*re = a[0] * b[0] - a[1] * b[1];
+	*im = a[0] * b[1] + a[1] * b[0];
+}
+
+#define REAL	float
+#define NAME(x) x##_float
+#include "usfft/modes_body.h"
+#undef REAL
+#undef NAME
+#define REAL	double
+#define NAME(x) x##_double
+#include "usfft/modes_body.h"
+
+void
+modes_twiddle(const struct usfft_plan *p, size_t row)
+{
+	const struct grid *g = &p->grid;
+	char *data = (char *)g->data + row * g->ld * 2 * p->real;
+
+	if (p->o.single)
+		twiddle_row_float(g, row, (float *)data);
+	else
+		twiddle_row_double(g, row, (double *)data);
+}
+
+/* The parts of the runs of an axis that lie in places from..to-1; how many. */
+static int
+find_runs(const struct usfft_plan *p, int axis, size_t from, size_t to, struct run run[2])
+{
+	const size_t n = p->o.n[axis], cells = p->grid.n[axis], neg = n / 2, pos = n - neg;
+	const size_t at_neg = p->o.fft_order ? pos : 0, at_pos = p->o.fft_order ? 0 : neg;
+	const struct run whole[2] = {{at_neg, cells - neg, neg, -1, neg}, {at_pos, 0, 0, 1, pos}};
+	int count = 0;
+
+	for (int i = 0; i < 2; i++) {
+		const size_t lo = whole[i].at > from ? whole[i].at : from;
+		const size_t end = whole[i].at + whole[i].n, hi = end < to ? end : to;
+		if (lo >= hi)
+			continue;
+		run[count] = whole[i];
+		run[count].at = lo;
+		run[count].cell += lo - whole[i].at;
+		run[count].mode = i ? lo - whole[i].at : neg - (lo - whole[i].at);
+		run[count++].n = hi - lo;
+	}
+	return count;
+}
+
+/* The grid's row of a row of modes, and the product of the factors of the axes beyond x. */
+static size_t
+find_row(const struct usfft_plan *p, size_t row, double *factor)
+{
+	size_t cell[3] = {0}, place[3] = {0, row % p->o.n[1], row / p->o.n[1]};
+	struct run run[2];
+
+	*factor = 1;
+	for (int a = 1; a < p->o.dim; a++) {
+		find_runs(p, a, place[a], place[a] + 1, run);
+		cell[a] = run[0].cell;
+		*factor *= p->o.single ? (double)((float *)p->undo[a])[run[0].mode]
+				       : ((double *)p->undo[a])[run[0].mode];
+	}
+	return cell[2] * p->grid.plane + cell[1];
+}
+
+void
+modes_get(const struct usfft_plan *p, int sign, size_t row, size_t from, size_t to, void *modes)
+{
+	struct run run[2];
+	double factor;
+	const size_t r = find_row(p, row, &factor);
+	const int runs = find_runs(p, 0, from, to, run);
+
+	for (int i = 0; i < runs; i++) {
+		void *out = (char *)modes + (run[i].at - from) * 2 * p->real;
+		if (p->o.single)
+			get_run_float(p, r, &run[i], factor, sign, out);
+		else
+			get_run_double(p, r, &run[i], factor, sign, out);
+	}
+}
+
+void
+modes_put(const struct usfft_plan *p, int sign, size_t row, size_t from, size_t to,
+	  const void *modes)
+{
+	struct run run[2];
+	double factor;
+	const size_t r = find_row(p, row, &factor);
+	const int runs = find_runs(p, 0, from, to, run);
+
+	for (int i = 0; i < runs; i++) {
+		const void *in = (const char *)modes + (run[i].at - from) * 2 * p->real;
+		if (p->o.single)
+			put_run_float(p, r, &run[i], factor, sign, in);
+		else
+			put_run_double(p, r, &run[i], factor, sign, in);
+	}
+}

@@ -1,0 +1,99 @@
+/* The loops of modes.c for one REAL. Rows of modes are long, so these are leaves of their own. */
+
+/* The inner loop over one run in an uncut row: to[i] = from[i] * undo[+-i] * factor. */
+WEIR_CLONES static void
+NAME(scale_run)(REAL *restrict to, const REAL *restrict from, const REAL *undo, int step, size_t n,
+		REAL factor, REAL sign)
+{
+	const REAL imag = factor * sign;
+
+	if (step > 0)
+		for (size_t i = 0; i < n; i++) {
+			to[2 * i] = from[2 * i] * (undo[i] * factor);
+			to[2 * i + 1] = from[2 * i + 1] * (undo[i] * imag);
+		}
+	else
+		for (size_t i = 0; i < n; i++) {
+			const REAL u = *(undo - i);
+			to[2 * i] = from[2 * i] * (u * factor);
+			to[2 * i + 1] = from[2 * i + 1] * (u * imag);
+		}
+}
+
+/*
+ * The same where the grid is cut into rows: cell k + r q is in row k, column q. GRID_BATCH columns at a time, so that
+ * each line of the cache is used as a whole. get: from grid to modes.
+ */
+WEIR_CLONES static void
+NAME(scale_cut)(const struct grid *g, const struct run *run, const REAL *undo, REAL factor,
+		REAL sign, bool get, REAL *restrict modes)
+{
+	const size_t first = run->cell / g->rows / GRID_BATCH * GRID_BATCH;
+	const REAL imag = factor * sign;
+	REAL *data = g->data;
+
+	for (size_t q = first; q * g->rows < run->cell + run->n; q += GRID_BATCH)
+		for (size_t k = 0; k < g->rows; k++)
+			for (size_t b = 0; b < GRID_BATCH; b++) {
+				const size_t i = (q + b) * g->rows + k - run->cell;
+				if (i >= run->n)
+					continue;
+				const REAL u = run->step > 0 ? undo[i] : *(undo - i);
+				REAL *cell = data + 2 * (k * g->ld + q + b);
+				REAL *to = get ? modes + 2 * i : cell;
+				const REAL *from = get ? cell : modes + 2 * i;
+				to[0] = from[0] * (u * factor);
+				to[1] = from[1] * (u * imag);
+			}
+}
+
+static void
+NAME(get_run)(const struct usfft_plan *p, size_t row, const struct run *run, double factor,
+	      int sign, void *modes)
+{
+	const struct grid *g = &p->grid;
+	const REAL *undo = (const REAL *)p->undo[0] + run->mode;
+	const REAL *from = (const REAL *)g->data + 2 * (row * g->ld + run->cell);
+
+	if (g->rowlen < g->n[0])
+		NAME(scale_cut)(g, run, undo, (REAL)factor, (REAL)sign, true, modes);
+	else
+		NAME(scale_run)(modes, from, undo, run->step, run->n, (REAL)factor, (REAL)sign);
+}
+
+static void
+NAME(put_run)(const struct usfft_plan *p, size_t row, const struct run *run, double factor,
+	      int sign, const void *modes)
+{
+	const struct grid *g = &p->grid;
+	const REAL *undo = (const REAL *)p->undo[0] + run->mode;
+	REAL *to = (REAL *)g->data + 2 * (row * g->ld + run->cell);
+
+	if (g->rowlen < g->n[0])
+		NAME(scale_cut)
+	(g, run, undo, (REAL)factor, (REAL)sign, false, (REAL *)(uintptr_t)modes);
+	else NAME(scale_run)(to, modes, undo, run->step, run->n, (REAL)factor, (REAL)sign);
+}
+
+/* w^(k i) for all columns i of row k: a product of two factors from short tables, each exact. */
+WEIR_CLONES static void
+NAME(twiddle_row)(const struct grid *g, size_t k, REAL *restrict row)
+{
+	enum { STEP = 32 };
+	double re[STEP], im[STEP];
+
+	for (size_t i = 0; i < STEP; i++)
+		root_of_unity(g, i * k % g->n[0], &re[i], &im[i]);
+	for (size_t i = 0; i < g->rowlen; i += STEP) {
+		const size_t left = g->rowlen - i < STEP ? g->rowlen - i : STEP;
+		double a, b;
+		root_of_unity(g, i * k % g->n[0], &a, &b);
+		for (size_t q = 0; q < left; q++) {
+			const REAL c = (REAL)(a * re[q] - b * im[q]);
+			const REAL s = (REAL)(a * im[q] + b * re[q]);
+			const REAL x = row[2 * (i + q)], y = row[2 * (i + q) + 1];
+			row[2 * (i + q)] = x * c - y * s;
+			row[2 * (i + q) + 1] = x * s + y * c;
+		}
+	}
+}

@@ -1,0 +1,97 @@
+/*
+ * Inside of a plan: what the stages share. The grid is stored [z][y][x], rows padded so that columns do not all fall into
+ * the same sets of the cache (1280^2: 30 -> 13 ms for the FFTs). In one dimension a long grid is cut into rows, which
+ * its FFT takes in two passes (grid.c).
+ */
+#ifndef WEIR_USFFT_PLAN_H
+#define WEIR_USFFT_PLAN_H
+
+#include <stdint.h>
+
+#include "usfft/tile.h"
+#include "usfft/usfft.h"
+#include "usfft/window.h"
+
+/* Oversampling beyond which a window gains nothing. */
+#define USFFT_SIGMA	  2.6
+#define USFFT_SIGMA_GAUSS 4.0
+
+enum { GRID_BATCH = 8 }; /* columns that one FFT call takes: a cache line or two */
+enum { ROOT_FINE = 1024 };
+enum { TILE_HEAVY = 8192 }; /* points of a tile that one thread takes at a time */
+
+struct grid {
+	size_t n[3];   /* cells per axis, multiples of the tile's span; 1 beyond dim */
+	size_t rowlen; /* cells in a row: n[0], or a divisor of it in 1-D */
+	size_t ld;     /* stride of rows, complex samples */
+	size_t plane;  /* rows from one z to the next */
+	size_t rows;   /* all of them */
+	void *data;    /* owned */
+	void *row,
+	    *col[2]; /* owned: FFTW plans: a row; GRID_BATCH columns along y (or down the rows of 1-D), along z */
+	double *root
+	    [2]; /* owned: exp(-2 pi i q / n): q = 0..ROOT_FINE-1, and its multiples of ROOT_FINE; 1-D in rows */
+};
+
+struct points {
+	size_t m;
+	bool indexed;	 /* records hold indices, else values */
+	void *record;	 /* owned: m records sorted by tile */
+	uint32_t *key;	 /* owned: tile of each point, in the caller's order */
+	uint32_t *start; /* owned: first record of each tile, ntiles + 1 */
+	size_t room;	 /* points there is memory for */
+};
+
+struct band {
+	uint32_t y, z; /* a row of tiles along x (in 1-D: the tile y) */
+};
+
+struct usfft_plan {
+	struct usfft_options o;
+	size_t nmodes;
+	size_t real; /* bytes of a real */
+	struct window win[3];
+	struct grid grid;
+	void *undo[3]; /* owned: reals, per axis, 1 / window_hat at modes 0..n/2 */
+	const struct tile_ops *ops;
+	struct tile_window taps;
+	size_t tiles[3], ntiles;
+	size_t nbands, ncolours;
+	struct band *band; /* owned: ordered by colour: bands of one colour touch no common cell */
+	size_t *colour;	   /* owned: first band of each colour, ncolours + 1 */
+	char *acc;	   /* owned: one accumulator per thread */
+	size_t acc_bytes;
+	uint32_t *heavy; /* owned: tiles with more than TILE_HEAVY points */
+	size_t nheavy;
+	struct points points;
+	struct usfft_seconds seconds;
+};
+
+/* choose.c: taps and grid sizes of least estimated time. 0 or -EDOM. */
+int usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3]);
+
+/* grid.c: memory and FFT plans; transforms. forward: rows first and only the modes' columns after. 0 or -errno. */
+int grid_make(struct grid *g, const struct usfft_options *o);
+void grid_free(struct grid *g, bool single);
+void grid_to_modes(const struct usfft_plan *p);
+void modes_to_grid(const struct usfft_plan *p);
+
+/* spread.c */
+int spread_make(struct usfft_plan *p);
+void spread_points(struct usfft_plan *p, int sign, const void *c);
+void interp_points(struct usfft_plan *p, int sign, void *c);
+
+static inline size_t
+grid_cell(const struct grid *g, size_t row, size_t x)
+{
+	return (row * (g->n[0] / g->rowlen) + x / g->rowlen) * g->ld + x % g->rowlen;
+}
+
+/* modes.c: modes from..to-1 of a row, from the transformed grid and to it. */
+void
+modes_get(const struct usfft_plan *p, int sign, size_t row, size_t from, size_t to, void *modes);
+void modes_put(const struct usfft_plan *p, int sign, size_t row, size_t from, size_t to,
+	       const void *modes);
+void modes_twiddle(const struct usfft_plan *p, size_t row);
+
+#endif

@@ -1,0 +1,242 @@
+/*
+ * Points to grid and back, tile by tile. A thread takes a band of tiles along x; bands whose accumulators would overlap
+ * have different colours and never run at the same time, so no addition is atomic and their order is fixed:
+ *
+ *	y  0 1 0 1 0 1 ...	two colours where a tile is at least as wide as the overhang, in 3-D one digit per axis;
+ *				the bands that are left over at the end of an axis, next to band 0, get colours of their own
+ *
+ * A tile with more than TILE_HEAVY points would keep one thread busy while others wait: such tiles come last, in pieces
+ * that all threads share and whose accumulators are added in the pieces' order.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/par.h"
+#include "usfft/plan.h"
+
+static size_t
+colours_of(size_t tiles, size_t step)
+{
+	return tiles < step ? tiles : step + tiles % step;
+}
+
+static size_t
+colour_of(size_t tile, size_t tiles, size_t step)
+{
+	const size_t whole = tiles / step * step;
+
+	return tile < whole ? tile % step : (whole ? step : 0) + tile - whole;
+}
+
+int
+spread_make(struct usfft_plan *p)
+{
+	const int dim = p->o.dim, w = p->win[0].w;
+	const size_t step = (size_t)(w - 2) / (size_t)tile_span(dim) + 2;
+	const size_t ny = dim == 1 ? p->tiles[0] : p->tiles[1], nz = p->tiles[2];
+	const size_t cy = colours_of(ny, step), cz = colours_of(nz, step);
+
+	p->nbands = ny * nz;
+	p->ncolours = cy * cz;
+	p->acc_bytes =
+	    (size_t)(tile_rows(dim, w) * tile_stride(dim, w, p->ops->lanes)) * 2 * p->real + 64;
+	p->acc_bytes = (p->acc_bytes + 63) / 64 * 64;
+	p->acc = weir_alloc((size_t)p->o.threads, p->acc_bytes);
+	p->band = weir_alloc(p->nbands, sizeof *p->band);
+	p->colour = weir_calloc(p->ncolours + 1, sizeof *p->colour);
+	p->heavy = weir_alloc(p->ntiles, sizeof *p->heavy);
+	if (!p->acc || !p->band || !p->colour || !p->heavy)
+		return -ENOMEM;
+	for (size_t c = 0, b = 0; c < p->ncolours; c++) {
+		for (size_t z = 0; z < nz; z++)
+			for (size_t y = 0; y < ny; y++)
+				if (colour_of(z, nz, step) * cy + colour_of(y, ny, step) == c)
+					p->band[b++] = (struct band){(uint32_t)y, (uint32_t)z};
+		p->colour[c + 1] = b;
+	}
+	return 0;
+}
+
+/* Calls visit for each piece of the accumulator that is contiguous in the grid, wrapping around its edges. */
+typedef void visit_fn(const struct usfft_plan *p, void *acc, void *grid, size_t bytes);
+
+static void
+visit_row(const struct usfft_plan *p, size_t row, size_t x, char *acc, size_t len, visit_fn *visit)
+{
+	const struct grid *g = &p->grid;
+
+	while (len > 0) {
+		size_t piece = g->rowlen - x % g->rowlen;
+		if (piece > len)
+			piece = len;
+		visit(p, acc, (char *)g->data + grid_cell(g, row, x) * 2 * p->real,
+		      piece * 2 * p->real);
+		acc += piece * 2 * p->real;
+		len -= piece;
+		x += piece;
+		if (x == g->n[0])
+			x = 0;
+	}
+}
+
+static size_t
+first_cell(size_t tile, size_t span, size_t before, size_t n)
+{
+	return (tile * span + n - before % n) % n;
+}
+
+static void
+visit_tile(const struct usfft_plan *p, size_t tile, char *acc, visit_fn *visit)
+{
+	const int dim = p->o.dim, w = p->win[0].w;
+	const size_t span = (size_t)tile_span(dim), lead = (size_t)tile_lead(w);
+	const size_t len = (size_t)tile_stride(dim, w, p->ops->lanes);
+	const size_t high = dim > 1 ? span + (size_t)w - 1 : 1, deep = dim > 2 ? high : 1;
+	const size_t *n = p->grid.n, tx = tile % p->tiles[0];
+	const size_t ty = tile / p->tiles[0] % p->tiles[1], tz = tile / p->tiles[0] / p->tiles[1];
+	const size_t x = first_cell(tx, span, lead + (size_t)tile_slack(w, p->ops->lanes), n[0]);
+	size_t z = dim > 2 ? first_cell(tz, span, lead, n[2]) : 0;
+
+	for (size_t k = 0; k < deep; k++, z = z + 1 < n[2] ? z + 1 : 0) {
+		size_t y = dim > 1 ? first_cell(ty, span, lead, n[1]) : 0;
+		for (size_t j = 0; j < high; j++, y = y + 1 < n[1] ? y + 1 : 0) {
+			visit_row(p, z * p->grid.plane + y, x, acc, len, visit);
+			acc += len * 2 * p->real;
+		}
+	}
+}
+
+static void
+add_piece(const struct usfft_plan *p, void *acc, void *grid, size_t bytes)
+{
+	p->ops->add(grid, acc, bytes / p->real);
+}
+
+static void
+load_piece(const struct usfft_plan *p, void *acc, void *grid, size_t bytes)
+{
+	(void)p;
+	memcpy(acc, grid, bytes);
+}
+
+/* Records from..to-1, which lie in one tile. */
+static struct tile_points
+some_points(const struct usfft_plan *p, int sign, size_t from, size_t to)
+{
+	const size_t record = ((size_t)p->o.dim + 2) * p->real;
+
+	return (struct tile_points){.record = (char *)p->points.record + from * record,
+				    .n = to - from,
+				    .indexed = p->points.indexed,
+				    .sign = sign};
+}
+
+static void
+spread_piece(const struct usfft_plan *p, int sign, size_t from, size_t to, const void *c, char *acc)
+{
+	const struct tile_points pt = some_points(p, sign, from, to);
+
+	memset(acc, 0, p->acc_bytes);
+	p->ops->spread[p->o.dim - 1][p->win[0].w](&p->taps, acc, &pt, c);
+}
+
+static void
+spread_band(const struct usfft_plan *p, int sign, struct band b, const void *c, char *acc)
+{
+	const size_t nx = p->o.dim == 1 ? 1 : p->tiles[0];
+	const size_t first = p->o.dim == 1 ? b.y : (b.z * p->tiles[1] + b.y) * nx;
+
+	for (size_t t = first; t < first + nx; t++) {
+		const size_t from = p->points.start[t], to = p->points.start[t + 1];
+		if (from == to || to - from > TILE_HEAVY)
+			continue;
+		spread_piece(p, sign, from, to, c, acc);
+		visit_tile(p, t, acc, add_piece);
+	}
+}
+
+static void
+spread_heavy(const struct usfft_plan *p, int sign, size_t tile, const void *c)
+{
+	const size_t end = p->points.start[tile + 1], group = (size_t)p->o.threads;
+
+	for (size_t at = p->points.start[tile]; at < end; at += group * TILE_HEAVY) {
+		const size_t left = (end - at + TILE_HEAVY - 1) / TILE_HEAVY;
+		const size_t pieces = left < group ? left : group;
+#pragma omp parallel for num_threads(p->o.threads) schedule(static, 1)
+		for (size_t i = 0; i < pieces; i++) {
+			const size_t from = at + i * TILE_HEAVY;
+			spread_piece(p, sign, from,
+				     from + TILE_HEAVY < end ? from + TILE_HEAVY : end, c,
+				     p->acc + i * p->acc_bytes);
+		}
+		for (size_t i = 0; i < pieces; i++)
+			visit_tile(p, tile, p->acc + i * p->acc_bytes, add_piece);
+	}
+}
+
+void
+spread_points(struct usfft_plan *p, int sign, const void *c)
+{
+	const int threads = p->points.m < 2048 ? 1 : p->o.threads;
+	const size_t row = p->grid.ld * 2 * p->real;
+
+#pragma omp parallel num_threads(threads)
+	{
+		char *acc = p->acc + (size_t)omp_get_thread_num() * p->acc_bytes;
+#pragma omp for schedule(static)
+		for (size_t r = 0; r < p->grid.rows; r++)
+			memset((char *)p->grid.data + r * row, 0, row);
+		for (size_t q = 0; q < p->ncolours; q++) {
+#pragma omp for schedule(dynamic, 1)
+			for (size_t b = p->colour[q]; b < p->colour[q + 1]; b++)
+				spread_band(p, sign, p->band[b], c, acc);
+		}
+	}
+	for (size_t i = 0; i < p->nheavy; i++)
+		spread_heavy(p, sign, p->heavy[i], c);
+}
+
+/* Pieces of tiles: no cell is written, so nothing needs an order. */
+static void
+interp_tile(const struct usfft_plan *p, int sign, size_t tile, void *c, char *acc)
+{
+	const size_t from = p->points.start[tile], to = p->points.start[tile + 1];
+	const struct tile_points pt = some_points(p, sign, from, to);
+
+	if (from == to || to - from > TILE_HEAVY)
+		return;
+	visit_tile(p, tile, acc, load_piece);
+	p->ops->interp[p->o.dim - 1][p->win[0].w](&p->taps, acc, &pt, c);
+}
+
+static void
+interp_heavy(const struct usfft_plan *p, int sign, size_t tile, void *c)
+{
+	const size_t first = p->points.start[tile], end = p->points.start[tile + 1];
+
+	visit_tile(p, tile, p->acc, load_piece);
+#pragma omp parallel for num_threads(p->o.threads) schedule(dynamic, 1)
+	for (size_t from = first; from < end; from += TILE_HEAVY) {
+		const size_t to = from + TILE_HEAVY < end ? from + TILE_HEAVY : end;
+		const struct tile_points pt = some_points(p, sign, from, to);
+		p->ops->interp[p->o.dim - 1][p->win[0].w](&p->taps, p->acc, &pt, c);
+	}
+}
+
+void
+interp_points(struct usfft_plan *p, int sign, void *c)
+{
+	const int threads = p->points.m < 2048 ? 1 : p->o.threads;
+
+#pragma omp parallel num_threads(threads)
+	{
+		char *acc = p->acc + (size_t)omp_get_thread_num() * p->acc_bytes;
+#pragma omp for schedule(dynamic, 4)
+		for (size_t t = 0; t < p->ntiles; t++)
+			interp_tile(p, sign, t, c, acc);
+	}
+	for (size_t i = 0; i < p->nheavy; i++)
+		interp_heavy(p, sign, p->heavy[i], c);
+}

@@ -1,0 +1,316 @@
+/* Plans, and the two transforms as sequences of their stages. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/mem.h"
+#include "common/par.h"
+#include "common/simd.h"
+#include "usfft/plan.h"
+
+double
+usfft_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static const struct tile_ops *
+choose_ops(bool single)
+{
+	const char *level = simd_level();
+
+	if (!strcmp(level, "x86-64-v4"))
+		return usfft_tile64[!single];
+	return !strcmp(level, "x86-64-v3") ? usfft_tile32[!single] : usfft_tile16[!single];
+}
+
+static void
+store(void *to, size_t i, double v, bool single)
+{
+	if (single)
+		((float *)to)[i] = (float)v;
+	else
+		((double *)to)[i] = v;
+}
+
+/*
+ * The polynomials of one axis for the loops, highest power first, in rows of whole registers: `offsets` copies, copy o
+ * shifted by o lanes.
+ */
+static void *
+lay_out(const struct window *win, int ncoef, int lanes, int offsets, bool single)
+{
+	const size_t len = (size_t)((win->w + offsets - 1 + lanes - 1) / lanes * lanes);
+	const size_t real = single ? sizeof(float) : sizeof(double);
+	char *table = weir_calloc((size_t)(offsets * ncoef) * len, real);
+
+	for (int o = 0; table && o < offsets; o++)
+		for (int d = 0; d < ncoef; d++)
+			for (int t = 0; t < win->w; t++)
+				store(table, (size_t)(o * ncoef + d) * len + (size_t)(o + t),
+				      win->coef[ncoef - 1 - d][t], single);
+	return table;
+}
+
+/* Windows of all axes, each for its own oversampling; polynomials of one length. */
+static int
+make_windows(struct usfft_plan *p, int w)
+{
+	const bool single = p->o.single;
+	const int lanes = p->ops->lanes;
+	void **table[3] = {&p->taps.x, &p->taps.y, &p->taps.z};
+
+	for (int a = 0; a < p->o.dim; a++) {
+		const double sigma = (double)p->grid.n[a] / (double)p->o.n[a];
+		window_make(&p->win[a], p->o.gauss, w,
+			    fmin(sigma, p->o.gauss ? USFFT_SIGMA_GAUSS : USFFT_SIGMA), p->o.tol);
+		if (p->win[a].ncoef > p->taps.ncoef)
+			p->taps.ncoef = p->win[a].ncoef;
+	}
+	for (int a = 0; a < p->o.dim; a++) {
+		*table[a] = lay_out(&p->win[a], p->taps.ncoef, lanes, a ? 1 : lanes / 2, single);
+		if (!*table[a])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int
+make_undo(struct usfft_plan *p)
+{
+	for (int a = 0; a < p->o.dim; a++) {
+		const size_t n = p->o.n[a] / 2 + 1;
+		double *undo = weir_alloc(n, sizeof *undo);
+		p->undo[a] = undo;
+		if (!undo)
+			return -ENOMEM;
+		window_undo(&p->win[a], p->grid.n[a], undo, n);
+		for (size_t k = 0; p->o.single && k < n; k++) {
+			const float v = (float)undo[k];
+			memcpy((float *)p->undo[a] + k, &v, sizeof v);
+		}
+	}
+	return 0;
+}
+
+static int
+make_tiles(struct usfft_plan *p)
+{
+	size_t span = (size_t)tile_span(p->o.dim);
+
+	p->ntiles = 1;
+	for (int a = 0; a < 3; a++) {
+		p->tiles[a] = a < p->o.dim ? p->grid.n[a] / span : 1;
+		p->ntiles *= p->tiles[a];
+	}
+	if (p->ntiles > UINT32_MAX)
+		return -EOVERFLOW;
+	p->points.start = weir_calloc(p->ntiles + 1, sizeof *p->points.start);
+	return p->points.start ? spread_make(p) : -ENOMEM;
+}
+
+static int
+make_plan(struct usfft_plan *p)
+{
+	int w, err;
+
+	p->real = p->o.single ? sizeof(float) : sizeof(double);
+	p->ops = choose_ops(p->o.single);
+	err = usfft_choose(&p->o, p->ops->lanes, &w, p->grid.n);
+	if (err)
+		return err;
+	for (int a = p->o.dim; a < 3; a++)
+		p->o.n[a] = 1;
+	err = grid_make(&p->grid, &p->o);
+	if (!err)
+		err = make_windows(p, w);
+	if (!err)
+		err = make_undo(p);
+	return err ? err : make_tiles(p);
+}
+
+int
+usfft_plan(struct usfft_plan **plan, const struct usfft_options *o)
+{
+	struct usfft_plan *p = weir_calloc(1, sizeof *p);
+	int err;
+
+	*plan = NULL;
+	if (!p)
+		return -ENOMEM;
+	p->o = *o;
+	err = make_plan(p);
+	if (err)
+		usfft_free(p);
+	else
+		*plan = p;
+	return err;
+}
+
+void
+usfft_free(struct usfft_plan *p)
+{
+	if (!p)
+		return;
+	void *owned[] = {p->undo[0],	   p->undo[1],	  p->undo[2],	  p->taps.x, p->taps.y,
+			 p->taps.z,	   p->band,	  p->colour,	  p->acc,    p->heavy,
+			 p->points.record, p->points.key, p->points.start};
+
+	grid_free(&p->grid, p->o.single);
+	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+		weir_free(owned[i]);
+	weir_free(p);
+}
+
+int
+usfft_taps(const struct usfft_plan *p)
+{
+	return p->win[0].w;
+}
+
+size_t
+usfft_cells(const struct usfft_plan *p, int axis)
+{
+	return p->grid.n[axis];
+}
+
+struct usfft_seconds
+usfft_seconds(const struct usfft_plan *p)
+{
+	return p->seconds;
+}
+
+/* Charges the time since *t to a stage. */
+static void
+lap(double *t, double *stage)
+{
+	const double now = usfft_now();
+
+	*stage += now - *t;
+	*t = now;
+}
+
+/* The grid's FFT has the sign -1: for the other one values are conjugated on the way in and on the way out. */
+static int
+conjugate(int sign)
+{
+	return sign < 0 ? 1 : -1;
+}
+
+void
+usfft_gather(struct usfft_plan *p, int sign, const void *c)
+{
+	double t = usfft_now();
+
+	spread_points(p, conjugate(sign), c);
+	lap(&t, &p->seconds.spread);
+	grid_to_modes(p);
+	lap(&t, &p->seconds.fft);
+}
+
+/* Modes of a row that a thread takes at a time: all of them, but in one dimension, where there is but one row. */
+static size_t
+piece_of_row(const struct usfft_plan *p)
+{
+	const size_t least = 64 * GRID_BATCH * (p->o.dim == 1 ? p->grid.rows : 1);
+
+	return p->o.dim == 1 ? least : p->o.n[0];
+}
+
+void
+usfft_get_row(const struct usfft_plan *p, int sign, size_t row, void *modes)
+{
+	modes_get(p, conjugate(sign), row, 0, p->o.n[0], modes);
+}
+
+void
+usfft_type1(struct usfft_plan *p, int sign, const void *c, void *modes)
+{
+	const size_t nx = p->o.n[0], piece = piece_of_row(p), rows = p->o.n[1] * p->o.n[2];
+	const size_t pieces = (nx + piece - 1) / piece;
+	double t;
+
+	usfft_gather(p, sign, c);
+	t = usfft_now();
+#pragma omp parallel for num_threads(p->o.threads) schedule(static)
+	for (size_t i = 0; i < rows * pieces; i++) {
+		const size_t row = i / pieces, from = i % pieces * piece;
+		modes_get(p, conjugate(sign), row, from, from + piece < nx ? from + piece : nx,
+			  (char *)modes + (row * nx + from) * 2 * p->real);
+	}
+	lap(&t, &p->seconds.modes);
+}
+
+/* Row y (or z) of the grid holds modes. */
+static bool
+holds_modes(const struct usfft_plan *p, int axis, size_t cell)
+{
+	const size_t n = p->o.n[axis];
+
+	return cell < (n + 1) / 2 || cell >= p->grid.n[axis] - n / 2;
+}
+
+static void
+clear_cells(const struct usfft_plan *p, size_t row, size_t from, size_t to)
+{
+	memset((char *)p->grid.data + (row * p->grid.ld + from) * 2 * p->real, 0,
+	       (to - from) * 2 * p->real);
+}
+
+/* Clears what usfft_put_row does not write: rows without modes whole, in the others the cells between both runs. */
+void
+usfft_clear(struct usfft_plan *p)
+{
+	const struct grid *g = &p->grid;
+	const size_t n = p->o.n[0];
+
+#pragma omp parallel for num_threads(p->o.threads) schedule(static)
+	for (size_t r = 0; r < g->rows; r++) {
+		const bool used = g->rowlen == g->n[0] && r % g->plane < g->n[1] &&
+				  holds_modes(p, 1, r % g->plane) &&
+				  holds_modes(p, 2, r / g->plane);
+		if (used)
+			clear_cells(p, r, (n + 1) / 2, g->n[0] - n / 2);
+		else
+			clear_cells(p, r, 0, g->rowlen);
+	}
+}
+
+void
+usfft_put_row(struct usfft_plan *p, int sign, size_t row, const void *modes)
+{
+	modes_put(p, conjugate(sign), row, 0, p->o.n[0], modes);
+}
+
+void
+usfft_scatter(struct usfft_plan *p, int sign, void *c)
+{
+	double t = usfft_now();
+
+	modes_to_grid(p);
+	lap(&t, &p->seconds.fft);
+	interp_points(p, conjugate(sign), c);
+	lap(&t, &p->seconds.spread);
+}
+
+void
+usfft_type2(struct usfft_plan *p, int sign, const void *modes, void *c)
+{
+	const size_t nx = p->o.n[0], piece = piece_of_row(p), rows = p->o.n[1] * p->o.n[2];
+	const size_t pieces = (nx + piece - 1) / piece;
+	double t = usfft_now();
+
+	usfft_clear(p);
+#pragma omp parallel for num_threads(p->o.threads) schedule(static)
+	for (size_t i = 0; i < rows * pieces; i++) {
+		const size_t row = i / pieces, from = i % pieces * piece;
+		modes_put(p, conjugate(sign), row, from, from + piece < nx ? from + piece : nx,
+			  (const char *)modes + (row * nx + from) * 2 * p->real);
+	}
+	lap(&t, &p->seconds.modes);
+	usfft_scatter(p, sign, c);
+}
