@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/fft.h"
 #include "common/mem.h"
 #include "radon/radon.h"
 
@@ -23,7 +22,7 @@ axes_of(const struct radon_options *o)
 	struct axes x;
 
 	radon_fits(o, &x.ntau, &x.lead);
-	x.nfft = fft_size(x.ntau);
+	x.nfft = x.ntau;
 	x.nw = x.nfft / 2 + 1;
 	x.lo = o->fmin;
 	x.hi = o->fmax > 0 ? o->fmax : INFINITY;

@@ -73,7 +73,7 @@ radon_fits(const struct radon_options *o, size_t *ntau, size_t *lead)
 	if (!(lo + hi + (double)o->nt < 1 << 28))
 		return false;
 	*lead = (size_t)hi;
-	*ntau = o->nt + (size_t)lo + (size_t)hi;
+	*ntau = fft_size(o->nt + (size_t)lo + (size_t)hi);
 	return true;
 }
 
@@ -187,7 +187,7 @@ build(struct radon_plan *p, const struct radon_options *o)
 
 	if (!radon_fits(o, &p->ntau, &p->lead))
 		return -EOVERFLOW;
-	p->nfft = fft_size(p->ntau);
+	p->nfft = p->ntau;
 	p->a = weir_alloc(o->nx, sizeof *p->a);
 	p->c = weir_alloc(o->nx, sizeof *p->c);
 	p->g = weir_alloc(o->nx, sizeof *p->g);
@@ -202,6 +202,7 @@ build(struct radon_plan *p, const struct radon_options *o)
 	p->o.live = p->live;
 	p->nufft = o->method == RADON_NUFFT ||
 		   (o->method == RADON_AUTO && o->nx > SHORT_SUM && o->nq > SHORT_SUM);
+	p->exact_rhs = o->method == RADON_AUTO;
 	if (p->o.method == RADON_TIME)
 		return 0;
 	if ((err = plan_rows(p)) || (p->nufft && (err = usfft_line_plan(&p->line, o->nx, o->nq))))

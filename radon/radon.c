@@ -39,6 +39,16 @@ weigh_rows(const struct radon_plan *p, const float *m, float *to, size_t ld)
 			    m[2 * i * LANES + l] * (p->q_mute ? p->q_weight[i] : 1);
 }
 
+/* The sample at Nyquist is real in the spectrum of a real panel. */
+static void
+make_real(const struct radon_plan *p, size_t k, float *m)
+{
+	const size_t l = p->nfft / 2 - k;
+
+	for (size_t i = 0; p->nfft / 2 >= k && l < LANES && i < p->o.nq; i++)
+		m[2 * (i * LANES + l) + 1] = 0;
+}
+
 /* |d|^2 and |d - model|^2 of the block at k, over the band and the live traces. */
 static void
 add_misfit(const struct radon_plan *p, struct radon_lane_work *w, size_t k, const float *d,
@@ -94,8 +104,12 @@ lsq_all(const struct radon_plan *p, struct radon_work *w, bool model, struct rad
 	for (size_t b = p->first; b < p->last; b++) {
 		struct radon_lane_work *l = &w->lane[omp_get_thread_num()];
 		float *d = w->d + 2 * b * LANES, *m = w->m + 2 * b * LANES;
-		radon_block_adjoint(p, l, b * LANES, d, p->ld, l->m, LANES);
+		if (p->exact_rhs)
+			recurrence_adjoint(p, l, b * LANES, d, p->ld, l->m, LANES);
+		else
+			radon_block_adjoint(p, l, b * LANES, d, p->ld, l->m, LANES);
 		steps += toeplitz_solve(p->solver, l->solve, b - p->first, l->m);
+		make_real(p, b * LANES, l->m);
 		if (p->o.report)
 			add_misfit(p, l, b * LANES, d, w->part + 2 * b);
 		if (model) {

@@ -16,8 +16,8 @@
  *
  *	M(q) = sum_x D(x) exp(i w q g(x)),	D(x) = sum_q M(q) exp(-i w q g(x)).
  *
- * The time axis of a panel is longer than that of the gather: it holds every tau from which a curve meets the gather, and
- * nfft is at least that, so that nothing wraps round.
+ * The time axis of a panel is longer than that of the gather: it holds every tau from which a curve meets the gather, so
+ * that nothing wraps round, and a few more, up to a length that the FFT likes: ntau = nfft.
  *
  *	gather	[nx][nt]	float, t = first time of the gather + i dt
  *	panel	[nq][ntau]	float, tau = that first time + (i - lead) dt,	q = q0 + i dq

@@ -122,6 +122,7 @@ void
 radon_2d_model(struct radon_2d *two, const struct radon_plan *p, const float *panel,
 	       struct radon_work *w)
 {
+	usfft_clear(two->usfft);
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
 		float *row = two->rows + (size_t)omp_get_thread_num() * 2 * p->nfft;
