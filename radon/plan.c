@@ -54,12 +54,14 @@ moveouts(const struct radon_options *o, double *lo, double *hi)
 {
 	const double q[2] = {o->q0, o->q0 + (double)(o->nq - 1) * o->dq};
 
-	*lo = *hi = 0;
-	for (size_t j = 0; j < o->nx; j++)
-		for (int e = 0; e < 2; e++) {
-			*lo = fmin(*lo, q[e] * o->g[j]);
-			*hi = fmax(*hi, q[e] * o->g[j]);
-		}
+	double glo = fmin(o->glo, 0), ghi = fmax(o->ghi, 0);
+
+	for (size_t j = 0; j < o->nx; j++) {
+		glo = fmin(glo, o->g[j]);
+		ghi = fmax(ghi, o->g[j]);
+	}
+	*lo = fmin(0, fmin(fmin(q[0] * glo, q[0] * ghi), fmin(q[1] * glo, q[1] * ghi)));
+	*hi = fmax(0, fmax(fmax(q[0] * glo, q[0] * ghi), fmax(q[1] * glo, q[1] * ghi)));
 }
 
 bool

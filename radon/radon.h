@@ -62,6 +62,8 @@ struct radon_options {
 	double dt, t0;	   /* s; dt > 0; t0: the first time, which only a mute asks for */
 	double q0, dq;	   /* s; dq > 0 where nq > 1 */
 	const double *g;   /* nx of them, finite; copied */
+	double glo,
+	    ghi; /* the panel's time axis serves these g too, so that all gathers of an item have the same; 0, 0 */
 	const bool *
 	    live; /* nx; false: a dead trace, no equation of lsq and sparse; NULL: all live. Copied */
 	enum radon_mode mode;
