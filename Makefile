@@ -126,12 +126,12 @@ san:
 	t/tsan $(MAKE)
 
 FUZZ := $(patsubst t/fuzz/%.c,build/fuzz/%,$(wildcard t/fuzz/*.c))
-fuzz:
-	t/fuzz/run $(MAKE)
+fuzz: $(FUZZ)
+	t/fuzz/run
 
 build/fuzz/%: t/fuzz/%.c $(wildcard common/*.[ch])
 	@mkdir -p $(@D)
-	clang -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined $(ALL_CPPFLAGS) -o $@ $< \
+	clang -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(ALL_CPPFLAGS) -o $@ $< \
 	 $(filter-out $(TOOLS),$(wildcard common/*.c)) -fopenmp $(LIBS)
 
 # ---- upkeep -------------------------------------------------------------------------------------------------------

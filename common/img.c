@@ -63,10 +63,26 @@ img_type_named(const char *word)
 	return IMG_NONE;
 }
 
+const char *
+img_format_name(enum img_format format)
+{
+	static const char *const names[] = {
+	    [IMG_RAW] = "raw", [IMG_PNM] = "PNM", [IMG_PFM] = "PFM", [IMG_NPY] = "npy"};
+
+	return names[format];
+}
+
 bool
 img_is_float(enum img_type type)
 {
 	return types[type].floating;
+}
+
+static void
+bare_axis(struct img_axis *a, size_t n, const char *kind)
+{
+	*a = (struct img_axis){.n = n, .spacing = NAN, .min = NAN};
+	snprintf(a->kind, sizeof a->kind, "%s", kind);
 }
 
 void
@@ -74,8 +90,7 @@ img_init(struct img *x, enum img_type type, int dim, const size_t *sizes)
 {
 	*x = (struct img){.type = type, .dim = dim};
 	for (int i = 0; i < dim; i++)
-		x->axis[i] =
-		    (struct img_axis){.n = sizes[i], .spacing = NAN, .min = NAN, .kind = "domain"};
+		bare_axis(&x->axis[i], sizes[i], "domain");
 }
 
 void
@@ -234,6 +249,28 @@ is_domain(const struct img_axis *a)
 {
 	return !a->kind[0] || !strcmp(a->kind, "domain") || !strcmp(a->kind, "space") ||
 	       !strcmp(a->kind, "time");
+}
+
+void
+img_drop_axis(struct img *x, int axis)
+{
+	img_set_label(&x->axis[axis], NULL);
+	img_set_unit(&x->axis[axis], NULL);
+	if (x->dim == 1) {
+		bare_axis(&x->axis[0], 1, "domain");
+		return;
+	}
+	x->dim--;
+	memmove(&x->axis[axis], &x->axis[axis + 1], (size_t)(x->dim - axis) * sizeof *x->axis);
+}
+
+void
+img_insert_axis(struct img *x, int before, size_t n, const char *kind)
+{
+	memmove(&x->axis[before + 1], &x->axis[before],
+		(size_t)(x->dim - before) * sizeof *x->axis);
+	x->dim++;
+	bare_axis(&x->axis[before], n, kind);
 }
 
 bool

@@ -97,10 +97,16 @@ void img_set_unit(struct img_axis *a, const char *unit);
 /* maxval:= as a number in 1..65535, or 0 when the key is absent or not such a number. */
 unsigned img_maxval(const struct img *x);
 
+const char *img_format_name(enum img_format format); /* "raw", "PNM", "PFM", "npy" */
+
 bool img_is_float(enum img_type type);
 
 /* Axis 0 holds real and imaginary part. */
 bool img_is_complex(const struct img *x);
+
+/* Takes an axis out of the description (of a single one, a sample stays), and puts one in before another. */
+void img_drop_axis(struct img *x, int axis);
+void img_insert_axis(struct img *x, int before, size_t n, const char *kind);
 
 /*
  * x as pictures: sizes `x y [n]`, or `c x y [n]` when axis 0 has a kind that is not a domain (RGB-color, complex,

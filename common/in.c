@@ -279,12 +279,29 @@ raw_bytes_in(const struct raw_in *in)
 	return in->bytes;
 }
 
+bool
+raw_swapped(const struct raw_in *in)
+{
+	return in->swap;
+}
+
 uint64_t
 raw_offset(const struct raw_in *in)
 {
 	if (in->offset < 0)
 		raw_die(in, "a pipe has no offsets");
 	return (uint64_t)in->offset;
+}
+
+void
+raw_say(const struct raw_in *in, const struct img *x)
+{
+	char sizes[IMG_MAXDIM * 24] = "";
+
+	for (int i = 0; i < x->dim; i++)
+		sprintf(sizes + strlen(sizes), "%s%zu", i ? " x " : "", x->axis[i].n);
+	warn("%s: item %zu: %s, %s, %s", raw_name(in), raw_item(in), img_format_name(x->format),
+	     img_type_name(x->type), sizes);
 }
 
 void

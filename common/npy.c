@@ -50,7 +50,7 @@ static const struct {
 static int
 take_dtype(const char *s, enum img_type *type, bool *complex, bool *swap, char err[RAW_ERR])
 {
-	if (!s || (*s != '\'' && *s != '"') || !strchr("<>|=", s[1]))
+	if (!s || (*s != '\'' && *s != '"') || !s[1] || !strchr("<>|=", s[1]))
 		return fail(err, "the dtype is not a simple one");
 	for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
 		const size_t n = strlen(dtypes[i].name);

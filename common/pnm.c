@@ -56,12 +56,14 @@ struct reading {
 	char magic;
 };
 
+/* The size up to tuple_type, as libnetpbm's PAM_STRUCT_SIZE has it, which looks through a null pointer. */
 static void
 read_head(void *arg)
 {
 	struct reading *r = arg;
 
-	pnm_readpaminit(r->f, &r->pam, (int)PAM_STRUCT_SIZE(tuple_type));
+	pnm_readpaminit(r->f, &r->pam,
+			(int)(offsetof(struct pam, tuple_type) + sizeof r->pam.tuple_type));
 }
 
 static void

@@ -66,8 +66,14 @@ const char *raw_name(const struct raw_in *in);
 size_t raw_item(const struct raw_in *in);
 uint64_t raw_bytes_in(const struct raw_in *in);
 
+/* Whether the current item is written in the other byte order than this machine's; raw_read turns it. */
+bool raw_swapped(const struct raw_in *in);
+
 /* Offset of the payload of the current item in its file; dies on a pipe. */
 uint64_t raw_offset(const struct raw_in *in);
+
+/* What the current item is, in a line on stderr: for -v. */
+void raw_say(const struct raw_in *in, const struct img *x);
 
 /* Dies `prog: file: item N: reason`. */
 _Noreturn void
@@ -100,6 +106,12 @@ void raw_put(struct raw_out *out, const struct img *x);
 /* Text output (reports, point lists) through the same checked stream. */
 void raw_printf(struct raw_out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void raw_text(struct raw_out *out, const char *text, size_t n);
+
+/*
+ * raw_head and the whole payload of in's current item, of which nothing was read, a block at a time; with a progress bar
+ * unless quiet.
+ */
+void raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet);
 
 uint64_t raw_bytes_out(const struct raw_out *out);
 

@@ -46,11 +46,8 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_program program = {
-    .what = "makes test data",
-    .table = table,
-    .common = OPT_FORMAT,
-    .operands =
-	"KIND NUMBER ...\n"
+    .what =
+	"makes test data:\n\n"
 	"  constant W H V        V everywhere\n"
 	"  ramp W H              0 at the left edge to 1 at the right\n"
 	"  noise W H             white, uniform\n"
@@ -66,6 +63,9 @@ static const struct opt_program program = {
 	"noise\n"
 	"  kernels K GX GY       the shapes of those stars: a grid of KxK kernels of sum 1\n"
 	"  values SIZES V ...    an item of these sizes (3x2: two rows of three) and samples",
+    .table = table,
+    .common = OPT_FORMAT,
+    .operands = "KIND NUMBER ...",
     .max_operands = SIZE_MAX};
 
 static const struct kind {

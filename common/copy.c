@@ -1,0 +1,28 @@
+#include "common/mem.h"
+#include "common/progress.h"
+#include "common/raw.h"
+
+enum { BLOCK = 1 << 20 }; /* bytes on their way at a time */
+
+void
+raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet)
+{
+	const size_t most = BLOCK / img_type_size(x->type);
+	void *block = weir_xalloc(BLOCK, 1);
+	struct progress bar;
+	size_t count;
+
+	img_count(x, &count);
+	raw_head(out, x);
+	progress_start(&bar, quiet);
+	for (size_t done = 0; done < count;) {
+		const size_t n = count - done < most ? count - done : most;
+
+		raw_read(in, block, n);
+		raw_write(out, block, n);
+		done += n;
+		progress_step(&bar, (double)done / (double)count);
+	}
+	progress_end(&bar);
+	weir_free(block);
+}

@@ -1,0 +1,241 @@
+/* rawinfo: what items are, and the least, greatest and mean sample of each. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/progress.h"
+#include "common/raw.h"
+#include "common/sample.h"
+#include "common/stats.h"
+
+const char *const weir_prog = "rawinfo";
+
+struct args {
+	struct opt_common common;
+	bool json, skip;
+	char **path;
+	size_t npath;
+};
+
+static const struct opt table[] = {{.name = "json",
+				    .kind = OPT_FLAG,
+				    .at = offsetof(struct args, json),
+				    .help = "one JSON object a line for each item"},
+				   {.name = "skip",
+				    .kind = OPT_FLAG,
+				    .at = offsetof(struct args, skip),
+				    .help = "only the offset of each payload in its file"},
+				   {0}};
+
+static const struct opt_program program = {
+    .what = "Describes the items of a stream, and the least, greatest and mean sample of each.",
+    .table = table,
+    .operands = "[FILE ...]",
+    .max_operands = SIZE_MAX};
+
+static struct args
+parse(int argc, char **argv)
+{
+	struct args args = {0};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	if (args.json && args.skip)
+		die_usage("--json and --skip exclude each other");
+	return args;
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+enum { BLOCK = 4096 }; /* samples at a time */
+
+static struct sample_stats
+survey(struct raw_in *in, const struct img *x, bool quiet)
+{
+	char block[8 * BLOCK];
+	double v[BLOCK];
+	struct sample_stats s;
+	struct progress bar;
+	size_t count;
+
+	img_count(x, &count);
+	sample_stats_start(&s);
+	progress_start(&bar, quiet);
+	for (size_t done = 0; done < count;) {
+		const size_t n = count - done < BLOCK ? count - done : BLOCK;
+
+		raw_read(in, block, n);
+		sample_load(v, block, x->type, n);
+		sample_stats_add(&s, v, n);
+		done += n;
+		progress_step(&bar, (double)done / (double)count);
+	}
+	progress_end(&bar);
+	return s;
+}
+
+/* --- as text --------------------------------------------------------------------------------- */
+
+static const char *
+byte_order(const struct raw_in *in)
+{
+	const bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+	return little != raw_swapped(in) ? "little" : "big";
+}
+
+/* The lines of the header from type to the keys, with the byte order that the file has. */
+static void
+print_header(struct raw_out *out, const struct raw_in *in, const struct img *x)
+{
+	size_t n;
+	char *text = raw_format(x, &n);
+
+	if (!text)
+		die("no memory");
+	for (char *s = strchr(text, '\n') + 1; *s != '#'; s = strchr(s, '\n') + 1)
+		if (!strncmp(s, "endian:", 7))
+			raw_printf(out, "endian: %s\n", byte_order(in));
+		else
+			raw_text(out, s, strcspn(s, "\n") + 1);
+	free(text);
+}
+
+static void
+print_text(struct raw_out *out, const struct raw_in *in, const struct img *x,
+	   const struct sample_stats *s)
+{
+	size_t bytes;
+
+	img_bytes(x, &bytes);
+	raw_printf(out, "%s# %s: item %zu, %s, %zu bytes of samples\n",
+		   raw_item(in) > 1 ? "\n" : "", raw_name(in), raw_item(in),
+		   img_format_name(x->format), bytes);
+	print_header(out, in, x);
+	if (s->finite)
+		raw_printf(out, "min: %.9g\nmax: %.9g\nmean: %.9g\n", s->lo, s->hi,
+			   s->sum / (double)s->finite);
+	raw_printf(out, "nan: %ju\n", (uintmax_t)s->nan);
+	if (s->inf)
+		raw_printf(out, "inf: %ju\n", (uintmax_t)s->inf);
+}
+
+/* --- as JSON --------------------------------------------------------------------------------- */
+
+static void
+print_string(struct raw_out *out, const char *s)
+{
+	raw_text(out, "\"", 1);
+	for (; *s; s++)
+		if (*s == '"' || *s == '\\')
+			raw_printf(out, "\\%c", *s);
+		else if ((unsigned char)*s < ' ')
+			raw_printf(out, "\\u%04x", *s);
+		else
+			raw_text(out, s, 1);
+	raw_text(out, "\"", 1);
+}
+
+static void
+print_number(struct raw_out *out, const char *name, double v)
+{
+	if (isfinite(v))
+		raw_printf(out, ", \"%s\": %.17g", name, v);
+	else
+		raw_printf(out, ", \"%s\": null", name);
+}
+
+static void
+print_member(struct raw_out *out, const char *name, const char *value)
+{
+	raw_printf(out, ", \"%s\": ", name);
+	if (value)
+		print_string(out, value);
+	else
+		raw_printf(out, "null");
+}
+
+static void
+print_axis(struct raw_out *out, const struct img_axis *a)
+{
+	static const char *const centres[] = {
+	    [IMG_UNCENTRED] = NULL, [IMG_NODE] = "node", [IMG_CELL] = "cell"};
+
+	raw_printf(out, "{\"size\": %zu", a->n);
+	print_member(out, "kind", *a->kind ? a->kind : NULL);
+	print_member(out, "center", centres[a->centre]);
+	print_number(out, "spacing", a->spacing);
+	print_number(out, "min", a->min);
+	print_member(out, "label", a->label);
+	print_member(out, "unit", a->unit);
+	raw_printf(out, "}");
+}
+
+static void
+print_json(struct raw_out *out, const struct raw_in *in, const struct img *x,
+	   const struct sample_stats *s)
+{
+	raw_printf(out, "{\"file\": ");
+	print_string(out, raw_name(in));
+	raw_printf(out, ", \"item\": %zu, \"format\": \"%s\", \"type\": \"%s\", \"axes\": [",
+		   raw_item(in), img_format_name(x->format), img_type_name(x->type));
+	for (int i = 0; i < x->dim; i++) {
+		raw_printf(out, i ? ", " : "");
+		print_axis(out, &x->axis[i]);
+	}
+	raw_printf(out, "], \"endian\": \"%s\", \"keys\": [", byte_order(in));
+	for (size_t i = 0; i < x->nkey; i++) {
+		raw_printf(out, i ? ", [" : "[");
+		print_string(out, x->key[i].name);
+		raw_printf(out, ", ");
+		print_string(out, x->key[i].value);
+		raw_printf(out, "]");
+	}
+	raw_printf(out, "]");
+	print_number(out, "min", s->lo);
+	print_number(out, "max", s->hi);
+	print_number(out, "mean", s->sum / (double)s->finite);
+	raw_printf(out, ", \"nan\": %ju, \"inf\": %ju}\n", (uintmax_t)s->nan, (uintmax_t)s->inf);
+}
+
+/* --------------------------------------------------------------------------------------------- */
+
+static void
+describe(const struct args *args, struct raw_in *in, struct raw_out *out, struct stats *st)
+{
+	struct sample_stats s;
+	struct img x;
+
+	for (; raw_next(in, &x); st->items++) {
+		if (args->common.verbose)
+			raw_say(in, &x);
+		if (args->skip) {
+			raw_printf(out, "%ju\n", (uintmax_t)raw_offset(in));
+		} else {
+			s = survey(in, &x, args->common.quiet);
+			(args->json ? print_json : print_text)(out, in, &x, &s);
+		}
+		img_free(&x);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	struct args args = parse(argc, argv);
+	struct raw_out *out = raw_create_text(args.common.out);
+	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
+	struct stats st;
+
+	stats_start(&st);
+	describe(&args, in, out, &st);
+	st.bytes_in = raw_bytes_in(in);
+	st.bytes_out = raw_bytes_out(out);
+	raw_close(in);
+	raw_finish(out);
+	stats_print(&st, &args.common);
+	return 0;
+}

@@ -1,0 +1,17 @@
+/* The order of visits: which tile is next, and which bands or slices run at the same time. See tile.h. */
+#ifndef MORPHREC_ENGINE_H
+#define MORPHREC_ENGINE_H
+
+#include "morphrec/morphrec.h"
+#include "morphrec/tile.h"
+
+struct engine;
+
+/* NULL: no memory. */
+struct engine *engine_new(const struct morphrec_problem *what);
+void engine_free(struct engine *e);
+
+/* J, clipped as p->clip says, becomes the fixpoint. Adds to p->figures. */
+void engine_run(struct engine *e, struct morphrec_plan *p, void *J, const void *I);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * All types are reconstructed as unsigned integers, their keys, in the order of the values; erosion is the complement:
+ *
+ *	unsigned	v
+ *	signed		v with its sign bit flipped
+ *	float		negative: all bits flipped; else the sign bit; -0 is 0; NaN has key 0, below -inf
+ *
+ * and, for erosion, all bits flipped after that, NaN again becoming 0. A key of 0 can raise nothing: pixels outside the
+ * picture have it, and walls.
+ */
+#ifndef MORPHREC_KEYS_H
+#define MORPHREC_KEYS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct key_map {
+	uint64_t
+	    flip; /* xor, before the complement of erosion for a float, all there is for an integer */
+	bool real;
+};
+
+/* key8_in(v, map) ... key64_out(k, map), of the sample's bits as an unsigned number. */
+#define INTEGER(U, bits)                                         \
+	static inline U key##bits##_in(U v, struct key_map map)  \
+	{                                                        \
+		return (U)(v ^ map.flip);                        \
+	}                                                        \
+	static inline U key##bits##_out(U k, struct key_map map) \
+	{                                                        \
+		return (U)(k ^ map.flip);                        \
+	}
+
+INTEGER(uint8_t, 8)
+INTEGER(uint16_t, 16)
+
+/* inf: the bits of infinity; what is above them without the sign is NaN. */
+#define INTEGER_OR_REAL(U, bits, top, inf)                                             \
+	static inline U key##bits##_in(U v, struct key_map map)                        \
+	{                                                                              \
+		const U flip = (U)map.flip, u = v == (top) ? 0 : v;                    \
+		if (!map.real)                                                         \
+			return v ^ flip;                                               \
+		return (v & ~(top)) > (inf) ? 0 : (u & (top) ? ~u : u | (top)) ^ flip; \
+	}                                                                              \
+	static inline U key##bits##_out(U k, struct key_map map)                       \
+	{                                                                              \
+		const U u = k ^ (U)map.flip;                                           \
+		if (!map.real)                                                         \
+			return u;                                                      \
+		return u & (top) ? u ^ (top) : ~u;                                     \
+	}
+
+INTEGER_OR_REAL(uint32_t, 32, UINT32_C(1) << 31, UINT32_C(0x7f800000))
+INTEGER_OR_REAL(uint64_t, 64, UINT64_C(1) << 63, UINT64_C(0x7ff0000000000000))
+#undef INTEGER
+#undef INTEGER_OR_REAL
+
+#endif

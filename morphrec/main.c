@@ -1,0 +1,322 @@
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/par.h"
+#include "common/raw.h"
+#include "common/stats.h"
+#include "morphrec/morphrec.h"
+#include "morphrec/spool.h"
+
+const char *const weir_prog = "morphrec";
+
+struct args {
+	struct opt_common common;
+	const char *mask;
+	struct morphrec_operator o;
+	int flag_op; /* an operator without an argument: an enum morphrec_op */
+	double hmax, hmin, hdome;
+	size_t open, close;
+	const char *hysteresis;
+	bool has_hmax, has_hmin, has_hdome, has_open, has_close;
+	int conn;
+	bool erode, strict;
+	int nan, method; /* nan: 0 error, 1 barrier: a wall */
+	size_t max_mem;
+};
+
+#define AT(member) offsetof(struct args, member)
+
+static const struct opt table[] = {
+    {'m', "mask", OPT_STR, AT(mask), "FILE", "the mask; the marker is the input"},
+    {0, "hmax", OPT_ABOVE, AT(hmax), "H", "flatten maxima that rise less than H",
+     .seen = AT(has_hmax)},
+    {0, "hmin", OPT_ABOVE, AT(hmin), "H", "flatten minima that sink less than H",
+     .seen = AT(has_hmin)},
+    {0, "hdome", OPT_ABOVE, AT(hdome), "H", "the domes, of height up to H, that --hmax takes off",
+     .seen = AT(has_hdome)},
+    {0, "fill-holes", OPT_SET, AT(flag_op), NULL,
+     "raise what the frame of the picture does not reach", .value = MORPHREC_FILL_HOLES},
+    {0, "clear-border", OPT_SET, AT(flag_op), NULL, "take off what is connected to the frame",
+     .value = MORPHREC_CLEAR_BORDER},
+    {0, "regmax", OPT_SET, AT(flag_op), NULL, "the regional maxima, as a two-valued picture",
+     .value = MORPHREC_REGMAX},
+    {0, "regmin", OPT_SET, AT(flag_op), NULL, "the regional minima, as a two-valued picture",
+     .value = MORPHREC_REGMIN},
+    {0, "open", OPT_SIZE, AT(open), "R", "opening by reconstruction, by a square of side 2R+1",
+     .lo = 1, .hi = 1e9, .seen = AT(has_open)},
+    {0, "close", OPT_SIZE, AT(close), "R", "closing by reconstruction, by a square of side 2R+1",
+     .lo = 1, .hi = 1e9, .seen = AT(has_close)},
+    {0, "hysteresis", OPT_STR, AT(hysteresis), "LO,HI",
+     "pixels of LO or more that are connected to one of HI or more"},
+    {'c', "connectivity", OPT_INT, AT(conn), "N", "neighbours: 4 or 8 (8), in a volume 6, 18 or 26",
+     .lo = 4, .hi = 26},
+    {'e', "erode", OPT_FLAG, AT(erode), NULL, "with -m: reconstruct by erosion"},
+    {0, "strict", OPT_FLAG, AT(strict), NULL, "a marker beyond the mask is an error, not clipped"},
+    {0, "nan", OPT_WORD, AT(nan), "HOW", "NaN samples: error or barrier (error)",
+     .words = "error|barrier"},
+    {0, "method", OPT_WORD, AT(method), "NAME", "tile, queue, heap or scan (tile)",
+     .words = "tile|queue|heap|scan"},
+    {0, "max-mem", OPT_SIZE, AT(max_mem), "BYTES",
+     "with -m: keep the marker in a file, work in bands", .lo = 1, .hi = 1e18},
+    {0}};
+
+static const struct opt_program program = {
+    .what = "Grayscale morphological reconstruction, and the operators made of it.",
+    .table = table,
+    .common = OPT_THREADS | OPT_FORMAT,
+    .operands = "[FILE ...]",
+    .max_operands = SIZE_MAX};
+
+/* The one operator that was asked for. */
+static void
+choose(struct args *a)
+{
+	const struct {
+		bool given;
+		enum morphrec_op op;
+	} all[] = {{a->has_hmax, MORPHREC_HMAX},
+		   {a->has_hmin, MORPHREC_HMIN},
+		   {a->has_hdome, MORPHREC_HDOME},
+		   {a->has_open, MORPHREC_OPEN},
+		   {a->has_close, MORPHREC_CLOSE},
+		   {a->hysteresis != NULL, MORPHREC_HYSTERESIS},
+		   {a->flag_op != MORPHREC_NONE, (enum morphrec_op)a->flag_op}};
+	int n = a->mask != NULL;
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		n += all[i].given;
+		a->o.op = all[i].given ? all[i].op : a->o.op;
+	}
+	if (n != 1)
+		die_usage("%s: give a mask (-m) or one operator",
+			  n ? "several operations" : "nothing to do");
+	a->o.h = a->has_hmax ? a->hmax : a->has_hmin ? a->hmin : a->hdome;
+	a->o.r = a->has_open ? a->open : a->close;
+}
+
+static struct args
+parse(int argc, char **argv, char ***path, size_t *npath)
+{
+	struct args a = {.conn = 8};
+
+	opt_parse(&program, argc, argv, &a, path, npath);
+	choose(&a);
+	if (a.conn != 4 && a.conn != 8 && a.conn != 6 && a.conn != 18 && a.conn != 26)
+		die_usage("--connectivity: %d is not one of 4, 8, 6, 18, 26", a.conn);
+	if (a.erode && !a.mask)
+		die_usage("--erode: goes with a mask (-m) only");
+	if (a.max_mem && (!a.mask || a.method != MORPHREC_TILE))
+		die_usage("--max-mem: goes with a mask (-m) and the method tile only");
+	if (a.hysteresis) {
+		double v[2];
+		opt_reals("--hysteresis", a.hysteresis, ',', v, 2);
+		if (v[0] > v[1])
+			die_usage("--hysteresis: %s: LO is above HI", a.hysteresis);
+		a.o.lo = v[0];
+		a.o.hi = v[1];
+	}
+	if (a.max_mem && !a.common.max_bytes)
+		a.common.max_bytes = SIZE_MAX;
+	return a;
+}
+
+/* The shape of an item, and what it cannot be. */
+static struct morphrec_problem
+problem_of(const struct raw_in *in, const struct img *x, const struct args *a)
+{
+	struct img_picture p;
+
+	if (!img_picture(x, &p))
+		raw_die(in, "%d axes: not a picture, nor a stack of pictures", x->dim);
+	if (p.c > 1)
+		raw_die(in, "%zu planes: reconstruct one plane at a time", p.c);
+	return (struct morphrec_problem){.type = x->type,
+					 .w = p.w,
+					 .h = p.h,
+					 .d = p.n,
+					 .conn = a->conn,
+					 .erode = a->mask ? a->erode : morphrec_op_erodes(a->o.op),
+					 .method = (enum morphrec_method)a->method,
+					 .threads = par_threads(a->common.threads),
+					 .max_mem = a->max_mem};
+}
+
+/* The operator with its figures in range for items of x's type. */
+static struct morphrec_operator
+operator_for(const struct raw_in *in, const struct img *x, const struct args *a)
+{
+	struct morphrec_operator o = a->o;
+	double lo, hi;
+
+	morphrec_range(x->type, &lo, &hi);
+	o.top = img_is_float(x->type) ? 1 : img_maxval(x) ? img_maxval(x) : hi;
+	if (!img_is_float(x->type) && o.h != floor(o.h))
+		raw_die(in, "H is %g: the samples are integers, so H is one too", o.h);
+	if (o.op == MORPHREC_HYSTERESIS && o.hi > hi)
+		raw_die(in, "HI is %g, above all samples of type %s", o.hi, img_type_name(x->type));
+	return o;
+}
+
+/* Dies unless the mask is of the marker's shape, type and maxval. */
+static void
+match(const struct raw_in *in, const struct img *x, const struct img *mask, const char *name)
+{
+	struct img_picture p, q;
+
+	if (!img_picture(x, &p) || !img_picture(mask, &q))
+		die("%s: not a picture, nor a stack of pictures", name);
+	if (p.c != q.c || p.w != q.w || p.h != q.h || p.n != q.n)
+		raw_die(in,
+			"the marker is %zux%zux%zux%zu (planes, width, height, count), the mask %s "
+			"%zux%zux%zux%zu",
+			p.c, p.w, p.h, p.n, name, q.c, q.w, q.h, q.n);
+	if (x->type != mask->type)
+		raw_die(in, "the marker is of type %s, the mask %s of type %s",
+			img_type_name(x->type), name, img_type_name(mask->type));
+	if (img_maxval(x) && img_maxval(mask) && img_maxval(x) != img_maxval(mask))
+		raw_die(in, "the marker has maxval %u, the mask %s %u", img_maxval(x), name,
+			img_maxval(mask));
+}
+
+/* Clips, refuses what is to be refused, reconstructs: J under I. */
+static void
+reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args *a, void *J,
+	    void *I)
+{
+	const struct morphrec_clip *c = &p->clip;
+	const size_t w = p->what.w, h = p->what.h;
+
+	morphrec_clip(p, J, I);
+	if (c->nan && a->nan == 0)
+		raw_die(in, "%llu samples are NaN, the first at x %zu, y %zu, slice %zu; see --nan",
+			(unsigned long long)c->nan, (size_t)c->first_nan % w,
+			(size_t)c->first_nan / w % h, (size_t)c->first_nan / w / h);
+	if (c->above && a->strict)
+		raw_die(in,
+			"%llu markers are beyond the mask, the first at x %zu, y %zu, slice %zu",
+			(unsigned long long)c->above, (size_t)c->first_above % w,
+			(size_t)c->first_above / w % h, (size_t)c->first_above / w / h);
+	if (c->above && a->mask && a->common.verbose)
+		warn("%s: %llu markers beyond the mask were clipped", raw_name(in),
+		     (unsigned long long)c->above);
+	if (morphrec_run(p, J, I))
+		raw_die(in, "no memory for the queue of pixels");
+}
+
+enum { PIECE = 1 << 24 }; /* bytes that go between a file and a spooled array at a time */
+
+/* The payload of x into a temporary file. */
+static void
+spool(struct raw_in *in, struct img *x)
+{
+	const size_t size = img_type_size(x->type);
+	struct spool_pages pages;
+
+	if (!img_bytes(x, &x->mapped) || !(x->map = x->data = spool_map(x->mapped)))
+		raw_die(in, "no temporary file for %zu bytes: %s", x->mapped, strerror(errno));
+	pages = (struct spool_pages){.J = x->data};
+	for (size_t at = 0; at < x->mapped; at += PIECE) {
+		const size_t n = x->mapped - at < PIECE ? x->mapped - at : PIECE;
+		raw_read(in, pages.J + at, n / size);
+		spool_done(&pages, at, n);
+	}
+}
+
+/* raw_put, a piece at a time. */
+static void
+unspool(struct raw_out *out, const struct img *x)
+{
+	const size_t size = img_type_size(x->type);
+	struct spool_pages pages = {.J = x->data};
+
+	raw_head(out, x);
+	for (size_t at = 0; at < x->mapped; at += PIECE) {
+		const size_t n = x->mapped - at < PIECE ? x->mapped - at : PIECE;
+		raw_write(out, pages.J + at, n / size);
+		spool_done(&pages, at, n);
+	}
+}
+
+/* One item x, its header read: x becomes the result. */
+static void
+item(struct raw_in *in, struct img *x, struct img *mask, const struct args *a, struct stats *st,
+     struct morphrec_figures *f)
+{
+	struct morphrec_problem what = problem_of(in, x, a);
+	struct spool_pages pages;
+	struct morphrec_plan p;
+	struct img marker;
+
+	if (mask)
+		match(in, x, mask, a->mask);
+	(a->max_mem ? spool : raw_map)(in, x);
+	if (a->max_mem) {
+		pages = (struct spool_pages){x->data, mask->map ? mask->data : NULL};
+		what.done = spool_done;
+		what.done_with = &pages;
+	}
+	stats_lap(st, STATS_READ);
+	const char *why = morphrec_plan(&p, &what);
+	if (why)
+		raw_die(in, "%s", why);
+	stats_lap(st, STATS_PLAN);
+	if (mask) {
+		reconstruct(in, &p, a, x->data, mask->data);
+	} else {
+		const struct morphrec_operator o = operator_for(in, x, a);
+		img_copy_head(&marker, x);
+		if (img_alloc(&marker) || morphrec_marker(&what, &o, marker.data, x->data))
+			raw_die(in, "no memory for the marker");
+		reconstruct(in, &p, a, marker.data, x->data);
+		morphrec_finish(&what, &o, marker.data, x->data);
+		img_free(x);
+		*x = marker;
+	}
+	f->tiles += p.figures.tiles;
+	f->visits += p.figures.visits;
+	f->floods += p.figures.floods;
+	morphrec_free(&p);
+	stats_lap(st, STATS_COMPUTE);
+}
+
+int
+main(int argc, char **argv)
+{
+	char **path;
+	size_t npath;
+	const struct args a = parse(argc, argv, &path, &npath);
+	struct morphrec_figures f = {0};
+	struct img x, mask = {0};
+	struct stats st;
+
+	warn_quiet(a.common.quiet);
+	stats_start(&st);
+	st.threads = par_threads(a.common.threads);
+	if (a.mask)
+		raw_load_file(a.mask, a.common.max_bytes, true, &mask);
+	struct raw_in *in = raw_open(path, npath, a.common.max_bytes);
+	struct raw_out *out = raw_create(a.common.out, (enum raw_as)a.common.as);
+	while (raw_next(in, &x)) {
+		item(in, &x, a.mask ? &mask : NULL, &a, &st, &f);
+		opt_add_history(&x, &a.common);
+		(a.max_mem ? unspool : raw_put)(out, &x);
+		img_free(&x);
+		st.items++;
+		stats_lap(&st, STATS_WRITE);
+	}
+	st.bytes_in = raw_bytes_in(in);
+	st.bytes_out = raw_bytes_out(out);
+	raw_close(in);
+	raw_finish(out);
+	img_free(&mask);
+	stats_add(&st, "tiles", "%zu", f.tiles);
+	stats_add(&st, "visits", "%zu", f.visits);
+	stats_add(&st, "floods", "%zu", f.floods);
+	stats_print(&st, &a.common);
+	return 0;
+}

@@ -1,0 +1,74 @@
+#include <string.h>
+
+#include "morphrec/engine.h"
+#include "morphrec/morphrec.h"
+#include "morphrec/serial.h"
+
+struct key_map
+morphrec_keys(const struct morphrec_problem *what)
+{
+	const struct key_map map = {.real = img_is_float(what->type)};
+	const bool is_signed =
+	    what->type == IMG_I8 || what->type == IMG_I16 || what->type == IMG_I32;
+	const unsigned bits = 8 * (unsigned)img_type_size(what->type);
+	const uint64_t all = UINT64_MAX >> (64 - bits), top = UINT64_C(1) << (bits - 1);
+
+	return (struct key_map){.flip = (is_signed ? top : 0) ^ (what->erode ? all : 0),
+				.real = map.real};
+}
+
+static const char *
+refusal(const struct morphrec_problem *what)
+{
+	if (what->type == IMG_I64 || what->type == IMG_U64 || !img_type_size(what->type))
+		return "64-bit integers are not reconstructed: the types are 8, 16 and 32-bit "
+		       "integers, "
+		       "float and double";
+	switch (what->conn) {
+	case 4:
+	case 8:
+	case 6:
+	case 18:
+	case 26:
+		return NULL;
+	default:
+		return "the connectivity is 4 or 8, or 6, 18 or 26 in a volume";
+	}
+}
+
+const char *
+morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what)
+{
+	const char *why = refusal(what);
+
+	memset(p, 0, sizeof *p);
+	if (why)
+		return why;
+	p->what = *what;
+	if (what->method == MORPHREC_TILE)
+		p->engine = engine_new(what);
+	else
+		p->serial = serial_new(what);
+	if (!p->engine && !p->serial) {
+		memset(p, 0, sizeof *p);
+		return "no memory for the reconstruction";
+	}
+	return NULL;
+}
+
+int
+morphrec_run(struct morphrec_plan *p, void *J, const void *I)
+{
+	if (p->what.method != MORPHREC_TILE)
+		return serial_run(p->serial, p, J, I);
+	engine_run(p->engine, p, J, I);
+	return 0;
+}
+
+void
+morphrec_free(struct morphrec_plan *p)
+{
+	engine_free(p->engine);
+	serial_free(p->serial);
+	memset(p, 0, sizeof *p);
+}

@@ -1,0 +1,294 @@
+/* Operators that are a reconstruction: what comes before it, and after. Sample by sample, in keys (keys.h). */
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/simd.h"
+#include "morphrec/morphrec.h"
+#include "morphrec/value.h"
+
+/* What the loops over samples need: in keys, but for yes and no. */
+struct point {
+	struct key_map map;
+	uint64_t h, floor, lo, hi, yes, no, most;
+};
+
+#define T	uint8_t
+#define IN	key8_in
+#define OUT	key8_out
+#define N(name) name##8
+#include "morphrec/ops.h"
+
+#define T	uint16_t
+#define IN	key16_in
+#define OUT	key16_out
+#define N(name) name##16
+#include "morphrec/ops.h"
+
+#define T	uint32_t
+#define IN	key32_in
+#define OUT	key32_out
+#define N(name) name##32
+#include "morphrec/ops.h"
+
+#define T	uint64_t
+#define IN	key64_in
+#define OUT	key64_out
+#define N(name) name##64
+#include "morphrec/ops.h"
+
+/* The loops by log2 of the size of an element. */
+typedef void loop(void *J, void *f, size_t n, const struct point *p);
+static loop *const lower[] = {lower8, lower16, lower32, lower64},
+		   *const threshold[] = {threshold8, threshold16, threshold32, threshold64},
+		   *const subtract[] = {subtract8, subtract16, subtract32, subtract64},
+		   *const below[] = {below8, below16, below32, below64};
+static void (*const erode_line[])(void *line, size_t n, size_t step, size_t r, struct key_map map,
+				  void *scratch) = {erode_line8, erode_line16, erode_line32,
+						    erode_line64};
+
+static int
+log_size(enum img_type type)
+{
+	return __builtin_ctzll(img_type_size(type));
+}
+
+bool
+morphrec_op_erodes(enum morphrec_op op)
+{
+	return op == MORPHREC_HMIN || op == MORPHREC_FILL_HOLES || op == MORPHREC_REGMIN ||
+	       op == MORPHREC_CLOSE;
+}
+
+void
+morphrec_range(enum img_type type, double *lo, double *hi)
+{
+	const double bits = 8 * (double)img_type_size(type);
+
+	if (img_is_float(type)) {
+		*hi = INFINITY;
+		*lo = -INFINITY;
+	} else if (type == IMG_I8 || type == IMG_I16 || type == IMG_I32) {
+		*hi = exp2(bits - 1) - 1;
+		*lo = -exp2(bits - 1);
+	} else {
+		*hi = exp2(bits) - 1;
+		*lo = 0;
+	}
+}
+
+/* The bits of the sample of that value, as the type's unsigned twin. */
+static uint64_t
+bits_of(enum img_type type, double v)
+{
+	uint64_t b = 0;
+
+	value_set(type, &b, 0, v);
+	return b;
+}
+
+static uint64_t
+key_of(const struct morphrec_problem *what, double v)
+{
+	const struct key_map map = morphrec_keys(what);
+	const uint64_t b = bits_of(what->type, v);
+
+	switch (img_type_size(what->type)) {
+	case 1:
+		return key8_in((uint8_t)b, map);
+	case 2:
+		return key16_in((uint16_t)b, map);
+	case 4:
+		return key32_in((uint32_t)b, map);
+	default:
+		return key64_in(b, map);
+	}
+}
+
+/* The smallest value of the type that is >= v, as a key. The largest of the type must be. */
+static uint64_t
+key_above(const struct morphrec_problem *what, double v)
+{
+	double lo, hi;
+
+	morphrec_range(what->type, &lo, &hi);
+	v = v > lo ? v : lo;
+	if (what->type == IMG_F32 && (double)(float)v < v)
+		v = (double)nextafterf((float)v, INFINITY);
+	return key_of(what, img_is_float(what->type) ? v : ceil(v));
+}
+
+/* Floats: f - h, or f + h. */
+static WEIR_CLONES void
+shift_f32(float *restrict J, const float *restrict f, size_t n, float h)
+{
+	for (size_t i = 0; i < n; i++)
+		J[i] = f[i] - h;
+}
+
+static WEIR_CLONES void
+shift_f64(double *restrict J, const double *restrict f, size_t n, double h)
+{
+	for (size_t i = 0; i < n; i++)
+		J[i] = f[i] - h;
+}
+
+/* Floats: f - J; what no marker reached (-inf, behind walls) loses nothing. */
+static void
+difference(enum img_type type, void *J, const void *f, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const double v = value_get(type, f, i), j = value_get(type, J, i);
+		value_set(type, J, i, v == j ? 0 : j == -INFINITY ? v : v - j);
+	}
+}
+
+/* J = fill but on the frame of the picture, or of the volume, where it is f. */
+static void
+frame(const struct morphrec_problem *a, void *J, const void *f, double fill)
+{
+	const size_t size = img_type_size(a->type), row = a->w * size;
+	const char *filled = NULL; /* a row to copy from */
+
+	for (size_t z = 0, i = 0; z < a->d; z++)
+		for (size_t y = 0; y < a->h; y++, i++) {
+			char *to = (char *)J + i * row;
+			const char *from = (const char *)f + i * row;
+			const bool edge =
+			    y == 0 || y + 1 == a->h || (a->conn > 8 && (z == 0 || z + 1 == a->d));
+			if (edge) {
+				memcpy(to, from, row);
+				continue;
+			}
+			for (size_t x = 1; !filled && x + 1 < a->w; x++)
+				value_set(a->type, to, x, fill);
+			if (filled && a->w > 2)
+				memcpy(to + size, filled + size, row - 2 * size);
+			filled = to;
+			memcpy(to, from, size);
+			memcpy(to + row - size, from + row - size, size);
+		}
+}
+
+/* J = f eroded by a square of side 2r + 1, in a volume by a cube; pixels outside do not count. */
+static int
+erode(const struct morphrec_problem *a, void *J, const void *f, size_t r)
+{
+	const struct key_map map = morphrec_keys(a);
+	const size_t size = img_type_size(a->type), slice = a->w * a->h;
+	const int l = log_size(a->type);
+	size_t longest = a->w > a->h ? a->w : a->h;
+	char *to = J;
+
+	longest = a->conn > 8 && a->d > longest ? a->d : longest;
+	r = r < longest ? r : longest;
+	void *scratch = weir_alloc(2 * (longest + 2 * r), size);
+	if (!scratch)
+		return -ENOMEM;
+	memcpy(J, f, slice * a->d * size);
+	for (size_t i = 0; i < a->h * a->d; i++)
+		erode_line[l](to + i * a->w * size, a->w, 1, r, map, scratch);
+	for (size_t i = 0; i < a->w * a->d; i++)
+		erode_line[l](to + (i / a->w * slice + i % a->w) * size, a->h, a->w, r, map,
+			      scratch);
+	for (size_t i = 0; a->conn > 8 && i < slice; i++)
+		erode_line[l](to + i * size, a->d, slice, r, map, scratch);
+	weir_free(scratch);
+	return 0;
+}
+
+/* What the operator's loops need. */
+static struct point
+point_of(const struct morphrec_problem *a, const struct morphrec_operator *o)
+{
+	struct point p = {.map = morphrec_keys(a), .h = 1};
+	double lo, hi;
+
+	morphrec_range(a->type, &lo, &hi);
+	p.floor = key_of(a, a->erode ? hi : lo);
+	p.yes = bits_of(a->type, o->top);
+	p.no = bits_of(a->type, 0);
+	p.most = (uint64_t)(img_is_float(a->type) ? 0 : hi);
+	switch (o->op) {
+	case MORPHREC_HYSTERESIS:
+		p.lo = key_above(a, o->lo);
+		p.hi = key_above(a, o->hi);
+		break;
+	case MORPHREC_HMAX:
+	case MORPHREC_HDOME:
+	case MORPHREC_HMIN:
+		p.h = (uint64_t)(img_is_float(a->type) ? 0 : o->h < hi - lo ? o->h : hi - lo);
+		p.floor = key_of(a, a->erode ? o->top : lo);
+		break;
+	default:
+		break;
+	}
+	return p;
+}
+
+int
+morphrec_marker(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J,
+		void *f)
+{
+	const struct point p = point_of(a, o);
+	const size_t n = a->w * a->h * a->d;
+	const int l = log_size(a->type);
+	double lo, hi, h = o->h < FLT_MAX || a->type == IMG_F64 ? o->h : FLT_MAX;
+
+	morphrec_range(a->type, &lo, &hi);
+	h = a->erode ? -h : h;
+	switch (o->op) {
+	case MORPHREC_HMAX:
+	case MORPHREC_HDOME:
+	case MORPHREC_HMIN:
+		if (a->type == IMG_F32)
+			shift_f32(J, f, n, (float)h);
+		else if (a->type == IMG_F64)
+			shift_f64(J, f, n, h);
+		else
+			lower[l](J, f, n, &p);
+		return 0;
+	case MORPHREC_FILL_HOLES:
+		frame(a, J, f, img_is_float(a->type) ? hi : o->top);
+		return 0;
+	case MORPHREC_CLEAR_BORDER:
+		frame(a, J, f, lo);
+		return 0;
+	case MORPHREC_REGMAX:
+	case MORPHREC_REGMIN:
+		lower[l](J, f, n, &p);
+		return 0;
+	case MORPHREC_OPEN:
+	case MORPHREC_CLOSE:
+		return erode(a, J, f, o->r);
+	case MORPHREC_HYSTERESIS:
+		threshold[l](J, f, n, &p);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+void
+morphrec_finish(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J,
+		void *f)
+{
+	const struct point p = point_of(a, o);
+	const size_t size = img_type_size(a->type),
+		     pieces = a->conn > 8 ? 1 : a->d, /* each has its own extrema */
+	    n = a->w * a->h * a->d / pieces;
+
+	for (size_t i = 0; i < pieces; i++) {
+		void *j = (char *)J + i * n * size, *g = (char *)f + i * n * size;
+		if (o->op == MORPHREC_REGMAX || o->op == MORPHREC_REGMIN)
+			below[log_size(a->type)](j, g, n, &p);
+		else if (o->op != MORPHREC_HDOME && o->op != MORPHREC_CLEAR_BORDER)
+			return;
+		else if (img_is_float(a->type))
+			difference(a->type, j, g, n);
+		else
+			subtract[log_size(a->type)](j, g, n, &p);
+	}
+}

@@ -1,0 +1,230 @@
+#include <errno.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "morphrec/serial.h"
+
+/* Whether the key of J at p rises from its neighbours at to[0..n). */
+static inline bool
+pull(const struct serial *s, size_t p, const ptrdiff_t *to, int sign)
+{
+	uint64_t v = s->J[p];
+
+	for (int k = 0; k < s->n; k++) {
+		const uint64_t u = s->J[p + (size_t)(sign * to[k])];
+		v = u > v ? u : v;
+	}
+	v = v < s->I[p] ? v : s->I[p];
+	const bool rises = v > s->J[p];
+	s->J[p] = v;
+	return rises;
+}
+
+int
+serial_scan(struct serial *s)
+{
+	const size_t first = s->d > 1 ? s->w * s->h : 0, end = s->w * s->h * s->d - first;
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (size_t p = first + s->w + 1; p < end - s->w - 1; p++)
+			changed |= pull(s, p, s->before, 1);
+		for (size_t p = end - s->w - 1; p-- > first + s->w + 1;)
+			changed |= pull(s, p, s->before, -1);
+	}
+	return 0;
+}
+
+/* A ring of pixels; its capacity is a power of two. */
+struct fifo {
+	size_t *v, cap, head, n;
+};
+
+static int
+fifo_put(struct fifo *f, size_t p)
+{
+	if (f->n == f->cap) {
+		const size_t cap = f->cap ? 2 * f->cap : 1 << 12;
+		size_t *v = weir_alloc(cap, sizeof *v);
+		if (!v)
+			return -ENOMEM;
+		for (size_t i = 0; i < f->n; i++)
+			v[i] = f->v[(f->head + i) & (f->cap - 1)];
+		weir_free(f->v);
+		*f = (struct fifo){.v = v, .cap = cap, .n = f->n};
+	}
+	f->v[(f->head + f->n++) & (f->cap - 1)] = p;
+	return 0;
+}
+
+static size_t
+fifo_take(struct fifo *f)
+{
+	const size_t p = f->v[f->head];
+
+	f->head = (f->head + 1) & (f->cap - 1);
+	f->n--;
+	return p;
+}
+
+/* Vincent: a scan each way; pixels that could still raise one after them start the queue. */
+int
+serial_queue(struct serial *s)
+{
+	const size_t first = s->d > 1 ? s->w * s->h : 0, end = s->w * s->h * s->d - first;
+	struct fifo f = {0};
+	int err = 0;
+
+	for (size_t p = first + s->w + 1; p < end - s->w - 1; p++)
+		pull(s, p, s->before, 1);
+	for (size_t p = end - s->w - 1; !err && p-- > first + s->w + 1;) {
+		bool owes = false;
+		pull(s, p, s->before, -1);
+		for (int k = 0; k < s->n; k++) {
+			const size_t q = p - (size_t)s->before[k];
+			owes |= s->J[q] < s->J[p] && s->J[q] < s->I[q];
+		}
+		err = owes ? fifo_put(&f, p) : 0;
+	}
+	while (!err && f.n) {
+		const size_t p = fifo_take(&f);
+		for (int k = 0; !err && k < 2 * s->n; k++) {
+			const size_t q = p + (size_t)s->to[k];
+			if (s->J[q] >= s->J[p] || s->J[q] == s->I[q])
+				continue;
+			s->J[q] = s->J[p] < s->I[q] ? s->J[p] : s->I[q];
+			err = fifo_put(&f, q);
+		}
+	}
+	weir_free(f.v);
+	return err;
+}
+
+/* --- pieces ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t
+key_get(size_t size, const void *a, size_t i, struct key_map map)
+{
+	switch (size) {
+	case 1:
+		return key8_in(((const uint8_t *)a)[i], map);
+	case 2:
+		return key16_in(((const uint16_t *)a)[i], map);
+	case 4:
+		return key32_in(((const uint32_t *)a)[i], map);
+	default:
+		return key64_in(((const uint64_t *)a)[i], map);
+	}
+}
+
+static void
+key_put(size_t size, void *a, size_t i, uint64_t k, struct key_map map)
+{
+	switch (size) {
+	case 1:
+		((uint8_t *)a)[i] = key8_out((uint8_t)k, map);
+		break;
+	case 2:
+		((uint16_t *)a)[i] = key16_out((uint16_t)k, map);
+		break;
+	case 4:
+		((uint32_t *)a)[i] = key32_out((uint32_t)k, map);
+		break;
+	default:
+		((uint64_t *)a)[i] = key64_out(k, map);
+	}
+}
+
+static int
+run_piece(struct serial *s, struct morphrec_plan *p, void *J, const void *I, size_t at)
+{
+	const struct morphrec_problem *a = &p->what;
+	const struct key_map map = morphrec_keys(a);
+	const size_t size = img_type_size(a->type), frame = s->d > 1;
+	int err;
+
+	for (size_t z = frame; z < s->d - frame; z++)
+		for (size_t y = 1; y < s->h - 1; y++)
+			for (size_t x = 1; x < s->w - 1; x++) {
+				const size_t q = (z * s->h + y) * s->w + x,
+					     i = at + ((z - frame) * a->h + y - 1) * a->w + x - 1;
+				s->J[q] = key_get(size, J, i, map);
+				s->I[q] = key_get(size, I, i, map);
+			}
+	err = a->method == MORPHREC_SCAN    ? serial_scan(s)
+	      : a->method == MORPHREC_QUEUE ? serial_queue(s)
+					    : serial_heap(s, a->threads);
+	for (size_t z = frame; !err && z < s->d - frame; z++)
+		for (size_t y = 1; y < s->h - 1; y++)
+			for (size_t x = 1; x < s->w - 1; x++)
+				key_put(size, J, at + ((z - frame) * a->h + y - 1) * a->w + x - 1,
+					s->J[(z * s->h + y) * s->w + x], map);
+	return err;
+}
+
+int
+serial_run(struct serial *s, struct morphrec_plan *p, void *J, const void *I)
+{
+	const size_t one = p->what.w * p->what.h * p->what.d / s->pieces;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < s->pieces; i++)
+		err = run_piece(s, p, J, I, i * one);
+	return err;
+}
+
+/* The neighbours before a pixel in raster order, then their opposites. */
+static void
+list_neighbours(struct serial *s, int conn)
+{
+	for (int dz = -(conn > 8); dz <= 0; dz++)
+		for (int dy = -1; dy <= 1; dy++)
+			for (int dx = -1; dx <= 1; dx++) {
+				const int axes = (dz != 0) + (dy != 0) + (dx != 0);
+				const ptrdiff_t o =
+				    (dz * (ptrdiff_t)s->h + dy) * (ptrdiff_t)s->w + dx;
+				const int most = conn == 4 || conn == 6 ? 1 : conn == 18 ? 2 : 3;
+				if (o < 0 && axes <= most)
+					s->before[s->n++] = o;
+			}
+	for (int k = 0; k < s->n; k++) {
+		s->to[k] = s->before[k];
+		s->to[s->n + k] = -s->before[k];
+	}
+}
+
+struct serial *
+serial_new(const struct morphrec_problem *what)
+{
+	struct serial *s = weir_calloc(1, sizeof *s);
+	const bool volume = what->conn > 8;
+	size_t n;
+
+	if (!s)
+		return NULL;
+	s->w = what->w + 2;
+	s->h = what->h + 2;
+	s->d = volume ? what->d + 2 : 1;
+	s->pieces = volume ? 1 : what->d;
+	list_neighbours(s, what->conn);
+	if (weir_mul(s->w, s->h, &n) && weir_mul(n, s->d, &n)) {
+		s->J = weir_calloc(n, sizeof *s->J);
+		s->I = weir_calloc(n, sizeof *s->I);
+	}
+	if (!s->J || !s->I) {
+		serial_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void
+serial_free(struct serial *s)
+{
+	if (!s)
+		return;
+	weir_free(s->J);
+	weir_free(s->I);
+	weir_free(s);
+}

@@ -1,0 +1,69 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "morphrec/spool.h"
+
+static int
+open_nameless(void)
+{
+	const char *dir = getenv("TMPDIR");
+	char path[4096];
+
+	dir = dir && *dir ? dir : "/tmp";
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+		return fd;
+	if (snprintf(path, sizeof path, "%s/morphrec.XXXXXX", dir) >= (int)sizeof path) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+void *
+spool_map(size_t bytes)
+{
+	const int fd = open_nameless();
+	void *p = MAP_FAILED;
+
+	if (fd < 0)
+		return NULL;
+	/* Claims the room now: a write to the mapping could not report that there is none. */
+	int err = posix_fallocate(fd, 0, (off_t)bytes);
+	if (!err) {
+		p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		err = p == MAP_FAILED ? errno : 0;
+	}
+	close(fd);
+	errno = err;
+	return err ? NULL : p;
+}
+
+static void
+let_go(const char *a, size_t at, size_t n)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
+			first = ((uintptr_t)a + at + page - 1) / page * page,
+			end = ((uintptr_t)a + at + n) / page * page;
+
+	if (end > first)
+		madvise((void *)first, end - first, MADV_DONTNEED);
+}
+
+void
+spool_done(void *pages, size_t at, size_t n)
+{
+	const struct spool_pages *p = pages;
+
+	let_go(p->J, at, n);
+	if (p->I)
+		let_go(p->I, at, n);
+}

@@ -1,0 +1,118 @@
+/* The kernels on AVX-512 (BW, VL): a row of bytes is one register. */
+#include "morphrec/isa.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("arch=x86-64-v4")))
+#define INLINE static inline TARGET __attribute__((always_inline))
+#define LANE   4
+
+typedef __m512i V;
+
+INLINE V
+v_load(const void *p)
+{
+	return _mm512_load_si512(p);
+}
+
+INLINE void
+v_store(void *p, V a)
+{
+	_mm512_store_si512(p, a);
+}
+
+INLINE V
+v_zero(void)
+{
+	return _mm512_setzero_si512();
+}
+
+INLINE V
+v_or(V a, V b)
+{
+	return _mm512_or_si512(a, b);
+}
+
+INLINE V
+v_xor(V a, V b)
+{
+	return _mm512_xor_si512(a, b);
+}
+
+INLINE bool
+v_any(V a)
+{
+	return _mm512_test_epi64_mask(a, a) != 0;
+}
+
+/* a[g] lane k -> a[k] lane g. */
+INLINE void
+v_lanes(V a[LANE])
+{
+	const V p = _mm512_shuffle_i32x4(a[0], a[1], 0x44),
+		q = _mm512_shuffle_i32x4(a[0], a[1], 0xee),
+		r = _mm512_shuffle_i32x4(a[2], a[3], 0x44),
+		s = _mm512_shuffle_i32x4(a[2], a[3], 0xee);
+
+	a[0] = _mm512_shuffle_i32x4(p, r, 0x88);
+	a[1] = _mm512_shuffle_i32x4(p, r, 0xdd);
+	a[2] = _mm512_shuffle_i32x4(q, s, 0x88);
+	a[3] = _mm512_shuffle_i32x4(q, s, 0xdd);
+}
+
+/* The vector 16 bytes earlier (before) and later (after) in a row, for alignr within lanes. */
+#define before(a, b) _mm512_alignr_epi32(b, a, 12)
+#define after(b, c)  _mm512_alignr_epi32(c, b, 4)
+
+#define OPS(bits, MAX, MIN, LOW, HIGH)                                     \
+	INLINE V max##bits(V a, V b)                                       \
+	{                                                                  \
+		return MAX(a, b);                                          \
+	}                                                                  \
+	INLINE V min##bits(V a, V b)                                       \
+	{                                                                  \
+		return MIN(a, b);                                          \
+	}                                                                  \
+	INLINE V lo##bits(V a, V b)                                        \
+	{                                                                  \
+		return LOW(a, b);                                          \
+	}                                                                  \
+	INLINE V hi##bits(V a, V b)                                        \
+	{                                                                  \
+		return HIGH(a, b);                                         \
+	}                                                                  \
+	INLINE V prev##bits(V a, V b)                                      \
+	{                                                                  \
+		return _mm512_alignr_epi8(b, before(a, b), 16 - bits / 8); \
+	}                                                                  \
+	INLINE V next##bits(V b, V c)                                      \
+	{                                                                  \
+		return _mm512_alignr_epi8(after(b, c), b, bits / 8);       \
+	}
+
+OPS(8, _mm512_max_epu8, _mm512_min_epu8, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8)
+OPS(16, _mm512_max_epu16, _mm512_min_epu16, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16)
+OPS(32, _mm512_max_epu32, _mm512_min_epu32, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32)
+OPS(64, _mm512_max_epu64, _mm512_min_epu64, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64)
+
+INLINE uint64_t
+v_equal8(V a, V b)
+{
+	return _mm512_cmpeq_epi8_mask(a, b);
+}
+
+INLINE V
+v_set8(uint8_t x)
+{
+	return _mm512_set1_epi8((char)x);
+}
+
+#include "morphrec/kernels.h"
+
+const struct tile_kernel tile_v4[4] = TILE_KERNELS;
+
+#else
+const struct tile_kernel tile_v4[4];
+#endif

@@ -1,0 +1,352 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "morphrec/morphrec.h"
+#include "morphrec/tile.h"
+#include "morphrec/value.h"
+#include "t/check.h"
+
+/* A problem with its arrays: marker J, mask I, and room for what is computed. */
+struct job {
+	struct morphrec_problem what;
+	size_t n, bytes;
+	void *J, *I, *got, *want;
+};
+
+static struct job
+job_new(enum img_type type, size_t w, size_t h, size_t d, int conn, bool erode)
+{
+	struct job a = {
+	    .what =
+		{.type = type, .w = w, .h = h, .d = d, .conn = conn, .erode = erode, .threads = 1},
+	    .n = w * h * d};
+
+	a.bytes = a.n * img_type_size(type);
+	a.J = weir_xalloc(a.bytes, 1);
+	a.I = weir_xalloc(a.bytes, 1);
+	a.got = weir_xalloc(a.bytes, 1);
+	a.want = weir_xalloc(a.bytes, 1);
+	return a;
+}
+
+static void
+job_free(struct job *a)
+{
+	weir_free(a->J);
+	weir_free(a->I);
+	weir_free(a->got);
+	weir_free(a->want);
+}
+
+static double
+lowest(enum img_type type)
+{
+	switch (type) {
+	case IMG_I8:
+		return INT8_MIN;
+	case IMG_I16:
+		return INT16_MIN;
+	case IMG_I32:
+		return INT32_MIN;
+	case IMG_F32:
+	case IMG_F64:
+		return -INFINITY;
+	default:
+		return 0;
+	}
+}
+
+static double
+highest(enum img_type type)
+{
+	switch (type) {
+	case IMG_I8:
+		return INT8_MAX;
+	case IMG_U8:
+		return UINT8_MAX;
+	case IMG_I16:
+		return INT16_MAX;
+	case IMG_U16:
+		return UINT16_MAX;
+	case IMG_I32:
+		return INT32_MAX;
+	case IMG_U32:
+		return UINT32_MAX;
+	default:
+		return INFINITY;
+	}
+}
+
+/* A sample of one of `levels` values spread over the range of the type, both ends among them. */
+static double
+random_value(struct check_rng *r, enum img_type type, size_t levels)
+{
+	const double lo = lowest(type), hi = highest(type);
+	const size_t k = rng_below(r, levels);
+
+	if (k == 0 || k == levels - 1)
+		return k ? hi : lo;
+	if (isinf(hi))
+		return ((double)k - (double)levels / 2) / 8;
+	return floor(lo + (hi - lo) * (double)k / (double)(levels - 1));
+}
+
+enum style { NOISE, MAZE, SEEDS, STYLES };
+
+/* NOISE: any values. MAZE: a mask of walls and corridors one pixel wide. SEEDS: few marked pixels under a high mask. */
+static void
+job_fill(struct job *a, struct check_rng *r, enum style style)
+{
+	static const size_t many[] = {2, 3, 5, 40, 256};
+	const size_t levels = many[rng_below(r, 5)];
+	const enum img_type type = a->what.type;
+	const double low = a->what.erode ? highest(type) : lowest(type);
+
+	for (size_t i = 0; i < a->n; i++) {
+		const size_t x = i % a->what.w, y = i / a->what.w;
+		double m = random_value(r, type, levels), j = random_value(r, type, levels);
+		if (style == MAZE && y % 2 && x != (y % 4 == 1 ? a->what.w - 1 : 0))
+			m = low;
+		if (style == MAZE && rng_below(r, 300))
+			m = y % 2 ? m : a->what.erode ? lowest(type) : highest(type);
+		if (style != NOISE && rng_below(r, 1 + a->n / 3))
+			j = low;
+		value_set(type, a->J, i, j);
+		value_set(type, a->I, i, m);
+	}
+}
+
+static const char *
+job_name(const struct job *a)
+{
+	static char text[160];
+
+	snprintf(text, sizeof text, "%s %zux%zux%zu, connectivity %d%s, method %d, %d threads",
+		 img_type_name(a->what.type), a->what.w, a->what.h, a->what.d, a->what.conn,
+		 a->what.erode ? ", erosion" : "", (int)a->what.method, a->what.threads);
+	return text;
+}
+
+/* got: the reconstruction by the method and threads of a->what. */
+static bool
+job_run(struct job *a)
+{
+	struct morphrec_plan p;
+	int err = -1;
+
+	memcpy(a->got, a->J, a->bytes);
+	if (morphrec_plan(&p, &a->what))
+		return false;
+	morphrec_clip(&p, a->got, a->I);
+	err = morphrec_run(&p, a->got, a->I);
+	morphrec_free(&p);
+	return err == 0;
+}
+
+static void
+job_compare(struct job *a, struct check_many *m)
+{
+	const size_t size = img_type_size(a->what.type);
+	const bool ran = job_run(a);
+	size_t i = 0;
+
+	while (i < a->n && !memcmp((char *)a->got + i * size, (char *)a->want + i * size, size))
+		i++;
+	check_case(m, ran && i == a->n, "%s: sample %zu is %g, not %g", job_name(a), i,
+		   i < a->n ? value_get(a->what.type, a->got, i) : 0,
+		   i < a->n ? value_get(a->what.type, a->want, i) : 0);
+}
+
+static const enum img_type types[] = {IMG_U8,  IMG_U16, IMG_F32, IMG_I8,
+				      IMG_I16, IMG_U32, IMG_I32, IMG_F64};
+enum { TYPES = sizeof types / sizeof *types };
+
+/* --- an oracle that shares nothing with the program: union-find over the pixels, highest mask first ---------------- */
+
+struct oracle {
+	const struct job *a;
+	size_t *order, *parent, *root; /* root: of the union-find; parent: the tree of level sets */
+	double *top;
+	double sign;
+};
+
+static struct oracle *sorting;
+
+static double
+oracle_mask(const struct oracle *o, size_t p)
+{
+	return o->sign * value_get(o->a->what.type, o->a->I, p);
+}
+
+static int
+by_mask(const void *a, const void *b)
+{
+	const size_t p = *(const size_t *)a, q = *(const size_t *)b;
+	const double x = oracle_mask(sorting, p), y = oracle_mask(sorting, q);
+
+	return x != y ? (x < y) - (x > y) : (p > q) - (p < q);
+}
+
+static size_t
+oracle_find(struct oracle *o, size_t p)
+{
+	while (o->root[p] != p)
+		p = o->root[p] = o->root[o->root[p]];
+	return p;
+}
+
+/* Joins pixel p, just placed, with its placed neighbour at z, y, x. */
+static void
+oracle_join(struct oracle *o, size_t p, size_t z, size_t y, size_t x)
+{
+	const struct morphrec_problem *w = &o->a->what;
+
+	if (z >= w->d || y >= w->h || x >= w->w)
+		return;
+	const size_t q = (z * w->h + y) * w->w + x;
+	if (o->root[q] == SIZE_MAX)
+		return;
+	const size_t r = oracle_find(o, q);
+	if (r == p)
+		return;
+	o->root[r] = o->parent[r] = p;
+	o->top[p] = fmax(o->top[p], o->top[r]);
+}
+
+static void
+oracle_place(struct oracle *o, size_t p)
+{
+	const struct morphrec_problem *a = &o->a->what;
+	const size_t x = p % a->w, y = p / a->w % a->h, z = p / a->w / a->h;
+	const int reach = a->conn == 4 || a->conn == 6 ? 1 : a->conn == 18 ? 2 : 3;
+	const int depth = a->conn > 8;
+
+	o->root[p] = o->parent[p] = p;
+	o->top[p] = o->sign * value_get(a->type, o->a->J, p);
+	for (int k = 0; k < 27; k++) {
+		const int dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1;
+		if (abs(dx) + abs(dy) + abs(dz) <= reach && (depth || !dz))
+			oracle_join(o, p, z + (size_t)dz, y + (size_t)dy, x + (size_t)dx);
+	}
+}
+
+/* want: the reconstruction of a. A pixel has the highest marker of the largest set that is at least as high as it. */
+static void
+oracle(struct job *a)
+{
+	struct oracle o = {.a = a,
+			   .order = weir_xalloc(a->n, sizeof(size_t)),
+			   .parent = weir_xalloc(a->n, sizeof(size_t)),
+			   .root = weir_xalloc(a->n, sizeof(size_t)),
+			   .top = weir_xalloc(a->n, sizeof(double)),
+			   .sign = a->what.erode ? -1 : 1};
+	double *result = weir_xalloc(a->n, sizeof *result);
+
+	for (size_t i = 0; i < a->n; i++) {
+		o.order[i] = i;
+		o.root[i] = SIZE_MAX;
+	}
+	sorting = &o;
+	qsort(o.order, a->n, sizeof *o.order, by_mask);
+	for (size_t i = 0; i < a->n; i++)
+		oracle_place(&o, o.order[i]);
+	for (size_t i = a->n; i-- > 0;) {
+		const size_t p = o.order[i];
+		const double own = fmin(oracle_mask(&o, p), o.top[p]);
+		result[p] = o.parent[p] == p ? own : fmax(own, result[o.parent[p]]);
+		value_set(a->what.type, a->want, p, o.sign * result[p] + 0.0);
+	}
+	weir_free(o.order);
+	weir_free(o.parent);
+	weir_free(o.root);
+	weir_free(o.top);
+	weir_free(result);
+}
+
+/* --- the checks -------------------------------------------------------------------------------------------------- */
+
+static void
+definition_agrees(void)
+{
+	struct check_rng r = {1};
+	struct check_many m = {0};
+	static const int conns[] = {4, 8, 6, 18, 26};
+
+	for (int i = 0; i < 200; i++) {
+		const int conn = conns[i % 5];
+		struct job a =
+		    job_new(types[i % TYPES], 1 + rng_below(&r, 17), 1 + rng_below(&r, 17),
+			    conn > 8 ? 1 + rng_below(&r, 6) : 1, conn, i / 5 % 2);
+		job_fill(&a, &r, (enum style)(i % STYLES));
+		oracle(&a);
+		memcpy(a.got, a.J, a.bytes);
+		const int err = morphrec_direct(&a.what, a.got, a.I);
+		check_case(&m, !err && !memcmp(a.got, a.want, a.bytes), "%s", job_name(&a));
+		job_free(&a);
+	}
+	check_end(&m, "the definition, iterated, agrees with a union-find over sorted pixels");
+}
+
+static size_t
+awkward(struct check_rng *r)
+{
+	static const size_t v[] = {1, 2, 61, 62, 63, 64, 65, 124, 125, 126};
+
+	return rng_below(r, 2) ? v[rng_below(r, 10)] : 1 + rng_below(r, 200);
+}
+
+static void
+method_agrees(enum morphrec_method method, int cases, const char *name)
+{
+	struct check_rng r = {2 + (uint64_t)method};
+	struct check_many m = {0};
+
+	for (int i = 0; i < cases; i++) {
+		struct job a = job_new(types[i % TYPES], awkward(&r), awkward(&r),
+				       rng_below(&r, 8) ? 1 : 3, i / 8 % 2 ? 4 : 8, i / 16 % 2);
+		job_fill(&a, &r, (enum style)(i % STYLES));
+		oracle(&a);
+		a.what.method = method;
+		for (a.what.threads = 1; a.what.threads <= 3; a.what.threads += 2)
+			job_compare(&a, &m);
+		job_free(&a);
+	}
+	check_end(&m, name);
+}
+
+static void
+volumes_agree(enum morphrec_method method, const char *name)
+{
+	static const int conns[] = {6, 18, 26};
+	struct check_rng r = {7};
+	struct check_many m = {0};
+
+	for (int i = 0; i < 48; i++) {
+		struct job a =
+		    job_new(types[i % TYPES], 1 + rng_below(&r, 70), 1 + rng_below(&r, 70),
+			    1 + rng_below(&r, 9), conns[i % 3], i / 3 % 2);
+		job_fill(&a, &r, (enum style)(i % STYLES));
+		oracle(&a);
+		a.what.method = method;
+		for (a.what.threads = 1; a.what.threads <= 3; a.what.threads += 2)
+			job_compare(&a, &m);
+		job_free(&a);
+	}
+	check_end(&m, name);
+}
+
+void
+check_morphrec(void)
+{
+	definition_agrees();
+	method_agrees(MORPHREC_TILE, 320, "tiles: all types, awkward sizes, 1 and 3 threads");
+	method_agrees(MORPHREC_QUEUE, 48, "the queue gives the same");
+	method_agrees(MORPHREC_SCAN, 48, "the scans give the same");
+	method_agrees(MORPHREC_HEAP, 48, "the heap cluster gives the same, 1 and 3 threads");
+	volumes_agree(MORPHREC_TILE, "tiles: volumes of 6, 18 and 26 neighbours");
+	volumes_agree(MORPHREC_HEAP, "the heap cluster: volumes");
+	volumes_agree(MORPHREC_QUEUE, "the queue: volumes");
+}

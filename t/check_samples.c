@@ -1,0 +1,294 @@
+/* What is done to samples on the way to a picture, against the obvious: conversions, ranks, levels, slices, numbers. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/sample.h"
+#include "common/slice.h"
+#include "common/tone.h"
+#include "t/check.h"
+
+void check_samples(void);
+
+/* One sample, the slow way. */
+static double
+sample(const struct img *x, size_t i)
+{
+	switch (x->type) {
+	case IMG_I8:
+		return ((int8_t *)x->data)[i];
+	case IMG_U8:
+		return ((uint8_t *)x->data)[i];
+	case IMG_I16:
+		return ((int16_t *)x->data)[i];
+	case IMG_U16:
+		return ((uint16_t *)x->data)[i];
+	case IMG_I32:
+		return ((int32_t *)x->data)[i];
+	case IMG_U32:
+		return ((uint32_t *)x->data)[i];
+	case IMG_I64:
+		return (double)((int64_t *)x->data)[i];
+	case IMG_U64:
+		return (double)((uint64_t *)x->data)[i];
+	case IMG_F32:
+		return (double)((float *)x->data)[i];
+	case IMG_F64:
+		return ((double *)x->data)[i];
+	case IMG_NONE:
+		break;
+	}
+	return NAN;
+}
+
+/* Random bits: in floats, numbers of all magnitudes, NaN and infinities. */
+static void
+random_samples(struct check_rng *r, enum img_type type, int dim, const size_t *sizes, struct img *x)
+{
+	size_t bytes;
+
+	img_init(x, type, dim, sizes);
+	img_bytes(x, &bytes);
+	if (img_alloc(x))
+		abort();
+	for (size_t i = 0; i < bytes; i++)
+		((unsigned char *)x->data)[i] = (unsigned char)rng_u64(r);
+	if (type == IMG_F32 && bytes >= 8)
+		((float *)x->data)[1] = NAN;
+	if (type == IMG_F64 && bytes >= 16)
+		((double *)x->data)[1] = INFINITY;
+}
+
+static void
+samples_become_doubles(void)
+{
+	struct check_many many = {0};
+	struct check_rng r = {3};
+	double v[101];
+
+	for (enum img_type type = IMG_I8; type <= IMG_F64; type++) {
+		struct img x;
+
+		random_samples(&r, type, 1, (size_t[]){101}, &x);
+		check_poison(v, sizeof v);
+		sample_load(v, x.data, type, 101);
+		for (size_t i = 0; i < 101; i++)
+			check_case(&many,
+				   v[i] == sample(&x, i) || (isnan(v[i]) && isnan(sample(&x, i))),
+				   "%s: %g", img_type_name(type), v[i]);
+		img_free(&x);
+	}
+	check_end(&many, "samples: every type becomes doubles");
+}
+
+static void
+samples_are_counted(void)
+{
+	const double v[] = {1, NAN, -3, INFINITY, 4, -INFINITY, 0, 5, 6, 7, 8};
+	struct sample_stats s;
+
+	sample_stats_start(&s);
+	sample_stats_add(&s, v, 11);
+	sample_stats_add(&s, v + 4, 1);
+	check(s.lo == -3 && s.hi == 8 && s.sum == 32 && s.finite == 9 && s.nan == 1 && s.inf == 2,
+	      "samples: the finite ones are measured, the others counted",
+	      "%g..%g sum %g, %ju %ju %ju", s.lo, s.hi, s.sum, (uintmax_t)s.finite,
+	      (uintmax_t)s.nan, (uintmax_t)s.inf);
+}
+
+static int
+ascending(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The sample of that percentile by sorting; 0 when none is finite. */
+static double
+percentile(const struct img *x, double percent)
+{
+	size_t all, n = 0, rank;
+	double *v, found;
+
+	img_count(x, &all);
+	v = weir_xalloc(all, sizeof *v);
+	for (size_t i = 0; i < all; i++)
+		if (isfinite(sample(x, i)))
+			v[n++] = sample(x, i);
+	qsort(v, n, sizeof *v, ascending);
+	rank = n ? (size_t)(percent / 100 * (double)(n - 1) + .5) : 0;
+	found = n ? v[rank] : 0;
+	weir_free(v);
+	return found;
+}
+
+static void
+percentiles_are_samples(void)
+{
+	static const size_t lengths[] = {1, 2, 3, 10, 1000, 5001};
+	static const double percents[] = {0, .1, 1, 50, 75, 99.9, 100};
+	struct check_many many = {0};
+	struct check_rng r = {4};
+
+	for (enum img_type type = IMG_I8; type <= IMG_F64; type++)
+		for (size_t l = 0; l < 6; l++)
+			for (size_t p = 0; p < 7; p++) {
+				const struct tone_end end[2] = {{true, percents[p]},
+								{true, percents[6 - p]}};
+				struct tone t = {.threads = 3};
+				struct img x;
+
+				random_samples(&r, type, 1, &lengths[l], &x);
+				tone_find_range(&t, end, &x);
+				check_case(&many,
+					   t.lo == percentile(&x, percents[p]) &&
+					       t.hi == percentile(&x, percents[6 - p]),
+					   "%s, %zu samples, p%g: %g", img_type_name(type),
+					   lengths[l], percents[p], t.lo);
+				img_free(&x);
+			}
+	check_end(&many, "samples: percentiles are what sorting gives, for every type");
+}
+
+/* The formula of tone.h for one sample. */
+static unsigned
+level(const struct tone *t, double v)
+{
+	const double x = t->log ? log10(v) : v, lo = t->log ? log10(t->lo) : t->lo,
+		     hi = t->log ? log10(t->hi) : t->hi, u = (x - lo) / (hi - lo);
+
+	if (!(u > 0))
+		return 0;
+	return (unsigned)floor(t->maxval * pow(u < 1 ? u : 1, 1 / t->gamma) + .5);
+}
+
+static void
+levels_follow_the_formula(void)
+{
+	struct check_many many = {0};
+	struct check_rng r = {5};
+	const size_t n = 5000;
+	uint16_t *wide = weir_xalloc(n, sizeof *wide);
+	uint8_t *narrow = weir_xalloc(n, sizeof *narrow);
+
+	for (int k = 0; k < 60; k++) {
+		struct tone t = {.log = k % 3 == 0, .gamma = k % 2 ? 1 : 2.2, .threads = 1 + k % 4};
+		struct img x;
+
+		t.maxval = 1 + (unsigned)rng_below(&r, k % 5 ? 255 : 65535);
+		t.lo = .1 + rng_unit(&r);
+		t.hi = .1 + rng_unit(&r);
+		img_init(&x, IMG_F64, 1, &n);
+		if (img_alloc(&x))
+			abort();
+		for (size_t i = 0; i < n; i++)
+			((double *)x.data)[i] = i % 50 ? 2 * rng_unit(&r) - .2 : NAN;
+		tone_levels(&t, &x, 0, n, t.maxval < 256 ? (void *)narrow : wide);
+		for (size_t i = 0; i < n; i++)
+			check_case(&many,
+				   level(&t, sample(&x, i)) ==
+				       (t.maxval < 256 ? narrow[i] : wide[i]),
+				   "%.17g of %g..%g under %u", sample(&x, i), t.lo, t.hi, t.maxval);
+		img_free(&x);
+	}
+	weir_free(wide);
+	weir_free(narrow);
+	check_end(&many, "samples: levels follow the formula, logarithm and gamma too");
+}
+
+/* Where the sample at index[] of an item of those sizes lies. */
+static size_t
+place(const size_t *sizes, const size_t *index, size_t dim)
+{
+	size_t at = 0;
+
+	for (size_t i = dim; i-- > 0;)
+		at = at * sizes[i] + index[i];
+	return at;
+}
+
+static void
+slices_are_where_they_should_be(void)
+{
+	static const size_t sizes[4] = {3, 4, 2, 5};
+	struct check_many many = {0};
+	struct check_rng r = {6};
+
+	for (size_t a = 0; a < 4; a++)
+		for (size_t b = 0; b < 4; b++) {
+			struct slice cut[2] = {{a, sizes[a] - 1}, {b, 1}};
+			size_t left[4], dim = 0, i[4];
+			struct img x, y;
+
+			if (a == b)
+				continue;
+			random_samples(&r, IMG_U16, 4, sizes, &x);
+			img_copy_head(&y, &x);
+			if (img_alloc(&y))
+				abort();
+			memcpy(y.data, x.data, 240);
+			check_case(&many, !slice_apply(&y, cut, 2) && y.dim == 2, "refused");
+			for (size_t k = 0; k < 4; k++)
+				if (k != a && k != b)
+					left[dim++] = k;
+			i[a] = cut[0].index;
+			i[b] = cut[1].index;
+			for (i[left[1]] = 0; i[left[1]] < sizes[left[1]]; i[left[1]]++)
+				for (i[left[0]] = 0; i[left[0]] < sizes[left[0]]; i[left[0]]++)
+					check_case(
+					    &many,
+					    sample(&y, i[left[1]] * sizes[left[0]] + i[left[0]]) ==
+						sample(&x, place(sizes, i, 4)),
+					    "axes %zu and %zu", a, b);
+			img_free(&x);
+			img_free(&y);
+		}
+	check_end(&many, "samples: a slice holds what was at its place");
+}
+
+static void
+numbers_are_read_whole(void)
+{
+	static const struct {
+		const char *text;
+		bool is_number, is_size;
+		double number;
+		size_t size;
+	} cases[] = {
+	    {"12", true, true, 12, 12},	       {"-1.5e3", true, false, -1500, 0},
+	    {"12x", false, false, 0, 0},       {"", false, false, 0, 0},
+	    {" 1", false, false, 0, 0},	       {"1 ", false, false, 0, 0},
+	    {"3k", false, true, 0, 3072},      {"2G", false, true, 0, (size_t)2 << 30},
+	    {"99999999T", false, false, 0, 0}, {"1kk", false, false, 0, 0},
+	    {"-1", true, false, -1, 0},	       {"18446744073709551616", true, false, 0x1p64, 0}};
+	struct check_many many = {0};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		double v = 0;
+		size_t n = 0;
+
+		check_case(&many,
+			   opt_number(cases[i].text, &v) == cases[i].is_number &&
+			       (!cases[i].is_number || v == cases[i].number),
+			   "'%s' as a number: %g", cases[i].text, v);
+		check_case(&many,
+			   opt_size(cases[i].text, &n) == cases[i].is_size &&
+			       (!cases[i].is_size || n == cases[i].size),
+			   "'%s' as a size: %zu", cases[i].text, n);
+	}
+	check_end(&many, "samples: numbers and sizes in arguments are read whole");
+}
+
+void
+check_samples(void)
+{
+	samples_become_doubles();
+	samples_are_counted();
+	percentiles_are_samples();
+	levels_follow_the_formula();
+	slices_are_where_they_should_be();
+	numbers_are_read_whole();
+}

@@ -1,0 +1,222 @@
+load lib
+
+# Hostile and degenerate input, the same for every program: what a program is called with is in this table, and each test
+# goes over all programs that are built.
+table='
+pgmtoraw
+rawtopnm
+rawinfo
+wconv		-k kernel.nrrd
+morphrec	--hmax=3
+'
+
+setup() {
+	scratch
+	gen kernels 3 2 2 >kernel.nrrd
+	gen noise 16 12 >image # P5, a header of 13 bytes
+	cp image input
+	: >complaints
+}
+
+# each FUNCTION [ARGUMENT ...]: calls it, once for every program, with the program and its arguments at the end.
+each() {
+	local program arguments
+	while read -r program arguments; do
+		[ -n "$program" ] && [ -x "$B/$program" ] || continue
+		# shellcheck disable=SC2086 # arguments are words
+		"$@" "$program" $arguments
+	done <<<"$table"
+	cat complaints
+	[ ! -s complaints ]
+}
+
+complain() {
+	printf '%s\n' "$*" >>complaints
+}
+
+# exits STATUS TEXT COMMAND...: reads the file `input`, exits with STATUS, and says TEXT in its only line on stderr, or
+# nothing when TEXT is empty. What goes out is in `out`, unless the command has a place for it.
+exits() {
+	local status=$1 text=$2 lines=0 got=0
+	shift 2
+	[ -z "$text" ] || lines=1
+	"$@" <input >out 2>err || got=$?
+	if [ $got -ne "$status" ] || [ "$(wc -l <err)" -ne $lines ] || [[ $(<err) != *"$text"* ]]; then
+		complain "$*: exit $got, expected $status and '$text': $(head -c 300 err)"
+	fi
+}
+
+@test "every program has a line in the table" {
+	for program in "$B"/*; do
+		[ -f "$program" ] && [ -x "$program" ] || continue
+		grep -qE "^${program##*/}([[:space:]]|\$)" <<<"$table" || complain "no line for ${program##*/}"
+	done
+	cat complaints
+	[ ! -s complaints ]
+}
+
+@test "an empty input is refused" {
+	: >input
+	each exits 1 '(stdin): empty input'
+}
+
+@test "a header that breaks off is refused" {
+	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 16 12\n' >input
+	each exits 1 '(stdin): '
+	printf 'P5\n16 1' >input
+	each exits 1 '(stdin): '
+	printf '\x93NUMPY\1\0\166\0{' >input
+	each exits 1 '(stdin): '
+	printf 'Pf\n16' >input
+	each exits 1 '(stdin): '
+}
+
+@test "a payload that breaks off is refused with both byte counts" {
+	head -c 100 image >input
+	each exits 1 " of 192 bytes"
+}
+
+@test "bytes after the last item are no item" {
+	cat image <(echo rubbish) >input
+	each exits 1 'unknown format'
+}
+
+@test "a short header that claims 2^60 bytes is refused at once" {
+	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 1073741824 1073741824\nencoding: raw\n\n' >input
+	each exits 1 '--max-bytes'
+	printf 'P5\n2147483647 2147483647\n255\n' >input
+	each exits 1 '(stdin): '
+}
+
+@test "sizes whose product overflows are refused" {
+	printf 'NRRD0005\ntype: double\ndimension: 3\nsizes: 4294967296 4294967296 16\nendian: little\nencoding: raw\n\n' >input
+	each exits 1 'overflow'
+}
+
+@test "a header without end is refused" {
+	{ printf 'NRRD0005\n' && head -c 2000000 /dev/zero | tr '\0' '#'; } >input
+	each exits 1 'longer than'
+}
+
+@test "an unknown format is refused, and its first bytes are shown" {
+	printf 'hello, world\n' >input
+	each exits 1 '68 65 6c 6c 6f'
+}
+
+@test "a PNG is refused, and the tool that converts it is named" {
+	printf '\x89PNG\r\n\x1a\n\0\0\0\rIHDR' >input
+	each exits 1 'pngtopam'
+}
+
+@test "one pixel is a picture" {
+	pgm 1 1 255 7 >input
+	each exits 0 ''
+}
+
+@test "one row and one column are pictures" {
+	gen noise 200 1 >input
+	each exits 0 ''
+	gen noise 1 200 >input
+	each exits 0 ''
+}
+
+@test "a constant picture is a picture" {
+	gen constant 16 12 0.5 >input
+	each exits 0 ''
+}
+
+# NaN may be refused, but with a word, and must not upset anything.
+survives_nan() {
+	local got=0
+	"$@" <input >out 2>err || got=$?
+	[ $got -eq 0 ] || { [ $got -eq 1 ] && grep -qi nan err; } || complain "$*: exit $got: $(head -c 300 err)"
+}
+
+@test "NaN is processed or refused by name" {
+	gen --type=float -- values 3x3 1 2 3 4 nan 6 7 8 9 >input
+	each survives_nan
+}
+
+to_full() {
+	"$@" <input >/dev/full
+}
+
+@test "a full disk is a failure" {
+	each exits 1 'No space left' to_full
+}
+
+to_closed() {
+	"$@" <input >&-
+}
+
+@test "a closed standard output is a failure" {
+	each exits 1 'Bad file descriptor' to_closed
+}
+
+# A pipe whose reader is gone. env sees to it that the signal was not ignored by whoever runs the tests.
+to_nobody() {
+	mkfifo pipe
+	exec 5<>pipe 6>pipe 5<&-
+	env --default-signal=PIPE "$@" <input >&6
+	local got=$?
+	exec 6>&-
+	rm pipe
+	return $got
+}
+
+@test "a pipe without a reader ends the program without a word" {
+	each exits 141 '' to_nobody
+}
+
+to_terminal() {
+	local got=0
+	script -qec "$(printf '%q ' "$@") <input" typescript >/dev/null 2>&1 </dev/null || got=$?
+	if [ "$1" = rawinfo ]; then
+		[ $got -eq 0 ] || complain "$*: exit $got; it writes text"
+	else
+		[ $got -eq 2 ] && grep -q 'terminal' typescript || complain "$*: exit $got on a terminal"
+	fi
+}
+
+@test "binary data is not written to a terminal" {
+	command -v script >/dev/null || skip "script is not installed"
+	each to_terminal
+}
+
+threads_agree() {
+	"$1" --help | grep -q -e '^  -t, --threads' || return 0
+	"$@" -t 1 <input >one && "$@" -t 7 <input >seven && cmp one seven || complain "$*: -t 7 differs from -t 1"
+}
+
+@test "-t 7 writes the same bytes as -t 1" {
+	gen smooth 211 97 3 >input
+	each threads_agree
+}
+
+processes_both() {
+	[ "$1" != rawinfo ] || return 0 # counts the items it describes
+	"$@" <input >one && cat input input | "$@" >both && cat one one | cmp - both || complain "$*: items in a row"
+}
+
+@test "items in a row are processed one by one" {
+	each processes_both
+}
+
+help_is_clean() {
+	"$1" --help >out 2>err || complain "$1 --help: exit $?"
+	grep -q "^usage: $1" out && [ ! -s err ] || complain "$1 --help prints no usage to stdout"
+	"$1" --version >out 2>err || complain "$1 --version: exit $?"
+	grep -q "^$1 (weir)" out && [ ! -s err ] || complain "$1 --version does not name itself"
+}
+
+@test "--help and --version are printed to stdout" {
+	each help_is_clean
+}
+
+with_unknown() {
+	"$@" --frobnicate
+}
+
+@test "an unknown option is named" {
+	each exits 2 '--frobnicate' with_unknown
+}

@@ -1,0 +1,41 @@
+/* Any bytes as the dictionary of a .npy file, and as the headers of whole .npy and PFM files. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "common/npy.h"
+
+const char *const weir_prog = "fuzz";
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+/* What was accepted has a shape that can be allocated. */
+static void
+insist(struct img *x)
+{
+	size_t size;
+
+	if (x->dim < 1 || x->dim > IMG_MAXDIM || !img_bytes(x, &size) || !size)
+		abort();
+	img_free(x);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	char err[RAW_ERR];
+	bool swap, fortran;
+	struct img x;
+	FILE *f;
+
+	if (!npy_parse((const char *)bytes, n, &x, &swap, &fortran, err))
+		insist(&x);
+	if (!n || !(f = fmemopen((void *)(uintptr_t)bytes, n, "rb")))
+		return 0;
+	if (!npy_head(f, &x, &swap, &fortran, err))
+		insist(&x);
+	rewind(f);
+	if (!pfm_head(f, &x, &swap, err))
+		insist(&x);
+	fclose(f);
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* Any text as a number, a size, a range and a slice. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/opt.h"
+#include "common/slice.h"
+#include "common/tone.h"
+
+const char *const weir_prog = "fuzz";
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	char *text = malloc(n + 1);
+	struct tone_end end[2];
+	struct slice cut;
+	size_t size;
+	double v;
+
+	if (!text)
+		return 0;
+	memcpy(text, bytes, n);
+	text[n] = '\0';
+	opt_number(text, &v);
+	if (opt_size(text, &size) && (*text < '0' || *text > '9'))
+		abort();
+	if (!tone_parse_range(text, end) && !(isfinite(end[0].v) && isfinite(end[1].v)))
+		abort();
+	if (!slice_parse(text, &cut) && !strchr(text, ':'))
+		abort();
+	free(text);
+	return 0;
+}

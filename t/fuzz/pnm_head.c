@@ -1,0 +1,33 @@
+/* Any bytes as a PNM or PAM file: its header, and the payload of the formats that libnetpbm reads for us. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "common/pnm.h"
+
+const char *const weir_prog = "fuzz";
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	char err[RAW_ERR];
+	size_t size;
+	struct img x;
+	bool block;
+	FILE *f;
+
+	/* pnm_head is called on P1 to P7 only. */
+	if (n < 2 || bytes[0] != 'P' || bytes[1] < '1' || bytes[1] > '7' ||
+	    !(f = fmemopen((void *)(uintptr_t)bytes, n, "rb")))
+		return 0;
+	if (!pnm_head(f, &x, &block, err)) {
+		if (!img_maxval(&x) || img_maxval(&x) > (x.type == IMG_U8 ? 255 : 65535))
+			abort();
+		if (!block && img_bytes(&x, &size) && size < 1 << 20 && !img_alloc(&x))
+			pnm_load(f, &x, (char)bytes[1], err);
+		img_free(&x);
+	}
+	fclose(f);
+	return 0;
+}

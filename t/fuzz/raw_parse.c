@@ -1,0 +1,30 @@
+/* Any bytes as a header; one that is accepted must be accepted again, as the same, after raw_format. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "common/raw.h"
+
+const char *const weir_prog = "fuzz";
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	char err[RAW_ERR];
+	struct img x, y;
+	size_t length;
+	bool swap;
+	char *text;
+
+	if (raw_parse((const char *)bytes, n, &x, &swap, err))
+		return 0;
+	text = raw_format(&x, &length);
+	if (!text || raw_parse(text, length - 1, &y, &swap, err) || x.dim != y.dim ||
+	    x.type != y.type || x.nkey != y.nkey)
+		abort();
+	free(text);
+	img_free(&x);
+	img_free(&y);
+	return 0;
+}

@@ -1,0 +1,88 @@
+load lib
+
+# Each test goes over all pages; complain() collects what is wrong with them.
+setup() {
+	scratch
+	: >"$BATS_TEST_TMPDIR/complaints"
+}
+
+complain() {
+	printf '%s\n' "$*" >>"$BATS_TEST_TMPDIR/complaints"
+}
+
+no_complaints() {
+	cat "$BATS_TEST_TMPDIR/complaints"
+	[ ! -s "$BATS_TEST_TMPDIR/complaints" ]
+}
+
+mdoc() {
+	awk -v what="$1" -f "$root/t/mdoc.awk" "$2"
+}
+
+# The pages of programs that this build has.
+pages() {
+	local page
+	for page in "$root"/man/*.1; do
+		[ ! -x "$B/$(basename "$page" .1)" ] || echo "$page"
+	done
+}
+
+@test "every program has a page" {
+	for program in "$B"/*; do
+		if [ -f "$program" ] && [ -x "$program" ] && [ ! -e "$root/man/${program##*/}.1" ]; then
+			complain "no man/${program##*/}.1"
+		fi
+	done
+	no_complaints
+}
+
+@test "the usage that --help prints is the SYNOPSIS" {
+	for page in $(pages); do
+		program=$(basename "$page" .1)
+		"$program" --help | sed '/^$/q; s/^usage: //' | xargs >usage
+		diff usage <(mdoc synopsis "$page") >difference || complain "$program" "$(cat difference)"
+	done
+	no_complaints
+}
+
+@test "every option stands on the page" {
+	for page in $(pages); do
+		program=$(basename "$page" .1)
+		for option in $("$program" --completion | grep -oE -- '--[a-z][a-z0-9-]*'); do
+			grep -qE "^\.It .*Fl -${option#--}( |$)" "$page" || complain "$program: $option"
+		done
+	done
+	no_complaints
+}
+
+@test "the EXAMPLES print what they say" {
+	for page in "$root"/man/*.[157]; do
+		mdoc examples "$page" >want
+		mkdir "$(basename "$page")"
+		(
+			cd "$(basename "$page")"
+			while IFS= read -r line; do
+				[[ $line == '$ '* ]] || continue
+				printf '%s\n' "$line"
+				eval "${line#\$ }" 2>&1 </dev/null
+			done <../want >../got 3>&-
+		) || :
+		diff want got >difference || complain "${page##*/}:" "$(cat difference)"
+	done
+	no_complaints
+}
+
+@test "every page has the sections a reader looks for" {
+	for page in "$root"/man/*.1; do
+		for section in NAME SYNOPSIS DESCRIPTION 'EXIT STATUS' EXAMPLES 'SEE ALSO' HISTORY; do
+			grep -qx "\.Sh $section" "$page" || complain "${page##*/} has no $section"
+		done
+		[ "$(grep -c '^\$ \|^\.Dl \$ ' "$page")" -ge 3 ] || complain "${page##*/} has less than three examples"
+	done
+	no_complaints
+}
+
+@test "mandoc has nothing to say about the pages" {
+	command -v mandoc >/dev/null || skip "mandoc is not installed"
+	mandoc -T lint -W warning "$root"/man/*.[157]
+}

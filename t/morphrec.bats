@@ -1,0 +1,313 @@
+load lib
+
+setup() {
+	scratch
+	pgm 5 1 9 0 5 7 3 8 >mask.pgm
+	pgm 5 1 9 0 0 6 0 0 >marker.pgm
+}
+
+# row FILE: the last row of a PGM of 5 columns with a maxval below 256, as numbers.
+row() {
+	tail -c 5 "$1" | od -An -v -tu1 | xargs
+}
+
+# floats NUMBER...: a raw item of one row; each number one of those named here.
+floats() {
+	local v
+	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: %d 1\nendian: little\nencoding: raw\n\n' $#
+	for v; do
+		case $v in
+		0) printf '\0\0\0\0' ;;
+		-0) printf '\0\0\0\x80' ;;
+		1) printf '\0\0\x80\x3f' ;;
+		2) printf '\0\0\0\x40' ;;
+		nan) printf '\0\0\xc0\x7f' ;;
+		-nan) printf '\0\0\xc0\xff' ;;
+		inf) printf '\0\0\x80\x7f' ;;
+		-inf) printf '\0\0\x80\xff' ;;
+		esac
+	done
+}
+
+# big W H MAXVAL: a PGM of smooth-free noise from a fixed seed, on stdout.
+big() {
+	printf 'P5\n%d %d\n%d\n' "$1" "$2" "$3"
+	gen noise "$1" "$2" | tail -c $(($1 * $2))
+}
+
+@test "a marker spreads under the mask to the height of the passes" {
+	morphrec -m mask.pgm marker.pgm >out.pgm
+	[ "$(row out.pgm)" = "0 5 6 3 3" ]
+}
+
+@test "a PGM is answered by a PGM of the same maxval, a raw item by a raw item" {
+	morphrec -m mask.pgm marker.pgm >out.pgm
+	[ "$(head -n 3 out.pgm | xargs)" = "P5 5 1 9" ]
+	pgmtoraw marker.pgm | morphrec -m mask.pgm >out.nrrd
+	[ "$(head -c 8 out.nrrd)" = NRRD0005 ]
+	grep -aqx 'maxval:=9' out.nrrd
+	grep -aqx 'history:=morphrec -m mask.pgm' out.nrrd
+	morphrec --raw -m mask.pgm marker.pgm >out.nrrd
+	[ "$(samples out.nrrd)" = "0 5 6 3 3" ]
+}
+
+@test "erosion is the dual" {
+	pgm 5 1 9 9 4 2 6 1 >mask.pgm
+	pgm 5 1 9 9 9 3 9 9 >marker.pgm
+	morphrec -e -m mask.pgm marker.pgm >out.pgm
+	[ "$(row out.pgm)" = "9 4 3 6 6" ]
+}
+
+@test "big-endian 16-bit PGM is read and written" {
+	pgm 5 1 1000 0 500 700 300 800 >mask.pgm
+	pgm 5 1 1000 0 0 600 0 0 >marker.pgm
+	morphrec -m mask.pgm marker.pgm >out.pgm
+	pgm 5 1 1000 0 500 600 300 300 | cmp - out.pgm
+}
+
+@test "corners connect 8 neighbours, not 4" {
+	pgm 2 2 9 9 0 0 9 >mask.pgm
+	pgm 2 2 9 9 0 0 0 >marker.pgm
+	morphrec -m mask.pgm marker.pgm | cmp - mask.pgm
+	morphrec -c 4 -m mask.pgm marker.pgm | cmp - marker.pgm
+}
+
+@test "a stack is taken picture by picture, or as a volume" {
+	pgm 5 1 9 9 0 0 0 0 >a.pgm
+	pgm 5 1 9 0 9 0 0 0 >b.pgm
+	pgm 5 1 9 0 0 0 0 0 >none.pgm
+	stack() {
+		printf 'NRRD0005\ntype: uchar\ndimension: 3\nsizes: 5 1 2\nencoding: raw\n\n'
+		tail -q -c 5 "$@"
+	}
+	stack a.pgm b.pgm >mask.nrrd
+	stack a.pgm none.pgm >marker.nrrd
+	for case in 8=none 6=none 18=b 26=b; do
+		morphrec -c "${case%=*}" -m mask.nrrd marker.nrrd >out.nrrd
+		[ "$(tail -c 5 out.nrrd | xxd -p)" = "$(tail -c 5 "${case#*=}.pgm" | xxd -p)" ]
+	done
+}
+
+@test "a marker above the mask is clipped" {
+	pgm 5 1 9 0 9 0 0 0 >marker.pgm
+	morphrec -m mask.pgm marker.pgm >out.pgm
+	[ "$(row out.pgm)" = "0 5 5 3 3" ]
+	morphrec -v -m mask.pgm marker.pgm 2>stderr >out.pgm
+	same stderr "morphrec: marker.pgm: 1 markers beyond the mask were clipped"
+}
+
+@test "--strict says how many markers are beyond the mask and where the first is" {
+	pgm 5 1 9 0 9 0 9 0 >marker.pgm
+	fails 1 'marker.pgm: 2 markers are beyond the mask, the first at x 1, y 0, slice 0' \
+		morphrec --strict -m mask.pgm marker.pgm
+	morphrec --strict -m mask.pgm mask.pgm | cmp - mask.pgm
+}
+
+@test "--hmax, --hmin and --hdome" {
+	morphrec --hmax=2 mask.pgm >out.pgm
+	[ "$(row out.pgm)" = "0 5 5 3 6" ]
+	morphrec --hdome=2 mask.pgm >out.pgm
+	[ "$(row out.pgm)" = "0 0 2 0 2" ]
+	morphrec --hmin=2 mask.pgm >out.pgm
+	[ "$(row out.pgm)" = "2 5 7 5 8" ]
+}
+
+@test "an h beyond the range saturates" {
+	morphrec --hmax=1e9 mask.pgm >out.pgm
+	[ "$(row out.pgm)" = "0 0 0 0 0" ]
+	morphrec --hmin=1e9 mask.pgm >out.pgm
+	[ "$(row out.pgm)" = "9 9 9 9 9" ]
+}
+
+@test "an h of 0 or less is wrong usage, a fractional one wrong for integers" {
+	fails 2 '--hmax' morphrec --hmax=0 mask.pgm
+	fails 2 '--hdome' morphrec --hdome=-1 mask.pgm
+	fails 2 '--hmin' morphrec --hmin=nan mask.pgm
+	fails 1 'H is 1.5: the samples are integers' morphrec --hmax=1.5 mask.pgm
+	floats 0 2 1 >f.nrrd
+	morphrec --hmax=0.5 f.nrrd >out.nrrd
+	[ "$(samples out.nrrd)" = "0 1.5 1" ]
+}
+
+@test "--fill-holes fills what the frame does not reach" {
+	pgm 5 3 9 5 5 5 5 5 5 0 1 0 5 5 5 3 5 5 >ring.pgm
+	morphrec -c 4 --fill-holes ring.pgm >out.pgm
+	[ "$(tail -c 15 out.pgm | od -An -v -tu1 -w15 | xargs)" = "5 5 5 5 5 5 3 3 3 5 5 5 3 5 5" ]
+}
+
+@test "--clear-border takes off what touches the frame" {
+	pgm 5 5 9 9 0 0 0 0 9 0 0 0 0 0 0 7 0 0 0 0 0 0 0 0 0 0 0 0 >in.pgm
+	morphrec --clear-border in.pgm >out.pgm
+	pgm 5 5 9 0 0 0 0 0 0 0 0 0 0 0 0 7 0 0 0 0 0 0 0 0 0 0 0 0 >want.pgm
+	cmp want.pgm out.pgm
+}
+
+@test "--regmax and --regmin mark plateaus with no higher, no lower neighbour" {
+	pgm 5 1 9 3 3 1 9 2 >in.pgm
+	morphrec --regmax in.pgm >out.pgm
+	[ "$(row out.pgm)" = "9 9 0 9 0" ]
+	morphrec --regmin in.pgm >out.pgm
+	[ "$(row out.pgm)" = "0 0 9 0 9" ]
+}
+
+@test "a constant image is one regional maximum and minimum, whatever the constant" {
+	for v in 0 4 255; do
+		pgm 5 1 255 $v $v $v $v $v >in.pgm
+		morphrec --regmax in.pgm >out.pgm
+		[ "$(row out.pgm)" = "255 255 255 255 255" ]
+		morphrec --regmin in.pgm >out.pgm
+		[ "$(row out.pgm)" = "255 255 255 255 255" ]
+	done
+	floats -inf -inf >f.nrrd
+	[ "$(morphrec --regmax f.nrrd >out.nrrd && samples out.nrrd)" = "1 1" ]
+}
+
+@test "--open keeps the shape of what holds the square, --close is its dual" {
+	pgm 5 1 9 4 4 4 0 9 >in.pgm
+	morphrec --open=1 in.pgm >out.pgm
+	[ "$(row out.pgm)" = "4 4 4 0 0" ]
+	pgm 5 1 9 5 5 5 9 0 >in.pgm
+	morphrec --close=1 in.pgm >out.pgm
+	[ "$(row out.pgm)" = "5 5 5 9 9" ]
+}
+
+@test "--hysteresis keeps what is connected to a strong pixel" {
+	pgm 5 1 9 4 8 3 4 5 >in.pgm
+	morphrec --hysteresis=4,7 in.pgm >out.pgm
+	[ "$(row out.pgm)" = "9 9 0 0 0" ]
+	morphrec --hysteresis=2.5,8 in.pgm >out.pgm
+	[ "$(row out.pgm)" = "9 9 9 9 9" ]
+}
+
+@test "--hysteresis refuses a LO above HI, and a HI above all samples" {
+	fails 2 'LO is above HI' morphrec --hysteresis=5,4 mask.pgm
+	fails 2 '--hysteresis' morphrec --hysteresis=5 mask.pgm
+	fails 1 'HI is 256' morphrec --hysteresis=5,256 mask.pgm
+}
+
+@test "one operation is asked for, no more and no less" {
+	fails 2 'nothing to do' morphrec mask.pgm
+	fails 2 'several operations' morphrec --hmax=1 --fill-holes mask.pgm
+	fails 2 'several operations' morphrec --hmax=1 -m mask.pgm marker.pgm
+	fails 2 '--erode' morphrec -e --hmax=1 mask.pgm
+	fails 2 '--max-mem' morphrec --max-mem=1M --hmax=1 mask.pgm
+	fails 2 'not one of' morphrec -c 5 -m mask.pgm marker.pgm
+}
+
+@test "marker and mask agree in shape, type and maxval" {
+	pgm 4 1 9 0 0 0 0 >short.pgm
+	fails 1 'the marker is 1x4x1x1 (planes, width, height, count), the mask mask.pgm 1x5x1x1' \
+		morphrec -m mask.pgm short.pgm
+	pgm 5 1 8 0 0 0 0 0 >other.pgm
+	fails 1 'the marker has maxval 8, the mask mask.pgm 9' morphrec -m mask.pgm other.pgm
+	pgm 5 1 900 0 0 0 0 0 >wide.pgm
+	fails 1 'the marker is of type ushort, the mask mask.pgm of type uchar' morphrec -m mask.pgm wide.pgm
+}
+
+@test "a PBM is reconstructed, a PPM refused" {
+	printf 'P1 3 1 1 0 1' >a.pbm
+	morphrec --fill-holes a.pbm >out.pgm
+	[ "$(tail -c 3 out.pgm | od -An -tu1 | xargs)" = "0 1 0" ]
+	printf 'P6 1 1 255 abc' >a.ppm
+	fails 1 '3 planes' morphrec --fill-holes a.ppm
+	fails 1 'the marker is 1x5' morphrec -m a.ppm marker.pgm
+}
+
+@test "samples above maxval, truncated and trailing data are refused" {
+	pgm 5 1 9 0 0 10 0 0 >bad.pgm
+	fails 1 'bad.pgm' morphrec -m bad.pgm marker.pgm
+	head -c 12 mask.pgm >cut.pgm
+	fails 1 'cut.pgm' morphrec -m cut.pgm marker.pgm
+	(cat mask.pgm && echo more) >more.pgm
+	fails 1 'more.pgm' morphrec -m more.pgm marker.pgm
+}
+
+@test "a mask of several items is refused" {
+	cat mask.pgm mask.pgm >two.pgm
+	fails 1 'more than one item' morphrec -m two.pgm marker.pgm
+}
+
+@test "standard input is marker or mask, not both" {
+	fails 2 'stdin can be read only once' morphrec -m - - <mask.pgm
+	morphrec -m - marker.pgm <mask.pgm >out.pgm
+	[ "$(row out.pgm)" = "0 5 6 3 3" ]
+}
+
+@test "the mask may come from a FIFO" {
+	mkfifo pipe
+	cat mask.pgm >pipe &
+	morphrec -m pipe marker.pgm >out.pgm
+	[ "$(row out.pgm)" = "0 5 6 3 3" ]
+}
+
+@test "the output may be the mask's file" {
+	morphrec -m mask.pgm -o mask.pgm marker.pgm
+	[ "$(row mask.pgm)" = "0 5 6 3 3" ]
+}
+
+@test "each item of the stream is reconstructed under the mask" {
+	cat marker.pgm mask.pgm | morphrec -m mask.pgm >out.pgm
+	(morphrec -m mask.pgm marker.pgm && cat mask.pgm) | cmp - out.pgm
+}
+
+@test "NaN is refused, its number and place given" {
+	floats 0 nan 1 nan >f.nrrd
+	fails 1 '2 samples are NaN, the first at x 1, y 0, slice 0; see --nan' morphrec --hmax=1 f.nrrd
+	floats 2 2 2 2 >mask.nrrd
+	fails 1 '2 samples are NaN' morphrec -m mask.nrrd f.nrrd
+}
+
+@test "--nan=barrier: a NaN of the mask is a wall, one of the marker marks nothing" {
+	floats 2 1 -nan 1 2 >mask.nrrd
+	floats 2 nan 1 0 nan >marker.nrrd
+	morphrec --nan=barrier -m mask.nrrd marker.nrrd >out.nrrd
+	[ "$(samples out.nrrd | tr -d -)" = "2 1 nan 0 0" ]
+	floats nan nan nan 0 nan >marker.nrrd
+	morphrec --nan=barrier -m mask.nrrd marker.nrrd >out.nrrd
+	[ "$(samples out.nrrd | sed 's/-nan/nan/')" = "-inf -inf nan 0 0" ]
+}
+
+@test "-0 is 0" {
+	floats -0 1 >mask.nrrd
+	floats 0 -0 >marker.nrrd
+	morphrec --strict -m mask.nrrd marker.nrrd >out.nrrd
+	[ "$(samples out.nrrd)" = "0 0" ]
+}
+
+@test "64-bit integers are refused" {
+	printf 'NRRD0005\ntype: int64\ndimension: 1\nsizes: 1\nendian: little\nencoding: raw\n\n12345678' >l.nrrd
+	fails 1 '64-bit integers' morphrec --hmax=1 l.nrrd
+}
+
+@test "all methods and numbers of threads give the same bytes" {
+	gen smooth 300 200 4 >f.nrrd
+	morphrec --hdome=20 -t 1 f.nrrd >want
+	for method in tile queue heap scan; do
+		for t in 1 2 5; do
+			morphrec --hdome=20 --method=$method -t $t f.nrrd | tail -c 60000 | cmp - <(tail -c 60000 want)
+		done
+	done
+}
+
+@test "--max-mem gives the same bytes, in bands" {
+	big 500 700 255 >mask.pgm
+	printf 'P5\n500 700\n255\n' >marker.pgm
+	gen seeds 500 700 20 | tail -c 350000 >>marker.pgm
+	morphrec -m mask.pgm marker.pgm >want.pgm
+	morphrec --max-mem=100k -t 2 -m mask.pgm marker.pgm | cmp - want.pgm
+	morphrec --max-mem=1 -t 1 -m mask.pgm <marker.pgm | cmp - want.pgm
+	morphrec --max-mem=1 -t 1 -m - marker.pgm <mask.pgm | cmp - want.pgm
+}
+
+@test "--max-mem says when there is no room for its file" {
+	TMPDIR=$PWD/none fails 1 'no temporary file' morphrec --max-mem=1M -m mask.pgm marker.pgm
+	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 1000000000 1000000000\nencoding: raw\n\n' >huge.nrrd
+	truncate -s 1000000000000000100 huge.nrrd || truncate -s 1000 huge.nrrd
+	fails 1 'huge.nrrd' morphrec --max-mem=1M -m huge.nrrd huge.nrrd
+}
+
+@test "--stats counts tiles, visits and floods" {
+	big 200 200 255 >f.pgm
+	morphrec --hmax=30 --stats=s.json f.pgm >out.pgm
+	grep -q '"tiles": 16, "visits": [1-9][0-9]*, "floods": [0-9]*' s.json
+}

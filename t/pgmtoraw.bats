@@ -1,0 +1,145 @@
+load lib
+
+# round_trip FILE: the picture comes back byte for byte.
+round_trip() {
+	pgmtoraw "$1" | rawtopnm >back
+	cmp "$1" back
+}
+
+@test "a P5 picture comes back exactly" {
+	pgm 3 2 255 0 1 2 253 254 255 >a.pgm
+	round_trip a.pgm
+}
+
+@test "every maxval from 1 to 65535 comes back exactly" {
+	for max in 1 2 254 255 256 257 4095 32767 65534 65535; do
+		pgm 4 1 $max 0 1 $((max / 2)) $max >a.pgm
+		round_trip a.pgm
+	done
+}
+
+@test "a PPM picture has planes of kind RGB-color and comes back exactly" {
+	printf 'P6\n2 1\n255\nRGBrgb' >a.ppm
+	round_trip a.ppm
+	pgmtoraw a.ppm | grep -a '^kinds: RGB-color domain domain$'
+}
+
+@test "a PAM picture with alpha keeps its tuple type and comes back exactly" {
+	printf 'P7\nWIDTH 1\nHEIGHT 2\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nabcdefgh' >a.pam
+	round_trip a.pam
+}
+
+@test "plain and packed pictures become the same samples" {
+	pgm 3 2 1 0 1 1 1 0 0 | pgmtoraw >want
+	printf 'P2 3 2 1 0 1 1 1 0 0\n' | pgmtoraw | cmp - want
+	# PBM has 1 for black; as a sample, 1 is white.
+	printf 'P1\n3 2\n100\n011\n' | pgmtoraw | cmp - want
+	printf 'P4\n3 2\n\x80\x60' | pgmtoraw | cmp - want
+}
+
+@test "a plain PPM picture becomes what its binary form becomes" {
+	printf 'P6\n2 1\n255\n\1\2\3\4\5\6' | pgmtoraw >want
+	printf 'P3 2 1 255 1 2 3 4 5 6\n' | pgmtoraw | cmp - want
+}
+
+@test "16-bit samples are turned from big-endian into this machine's order" {
+	pgm 2 1 65535 258 772 | pgmtoraw >a.nrrd
+	same <(samples a.nrrd) '258 772'
+}
+
+@test "pictures in a row become items in a row, from files and from stdin" {
+	pgm 1 1 255 65 >a.pgm
+	pgm 2 1 255 66 67 >b.pgm
+	pgmtoraw a.pgm b.pgm >both
+	cat a.pgm b.pgm | pgmtoraw | cmp - both
+	pgmtoraw a.pgm - <b.pgm | cmp - both
+	same <(rawinfo both | grep ^sizes) 'sizes: 1 1
+sizes: 2 1'
+}
+
+@test "raw items pass through as they are" {
+	gen --type=double -- values 3x2 1 -2 3.5 nan inf 6 >a.nrrd
+	pgmtoraw a.nrrd | cmp - a.nrrd
+}
+
+@test "a raw item of the other byte order comes out in this machine's" {
+	printf 'NRRD0004\ntype: ushort\ndimension: 1\nsizes: 2\nendian: big\nencoding: raw\n\n\1\2\3\4' |
+		pgmtoraw >a.nrrd
+	same <(samples a.nrrd) '258 772'
+}
+
+@test "keys, labels, units and positions of a raw item are kept" {
+	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 2 1\nspacings: 0.004 nan\naxis mins: -100 nan\nlabels: "t" "say \\"x\\""\nunits: "s" ""\nencoding: raw\nshot:=17\nnote:=a:=b\n\nab' |
+		pgmtoraw >a.nrrd
+	grep -a -e '^spacings: 0.004' -e '^axis mins: -100 nan' -e '^labels: "t" "say \\"x\\""' -e '^units: "s" ""' \
+		-e '^shot:=17$' -e '^note:=a:=b$' a.nrrd >lines
+	[ "$(wc -l <lines)" -eq 6 ]
+}
+
+@test "a PFM picture is turned right side up" {
+	printf 'Pf\n1 2\n-1.0\n\0\0\200\77\0\0\0\100' | pgmtoraw >a.nrrd # 1 below 2
+	same <(samples a.nrrd) '2
+1'
+}
+
+@test "a big-endian PFM picture is read as such" {
+	printf 'Pf\n2 1\n1.0\n\77\200\0\0\100\0\0\0' | pgmtoraw >a.nrrd
+	same <(samples a.nrrd) '1 2'
+}
+
+# npy DESCR ORDER SHAPE: the header of a version 1 file.
+npy() {
+	local dict="{'descr': '$1', 'fortran_order': $2, 'shape': $3, }"
+	printf '\x93NUMPY\1\0\166\0%-117s\n' "$dict"
+}
+
+@test "a NumPy array becomes an item with its last index fastest" {
+	{ npy '|u1' False '(2, 3)' && printf 'abcdef'; } | pgmtoraw >a.nrrd
+	same <(samples a.nrrd) '97 98 99
+100 101 102'
+}
+
+@test "a NumPy array in Fortran order becomes the same item" {
+	{ npy '|u1' False '(2, 3)' && printf 'abcdef'; } | pgmtoraw >want
+	{ npy '|u1' True '(2, 3)' && printf 'adbecf'; } | pgmtoraw | cmp - want
+}
+
+@test "a big-endian NumPy array is read as such" {
+	{ npy '>i2' False '(2,)' && printf '\377\376\1\2'; } | pgmtoraw >a.nrrd
+	same <(samples a.nrrd) '-2 258'
+}
+
+@test "a sample above maxval is refused" {
+	pgm 2 1 100 100 101 >a.pgm
+	run -1 --separate-stderr pgmtoraw a.pgm
+	[[ $stderr == "pgmtoraw: a.pgm:"*"101"*"100"* ]]
+}
+
+@test "an item of more than --max-bytes is refused before it is read" {
+	pgm 2 2 255 1 2 3 4 >a.pgm
+	fails 1 "--max-bytes" pgmtoraw --max-bytes=3 a.pgm
+	pgmtoraw --max-bytes=4 a.pgm >/dev/null
+}
+
+@test "a missing file is named" {
+	fails 1 "nowhere.pgm: No such file" pgmtoraw nowhere.pgm
+}
+
+@test "stdin is read once" {
+	pgm 1 1 255 7 >a.pgm
+	run -2 --separate-stderr pgmtoraw - - <a.pgm
+	[[ $stderr == *"stdin"* ]]
+}
+
+@test "with -o a failure leaves neither the file nor a half of it" {
+	printf 'P5\n2 2\n255\nabc' >short.pgm
+	run -1 pgmtoraw -o out.nrrd short.pgm
+	[ "$(ls)" = short.pgm ]
+}
+
+@test "--stats counts items and bytes" {
+	pgm 2 1 255 1 2 >a.pgm
+	pgmtoraw --stats=s a.pgm a.pgm >out
+	grep -q '"items": 2' s
+	grep -q "\"bytes_out\": $(wc -c <out)" s
+}

@@ -1,0 +1,70 @@
+load lib
+
+@test "an item is described by its header and its samples" {
+	gen --type=float -- values 2x2 1 nan -3 4 >a.nrrd
+	same <(rawinfo a.nrrd) '# a.nrrd: item 1, raw, 16 bytes of samples
+type: float
+dimension: 2
+sizes: 2 2
+kinds: domain domain
+endian: little
+encoding: raw
+min: -3
+max: 4
+mean: 0.666666667
+nan: 1'
+}
+
+@test "each item of a stream is described" {
+	pgm 1 1 255 65 >a.pgm
+	same <(cat a.pgm a.pgm | rawinfo | grep '^#') '# (stdin): item 1, PNM, 1 bytes of samples
+# (stdin): item 2, PNM, 1 bytes of samples'
+}
+
+@test "infinities are counted apart" {
+	gen --type=double -- values 4x1 inf -inf 2 nan >a.nrrd
+	same <(rawinfo a.nrrd | tail -n 5) 'min: 2
+max: 2
+mean: 2
+nan: 1
+inf: 2'
+}
+
+@test "the byte order is the file's" {
+	printf 'NRRD0004\ntype: ushort\ndimension: 1\nsizes: 1\nendian: big\nencoding: raw\n\n\1\2' >a.nrrd
+	rawinfo a.nrrd | grep -x 'endian: big'
+	rawinfo a.nrrd | grep -x 'max: 258'
+}
+
+@test "--skip is the offset of the payload" {
+	gen --type=uchar --raw values 4x1 104 111 108 97 >a.nrrd
+	[ "$(tail -c +$(($(rawinfo --skip a.nrrd) + 1)) a.nrrd)" = hola ]
+	cat a.nrrd a.nrrd >b.nrrd
+	same <(rawinfo --skip b.nrrd) "$(rawinfo --skip a.nrrd)
+$(($(wc -c <a.nrrd) + $(rawinfo --skip a.nrrd)))"
+}
+
+@test "--skip of a pipe is refused" {
+	gen values 1x1 5 >a.nrrd
+	run -1 --separate-stderr bash -c 'cat a.nrrd | rawinfo --skip'
+	[[ $stderr == *"pipe"* ]]
+}
+
+@test "--json is one object a line with null where JSON has no number" {
+	gen --type=float values 1x1 nan >a.nrrd
+	same <(rawinfo --json a.nrrd a.nrrd | head -n 1) '{"file": "a.nrrd", "item": 1, "format": "raw", "type": "float", "axes": [{"size": 1, "kind": "domain", "center": null, "spacing": null, "min": null, "label": null, "unit": null}, {"size": 1, "kind": "domain", "center": null, "spacing": null, "min": null, "label": null, "unit": null}], "endian": "little", "keys": [], "min": null, "max": null, "mean": null, "nan": 1, "inf": 0}'
+	[ "$(rawinfo --json a.nrrd a.nrrd | wc -l)" -eq 2 ]
+}
+
+@test "--json escapes what a key may hold" {
+	printf 'NRRD0005\ntype: uchar\ndimension: 1\nsizes: 1\nencoding: raw\nsay:="a\\b"\t\n\nx' | rawinfo --json |
+		grep -F '["say", "\"a\\b\"'
+}
+
+@test "--json and --skip exclude each other" {
+	fails 2 "exclude" rawinfo --json --skip
+}
+
+@test "large sums are exact where the samples are integers" {
+	gen --type=ushort constant 1000 1000 1 | rawinfo | grep -x 'mean: 65535'
+}

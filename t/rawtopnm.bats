@@ -1,0 +1,155 @@
+load lib
+
+# levels TYPE SIZES VALUES -- OPTION...: the levels that rawtopnm makes of these values.
+levels() {
+	local type=$1 sizes=$2 values=$3
+	shift 4
+	# shellcheck disable=SC2086 # values are words
+	gen --type="$type" --raw -- values "$sizes" $values | rawtopnm "$@" | pgmtoraw >levels.nrrd
+	samples levels.nrrd
+}
+
+@test "floats are shown from their least to their greatest" {
+	same <(levels float 3x1 '-10 0 10' --) '0 128 255'
+}
+
+@test "--range=LO:HI clips what lies outside" {
+	same <(levels float 5x1 '-1 0 1 2 3' -- --range=0:2) '0 0 128 255 255'
+}
+
+@test "a range from high to low turns the picture negative" {
+	same <(levels float 3x1 '0 1 2' -- --range=2:0) '255 128 0'
+}
+
+@test "percentiles are samples of that rank" {
+	# 11 samples: p10 is the second, p90 the tenth.
+	same <(levels float 11x1 '1000 1 2 3 4 5 6 7 8 9 -1000' -- --range=p10:p90) \
+		'255 0 32 64 96 128 159 191 223 255 0'
+}
+
+@test "percentiles of negative and tiny numbers are exact" {
+	same <(levels double 5x1 '-3e-300 -2e-300 -1e-300 1e-300 9e300' -- --range=p25:p75 --maxval=3) '0 0 1 3 3'
+}
+
+@test "ends may be a number and a percentile" {
+	same <(levels float 3x1 '1 2 4' -- --range=0:p50) '128 255 255'
+}
+
+@test "--gamma=2 shows square roots" {
+	same <(levels float 3x1 '0 0.25 1' -- --gamma=2) '0 128 255'
+}
+
+@test "--log shows decades evenly, and black what has no logarithm" {
+	same <(levels float 5x1 '1 10 100 0 -5' -- --log) '0 128 255 0 0'
+}
+
+@test "--abs shows magnitudes" {
+	same <(levels float 3x1 '-2 0 1' -- --abs) '255 0 128'
+}
+
+@test "--signed fades from blue over white to red, with zero white" {
+	same <(levels float 4x1 '-2 0 1 2' -- --signed) '0 0 255
+255 255 255
+255 128 128
+255 0 0'
+}
+
+@test "NaN is black and does not disturb the range" {
+	same <(levels float 4x1 'nan 1 inf 2' --) '0 0 255 255'
+	same <(levels float 2x1 'nan nan' --) '0 0'
+	same <(levels float 1x1 'nan' -- --signed) '0 0 0'
+}
+
+@test "a constant picture is black" {
+	same <(levels float 2x1 '7 7' --) '0 0'
+}
+
+complex() {
+	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 2 2\nkinds: complex domain\nendian: little\nencoding: raw\n\n'
+	printf '\0\0\100\100\0\0\200\100\0\0\200\277\0\0\0\0' # 3+4i, -1
+}
+
+@test "complex samples are shown by magnitude" {
+	complex | rawtopnm --range=0:5 | pgmtoraw >a.nrrd
+	same <(samples a.nrrd) '255 51'
+}
+
+@test "--phase goes from -pi to pi" {
+	complex | rawtopnm --phase --maxval=1000 | pgmtoraw >a.nrrd
+	same <(samples a.nrrd) '648 1000'
+}
+
+@test "--phase of samples that are not complex is refused" {
+	gen values 2x1 1 2 >a.nrrd
+	fails 1 "not complex" rawtopnm --phase a.nrrd
+}
+
+@test "integers come back exactly, whatever their type" {
+	same <(levels uchar 3x1 '0 7 255' --) '0 7 255'
+	same <(levels ushort 3x1 '0 7 65535' --) '0 7 65535'
+	same <(levels int 3x1 '0 7 65535' --) '0 7 65535'
+	same <(levels longlong 3x1 '0 7 65535' --) '0 7 65535'
+}
+
+@test "integers that fit no PNM are refused, not clipped" {
+	gen --type=int -- values 2x1 -1 2 >a.nrrd
+	fails 1 "-1 to 2 do not fit 0 to 65535" rawtopnm a.nrrd
+	gen --type=uint values 2x1 1 65536 >a.nrrd
+	fails 1 "1 to 65536" rawtopnm a.nrrd
+}
+
+@test "floats that carry a maxval come back as its levels, rounded" {
+	gen --type=float --maxval=1000 -- values 4x1 -1 99.6 1000 1001 | rawtopnm | pgmtoraw >a.nrrd
+	same <(samples a.nrrd) '0 100 1000 1000'
+}
+
+@test "--maxval sets the brightest level" {
+	same <(levels float 2x1 '0 1' -- --maxval=65535) '0 65535'
+	same <(levels uchar 2x1 '0 255' -- --maxval=100) '0 100'
+}
+
+@test "a stack becomes as many pictures as it has" {
+	gen --type=uchar --raw values 2x1x2 1 2 3 4 | rawtopnm >a.pgm
+	same <(grep -ac P5 a.pgm) 2
+}
+
+@test "--slice takes one place of an axis" {
+	same <(levels uchar 2x2x2 '1 2 3 4 5 6 7 8' -- --slice=2:1) '5 6
+7 8'
+	same <(levels uchar 2x2x2 '1 2 3 4 5 6 7 8' -- --slice=0:1) '2 4
+6 8'
+	same <(levels uchar 2x2x2 '1 2 3 4 5 6 7 8' -- --slice=0:1 --slice=2:0) '2 4'
+	same <(levels uchar 2x2x2 '1 2 3 4 5 6 7 8' -- --slice=2:0 --slice=1:1 --slice=0:0) 3
+}
+
+@test "a slice that is not there is refused" {
+	gen values 2x2 1 2 3 4 >a.nrrd
+	fails 1 "no such axis" rawtopnm --slice=2:0 a.nrrd
+	fails 1 "no such place" rawtopnm --slice=1:2 a.nrrd
+	fails 1 "twice" rawtopnm --slice=1:1 --slice=1:0 a.nrrd
+}
+
+@test "a kernel grid is refused with a hint, and shown slice by slice" {
+	gen kernels 3 2 2 >k.nrrd
+	fails 1 "--slice" rawtopnm k.nrrd
+	rawtopnm --slice=3:0 k.nrrd | grep -ac P5 | grep -x 2
+}
+
+@test "a wrong argument is named with the option" {
+	fails 2 "--range: '1'" rawtopnm --range=1
+	fails 2 "--range: '1:1'" rawtopnm --range=1:1
+	fails 2 "--range: 'p101:p3'" rawtopnm --range=p101:p3
+	fails 2 "--range: '1:2x'" rawtopnm --range=1:2x
+	fails 2 "--range: '0:1'" rawtopnm --log --range=0:1
+	fails 2 "--gamma: '0'" rawtopnm --gamma=0
+	fails 2 "--maxval: '65536'" rawtopnm --maxval=65536
+	fails 2 "--slice: '1'" rawtopnm --slice=1
+	fails 2 "--slice: '-1:0'" rawtopnm --slice=-1:0
+	fails 2 "--phase excludes" rawtopnm --phase --log
+}
+
+@test "the same bytes for any number of threads" {
+	gen --type=float smooth 300 200 3 >a.nrrd
+	rawtopnm -t 1 --range=p1:p99 --gamma=1.7 a.nrrd >want
+	rawtopnm -t 7 --range=p1:p99 --gamma=1.7 a.nrrd | cmp - want
+}
