@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,8 +31,8 @@ struct line {
 	struct radon_work *shared;
 	bool warned;
 
-	size_t gathers, traces, plans;
-	struct radon_report worst;
+	size_t items, gathers, traces, plans;
+	size_t fallbacks, steps;
 };
 
 /* --- input and output ---------------------------------------------------------------------------------------------- */
@@ -92,11 +91,11 @@ write_batch(struct line *line, struct batch *b)
 		struct gather *g = &b->g[i];
 		gather_put(line->o, line->out, g);
 		say(line, g);
+		line->items += g->plane == 0;
 		line->gathers++;
 		line->traces += g->o.nx;
-		line->worst.misfit = fmax(line->worst.misfit, g->report.misfit);
-		line->worst.fallbacks += g->report.fallbacks;
-		line->worst.steps += g->report.steps;
+		line->fallbacks += g->report.fallbacks;
+		line->steps += g->report.steps;
 	}
 	b->n = 0;
 }
@@ -264,12 +263,13 @@ batch_all(const struct gathers_options *o, struct raw_in *in, struct raw_out *ou
 		b = line.other;
 	}
 	stats_lap(st, STATS_COMPUTE);
+	st->items = line.items;
 	stats_add(st, "gathers", "%zu", line.gathers);
 	stats_add(st, "traces", "%zu", line.traces);
 	stats_add(st, "plans", "%zu", line.plans);
 	if (o->radon.mode == RADON_LSQ || o->radon.mode == RADON_SPARSE) {
-		stats_add(st, "fallbacks", "%zu", line.worst.fallbacks);
-		stats_add(st, "steps", "%zu", line.worst.steps);
+		stats_add(st, "fallbacks", "%zu", line.fallbacks);
+		stats_add(st, "steps", "%zu", line.steps);
 	}
 	close_line(&line);
 }

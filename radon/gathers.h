@@ -32,7 +32,7 @@ struct gather {
 	struct radon_options o; /* all of it; g and live are ours */
 	struct img
 	    head; /* of the item that the result begins; dim 0: it goes on with the one before */
-	size_t item, plane; /* from 0, for messages */
+	size_t item, plane; /* from 1 and from 0, for messages */
 	double *g, *offset; /* owned: room for `room_x` traces */
 	bool *live;
 	float *in, *out; /* owned: room for room_in and room_out samples */

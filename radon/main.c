@@ -203,12 +203,11 @@ main(int argc, char **argv)
 	out = raw_create(args.common.out, args.common.as);
 	batch_all(&o, in, out, &st);
 	st.bytes_in = raw_bytes_in(in);
-	st.items = raw_item(in) + 1;
 	st.threads = o.radon.threads;
 	raw_close(in);
+	st.bytes_out = raw_bytes_out(out);
 	raw_finish(out);
 	stats_lap(&st, STATS_WRITE);
-	st.bytes_out = raw_bytes_out(out);
 	stats_print(&st, &args.common);
 	return 0;
 }

@@ -108,7 +108,7 @@ make_header(struct feed *f, const struct img *x, size_t j, const char **offsets)
 	trace_set(h + TRACE_TRACL, 4, (long)(f->trace + 1), swap);
 	trace_set(h + TRACE_TRACR, 4, (long)(f->trace + 1), swap);
 	trace_set(h + TRACE_CDP, 4,
-		  cdp ? strtol(cdp, NULL, 10) : (long)(raw_item(f->in) + j / fold + 1), swap);
+		  cdp ? strtol(cdp, NULL, 10) : (long)(raw_item(f->in) + j / fold), swap);
 	trace_set(h + TRACE_CDPT, 4, (long)(j % fold + 1), swap);
 	trace_set(h + TRACE_TRID, 2, 1, swap);
 	trace_set(h + TRACE_OFFSET, 4, lrint(offset), swap);
@@ -179,10 +179,10 @@ traces_from_raw(const struct traces_sink *s, const char *path, const struct opt_
 		put_item(&f, &x);
 	if (s->headers && traces_peek(s->headers))
 		die("%s: more traces than the %zu of the items", s->headers->name, f.trace);
-	raw_finish(f.out);
-	stats_lap(&st, STATS_WRITE);
 	st.bytes_in = raw_bytes_in(f.in);
 	st.bytes_out = raw_bytes_out(f.out);
+	raw_finish(f.out);
+	stats_lap(&st, STATS_WRITE);
 	st.threads = 1;
 	stats_add(&st, "traces", "%zu", f.trace);
 	stats_print(&st, o);
