@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -269,7 +270,7 @@ static void
 check_order(void)
 {
 	struct radon_options o = small;
-	double *want = weir_alloc(panel_size(&o), sizeof *want);
+	double *want;
 	float *d, *m;
 
 	lay_out(o.nx, RADON_PARABOLIC, .5);
@@ -379,6 +380,221 @@ check_lsq(void)
 			 "/ sqrt(eps))");
 }
 
+/* --- sparse, and what must not break ------------------------------------------------------------------------------ */
+
+static double
+energy(const float *x, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += (double)x[i] * (double)x[i];
+	return sum;
+}
+
+/* Flat wavelets: what a multiple free gather is. */
+static float *
+flat_events(const struct radon_options *o)
+{
+	float *d = weir_calloc(o->nx * o->nt, sizeof *d);
+
+	for (size_t i = 0; i < o->nx * o->nt; i++) {
+		const double x = M_PI * 25 * ((double)(i % o->nt) - 40) * o->dt;
+		d[i] = (float)((1 - 2 * x * x) * exp(-x * x));
+	}
+	return d;
+}
+
+static void
+check_sparse(void)
+{
+	struct radon_options o = small;
+	const size_t n = o.nx * o.nt;
+	struct radon_report r;
+	float *d = flat_events(&o), *out;
+	double change, whole = energy(d, n);
+
+	lay_out(o.nx, RADON_PARABOLIC, .5);
+	o.mode = RADON_SPARSE;
+	o.subtract = true;
+	o.mute = beyond;
+	out = run(&o, d, &r);
+	for (size_t i = 0; i < n; i++)
+		out[i] -= d[i];
+	change = sqrt(energy(out, n) / whole);
+	check(change < .02 && r.misfit < 1e-3 && r.steps == 30,
+	      "radon: sparse explains flat events and leaves them alone",
+	      "change %g, misfit %g, %zu steps", change, r.misfit, r.steps);
+	weir_free(out);
+	o.mute = (struct radon_mute){0};
+	out = run(&o, d, &r);
+	change = sqrt(energy(out, n) / whole);
+	check(change < .05, "radon: without a mute sparse subtracts nearly all", "%g", change);
+	weir_free(out);
+	weir_free(d);
+}
+
+/* Without damping and with more curves than traces A^H A is singular: conjugate gradients fit the data all the same. */
+static void
+check_singular(void)
+{
+	struct radon_options o = small;
+	struct radon_report r = {0};
+	float *d, *m;
+
+	o.mode = RADON_LSQ;
+	o.eps = 0;
+	o.nx = 9;
+	o.fmin = 10;
+	o.fmax = 60;
+	o.report = true;
+	lay_out(o.nx, RADON_PARABOLIC, .5);
+	d = flat_events(&o);
+	m = run(&o, d, &r);
+	check(m && r.fallbacks > 0 && r.steps > 0 && r.misfit < 1e-6 &&
+		  isfinite(energy(m, panel_size(&o))),
+	      "radon: undamped, with more curves than traces, the data are fitted",
+	      "misfit %g, %zu fallbacks", r.misfit, r.fallbacks);
+	weir_free(d);
+	weir_free(m);
+}
+
+/* Hostile gathers: each mode gives finite numbers. */
+static void
+check_finite(void)
+{
+	static const char *const what[] = {"zero",	"one trace", "one dead", "equal offsets",
+					   "offsets 0", "huge",	     "tiny",	 "far moveout",
+					   "one curve", "500 traces"};
+	struct check_many many = {0};
+
+	for (int kind = 0; kind < 10; kind++)
+		for (int mode = RADON_ADJOINT; mode <= RADON_SPARSE; mode++)
+			for (int eps = 0; eps < 2; eps++) {
+				struct radon_options o = small;
+				o.nx = kind == 1 ? 1 : kind == 9 ? 500 : o.nx;
+				o.nq = kind == 8 ? 1 : o.nq;
+				lay_out(o.nx, RADON_PARABOLIC, .5);
+				o.mode = (enum radon_mode)mode;
+				o.eps = eps * .01;
+				o.live = live;
+				float *d = noise(o.nx * o.nt), *m;
+				if (kind == 0)
+					memset(d, 0, o.nx * o.nt * sizeof *d);
+				for (size_t j = 0; j < o.nx && kind == 0; j++)
+					live[j] = false;
+				if (kind == 2) {
+					live[5] = false;
+					memset(d + 5 * o.nt, 0, o.nt * sizeof *d);
+				}
+				for (size_t j = 0; j < o.nx; j++)
+					g[j] = kind == 3   ? .7
+					       : kind == 4 ? 0
+					       : kind == 7 ? 40 * g[j]
+							   : g[j];
+				for (size_t i = 0; i < o.nx * o.nt; i++)
+					d[i] *= kind == 5 ? 1e15F : kind == 6 ? 1e-15F : 1;
+				m = run(&o, d, NULL);
+				check_case(&many, m && isfinite(energy(m, panel_size(&o))),
+					   "%s, mode %d, eps %g", what[kind], mode, o.eps);
+				weir_free(d);
+				weir_free(m);
+			}
+	check_end(&many, "radon: finite input gives finite output, whatever the gather");
+}
+
+static void
+check_threads(void)
+{
+	struct check_many many = {0};
+
+	for (int method = RADON_AUTO; method <= RADON_USFFT2D; method++)
+		for (int mode = RADON_ADJOINT; mode <= RADON_SPARSE; mode++) {
+			struct radon_options o = small;
+			const bool inverse = mode != RADON_ADJOINT;
+			o.method = (enum radon_method)method;
+			o.mode = (enum radon_mode)mode;
+			if (inverse && (method == RADON_TIME || method == RADON_USFFT2D))
+				continue;
+			lay_out(o.nx, RADON_PARABOLIC, .5);
+			o.mute = (struct radon_mute){2, {.1, .3}, {.02, .05}, .02};
+			o.subtract = inverse;
+			float *d = noise(o.nx * o.nt), *one, *three;
+			o.threads = 1;
+			one = run(&o, d, NULL);
+			o.threads = 3;
+			three = run(&o, d, NULL);
+			check_case(&many,
+				   one && three && !memcmp(one, three, out_size(&o) * sizeof *one),
+				   "method %d mode %d", method, mode);
+			weir_free(d);
+			weir_free(one);
+			weir_free(three);
+		}
+	check_end(&many, "radon: the same bytes on one thread and on three");
+}
+
+static void
+check_mute(void)
+{
+	const struct radon_mute line = {2, {1, 3}, {.1, .3}, .1};
+	const bool ok =
+	    radon_mute_weight(&line, 0, .1) == 0 && radon_mute_weight(&line, 0, .2) == 1 &&
+	    fabs(radon_mute_weight(&line, 2, .25) - .5) < 1e-12 &&
+	    radon_mute_weight(&line, 9, .3) == 0 && radon_mute_weight(&line, 9, .4) == 1;
+
+	check(ok, "radon: a mute's cut runs straight between its points, constant beyond", "%g",
+	      radon_mute_weight(&line, 2, .25));
+}
+
+/* A mute along q alone and the same one given twice in time are one. */
+static void
+check_mute_paths(void)
+{
+	struct radon_options o = small;
+	float *d, *a, *b;
+	double up = 0;
+
+	lay_out(o.nx, RADON_PARABOLIC, .5);
+	d = events(&o);
+	o.mode = RADON_LSQ;
+	o.subtract = true;
+	o.mute = beyond;
+	a = run(&o, d, NULL);
+	o.mute = (struct radon_mute){2, {0, .2}, {beyond.q[0], beyond.q[0]}, beyond.taper};
+	b = run(&o, d, NULL);
+	for (size_t i = 0; i < o.nx * o.nt; i++)
+		up += pow((double)a[i] - (double)b[i], 2);
+	up = sqrt(up / energy(d, o.nx * o.nt));
+	check(up < 1e-6, "radon: a mute per curve equals the same mute per time", "%g", up);
+	weir_free(d);
+	weir_free(a);
+	weir_free(b);
+}
+
+static void
+check_refused(void)
+{
+	struct radon_options o = small;
+	struct radon_plan *p;
+	bool ok;
+
+	lay_out(o.nx, RADON_PARABOLIC, 0);
+	o.dq = 0;
+	ok = radon_plan(&p, &o) == -EDOM && !p;
+	o = small;
+	o.mode = RADON_LSQ;
+	o.method = RADON_TIME;
+	ok = ok && radon_plan(&p, &o) == -EDOM && !p;
+	o = small;
+	o.q0 = 1e12;
+	ok = ok && radon_plan(&p, &o) == -EOVERFLOW && !p;
+	o = small;
+	g[3] = NAN;
+	ok = ok && radon_plan(&p, &o) == -EDOM && !p;
+	check(ok, "radon: what cannot be planned is refused", "one was not");
+}
+
 void
 check_radon(void)
 {
@@ -388,4 +604,11 @@ check_radon(void)
 	check_spike();
 	check_order();
 	check_lsq();
+	check_sparse();
+	check_singular();
+	check_finite();
+	check_threads();
+	check_mute();
+	check_mute_paths();
+	check_refused();
 }
