@@ -99,10 +99,10 @@ static void
 read_keys(struct gathers *s)
 {
 	const char *curve = img_key(&s->item, "radon_curve"),
-		   *time = img_key(&s->item, "radon_time");
+		   *gather = img_key(&s->item, "radon_gather");
 	char name[32];
 	double x, z, t0;
-	size_t nt;
+	size_t nx, nt;
 
 	if (curve && !s->o->reference) {
 		if (sscanf(curve, "%31s %lf %lf", name, &x, &z) != 3)
@@ -117,10 +117,11 @@ read_keys(struct gathers *s)
 		s->reference = x;
 		s->depth = z;
 	}
-	if (time) {
-		if (sscanf(time, "%zu %lf", &nt, &t0) != 2 || !nt || nt > 1 << 28 || !isfinite(t0))
-			raw_die(s->in, "radon_time:=%s is not a number of samples and a time",
-				time);
+	if (gather) {
+		if (sscanf(gather, "%zu %zu %lf", &nx, &nt, &t0) != 3 || !nx || !nt ||
+		    nt > 1 << 28 || !isfinite(t0))
+			raw_die(s->in, "radon_gather:=%s is no traces, samples and a time", gather);
+		s->shape.nx = nx;
 		s->shape.nt = nt;
 		s->shape.t0 = t0;
 	}
@@ -182,21 +183,16 @@ offsets_of_item(struct gathers *s)
 		raw_die(s->in, "no memory for %zu offsets", a->n);
 }
 
-/* Traces of a plane, and that the number of offsets suits them. */
+/* Traces of a plane (a panel that does not say has one for each offset), and that the number of offsets suits them. */
 static size_t
 count_traces(const struct gathers *s)
 {
 	const bool model = s->shape.mode == RADON_MODEL;
-	size_t nx = model ? s->noffset : s->item.axis[1].n;
+	const size_t given = s->file ? s->nfile : s->noffset;
+	const size_t nx = !model ? s->item.axis[1].n : s->shape.nx ? s->shape.nx : given;
 
-	if (s->file && model) {
-		const size_t planes = s->planes;
-		nx = s->nfile % planes ? s->nfile : s->nfile / planes;
-	} else if (model && s->noffset % s->planes == 0) {
-		nx = s->noffset / s->planes;
-	}
-	if (!s->file && s->noffset != nx && s->noffset != nx * s->planes)
-		raw_die(s->in, "%zu offsets for %zu traces", s->noffset, nx);
+	if (!s->file && given != nx && given != nx * s->planes)
+		raw_die(s->in, "%zu offsets for %zu traces", given, nx);
 	return nx;
 }
 
@@ -432,7 +428,7 @@ head_of_panel(const struct gathers *s, struct gather *g)
 
 	img_set_key(x, "radon_curve", "%s %.17g %.17g", curve_names[s->curve], s->reference,
 		    s->depth);
-	img_set_key(x, "radon_time", "%zu %.17g", g->o.nt, g->o.t0);
+	img_set_key(x, "radon_gather", "%zu %zu %.17g", g->o.nx, g->o.nt, g->o.t0);
 	img_set_key(x, "radon_trace", "%.17g %.17g %s %s", q->min, q->spacing, or_none(q->unit),
 		    or_none(q->label));
 	if (s->file && s->nfile > g->o.nx)
@@ -472,7 +468,7 @@ head_of_gather(const struct gathers *s, struct gather *g)
 	img_set_label(a, strcmp(label, "-") ? label : NULL);
 	img_set_unit(a, strcmp(unit, "-") ? unit : NULL);
 	img_drop_key(x, "radon_curve");
-	img_drop_key(x, "radon_time");
+	img_drop_key(x, "radon_gather");
 	img_drop_key(x, "radon_trace");
 }
 

@@ -5,7 +5,7 @@
  *
  *	offsets:=68 168 268		of the traces
  *	radon_curve:=parabolic 3000 0	curve, reference offset, depth
- *	radon_time:=1751 0		samples and first time of the gather
+ *	radon_gather:=92 1751 0		traces, samples and first time of the gather
  *	radon_trace:=nan nan - trace	min, spacing, unit and label of its trace axis; - for none
  *
  * Everything here dies with a line that names the file, the item, and the gather and trace where it is about those.
