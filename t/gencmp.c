@@ -109,6 +109,7 @@ main(int argc, char **argv)
 		x.axis[0].min = 0;
 		img_set_label(&x.axis[0], "t");
 		img_set_unit(&x.axis[0], "s");
+		img_set_label(&x.axis[1], "trace");
 		img_set_key(&x, "cdp", "%d", 100 + i);
 		fill(&args, &x, &rng);
 		raw_put(out, &x);
