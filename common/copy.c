@@ -1,11 +1,12 @@
 #include "common/mem.h"
 #include "common/progress.h"
 #include "common/raw.h"
+#include "common/stats.h"
 
 enum { BLOCK = 1 << 20 }; /* bytes on their way at a time */
 
 void
-raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet)
+raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet, struct stats *st)
 {
 	const size_t most = BLOCK / img_type_size(x->type);
 	void *block = weir_xalloc(BLOCK, 1);
@@ -19,7 +20,9 @@ raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet
 		const size_t n = count - done < most ? count - done : most;
 
 		raw_read(in, block, n);
+		stats_lap(st, STATS_READ);
 		raw_write(out, block, n);
+		stats_lap(st, STATS_WRITE);
 		done += n;
 		progress_step(&bar, (double)done / (double)count);
 	}

@@ -38,7 +38,7 @@ convert(const struct args *args, struct raw_in *in, struct raw_out *out, struct 
 			raw_say(in, &x);
 		if (x.format != IMG_RAW)
 			opt_add_history(&x, &args->common);
-		raw_copy(in, out, &x, args->common.quiet);
+		raw_copy(in, out, &x, args->common.quiet, st);
 		img_free(&x);
 	}
 }

@@ -109,9 +109,11 @@ void raw_text(struct raw_out *out, const char *text, size_t n);
 
 /*
  * raw_head and the whole payload of in's current item, of which nothing was read, a block at a time; with a progress bar
- * unless quiet.
+ * unless quiet. Reading and writing are charged to st.
  */
-void raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet);
+struct stats;
+void
+raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet, struct stats *st);
 
 uint64_t raw_bytes_out(const struct raw_out *out);
 

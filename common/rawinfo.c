@@ -53,7 +53,7 @@ parse(int argc, char **argv)
 enum { BLOCK = 4096 }; /* samples at a time */
 
 static struct sample_stats
-survey(struct raw_in *in, const struct img *x, bool quiet)
+survey(struct raw_in *in, const struct img *x, bool quiet, struct stats *st)
 {
 	char block[8 * BLOCK];
 	double v[BLOCK];
@@ -68,8 +68,10 @@ survey(struct raw_in *in, const struct img *x, bool quiet)
 		const size_t n = count - done < BLOCK ? count - done : BLOCK;
 
 		raw_read(in, block, n);
+		stats_lap(st, STATS_READ);
 		sample_load(v, block, x->type, n);
 		sample_stats_add(&s, v, n);
+		stats_lap(st, STATS_COMPUTE);
 		done += n;
 		progress_step(&bar, (double)done / (double)count);
 	}
@@ -215,7 +217,7 @@ describe(const struct args *args, struct raw_in *in, struct raw_out *out, struct
 		if (args->skip) {
 			raw_printf(out, "%ju\n", (uintmax_t)raw_offset(in));
 		} else {
-			s = survey(in, &x, args->common.quiet);
+			s = survey(in, &x, args->common.quiet, st);
 			(args->json ? print_json : print_text)(out, in, &x, &s);
 		}
 		img_free(&x);

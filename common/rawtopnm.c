@@ -187,7 +187,8 @@ refuse(const struct args *args, const struct img *x)
 enum { BLOCK = 1 << 18 }; /* values at a time */
 
 static void
-put(const struct tone *t, const struct img *x, const struct img *y, struct raw_out *out)
+put(const struct tone *t, const struct img *x, const struct img *y, struct raw_out *out,
+    struct stats *st)
 {
 	const size_t n = tone_count(x), planes = t->diverging ? 3 : 1;
 	void *level = weir_xalloc(BLOCK * planes, img_type_size(y->type));
@@ -197,23 +198,27 @@ put(const struct tone *t, const struct img *x, const struct img *y, struct raw_o
 		const size_t some = n - at < BLOCK ? n - at : BLOCK;
 
 		tone_levels(t, x, at, some, level);
+		stats_lap(st, STATS_COMPUTE);
 		raw_write(out, level, some * planes);
+		stats_lap(st, STATS_WRITE);
 	}
 	weir_free(level);
 }
 
 static void
-convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, struct img *x)
+convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, struct img *x,
+	     struct stats *st)
 {
 	const char *why;
 	struct tone t;
 	struct img y;
 
 	if (!args->ncut && as_they_are(args, x) && (x->type == IMG_U8 || x->type == IMG_U16)) {
-		raw_copy(in, out, x, args->common.quiet);
+		raw_copy(in, out, x, args->common.quiet, st);
 		return;
 	}
 	raw_map(in, x);
+	stats_lap(st, STATS_READ);
 	if ((why = slice_apply(x, args->cut, args->ncut)))
 		raw_die(in, "--slice: %s", why);
 	if ((why = refuse(args, x)))
@@ -225,7 +230,7 @@ convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, st
 		warn("%s: item %zu: %.9g to %.9g become 0 to %u", raw_name(in), raw_item(in), t.lo,
 		     t.hi, t.maxval);
 	describe(&t, x, &y);
-	put(&t, x, &y, out);
+	put(&t, x, &y, out, st);
 	img_free(&y);
 }
 
@@ -237,7 +242,7 @@ convert(const struct args *args, struct raw_in *in, struct raw_out *out, struct 
 	for (; raw_next(in, &x); st->items++) {
 		if (args->common.verbose)
 			raw_say(in, &x);
-		convert_item(args, in, out, &x);
+		convert_item(args, in, out, &x, st);
 		img_free(&x);
 	}
 }

@@ -200,11 +200,15 @@ void
 tone_find_range(struct tone *t, const struct tone_end end[2], const struct img *x)
 {
 	struct sample_stats all = {0};
+	double found[2];
 
 	if (end[0].is_percentile || end[1].is_percentile)
 		all = find_extremes(t, x);
-	t->lo = find_end(t, &end[0], x, &all);
-	t->hi = find_end(t, &end[1], x, &all);
+#pragma omp parallel for num_threads(t->threads)
+	for (int i = 0; i < 2; i++)
+		found[i] = find_end(t, &end[i], x, &all);
+	t->lo = found[0];
+	t->hi = found[1];
 }
 
 /* --- levels ---------------------------------------------------------------------------------- */

@@ -28,26 +28,21 @@ enum { PIECE = 4096 }; /* samples, so that what needs mending is still in the ca
 #define N(name) name##64
 #include "morphrec/clip.h"
 
+typedef void
+clip(void *J, const void *I, size_t n, size_t at, struct key_map map, struct morphrec_clip *c);
+
 void
 morphrec_clip(struct morphrec_plan *p, void *J, const void *I)
 {
+	static clip *const clips[] = {clip8, clip16, clip32, clip64};
 	const struct key_map map = morphrec_keys(&p->what);
 	const size_t size = img_type_size(p->what.type), total = p->what.w * p->what.h * p->what.d;
-	struct morphrec_clip *c = &p->clip;
+	clip *const one = clips[__builtin_ctzll(size)];
 
-	*c = (struct morphrec_clip){.lo = UINT64_MAX, .two = size == 1};
+	p->clip = (struct morphrec_clip){.lo = UINT64_MAX, .two = size == 1};
 	for (size_t at = 0; at < total; at += PIECE) {
 		const size_t n = total - at < PIECE ? total - at : PIECE;
-		void *j = (char *)J + at * size;
-		const void *i = (const char *)I + at * size;
-		if (size == 1)
-			clip8(j, i, n, at, map, c);
-		else if (size == 2)
-			clip16(j, i, n, at, map, c);
-		else if (size == 4)
-			clip32(j, i, n, at, map, c);
-		else
-			clip64(j, i, n, at, map, c);
+		one((char *)J + at * size, (const char *)I + at * size, n, at, map, &p->clip);
 		if (p->what.done)
 			p->what.done(p->what.done_with, at * size, n * size);
 	}

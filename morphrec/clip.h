@@ -30,49 +30,76 @@ N(is_two)(const T *restrict a, size_t n, struct key_map map, T off, T on)
 	return !odd;
 }
 
-/* Writes J0, sample by sample; at: the index of the first. A NaN marks nothing: it becomes the lowest, infinite value. */
-static void
-N(mend)(T *J, const T *I, size_t n, size_t at, struct key_map map, struct morphrec_clip *c)
+/* Writes J0. A NaN marks nothing: it becomes the lowest, infinite value. Counts markers beyond the mask, and NaN. */
+static WEIR_CLONES void
+N(mend)(T *restrict J, const T *restrict I, size_t n, struct key_map map, uint64_t count[2])
 {
 	const T infinity = (T)(sizeof(T) == 4 ? UINT32_MAX >> 9 : UINT64_MAX >> 12);
+	uint64_t above = 0, nan = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const T j = IN(J[i], map), m = IN(I[i], map);
-		if (map.real && (!j || !m))
-			c->first_nan = c->nan++ ? c->first_nan : at + i;
-		if (j > m && !(map.real && !m))
-			c->first_above = c->above++ ? c->first_above : at + i;
+		nan += map.real && (!j || !m);
+		above += j > m && !(map.real && !m);
 		J[i] = OUT(j > m ? m : map.real && !j && m ? infinity : j, map);
 	}
+	count[0] = above;
+	count[1] = nan;
 }
 
-/* The two keys of the mask, as far as they show: off and on differ once there are two. */
-static void
-N(find_two)(const T *I, size_t n, struct key_map map, struct morphrec_clip *c, bool first)
+/* The first sample of a piece that is above the mask (what 0) or NaN (1); n: none. */
+static size_t
+N(first)(const T *J, const T *I, size_t n, struct key_map map, int what)
 {
-	T a = first ? IN(I[0], map) : (T)c->off;
+	size_t i;
 
-	if (first)
-		c->off = c->on = a;
+	for (i = 0; i < n; i++) {
+		const T j = IN(J[i], map), m = IN(I[i], map);
+		const bool wall = map.real && !m, nan = wall || (map.real && !j);
+		if (what ? nan : j > m && !wall)
+			break;
+	}
+	return i;
+}
+
+/* The two keys, as far as they show: off and on differ once there are two. */
+static void
+N(find_two)(const T *a, size_t n, struct key_map map, struct morphrec_clip *c)
+{
+	const T first = (T)c->off;
+
 	for (size_t i = 0; c->off == c->on && i < n; i++) {
-		const T k = IN(I[i], map);
-		c->off = k < a ? k : a;
-		c->on = k < a ? a : k;
+		const T k = IN(a[i], map);
+		c->off = k < first ? k : first;
+		c->on = k < first ? first : k;
 	}
 }
 
 static void
-N(clip)(T *J, const T *I, size_t n, size_t at, struct key_map map, struct morphrec_clip *c)
+N(clip)(void *to, const void *from, size_t n, size_t at, struct key_map map,
+	struct morphrec_clip *c)
 {
-	T range[2] = {(T)c->lo, (T)c->hi};
+	T *J = to, range[2] = {(T)c->lo, (T)c->hi};
+	const T *I = from;
+	uint64_t count[2];
 
-	if (N(look)(J, I, n, map, range))
-		N(mend)(J, I, n, at, map, c);
+	if (N(look)(J, I, n, map, range)) {
+		const size_t above = c->above ? 0 : N(first)(J, I, n, map, 0),
+			     nan = c->nan ? 0 : N(first)(J, I, n, map, 1);
+		N(mend)(J, I, n, map, count);
+		c->first_above = !c->above && count[0] ? at + above : c->first_above;
+		c->first_nan = !c->nan && count[1] ? at + nan : c->first_nan;
+		c->above += count[0];
+		c->nan += count[1];
+	}
 	c->lo = range[0];
 	c->hi = range[1];
 	if (!c->two)
 		return;
-	N(find_two)(I, n, map, c, at == 0);
+	if (!at)
+		c->off = c->on = IN(I[0], map);
+	N(find_two)(I, n, map, c);
+	N(find_two)(J, n, map, c);
 	c->two =
 	    N(is_two)(I, n, map, (T)c->off, (T)c->on) && N(is_two)(J, n, map, (T)c->off, (T)c->on);
 }

@@ -188,13 +188,16 @@ begin(const struct engine *e, struct hand *h)
 {
 	const size_t first = h->unit->first * e->tw, end = h->unit->end * e->tw;
 
+	h->job.ahead = TILE_OWN;
 	for (size_t t = first; t < end; t++) {
 		h->tile[t].debt.n = TILE_FULL;
 		serve(e, h, t % e->tw, t / e->tw, false);
 	}
+	h->job.ahead = -TILE_OWN;
 	for (size_t t = end; t-- > first;)
 		if (h->tile[t].debt.level)
 			serve(e, h, t % e->tw, t / e->tw, false);
+	h->job.ahead = 0;
 }
 
 /* Volumes: what rose in the slice beside, at side 0 (before) or 1, pours into this one. */
@@ -353,7 +356,7 @@ engine_run(struct engine *e, struct morphrec_plan *p, void *J, const void *I)
 	}
 }
 
-/* Bands of a slice: one for one thread; else eight for each, of two tile rows at least; smaller ones to fit max_mem. */
+/* Bands of a slice: one for one thread; else four for each, of two tile rows at least; smaller ones to fit max_mem. */
 static size_t
 count_bands(const struct morphrec_problem *what, size_t th, size_t size)
 {
@@ -362,7 +365,7 @@ count_bands(const struct morphrec_problem *what, size_t th, size_t size)
 	if (what->conn > 8)
 		return 1;
 	if (what->threads > 1)
-		n = (8 * (size_t)what->threads + what->d - 1) / what->d;
+		n = (4 * (size_t)what->threads + what->d - 1) / what->d;
 	if (what->max_mem) {
 		const size_t row = 2 * TILE_OWN * what->w * size * (size_t)what->threads,
 			     fit = what->max_mem / row > 2 ? what->max_mem / row : 2;
@@ -370,6 +373,12 @@ count_bands(const struct morphrec_problem *what, size_t th, size_t size)
 	}
 	n = n < th / 2 ? n : th / 2;
 	return n ? n : 1;
+}
+
+void
+engine_use(struct engine *e, const struct tile_kernel *rows)
+{
+	e->kernel = &rows[__builtin_ctzll(e->size)];
 }
 
 struct engine *
@@ -386,7 +395,7 @@ engine_new(const struct morphrec_problem *what)
 	e->th = (what->h + TILE_OWN - 1) / TILE_OWN;
 	e->volume = what->conn > 8;
 	e->pour = what->conn == 6 ? POUR_6 : what->conn == 18 ? POUR_18 : POUR_26;
-	e->kernel = &tile_kernels()[__builtin_ctzll(e->size)];
+	engine_use(e, tile_kernels());
 	e->flood = tile_floods[__builtin_ctzll(e->size)];
 	e->bands = count_bands(what, e->th, e->size);
 	e->units = what->d * e->bands;

@@ -11,6 +11,9 @@ struct engine;
 struct engine *engine_new(const struct morphrec_problem *what);
 void engine_free(struct engine *e);
 
+/* Other kernels than the best for this CPU, which engine_new takes; rows as in tile.h. For checks and benches. */
+void engine_use(struct engine *e, const struct tile_kernel *rows);
+
 /* J, clipped as p->clip says, becomes the fixpoint. Adds to p->figures. */
 void engine_run(struct engine *e, struct morphrec_plan *p, void *J, const void *I);
 

@@ -75,7 +75,8 @@ heap_insert(struct heap *h)
 			h->err = -ENOMEM;
 			return;
 		}
-		memcpy(more, h->node, h->n * sizeof *more);
+		if (h->n)
+			memcpy(more, h->node, h->n * sizeof *more);
 		weir_free(h->node);
 		h->node = more;
 		h->cap = cap;

@@ -96,38 +96,72 @@ N(sweep)(struct N(tile) *restrict j, const struct N(tile) *restrict m)
 	return v_any(z);
 }
 
-/* One row of a chain that takes the three neighbours above (or below) it: c is the row before, and becomes this row. */
-static inline TARGET V
-N(row8)(T *restrict j, const T *restrict m, V c[N(NV)])
+/* The largest of each element of c and its two neighbours in the row. */
+static inline TARGET void
+N(widen)(const V c[N(NV)], V to[N(NV)])
 {
-	V z = v_zero(), n[N(NV)];
-
 	for (int k = 0; k < N(NV); k++) {
-		V o = v_load(j + k * N(PER_V));
-		V s = v_max(BITS)(v_prev(BITS)(k ? c[k - 1] : v_zero(), c[k]),
-				  v_next(BITS)(c[k], k + 1 < N(NV) ? c[k + 1] : v_zero()));
-		n[k] = v_min(BITS)(v_load(m + k * N(PER_V)), v_max(BITS)(v_max(BITS)(o, c[k]), s));
-		z = v_or(z, v_xor(o, n[k]));
-		v_store(j + k * N(PER_V), n[k]);
+		const V before = k ? c[k - 1] : v_zero(),
+			after = k + 1 < N(NV) ? c[k + 1] : v_zero();
+		to[k] = v_max(BITS)(
+		    c[k], v_max(BITS)(v_prev(BITS)(before, c[k]), v_next(BITS)(c[k], after)));
 	}
-	for (int k = 0; k < N(NV); k++)
-		c[k] = n[k];
+}
+
+/*
+ * A row of a chain: c is the row before, and becomes this row. diagonal: the row takes from three pixels of it, not one.
+ * steps: pixels that may spread along the row at once.
+ */
+static inline TARGET V
+N(row)(T *restrict j, const T *restrict m, V c[N(NV)], bool diagonal, int steps)
+{
+	V z = v_zero(), w[N(NV)];
+
+	if (diagonal)
+		N(widen)(c, w);
+	for (int k = 0; k < N(NV); k++) {
+		const V o = v_load(j + k * N(PER_V));
+		c[k] =
+		    v_min(BITS)(v_load(m + k * N(PER_V)), v_max(BITS)(o, diagonal ? w[k] : c[k]));
+	}
+	for (int s = 0; s < steps; s++) {
+		N(widen)(c, w);
+		for (int k = 0; k < N(NV); k++)
+			c[k] = v_min(BITS)(v_load(m + k * N(PER_V)), w[k]);
+	}
+	for (int k = 0; k < N(NV); k++) {
+		z = v_or(z, v_xor(v_load(j + k * N(PER_V)), c[k]));
+		v_store(j + k * N(PER_V), c[k]);
+	}
 	return z;
 }
 
-/* The same as sweep with the diagonals. A pixel raised going up may still owe one below: not a fixpoint by itself. */
-static TARGET bool
-N(sweep8)(struct N(tile) *restrict j, const struct N(tile) *restrict m)
+/* As sweep, by rows. A pixel raised going up may still owe one below or beside it: not a fixpoint by itself. */
+static inline TARGET bool
+N(sweep_rows)(struct N(tile) *restrict j, const struct N(tile) *restrict m, bool diagonal,
+	      int steps)
 {
 	V z = v_zero(), d[N(NV)], u[N(NV)];
 
 	for (int k = 0; k < N(NV); k++)
 		d[k] = u[k] = v_zero();
 	for (int y = 0; y < TILE; y++) {
-		z = v_or(z, N(row8)(j->a[y], m->a[y], d));
-		z = v_or(z, N(row8)(j->a[TILE - 1 - y], m->a[TILE - 1 - y], u));
+		z = v_or(z, N(row)(j->a[y], m->a[y], d, diagonal, steps));
+		z = v_or(z, N(row)(j->a[TILE - 1 - y], m->a[TILE - 1 - y], u, diagonal, steps));
 	}
 	return v_any(z);
+}
+
+static TARGET bool
+N(sweep_diagonal)(struct N(tile) *restrict j, const struct N(tile) *restrict m)
+{
+	return N(sweep_rows)(j, m, true, 0);
+}
+
+static TARGET bool
+N(sweep_stairs)(struct N(tile) *restrict j, const struct N(tile) *restrict m, bool diagonal)
+{
+	return diagonal ? N(sweep_rows)(j, m, true, 2) : N(sweep_rows)(j, m, false, 2);
 }
 
 /* Where a tile with its ring lies: its first pixel, and the part [l, r) x [t, b) of it that is in the picture. */
@@ -219,15 +253,23 @@ static TARGET void
 N(owe_side)(struct tile_job *job, const T *restrict was, const T *restrict is, int mid, int at,
 	    int step)
 {
-	T z = 0;
+	struct tile_debt *d = &job->owed[mid];
+	T top = 0, n = 0;
 
-	for (int i = 0; i < TILE; i++)
-		z |= was[i] ^ is[i];
-	if (!z)
+	for (int i = 1; i < TILE - 1; i++) {
+		const T v = was[i] != is[i] ? is[i] : 0;
+		top = v > top ? v : top;
+		n = (T)(n + (v != 0));
+	}
+	if (n > TILE_FEW) {
+		const uint8_t l = tile_level(job, top);
+		d->level = l > d->level ? l : d->level;
+		d->n = TILE_FULL;
 		return;
-	for (int i = 1; i < TILE - 1; i++)
+	}
+	for (int i = 1; n && i < TILE - 1; i++)
 		if (was[i] != is[i])
-			N(owe)(job, &job->owed[mid], at + i * step, is[i]);
+			N(owe)(job, d, at + i * step, is[i]);
 }
 
 /* What the risen ring owes whom. was and wast: the rows 0 and 63 of the tile before, and of its transpose. */
@@ -254,28 +296,54 @@ N(settle)(struct tile_job *job, T was[4][TILE], const struct N(tile) * j, const 
 
 /*
  * Sweeps to the fixpoint, j and its transpose jt both current at the end. Along the rows a sweep leaves a fixpoint; a
- * sweep down and up that then changes nothing ends it, and with 4 neighbours so does a sweep along the rows after one.
+ * sweep across them that then changes nothing ends it, and, when that one was of columns alone, so does one along the
+ * rows after it. Stairs rise by a step a round: where three rounds were not enough, sweeps across take steps aside too.
  */
 static TARGET bool
 N(fixpoint)(struct N(tile) *restrict j, const struct N(tile) *restrict m,
 	    struct N(tile) *restrict jt, const struct N(tile) *restrict mt, bool diagonal)
 {
-	bool any = false, along, across;
+	bool any = false;
 
-	for (bool first = true;; first = false) {
-		along = N(sweep)(jt, mt);
+	for (int round = 0;; round++) {
+		const bool stairs = round >= 3, along = N(sweep)(jt, mt);
 		any |= along;
 		if (along)
 			N(transpose)(j, jt);
-		else if (!first && !diagonal)
-			break;
-		across = diagonal ? N(sweep8)(j, m) : N(sweep)(j, m);
+		else if (round && !diagonal && !stairs)
+			return any;
+		const bool across = stairs     ? N(sweep_stairs)(j, m, diagonal)
+				    : diagonal ? N(sweep_diagonal)(j, m)
+					       : N(sweep)(j, m);
 		any |= across;
 		if (!across)
-			break;
+			return any;
 		N(transpose)(jt, j);
 	}
-	return any;
+}
+
+/*
+ * Asks for the rows of the next tile while this one keeps the processor busy: 18.3 -> XX ms on an h-dome of 4096 x 4096.
+ * Into the second-level cache, since rows of such pictures fall on one set of the first.
+ */
+static inline TARGET void
+N(fetch)(const struct tile_job *job, const struct N(place) * p)
+{
+	const ptrdiff_t first = p->x + job->ahead + (job->ahead < 0 ? 0 : TILE - TILE_OWN);
+	const ptrdiff_t last = first + TILE_OWN - 1;
+
+	if (!job->ahead || first < 0 || last >= (ptrdiff_t)job->w)
+		return;
+	for (int y = p->t; y < p->b; y++) {
+		const size_t row = (size_t)(p->y + y) * job->w;
+		const T *J = (const T *)job->J + row, *I = (const T *)job->I + row;
+		for (ptrdiff_t x = first; x <= last; x += 64 / (ptrdiff_t)sizeof(T)) {
+			__builtin_prefetch(J + x, 0, 2);
+			__builtin_prefetch(I + x, 0, 2);
+		}
+		__builtin_prefetch(J + last, 0, 2);
+		__builtin_prefetch(I + last, 0, 2);
+	}
 }
 
 static TARGET void
@@ -288,6 +356,7 @@ N(visit)(struct tile_job *job, size_t tx, size_t ty)
 	job->changed = false;
 	N(load)(job, job->J, &p, &j);
 	N(load)(job, job->I, &p, &m);
+	N(fetch)(job, &p);
 	N(transpose)(&jt, &j);
 	N(transpose)(&mt, &m);
 	memcpy(was[0], j.a[0], sizeof was[0]);

@@ -37,8 +37,22 @@ two_along(uint64_t *restrict j, const uint64_t *restrict m)
 	}
 }
 
+/* Row d of a chain filled along its run of m: upwards by the carry of a sum, downwards by doubling. */
+static inline TARGET uint64_t
+two_fill(uint64_t d, uint64_t m)
+{
+	uint64_t f = (((m + d) ^ m) | d) & m;
+
+	for (int s = 1; s < TILE; s *= 2) {
+		f |= m & f >> s;
+		m &= m >> s;
+	}
+	return f;
+}
+
+/* Down and up at once, as sweep in kernel.h. fill: along each row on the way, which takes whole stairs at once. */
 static inline TARGET void
-two_across(uint64_t *restrict j, const uint64_t *restrict m, bool diagonal)
+two_across(uint64_t *restrict j, const uint64_t *restrict m, bool diagonal, bool fill)
 {
 	uint64_t d = 0, u = 0;
 
@@ -47,8 +61,14 @@ two_across(uint64_t *restrict j, const uint64_t *restrict m, bool diagonal)
 			d |= d << 1 | d >> 1;
 			u |= u << 1 | u >> 1;
 		}
-		d = j[y] |= m[y] & d;
-		u = j[TILE - 1 - y] |= m[TILE - 1 - y] & u;
+		d = j[y] | (m[y] & d);
+		u = j[TILE - 1 - y] | (m[TILE - 1 - y] & u);
+		if (fill) {
+			d = two_fill(d, m[y]);
+			u = two_fill(u, m[TILE - 1 - y]);
+		}
+		j[y] |= d;
+		u = j[TILE - 1 - y] |= u;
 	}
 }
 
@@ -58,11 +78,11 @@ two_fixpoint(uint64_t *restrict j, const uint64_t *restrict m, bool diagonal)
 	uint64_t was[TILE];
 	bool any = false;
 
-	for (;;) {
+	for (int round = 0;; round++) {
 		uint64_t z = 0;
 		memcpy(was, j, sizeof was);
 		two_along(j, m);
-		two_across(j, m, diagonal);
+		two_across(j, m, diagonal, round >= 2);
 		for (int y = 0; y < TILE; y++)
 			z |= was[y] ^ j[y];
 		if (!z)

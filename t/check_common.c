@@ -9,6 +9,7 @@
 #include "common/mem.h"
 #include "common/npy.h"
 #include "common/raw.h"
+#include "common/stats.h"
 #include "common/swap.h"
 #include "t/check.h"
 
@@ -246,10 +247,12 @@ copy_items(char *from, const char *to, enum raw_as as)
 {
 	struct raw_in *in = raw_open(&from, 1, 0);
 	struct raw_out *out = raw_create(to, as);
+	struct stats st;
 	struct img x;
 
+	stats_start(&st);
 	while (raw_next(in, &x)) {
-		raw_copy(in, out, &x, true);
+		raw_copy(in, out, &x, true, &st);
 		img_free(&x);
 	}
 	raw_close(in);

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/simd.h"
+#include "morphrec/engine.h"
 #include "morphrec/morphrec.h"
-#include "morphrec/tile.h"
 #include "morphrec/value.h"
 #include "t/check.h"
 
@@ -14,6 +15,7 @@ struct job {
 	struct morphrec_problem what;
 	size_t n, bytes;
 	void *J, *I, *got, *want;
+	const struct tile_kernel *kernels; /* NULL: the best of this CPU */
 };
 
 static struct job
@@ -140,6 +142,8 @@ job_run(struct job *a)
 	memcpy(a->got, a->J, a->bytes);
 	if (morphrec_plan(&p, &a->what))
 		return false;
+	if (a->kernels)
+		engine_use(p.engine, a->kernels);
 	morphrec_clip(&p, a->got, a->I);
 	err = morphrec_run(&p, a->got, a->I);
 	morphrec_free(&p);
@@ -299,7 +303,8 @@ awkward(struct check_rng *r)
 }
 
 static void
-method_agrees(enum morphrec_method method, int cases, const char *name)
+method_agrees(enum morphrec_method method, const struct tile_kernel *kernels, int cases,
+	      const char *name)
 {
 	struct check_rng r = {2 + (uint64_t)method};
 	struct check_many m = {0};
@@ -310,6 +315,7 @@ method_agrees(enum morphrec_method method, int cases, const char *name)
 		job_fill(&a, &r, (enum style)(i % STYLES));
 		oracle(&a);
 		a.what.method = method;
+		a.kernels = kernels;
 		for (a.what.threads = 1; a.what.threads <= 3; a.what.threads += 2)
 			job_compare(&a, &m);
 		job_free(&a);
@@ -338,14 +344,200 @@ volumes_agree(enum morphrec_method method, const char *name)
 	check_end(&m, name);
 }
 
+/* The kernels of each kind of CPU that this one can run. */
+static void
+kernels_agree(void)
+{
+	const char *v3 = "tiles with the AVX2 kernels", *v4 = "tiles with the AVX-512 kernels";
+	const struct tile_kernel *best = tile_kernels();
+
+	method_agrees(MORPHREC_TILE, tile_base, 320, "tiles with the kernels for any CPU");
+	if (best == tile_base)
+		check_skip(v3, "not on this CPU");
+	else
+		method_agrees(MORPHREC_TILE, tile_v3, 320, v3);
+	if (best != tile_v4)
+		check_skip(v4, "not on this CPU");
+	else
+		method_agrees(MORPHREC_TILE, tile_v4, 320, v4);
+}
+
+/* The rows of a picture by name; a letter's place in the alphabet is its value. */
+static void
+picture(void *a, const char *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		((uint8_t *)a)[i] = (uint8_t)(rows[i] - 'a');
+}
+
+/*
+ * A pixel raised while the sweep goes up may still owe one below it, diagonally: the path down, up and down again takes
+ * more than one sweep of a tile, none of which may be the last.
+ */
+static void
+diagonals_settle(void)
+{
+	static const char mask[] = "zaaaaaaaz"
+				   "azaaazaza"
+				   "aazazazaa"
+				   "aaazaaaaa",
+			  result[] = "zaaaaaaaz"
+				     "azaaazaza"
+				     "aazazazaa"
+				     "aaazaaaaa";
+	struct job a = job_new(IMG_U8, 9, 4, 1, 8, false);
+	struct check_many m = {0};
+
+	picture(a.I, mask, a.n);
+	picture(a.want, result, a.n);
+	memset(a.J, 0, a.n);
+	((uint8_t *)a.J)[0] = 'z' - 'a';
+	for (int flip = 0; flip < 2; flip++) {
+		/* Two-valued, then with a third value, which other kernels do. */
+		job_compare(&a, &m);
+		((uint8_t *)a.I)[1] = ((uint8_t *)a.want)[1] = 1;
+	}
+	job_free(&a);
+	check_end(&m, "a path that goes down, up and down diagonally is followed to its end");
+}
+
+/*
+ * A path in a void that passes where four tiles meet, between two that touch by their corners only, after it came through
+ * a third; in all eight orientations, so that in some it goes against the order of the visits.
+ */
+static void
+corners_connect(void)
+{
+	static const size_t px[] = {70, 70, 70, 70, 69, 68, 67, 66, 65, 64, 63, 62, 61, 60},
+			    py[] = {63, 62, 61, 60, 60, 60, 60, 60, 60, 60, 60, 61, 62, 63};
+	struct check_many m = {0};
+	struct job a = job_new(IMG_U8, 124, 124, 1, 8, false);
+	uint8_t *J = a.J, *I = a.I, *want = a.want;
+
+	for (int i = 0; i < 16; i++) {
+		memset(J, 0, a.n);
+		memset(I, 0, a.n);
+		memset(want, 0, a.n);
+		for (int k = 0; k < 14; k++) {
+			const size_t x = i & 1 ? 123 - px[k] : px[k],
+				     y = i & 2 ? 123 - py[k] : py[k],
+				     p = i & 4 ? x * 124 + y : y * 124 + x;
+			I[p] = want[p] = 9;
+			J[p] = k ? 0 : 9;
+		}
+		I[0] = i & 8 ? 1 : 0; /* a third value: other kernels */
+		job_compare(&a, &m);
+	}
+	job_free(&a);
+	check_end(&m, "tiles are connected at their corners");
+}
+
+/* R(R(J, I), I) = R(J, I), and R*(J, I) = -R(-J, -I). */
+static void
+laws_hold(void)
+{
+	struct check_rng r = {11};
+	struct check_many again = {0}, dual = {0};
+
+	for (int i = 0; i < 60; i++) {
+		struct job a = job_new(IMG_I16, awkward(&r), awkward(&r), 1, i % 2 ? 4 : 8, false);
+		int16_t *marker = a.J, *v[] = {marker, a.I, a.want};
+		job_fill(&a, &r, (enum style)(i % STYLES));
+		job_run(&a);
+		memcpy(a.want, a.got, a.bytes);
+		a.J = a.want;
+		job_compare(&a, &again);
+		a.J = marker;
+		/* ~v = -1 - v reverses the order and stays in range. */
+		for (int k = 0; k < 3; k++)
+			for (size_t p = 0; p < a.n; p++)
+				v[k][p] = (int16_t)~v[k][p];
+		a.what.erode = true;
+		job_compare(&a, &dual);
+		job_free(&a);
+	}
+	check_end(&again, "a reconstruction reconstructed is unchanged");
+	check_end(&dual, "erosion is dilation of the complements");
+}
+
+/* Bands smaller than the picture, and the pages let go: the calls to done cover it all, and nothing else. */
+static void
+count_done(void *with, size_t at, size_t n)
+{
+	size_t *end = with;
+
+#pragma omp critical
+	*end = at + n > *end ? at + n : *end;
+}
+
+static void
+bands_agree(void)
+{
+	struct check_rng r = {13};
+	struct check_many m = {0}, inside = {0};
+
+	for (int i = 0; i < 40; i++) {
+		struct job a = job_new(types[i % TYPES], awkward(&r), 1 + rng_below(&r, 500), 1,
+				       i / 8 % 2 ? 4 : 8, i / 16 % 2);
+		size_t end = 0;
+		job_fill(&a, &r, (enum style)(i % STYLES));
+		oracle(&a);
+		a.what.max_mem = 1;
+		a.what.threads = 1 + i % 2;
+		a.what.done = count_done;
+		a.what.done_with = &end;
+		job_compare(&a, &m);
+		check_case(&inside, end == a.bytes, "%s: done up to %zu of %zu", job_name(&a), end,
+			   a.bytes);
+		job_free(&a);
+	}
+	check_end(&m, "bands as thin as can be give the same");
+	check_end(&inside, "pages are let go to the end of the picture, not beyond");
+}
+
+/* Fills from a few values of floats that are easily taken for each other. */
+static void
+floats_agree(void)
+{
+	static const double odd[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e-40, -1e-40, 1};
+	struct check_rng r = {17};
+	struct check_many m = {0};
+
+	for (int i = 0; i < 64; i++) {
+		struct job a = job_new(i % 2 ? IMG_F32 : IMG_F64, 1 + rng_below(&r, 40),
+				       1 + rng_below(&r, 40), 1, i / 2 % 2 ? 4 : 8, i / 4 % 2);
+		for (size_t p = 0; p < a.n; p++) {
+			value_set(a.what.type, a.J, p, odd[rng_below(&r, 8)]);
+			value_set(a.what.type, a.I, p, odd[rng_below(&r, 8)]);
+		}
+		memcpy(a.want, a.J, a.bytes);
+		morphrec_direct(&a.what, a.want, a.I);
+		job_run(&a);
+		for (size_t p = 0; p < a.n; p++) {
+			const double x = value_get(a.what.type, a.got, p),
+				     y = value_get(a.what.type, a.want, p);
+			check_case(&m,
+				   (isnan(x) && isnan(y)) || (x == y && signbit(x) == signbit(y)),
+				   "%s: sample %zu is %g, not %g", job_name(&a), p, x, y);
+		}
+		job_free(&a);
+	}
+	check_end(&m, "floats: zeros, denormals, infinities, and NaN as walls");
+}
+
 void
 check_morphrec(void)
 {
 	definition_agrees();
-	method_agrees(MORPHREC_TILE, 320, "tiles: all types, awkward sizes, 1 and 3 threads");
-	method_agrees(MORPHREC_QUEUE, 48, "the queue gives the same");
-	method_agrees(MORPHREC_SCAN, 48, "the scans give the same");
-	method_agrees(MORPHREC_HEAP, 48, "the heap cluster gives the same, 1 and 3 threads");
+	kernels_agree();
+	diagonals_settle();
+	corners_connect();
+	laws_hold();
+	bands_agree();
+	floats_agree();
+	method_agrees(MORPHREC_QUEUE, NULL, 48, "the queue gives the same");
+	method_agrees(MORPHREC_SCAN, NULL, 48, "the scans give the same");
+	method_agrees(MORPHREC_HEAP, NULL, 48, "the heap cluster gives the same, 1 and 3 threads");
 	volumes_agree(MORPHREC_TILE, "tiles: volumes of 6, 18 and 26 neighbours");
 	volumes_agree(MORPHREC_HEAP, "the heap cluster: volumes");
 	volumes_agree(MORPHREC_QUEUE, "the queue: volumes");

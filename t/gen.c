@@ -243,7 +243,7 @@ main(int argc, char **argv)
 	if (!n)
 		die_usage("no kind; see --help");
 	x = generate(&args, operand[0], operand + 1, n - 1);
-	out = raw_create(args.common.out, args.common.as);
+	out = raw_create(args.common.out, (enum raw_as)args.common.as);
 	raw_put(out, &x);
 	raw_finish(out);
 	img_free(&x);

@@ -1,0 +1,397 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "dptrace/chain.h"
+
+void
+chain_take(struct chain *c, struct arena *a, int n, int nslot, int maxn, int maxd, int rows)
+{
+	const size_t links = (size_t)n * (size_t)maxd, nodes = (size_t)n * (size_t)maxn;
+
+	c->n = n;
+	c->maxn = maxn;
+	c->maxd = maxd;
+	c->nslot = n < nslot ? n : nslot;
+	for (int i = 0; i < c->nslot; i++)
+		segment_take(&c->slot[i], a, maxn, rows, maxd, c->margins, c->threads);
+	c->ends = arena_take(a, (size_t)n, sizeof *c->ends);
+	c->entry = arena_take(a, links, sizeof *c->entry);
+	c->exit = arena_take(a, links, sizeof *c->exit);
+	c->leave = arena_take(a, links, sizeof *c->leave);
+	c->released = arena_take(a, (size_t)n, sizeof *c->released);
+	c->branch = arena_take(a, 2 * (size_t)maxd, sizeof *c->branch);
+	c->at = arena_take(a, nodes, sizeof *c->at);
+	c->link = arena_take(a, nodes, sizeof *c->link);
+	c->margin = arena_take(a, nodes, sizeof *c->margin);
+}
+
+static float *
+of_links(const struct chain *c, float *base, int k)
+{
+	return base + (size_t)k * (size_t)c->maxd;
+}
+
+static struct ends
+ends_of(const struct course *c)
+{
+	const int n = c->n;
+
+	return (struct ends){.ex = c->ex,
+			     .ey = c->ey,
+			     .dv = c->dv,
+			     .first_h = c->h[0],
+			     .last_h = c->h[n - 2],
+			     .nfirst = c->d[1],
+			     .nlast = c->d[n - 2],
+			     .first0 = c->o[1] - c->o[0],
+			     .last0 = c->o[n - 1] - c->o[n - 2]};
+}
+
+/* Segment k in its slot, course and windows made; true when it had to be loaded. */
+static bool
+hold(struct chain *c, int k, struct segment **out)
+{
+	const int i = k % c->nslot;
+
+	*out = &c->slot[i];
+	if (c->held[i] == k)
+		return false;
+	c->held[i] = k;
+	c->load(c, k, *out);
+	(*out)->c.maxd = c->maxd;
+	segment_shape(*out, c->phi);
+	c->ends[k] = ends_of(&(*out)->c);
+	return true;
+}
+
+struct segment *
+chain_segment(struct chain *c, int k)
+{
+	struct segment *s;
+
+	if (hold(c, k, &s))
+		recur_forward(s, of_links(c, c->entry, k), c->threads);
+	return s;
+}
+
+/* The step of a link that climbs rows over h, in the picture. */
+struct step {
+	double x, y;
+};
+
+static struct step
+step_of(const struct ends *e, double h, int rows)
+{
+	double v = rows * e->dv;
+
+	return (struct step){h * e->ex - v * e->ey, h * e->ey + v * e->ex};
+}
+
+static struct step
+first_step(const struct ends *e, int k)
+{
+	return step_of(e, e->first_h, e->first0 + k);
+}
+
+static struct step
+last_step(const struct ends *e, int j)
+{
+	return step_of(e, e->last_h, e->last0 - j);
+}
+
+static bool
+may_follow(const struct chain *c, struct step a, struct step b)
+{
+	return turn_ok(c->phi, a.x, a.y, b.x, b.y);
+}
+
+static float
+largest(const float *x, int n)
+{
+	float m = NEVER;
+
+	for (int i = 0; i < n; i++)
+		m = x[i] > m ? x[i] : m;
+	return m;
+}
+
+/* x -= its largest, so that sums over long chains keep their digits. Returns what was taken off; NEVER: all are. */
+static float
+rebase(float *x, int n)
+{
+	float m = largest(x, n);
+
+	if (m > NEVER / 2)
+		for (int i = 0; i < n; i++)
+			x[i] = x[i] > NEVER / 2 ? x[i] - m : NEVER;
+	return m;
+}
+
+/* entry[k] from exit[k-1]. */
+static void
+meet(struct chain *c, int k)
+{
+	const struct ends *p = &c->ends[k - 1], *e = &c->ends[k];
+	const float *in = of_links(c, c->exit, k - 1);
+	float *out = of_links(c, c->entry, k);
+
+	for (int i = 0; i < e->nfirst; i++) {
+		struct step s = first_step(e, i);
+		out[i] = NEVER;
+		for (int j = 0; j < p->nlast; j++)
+			if (in[j] > out[i] && (c->released[k] || may_follow(c, last_step(p, j), s)))
+				out[i] = in[j];
+	}
+}
+
+/* Segment k from its entry to its exit; the largest sum. */
+static float
+pass(struct chain *c, int k)
+{
+	struct segment *s;
+	const struct gap *last;
+	float *out = of_links(c, c->exit, k);
+
+	hold(c, k, &s);
+	recur_forward(s, of_links(c, c->entry, k), c->threads);
+	last = &s->gap[s->c.n - 2];
+	for (int j = 0; j < last->nrow; j++)
+		out[j] = last->F[(size_t)(last->nrow - 1 - j) * last->ldf];
+	return largest(out, last->nrow);
+}
+
+/*
+ * All segments in order, entering by the first links k0..k1 (all when k1 < 0). Where no polyline goes on, the bound is
+ * given up at that point, if that is allowed. Returns false when none goes through.
+ */
+static bool
+go(struct chain *c, int k0, int k1, bool release)
+{
+	struct segment *s;
+
+	hold(c, 0, &s);
+	for (int i = 0; i < c->ends[0].nfirst; i++)
+		c->entry[i] = k1 < 0 || (k0 <= i && i <= k1) ? 0 : NEVER;
+	c->best = 0;
+	for (int k = 0; k < c->n; k++) {
+		hold(c, k, &s);
+		for (;; c->released[k] = true) {
+			if (k > 0)
+				meet(c, k);
+			float top = rebase(of_links(c, c->entry, k), c->ends[k].nfirst);
+			if (pass(c, k) > NEVER / 2) {
+				c->best += (double)top;
+				break;
+			}
+			if (!release || k == 0 || c->released[k])
+				return false;
+		}
+	}
+	return true;
+}
+
+/* leave of the last segment: 0, or NEVER where a closed polyline by first links k0..k1 could not go on. */
+static void
+close_up(struct chain *c, int k0, int k1)
+{
+	const struct ends *e = &c->ends[c->n - 1], *f = &c->ends[0];
+	float *leave = of_links(c, c->leave, c->n - 1);
+
+	for (int j = 0; j < e->nlast; j++) {
+		struct step s = last_step(e, j);
+		leave[j] = k1 < 0 ? 0 : NEVER;
+		for (int k = k0; k <= k1; k++)
+			if (may_follow(c, s, first_step(f, k)))
+				leave[j] = 0;
+	}
+}
+
+/* The best last link of segment k before that step (NULL: the end). Ties: the straightest, the lowest. */
+static int
+best_last(const struct chain *c, int k, const struct step *next)
+{
+	const struct ends *e = &c->ends[k];
+	const struct step along = {e->ex, e->ey}, *to = next ? next : &along;
+	const bool free = !next || c->released[k + 1];
+	const float *sum = of_links(c, c->exit, k), *leave = of_links(c, c->leave, k);
+	float top = 2 * NEVER;
+	double straight = -INFINITY;
+	int best = 0;
+
+	for (int j = 0; j < e->nlast; j++) {
+		struct step s = last_step(e, j);
+		float f = next ? sum[j] : sum[j] + leave[j];
+		if (f < top || (!free && !may_follow(c, s, *to)))
+			continue;
+		double cosine = (s.x * to->x + s.y * to->y) / sqrt(s.x * s.x + s.y * s.y);
+		if (f > top || cosine > straight) {
+			top = f;
+			straight = cosine;
+			best = j;
+		}
+	}
+	return best;
+}
+
+static void
+score_links(struct chain *c, int k, const struct segment *s)
+{
+	const int *at = chain_at(c, k);
+	float *link = c->link + (size_t)k * (size_t)c->maxn, room[GROUP];
+
+	for (int g = 0; g < s->c.n - 1; g++) {
+		s->score(s, g, at[g + 1] - at[g], at[g], 0, GROUP, room);
+		link[g] = room[0];
+	}
+}
+
+/* at and link of all segments, from the end. */
+static void
+trace_back(struct chain *c)
+{
+	struct step next;
+
+	for (int k = c->n - 1; k >= 0; k--) {
+		const struct segment *s = chain_segment(c, k);
+		int *at = chain_at(c, k), n = s->c.n;
+
+		at[n - 1] = 0;
+		at[n - 2] = best_last(c, k, k == c->n - 1 ? NULL : &next);
+		recur_trace(s, at);
+		score_links(c, k, s);
+		next = first_step(&c->ends[k], at[1]);
+	}
+}
+
+/* The sum reached with the leave of the last segment; NEVER: none. */
+static double
+reached(const struct chain *c)
+{
+	const float *sum = of_links(c, c->exit, c->n - 1), *leave = of_links(c, c->leave, c->n - 1);
+	float top = NEVER;
+
+	for (int j = 0; j < c->ends[c->n - 1].nlast; j++)
+		top = sum[j] + leave[j] > top ? sum[j] + leave[j] : top;
+	return top > NEVER / 2 ? c->best + (double)top : (double)NEVER;
+}
+
+/* Solves for first links k0..k1 of a closed chain; true when the closing turn of the optimum is admissible. */
+static bool
+try_branch(struct chain *c, struct branch *b)
+{
+	bool through = go(c, b->k0, b->k1, false);
+
+	close_up(c, b->k0, b->k1);
+	b->bound = through ? reached(c) : (double)NEVER;
+	if (b->bound <= (double)NEVER / 2)
+		return false;
+	trace_back(c);
+
+	const struct segment *s = chain_segment(c, c->n - 1);
+	int last = chain_at(c, c->n - 1)[s->c.n - 2];
+	return may_follow(c, last_step(&c->ends[c->n - 1], last),
+			  first_step(&c->ends[0], chain_at(c, 0)[1]));
+}
+
+/*
+ * A closed chain is bound at its start too: by branch and bound over its first link. A range of first links allows
+ * every last link that one of them allows; the optimum of that is a bound, and exact when its own two ends agree.
+ * The range of the largest bound is halved until they do. Returns the range that holds the optimum, or one with
+ * k1 < 0: there is none.
+ */
+static struct branch
+close_best(struct chain *c)
+{
+	int n = 1;
+
+	c->branch[0] = (struct branch){0, c->ends[0].nfirst - 1, 0};
+	if (try_branch(c, &c->branch[0]))
+		return c->branch[0];
+	for (;;) {
+		int i = 0;
+		for (int m = 1; m < n; m++)
+			if (c->branch[m].bound > c->branch[i].bound)
+				i = m;
+		struct branch b = c->branch[i];
+		if (b.bound <= (double)NEVER / 2)
+			return (struct branch){0, -1, 0};
+		if (b.k0 == b.k1 || try_branch(c, &b))
+			return b;
+		c->branch[i] = (struct branch){b.k0, (b.k0 + b.k1) / 2, 0};
+		c->branch[n] = (struct branch){(b.k0 + b.k1) / 2 + 1, b.k1, 0};
+		try_branch(c, &c->branch[i]);
+		try_branch(c, &c->branch[n++]);
+	}
+}
+
+/* leave[k-1] from the first links of segment k, whose H is made. */
+static void
+meet_back(struct chain *c, int k)
+{
+	struct segment *s = chain_segment(c, k);
+	const struct ends *p = &c->ends[k - 1], *e = &c->ends[k];
+	float *out = of_links(c, c->leave, k - 1);
+
+	for (int j = 0; j < p->nlast; j++) {
+		struct step a = last_step(p, j);
+		out[j] = NEVER;
+		for (int i = 0; i < e->nfirst; i++) {
+			float h = s->gap[0].H[(size_t)i * s->gap[0].lds];
+			if (h > out[j] && (c->released[k] || may_follow(c, a, first_step(e, i))))
+				out[j] = h;
+		}
+	}
+	rebase(out, p->nlast);
+}
+
+/* What the best polyline through a sample apart or more from at loses against the one through at. */
+static float
+margin_at(const struct chain *c, const float *through, int d, int at)
+{
+	float other = NEVER;
+
+	for (int j = 0; j < d; j++)
+		if (abs(j - at) >= c->apart && through[j] > other)
+			other = through[j];
+	return other > NEVER / 2 ? through[at] - other : INFINITY;
+}
+
+static void
+find_margins(struct chain *c)
+{
+	for (int k = c->n - 1; k >= 0; k--) {
+		struct segment *s = chain_segment(c, k);
+		float *margin = c->margin + (size_t)k * (size_t)c->maxn;
+
+		recur_backward(s, of_links(c, c->leave, k), c->threads);
+		margin[0] = margin[s->c.n - 1] = INFINITY;
+		for (int g = 1; g < s->c.n - 1; g++) {
+			margin[g] = margin_at(c, s->through + (size_t)g * (size_t)c->maxd,
+					      s->c.d[g], chain_at(c, k)[g]);
+		}
+		if (k > 0)
+			meet_back(c, k);
+	}
+}
+
+bool
+chain_solve(struct chain *c)
+{
+	struct branch b = {0, -1, 0};
+
+	for (int i = 0; i < c->nslot; i++)
+		c->held[i] = -1;
+	memset(c->released, 0, (size_t)c->n * sizeof *c->released);
+	if (c->closed && go(c, 0, -1, true)) {
+		b = close_best(c);
+		c->released[0] = b.k1 < 0;
+	}
+	if (!go(c, b.k0, b.k1, true))
+		return false;
+	close_up(c, b.k0, b.k1);
+	c->best = reached(c);
+	trace_back(c);
+	if (c->margins)
+		find_margins(c);
+	return true;
+}

@@ -1,0 +1,142 @@
+/*
+ * The definition of a link's score: at the middle of every column the derivatives of the picture (bilinear between the
+ * samples) under a Gaussian that ends at 3 sigma, at steps of half a pixel; evidence; sum.
+ */
+#include <math.h>
+
+#include "dptrace/dptrace.h"
+
+#define STEP .5
+
+static double
+sample(const struct dptrace_image *im, size_t c, double x, double y)
+{
+	const double xm = (double)(im->w - 1), ym = (double)(im->h - 1);
+	x = fmin(fmax(x, 0), xm);
+	y = fmin(fmax(y, 0), ym);
+	const size_t i = (size_t)fmin(floor(x), fmax(xm - 1, 0)),
+		     j = (size_t)fmin(floor(y), fmax(ym - 1, 0));
+	const size_t i1 = im->w > 1 ? i + 1 : i, j1 = im->h > 1 ? j + 1 : j;
+	const float *p = im->v + c * im->w * im->h;
+	const double a = x - (double)i, b = y - (double)j;
+
+	return (1 - b) * ((1 - a) * (double)p[j * im->w + i] + a * (double)p[j * im->w + i1]) +
+	       b * ((1 - a) * (double)p[j1 * im->w + i] + a * (double)p[j1 * im->w + i1]);
+}
+
+/* Tap t of the Gaussian's derivative of that order: exact for polynomials of degree <= 2. */
+static double
+tap(int order, double sigma, int t)
+{
+	const int r = (int)ceil(3 * sigma / STEP);
+	double sum = 0, second = 0, norm = 0;
+
+	for (int i = -r; i <= r; i++) {
+		double w = exp(-i * i * STEP * STEP / (2 * sigma * sigma));
+		sum += w;
+		second += w * i * i;
+	}
+	for (int i = -r; i <= r; i++) {
+		double w = exp(-i * i * STEP * STEP / (2 * sigma * sigma));
+		norm += order == 0   ? w
+			: order == 1 ? i * i * w
+				     : (i * i - second / sum) * w * i * i / 2;
+	}
+	double w = exp(-t * t * STEP * STEP / (2 * sigma * sigma)) / norm / pow(STEP, order);
+	return order == 0 ? w : order == 1 ? t * w : (t * t - second / sum) * w;
+}
+
+/* The derivatives d^order / du^(order-i) dv^i, i = 0..order, of plane c at (x, y). */
+static void
+derive(const struct dptrace_image *im, size_t c, double sigma, const double e[2], double x,
+       double y, int order, double *out)
+{
+	const int r = (int)ceil(3 * sigma / STEP);
+
+	for (int i = 0; i <= order; i++) {
+		out[i] = 0;
+		for (int s = -r; s <= r; s++)
+			for (int t = -r; t <= r; t++)
+				out[i] += tap(order - i, sigma, s) * tap(i, sigma, t) *
+					  sample(im, c, x + STEP * (s * e[0] - t * e[1]),
+						 y + STEP * (s * e[1] + t * e[0]));
+	}
+}
+
+/* The same of the mean of the planes. */
+static void
+derive_mean(const struct dptrace_image *im, double sigma, const double e[2], double x, double y,
+	    int order, double *out)
+{
+	double one[3];
+
+	for (int i = 0; i <= order; i++)
+		out[i] = 0;
+	for (size_t c = 0; c < im->c; c++) {
+		derive(im, c, sigma, e, x, y, order, one);
+		for (int i = 0; i <= order; i++)
+			out[i] += one[i] / (double)im->c;
+	}
+}
+
+/* Di Zenzo's gradient: the eigenvector of the sum of the planes' tensors, as long as the root of its eigenvalue. */
+static void
+derive_colours(const struct dptrace_image *im, double sigma, const double e[2], double x, double y,
+	       double *out)
+{
+	double uu = 0, uv = 0, vv = 0, g[2];
+
+	for (size_t c = 0; c < im->c; c++) {
+		derive(im, c, sigma, e, x, y, 1, g);
+		uu += g[0] * g[0];
+		uv += g[0] * g[1];
+		vv += g[1] * g[1];
+	}
+	const double angle = .5 * atan2(2 * uv, uu - vv), root = hypot((uu - vv) / 2, uv);
+	out[0] = sqrt((uu + vv) / 2 + root) * cos(angle);
+	out[1] = sqrt((uu + vv) / 2 + root) * sin(angle);
+}
+
+/* The evidence at (x, y) for a link of direction (cu, cv). */
+static double
+evidence(const struct dptrace_image *im, const struct dptrace_options *o, const double e[2],
+	 double x, double y, double cu, double cv, double g0)
+{
+	double d[3], size;
+
+	if (x < -.5 || y < -.5 || x > (double)im->w - .5 || y > (double)im->h - .5)
+		return 0;
+	if (o->score == DPTRACE_RIDGE) {
+		derive_mean(im, o->sigma, e, x, y, 2, d);
+		size = fabs(d[0] + d[2]) / 2 + hypot((d[0] - d[2]) / 2, d[1]);
+		double across = cv * cv * d[0] - 2 * cu * cv * d[1] + cu * cu * d[2];
+		return (o->polarity < 0 ? across : -across) / (size + g0);
+	}
+	if (o->score == DPTRACE_EDGE && im->c > 1 && !o->polarity)
+		derive_colours(im, o->sigma, e, x, y, d);
+	else
+		derive_mean(im, o->sigma, e, x, y, 1, d);
+	size = hypot(d[0], d[1]);
+	double across = (cu * d[1] - cv * d[0]) / (size + (o->score == DPTRACE_SIN ? 0 : g0));
+	return o->polarity > 0 ? across : o->polarity < 0 ? -across : fabs(across);
+}
+
+double
+dptrace_direct_score(const struct dptrace_image *im, const struct dptrace_options *o,
+		     const double a[2], const double b[2], const double from[2], const double to[2],
+		     size_t columns, double g0)
+{
+	const double length = hypot(b[0] - a[0], b[1] - a[1]),
+		     e[2] = {(b[0] - a[0]) / length, (b[1] - a[1]) / length};
+	const double du = to[0] - from[0], dv = to[1] - from[1], link = hypot(du, dv);
+	double sum = 0;
+
+	for (size_t c = 0; c < columns; c++) {
+		const double t = ((double)c + .5) / (double)columns, u = from[0] + t * du,
+			     v = from[1] + t * dv;
+		sum += evidence(im, o, e, a[0] + u * e[0] - v * e[1], a[1] + u * e[1] + v * e[0],
+				du / link, dv / link, g0);
+	}
+	sum *= (o->arc ? link : du) / (double)columns;
+	return o->score == DPTRACE_RIDGE && !o->polarity ? fabs(sum) : sum;
+}

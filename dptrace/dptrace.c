@@ -1,0 +1,532 @@
+/* Options to shapes, lines to chains, optima to vertices. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/par.h"
+#include "dptrace/chain.h"
+#include "dptrace/dptrace.h"
+#include "dptrace/strip.h"
+
+enum {
+	REFINED = 16
+}; /* samples to either side of the polyline before, in passes after the first */
+
+/* A segment of a line, resolved. */
+struct segment_shape {
+	double ax, ay, ex, ey, length;
+	int n, d;
+	double halfwidth, dv;
+	double phi; /* of its line */
+};
+
+/* What a thread works with: its memory, laid out anew for every line and pass. */
+struct work {
+	char *memory;
+	const struct dptrace_plan *plan;
+	const struct segment_shape *shape; /* of the line at hand */
+	size_t pass;
+	struct chain chain;
+	struct strip strip[SLOTS];
+	struct bench bench;
+	char *room[SLOTS], *bench_room;
+	size_t vstride;
+	/* [segments][vstride]: where the polyline meets the guides, px; the margins of the first pass, its border */
+	double *v;
+	float *margin;
+	bool *border;
+	bool blank;
+};
+
+/* --- shapes ----------------------------------------------------------------------------------------------------- */
+
+static double
+clamp(double x, double lo, double hi)
+{
+	return x < lo ? lo : x > hi ? hi : x;
+}
+
+static int
+fail(char err[DPTRACE_ERR], const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err, DPTRACE_ERR, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+/* The segment from a to b. */
+static int
+shape_segment(struct segment_shape *s, const double a[2], const double b[2],
+	      const struct dptrace_options *o, char err[DPTRACE_ERR])
+{
+	const double dx = b[0] - a[0], dy = b[1] - a[1];
+
+	*s = (struct segment_shape){.ax = a[0], .ay = a[1], .length = sqrt(dx * dx + dy * dy)};
+	if (s->length == 0)
+		return fail(err, "two neighbouring points are the same, %g,%g", a[0], a[1]);
+	s->ex = dx / s->length;
+	s->ey = dy / s->length;
+
+	double spacing = o->spacing > 0 ? o->spacing : clamp(s->length / 15, 15, 30);
+	double n = o->n ? (double)o->n : floor(s->length / spacing + .5) + 1;
+	if (n > DPTRACE_MAXN)
+		return fail(err, "%.0f guides between %g,%g and %g,%g are more than %d", n, a[0],
+			    a[1], b[0], b[1], DPTRACE_MAXN);
+	s->n = n < 2 ? 2 : (int)n;
+	if (s->length < s->n - 1)
+		return fail(err,
+			    "%d guides do not fit between %g,%g and %g,%g: %g px are too short",
+			    s->n, a[0], a[1], b[0], b[1], s->length);
+	s->halfwidth = o->halfwidth > 0 ? o->halfwidth : clamp(.2 * s->length, 32, 64);
+	double d = o->d ? (double)o->d : 2 * ceil(s->halfwidth) + 1;
+	if (d > DPTRACE_MAXD)
+		return fail(err, "%.0f samples across %g px are more than %d", d, 2 * s->halfwidth,
+			    DPTRACE_MAXD);
+	s->d = (int)d;
+	s->dv = 2 * s->halfwidth / (s->d - 1);
+	return 0;
+}
+
+/* The angle at which a curve of 25 px radius turns from guide to guide. */
+static double
+default_phi(const struct segment_shape *s, size_t n, const struct dptrace_options *o)
+{
+	double length = 0, gaps = 0;
+
+	if (o->phi > 0 || o->score == DPTRACE_SIN)
+		return o->phi > 0 ? o->phi : M_PI / 12;
+	for (size_t i = 0; i < n; i++) {
+		length += s[i].length;
+		gaps += s[i].n - 1;
+	}
+	return clamp(length / gaps / 25, M_PI / 4, M_PI / 3);
+}
+
+static size_t
+segments_of(const struct dptrace_line *l)
+{
+	return l->closed ? l->n : l->n - 1;
+}
+
+static int
+check_points(const struct dptrace_line *l, const struct dptrace_image *im, char err[DPTRACE_ERR])
+{
+	if (l->n < (l->closed ? 3 : 2))
+		return fail(err, "%zu point%s: %s needs %d", l->n, l->n == 1 ? "" : "s",
+			    l->closed ? "a closed line" : "a line", l->closed ? 3 : 2);
+	for (size_t i = 0; i < l->n; i++) {
+		const double x = l->xy[i][0], y = l->xy[i][1];
+		if (!(x >= -.5 && y >= -.5 && x <= (double)im->w - .5 && y <= (double)im->h - .5))
+			return fail(err, "point %g,%g lies outside the image of %zu x %zu", x, y,
+				    im->w, im->h);
+	}
+	return 0;
+}
+
+static int
+shape_line(struct segment_shape *s, const struct dptrace_line *l, const struct dptrace_image *im,
+	   const struct dptrace_options *o, char err[DPTRACE_ERR])
+{
+	const size_t n = segments_of(l);
+
+	if (check_points(l, im, err))
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		const size_t side = im->w > im->h ? im->w : im->h;
+		if (shape_segment(&s[i], l->xy[i], l->xy[(i + 1) % l->n], o, err))
+			return -1;
+		if (o->halfwidth > (double)side)
+			return fail(err, "a half-width of %g px is beyond the image of %zu x %zu",
+				    o->halfwidth, im->w, im->h);
+	}
+	for (size_t i = 0; i < n; i++)
+		s[i].phi = default_phi(s, n, o);
+	return 0;
+}
+
+/* --- a pass over a line ------------------------------------------------------------------------------------------ */
+
+/* Pass 0 searches the strip. The later ones have a whole fraction of the step: .15 to .3 px. */
+static int
+finer(const struct segment_shape *s)
+{
+	return (int)ceil(s->dv / .3);
+}
+
+static double
+step_of_pass(const struct segment_shape *s, size_t pass)
+{
+	return pass ? s->dv / finer(s) : s->dv;
+}
+
+/* Rows of the widest strip of a pass. */
+static int
+rows_of_pass(const struct segment_shape *s, size_t pass)
+{
+	return pass ? (s->d - 1) * finer(s) + 2 * (int)pass * REFINED + 1 : s->d;
+}
+
+static struct grid
+grid_of(const struct segment_shape *s, size_t pass, int rows, double sigma)
+{
+	return strip_grid(s->length, s->n - 1, rows, step_of_pass(s, pass), sigma);
+}
+
+/* The samples of an inner guide, and the most that a pass over these segments meets of guides, samples and rows. */
+static int
+samples_of(const struct segment_shape *s, size_t pass)
+{
+	return pass ? 2 * REFINED + 1 : s->d;
+}
+
+struct extent {
+	int guides, samples, rows;
+	size_t strip, bench; /* bytes */
+};
+
+static struct extent
+extent_of(const struct segment_shape *s, size_t n, size_t pass, double sigma)
+{
+	struct extent e = {2, 1, 1, 0, 0};
+
+	for (size_t i = 0; i < n; i++) {
+		const int guides = s[i].n, d = samples_of(&s[i], pass),
+			  rows = rows_of_pass(&s[i], pass);
+		const struct grid g = grid_of(&s[i], pass, rows, sigma);
+		struct arena strip = {0}, bench = {0};
+		struct strip none;
+		struct bench idle;
+
+		strip_take(&none, &strip, &g);
+		bench_take(&idle, &bench, &g);
+		e.guides = guides > e.guides ? guides : e.guides;
+		e.samples = d > e.samples ? d : e.samples;
+		e.rows = rows > e.rows ? rows : e.rows;
+		e.strip = strip.used > e.strip ? strip.used : e.strip;
+		e.bench = bench.used > e.bench ? bench.used : e.bench;
+	}
+	return e;
+}
+
+/* Lays out a pass over the n segments of a line in memory at base; NULL: only counts. Returns the bytes. */
+static size_t
+lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n, size_t pass, int nslot)
+{
+	const struct dptrace_options *o = &w->plan->o;
+	const struct extent e = extent_of(s, n, pass, o->sigma);
+	struct arena a = {base, 0};
+
+	w->vstride = (size_t)e.guides;
+	w->v = arena_take(&a, n * w->vstride, sizeof *w->v);
+	w->margin = arena_take(&a, n * w->vstride, sizeof *w->margin);
+	w->border = arena_take(&a, n * w->vstride, sizeof *w->border);
+	w->chain.margins = o->margins && pass == 0;
+	chain_take(&w->chain, &a, (int)n, nslot, e.guides, e.samples, e.rows);
+	for (int i = 0; i < w->chain.nslot; i++)
+		w->room[i] = arena_take(&a, e.strip, 1);
+	w->bench_room = arena_take(&a, e.bench, 1);
+	return a.used;
+}
+
+/* The guides of segment k: around ab, or around the polyline of the pass before. */
+static void
+fill_course(const struct work *w, int k, struct course *c)
+{
+	const struct segment_shape *s = &w->shape[k];
+	const double *v = w->v + (size_t)k * w->vstride;
+	const int d = samples_of(s, w->pass);
+	int far = 0;
+
+	c->n = s->n;
+	c->dv = step_of_pass(s, w->pass);
+	c->ex = s->ex;
+	c->ey = s->ey;
+	for (int g = 0; g < c->n; g++) {
+		int z = w->pass ? (int)lround(v[g] / c->dv) : 0;
+		c->o[g] = z;
+		c->d[g] = g == 0 || g == c->n - 1 ? 1 : d;
+		c->h[g] = s->length / (c->n - 1);
+		far = abs(z) > far ? abs(z) : far;
+	}
+	c->rows = 2 * (far + (d - 1) / 2) + 1;
+	for (int g = 0; g < c->n; g++)
+		c->o[g] += (c->rows - c->d[g]) / 2;
+}
+
+static void
+load_segment(struct chain *c, int k, struct segment *s)
+{
+	struct work *w = c->ctx;
+	const struct dptrace_plan *p = w->plan;
+	const struct segment_shape *shape = &w->shape[k];
+	struct strip *strip = &w->strip[k % c->nslot];
+	struct arena room = {w->room[k % c->nslot], 0}, scratch = {w->bench_room, 0};
+
+	fill_course(w, k, &s->c);
+	*strip = (struct strip){.g = grid_of(shape, w->pass, s->c.rows, p->o.sigma), .o = &p->o};
+	strip_take(strip, &room, &strip->g);
+	bench_take(&w->bench, &scratch, &strip->g);
+	strip_fill(strip, &w->bench, &s->c, shape->ax, shape->ay, &p->image, p->gray);
+	w->blank |= strip->blank;
+	s->score = strip_score;
+	s->ctx = strip;
+}
+
+/* v of sample j of guide g. */
+static double
+across(const struct course *c, int g, int j)
+{
+	return (c->o[g] + j - (c->rows - 1) / 2) * c->dv;
+}
+
+/*
+ * Where the guides meet the polyline of this pass, for the next one; of the first, which sees the whole strip, margins and
+ * border too. The courses are made anew, since slots may be taken.
+ */
+static void
+keep_path(struct work *w)
+{
+	for (int k = 0; k < w->chain.n; k++) {
+		const int *at = chain_at(&w->chain, k);
+		struct course *c = &w->chain.slot[0].c;
+		double *v = w->v + (size_t)k * w->vstride;
+
+		fill_course(w, k, c);
+		for (int g = 0; g < c->n; g++) {
+			v[g] = across(c, g, at[g]);
+			if (w->pass)
+				continue;
+			w->border[(size_t)k * w->vstride + (size_t)g] =
+			    c->d[g] > 1 && (at[g] == 0 || at[g] == c->d[g] - 1);
+			w->margin[(size_t)k * w->vstride + (size_t)g] =
+			    w->chain.margins
+				? w->chain.margin[(size_t)k * (size_t)w->chain.maxn + (size_t)g]
+				: NAN;
+		}
+	}
+}
+
+/* --- results ----------------------------------------------------------------------------------------------------- */
+
+static size_t
+vertices_of(const struct segment_shape *s, size_t n)
+{
+	size_t sum = 1;
+
+	for (size_t i = 0; i < n; i++)
+		sum += (size_t)s[i].n - 1;
+	return sum;
+}
+
+static void
+put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrace_trace *t)
+{
+	const struct segment_shape *s = &w->shape[k];
+	const float *link = w->chain.link + (size_t)k * (size_t)w->chain.maxn;
+	const size_t row = (size_t)k * w->vstride;
+	const double h = s->length / (s->n - 1);
+
+	for (int g = k > 0; g < s->n; g++) {
+		const double u = g * h, y = w->v[row + (size_t)g];
+		struct dptrace_vertex *x = &v[g];
+
+		x->x = s->ax + u * s->ex - y * s->ey;
+		x->y = s->ay + u * s->ey + y * s->ex;
+		x->score = g > 0 ? (double)link[g - 1] / h : 0;
+		x->margin = (double)w->margin[row + (size_t)g];
+		x->point = g == 0 || g == s->n - 1;
+		x->border = w->border[row + (size_t)g];
+		t->border += x->border;
+		if (!w->plan->o.margins || x->margin < t->margin)
+			t->margin = x->margin;
+	}
+}
+
+static void
+put_trace(struct work *w, struct dptrace_trace *t)
+{
+	struct dptrace_vertex *v = t->v;
+
+	*t = (struct dptrace_trace){
+	    .n = t->n, .v = t->v, .score = w->chain.best, .margin = INFINITY, .blank = w->blank};
+	for (int k = 0; k < w->chain.n; k++) {
+		put_segment(w, k, v, t);
+		v += w->shape[k].n - 1;
+		if (w->chain.released[k] && !t->released++)
+			t->released_at = (size_t)k;
+	}
+}
+
+/* --- plan, run, free --------------------------------------------------------------------------------------------- */
+
+static void
+trace_line(struct work *w, size_t i)
+{
+	const struct dptrace_plan *p = w->plan;
+	const struct segment_shape *s = w->shape = p->shape + p->first[i];
+	const size_t n = p->first[i + 1] - p->first[i];
+
+	w->chain = (struct chain){.closed = p->line[i].closed,
+				  .phi = {cos(s->phi), sin(s->phi)},
+				  .threads = p->inner,
+				  .load = load_segment,
+				  .ctx = w};
+	for (w->pass = 0;; w->pass++) {
+		lay_out(w, w->memory, s, n, w->pass, p->nslot);
+		w->chain.apart = (int)ceil(3 / step_of_pass(s, w->pass));
+		w->blank = false;
+		chain_solve(&w->chain);
+		keep_path(w);
+		if (w->pass + 1 == p->o.passes)
+			break;
+	}
+	put_trace(w, &p->trace[i]);
+}
+
+void
+dptrace_run(struct dptrace_plan *p)
+{
+#pragma omp parallel for num_threads(p->outer) schedule(dynamic, 1) if (p->outer > 1)
+	for (size_t i = 0; i < p->nline; i++)
+		trace_line(&p->work[omp_get_thread_num() % p->outer], i);
+}
+
+/* The memory that the largest line needs. */
+static size_t
+measure(struct dptrace_plan *p, int nslot)
+{
+	struct work w = {.plan = p};
+	size_t most = 0;
+
+	for (size_t i = 0; i < p->nline; i++)
+		for (size_t pass = 0; pass < p->o.passes; pass++) {
+			const size_t n = p->first[i + 1] - p->first[i];
+			w.chain.threads = p->inner;
+			size_t bytes = lay_out(&w, NULL, p->shape + p->first[i], n, pass, nslot);
+			most = bytes > most ? bytes : most;
+		}
+	return most;
+}
+
+/* Fewer slots where memory is short. */
+static int
+fit_memory(struct dptrace_plan *p, char err[DPTRACE_ERR])
+{
+	size_t each;
+
+	for (p->nslot = SLOTS;; p->nslot /= 2) {
+		each = measure(p, p->nslot);
+		if (!weir_mul(each, (size_t)p->outer, &p->bytes))
+			return fail(err, "more memory than can be addressed");
+		if (!p->o.max_bytes || p->bytes <= p->o.max_bytes)
+			break;
+		if (p->nslot == 1)
+			return fail(err,
+				    "%zu bytes of link sums exceed the limit of %zu; see "
+				    "--max-bytes, -d, -n",
+				    p->bytes, p->o.max_bytes);
+	}
+	for (int i = 0; i < p->outer; i++) {
+		p->work[i].plan = p;
+		if (!(p->work[i].memory = weir_alloc(each, 1)))
+			return fail(err, "no memory for %zu bytes of link sums", p->bytes);
+	}
+	return 0;
+}
+
+/* The mean of the planes. */
+static int
+make_gray(struct dptrace_plan *p, char err[DPTRACE_ERR])
+{
+	const struct dptrace_image *im = &p->image;
+	const size_t n = im->w * im->h;
+	float *sum;
+
+	p->gray = im->v;
+	if (im->c == 1)
+		return 0;
+	if (!(p->gray = p->own_gray = sum = weir_calloc(n, sizeof *sum)))
+		return fail(err, "no memory for a plane of %zu x %zu", im->w, im->h);
+	for (size_t c = 0; c < im->c; c++)
+		for (size_t i = 0; i < n; i++)
+			sum[i] += im->v[c * n + i] / (float)im->c;
+	return 0;
+}
+
+static int
+shape_lines(struct dptrace_plan *p, char err[DPTRACE_ERR])
+{
+	size_t segments = 0, vertices = 0;
+
+	for (size_t i = 0; i < p->nline; i++)
+		segments += p->line[i].n;
+	p->first = weir_alloc(p->nline + 1, sizeof *p->first);
+	p->shape = weir_alloc(segments, sizeof *p->shape);
+	p->trace = weir_calloc(p->nline, sizeof *p->trace);
+	if (!p->first || !p->shape || !p->trace)
+		return fail(err, "no memory for %zu points", segments);
+	p->first[0] = 0;
+	for (size_t i = 0; i < p->nline; i++) {
+		struct segment_shape *s = p->shape + p->first[i];
+		if (shape_line(s, &p->line[i], &p->image, &p->o, err)) {
+			p->bad = i;
+			return -1;
+		}
+		p->first[i + 1] = p->first[i] + segments_of(&p->line[i]);
+		p->trace[i].n = vertices_of(s, segments_of(&p->line[i]));
+		vertices += p->trace[i].n;
+	}
+	if (!(p->vertex = weir_calloc(vertices, sizeof *p->vertex)))
+		return fail(err, "no memory for %zu vertices", vertices);
+	for (size_t i = 0, at = 0; i < p->nline; at += p->trace[i++].n)
+		p->trace[i].v = p->vertex + at;
+	return 0;
+}
+
+int
+dptrace_plan(struct dptrace_plan *p, const struct dptrace_image *image,
+	     const struct dptrace_line *line, size_t nline, const struct dptrace_options *o,
+	     char err[DPTRACE_ERR])
+{
+	*p = (struct dptrace_plan){
+	    .image = *image, .o = *o, .line = line, .nline = nline, .bad = nline};
+	p->outer = nline >= (size_t)o->threads ? o->threads : 1;
+	p->inner = p->outer > 1 ? 1 : o->threads;
+	if (!(p->work = weir_calloc((size_t)p->outer, sizeof *p->work)))
+		return fail(err, "no memory for %d threads", p->outer);
+	if (make_gray(p, err) || shape_lines(p, err) || fit_memory(p, err)) {
+		size_t bad = p->bad;
+		dptrace_free(p);
+		p->bad = bad;
+		return -1;
+	}
+	return 0;
+}
+
+struct dptrace_resolved
+dptrace_resolved(const struct dptrace_plan *p, size_t line, size_t segment)
+{
+	const struct segment_shape *s = &p->shape[p->first[line] + segment];
+
+	return (struct dptrace_resolved){(size_t)s->n, (size_t)s->d, s->length, s->halfwidth,
+					 s->phi};
+}
+
+void
+dptrace_free(struct dptrace_plan *p)
+{
+	for (int i = 0; p->work && i < p->outer; i++)
+		weir_free(p->work[i].memory);
+	weir_free(p->work);
+	weir_free(p->own_gray);
+	weir_free(p->first);
+	weir_free(p->shape);
+	weir_free(p->trace);
+	weir_free(p->vertex);
+	*p = (struct dptrace_plan){0};
+}

@@ -1,0 +1,179 @@
+/*
+ * The best polyline along a linear object (a road, a river, a vessel, an edge) between given points.
+ *
+ * Points a and b are given. The segment ab is divided by n guides, perpendicular to it; those through a and b carry one
+ * sample, the inner ones d samples each, dv apart, the middle one on ab. Among all polylines with one vertex on every
+ * guide whose turning angle at every vertex is at most phi, find the one of the largest sum of link scores S:
+ *
+ *	max  sum_g S_g(j_g, j_g+1)   where |angle(link g-1, link g)| <= phi
+ *
+ *	        guide 0    1     2     3     4
+ *	  v = +w   .      o     o     o      .
+ *	           .      o    _*-----*_     .       u runs along ab, v across it: v = (-eu_y, eu_x),
+ *	   ab  a --*----- o --/ o - - o \----* b     to the right of a walker from a to b, as y points down
+ *	           .  \---*     o     o      .
+ *	  v = -w   .      o     o     o      .       u, v and the lengths below are in pixels
+ *
+ * Seredin (Doklady BGUIR 4(98), 2016) does this in O(d^3 n); here it takes O(d^2 n): see recur.c. A chain of points is
+ * one polyline: each point is a guide with a single sample, at which the frame turns and the same bound holds.
+ *
+ * The score of a link is a sum over its columns c, about a pixel apart along ab, of evidence e(c) >= 0 or of either sign:
+ *
+ *	ridge	-n'Hn / (|lambda| + g0)   H the Hessian at scale sigma, lambda its larger eigenvalue, n the normal of the link
+ *	edge	|n'grad| / (|grad| + g0)
+ *	sin	|n'grad| / |grad|         the paper's: |sin| of the angle between the gradient and the link
+ *
+ * times the width of a column (length by columns) or the length of the link over it (length by arc, as in the paper).
+ * g0 = soft * the median of |lambda| or |grad| in the strip |v| <= w, and 1/16 of the largest at least. Columns outside
+ * the image score nothing.
+ */
+#ifndef DPTRACE_DPTRACE_H
+#define DPTRACE_DPTRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum dptrace_score { DPTRACE_RIDGE, DPTRACE_EDGE, DPTRACE_SIN };
+
+enum {
+	DPTRACE_ERR = 256,   /* room for a sentence that says what is wrong */
+	DPTRACE_MAXD = 8191, /* samples of a guide */
+	DPTRACE_MAXN = 4096  /* guides of a segment */
+};
+
+/* The picture: c planes of h rows of w samples, finite. The centre of pixel (x, y) is the point (x, y). */
+struct dptrace_image {
+	size_t c, h, w;
+	const float *v; /* [c][h][w], borrowed until the plan is freed */
+};
+
+struct dptrace_options {
+	enum dptrace_score score;
+	int polarity; /* ridge: 1 bright, -1 dark; edge: 1 brighter where v > 0, -1 darker; 0 either */
+	bool arc;     /* length by arc instead of by columns */
+	double sigma; /* scale of the derivatives, px, .5..32 */
+	double soft;  /* g0 in medians, >= 0 (0: ridge and edge keep the size of the derivative) */
+	size_t n;     /* guides of a segment, >= 2; 0: by spacing */
+	double spacing;	  /* px between guides, >= 1; 0: 15 to 30, by the length */
+	size_t d;	  /* samples of a guide, odd, >= 3; 0: about a pixel apart */
+	double halfwidth; /* w, px; 0: a fifth of |ab| within 8..64 */
+	double phi;	  /* radians, (0, pi]; 0: by the spacing (sin: 15 degrees) */
+	size_t
+	    passes; /* >= 1: each after the first follows the polyline before it with a finer step */
+	bool margins;	  /* fill the margins: one more pass of the recursion */
+	size_t max_bytes; /* working memory of all threads, 0: any */
+	int threads;
+};
+
+/* What is asked for: points of a polyline in order; closed: the last is joined to the first. */
+struct dptrace_line {
+	size_t n;
+	const double (*xy)[2]; /* borrowed until the plan is freed */
+	bool closed;
+};
+
+struct dptrace_vertex {
+	double x, y;
+	double score; /* of the link that ends here, per pixel along ab; 0 at the first vertex */
+	double
+	    margin; /* what the best polyline that passes elsewhere (3 px or more) loses, in pixels of full evidence;
+			  infinite at a given point and where there is no other; NaN when not asked for */
+	bool point;  /* one of the given points */
+	bool border; /* on the first or last sample of its guide */
+};
+
+struct dptrace_trace {
+	size_t n;
+	struct dptrace_vertex *v; /* a closed line repeats its first vertex at the end */
+	double score;		  /* the optimum */
+	double margin;		  /* the smallest of its vertices */
+	size_t border;		  /* vertices on the border of the strip */
+	size_t
+	    released; /* given points at which no polyline keeps the bound: it was given up there; the first is */
+	size_t released_at; /* this one */
+	bool blank; /* some segment had no evidence at all (a constant picture): it is its chord */
+};
+
+struct dptrace_plan {
+	struct dptrace_image image;
+	struct dptrace_options o;
+	const struct dptrace_line *line;
+	size_t nline;
+	struct dptrace_trace *trace; /* [nline]: the results of the last run */
+	struct dptrace_vertex *vertex;
+	struct segment_shape *shape; /* of all segments, those of line i from first[i] on */
+	size_t *first;
+	struct work *work; /* one per thread that shares the lines */
+	int outer, inner;  /* threads over lines, threads within one */
+	int nslot;	   /* segments of a line held at once */
+	const float *gray; /* the mean of the planes */
+	float *own_gray;
+	size_t bytes; /* of all threads */
+	size_t bad;   /* the line that err is about; nline: none in particular */
+};
+
+/*
+ * Resolves the options for every segment and allocates all that run needs. Returns 0, or -1 with a sentence in err
+ * (coinciding points, points outside the image, more guides than pixels, a strip wider than the image, memory over
+ * max_bytes ...) and a plan that is zeroed but for bad.
+ */
+int dptrace_plan(struct dptrace_plan *p, const struct dptrace_image *image,
+		 const struct dptrace_line *line, size_t nline, const struct dptrace_options *o,
+		 char err[DPTRACE_ERR]);
+
+/* Traces all lines into p->trace. The same result for any number of threads and on any CPU. */
+void dptrace_run(struct dptrace_plan *p);
+
+/* What was resolved for a segment, for those who explain. */
+struct dptrace_resolved {
+	size_t n, d;
+	double length, halfwidth, phi;
+};
+struct dptrace_resolved dptrace_resolved(const struct dptrace_plan *p, size_t line, size_t segment);
+
+void dptrace_free(struct dptrace_plan *p);
+
+/* --- given tables ----------------------------------------------------------------------------------------------- */
+
+/*
+ * The recursion on given link scores. A segment: n guides, guide g at u = h[0] + .. + h[g-1] with d[g] samples, sample j
+ * at v = (o[g] + j) dv; d[0] == d[n-1] == 1. Table g is [d[g]][d[g+1]]. (ex, ey) is the unit vector along ab. Whole
+ * numbers below 2^24 in sum give the exact optimum.
+ */
+struct dptrace_table {
+	size_t n;
+	double dv, ex, ey;
+	const double *h;
+	const int *d, *o;
+	const float *const *score;
+};
+
+/*
+ * The optimum over a chain of such segments: at[] receives a sample per guide, segment after segment (n of each), *best
+ * the sum. Ties: the straightest, then the lowest sample, from the end backwards. margin, if not NULL, receives for
+ * every guide what the best polyline through another sample loses. Returns 0, 1 when the bound had to be given up at a
+ * point or no polyline keeps it even so, -ENOMEM.
+ */
+int dptrace_tables(const struct dptrace_table *seg, size_t nseg, bool closed, double phi,
+		   int threads, int *at, double *best, double *margin);
+
+/*
+ * A line over given scores: S is [segments of l][n-1][d][d], of which the ends use the middle sample alone; o gives
+ * halfwidth, phi and threads, where 0 is w = |ab| / 5 and 45 degrees. t->v is allocated; caller frees it with weir_free.
+ * Returns 0, or -1 with a sentence in err.
+ */
+int dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
+		  const struct dptrace_options *o, struct dptrace_trace *t, char err[DPTRACE_ERR]);
+
+/* The same by definition: the paper's recursion, O(d^3) per guide; returns 1 when no polyline keeps the bound. */
+int dptrace_direct(const struct dptrace_table *seg, size_t nseg, double phi, int *at, double *best);
+
+/*
+ * The score of the link from (u, v) = from to (u, v) = to of the segment ab, over that many columns, by definition; g0 as
+ * at the top of this page.
+ */
+double dptrace_direct_score(const struct dptrace_image *image, const struct dptrace_options *o,
+			    const double a[2], const double b[2], const double from[2],
+			    const double to[2], size_t columns, double g0);
+
+#endif

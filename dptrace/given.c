@@ -1,0 +1,138 @@
+/* --scores: a line over tables that somebody else has made. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "dptrace/dptrace.h"
+
+/* Room for the tables of a line, in one piece. */
+struct given {
+	struct dptrace_table *seg; /* [nseg] */
+	double *h;		   /* [n-1], of the segment at hand and all others: [nseg][n-1] */
+	int *d, *o;		   /* [n], the same for all */
+	const float **score;	   /* [nseg][n-1] */
+	float *last;		   /* [nseg][d] the middle column of each last table */
+	int *at;		   /* [nseg][n] */
+	double *margin;
+};
+
+static bool
+given_alloc(struct given *g, size_t nseg, size_t n, size_t d)
+{
+	g->seg = weir_calloc(nseg, sizeof *g->seg);
+	g->h = weir_alloc(nseg * n, sizeof *g->h);
+	g->d = weir_alloc(n, sizeof *g->d);
+	g->o = weir_alloc(n, sizeof *g->o);
+	g->score = weir_alloc(nseg * n, sizeof *g->score);
+	g->last = weir_alloc(nseg * d, sizeof *g->last);
+	g->at = weir_alloc(nseg * n, sizeof *g->at);
+	g->margin = weir_alloc(nseg * n, sizeof *g->margin);
+	return g->seg && g->h && g->d && g->o && g->score && g->last && g->at && g->margin;
+}
+
+static void
+given_free(struct given *g)
+{
+	weir_free(g->seg);
+	weir_free(g->h);
+	weir_free(g->d);
+	weir_free(g->o);
+	weir_free(g->score);
+	weir_free(g->last);
+	weir_free(g->at);
+	weir_free(g->margin);
+}
+
+/* The segment from a to b, over S [n-1][d][d]. */
+static void
+fill_segment(struct given *g, size_t k, const float *S, size_t n, size_t d, const double a[2],
+	     const double b[2], double halfwidth)
+{
+	const double dx = b[0] - a[0], dy = b[1] - a[1], length = sqrt(dx * dx + dy * dy);
+	const double w = halfwidth > 0 ? halfwidth : length / 5;
+	float *last = g->last + k * d;
+
+	for (size_t i = 0; i + 1 < n; i++) {
+		g->h[k * n + i] = length / (double)(n - 1);
+		g->score[k * n + i] = S + i * d * d + (i == 0 ? d / 2 * d : 0);
+	}
+	for (size_t j = 0; j < d; j++)
+		last[j] = S[(n - 2) * d * d + j * d + d / 2];
+	g->score[k * n + n - 2] = n == 2 ? last + d / 2 : last;
+	g->seg[k] = (struct dptrace_table){.n = n,
+					   .dv = d > 1 ? 2 * w / (double)(d - 1) : 1,
+					   .ex = dx / length,
+					   .ey = dy / length,
+					   .h = g->h + k * n,
+					   .d = g->d,
+					   .o = g->o,
+					   .score = g->score + k * n};
+}
+
+static size_t
+segments_of(const struct dptrace_line *l)
+{
+	return l->closed ? l->n : l->n - 1;
+}
+
+static void
+put_vertices(const struct given *g, const struct dptrace_line *l, struct dptrace_trace *t)
+{
+	for (size_t k = 0; k < segments_of(l); k++) {
+		const struct dptrace_table *s = &g->seg[k];
+		struct dptrace_vertex *v = t->v + k * (s->n - 1);
+
+		for (size_t i = k > 0; i < s->n; i++) {
+			const int j = g->at[k * s->n + i], before = i ? g->at[k * s->n + i - 1] : 0;
+			const double u = (double)i * s->h[0], y = (s->o[i] + j) * s->dv;
+			v[i] = (struct dptrace_vertex){
+			    .x = l->xy[k][0] + u * s->ex - y * s->ey,
+			    .y = l->xy[k][1] + u * s->ey + y * s->ex,
+			    .score =
+				i ? (double)s->score[i - 1][before * s->d[i] + j] / s->h[0] : 0,
+			    .margin = g->margin[k * s->n + i],
+			    .point = i == 0 || i + 1 == s->n,
+			    .border = s->d[i] > 1 && (j == 0 || j == s->d[i] - 1)};
+			t->border += v[i].border;
+			t->margin = v[i].margin < t->margin ? v[i].margin : t->margin;
+		}
+	}
+}
+
+int
+dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
+	      const struct dptrace_options *o, struct dptrace_trace *t, char err[DPTRACE_ERR])
+{
+	const size_t nseg = segments_of(l);
+	struct given g = {0};
+	int r = -1;
+
+	*t = (struct dptrace_trace){.n = nseg * (n - 1) + 1, .margin = INFINITY};
+	t->v = weir_calloc(t->n, sizeof *t->v);
+	if (!t->v || !given_alloc(&g, nseg, n, d)) {
+		snprintf(err, DPTRACE_ERR, "no memory for %zu vertices", t->n);
+		goto out;
+	}
+	for (size_t i = 0; i < n; i++) {
+		g.d[i] = i == 0 || i + 1 == n ? 1 : (int)d;
+		g.o[i] = -(g.d[i] / 2);
+	}
+	for (size_t k = 0; k < nseg; k++)
+		fill_segment(&g, k, S + k * (n - 1) * d * d, n, d, l->xy[k], l->xy[(k + 1) % l->n],
+			     o->halfwidth);
+	r = dptrace_tables(g.seg, nseg, l->closed, o->phi > 0 ? o->phi : M_PI / 4, o->threads, g.at,
+			   &t->score, g.margin);
+	if (r < 0)
+		snprintf(err, DPTRACE_ERR, "no memory for tables of %zu x %zu", d, d);
+	t->released = r > 0;
+	if (r >= 0)
+		put_vertices(&g, l, t);
+out:
+	given_free(&g);
+	if (r < 0) {
+		weir_free(t->v);
+		t->v = NULL;
+	}
+	return r < 0 ? -1 : 0;
+}

@@ -1,0 +1,433 @@
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/par.h"
+#include "common/sample.h"
+#include "common/stats.h"
+#include "dptrace/points.h"
+#include "dptrace/report.h"
+
+const char *const weir_prog = "dptrace";
+
+#define LOW_MARGIN .3 /* px of full evidence: below it, another course is about as good */
+
+struct args {
+	struct opt_common common;
+	struct opt_list point;
+	const char *lines, *scores, *overlay, *world;
+	bool closed;
+	int score, length, to;
+	double sigma, soft, spacing, halfwidth, angle;
+	size_t n, d, passes;
+};
+
+#define AT(member) offsetof(struct args, member)
+
+static const struct opt table[] = {
+    {'p', "point", OPT_LIST, AT(point), "X,Y", "a point of a polyline; given again: the next one"},
+    {'f', "lines", OPT_STR, AT(lines), "FILE", "polylines, one a line: x y x y ..."},
+    {0, "closed", OPT_FLAG, AT(closed), NULL, "join the last point of each polyline to its first"},
+    {0, "score", OPT_WORD, AT(score), "NAME", "ridge, edge, each also with + or -, or sin (ridge)",
+     .words = "ridge|ridge+|ridge-|edge|edge+|edge-|sin"},
+    {0, "length", OPT_WORD, AT(length), "HOW", "evidence counts by column or by arc (column)",
+     .words = "column|arc"},
+    {'s', "sigma", OPT_REAL, AT(sigma), "PX", "scale of the derivatives (2)", .lo = .5, .hi = 32},
+    {0, "soft", OPT_REAL, AT(soft), "K", "soft normalisation, in medians; 0: none (4)", .lo = 0,
+     .hi = 1e6},
+    {'n', "guides", OPT_SIZE, AT(n), "N", "guides from point to point", .lo = 2,
+     .hi = DPTRACE_MAXN},
+    {0, "spacing", OPT_REAL, AT(spacing), "PX", "instead: the distance between guides", .lo = 1,
+     .hi = 1e6},
+    {'d', "samples", OPT_SIZE, AT(d), "N", "samples of a guide, odd", .lo = 3, .hi = DPTRACE_MAXD},
+    {'w', "half-width", OPT_ABOVE, AT(halfwidth), "PX", "half the width of the strip", .lo = 0},
+    {'a', "angle", OPT_REAL, AT(angle), "DEG", "the largest turn at a guide", .lo = DBL_MIN,
+     .hi = 180},
+    {0, "passes", OPT_SIZE, AT(passes), "N", "the first is over the strip, others follow it (2)",
+     .lo = 1, .hi = 16},
+    {0, "scores", OPT_STR, AT(scores), "FILE", "the recursion alone, on given link scores"},
+    {0, "to", OPT_WORD, AT(to), "FORMAT", "text, wkt, geojson, svg or csv (text)",
+     .words = "text|wkt|geojson|svg|csv"},
+    {0, "overlay", OPT_STR, AT(overlay), "FILE", "write the pictures with the polylines drawn"},
+    {0, "world", OPT_STR, AT(world), "FILE", "a world file: write places instead of pixels"},
+    {0}};
+
+static const struct opt_program program = {
+    .what = "The best polyline along a linear object between given points.",
+    .table = table,
+    .common = OPT_THREADS,
+    .operands = "[FILE ...]",
+    .max_operands = SIZE_MAX};
+
+static struct args
+parse(int argc, char **argv, char ***path, size_t *npath)
+{
+	struct args a = {.sigma = 2, .soft = 4, .passes = 2};
+
+	opt_parse(&program, argc, argv, &a, path, npath);
+	if (!a.point.n && !a.lines)
+		die_usage("no points: give two or more (-p) or a file of them (-f)");
+	if (a.n && a.spacing > 0)
+		die_usage("--spacing: goes without --guides");
+	if (a.d % 2 == 0 && a.d > 0)
+		die_usage("--samples: %zu is even; the middle sample lies on the chord", a.d);
+	if (a.scores && *npath)
+		die_usage("--scores: goes without a picture, not with %s", **path);
+	if (a.scores && (a.overlay || a.n || a.d || a.spacing > 0))
+		die_usage("--scores: goes without --overlay, --guides, --samples and --spacing");
+	if (a.world && a.to == REPORT_SVG)
+		die_usage("--world: goes without --to=svg, which is in pixels");
+	return a;
+}
+
+static struct dptrace_options
+options_of(const struct args *a)
+{
+	static const struct {
+		enum dptrace_score score;
+		int polarity;
+	} words[] = {{DPTRACE_RIDGE, 0}, {DPTRACE_RIDGE, 1}, {DPTRACE_RIDGE, -1}, {DPTRACE_EDGE, 0},
+		     {DPTRACE_EDGE, 1},	 {DPTRACE_EDGE, -1}, {DPTRACE_SIN, 0}};
+
+	return (struct dptrace_options){.score = words[a->score].score,
+					.polarity = words[a->score].polarity,
+					.arc = a->length == 1,
+					.sigma = a->sigma,
+					.soft = a->soft,
+					.n = a->n,
+					.spacing = a->spacing,
+					.d = a->d,
+					.halfwidth = a->halfwidth,
+					.phi = a->angle * M_PI / 180,
+					.passes = a->passes,
+					.margins = !a->common.quiet || a->common.verbose ||
+						   a->to == REPORT_CSV || a->to == REPORT_GEOJSON,
+					.max_bytes = a->common.max_bytes ? a->common.max_bytes
+									 : weir_ram_bytes() / 2,
+					.threads = par_threads(a->common.threads)};
+}
+
+/* --- reading ---------------------------------------------------------------------------------------------------- */
+
+/* A whole text file; caller frees. "-" is standard input. */
+static char *
+read_text(const char *path, size_t *n)
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "r") : stdin;
+	const char *name = strcmp(path, "-") ? path : "(stdin)";
+	size_t room = 1 << 16, got;
+	char *text = weir_xalloc(room, 1);
+
+	if (!f)
+		die("%s: %s", name, strerror(errno));
+	for (*n = 0; (got = fread(text + *n, 1, room - *n, f)) > 0;) {
+		*n += got;
+		if (*n == room) {
+			char *more = weir_xalloc(room, 2);
+			memcpy(more, text, *n);
+			weir_free(text);
+			text = more;
+			room *= 2;
+		}
+	}
+	if (ferror(f))
+		die("%s: %s", name, strerror(errno));
+	if (f != stdin)
+		fclose(f);
+	return text;
+}
+
+/* The polyline of -p, then those of -f. */
+static struct points
+read_points(const struct args *a, size_t npath)
+{
+	struct points p = {0};
+	char err[DPTRACE_ERR];
+
+	if (a->point.n) {
+		double(*xy)[2] = weir_xalloc(a->point.n, sizeof *xy);
+		for (size_t i = 0; i < a->point.n; i++)
+			opt_reals("--point", a->point.v[i], ',', xy[i], 2);
+		if (points_add(&p, (const double(*)[2])xy, a->point.n, a->closed))
+			die("no memory for %zu points", a->point.n);
+		weir_free(xy);
+	}
+	if (a->lines) {
+		size_t n;
+		if (!strcmp(a->lines, "-") && !npath && !a->scores)
+			die_usage("--lines: standard input is the picture already");
+		char *text = read_text(a->lines, &n);
+		if (points_parse(&p, text, n, a->closed, err))
+			die("%s: %s", strcmp(a->lines, "-") ? a->lines : "(stdin)", err);
+		weir_free(text);
+	}
+	points_finish(&p);
+	return p;
+}
+
+static const double *
+read_world(const struct args *a, double world[6])
+{
+	char err[DPTRACE_ERR];
+	size_t n;
+
+	if (!a->world)
+		return NULL;
+	char *text = read_text(a->world, &n);
+	if (world_parse(world, text, n, err))
+		die("%s: %s", a->world, err);
+	weir_free(text);
+	return world;
+}
+
+/* The samples of x by planes, caller frees; dies on what is no number. */
+static float *
+planes_of(const struct raw_in *in, const struct img *x, const struct img_picture *p)
+{
+	const size_t row = p->w * p->c;
+	float *v = weir_xalloc(p->h * p->w, p->c * sizeof *v);
+	double *line = weir_xalloc(row, sizeof *line);
+
+	for (size_t y = 0; y < p->h; y++) {
+		sample_load(line, (const char *)x->data + y * row * img_type_size(x->type), x->type,
+			    row);
+		for (size_t i = 0; i < row; i++) {
+			const size_t c = i % p->c, at = i / p->c;
+			if (!(fabs(line[i]) <= (double)FLT_MAX / 4))
+				raw_die(in,
+					"sample %zu,%zu is %g: NaN, infinite and huge samples have "
+					"no place here",
+					at, y, line[i]);
+			v[(c * p->h + y) * p->w + at] = (float)line[i];
+		}
+	}
+	weir_free(line);
+	return v;
+}
+
+static struct dptrace_image
+read_image(struct raw_in *in, struct img *x)
+{
+	struct img_picture p;
+
+	if (!img_picture(x, &p) || p.n > 1)
+		raw_die(in, "%d axes: not a single picture", x->dim);
+	if (img_is_complex(x))
+		raw_die(in, "complex samples");
+	raw_map(in, x);
+	return (struct dptrace_image){.c = p.c, .h = p.h, .w = p.w, .v = planes_of(in, x, &p)};
+}
+
+/* --- saying ----------------------------------------------------------------------------------------------------- */
+
+/* What is doubtful about a polyline. */
+static void
+warn_about(const char *name, size_t line, const struct dptrace_trace *t)
+{
+	if (t->blank)
+		warn("%s: line %zu: no evidence in the strip of some segment: its chord is the "
+		     "polyline",
+		     name, line);
+	if (t->released)
+		warn("%s: line %zu: no polyline keeps the angle at point %zu%s: it was given up "
+		     "there",
+		     name, line, t->released_at, t->released > 1 ? " and others" : "");
+	if (t->border)
+		warn("%s: line %zu: %zu vertices touch the border of the strip: widen it (-w) or "
+		     "add points",
+		     name, line, t->border);
+	if (t->margin < LOW_MARGIN && !t->blank)
+		warn("%s: line %zu: another course is about as good (margin %.2g): add points",
+		     name, line, t->margin);
+}
+
+/* -v: every vertex. */
+static void
+explain(const char *name, size_t line, const struct dptrace_trace *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct dptrace_vertex *v = &t->v[i];
+		warn("%s: line %zu: vertex %zu at %.3f,%.3f: link score %.4f, margin %.4g%s%s",
+		     name, line, i, v->x, v->y, v->score, v->margin, v->point ? ", given" : "",
+		     v->border ? ", border" : "");
+	}
+}
+
+static void
+explain_shapes(const char *name, const struct dptrace_plan *p)
+{
+	for (size_t i = 0; i < p->nline; i++)
+		for (size_t k = 0; k < p->first[i + 1] - p->first[i]; k++) {
+			const struct dptrace_resolved r = dptrace_resolved(p, i, k);
+			warn("%s: line %zu: segment %zu of %.4g px: -n %zu -d %zu -w %.4g -a %.4g",
+			     name, i, k, r.length, r.n, r.d, r.halfwidth, r.phi * 180 / M_PI);
+		}
+}
+
+/* --- running ---------------------------------------------------------------------------------------------------- */
+
+struct figures {
+	size_t lines, vertices, border, released, low;
+};
+
+static void
+give(struct report *r, const char *name, const struct args *a, const struct points *p, size_t item,
+     size_t line, const struct dptrace_trace *t, struct figures *f)
+{
+	report_line(r, t, p->line[line].closed, item, line);
+	warn_about(name, line, t);
+	if (a->common.verbose)
+		explain(name, line, t);
+	f->lines++;
+	f->vertices += t->n;
+	f->border += t->border > 0;
+	f->released += t->released > 0;
+	f->low += t->margin < LOW_MARGIN;
+}
+
+/* One picture, its header read. */
+static void
+item(struct raw_in *in, struct img *x, const struct args *a, const struct points *lines,
+     struct report *r, struct raw_out *over, struct stats *st, struct figures *f)
+{
+	const struct dptrace_image image = read_image(in, x);
+	const struct dptrace_options o = options_of(a);
+	struct dptrace_plan p;
+	struct img y;
+	char err[DPTRACE_ERR];
+
+	stats_lap(st, STATS_READ);
+	if (dptrace_plan(&p, &image, lines->line, lines->nline, &o, err)) {
+		if (p.bad < lines->nline)
+			raw_die(in, "line %zu: %s", p.bad, err);
+		raw_die(in, "%s", err);
+	}
+	stats_lap(st, STATS_PLAN);
+	dptrace_run(&p);
+	stats_lap(st, STATS_COMPUTE);
+	if (a->common.verbose)
+		explain_shapes(raw_name(in), &p);
+	if (st->items == 0)
+		report_begin(r, image.w, image.h);
+	if (over && overlay_make(&y, &image, img_maxval(x)))
+		raw_die(in, "no memory for the overlay");
+	for (size_t i = 0; i < lines->nline; i++) {
+		give(r, raw_name(in), a, lines, st->items, i, &p.trace[i], f);
+		if (over)
+			overlay_draw(&y, &p.trace[i]);
+	}
+	if (over) {
+		raw_put(over, &y);
+		img_free(&y);
+	}
+	dptrace_free(&p);
+	weir_free((void *)image.v);
+	stats_lap(st, STATS_WRITE);
+}
+
+/* All pictures. */
+static void
+trace(const struct args *a, char **path, size_t npath, const struct points *lines, struct report *r,
+      struct stats *st, struct figures *f)
+{
+	struct raw_in *in = raw_open(path, npath, a->common.max_bytes);
+	struct raw_out *over = a->overlay ? raw_create(a->overlay, RAW_FOLLOW) : NULL;
+	struct img x;
+
+	while (raw_next(in, &x)) {
+		item(in, &x, a, lines, r, over, st, f);
+		img_free(&x);
+		st->items++;
+	}
+	st->bytes_in = raw_bytes_in(in);
+	raw_close(in);
+	if (over)
+		raw_finish(over);
+}
+
+/* --scores: item [segments][n-1][d][d]. */
+static void
+recur(const struct args *a, const struct points *lines, struct report *r, struct stats *st,
+      struct figures *f)
+{
+	const struct dptrace_options o = options_of(a);
+	const struct dptrace_line *l = &lines->line[0];
+	const size_t segments = l->closed ? l->n : l->n - 1;
+	struct dptrace_trace t;
+	struct img x;
+	char err[DPTRACE_ERR];
+
+	raw_load_file(a->scores, a->common.max_bytes, false, &x);
+	const size_t d = x.axis[0].n, n = x.dim > 2 ? x.axis[2].n + 1 : 2,
+		     given = x.dim > 3 ? x.axis[3].n : 1;
+	if (x.dim < 2 || x.dim > 4 || x.axis[1].n != d || d % 2 == 0 || d > DPTRACE_MAXD ||
+	    n > DPTRACE_MAXN)
+		die("%s: link scores have sizes d d n-1 [segments], d odd and below %d, n below %d",
+		    a->scores, DPTRACE_MAXD + 1, DPTRACE_MAXN + 1);
+	if (lines->nline != 1 || l->n < 2 || (l->closed && l->n < 3) || segments != given)
+		die("%s: scores of %zu segments are for one polyline of %zu points", a->scores,
+		    given, given + !l->closed);
+	for (size_t i = 0; i < segments; i++)
+		if (!memcmp(l->xy[i], l->xy[(i + 1) % l->n], sizeof *l->xy))
+			die("two neighbouring points are the same, %g,%g", l->xy[i][0],
+			    l->xy[i][1]);
+	const size_t count = d * d * (n - 1) * given;
+	double *v = weir_xalloc(count, sizeof *v);
+	float *S = weir_xalloc(count, sizeof *S);
+	sample_load(v, x.data, x.type, count);
+	for (size_t i = 0; i < count; i++) {
+		if (!(fabs(v[i]) <= 1e20))
+			die("%s: score %zu is %g: beyond 1e20 there is no sum", a->scores, i, v[i]);
+		S[i] = (float)v[i];
+	}
+	weir_free(v);
+	stats_lap(st, STATS_READ);
+	if (dptrace_given(S, n, d, l, &o, &t, err))
+		die("%s: %s", a->scores, err);
+	stats_lap(st, STATS_COMPUTE);
+	report_begin(r, 0, 0);
+	give(r, a->scores, a, lines, 0, 0, &t, f);
+	weir_free(t.v);
+	weir_free(S);
+	img_free(&x);
+	st->items++;
+}
+
+int
+main(int argc, char **argv)
+{
+	char **path;
+	size_t npath;
+	double world[6];
+	const struct args a = parse(argc, argv, &path, &npath);
+	struct figures f = {0};
+	struct stats st;
+
+	warn_quiet(a.common.quiet);
+	stats_start(&st);
+	st.threads = par_threads(a.common.threads);
+	struct points lines = read_points(&a, npath);
+	struct report r = {.format = (enum report_format)a.to, .world = read_world(&a, world)};
+	r.out = raw_create_text(a.common.out);
+	if (a.scores)
+		recur(&a, &lines, &r, &st, &f);
+	else
+		trace(&a, path, npath, &lines, &r, &st, &f);
+	report_end(&r);
+	st.bytes_out = raw_bytes_out(r.out);
+	raw_finish(r.out);
+	stats_lap(&st, STATS_WRITE);
+	points_free(&lines);
+	stats_add(&st, "lines", "%zu", f.lines);
+	stats_add(&st, "vertices", "%zu", f.vertices);
+	stats_add(&st, "border", "%zu", f.border);
+	stats_add(&st, "released", "%zu", f.released);
+	stats_add(&st, "low_margin", "%zu", f.low);
+	stats_print(&st, &a.common);
+	return 0;
+}

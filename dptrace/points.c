@@ -1,0 +1,177 @@
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/opt.h"
+#include "dptrace/points.h"
+
+enum { WORD = 64 }; /* the longest number that is read */
+
+static int
+say(char err[DPTRACE_ERR], const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err, DPTRACE_ERR, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+/* What is in *p gets room for one more of that size; doubled when full. */
+static bool
+grow(void **p, size_t n, size_t size)
+{
+	void *q;
+
+	if (n & (n - 1) || (n > 0 && n < 16))
+		return true;
+	if (!(q = weir_alloc(n ? 2 * n : 16, size)))
+		return false;
+	if (n)
+		memcpy(q, *p, n * size);
+	weir_free(*p);
+	*p = q;
+	return true;
+}
+
+static int
+add_point(struct points *p, double x, double y)
+{
+	if (!grow((void **)&p->xy, p->nxy, sizeof *p->xy))
+		return -1;
+	p->xy[p->nxy][0] = x;
+	p->xy[p->nxy++][1] = y;
+	return 0;
+}
+
+/* The last n points become a line. They may still move: points_finish() says where they lie. */
+static int
+add_line(struct points *p, size_t n, bool closed)
+{
+	if (!grow((void **)&p->line, p->nline, sizeof *p->line))
+		return -1;
+	p->line[p->nline++] = (struct dptrace_line){.n = n, .closed = closed};
+	return 0;
+}
+
+int
+points_add(struct points *p, const double (*xy)[2], size_t n, bool closed)
+{
+	for (size_t i = 0; i < n; i++)
+		if (add_point(p, xy[i][0], xy[i][1]))
+			return -1;
+	return add_line(p, n, closed);
+}
+
+void
+points_finish(struct points *p)
+{
+	for (size_t i = 0, at = 0; i < p->nline; at += p->line[i++].n)
+		p->line[i].xy = (const double(*)[2])p->xy + at;
+}
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+/* The next word of *at..end, a number: 1; no word left: 0; else -1 with a sentence in err. */
+static int
+next_number(const char **at, const char *end, double *v, char err[DPTRACE_ERR])
+{
+	char word[WORD];
+	size_t n = 0;
+
+	while (*at < end && is_blank(**at))
+		++*at;
+	while (*at < end && !is_blank(**at) && n + 1 < sizeof word)
+		word[n++] = *(*at)++;
+	word[n] = '\0';
+	if (n == 0)
+		return 0;
+	if (strlen(word) != n || !opt_number(word, v) || !isfinite(*v))
+		return say(err, "'%s' is not a finite number", word);
+	return 1;
+}
+
+static const char *
+end_of_line(const char *at, const char *end)
+{
+	const char *nl = memchr(at, '\n', (size_t)(end - at));
+
+	return nl ? nl : end;
+}
+
+/* One line of text, without its comment. */
+static int
+parse_line(struct points *p, const char *at, const char *end, bool closed, char err[DPTRACE_ERR])
+{
+	const char *comment = memchr(at, '#', (size_t)(end - at));
+	double xy[2];
+	size_t n = 0;
+	int r;
+
+	end = comment ? comment : end;
+	while ((r = next_number(&at, end, &xy[n % 2], err)) > 0)
+		if (++n % 2 == 0 && add_point(p, xy[0], xy[1]))
+			return say(err, "no memory for %zu points", p->nxy);
+	if (r < 0 || n == 0)
+		return r;
+	if (n % 2 || n < 4)
+		return say(err, "%zu number%s: a polyline is x y x y ...", n, n == 1 ? "" : "s");
+	return add_line(p, n / 2, closed) ? say(err, "no memory for %zu lines", p->nline) : 0;
+}
+
+int
+points_parse(struct points *p, const char *text, size_t n, bool closed, char err[DPTRACE_ERR])
+{
+	const char *end = text + n;
+	char why[DPTRACE_ERR - 32];
+	size_t row = 1, before = p->nline;
+
+	for (const char *at = text; at < end; row++) {
+		const char *nl = end_of_line(at, end);
+		if (parse_line(p, at, nl, closed, err)) {
+			snprintf(why, sizeof why, "%s", err);
+			return say(err, "line %zu: %s", row, why);
+		}
+		at = nl < end ? nl + 1 : end;
+	}
+	return p->nline > before ? 0 : say(err, "no points");
+}
+
+int
+world_parse(double world[6], const char *text, size_t n, char err[DPTRACE_ERR])
+{
+	const char *end = text + n, *at = text;
+	int count = 0, r = 0;
+	double v;
+
+	while (at < end && r >= 0) {
+		const char *nl = end_of_line(at, end);
+		while ((r = next_number(&at, nl, &v, err)) > 0)
+			if (count++ < 6)
+				world[count - 1] = v;
+		at = nl < end ? nl + 1 : end;
+	}
+	if (r < 0)
+		return -1;
+	if (count != 6)
+		return say(err, "%d numbers: a world file has six", count);
+	return world[0] * world[3] - world[1] * world[2] != 0
+		   ? 0
+		   : say(err, "the first four numbers map the picture onto a line");
+}
+
+void
+points_free(struct points *p)
+{
+	weir_free(p->line);
+	weir_free(p->xy);
+	*p = (struct points){0};
+}

@@ -1,0 +1,338 @@
+/*
+ * The recursion in O(d^2) per guide.
+ *
+ *	F_g[j -> k] = S_g[j -> k] + max { F_g-1[i -> j] : the turn from i -> j to j -> k is admissible }
+ *
+ * Seredin takes the maximum over i anew for each j and k. For fixed j the admissible i are an interval that slides one
+ * way as k grows: a sliding-window maximum, O(1) amortised. With equal sample steps the window is the same for all j,
+ * so whole rows of LANES samples slide at once, by two stacks:
+ *
+ *	row   lo ......... mid | mid+1 ........ hi
+ *	      suffix[lo..mid]  | back              maximum of the window = max(suffix[lo], back)
+ *
+ * back swallows rows as hi grows; when lo passes mid, suffix maxima of the rows in back are made, once per row.
+ * While lo stays at the first row nothing is ever made anew, so that phi = 180 degrees costs first-order Viterbi.
+ */
+#include <string.h>
+
+#include "common/par.h"
+#include "common/simd.h"
+#include "dptrace/segment.h"
+
+/* One gap to be computed from its neighbour: forward from the gap before, backward from the one after. */
+struct sweep {
+	const float *in; /* rows r0 .. of the neighbour, by the sample on the common guide */
+	size_t ldin;
+	int r0, climb_in;
+	const int *lo, *hi; /* by slope t of the gap computed, entry t + mid */
+	int mid;
+	const struct segment *s;
+	int g, sign; /* 1 forward, -1 backward */
+	int d, din,
+	    dout; /* samples of the common guide, of the one before it in this direction, of the one after */
+};
+
+static inline __attribute__((always_inline)) void
+max_into(float *restrict b, const float *restrict f, int n)
+{
+	for (int x = 0; x < n; x++)
+		b[x] = f[x] > b[x] ? f[x] : b[x];
+}
+
+static inline __attribute__((always_inline)) void
+max_of(float *restrict o, const float *restrict f, const float *restrict g, int n)
+{
+	for (int x = 0; x < n; x++)
+		o[x] = f[x] > g[x] ? f[x] : g[x];
+}
+
+/* suffix[r - first] = the maximum of rows r..top, for r = from..top. */
+static inline __attribute__((always_inline)) void
+turn_over(float *restrict suffix, const float *restrict row, size_t ld, int first, int from,
+	  int top, int n)
+{
+	float *o = suffix + (size_t)(top - first) * LANES;
+
+	memcpy(o, row + (size_t)(top - first) * ld, (size_t)n * sizeof *o);
+	for (int r = top - 1; r >= from; r--) {
+		o -= LANES;
+		max_of(o, row + (size_t)(r - first) * ld, o + LANES, n);
+	}
+}
+
+static inline int
+at_least(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+static inline int
+at_most(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/* The samples of the common guide, within [x0, x1), at which row s of the gap computed has links that matter. */
+static inline void
+clip_lanes(const struct sweep *w, const struct gap *gap, int s, int x0, int x1, int *a, int *b)
+{
+	int shift = w->sign > 0 ? 0 : s;
+
+	*a = at_least(x0, gap->from[s - gap->s0] + shift);
+	*b = at_most(x1, gap->to[s - gap->s0] + shift);
+}
+
+/* Scores of row s, x[0] belonging to lane x0: computed here (and kept, if there is room), or kept ones when backward. */
+static inline const float *
+scores_of(const struct sweep *w, const struct gap *gap, int s, int x0, int a, int b, float *room)
+{
+	float *kept = gap->S ? row_of(gap, gap->S, gap->lds, s) : NULL;
+
+	if (w->sign < 0)
+		return kept + x0 - s;
+	if (kept)
+		room = kept + x0;
+	w->s->score(w->s, w->g, s, x0, (a - x0) / GROUP * GROUP,
+		    (b - x0 + GROUP - 1) / GROUP * GROUP, room);
+	return room;
+}
+
+/* All rows of the gap for lanes x0..x1-1 of the common guide, n = x1 - x0 rounded up to whole groups. */
+WEIR_CLONES static void
+sweep_block(const struct sweep *w, int x0, int x1, int n, float *restrict suffix)
+{
+	const struct gap *gap = &w->s->gap[w->g];
+	int first, last, s, send, top, base;
+	float back[LANES], room[LANES];
+	const float *row;
+
+	/* Rows of the neighbour, and of the gap, that have links at these lanes. */
+	if (w->sign > 0) {
+		first = x0 - (w->din - 1), last = x1 - 1;
+		s = -(x1 - 1), send = w->dout - x0;
+	} else {
+		first = -(x1 - 1), last = w->din - 1 - x0;
+		s = x0 - (w->dout - 1), send = x1;
+	}
+	row = w->in + (size_t)(first - w->r0) * w->ldin + x0;
+	top = first - 1, base = first;
+	for (int x = 0; x < LANES; x++)
+		back[x] = NEVER;
+	for (; s < send; s++) {
+		int a, b, t = s + gap->climb + w->mid;
+		int l = at_least(w->lo[t] - w->climb_in, first),
+		    h = at_most(w->hi[t] - w->climb_in, last);
+
+		float *o = w->sign > 0 ? row_of(gap, gap->F, gap->ldf, s) + x0 + s
+				       : row_of(gap, gap->H, gap->lds, s) + x0 - s;
+
+		clip_lanes(w, gap, s, x0, x1, &a, &b);
+		if (a >= b || l > h) {
+			for (int x = a - x0; x < b - x0; x++)
+				o[x] = NEVER;
+			continue;
+		}
+		while (top < h)
+			max_into(back, row + (size_t)(++top - first) * w->ldin, n);
+		if (l > base) {
+			turn_over(suffix, row, w->ldin, first, l, top, n);
+			base = top + 1;
+			for (int x = 0; x < LANES; x++)
+				back[x] = NEVER;
+		}
+
+		const float *front = l < base ? suffix + (size_t)(l - first) * LANES : back;
+		const float *score = scores_of(w, gap, s, x0, a, b, room);
+		for (int x = a - x0; x < b - x0; x++)
+			o[x] = (front[x] > back[x] ? front[x] : back[x]) + score[x];
+	}
+}
+
+/* Row s of F or H, lanes outside a..b-1: links that cannot be. */
+static void
+fill_row(float *row, size_t ld, int a, int b)
+{
+	if (a >= b)
+		a = b = 0;
+	for (int x = 0; x < a; x++)
+		row[x] = NEVER;
+	for (int x = b; x < (int)ld; x++)
+		row[x] = NEVER;
+}
+
+/* Links of a gap from which on threads share it: below, waking them (50 us) costs more than they bring. */
+enum { WORTH_SHARING = 1 << 18 };
+
+static void
+run_sweep(const struct sweep *w, int threads)
+{
+	const struct gap *gap = &w->s->gap[w->g];
+	const int blocks = (w->d + LANES - 1) / LANES;
+	const bool share = threads > 1 && w->d * gap->nrow >= WORTH_SHARING;
+
+#pragma omp parallel num_threads(threads) if (share)
+	{
+		float *suffix = w->s->suffix + (size_t)omp_get_thread_num() * w->s->suffix_len;
+#pragma omp for schedule(static) nowait
+		for (int r = 0; r < gap->nrow; r++) {
+			int shift = w->sign > 0 ? r + gap->s0 : 0;
+			size_t ld = w->sign > 0 ? gap->ldf : gap->lds;
+			fill_row((w->sign > 0 ? gap->F : gap->H) + (size_t)r * ld, ld,
+				 gap->from[r] + shift, gap->to[r] + shift);
+		}
+#pragma omp for schedule(dynamic, 1)
+		for (int i = 0; i < blocks; i++) {
+			int x0 = i * LANES, x1 = at_most(w->d, x0 + LANES);
+			sweep_block(w, x0, x1, (int)lanes_up(x1 - x0), suffix);
+		}
+	}
+}
+
+/* Gap 0: one link to each sample of guide 1. */
+static void
+enter(struct segment *s, const float *entry)
+{
+	const struct gap *gap = &s->gap[0];
+	float room[LANES];
+
+	for (int k = 0; k < gap->nrow; k++) {
+		float *f = row_of(gap, gap->F, gap->ldf, k);
+		float *score = gap->S ? row_of(gap, gap->S, gap->lds, k) : room;
+
+		fill_row(f, gap->ldf, 0, 0);
+		if (gap->from[k] >= gap->to[k])
+			continue;
+		s->score(s, 0, k, 0, 0, GROUP, score);
+		f[k] = score[0] + entry[k];
+	}
+}
+
+void
+recur_forward(struct segment *s, const float *entry, int threads)
+{
+	enter(s, entry);
+	for (int g = 1; g < s->c.n - 1; g++) {
+		const struct gap *in = &s->gap[g - 1];
+		struct sweep w = {.in = in->F,
+				  .ldin = in->ldf,
+				  .r0 = in->s0,
+				  .climb_in = in->climb,
+				  .lo = s->before[g].lo,
+				  .hi = s->before[g].hi,
+				  .mid = s->c.rows - 1,
+				  .s = s,
+				  .g = g,
+				  .sign = 1,
+				  .d = s->c.d[g],
+				  .din = s->c.d[g - 1],
+				  .dout = s->c.d[g + 1]};
+		run_sweep(&w, threads);
+	}
+}
+
+/* The last gap: one link from each sample of guide n-2, of slope -j. */
+static void
+leave_by(struct segment *s, const float *leave)
+{
+	const struct gap *gap = &s->gap[s->c.n - 2];
+
+	for (int j = 0; j < gap->nrow; j++) {
+		size_t r = (size_t)(gap->nrow - 1 - j);
+		float *h = gap->H + r * gap->lds;
+
+		fill_row(h, gap->lds, 0, 0);
+		if (gap->from[r] < gap->to[r])
+			h[j] = gap->S[r * gap->lds + (size_t)j] + leave[j];
+	}
+}
+
+WEIR_CLONES static void
+through_row(float *restrict best, const float *restrict f, const float *restrict h,
+	    const float *restrict s, int a, int b)
+{
+	for (int j = a; j < b; j++) {
+		float sum = f[j] + (h[j] - s[j]);
+		best[j] = sum > best[j] ? sum : best[j];
+	}
+}
+
+/* through of the guide where gap g starts, whose H is made. */
+static void
+find_through(struct segment *s, int g)
+{
+	const struct gap *gap = &s->gap[g];
+	float *best = s->through + (size_t)g * (size_t)s->c.maxd;
+
+	for (int j = 0; j < s->c.d[g]; j++)
+		best[j] = 2 * NEVER;
+	for (int r = 0; r < gap->nrow; r++) {
+		size_t kept = (size_t)r * gap->lds;
+		through_row(best, gap->F + (size_t)r * gap->ldf + r + gap->s0, gap->H + kept,
+			    gap->S + kept, gap->from[r], gap->to[r]);
+	}
+}
+
+void
+recur_backward(struct segment *s, const float *leave, int threads)
+{
+	leave_by(s, leave);
+	find_through(s, s->c.n - 2);
+	for (int g = s->c.n - 3; g >= 0; g--) {
+		const struct gap *in = &s->gap[g + 1];
+		struct sweep w = {.in = in->H,
+				  .ldin = in->lds,
+				  .r0 = in->s0,
+				  .climb_in = in->climb,
+				  .lo = s->after[g + 1].lo,
+				  .hi = s->after[g + 1].hi,
+				  .mid = s->c.rows - 1,
+				  .s = s,
+				  .g = g,
+				  .sign = -1,
+				  .d = s->c.d[g + 1],
+				  .din = s->c.d[g + 2],
+				  .dout = s->c.d[g]};
+		run_sweep(&w, threads);
+		find_through(s, g);
+	}
+}
+
+/* The cosine of the turn, but for a factor that is the same for all links before. */
+static double
+straightness(const struct course *c, int g, int before, int after)
+{
+	double y1 = before * c->dv, y2 = after * c->dv;
+
+	return (c->h[g - 1] * c->h[g] + y1 * y2) / sqrt(c->h[g - 1] * c->h[g - 1] + y1 * y1);
+}
+
+/* The start of the best link to sample j of guide g, when the link after it has slope t. */
+static int
+best_before(const struct segment *s, int g, int j, int t)
+{
+	const struct gap *in = &s->gap[g - 1];
+	const int *lo = s->before[g].lo + s->c.rows - 1, *hi = s->before[g].hi + s->c.rows - 1;
+	int best = 0;
+	float top = 2 * NEVER;
+	double straight = -INFINITY;
+
+	for (int i = at_least(0, j - (hi[t] - in->climb));
+	     i <= at_most(s->c.d[g - 1] - 1, j - (lo[t] - in->climb)); i++) {
+		float f = row_of(in, in->F, in->ldf, j - i)[j];
+		double c = f >= top ? straightness(&s->c, g, j - i + in->climb, t) : 0;
+
+		if (f > top || (f == top && c > straight)) {
+			top = f;
+			straight = c;
+			best = i;
+		}
+	}
+	return best;
+}
+
+void
+recur_trace(const struct segment *s, int *at)
+{
+	for (int g = s->c.n - 2; g >= 1; g--)
+		at[g - 1] = best_before(s, g, at[g], at[g + 1] - at[g] + s->gap[g].climb);
+}

@@ -1,0 +1,138 @@
+#include <math.h>
+
+#include "dptrace/report.h"
+
+/* A vertex as it goes out. */
+struct place {
+	double x, y;
+};
+
+static struct place
+place_of(const struct report *r, const struct dptrace_vertex *v)
+{
+	const double *w = r->world;
+
+	if (!w)
+		return (struct place){v->x, v->y};
+	return (struct place){w[0] * v->x + w[2] * v->y + w[4], w[1] * v->x + w[3] * v->y + w[5]};
+}
+
+/* before, x, between, y: thousandths of a pixel, or ten digits of a place in the world. */
+static void
+put_place(const struct report *r, const char *before, const struct dptrace_vertex *v,
+	  const char *between)
+{
+	const struct place p = place_of(r, v);
+
+	if (r->world)
+		raw_printf(r->out, "%s%.10g%s%.10g", before, p.x, between, p.y);
+	else /* + 0: no -0.000 */
+		raw_printf(r->out, "%s%.3f%s%.3f", before, round(p.x * 1e3) / 1e3 + 0., between,
+			   round(p.y * 1e3) / 1e3 + 0.);
+}
+
+static void
+put_places(const struct report *r, const struct dptrace_trace *t, const char *separator,
+	   const char *before, const char *between, const char *after)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		raw_printf(r->out, "%s", i ? separator : "");
+		put_place(r, before, &t->v[i], between);
+		raw_printf(r->out, "%s", after);
+	}
+}
+
+/* A figure of JSON, which has neither infinity nor NaN; of CSV, where they are left out. */
+static void
+put_figure(const struct report *r, const char *before, double x)
+{
+	if (isfinite(x))
+		raw_printf(r->out, "%s%.6g", before, x);
+	else
+		raw_printf(r->out, "%s%s", before, r->format == REPORT_GEOJSON ? "null" : "");
+}
+
+static void
+put_feature(const struct report *r, const struct dptrace_trace *t, bool closed, size_t item,
+	    size_t line)
+{
+	raw_printf(r->out,
+		   "%s\n{\"type\": \"Feature\", \"properties\": {\"item\": %zu, \"line\": %zu",
+		   r->written ? "," : "", item, line);
+	put_figure(r, ", \"score\": ", t->score);
+	put_figure(r, ", \"margin\": ", t->margin);
+	raw_printf(r->out,
+		   ", \"border\": %zu}, \"geometry\": {\"type\": \"%s\", \"coordinates\": [%s",
+		   t->border, closed ? "Polygon" : "LineString", closed ? "[" : "");
+	put_places(r, t, ", ", "[", ", ", "]");
+	raw_printf(r->out, "%s]}}", closed ? "]" : "");
+}
+
+static void
+put_rows(const struct report *r, const struct dptrace_trace *t, size_t item, size_t line)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct dptrace_vertex *v = &t->v[i];
+		raw_printf(r->out, "%zu,%zu,%zu", item, line, i);
+		put_place(r, ",", v, ",");
+		put_figure(r, ",", v->score);
+		put_figure(r, ",", v->margin);
+		raw_printf(r->out, ",%d,%d\n", v->point, v->border);
+	}
+}
+
+void
+report_begin(struct report *r, size_t w, size_t h)
+{
+	if (r->format == REPORT_GEOJSON)
+		raw_printf(r->out, "{\"type\": \"FeatureCollection\", \"features\": [");
+	if (r->format == REPORT_CSV)
+		raw_printf(r->out, "item,line,vertex,x,y,score,margin,point,border\n");
+	if (r->format == REPORT_SVG && w > 0) /* the centre of pixel 0,0 is 0,0 */
+		raw_printf(r->out,
+			   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-0.5 -0.5 %zu "
+			   "%zu\" fill=\"none\" "
+			   "stroke=\"red\">\n",
+			   w, h);
+	else if (r->format == REPORT_SVG)
+		raw_printf(
+		    r->out,
+		    "<svg xmlns=\"http://www.w3.org/2000/svg\" fill=\"none\" stroke=\"red\">\n");
+}
+
+void
+report_line(struct report *r, const struct dptrace_trace *t, bool closed, size_t item, size_t line)
+{
+	switch (r->format) {
+	case REPORT_TEXT:
+		raw_printf(r->out, "%s", r->written ? "\n" : "");
+		put_places(r, t, "", "", " ", "\n");
+		break;
+	case REPORT_WKT:
+		raw_printf(r->out, "%s", closed ? "POLYGON ((" : "LINESTRING (");
+		put_places(r, t, ", ", "", " ", "");
+		raw_printf(r->out, "%s\n", closed ? "))" : ")");
+		break;
+	case REPORT_GEOJSON:
+		put_feature(r, t, closed, item, line);
+		break;
+	case REPORT_SVG:
+		raw_printf(r->out, "<%s points=\"", closed ? "polygon" : "polyline");
+		put_places(r, t, " ", "", ",", "");
+		raw_printf(r->out, "\"/>\n");
+		break;
+	case REPORT_CSV:
+		put_rows(r, t, item, line);
+		break;
+	}
+	r->written++;
+}
+
+void
+report_end(struct report *r)
+{
+	if (r->format == REPORT_GEOJSON)
+		raw_printf(r->out, "\n]}\n");
+	if (r->format == REPORT_SVG)
+		raw_printf(r->out, "</svg>\n");
+}

@@ -1,0 +1,180 @@
+/* What depends on the guides alone: windows of admissible slopes, links that can be reached, room for the gaps. */
+#include <limits.h>
+
+#include "common/mem.h"
+#include "dptrace/segment.h"
+
+enum { NOWHERE = INT_MAX / 4 };
+
+void *
+arena_take(struct arena *a, size_t n, size_t size)
+{
+	size_t at = a->used;
+
+	a->used += (n * size + WEIR_ALIGN - 1) / WEIR_ALIGN * WEIR_ALIGN;
+	return a->base ? a->base + at : NULL;
+}
+
+void
+segment_take(struct segment *s, struct arena *a, int n, int rows, int maxd, bool margins,
+	     int threads)
+{
+	const size_t slopes = 2 * (size_t)rows - 1, links = 2 * (size_t)maxd;
+
+	s->c.h = arena_take(a, (size_t)n, sizeof *s->c.h);
+	s->c.d = arena_take(a, (size_t)n, sizeof *s->c.d);
+	s->c.o = arena_take(a, (size_t)n, sizeof *s->c.o);
+	s->gap = arena_take(a, (size_t)n, sizeof *s->gap);
+	s->before = arena_take(a, (size_t)n, sizeof *s->before);
+	s->after = arena_take(a, (size_t)n, sizeof *s->after);
+	s->suffix_len = links * LANES;
+	s->suffix = arena_take(a, (size_t)threads * s->suffix_len, sizeof *s->suffix);
+	s->through = arena_take(a, (size_t)n * (size_t)maxd, sizeof *s->through);
+	s->queue = arena_take(a, 3 * links, sizeof *s->queue);
+	s->tables = arena_take(a, 4 * (size_t)n * slopes, sizeof *s->tables);
+	const size_t plane = links * row_length(maxd);
+	float *H[2] = {NULL, NULL};
+	for (int i = 0; margins && i < 2; i++)
+		H[i] = arena_take(a, plane, sizeof *H[i]);
+	for (int g = 0; g + 1 < n; g++) {
+		int *from = arena_take(a, 2 * links, sizeof *from);
+		float *F = arena_take(a, plane, sizeof *F);
+		float *S = margins ? arena_take(a, plane, sizeof *S) : NULL;
+		if (a->base)
+			s->gap[g] = (struct gap){.from = from,
+						 .to = from ? from + links : NULL,
+						 .F = F,
+						 .S = S,
+						 .H = H[g % 2]};
+	}
+}
+
+/* All pairs t', t at a guide. For each t the admissible t' are neighbours, and they move up with t. */
+static void
+fill_windows(struct windows *w, const struct course *c, struct bound phi)
+{
+	const int mid = c->rows - 1;
+	int a = -mid, b = -mid - 1;
+
+	for (int t = -mid; t <= mid; t++) {
+		double y = t * c->dv;
+		while (a <= mid && a * c->dv * w->h2 < y * w->h1 &&
+		       !turn_ok(phi, w->h1, a * c->dv, w->h2, y))
+			a++;
+		if (b < a - 1)
+			b = a - 1;
+		while (b < mid && turn_ok(phi, w->h1, (b + 1) * c->dv, w->h2, y))
+			b++;
+		w->lo[t + mid] = a;
+		w->hi[t + mid] = b;
+	}
+}
+
+/* The windows of h1 before h2: those of the guide before (last) where spacings repeat, else new ones at *next. */
+static struct windows
+windows_of(const struct segment *s, const struct windows *last, double h1, double h2,
+	   struct bound phi, int **next)
+{
+	const size_t slopes = 2 * (size_t)s->c.rows - 1;
+	struct windows w = {h1, h2, *next, *next + slopes};
+
+	if (last && last->h1 == h1 && last->h2 == h2)
+		return *last;
+	*next += 2 * slopes;
+	fill_windows(&w, &s->c, phi);
+	return w;
+}
+
+static void
+make_windows(struct segment *s, struct bound phi)
+{
+	int *next = s->tables;
+
+	for (int g = 1; g < s->c.n - 1; g++) {
+		double h1 = s->c.h[g - 1], h2 = s->c.h[g];
+		s->before[g] = windows_of(s, g > 1 ? &s->before[g - 1] : NULL, h1, h2, phi, &next);
+		s->after[g] =
+		    h1 == h2 ? s->before[g]
+			     : windows_of(s, g > 1 ? &s->after[g - 1] : NULL, h2, h1, phi, &next);
+	}
+}
+
+/*
+ * out[i] = min of in[l..h] for the window of each row of out, NOWHERE when it is empty; windows move up. A queue of
+ * candidates, rising: the first is the minimum.
+ */
+static void
+slide_min(const struct gap *og, const struct gap *ig, const int *lo, const int *hi, const int *in,
+	  int *queue, int *out)
+{
+	int head = 0, tail = 0, next = 0;
+
+	for (int r = 0; r < og->nrow; r++) {
+		int t = r + og->s0 + og->climb, l = lo[t] - ig->climb - ig->s0,
+		    h = hi[t] - ig->climb - ig->s0;
+
+		for (; next <= h && next < ig->nrow; next++) {
+			while (tail > head && in[queue[tail - 1]] >= in[next])
+				tail--;
+			queue[tail++] = next;
+		}
+		while (head < tail && queue[head] < l)
+			head++;
+		out[r] = head < tail ? in[queue[head]] : NOWHERE;
+	}
+}
+
+/*
+ * Links of gap og that can follow (sign 1: ig is the gap before) or precede (-1: the one after) a reachable link of ig.
+ * The samples of the common guide that a window of rows touches are held as one interval [x, -y).
+ */
+static void
+narrow(struct segment *s, struct gap *og, const struct gap *ig, const struct windows *w, int sign)
+{
+	const int mid = s->c.rows - 1;
+	const size_t links = 2 * (size_t)s->c.maxd;
+	int *edge = s->queue + links, *x = s->queue + 2 * links;
+
+	for (int side = 0; side < 2; side++) {
+		for (int r = 0; r < ig->nrow; r++) {
+			int shift = sign > 0 ? r + ig->s0 : 0;
+			bool none = ig->from[r] >= ig->to[r];
+			edge[r] = none	 ? NOWHERE
+				  : side ? -(ig->to[r] + shift)
+					 : ig->from[r] + shift;
+		}
+		slide_min(og, ig, w->lo + mid, w->hi + mid, edge, s->queue, x);
+		for (int r = 0; r < og->nrow; r++) {
+			int shift = sign > 0 ? 0 : r + og->s0;
+			if (!side && x[r] - shift > og->from[r])
+				og->from[r] = x[r] - shift;
+			if (side && -x[r] - shift < og->to[r])
+				og->to[r] = -x[r] - shift;
+		}
+	}
+}
+
+void
+segment_shape(struct segment *s, struct bound phi)
+{
+	const struct course *c = &s->c;
+
+	make_windows(s, phi);
+	for (int g = 0; g + 1 < c->n; g++) {
+		struct gap *gap = &s->gap[g];
+		gap->s0 = -(c->d[g] - 1);
+		gap->nrow = c->d[g] + c->d[g + 1] - 1;
+		gap->climb = c->o[g + 1] - c->o[g];
+		gap->ldf = row_length(c->d[g + 1]);
+		gap->lds = row_length(c->d[g]);
+		for (int r = 0; r < gap->nrow; r++) {
+			int slope = r + gap->s0;
+			gap->from[r] = slope < 0 ? -slope : 0;
+			gap->to[r] = c->d[g] < c->d[g + 1] - slope ? c->d[g] : c->d[g + 1] - slope;
+		}
+	}
+	for (int g = 1; g + 1 < c->n; g++)
+		narrow(s, &s->gap[g], &s->gap[g - 1], &s->before[g], 1);
+	for (int g = c->n - 3; g >= 0; g--)
+		narrow(s, &s->gap[g], &s->gap[g + 1], &s->after[g + 1], -1);
+}

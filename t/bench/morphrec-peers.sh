@@ -1,0 +1,84 @@
+#!/bin/bash
+# Reconstruction against scikit-image and Octave's image package, each in its own process, on the same arrays, one thread:
+# seconds of the reconstruction alone as each reports them, rounds taken in turn, and whether the results are equal.
+set -eu
+python=/usr/bin/python3
+$python -c 'import numpy' 2>/dev/null || {
+	echo "numpy is absent: no comparison with scikit-image and Octave"
+	exit 0
+}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export OMP_NUM_THREADS=1
+$python - "$dir" <<'PYTHON'
+import json, shutil, subprocess, sys, time
+import numpy as np
+try:
+    from skimage.morphology import reconstruction
+except ImportError:
+    reconstruction = None
+    print('scikit-image is absent')
+octave = shutil.which('octave')
+if not octave:
+    print('octave is absent')
+dir, n = sys.argv[1], 2048
+
+def raw(*words):
+    """A picture of build/t/gen as numbers in 0..1."""
+    b = subprocess.run(['gen', *map(str, words)], check=True, capture_output=True).stdout
+    return np.frombuffer(b[-n * n:], np.uint8).reshape(n, n) / 255
+
+def ours(mask, marker, conn):
+    np.save(dir + '/mask.npy', mask)
+    np.save(dir + '/marker.npy', marker)
+    e = subprocess.run(['morphrec', '-t', '1', '-c', str(conn), '--stats', '-o', dir + '/out', '-m',
+                        dir + '/mask.npy', dir + '/marker.npy'], check=True, capture_output=True)
+    b = open(dir + '/out', 'rb').read()
+    return json.loads(e.stderr)['seconds']['compute'], np.frombuffer(b[-mask.nbytes:], mask.dtype).reshape(n, n)
+
+def scikit(mask, marker, conn):
+    block = np.ones((3, 3)) if conn == 8 else np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]])
+    t = time.perf_counter()
+    r = reconstruction(marker, mask, footprint=block)
+    return time.perf_counter() - t, r
+
+def octaves(mask, marker, conn):
+    kind = {'uint8': 'uint8', 'uint16': 'uint16', 'float32': 'single'}[mask.dtype.name]
+    mask.tofile(dir + '/mask')
+    marker.tofile(dir + '/marker')
+    e = subprocess.run([octave, '-qf', '--no-gui', '--eval', f'''pkg load image;
+        f = fopen("{dir}/mask"); I = fread(f, [{n} {n}], "*{kind}"); fclose(f);
+        f = fopen("{dir}/marker"); J = fread(f, [{n} {n}], "*{kind}"); fclose(f);
+        tic; R = imreconstruct(J, I, {conn}); printf("%.6f\\n", toc);
+        f = fopen("{dir}/result", "w"); fwrite(f, R, "{kind}"); fclose(f);'''], check=True, capture_output=True)
+    return float(e.stdout), np.fromfile(dir + '/result', mask.dtype).reshape(n, n)
+
+smooth, noise = raw('smooth', n, n, 4), raw('noise', n, n)
+seeds = raw('seeds', n, n, 250) > 0
+frame = np.ones((n, n), bool)
+frame[1:-1, 1:-1] = False
+for name, f, types in (('h-dome of smooth noise', smooth, ('uint8', 'uint16', 'float32')),
+                       ('seeds under smooth noise', smooth, ('uint8',)), ('holes', 1 - smooth, ('uint8',)),
+                       ('seeds under white noise', noise, ('uint8',))):
+    for kind in types:
+        top = {'uint8': 255, 'uint16': 65535, 'float32': 1}[kind]
+        mask = (f * top).astype(kind)
+        h = mask.dtype.type(top * .08)
+        marker = (np.where(mask > h, mask - h, 0) if 'dome' in name else
+                  np.where(frame if name == 'holes' else seeds, mask, 0)).astype(kind)
+        for conn in (4, 8) if types[1:] and kind == 'uint8' else (4,):
+            peers = [('morphrec', ours)] + [('Octave', octaves)] * bool(octave)
+            peers += [('scikit-image', scikit)] * bool(reconstruction)
+            times, results = {p: [] for p, _ in peers}, {}
+            for _ in range(3):
+                for p, run in peers:
+                    t, results[p] = run(mask, marker, conn)
+                    times[p].append(t)
+            print(f'{name}, {kind}, {n}x{n}, {conn} neighbours')
+            first = np.median(times['morphrec'])
+            for p, _ in peers:
+                t = np.median(times[p])
+                same = '' if p == 'morphrec' else f'{t / first:9.2f} times the first' + (
+                    '' if np.array_equal(results[p], results['morphrec']) else ', the results differ')
+                print(f'  {p:36s} {1e3 * t:10.2f} ms{same}', flush=True)
+PYTHON

@@ -1,0 +1,94 @@
+load lib
+
+# What holds for every program, shown on the small ones: options, files, output that appears whole.
+
+@test "-- ends the options" {
+	pgm 1 1 255 7 >-t
+	pgmtoraw -- -t >a.nrrd
+	same <(samples a.nrrd) 7
+}
+
+@test "a number is read whole and within its range, and named with its option" {
+	fails 2 "-t, --threads: '2x' is not a whole number in 1..4096" rawtopnm -t 2x
+	fails 2 "-t, --threads: '0'" rawtopnm -t 0
+	fails 2 "-t, --threads: ''" rawtopnm --threads=
+	fails 2 "--max-bytes: '-1'" rawtopnm --max-bytes=-1
+	fails 2 "--max-bytes: '1Q'" rawtopnm --max-bytes=1Q
+}
+
+@test "an option without its argument is named" {
+	fails 2 "'-t' needs an argument" rawtopnm -t
+	fails 2 "'--range' needs an argument" rawtopnm --range
+}
+
+@test "--completion has every option that --help has" {
+	rawtopnm --help | grep -oE '^  (-.,|   ) --[a-z-]+' | grep -oE -e '--[a-z-]+' | sort >want
+	rawtopnm --completion | grep -oE -e '--[a-z-]+' | sort | diff - want
+}
+
+@test "--completion is a line that bash takes" {
+	bash -c "$(rawtopnm --completion); complete -p rawtopnm"
+}
+
+@test "--stats prints one JSON object on one line to stderr" {
+	pgm 1 1 255 7 >a.pgm
+	pgmtoraw --stats a.pgm >out 2>err
+	[ "$(wc -l <err)" -eq 1 ]
+	grep -qE '^\{"program": "pgmtoraw", .*"seconds": \{.*\}.*\}$' err
+}
+
+@test "-o replaces a file, even the one that is read" {
+	pgm 2 1 255 7 8 >a
+	pgmtoraw a >want
+	pgmtoraw -o a a
+	cmp a want
+	[ "$(ls)" = "a
+want" ]
+}
+
+@test "-o gives the file the mode that a shell would" {
+	pgm 1 1 255 7 >a.pgm
+	umask 027
+	pgmtoraw -o a.nrrd a.pgm
+	[ "$(stat -c %a a.nrrd)" = 640 ]
+}
+
+@test "-o writes to what is no regular file in place" {
+	pgm 1 1 255 7 >a.pgm
+	pgmtoraw -o /dev/null a.pgm
+	[ -c /dev/null ]
+	fails 1 "/dev/full: No space left on device" pgmtoraw -o /dev/full a.pgm
+}
+
+@test "-o in a directory that is not there is refused" {
+	pgm 1 1 255 7 >a.pgm
+	fails 1 "nowhere/a.nrrd: No such file or directory" pgmtoraw -o nowhere/a.nrrd a.pgm
+}
+
+@test "a directory is no input" {
+	mkdir d
+	fails 1 "d: Is a directory" pgmtoraw d
+}
+
+@test "blanks may stand between plain pictures" {
+	printf 'P2 1 1 9 7\n\n \nP2 1 1 9 8\n\n' | pgmtoraw | rawinfo | grep -c '^# ' | grep -x 2
+}
+
+@test "an error in a later item is said with its number" {
+	pgm 1 1 255 7 >a.pgm
+	run -1 --separate-stderr bash -c 'cat a.pgm <(printf "P5 2 2 255\nab") | pgmtoraw 2>&1 >out'
+	[ "$output" = "pgmtoraw: (stdin): item 2: the payload ends after 2 of 4 bytes" ]
+}
+
+@test "make install puts programs and pages, and make uninstall takes them away" {
+	cd "$root"
+	t/install "$B" "$BATS_TEST_TMPDIR/usr" weir- "$B/pgmtoraw"
+	cd "$BATS_TEST_TMPDIR"
+	usr/bin/weir-pgmtoraw --version | grep -q weir
+	[ -f usr/share/man/man1/weir-pgmtoraw.1 ]
+	[ -f usr/share/man/man5/weir-raw.5 ]
+	[ -f usr/share/man/man7/weir.7 ]
+	cd "$root"
+	t/install -u "$BATS_TEST_TMPDIR/usr" weir- "$B/pgmtoraw"
+	[ -z "$(find "$BATS_TEST_TMPDIR/usr" -type f)" ]
+}

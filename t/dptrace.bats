@@ -1,0 +1,336 @@
+load lib
+
+# A picture of a bright road, a sine of 6 pixels about y = 20, and its two ends.
+setup() {
+	scratch
+	awk 'BEGIN { print "P2 80 40 9"; for (y = 0; y < 40; y++) for (x = 0; x < 80; x++)
+		print (y - 20 - 6 * sin(x / 13)) ^ 2 < 3 ? 9 : 1 }' >road.pgm
+	ends='-p 5,22 -p 75,17'
+}
+
+# near MOST: the polyline on stdin, in text, is nowhere more than MOST pixels from the road.
+near() {
+	awk -v most="$1" '{ d = $2 - 20 - 6 * sin($1 / 13); if (d < 0) d = -d; if (d > most) bad = 1; n++ }
+		END { exit bad || n < 2 }'
+}
+
+# tables D N VALUE...: link scores of sizes D D N-1, float, from small whole numbers on the command line, as .npy.
+tables() {
+	local d=$1 n=$2 v header
+	shift 2
+	header="{'descr': '<f4', 'fortran_order': False, 'shape': ($((n - 1)), $d, $d), }"
+	printf '\x93NUMPY\1\0\x76\0%-117s\n' "$header"
+	for v; do
+		case $v in
+		0) printf '\0\0\0\0' ;;
+		1) printf '\0\0\x80\x3f' ;;
+		2) printf '\0\0\0\x40' ;;
+		nan) printf '\0\0\xc0\x7f' ;;
+		esac
+	done
+}
+
+@test "a bright road is met to a pixel, a dark one too" {
+	dptrace $ends road.pgm | near 1
+	dptrace $ends --score=ridge+ road.pgm | near 1
+	awk 'NR == 1; NR > 1 { print 10 - $1 }' road.pgm >dark.pgm
+	dptrace $ends --score=ridge- dark.pgm | near 1
+	dptrace $ends dark.pgm | near 1
+}
+
+@test "the given points are on the polyline" {
+	dptrace $ends road.pgm >out
+	[ "$(head -n 1 out)" = "5.000 22.000" ]
+	[ "$(tail -n 1 out)" = "75.000 17.000" ]
+}
+
+@test "edge+ keeps the brighter side on the right, edge- on the left" {
+	awk 'BEGIN { print "P2 60 40 9"; for (y = 0; y < 40; y++) for (x = 0; x < 60; x++)
+		print y < 15 ? 1 : y < 26 ? 8 : 1 }' >band.pgm
+	dptrace -p 5,20 -p 55,20 --score=edge+ -n 5 -w 12 band.pgm | sed -n 3p >right
+	dptrace -p 5,20 -p 55,20 --score=edge- -n 5 -w 12 band.pgm | sed -n 3p >left
+	awk '{ exit !($2 > 13 && $2 < 16) }' right
+	awk '{ exit !($2 > 24 && $2 < 27) }' left
+}
+
+@test "a colour edge without a gray one is found by edge" {
+	awk 'BEGIN { print "P3 60 40 9"; for (y = 0; y < 40; y++) for (x = 0; x < 60; x++)
+		print (y < 17 ? "8 2 5" : "2 8 5") }' >hue.ppm
+	dptrace -p 5,20 -p 55,20 --score=edge -n 5 -w 12 hue.ppm | sed -n 3p | awk '{ exit !($2 > 16 && $2 < 17) }'
+}
+
+@test "8 bits, 16 bits, float and colour give the same polyline" {
+	dptrace $ends road.pgm >want
+	awk 'NR == 1 { print "P2 80 40 65535" } NR > 1 { print $1 * 7000 }' road.pgm | dptrace $ends >got
+	diff want got
+	pgmtoraw road.pgm | dptrace $ends >got
+	diff want got
+	awk 'NR == 1 { print "P3 80 40 9" } NR > 1 { print $1, $1, $1 }' road.pgm | dptrace $ends >got
+	diff want got
+}
+
+@test "every picture of a stream is traced" {
+	pgmtoraw road.pgm road.pgm | dptrace $ends --to=wkt >two
+	[ "$(sort -u two | wc -l)" -eq 1 ]
+	[ "$(wc -l <two)" -eq 2 ]
+}
+
+@test "-f takes comments, tabs, CRLF and empty lines" {
+	printf '# two halves\n\n5 22\t41 20 # west\r\n41 20 75 17' >lines
+	dptrace -f lines --to=wkt road.pgm >got
+	dptrace -p 5,22 -p 41,20 --to=wkt road.pgm >want
+	dptrace -p 41,20 -p 75,17 --to=wkt road.pgm >>want
+	diff want got
+}
+
+@test "polylines of -f keep their order on any number of threads" {
+	for i in $(seq 60); do
+		echo "$((i % 20 + 2)) 22 $((i % 7 + 60)) 17"
+	done >lines
+	dptrace -t 1 -f lines road.pgm >one
+	dptrace -t 5 -f lines road.pgm >five
+	cmp one five
+	[ "$(grep -c '^$' one)" -eq 59 ]
+}
+
+@test "-f - reads the points from standard input when the picture is a file" {
+	echo 5 22 75 17 | dptrace -f - road.pgm >got
+	dptrace $ends road.pgm | diff - got
+}
+
+@test "the angle holds at a point in between" {
+	printf 'P2 60 60 1\n' >flat.pgm
+	yes 1 | head -n 3600 >>flat.pgm
+	dptrace --quiet -p 5,30 -p 30,30 -p 30,55 -a 50 -w 20 flat.pgm | awk '
+		NR > 2 { c = (x - u) * ($1 - x) + (y - v) * ($2 - y); s = (x - u) * ($2 - y) - (y - v) * ($1 - x)
+			a = atan2(s < 0 ? -s : s, c); if (a > 50.01 * atan2(0, -1) / 180) bad = 1 }
+		{ u = x; v = y; x = $1; y = $2 } END { exit bad }'
+}
+
+@test "where no polyline keeps the angle at a point, it is given up there, with a warning" {
+	dptrace -p 5,22 -p 40,20 -p 6,30 -n 2 -a 30 road.pgm >out 2>err
+	same out "$(printf '5.000 22.000\n40.000 20.000\n6.000 30.000')"
+	grep -q 'keeps the angle at point 1' err
+}
+
+@test "a closed line comes back to its first vertex" {
+	awk 'BEGIN { print "P2 80 80 9"; for (y = 0; y < 80; y++) for (x = 0; x < 80; x++) {
+		r = sqrt((x - 40) ^ 2 + (y - 40) ^ 2); print (r > 28 && r < 32 ? 9 : 1) } }' >ring.pgm
+	dptrace --closed -p 70,40 -p 40,70 -p 10,40 -p 40,10 ring.pgm >out
+	[ "$(head -n 1 out)" = "$(tail -n 1 out)" ]
+	awk '{ r = sqrt(($1 - 40) ^ 2 + ($2 - 40) ^ 2); if (r < 29 || r > 31) exit 1 }' out
+	dptrace --closed -p 70,40 -p 40,70 -p 10,40 -p 40,10 --to=wkt ring.pgm | grep -q '^POLYGON ((70.000 40.000, .*, 70.000 40.000))$'
+}
+
+@test "WKT, CSV, SVG and GeoJSON say the same places" {
+	dptrace -n 3 $ends road.pgm | tr '\n' ' ' >text
+	dptrace -n 3 $ends --to=wkt road.pgm | sed 's/LINESTRING (//; s/[,)]//g' | tr '\n' ' ' | diff text -
+	dptrace -n 3 $ends --to=csv road.pgm | tail -n +2 | cut -d, -f4,5 | tr ',\n' '  ' | diff text -
+	dptrace -n 3 $ends --to=svg road.pgm | sed -n 's/.*points="\(.*\)".*/\1 /p' | tr ',' ' ' | tr -d '\n' | diff text -
+	dptrace -n 3 $ends --to=geojson road.pgm | sed -n 's/.*coordinates": \[\(.*\)\]}}/\1 /p' | tr -d '[],\n' | diff text -
+}
+
+@test "CSV has a row for each vertex, with its score, margin and whether it was given" {
+	dptrace -n 3 $ends --to=csv road.pgm >out
+	[ "$(head -n 1 out)" = item,line,vertex,x,y,score,margin,point,border ]
+	grep -qE '^0,0,0,5.000,22.000,0,,1,0$' out
+	grep -qE '^0,0,1,[0-9.]+,[0-9.]+,0\.[0-9]+,[0-9.]+,0,0$' out
+	[ "$(wc -l <out)" -eq 4 ]
+}
+
+@test "a world file turns pixels into places" {
+	printf '2\n0\n0\n-2\n1000\n5000\n' >w
+	dptrace -n 2 $ends --world=w road.pgm >out
+	same out "$(printf '1010 4956\n1150 4966')"
+}
+
+@test "the overlay is the picture with the polyline in red and its points in yellow" {
+	dptrace $ends --overlay=over.ppm road.pgm >out
+	[ "$(head -c 2 over.ppm)" = P6 ]
+	pgmtoraw over.ppm >over.nrrd
+	samples over.nrrd >rows
+	[ "$(sed -n $((22 * 80 + 5 + 1))p rows)" = "255 255 0" ]
+	[ "$(grep -cx '255 0 0' rows)" -gt 60 ]
+	[ "$(sed -n 1p rows)" = "28 28 28" ]
+}
+
+@test "--scores runs the recursion on given tables" {
+	# three guides of three samples: only the way over sample 0 scores
+	tables 3 3 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 >s.npy
+	dptrace --scores=s.npy -p 0,0 -p 20,0 -w 2 -a 90 >out
+	same out "$(printf '0.000 0.000\n10.000 -2.000\n20.000 0.000')"
+}
+
+@test "--scores: a bound on the angle forbids the better way" {
+	tables 3 3 0 0 0 2 1 0 0 0 0 0 2 0 0 1 0 0 0 0 >s.npy
+	dptrace --scores=s.npy -p 0,0 -p 20,0 -w 2 -a 20 >out
+	same out "$(printf '0.000 0.000\n10.000 0.000\n20.000 0.000')"
+}
+
+@test "-v tells each vertex's score and margin, and what was chosen" {
+	dptrace -v -n 3 $ends road.pgm >out 2>err
+	grep -qE 'segment 0 of 70.18 px: -n 3 -d 65 -w 32 -a 60' err
+	grep -qE 'vertex 1 at .*: link score 0\.[0-9]+, margin [0-9.]+$' err
+}
+
+@test "--stats counts lines and vertices" {
+	dptrace -n 3 --stats $ends road.pgm 2>&1 >out | grep -q '"lines": 1, "vertices": 3, "border": 0, "released": 0'
+}
+
+@test "more passes keep to the road" {
+	for n in 1 2 5; do
+		dptrace --passes=$n $ends road.pgm | near 1.5
+	done
+}
+
+@test "the paper's score along the arc is at hand" {
+	dptrace --score=sin --length=arc -w 8 $ends road.pgm >out
+	[ "$(head -n 1 out)" = "5.000 22.000" ]
+}
+
+@test "the same bytes without clones, vectors or contraction" {
+	make -s -C "$root" B="$PWD/plain" OPT=-O1 CFLAGS=-DWEIR_NO_CLONES NVCC= "$PWD/plain/dptrace"
+	gen_dptrace line 1 3 >line.nrrd
+	gen_dptrace line 1 3 4 >lines
+	for how in ridge edge edge- sin; do
+		dptrace --score=$how --to=csv -f lines line.nrrd >want
+		plain/dptrace --score=$how --to=csv -f lines line.nrrd >got
+		cmp want got
+	done
+}
+
+# --- bad input ----------------------------------------------------------------------------------
+
+@test "a touched border is warned about" {
+	dptrace -p 5,30 -p 75,30 -w 4 --soft=0 road.pgm 2>err >out
+	grep -q 'touch the border of the strip' err
+	dptrace --quiet -p 5,30 -p 75,30 -w 4 --soft=0 road.pgm 2>err >out
+	[ ! -s err ]
+}
+
+@test "two roads as good as each other are warned about" {
+	awk 'BEGIN { print "P2 80 41 9"; for (y = 0; y < 41; y++) for (x = 0; x < 80; x++) {
+		d = 10 * sin(3.14159265 * (x - 5) / 70); print (y - 20 - d) ^ 2 < 3 || (y - 20 + d) ^ 2 < 3 ? 9 : 1 } }' >fork.pgm
+	dptrace -p 5,20 -p 75,20 fork.pgm 2>err >out
+	grep -q 'another course is about as good' err
+}
+
+@test "a constant picture gives the chord and a warning" {
+	gen constant 80 40 .5 | dptrace -n 3 $ends 2>err >out
+	same out "$(printf '5.000 22.000\n40.000 19.500\n75.000 17.000')"
+	grep -q 'no evidence' err
+}
+
+@test "the same point twice is refused" {
+	fails 1 'road.pgm: line 0: two neighbouring points are the same, 5,22' dptrace -p 5,22 -p 5,22 road.pgm
+}
+
+@test "fewer pixels than gaps are refused" {
+	fails 1 '12 guides do not fit between 5,22 and 9,22: 4 px are too short' dptrace -n 12 -p 5,22 -p 9,22 road.pgm
+}
+
+@test "a point outside the picture is refused" {
+	fails 1 'point 80,22 lies outside the image of 80 x 40' dptrace -p 5,22 -p 80,22 road.pgm
+	fails 1 'point 5,-1 lies outside' dptrace -p 5,-1 -p 60,22 road.pgm
+}
+
+@test "NaN and infinite samples are refused by place" {
+	gen --type=float -- values 3x3 1 2 3 4 nan 6 7 8 9 >nan.nrrd
+	fails 1 'sample 1,1 is nan' dptrace -p 0,0 -p 2,2 nan.nrrd
+	gen --type=float -- values 3x3 1 2 3 4 5 6 7 inf 9 >inf.nrrd
+	fails 1 'sample 1,2 is inf' dptrace -p 0,0 -p 2,2 inf.nrrd
+}
+
+@test "NaN points are refused" {
+	fails 2 'nan' dptrace -p nan,2 -p 5,5 road.pgm
+	echo 1 2 nan 3 >lines
+	fails 1 "lines: line 1: 'nan' is not a finite number" dptrace -f lines road.pgm
+}
+
+@test "an even number of samples, 0 and 1 are refused" {
+	fails 2 '--samples: 20 is even' dptrace $ends -d 20 road.pgm
+	fails 2 '--samples' dptrace $ends -d 0 road.pgm
+	fails 2 '--samples' dptrace $ends -d 1 road.pgm
+}
+
+@test "fewer than two guides are refused" {
+	fails 2 '--guides' dptrace $ends -n 1 road.pgm
+	fails 2 '--guides' dptrace $ends -n 0 road.pgm
+}
+
+@test "an angle outside 0..180 is refused, 180 is not" {
+	fails 2 '--angle' dptrace $ends -a 0 road.pgm
+	fails 2 '--angle' dptrace $ends -a 181 road.pgm
+	fails 2 '--angle' dptrace $ends -a -5 road.pgm
+	dptrace $ends -a 180 road.pgm | near 1
+}
+
+@test "a half-width of 0 and one beyond the picture are refused" {
+	fails 2 '--half-width' dptrace $ends -w 0 road.pgm
+	fails 1 'a half-width of 81 px is beyond the image of 80 x 40' dptrace $ends -w 81 road.pgm
+}
+
+@test "a strip partly outside the picture finds no edge at the border" {
+	# a bright picture; replaced by 0 outside, its border would be the best edge far and wide
+	awk 'BEGIN { print "P2 80 40 99"; for (y = 0; y < 40; y++) for (x = 0; x < 80; x++) print y < 6 ? 90 : 91 }' >faint.pgm
+	dptrace -p 5,5 -p 75,5 --score=edge -w 20 faint.pgm | awk '{ exit !($2 > 4 && $2 < 7) }'
+	dptrace $ends -w 60 road.pgm | near 1
+}
+
+@test "a file of points that is empty, has wrong columns or no numbers is refused" {
+	: >lines
+	fails 1 'lines: no points' dptrace -f lines road.pgm
+	echo '# nothing' >lines
+	fails 1 'lines: no points' dptrace -f lines road.pgm
+	printf '1 2 3 4\n1 2 3\n' >lines
+	fails 1 'lines: line 2: 3 numbers: a polyline is x y x y ...' dptrace -f lines road.pgm
+	echo 1 2 >lines
+	fails 1 'lines: line 1: 2 numbers' dptrace -f lines road.pgm
+	echo 1,2 3,4 >lines
+	fails 1 "lines: line 1: '1,2' is not a finite number" dptrace -f lines road.pgm
+	fails 1 'absent: No such file' dptrace -f absent road.pgm
+}
+
+@test "no points, one point and two points of a closed line are refused" {
+	fails 2 'no points' dptrace road.pgm
+	fails 1 '1 point: a line needs 2' dptrace -p 5,5 road.pgm
+	fails 1 '2 points: a closed line needs 3' dptrace --closed $ends road.pgm
+	fails 2 '--point' dptrace -p 5 -p 6,6 road.pgm
+}
+
+@test "memory beyond the limit is refused with the number" {
+	fails 1 'bytes of link sums exceed the limit of 1048576' dptrace $ends -n 20 -d 513 --max-bytes=1M road.pgm
+	dptrace $ends -n 20 -d 513 -w 30 --max-bytes=200M road.pgm | near 1
+}
+
+@test "options that exclude each other are refused" {
+	fails 2 '--spacing: goes without --guides' dptrace $ends -n 3 --spacing=10 road.pgm
+	fails 2 '--scores: goes without a picture' dptrace $ends --scores=x road.pgm
+	fails 2 '--scores: goes without --overlay' dptrace $ends --scores=x -n 4
+	fails 2 '--world: goes without --to=svg' dptrace $ends --world=x --to=svg road.pgm
+	fails 2 'standard input is the picture' dptrace -f -
+}
+
+@test "score tables of a wrong shape, with NaN or for other points are refused" {
+	tables 2 3 0 0 0 0 0 0 0 0 >s.npy
+	fails 1 'link scores have sizes d d n-1' dptrace --scores=s.npy $ends
+	tables 3 2 0 0 0 0 nan 0 0 0 0 >s.npy
+	fails 1 'score 4 is nan' dptrace --scores=s.npy $ends
+	tables 3 2 0 0 0 0 1 0 0 0 0 >s.npy
+	fails 1 'scores of 1 segments are for one polyline of 2 points' dptrace --scores=s.npy $ends -p 70,20
+	fails 1 'two neighbouring points are the same' dptrace --scores=s.npy -p 1,1 -p 1,1
+}
+
+@test "a bad world file is refused" {
+	printf '1 0 0 1 5' >w
+	fails 1 'w: 5 numbers: a world file has six' dptrace $ends --world=w road.pgm
+	printf '1 0 1 0 5 5' >w
+	fails 1 'onto a line' dptrace $ends --world=w road.pgm
+	printf '1 0 0 x 5 5' >w
+	fails 1 "'x' is not a finite number" dptrace $ends --world=w road.pgm
+}
+
+@test "a stack of pictures and complex samples are refused" {
+	gen --type=float -- values 2x2x3 1 2 3 4 5 6 7 8 9 1 2 3 >stack.nrrd
+	fails 1 'not a single picture' dptrace -p 0,0 -p 1,1 stack.nrrd
+}

@@ -1,0 +1,35 @@
+load lib
+
+# What weir-raw(5) offers to copy is the text between `.\" begin NAME` and `.\" end`.
+from_page() {
+	sed -n "/^\.\\\\\" begin $1\$/,/^\.\\\\\" end\$/p" "$root/man/weir-raw.5" | sed '/^\.\\"/d; s/\\e/\\/g' >"$1"
+	[ -s "$1" ]
+}
+
+@test "the filter in weir-raw(5) compiles without a warning and filters" {
+	from_page gain.c
+	"${CC:-cc}" -std=c99 -Wall -Wextra -Wpedantic -Werror -o gain gain.c
+	gen -- values 3x1 1 -2 0.5 >a.nrrd
+	cat a.nrrd a.nrrd | ./gain 3 >b.nrrd
+	same <(rawinfo b.nrrd | grep -e ^min -e ^max -e ^history) 'history:=gain
+min: -6
+max: 3
+history:=gain
+min: -6
+max: 3'
+	./gain 3 <a.nrrd >c.nrrd
+	same <(samples c.nrrd) '3 -6 1.5'
+	run -1 ./gain 3 < <(head -c 130 a.nrrd)
+}
+
+@test "the Python reader in weir-raw(5) reads what the programs write" {
+	for python in python3 /usr/bin/python3 ''; do
+		! $python -c 'import numpy' 2>/dev/null || break
+	done
+	[ -n "$python" ] || skip "NumPy is not installed"
+	from_page item.py
+	gen --type=ushort values 3x2 1 2 3 4 5 6 | pgmtoraw >a.nrrd
+	gen values 2x1 7 8 >>a.nrrd
+	echo 'f = open("a.nrrd", "rb"); print(item(f).tolist(), item(f).tolist())' >>item.py
+	same <($python item.py) '[[1, 2, 3], [4, 5, 6]] [[7.0, 8.0]]'
+}

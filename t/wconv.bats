@@ -1,0 +1,312 @@
+load lib
+
+# item TYPE "SIZES" [LINE ...] -- NUMBER ...: a raw item of float or uchar with these header lines and samples.
+item() {
+	local type=$1 sizes=$2 lines=()
+	shift 2
+	while [ "$1" != -- ]; do
+		lines+=("$1")
+		shift
+	done
+	shift
+	printf 'NRRD0005\ntype: %s\ndimension: %d\nsizes: %s\n' "$type" "$(wc -w <<<"$sizes")" "$sizes"
+	[ "${#lines[@]}" -eq 0 ] || printf '%s\n' "${lines[@]}"
+	printf 'endian: little\nencoding: raw\n\n'
+	perl -e 'print pack(shift() eq "double" ? "d<*" : "f<*", @ARGV)' "$type" "$@"
+}
+
+# numbers FILE: its samples, a row a line, shortened to 6 digits.
+numbers() {
+	samples "$1" | awk '{
+		for (i = 1; i <= NF; i++)
+			printf("%s%s", i > 1 ? " " : "", $i ~ /nan/ ? "nan" : sprintf("%.6g", $i))
+		print ""
+	}'
+}
+
+# gives TEXT ARG ...: wconv of x.nrrd prints these samples.
+gives() {
+	local want=$1
+	shift
+	wconv "$@" x.nrrd >out.nrrd
+	diff <(numbers out.nrrd) <(printf '%s\n' "$want")
+}
+
+row() {
+	item float '5 1' -- 1 2 3 4 5 >x.nrrd
+}
+
+@test "a point leaves the kernel, not its mirror image" {
+	item float '5 1' -- 0 0 1 0 0 >x.nrrd
+	item float '3 1' -- 1 2 4 >k.nrrd
+	gives '0 1 2 4 0' -k k.nrrd
+	gives '0 4 2 1 0' -k k.nrrd --correlate
+}
+
+@test "the centre of an even kernel is sample n/2, of a flipped one the same sample" {
+	item float '5 1' -- 0 0 1 0 0 >x.nrrd
+	item float '2 1' -- 1 2 >k.nrrd
+	gives '0 1 2 0 0' -k k.nrrd
+	gives '0 0 2 1 0' -k k.nrrd --correlate
+	gives '0 0 1 2 0' -k k.nrrd --centre=0,0
+	gives '0 2 1 0 0' -k k.nrrd --centre=0,0 --correlate
+}
+
+@test "seven edges" {
+	row
+	item float '5 1' -- 1 1 1 1 1 >k.nrrd
+	gives '6 10 15 14 12' -k k.nrrd --edge=zero
+	gives '9 11 15 19 21' -k k.nrrd --edge=reflect
+	gives '11 12 15 18 19' -k k.nrrd --edge=mirror
+	gives '8 11 15 19 22' -k k.nrrd --edge=nearest
+	gives '15 15 15 15 15' -k k.nrrd --edge=wrap
+	gives '26 20 15 24 32' -k k.nrrd --constant=10
+	gives '10 12.5 15 17.5 20' -k k.nrrd --edge=renormalise
+}
+
+@test "same, valid and full results, and where they lie" {
+	item float '5 1' 'spacings: 2 1' 'axis mins: 10 0' -- 1 2 3 4 5 >x.nrrd
+	item float '3 1' -- 1 1 1 >k.nrrd
+	gives '3 6 9 12 9' -k k.nrrd --output=same
+	gives '6 9 12' -k k.nrrd --output=valid
+	sed -n '/^axis mins/p;/^$/q' out.nrrd | same /dev/stdin 'axis mins: 12 0'
+	gives '1 3 6 9 12 9 5' -k k.nrrd --output=full
+	sed -n '/^axis mins/p;/^$/q' out.nrrd | same /dev/stdin 'axis mins: 8 0'
+}
+
+@test "between two nodes the kernels blend, beyond them the nearest holds" {
+	item float '8 1' -- 1 1 1 1 1 1 1 1 >x.nrrd
+	item float '1 1 2 1' -- 0 8 >k.nrrd
+	gives '0 0 1 3 5 7 8 8' -k k.nrrd
+	gives '0 1.14286 2.28571 3.42857 4.57143 5.71429 6.85714 8' -k k.nrrd --place=corner
+	gives '0 0 0 0 4 8 8 8' -k k.nrrd --cols=3,5
+}
+
+@test "nodes stand where the file says: cols, axis positions, place" {
+	item float '8 1' -- 1 1 1 1 1 1 1 1 >x.nrrd
+	item float '1 1 2 1' 'cols:=3 5' -- 0 8 >k.nrrd
+	gives '0 0 0 0 4 8 8 8' -k k.nrrd
+	item float '1 1 2 1' 'spacings: nan nan 2 nan' 'axis mins: nan nan 3 nan' -- 0 8 >k.nrrd
+	gives '0 0 0 0 4 8 8 8' -k k.nrrd
+	item float '1 1 2 1' 'place:=corner' -- 0 7 >k.nrrd
+	gives '0 1 2 3 4 5 6 7' -k k.nrrd
+	gives '0 0 0.875 2.625 4.375 6.125 7 7' -k k.nrrd --place=centre
+}
+
+@test "the weights belong to the output pixel" {
+	item float '5 1' -- 0 0 1 0 0 >x.nrrd
+	item float '3 1 2 1' -- 1 1 1 2 2 2 >k.nrrd
+	gives '0 1.25 1.5 1.75 0' -k k.nrrd --place=corner
+}
+
+@test "a contact sheet is the grid of its cells" {
+	item float '8 1' -- 1 1 1 1 1 1 1 1 >x.nrrd
+	item float '2 1' -- 0 8 >k.nrrd
+	gives '0 0 1 3 5 7 8 8' -k k.nrrd --grid=2x1
+	pgm 2 1 255 0 8 >k.pgm
+	gives '0 0 1 3 5 7 8 8' -k k.pgm --grid=2x1
+}
+
+@test "a picture serves as one kernel" {
+	row
+	pgm 3 1 255 1 1 1 >k.pgm
+	gives '3 6 9 12 9' -k k.pgm
+}
+
+@test "--normalise scales each kernel to the sum 1" {
+	row
+	item float '3 1' -- 2 2 2 >k.nrrd
+	gives '1 2 3 4 3' -k k.nrrd --normalise
+}
+
+@test "kernels as polynomials: constant, x and y" {
+	item float '3 3' -- 1 1 1 1 1 1 1 1 1 >x.nrrd
+	item float '1 1 3' 'zero:=1 1' 'scale:=1 .5' -- 10 1 1 >k.nrrd
+	gives $'7 8 9\n9 10 11\n11 12 13' -k k.nrrd --basis=poly:1
+}
+
+@test "NaN spreads over its windows and no further, is filled in, or is 0" {
+	item float '7 1' -- 1 2 3 nan 5 6 7 >x.nrrd
+	item float '3 1' -- 1 1 1 >k.nrrd
+	for method in direct fft; do
+		gives '3 6 nan nan nan 18 13' -k k.nrrd --method=$method
+		gives '3 6 7.5 12 16.5 18 13' -k k.nrrd --method=$method --nan=interpolate
+		gives '3 6 5 8 11 18 13' -k k.nrrd --method=$method --nan=zero
+	done
+}
+
+@test "the planes of a picture in colours share the kernels" {
+	printf 'P6 3 1 255\n\1\2\3\4\5\6\7\10\11' >x.nrrd
+	item float '3 1' -- 1 1 1 >k.nrrd
+	wconv -k k.nrrd x.nrrd >out.nrrd
+	diff <(samples out.nrrd) <(printf '5 7 9\n12 15 18\n11 13 15\n')
+	wconv -k k.nrrd --type=input x.nrrd | cmp - <(printf 'P6\n3 1\n255\n\5\7\11\14\17\22\13\15\17')
+}
+
+@test "results of the input's type are rounded and clipped to its maxval" {
+	pgm 4 1 100 10 20 99 3 >x.nrrd
+	item float '1 1' -- 1.26 >k.nrrd
+	wconv -k k.nrrd --type=input x.nrrd >out.pgm
+	pgm 4 1 100 13 25 100 4 | cmp - out.pgm
+}
+
+@test "computed floats go out as raw, --double as double" {
+	pgm 2 1 100 10 20 >x.nrrd
+	item float '1 1' -- .5 >k.nrrd
+	gives '5 10' -k k.nrrd
+	grep -ax 'type: float' out.nrrd
+	gives '5 10' -k k.nrrd --double
+	grep -ax 'type: double' out.nrrd
+}
+
+@test "every item of a stream and every picture of a stack is convolved" {
+	item float '3 1' -- 1 1 1 >k.nrrd
+	{
+		item float '3 1' -- 1 0 0
+		item float '3 1' -- 0 0 1
+		item float '2 1 2' -- 1 2 3 4
+	} >x
+	wconv -k k.nrrd <x >out
+	[ "$(grep -ac '^sizes: ' out)" -eq 3 ]
+	tail -c 16 out | od -An -tfF -w8 | awk '{print $1, $2}' | same /dev/stdin $'3 3\n7 7'
+}
+
+@test "a part that knows its place gives what the whole gives there, and no more" {
+	item float '9 1' -- 1 2 3 4 5 6 7 8 9 >x.nrrd
+	item float '3 1 2 1' 'cols:=0 8' -- 1 1 1 2 2 2 >k.nrrd
+	gives '3 6.75 11.25 16.5 22.5 29.25 36.75 45 34' -k k.nrrd
+	item float '5 1' 'tile:=3 0 9 1' -- 4 5 6 7 8 >x.nrrd
+	gives '22.5 29.25 36.75' -k k.nrrd
+	grep -ax 'tile:=4 0 9 1' out.nrrd
+}
+
+@test "both methods, all levels of threads: the same bytes per method" {
+	gen noise 300 200 >x.nrrd
+	gen noise 48 48 --type=float >k.nrrd
+	for method in direct fft; do
+		wconv -k k.nrrd --grid=4x4 --method=$method -t 1 x.nrrd >one
+		wconv -k k.nrrd --grid=4x4 --method=$method -t 3 x.nrrd | cmp - one
+	done
+}
+
+@test "a kernel larger than the image, an image of prime sizes, a grid of one column" {
+	item float '1 1' -- 3 >x.nrrd
+	item float '5 5' -- $(seq 25) >k.nrrd
+	gives 39 -k k.nrrd
+	gen constant 13 7 1 --type=float >x.nrrd
+	item float '1 1 1 2' -- 2 2 >k.nrrd
+	gives "$(for i in $(seq 7); do echo 2 2 2 2 2 2 2 2 2 2 2 2 2; done)" -k k.nrrd --method=fft
+}
+
+@test "-v tells the method and what it was expected to cost" {
+	row
+	item float '1 1' -- 1 >k.nrrd
+	wconv -v -k k.nrrd x.nrrd 2>&1 >/dev/null | grep 'direct sums'
+	wconv -v -k k.nrrd --method=fft x.nrrd 2>&1 >/dev/null | grep 'transforms of'
+}
+
+@test "--tune writes the costs that --wisdom reads" {
+	row
+	item float '3 1' -- 1 1 1 >k.nrrd
+	gives '3 6 9 12 9' -k k.nrrd --tune --wisdom=costs
+	grep -q '^transform-256 ' costs
+	gives '3 6 9 12 9' -k k.nrrd --wisdom=costs
+	fails 2 '--tune needs --wisdom' wconv -k k.nrrd --tune x.nrrd
+	fails 1 'absent: No such file' wconv -k k.nrrd --wisdom=absent x.nrrd
+	head -n 5 costs >few
+	fails 1 'no file that --tune wrote' wconv -k k.nrrd --wisdom=few x.nrrd
+}
+
+@test "--wisdom changes the choice" {
+	row
+	item float '3 1' -- 1 1 1 >k.nrrd
+	wconv -k k.nrrd --tune --wisdom=costs x.nrrd >/dev/null
+	sed 's/^tap .*/tap 1/' costs >dear
+	wconv -v -k k.nrrd --wisdom=dear x.nrrd 2>&1 >/dev/null | grep 'transforms of'
+}
+
+@test "a sheet that cannot be cut into the grid is refused" {
+	row
+	item float '7 6' -- $(seq 42) >k.nrrd
+	fails 1 'a sheet of 7x6 cannot be cut into 2x2 kernels' wconv -k k.nrrd --grid=2x2 x.nrrd
+}
+
+@test "nodes that do not increase, are NaN or as many as kernels are refused" {
+	row
+	item float '1 1 3 1' -- 1 2 3 >k.nrrd
+	fails 1 'not increasing' wconv -k k.nrrd --cols=1,3,2 x.nrrd
+	fails 1 'not increasing' wconv -k k.nrrd --cols=1,1,2 x.nrrd
+	fails 1 '2 positions for 3 kernels' wconv -k k.nrrd --cols=1,2 x.nrrd
+	fails 2 '--cols' wconv -k k.nrrd --cols=1,nan,2 x.nrrd
+	item float '1 1 3 1' 'cols:=1 nan 2' -- 1 2 3 >k.nrrd
+	fails 1 'not increasing' wconv -k k.nrrd x.nrrd
+	item float '1 1 3 1' 'cols:=1 2' -- 1 2 3 >k.nrrd
+	fails 1 'cols:=1 2 is not 3 numbers' wconv -k k.nrrd x.nrrd
+}
+
+@test "NaN and infinity in kernels are refused" {
+	row
+	item float '1 1 2 1' -- 1 nan >k.nrrd
+	fails 1 'kernel 1,0 has a sample that is not finite' wconv -k k.nrrd x.nrrd
+	item float '1 1' -- inf >k.nrrd
+	fails 1 'not finite' wconv -k k.nrrd --normalise x.nrrd
+}
+
+@test "kernels that sum to 0 are refused by --normalise alone" {
+	row
+	item float '3 1' -- 1 -2 1 >k.nrrd
+	gives '0 0 0 0 -6' -k k.nrrd
+	fails 1 'kernel 0,0 cannot be normalised: its sum is 0' wconv -k k.nrrd --normalise x.nrrd
+	item float '2 1' -- 0 0 >k.nrrd
+	fails 1 'cannot be normalised' wconv -k k.nrrd --normalise x.nrrd
+}
+
+@test "a truncated image is an error that counts, never zeros" {
+	row
+	item float '1 1' -- 1 >k.nrrd
+	head -c -4 x.nrrd >y.nrrd
+	run -1 --separate-stderr wconv -k k.nrrd y.nrrd
+	[[ $stderr == *'16 of 20 bytes'* ]]
+}
+
+@test "sizes whose product overflows are refused" {
+	item float '1 1' -- 1 >k.nrrd
+	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 4294967296 4294967296\nendian: little\nencoding: raw\n\n' >x.nrrd
+	run -1 wconv -k k.nrrd x.nrrd
+}
+
+@test "standard input is the image or the kernels, not both" {
+	fails 2 'both' wconv -k - -
+	fails 2 'both' wconv -k -
+}
+
+@test "a centre outside the kernel is refused" {
+	row
+	item float '3 1' -- 1 1 1 >k.nrrd
+	fails 2 'outside the kernel of 3x1' wconv -k k.nrrd --centre=3,0 x.nrrd
+	fails 2 '--centre' wconv -k k.nrrd --centre=-1,0 x.nrrd
+	fails 2 '--centre' wconv -k k.nrrd --centre=.5,0 x.nrrd
+}
+
+@test "options that contradict each other are refused" {
+	row
+	item float '1 1' -- 1 >k.nrrd
+	fails 2 '--constant' wconv -k k.nrrd --constant=1 --edge=wrap x.nrrd
+	fails 2 '--basis' wconv -k k.nrrd --basis=poly:1 --place=corner x.nrrd
+	fails 2 '--basis' wconv -k k.nrrd --basis=poly x.nrrd
+	fails 1 'needs 3 kernels, not 1' wconv -k k.nrrd --basis=poly:1 x.nrrd
+	fails 2 '--grid' wconv -k k.nrrd --grid=0x2 x.nrrd
+	fails 2 '--grid' wconv -k k.nrrd --grid=2x2x x.nrrd
+}
+
+@test "no valid pixel, and a tile outside its image, are refused" {
+	row
+	item float '6 1' -- 1 1 1 1 1 1 >k.nrrd
+	fails 1 "no pixel's window" wconv -k k.nrrd --output=valid x.nrrd
+	item float '5 1' 'tile:=5 0 9 1' -- 1 2 3 4 5 >x.nrrd
+	fails 1 'outside the image of 9x1' wconv -k k.nrrd x.nrrd
+	item float '5 1' 'tile:=5 0' -- 1 2 3 4 5 >x.nrrd
+	fails 1 'tile:=5 0 is not' wconv -k k.nrrd x.nrrd
+	item float '5 1' 'tile:=1 0 9 1' -- 1 2 3 4 5 >x.nrrd
+	fails 1 'too small a part' wconv -k k.nrrd x.nrrd
+}

@@ -1,0 +1,273 @@
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "wconv/axis.h"
+
+/* x modulo m, in 0..m-1. */
+static ptrdiff_t
+modulo(ptrdiff_t x, ptrdiff_t m)
+{
+	return (x % m + m) % m;
+}
+
+ptrdiff_t
+wconv_edge(enum wconv_edge edge, ptrdiff_t x, ptrdiff_t n)
+{
+	if (x >= 0 && x < n)
+		return x;
+	switch (edge) {
+	case WCONV_NEAREST:
+		return x < 0 ? 0 : n - 1;
+	case WCONV_WRAP:
+		return modulo(x, n);
+	case WCONV_REFLECT:
+		x = modulo(x, 2 * n);
+		return x < n ? x : 2 * n - 1 - x;
+	case WCONV_MIRROR:
+		if (n == 1)
+			return 0;
+		x = modulo(x, 2 * n - 2);
+		return x < n ? x : 2 * n - 2 - x;
+	default:
+		return -1;
+	}
+}
+
+/* 0 at a, 1 at b. */
+static double
+ramp(double x, double a, double b)
+{
+	const double u = (x - a) / (b - a);
+
+	return u < 0 ? 0 : u;
+}
+
+double
+wconv_weight(const struct wconv_axis *a, size_t f, ptrdiff_t at)
+{
+	const double x = (double)at;
+
+	if (a->degree >= 0)
+		return pow((x - a->zero) / a->scale, (double)f);
+	if (x < a->left[f])
+		return f == 0 ? 1 : ramp(x, a->right[f - 1], a->left[f]);
+	if (x > a->right[f])
+		return f == a->nfun - 1 ? 1 : ramp(x, a->left[f + 1], a->right[f]);
+	return 1;
+}
+
+/* A function per run of nodes that have the same kernels. */
+static int
+make_functions(struct wconv_axis *a, const double *node, size_t n, const bool *alike)
+{
+	a->left = weir_alloc(n, sizeof *a->left);
+	a->right = weir_alloc(n, sizeof *a->right);
+	a->node = weir_alloc(n, sizeof *a->node);
+	if (!a->left || !a->right || !a->node)
+		return -ENOMEM;
+	a->nfun = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (i == 0 || !alike[i - 1]) {
+			a->node[a->nfun] = i;
+			a->left[a->nfun++] = node[i];
+		}
+		a->right[a->nfun - 1] = node[i];
+	}
+	return 0;
+}
+
+static void
+bound_results(struct wconv_axis *a, enum wconv_output output)
+{
+	a->whole_lo = output == WCONV_FULL ? -a->after : output == WCONV_VALID ? a->before : 0;
+	a->whole_hi = output == WCONV_FULL    ? a->n + a->before
+		      : output == WCONV_VALID ? a->n - a->after
+					      : a->n;
+	a->lo = a->have0 == 0 ? a->whole_lo : a->have0 + a->before;
+	a->hi = a->have1 == a->n ? a->whole_hi : a->have1 - a->after;
+}
+
+int
+wconv_axis(struct wconv_axis *a, const struct wconv_problem *q, bool y, const bool *alike)
+{
+	const size_t k = y ? q->kh : q->kw, c = y ? q->cy : q->cx;
+	const bool part = y ? q->h != q->H : q->w != q->W;
+
+	memset(a, 0, sizeof *a);
+	a->n = (ptrdiff_t)(y ? q->H : q->W);
+	a->have0 = (ptrdiff_t)(y ? q->y0 : q->x0);
+	a->have1 = a->have0 + (ptrdiff_t)(y ? q->h : q->w);
+	a->before = (ptrdiff_t)(q->correlate ? c : k - 1 - c);
+	a->after = (ptrdiff_t)k - 1 - a->before;
+	a->edge = q->edge;
+	a->degree = q->degree;
+	a->zero = y ? q->zero_y : q->zero_x;
+	a->scale = y ? q->scale_y : q->scale_x;
+	if (part && q->edge == WCONV_WRAP)
+		return -ERANGE;
+	if (part && (ptrdiff_t)k > a->have1 - a->have0)
+		return -ERANGE;
+	bound_results(a, q->output);
+	if (a->lo >= a->hi)
+		return -EDOM;
+	if (a->degree >= 0) {
+		a->nfun = (size_t)a->degree + 1;
+		return 0;
+	}
+	return make_functions(a, y ? q->node_y : q->node_x, y ? q->gy : q->gx, alike);
+}
+
+/* --- tiles --------------------------------------------------------------------------------------------------------- */
+
+/* The functions that are not 0 all over [a,b). */
+static void
+functions_of(const struct wconv_axis *x, ptrdiff_t a, ptrdiff_t b, size_t *f0, size_t *nf)
+{
+	size_t first = 0, last;
+
+	if (x->degree >= 0) {
+		*f0 = 0;
+		*nf = x->nfun;
+		return;
+	}
+	while (first + 1 < x->nfun && x->left[first + 1] <= (double)a)
+		first++;
+	for (last = first; last + 1 < x->nfun && x->right[last] < (double)(b - 1); last++)
+		;
+	*f0 = first;
+	*nf = last - first + 1;
+}
+
+static size_t
+add_border(ptrdiff_t *p, size_t n, double at, ptrdiff_t hi)
+{
+	const double c = ceil(at);
+
+	if (c > (double)p[n - 1] && c < (double)hi)
+		p[n++] = (ptrdiff_t)c;
+	return n;
+}
+
+/* Where the set of functions changes, lo and hi included, increasing. Room for 2 nfun + 2. */
+static size_t
+list_borders(const struct wconv_axis *x, ptrdiff_t *p)
+{
+	size_t n = 1;
+
+	p[0] = x->whole_lo;
+	for (size_t f = 0; x->degree < 0 && f < x->nfun; f++) {
+		n = add_border(p, n, x->left[f], x->whole_hi);
+		n = add_border(p, n, x->right[f], x->whole_hi);
+	}
+	p[n++] = x->whole_hi;
+	return n;
+}
+
+/* Borders and, in between, even cuts of what is longer than `longest`. *n of them; NULL: no memory. */
+static ptrdiff_t *
+list_cuts(const struct wconv_axis *x, ptrdiff_t longest, size_t *n)
+{
+	const size_t pieces = (size_t)((x->whole_hi - x->whole_lo) / longest);
+	ptrdiff_t *p = weir_alloc(2 * x->nfun + 2, sizeof *p);
+	ptrdiff_t *cut = weir_alloc(4 * x->nfun + 4 + pieces, sizeof *cut);
+	size_t m = 0;
+
+	if (p && cut) {
+		const size_t np = list_borders(x, p);
+		for (size_t i = 0; i + 1 < np; i++) {
+			const ptrdiff_t length = p[i + 1] - p[i];
+			const ptrdiff_t parts = (length + longest - 1) / longest;
+			for (ptrdiff_t k = 0; k < parts; k++)
+				cut[m++] = p[i] + length * k / parts;
+		}
+		cut[m++] = x->whole_hi;
+		*n = m;
+	} else {
+		weir_free(cut);
+		cut = NULL;
+	}
+	weir_free(p);
+	return cut;
+}
+
+/* The way back from the last cut by the cheapest tiles; from[i]: the cut before cut i. */
+static void
+find_cheapest(const struct wconv_axis *x, const ptrdiff_t *cut, size_t n, ptrdiff_t longest,
+	      double tile, double fun, double each, double *cost, size_t *from)
+{
+	cost[0] = 0;
+	for (size_t i = 1; i < n; i++) {
+		cost[i] = INFINITY;
+		for (size_t j = i; j-- > 0 && cut[i] - cut[j] <= longest;) {
+			size_t f0, nf;
+			functions_of(x, cut[j], cut[i], &f0, &nf);
+			const double length = (double)(cut[i] - cut[j]);
+			const double c = cost[j] + tile + (double)nf * (fun + each * length);
+			if (c < cost[i]) {
+				cost[i] = c;
+				from[i] = j;
+			}
+		}
+	}
+}
+
+/* Appends the tile, less what the item has no results for. */
+static void
+add_tile(struct wconv_axis *x, ptrdiff_t a, ptrdiff_t b)
+{
+	struct wconv_tile *t = &x->tile[x->ntile];
+
+	t->a = a > x->lo ? a : x->lo;
+	t->b = b < x->hi ? b : x->hi;
+	if (t->a >= t->b)
+		return;
+	functions_of(x, t->a, t->b, &t->f0, &t->nf);
+	if ((size_t)(t->b - t->a) > x->longest)
+		x->longest = (size_t)(t->b - t->a);
+	if (t->nf > x->most)
+		x->most = t->nf;
+	x->ntile++;
+}
+
+int
+wconv_cut(struct wconv_axis *x, size_t longest, double tile, double fun, double each)
+{
+	size_t n = 0;
+	ptrdiff_t *cut = list_cuts(x, (ptrdiff_t)longest, &n);
+	double *cost = weir_alloc(n, sizeof *cost);
+	size_t *from = weir_alloc(n, sizeof *from);
+	bool *keep = weir_calloc(n, sizeof *keep);
+	int e = -ENOMEM;
+
+	weir_free(x->tile);
+	x->tile = weir_alloc(n, sizeof *x->tile);
+	x->ntile = x->longest = x->most = 0;
+	if (cut && cost && from && keep && x->tile) {
+		find_cheapest(x, cut, n, (ptrdiff_t)longest, tile, fun, each, cost, from);
+		for (size_t i = n - 1; i > 0; i = from[i])
+			keep[i] = true;
+		for (size_t i = 1, begin = 0; i < n; i++)
+			if (keep[i]) {
+				add_tile(x, cut[begin], cut[i]);
+				begin = i;
+			}
+		e = 0;
+	}
+	weir_free(cost);
+	weir_free(from);
+	weir_free(keep);
+	weir_free(cut);
+	return e;
+}
+
+void
+wconv_axis_free(struct wconv_axis *a)
+{
+	weir_free(a->left);
+	weir_free(a->right);
+	weir_free(a->node);
+	weir_free(a->tile);
+	memset(a, 0, sizeof *a);
+}

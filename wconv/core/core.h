@@ -1,0 +1,43 @@
+/*
+ * The core, compiled once for each precision and level by the files f32_v4.c and its like; the plan chooses among them
+ * by what the CPU has. Clones of single functions would not do: the width of a vector is part of every layout here.
+ */
+#if defined(TARGET) && defined(__x86_64__)
+#define PRAGMA(...) _Pragma(#__VA_ARGS__)
+#ifdef __clang__
+#define PUSH(what)	     PRAGMA(clang attribute push(__attribute__((what)), apply_to = function))
+#define FOR_TARGET(t, bytes) PUSH(target(t)) PUSH(min_vector_width(bytes * 8))
+#else
+#define FOR_TARGET(t, bytes) PRAGMA(GCC target(t))
+#endif
+FOR_TARGET(TARGET, BYTES)
+#endif
+
+#include "wconv/core/lanes.h"
+
+#include "wconv/core/fft.h"
+
+#include "wconv/core/rows.h"
+
+#include "wconv/core/feed.h"
+
+#include "wconv/core/near.h"
+
+#include "wconv/core/tile.h"
+
+static void
+measure(const struct wconv_fft *f, void *x, bool inverse)
+{
+	if (inverse)
+		fft_inverse(f, x);
+	else
+		fft_forward(f, x);
+}
+
+const struct wconv_core CORE = {LEVEL,	LANES, sizeof(real), scratch, feed,
+				kernel, rows,  tile,	     finish,  measure};
+
+#if defined(TARGET) && defined(__x86_64__) && defined(__clang__)
+#pragma clang attribute pop
+#pragma clang attribute pop
+#endif

@@ -1,0 +1,327 @@
+/*
+ * Complex transforms of LANES columns at once, in place, mixed radix 2, 3, 4, 5, 8. Point k of all columns is
+ * x[2k] (real parts) and x[2k+1] (imaginary parts).
+ *
+ *	forward: decimation in frequency, natural order in, digit-reversed out
+ *	inverse: decimation in time, digit-reversed in, natural out, unscaled
+ *
+ * Since a product of spectra does not care about their order, nothing is ever put back into order between the two.
+ * Against FFTW 3.3.10 (plan_many_dft of 16 contiguous columns, float, AVX-512): n = 240 1.0 us against 2.6 (ESTIMATE) and
+ * 2.1 (MEASURE); 400 1.5 : 4.8 : 3.8; 512 2.0 : 5.8 : 4.8.
+ */
+
+/* Each dft: X[p] = sum_q x[q] exp(-2 pi i p q / R), in place. With re and im exchanged it is the inverse. */
+INLINE void
+dft2(vec *re, vec *im)
+{
+	const vec r = re[1], i = im[1];
+
+	re[1] = re[0] - r;
+	im[1] = im[0] - i;
+	re[0] += r;
+	im[0] += i;
+}
+
+INLINE void
+dft3(vec *re, vec *im)
+{
+	const real s = (real)0.86602540378443864676; /* sin(pi/3) */
+	const vec sr = re[1] + re[2], si = im[1] + im[2];
+	const vec dr = s * (re[1] - re[2]), di = s * (im[1] - im[2]);
+	const vec cr = re[0] - (real)0.5 * sr, ci = im[0] - (real)0.5 * si;
+
+	re[0] += sr;
+	im[0] += si;
+	re[1] = cr + di;
+	im[1] = ci - dr;
+	re[2] = cr - di;
+	im[2] = ci + dr;
+}
+
+/* The points a, b, c, d of a larger butterfly. */
+INLINE void
+dft4_at(vec *re, vec *im, int a, int b, int c, int d)
+{
+	const vec r0 = re[a] + re[c], i0 = im[a] + im[c], r1 = re[a] - re[c], i1 = im[a] - im[c];
+	const vec r2 = re[b] + re[d], i2 = im[b] + im[d], r3 = re[b] - re[d], i3 = im[b] - im[d];
+
+	re[a] = r0 + r2;
+	im[a] = i0 + i2;
+	re[b] = r1 + i3;
+	im[b] = i1 - r3;
+	re[c] = r0 - r2;
+	im[c] = i0 - i2;
+	re[d] = r1 - i3;
+	im[d] = i1 + r3;
+}
+
+INLINE void
+dft5(vec *re, vec *im)
+{
+	const real c1 = (real)0.30901699437494742410,
+		   s1 = (real)0.95105651629515357212; /* 2 pi/5 */
+	const real c2 = (real)-0.80901699437494742410,
+		   s2 = (real)0.58778525229247312917; /* 4 pi/5 */
+	const vec ar = re[1] + re[4], ai = im[1] + im[4], br = re[1] - re[4], bi = im[1] - im[4];
+	const vec cr = re[2] + re[3], ci = im[2] + im[3], dr = re[2] - re[3], di = im[2] - im[3];
+	const vec pr = re[0] + c1 * ar + c2 * cr, pi = im[0] + c1 * ai + c2 * ci;
+	const vec qr = re[0] + c2 * ar + c1 * cr, qi = im[0] + c2 * ai + c1 * ci;
+	const vec ur = s1 * br + s2 * dr, ui = s1 * bi + s2 * di;
+	const vec vr = s2 * br - s1 * dr, vi = s2 * bi - s1 * di;
+
+	re[0] += ar + cr;
+	im[0] += ai + ci;
+	re[1] = pr + ui;
+	im[1] = pi - ur;
+	re[4] = pr - ui;
+	im[4] = pi + ur;
+	re[2] = qr + vi;
+	im[2] = qi - vr;
+	re[3] = qr - vi;
+	im[3] = qi + vr;
+}
+
+INLINE void
+dft8(vec *re, vec *im)
+{
+	const real h = (real)0.70710678118654752440; /* sqrt(1/2) */
+	vec r[8], i[8], t;
+
+	dft4_at(re, im, 0, 2, 4, 6);
+	dft4_at(re, im, 1, 3, 5, 7);
+	t = re[3];
+	re[3] = h * (t + im[3]);
+	im[3] = h * (im[3] - t);
+	t = re[5];
+	re[5] = im[5];
+	im[5] = -t;
+	t = re[7];
+	re[7] = h * (im[7] - t);
+	im[7] = -h * (t + im[7]);
+	for (int k = 0; k < 4; k++) {
+		r[k] = re[2 * k] + re[2 * k + 1];
+		i[k] = im[2 * k] + im[2 * k + 1];
+		r[k + 4] = re[2 * k] - re[2 * k + 1];
+		i[k + 4] = im[2 * k] - im[2 * k + 1];
+	}
+	for (int k = 0; k < 8; k++) {
+		re[k] = r[k];
+		im[k] = i[k];
+	}
+}
+
+INLINE void
+dft(size_t radix, vec *re, vec *im)
+{
+	switch (radix) {
+	case 2:
+		dft2(re, im);
+		break;
+	case 3:
+		dft3(re, im);
+		break;
+	case 4:
+		dft4_at(re, im, 0, 1, 2, 3);
+		break;
+	case 5:
+		dft5(re, im);
+		break;
+	default:
+		dft8(re, im);
+	}
+}
+
+/* The points j, j+m, j+2m .. from p on, and back. */
+INLINE void
+load_points(size_t radix, const vec *p, size_t m, vec *re, vec *im)
+{
+	for (size_t q = 0; q < radix; q++) {
+		re[q] = p[2 * q * m];
+		im[q] = p[2 * q * m + 1];
+	}
+}
+
+INLINE void
+store_points(size_t radix, vec *p, size_t m, const vec *re, const vec *im)
+{
+	for (size_t q = 0; q < radix; q++) {
+		p[2 * q * m] = re[q];
+		p[2 * q * m + 1] = im[q];
+	}
+}
+
+/* Point q times w[q-1] = c + i s; conjugated for the inverse. */
+INLINE void
+twiddle(size_t radix, const real *w, bool inverse, vec *re, vec *im)
+{
+	for (size_t q = 1; q < radix; q++) {
+		const real c = w[2 * q - 2], s = inverse ? -w[2 * q - 1] : w[2 * q - 1];
+		const vec r = re[q], i = im[q];
+		re[q] = c * r - s * i;
+		im[q] = s * r + c * i;
+	}
+}
+
+/* One pass over n points in blocks of len: butterflies, then the twiddles w[j][q-1] = exp(-2 pi i j q / len). */
+INLINE void
+forward_pass(size_t radix, vec *x, size_t n, size_t len, const real *w)
+{
+	const size_t m = len / radix;
+	vec re[8], im[8];
+
+	for (size_t b = 0; b < n; b += len)
+		for (size_t j = 0; j < m; j++) {
+			vec *p = x + 2 * (b + j);
+			load_points(radix, p, m, re, im);
+			dft(radix, re, im);
+			twiddle(radix, w + 2 * j * (radix - 1), false, re, im);
+			store_points(radix, p, m, re, im);
+		}
+}
+
+/* The last one, of len = radix: all twiddles are 1. */
+INLINE void
+forward_last(size_t radix, vec *x, size_t n)
+{
+	vec re[8], im[8];
+
+	for (size_t b = 0; b < n; b += radix) {
+		load_points(radix, x + 2 * b, 1, re, im);
+		dft(radix, re, im);
+		store_points(radix, x + 2 * b, 1, re, im);
+	}
+}
+
+/* The inverse of a pass. */
+INLINE void
+inverse_pass(size_t radix, vec *x, size_t n, size_t len, const real *w)
+{
+	const size_t m = len / radix;
+	vec re[8], im[8];
+
+	for (size_t b = 0; b < n; b += len)
+		for (size_t j = 0; j < m; j++) {
+			vec *p = x + 2 * (b + j);
+			load_points(radix, p, m, re, im);
+			twiddle(radix, w + 2 * j * (radix - 1), true, re, im);
+			dft(radix, im, re);
+			store_points(radix, p, m, re, im);
+		}
+}
+
+/* The inverse of the last pass, of the product of x and k. */
+INLINE void
+inverse_first(size_t radix, const vec *restrict x, const vec *restrict k, vec *restrict to,
+	      size_t n)
+{
+	vec re[8], im[8];
+
+	for (size_t b = 0; b < n; b += radix) {
+		for (size_t q = 0; q < radix; q++) {
+			const vec *a = x + 2 * (b + q), *c = k + 2 * (b + q);
+			re[q] = a[0] * c[0] - a[1] * c[1];
+			im[q] = a[0] * c[1] + a[1] * c[0];
+		}
+		dft(radix, im, re);
+		store_points(radix, to + 2 * b, 1, re, im);
+	}
+}
+
+/* Some of the points of a transform, and what becomes of them: to[y] = weight[y] * point first + y, or += that. */
+struct blend {
+	size_t first, n;
+	const real *weight;
+	bool add;
+	vec *to;
+};
+
+/* The inverse of the first pass; points are blended as they come. */
+INLINE void
+inverse_last(size_t radix, const vec *x, size_t n, const real *w, const struct blend *o)
+{
+	const size_t m = n / radix;
+	vec re[8], im[8];
+
+	for (size_t j = 0; j < m; j++) {
+		load_points(radix, x + 2 * j, m, re, im);
+		twiddle(radix, w + 2 * j * (radix - 1), true, re, im);
+		dft(radix, im, re);
+		for (size_t q = 0; q < radix; q++) {
+			const size_t y =
+			    j + q * m - o->first; /* huge for points before the first */
+			if (y >= o->n)
+				continue;
+			const vec r = o->weight[y] * re[q], i = o->weight[y] * im[q];
+			o->to[2 * y] = o->add ? o->to[2 * y] + r : r;
+			o->to[2 * y + 1] = o->add ? o->to[2 * y + 1] + i : i;
+		}
+	}
+}
+
+#define BY_RADIX(radix, pass, ...)    \
+	switch (radix) {              \
+	case 2:                       \
+		pass(2, __VA_ARGS__); \
+		break;                \
+	case 3:                       \
+		pass(3, __VA_ARGS__); \
+		break;                \
+	case 4:                       \
+		pass(4, __VA_ARGS__); \
+		break;                \
+	case 5:                       \
+		pass(5, __VA_ARGS__); \
+		break;                \
+	default:                      \
+		pass(8, __VA_ARGS__); \
+	}
+
+static void
+fft_forward(const struct wconv_fft *f, vec *x)
+{
+	const real *w = f->twiddle;
+	size_t len = f->n, s;
+
+	for (s = 0; s + 1 < f->passes; s++) {
+		BY_RADIX(f->radix[s], forward_pass, x, f->n, len, w);
+		len /= f->radix[s];
+		w += 2 * len * (f->radix[s] - 1u);
+	}
+	if (f->passes > 0)
+		BY_RADIX(f->radix[s], forward_last, x, f->n);
+}
+
+/* The inverses of passes last .. first + 1, in that order. Returns the twiddles of pass `first`. */
+static const real *
+undo_passes(const struct wconv_fft *f, size_t last, size_t first, vec *x)
+{
+	const real *w = (const real *)f->twiddle + f->ntwiddle;
+	size_t len = 1;
+
+	for (size_t s = f->passes; s-- > first;) {
+		w -= 2 * len * (f->radix[s] - 1u);
+		len *= f->radix[s];
+		if (s <= last && s > first)
+			BY_RADIX(f->radix[s], inverse_pass, x, f->n, len, w);
+	}
+	return w;
+}
+
+static void
+fft_inverse(const struct wconv_fft *f, vec *x)
+{
+	if (f->passes > 0) {
+		const real *w = undo_passes(f, f->passes - 1, 0, x);
+		BY_RADIX(f->radix[0], inverse_pass, x, f->n, f->n, w);
+	}
+}
+
+/* The inverse of the product x k, blended; at least two passes. work: room for n points. */
+static void
+fft_inverse_product(const struct wconv_fft *f, const vec *x, const vec *k, vec *work,
+		    const struct blend *o)
+{
+	BY_RADIX(f->radix[f->passes - 1], inverse_first, x, k, work, f->n);
+	const real *w = undo_passes(f, f->passes - 2, 0, work);
+	BY_RADIX(f->radix[0], inverse_last, work, f->n, w, o);
+}

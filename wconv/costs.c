@@ -1,0 +1,75 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "wconv/costs.h"
+
+const size_t wconv_sizes[WCONV_SIZES] = {
+    8,	  12,	16,   20,   24,	  32,	40,   48,   60,	  64,	72,    80,    96,
+    100,  120,	128,  144,  160,  180,	192,  200,  240,  256,	288,   300,   320,
+    360,  384,	400,  480,  512,  576,	600,  640,  720,  768,	800,   960,   1024,
+    1280, 1536, 1920, 2048, 2560, 3072, 4096, 5120, 6144, 8192, 10240, 12288, 16384};
+
+/* AMD EPYC (Zen 5), AVX-512, single precision. Only ratios matter, and those differ little between machines. */
+static const struct wconv_costs builtin = {
+    .turn = 2.94e-09,
+    .product = 5.28e-09,
+    .tap = 4.06e-10,
+    .transform = {2.3e-08,  3.81e-08, 4.36e-08, 5.46e-08, 6.16e-08, 7.91e-08, 9.99e-08, 1.34e-07,
+		  1.78e-07, 1.49e-07, 2.11e-07, 2.26e-07, 2.8e-07,  3.09e-07, 3.64e-07, 3.57e-07,
+		  4.8e-07,  4.74e-07, 6.3e-07,	5.47e-07, 6.2e-07,  8.16e-07, 7.23e-07, 9.81e-07,
+		  1.08e-06, 9.71e-07, 1.31e-06, 1.36e-06, 1.52e-06, 2.05e-06, 1.79e-06, 2.46e-06,
+		  2.63e-06, 2.75e-06, 3.52e-06, 3.33e-06, 3.59e-06, 4.31e-06, 4.49e-06, 5.79e-06,
+		  6.69e-06, 1.01e-05, 9.16e-06, 1.18e-05, 1.63e-05, 1.89e-05, 2.69e-05, 3.38e-05,
+		  4.81e-05, 6.72e-05, 8.78e-05, 0.000126}};
+
+const struct wconv_costs *
+wconv_costs_builtin(void)
+{
+	return &builtin;
+}
+
+void
+wconv_costs_format(const struct wconv_costs *c, char text[WCONV_COSTS_TEXT])
+{
+	int n = snprintf(text, WCONV_COSTS_TEXT, "turn %.4g\nproduct %.4g\ntap %.4g\n", c->turn,
+			 c->product, c->tap);
+
+	for (size_t i = 0; i < WCONV_SIZES; i++)
+		n += snprintf(text + n, WCONV_COSTS_TEXT - (size_t)n, "transform-%zu %.4g\n",
+			      wconv_sizes[i], c->transform[i]);
+}
+
+/* The value on the line of that name; 0: there is none above 0. */
+static double
+find_value(const char *text, const char *name)
+{
+	const size_t n = strlen(name);
+	double v;
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, name, n) && line[n] == ' ' && sscanf(line + n, "%lf", &v) == 1 &&
+		    isfinite(v) && v > 0)
+			return v;
+	}
+	return 0;
+}
+
+int
+wconv_costs_parse(struct wconv_costs *c, const char *text)
+{
+	char name[32];
+	bool all;
+
+	c->turn = find_value(text, "turn");
+	c->product = find_value(text, "product");
+	c->tap = find_value(text, "tap");
+	all = c->turn > 0 && c->product > 0 && c->tap > 0;
+	for (size_t i = 0; i < WCONV_SIZES; i++) {
+		snprintf(name, sizeof name, "transform-%zu", wconv_sizes[i]);
+		c->transform[i] = find_value(text, name);
+		all &= c->transform[i] > 0;
+	}
+	return all ? 0 : -1;
+}

@@ -1,0 +1,8 @@
+/* The core in single precision for CPUs with AVX2 and FMA. */
+#define REAL	     float
+#define WCONV_SAMPLE 4
+#define BYTES	     32
+#define CORE	     wconv_f32_v3
+#define LEVEL	     "x86-64-v3"
+#define TARGET	     "arch=x86-64-v3"
+#include "wconv/core/core.h"

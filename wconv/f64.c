@@ -1,0 +1,7 @@
+/* The core in double precision for any CPU. */
+#define REAL	     double
+#define WCONV_SAMPLE 8
+#define BYTES	     16
+#define CORE	     wconv_f64
+#define LEVEL	     "baseline"
+#include "wconv/core/core.h"

@@ -1,0 +1,8 @@
+/* The core in double precision for CPUs with AVX-512. */
+#define REAL	     double
+#define WCONV_SAMPLE 8
+#define BYTES	     64
+#define CORE	     wconv_f64_v4
+#define LEVEL	     "x86-64-v4"
+#define TARGET	     "arch=x86-64-v4"
+#include "wconv/core/core.h"

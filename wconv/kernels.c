@@ -1,0 +1,236 @@
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/sample.h"
+#include "wconv/kernels.h"
+
+static int fail(char err[WCONV_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static int
+fail(char err[WCONV_ERR], const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err, WCONV_ERR, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+/* --- shapes -------------------------------------------------------------------------------------------------------- */
+
+/* A sheet of gx x gy kernels side by side. */
+static int
+cut_sheet(const struct img *x, size_t gx, size_t gy, struct wconv_problem *q, char err[WCONV_ERR])
+{
+	const size_t w = x->axis[0].n, h = x->dim > 1 ? x->axis[1].n : 1;
+
+	if (w % gx || h % gy)
+		return fail(err, "a sheet of %zux%zu cannot be cut into %zux%zu kernels", w, h, gx,
+			    gy);
+	q->gx = gx;
+	q->gy = gy;
+	q->kw = w / gx;
+	q->kh = h / gy;
+	q->step_row = w;
+	q->step_x = q->kw;
+	q->step_y = q->kh * w;
+	return 0;
+}
+
+/* Axes kx ky [gx [gy]], kernels one after the other. */
+static void
+list_kernels(const struct img *x, struct wconv_problem *q)
+{
+	q->kw = x->axis[0].n;
+	q->kh = x->dim > 1 ? x->axis[1].n : 1;
+	q->gx = x->dim > 2 ? x->axis[2].n : 1;
+	q->gy = x->dim > 3 ? x->axis[3].n : 1;
+	q->step_row = q->kw;
+	q->step_x = q->kw * q->kh;
+	q->step_y = q->step_x * q->gx;
+}
+
+static int
+find_shape(const struct img *x, const struct wconv_ask *ask, struct wconv_problem *q,
+	   char err[WCONV_ERR])
+{
+	const size_t need =
+	    ask->degree < 0 ? 0 : (size_t)(ask->degree + 1) * (size_t)(ask->degree + 2) / 2;
+	struct img_picture p;
+
+	if (x->dim > 4 || img_is_complex(x) || (x->dim < 4 && img_picture(x, &p) && p.c > 1))
+		return fail(err, "kernels are real, of axes `x y`, or in a grid `x y column row`");
+	if (ask->gx && x->dim > 2)
+		return fail(err, "--grid is for a sheet of kernels; this file has %d axes", x->dim);
+	if (ask->gx && cut_sheet(x, ask->gx, ask->gy, q, err))
+		return -1;
+	if (!ask->gx)
+		list_kernels(x, q);
+	if (!need && x->dim == 3 && q->gx > 1)
+		return fail(err, "three axes `x y n` are coefficients for --basis; a grid has "
+				 "four, `x y column row`");
+	if (need && q->gx * q->gy != need)
+		return fail(err, "--basis=poly:%d needs %zu kernels, not %zu", ask->degree, need,
+			    q->gx * q->gy);
+	return 0;
+}
+
+static int
+convert(struct wconv_kernels *k, bool in_double)
+{
+	size_t n;
+
+	if (k->file.type == (in_double ? IMG_F64 : IMG_F32))
+		return 0;
+	if (!img_count(&k->file, &n))
+		return -1;
+	double *v = weir_alloc(n, sizeof *v);
+	if (!v)
+		return -1;
+	sample_load(v, k->file.data, k->file.type, n);
+	k->samples = v;
+	if (!in_double) /* in place: each float lies at or before its double */
+		for (size_t i = 0; i < n; i++) {
+			const float f = (float)v[i];
+			memcpy((char *)v + i * sizeof f, &f, sizeof f);
+		}
+	return 0;
+}
+
+int
+wconv_take_kernels(struct wconv_kernels *k, struct img *file, const struct wconv_ask *ask,
+		   struct wconv_problem *q, char err[WCONV_ERR])
+{
+	*k = (struct wconv_kernels){.file = *file};
+	*file = (struct img){0};
+	q->degree = ask->degree;
+	q->in_double = ask->in_double;
+	if (find_shape(&k->file, ask, q, err))
+		return -1;
+	q->cx = ask->centred ? ask->cx : q->kw / 2;
+	q->cy = ask->centred ? ask->cy : q->kh / 2;
+	k->node_x = weir_alloc(q->gx, sizeof *k->node_x);
+	k->node_y = weir_alloc(q->gy, sizeof *k->node_y);
+	if (!k->node_x || !k->node_y || convert(k, ask->in_double))
+		return fail(err, "no memory");
+	q->kernels = k->samples ? k->samples : k->file.data;
+	return 0;
+}
+
+void
+wconv_drop_kernels(struct wconv_kernels *k)
+{
+	img_free(&k->file);
+	weir_free(k->samples);
+	weir_free(k->node_x);
+	weir_free(k->node_y);
+	*k = (struct wconv_kernels){0};
+}
+
+/* --- places -------------------------------------------------------------------------------------------------------- */
+
+/* Numbers between blanks, exactly n of them. */
+static int
+read_numbers(const char *text, double *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char *end;
+		v[i] = strtod(text, &end);
+		if (end == text)
+			return -1;
+		text = end;
+	}
+	return text[strspn(text, " \t")] ? -1 : 0;
+}
+
+static void
+spread_nodes(double *node, size_t g, double n, int place)
+{
+	for (size_t i = 0; i < g; i++)
+		if (g == 1)
+			node[i] = (n - 1) / 2;
+		else if (place == WCONV_CORNER)
+			node[i] = (double)i * (n - 1) / (double)(g - 1);
+		else
+			node[i] = ((double)i + .5) * n / (double)g - .5;
+}
+
+/* Nodes of one direction: as the command line says, else by the key, else by the axis, else spread over n pixels. */
+static int
+find_nodes(const struct wconv_kernels *k, const struct wconv_ask *ask, bool y, size_t n, size_t g,
+	   double *node, char err[WCONV_ERR])
+{
+	const char *key = y ? "rows" : "cols", *text = img_key(&k->file, key);
+	const double *given = y ? ask->row : ask->col;
+	const size_t ngiven = y ? ask->nrow : ask->ncol;
+	const struct img_axis *a = &k->file.axis[y ? 3 : 2];
+
+	if (given && ngiven != g)
+		return fail(err, "--%s has %zu positions for %zu kernels", key, ngiven, g);
+	if (given) {
+		memcpy(node, given, g * sizeof *node);
+	} else if (ask->place != WCONV_PLACE_UNSAID) {
+		spread_nodes(node, g, (double)n, ask->place);
+	} else if (text) {
+		if (read_numbers(text, node, g))
+			return fail(err, "%s:=%.40s is not %zu numbers", key, text, g);
+	} else if (k->file.dim == 4 && isfinite(a->min) && isfinite(a->spacing)) {
+		for (size_t i = 0; i < g; i++)
+			node[i] = a->min + (double)i * a->spacing;
+	} else {
+		text = img_key(&k->file, "place");
+		if (text && strcmp(text, "corner") && strcmp(text, "centre"))
+			return fail(err, "place:=%.40s is neither centre nor corner", text);
+		spread_nodes(node, g, (double)n,
+			     text && text[1] == 'o' ? WCONV_CORNER : WCONV_CENTRE);
+	}
+	return 0;
+}
+
+/* Two numbers of a key, or x and y. */
+static int
+find_pair(const struct wconv_kernels *k, const char *key, double *x, double *y, char err[WCONV_ERR])
+{
+	const char *text = img_key(&k->file, key);
+	double v[2];
+
+	if (!text)
+		return 0;
+	if (read_numbers(text, v, 2) || !isfinite(v[0]) || !isfinite(v[1]))
+		return fail(err, "%s:=%.40s is not two numbers", key, text);
+	*x = v[0];
+	*y = v[1];
+	return 0;
+}
+
+static int
+place_polynomials(const struct wconv_kernels *k, struct wconv_problem *q, char err[WCONV_ERR])
+{
+	q->zero_x = ((double)q->W - 1) / 2;
+	q->zero_y = ((double)q->H - 1) / 2;
+	q->scale_x = (double)q->W / 2;
+	q->scale_y = (double)q->H / 2;
+	if (find_pair(k, "zero", &q->zero_x, &q->zero_y, err) ||
+	    find_pair(k, "scale", &q->scale_x, &q->scale_y, err))
+		return -1;
+	return q->scale_x != 0 && q->scale_y != 0 ? 0 : fail(err, "scale:= is 0");
+}
+
+int
+wconv_place_nodes(struct wconv_kernels *k, const struct wconv_ask *ask, struct wconv_problem *q,
+		  char err[WCONV_ERR])
+{
+	if (ask->degree >= 0)
+		return place_polynomials(k, q, err);
+	if (find_nodes(k, ask, false, q->W, q->gx, k->node_x, err) ||
+	    find_nodes(k, ask, true, q->H, q->gy, k->node_y, err))
+		return -1;
+	q->node_x = k->node_x;
+	q->node_y = k->node_y;
+	return 0;
+}

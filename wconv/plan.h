@@ -1,0 +1,114 @@
+/* The plan from inside: what the stages share. */
+#ifndef WCONV_PLAN_H
+#define WCONV_PLAN_H
+
+#include "wconv/axis.h"
+#include "wconv/wconv.h"
+
+/* A complex transform over lanes: see core/fft.h. twiddle is in the plan's precision. */
+struct wconv_fft {
+	size_t n, passes, ntwiddle;
+	unsigned char radix[32];
+	void *twiddle;
+};
+
+/* A real transform of n samples through a complex one of n/2. */
+struct wconv_rfft {
+	size_t n;
+	size_t blocks; /* of LANES columns that hold the n/2+1 coefficients */
+	struct wconv_fft half;
+	size_t *place; /* where coefficient k of the complex transform stands */
+	void *turn;    /* cos and sin of 2 pi k / n, k = 0..n/2 */
+};
+
+/* Pixels that the convolution sees as 0: to be filled in, and those that make the result NaN. */
+enum wconv_mask { WCONV_UNKNOWN = 1, WCONV_POISON = 2 };
+
+/* A step of the stream: some tile rows at once. Row numbers count from the first row of the first window. */
+struct wconv_band {
+	size_t tile0, tile1; /* tile rows */
+	size_t row0, row1;   /* image rows that it transforms first */
+	size_t fed0, fed1;   /* rows of the item that it takes */
+	size_t fun0, fun1;   /* functions of y that it needs */
+};
+
+struct wconv_plan {
+	struct wconv_problem q;
+	const struct wconv_core *core;
+	struct wconv_axis x, y;
+	bool direct;
+	double cost_fft, cost_direct;  /* predicted seconds of one core */
+	double *scale;		       /* per kernel: what its samples are multiplied by */
+	double *sum;		       /* per kernel: sum of the scaled samples */
+	double *weight;		       /* per kernel: sum of their absolute values */
+	bool *like_right, *like_below; /* per kernel: the same samples as that neighbour */
+
+	/* the ring of input rows, each with its edges: [depth][planes][pitch] */
+	size_t depth, pitch;
+	void *row;
+	unsigned char *mask;  /* the same shape: enum wconv_mask of each pixel */
+	unsigned char *flags; /* [depth][planes]: all of the row's; 0: its mask is not filled in */
+	void *outside;	      /* the row above and below the image, and its mask */
+	unsigned char *outside_mask;
+
+	/* transforms; spectra of image rows [planes][tiles in x][blocks][spectra_depth][2 LANES] */
+	struct wconv_rfft rows;
+	struct wconv_fft columns;
+	size_t spectra_depth;
+	void *spectra;
+	void *
+	    mean; /* [planes][tiles in x][spectra_depth]: what was taken away from each row before */
+	double *row_sums; /* [slots][functions of x][kh]: of the rows of the kernels */
+
+	/* the ring of kernels, one slot for each function of y: spectra [slots][functions of x][blocks][n][2 LANES],
+	   or, for direct sums, samples [slots][functions of x][kh][kw], turned round */
+	size_t slots, kernel_samples;
+	void *kernel;
+	size_t *slot_holds; /* function + 1, or 0 */
+	size_t *claimed;    /* functions whose kernels this step transforms */
+
+	struct wconv_band *band;
+	size_t bands, now;
+	size_t scratch_bytes;
+	void *scratch; /* [threads] */
+	void *result;  /* [planes][rows][width], NULL when results go straight out */
+	size_t result_pitch;
+	size_t result_rows;
+	const void *in; /* of the step being taken */
+	void *out;
+};
+
+/* One precision at one level. Each function does one task; tasks of a kind run in parallel. */
+struct wconv_core {
+	const char *level;
+	size_t lanes, sample;
+	size_t (*scratch)(const struct wconv_plan *p, void *at);
+	void (*feed)(const struct wconv_plan *p, size_t row, const void *samples);
+	void (*kernel)(const struct wconv_plan *p, size_t fx, size_t fy, void *scratch);
+	void (*rows)(const struct wconv_plan *p, size_t plane, size_t tile, size_t group,
+		     void *scratch);
+	void (*tile)(const struct wconv_plan *p, size_t plane, size_t tx, size_t ty, void *scratch);
+	void (*finish)(const struct wconv_plan *p, size_t row);
+	void (*measure)(const struct wconv_fft *f, void *x, bool inverse);
+};
+extern const struct wconv_core wconv_f32_v4, wconv_f32_v3, wconv_f32, wconv_f64_v4, wconv_f64_v3,
+    wconv_f64;
+
+/* The kernel that goes with a pair of functions; SIZE_MAX: none (a polynomial of too high a degree). */
+size_t wconv_kernel(const struct wconv_plan *p, size_t fx, size_t fy);
+
+/* Makes the tables of a transform; 0 or -ENOMEM. n = 2^a 3^b 5^c. Both free what a zeroed struct holds: nothing. */
+int wconv_fft_plan(struct wconv_fft *f, size_t n, size_t sample);
+int wconv_rfft_plan(struct wconv_rfft *f, size_t n, size_t sample, size_t lanes);
+void wconv_fft_free(struct wconv_fft *f);
+void wconv_rfft_free(struct wconv_rfft *f);
+
+/* Chooses method, transform sizes and tiles; fills the tiles of x and y, direct, the costs, and the lengths rows.n and columns.n. */
+int wconv_choose(struct wconv_plan *p, const struct wconv_costs *costs);
+
+double wconv_transform_cost(const struct wconv_costs *costs, size_t n);
+
+/* The core for a precision: of this level or lower, NULL for the CPU's. */
+const struct wconv_core *wconv_find_core(const char *level, bool in_double);
+
+#endif

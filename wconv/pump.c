@@ -1,0 +1,121 @@
+#include <pthread.h>
+
+#include "common/mem.h"
+#include "wconv/pump.h"
+
+/* Two buffers that go round between a thread that fills them and one that empties them. */
+struct belt {
+	char *buffer[2];
+	size_t filled, emptied; /* so far */
+	pthread_mutex_t lock;
+	pthread_cond_t moved;
+};
+
+struct pump {
+	const struct wconv_plan *plan;
+	struct raw_in *in;
+	struct raw_out *out;
+	size_t in_row, out_row; /* samples */
+	size_t steps;
+	struct belt source, sink;
+};
+
+static void
+start_belt(struct belt *b, size_t samples, size_t size)
+{
+	for (size_t i = 0; i < 2; i++)
+		b->buffer[i] = weir_xalloc(samples, size);
+	b->filled = b->emptied = 0;
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_cond_init(&b->moved, NULL);
+}
+
+static void
+stop_belt(struct belt *b)
+{
+	for (size_t i = 0; i < 2; i++)
+		weir_free(b->buffer[i]);
+	pthread_mutex_destroy(&b->lock);
+	pthread_cond_destroy(&b->moved);
+}
+
+/* The next buffer to fill, or to empty; waits until there is one. */
+static char *
+await(struct belt *b, bool to_fill)
+{
+	pthread_mutex_lock(&b->lock);
+	while (to_fill ? b->filled - b->emptied == 2 : b->filled == b->emptied)
+		pthread_cond_wait(&b->moved, &b->lock);
+	char *buffer = b->buffer[(to_fill ? b->filled : b->emptied) % 2];
+	pthread_mutex_unlock(&b->lock);
+	return buffer;
+}
+
+/* That buffer is filled, or emptied. */
+static void
+pass(struct belt *b, bool filled)
+{
+	pthread_mutex_lock(&b->lock);
+	if (filled)
+		b->filled++;
+	else
+		b->emptied++;
+	pthread_cond_signal(&b->moved);
+	pthread_mutex_unlock(&b->lock);
+}
+
+static void *
+read_ahead(void *arg)
+{
+	struct pump *p = arg;
+
+	for (size_t i = 0; i < p->steps; i++) {
+		const size_t rows = wconv_steps(p->plan, i).rows_in;
+		raw_read(p->in, await(&p->source, true), rows * p->in_row);
+		pass(&p->source, true);
+	}
+	return NULL;
+}
+
+static void *
+write_behind(void *arg)
+{
+	struct pump *p = arg;
+
+	for (size_t i = 0; i < p->steps; i++) {
+		const size_t rows = wconv_steps(p->plan, i).rows_out;
+		raw_write(p->out, await(&p->sink, false), rows * p->out_row);
+		pass(&p->sink, false);
+	}
+	return NULL;
+}
+
+void
+wconv_pump(struct wconv_plan *plan, const struct wconv_problem *q, struct raw_in *in,
+	   struct raw_out *out, struct progress *bar)
+{
+	const struct wconv_step most = wconv_most(plan);
+	pthread_t reader, writer;
+	struct pump p = {.plan = plan, .in = in, .out = out, .steps = wconv_count(plan)};
+	ptrdiff_t x0, y0;
+	size_t w, h;
+
+	wconv_shape(plan, &w, &h, &x0, &y0);
+	p.in_row = q->w * q->planes;
+	p.out_row = w * q->planes;
+	start_belt(&p.source, most.rows_in * p.in_row, img_type_size(q->in));
+	start_belt(&p.sink, most.rows_out * p.out_row, img_type_size(q->out));
+	if (pthread_create(&reader, NULL, read_ahead, &p) ||
+	    pthread_create(&writer, NULL, write_behind, &p))
+		raw_die(in, "no thread to read or write with");
+	for (size_t i = 0; i < p.steps; i++) {
+		wconv_run(plan, await(&p.source, false), await(&p.sink, true));
+		pass(&p.source, false);
+		pass(&p.sink, true);
+		progress_step(bar, (double)(i + 1) / (double)p.steps);
+	}
+	pthread_join(reader, NULL);
+	pthread_join(writer, NULL);
+	stop_belt(&p.source);
+	stop_belt(&p.sink);
+}

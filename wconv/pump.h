@@ -1,0 +1,13 @@
+/* A picture through a plan: rows are read ahead by one thread and written behind by another while the plan runs. */
+#ifndef WCONV_PUMP_H
+#define WCONV_PUMP_H
+
+#include "common/progress.h"
+#include "common/raw.h"
+#include "wconv/wconv.h"
+
+/* Reads one picture of the current item, writes its result. Dies as raw_read and raw_write do. */
+void wconv_pump(struct wconv_plan *p, const struct wconv_problem *q, struct raw_in *in,
+		struct raw_out *out, struct progress *bar);
+
+#endif

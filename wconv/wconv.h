@@ -1,0 +1,129 @@
+/*
+ * Convolution with a kernel that varies over the image.
+ *
+ *	F(x,y) = sum_ij w_ij(x,y) (K_ij * I)(x,y)
+ *
+ *	I	w x h pixels in 1 or more planes; beyond its edges as enum wconv_edge says
+ *	K_ij	gx x gy kernels of kw x kh samples, their centre at (cx, cy); (K * I)(x,y) = sum_ab K(a,b) I(x-a+cx, y-b+cy)
+ *	w_ij	bilinear in the position of the OUTPUT pixel between the nodes (X_i, Y_j): 1 at its own node, 0 at the next;
+ *		beyond the outermost nodes the nearest kernel holds. Positions are in pixels: column c has its centre at c.
+ *	or	w_ij = u^i v^j, u = (x - zero_x) / scale_x, v likewise: kernels as polynomials of degree i + j <= degree, in the
+ *		order of their exponents (0,0) (1,0) .. (degree,0) (0,1) (1,1) ..
+ *
+ * The weights belong to the output pixel: what a point at (x,y) leaves in the result is gathered, not scattered, and is a
+ * blend of kernels taken at the pixels it falls on.
+ *
+ * Small kernels are summed directly; large ones go by FFT, tile by tile, streaming: memory does not grow with the
+ * height. See tile.h for the scheme. |error| <= 3e-7 max|F| in float, 1e-15 in double, as long as F has not lost more
+ * than a digit to cancellation against |K| * |I|. The same bytes for any number of threads.
+ *
+ * J. Kepner, A multi-threaded fast convolver for dynamically parallel image filtering, J. Parallel Distrib. Comput. 63,
+ * 2003; equation 8, with the two one-dimensional weights of equation 6 put right.
+ */
+#ifndef WCONV_H
+#define WCONV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/img.h"
+
+#define WCONV_ERR 256
+
+/* The pixels beyond the edge of a b c d: */
+enum wconv_edge {
+	WCONV_ZERO,	  /* 0 0 | a b c d | 0 0 */
+	WCONV_REFLECT,	  /* b a | a b c d | d c */
+	WCONV_MIRROR,	  /* c b | a b c d | c b */
+	WCONV_NEAREST,	  /* a a | a b c d | d d */
+	WCONV_WRAP,	  /* c d | a b c d | a b */
+	WCONV_CONSTANT,	  /* v v | a b c d | v v */
+	WCONV_RENORMALISE /* unknown, filled in as WCONV_NAN_INTERPOLATE does */
+};
+
+/* Pixels that are NaN or infinite: */
+enum wconv_nan {
+	WCONV_NAN_PROPAGATE,   /* every result whose window has one is NaN, no other */
+	WCONV_NAN_INTERPOLATE, /* F = (K * I m) (sum K) / (K * m), m = 0 at those pixels, else 1 */
+	WCONV_NAN_ZERO	       /* are 0 */
+};
+
+enum wconv_output { WCONV_SAME, WCONV_VALID, WCONV_FULL };
+enum wconv_method { WCONV_AUTO, WCONV_DIRECT, WCONV_FFT };
+
+/* Where less than this part of the kernel's weight falls on known pixels, interpolation gives NaN. */
+#define WCONV_KNOWN 1e-5
+
+struct wconv_problem {
+	size_t w, h, planes; /* the item, planes interleaved */
+	enum img_type in;    /* its samples */
+	enum img_type out;   /* those of the result; integers are rounded and clipped to 0..top */
+	double top;	     /* 0: the type's own range */
+	size_t x0, y0;	     /* where the item lies in the whole image of W x H */
+	size_t W, H;	     /* a part of an image gives the results that need no more than it */
+	size_t kw, kh;	     /* one kernel */
+	size_t gx, gy;	     /* kernels in the grid */
+	const void
+	    *kernels;	 /* double if in_double, else float; finite; borrowed until wconv_free */
+	size_t step_row; /* samples from a kernel's row to its next */
+	size_t step_x, step_y; /* samples from a kernel to its right and to its lower neighbour */
+	const double *node_x, *node_y; /* gx and gy increasing positions; unused for polynomials */
+	int degree; /* of the polynomials, with gx * gy coefficient kernels; -1: a grid */
+	double zero_x, zero_y, scale_x, scale_y;
+	size_t cx, cy;	/* the kernels' centre */
+	bool correlate; /* flips the kernels, and the centre with them */
+	bool normalise; /* each kernel is scaled to the sum 1 */
+	bool in_double; /* compute in double precision */
+	enum wconv_edge edge;
+	double constant;
+	enum wconv_nan nan;
+	enum wconv_output output;
+	enum wconv_method method;
+	int threads;
+	const char
+	    *level; /* NULL: the CPU's; "x86-64-v4", "x86-64-v3", "baseline": no higher than this */
+};
+
+struct wconv_plan;
+
+/* A step of the stream takes rows of the item and gives rows of the result. */
+struct wconv_step {
+	size_t rows_in, rows_out;
+};
+
+/*
+ * 0, or -1 with a sentence in err and *p NULL. The costs are those of wconv_costs_builtin() when NULL.
+ */
+struct wconv_costs;
+int wconv_plan(struct wconv_plan **p, const struct wconv_problem *q,
+	       const struct wconv_costs *costs, char err[WCONV_ERR]);
+
+/* Size of the result, and the position of its first pixel in the whole image. */
+void wconv_shape(const struct wconv_plan *p, size_t *w, size_t *h, ptrdiff_t *x0, ptrdiff_t *y0);
+
+/* How many steps an item takes; what step i, from 0, takes and gives; the most that any does. */
+size_t wconv_count(const struct wconv_plan *p);
+struct wconv_step wconv_steps(const struct wconv_plan *p, size_t i);
+struct wconv_step wconv_most(const struct wconv_plan *p);
+
+/*
+ * The next step: in has rows_in rows of w * planes samples, out gets rows_out of the result's. After the last step the
+ * plan stands before the first again, ready for another item of the same shape.
+ */
+void wconv_run(struct wconv_plan *p, const void *in, void *out);
+
+/* What was chosen and why, a line or two. */
+void wconv_explain(const struct wconv_plan *p, char *text, size_t n);
+
+/* NULL is nothing. */
+void wconv_free(struct wconv_plan *p);
+
+/* --- direct.c: the definition ---------------------------------------------------------------------------------- */
+
+/*
+ * The whole item at once, in double, one thread, no tricks. in: w*h*planes samples of q->in; out: the result as doubles,
+ * in the size that wconv_shape tells.
+ */
+void wconv_direct(const struct wconv_problem *q, const void *in, double *out);
+
+#endif
