@@ -301,8 +301,8 @@ radon_work(const struct radon_plan *p, int threads)
 	if (p->o.method == RADON_TIME)
 		return w;
 	w->lane = weir_calloc((size_t)threads, sizeof *w->lane);
-	w->d = weir_calloc(p->o.nx, p->ld * 2 * sizeof *w->d);
-	w->m = weir_calloc(p->o.nq, p->ld * 2 * sizeof *w->m);
+	w->d = weir_calloc(rows, p->ld * 2 * sizeof *w->d);
+	w->m = p->o.mode == RADON_SPARSE ? weir_calloc(rows, p->ld * 2 * sizeof *w->m) : w->d;
 	w->part = weir_alloc((rows > p->last ? rows : p->last) + 1, 2 * sizeof *w->part);
 	ok = w->lane && w->d && w->m && w->part;
 	for (int i = 0; ok && i < threads; i++)
@@ -332,8 +332,9 @@ radon_work_free(struct radon_work *w)
 		toeplitz_work_free(l->solve);
 	}
 	weir_free(w->lane);
+	if (w->m != w->d)
+		weir_free(w->m);
 	weir_free(w->d);
-	weir_free(w->m);
 	weir_free(w->part);
 	radon_sparse_free(w->sparse);
 	weir_free(w);

@@ -52,9 +52,12 @@ struct radon_lane_work {
 struct radon_work {
 	int threads;
 	struct radon_lane_work *lane; /* one a thread */
-	float *d;		      /* [nx][ld] complex */
-	float *m;		      /* [nq][ld] complex */
-	double *part;		      /* sums of rows or blocks, to be added in order */
+	/*
+	 * Spectra: gather [nx][ld], panel [nq][ld] complex. But for sparse they are one array, since a block is read before it
+	 * is written and the other blocks are not touched: a quarter of the page faults less (512^3: 10.0 -> 9.2 ms in all).
+	 */
+	float *d, *m;
+	double *part; /* sums of rows or blocks, to be added in order */
 	struct radon_sparse *sparse;
 };
 

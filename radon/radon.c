@@ -86,9 +86,13 @@ void
 radon_model_all(const struct radon_plan *p, struct radon_work *w)
 {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
-	for (size_t b = p->first; b < p->last; b++)
-		radon_block_model(p, &w->lane[omp_get_thread_num()], b * LANES,
-				  w->m + 2 * b * LANES, p->ld, w->d + 2 * b * LANES, p->ld);
+	for (size_t b = p->first; b < p->last; b++) {
+		struct radon_lane_work *l = &w->lane[omp_get_thread_num()];
+		radon_block_model(p, l, b * LANES, w->m + 2 * b * LANES, p->ld, l->d, LANES);
+		for (size_t j = 0; j < p->o.nx; j++)
+			memcpy(w->d + 2 * (j * p->ld + b * LANES), l->d + 2 * j * LANES,
+			       2 * LANES * sizeof *l->d);
+	}
 }
 
 /*
