@@ -7,30 +7,9 @@
 
 #include "common/die.h"
 #include "common/mem.h"
-#include "common/opt.h"
 #include "common/sample.h"
 #include "common/simd.h"
-#include "radon/gathers.h"
-
-static const char *const curve_names[] = {"parabolic", "linear", "foster-mosher"};
-
-struct gathers {
-	struct raw_in *in;
-	const struct gathers_options *o;
-	struct img item;      /* the current item's head; dim 0: none */
-	size_t planes, plane; /* of it */
-	double *offset;	      /* owned: those of the item, nx for each plane or nx for all */
-	size_t noffset;
-	double *file;		    /* owned: all of the offsets file */
-	size_t nfile, at;	    /* at: used so far, where there are more than one gather's */
-	struct radon_options shape; /* of the item's gathers; no g */
-	enum radon_curve curve;
-	double reference, depth;
-	size_t rows, n; /* of a plane of the input: traces or curves, samples */
-	size_t skip;	/* where its samples lie in the rows of the transform */
-	void *raw;	/* owned: one row as the item has it */
-	double *wide;	/* owned: one row */
-};
+#include "radon/heads.h"
 
 /* --- numbers ------------------------------------------------------------------------------------------------------- */
 
@@ -104,12 +83,12 @@ read_keys(struct gathers *s)
 	double x, z, t0;
 	size_t nx, nt;
 
-	if (curve && !s->o->reference) {
+	if (curve && !(s->o->reference > 0)) {
 		if (sscanf(curve, "%31s %lf %lf", name, &x, &z) != 3)
 			raw_die(s->in, "radon_curve:=%s is not a curve, an offset and a depth",
 				curve);
 		int i = 0;
-		while (i < 3 && strcmp(name, curve_names[i]))
+		while (i < 3 && strcmp(name, radon_curve_names[i]))
 			i++;
 		if (i == 3)
 			raw_die(s->in, "radon_curve:=%s is no curve", name);
@@ -388,106 +367,6 @@ place_panel(struct gathers *s, const struct gather *g)
 	s->skip = (size_t)lrint(at);
 }
 
-/* --- the result's head --------------------------------------------------------------------------------------------- */
-
-static void
-set_number(char *to, size_t room, double v)
-{
-	snprintf(to, room, "%.15g", v);
-	if (strtod(to, NULL) != v)
-		snprintf(to, room, "%.17g", v);
-}
-
-static void
-key_offsets(struct img *x, const double *v, size_t n)
-{
-	char *text = weir_xalloc(n, 26), *s = text;
-
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			*s++ = ' ';
-		set_number(s, 25, v[i]);
-		s += strlen(s);
-	}
-	img_set_key(x, "offsets", "%s", text);
-	weir_free(text);
-}
-
-static const char *
-or_none(const char *text)
-{
-	return text && *text ? text : "-";
-}
-
-static void
-head_of_panel(const struct gathers *s, struct gather *g)
-{
-	const struct gathers_options *o = s->o;
-	struct img *x = &g->head;
-	struct img_axis *t = &x->axis[0], *q = &x->axis[1];
-
-	img_set_key(x, "radon_curve", "%s %.17g %.17g", curve_names[s->curve], s->reference,
-		    s->depth);
-	img_set_key(x, "radon_gather", "%zu %zu %.17g", g->o.nx, g->o.nt, g->o.t0);
-	img_set_key(x, "radon_trace", "%.17g %.17g %s %s", q->min, q->spacing, or_none(q->unit),
-		    or_none(q->label));
-	if (s->file && s->nfile > g->o.nx)
-		key_offsets(x, s->file + s->at - g->o.nx, g->o.nx * s->planes);
-	else
-		key_offsets(x, s->file ? s->file : s->offset, s->file ? g->o.nx : s->noffset);
-	t->n = o->cut ? g->o.nt : g->ntau;
-	t->min = o->cut ? g->o.t0 : g->o.t0 - (double)g->lead * g->o.dt;
-	q->n = g->o.nq;
-	q->min = g->o.q0;
-	q->spacing = g->o.nq > 1 ? g->o.dq : NAN;
-	img_set_label(t, "tau");
-	img_set_unit(t, "s");
-	img_set_label(q, "q");
-	img_set_unit(q, "s");
-}
-
-static void
-head_of_gather(const struct gathers *s, struct gather *g)
-{
-	const char *key = img_key(&s->item, "radon_trace");
-	struct img *x = &g->head;
-	struct img_axis *t = &x->axis[0], *a = &x->axis[1];
-	char unit[64] = "-", label[64] = "trace";
-
-	if (s->file && s->nfile > g->o.nx)
-		key_offsets(x, s->file + s->at - g->o.nx, g->o.nx * s->planes);
-	else if (s->file)
-		key_offsets(x, s->file, s->nfile);
-	t->n = g->o.nt;
-	t->min = g->o.t0;
-	a->n = g->o.nx;
-	a->min = a->spacing = NAN;
-	if (key && sscanf(key, "%lf %lf %63s %63[^\n]", &a->min, &a->spacing, unit, label) < 3)
-		a->min = a->spacing = NAN;
-	img_set_label(t, "t");
-	img_set_label(a, strcmp(label, "-") ? label : NULL);
-	img_set_unit(a, strcmp(unit, "-") ? unit : NULL);
-	img_drop_key(x, "radon_curve");
-	img_drop_key(x, "radon_gather");
-	img_drop_key(x, "radon_trace");
-}
-
-static void
-begin_result(const struct gathers *s, struct gather *g)
-{
-	img_free(&g->head);
-	if (s->plane)
-		return;
-	img_copy_head(&g->head, &s->item);
-	g->head.type = IMG_F32;
-	g->head.format = IMG_RAW;
-	if (g->o.mode == RADON_MODEL)
-		head_of_gather(s, g);
-	else if (!g->o.subtract)
-		head_of_panel(s, g);
-	opt_add_history(&g->head, s->o->common);
-}
-
 /* --- the stream ---------------------------------------------------------------------------------------------------- */
 
 struct gathers *
@@ -528,7 +407,9 @@ gathers_next(struct gathers *s, struct gather *g)
 		samples(&g->out, &g->room_out, g->o.nx, g->o.nt);
 	else
 		samples(&g->out, &g->room_out, g->o.nq, g->ntau);
-	begin_result(s, g);
+	img_free(&g->head);
+	if (!s->plane)
+		head_of_result(s, g);
 	s->plane++;
 	return true;
 }

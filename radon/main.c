@@ -129,7 +129,7 @@ check_together(const struct args *a, const struct radon_options *o)
 
 	if (a->lsq_given + a->sparse_given + (a->mode == RADON_MODEL) > 1)
 		die_usage("one of --lsq, --sparse and --model at a time");
-	if (o->mode != RADON_MODEL && !a->reference)
+	if (o->mode != RADON_MODEL && !(a->reference > 0))
 		die_usage("-X is required; see %s --help", weir_prog);
 	if ((a->curve == RADON_FOSTER) != a->depth_given)
 		die_usage("--depth goes with --curve=foster-mosher, and that with it");
@@ -200,7 +200,7 @@ main(int argc, char **argv)
 	parse(argc, argv, &args, &o, &operand, &n);
 	stats_start(&st);
 	in = raw_open(operand, n, args.common.max_bytes);
-	out = raw_create(args.common.out, args.common.as);
+	out = raw_create(args.common.out, RAW_FOLLOW);
 	batch_all(&o, in, out, &st);
 	st.bytes_in = raw_bytes_in(in);
 	st.threads = o.radon.threads;

@@ -174,7 +174,7 @@ traces_from_raw(const struct traces_sink *s, const char *path, const struct opt_
 
 	stats_start(&st);
 	f.in = raw_open((char *const *)&path, path ? 1 : 0, o->max_bytes);
-	f.out = raw_create(o->out, o->as);
+	f.out = raw_create(o->out, RAW_FOLLOW);
 	for (; raw_next(f.in, &x); img_free(&x), st.items++)
 		put_item(&f, &x);
 	if (s->headers && traces_peek(s->headers))

@@ -125,7 +125,7 @@ void
 traces_to_raw(struct traces *t, const struct traces_args *args,
 	      void (*decode)(const struct traces *t, float *to, const unsigned char *from))
 {
-	struct raw_out *out = raw_create(args->common.out, args->common.as);
+	struct raw_out *out = raw_create(args->common.out, RAW_FOLLOW);
 	struct gather g = {0};
 	struct stats st;
 

@@ -100,7 +100,7 @@ main(int argc, char **argv)
 	size_t n;
 
 	opt_parse(&program, argc, argv, &args, &operand, &n);
-	out = raw_create(args.common.out, args.common.as);
+	out = raw_create(args.common.out, RAW_FOLLOW);
 	for (int i = 0; i < args.gathers; i++) {
 		img_init(&x, IMG_F32, 2, (size_t[]){(size_t)args.samples, (size_t)args.traces});
 		if (img_alloc(&x))

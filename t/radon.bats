@@ -113,8 +113,11 @@ below() {
 
 @test "radon: dead traces and dead gathers in a stream equal their solo runs, and dead traces stay dead" {
 	gathers 24 >live
-	cp live dead
-	poke dead "$(($(payload live) + 400))" $(for _ in $(seq 400); do echo 00; done)
+	{
+		head -c "$(($(payload live) + 400))" live
+		head -c 400 /dev/zero
+		tail -c $((9600 - 800)) live
+	} >dead
 	head -c "$(payload live)" live >zero
 	head -c 9600 /dev/zero >>zero
 	cat live dead zero live zero dead >mix

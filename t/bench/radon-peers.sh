@@ -24,7 +24,7 @@ rsf() {
 }
 
 gencmp --traces=92 --samples=1751 --gathers=1 >one.nrrd
-gencmp --traces=92 --samples=1751 --gathers=24 >line.nrrd
+gencmp --traces=92 --samples=1751 --gathers=8 >line.nrrd
 for f in one line; do rawtosu --endian=little $f.nrrd >$f.su; done
 rsf one 1751 92 50
 
@@ -34,7 +34,7 @@ commands=("lsq, 1 thread=$lsq -t 1 one.nrrd >/dev/null" "SU to SU, 1 thread=suto
 ! have sfradon || commands+=("sfradon, lsq panel alone=sfradon spk=n parab=y x0=4600 np=181 dp=0.005 p0=-0.3 eps=0.092 <one.rsf >/dev/null out=stdout")
 interleave -n 5 "${commands[@]}"
 
-echo "the same of a line of 24 gathers with equal offsets"
+echo "the same of a line of 8 gathers with equal offsets"
 commands=("lsq, 2 threads=$lsq -t 2 line.nrrd >/dev/null" "lsq, 1 thread=$lsq -t 1 line.nrrd >/dev/null")
 ! have suradon || commands+=("suradon=$su <line.su >/dev/null")
 interleave -n 3 "${commands[@]}"
