@@ -104,11 +104,12 @@ $(HELPERS): $(B)/t/%: $(B)/obj/t/%.o $(B)/libcommon.a
 
 # A bench names the library of a peer in its first line, `/* pkg-config: lept */`, and is left out where that is absent.
 pkg = $(shell sed -n '1s,.*pkg-config: \(.*\) \*/.*,\1,p' $(1))
+peerflags = $(if $(call pkg,$(1)),$(shell pkg-config --cflags $(call pkg,$(1)) | sed 's/-I/-isystem /g'))
 BENCHES := $(foreach f,$(wildcard t/bench/*.c),$(if $(call pkg,$(f)),$(if $(shell pkg-config --exists $(call pkg,$(f)) \
 	2>/dev/null && echo yes),$(f)),$(f)))
 $(BENCHES:t/%.c=$(B)/t/%): $(B)/t/bench/%: t/bench/%.c $(CORES) $(GPU) $(B)/libcommon.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(if $(call pkg,$<),$(shell pkg-config --cflags $(call pkg,$<) | sed 's/-I/-isystem /g')) \
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(call peerflags,$<) \
 	 -MMD -MP -MF $@.d -MT $@ $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(GPULIBS) $(LIBS) $(if $(call pkg,$<),$(shell pkg-config --libs $(call pkg,$<)))
 
 check: all $(B)/t/check $(HELPERS)
@@ -122,7 +123,7 @@ demo: all $(HELPERS)
 
 # Everything above once more under AddressSanitizer and UBSan, then the numbers under ThreadSanitizer.
 san:
-	$(MAKE) B=build/san OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' NVCC= check
+	ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) B=build/san OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' NVCC= check
 	t/tsan $(MAKE)
 
 FUZZ := $(patsubst t/fuzz/%.c,build/fuzz/%,$(wildcard t/fuzz/*.c))

@@ -1,5 +1,4 @@
 /* Options to shapes, lines to chains, optima to vertices. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,19 +7,12 @@
 #include "common/par.h"
 #include "dptrace/chain.h"
 #include "dptrace/dptrace.h"
+#include "dptrace/resolve.h"
 #include "dptrace/strip.h"
 
 enum {
 	REFINED = 16
 }; /* samples to either side of the polyline before, in passes after the first */
-
-/* A segment of a line, resolved. */
-struct segment_shape {
-	double ax, ay, ex, ey, length;
-	int n, d;
-	double halfwidth, dv;
-	double phi; /* of its line */
-};
 
 /* What a thread works with: its memory, laid out anew for every line and pass. */
 struct work {
@@ -30,8 +22,9 @@ struct work {
 	size_t pass;
 	struct chain chain;
 	struct strip strip[SLOTS];
-	struct bench bench;
-	char *room[SLOTS], *bench_room;
+	struct base base[SLOTS];
+	int based[SLOTS]; /* the segment whose evidence that is, -1: none */
+	char *base_room[SLOTS], *room[SLOTS], *bench_room;
 	size_t vstride;
 	/* [segments][vstride]: where the polyline meets the guides, px; the margins of the first pass, its border */
 	double *v;
@@ -40,141 +33,26 @@ struct work {
 	bool blank;
 };
 
-/* --- shapes ----------------------------------------------------------------------------------------------------- */
-
-static double
-clamp(double x, double lo, double hi)
-{
-	return x < lo ? lo : x > hi ? hi : x;
-}
-
-static int
-fail(char err[DPTRACE_ERR], const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, DPTRACE_ERR, fmt, ap);
-	va_end(ap);
-	return -1;
-}
-
-/* The segment from a to b. */
-static int
-shape_segment(struct segment_shape *s, const double a[2], const double b[2],
-	      const struct dptrace_options *o, char err[DPTRACE_ERR])
-{
-	const double dx = b[0] - a[0], dy = b[1] - a[1];
-
-	*s = (struct segment_shape){.ax = a[0], .ay = a[1], .length = sqrt(dx * dx + dy * dy)};
-	if (s->length == 0)
-		return fail(err, "two neighbouring points are the same, %g,%g", a[0], a[1]);
-	s->ex = dx / s->length;
-	s->ey = dy / s->length;
-
-	double spacing = o->spacing > 0 ? o->spacing : clamp(s->length / 15, 15, 30);
-	double n = o->n ? (double)o->n : floor(s->length / spacing + .5) + 1;
-	if (n > DPTRACE_MAXN)
-		return fail(err, "%.0f guides between %g,%g and %g,%g are more than %d", n, a[0],
-			    a[1], b[0], b[1], DPTRACE_MAXN);
-	s->n = n < 2 ? 2 : (int)n;
-	if (s->length < s->n - 1)
-		return fail(err,
-			    "%d guides do not fit between %g,%g and %g,%g: %g px are too short",
-			    s->n, a[0], a[1], b[0], b[1], s->length);
-	s->halfwidth = o->halfwidth > 0 ? o->halfwidth : clamp(.2 * s->length, 32, 64);
-	double d = o->d ? (double)o->d : 2 * ceil(s->halfwidth) + 1;
-	if (d > DPTRACE_MAXD)
-		return fail(err, "%.0f samples across %g px are more than %d", d, 2 * s->halfwidth,
-			    DPTRACE_MAXD);
-	s->d = (int)d;
-	s->dv = 2 * s->halfwidth / (s->d - 1);
-	return 0;
-}
-
-/* The angle at which a curve of 25 px radius turns from guide to guide. */
-static double
-default_phi(const struct segment_shape *s, size_t n, const struct dptrace_options *o)
-{
-	double length = 0, gaps = 0;
-
-	if (o->phi > 0 || o->score == DPTRACE_SIN)
-		return o->phi > 0 ? o->phi : M_PI / 12;
-	for (size_t i = 0; i < n; i++) {
-		length += s[i].length;
-		gaps += s[i].n - 1;
-	}
-	return clamp(length / gaps / 25, M_PI / 4, M_PI / 3);
-}
-
-static size_t
-segments_of(const struct dptrace_line *l)
-{
-	return l->closed ? l->n : l->n - 1;
-}
-
-static int
-check_points(const struct dptrace_line *l, const struct dptrace_image *im, char err[DPTRACE_ERR])
-{
-	if (l->n < (l->closed ? 3 : 2))
-		return fail(err, "%zu point%s: %s needs %d", l->n, l->n == 1 ? "" : "s",
-			    l->closed ? "a closed line" : "a line", l->closed ? 3 : 2);
-	for (size_t i = 0; i < l->n; i++) {
-		const double x = l->xy[i][0], y = l->xy[i][1];
-		if (!(x >= -.5 && y >= -.5 && x <= (double)im->w - .5 && y <= (double)im->h - .5))
-			return fail(err, "point %g,%g lies outside the image of %zu x %zu", x, y,
-				    im->w, im->h);
-	}
-	return 0;
-}
-
-static int
-shape_line(struct segment_shape *s, const struct dptrace_line *l, const struct dptrace_image *im,
-	   const struct dptrace_options *o, char err[DPTRACE_ERR])
-{
-	const size_t n = segments_of(l);
-
-	if (check_points(l, im, err))
-		return -1;
-	for (size_t i = 0; i < n; i++) {
-		const size_t side = im->w > im->h ? im->w : im->h;
-		if (shape_segment(&s[i], l->xy[i], l->xy[(i + 1) % l->n], o, err))
-			return -1;
-		if (o->halfwidth > (double)side)
-			return fail(err, "a half-width of %g px is beyond the image of %zu x %zu",
-				    o->halfwidth, im->w, im->h);
-	}
-	for (size_t i = 0; i < n; i++)
-		s[i].phi = default_phi(s, n, o);
-	return 0;
-}
-
 /* --- a pass over a line ------------------------------------------------------------------------------------------ */
 
-/* Pass 0 searches the strip. The later ones have a whole fraction of the step: .15 to .3 px. */
-static int
-finer(const struct segment_shape *s)
+/* Pass 0 searches the strip. Later ones look closer: their rows are the fine steps of its grid, .15 to .3 px. */
+static struct grid
+grid_of(const struct segment_shape *s, double sigma)
 {
-	return (int)ceil(s->dv / .3);
+	return strip_grid(s->length, s->n - 1, s->d, s->dv, sigma);
 }
 
 static double
 step_of_pass(const struct segment_shape *s, size_t pass)
 {
-	return pass ? s->dv / finer(s) : s->dv;
+	return pass ? s->dv / grid_of(s, 1).q : s->dv;
 }
 
 /* Rows of the widest strip of a pass. */
 static int
 rows_of_pass(const struct segment_shape *s, size_t pass)
 {
-	return pass ? (s->d - 1) * finer(s) + 2 * (int)pass * REFINED + 1 : s->d;
-}
-
-static struct grid
-grid_of(const struct segment_shape *s, size_t pass, int rows, double sigma)
-{
-	return strip_grid(s->length, s->n - 1, rows, step_of_pass(s, pass), sigma);
+	return pass ? (s->d - 1) * grid_of(s, 1).q + 2 * (int)pass * REFINED + 1 : s->d;
 }
 
 /* The samples of an inner guide, and the most that a pass over these segments meets of guides, samples and rows. */
@@ -186,48 +64,62 @@ samples_of(const struct segment_shape *s, size_t pass)
 
 struct extent {
 	int guides, samples, rows;
-	size_t strip, bench; /* bytes */
+	size_t strip, base, bench; /* bytes */
 };
+
+static size_t
+larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
 
 static struct extent
 extent_of(const struct segment_shape *s, size_t n, size_t pass, double sigma)
 {
-	struct extent e = {2, 1, 1, 0, 0};
+	struct extent e = {2, 1, 1, 0, 0, 0};
 
 	for (size_t i = 0; i < n; i++) {
-		const int guides = s[i].n, d = samples_of(&s[i], pass),
-			  rows = rows_of_pass(&s[i], pass);
-		const struct grid g = grid_of(&s[i], pass, rows, sigma);
-		struct arena strip = {0}, bench = {0};
+		const int d = samples_of(&s[i], pass), rows = rows_of_pass(&s[i], pass);
+		const struct grid g = grid_of(&s[i], sigma), fine = strip_finer(g, rows);
+		struct arena strip = {0}, base = {0}, bench = {0};
 		struct strip none;
+		struct base nothing;
 		struct bench idle;
 
-		strip_take(&none, &strip, &g);
+		strip_take(&none, &strip, pass ? &fine : &g);
+		base_take(&nothing, &base, &g);
 		bench_take(&idle, &bench, &g);
-		e.guides = guides > e.guides ? guides : e.guides;
+		e.guides = s[i].n > e.guides ? s[i].n : e.guides;
 		e.samples = d > e.samples ? d : e.samples;
 		e.rows = rows > e.rows ? rows : e.rows;
-		e.strip = strip.used > e.strip ? strip.used : e.strip;
-		e.bench = bench.used > e.bench ? bench.used : e.bench;
+		e.strip = larger(strip.used, e.strip);
+		e.base = larger(base.used, e.base);
+		e.bench = larger(bench.used, e.bench);
 	}
 	return e;
 }
 
-/* Lays out a pass over the n segments of a line in memory at base; NULL: only counts. Returns the bytes. */
+/*
+ * Lays out a pass over the n segments of a line in memory at base; NULL: only counts. Returns the bytes. What passes hand
+ * on comes first and stays where it is.
+ */
 static size_t
 lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n, size_t pass, int nslot)
 {
 	const struct dptrace_options *o = &w->plan->o;
 	const struct extent e = extent_of(s, n, pass, o->sigma);
+	const int held = n < (size_t)nslot ? (int)n : nslot;
 	struct arena a = {base, 0};
 
 	w->vstride = (size_t)e.guides;
 	w->v = arena_take(&a, n * w->vstride, sizeof *w->v);
 	w->margin = arena_take(&a, n * w->vstride, sizeof *w->margin);
 	w->border = arena_take(&a, n * w->vstride, sizeof *w->border);
+	for (int i = 0; i < held; i++)
+		w->base_room[i] = arena_take(&a, e.base, 1);
 	w->chain.margins = o->margins && pass == 0;
 	chain_take(&w->chain, &a, (int)n, nslot, e.guides, e.samples, e.rows);
-	for (int i = 0; i < w->chain.nslot; i++)
+	for (int i = 0; i < held; i++)
 		w->room[i] = arena_take(&a, e.strip, 1);
 	w->bench_room = arena_take(&a, e.bench, 1);
 	return a.used;
@@ -258,21 +150,42 @@ fill_course(const struct work *w, int k, struct course *c)
 		c->o[g] += (c->rows - c->d[g]) / 2;
 }
 
+/* The evidence at the base rows of segment k: that of the pass before, unless its slot was taken. */
+static const struct base *
+hold_base(struct work *w, int k)
+{
+	const struct dptrace_plan *p = w->plan;
+	const struct segment_shape *s = &w->shape[k];
+	const struct origin at = {s->ax, s->ay, s->ex, s->ey};
+	const int i = k % w->chain.nslot;
+	const struct grid g = grid_of(s, p->o.sigma);
+	struct arena room = {w->base_room[i], 0}, scratch = {w->bench_room, 0};
+	struct base *b = &w->base[i];
+	struct bench bench;
+
+	if (w->based[i] == k)
+		return b;
+	w->based[i] = k;
+	base_take(b, &room, &g);
+	bench_take(&bench, &scratch, &g);
+	base_fill(b, &bench, &g, &at, &p->image, p->gray, &p->o);
+	return b;
+}
+
 static void
 load_segment(struct chain *c, int k, struct segment *s)
 {
 	struct work *w = c->ctx;
-	const struct dptrace_plan *p = w->plan;
-	const struct segment_shape *shape = &w->shape[k];
+	const struct base *base = hold_base(w, k);
+	const struct grid g = grid_of(&w->shape[k], w->plan->o.sigma);
 	struct strip *strip = &w->strip[k % c->nslot];
-	struct arena room = {w->room[k % c->nslot], 0}, scratch = {w->bench_room, 0};
+	struct arena room = {w->room[k % c->nslot], 0};
 
 	fill_course(w, k, &s->c);
-	*strip = (struct strip){.g = grid_of(shape, w->pass, s->c.rows, p->o.sigma), .o = &p->o};
+	*strip = (struct strip){.g = w->pass ? strip_finer(g, s->c.rows) : g, .o = &w->plan->o};
 	strip_take(strip, &room, &strip->g);
-	bench_take(&w->bench, &scratch, &strip->g);
-	strip_fill(strip, &w->bench, &s->c, shape->ax, shape->ay, &p->image, p->gray);
-	w->blank |= strip->blank;
+	strip_fill(strip, base, &s->c);
+	w->blank |= base->blank;
 	s->score = strip_score;
 	s->ctx = strip;
 }
@@ -376,6 +289,8 @@ trace_line(struct work *w, size_t i)
 				  .threads = p->inner,
 				  .load = load_segment,
 				  .ctx = w};
+	for (int slot = 0; slot < SLOTS; slot++)
+		w->based[slot] = -1;
 	for (w->pass = 0;; w->pass++) {
 		lay_out(w, w->memory, s, n, w->pass, p->nslot);
 		w->chain.apart = (int)ceil(3 / step_of_pass(s, w->pass));
@@ -422,19 +337,19 @@ fit_memory(struct dptrace_plan *p, char err[DPTRACE_ERR])
 	for (p->nslot = SLOTS;; p->nslot /= 2) {
 		each = measure(p, p->nslot);
 		if (!weir_mul(each, (size_t)p->outer, &p->bytes))
-			return fail(err, "more memory than can be addressed");
+			return dptrace_fail(err, "more memory than can be addressed");
 		if (!p->o.max_bytes || p->bytes <= p->o.max_bytes)
 			break;
 		if (p->nslot == 1)
-			return fail(err,
-				    "%zu bytes of link sums exceed the limit of %zu; see "
-				    "--max-bytes, -d, -n",
-				    p->bytes, p->o.max_bytes);
+			return dptrace_fail(err,
+					    "%zu bytes of link sums exceed the limit of %zu; see "
+					    "--max-bytes, -d, -n",
+					    p->bytes, p->o.max_bytes);
 	}
 	for (int i = 0; i < p->outer; i++) {
 		p->work[i].plan = p;
 		if (!(p->work[i].memory = weir_alloc(each, 1)))
-			return fail(err, "no memory for %zu bytes of link sums", p->bytes);
+			return dptrace_fail(err, "no memory for %zu bytes of link sums", p->bytes);
 	}
 	return 0;
 }
@@ -451,7 +366,7 @@ make_gray(struct dptrace_plan *p, char err[DPTRACE_ERR])
 	if (im->c == 1)
 		return 0;
 	if (!(p->gray = p->own_gray = sum = weir_calloc(n, sizeof *sum)))
-		return fail(err, "no memory for a plane of %zu x %zu", im->w, im->h);
+		return dptrace_fail(err, "no memory for a plane of %zu x %zu", im->w, im->h);
 	for (size_t c = 0; c < im->c; c++)
 		for (size_t i = 0; i < n; i++)
 			sum[i] += im->v[c * n + i] / (float)im->c;
@@ -469,20 +384,20 @@ shape_lines(struct dptrace_plan *p, char err[DPTRACE_ERR])
 	p->shape = weir_alloc(segments, sizeof *p->shape);
 	p->trace = weir_calloc(p->nline, sizeof *p->trace);
 	if (!p->first || !p->shape || !p->trace)
-		return fail(err, "no memory for %zu points", segments);
+		return dptrace_fail(err, "no memory for %zu points", segments);
 	p->first[0] = 0;
 	for (size_t i = 0; i < p->nline; i++) {
 		struct segment_shape *s = p->shape + p->first[i];
-		if (shape_line(s, &p->line[i], &p->image, &p->o, err)) {
+		if (dptrace_shape(s, &p->line[i], &p->image, &p->o, err)) {
 			p->bad = i;
 			return -1;
 		}
-		p->first[i + 1] = p->first[i] + segments_of(&p->line[i]);
-		p->trace[i].n = vertices_of(s, segments_of(&p->line[i]));
+		p->first[i + 1] = p->first[i] + dptrace_segments(&p->line[i]);
+		p->trace[i].n = vertices_of(s, dptrace_segments(&p->line[i]));
 		vertices += p->trace[i].n;
 	}
 	if (!(p->vertex = weir_calloc(vertices, sizeof *p->vertex)))
-		return fail(err, "no memory for %zu vertices", vertices);
+		return dptrace_fail(err, "no memory for %zu vertices", vertices);
 	for (size_t i = 0, at = 0; i < p->nline; at += p->trace[i++].n)
 		p->trace[i].v = p->vertex + at;
 	return 0;
@@ -498,7 +413,7 @@ dptrace_plan(struct dptrace_plan *p, const struct dptrace_image *image,
 	p->outer = nline >= (size_t)o->threads ? o->threads : 1;
 	p->inner = p->outer > 1 ? 1 : o->threads;
 	if (!(p->work = weir_calloc((size_t)p->outer, sizeof *p->work)))
-		return fail(err, "no memory for %d threads", p->outer);
+		return dptrace_fail(err, "no memory for %d threads", p->outer);
 	if (make_gray(p, err) || shape_lines(p, err) || fit_memory(p, err)) {
 		size_t bad = p->bad;
 		dptrace_free(p);

@@ -24,7 +24,7 @@
  *	sin	|n'grad| / |grad|         the paper's: |sin| of the angle between the gradient and the link
  *
  * times the width of a column (length by columns) or the length of the link over it (length by arc, as in the paper).
- * g0 = soft * the median of |lambda| or |grad| in the strip |v| <= w, and 1/16 of the largest at least. Columns outside
+ * g0 = soft * the median of |lambda| or |grad| in the strip |v| <= w, and a quarter of the largest at least. Columns outside
  * the image score nothing.
  */
 #ifndef DPTRACE_DPTRACE_H

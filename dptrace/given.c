@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "dptrace/dptrace.h"
+#include "dptrace/resolve.h"
 
 /* Room for the tables of a line, in one piece. */
 struct given {
@@ -70,16 +70,10 @@ fill_segment(struct given *g, size_t k, const float *S, size_t n, size_t d, cons
 					   .score = g->score + k * n};
 }
 
-static size_t
-segments_of(const struct dptrace_line *l)
-{
-	return l->closed ? l->n : l->n - 1;
-}
-
 static void
 put_vertices(const struct given *g, const struct dptrace_line *l, struct dptrace_trace *t)
 {
-	for (size_t k = 0; k < segments_of(l); k++) {
+	for (size_t k = 0; k < dptrace_segments(l); k++) {
 		const struct dptrace_table *s = &g->seg[k];
 		struct dptrace_vertex *v = t->v + k * (s->n - 1);
 
@@ -104,7 +98,7 @@ int
 dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
 	      const struct dptrace_options *o, struct dptrace_trace *t, char err[DPTRACE_ERR])
 {
-	const size_t nseg = segments_of(l);
+	const size_t nseg = dptrace_segments(l);
 	struct given g = {0};
 	int r = -1;
 

@@ -18,8 +18,10 @@
 
 enum {
 	PAD = 2 * GROUP, /* rows beyond the strip that lanes without a link may read */
-	SKIRT = GROUP,	 /* base rows beyond the strip, for interpolation (2) and whole registers */
-	MAXTAPS = 256
+	SKIRT =
+	    8, /* base rows beyond the strip, for interpolation and finer passes that leave it */
+	MAXFINE = 512, /* fine steps to a base row */
+	MAXTAPS = 384
 };
 
 /*
@@ -36,6 +38,19 @@ struct grid {
 	int ru, rv;	/* reach of the derivatives, columns and base rows */
 };
 
+/* The fields at the base rows, [ncol][base_rows]; base row 0 of a column after its skirt. */
+struct base {
+	float *f[3];
+	float g0;
+	bool blank;
+};
+
+/* Scratch for making them. */
+struct bench {
+	float *raw, *across[3], *size, *inside;
+};
+
+/* The fields in phases, along one course. */
 struct strip {
 	struct grid g;
 	size_t lane;
@@ -43,22 +58,35 @@ struct strip {
 	int *
 	    offset; /* [2 rows - 1][per_gap]: where the row that a link of slope t reaches lies, from its first row */
 	const struct dptrace_options *o;
-	float g0;
-	bool blank;
 };
 
-/* Scratch of a thread, for the largest strip. */
-struct bench {
-	float *raw, *across[3], *base[3], *size, *inside;
-};
-
+/* The grid of a strip of that many rows, dv apart, with the chord in the middle. */
 struct grid strip_grid(double length, int gaps, int rows, double dv, double sigma);
-void strip_take(struct strip *s, struct arena *a, const struct grid *g);
-void bench_take(struct bench *b, struct arena *a, const struct grid *g);
 
-/* The evidence along the course c that starts at (ax, ay). gray: the mean of the planes of image, or its only one. */
-void strip_fill(struct strip *s, struct bench *b, const struct course *c, double ax, double ay,
-		const struct dptrace_image *image, const float *gray);
+/* The same base rows under a strip whose rows are fine steps. */
+struct grid strip_finer(struct grid g, int rows);
+
+/* Base rows of a column with their skirts: whole pairs of registers. */
+static inline size_t
+base_rows(const struct grid *g)
+{
+	return (size_t)(g->base + 2 * SKIRT + 2 * GROUP - 1) / (2 * GROUP) * (2 * GROUP);
+}
+
+void base_take(struct base *b, struct arena *a, const struct grid *g);
+void bench_take(struct bench *b, struct arena *a, const struct grid *g);
+void strip_take(struct strip *s, struct arena *a, const struct grid *g);
+
+/* The evidence along a segment that starts at (x, y), in direction (ex, ey). gray: the mean of the image's planes. */
+struct origin {
+	double x, y, ex, ey;
+};
+void base_fill(struct base *b, const struct bench *scratch, const struct grid *g,
+	       const struct origin *at, const struct dptrace_image *image, const float *gray,
+	       const struct dptrace_options *o);
+
+/* Phases and offsets for the guides of c. Beyond the base rows there is no evidence. */
+void strip_fill(struct strip *s, const struct base *b, const struct course *c);
 
 /* segment.score over a strip. */
 void strip_score(const struct segment *s, int g, int slope, int j, int a, int b, float *out);

@@ -1,20 +1,28 @@
 /* The pass of clip.c for one element type, a template: T, N(name), and IN and OUT, to keys and back. */
 
-/* Whether samples i in [0, n) need more than a look: J above I, -0, NaN. Gathers the range of keys. */
-static WEIR_CLONES bool
-N(look)(const T *restrict J, const T *restrict I, size_t n, struct key_map map, T range[2])
+/* N(look) for a map that is known to be of floats or of integers, so that the loop has no branches. */
+static inline __attribute__((always_inline)) bool
+N(look_at)(const T *restrict J, const T *restrict I, size_t n, struct key_map map, T range[2])
 {
 	T lo = range[0], hi = range[1], odd = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const T j = IN(J[i], map), m = IN(I[i], map), k = j < m ? j : m;
+		const T j = IN(J[i], map), m = IN(I[i], map), k = j < m ? j : m, back = OUT(j, map);
 		lo = k < lo ? k : lo;
 		hi = k > hi ? k : hi;
-		odd |= (j > m) | (OUT(j, map) != J[i]) | (map.real && (!j || !m));
+		odd |= (T)((T)(j > m) | (back ^ J[i]) | (T)(map.real & (m == 0)));
 	}
 	range[0] = lo;
 	range[1] = hi;
 	return odd != 0;
+}
+
+/* Whether samples in [0, n) need more than a look: J above I, -0, NaN. Gathers the range of the keys of J0. */
+static WEIR_CLONES bool
+N(look)(const T *restrict J, const T *restrict I, size_t n, struct key_map map, T range[2])
+{
+	return map.real ? N(look_at)(J, I, n, (struct key_map){map.flip, true}, range)
+			: N(look_at)(J, I, n, (struct key_map){map.flip, false}, range);
 }
 
 /* Whether all samples have one of two keys. */

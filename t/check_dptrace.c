@@ -147,7 +147,7 @@ compare(struct check_many *brute, struct check_many *paper, struct check_many *l
 			       (r2 || sum_of(p, at2) == direct),
 			   "phi %g: %g for %g", p->phi, direct, q.best);
 	}
-	if ((q.best == -INFINITY))
+	if (q.best == -INFINITY)
 		return;
 	check_case(brute, best == q.best, "phi %g n %zu segments %zu: %g for %g", p->phi,
 		   p->seg[0].n, p->nseg, best, q.best);
@@ -340,6 +340,7 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 	struct segment s = {0};
 	struct arena room = {0};
 	struct strip strip;
+	struct base base;
 	struct bench bench;
 	double sum = 0, peak = 0;
 
@@ -348,6 +349,7 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 		room.used = 0;
 		segment_take(&s, &room, 5, d, d, false, 1);
 		strip_take(&strip, &room, &strip.g);
+		base_take(&base, &room, &strip.g);
 		bench_take(&bench, &room, &strip.g);
 		if (count)
 			room.base = weir_alloc(room.used, 1);
@@ -365,7 +367,9 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 		s.c.h[g] = length / 4;
 	}
 	segment_shape(&s, (struct bound){-1, 0});
-	strip_fill(&strip, &bench, &s.c, a[0], a[1], im, gray);
+	const struct origin at = {a[0], a[1], s.c.ex, s.c.ey};
+	base_fill(&base, &bench, &strip.g, &at, im, gray, o);
+	strip_fill(&strip, &base, &s.c);
 	s.ctx = &strip;
 	for (int i = 0; i < 40; i++) {
 		const int g = (int)rng_below(r, 4), j = (int)rng_below(r, (size_t)d),
@@ -375,7 +379,7 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 		float out[LANES];
 		strip_score(&s, g, k - j, j, 0, GROUP, out);
 		double want = dptrace_direct_score(im, o, a, b, from, to, (size_t)strip.g.per_gap,
-						   (double)strip.g0);
+						   (double)base.g0);
 		sum += fabs((double)out[0] - want) / (length / 4);
 		peak = fmax(peak, fabs(want) / (length / 4));
 	}

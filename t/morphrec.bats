@@ -301,8 +301,11 @@ big() {
 
 @test "--max-mem says when there is no room for its file" {
 	TMPDIR=$PWD/none fails 1 'no temporary file' morphrec --max-mem=1M -m mask.pgm marker.pgm
+}
+
+@test "--max-mem names a file that is too large for any room" {
 	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 1000000000 1000000000\nencoding: raw\n\n' >huge.nrrd
-	truncate -s 1000000000000000100 huge.nrrd || truncate -s 1000 huge.nrrd
+	truncate -s 1000000000000000100 huge.nrrd || skip "this file system has no file of 10^18 bytes"
 	fails 1 'huge.nrrd' morphrec --max-mem=1M -m huge.nrrd huge.nrrd
 }
 

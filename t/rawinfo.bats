@@ -68,3 +68,10 @@ $(($(wc -c <a.nrrd) + $(rawinfo --skip a.nrrd)))"
 @test "large sums are exact where the samples are integers" {
 	gen --type=ushort constant 1000 1000 1 | rawinfo | grep -x 'mean: 65535'
 }
+
+@test "a terminal is welcome" {
+	script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no terminal can be had"
+	gen values 1x1 5 >a.nrrd
+	script -qec 'rawinfo a.nrrd' typescript </dev/null >/dev/null 2>&1
+	grep -q '^max: 5' typescript
+}

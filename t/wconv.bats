@@ -195,7 +195,7 @@ row() {
 	gives 39 -k k.nrrd
 	gen constant 13 7 1 --type=float >x.nrrd
 	item float '1 1 1 2' -- 2 2 >k.nrrd
-	gives "$(for i in $(seq 7); do echo 2 2 2 2 2 2 2 2 2 2 2 2 2; done)" -k k.nrrd --method=fft
+	gives "$(for _ in $(seq 7); do echo 2 2 2 2 2 2 2 2 2 2 2 2 2; done)" -k k.nrrd --method=fft
 }
 
 @test "-v tells the method and what it was expected to cost" {

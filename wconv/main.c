@@ -431,5 +431,7 @@ main(int argc, char **argv)
 	stats_print(&st, &args.common);
 	wconv_free(job.plan);
 	wconv_drop_kernels(&job.kernels);
+	weir_free(args.ask.col);
+	weir_free(args.ask.row);
 	return 0;
 }

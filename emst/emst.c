@@ -1,0 +1,177 @@
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/par.h"
+#include "emst/emst.h"
+#include "emst/forest.h"
+#include "emst/kd.h"
+
+enum { FEW = 20000, SPARSE = 1 };
+
+void
+emst_tree_free(struct emst_tree *t)
+{
+	weir_free(t->edge);
+	weir_free(t->length);
+	*t = (struct emst_tree){0};
+}
+
+double
+emst_total(const struct emst_tree *t)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i + 1 < t->n; i++)
+		sum += t->length[i];
+	return sum;
+}
+
+static int
+check(const struct emst_set *s)
+{
+	return s->n < 1 || s->n >= EMST_MAXPOINTS || s->k < 1 || s->k > EMST_MAXDIM ? -ERANGE : 0;
+}
+
+/* --- the lattice ------------------------------------------------------------------------------------------------- */
+
+/* Lengths of the edges: of those that shells found by shell, of the others from d2[]. */
+static int
+fill_lengths(struct emst_tree *t, const struct forest *f, const uint32_t *d2, double step2)
+{
+	size_t n = t->n - 1, i = 0;
+
+	t->length = weir_alloc(n, sizeof *t->length);
+	if (!t->length)
+		return -ENOMEM;
+	for (uint32_t d = 1; d < f->next; d++)
+		for (double length = sqrt(step2 * d); i < f->upto[d]; i++)
+			t->length[i] = length;
+	for (size_t rest = i; i < n; i++)
+		t->length[i] = sqrt(step2 * d2[i - rest]);
+	return 0;
+}
+
+static int
+grow(struct forest *f, struct emst_tree *t, double step2, bool or_sparse)
+{
+	uint32_t *d2 = NULL;
+	int err;
+
+	f->n = f->trees = t->n;
+	f->up = weir_alloc(f->n, sizeof *f->up);
+	f->edge = t->edge = weir_alloc(f->n, sizeof *f->edge);
+	if (!f->up || !f->edge)
+		err = -ENOMEM;
+	else
+		err = forest_shells(f);
+	if (!err && or_sparse && forest_is_sparse(f))
+		err = SPARSE;
+	if (!err && f->trees > 1)
+		err = forest_blocks(f, &d2);
+	weir_free(f->up);
+	if (!err)
+		err = fill_lengths(t, f, d2, step2);
+	weir_free(d2);
+	return err;
+}
+
+/* SPARSE when that would be slow, and is wanted to be said. */
+static int
+run_lattice(const struct emst_set *s, int threads, struct emst_tree *t, bool or_sparse)
+{
+	struct lattice scaled;
+	int err = check(s);
+
+	*t = (struct emst_tree){0};
+	if (!err)
+		err = lattice_scale(s->lattice, &scaled);
+	if (err)
+		return err;
+	struct forest f = {.l = scaled.n ? &scaled : s->lattice, .threads = threads};
+	t->n = s->n;
+	err = grow(&f, t, (double)scaled.step * scaled.step, or_sparse);
+	lattice_free(&scaled);
+	if (err)
+		emst_tree_free(t);
+	return err;
+}
+
+int
+emst_run_lattice(const struct emst_set *s, int threads, struct emst_tree *t)
+{
+	return run_lattice(s, threads, t, false);
+}
+
+/* --- the kd-tree ------------------------------------------------------------------------------------------------- */
+
+static int
+run_points(const struct kd_input *in, struct emst_tree *t)
+{
+	return in->s->type == EMST_F32 ? emst_kd_f32(in, t) : emst_kd_f64(in, t);
+}
+
+/* Colours as points: their squared distances are whole numbers below 2^24, exact in floats. */
+static int
+run_colours(const struct kd_input *in, struct emst_tree *t)
+{
+	const struct emst_set *s = in->s;
+	uint32_t *code = weir_alloc(s->n, sizeof *code);
+	float *x = weir_alloc(3 * s->n, sizeof *x);
+	int err = -ENOMEM;
+
+	if (code && x) {
+		lattice_codes(s->lattice, code, in->threads);
+		for (size_t i = 0; i < s->n; i++)
+			for (unsigned a = 0; a < 3; a++)
+				x[3 * i + a] = (float)(code[i] >> 8 * (2 - a) & 255);
+		struct emst_set points = {.type = EMST_F32, .n = s->n, .k = 3, .x = x, .id = code};
+		struct kd_input job = *in;
+		job.s = &points;
+		err = emst_kd_f32(&job, t);
+	}
+	weir_free(x);
+	weir_free(code);
+	return err;
+}
+
+static int
+run_kd(const struct kd_input *in, struct emst_tree *t)
+{
+	int err = check(in->s);
+
+	*t = (struct emst_tree){0};
+	if (err)
+		return err;
+	return in->s->type == EMST_CODE ? run_colours(in, t) : run_points(in, t);
+}
+
+int
+emst_run_kd(const struct emst_set *s, int threads, struct emst_tree *t)
+{
+	return run_kd(&(struct kd_input){.s = s, .threads = threads}, t);
+}
+
+int
+emst_run_density(const struct emst_set *s, const uint32_t *weight, uint64_t min_weight, int threads,
+		 double *core, struct emst_tree *t)
+{
+	const struct kd_input in = {s, threads, weight, min_weight, core};
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		sum += weight[i];
+	*t = (struct emst_tree){0};
+	return sum < min_weight ? -EDOM : run_kd(&in, t);
+}
+
+int
+emst_run(const struct emst_set *s, int threads, struct emst_tree *t)
+{
+	int err = SPARSE;
+
+	if (s->type == EMST_CODE && s->n > FEW)
+		err = run_lattice(s, threads, t, true);
+	return err == SPARSE ? emst_run_kd(s, threads, t) : err;
+}

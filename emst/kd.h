@@ -1,0 +1,22 @@
+/*
+ * The kd-tree way, once for floats (kd_f32.c) and once for doubles (kd_f64.c): both include kd_tree.h, kd_near.h and
+ * kd_join.h with REAL defined. What one of them needs from outside:
+ */
+#ifndef EMST_KD_H
+#define EMST_KD_H
+
+#include "emst/emst.h"
+
+struct kd_input {
+	const struct emst_set *s; /* EMST_F32 for kd_f32, EMST_F64 for kd_f64 */
+	int threads;
+	/* mutual reachability; NULL: Euclidean */
+	const uint32_t *weight;
+	uint64_t min_weight;
+	double *core; /* [n], out: the squared radii */
+};
+
+int emst_kd_f32(const struct kd_input *in, struct emst_tree *t);
+int emst_kd_f64(const struct kd_input *in, struct emst_tree *t);
+
+#endif

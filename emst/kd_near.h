@@ -1,0 +1,191 @@
+/*
+ * The nearest points of every point, leaf by leaf: the leaves around are found once for all points of a leaf, by distances between
+ * boxes; one vector operation per coordinate then says which of the points come near enough to the box of such a leaf, and
+ * for each of those one more gives the distances to its points.
+ */
+
+struct near_job {
+	const struct kd *t;
+	size_t first, n;       /* the points of the leaf */
+	lanes at[EMST_MAXDIM]; /* their coordinates */
+	REAL limit[LEAF]; /* squared distance of the last of each list so far; -1: no such point */
+	REAL worst;	  /* the largest of those */
+};
+
+/* Squared distance between the boxes of two nodes. */
+ALWAYS_INLINE REAL
+boxes_d2(const struct kd *t, size_t a, size_t b, unsigned k)
+{
+	const REAL *p = t->box + a * 2 * t->k, *q = t->box + b * 2 * t->k;
+	REAL sum = 0;
+
+	for (unsigned i = 0; i < k; i++) {
+		REAL below = p[i] - q[t->k + i], above = q[i] - p[t->k + i],
+		     d = below > above ? below : above;
+		d = d > 0 ? d : 0;
+		sum += d * d;
+	}
+	return sum;
+}
+
+/* Squared distances from the points of the job to the box of a node. */
+ALWAYS_INLINE void
+points_box_d2(const struct near_job *job, size_t node, unsigned k, union block *d2)
+{
+	const REAL *least = job->t->box + node * 2 * job->t->k, *most = least + job->t->k;
+	lanes sum = {0};
+
+	for (unsigned a = 0; a < k; a++) {
+		union block below = {least[a] - job->at[a]}, above = {job->at[a] - most[a]};
+		for (unsigned j = 0; j < LEAF; j++) {
+			REAL d = below.x[j] > above.x[j] ? below.x[j] : above.x[j];
+			below.x[j] = d > 0 ? d : 0;
+		}
+		sum += below.v * below.v;
+	}
+	d2->v = sum;
+}
+
+/* Point i into the list of d2[], near[] at its place; the last one falls out. */
+ALWAYS_INLINE void
+keep_nearest(REAL *d2, uint32_t *near, unsigned n, REAL d, uint32_t i)
+{
+	unsigned at = n - 1;
+
+	for (; at && d2[at - 1] > d; at--) {
+		d2[at] = d2[at - 1];
+		near[at] = near[at - 1];
+	}
+	d2[at] = d;
+	near[at] = i;
+}
+
+ALWAYS_INLINE void
+near_leaf(struct near_job *job, size_t leaf, unsigned k)
+{
+	const struct kd *t = job->t;
+	const unsigned m = t->nnear;
+	union block d;
+	unsigned close = 0;
+	size_t other = leaf_begin(t, leaf);
+
+	points_box_d2(job, t->nleaves + leaf, k, &d);
+	for (unsigned j = 0; j < LEAF; j++)
+		close |= (unsigned)(d.x[j] < job->limit[j]) << j;
+	for (; close; close &= close - 1) {
+		size_t j = (size_t)__builtin_ctz(close), p = job->first + j;
+		REAL *d2 = t->near_d2 + p * m;
+		uint32_t *near = t->near + p * m;
+		leaf_d2(t, t->x + p * t->k, leaf, k, &d);
+		unsigned hits = at_most(d.x, job->limit[j]);
+		if (other == job->first)
+			hits &= ~(1u << j);
+		for (; hits; hits &= hits - 1) {
+			size_t h = (size_t)__builtin_ctz(hits);
+			if (d.x[h] < d2[m - 1])
+				keep_nearest(d2, near, m, d.x[h], (uint32_t)(other + h));
+		}
+		job->limit[j] = d2[m - 1];
+	}
+	job->worst = 0;
+	for (size_t j = 0; j < LEAF; j++)
+		job->worst = job->limit[j] > job->worst ? job->limit[j] : job->worst;
+}
+
+/* All leaves below a node, the nearer child first. */
+ALWAYS_INLINE void
+near_below(struct near_job *job, size_t own, size_t top, unsigned k)
+{
+	const struct kd *t = job->t;
+	struct {
+		REAL d2;
+		size_t node;
+	} stack[MAXHEIGHT];
+	int n = 0;
+
+	stack[n].d2 = boxes_d2(t, own, top, k);
+	stack[n++].node = top;
+	while (n) {
+		size_t node = stack[--n].node;
+		if (stack[n].d2 >= job->worst)
+			continue;
+		while (node < t->nleaves) {
+			size_t a = 2 * node, b = a + 1;
+			REAL da = boxes_d2(t, own, a, k), db = boxes_d2(t, own, b, k);
+			node = da <= db ? a : b;
+			stack[n].d2 = da <= db ? db : da;
+			stack[n++].node = da <= db ? b : a;
+			if ((da <= db ? da : db) >= job->worst)
+				node = SIZE_MAX;
+		}
+		if (node != SIZE_MAX)
+			near_leaf(job, node - t->nleaves, k);
+	}
+}
+
+ALWAYS_INLINE void
+near_of_leaf(struct kd *t, size_t leaf, unsigned k)
+{
+	struct near_job job = {.t = t, .first = leaf_begin(t, leaf)};
+	size_t own = t->nleaves + leaf;
+
+	job.n = leaf_begin(t, leaf + 1) - job.first;
+	for (size_t i = job.first * t->nnear; i < (job.first + job.n) * t->nnear; i++) {
+		t->near_d2[i] = (REAL)INFINITY;
+		t->near[i] = NONE;
+	}
+	for (unsigned a = 0; a < k; a++)
+		job.at[a] = t->lane[leaf * t->k + a];
+	for (size_t j = 0; j < LEAF; j++)
+		job.limit[j] = j < job.n ? (REAL)INFINITY : -1;
+	near_leaf(&job, leaf, k);
+	for (size_t node = own; node > 1; node /= 2)
+		near_below(&job, own, node ^ 1, k);
+}
+
+WEIR_CLONES static void
+near_leaves(struct kd *t, size_t from, size_t to)
+{
+	for (size_t leaf = from; leaf < to; leaf++)
+		switch (t->k) {
+		case 2:
+			near_of_leaf(t, leaf, 2);
+			break;
+		case 3:
+			near_of_leaf(t, leaf, 3);
+			break;
+		default:
+			near_of_leaf(t, leaf, t->k);
+		}
+}
+
+/* Two equal points are in each other's lists, unless those are full of points so near that d2 is rounded to 0. */
+static bool
+has_equal(const struct kd *t, size_t p)
+{
+	for (unsigned j = 0; j < t->nnear && t->near_d2[p * t->nnear + j] == 0; j++)
+		if (!memcmp(t->x + p * t->k, t->x + t->near[p * t->nnear + j] * t->k,
+			    t->k * sizeof *t->x))
+			return true;
+	return false;
+}
+
+static int
+list_near(struct kd *t)
+{
+	size_t chunks = (t->nleaves + 63) / 64;
+	unsigned equal = 0;
+
+	t->near_d2 = weir_alloc(t->n * t->nnear, sizeof *t->near_d2);
+	t->near = weir_alloc(t->n * t->nnear, sizeof *t->near);
+	if (!t->near_d2 || !t->near)
+		return -ENOMEM;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) reduction(| : equal)
+	for (size_t c = 0; c < chunks; c++) {
+		size_t to = (c + 1) * 64 < t->nleaves ? (c + 1) * 64 : t->nleaves;
+		near_leaves(t, c * 64, to);
+		for (size_t p = leaf_begin(t, c * 64); p < leaf_begin(t, to); p++)
+			equal |= has_equal(t, p);
+	}
+	return equal ? -EEXIST : 0;
+}

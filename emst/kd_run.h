@@ -1,0 +1,144 @@
+/* The whole way: tree, lists or core radii, Boruvka, order. */
+
+/* How long a list pays: in more dimensions a longer one costs more to find than it saves. */
+static unsigned
+list_length(const struct kd *t)
+{
+	unsigned want = t->k > 3 ? 4 : t->k == 1 ? 3 : 6;
+
+	return t->in->min_weight ? 0 : want;
+}
+
+static int
+start_trees(struct kd *t)
+{
+	t->ntrees = t->n;
+	t->tree = weir_alloc(t->n, sizeof *t->tree);
+	t->size = weir_alloc(t->n, sizeof *t->size);
+	t->node_tree = weir_alloc(2 * t->nleaves, sizeof *t->node_tree);
+	t->bound = weir_alloc(t->n, sizeof *t->bound);
+	t->used = weir_calloc(t->n, sizeof *t->used);
+	t->best = weir_alloc(t->n, sizeof *t->best);
+	if (!t->tree || !t->size || !t->node_tree || !t->bound || !t->used || !t->best)
+		return -ENOMEM;
+	for (size_t p = 0; p < t->n; p++) {
+		t->tree[p] = (uint32_t)p;
+		t->size[p] = 1;
+		t->bound[p] = t->core ? t->core[p] : 0;
+	}
+	return 0;
+}
+
+static void
+free_kd(struct kd *t)
+{
+	weir_free(t->x);
+	weir_free(t->vertex);
+	weir_free(t->own_number);
+	weir_free(t->lane);
+	weir_free(t->box);
+	weir_free(t->leaf);
+	weir_free(t->core);
+	weir_free(t->core_lane);
+	weir_free(t->near_d2);
+	weir_free(t->near);
+	weir_free(t->tree);
+	weir_free(t->size);
+	weir_free(t->node_tree);
+	weir_free(t->bound);
+	weir_free(t->used);
+	weir_free(t->best);
+	weir_free(t);
+}
+
+static inline uint64_t
+tie_key(const struct kd *t, const struct sorted *e)
+{
+	uint32_t a = t->number[e->a], b = t->number[e->b];
+
+	return (uint64_t)(a < b ? b - a : a - b) << 32 | (a < b ? a : b);
+}
+
+/* Edges of equal length by the rest of the rule. */
+static void
+sort_ties(const struct kd *t, struct sorted *e, struct sorted *tmp, size_t n)
+{
+	uint64_t length = e[0].key;
+
+	for (size_t i = 0; i < n; i++)
+		e[i].key = tie_key(t, &e[i]);
+	emst_sort(e, tmp, n);
+	for (size_t i = 0; i < n; i++)
+		e[i].key = length;
+}
+
+static int
+write_tree(const struct kd *t, struct sorted *e, struct emst_tree *tree)
+{
+	size_t n = t->n - 1;
+	struct sorted *tmp = weir_alloc(n, sizeof *tmp);
+
+	tree->edge = weir_alloc(n, sizeof *tree->edge);
+	tree->length = weir_alloc(n, sizeof *tree->length);
+	if (tmp && tree->edge && tree->length) {
+		emst_sort(e, tmp, n);
+		for (size_t i = 0, j; i < n; i = j) {
+			for (j = i + 1; j < n && e[j].key == e[i].key; j++)
+				;
+			if (j > i + 1)
+				sort_ties(t, e + i, tmp, j - i);
+		}
+		for (size_t i = 0; i < n; i++) {
+			uint32_t u = t->vertex[e[i].a], v = t->vertex[e[i].b];
+			tree->edge[i] = u < v ? (struct emst_edge){u, v} : (struct emst_edge){v, u};
+			tree->length[i] = sqrt((double)REAL_OF_KEY(e[i].key));
+		}
+	}
+	weir_free(tmp);
+	return tmp && tree->edge && tree->length ? 0 : -ENOMEM;
+}
+
+static int
+boruvka(struct kd *t, struct emst_tree *tree)
+{
+	struct sorted *edge = weir_alloc(t->n, sizeof *edge);
+	uint32_t *up = weir_alloc(t->n, sizeof *up);
+	size_t n = 0;
+	int err = edge && up ? start_trees(t) : -ENOMEM;
+
+	while (!err && t->ntrees > 1) {
+		search_all(t);
+		n = take_edges(t, up, edge, n);
+		number_trees(t, up);
+	}
+	weir_free(up);
+	if (!err)
+		err = write_tree(t, edge, tree);
+	weir_free(edge);
+	return err;
+}
+
+int
+RUN(const struct kd_input *in, struct emst_tree *tree)
+{
+	struct kd *t = weir_calloc(1, sizeof *t);
+	int err;
+
+	*tree = (struct emst_tree){.n = in->s->n};
+	if (!t)
+		return -ENOMEM;
+	t->in = in;
+	t->n = in->s->n;
+	t->k = in->s->k;
+	t->threads = in->threads;
+	t->nnear = list_length(t);
+	err = build(t);
+	if (!err)
+		err = in->min_weight ? find_cores(t) : list_near(t);
+	if (!err)
+		err = boruvka(t, tree);
+	free_kd(t);
+	if (err)
+		emst_tree_free(tree);
+	return err;
+}

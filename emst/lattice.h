@@ -1,0 +1,105 @@
+/*
+ * The colours present in an image of 8-bit samples, as bits of the 256^3 lattice.
+ *
+ *	row (r,g)     258 x 258 rows, r and g from -1 to 256, so that every row of the lattice has four neighbours
+ *	bits          6 words a row:  0 | b 0..63 | 64..127 | 128..191 | 192..255 | 0
+ *	before        4 counts a row: how many colours come before each word; the rank of a colour is its vertex index
+ *
+ * Images of two planes and of one have r = 0, and r = g = 0.
+ */
+#ifndef EMST_LATTICE_H
+#define EMST_LATTICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emst/inline.h"
+
+enum { LATTICE_SIDE = 258, LATTICE_ROWS = LATTICE_SIDE * LATTICE_SIDE, LATTICE_WORDS = 6 };
+
+struct lattice {
+	uint64_t *bits;	  /* [LATTICE_ROWS][LATTICE_WORDS], owned */
+	uint32_t *before; /* [LATTICE_ROWS][4], owned */
+	size_t n;	  /* colours */
+	size_t rows;	  /* rows that are not empty */
+	uint32_t step; /* all differences of coordinates are multiples of it; see lattice_scale */
+};
+
+/* An empty lattice; a zeroed one is fine for lattice_free. 0 or -ENOMEM. */
+int lattice_init(struct lattice *l);
+void lattice_free(struct lattice *l);
+
+/* Marks the colours of n pixels of c = 1..3 planes. Then lattice_index, once all are in. 0 or -ENOMEM. */
+int lattice_add(struct lattice *l, const uint8_t *px, size_t n, size_t c, int threads);
+void lattice_index(struct lattice *l);
+
+/* The same for colours given as codes. */
+void lattice_add_codes(struct lattice *l, const uint32_t *code, size_t n);
+
+/* code[n]: the colours in ascending order. */
+void lattice_codes(const struct lattice *l, uint32_t *code, int threads);
+
+/* used[a][v] = 1 where some colour has the value v in plane a, else 0. */
+void lattice_used(const struct lattice *l, uint8_t used[3][256]);
+
+/*
+ * to: the colours of l divided by the largest step that divides all differences of coordinates, so that a posterised
+ * image becomes dense. The order of the colours, and of all differences of their codes, stays. to->step = 1 and no copy when there
+ * is no such step. 0 or -ENOMEM.
+ */
+int lattice_scale(const struct lattice *l, struct lattice *to);
+
+static inline size_t
+lattice_row(int r, int g)
+{
+	return (size_t)((r + 1) * LATTICE_SIDE + g + 1);
+}
+
+/* The four words of row (r,g); the words before and after are zero. */
+static inline const uint64_t *
+lattice_words(const struct lattice *l, int r, int g)
+{
+	return l->bits + lattice_row(r, g) * LATTICE_WORDS + 1;
+}
+
+static inline int
+code_r(uint32_t code)
+{
+	return (int)(code >> 16);
+}
+
+static inline int
+code_g(uint32_t code)
+{
+	return (int)(code >> 8 & 255);
+}
+
+static inline int
+code_b(uint32_t code)
+{
+	return (int)(code & 255);
+}
+
+/* The vertex index of a colour that is present. */
+ALWAYS_INLINE uint32_t
+lattice_rank(const struct lattice *l, uint32_t code)
+{
+	size_t row = lattice_row(code_r(code), code_g(code)), w = (code & 255) >> 6;
+	uint64_t below = ((uint64_t)1 << (code & 63)) - 1;
+
+	return l->before[row * 4 + w] +
+	       (uint32_t)__builtin_popcountll(l->bits[row * LATTICE_WORDS + 1 + w] & below);
+}
+
+/* Word w[0] of a row moved so that bit b holds what was at b + s; |s| <= 64, neighbours of w[0] are read. */
+ALWAYS_INLINE uint64_t
+row_shift(const uint64_t *w, int s)
+{
+	if (s == 0)
+		return w[0];
+	if (s > 0)
+		return s == 64 ? w[1] : w[0] >> s | w[1] << (64 - s);
+	return s == -64 ? w[-1] : w[0] << -s | w[-1] >> (64 + s);
+}
+
+#endif

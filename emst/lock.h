@@ -1,0 +1,27 @@
+/*
+ * What the threads of a Boruvka round share: the first edge of every tree. It is read without a lock as a bound, and
+ * replaced under one of a few locks. Since the order of edges is strict, the one that stays does not depend on who came
+ * first.
+ */
+#ifndef EMST_LOCK_H
+#define EMST_LOCK_H
+
+#include <sched.h>
+#include <stdint.h>
+
+enum { LOCKS = 4096 };
+
+static inline void
+lock_take(unsigned char locks[LOCKS], uint32_t i)
+{
+	while (__atomic_exchange_n(&locks[i % LOCKS], 1, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static inline void
+lock_give(unsigned char locks[LOCKS], uint32_t i)
+{
+	__atomic_store_n(&locks[i % LOCKS], 0, __ATOMIC_RELEASE);
+}
+
+#endif

@@ -1,0 +1,496 @@
+/* emst: the Euclidean minimum spanning tree of the colours of an image or of points, and classes by cutting it. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/par.h"
+#include "common/stats.h"
+#include "emst/roots.h"
+#include "emst/write.h"
+
+const char *const weir_prog = "emst";
+
+struct args {
+	struct opt_common common;
+	int to, select;
+	const char *file[KINDS]; /* --tree-to and the like */
+	const char *tree, *min_size;
+	size_t k, min_pts;
+	double distance, zahn, functional;
+	bool has_k, has_distance, has_zahn, has_functional, has_min_pts, has_select, points;
+	double size, percent; /* -m as parsed; percent < 0: size holds */
+	char **path;
+	size_t npath;
+};
+
+#define AT(member) .at = offsetof(struct args, member)
+#define FILE_OPTION(word, kind_, what)                                               \
+	{                                                                            \
+		.name = word "-to", .kind = OPT_STR, AT(file[kind_]), .arg = "FILE", \
+		.help = "write " what " to FILE as well"                             \
+	}
+
+static const struct opt table[] = {
+    {.name = "to",
+     .kind = OPT_WORD,
+     AT(to),
+     .arg = "WHAT",
+     .words = "tree|text|linkage|labels|means|palette",
+     .help = "what to write"},
+    FILE_OPTION("tree", TREE, "the tree"),
+    FILE_OPTION("text", TEXT, "the tree as text"),
+    FILE_OPTION("linkage", LINKAGE, "SciPy's linkage matrix"),
+    FILE_OPTION("labels", LABELS, "the map of classes"),
+    FILE_OPTION("means", MEANS, "the class means"),
+    FILE_OPTION("palette", PALETTE, "the table of classes"),
+    {.letter = 'm',
+     .name = "min-size",
+     .kind = OPT_STR,
+     AT(min_size),
+     .arg = "SIZE",
+     .help = "classes of at least SIZE pixels or points, or SIZE% of them"},
+    {.letter = 'k',
+     .name = "classes",
+     .kind = OPT_SIZE,
+     AT(k),
+     .arg = "N",
+     .lo = 1,
+     .hi = 0x1p31,
+     .seen = offsetof(struct args, has_k),
+     .help = "N classes: cut the N-1 longest edges"},
+    {.name = "distance",
+     .kind = OPT_REAL,
+     AT(distance),
+     .arg = "D",
+     .lo = 0,
+     .hi = 1e300,
+     .seen = offsetof(struct args, has_distance),
+     .help = "cut the edges longer than D"},
+    {.name = "zahn",
+     .kind = OPT_ABOVE,
+     AT(zahn),
+     .arg = "C",
+     .lo = 0,
+     .seen = offsetof(struct args, has_zahn),
+     .help = "cut the edges C times longer than those around"},
+    {.name = "functional",
+     .kind = OPT_ABOVE,
+     AT(functional),
+     .arg = "LAMBDA",
+     .lo = 0,
+     .seen = offsetof(struct args, has_functional),
+     .help = "the -m with the least SSE + LAMBDA K SST"},
+    {.name = "min-pts",
+     .kind = OPT_SIZE,
+     AT(min_pts),
+     .arg = "P",
+     .lo = 1,
+     .hi = 0x1p31,
+     .seen = offsetof(struct args, has_min_pts),
+     .help = "HDBSCAN* with P pixels or points"},
+    {.name = "select",
+     .kind = OPT_WORD,
+     AT(select),
+     .arg = "WHICH",
+     .words = "eom|leaf",
+     .seen = offsetof(struct args, has_select),
+     .help = "with --min-pts: the most stable classes, or the smallest"},
+    {.name = "tree",
+     .kind = OPT_STR,
+     AT(tree),
+     .arg = "FILE",
+     .help = "cut this tree, written by --to=tree"},
+    {.name = "points",
+     .kind = OPT_FLAG,
+     AT(points),
+     .help = "axis 0 holds the coordinates of points"},
+    {0}};
+
+static const struct opt_program program = {.what =
+					       "Finds the Euclidean minimum spanning tree of the "
+					       "colours of an image or of points, and classes.",
+					   .table = table,
+					   .common = OPT_THREADS | OPT_FORMAT,
+					   .operands = "[FILE ...]",
+					   .max_operands = SIZE_MAX};
+
+/* -m: a number of pixels, or a share of them. */
+static void
+parse_min_size(struct args *args)
+{
+	const char *text = args->min_size ? args->min_size : "1%";
+	size_t n = strlen(text);
+	char *number = weir_xstrdup(text);
+	bool percent = n && text[n - 1] == '%';
+
+	if (percent)
+		number[n - 1] = 0;
+	args->percent = -1;
+	if (!opt_number(number, percent ? &args->percent : &args->size) ||
+	    (percent && !(args->percent >= 0 && args->percent <= 100)) ||
+	    (!percent &&
+	     !(args->size >= 1 && args->size < 0x1p31 && args->size == floor(args->size))))
+		die_usage(
+		    "--min-size %s: want a whole number from 1 to 2147483647, or 0%% to 100%%",
+		    text);
+	weir_free(number);
+}
+
+static struct args
+parse(int argc, char **argv)
+{
+	struct args args = {0};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	parse_min_size(&args);
+	if ((args.min_size != NULL) + args.has_k + args.has_distance + args.has_zahn +
+		args.has_functional + args.has_min_pts >
+	    1)
+		die_usage("only one of -m, -k, --distance, --zahn, --functional and --min-pts can "
+			  "be given");
+	if (args.has_select && !args.has_min_pts)
+		die_usage("--select goes with --min-pts");
+	for (int kind = 0; kind < KINDS; kind++)
+		if (args.file[kind] && !strcmp(args.file[kind], "-"))
+			die_usage("standard output is for --to; give a file for the others");
+	return args;
+}
+
+/* --- outputs ------------------------------------------------------------------------------------------------------ */
+
+struct outputs {
+	struct raw_out *main, *other[KINDS];
+	bool classes; /* some of them need classes */
+};
+
+static struct raw_out *
+create(const char *path, int kind, int as)
+{
+	return kind == TEXT || kind == PALETTE
+		   ? raw_create_text(path)
+		   : raw_create(path, kind < LABELS ? RAW_AS_RAW : (enum raw_as)as);
+}
+
+static struct outputs
+open_outputs(const struct args *args)
+{
+	struct outputs o = {.main = create(args->common.out, args->to, args->common.as),
+			    .classes = args->to >= LABELS};
+
+	for (int kind = 0; kind < KINDS; kind++) {
+		if (!args->file[kind])
+			continue;
+		o.other[kind] = create(args->file[kind], kind, args->common.as);
+		o.classes |= kind >= LABELS;
+	}
+	return o;
+}
+
+static uint64_t
+finish_outputs(struct outputs *o)
+{
+	uint64_t bytes = raw_bytes_out(o->main);
+
+	raw_finish(o->main);
+	for (int kind = 0; kind < KINDS; kind++)
+		if (o->other[kind]) {
+			bytes += raw_bytes_out(o->other[kind]);
+			raw_finish(o->other[kind]);
+		}
+	return bytes;
+}
+
+static void
+write_outputs(const struct outputs *o, const struct args *args, const struct result *r)
+{
+	write_result(o->main, (enum kind)args->to, r);
+	for (int kind = 0; kind < KINDS; kind++)
+		if (o->other[kind])
+			write_result(o->other[kind], (enum kind)kind, r);
+}
+
+/* --- an item ------------------------------------------------------------------------------------------------------ */
+
+/* Dies where memory has run out, or the input is beyond the limits. */
+static void
+insist(const struct raw_in *in, int err)
+{
+	if (err)
+		raw_die(in, "%s", err == -ENOMEM ? "no memory" : strerror(-err));
+}
+
+/* What an item is: a list of points, or pictures whose pixels are points. */
+struct shape {
+	bool points;
+	size_t inputs, planes;
+};
+
+static struct shape
+shape_of(const struct raw_in *in, const struct img *x, const struct args *args)
+{
+	struct shape s = {.points =
+			      args->points || (x->dim == 2 && !strcmp(x->axis[0].kind, "list"))};
+	struct img_picture p;
+	size_t count;
+
+	if (!img_count(x, &count) || (!s.points && !img_picture(x, &p)))
+		raw_die(in, "neither a picture nor a list of points");
+	s.planes = s.points ? x->axis[0].n : p.c;
+	s.inputs = count / s.planes;
+	if (s.planes > EMST_MAXDIM)
+		raw_die(in, "%zu coordinates; at most %d", s.planes, EMST_MAXDIM);
+	if (s.inputs >= EMST_MAXPOINTS)
+		raw_die(in, "%zu %s; at most 2147483647", s.inputs, s.points ? "points" : "pixels");
+	return s;
+}
+
+static void
+make_vertices(struct vertices *v, const struct raw_in *in, const struct img *x, struct shape s,
+	      int threads)
+{
+	size_t at = 0;
+	int err = vertices_make(v, x->data, x->type, s.inputs, s.planes, s.points, threads, &at);
+
+	if (err == VERTICES_NOT_FINITE)
+		raw_die(in, "coordinate %zu of %s %zu is not finite", at % s.planes,
+			s.points ? "point" : "pixel", at / s.planes);
+	insist(in, err);
+}
+
+/* The tree of the vertices, which are made distinct if need be. */
+static void
+grow_tree(struct emst_tree *t, struct vertices *v, const struct raw_in *in, const struct args *args,
+	  int threads)
+{
+	int err = -EEXIST;
+
+	if (args->has_min_pts && v->points)
+		insist(in, vertices_distinct(v));
+	if (args->has_min_pts) {
+		insist(in, vertices_weigh(v));
+		double *core = weir_xalloc(v->set.n, sizeof *core);
+		err = emst_run_density(&v->set, v->weight, args->min_pts, threads, core, t);
+		weir_free(core);
+	} else {
+		err = emst_run(&v->set, threads, t);
+	}
+	if (err == -EEXIST) {
+		insist(in, vertices_distinct(v));
+		err = emst_run(&v->set, threads, t);
+	}
+	if (err == -EDOM)
+		raw_die(in, "--min-pts %zu: there are only %zu %s", args->min_pts, v->inputs,
+			v->points ? "points" : "pixels");
+	insist(in, err);
+	for (size_t i = 0; v->scale != 1 && i + 1 < t->n; i++)
+		t->length[i] *= v->scale;
+}
+
+/* --- a saved tree ------------------------------------------------------------------------------------------------- */
+
+static void
+check_tree_header(const struct raw_in *in, const struct img *y, const struct args *args)
+{
+	const char *columns = img_key(y, "columns"), *pts = img_key(y, "min_pts");
+	size_t min_pts = 0;
+
+	if (y->type != IMG_F64 || y->dim != 2 || y->axis[0].n != 3 || !columns ||
+	    strcmp(columns, "u v length"))
+		raw_die(in, "not a tree written by --to=tree");
+	if (pts && !opt_size(pts, &min_pts))
+		raw_die(in, "min_pts:=%s is no number", pts);
+	if (min_pts != args->min_pts)
+		raw_die(in,
+			min_pts ? "this tree was made with --min-pts %zu; give the same"
+				: "this tree was not made with --min-pts; leave it out",
+			min_pts);
+}
+
+/* Rows u v length into edges between vertices; those between equal points are left out. */
+static void
+take_rows(struct emst_tree *t, const struct raw_in *in, const double (*row)[3], size_t n,
+	  const struct vertices *v)
+{
+	uint32_t *up = weir_xalloc(t->n, sizeof *up), a, b;
+	size_t have = 0;
+
+	roots_single(up, t->n);
+	for (size_t i = 0; i < n; i++) {
+		if (!vertices_named(v, row[i][0], &a) || !vertices_named(v, row[i][1], &b))
+			raw_die(in, "edge %zu joins %.17g and %.17g, which are not both there", i,
+				row[i][0], row[i][1]);
+		if (a == b && row[i][0] != row[i][1])
+			continue;
+		uint32_t ra = roots_find(up, a), rb = roots_find(up, b);
+		if (ra == rb || !(row[i][2] >= (i ? row[i - 1][2] : 0)) || isinf(row[i][2]))
+			raw_die(in, "edge %zu closes a ring or is out of order", i);
+		roots_join(up, ra, rb);
+		t->edge[have] = a < b ? (struct emst_edge){a, b} : (struct emst_edge){b, a};
+		t->length[have++] = row[i][2];
+	}
+	if (have + 1 < t->n)
+		raw_die(in, "%zu edges do not join %zu vertices", have, t->n);
+	weir_free(up);
+}
+
+static void
+read_tree(struct emst_tree *t, struct vertices *v, struct raw_in *from, const struct args *args,
+	  const struct raw_in *in)
+{
+	struct img y;
+
+	if (!raw_next(from, &y))
+		raw_die(in, "%s has no tree for it", raw_name(from));
+	check_tree_header(from, &y, args);
+	if (v->points && !v->of)
+		insist(in, vertices_distinct(v));
+	raw_load(from, &y);
+	*t = (struct emst_tree){v->set.n, weir_xalloc(v->set.n, sizeof *t->edge),
+				weir_xalloc(v->set.n, sizeof *t->length)};
+	take_rows(t, from, y.data, y.axis[1].n, v);
+	img_free(&y);
+}
+
+/* --- classes ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t
+min_weight(const struct args *args, const struct raw_in *in, const struct vertices *v)
+{
+	if (args->percent >= 0)
+		return (uint64_t)fmax(ceil(args->percent / 100 * (double)v->inputs), 1);
+	if (args->size > (double)v->inputs)
+		raw_die(in, "--min-size %.0f: there are only %zu %s", args->size, v->inputs,
+			v->points ? "points" : "pixels");
+	return (uint64_t)args->size;
+}
+
+static void
+cut_tree(struct classes *c, const struct emst_tree *t, const struct dendrogram *d,
+	 const struct vertices *v, const struct raw_in *in, const struct args *args)
+{
+	uint8_t *cut = weir_xalloc(t->n, 1);
+	uint64_t m = 0;
+
+	if (args->has_k && args->k > t->n)
+		raw_die(in, "--classes %zu: there are only %zu vertices", args->k, t->n);
+	if (args->has_k)
+		cut_count(t, args->k, cut);
+	else if (args->has_distance)
+		cut_length(t, args->distance, cut);
+	else if (args->has_zahn)
+		insist(in, cut_zahn(t, args->zahn, cut));
+	else if (args->has_functional)
+		insist(in, cut_functional(d, t, v, args->functional, cut, &m));
+	else
+		cut_size(d, m = min_weight(args, in, v), cut);
+	if (m && args->common.verbose)
+		warn("%s: item %zu: classes of at least %ju", raw_name(in), raw_item(in),
+		     (uintmax_t)m);
+	insist(in, classes_make(c, t, cut, v->weight));
+	weir_free(cut);
+}
+
+static void
+classify(struct classes *c, const struct emst_tree *t, struct vertices *v, const struct raw_in *in,
+	 const struct args *args)
+{
+	struct dendrogram d;
+
+	if (!v->weight)
+		insist(in, vertices_weigh(v));
+	insist(in, dendrogram_make(&d, t, v->weight));
+	if (args->has_min_pts)
+		insist(in, classes_density(c, &d, t, args->min_pts, args->select == 1));
+	else
+		cut_tree(c, t, &d, v, in, args);
+	dendrogram_free(&d);
+}
+
+/* --- the stream --------------------------------------------------------------------------------------------------- */
+
+struct totals {
+	size_t points, classes;
+	double weight, longest;
+};
+
+static void
+add_totals(struct totals *s, const struct emst_tree *full, const struct classes *c)
+{
+	double longest = full->n > 1 ? full->length[full->n - 2] : 0;
+
+	s->points += full->n;
+	s->weight += emst_total(full);
+	s->longest = longest > s->longest ? longest : s->longest;
+	s->classes += c->n;
+}
+
+static void
+run_item(const struct args *args, struct raw_in *in, struct raw_in *trees, const struct outputs *o,
+	 struct img *x, struct stats *st, struct totals *totals)
+{
+	struct vertices v;
+	struct emst_tree tree, full;
+	struct classes c = {0};
+
+	const struct shape shape = shape_of(in, x, args);
+	raw_load(in, x);
+	stats_lap(st, STATS_READ);
+	make_vertices(&v, in, x, shape, st->threads);
+	if (trees)
+		read_tree(&tree, &v, trees, args, in);
+	else
+		grow_tree(&tree, &v, in, args, st->threads);
+	if (o->classes)
+		classify(&c, &tree, &v, in, args);
+	full = tree;
+	if (v.points && v.of)
+		insist(in, vertices_expand(&v, &tree, &full));
+	add_totals(totals, &full, &c);
+	stats_lap(st, STATS_COMPUTE);
+	write_outputs(o, args,
+		      &(struct result){&args->common, in, x, &v, &tree, &full, args->min_pts, &c});
+	stats_lap(st, STATS_WRITE);
+	if (full.edge != tree.edge)
+		emst_tree_free(&full);
+	emst_tree_free(&tree);
+	classes_free(&c);
+	vertices_free(&v);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct args args = parse(argc, argv);
+	struct outputs o = open_outputs(&args);
+	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes), *trees = NULL;
+	char *tree_path[] = {(char *)(uintptr_t)args.tree};
+	struct totals totals = {0};
+	struct stats st;
+	struct img x;
+
+	stats_start(&st);
+	st.threads = par_threads(args.common.threads);
+	if (args.tree)
+		trees = raw_open(tree_path, 1, args.common.max_bytes);
+	for (; raw_next(in, &x); st.items++) {
+		if (args.common.verbose)
+			raw_say(in, &x);
+		run_item(&args, in, trees, &o, &x, &st, &totals);
+		img_free(&x);
+	}
+	st.bytes_in = raw_bytes_in(in);
+	raw_close(in);
+	if (trees)
+		raw_close(trees);
+	st.bytes_out = finish_outputs(&o);
+	stats_add(&st, "points", "%zu", totals.points);
+	stats_add(&st, "total_weight", "%.10g", totals.weight);
+	stats_add(&st, "longest_edge", "%.10g", totals.longest);
+	if (o.classes)
+		stats_add(&st, "classes", "%zu", totals.classes);
+	stats_print(&st, &args.common);
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* Union-find: up[] leads from a member of a set to its root, which is its own. */
+#ifndef EMST_ROOTS_H
+#define EMST_ROOTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+static inline void
+roots_single(uint32_t *up, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		up[i] = (uint32_t)i;
+}
+
+static inline uint32_t
+roots_find(uint32_t *up, uint32_t x)
+{
+	while (up[x] != x)
+		x = up[x] = up[up[x]];
+	return x;
+}
+
+/* Joins two roots; the smaller stays one, so parents come before their children. */
+static inline void
+roots_join(uint32_t *up, uint32_t a, uint32_t b)
+{
+	up[a < b ? b : a] = a < b ? a : b;
+}
+
+#endif

@@ -1,0 +1,398 @@
+/*
+ * Kruskal by shells. All pairs (u, u + o) of one offset o are found a row at a time: the colours of row (r,g) and those
+ * of row (r,g) + o, moved by o's blue part, are joined by &. Of the bits that are left most can be dropped without
+ * looking at a tree, since a shorter or earlier path is known to exist. With e a unit step:
+ *
+ *	(u-e, v-e) is a pair as well	u-e ~ u and v-e ~ v are edges of length 1, and that pair comes earlier
+ *	u+e or v-e is present, e towards the other end: the way over it is shorter
+ *
+ * What remains is filtered by the labels of the last shell and joined in order.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/par.h"
+#include "common/simd.h"
+#include "emst/forest.h"
+
+enum { MAXOFFSETS = 256, MAXCHUNKS = 64, SMALL = 1 << 16 };
+
+struct offset {
+	int r, g, b, code;
+};
+
+struct pairs {
+	struct emst_edge *e; /* owned */
+	size_t n, room;
+	bool failed;
+};
+
+struct shell {
+	uint32_t d2;
+	int n; /* offsets */
+	struct offset o[MAXOFFSETS];
+};
+
+static int
+sign(int x)
+{
+	return (x > 0) - (x < 0);
+}
+
+static void
+insert_offset(struct shell *s, struct offset o)
+{
+	int i = s->n++;
+
+	for (; i && s->o[i - 1].code > o.code; i--)
+		s->o[i] = s->o[i - 1];
+	s->o[i] = o;
+}
+
+/* differ[a][d]: along axis a some two rows of colours are d apart. */
+struct spread {
+	bool differ[3][256];
+};
+
+static void
+find_spread(struct spread *s, const struct lattice *l)
+{
+	uint8_t used[3][256];
+
+	lattice_used(l, used);
+	*s = (struct spread){{{false}}};
+	for (int a = 0; a < 3; a++)
+		for (int i = 0; i < 256; i++)
+			for (int j = i; used[a][i] && j < 256; j++)
+				s->differ[a][j - i] |= used[a][j];
+}
+
+static int
+whole_root(int x)
+{
+	int r = 0;
+
+	while ((r + 1) * (r + 1) <= x)
+		r++;
+	return r;
+}
+
+/*
+ * Half of the sphere of squared radius d2: the offsets from a smaller code to a larger one, in ascending order, without
+ * those that no two colours can be apart.
+ */
+static void
+make_shell(struct shell *s, uint32_t d2, const struct spread *p)
+{
+	int radius = whole_root((int)d2);
+
+	*s = (struct shell){.d2 = d2};
+	for (int r = 0; r <= radius; r++)
+		for (int g = -radius; g <= radius; g++) {
+			int rest = (int)d2 - r * r - g * g, b = rest < 0 ? -1 : whole_root(rest);
+			if (rest < 0 || b * b != rest || !p->differ[0][r] ||
+			    !p->differ[1][abs(g)] || !p->differ[2][b])
+				continue;
+			for (int sb = b ? -b : 0; sb <= b; sb += b ? 2 * b : 1) {
+				int code = r * 65536 + g * 256 + sb;
+				if (code > 0)
+					insert_offset(s, (struct offset){r, g, sb, code});
+			}
+		}
+}
+
+/* Twice the room; false when there is no memory. */
+static bool
+grow(struct pairs *p)
+{
+	size_t room = p->room ? 2 * p->room : 1024;
+	struct emst_edge *e = weir_alloc(room, sizeof *e);
+
+	if (!e) {
+		p->failed = true;
+		return false;
+	}
+	if (p->n)
+		memcpy(e, p->e, p->n * sizeof *e);
+	weir_free(p->e);
+	p->e = e;
+	p->room = room;
+	return true;
+}
+
+/* The pairs of one word of row (r,g) that no prune drops; before: bit 63 of the pairs of the word to the left. */
+ALWAYS_INLINE uint64_t
+prune(const uint64_t *u, const uint64_t *v, const struct offset *o, uint32_t d2, uint64_t before)
+{
+	enum { G = LATTICE_WORDS, R = LATTICE_SIDE * LATTICE_WORDS };
+	int b = o->b, sb = sign(b), sg = sign(o->g) * G, sr = sign(o->r) * R;
+	uint64_t pairs = u[0] & row_shift(v, b), x = pairs & ~(pairs << 1 | before);
+
+	if (!x)
+		return 0;
+	if (d2 > 1) {
+		if (sb)
+			x &= ~row_shift(u, sb) & ~row_shift(v, b - sb);
+		if (sg)
+			x &= ~u[sg] & ~row_shift(v - sg, b);
+		if (sr)
+			x &= ~u[sr] & ~row_shift(v - sr, b);
+		x &= ~(u[-R] & row_shift(v - R, b));
+	}
+	if (d2 > 1 || o->r)
+		x &= ~(u[-G] & row_shift(v - G, b));
+	return x;
+}
+
+/* Pairs (u, u + o) of one row whose labels differ. */
+ALWAYS_INLINE void
+scan_row(const struct forest *f, const struct offset *o, uint32_t d2, int r, int g,
+	 struct pairs *out)
+{
+	const struct lattice *l = f->l;
+	size_t row = lattice_row(r, g);
+	const uint64_t *u = lattice_words(l, r, g), *v = lattice_words(l, r + o->r, g + o->g);
+	uint64_t before = 0;
+
+	for (uint32_t w = 0; w < 4; w++, u++, v++) {
+		uint64_t x = u[0] ? prune(u, v, o, d2, before) : 0;
+		before = (u[0] & row_shift(v, o->b)) >> 63;
+		if (!x)
+			continue;
+		uint32_t code = (uint32_t)(r << 16 | g << 8) | w << 6;
+		for (; x; x &= x - 1) {
+			int bit = __builtin_ctzll(x);
+			uint64_t below = ((uint64_t)1 << bit) - 1;
+			uint32_t iu =
+			    l->before[row * 4 + w] + (uint32_t)__builtin_popcountll(u[0] & below);
+			uint32_t cv = code + (uint32_t)bit + (uint32_t)o->code;
+			uint32_t iv = lattice_rank(l, cv);
+			if (f->up[iu] != f->up[iv] && (out->n < out->room || grow(out)))
+				out->e[out->n++] = (struct emst_edge){iu, iv};
+		}
+	}
+}
+
+WEIR_CLONES static void
+scan_rows(const struct forest *f, const struct offset *o, uint32_t d2, int from, int to,
+	  struct pairs *out)
+{
+	out->n = 0;
+	for (int r = from; r < to && r + o->r < 256; r++)
+		for (int g = o->g < 0 ? -o->g : 0; g < 256 && g + o->g < 256; g++) {
+			const uint64_t *u = lattice_words(f->l, r, g);
+			if (u[0] | u[1] | u[2] | u[3])
+				scan_row(f, o, d2, r, g, out);
+		}
+}
+
+/* Joins the pairs in order. */
+static void
+join(struct forest *f, const struct pairs *p)
+{
+	for (size_t i = 0; i < p->n && f->trees > 1; i++) {
+		uint32_t a = roots_find(f->up, p->e[i].u), b = roots_find(f->up, p->e[i].v);
+		if (a == b)
+			continue;
+		roots_join(f->up, a, b);
+		f->edge[f->nedge++] = p->e[i];
+		f->trees--;
+	}
+}
+
+/*
+ * Every label becomes a root. Threads read what others write, but whatever they see leads to the same root: the accesses need
+ * only be whole.
+ */
+static void
+flatten(struct forest *f)
+{
+	uint32_t *up = f->up;
+
+#pragma omp parallel for schedule(static) num_threads(f->threads) if (f->n > SMALL)
+	for (size_t i = 0; i < f->n; i++) {
+		uint32_t x = __atomic_load_n(&up[i], __ATOMIC_RELAXED), y;
+		while ((y = __atomic_load_n(&up[x], __ATOMIC_RELAXED)) != x)
+			x = y;
+		__atomic_store_n(&up[i], x, __ATOMIC_RELAXED);
+	}
+}
+
+/* Offsets first..last of a shell: found in parallel by slabs of rows, joined in order. */
+static int
+join_offsets(struct forest *f, const struct shell *s, int first, int last, struct pairs *p)
+{
+	int chunks = f->threads == 1 ? 1 : MAXCHUNKS, jobs = (last - first) * chunks;
+	bool failed = false;
+
+#pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
+	for (int i = 0; i < jobs; i++) {
+		int c = i % chunks;
+		scan_rows(f, &s->o[first + i / chunks], s->d2, 256 * c / chunks,
+			  256 * (c + 1) / chunks, &p[i]);
+	}
+	for (int i = 0; i < jobs; i++) {
+		failed |= p[i].failed;
+		join(f, &p[i]);
+	}
+	flatten(f);
+	return failed ? -ENOMEM : 0;
+}
+
+/* Bits whose neighbour below is set as well: edges of length 1 along blue. */
+static inline uint64_t
+linked(const uint64_t *w)
+{
+	return w[0] & row_shift(w, -1);
+}
+
+static size_t
+count_links(const struct lattice *l, int r)
+{
+	size_t n = 0;
+
+	for (int g = 0; g < 256; g++) {
+		const uint64_t *w = lattice_words(l, r, g);
+		for (int i = 0; i < 4; i++)
+			n += (size_t)__builtin_popcountll(linked(w + i));
+	}
+	return n;
+}
+
+/* Runs of neighbours along blue are trees from the start: no search is needed. */
+static void
+link_runs(struct forest *f, int r, struct emst_edge *e)
+{
+	for (int g = 0; g < 256; g++) {
+		const uint64_t *w = lattice_words(f->l, r, g);
+		uint32_t i = f->l->before[lattice_row(r, g) * 4], start = i;
+		for (int k = 0; k < 4; k++, w++) {
+			uint64_t link = linked(w);
+			for (uint64_t x = w[0]; x; x &= x - 1, i++) {
+				if (link & x & -x)
+					*e++ = (struct emst_edge){i - 1, i};
+				else
+					start = i;
+				f->up[i] = start;
+			}
+		}
+	}
+}
+
+static void
+join_runs(struct forest *f)
+{
+	size_t from[257] = {0};
+
+#pragma omp parallel num_threads(f->threads)
+	{
+#pragma omp for schedule(static)
+		for (int r = 0; r < 256; r++)
+			from[r + 1] = count_links(f->l, r);
+#pragma omp single
+		for (int r = 0; r < 256; r++)
+			from[r + 1] += from[r];
+#pragma omp for schedule(dynamic, 4)
+		for (int r = 0; r < 256; r++)
+			link_runs(f, r, f->edge + from[r]);
+	}
+	f->nedge = from[256];
+	f->trees = f->n - f->nedge;
+}
+
+/* Lengths of 1 join the runs along blue first, then by the other two offsets, each as filtered by the one before. */
+static int
+join_shell(struct forest *f, const struct shell *s, struct pairs *p)
+{
+	int err = 0, first = 0;
+
+	if (s->d2 > 1)
+		return s->n ? join_offsets(f, s, 0, s->n, p) : 0;
+	join_runs(f);
+	if (s->n && s->o[0].code == 1)
+		first = 1;
+	for (int i = first; !err && i < s->n; i++)
+		err = join_offsets(f, s, i, i + 1, p);
+	return err;
+}
+
+/* About how many colours are not in the largest tree, by a sample of all. */
+static double
+estimate_active(const struct forest *f)
+{
+	enum { SAMPLE = 128 };
+	uint32_t root[SAMPLE];
+	size_t most = 0;
+
+	for (size_t i = 0; i < SAMPLE; i++) {
+		size_t same = 1;
+		root[i] = f->up[f->n * i / SAMPLE];
+		for (size_t j = 0; j < i; j++)
+			same += root[j] == root[i];
+		most = same > most ? same : most;
+	}
+	return (double)f->n * (double)(SAMPLE - most) / SAMPLE;
+}
+
+/* Costs in ns, as measured: what is left to do by blocks, or all by the kd-tree; and a shell. */
+static double
+blocks_cost(const struct forest *f)
+{
+	return 2000 * (double)f->trees + 400 * estimate_active(f);
+}
+
+static double
+kd_cost(const struct forest *f)
+{
+	return 1000 * (double)f->n;
+}
+
+static double
+shell_cost(const struct forest *f, const struct shell *s)
+{
+	return 15 * (double)s->n * (double)f->l->rows;
+}
+
+bool
+forest_is_sparse(const struct forest *f)
+{
+	return f->n < 3 * f->trees;
+}
+
+/* Shells go on as long as all of them together have cost little in view of the rest. */
+static int
+join_shells(struct forest *f, struct pairs *p)
+{
+	struct spread spread;
+	struct shell s;
+	double spent = 0;
+	int err = 0;
+
+	find_spread(&spread, f->l);
+	for (f->next = 1; !err && f->next <= FOREST_MAXD2; f->next++) {
+		make_shell(&s, f->next, &spread);
+		spent += shell_cost(f, &s);
+		if (f->next > 3 && (f->trees == 1 || 8 * spent > fmin(kd_cost(f), blocks_cost(f))))
+			break;
+		err = join_shell(f, &s, p);
+		f->upto[f->next] = f->nedge;
+	}
+	return err;
+}
+
+int
+forest_shells(struct forest *f)
+{
+	struct pairs *p = weir_calloc((size_t)MAXOFFSETS * MAXCHUNKS, sizeof *p);
+
+	if (!p)
+		return -ENOMEM;
+	int err = join_shells(f, p);
+	for (size_t i = 0; i < (size_t)MAXOFFSETS * MAXCHUNKS; i++)
+		weir_free(p[i].e);
+	weir_free(p);
+	return err;
+}

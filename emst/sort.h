@@ -1,0 +1,61 @@
+/* Sorting edges. */
+#ifndef EMST_SORT_H
+#define EMST_SORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sorted {
+	uint64_t key;
+	uint32_t a, b; /* carried along */
+};
+
+/* Sorts v[n] by key, equal keys as they were, with tmp[n] as scratch: by digits of 11 bits, those that are all equal skipped. */
+void emst_sort(struct sorted *v, struct sorted *tmp, size_t n);
+
+/* The bits of a number >= 0 are in the order of the numbers. */
+static inline uint64_t
+sort_key_float(float x)
+{
+	union {
+		float x;
+		uint32_t bits;
+	} u = {.x = x};
+
+	return u.bits;
+}
+
+static inline uint64_t
+sort_key_double(double x)
+{
+	union {
+		double x;
+		uint64_t bits;
+	} u = {.x = x};
+
+	return u.bits;
+}
+
+static inline float
+sort_float(uint64_t key)
+{
+	union {
+		uint32_t bits;
+		float x;
+	} u = {.bits = (uint32_t)key};
+
+	return u.x;
+}
+
+static inline double
+sort_double(uint64_t key)
+{
+	union {
+		uint64_t bits;
+		double x;
+	} u = {.bits = key};
+
+	return u.x;
+}
+
+#endif

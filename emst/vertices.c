@@ -1,0 +1,354 @@
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/par.h"
+#include "common/sample.h"
+#include "emst/sort.h"
+#include "emst/vertices.h"
+
+#define NONE 0xffffffffu
+
+/* --- samples to coordinates -------------------------------------------------------------------------------------- */
+
+struct extent {
+	double least; /* the smallest magnitude that is not 0 */
+	double most;  /* the largest */
+};
+
+/* Squares of differences keep all their bits: no overflow, and no underflow even where two numbers are neighbours. */
+static bool
+floats_suffice(struct extent e)
+{
+	return e.most < 0x1p60 && e.least > 0x1p-39;
+}
+
+static double
+scale_of(struct extent e)
+{
+	int exponent;
+
+	if (e.most == 0 || (e.most < 0x1p500 && e.most > 0x1p-400))
+		return 1;
+	frexp(e.most, &exponent);
+	return ldexp(1, exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent);
+}
+
+/* Reads samples block by block; returns false with the first one that is not finite. */
+static bool
+survey(const struct vertices *v, size_t n, struct extent *e, size_t *at)
+{
+	enum { BLOCK = 4096 };
+	double s[BLOCK];
+	size_t size = img_type_size(v->type);
+
+	*e = (struct extent){DBL_MAX, 0};
+	for (size_t from = 0; from < n; from += BLOCK) {
+		size_t count = n - from < BLOCK ? n - from : BLOCK;
+		sample_load(s, (const char *)v->data + from * size, v->type, count);
+		for (size_t i = 0; i < count; i++) {
+			double m = fabs(s[i]);
+			if (!(m <= DBL_MAX)) {
+				*at = from + i;
+				return false;
+			}
+			e->most = m > e->most ? m : e->most;
+			e->least = m > 0 && m < e->least ? m : e->least;
+		}
+	}
+	return true;
+}
+
+/* Adding 0 makes -0.0 a 0. */
+static void
+load_floats(float *x, const float *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] = s[i] + 0.f;
+}
+
+static void
+load_bytes(float *x, const void *s, bool is_signed, size_t n)
+{
+	const int8_t *i8 = s;
+	const uint8_t *u8 = s;
+
+	for (size_t i = 0; i < n; i++)
+		x[i] = is_signed ? (float)i8[i] : (float)u8[i];
+}
+
+static int
+load(struct vertices *v, size_t n, struct extent e)
+{
+	bool bytes = v->type == IMG_U8 || v->type == IMG_I8,
+	     floats = bytes || (v->type == IMG_F32 && floats_suffice(e));
+	double *x;
+
+	v->x = weir_alloc(n, floats ? sizeof(float) : sizeof(double));
+	if (!v->x)
+		return -ENOMEM;
+	v->set = (struct emst_set){
+	    floats ? EMST_F32 : EMST_F64, v->inputs, (unsigned)v->planes, NULL, v->x, NULL};
+	if (bytes) {
+		load_bytes(v->x, v->data, v->type == IMG_I8, n);
+	} else if (floats) {
+		load_floats(v->x, v->data, n);
+	} else {
+		x = v->x;
+		v->scale = scale_of(e);
+		sample_load(x, v->data, v->type, n);
+		for (size_t i = 0; i < n; i++)
+			x[i] = x[i] / v->scale + 0.;
+	}
+	return 0;
+}
+
+/* --- distinct ones ------------------------------------------------------------------------------------------------ */
+
+static inline uint64_t
+hash(const void *x, size_t bytes)
+{
+	const char *p = x;
+	uint64_t h = 0x9e3779b97f4a7c15u;
+	uint32_t word;
+
+	for (size_t i = 0; i < bytes; i += sizeof word) {
+		memcpy(&word, p + i, sizeof word);
+		h = (h ^ word) * 0xff51afd7ed558ccdu;
+		h ^= h >> 29;
+	}
+	return h;
+}
+
+/* Moves the first of equal vectors to the front of x, in order; table: open addressing by hash. */
+static size_t
+gather(struct vertices *v, uint32_t *table, size_t mask)
+{
+	size_t bytes = v->set.k * (v->set.type == EMST_F32 ? sizeof(float) : sizeof(double)), n = 0;
+	char *x = v->x;
+
+	for (size_t i = 0; i < v->inputs; i++) {
+		const char *p = x + i * bytes;
+		size_t slot = hash(p, bytes) & mask;
+		while (table[slot] != NONE && memcmp(x + table[slot] * bytes, p, bytes))
+			slot = (slot + 1) & mask;
+		if (table[slot] == NONE) {
+			table[slot] = (uint32_t)n;
+			v->first[n] = (uint32_t)i;
+			memmove(x + n++ * bytes, p, bytes);
+		}
+		v->of[i] = table[slot];
+	}
+	return n;
+}
+
+int
+vertices_distinct(struct vertices *v)
+{
+	size_t room = 16;
+
+	while (room < 2 * v->inputs)
+		room *= 2;
+	uint32_t *table = weir_alloc(room, sizeof *table);
+	v->first = weir_alloc(v->inputs, sizeof *v->first);
+	v->of = weir_alloc(v->inputs, sizeof *v->of);
+	if (!table || !v->first || !v->of) {
+		weir_free(table);
+		return -ENOMEM;
+	}
+	memset(table, 0xff, room * sizeof *table);
+	v->set.n = gather(v, table, room - 1);
+	v->set.id = v->first;
+	weir_free(table);
+	return 0;
+}
+
+/* --- the two kinds ------------------------------------------------------------------------------------------------ */
+
+static int
+make_lattice(struct vertices *v, int threads)
+{
+	int err = lattice_init(&v->lattice);
+
+	if (!err)
+		err = lattice_add(&v->lattice, v->data, v->inputs, v->planes, threads);
+	if (err)
+		return err;
+	lattice_index(&v->lattice);
+	v->code = weir_alloc(v->lattice.n, sizeof *v->code);
+	if (!v->code)
+		return -ENOMEM;
+	lattice_codes(&v->lattice, v->code, threads);
+	v->set = (struct emst_set){EMST_CODE,	v->lattice.n, (unsigned)v->planes,
+				   &v->lattice, NULL,	      NULL};
+	return 0;
+}
+
+static int
+make_vectors(struct vertices *v, size_t *at)
+{
+	size_t n = v->inputs * v->planes;
+	struct extent e;
+
+	if (!survey(v, n, &e, at))
+		return VERTICES_NOT_FINITE;
+	int err = load(v, n, e);
+	return err || v->points ? err : vertices_distinct(v);
+}
+
+int
+vertices_make(struct vertices *v, const void *data, enum img_type type, size_t inputs,
+	      size_t planes, bool points, int threads, size_t *at)
+{
+	*v = (struct vertices){.data = data,
+			       .type = type,
+			       .inputs = inputs,
+			       .planes = planes,
+			       .points = points,
+			       .scale = 1};
+	int err = type == IMG_U8 && planes <= 3 && !points ? make_lattice(v, threads)
+							   : make_vectors(v, at);
+	if (err)
+		vertices_free(v);
+	return err;
+}
+
+void
+vertices_free(struct vertices *v)
+{
+	lattice_free(&v->lattice);
+	weir_free(v->code);
+	weir_free(v->x);
+	weir_free(v->first);
+	weir_free(v->of);
+	weir_free(v->weight);
+	*v = (struct vertices){0};
+}
+
+/* --- and back ----------------------------------------------------------------------------------------------------- */
+
+void
+vertices_find(const struct vertices *v, size_t from, size_t count, uint32_t *vertex)
+{
+	const uint8_t *px = (const uint8_t *)v->data + from * v->planes;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!v->code) {
+			vertex[i] = v->of ? v->of[from + i] : (uint32_t)(from + i);
+			continue;
+		}
+		uint32_t code = 0;
+		for (size_t a = 0; a < v->planes; a++)
+			code = code << 8 | *px++;
+		vertex[i] = lattice_rank(&v->lattice, code);
+	}
+}
+
+int
+vertices_weigh(struct vertices *v)
+{
+	enum { BLOCK = 1024 };
+	uint32_t vertex[BLOCK];
+
+	v->weight = weir_calloc(v->set.n, sizeof *v->weight);
+	if (!v->weight)
+		return -ENOMEM;
+	for (size_t from = 0; from < v->inputs; from += BLOCK) {
+		size_t n = v->inputs - from < BLOCK ? v->inputs - from : BLOCK;
+		vertices_find(v, from, n, vertex);
+		for (size_t i = 0; i < n; i++)
+			v->weight[vertex[i]]++;
+	}
+	return 0;
+}
+
+void
+vertices_get(const struct vertices *v, size_t i, double *x)
+{
+	unsigned k = v->set.k;
+
+	for (unsigned a = 0; a < k; a++)
+		if (v->code)
+			x[a] = v->code[i] >> 8 * (k - 1 - a) & 255;
+		else if (v->set.type == EMST_F32)
+			x[a] = (double)((const float *)v->x)[i * k + a];
+		else
+			x[a] = ((const double *)v->x)[i * k + a] * v->scale;
+}
+
+uint32_t
+vertices_number(const struct vertices *v, size_t i)
+{
+	if (v->code)
+		return v->code[i];
+	return v->first ? v->first[i] : (uint32_t)i;
+}
+
+bool
+vertices_named(const struct vertices *v, double number, uint32_t *i)
+{
+	size_t low = 0, high = v->set.n;
+
+	if (!(number >= 0 && number < (double)EMST_MAXPOINTS) || number != floor(number))
+		return false;
+	if (v->points) {
+		if (number >= (double)v->inputs)
+			return false;
+		*i = v->of ? v->of[(size_t)number] : (uint32_t)number;
+		return true;
+	}
+	while (high - low > 1) {
+		size_t middle = (low + high) / 2;
+		if (vertices_number(v, middle) <= (uint32_t)number)
+			low = middle;
+		else
+			high = middle;
+	}
+	*i = (uint32_t)low;
+	return vertices_number(v, low) == (uint32_t)number;
+}
+
+/* The edges of length 0 come first, by the rule: those between neighbours in the input before others. */
+static size_t
+join_equal(const struct vertices *v, struct sorted *e, struct sorted *tmp, struct emst_tree *to)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < v->inputs; i++) {
+		uint32_t first = v->first[v->of[i]];
+		if (first != i)
+			e[n++] = (struct sorted){(uint64_t)(i - first) << 32 | first, first, i};
+	}
+	emst_sort(e, tmp, n);
+	for (size_t i = 0; i < n; i++) {
+		to->edge[i] = (struct emst_edge){e[i].a, e[i].b};
+		to->length[i] = 0;
+	}
+	return n;
+}
+
+int
+vertices_expand(const struct vertices *v, const struct emst_tree *t, struct emst_tree *to)
+{
+	struct sorted *e = weir_alloc(v->inputs, sizeof *e),
+		      *tmp = weir_alloc(v->inputs, sizeof *tmp);
+
+	*to = (struct emst_tree){v->inputs, weir_alloc(v->inputs, sizeof *to->edge),
+				 weir_alloc(v->inputs, sizeof *to->length)};
+	bool ok = e && tmp && to->edge && to->length;
+	if (ok) {
+		size_t n = join_equal(v, e, tmp, to);
+		for (size_t i = 0; i + 1 < t->n; i++, n++) {
+			to->edge[n] =
+			    (struct emst_edge){v->first[t->edge[i].u], v->first[t->edge[i].v]};
+			to->length[n] = t->length[i];
+		}
+	} else {
+		emst_tree_free(to);
+	}
+	weir_free(tmp);
+	weir_free(e);
+	return ok ? 0 : -ENOMEM;
+}

@@ -1,0 +1,266 @@
+#include <math.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "emst/write.h"
+
+enum { BLOCK = 4096 };
+
+static bool
+is_pnm(const struct result *r)
+{
+	return r->common->as == RAW_AS_PNM ||
+	       (r->common->as == RAW_FOLLOW && r->x->format == IMG_PNM);
+}
+
+/* --- trees ------------------------------------------------------------------------------------------------------- */
+
+/* An item of n rows of numbers, named. */
+static void
+begin_rows(struct raw_out *out, const struct result *r, size_t columns, const char *names)
+{
+	struct img y;
+
+	if (r->full->n < 2)
+		raw_die(r->in, "a single vertex has no edges; --to=text or --to=labels can say so");
+	img_init(&y, IMG_F64, 2, (size_t[]){columns, r->full->n - 1});
+	strcpy(y.axis[0].kind, "list");
+	img_set_key(&y, "columns", "%s", names);
+	if (r->min_pts)
+		img_set_key(&y, "min_pts", "%zu", r->min_pts);
+	opt_add_history(&y, r->common);
+	raw_head(out, &y);
+	img_free(&y);
+}
+
+/* The number of an end, as it is written. */
+static uint32_t
+number(const struct result *r, uint32_t vertex)
+{
+	return r->v->points ? vertex : vertices_number(r->v, vertex);
+}
+
+static void
+write_tree(struct raw_out *out, const struct result *r)
+{
+	double row[BLOCK][3];
+	size_t n = r->full->n - 1;
+
+	begin_rows(out, r, 3, "u v length");
+	for (size_t from = 0; from < n; from += BLOCK) {
+		size_t count = n - from < BLOCK ? n - from : BLOCK;
+		for (size_t i = 0; i < count; i++) {
+			struct emst_edge e = r->full->edge[from + i];
+			row[i][0] = number(r, e.u);
+			row[i][1] = number(r, e.v);
+			row[i][2] = r->full->length[from + i];
+		}
+		raw_write(out, row, 3 * count);
+	}
+}
+
+static void
+write_text(struct raw_out *out, const struct result *r)
+{
+	for (size_t i = 0; i + 1 < r->full->n; i++)
+		raw_printf(out, "%u %u %.10g\n", number(r, r->full->edge[i].u),
+			   number(r, r->full->edge[i].v), r->full->length[i]);
+}
+
+/* SciPy's: the two parts, the smaller number first; the distance; how many vertices they are together. */
+static void
+write_linkage(struct raw_out *out, const struct result *r)
+{
+	double row[BLOCK][4];
+	struct dendrogram d;
+	size_t n = r->full->n - 1;
+
+	begin_rows(out, r, 4, "part part length vertices");
+	if (dendrogram_make(&d, r->full, NULL))
+		raw_die(r->in, "no memory");
+	for (size_t from = 0; from < n; from += BLOCK) {
+		size_t count = n - from < BLOCK ? n - from : BLOCK;
+		for (size_t i = 0; i < count; i++) {
+			const uint32_t *part = d.part[from + i];
+			row[i][0] = part[0] < part[1] ? part[0] : part[1];
+			row[i][1] = part[0] < part[1] ? part[1] : part[0];
+			row[i][2] = r->full->length[from + i];
+			row[i][3] = d.weight[r->full->n + from + i];
+		}
+		raw_write(out, row, 4 * count);
+	}
+	dendrogram_free(&d);
+}
+
+/* --- classes ----------------------------------------------------------------------------------------------------- */
+
+/* Label i as a sample of the type. */
+static void
+put_label(void *to, enum img_type type, size_t i, uint32_t label)
+{
+	if (type == IMG_U8)
+		((uint8_t *)to)[i] = (uint8_t)label;
+	else if (type == IMG_U16)
+		((uint16_t *)to)[i] = (uint16_t)label;
+	else
+		((uint32_t *)to)[i] = label;
+}
+
+static void
+write_labels(struct raw_out *out, const struct result *r)
+{
+	uint32_t vertex[BLOCK], label[BLOCK];
+	size_t n = r->classes->n;
+	struct img y;
+
+	if (n > 65535 && is_pnm(r))
+		raw_die(r->in, "%zu classes are more than the 65535 of a PGM; use --raw", n);
+	img_copy_head(&y, r->x);
+	if (r->v->planes > 1 || r->v->points)
+		img_drop_axis(&y, 0);
+	y.type = n < 256 ? IMG_U8 : n < 65536 ? IMG_U16 : IMG_U32;
+	img_drop_key(&y, "tupltype");
+	img_drop_key(&y, "maxval");
+	if (n < 65536)
+		img_set_key(&y, "maxval", "%zu", n);
+	opt_add_history(&y, r->common);
+	raw_head(out, &y);
+	for (size_t from = 0; from < r->v->inputs; from += BLOCK) {
+		size_t count = r->v->inputs - from < BLOCK ? r->v->inputs - from : BLOCK;
+		vertices_find(r->v, from, count, vertex);
+		for (size_t i = 0; i < count; i++)
+			put_label(label, y.type, i, r->classes->label[vertex[i]]);
+		raw_write(out, label, count);
+	}
+	img_free(&y);
+}
+
+/* mean[label][k], weighted; 0 for what has no class. */
+static double *
+class_means(const struct result *r)
+{
+	size_t k = r->v->set.k, n = r->classes->n + 1;
+	double *mean = weir_calloc(n * k, sizeof *mean), x[EMST_MAXDIM];
+
+	if (!mean)
+		raw_die(r->in, "no memory");
+	for (size_t i = 0; i < r->v->set.n; i++) {
+		uint32_t label = r->classes->label[i];
+		vertices_get(r->v, i, x);
+		for (size_t a = 0; label && a < k; a++)
+			mean[label * k + a] += r->v->weight[i] * x[a];
+	}
+	for (size_t label = 1; label < n; label++)
+		for (size_t a = 0; a < k; a++)
+			mean[label * k + a] /= (double)r->classes->weight[label];
+	return mean;
+}
+
+/* A mean as a sample of the type; whole numbers: the nearest, halves up. */
+static void
+put_sample(char *to, enum img_type type, double x)
+{
+	union {
+		uint8_t u8;
+		int8_t i8;
+		uint16_t u16;
+		int16_t i16;
+		uint32_t u32;
+		int32_t i32;
+		uint64_t u64;
+		int64_t i64;
+		float f32;
+		double f64;
+	} s;
+	double whole = floor(x + .5);
+
+	switch (type) {
+	case IMG_U8:
+		s.u8 = (uint8_t)whole;
+		break;
+	case IMG_I8:
+		s.i8 = (int8_t)whole;
+		break;
+	case IMG_U16:
+		s.u16 = (uint16_t)whole;
+		break;
+	case IMG_I16:
+		s.i16 = (int16_t)whole;
+		break;
+	case IMG_U32:
+		s.u32 = (uint32_t)whole;
+		break;
+	case IMG_I32:
+		s.i32 = (int32_t)whole;
+		break;
+	case IMG_U64:
+		s.u64 = whole >= 0x1p64 ? UINT64_MAX : (uint64_t)whole;
+		break;
+	case IMG_I64:
+		s.i64 = whole >= 0x1p63 ? INT64_MAX : (int64_t)whole;
+		break;
+	case IMG_F32:
+		s.f32 = (float)x;
+		break;
+	default:
+		s.f64 = x;
+	}
+	memcpy(to, &s, img_type_size(type));
+}
+
+/* Every sample becomes the mean of its class. */
+static void
+write_means(struct raw_out *out, const struct result *r)
+{
+	uint32_t vertex[BLOCK];
+	size_t k = r->v->planes, size = img_type_size(r->x->type), n = r->classes->n + 1;
+	double *mean = class_means(r);
+	char *sample = weir_xalloc(n * k, size), *row = weir_xalloc(BLOCK * k, size);
+	struct img y;
+
+	for (size_t i = 0; i < n * k; i++)
+		put_sample(sample + i * size, r->x->type, mean[i]);
+	img_copy_head(&y, r->x);
+	opt_add_history(&y, r->common);
+	raw_head(out, &y);
+	for (size_t from = 0; from < r->v->inputs; from += BLOCK) {
+		size_t count = r->v->inputs - from < BLOCK ? r->v->inputs - from : BLOCK;
+		vertices_find(r->v, from, count, vertex);
+		for (size_t i = 0; i < count; i++)
+			memcpy(row + i * k * size, sample + r->classes->label[vertex[i]] * k * size,
+			       k * size);
+		raw_write(out, row, count * k);
+	}
+	img_free(&y);
+	weir_free(row);
+	weir_free(sample);
+	weir_free(mean);
+}
+
+/* A line per class: label, pixels, share, mean. */
+static void
+write_palette(struct raw_out *out, const struct result *r)
+{
+	size_t k = r->v->set.k;
+	double *mean = class_means(r);
+
+	for (size_t label = r->classes->weight[0] ? 0 : 1; label <= r->classes->n; label++) {
+		raw_printf(out, "%zu %ju %.4f", label, (uintmax_t)r->classes->weight[label],
+			   (double)r->classes->weight[label] / (double)r->v->inputs);
+		for (size_t a = 0; label && a < k; a++)
+			raw_printf(out, " %.6g", mean[label * k + a]);
+		raw_printf(out, "\n");
+	}
+	weir_free(mean);
+}
+
+void
+write_result(struct raw_out *out, enum kind kind, const struct result *r)
+{
+	static void (*const write[KINDS])(struct raw_out *, const struct result *) = {
+	    [TREE] = write_tree,     [TEXT] = write_text,   [LINKAGE] = write_linkage,
+	    [LABELS] = write_labels, [MEANS] = write_means, [PALETTE] = write_palette};
+
+	write[kind](out, r);
+}

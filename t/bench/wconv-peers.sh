@@ -1,0 +1,45 @@
+#!/bin/bash
+# wconv as a command beside what users have: SciPy and OpenCV from Python on the problem of wconv.c, vips on one kernel for
+# the whole image. Each reads its files and writes its result.
+set -euo pipefail
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$dir"
+python=/usr/bin/python3
+
+gen --type=float noise 4096 4096 >i.nrrd
+gen kernels 100 32 32 >k.nrrd
+gen kernels 31 1 1 >one.nrrd
+pgmtoraw i.nrrd | rawtopnm --range=0:1 >i.pgm
+{
+	echo 31 31
+	tail -c $((31 * 31 * 4)) one.nrrd | od -An -v -tfF -w124
+} >one.mat
+
+commands=('wconv=wconv -k k.nrrd --place=corner i.nrrd >o.nrrd' 'wconv, one thread=wconv -t 1 -k k.nrrd --place=corner i.nrrd >o.nrrd')
+for module in scipy cv2; do
+	if ! $python -c "import $module" 2>/dev/null; then
+		echo "$module: not installed"
+		continue
+	fi
+	case $module in
+	scipy) commands+=("scipy per kernel=$python $here/wconv_peers.py kernels" "scipy per cell=$python $here/wconv_peers.py cells") ;;
+	cv2) commands+=("OpenCV filter2D=$python $here/wconv_peers.py filter2D") ;;
+	esac
+done
+echo "M = 4096, N_K = 32, N = 100, files to file"
+interleave -n 3 "${commands[@]}"
+
+echo "M = 4096, one kernel, N = 31"
+commands=('wconv=wconv -k one.nrrd i.nrrd >o.nrrd')
+if command -v vips >/dev/null; then
+	commands+=('vips conv=vips conv i.pgm o.v one.mat --precision=float')
+else
+	echo "vips: not installed"
+fi
+interleave -n 3 "${commands[@]}"
+
+echo "40960 x 10240 through pipes, N_K = 32, N = 100"
+interleave -n 3 'wconv=gen --type=float constant 40960 10240 1 | wconv -k k.nrrd | cat >/dev/null' \
+	'gen and cat alone=gen --type=float constant 40960 10240 1 | cat >/dev/null'

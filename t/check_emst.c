@@ -1,0 +1,363 @@
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "emst/emst.h"
+#include "emst/lattice.h"
+#include "t/check.h"
+
+void check_emst(void);
+
+/* --- vertices ---------------------------------------------------------------------------------------------------- */
+
+struct sample {
+	struct emst_set s;
+	struct lattice l;
+	float *f;
+	double *d;
+	uint32_t *code;
+};
+
+static void
+free_sample(struct sample *m)
+{
+	lattice_free(&m->l);
+	weir_free(m->f);
+	weir_free(m->d);
+	weir_free(m->code);
+}
+
+static void
+from_codes(struct sample *m, const uint32_t *code, size_t n)
+{
+	*m = (struct sample){0};
+	lattice_init(&m->l);
+	lattice_add_codes(&m->l, code, n);
+	lattice_index(&m->l);
+	m->code = weir_alloc(m->l.n, sizeof *m->code);
+	lattice_codes(&m->l, m->code, 1);
+	m->s = (struct emst_set){.type = EMST_CODE, .n = m->l.n, .k = 3, .lattice = &m->l};
+}
+
+/* Colours in a box of the given side, at multiples of step; a third of the time only on a plane, a line or a shell. */
+static void
+random_colours(struct sample *m, struct check_rng *r, size_t n, unsigned side, unsigned step)
+{
+	uint32_t code[4096];
+	size_t kind = rng_below(r, 9);
+	unsigned most = 255 / step < side ? 255 / step : side;
+	unsigned shift = (unsigned)rng_below(r, 256 - most * step);
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned x[3];
+		for (int a = 0; a < 3; a++)
+			x[a] = shift + step * (unsigned)rng_below(r, most + 1);
+		if (kind == 0)
+			x[0] = shift;
+		if (kind == 1)
+			x[0] = x[1] = shift;
+		if (kind == 2)
+			x[2] = x[1] = x[0];
+		if (kind == 3 && rng_below(r, 20) == 0)
+			x[0] = 255 * (unsigned)rng_below(r, 2);
+		code[i] = x[0] << 16 | x[1] << 8 | x[2];
+	}
+	from_codes(m, code, n);
+}
+
+/* Points of k coordinates, no two equal, on a grid of the given number of places per axis (0: anywhere). */
+static void
+random_points(struct sample *m, struct check_rng *r, size_t n, unsigned k, size_t places, bool wide)
+{
+	size_t have = 0;
+
+	*m = (struct sample){.f = weir_alloc(n * k, sizeof *m->f),
+			     .d = weir_alloc(n * k, sizeof *m->d)};
+	for (size_t tries = 0; have < n && tries < 4 * n; tries++) {
+		float *x = m->f + have * k;
+		size_t same = 0;
+		for (size_t a = 0; a < k; a++)
+			x[a] = places ? (float)rng_below(r, places) : (float)rng_normal(r);
+		while (same < have && memcmp(m->f + same * k, x, k * sizeof *x))
+			same++;
+		have += same == have;
+	}
+	for (size_t i = 0; i < have * k; i++)
+		m->d[i] = (double)m->f[i];
+	m->s = (struct emst_set){.type = wide ? EMST_F64 : EMST_F32, .n = have, .k = k};
+	m->s.x = wide ? (const void *)m->d : m->f;
+}
+
+/* --- Kruskal by brute force: all edges sorted, none pruned ---------------------------------------------------------- */
+
+struct edge {
+	double d2;
+	uint64_t span;
+	uint32_t lo, u, v;
+};
+
+static int
+order(const void *pa, const void *pb)
+{
+	const struct edge *a = pa, *b = pb;
+
+	if (a->d2 != b->d2)
+		return a->d2 < b->d2 ? -1 : 1;
+	if (a->span != b->span)
+		return a->span < b->span ? -1 : 1;
+	return (a->lo > b->lo) - (a->lo < b->lo);
+}
+
+static double
+d2_of(const struct sample *m, size_t i, size_t j)
+{
+	double d2 = 0;
+	float f2 = 0;
+
+	for (unsigned a = 0; a < m->s.k; a++)
+		if (m->code) {
+			int t = (int)(m->code[i] >> 8 * a & 255) - (int)(m->code[j] >> 8 * a & 255);
+			d2 += t * t;
+		} else if (m->s.type == EMST_F32) {
+			float t = m->f[i * m->s.k + a] - m->f[j * m->s.k + a];
+			f2 += t * t;
+		} else {
+			double t = m->d[i * m->s.k + a] - m->d[j * m->s.k + a];
+			d2 += t * t;
+		}
+	return d2 + (double)f2;
+}
+
+static void
+kruskal(const struct sample *m, const double *core, struct emst_tree *t)
+{
+	size_t n = m->s.n, have = 0, k = 0;
+	struct edge *e = weir_alloc(n * (n - 1) / 2, sizeof *e);
+	uint32_t *tree = weir_alloc(n, sizeof *tree);
+
+	*t =
+	    (struct emst_tree){n, weir_alloc(n, sizeof *t->edge), weir_alloc(n, sizeof *t->length)};
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = (tree[i] = i) + 1; j < n; j++) {
+			uint32_t a = m->code ? m->code[i] : i, b = m->code ? m->code[j] : j;
+			double d2 = d2_of(m, i, j);
+			if (core)
+				d2 = fmax(d2, fmax(core[i], core[j]));
+			e[have++] = (struct edge){d2, b - a, a, i, j};
+		}
+	qsort(e, have, sizeof *e, order);
+	for (size_t i = 0; i < have; i++) {
+		uint32_t a = tree[e[i].u], b = tree[e[i].v];
+		if (a == b)
+			continue;
+		t->edge[k] = (struct emst_edge){e[i].u, e[i].v};
+		t->length[k++] = sqrt(e[i].d2);
+		for (size_t j = 0; j < n; j++)
+			tree[j] = tree[j] == b ? a : tree[j];
+	}
+	weir_free(tree);
+	weir_free(e);
+}
+
+/* The first edge in which two trees differ, or -1. */
+static long
+difference(const struct emst_tree *a, const struct emst_tree *b)
+{
+	if (a->n != b->n || !a->edge || !b->edge)
+		return 0;
+	for (size_t i = 0; i + 1 < a->n; i++)
+		if (a->edge[i].u != b->edge[i].u || a->edge[i].v != b->edge[i].v ||
+		    a->length[i] != b->length[i])
+			return (long)i;
+	return -1;
+}
+
+static void
+expect(struct check_many *c, const struct emst_tree *want, struct emst_tree *got, int err,
+       const char *what, size_t set)
+{
+	long at = err ? 0 : difference(want, got);
+
+	check_case(c, at < 0, "set %zu, %s: %s, edge %ld of %zu", set, what, strerror(-err), at,
+		   want->n - 1);
+	emst_tree_free(got);
+}
+
+/* --- one tree, whatever the way --------------------------------------------------------------------------------- */
+
+static void
+compare_ways(struct check_many *c, const struct sample *m, size_t set)
+{
+	struct emst_tree want, got;
+
+	kruskal(m, NULL, &want);
+	int err = emst_direct(&m->s, NULL, &got);
+	expect(c, &want, &got, err, "direct", set);
+	for (int threads = 1; threads <= 3; threads++) {
+		err = emst_run_kd(&m->s, threads, &got);
+		expect(c, &want, &got, err, "kd", set);
+		if (!m->code)
+			continue;
+		err = emst_run_lattice(&m->s, threads, &got);
+		expect(c, &want, &got, err, "lattice", set);
+	}
+	emst_tree_free(&want);
+}
+
+static void
+check_colours(void)
+{
+	static const unsigned side[] = {3, 5, 9, 16, 40, 255}, step[] = {1, 1, 2, 3, 5, 17};
+	struct check_many c = {0};
+	struct check_rng r = {1};
+
+	for (size_t set = 0; set < 240; set++) {
+		struct sample m;
+		size_t n = 1 + rng_below(&r, set % 10 ? 120 : 400);
+		random_colours(&m, &r, n, side[rng_below(&r, 6)], step[rng_below(&r, 6)]);
+		compare_ways(&c, &m, set);
+		free_sample(&m);
+	}
+	check_end(&c, "emst: colours full of ties have one tree, by brute force, lattice and "
+		      "kd-tree, for any threads");
+}
+
+static void
+check_points(void)
+{
+	struct check_many c = {0};
+	struct check_rng r = {2};
+
+	for (size_t set = 0; set < 160; set++) {
+		struct sample m;
+		unsigned k = 1 + (unsigned)(set % 16);
+		size_t places = set % 3 ? 2 + rng_below(&r, 9) : 0, n = 1 + rng_below(&r, 200);
+		random_points(&m, &r, n, k, places, set / 16 % 2);
+		compare_ways(&c, &m, set);
+		free_sample(&m);
+	}
+	check_end(
+	    &c,
+	    "emst: points of 1 to 16 dimensions, floats and doubles, have one tree by every way");
+}
+
+static void
+check_density(void)
+{
+	struct check_many c = {0};
+	struct check_rng r = {3};
+	static uint32_t weight[400];
+	static double core[400], want_core[400];
+
+	for (size_t set = 0; set < 120; set++) {
+		struct sample m;
+		struct emst_tree want, got;
+		unsigned k = 1 + (unsigned)(set % 5);
+		uint64_t sum = 0, p;
+		if (set % 2)
+			random_points(&m, &r, 2 + rng_below(&r, 150), k, 2 + rng_below(&r, 6),
+				      set % 4 == 1);
+		else
+			random_colours(&m, &r, 2 + rng_below(&r, 150), 12, 2);
+		for (size_t i = 0; i < m.s.n; i++)
+			sum += weight[i] = 1 + (uint32_t)rng_below(&r, set % 3 ? 1 : 5);
+		p = 1 + rng_below(&r, sum < 12 ? sum : 12);
+		emst_direct_core(&m.s, weight, p, want_core);
+		kruskal(&m, want_core, &want);
+		int err = emst_direct(&m.s, want_core, &got);
+		expect(&c, &want, &got, err, "direct", set);
+		for (int threads = 1; threads <= 2; threads++) {
+			check_poison(core, sizeof core);
+			err = emst_run_density(&m.s, weight, p, threads, core, &got);
+			expect(&c, &want, &got, err, "density", set);
+			check_case(&c, !memcmp(core, want_core, m.s.n * sizeof *core),
+				   "set %zu: core radii", set);
+		}
+		emst_tree_free(&want);
+		free_sample(&m);
+	}
+	check_end(&c, "emst: mutual reachability: core radii and tree are those of the definition");
+}
+
+/* Sets too large for brute force: the two fast ways, which share no code, against each other. */
+static void
+check_large(void)
+{
+	struct check_many c = {0};
+	struct check_rng r = {4};
+	static uint32_t code[60000];
+
+	for (size_t set = 0; set < 8; set++) {
+		struct sample m;
+		struct emst_tree want, got;
+		size_t n = sizeof code / sizeof *code;
+		for (size_t i = 0; i < n; i++) {
+			double v[3];
+			for (int a = 0; a < 3; a++)
+				v[a] = set < 3	 ? 256 * rng_unit(&r)
+				       : set < 6 ? 128 + 8 * (double)set * rng_normal(&r)
+						 : 20 + 60 * (double)rng_below(&r, 4) +
+						       4 * rng_normal(&r);
+			if (set % 3 == 1)
+				v[0] = .5 * v[1] + .3 * v[2] + 20 * (double)rng_below(&r, 3);
+			code[i] = 0;
+			for (int a = 0; a < 3; a++)
+				code[i] = code[i] << 8 | (uint32_t)fmin(fmax(v[a], 0), 255);
+		}
+		from_codes(&m, code, set % 3 ? n : n / 10);
+		emst_run_kd(&m.s, 1, &want);
+		int err = emst_run_lattice(&m.s, 1, &got);
+		expect(&c, &want, &got, err, "lattice", set);
+		err = emst_run_lattice(&m.s, 2, &got);
+		expect(&c, &want, &got, err, "lattice, two threads", set);
+		err = emst_run_kd(&m.s, 2, &got);
+		expect(&c, &want, &got, err, "kd, two threads", set);
+		err = emst_run(&m.s, 2, &got);
+		expect(&c, &want, &got, err, "the choice", set);
+		emst_tree_free(&want);
+		free_sample(&m);
+	}
+	check_end(
+	    &c, "emst: clouds, sheets and sparse colours: lattice and kd-tree agree edge by edge");
+}
+
+static void
+check_limits(void)
+{
+	static const float twice[] = {1, 2, 3, 4, 1, 2};
+	static const uint32_t black_white[] = {0, 0xffffff};
+	struct emst_set s = {.type = EMST_F32, .n = 3, .k = 2, .x = twice};
+	struct emst_tree t = {0};
+	struct sample m;
+
+	check(emst_run(&s, 1, &t) == -EEXIST && !t.edge, "emst: equal points are refused", "%zu",
+	      t.n);
+	s.n = 1;
+	check(emst_run(&s, 2, &t) == 0 && t.n == 1, "emst: one point is a tree without edges",
+	      "%zu", t.n);
+	emst_tree_free(&t);
+	s.k = 17;
+	check(emst_run(&s, 1, &t) == -ERANGE && !t.edge, "emst: 17 dimensions are refused", "%zu",
+	      t.n);
+	s.k = 2;
+	s.n = EMST_MAXPOINTS;
+	check(emst_run(&s, 1, &t) == -ERANGE && !t.edge, "emst: 2^31 points are refused", "%zu",
+	      t.n);
+	from_codes(&m, black_white, 2);
+	check(emst_run_lattice(&m.s, 1, &t) == 0 && t.length[0] == sqrt(3 * 255 * 255),
+	      "emst: black and white are sqrt(3) 255 apart", "%g", t.length ? t.length[0] : -1.);
+	emst_tree_free(&t);
+	free_sample(&m);
+}
+
+void
+check_emst(void)
+{
+	check_colours();
+	check_points();
+	check_density();
+	check_large();
+	check_limits();
+}

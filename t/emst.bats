@@ -1,0 +1,340 @@
+load lib
+
+# ppm WIDTH HEIGHT SAMPLE...: a plain PPM.
+ppm() {
+	printf 'P3 %d %d 255\n' "$1" "$2"
+	shift 2
+	printf '%s\n' "$@"
+}
+
+# Four colours: black and its neighbour, and two neighbours far away.
+four() {
+	ppm 4 1 0 0 0 1 0 0 9 9 9 9 9 8
+}
+
+# --- the tree --------------------------------------------------------------------------------
+
+@test "the tree of four colours, shortest edge first, equal ones by their colours" {
+	same <(four | emst --to=text) '592136 592137 1
+0 65536 1
+65536 592136 14.45683229'
+}
+
+@test "equal edges are ordered by the difference of the numbers, then by the smaller one" {
+	same <(ppm 3 1 0 0 1 0 1 1 1 0 1 | emst --to=text) '1 257 1
+1 65537 1'
+	gen --type=float --raw values 2x4 0 0 1 1 1 0 0 1 >square.nrrd
+	same <(emst --points --to=text square.nrrd) '1 2 1
+0 2 1
+1 3 1'
+}
+
+@test "the tree as an item holds the same edges" {
+	four | emst >tree.nrrd
+	grep -ax 'columns:=u v length' tree.nrrd
+	same <(samples tree.nrrd) '592136 592137 1
+0 65536 1
+65536 592136 14.45683229480096'
+}
+
+@test "the tree does not depend on the number of threads" {
+	gen --type=uchar --raw noise 192 128 >noise.nrrd
+	{
+		printf 'P6\n64 128\n255\n'
+		tail -c 24576 noise.nrrd
+	} >rgb.ppm
+	for kind in tree linkage labels means; do
+		emst -t 1 --to=$kind rgb.ppm >one
+		for t in 2 3; do
+			emst -t $t --to=$kind rgb.ppm | cmp - one
+		done
+	done
+}
+
+@test "one item after the other gets its own tree" {
+	same <({ four; ppm 2 1 0 0 0 0 0 7; } | emst --to=text | tail -n 1) '0 7 7'
+}
+
+@test "pixels of 16 bits, of two planes and of four are colours too" {
+	printf 'P3 2 1 65535 0 0 0 3 4 1000\n' >wide.ppm
+	same <(emst --to=text wide.ppm) '0 1 1000.0125'
+	printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\1\1\4\5' >two.pam
+	same <(emst --to=text two.pam) '257 1029 5'
+	printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n\1\1\1\1\2\2\2\2' >four.pam
+	same <(emst --to=text four.pam) '0 1 2'
+}
+
+@test "gray images are a chain, and so are collinear points" {
+	same <(printf 'P2 5 1 255 10 12 13 20 10\n' | emst --to=text) '12 13 1
+10 12 2
+13 20 7'
+	gen --type=float --raw values 2x4 0 0 4 4 1 1 2 2 >line.nrrd
+	same <(emst --points --to=text line.nrrd) '2 3 1.414213562
+0 2 1.414213562
+1 3 2.828427125'
+}
+
+@test "equal points join their first occurrence by edges of length 0; -0 equals 0" {
+	gen --type=float --raw -- values 1x5 0 3 -0 3 0 >p.nrrd
+	same <(emst --points --to=text p.nrrd) '0 2 0
+1 3 0
+0 4 0
+0 1 3'
+	gen --type=float --raw values 2x3 5 5 5 5 5 5 >same.nrrd
+	same <(emst --points --to=text same.nrrd) '0 1 0
+0 2 0'
+}
+
+@test "floats too large or too small to be squared are measured in doubles" {
+	gen --type=float --raw -- values 1x3 0 1267650600228229401496703205376 -1267650600228229401496703205376 >large.nrrd
+	same <(emst --points --to=text large.nrrd) '0 1 1.2676506e+30
+0 2 1.2676506e+30'
+	gen --type=double --raw -- values 1x3 1e-200 3e-200 -2e-200 >small.nrrd
+	same <(emst --points --to=text small.nrrd) '0 1 2e-200
+0 2 3e-200'
+	gen --type=double --raw -- values 1x3 1e200 3e200 -2e200 >huge.nrrd
+	same <(emst --points --to=text huge.nrrd) '0 1 2e+200
+0 2 3e+200'
+}
+
+@test "a list of points is known by its kind" {
+	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 2 2\nkinds: list domain\nencoding: raw\n\n\0\0\3\4' >p.nrrd
+	same <(emst --to=text p.nrrd) '0 1 5'
+}
+
+@test "a full cube of colours: every edge is 1 long" {
+	awk 'BEGIN { print "P3 64 64 15"; for (i = 0; i < 4096; i++) print int(i / 256), int(i / 16) % 16, i % 16 }' |
+		emst --to=text --stats=stats >/dev/null
+	grep -F '"points": 4096, "total_weight": 4095, "longest_edge": 1' stats
+}
+
+# --- SciPy -----------------------------------------------------------------------------------
+
+@test "linkage names the parts as SciPy does" {
+	four | emst --to=linkage >z.nrrd
+	same <(samples z.nrrd) '2 3 1 2
+0 1 1 2
+4 5 14.45683229480096 4'
+}
+
+@test "SciPy takes the linkage and finds the same single linkage" {
+	/usr/bin/python3 -c 'import scipy.cluster.hierarchy' 2>/dev/null || skip "python3-scipy is not installed"
+	gen --type=double noise 3 200 >p.nrrd
+	emst --points --to=linkage p.nrrd >z.nrrd
+	/usr/bin/python3 - <<-END
+		import numpy as np
+		from scipy.cluster import hierarchy as h
+		def item(name, columns):
+		    data = open(name, 'rb').read()
+		    return np.frombuffer(data[data.index(b'\n\n') + 2:], float).reshape(-1, columns)
+		z, p = item('z.nrrd', 4), item('p.nrrd', 3)
+		want = h.linkage(p, 'single')
+		assert h.is_valid_linkage(z) and h.is_monotonic(z)
+		assert np.allclose(z[:, 2], want[:, 2], rtol=1e-14)
+		for k in 2, 5, 20:
+		    a, b = h.fcluster(z, k, 'maxclust'), h.fcluster(want, k, 'maxclust')
+		    assert len(set(zip(a, b))) == len(set(a)) == len(set(b))
+	END
+}
+
+# --- classes ---------------------------------------------------------------------------------
+
+# Gray levels 10 11 12, 20 21, 50: five, three and one pixels.
+levels() {
+	printf 'P2 9 1 255 10 10 11 11 12 20 20 21 50\n'
+}
+
+# labels OPTION...: the classes of levels' pixels.
+labels() {
+	levels | emst --to=labels "$@" | tail -c 9 | od -An -tu1 | xargs
+}
+
+@test "the minimum-size forest joins two parts unless both have the size" {
+	[ "$(labels -m 1)" = '1 1 2 2 4 3 3 5 6' ]
+	[ "$(labels -m 2)" = '3 3 2 2 2 1 1 1 1' ]
+	[ "$(labels -m 3)" = '1 1 1 1 1 2 2 2 2' ]
+	[ "$(labels -m 4)" = '1 1 1 1 1 1 1 1 1' ]
+	[ "$(labels -m 30%)" = "$(labels -m 3)" ]
+	[ "$(labels)" = "$(labels -m 1)" ]
+}
+
+@test "-k cuts the longest edges" {
+	[ "$(labels -k 1)" = '1 1 1 1 1 1 1 1 1' ]
+	[ "$(labels -k 2)" = '1 1 1 1 1 1 1 1 2' ]
+	[ "$(labels -k 3)" = '1 1 1 1 1 2 2 2 3' ]
+	[ "$(labels -k 4)" = '1 1 1 1 1 2 2 3 4' ]
+	[ "$(labels -k 6)" = '1 1 2 2 4 3 3 5 6' ]
+}
+
+@test "--distance cuts what is longer" {
+	[ "$(labels --distance=29)" = '1 1 1 1 1 1 1 1 1' ]
+	[ "$(labels --distance=28.9)" = '1 1 1 1 1 1 1 1 2' ]
+	[ "$(labels --distance=1)" = '1 1 1 1 1 2 2 2 3' ]
+	[ "$(labels --distance=0)" = '1 1 2 2 4 3 3 5 6' ]
+}
+
+@test "--zahn cuts what is longer than what is around it on both sides" {
+	# 12-20 is 8 long: 1 and 1 on one side; 1 and 29 on the other. 21-50 is 29 long: 1 and 8 on its one side.
+	[ "$(labels --zahn=8)" = '1 1 1 1 1 1 1 1 1' ]
+	[ "$(labels --zahn=6)" = '1 1 1 1 1 1 1 1 2' ]
+	[ "$(labels --zahn=.5)" = '1 1 1 1 1 2 2 2 3' ]
+}
+
+@test "--functional takes the forest that pays" {
+	[ "$(labels --functional=10)" = '1 1 1 1 1 1 1 1 1' ]
+	# K and SSE: 1 1302, 2 663.55, 3 661.42, 6 0; so 1562, 1184, 1443 and 1562 in all.
+	[ "$(labels --functional=.2)" = '1 1 1 1 1 2 2 2 2' ]
+	[ "$(labels --functional=1e-9)" = '1 1 2 2 4 3 3 5 6' ]
+	levels | emst --to=labels --functional=.1 -v 2>&1 >/dev/null | grep -F 'classes of at least'
+}
+
+@test "--min-pts finds the dense classes and leaves the rest out" {
+	[ "$(labels --min-pts=3)" = '1 1 1 1 1 2 2 2 0' ]
+	[ "$(labels --min-pts=9)" = '1 1 1 1 1 1 1 1 1' ]
+}
+
+@test "--select=leaf takes the smallest classes, eom the most stable" {
+	# Two pairs of groups: a pair weighs 6 from 1/93 to 1/3, a group in it 3 from 1/3 to 1/2.
+	printf 'P2 12 1 255 0 0 2 5 5 7 100 100 102 105 105 107\n' >pairs.pgm
+	[ "$(emst --to=labels --min-pts=3 --select=eom pairs.pgm | tail -c 12 | od -An -tu1 | xargs)" = \
+		'1 1 1 1 1 1 2 2 2 2 2 2' ]
+	[ "$(emst --to=labels --min-pts=3 --select=leaf pairs.pgm | tail -c 12 | od -An -tu1 | xargs)" = \
+		'1 1 1 2 2 2 3 3 3 4 4 4' ]
+}
+
+@test "means are those of the pixels, halves rounded up, in the input's own type" {
+	same <(levels | emst --to=means -k 3 | tail -c 9 | od -An -tu1 | xargs) '11 11 11 11 11 20 20 20 50'
+	printf 'P3 2 1 65535 0 0 0 1 1 999\n' | emst --to=means -k 1 >m.ppm
+	same <(tail -c 12 m.ppm | od -An -v -tx1 | xargs) '00 01 00 01 01 f4 00 01 00 01 01 f4'
+	gen --type=float values 2x2 0 0 1 3 >p.nrrd
+	emst --points --to=means -k 1 p.nrrd >m.nrrd
+	same <(samples m.nrrd) '0.5 1.5
+0.5 1.5'
+}
+
+@test "the palette has a line for each class: label, pixels, share, mean" {
+	same <(levels | emst --to=palette -k 3) '1 5 0.5556 10.8
+2 3 0.3333 20.3333
+3 1 0.1111 50'
+	same <(levels | emst --to=palette --min-pts=3 | head -n 1) '0 1 0.1111'
+}
+
+@test "a saved tree is cut again with the same result" {
+	levels >l.pgm
+	emst l.pgm >tree.nrrd
+	for how in '-m 2' '-k 3' --distance=1 --zahn=6 --functional=.1; do
+		emst --to=labels $how l.pgm >want
+		emst --to=labels $how --tree tree.nrrd l.pgm | cmp - want
+	done
+	emst --min-pts=3 l.pgm >dense.nrrd
+	emst --to=labels --min-pts=3 l.pgm >want
+	emst --to=labels --min-pts=3 --tree dense.nrrd l.pgm | cmp - want
+	gen --type=float values 1x5 0 3 0 3 9 >p.nrrd
+	emst --points p.nrrd >tree.nrrd
+	emst --points --to=text p.nrrd >want
+	emst --points --to=text --tree tree.nrrd p.nrrd | cmp - want
+}
+
+@test "a tree of something else is refused" {
+	levels >l.pgm
+	four >four.ppm
+	emst l.pgm >tree.nrrd
+	fails 1 'which are not both there' emst --tree tree.nrrd four.ppm
+	emst --min-pts=3 l.pgm >dense.nrrd
+	fails 1 'made with --min-pts 3' emst --to=labels --tree dense.nrrd l.pgm
+	fails 1 'not made with --min-pts' emst --to=labels --min-pts=3 --tree tree.nrrd l.pgm
+	fails 1 'not a tree' emst --tree l.pgm l.pgm
+	: >empty
+	fails 1 'empty input' emst --tree empty l.pgm
+	cat l.pgm l.pgm >two.pgm
+	run -1 emst --to=text --tree tree.nrrd two.pgm
+	[[ $output == *'has no tree for it'* ]]
+	gen --type=double --raw values 3x5 10 11 1 11 12 1 10 12 1 12 20 8 21 50 29 |
+		sed 's/^encoding: raw$/encoding: raw\ncolumns:=u v length/' >ring.nrrd
+	fails 1 'closes a ring' emst --tree ring.nrrd l.pgm
+}
+
+@test "several outputs of one run" {
+	levels | emst --to=text -k 3 --labels-to=l.pgm --means-to=m.pgm --palette-to=p.txt --linkage-to=z.nrrd \
+		--tree-to=t.nrrd --text-to=t.txt >text
+	cmp text t.txt
+	cmp l.pgm <(levels | emst --to=labels -k 3)
+	cmp m.pgm <(levels | emst --to=means -k 3)
+	cmp p.txt <(levels | emst --to=palette -k 3)
+	[ "$(samples z.nrrd | wc -l)" -eq 5 ]
+	[ "$(samples t.nrrd | wc -l)" -eq 5 ]
+}
+
+@test "--stats says how many points, how long, how many classes" {
+	levels | emst --to=labels -k 3 --stats=s >/dev/null
+	grep -F '"points": 6, "total_weight": 40, "longest_edge": 29, "classes": 3' s
+}
+
+# --- bad input -------------------------------------------------------------------------------
+
+@test "no pixels: nothing in is an error, a picture without pixels too" {
+	fails 1 'empty input' emst --to=text </dev/null
+	printf 'P6 0 3 255\n' >none.ppm
+	fails 1 'none.ppm' emst --to=text none.ppm
+}
+
+@test "one colour has no edges, which an item cannot say" {
+	ppm 2 1 7 7 7 7 7 7 >one.ppm
+	[ -z "$(emst --to=text one.ppm)" ]
+	[ "$(emst --to=labels one.ppm | tail -c 2 | od -An -tu1 | xargs)" = '1 1' ]
+	fails 1 'has no edges' emst one.ppm
+	fails 1 'has no edges' emst --to=linkage one.ppm
+}
+
+@test "two colours are one edge" {
+	same <(ppm 2 1 0 0 0 255 255 255 | emst --to=text) '0 16777215 441.6729559'
+}
+
+@test "maxval other than 255" {
+	same <(printf 'P2 2 1 100 0 100\n' | emst --to=text) '0 100 100'
+	same <(printf 'P2 2 1 1000 0 1000\n' | emst --to=text) '0 1 1000'
+}
+
+@test "a truncated image is refused" {
+	printf 'P6 2 2 255\n123456' >short.ppm
+	fails 1 'short.ppm' emst --to=text short.ppm
+}
+
+@test "NaN and infinity are refused with their place" {
+	gen --type=float --raw values 2x3 1 2 3 nan 5 6 >nan.nrrd
+	fails 1 'coordinate 1 of point 1 is not finite' emst --points nan.nrrd
+	gen --type=double --raw values 2x3 1 2 3 4 inf 6 >inf.nrrd
+	fails 1 'coordinate 0 of point 2 is not finite' emst --points inf.nrrd
+}
+
+@test "more classes than vertices, larger classes than the image" {
+	levels >l.pgm
+	fails 1 'there are only 6 vertices' emst --to=labels -k 7 l.pgm
+	fails 1 'there are only 9 pixels' emst --to=labels -m 10 l.pgm
+	fails 1 'there are only 9 pixels' emst --to=labels --min-pts=10 l.pgm
+}
+
+@test "more than 65535 labels do not fit a PGM; raw holds them" {
+	awk 'BEGIN { print "P3 256 257 255"; for (i = 0; i < 65792; i++) print int(i / 65536), int(i / 256) % 256, i % 256 }' >m.ppm
+	run -1 --separate-stderr emst --to=labels -m 1 m.ppm
+	[[ $stderr == *'65792 classes are more than the 65535 of a PGM; use --raw'* ]]
+	[ "$(emst --to=labels -m 1 --raw m.ppm | sed -n 's/^type: //p;/^$/q')" = uint ]
+}
+
+@test "2^31 points and 17 coordinates are refused before they are read" {
+	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 1 2147483648\nkinds: list domain\nencoding: raw\n\n' >many.nrrd
+	fails 1 '2147483648 points; at most 2147483647' emst --max-bytes=4G many.nrrd
+	gen --type=float --raw values 17x1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 >wide.nrrd
+	fails 1 '17 coordinates; at most 16' emst --points wide.nrrd
+}
+
+@test "options that exclude each other, and numbers out of range" {
+	fails 2 'only one of' emst -k 2 --zahn=2
+	fails 2 '--select goes with --min-pts' emst --select=leaf
+	fails 2 '--min-size 0' emst -m 0
+	fails 2 '--min-size 101%' emst -m 101%
+	fails 2 '--min-size 1.5' emst -m 1.5
+	fails 2 '--classes' emst -k 0
+	fails 2 '--zahn' emst --zahn=0
+	fails 2 'standard output is for --to' emst --labels-to=-
+}
