@@ -96,7 +96,7 @@ start(const struct radon_plan *p, struct radon_work *w, struct radon_sparse *s)
 	return add_up(w->part + p->first, p->last - p->first);
 }
 
-/* w->m = the spectra of weight u, muted where mute says so. */
+/* w->m = the spectra of W u. */
 static void
 weighted_spectra(const struct radon_plan *p, struct radon_work *w, const float *u)
 {

@@ -216,6 +216,22 @@ below() {
 	fails 1 't: item 1: ' radon $curves t
 }
 
+@test "radon: a full disk is a failure, for the converters too" {
+	gencmp >d
+	rawtosu d >d.su
+	rawtosegy d >d.sgy
+	for program in "radon $curves --quiet d" 'sutoraw d.su' 'rawtosu d' 'segytoraw d.sgy' 'rawtosegy d'; do
+		rc=0
+		$program >/dev/full 2>err || rc=$?
+		[ $rc -eq 1 ]
+		grep -q 'No space left' err
+	done
+	for program in sutoraw segytoraw; do
+		fails 1 'Is a directory' $program /
+		fails 1 'nothere: No such file' $program nothere
+	done
+}
+
 @test "radon: what is no gather is refused" {
 	gen ramp 5 5 >image.pgm
 	fails 1 'axis 0 has no spacing' radon $curves image.pgm
