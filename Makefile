@@ -24,8 +24,12 @@ TOOLS := $(wildcard common/pgmtoraw.c common/rawtopnm.c common/rawinfo.c common/
 	common/rawtotext.c radon/sutoraw.c radon/rawtosu.c radon/segytoraw.c radon/rawtosegy.c)
 BINARIES := $(PROGRAMS:%=$(B)/%) $(patsubst %.c,$(B)/%,$(notdir $(TOOLS)))
 
+# Files of traces, which the tools of radon/ share and radon itself has no use for; SEG-Y by libsegyio.
+TRACES := $(wildcard radon/traces*.c)
+SEGY := $(wildcard radon/segy.c)
+
 COMMON := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(TOOLS),$(wildcard common/*.c)))
-core = $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(1)/main.c $(TOOLS),$(wildcard $(1)/*.c)))
+core = $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(1)/main.c $(TOOLS) $(TRACES) $(SEGY),$(wildcard $(1)/*.c)))
 CORES := $(foreach p,$(patsubst %/,%,$(dir $(wildcard */direct.c))),$(call core,$(p)))
 
 # The GPU is chosen at link time: the CUDA twins where nvcc was found, else the same symbols that say so.
@@ -90,7 +94,8 @@ $(PROGRAMS:%=$(B)/%): $(B)/%: $(B)/obj/%/main.o $$(call core,$$*) $$(if $$(filte
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) $(LIBS)
 
 define tool
-$(B)/$(notdir $(1:.c=)): $(B)/obj/$(1:.c=.o) $(B)/libcommon.a
+$(B)/$(notdir $(1:.c=)): $(B)/obj/$(1:.c=.o) $(if $(filter radon/%,$(1)),$(TRACES:%.c=$(B)/obj/%.o)) \
+		$(if $(findstring segy,$(1)),$(SEGY:%.c=$(B)/obj/%.o)) $(B)/libcommon.a
 	$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(if $$(findstring segy,$(1)),-lsegyio) $$(LIBS)
 endef
 $(foreach t,$(TOOLS),$(eval $(call tool,$(t))))

@@ -1,0 +1,465 @@
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/sample.h"
+#include "common/simd.h"
+#include "radon/heads.h"
+
+/* --- numbers ------------------------------------------------------------------------------------------------------- */
+
+/* All numbers of a text, separated by blanks; NULL and a count of 0 when anything else is in it. Caller frees. */
+static double *
+numbers(const char *text, size_t *n)
+{
+	double *v = NULL;
+	size_t room = 0;
+	char *end;
+
+	for (*n = 0;; text = end) {
+		while (isspace((unsigned char)*text))
+			text++;
+		if (!*text)
+			return v;
+		if (*n == room) {
+			room = room ? 2 * room : 64;
+			v = realloc(v, room * sizeof *v);
+			if (!v)
+				die("no memory for %zu offsets", room);
+		}
+		v[*n] = strtod(text, &end);
+		if (end == text || !isfinite(v[*n]) || (*end && !isspace((unsigned char)*end))) {
+			free(v);
+			*n = 0;
+			return NULL;
+		}
+		++*n;
+	}
+}
+
+static void
+read_offsets(struct gathers *s, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *text = NULL;
+	size_t size = 0;
+	ssize_t got;
+
+	if (!f)
+		die("%s: %s", path, strerror(errno));
+	got = getdelim(&text, &size, 0, f);
+	if (ferror(f))
+		die("%s: %s", path, strerror(errno));
+	fclose(f);
+	s->file = got > 0 ? numbers(text, &s->nfile) : NULL;
+	free(text);
+	if (!s->file)
+		die("%s: not a list of finite numbers", path);
+}
+
+/* --- items --------------------------------------------------------------------------------------------------------- */
+
+static double
+spacing_of(const struct gathers *s, const struct img_axis *a)
+{
+	if (!(a->spacing > 0) || !isfinite(a->spacing))
+		raw_die(s->in,
+			"axis 0 has no spacing above 0: how many seconds lie between samples?");
+	return a->spacing;
+}
+
+/* The keys of a panel: curve, reference, depth, shape of the gather. */
+static void
+read_keys(struct gathers *s)
+{
+	const char *curve = img_key(&s->item, "radon_curve"),
+		   *gather = img_key(&s->item, "radon_gather");
+	char name[32];
+	double x, z, t0;
+	size_t nx, nt;
+
+	if (curve && !(s->o->reference > 0)) {
+		if (sscanf(curve, "%31s %lf %lf", name, &x, &z) != 3)
+			raw_die(s->in, "radon_curve:=%s is not a curve, an offset and a depth",
+				curve);
+		int i = 0;
+		while (i < 3 && strcmp(name, radon_curve_names[i]))
+			i++;
+		if (i == 3)
+			raw_die(s->in, "radon_curve:=%s is no curve", name);
+		s->curve = (enum radon_curve)i;
+		s->reference = x;
+		s->depth = z;
+	}
+	if (gather) {
+		if (sscanf(gather, "%zu %zu %lf", &nx, &nt, &t0) != 3 || !nx || !nt ||
+		    nt > 1 << 28 || !isfinite(t0))
+			raw_die(s->in, "radon_gather:=%s is no traces, samples and a time", gather);
+		s->shape.nx = nx;
+		s->shape.nt = nt;
+		s->shape.t0 = t0;
+	}
+}
+
+/* A panel: curves from axis 1. */
+static void
+shape_of_panel(struct gathers *s)
+{
+	const struct img_axis *q = &s->item.axis[1];
+
+	s->shape.nq = q->n;
+	s->shape.q0 = q->min;
+	s->shape.dq = q->n > 1 ? q->spacing : 0;
+	if (!isfinite(q->min) || (q->n > 1 && !(q->spacing > 0 && isfinite(q->spacing))))
+		raw_die(s->in,
+			"axis 1 is no axis of curves: it needs a first q and a spacing above 0");
+	read_keys(s);
+}
+
+static void
+check_band(const struct gathers *s)
+{
+	const double nyquist = .5 / s->shape.dt;
+
+	if (s->shape.fmax > nyquist * (1 + 1e-9))
+		raw_die(s->in, "--fmax=%g is above Nyquist, %g Hz", s->shape.fmax, nyquist);
+	if (s->shape.fmin > nyquist)
+		raw_die(s->in, "--fmin=%g is above Nyquist, %g Hz", s->shape.fmin, nyquist);
+}
+
+/* Offsets for the whole item: from its key, or from its trace axis; from a file they are taken gather by gather. */
+static void
+offsets_of_item(struct gathers *s)
+{
+	const char *key = img_key(&s->item, "offsets");
+	const struct img_axis *a = &s->item.axis[1];
+
+	free(s->offset);
+	s->offset = NULL;
+	s->noffset = 0;
+	if (s->file)
+		return;
+	if (key) {
+		s->offset = numbers(key, &s->noffset);
+		if (!s->offset)
+			raw_die(s->in, "offsets:= is not a list of finite numbers");
+		return;
+	}
+	if (s->shape.mode == RADON_MODEL || !isfinite(a->min) ||
+	    (a->n > 1 && !isfinite(a->spacing)))
+		raw_die(s->in, "no offsets: give --offsets, an offsets:= key or a trace axis with "
+			       "min and spacing");
+	s->noffset = a->n;
+	s->offset = malloc(a->n * sizeof *s->offset);
+	for (size_t j = 0; s->offset && j < a->n; j++)
+		s->offset[j] = a->min + (a->n > 1 ? (double)j * a->spacing : 0);
+	if (!s->offset)
+		raw_die(s->in, "no memory for %zu offsets", a->n);
+}
+
+/* Traces of a plane (a panel that does not say has one for each offset), and that the number of offsets suits them. */
+static size_t
+count_traces(const struct gathers *s)
+{
+	const bool model = s->shape.mode == RADON_MODEL;
+	const size_t given = s->file ? s->nfile : s->noffset;
+	const size_t nx = !model ? s->item.axis[1].n : s->shape.nx ? s->shape.nx : given;
+
+	if (!s->file && given != nx && given != nx * s->planes)
+		raw_die(s->in, "%zu offsets for %zu traces", given, nx);
+	return nx;
+}
+
+/* g of an offset, or death. */
+static double
+curve_at(const struct gathers *s, double x)
+{
+	double g;
+
+	if (!radon_curve(s->curve, x, s->reference, s->depth, &g))
+		raw_die(s->in, "the offset %g has no curve at reference offset %g, depth %g", x,
+			s->reference, s->depth);
+	return g;
+}
+
+/* The range of g over the item, so that all its panels have one time axis. */
+static void
+range_of_item(struct gathers *s)
+{
+	const double *x = s->file ? s->file : s->offset;
+	const size_t n = s->file ? s->nfile : s->noffset;
+
+	s->shape.glo = s->shape.ghi = 0;
+	for (size_t i = 0; i < n && s->planes > 1; i++) {
+		const double g = curve_at(s, x[i]);
+		s->shape.glo = fmin(s->shape.glo, g);
+		s->shape.ghi = fmax(s->shape.ghi, g);
+	}
+}
+
+static void
+begin_item(struct gathers *s)
+{
+	const struct img *x = &s->item;
+
+	if (x->dim < 2 || x->dim > 3 || img_is_complex(x))
+		raw_die(s->in, "not a gather: real, sizes `t trace` or `t trace gather`");
+	s->planes = x->dim == 3 ? x->axis[2].n : 1;
+	s->plane = 0;
+	s->rows = x->axis[1].n;
+	s->n = x->axis[0].n;
+	s->shape = s->o->radon;
+	s->curve = s->o->curve;
+	s->reference = s->o->reference;
+	s->depth = s->o->depth;
+	s->shape.dt = spacing_of(s, &x->axis[0]);
+	s->shape.t0 = isfinite(x->axis[0].min) ? x->axis[0].min : 0;
+	s->shape.nt = s->n;
+	check_band(s);
+	if (s->shape.mode == RADON_MODEL)
+		shape_of_panel(s);
+	if (!(s->reference > 0))
+		raw_die(s->in, "the reference offset is not known: give -X");
+	offsets_of_item(s);
+	s->shape.nx = count_traces(s);
+	range_of_item(s);
+	weir_free(s->raw);
+	weir_free(s->wide);
+	s->raw = weir_xalloc(s->n, 8);
+	s->wide = weir_xalloc(s->n, sizeof *s->wide);
+}
+
+/* --- gathers ------------------------------------------------------------------------------------------------------- */
+
+static void
+room(struct gather *g, const struct gathers *s)
+{
+	const size_t nx = s->shape.nx;
+
+	if (g->room_x >= nx && g->g)
+		return;
+	weir_free(g->g);
+	weir_free(g->offset);
+	weir_free(g->live);
+	g->g = weir_xalloc(nx, sizeof *g->g);
+	g->offset = weir_xalloc(nx, sizeof *g->offset);
+	g->live = weir_xalloc(nx, sizeof *g->live);
+	g->room_x = nx;
+}
+
+static void
+samples(float **x, size_t *has, size_t rows, size_t n)
+{
+	size_t want;
+
+	if (!weir_mul(rows, n, &want))
+		die("a gather of %zu x %zu samples is too large", rows, n);
+	if (*has >= want && *x)
+		return;
+	weir_free(*x);
+	*x = weir_xalloc(want, sizeof **x);
+	*has = want;
+}
+
+/* The offsets of the next plane: of the file, of all planes, or this plane's own. */
+static void
+take_offsets(struct gathers *s, struct gather *g)
+{
+	const size_t nx = s->shape.nx;
+	const double *from = s->noffset == nx ? s->offset : s->offset + s->plane * nx;
+
+	if (s->file && s->nfile == nx) {
+		from = s->file;
+	} else if (s->file) {
+		if (s->nfile - s->at < nx * (s->plane ? 1 : s->planes))
+			die("%s: %zu numbers: neither %zu, the traces of a gather, nor those of "
+			    "all "
+			    "gathers",
+			    s->o->offsets, s->nfile, nx);
+		from = s->file + s->at;
+		s->at += nx;
+	}
+	memcpy(g->offset, from, nx * sizeof *g->offset);
+	for (size_t j = 0; j < nx; j++)
+		g->g[j] = curve_at(s, from[j]);
+}
+
+/* Of n samples: is any not 0, is any not finite? */
+WEIR_CLONES static void
+inspect(const float *x, size_t n, bool *any, bool *bad)
+{
+	uint32_t bits = 0, worst = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t v;
+		memcpy(&v, &x[i], sizeof v);
+		v &= 0x7fffffff;
+		bits |= v;
+		worst = v > worst ? v : worst;
+	}
+	*any = bits != 0;
+	*bad = worst >= 0x7f800000;
+}
+
+/* The next row of the item as floats; NaN and infinite ones are zeroed or fatal. Returns whether any sample is not 0. */
+static bool
+read_row(struct gathers *s, size_t row, float *x)
+{
+	bool any, bad;
+
+	if (s->item.type == IMG_F32) {
+		raw_read(s->in, x, s->n);
+	} else {
+		raw_read(s->in, s->raw, s->n);
+		sample_load(s->wide, s->raw, s->item.type, s->n);
+		for (size_t i = 0; i < s->n; i++)
+			x[i] = (float)s->wide[i];
+	}
+	inspect(x, s->n, &any, &bad);
+	for (size_t i = 0; bad && i < s->n; i++)
+		if (!isfinite(x[i]) && !s->o->nan_is_zero)
+			raw_die(s->in,
+				"gather %zu: %s %zu: sample %zu is %g; --nan=zero takes it for 0",
+				s->plane + 1, s->shape.mode == RADON_MODEL ? "curve" : "trace",
+				row + 1, i + 1, (double)x[i]);
+		else if (!isfinite(x[i]))
+			x[i] = 0;
+	if (bad)
+		inspect(x, s->n, &any, &bad);
+	return any;
+}
+
+static void
+read_plane(struct gathers *s, struct gather *g)
+{
+	const bool inverse = s->shape.mode == RADON_LSQ || s->shape.mode == RADON_SPARSE;
+	const size_t n = s->shape.mode == RADON_MODEL ? g->ntau : s->n;
+
+	for (size_t j = 0; j < g->o.nx; j++)
+		g->live[j] = true;
+	samples(&g->in, &g->room_in, s->rows, n);
+	if (s->n < n)
+		memset(g->in, 0, s->rows * n * sizeof *g->in);
+	for (size_t r = 0; r < s->rows; r++) {
+		const bool any = read_row(s, r, g->in + r * n + s->skip);
+		if (inverse)
+			g->live[r] = any;
+	}
+}
+
+/* Where the rows of a panel lie on the time axis of the transform. */
+static void
+place_panel(struct gathers *s, const struct gather *g)
+{
+	const double tau = isfinite(s->item.axis[0].min) ? s->item.axis[0].min : 0;
+	const double at = (tau - g->o.t0) / g->o.dt + (double)g->lead;
+
+	if (fabs(at - rint(at)) > 1e-3 || !(at > -.5) || at + (double)s->n > (double)g->ntau + .5)
+		raw_die(s->in,
+			"a panel from %g s on with %zu samples does not suit a gather of %zu from "
+			"%g s on",
+			tau, s->n, g->o.nt, g->o.t0);
+	s->skip = (size_t)lrint(at);
+}
+
+/* --- the stream ---------------------------------------------------------------------------------------------------- */
+
+struct gathers *
+gathers_open(struct raw_in *in, const struct gathers_options *o)
+{
+	struct gathers *s = weir_xalloc(1, sizeof *s);
+
+	*s = (struct gathers){.in = in, .o = o};
+	if (o->offsets)
+		read_offsets(s, o->offsets);
+	return s;
+}
+
+bool
+gathers_next(struct gathers *s, struct gather *g)
+{
+	if (s->plane == s->planes) {
+		img_free(&s->item);
+		if (!raw_next(s->in, &s->item))
+			return false;
+		begin_item(s);
+	}
+	room(g, s);
+	g->o = s->shape;
+	g->item = raw_item(s->in);
+	g->plane = s->plane;
+	take_offsets(s, g);
+	g->o.g = g->g;
+	g->o.live = g->live;
+	if (!radon_fits(&g->o, &g->ntau, &g->lead))
+		raw_die(s->in, "moveouts of q up to %g s and %zu samples of %g s: too many samples",
+			g->o.q0 + (double)(g->o.nq - 1) * g->o.dq, g->o.nt, g->o.dt);
+	s->skip = 0;
+	if (g->o.mode == RADON_MODEL)
+		place_panel(s, g);
+	read_plane(s, g);
+	if (g->o.mode == RADON_MODEL || g->o.subtract)
+		samples(&g->out, &g->room_out, g->o.nx, g->o.nt);
+	else
+		samples(&g->out, &g->room_out, g->o.nq, g->ntau);
+	img_free(&g->head);
+	if (!s->plane)
+		head_of_result(s, g);
+	s->plane++;
+	return true;
+}
+
+void
+gathers_close(struct gathers *s)
+{
+	if (s->file && s->at && s->at < s->nfile)
+		die("%s: %zu numbers left over", s->o->offsets, s->nfile - s->at);
+	img_free(&s->item);
+	free(s->offset);
+	free(s->file);
+	weir_free(s->raw);
+	weir_free(s->wide);
+	weir_free(s);
+}
+
+bool
+gather_like(const struct gather *a, const struct gather *b)
+{
+	const struct radon_options *x = &a->o, *y = &b->o;
+
+	return x->nt == y->nt && x->nx == y->nx && x->nq == y->nq && x->dt == y->dt &&
+	       x->t0 == y->t0 && x->q0 == y->q0 && x->dq == y->dq && a->ntau == b->ntau &&
+	       a->lead == b->lead && !memcmp(a->g, b->g, x->nx * sizeof *a->g) &&
+	       !memcmp(a->live, b->live, x->nx * sizeof *a->live);
+}
+
+void
+gather_put(const struct gathers_options *o, struct raw_out *out, struct gather *g)
+{
+	if (g->head.dim)
+		raw_head(out, &g->head);
+	if (g->o.mode == RADON_MODEL || g->o.subtract)
+		raw_write(out, g->out, g->o.nx * g->o.nt);
+	else if (!o->cut)
+		raw_write(out, g->out, g->o.nq * g->ntau);
+	else
+		for (size_t i = 0; i < g->o.nq; i++)
+			raw_write(out, g->out + i * g->ntau + g->lead, g->o.nt);
+}
+
+void
+gather_free(struct gather *g)
+{
+	img_free(&g->head);
+	weir_free(g->g);
+	weir_free(g->offset);
+	weir_free(g->live);
+	weir_free(g->in);
+	weir_free(g->out);
+	*g = (struct gather){0};
+}

@@ -1,0 +1,105 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/opt.h"
+#include "radon/heads.h"
+
+const char *const radon_curve_names[3] = {"parabolic", "linear", "foster-mosher"};
+
+static void
+set_number(char *to, size_t room, double v)
+{
+	snprintf(to, room, "%.15g", v);
+	if (strtod(to, NULL) != v)
+		snprintf(to, room, "%.17g", v);
+}
+
+static void
+key_offsets(struct img *x, const double *v, size_t n)
+{
+	char *text = weir_xalloc(n, 26), *s = text;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			*s++ = ' ';
+		set_number(s, 25, v[i]);
+		s += strlen(s);
+	}
+	img_set_key(x, "offsets", "%s", text);
+	weir_free(text);
+}
+
+static const char *
+or_none(const char *text)
+{
+	return text && *text ? text : "-";
+}
+
+static void
+head_of_panel(const struct gathers *s, struct gather *g)
+{
+	const struct gathers_options *o = s->o;
+	struct img *x = &g->head;
+	struct img_axis *t = &x->axis[0], *q = &x->axis[1];
+
+	img_set_key(x, "radon_curve", "%s %.17g %.17g", radon_curve_names[s->curve], s->reference,
+		    s->depth);
+	img_set_key(x, "radon_gather", "%zu %zu %.17g", g->o.nx, g->o.nt, g->o.t0);
+	img_set_key(x, "radon_trace", "%.17g %.17g %s %s", q->min, q->spacing, or_none(q->unit),
+		    or_none(q->label));
+	if (s->file && s->nfile > g->o.nx)
+		key_offsets(x, s->file + s->at - g->o.nx, g->o.nx * s->planes);
+	else
+		key_offsets(x, s->file ? s->file : s->offset, s->file ? g->o.nx : s->noffset);
+	t->n = o->cut ? g->o.nt : g->ntau;
+	t->min = o->cut ? g->o.t0 : g->o.t0 - (double)g->lead * g->o.dt;
+	q->n = g->o.nq;
+	q->min = g->o.q0;
+	q->spacing = g->o.nq > 1 ? g->o.dq : NAN;
+	img_set_label(t, "tau");
+	img_set_unit(t, "s");
+	img_set_label(q, "q");
+	img_set_unit(q, "s");
+}
+
+static void
+head_of_gather(const struct gathers *s, struct gather *g)
+{
+	const char *key = img_key(&s->item, "radon_trace");
+	struct img *x = &g->head;
+	struct img_axis *t = &x->axis[0], *a = &x->axis[1];
+	char unit[64] = "-", label[64] = "trace";
+
+	if (s->file && s->nfile > g->o.nx)
+		key_offsets(x, s->file + s->at - g->o.nx, g->o.nx * s->planes);
+	else if (s->file)
+		key_offsets(x, s->file, s->nfile);
+	t->n = g->o.nt;
+	t->min = g->o.t0;
+	a->n = g->o.nx;
+	a->min = a->spacing = NAN;
+	if (key && sscanf(key, "%lf %lf %63s %63[^\n]", &a->min, &a->spacing, unit, label) < 3)
+		a->min = a->spacing = NAN;
+	img_set_label(t, "t");
+	img_set_label(a, strcmp(label, "-") ? label : NULL);
+	img_set_unit(a, strcmp(unit, "-") ? unit : NULL);
+	img_drop_key(x, "radon_curve");
+	img_drop_key(x, "radon_gather");
+	img_drop_key(x, "radon_trace");
+}
+
+void
+head_of_result(const struct gathers *s, struct gather *g)
+{
+	img_copy_head(&g->head, &s->item);
+	g->head.type = IMG_F32;
+	g->head.format = IMG_RAW;
+	if (g->o.mode == RADON_MODEL)
+		head_of_gather(s, g);
+	else if (!g->o.subtract)
+		head_of_panel(s, g);
+	opt_add_history(&g->head, s->o->common);
+}

@@ -1,0 +1,138 @@
+/*
+ * The Radon transform of seismic gathers along curves t = tau + q g(x), and its least-squares and sparse inverses.
+ *
+ *	adjoint		m(tau, q) = sum_x d(tau + q g(x), x)
+ *	modelling	d(t, x)   = sum_q m(t - q g(x), q)
+ *	lsq		m minimises |d - A m|^2 + eps nx |m|^2,	A being modelling, nx the traces that are not dead
+ *	sparse		the same with |m|^2 weighted so that m concentrates in few places
+ *
+ * q is the moveout in seconds at the reference offset X, where g = 1:
+ *
+ *	parabolic	g = (x / X)^2
+ *	linear		g = x / X
+ *	Foster-Mosher	g = (sqrt(z^2 + x^2) - z) / (sqrt(z^2 + X^2) - z)
+ *
+ * Shifts that are no whole samples are those of the discrete Fourier transform: per frequency w = 2 pi k / (nfft dt)
+ *
+ *	M(q) = sum_x D(x) exp(i w q g(x)),	D(x) = sum_q M(q) exp(-i w q g(x)).
+ *
+ * The time axis of a panel is longer than that of the gather: it holds every tau from which a curve meets the gather, so
+ * that nothing wraps round, and a few more, up to a length that the FFT likes: ntau = nfft.
+ *
+ *	gather	[nx][nt]	float, t = first time of the gather + i dt
+ *	panel	[nq][ntau]	float, tau = that first time + (i - lead) dt,	q = q0 + i dq
+ *
+ * q being regular, each frequency is one 1-D transform of nonequispaced points (usfft/line.h), and A^H A is Toeplitz. Error
+ * of adjoint and modelling: relative l2 <= 2e-6 (RADON_TIME: that of linear interpolation, some per cent).
+ *
+ * Sources: Hampson, J. Can. Soc. Expl. Geoph. 22(1), 1986; Foster and Mosher, Geophysics 57(3), 1992; Sacchi and Ulrych,
+ * Geophysics 60(4), 1995; RADON_USFFT2D: Matveev, Nikitin, Duchkov, Romanenko, Vestnik NSU Inf. Tech. 14(4), 2016.
+ */
+#ifndef RADON_RADON_H
+#define RADON_RADON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum radon_curve { RADON_PARABOLIC, RADON_LINEAR, RADON_FOSTER };
+enum radon_mode { RADON_ADJOINT, RADON_LSQ, RADON_SPARSE, RADON_MODEL };
+
+enum radon_method {
+	RADON_AUTO,	  /* one of the next two, by size */
+	RADON_NUFFT,	  /* per frequency a 1-D transform of nonequispaced points */
+	RADON_RECURRENCE, /* per frequency the sum, phases by recurrence in double */
+	RADON_TIME,	  /* shift and sum, linear interpolation; adjoint and modelling only */
+	RADON_USFFT2D /* one 2-D transform of nonequispaced points; adjoint and modelling only */
+};
+
+enum { RADON_MAXMUTE = 32 };
+
+/*
+ * What lies beyond q = Q(tau) is kept and the rest removed: the weight rises from 0 at Q to 1 at Q + taper as half a cosine.
+ * Q is linear between the n points, constant outside. n = 0: all is kept.
+ */
+struct radon_mute {
+	size_t n;
+	double t[RADON_MAXMUTE], q[RADON_MAXMUTE]; /* s; t ascends */
+	double taper;				   /* s, >= 0 */
+};
+
+struct radon_options {
+	size_t nt, nx, nq; /* samples, traces, curves, >= 1 each */
+	double dt, t0;	   /* s; dt > 0; t0: the first time, which only a mute asks for */
+	double q0, dq;	   /* s; dq > 0 where nq > 1 */
+	const double *g;   /* nx of them, finite; copied */
+	double glo,
+	    ghi; /* the panel's time axis serves these g too, so that all gathers of an item have the same; 0, 0 */
+	const bool *
+	    live; /* nx; false: a dead trace, no equation of lsq and sparse; NULL: all live. Copied */
+	enum radon_mode mode;
+	enum radon_method method;
+	double fmin, fmax; /* Hz; frequencies outside are 0; fmax 0: Nyquist */
+	double eps;	   /* lsq, sparse: >= 0 */
+	int outer, inner;  /* sparse: new weights, steps of conjugate gradients for each */
+	bool
+	    subtract; /* lsq, sparse: not the panel is the result but gather - modelled (muted) panel */
+	bool report; /* find the misfit, which costs a transform */
+	struct radon_mute mute;
+	int threads;
+};
+
+struct radon_plan;
+
+/* Figures of a run of lsq or sparse. */
+struct radon_report {
+	double
+	    misfit; /* |d - A m|^2 / |d|^2 over the band and the live traces; NaN: not asked for */
+	double
+	    condition; /* a lower bound of that of A^H A + eps nx, the worst of all frequencies */
+	size_t
+	    fallbacks; /* frequencies solved by conjugate gradients since Levinson's recursion is not safe there */
+	size_t steps; /* of conjugate gradients, all in all */
+};
+
+/*
+ * Plans, and factors A^H A + eps nx for lsq. 0, -EDOM (an option out of range), -EOVERFLOW or -ENOMEM; *p is then NULL. Not
+ * thread-safe (FFTW's planner is not).
+ */
+int radon_plan(struct radon_plan **p, const struct radon_options *o);
+void radon_free(struct radon_plan *p); /* NULL is nothing */
+
+/* The panel's time axis: ntau samples, of which lead come before the gather's first time. */
+size_t radon_ntau(const struct radon_plan *p);
+size_t radon_lead(const struct radon_plan *p);
+bool radon_fits(const struct radon_options *o, size_t *ntau,
+		size_t *lead); /* the same without a plan; false: too large */
+
+/* Room for one gather under way on `threads` threads. NULL: no memory. */
+struct radon_work;
+struct radon_work *radon_work(const struct radon_plan *p, int threads);
+void radon_work_free(struct radon_work *w);
+
+/*
+ * in: gather, or panel for RADON_MODEL; out: panel, or gather for RADON_MODEL and subtract. They do not overlap; finite.
+ * Several gathers may run at once, each with its own work. report: NULL or where figures of lsq and sparse go. The same bytes
+ * for any number of threads.
+ */
+void radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, float *out,
+	       struct radon_report *report);
+
+/* g of an offset x; false where X (or, for Foster-Mosher, X with depth z) gives no curve, as X = 0. */
+bool radon_curve(enum radon_curve curve, double x, double reference, double depth, double *g);
+
+/* The weight of the mute at (tau, q), 0..1. */
+double radon_mute_weight(const struct radon_mute *m, double tau, double q);
+
+/* The lowest frequency at which neighbouring curves are half a period apart at the farthest trace, Hz; inf: none. */
+double radon_alias(const struct radon_options *o);
+
+/* --- direct.c: the definition, in double ------------------------------------------------------------------------ */
+
+/* Adjoint and modelling on the same axes, by the sums above; 0 or -ENOMEM. */
+int radon_direct_adjoint(const struct radon_options *o, const float *gather, double *panel);
+int radon_direct_model(const struct radon_options *o, const double *panel, double *gather);
+
+/* lsq by a dense Cholesky factorisation per frequency. 0 or -ENOMEM. */
+int radon_direct_lsq(const struct radon_options *o, const float *gather, double *panel);
+
+#endif

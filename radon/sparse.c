@@ -1,0 +1,291 @@
+#include <math.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/par.h"
+#include "common/simd.h"
+#include "radon/plan.h"
+#include "radon/sparse.h"
+
+/* Weights come from the amplitude over this many samples to each side, and never fall below this part of the greatest. */
+enum { SMOOTH = 3 };
+static const float least = 1e-2f;
+
+struct radon_sparse {
+	float *u, *weight, *dir, *grad; /* [nq][nfft] */
+	float *res, *step;		/* [nx][ld] complex: residual, A W dir */
+};
+
+struct radon_sparse *
+radon_sparse_room(const struct radon_plan *p)
+{
+	struct radon_sparse *s = weir_calloc(1, sizeof *s);
+	const size_t row = p->nfft * sizeof(float), spectrum = p->ld * 2 * sizeof(float);
+
+	if (!s)
+		return NULL;
+	s->u = weir_alloc(p->o.nq, row);
+	s->weight = weir_alloc(p->o.nq, row);
+	s->dir = weir_alloc(p->o.nq, row);
+	s->grad = weir_alloc(p->o.nq, row);
+	s->res = weir_calloc(p->o.nx, spectrum);
+	s->step = weir_calloc(p->o.nx, spectrum);
+	if (s->u && s->weight && s->dir && s->grad && s->res && s->step)
+		return s;
+	radon_sparse_free(s);
+	return NULL;
+}
+
+void
+radon_sparse_free(struct radon_sparse *s)
+{
+	if (!s)
+		return;
+	weir_free(s->u);
+	weir_free(s->weight);
+	weir_free(s->dir);
+	weir_free(s->grad);
+	weir_free(s->res);
+	weir_free(s->step);
+	weir_free(s);
+}
+
+static double
+add_up(const double *part, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += part[i];
+	return sum;
+}
+
+WEIR_CLONES static void
+multiply(float *restrict to, const float *restrict a, const float *restrict b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = a[i] * b[i];
+}
+
+/* --- gathers, as spectra in the band ------------------------------------------------------------------------------- */
+
+/* Zeroes what no equation speaks of: frequencies of the block outside the band, dead traces. Returns the rest's energy. */
+static double
+keep_equations(const struct radon_plan *p, size_t b, float *x)
+{
+	double sum = 0;
+
+	for (size_t j = 0; j < p->o.nx; j++)
+		for (size_t l = 0; l < 2 * LANES; l++) {
+			float *v = x + 2 * (j * p->ld + b * LANES) + l;
+			const size_t k = b * LANES + l / 2;
+			if (k < p->kmin || k > p->kmax || !p->live[j])
+				*v = 0;
+			sum += (k == 0 || k == p->nfft / 2 ? 1 : 2) * (double)*v * (double)*v;
+		}
+	return sum / (double)p->nfft;
+}
+
+/* s->res = the gather in w->d; returns its energy. */
+static double
+start(const struct radon_plan *p, struct radon_work *w, struct radon_sparse *s)
+{
+	memcpy(s->res, w->d, p->o.nx * p->ld * 2 * sizeof *s->res);
+	for (size_t b = p->first; b < p->last; b++)
+		w->part[b] = keep_equations(p, b, s->res);
+	return add_up(w->part + p->first, p->last - p->first);
+}
+
+/* w->m = the spectra of W u. */
+static void
+weighted_spectra(const struct radon_plan *p, struct radon_work *w, const float *u)
+{
+	const struct radon_sparse *s = w->sparse;
+
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t i = 0; i < p->o.nq; i++) {
+		float *row = w->lane[omp_get_thread_num()].row;
+		multiply(row, u + i * p->nfft, s->weight + i * p->nfft, p->nfft);
+		fftwf_execute_dft_r2c(p->forward, row, (fftwf_complex *)(w->m + i * p->ld * 2));
+	}
+}
+
+/* s->step = A W x; returns its energy. */
+static double
+apply(const struct radon_plan *p, struct radon_work *w, const float *x)
+{
+	struct radon_sparse *s = w->sparse;
+
+	weighted_spectra(p, w, x);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
+	for (size_t b = p->first; b < p->last; b++) {
+		radon_block_model(p, &w->lane[omp_get_thread_num()], b * LANES,
+				  w->m + 2 * b * LANES, p->ld, s->step + 2 * b * LANES, p->ld);
+		w->part[b] = keep_equations(p, b, s->step);
+	}
+	return add_up(w->part + p->first, p->last - p->first);
+}
+
+WEIR_CLONES static double
+gradient_row(float *restrict grad, const float *restrict row, const float *restrict weight,
+	     const float *restrict u, size_t n, float scale, float damping)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		grad[i] = weight[i] * row[i] * scale - damping * u[i];
+		sum += (double)grad[i] * (double)grad[i];
+	}
+	return sum;
+}
+
+/* s->grad = (A W)^H res - damping u; returns its energy. */
+static double
+gradient(const struct radon_plan *p, struct radon_work *w, float damping)
+{
+	struct radon_sparse *s = w->sparse;
+
+#pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
+	for (size_t b = p->first; b < p->last; b++)
+		radon_block_adjoint(p, &w->lane[omp_get_thread_num()], b * LANES,
+				    s->res + 2 * b * LANES, p->ld, w->m + 2 * b * LANES, p->ld);
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t i = 0; i < p->o.nq; i++) {
+		float *row = w->lane[omp_get_thread_num()].row;
+		const size_t at = i * p->nfft;
+		radon_backward(p, w->m + i * p->ld * 2, row);
+		w->part[i] = gradient_row(s->grad + at, row, s->weight + at, s->u + at, p->nfft,
+					  1 / (float)p->nfft, damping);
+	}
+	return add_up(w->part, p->o.nq);
+}
+
+/* --- the iteration ------------------------------------------------------------------------------------------------- */
+
+/* y = a x + b y */
+WEIR_CLONES static void
+combine(float *restrict y, const float *restrict x, size_t n, float a, float b)
+{
+	for (size_t i = 0; i < n; i++)
+		y[i] = a * x[i] + b * y[i];
+}
+
+/* y = a x + b y for `rows` rows of n. */
+static void
+combine_rows(const struct radon_work *w, float *y, const float *x, size_t rows, size_t n, double a,
+	     double b)
+{
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t r = 0; r < rows; r++)
+		combine(y + r * n, x + r * n, n, (float)a, (float)b);
+}
+
+/* |x|^2, by rows. */
+static double
+energy(const struct radon_plan *p, struct radon_work *w, const float *x)
+{
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t i = 0; i < p->o.nq; i++) {
+		double sum = 0;
+		for (size_t t = 0; t < p->nfft; t++)
+			sum += (double)x[i * p->nfft + t] * (double)x[i * p->nfft + t];
+		w->part[i] = sum;
+	}
+	return add_up(w->part, p->o.nq);
+}
+
+/* s->u from 0 for the weights as they are; s->res holds the gather and then what is left of it. Returns the steps. */
+static size_t
+conjugate_gradients(const struct radon_plan *p, struct radon_work *w, double damping)
+{
+	struct radon_sparse *s = w->sparse;
+	const size_t rows = p->o.nq, n = p->nfft;
+	double g, next;
+	int step;
+
+	memset(s->u, 0, rows * n * sizeof *s->u);
+	g = gradient(p, w, (float)damping);
+	memcpy(s->dir, s->grad, rows * n * sizeof *s->dir);
+	const double enough = 1e-10 * g;
+	for (step = 0; step < p->o.inner && g > enough; step++) {
+		const double alpha = g / (apply(p, w, s->dir) + damping * energy(p, w, s->dir));
+		combine_rows(w, s->u, s->dir, rows, n, alpha, 1);
+		combine_rows(w, s->res, s->step, p->o.nx, 2 * p->ld, -alpha, 1);
+		next = gradient(p, w, (float)damping);
+		combine_rows(w, s->dir, s->grad, rows, n, 1, next / g);
+		g = next;
+	}
+	return (size_t)step;
+}
+
+/* The amplitude of m = W u around each sample into s->grad; returns the greatest. */
+static float
+amplitudes(const struct radon_plan *p, struct radon_work *w)
+{
+	struct radon_sparse *s = w->sparse;
+	float top = 0;
+
+#pragma omp parallel for schedule(static) num_threads(w->threads) reduction(max : top)
+	for (size_t i = 0; i < p->o.nq; i++) {
+		float *row = w->lane[omp_get_thread_num()].row, *to = s->grad + i * p->nfft;
+		multiply(row, s->u + i * p->nfft, s->weight + i * p->nfft, p->nfft);
+		for (size_t t = 0; t < p->nfft; t++) {
+			float sum = 0;
+			for (size_t v = t < SMOOTH ? 0 : t - SMOOTH; v <= t + SMOOTH && v < p->nfft;
+			     v++)
+				sum += row[v] * row[v];
+			to[t] = sqrtf(sum);
+			top = fmaxf(top, to[t]);
+		}
+	}
+	return top;
+}
+
+static void
+reweigh(const struct radon_plan *p, struct radon_work *w)
+{
+	struct radon_sparse *s = w->sparse;
+	const float top = amplitudes(p, w);
+
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t i = 0; i < p->o.nq * p->nfft; i++)
+		s->weight[i] = top > 0 ? fmaxf(sqrtf(s->grad[i] / top), least) : 1;
+}
+
+/* What is left in s->res, as energy. */
+static double
+left(const struct radon_plan *p, struct radon_work *w)
+{
+	for (size_t b = p->first; b < p->last; b++)
+		w->part[b] = keep_equations(p, b, w->sparse->res);
+	return add_up(w->part + p->first, p->last - p->first);
+}
+
+void
+radon_sparse_run(const struct radon_plan *p, struct radon_work *w, const float *in, float *out,
+		 struct radon_report *r)
+{
+	struct radon_sparse *s = w->sparse;
+	double all = 0;
+
+	for (size_t i = 0; i < p->o.nq * p->nfft; i++)
+		s->weight[i] = 1;
+	radon_forward(p, w, in, p->o.nx, p->o.nt, p->lead, w->d);
+	for (int i = 0; i < p->o.outer; i++) {
+		if (i)
+			reweigh(p, w);
+		all = start(p, w, s);
+		r->steps += conjugate_gradients(p, w, p->o.eps * (double)p->nlive);
+	}
+	r->misfit = all > 0 ? left(p, w) / all : 0;
+	weighted_spectra(p, w, s->u);
+	radon_weigh_panel(p, w);
+	if (!p->o.subtract) {
+		radon_panel_out(p, w, out);
+		return;
+	}
+	if (!p->q_mute)
+		radon_mute_panel(p, w);
+	radon_model_all(p, w);
+	radon_gather_out(p, w, in, out);
+}

@@ -1,0 +1,111 @@
+/* Rows of samples to spectra and back, shared out by rows. */
+#include <string.h>
+
+#include "common/par.h"
+#include "common/simd.h"
+#include "radon/plan.h"
+
+/* x[r][n] lies at sample `at` of each row of nfft. */
+void
+radon_forward(const struct radon_plan *p, struct radon_work *w, const float *x, size_t rows,
+	      size_t n, size_t at, float *spectra)
+{
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t r = 0; r < rows; r++) {
+		float *row = w->lane[omp_get_thread_num()].row;
+		memset(row, 0, at * sizeof *row);
+		memcpy(row + at, x + r * n, n * sizeof *row);
+		memset(row + at + n, 0, (p->nfft - at - n) * sizeof *row);
+		fftwf_execute_dft_r2c(p->forward, row, (fftwf_complex *)(spectra + r * p->ld * 2));
+	}
+}
+
+/* The samples, times nfft, of a spectrum, of which the band alone counts; it is destroyed. */
+void
+radon_backward(const struct radon_plan *p, float *spectrum, float *row)
+{
+	const size_t above = p->kmax + 1;
+
+	if (p->first == p->last) {
+		memset(row, 0, p->nfft * sizeof *row);
+		return;
+	}
+	memset(spectrum, 0, p->kmin * 2 * sizeof *spectrum);
+	memset(spectrum + 2 * above, 0, (p->nw - above) * 2 * sizeof *spectrum);
+	fftwf_execute_dft_c2r(p->backward, (fftwf_complex *)spectrum, row);
+}
+
+WEIR_CLONES static void
+scale(float *restrict to, const float *restrict from, size_t n, float by)
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = from[i] * by;
+}
+
+WEIR_CLONES static void
+subtract(float *restrict to, const float *restrict x, const float *restrict from, size_t n,
+	 float by)
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = x[i] - from[i] * by;
+}
+
+float
+radon_time_weight(const struct radon_plan *p, size_t i, size_t t)
+{
+	return (float)radon_mute_weight(&p->o.mute,
+					p->o.t0 + ((double)t - (double)p->lead) * p->o.dt,
+					p->o.q0 + (double)i * p->o.dq);
+}
+
+static void
+mute_row(const struct radon_plan *p, size_t i, float *row, float by)
+{
+	for (size_t t = 0; t < p->nfft; t++)
+		row[t] *= by * radon_time_weight(p, i, t);
+}
+
+void
+radon_panel_out(const struct radon_plan *p, struct radon_work *w, float *panel)
+{
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t i = 0; i < p->o.nq; i++) {
+		float *row = w->lane[omp_get_thread_num()].row;
+		radon_backward(p, w->m + i * p->ld * 2, row);
+		if (!p->q_mute)
+			mute_row(p, i, row, 1);
+		scale(panel + i * p->ntau, row, p->ntau, 1 / (float)p->nfft);
+	}
+}
+
+/* The panel in w->m, muted in time. */
+void
+radon_mute_panel(const struct radon_plan *p, struct radon_work *w)
+{
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t i = 0; i < p->o.nq; i++) {
+		float *row = w->lane[omp_get_thread_num()].row, *m = w->m + i * p->ld * 2;
+		radon_backward(p, m, row);
+		mute_row(p, i, row, 1 / (float)p->nfft);
+		fftwf_execute_dft_r2c(p->forward, row, (fftwf_complex *)m);
+	}
+}
+
+/* The gather in w->d; or x - that, where the trace is live, and x where it is dead. */
+void
+radon_gather_out(const struct radon_plan *p, struct radon_work *w, const float *x, float *gather)
+{
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t j = 0; j < p->o.nx; j++) {
+		float *row = w->lane[omp_get_thread_num()].row, *to = gather + j * p->o.nt;
+		if (x && !p->live[j]) {
+			memcpy(to, x + j * p->o.nt, p->o.nt * sizeof *to);
+			continue;
+		}
+		radon_backward(p, w->d + j * p->ld * 2, row);
+		if (x)
+			subtract(to, x + j * p->o.nt, row + p->lead, p->o.nt, 1 / (float)p->nfft);
+		else
+			scale(to, row + p->lead, p->o.nt, 1 / (float)p->nfft);
+	}
+}

@@ -1,0 +1,466 @@
+#include <errno.h>
+#include <fftw3.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/fft.h"
+#include "common/mem.h"
+#include "common/simd.h"
+#include "radon/toeplitz.h"
+#include "usfft/line.h"
+
+enum { LANES = USFFT_LINE, PAIRS = 2 * LANES };
+
+/*
+ * Levinson's recursion loses about as many digits as the condition number has, and t[0] / E is below that. Where E falls
+ * under this part of t[0], or n times rounding, lanes go to conjugate gradients.
+ */
+static const double safe = 1e-10;
+
+/*
+ * Those stop at this relative residual. The right-hand side is rounded to float, so that a part of 1e-7 of it can lie
+ * outside the range of a singular T: steps towards that would only blow the solution up.
+ */
+static const double cg_tol = 1e-6;
+enum { CG_STEPS = 200 };
+
+struct toeplitz {
+	size_t n, len, blocks; /* len: of the FFTs, >= 2n */
+	fftw_plan forward, backward;
+	double *turn;	/* len complex: exp(-2 pi i m n / len) */
+	double *fa;	/* per block: the FFT of a, len rows of LANES complex */
+	double *e, *t0; /* per block: LANES */
+	bool *unsafe;	/* per block: LANES */
+	double **ft;	/* per block: the FFT of T's circulant, where a lane needs it; else NULL */
+};
+
+struct toeplitz_work {
+	size_t n, len;
+	double *a;	       /* n rows of LANES re, LANES im */
+	double *x, *y, *u, *v; /* len rows of LANES complex */
+	double *r, *p, *cg;    /* n rows of LANES complex */
+};
+
+/* --- vectors of LANES ---------------------------------------------------------------------------------------------- */
+
+typedef double vec __attribute__((vector_size(LANES * sizeof(double)), may_alias));
+
+/* sum over k < m of r[m - k] a[k]; rows of LANES re and LANES im. Eight chains, so that additions do not wait. */
+static inline __attribute__((always_inline)) void
+convolve(const vec *r, const vec *a, size_t m, vec *re, vec *im)
+{
+	vec s[8] = {{0}};
+	size_t k = 0;
+
+	for (; k + 2 <= m; k += 2)
+		for (size_t i = 0; i < 2; i++) {
+			const vec *x = r + 2 * (m - k - i), *y = a + 2 * (k + i);
+			s[4 * i] += x[0] * y[0];
+			s[4 * i + 1] += x[1] * y[1];
+			s[4 * i + 2] += x[0] * y[1];
+			s[4 * i + 3] += x[1] * y[0];
+		}
+	if (k < m) {
+		const vec *x = r + 2 * (m - k), *y = a + 2 * k;
+		s[0] += x[0] * y[0];
+		s[1] += x[1] * y[1];
+		s[2] += x[0] * y[1];
+		s[3] += x[1] * y[0];
+	}
+	*re = (s[0] + s[4]) - (s[1] + s[5]);
+	*im = (s[2] + s[6]) + (s[3] + s[7]);
+}
+
+/* a[k] += c conj(a[m - k]) for k = 0..m, both of a pair at once. */
+static inline __attribute__((always_inline)) void
+reflect(vec *a, size_t m, const vec *c)
+{
+	const vec cr = c[0], ci = c[1];
+
+	for (size_t k = 0; k <= m / 2; k++) {
+		vec *x = a + 2 * k, *y = a + 2 * (m - k);
+		const vec xr = x[0], xi = x[1], yr = y[0], yi = y[1];
+		x[0] = xr + cr * yr + ci * yi;
+		x[1] = xi + ci * yr - cr * yi;
+		y[0] = yr + cr * xr + ci * xi;
+		y[1] = yi + ci * xr - cr * xi;
+	}
+}
+
+/*
+ * The recursion; e: E of each lane. A lane whose E falls below `least` of t[0] stops changing, so that it stays finite,
+ * and is marked by a 0 in alive.
+ */
+WEIR_CLONES static void
+durbin(const double *t, size_t n, double least, double *a_, double *e_, double *alive_)
+{
+	const vec *r = (const vec *)t;
+	vec *a = (vec *)a_, e = r[0], alive = (vec){0} + 1;
+	const vec floor_ = r[0] * least;
+
+	memset(a, 0, 2 * n * sizeof *a);
+	a[0] = (vec){0} + 1;
+	for (size_t m = 1; m < n; m++) {
+		vec c[2], rest;
+		convolve(r, a, m, &c[0], &c[1]);
+		c[0] = -c[0] / e * alive;
+		c[1] = -c[1] / e * alive;
+		rest = e * (1 - c[0] * c[0] - c[1] * c[1]);
+		for (int l = 0; l < LANES; l++)
+			if (!(rest[l] > floor_[l])) {
+				alive[l] = c[0][l] = c[1][l] = 0;
+				rest[l] = e[l];
+			}
+		reflect(a, m, c);
+		e = rest;
+	}
+	memcpy(e_, &e, sizeof e);
+	memcpy(alive_, &alive, sizeof alive);
+}
+
+/* --- products in the frequencies of the FFTs ----------------------------------------------------------------------- */
+
+/* u = conj(A) y, v = conj(B) y, B = turn (conj(A) - 1). u may be y. */
+WEIR_CLONES static void
+times_adjoints(const double *restrict fa, const double *restrict turn, size_t len, double *u,
+	       double *v)
+{
+	for (size_t m = 0; m < len; m++) {
+		const double tr = turn[2 * m], ti = turn[2 * m + 1];
+		for (size_t i = m * PAIRS; i < (m + 1) * PAIRS; i += 2) {
+			const double ar = fa[i], ai = fa[i + 1], yr = u[i], yi = u[i + 1];
+			const double br = tr * (ar - 1) + ti * ai, bi = ti * (ar - 1) - tr * ai;
+			u[i] = ar * yr + ai * yi;
+			u[i + 1] = ar * yi - ai * yr;
+			v[i] = br * yr + bi * yi;
+			v[i + 1] = br * yi - bi * yr;
+		}
+	}
+}
+
+/* u = A u - B v. */
+WEIR_CLONES static void
+times_factors(const double *restrict fa, const double *restrict turn, size_t len,
+	      double *restrict u, const double *restrict v)
+{
+	for (size_t m = 0; m < len; m++) {
+		const double tr = turn[2 * m], ti = turn[2 * m + 1];
+		for (size_t i = m * PAIRS; i < (m + 1) * PAIRS; i += 2) {
+			const double ar = fa[i], ai = fa[i + 1], ur = u[i], ui = u[i + 1];
+			const double br = tr * (ar - 1) + ti * ai, bi = ti * (ar - 1) - tr * ai;
+			u[i] = ar * ur - ai * ui - (br * v[i] - bi * v[i + 1]);
+			u[i + 1] = ar * ui + ai * ur - (br * v[i + 1] + bi * v[i]);
+		}
+	}
+}
+
+/* Never in place: with lanes 8 apart FFTW's estimate takes 10.1 us there for length 360, and 5.7 us from here to there. */
+static void
+transform(fftw_plan plan, double *from, double *to)
+{
+	fftw_execute_dft(plan, (fftw_complex *)from, (fftw_complex *)to);
+}
+
+static void
+cut(const struct toeplitz *s, double *x)
+{
+	memset(x + s->n * PAIRS, 0, (s->len - s->n) * PAIRS * sizeof *x);
+}
+
+/* w->x = w->x times T^-1 E len^2; w->x holds n rows and then zeros. */
+static void
+apply_inverse(const struct toeplitz *s, struct toeplitz_work *w, const double *fa)
+{
+	transform(s->forward, w->x, w->u);
+	times_adjoints(fa, s->turn, s->len, w->u, w->v);
+	transform(s->backward, w->u, w->x);
+	transform(s->backward, w->v, w->y);
+	cut(s, w->x);
+	cut(s, w->y);
+	transform(s->forward, w->x, w->u);
+	transform(s->forward, w->y, w->v);
+	times_factors(fa, s->turn, s->len, w->u, w->v);
+	transform(s->backward, w->u, w->x);
+}
+
+/* --- conjugate gradients ------------------------------------------------------------------------------------------- */
+
+/* w->u = T times x, n rows: the first n of a circular convolution. */
+static void
+apply_matrix(const struct toeplitz *s, struct toeplitz_work *w, const double *ft, const double *x)
+{
+	const double scale = 1 / (double)s->len;
+
+	memcpy(w->y, x, s->n * PAIRS * sizeof *x);
+	cut(s, w->y);
+	transform(s->forward, w->y, w->v);
+	for (size_t i = 0; i < s->len * PAIRS; i += 2) {
+		const double re = w->v[i], im = w->v[i + 1];
+		w->v[i] = (re * ft[i] - im * ft[i + 1]) * scale;
+		w->v[i + 1] = (re * ft[i + 1] + im * ft[i]) * scale;
+	}
+	transform(s->backward, w->v, w->u);
+}
+
+/* Re x^H y of every lane. */
+static void
+dot(const double *x, const double *y, size_t n, double sum[LANES])
+{
+	for (int l = 0; l < LANES; l++)
+		sum[l] = 0;
+	for (size_t i = 0; i < n; i++)
+		for (int l = 0; l < PAIRS; l++)
+			sum[l / 2] += x[i * PAIRS + (size_t)l] * y[i * PAIRS + (size_t)l];
+}
+
+static double
+ratio(double a, double b)
+{
+	return b > 0 ? a / b : 0;
+}
+
+/* Solves every lane of the block for the right-hand side in w->r, into w->cg, from 0. Returns the steps. */
+static size_t
+conjugate_gradients(const struct toeplitz *s, struct toeplitz_work *w, const double *ft)
+{
+	const size_t count = s->n * PAIRS;
+	double rr[LANES], target[LANES], pq[LANES], next[LANES];
+	size_t step;
+
+	memset(w->cg, 0, count * sizeof *w->cg);
+	memcpy(w->p, w->r, count * sizeof *w->p);
+	dot(w->r, w->r, s->n, rr);
+	for (int l = 0; l < LANES; l++)
+		target[l] = cg_tol * cg_tol * rr[l];
+	for (step = 0; step < CG_STEPS; step++) {
+		bool busy = false;
+		for (int l = 0; l < LANES; l++)
+			busy |= rr[l] > target[l];
+		if (!busy)
+			break;
+		apply_matrix(s, w, ft, w->p);
+		dot(w->p, w->u, s->n, pq);
+		for (size_t i = 0; i < count; i++) {
+			const size_t l = i % PAIRS / 2;
+			const double alpha = rr[l] > target[l] ? ratio(rr[l], pq[l]) : 0;
+			w->cg[i] += alpha * w->p[i];
+			w->r[i] -= alpha * w->u[i];
+		}
+		dot(w->r, w->r, s->n, next);
+		for (size_t i = 0; i < count; i++) {
+			const size_t l = i % PAIRS / 2;
+			w->p[i] = w->r[i] + ratio(next[l], rr[l]) * w->p[i];
+		}
+		memcpy(rr, next, sizeof rr);
+	}
+	return step;
+}
+
+/* --- blocks -------------------------------------------------------------------------------------------------------- */
+
+/* The FFT of the circulant of length len that holds T: t, zeros, conj t backwards. */
+static double *
+circulant(const struct toeplitz *s, struct toeplitz_work *w, const double *t)
+{
+	double *ft = weir_alloc(s->len, PAIRS * sizeof *ft), *f = w->x;
+
+	memset(f, 0, s->len * PAIRS * sizeof *f);
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t l = 0; l < LANES; l++) {
+			double *to = f + i * PAIRS + 2 * l,
+			       *back = f + (s->len - i) * PAIRS + 2 * l;
+			to[0] = t[i * PAIRS + l];
+			to[1] = t[i * PAIRS + LANES + l];
+			if (i) {
+				back[0] = to[0];
+				back[1] = -to[1];
+			}
+		}
+	if (ft)
+		transform(s->forward, f, ft);
+	return ft;
+}
+
+int
+toeplitz_factor(struct toeplitz *s, struct toeplitz_work *w, size_t b, const double *t)
+{
+	double *fa = s->fa + b * s->len * PAIRS, *e = s->e + b * LANES;
+	double alive[LANES];
+	bool need = false;
+
+	durbin(t, s->n, safe, w->a, e, alive);
+	memcpy(s->t0 + b * LANES, t, LANES * sizeof *t);
+	for (size_t l = 0; l < LANES; l++) {
+		s->unsafe[b * LANES + l] = alive[l] == 0;
+		need |= alive[l] == 0;
+	}
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t l = 0; l < LANES; l++) {
+			w->x[i * PAIRS + 2 * l] = w->a[i * PAIRS + l];
+			w->x[i * PAIRS + 2 * l + 1] = w->a[i * PAIRS + LANES + l];
+		}
+	cut(s, w->x);
+	transform(s->forward, w->x, fa);
+	if (need && !(s->ft[b] = circulant(s, w, t)))
+		return -ENOMEM;
+	return 0;
+}
+
+/* The right-hand side as doubles; where it vanishes (a dead frequency) the solution does. */
+static bool
+load(double *to, const float *from, size_t n)
+{
+	float any = 0;
+
+	for (size_t i = 0; i < n * PAIRS; i++) {
+		to[i] = (double)from[i];
+		any += fabsf(from[i]);
+	}
+	return any > 0;
+}
+
+size_t
+toeplitz_solve(const struct toeplitz *s, struct toeplitz_work *w, size_t b, float *x)
+{
+	const double *e = s->e + b * LANES;
+	double scale[LANES];
+	size_t steps = 0;
+
+	if (!load(w->x, x, s->n))
+		return 0;
+	if (s->ft[b]) {
+		memcpy(w->r, w->x, s->n * PAIRS * sizeof *w->r);
+		steps = conjugate_gradients(s, w, s->ft[b]);
+	}
+	cut(s, w->x);
+	apply_inverse(s, w, s->fa + b * s->len * PAIRS);
+	for (size_t l = 0; l < LANES; l++)
+		scale[l] = 1 / (e[l] * (double)s->len * (double)s->len);
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t l = 0; l < PAIRS; l++) {
+			const size_t at = i * PAIRS + l;
+			x[at] = (float)(s->unsafe[b * LANES + l / 2] ? w->cg[at]
+								     : w->x[at] * scale[l / 2]);
+		}
+	return steps;
+}
+
+int
+toeplitz_unsafe(const struct toeplitz *s, size_t b, size_t l)
+{
+	return s->unsafe[b * LANES + l];
+}
+
+double
+toeplitz_condition(const struct toeplitz *s, size_t b, size_t l)
+{
+	return s->t0[b * LANES + l] / s->e[b * LANES + l];
+}
+
+/* --- room ---------------------------------------------------------------------------------------------------------- */
+
+static bool
+plan_ffts(struct toeplitz *s)
+{
+	const int len = (int)s->len;
+	double *x = weir_alloc(2 * s->len, PAIRS * sizeof *x);
+	fftw_complex *c = (fftw_complex *)x, *d = c ? c + s->len * LANES : NULL;
+
+	if (!x)
+		return false;
+	s->forward = fftw_plan_many_dft(1, &len, LANES, c, NULL, LANES, 1, d, NULL, LANES, 1,
+					FFTW_FORWARD, FFTW_ESTIMATE);
+	s->backward = fftw_plan_many_dft(1, &len, LANES, c, NULL, LANES, 1, d, NULL, LANES, 1,
+					 FFTW_BACKWARD, FFTW_ESTIMATE);
+	weir_free(x);
+	return s->forward && s->backward;
+}
+
+struct toeplitz *
+toeplitz_new(size_t n, size_t blocks)
+{
+	struct toeplitz *s = weir_calloc(1, sizeof *s);
+	size_t rows;
+
+	if (!s || n > 1 << 28)
+		goto fail;
+	*s = (struct toeplitz){.n = n, .len = fft_size(2 * n), .blocks = blocks};
+	if (!weir_mul(s->len, blocks, &rows) || !weir_mul(rows, PAIRS * sizeof(double), NULL))
+		goto fail;
+	s->turn = weir_alloc(s->len, 2 * sizeof *s->turn);
+	s->fa = weir_alloc(rows, PAIRS * sizeof *s->fa);
+	s->e = weir_alloc(blocks, LANES * sizeof *s->e);
+	s->t0 = weir_alloc(blocks, LANES * sizeof *s->t0);
+	s->unsafe = weir_alloc(blocks, LANES * sizeof *s->unsafe);
+	s->ft = weir_calloc(blocks, sizeof *s->ft);
+	if (!s->turn || !s->fa || !s->e || !s->t0 || !s->unsafe || !s->ft || !plan_ffts(s))
+		goto fail;
+	for (size_t m = 0; m < s->len; m++) {
+		const double phase = -2 * M_PI * (double)(m * n % s->len) / (double)s->len;
+		s->turn[2 * m] = cos(phase);
+		s->turn[2 * m + 1] = sin(phase);
+	}
+	return s;
+fail:
+	toeplitz_free(s);
+	return NULL;
+}
+
+void
+toeplitz_free(struct toeplitz *s)
+{
+	if (!s)
+		return;
+	for (size_t b = 0; s->ft && b < s->blocks; b++)
+		weir_free(s->ft[b]);
+	weir_free(s->ft);
+	weir_free(s->turn);
+	weir_free(s->fa);
+	weir_free(s->e);
+	weir_free(s->t0);
+	weir_free(s->unsafe);
+	if (s->forward)
+		fftw_destroy_plan(s->forward);
+	if (s->backward)
+		fftw_destroy_plan(s->backward);
+	weir_free(s);
+}
+
+struct toeplitz_work *
+toeplitz_work(const struct toeplitz *s)
+{
+	const size_t row = PAIRS * sizeof(double);
+	struct toeplitz_work *w = weir_calloc(1, sizeof *w);
+
+	if (!w)
+		return NULL;
+	w->a = weir_alloc(s->n, row);
+	w->x = weir_alloc(s->len, row);
+	w->y = weir_alloc(s->len, row);
+	w->u = weir_alloc(s->len, row);
+	w->v = weir_alloc(s->len, row);
+	w->r = weir_alloc(s->n, row);
+	w->p = weir_alloc(s->n, row);
+	w->cg = weir_alloc(s->n, row);
+	if (w->a && w->x && w->y && w->u && w->v && w->r && w->p && w->cg)
+		return w;
+	toeplitz_work_free(w);
+	return NULL;
+}
+
+void
+toeplitz_work_free(struct toeplitz_work *w)
+{
+	if (!w)
+		return;
+	weir_free(w->a);
+	weir_free(w->x);
+	weir_free(w->y);
+	weir_free(w->u);
+	weir_free(w->v);
+	weir_free(w->r);
+	weir_free(w->p);
+	weir_free(w->cg);
+	weir_free(w);
+}

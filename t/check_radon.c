@@ -1,0 +1,614 @@
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "radon/radon.h"
+#include "t/check.h"
+
+enum { MAXX = 500 };
+
+static double g[MAXX];
+static bool live[MAXX];
+
+static const struct radon_options small = {.nt = 90,
+					   .nx = 24,
+					   .nq = 30,
+					   .dt = .004,
+					   .q0 = -.05,
+					   .dq = .007,
+					   .g = g,
+					   .eps = .01,
+					   .outer = 3,
+					   .inner = 10,
+					   .threads = 2};
+
+static struct check_rng rng = {7};
+
+/* Regular offsets, or jittered by up to jitter of their distance. */
+static void
+lay_out(size_t nx, enum radon_curve curve, double jitter)
+{
+	for (size_t j = 0; j < nx; j++) {
+		const double x = ((double)j + .5 + jitter * (rng_unit(&rng) - .5)) / (double)nx;
+		radon_curve(curve, 3000 * x, 3000, 2000, &g[j]);
+		live[j] = true;
+	}
+}
+
+static float *
+noise(size_t n)
+{
+	float *x = weir_alloc(n, sizeof *x);
+
+	for (size_t i = 0; i < n; i++)
+		x[i] = (float)(rng_unit(&rng) - .5);
+	return x;
+}
+
+static size_t
+panel_size(const struct radon_options *o)
+{
+	size_t ntau, lead;
+
+	radon_fits(o, &ntau, &lead);
+	return o->nq * ntau;
+}
+
+static size_t
+out_size(const struct radon_options *o)
+{
+	return o->mode == RADON_MODEL || o->subtract ? o->nx * o->nt : panel_size(o);
+}
+
+/* One run in a poisoned array of its own; the caller frees it. NULL: the plan failed. */
+static float *
+run(const struct radon_options *o, const float *in, struct radon_report *r)
+{
+	struct radon_plan *p;
+	struct radon_work *w;
+	float *out;
+
+	if (radon_plan(&p, o))
+		return NULL;
+	w = radon_work(p, o->threads);
+	out = weir_alloc(out_size(o), sizeof *out);
+	check_poison(out, out_size(o) * sizeof *out);
+	radon_run(p, w, in, out, r);
+	radon_work_free(w);
+	radon_free(p);
+	return out;
+}
+
+/* |a - b| / |b|, NaN when anything is. */
+static double
+distance(const float *a, const double *b, size_t n)
+{
+	double up = 0, down = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		up += ((double)a[i] - b[i]) * ((double)a[i] - b[i]);
+		down += b[i] * b[i];
+	}
+	return sqrt(up / (down > 0 ? down : 1));
+}
+
+/* --- against direct.c ---------------------------------------------------------------------------------------------- */
+
+static double
+adjoint_error(const struct radon_options *o)
+{
+	float *d = noise(o->nx * o->nt), *m = run(o, d, NULL);
+	double *want = weir_alloc(panel_size(o), sizeof *want), e = NAN;
+
+	if (m && !radon_direct_adjoint(o, d, want))
+		e = distance(m, want, panel_size(o));
+	weir_free(d);
+	weir_free(m);
+	weir_free(want);
+	return e;
+}
+
+static double
+model_error(struct radon_options o)
+{
+	const size_t n = panel_size(&o);
+	float *m = noise(n), *d;
+	double *wide = weir_alloc(n, sizeof *wide), *want = weir_alloc(o.nx * o.nt, sizeof *want);
+	double e = NAN;
+
+	o.mode = RADON_MODEL;
+	for (size_t i = 0; i < n; i++)
+		wide[i] = (double)m[i];
+	d = run(&o, m, NULL);
+	if (d && !radon_direct_model(&o, wide, want))
+		e = distance(d, want, o.nx * o.nt);
+	weir_free(d);
+	weir_free(m);
+	weir_free(wide);
+	weir_free(want);
+	return e;
+}
+
+static void
+check_methods(void)
+{
+	static const enum radon_method methods[] = {RADON_AUTO, RADON_NUFFT, RADON_RECURRENCE,
+						    RADON_USFFT2D};
+	static const struct {
+		size_t nt, nx, nq;
+	} sizes[] = {{90, 24, 30}, {50, 1, 1}, {33, 1, 7}, {40, 7, 1},
+		     {64, 13, 64}, {1, 5, 5},  {21, 60, 3}};
+	struct check_many adjoint = {0}, model = {0};
+
+	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+		for (size_t m = 0; m < 4; m++)
+			for (int curve = 0; curve < 3; curve++) {
+				struct radon_options o = small;
+				o.nt = sizes[s].nt;
+				o.nx = sizes[s].nx;
+				o.nq = sizes[s].nq;
+				o.method = methods[m];
+				lay_out(o.nx, (enum radon_curve)curve, curve ? .8 : 0);
+				double a = adjoint_error(&o), b = model_error(o);
+				check_case(&adjoint, a <= 2e-6,
+					   "%zux%zux%zu method %d curve %d: %g", o.nt, o.nx, o.nq,
+					   (int)o.method, curve, a);
+				check_case(&model, b <= 2e-6, "%zux%zux%zu method %d curve %d: %g",
+					   o.nt, o.nx, o.nq, (int)o.method, curve, b);
+			}
+	check_end(&adjoint, "radon: adjoint is within 2e-6 of the sum, all methods and curves");
+	check_end(&model, "radon: modelling is within 2e-6 of the sum, all methods and curves");
+}
+
+static void
+check_band(void)
+{
+	struct radon_options o = small;
+
+	lay_out(o.nx, RADON_PARABOLIC, .5);
+	o.fmin = 12;
+	o.fmax = 61.5;
+	double a = adjoint_error(&o), b = model_error(o);
+	check(a <= 2e-6 && b <= 2e-6, "radon: a band is that of the definition", "%g %g", a, b);
+	o.fmin = 61;
+	o.fmax = 60;
+	float *d = noise(o.nx * o.nt), *m = run(&o, d, NULL);
+	double top = 0;
+	for (size_t i = 0; i < panel_size(&o); i++)
+		top = fmax(top, fabs((double)m[i]));
+	check(top == 0, "radon: an empty band gives zeros", "%g", top);
+	weir_free(d);
+	weir_free(m);
+}
+
+/* --- the transform as an operator ---------------------------------------------------------------------------------- */
+
+/* |<Rf, m> - <f, R*m>| / (|Rf| |m|) */
+static double
+dot_test(struct radon_options o)
+{
+	const size_t n = panel_size(&o), k = o.nx * o.nt;
+	float *f = noise(k), *m = noise(n), *rf, *am;
+	double a = 0, b = 0, nf = 0, nm = 0;
+
+	rf = run(&o, f, NULL);
+	o.mode = RADON_MODEL;
+	am = run(&o, m, NULL);
+	for (size_t i = 0; i < n; i++) {
+		a += (double)rf[i] * (double)m[i];
+		nf += (double)rf[i] * (double)rf[i];
+		nm += (double)m[i] * (double)m[i];
+	}
+	for (size_t i = 0; i < k; i++)
+		b += (double)f[i] * (double)am[i];
+	weir_free(f);
+	weir_free(m);
+	weir_free(rf);
+	weir_free(am);
+	return fabs(a - b) / sqrt(nf * nm);
+}
+
+static void
+check_dot(void)
+{
+	struct check_many many = {0};
+
+	for (int method = RADON_AUTO; method <= RADON_USFFT2D; method++)
+		for (int jitter = 0; jitter < 2; jitter++) {
+			struct radon_options o = small;
+			o.method = (enum radon_method)method;
+			lay_out(o.nx, RADON_PARABOLIC, jitter);
+			double e = dot_test(o);
+			check_case(&many, e <= 1e-6, "method %d: %g", method, e);
+		}
+	check_end(&many, "radon: modelling is the adjoint's adjoint to 1e-6, all methods");
+}
+
+/* A spike at tau = 20 samples, q = 10 dt: trace j has it at sample 20 + 10 g_j, g_j = 0, .25, 1. */
+static void
+check_spike(void)
+{
+	static const size_t at[3] = {20, 22 + 1, 30};
+	struct radon_options o = small;
+	struct check_many many = {0};
+	size_t ntau, lead;
+
+	o.nt = 60;
+	o.nx = 3;
+	o.nq = 5;
+	o.dq = 2 * o.dt;
+	o.q0 = 6 * o.dt;
+	g[0] = 0;
+	g[1] = .3;
+	g[2] = 1;
+	o.mode = RADON_MODEL;
+	for (int method = RADON_AUTO; method <= RADON_USFFT2D; method++) {
+		o.method = (enum radon_method)method;
+		radon_fits(&o, &ntau, &lead);
+		float *m = weir_calloc(o.nq * ntau, sizeof *m), *d;
+		m[2 * ntau + lead + 20] = 1;
+		d = run(&o, m, NULL);
+		for (size_t j = 0; d && j < 3; j++)
+			for (size_t t = 0; t < o.nt; t++) {
+				const double want = t == at[j];
+				check_case(&many, fabs((double)d[j * o.nt + t] - want) < 1e-5,
+					   "method %d trace %zu sample %zu: %g", method, j, t,
+					   (double)d[j * o.nt + t]);
+			}
+		check_case(&many, d != NULL, "method %d: no plan", method);
+		weir_free(m);
+		weir_free(d);
+	}
+	check_end(&many, "radon: a spike in the panel models a parabola of spikes");
+}
+
+/* The order of traces is no part of the transform: adding them in another order changes rounding alone. */
+static void
+check_order(void)
+{
+	struct radon_options o = small;
+	double *want;
+	float *d, *m;
+
+	lay_out(o.nx, RADON_PARABOLIC, .5);
+	d = noise(o.nx * o.nt);
+	want = weir_alloc(panel_size(&o), sizeof *want);
+	m = run(&o, d, NULL);
+	for (size_t i = 0; i < panel_size(&o); i++)
+		want[i] = (double)m[i];
+	weir_free(m);
+	for (size_t j = 0; j < o.nx / 2; j++) {
+		const size_t l = o.nx - 1 - j;
+		double t = g[j];
+		g[j] = g[l];
+		g[l] = t;
+		for (size_t i = 0; i < o.nt; i++) {
+			float v = d[j * o.nt + i];
+			d[j * o.nt + i] = d[l * o.nt + i];
+			d[l * o.nt + i] = v;
+		}
+	}
+	m = run(&o, d, NULL);
+	double e = distance(m, want, panel_size(&o));
+	check(e < 1e-6, "radon: shuffled traces change nothing but rounding", "%g", e);
+	weir_free(d);
+	weir_free(m);
+	weir_free(want);
+}
+
+/* --- least squares ------------------------------------------------------------------------------------------------- */
+
+/* Events: a primary at each of three times with q = 0, and multiples with q = .1. */
+static float *
+events(const struct radon_options *o)
+{
+	float *d = weir_calloc(o->nx * o->nt, sizeof *d);
+
+	for (size_t j = 0; j < o->nx; j++)
+		for (int e = 0; e < 6; e++)
+			for (size_t t = 0; t < o->nt; t++) {
+				const double q = e % 2 ? .1 : 0,
+					     t0 = (.2 + .25 * (e / 2)) * (double)o->nt * o->dt;
+				const double x = M_PI * 25 * ((double)t * o->dt - t0 - q * g[j]);
+				d[j * o->nt + t] += (float)((1 - 2 * x * x) * exp(-x * x));
+			}
+	return d;
+}
+
+static const struct radon_mute beyond = {.n = 1, .q = {.04}, .taper = .02};
+
+/* The difference of the primaries from those of the dense solution, relative to the gather. */
+static double
+primaries_error(struct radon_options o)
+{
+	const size_t n = panel_size(&o), k = o.nx * o.nt;
+	double *m = weir_alloc(n, sizeof *m), *multiples = weir_alloc(k, sizeof *multiples),
+	       e = NAN;
+	float *d = events(&o), *out;
+
+	for (size_t j = 0; j < o.nx; j++)
+		if (o.live && !o.live[j])
+			memset(d + j * o.nt, 0, o.nt * sizeof *d);
+	o.mode = RADON_LSQ;
+	o.subtract = true;
+	o.mute = beyond;
+	out = run(&o, d, NULL);
+	if (out && !radon_direct_lsq(&o, d, m)) {
+		for (size_t i = 0; i < n; i++)
+			m[i] *=
+			    radon_mute_weight(&o.mute, 0, o.q0 + (double)(i / (n / o.nq)) * o.dq);
+		radon_direct_model(&o, m, multiples);
+		for (size_t i = 0; i < k; i++)
+			multiples[i] =
+			    (double)d[i] - (o.live && !o.live[i / o.nt] ? 0 : multiples[i]);
+		e = distance(out, multiples, k);
+	}
+	weir_free(m);
+	weir_free(multiples);
+	weir_free(d);
+	weir_free(out);
+	return e;
+}
+
+static void
+check_lsq(void)
+{
+	static const double eps[] = {.1, .01, .001};
+	struct check_many many = {0};
+
+	for (int method = RADON_AUTO; method <= RADON_RECURRENCE; method++)
+		for (size_t e = 0; e < 3; e++)
+			for (int kind = 0; kind < 3; kind++) {
+				struct radon_options o = small;
+				o.method = (enum radon_method)method;
+				o.eps = eps[e];
+				lay_out(o.nx, RADON_PARABOLIC, kind ? .8 : 0);
+				if (kind == 2) {
+					live[3] = live[17] = false;
+					o.live = live;
+				}
+				double err = primaries_error(o);
+				const double bound =
+				    method == RADON_NUFFT ? 1e-6 / sqrt(eps[e]) : 1e-5;
+				check_case(&many, err <= bound, "method %d eps %g kind %d: %g",
+					   method, eps[e], kind, err);
+			}
+	check_end(&many, "radon: primaries are within 1e-5 of a dense double solution (NUFFT: 1e-6 "
+			 "/ sqrt(eps))");
+}
+
+/* --- sparse, and what must not break ------------------------------------------------------------------------------ */
+
+static double
+energy(const float *x, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += (double)x[i] * (double)x[i];
+	return sum;
+}
+
+/* Flat wavelets: what a multiple free gather is. */
+static float *
+flat_events(const struct radon_options *o)
+{
+	float *d = weir_calloc(o->nx * o->nt, sizeof *d);
+
+	for (size_t i = 0; i < o->nx * o->nt; i++) {
+		const double x = M_PI * 25 * ((double)(i % o->nt) - 40) * o->dt;
+		d[i] = (float)((1 - 2 * x * x) * exp(-x * x));
+	}
+	return d;
+}
+
+static void
+check_sparse(void)
+{
+	struct radon_options o = small;
+	const size_t n = o.nx * o.nt;
+	struct radon_report r;
+	float *d = flat_events(&o), *out;
+	double change, whole = energy(d, n);
+
+	lay_out(o.nx, RADON_PARABOLIC, .5);
+	o.mode = RADON_SPARSE;
+	o.subtract = true;
+	o.mute = beyond;
+	out = run(&o, d, &r);
+	for (size_t i = 0; i < n; i++)
+		out[i] -= d[i];
+	change = sqrt(energy(out, n) / whole);
+	check(change < .02 && r.misfit < 1e-3 && r.steps == 30,
+	      "radon: sparse explains flat events and leaves them alone",
+	      "change %g, misfit %g, %zu steps", change, r.misfit, r.steps);
+	weir_free(out);
+	o.mute = (struct radon_mute){0};
+	out = run(&o, d, &r);
+	change = sqrt(energy(out, n) / whole);
+	check(change < .05, "radon: without a mute sparse subtracts nearly all", "%g", change);
+	weir_free(out);
+	weir_free(d);
+}
+
+/* Without damping and with more curves than traces A^H A is singular: conjugate gradients fit the data all the same. */
+static void
+check_singular(void)
+{
+	struct radon_options o = small;
+	struct radon_report r = {0};
+	float *d, *m;
+
+	o.mode = RADON_LSQ;
+	o.eps = 0;
+	o.nx = 9;
+	o.fmin = 10;
+	o.fmax = 60;
+	o.report = true;
+	lay_out(o.nx, RADON_PARABOLIC, .5);
+	d = flat_events(&o);
+	m = run(&o, d, &r);
+	check(m && r.fallbacks > 0 && r.steps > 0 && r.misfit < 1e-6 &&
+		  isfinite(energy(m, panel_size(&o))),
+	      "radon: undamped, with more curves than traces, the data are fitted",
+	      "misfit %g, %zu fallbacks", r.misfit, r.fallbacks);
+	weir_free(d);
+	weir_free(m);
+}
+
+/* Hostile gathers: each mode gives finite numbers. */
+static void
+check_finite(void)
+{
+	static const char *const what[] = {"zero",	"one trace", "one dead", "equal offsets",
+					   "offsets 0", "huge",	     "tiny",	 "far moveout",
+					   "one curve", "500 traces"};
+	struct check_many many = {0};
+
+	for (int kind = 0; kind < 10; kind++)
+		for (int mode = RADON_ADJOINT; mode <= RADON_SPARSE; mode++)
+			for (int eps = 0; eps < 2; eps++) {
+				struct radon_options o = small;
+				o.nx = kind == 1 ? 1 : kind == 9 ? 500 : o.nx;
+				o.nq = kind == 8 ? 1 : o.nq;
+				lay_out(o.nx, RADON_PARABOLIC, .5);
+				o.mode = (enum radon_mode)mode;
+				o.eps = eps * .01;
+				o.live = live;
+				float *d = noise(o.nx * o.nt), *m;
+				if (kind == 0)
+					memset(d, 0, o.nx * o.nt * sizeof *d);
+				for (size_t j = 0; j < o.nx && kind == 0; j++)
+					live[j] = false;
+				if (kind == 2) {
+					live[5] = false;
+					memset(d + 5 * o.nt, 0, o.nt * sizeof *d);
+				}
+				for (size_t j = 0; j < o.nx; j++)
+					g[j] = kind == 3   ? .7
+					       : kind == 4 ? 0
+					       : kind == 7 ? 40 * g[j]
+							   : g[j];
+				for (size_t i = 0; i < o.nx * o.nt; i++)
+					d[i] *= kind == 5 ? 1e15F : kind == 6 ? 1e-15F : 1;
+				m = run(&o, d, NULL);
+				check_case(&many, m && isfinite(energy(m, panel_size(&o))),
+					   "%s, mode %d, eps %g", what[kind], mode, o.eps);
+				weir_free(d);
+				weir_free(m);
+			}
+	check_end(&many, "radon: finite input gives finite output, whatever the gather");
+}
+
+static void
+check_threads(void)
+{
+	struct check_many many = {0};
+
+	for (int method = RADON_AUTO; method <= RADON_USFFT2D; method++)
+		for (int mode = RADON_ADJOINT; mode <= RADON_SPARSE; mode++) {
+			struct radon_options o = small;
+			const bool inverse = mode != RADON_ADJOINT;
+			o.method = (enum radon_method)method;
+			o.mode = (enum radon_mode)mode;
+			if (inverse && (method == RADON_TIME || method == RADON_USFFT2D))
+				continue;
+			lay_out(o.nx, RADON_PARABOLIC, .5);
+			o.mute = (struct radon_mute){2, {.1, .3}, {.02, .05}, .02};
+			o.subtract = inverse;
+			float *d = noise(o.nx * o.nt), *one, *three;
+			o.threads = 1;
+			one = run(&o, d, NULL);
+			o.threads = 3;
+			three = run(&o, d, NULL);
+			check_case(&many,
+				   one && three && !memcmp(one, three, out_size(&o) * sizeof *one),
+				   "method %d mode %d", method, mode);
+			weir_free(d);
+			weir_free(one);
+			weir_free(three);
+		}
+	check_end(&many, "radon: the same bytes on one thread and on three");
+}
+
+static void
+check_mute(void)
+{
+	const struct radon_mute line = {2, {1, 3}, {.1, .3}, .1};
+	const bool ok =
+	    radon_mute_weight(&line, 0, .1) == 0 && radon_mute_weight(&line, 0, .2) == 1 &&
+	    fabs(radon_mute_weight(&line, 2, .25) - .5) < 1e-12 &&
+	    radon_mute_weight(&line, 9, .3) == 0 && radon_mute_weight(&line, 9, .4) == 1;
+
+	check(ok, "radon: a mute's cut runs straight between its points, constant beyond", "%g",
+	      radon_mute_weight(&line, 2, .25));
+}
+
+/* A mute along q alone and the same one given twice in time are one. */
+static void
+check_mute_paths(void)
+{
+	struct radon_options o = small;
+	float *d, *a, *b;
+	double up = 0;
+
+	lay_out(o.nx, RADON_PARABOLIC, .5);
+	d = events(&o);
+	o.mode = RADON_LSQ;
+	o.subtract = true;
+	o.mute = beyond;
+	a = run(&o, d, NULL);
+	o.mute = (struct radon_mute){2, {0, .2}, {beyond.q[0], beyond.q[0]}, beyond.taper};
+	b = run(&o, d, NULL);
+	for (size_t i = 0; i < o.nx * o.nt; i++)
+		up += pow((double)a[i] - (double)b[i], 2);
+	up = sqrt(up / energy(d, o.nx * o.nt));
+	check(up < 1e-6, "radon: a mute per curve equals the same mute per time", "%g", up);
+	weir_free(d);
+	weir_free(a);
+	weir_free(b);
+}
+
+static void
+check_refused(void)
+{
+	struct radon_options o = small;
+	struct radon_plan *p;
+	bool ok;
+
+	lay_out(o.nx, RADON_PARABOLIC, 0);
+	o.dq = 0;
+	ok = radon_plan(&p, &o) == -EDOM && !p;
+	o = small;
+	o.mode = RADON_LSQ;
+	o.method = RADON_TIME;
+	ok = ok && radon_plan(&p, &o) == -EDOM && !p;
+	o = small;
+	o.q0 = 1e12;
+	ok = ok && radon_plan(&p, &o) == -EOVERFLOW && !p;
+	o = small;
+	g[3] = NAN;
+	ok = ok && radon_plan(&p, &o) == -EDOM && !p;
+	check(ok, "radon: what cannot be planned is refused", "one was not");
+}
+
+void
+check_radon(void)
+{
+	check_methods();
+	check_band();
+	check_dot();
+	check_spike();
+	check_order();
+	check_lsq();
+	check_sparse();
+	check_singular();
+	check_finite();
+	check_threads();
+	check_mute();
+	check_mute_paths();
+	check_refused();
+}

@@ -1,0 +1,347 @@
+# radon: streams of gathers, options, what must be refused. The numbers are t/check_radon.c's.
+load lib
+
+# poke FILE OFFSET HEX...: these bytes at that offset.
+poke() {
+	local file=$1 at=$2
+	shift 2
+	printf "$(printf '\\x%s' "$@")" | dd of="$file" bs=1 seek="$at" conv=notrunc status=none
+}
+
+# payload FILE: where the samples of a file of one item begin.
+payload() {
+	rawinfo --skip "$1"
+}
+
+# gathers N...: the N-trace gathers of 100 samples of these sizes, one item each.
+gathers() {
+	local n
+	for n; do
+		gencmp --traces="$n" --samples=100 --step=$((3000 / n))
+	done
+}
+
+curves='-q -0.1:0.3:40 -X 3000'
+
+# rms FILE: of the samples of all items of floats.
+rms() {
+	samples "$1" | tr ' ' '\n' | awk '{ s += $1 * $1; n++ } END { printf "%.9g", sqrt(s / n) }'
+}
+
+# below A B: is A < B?
+below() {
+	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'
+}
+
+@test "radon: a panel's axes are tau and q, from before the gather on" {
+	gencmp | radon $curves --quiet >r
+	grep -aq '^labels: "tau" "q"$' r
+	grep -aq '^units: "s" "s"$' r
+	grep -aq '^sizes: 600 40$' r
+	grep -aq '^axis mins: -0.29999.* -0.1' r
+	grep -aq '^cdp:=100$' r
+	grep -aq '^radon_gather:=60 500 0$' r
+}
+
+@test "radon: --cut leaves the gather's own times" {
+	gencmp | radon $curves --quiet >r
+	gencmp | radon $curves --quiet --cut >c
+	grep -aq '^sizes: 500 40$' c
+	grep -aq '^axis mins: 0 ' c
+	cmp <(samples c) <(samples r | cut -d' ' -f76-575)
+}
+
+@test "radon: lsq and then --model needs no options, and gives back traces, labels and offsets" {
+	gencmp --axis >d
+	radon $curves --lsq --quiet d | radon --model >m
+	radon $curves --lsq --quiet --subtract d >s
+	grep -aq '^sizes: 500 60$' m
+	grep -aq '^spacings: 0.0040000000000000001 50$' m
+	grep -aq '^labels: "t" "offset"$' m
+	grep -aq '^units: "s" "m"$' m
+	run ! grep -aq radon_ m
+	paste <(samples d | tr ' ' '\n') <(samples m | tr ' ' '\n') <(samples s | tr ' ' '\n') |
+		awk '{ e = $1 - $2 - $3; if (e < -1e-5 || e > 1e-5) exit 1 }'
+}
+
+@test "radon: a mute in two programs equals the one in one" {
+	gencmp >d
+	radon $curves --lsq --mute=.05 --quiet d | radon --model >m
+	radon $curves --lsq --mute=.05 --subtract --quiet d >s
+	paste <(samples d | tr ' ' '\n') <(samples m | tr ' ' '\n') <(samples s | tr ' ' '\n') |
+		awk '{ e = $1 - $2 - $3; if (e < -1e-5 || e > 1e-5) exit 1 }'
+}
+
+@test "radon: multiples go by 30 dB, primaries stay within 5 %" {
+	for part in all primaries multiples; do
+		gencmp --part=$part >d-$part
+		radon -q -0.3:0.7:200 -X 3000 --sparse --mute=.1 --taper=.06 --subtract --quiet d-$part >o-$part
+	done
+	below "$(rms o-multiples)" "$(awk -v a="$(rms d-multiples)" 'BEGIN { print a * .0316 }')"
+	for part in all primaries; do
+		paste <(samples o-$part | tr ' ' '\n') <(samples d-primaries | tr ' ' '\n') |
+			awk '{ e += ($1 - $2) ^ 2; p += $2 ^ 2 } END { exit !(e < .05 ^ 2 * p) }'
+	done
+}
+
+@test "radon: SU to SU in one pipeline keeps every header" {
+	gencmp --gathers=3 | rawtosu >line.su
+	sutoraw line.su | radon $curves --lsq --mute=.1 --subtract --quiet | rawtosu --headers line.su >p.su
+	[ "$(stat -c %s p.su)" -eq "$(stat -c %s line.su)" ]
+	for i in 0 59 179; do
+		cmp <(tail -c +$((i * 2240 + 1)) p.su | head -c 240) <(tail -c +$((i * 2240 + 1)) line.su | head -c 240)
+	done
+	run ! cmp -s p.su line.su
+}
+
+@test "radon: any mix of gathers in one stream equals each alone, on any number of threads" {
+	gathers 24 24 1 24 24 24 24 500 12 24 >mix
+	gencmp --traces=24 --samples=100 --step=125 --gathers=9 >>mix
+	for mode in --adjoint '--lsq --subtract' '--sparse --steps=2'; do
+		for t in 1 2 5; do
+			radon $curves $mode -t $t --quiet mix >mix-$t
+		done
+		cmp mix-1 mix-2
+		cmp mix-1 mix-5
+		for n in 24 24 1 24 24 24 24 500 12 24; do
+			gathers $n | radon $curves $mode --quiet
+		done >solo
+		gencmp --traces=24 --samples=100 --step=125 --gathers=9 | radon $curves $mode --quiet >>solo
+		cmp mix-1 solo
+	done
+}
+
+@test "radon: dead traces and dead gathers in a stream equal their solo runs, and dead traces stay dead" {
+	gathers 24 >live
+	{
+		head -c "$(($(payload live) + 400))" live
+		head -c 400 /dev/zero
+		tail -c $((9600 - 800)) live
+	} >dead
+	head -c "$(payload live)" live >zero
+	head -c 9600 /dev/zero >>zero
+	cat live dead zero live zero dead >mix
+	radon $curves --lsq --subtract --quiet -t 2 mix >got
+	for f in live dead zero live zero dead; do radon $curves --lsq --subtract --quiet $f; done | cmp - got
+	[ "$(radon $curves --lsq --subtract --quiet dead | samples /dev/stdin 2>/dev/null | sed -n 2p | tr -d ' 0\n')" = '' ]
+	radon $curves --lsq --quiet zero >p
+	[ "$(samples p | tr -d ' 0\n')" = '' ]
+}
+
+@test "radon: gathers may be planes of one item" {
+	gathers 24 >one
+	n=$(payload one)
+	{
+		head -c "$n" one | sed 's/^dimension: 2/dimension: 3/; s/^sizes: 100 24/sizes: 100 24 2/
+			s/^kinds: .*/kinds: domain domain domain/; s/^centers:.*/centers: node none none/
+			s/^spacings: .*/spacings: 0.004 nan nan/; s/^axis mins: .*/axis mins: 0 nan nan/
+			s/^labels: .*/labels: "t" "trace" "cmp"/; s/^units: .*/units: "s" "" ""/'
+		tail -c 9600 one
+		tail -c 9600 one
+	} >two
+	radon $curves --quiet one >p1
+	radon $curves --quiet two >p2
+	grep -aq '^sizes: 200 40 2$' p2
+	size=$(($(stat -c %s p1) - $(payload p1)))
+	tail -c $size p1 >want
+	tail -c $size p2 | cmp - want
+	tail -c $((2 * size)) p2 | head -c $size | cmp - want
+	radon --model p2 >m2
+	grep -aq '^sizes: 100 24 2$' m2
+	tail -c 9600 m2 | cmp - <(radon --model p1 | tail -c 9600)
+}
+
+@test "radon: offsets come from --offsets before the key, for one gather or for all" {
+	gathers 3 3 >d
+	echo 10 20 30 >three
+	echo 10 20 30 40 50 60 >six
+	[ "$(radon $curves --quiet --offsets=three d | grep -ac '^offsets:=10 20 30$')" -eq 2 ]
+	radon $curves --quiet --offsets=six d >p
+	grep -aq '^offsets:=10 20 30$' p
+	grep -aq '^offsets:=40 50 60$' p
+}
+
+@test "radon: a wrong number of offsets is an error" {
+	gathers 3 3 >d
+	echo 1 2 >two
+	fails 1 'two: 2 numbers: neither 3, the traces of a gather' radon $curves --quiet --offsets=two d
+	echo 1 2 3 4 5 6 7 >seven
+	rc=0; radon $curves --quiet --offsets=seven d >r 2>err || rc=$?
+	[ $rc -eq 1 ] && grep -q 'seven: 1 numbers left over' err
+	echo 1 2 x >bad
+	fails 1 'not a list of finite numbers' radon $curves --offsets=bad d
+	echo 1 2 nan >bad
+	fails 1 'not a list of finite numbers' radon $curves --offsets=bad d
+	sed 's/^offsets:=1000 2000 3000/offsets:=1000 2000     /' d >d2
+	fails 1 '2 offsets for 3 traces' radon $curves d2
+	sed 's/^offsets:=/offsetz:=/' d >d3
+	fails 1 'no offsets' radon $curves d3
+}
+
+@test "radon: duplicate, equal, zero and negative offsets are offsets" {
+	gathers 4 >d
+	for o in '500 500 1000 1000' '700 700 700 700' '0 0 0 0' '-100 -2000 300 -3000'; do
+		echo "$o" >o
+		for mode in --adjoint --lsq --lsq=0 --sparse; do
+			radon $curves $mode --quiet --offsets=o d >p
+			run ! grep -q nan <(samples p)
+			[ -s p ]
+		done
+	done
+	echo 1 2000 300 3000 >plus
+	echo -1 -2000 -300 -3000 >minus
+	cmp <(radon $curves --quiet --offsets=plus d | tail -c 8000) <(radon $curves --quiet --offsets=minus d | tail -c 8000)
+}
+
+@test "radon: NaN and infinity are errors that name gather and trace; --nan=zero takes them for 0" {
+	gathers 24 24 >d
+	gathers 24 >one
+	at=$(($(stat -c %s one) + $(payload one) + 5 * 400 + 4 * 7))
+	cp d zero
+	poke zero $at 00 00 00 00
+	for v in '00 00 c0 7f' '00 00 80 ff'; do
+		cp d bad
+		poke bad $at $v
+		rc=0; radon $curves --quiet -t 1 bad >r 2>err || rc=$?
+		[ $rc -eq 1 ]
+		grep -q 'bad: item 2: gather 1: trace 6: sample 8 is' err
+		radon $curves --lsq --quiet --nan=zero bad | grep -av '^history' >a
+		radon $curves --lsq --quiet --nan=zero zero | grep -av '^history' | cmp - a
+	done
+}
+
+@test "radon: an empty stream and a truncated gather are errors" {
+	fails 1 'empty input' radon $curves /dev/null
+	gathers 24 | head -c 5000 >t
+	fails 1 't: item 1: ' radon $curves t
+}
+
+@test "radon: a full disk is a failure, for the converters too" {
+	gencmp >d
+	rawtosu d >d.su
+	rawtosegy d >d.sgy
+	for program in "radon $curves --quiet d" 'sutoraw d.su' 'rawtosu d' 'segytoraw d.sgy' 'rawtosegy d'; do
+		rc=0
+		$program >/dev/full 2>err || rc=$?
+		[ $rc -eq 1 ]
+		grep -q 'No space left' err
+	done
+	for program in sutoraw segytoraw; do
+		fails 1 'Is a directory' $program /
+		fails 1 'nothere: No such file' $program nothere
+	done
+}
+
+@test "radon: what is no gather is refused" {
+	gen ramp 5 5 >image.pgm
+	fails 1 'axis 0 has no spacing' radon $curves image.pgm
+	gen values 4 1 2 3 4 >v
+	fails 1 'not a gather' radon $curves v
+}
+
+@test "radon: curves that are none are wrong usage" {
+	for q in 0:1:0 1:0:10 0:0:2 0:1:1 0:1 0:1:2.5 0:1:x 0:1:2:3 nan:1:3; do
+		fails 2 '-q' radon -q $q -X 3000 </dev/null
+	done
+	fails 2 '-q is required' radon -X 3000 </dev/null
+	fails 2 '-X is required' radon -q 0:1:5 </dev/null
+	fails 2 'above 0' radon -q 0:1:5 -X 0 </dev/null
+	fails 2 'above 0' radon -q 0:1:5 -X -5 </dev/null
+}
+
+@test "radon: one curve is a panel of one row" {
+	gathers 24 | radon -q 0:0:1 -X 3000 >p
+	grep -aq '^sizes: 100 1$' p
+	radon --model p | grep -aq '^sizes: 100 24$'
+}
+
+@test "radon: options that exclude each other are wrong usage" {
+	fails 2 'one of --lsq, --sparse and --model' radon $curves --lsq --sparse </dev/null
+	fails 2 '--subtract needs' radon $curves --subtract </dev/null
+	fails 2 '--method=time has no inverse' radon $curves --lsq --method=time </dev/null
+	fails 2 '--depth goes with' radon $curves --depth=5 </dev/null
+	fails 2 '--depth goes with' radon $curves --curve=foster-mosher </dev/null
+	fails 2 '--mute is for panels' radon --model --mute=1 </dev/null
+	fails 2 '--taper needs --mute' radon $curves --taper=1 </dev/null
+	fails 2 '--steps needs --sparse' radon $curves --steps=3 </dev/null
+	fails 2 '--cut is for panels' radon $curves --lsq --subtract --cut </dev/null
+	fails 2 'do not ascend' radon $curves --lsq --mute=2:1,1:1 </dev/null
+	fails 2 '--mute' radon $curves --lsq --mute=1:2:3 </dev/null
+	fails 2 '--lsq' radon $curves --lsq=-1 </dev/null
+	fails 2 '--sparse' radon $curves --sparse=x </dev/null
+	fails 2 '--fmin=20 is above --fmax=10' radon $curves --fmin=20 --fmax=10 </dev/null
+}
+
+@test "radon: frequencies above Nyquist are an error" {
+	gathers 24 >d
+	fails 1 '--fmax=200 is above Nyquist, 125 Hz' radon $curves --fmax=200 d
+	fails 1 '--fmin=130 is above Nyquist, 125 Hz' radon $curves --fmin=130 d
+	radon $curves --fmax=125 --quiet d >p
+}
+
+@test "radon: aliasing is a warning, and --fmax quiets it" {
+	gathers 24 >d
+	radon -q 0:1:20 -X 3000 d 2>err >p
+	[ "$(cat err)" = 'radon: curves 0.0526316 s apart alias above 9.5 Hz at the farthest trace: more curves, or --fmax' ]
+	radon -q 0:1:20 -X 3000 --fmax=9 d 2>err >p
+	[ ! -s err ]
+}
+
+@test "radon: a moveout longer than the trace wraps nothing" {
+	gathers 24 >d
+	radon -q 0:2:5 -X 3000 --quiet d >p
+	grep -aq '^axis mins: -2 0$' p
+	radon -q 5:5:1 -X 3000 --lsq --subtract --quiet d >o
+	run ! grep -q nan <(samples o)
+	radon -q 1e9:1e9:1 -X 3000 d 2>err >p || [ $? -eq 1 ]
+	grep -q 'too many samples' err
+}
+
+@test "radon: undamped with more curves than traces still fits, by conjugate gradients" {
+	gathers 12 | radon -q -0.1:0.3:60 -X 3000 --lsq=0 --fmin=10 --fmax=60 --quiet --stats=s >p
+	run ! grep -q nan <(samples p)
+	grep -q '"fallbacks": [1-9]' s
+}
+
+@test "radon: -v says misfit and condition; silent without" {
+	gathers 24 | radon $curves --lsq --quiet -v 2>err >p
+	grep -q 'radon: item 1: gather 1: misfit [0-9].*, condition at least .*, 0 frequencies' err
+	gathers 24 | radon $curves --lsq --quiet 2>err >p
+	[ ! -s err ]
+}
+
+@test "radon: double and integer samples are gathers too" {
+	gathers 24 >f
+	n=$(payload f)
+	{
+		head -c "$n" f | sed 's/^type: float/type: short/'
+		head -c 4800 /dev/zero | tr '\0' '\1'
+	} >s
+	radon $curves --quiet s >p
+	grep -aq '^type: float$' p
+	run ! grep -q nan <(samples p)
+}
+
+@test "radon: a panel that suits no gather is an error" {
+	gathers 24 | radon $curves --quiet >p
+	sed 's/^radon_gather:=24 100 0/radon_gather:=24 10 0 /' p >q
+	fails 1 'does not suit a gather of 10' radon --model q
+	sed 's/^radon_curve:=parabolic/radon_curve:=hyperbole/' p >q
+	fails 1 'hyperbole is no curve' radon --model q
+	sed 's/^radon_curve:=/radon_curvy:=/' p >q
+	fails 1 'give -X' radon --model q
+}
+
+@test "radon: all curves and methods agree in a pipeline" {
+	gathers 24 >d
+	for curve in linear 'foster-mosher --depth=1500'; do
+		for m in recurrence nufft usfft2d; do
+			radon $curves --curve=$curve --quiet --method=$m d >p
+			radon --model --method=$m p >d-$m
+			samples p | tr ' ' '\n' >p-$m
+			paste p-recurrence p-$m | awk '{ e = $1 - $2; if (e < -1e-4 || e > 1e-4) exit 1 }'
+			paste <(samples d-recurrence | tr ' ' '\n') <(samples d-$m | tr ' ' '\n') |
+				awk '{ e = $1 - $2; if (e < -1e-3 || e > 1e-3) exit 1 }'
+		done
+	done
+}

@@ -1,0 +1,182 @@
+# sutoraw, rawtosu, segytoraw, rawtosegy: traces to gathers and back.
+load lib
+
+# poke FILE OFFSET HEX...: these bytes at that offset.
+poke() {
+	local file=$1 at=$2
+	shift 2
+	printf "$(printf '\\x%s' "$@")" | dd of="$file" bs=1 seek="$at" conv=notrunc status=none
+}
+
+# Two gathers of 3 and 2 traces of 4 samples, dt 4 ms, big-endian: 5 records of 256 bytes.
+line() {
+	gencmp --traces=3 --samples=4 >a
+	gencmp --traces=2 --samples=4 | sed 's/^cdp:=100/cdp:=101/' >b
+	cat a b | rawtosu >line.su
+}
+
+
+@test "su: a gather is a run of traces with one cdp" {
+	line
+	sutoraw line.su >r
+	[ "$(grep -ao NRRD0005 r | wc -l)" -eq 2 ]
+	grep -aq '^sizes: 4 3$' r
+	grep -aq '^sizes: 4 2$' r
+	grep -aq '^spacings: 0.004' r
+	grep -aq '^units: "s" ""$' r
+	grep -aq '^offsets:=50 100 150$' r
+	grep -aq '^cdp:=100$' r
+}
+
+@test "su: another key makes other gathers, none makes one" {
+	line
+	[ "$(sutoraw --key=offset line.su | grep -ac '^sizes: 4 1$')" -eq 5 ]
+	sutoraw -k none line.su | grep -aq '^sizes: 4 5$'
+}
+
+@test "su: a file comes back byte for byte with its headers" {
+	line
+	poke line.su 180 de ad be ef 00 01
+	poke line.su 300 7f
+	sutoraw line.su | rawtosu --headers line.su | cmp - line.su
+	sutoraw <line.su | rawtosu --headers line.su | cmp - line.su
+}
+
+@test "su: both byte orders are found, and give the same item" {
+	line
+	sutoraw line.su | rawtosu --endian=little >little.su
+	run ! cmp -s line.su little.su
+	cmp <(sutoraw line.su) <(sutoraw little.su)
+	sutoraw little.su | rawtosu --headers little.su | cmp - little.su
+}
+
+@test "su: byte order is found where both would do for ns" {
+	for n in 1 2 256 257 512; do
+		gencmp --traces=3 --samples=$n | rawtosu >big.su
+		gencmp --traces=3 --samples=$n | rawtosu --endian=little >little.su
+		cmp <(sutoraw big.su) <(sutoraw little.su)
+		sutoraw big.su | grep -aq "^sizes: $n 3$"
+	done
+}
+
+@test "su: the wrong byte order, forced, is an error that names both readings" {
+	gencmp --traces=3 --samples=500 | rawtosu >big.su
+	fails 1 'not little-endian: ns would be 62465, dt 40975; big-endian they are 500 and 4000' \
+		sutoraw --endian=little big.su
+}
+
+@test "su: ns is unsigned: traces of 40000 samples" {
+	gencmp --traces=2 --samples=40000 >r
+	rawtosu r >long.su
+	sutoraw long.su | grep -aq '^sizes: 40000 2$'
+	cmp <(sutoraw long.su | tail -c 320000) <(tail -c 320000 r)
+	gencmp --traces=1 --samples=65536 >r
+	fails 1 '65536 samples a trace: a header holds up to 65535' rawtosu r
+}
+
+@test "su: an empty file and one shorter than a header are errors" {
+	fails 1 'empty input' sutoraw /dev/null
+	head -c 100 /dev/zero >short
+	fails 1 '100 bytes are no trace' sutoraw short
+}
+
+@test "su: a truncated last trace is an error that names it" {
+	line
+	for n in 1279 1200 1264 1025; do
+		head -c $n line.su >cut.su
+		rc=0
+		sutoraw cut.su >r 2>err || rc=$?
+		[ $rc -eq 1 ]
+		grep -q 'cut.su: trace 5: truncated' err
+	done
+}
+
+@test "su: ns and dt that change are errors that name the trace" {
+	line
+	cp line.su ns.su
+	poke ns.su $((2 * 256 + 114)) 00 05
+	rc=0; sutoraw ns.su >r 2>err || rc=$?
+	[ $rc -eq 1 ] && grep -q 'trace 3: ns changes from 4 to 5' err
+	cp line.su dt.su
+	poke dt.su $((3 * 256 + 116)) 00 01
+	rc=0; sutoraw dt.su >r 2>err || rc=$?
+	[ $rc -eq 1 ] && grep -q 'trace 4: dt changes from 4000 to 1 us' err
+}
+
+@test "su: ns 0 and dt 0 are errors; --dt says what no header does" {
+	line
+	for i in 0 1 2 3 4; do poke line.su $((i * 256 + 116)) 00 00; done
+	fails 1 'trace 1: dt is 0; give --dt=SECONDS' sutoraw line.su
+	sutoraw --dt=.002 line.su | grep -aq '^spacings: 0.002'
+	for i in 0 1 2 3 4; do poke line.su $((i * 256 + 114)) 00 00; done
+	fails 1 'ns is 0' sutoraw --dt=.002 line.su
+}
+
+@test "su: headers of another number of traces or samples are errors" {
+	line
+	rc=0; cat a | rawtosu --headers line.su >r 2>err || rc=$?
+	[ $rc -eq 1 ] && grep -q 'line.su: more traces than the 3 of the items' err
+	rc=0; cat a a | rawtosu --headers line.su >r 2>err || rc=$?
+	[ $rc -eq 1 ] && grep -q 'more traces than the 5 of line.su' err
+	gencmp --traces=5 --samples=5 >c
+	fails 1 '5 samples a trace, and line.su has 4' rawtosu --headers line.su c
+}
+
+@test "su: made headers hold dt, delay and offsets, or say why not" {
+	gencmp --traces=2 --samples=4 --dt=.0000004 >r
+	fails 1 'dt as 1..65535 whole us' rawtosu r
+	gencmp --traces=2 --samples=4 >r
+	[ "$(rawtosu r | head -c 40 | tail -c 4 | od -An -tu1 | tr -d ' ')" = 00050 ]
+}
+
+@test "segy: IBM and IEEE files come back byte for byte, and as the same numbers" {
+	line
+	for format in ibm ieee; do
+		sutoraw line.su | rawtosegy --format=$format >$format.sgy
+		segytoraw $format.sgy | rawtosegy --headers $format.sgy | cmp - $format.sgy
+	done
+	[ "$(segytoraw ieee.sgy | grep -ao NRRD0005 | wc -l)" -eq 2 ]
+	cmp <(segytoraw -k none ieee.sgy | tail -c 80) <(sutoraw -k none line.su | tail -c 80)
+}
+
+@test "segy: IBM samples are those of the book: -118.625 is c276a000" {
+	line
+	rawtosegy --format=ibm a >i.sgy
+	poke i.sgy 3840 c2 76 a0 00 42 64 00 00
+	segytoraw i.sgy >r
+	tail -c 48 r | head -c 8 >two
+	[ "$(od -An -tf4 two | tr -s ' ')" = ' -118.625 100' ]
+}
+
+@test "segy: integer samples are read and written" {
+	line
+	rawtosegy a >i.sgy
+	poke i.sgy 3224 00 03
+	head -c 3848 i.sgy >short.sgy
+	poke short.sgy 3840 00 01 ff ff 7f ff 80 00
+	segytoraw short.sgy >r
+	[ "$(tail -c 16 r | od -An -tf4 | tr -s ' ')" = ' 1 -1 32767 -32768' ]
+	rawtosegy --headers short.sgy r | cmp - short.sgy
+}
+
+@test "segy: an unknown format, no trace, a truncated trace are errors" {
+	line
+	rawtosegy a >i.sgy
+	cp i.sgy f.sgy
+	poke f.sgy 3224 00 04
+	fails 1 'sample format 4 is none of' segytoraw f.sgy
+	head -c 3600 i.sgy >h.sgy
+	fails 1 'no trace after the headers' segytoraw h.sgy
+	head -c 100 i.sgy >s.sgy
+	fails 1 '100 bytes are no SEG-Y file' segytoraw s.sgy
+	fails 1 'empty input' segytoraw /dev/null
+	head -c 3900 i.sgy >t.sgy
+	rc=0; segytoraw t.sgy >r 2>err || rc=$?
+	[ $rc -eq 1 ] && grep -q 'trace 2: truncated: 44 of 256 bytes' err
+}
+
+@test "segy: --format beside --headers is wrong usage" {
+	line
+	rawtosegy a >i.sgy
+	fails 2 'give one of them' rawtosegy --headers i.sgy --format=ibm a
+}
