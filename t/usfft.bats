@@ -39,7 +39,7 @@ columns() {
 	grep -aqx 'axis mins: nan -2' out.nrrd
 	grep -aqx 'kinds: complex domain' out.nrrd
 	usfft -T 1 -n 4 --order=fft pv.nrrd >out.nrrd
-	! grep -aq 'axis mins' out.nrrd
+	run ! grep -aq 'axis mins' out.nrrd
 	[ "$(numbers <out.nrrd)" = "2.0000 0.0000 1.0000 -1.0000 0.0000 0.0000 1.0000 1.0000" ]
 	[ "$(usfft -T 2 --order=fft -p p.nrrd out.nrrd | numbers)" = "4.0000 0.0000 0.0000 0.0000 0.0000 0.0000" ]
 }
@@ -117,6 +117,7 @@ columns() {
 }
 
 @test "weights share the box among the points" {
+	# shellcheck disable=SC2046 # numbers
 	doubles 4x64 $(for y in -.5 -.375 -.25 -.125 0 .125 .25 .375; do
 		for x in -.5 -.375 -.25 -.125 0 .125 .25 .375; do echo $x $y 1 0; done
 	done) >even.nrrd
