@@ -384,3 +384,15 @@ big() {
 	morphrec --hmax=30 --stats=s.json f.pgm >out.pgm
 	grep -q '"tiles": 16, "visits": [1-9][0-9]*, "floods": [0-9]*' s.json
 }
+
+@test "a picture that several threads look over: clipping, counts and first places are those of one" {
+	big 2000 1100 255 >mask.pgm
+	morphrec --hmax=30 mask.pgm >marker.pgm
+	for t in 1 2 3; do
+		fails 1 'markers are beyond the mask, the first at x' morphrec --strict -t $t -m marker.pgm mask.pgm
+		cp stderr said.$t
+		morphrec -t $t -m marker.pgm mask.pgm >out.$t
+	done
+	cmp said.1 said.2 && cmp said.1 said.3
+	cmp out.1 out.2 && cmp out.1 out.3
+}
