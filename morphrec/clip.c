@@ -1,4 +1,5 @@
-/* The pass before a reconstruction: J0, and what the problem is like. Bound by memory, so on one thread. */
+/* The pass before a reconstruction: J0, and what the problem is like. */
+#include "common/par.h"
 #include "common/simd.h"
 #include "morphrec/morphrec.h"
 
@@ -34,21 +35,67 @@ enum {
 typedef void
 clip(void *J, const void *I, size_t n, size_t at, struct key_map map, struct morphrec_clip *c);
 
+/* Samples [at, end), which begin a piece. */
+static struct morphrec_clip
+clip_part(const struct morphrec_problem *what, void *J, const void *I, size_t at, size_t end)
+{
+	static clip *const clips[] = {clip8, clip16, clip32, clip64};
+	const struct key_map map = morphrec_keys(what);
+	const size_t size = img_type_size(what->type);
+	clip *const one = clips[__builtin_ctzll(size)];
+	struct morphrec_clip c = {.lo = UINT64_MAX, .two = size == 1};
+
+	for (size_t kept = at; at < end;) {
+		const size_t n = end - at < PIECE ? end - at : PIECE;
+		one((char *)J + at * size, (const char *)I + at * size, n, at, map, &c);
+		at += n;
+		if (what->done && ((at - kept) * size >= LET_GO || at == end)) {
+			what->done(what->done_with, kept * size, (at - kept) * size);
+			kept = at;
+		}
+	}
+	return c;
+}
+
+/* Adds to a what was seen in another part. */
+static void
+join(struct morphrec_clip *a, const struct morphrec_clip *b)
+{
+	if (a->lo > a->hi) {
+		*a = *b;
+		return;
+	}
+	if (b->above && (!a->above || b->first_above < a->first_above))
+		a->first_above = b->first_above;
+	if (b->nan && (!a->nan || b->first_nan < a->first_nan))
+		a->first_nan = b->first_nan;
+	a->above += b->above;
+	a->nan += b->nan;
+	a->lo = b->lo < a->lo ? b->lo : a->lo;
+	a->hi = b->hi > a->hi ? b->hi : a->hi;
+	const uint64_t keys[] = {a->off, a->on, b->off, b->on};
+	a->off = b->off < a->off ? b->off : a->off;
+	a->on = b->on > a->on ? b->on : a->on;
+	a->two &= b->two;
+	for (int i = 0; i < 4; i++)
+		a->two &= keys[i] == a->off || keys[i] == a->on;
+}
+
 void
 morphrec_clip(struct morphrec_plan *p, void *J, const void *I)
 {
-	static clip *const clips[] = {clip8, clip16, clip32, clip64};
-	const struct key_map map = morphrec_keys(&p->what);
-	const size_t size = img_type_size(p->what.type), total = p->what.w * p->what.h * p->what.d;
-	clip *const one = clips[__builtin_ctzll(size)];
+	const size_t total = p->what.w * p->what.h * p->what.d,
+		     pieces = (total + PIECE - 1) / PIECE,
+		     most = 1 + total * img_type_size(p->what.type) / LET_GO,
+		     parts = most < (size_t)p->what.threads ? most : (size_t)p->what.threads;
 
-	p->clip = (struct morphrec_clip){.lo = UINT64_MAX, .two = size == 1};
-	for (size_t at = 0, kept = 0; at < total; at += PIECE) {
-		const size_t n = total - at < PIECE ? total - at : PIECE, end = (at + n) * size;
-		one((char *)J + at * size, (const char *)I + at * size, n, at, map, &p->clip);
-		if (p->what.done && (end - kept >= LET_GO || at + n == total)) {
-			p->what.done(p->what.done_with, kept, end - kept);
-			kept = end;
-		}
+	p->clip = (struct morphrec_clip){.lo = UINT64_MAX};
+#pragma omp parallel for num_threads((int)parts) if (parts > 1)
+	for (size_t i = 0; i < parts; i++) {
+		const size_t end = pieces * (i + 1) / parts * PIECE;
+		const struct morphrec_clip c = clip_part(&p->what, J, I, pieces * i / parts * PIECE,
+							 end < total ? end : total);
+#pragma omp critical(clip)
+		join(&p->clip, &c);
 	}
 }

@@ -89,6 +89,7 @@ N(clip)(void *to, const void *from, size_t n, size_t at, struct key_map map,
 {
 	T *J = to, range[2] = {(T)c->lo, (T)c->hi};
 	const T *I = from;
+	const bool first = c->lo > c->hi;
 	uint64_t count[2];
 
 	if (N(look)(J, I, n, map, range)) {
@@ -104,7 +105,7 @@ N(clip)(void *to, const void *from, size_t n, size_t at, struct key_map map,
 	c->hi = range[1];
 	if (!c->two)
 		return;
-	if (!at)
+	if (first)
 		c->off = c->on = IN(I[0], map);
 	N(find_two)(I, n, map, c);
 	N(find_two)(J, n, map, c);

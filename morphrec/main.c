@@ -169,7 +169,7 @@ operator_for(const struct raw_in *in, const struct img *x, const struct args *a)
 	return o;
 }
 
-/* Dies unless the mask is of the marker's shape, type and maxval. */
+/* Dies unless the mask is of the marker's shape and maxval, and of its type or one that can become it. */
 static void
 match(const struct raw_in *in, const struct img *x, const struct img *mask, const char *name)
 {
@@ -182,7 +182,7 @@ match(const struct raw_in *in, const struct img *x, const struct img *mask, cons
 			"the marker is %zux%zux%zux%zu (planes, width, height, count), the mask %s "
 			"%zux%zux%zux%zu",
 			p.c, p.w, p.h, p.n, name, q.c, q.w, q.h, q.n);
-	if (x->type != mask->type)
+	if (x->type != mask->type && !morphrec_widening(x->type, mask->type))
 		raw_die(in, "the marker is of type %s, the mask %s of type %s",
 			img_type_name(x->type), name, img_type_name(mask->type));
 	if (img_maxval(x) && img_maxval(mask) && img_maxval(x) != img_maxval(mask))
@@ -229,7 +229,17 @@ reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args 
 		raw_die(in, "no memory for the queue of pixels");
 }
 
-enum { PIECE = 1 << 24 }; /* bytes that go between a file and a spooled array at a time */
+enum {
+	PIECE = 1 << 24
+}; /* bytes that go between a file, or the mask, and a spooled array at a time */
+
+/* Room for the payload of x in a temporary file. */
+static void
+make_room(const struct raw_in *in, struct img *x)
+{
+	if (!img_bytes(x, &x->mapped) || !(x->map = x->data = spool_map(x->mapped)))
+		raw_die(in, "no temporary file for %zu bytes: %s", x->mapped, strerror(errno));
+}
 
 /* The payload of x into a temporary file. */
 static void
@@ -238,8 +248,7 @@ spool(struct raw_in *in, struct img *x)
 	const size_t size = img_type_size(x->type);
 	struct spool_pages pages;
 
-	if (!img_bytes(x, &x->mapped) || !(x->map = x->data = spool_map(x->mapped)))
-		raw_die(in, "no temporary file for %zu bytes: %s", x->mapped, strerror(errno));
+	make_room(in, x);
 	pages = (struct spool_pages){.J = x->data};
 	for (size_t at = 0; at < x->mapped; at += PIECE) {
 		const size_t n = x->mapped - at < PIECE ? x->mapped - at : PIECE;
@@ -263,18 +272,61 @@ unspool(struct raw_out *out, const struct img *x)
 	}
 }
 
+/* The mask, and a copy of it in the floating type of the last marker that was not of its own; both may be zeroed. */
+struct masks {
+	struct img given, wide;
+};
+
+/* Makes m->wide, of that type: in memory, or with --max-mem in a temporary file. */
+static void
+widen(const struct raw_in *in, struct masks *m, enum img_type type, bool to_file)
+{
+	morphrec_widen *const one = morphrec_widening(type, m->given.type);
+	const size_t from = img_type_size(m->given.type), to = img_type_size(type);
+	struct img *w = &m->wide;
+	size_t total;
+
+	img_free(w);
+	img_copy_head(w, &m->given);
+	w->type = type;
+	if (to_file)
+		make_room(in, w);
+	else if (img_alloc(w))
+		raw_die(in, "no memory for the mask in the marker's type");
+	img_count(w, &total);
+	for (size_t at = 0, n; at < total; at += n) {
+		n = total - at < PIECE / to ? total - at : PIECE / to;
+		one((char *)w->data + at * to, (const char *)m->given.data + at * from, n);
+		if (to_file)
+			spool_done(&(struct spool_pages){.J = w->data}, at * to, n * to);
+		if (to_file && m->given.map)
+			spool_done(&(struct spool_pages){.J = m->given.data}, at * from, n * from);
+	}
+}
+
+/* The mask for marker x, in x's type. */
+static struct img *
+mask_for(const struct raw_in *in, const struct img *x, struct masks *m, const struct args *a)
+{
+	match(in, x, &m->given, a->mask);
+	if (x->type == m->given.type)
+		return &m->given;
+	if (x->type != m->wide.type)
+		widen(in, m, x->type, a->max_mem != 0);
+	return &m->wide;
+}
+
 /* One item x, its header read: x becomes the result. */
 static void
-item(struct raw_in *in, struct img *x, struct img *mask, const struct args *a, struct stats *st,
+item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, struct stats *st,
      struct morphrec_figures *f)
 {
 	struct morphrec_problem what = problem_of(in, x, a);
 	struct spool_pages pages;
 	struct morphrec_plan p;
 	struct img marker;
+	const struct img *mask = a->mask ? mask_for(in, x, m, a) : NULL;
 
-	if (mask)
-		match(in, x, mask, a->mask);
 	/* A private mapping would be copied page by page as J rises: 51200 x 51200 took 10.6 s so, 3.2 s loaded. */
 	(a->max_mem ? spool : mask ? raw_load : raw_map)(in, x);
 	if (a->max_mem) {
@@ -315,18 +367,19 @@ main(int argc, char **argv)
 	size_t npath;
 	const struct args a = parse(argc, argv, &path, &npath);
 	struct morphrec_figures f = {0};
-	struct img x, mask = {0};
+	struct masks masks = {0};
+	struct img x;
 	struct stats st;
 
 	warn_quiet(a.common.quiet);
 	stats_start(&st);
 	st.threads = par_threads(a.common.threads);
 	if (a.mask)
-		raw_load_file(a.mask, a.common.max_bytes, true, &mask);
+		raw_load_file(a.mask, a.common.max_bytes, true, &masks.given);
 	struct raw_in *in = raw_open(path, npath, a.common.max_bytes);
 	struct raw_out *out = raw_create(a.common.out, (enum raw_as)a.common.as);
 	while (raw_next(in, &x)) {
-		item(in, &x, a.mask ? &mask : NULL, &a, &st, &f);
+		item(in, &x, &masks, &a, &st, &f);
 		opt_add_history(&x, &a.common);
 		(a.max_mem ? unspool : raw_put)(out, &x);
 		img_free(&x);
@@ -337,7 +390,8 @@ main(int argc, char **argv)
 	st.bytes_out = raw_bytes_out(out);
 	raw_close(in);
 	raw_finish(out);
-	img_free(&mask);
+	img_free(&masks.given);
+	img_free(&masks.wide);
 	stats_add(&st, "tiles", "%zu", f.tiles);
 	stats_add(&st, "visits", "%zu", f.visits);
 	stats_add(&st, "floods", "%zu", f.floods);

@@ -145,6 +145,13 @@ int morphrec_marker(const struct morphrec_problem *what, const struct morphrec_o
 void morphrec_finish(const struct morphrec_problem *what, const struct morphrec_operator *o,
 		     void *J, void *f);
 
+/*
+ * What turns n samples of an integer type into the same values of a floating type; NULL where that type does not hold
+ * each of them exactly, or for any other two types.
+ */
+typedef void morphrec_widen(void *to, const void *from, size_t n);
+morphrec_widen *morphrec_widening(enum img_type to, enum img_type from);
+
 /* The range of a type's values: -inf..inf for floats. */
 void morphrec_range(enum img_type type, double *lo, double *hi);
 

@@ -403,13 +403,13 @@ diagonals_settle(void)
 
 /*
  * A path in a void that passes where four tiles meet, between two that touch by their corners only, after it came through
- * a third; in all eight orientations, so that in some it goes against the order of the visits.
+ * a third; in all eight orientations, so that in some it goes against the order of the visits. It begins as a block, so
+ * that the third is owed too much for a flood, and visited.
  */
 static void
 corners_connect(void)
 {
-	static const size_t px[] = {70, 70, 70, 70, 69, 68, 67, 66, 65, 64, 63, 62, 61, 60},
-			    py[] = {63, 62, 61, 60, 60, 60, 60, 60, 60, 60, 60, 61, 62, 63};
+	enum { BLOCK = 20 * 4, PATH = 10 };
 	struct check_many m = {0};
 	struct job a = job_new(IMG_U8, 124, 124, 1, 8, false);
 	uint8_t *J = a.J, *I = a.I, *want = a.want;
@@ -418,9 +418,12 @@ corners_connect(void)
 		memset(J, 0, a.n);
 		memset(I, 0, a.n);
 		memset(want, 0, a.n);
-		for (int k = 0; k < 14; k++) {
-			const size_t x = i & 1 ? 123 - px[k] : px[k],
-				     y = i & 2 ? 123 - py[k] : py[k],
+		for (size_t k = 0; k < BLOCK + PATH; k++) {
+			const size_t t = k - BLOCK, px = k < BLOCK ? 70 + k / 4 : 69 - t,
+				     py = k < BLOCK ? 63 - k % 4
+					  : t < 7   ? 60
+						    : 54 + t,
+				     x = i & 1 ? 123 - px : px, y = i & 2 ? 123 - py : py,
 				     p = i & 4 ? x * 124 + y : y * 124 + x;
 			I[p] = want[p] = 9;
 			J[p] = k ? 0 : 9;

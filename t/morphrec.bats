@@ -205,6 +205,50 @@ big() {
 	fails 1 'the marker is of type ushort, the mask mask.pgm of type uchar' morphrec -m mask.pgm wide.pgm
 }
 
+@test "a float marker takes a mask of 8 or 16 bits, and stays float" {
+	floats 0 0 2 0 0 >marker.nrrd
+	morphrec -m mask.pgm marker.nrrd >out.nrrd
+	grep -aqx 'type: float' out.nrrd
+	[ "$(samples out.nrrd)" = "0 2 2 2 2" ]
+	pgm 5 1 999 0 1 9 1 500 >wide.pgm
+	morphrec -m wide.pgm marker.nrrd >out.nrrd
+	[ "$(samples out.nrrd)" = "0 1 2 1 1" ]
+	floats inf inf 1 inf inf >marker.nrrd
+	morphrec -e -m mask.pgm marker.nrrd >out.nrrd
+	[ "$(samples out.nrrd)" = "7 7 7 7 8" ]
+}
+
+@test "a double marker takes a mask of 32 bits, a float marker does not" {
+	printf 'NRRD0005\ntype: int\ndimension: 1\nsizes: 3\nendian: little\nencoding: raw\n\n' >mask.nrrd
+	printf '\xff\xff\xff\x7f\x01\0\0\x80\x05\0\0\0' >>mask.nrrd
+	printf 'NRRD0005\ntype: double\ndimension: 1\nsizes: 3\nendian: little\nencoding: raw\n\n' >marker.nrrd
+	printf '\0\0\0\0\0\0\xf0\x7f\0\0\0\0\0\0\xf0\xff\0\0\0\0\0\0\xf0\xff' >>marker.nrrd
+	morphrec -m mask.nrrd marker.nrrd >out.nrrd
+	[ "$(samples out.nrrd)" = "2147483647 -2147483647 -2147483647" ]
+	floats 0 0 0 >marker.nrrd
+	fails 1 'the marker is of type float, the mask mask.nrrd of type int' morphrec -m mask.nrrd marker.nrrd
+}
+
+@test "an integer marker takes no mask of floats" {
+	floats 0 0 0 0 0 >mask.nrrd
+	fails 1 'the marker is of type uchar, the mask mask.nrrd of type float' morphrec -m mask.nrrd marker.pgm
+}
+
+@test "markers of floats and of integers come in one stream" {
+	floats 0 0 2 0 0 >float.nrrd
+	cat float.nrrd marker.pgm float.nrrd >in
+	morphrec --raw -m mask.pgm in >out
+	(morphrec -m mask.pgm float.nrrd && morphrec --raw -m mask.pgm marker.pgm &&
+		morphrec -m mask.pgm float.nrrd) | cmp - out
+}
+
+@test "a picture, convolved, reconstructed under a mask, is a picture again" {
+	pgm 5 1 9 0 0 8 0 0 >sky.pgm
+	floats 1 >psf.nrrd
+	pgmtoraw sky.pgm | wconv -k psf.nrrd | morphrec -m mask.pgm | rawtopnm >out.pgm
+	pgm 5 1 9 0 5 7 3 3 | cmp - out.pgm
+}
+
 @test "a PBM is reconstructed, a PPM refused" {
 	printf 'P1 3 1 1 0 1' >a.pbm
 	morphrec --fill-holes a.pbm >out.pgm
@@ -300,6 +344,16 @@ big() {
 	morphrec --max-mem=1 -t 1 -m - marker.pgm <mask.pgm | cmp - want.pgm
 }
 
+@test "--max-mem with a float marker under a mask of bytes" {
+	big 500 700 255 >mask.pgm
+	gen noise 500 700 --type=float >marker.nrrd
+	morphrec -m mask.pgm marker.nrrd >want.nrrd
+	morphrec --max-mem=1 -t 1 -m mask.pgm marker.nrrd >out.nrrd
+	cmp <(tail -c 1400000 want.nrrd) <(tail -c 1400000 out.nrrd)
+	morphrec --max-mem=1 -t 1 -m - marker.nrrd <mask.pgm >out.nrrd
+	cmp <(tail -c 1400000 want.nrrd) <(tail -c 1400000 out.nrrd)
+}
+
 @test "--max-mem says when there is no room for its file" {
 	TMPDIR=$PWD/none fails 1 'no temporary file' morphrec --max-mem=1M -m mask.pgm marker.pgm
 }
@@ -330,4 +384,16 @@ big() {
 	big 200 200 255 >f.pgm
 	morphrec --hmax=30 --stats=s.json f.pgm >out.pgm
 	grep -q '"tiles": 16, "visits": [1-9][0-9]*, "floods": [0-9]*' s.json
+}
+
+@test "a picture that several threads look over: clipping, counts and first places are those of one" {
+	big 2000 1100 255 >mask.pgm
+	morphrec --hmax=30 mask.pgm >marker.pgm
+	for t in 1 2 3; do
+		fails 1 'markers are beyond the mask, the first at x' morphrec --strict -t $t -m marker.pgm mask.pgm
+		cp stderr said.$t
+		morphrec -t $t -m marker.pgm mask.pgm >out.$t
+	done
+	cmp said.1 said.2 && cmp said.1 said.3
+	cmp out.1 out.2 && cmp out.1 out.3
 }
