@@ -127,17 +127,26 @@ $(HELPERS): $(B)/t/%: $(B)/obj/t/%.o $(B)/libcommon.a
 # A bench names the library of a peer in its first line, `/* pkg-config: lept */`, and is left out where that is absent.
 pkg = $(shell sed -n '1s,.*pkg-config: \(.*\) \*/.*,\1,p' $(1))
 peerflags = $(if $(call pkg,$(1)),$(shell pkg-config --cflags $(call pkg,$(1)) | sed 's/-I/-isystem /g'))
-BENCHES := $(foreach f,$(wildcard t/bench/*.c),$(if $(call pkg,$(f)),$(if $(shell pkg-config --exists $(call pkg,$(f)) \
+benches = $(foreach f,$(wildcard t/bench/*.$(1)),$(if $(call pkg,$(f)),$(if $(shell pkg-config --exists $(call pkg,$(f)) \
 	2>/dev/null && echo yes),$(f)),$(f)))
+BENCHES := $(call benches,c)
+BENCHXX := $(call benches,cc)
 $(BENCHES:t/%.c=$(B)/t/%): $(B)/t/bench/%: t/bench/%.c $(CORES) $(GPU) $(B)/libcommon.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(call peerflags,$<) \
 	 -MMD -MP -MF $@.d -MT $@ $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(GPULIBS) $(LIBS) $(if $(call pkg,$<),$(shell pkg-config --libs $(call pkg,$<)))
 
+# Peers that are C++ templates.
+$(BENCHXX:t/%.cc=$(B)/t/%): $(B)/t/bench/%: t/bench/%.cc $(CORES) $(GPU) $(B)/libcommon.a
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 $(ALL_CPPFLAGS) $(OPT) -DNDEBUG -Wall $(call peerflags,$<) \
+	 -MMD -MP -MF $@.d -MT $@ $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(GPULIBS) $(LIBS) \
+	 $(if $(call pkg,$<),$(shell pkg-config --libs $(call pkg,$<)))
+
 check: all $(B)/t/check $(CHECKGPU) $(HELPERS)
 	B=$(B) t/run
 
-bench: all $(HELPERS) $(BENCHES:t/%.c=$(B)/t/%)
+bench: all $(HELPERS) $(BENCHES:t/%.c=$(B)/t/%) $(BENCHXX:t/%.cc=$(B)/t/%)
 	B=$(B) t/bench/run $(ONLY)
 
 demo: all $(HELPERS)
@@ -158,7 +167,7 @@ build/fuzz/%: t/fuzz/%.c $(wildcard common/*.[ch])
 	 $(filter-out $(TOOLS),$(wildcard common/*.c)) -fopenmp $(LIBS)
 
 # ---- upkeep -------------------------------------------------------------------------------------------------------
-SOURCES = $(shell git ls-files '*.c' '*.h' '*.cu' 2>/dev/null)
+SOURCES = $(shell git ls-files '*.c' '*.cc' '*.h' '*.cu' 2>/dev/null)
 lint:
 	t/lint
 

@@ -119,7 +119,7 @@ label_colours(struct blocks *k, uint32_t id)
 static inline unsigned
 present(const struct lattice *l, int r, int g, int b)
 {
-	return (unsigned)b < 256 ? lattice_words(l, r, g)[b >> 6] >> (b & 63) & 1 : 0;
+	return (unsigned)b < 256 ? (unsigned)(lattice_words(l, r, g)[b >> 6] >> (b & 63) & 1) : 0;
 }
 
 static uint8_t

@@ -1,40 +1,21 @@
-/* emst on colours and points of many kinds: one thread against two. */
+/* emst on photographs, colours and points of many kinds: two threads against one. */
 #include <math.h>
+#include <string.h>
 
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/par.h"
-#include "emst/vertices.h"
 #include "t/bench/bench.h"
+#include "t/bench/emst.h"
 
 const char *const weir_prog = "emst-bench";
-
-struct job {
-	const void *data;
-	enum img_type type;
-	size_t n, k;
-	int threads;
-	double total;
-};
-
-static uint64_t state = 1;
-
-static double
-unit(void)
-{
-	uint64_t z = state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
 
 static double
 normal(void)
 {
-	double u = 1 - unit();
+	double u = 1 - emst_unit();
 
-	return sqrt(-2 * log(u)) * cos(2 * M_PI * unit());
+	return sqrt(-2 * log(u)) * cos(2 * M_PI * emst_unit());
 }
 
 static uint8_t
@@ -48,8 +29,8 @@ enum kind { NOISY, CLOUDS, RANDOM, POSTER, SPARSE, SHEETS };
 static void
 fill_colour(uint8_t *px, enum kind kind, size_t i)
 {
-	double x = 255 * unit(), y = 255 * unit(), z = 255 * unit();
-	double c = floor(12 * unit());
+	double x = 255 * emst_unit(), y = 255 * emst_unit(), z = 255 * emst_unit();
+	double c = floor(12 * emst_unit());
 
 	if (kind == NOISY) {
 		x = 255 * pow((double)(i % 1000) / 1000, 2) + 6 * normal();
@@ -72,30 +53,17 @@ fill_colour(uint8_t *px, enum kind kind, size_t i)
 }
 
 static void
-run(void *p)
-{
-	struct job *job = p;
-	struct vertices v;
-	struct emst_tree t;
-	size_t at;
-
-	if (vertices_make(&v, job->data, job->type, job->n, job->k, job->type == IMG_F32,
-			  job->threads, &at) ||
-	    emst_run(&v.set, job->threads, &t))
-		die("a run failed");
-	job->total = emst_total(&t);
-	emst_tree_free(&t);
-	vertices_free(&v);
-}
-
-static void
 compare(const char *name, const void *data, enum img_type type, size_t n, size_t k)
 {
-	struct job two = {data, type, n, k, 2, 0}, one = {data, type, n, k, 1, 0};
-	struct bench_entry e[] = {{.name = "2 threads", .run = run, .job = &two},
-				  {.name = "1 thread", .run = run, .job = &one}};
+	struct emst_job two = {data, type, n, k, 2, 0, 0}, one = {data, type, n, k, 1, 0, 0};
+	struct bench_entry e[] = {{.name = "2 threads", .run = emst_job_run, .job = &two},
+				  {.name = "1 thread", .run = emst_job_run, .job = &one}};
+	char title[128];
 
-	bench_compare(name, e, 2, 5);
+	emst_job_run(&two); /* for the number of vertices, and to warm up */
+	snprintf(title, sizeof title, "%s: %zu %s", name, two.vertices,
+		 type == IMG_U8 ? "colours" : "points");
+	bench_compare(title, e, 2, 5);
 }
 
 static void
@@ -109,30 +77,60 @@ colours(const char *name, enum kind kind, size_t n)
 	weir_free(px);
 }
 
+/* A JPEG of a Debian package, by netpbm's jpegtopnm. */
+static void
+photograph(const char *package, const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	char command[256];
+	size_t w, h;
+
+	snprintf(command, sizeof command, "test -e %s && jpegtopnm -quiet %s 2>/dev/null", path,
+		 path);
+	FILE *f = popen(command, "r");
+	if (!f)
+		die("no pipe");
+	if (fscanf(f, "P6 %zu %zu 255", &w, &h) == 2) {
+		uint8_t *px = weir_xalloc(w * h, 3);
+		if (fgetc(f) != '\n' || fread(px, 3, w * h, f) != w * h)
+			die("%s: truncated", path);
+		compare(name, px, IMG_U8, w * h, 3);
+		weir_free(px);
+	} else {
+		printf("%s: left out, needs netpbm and %s\n", name, package);
+	}
+	pclose(f);
+}
+
 static void
 points(const char *name, size_t k, size_t n)
 {
 	float *x = weir_xalloc(n * k, sizeof *x);
 
-	for (size_t i = 0; i < n * k; i++)
-		x[i] = (float)unit();
+	emst_uniform(x, n, k);
 	compare(name, x, IMG_F32, n, k);
 	weir_free(x);
 }
+
+#define SKLEARN "/usr/lib/python3/dist-packages/sklearn/datasets/images/"
 
 int
 main(void)
 {
 	par_threads(0); /* sets how threads wait */
-	colours("noisy ramp, 3,700,000 pixels", NOISY, 3700000);
-	colours("12 clouds, 4,000,000 pixels", CLOUDS, 4000000);
-	colours("random RGB, 1,000,000 pixels", RANDOM, 1000000);
-	colours("posterised, 64 levels", POSTER, 1 << 18);
-	colours("sparse, 4,096 colours", SPARSE, 4096);
-	colours("six sheets, 1,500,000 pixels", SHEETS, 1500000);
-	points("uniform, 2 dimensions, 1,000,000 points", 2, 1000000);
-	points("uniform, 3 dimensions, 1,000,000 points", 3, 1000000);
-	points("uniform, 5 dimensions, 100,000 points", 5, 100000);
-	points("uniform, 8 dimensions, 100,000 points", 8, 100000);
+	photograph("python3-sklearn", SKLEARN "china.jpg");
+	photograph("python3-sklearn", SKLEARN "flower.jpg");
+	photograph("python-matplotlib-data",
+		   "/usr/share/matplotlib/mpl-data/sample_data/grace_hopper.jpg");
+	colours("noisy ramp", NOISY, 3700000);
+	colours("12 clouds", CLOUDS, 4000000);
+	colours("random RGB", RANDOM, 1000000);
+	colours("posterised to 64 levels", POSTER, 1 << 18);
+	colours("sparse", SPARSE, 4096);
+	colours("six sheets", SHEETS, 1500000);
+	points("uniform, 2 dimensions", 2, 1000000);
+	points("uniform, 3 dimensions", 3, 1000000);
+	points("uniform, 5 dimensions", 5, 100000);
+	points("uniform, 8 dimensions", 8, 100000);
 	return 0;
 }
