@@ -139,7 +139,7 @@ static int
 make_bands(struct wconv_plan *p)
 {
 	const struct wconv_axis *y = &p->y;
-	const size_t lanes = p->core->lanes, enough = 16 * (size_t)p->q.threads;
+	const size_t lanes = p->core->lanes, enough = 12 * (size_t)p->q.threads;
 	const size_t across = p->x.ntile * p->q.planes;
 	const size_t m = across >= enough ? 1 : (enough + across - 1) / across;
 	size_t low = SIZE_MAX, high, row = 0, fed = 0;

@@ -93,7 +93,7 @@ run_tiles(const struct wconv_plan *p, const struct wconv_band *b)
 {
 	const size_t columns = p->q.planes * p->x.ntile, n = columns * (b->tile1 - b->tile0);
 
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic) nowait
 	for (size_t i = 0; i < n; i++) {
 		const size_t column = i % columns;
 		p->core->tile(p, column / p->x.ntile, column % p->x.ntile, b->tile0 + i / columns,
@@ -111,12 +111,13 @@ wconv_run(struct wconv_plan *p, const void *in, void *out)
 	p->out = out;
 #pragma omp parallel num_threads(p->q.threads)
 	{
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) nowait /* kernels need no rows; all are in when those are done */
 		for (size_t r = b->fed0; r < b->fed1; r++)
 			p->core->feed(p, r, (const char *)in + (r - b->fed0) * row_bytes);
 		run_forward(p, b, nfy);
 		run_tiles(p, b);
 		if (p->result) {
+#pragma omp barrier
 #pragma omp for schedule(static)
 			for (size_t r = 0; r < results; r++)
 				p->core->finish(p, r);
