@@ -15,7 +15,8 @@
  *
  * Small kernels are summed directly; large ones go by FFT, tile by tile, streaming: memory does not grow with the
  * height. See core/tile.h for the scheme. |error| <= 3e-7 max|F| in float, 4e-15 in double, as long as F has not lost
- * more than a digit to cancellation against |K| * |I|. The same bytes for any number of threads.
+ * more than a digit to cancellation against |K| * |I|; a little more when transforms are longer than 1024.
+ * The same bytes for any number of threads.
  *
  * J. Kepner, A multi-threaded fast convolver for dynamically parallel image filtering, J. Parallel Distrib. Comput. 63,
  * 2003; equation 8, with the two one-dimensional weights of equation 6 put right.

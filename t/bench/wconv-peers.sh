@@ -40,6 +40,14 @@ else
 fi
 interleave -n 3 "${commands[@]}"
 
-echo "40960 x 10240 through pipes, N_K = 32, N = 100"
-interleave -n 3 'wconv=gen --type=float constant 40960 10240 1 | wconv -k k.nrrd | cat >/dev/null' \
-	'gen and cat alone=gen --type=float constant 40960 10240 1 | cat >/dev/null'
+# wide ROWS: a black frame, 40960 wide, made as it is read
+wide() {
+	gen --type=float constant 40960 1 1 | head -c -163840 | sed "s/^sizes:.*/sizes: 40960 $1/"
+	head -c $((163840 * $1)) /dev/zero
+}
+echo "40960 wide through pipes, N_K = 32, N = 100"
+for rows in 2048 10240; do
+	wide $rows | wconv --stats=s.json -k k.nrrd | cat >/dev/null
+	sed 's/.*"peak_bytes": \([0-9]*\).*"total": \([0-9.]*\).*/\1 \2/' s.json |
+		awk -v rows=$rows '{ printf "%5d rows %10.1f Mpixel/s %10.0f MB\n", rows, 40960 * rows / $2 / 1e6, $1 / 1e6 }'
+done
