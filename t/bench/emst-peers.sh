@@ -1,3 +1,4 @@
+#!/bin/bash
 # emst and SciPy on the same points: the program as a user runs it, and the tree of SciPy's single linkage, each timed
 # around its whole run; medians of three runs in turn.
 python=/usr/bin/python3
