@@ -117,7 +117,7 @@ raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet
 
 uint64_t raw_bytes_out(const struct raw_out *out);
 
-/* The one checked flush, close and rename. A full disk is never a success. */
+/* The one checked flush, close and rename; frees out. A full disk is never a success. */
 void raw_finish(struct raw_out *out);
 
 /* Declares that only text goes out, so that a terminal is welcome. As raw_create otherwise. */
