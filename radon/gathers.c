@@ -1,5 +1,3 @@
-#include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,57 +8,6 @@
 #include "common/sample.h"
 #include "common/simd.h"
 #include "radon/heads.h"
-
-/* --- numbers ------------------------------------------------------------------------------------------------------- */
-
-/* All numbers of a text, separated by blanks; NULL and a count of 0 when anything else is in it. Caller frees. */
-static double *
-numbers(const char *text, size_t *n)
-{
-	double *v = NULL;
-	size_t room = 0;
-	char *end;
-
-	for (*n = 0;; text = end) {
-		while (isspace((unsigned char)*text))
-			text++;
-		if (!*text)
-			return v;
-		if (*n == room) {
-			room = room ? 2 * room : 64;
-			v = realloc(v, room * sizeof *v);
-			if (!v)
-				die("no memory for %zu offsets", room);
-		}
-		v[*n] = strtod(text, &end);
-		if (end == text || !isfinite(v[*n]) || (*end && !isspace((unsigned char)*end))) {
-			free(v);
-			*n = 0;
-			return NULL;
-		}
-		++*n;
-	}
-}
-
-static void
-read_offsets(struct gathers *s, const char *path)
-{
-	FILE *f = fopen(path, "r");
-	char *text = NULL;
-	size_t size = 0;
-	ssize_t got;
-
-	if (!f)
-		die("%s: %s", path, strerror(errno));
-	got = getdelim(&text, &size, 0, f);
-	if (ferror(f))
-		die("%s: %s", path, strerror(errno));
-	fclose(f);
-	s->file = got > 0 ? numbers(text, &s->nfile) : NULL;
-	free(text);
-	if (!s->file)
-		die("%s: not a list of finite numbers", path);
-}
 
 /* --- items --------------------------------------------------------------------------------------------------------- */
 
@@ -132,76 +79,6 @@ check_band(const struct gathers *s)
 		raw_die(s->in, "--fmin=%g is above Nyquist, %g Hz", s->shape.fmin, nyquist);
 }
 
-/* Offsets for the whole item: from its key, or from its trace axis; from a file they are taken gather by gather. */
-static void
-offsets_of_item(struct gathers *s)
-{
-	const char *key = img_key(&s->item, "offsets");
-	const struct img_axis *a = &s->item.axis[1];
-
-	free(s->offset);
-	s->offset = NULL;
-	s->noffset = 0;
-	if (s->file)
-		return;
-	if (key) {
-		s->offset = numbers(key, &s->noffset);
-		if (!s->offset)
-			raw_die(s->in, "offsets:= is not a list of finite numbers");
-		return;
-	}
-	if (s->shape.mode == RADON_MODEL || !isfinite(a->min) ||
-	    (a->n > 1 && !isfinite(a->spacing)))
-		raw_die(s->in, "no offsets: give --offsets, an offsets:= key or a trace axis with "
-			       "min and spacing");
-	s->noffset = a->n;
-	s->offset = malloc(a->n * sizeof *s->offset);
-	for (size_t j = 0; s->offset && j < a->n; j++)
-		s->offset[j] = a->min + (a->n > 1 ? (double)j * a->spacing : 0);
-	if (!s->offset)
-		raw_die(s->in, "no memory for %zu offsets", a->n);
-}
-
-/* Traces of a plane (a panel that does not say has one for each offset), and that the number of offsets suits them. */
-static size_t
-count_traces(const struct gathers *s)
-{
-	const bool model = s->shape.mode == RADON_MODEL;
-	const size_t given = s->file ? s->nfile : s->noffset;
-	const size_t nx = !model ? s->item.axis[1].n : s->shape.nx ? s->shape.nx : given;
-
-	if (!s->file && given != nx && given != nx * s->planes)
-		raw_die(s->in, "%zu offsets for %zu traces", given, nx);
-	return nx;
-}
-
-/* g of an offset, or death. */
-static double
-curve_at(const struct gathers *s, double x)
-{
-	double g;
-
-	if (!radon_curve(s->curve, x, s->reference, s->depth, &g))
-		raw_die(s->in, "the offset %g has no curve at reference offset %g, depth %g", x,
-			s->reference, s->depth);
-	return g;
-}
-
-/* The range of g over the item, so that all its panels have one time axis. */
-static void
-range_of_item(struct gathers *s)
-{
-	const double *x = s->file ? s->file : s->offset;
-	const size_t n = s->file ? s->nfile : s->noffset;
-
-	s->shape.glo = s->shape.ghi = 0;
-	for (size_t i = 0; i < n && s->planes > 1; i++) {
-		const double g = curve_at(s, x[i]);
-		s->shape.glo = fmin(s->shape.glo, g);
-		s->shape.ghi = fmax(s->shape.ghi, g);
-	}
-}
-
 static void
 begin_item(struct gathers *s)
 {
@@ -226,8 +103,8 @@ begin_item(struct gathers *s)
 	if (!(s->reference > 0))
 		raw_die(s->in, "the reference offset is not known: give -X");
 	offsets_of_item(s);
-	s->shape.nx = count_traces(s);
-	range_of_item(s);
+	s->shape.nx = offsets_count(s);
+	offsets_range(s);
 	weir_free(s->raw);
 	weir_free(s->wide);
 	s->raw = weir_xalloc(s->n, 8);
@@ -264,29 +141,6 @@ samples(float **x, size_t *has, size_t rows, size_t n)
 	weir_free(*x);
 	*x = weir_xalloc(want, sizeof **x);
 	*has = want;
-}
-
-/* The offsets of the next plane: of the file, of all planes, or this plane's own. */
-static void
-take_offsets(struct gathers *s, struct gather *g)
-{
-	const size_t nx = s->shape.nx;
-	const double *from = s->noffset == nx ? s->offset : s->offset + s->plane * nx;
-
-	if (s->file && s->nfile == nx) {
-		from = s->file;
-	} else if (s->file) {
-		if (s->nfile - s->at < nx * (s->plane ? 1 : s->planes))
-			die("%s: %zu numbers: neither %zu, the traces of a gather, nor those of "
-			    "all "
-			    "gathers",
-			    s->o->offsets, s->nfile, nx);
-		from = s->file + s->at;
-		s->at += nx;
-	}
-	memcpy(g->offset, from, nx * sizeof *g->offset);
-	for (size_t j = 0; j < nx; j++)
-		g->g[j] = curve_at(s, from[j]);
 }
 
 /* Of n samples: is any not 0, is any not finite? */
@@ -376,7 +230,7 @@ gathers_open(struct raw_in *in, const struct gathers_options *o)
 
 	*s = (struct gathers){.in = in, .o = o};
 	if (o->offsets)
-		read_offsets(s, o->offsets);
+		offsets_read(s, o->offsets);
 	return s;
 }
 
@@ -393,7 +247,7 @@ gathers_next(struct gathers *s, struct gather *g)
 	g->o = s->shape;
 	g->item = raw_item(s->in);
 	g->plane = s->plane;
-	take_offsets(s, g);
+	offsets_take(s, g);
 	g->o.g = g->g;
 	g->o.live = g->live;
 	if (!radon_fits(&g->o, &g->ntau, &g->lead))
