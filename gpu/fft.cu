@@ -253,18 +253,28 @@ gpu_fft_lines(enum gpu_fft_kind kind, bool is_double, size_t n, size_t batch, si
 }
 
 int
+gpu_fft_prepare(struct gpu *g, const struct gpu_fft *f)
+{
+	planned *p;
+	void *area;
+	int err;
+
+	if ((err = begin(g)) || (err = get_plan(g, f, &p)))
+		return err;
+	return p->work ? gpu_hold(g, GPU_SLOT_FFT, p->work, &area) : 0;
+}
+
+int
 gpu_fft(struct gpu *g, const struct gpu_fft *f, int sign, void *in, void *out)
 {
 	planned *p;
-	void *area = NULL;
 	int err;
 
-	if ((err = begin(g)) || (err = get_plan(g, f, &p)) ||
-	    (p->work && (err = gpu_hold(g, GPU_SLOT_FFT, p->work, &area))))
+	if ((err = gpu_fft_prepare(g, f)) || (err = get_plan(g, f, &p)))
 		return err;
 	const library *l = &g->ffts->l;
 	if (p->work)
-		FFT_TRY(g, "cufftSetWorkArea", l->work(p->plan, area));
+		FFT_TRY(g, "cufftSetWorkArea", l->work(p->plan, g->held[GPU_SLOT_FFT]));
 	if (f->kind == GPU_FFT_C2C)
 		FFT_TRY(g, "cufftExecC2C", l->complex[f->is_double](p->plan, in, out, sign));
 	else if (f->kind == GPU_FFT_R2C)

@@ -43,6 +43,9 @@ struct gpu_fft gpu_fft_lines(enum gpu_fft_kind kind, bool is_double, size_t n, s
  */
 int gpu_fft(struct gpu *g, const struct gpu_fft *f, int sign, void *in, void *out);
 
+/* Makes the plan now, so that gpu_begin() .. gpu_end() do not time it. */
+int gpu_fft_prepare(struct gpu *g, const struct gpu_fft *f);
+
 /* What gpu_fft() keeps, freed; called by gpu_release(). */
 void gpu_fft_release(struct gpu *g);
 
