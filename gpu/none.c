@@ -5,6 +5,7 @@
 #include "gpu/emst.h"
 #include "gpu/gpu.h"
 #include "gpu/morphrec.h"
+#include "gpu/radon.h"
 #include "gpu/usfft.h"
 #include "gpu/wconv.h"
 
@@ -104,5 +105,13 @@ int
 gpu_usfft_type2(struct gpu *g, const struct usfft_plan *p, int sign, const void *modes, void *c)
 {
 	(void)g, (void)p, (void)sign, (void)modes, (void)c;
+	return -EIO;
+}
+
+int
+gpu_radon_run(struct gpu *g, const struct radon_plan *p, size_t n, const float *const *in,
+	      float *const *out, struct radon_report *report)
+{
+	(void)g, (void)p, (void)n, (void)in, (void)out, (void)report;
 	return -EIO;
 }

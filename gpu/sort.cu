@@ -113,13 +113,11 @@ same_digit(unsigned digit)
 
 /* Where each warp's keys of each digit go. */
 __device__ void
-place_warps(unsigned next[WARPS][DIGITS], const unsigned *counts)
+place_warps(unsigned next[WARPS][DIGITS], unsigned digit, unsigned at)
 {
-	unsigned at = counts[(size_t)threadIdx.x * gridDim.x + blockIdx.x];
-
 	for (unsigned w = 0; w < WARPS; w++) {
-		const unsigned c = next[w][threadIdx.x];
-		next[w][threadIdx.x] = at;
+		const unsigned c = next[w][digit];
+		next[w][digit] = at;
 		at += c;
 	}
 }
@@ -129,16 +127,17 @@ move_keys(const unsigned *key, const unsigned *index, size_t n, unsigned shift,
 	  const unsigned *counts, unsigned *key_to, unsigned *index_to)
 {
 	__shared__ unsigned next[WARPS][DIGITS];
-	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, share = CHUNK / WARPS;
-	const size_t from = (size_t)blockIdx.x * CHUNK + warp * share;
+	const unsigned t = threadIdx.x, lane = t % 32, warp = t / 32, share = CHUNK / WARPS;
+	const size_t block = blockIdx.x, from = block * CHUNK + warp * share;
+	const unsigned first = counts[t * (size_t)gridDim.x + block];
 
 	for (unsigned w = 0; w < WARPS; w++)
-		next[w][threadIdx.x] = 0;
+		next[w][t] = 0;
 	__syncthreads();
 	for (unsigned i = lane; i < share && from + i < n; i += 32)
 		atomicAdd(&next[warp][key[from + i] >> shift & (DIGITS - 1)], 1u);
 	__syncthreads();
-	place_warps(next, counts);
+	place_warps(next, t, first);
 	__syncthreads();
 	for (unsigned i = lane; i < share; i += 32) {
 		const bool here = from + i < n;

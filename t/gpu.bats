@@ -14,8 +14,14 @@ picture() {
 		printf 'encoding: raw\nendian: little\ncolumns:=x re im\n\n'
 		head -c 48 /dev/zero
 	} >points.nrrd
+	{
+		printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 8 3\nspacings: 0.004 100\n'
+		printf 'endian: little\nencoding: raw\n\n'
+		head -c 96 /dev/zero
+	} >gather.nrrd
 }
-commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "wconv -k k.pgm f.pgm" "usfft -T 1 -n 8 points.nrrd")
+commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "wconv -k k.pgm f.pgm" "usfft -T 1 -n 8 points.nrrd"
+	"radon -q 0:0.01:4 -X 300 gather.nrrd")
 
 @test "-g where there is no GPU fails, says why, and writes nothing" {
 	! have_gpu || skip "there is one"
@@ -54,6 +60,13 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "wconv -k k.pgm f.p
 	for c in "-T 3 --targets=points.nrrd" "-T 2 --inverse -n 8" "-T 1 -n 8 --weights=pipe" \
 		"-T 1 -n 8 --wisdom=w"; do
 		fails 2 "-g: goes with types 1 and 2, without --inverse" usfft -g $c points.nrrd
+	done
+}
+
+@test "radon -g with what the GPU does not do is wrong usage" {
+	picture
+	for c in --sparse=0.1 --method=time --method=usfft2d; do
+		fails 2 "-g: goes without --sparse" radon -g -q 0:0.01:4 -X 300 $c gather.nrrd
 	done
 }
 
