@@ -16,6 +16,7 @@ picture() {
 	} >points.nrrd
 	{
 		printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 8 3\nspacings: 0.004 100\n'
+		printf 'centers: node node\naxis mins: 0 0\n'
 		printf 'endian: little\nencoding: raw\n\n'
 		head -c 96 /dev/zero
 	} >gather.nrrd
