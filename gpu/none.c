@@ -5,6 +5,8 @@
 #include "gpu/emst.h"
 #include "gpu/gpu.h"
 #include "gpu/morphrec.h"
+#include "gpu/radon.h"
+#include "gpu/usfft.h"
 #include "gpu/wconv.h"
 
 static const char state[] = "built without CUDA";
@@ -81,5 +83,35 @@ int
 gpu_wconv_run(struct gpu *g, struct wconv_plan *p, const void *in, void *out)
 {
 	(void)g, (void)p, (void)in, (void)out;
+	return -EIO;
+}
+
+int
+gpu_usfft_points(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, const void *c,
+		 size_t cstride, size_t *bad)
+{
+	(void)g, (void)p, (void)pt, (void)c, (void)cstride, (void)bad;
+	return -EIO;
+}
+
+int
+gpu_usfft_type1(struct gpu *g, const struct usfft_plan *p, int sign, const void *c, void *modes)
+{
+	(void)g, (void)p, (void)sign, (void)c, (void)modes;
+	return -EIO;
+}
+
+int
+gpu_usfft_type2(struct gpu *g, const struct usfft_plan *p, int sign, const void *modes, void *c)
+{
+	(void)g, (void)p, (void)sign, (void)modes, (void)c;
+	return -EIO;
+}
+
+int
+gpu_radon_run(struct gpu *g, const struct radon_plan *p, size_t n, const float *const *in,
+	      float *const *out, struct radon_report *report)
+{
+	(void)g, (void)p, (void)n, (void)in, (void)out, (void)report;
 	return -EIO;
 }

@@ -6,9 +6,11 @@
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/par.h"
+#include "gpu/radon.h"
 #include "radon/batch.h"
 
 enum { LARGE = 32 << 20 }; /* bytes of a batch's input after which no more gathers are added */
+enum { GPU_GATHERS = 32 };
 
 struct batch {
 	struct gather *g; /* room of them */
@@ -151,6 +153,7 @@ plan_batch(struct line *line, const struct batch *b)
 	drop_plan(line);
 	warn_alias(line, g);
 	o.threads = line->threads;
+	o.unfactored = line->o->gpu != NULL;
 	err = radon_plan(&line->plan, &o);
 	if (err)
 		die("item %zu: gather %zu: no plan for %zu samples, %zu traces, %zu curves: %s",
@@ -176,12 +179,34 @@ new_work(const struct line *line, int threads)
 }
 
 static void
+run_on_gpu(const struct line *line, struct batch *b)
+{
+	struct radon_report report[GPU_GATHERS];
+	const float *in[GPU_GATHERS];
+	float *out[GPU_GATHERS];
+
+	for (size_t i = 0; i < b->n; i++) {
+		in[i] = b->g[i].in;
+		out[i] = b->g[i].out;
+	}
+	const int err = gpu_radon_run(line->o->gpu, line->plan, b->n, in, out, report);
+	if (err)
+		die("-g: %s", err == -EIO ? gpu_why(line->o->gpu) : strerror(-err));
+	for (size_t i = 0; i < b->n; i++)
+		b->g[i].report = report[i];
+}
+
+static void
 run_batch(struct line *line, struct batch *b)
 {
 	const bool whole = line->threads > 1 && b->n >= (size_t)line->threads &&
 			   line->o->radon.method != RADON_USFFT2D;
 
 	plan_batch(line, b);
+	if (line->o->gpu) {
+		run_on_gpu(line, b);
+		return;
+	}
 	if (!whole) {
 		if (!line->shared)
 			line->shared = new_work(line, line->threads);
@@ -219,7 +244,7 @@ open_line(struct line *line, const struct gathers_options *o, struct raw_in *in,
 	  struct raw_out *out)
 {
 	*line = (struct line){.o = o, .threads = o->radon.threads, .out = out};
-	line->room = line->threads > 1 ? 2 * (size_t)line->threads : 1;
+	line->room = o->gpu ? GPU_GATHERS : line->threads > 1 ? 2 * (size_t)line->threads : 1;
 	line->in = gathers_open(in, o);
 	line->work = weir_xalloc((size_t)line->threads, sizeof *line->work);
 	memset(line->work, 0, (size_t)line->threads * sizeof *line->work);

@@ -25,6 +25,7 @@ struct gathers_options {
 	const char *offsets;	 /* a file of numbers; NULL: none */
 	bool nan_is_zero, cut;
 	const struct opt_common *common;
+	struct gpu *gpu; /* NULL: the CPU */
 };
 
 /* One gather under way. */

@@ -7,6 +7,7 @@
 #include "common/opt.h"
 #include "common/par.h"
 #include "common/stats.h"
+#include "gpu/use.h"
 #include "radon/batch.h"
 
 const char *const weir_prog = "radon";
@@ -56,9 +57,10 @@ static const struct opt table[] = {
 static const struct opt_program program = {
     .what = "transforms seismic gathers along parabolas, and removes multiples",
     .table = table,
-    .common = OPT_THREADS,
+    .common = OPT_THREADS | OPT_GPU,
     .operands = "[FILE ...]",
-    .max_operands = (size_t)-1};
+    .max_operands = (size_t)-1,
+    .gpu_state = gpu_state};
 
 static void
 parse_curves(const struct args *a, struct radon_options *o)
@@ -148,6 +150,9 @@ check_together(const struct args *a, const struct radon_options *o)
 			  o->method == RADON_TIME ? "time" : "usfft2d");
 	if (a->fmax > 0 && a->fmin > a->fmax)
 		die_usage("--fmin=%g is above --fmax=%g", a->fmin, a->fmax);
+	if (a->common.gpu &&
+	    (o->mode == RADON_SPARSE || o->method == RADON_TIME || o->method == RADON_USFFT2D))
+		die_usage("-g: goes without --sparse, --method=time and --method=usfft2d");
 }
 
 static void
@@ -175,7 +180,7 @@ parse(int argc, char **argv, struct args *a, struct gathers_options *g, char ***
 	o->outer = 3;
 	o->inner = a->inner;
 	o->subtract = a->subtract;
-	o->report = a->common.verbose > 0;
+	o->report = a->common.verbose > 0 && !a->common.gpu;
 	o->threads = par_threads(a->common.threads);
 	g->curve = (enum radon_curve)a->curve;
 	g->reference = a->reference;
@@ -184,6 +189,7 @@ parse(int argc, char **argv, struct args *a, struct gathers_options *g, char ***
 	g->nan_is_zero = a->nan == 1;
 	g->cut = a->cut;
 	g->common = &a->common;
+	g->gpu = gpu_use(&a->common);
 }
 
 int
@@ -208,6 +214,8 @@ main(int argc, char **argv)
 	st.bytes_out = raw_bytes_out(out);
 	raw_finish(out);
 	stats_lap(&st, STATS_WRITE);
+	gpu_report(o.gpu, &st);
 	stats_print(&st, &args.common);
+	gpu_close(o.gpu);
 	return 0;
 }

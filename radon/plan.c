@@ -213,7 +213,7 @@ build(struct radon_plan *p, const struct radon_options *o)
 		usfft_line_points(&p->line, p->a, p->c);
 	if (o->method == RADON_USFFT2D)
 		return radon_2d_plan(&p->two, p);
-	return o->mode == RADON_LSQ && p->nlive ? factor(p) : 0;
+	return o->mode == RADON_LSQ && p->nlive && !o->unfactored ? factor(p) : 0;
 }
 
 int

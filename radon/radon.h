@@ -74,6 +74,8 @@ struct radon_options {
 	bool
 	    subtract; /* lsq, sparse: not the panel is the result but gather - modelled (muted) panel */
 	bool report; /* find the misfit, which costs a transform */
+	bool
+	    unfactored; /* lsq is not factored: for gpu_radon_run(), and radon_run() must not be called */
 	struct radon_mute mute;
 	int threads;
 };

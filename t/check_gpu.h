@@ -33,5 +33,7 @@ check_order(int order)
 void check_gpu_morphrec(struct gpu *g);
 void check_gpu_emst(struct gpu *g);
 void check_gpu_wconv(struct gpu *g);
+void check_gpu_usfft(struct gpu *g);
+void check_gpu_radon(struct gpu *g);
 
 #endif

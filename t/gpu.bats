@@ -9,16 +9,28 @@ have_gpu() {
 picture() {
 	pgm 40 5 255 $(seq 1 200) >f.pgm
 	pgm 3 3 4 0 1 0 1 4 1 0 1 0 >k.pgm
+	{
+		printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 3 4\nkinds: list domain\n'
+		printf 'encoding: raw\nendian: little\ncolumns:=x re im\n\n'
+		head -c 48 /dev/zero
+	} >points.nrrd
+	{
+		printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 8 3\nspacings: 0.004 100\n'
+		printf 'centers: node node\naxis mins: 0 0\n'
+		printf 'endian: little\nencoding: raw\n\n'
+		head -c 96 /dev/zero
+	} >gather.nrrd
 }
-commands=("morphrec --hdome=20" "emst --to=text" "wconv -k k.pgm")
+commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "wconv -k k.pgm f.pgm" "usfft -T 1 -n 8 points.nrrd"
+	"radon -q 0:0.01:4 -X 300 gather.nrrd")
 
 @test "-g where there is no GPU fails, says why, and writes nothing" {
 	! have_gpu || skip "there is one"
 	picture
 	reason=$(morphrec --version | sed -n 's/^GPU: //p')
 	for c in "${commands[@]}"; do
-		fails 1 "-g: ${reason#CUDA *, }" $c -g f.pgm
-		fails 1 "-g: ${reason#CUDA *, }" $c -g -o out f.pgm
+		fails 1 "-g: ${reason#CUDA *, }" $c -g
+		fails 1 "-g: ${reason#CUDA *, }" $c -g -o out
 		[ ! -e out ]
 	done
 }
@@ -26,9 +38,9 @@ commands=("morphrec --hdome=20" "emst --to=text" "wconv -k k.pgm")
 @test "-g gives the bytes that the CPU gives" {
 	have_gpu || skip "no GPU here: check holds the kernels to the definitions"
 	picture
-	for c in "${commands[@]:0:2}" "morphrec --method=heap --hdome=20"; do
-		$c f.pgm >want
-		$c -g --stats=s.json f.pgm | cmp - want
+	for c in "${commands[@]:0:2}" "morphrec --method=heap --hdome=20 f.pgm"; do
+		$c >want
+		$c -g --stats=s.json | cmp - want
 		grep -q '"kernel_seconds": [0-9.]*, "copy_seconds": ' s.json
 	done
 }
@@ -46,6 +58,24 @@ commands=("morphrec --hdome=20" "emst --to=text" "wconv -k k.pgm")
 	fails 2 "-g: goes with the methods tile and heap" morphrec -g --max-mem=1M -m f.pgm f.pgm
 	fails 2 "-g: goes neither with --min-pts nor with --tree" emst -g --min-pts=3 f.pgm
 	fails 2 "-g: goes without --method=fft" wconv -g -k k.pgm --method=fft f.pgm
+	for c in "-T 3 --targets=points.nrrd" "-T 2 --inverse -n 8" "-T 1 -n 8 --weights=pipe" \
+		"-T 1 -n 8 --wisdom=w"; do
+		fails 2 "-g: goes with types 1 and 2, without --inverse" usfft -g $c points.nrrd
+	done
+}
+
+@test "radon -g with what the GPU does not do is wrong usage" {
+	picture
+	for c in --sparse=0.1 --method=time --method=usfft2d; do
+		fails 2 "-g: goes without --sparse" radon -g -q 0:0.01:4 -X 300 $c gather.nrrd
+	done
+}
+
+@test "usfft -g stays within its tolerance" {
+	have_gpu || skip "no GPU here: check holds the kernels to the definition"
+	picture
+	usfft -T 1 -n 8 -g --check=8 --stats=s.json points.nrrd >out
+	grep -q '"kernel_seconds": [0-9.]*' s.json
 }
 
 @test "a device that is not there is refused by its number" {
@@ -59,7 +89,7 @@ commands=("morphrec --hdome=20" "emst --to=text" "wconv -k k.pgm")
 	! have_gpu || skip "there is one"
 	picture
 	for c in "${commands[@]}"; do
-		$c f.pgm >out
+		$c >out
 		[ -s out ]
 	done
 }

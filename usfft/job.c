@@ -5,6 +5,7 @@
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/progress.h"
+#include "gpu/usfft.h"
 #include "usfft/direct.h"
 #include "usfft/inverse.h"
 #include "usfft/job.h"
@@ -23,8 +24,55 @@ judge(const struct job *j, int err, const size_t *bad)
 		raw_die(j->in, "the box of the points times that of the targets is too large");
 	if (err == -EOVERFLOW)
 		raw_die(j->in, "more than %d points or too many modes", USFFT_MAXPOINTS);
+	if (err == -EIO)
+		die("-g: %s", gpu_why(j->gpu));
 	if (err)
 		raw_die(j->in, "%s", strerror(-err));
+}
+
+/* The transforms, on the CPU or where -g says. */
+static void
+sort_points(struct job *j, const struct usfft_points *pt, const void *c, size_t cstride)
+{
+	size_t bad = 0;
+
+	judge(j,
+	      j->gpu ? gpu_usfft_points(j->gpu, j->plan, pt, c, cstride, &bad)
+		     : usfft_points(j->plan, pt, c, cstride, &bad),
+	      &bad);
+}
+
+/* All modes, owned by the caller; NULL: the CPU keeps them, and gives them row by row. */
+static char *
+to_modes(struct job *j, const void *c, size_t modes)
+{
+	char *all = j->gpu ? weir_xalloc(modes, 2 * sizeof(double)) : NULL;
+
+	if (j->gpu)
+		judge(j, gpu_usfft_type1(j->gpu, j->plan, j->sign, c, all), NULL);
+	else
+		usfft_gather(j->plan, j->sign, c);
+	return all;
+}
+
+static void
+get_row(const struct job *j, const char *all, size_t r, void *row)
+{
+	const size_t bytes = j->o.n[0] * 2 * (j->o.single ? sizeof(float) : sizeof(double));
+
+	if (all)
+		memcpy(row, all + r * bytes, bytes);
+	else
+		usfft_get_row(j->plan, j->sign, r, row);
+}
+
+static void
+to_points(struct job *j, const void *modes, void *z)
+{
+	if (j->gpu)
+		judge(j, gpu_usfft_type2(j->gpu, j->plan, j->sign, modes, z), NULL);
+	else
+		usfft_type2(j->plan, j->sign, modes, z);
 }
 
 /* Reads an item's points; values are left to the caller. */
@@ -79,7 +127,7 @@ plan(struct job *j, const struct usfft_options *want)
 	usfft_free(j->plan);
 	judge(j, usfft_plan(&j->plan, &j->o), &bad);
 	if (j->fixed)
-		judge(j, usfft_points(j->plan, &j->at.pt, NULL, 0, &bad), &bad);
+		sort_points(j, &j->at.pt, NULL, 0);
 	if (j->a.common.verbose)
 		warn("%d taps, grid %zu x %zu x %zu, tolerance %g", usfft_taps(j->plan),
 		     usfft_cells(j->plan, 0), usfft_cells(j->plan, 1), usfft_cells(j->plan, 2),
@@ -244,7 +292,7 @@ write_head(struct job *j, struct img *y, const struct img *from)
 	raw_head(j->out, y);
 }
 
-/* Type 1: the modes leave row by row, straight from the grid. */
+/* Type 1: the modes leave row by row, on the CPU straight from the grid. */
 void
 job_points_to_modes(struct job *j, struct img *x)
 {
@@ -252,7 +300,6 @@ job_points_to_modes(struct job *j, struct img *x)
 	const struct usfft_points *pt = &q.at.pt;
 	struct usfft_options o = j->o;
 	struct img y;
-	size_t bad = 0;
 
 	if (q.at.dim != o.dim)
 		raw_die(j->in, "points of %d axes, but -n of %d", q.at.dim, o.dim);
@@ -264,18 +311,18 @@ job_points_to_modes(struct job *j, struct img *x)
 	plan(j, &o);
 	stats_lap(&j->st, STATS_PLAN);
 	if (!j->fixed)
-		judge(j, usfft_points(j->plan, pt, q.c, q.cstride, &bad), &bad);
+		sort_points(j, pt, q.c, q.cstride);
 	double *exact = j->a.check ? as_doubles(&q, pt->m, NULL) : NULL;
-	usfft_gather(j->plan, j->sign, j->fixed ? q.c : NULL);
+	const size_t nx = o.n[0], rows = (o.dim > 1 ? o.n[1] : 1) * (o.dim > 2 ? o.n[2] : 1);
+	char *all = to_modes(j, j->fixed ? q.c : NULL, rows * nx);
 	stats_lap(&j->st, STATS_COMPUTE);
 	stream_modes_head(&y, &o, !j->a.part);
 	write_head(j, &y, x);
-	const size_t nx = o.n[0], rows = (o.dim > 1 ? o.n[1] : 1) * (o.dim > 2 ? o.n[2] : 1);
 	struct checker c = start_check(j, rows * nx);
 	void *row = weir_xalloc(nx, 2 * sizeof(double));
 	for (size_t r = 0, next = 0; r < rows; r++) {
 		double want[2];
-		usfft_get_row(j->plan, j->sign, r, row);
+		get_row(j, all, r, row);
 		for (; next < c.k && pick(&c, next) / nx == r; next++) {
 			usfft_direct_mode(&o, pt, exact, j->sign, pick(&c, next), want);
 			compare(&c, want, row, pick(&c, next) % nx, o.single);
@@ -285,6 +332,7 @@ job_points_to_modes(struct job *j, struct img *x)
 	end_check(j, &c);
 	img_free(&y);
 	weir_free(row);
+	weir_free(all);
 	weir_free(exact);
 	weir_free(q.owned);
 	if (!j->fixed)
@@ -326,7 +374,7 @@ job_modes_to_points(struct job *j, struct img *x)
 		raw_die(j->in, "mode %zu is NaN or infinite", bad);
 	plan(j, &o);
 	stats_lap(&j->st, STATS_PLAN);
-	usfft_type2(j->plan, j->sign, f, z);
+	to_points(j, f, z);
 	stats_lap(&j->st, STATS_COMPUTE);
 	struct checker c = start_check(j, m);
 	const struct input q = {.single = o.single, .c = f, .cstride = 2};

@@ -8,6 +8,7 @@
 #include "common/opt.h"
 #include "common/raw.h"
 #include "common/stats.h"
+#include "gpu/gpu.h"
 #include "usfft/stream.h"
 #include "usfft/usfft.h"
 
@@ -30,6 +31,7 @@ struct job {
 	int type, sign; /* after --adjoint */
 	struct usfft_options o;
 	struct usfft_plan *plan;
+	struct gpu *gpu;	    /* NULL: the CPU */
 	struct img points, targets; /* points: those that serve all items */
 	struct stream_points at, to;
 	bool fixed;	 /* points came from --points or --batch */

@@ -5,6 +5,7 @@
 #include "common/fft.h"
 #include "common/mem.h"
 #include "common/par.h"
+#include "gpu/use.h"
 #include "usfft/job.h"
 
 const char *const weir_prog = "usfft";
@@ -123,9 +124,10 @@ static const struct opt table[] = {
 static const struct opt_program program = {
     .what = "Fourier transforms on nonequispaced points in 1, 2 and 3 dimensions.",
     .table = table,
-    .common = OPT_THREADS,
+    .common = OPT_THREADS | OPT_GPU,
     .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .max_operands = SIZE_MAX,
+    .gpu_state = gpu_state};
 
 static void
 parse_modes(struct job *j)
@@ -162,6 +164,8 @@ check_args(const struct job *j)
 		die_usage("--weights: goes with points to modes, or --inverse");
 	if (a->check && a->inverse)
 		die_usage("--check: has no sums to compare --inverse with");
+	if (a->common.gpu && (a->type == 3 || a->inverse || a->weights || a->wisdom))
+		die_usage("-g: goes with types 1 and 2, without --inverse, --weights and --wisdom");
 }
 
 static void
@@ -182,6 +186,7 @@ parse(struct job *j, int argc, char **argv, char ***path, size_t *npath)
 	j->o.fft_order = j->a.order == ORDER_FFT;
 	j->o.threads = par_threads(j->a.common.threads);
 	j->o.measure = j->a.wisdom != NULL;
+	j->gpu = gpu_use(&j->a.common);
 }
 
 static void
@@ -230,7 +235,9 @@ finish(struct job *j)
 		stats_add(&j->st, "taps", "%d", usfft_taps(j->plan));
 	if (j->a.check)
 		stats_add(&j->st, "check_error", "%.3g", j->check_error);
+	gpu_report(j->gpu, &j->st);
 	stats_print(&j->st, &j->a.common);
+	gpu_close(j->gpu);
 	usfft_free(j->plan);
 	weir_free(j->weights);
 	img_free(&j->points);

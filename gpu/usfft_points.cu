@@ -1,0 +1,381 @@
+/*
+ * Points to tile order: keys, a stable sort (gpu/sort.h), places.
+ *
+ *	locate	thread = point: its tile; the first point that is not finite is found by atomicMin
+ *	place	thread = sorted point: cells and offsets from its coordinates, taken once more
+ *	carry	thread = sorted point: its value
+ *	starts	thread = tile: its first point, by bisection
+ *
+ * Cells are found in double as on the CPU (usfft/sort.c), so that nothing is lost for single values or far points.
+ *
+ * Bytes for m points: the coordinates twice, 20 m a pass of the sort (2 passes to 65536 tiles), 4 m + (4 + real) dim m written; values
+ * once in and once out.
+ */
+#include "gpu/usfft_work.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/sort.h"
+
+extern "C" {
+#include "common/mem.h"
+#include "gpu/usfft.h"
+}
+
+namespace
+{
+
+constexpr unsigned THREADS = 256;
+
+/* Coordinates and values as they came: axis a of point j at x[a][j * stride], its value at c[j * cstride]. */
+template <class T> struct given {
+	const void *x[3];
+	size_t stride, cstride;
+	bool single;
+	const T *c;
+	double shift;
+};
+
+template <class T>
+__device__ double
+coordinate(const given<T> &in, int axis, size_t j)
+{
+	return in.single ? (double)static_cast<const float *>(in.x[axis])[j * in.stride]
+			 : static_cast<const double *>(in.x[axis])[j * in.stride];
+}
+
+/* The cell that holds x, and x in cells relative to it: usfft/sort.c. */
+__device__ unsigned
+find_cell(double x, double n, double shift, double *rest)
+{
+	const double folded = x - rint(x), at = floor(fma(folded, n, shift));
+
+	*rest = fma(folded, n, shift - at);
+	return (unsigned)(at < 0 ? at + n : at < n ? at : 0);
+}
+
+template <class T>
+__global__ void
+locate(const given<T> in, const work<T> k, int dim, unsigned *key, unsigned *bad)
+{
+	const unsigned j = blockIdx.x * THREADS + threadIdx.x;
+	unsigned tile = 0;
+	double finite = 0, rest;
+
+	if (j >= k.m)
+		return;
+	for (int a = dim - 1; a >= 0; a--) {
+		const double x = coordinate(in, a, j);
+		finite += 0 * x;
+		const unsigned cell = x - x == 0 ? find_cell(x, k.n[a], in.shift, &rest) : 0;
+		tile = tile * k.tiles[a] + (cell >> k.span_log);
+	}
+	for (unsigned i = 0; in.c && i < 2; i++)
+		finite += 0 * (double)in.c[j * in.cstride + i];
+	key[j] = tile;
+	if (!(finite == 0))
+		atomicMin(bad, j);
+}
+
+template <class T>
+__global__ void
+place(const given<T> in, const work<T> k, int dim)
+{
+	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+	double rest;
+
+	if (i >= k.m)
+		return;
+	for (int a = 0; a < dim; a++) {
+		k.cell[a][i] = find_cell(coordinate(in, a, k.index[i]), k.n[a], in.shift, &rest);
+		k.rest[a][i] = (T)(2 * rest - 1);
+	}
+}
+
+template <class T>
+__global__ void
+carry(const work<T> k, const T *c, size_t stride)
+{
+	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+
+	if (i < k.m)
+		k.value[i] = {c[k.index[i] * stride], c[k.index[i] * stride + 1]};
+}
+
+template <class T>
+__global__ void
+find_starts(const work<T> k, const unsigned *key)
+{
+	const unsigned t = blockIdx.x * THREADS + threadIdx.x;
+
+	if (t <= k.ntiles)
+		k.start[t] = lower_bound(key, k.m, t);
+}
+
+/* Subproblems of tiles with more points than one takes. */
+template <class T>
+__global__ void
+find_heavy(const work<T> k)
+{
+	const unsigned t = blockIdx.x * THREADS + threadIdx.x;
+	const unsigned n = t < k.ntiles ? k.start[t + 1] - k.start[t] : 0;
+
+	if (t <= k.ntiles)
+		k.heavy[t] = n > SUBPROBLEM ? (n + SUBPROBLEM - 1) / SUBPROBLEM : 0;
+}
+
+/* --- memory -------------------------------------------------------------------------------------------------------- */
+
+/* Arrays one after the other; base NULL only counts. */
+struct block {
+	char *base;
+	size_t used;
+};
+
+template <class E>
+E *
+take(block *b, size_t n)
+{
+	const size_t at = (b->used + 15) / 16 * 16;
+
+	b->used = at + n * sizeof(E);
+	return b->base ? reinterpret_cast<E *>(b->base + at) : NULL;
+}
+
+template <class T>
+void
+lay_points(block *b, work<T> *k, int dim)
+{
+	k->index = take<unsigned>(b, k->m);
+	k->start = take<unsigned>(b, k->ntiles + 1);
+	k->heavy = take<unsigned>(b, k->ntiles + 1);
+	for (int a = 0; a < dim; a++) {
+		k->cell[a] = take<unsigned>(b, k->m);
+		k->rest[a] = take<T>(b, k->m);
+	}
+	k->value = take<cplx<T>>(b, k->m);
+}
+
+template <class T>
+void
+lay_tables(block *b, work<T> *k, int dim)
+{
+	k->coef = take<T>(b, (size_t)dim * k->ncoef * WINDOW_MAXW);
+	for (int a = 0; a < dim; a++)
+		k->undo[a] = take<T>(b, k->modes[a] / 2 + 1);
+}
+
+template <class T>
+int
+send_tables(struct gpu *g, const struct usfft_plan *p, const work<T> &on)
+{
+	work<T> k = on;
+	block b = {};
+	int err;
+
+	lay_tables(&b, &k, p->o.dim);
+	b.base = static_cast<char *>(weir_calloc(b.used, 1));
+	b.used = 0;
+	if (!b.base)
+		return -ENOMEM;
+	lay_tables(&b, &k, p->o.dim);
+	for (int a = 0; a < p->o.dim; a++) {
+		T *c = const_cast<T *>(k.coef) + (size_t)a * k.ncoef * WINDOW_MAXW;
+		for (unsigned d = 0; d < k.ncoef; d++)
+			for (unsigned t = 0; t < k.w; t++)
+				c[d * WINDOW_MAXW + t] = (T)p->win[a].coef[k.ncoef - 1 - d][t];
+		memcpy(const_cast<T *>(k.undo[a]), p->undo[a], (k.modes[a] / 2 + 1) * sizeof(T));
+	}
+	err = gpu_up(g, g->held[HOLD_TABLES], b.base, b.used);
+	weir_free(b.base);
+	return err;
+}
+
+int
+too_large(struct gpu *g, const struct usfft_plan *p)
+{
+	size_t cells = 1;
+
+	for (int a = 0; a < 3; a++)
+		cells = cells > 0x7fffffff ? cells : cells * p->grid.n[a];
+	if (cells <= 0x7fffffff)
+		return 0;
+	snprintf(g->why, sizeof g->why, "a grid of %zu x %zu x %zu cells is too large",
+		 p->grid.n[0], p->grid.n[1], p->grid.n[2]);
+	return -EIO;
+}
+
+/* --- points -------------------------------------------------------------------------------------------------------- */
+
+/* n reals at host, to slot; NULL when there are none. */
+template <class R>
+int
+send(struct gpu *g, int slot, const R *host, size_t n, const R **device)
+{
+	void *at = NULL;
+	int err = 0;
+
+	if (n && !(err = gpu_hold(g, slot, n * sizeof(R), &at)))
+		err = gpu_up(g, at, host, n * sizeof(R));
+	*device = static_cast<const R *>(at);
+	return err;
+}
+
+/* The coordinates: once when they lie within one record, else axis after axis. */
+template <class R, class T>
+int
+send_coordinates(struct gpu *g, const struct usfft_points *pt, int dim, given<T> *in)
+{
+	const R *x[3] = {static_cast<const R *>(pt->x[0]), static_cast<const R *>(pt->x[1]),
+			 static_cast<const R *>(pt->x[2])};
+	const R *lo = x[0], *hi = x[0];
+	const size_t each = pt->m ? (pt->m - 1) * pt->stride + 1 : 0;
+	void *at;
+	int err;
+
+	for (int a = 1; a < dim; a++) {
+		lo = x[a] < lo ? x[a] : lo;
+		hi = x[a] > hi ? x[a] : hi;
+	}
+	const bool together = (size_t)(hi - lo) < pt->stride;
+	const size_t all = together && each ? each + (size_t)(hi - lo) : each * (size_t)dim;
+	if ((err = gpu_hold(g, HOLD_RAW, (all + 1) * sizeof(R), &at)))
+		return err;
+	R *to = static_cast<R *>(at);
+	for (int a = 0; a < dim; a++)
+		in->x[a] = together ? to + (x[a] - lo) : to + (size_t)a * each;
+	if (together)
+		return gpu_up(g, to, lo, all * sizeof(R));
+	for (int a = 0; a < dim && !err; a++)
+		err = gpu_up(g, to + (size_t)a * each, x[a], each * sizeof(R));
+	return err;
+}
+
+/* What of m and tiles fits into a launch of a thread each. */
+unsigned
+blocks_of(unsigned n)
+{
+	return (n + THREADS - 1) / THREADS;
+}
+
+template <class T>
+int
+sort_points(struct gpu *g, const given<T> &in, const work<T> &k, int dim, unsigned *work_room,
+	    unsigned *bad)
+{
+	unsigned *key = work_room + 1, *rest = key + k.m;
+	int err;
+
+	GPU_TRY(g, cudaMemsetAsync(work_room, 0xff, sizeof *work_room, g->stream[0]));
+	if (k.m)
+		GPU_LAUNCH(g, locate<T>, blocks_of(k.m), THREADS, 0, in, k, dim, key, work_room);
+	if ((err = gpu_sort(g, key, k.index, k.m, k.ntiles, rest)))
+		return err;
+	if (k.m)
+		GPU_LAUNCH(g, place<T>, blocks_of(k.m), THREADS, 0, in, k, dim);
+	if (in.c && (err = usfft_carry(g, k, in.c, in.cstride)))
+		return err;
+	GPU_LAUNCH(g, find_starts<T>, blocks_of(k.ntiles + 1), THREADS, 0, k, key);
+	GPU_LAUNCH(g, find_heavy<T>, blocks_of(k.ntiles + 1), THREADS, 0, k);
+	if ((err = gpu_scan(g, k.heavy, k.ntiles + 1, rest)) || (err = gpu_end(g)))
+		return err;
+	return gpu_down(g, bad, work_room, sizeof *bad);
+}
+
+template <class T>
+int
+take_points(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, const void *c,
+	    size_t cstride, size_t *bad)
+{
+	const size_t m = pt->m;
+	given<T> in = {};
+	work<T> k = {};
+	unsigned first;
+	void *room;
+	int err;
+
+	p->points.m = m;
+	p->points.indexed = !c;
+	in.stride = pt->stride;
+	in.cstride = cstride;
+	in.single = pt->single;
+	in.shift = p->win[0].w % 2 ? 0.5 : 0;
+	const size_t sort = gpu_sort_room(m), scan = gpu_scan_room(p->ntiles + 1);
+	if ((err = usfft_work(g, p, &k)) || (err = send_tables(g, p, k)) ||
+	    (err = pt->single ? send_coordinates<float>(g, pt, p->o.dim, &in)
+			      : send_coordinates<double>(g, pt, p->o.dim, &in)) ||
+	    (c && (err = send(g, HOLD_VALUES, static_cast<const T *>(c),
+			      m ? (m - 1) * cstride + 2 : 0, &in.c))) ||
+	    (err = gpu_hold(g, HOLD_SORT, (1 + m + (sort > scan ? sort : scan)) * sizeof(unsigned),
+			    &room)) ||
+	    (err = gpu_begin(g)) ||
+	    (err = sort_points(g, in, k, p->o.dim, static_cast<unsigned *>(room), &first)))
+		return err;
+	*bad = first;
+	if (first >= m)
+		return 0;
+	p->points.m = 0;
+	return -EINVAL;
+}
+
+} // namespace
+
+template <class T>
+int
+usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k)
+{
+	const int dim = p->o.dim;
+	block b[2] = {};
+	void *at[2];
+	int err = too_large(g, p);
+
+	if (err)
+		return err;
+	k->m = (unsigned)p->points.m;
+	k->ntiles = (unsigned)p->ntiles;
+	for (int a = 0; a < 3; a++) {
+		k->n[a] = (unsigned)p->grid.n[a];
+		k->modes[a] = (unsigned)p->o.n[a];
+		k->tiles[a] = (unsigned)p->tiles[a];
+	}
+	k->w = (unsigned)p->win[0].w;
+	k->lead = (unsigned)tile_lead(p->win[0].w);
+	k->ncoef = (unsigned)p->taps.ncoef;
+	k->span_log = (unsigned)tile_span_log(dim);
+	k->fft_order = p->o.fft_order;
+	lay_points(&b[0], k, dim);
+	lay_tables(&b[1], k, dim);
+	if ((err = gpu_hold(g, HOLD_POINTS, b[0].used, &at[0])) ||
+	    (err = gpu_hold(g, HOLD_TABLES, b[1].used, &at[1])))
+		return err;
+	for (int i = 0; i < 2; i++)
+		b[i] = {static_cast<char *>(at[i]), 0};
+	lay_points(&b[0], k, dim);
+	lay_tables(&b[1], k, dim);
+	return 0;
+}
+
+template <class T>
+int
+usfft_carry(struct gpu *g, const work<T> &k, const T *c, size_t stride)
+{
+	if (k.m)
+		GPU_LAUNCH(g, carry<T>, blocks_of(k.m), THREADS, 0, k, c, stride);
+	return 0;
+}
+
+template int usfft_carry(struct gpu *, const work<float> &, const float *, size_t);
+template int usfft_carry(struct gpu *, const work<double> &, const double *, size_t);
+template int usfft_work(struct gpu *, const struct usfft_plan *, work<float> *);
+template int usfft_work(struct gpu *, const struct usfft_plan *, work<double> *);
+
+int
+gpu_usfft_points(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, const void *c,
+		 size_t cstride, size_t *bad)
+{
+	if (pt->m > USFFT_MAXPOINTS)
+		return -EOVERFLOW;
+	return p->o.single ? take_points<float>(g, p, pt, c, cstride, bad)
+			   : take_points<double>(g, p, pt, c, cstride, bad);
+}
