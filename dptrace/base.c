@@ -35,7 +35,7 @@ base_take(struct base *b, struct arena *a, const struct grid *g)
 void
 bench_take(struct bench *b, struct arena *a, const struct grid *g)
 {
-	size_t wide = (size_t)(g->ncol + 2 * g->ru), base = base_rows(g);
+	size_t wide = (size_t)g->nraw, base = base_rows(g);
 
 	b->raw = arena_take(a, wide * raw_rows(g), sizeof *b->raw);
 	for (int i = 0; i < 3; i++)
@@ -112,11 +112,13 @@ inside_column(float *restrict out, int n, size_t w, size_t h, struct walk k)
 	}
 }
 
-/* The walk along a column, from base row r on (half: on ab). */
+/* The walk across ab at u columns of evidence from a, from base row r on (half: on ab). */
 static struct walk
-walk_from(const struct grid *g, const struct origin *at, int col, int r)
+walk_from(const struct grid *g, const struct origin *at, double u, int r)
 {
-	double u = (col + .5) * g->hu, v = (r - g->half) * g->P;
+	double v = (r - g->half) * g->P;
+
+	u *= g->hu;
 
 	return (struct walk){at->x + u * at->ex - v * at->ey, at->y + u * at->ey + v * at->ex,
 			     -g->P * at->ey, g->P * at->ex};
@@ -140,10 +142,11 @@ struct kernel {
 	float w[MAXTAPS];
 };
 
-/* The Gaussian (order 0) of that scale or its derivative, exact for polynomials of degree <= 2, per unit of 1/per. */
+/* The Gaussian (order 0) of that scale or its derivative, exact for polynomials of degree <= 2, over steps of that size. */
 static void
-make_kernel(struct kernel *k, int order, double sigma, int r, double per)
+make_kernel(struct kernel *k, int order, double sigma, int r, double step)
 {
+	const double per = order == 0 ? 1 : order == 1 ? 1 / step : 1 / (step * step);
 	double w[MAXTAPS], sum = 0, second = 0, norm = 0;
 
 	for (int i = 0; i <= r; i++) {
@@ -192,17 +195,19 @@ differentiate(const struct job *j, int order)
 	const struct grid *g = j->g;
 	const struct bench *b = j->scratch;
 	const size_t base = base_rows(g), raw = raw_rows(g);
+	const double hr = g->hu / g->sub;
 
 	for (int i = 0; i <= order; i++) {
 		struct kernel v, u;
-		make_kernel(&v, i, j->o->sigma / g->P, g->rv, 1 / pow(g->P, i));
-		make_kernel(&u, order - i, j->o->sigma / g->hu, g->ru, 1 / pow(g->hu, order - i));
-		for (int c = 0; c < g->ncol + 2 * g->ru; c++)
+		make_kernel(&v, i, j->o->sigma / g->P, g->rv, g->P);
+		make_kernel(&u, order - i, j->o->sigma / hr, g->ru, hr);
+		for (int c = 0; c < g->nraw; c++)
 			convolve(b->across[i] + (size_t)c * base, b->raw + (size_t)c * raw + g->rv,
 				 base, 1, &v);
 		for (int c = 0; c < g->ncol; c++)
 			convolve(j->out->f[i] + (size_t)c * base,
-				 b->across[i] + (size_t)(c + g->ru) * base, base, (ptrdiff_t)base,
+				 b->across[i] + (size_t)(c * g->sub + g->ru) * base, base,
+				 (ptrdiff_t)base,
 				 &u);
 	}
 }
@@ -213,12 +218,14 @@ sample_strip(const struct job *j, const float *plane)
 {
 	const struct grid *g = j->g;
 	const struct dptrace_image *im = j->image;
-	const struct walk mid = walk_from(g, j->at, g->ncol / 2, g->half);
+	const struct walk mid = walk_from(g, j->at, g->ncol / 2 + .5, g->half);
 	const float ref = value_at(plane, im->w, im->h, mid.x, mid.y);
 
-	for (int col = 0; col < g->ncol + 2 * g->ru; col++)
+	for (int col = 0; col < g->nraw; col++) {
+		const double u = .5 + (double)(col - g->ru) / g->sub;
 		sample_column(j->scratch->raw + (size_t)col * raw_rows(g), (int)raw_rows(g), plane,
-			      im->w, im->h, walk_from(g, j->at, col - g->ru, -SKIRT - g->rv), ref);
+			      im->w, im->h, walk_from(g, j->at, u, -SKIRT - g->rv), ref);
+	}
 }
 
 /* --- evidence --------------------------------------------------------------------------------------------------- */
@@ -372,7 +379,7 @@ base_fill(struct base *b, const struct bench *scratch, const struct grid *g,
 	}
 	for (int col = 0; col < g->ncol; col++)
 		inside_column(scratch->inside + (size_t)col * base, (int)base, image->w, image->h,
-			      walk_from(g, at, col, -SKIRT));
+			      walk_from(g, at, col + .5, -SKIRT));
 	if (fields == 3)
 		hessian_size(scratch->size, b->f[0], b->f[1], b->f[2], n);
 	else

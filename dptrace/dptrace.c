@@ -13,7 +13,7 @@
 #include "dptrace/strip.h"
 
 enum {
-	REFINED = 16
+	REFINED = 15
 }; /* samples to either side of the polyline before, in passes after the first */
 
 /* What a thread works with: its memory, laid out anew for every line and pass. */
@@ -39,22 +39,24 @@ struct work {
 
 /* Pass 0 searches the strip. Later ones look closer: their rows are the fine steps of its grid, .15 to .3 px. */
 static struct grid
-grid_of(const struct segment_shape *s, double sigma)
+grid_of(const struct segment_shape *s, const struct dptrace_options *o)
 {
-	return strip_grid(s->length, s->n - 1, s->d, s->dv, sigma);
+	return strip_grid(s->length, s->n - 1, s->d, s->dv, o);
 }
 
 static double
-step_of_pass(const struct segment_shape *s, size_t pass)
+step_of_pass(const struct segment_shape *s, const struct dptrace_options *o, size_t pass)
 {
-	return pass ? s->dv / grid_of(s, 1).q : s->dv;
+	const struct grid g = grid_of(s, o);
+
+	return pass ? g.P / g.fine : s->dv;
 }
 
 /* Rows of the widest strip of a pass. */
 static int
-rows_of_pass(const struct segment_shape *s, size_t pass)
+rows_of_pass(const struct segment_shape *s, const struct grid *g, size_t pass)
 {
-	return pass ? (s->d - 1) * grid_of(s, 1).q + 2 * (int)pass * REFINED + 1 : s->d;
+	return pass ? 2 * g->half * g->fine + 2 * (int)pass * REFINED + 1 : s->d;
 }
 
 /* The samples of an inner guide, and the most that a pass over these segments meets of guides, samples and rows. */
@@ -76,13 +78,14 @@ larger(size_t a, size_t b)
 }
 
 static struct extent
-extent_of(const struct segment_shape *s, size_t n, size_t pass, double sigma)
+extent_of(const struct segment_shape *s, size_t n, size_t pass, const struct dptrace_options *o)
 {
 	struct extent e = {2, 1, 1, 0, 0, 0};
 
 	for (size_t i = 0; i < n; i++) {
-		const int d = samples_of(&s[i], pass), rows = rows_of_pass(&s[i], pass);
-		const struct grid g = grid_of(&s[i], sigma), fine = strip_finer(g, rows);
+		const struct grid g = grid_of(&s[i], o);
+		const int d = samples_of(&s[i], pass), rows = rows_of_pass(&s[i], &g, pass);
+		const struct grid fine = strip_finer(g, rows);
 		struct arena strip = {0}, base = {0}, bench = {0};
 		struct strip none;
 		struct base nothing;
@@ -109,7 +112,7 @@ static size_t
 lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n, size_t pass, int nslot)
 {
 	const struct dptrace_options *o = &w->plan->o;
-	const struct extent e = extent_of(s, n, pass, o->sigma);
+	const struct extent e = extent_of(s, n, pass, o);
 	const int held = n < (size_t)nslot ? (int)n : nslot;
 	struct arena a = {base, 0};
 
@@ -137,7 +140,7 @@ fill_course(const struct work *w, int k, struct course *c)
 	int far = 0;
 
 	c->n = s->n;
-	c->dv = step_of_pass(s, w->pass);
+	c->dv = step_of_pass(s, &w->plan->o, w->pass);
 	c->ex = s->ex;
 	c->ey = s->ey;
 	for (int g = 0; g < c->n; g++) {
@@ -160,7 +163,7 @@ hold_base(struct work *w, int k)
 	const struct segment_shape *s = &w->shape[k];
 	const struct origin at = {s->ax, s->ay, s->ex, s->ey};
 	const int i = k % w->chain.nslot;
-	const struct grid g = grid_of(s, p->o.sigma);
+	const struct grid g = grid_of(s, &p->o);
 	struct arena room = {w->base_room[i], 0}, scratch = {w->bench_room, 0};
 	struct base *b = &w->base[i];
 	struct bench bench;
@@ -179,7 +182,7 @@ load_segment(struct chain *c, int k, struct segment *s)
 {
 	struct work *w = c->ctx;
 	const struct base *base = hold_base(w, k);
-	const struct grid g = grid_of(&w->shape[k], w->plan->o.sigma);
+	const struct grid g = grid_of(&w->shape[k], &w->plan->o);
 	struct strip *strip = &w->strip[k % c->nslot];
 	struct arena room = {w->room[k % c->nslot], 0};
 
@@ -295,7 +298,7 @@ trace_line(struct work *w, size_t i)
 		w->based[slot] = -1;
 	for (w->pass = 0;; w->pass++) {
 		lay_out(w, w->memory, s, n, w->pass, p->nslot);
-		w->chain.apart = (int)ceil(3 / step_of_pass(s, w->pass));
+		w->chain.apart = (int)ceil(3 / step_of_pass(s, &w->plan->o, w->pass));
 		w->blank = false;
 		chain_solve(&w->chain);
 		keep_path(w);

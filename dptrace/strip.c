@@ -4,32 +4,55 @@
 #include "common/simd.h"
 #include "dptrace/strip.h"
 
-struct grid
-strip_grid(double length, int gaps, int rows, double dv, double sigma)
-{
-	struct grid g = {.rows = rows, .t = 1};
-	const int half = (rows - 1) / 2;
+#define FINE .3 /* px between the rows of later passes, at most */
 
-	g.per_gap = (int)ceil(length / gaps);
-	g.ncol = g.per_gap * gaps;
-	g.hu = length / g.ncol;
-	if (dv <= .3) {
-		while (dv * g.t <= .5)
+/* The smallest power of two that divides x into steps of that size or less. */
+static int
+parts(double x, double step)
+{
+	int n = 1;
+
+	while (x / n > step)
+		n *= 2;
+	return n;
+}
+
+/* Columns of evidence and of samples. */
+static void
+lay_columns(struct grid *g, double length, int gaps, double apart, double sigma)
+{
+	g->per_gap = (int)ceil(length / gaps / apart);
+	g->ncol = g->per_gap * gaps;
+	g->hu = length / g->ncol;
+	g->sub = (int)ceil(g->hu);
+	g->ru = (int)ceil(3 * sigma * g->sub / g->hu);
+	g->nraw = (g->ncol - 1) * g->sub + 1 + 2 * g->ru;
+}
+
+struct grid
+strip_grid(double length, int gaps, int rows, double dv, const struct dptrace_options *o)
+{
+	const double smooth = o->score == DPTRACE_SIN ? 1 : o->sigma;
+	const int half = (rows - 1) / 2;
+	struct grid g = {.rows = rows, .t = 1};
+
+	lay_columns(&g, length, gaps, smooth > 1 ? smooth : 1, o->sigma);
+	if (dv <= FINE) {
+		while (2 * dv * g.t <= .75)
 			g.t *= 2;
 		g.q = 1;
 		g.P = dv * g.t;
 		g.half = (half + g.t - 1) / g.t;
 	} else {
-		g.m = (int)ceil(dv);
+		g.m = (int)ceil(dv - .1);
 		g.P = dv / g.m;
-		while (g.P / g.t > .3)
-			g.t *= 2;
+		g.t = parts(g.P, o->score == DPTRACE_RIDGE && o->sigma >= 2 ? 2 * FINE : FINE);
 		g.q = g.m * g.t;
 		g.half = half * g.m;
 	}
+	g.fine = parts(g.P, FINE);
 	g.base = 2 * g.half + 1;
-	g.ru = (int)ceil(3 * sigma / g.hu);
-	g.rv = (int)ceil(3 * sigma / g.P);
+	g.rv = (int)ceil(3 * o->sigma / g.P);
 	return g;
 }
 
@@ -39,6 +62,7 @@ strip_finer(struct grid g, int rows)
 	g.rows = rows;
 	g.m = 0;
 	g.q = 1;
+	g.t = g.fine;
 	return g;
 }
 

@@ -344,7 +344,7 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 	double sum = 0, peak = 0;
 
 	for (int count = 1; count >= 0; count--) {
-		strip = (struct strip){.g = strip_grid(length, 4, d, dv, o->sigma), .o = o};
+		strip = (struct strip){.g = strip_grid(length, 4, d, dv, o), .o = o};
 		room.used = 0;
 		segment_take(&s, &room, 5, d, d, false, 1);
 		strip_take(&strip, &room, &strip.g);
