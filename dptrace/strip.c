@@ -1,5 +1,6 @@
 /* The fields of evidence in phases, and where the columns of a link lie in them. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/simd.h"
 #include "dptrace/strip.h"
@@ -77,17 +78,28 @@ strip_take(struct strip *s, struct arena *a, const struct grid *g)
 	    arena_take(a, (2 * (size_t)g->rows - 1) * (size_t)g->per_gap, sizeof *s->offset);
 }
 
-/* out[i] between base rows i step and the next, by a cubic (Catmull-Rom) with those weights. */
+/* out[i] = b[i step] */
 WEIR_CLONES static void
-interpolate(float *restrict out, const float *restrict b, int step, int n, const float w[4])
+pick(float *restrict out, const float *restrict b, int step, int n)
 {
 	if (step == 1)
+		memcpy(out, b, (size_t)n * sizeof *out);
+	else if (step == 2)
 		for (int i = 0; i < n; i++)
-			out[i] =
-			    (w[0] * b[i - 1] + w[3] * b[i + 2]) + (w[1] * b[i] + w[2] * b[i + 1]);
+			out[i] = b[2 * i];
 	else
-		for (int i = 0; i < n; i++, b += step)
-			out[i] = (w[0] * b[-1] + w[3] * b[2]) + (w[1] * b[0] + w[2] * b[1]);
+		for (int i = 0; i < n; i++)
+			out[i] = b[(ptrdiff_t)i * step];
+}
+
+/* Between base rows b[1] and b[2], by a cubic (Catmull-Rom) with those weights. */
+WEIR_CLONES static void
+interpolate(float *restrict out, const float *const b[4], int n, const float w[4])
+{
+	const float *restrict b0 = b[0], *restrict b1 = b[1], *restrict b2 = b[2], *restrict b3 = b[3];
+
+	for (int i = 0; i < n; i++)
+		out[i] = (w[0] * b0[i] + w[3] * b3[i]) + (w[1] * b1[i] + w[2] * b2[i]);
 }
 
 static void
@@ -99,22 +111,51 @@ cubic_weights(double x, float w[4])
 	w[3] = (float)(-.5 * x * x * (1 - x));
 }
 
+/*
+ * One column: base rows dealt out to the phases that are such, where those of one phase are neighbours; then the phases
+ * between, each from four of them. Base row k of row 0, k = -1 .. m + 1, begins at of_row(k).
+ */
+static float *
+of_row(const struct strip *s, float *column, int k)
+{
+	const int m = s->g.m, row = k < 0 ? -1 : k / m;
+
+	return column + (size_t)((k - row * m) * s->g.t) * s->lane + PAD + row;
+}
+
+static void
+make_column(const struct strip *s, float *column, const float *base, const float (*w)[4])
+{
+	const struct grid *g = &s->g;
+	const int m = g->m, end = g->rows * m + 2; /* base rows -1 .. end-1 are read */
+
+	for (int k = 0; k < m; k++) {
+		const int first = k == m - 1 ? -1 : 0;
+		pick(of_row(s, column, k) + first, base + first * m + k, m,
+		     (end - k + m - 1) / m - first);
+	}
+	for (int k = 0; k < m; k++)
+		for (int p = 1; p < g->t; p++) {
+			const float *const b[4] = {of_row(s, column, k - 1), of_row(s, column, k),
+						   of_row(s, column, k + 1),
+						   of_row(s, column, k + 2)};
+			interpolate(column + (size_t)(k * g->t + p) * s->lane + PAD, b, g->rows,
+				    w[p]);
+		}
+}
+
 /* Field i: whole rows, in q phases. */
 static void
 make_phases(const struct strip *s, const struct base *b, int i)
 {
 	const struct grid *g = &s->g;
+	float w[MAXFINE][4];
 
-	for (int p = 0; p < g->q; p++) {
-		float w[4];
-
-		cubic_weights((double)(p % g->t) / g->t, w);
-		for (int c = 0; c < g->ncol; c++)
-			interpolate(s->f[i] + ((size_t)c * (size_t)g->q + (size_t)p) * s->lane +
-					PAD,
-				    b->f[i] + (size_t)c * base_rows(g) + SKIRT + p / g->t, g->m,
-				    g->rows, w);
-	}
+	for (int p = 0; p < g->t; p++)
+		cubic_weights((double)p / g->t, w[p]);
+	for (int c = 0; c < g->ncol; c++)
+		make_column(s, s->f[i] + (size_t)c * (size_t)g->q * s->lane,
+			    b->f[i] + (size_t)c * base_rows(g) + SKIRT, (const float(*)[4])w);
 }
 
 /* t fine steps to a base row, n base rows: all phases of one base row are neighbours. */
@@ -173,23 +214,21 @@ make_fine(const struct strip *s, const struct base *b, const struct course *c, i
 
 /* offset[t][c]: from row r of the first column of a gap to where the link that climbs t rows from r lies in column c. */
 static void
-make_offsets(struct strip *s)
+make_offsets(struct strip *s, int most)
 {
 	const struct grid *g = &s->g;
-	int *o = s->offset;
 
-	for (int t = 1 - g->rows; t < g->rows; t++)
+	for (int t = -most; t <= most; t++) {
+		int *o = s->offset + (t + g->rows - 1) * g->per_gap;
+		const double rise = (double)abs(t) * g->q / g->per_gap;
 		for (int c = 0; c < g->per_gap; c++) {
-			long long num = (long long)abs(t) * g->q * (2 * c + 1),
-				  den = 2 * g->per_gap;
-			int fine = (int)((2 * num + den) /
-					 (2 * den)); /* nearest; halves away from 0, for mirrors */
+			/* nearest; halves away from 0, for mirrors */
+			int fine = (int)(rise * (c + .5) + .5 + 1e-9);
 			fine = t < 0 ? -fine : fine;
-			int row = floor_div(fine, g->q);
-			*o++ = (int)(((size_t)c * (size_t)g->q + (size_t)(fine - row * g->q)) *
-				     s->lane) +
-			       row;
+			int row = g->q == 1 ? fine : floor_div(fine, g->q);
+			o[c] = (c * g->q + fine - row * g->q) * (int)s->lane + row;
 		}
+	}
 }
 
 void
@@ -203,5 +242,5 @@ strip_fill(struct strip *s, const struct base *b, const struct course *c)
 			make_phases(s, b, i);
 		else
 			make_fine(s, b, c, i);
-	make_offsets(s);
+	make_offsets(s, course_climb(c));
 }
