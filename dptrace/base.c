@@ -39,8 +39,8 @@ bench_take(struct bench *b, struct arena *a, const struct grid *g)
 	size_t wide = (size_t)g->nraw, base = base_rows(g);
 
 	b->raw = arena_take(a, wide * raw_rows(g), sizeof *b->raw);
-	for (int i = 0; i < 3; i++)
-		b->across[i] = arena_take(a, wide * base, sizeof *b->across[i]);
+	b->across = arena_take(a, wide * base, sizeof *b->across);
+	b->vv = arena_take(a, (size_t)g->ncol * base, sizeof *b->vv);
 	b->size = arena_take(a, (size_t)g->ncol * base, sizeof *b->size);
 	b->inside = arena_take(a, (size_t)g->ncol * base, sizeof *b->inside);
 }
@@ -77,10 +77,10 @@ sample_within(float *restrict out, int n, const float *restrict p, int w, float 
 		const int xi = (int)xs, yi = (int)ys, at = yi * w + xi;
 		const float a = xs - (float)xi, b = ys - (float)yi;
 		const uint64_t above = *(const pair *)(p + at), below = *(const pair *)(p + at + w);
-		const float top = half_of(above, LEFT) +
-				  a * (half_of(above, RIGHT) - half_of(above, LEFT));
-		const float low = half_of(below, LEFT) +
-				  a * (half_of(below, RIGHT) - half_of(below, LEFT));
+		const float top =
+		    half_of(above, LEFT) + a * (half_of(above, RIGHT) - half_of(above, LEFT));
+		const float low =
+		    half_of(below, LEFT) + a * (half_of(below, RIGHT) - half_of(below, LEFT));
 		out[i] = (top + b * (low - top)) - ref;
 	}
 }
@@ -190,24 +190,34 @@ make_kernel(struct kernel *k, int order, double sigma, int r, double step)
 }
 
 /* out[i] = sum_t w[t] (in[i + t step] +- in[i - t step]); mirrored input gives mirrored output, bit for bit. */
-WEIR_CLONES static void
-convolve(float *restrict out, const float *restrict in, size_t n, ptrdiff_t step,
-	 const struct kernel *k)
+static inline __attribute__((always_inline)) void
+convolve_column(float *restrict out, const float *restrict in, size_t n, ptrdiff_t step,
+		const struct kernel *k, bool odd)
 {
-	const float sign = k->odd ? -1 : 1;
-
 	for (size_t i = 0; i < n; i += 2 * GROUP) {
 		lanes a = k->w[0] * *(const lanes *)(in + i),
 		      b = k->w[0] * *(const lanes *)(in + i + GROUP);
 		for (int t = 1; t <= k->r; t++) {
-			const float *up = in + i + t * step, *down = in + i - t * step;
-			a += k->w[t] * (*(const lanes *)up + sign * *(const lanes *)down);
-			b += k->w[t] *
-			     (*(const lanes *)(up + GROUP) + sign * *(const lanes *)(down + GROUP));
+			const lanes *up = (const lanes *)(in + i + t * step),
+				    *down = (const lanes *)(in + i - t * step);
+			a += k->w[t] * (odd ? up[0] - down[0] : up[0] + down[0]);
+			b += k->w[t] * (odd ? up[1] - down[1] : up[1] + down[1]);
 		}
 		*(lanes *)(out + i) = a;
 		*(lanes *)(out + i + GROUP) = b;
 	}
+}
+
+/* So many columns. */
+WEIR_CLONES static void
+convolve(float *restrict out, size_t ldout, const float *restrict in, size_t ldin, int columns,
+	 size_t n, ptrdiff_t step, const struct kernel *k)
+{
+	for (int c = 0; c < columns; c++, out += ldout, in += ldin)
+		if (k->odd)
+			convolve_column(out, in, n, step, k, true);
+		else
+			convolve_column(out, in, n, step, k, false);
 }
 
 /* Derivatives of all orders u + v == order at the base rows: base[i] is of order i across (v), order - i along (u). */
@@ -223,14 +233,9 @@ differentiate(const struct job *j, int order)
 		struct kernel v, u;
 		make_kernel(&v, i, j->o->sigma / g->P, g->rv, g->P);
 		make_kernel(&u, order - i, j->o->sigma / hr, g->ru, hr);
-		for (int c = 0; c < g->nraw; c++)
-			convolve(b->across[i] + (size_t)c * base, b->raw + (size_t)c * raw + g->rv,
-				 base, 1, &v);
-		for (int c = 0; c < g->ncol; c++)
-			convolve(j->out->f[i] + (size_t)c * base,
-				 b->across[i] + (size_t)(c * g->sub + g->ru) * base, base,
-				 (ptrdiff_t)base,
-				 &u);
+		convolve(b->across, base, b->raw + g->rv, raw, g->nraw, base, 1, &v);
+		convolve(j->out->f[i], base, b->across + (size_t)g->ru * base,
+			 (size_t)g->sub * base, g->ncol, base, (ptrdiff_t)base, &u);
 	}
 }
 
@@ -242,11 +247,15 @@ sample_strip(const struct job *j, const float *plane)
 	const struct dptrace_image *im = j->image;
 	const struct walk mid = walk_from(g, j->at, g->ncol / 2 + .5, g->half);
 	const float ref = value_at(plane, im->w, im->h, mid.x, mid.y);
+	const size_t used = (size_t)(g->base + 2 * (SKIRT + g->rv));
 
 	for (int col = 0; col < g->nraw; col++) {
 		const double u = .5 + (double)(col - g->ru) / g->sub;
-		sample_column(j->scratch->raw + (size_t)col * raw_rows(g), (int)raw_rows(g), plane,
-			      im->w, im->h, walk_from(g, j->at, u, -SKIRT - g->rv), ref);
+		float *out = j->scratch->raw + (size_t)col * raw_rows(g);
+
+		sample_column(out, (int)used, plane, im->w, im->h,
+			      walk_from(g, j->at, u, -SKIRT - g->rv), ref);
+		memset(out + used, 0, (raw_rows(g) - used) * sizeof *out);
 	}
 }
 
@@ -298,13 +307,13 @@ main_direction(float *restrict gu, float *restrict gv, const float *restrict uu,
 	}
 }
 
-/* The gradient of all planes together. The sums lie where order 1 leaves room: f[2], size and across[2]. */
+/* The gradient of all planes together. The sums lie where there is room: f[2], size and vv. */
 static void
 colour_gradient(const struct job *j)
 {
 	const struct dptrace_image *im = j->image;
 	const size_t n = (size_t)j->g->ncol * base_rows(j->g);
-	float *uu = j->out->f[2], *uv = j->scratch->size, *vv = j->scratch->across[2];
+	float *uu = j->out->f[2], *uv = j->scratch->size, *vv = j->scratch->vv;
 
 	memset(uu, 0, n * sizeof *uu);
 	memset(uv, 0, n * sizeof *uv);
@@ -334,20 +343,20 @@ bits_of(float x, int skip, int k)
 static float
 median_size(const struct grid *g, const struct bench *b, float *top)
 {
-	enum { BITS = 12, BINS = 1 << BITS };
+	enum { BITS = 12, BINS = 1 << BITS, ROUNDS = 2 };
 	const size_t base = base_rows(g);
 	uint32_t count[BINS], bits = 0;
 	size_t n = 0, before = 0;
 	float median;
 
 	*top = 0;
-	for (int round = 0; round < 2; round++) {
+	for (int round = 0; round < ROUNDS; round++) {
 		memset(count, 0, sizeof count);
 		for (int c = 0; c < g->ncol; c += 4)
 			for (size_t i = (size_t)c * base + SKIRT;
 			     i < (size_t)c * base + SKIRT + (size_t)g->base; i++) {
 				if (b->inside[i] == 0 ||
-				    (round && bits_of(b->size[i], 0, BITS) != bits))
+				    (round && bits_of(b->size[i], 0, round * BITS) != bits))
 					continue;
 				count[bits_of(b->size[i], round * BITS, BITS)]++;
 				n += !round;
@@ -358,7 +367,7 @@ median_size(const struct grid *g, const struct bench *b, float *top)
 			before += count[k++];
 		bits = bits << BITS | k;
 	}
-	bits <<= 32 - 2 * BITS;
+	bits <<= 32 - ROUNDS * BITS;
 	memcpy(&median, &bits, sizeof median);
 	return n ? median : 0;
 }

@@ -48,7 +48,8 @@ int course_climb(const struct course *c);
 /* Admissible slopes t' of the link before (over h1) for each slope t of the link after (over h2). */
 struct windows {
 	double h1, h2;
-	int *lo, *hi; /* [2 rows - 1]; entry t + rows - 1, where a link climbs t; empty when lo > hi */
+	int *lo,
+	    *hi; /* [2 rows - 1]; entry t + rows - 1, where a link climbs t; empty when lo > hi */
 };
 
 struct gap {

@@ -2,6 +2,7 @@
 #include <limits.h>
 
 #include "common/mem.h"
+#include "common/simd.h"
 #include "dptrace/segment.h"
 
 enum { NOWHERE = INT_MAX / 4 };
@@ -139,9 +140,9 @@ slide_min(const struct gap *og, const struct gap *ig, const int *lo, const int *
 }
 
 /* The same where in never falls (sign 1) or never rises (-1) over rows a..b, and is NOWHERE elsewhere: one end of it. */
-static void
-slide_end(const struct gap *og, const struct gap *ig, const int *lo, const int *hi, const int *in,
-	  int a, int b, int sign, int *out)
+WEIR_CLONES static void
+slide_end(const struct gap *og, const struct gap *ig, const int *restrict lo,
+	  const int *restrict hi, const int *restrict in, int a, int b, int sign, int *restrict out)
 {
 	for (int r = 0; r < og->nrow; r++) {
 		int t = r + og->s0 + og->climb, l = lo[t] - ig->climb - ig->s0,
@@ -154,7 +155,7 @@ slide_end(const struct gap *og, const struct gap *ig, const int *lo, const int *
 }
 
 /* The way in goes from row a to row b, its first and last that are not NOWHERE: 1 up, -1 down, 0 neither. */
-static int
+WEIR_CLONES static int
 trend(const int *in, int n, int *a, int *b)
 {
 	int down = 0, up = 0;

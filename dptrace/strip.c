@@ -76,6 +76,7 @@ strip_take(struct strip *s, struct arena *a, const struct grid *g)
 		s->f[i] = arena_take(a, n, sizeof *s->f[i]);
 	s->offset =
 	    arena_take(a, (2 * (size_t)g->rows - 1) * (size_t)g->per_gap, sizeof *s->offset);
+	s->along = arena_take(a, 2 * (size_t)g->rows - 1, sizeof *s->along);
 }
 
 /* out[i] = b[i step] */
@@ -96,7 +97,8 @@ pick(float *restrict out, const float *restrict b, int step, int n)
 WEIR_CLONES static void
 interpolate(float *restrict out, const float *const b[4], int n, const float w[4])
 {
-	const float *restrict b0 = b[0], *restrict b1 = b[1], *restrict b2 = b[2], *restrict b3 = b[3];
+	const float *restrict b0 = b[0], *restrict b1 = b[1], *restrict b2 = b[2],
+			      *restrict b3 = b[3];
 
 	for (int i = 0; i < n; i++)
 		out[i] = (w[0] * b0[i] + w[3] * b3[i]) + (w[1] * b1[i] + w[2] * b2[i]);
@@ -231,10 +233,30 @@ make_offsets(struct strip *s, int most)
 	}
 }
 
+/* Of all links over gaps h wide that climb at most most rows. */
+static void
+make_factors(struct strip *s, double h, double dv, int most)
+{
+	const struct dptrace_options *o = s->o;
+	const bool ridge = o->score == DPTRACE_RIDGE;
+	const double sign = ridge || o->polarity >= 0 ? 1 : -1;
+
+	for (int t = -most; t <= most; t++) {
+		const double v = t * dv, length = sqrt(h * h + v * v), cu = h / length,
+			     cv = v / length;
+		float *c = s->along[t + s->g.rows - 1];
+
+		c[0] = (float)(ridge ? cv * cv : cv);
+		c[1] = (float)(ridge ? -2 * cu * cv : cu);
+		c[2] = (float)(cu * cu);
+		c[3] = (float)(sign * (o->arc ? length : h) / s->g.per_gap);
+	}
+}
+
 void
 strip_fill(struct strip *s, const struct base *b, const struct course *c)
 {
-	const int fields = s->o->score == DPTRACE_RIDGE ? 3 : 2;
+	const int fields = s->o->score == DPTRACE_RIDGE ? 3 : 2, most = course_climb(c);
 
 	s->lane = lanes_up(s->g.rows) + 2 * PAD;
 	for (int i = 0; i < fields; i++)
@@ -242,5 +264,6 @@ strip_fill(struct strip *s, const struct base *b, const struct course *c)
 			make_phases(s, b, i);
 		else
 			make_fine(s, b, c, i);
-	make_offsets(s, course_climb(c));
+	make_offsets(s, most);
+	make_factors(s, c->h[0], c->dv, most);
 }

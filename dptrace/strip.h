@@ -50,7 +50,7 @@ struct base {
 
 /* Scratch for making them. */
 struct bench {
-	float *raw, *across[3], *size, *inside;
+	float *raw, *across, *size, *inside, *vv;
 };
 
 /* The fields in phases, along one course. */
@@ -60,12 +60,14 @@ struct strip {
 	float *f[3];
 	int *
 	    offset; /* [2 rows - 1][per_gap]: where the row that a link of slope t reaches lies, from its first row */
+	float (*along)
+	    [4]; /* [2 rows - 1]: the factors of the fields for a link of slope t, and of their sum */
 	const struct dptrace_options *o;
 };
 
 /* The grid of a strip of that many rows, dv apart, with the chord in the middle. */
-struct grid strip_grid(double length, int gaps, int rows, double dv,
-		       const struct dptrace_options *o);
+struct grid
+strip_grid(double length, int gaps, int rows, double dv, const struct dptrace_options *o);
 
 /* The same base rows under a strip whose rows are P/fine apart. */
 struct grid strip_finer(struct grid g, int rows);
