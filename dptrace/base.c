@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/simd.h"
+#include "dptrace/libm.h"
 #include "dptrace/strip.h"
 
 /* A register of the widest kind; the compiler splits it where there is none. Any address, any type behind it. */
@@ -172,7 +173,7 @@ make_kernel(struct kernel *k, int order, double sigma, int r, double step)
 	double w[MAXTAPS], sum = 0, second = 0, norm = 0;
 
 	for (int i = 0; i <= r; i++) {
-		w[i] = exp(-i * i / (2 * sigma * sigma));
+		w[i] = libm_exp_minus(i * i / (2 * sigma * sigma));
 		sum += i ? 2 * w[i] : w[i];
 		second += 2. * i * i * w[i];
 	}

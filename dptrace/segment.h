@@ -97,6 +97,8 @@ struct bound {
 	double cos, sin;
 };
 
+struct bound bound_of(double phi);
+
 static inline bool
 turn_ok(struct bound b, double x1, double y1, double x2, double y2)
 {

@@ -3,6 +3,7 @@
 
 #include "common/mem.h"
 #include "common/simd.h"
+#include "dptrace/libm.h"
 #include "dptrace/segment.h"
 
 enum { NOWHERE = INT_MAX / 4 };
@@ -48,6 +49,15 @@ segment_take(struct segment *s, struct arena *a, int n, int rows, int maxd, bool
 						 .S = S,
 						 .H = H[g % 2]};
 	}
+}
+
+struct bound
+bound_of(double phi)
+{
+	struct bound b;
+
+	libm_sincos(phi, &b.sin, &b.cos);
+	return b;
 }
 
 int
