@@ -1,11 +1,11 @@
 /* From the picture to evidence at the base rows: samples, derivatives in the strip, sizes, a soft division. */
-#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "common/simd.h"
 #include "dptrace/libm.h"
 #include "dptrace/strip.h"
+#include "dptrace/walk.h"
 
 /* A register of the widest kind; the compiler splits it where there is none. Any address, any type behind it. */
 typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));
@@ -46,94 +46,7 @@ bench_take(struct bench *b, struct arena *a, const struct grid *g)
 	b->inside = arena_take(a, (size_t)g->ncol * base, sizeof *b->inside);
 }
 
-/* --- sampling --------------------------------------------------------------------------------------------------- */
-
-/* A walk over the picture: sample i lies at (x + i dx, y + i dy). */
-struct walk {
-	double x, y, dx, dy;
-};
-
-/* Two neighbouring samples, read as one: half as many loads, 1.5 times as fast with AVX-512. */
-typedef uint64_t pair __attribute__((may_alias, aligned(4)));
-
-enum { LEFT = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 32, RIGHT = 32 - LEFT };
-
-static inline __attribute__((always_inline)) float
-half_of(uint64_t both, int shift)
-{
-	const uint32_t bits = (uint32_t)(both >> shift);
-	float f;
-
-	memcpy(&f, &bits, sizeof f);
-	return f;
-}
-
-/* Bilinear samples less ref, at the points (x + i dx, y + i dy) of a picture w wide that begins at p; none is negative. */
-WEIR_CLONES static void
-sample_within(float *restrict out, int n, const float *restrict p, int w, float x, float y,
-	      float dx, float dy, float ref)
-{
-	for (int i = 0; i < n; i++) {
-		const float xs = x + (float)i * dx, ys = y + (float)i * dy;
-		const int xi = (int)xs, yi = (int)ys, at = yi * w + xi;
-		const float a = xs - (float)xi, b = ys - (float)yi;
-		const uint64_t above = *(const pair *)(p + at), below = *(const pair *)(p + at + w);
-		const float top =
-		    half_of(above, LEFT) + a * (half_of(above, RIGHT) - half_of(above, LEFT));
-		const float low =
-		    half_of(below, LEFT) + a * (half_of(below, RIGHT) - half_of(below, LEFT));
-		out[i] = (top + b * (low - top)) - ref;
-	}
-}
-
-/* The same anywhere: outside the picture those of its border, so that the border itself is no edge. */
-static void
-sample_clamped(float *out, int n, const float *p, size_t w, size_t h, struct walk k, float ref)
-{
-	const double xmax = (double)(w - 1), ymax = (double)(h - 1);
-	const size_t right = w > 1, down = h > 1 ? w : 0;
-
-	for (int i = 0; i < n; i++) {
-		double x = k.x + i * k.dx, y = k.y + i * k.dy;
-		x = x < 0 ? 0 : x > xmax ? xmax : x;
-		y = y < 0 ? 0 : y > ymax ? ymax : y;
-		const size_t xi = (size_t)x - (x == xmax && w > 1),
-			     yi = (size_t)y - (y == ymax && h > 1);
-		const float a = (float)(x - (double)xi), b = (float)(y - (double)yi);
-		const float *at = p + yi * w + xi;
-		const float top = at[0] + a * (at[right] - at[0]);
-		const float low = at[down] + a * (at[down + right] - at[down]);
-		out[i] = (top + b * (low - top)) - ref;
-	}
-}
-
-static void
-sample_column(float *out, int n, const float *p, size_t w, size_t h, struct walk k, float ref)
-{
-	const double x1 = k.x + (n - 1) * k.dx, y1 = k.y + (n - 1) * k.dy;
-	const double x0 = floor(k.x < x1 ? k.x : x1) - 1, y0 = floor(k.y < y1 ? k.y : y1) - 1;
-	const bool within = x0 >= 0 && y0 >= 0 && k.x < (double)w - 2 && x1 < (double)w - 2 &&
-			    k.y < (double)h - 2 && y1 < (double)h - 2;
-
-	/* floats, and an int for the place, from the corner of the walk's own box, a pixel of room around it */
-	if (within && (y1 - y0 + k.y - y0) * (double)w < INT_MAX / 2)
-		sample_within(out, n, p + (size_t)y0 * w + (size_t)x0, (int)w, (float)(k.x - x0),
-			      (float)(k.y - y0), (float)k.dx, (float)k.dy, ref);
-	else
-		sample_clamped(out, n, p, w, h, k, ref);
-}
-
-/* 1 inside the picture, 0 outside. */
-WEIR_CLONES static void
-inside_column(float *restrict out, int n, size_t w, size_t h, struct walk k)
-{
-	const double xmax = (double)w - .5, ymax = (double)h - .5;
-
-	for (int i = 0; i < n; i++) {
-		double x = k.x + i * k.dx, y = k.y + i * k.dy;
-		out[i] = (float)((x >= -.5) & (x <= xmax) & (y >= -.5) & (y <= ymax));
-	}
-}
+/* --- samples ---------------------------------------------------------------------------------------------------- */
 
 /* The walk across ab at u columns of evidence from a, from base row r on (half: on ab). */
 static struct walk
@@ -152,7 +65,7 @@ value_at(const float *p, size_t w, size_t h, double x, double y)
 {
 	float out;
 
-	sample_column(&out, 1, p, w, h, (struct walk){x, y, 0, 0}, 0);
+	walk_sample(&out, 1, p, w, h, (struct walk){x, y, 0, 0}, 0);
 	return out;
 }
 
@@ -254,8 +167,8 @@ sample_strip(const struct job *j, const float *plane)
 		const double u = .5 + (double)(col - g->ru) / g->sub;
 		float *out = j->scratch->raw + (size_t)col * raw_rows(g);
 
-		sample_column(out, (int)used, plane, im->w, im->h,
-			      walk_from(g, j->at, u, -SKIRT - g->rv), ref);
+		walk_sample(out, (int)used, plane, im->w, im->h,
+			    walk_from(g, j->at, u, -SKIRT - g->rv), ref);
 		memset(out + used, 0, (raw_rows(g) - used) * sizeof *out);
 	}
 }
@@ -410,8 +323,8 @@ base_fill(struct base *b, const struct bench *scratch, const struct grid *g,
 		differentiate(&job, fields - 1);
 	}
 	for (int col = 0; col < g->ncol; col++)
-		inside_column(scratch->inside + (size_t)col * base, (int)base, image->w, image->h,
-			      walk_from(g, at, col + .5, -SKIRT));
+		walk_inside(scratch->inside + (size_t)col * base, (int)base, image->w, image->h,
+			    walk_from(g, at, col + .5, -SKIRT));
 	if (fields == 3)
 		hessian_size(scratch->size, b->f[0], b->f[1], b->f[2], n);
 	else

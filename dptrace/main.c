@@ -8,10 +8,10 @@
 #include "common/mem.h"
 #include "common/opt.h"
 #include "common/par.h"
-#include "common/sample.h"
 #include "common/stats.h"
 #include "dptrace/points.h"
 #include "dptrace/report.h"
+#include "dptrace/take.h"
 
 const char *const weir_prog = "dptrace";
 
@@ -186,42 +186,21 @@ read_world(const struct args *a, double world[6])
 	return world;
 }
 
-/* The samples of x by planes, caller frees; dies on what is no number. */
-static float *
-planes_of(const struct raw_in *in, const struct img *x, const struct img_picture *p)
-{
-	const size_t row = p->w * p->c;
-	float *v = weir_xalloc(p->h * p->w, p->c * sizeof *v);
-	double *line = weir_xalloc(row, sizeof *line);
-
-	for (size_t y = 0; y < p->h; y++) {
-		sample_load(line, (const char *)x->data + y * row * img_type_size(x->type), x->type,
-			    row);
-		for (size_t i = 0; i < row; i++) {
-			const size_t c = i % p->c, at = i / p->c;
-			if (!(fabs(line[i]) <= (double)FLT_MAX / 4))
-				raw_die(in,
-					"sample %zu,%zu is %g: NaN, infinite and huge samples have "
-					"no place here",
-					at, y, line[i]);
-			v[(c * p->h + y) * p->w + at] = (float)line[i];
-		}
-	}
-	weir_free(line);
-	return v;
-}
-
 static struct dptrace_image
 read_image(struct raw_in *in, struct img *x)
 {
 	struct img_picture p;
+	char err[DPTRACE_ERR];
 
 	if (!img_picture(x, &p) || p.n > 1)
 		raw_die(in, "%d axes: not a single picture", x->dim);
 	if (img_is_complex(x))
 		raw_die(in, "complex samples");
 	raw_map(in, x);
-	return (struct dptrace_image){.c = p.c, .h = p.h, .w = p.w, .v = planes_of(in, x, &p)};
+	float *v = weir_xalloc(p.h * p.w, p.c * sizeof *v);
+	if (take_planes(v, x, &p, err))
+		raw_die(in, "%s", err);
+	return (struct dptrace_image){.c = p.c, .h = p.h, .w = p.w, .v = v};
 }
 
 /* --- saying ----------------------------------------------------------------------------------------------------- */
@@ -379,15 +358,8 @@ recur(const struct args *a, const struct points *lines, struct report *r, struct
 			    l->xy[i][1]);
 	const size_t count = d * d * (n - 1) * given;
 	float *S = weir_xalloc(count, sizeof *S);
-	for (size_t i = 0; i < count; i++) {
-		double v;
-		sample_load(&v, (const char *)x.data + i * img_type_size(x.type), x.type, 1);
-		if (!(fabs(v) <= 1e20)) {
-			weir_free(S);
-			die("%s: score %zu is %g: beyond 1e20 there is no sum", a->scores, i, v);
-		}
-		S[i] = (float)v;
-	}
+	if (take_scores(S, &x, count, err))
+		die("%s: %s", a->scores, err);
 	stats_lap(st, STATS_READ);
 	if (dptrace_given(S, n, d, l, &o, &t, err))
 		die("%s: %s", a->scores, err);

@@ -1,4 +1,6 @@
 /* One search over the strip, or along the polyline of the search before. */
+#include <stdlib.h>
+
 #include "dptrace/pass.h"
 
 enum {
