@@ -46,6 +46,16 @@ put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrac
 }
 
 static void
+count_sharp(struct dptrace_trace *t, struct bound most)
+{
+	for (size_t i = 1; i + 1 < t->n; i++) {
+		const struct dptrace_vertex *v = &t->v[i];
+		t->sharp += !turn_ok(most, v[0].x - v[-1].x, v[0].y - v[-1].y, v[1].x - v[0].x,
+				     v[1].y - v[0].y);
+	}
+}
+
+static void
 put_trace(struct work *w, struct dptrace_trace *t)
 {
 	struct dptrace_vertex *v = t->v;
@@ -58,6 +68,7 @@ put_trace(struct work *w, struct dptrace_trace *t)
 		if (w->chain.released[k] && !t->released++)
 			t->released_at = (size_t)k;
 	}
+	count_sharp(t, bound_of(.9 * w->shape->phi));
 }
 
 /* --- plan, run, free --------------------------------------------------------------------------------------------- */

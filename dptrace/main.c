@@ -27,6 +27,8 @@ struct args {
 	size_t n, d, passes;
 };
 
+enum { SCORE_SIN = 6 }; /* of the words of --score */
+
 #define AT(member) offsetof(struct args, member)
 
 static const struct opt table[] = {
@@ -207,7 +209,7 @@ read_image(struct raw_in *in, struct img *x)
 
 /* What is doubtful about a polyline. */
 static void
-warn_about(const char *name, size_t line, const struct dptrace_trace *t)
+warn_about(const char *name, size_t line, const struct dptrace_trace *t, const struct args *a)
 {
 	if (t->blank)
 		warn("%s: line %zu: no evidence in the strip of some segment: its chord is the "
@@ -221,6 +223,10 @@ warn_about(const char *name, size_t line, const struct dptrace_trace *t)
 		warn("%s: line %zu: %zu vertices touch the border of the strip: widen it (-w) or "
 		     "add points",
 		     name, line, t->border);
+	if (t->sharp && a->angle == 0 && a->score != SCORE_SIN)
+		warn("%s: line %zu: %zu vertices turn about as far as they may: if the object "
+		     "doubles back there, add points",
+		     name, line, t->sharp);
 	if (t->margin < LOW_MARGIN && !t->blank)
 		warn("%s: line %zu: another course is about as good (margin %.2g): add points",
 		     name, line, t->margin);
@@ -252,7 +258,7 @@ explain_shapes(const char *name, const struct dptrace_plan *p)
 /* --- running ---------------------------------------------------------------------------------------------------- */
 
 struct figures {
-	size_t lines, vertices, border, released, low;
+	size_t lines, vertices, border, sharp, released, low;
 };
 
 static void
@@ -260,12 +266,13 @@ give(struct report *r, const char *name, const struct args *a, const struct poin
      size_t line, const struct dptrace_trace *t, struct figures *f)
 {
 	report_line(r, t, p->line[line].closed, item, line);
-	warn_about(name, line, t);
+	warn_about(name, line, t, a);
 	if (a->common.verbose)
 		explain(name, line, t);
 	f->lines++;
 	f->vertices += t->n;
 	f->border += t->border > 0;
+	f->sharp += t->sharp > 0;
 	f->released += t->released > 0;
 	f->low += t->margin < LOW_MARGIN;
 }
@@ -400,6 +407,7 @@ main(int argc, char **argv)
 	stats_add(&st, "lines", "%zu", f.lines);
 	stats_add(&st, "vertices", "%zu", f.vertices);
 	stats_add(&st, "border", "%zu", f.border);
+	stats_add(&st, "sharp", "%zu", f.sharp);
 	stats_add(&st, "released", "%zu", f.released);
 	stats_add(&st, "low_margin", "%zu", f.low);
 	stats_print(&st, &a.common);
