@@ -167,7 +167,7 @@ mask_rows(float *restrict rows, size_t ld, const int *restrict from, const int *
 		const int a = from[r] + shift, b = to[r] + shift;
 		const bool none = a >= b;
 		for (int x = 0; x < (int)ld; x++)
-			rows[x] = none | (x < a) | (x >= b) ? NEVER : rows[x];
+			rows[x] = (none | (x < a) | (x >= b)) ? NEVER : rows[x];
 	}
 }
 
