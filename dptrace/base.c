@@ -24,7 +24,7 @@ struct job {
 static size_t
 raw_rows(const struct grid *g)
 {
-	return base_rows(g) + lanes_up(2 * g->rv);
+	return base_rows(g) + (lanes_up(2 * g->rv) + 2 * GROUP - 1) / (2 * GROUP) * (2 * GROUP);
 }
 
 void
@@ -40,7 +40,7 @@ bench_take(struct bench *b, struct arena *a, const struct grid *g)
 	size_t wide = (size_t)g->nraw, base = base_rows(g);
 
 	b->raw = arena_take(a, wide * raw_rows(g), sizeof *b->raw);
-	b->across = arena_take(a, wide * base, sizeof *b->across);
+	b->across = arena_take(a, (size_t)g->ncol * raw_rows(g), sizeof *b->across);
 	b->vv = arena_take(a, (size_t)g->ncol * base, sizeof *b->vv);
 	b->size = arena_take(a, (size_t)g->ncol * base, sizeof *b->size);
 	b->inside = arena_take(a, (size_t)g->ncol * base, sizeof *b->inside);
@@ -134,7 +134,8 @@ convolve(float *restrict out, size_t ldout, const float *restrict in, size_t ldi
 			convolve_column(out, in, n, step, k, false);
 }
 
-/* Derivatives of all orders u + v == order at the base rows: base[i] is of order i across (v), order - i along (u). */
+/* Derivatives of all orders u + v == order at the base rows: base[i] is of order i across (v), order - i along (u),
+ * which comes first, where columns are dropped. */
 static void
 differentiate(const struct job *j, int order)
 {
@@ -147,9 +148,9 @@ differentiate(const struct job *j, int order)
 		struct kernel v, u;
 		make_kernel(&v, i, j->o->sigma / g->P, g->rv, g->P);
 		make_kernel(&u, order - i, j->o->sigma / hr, g->ru, hr);
-		convolve(b->across, base, b->raw + g->rv, raw, g->nraw, base, 1, &v);
-		convolve(j->out->f[i], base, b->across + (size_t)g->ru * base,
-			 (size_t)g->sub * base, g->ncol, base, (ptrdiff_t)base, &u);
+		convolve(b->across, raw, b->raw + (size_t)g->ru * raw, (size_t)g->sub * raw,
+			 g->ncol, raw, (ptrdiff_t)raw, &u);
+		convolve(j->out->f[i], base, b->across + g->rv, raw, g->ncol, base, 1, &v);
 	}
 }
 
