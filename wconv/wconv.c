@@ -93,7 +93,7 @@ run_tiles(const struct wconv_plan *p, const struct wconv_band *b)
 {
 	const size_t columns = p->q.planes * p->x.ntile, n = columns * (b->tile1 - b->tile0);
 
-#pragma omp for schedule(dynamic) nowait
+#pragma omp for schedule(guided) nowait
 	for (size_t i = 0; i < n; i++) {
 		const size_t column = i % columns;
 		p->core->tile(p, column / p->x.ntile, column % p->x.ntile, b->tile0 + i / columns,
