@@ -172,8 +172,9 @@ direct_cost(const struct wconv_plan *p, const struct wconv_costs *c)
 	return (double)p->q.planes * rows * taps * c->tap * (vectors + 2 * blends);
 }
 
-int
-wconv_choose(struct wconv_plan *p, const struct wconv_costs *c)
+/* Sets method and sizes for the results that x and y have now. */
+static int
+choose(struct wconv_plan *p, const struct wconv_costs *c)
 {
 	struct choice fft;
 	int e = choose_sizes(p, c, &fft);
@@ -186,10 +187,38 @@ wconv_choose(struct wconv_plan *p, const struct wconv_costs *c)
 	p->direct = p->q.method == WCONV_DIRECT ||
 		    (p->q.method == WCONV_AUTO && p->cost_direct <= p->cost_fft) ||
 		    fft.cost == INFINITY;
+	p->rows.n = p->direct ? 0 : fft.nx;
+	p->columns.n = p->direct ? 0 : fft.ny;
+	return 0;
+}
+
+/*
+ * What is chosen for the whole image is chosen for each part of it, so that a tile that lies in a part has the same
+ * bytes there as in the whole.
+ */
+int
+wconv_choose(struct wconv_plan *p, const struct wconv_costs *c)
+{
+	const double results = (double)(p->x.hi - p->x.lo) * (double)(p->y.hi - p->y.lo);
+	const struct wconv_axis x = p->x, y = p->y;
+	int e;
+
+	p->x.lo = x.whole_lo;
+	p->x.hi = x.whole_hi;
+	p->y.lo = y.whole_lo;
+	p->y.hi = y.whole_hi;
+	const double whole = (double)(p->x.hi - p->x.lo) * (double)(p->y.hi - p->y.lo);
+	e = choose(p, c);
+	p->cost_fft *= results / whole;
+	p->cost_direct *= results / whole;
+	p->x.lo = x.lo;
+	p->x.hi = x.hi;
+	p->y.lo = y.lo;
+	p->y.hi = y.hi;
+	if (e)
+		return e;
 	if (p->direct)
-		return 0;
-	p->rows.n = fft.nx;
-	p->columns.n = fft.ny;
-	e = cut_for(p, c, &p->x, &p->y, fft.nx, p->q.kw);
-	return e ? e : cut_for(p, c, &p->y, &p->x, fft.ny, p->q.kh);
+		return cut_for_sums(p);
+	e = cut_for(p, c, &p->x, &p->y, p->rows.n, p->q.kw);
+	return e ? e : cut_for(p, c, &p->y, &p->x, p->columns.n, p->q.kh);
 }

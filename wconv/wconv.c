@@ -126,6 +126,23 @@ wconv_run(struct wconv_plan *p, const void *in, void *out)
 	p->now = (p->now + 1) % p->bands;
 }
 
+struct wconv_chosen
+wconv_chosen(const struct wconv_plan *p)
+{
+	return (struct wconv_chosen){.direct = p->direct,
+				     .px = p->rows.n,
+				     .py = p->columns.n,
+				     .tiles_x = p->x.ntile,
+				     .tiles_y = p->y.ntile,
+				     .level = p->core->level};
+}
+
+ptrdiff_t
+wconv_border(const struct wconv_plan *p, bool y, size_t i)
+{
+	return (y ? &p->y : &p->x)->tile[i].a;
+}
+
 void
 wconv_explain(const struct wconv_plan *p, char *text, size_t n)
 {
