@@ -364,6 +364,10 @@ rows() {
 	fails 1 'outside the image of 9x1' wconv -k k.nrrd x.nrrd
 	item float '5 1' 'tile:=5 0' -- 1 2 3 4 5 >x.nrrd
 	fails 1 'tile:=5 0 is not' wconv -k k.nrrd x.nrrd
+	for tile in '0 0 99999999999999999999 1' '0 0 134217729 1' '-1 0 9 1' '0 0 9 1 1' '0 0 9 x'; do
+		item float '5 1' "tile:=$tile" -- 1 2 3 4 5 >x.nrrd
+		fails 1 "tile:=$tile is not" wconv -k k.nrrd x.nrrd
+	done
 	item float '5 1' 'tile:=1 0 9 1' -- 1 2 3 4 5 >x.nrrd
 	fails 1 'too small a part' wconv -k k.nrrd x.nrrd
 }

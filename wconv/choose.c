@@ -116,6 +116,18 @@ fft_cost(const struct wconv_plan *p, const struct wconv_costs *c, size_t nx, siz
 	return (kernels + planes * (forward + back)) * (bytes > roomy ? bytes / roomy : 1);
 }
 
+/*
+ * Whether tiles of transforms of n are too many to be looked at, and there are longer ones to take. Planning costs time by
+ * the tile: with all lengths, more than 20 s for 10^9 samples in a row.
+ */
+static bool
+too_short(const struct wconv_axis *a, size_t n, size_t k)
+{
+	const size_t many = (size_t)(a->hi - a->lo) / 4096, least = many < 1024 ? many : 1024;
+
+	return n - k + 1 < least && k + least <= wconv_sizes[WCONV_SIZES - 1];
+}
+
 /* The cheapest pair of sizes. cost INFINITY: the kernel is too large for any. */
 static int
 choose_sizes(struct wconv_plan *p, const struct wconv_costs *c, struct choice *best)
@@ -126,12 +138,14 @@ choose_sizes(struct wconv_plan *p, const struct wconv_costs *c, struct choice *b
 	for (size_t i = 0; i < WCONV_SIZES; i++) {
 		const size_t n = wconv_sizes[i];
 		x[i].tiles = y[i].tiles = 0;
-		if (n >= p->q.kw && find_size(n / 2) < WCONV_SIZES) {
+		if (n >= p->q.kw && find_size(n / 2) < WCONV_SIZES &&
+		    !too_short(&p->x, n, p->q.kw)) {
 			if (cut_for(p, c, &p->x, &p->y, n, p->q.kw))
 				return -ENOMEM;
 			x[i] = look(&p->x);
 		}
-		if (n >= 16 && n >= p->q.kh + p->core->lanes - 1) { /* two passes */
+		if (n >= 16 && n >= p->q.kh + p->core->lanes - 1 && /* two passes */
+		    !too_short(&p->y, n, p->q.kh)) {
 			if (cut_for(p, c, &p->y, &p->x, n, p->q.kh))
 				return -ENOMEM;
 			y[i] = look(&p->y);

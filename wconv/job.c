@@ -1,5 +1,7 @@
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/die.h"
@@ -54,19 +56,39 @@ load_kernels(struct job *j)
 			  j->q.kw, j->q.kh);
 }
 
+enum { WIDEST = 1 << 27 }; /* of an image that a part says it is of: planning lists its tiles */
+
+/* n whole numbers between blanks, none above WIDEST, and nothing else. */
+static bool
+read_counts(const char *text, size_t *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char *end;
+		text += strspn(text, " \t");
+		if (!isdigit((unsigned char)*text))
+			return false;
+		const unsigned long long count = strtoull(text, &end, 10);
+		if (count > WIDEST)
+			return false;
+		v[i] = (size_t)count;
+		text = end;
+	}
+	return !text[strspn(text, " \t")];
+}
+
 /* Where a part of an image says that it lies: tile:=x0 y0 W H. */
 static void
 find_tile(const struct raw_in *in, const struct img *x, struct wconv_problem *q)
 {
 	const char *text = img_key(x, "tile");
-	char end;
+	size_t v[] = {0, 0, q->w, q->h};
 
-	q->x0 = q->y0 = 0;
-	q->W = q->w;
-	q->H = q->h;
-	if (text && (strchr(text, '-') ||
-		     sscanf(text, "%zu %zu %zu %zu %c", &q->x0, &q->y0, &q->W, &q->H, &end) != 4))
-		raw_die(in, "tile:=%.40s is not `x0 y0 W H`", text);
+	if (text && !read_counts(text, v, 4))
+		raw_die(in, "tile:=%.40s is not `x0 y0 W H`, numbers up to %d", text, WIDEST);
+	q->x0 = v[0];
+	q->y0 = v[1];
+	q->W = v[2];
+	q->H = v[3];
 }
 
 /* Threads that a plan for the GPU is made for, so that each of its steps holds tiles enough to fill one. */
