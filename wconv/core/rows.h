@@ -77,7 +77,7 @@ scatter_rows(const vec *line, size_t rows, size_t n, real *out, size_t pitch)
 			t[i] = line[x + i];
 		transpose(t);
 		if (n - x >=
-		    LANES) /* whole vectors: a copy of any length is a call, 7 % of a run */
+		    LANES) /* whole vectors: a copy of any length is a call, 8 % of a run */
 			for (size_t i = 0; i < rows; i++)
 				*(loose *)(out + i * pitch + x) = t[i];
 		else
