@@ -17,6 +17,11 @@ int selftest_fields(void);
 /* Threads that read what another one has not written yet, since a barrier is missing; with it there are none. */
 int wrong_without_barrier(void) __attribute__((weak));
 
+/* Whether these are refused. */
+int wrong_stream(void) __attribute__((weak));
+int wrong_copy(void) __attribute__((weak));
+int wrong_shared(void) __attribute__((weak));
+
 /* These abort. */
 void wrong_barrier_of_some(void) __attribute__((weak));
 void wrong_lane_outside_mask(void) __attribute__((weak));
