@@ -10,9 +10,9 @@
 static const char state[] = "built without CUDA";
 
 struct gpu *
-gpu_open(const char *number, char why[GPU_WHY])
+gpu_open(const char *list, char why[GPU_WHY])
 {
-	(void)number;
+	(void)list;
 	snprintf(why, GPU_WHY, "%s", state);
 	return NULL;
 }

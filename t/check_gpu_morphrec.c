@@ -1,5 +1,6 @@
 /* morphrec's kernels against the definition, in every order of t/cudacpu: the same bytes. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/mem.h"
@@ -256,6 +257,50 @@ bands_agree(struct gpu *g)
 	check_end(&m[0], "gpu: morphrec in bands where memory is short");
 }
 
+/* Pictures, a stack and a volume, each on several devices, in several bands of each where memory is short. */
+static void
+devices_agree(const char *list)
+{
+	static const struct {
+		size_t w, h, d, bytes;
+		int conn;
+	} cases[] = {{60, 300, 1, 0, 4},       {150, 2, 1, 0, 8},  {40, 1500, 1, 400000, 8},
+		     {30, 20, 12, 600000, 26}, {30, 20, 7, 0, 18}, {33, 400, 2, 260000, 8},
+		     {200, 40, 5, 0, 4}};
+	struct check_rng r = {16};
+	struct check_many m[2] = {0};
+	char why[GPU_WHY], name[100];
+
+	if (cudacpu_devices)
+		cudacpu_devices(3);
+	struct gpu *g = gpu_open(list, why);
+	for (size_t i = 0; g && i < sizeof cases / sizeof *cases; i++) {
+		const struct morphrec_problem what = {.type = types[i],
+						      .w = cases[i].w,
+						      .h = cases[i].h,
+						      .d = cases[i].d,
+						      .conn = cases[i].conn,
+						      .threads = 1};
+		gpu_release(g);
+		if (cudacpu_memory && cases[i].bytes)
+			cudacpu_memory(cases[i].bytes * img_type_size(what.type));
+		problem_check(g, &r, &what, i % 3 == 0 ? MAZE : i % 3 == 1 ? SPARSE : DENSE, m);
+		if (cudacpu_memory)
+			cudacpu_memory((size_t)1 << 40);
+	}
+	for (int method = 0; method < 2; method++) {
+		snprintf(name, sizeof name, "gpu: morphrec by %s on devices %s, the same bytes",
+			 method ? "heaps" : "tiles", list);
+		if (g)
+			check_end(&m[method], name);
+		else
+			check_skip(name, why);
+	}
+	gpu_close(g);
+	if (cudacpu_devices)
+		cudacpu_devices(1);
+}
+
 /* No band fits: an error that says so, not a wrong picture. */
 static void
 too_small_is_said(struct gpu *g)
@@ -286,4 +331,6 @@ check_gpu_morphrec(struct gpu *g)
 	volumes_agree(g);
 	bands_agree(g);
 	too_small_is_said(g);
+	devices_agree("0,1");
+	devices_agree("2,0,1");
 }
