@@ -71,9 +71,9 @@ gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void *I)
 }
 
 int
-gpu_emst_run(struct gpu *g, const struct emst_set *s, struct emst_tree *t)
+gpu_emst_run(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tree *t)
 {
-	(void)g, (void)s, (void)t;
+	(void)g, (void)s, (void)brute, (void)t;
 	return -EIO;
 }
 
