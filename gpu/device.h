@@ -19,7 +19,8 @@
 #define WEIR_SHARED(type, name) extern __shared__ type name[]
 #endif
 
-enum { GPU_SLOTS = 16, GPU_CHUNK = 4 << 20 };
+enum { GPU_SLOTS = 16 };
+static constexpr size_t GPU_CHUNK = (size_t)4 << 20;
 
 struct gpu {
 	int number;

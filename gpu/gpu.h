@@ -45,6 +45,9 @@ const char *gpu_name(const struct gpu *g);
 double gpu_kernel_seconds(const struct gpu *g);
 double gpu_copy_seconds(const struct gpu *g);
 
+/* Bytes a second that copies within the device's memory move, read and written ones counted: for benches. 0: gpu_why(). */
+double gpu_copy_rate(struct gpu *g);
+
 /* For --version, half a line: the CUDA version and the first device, or why there is none. */
 const char *gpu_state(void);
 

@@ -57,6 +57,13 @@ gpu_copy_seconds(const struct gpu *g)
 	return 0;
 }
 
+double
+gpu_copy_rate(struct gpu *g)
+{
+	(void)g;
+	return 0;
+}
+
 const char *
 gpu_state(void)
 {

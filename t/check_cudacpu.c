@@ -23,6 +23,7 @@ static const struct {
     {"votes count the threads of a block and the lanes of a warp", selftest_vote},
     {"atomics of all types lose nothing", selftest_atomic},
     {"packed fields, funnel shifts and bit counts", selftest_fields},
+    {"gpu/prim.cu: each number becomes the sum of those before it", selftest_scan},
 };
 
 /* Whether f() ends in an abort; what it says is not shown. */

@@ -13,6 +13,7 @@ int selftest_shuffle(void);
 int selftest_vote(void);
 int selftest_atomic(void);
 int selftest_fields(void);
+int selftest_scan(void);
 
 /* Threads that read what another one has not written yet, since a barrier is missing; with it there are none. */
 int wrong_without_barrier(void) __attribute__((weak));
