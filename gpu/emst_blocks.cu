@@ -87,21 +87,34 @@ label_level(const nodes k, int level, unsigned n)
 
 /* --- what searches ------------------------------------------------------------------------------------------------- */
 
-/* The weights of trees, and the largest. */
+__device__ __forceinline__ void
+add_weight(const nodes &k, unsigned tree, unsigned n)
+{
+	if (n)
+		atomicMax(k.largest, (u64)(atomicAdd(&k.weight[tree], n) + n) << 32 | tree);
+}
+
+/* The weights of trees, and the largest. Colours side by side of one tree count at once. */
 __global__ void
 weigh(const grid w, const nodes k)
 {
 	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+	unsigned same = 0, of = NONE;
 
-	for (unsigned word = 0; i < w.rows && word < 4; word++) {
+	if (i >= w.rows)
+		return;
+	for (unsigned word = 0; word < 4; word++) {
 		const u64 *u = grid_words(w, (int)(w.row[i] >> 8), (int)(w.row[i] & 255)) + word;
 		for (u64 x = grid_exposed(u); x; x &= x - 1) {
 			const unsigned bit = (unsigned)__ffsll((long long)x) - 1;
 			const unsigned t = tree_of(w, w.row[i] << 8 | word << 6 | bit);
-			const u64 weight = atomicAdd(&k.weight[t], 1u) + 1;
-			atomicMax(k.largest, weight << 32 | t);
+			if (t != of)
+				add_weight(k, of, same);
+			same = t == of ? same + 1 : 1;
+			of = t;
 		}
 	}
+	add_weight(k, of, same);
 }
 
 /* How many colours of a row search: to from[row]; with fill, lists them from there on. */
