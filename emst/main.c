@@ -17,7 +17,7 @@ const char *const weir_prog = "emst";
 
 struct args {
 	struct opt_common common;
-	int to, select;
+	int to, select, method;
 	const char *file[KINDS]; /* --tree-to and the like */
 	const char *tree, *min_size;
 	size_t k, min_pts;
@@ -101,6 +101,12 @@ static const struct opt table[] = {
      .words = "eom|leaf",
      .seen = offsetof(struct args, has_select),
      .help = "with --min-pts: the most stable classes, or the smallest"},
+    {.name = "method",
+     .kind = OPT_WORD,
+     AT(method),
+     .arg = "WORD",
+     .words = "fast|brute",
+     .help = "with -g: brute compares all pairs of colours too"},
     {.name = "tree",
      .kind = OPT_STR,
      AT(tree),
@@ -162,6 +168,8 @@ parse(int argc, char **argv)
 			die_usage("standard output is for --to; give a file for the others");
 	if (args.common.gpu && (args.has_min_pts || args.tree))
 		die_usage("-g: goes neither with --min-pts nor with --tree");
+	if (args.method && !args.common.gpu)
+		die_usage("--method=brute goes with -g");
 	args.gpu = gpu_use(&args.common);
 	return args;
 }
@@ -271,8 +279,8 @@ static int
 run_tree(struct emst_tree *t, const struct vertices *v, const struct raw_in *in,
 	 const struct args *args, int threads)
 {
-	const int err =
-	    args->gpu ? gpu_emst_run(args->gpu, &v->set, t) : emst_run(&v->set, threads, t);
+	const int err = args->gpu ? gpu_emst_run(args->gpu, &v->set, args->method, t)
+				  : emst_run(&v->set, threads, t);
 
 	if (err == -EIO)
 		raw_die(in, "-g: %s", gpu_why(args->gpu));

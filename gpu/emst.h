@@ -10,10 +10,10 @@ extern "C" {
 #endif
 
 /*
- * emst_run() on g, by Barsuk's and Ivanov's brute force: O(n^2) a round, at most log2(n) rounds, whatever the vertices are;
- * the same tree. 0, -ENOMEM, -ERANGE and -EEXIST as there; -EIO: gpu_why().
+ * emst_run() on g; the same tree. Colours: on their lattice, as on the CPU. Other points, and colours too with brute, as Barsuk and
+ * Ivanov did: O(n^2) a round, at most log2(n) rounds. 0, -ENOMEM, -ERANGE and -EEXIST as there; -EIO: gpu_why().
  */
-int gpu_emst_run(struct gpu *g, const struct emst_set *s, struct emst_tree *t);
+int gpu_emst_run(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tree *t);
 
 #ifdef __cplusplus
 }

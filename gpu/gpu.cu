@@ -1,56 +1,145 @@
-/* The choice of a device, its memory, copies, and what failed. */
+/* The choice of devices, work on several, and what failed. */
+#include <pthread.h>
+
 #include "gpu/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#include "gpu/fft.h"
 
 namespace
 {
-
-constexpr size_t CHUNK = (size_t)4 << 20;
-
-double
-now()
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* A device's number: all of text, or 0 when it is empty. */
-bool
-device_number(const char *text, int *number)
-{
-	char *end;
-	const long v = strtol(text, &end, 10);
-
-	*number = (int)v;
-	return !*end && v >= 0 && v < 1024;
-}
-
-int
-prepare(struct gpu *g, int number)
-{
-	GPU_TRY(g, cudaSetDevice(number));
-	GPU_TRY(g, cudaGetDeviceProperties(&g->prop, number));
-	for (int i = 0; i < 2; i++) {
-		GPU_TRY(g, cudaStreamCreate(&g->stream[i]));
-		GPU_TRY(g, cudaMallocHost(&g->pinned[i], CHUNK));
-	}
-	GPU_TRY(g, cudaEventCreate(&g->from));
-	GPU_TRY(g, cudaEventCreate(&g->to));
-	return 0;
-}
 
 const char *
 no_device(int count, cudaError_t e)
 {
 	return e != cudaSuccess ? cudaGetErrorString(e) : count ? "" : "there is none";
+}
+
+/* --- opening ------------------------------------------------------------------------------------------------------- */
+
+int
+prepare(struct gpu *g)
+{
+	GPU_TRY(g, cudaSetDevice(g->number));
+	GPU_TRY(g, cudaGetDeviceProperties(&g->prop, g->number));
+	for (int i = 0; i < 3; i++)
+		GPU_TRY(g, cudaStreamCreate(&g->stream[i]));
+	for (int i = 0; i < 2; i++)
+		GPU_TRY(g, cudaMallocHost(&g->pinned[i], GPU_CHUNK));
+	GPU_TRY(g, cudaEventCreate(&g->from));
+	GPU_TRY(g, cudaEventCreate(&g->to));
+	return 0;
+}
+
+/* The device of that number; NULL with a sentence in why. */
+struct gpu *
+open_one(int number, char why[GPU_WHY])
+{
+	struct gpu *g = static_cast<struct gpu *>(calloc(1, sizeof *g));
+
+	if (!g) {
+		snprintf(why, GPU_WHY, "no memory");
+		return NULL;
+	}
+	g->number = number;
+	if (!prepare(g))
+		return g;
+	snprintf(why, GPU_WHY, "%s", g->why);
+	gpu_close(g);
+	return NULL;
+}
+
+/* The number at *list, which moves behind it and its comma; -1: there is none, or none below count. */
+int
+take_number(const char **list, int count)
+{
+	char *end;
+	const long v = strtol(*list, &end, 10);
+
+	if (end == *list || v < 0 || v >= count || (*end && (*end != ',' || !end[1])))
+		return -1;
+	*list = end + (*end == ',');
+	return (int)v;
+}
+
+bool
+is_open(const struct gpu *g, int number)
+{
+	while (g && g->number != number)
+		g = g->next;
+	return g;
+}
+
+/* "name, name": what gpu_name() says. */
+void
+name_all(struct gpu *first)
+{
+	size_t n = 0;
+
+	for (const struct gpu *g = first; g && n < sizeof first->names; g = g->next)
+		n += (size_t)snprintf(first->names + n, sizeof first->names - n, "%s%s",
+				      g == first ? "" : ", ", g->prop.name);
+}
+
+struct gpu *
+open_list(const char *list, int count, char why[GPU_WHY])
+{
+	const char *at = *list ? list : "0";
+	struct gpu *first = NULL, **last = &first;
+
+	do {
+		const int number = take_number(&at, count);
+		if (number < 0)
+			snprintf(why, GPU_WHY, "'%.100s': GPUs have the numbers 0 to %d", list,
+				 count - 1);
+		else if (is_open(first, number))
+			snprintf(why, GPU_WHY, "'%.100s' names GPU %d twice", list, number);
+		else if ((*last = open_one(number, why))) {
+			last = &(*last)->next;
+			continue;
+		}
+		gpu_close(first);
+		return NULL;
+	} while (*at);
+	name_all(first);
+	cudaSetDevice(first->number);
+	return first;
+}
+
+/* --- several devices ----------------------------------------------------------------------------------------------- */
+
+struct task {
+	struct gpu *g;
+	size_t i;
+	int (*run)(struct gpu *device, size_t i, void *with);
+	void *with;
+	int err;
+	pthread_t thread;
+	bool started;
+};
+
+/* The device in use is a thread's own. */
+int
+run_task(struct task *t)
+{
+	struct gpu *const next = t->g->next;
+	int err = gpu_failed(t->g, cudaSetDevice(t->g->number), "cudaSetDevice") ? -EIO : 0;
+
+	t->g->next = NULL;
+	if (!err)
+		err = t->run(t->g, t->i, t->with);
+	t->g->next = next;
+	return err;
+}
+
+void *
+task_thread(void *task)
+{
+	struct task *const t = static_cast<struct task *>(task);
+
+	t->err = run_task(t);
+	return NULL;
 }
 
 } // namespace
@@ -68,29 +157,14 @@ gpu_failed(struct gpu *g, cudaError_t e, const char *call)
 }
 
 struct gpu *
-gpu_open(const char *number, char why[GPU_WHY])
+gpu_open(const char *list, char why[GPU_WHY])
 {
-	int n, count = 0;
+	int count = 0;
 	const cudaError_t e = cudaGetDeviceCount(&count);
-	struct gpu *g;
 
-	if (e != cudaSuccess || !count) {
-		snprintf(why, GPU_WHY, "no GPU: %s", no_device(count, e));
-		return NULL;
-	}
-	if (!device_number(number, &n) || n >= count) {
-		snprintf(why, GPU_WHY, "'%.100s' is not the number of one GPU in 0..%d", number,
-			 count - 1);
-		return NULL;
-	}
-	if (!(g = static_cast<struct gpu *>(calloc(1, sizeof *g)))) {
-		snprintf(why, GPU_WHY, "no memory");
-		return NULL;
-	}
-	if (!prepare(g, n))
-		return g;
-	snprintf(why, GPU_WHY, "%s", g->why);
-	gpu_close(g);
+	if (e == cudaSuccess && count)
+		return open_list(list, count, why);
+	snprintf(why, GPU_WHY, "no GPU: %s", no_device(count, e));
 	return NULL;
 }
 
@@ -99,17 +173,59 @@ gpu_close(struct gpu *g)
 {
 	if (!g)
 		return;
+	gpu_close(g->next);
+	g->next = NULL;
+	cudaSetDevice(g->number);
 	gpu_release(g);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		cudaFreeHost(g->pinned[i]);
+	for (int i = 0; i < 3; i++)
 		if (g->stream[i])
 			cudaStreamDestroy(g->stream[i]);
-	}
 	if (g->from)
 		cudaEventDestroy(g->from);
 	if (g->to)
 		cudaEventDestroy(g->to);
 	free(g);
+}
+
+size_t
+gpu_count(const struct gpu *g)
+{
+	size_t n = 0;
+
+	for (; g; g = g->next)
+		n++;
+	return n;
+}
+
+int
+gpu_each(struct gpu *g, int (*run)(struct gpu *device, size_t i, void *with), void *with)
+{
+	const size_t n = gpu_count(g);
+	struct task *t = static_cast<struct task *>(calloc(n, sizeof *t));
+	int err = t ? 0 : -ENOMEM;
+	size_t i = 0;
+
+	for (struct gpu *d = g; t && d; d = d->next, i++) {
+		t[i] = {d, i, run, with, 0, {}, false};
+		t[i].started = i && !pthread_create(&t[i].thread, NULL, task_thread, &t[i]);
+	}
+	for (i = 0; t && i < n;
+	     i++) /* the first in this thread; and where there is none to be had */
+		if (!t[i].started)
+			t[i].err = run_task(&t[i]);
+	for (i = 0; t && i < n; i++) {
+		if (t[i].started)
+			pthread_join(t[i].thread, NULL);
+		if (t[i].err && !err) {
+			err = t[i].err;
+			memmove(g->why, t[i].g->why, sizeof g->why);
+		}
+	}
+	free(t);
+	cudaSetDevice(g->number);
+	return err;
 }
 
 const char *
@@ -121,19 +237,27 @@ gpu_why(const struct gpu *g)
 const char *
 gpu_name(const struct gpu *g)
 {
-	return g->prop.name;
+	return g->names;
 }
 
 double
 gpu_kernel_seconds(const struct gpu *g)
 {
-	return g->kernel;
+	double sum = 0;
+
+	for (; g; g = g->next)
+		sum += g->kernel;
+	return sum;
 }
 
 double
 gpu_copy_seconds(const struct gpu *g)
 {
-	return g->copy;
+	double sum = 0;
+
+	for (; g; g = g->next)
+		sum += g->copy;
+	return sum;
 }
 
 const char *
@@ -152,100 +276,4 @@ gpu_state(void)
 		snprintf(text, sizeof text, "CUDA %d.%d, %s", version / 1000, version % 1000 / 10,
 			 prop.name);
 	return text;
-}
-
-int
-gpu_hold(struct gpu *g, int slot, size_t bytes, void **at)
-{
-	if (g->bytes[slot] < bytes || !g->held[slot]) {
-		GPU_TRY(g, cudaFree(g->held[slot]));
-		g->held[slot] = NULL;
-		g->bytes[slot] = 0;
-		GPU_TRY(g, cudaMalloc(&g->held[slot], bytes));
-		g->bytes[slot] = bytes;
-	}
-	*at = g->held[slot];
-	return 0;
-}
-
-void
-gpu_release(struct gpu *g)
-{
-	gpu_fft_release(g);
-	for (int i = 0; i < GPU_SLOTS; i++) {
-		cudaFree(g->held[i]);
-		g->held[i] = NULL;
-		g->bytes[i] = 0;
-	}
-}
-
-int
-gpu_room(struct gpu *g, size_t *bytes)
-{
-	size_t total;
-
-	GPU_TRY(g, cudaMemGetInfo(bytes, &total));
-	for (int i = 0; i < GPU_SLOTS; i++)
-		*bytes += g->bytes[i];
-	return 0;
-}
-
-int
-gpu_up(struct gpu *g, void *device, const void *host, size_t bytes)
-{
-	const double t0 = now();
-
-	for (size_t at = 0, k = 0; at < bytes; at += CHUNK, k ^= 1) {
-		const size_t n = bytes - at < CHUNK ? bytes - at : CHUNK;
-		GPU_TRY(g, cudaStreamSynchronize(g->stream[k]));
-		memcpy(g->pinned[k], (const char *)host + at, n);
-		GPU_TRY(g, cudaMemcpyAsync((char *)device + at, g->pinned[k], n,
-					   cudaMemcpyHostToDevice, g->stream[k]));
-	}
-	for (int k = 0; k < 2; k++)
-		GPU_TRY(g, cudaStreamSynchronize(g->stream[k]));
-	g->copy += now() - t0;
-	return 0;
-}
-
-/* Chunk k is on the bus while chunk k-1 goes from pinned memory to its place. */
-int
-gpu_down(struct gpu *g, void *host, const void *device, size_t bytes)
-{
-	const double t0 = now();
-	const size_t chunks = (bytes + CHUNK - 1) / CHUNK;
-
-	for (size_t k = 0; k <= chunks; k++) {
-		const size_t at = k * CHUNK;
-		if (k < chunks)
-			GPU_TRY(g, cudaMemcpyAsync(g->pinned[k & 1], (const char *)device + at,
-						   bytes - at < CHUNK ? bytes - at : CHUNK,
-						   cudaMemcpyDeviceToHost, g->stream[k & 1]));
-		if (k == 0)
-			continue;
-		GPU_TRY(g, cudaStreamSynchronize(g->stream[(k - 1) & 1]));
-		memcpy((char *)host + (at - CHUNK), g->pinned[(k - 1) & 1],
-		       bytes - (at - CHUNK) < CHUNK ? bytes - (at - CHUNK) : CHUNK);
-	}
-	g->copy += now() - t0;
-	return 0;
-}
-
-int
-gpu_begin(struct gpu *g)
-{
-	GPU_TRY(g, cudaEventRecord(g->from, g->stream[0]));
-	return 0;
-}
-
-int
-gpu_end(struct gpu *g)
-{
-	float ms;
-
-	GPU_TRY(g, cudaEventRecord(g->to, g->stream[0]));
-	GPU_TRY(g, cudaEventSynchronize(g->to));
-	GPU_TRY(g, cudaEventElapsedTime(&ms, g->from, g->to));
-	g->kernel += 1e-3 * ms;
-	return 0;
 }

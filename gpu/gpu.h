@@ -17,10 +17,14 @@ extern "C" {
 
 enum { GPU_WHY = 256 };
 
+/* A device, or a list of them. Functions that do not split their work run on the first. */
 struct gpu;
 
-/* The device of that number, "": the first. NULL with a sentence in why: no device, no driver, no CUDA, no such number. */
-struct gpu *gpu_open(const char *number, char why[GPU_WHY]);
+/*
+ * The devices of a list, "0,2": numbers and commas; "": the first there is. NULL with a sentence in why: no device, no driver, no
+ * CUDA, no such number.
+ */
+struct gpu *gpu_open(const char *list, char why[GPU_WHY]);
 
 /* Frees all that was held on the device; NULL is nothing. */
 void gpu_close(struct gpu *g);
@@ -31,12 +35,18 @@ void gpu_release(struct gpu *g);
 /* After a function of the GPU gave -EIO: the call that failed, and why. */
 const char *gpu_why(const struct gpu *g);
 
-/* The device's name, for --stats. */
+/* The names of the devices, for --stats. */
 const char *gpu_name(const struct gpu *g);
 
-/* Seconds since gpu_open() that kernels ran, and that copies took to and from the device. */
+/*
+ * Seconds since gpu_open() that kernels ran, and that copies took to and from the devices; of several the sum. Copies may
+ * run beside kernels.
+ */
 double gpu_kernel_seconds(const struct gpu *g);
 double gpu_copy_seconds(const struct gpu *g);
+
+/* Bytes a second that copies within the device's memory move, read and written ones counted: for benches. 0: gpu_why(). */
+double gpu_copy_rate(struct gpu *g);
 
 /* For --version, half a line: the CUDA version and the first device, or why there is none. */
 const char *gpu_state(void);

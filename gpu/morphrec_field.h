@@ -88,10 +88,13 @@ struct field {
 	unsigned bits;	 /* of a key: 8, 16, 32, 64 */
 	int conn;	 /* 4, 8: slices apart; 6, 18, 26: one volume */
 	size_t w, h, d;	 /* keys */
+	size_t unit;	 /* rows of a unit: 1, or h where units are slices */
 	unsigned tx, ty; /* tiles of a slice */
 	size_t pitch;	 /* words of a row */
 	size_t slice;	 /* rows of a slice, the empty one included */
 	u64 lo, hi;	 /* smallest and largest key of J */
+	bool real;	 /* samples and keys: morphrec/keys.h */
+	u64 flip;
 };
 
 /* How a method went. */
@@ -111,6 +114,15 @@ field_words(const field &f)
 	return (f.d * f.slice + 1) * f.pitch + PAD;
 }
 
+/*
+ * Samples of units (rows, or slices of a volume) first .. first + n - 1 of the field to words, and back; samples begins with those
+ * of the first.
+ */
+int morphrec_pack(struct gpu *g, const field *f, size_t first, size_t n, void *words,
+		  const void *samples);
+int morphrec_unpack(struct gpu *g, const field *f, size_t first, size_t n, const void *words,
+		    void *samples);
+
 /* J becomes the fixpoint. */
 int morphrec_tiles(struct gpu *g, const field *f, field_figures *figures);
 int morphrec_heaps(struct gpu *g, const field *f, field_figures *figures);
@@ -120,6 +132,6 @@ size_t morphrec_tiles_bytes(const field *f);
 size_t morphrec_heaps_bytes(const field *f);
 
 /* The blocks of gpu_hold(). */
-enum { HOLD_J, HOLD_I, HOLD_RAW, HOLD_QUEUE };
+enum { HOLD_J, HOLD_I, HOLD_QUEUE, HOLD_MARKER, HOLD_MASK, HOLD_RESULT, HOLD_RIM };
 
 #endif

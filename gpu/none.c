@@ -12,9 +12,9 @@
 static const char state[] = "built without CUDA";
 
 struct gpu *
-gpu_open(const char *number, char why[GPU_WHY])
+gpu_open(const char *list, char why[GPU_WHY])
 {
-	(void)number;
+	(void)list;
 	snprintf(why, GPU_WHY, "%s", state);
 	return NULL;
 }
@@ -59,6 +59,13 @@ gpu_copy_seconds(const struct gpu *g)
 	return 0;
 }
 
+double
+gpu_copy_rate(struct gpu *g)
+{
+	(void)g;
+	return 0;
+}
+
 const char *
 gpu_state(void)
 {
@@ -73,9 +80,9 @@ gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void *I)
 }
 
 int
-gpu_emst_run(struct gpu *g, const struct emst_set *s, struct emst_tree *t)
+gpu_emst_run(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tree *t)
 {
-	(void)g, (void)s, (void)t;
+	(void)g, (void)s, (void)brute, (void)t;
 	return -EIO;
 }
 

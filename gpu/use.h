@@ -2,14 +2,16 @@
 #ifndef WEIR_GPU_USE_H
 #define WEIR_GPU_USE_H
 
+#include <string.h>
+
 #include "common/die.h"
 #include "common/opt.h"
 #include "common/stats.h"
 #include "gpu/gpu.h"
 
-/* The device that -g asks for, NULL: -g was not given. Dies when it cannot be had. */
+/* The devices that -g asks for, NULL: -g was not given. Dies when they cannot be had. */
 static inline struct gpu *
-gpu_use(const struct opt_common *o)
+gpu_use_list(const struct opt_common *o)
 {
 	char why[GPU_WHY];
 	struct gpu *g = o->gpu ? gpu_open(o->gpu, why) : NULL;
@@ -19,7 +21,16 @@ gpu_use(const struct opt_common *o)
 	return g;
 }
 
-/* Its name and times, for --stats; g NULL is nothing. */
+/* The same of a program whose work does not split: a list is wrong usage. */
+static inline struct gpu *
+gpu_use(const struct opt_common *o)
+{
+	if (o->gpu && strchr(o->gpu, ','))
+		die_usage("-g: '%s' is a list, and %s runs on one GPU", o->gpu, weir_prog);
+	return gpu_use_list(o);
+}
+
+/* Their names and times, for --stats; g NULL is nothing. */
 static inline void
 gpu_report(const struct gpu *g, struct stats *st)
 {

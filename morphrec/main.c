@@ -128,7 +128,7 @@ parse(int argc, char **argv, char ***path, size_t *npath)
 		a.common.max_bytes = SIZE_MAX;
 	if (a.common.gpu && (a.max_mem || (a.method != MORPHREC_TILE && a.method != MORPHREC_HEAP)))
 		die_usage("-g: goes with the methods tile and heap, without --max-mem");
-	a.gpu = gpu_use(&a.common);
+	a.gpu = gpu_use_list(&a.common);
 	return a;
 }
 

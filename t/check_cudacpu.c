@@ -4,6 +4,7 @@
  */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ static const struct {
     {"packed fields, funnel shifts and bit counts", selftest_fields},
     {"Fourier transforms of all kinds, shapes and strides are the sums that define them",
      selftest_fft},
+    {"gpu/prim.cu: each number becomes the sum of those before it", selftest_scan},
 };
 
 /* Whether f() ends in an abort; what it says is not shown. */
@@ -67,6 +69,35 @@ check_faults(void)
 	      "it went on");
 }
 
+/* What a GPU refuses: a twin that did it would pass here and fail there. */
+static void
+check_refusals(void)
+{
+	check(wrong_stream(), "cudacpu: a launch into another device's stream is refused",
+	      "it ran");
+	check(wrong_copy(), "cudacpu: a copy past the end, or of the wrong kind, is refused",
+	      "it was made");
+	check(wrong_shared(), "cudacpu: shared memory above 48 KB must be allowed first",
+	      "it was not asked for");
+}
+
+/* All of them, in every order; how: what the names of these checks end in. */
+static void
+run_selftests(const char *how)
+{
+	for (size_t i = 0; i < sizeof selftests / sizeof *selftests; i++) {
+		struct check_many m = {0};
+		char name[160];
+		for (int order = 0; order < check_orders(); order++) {
+			check_order(order);
+			int wrong = selftests[i].run();
+			check_case(&m, wrong == 0, "order %d: %d results wrong", order, wrong);
+		}
+		snprintf(name, sizeof name, "%s%s", selftests[i].name, how);
+		check_end(&m, name);
+	}
+}
+
 void
 check_cudacpu(void)
 {
@@ -78,16 +109,13 @@ check_cudacpu(void)
 		return;
 	}
 	gpu_close(g);
-	for (size_t i = 0; i < sizeof selftests / sizeof *selftests; i++) {
-		struct check_many m = {0};
-		for (int order = 0; order < check_orders(); order++) {
-			check_order(order);
-			int wrong = selftests[i].run();
-			check_case(&m, wrong == 0, "order %d: %d results wrong", order, wrong);
-		}
-		check_end(&m, selftests[i].name);
-	}
-	if (cudacpu_order)
+	run_selftests("");
+	if (cudacpu_fallback) {
 		check_faults();
+		cudacpu_fallback(1);
+		run_selftests(", by ucontext");
+		cudacpu_fallback(0);
+		check_refusals();
+	}
 	check_order(0);
 }

@@ -1,6 +1,24 @@
 /* The kernels against the definitions, in every order of t/cudacpu, or on the GPU. */
+#include <string.h>
+
 #include "t/check.h"
 #include "t/check_gpu.h"
+
+static void
+lists_are_read_whole(void)
+{
+	static const char *const wrong[] = {"7x", "x", "0,", ",0", "0,,0", "0,0", "-1", "99", "0 "};
+	struct check_many m = {0};
+	char why[GPU_WHY];
+
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct gpu *g = gpu_open(wrong[i], why);
+		check_case(&m, !g && strstr(why, wrong[i]), "'%s': %s", wrong[i],
+			   g ? "taken" : why);
+		gpu_close(g);
+	}
+	check_end(&m, "gpu: what is no list of devices is refused");
+}
 
 void
 check_gpu(void)
@@ -19,6 +37,5 @@ check_gpu(void)
 	check_gpu_radon(g);
 	check_order(0);
 	gpu_close(g);
-	check(!gpu_open("7x", why), "gpu: what is no number of a device is refused",
-	      "it was taken");
+	lists_are_read_whole();
 }

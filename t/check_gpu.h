@@ -12,6 +12,8 @@
 /* Absent in check-gpu. */
 void cudacpu_order(int order, unsigned seed) __attribute__((weak));
 void cudacpu_memory(size_t bytes) __attribute__((weak));
+void cudacpu_devices(int n) __attribute__((weak));
+void cudacpu_fallback(int on) __attribute__((weak));
 
 enum { CHECK_ORDERS = 3 }; /* forward, backward, shuffled */
 

@@ -1,5 +1,6 @@
 /* morphrec's kernels against the definition, in every order of t/cudacpu: the same bytes. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/mem.h"
@@ -116,18 +117,17 @@ job_check(struct gpu *g, struct job *a, enum morphrec_method method, struct chec
 	morphrec_free(&p);
 }
 
-/* A random problem by both methods against the definition. */
+/* A random problem by the first methods of m, tiles and heaps, against the definition. */
 static void
 problem_check(struct gpu *g, struct check_rng *r, const struct morphrec_problem *what,
-	      enum style style, struct check_many m[2])
+	      enum style style, struct check_many m[2], int methods)
 {
 	struct job a = job_new(r, what, style);
 
 	memcpy(a.want, a.J, a.bytes);
-	if (morphrec_direct(what, a.want, a.I) == 0) {
-		job_check(g, &a, MORPHREC_TILE, &m[0]);
-		job_check(g, &a, MORPHREC_HEAP, &m[1]);
-	}
+	if (morphrec_direct(what, a.want, a.I) == 0)
+		for (int k = 0; k < methods; k++)
+			job_check(g, &a, k ? MORPHREC_HEAP : MORPHREC_TILE, &m[k]);
 	job_free(&a);
 }
 
@@ -154,7 +154,7 @@ pictures_agree(struct gpu *g)
 						.conn = i / 8 % 2 ? 4 : 8,
 						.erode = i / 4 % 2,
 						.threads = 1};
-		problem_check(g, &r, &what, maze ? MAZE : i % 4 == 1 ? DENSE : SPARSE, m);
+		problem_check(g, &r, &what, maze ? MAZE : i % 4 == 1 ? DENSE : SPARSE, m, 2);
 	}
 	check_end(&m[0], "gpu: morphrec by tiles, all types, awkward sizes");
 	check_end(&m[1], "gpu: morphrec by heaps, all types, awkward sizes");
@@ -199,7 +199,7 @@ many_seeds_agree(struct gpu *g)
 	struct check_many m[2] = {0};
 
 	for (int i = 0; i < 3; i++)
-		problem_check(g, &r, &what, DENSE, m);
+		problem_check(g, &r, &what, DENSE, m, 2);
 	check_end(&m[1], "gpu: morphrec by heaps, more seeds than are listed at a time");
 }
 
@@ -218,7 +218,7 @@ volumes_agree(struct gpu *g)
 						.conn = conns[i % 3],
 						.erode = i / 3 % 2,
 						.threads = 1};
-		problem_check(g, &r, &what, i % 2 ? DENSE : SPARSE, m);
+		problem_check(g, &r, &what, i % 2 ? DENSE : SPARSE, m, 2);
 	}
 	check_end(&m[0], "gpu: morphrec by tiles, volumes of 6, 18 and 26 neighbours");
 	check_end(&m[1], "gpu: morphrec by heaps, volumes of 6, 18 and 26 neighbours");
@@ -250,10 +250,58 @@ bands_agree(struct gpu *g)
 						      .threads = 1};
 		gpu_release(g);
 		cudacpu_memory(cases[i].bytes);
-		problem_check(g, &r, &what, i == 0 ? MAZE : SPARSE, m);
+		problem_check(g, &r, &what, i == 0 ? MAZE : SPARSE, m, 1);
 	}
 	cudacpu_memory((size_t)1 << 40);
 	check_end(&m[0], "gpu: morphrec in bands where memory is short");
+}
+
+/* Pictures, a stack and a volume, on several devices, and by tiles in several bands of each where memory is short. */
+static void
+devices_agree(const char *list)
+{
+	static const struct {
+		size_t w, h, d, bytes;
+		int conn;
+	} cases[] = {{60, 300, 1, 0, 4},       {150, 2, 1, 0, 8},  {40, 1500, 1, 260000, 8},
+		     {30, 20, 12, 600000, 26}, {30, 20, 7, 0, 18}, {33, 400, 2, 260000, 8},
+		     {200, 40, 5, 0, 4}};
+	struct check_rng r = {16};
+	struct check_many m[2] = {0};
+	char why[GPU_WHY], name[100];
+
+	if (cudacpu_devices)
+		cudacpu_devices(3);
+	struct gpu *g = gpu_open(list, why);
+	for (size_t i = 0; g && i < sizeof cases / sizeof *cases; i++) {
+		const struct morphrec_problem what = {.type = types[i],
+						      .w = cases[i].w,
+						      .h = cases[i].h,
+						      .d = cases[i].d,
+						      .conn = cases[i].conn,
+						      .threads = 1};
+		gpu_release(g);
+		if (cudacpu_memory && cases[i].bytes)
+			cudacpu_memory(cases[i].bytes * img_type_size(what.type));
+		problem_check(g, &r, &what,
+			      i % 3 == 0   ? MAZE
+			      : i % 3 == 1 ? SPARSE
+					   : DENSE,
+			      m, cases[i].bytes ? 1 : 2);
+		if (cudacpu_memory)
+			cudacpu_memory((size_t)1 << 40);
+	}
+	for (int method = 0; method < 2; method++) {
+		snprintf(name, sizeof name, "gpu: morphrec by %s on devices %s, the same bytes",
+			 method ? "heaps" : "tiles", list);
+		if (g)
+			check_end(&m[method], name);
+		else
+			check_skip(name, why);
+	}
+	gpu_close(g);
+	if (cudacpu_devices)
+		cudacpu_devices(1);
 }
 
 /* No band fits: an error that says so, not a wrong picture. */
@@ -286,4 +334,6 @@ check_gpu_morphrec(struct gpu *g)
 	volumes_agree(g);
 	bands_agree(g);
 	too_small_is_said(g);
+	devices_agree("0,1");
+	devices_agree("2,0,1");
 }

@@ -38,8 +38,8 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "wconv -k k.pgm f.p
 @test "-g gives the bytes that the CPU gives" {
 	have_gpu || skip "no GPU here: check holds the kernels to the definitions"
 	picture
-	for c in "${commands[@]:0:2}" "morphrec --method=heap --hdome=20 f.pgm"; do
-		$c >want
+	for c in "${commands[@]:0:2}" "morphrec --method=heap --hdome=20 f.pgm" "emst --method=brute --to=text f.pgm"; do
+		${c/--method=brute/--method=fast} >want
 		$c -g --stats=s.json | cmp - want
 		grep -q '"kernel_seconds": [0-9.]*, "copy_seconds": ' s.json
 	done
@@ -57,6 +57,7 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "wconv -k k.pgm f.p
 	fails 2 "-g: goes with the methods tile and heap" morphrec -g --method=scan --hdome=20 f.pgm
 	fails 2 "-g: goes with the methods tile and heap" morphrec -g --max-mem=1M -m f.pgm f.pgm
 	fails 2 "-g: goes neither with --min-pts nor with --tree" emst -g --min-pts=3 f.pgm
+	fails 2 "--method=brute goes with -g" emst --method=brute f.pgm
 	fails 2 "-g: goes without --method=fft" wconv -g -k k.pgm --method=fft f.pgm
 	for c in "-T 3 --targets=points.nrrd" "-T 2 --inverse -n 8" "-T 1 -n 8 --weights=pipe" \
 		"-T 1 -n 8 --wisdom=w"; do
@@ -81,8 +82,23 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "wconv -k k.pgm f.p
 @test "a device that is not there is refused by its number" {
 	have_gpu || skip "no GPU here"
 	picture
-	fails 1 "'99' is not the number of one GPU" morphrec --gpu=99 --hdome=20 f.pgm
-	fails 1 "'0,1' is not the number of one GPU" morphrec --gpu=0,1 --hdome=20 f.pgm
+	fails 1 "'99': GPUs have the numbers 0 to" morphrec --gpu=99 --hdome=20 f.pgm
+	fails 1 "'0,99': GPUs have the numbers 0 to" morphrec --gpu=0,99 --hdome=20 f.pgm
+	fails 1 "'0,0' names GPU 0 twice" morphrec --gpu=0,0 --hdome=20 f.pgm
+}
+
+@test "a list of devices is wrong usage where the work does not split" {
+	picture
+	fails 2 "-g: '0,1' is a list, and emst runs on one GPU" emst --gpu=0,1 f.pgm
+	fails 2 "-g: '0,1' is a list, and wconv runs on one GPU" wconv --gpu=0,1 -k k.pgm f.pgm
+}
+
+@test "several devices give the bytes that the CPU gives" {
+	have_gpu || skip "no GPU here: check holds the kernels to the definitions"
+	picture
+	! morphrec --gpu=1 --hdome=20 f.pgm 2>&1 | grep -aq 'numbers 0 to 0' || skip "there is one GPU only"
+	morphrec --hdome=20 f.pgm >want
+	morphrec --gpu=0,1 --hdome=20 f.pgm | cmp - want
 }
 
 @test "a program starts, and does its work, on a machine without a driver" {

@@ -8,24 +8,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-#if !defined(__x86_64__) || defined(CUDACPU_UCONTEXT)
-#include <ucontext.h>
-#endif
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/common_interface_defs.h>
-#endif
+#include "t/cudacpu/context.h"
 
-thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
+__thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 namespace
 {
 
 constexpr unsigned MAXTHREADS = 1024;
-#ifdef __SANITIZE_ADDRESS__
-constexpr size_t STACK = 128 << 10;
-#else
-constexpr size_t STACK = 32 << 10;
-#endif
 constexpr uint64_t CANARY = 0x5ca1ab1e0ddba11u;
 
 enum state { READY, AT_BLOCK, AT_WARP, DONE };
@@ -37,94 +27,6 @@ fail(const char *why)
 		blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, why);
 	abort();
 }
-
-/* --- a context is where a fiber stopped ------------------------------------------------------------------------------ */
-
-#if defined(__x86_64__) && !defined(CUDACPU_UCONTEXT)
-
-struct context {
-	void *sp;
-};
-
-extern "C" void cudacpu_switch(void **from, void *to);
-asm(".text\n"
-    ".globl cudacpu_switch\n"
-    ".type cudacpu_switch, @function\n"
-    "cudacpu_switch:\n"
-    "	push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15\n"
-    "	mov %rsp, (%rdi)\n"
-    "	mov %rsi, %rsp\n"
-    "	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp\n"
-    "	ret\n"
-    ".size cudacpu_switch, . - cudacpu_switch\n");
-
-void
-context_make(context *c, char *stack, void (*entry)())
-{
-	void **sp = reinterpret_cast<void **>(stack + STACK);
-
-	*--sp =
-	    nullptr; /* where entry would return to: it never does, but the stack is aligned so */
-	*--sp = reinterpret_cast<void *>(entry);
-	for (int saved = 0; saved < 6; saved++)
-		*--sp = nullptr;
-	c->sp = sp;
-}
-
-void
-context_switch(context *from, context *to)
-{
-	cudacpu_switch(&from->sp, to->sp);
-}
-
-#else
-
-struct context {
-	ucontext_t u;
-};
-
-void
-context_make(context *c, char *stack, void (*entry)())
-{
-	getcontext(&c->u);
-	c->u.uc_stack.ss_sp = stack;
-	c->u.uc_stack.ss_size = STACK;
-	c->u.uc_link = nullptr;
-	makecontext(&c->u, entry, 0);
-}
-
-void
-context_switch(context *from, context *to)
-{
-	swapcontext(&from->u, &to->u);
-}
-
-#endif
-
-/* AddressSanitizer is told of every change of stacks. */
-#ifdef __SANITIZE_ADDRESS__
-void
-asan_leave(void **keep, const void *bottom, size_t size)
-{
-	__sanitizer_start_switch_fiber(keep, bottom, size);
-}
-
-void
-asan_arrive(void *keep, const void **bottom, size_t *size)
-{
-	__sanitizer_finish_switch_fiber(keep, bottom, size);
-}
-#else
-void
-asan_leave(void **, const void *, size_t)
-{
-}
-
-void
-asan_arrive(void *, const void **, size_t *)
-{
-}
-#endif
 
 struct fiber {
 	context at;
@@ -375,6 +277,12 @@ block_number(size_t i, size_t n)
 } // namespace
 
 extern "C" void
+cudacpu_fallback(int on)
+{
+	context_fallback(on);
+}
+
+extern "C" void
 cudacpu_order(int order, unsigned seed)
 {
 	wanted_order = order;
@@ -382,14 +290,16 @@ cudacpu_order(int order, unsigned seed)
 }
 
 void
-cudacpu_launch(dim3 grid, dim3 block, size_t shared, void (*call)(void *), void *args)
+cudacpu_launch(const cudacpu_grid *g, void (*call)(void *), void *args)
 {
+	const dim3 grid = g->grid, block = g->block;
 	const size_t threads = (size_t)block.x * block.y * block.z;
 	const size_t blocks = (size_t)grid.x * grid.y * grid.z;
 
-	if (!threads || threads > MAXTHREADS || !blocks || shared > 227 << 10 || grid.y > 65535 ||
-	    grid.z > 65535)
+	if (!threads || threads > MAXTHREADS || !blocks || grid.y > 65535 || grid.z > 65535)
 		fail("a launch beyond the limits");
+	if (cudacpu_may_launch(g) != cudaSuccess)
+		return;
 #pragma omp parallel for schedule(dynamic, 1)
 	for (size_t i = 0; i < blocks; i++) {
 		static thread_local worker w;
@@ -399,7 +309,7 @@ cudacpu_launch(dim3 grid, dim3 block, size_t shared, void (*call)(void *), void 
 		blockDim = block;
 		blockIdx = dim3((unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y),
 				(unsigned)(b / grid.x / grid.y));
-		w.prepare(shared);
+		w.prepare(g->shared);
 		w.n = (unsigned)threads;
 		w.order = wanted_order;
 		w.r.s = wanted_seed + b;

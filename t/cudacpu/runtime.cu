@@ -1,18 +1,69 @@
-/* The CUDA runtime of cuda_runtime.h: one device, whose memory is malloc's. */
+/*
+ * The CUDA runtime of cuda_runtime.h: devices whose memory is malloc's, streams that do their work at once. What belongs to a
+ * device is known to, so that a twin that runs on several is found when it mixes them up.
+ */
+#include <map>
+#include <mutex>
+
 #include <cuda_runtime.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+struct cudacpu_stream {
+	int device;
+};
+
 struct cudacpu_event {
+	int device;
 	double seconds;
 };
 
 namespace
 {
 
-size_t memory = (size_t)1 << 40, used;
+constexpr int MOST = 8;
+
+struct block {
+	size_t bytes;
+	int device;
+};
+
+std::mutex lock;
+std::map<const char *, block> blocks;	/* on any device */
+std::map<const void *, size_t> allowed; /* shared memory of kernels */
+size_t memory = (size_t)1 << 40, used[MOST];
+int devices = 1;
+thread_local int device;
+thread_local cudaError_t last = cudaSuccess;
+
+/* Whether those bytes lie in one block of a device. */
+bool
+on_device(const void *p, size_t bytes)
+{
+	const char *const c = static_cast<const char *>(p);
+	const std::lock_guard<std::mutex> hold(lock);
+	auto b = blocks.upper_bound(c);
+
+	return b != blocks.begin() && (--b, c + bytes <= b->first + b->second.bytes);
+}
+
+bool
+kind_is_true(const void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+	const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+	const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+
+	return !bytes ||
+	       (on_device(to, bytes) == to_device && on_device(from, bytes) == from_device);
+}
+
+/* Whether the stream may be used from the device in use. */
+cudaError_t
+own(cudaStream_t s)
+{
+	return !s || s->device == device ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
 
 } // namespace
 
@@ -22,31 +73,72 @@ cudacpu_memory(size_t bytes)
 	memory = bytes;
 }
 
-cudaError_t
-cudaGetDeviceCount(int *n)
+extern "C" void
+cudacpu_devices(int n)
 {
-	*n = 1;
+	devices = n < MOST ? n : MOST;
+}
+
+cudaError_t
+cudacpu_may_launch(const cudacpu_grid *g)
+{
+	const std::lock_guard<std::mutex> hold(lock);
+	const auto a = allowed.find(g->kernel);
+
+	if (own(g->stream) != cudaSuccess)
+		return last = cudaErrorInvalidResourceHandle;
+	if (g->shared > (a == allowed.end() ? (size_t)CUDACPU_SHARED : a->second))
+		return last = cudaErrorInvalidValue;
 	return cudaSuccess;
 }
 
 cudaError_t
-cudaSetDevice(int device)
+cudacpu_allow(const void *kernel, size_t shared)
 {
-	return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+	const std::lock_guard<std::mutex> hold(lock);
+
+	if (shared > CUDACPU_SHARED_OPTIN)
+		return cudaErrorInvalidValue;
+	allowed[kernel] = shared > CUDACPU_SHARED ? shared : (size_t)CUDACPU_SHARED;
+	return cudaSuccess;
 }
 
 cudaError_t
-cudaGetDeviceProperties(cudaDeviceProp *p, int device)
+cudaGetDeviceCount(int *n)
+{
+	*n = devices;
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaSetDevice(int d)
+{
+	if (d < 0 || d >= devices)
+		return cudaErrorInvalidDevice;
+	device = d;
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaGetDevice(int *d)
+{
+	*d = device;
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaGetDeviceProperties(cudaDeviceProp *p, int d)
 {
 	*p = {};
 	snprintf(p->name, sizeof p->name, "cudacpu");
 	p->major = 7;
 	p->minor = 5;
 	p->multiProcessorCount = 2;
-	p->sharedMemPerBlock = 48 << 10;
-	p->sharedMemPerBlockOptin = 64 << 10;
+	p->l2CacheSize = 4 << 20;
+	p->sharedMemPerBlock = CUDACPU_SHARED;
+	p->sharedMemPerBlockOptin = CUDACPU_SHARED_OPTIN;
 	p->totalGlobalMem = memory;
-	return cudaSetDevice(device);
+	return d >= 0 && d < devices ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
 cudaError_t
@@ -66,8 +158,10 @@ cudaRuntimeGetVersion(int *version)
 cudaError_t
 cudaMemGetInfo(size_t *available, size_t *total)
 {
+	const std::lock_guard<std::mutex> hold(lock);
+
 	*total = memory;
-	*available = memory > used ? memory - used : 0;
+	*available = memory > used[device] ? memory - used[device] : 0;
 	return cudaSuccess;
 }
 
@@ -77,10 +171,14 @@ cudaDeviceSynchronize(void)
 	return cudaSuccess;
 }
 
+/* Once, as on a GPU. */
 cudaError_t
 cudaGetLastError(void)
 {
-	return cudaSuccess;
+	const cudaError_t e = last;
+
+	last = cudaSuccess;
+	return e;
 }
 
 const char *
@@ -93,6 +191,8 @@ cudaGetErrorString(cudaError_t e)
 		return "out of memory";
 	case cudaErrorInvalidDevice:
 		return "invalid device ordinal";
+	case cudaErrorInvalidResourceHandle:
+		return "invalid resource handle";
 	default:
 		return "invalid argument";
 	}
@@ -101,21 +201,29 @@ cudaGetErrorString(cudaError_t e)
 cudaError_t
 cudacpu_malloc(void **p, size_t bytes)
 {
+	const std::lock_guard<std::mutex> hold(lock);
+
 	*p = nullptr;
-	if (bytes > memory || used > memory - bytes)
-		return cudaErrorMemoryAllocation;
-	if (!(*p = malloc(bytes)))
+	if (bytes > memory || used[device] > memory - bytes || !(*p = malloc(bytes)))
 		return cudaErrorMemoryAllocation;
 	memset(*p, 0xff, bytes);
-	used += malloc_usable_size(*p);
+	blocks[static_cast<char *>(*p)] = {bytes, device};
+	used[device] += bytes;
 	return cudaSuccess;
 }
 
 cudaError_t
 cudaFree(void *p)
 {
-	if (p)
-		used -= malloc_usable_size(p);
+	const std::lock_guard<std::mutex> hold(lock);
+	const auto b = blocks.find(static_cast<char *>(p));
+
+	if (!p)
+		return cudaSuccess;
+	if (b == blocks.end())
+		return cudaErrorInvalidValue;
+	used[b->second.device] -= b->second.bytes;
+	blocks.erase(b);
 	free(p);
 	return cudaSuccess;
 }
@@ -128,41 +236,60 @@ cudaFreeHost(void *p)
 }
 
 cudaError_t
-cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind)
+cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
+	if (!kind_is_true(to, from, bytes, kind))
+		return cudaErrorInvalidValue;
 	memcpy(to, from, bytes);
 	return cudaSuccess;
 }
 
 cudaError_t
-cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t)
+cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t s)
 {
-	return cudaMemcpy(to, from, bytes, kind);
+	return own(s) == cudaSuccess ? cudaMemcpy(to, from, bytes, kind) : own(s);
+}
+
+cudaError_t
+cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+		  size_t height, cudaMemcpyKind kind, cudaStream_t s)
+{
+	cudaError_t e =
+	    width > to_pitch || width > from_pitch ? cudaErrorInvalidValue : cudaSuccess;
+
+	for (size_t y = 0; y < height && e == cudaSuccess; y++)
+		e = cudaMemcpyAsync(static_cast<char *>(to) + y * to_pitch,
+				    static_cast<const char *>(from) + y * from_pitch, width, kind,
+				    s);
+	return e;
 }
 
 cudaError_t
 cudaMemset(void *p, int v, size_t bytes)
 {
+	if (bytes && !on_device(p, bytes))
+		return cudaErrorInvalidValue;
 	memset(p, v, bytes);
 	return cudaSuccess;
 }
 
 cudaError_t
-cudaMemsetAsync(void *p, int v, size_t bytes, cudaStream_t)
+cudaMemsetAsync(void *p, int v, size_t bytes, cudaStream_t s)
 {
-	return cudaMemset(p, v, bytes);
+	return own(s) == cudaSuccess ? cudaMemset(p, v, bytes) : own(s);
 }
 
 cudaError_t
 cudaStreamCreate(cudaStream_t *s)
 {
-	*s = nullptr;
+	*s = new cudacpu_stream{device};
 	return cudaSuccess;
 }
 
 cudaError_t
-cudaStreamDestroy(cudaStream_t)
+cudaStreamDestroy(cudaStream_t s)
 {
+	delete s;
 	return cudaSuccess;
 }
 
@@ -173,9 +300,15 @@ cudaStreamSynchronize(cudaStream_t)
 }
 
 cudaError_t
+cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned)
+{
+	return cudaSuccess;
+}
+
+cudaError_t
 cudaEventCreate(cudaEvent_t *e)
 {
-	*e = new cudacpu_event();
+	*e = new cudacpu_event{device, 0};
 	return cudaSuccess;
 }
 
@@ -187,10 +320,12 @@ cudaEventDestroy(cudaEvent_t e)
 }
 
 cudaError_t
-cudaEventRecord(cudaEvent_t e, cudaStream_t)
+cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 {
 	struct timespec t;
 
+	if (e->device != (s ? s->device : device))
+		return cudaErrorInvalidResourceHandle;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	e->seconds = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 	return cudaSuccess;

@@ -13,6 +13,7 @@ int selftest_shuffle(void);
 int selftest_vote(void);
 int selftest_atomic(void);
 int selftest_fields(void);
+int selftest_scan(void);
 int selftest_fft(void);
 
 /* What gpu_fft() says when cuFFT cannot be loaded. */
@@ -20,6 +21,11 @@ const char *wrong_without_cufft(void) __attribute__((weak));
 
 /* Threads that read what another one has not written yet, since a barrier is missing; with it there are none. */
 int wrong_without_barrier(void) __attribute__((weak));
+
+/* Whether these are refused. */
+int wrong_stream(void) __attribute__((weak));
+int wrong_copy(void) __attribute__((weak));
+int wrong_shared(void) __attribute__((weak));
 
 /* These abort. */
 void wrong_barrier_of_some(void) __attribute__((weak));

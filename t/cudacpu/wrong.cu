@@ -61,6 +61,11 @@ deep(unsigned *a)
 	a[0] = (unsigned)much[threadIdx.x];
 }
 
+__global__ void
+nothing(unsigned *)
+{
+}
+
 unsigned result[1];
 
 } // namespace
@@ -110,4 +115,57 @@ wrong_without_cufft(void)
 	cudacpu_libraries(1);
 	gpu_close(g);
 	return why;
+}
+
+/* What a launch into the stream of device 0 is answered while device 1 is in use. */
+static cudaError_t
+launch_on_another(void)
+{
+	cudaStream_t s;
+	cudaError_t e;
+
+	cudaSetDevice(0);
+	cudaStreamCreate(&s);
+	cudaSetDevice(1);
+	WEIR_LAUNCH(nothing, 1, 1, 0, s, result);
+	e = cudaGetLastError();
+	cudaStreamDestroy(s);
+	cudaSetDevice(0);
+	return e;
+}
+
+int
+wrong_stream(void)
+{
+	cudaError_t e;
+
+	cudacpu_devices(2);
+	e = launch_on_another();
+	cudacpu_devices(1);
+	return e == cudaErrorInvalidResourceHandle;
+}
+
+int
+wrong_copy(void)
+{
+	unsigned *a = nullptr, b[4] = {};
+	cudaError_t end, kind;
+
+	cudaMalloc(&a, sizeof b);
+	end = cudaMemcpy(a + 1, b, sizeof b, cudaMemcpyHostToDevice);
+	kind = cudaMemcpy(b, a, sizeof b, cudaMemcpyHostToDevice);
+	cudaFree(a);
+	return end == cudaErrorInvalidValue && kind == cudaErrorInvalidValue;
+}
+
+int
+wrong_shared(void)
+{
+	cudaError_t e;
+
+	WEIR_LAUNCH(nothing, 1, 1, 49 << 10, (cudaStream_t)0, result);
+	e = cudaGetLastError();
+	cudaFuncSetAttribute(nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, 49 << 10);
+	WEIR_LAUNCH(nothing, 1, 1, 49 << 10, (cudaStream_t)0, result);
+	return e == cudaErrorInvalidValue && cudaGetLastError() == cudaSuccess;
 }

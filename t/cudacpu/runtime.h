@@ -1,0 +1,99 @@
+/* Devices, memory, streams and events: runtime.cu; for cuda_runtime.h. */
+#ifndef CUDACPU_RUNTIME_H
+#define CUDACPU_RUNTIME_H
+
+enum cudaError_t {
+	cudaSuccess,
+	cudaErrorInvalidValue,
+	cudaErrorMemoryAllocation,
+	cudaErrorNoDevice = 100,
+	cudaErrorInvalidDevice = 101,
+	cudaErrorInvalidResourceHandle = 400
+};
+enum cudaMemcpyKind {
+	cudaMemcpyHostToHost,
+	cudaMemcpyHostToDevice,
+	cudaMemcpyDeviceToHost,
+	cudaMemcpyDeviceToDevice
+};
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+typedef struct cudacpu_stream *cudaStream_t; /* NULL: that of the device in use */
+typedef struct cudacpu_event *cudaEvent_t;
+
+struct cudaDeviceProp {
+	char name[256];
+	int major, minor, multiProcessorCount, l2CacheSize;
+	size_t sharedMemPerBlock, sharedMemPerBlockOptin, totalGlobalMem;
+};
+
+/* The device in use is each host thread's own. */
+cudaError_t cudaGetDeviceCount(int *n);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device);
+cudaError_t cudaDriverGetVersion(int *version);
+cudaError_t cudaRuntimeGetVersion(int *version);
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
+cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaGetLastError(void);
+const char *cudaGetErrorString(cudaError_t e);
+
+/* Memory is a device's; a copy of a kind whose ends do not lie where it says is cudaErrorInvalidValue. */
+cudaError_t cudacpu_malloc(void **p, size_t bytes);
+cudaError_t cudaFree(void *p);
+cudaError_t cudaFreeHost(void *p);
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t
+cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t s);
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+			      size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t s);
+cudaError_t cudaMemset(void *p, int v, size_t bytes);
+cudaError_t cudaMemsetAsync(void *p, int v, size_t bytes, cudaStream_t s);
+
+template <class T>
+cudaError_t
+cudaMalloc(T **p, size_t bytes)
+{
+	return cudacpu_malloc(reinterpret_cast<void **>(p), bytes);
+}
+
+template <class T>
+cudaError_t
+cudaMallocHost(T **p, size_t bytes)
+{
+	*p = static_cast<T *>(malloc(bytes));
+	return *p ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+/* Streams and events belong to the device in use when they are made; with those of another device calls fail. */
+cudaError_t cudaStreamCreate(cudaStream_t *s);
+cudaError_t cudaStreamDestroy(cudaStream_t s);
+cudaError_t cudaStreamSynchronize(cudaStream_t s);
+cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags = 0);
+cudaError_t cudaEventCreate(cudaEvent_t *e);
+cudaError_t cudaEventDestroy(cudaEvent_t e);
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s);
+cudaError_t cudaEventSynchronize(cudaEvent_t e);
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
+
+/* Dynamic shared memory: 48 KB, or what that kernel was allowed here, 64 KB at most, as on sm_75. */
+enum { CUDACPU_SHARED = 48 << 10, CUDACPU_SHARED_OPTIN = 64 << 10 };
+cudaError_t cudacpu_allow(const void *kernel, size_t shared);
+
+template <class K>
+cudaError_t
+cudaFuncSetAttribute(K kernel, cudaFuncAttribute, int bytes)
+{
+	return cudacpu_allow(reinterpret_cast<const void *>(kernel), (size_t)bytes);
+}
+
+/* Two, so that several blocks are at work at a time. */
+template <class K>
+cudaError_t
+cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, K, int threads, size_t shared)
+{
+	*blocks = threads <= 1024 && shared <= CUDACPU_SHARED_OPTIN ? 2 : 0;
+	return cudaSuccess;
+}
+
+#endif

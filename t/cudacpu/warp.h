@@ -1,0 +1,113 @@
+/* Barriers, shuffles and votes; for cuda_runtime.h. */
+#ifndef CUDACPU_WARP_H
+#define CUDACPU_WARP_H
+
+/* The barrier of the block; the number of threads that came with a true. */
+unsigned cudacpu_barrier(bool vote);
+/* The barrier of the lanes in mask; what each of the 32 lanes brought. */
+const uint64_t *cudacpu_exchange(unsigned mask, uint64_t v);
+unsigned cudacpu_lane(void);
+
+static inline void
+__syncthreads(void)
+{
+	cudacpu_barrier(false);
+}
+
+static inline int
+__syncthreads_count(int p)
+{
+	return (int)cudacpu_barrier(p != 0);
+}
+
+static inline int
+__syncthreads_or(int p)
+{
+	return cudacpu_barrier(p != 0) > 0;
+}
+
+static inline int
+__syncthreads_and(int p)
+{
+	return cudacpu_barrier(p == 0) == 0;
+}
+
+static inline void
+__syncwarp(unsigned mask = ~0u)
+{
+	cudacpu_exchange(mask, 0);
+}
+
+static inline unsigned
+__ballot_sync(unsigned mask, int p)
+{
+	const uint64_t *v = cudacpu_exchange(mask, p != 0);
+	unsigned r = 0;
+
+	for (unsigned i = 0; i < 32; i++)
+		r |= (mask >> i & 1 & (unsigned)v[i]) << i;
+	return r;
+}
+
+static inline int
+__any_sync(unsigned mask, int p)
+{
+	return __ballot_sync(mask, p) != 0;
+}
+
+static inline int
+__all_sync(unsigned mask, int p)
+{
+	return __ballot_sync(mask, !p) == 0;
+}
+
+template <class T>
+T
+cudacpu_from(unsigned mask, T v, unsigned lane)
+{
+	static_assert(sizeof v <= 8, "a shuffle moves at most 8 bytes");
+	uint64_t bits = 0;
+
+	memcpy(&bits, &v, sizeof v);
+	memcpy(&v, cudacpu_exchange(mask, bits) + lane, sizeof v);
+	return v;
+}
+
+/* Lanes in groups of width, a power of two; a source beyond the group is the lane itself. */
+template <class T>
+T
+__shfl_sync(unsigned mask, T v, int lane, int width = 32)
+{
+	const unsigned me = cudacpu_lane(), w = (unsigned)width;
+
+	return cudacpu_from(mask, v, (me & ~(w - 1)) | ((unsigned)lane & (w - 1)));
+}
+
+template <class T>
+T
+__shfl_up_sync(unsigned mask, T v, unsigned delta, int width = 32)
+{
+	const unsigned me = cudacpu_lane(), at = me & ((unsigned)width - 1);
+
+	return cudacpu_from(mask, v, at >= delta ? me - delta : me);
+}
+
+template <class T>
+T
+__shfl_down_sync(unsigned mask, T v, unsigned delta, int width = 32)
+{
+	const unsigned me = cudacpu_lane(), at = me & ((unsigned)width - 1);
+
+	return cudacpu_from(mask, v, at + delta < (unsigned)width ? me + delta : me);
+}
+
+template <class T>
+T
+__shfl_xor_sync(unsigned mask, T v, int bits, int width = 32)
+{
+	const unsigned me = cudacpu_lane(), w = (unsigned)width, to = me ^ (unsigned)bits;
+
+	return cudacpu_from(mask, v, (to & ~(w - 1)) > (me & ~(w - 1)) ? me : to);
+}
+
+#endif
