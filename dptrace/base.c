@@ -133,16 +133,8 @@ value_at(const float *p, size_t w, size_t h, double x, double y)
 
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
-/* Half a kernel, taps 0..r; the other half mirrored, or mirrored and negated when odd. */
-struct kernel {
-	int r;
-	bool odd;
-	float w[MAXTAPS];
-};
-
-/* The Gaussian (order 0) of that scale or its derivative, exact for polynomials of degree <= 2, per unit of 1/per. */
-static void
-make_kernel(struct kernel *k, int order, double sigma, int r, double per)
+void
+strip_kernel(struct kernel *k, int order, double sigma, int r, double per)
 {
 	double w[MAXTAPS], sum = 0, second = 0, norm = 0;
 
@@ -195,8 +187,8 @@ differentiate(const struct job *j, int order)
 
 	for (int i = 0; i <= order; i++) {
 		struct kernel v, u;
-		make_kernel(&v, i, j->o->sigma / g->P, g->rv, 1 / pow(g->P, i));
-		make_kernel(&u, order - i, j->o->sigma / g->hu, g->ru, 1 / pow(g->hu, order - i));
+		strip_kernel(&v, i, j->o->sigma / g->P, g->rv, 1 / pow(g->P, i));
+		strip_kernel(&u, order - i, j->o->sigma / g->hu, g->ru, 1 / pow(g->hu, order - i));
 		for (int c = 0; c < g->ncol + 2 * g->ru; c++)
 			convolve(b->across[i] + (size_t)c * base, b->raw + (size_t)c * raw + g->rv,
 				 base, 1, &v);

@@ -7,63 +7,35 @@
 
 #include "common/mem.h"
 #include "common/par.h"
-#include "dptrace/chain.h"
-#include "dptrace/dptrace.h"
-#include "dptrace/resolve.h"
-#include "dptrace/strip.h"
-
-enum {
-	REFINED = 16
-}; /* samples to either side of the polyline before, in passes after the first */
-
-/* What a thread works with: its memory, laid out anew for every line and pass. */
-struct work {
-	char *memory;
-	const struct dptrace_plan *plan;
-	const struct segment_shape *shape; /* of the line at hand */
-	size_t pass;
-	struct chain chain;
-	struct strip strip[SLOTS];
-	struct base base[SLOTS];
-	int based[SLOTS]; /* the segment whose evidence that is, -1: none */
-	char *base_room[SLOTS], *room[SLOTS], *bench_room;
-	size_t vstride;
-	/* [segments][vstride]: where the polyline meets the guides, px; the margins of the first pass, its border */
-	double *v;
-	float *margin;
-	bool *border;
-	bool blank;
-};
+#include "dptrace/work.h"
 
 /* --- a pass over a line ------------------------------------------------------------------------------------------ */
 
-/* Pass 0 searches the strip. Later ones look closer: their rows are the fine steps of its grid, .15 to .3 px. */
-static struct grid
-grid_of(const struct segment_shape *s, double sigma)
+struct grid
+work_grid(const struct segment_shape *s, double sigma)
 {
 	return strip_grid(s->length, s->n - 1, s->d, s->dv, sigma);
 }
 
-static double
-step_of_pass(const struct segment_shape *s, size_t pass)
+double
+work_step(const struct segment_shape *s, size_t pass)
 {
-	return pass ? s->dv / grid_of(s, 1).q : s->dv;
+	return pass ? s->dv / work_grid(s, 1).q : s->dv;
 }
 
-/* Rows of the widest strip of a pass. */
-static int
-rows_of_pass(const struct segment_shape *s, size_t pass)
+int
+work_rows(const struct segment_shape *s, size_t pass)
 {
-	return pass ? (s->d - 1) * grid_of(s, 1).q + 2 * (int)pass * REFINED + 1 : s->d;
+	return pass ? (s->d - 1) * work_grid(s, 1).q + 2 * (int)pass * REFINED + 1 : s->d;
 }
 
-/* The samples of an inner guide, and the most that a pass over these segments meets of guides, samples and rows. */
-static int
-samples_of(const struct segment_shape *s, size_t pass)
+int
+work_samples(const struct segment_shape *s, size_t pass)
 {
 	return pass ? 2 * REFINED + 1 : s->d;
 }
 
+/* The most that a pass over some segments meets. */
 struct extent {
 	int guides, samples, rows;
 	size_t strip, base, bench; /* bytes */
@@ -81,8 +53,8 @@ extent_of(const struct segment_shape *s, size_t n, size_t pass, double sigma)
 	struct extent e = {2, 1, 1, 0, 0, 0};
 
 	for (size_t i = 0; i < n; i++) {
-		const int d = samples_of(&s[i], pass), rows = rows_of_pass(&s[i], pass);
-		const struct grid g = grid_of(&s[i], sigma), fine = strip_finer(g, rows);
+		const int d = work_samples(&s[i], pass), rows = work_rows(&s[i], pass);
+		const struct grid g = work_grid(&s[i], sigma), fine = strip_finer(g, rows);
 		struct arena strip = {0}, base = {0}, bench = {0};
 		struct strip none;
 		struct base nothing;
@@ -127,17 +99,16 @@ lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n, siz
 	return a.used;
 }
 
-/* The guides of segment k: around ab, or around the polyline of the pass before. */
-static void
-fill_course(const struct work *w, int k, struct course *c)
+void
+work_course(const struct work *w, int k, struct course *c)
 {
 	const struct segment_shape *s = &w->shape[k];
 	const double *v = w->v + (size_t)k * w->vstride;
-	const int d = samples_of(s, w->pass);
+	const int d = work_samples(s, w->pass);
 	int far = 0;
 
 	c->n = s->n;
-	c->dv = step_of_pass(s, w->pass);
+	c->dv = work_step(s, w->pass);
 	c->ex = s->ex;
 	c->ey = s->ey;
 	for (int g = 0; g < c->n; g++) {
@@ -160,7 +131,7 @@ hold_base(struct work *w, int k)
 	const struct segment_shape *s = &w->shape[k];
 	const struct origin at = {s->ax, s->ay, s->ex, s->ey};
 	const int i = k % w->chain.nslot;
-	const struct grid g = grid_of(s, p->o.sigma);
+	const struct grid g = work_grid(s, p->o.sigma);
 	struct arena room = {w->base_room[i], 0}, scratch = {w->bench_room, 0};
 	struct base *b = &w->base[i];
 	struct bench bench;
@@ -179,11 +150,11 @@ load_segment(struct chain *c, int k, struct segment *s)
 {
 	struct work *w = c->ctx;
 	const struct base *base = hold_base(w, k);
-	const struct grid g = grid_of(&w->shape[k], w->plan->o.sigma);
+	const struct grid g = work_grid(&w->shape[k], w->plan->o.sigma);
 	struct strip *strip = &w->strip[k % c->nslot];
 	struct arena room = {w->room[k % c->nslot], 0};
 
-	fill_course(w, k, &s->c);
+	work_course(w, k, &s->c);
 	*strip = (struct strip){.g = w->pass ? strip_finer(g, s->c.rows) : g, .o = &w->plan->o};
 	strip_take(strip, &room, &strip->g);
 	strip_fill(strip, base, &s->c);
@@ -199,19 +170,15 @@ across(const struct course *c, int g, int j)
 	return (c->o[g] + j - (c->rows - 1) / 2) * c->dv;
 }
 
-/*
- * Where the guides meet the polyline of this pass, for the next one; of the first, which sees the whole strip, margins and
- * border too. The courses are made anew, since slots may be taken.
- */
-static void
-keep_path(struct work *w)
+void
+work_keep(struct work *w)
 {
 	for (int k = 0; k < w->chain.n; k++) {
 		const int *at = chain_at(&w->chain, k);
 		struct course *c = &w->chain.slot[0].c;
 		double *v = w->v + (size_t)k * w->vstride;
 
-		fill_course(w, k, c);
+		work_course(w, k, c);
 		for (int g = 0; g < c->n; g++) {
 			v[g] = across(c, g, at[g]);
 			if (w->pass)
@@ -262,8 +229,8 @@ put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrac
 	}
 }
 
-static void
-put_trace(struct work *w, struct dptrace_trace *t)
+void
+work_put(struct work *w, struct dptrace_trace *t)
 {
 	struct dptrace_vertex *v = t->v;
 
@@ -295,14 +262,14 @@ trace_line(struct work *w, size_t i)
 		w->based[slot] = -1;
 	for (w->pass = 0;; w->pass++) {
 		lay_out(w, w->memory, s, n, w->pass, p->nslot);
-		w->chain.apart = (int)ceil(3 / step_of_pass(s, w->pass));
+		w->chain.apart = (int)ceil(3 / work_step(s, w->pass));
 		w->blank = false;
 		chain_solve(&w->chain);
-		keep_path(w);
+		work_keep(w);
 		if (w->pass + 1 == p->o.passes)
 			break;
 	}
-	put_trace(w, &p->trace[i]);
+	work_put(w, &p->trace[i]);
 }
 
 void

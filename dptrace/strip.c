@@ -66,8 +66,8 @@ interpolate(float *restrict out, const float *restrict b, int step, int n, const
 			out[i] = (w[0] * b[-1] + w[3] * b[2]) + (w[1] * b[0] + w[2] * b[1]);
 }
 
-static void
-cubic_weights(double x, float w[4])
+void
+strip_weights(double x, float w[4])
 {
 	w[0] = (float)(-.5 * x * (1 - x) * (1 - x));
 	w[1] = (float)(1 + x * x * (1.5 * x - 2.5));
@@ -84,7 +84,7 @@ make_phases(const struct strip *s, const struct base *b, int i)
 	for (int p = 0; p < g->q; p++) {
 		float w[4];
 
-		cubic_weights((double)(p % g->t) / g->t, w);
+		strip_weights((double)(p % g->t) / g->t, w);
 		for (int c = 0; c < g->ncol; c++)
 			interpolate(s->f[i] + ((size_t)c * (size_t)g->q + (size_t)p) * s->lane +
 					PAD,
@@ -139,7 +139,7 @@ make_fine(const struct strip *s, const struct base *b, const struct course *c, i
 	float w[MAXFINE][4];
 
 	for (int p = 0; p < g->t; p++)
-		cubic_weights((double)p / g->t, w[p]);
+		strip_weights((double)p / g->t, w[p]);
 	for (int col = 0; col < g->ncol; col++) {
 		const int k = col / g->per_gap, o0 = c->o[k], o1 = c->o[k + 1];
 		const int e0 = o0 + c->d[k], e1 = o1 + c->d[k + 1];
