@@ -15,6 +15,7 @@ check_gpu(void)
 	check_gpu_morphrec(g);
 	check_gpu_emst(g);
 	check_gpu_wconv(g);
+	check_gpu_dptrace(g);
 	check_order(0);
 	gpu_close(g);
 	check(!gpu_open("7x", why), "gpu: what is no number of a device is refused",

@@ -33,5 +33,6 @@ check_order(int order)
 void check_gpu_morphrec(struct gpu *g);
 void check_gpu_emst(struct gpu *g);
 void check_gpu_wconv(struct gpu *g);
+void check_gpu_dptrace(struct gpu *g);
 
 #endif
