@@ -24,7 +24,7 @@ extern "C" {
 #include "gpu/dptrace.h"
 }
 
-enum { HOLD_IMAGE, HOLD_BASE, HOLD_TABLES, HOLD_PASS, HOLD_SUMS, HOLD_LIST };
+enum { HOLD_IMAGE, HOLD_BASE, HOLD_TABLES, HOLD_PASS, HOLD_SUMS, HOLD_STRIP, HOLD_LIST };
 
 struct dp_guide {
 	int d, o;	      /* samples; the row of the first */
@@ -111,9 +111,6 @@ typedef const struct course *dp_course_of(void *ctx, size_t line, int k);
 int dp_lay_out(struct dp_job *j, size_t nline, const size_t *n, const struct dp_line *line,
 	       const bool *closed, dp_course_of *course, void *ctx);
 void dp_free(struct dp_job *j);
-
-/* Bytes on the device of a line's part of all that, but for its strip. */
-size_t dp_bytes(const struct segment_shape *s, size_t n, size_t pass, bool margins);
 
 /* chain_solve() for every line. */
 int dp_solve(struct dp_job *j);

@@ -116,8 +116,152 @@ tables_agree(struct gpu *g)
 	check_end(&m, "gpu: dptrace, on given tables path, sum and margins are the CPU's");
 }
 
+/* --- pictures ----------------------------------------------------------------------------------------------------- */
+
+enum { WIDE = 61, HIGH = 47, PLANES = 3, LINES = 3, POINTS = 4 };
+
+/* A bright arc, another in the planes after the first, and noise. */
+static void
+random_picture(float v[PLANES][HIGH][WIDE], struct check_rng *r)
+{
+	for (size_t c = 0; c < PLANES; c++)
+		for (int y = 0; y < HIGH; y++)
+			for (int x = 0; x < WIDE; x++) {
+				const double at = hypot(x - 30, y + (c ? 12 : 20)) - 42;
+				v[c][y][x] = (float)(exp(-at * at / 8) + .3 * rng_unit(r));
+			}
+}
+
+/* Lines of 2 to 4 points (closed: at least 3), no two of them near, some of them by the border. */
+static void
+random_lines(struct dptrace_line l[LINES], double xy[LINES][POINTS][2], struct check_rng *r)
+{
+	static const double corner[POINTS][2] = {{3, 4}, {52, 2}, {57, 41}, {5, 38}};
+
+	for (size_t i = 0; i < LINES; i++) {
+		const bool closed = i == 1;
+		const size_t n = 2 + rng_below(r, 3), first = rng_below(r, POINTS);
+		for (size_t k = 0; k < POINTS; k++)
+			for (size_t a = 0; a < 2; a++)
+				xy[i][k][a] = corner[(first + k) % POINTS][a] + 3 * rng_unit(r);
+		l[i] = (struct dptrace_line){closed && n < 3 ? 3 : n, (const double(*)[2])xy[i],
+					     closed};
+	}
+}
+
+static bool
+same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+static bool
+same_trace(const struct dptrace_trace *a, const struct dptrace_trace *b)
+{
+	if (a->n != b->n || !same(a->score, b->score) || !same(a->margin, b->margin) ||
+	    a->border != b->border || a->released != b->released ||
+	    (a->released && a->released_at != b->released_at) || a->blank != b->blank)
+		return false;
+	for (size_t i = 0; i < a->n; i++) {
+		const struct dptrace_vertex *v = &a->v[i], *w = &b->v[i];
+		if (v->x != w->x || v->y != w->y || !same(v->score, w->score) ||
+		    !same(v->margin, w->margin) || v->point != w->point || v->border != w->border)
+			return false;
+	}
+	return true;
+}
+
+static bool
+same_traces(struct gpu *g, const struct dptrace_image *im, const struct dptrace_line *l,
+	    const struct dptrace_options *o, enum gpu_dptrace_method method)
+{
+	struct dptrace_plan a, b;
+	char err[DPTRACE_ERR];
+	bool ok = true;
+
+	if (dptrace_plan(&a, im, l, LINES, o, err) || dptrace_plan(&b, im, l, LINES, o, err))
+		return false;
+	dptrace_run(&a);
+	ok = !gpu_dptrace_run(g, &b, method);
+	for (size_t i = 0; i < LINES && ok; i++)
+		ok = same_trace(&a.trace[i], &b.trace[i]);
+	dptrace_free(&a);
+	dptrace_free(&b);
+	return ok;
+}
+
+/* What a row leaves out is left to the program. */
+static const struct {
+	struct dptrace_options o;
+	size_t planes;
+	enum gpu_dptrace_method method;
+	size_t memory; /* of the device, 0: plenty */
+} asked[] = {
+    {{.score = DPTRACE_RIDGE, .margins = true}, 1, GPU_DPTRACE_WINDOW, 0},
+    {{.score = DPTRACE_RIDGE, .polarity = 1, .n = 5, .d = 33, .halfwidth = 9},
+     3,
+     GPU_DPTRACE_WINDOW,
+     0},
+    {{.score = DPTRACE_RIDGE,
+      .polarity = -1,
+      .d = 41,
+      .halfwidth = 5,
+      .passes = 3,
+      .margins = true},
+     1,
+     GPU_DPTRACE_WINDOW,
+     0},
+    {{.score = DPTRACE_EDGE, .margins = true, .spacing = 9}, 3, GPU_DPTRACE_WINDOW, 0},
+    {{.score = DPTRACE_EDGE, .polarity = 1, .arc = true, .phi = .3}, 3, GPU_DPTRACE_WINDOW, 0},
+    {{.score = DPTRACE_EDGE, .polarity = -1, .soft = 2, .halfwidth = 20, .d = 9},
+     1,
+     GPU_DPTRACE_WINDOW,
+     0},
+    {{.score = DPTRACE_SIN, .arc = true, .n = 4, .d = 15, .margins = true}, 1, GPU_DPTRACE_D3, 0},
+    {{.score = DPTRACE_RIDGE, .soft = -1, .sigma = 1.1, .n = 2, .passes = 1, .margins = true},
+     1,
+     GPU_DPTRACE_WINDOW,
+     0},
+    {{.score = DPTRACE_RIDGE, .phi = 3, .sigma = 4, .d = 3, .halfwidth = 40, .n = 7},
+     1,
+     GPU_DPTRACE_WINDOW,
+     0},
+    {{.score = DPTRACE_RIDGE, .n = 5, .d = 25, .margins = true}, 1, GPU_DPTRACE_WINDOW, 5000000}};
+
+static void
+pictures_agree(struct gpu *g)
+{
+	static float v[PLANES][HIGH][WIDE];
+	struct check_many m = {0};
+	struct check_rng r = {42};
+	double xy[LINES][POINTS][2];
+	struct dptrace_line l[LINES];
+
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+		struct dptrace_options o = asked[i].o;
+		o.sigma = o.sigma > 0 ? o.sigma : 2;
+		o.soft = o.soft > 0 ? o.soft : o.soft < 0 ? 0 : 4;
+		o.passes = o.passes ? o.passes : 2;
+		o.threads = 1;
+		random_picture(v, &r);
+		random_lines(l, xy, &r);
+		const struct dptrace_image im = {asked[i].planes, HIGH, WIDE, &v[0][0][0]};
+		check_order((int)i % check_orders());
+		gpu_release(g);
+		if (cudacpu_memory && asked[i].memory)
+			cudacpu_memory(asked[i].memory);
+		check_case(&m, same_traces(g, &im, l, &o, asked[i].method), "row %zu of asked: %s",
+			   i, gpu_why(g));
+		if (cudacpu_memory)
+			cudacpu_memory((size_t)1 << 40);
+	}
+	check_end(&m, "gpu: dptrace, vertices, scores, margins and warnings on pictures are the "
+		      "CPU's, bit by bit");
+}
+
 void
 check_gpu_dptrace(struct gpu *g)
 {
 	tables_agree(g);
+	pictures_agree(g);
 }
