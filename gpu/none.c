@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "gpu/dptrace.h"
 #include "gpu/emst.h"
 #include "gpu/gpu.h"
 #include "gpu/morphrec.h"
@@ -81,5 +82,22 @@ int
 gpu_wconv_run(struct gpu *g, struct wconv_plan *p, const void *in, void *out)
 {
 	(void)g, (void)p, (void)in, (void)out;
+	return -EIO;
+}
+
+int
+gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p, enum gpu_dptrace_method method)
+{
+	(void)g, (void)p, (void)method;
+	return -EIO;
+}
+
+int
+gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, bool closed,
+		   double phi, enum gpu_dptrace_method method, int *at, double *best,
+		   double *margin)
+{
+	(void)g, (void)seg, (void)nseg, (void)closed, (void)phi, (void)method;
+	(void)at, (void)best, (void)margin;
 	return -EIO;
 }

@@ -10,7 +10,7 @@ picture() {
 	pgm 40 5 255 $(seq 1 200) >f.pgm
 	pgm 3 3 4 0 1 0 1 4 1 0 1 0 >k.pgm
 }
-commands=("morphrec --hdome=20" "emst --to=text" "wconv -k k.pgm")
+commands=("morphrec --hdome=20" "emst --to=text" "dptrace -p 2,2 -p 36,2 --quiet" "wconv -k k.pgm")
 
 @test "-g where there is no GPU fails, says why, and writes nothing" {
 	! have_gpu || skip "there is one"
@@ -26,8 +26,8 @@ commands=("morphrec --hdome=20" "emst --to=text" "wconv -k k.pgm")
 @test "-g gives the bytes that the CPU gives" {
 	have_gpu || skip "no GPU here: check holds the kernels to the definitions"
 	picture
-	for c in "${commands[@]:0:2}" "morphrec --method=heap --hdome=20"; do
-		$c f.pgm >want
+	for c in "${commands[@]:0:3}" "morphrec --method=heap --hdome=20" "${commands[2]} --method=d3"; do
+		${c/--method=d3/} f.pgm >want
 		$c -g --stats=s.json f.pgm | cmp - want
 		grep -q '"kernel_seconds": [0-9.]*, "copy_seconds": ' s.json
 	done
@@ -45,6 +45,7 @@ commands=("morphrec --hdome=20" "emst --to=text" "wconv -k k.pgm")
 	fails 2 "-g: goes with the methods tile and heap" morphrec -g --method=scan --hdome=20 f.pgm
 	fails 2 "-g: goes with the methods tile and heap" morphrec -g --max-mem=1M -m f.pgm f.pgm
 	fails 2 "-g: goes neither with --min-pts nor with --tree" emst -g --min-pts=3 f.pgm
+	fails 2 "--method: d3 goes with -g" dptrace -p 2,2 -p 36,2 --method=d3 f.pgm
 	fails 2 "-g: goes without --method=fft" wconv -g -k k.pgm --method=fft f.pgm
 }
 
