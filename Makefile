@@ -115,7 +115,7 @@ $(B)/obj/cudacpu/%.o: %.cu $(B)/flags
 	 $(filter-out -fsanitize=thread,$(SAN)) -MMD -MP -c -o $@ $<
 
 # The checks of the kernels once more, on the GPU: built with nvcc by `make check`, all skipped where there is no GPU.
-$(B)/t/check-gpu: $(CHECK) $(CORES) $(B)/obj/t/cudacpu/selftest.cu.o $(GPU) $(B)/libcommon.a
+$(B)/t/check-gpu: $(CHECK) $(CORES) $(patsubst %.cu,$(B)/obj/%.cu.o,$(wildcard t/cudacpu/selftest*.cu)) $(GPU) $(B)/libcommon.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) $(LIBS)
 

@@ -19,7 +19,8 @@
 #define WEIR_SHARED(type, name) extern __shared__ type name[]
 #endif
 
-enum { GPU_SLOTS = 8 };
+/* Slots of gpu_hold() below GPU_SLOT_FFT are the twins' own. */
+enum { GPU_SLOT_FFT = 12, GPU_SLOTS };
 
 struct gpu {
 	cudaDeviceProp prop;
@@ -28,7 +29,8 @@ struct gpu {
 	void *pinned[2];	/* what copies go through: GPU_CHUNK bytes each */
 	void *held[GPU_SLOTS];	/* gpu_hold() */
 	size_t bytes[GPU_SLOTS];
-	double kernel, copy; /* seconds */
+	struct gpu_ffts *ffts; /* gpu/fft.cu */
+	double kernel, copy;   /* seconds */
 	char why[GPU_WHY];
 };
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "gpu/fft.h"
+
 namespace
 {
 
@@ -169,6 +171,7 @@ gpu_hold(struct gpu *g, int slot, size_t bytes, void **at)
 void
 gpu_release(struct gpu *g)
 {
+	gpu_fft_release(g);
 	for (int i = 0; i < GPU_SLOTS; i++) {
 		cudaFree(g->held[i]);
 		g->held[i] = NULL;

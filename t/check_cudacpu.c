@@ -4,6 +4,7 @@
  */
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@ static const struct {
     {"votes count the threads of a block and the lanes of a warp", selftest_vote},
     {"atomics of all types lose nothing", selftest_atomic},
     {"packed fields, funnel shifts and bit counts", selftest_fields},
+    {"Fourier transforms of all kinds, shapes and strides are the sums that define them",
+     selftest_fft},
 };
 
 /* Whether f() ends in an abort; what it says is not shown. */
@@ -44,6 +47,7 @@ aborts(void (*f)(void))
 static void
 check_faults(void)
 {
+	const char *said = wrong_without_cufft();
 	int stale = 0;
 
 	for (int order = 0; order < CHECK_ORDERS; order++) {
@@ -57,6 +61,8 @@ check_faults(void)
 	      "cudacpu: a shuffle by a lane outside its mask aborts", "it went on");
 	check(aborts(wrong_lane_that_ended), "cudacpu: a vote that names an ended lane aborts",
 	      "it went on");
+	check(!strcmp(said, "cannot load libcufft.so.12: there is none"),
+	      "gpu: a machine without cuFFT is told so", "%s", said);
 	check(aborts(wrong_stack), "cudacpu: a thread that needs too much stack aborts",
 	      "it went on");
 }

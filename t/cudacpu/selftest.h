@@ -13,6 +13,10 @@ int selftest_shuffle(void);
 int selftest_vote(void);
 int selftest_atomic(void);
 int selftest_fields(void);
+int selftest_fft(void);
+
+/* What gpu_fft() says when cuFFT cannot be loaded. */
+const char *wrong_without_cufft(void) __attribute__((weak));
 
 /* Threads that read what another one has not written yet, since a barrier is missing; with it there are none. */
 int wrong_without_barrier(void) __attribute__((weak));

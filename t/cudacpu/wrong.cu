@@ -1,6 +1,10 @@
 /* Kernels with the faults that t/cudacpu is there to find. */
 #include "gpu/device.h"
 
+#include <stdio.h>
+
+#include "gpu/fft.h"
+#include "t/cudacpu/dlfcn.h"
 #include "t/cudacpu/selftest.h"
 
 namespace
@@ -91,4 +95,19 @@ void
 wrong_stack(void)
 {
 	WEIR_LAUNCH(deep, 1, 64, 0, (cudaStream_t)0, result);
+}
+
+const char *
+wrong_without_cufft(void)
+{
+	static char why[GPU_WHY];
+	struct gpu *g = gpu_open("", why);
+	const struct gpu_fft f = gpu_fft_lines(GPU_FFT_C2C, false, 4, 1, 1, 4, 1, 4);
+
+	cudacpu_libraries(0);
+	if (g)
+		snprintf(why, sizeof why, "%s", gpu_fft(g, &f, 1, NULL, NULL) ? gpu_why(g) : "");
+	cudacpu_libraries(1);
+	gpu_close(g);
+	return why;
 }

@@ -1,0 +1,286 @@
+/*
+ * cuFFT by dlopen. Its few functions are declared here: the build then needs no header of it, and they have been the same
+ * since CUDA 7. cuFFT 12 belongs to CUDA 13, 11 to CUDA 11 and 12.
+ */
+#include "gpu/device.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/fft.h"
+
+namespace
+{
+
+enum { PLANS = 16 };
+
+/* cufft.h: cufftResult and cufftHandle are int. */
+struct library {
+	int (*create)(int *plan);
+	int (*autos)(int plan, int allocate);
+	int (*make)(int plan, int rank, long long *n, long long *inembed, long long istride,
+		    long long idist, long long *onembed, long long ostride, long long odist,
+		    int type, long long batch, size_t *work);
+	int (*stream)(int plan, cudaStream_t s);
+	int (*work)(int plan, void *area);
+	int (*complex[2])(int plan, void *in, void *out, int sign); /* float, double */
+	int (*forward[2])(int plan, void *in, void *out);
+	int (*inverse[2])(int plan, void *in, void *out);
+	int (*destroy)(int plan);
+};
+
+struct planned {
+	struct gpu_fft f;
+	int plan;
+	size_t work, used; /* bytes; when, to find the oldest */
+};
+
+} // namespace
+
+struct gpu_ffts {
+	library l;
+	planned p[PLANS];
+	int n;
+	size_t clock;
+};
+
+namespace
+{
+
+const char *
+reason_of(int result)
+{
+	static const char *const text[] = {"no error",
+					   "invalid plan",
+					   "out of memory",
+					   "invalid type",
+					   "invalid value",
+					   "internal error",
+					   "execution failed",
+					   "setup failed",
+					   "invalid size",
+					   "unaligned data",
+					   "",
+					   "invalid device",
+					   "",
+					   "no work space",
+					   "not implemented",
+					   "",
+					   "not supported"};
+
+	return result >= 0 && result < (int)(sizeof text / sizeof *text) ? text[result] : "";
+}
+
+bool
+failed(struct gpu *g, int result, const char *call)
+{
+	if (result)
+		snprintf(g->why, sizeof g->why, "%s: %s (%d)", call, reason_of(result), result);
+	return result != 0;
+}
+
+#define FFT_TRY(g, name, call)                 \
+	do {                                   \
+		if (failed((g), (call), name)) \
+			return -EIO;           \
+	} while (0)
+
+/* --- the library --------------------------------------------------------------------------------------------------- */
+
+/* Where the linker looks, then where CUDA's installer puts it. */
+void *
+open_library(struct gpu *g)
+{
+	static const char *const names[] = {"libcufft.so.12", "libcufft.so.11",
+					    "/usr/local/cuda/lib64/libcufft.so.12",
+					    "/usr/local/cuda/lib64/libcufft.so.11"};
+
+	for (const char *name : names) {
+		void *lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+		if (lib)
+			return lib;
+		if (name != names[0])
+			continue;
+		const char *e = dlerror(), *colon = e ? strstr(e, ": ") : NULL;
+		snprintf(g->why, sizeof g->why, "cannot load %s: %s", name,
+			 colon ? colon + 2
+			 : e   ? e
+			       : "no reason given");
+	}
+	return NULL;
+}
+
+template <class F>
+bool
+find(struct gpu *g, void *lib, const char *name, F *f)
+{
+	void *at = dlsym(lib, name);
+
+	memcpy(f, &at, sizeof at);
+	if (!at)
+		snprintf(g->why, sizeof g->why, "libcufft.so has no %s", name);
+	return at != NULL;
+}
+
+/* The library stays open until the process ends. */
+int
+load(struct gpu *g, library *l)
+{
+	void *lib = open_library(g);
+	const bool ok = lib && find(g, lib, "cufftCreate", &l->create) &&
+			find(g, lib, "cufftSetAutoAllocation", &l->autos) &&
+			find(g, lib, "cufftMakePlanMany64", &l->make) &&
+			find(g, lib, "cufftSetStream", &l->stream) &&
+			find(g, lib, "cufftSetWorkArea", &l->work) &&
+			find(g, lib, "cufftExecC2C", &l->complex[0]) &&
+			find(g, lib, "cufftExecZ2Z", &l->complex[1]) &&
+			find(g, lib, "cufftExecR2C", &l->forward[0]) &&
+			find(g, lib, "cufftExecD2Z", &l->forward[1]) &&
+			find(g, lib, "cufftExecC2R", &l->inverse[0]) &&
+			find(g, lib, "cufftExecZ2D", &l->inverse[1]) &&
+			find(g, lib, "cufftDestroy", &l->destroy);
+
+	return ok ? 0 : -EIO;
+}
+
+/* g->ffts, with the library in it. */
+int
+begin(struct gpu *g)
+{
+	if (g->ffts)
+		return 0;
+	if (!(g->ffts = static_cast<struct gpu_ffts *>(calloc(1, sizeof *g->ffts))))
+		return -ENOMEM;
+	const int err = load(g, &g->ffts->l);
+	if (err)
+		gpu_fft_release(g);
+	return err;
+}
+
+/* --- plans --------------------------------------------------------------------------------------------------------- */
+
+bool
+same_side(const gpu_fft_side &a, const gpu_fft_side &b, int rank)
+{
+	for (int i = 1; i < rank; i++)
+		if (a.embed[i] != b.embed[i])
+			return false;
+	return a.stride == b.stride && a.dist == b.dist;
+}
+
+bool
+same(const struct gpu_fft &a, const struct gpu_fft &b)
+{
+	if (a.kind != b.kind || a.is_double != b.is_double || a.rank != b.rank ||
+	    a.batch != b.batch)
+		return false;
+	for (int i = 0; i < a.rank; i++)
+		if (a.n[i] != b.n[i])
+			return false;
+	return same_side(a.in, b.in, a.rank) && same_side(a.out, b.out, a.rank);
+}
+
+int
+type_of(const struct gpu_fft &f)
+{
+	static const int type[3] = {0x29, 0x2a, 0x2c}; /* doubles: + 0x40 */
+
+	return type[f.kind] + (f.is_double ? 0x40 : 0);
+}
+
+int
+make_plan(struct gpu *g, const library *l, planned *p, const struct gpu_fft *f)
+{
+	p->f = *f;
+	FFT_TRY(g, "cufftCreate", l->create(&p->plan));
+	const bool e = failed(g, l->autos(p->plan, 0), "cufftSetAutoAllocation") ||
+		       failed(g,
+			      l->make(p->plan, f->rank, p->f.n, p->f.in.embed, f->in.stride,
+				      f->in.dist, p->f.out.embed, f->out.stride, f->out.dist,
+				      type_of(*f), f->batch, &p->work),
+			      "cufftMakePlanMany64") ||
+		       failed(g, l->stream(p->plan, g->stream[0]), "cufftSetStream");
+	if (e)
+		l->destroy(p->plan);
+	return e ? -EIO : 0;
+}
+
+/* The plan of f: one of those kept, or a new one, in the place of the one unused for longest when there are many. */
+int
+get_plan(struct gpu *g, const struct gpu_fft *f, planned **p)
+{
+	struct gpu_ffts *all = g->ffts;
+	int at = 0;
+
+	for (int i = 0; i < all->n; i++) {
+		*p = &all->p[i];
+		if (same((*p)->f, *f)) {
+			(*p)->used = ++all->clock;
+			return 0;
+		}
+		at = (*p)->used < all->p[at].used ? i : at;
+	}
+	if (all->n == PLANS) {
+		GPU_TRY(g, cudaStreamSynchronize(g->stream[0]));
+		all->l.destroy(all->p[at].plan);
+		all->p[at] = all->p[--all->n];
+	}
+	*p = &all->p[all->n];
+	(*p)->used = ++all->clock;
+	const int err = make_plan(g, &all->l, *p, f);
+	all->n += !err;
+	return err;
+}
+
+} // namespace
+
+struct gpu_fft
+gpu_fft_lines(enum gpu_fft_kind kind, bool is_double, size_t n, size_t batch, size_t in_stride,
+	      size_t in_dist, size_t out_stride, size_t out_dist)
+{
+	struct gpu_fft f = {};
+
+	f.kind = kind;
+	f.is_double = is_double;
+	f.rank = 1;
+	f.n[0] = (long long)n;
+	f.batch = (long long)batch;
+	f.in = {{(long long)n, 0, 0}, (long long)in_stride, (long long)in_dist};
+	f.out = {{(long long)n, 0, 0}, (long long)out_stride, (long long)out_dist};
+	return f;
+}
+
+int
+gpu_fft(struct gpu *g, const struct gpu_fft *f, int sign, void *in, void *out)
+{
+	planned *p;
+	void *area = NULL;
+	int err;
+
+	if ((err = begin(g)) || (err = get_plan(g, f, &p)) ||
+	    (p->work && (err = gpu_hold(g, GPU_SLOT_FFT, p->work, &area))))
+		return err;
+	const library *l = &g->ffts->l;
+	if (p->work)
+		FFT_TRY(g, "cufftSetWorkArea", l->work(p->plan, area));
+	if (f->kind == GPU_FFT_C2C)
+		FFT_TRY(g, "cufftExecC2C", l->complex[f->is_double](p->plan, in, out, sign));
+	else if (f->kind == GPU_FFT_R2C)
+		FFT_TRY(g, "cufftExecR2C", l->forward[f->is_double](p->plan, in, out));
+	else
+		FFT_TRY(g, "cufftExecC2R", l->inverse[f->is_double](p->plan, in, out));
+	return 0;
+}
+
+void
+gpu_fft_release(struct gpu *g)
+{
+	if (!g->ffts)
+		return;
+	for (int i = 0; i < g->ffts->n; i++)
+		g->ffts->l.destroy(g->ffts->p[i].plan);
+	free(g->ffts);
+	g->ffts = NULL;
+}

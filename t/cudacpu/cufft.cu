@@ -1,0 +1,258 @@
+/*
+ * The functions of cuFFT that gpu/fft.cu asks for, by FFTW. As strict as cuFFT is: pointers at a complex number's boundary, a
+ * plan that needs work space must have been given some before it is used, and c2r out of place destroys its input.
+ */
+#include <cuda_runtime.h>
+#include <fftw3.h>
+#include <string.h>
+
+#include "t/cudacpu/dlfcn.h"
+
+namespace
+{
+
+enum { INVALID_PLAN = 1, INVALID_VALUE = 4, INVALID_SIZE = 8, UNALIGNED = 9, NO_WORKSPACE = 13 };
+enum { HANDLES = 256, C2C = 0x29, R2C = 0x2a, C2R = 0x2c, DOUBLE = 0x40, WORK = 64 };
+
+struct side {
+	long long embed[3], stride, dist;
+};
+
+struct handle {
+	bool used, made;
+	int rank, type;
+	long long n[3], batch;
+	side in, out;
+	void *area;
+};
+
+handle handles[HANDLES];
+
+handle *
+handle_of(int plan)
+{
+	return plan >= 0 && plan < HANDLES && handles[plan].used ? &handles[plan] : nullptr;
+}
+
+int
+create(int *plan)
+{
+	for (*plan = 0; *plan < HANDLES; ++*plan)
+		if (!handles[*plan].used) {
+			handles[*plan] = {};
+			handles[*plan].used = true;
+			return 0;
+		}
+	return INVALID_PLAN;
+}
+
+int
+autos(int plan, int)
+{
+	return handle_of(plan) ? 0 : INVALID_PLAN;
+}
+
+/* The strides of a side, axis by axis. */
+side
+side_of(int rank, const long long *embed, long long stride, long long dist)
+{
+	side s = {{0, 0, 0}, stride, dist};
+
+	s.embed[rank - 1] = stride;
+	for (int i = rank - 1; i > 0; i--)
+		s.embed[i - 1] = s.embed[i] * embed[i];
+	return s;
+}
+
+int
+make(int plan, int rank, long long *n, long long *inembed, long long istride, long long idist,
+     long long *onembed, long long ostride, long long odist, int type, long long batch,
+     size_t *work)
+{
+	handle *h = handle_of(plan);
+
+	if (!h || h->made)
+		return INVALID_PLAN;
+	if (rank < 1 || rank > 3 || batch < 1)
+		return INVALID_SIZE;
+	for (int i = 0; i < rank; i++)
+		if ((h->n[i] = n[i]) < 1)
+			return INVALID_SIZE;
+	h->made = true;
+	h->rank = rank;
+	h->type = type;
+	h->batch = batch;
+	h->in = side_of(rank, inembed, istride, idist);
+	h->out = side_of(rank, onembed, ostride, odist);
+	*work = WORK;
+	return 0;
+}
+
+int
+stream(int plan, cudaStream_t)
+{
+	return handle_of(plan) ? 0 : INVALID_PLAN;
+}
+
+int
+work(int plan, void *area)
+{
+	handle *h = handle_of(plan);
+
+	if (!h)
+		return INVALID_PLAN;
+	h->area = area;
+	memset(area, 0xff, WORK);
+	return 0;
+}
+
+int
+destroy(int plan)
+{
+	handle *h = handle_of(plan);
+
+	if (!h)
+		return INVALID_PLAN;
+	h->used = false;
+	return 0;
+}
+
+/* FFTW's names for a precision. */
+template <class R> struct fftw;
+template <> struct fftw<float> {
+	typedef fftwf_complex complex;
+	static constexpr auto c2c = fftwf_plan_guru64_dft;
+	static constexpr auto r2c = fftwf_plan_guru64_dft_r2c;
+	static constexpr auto c2r = fftwf_plan_guru64_dft_c2r;
+	static constexpr auto execute = fftwf_execute;
+	static constexpr auto end = fftwf_destroy_plan;
+};
+template <> struct fftw<double> {
+	typedef fftw_complex complex;
+	static constexpr auto c2c = fftw_plan_guru64_dft;
+	static constexpr auto r2c = fftw_plan_guru64_dft_r2c;
+	static constexpr auto c2r = fftw_plan_guru64_dft_c2r;
+	static constexpr auto execute = fftw_execute;
+	static constexpr auto end = fftw_destroy_plan;
+};
+
+/* The plan of FFTW's that plan_of(axes, dimensions, batch) makes for these arrays, used once. */
+template <class R, class F>
+int
+run(int plan, int type, void *in, void *out, F plan_of)
+{
+	const handle *h = handle_of(plan);
+	fftw_iodim64 dim[3], many;
+
+	if (!h || h->type != type + (sizeof(R) == sizeof(double) ? DOUBLE : 0))
+		return INVALID_PLAN;
+	if (!h->area)
+		return NO_WORKSPACE;
+	if ((uintptr_t)in % (2 * sizeof(R)) || (uintptr_t)out % (2 * sizeof(R)))
+		return UNALIGNED;
+	for (int i = 0; i < h->rank; i++)
+		dim[i] = {(ptrdiff_t)h->n[i], (ptrdiff_t)h->in.embed[i],
+			  (ptrdiff_t)h->out.embed[i]};
+	many = {(ptrdiff_t)h->batch, (ptrdiff_t)h->in.dist, (ptrdiff_t)h->out.dist};
+	const auto p = plan_of(h->rank, dim, &many);
+	if (!p)
+		return INVALID_VALUE;
+	fftw<R>::execute(p);
+	fftw<R>::end(p);
+	return 0;
+}
+
+template <class R>
+int
+exec_complex(int plan, void *in, void *out, int sign)
+{
+	typedef typename fftw<R>::complex C;
+
+	return run<R>(plan, C2C, in, out, [=](int n, fftw_iodim64 *d, fftw_iodim64 *m) {
+		return fftw<R>::c2c(n, d, 1, m, static_cast<C *>(in), static_cast<C *>(out), sign,
+				    FFTW_ESTIMATE);
+	});
+}
+
+template <class R>
+int
+exec_forward(int plan, void *in, void *out)
+{
+	typedef typename fftw<R>::complex C;
+
+	return run<R>(plan, R2C, in, out, [=](int n, fftw_iodim64 *d, fftw_iodim64 *m) {
+		return fftw<R>::r2c(n, d, 1, m, static_cast<R *>(in), static_cast<C *>(out),
+				    FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
+	});
+}
+
+template <class R>
+int
+exec_inverse(int plan, void *in, void *out)
+{
+	typedef typename fftw<R>::complex C;
+
+	return run<R>(plan, C2R, in, out, [=](int n, fftw_iodim64 *d, fftw_iodim64 *m) {
+		return fftw<R>::c2r(n, d, 1, m, static_cast<C *>(in), static_cast<R *>(out),
+				    FFTW_ESTIMATE);
+	});
+}
+
+template <class F>
+void *
+address(F f)
+{
+	void *p;
+
+	memcpy(&p, &f, sizeof p);
+	return p;
+}
+
+const struct {
+	const char *name;
+	void *at;
+} symbols[] = {{"cufftCreate", address(create)},
+	       {"cufftSetAutoAllocation", address(autos)},
+	       {"cufftMakePlanMany64", address(make)},
+	       {"cufftSetStream", address(stream)},
+	       {"cufftSetWorkArea", address(work)},
+	       {"cufftExecC2C", address(exec_complex<float>)},
+	       {"cufftExecZ2Z", address(exec_complex<double>)},
+	       {"cufftExecR2C", address(exec_forward<float>)},
+	       {"cufftExecD2Z", address(exec_forward<double>)},
+	       {"cufftExecC2R", address(exec_inverse<float>)},
+	       {"cufftExecZ2D", address(exec_inverse<double>)},
+	       {"cufftDestroy", address(destroy)}};
+
+bool there = true;
+
+} // namespace
+
+extern "C" void
+cudacpu_libraries(int yes)
+{
+	there = yes != 0;
+}
+
+void *
+cudacpu_dlopen(const char *name)
+{
+	return there && strstr(name, "libcufft.so.") ? handles : nullptr;
+}
+
+char *
+cudacpu_dlerror(void)
+{
+	static char text[] = "libcufft.so.12: there is none";
+
+	return text;
+}
+
+void *
+cudacpu_dlsym(void *, const char *name)
+{
+	for (const auto &s : symbols)
+		if (!strcmp(s.name, name))
+			return s.at;
+	return nullptr;
+}
