@@ -10,7 +10,7 @@ picture() {
 	pgm 40 5 255 $(seq 1 200) >f.pgm
 	pgm 3 3 4 0 1 0 1 4 1 0 1 0 >k.pgm
 }
-commands=("morphrec --hdome=20" "emst --to=text" "dptrace -p 2,2 -p 36,2 --quiet" "wconv -k k.pgm")
+commands=("morphrec --hdome=20" "emst --to=text" "dptrace -p 2,2 -p 36,2 --quiet" "wconv -k k.pgm" "wconv --method=fft -k k.pgm")
 
 @test "-g where there is no GPU fails, says why, and writes nothing" {
 	! have_gpu || skip "there is one"
@@ -38,6 +38,7 @@ commands=("morphrec --hdome=20" "emst --to=text" "dptrace -p 2,2 -p 36,2 --quiet
 	picture
 	wconv -k k.pgm --type=input f.pgm >want
 	wconv -k k.pgm --type=input -g f.pgm | cmp - want
+	wconv -k k.pgm --type=input -g --method=fft f.pgm | cmp - want
 }
 
 @test "-g with what the GPU does not do is wrong usage" {
@@ -46,7 +47,6 @@ commands=("morphrec --hdome=20" "emst --to=text" "dptrace -p 2,2 -p 36,2 --quiet
 	fails 2 "-g: goes with the methods tile and heap" morphrec -g --max-mem=1M -m f.pgm f.pgm
 	fails 2 "-g: goes neither with --min-pts nor with --tree" emst -g --min-pts=3 f.pgm
 	fails 2 "--method: d3 goes with -g" dptrace -p 2,2 -p 36,2 --method=d3 f.pgm
-	fails 2 "-g: goes without --method=fft" wconv -g -k k.pgm --method=fft f.pgm
 }
 
 @test "a device that is not there is refused by its number" {

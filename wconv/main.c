@@ -222,8 +222,6 @@ parse(int argc, char **argv)
 			die_usage("standard input cannot be both the kernels and an image");
 	if (!strcmp(args.kernels, "-") && args.npath == 0)
 		die_usage("standard input cannot be both the kernels and an image");
-	if (args.common.gpu && args.method == WCONV_FFT)
-		die_usage("-g: goes without --method=fft: the GPU sums directly");
 	args.gpu = gpu_use(&args.common);
 	return args;
 }
@@ -329,7 +327,7 @@ pose(struct job *j, const struct raw_in *in, const struct img *x)
 	q->constant = args->constant;
 	q->nan = (enum wconv_nan)args->nan;
 	q->output = (enum wconv_output)args->output;
-	q->method = args->gpu ? WCONV_DIRECT : (enum wconv_method)args->method;
+	q->method = (enum wconv_method)args->method;
 	q->threads = args->gpu ? GPU_TILES : args->common.threads;
 	find_tile(in, x, q);
 	return p.n;
@@ -358,11 +356,10 @@ plan(struct job *j, const struct raw_in *in, const struct img *x)
 		die("%s: %s", j->args->kernels, text);
 	if (wconv_plan(&j->plan, &j->q, &j->costs, text))
 		raw_die(in, "%s", text);
-	if (j->args->common.verbose && j->args->gpu) {
-		fprintf(stderr, "%s: direct sums on %s\n", weir_prog, gpu_name(j->args->gpu));
-	} else if (j->args->common.verbose) {
+	if (j->args->common.verbose) {
 		wconv_explain(j->plan, text, sizeof text);
-		fprintf(stderr, "%s: %s\n", weir_prog, text);
+		fprintf(stderr, "%s: %s%s%s\n", weir_prog, text, j->args->gpu ? ", run on " : "",
+			j->args->gpu ? gpu_name(j->args->gpu) : "");
 	}
 	return n;
 }
