@@ -18,8 +18,8 @@
  * passes of 8 bytes, 4 products of 12, 4 blends of 4 to 12, 2 of 12: some 180 bytes of device memory; 8 bytes over the
  * bus. Kepner 2003.
  */
-#include "gpu/fft.h"
 #include "gpu/wconv_pixel.h"
+#include "gpu/wconv_tiles.h"
 
 namespace
 {
@@ -27,69 +27,10 @@ namespace
 constexpr unsigned THREADS = 256, WARP = 32;
 constexpr size_t ENOUGH = (size_t)512 << 20; /* bytes of tiles worked on at once */
 
-/* Results [x, x + w) of rows [y, y + h) of the step, by the functions fx .. fx + nfx - 1 and fy .. fy + nfy - 1. */
-struct tile {
-	unsigned plane, x, y, w, h, fx, nfx, fy, nfy;
-};
-
-template <class T> struct alignas(2 * sizeof(T)) cx {
-	T re, im;
-};
-
-/* Tiles worked on at once, on the device. */
-template <class T> struct tiles {
-	const tile *list;
-	unsigned n, nx, ny, columns, high, wide; /* tiles; a transform; results of a tile at most */
-	T *real;				 /* [n][ny][nx], then [n][high][nx] */
-	cx<T> *image, *product;			 /* [columns][n][ny] */
-	cx<T> *blend;				 /* [columns][n][high] */
-	T *mean, *level;			 /* [n][ny], [n][high] */
-	T *result;				 /* [n][high][wide] */
-	unsigned char *odd, *seen; /* [n][ny][nx]: pixels, windows along x, with one not known */
-	unsigned *any;		   /* [n] */
-	cx<T> *kernel;		   /* the ring */
-	double *sums;		   /* [kernels][kh] */
-	unsigned slots;
-};
-
 __device__ size_t
 element(void)
 {
 	return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-}
-
-/* --- kernels ------------------------------------------------------------------------------------------------------- */
-
-/* The sums of the kernels' rows: thread = row. */
-template <class T>
-__global__ void
-sum_rows(const wc_work<T> w, double *sums, size_t rows)
-{
-	const size_t i = element();
-	double sum = 0;
-
-	if (i >= rows)
-		return;
-	for (unsigned t = 0; t < w.kw; t++)
-		sum += (double)w.kernel[i * w.kw + t];
-	sums[i] = sum;
-}
-
-/* The kernels of function fy of y, padded: [functions of x][ny][nx]. They were turned; here they are not. */
-template <class T>
-__global__ void
-pad_kernels(const wc_work<T> w, const tiles<T> b, unsigned fy)
-{
-	const size_t i = element();
-	const unsigned x = (unsigned)(i % b.nx), y = (unsigned)(i / b.nx % b.ny),
-		       fx = (unsigned)(i / b.nx / b.ny);
-
-	if (fx >= w.nfx)
-		return;
-	const unsigned k = w.number[fy * w.nfx + fx];
-	b.real[i] = k != WC_NONE && x < w.kw && y < w.kh
-			? w.kernel[((size_t)k * w.kh + (w.kh - 1 - y)) * w.kw + (w.kw - 1 - x)]
-			: 0;
 }
 
 /* --- windows ------------------------------------------------------------------------------------------------------- */
@@ -115,9 +56,9 @@ block_sum(T v)
 /* Row blockIdx.x of the window of tile blockIdx.y. */
 template <class T>
 __global__ void
-__launch_bounds__(THREADS) gather(const wc_work<T> w, const tiles<T> b)
+__launch_bounds__(THREADS) gather(const wc_work<T> w, const wc_tiles<T> b)
 {
-	const tile t = b.list[blockIdx.y];
+	const wc_tile t = b.list[blockIdx.y];
 	const unsigned y = blockIdx.x, n = t.w + w.kw - 1;
 	const bool in = y < t.h + w.kh - 1;
 	const size_t row = (size_t)blockIdx.y * b.ny + y;
@@ -146,7 +87,7 @@ __launch_bounds__(THREADS) gather(const wc_work<T> w, const tiles<T> b)
 /* Which windows, along x alone, have a pixel that is not known: thread = pixel. */
 template <class T>
 __global__ void
-see(const wc_work<T> w, const tiles<T> b)
+see(const wc_work<T> w, const wc_tiles<T> b)
 {
 	const size_t i = element();
 	const unsigned t = (unsigned)(i / b.nx / b.ny), x = (unsigned)(i % b.nx);
@@ -164,14 +105,14 @@ see(const wc_work<T> w, const tiles<T> b)
 /* The kernel of functions number i and j of a tile; WC_NONE: it has none. */
 template <class T>
 __device__ unsigned
-kernel_of(const wc_work<T> &w, const tile &t, unsigned i, unsigned j)
+kernel_of(const wc_work<T> &w, const wc_tile &t, unsigned i, unsigned j)
 {
 	return i < t.nfx && j < t.nfy ? w.number[(t.fy + j) * w.nfx + t.fx + i] : WC_NONE;
 }
 
 template <class T>
 __global__ void
-multiply(const wc_work<T> w, const tiles<T> b, unsigned i, unsigned j)
+multiply(const wc_work<T> w, const wc_tiles<T> b, unsigned i, unsigned j)
 {
 	const size_t at = element();
 	const unsigned y = (unsigned)(at % b.ny), n = (unsigned)(at / b.ny % b.n),
@@ -179,12 +120,12 @@ multiply(const wc_work<T> w, const tiles<T> b, unsigned i, unsigned j)
 
 	if (c >= b.columns)
 		return;
-	const tile t = b.list[n];
-	cx<T> v = {0, 0};
+	const wc_tile t = b.list[n];
+	wc_cx<T> v = {0, 0};
 	if (kernel_of(w, t, i, j) != WC_NONE) {
 		const size_t slot = (t.fy + j) % b.slots;
-		const cx<T> a = b.image[at],
-			    k = b.kernel[((slot * b.columns + c) * w.nfx + t.fx + i) * b.ny + y];
+		const wc_cx<T> a = b.image[at],
+			       k = b.kernel[((slot * b.columns + c) * w.nfx + t.fx + i) * b.ny + y];
 		v = {a.re * k.re - a.im * k.im, a.re * k.im + a.im * k.re};
 	}
 	b.product[at] = v;
@@ -193,7 +134,7 @@ multiply(const wc_work<T> w, const tiles<T> b, unsigned i, unsigned j)
 /* The weight of function number j of the tile at row y of it. */
 template <class T>
 __device__ T
-weight_y(const wc_work<T> &w, const tile &t, unsigned j, unsigned y)
+weight_y(const wc_work<T> &w, const wc_tile &t, unsigned j, unsigned y)
 {
 	const unsigned r = t.y + y, k = t.fy + j - w.fy[r];
 
@@ -202,7 +143,7 @@ weight_y(const wc_work<T> &w, const tile &t, unsigned j, unsigned y)
 
 template <class T>
 __device__ T
-weight_x(const wc_work<T> &w, const tile &t, unsigned i, unsigned x)
+weight_x(const wc_work<T> &w, const wc_tile &t, unsigned i, unsigned x)
 {
 	const unsigned at = t.x + x, k = t.fx + i - w.fx[at];
 
@@ -211,7 +152,7 @@ weight_x(const wc_work<T> &w, const tile &t, unsigned i, unsigned x)
 
 template <class T>
 __global__ void
-blend_y(const wc_work<T> w, const tiles<T> b, unsigned j, bool first)
+blend_y(const wc_work<T> w, const wc_tiles<T> b, unsigned j, bool first)
 {
 	const size_t at = element();
 	const unsigned y = (unsigned)(at % b.high), n = (unsigned)(at / b.high % b.n),
@@ -219,13 +160,13 @@ blend_y(const wc_work<T> w, const tiles<T> b, unsigned j, bool first)
 
 	if (c >= b.columns)
 		return;
-	const tile t = b.list[n];
-	cx<T> sum = {0, 0};
+	const wc_tile t = b.list[n];
+	wc_cx<T> sum = {0, 0};
 	if (!first)
 		sum = b.blend[at];
 	if (y < t.h) {
 		const T v = weight_y(w, t, j, y);
-		const cx<T> p = b.product[((size_t)c * b.n + n) * b.ny + w.kh - 1 + y];
+		const wc_cx<T> p = b.product[((size_t)c * b.n + n) * b.ny + w.kh - 1 + y];
 		sum.re += v * p.re;
 		sum.im += v * p.im;
 	}
@@ -235,14 +176,14 @@ blend_y(const wc_work<T> w, const tiles<T> b, unsigned j, bool first)
 /* What the rows' means give: thread = row of results. */
 template <class T>
 __global__ void
-find_levels(const wc_work<T> w, const tiles<T> b, unsigned i)
+find_levels(const wc_work<T> w, const wc_tiles<T> b, unsigned i)
 {
 	const size_t at = element();
 	const unsigned y = (unsigned)(at % b.high), n = (unsigned)(at / b.high);
 
 	if (n >= b.n || y >= b.list[n].h)
 		return;
-	const tile t = b.list[n];
+	const wc_tile t = b.list[n];
 	const T *mean = b.mean + (size_t)n * b.ny + y;
 	double level = 0;
 	for (unsigned j = 0; j < t.nfy; j++) {
@@ -257,7 +198,7 @@ find_levels(const wc_work<T> w, const tiles<T> b, unsigned i)
 
 template <class T>
 __global__ void
-blend_x(const wc_work<T> w, const tiles<T> b, unsigned i, bool first, T scale)
+blend_x(const wc_work<T> w, const wc_tiles<T> b, unsigned i, bool first, T scale)
 {
 	const size_t at = element();
 	const unsigned x = (unsigned)(at % b.wide), y = (unsigned)(at / b.wide % b.high),
@@ -274,7 +215,7 @@ blend_x(const wc_work<T> w, const tiles<T> b, unsigned i, bool first, T scale)
 /* Results to their places; those that see what is not known as they are defined. */
 template <class T>
 __global__ void
-store(const wc_work<T> w, const tiles<T> b)
+store(const wc_work<T> w, const wc_tiles<T> b)
 {
 	const size_t at = element();
 	const unsigned x = (unsigned)(at % b.wide), y = (unsigned)(at / b.wide % b.high),
@@ -283,7 +224,7 @@ store(const wc_work<T> w, const tiles<T> b)
 
 	if (n >= b.n || x >= b.list[n].w || y >= b.list[n].h)
 		return;
-	const tile t = b.list[n];
+	const wc_tile t = b.list[n];
 	for (unsigned r = 0; b.any[n] && r < w.kh; r++)
 		odd |= b.seen[((size_t)n * b.ny + y + r) * b.nx + x];
 	const wc_segment g = {0, 0, w.fx[t.x + x], w.nwx};
@@ -300,31 +241,9 @@ blocks(size_t n)
 	return (unsigned)((n + THREADS - 1) / THREADS);
 }
 
-/* Transforms of all columns of n tiles or kernels, contiguous. */
 template <class T>
 int
-transform_columns(struct gpu *g, const tiles<T> &b, size_t n, int sign, cx<T> *at)
-{
-	const struct gpu_fft f =
-	    gpu_fft_lines(GPU_FFT_C2C, sizeof(T) == 8, b.ny, b.columns * n, 1, b.ny, 1, b.ny);
-
-	return gpu_fft(g, &f, sign, at, at);
-}
-
-/* Rows [n][ny][nx] to columns [columns][n][ny]. */
-template <class T>
-int
-transform_rows(struct gpu *g, const tiles<T> &b, size_t n, cx<T> *to)
-{
-	const struct gpu_fft f =
-	    gpu_fft_lines(GPU_FFT_R2C, sizeof(T) == 8, b.nx, n * b.ny, 1, b.nx, n * b.ny, 1);
-
-	return gpu_fft(g, &f, -1, b.real, to);
-}
-
-template <class T>
-int
-restore_rows(struct gpu *g, const tiles<T> &b)
+restore_rows(struct gpu *g, const wc_tiles<T> &b)
 {
 	const size_t rows = (size_t)b.n * b.high;
 	const struct gpu_fft f =
@@ -333,51 +252,9 @@ restore_rows(struct gpu *g, const tiles<T> &b)
 	return gpu_fft(g, &f, 1, b.blend, b.real);
 }
 
-/* The spectra of the kernels of function fy to its slot. */
-template <class T>
-int
-make_spectra(struct gpu *g, const wc_work<T> &w, const tiles<T> &b, unsigned fy)
-{
-	cx<T> *to = b.kernel + (size_t)(fy % b.slots) * b.columns * w.nfx * b.ny;
-	int err;
-
-	GPU_LAUNCH(g, pad_kernels<T>, blocks((size_t)w.nfx * b.ny * b.nx), THREADS, 0, w, b, fy);
-	if ((err = transform_rows(g, b, w.nfx, to)))
-		return err;
-	return transform_columns(g, b, w.nfx, -1, to);
-}
-
-/* The ring, and in it the functions of y that the step needs. */
-template <class T>
-int
-fill_ring(struct gpu *g, struct wconv_plan *p, const wc_work<T> &w, tiles<T> *b)
-{
-	const struct wconv_band *band = &p->band[p->now];
-	const size_t bytes = p->slots * b->columns * w.nfx * b->ny * sizeof(cx<T>),
-		     rows = p->q.gx * p->q.gy * w.kh;
-	void *ring, *sums;
-	int err;
-
-	if (g->bytes[WC_SPECTRA] < bytes)
-		memset(p->slot_holds, 0, p->slots * sizeof *p->slot_holds);
-	if ((err = gpu_hold(g, WC_SPECTRA, bytes, &ring)) ||
-	    (err = gpu_hold(g, WC_SUMS, rows * sizeof(double), &sums)))
-		return err;
-	b->kernel = static_cast<cx<T> *>(ring);
-	b->sums = static_cast<double *>(sums);
-	if (p->now == 0)
-		GPU_LAUNCH(g, sum_rows<T>, blocks(rows), THREADS, 0, w, b->sums, rows);
-	for (size_t f = band->fun0; f < band->fun1 && !err; f++)
-		if (p->slot_holds[f % p->slots] != f + 1) {
-			err = make_spectra(g, w, *b, (unsigned)f);
-			p->slot_holds[f % p->slots] = f + 1;
-		}
-	return err;
-}
-
 /* Whether some of n tiles has the functions number i and j, and a kernel for them. */
 bool
-is_needed(const struct wconv_plan *p, const tile *t, unsigned n, unsigned i, unsigned j)
+is_needed(const struct wconv_plan *p, const wc_tile *t, unsigned n, unsigned i, unsigned j)
 {
 	for (unsigned k = 0; k < n; k++)
 		if (i < t[k].nfx && j < t[k].nfy &&
@@ -389,8 +266,8 @@ is_needed(const struct wconv_plan *p, const tile *t, unsigned n, unsigned i, uns
 /* The tiles of b, host[]: the same on the host. */
 template <class T>
 int
-run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const tiles<T> &b,
-	  const tile *host)
+run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const wc_tiles<T> &b,
+	  const wc_tile *host)
 {
 	const size_t all = (size_t)b.n * b.ny * b.nx, spectrum = (size_t)b.columns * b.n * b.ny,
 		     rows = (size_t)b.n * b.high, results = rows * b.wide;
@@ -401,8 +278,7 @@ run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const 
 	GPU_TRY(g, cudaMemsetAsync(b.any, 0, b.n * sizeof *b.any, g->stream[0]));
 	GPU_LAUNCH(g, gather<T>, dim3(b.ny, b.n), THREADS, 0, w, b);
 	GPU_LAUNCH(g, see<T>, blocks(all), THREADS, 0, w, b);
-	if ((err = transform_rows(g, b, b.n, b.image)) ||
-	    (err = transform_columns(g, b, b.n, -1, b.image)))
+	if ((err = wc_rows(g, b, b.n, b.image)) || (err = wc_columns(g, b, b.n, -1, b.image)))
 		return err;
 	for (unsigned i = 0; i < p->x.most; i++) {
 		bool first = true;
@@ -410,7 +286,7 @@ run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const 
 			if (!is_needed(p, host, b.n, i, j))
 				continue;
 			GPU_LAUNCH(g, multiply<T>, blocks(spectrum), THREADS, 0, w, b, i, j);
-			if ((err = transform_columns(g, b, b.n, 1, b.product)))
+			if ((err = wc_columns(g, b, b.n, 1, b.product)))
 				return err;
 			GPU_LAUNCH(g, blend_y<T>, blocks(rows * b.columns), THREADS, 0, w, b, j,
 				   first);
@@ -431,14 +307,14 @@ run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const 
 /* Room for n tiles; base NULL only counts. */
 template <class T>
 void
-take_tiles(tiles<T> *b, wc_block *at, size_t n, size_t functions)
+take_tiles(wc_tiles<T> *b, wc_block *at, size_t n, size_t functions)
 {
 	const size_t most = n > functions ? n : functions;
 
 	b->real = wc_take<T>(at, most * b->ny * b->nx);
-	b->image = wc_take<cx<T>>(at, b->columns * n * b->ny);
-	b->product = wc_take<cx<T>>(at, b->columns * n * b->ny);
-	b->blend = wc_take<cx<T>>(at, b->columns * n * b->high);
+	b->image = wc_take<wc_cx<T>>(at, b->columns * n * b->ny);
+	b->product = wc_take<wc_cx<T>>(at, b->columns * n * b->ny);
+	b->blend = wc_take<wc_cx<T>>(at, b->columns * n * b->high);
 	b->mean = wc_take<T>(at, n * b->ny);
 	b->level = wc_take<T>(at, n * b->high);
 	b->result = wc_take<T>(at, n * b->high * b->wide);
@@ -450,7 +326,7 @@ take_tiles(tiles<T> *b, wc_block *at, size_t n, size_t functions)
 /* How many of all tiles are worked on at once; lays b out for them. */
 template <class T>
 int
-lay_out(struct gpu *g, tiles<T> *b, size_t all, size_t functions, size_t *n)
+lay_out(struct gpu *g, wc_tiles<T> *b, size_t all, size_t functions, size_t *n)
 {
 	wc_block one = {}, count = {}, on = {};
 	size_t room;
@@ -472,7 +348,7 @@ lay_out(struct gpu *g, tiles<T> *b, size_t all, size_t functions, size_t *n)
 
 /* The tiles of the step. */
 size_t
-list_tiles(const struct wconv_plan *p, tile *to)
+list_tiles(const struct wconv_plan *p, wc_tile *to)
 {
 	const struct wconv_band *band = &p->band[p->now];
 	const ptrdiff_t top = p->y.tile[band->tile0].a;
@@ -493,9 +369,9 @@ list_tiles(const struct wconv_plan *p, tile *to)
 
 template <class T>
 int
-run_step(struct gpu *g, struct wconv_plan *p, const wc_work<T> &w, const tile *list, size_t all)
+run_step(struct gpu *g, struct wconv_plan *p, const wc_work<T> &w, const wc_tile *list, size_t all)
 {
-	tiles<T> b = {};
+	wc_tiles<T> b = {};
 	size_t most;
 	void *device;
 	int err;
@@ -509,11 +385,11 @@ run_step(struct gpu *g, struct wconv_plan *p, const wc_work<T> &w, const tile *l
 	if ((err = gpu_hold(g, WC_LIST, all * sizeof *list, &device)) ||
 	    (err = gpu_up(g, device, list, all * sizeof *list)) ||
 	    (err = lay_out(g, &b, all, w.nfx, &most)) || (err = gpu_begin(g)) ||
-	    (err = fill_ring(g, p, w, &b)))
+	    (err = wc_fill_ring(g, p, w, &b)))
 		return err;
 	for (size_t at = 0; at < all && !err; at += most) {
 		b.n = (unsigned)(all - at < most ? all - at : most);
-		b.list = static_cast<const tile *>(device) + at;
+		b.list = static_cast<const wc_tile *>(device) + at;
 		err = run_tiles(g, p, w, b, list + at);
 	}
 	return err ? err : gpu_end(g);
@@ -527,7 +403,7 @@ wc_transform(struct gpu *g, struct wconv_plan *p, const wc_work<T> &w)
 {
 	const struct wconv_band *band = &p->band[p->now];
 	const size_t n = p->q.planes * (band->tile1 - band->tile0) * p->x.ntile;
-	tile *list = static_cast<tile *>(weir_alloc(n, sizeof *list));
+	wc_tile *list = static_cast<wc_tile *>(weir_alloc(n, sizeof *list));
 	int err = -ENOMEM;
 
 	if (list)
