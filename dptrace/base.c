@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "common/simd.h"
+#include "dptrace/libm.h"
 #include "dptrace/strip.h"
+#include "dptrace/walk.h"
 
 /* A register of the widest kind; the compiler splits it where there is none. Any address, any type behind it. */
 typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));
@@ -35,88 +37,24 @@ base_take(struct base *b, struct arena *a, const struct grid *g)
 void
 bench_take(struct bench *b, struct arena *a, const struct grid *g)
 {
-	size_t wide = (size_t)(g->ncol + 2 * g->ru), base = base_rows(g);
+	size_t wide = (size_t)g->nraw, base = base_rows(g);
 
 	b->raw = arena_take(a, wide * raw_rows(g), sizeof *b->raw);
-	for (int i = 0; i < 3; i++)
-		b->across[i] = arena_take(a, wide * base, sizeof *b->across[i]);
+	b->across = arena_take(a, wide * base, sizeof *b->across);
+	b->vv = arena_take(a, (size_t)g->ncol * base, sizeof *b->vv);
 	b->size = arena_take(a, (size_t)g->ncol * base, sizeof *b->size);
 	b->inside = arena_take(a, (size_t)g->ncol * base, sizeof *b->inside);
 }
 
-/* --- sampling --------------------------------------------------------------------------------------------------- */
+/* --- samples ---------------------------------------------------------------------------------------------------- */
 
-/* A walk over the picture: sample i lies at (x + i dx, y + i dy). */
-struct walk {
-	double x, y, dx, dy;
-};
-
-/* Bilinear samples less ref. All of the walk lies between the centres of the outermost pixels. */
-WEIR_CLONES static void
-sample_within(float *restrict out, int n, const float *restrict p, int w, struct walk k, float ref)
-{
-	for (int i = 0; i < n; i++) {
-		const double x = k.x + i * k.dx, y = k.y + i * k.dy;
-		const int xi = (int)x, yi = (int)y;
-		const float a = (float)(x - xi), b = (float)(y - yi);
-		const float *at = p + ((ptrdiff_t)yi * w + xi);
-		const float top = at[0] + a * (at[1] - at[0]),
-			    low = at[w] + a * (at[w + 1] - at[w]);
-		out[i] = (top + b * (low - top)) - ref;
-	}
-}
-
-/* The same anywhere: outside the picture those of its border, so that the border itself is no edge. */
-static void
-sample_clamped(float *out, int n, const float *p, size_t w, size_t h, struct walk k, float ref)
-{
-	const double xmax = (double)(w - 1), ymax = (double)(h - 1);
-	const size_t right = w > 1, down = h > 1 ? w : 0;
-
-	for (int i = 0; i < n; i++) {
-		double x = k.x + i * k.dx, y = k.y + i * k.dy;
-		x = x < 0 ? 0 : x > xmax ? xmax : x;
-		y = y < 0 ? 0 : y > ymax ? ymax : y;
-		const size_t xi = (size_t)x - (x == xmax && w > 1),
-			     yi = (size_t)y - (y == ymax && h > 1);
-		const float a = (float)(x - (double)xi), b = (float)(y - (double)yi);
-		const float *at = p + yi * w + xi;
-		const float top = at[0] + a * (at[right] - at[0]);
-		const float low = at[down] + a * (at[down + right] - at[down]);
-		out[i] = (top + b * (low - top)) - ref;
-	}
-}
-
-static void
-sample_column(float *out, int n, const float *p, size_t w, size_t h, struct walk k, float ref)
-{
-	const double xmax = (double)w - 1.001, ymax = (double)h - 1.001;
-	const double x = k.x + (n - 1) * k.dx, y = k.y + (n - 1) * k.dy;
-
-	if (k.x >= 0 && k.y >= 0 && x >= 0 && y >= 0 && k.x < xmax && k.y < ymax && x < xmax &&
-	    y < ymax)
-		sample_within(out, n, p, (int)w, k, ref);
-	else
-		sample_clamped(out, n, p, w, h, k, ref);
-}
-
-/* 1 inside the picture, 0 outside. */
-WEIR_CLONES static void
-inside_column(float *restrict out, int n, size_t w, size_t h, struct walk k)
-{
-	const double xmax = (double)w - .5, ymax = (double)h - .5;
-
-	for (int i = 0; i < n; i++) {
-		double x = k.x + i * k.dx, y = k.y + i * k.dy;
-		out[i] = (float)((x >= -.5) & (x <= xmax) & (y >= -.5) & (y <= ymax));
-	}
-}
-
-/* The walk along a column, from base row r on (half: on ab). */
+/* The walk across ab at u columns of evidence from a, from base row r on (half: on ab). */
 static struct walk
-walk_from(const struct grid *g, const struct origin *at, int col, int r)
+walk_from(const struct grid *g, const struct origin *at, double u, int r)
 {
-	double u = (col + .5) * g->hu, v = (r - g->half) * g->P;
+	double v = (r - g->half) * g->P;
+
+	u *= g->hu;
 
 	return (struct walk){at->x + u * at->ex - v * at->ey, at->y + u * at->ey + v * at->ex,
 			     -g->P * at->ey, g->P * at->ex};
@@ -127,19 +65,20 @@ value_at(const float *p, size_t w, size_t h, double x, double y)
 {
 	float out;
 
-	sample_column(&out, 1, p, w, h, (struct walk){x, y, 0, 0}, 0);
+	walk_sample(&out, 1, p, w, h, (struct walk){x, y, 0, 0}, 0);
 	return out;
 }
 
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
 void
-strip_kernel(struct kernel *k, int order, double sigma, int r, double per)
+strip_kernel(struct kernel *k, int order, double sigma, int r, double step)
 {
+	const double per = order == 0 ? 1 : order == 1 ? 1 / step : 1 / (step * step);
 	double w[MAXTAPS], sum = 0, second = 0, norm = 0;
 
 	for (int i = 0; i <= r; i++) {
-		w[i] = exp(-i * i / (2 * sigma * sigma));
+		w[i] = libm_exp_minus(i * i / (2 * sigma * sigma));
 		sum += i ? 2 * w[i] : w[i];
 		second += 2. * i * i * w[i];
 	}
@@ -157,24 +96,34 @@ strip_kernel(struct kernel *k, int order, double sigma, int r, double per)
 }
 
 /* out[i] = sum_t w[t] (in[i + t step] +- in[i - t step]); mirrored input gives mirrored output, bit for bit. */
-WEIR_CLONES static void
-convolve(float *restrict out, const float *restrict in, size_t n, ptrdiff_t step,
-	 const struct kernel *k)
+static inline __attribute__((always_inline)) void
+convolve_column(float *restrict out, const float *restrict in, size_t n, ptrdiff_t step,
+		const struct kernel *k, bool odd)
 {
-	const float sign = k->odd ? -1 : 1;
-
 	for (size_t i = 0; i < n; i += 2 * GROUP) {
 		lanes a = k->w[0] * *(const lanes *)(in + i),
 		      b = k->w[0] * *(const lanes *)(in + i + GROUP);
 		for (int t = 1; t <= k->r; t++) {
-			const float *up = in + i + t * step, *down = in + i - t * step;
-			a += k->w[t] * (*(const lanes *)up + sign * *(const lanes *)down);
-			b += k->w[t] *
-			     (*(const lanes *)(up + GROUP) + sign * *(const lanes *)(down + GROUP));
+			const lanes *up = (const lanes *)(in + i + t * step),
+				    *down = (const lanes *)(in + i - t * step);
+			a += k->w[t] * (odd ? up[0] - down[0] : up[0] + down[0]);
+			b += k->w[t] * (odd ? up[1] - down[1] : up[1] + down[1]);
 		}
 		*(lanes *)(out + i) = a;
 		*(lanes *)(out + i + GROUP) = b;
 	}
+}
+
+/* So many columns. */
+WEIR_CLONES static void
+convolve(float *restrict out, size_t ldout, const float *restrict in, size_t ldin, int columns,
+	 size_t n, ptrdiff_t step, const struct kernel *k)
+{
+	for (int c = 0; c < columns; c++, out += ldout, in += ldin)
+		if (k->odd)
+			convolve_column(out, in, n, step, k, true);
+		else
+			convolve_column(out, in, n, step, k, false);
 }
 
 /* Derivatives of all orders u + v == order at the base rows: base[i] is of order i across (v), order - i along (u). */
@@ -184,18 +133,15 @@ differentiate(const struct job *j, int order)
 	const struct grid *g = j->g;
 	const struct bench *b = j->scratch;
 	const size_t base = base_rows(g), raw = raw_rows(g);
+	const double hr = g->hu / g->sub;
 
 	for (int i = 0; i <= order; i++) {
 		struct kernel v, u;
-		strip_kernel(&v, i, j->o->sigma / g->P, g->rv, 1 / pow(g->P, i));
-		strip_kernel(&u, order - i, j->o->sigma / g->hu, g->ru, 1 / pow(g->hu, order - i));
-		for (int c = 0; c < g->ncol + 2 * g->ru; c++)
-			convolve(b->across[i] + (size_t)c * base, b->raw + (size_t)c * raw + g->rv,
-				 base, 1, &v);
-		for (int c = 0; c < g->ncol; c++)
-			convolve(j->out->f[i] + (size_t)c * base,
-				 b->across[i] + (size_t)(c + g->ru) * base, base, (ptrdiff_t)base,
-				 &u);
+		strip_kernel(&v, i, j->o->sigma / g->P, g->rv, g->P);
+		strip_kernel(&u, order - i, j->o->sigma / hr, g->ru, hr);
+		convolve(b->across, base, b->raw + g->rv, raw, g->nraw, base, 1, &v);
+		convolve(j->out->f[i], base, b->across + (size_t)g->ru * base,
+			 (size_t)g->sub * base, g->ncol, base, (ptrdiff_t)base, &u);
 	}
 }
 
@@ -205,12 +151,18 @@ sample_strip(const struct job *j, const float *plane)
 {
 	const struct grid *g = j->g;
 	const struct dptrace_image *im = j->image;
-	const struct walk mid = walk_from(g, j->at, g->ncol / 2, g->half);
+	const struct walk mid = walk_from(g, j->at, g->ncol / 2 + .5, g->half);
 	const float ref = value_at(plane, im->w, im->h, mid.x, mid.y);
+	const size_t used = (size_t)(g->base + 2 * (SKIRT + g->rv));
 
-	for (int col = 0; col < g->ncol + 2 * g->ru; col++)
-		sample_column(j->scratch->raw + (size_t)col * raw_rows(g), (int)raw_rows(g), plane,
-			      im->w, im->h, walk_from(g, j->at, col - g->ru, -SKIRT - g->rv), ref);
+	for (int col = 0; col < g->nraw; col++) {
+		const double u = .5 + (double)(col - g->ru) / g->sub;
+		float *out = j->scratch->raw + (size_t)col * raw_rows(g);
+
+		walk_sample(out, (int)used, plane, im->w, im->h,
+			    walk_from(g, j->at, u, -SKIRT - g->rv), ref);
+		memset(out + used, 0, (raw_rows(g) - used) * sizeof *out);
+	}
 }
 
 /* --- evidence --------------------------------------------------------------------------------------------------- */
@@ -261,13 +213,13 @@ main_direction(float *restrict gu, float *restrict gv, const float *restrict uu,
 	}
 }
 
-/* The gradient of all planes together. The sums lie where order 1 leaves room: f[2], size and across[2]. */
+/* The gradient of all planes together. The sums lie where there is room: f[2], size and vv. */
 static void
 colour_gradient(const struct job *j)
 {
 	const struct dptrace_image *im = j->image;
 	const size_t n = (size_t)j->g->ncol * base_rows(j->g);
-	float *uu = j->out->f[2], *uv = j->scratch->size, *vv = j->scratch->across[2];
+	float *uu = j->out->f[2], *uv = j->scratch->size, *vv = j->scratch->vv;
 
 	memset(uu, 0, n * sizeof *uu);
 	memset(uv, 0, n * sizeof *uv);
@@ -297,20 +249,20 @@ bits_of(float x, int skip, int k)
 static float
 median_size(const struct grid *g, const struct bench *b, float *top)
 {
-	enum { BITS = 12, BINS = 1 << BITS };
+	enum { BITS = 12, BINS = 1 << BITS, ROUNDS = 2 };
 	const size_t base = base_rows(g);
 	uint32_t count[BINS], bits = 0;
 	size_t n = 0, before = 0;
 	float median;
 
 	*top = 0;
-	for (int round = 0; round < 2; round++) {
+	for (int round = 0; round < ROUNDS; round++) {
 		memset(count, 0, sizeof count);
 		for (int c = 0; c < g->ncol; c += 4)
 			for (size_t i = (size_t)c * base + SKIRT;
 			     i < (size_t)c * base + SKIRT + (size_t)g->base; i++) {
 				if (b->inside[i] == 0 ||
-				    (round && bits_of(b->size[i], 0, BITS) != bits))
+				    (round && bits_of(b->size[i], 0, round * BITS) != bits))
 					continue;
 				count[bits_of(b->size[i], round * BITS, BITS)]++;
 				n += !round;
@@ -321,7 +273,7 @@ median_size(const struct grid *g, const struct bench *b, float *top)
 			before += count[k++];
 		bits = bits << BITS | k;
 	}
-	bits <<= 32 - 2 * BITS;
+	bits <<= 32 - ROUNDS * BITS;
 	memcpy(&median, &bits, sizeof median);
 	return n ? median : 0;
 }
@@ -363,8 +315,8 @@ base_fill(struct base *b, const struct bench *scratch, const struct grid *g,
 		differentiate(&job, fields - 1);
 	}
 	for (int col = 0; col < g->ncol; col++)
-		inside_column(scratch->inside + (size_t)col * base, (int)base, image->w, image->h,
-			      walk_from(g, at, col, -SKIRT));
+		walk_inside(scratch->inside + (size_t)col * base, (int)base, image->w, image->h,
+			    walk_from(g, at, col + .5, -SKIRT));
 	if (fields == 3)
 		hessian_size(scratch->size, b->f[0], b->f[1], b->f[2], n);
 	else

@@ -7,191 +7,7 @@
 
 #include "common/mem.h"
 #include "common/par.h"
-#include "dptrace/work.h"
-
-/* --- a pass over a line ------------------------------------------------------------------------------------------ */
-
-struct grid
-work_grid(const struct segment_shape *s, double sigma)
-{
-	return strip_grid(s->length, s->n - 1, s->d, s->dv, sigma);
-}
-
-double
-work_step(const struct segment_shape *s, size_t pass)
-{
-	return pass ? s->dv / work_grid(s, 1).q : s->dv;
-}
-
-int
-work_rows(const struct segment_shape *s, size_t pass)
-{
-	return pass ? (s->d - 1) * work_grid(s, 1).q + 2 * (int)pass * REFINED + 1 : s->d;
-}
-
-int
-work_samples(const struct segment_shape *s, size_t pass)
-{
-	return pass ? 2 * REFINED + 1 : s->d;
-}
-
-/* The most that a pass over some segments meets. */
-struct extent {
-	int guides, samples, rows;
-	size_t strip, base, bench; /* bytes */
-};
-
-static size_t
-larger(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
-static struct extent
-extent_of(const struct segment_shape *s, size_t n, size_t pass, double sigma)
-{
-	struct extent e = {2, 1, 1, 0, 0, 0};
-
-	for (size_t i = 0; i < n; i++) {
-		const int d = work_samples(&s[i], pass), rows = work_rows(&s[i], pass);
-		const struct grid g = work_grid(&s[i], sigma), fine = strip_finer(g, rows);
-		struct arena strip = {0}, base = {0}, bench = {0};
-		struct strip none;
-		struct base nothing;
-		struct bench idle;
-
-		strip_take(&none, &strip, pass ? &fine : &g);
-		base_take(&nothing, &base, &g);
-		bench_take(&idle, &bench, &g);
-		e.guides = s[i].n > e.guides ? s[i].n : e.guides;
-		e.samples = d > e.samples ? d : e.samples;
-		e.rows = rows > e.rows ? rows : e.rows;
-		e.strip = larger(strip.used, e.strip);
-		e.base = larger(base.used, e.base);
-		e.bench = larger(bench.used, e.bench);
-	}
-	return e;
-}
-
-/*
- * Lays out a pass over the n segments of a line in memory at base; NULL: only counts. Returns the bytes. What passes hand
- * on comes first and stays where it is.
- */
-static size_t
-lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n, size_t pass, int nslot)
-{
-	const struct dptrace_options *o = &w->plan->o;
-	const struct extent e = extent_of(s, n, pass, o->sigma);
-	const int held = n < (size_t)nslot ? (int)n : nslot;
-	struct arena a = {base, 0};
-
-	w->vstride = (size_t)e.guides;
-	w->v = arena_take(&a, n * w->vstride, sizeof *w->v);
-	w->margin = arena_take(&a, n * w->vstride, sizeof *w->margin);
-	w->border = arena_take(&a, n * w->vstride, sizeof *w->border);
-	for (int i = 0; i < held; i++)
-		w->base_room[i] = arena_take(&a, e.base, 1);
-	w->chain.margins = o->margins && pass == 0;
-	chain_take(&w->chain, &a, (int)n, nslot, e.guides, e.samples, e.rows);
-	for (int i = 0; i < held; i++)
-		w->room[i] = arena_take(&a, e.strip, 1);
-	w->bench_room = arena_take(&a, e.bench, 1);
-	return a.used;
-}
-
-void
-work_course(const struct work *w, int k, struct course *c)
-{
-	const struct segment_shape *s = &w->shape[k];
-	const double *v = w->v + (size_t)k * w->vstride;
-	const int d = work_samples(s, w->pass);
-	int far = 0;
-
-	c->n = s->n;
-	c->dv = work_step(s, w->pass);
-	c->ex = s->ex;
-	c->ey = s->ey;
-	for (int g = 0; g < c->n; g++) {
-		int z = w->pass ? (int)lround(v[g] / c->dv) : 0;
-		c->o[g] = z;
-		c->d[g] = g == 0 || g == c->n - 1 ? 1 : d;
-		c->h[g] = s->length / (c->n - 1);
-		far = abs(z) > far ? abs(z) : far;
-	}
-	c->rows = 2 * (far + (d - 1) / 2) + 1;
-	for (int g = 0; g < c->n; g++)
-		c->o[g] += (c->rows - c->d[g]) / 2;
-}
-
-/* The evidence at the base rows of segment k: that of the pass before, unless its slot was taken. */
-static const struct base *
-hold_base(struct work *w, int k)
-{
-	const struct dptrace_plan *p = w->plan;
-	const struct segment_shape *s = &w->shape[k];
-	const struct origin at = {s->ax, s->ay, s->ex, s->ey};
-	const int i = k % w->chain.nslot;
-	const struct grid g = work_grid(s, p->o.sigma);
-	struct arena room = {w->base_room[i], 0}, scratch = {w->bench_room, 0};
-	struct base *b = &w->base[i];
-	struct bench bench;
-
-	if (w->based[i] == k)
-		return b;
-	w->based[i] = k;
-	base_take(b, &room, &g);
-	bench_take(&bench, &scratch, &g);
-	base_fill(b, &bench, &g, &at, &p->image, p->gray, &p->o);
-	return b;
-}
-
-static void
-load_segment(struct chain *c, int k, struct segment *s)
-{
-	struct work *w = c->ctx;
-	const struct base *base = hold_base(w, k);
-	const struct grid g = work_grid(&w->shape[k], w->plan->o.sigma);
-	struct strip *strip = &w->strip[k % c->nslot];
-	struct arena room = {w->room[k % c->nslot], 0};
-
-	work_course(w, k, &s->c);
-	*strip = (struct strip){.g = w->pass ? strip_finer(g, s->c.rows) : g, .o = &w->plan->o};
-	strip_take(strip, &room, &strip->g);
-	strip_fill(strip, base, &s->c);
-	w->blank |= base->blank;
-	s->score = strip_score;
-	s->ctx = strip;
-}
-
-/* v of sample j of guide g. */
-static double
-across(const struct course *c, int g, int j)
-{
-	return (c->o[g] + j - (c->rows - 1) / 2) * c->dv;
-}
-
-void
-work_keep(struct work *w)
-{
-	for (int k = 0; k < w->chain.n; k++) {
-		const int *at = chain_at(&w->chain, k);
-		struct course *c = &w->chain.slot[0].c;
-		double *v = w->v + (size_t)k * w->vstride;
-
-		work_course(w, k, c);
-		for (int g = 0; g < c->n; g++) {
-			v[g] = across(c, g, at[g]);
-			if (w->pass)
-				continue;
-			w->border[(size_t)k * w->vstride + (size_t)g] =
-			    c->d[g] > 1 && (at[g] == 0 || at[g] == c->d[g] - 1);
-			w->margin[(size_t)k * w->vstride + (size_t)g] =
-			    w->chain.margins
-				? w->chain.margin[(size_t)k * (size_t)w->chain.maxn + (size_t)g]
-				: NAN;
-		}
-	}
-}
+#include "dptrace/pass.h"
 
 /* --- results ----------------------------------------------------------------------------------------------------- */
 
@@ -229,8 +45,18 @@ put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrac
 	}
 }
 
+static void
+count_sharp(struct dptrace_trace *t, struct bound most)
+{
+	for (size_t i = 1; i + 1 < t->n; i++) {
+		const struct dptrace_vertex *v = &t->v[i];
+		t->sharp += !turn_ok(most, v[0].x - v[-1].x, v[0].y - v[-1].y, v[1].x - v[0].x,
+				     v[1].y - v[0].y);
+	}
+}
+
 void
-work_put(struct work *w, struct dptrace_trace *t)
+pass_put(struct work *w, struct dptrace_trace *t)
 {
 	struct dptrace_vertex *v = t->v;
 
@@ -242,6 +68,7 @@ work_put(struct work *w, struct dptrace_trace *t)
 		if (w->chain.released[k] && !t->released++)
 			t->released_at = (size_t)k;
 	}
+	count_sharp(t, bound_of(.9 * w->shape->phi));
 }
 
 /* --- plan, run, free --------------------------------------------------------------------------------------------- */
@@ -249,27 +76,10 @@ work_put(struct work *w, struct dptrace_trace *t)
 static void
 trace_line(struct work *w, size_t i)
 {
-	const struct dptrace_plan *p = w->plan;
-	const struct segment_shape *s = w->shape = p->shape + p->first[i];
-	const size_t n = p->first[i + 1] - p->first[i];
-
-	w->chain = (struct chain){.closed = p->line[i].closed,
-				  .phi = {cos(s->phi), sin(s->phi)},
-				  .threads = p->inner,
-				  .load = load_segment,
-				  .ctx = w};
-	for (int slot = 0; slot < SLOTS; slot++)
-		w->based[slot] = -1;
-	for (w->pass = 0;; w->pass++) {
-		lay_out(w, w->memory, s, n, w->pass, p->nslot);
-		w->chain.apart = (int)ceil(3 / work_step(s, w->pass));
-		w->blank = false;
-		chain_solve(&w->chain);
-		work_keep(w);
-		if (w->pass + 1 == p->o.passes)
-			break;
-	}
-	work_put(w, &p->trace[i]);
+	pass_begin(w, i);
+	for (size_t pass = 0; pass < w->plan->o.passes; pass++)
+		pass_run(w, pass);
+	pass_put(w, &w->plan->trace[i]);
 }
 
 void
@@ -291,7 +101,7 @@ measure(struct dptrace_plan *p, int nslot)
 		for (size_t pass = 0; pass < p->o.passes; pass++) {
 			const size_t n = p->first[i + 1] - p->first[i];
 			w.chain.threads = p->inner;
-			size_t bytes = lay_out(&w, NULL, p->shape + p->first[i], n, pass, nslot);
+			size_t bytes = pass_bytes(&w, p->shape + p->first[i], n, pass, nslot);
 			most = bytes > most ? bytes : most;
 		}
 	return most;

@@ -88,6 +88,7 @@ struct dptrace_trace {
 	double score;		  /* the optimum */
 	double margin;		  /* the smallest of its vertices */
 	size_t border;		  /* vertices on the border of the strip */
+	size_t sharp;		  /* vertices that turn by more than .9 phi; of given tables 0 */
 	size_t
 	    released; /* given points at which no polyline keeps the bound: it was given up there; the first is */
 	size_t released_at; /* this one */

@@ -8,10 +8,10 @@
 #include "common/mem.h"
 #include "common/opt.h"
 #include "common/par.h"
-#include "common/sample.h"
 #include "common/stats.h"
 #include "dptrace/points.h"
 #include "dptrace/report.h"
+#include "dptrace/take.h"
 #include "gpu/dptrace.h"
 #include "gpu/use.h"
 
@@ -29,6 +29,8 @@ struct args {
 	double sigma, soft, spacing, halfwidth, angle;
 	size_t n, d, passes;
 };
+
+enum { SCORE_SIN = 6 }; /* of the words of --score */
 
 #define AT(member) offsetof(struct args, member)
 
@@ -195,49 +197,28 @@ read_world(const struct args *a, double world[6])
 	return world;
 }
 
-/* The samples of x by planes, caller frees; dies on what is no number. */
-static float *
-planes_of(const struct raw_in *in, const struct img *x, const struct img_picture *p)
-{
-	const size_t row = p->w * p->c;
-	float *v = weir_xalloc(p->h * p->w, p->c * sizeof *v);
-	double *line = weir_xalloc(row, sizeof *line);
-
-	for (size_t y = 0; y < p->h; y++) {
-		sample_load(line, (const char *)x->data + y * row * img_type_size(x->type), x->type,
-			    row);
-		for (size_t i = 0; i < row; i++) {
-			const size_t c = i % p->c, at = i / p->c;
-			if (!(fabs(line[i]) <= (double)FLT_MAX / 4))
-				raw_die(in,
-					"sample %zu,%zu is %g: NaN, infinite and huge samples have "
-					"no place here",
-					at, y, line[i]);
-			v[(c * p->h + y) * p->w + at] = (float)line[i];
-		}
-	}
-	weir_free(line);
-	return v;
-}
-
 static struct dptrace_image
 read_image(struct raw_in *in, struct img *x)
 {
 	struct img_picture p;
+	char err[DPTRACE_ERR];
 
 	if (!img_picture(x, &p) || p.n > 1)
 		raw_die(in, "%d axes: not a single picture", x->dim);
 	if (img_is_complex(x))
 		raw_die(in, "complex samples");
 	raw_map(in, x);
-	return (struct dptrace_image){.c = p.c, .h = p.h, .w = p.w, .v = planes_of(in, x, &p)};
+	float *v = weir_xalloc(p.h * p.w, p.c * sizeof *v);
+	if (take_planes(v, x, &p, err))
+		raw_die(in, "%s", err);
+	return (struct dptrace_image){.c = p.c, .h = p.h, .w = p.w, .v = v};
 }
 
 /* --- saying ----------------------------------------------------------------------------------------------------- */
 
 /* What is doubtful about a polyline. */
 static void
-warn_about(const char *name, size_t line, const struct dptrace_trace *t)
+warn_about(const char *name, size_t line, const struct dptrace_trace *t, const struct args *a)
 {
 	if (t->blank)
 		warn("%s: line %zu: no evidence in the strip of some segment: its chord is the "
@@ -251,6 +232,10 @@ warn_about(const char *name, size_t line, const struct dptrace_trace *t)
 		warn("%s: line %zu: %zu vertices touch the border of the strip: widen it (-w) or "
 		     "add points",
 		     name, line, t->border);
+	if (t->sharp && a->angle == 0 && a->score != SCORE_SIN)
+		warn("%s: line %zu: %zu vertices turn about as far as they may: if the object "
+		     "doubles back there, add points",
+		     name, line, t->sharp);
 	if (t->margin < LOW_MARGIN && !t->blank)
 		warn("%s: line %zu: another course is about as good (margin %.2g): add points",
 		     name, line, t->margin);
@@ -282,7 +267,7 @@ explain_shapes(const char *name, const struct dptrace_plan *p)
 /* --- running ---------------------------------------------------------------------------------------------------- */
 
 struct figures {
-	size_t lines, vertices, border, released, low;
+	size_t lines, vertices, border, sharp, released, low;
 };
 
 static void
@@ -290,12 +275,13 @@ give(struct report *r, const char *name, const struct args *a, const struct poin
      size_t line, const struct dptrace_trace *t, struct figures *f)
 {
 	report_line(r, t, p->line[line].closed, item, line);
-	warn_about(name, line, t);
+	warn_about(name, line, t, a);
 	if (a->common.verbose)
 		explain(name, line, t);
 	f->lines++;
 	f->vertices += t->n;
 	f->border += t->border > 0;
+	f->sharp += t->sharp > 0;
 	f->released += t->released > 0;
 	f->low += t->margin < LOW_MARGIN;
 }
@@ -413,15 +399,8 @@ recur(const struct args *a, const struct points *lines, struct report *r, struct
 			    l->xy[i][1]);
 	const size_t count = d * d * (n - 1) * given;
 	float *S = weir_xalloc(count, sizeof *S);
-	for (size_t i = 0; i < count; i++) {
-		double v;
-		sample_load(&v, (const char *)x.data + i * img_type_size(x.type), x.type, 1);
-		if (!(fabs(v) <= 1e20)) {
-			weir_free(S);
-			die("%s: score %zu is %g: beyond 1e20 there is no sum", a->scores, i, v);
-		}
-		S[i] = (float)v;
-	}
+	if (take_scores(S, &x, count, err))
+		die("%s: %s", a->scores, err);
 	stats_lap(st, STATS_READ);
 	if (dptrace_given(S, n, d, l, &o, a->gpu ? &gpu : NULL, &t, err))
 		die("%s: %s%s", a->scores, *err ? err : "-g: ", *err ? "" : gpu_why(a->gpu));
@@ -462,6 +441,7 @@ main(int argc, char **argv)
 	stats_add(&st, "lines", "%zu", f.lines);
 	stats_add(&st, "vertices", "%zu", f.vertices);
 	stats_add(&st, "border", "%zu", f.border);
+	stats_add(&st, "sharp", "%zu", f.sharp);
 	stats_add(&st, "released", "%zu", f.released);
 	stats_add(&st, "low_margin", "%zu", f.low);
 	gpu_report(a.gpu, &st);

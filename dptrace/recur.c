@@ -148,16 +148,27 @@ sweep_block(const struct sweep *w, int x0, int x1, int n, float *restrict suffix
 	}
 }
 
-/* Row s of F or H, lanes outside a..b-1: links that cannot be. */
 static void
-fill_row(float *row, size_t ld, int a, int b)
+empty_row(float *row, size_t ld)
 {
-	if (a >= b)
-		a = b = 0;
-	for (int x = 0; x < a; x++)
+	for (size_t x = 0; x < ld; x++)
 		row[x] = NEVER;
-	for (int x = b; x < (int)ld; x++)
-		row[x] = NEVER;
+}
+
+/*
+ * Links that cannot be, in n rows of F or H: those outside from..to-1, which are shifted by shift, and by step more from
+ * row to row.
+ */
+WEIR_CLONES static void
+mask_rows(float *restrict rows, size_t ld, const int *restrict from, const int *restrict to, int n,
+	  int shift, int step)
+{
+	for (int r = 0; r < n; r++, rows += ld, shift += step) {
+		const int a = from[r] + shift, b = to[r] + shift;
+		const bool none = a >= b;
+		for (int x = 0; x < (int)ld; x++)
+			rows[x] = none | (x < a) | (x >= b) ? NEVER : rows[x];
+	}
 }
 
 /* Links of a gap from which on threads share it: below, waking them (50 us) costs more than they bring. */
@@ -174,11 +185,11 @@ run_sweep(const struct sweep *w, int threads)
 	{
 		float *suffix = w->s->suffix + (size_t)omp_get_thread_num() * w->s->suffix_len;
 #pragma omp for schedule(static) nowait
-		for (int r = 0; r < gap->nrow; r++) {
-			int shift = w->sign > 0 ? r + gap->s0 : 0;
-			size_t ld = w->sign > 0 ? gap->ldf : gap->lds;
-			fill_row((w->sign > 0 ? gap->F : gap->H) + (size_t)r * ld, ld,
-				 gap->from[r] + shift, gap->to[r] + shift);
+		for (int r = 0; r < gap->nrow; r += LANES) {
+			const size_t ld = w->sign > 0 ? gap->ldf : gap->lds;
+			mask_rows((w->sign > 0 ? gap->F : gap->H) + (size_t)r * ld, ld,
+				  gap->from + r, gap->to + r, at_most(LANES, gap->nrow - r),
+				  w->sign > 0 ? r + gap->s0 : 0, w->sign > 0);
 		}
 #pragma omp for schedule(dynamic, 1)
 		for (int i = 0; i < blocks; i++) {
@@ -199,7 +210,7 @@ enter(struct segment *s, const float *entry)
 		float *f = row_of(gap, gap->F, gap->ldf, k);
 		float *score = gap->S ? row_of(gap, gap->S, gap->lds, k) : room;
 
-		fill_row(f, gap->ldf, 0, 0);
+		empty_row(f, gap->ldf);
 		if (gap->from[k] >= gap->to[k])
 			continue;
 		s->score(s, 0, k, 0, 0, GROUP, score);
@@ -240,7 +251,7 @@ leave_by(struct segment *s, const float *leave)
 		size_t r = (size_t)(gap->nrow - 1 - j);
 		float *h = gap->H + r * gap->lds;
 
-		fill_row(h, gap->lds, 0, 0);
+		empty_row(h, gap->lds);
 		if (gap->from[r] < gap->to[r])
 			h[j] = gap->S[r * gap->lds + (size_t)j] + leave[j];
 	}

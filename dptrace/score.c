@@ -19,7 +19,7 @@ struct rows {
 	const float *f[3];
 	const int *offset;
 	int n;
-	float c[3], width; /* factors of the fields; of the sum */
+	const float *c; /* factors of the fields, and of their sum */
 };
 
 static inline __attribute__((always_inline)) void
@@ -36,7 +36,7 @@ sum_ridge(float *restrict out, const struct rows *r, int k, int x, bool either)
 	}
 	for (int i = 0; i < k; i++)
 		*(lanes *)(out + x + i * GROUP) =
-		    r->width * (either ? (lanes)((bits)a[i] & SIZE) : a[i]);
+		    r->c[3] * (either ? (lanes)((bits)a[i] & SIZE) : a[i]);
 }
 
 static inline __attribute__((always_inline)) void
@@ -53,7 +53,7 @@ sum_edge(float *restrict out, const struct rows *r, int k, int x, bool either)
 		}
 	}
 	for (int i = 0; i < k; i++)
-		*(lanes *)(out + x + i * GROUP) = r->width * a[i];
+		*(lanes *)(out + x + i * GROUP) = r->c[3] * a[i];
 }
 
 /* Groups [a, b) of a row, four at a time while there are. */
@@ -90,25 +90,18 @@ strip_score(const struct segment *s, int g, int slope, int j, int a, int b, floa
 	const struct strip *p = s->ctx;
 	const struct dptrace_options *o = p->o;
 	const int t = slope + s->gap[g].climb;
-	const double h = s->c.h[g], v = t * s->c.dv, length = sqrt(h * h + v * v), cu = h / length,
-		     cv = v / length;
 	const size_t at = (size_t)g * (size_t)p->g.per_gap * (size_t)p->g.q * p->lane + PAD +
 			  (size_t)(s->c.o[g] + j);
-	const double sign = o->score == DPTRACE_RIDGE || o->polarity >= 0 ? 1 : -1;
-	struct rows r = {.f = {p->f[0] + at, p->f[1] + at, p->f[2] + at},
-			 .offset = p->offset + (size_t)(t + p->g.rows - 1) * (size_t)p->g.per_gap,
-			 .n = p->g.per_gap,
-			 .width = (float)(sign * (o->arc ? length : h) / p->g.per_gap)};
+	const struct rows r = {.f = {p->f[0] + at, p->f[1] + at, p->f[2] + at},
+			       .offset =
+				   p->offset + (size_t)(t + p->g.rows - 1) * (size_t)p->g.per_gap,
+			       .n = p->g.per_gap,
+			       .c = p->along[t + p->g.rows - 1]};
 
 	if (o->score == DPTRACE_RIDGE) {
-		r.c[0] = (float)(cv * cv);
-		r.c[1] = (float)(-2 * cu * cv);
-		r.c[2] = (float)(cu * cu);
 		ridge_row(out, &r, a, b, o->polarity == 0);
 		return;
 	}
-	r.c[0] = (float)cv;
-	r.c[1] = (float)cu;
 	if (o->polarity)
 		signed_edge_row(out, &r, a, b);
 	else

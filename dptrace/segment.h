@@ -42,10 +42,14 @@ struct course {
 	int *d, *o;
 };
 
+/* The largest number of rows that a link climbs or falls. */
+int course_climb(const struct course *c);
+
 /* Admissible slopes t' of the link before (over h1) for each slope t of the link after (over h2). */
 struct windows {
 	double h1, h2;
-	int *lo, *hi; /* [2 rows - 1]; entry t + rows - 1; empty when lo > hi */
+	int *lo,
+	    *hi; /* [2 rows - 1]; entry t + rows - 1, where a link climbs t; empty when lo > hi */
 };
 
 struct gap {
@@ -92,6 +96,8 @@ row_length(int d)
 struct bound {
 	double cos, sin;
 };
+
+struct bound bound_of(double phi);
 
 static inline bool
 turn_ok(struct bound b, double x1, double y1, double x2, double y2)

@@ -2,6 +2,8 @@
 #include <limits.h>
 
 #include "common/mem.h"
+#include "common/simd.h"
+#include "dptrace/libm.h"
 #include "dptrace/segment.h"
 
 enum { NOWHERE = INT_MAX / 4 };
@@ -49,21 +51,44 @@ segment_take(struct segment *s, struct arena *a, int n, int rows, int maxd, bool
 	}
 }
 
+struct bound
+bound_of(double phi)
+{
+	struct bound b;
+
+	libm_sincos(phi, &b.sin, &b.cos);
+	return b;
+}
+
+int
+course_climb(const struct course *c)
+{
+	int most = 0;
+
+	for (int g = 0; g + 1 < c->n; g++) {
+		const int up = c->o[g + 1] + c->d[g + 1] - 1 - c->o[g],
+			  down = c->o[g] + c->d[g] - 1 - c->o[g + 1];
+		most = up > most ? up : most;
+		most = down > most ? down : most;
+	}
+	return most;
+}
+
 /* All pairs t', t at a guide. For each t the admissible t' are neighbours, and they move up with t. */
 static void
 fill_windows(struct windows *w, const struct course *c, struct bound phi)
 {
-	const int mid = c->rows - 1;
-	int a = -mid, b = -mid - 1;
+	const int mid = c->rows - 1, most = course_climb(c);
+	int a = -most, b = -most - 1;
 
-	for (int t = -mid; t <= mid; t++) {
+	for (int t = -most; t <= most; t++) {
 		double y = t * c->dv;
-		while (a <= mid && a * c->dv * w->h2 < y * w->h1 &&
+		while (a <= most && a * c->dv * w->h2 < y * w->h1 &&
 		       !turn_ok(phi, w->h1, a * c->dv, w->h2, y))
 			a++;
 		if (b < a - 1)
 			b = a - 1;
-		while (b < mid && turn_ok(phi, w->h1, (b + 1) * c->dv, w->h2, y))
+		while (b < most && turn_ok(phi, w->h1, (b + 1) * c->dv, w->h2, y))
 			b++;
 		w->lo[t + mid] = a;
 		w->hi[t + mid] = b;
@@ -124,6 +149,38 @@ slide_min(const struct gap *og, const struct gap *ig, const int *lo, const int *
 	}
 }
 
+/* The same where in never falls (sign 1) or never rises (-1) over rows a..b, and is NOWHERE elsewhere: one end of it. */
+WEIR_CLONES static void
+slide_end(const struct gap *og, const struct gap *ig, const int *restrict lo,
+	  const int *restrict hi, const int *restrict in, int a, int b, int sign, int *restrict out)
+{
+	for (int r = 0; r < og->nrow; r++) {
+		int t = r + og->s0 + og->climb, l = lo[t] - ig->climb - ig->s0,
+		    h = hi[t] - ig->climb - ig->s0;
+
+		l = l < a ? a : l;
+		h = h > b ? b : h;
+		out[r] = l <= h ? in[sign > 0 ? l : h] : NOWHERE;
+	}
+}
+
+/* The way in goes from row a to row b, its first and last that are not NOWHERE: 1 up, -1 down, 0 neither. */
+WEIR_CLONES static int
+trend(const int *in, int n, int *a, int *b)
+{
+	int down = 0, up = 0;
+
+	for (*a = 0; *a < n && in[*a] == NOWHERE;)
+		++*a;
+	for (*b = n - 1; *b > *a && in[*b] == NOWHERE;)
+		--*b;
+	for (int r = *a + 1; r <= *b; r++) {
+		down += in[r] < in[r - 1];
+		up += in[r] > in[r - 1];
+	}
+	return !down ? 1 : !up ? -1 : 0;
+}
+
 /*
  * Links of gap og that can follow (sign 1: ig is the gap before) or precede (-1: the one after) a reachable link of ig.
  * The samples of the common guide that a window of rows touches are held as one interval [x, -y).
@@ -143,7 +200,11 @@ narrow(struct segment *s, struct gap *og, const struct gap *ig, const struct win
 				  : side ? -(ig->to[r] + shift)
 					 : ig->from[r] + shift;
 		}
-		slide_min(og, ig, w->lo + mid, w->hi + mid, edge, s->queue, x);
+		int a, b, way = trend(edge, ig->nrow, &a, &b);
+		if (way)
+			slide_end(og, ig, w->lo + mid, w->hi + mid, edge, a, b, way, x);
+		else
+			slide_min(og, ig, w->lo + mid, w->hi + mid, edge, s->queue, x);
 		for (int r = 0; r < og->nrow; r++) {
 			int shift = sign > 0 ? 0 : r + og->s0;
 			if (!side && x[r] - shift > og->from[r])

@@ -1,35 +1,59 @@
 /* The fields of evidence in phases, and where the columns of a link lie in them. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/simd.h"
 #include "dptrace/strip.h"
 
-struct grid
-strip_grid(double length, int gaps, int rows, double dv, double sigma)
-{
-	struct grid g = {.rows = rows, .t = 1};
-	const int half = (rows - 1) / 2;
+#define FINE .3 /* px between the rows of later passes, at most */
 
-	g.per_gap = (int)ceil(length / gaps);
-	g.ncol = g.per_gap * gaps;
-	g.hu = length / g.ncol;
-	if (dv <= .3) {
-		while (dv * g.t <= .5)
+/* The smallest power of two that divides x into steps of that size or less. */
+static int
+parts(double x, double step)
+{
+	int n = 1;
+
+	while (x / n > step)
+		n *= 2;
+	return n;
+}
+
+/* Columns of evidence and of samples. */
+static void
+lay_columns(struct grid *g, double length, int gaps, double apart, double sigma)
+{
+	g->per_gap = (int)ceil(length / gaps / apart);
+	g->ncol = g->per_gap * gaps;
+	g->hu = length / g->ncol;
+	g->sub = (int)ceil(g->hu);
+	g->ru = (int)ceil(3 * sigma * g->sub / g->hu);
+	g->nraw = (g->ncol - 1) * g->sub + 1 + 2 * g->ru;
+}
+
+struct grid
+strip_grid(double length, int gaps, int rows, double dv, const struct dptrace_options *o)
+{
+	const double smooth = o->score == DPTRACE_SIN ? 1 : o->sigma;
+	const int half = (rows - 1) / 2;
+	struct grid g = {.rows = rows, .t = 1};
+
+	lay_columns(&g, length, gaps, smooth > 1 ? smooth : 1, o->sigma);
+	if (dv <= FINE) {
+		while (2 * dv * g.t <= .75)
 			g.t *= 2;
 		g.q = 1;
 		g.P = dv * g.t;
 		g.half = (half + g.t - 1) / g.t;
 	} else {
-		g.m = (int)ceil(dv);
+		g.m = (int)ceil(dv - .1);
 		g.P = dv / g.m;
-		while (g.P / g.t > .3)
-			g.t *= 2;
+		g.t = parts(g.P, o->score == DPTRACE_RIDGE && o->sigma >= 2 ? 2 * FINE : FINE);
 		g.q = g.m * g.t;
 		g.half = half * g.m;
 	}
+	g.fine = parts(g.P, FINE);
 	g.base = 2 * g.half + 1;
-	g.ru = (int)ceil(3 * sigma / g.hu);
-	g.rv = (int)ceil(3 * sigma / g.P);
+	g.rv = (int)ceil(3 * o->sigma / g.P);
 	return g;
 }
 
@@ -39,6 +63,7 @@ strip_finer(struct grid g, int rows)
 	g.rows = rows;
 	g.m = 0;
 	g.q = 1;
+	g.t = g.fine;
 	return g;
 }
 
@@ -51,19 +76,32 @@ strip_take(struct strip *s, struct arena *a, const struct grid *g)
 		s->f[i] = arena_take(a, n, sizeof *s->f[i]);
 	s->offset =
 	    arena_take(a, (2 * (size_t)g->rows - 1) * (size_t)g->per_gap, sizeof *s->offset);
+	s->along = arena_take(a, 2 * (size_t)g->rows - 1, sizeof *s->along);
 }
 
-/* out[i] between base rows i step and the next, by a cubic (Catmull-Rom) with those weights. */
+/* out[i] = b[i step] */
 WEIR_CLONES static void
-interpolate(float *restrict out, const float *restrict b, int step, int n, const float w[4])
+pick(float *restrict out, const float *restrict b, int step, int n)
 {
 	if (step == 1)
+		memcpy(out, b, (size_t)n * sizeof *out);
+	else if (step == 2)
 		for (int i = 0; i < n; i++)
-			out[i] =
-			    (w[0] * b[i - 1] + w[3] * b[i + 2]) + (w[1] * b[i] + w[2] * b[i + 1]);
+			out[i] = b[2 * i];
 	else
-		for (int i = 0; i < n; i++, b += step)
-			out[i] = (w[0] * b[-1] + w[3] * b[2]) + (w[1] * b[0] + w[2] * b[1]);
+		for (int i = 0; i < n; i++)
+			out[i] = b[(ptrdiff_t)i * step];
+}
+
+/* Between base rows b[1] and b[2], by a cubic (Catmull-Rom) with those weights. */
+WEIR_CLONES static void
+interpolate(float *restrict out, const float *const b[4], int n, const float w[4])
+{
+	const float *restrict b0 = b[0], *restrict b1 = b[1], *restrict b2 = b[2],
+			      *restrict b3 = b[3];
+
+	for (int i = 0; i < n; i++)
+		out[i] = (w[0] * b0[i] + w[3] * b3[i]) + (w[1] * b1[i] + w[2] * b2[i]);
 }
 
 void
@@ -75,22 +113,51 @@ strip_weights(double x, float w[4])
 	w[3] = (float)(-.5 * x * x * (1 - x));
 }
 
+/*
+ * One column: base rows dealt out to the phases that are such, where those of one phase are neighbours; then the phases
+ * between, each from four of them. Base row k of row 0, k = -1 .. m + 1, begins at of_row(k).
+ */
+static float *
+of_row(const struct strip *s, float *column, int k)
+{
+	const int m = s->g.m, row = k < 0 ? -1 : k / m;
+
+	return column + (size_t)((k - row * m) * s->g.t) * s->lane + PAD + row;
+}
+
+static void
+make_column(const struct strip *s, float *column, const float *base, const float (*w)[4])
+{
+	const struct grid *g = &s->g;
+	const int m = g->m, end = g->rows * m + 2; /* base rows -1 .. end-1 are read */
+
+	for (int k = 0; k < m; k++) {
+		const int first = k == m - 1 ? -1 : 0;
+		pick(of_row(s, column, k) + first, base + first * m + k, m,
+		     (end - k + m - 1) / m - first);
+	}
+	for (int k = 0; k < m; k++)
+		for (int p = 1; p < g->t; p++) {
+			const float *const b[4] = {of_row(s, column, k - 1), of_row(s, column, k),
+						   of_row(s, column, k + 1),
+						   of_row(s, column, k + 2)};
+			interpolate(column + (size_t)(k * g->t + p) * s->lane + PAD, b, g->rows,
+				    w[p]);
+		}
+}
+
 /* Field i: whole rows, in q phases. */
 static void
 make_phases(const struct strip *s, const struct base *b, int i)
 {
 	const struct grid *g = &s->g;
+	float w[MAXFINE][4];
 
-	for (int p = 0; p < g->q; p++) {
-		float w[4];
-
-		strip_weights((double)(p % g->t) / g->t, w);
-		for (int c = 0; c < g->ncol; c++)
-			interpolate(s->f[i] + ((size_t)c * (size_t)g->q + (size_t)p) * s->lane +
-					PAD,
-				    b->f[i] + (size_t)c * base_rows(g) + SKIRT + p / g->t, g->m,
-				    g->rows, w);
-	}
+	for (int p = 0; p < g->t; p++)
+		strip_weights((double)p / g->t, w[p]);
+	for (int c = 0; c < g->ncol; c++)
+		make_column(s, s->f[i] + (size_t)c * (size_t)g->q * s->lane,
+			    b->f[i] + (size_t)c * base_rows(g) + SKIRT, (const float(*)[4])w);
 }
 
 /* t fine steps to a base row, n base rows: all phases of one base row are neighbours. */
@@ -149,29 +216,47 @@ make_fine(const struct strip *s, const struct base *b, const struct course *c, i
 
 /* offset[t][c]: from row r of the first column of a gap to where the link that climbs t rows from r lies in column c. */
 static void
-make_offsets(struct strip *s)
+make_offsets(struct strip *s, int most)
 {
 	const struct grid *g = &s->g;
-	int *o = s->offset;
 
-	for (int t = 1 - g->rows; t < g->rows; t++)
+	for (int t = -most; t <= most; t++) {
+		int *o = s->offset + (t + g->rows - 1) * g->per_gap;
+		const double rise = (double)abs(t) * g->q / g->per_gap;
 		for (int c = 0; c < g->per_gap; c++) {
-			long long num = (long long)abs(t) * g->q * (2 * c + 1),
-				  den = 2 * g->per_gap;
-			int fine = (int)((2 * num + den) /
-					 (2 * den)); /* nearest; halves away from 0, for mirrors */
+			/* nearest; halves away from 0, for mirrors */
+			int fine = (int)(rise * (c + .5) + .5 + 1e-9);
 			fine = t < 0 ? -fine : fine;
-			int row = floor_div(fine, g->q);
-			*o++ = (int)(((size_t)c * (size_t)g->q + (size_t)(fine - row * g->q)) *
-				     s->lane) +
-			       row;
+			int row = g->q == 1 ? fine : floor_div(fine, g->q);
+			o[c] = (c * g->q + fine - row * g->q) * (int)s->lane + row;
 		}
+	}
+}
+
+/* Of all links over gaps h wide that climb at most most rows. */
+static void
+make_factors(struct strip *s, double h, double dv, int most)
+{
+	const struct dptrace_options *o = s->o;
+	const bool ridge = o->score == DPTRACE_RIDGE;
+	const double sign = ridge || o->polarity >= 0 ? 1 : -1;
+
+	for (int t = -most; t <= most; t++) {
+		const double v = t * dv, length = sqrt(h * h + v * v), cu = h / length,
+			     cv = v / length;
+		float *c = s->along[t + s->g.rows - 1];
+
+		c[0] = (float)(ridge ? cv * cv : cv);
+		c[1] = (float)(ridge ? -2 * cu * cv : cu);
+		c[2] = (float)(cu * cu);
+		c[3] = (float)(sign * (o->arc ? length : h) / s->g.per_gap);
+	}
 }
 
 void
 strip_fill(struct strip *s, const struct base *b, const struct course *c)
 {
-	const int fields = s->o->score == DPTRACE_RIDGE ? 3 : 2;
+	const int fields = s->o->score == DPTRACE_RIDGE ? 3 : 2, most = course_climb(c);
 
 	s->lane = lanes_up(s->g.rows) + 2 * PAD;
 	for (int i = 0; i < fields; i++)
@@ -179,5 +264,6 @@ strip_fill(struct strip *s, const struct base *b, const struct course *c)
 			make_phases(s, b, i);
 		else
 			make_fine(s, b, c, i);
-	make_offsets(s);
+	make_offsets(s, most);
+	make_factors(s, c->h[0], c->dv, most);
 }

@@ -25,17 +25,20 @@ enum {
 };
 
 /*
- * How a strip is sampled. Base rows, P px apart, carry the derivatives; a base row is t fine steps, fine enough for the
- * nearest to stand for interpolation. A row of the strip is m base rows, in q = m t phases; or, where rows are that
- * fine themselves, one fine step (m = 0, q = 1).
+ * How a strip is sampled. The picture is sampled a pixel apart or less along ab, evidence taken sigma apart (sin: a
+ * pixel): a field smoothed by a Gaussian of sigma has no more in it, and each column less is a row less to sum for
+ * every link. Base rows, P px apart, carry the derivatives; a base row is t steps, fine enough for the nearest to stand
+ * for interpolation. A row of the strip is m base rows, in q = m t phases; or, where rows are that fine themselves, one
+ * step (m = 0, q = 1). Passes after the first have rows of 1/fine of a base row.
  */
 struct grid {
 	int per_gap, ncol; /* columns of a gap, of all gaps */
-	int rows, m, t, q;
+	int sub, nraw;	   /* columns of samples: to a column of evidence, in all */
+	int rows, m, t, q, fine;
 	int base, half; /* base rows; the one on ab */
 	double P;	/* px between base rows */
-	double hu;	/* px between columns */
-	int ru, rv;	/* reach of the derivatives, columns and base rows */
+	double hu;	/* px between columns of evidence */
+	int ru, rv;	/* reach of the derivatives, columns of samples and base rows */
 };
 
 /* The fields at the base rows, [ncol][base_rows]; base row 0 of a column after its skirt. */
@@ -47,7 +50,7 @@ struct base {
 
 /* Scratch for making them. */
 struct bench {
-	float *raw, *across[3], *size, *inside;
+	float *raw, *across, *size, *inside, *vv;
 };
 
 /* The fields in phases, along one course. */
@@ -57,13 +60,16 @@ struct strip {
 	float *f[3];
 	int *
 	    offset; /* [2 rows - 1][per_gap]: where the row that a link of slope t reaches lies, from its first row */
+	float (*along)
+	    [4]; /* [2 rows - 1]: the factors of the fields for a link of slope t, and of their sum */
 	const struct dptrace_options *o;
 };
 
 /* The grid of a strip of that many rows, dv apart, with the chord in the middle. */
-struct grid strip_grid(double length, int gaps, int rows, double dv, double sigma);
+struct grid
+strip_grid(double length, int gaps, int rows, double dv, const struct dptrace_options *o);
 
-/* The same base rows under a strip whose rows are fine steps. */
+/* The same base rows under a strip whose rows are P/fine apart. */
 struct grid strip_finer(struct grid g, int rows);
 
 /* Base rows of a column with their skirts: whole pairs of registers. */
@@ -84,8 +90,8 @@ struct kernel {
 	float w[MAXTAPS];
 };
 
-/* The Gaussian (order 0) of that scale or its derivative, exact for polynomials of degree <= 2, per unit of 1/per. */
-void strip_kernel(struct kernel *k, int order, double sigma, int r, double per);
+/* The Gaussian (order 0) of that scale or its derivative, exact for polynomials of degree <= 2, over steps of that size. */
+void strip_kernel(struct kernel *k, int order, double sigma, int r, double step);
 
 /* The evidence along a segment that starts at (x, y), in direction (ex, ey). gray: the mean of the image's planes. */
 struct origin {

@@ -91,7 +91,7 @@ dptrace_tables(const struct dptrace_table *seg, size_t nseg, bool closed, double
 {
 	struct chain c = {.closed = closed,
 			  .margins = margin,
-			  .phi = {cos(phi), sin(phi)},
+			  .phi = bound_of(phi),
 			  .threads = threads,
 			  .apart = 1,
 			  .load = load_table};

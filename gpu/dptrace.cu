@@ -7,7 +7,7 @@
  *			(dptrace_strip.cu); the recursion from segment to segment (dptrace_chain.cu, dptrace_recur.cu); samples
  *			and margins back to the host
  *
- * The host lays out guides and makes vertices of samples by the CPU's own functions, dptrace/work.h.
+ * The host lays out guides and makes vertices of samples by the CPU's own functions, dptrace/pass.h.
  *
  * Bound: the picture over the bus, 4 bytes a pixel; of a segment of n guides and d samples, m columns a gap: 6 m d^2 (n - 1)
  * operations for its scores, 16 d^2 (n - 1) bytes for them and the recursion, 28 with margins. Source: Seredin 2016.
@@ -60,16 +60,17 @@ most_guides(const struct segment_shape *s, size_t n)
 
 /* A segment's strip as far as the base rows go. */
 dp_strip
-strip_of(const struct segment_shape *s, double sigma)
+strip_of(const struct segment_shape *s, const struct dptrace_options *o)
 {
 	dp_strip x = {};
 
 	x.at = {s->ax, s->ay, s->ex, s->ey};
-	x.g = work_grid(s, sigma);
+	x.g = pass_grid(s, o);
 	x.base_rows = base_rows(&x.g);
 	x.plane = (size_t)x.g.ncol * x.base_rows;
 	x.raw_rows = x.base_rows + lanes_up(2 * x.g.rv);
-	x.wide = (size_t)(x.g.ncol + 2 * x.g.ru);
+	x.used = (size_t)(x.g.base + 2 * (SKIRT + x.g.rv));
+	x.wide = (size_t)x.g.nraw;
 	return x;
 }
 
@@ -90,6 +91,7 @@ pass_size_of(const dp_strip *x)
 void
 aim_pass(dp_strip *x, size_t pass, int rows)
 {
+	x->pass = pass;
 	x->fine = pass ? strip_finer(x->g, rows) : x->g;
 	x->lane = (size_t)(rows + 31) / 32 * 32;
 }
@@ -98,9 +100,9 @@ aim_pass(dp_strip *x, size_t pass, int rows)
 size_t
 pass_bytes(const struct segment_shape *s, dp_strip x, size_t pass, bool margins)
 {
-	const size_t d = (size_t)work_samples(s, pass), n = (size_t)s->n,
+	const size_t d = (size_t)pass_samples(s, pass), n = (size_t)s->n,
 		     links = n > 2 ? 2 * d + (n - 3) * d * d : 1;
-	aim_pass(&x, pass, work_rows(s, pass));
+	aim_pass(&x, pass, pass_rows(s, &x.g, pass));
 	const pass_size z = pass_size_of(&x);
 
 	return sizeof(float) * (z.fields + z.offsets + 4 * z.slopes + 4 * z.slopes +
@@ -115,14 +117,14 @@ line_bytes(const struct dptrace_plan *p, size_t line)
 	const struct segment_shape *s = shapes_of(p, line, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const dp_strip x = strip_of(&s[i], p->o.sigma);
+		const dp_strip x = strip_of(&s[i], &p->o);
 		held += sizeof(float) * 3 * x.plane;
 		bench += sizeof(float) * dp_bench_size(&x);
 	}
 	for (size_t pass = 0; pass < p->o.passes; pass++) {
 		size_t bytes = 0;
 		for (size_t i = 0; i < n; i++)
-			bytes += pass_bytes(&s[i], strip_of(&s[i], p->o.sigma), pass,
+			bytes += pass_bytes(&s[i], strip_of(&s[i], &p->o), pass,
 					    p->o.margins && pass == 0);
 		most = bytes > most ? bytes : most;
 	}
@@ -190,9 +192,9 @@ take_host(struct batch *b, struct arena *a)
 
 	b->ntaps = b->nweights = 0;
 	for (size_t i = b->p->first[b->first]; i < b->p->first[b->first + b->n]; i++) {
-		const struct grid g = work_grid(&b->p->shape[i], b->p->o.sigma);
+		const struct grid g = pass_grid(&b->p->shape[i], &b->p->o);
 		b->ntaps += (size_t)dp_fields(&b->p->o) * (size_t)(g.ru + g.rv + 2);
-		b->nweights += 4 * (size_t)g.t;
+		b->nweights += 4 * (size_t)(g.t + g.fine);
 		guides = b->p->shape[i].n > guides ? b->p->shape[i].n : guides;
 	}
 	b->work = dp_take<struct work>(a, b->n);
@@ -215,13 +217,14 @@ void
 fill_taps(const struct grid *g, const struct dptrace_options *o, float *to)
 {
 	const int order = dp_fields(o) - 1;
+	const double hr = g->hu / g->sub;
 
 	for (int i = 0; i <= order; i++) {
 		struct kernel k;
-		strip_kernel(&k, i, o->sigma / g->P, g->rv, 1 / pow(g->P, i));
+		strip_kernel(&k, i, o->sigma / g->P, g->rv, g->P);
 		memcpy(to, k.w, (size_t)(g->rv + 1) * sizeof *to);
 		to += g->rv + 1;
-		strip_kernel(&k, order - i, o->sigma / g->hu, g->ru, 1 / pow(g->hu, order - i));
+		strip_kernel(&k, order - i, o->sigma / hr, g->ru, hr);
 		memcpy(to, k.w, (size_t)(g->ru + 1) * sizeof *to);
 		to += g->ru + 1;
 	}
@@ -237,22 +240,24 @@ fill_batch(struct batch *b)
 		const struct dptrace_line *l = &p->line[b->first + i];
 		const struct segment_shape *s = shapes_of(p, b->first + i, &b->segments[i]);
 		b->closed[i] = l->closed;
-		b->line[i] = {0, 0, 0, {cos(s->phi), sin(s->phi)}};
+		b->line[i] = {0, 0, 0, bound_of(s->phi)};
 	}
 	for (size_t i = 0; i < b->nseg; i++) {
 		dp_strip *x = &b->strip[i];
-		*x = strip_of(&p->shape[p->first[b->first] + i], p->o.sigma);
+		*x = strip_of(&p->shape[p->first[b->first] + i], &p->o);
 		x->base = base;
 		x->bench = bench;
 		x->taps = taps;
 		x->weights = weights;
 		fill_taps(&x->g, &p->o, b->taps + taps);
-		for (int k = 0; k < x->g.t; k++)
-			strip_weights((double)k / x->g.t, b->weights + weights + 4 * (size_t)k);
+		for (int k = 0; k < x->g.t + x->g.fine; k++)
+			strip_weights(k < x->g.t ? (double)k / x->g.t
+						 : (double)(k - x->g.t) / x->g.fine,
+				      b->weights + weights + 4 * (size_t)k);
 		base += 3 * x->plane;
 		bench += dp_bench_size(x);
 		taps += (size_t)dp_fields(&p->o) * (size_t)(x->g.ru + x->g.rv + 2);
-		weights += 4 * (size_t)x->g.t;
+		weights += 4 * (size_t)(x->g.t + x->g.fine);
 	}
 }
 
@@ -340,7 +345,7 @@ course_of_line(void *ctx, size_t line, int k)
 {
 	struct batch *b = static_cast<struct batch *>(ctx);
 
-	work_course(&b->work[line], k, &b->course);
+	pass_course(&b->work[line], k, &b->course);
 	return &b->course;
 }
 
@@ -400,7 +405,7 @@ take_results(struct batch *b, const struct dp_job *j, size_t i)
 		w->chain.released[k] = j->released[id];
 		w->blank |= b->top[id] == 0;
 	}
-	work_keep(w);
+	pass_keep(w);
 }
 
 int
@@ -415,7 +420,7 @@ run_pass(struct batch *b, size_t pass)
 	for (size_t i = 0; i < b->n; i++) {
 		b->work[i].pass = pass;
 		b->work[i].chain.margins = j.margins;
-		b->line[i].apart = (int)ceil(3 / work_step(b->work[i].shape, pass));
+		b->line[i].apart = (int)ceil(3 / pass_step(b->work[i].shape, &b->p->o, pass));
 	}
 	err = dp_lay_out(&j, b->n, b->segments, b->line, b->closed, course_of_line, b);
 	if (!err && !(err = make_scores(b, &j, pass)) && !(err = dp_solve(&j)))
@@ -443,7 +448,7 @@ run_batch(struct batch *b)
 	for (size_t pass = 0; pass < b->p->o.passes && !err; pass++)
 		err = run_pass(b, pass);
 	for (size_t i = 0; i < b->n && !err; i++)
-		work_put(&b->work[i], &b->p->trace[b->first + i]);
+		pass_put(&b->work[i], &b->p->trace[b->first + i]);
 	weir_free(a.base);
 	return err;
 }

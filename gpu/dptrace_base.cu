@@ -13,7 +13,7 @@
  */
 #include "gpu/dptrace_strip.h"
 
-#include <string.h>
+#include <limits.h>
 
 namespace
 {
@@ -24,19 +24,32 @@ struct walk {
 	double x, y, dx, dy;
 };
 
-/* The walk along a column, from base row r on. */
+/* The walk across ab at u columns of evidence from a, from base row r on. */
 __device__ walk
-walk_from(const dp_strip &s, int col, int r)
+walk_from(const dp_strip &s, double u, int r)
 {
-	const double u = (col + .5) * s.g.hu, v = (r - s.g.half) * s.g.P;
+	const double v = (r - s.g.half) * s.g.P;
 
+	u *= s.g.hu;
 	return {s.at.x + u * s.at.ex - v * s.at.ey, s.at.y + u * s.at.ey + v * s.at.ex,
 		-s.g.P * s.at.ey, s.g.P * s.at.ex};
 }
 
-/* Bilinear, less ref; outside the picture that of its border. */
+/* Bilinear, less ref, at the point (x, y) of a picture that begins at p; neither is negative. */
 __device__ float
-sample(const float *p, size_t w, size_t h, double x, double y, float ref)
+sample_within(const float *p, int w, float x, float y, float ref)
+{
+	const int xi = (int)x, yi = (int)y, at = yi * w + xi;
+	const float a = x - (float)xi, b = y - (float)yi;
+	const float top = p[at] + a * (p[at + 1] - p[at]),
+		    low = p[at + w] + a * (p[at + w + 1] - p[at + w]);
+
+	return (top + b * (low - top)) - ref;
+}
+
+/* The same anywhere: outside the picture that of its border. */
+__device__ float
+sample_clamped(const float *p, size_t w, size_t h, double x, double y, float ref)
 {
 	const double xmax = (double)(w - 1), ymax = (double)(h - 1);
 	const size_t right = w > 1, down = h > 1 ? w : 0;
@@ -50,6 +63,22 @@ sample(const float *p, size_t w, size_t h, double x, double y, float ref)
 	const float low = at[down] + a * (at[down + right] - at[down]);
 
 	return (top + b * (low - top)) - ref;
+}
+
+/* Sample i of a walk of n, less ref: in floats from the corner of the walk's own box where that lies inside the picture. */
+__device__ float
+sample(const float *p, size_t w, size_t h, const walk &k, int n, int i, float ref)
+{
+	const double x1 = k.x + (n - 1) * k.dx, y1 = k.y + (n - 1) * k.dy;
+	const double x0 = floor(k.x < x1 ? k.x : x1) - 1, y0 = floor(k.y < y1 ? k.y : y1) - 1;
+	const bool within = x0 >= 0 && y0 >= 0 && k.x < (double)w - 2 && x1 < (double)w - 2 &&
+			    k.y < (double)h - 2 && y1 < (double)h - 2;
+
+	if (within && (y1 - y0 + k.y - y0) * (double)w < INT_MAX / 2)
+		return sample_within(p + (size_t)y0 * w + (size_t)x0, (int)w,
+				     (float)(k.x - x0) + (float)i * (float)k.dx,
+				     (float)(k.y - y0) + (float)i * (float)k.dy, ref);
+	return sample_clamped(p, w, h, k.x + i * k.dx, k.y + i * k.dy, ref);
 }
 
 /* 1 where element i of a column lies inside the picture, else 0. */
@@ -71,8 +100,8 @@ find_ref(const dp_evidence e, const float *plane, unsigned n)
 	if (id >= n)
 		return;
 	const dp_strip &s = e.strip[id];
-	const walk mid = walk_from(s, s.g.ncol / 2, s.g.half);
-	e.ref[id] = sample(plane, e.w, e.h, mid.x, mid.y, 0);
+	const walk mid = walk_from(s, s.g.ncol / 2 + .5, s.g.half);
+	e.ref[id] = sample(plane, e.w, e.h, {mid.x, mid.y, 0, 0}, 1, 0, 0);
 }
 
 __device__ size_t
@@ -89,10 +118,10 @@ sample_strips(const dp_evidence e, const float *plane)
 
 	if (i >= s.wide * s.raw_rows)
 		return;
-	const int col = (int)(i / s.raw_rows) - s.g.ru, r = (int)(i % s.raw_rows);
-	const walk k = walk_from(s, col, -SKIRT - s.g.rv);
+	const int col = (int)(i / s.raw_rows), r = (int)(i % s.raw_rows), used = (int)s.used;
+	const walk k = walk_from(s, .5 + (double)(col - s.g.ru) / s.g.sub, -SKIRT - s.g.rv);
 	e.bench[s.bench + i] =
-	    sample(plane, e.w, e.h, k.x + r * k.dx, k.y + r * k.dy, e.ref[blockIdx.y]);
+	    r < used ? sample(plane, e.w, e.h, k, used, r, e.ref[blockIdx.y]) : 0;
 }
 
 /* --- derivatives --------------------------------------------------------------------------------------------------- */
@@ -148,7 +177,8 @@ derive_along(const dp_evidence e, unsigned order)
 
 	if (i >= s.plane)
 		return;
-	const float *in = across_of(e, s, blockIdx.z) + (size_t)s.g.ru * s.base_rows + i;
+	const size_t col = i / s.base_rows * (size_t)s.g.sub + (size_t)s.g.ru;
+	const float *in = across_of(e, s, blockIdx.z) + col * s.base_rows + i % s.base_rows;
 	e.base[s.base + blockIdx.z * s.plane + i] =
 	    convolve(in, (ptrdiff_t)s.base_rows, taps_of(e, s, blockIdx.z) + s.g.rv + 1, s.g.ru,
 		     order - blockIdx.z == 1 ? -1.f : 1.f);
@@ -229,7 +259,7 @@ count_sizes(tally &t, const dp_evidence &e, const dp_strip &s, int round)
 	for (size_t i = threadIdx.x; i < n; i += THREADS) {
 		const int col = 4 * (int)(i / base), r = SKIRT + (int)(i % base);
 		const unsigned u = __float_as_uint(size[(size_t)col * s.base_rows + (size_t)r]);
-		if (inside(e, walk_from(s, col, -SKIRT), r) == 0 ||
+		if (inside(e, walk_from(s, col + .5, -SKIRT), r) == 0 ||
 		    (round && u >> (32 - BITS) != t.bits))
 			continue;
 		atomicAdd(&t.count[u << round * BITS >> (32 - BITS)], 1u);
@@ -306,7 +336,7 @@ divide_softly(const dp_evidence e)
 		    sign = e.o.score == DPTRACE_RIDGE && e.o.polarity >= 0 ? -1.f : 1.f;
 	const float d = one * size_of(e, s)[i] + e.g0[blockIdx.y];
 	const float in =
-	    inside(e, walk_from(s, (int)(i / s.base_rows), -SKIRT), (int)(i % s.base_rows));
+	    inside(e, walk_from(s, (int)(i / s.base_rows) + .5, -SKIRT), (int)(i % s.base_rows));
 	float *f = e.base + s.base + blockIdx.z * s.plane + i;
 	*f = d > 0 ? *f * (sign * in / d) : 0.f;
 }

@@ -242,7 +242,7 @@ gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, 
 		   double phi, enum gpu_dptrace_method method, int *at, double *best,
 		   double *margin)
 {
-	const dp_line line = {0, 0, 1, {cos(phi), sin(phi)}};
+	const dp_line line = {0, 0, 1, bound_of(phi)};
 	struct tables t = {seg, {}};
 	struct dp_job j = {};
 	int err;

@@ -20,7 +20,7 @@
 
 extern "C" {
 #include "common/mem.h"
-#include "dptrace/work.h"
+#include "dptrace/pass.h"
 #include "gpu/dptrace.h"
 }
 

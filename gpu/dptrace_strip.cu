@@ -34,12 +34,18 @@ between(const float *b, const float *w)
 	return (w[0] * b[-1] + w[3] * b[2]) + (w[1] * b[0] + w[2] * b[1]);
 }
 
+__device__ const float *
+weights_of(const dp_evidence &e, const dp_strip &s)
+{
+	return e.weights + s.weights + (s.pass ? 4 * s.g.t : 0);
+}
+
 /* Whole rows in q phases: row r of phase p. */
 __device__ float
 phase_row(const dp_evidence &e, const dp_strip &s, const float *base, int p, int r)
 {
 	return between(base + SKIRT + p / s.fine.t + r * s.fine.m,
-		       e.weights + s.weights + 4 * (p % s.fine.t));
+		       weights_of(e, s) + 4 * (p % s.fine.t));
 }
 
 /* Rows that are fine steps: those beyond the base rows are without evidence. */
@@ -51,7 +57,7 @@ fine_row(const dp_evidence &e, const dp_strip &s, const float *base, int r)
 
 	return b < 1 - SKIRT || b > g.base + SKIRT - 3
 		   ? 0.f
-		   : between(base + SKIRT + b, e.weights + s.weights + 4 * (step - b * g.t));
+		   : between(base + SKIRT + b, weights_of(e, s) + 4 * (step - b * g.t));
 }
 
 /* Whether links of the gap over column col pass row r. */
@@ -109,9 +115,8 @@ fill_offsets(const dp_evidence e, const dp_chains c)
 	if (i >= (2 * (unsigned)g.rows - 1) * per)
 		return;
 	const int t = (int)(i / per) + 1 - g.rows, col = (int)(i % per);
-	const long long num = (long long)(t < 0 ? -t : t) * g.q * (2 * col + 1),
-			den = 2 * g.per_gap;
-	int fine = (int)((2 * num + den) / (2 * den));
+	const double rise = (double)(t < 0 ? -t : t) * g.q / g.per_gap;
+	int fine = (int)(rise * (col + .5) + .5 + 1e-9);
 	fine = t < 0 ? -fine : fine;
 	const int row = floor_div(fine, g.q);
 	e.offset[s.offset + i] =

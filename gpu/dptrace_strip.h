@@ -9,14 +9,17 @@ struct dp_strip {
 	struct origin at;
 	struct grid g;		 /* of its base rows */
 	size_t base_rows, plane; /* rows of a column; of all columns */
-	size_t raw_rows, wide;	 /* with the reach of the derivatives; columns with it */
+	size_t raw_rows, wide;	 /* with the reach of the derivatives; columns of samples */
+	size_t used;		 /* rows of those that are sampled */
 	size_t base;		 /* its fields in dp_evidence.base, [3][plane] */
 	size_t
 	    bench; /* its scratch there: raw [wide][raw_rows], across [3][wide][base_rows], size [plane] */
 	size_t taps; /* kernels by field: across rv + 1, along ru + 1 */
 	/* of a pass */
+	size_t pass;
 	struct grid fine;
-	size_t lane, fields, offset, slope, weights;
+	size_t lane, fields, offset, slope,
+	    weights; /* weights: of t steps, fine ones behind them */
 };
 
 /* Of a link of one slope: factors of the fields, and of the sum. */

@@ -159,7 +159,7 @@ static bool
 same_trace(const struct dptrace_trace *a, const struct dptrace_trace *b)
 {
 	if (a->n != b->n || !same(a->score, b->score) || !same(a->margin, b->margin) ||
-	    a->border != b->border || a->released != b->released ||
+	    a->border != b->border || a->sharp != b->sharp || a->released != b->released ||
 	    (a->released && a->released_at != b->released_at) || a->blank != b->blank)
 		return false;
 	for (size_t i = 0; i < a->n; i++) {

@@ -11,7 +11,7 @@
 
 #include "t/check.h"
 
-enum scene_kind { SCENE_LINE, SCENE_EDGE, SCENE_GAP, SCENE_CROSSINGS, SCENE_LOOP };
+enum scene_kind { SCENE_LINE, SCENE_EDGE, SCENE_GAP, SCENE_CROSSINGS, SCENE_LOOP, SCENE_FOLD };
 
 enum { SIDE = 512, TRUTH = 1500 };
 
@@ -31,8 +31,9 @@ scene_course(enum scene_kind kind, double s, const double *phase, double uv[2])
 
 	uv[0] = u;
 	uv[1] = fade * (25 * sin(u / 60 + phase[0]) + 8 * sin(u / 25 + phase[1]));
-	if (kind == SCENE_LOOP) {
-		uv[0] = u - 35 * sin(4 * M_PI * s);
+	if (kind == SCENE_LOOP ||
+	    kind == SCENE_FOLD) { /* an S; the fold leaves its first click backwards */
+		uv[0] = u - (kind == SCENE_LOOP ? 35 : 50) * sin(4 * M_PI * s);
 		uv[1] = 50 * sin(2 * M_PI * s);
 	}
 }

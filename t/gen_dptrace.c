@@ -1,7 +1,7 @@
 /*
  * Pictures of a linear object of known course, for the tests and benches of dptrace.
  *
- *	gen_dptrace KIND NOISE SEED		the picture, raw float, on stdout; KIND line, edge, gap, crossings or loop
+ *	gen_dptrace KIND NOISE SEED		the picture, raw float, on stdout; KIND line, edge, gap, crossings, loop or fold
  *	gen_dptrace KIND NOISE SEED CLICKS	that many points of its course, `x y x y ...` on one line
  */
 #include <stdio.h>
@@ -19,9 +19,9 @@ static struct scene scene;
 static enum scene_kind
 kind_of(const char *word)
 {
-	static const char *const words[] = {"line", "edge", "gap", "crossings", "loop"};
+	static const char *const words[] = {"line", "edge", "gap", "crossings", "loop", "fold"};
 
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 6; i++)
 		if (!strcmp(word, words[i]))
 			return (enum scene_kind)i;
 	die_usage("no such kind: %s", word);

@@ -1,0 +1,8 @@
+/* The checks of dptrace, by file. */
+#ifndef T_CHECK_DPTRACE_H
+#define T_CHECK_DPTRACE_H
+
+void check_dptrace_scores(void);
+void check_dptrace_traces(void);
+
+#endif

@@ -1,0 +1,122 @@
+/* dptrace: link scores against their definition. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "dptrace/dptrace.h"
+#include "dptrace/strip.h"
+#include "t/check.h"
+#include "t/check_dptrace.h"
+
+/* A colour picture of smooth noise. */
+static void
+smooth_noise(float *v, size_t c, size_t w, size_t h, struct check_rng *r)
+{
+	for (size_t k = 0; k < c; k++)
+		for (size_t i = 0; i < 8; i++) {
+			double fx = .4 * rng_normal(r), fy = .4 * rng_normal(r),
+			       phase = 7 * rng_unit(r);
+			for (size_t y = 0; y < h; y++)
+				for (size_t x = 0; x < w; x++)
+					v[(k * h + y) * w + x] +=
+					    (float)(50 *
+						    cos(fx * (double)x + fy * (double)y + phase));
+		}
+}
+
+/* The strip of a segment of 4 gaps, d samples, dv apart, in a picture; links of all slopes against their definition. */
+static void
+compare_scores(struct check_many *m, const struct dptrace_image *im, const float *gray,
+	       const struct dptrace_options *o, int d, double dv, const double a[2],
+	       const double b[2], struct check_rng *r)
+{
+	const double length = hypot(b[0] - a[0], b[1] - a[1]);
+	struct segment s = {0};
+	struct arena room = {0};
+	struct strip strip;
+	struct base base;
+	struct bench bench;
+	double sum = 0, peak = 0;
+
+	for (int count = 1; count >= 0; count--) {
+		strip = (struct strip){.g = strip_grid(length, 4, d, dv, o), .o = o};
+		room.used = 0;
+		segment_take(&s, &room, 5, d, d, false, 1);
+		strip_take(&strip, &room, &strip.g);
+		base_take(&base, &room, &strip.g);
+		bench_take(&bench, &room, &strip.g);
+		if (count)
+			room.base = weir_alloc(room.used, 1);
+		if (count)
+			check_poison(room.base, room.used);
+	}
+	s.c.n = 5;
+	s.c.rows = s.c.maxd = d;
+	s.c.dv = dv;
+	s.c.ex = (b[0] - a[0]) / length;
+	s.c.ey = (b[1] - a[1]) / length;
+	for (int g = 0; g < 5; g++) {
+		s.c.d[g] = d;
+		s.c.o[g] = 0;
+		s.c.h[g] = length / 4;
+	}
+	segment_shape(&s, (struct bound){-1, 0});
+	const struct origin at = {a[0], a[1], s.c.ex, s.c.ey};
+	base_fill(&base, &bench, &strip.g, &at, im, gray, o);
+	strip_fill(&strip, &base, &s.c);
+	s.ctx = &strip;
+	for (int i = 0; i < 40; i++) {
+		const int g = (int)rng_below(r, 4), j = (int)rng_below(r, (size_t)d),
+			  k = (int)rng_below(r, (size_t)d);
+		const double from[2] = {g * length / 4, (j - d / 2) * dv},
+			     to[2] = {(g + 1) * length / 4, (k - d / 2) * dv};
+		float out[LANES];
+		strip_score(&s, g, k - j, j, 0, GROUP, out);
+		double want = dptrace_direct_score(im, o, a, b, from, to, (size_t)strip.g.per_gap,
+						   (double)base.g0);
+		sum += fabs((double)out[0] - want) / (length / 4);
+		peak = fmax(peak, fabs(want) / (length / 4));
+	}
+	check_case(m, sum / 40 < (o->score == DPTRACE_SIN ? .04 : .01) * peak + .004,
+		   "score %d polarity %d dv %g: off by %g of %g on average", o->score, o->polarity,
+		   dv, sum / 40, peak);
+	weir_free(room.base);
+}
+
+void
+check_dptrace_scores(void)
+{
+	static const struct {
+		enum dptrace_score score;
+		int polarity;
+	} kinds[] = {{DPTRACE_RIDGE, 0}, {DPTRACE_RIDGE, 1}, {DPTRACE_RIDGE, -1}, {DPTRACE_EDGE, 0},
+		     {DPTRACE_EDGE, 1},	 {DPTRACE_EDGE, -1}, {DPTRACE_SIN, 0}};
+	static const double steps[] = {.2, .5, 1, 1.7};
+	enum { W = 90, H = 70 };
+	struct check_many m = {0};
+	struct check_rng r = {4};
+	float *v = calloc(3 * W * H, sizeof *v), *mean = malloc(W * H * sizeof *mean);
+
+	smooth_noise(v, 3, W, H, &r);
+	for (size_t i = 0; i < W * H; i++)
+		mean[i] = (v[i] + v[W * H + i] + v[2 * W * H + i]) / 3;
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+		for (int i = 0; i < 4; i++) {
+			struct dptrace_options o = {.score = kinds[k].score,
+						    .polarity = kinds[k].polarity,
+						    .arc = i % 2,
+						    .sigma = 2,
+						    .soft = 4};
+			struct dptrace_image im = {i == 2 ? 3 : 1, H, W, v};
+			/* the last strip leaves the picture */
+			const double a[2] = {20, 25 - 20 * (i == 3)}, b[2] = {70, 41};
+			compare_scores(&m, &im, i == 2 ? mean : v, &o, i == 3 ? 21 : 17, steps[i],
+				       a, b, &r);
+		}
+	check_end(&m, "link scores are those of the definition to 1 %: all scores, steps, colours, "
+		      "beyond the border");
+	free(v);
+	free(mean);
+}
