@@ -76,11 +76,11 @@ def strip_costs(costs, p, q):
     return c, lo
 
 
-def skimage_search(c, lo, p, q):
+def skimage_search(c, lo, p, q, clock=time.perf_counter):
     from skimage.graph import route_through_array
-    t = time.process_time()
+    t = clock()
     path, _ = route_through_array(c, np.rint(p - lo).astype(int)[::-1], np.rint(q - lo).astype(int)[::-1])
-    return time.process_time() - t, np.array(path)[:, ::-1] + lo
+    return clock() - t, np.array(path)[:, ::-1] + lo
 
 
 def scissors(a, p, q):
@@ -152,7 +152,8 @@ def batch(directory, with_skimage, count=1000, share=200, rounds=5):
         run("dptrace", "-t", "1", "-f", lines, name)
         times["dptrace -f"].append(children() - t)
         if with_skimage:
-            took = [skimage_search(*strip_costs(costs, p, q), p, q)[0] for p, q in picked[r::rounds]]
+            took = [skimage_search(*strip_costs(costs, p, q), p, q, time.process_time)[0]
+                    for p, q in picked[r::rounds]]
             times.setdefault("scikit-image, searches alone", []).append(np.mean(took) * count)
     report("%d traces over about 240 px (scikit-image: %d of them)" % (count, share), times, {})
     times = {"one thread": [], "two threads": []}
