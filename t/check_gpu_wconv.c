@@ -1,168 +1,59 @@
 /* wconv's kernels against the definition, within the bound of the page. */
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "common/mem.h"
 #include "gpu/wconv.h"
-#include "t/check.h"
 #include "t/check_gpu.h"
+#include "t/check_wconv.h"
 
-enum { NODES = 16 };
-
-/* A problem with what it borrows. */
-struct job {
-	struct wconv_problem q;
-	double node[2][NODES];
-	void *kernels, *image;
-	double *want;
-	void *got;
-	size_t n; /* results */
-};
-
-static struct job
-job_new(struct check_rng *r, size_t w, size_t h, size_t kw, size_t kh, size_t gx, size_t gy)
-{
-	struct job j = {.q = {.w = w,
-			      .h = h,
-			      .planes = 1,
-			      .in = IMG_F32,
-			      .out = IMG_F32,
-			      .W = w,
-			      .H = h,
-			      .kw = kw,
-			      .kh = kh,
-			      .gx = gx,
-			      .gy = gy,
-			      .step_row = kw,
-			      .step_x = kw * kh,
-			      .step_y = kw * kh * gx,
-			      .degree = -1,
-			      .scale_x = 1,
-			      .scale_y = 1,
-			      .cx = rng_below(r, kw),
-			      .cy = rng_below(r, kh),
-			      .threads = 1,
-			      .method = WCONV_DIRECT}};
-
-	for (size_t i = 0; i < gx; i++)
-		j.node[0][i] = ((double)i + .5) * (double)w / (double)gx - .5;
-	for (size_t i = 0; i < gy; i++)
-		j.node[1][i] = ((double)i + .5) * (double)h / (double)gy - .5;
-	return j;
-}
-
-static double
-random_pixel(struct check_rng *r, const struct wconv_problem *q)
-{
-	if (!img_is_float(q->in))
-		return (double)rng_below(r, 200);
-	return rng_below(r, 150) || q->nan == WCONV_NAN_PROPAGATE ? rng_unit(r) : (double)NAN;
-}
-
+/* A problem for the kernels, which sum directly; its centre anywhere. */
 static void
-job_fill(struct job *j, struct check_rng *r)
+pose(struct conv_job *j, struct check_rng *r, size_t w, size_t h, size_t kw, size_t kh, size_t gx,
+     size_t gy)
 {
-	const struct wconv_problem *q = &j->q;
-	const size_t nk = q->gx * q->gy * q->kw * q->kh, ni = q->w * q->h * q->planes;
-
-	j->kernels = weir_xalloc(nk, sizeof(double));
-	j->image = weir_xalloc(ni, sizeof(double));
-	for (size_t i = 0; i < nk; i++)
-		if (q->in_double)
-			((double *)j->kernels)[i] = rng_unit(r);
-		else
-			((float *)j->kernels)[i] = (float)rng_unit(r);
-	for (size_t i = 0; i < ni; i++) {
-		const double v = random_pixel(r, q);
-		if (q->in == IMG_U8)
-			((uint8_t *)j->image)[i] = (uint8_t)v;
-		else if (q->in == IMG_F64)
-			((double *)j->image)[i] = v;
-		else
-			((float *)j->image)[i] = (float)v;
-	}
-	if (img_is_float(q->in) && q->nan == WCONV_NAN_PROPAGATE && ni > 40)
-		memset((char *)j->image + 20 * img_type_size(q->in), 0xff, img_type_size(q->in));
+	conv_pose(j, w, h, kw, kh, gx, gy);
+	j->q.cx = rng_below(r, kw);
+	j->q.cy = rng_below(r, kh);
+	j->q.threads = 1;
+	j->q.method = WCONV_DIRECT;
 }
 
+/* A NaN here and there; a single one where it spreads. */
 static void
-job_free(struct job *j)
+pierce(struct conv_job *j, struct check_rng *r)
 {
-	weir_free(j->kernels);
-	weir_free(j->image);
-	weir_free(j->want);
-	weir_free(j->got);
+	const size_t n = j->q.w * j->q.h * j->q.planes, size = img_type_size(j->q.in);
+
+	for (size_t i = 0; img_is_float(j->q.in) && i < n; i++)
+		if (j->q.nan == WCONV_NAN_PROPAGATE ? i == 20 && n > 40 : !rng_below(r, 150))
+			memset((char *)j->image + i * size, 0xff, size);
 }
 
-/* got: by the kernels, step by step; want: by the definition. */
-static bool
-job_run(struct gpu *g, struct job *j)
+static int
+step(void *g, struct wconv_plan *p, const void *in, void *out)
 {
-	const size_t in_row = j->q.w * j->q.planes * img_type_size(j->q.in);
-	size_t w, h, in = 0, out = 0;
-	char err[WCONV_ERR];
-	struct wconv_plan *p;
-	ptrdiff_t x0, y0;
-	bool ran = true;
-
-	j->q.kernels = j->kernels;
-	j->q.node_x = j->node[0];
-	j->q.node_y = j->node[1];
-	if (wconv_plan(&p, &j->q, NULL, err))
-		return false;
-	wconv_shape(p, &w, &h, &x0, &y0);
-	const size_t out_row = w * j->q.planes * img_type_size(j->q.out);
-	j->n = w * h * j->q.planes;
-	j->got = weir_xalloc(j->n, img_type_size(j->q.out));
-	j->want = weir_xalloc(j->n, sizeof *j->want);
-	check_poison(j->got, h * out_row);
-	for (size_t i = 0; i < wconv_count(p); i++) {
-		const struct wconv_step s = wconv_steps(p, i);
-		ran &= !gpu_wconv_run(g, p, (char *)j->image + in * in_row,
-				      (char *)j->got + out * out_row);
-		in += s.rows_in;
-		out += s.rows_out;
-	}
-	wconv_free(p);
-	wconv_direct(&j->q, j->image, j->want);
-	return ran && in == j->q.h && out == h;
-}
-
-/* max |got - want| / max |want|, of integers max |got - want|; INFINITY where one is NaN and the other not. */
-static double
-job_error(const struct job *j)
-{
-	double worst = 0, peak = 0;
-
-	for (size_t i = 0; i < j->n; i++) {
-		const double b = j->want[i], a = j->q.out == IMG_F64  ? ((const double *)j->got)[i]
-						 : j->q.out == IMG_U8 ? ((const uint8_t *)j->got)[i]
-								      : ((const float *)j->got)[i];
-		if (isnan(a) != isnan(b))
-			return INFINITY;
-		worst = isnan(a) ? worst : fmax(worst, fabs(a - b));
-		peak = isnan(a) ? peak : fmax(peak, fabs(b));
-	}
-	return peak > 0 && j->q.out != IMG_U8 ? worst / peak : worst;
+	return gpu_wconv_run(g, p, in, out);
 }
 
 /* Fills, runs, compares and frees. */
 static void
-hold(struct gpu *g, struct job *j, struct check_rng *r, struct check_many *m, double bound)
+hold(struct gpu *g, struct conv_job *j, struct check_rng *r, struct check_many *m, double bound)
 {
 	const int order = (int)m->cases % check_orders();
 
 	check_order(order);
-	job_fill(j, r);
-	const bool ran = job_run(g, j);
-	const double e = ran ? job_error(j) : INFINITY;
+	conv_fill(j, r);
+	pierce(j, r);
+	const bool ran = conv_run(j, step, g);
+	conv_define(j);
+	const double e = ran ? conv_error(j) : INFINITY;
 	check_case(
 	    m, e <= bound,
 	    "%zux%zux%zu, kernels %zux%zu in %zux%zu, edge %d, nan %d, order %d: %s, error %.3g",
 	    j->q.w, j->q.h, j->q.planes, j->q.kw, j->q.kh, j->q.gx, j->q.gy, (int)j->q.edge,
 	    (int)j->q.nan, order, ran ? "ran" : gpu_why(g), e);
-	job_free(j);
+	conv_drop(j);
 }
 
 static const struct {
@@ -172,11 +63,11 @@ static const struct {
 	      {270, 31, 2, 30, 1, 4}, {600, 20, 65, 3, 2, 2}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-static struct job
-shaped(struct check_rng *r, size_t s)
+static void
+pose_shape(struct conv_job *j, struct check_rng *r, size_t s)
 {
-	return job_new(r, shapes[s].w, shapes[s].h, shapes[s].kw, shapes[s].kh, shapes[s].gx,
-		       shapes[s].gy);
+	pose(j, r, shapes[s].w, shapes[s].h, shapes[s].kw, shapes[s].kh, shapes[s].gx,
+	     shapes[s].gy);
 }
 
 static void
@@ -187,7 +78,8 @@ shapes_agree(struct gpu *g)
 
 	for (size_t s = 0; s < SHAPES; s++)
 		for (int e = 0; e < 6; e++) {
-			struct job j = shaped(&r, s);
+			struct conv_job j;
+			pose_shape(&j, &r, s);
 			j.q.edge = (enum wconv_edge)((e + (int)s) % 6);
 			j.q.constant = .75;
 			j.q.correlate = e % 2;
@@ -207,7 +99,8 @@ transforms_agree(struct gpu *g)
 	struct check_rng r = {36};
 
 	for (size_t s = 0; s < 3 * SHAPES; s++) {
-		struct job j = shaped(&r, s % SHAPES);
+		struct conv_job j;
+		pose_shape(&j, &r, s % SHAPES);
 		j.q.method = WCONV_FFT;
 		j.q.edge = (enum wconv_edge)((s + s / SHAPES) % 6);
 		j.q.nan = (enum wconv_nan)(s % 3);
@@ -221,8 +114,8 @@ transforms_agree(struct gpu *g)
 		hold(g, &j, &r, &m, j.q.in_double ? 1e-14 : 3e-7);
 	}
 	for (int degree = 0; degree < 4; degree++) {
-		struct job j =
-		    job_new(&r, 70, 40, 9, 7, (size_t)(degree + 1) * (size_t)(degree + 2) / 2, 1);
+		struct conv_job j;
+		pose(&j, &r, 70, 40, 9, 7, (size_t)(degree + 1) * (size_t)(degree + 2) / 2, 1);
 		j.q.degree = degree;
 		j.q.zero_x = 35;
 		j.q.zero_y = 20;
@@ -242,7 +135,8 @@ tiles_in_parts_agree(struct gpu *g)
 	struct check_rng r = {37};
 
 	for (size_t part = 0; part < 3 && cudacpu_memory; part++) {
-		struct job j = job_new(&r, 90, 70, 11, 9, 3, 4);
+		struct conv_job j;
+		pose(&j, &r, 90, 70, 11, 9, 3, 4);
 		j.q.method = WCONV_FFT;
 		gpu_release(g);
 		cudacpu_memory((size_t)300000 << (2 * part));
@@ -259,7 +153,8 @@ doubles_agree(struct gpu *g)
 	struct check_rng r = {32};
 
 	for (size_t s = 0; s < SHAPES; s++) {
-		struct job j = shaped(&r, s);
+		struct conv_job j;
+		pose_shape(&j, &r, s);
 		j.q.in_double = true;
 		j.q.in = s % 2 ? IMG_F64 : IMG_F32;
 		j.q.out = IMG_F64;
@@ -276,7 +171,8 @@ unknown_pixels_agree(struct gpu *g)
 
 	for (size_t s = 0; s < SHAPES; s++)
 		for (int nan = 0; nan < 3; nan++) {
-			struct job j = shaped(&r, s);
+			struct conv_job j;
+			pose_shape(&j, &r, s);
 			j.q.edge = (s + (size_t)nan) % 2 ? WCONV_RENORMALISE : WCONV_REFLECT;
 			j.q.nan = (enum wconv_nan)nan;
 			hold(g, &j, &r, &m, 3e-7);
@@ -292,7 +188,8 @@ planes_and_types_agree(struct gpu *g)
 	struct check_rng r = {34};
 
 	for (size_t s = 0; s < SHAPES; s++) {
-		struct job j = shaped(&r, s);
+		struct conv_job j;
+		pose_shape(&j, &r, s);
 		j.q.planes = 1 + s % 3;
 		j.q.in = IMG_U8;
 		j.q.out = s % 2 ? IMG_U8 : IMG_F32;
@@ -311,8 +208,8 @@ polynomials_agree(struct gpu *g)
 	struct check_rng r = {35};
 
 	for (int degree = 0; degree < 4; degree++) {
-		struct job j =
-		    job_new(&r, 70, 40, 9, 7, (size_t)(degree + 1) * (size_t)(degree + 2) / 2, 1);
+		struct conv_job j;
+		pose(&j, &r, 70, 40, 9, 7, (size_t)(degree + 1) * (size_t)(degree + 2) / 2, 1);
 		j.q.degree = degree;
 		j.q.zero_x = 35;
 		j.q.zero_y = 20;

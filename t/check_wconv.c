@@ -1,172 +1,16 @@
 /* wconv: every method, level and precision against direct.c. */
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/mem.h"
-#include "t/check.h"
-#include "wconv/costs.h"
-#include "wconv/plan.h"
-
-/* A problem with what it borrows. */
-struct job {
-	struct wconv_problem q;
-	double node[2][16];
-	void *kernels, *image;
-	size_t nout;
-	double *want;
-	void *got;
-};
-
-/* w x h pixels, kernels of kw x kh in a grid of gx x gy, nodes at the cells' centres. */
-static void
-pose(struct job *j, size_t w, size_t h, size_t kw, size_t kh, size_t gx, size_t gy)
-{
-	memset(j, 0, sizeof *j);
-	j->q = (struct wconv_problem){.w = w,
-				      .h = h,
-				      .planes = 1,
-				      .in = IMG_F32,
-				      .out = IMG_F32,
-				      .W = w,
-				      .H = h,
-				      .kw = kw,
-				      .kh = kh,
-				      .gx = gx,
-				      .gy = gy,
-				      .step_row = kw,
-				      .step_x = kw * kh,
-				      .step_y = kw * kh * gx,
-				      .degree = -1,
-				      .scale_x = 1,
-				      .scale_y = 1,
-				      .cx = kw / 2,
-				      .cy = kh / 2,
-				      .threads = 2};
-	for (size_t i = 0; i < gx; i++)
-		j->node[0][i] = ((double)i + .5) * (double)w / (double)gx - .5;
-	for (size_t i = 0; i < gy; i++)
-		j->node[1][i] = ((double)i + .5) * (double)h / (double)gy - .5;
-	j->q.node_x = j->node[0];
-	j->q.node_y = j->node[1];
-}
-
-/* Positive kernels, and an image of numbers in 0..1. */
-static void
-fill(struct job *j, struct check_rng *rng)
-{
-	struct wconv_problem *q = &j->q;
-	const size_t nk = q->gx * q->gy * q->kw * q->kh, ni = q->w * q->h * q->planes;
-
-	j->kernels = weir_alloc(nk, q->in_double ? 8 : 4);
-	j->image = weir_alloc(ni, img_type_size(q->in));
-	q->kernels = j->kernels;
-	for (size_t i = 0; i < nk; i++)
-		if (q->in_double)
-			((double *)j->kernels)[i] = rng_unit(rng);
-		else
-			((float *)j->kernels)[i] = (float)rng_unit(rng);
-	for (size_t i = 0; i < ni; i++)
-		switch (q->in) {
-		case IMG_U8:
-			((unsigned char *)j->image)[i] = (unsigned char)rng_below(rng, 256);
-			break;
-		case IMG_U16:
-			((unsigned short *)j->image)[i] = (unsigned short)rng_below(rng, 65536);
-			break;
-		case IMG_F64:
-			((double *)j->image)[i] = rng_unit(rng);
-			break;
-		default:
-			((float *)j->image)[i] = (float)rng_unit(rng);
-		}
-}
-
-/* Runs the plan over the whole image, row blocks as it asks for them. false: it cannot be planned. */
-static bool
-run(struct job *j)
-{
-	const size_t in_row = j->q.w * j->q.planes * img_type_size(j->q.in);
-	char err[WCONV_ERR];
-	struct wconv_plan *p;
-	size_t w, h, in = 0, out = 0;
-	ptrdiff_t x0, y0;
-
-	if (wconv_plan(&p, &j->q, NULL, err))
-		return false;
-	wconv_shape(p, &w, &h, &x0, &y0);
-	const size_t out_row = w * j->q.planes * img_type_size(j->q.out);
-	j->nout = w * h * j->q.planes;
-	weir_free(j->got);
-	j->got = weir_alloc(j->nout, img_type_size(j->q.out));
-	check_poison(j->got, h * out_row);
-	for (size_t i = 0; i < wconv_count(p); i++) {
-		const struct wconv_step s = wconv_steps(p, i);
-		wconv_run(p, (char *)j->image + in * in_row, (char *)j->got + out * out_row);
-		in += s.rows_in;
-		out += s.rows_out;
-	}
-	wconv_free(p);
-	return in == j->q.h && out == h;
-}
-
-static void
-define(struct job *j)
-{
-	weir_free(j->want);
-	j->want = weir_alloc(j->nout, sizeof *j->want);
-	wconv_direct(&j->q, j->image, j->want);
-}
-
-static void
-drop(struct job *j)
-{
-	weir_free(j->kernels);
-	weir_free(j->image);
-	weir_free(j->want);
-	weir_free(j->got);
-}
-
-static double
-got(const struct job *j, size_t i)
-{
-	switch (j->q.out) {
-	case IMG_F64:
-		return ((const double *)j->got)[i];
-	case IMG_U8:
-		return ((const unsigned char *)j->got)[i];
-	case IMG_U16:
-		return ((const unsigned short *)j->got)[i];
-	default:
-		return ((const float *)j->got)[i];
-	}
-}
-
-/* max |got - want| / max |want|; NaN must stand at the same places, else INFINITY. */
-static double
-error_of(const struct job *j)
-{
-	double worst = 0, peak = 0;
-
-	for (size_t i = 0; i < j->nout; i++) {
-		const double a = got(j, i), b = j->want[i];
-		if (isnan(a) != isnan(b))
-			return INFINITY;
-		if (isnan(a))
-			continue;
-		worst = fmax(worst, fabs(a - b));
-		peak = fmax(peak, fabs(b));
-	}
-	return peak > 0 ? worst / peak : worst;
-}
+#include "t/check_wconv.h"
 
 static const enum wconv_method methods[] = {WCONV_DIRECT, WCONV_FFT};
 static const char *const levels[] = {"baseline", "x86-64-v3", NULL};
 
 /* The job by both methods, at every level, within bound of the definition. */
 static void
-hold(struct check_many *m, struct job *j, double bound, const char *what)
+hold(struct check_many *m, struct conv_job *j, double bound, const char *what)
 {
 	bool defined = false;
 
@@ -174,14 +18,14 @@ hold(struct check_many *m, struct job *j, double bound, const char *what)
 		for (size_t l = 0; l < 3; l++) {
 			j->q.method = methods[i];
 			j->q.level = levels[l];
-			if (!run(j)) {
+			if (!conv_run(j, NULL, NULL)) {
 				check_case(m, false, "%s: no plan", what);
 				continue;
 			}
 			if (!defined)
-				define(j);
+				conv_define(j);
 			defined = true;
-			const double e = error_of(j);
+			const double e = conv_error(j);
 			check_case(
 			    m, e <= bound,
 			    "%s, %zux%zu, kernels %zux%zu in %zux%zu, %s, level %zu: error %.3g",
@@ -204,12 +48,12 @@ check_shapes(void)
 	struct check_rng rng = {1};
 
 	for (size_t s = 0; s < SHAPES; s++) {
-		struct job j;
-		pose(&j, shapes[s].w, shapes[s].h, shapes[s].kw, shapes[s].kh, shapes[s].gx,
-		     shapes[s].gy);
-		fill(&j, &rng);
+		struct conv_job j;
+		conv_pose(&j, shapes[s].w, shapes[s].h, shapes[s].kw, shapes[s].kh, shapes[s].gx,
+			  shapes[s].gy);
+		conv_fill(&j, &rng);
 		hold(&m, &j, 3e-7, "zero edges");
-		drop(&j);
+		conv_drop(&j);
 	}
 	check_end(&m, "wconv: awkward shapes by both methods at every level are within 3e-7 of the "
 		      "definition");
@@ -220,7 +64,7 @@ static const char *const edges[] = {"zero", "reflect",	"mirror",     "nearest",
 
 /* Gaussian kernels: sums over a part of them stay well away from 0, and most of the weight is at the centre. */
 static void
-shape_kernels(struct job *j)
+shape_kernels(struct conv_job *j)
 {
 	const size_t n = j->q.kw * j->q.kh;
 
@@ -246,15 +90,15 @@ check_edges(void)
 
 	for (size_t s = 0; s < SHAPES; s++)
 		for (int e = 0; e < 7; e++) {
-			struct job j;
-			pose(&j, shapes[s].w, shapes[s].h, shapes[s].kw, shapes[s].kh, shapes[s].gx,
-			     shapes[s].gy);
-			fill(&j, &rng);
+			struct conv_job j;
+			conv_pose(&j, shapes[s].w, shapes[s].h, shapes[s].kw, shapes[s].kh,
+				  shapes[s].gx, shapes[s].gy);
+			conv_fill(&j, &rng);
 			shape_kernels(&j);
 			j.q.edge = (enum wconv_edge)e;
 			j.q.constant = .75;
 			hold(&m, &j, e == WCONV_RENORMALISE ? 6e-7 : 3e-7, edges[e]);
-			drop(&j);
+			conv_drop(&j);
 		}
 	check_end(
 	    &m,
@@ -272,16 +116,16 @@ check_outputs(void)
 	for (int o = 0; o < 3; o++)
 		for (int flip = 0; flip < 2; flip++)
 			for (size_t c = 0; c < 3; c++) {
-				struct job j;
-				pose(&j, 71, 45, 12, 7, 3, 2);
-				fill(&j, &rng);
+				struct conv_job j;
+				conv_pose(&j, 71, 45, 12, 7, 3, 2);
+				conv_fill(&j, &rng);
 				j.q.output = (enum wconv_output)o;
 				j.q.correlate = flip;
 				j.q.cx = c * 5;
 				j.q.cy = c * 3;
 				j.q.normalise = c == 1;
 				hold(&m, &j, 3e-7, names[o]);
-				drop(&j);
+				conv_drop(&j);
 			}
 	check_end(&m,
 		  "wconv: same, valid and full results, flipped or not, with the centre anywhere");
@@ -289,7 +133,7 @@ check_outputs(void)
 
 /* Kernels of 1, pixels of small integers: known pixels are counted exactly. */
 static void
-flatten(struct job *j, struct check_rng *rng)
+flatten(struct conv_job *j, struct check_rng *rng)
 {
 	for (size_t i = 0; i < j->q.kw * j->q.kh * j->q.gx * j->q.gy; i++)
 		((float *)j->kernels)[i] = 1;
@@ -299,7 +143,7 @@ flatten(struct job *j, struct check_rng *rng)
 
 /* NaN and infinity here and there, and a hole that some windows do not look out of. */
 static void
-pierce(struct job *j, struct check_rng *rng)
+pierce(struct conv_job *j, struct check_rng *rng)
 {
 	float *image = j->image;
 
@@ -323,16 +167,16 @@ check_unknown(void)
 
 	for (int mode = 0; mode < 3; mode++)
 		for (int e = 0; e < 7; e++) {
-			struct job j;
-			pose(&j, 83, 60, 9, 11, 3, 2);
-			fill(&j, &rng);
+			struct conv_job j;
+			conv_pose(&j, 83, 60, 9, 11, 3, 2);
+			conv_fill(&j, &rng);
 			flatten(&j, &rng);
 			pierce(&j, &rng);
 			j.q.nan = (enum wconv_nan)mode;
 			j.q.edge = (enum wconv_edge)e;
 			hold(&m, &j, mode == WCONV_NAN_INTERPOLATE ? 9 * 11 * 3e-7 : 6e-7,
 			     names[mode]);
-			drop(&j);
+			conv_drop(&j);
 		}
 	check_end(&m,
 		  "wconv: unknown pixels reach the results whose windows have them, and no other");
@@ -348,15 +192,15 @@ check_types(void)
 	for (size_t t = 0; t < 4; t++)
 		for (size_t planes = 1; planes <= 3; planes += 2)
 			for (int twice = 0; twice < 2; twice++) {
-				struct job j;
-				pose(&j, 50, 37, 10, 9, 2, 3);
+				struct conv_job j;
+				conv_pose(&j, 50, 37, 10, 9, 2, 3);
 				j.q.in = in[t];
 				j.q.planes = planes;
 				j.q.in_double = twice;
 				j.q.out = twice ? IMG_F64 : IMG_F32;
-				fill(&j, &rng);
+				conv_fill(&j, &rng);
 				hold(&m, &j, twice ? 1e-15 * 4 : 3e-7, twice ? "double" : "float");
-				drop(&j);
+				conv_drop(&j);
 			}
 	check_end(&m,
 		  "wconv: 8 and 16 bits, float and double, one plane or three, in both precisions");
@@ -368,24 +212,24 @@ check_rounding(void)
 {
 	struct check_many m = {0};
 	struct check_rng rng = {6};
-	struct job j;
+	struct conv_job j;
 
-	pose(&j, 64, 40, 5, 5, 2, 2);
+	conv_pose(&j, 64, 40, 5, 5, 2, 2);
 	j.q.in = j.q.out = IMG_U8;
 	j.q.top = 200;
-	fill(&j, &rng);
+	conv_fill(&j, &rng);
 	for (size_t i = 0; i < 100; i++)
 		((float *)j.kernels)[i] /= 10;
-	check_case(&m, run(&j), "no plan");
-	define(&j);
+	check_case(&m, conv_run(&j, NULL, NULL), "no plan");
+	conv_define(&j);
 	for (size_t i = 0; i < j.nout; i++) {
 		const double want = fmin(fmax(rint(j.want[i]), 0), 200);
 		const bool tie = fabs(fabs(j.want[i] - floor(j.want[i])) - .5) < 1e-3;
-		check_case(&m, tie || got(&j, i) == want, "sample %zu: %g is not %g", i, got(&j, i),
-			   want);
+		check_case(&m, tie || conv_got(&j, i) == want, "sample %zu: %g is not %g", i,
+			   conv_got(&j, i), want);
 	}
 	check_end(&m, "wconv: results of the input's type are rounded and clipped to its maxval");
-	drop(&j);
+	conv_drop(&j);
 }
 
 static void
@@ -395,23 +239,23 @@ check_polynomials(void)
 	struct check_rng rng = {7};
 
 	for (int d = 0; d <= 3; d++) {
-		struct job j;
-		pose(&j, 90, 70, 11, 13, (size_t)(d + 1) * (size_t)(d + 2) / 2, 1);
-		fill(&j, &rng);
+		struct conv_job j;
+		conv_pose(&j, 90, 70, 11, 13, (size_t)(d + 1) * (size_t)(d + 2) / 2, 1);
+		conv_fill(&j, &rng);
 		j.q.degree = d;
 		j.q.zero_x = 44.5;
 		j.q.zero_y = 34.5;
 		j.q.scale_x = 45;
 		j.q.scale_y = 35;
 		hold(&m, &j, 3e-7, "polynomials");
-		drop(&j);
+		conv_drop(&j);
 	}
 	check_end(&m, "wconv: kernels as polynomials of degree 0 to 3");
 }
 
 /* Copies kernel `from` over kernel `to`. */
 static void
-copy_kernel(struct job *j, size_t to, size_t from)
+copy_kernel(struct conv_job *j, size_t to, size_t from)
 {
 	const size_t n = j->q.kw * j->q.kh;
 
@@ -425,9 +269,9 @@ check_equal_kernels(void)
 	struct check_rng rng = {8};
 
 	for (int kind = 0; kind < 4; kind++) {
-		struct job j;
-		pose(&j, 88, 75, 9, 10, 4, 4);
-		fill(&j, &rng);
+		struct conv_job j;
+		conv_pose(&j, 88, 75, 9, 10, 4, 4);
+		conv_fill(&j, &rng);
 		for (size_t k = 0; k < 16; k++)
 			if (kind == 0) /* all */
 				copy_kernel(&j, k, 0);
@@ -438,160 +282,9 @@ check_equal_kernels(void)
 			else if (k % 4 >= 2 && k / 4 >= 2) /* a corner of the grid */
 				copy_kernel(&j, k, 10);
 		hold(&m, &j, 3e-7, "equal kernels");
-		drop(&j);
+		conv_drop(&j);
 	}
 	check_end(&m, "wconv: equal neighbours in the grid give what they would give apart");
-}
-
-/* Both halves of a copy of j's image, cut at column or row `at` with all that their windows need. */
-static bool
-run_parts(const struct job *j, size_t x, size_t y, size_t w, size_t h, float *whole)
-{
-	struct job part = *j;
-	struct wconv_plan *p;
-	char err[WCONV_ERR];
-	ptrdiff_t x0, y0;
-	size_t pw, ph;
-	bool same = true;
-
-	part.got = NULL;
-	part.want = NULL;
-	part.q.x0 = x;
-	part.q.y0 = y;
-	part.q.w = w;
-	part.q.h = h;
-	part.image = weir_alloc(w * h, sizeof(float));
-	for (size_t r = 0; r < h; r++)
-		memcpy((float *)part.image + r * w, (float *)j->image + (y + r) * j->q.w + x,
-		       w * sizeof(float));
-	if (!run(&part) || wconv_plan(&p, &part.q, NULL, err))
-		return false;
-	wconv_shape(p, &pw, &ph, &x0, &y0);
-	for (size_t r = 0; r < ph; r++)
-		same &= !memcmp((float *)part.got + r * pw,
-				whole + ((size_t)y0 + r) * j->q.w + (size_t)x0, pw * sizeof(float));
-	wconv_free(p);
-	weir_free(part.image);
-	weir_free(part.got);
-	return same && pw > 0 && ph > 0;
-}
-
-static void
-check_parts(void)
-{
-	struct check_many m = {0};
-	struct check_rng rng = {9};
-
-	for (int e = 0; e < 4; e++) {
-		struct job j;
-		pose(&j, 120, 90, 7, 5, 3, 2);
-		fill(&j, &rng);
-		j.q.edge = (enum wconv_edge)e;
-		j.q.method = WCONV_DIRECT;
-		check_case(&m, run(&j), "no plan");
-		check_case(&m, run_parts(&j, 0, 0, 60, 50, j.got),
-			   "%s: the upper left part differs", edges[e]);
-		check_case(&m, run_parts(&j, 33, 20, 41, 30, j.got), "%s: an inner part differs",
-			   edges[e]);
-		check_case(&m, run_parts(&j, 70, 40, 50, 50, j.got),
-			   "%s: the lower right part differs", edges[e]);
-		drop(&j);
-	}
-	check_end(&m, "wconv: a part that knows its place gives the same bytes as the whole");
-}
-
-static void
-check_threads(void)
-{
-	struct check_many m = {0};
-	struct check_rng rng = {10};
-
-	for (size_t i = 0; i < 2; i++) {
-		struct job j;
-		void *one;
-		pose(&j, 700, 500, i ? 33 : 5, i ? 29 : 5, 5, 4);
-		fill(&j, &rng);
-		j.q.method = methods[i];
-		j.q.threads = 1;
-		check_case(&m, run(&j), "no plan");
-		one = j.got;
-		for (int t = 2; t <= 5; t++) {
-			j.got = NULL;
-			j.q.threads = t;
-			check_case(&m, run(&j) && !memcmp(one, j.got, j.nout * sizeof(float)),
-				   "%d threads differ", t);
-			weir_free(j.got);
-		}
-		j.got = one;
-		drop(&j);
-	}
-	check_end(&m, "wconv: the same bytes for any number of threads");
-}
-
-/* A plan taken twice, as for the items of a stream, and the bad problems that must be refused. */
-static void
-check_again(void)
-{
-	struct check_rng rng = {11};
-	struct wconv_plan *p;
-	char err[WCONV_ERR];
-	struct job j;
-	float *first, *second;
-
-	pose(&j, 200, 150, 21, 21, 3, 3);
-	fill(&j, &rng);
-	first = weir_alloc(200 * 150, sizeof *first);
-	second = weir_alloc(200 * 150, sizeof *second);
-	check_poison(first, 200 * 150 * sizeof *first);
-	check_poison(second, 200 * 150 * sizeof *second);
-	bool ok = !wconv_plan(&p, &j.q, NULL, err);
-	for (int item = 0; ok && item < 2; item++)
-		for (size_t i = 0, in = 0, out = 0; i < wconv_count(p); i++) {
-			wconv_run(p, (float *)j.image + in * 200,
-				  (item ? second : first) + out * 200);
-			in += wconv_steps(p, i).rows_in;
-			out += wconv_steps(p, i).rows_out;
-		}
-	check(ok && !memcmp(first, second, 200 * 150 * sizeof *first),
-	      "wconv: a plan gives the same for the next item of the same shape", "it differs");
-	wconv_free(p);
-	weir_free(first);
-	weir_free(second);
-	drop(&j);
-}
-
-static void
-check_refusals(void)
-{
-	struct check_many m = {0};
-	struct check_rng rng = {12};
-	struct wconv_plan *p;
-	char err[WCONV_ERR];
-	struct job j;
-
-	pose(&j, 10, 10, 3, 3, 2, 2);
-	fill(&j, &rng);
-	j.node[0][1] = j.node[0][0];
-	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "equal nodes");
-	j.node[0][1] = NAN;
-	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "a node that is NaN");
-	j.node[0][1] = 7;
-	((float *)j.kernels)[5] = INFINITY;
-	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "an infinite sample");
-	memset(j.kernels, 0, 36 * sizeof(float));
-	check_case(&m, !wconv_plan(&p, &j.q, NULL, err) && p, "kernels of 0: %s", err);
-	wconv_free(p);
-	j.q.normalise = true;
-	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "normalising a sum of 0");
-	j.q.normalise = false;
-	j.q.cx = 3;
-	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "a centre outside");
-	j.q.cx = 1;
-	j.q.output = WCONV_VALID;
-	j.q.w = j.q.W = 2;
-	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "no valid pixel");
-	check_end(&m, "wconv: bad nodes, kernels, centres and sizes are refused");
-	drop(&j);
 }
 
 void check_wconv(void);
@@ -607,8 +300,5 @@ check_wconv(void)
 	check_rounding();
 	check_polynomials();
 	check_equal_kernels();
-	check_parts();
-	check_threads();
-	check_again();
-	check_refusals();
+	check_wconv_more();
 }

@@ -205,7 +205,47 @@ row() {
 	wconv -v -k k.nrrd --method=fft x.nrrd 2>&1 >/dev/null | grep 'transforms of'
 }
 
-@test "--tune writes the costs that --wisdom reads" {
+# figure NAME: its value in the file s of --stats.
+figure() {
+	sed "s/.*\"$1\": \(\[[^]]*\]\|[^,}]*\).*/\1/" s
+}
+
+@test "--stats tells method, transforms, tiles and seconds" {
+	gen noise 200 150 >x.pgm
+	gen noise 30 30 --type=float >k.nrrd
+	wconv -k k.nrrd --method=fft --stats=s x.pgm >out
+	[ "$(figure method)" = '"fft"' ]
+	wconv -v -k k.nrrd --method=fft x.pgm 2>&1 >/dev/null |
+		grep -F "transforms of $(figure transform | tr -d '[ ]' | tr , x), $(figure tiles | tr -d '[ ]' | tr , x) tiles"
+	awk -v r="$(figure read)" -v p="$(figure plan)" -v c="$(figure compute)" -v w="$(figure write)" -v t="$(figure total)" \
+		'BEGIN { exit !(c > 0 && p > 0 && r + p + c + w <= t) }'
+	wconv -k k.nrrd --method=direct --stats=s x.pgm >out
+	[ "$(figure method)" = '"direct"' ]
+	[ "$(figure transform)" = '[0, 0]' ]
+}
+
+# rows FILE FIRST N: N rows of 400 floats from row FIRST of the payload.
+rows() {
+	tail -c +$(($(rawinfo --skip "$1") + 1 + 1600 * $2)) "$1" | head -c $((1600 * $3))
+}
+
+@test "a part cut where -v says that tiles begin has the bytes of the whole" {
+	gen noise 400 300 --type=float >x.nrrd
+	gen noise 120 60 --type=float >k.nrrd
+	wconv -v -k k.nrrd --grid=4x3 --method=fft x.nrrd >whole 2>said
+	read -r _ _ _ _ _ _ first last _ < <(grep 'begin at rows' said)
+	[ "$last" -gt "$first" ]
+	before=$((20 - 1 - 10)) n=$((last - first + 19))
+	{
+		item float "400 $n" "tile:=0 $((first - before)) 400 300" --
+		rows x.nrrd $((first - before)) $n
+	} >part.nrrd
+	wconv -k k.nrrd --grid=4x3 --method=fft part.nrrd >out
+	grep -ax "tile:=0 $first 400 300" out
+	cmp <(rows out 0 $((last - first))) <(rows whole "$first" $((last - first)))
+}
+
+@test "--tune writes the costs that --wisdom reads and the choice goes by" {
 	row
 	item float '3 1' -- 1 1 1 >k.nrrd
 	gives '3 6 9 12 9' -k k.nrrd --tune --wisdom=costs
@@ -215,12 +255,6 @@ row() {
 	fails 1 'absent: No such file' wconv -k k.nrrd --wisdom=absent x.nrrd
 	head -n 5 costs >few
 	fails 1 'no file that --tune wrote' wconv -k k.nrrd --wisdom=few x.nrrd
-}
-
-@test "--wisdom changes the choice" {
-	row
-	item float '3 1' -- 1 1 1 >k.nrrd
-	wconv -k k.nrrd --tune --wisdom=costs x.nrrd >/dev/null
 	sed 's/^tap .*/tap 1/' costs >dear
 	wconv -v -k k.nrrd --wisdom=dear x.nrrd 2>&1 >/dev/null | grep 'transforms of'
 }
@@ -269,6 +303,29 @@ row() {
 	[[ $stderr == *'16 of 20 bytes'* ]]
 }
 
+@test "of a truncated stream only results that its rows make are written, none of zeros" {
+	gen constant 300 3000 1 --type=float >x.nrrd
+	item float '1 1' -- 1 >k.nrrd
+	size=$(wc -c <x.nrrd)
+	run -1 --separate-stderr bash -c "head -c $((size / 2)) x.nrrd | wconv -k k.nrrd -t 1 >out"
+	[[ $stderr == *"of $((300 * 3000 * 4)) bytes"* ]]
+	wconv -k k.nrrd -t 1 x.nrrd >whole
+	got=$(wc -c <out)
+	[ "$got" -gt 4096 ]
+	[ "$got" -le $((size / 2 + 4096)) ]
+	cmp -n "$got" out whole
+}
+
+@test "one pixel, one row and one column by transforms" {
+	item float '2 3' -- 1 2 3 4 5 6 >k.nrrd
+	item float '1 1' -- 3 >x.nrrd
+	gives 12 -k k.nrrd --method=fft
+	item float '4 1' -- 1 1 1 1 >x.nrrd
+	gives '7 7 7 4' -k k.nrrd --method=fft
+	item float '1 4' -- 1 1 1 1 >x.nrrd
+	gives $'6\n12\n12\n10' -k k.nrrd --method=fft
+}
+
 @test "sizes whose product overflows are refused" {
 	item float '1 1' -- 1 >k.nrrd
 	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 4294967296 4294967296\nendian: little\nencoding: raw\n\n' >x.nrrd
@@ -307,6 +364,10 @@ row() {
 	fails 1 'outside the image of 9x1' wconv -k k.nrrd x.nrrd
 	item float '5 1' 'tile:=5 0' -- 1 2 3 4 5 >x.nrrd
 	fails 1 'tile:=5 0 is not' wconv -k k.nrrd x.nrrd
+	for tile in '0 0 99999999999999999999 1' '0 0 134217729 1' '-1 0 9 1' '0 0 9 1 1' '0 0 9 x'; do
+		item float '5 1' "tile:=$tile" -- 1 2 3 4 5 >x.nrrd
+		fails 1 "tile:=$tile is not" wconv -k k.nrrd x.nrrd
+	done
 	item float '5 1' 'tile:=1 0 9 1' -- 1 2 3 4 5 >x.nrrd
 	fails 1 'too small a part' wconv -k k.nrrd x.nrrd
 }

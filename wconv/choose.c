@@ -116,6 +116,18 @@ fft_cost(const struct wconv_plan *p, const struct wconv_costs *c, size_t nx, siz
 	return (kernels + planes * (forward + back)) * (bytes > roomy ? bytes / roomy : 1);
 }
 
+/*
+ * Whether tiles of transforms of n are too many to be looked at, and there are longer ones to take. Planning costs time by
+ * the tile: with all lengths, more than 20 s for 10^9 samples in a row.
+ */
+static bool
+too_short(const struct wconv_axis *a, size_t n, size_t k)
+{
+	const size_t many = (size_t)(a->hi - a->lo) / 4096, least = many < 1024 ? many : 1024;
+
+	return n - k + 1 < least && k + least <= wconv_sizes[WCONV_SIZES - 1];
+}
+
 /* The cheapest pair of sizes. cost INFINITY: the kernel is too large for any. */
 static int
 choose_sizes(struct wconv_plan *p, const struct wconv_costs *c, struct choice *best)
@@ -126,12 +138,14 @@ choose_sizes(struct wconv_plan *p, const struct wconv_costs *c, struct choice *b
 	for (size_t i = 0; i < WCONV_SIZES; i++) {
 		const size_t n = wconv_sizes[i];
 		x[i].tiles = y[i].tiles = 0;
-		if (n >= p->q.kw && find_size(n / 2) < WCONV_SIZES) {
+		if (n >= p->q.kw && find_size(n / 2) < WCONV_SIZES &&
+		    !too_short(&p->x, n, p->q.kw)) {
 			if (cut_for(p, c, &p->x, &p->y, n, p->q.kw))
 				return -ENOMEM;
 			x[i] = look(&p->x);
 		}
-		if (n >= 16 && n >= p->q.kh + p->core->lanes - 1) { /* two passes */
+		if (n >= 16 && n >= p->q.kh + p->core->lanes - 1 && /* two passes */
+		    !too_short(&p->y, n, p->q.kh)) {
 			if (cut_for(p, c, &p->y, &p->x, n, p->q.kh))
 				return -ENOMEM;
 			y[i] = look(&p->y);
@@ -172,8 +186,9 @@ direct_cost(const struct wconv_plan *p, const struct wconv_costs *c)
 	return (double)p->q.planes * rows * taps * c->tap * (vectors + 2 * blends);
 }
 
-int
-wconv_choose(struct wconv_plan *p, const struct wconv_costs *c)
+/* Sets method and sizes for the results that x and y have now. */
+static int
+choose(struct wconv_plan *p, const struct wconv_costs *c)
 {
 	struct choice fft;
 	int e = choose_sizes(p, c, &fft);
@@ -186,10 +201,38 @@ wconv_choose(struct wconv_plan *p, const struct wconv_costs *c)
 	p->direct = p->q.method == WCONV_DIRECT ||
 		    (p->q.method == WCONV_AUTO && p->cost_direct <= p->cost_fft) ||
 		    fft.cost == INFINITY;
+	p->rows.n = p->direct ? 0 : fft.nx;
+	p->columns.n = p->direct ? 0 : fft.ny;
+	return 0;
+}
+
+/*
+ * What is chosen for the whole image is chosen for each part of it, so that a tile that lies in a part has the same
+ * bytes there as in the whole.
+ */
+int
+wconv_choose(struct wconv_plan *p, const struct wconv_costs *c)
+{
+	const double results = (double)(p->x.hi - p->x.lo) * (double)(p->y.hi - p->y.lo);
+	const struct wconv_axis x = p->x, y = p->y;
+	int e;
+
+	p->x.lo = x.whole_lo;
+	p->x.hi = x.whole_hi;
+	p->y.lo = y.whole_lo;
+	p->y.hi = y.whole_hi;
+	const double whole = (double)(p->x.hi - p->x.lo) * (double)(p->y.hi - p->y.lo);
+	e = choose(p, c);
+	p->cost_fft *= results / whole;
+	p->cost_direct *= results / whole;
+	p->x.lo = x.lo;
+	p->x.hi = x.hi;
+	p->y.lo = y.lo;
+	p->y.hi = y.hi;
+	if (e)
+		return e;
 	if (p->direct)
-		return 0;
-	p->rows.n = fft.nx;
-	p->columns.n = fft.ny;
-	e = cut_for(p, c, &p->x, &p->y, fft.nx, p->q.kw);
-	return e ? e : cut_for(p, c, &p->y, &p->x, fft.ny, p->q.kh);
+		return cut_for_sums(p);
+	e = cut_for(p, c, &p->x, &p->y, p->rows.n, p->q.kw);
+	return e ? e : cut_for(p, c, &p->y, &p->x, p->columns.n, p->q.kh);
 }

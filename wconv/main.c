@@ -1,33 +1,15 @@
 /* wconv: items convolved with a kernel that varies over the image. */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/die.h"
 #include "common/mem.h"
-#include "common/opt.h"
 #include "common/par.h"
-#include "common/stats.h"
 #include "gpu/use.h"
-#include "wconv/costs.h"
-#include "wconv/kernels.h"
+#include "wconv/job.h"
 #include "wconv/pump.h"
 
 const char *const weir_prog = "wconv";
-
-struct args {
-	struct opt_common common;
-	const char *kernels, *grid, *centre, *cols, *rows, *basis, *wisdom;
-	int place, edge, nan, output, method, type;
-	double constant;
-	bool has_constant, correlate, normalise, in_double, tune;
-
-	struct gpu *gpu;      /* NULL: the CPU */
-	struct wconv_ask ask; /* what those say together */
-	char **path;
-	size_t npath;
-};
 
 #define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
@@ -226,174 +208,6 @@ parse(int argc, char **argv)
 	return args;
 }
 
-/* What stays from item to item. */
-struct job {
-	const struct args *args;
-	struct wconv_kernels kernels;
-	struct wconv_problem q;
-	struct wconv_plan *plan;
-	struct wconv_costs costs;
-};
-
-static void
-read_costs(struct wconv_costs *c, const char *path)
-{
-	char text[WCONV_COSTS_TEXT];
-	FILE *f = fopen(path, "r");
-	size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-
-	if (!f || ferror(f))
-		die("%s: %s", path, strerror(errno));
-	fclose(f);
-	text[n] = '\0';
-	if (wconv_costs_parse(c, text))
-		die("%s: this is no file that --tune wrote", path);
-}
-
-/* What the planner goes by: built in, or read, or measured now and written. */
-static void
-learn_costs(struct job *j)
-{
-	const char *path = j->args->wisdom;
-	char text[WCONV_COSTS_TEXT];
-
-	j->costs = *wconv_costs_builtin();
-	if (j->args->tune) {
-		if (wconv_costs_measure(&j->costs, j->args->in_double))
-			die("no memory to measure with");
-		wconv_costs_format(&j->costs, text);
-		struct raw_out *out = raw_create_text(path);
-		raw_text(out, text, strlen(text));
-		raw_finish(out);
-	} else if (path) {
-		read_costs(&j->costs, path);
-	}
-}
-
-static void
-load_kernels(struct job *j)
-{
-	struct img file;
-	char err[WCONV_ERR];
-
-	raw_load_file(j->args->kernels, j->args->common.max_bytes, true, &file);
-	if (wconv_take_kernels(&j->kernels, &file, &j->args->ask, &j->q, err))
-		die("%s: %s", j->args->kernels, err);
-	if (j->q.cx >= j->q.kw || j->q.cy >= j->q.kh)
-		die_usage("--centre: '%s' is outside the kernel of %zux%zu", j->args->centre,
-			  j->q.kw, j->q.kh);
-}
-
-/* Where a part of an image says that it lies: tile:=x0 y0 W H. */
-static void
-find_tile(const struct raw_in *in, const struct img *x, struct wconv_problem *q)
-{
-	const char *text = img_key(x, "tile");
-	char end;
-
-	q->x0 = q->y0 = 0;
-	q->W = q->w;
-	q->H = q->h;
-	if (text && (strchr(text, '-') ||
-		     sscanf(text, "%zu %zu %zu %zu %c", &q->x0, &q->y0, &q->W, &q->H, &end) != 4))
-		raw_die(in, "tile:=%.40s is not `x0 y0 W H`", text);
-}
-
-/* Threads that a plan for the GPU is made for, so that each of its steps holds tiles enough to fill one. */
-enum { GPU_TILES = 32 };
-
-/* What the item says about the problem. */
-static size_t
-pose(struct job *j, const struct raw_in *in, const struct img *x)
-{
-	const struct args *args = j->args;
-	const bool keep = args->type && !img_is_float(x->type);
-	struct wconv_problem *q = &j->q;
-	struct img_picture p;
-
-	if (!img_picture(x, &p))
-		raw_die(in, "it has %d axes, more than pictures have", x->dim);
-	q->w = p.w;
-	q->h = p.h;
-	q->planes = p.c;
-	q->in = x->type;
-	q->out = keep || (args->type && x->type == IMG_F64) ? x->type
-		 : args->in_double			    ? IMG_F64
-							    : IMG_F32;
-	q->top = keep ? img_maxval(x) : 0;
-	q->normalise = args->normalise;
-	q->correlate = args->correlate;
-	q->edge = (enum wconv_edge)args->edge;
-	q->constant = args->constant;
-	q->nan = (enum wconv_nan)args->nan;
-	q->output = (enum wconv_output)args->output;
-	q->method = (enum wconv_method)args->method;
-	q->threads = args->gpu ? GPU_TILES : args->common.threads;
-	find_tile(in, x, q);
-	return p.n;
-}
-
-static bool
-same_shape(const struct wconv_problem *a, const struct wconv_problem *b)
-{
-	return a->w == b->w && a->h == b->h && a->planes == b->planes && a->in == b->in &&
-	       a->out == b->out && a->top == b->top && a->x0 == b->x0 && a->y0 == b->y0 &&
-	       a->W == b->W && a->H == b->H;
-}
-
-/* A plan for the item, the last one's if that will do. Returns how many pictures the item has. */
-static size_t
-plan(struct job *j, const struct raw_in *in, const struct img *x)
-{
-	const struct wconv_problem before = j->q;
-	const size_t n = pose(j, in, x);
-	char text[512];
-
-	if (j->plan && same_shape(&before, &j->q))
-		return n;
-	wconv_free(j->plan);
-	if (wconv_place_nodes(&j->kernels, &j->args->ask, &j->q, text))
-		die("%s: %s", j->args->kernels, text);
-	if (wconv_plan(&j->plan, &j->q, &j->costs, text))
-		raw_die(in, "%s", text);
-	if (j->args->common.verbose) {
-		wconv_explain(j->plan, text, sizeof text);
-		fprintf(stderr, "%s: %s%s%s\n", weir_prog, text, j->args->gpu ? ", run on " : "",
-			j->args->gpu ? gpu_name(j->args->gpu) : "");
-	}
-	return n;
-}
-
-/* The axis is n long now, and its first sample lies `shift` further on. */
-static void
-resize_axis(struct img_axis *a, size_t n, ptrdiff_t shift)
-{
-	a->n = n;
-	if (shift)
-		a->min += (double)shift * a->spacing; /* a bare axis has neither: NaN stays NaN */
-}
-
-static void
-describe(const struct job *j, const struct img *x, struct img *y)
-{
-	const struct wconv_problem *q = &j->q;
-	size_t w, h;
-	ptrdiff_t x0, y0;
-
-	wconv_shape(j->plan, &w, &h, &x0, &y0);
-	img_copy_head(y, x);
-	y->type = q->out;
-	const int first = y->dim > 1 && (q->planes > 1 || y->axis[0].n != q->w);
-	if (y->dim == first + 1 && h > 1)
-		img_insert_axis(y, first + 1, 1, "domain");
-	resize_axis(&y->axis[first], w, x0 - (ptrdiff_t)q->x0);
-	if (y->dim > first + 1)
-		resize_axis(&y->axis[first + 1], h, y0 - (ptrdiff_t)q->y0);
-	if (img_key(y, "tile"))
-		img_set_key(y, "tile", "%td %td %zu %zu", x0, y0, q->W, q->H);
-	opt_add_history(y, &j->args->common);
-}
-
 static void
 convolve(struct job *j, struct raw_in *in, struct raw_out *out, struct stats *st)
 {
@@ -404,15 +218,14 @@ convolve(struct job *j, struct raw_in *in, struct raw_out *out, struct stats *st
 		if (j->args->common.verbose)
 			raw_say(in, &x);
 		stats_lap(st, STATS_READ);
-		size_t n = plan(j, in, &x);
-		describe(j, &x, &y);
+		size_t n = job_plan(j, in, &x);
+		job_describe(j, &x, &y);
 		stats_lap(st, STATS_PLAN);
 		raw_head(out, &y);
 		progress_start(&bar, j->args->common.quiet);
 		while (n-- > 0)
-			wconv_pump(j->plan, &j->q, j->args->gpu, in, out, &bar);
+			wconv_pump(j->plan, &j->q, j->args->gpu, in, out, &bar, st);
 		progress_end(&bar);
-		stats_lap(st, STATS_COMPUTE);
 		img_free(&x);
 		img_free(&y);
 	}
@@ -426,8 +239,7 @@ main(int argc, char **argv)
 	struct stats st;
 
 	stats_start(&st);
-	load_kernels(&job);
-	learn_costs(&job);
+	job_start(&job);
 	struct raw_out *out = raw_create(args.common.out, (enum raw_as)args.common.as);
 	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
 	convolve(&job, in, out, &st);
@@ -436,11 +248,11 @@ main(int argc, char **argv)
 	st.bytes_out = raw_bytes_out(out);
 	raw_close(in);
 	raw_finish(out);
+	job_report(&job, &st);
 	gpu_report(args.gpu, &st);
 	stats_print(&st, &args.common);
 	gpu_close(args.gpu);
-	wconv_free(job.plan);
-	wconv_drop_kernels(&job.kernels);
+	job_end(&job);
 	weir_free(args.ask.col);
 	weir_free(args.ask.row);
 	return 0;

@@ -102,7 +102,7 @@ run_step(const struct pump *p, struct gpu *g, const void *in, void *out)
 
 void
 wconv_pump(struct wconv_plan *plan, const struct wconv_problem *q, struct gpu *g, struct raw_in *in,
-	   struct raw_out *out, struct progress *bar)
+	   struct raw_out *out, struct progress *bar, struct stats *st)
 {
 	const struct wconv_step most = wconv_most(plan);
 	pthread_t reader, writer;
@@ -119,13 +119,19 @@ wconv_pump(struct wconv_plan *plan, const struct wconv_problem *q, struct gpu *g
 	    pthread_create(&writer, NULL, write_behind, &p))
 		raw_die(in, "no thread to read or write with");
 	for (size_t i = 0; i < p.steps; i++) {
-		run_step(&p, g, await(&p.source, false), await(&p.sink, true));
+		const char *from = await(&p.source, false);
+		stats_lap(st, STATS_READ);
+		char *to = await(&p.sink, true);
+		stats_lap(st, STATS_WRITE);
+		run_step(&p, g, from, to);
+		stats_lap(st, STATS_COMPUTE);
 		pass(&p.source, false);
 		pass(&p.sink, true);
 		progress_step(bar, (double)(i + 1) / (double)p.steps);
 	}
 	pthread_join(reader, NULL);
 	pthread_join(writer, NULL);
+	stats_lap(st, STATS_WRITE);
 	stop_belt(&p.source);
 	stop_belt(&p.sink);
 }

@@ -4,11 +4,15 @@
 
 #include "common/progress.h"
 #include "common/raw.h"
+#include "common/stats.h"
 #include "gpu/gpu.h"
 #include "wconv/wconv.h"
 
-/* Reads one picture of the current item, writes its result; g NULL: on the CPU. Dies as raw_read and raw_write do. */
+/*
+ * Reads one picture of the current item, writes its result; g NULL: on the CPU. Dies as raw_read and raw_write do. st gets
+ * the seconds that computing took, and those that it waited for rows or for room.
+ */
 void wconv_pump(struct wconv_plan *p, const struct wconv_problem *q, struct gpu *g,
-		struct raw_in *in, struct raw_out *out, struct progress *bar);
+		struct raw_in *in, struct raw_out *out, struct progress *bar, struct stats *st);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "common/mem.h"
 #include "common/par.h"
+#include "common/simd.h"
 #include "wconv/plan.h"
 
 int
@@ -25,13 +26,6 @@ kernel_offset(const struct wconv_problem *q, size_t k)
 	return k % q->gx * q->step_x + k / q->gx * q->step_y;
 }
 
-static double
-kernel_sample(const struct wconv_problem *q, size_t at)
-{
-	return q->in_double ? ((const double *)q->kernels)[at]
-			    : (double)((const float *)q->kernels)[at];
-}
-
 /* Whether kernels k and l are the same, bit for bit. */
 static bool
 same_kernels(const struct wconv_problem *q, size_t k, size_t l)
@@ -46,22 +40,54 @@ same_kernels(const struct wconv_problem *q, size_t k, size_t l)
 	return true;
 }
 
+enum { PARTS = 16 }; /* sums of their own, of every 16th sample: vectors add them up at a time */
+
+static inline void
+add_sample(double v, double *sum, double *weight)
+{
+	*sum += v;
+	*weight += fabs(v);
+}
+
+/* Adds the samples of a row, and their absolute values. */
+WEIR_CLONES static void
+add_floats(const float *restrict x, size_t n, double *restrict sum, double *restrict weight)
+{
+	size_t i = 0;
+
+	for (; i + PARTS <= n; i += PARTS)
+		for (size_t k = 0; k < PARTS; k++)
+			add_sample((double)x[i + k], sum + k, weight + k);
+	for (size_t k = 0; i + k < n; k++)
+		add_sample((double)x[i + k], sum + k, weight + k);
+}
+
+static void
+add_doubles(const double *x, size_t n, double *sum, double *weight)
+{
+	for (size_t i = 0; i < n; i++)
+		add_sample(x[i], sum + i % PARTS, weight + i % PARTS);
+}
+
 /* The sums of kernel k and of its absolute values, unscaled; and which neighbours are like it. */
 static void
 study_kernel(struct wconv_plan *p, size_t k)
 {
 	const struct wconv_problem *q = &p->q;
-	double sum = 0, weight = 0;
+	const size_t size = q->in_double ? sizeof(double) : sizeof(float);
+	const char *row = (const char *)q->kernels + kernel_offset(q, k) * size;
+	double sum[PARTS] = {0}, weight[PARTS] = {0};
 
-	for (size_t j = 0; j < q->kh; j++)
-		for (size_t i = 0; i < q->kw; i++) {
-			const double v =
-			    kernel_sample(q, kernel_offset(q, k) + j * q->step_row + i);
-			sum += v;
-			weight += fabs(v);
-		}
-	p->sum[k] = sum;
-	p->weight[k] = weight;
+	for (size_t j = 0; j < q->kh; j++, row += q->step_row * size)
+		if (q->in_double)
+			add_doubles((const double *)row, q->kw, sum, weight);
+		else
+			add_floats((const float *)row, q->kw, sum, weight);
+	p->sum[k] = p->weight[k] = 0;
+	for (size_t i = 0; i < PARTS; i++) {
+		p->sum[k] += sum[i];
+		p->weight[k] += weight[i];
+	}
 	p->like_right[k] = k % q->gx + 1 < q->gx && same_kernels(q, k, k + 1);
 	p->like_below[k] = k / q->gx + 1 < q->gy && same_kernels(q, k, k + q->gx);
 }

@@ -93,7 +93,7 @@ run_tiles(const struct wconv_plan *p, const struct wconv_band *b)
 {
 	const size_t columns = p->q.planes * p->x.ntile, n = columns * (b->tile1 - b->tile0);
 
-#pragma omp for schedule(dynamic) nowait
+#pragma omp for schedule(guided) nowait
 	for (size_t i = 0; i < n; i++) {
 		const size_t column = i % columns;
 		p->core->tile(p, column / p->x.ntile, column % p->x.ntile, b->tile0 + i / columns,
@@ -124,6 +124,23 @@ wconv_run(struct wconv_plan *p, const void *in, void *out)
 		}
 	}
 	p->now = (p->now + 1) % p->bands;
+}
+
+struct wconv_chosen
+wconv_chosen(const struct wconv_plan *p)
+{
+	return (struct wconv_chosen){.direct = p->direct,
+				     .px = p->rows.n,
+				     .py = p->columns.n,
+				     .tiles_x = p->x.ntile,
+				     .tiles_y = p->y.ntile,
+				     .level = p->core->level};
+}
+
+ptrdiff_t
+wconv_border(const struct wconv_plan *p, bool y, size_t i)
+{
+	return (y ? &p->y : &p->x)->tile[i].a;
 }
 
 void

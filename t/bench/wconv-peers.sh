@@ -38,6 +38,7 @@ if command -v vips >/dev/null; then
 else
 	echo "vips: not installed"
 fi
+echo "hotpants: left out, Debian has no package of it"
 interleave -n 3 "${commands[@]}"
 
 # wide ROWS: a black frame, 40960 wide, made as it is read

@@ -66,6 +66,26 @@ gather_rows(const real *const *row, size_t n, vec *line)
 	}
 }
 
+/* The first `rows` of LANES rows of n samples, from line[x] back to where they belong. */
+static void
+scatter_rows(const vec *line, size_t rows, size_t n, real *out, size_t pitch)
+{
+	for (size_t x = 0; x < n; x += LANES) {
+		vec t[LANES];
+
+		for (size_t i = 0; i < LANES; i++)
+			t[i] = line[x + i];
+		transpose(t);
+		if (n - x >=
+		    LANES) /* whole vectors: a copy of any length is a call, 7 % of a run */
+			for (size_t i = 0; i < rows; i++)
+				*(loose *)(out + i * pitch + x) = t[i];
+		else
+			for (size_t i = 0; i < rows; i++)
+				memcpy(out + i * pitch + x, t + i, (n - x) * sizeof *out);
+	}
+}
+
 /* Takes the mean of each row away and returns it. */
 static vec
 take_means(vec *line, size_t n)

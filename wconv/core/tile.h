@@ -174,6 +174,22 @@ find_means(const struct wconv_plan *p, size_t plane, size_t tx)
 	return (real *)p->mean + (plane * p->x.ntile + tx) * p->spectra_depth;
 }
 
+/* What convolve_block takes after the block of pair (i,j) of groups; NULL: nothing worth fetching. */
+INLINE const vec *
+next_kernel(const struct wconv_plan *p, const struct work *w, size_t block, size_t i, size_t j)
+{
+	if (++j == w->y.n) {
+		j = 0;
+		if (++i == w->x.n) {
+			i = 0;
+			block++;
+		}
+	}
+	if (block == p->rows.blocks)
+		return NULL;
+	return (const vec *)find_kernel(p, w->x.first[i], w->y.first[j]) + block * p->columns.n * 2;
+}
+
 /* One block of columns through every kernel of the tile. */
 static void
 convolve_block(const struct wconv_plan *p, struct work *w, const struct spectra *s, size_t block,
@@ -183,10 +199,9 @@ convolve_block(const struct wconv_plan *p, struct work *w, const struct spectra 
 	const size_t n = rows + p->q.kh - 1, stride = round_up(p->y.longest, LANES) * 2;
 	const size_t head = s->first + n <= s->depth ? n : s->depth - s->first;
 
-	memcpy(w->a, ring + 2 * s->first, 2 * head * sizeof(vec));
-	memcpy(w->a + 2 * head, ring, 2 * (n - head) * sizeof(vec));
-	memset(w->a + 2 * n, 0, 2 * (p->columns.n - n) * sizeof(vec));
-	fft_forward(&p->columns, w->a);
+	const struct points window = {ring + 2 * s->first, ring, head, n};
+
+	fft_forward_from(&p->columns, &window, w->a);
 	for (size_t i = 0; i < w->x.n; i++)
 		for (size_t j = 0; j < w->y.n; j++) {
 			const size_t fx = w->x.first[i], fy = w->y.first[j];
@@ -197,7 +212,8 @@ convolve_block(const struct wconv_plan *p, struct work *w, const struct spectra 
 			const struct blend o = {p->q.kh - 1, rows, w->y.weight + j * w->y.stride,
 						j > 0,
 						w->blend + (i * p->rows.blocks + block) * stride};
-			fft_inverse_product(&p->columns, w->a, k, w->b, &o);
+			fft_inverse_product(&p->columns, w->a, k, next_kernel(p, w, block, i, j),
+					    w->b, &o);
 		}
 }
 
@@ -261,16 +277,7 @@ restore_results(const struct wconv_plan *p, struct work *w, size_t y, size_t row
 			w->sum[x] =
 			    i ? w->sum[x] + weight[x] * (v[x] + level) : weight[x] * (v[x] + level);
 	}
-	for (size_t x = 0; x < n; x += LANES) {
-		const size_t left = n - x < LANES ? n - x : LANES;
-		vec t[LANES];
-
-		for (size_t i = 0; i < LANES; i++)
-			t[i] = w->sum[x + i];
-		transpose(t);
-		for (size_t i = 0; i < rows; i++)
-			memcpy(out + i * pitch + x, t + i, left * sizeof *out);
-	}
+	scatter_rows(w->sum, rows, n, out, pitch);
 }
 
 static void

@@ -1,0 +1,399 @@
+/* wconv: parts, threads, long transforms, what is refused. */
+#include <math.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "t/check_wconv.h"
+
+/* A part of w x h pixels at (x,y): where its result lies in the whole, and whether it is as it is there. */
+struct part {
+	size_t x, y, w, h;
+	ptrdiff_t x0, y0; /* of its result */
+	size_t pw, ph;
+	float *result;
+};
+
+static bool
+run_part(const struct conv_job *j, struct part *t)
+{
+	struct conv_job part = *j;
+	struct wconv_plan *p;
+	char err[WCONV_ERR];
+
+	part.got = NULL;
+	part.want = NULL;
+	part.q.x0 = t->x;
+	part.q.y0 = t->y;
+	part.q.w = t->w;
+	part.q.h = t->h;
+	part.image = weir_xalloc(t->w * t->h, sizeof(float));
+	for (size_t r = 0; r < t->h; r++)
+		memcpy((float *)part.image + r * t->w,
+		       (float *)j->image + (t->y + r) * j->q.w + t->x, t->w * sizeof(float));
+	const bool ran = conv_run(&part, NULL, NULL) && !wconv_plan(&p, &part.q, NULL, err);
+	if (ran) {
+		wconv_shape(p, &t->pw, &t->ph, &t->x0, &t->y0);
+		wconv_free(p);
+	}
+	t->result = part.got;
+	weir_free(part.image);
+	return ran && t->pw > 0 && t->ph > 0;
+}
+
+/* How many of its results in [x,x1) x [y,y1) of the whole are other bytes than there. */
+static size_t
+count_other(const struct conv_job *j, const struct part *t, ptrdiff_t x, ptrdiff_t x1, ptrdiff_t y,
+	    ptrdiff_t y1)
+{
+	const float *whole = j->got;
+	size_t n = 0;
+
+	for (ptrdiff_t r = y; r < y1; r++)
+		for (ptrdiff_t c = x; c < x1; c++)
+			n += memcmp(t->result + (size_t)(r - t->y0) * t->pw + (size_t)(c - t->x0),
+				    whole + (size_t)r * j->q.w + (size_t)c, sizeof(float)) != 0;
+	return n;
+}
+
+static void
+hold_part(struct check_many *m, const struct conv_job *j, size_t x, size_t y, size_t w, size_t h,
+	  const char *what)
+{
+	struct part t = {x, y, w, h};
+	const bool ran = run_part(j, &t);
+	const size_t other =
+	    ran ? count_other(j, &t, t.x0, t.x0 + (ptrdiff_t)t.pw, t.y0, t.y0 + (ptrdiff_t)t.ph)
+		: 1;
+
+	check_case(m, !other, "%s, %zux%zu at %zu,%zu: %zu results differ", what, w, h, x, y,
+		   other);
+	weir_free(t.result);
+}
+
+static void
+check_parts(void)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {9};
+
+	for (int e = 0; e < 4; e++) {
+		struct conv_job j;
+		conv_pose(&j, 120, 90, 7, 5, 3, 2);
+		conv_fill(&j, &rng);
+		j.q.edge = (enum wconv_edge)e;
+		j.q.method = WCONV_DIRECT;
+		check_case(&m, conv_run(&j, NULL, NULL), "no plan");
+		hold_part(&m, &j, 0, 0, 60, 50, "the upper left part");
+		hold_part(&m, &j, 33, 20, 41, 30, "an inner part");
+		hold_part(&m, &j, 70, 40, 50, 50, "the lower right part");
+		conv_drop(&j);
+	}
+	check_end(&m, "wconv: a part that knows its place gives the same bytes as the whole");
+}
+
+/* The tiles of x or y that lie in [lo,hi): their results from *from up to *to. */
+static void
+whole_tiles(const struct wconv_plan *p, bool y, ptrdiff_t lo, ptrdiff_t hi, ptrdiff_t *from,
+	    ptrdiff_t *to)
+{
+	const struct wconv_chosen c = wconv_chosen(p);
+	const size_t n = y ? c.tiles_y : c.tiles_x;
+	const ptrdiff_t end = (ptrdiff_t)(y ? p->q.H : p->q.W);
+
+	*from = *to = -1;
+	for (size_t i = 0; i < n; i++) {
+		const ptrdiff_t a = wconv_border(p, y, i),
+				b = i + 1 < n ? wconv_border(p, y, i + 1) : end;
+		if (a < lo || b > hi)
+			continue;
+		*from = *from < 0 ? a : *from;
+		*to = b;
+	}
+}
+
+/* A part cut where tiles begin, and parts cut anywhere, of which the tiles that lie in them are held. */
+static void
+check_parts_of_transforms(void)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {13};
+	char err[WCONV_ERR];
+	struct wconv_plan *p;
+	struct conv_job j;
+	ptrdiff_t x, x1, y, y1;
+	size_t held = 0;
+
+	conv_pose(&j, 500, 400, 31, 24, 4, 3);
+	conv_fill(&j, &rng);
+	j.q.method = WCONV_FFT;
+	check_case(&m, conv_run(&j, NULL, NULL) && !wconv_plan(&p, &j.q, NULL, err), "no plan");
+	whole_tiles(p, false, 60, 440, &x, &x1);
+	whole_tiles(p, true, 60, 340, &y, &y1);
+	const size_t before_x = 31 - 1 - j.q.cx, before_y = 24 - 1 - j.q.cy;
+	check_case(&m, x > 0 && y > 0, "too few tiles");
+	hold_part(&m, &j, (size_t)x - before_x, (size_t)y - before_y, (size_t)(x1 - x) + 30,
+		  (size_t)(y1 - y) + 23, "a part cut where tiles begin");
+	hold_part(&m, &j, 0, 0, (size_t)x1 + j.q.cx, (size_t)y1 + j.q.cy, "the corner before it");
+	for (size_t i = 0; i < 12; i++) {
+		struct part t = {rng_below(&rng, 100),
+				 rng_below(&rng, 80),
+				 250 + rng_below(&rng, 150),
+				 200 + rng_below(&rng, 120),
+				 0,
+				 0,
+				 0,
+				 0,
+				 NULL};
+		check_case(&m, run_part(&j, &t), "no plan for a part");
+		whole_tiles(p, false, t.x0, t.x0 + (ptrdiff_t)t.pw, &x, &x1);
+		whole_tiles(p, true, t.y0, t.y0 + (ptrdiff_t)t.ph, &y, &y1);
+		const size_t other = count_other(&j, &t, x, x1, y, y1);
+		check_case(&m, !other, "%zux%zu at %zu,%zu: %zu results differ", t.w, t.h, t.x, t.y,
+			   other);
+		held += (size_t)(x1 - x) * (size_t)(y1 - y);
+		weir_free(t.result);
+	}
+	check_case(&m, held > 100000, "only %zu results held", held);
+	wconv_free(p);
+	conv_drop(&j);
+	check_end(&m,
+		  "wconv: tiles that lie in a part have the bytes of the whole, by transforms too");
+}
+
+static void
+check_threads(void)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {10};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct conv_job j;
+		void *one;
+		conv_pose(&j, 700, 500, i ? 33 : 5, i ? 29 : 5, 5, 4);
+		conv_fill(&j, &rng);
+		j.q.method = i ? WCONV_FFT : WCONV_DIRECT;
+		j.q.threads = 1;
+		check_case(&m, conv_run(&j, NULL, NULL), "no plan");
+		one = j.got;
+		for (int t = 2; t <= 5; t++) {
+			j.got = NULL;
+			j.q.threads = t;
+			check_case(&m,
+				   conv_run(&j, NULL, NULL) &&
+				       !memcmp(one, j.got, j.nout * sizeof(float)),
+				   "%d threads differ", t);
+			weir_free(j.got);
+		}
+		j.got = one;
+		conv_drop(&j);
+	}
+	check_end(&m, "wconv: the same bytes for any number of threads");
+}
+
+/* The job once more in double precision, its results as the definition. false: no plan. */
+static bool
+define_by_transforms(struct conv_job *j)
+{
+	const size_t nk = j->q.kw * j->q.kh * j->q.gx * j->q.gy;
+	double *kernels = weir_xalloc(nk, sizeof *kernels);
+	struct conv_job twice = *j;
+
+	for (size_t k = 0; k < nk; k++)
+		kernels[k] = (double)((float *)j->kernels)[k];
+	twice.q.kernels = kernels;
+	twice.q.in_double = true;
+	twice.q.out = IMG_F64;
+	twice.got = NULL;
+	const bool ran = conv_run(&twice, NULL, NULL);
+	weir_free(j->want);
+	j->want = twice.got;
+	weir_free(kernels);
+	return ran;
+}
+
+/* The bound of wconv.h for the transforms that are chosen, on points or where the image is lit all over. */
+static double
+bound_of(const struct conv_job *j, bool points)
+{
+	struct wconv_chosen c;
+	char err[WCONV_ERR];
+	struct wconv_plan *p;
+
+	if (wconv_plan(&p, &j->q, NULL, err))
+		return 0;
+	c = wconv_chosen(p);
+	wconv_free(p);
+	const double length = log2((double)c.px * (double)c.py);
+	return points ? 3e-8 * length : fmax(3e-7, 1.8e-8 * length);
+}
+
+/* 0: the noise that is there; 1: a ramp; 2: points. */
+static void
+draw(struct conv_job *j, int kind)
+{
+	float *image = j->image;
+
+	for (size_t i = 0; kind > 0 && i < j->q.w * j->q.h; i++)
+		image[i] = kind == 1 ? (float)(i % j->q.w + i / j->q.w) : i % 1009 ? 0 : 1;
+}
+
+static void
+check_long_transforms(void)
+{
+	static const size_t sizes[] = {31, 64, 200, 300, 601, 901};
+	struct check_many m = {0};
+	struct check_rng rng = {14};
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		for (int kind = 0; kind < 3; kind++) {
+			struct conv_job j;
+			conv_pose(&j, 700, 500, sizes[i], sizes[i], 1 + i % 2, 1 + i % 2);
+			conv_fill(&j, &rng);
+			draw(&j, kind);
+			j.q.method = WCONV_FFT;
+			const double bound = bound_of(&j, kind == 2);
+			const bool ran = conv_run(&j, NULL, NULL) && define_by_transforms(&j);
+			const double e = ran ? conv_error(&j) : INFINITY;
+			check_case(&m, e <= bound,
+				   "kernels of %zu, image %d: error %.3g, bound %.3g", sizes[i],
+				   kind, e, bound);
+			conv_drop(&j);
+		}
+	check_end(&m, "wconv: long transforms are within 1.8e-8 log2(Px Py) of double precision, "
+		      "points within 3e-8");
+}
+
+/* The known part of the kernels' weight at each result, in place of want: ones convolved as the image is, 0 where unknown. */
+static void
+define_known(const struct conv_job *j, struct conv_job *ones)
+{
+	*ones = *j;
+	ones->got = ones->want = NULL;
+	ones->q.node_x = ones->node[0];
+	ones->q.node_y = ones->node[1];
+	ones->image = weir_xalloc(j->q.w * j->q.h, sizeof(float));
+	for (size_t i = 0; i < j->q.w * j->q.h; i++)
+		((float *)ones->image)[i] = isfinite(((float *)j->image)[i]) ? 1 : 0;
+	ones->q.nan = WCONV_NAN_ZERO;
+	ones->q.constant = 1;
+	if (j->q.edge == WCONV_RENORMALISE)
+		ones->q.edge = WCONV_ZERO;
+	conv_define(ones);
+}
+
+/* Where F is filled in, its error is at most 2 b (W / known) W max|I|; kernels of 1 here, so that W = kw kh. */
+static void
+check_filling(void)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {15};
+
+	for (int e = 0; e < 7; e++) {
+		struct conv_job j, ones;
+		conv_pose(&j, 83, 60, 9, 11, 3, 2);
+		conv_fill(&j, &rng);
+		for (size_t i = 0; i < 99 * 6; i++)
+			((float *)j.kernels)[i] = 1;
+		for (size_t i = 0; i < 83 * 60; i++)
+			((float *)j.image)[i] =
+			    i % 83 / 20 == 1 || !rng_below(&rng, 60) ? NAN : (float)rng_unit(&rng);
+		j.q.edge = (enum wconv_edge)e;
+		j.q.constant = 1;
+		j.q.nan = WCONV_NAN_INTERPOLATE;
+		j.q.method = WCONV_FFT;
+		check_case(&m, conv_run(&j, NULL, NULL), "%d: no plan", e);
+		conv_define(&j);
+		ones.nout = j.nout;
+		define_known(&j, &ones);
+		for (size_t i = 0; i < j.nout; i++) {
+			const double got = conv_got(&j, i), want = j.want[i];
+			const double bound = 2 * 3e-7 * 99 / ones.want[i] * 99;
+			check_case(&m, isnan(got) ? isnan(want) : fabs(got - want) <= bound,
+				   "edge %d, result %zu: %.9g, not %.9g; bound %.2g", e, i, got,
+				   want, bound);
+		}
+		weir_free(ones.image);
+		weir_free(ones.want);
+		conv_drop(&j);
+	}
+	check_end(
+	    &m, "wconv: filling in multiplies the error by twice the inverse of the known weight");
+}
+
+/* A plan taken twice, as for the items of a stream, and the bad problems that must be refused. */
+static void
+check_again(void)
+{
+	struct check_rng rng = {11};
+	struct wconv_plan *p;
+	char err[WCONV_ERR];
+	struct conv_job j;
+	float *first, *second;
+
+	conv_pose(&j, 200, 150, 21, 21, 3, 3);
+	conv_fill(&j, &rng);
+	first = weir_alloc(200 * 150, sizeof *first);
+	second = weir_alloc(200 * 150, sizeof *second);
+	check_poison(first, 200 * 150 * sizeof *first);
+	check_poison(second, 200 * 150 * sizeof *second);
+	bool ok = !wconv_plan(&p, &j.q, NULL, err);
+	for (int item = 0; ok && item < 2; item++)
+		for (size_t i = 0, in = 0, out = 0; i < wconv_count(p); i++) {
+			wconv_run(p, (float *)j.image + in * 200,
+				  (item ? second : first) + out * 200);
+			in += wconv_steps(p, i).rows_in;
+			out += wconv_steps(p, i).rows_out;
+		}
+	check(ok && !memcmp(first, second, 200 * 150 * sizeof *first),
+	      "wconv: a plan gives the same for the next item of the same shape", "it differs");
+	wconv_free(p);
+	weir_free(first);
+	weir_free(second);
+	conv_drop(&j);
+}
+
+static void
+check_refusals(void)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {12};
+	struct wconv_plan *p;
+	char err[WCONV_ERR];
+	struct conv_job j;
+
+	conv_pose(&j, 10, 10, 3, 3, 2, 2);
+	conv_fill(&j, &rng);
+	j.node[0][1] = j.node[0][0];
+	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "equal nodes");
+	j.node[0][1] = NAN;
+	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "a node that is NaN");
+	j.node[0][1] = 7;
+	((float *)j.kernels)[5] = INFINITY;
+	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "an infinite sample");
+	memset(j.kernels, 0, 36 * sizeof(float));
+	check_case(&m, !wconv_plan(&p, &j.q, NULL, err) && p, "kernels of 0: %s", err);
+	wconv_free(p);
+	j.q.normalise = true;
+	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "normalising a sum of 0");
+	j.q.normalise = false;
+	j.q.cx = 3;
+	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "a centre outside");
+	j.q.cx = 1;
+	j.q.output = WCONV_VALID;
+	j.q.w = j.q.W = 2;
+	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "no valid pixel");
+	check_end(&m, "wconv: bad nodes, kernels, centres and sizes are refused");
+	conv_drop(&j);
+}
+
+void
+check_wconv_more(void)
+{
+	check_parts();
+	check_parts_of_transforms();
+	check_threads();
+	check_long_transforms();
+	check_filling();
+	check_again();
+	check_refusals();
+}
