@@ -293,8 +293,9 @@ __launch_bounds__(THREADS) measure(const dp_evidence e)
 {
 	__shared__ tally t;
 	const dp_strip &s = e.strip[blockIdx.x];
+	const unsigned me = threadIdx.x;
 
-	if (threadIdx.x == 0) {
+	if (me == 0) {
 		t.n = t.top = t.bits = 0;
 		t.before = 0;
 	}
@@ -304,9 +305,10 @@ __launch_bounds__(THREADS) measure(const dp_evidence e)
 		__syncthreads();
 		count_sizes(t, e, s, round);
 		__syncthreads();
-		t.part[threadIdx.x] = 0;
+		unsigned sum = 0;
 		for (unsigned i = 0; i < EACH; i++)
-			t.part[threadIdx.x] += t.count[threadIdx.x * EACH + i];
+			sum += t.count[me * EACH + i];
+		t.part[me] = sum;
 		__syncthreads();
 		if (threadIdx.x == 0)
 			find_bin(t);
