@@ -61,6 +61,7 @@ FLAGS_usfft = -ffp-contract=fast
 FLAGS_radon = -ffp-contract=fast
 FLAGS_emst = -ffp-contract=off
 FLAGS_dptrace = -ffp-contract=off
+NVFLAGS_dptrace = -fmad=false
 
 all: $(BINARIES)
 
@@ -80,7 +81,7 @@ $(B)/obj/%.cu.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
 	$(NVCC) -O3 -std=c++17 -I. -Werror all-warnings -Xcompiler -Wall \
 	 $(foreach a,$(ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90 \
-	 -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	 $(NVFLAGS_$(firstword $(subst _, ,$(notdir $*)))) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 $(B)/libcommon.a: $(COMMON)
 $(GPU): $(TWINS)

@@ -71,16 +71,8 @@ value_at(const float *p, size_t w, size_t h, double x, double y)
 
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
-/* Half a kernel, taps 0..r; the other half mirrored, or mirrored and negated when odd. */
-struct kernel {
-	int r;
-	bool odd;
-	float w[MAXTAPS];
-};
-
-/* The Gaussian (order 0) of that scale or its derivative, exact for polynomials of degree <= 2, over steps of that size. */
-static void
-make_kernel(struct kernel *k, int order, double sigma, int r, double step)
+void
+strip_kernel(struct kernel *k, int order, double sigma, int r, double step)
 {
 	const double per = order == 0 ? 1 : order == 1 ? 1 / step : 1 / (step * step);
 	double w[MAXTAPS], sum = 0, second = 0, norm = 0;
@@ -146,8 +138,8 @@ differentiate(const struct job *j, int order)
 
 	for (int i = 0; i <= order; i++) {
 		struct kernel v, u;
-		make_kernel(&v, i, j->o->sigma / g->P, g->rv, g->P);
-		make_kernel(&u, order - i, j->o->sigma / hr, g->ru, hr);
+		strip_kernel(&v, i, j->o->sigma / g->P, g->rv, g->P);
+		strip_kernel(&u, order - i, j->o->sigma / hr, g->ru, hr);
 		convolve(b->across, raw, b->raw + (size_t)g->ru * raw, (size_t)g->sub * raw,
 			 g->ncol, raw, (ptrdiff_t)raw, &u);
 		convolve(j->out->f[i], base, b->across + g->rv, raw, g->ncol, base, 1, &v);

@@ -55,8 +55,8 @@ count_sharp(struct dptrace_trace *t, struct bound most)
 	}
 }
 
-static void
-put_trace(struct work *w, struct dptrace_trace *t)
+void
+pass_put(struct work *w, struct dptrace_trace *t)
 {
 	struct dptrace_vertex *v = t->v;
 
@@ -79,7 +79,7 @@ trace_line(struct work *w, size_t i)
 	pass_begin(w, i);
 	for (size_t pass = 0; pass < w->plan->o.passes; pass++)
 		pass_run(w, pass);
-	put_trace(w, &w->plan->trace[i]);
+	pass_put(w, &w->plan->trace[i]);
 }
 
 void

@@ -158,13 +158,21 @@ struct dptrace_table {
 int dptrace_tables(const struct dptrace_table *seg, size_t nseg, bool closed, double phi,
 		   int threads, int *at, double *best, double *margin);
 
+/* Another dptrace_tables(), ctx its own. Returns what that does, or another -errno. */
+struct dptrace_solver {
+	int (*tables)(void *ctx, const struct dptrace_table *seg, size_t nseg, bool closed,
+		      double phi, int *at, double *best, double *margin);
+	void *ctx;
+};
+
 /*
  * A line over given scores: S is [segments of l][n-1][d][d], of which the ends use the middle sample alone; o gives
  * halfwidth, phi and threads, where 0 is w = |ab| / 5 and 45 degrees. t->v is allocated; caller frees it with weir_free.
- * Returns 0, or -1 with a sentence in err.
+ * by: who solves it, NULL: dptrace_tables(). Returns 0, or -1 with a sentence in err, which is empty after a failure of by's.
  */
 int dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
-		  const struct dptrace_options *o, struct dptrace_trace *t, char err[DPTRACE_ERR]);
+		  const struct dptrace_options *o, const struct dptrace_solver *by,
+		  struct dptrace_trace *t, char err[DPTRACE_ERR]);
 
 /* The same by definition: the paper's recursion, O(d^3) per guide; returns 1 when no polyline keeps the bound. */
 int dptrace_direct(const struct dptrace_table *seg, size_t nseg, double phi, int *at, double *best);

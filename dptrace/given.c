@@ -1,4 +1,5 @@
 /* --scores: a line over tables that somebody else has made. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,8 +97,10 @@ put_vertices(const struct given *g, const struct dptrace_line *l, struct dptrace
 
 int
 dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
-	      const struct dptrace_options *o, struct dptrace_trace *t, char err[DPTRACE_ERR])
+	      const struct dptrace_options *o, const struct dptrace_solver *by,
+	      struct dptrace_trace *t, char err[DPTRACE_ERR])
 {
+	const double phi = o->phi > 0 ? o->phi : M_PI / 4;
 	const size_t nseg = dptrace_segments(l);
 	struct given g = {0};
 	int r = -1;
@@ -115,9 +118,10 @@ dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
 	for (size_t k = 0; k < nseg; k++)
 		fill_segment(&g, k, S + k * (n - 1) * d * d, n, d, l->xy[k], l->xy[(k + 1) % l->n],
 			     o->halfwidth);
-	r = dptrace_tables(g.seg, nseg, l->closed, o->phi > 0 ? o->phi : M_PI / 4, o->threads, g.at,
-			   &t->score, g.margin);
-	if (r < 0)
+	r = by ? by->tables(by->ctx, g.seg, nseg, l->closed, phi, g.at, &t->score, g.margin)
+	       : dptrace_tables(g.seg, nseg, l->closed, phi, o->threads, g.at, &t->score, g.margin);
+	err[0] = '\0';
+	if (r == -ENOMEM)
 		snprintf(err, DPTRACE_ERR, "no memory for tables of %zu x %zu", d, d);
 	t->released = r > 0;
 	if (r >= 0)

@@ -12,6 +12,8 @@
 #include "dptrace/points.h"
 #include "dptrace/report.h"
 #include "dptrace/take.h"
+#include "gpu/dptrace.h"
+#include "gpu/use.h"
 
 const char *const weir_prog = "dptrace";
 
@@ -19,10 +21,11 @@ const char *const weir_prog = "dptrace";
 
 struct args {
 	struct opt_common common;
+	struct gpu *gpu; /* NULL: the CPU */
 	struct opt_list point;
 	const char *lines, *scores, *overlay, *world;
 	bool closed;
-	int score, length, to;
+	int score, length, method, to;
 	double sigma, soft, spacing, halfwidth, angle;
 	size_t n, d, passes;
 };
@@ -53,6 +56,8 @@ static const struct opt table[] = {
     {0, "passes", OPT_SIZE, AT(passes), "N", "the first is over the strip, others follow it (2)",
      .lo = 1, .hi = 16},
     {0, "scores", OPT_STR, AT(scores), "FILE", "the recursion alone, on given link scores"},
+    {0, "method", OPT_WORD, AT(method), "HOW", "with -g: window, or d3, the paper's (window)",
+     .words = "window|d3"},
     {0, "to", OPT_WORD, AT(to), "FORMAT", "text, wkt, geojson, svg or csv (text)",
      .words = "text|wkt|geojson|svg|csv"},
     {0, "overlay", OPT_STR, AT(overlay), "FILE", "write the pictures with the polylines drawn"},
@@ -62,7 +67,8 @@ static const struct opt table[] = {
 static const struct opt_program program = {
     .what = "The best polyline along a linear object between given points.",
     .table = table,
-    .common = OPT_THREADS,
+    .common = OPT_THREADS | OPT_GPU,
+    .gpu_state = gpu_state,
     .operands = "[FILE ...]",
     .max_operands = SIZE_MAX};
 
@@ -82,8 +88,11 @@ parse(int argc, char **argv, char ***path, size_t *npath)
 		die_usage("--scores: goes without a picture, not with %s", **path);
 	if (a.scores && (a.overlay || a.n || a.d || a.spacing > 0))
 		die_usage("--scores: goes without --overlay, --guides, --samples and --spacing");
+	if (a.method == GPU_DPTRACE_D3 && !a.common.gpu)
+		die_usage("--method: d3 goes with -g");
 	if (a.world && a.to == REPORT_SVG)
 		die_usage("--world: goes without --to=svg, which is in pixels");
+	a.gpu = gpu_use(&a.common);
 	return a;
 }
 
@@ -111,7 +120,7 @@ options_of(const struct args *a)
 						   a->to == REPORT_CSV || a->to == REPORT_GEOJSON,
 					.max_bytes = a->common.max_bytes ? a->common.max_bytes
 									 : weir_ram_bytes() / 2,
-					.threads = par_threads(a->common.threads)};
+					.threads = a->gpu ? 1 : par_threads(a->common.threads)};
 }
 
 /* --- reading ---------------------------------------------------------------------------------------------------- */
@@ -277,6 +286,19 @@ give(struct report *r, const char *name, const struct args *a, const struct poin
 	f->low += t->margin < LOW_MARGIN;
 }
 
+static void
+run(struct raw_in *in, struct dptrace_plan *p, const struct args *a)
+{
+	int err = 0;
+
+	if (a->gpu)
+		err = gpu_dptrace_run(a->gpu, p, (enum gpu_dptrace_method)a->method);
+	else
+		dptrace_run(p);
+	if (err)
+		raw_die(in, "-g: %s", err == -ENOMEM ? "no memory" : gpu_why(a->gpu));
+}
+
 /* One picture, its header read. */
 static void
 item(struct raw_in *in, struct img *x, const struct args *a, const struct points *lines,
@@ -295,7 +317,7 @@ item(struct raw_in *in, struct img *x, const struct args *a, const struct points
 		raw_die(in, "%s", err);
 	}
 	stats_lap(st, STATS_PLAN);
-	dptrace_run(&p);
+	run(in, &p, a);
 	stats_lap(st, STATS_COMPUTE);
 	if (a->common.verbose)
 		explain_shapes(raw_name(in), &p);
@@ -337,12 +359,24 @@ trace(const struct args *a, char **path, size_t npath, const struct points *line
 		raw_finish(over);
 }
 
+/* struct dptrace_solver's tables() on the GPU. */
+static int
+solve(void *ctx, const struct dptrace_table *seg, size_t nseg, bool closed, double phi, int *at,
+      double *best, double *margin)
+{
+	const struct args *a = ctx;
+
+	return gpu_dptrace_tables(a->gpu, seg, nseg, closed, phi,
+				  (enum gpu_dptrace_method)a->method, at, best, margin);
+}
+
 /* --scores: item [segments][n-1][d][d]. */
 static void
 recur(const struct args *a, const struct points *lines, struct report *r, struct stats *st,
       struct figures *f)
 {
 	const struct dptrace_options o = options_of(a);
+	const struct dptrace_solver gpu = {solve, (void *)a};
 	const struct dptrace_line *l = &lines->line[0];
 	const size_t segments = l->closed ? l->n : l->n - 1;
 	struct dptrace_trace t;
@@ -368,8 +402,8 @@ recur(const struct args *a, const struct points *lines, struct report *r, struct
 	if (take_scores(S, &x, count, err))
 		die("%s: %s", a->scores, err);
 	stats_lap(st, STATS_READ);
-	if (dptrace_given(S, n, d, l, &o, &t, err))
-		die("%s: %s", a->scores, err);
+	if (dptrace_given(S, n, d, l, &o, a->gpu ? &gpu : NULL, &t, err))
+		die("%s: %s%s", a->scores, *err ? err : "-g: ", *err ? "" : gpu_why(a->gpu));
 	stats_lap(st, STATS_COMPUTE);
 	report_begin(r, 0, 0);
 	give(r, a->scores, a, lines, 0, 0, &t, f);
@@ -410,6 +444,8 @@ main(int argc, char **argv)
 	stats_add(&st, "sharp", "%zu", f.sharp);
 	stats_add(&st, "released", "%zu", f.released);
 	stats_add(&st, "low_margin", "%zu", f.low);
+	gpu_report(a.gpu, &st);
 	stats_print(&st, &a.common);
+	gpu_close(a.gpu);
 	return 0;
 }

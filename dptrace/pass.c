@@ -3,39 +3,33 @@
 
 #include "dptrace/pass.h"
 
-enum {
-	REFINED = 15
-}; /* samples to either side of the polyline before, in passes after the first */
-
-/* Pass 0 searches the strip. Later ones look closer: their rows are the fine steps of its grid, .15 to .3 px. */
-static struct grid
-grid_of(const struct segment_shape *s, const struct dptrace_options *o)
+struct grid
+pass_grid(const struct segment_shape *s, const struct dptrace_options *o)
 {
 	return strip_grid(s->length, s->n - 1, s->d, s->dv, o);
 }
 
-static double
-step_of_pass(const struct segment_shape *s, const struct dptrace_options *o, size_t pass)
+double
+pass_step(const struct segment_shape *s, const struct dptrace_options *o, size_t pass)
 {
-	const struct grid g = grid_of(s, o);
+	const struct grid g = pass_grid(s, o);
 
 	return pass ? g.P / g.fine : s->dv;
 }
 
-/* Rows of the widest strip of a pass. */
-static int
-rows_of_pass(const struct segment_shape *s, const struct grid *g, size_t pass)
+int
+pass_rows(const struct segment_shape *s, const struct grid *g, size_t pass)
 {
 	return pass ? 2 * g->half * g->fine + 2 * (int)pass * REFINED + 1 : s->d;
 }
 
-/* The samples of an inner guide, and the most that a pass over these segments meets of guides, samples and rows. */
-static int
-samples_of(const struct segment_shape *s, size_t pass)
+int
+pass_samples(const struct segment_shape *s, size_t pass)
 {
 	return pass ? 2 * REFINED + 1 : s->d;
 }
 
+/* The most that a pass over some segments meets. */
 struct extent {
 	int guides, samples, rows;
 	size_t strip, base, bench; /* bytes */
@@ -53,8 +47,8 @@ extent_of(const struct segment_shape *s, size_t n, size_t pass, const struct dpt
 	struct extent e = {2, 1, 1, 0, 0, 0};
 
 	for (size_t i = 0; i < n; i++) {
-		const struct grid g = grid_of(&s[i], o);
-		const int d = samples_of(&s[i], pass), rows = rows_of_pass(&s[i], &g, pass);
+		const struct grid g = pass_grid(&s[i], o);
+		const int d = pass_samples(&s[i], pass), rows = pass_rows(&s[i], &g, pass);
 		const struct grid fine = strip_finer(g, rows);
 		struct arena strip = {0}, base = {0}, bench = {0};
 		struct strip none;
@@ -100,17 +94,16 @@ lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n, siz
 	return a.used;
 }
 
-/* The guides of segment k: around ab, or around the polyline of the pass before. */
-static void
-fill_course(const struct work *w, int k, struct course *c)
+void
+pass_course(const struct work *w, int k, struct course *c)
 {
 	const struct segment_shape *s = &w->shape[k];
 	const double *v = w->v + (size_t)k * w->vstride;
-	const int d = samples_of(s, w->pass);
+	const int d = pass_samples(s, w->pass);
 	int far = 0;
 
 	c->n = s->n;
-	c->dv = step_of_pass(s, &w->plan->o, w->pass);
+	c->dv = pass_step(s, &w->plan->o, w->pass);
 	c->ex = s->ex;
 	c->ey = s->ey;
 	for (int g = 0; g < c->n; g++) {
@@ -133,7 +126,7 @@ hold_base(struct work *w, int k)
 	const struct segment_shape *s = &w->shape[k];
 	const struct origin at = {s->ax, s->ay, s->ex, s->ey};
 	const int i = k % w->chain.nslot;
-	const struct grid g = grid_of(s, &p->o);
+	const struct grid g = pass_grid(s, &p->o);
 	struct arena room = {w->base_room[i], 0}, scratch = {w->bench_room, 0};
 	struct base *b = &w->base[i];
 	struct bench bench;
@@ -152,11 +145,11 @@ load_segment(struct chain *c, int k, struct segment *s)
 {
 	struct work *w = c->ctx;
 	const struct base *base = hold_base(w, k);
-	const struct grid g = grid_of(&w->shape[k], &w->plan->o);
+	const struct grid g = pass_grid(&w->shape[k], &w->plan->o);
 	struct strip *strip = &w->strip[k % c->nslot];
 	struct arena room = {w->room[k % c->nslot], 0};
 
-	fill_course(w, k, &s->c);
+	pass_course(w, k, &s->c);
 	*strip = (struct strip){.g = w->pass ? strip_finer(g, s->c.rows) : g, .o = &w->plan->o};
 	strip_take(strip, &room, &strip->g);
 	strip_fill(strip, base, &s->c);
@@ -172,19 +165,15 @@ across(const struct course *c, int g, int j)
 	return (c->o[g] + j - (c->rows - 1) / 2) * c->dv;
 }
 
-/*
- * Where the guides meet the polyline of this pass, for the next one; of the first, which sees the whole strip, margins and
- * border too. The courses are made anew, since slots may be taken.
- */
-static void
-keep_path(struct work *w)
+void
+pass_keep(struct work *w)
 {
 	for (int k = 0; k < w->chain.n; k++) {
 		const int *at = chain_at(&w->chain, k);
 		struct course *c = &w->chain.slot[0].c;
 		double *v = w->v + (size_t)k * w->vstride;
 
-		fill_course(w, k, c);
+		pass_course(w, k, c);
 		for (int g = 0; g < c->n; g++) {
 			v[g] = across(c, g, at[g]);
 			if (w->pass)
@@ -226,8 +215,8 @@ pass_run(struct work *w, size_t pass)
 {
 	w->pass = pass;
 	lay_out(w, w->memory, w->shape, w->n, pass, w->plan->nslot);
-	w->chain.apart = (int)ceil(3 / step_of_pass(w->shape, &w->plan->o, pass));
+	w->chain.apart = (int)ceil(3 / pass_step(w->shape, &w->plan->o, pass));
 	w->blank = false;
 	chain_solve(&w->chain);
-	keep_path(w);
+	pass_keep(w);
 }

@@ -7,6 +7,10 @@
 #include "dptrace/resolve.h"
 #include "dptrace/strip.h"
 
+enum {
+	REFINED = 15
+}; /* samples to either side of the polyline before, in passes after the first */
+
 /* What a thread works with: its memory, laid out anew for every line and pass. */
 struct work {
 	char *memory;
@@ -35,5 +39,27 @@ void pass_begin(struct work *w, size_t i);
 
 /* The next pass over it: lays out w->memory, solves the chain, keeps the path in w->v. */
 void pass_run(struct work *w, size_t pass);
+
+/* --- what the GPU's twin shares ----------------------------------------------------------------------------------- */
+
+/* Pass 0 searches the strip. Later ones look closer: their rows are the fine steps of its grid, .15 to .3 px. */
+struct grid pass_grid(const struct segment_shape *s, const struct dptrace_options *o);
+double pass_step(const struct segment_shape *s, const struct dptrace_options *o, size_t pass);
+
+/* Rows of the widest strip of a pass, samples of an inner guide. */
+int pass_rows(const struct segment_shape *s, const struct grid *g, size_t pass);
+int pass_samples(const struct segment_shape *s, size_t pass);
+
+/* The guides of segment k: around ab, or around the polyline of the pass before. */
+void pass_course(const struct work *w, int k, struct course *c);
+
+/*
+ * Where the guides meet the polyline of this pass, for the next one; of the first, which sees the whole strip, margins and
+ * border too. The courses are made anew, since slots may be taken.
+ */
+void pass_keep(struct work *w);
+
+/* The last pass to vertices: dptrace.c. */
+void pass_put(struct work *w, struct dptrace_trace *t);
 
 #endif

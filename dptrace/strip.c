@@ -104,8 +104,8 @@ interpolate(float *restrict out, const float *const b[4], int n, const float w[4
 		out[i] = (w[0] * b0[i] + w[3] * b3[i]) + (w[1] * b1[i] + w[2] * b2[i]);
 }
 
-static void
-cubic_weights(double x, float w[4])
+void
+strip_weights(double x, float w[4])
 {
 	w[0] = (float)(-.5 * x * (1 - x) * (1 - x));
 	w[1] = (float)(1 + x * x * (1.5 * x - 2.5));
@@ -154,7 +154,7 @@ make_phases(const struct strip *s, const struct base *b, int i)
 	float w[MAXFINE][4];
 
 	for (int p = 0; p < g->t; p++)
-		cubic_weights((double)p / g->t, w[p]);
+		strip_weights((double)p / g->t, w[p]);
 	for (int c = 0; c < g->ncol; c++)
 		make_column(s, s->f[i] + (size_t)c * (size_t)g->q * s->lane,
 			    b->f[i] + (size_t)c * base_rows(g) + SKIRT, (const float(*)[4])w);
@@ -206,7 +206,7 @@ make_fine(const struct strip *s, const struct base *b, const struct course *c, i
 	float w[MAXFINE][4];
 
 	for (int p = 0; p < g->t; p++)
-		cubic_weights((double)p / g->t, w[p]);
+		strip_weights((double)p / g->t, w[p]);
 	for (int col = 0; col < g->ncol; col++) {
 		const int k = col / g->per_gap, o0 = c->o[k], o1 = c->o[k + 1];
 		const int e0 = o0 + c->d[k], e1 = o1 + c->d[k + 1];

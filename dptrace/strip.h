@@ -83,6 +83,16 @@ void base_take(struct base *b, struct arena *a, const struct grid *g);
 void bench_take(struct bench *b, struct arena *a, const struct grid *g);
 void strip_take(struct strip *s, struct arena *a, const struct grid *g);
 
+/* Half a kernel, taps 0..r; the other half mirrored, or mirrored and negated when odd. */
+struct kernel {
+	int r;
+	bool odd;
+	float w[MAXTAPS];
+};
+
+/* The Gaussian (order 0) of that scale or its derivative, exact for polynomials of degree <= 2, over steps of that size. */
+void strip_kernel(struct kernel *k, int order, double sigma, int r, double step);
+
 /* The evidence along a segment that starts at (x, y), in direction (ex, ey). gray: the mean of the image's planes. */
 struct origin {
 	double x, y, ex, ey;
@@ -93,6 +103,9 @@ void base_fill(struct base *b, const struct bench *scratch, const struct grid *g
 
 /* Phases and offsets for the guides of c. Beyond the base rows there is no evidence. */
 void strip_fill(struct strip *s, const struct base *b, const struct course *c);
+
+/* The cubic (Catmull-Rom) between base rows b[-1], b[0], b[1] and b[2], at x past b[0]. */
+void strip_weights(double x, float w[4]);
 
 /* segment.score over a strip. */
 void strip_score(const struct segment *s, int g, int slope, int j, int a, int b, float *out);

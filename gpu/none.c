@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "gpu/dptrace.h"
 #include "gpu/emst.h"
 #include "gpu/gpu.h"
 #include "gpu/morphrec.h"
@@ -120,5 +121,22 @@ gpu_radon_run(struct gpu *g, const struct radon_plan *p, size_t n, const float *
 	      float *const *out, struct radon_report *report)
 {
 	(void)g, (void)p, (void)n, (void)in, (void)out, (void)report;
+	return -EIO;
+}
+
+int
+gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p, enum gpu_dptrace_method method)
+{
+	(void)g, (void)p, (void)method;
+	return -EIO;
+}
+
+int
+gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, bool closed,
+		   double phi, enum gpu_dptrace_method method, int *at, double *best,
+		   double *margin)
+{
+	(void)g, (void)seg, (void)nseg, (void)closed, (void)phi, (void)method;
+	(void)at, (void)best, (void)margin;
 	return -EIO;
 }

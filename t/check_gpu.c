@@ -35,6 +35,7 @@ check_gpu(void)
 	check_gpu_wconv(g);
 	check_gpu_usfft(g);
 	check_gpu_radon(g);
+	check_gpu_dptrace(g);
 	check_order(0);
 	gpu_close(g);
 	lists_are_read_whole();

@@ -37,5 +37,6 @@ void check_gpu_emst(struct gpu *g);
 void check_gpu_wconv(struct gpu *g);
 void check_gpu_usfft(struct gpu *g);
 void check_gpu_radon(struct gpu *g);
+void check_gpu_dptrace(struct gpu *g);
 
 #endif

@@ -91,6 +91,61 @@ shapes_agree(struct gpu *g)
 	check_end(&m, "gpu: wconv, awkward shapes and edges are within 3e-7 of the definition");
 }
 
+/* Kernels that differ along x, along y, both or not, taller and wider than the picture, many tiles and few. */
+static void
+transforms_agree(struct gpu *g)
+{
+	struct check_many m = {0};
+	struct check_rng r = {36};
+
+	for (size_t s = 0; s < 3 * SHAPES; s++) {
+		struct conv_job j;
+		pose_shape(&j, &r, s % SHAPES);
+		j.q.method = WCONV_FFT;
+		j.q.edge = (enum wconv_edge)((s + s / SHAPES) % 6);
+		j.q.nan = (enum wconv_nan)(s % 3);
+		j.q.constant = .75;
+		j.q.correlate = s % 2;
+		j.q.planes = 1 + s % 3 / 2;
+		j.q.output = s % 5 == 4 ? WCONV_FULL : WCONV_SAME;
+		j.q.in_double = s / SHAPES == 1;
+		j.q.in = j.q.in_double ? IMG_F64 : s % 4 == 3 ? IMG_U8 : IMG_F32;
+		j.q.out = j.q.in_double ? IMG_F64 : IMG_F32;
+		hold(g, &j, &r, &m, j.q.in_double ? 1e-14 : 3e-7);
+	}
+	for (int degree = 0; degree < 4; degree++) {
+		struct conv_job j;
+		pose(&j, &r, 70, 40, 9, 7, (size_t)(degree + 1) * (size_t)(degree + 2) / 2, 1);
+		j.q.degree = degree;
+		j.q.zero_x = 35;
+		j.q.zero_y = 20;
+		j.q.scale_x = j.q.scale_y = 40;
+		j.q.method = WCONV_FFT;
+		hold(g, &j, &r, &m, 3e-7);
+	}
+	check_end(&m, "gpu: wconv by transforms is within 3e-7 of the definition, in double within "
+		      "1e-14");
+}
+
+/* Memory for one tile at a time, for some, for all. */
+static void
+tiles_in_parts_agree(struct gpu *g)
+{
+	struct check_many m = {0};
+	struct check_rng r = {37};
+
+	for (size_t part = 0; part < 3 && cudacpu_memory; part++) {
+		struct conv_job j;
+		pose(&j, &r, 90, 70, 11, 9, 3, 4);
+		j.q.method = WCONV_FFT;
+		gpu_release(g);
+		cudacpu_memory((size_t)300000 << (2 * part));
+		hold(g, &j, &r, &m, 3e-7);
+		cudacpu_memory((size_t)1 << 40);
+	}
+	check_end(&m, "gpu: wconv by transforms, as many tiles at a time as fit in memory");
+}
+
 static void
 doubles_agree(struct gpu *g)
 {
@@ -168,6 +223,8 @@ void
 check_gpu_wconv(struct gpu *g)
 {
 	shapes_agree(g);
+	transforms_agree(g);
+	tiles_in_parts_agree(g);
 	doubles_agree(g);
 	unknown_pixels_agree(g);
 	planes_and_types_agree(g);

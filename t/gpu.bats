@@ -21,8 +21,8 @@ picture() {
 		head -c 96 /dev/zero
 	} >gather.nrrd
 }
-commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "wconv -k k.pgm f.pgm" "usfft -T 1 -n 8 points.nrrd"
-	"radon -q 0:0.01:4 -X 300 gather.nrrd")
+commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 36,2 --quiet f.pgm" "wconv -k k.pgm f.pgm"
+	"wconv --method=fft -k k.pgm f.pgm" "usfft -T 1 -n 8 points.nrrd" "radon -q 0:0.01:4 -X 300 gather.nrrd")
 
 @test "-g where there is no GPU fails, says why, and writes nothing" {
 	! have_gpu || skip "there is one"
@@ -38,8 +38,9 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "wconv -k k.pgm f.p
 @test "-g gives the bytes that the CPU gives" {
 	have_gpu || skip "no GPU here: check holds the kernels to the definitions"
 	picture
-	for c in "${commands[@]:0:2}" "morphrec --method=heap --hdome=20 f.pgm" "emst --method=brute --to=text f.pgm"; do
-		${c/--method=brute/--method=fast} >want
+	for c in "${commands[@]:0:3}" "morphrec --method=heap --hdome=20 f.pgm" "${commands[1]} --method=brute" \
+		"${commands[2]} --method=d3"; do
+		${c/--method=[bd]*/} >want
 		$c -g --stats=s.json | cmp - want
 		grep -q '"kernel_seconds": [0-9.]*, "copy_seconds": ' s.json
 	done
@@ -50,6 +51,7 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "wconv -k k.pgm f.p
 	picture
 	wconv -k k.pgm --type=input f.pgm >want
 	wconv -k k.pgm --type=input -g f.pgm | cmp - want
+	wconv -k k.pgm --type=input -g --method=fft f.pgm | cmp - want
 }
 
 @test "-g with what the GPU does not do is wrong usage" {
@@ -58,7 +60,7 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "wconv -k k.pgm f.p
 	fails 2 "-g: goes with the methods tile and heap" morphrec -g --max-mem=1M -m f.pgm f.pgm
 	fails 2 "-g: goes neither with --min-pts nor with --tree" emst -g --min-pts=3 f.pgm
 	fails 2 "--method=brute goes with -g" emst --method=brute f.pgm
-	fails 2 "-g: goes without --method=fft" wconv -g -k k.pgm --method=fft f.pgm
+	fails 2 "--method: d3 goes with -g" dptrace -p 2,2 -p 36,2 --method=d3 f.pgm
 	for c in "-T 3 --targets=points.nrrd" "-T 2 --inverse -n 8" "-T 1 -n 8 --weights=pipe" \
 		"-T 1 -n 8 --wisdom=w"; do
 		fails 2 "-g: goes with types 1 and 2, without --inverse" usfft -g $c points.nrrd

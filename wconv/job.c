@@ -119,7 +119,7 @@ pose(struct job *j, const struct raw_in *in, const struct img *x)
 	q->constant = args->constant;
 	q->nan = (enum wconv_nan)args->nan;
 	q->output = (enum wconv_output)args->output;
-	q->method = args->gpu ? WCONV_DIRECT : (enum wconv_method)args->method;
+	q->method = (enum wconv_method)args->method;
 	q->threads = args->gpu ? GPU_TILES : args->common.threads;
 	find_tile(in, x, q);
 	return p.n;
@@ -171,10 +171,10 @@ job_plan(struct job *j, const struct raw_in *in, const struct img *x)
 		die("%s: %s", j->args->kernels, text);
 	if (wconv_plan(&j->plan, &j->q, &j->costs, text))
 		raw_die(in, "%s", text);
-	if (j->args->common.verbose && j->args->gpu)
-		fprintf(stderr, "%s: direct sums on %s\n", weir_prog, gpu_name(j->args->gpu));
-	else if (j->args->common.verbose)
+	if (j->args->common.verbose)
 		explain(j);
+	if (j->args->common.verbose && j->args->gpu)
+		fprintf(stderr, "%s: run on %s\n", weir_prog, gpu_name(j->args->gpu));
 	return n;
 }
 

@@ -204,8 +204,6 @@ parse(int argc, char **argv)
 			die_usage("standard input cannot be both the kernels and an image");
 	if (!strcmp(args.kernels, "-") && args.npath == 0)
 		die_usage("standard input cannot be both the kernels and an image");
-	if (args.common.gpu && args.method == WCONV_FFT)
-		die_usage("-g: goes without --method=fft: the GPU sums directly");
 	args.gpu = gpu_use(&args.common);
 	return args;
 }

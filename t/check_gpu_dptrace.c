@@ -1,0 +1,255 @@
+/* dptrace's kernels: the CPU's bytes, which check_dptrace.c holds to the definition. */
+#include <math.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "gpu/dptrace.h"
+#include "t/check.h"
+#include "t/check_gpu.h"
+
+enum { SEGMENTS = 3, GUIDES = 7, SAMPLES = 40 };
+
+/* A chain of tables. */
+struct chain_of {
+	struct dptrace_table seg[SEGMENTS];
+	size_t n;
+	bool closed, uneven;
+	double phi;
+	double h[SEGMENTS][GUIDES];
+	int d[SEGMENTS][GUIDES], o[SEGMENTS][GUIDES];
+	const float *score[SEGMENTS][GUIDES];
+	float table[SEGMENTS][GUIDES][SAMPLES * SAMPLES];
+};
+
+/* Guides of one size, or each of its own; whole scores, so that many polylines are equally good, or any. */
+static void
+random_table(struct chain_of *c, size_t s, struct check_rng *r, size_t maxd, bool uneven,
+	     bool whole)
+{
+	const double heading = 2 * M_PI * rng_unit(r), h = .3 + 6 * rng_unit(r);
+	const size_t n = 2 + rng_below(r, GUIDES - 1), d = 1 + rng_below(r, maxd);
+
+	c->seg[s] = (struct dptrace_table){.n = n,
+					   .dv = .5 + rng_unit(r),
+					   .ex = cos(heading),
+					   .ey = sin(heading),
+					   .h = c->h[s],
+					   .d = c->d[s],
+					   .o = c->o[s],
+					   .score = c->score[s]};
+	for (size_t g = 0; g < n; g++) {
+		const bool end = g == 0 || g + 1 == n;
+		c->d[s][g] = end ? 1 : uneven ? 1 + (int)rng_below(r, maxd) : (int)d;
+		c->o[s][g] = end ? 0 : -c->d[s][g] / 2 + (uneven ? (int)rng_below(r, 5) - 2 : 0);
+		c->h[s][g] = uneven ? .3 + 6 * rng_unit(r) : h;
+	}
+	for (size_t g = 0; g + 1 < n; g++) {
+		for (int i = 0; i < c->d[s][g] * c->d[s][g + 1]; i++)
+			c->table[s][g][i] =
+			    whole ? (float)rng_below(r, 5) - 1 : (float)(rng_unit(r) - .3);
+		c->score[s][g] = c->table[s][g];
+	}
+}
+
+/*
+ * Both, bit by bit. Guides of sizes of their own may allow no polyline at all, and then at holds nothing: where the bound was
+ * given up, their sums alone are compared.
+ */
+static bool
+same_tables(struct gpu *g, const struct chain_of *c, enum gpu_dptrace_method method, bool margins)
+{
+	int at[2][SEGMENTS * GUIDES] = {{0}};
+	double best[2], margin[2][SEGMENTS * GUIDES] = {{0}};
+	const int a = dptrace_tables(c->seg, c->n, c->closed, c->phi, 1, at[0], &best[0],
+				     margins ? margin[0] : NULL),
+		  b = gpu_dptrace_tables(g, c->seg, c->n, c->closed, c->phi, method, at[1],
+					 &best[1], margins ? margin[1] : NULL);
+	size_t first = 0;
+
+	if (a != b || best[0] != best[1])
+		return false;
+	if (a == 1 && c->uneven)
+		return true;
+	for (size_t s = 0; s < c->n; first += c->seg[s++].n)
+		for (size_t i = first; i < first + c->seg[s].n; i++)
+			if (at[0][i] != at[1][i] ||
+			    (margins && memcmp(&margin[0][i], &margin[1][i], sizeof **margin)))
+				return false;
+	return true;
+}
+
+static void
+tables_agree(struct gpu *g)
+{
+	static const double bounds[] = {.1, .35, .8, M_PI / 2, 2.2, M_PI};
+	static struct chain_of c;
+	struct check_many m = {0};
+	struct check_rng r = {41};
+
+	for (int i = 0; i < 150; i++) {
+		const bool uneven = i % 3 == 1, whole = i % 2, margins = i % 5 < 3;
+		const enum gpu_dptrace_method method =
+		    i % 16 == 7 ? GPU_DPTRACE_D3 : GPU_DPTRACE_WINDOW;
+		c.n = 1 + rng_below(&r, SEGMENTS);
+		c.uneven = uneven;
+		c.closed = c.n > 1 && i % 4 == 0;
+		c.phi = bounds[i % 6];
+		for (size_t s = 0; s < c.n; s++)
+			random_table(&c, s, &r, i % 10 ? 12 : SAMPLES, uneven, whole);
+		check_order(i % check_orders());
+		check_case(&m, same_tables(g, &c, method, margins),
+			   "%d: %zu segments, closed %d, phi %g, uneven %d, whole %d, method %d", i,
+			   c.n, c.closed, c.phi, uneven, whole, (int)method);
+	}
+	check_end(&m, "gpu: dptrace, on given tables path, sum and margins are the CPU's");
+}
+
+/* --- pictures ----------------------------------------------------------------------------------------------------- */
+
+enum { WIDE = 61, HIGH = 47, PLANES = 3, LINES = 3, POINTS = 4 };
+
+/* A bright arc, another in the planes after the first, and noise. */
+static void
+random_picture(float v[PLANES][HIGH][WIDE], struct check_rng *r)
+{
+	for (size_t c = 0; c < PLANES; c++)
+		for (int y = 0; y < HIGH; y++)
+			for (int x = 0; x < WIDE; x++) {
+				const double at = hypot(x - 30, y + (c ? 12 : 20)) - 42;
+				v[c][y][x] = (float)(exp(-at * at / 8) + .3 * rng_unit(r));
+			}
+}
+
+/* Lines of 2 to 4 points (closed: at least 3), no two of them near, some of them by the border. */
+static void
+random_lines(struct dptrace_line l[LINES], double xy[LINES][POINTS][2], struct check_rng *r)
+{
+	static const double corner[POINTS][2] = {{3, 4}, {52, 2}, {57, 41}, {5, 38}};
+
+	for (size_t i = 0; i < LINES; i++) {
+		const bool closed = i == 1;
+		const size_t n = 2 + rng_below(r, 3), first = rng_below(r, POINTS);
+		for (size_t k = 0; k < POINTS; k++)
+			for (size_t a = 0; a < 2; a++)
+				xy[i][k][a] = corner[(first + k) % POINTS][a] + 3 * rng_unit(r);
+		l[i] = (struct dptrace_line){closed && n < 3 ? 3 : n, (const double(*)[2])xy[i],
+					     closed};
+	}
+}
+
+static bool
+same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+static bool
+same_trace(const struct dptrace_trace *a, const struct dptrace_trace *b)
+{
+	if (a->n != b->n || !same(a->score, b->score) || !same(a->margin, b->margin) ||
+	    a->border != b->border || a->sharp != b->sharp || a->released != b->released ||
+	    (a->released && a->released_at != b->released_at) || a->blank != b->blank)
+		return false;
+	for (size_t i = 0; i < a->n; i++) {
+		const struct dptrace_vertex *v = &a->v[i], *w = &b->v[i];
+		if (v->x != w->x || v->y != w->y || !same(v->score, w->score) ||
+		    !same(v->margin, w->margin) || v->point != w->point || v->border != w->border)
+			return false;
+	}
+	return true;
+}
+
+static bool
+same_traces(struct gpu *g, const struct dptrace_image *im, const struct dptrace_line *l,
+	    const struct dptrace_options *o, enum gpu_dptrace_method method)
+{
+	struct dptrace_plan a, b;
+	char err[DPTRACE_ERR];
+	bool ok = true;
+
+	if (dptrace_plan(&a, im, l, LINES, o, err) || dptrace_plan(&b, im, l, LINES, o, err))
+		return false;
+	dptrace_run(&a);
+	ok = !gpu_dptrace_run(g, &b, method);
+	for (size_t i = 0; i < LINES && ok; i++)
+		ok = same_trace(&a.trace[i], &b.trace[i]);
+	dptrace_free(&a);
+	dptrace_free(&b);
+	return ok;
+}
+
+/* What a row leaves out is left to the program. */
+static const struct {
+	struct dptrace_options o;
+	size_t planes;
+	enum gpu_dptrace_method method;
+	size_t memory; /* of the device, 0: plenty */
+} asked[] = {
+    {{.score = DPTRACE_RIDGE, .margins = true}, 1, GPU_DPTRACE_WINDOW, 0},
+    {{.score = DPTRACE_RIDGE, .polarity = 1, .n = 5, .d = 33, .halfwidth = 9},
+     3,
+     GPU_DPTRACE_WINDOW,
+     0},
+    {{.score = DPTRACE_RIDGE,
+      .polarity = -1,
+      .d = 41,
+      .halfwidth = 5,
+      .passes = 3,
+      .margins = true},
+     1,
+     GPU_DPTRACE_WINDOW,
+     0},
+    {{.score = DPTRACE_EDGE, .margins = true, .spacing = 9}, 3, GPU_DPTRACE_WINDOW, 0},
+    {{.score = DPTRACE_EDGE, .polarity = 1, .arc = true, .phi = .3}, 3, GPU_DPTRACE_WINDOW, 0},
+    {{.score = DPTRACE_EDGE, .polarity = -1, .soft = 2, .halfwidth = 20, .d = 9},
+     1,
+     GPU_DPTRACE_WINDOW,
+     0},
+    {{.score = DPTRACE_SIN, .arc = true, .n = 4, .d = 15, .margins = true}, 1, GPU_DPTRACE_D3, 0},
+    {{.score = DPTRACE_RIDGE, .soft = -1, .sigma = 1.1, .n = 2, .passes = 1, .margins = true},
+     1,
+     GPU_DPTRACE_WINDOW,
+     0},
+    {{.score = DPTRACE_RIDGE, .phi = 3, .sigma = 4, .d = 3, .halfwidth = 40, .n = 7},
+     1,
+     GPU_DPTRACE_WINDOW,
+     0},
+    {{.score = DPTRACE_RIDGE, .n = 5, .d = 25, .margins = true}, 1, GPU_DPTRACE_WINDOW, 5000000}};
+
+static void
+pictures_agree(struct gpu *g)
+{
+	static float v[PLANES][HIGH][WIDE];
+	struct check_many m = {0};
+	struct check_rng r = {42};
+	double xy[LINES][POINTS][2];
+	struct dptrace_line l[LINES];
+
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+		struct dptrace_options o = asked[i].o;
+		o.sigma = o.sigma > 0 ? o.sigma : 2;
+		o.soft = o.soft > 0 ? o.soft : o.soft < 0 ? 0 : 4;
+		o.passes = o.passes ? o.passes : 2;
+		o.threads = 1;
+		random_picture(v, &r);
+		random_lines(l, xy, &r);
+		const struct dptrace_image im = {asked[i].planes, HIGH, WIDE, &v[0][0][0]};
+		check_order((int)i % check_orders());
+		gpu_release(g);
+		if (cudacpu_memory && asked[i].memory)
+			cudacpu_memory(asked[i].memory);
+		check_case(&m, same_traces(g, &im, l, &o, asked[i].method), "row %zu of asked: %s",
+			   i, gpu_why(g));
+		if (cudacpu_memory)
+			cudacpu_memory((size_t)1 << 40);
+	}
+	check_end(&m, "gpu: dptrace, vertices, scores, margins and warnings on pictures are the "
+		      "CPU's, bit by bit");
+}
+
+void
+check_gpu_dptrace(struct gpu *g)
+{
+	tables_agree(g);
+	pictures_agree(g);
+}
