@@ -61,7 +61,7 @@ least_sigma(const struct usfft_options *o, int w, double eps, double *error)
 }
 
 /*
- * Measured: a register of taps costs .5 ns (2-D) or .4 (3-D), a cell of an accumulator .9 ns to clear and to add, a cell of
+ * Measured: a register of taps costs .5 ns (2-D) or .3 (3-D), a cell of an accumulator .9 ns to clear and to add, a cell of
  * the grid 5.5 ns for the first touch of its page and .3 ns per halving and axis in the FFTs.
  */
 static double
@@ -77,7 +77,7 @@ estimate(const struct usfft_options *o, int lanes, int w, const size_t n[3], dou
 		fft *= (double)o->n[a] / (double)n[a];
 	}
 	const double flush = 0.9 * acc / pow(tile_span(o->dim), o->dim);
-	return points * taps * (o->dim == 3 ? 0.4 : 0.5) +
+	return points * taps * (o->dim == 3 ? 0.3 : 0.5) +
 	       cells * (flush + 5.5 + fft * (double)n[0] / (double)o->n[0]) * (o->single ? 0.5 : 1);
 }
 

@@ -37,7 +37,7 @@ struct points {
 	size_t m;
 	bool indexed;	 /* records hold indices, else values */
 	void *record;	 /* owned: m records sorted by tile */
-	uint32_t *key;	 /* owned: tile of each point, in the caller's order */
+	uint32_t *key;	 /* owned: tile and part of each point, in the caller's order */
 	uint32_t *start; /* owned: first record of each tile, ntiles + 1 */
 	size_t room;	 /* points there is memory for */
 };

@@ -1,5 +1,5 @@
 /*
- * Points sorted by tile, as records that carry all the loops need: two passes over 32-bit keys. Each thread counts its
+ * Points sorted by tile, and by part of it (a key is a part), as records that carry all the loops need: two passes over 32-bit keys. Each thread counts its
  * own share of the points, so that the order inside a tile is the caller's for any number of threads.
  */
 #include <errno.h>
@@ -74,11 +74,18 @@ locate(const struct sorter *s, size_t from, size_t count, struct block *b)
 	b->finite = finite;
 }
 
-/* Keys of points from..to-1, their counts per tile; returns 0, or NaN when a coordinate is not finite. */
+static size_t
+parts_of(const struct usfft_plan *p)
+{
+	return p->o.dim == 3 ? TILE_PARTS : 1;
+}
+
+/* Keys of points from..to-1, their counts per key; returns 0, or NaN when a coordinate is not finite. */
 static double
 count_points(const struct sorter *s, size_t from, size_t to, uint32_t *count)
 {
 	const uint32_t nx = (uint32_t)s->p->tiles[0], ny = (uint32_t)s->p->tiles[1];
+	const size_t parts = parts_of(s->p);
 	const int log = s->span_log;
 	struct block b = {.cell = {{0}}};
 	double finite = 0;
@@ -91,9 +98,10 @@ count_points(const struct sorter *s, size_t from, size_t to, uint32_t *count)
 		if (isnan(finite))
 			return finite;
 		for (size_t i = 0; i < n; i++) {
-			const uint32_t y = (uint32_t)b.cell[1][i] >> log;
-			const uint32_t z = (uint32_t)b.cell[2][i] >> log;
-			key[i] = (z * ny + y) * nx + ((uint32_t)b.cell[0][i] >> log);
+			const uint32_t x = (uint32_t)b.cell[0][i];
+			const uint32_t y = (uint32_t)b.cell[1][i], z = (uint32_t)b.cell[2][i];
+			const uint32_t tile = ((z >> log) * ny + (y >> log)) * nx + (x >> log);
+			key[i] = parts > 1 ? tile * TILE_PARTS + tile_part(y, z) : tile;
 			count[key[i]]++;
 		}
 	}
@@ -157,7 +165,7 @@ check_values(const struct sorter *s, size_t from, size_t n)
 	return finite;
 }
 
-/* Moves points from..to-1 to their tiles; next[tile] is where the next one goes. 0, or NaN when a value is not finite. */
+/* Moves points from..to-1 to their tiles; next[key] is where the next one goes. 0, or NaN when a value is not finite. */
 static double
 move_points(const struct sorter *s, size_t from, size_t to, uint32_t *next)
 {
@@ -187,20 +195,22 @@ move_points(const struct sorter *s, size_t from, size_t to, uint32_t *next)
 	return finite;
 }
 
-/* Counts per thread and tile become first places. */
+/* Counts per thread and key become first places. */
 static void
 add_up(struct usfft_plan *p, uint32_t *count, size_t shares)
 {
+	const size_t parts = parts_of(p), keys = p->ntiles * parts;
 	uint32_t sum = 0;
 
 	p->nheavy = 0;
 	for (size_t t = 0; t < p->ntiles; t++) {
 		p->points.start[t] = sum;
-		for (size_t i = 0; i < shares; i++) {
-			const uint32_t n = count[i * p->ntiles + t];
-			count[i * p->ntiles + t] = sum;
-			sum += n;
-		}
+		for (size_t k = t * parts; k < (t + 1) * parts; k++)
+			for (size_t i = 0; i < shares; i++) {
+				const uint32_t n = count[i * keys + k];
+				count[i * keys + k] = sum;
+				sum += n;
+			}
 		if (sum - p->points.start[t] > TILE_HEAVY)
 			p->heavy[p->nheavy++] = (uint32_t)t;
 	}
@@ -258,6 +268,7 @@ usfft_points(struct usfft_plan *p, const struct usfft_points *pt, const void *c,
 	     size_t *bad)
 {
 	const size_t shares = pt->m < 4096 ? 1 : (size_t)p->o.threads, m = pt->m;
+	const size_t keys = p->ntiles * parts_of(p);
 	const struct sorter s = {.p = p,
 				 .pt = pt,
 				 .c = c,
@@ -271,7 +282,7 @@ usfft_points(struct usfft_plan *p, const struct usfft_points *pt, const void *c,
 
 	if (err)
 		return err;
-	count = weir_calloc(shares * p->ntiles, sizeof *count);
+	count = weir_calloc(shares * keys, sizeof *count);
 	if (!count)
 		return -ENOMEM;
 	p->points.m = m;
@@ -280,13 +291,13 @@ usfft_points(struct usfft_plan *p, const struct usfft_points *pt, const void *c,
 #pragma omp parallel for num_threads((int)shares) schedule(static, 1) reduction(+ : finite)
 	for (size_t i = 0; i < shares; i++)
 		finite += count_points(&s, share(m, i, shares), share(m, i + 1, shares),
-				       count + i * p->ntiles);
+				       count + i * keys);
 	add_up(p, count, shares);
 	if (finite == 0)
 #pragma omp parallel for num_threads((int)shares) schedule(static, 1) reduction(+ : finite)
 		for (size_t i = 0; i < shares; i++)
 			finite += move_points(&s, share(m, i, shares), share(m, i + 1, shares),
-					      count + i * p->ntiles);
+					      count + i * keys);
 	weir_free(count);
 	p->seconds.sort += usfft_now() - t0;
 	if (finite == 0)

@@ -107,7 +107,7 @@ make_tiles(struct usfft_plan *p)
 		p->tiles[a] = a < p->o.dim ? p->grid.n[a] / span : 1;
 		p->ntiles *= p->tiles[a];
 	}
-	if (p->ntiles > UINT32_MAX)
+	if (p->ntiles > UINT32_MAX / TILE_PARTS)
 		return -EOVERFLOW;
 	p->points.start = weir_calloc(p->ntiles + 1, sizeof *p->points.start);
 	return p->points.start ? spread_make(p) : -ENOMEM;
