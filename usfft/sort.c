@@ -303,7 +303,7 @@ usfft_points(struct usfft_plan *p, const struct usfft_points *pt, const void *c,
 				 .shift = p->win[0].w % 2 ? 0.5 : 0,
 				 .span_log = tile_span_log(p->o.dim)};
 	const size_t record = ((size_t)p->o.dim + 2) * p->real;
-	double t0 = usfft_now();
+	double t = usfft_now();
 	bool finite = true;
 	uint32_t *count;
 	int err = make_room(p, m);
@@ -329,7 +329,7 @@ usfft_points(struct usfft_plan *p, const struct usfft_points *pt, const void *c,
 					     count + i * keys) &&
 				 finite;
 	weir_free(count);
-	p->seconds.sort += usfft_now() - t0;
+	lap(&t, &p->took->sort);
 	if (finite)
 		return 0;
 	*bad = find_bad(&s);
