@@ -119,19 +119,20 @@ static const double *
 exact_of(struct problem *q, int type, int sign, size_t outs)
 {
 	const size_t step = step_of(outs);
-	double **exact = &q->exact[type - 1];
+	double *known = q->exact[type - 1];
 
-	if (*exact && q->exact_sign[type - 1] == sign)
-		return *exact;
-	weir_free(*exact);
-	*exact = weir_xalloc(outs / step + 1, 2 * sizeof **exact);
-	q->exact_sign[type - 1] = sign;
+	if (known && q->exact_sign[type - 1] == sign)
+		return known;
+	weir_free(known);
+	double *exact = weir_xalloc(outs / step + 1, 2 * sizeof *exact);
 	for (size_t i = step / 2, s = 0; i < outs; i += step, s++)
 		if (type == 1)
-			usfft_direct_mode(&q->o, &q->pt, q->cd, sign, i, *exact + 2 * s);
+			usfft_direct_mode(&q->o, &q->pt, q->cd, sign, i, exact + 2 * s);
 		else
-			usfft_direct_point(&q->o, &q->pt, q->fd, sign, i, *exact + 2 * s);
-	return *exact;
+			usfft_direct_point(&q->o, &q->pt, q->fd, sign, i, exact + 2 * s);
+	q->exact[type - 1] = exact;
+	q->exact_sign[type - 1] = sign;
+	return exact;
 }
 
 /* The norm is that of the results, or what random phases make of the input where that is larger: a lone sum may cancel. */
