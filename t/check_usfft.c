@@ -9,6 +9,21 @@
 
 extern void check_usfft(void);
 
+/* Both types of a problem stay below its tolerance. */
+static void
+check_both(struct check_many *many, struct problem *q, enum kind kind)
+{
+	for (int type = 1; type <= 2; type++) {
+		void *out = weir_xalloc(2 * (type == 1 ? q->modes : q->pt.m), sizeof(double));
+		const int sign = type == 1 ? -1 : 1;
+		problem_run(q, type, sign, out);
+		const double e = problem_error(q, type, sign, out);
+		check_case(many, e <= q->o.tol, "%s type %d, registers of %d: error %.2e",
+			   problem_name(q, kind), type, q->o.registers, e);
+		weir_free(out);
+	}
+}
+
 static void
 check_error(struct check_many *many, const struct usfft_options *o, size_t m, enum kind kind,
 	    struct check_rng *r)
@@ -16,34 +31,52 @@ check_error(struct check_many *many, const struct usfft_options *o, size_t m, en
 	struct problem q;
 
 	problem_make(&q, o, m, kind, r);
-	for (int type = 1; type <= 2; type++) {
-		void *out = weir_xalloc(2 * (type == 1 ? q.modes : m), sizeof(double));
-		const int sign = type == 1 ? -1 : 1;
-		problem_run(&q, type, sign, out);
-		const double e = problem_error(&q, type, sign, out, 24);
-		check_case(many, e <= o->tol, "%s type %d: error %.2e", problem_name(&q, kind),
-			   type, e);
-		weir_free(out);
-	}
+	check_both(many, &q, kind);
 	problem_free(&q);
 }
+
+static const size_t small[3][3] = {{1000}, {48, 35}, {18, 10, 13}};
 
 static void
 check_tolerances(bool single, struct check_rng *r)
 {
-	static const size_t n[3][3] = {{1000}, {48, 35}, {18, 10, 13}};
 	struct check_many many = {0};
 
 	for (int dim = 1; dim <= 3; dim++)
-		for (double tol = 1e-2; tol > (single ? 5e-7 : 5e-15); tol /= 10)
-			for (enum kind kind = 0; kind < KINDS; kind++) {
-				struct usfft_options o = {
-				    .dim = dim, .tol = tol, .single = single, .threads = 2};
-				memcpy(o.n, n[dim - 1], sizeof o.n);
-				check_error(&many, &o, 400, kind, r);
-			}
+		for (enum kind kind = 0; kind < KINDS; kind++) {
+			struct usfft_options o = {.dim = dim, .single = single, .threads = 2};
+			struct problem q;
+			memcpy(o.n, small[dim - 1], sizeof o.n);
+			problem_make(&q, &o, 400, kind, r);
+			for (q.o.tol = 1e-2; q.o.tol > (single ? 5e-7 : 5e-15); q.o.tol /= 10)
+				check_both(&many, &q, kind);
+			problem_free(&q);
+		}
 	check_end(&many, single ? "float: errors stay below tolerances 1e-2 to 1e-6"
 				: "double: errors stay below tolerances 1e-2 to 1e-14");
+}
+
+/* The loops of every kind of register that the CPU has, for all numbers of taps that tolerances ask for. */
+static void
+check_registers(struct check_rng *r)
+{
+	struct check_many many = {0};
+	int bytes[3];
+	const int kinds = problem_registers(bytes);
+
+	for (int i = 0; i < 6; i++) {
+		struct usfft_options o = {.dim = 1 + i % 3, .single = i >= 3, .threads = 2};
+		struct problem q;
+		memcpy(o.n, small[i % 3], sizeof o.n);
+		problem_make(&q, &o, 300, UNIFORM, r);
+		for (int b = 0; b < kinds; b++)
+			for (q.o.tol = 1e-1; q.o.tol > (o.single ? 1e-6 : 1e-14); q.o.tol /= 3) {
+				q.o.registers = bytes[b];
+				check_both(&many, &q, UNIFORM);
+			}
+		problem_free(&q);
+	}
+	check_end(&many, "every kind of register keeps the tolerance");
 }
 
 static void
@@ -234,6 +267,33 @@ check_not_finite(void)
 	check_end(&many, "what is not finite is refused, and found");
 }
 
+/* The sum of nothing is zero, and type 2 has nothing to write. */
+static void
+check_no_points(void)
+{
+	struct check_many many = {0};
+
+	for (int dim = 1; dim <= 3; dim++) {
+		struct usfft_options o = {.dim = dim, .tol = 1e-6, .n = {9, 5, 3}, .threads = 2};
+		const struct usfft_points none = {.stride = 1};
+		struct usfft_plan *p;
+		double c[2] = {7, 7}, f[2 * 9 * 5 * 3];
+		size_t bad, modes = dim == 1 ? 9 : dim == 2 ? 45 : 135;
+		check_poison(f, sizeof f);
+		if (usfft_plan(&p, &o) || usfft_points(p, &none, c, 2, &bad))
+			die("no plan");
+		usfft_type1(p, -1, NULL, f);
+		for (size_t i = 0; i < 2 * modes; i++)
+			check_case(&many, f[i] == 0, "%d-D: mode %zu is %g", dim, i / 2, f[i]);
+		if (usfft_points(p, &none, NULL, 0, &bad))
+			die("no plan");
+		usfft_type2(p, -1, f, c);
+		check_case(&many, c[0] == 7 && c[1] == 7, "%d-D: type 2 wrote", dim);
+		usfft_free(p);
+	}
+	check_end(&many, "no points: modes are zero, and no values");
+}
+
 static void
 check_refused(void)
 {
@@ -260,6 +320,7 @@ check_usfft(void)
 
 	check_tolerances(false, &r);
 	check_tolerances(true, &r);
+	check_registers(&r);
 	check_shapes(&r);
 	check_adjoint(&r);
 	check_linear(&r);
@@ -268,6 +329,7 @@ check_usfft(void)
 	check_again(&r);
 	check_gauss(&r);
 	check_not_finite();
+	check_no_points();
 	check_refused();
 	check_usfft_more();
 	check_usfft_line();

@@ -7,6 +7,7 @@
 #include "t/check_usfft.h"
 #include "usfft/direct.h"
 #include "usfft/line.h"
+#include "usfft/line_ops.h"
 
 enum { L = USFFT_LINE };
 
@@ -87,12 +88,14 @@ row_error(const struct lines *t, int type, int sign, size_t l, const float *got)
 }
 
 static void
-check_shape(struct check_many *many, size_t m, size_t n, size_t k, int sign, struct check_rng *r)
+check_shape(struct check_many *many, size_t m, size_t n, size_t k, int sign,
+	    const struct line_ops *ops, struct check_rng *r)
 {
 	struct lines t;
 	float *out = weir_xalloc(2 * L * (m > n ? m : n), sizeof *out);
 
 	make_lines(&t, m, n, k, r);
+	t.plan.ops = ops;
 	for (int type = 1; type <= 2; type++) {
 		check_poison(out, 2 * L * (type == 1 ? n : m) * sizeof *out);
 		if (type == 1)
@@ -167,12 +170,19 @@ check_usfft_line(void)
 	struct check_rng r = {7};
 	struct check_many many = {0};
 	static const size_t sizes[] = {1, 2, 3, 17, 64, 181};
+	int bytes[3];
+	const int kinds = problem_registers(bytes);
 
-	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-		for (size_t q = 0; q < sizeof sizes / sizeof *sizes; q++)
-			check_shape(&many, sizes[i], sizes[q], 8 * i * (q + 20), i % 2 ? 1 : -1,
+	for (int b = 0; b < kinds; b++)
+		for (size_t i = 0; i < 36; i++)
+			check_shape(&many, sizes[i / 6], sizes[i % 6], 8 * (i / 6) * (i % 6 + 20),
+				    i / 6 % 2 ? 1 : -1,
+				    bytes[b] == 64   ? &usfft_line64
+				    : bytes[b] == 32 ? &usfft_line32
+						     : &usfft_line16,
 				    &r);
-	check_end(&many, "line transforms stay within 1e-6 of the exact sums");
+	check_end(&many,
+		  "line transforms stay within 1e-6 of the exact sums, in every kind of register");
 	check_line_adjoint(&r);
 	check_line_column(&r);
 }

@@ -5,6 +5,7 @@
 
 #include "common/die.h"
 #include "common/mem.h"
+#include "common/simd.h"
 #include "t/check_usfft.h"
 #include "usfft/direct.h"
 
@@ -88,6 +89,8 @@ problem_free(struct problem *q)
 	weir_free(q->f);
 	weir_free(q->cd);
 	weir_free(q->fd);
+	weir_free(q->exact[0]);
+	weir_free(q->exact[1]);
 }
 
 const char *
@@ -103,30 +106,65 @@ problem_name(const struct problem *q, enum kind kind)
 	return text;
 }
 
+enum { SAMPLES = 24 };
+
+/* Outputs step / 2, step / 2 + step ... are sampled. */
+static size_t
+step_of(size_t outs)
+{
+	return outs > SAMPLES ? outs / SAMPLES : 1;
+}
+
+static const double *
+exact_of(struct problem *q, int type, int sign, size_t outs)
+{
+	const size_t step = step_of(outs);
+	double *known = q->exact[type - 1];
+
+	if (known && q->exact_sign[type - 1] == sign)
+		return known;
+	weir_free(known);
+	double *exact = weir_xalloc(outs / step + 1, 2 * sizeof *exact);
+	for (size_t i = step / 2, s = 0; i < outs; i += step, s++)
+		if (type == 1)
+			usfft_direct_mode(&q->o, &q->pt, q->cd, sign, i, exact + 2 * s);
+		else
+			usfft_direct_point(&q->o, &q->pt, q->fd, sign, i, exact + 2 * s);
+	q->exact[type - 1] = exact;
+	q->exact_sign[type - 1] = sign;
+	return exact;
+}
+
 /* The norm is that of the results, or what random phases make of the input where that is larger: a lone sum may cancel. */
 double
-problem_error(const struct problem *q, int type, int sign, const void *got, size_t samples)
+problem_error(struct problem *q, int type, int sign, const void *got)
 {
-	const size_t outs = type == 1 ? q->modes : q->pt.m;
-	const size_t step = outs > samples ? outs / samples : 1;
-	const double *in = type == 1 ? q->cd : q->fd;
-	double diff = 0, norm = 0, input = 0, want[2];
+	const size_t outs = type == 1 ? q->modes : q->pt.m, step = step_of(outs);
+	const double *in = type == 1 ? q->cd : q->fd, *want = exact_of(q, type, sign, outs);
+	double diff = 0, norm = 0, input = 0;
 
 	for (size_t i = 0; i < 2 * (type == 1 ? q->pt.m : q->modes); i++)
 		input += in[i] * in[i];
 	input *= (double)((outs + step - 1) / step);
-	for (size_t i = step / 2; i < outs; i += step) {
-		if (type == 1)
-			usfft_direct_mode(&q->o, &q->pt, q->cd, sign, i, want);
-		else
-			usfft_direct_point(&q->o, &q->pt, q->fd, sign, i, want);
+	for (size_t i = step / 2; i < outs; i += step, want += 2)
 		for (size_t k = 0; k < 2; k++) {
 			const double e = get(got, 2 * i + k, q->o.single) - want[k];
 			diff += e * e;
 			norm += want[k] * want[k];
 		}
-	}
 	return sqrt(diff / fmax(norm, input));
+}
+
+int
+problem_registers(int bytes[3])
+{
+	const char *level = simd_level();
+	const int widest = !strcmp(level, "x86-64-v4") ? 64 : !strcmp(level, "x86-64-v3") ? 32 : 16;
+	int count = 0;
+
+	for (int b = widest; b >= 16; b /= 2)
+		bytes[count++] = b;
+	return count;
 }
 
 void

@@ -136,10 +136,21 @@ columns() {
 	grep -q '2 results, relative error' err
 }
 
+@test "an item of no points is refused" {
+	printf 'NRRD0005\ntype: double\ndimension: 2\nsizes: 4 0\nendian: little\nencoding: raw\ncolumns:=x y re im\n\n' >none.nrrd
+	fails 1 'sizes must be 2 numbers >= 1' usfft -T 1 -n 4,4 none.nrrd
+}
+
 @test "stats tell the stages apart" {
 	usfft -T 1 -n 64 --stats=s pv.nrrd >out
 	for stage in sort spread fft deconvolve taps; do
 		grep -q "\"$stage\": " s
+	done
+	doubles 1x2 0 1.5 >to.nrrd
+	usfft -T 3 --targets=to.nrrd --stats=s3 pv.nrrd >out
+	usfft -T 2 --inverse -n 2 --stats=si pv.nrrd >out
+	for s in s s3 si; do # no stage took no time
+		[ "$(grep -o '"\(sort\|spread\|fft\|deconvolve\)": 0.000000000' $s)" = "" ]
 	done
 }
 

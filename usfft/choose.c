@@ -60,8 +60,15 @@ least_sigma(const struct usfft_options *o, int w, double eps, double *error)
 	return hi;
 }
 
+/* A mode stands for the band half a mode around it: where modes are few, those at the edge count for that much more. */
+static size_t
+least_cells(double sigma, size_t modes)
+{
+	return (size_t)ceil(sigma * (double)(modes + 1));
+}
+
 /*
- * Measured: a register of taps costs .5 ns (2-D) or .4 (3-D), a cell of an accumulator .9 ns to clear and to add, a cell of
+ * Measured: a register of taps costs .5 ns (2-D) or .3 (3-D), a cell of an accumulator .9 ns to clear and to add, a cell of
  * the grid 5.5 ns for the first touch of its page and .3 ns per halving and axis in the FFTs.
  */
 static double
@@ -77,14 +84,14 @@ estimate(const struct usfft_options *o, int lanes, int w, const size_t n[3], dou
 		fft *= (double)o->n[a] / (double)n[a];
 	}
 	const double flush = 0.9 * acc / pow(tile_span(o->dim), o->dim);
-	return points * taps * (o->dim == 3 ? 0.4 : 0.5) +
+	return points * taps * (o->dim == 3 ? 0.3 : 0.5) +
 	       cells * (flush + 5.5 + fft * (double)n[0] / (double)o->n[0]) * (o->single ? 0.5 : 1);
 }
 
 int
 usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3])
 {
-	const double eps = 0.5 * o->tol / sqrt(o->dim);
+	const double eps = 0.4 * o->tol / sqrt(o->dim);
 	const size_t span = (size_t)tile_span(o->dim);
 	double best = INFINITY, best_error = INFINITY, modes = 1;
 
@@ -101,8 +108,7 @@ usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3])
 		for (int plain = 0; plain < 2; plain++) {
 			size_t size[3] = {1, 1, 1};
 			for (int a = 0; a < o->dim; a++)
-				size[a] =
-				    good_size((size_t)ceil(sigma * (double)o->n[a]), span, plain);
+				size[a] = good_size(least_cells(sigma, o->n[a]), span, plain);
 			t = estimate(o, lanes, taps, size, o->expect ? (double)o->expect : modes);
 			/* where the tolerance is out of reach, the least error wins */
 			if (error > eps ? error >= best_error : best_error <= eps && t >= best)

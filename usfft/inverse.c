@@ -19,11 +19,12 @@
 
 struct toeplitz {
 	int dim, threads;
-	size_t n[3], len[3]; /* modes; sizes of the FFT, at least 2 n - 1 */
-	size_t rows;	     /* len[1] * len[2] */
-	double *symbol;	     /* owned: the transform of T, real, scaled */
-	fftw_complex *work;  /* owned */
-	fftw_plan fft[2][3]; /* [inverse][axis] */
+	size_t n[3], len[3];		 /* modes; sizes of the FFT, at least 2 n - 1 */
+	size_t rows;			 /* len[1] * len[2] */
+	double *symbol;			 /* owned: the transform of T, real, scaled */
+	fftw_complex *work;		 /* owned */
+	fftw_plan fft[2][3];		 /* [inverse][axis] */
+	struct usfft_seconds own, *took; /* took: the caller's, or own */
 };
 
 enum { BATCH = 4 }; /* columns at a time; fft_size() gives multiples of it */
@@ -46,6 +47,7 @@ alloc_toeplitz(struct toeplitz *t, const struct usfft_options *o)
 
 	t->dim = o->dim;
 	t->threads = o->threads;
+	t->took = o->took ? o->took : &t->own;
 	for (int a = 0; a < 3; a++) {
 		t->n[a] = a < o->dim ? o->n[a] : 1;
 		t->len[a] = a < o->dim ? fft_size(2 * t->n[a] - 1) : 1;
@@ -135,6 +137,7 @@ apply(struct toeplitz *t, const double *in, double *out)
 		memset(t->work + r * nx + (used ? n[0] : 0), 0,
 		       (nx - (used ? n[0] : 0)) * sizeof *t->work);
 	}
+	double start = usfft_now();
 	run_fft(t, 0);
 #pragma omp parallel for num_threads(t->threads) schedule(static)
 	for (size_t r = 0; r < t->rows; r++)
@@ -143,6 +146,7 @@ apply(struct toeplitz *t, const double *in, double *out)
 			t->work[i][1] *= t->symbol[i];
 		}
 	run_fft(t, 1);
+	lap(&start, &t->took->fft);
 #pragma omp parallel for num_threads(t->threads) schedule(static)
 	for (size_t r = 0; r < n[1] * n[2]; r++)
 		memcpy(out + 2 * r * n[0], t->work + (r / n[1] * t->len[1] + r % n[1]) * nx,
@@ -275,8 +279,10 @@ level(struct usfft_plan *p, double *w, double *v, size_t m)
 		v[2 * j] = w[j];
 		v[2 * j + 1] = 0;
 	}
+	double start = usfft_now();
 	spread_points(p, 1, v);
 	interp_points(p, 1, v);
+	lap(&start, &p->took->spread);
 	for (size_t j = 0; j < m; j++)
 		w[j] = v[2 * j] > 0 ? w[j] / v[2 * j] : w[j];
 }

@@ -322,7 +322,9 @@ job_points_to_modes(struct job *j, struct img *x)
 	void *row = weir_xalloc(nx, 2 * sizeof(double));
 	for (size_t r = 0, next = 0; r < rows; r++) {
 		double want[2];
+		const double t = usfft_now();
 		get_row(j, all, r, row);
+		j->took.modes += usfft_now() - t;
 		for (; next < c.k && pick(&c, next) / nx == r; next++) {
 			usfft_direct_mode(&o, pt, exact, j->sign, pick(&c, next), want);
 			compare(&c, want, row, pick(&c, next) % nx, o.single);

@@ -39,6 +39,7 @@ struct job {
 	struct raw_in *in;
 	struct raw_out *out;
 	struct stats st;
+	struct usfft_seconds took;
 	double check_error;
 };
 

@@ -187,6 +187,7 @@ parse(struct job *j, int argc, char **argv, char ***path, size_t *npath)
 	j->o.threads = par_threads(j->a.common.threads);
 	j->o.measure = j->a.wisdom != NULL;
 	j->gpu = gpu_use(&j->a.common);
+	j->o.took = &j->took;
 }
 
 static void
@@ -218,7 +219,6 @@ open_files(struct job *j, char **path, size_t npath)
 static void
 finish(struct job *j)
 {
-	const struct usfft_seconds s = j->plan ? usfft_seconds(j->plan) : (struct usfft_seconds){0};
 	int err = j->a.wisdom ? fft_wisdom_write(j->a.wisdom) : 0;
 
 	if (err)
@@ -227,10 +227,10 @@ finish(struct job *j)
 	j->st.bytes_out = raw_bytes_out(j->out);
 	raw_close(j->in);
 	raw_finish(j->out);
-	stats_add(&j->st, "sort", "%.6f", s.sort);
-	stats_add(&j->st, "spread", "%.6f", s.spread);
-	stats_add(&j->st, "fft", "%.6f", s.fft);
-	stats_add(&j->st, "deconvolve", "%.6f", s.modes);
+	stats_add(&j->st, "sort", "%.9f", j->took.sort);
+	stats_add(&j->st, "spread", "%.9f", j->took.spread);
+	stats_add(&j->st, "fft", "%.9f", j->took.fft);
+	stats_add(&j->st, "deconvolve", "%.9f", j->took.modes);
 	if (j->plan)
 		stats_add(&j->st, "taps", "%d", usfft_taps(j->plan));
 	if (j->a.check)

@@ -37,7 +37,7 @@ struct points {
 	size_t m;
 	bool indexed;	 /* records hold indices, else values */
 	void *record;	 /* owned: m records sorted by tile */
-	uint32_t *key;	 /* owned: tile of each point, in the caller's order */
+	uint32_t *key;	 /* owned: tile and part of each point, in the caller's order */
 	uint32_t *start; /* owned: first record of each tile, ntiles + 1 */
 	size_t room;	 /* points there is memory for */
 };
@@ -64,7 +64,7 @@ struct usfft_plan {
 	uint32_t *heavy; /* owned: tiles with more than TILE_HEAVY points */
 	size_t nheavy;
 	struct points points;
-	struct usfft_seconds seconds;
+	struct usfft_seconds own, *took; /* took: the caller's, or own */
 };
 
 /* The grid's FFT has the sign -1: for the other one values are conjugated on the way in and on the way out. */
@@ -72,6 +72,16 @@ static inline int
 conjugate(int sign)
 {
 	return sign < 0 ? 1 : -1;
+}
+
+/* Charges the time since *t to a stage. */
+static inline void
+lap(double *t, double *stage)
+{
+	const double now = usfft_now();
+
+	*stage += now - *t;
+	*t = now;
 }
 
 /* choose.c: taps and grid sizes of least estimated time. 0 or -EDOM. */

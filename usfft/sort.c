@@ -1,8 +1,9 @@
 /*
- * Points sorted by tile, as records that carry all the loops need: two passes over 32-bit keys. Each thread counts its
+ * Points sorted by tile, and by part of it (a key is a part), as records that carry all the loops need: two passes over 32-bit keys. Each thread counts its
  * own share of the points, so that the order inside a tile is the caller's for any number of threads.
  */
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ enum { BLOCK = 256 }; /* points whose places are computed at a time, in loops th
 struct block {
 	int32_t cell[3][BLOCK];
 	double rest[3][BLOCK];
-	double finite; /* 0, or NaN when a coordinate is not finite */
+	int64_t bad; /* not 0 when a coordinate is not finite */
 };
 
 /*
@@ -52,52 +53,89 @@ find_cells(const double *x, size_t count, double n, double shift, int32_t *cell,
 	}
 }
 
+/* Not 0 when one of n numbers is not finite: an OR, since a sum of floats would wait for each of its additions. */
+static inline __attribute__((always_inline)) int64_t
+find_infinite(const double *x, size_t n)
+{
+	int64_t bad = 0;
+
+	for (size_t j = 0; j < n; j++)
+		bad |= fabs(x[j]) <= DBL_MAX ? 0 : 1;
+	return bad;
+}
+
+static inline __attribute__((always_inline)) void
+take_strided(double *x, const void *from, bool single, size_t stride, size_t n)
+{
+	if (single)
+		for (size_t j = 0; j < n; j++)
+			x[j] = ((const float *)from)[j * stride];
+	else
+		for (size_t j = 0; j < n; j++)
+			x[j] = ((const double *)from)[j * stride];
+}
+
+/* n numbers as doubles. The strides of points alone, and of points with values, are loops of their own that vectorise. */
+static inline __attribute__((always_inline)) void
+take(double *x, const void *v, bool single, size_t stride, size_t from, size_t n)
+{
+	const void *at = single ? (const void *)((const float *)v + from * stride)
+				: (const double *)v + from * stride;
+
+	if (stride == 1)
+		take_strided(x, at, single, 1, n);
+	else if (stride == 2)
+		take_strided(x, at, single, 2, n);
+	else if (stride == 4)
+		take_strided(x, at, single, 4, n);
+	else
+		take_strided(x, at, single, stride, n);
+}
+
 WEIR_CLONES static void
 locate(const struct sorter *s, size_t from, size_t count, struct block *b)
 {
-	double x[BLOCK], finite = 0;
+	const struct usfft_points *pt = s->pt;
+	double x[BLOCK];
 
+	b->bad = 0;
 	for (int a = 0; a < s->p->o.dim; a++) {
-		const size_t stride = s->pt->stride;
-		const float *xf = (const float *)s->pt->x[a] + from * stride;
-		const double *xd = (const double *)s->pt->x[a] + from * stride;
-		if (s->pt->single)
-			for (size_t j = 0; j < count; j++)
-				x[j] = xf[j * stride];
-		else
-			for (size_t j = 0; j < count; j++)
-				x[j] = xd[j * stride];
-		for (size_t j = 0; j < count; j++)
-			finite += 0 * x[j];
+		take(x, pt->x[a], pt->single, pt->stride, from, count);
+		b->bad |= find_infinite(x, count);
 		find_cells(x, count, (double)s->p->grid.n[a], s->shift, b->cell[a], b->rest[a]);
 	}
-	b->finite = finite;
 }
 
-/* Keys of points from..to-1, their counts per tile; returns 0, or NaN when a coordinate is not finite. */
-static double
+static size_t
+parts_of(const struct usfft_plan *p)
+{
+	return p->o.dim == 3 ? TILE_PARTS : 1;
+}
+
+/* Keys of points from..to-1, their counts per key; false when a coordinate is not finite. */
+static bool
 count_points(const struct sorter *s, size_t from, size_t to, uint32_t *count)
 {
 	const uint32_t nx = (uint32_t)s->p->tiles[0], ny = (uint32_t)s->p->tiles[1];
+	const size_t parts = parts_of(s->p);
 	const int log = s->span_log;
 	struct block b = {.cell = {{0}}};
-	double finite = 0;
 
 	for (size_t j = from; j < to; j += BLOCK) {
 		const size_t n = to - j < BLOCK ? to - j : BLOCK;
 		uint32_t *key = s->p->points.key + j;
 		locate(s, j, n, &b);
-		finite += b.finite;
-		if (isnan(finite))
-			return finite;
+		if (b.bad)
+			return false;
 		for (size_t i = 0; i < n; i++) {
-			const uint32_t y = (uint32_t)b.cell[1][i] >> log;
-			const uint32_t z = (uint32_t)b.cell[2][i] >> log;
-			key[i] = (z * ny + y) * nx + ((uint32_t)b.cell[0][i] >> log);
+			const uint32_t x = (uint32_t)b.cell[0][i];
+			const uint32_t y = (uint32_t)b.cell[1][i], z = (uint32_t)b.cell[2][i];
+			const uint32_t tile = ((z >> log) * ny + (y >> log)) * nx + (x >> log);
+			key[i] = parts > 1 ? tile * TILE_PARTS + tile_part(y, z) : tile;
 			count[key[i]]++;
 		}
 	}
-	return finite;
+	return true;
 }
 
 /* Fixed point: cells inside the tile, and the fraction. */
@@ -140,39 +178,36 @@ write_records(const struct sorter *s, int dim, size_t real, size_t from, size_t 
 	}
 }
 
-/* 0, or NaN when a value is not finite. */
-static double
-check_values(const struct sorter *s, size_t from, size_t n)
+WEIR_CLONES static bool
+values_finite(const struct sorter *s, size_t from, size_t n)
 {
-	const float *cf = (const float *)s->c + from * s->cstride;
-	const double *cd = (const double *)s->c + from * s->cstride;
-	double finite = 0;
+	const bool single = s->p->o.single;
+	int64_t bad = 0;
+	double v[BLOCK];
 
-	if (s->p->o.single)
-		for (size_t i = 0; i < n; i++)
-			finite += 0 * (cf[i * s->cstride] + cf[i * s->cstride + 1]);
-	else
-		for (size_t i = 0; i < n; i++)
-			finite += 0 * cd[i * s->cstride] + 0 * cd[i * s->cstride + 1];
-	return finite;
+	for (size_t i = 0; i < 2; i++) {
+		const void *part = (const char *)s->c + i * s->p->real;
+		take(v, part, single, s->cstride, from, n);
+		bad |= find_infinite(v, n);
+	}
+	return !bad;
 }
 
-/* Moves points from..to-1 to their tiles; next[tile] is where the next one goes. 0, or NaN when a value is not finite. */
-static double
+/* Moves points from..to-1 to their tiles; next[key] is where the next one goes. False when a value is not finite. */
+static bool
 move_points(const struct sorter *s, size_t from, size_t to, uint32_t *next)
 {
 	const int dim = s->p->o.dim, bits = tile_bits(dim, s->p->real);
 	int64_t place[3][BLOCK];
 	struct block b;
-	double finite = 0;
 
 	for (size_t j = from; j < to; j += BLOCK) {
 		const size_t n = to - j < BLOCK ? to - j : BLOCK;
 		locate(s, j, n, &b);
 		for (int a = 0; a < dim; a++)
 			make_places(&b, a, n, s->span_log, bits, place[a]);
-		if (s->c)
-			finite += check_values(s, j, n);
+		if (s->c && !values_finite(s, j, n))
+			return false;
 #define WRITE(d, t)                              \
 	if (dim == d && s->p->real == sizeof(t)) \
 	write_records(s, d, sizeof(t), j, n, place, next)
@@ -184,23 +219,25 @@ move_points(const struct sorter *s, size_t from, size_t to, uint32_t *next)
 		WRITE(3, double);
 #undef WRITE
 	}
-	return finite;
+	return true;
 }
 
-/* Counts per thread and tile become first places. */
+/* Counts per thread and key become first places. */
 static void
 add_up(struct usfft_plan *p, uint32_t *count, size_t shares)
 {
+	const size_t parts = parts_of(p), keys = p->ntiles * parts;
 	uint32_t sum = 0;
 
 	p->nheavy = 0;
 	for (size_t t = 0; t < p->ntiles; t++) {
 		p->points.start[t] = sum;
-		for (size_t i = 0; i < shares; i++) {
-			const uint32_t n = count[i * p->ntiles + t];
-			count[i * p->ntiles + t] = sum;
-			sum += n;
-		}
+		for (size_t k = t * parts; k < (t + 1) * parts; k++)
+			for (size_t i = 0; i < shares; i++) {
+				const uint32_t n = count[i * keys + k];
+				count[i * keys + k] = sum;
+				sum += n;
+			}
 		if (sum - p->points.start[t] > TILE_HEAVY)
 			p->heavy[p->nheavy++] = (uint32_t)t;
 	}
@@ -258,6 +295,7 @@ usfft_points(struct usfft_plan *p, const struct usfft_points *pt, const void *c,
 	     size_t *bad)
 {
 	const size_t shares = pt->m < 4096 ? 1 : (size_t)p->o.threads, m = pt->m;
+	const size_t keys = p->ntiles * parts_of(p);
 	const struct sorter s = {.p = p,
 				 .pt = pt,
 				 .c = c,
@@ -265,31 +303,34 @@ usfft_points(struct usfft_plan *p, const struct usfft_points *pt, const void *c,
 				 .shift = p->win[0].w % 2 ? 0.5 : 0,
 				 .span_log = tile_span_log(p->o.dim)};
 	const size_t record = ((size_t)p->o.dim + 2) * p->real;
-	double finite = 0, t0 = usfft_now();
+	double t = usfft_now();
+	bool finite = true;
 	uint32_t *count;
 	int err = make_room(p, m);
 
 	if (err)
 		return err;
-	count = weir_calloc(shares * p->ntiles, sizeof *count);
+	count = weir_calloc(shares * keys, sizeof *count);
 	if (!count)
 		return -ENOMEM;
 	p->points.m = m;
 	p->points.indexed = !c;
 	memset((char *)p->points.record + m * record, 0, TILE_AHEAD * record);
-#pragma omp parallel for num_threads((int)shares) schedule(static, 1) reduction(+ : finite)
+#pragma omp parallel for num_threads((int)shares) schedule(static, 1) reduction(&& : finite)
 	for (size_t i = 0; i < shares; i++)
-		finite += count_points(&s, share(m, i, shares), share(m, i + 1, shares),
-				       count + i * p->ntiles);
+		finite = count_points(&s, share(m, i, shares), share(m, i + 1, shares),
+				      count + i * keys) &&
+			 finite;
 	add_up(p, count, shares);
-	if (finite == 0)
-#pragma omp parallel for num_threads((int)shares) schedule(static, 1) reduction(+ : finite)
+	if (finite)
+#pragma omp parallel for num_threads((int)shares) schedule(static, 1) reduction(&& : finite)
 		for (size_t i = 0; i < shares; i++)
-			finite += move_points(&s, share(m, i, shares), share(m, i + 1, shares),
-					      count + i * p->ntiles);
+			finite = move_points(&s, share(m, i, shares), share(m, i + 1, shares),
+					     count + i * keys) &&
+				 finite;
 	weir_free(count);
-	p->seconds.sort += usfft_now() - t0;
-	if (finite == 0)
+	lap(&t, &p->took->sort);
+	if (finite)
 		return 0;
 	*bad = find_bad(&s);
 	p->points.m = 0;

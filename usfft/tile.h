@@ -3,7 +3,7 @@
  * no threads.
  *
  * A tile is a box of cells of the oversampled grid; its accumulator is the box plus the window's overhang, small enough
- * for the first-level cache:
+ * for a cache of its core:
  *
  *	        first grid column: a multiple of the samples in a register
  *	        |
@@ -29,11 +29,26 @@
 
 #include "usfft/window.h"
 
-/* Cells of a tile per axis, as a power of two. */
+/*
+ * Cells of a tile per axis, as a power of two. In three dimensions the overhang costs more than the first-level cache
+ * gives: with 8 cells and 9 taps an accumulator has 8 times the cells of its tile, with 16 cells 3.4 times.
+ */
 static inline int
 tile_span_log(int dim)
 {
-	return dim == 1 ? 9 : dim == 2 ? 4 : 3;
+	return dim == 1 ? 9 : 4;
+}
+
+/*
+ * Such an accumulator lies in the second-level cache, so its points come in the order of TILE_PARTS parts, bars of
+ * 16 x 4 x 4 cells. In one and two dimensions a tile is one part.
+ */
+enum { TILE_PARTS = 16 };
+
+static inline uint32_t
+tile_part(uint32_t y, uint32_t z)
+{
+	return (z >> 2 & 3) << 2 | (y >> 2 & 3);
 }
 
 static inline int

@@ -101,15 +101,18 @@ NAME(spread)(const struct tile_window *win, int dim, int w, REAL *restrict acc,
 		for (int v = 0; v < nv; v++)
 			pt.x[v] *= c;
 		REAL *p = acc + pt.at;
-		for (int k = 0; k < (dim > 2 ? w : 1); k++, p += plane)
+		for (int k = 0; k < (dim > 2 ? w : 1); k++, p += plane) {
+			const REAL z = dim > 2 ? pt.z[k] : 1;
+			NAME(vec) x[MAXV];
+			for (int v = 0; v < nv; v++)
+				x[v] = pt.x[v] * z;
 			for (int j = 0; j < (dim > 1 ? w : 1); j++) {
 				NAME(vec) *to = (NAME(vec) *)(p + (size_t)j * row);
-				const REAL s = dim == 1	  ? 1
-					       : dim == 2 ? pt.y[j]
-							  : pt.y[j] * pt.z[k];
+				const REAL y = dim > 1 ? pt.y[j] : 1;
 				for (int v = 0; v < nv; v++)
-					to[v] += pt.x[v] * s;
+					to[v] += x[v] * y;
 			}
+		}
 	}
 }
 

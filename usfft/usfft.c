@@ -18,14 +18,24 @@ usfft_now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static const struct tile_ops *
-choose_ops(bool single)
+static int
+widest_registers(void)
 {
 	const char *level = simd_level();
 
 	if (!strcmp(level, "x86-64-v4"))
-		return usfft_tile64[!single];
-	return !strcmp(level, "x86-64-v3") ? usfft_tile32[!single] : usfft_tile16[!single];
+		return 64;
+	return !strcmp(level, "x86-64-v3") ? 32 : 16;
+}
+
+static const struct tile_ops *
+choose_ops(const struct usfft_options *o)
+{
+	const int bytes = o->registers ? o->registers : widest_registers();
+
+	if (bytes == 64)
+		return usfft_tile64[!o->single];
+	return bytes == 32 ? usfft_tile32[!o->single] : usfft_tile16[!o->single];
 }
 
 static void
@@ -107,7 +117,7 @@ make_tiles(struct usfft_plan *p)
 		p->tiles[a] = a < p->o.dim ? p->grid.n[a] / span : 1;
 		p->ntiles *= p->tiles[a];
 	}
-	if (p->ntiles > UINT32_MAX)
+	if (p->ntiles > UINT32_MAX / TILE_PARTS)
 		return -EOVERFLOW;
 	p->points.start = weir_calloc(p->ntiles + 1, sizeof *p->points.start);
 	return p->points.start ? spread_make(p) : -ENOMEM;
@@ -119,7 +129,7 @@ make_plan(struct usfft_plan *p)
 	int w, err;
 
 	p->real = p->o.single ? sizeof(float) : sizeof(double);
-	p->ops = choose_ops(p->o.single);
+	p->ops = choose_ops(&p->o);
 	err = usfft_choose(&p->o, p->ops->lanes, &w, p->grid.n);
 	if (err)
 		return err;
@@ -136,7 +146,7 @@ make_plan(struct usfft_plan *p)
 size_t
 usfft_bytes(const struct usfft_options *o)
 {
-	const struct tile_ops *ops = choose_ops(o->single);
+	const struct tile_ops *ops = choose_ops(o);
 	size_t n[3], bytes = 2 * (o->single ? sizeof(float) : sizeof(double));
 	int w;
 
@@ -158,6 +168,7 @@ usfft_plan(struct usfft_plan **plan, const struct usfft_options *o)
 	if (!p)
 		return -ENOMEM;
 	p->o = *o;
+	p->took = o->took ? o->took : &p->own;
 	err = make_plan(p);
 	if (err)
 		usfft_free(p);
@@ -193,31 +204,15 @@ usfft_cells(const struct usfft_plan *p, int axis)
 	return p->grid.n[axis];
 }
 
-struct usfft_seconds
-usfft_seconds(const struct usfft_plan *p)
-{
-	return p->seconds;
-}
-
-/* Charges the time since *t to a stage. */
-static void
-lap(double *t, double *stage)
-{
-	const double now = usfft_now();
-
-	*stage += now - *t;
-	*t = now;
-}
-
 void
 usfft_gather(struct usfft_plan *p, int sign, const void *c)
 {
 	double t = usfft_now();
 
 	spread_points(p, conjugate(sign), c);
-	lap(&t, &p->seconds.spread);
+	lap(&t, &p->took->spread);
 	grid_to_modes(p);
-	lap(&t, &p->seconds.fft);
+	lap(&t, &p->took->fft);
 }
 
 /* Modes of a row that a thread takes at a time: all of them, but in one dimension, where there is but one row. */
@@ -250,7 +245,7 @@ usfft_type1(struct usfft_plan *p, int sign, const void *c, void *modes)
 		modes_get(p, conjugate(sign), row, from, from + piece < nx ? from + piece : nx,
 			  (char *)modes + (row * nx + from) * 2 * p->real);
 	}
-	lap(&t, &p->seconds.modes);
+	lap(&t, &p->took->modes);
 }
 
 /* Row y (or z) of the grid holds modes. */
@@ -300,9 +295,9 @@ usfft_scatter(struct usfft_plan *p, int sign, void *c)
 	double t = usfft_now();
 
 	modes_to_grid(p);
-	lap(&t, &p->seconds.fft);
+	lap(&t, &p->took->fft);
 	interp_points(p, conjugate(sign), c);
-	lap(&t, &p->seconds.spread);
+	lap(&t, &p->took->spread);
 }
 
 void
@@ -319,6 +314,6 @@ usfft_type2(struct usfft_plan *p, int sign, const void *modes, void *c)
 		modes_put(p, conjugate(sign), row, from, from + piece < nx ? from + piece : nx,
 			  (const char *)modes + (row * nx + from) * 2 * p->real);
 	}
-	lap(&t, &p->seconds.modes);
+	lap(&t, &p->took->modes);
 	usfft_scatter(p, sign, c);
 }

@@ -29,6 +29,12 @@
 
 enum { USFFT_MAXPOINTS = 0x7fffffff };
 
+/* Seconds that the stages have taken. */
+struct usfft_seconds {
+	double sort, spread, fft; /* spread: interpolation too */
+	double modes; /* the window divided out, modes taken from the grid or put there */
+};
+
 struct usfft_options {
 	int dim;	/* 1..3 */
 	size_t n[3];	/* modes per axis, fastest first, >= 1 */
@@ -38,8 +44,9 @@ struct usfft_options {
 	bool gauss;	/* the Gaussian window of the paper */
 	int threads;	/* >= 1 */
 	size_t expect;	/* points expected, for the choice of the grid; 0: as many as modes */
-	bool
-	    measure; /* measure FFT plans (seconds, unless wisdom was loaded) instead of guessing */
+	bool measure;	/* measure FFT plans (seconds, unless wisdom was loaded), no guess */
+	int registers;	/* bytes of a register: 16, 32 or 64, at most what the CPU has; 0: that */
+	struct usfft_seconds *took; /* borrowed: where the stages add their time; or NULL */
 };
 
 /* m points: coordinate a of point j is x[a][j * stride]. Borrowed while the call lasts. */
@@ -51,12 +58,6 @@ struct usfft_points {
 
 struct usfft_plan;
 
-/* Seconds that a plan's stages have taken since usfft_plan. */
-struct usfft_seconds {
-	double sort, spread, fft,
-	    modes; /* spread: interpolation too; modes: the window divided out */
-};
-
 /*
  * *p: all that depends on shapes and options only. 0; -EDOM (dim, n or tol out of range), -EOVERFLOW or -ENOMEM, and *p is NULL.
  * Not thread-safe (FFTW's planner is not).
@@ -67,10 +68,11 @@ void usfft_free(struct usfft_plan *p); /* NULL is nothing */
 /* Bytes of the grid that a plan would take, about all it takes before points come; SIZE_MAX: it cannot be planned. */
 size_t usfft_bytes(const struct usfft_options *o);
 
-/* What was chosen: taps of the window, cells of the grid per axis; the time the stages took; bytes of the grid. */
+/* What was chosen: taps of the window, cells of the grid per axis. */
 int usfft_taps(const struct usfft_plan *p);
 size_t usfft_cells(const struct usfft_plan *p, int axis);
-struct usfft_seconds usfft_seconds(const struct usfft_plan *p);
+
+/* A clock, in seconds. */
 double usfft_now(void);
 
 /*
