@@ -4,6 +4,7 @@
 
 #include "common/mem.h"
 #include "common/par.h"
+#include "common/simd.h"
 #include "emst/blocks.h"
 #include "emst/sort.h"
 
@@ -85,14 +86,20 @@ node_label(const struct blocks *k, int level, uint32_t parent)
 static void
 label_nodes(struct blocks *k, bool first)
 {
-#pragma omp parallel for schedule(static) num_threads(k->f->threads)
-	for (uint32_t id = 0; id < BLOCKS; id++)
-		if (k->bits[0][id] && (first || k->tree[0][id] == MIXED))
-			k->tree[0][id] = block_label(k, id);
-	for (int level = 0, n = BLOCKS / 64; level < 3; level++, n /= 64)
-		for (uint32_t id = 0; id < (uint32_t)n; id++)
-			if (first || k->tree[level + 1][id] == MIXED)
-				k->tree[level + 1][id] = node_label(k, level, id);
+#pragma omp parallel num_threads(k->f->threads)
+	{
+#pragma omp for schedule(static)
+		for (uint32_t id = 0; id < BLOCKS; id++)
+			if (k->bits[0][id] && (first || k->tree[0][id] == MIXED))
+				k->tree[0][id] = block_label(k, id);
+		for (int level = 0; level < 3; level++) {
+			const uint32_t n = BLOCKS >> 6 * (level + 1);
+#pragma omp for schedule(static)
+			for (uint32_t id = 0; id < n; id++)
+				if (first || k->tree[level + 1][id] == MIXED)
+					k->tree[level + 1][id] = node_label(k, level, id);
+		}
+	}
 }
 
 /* The code of bit t of a block. */
@@ -132,27 +139,55 @@ faces_of(const struct lattice *l, uint32_t code)
 			 present(l, r, g, b - 1) << 4 | present(l, r, g, b + 1) << 5);
 }
 
-static void
-list_active(struct blocks *k)
+/* The colours outside of the largest tree in a slab of blocks. */
+static size_t
+count_active(const struct blocks *k, uint32_t slab)
 {
+	const uint32_t to = k->first[(slab + 1) * SLAB];
 	size_t n = 0;
 
-	for (uint32_t id = 0; id < BLOCKS; id++) {
+	for (uint32_t i = k->first[slab * SLAB]; i < to; i++)
+		n += k->label[i] != k->largest;
+	return n;
+}
+
+static void
+list_slab(struct blocks *k, uint32_t slab, size_t at)
+{
+	for (uint32_t id = slab * SLAB; id < (slab + 1) * SLAB; id++) {
 		const uint32_t *label = k->label + k->first[id];
 		if (k->tree[0][id] == k->largest)
 			continue;
-		for (uint64_t w = k->bits[0][id]; w; w &= w - 1, label++)
-			if (*label != k->largest) {
-				k->code[n] = block_code(id, __builtin_ctzll(w));
-				k->home[n++] = *label;
-			}
+		for (uint64_t w = k->bits[0][id]; w; w &= w - 1, label++) {
+			if (*label == k->largest)
+				continue;
+			k->code[at] = block_code(id, __builtin_ctzll(w));
+			k->home[at] = *label;
+			k->bound[at] = k->f->next;
+			k->faces[at] = faces_of(k->l, k->code[at]);
+			at++;
+		}
 	}
-	k->nactive = n;
-#pragma omp parallel for schedule(static) num_threads(k->f->threads)
-	for (size_t i = 0; i < n; i++) {
-		k->bound[i] = k->f->next;
-		k->faces[i] = faces_of(k->l, k->code[i]);
+}
+
+static void
+list_active(struct blocks *k)
+{
+	size_t from[SLABS + 1] = {0};
+
+#pragma omp parallel num_threads(k->f->threads)
+	{
+#pragma omp for schedule(static)
+		for (uint32_t slab = 0; slab < SLABS; slab++)
+			from[slab + 1] = count_active(k, slab);
+#pragma omp single
+		for (int slab = 0; slab < SLABS; slab++)
+			from[slab + 1] += from[slab];
+#pragma omp for schedule(dynamic, 1)
+		for (uint32_t slab = 0; slab < SLABS; slab++)
+			list_slab(k, slab, from[slab]);
 	}
+	k->nactive = from[SLABS];
 }
 
 /* The offsets of the ball, by distance. A neighbour towards an offset makes it pointless to look there. */
@@ -181,15 +216,37 @@ list_near(struct blocks *k)
 
 /* --- plan -------------------------------------------------------------------------------------------------------- */
 
-/* Union-find to tree numbers 0.., in place: parents come first. */
+/* Union-find, in which all point at their root, to tree numbers 0.. in place. Roots are marked on the way. */
 static size_t
-number_trees(uint32_t *up, size_t n)
+number_trees(uint32_t *up, size_t n, int threads)
 {
-	uint32_t trees = 0;
+	enum { PARTS = 64 };
+	const uint32_t root = 1u << 31;
+	size_t from[PARTS + 1] = {0};
 
-	for (size_t i = 0; i < n; i++)
-		up[i] = up[i] == i ? trees++ : up[up[i]];
-	return trees;
+#pragma omp parallel num_threads(threads)
+	{
+#pragma omp for schedule(static)
+		for (size_t p = 0; p < PARTS; p++)
+			for (size_t i = n * p / PARTS; i < n * (p + 1) / PARTS; i++)
+				from[p + 1] += up[i] == i;
+#pragma omp single
+		for (size_t p = 0; p < PARTS; p++)
+			from[p + 1] += from[p];
+#pragma omp for schedule(static)
+		for (size_t p = 0; p < PARTS; p++)
+			for (size_t i = n * p / PARTS, tree = from[p]; i < n * (p + 1) / PARTS; i++)
+				if (up[i] == i)
+					up[i] = root | (uint32_t)tree++;
+#pragma omp for schedule(static)
+		for (size_t i = 0; i < n; i++)
+			if (!(up[i] & root))
+				up[i] = up[up[i]] & ~root;
+#pragma omp for schedule(static)
+		for (size_t i = 0; i < n; i++)
+			up[i] &= ~root;
+	}
+	return from[PARTS];
 }
 
 static int
@@ -203,9 +260,18 @@ allocate_nodes(struct blocks *k)
 	}
 	k->first = weir_alloc(BLOCKS + 1, sizeof *k->first);
 	k->now = weir_alloc(k->ntrees, sizeof *k->now);
+	k->live = weir_alloc(k->ntrees, sizeof *k->live);
 	k->size = weir_calloc(k->ntrees, sizeof *k->size);
 	k->best = weir_alloc(k->ntrees, sizeof *k->best);
-	return k->first && k->now && k->size && k->best ? 0 : -ENOMEM;
+	return k->first && k->now && k->live && k->size && k->best ? 0 : -ENOMEM;
+}
+
+WEIR_CLONES static void
+count_blocks(uint32_t *first, const uint64_t *bits)
+{
+	first[0] = 0;
+	for (size_t id = 0; id < BLOCKS; id++)
+		first[id + 1] = first[id] + (uint32_t)__builtin_popcountll(bits[id]);
 }
 
 static int
@@ -215,9 +281,7 @@ fill_nodes(struct blocks *k)
 	for (int R = 0; R < 64; R++)
 		for (int row = 0; row < 4 * 256; row++)
 			spread_row(k, 4 * R + row / 256, row % 256);
-	k->first[0] = 0;
-	for (size_t id = 0; id < BLOCKS; id++)
-		k->first[id + 1] = k->first[id] + (uint32_t)__builtin_popcountll(k->bits[0][id]);
+	count_blocks(k->first, k->bits[0]);
 	k->label = weir_alloc(k->first[BLOCKS], sizeof *k->label);
 	if (!k->label)
 		return -ENOMEM;
@@ -225,7 +289,8 @@ fill_nodes(struct blocks *k)
 	for (uint32_t id = 0; id < BLOCKS; id++)
 		label_colours(k, id);
 	for (uint32_t i = 0; i < k->ntrees; i++)
-		k->now[i] = i;
+		k->now[i] = k->live[i] = i;
+	k->nlive = k->ntrees;
 	for (int level = 0; level < 3; level++)
 		link_level(k, level);
 	label_nodes(k, true);
@@ -263,6 +328,7 @@ free_blocks(struct blocks *k)
 	weir_free(k->first);
 	weir_free(k->label);
 	weir_free(k->now);
+	weir_free(k->live);
 	weir_free(k->size);
 	weir_free(k->best);
 	weir_free(k->code);
@@ -280,8 +346,8 @@ search_all(struct blocks *k)
 {
 	static const size_t step[] = {1024, 32, 1};
 
-	for (size_t c = 0; c < k->ntrees; c++)
-		k->best[c] = (struct key){NONE, NONE, NONE};
+	for (size_t i = 0; i < k->nlive; i++)
+		k->best[k->live[i]] = (struct key){NONE, NONE, NONE, NONE};
 	for (int pass = 0; pass < 3; pass++) {
 		size_t chunk = 256 * step[pass], jobs = (k->nactive + chunk - 1) / chunk;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(k->f->threads)
@@ -292,23 +358,35 @@ search_all(struct blocks *k)
 	}
 }
 
-static uint32_t
-tree_of(const struct blocks *k, uint32_t code)
+/* Those of the live trees that are still roots stay; now[] follows. */
+static void
+number_live(struct blocks *k, uint32_t *parent)
 {
-	return k->now[k->f->up[lattice_rank(k->l, code)]];
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->nlive; i++) {
+		uint32_t c = k->live[i];
+		if (parent[c] == c)
+			k->live[n++] = c;
+		else
+			parent[c] = parent[parent[c]];
+	}
+	k->nlive = n;
+#pragma omp parallel for schedule(static) num_threads(k->f->threads)
+	for (size_t c = 0; c < k->ntrees; c++)
+		k->now[c] = parent[k->now[c]];
 }
 
 /* Every tree takes its edge. parent: union-find over trees, as they are numbered at first. Returns the edges so far. */
 static size_t
 join_trees(struct blocks *k, uint32_t *parent, struct key *out, size_t n)
 {
-	roots_single(parent, k->ntrees);
-	for (uint32_t c = 0; c < k->ntrees; c++) {
-		struct key *e = &k->best[c];
-		if (k->now[c] != c || e->d2 == NONE)
+	for (size_t i = 0; i < k->nlive; i++) {
+		const struct key *e = &k->best[k->live[i]];
+		if (e->d2 == NONE)
 			continue;
-		uint32_t a = roots_find(parent, tree_of(k, e->lo)),
-			 b = roots_find(parent, tree_of(k, e->lo + e->span));
+		uint32_t a = roots_find(parent, k->live[i]),
+			 b = roots_find(parent, k->now[e->other]);
 		if (a == b)
 			continue;
 		uint32_t low = a < b ? a : b, high = a < b ? b : a;
@@ -316,8 +394,7 @@ join_trees(struct blocks *k, uint32_t *parent, struct key *out, size_t n)
 		k->size[low] += k->size[high];
 		out[n++] = *e;
 	}
-	for (uint32_t c = 0; c < k->ntrees; c++)
-		k->now[c] = roots_find(parent, k->now[c]);
+	number_live(k, parent);
 	return n;
 }
 
@@ -366,7 +443,8 @@ forest_blocks(struct forest *f, uint32_t **d2)
 	if (!err) {
 		k->f = f;
 		k->l = f->l;
-		k->ntrees = number_trees(f->up, f->n);
+		k->ntrees = number_trees(f->up, f->n, f->threads);
+		roots_single(parent, k->ntrees);
 		list_near(k);
 		if (!(err = allocate_nodes(k)) && !(err = fill_nodes(k)))
 			err = fill_active(k);

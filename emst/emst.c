@@ -36,20 +36,32 @@ check(const struct emst_set *s)
 
 /* --- the lattice ------------------------------------------------------------------------------------------------- */
 
-/* Lengths of the edges: of those that shells found by shell, of the others from d2[]. */
+/* Lengths of the edges i..to-1: of those that shells found by shell, of the others from d2[]. */
+static void
+fill_some(double *length, size_t i, size_t to, const struct forest *f, const uint32_t *d2,
+	  double step2)
+{
+	const size_t rest = f->next > 1 ? f->upto[f->next - 1] : 0;
+
+	for (uint32_t d = 1; d < f->next && i < to; d++)
+		for (double x = sqrt(step2 * d); i < to && i < f->upto[d]; i++)
+			length[i] = x;
+	for (; i < to; i++)
+		length[i] = sqrt(step2 * d2[i - rest]);
+}
+
 static int
 fill_lengths(struct emst_tree *t, const struct forest *f, const uint32_t *d2, double step2)
 {
-	size_t n = t->n - 1, i = 0;
+	enum { PARTS = 64 };
+	const size_t n = t->n - 1;
 
 	t->length = weir_alloc(n, sizeof *t->length);
 	if (!t->length)
 		return -ENOMEM;
-	for (uint32_t d = 1; d < f->next; d++)
-		for (double length = sqrt(step2 * d); i < f->upto[d]; i++)
-			t->length[i] = length;
-	for (size_t rest = i; i < n; i++)
-		t->length[i] = sqrt(step2 * d2[i - rest]);
+#pragma omp parallel for schedule(static) num_threads(f->threads) if (n > FEW)
+	for (size_t p = 0; p < PARTS; p++)
+		fill_some(t->length, n * p / PARTS, n * (p + 1) / PARTS, f, d2, step2);
 	return 0;
 }
 

@@ -21,6 +21,7 @@ start_trees(struct kd *t)
 	t->best = weir_alloc(t->n, sizeof *t->best);
 	if (!t->tree || !t->size || !t->node_tree || !t->bound || !t->used || !t->best)
 		return -ENOMEM;
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (t->n > SMALL)
 	for (size_t p = 0; p < t->n; p++) {
 		t->tree[p] = (uint32_t)p;
 		t->size[p] = 1;
@@ -88,6 +89,7 @@ write_tree(const struct kd *t, struct sorted *e, struct emst_tree *tree)
 			if (j > i + 1)
 				sort_ties(t, e + i, tmp, j - i);
 		}
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (n > SMALL)
 		for (size_t i = 0; i < n; i++) {
 			uint32_t u = t->vertex[e[i].a], v = t->vertex[e[i].b];
 			tree->edge[i] = u < v ? (struct emst_edge){u, v} : (struct emst_edge){v, u};

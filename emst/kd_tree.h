@@ -22,7 +22,7 @@
 #include "emst/roots.h"
 #include "emst/sort.h"
 
-enum { LEAF = 16, SERIAL = 8192, MAXHEIGHT = 40, SAMPLED = 600 };
+enum { LEAF = 16, SERIAL = 8192, SMALL = 8192, MAXHEIGHT = 40, SAMPLED = 600 };
 
 typedef REAL lanes __attribute__((vector_size(LEAF * sizeof(REAL))));
 
