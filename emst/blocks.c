@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "emst/huge.h"
 #include "common/par.h"
 #include "common/simd.h"
 #include "emst/blocks.h"
@@ -253,16 +253,16 @@ static int
 allocate_nodes(struct blocks *k)
 {
 	for (int level = 0, n = BLOCKS; level < LEVELS; level++, n /= 64) {
-		k->bits[level] = weir_calloc((size_t)n, sizeof **k->bits);
-		k->tree[level] = weir_alloc((size_t)n, sizeof **k->tree);
+		k->bits[level] = huge_calloc((size_t)n, sizeof **k->bits);
+		k->tree[level] = huge_alloc((size_t)n, sizeof **k->tree);
 		if (!k->bits[level] || !k->tree[level])
 			return -ENOMEM;
 	}
-	k->first = weir_alloc(BLOCKS + 1, sizeof *k->first);
-	k->now = weir_alloc(k->ntrees, sizeof *k->now);
-	k->live = weir_alloc(k->ntrees, sizeof *k->live);
-	k->size = weir_calloc(k->ntrees, sizeof *k->size);
-	k->best = weir_alloc(k->ntrees, sizeof *k->best);
+	k->first = huge_alloc(BLOCKS + 1, sizeof *k->first);
+	k->now = huge_alloc(k->ntrees, sizeof *k->now);
+	k->live = huge_alloc(k->ntrees, sizeof *k->live);
+	k->size = huge_calloc(k->ntrees, sizeof *k->size);
+	k->best = huge_alloc(k->ntrees, sizeof *k->best);
 	return k->first && k->now && k->live && k->size && k->best ? 0 : -ENOMEM;
 }
 
@@ -282,7 +282,7 @@ fill_nodes(struct blocks *k)
 		for (int row = 0; row < 4 * 256; row++)
 			spread_row(k, 4 * R + row / 256, row % 256);
 	count_blocks(k->first, k->bits[0]);
-	k->label = weir_alloc(k->first[BLOCKS], sizeof *k->label);
+	k->label = huge_alloc(k->first[BLOCKS], sizeof *k->label);
 	if (!k->label)
 		return -ENOMEM;
 #pragma omp parallel for schedule(static) num_threads(k->f->threads)
@@ -308,10 +308,10 @@ fill_active(struct blocks *k)
 		if (k->size[c] > k->size[k->largest])
 			k->largest = c;
 	n = all - k->size[k->largest];
-	k->code = weir_alloc(n, sizeof *k->code);
-	k->home = weir_alloc(n, sizeof *k->home);
-	k->bound = weir_alloc(n, sizeof *k->bound);
-	k->faces = weir_alloc(n, sizeof *k->faces);
+	k->code = huge_alloc(n, sizeof *k->code);
+	k->home = huge_alloc(n, sizeof *k->home);
+	k->bound = huge_alloc(n, sizeof *k->bound);
+	k->faces = huge_alloc(n, sizeof *k->faces);
 	if (!k->code || !k->home || !k->bound || !k->faces)
 		return -ENOMEM;
 	list_active(k);
@@ -415,9 +415,9 @@ sort_edges(struct sorted *e, struct sorted *tmp, const struct key *edge, size_t 
 static int
 finish(struct forest *f, const struct key *edge, size_t n, uint32_t **d2)
 {
-	struct sorted *e = weir_alloc(n, sizeof *e), *tmp = weir_alloc(n, sizeof *tmp);
+	struct sorted *e = huge_alloc(n, sizeof *e), *tmp = huge_alloc(n, sizeof *tmp);
 
-	*d2 = weir_alloc(n, sizeof **d2);
+	*d2 = huge_alloc(n, sizeof **d2);
 	bool ok = e && tmp && *d2;
 	if (ok)
 		sort_edges(e, tmp, edge, n);
@@ -435,8 +435,8 @@ int
 forest_blocks(struct forest *f, uint32_t **d2)
 {
 	struct blocks *k = weir_calloc(1, sizeof *k);
-	struct key *edge = weir_alloc(f->trees, sizeof *edge);
-	uint32_t *parent = weir_alloc(f->trees, sizeof *parent);
+	struct key *edge = huge_alloc(f->trees, sizeof *edge);
+	uint32_t *parent = huge_alloc(f->trees, sizeof *parent);
 	size_t n = 0;
 	int err = k && edge && parent ? 0 : -ENOMEM;
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "emst/huge.h"
 #include "common/par.h"
 #include "emst/emst.h"
 #include "emst/forest.h"
@@ -56,7 +56,7 @@ fill_lengths(struct emst_tree *t, const struct forest *f, const uint32_t *d2, do
 	enum { PARTS = 64 };
 	const size_t n = t->n - 1;
 
-	t->length = weir_alloc(n, sizeof *t->length);
+	t->length = huge_alloc(n, sizeof *t->length);
 	if (!t->length)
 		return -ENOMEM;
 #pragma omp parallel for schedule(static) num_threads(f->threads) if (n > FEW)
@@ -72,8 +72,8 @@ grow(struct forest *f, struct emst_tree *t, double step2, bool or_sparse)
 	int err;
 
 	f->n = f->trees = t->n;
-	f->up = weir_alloc(f->n, sizeof *f->up);
-	f->edge = t->edge = weir_alloc(f->n, sizeof *f->edge);
+	f->up = huge_alloc(f->n, sizeof *f->up);
+	f->edge = t->edge = huge_alloc(f->n, sizeof *f->edge);
 	if (!f->up || !f->edge)
 		err = -ENOMEM;
 	else
@@ -129,8 +129,8 @@ static int
 run_colours(const struct kd_input *in, struct emst_tree *t)
 {
 	const struct emst_set *s = in->s;
-	uint32_t *code = weir_alloc(s->n, sizeof *code);
-	float *x = weir_alloc(3 * s->n, sizeof *x);
+	uint32_t *code = huge_alloc(s->n, sizeof *code);
+	float *x = huge_alloc(3 * s->n, sizeof *x);
 	int err = -ENOMEM;
 
 	if (code && x) {
