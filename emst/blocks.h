@@ -1,5 +1,5 @@
 /*
- * What blocks.c and nearest.c share: Boruvka for what the shells left.
+ * What nodes.c, nearest.c and blocks.c share: Boruvka for what the shells left.
  *
  * A 64-ary tree holds the EXPOSED colours, those with a free neighbour: no other can end an edge with d2 > 1, since one of
  * its neighbours is nearer to whatever it would reach.
@@ -124,6 +124,13 @@ node_child(uint32_t parent, int level, int t)
 		       (int)(parent >> s & mask) * 4 + (t >> 2 & 3),
 		       (int)(parent & mask) * 4 + (t & 3));
 }
+
+/* nodes.c: fills a zeroed k in for what is left of f. 0 or -ENOMEM; blocks_free in either case. */
+int blocks_plan(struct blocks *k, struct forest *f);
+void blocks_free(struct blocks *k);
+
+/* nodes.c: labels from below upwards; first: of all nodes, later only of those that were of several trees. */
+void blocks_label(struct blocks *k, bool first);
 
 /* nearest.c: the active colours from, from + step .. below to improve best[]. */
 void blocks_search(struct blocks *k, size_t from, size_t to, size_t step);

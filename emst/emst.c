@@ -138,7 +138,13 @@ run_colours(const struct kd_input *in, struct emst_tree *t)
 		for (size_t i = 0; i < s->n; i++)
 			for (unsigned a = 0; a < 3; a++)
 				x[3 * i + a] = (float)(code[i] >> 8 * (2 - a) & 255);
-		struct emst_set points = {.type = EMST_F32, .n = s->n, .k = 3, .x = x, .id = code};
+		struct emst_set points = {.type = EMST_F32,
+					  .n = s->n,
+					  .k = 3,
+					  .x = x,
+					  .id = code,
+					  .step = s->step,
+					  .step_of = s->step_of};
 		struct kd_input job = *in;
 		job.s = &points;
 		err = emst_kd_f32(&job, t);

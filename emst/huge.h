@@ -6,6 +6,7 @@
 #define EMST_HUGE_H
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -15,15 +16,14 @@
 static inline void *
 huge_alloc(size_t n, size_t size)
 {
-	const uintptr_t page = (uintptr_t)2 << 20;
-	char *p = weir_alloc(n, size);
+	const size_t page = (size_t)2 << 20;
+	size_t bytes;
 
-	if (p) {
-		const uintptr_t from = ((uintptr_t)p + page - 1) / page * page,
-				to = ((uintptr_t)p + n * size) / page * page;
-		if (to > from)
-			madvise((void *)from, to - from, MADV_HUGEPAGE);
-	}
+	if (!weir_mul(n, size, &bytes) || bytes < page || bytes > SIZE_MAX - page)
+		return weir_alloc(n, size);
+	void *p = aligned_alloc(page, (bytes + page - 1) / page * page);
+	if (p)
+		madvise(p, bytes / page * page, MADV_HUGEPAGE);
 	return p;
 }
 

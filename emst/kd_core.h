@@ -108,9 +108,12 @@ find_cores(struct kd *t)
 		struct heap h = {.v = huge_alloc(room, sizeof *h.v), .min_weight = want};
 		failed = !h.v;
 #pragma omp for schedule(dynamic, 256)
-		for (size_t p = 0; p < t->n; p++)
+		for (size_t p = 0; p < t->n; p++) {
 			if (h.v)
 				t->core[p] = core_of(t, p, &h);
+			if (p % 256 == 0)
+				step(t, LISTED * (double)p / (double)t->n);
+		}
 		weir_free(h.v);
 	}
 	if (failed)

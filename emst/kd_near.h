@@ -184,6 +184,7 @@ list_near(struct kd *t)
 	for (size_t c = 0; c < chunks; c++) {
 		size_t to = (c + 1) * 64 < t->nleaves ? (c + 1) * 64 : t->nleaves;
 		near_leaves(t, c * 64, to);
+		step(t, LISTED * (double)c / (double)chunks);
 		for (size_t p = leaf_begin(t, c * 64); p < leaf_begin(t, to); p++)
 			equal |= has_equal(t, p);
 	}

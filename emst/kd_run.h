@@ -4,7 +4,7 @@
 static unsigned
 list_length(const struct kd *t)
 {
-	unsigned want = t->k > 3 ? 5 : t->k == 1 ? 3 : 8;
+	unsigned want = t->k > 3 ? 5 : t->k == 3 ? 6 : t->k == 1 ? 3 : 8;
 
 	return t->in->min_weight ? 0 : want;
 }
@@ -111,6 +111,7 @@ boruvka(struct kd *t, struct emst_tree *tree)
 	while (!err && t->ntrees > 1) {
 		search_all(t);
 		n = take_edges(t, up, edge, n);
+		step(t, 1 - (1 - LISTED) * log((double)(t->n - n)) / log((double)t->n));
 		number_trees(t, up);
 	}
 	weir_free(up);

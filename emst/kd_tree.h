@@ -22,6 +22,8 @@
 #include "emst/roots.h"
 #include "emst/sort.h"
 
+static const double LISTED = 1. / 3;
+
 enum { LEAF = 16, SERIAL = 8192, SMALL = 8192, MAXHEIGHT = 40, SAMPLED = 600 };
 
 typedef REAL lanes __attribute__((vector_size(LEAF * sizeof(REAL))));
@@ -73,6 +75,14 @@ struct kd_edge {
 
 #define MIXED 0xffffffffu
 #define NONE  0xffffffffu
+
+/* Says how much is done of the lists or core radii, the first third, and of Boruvka. */
+static inline void
+step(const struct kd *t, double done)
+{
+	if (t->in->s->step && !omp_get_thread_num())
+		t->in->s->step(t->in->s->step_of, done);
+}
 
 static inline size_t
 leaf_begin(const struct kd *t, size_t leaf)

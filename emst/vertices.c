@@ -310,6 +310,13 @@ vertices_named(const struct vertices *v, double number, uint32_t *i)
 	return vertices_number(v, low) == (uint32_t)number;
 }
 
+void
+vertices_scale_back(const struct vertices *v, struct emst_tree *t)
+{
+	for (size_t i = 0; v->scale != 1 && i + 1 < t->n; i++)
+		t->length[i] *= v->scale;
+}
+
 /* The edges of length 0 come first, by the rule: those between neighbours in the input before others. */
 static size_t
 join_equal(const struct vertices *v, struct sorted *e, struct sorted *tmp, struct emst_tree *to)
