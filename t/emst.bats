@@ -331,7 +331,7 @@ labels() {
 @test "a full disk is an error, whichever output it is" {
 	four >four.ppm
 	fails 1 'No space left' eval 'emst four.ppm >/dev/full'
-	fails 1 'No space left' emst --to=text --labels-to=/dev/full four.ppm
+	fails 1 'No space left' emst --to=text -o text --labels-to=/dev/full four.ppm
 }
 
 @test "a header that claims more than there can be commits nothing" {
