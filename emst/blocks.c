@@ -1,278 +1,9 @@
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "common/mem.h"
 #include "common/par.h"
 #include "emst/blocks.h"
+#include "emst/huge.h"
 #include "emst/sort.h"
-
-/* --- the tree of blocks ------------------------------------------------------------------------------------------ */
-
-/* The colours of a word that have a free neighbour. */
-static inline uint64_t
-exposed(const uint64_t *w)
-{
-	enum { G = LATTICE_WORDS, R = LATTICE_SIDE * LATTICE_WORDS };
-
-	return w[0] & ~(w[-G] & w[G] & w[-R] & w[R] & row_shift(w, 1) & row_shift(w, -1));
-}
-
-/* Row (r,g) into its blocks: each takes four neighbouring bits. */
-static void
-spread_row(struct blocks *k, int r, int g)
-{
-	const uint64_t *w = lattice_words(k->l, r, g);
-	uint64_t *block = k->bits[0] + node_id(0, r >> 2, g >> 2, 0);
-	int at = node_bit(r, g, 0);
-
-	for (int i = 0; i < 4; i++, w++, block += 16)
-		for (uint64_t x = exposed(w); x;) {
-			int four = __builtin_ctzll(x) >> 2;
-			block[four] |= (x >> 4 * four & 15) << at;
-			x &= ~((uint64_t)15 << 4 * four);
-		}
-}
-
-static inline uint32_t
-merge_labels(uint32_t a, uint32_t b)
-{
-	return a == EMPTY || a == b ? b : MIXED;
-}
-
-/* The tree of all exposed colours of a block. */
-static uint32_t
-block_label(const struct blocks *k, uint32_t id)
-{
-	uint32_t i = k->first[id], label = k->now[k->label[i]];
-
-	for (i++; i < k->first[id + 1]; i++)
-		if (k->now[k->label[i]] != label)
-			return MIXED;
-	return label;
-}
-
-/* Sets the bits of the nodes of a level in those above. */
-static void
-link_level(struct blocks *k, int level)
-{
-	int side = 64 >> 2 * level;
-	uint32_t id = 0;
-
-	for (int r = 0; r < side; r++)
-		for (int g = 0; g < side; g++)
-			for (int b = 0; b < side; b++, id++)
-				if (k->bits[level][id])
-					k->bits[level + 1]
-					       [node_id(level + 1, r >> 2, g >> 2, b >> 2)] |=
-					    (uint64_t)1 << node_bit(r, g, b);
-}
-
-/* The tree of all nodes below a node of level + 1. */
-static uint32_t
-node_label(const struct blocks *k, int level, uint32_t parent)
-{
-	uint32_t label = EMPTY;
-
-	for (uint64_t w = k->bits[level + 1][parent]; w && label != MIXED; w &= w - 1) {
-		uint32_t child = node_child(parent, level, __builtin_ctzll(w));
-		label = merge_labels(label, blocks_now(k, k->tree[level][child]));
-	}
-	return label;
-}
-
-/* Labels from below upwards; first: of all nodes, later only of those that were of several trees. */
-static void
-label_nodes(struct blocks *k, bool first)
-{
-#pragma omp parallel for schedule(static) num_threads(k->f->threads)
-	for (uint32_t id = 0; id < BLOCKS; id++)
-		if (k->bits[0][id] && (first || k->tree[0][id] == MIXED))
-			k->tree[0][id] = block_label(k, id);
-	for (int level = 0, n = BLOCKS / 64; level < 3; level++, n /= 64)
-		for (uint32_t id = 0; id < (uint32_t)n; id++)
-			if (first || k->tree[level + 1][id] == MIXED)
-				k->tree[level + 1][id] = node_label(k, level, id);
-}
-
-/* The code of bit t of a block. */
-static inline uint32_t
-block_code(uint32_t id, int t)
-{
-	uint32_t r = (id >> 12) * 4 + ((uint32_t)t >> 4),
-		 g = (id >> 6 & 63) * 4 + ((uint32_t)t >> 2 & 3);
-
-	return r << 16 | g << 8 | ((id & 63) * 4 + ((uint32_t)t & 3));
-}
-
-static void
-label_colours(struct blocks *k, uint32_t id)
-{
-	uint32_t *label = k->label + k->first[id];
-
-	for (uint64_t w = k->bits[0][id]; w; w &= w - 1)
-		*label++ = k->f->up[lattice_rank(k->l, block_code(id, __builtin_ctzll(w)))];
-}
-
-/* --- what searches ----------------------------------------------------------------------------------------------- */
-
-static inline unsigned
-present(const struct lattice *l, int r, int g, int b)
-{
-	return (unsigned)b < 256 ? (unsigned)(lattice_words(l, r, g)[b >> 6] >> (b & 63) & 1) : 0;
-}
-
-static uint8_t
-faces_of(const struct lattice *l, uint32_t code)
-{
-	int r = code_r(code), g = code_g(code), b = code_b(code);
-
-	return (uint8_t)(present(l, r - 1, g, b) | present(l, r + 1, g, b) << 1 |
-			 present(l, r, g - 1, b) << 2 | present(l, r, g + 1, b) << 3 |
-			 present(l, r, g, b - 1) << 4 | present(l, r, g, b + 1) << 5);
-}
-
-static void
-list_active(struct blocks *k)
-{
-	size_t n = 0;
-
-	for (uint32_t id = 0; id < BLOCKS; id++) {
-		const uint32_t *label = k->label + k->first[id];
-		if (k->tree[0][id] == k->largest)
-			continue;
-		for (uint64_t w = k->bits[0][id]; w; w &= w - 1, label++)
-			if (*label != k->largest) {
-				k->code[n] = block_code(id, __builtin_ctzll(w));
-				k->home[n++] = *label;
-			}
-	}
-	k->nactive = n;
-#pragma omp parallel for schedule(static) num_threads(k->f->threads)
-	for (size_t i = 0; i < n; i++) {
-		k->bound[i] = k->f->next;
-		k->faces[i] = faces_of(k->l, k->code[i]);
-	}
-}
-
-/* The offsets of the ball, by distance. A neighbour towards an offset makes it pointless to look there. */
-static void
-list_near(struct blocks *k)
-{
-	int n = 0, d2;
-
-	for (d2 = 0; d2 <= NEAR_D2; d2++) {
-		k->from[d2] = n;
-		for (int r = -6; r <= 6; r++)
-			for (int g = -6; g <= 6; g++)
-				for (int b = -6; b <= 6; b++) {
-					if (r * r + g * g + b * b != d2)
-						continue;
-					int faces = (r < 0) | (r > 0) << 1 | (g < 0) << 2 |
-						    (g > 0) << 3 | (b < 0) << 4 | (b > 0) << 5;
-					k->near[n++] =
-					    (struct near){{(int8_t)r, (int8_t)g, (int8_t)b},
-							  (uint8_t)faces,
-							  r * 65536 + g * 256 + b};
-				}
-	}
-	k->from[d2] = n;
-}
-
-/* --- plan -------------------------------------------------------------------------------------------------------- */
-
-/* Union-find to tree numbers 0.., in place: parents come first. */
-static size_t
-number_trees(uint32_t *up, size_t n)
-{
-	uint32_t trees = 0;
-
-	for (size_t i = 0; i < n; i++)
-		up[i] = up[i] == i ? trees++ : up[up[i]];
-	return trees;
-}
-
-static int
-allocate_nodes(struct blocks *k)
-{
-	for (int level = 0, n = BLOCKS; level < LEVELS; level++, n /= 64) {
-		k->bits[level] = weir_calloc((size_t)n, sizeof **k->bits);
-		k->tree[level] = weir_alloc((size_t)n, sizeof **k->tree);
-		if (!k->bits[level] || !k->tree[level])
-			return -ENOMEM;
-	}
-	k->first = weir_alloc(BLOCKS + 1, sizeof *k->first);
-	k->now = weir_alloc(k->ntrees, sizeof *k->now);
-	k->size = weir_calloc(k->ntrees, sizeof *k->size);
-	k->best = weir_alloc(k->ntrees, sizeof *k->best);
-	return k->first && k->now && k->size && k->best ? 0 : -ENOMEM;
-}
-
-static int
-fill_nodes(struct blocks *k)
-{
-#pragma omp parallel for schedule(static) num_threads(k->f->threads)
-	for (int R = 0; R < 64; R++)
-		for (int row = 0; row < 4 * 256; row++)
-			spread_row(k, 4 * R + row / 256, row % 256);
-	k->first[0] = 0;
-	for (size_t id = 0; id < BLOCKS; id++)
-		k->first[id + 1] = k->first[id] + (uint32_t)__builtin_popcountll(k->bits[0][id]);
-	k->label = weir_alloc(k->first[BLOCKS], sizeof *k->label);
-	if (!k->label)
-		return -ENOMEM;
-#pragma omp parallel for schedule(static) num_threads(k->f->threads)
-	for (uint32_t id = 0; id < BLOCKS; id++)
-		label_colours(k, id);
-	for (uint32_t i = 0; i < k->ntrees; i++)
-		k->now[i] = i;
-	for (int level = 0; level < 3; level++)
-		link_level(k, level);
-	label_nodes(k, true);
-	return 0;
-}
-
-static int
-fill_active(struct blocks *k)
-{
-	size_t all = k->first[BLOCKS], n;
-
-	for (size_t i = 0; i < all; i++)
-		k->size[k->label[i]]++;
-	for (uint32_t c = 1; c < k->ntrees; c++)
-		if (k->size[c] > k->size[k->largest])
-			k->largest = c;
-	n = all - k->size[k->largest];
-	k->code = weir_alloc(n, sizeof *k->code);
-	k->home = weir_alloc(n, sizeof *k->home);
-	k->bound = weir_alloc(n, sizeof *k->bound);
-	k->faces = weir_alloc(n, sizeof *k->faces);
-	if (!k->code || !k->home || !k->bound || !k->faces)
-		return -ENOMEM;
-	list_active(k);
-	return 0;
-}
-
-static void
-free_blocks(struct blocks *k)
-{
-	for (int level = 0; level < LEVELS; level++) {
-		weir_free(k->bits[level]);
-		weir_free(k->tree[level]);
-	}
-	weir_free(k->first);
-	weir_free(k->label);
-	weir_free(k->now);
-	weir_free(k->size);
-	weir_free(k->best);
-	weir_free(k->code);
-	weir_free(k->home);
-	weir_free(k->bound);
-	weir_free(k->faces);
-	weir_free(k);
-}
-
-/* --- rounds ------------------------------------------------------------------------------------------------------ */
 
 /* A few colours first: then every large tree has a short edge, and most others need not search. */
 static void
@@ -280,8 +11,8 @@ search_all(struct blocks *k)
 {
 	static const size_t step[] = {1024, 32, 1};
 
-	for (size_t c = 0; c < k->ntrees; c++)
-		k->best[c] = (struct key){NONE, NONE, NONE};
+	for (size_t i = 0; i < k->nlive; i++)
+		k->best[k->live[i]] = (struct key){NONE, NONE, NONE, NONE};
 	for (int pass = 0; pass < 3; pass++) {
 		size_t chunk = 256 * step[pass], jobs = (k->nactive + chunk - 1) / chunk;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(k->f->threads)
@@ -292,23 +23,35 @@ search_all(struct blocks *k)
 	}
 }
 
-static uint32_t
-tree_of(const struct blocks *k, uint32_t code)
+/* Those of the live trees that are still roots stay; now[] follows. */
+static void
+number_live(struct blocks *k, uint32_t *parent)
 {
-	return k->now[k->f->up[lattice_rank(k->l, code)]];
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->nlive; i++) {
+		uint32_t c = k->live[i];
+		if (parent[c] == c)
+			k->live[n++] = c;
+		else
+			parent[c] = parent[parent[c]];
+	}
+	k->nlive = n;
+#pragma omp parallel for schedule(static) num_threads(k->f->threads)
+	for (size_t c = 0; c < k->ntrees; c++)
+		k->now[c] = parent[k->now[c]];
 }
 
 /* Every tree takes its edge. parent: union-find over trees, as they are numbered at first. Returns the edges so far. */
 static size_t
 join_trees(struct blocks *k, uint32_t *parent, struct key *out, size_t n)
 {
-	roots_single(parent, k->ntrees);
-	for (uint32_t c = 0; c < k->ntrees; c++) {
-		struct key *e = &k->best[c];
-		if (k->now[c] != c || e->d2 == NONE)
+	for (size_t i = 0; i < k->nlive; i++) {
+		const struct key *e = &k->best[k->live[i]];
+		if (e->d2 == NONE)
 			continue;
-		uint32_t a = roots_find(parent, tree_of(k, e->lo)),
-			 b = roots_find(parent, tree_of(k, e->lo + e->span));
+		uint32_t a = roots_find(parent, k->live[i]),
+			 b = roots_find(parent, k->now[e->other]);
 		if (a == b)
 			continue;
 		uint32_t low = a < b ? a : b, high = a < b ? b : a;
@@ -316,8 +59,7 @@ join_trees(struct blocks *k, uint32_t *parent, struct key *out, size_t n)
 		k->size[low] += k->size[high];
 		out[n++] = *e;
 	}
-	for (uint32_t c = 0; c < k->ntrees; c++)
-		k->now[c] = roots_find(parent, k->now[c]);
+	number_live(k, parent);
 	return n;
 }
 
@@ -338,9 +80,9 @@ sort_edges(struct sorted *e, struct sorted *tmp, const struct key *edge, size_t 
 static int
 finish(struct forest *f, const struct key *edge, size_t n, uint32_t **d2)
 {
-	struct sorted *e = weir_alloc(n, sizeof *e), *tmp = weir_alloc(n, sizeof *tmp);
+	struct sorted *e = huge_alloc(n, sizeof *e), *tmp = huge_alloc(n, sizeof *tmp);
 
-	*d2 = weir_alloc(n, sizeof **d2);
+	*d2 = huge_alloc(n, sizeof **d2);
 	bool ok = e && tmp && *d2;
 	if (ok)
 		sort_edges(e, tmp, edge, n);
@@ -358,26 +100,20 @@ int
 forest_blocks(struct forest *f, uint32_t **d2)
 {
 	struct blocks *k = weir_calloc(1, sizeof *k);
-	struct key *edge = weir_alloc(f->trees, sizeof *edge);
-	uint32_t *parent = weir_alloc(f->trees, sizeof *parent);
+	struct key *edge = huge_alloc(f->trees, sizeof *edge);
+	uint32_t *parent = huge_alloc(f->trees, sizeof *parent);
 	size_t n = 0;
 	int err = k && edge && parent ? 0 : -ENOMEM;
 
-	if (!err) {
-		k->f = f;
-		k->l = f->l;
-		k->ntrees = number_trees(f->up, f->n);
-		list_near(k);
-		if (!(err = allocate_nodes(k)) && !(err = fill_nodes(k)))
-			err = fill_active(k);
-	}
+	if (!err && !(err = blocks_plan(k, f)))
+		roots_single(parent, k->ntrees);
 	while (!err && n < f->trees - 1) {
 		search_all(k);
 		n = join_trees(k, parent, edge, n);
-		label_nodes(k, false);
+		blocks_label(k, false);
 	}
 	if (k)
-		free_blocks(k);
+		blocks_free(k);
 	if (!err)
 		err = finish(f, edge, n, d2);
 	weir_free(parent);

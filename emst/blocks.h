@@ -1,5 +1,5 @@
 /*
- * What blocks.c and nearest.c share: Boruvka for what the shells left.
+ * What nodes.c, nearest.c and blocks.c share: Boruvka for what the shells left.
  *
  * A 64-ary tree holds the EXPOSED colours, those with a free neighbour: no other can end an edge with d2 > 1, since one of
  * its neighbours is nearer to whatever it would reach.
@@ -17,7 +17,14 @@
 #include "emst/forest.h"
 #include "emst/lock.h"
 
-enum { BLOCKS = 64 * 64 * 64, LEVELS = 4, NEAR_D2 = 40, MAXNEAR = 1200 };
+enum {
+	BLOCKS = 64 * 64 * 64,
+	SLABS = 64,
+	SLAB = BLOCKS / SLABS,
+	LEVELS = 4,
+	NEAR_D2 = 40,
+	MAXNEAR = 1200
+};
 
 #define MIXED 0xffffffffu /* a node with colours of several trees */
 #define EMPTY 0xfffffffeu
@@ -26,6 +33,7 @@ enum { BLOCKS = 64 * 64 * 64, LEVELS = 4, NEAR_D2 = 40, MAXNEAR = 1200 };
 /* An edge in the order of the rule: its ends are the codes lo and lo + span. */
 struct key {
 	uint32_t d2, span, lo;
+	uint32_t other; /* the tree, as numbered at first, of the end that was found */
 };
 
 /* An offset of the ball of squared radius NEAR_D2. */
@@ -44,6 +52,8 @@ struct blocks {
 	uint32_t *first;  /* [64^3 + 1]: exposed colours before the block; owned */
 	uint32_t *label;  /* exposed colours by block: their tree, as numbered at first; owned */
 	size_t ntrees;	  /* trees at first */
+	size_t nlive;	  /* trees now */
+	uint32_t *live;	  /* [nlive]: their numbers, ascending; owned */
 	uint32_t *now;	  /* [ntrees]: the tree that it is part of now; owned */
 	uint32_t *size;	  /* [ntrees]: exposed colours of a tree; owned */
 	struct key *best; /* [ntrees]: the first edge of a tree in this round; owned */
@@ -72,10 +82,12 @@ key_before(const struct key *a, const struct key *b)
 	return a->span != b->span ? a->span < b->span : a->lo < b->lo;
 }
 
+/* From a colour to one of a tree. */
 static inline struct key
-key_make(uint32_t d2, uint32_t a, uint32_t b)
+key_make(uint32_t d2, uint32_t from, uint32_t to, uint32_t tree)
 {
-	return a < b ? (struct key){d2, b - a, a} : (struct key){d2, a - b, b};
+	return from < to ? (struct key){d2, to - from, from, tree}
+			 : (struct key){d2, from - to, to, tree};
 }
 
 /* A tree's present number. */
@@ -112,6 +124,13 @@ node_child(uint32_t parent, int level, int t)
 		       (int)(parent >> s & mask) * 4 + (t >> 2 & 3),
 		       (int)(parent & mask) * 4 + (t & 3));
 }
+
+/* nodes.c: fills a zeroed k in for what is left of f. 0 or -ENOMEM; blocks_free in either case. */
+int blocks_plan(struct blocks *k, struct forest *f);
+void blocks_free(struct blocks *k);
+
+/* nodes.c: labels from below upwards; first: of all nodes, later only of those that were of several trees. */
+void blocks_label(struct blocks *k, bool first);
 
 /* nearest.c: the active colours from, from + step .. below to improve best[]. */
 void blocks_search(struct blocks *k, size_t from, size_t to, size_t step);

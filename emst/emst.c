@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "emst/huge.h"
 #include "common/par.h"
 #include "emst/emst.h"
 #include "emst/forest.h"
@@ -36,20 +36,32 @@ check(const struct emst_set *s)
 
 /* --- the lattice ------------------------------------------------------------------------------------------------- */
 
-/* Lengths of the edges: of those that shells found by shell, of the others from d2[]. */
+/* Lengths of the edges i..to-1: of those that shells found by shell, of the others from d2[]. */
+static void
+fill_some(double *length, size_t i, size_t to, const struct forest *f, const uint32_t *d2,
+	  double step2)
+{
+	const size_t rest = f->next > 1 ? f->upto[f->next - 1] : 0;
+
+	for (uint32_t d = 1; d < f->next && i < to; d++)
+		for (double x = sqrt(step2 * d); i < to && i < f->upto[d]; i++)
+			length[i] = x;
+	for (; i < to; i++)
+		length[i] = sqrt(step2 * d2[i - rest]);
+}
+
 static int
 fill_lengths(struct emst_tree *t, const struct forest *f, const uint32_t *d2, double step2)
 {
-	size_t n = t->n - 1, i = 0;
+	enum { PARTS = 64 };
+	const size_t n = t->n - 1;
 
-	t->length = weir_alloc(n, sizeof *t->length);
+	t->length = huge_alloc(n, sizeof *t->length);
 	if (!t->length)
 		return -ENOMEM;
-	for (uint32_t d = 1; d < f->next; d++)
-		for (double length = sqrt(step2 * d); i < f->upto[d]; i++)
-			t->length[i] = length;
-	for (size_t rest = i; i < n; i++)
-		t->length[i] = sqrt(step2 * d2[i - rest]);
+#pragma omp parallel for schedule(static) num_threads(f->threads) if (n > FEW)
+	for (size_t p = 0; p < PARTS; p++)
+		fill_some(t->length, n * p / PARTS, n * (p + 1) / PARTS, f, d2, step2);
 	return 0;
 }
 
@@ -60,8 +72,8 @@ grow(struct forest *f, struct emst_tree *t, double step2, bool or_sparse)
 	int err;
 
 	f->n = f->trees = t->n;
-	f->up = weir_alloc(f->n, sizeof *f->up);
-	f->edge = t->edge = weir_alloc(f->n, sizeof *f->edge);
+	f->up = huge_alloc(f->n, sizeof *f->up);
+	f->edge = t->edge = huge_alloc(f->n, sizeof *f->edge);
 	if (!f->up || !f->edge)
 		err = -ENOMEM;
 	else
@@ -117,8 +129,8 @@ static int
 run_colours(const struct kd_input *in, struct emst_tree *t)
 {
 	const struct emst_set *s = in->s;
-	uint32_t *code = weir_alloc(s->n, sizeof *code);
-	float *x = weir_alloc(3 * s->n, sizeof *x);
+	uint32_t *code = huge_alloc(s->n, sizeof *code);
+	float *x = huge_alloc(3 * s->n, sizeof *x);
 	int err = -ENOMEM;
 
 	if (code && x) {
@@ -126,7 +138,13 @@ run_colours(const struct kd_input *in, struct emst_tree *t)
 		for (size_t i = 0; i < s->n; i++)
 			for (unsigned a = 0; a < 3; a++)
 				x[3 * i + a] = (float)(code[i] >> 8 * (2 - a) & 255);
-		struct emst_set points = {.type = EMST_F32, .n = s->n, .k = 3, .x = x, .id = code};
+		struct emst_set points = {.type = EMST_F32,
+					  .n = s->n,
+					  .k = 3,
+					  .x = x,
+					  .id = code,
+					  .step = s->step,
+					  .step_of = s->step_of};
 		struct kd_input job = *in;
 		job.s = &points;
 		err = emst_kd_f32(&job, t);

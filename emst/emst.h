@@ -45,6 +45,9 @@ struct emst_set {
 	const struct lattice *lattice; /* EMST_CODE: the colours present, in ascending order */
 	const void *x;	    /* else float or double [n][k]: finite, no -0.0, no two vectors equal */
 	const uint32_t *id; /* else the numbers of the tie rule [n], ascending; NULL: 0..n-1 */
+	void (*step)(void *step_of,
+		     double done); /* told, by one thread, how much is done of 1; NULL: nobody */
+	void *step_of;
 };
 
 /* An edge: indices of its ends, u < v. */
@@ -61,8 +64,9 @@ struct emst_tree {
 
 /*
  * The fast ones. 0; -ENOMEM; -ERANGE for n or k out of the limits; -EEXIST when two points are equal (emst_distinct()
- * joins them). On failure the tree is empty. Unlike the plan and run of other programs these allocate: what they need
- * depends on the data.
+ * joins them). On failure the tree is empty. Unlike the run of other programs these allocate, and there is no plan:
+ * how many colours are exposed, how many trees the shells leave and how many pairs a shell has is known from the data
+ * alone, and bounds that hold for all data are several times as much. The lattice alone has a fixed size.
  *
  * emst_run chooses; the two ways are here so that the checks can compare them.
  */

@@ -184,7 +184,7 @@ ask_lists(struct kd *t, size_t from, size_t to)
 static void
 label_nodes(struct kd *t)
 {
-#pragma omp parallel for schedule(static) num_threads(t->threads)
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (t->n > SMALL)
 	for (size_t leaf = 0; leaf < t->nleaves; leaf++) {
 		size_t from = leaf_begin(t, leaf), to = leaf_begin(t, leaf + 1);
 		uint32_t tree = t->tree[from];
@@ -202,20 +202,21 @@ label_nodes(struct kd *t)
 static void
 search_all(struct kd *t)
 {
-	enum { CHUNK = 4096 };
-	size_t chunks = (t->n + CHUNK - 1) / CHUNK;
+	const size_t share = t->n / (16 * (size_t)t->threads),
+		     chunk = share > 4096 ? 4096 : (share + 64) / 64 * 64,
+		     chunks = (t->n + chunk - 1) / chunk;
 
 	for (size_t c = 0; c < t->ntrees; c++)
 		t->best[c] = (struct kd_edge){(REAL)INFINITY, NONE, NONE, 0, 0};
 	if (t->nnear)
-#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) if (t->n > SMALL)
 		for (size_t c = 0; c < chunks; c++)
-			ask_lists(t, c * CHUNK, (c + 1) * CHUNK < t->n ? (c + 1) * CHUNK : t->n);
+			ask_lists(t, c * chunk, (c + 1) * chunk < t->n ? (c + 1) * chunk : t->n);
 	label_nodes(t);
 	for (int rest = 0; rest < 2; rest++)
-#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) if (t->n > SMALL)
 		for (size_t c = 0; c < chunks; c++)
-			search_some(t, c * CHUNK, (c + 1) * CHUNK < t->n ? (c + 1) * CHUNK : t->n,
+			search_some(t, c * chunk, (c + 1) * chunk < t->n ? (c + 1) * chunk : t->n,
 				    rest);
 }
 
@@ -252,7 +253,7 @@ number_trees(struct kd *t, uint32_t *up)
 			t->size[up[c]] += t->size[c];
 		}
 	}
-#pragma omp parallel for schedule(static) num_threads(t->threads)
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (t->n > SMALL)
 	for (size_t p = 0; p < t->n; p++)
 		t->tree[p] = up[t->tree[p]];
 	t->ntrees = n;

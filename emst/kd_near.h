@@ -176,14 +176,15 @@ list_near(struct kd *t)
 	size_t chunks = (t->nleaves + 63) / 64;
 	unsigned equal = 0;
 
-	t->near_d2 = weir_alloc(t->n * t->nnear, sizeof *t->near_d2);
-	t->near = weir_alloc(t->n * t->nnear, sizeof *t->near);
+	t->near_d2 = huge_alloc(t->n * t->nnear, sizeof *t->near_d2);
+	t->near = huge_alloc(t->n * t->nnear, sizeof *t->near);
 	if (!t->near_d2 || !t->near)
 		return -ENOMEM;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) reduction(| : equal)
 	for (size_t c = 0; c < chunks; c++) {
 		size_t to = (c + 1) * 64 < t->nleaves ? (c + 1) * 64 : t->nleaves;
 		near_leaves(t, c * 64, to);
+		step(t, LISTED * (double)c / (double)chunks);
 		for (size_t p = leaf_begin(t, c * 64); p < leaf_begin(t, to); p++)
 			equal |= has_equal(t, p);
 	}

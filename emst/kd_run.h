@@ -4,7 +4,7 @@
 static unsigned
 list_length(const struct kd *t)
 {
-	unsigned want = t->k > 3 ? 5 : t->k == 1 ? 3 : 8;
+	unsigned want = t->k > 3 ? 5 : t->k == 3 ? 6 : t->k == 1 ? 3 : 8;
 
 	return t->in->min_weight ? 0 : want;
 }
@@ -13,14 +13,15 @@ static int
 start_trees(struct kd *t)
 {
 	t->ntrees = t->n;
-	t->tree = weir_alloc(t->n, sizeof *t->tree);
-	t->size = weir_alloc(t->n, sizeof *t->size);
-	t->node_tree = weir_alloc(2 * t->nleaves, sizeof *t->node_tree);
-	t->bound = weir_alloc(t->n, sizeof *t->bound);
-	t->used = weir_calloc(t->n, sizeof *t->used);
-	t->best = weir_alloc(t->n, sizeof *t->best);
+	t->tree = huge_alloc(t->n, sizeof *t->tree);
+	t->size = huge_alloc(t->n, sizeof *t->size);
+	t->node_tree = huge_alloc(2 * t->nleaves, sizeof *t->node_tree);
+	t->bound = huge_alloc(t->n, sizeof *t->bound);
+	t->used = huge_calloc(t->n, sizeof *t->used);
+	t->best = huge_alloc(t->n, sizeof *t->best);
 	if (!t->tree || !t->size || !t->node_tree || !t->bound || !t->used || !t->best)
 		return -ENOMEM;
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (t->n > SMALL)
 	for (size_t p = 0; p < t->n; p++) {
 		t->tree[p] = (uint32_t)p;
 		t->size[p] = 1;
@@ -76,10 +77,10 @@ static int
 write_tree(const struct kd *t, struct sorted *e, struct emst_tree *tree)
 {
 	size_t n = t->n - 1;
-	struct sorted *tmp = weir_alloc(n, sizeof *tmp);
+	struct sorted *tmp = huge_alloc(n, sizeof *tmp);
 
-	tree->edge = weir_alloc(n, sizeof *tree->edge);
-	tree->length = weir_alloc(n, sizeof *tree->length);
+	tree->edge = huge_alloc(n, sizeof *tree->edge);
+	tree->length = huge_alloc(n, sizeof *tree->length);
 	if (tmp && tree->edge && tree->length) {
 		emst_sort(e, tmp, n);
 		for (size_t i = 0, j; i < n; i = j) {
@@ -88,6 +89,7 @@ write_tree(const struct kd *t, struct sorted *e, struct emst_tree *tree)
 			if (j > i + 1)
 				sort_ties(t, e + i, tmp, j - i);
 		}
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (n > SMALL)
 		for (size_t i = 0; i < n; i++) {
 			uint32_t u = t->vertex[e[i].a], v = t->vertex[e[i].b];
 			tree->edge[i] = u < v ? (struct emst_edge){u, v} : (struct emst_edge){v, u};
@@ -101,14 +103,15 @@ write_tree(const struct kd *t, struct sorted *e, struct emst_tree *tree)
 static int
 boruvka(struct kd *t, struct emst_tree *tree)
 {
-	struct sorted *edge = weir_alloc(t->n, sizeof *edge);
-	uint32_t *up = weir_alloc(t->n, sizeof *up);
+	struct sorted *edge = huge_alloc(t->n, sizeof *edge);
+	uint32_t *up = huge_alloc(t->n, sizeof *up);
 	size_t n = 0;
 	int err = edge && up ? start_trees(t) : -ENOMEM;
 
 	while (!err && t->ntrees > 1) {
 		search_all(t);
 		n = take_edges(t, up, edge, n);
+		step(t, 1 - (1 - LISTED) * log((double)(t->n - n)) / log((double)t->n));
 		number_trees(t, up);
 	}
 	weir_free(up);

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "emst/huge.h"
 #include "common/par.h"
 #include "common/simd.h"
 #include "emst/inline.h"
@@ -22,7 +22,9 @@
 #include "emst/roots.h"
 #include "emst/sort.h"
 
-enum { LEAF = 16, SERIAL = 8192, MAXHEIGHT = 40, SAMPLED = 600 };
+static const double LISTED = 1. / 3;
+
+enum { LEAF = 16, SERIAL = 8192, SMALL = 8192, MAXHEIGHT = 40, SAMPLED = 600 };
 
 typedef REAL lanes __attribute__((vector_size(LEAF * sizeof(REAL))));
 
@@ -73,6 +75,14 @@ struct kd_edge {
 
 #define MIXED 0xffffffffu
 #define NONE  0xffffffffu
+
+/* Says how much is done of the lists or core radii, the first third, and of Boruvka. */
+static inline void
+step(const struct kd *t, double done)
+{
+	if (t->in->s->step && !omp_get_thread_num())
+		t->in->s->step(t->in->s->step_of, done);
+}
 
 static inline size_t
 leaf_begin(const struct kd *t, size_t leaf)
@@ -204,13 +214,13 @@ build(struct kd *t)
 	while ((t->n >> t->height) + 1 > LEAF)
 		t->height++;
 	t->nleaves = (size_t)1 << t->height;
-	t->x = weir_alloc(t->n * t->k, sizeof *t->x);
-	t->vertex = weir_alloc(t->n, sizeof *t->vertex);
-	t->lane = weir_alloc(t->nleaves * t->k, sizeof *t->lane);
-	t->box = weir_alloc(2 * t->nleaves * 2 * t->k, sizeof *t->box);
-	t->leaf = weir_alloc(t->n, sizeof *t->leaf);
+	t->x = huge_alloc(t->n * t->k, sizeof *t->x);
+	t->vertex = huge_alloc(t->n, sizeof *t->vertex);
+	t->lane = huge_alloc(t->nleaves * t->k, sizeof *t->lane);
+	t->box = huge_alloc(2 * t->nleaves * 2 * t->k, sizeof *t->box);
+	t->leaf = huge_alloc(t->n, sizeof *t->leaf);
 	if (s->id)
-		t->number = t->own_number = weir_alloc(t->n, sizeof *t->number);
+		t->number = t->own_number = huge_alloc(t->n, sizeof *t->number);
 	else
 		t->number = t->vertex;
 	if (!t->x || !t->vertex || !t->lane || !t->box || !t->leaf || !t->number)

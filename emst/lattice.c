@@ -1,8 +1,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "emst/huge.h"
 #include "common/par.h"
+#include "common/simd.h"
 #include "emst/lattice.h"
 
 enum { BITS = LATTICE_ROWS * LATTICE_WORDS, PARALLEL_PIXELS = 1 << 20 };
@@ -10,8 +11,8 @@ enum { BITS = LATTICE_ROWS * LATTICE_WORDS, PARALLEL_PIXELS = 1 << 20 };
 int
 lattice_init(struct lattice *l)
 {
-	*l = (struct lattice){.bits = weir_calloc(BITS, sizeof *l->bits),
-			      .before = weir_calloc(LATTICE_ROWS * 4, sizeof *l->before),
+	*l = (struct lattice){.bits = huge_calloc(BITS, sizeof *l->bits),
+			      .before = huge_alloc(LATTICE_ROWS * 4, sizeof *l->before),
 			      .step = 1};
 	if (l->bits && l->before)
 		return 0;
@@ -52,18 +53,25 @@ int
 lattice_add(struct lattice *l, const uint8_t *px, size_t n, size_t c, int threads)
 {
 	size_t parts = n < PARALLEL_PIXELS || threads < 2 ? 1 : threads > 4 ? 4 : (size_t)threads;
-	uint64_t *own = parts > 1 ? weir_calloc(parts - 1, BITS * sizeof *own) : NULL;
+	uint64_t *own = parts > 1 ? huge_alloc(parts - 1, BITS * sizeof *own) : NULL;
 
 	if (parts > 1 && !own)
 		return -ENOMEM;
-#pragma omp parallel for schedule(static, 1) num_threads((int)parts) if (parts > 1)
-	for (size_t p = 0; p < parts; p++) {
-		size_t from = n * p / parts, to = n * (p + 1) / parts;
-		mark_pixels(p ? own + (p - 1) * BITS : l->bits, px + from * c, to - from, c);
-	}
-	for (size_t p = 1; p < parts; p++)
+#pragma omp parallel num_threads((int)parts) if (parts > 1)
+	{
+#pragma omp for schedule(static, 1)
+		for (size_t p = 0; p < parts; p++) {
+			size_t from = n * p / parts, to = n * (p + 1) / parts;
+			uint64_t *bits = p ? own + (p - 1) * BITS : l->bits;
+			if (p)
+				memset(bits, 0, BITS * sizeof *bits);
+			mark_pixels(bits, px + from * c, to - from, c);
+		}
+#pragma omp for schedule(static)
 		for (size_t i = 0; i < BITS; i++)
-			l->bits[i] |= own[(p - 1) * BITS + i];
+			for (size_t p = 1; p < parts; p++)
+				l->bits[i] |= own[(p - 1) * BITS + i];
+	}
 	weir_free(own);
 	return 0;
 }
@@ -75,8 +83,8 @@ lattice_add_codes(struct lattice *l, const uint32_t *code, size_t n)
 		mark(l->bits, code[i] >> 16, code[i] >> 8 & 255, code[i] & 255);
 }
 
-void
-lattice_index(struct lattice *l)
+WEIR_CLONES static void
+count_rows(struct lattice *l)
 {
 	uint32_t n = 0;
 
@@ -91,6 +99,12 @@ lattice_index(struct lattice *l)
 		l->rows += (w[0] | w[1] | w[2] | w[3]) != 0;
 	}
 	l->n = n;
+}
+
+void
+lattice_index(struct lattice *l)
+{
+	count_rows(l);
 }
 
 void

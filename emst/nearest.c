@@ -60,7 +60,8 @@ scan_block(const struct blocks *k, const struct query *q, uint32_t id, struct ke
 		uint32_t i = k->first[id] + (uint32_t)__builtin_popcountll(word & below);
 		if (k->now[k->label[i]] == q->tree)
 			continue;
-		struct key key = key_make(d2, q->code, (uint32_t)(r << 16 | g << 8 | b));
+		struct key key =
+		    key_make(d2, q->code, (uint32_t)(r << 16 | g << 8 | b), k->label[i]);
 		if (key_before(&key, best))
 			*best = key;
 	}
@@ -178,9 +179,10 @@ scan_ball(const struct blocks *k, const struct query *q, uint32_t d2, struct key
 			    !is_present(k->l, r, g, b))
 				continue;
 			uint32_t code = q->code + (uint32_t)o->code;
-			if (k->now[k->f->up[lattice_rank(k->l, code)]] == q->tree)
+			uint32_t to = k->f->up[lattice_rank(k->l, code)];
+			if (k->now[to] == q->tree)
 				continue;
-			struct key key = key_make(d2, q->code, code);
+			struct key key = key_make(d2, q->code, code, to);
 			if (key_before(&key, best))
 				*best = key;
 			found = true;
@@ -200,6 +202,7 @@ offer(struct blocks *k, uint32_t tree, const struct key *key)
 	if (key_before(key, &k->best[tree])) {
 		k->best[tree].span = key->span;
 		k->best[tree].lo = key->lo;
+		k->best[tree].other = key->other;
 		__atomic_store_n(&k->best[tree].d2, key->d2, __ATOMIC_RELAXED);
 	}
 	lock_give(k->locks, tree);
@@ -216,7 +219,7 @@ search(struct blocks *k, size_t i)
 {
 	uint32_t code = k->code[i], tree = k->now[k->home[i]], bound = k->bound[i];
 	struct query q = {{code_r(code), code_g(code), code_b(code)}, code, tree, k->faces[i]};
-	struct key key = {limit_of(k, tree), NONE, NONE};
+	struct key key = {limit_of(k, tree), NONE, NONE, NONE};
 
 	if (bound > key.d2)
 		return;
@@ -286,7 +289,7 @@ search_list(struct blocks *k, size_t i, const struct list *list)
 {
 	uint32_t code = k->code[i], tree = k->now[k->home[i]], d2[MAXLIST];
 	struct query q = {{code_r(code), code_g(code), code_b(code)}, code, tree, k->faces[i]};
-	struct key key = {limit_of(k, tree), NONE, NONE};
+	struct key key = {limit_of(k, tree), NONE, NONE, NONE};
 
 	if (k->bound[i] > key.d2)
 		return;

@@ -55,6 +55,9 @@ uint32_t vertices_number(const struct vertices *v, size_t i);
 /* The vertex of that number; false when there is none. */
 bool vertices_named(const struct vertices *v, double number, uint32_t *i);
 
+/* Lengths as they are before x was divided by scale. */
+void vertices_scale_back(const struct vertices *v, struct emst_tree *t);
+
 /* to: the tree of all points of a list, equal ones joined to the first by edges of length 0. 0 or -ENOMEM. */
 int vertices_expand(const struct vertices *v, const struct emst_tree *t, struct emst_tree *to);
 

@@ -328,6 +328,23 @@ labels() {
 	fails 1 '17 coordinates; at most 16' emst --points wide.nrrd
 }
 
+@test "a full disk is an error, whichever output it is" {
+	four >four.ppm
+	fails 1 'No space left' eval 'emst four.ppm >/dev/full'
+	fails 1 'No space left' emst --to=text -o text --labels-to=/dev/full four.ppm
+}
+
+@test "a header that claims more than there can be commits nothing" {
+	printf 'NRRD0005\ntype: uchar\ndimension: 3\nsizes: 3 1073741824 1073741824\nencoding: raw\n\n' >huge.nrrd
+	fails 1 'overflows' emst huge.nrrd
+}
+
+@test "a saved tree that is cut short is refused" {
+	four >four.ppm
+	emst four.ppm | head -c -8 >short.nrrd
+	fails 1 'the payload ends' emst --to=text --tree short.nrrd four.ppm
+}
+
 @test "options that exclude each other, and numbers out of range" {
 	fails 2 'only one of' emst -k 2 --zahn=2
 	fails 2 '--select goes with --min-pts' emst --select=leaf

@@ -1,0 +1,152 @@
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "emst/args.h"
+
+#define AT(member) .at = offsetof(struct args, member)
+#define FILE_OPTION(word, kind_, what)                                               \
+	{                                                                            \
+		.name = word "-to", .kind = OPT_STR, AT(file[kind_]), .arg = "FILE", \
+		.help = "write " what " to FILE as well"                             \
+	}
+
+static const struct opt table[] = {
+    {.name = "to",
+     .kind = OPT_WORD,
+     AT(to),
+     .arg = "WHAT",
+     .words = "tree|text|linkage|labels|means|palette",
+     .help = "what to write"},
+    FILE_OPTION("tree", TREE, "the tree"),
+    FILE_OPTION("text", TEXT, "the tree as text"),
+    FILE_OPTION("linkage", LINKAGE, "SciPy's linkage matrix"),
+    FILE_OPTION("labels", LABELS, "the map of classes"),
+    FILE_OPTION("means", MEANS, "the class means"),
+    FILE_OPTION("palette", PALETTE, "the table of classes"),
+    {.letter = 'm',
+     .name = "min-size",
+     .kind = OPT_STR,
+     AT(min_size),
+     .arg = "SIZE",
+     .help = "classes of at least SIZE pixels or points, or SIZE% of them"},
+    {.letter = 'k',
+     .name = "classes",
+     .kind = OPT_SIZE,
+     AT(k),
+     .arg = "N",
+     .lo = 1,
+     .hi = 0x1p31,
+     .seen = offsetof(struct args, has_k),
+     .help = "N classes: cut the N-1 longest edges"},
+    {.name = "distance",
+     .kind = OPT_REAL,
+     AT(distance),
+     .arg = "D",
+     .lo = 0,
+     .hi = 1e300,
+     .seen = offsetof(struct args, has_distance),
+     .help = "cut the edges longer than D"},
+    {.name = "zahn",
+     .kind = OPT_ABOVE,
+     AT(zahn),
+     .arg = "C",
+     .lo = 0,
+     .seen = offsetof(struct args, has_zahn),
+     .help = "cut the edges C times longer than those around"},
+    {.name = "functional",
+     .kind = OPT_ABOVE,
+     AT(functional),
+     .arg = "LAMBDA",
+     .lo = 0,
+     .seen = offsetof(struct args, has_functional),
+     .help = "the -m with the least SSE + LAMBDA K SST"},
+    {.name = "min-pts",
+     .kind = OPT_SIZE,
+     AT(min_pts),
+     .arg = "P",
+     .lo = 1,
+     .hi = 0x1p31,
+     .seen = offsetof(struct args, has_min_pts),
+     .help = "HDBSCAN* with P pixels or points"},
+    {.name = "select",
+     .kind = OPT_WORD,
+     AT(select),
+     .arg = "WHICH",
+     .words = "eom|leaf",
+     .seen = offsetof(struct args, has_select),
+     .help = "with --min-pts: the most stable classes, or the smallest"},
+    {.name = "method",
+     .kind = OPT_WORD,
+     AT(method),
+     .arg = "WORD",
+     .words = "fast|brute",
+     .help = "with -g: brute compares all pairs of colours too"},
+    {.name = "tree",
+     .kind = OPT_STR,
+     AT(tree),
+     .arg = "FILE",
+     .help = "cut this tree, written by --to=tree"},
+    {.name = "points",
+     .kind = OPT_FLAG,
+     AT(points),
+     .help = "axis 0 holds the coordinates of points"},
+    {0}};
+
+static const struct opt_program program = {.what =
+					       "Finds the Euclidean minimum spanning tree of the "
+					       "colours of an image or of points, and classes.",
+					   .table = table,
+					   .common = OPT_THREADS | OPT_GPU | OPT_FORMAT,
+					   .operands = "[FILE ...]",
+					   .max_operands = SIZE_MAX,
+					   .gpu_state = gpu_state};
+
+/* -m: a number of pixels, or a share of them. */
+static void
+parse_min_size(struct args *args)
+{
+	const char *text = args->min_size ? args->min_size : "1%";
+	size_t n = strlen(text);
+	char *number = weir_xstrdup(text);
+	bool percent = n && text[n - 1] == '%';
+
+	if (percent)
+		number[n - 1] = 0;
+	args->percent = -1;
+	if (!opt_number(number, percent ? &args->percent : &args->size) ||
+	    (percent && !(args->percent >= 0 && args->percent <= 100)) ||
+	    (!percent &&
+	     !(args->size >= 1 && args->size < 0x1p31 && args->size == floor(args->size))))
+		die_usage(
+		    "--min-size %s: want a whole number from 1 to 2147483647, or 0%% to 100%%",
+		    text);
+	weir_free(number);
+}
+
+struct args
+args_parse(int argc, char **argv)
+{
+	struct args args = {0};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	parse_min_size(&args);
+	if ((args.min_size != NULL) + args.has_k + args.has_distance + args.has_zahn +
+		args.has_functional + args.has_min_pts >
+	    1)
+		die_usage("only one of -m, -k, --distance, --zahn, --functional and --min-pts can "
+			  "be given");
+	if (args.has_select && !args.has_min_pts)
+		die_usage("--select goes with --min-pts");
+	for (int kind = 0; kind < KINDS; kind++)
+		if (args.file[kind] && !strcmp(args.file[kind], "-"))
+			die_usage("standard output is for --to; give a file for the others");
+	if (args.common.gpu && (args.has_min_pts || args.tree))
+		die_usage("-g: goes neither with --min-pts nor with --tree");
+	if (args.method && !args.common.gpu)
+		die_usage("--method=brute goes with -g");
+	args.gpu = gpu_use(&args.common);
+	return args;
+}

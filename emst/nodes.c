@@ -1,0 +1,351 @@
+/* What Boruvka over blocks goes by: the tree of blocks, its labels, and the colours that search. */
+#include <errno.h>
+
+#include "common/par.h"
+#include "common/simd.h"
+#include "emst/blocks.h"
+#include "emst/huge.h"
+
+/* --- the tree of blocks ------------------------------------------------------------------------------------------ */
+
+/* The colours of a word that have a free neighbour. */
+static inline uint64_t
+exposed(const uint64_t *w)
+{
+	enum { G = LATTICE_WORDS, R = LATTICE_SIDE * LATTICE_WORDS };
+
+	return w[0] & ~(w[-G] & w[G] & w[-R] & w[R] & row_shift(w, 1) & row_shift(w, -1));
+}
+
+/* Row (r,g) into its blocks: each takes four neighbouring bits. */
+static void
+spread_row(struct blocks *k, int r, int g)
+{
+	const uint64_t *w = lattice_words(k->l, r, g);
+	uint64_t *block = k->bits[0] + node_id(0, r >> 2, g >> 2, 0);
+	int at = node_bit(r, g, 0);
+
+	for (int i = 0; i < 4; i++, w++, block += 16)
+		for (uint64_t x = exposed(w); x;) {
+			int four = __builtin_ctzll(x) >> 2;
+			block[four] |= (x >> 4 * four & 15) << at;
+			x &= ~((uint64_t)15 << 4 * four);
+		}
+}
+
+static inline uint32_t
+merge_labels(uint32_t a, uint32_t b)
+{
+	return a == EMPTY || a == b ? b : MIXED;
+}
+
+/* The tree of all exposed colours of a block. */
+static uint32_t
+block_label(const struct blocks *k, uint32_t id)
+{
+	uint32_t i = k->first[id], label = k->now[k->label[i]];
+
+	for (i++; i < k->first[id + 1]; i++)
+		if (k->now[k->label[i]] != label)
+			return MIXED;
+	return label;
+}
+
+/* Sets the bits of the nodes of a level in those above. */
+static void
+link_level(struct blocks *k, int level)
+{
+	int side = 64 >> 2 * level;
+	uint32_t id = 0;
+
+	for (int r = 0; r < side; r++)
+		for (int g = 0; g < side; g++)
+			for (int b = 0; b < side; b++, id++)
+				if (k->bits[level][id])
+					k->bits[level + 1]
+					       [node_id(level + 1, r >> 2, g >> 2, b >> 2)] |=
+					    (uint64_t)1 << node_bit(r, g, b);
+}
+
+/* The tree of all nodes below a node of level + 1. */
+static uint32_t
+node_label(const struct blocks *k, int level, uint32_t parent)
+{
+	uint32_t label = EMPTY;
+
+	for (uint64_t w = k->bits[level + 1][parent]; w && label != MIXED; w &= w - 1) {
+		uint32_t child = node_child(parent, level, __builtin_ctzll(w));
+		label = merge_labels(label, blocks_now(k, k->tree[level][child]));
+	}
+	return label;
+}
+
+/* Labels from below upwards; first: of all nodes, later only of those that were of several trees. */
+void
+blocks_label(struct blocks *k, bool first)
+{
+#pragma omp parallel num_threads(k->f->threads)
+	{
+#pragma omp for schedule(static)
+		for (uint32_t id = 0; id < BLOCKS; id++)
+			if (k->bits[0][id] && (first || k->tree[0][id] == MIXED))
+				k->tree[0][id] = block_label(k, id);
+		for (int level = 0; level < 3; level++) {
+			const uint32_t n = BLOCKS >> 6 * (level + 1);
+#pragma omp for schedule(static)
+			for (uint32_t id = 0; id < n; id++)
+				if (first || k->tree[level + 1][id] == MIXED)
+					k->tree[level + 1][id] = node_label(k, level, id);
+		}
+	}
+}
+
+/* The code of bit t of a block. */
+static inline uint32_t
+block_code(uint32_t id, int t)
+{
+	uint32_t r = (id >> 12) * 4 + ((uint32_t)t >> 4),
+		 g = (id >> 6 & 63) * 4 + ((uint32_t)t >> 2 & 3);
+
+	return r << 16 | g << 8 | ((id & 63) * 4 + ((uint32_t)t & 3));
+}
+
+static void
+label_colours(struct blocks *k, uint32_t id)
+{
+	uint32_t *label = k->label + k->first[id];
+
+	for (uint64_t w = k->bits[0][id]; w; w &= w - 1)
+		*label++ = k->f->up[lattice_rank(k->l, block_code(id, __builtin_ctzll(w)))];
+}
+
+/* --- what searches ----------------------------------------------------------------------------------------------- */
+
+static inline unsigned
+present(const struct lattice *l, int r, int g, int b)
+{
+	return (unsigned)b < 256 ? (unsigned)(lattice_words(l, r, g)[b >> 6] >> (b & 63) & 1) : 0;
+}
+
+static uint8_t
+faces_of(const struct lattice *l, uint32_t code)
+{
+	int r = code_r(code), g = code_g(code), b = code_b(code);
+
+	return (uint8_t)(present(l, r - 1, g, b) | present(l, r + 1, g, b) << 1 |
+			 present(l, r, g - 1, b) << 2 | present(l, r, g + 1, b) << 3 |
+			 present(l, r, g, b - 1) << 4 | present(l, r, g, b + 1) << 5);
+}
+
+/* The colours outside of the largest tree in a slab of blocks. */
+static size_t
+count_active(const struct blocks *k, uint32_t slab)
+{
+	const uint32_t to = k->first[(slab + 1) * SLAB];
+	size_t n = 0;
+
+	for (uint32_t i = k->first[slab * SLAB]; i < to; i++)
+		n += k->label[i] != k->largest;
+	return n;
+}
+
+static void
+list_slab(struct blocks *k, uint32_t slab, size_t at)
+{
+	for (uint32_t id = slab * SLAB; id < (slab + 1) * SLAB; id++) {
+		const uint32_t *label = k->label + k->first[id];
+		if (k->tree[0][id] == k->largest)
+			continue;
+		for (uint64_t w = k->bits[0][id]; w; w &= w - 1, label++) {
+			if (*label == k->largest)
+				continue;
+			k->code[at] = block_code(id, __builtin_ctzll(w));
+			k->home[at] = *label;
+			k->bound[at] = k->f->next;
+			k->faces[at] = faces_of(k->l, k->code[at]);
+			at++;
+		}
+	}
+}
+
+static void
+list_active(struct blocks *k)
+{
+	size_t from[SLABS + 1] = {0};
+
+#pragma omp parallel num_threads(k->f->threads)
+	{
+#pragma omp for schedule(static)
+		for (uint32_t slab = 0; slab < SLABS; slab++)
+			from[slab + 1] = count_active(k, slab);
+#pragma omp single
+		for (int slab = 0; slab < SLABS; slab++)
+			from[slab + 1] += from[slab];
+#pragma omp for schedule(dynamic, 1)
+		for (uint32_t slab = 0; slab < SLABS; slab++)
+			list_slab(k, slab, from[slab]);
+	}
+	k->nactive = from[SLABS];
+}
+
+/* The offsets of the ball, by distance. A neighbour towards an offset makes it pointless to look there. */
+static void
+list_near(struct blocks *k)
+{
+	int n = 0, d2;
+
+	for (d2 = 0; d2 <= NEAR_D2; d2++) {
+		k->from[d2] = n;
+		for (int r = -6; r <= 6; r++)
+			for (int g = -6; g <= 6; g++)
+				for (int b = -6; b <= 6; b++) {
+					if (r * r + g * g + b * b != d2)
+						continue;
+					int faces = (r < 0) | (r > 0) << 1 | (g < 0) << 2 |
+						    (g > 0) << 3 | (b < 0) << 4 | (b > 0) << 5;
+					k->near[n++] =
+					    (struct near){{(int8_t)r, (int8_t)g, (int8_t)b},
+							  (uint8_t)faces,
+							  r * 65536 + g * 256 + b};
+				}
+	}
+	k->from[d2] = n;
+}
+
+/* --- plan -------------------------------------------------------------------------------------------------------- */
+
+/* Union-find, in which all point at their root, to tree numbers 0.. in place. Roots are marked on the way. */
+static size_t
+number_trees(uint32_t *up, size_t n, int threads)
+{
+	enum { PARTS = 64 };
+	const uint32_t root = 1u << 31;
+	size_t from[PARTS + 1] = {0};
+
+#pragma omp parallel num_threads(threads)
+	{
+#pragma omp for schedule(static)
+		for (size_t p = 0; p < PARTS; p++)
+			for (size_t i = n * p / PARTS; i < n * (p + 1) / PARTS; i++)
+				from[p + 1] += up[i] == i;
+#pragma omp single
+		for (size_t p = 0; p < PARTS; p++)
+			from[p + 1] += from[p];
+#pragma omp for schedule(static)
+		for (size_t p = 0; p < PARTS; p++)
+			for (size_t i = n * p / PARTS, tree = from[p]; i < n * (p + 1) / PARTS; i++)
+				if (up[i] == i)
+					up[i] = root | (uint32_t)tree++;
+#pragma omp for schedule(static)
+		for (size_t i = 0; i < n; i++)
+			if (!(up[i] & root))
+				up[i] = up[up[i]] & ~root;
+#pragma omp for schedule(static)
+		for (size_t i = 0; i < n; i++)
+			up[i] &= ~root;
+	}
+	return from[PARTS];
+}
+
+static int
+allocate_nodes(struct blocks *k)
+{
+	for (int level = 0, n = BLOCKS; level < LEVELS; level++, n /= 64) {
+		k->bits[level] = huge_calloc((size_t)n, sizeof **k->bits);
+		k->tree[level] = huge_alloc((size_t)n, sizeof **k->tree);
+		if (!k->bits[level] || !k->tree[level])
+			return -ENOMEM;
+	}
+	k->first = huge_alloc(BLOCKS + 1, sizeof *k->first);
+	k->now = huge_alloc(k->ntrees, sizeof *k->now);
+	k->live = huge_alloc(k->ntrees, sizeof *k->live);
+	k->size = huge_calloc(k->ntrees, sizeof *k->size);
+	k->best = huge_alloc(k->ntrees, sizeof *k->best);
+	return k->first && k->now && k->live && k->size && k->best ? 0 : -ENOMEM;
+}
+
+WEIR_CLONES static void
+count_blocks(uint32_t *first, const uint64_t *bits)
+{
+	first[0] = 0;
+	for (size_t id = 0; id < BLOCKS; id++)
+		first[id + 1] = first[id] + (uint32_t)__builtin_popcountll(bits[id]);
+}
+
+static int
+fill_nodes(struct blocks *k)
+{
+#pragma omp parallel for schedule(static) num_threads(k->f->threads)
+	for (int R = 0; R < 64; R++)
+		for (int row = 0; row < 4 * 256; row++)
+			spread_row(k, 4 * R + row / 256, row % 256);
+	count_blocks(k->first, k->bits[0]);
+	k->label = huge_alloc(k->first[BLOCKS], sizeof *k->label);
+	if (!k->label)
+		return -ENOMEM;
+#pragma omp parallel for schedule(static) num_threads(k->f->threads)
+	for (uint32_t id = 0; id < BLOCKS; id++)
+		label_colours(k, id);
+	for (uint32_t i = 0; i < k->ntrees; i++)
+		k->now[i] = k->live[i] = i;
+	k->nlive = k->ntrees;
+	for (int level = 0; level < 3; level++)
+		link_level(k, level);
+	blocks_label(k, true);
+	return 0;
+}
+
+static int
+fill_active(struct blocks *k)
+{
+	size_t all = k->first[BLOCKS], n;
+
+	for (size_t i = 0; i < all; i++)
+		k->size[k->label[i]]++;
+	for (uint32_t c = 1; c < k->ntrees; c++)
+		if (k->size[c] > k->size[k->largest])
+			k->largest = c;
+	n = all - k->size[k->largest];
+	k->code = huge_alloc(n, sizeof *k->code);
+	k->home = huge_alloc(n, sizeof *k->home);
+	k->bound = huge_alloc(n, sizeof *k->bound);
+	k->faces = huge_alloc(n, sizeof *k->faces);
+	if (!k->code || !k->home || !k->bound || !k->faces)
+		return -ENOMEM;
+	list_active(k);
+	return 0;
+}
+
+void
+blocks_free(struct blocks *k)
+{
+	for (int level = 0; level < LEVELS; level++) {
+		weir_free(k->bits[level]);
+		weir_free(k->tree[level]);
+	}
+	weir_free(k->first);
+	weir_free(k->label);
+	weir_free(k->now);
+	weir_free(k->live);
+	weir_free(k->size);
+	weir_free(k->best);
+	weir_free(k->code);
+	weir_free(k->home);
+	weir_free(k->bound);
+	weir_free(k->faces);
+	weir_free(k);
+}
+
+int
+blocks_plan(struct blocks *k, struct forest *f)
+{
+	int err;
+
+	k->f = f;
+	k->l = f->l;
+	k->ntrees = number_trees(f->up, f->n, f->threads);
+	list_near(k);
+	if ((err = allocate_nodes(k)) || (err = fill_nodes(k)))
+		return err;
+	return fill_active(k);
+}
