@@ -39,9 +39,9 @@ v_or(V a, V b)
 }
 
 INLINE V
-v_xor(V a, V b)
+v_note(V z, V a, V b)
 {
-	return a ^ b;
+	return z | (a ^ b);
 }
 
 INLINE bool
@@ -50,10 +50,11 @@ v_any(V a)
 	return (a[0] | a[1]) != 0;
 }
 
-INLINE void
-v_lanes(V a[LANE])
+INLINE V
+v_load_lanes(const void *p, size_t step)
 {
-	(void)a;
+	(void)step;
+	return v_load(p);
 }
 
 /* {a[1], b[0]}: the vector half a register before b; the shifts within words below add the rest. */

@@ -183,22 +183,52 @@ serve(const struct engine *e, struct hand *h, size_t tx, size_t ty, bool list)
 
 /* --- a unit ----------------------------------------------------------------------------------------------------- */
 
+/*
+ * Reads tiles [t, t + n) of a row of them line by line, as the processor fetches ahead best, into the second-level cache,
+ * where visits then find their rows of 64 pixels: an h-dome of 4096 x 4096 bytes 53 -> 36 ms, floats of 2048 x 2048 39 -> 32
+ * (prefetches of the rows of the next tile gained nothing there).
+ */
+static void
+stream(const struct engine *e, const struct hand *h, size_t t, size_t n)
+{
+	enum { LINE = 64 };
+	const size_t w = e->what.w * e->size, side = TILE_OWN * e->size, x = t % e->tw * side,
+		     end = x + n * side < w ? x + n * side : w, top = t / e->tw * TILE_OWN,
+		     bottom = top + TILE < e->what.h ? top + TILE : e->what.h;
+
+	for (size_t y = top; y < bottom; y++) {
+		const volatile char *J = (const char *)h->job.J + y * w,
+				    *I = (const char *)h->job.I + y * w;
+		for (size_t i = x; i < end; i += LINE) {
+			(void)J[i];
+			(void)I[i];
+		}
+	}
+}
+
 /* The first time: every tile once, then those owed anything in the reverse order. */
 static void
 begin(const struct engine *e, struct hand *h)
 {
-	const size_t first = h->unit->first * e->tw, end = h->unit->end * e->tw;
+	enum { STREAK = 4096 }; /* bytes of a row: 64 rows of J and I are half a megabyte */
+	const size_t n = STREAK / TILE_OWN / e->size, first = h->unit->first, end = h->unit->end;
 
-	h->job.ahead = TILE_OWN;
-	for (size_t t = first; t < end; t++) {
-		h->tile[t].debt.n = TILE_FULL;
-		serve(e, h, t % e->tw, t / e->tw, false);
-	}
-	h->job.ahead = -TILE_OWN;
-	for (size_t t = end; t-- > first;)
-		if (h->tile[t].debt.level)
-			serve(e, h, t % e->tw, t / e->tw, false);
-	h->job.ahead = 0;
+	for (size_t ty = first; ty < end; ty++)
+		for (size_t tx = 0; tx < e->tw; tx++) {
+			const size_t t = ty * e->tw + tx;
+			if (tx % n == 0)
+				stream(e, h, t, n);
+			h->tile[t].debt.n = TILE_FULL;
+			serve(e, h, tx, ty, false);
+		}
+	for (size_t ty = end; ty-- > first;)
+		for (size_t tx = e->tw; tx-- > 0;) {
+			const size_t t = ty * e->tw + tx;
+			if (tx + 1 == e->tw || tx % n == n - 1)
+				stream(e, h, t - tx % n, n);
+			if (h->tile[t].debt.level)
+				serve(e, h, tx, ty, false);
+		}
 }
 
 /* Volumes: what rose in the slice beside, at side 0 (before) or 1, pours into this one. */

@@ -64,8 +64,8 @@ static const struct opt table[] = {
      .words = "error|barrier"},
     {0, "method", OPT_WORD, AT(method), "NAME", "tile, queue, heap or scan (tile)",
      .words = "tile|queue|heap|scan"},
-    {0, "max-mem", OPT_SIZE, AT(max_mem), "BYTES",
-     "with -m: keep the marker in a file, work in bands", .lo = 1, .hi = 1e18},
+    {0, "max-mem", OPT_SIZE, AT(max_mem), "BYTES", "keep the pictures in files, work in bands",
+     .lo = 1, .hi = 1e18},
     {0}};
 
 static const struct opt_program program = {
@@ -114,8 +114,11 @@ parse(int argc, char **argv, char ***path, size_t *npath)
 		die_usage("--connectivity: %d is not one of 4, 8, 6, 18, 26", a.conn);
 	if (a.erode && !a.mask)
 		die_usage("--erode: goes with a mask (-m) only");
-	if (a.max_mem && (!a.mask || a.method != MORPHREC_TILE))
-		die_usage("--max-mem: goes with a mask (-m) and the method tile only");
+	if (a.max_mem && a.method != MORPHREC_TILE)
+		die_usage("--max-mem: goes with the method tile only");
+	if (a.max_mem && !morphrec_op_by_rows(a.o.op))
+		die_usage("--max-mem: not with --regmax, --regmin, --open or --close, which need "
+			  "the whole picture at a time");
 	if (a.hysteresis) {
 		double v[2];
 		opt_reals("--hysteresis", a.hysteresis, ',', v, 2);
@@ -316,6 +319,50 @@ mask_for(const struct raw_in *in, const struct img *x, struct masks *m, const st
 	return &m->wide;
 }
 
+/* The operator o of x, which becomes the result. */
+static void
+operate(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struct args *a)
+{
+	const struct morphrec_operator o = operator_for(in, x, a);
+	struct img marker;
+
+	img_copy_head(&marker, x);
+	if (img_alloc(&marker) || morphrec_marker(&p->what, &o, marker.data, x->data))
+		raw_die(in, "no memory for the marker");
+	reconstruct(in, p, a, marker.data, x->data);
+	morphrec_finish(&p->what, &o, marker.data, x->data);
+	img_free(x);
+	*x = marker;
+}
+
+/* The same of x in a temporary file: the marker is in another, and a few rows of both at a time in memory. */
+static void
+operate_spooled(const struct raw_in *in, struct morphrec_plan *p, struct img *x,
+		const struct args *a, struct spool_pages *pages)
+{
+	const struct morphrec_operator o = operator_for(in, x, a);
+	const size_t rows = p->what.h * p->what.d, row = p->what.w * img_type_size(x->type),
+		     step = row < PIECE ? PIECE / row : 1;
+	struct img marker;
+
+	img_copy_head(&marker, x);
+	make_room(in, &marker);
+	*pages = (struct spool_pages){marker.data, x->data};
+	for (size_t i = 0; i < rows; i += step) {
+		const size_t n = rows - i < step ? rows - i : step;
+		morphrec_marker_rows(&p->what, &o, marker.data, x->data, i, i + n);
+		spool_done(pages, i * row, n * row);
+	}
+	reconstruct(in, p, a, marker.data, x->data);
+	for (size_t i = 0; i < rows; i += step) {
+		const size_t n = rows - i < step ? rows - i : step;
+		morphrec_finish_rows(&p->what, &o, marker.data, x->data, i, i + n);
+		spool_done(pages, i * row, n * row);
+	}
+	img_free(x);
+	*x = marker;
+}
+
 /* One item x, its header read: x becomes the result. */
 static void
 item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, struct stats *st,
@@ -324,13 +371,12 @@ item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, st
 	struct morphrec_problem what = problem_of(in, x, a);
 	struct spool_pages pages;
 	struct morphrec_plan p;
-	struct img marker;
 	const struct img *mask = a->mask ? mask_for(in, x, m, a) : NULL;
 
 	/* A private mapping would be copied page by page as J rises: 51200 x 51200 took 10.6 s so, 3.2 s loaded. */
 	(a->max_mem ? spool : mask ? raw_load : raw_map)(in, x);
 	if (a->max_mem) {
-		pages = (struct spool_pages){x->data, mask->map ? mask->data : NULL};
+		pages = (struct spool_pages){x->data, mask && mask->map ? mask->data : NULL};
 		what.done = spool_done;
 		what.done_with = &pages;
 	}
@@ -341,18 +387,12 @@ item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, st
 	if (a->common.verbose)
 		explain(in, &p);
 	stats_lap(st, STATS_PLAN);
-	if (mask) {
+	if (mask)
 		reconstruct(in, &p, a, x->data, mask->data);
-	} else {
-		const struct morphrec_operator o = operator_for(in, x, a);
-		img_copy_head(&marker, x);
-		if (img_alloc(&marker) || morphrec_marker(&what, &o, marker.data, x->data))
-			raw_die(in, "no memory for the marker");
-		reconstruct(in, &p, a, marker.data, x->data);
-		morphrec_finish(&what, &o, marker.data, x->data);
-		img_free(x);
-		*x = marker;
-	}
+	else if (a->max_mem)
+		operate_spooled(in, &p, x, a, &pages);
+	else
+		operate(in, &p, x, a);
 	f->tiles += p.figures.tiles;
 	f->visits += p.figures.visits;
 	f->floods += p.figures.floods;

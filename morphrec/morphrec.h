@@ -146,6 +146,16 @@ void morphrec_finish(const struct morphrec_problem *what, const struct morphrec_
 		     void *J, void *f);
 
 /*
+ * The same of rows [first, end) of the h d of the stack, for operators that can go row by row: all but REGMAX and REGMIN,
+ * whose finish looks at a whole slice, and OPEN and CLOSE, whose marker looks at the rows around.
+ */
+bool morphrec_op_by_rows(enum morphrec_op op);
+int morphrec_marker_rows(const struct morphrec_problem *what, const struct morphrec_operator *o,
+			 void *J, void *f, size_t first, size_t end);
+void morphrec_finish_rows(const struct morphrec_problem *what, const struct morphrec_operator *o,
+			  void *J, void *f, size_t first, size_t end);
+
+/*
  * What turns n samples of an integer type into the same values of a floating type; NULL where that type does not hold
  * each of them exactly, or for any other two types.
  */

@@ -145,32 +145,32 @@ difference(enum img_type type, void *J, const void *f, size_t n)
 	}
 }
 
-/* J = fill but on the frame of the picture, or of the volume, where it is f. */
+/* J = fill but on the frame of the picture, or of the volume, where it is f; in rows [first, end) of all. */
 static void
-frame(const struct morphrec_problem *a, void *J, const void *f, double fill)
+frame(const struct morphrec_problem *a, void *J, const void *f, double fill, size_t first,
+      size_t end)
 {
 	const size_t size = img_type_size(a->type), row = a->w * size;
 	const char *filled = NULL; /* a row to copy from */
 
-	for (size_t z = 0, i = 0; z < a->d; z++)
-		for (size_t y = 0; y < a->h; y++, i++) {
-			char *to = (char *)J + i * row;
-			const char *from = (const char *)f + i * row;
-			const bool edge =
-			    y == 0 || y + 1 == a->h ||
-			    (morphrec_is_volume(a->conn) && (z == 0 || z + 1 == a->d));
-			if (edge) {
-				memcpy(to, from, row);
-				continue;
-			}
-			for (size_t x = 1; !filled && x + 1 < a->w; x++)
-				value_set(a->type, to, x, fill);
-			if (filled && a->w > 2)
-				memcpy(to + size, filled + size, row - 2 * size);
-			filled = to;
-			memcpy(to, from, size);
-			memcpy(to + row - size, from + row - size, size);
+	for (size_t i = first; i < end; i++) {
+		const size_t y = i % a->h, z = i / a->h;
+		char *to = (char *)J + i * row;
+		const char *from = (const char *)f + i * row;
+		const bool edge = y == 0 || y + 1 == a->h ||
+				  (morphrec_is_volume(a->conn) && (z == 0 || z + 1 == a->d));
+		if (edge) {
+			memcpy(to, from, row);
+			continue;
 		}
+		for (size_t x = 1; !filled && x + 1 < a->w; x++)
+			value_set(a->type, to, x, fill);
+		if (filled && a->w > 2)
+			memcpy(to + size, filled + size, row - 2 * size);
+		filled = to;
+		memcpy(to, from, size);
+		memcpy(to + row - size, from + row - size, size);
+	}
 }
 
 /* J = f eroded by a square of side 2r + 1, in a volume by a cube; pixels outside do not count. */
@@ -229,13 +229,22 @@ point_of(const struct morphrec_problem *a, const struct morphrec_operator *o)
 	return p;
 }
 
+bool
+morphrec_op_by_rows(enum morphrec_op op)
+{
+	return op != MORPHREC_REGMAX && op != MORPHREC_REGMIN && op != MORPHREC_OPEN &&
+	       op != MORPHREC_CLOSE;
+}
+
 int
-morphrec_marker(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J,
-		void *f)
+morphrec_marker_rows(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J,
+		     void *f, size_t first, size_t end)
 {
 	const struct point p = point_of(a, o);
-	const size_t n = a->w * a->h * a->d;
+	const size_t n = a->w * (end - first), size = img_type_size(a->type),
+		     at = first * a->w * size;
 	const int l = log_size(a->type);
+	void *j = (char *)J + at, *g = (char *)f + at;
 	double lo, hi, h = o->h < FLT_MAX || a->type == IMG_F64 ? o->h : FLT_MAX;
 
 	morphrec_range(a->type, &lo, &hi);
@@ -245,31 +254,54 @@ morphrec_marker(const struct morphrec_problem *a, const struct morphrec_operator
 	case MORPHREC_HDOME:
 	case MORPHREC_HMIN:
 		if (a->type == IMG_F32)
-			shift_f32(J, f, n, (float)h);
+			shift_f32(j, g, n, (float)h);
 		else if (a->type == IMG_F64)
-			shift_f64(J, f, n, h);
+			shift_f64(j, g, n, h);
 		else
-			lower[l](J, f, n, &p);
+			lower[l](j, g, n, &p);
 		return 0;
 	case MORPHREC_FILL_HOLES:
-		frame(a, J, f, img_is_float(a->type) ? hi : o->top);
+		frame(a, J, f, img_is_float(a->type) ? hi : o->top, first, end);
 		return 0;
 	case MORPHREC_CLEAR_BORDER:
-		frame(a, J, f, lo);
+		frame(a, J, f, lo, first, end);
 		return 0;
 	case MORPHREC_REGMAX:
 	case MORPHREC_REGMIN:
-		lower[l](J, f, n, &p);
+		lower[l](j, g, n, &p);
 		return 0;
 	case MORPHREC_OPEN:
 	case MORPHREC_CLOSE:
 		return erode(a, J, f, o->r);
 	case MORPHREC_HYSTERESIS:
-		threshold[l](J, f, n, &p);
+		threshold[l](j, g, n, &p);
 		return 0;
 	default:
 		return 0;
 	}
+}
+
+int
+morphrec_marker(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J,
+		void *f)
+{
+	return morphrec_marker_rows(a, o, J, f, 0, a->h * a->d);
+}
+
+void
+morphrec_finish_rows(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J,
+		     void *f, size_t first, size_t end)
+{
+	const size_t at = first * a->w * img_type_size(a->type), n = a->w * (end - first);
+	const struct point p = point_of(a, o);
+	void *j = (char *)J + at, *g = (char *)f + at;
+
+	if (o->op != MORPHREC_HDOME && o->op != MORPHREC_CLEAR_BORDER)
+		return;
+	if (img_is_float(a->type))
+		difference(a->type, j, g, n);
+	else
+		subtract[log_size(a->type)](j, g, n, &p);
 }
 
 void
@@ -281,15 +313,10 @@ morphrec_finish(const struct morphrec_problem *a, const struct morphrec_operator
 		     pieces = morphrec_is_volume(a->conn) ? 1 : a->d, /* each has its own extrema */
 	    n = a->w * a->h * a->d / pieces;
 
-	for (size_t i = 0; i < pieces; i++) {
-		void *j = (char *)J + i * n * size, *g = (char *)f + i * n * size;
-		if (o->op == MORPHREC_REGMAX || o->op == MORPHREC_REGMIN)
-			below[log_size(a->type)](j, g, n, &p);
-		else if (o->op != MORPHREC_HDOME && o->op != MORPHREC_CLEAR_BORDER)
-			return;
-		else if (img_is_float(a->type))
-			difference(a->type, j, g, n);
-		else
-			subtract[log_size(a->type)](j, g, n, &p);
+	if (o->op != MORPHREC_REGMAX && o->op != MORPHREC_REGMIN) {
+		morphrec_finish_rows(a, o, J, f, 0, a->h * a->d);
+		return;
 	}
+	for (size_t i = 0; i < pieces; i++)
+		below[log_size(a->type)]((char *)J + i * n * size, (char *)f + i * n * size, n, &p);
 }

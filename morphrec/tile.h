@@ -55,9 +55,7 @@ struct tile_job {
 	uint64_t lo; /* level = 1 + (key - lo >> shift), at most 255 */
 	unsigned shift;
 	uint64_t off, on; /* the two keys of a two-valued problem */
-	ptrdiff_t
-	    ahead;    /* the tile that comes after this one is so many columns away; 0: who knows */
-	bool changed; /* out: own pixels rose */
+	bool changed;	  /* out: own pixels rose */
 	struct tile_debt
 	    owed[9]; /* out: to the neighbour (k / 3 - 1, k % 3 - 1) in y, x; [4] is unused */
 };

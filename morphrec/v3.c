@@ -36,9 +36,9 @@ v_or(V a, V b)
 }
 
 INLINE V
-v_xor(V a, V b)
+v_note(V z, V a, V b)
 {
-	return _mm256_xor_si256(a, b);
+	return _mm256_or_si256(z, _mm256_xor_si256(a, b));
 }
 
 INLINE bool
@@ -47,14 +47,12 @@ v_any(V a)
 	return !_mm256_testz_si256(a, a);
 }
 
-/* a[g] lane k -> a[k] lane g. */
-INLINE void
-v_lanes(V a[LANE])
+INLINE V
+v_load_lanes(const void *p, size_t step)
 {
-	const V p = _mm256_permute2x128_si256(a[0], a[1], 0x20);
-
-	a[1] = _mm256_permute2x128_si256(a[0], a[1], 0x31);
-	a[0] = p;
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_load_si128(p)),
+				       _mm_load_si128((const __m128i *)((const char *)p + step)),
+				       1);
 }
 
 /* The vector 16 bytes earlier (before) and later (after) in a row, for alignr within lanes. */

@@ -36,9 +36,9 @@ v_or(V a, V b)
 }
 
 INLINE V
-v_xor(V a, V b)
+v_note(V z, V a, V b)
 {
-	return _mm512_xor_si512(a, b);
+	return _mm512_ternarylogic_epi64(z, a, b, 0xf6);
 }
 
 INLINE bool
@@ -47,19 +47,16 @@ v_any(V a)
 	return _mm512_test_epi64_mask(a, a) != 0;
 }
 
-/* a[g] lane k -> a[k] lane g. */
-INLINE void
-v_lanes(V a[LANE])
+INLINE V
+v_load_lanes(const void *p, size_t step)
 {
-	const V p = _mm512_shuffle_i32x4(a[0], a[1], 0x44),
-		q = _mm512_shuffle_i32x4(a[0], a[1], 0xee),
-		r = _mm512_shuffle_i32x4(a[2], a[3], 0x44),
-		s = _mm512_shuffle_i32x4(a[2], a[3], 0xee);
+	const char *a = p;
+	V v = _mm512_broadcast_i32x4(_mm_load_si128((const __m128i *)a));
 
-	a[0] = _mm512_shuffle_i32x4(p, r, 0x88);
-	a[1] = _mm512_shuffle_i32x4(p, r, 0xdd);
-	a[2] = _mm512_shuffle_i32x4(q, s, 0x88);
-	a[3] = _mm512_shuffle_i32x4(q, s, 0xdd);
+	v = _mm512_mask_broadcast_i32x4(v, 0x00f0, _mm_load_si128((const __m128i *)(a + step)));
+	v = _mm512_mask_broadcast_i32x4(v, 0x0f00, _mm_load_si128((const __m128i *)(a + 2 * step)));
+	return _mm512_mask_broadcast_i32x4(v, 0xf000,
+					   _mm_load_si128((const __m128i *)(a + 3 * step)));
 }
 
 /* The vector 16 bytes earlier (before) and later (after) in a row, for alignr within lanes. */

@@ -435,6 +435,35 @@ corners_connect(void)
 	check_end(&m, "tiles are connected at their corners");
 }
 
+/*
+ * A block that reaches from one tile into another, marked where that does not see it, and an arm of one pixel from there
+ * into a third: in four orientations the second is visited again, and owes the third that pixel when it is long past.
+ */
+static void
+sides_connect(void)
+{
+	enum { SIDE = 124 };
+	struct check_many m = {0};
+	struct job a = job_new(IMG_U8, SIDE, SIDE, 1, 4, false);
+	uint8_t *J = a.J, *I = a.I, *want = a.want;
+
+	for (int i = 0; i < 16; i++) {
+		for (size_t k = 0; k < a.n; k++) {
+			const size_t px = k % SIDE, py = k / SIDE, x = i & 1 ? SIDE - 1 - px : px,
+				     y = i & 2 ? SIDE - 1 - py : py,
+				     p = i & 4 ? x * SIDE + y : y * SIDE + x;
+			const bool block = px >= 20 && px < 40 && py >= 58 && py <= 66,
+				   arm = px >= 40 && px <= 70 && py == 58;
+			I[p] = want[p] = block || arm ? 9 : 0;
+			J[p] = px == 25 && py == 66 ? 9 : 0;
+		}
+		I[0] = i & 8 ? 1 : 0; /* a third value: other kernels */
+		job_compare(&a, &m);
+	}
+	job_free(&a);
+	check_end(&m, "tiles are connected at a single pixel of their sides");
+}
+
 /* R(R(J, I), I) = R(J, I), and R*(J, I) = -R(-J, -I). */
 static void
 laws_hold(void)
@@ -535,6 +564,7 @@ check_morphrec(void)
 	kernels_agree();
 	diagonals_settle();
 	corners_connect();
+	sides_connect();
 	laws_hold();
 	bands_agree();
 	floats_agree();

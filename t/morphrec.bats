@@ -191,7 +191,9 @@ big() {
 	fails 2 'several operations' morphrec --hmax=1 --fill-holes mask.pgm
 	fails 2 'several operations' morphrec --hmax=1 -m mask.pgm marker.pgm
 	fails 2 '--erode' morphrec -e --hmax=1 mask.pgm
-	fails 2 '--max-mem' morphrec --max-mem=1M --hmax=1 mask.pgm
+	fails 2 '--max-mem: goes with the method tile' morphrec --max-mem=1M --method=heap --hmax=1 mask.pgm
+	fails 2 '--max-mem: not with --regmax' morphrec --max-mem=1M --regmax mask.pgm
+	fails 2 '--max-mem: not with --regmax' morphrec --max-mem=1M --open=2 mask.pgm
 	fails 2 'not one of' morphrec -c 5 -m mask.pgm marker.pgm
 }
 
@@ -352,6 +354,26 @@ big() {
 	cmp <(tail -c 1400000 want.nrrd) <(tail -c 1400000 out.nrrd)
 	morphrec --max-mem=1 -t 1 -m - marker.nrrd <mask.pgm >out.nrrd
 	cmp <(tail -c 1400000 want.nrrd) <(tail -c 1400000 out.nrrd)
+}
+
+# Rows of 20 MB: more than one goes through memory at a time by itself.
+@test "--max-mem with an operator gives the same bytes" {
+	big 500 700 255 >f.pgm
+	gen noise 300 200 --type=float >f.nrrd
+	printf 'P5\n20000000 3\n255\n' >wide.pgm
+	yes weir | head -c 60000000 >>wide.pgm
+	for o in --hmax=9 --hmin=9 --hdome=9 --fill-holes --clear-border --hysteresis=99,200; do
+		morphrec "$o" f.pgm >want.pgm
+		morphrec --max-mem=1 -t 2 "$o" f.pgm | cmp - want.pgm
+	done
+	for o in --hmax=.1 --hmin=.1 --hdome=.1 --fill-holes --clear-border --hysteresis=.4,.8; do
+		morphrec "$o" f.nrrd | tail -c 240000 >want.raw
+		morphrec --max-mem=1 -t 1 "$o" <f.nrrd | tail -c 240000 | cmp - want.raw
+	done
+	for o in --hdome=2 --fill-holes; do
+		morphrec "$o" wide.pgm >want.pgm
+		morphrec --max-mem=1 "$o" wide.pgm | cmp - want.pgm
+	done
 }
 
 @test "--max-mem says when there is no room for its file" {

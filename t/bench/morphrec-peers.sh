@@ -58,7 +58,7 @@ seeds = raw('seeds', n, n, 250) > 0
 frame = np.ones((n, n), bool)
 frame[1:-1, 1:-1] = False
 for name, f, types in (('h-dome of smooth noise', smooth, ('uint8', 'uint16', 'float32')),
-                       ('seeds under smooth noise', smooth, ('uint8',)), ('holes', 1 - smooth, ('uint8',)),
+                       ('seeds under smooth noise', smooth, ('uint8',)), ('holes', 1 - smooth, ('uint8', 'uint16', 'float32')),
                        ('seeds under white noise', noise, ('uint8',))):
     for kind in types:
         top = {'uint8': 255, 'uint16': 65535, 'float32': 1}[kind]
