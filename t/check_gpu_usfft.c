@@ -43,7 +43,7 @@ hold(struct gpu *g, struct check_many *many, const struct usfft_options *o, size
 		const int sign = many->cases / 2 % 2 ? 1 : -1;
 		check_order(order);
 		const int err = run(g, &q, type, sign, many->cases % 3 == 0, out);
-		const double e = err ? INFINITY : problem_error(&q, type, sign, out, 24);
+		const double e = err ? INFINITY : problem_error(&q, type, sign, out);
 		check_case(many, e <= o->tol, "%s type %d, order %d: %s, error %.2e",
 			   problem_name(&q, kind), type, order, err ? gpu_why(g) : "ran", e);
 		weir_free(out);
