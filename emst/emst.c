@@ -116,17 +116,14 @@ emst_run_lattice(const struct emst_set *s, int threads, struct emst_tree *t)
 	return run_lattice(s, threads, t, false);
 }
 
-/* --- the kd-tree ------------------------------------------------------------------------------------------------- */
+/* --- points ------------------------------------------------------------------------------------------------------ */
 
-static int
-run_points(const struct kd_input *in, struct emst_tree *t)
-{
-	return in->s->type == EMST_F32 ? emst_kd_f32(in, t) : emst_kd_f64(in, t);
-}
+/* A way to the tree of points of one type. */
+typedef int way(const struct kd_input *in, struct emst_tree *t);
 
 /* Colours as points: their squared distances are whole numbers below 2^24, exact in floats. */
 static int
-run_colours(const struct kd_input *in, struct emst_tree *t)
+run_colours(const struct kd_input *in, way *run, struct emst_tree *t)
 {
 	const struct emst_set *s = in->s;
 	uint32_t *code = huge_alloc(s->n, sizeof *code);
@@ -147,7 +144,7 @@ run_colours(const struct kd_input *in, struct emst_tree *t)
 					  .step_of = s->step_of};
 		struct kd_input job = *in;
 		job.s = &points;
-		err = emst_kd_f32(&job, t);
+		err = run(&job, t);
 	}
 	weir_free(x);
 	weir_free(code);
@@ -155,20 +152,22 @@ run_colours(const struct kd_input *in, struct emst_tree *t)
 }
 
 static int
-run_kd(const struct kd_input *in, struct emst_tree *t)
+run_points(const struct kd_input *in, way *floats, struct emst_tree *t)
 {
 	int err = check(in->s);
 
 	*t = (struct emst_tree){0};
 	if (err)
 		return err;
-	return in->s->type == EMST_CODE ? run_colours(in, t) : run_points(in, t);
+	if (in->s->type == EMST_CODE)
+		return run_colours(in, floats, t);
+	return in->s->type == EMST_F32 ? floats(in, t) : emst_kd_f64(in, t);
 }
 
 int
 emst_run_kd(const struct emst_set *s, int threads, struct emst_tree *t)
 {
-	return run_kd(&(struct kd_input){.s = s, .threads = threads}, t);
+	return run_points(&(struct kd_input){.s = s, .threads = threads}, emst_kd_f32, t);
 }
 
 int
@@ -181,7 +180,7 @@ emst_run_density(const struct emst_set *s, const uint32_t *weight, uint64_t min_
 	for (size_t i = 0; i < s->n; i++)
 		sum += weight[i];
 	*t = (struct emst_tree){0};
-	return sum < min_weight ? -EDOM : run_kd(&in, t);
+	return sum < min_weight ? -EDOM : run_points(&in, emst_kd_f32, t);
 }
 
 int
@@ -189,6 +188,8 @@ emst_run(const struct emst_set *s, int threads, struct emst_tree *t)
 {
 	int err = SPARSE;
 
+	if (s->n <= EMST_PRIM && s->type != EMST_F64)
+		return run_points(&(struct kd_input){.s = s, .threads = threads}, emst_prim, t);
 	if (s->type == EMST_CODE && s->n > FEW)
 		err = run_lattice(s, threads, t, true);
 	return err == SPARSE ? emst_run_kd(s, threads, t) : err;

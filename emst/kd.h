@@ -19,4 +19,8 @@ struct kd_input {
 int emst_kd_f32(const struct kd_input *in, struct emst_tree *t);
 int emst_kd_f64(const struct kd_input *in, struct emst_tree *t);
 
+/* The same tree without a kd-tree, on one thread: floats, EMST_PRIM points at most, Euclidean. prim.c */
+enum { EMST_PRIM = 1536 };
+int emst_prim(const struct kd_input *in, struct emst_tree *t);
+
 #endif

@@ -116,6 +116,8 @@ lattice_codes(const struct lattice *l, uint32_t *codes, int threads)
 		for (int g = 0; g < 256; g++) {
 			const uint64_t *w = lattice_words(l, r, g);
 			uint32_t base = (uint32_t)(r << 16 | g << 8);
+			if (!(w[0] | w[1] | w[2] | w[3]))
+				continue;
 			for (uint32_t i = 0; i < 4; i++)
 				for (uint64_t x = w[i]; x; x &= x - 1)
 					*code++ = base | i << 6 | (uint32_t)__builtin_ctzll(x);
