@@ -195,6 +195,8 @@ compare_ways(struct check_many *c, const struct sample *m, size_t set)
 	kruskal(m, NULL, &want);
 	int err = emst_direct(&m->s, NULL, &got);
 	expect(c, &want, &got, err, "direct", set);
+	err = emst_run(&m->s, 1, &got);
+	expect(c, &want, &got, err, "the way that is chosen", set);
 	for (int threads = 1; threads <= 3; threads++) {
 		err = emst_run_kd(&m->s, threads, &got);
 		expect(c, &want, &got, err, "kd", set);
