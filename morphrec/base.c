@@ -44,8 +44,9 @@ v_note(V z, V a, V b)
 	return z | (a ^ b);
 }
 
-INLINE bool
-v_any(V a)
+/* Which 16-byte lanes are not 0. */
+INLINE uint32_t
+v_lanes(V a)
 {
 	return (a[0] | a[1]) != 0;
 }

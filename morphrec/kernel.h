@@ -5,7 +5,7 @@
  *	N(name)		the name of an instance
  *	TARGET		the function attribute of the instruction set
  *	V, LANE		a vector register, and its number of 16-byte lanes
- *	v_load v_store v_zero v_or v_note(z, a, b): z | a ^ b, v_any(v), max, min, prev(a, b), next(b, c), lo, hi(a, b) by BITS
+ *	v_load v_store v_zero v_or v_note(z, a, b): z | a ^ b, v_lanes(v), max, min, prev(a, b), next(b, c), lo, hi(a, b) by BITS
  *	v_load_lanes(p, step)	lane g from the 16 bytes at p + g * step
  *
  * prev(a, b) is b one element later, the last of a coming in first; next(b, c) is b one element earlier. lo and hi
@@ -14,8 +14,7 @@
 enum {
 	N(PER_LANE) = 128 / BITS,
 	N(PER_V) = LANE * N(PER_LANE),
-	N(NV) = TILE / N(PER_V),      /* vectors in a row of a tile */
-	N(GROUP) = N(NV) < 2 ? 1 : 2, /* vectors that a sweep takes at a time */
+	N(NV) = TILE / N(PER_V), /* vectors in a row of a tile */
 	N(LEVELS) = BITS == 8	 ? 4
 		    : BITS == 16 ? 3
 		    : BITS == 32 ? 2
@@ -26,6 +25,24 @@ enum {
 struct N(tile) {
 	_Alignas(64) T a[TILE][TILE];
 };
+
+/*
+ * Where a sweep changed a tile: of each block of PER_V rows, the strips of PER_LANE columns, a bit each. A row of blocks
+ * is a vector of columns of the transpose, so what is 0 here need not be swept there.
+ */
+struct N(risen) {
+	uint32_t strips[N(NV)];
+};
+
+static inline bool
+N(any)(const struct N(risen) * r)
+{
+	uint32_t all = 0;
+
+	for (int k = 0; k < N(NV); k++)
+		all |= r->strips[k];
+	return all != 0;
+}
 
 /* Transposes a block of PER_LANE rows; each lane of the vectors is a block of its own. */
 static inline TARGET void
@@ -48,10 +65,12 @@ N(transpose_lanes)(V r[N(PER_LANE)])
  * a lane, since shuffles across lanes wait for the one port that has them (Intel: 150 -> 113 ns for bytes).
  */
 static TARGET void
-N(transpose)(struct N(tile) *restrict to, const struct N(tile) *restrict from)
+N(transpose)(struct N(tile) *restrict to, const struct N(tile) *restrict from,
+	     const struct N(risen) * risen)
 {
-	for (int y = 0; y < TILE; y += N(PER_V))
-		for (int x = 0; x < TILE; x += N(PER_LANE)) {
+	for (int k = 0; k < N(NV); k++)
+		for (uint32_t strips = risen->strips[k]; strips; strips &= strips - 1) {
+			const int y = k * N(PER_V), x = __builtin_ctz(strips) * N(PER_LANE);
 			V r[N(PER_LANE)];
 			for (int i = 0; i < N(PER_LANE); i++)
 				r[i] = v_load_lanes(&from->a[y + i][x],
@@ -66,32 +85,32 @@ N(transpose)(struct N(tile) *restrict to, const struct N(tile) *restrict from)
  * Down and up at once, the 4-neighbours of a column: c = min(I, max(J, c)). The two chains cross in the middle, each
  * going on over what the other left, so that neither waits for the other; that is the fixpoint along the column.
  */
-static TARGET bool
-N(sweep)(struct N(tile) *restrict j, const struct N(tile) *restrict m)
+static TARGET struct N(risen) N(sweep)(struct N(tile) *restrict j, const struct N(tile) *restrict m,
+				       const struct N(risen) * of)
 {
-	V z = v_zero();
+	struct N(risen) risen = {{0}};
 
-	for (int x = 0; x < TILE; x += N(GROUP) * N(PER_V)) {
-		V d[N(GROUP)], u[N(GROUP)];
-		for (int g = 0; g < N(GROUP); g++)
-			d[g] = u[g] = v_zero();
-		for (int y = 0; y < TILE; y++)
-			for (int g = 0; g < N(GROUP); g++) {
-				T *jd = &j->a[y][x + g * N(PER_V)],
-				  *ju = &j->a[TILE - 1 - y][x + g * N(PER_V)];
-				V od = v_load(jd);
-				d[g] = v_min(BITS)(v_load(&m->a[y][x + g * N(PER_V)]),
-						   v_max(BITS)(od, d[g]));
-				z = v_note(z, od, d[g]);
-				v_store(jd, d[g]);
-				V ou = v_load(ju);
-				u[g] = v_min(BITS)(v_load(&m->a[TILE - 1 - y][x + g * N(PER_V)]),
-						   v_max(BITS)(ou, u[g]));
-				z = v_note(z, ou, u[g]);
-				v_store(ju, u[g]);
+	for (int k = 0; k < N(NV); k++) {
+		const int x = k * N(PER_V);
+		V d = v_zero(), u = v_zero();
+		for (int b = 0; of->strips[k] && b < N(NV); b++) {
+			V zd = v_zero(), zu = v_zero();
+			for (int y = b * N(PER_V); y < (b + 1) * N(PER_V); y++) {
+				T *jd = &j->a[y][x], *ju = &j->a[TILE - 1 - y][x];
+				const V od = v_load(jd);
+				d = v_min(BITS)(v_load(&m->a[y][x]), v_max(BITS)(od, d));
+				zd = v_note(zd, od, d);
+				v_store(jd, d);
+				const V ou = v_load(ju);
+				u = v_min(BITS)(v_load(&m->a[TILE - 1 - y][x]), v_max(BITS)(ou, u));
+				zu = v_note(zu, ou, u);
+				v_store(ju, u);
 			}
+			risen.strips[b] |= v_lanes(zd) << k * LANE;
+			risen.strips[N(NV) - 1 - b] |= v_lanes(zu) << k * LANE;
+		}
 	}
-	return v_any(z);
+	return risen;
 }
 
 /* The largest of each element of c and its two neighbours in the row. */
@@ -110,10 +129,10 @@ N(widen)(const V c[N(NV)], V to[N(NV)])
  * A row of a chain: c is the row before, and becomes this row. diagonal: the row takes from three pixels of it, not one.
  * steps: pixels that may spread along the row at once.
  */
-static inline TARGET V
-N(row)(T *restrict j, const T *restrict m, V c[N(NV)], bool diagonal, int steps)
+static inline TARGET void
+N(row)(T *restrict j, const T *restrict m, V c[N(NV)], V z[N(NV)], bool diagonal, int steps)
 {
-	V z = v_zero(), w[N(NV)];
+	V w[N(NV)];
 
 	if (diagonal)
 		N(widen)(c, w);
@@ -128,36 +147,45 @@ N(row)(T *restrict j, const T *restrict m, V c[N(NV)], bool diagonal, int steps)
 			c[k] = v_min(BITS)(v_load(m + k * N(PER_V)), w[k]);
 	}
 	for (int k = 0; k < N(NV); k++) {
-		z = v_note(z, v_load(j + k * N(PER_V)), c[k]);
+		z[k] = v_note(z[k], v_load(j + k * N(PER_V)), c[k]);
 		v_store(j + k * N(PER_V), c[k]);
 	}
-	return z;
 }
 
 /* As sweep, by rows. A pixel raised going up may still owe one below or beside it: not a fixpoint by itself. */
-static inline TARGET bool
-N(sweep_rows)(struct N(tile) *restrict j, const struct N(tile) *restrict m, bool diagonal,
-	      int steps)
+static inline TARGET struct N(risen)
+    N(sweep_rows)(struct N(tile) *restrict j, const struct N(tile) *restrict m, bool diagonal,
+		  int steps)
 {
-	V z = v_zero(), d[N(NV)], u[N(NV)];
+	struct N(risen) risen = {{0}};
+	V d[N(NV)], u[N(NV)];
 
 	for (int k = 0; k < N(NV); k++)
 		d[k] = u[k] = v_zero();
-	for (int y = 0; y < TILE; y++) {
-		z = v_or(z, N(row)(j->a[y], m->a[y], d, diagonal, steps));
-		z = v_or(z, N(row)(j->a[TILE - 1 - y], m->a[TILE - 1 - y], u, diagonal, steps));
+	for (int b = 0; b < N(NV); b++) {
+		V zd[N(NV)], zu[N(NV)];
+		for (int k = 0; k < N(NV); k++)
+			zd[k] = zu[k] = v_zero();
+		for (int y = b * N(PER_V); y < (b + 1) * N(PER_V); y++) {
+			N(row)(j->a[y], m->a[y], d, zd, diagonal, steps);
+			N(row)(j->a[TILE - 1 - y], m->a[TILE - 1 - y], u, zu, diagonal, steps);
+		}
+		for (int k = 0; k < N(NV); k++) {
+			risen.strips[b] |= v_lanes(zd[k]) << k * LANE;
+			risen.strips[N(NV) - 1 - b] |= v_lanes(zu[k]) << k * LANE;
+		}
 	}
-	return v_any(z);
+	return risen;
 }
 
-static TARGET bool
-N(sweep_diagonal)(struct N(tile) *restrict j, const struct N(tile) *restrict m)
+static TARGET struct N(risen)
+    N(sweep_diagonal)(struct N(tile) *restrict j, const struct N(tile) *restrict m)
 {
 	return N(sweep_rows)(j, m, true, 0);
 }
 
-static TARGET bool
-N(sweep_stairs)(struct N(tile) *restrict j, const struct N(tile) *restrict m, bool diagonal)
+static TARGET struct N(risen)
+    N(sweep_stairs)(struct N(tile) *restrict j, const struct N(tile) *restrict m, bool diagonal)
 {
 	return diagonal ? N(sweep_rows)(j, m, true, 1) : N(sweep_rows)(j, m, false, 1);
 }
@@ -181,27 +209,30 @@ static inline struct N(place) N(place_of)(const struct tile_job *job, size_t tx,
 	return p;
 }
 
-/* The loops are written out for floats and for integers, so that they have no branches. */
-static TARGET void
-N(keys_in)(T *restrict a, int n, struct key_map map)
+/*
+ * n samples to keys, and keys to samples: whole rows go with a constant n, and floats apart from integers, so that the
+ * loops are whole vectors without branches.
+ */
+static inline TARGET __attribute__((always_inline)) void
+N(keys_in)(T *restrict to, const T *restrict from, int n, struct key_map map)
 {
 	const struct key_map real = {map.flip, true}, integer = {map.flip, false};
 
 	for (int i = 0; map.real && i < n; i++)
-		a[i] = CAT(CAT(key, BITS), _in)(a[i], real);
+		to[i] = CAT(CAT(key, BITS), _in)(from[i], real);
 	for (int i = 0; !map.real && i < n; i++)
-		a[i] = CAT(CAT(key, BITS), _in)(a[i], integer);
+		to[i] = CAT(CAT(key, BITS), _in)(from[i], integer);
 }
 
-static TARGET void
-N(keys_out)(T *restrict a, int n, struct key_map map)
+static inline TARGET __attribute__((always_inline)) void
+N(keys_out)(T *restrict to, const T *restrict from, int n, struct key_map map)
 {
 	const struct key_map real = {map.flip, true}, integer = {map.flip, false};
 
 	for (int i = 0; map.real && i < n; i++)
-		a[i] = CAT(CAT(key, BITS), _out)(a[i], real);
+		to[i] = CAT(CAT(key, BITS), _out)(from[i], real);
 	for (int i = 0; !map.real && i < n; i++)
-		a[i] = CAT(CAT(key, BITS), _out)(a[i], integer);
+		to[i] = CAT(CAT(key, BITS), _out)(from[i], integer);
 }
 
 /* The keys of array from (J or I) over a tile and its ring; 0 outside the picture. */
@@ -209,41 +240,32 @@ static TARGET void
 N(load)(const struct tile_job *job, const T *from, const struct N(place) * p,
 	struct N(tile) *restrict to)
 {
-	const bool plain = !job->map.real && !job->map.flip,
-		   whole = p->r - p->l == TILE && p->b - p->t == TILE;
+	const bool whole = p->r - p->l == TILE && p->b - p->t == TILE;
 	const size_t w = job->w;
 	const T *row = from + (size_t)(p->y + p->t) * w + (size_t)(p->x + p->l);
 
 	if (whole) {
 		for (int y = 0; y < TILE; y++)
-			memcpy(to->a[y], row + (size_t)y * w, sizeof to->a[y]);
-		if (!plain)
-			N(keys_in)(to->a[0], TILE * TILE, job->map);
+			N(keys_in)(to->a[y], row + (size_t)y * w, TILE, job->map);
 		return;
 	}
 	memset(to, 0, sizeof *to);
-	for (int y = p->t; y < p->b; y++, row += w) {
-		memcpy(&to->a[y][p->l], row, (size_t)(p->r - p->l) * sizeof *row);
-		if (!plain)
-			N(keys_in)(&to->a[y][p->l], p->r - p->l, job->map);
-	}
+	for (int y = p->t; y < p->b; y++, row += w)
+		N(keys_in)(&to->a[y][p->l], row, p->r - p->l, job->map);
 }
 
 /* The tile's own pixels back into J. */
 static TARGET void
-N(save)(const struct tile_job *job, const struct N(place) * p, struct N(tile) *restrict j)
+N(save)(const struct tile_job *job, const struct N(place) * p, const struct N(tile) *restrict j)
 {
-	const bool plain = !job->map.real && !job->map.flip;
 	const int n = (p->r < TILE ? p->r : TILE - 1) - 1;
 
 	for (int y = 1; y < TILE - 1 && y < p->b; y++) {
-		if (!plain)
-			N(keys_out)(&j->a[y][1], n, job->map);
 		T *row = (T *)job->J + (size_t)(p->y + y) * job->w + (size_t)(p->x + 1);
 		if (n == TILE_OWN)
-			memcpy(row, &j->a[y][1], TILE_OWN * sizeof(T));
+			N(keys_out)(row, &j->a[y][1], TILE_OWN, job->map);
 		else
-			memcpy(row, &j->a[y][1], (size_t)n * sizeof(T));
+			N(keys_out)(row, &j->a[y][1], n, job->map);
 	}
 }
 
@@ -313,30 +335,56 @@ N(settle)(struct tile_job *job, T was[4][TILE], const struct N(tile) * j, const 
 }
 
 /*
- * Sweeps to the fixpoint, j and its transpose jt both current at the end. Along the rows a sweep leaves a fixpoint; a
- * sweep across them that then changes nothing ends it, and, when that one was of columns alone, so does one along the
- * rows after it. Stairs rise by a step a round: where four rounds were not enough, sweeps across take a step aside too.
+ * Sweeps to the fixpoint, of j and its transpose jt: the latter, and that of m, are made here, and current at the end if
+ * anything rose. Along the rows a sweep leaves a fixpoint; a sweep across them that then changes nothing ends it, and, when
+ * that one was of columns alone, so does one along the rows after it. Stairs rise by a step a round: where four rounds were
+ * not enough, sweeps across take a step aside too.
  */
 static TARGET bool
 N(fixpoint)(struct N(tile) *restrict j, const struct N(tile) *restrict m,
-	    struct N(tile) *restrict jt, const struct N(tile) *restrict mt, bool diagonal)
+	    struct N(tile) *restrict jt, struct N(tile) *restrict mt, bool diagonal)
 {
-	bool any = false;
+	struct N(risen) all, along, across;
+	bool any;
 
+	for (int k = 0; k < N(NV); k++)
+		all.strips[k] = UINT32_MAX >> (32 - N(NV) * LANE);
+	across = diagonal ? N(sweep_diagonal)(j, m) : N(sweep)(j, m, &all);
+	any = N(any)(&across);
+	N(transpose)(jt, j, &all);
+	N(transpose)(mt, m, &all);
+	across = all;
 	for (int round = 0;; round++) {
-		const bool stairs = round >= 4, along = N(sweep)(jt, mt);
-		any |= along;
-		if (along)
-			N(transpose)(j, jt);
-		else if (round && !diagonal && !stairs)
+		const bool stairs = round >= 4;
+		along = N(sweep)(jt, mt, &across);
+		if (N(any)(&along))
+			N(transpose)(j, jt, &along);
+		else if (!diagonal && !stairs)
 			return any;
-		const bool across = stairs     ? N(sweep_stairs)(j, m, diagonal)
-				    : diagonal ? N(sweep_diagonal)(j, m)
-					       : N(sweep)(j, m);
-		any |= across;
-		if (!across)
+		across = stairs	    ? N(sweep_stairs)(j, m, diagonal)
+			 : diagonal ? N(sweep_diagonal)(j, m)
+				    : N(sweep)(j, m, &along);
+		any |= N(any)(&along) || N(any)(&across);
+		if (!N(any)(&across))
 			return any;
-		N(transpose)(jt, j);
+		N(transpose)(jt, j, &across);
+	}
+}
+
+/* The first and the last column of the tile as J still has them, the pixels of neighbours. */
+static inline void
+N(old_columns)(const struct tile_job *job, const struct N(place) * p, T *restrict first,
+	       T *restrict last)
+{
+	const T *row = (const T *)job->J + (size_t)(p->y + p->t) * job->w + (size_t)p->x;
+
+	memset(first, 0, TILE * sizeof *first);
+	memset(last, 0, TILE * sizeof *last);
+	for (int y = p->t; y < p->b; y++, row += job->w) {
+		if (!p->l)
+			first[y] = CAT(CAT(key, BITS), _in)(row[0], job->map);
+		if (p->r == TILE)
+			last[y] = CAT(CAT(key, BITS), _in)(row[TILE - 1], job->map);
 	}
 }
 
@@ -350,16 +398,13 @@ N(visit)(struct tile_job *job, size_t tx, size_t ty)
 	job->changed = false;
 	N(load)(job, job->J, &p, &j);
 	N(load)(job, job->I, &p, &m);
-	N(transpose)(&jt, &j);
-	N(transpose)(&mt, &m);
 	memcpy(was[0], j.a[0], sizeof was[0]);
 	memcpy(was[1], j.a[TILE - 1], sizeof was[0]);
-	memcpy(was[2], jt.a[0], sizeof was[0]);
-	memcpy(was[3], jt.a[TILE - 1], sizeof was[0]);
 	for (int k = 0; k < 9; k++)
 		job->owed[k].level = job->owed[k].n = 0;
 	if (!N(fixpoint)(&j, &m, &jt, &mt, job->diagonal))
 		return;
+	N(old_columns)(job, &p, was[2], was[3]);
 	N(settle)(job, was, &j, &jt);
 	job->changed = true;
 	N(save)(job, &p, &j);
