@@ -33,12 +33,6 @@ v_zero(void)
 }
 
 INLINE V
-v_or(V a, V b)
-{
-	return a | b;
-}
-
-INLINE V
 v_note(V z, V a, V b)
 {
 	return z | (a ^ b);

@@ -30,12 +30,6 @@ v_zero(void)
 }
 
 INLINE V
-v_or(V a, V b)
-{
-	return _mm256_or_si256(a, b);
-}
-
-INLINE V
 v_note(V z, V a, V b)
 {
 	return _mm256_or_si256(z, _mm256_xor_si256(a, b));

@@ -30,12 +30,6 @@ v_zero(void)
 }
 
 INLINE V
-v_or(V a, V b)
-{
-	return _mm512_or_si512(a, b);
-}
-
-INLINE V
 v_note(V z, V a, V b)
 {
 	return _mm512_ternarylogic_epi64(z, a, b, 0xf6);
