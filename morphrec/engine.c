@@ -106,10 +106,14 @@ engine_run(struct engine *e, struct morphrec_plan *p, void *J, const void *I)
 	}
 }
 
-/* Bands of a slice: one for one thread; else four for each, of two tile rows at least; smaller ones to fit max_mem. */
+/*
+ * Bands of a slice: one for one thread; else four for each, of two tile rows at least; smaller ones so that they and the
+ * records of all tiles fit max_mem.
+ */
 static size_t
-count_bands(const struct morphrec_problem *what, size_t th, size_t size)
+count_bands(const struct morphrec_problem *what, size_t tw, size_t th, size_t size)
 {
+	const size_t records = tw * th * what->d * sizeof(struct record);
 	size_t n = 1;
 
 	if (morphrec_is_volume(what->conn))
@@ -118,7 +122,8 @@ count_bands(const struct morphrec_problem *what, size_t th, size_t size)
 		n = (4 * (size_t)what->threads + what->d - 1) / what->d;
 	if (what->max_mem) {
 		const size_t row = 2 * TILE_OWN * what->w * size * (size_t)what->threads,
-			     fit = what->max_mem / row > 2 ? what->max_mem / row : 2;
+			     left = what->max_mem > records ? what->max_mem - records : 0,
+			     fit = left / row > 2 ? left / row : 2;
 		n = th / fit + 1 > n ? th / fit + 1 : n;
 	}
 	n = n < th / 2 ? n : th / 2;
@@ -160,7 +165,7 @@ engine_new(const struct morphrec_problem *what)
 	e->pour = what->conn == 6 ? POUR_6 : what->conn == 18 ? POUR_18 : POUR_26;
 	engine_use(e, tile_kernels());
 	e->flood = tile_floods[__builtin_ctzll(e->size)];
-	e->bands = count_bands(what, e->th, e->size);
+	e->bands = count_bands(what, e->tw, e->th, e->size);
 	e->units = what->d * e->bands;
 	e->job = (struct tile_job){.w = what->w,
 				   .h = what->h,

@@ -111,9 +111,8 @@ reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args 
 		raw_die(in, "no memory for the queue of pixels");
 }
 
-enum {
-	PIECE = 1 << 24
-}; /* bytes that go between a file, or the mask, and a spooled array at a time */
+/* Bytes that go between a file, or the mask, and a spooled array at a time. */
+enum { PIECE = 1 << 22 };
 
 /* Room for the payload of x in a temporary file. */
 static void

@@ -206,6 +206,24 @@ tell_slices(const struct engine *e, struct hand *h)
 	}
 }
 
+/*
+ * The rows of u, and those beside it that it looked at: the row of the ring, and what the system maps around a page that is
+ * missed. 51200 x 51200 bytes with --max-mem=100M: 149 -> 119 MB at the peak.
+ */
+static void
+let_go(const struct engine *e, const struct unit *u)
+{
+	enum { AROUND = 1 << 16 };
+	const size_t row = e->what.w * e->size, more = 1 + AROUND / row,
+		     first = u->slice * e->what.h + u->first * TILE_OWN,
+		     end = u->slice * e->what.h +
+			   (u->end * TILE_OWN < e->what.h ? u->end * TILE_OWN : e->what.h),
+		     from = first > more ? first - more : 0, all = e->what.h * e->what.d,
+		     to = end + more < all ? end + more : all;
+
+	e->what.done(e->what.done_with, from * row, (to - from) * row);
+}
+
 void
 unit_run(const struct engine *e, struct hand *h, struct unit *u)
 {
@@ -229,9 +247,6 @@ unit_run(const struct engine *e, struct hand *h, struct unit *u)
 		serve(e, h, t % e->tw, t / e->tw, true);
 	if (e->volume)
 		tell_slices(e, h);
-	if (e->what.done) {
-		const size_t row = e->what.w * e->size, first = u->first * TILE_OWN,
-			     end = u->end * TILE_OWN < e->what.h ? u->end * TILE_OWN : e->what.h;
-		e->what.done(e->what.done_with, before + first * row, (end - first) * row);
-	}
+	if (e->what.done)
+		let_go(e, u);
 }
