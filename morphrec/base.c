@@ -66,7 +66,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are shifted 
 	INLINE V name(V va, V vb)             \
 	{                                     \
 		const U a = (U)va, b = (U)vb; \
-		U r;                          \
+		U r = a;                      \
 		for (int i = 0; i < n; i++)   \
 			r[i] = expression;    \
 		return (V)r;                  \
