@@ -33,19 +33,14 @@ v_zero(void)
 }
 
 INLINE V
-v_or(V a, V b)
-{
-	return a | b;
-}
-
-INLINE V
 v_note(V z, V a, V b)
 {
 	return z | (a ^ b);
 }
 
-INLINE bool
-v_any(V a)
+/* Which 16-byte lanes are not 0. */
+INLINE uint32_t
+v_lanes(V a)
 {
 	return (a[0] | a[1]) != 0;
 }
@@ -71,7 +66,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are shifted 
 	INLINE V name(V va, V vb)             \
 	{                                     \
 		const U a = (U)va, b = (U)vb; \
-		U r;                          \
+		U r = a;                      \
 		for (int i = 0; i < n; i++)   \
 			r[i] = expression;    \
 		return (V)r;                  \

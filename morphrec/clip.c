@@ -8,29 +8,8 @@ enum {
 	LET_GO = 1 << 20 /* bytes: many pages */
 };
 
-#define T	uint8_t
-#define IN	key8_in
-#define OUT	key8_out
-#define N(name) name##8
-#include "morphrec/clip.h"
-
-#define T	uint16_t
-#define IN	key16_in
-#define OUT	key16_out
-#define N(name) name##16
-#include "morphrec/clip.h"
-
-#define T	uint32_t
-#define IN	key32_in
-#define OUT	key32_out
-#define N(name) name##32
-#include "morphrec/clip.h"
-
-#define T	uint64_t
-#define IN	key64_in
-#define OUT	key64_out
-#define N(name) name##64
-#include "morphrec/clip.h"
+#define TEMPLATE "morphrec/clip.h"
+#include "morphrec/four.h"
 
 typedef void
 clip(void *J, const void *I, size_t n, size_t at, struct key_map map, struct morphrec_clip *c);

@@ -1,4 +1,4 @@
-/* The pass of clip.c for one element type, a template: T, N(name), and IN and OUT, to keys and back. */
+/* The pass of clip.c for one element type, a template: see four.h. */
 
 /* N(look) for a map that is known to be of floats or of integers, so that the loop has no branches. */
 static inline __attribute__((always_inline)) bool
@@ -112,8 +112,3 @@ N(clip)(void *to, const void *from, size_t n, size_t at, struct key_map map,
 	c->two =
 	    N(is_two)(I, n, map, (T)c->off, (T)c->on) && N(is_two)(J, n, map, (T)c->off, (T)c->on);
 }
-
-#undef T
-#undef IN
-#undef OUT
-#undef N

@@ -6,24 +6,7 @@ enum {
 	FLOOD_LENGTH = 512 /* pixels spread from: beyond that a visit, of about 2 us, is cheaper */
 };
 
-#define T	uint8_t
-#define BITS	8
-#define N(name) name##_8
-#include "morphrec/flood.h"
+#define TEMPLATE "morphrec/flood.h"
+#include "morphrec/four.h"
 
-#define T	uint16_t
-#define BITS	16
-#define N(name) name##_16
-#include "morphrec/flood.h"
-
-#define T	uint32_t
-#define BITS	32
-#define N(name) name##_32
-#include "morphrec/flood.h"
-
-#define T	uint64_t
-#define BITS	64
-#define N(name) name##_64
-#include "morphrec/flood.h"
-
-tile_flood *const tile_floods[4] = {flood_8, flood_16, flood_32, flood_64};
+tile_flood *const tile_floods[4] = {flood8, flood16, flood32, flood64};

@@ -1,4 +1,4 @@
-/* The flood of flood.c for one element type, a template: T, BITS and N(name) as in kernel.h. */
+/* The flood of flood.c for one element type, a template: see four.h. */
 
 struct N(wait) {
 	int n, x[FLOOD_WIDTH], y[FLOOD_WIDTH]; /* within the tile, 1..62 each */
@@ -8,7 +8,7 @@ struct N(wait) {
 static inline T
 N(key)(const struct tile_job *job, T v)
 {
-	return CAT(CAT(key, BITS), _in)(v, job->map);
+	return IN(v, job->map);
 }
 
 /* Pixel x, y of the tile may rise to v: to wait its turn, or, when it is a neighbour's, to be owed. */
@@ -32,7 +32,7 @@ N(raise)(struct tile_job *job, struct N(wait) * w, size_t at, int x, int y, T v)
 	}
 	if (w->n == FLOOD_WIDTH)
 		return false;
-	((T *)job->J)[at] = CAT(CAT(key, BITS), _out)(r, job->map);
+	((T *)job->J)[at] = OUT(r, job->map);
 	job->changed = true;
 	w->x[w->n] = x;
 	w->y[w->n] = y;
@@ -102,7 +102,3 @@ N(flood)(struct tile_job *job, size_t tx, size_t ty, const uint16_t *px, size_t 
 	}
 	return true;
 }
-
-#undef T
-#undef BITS
-#undef N

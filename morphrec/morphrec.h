@@ -82,7 +82,7 @@ struct morphrec_plan {
 
 /*
  * Makes *p for that problem: NULL, or a sentence that says why not (then p is zeroed). Allocates all that the run needs:
- * tile, about 28 bytes for each 62 x 62 pixels; queue, scan and heap, a copy of the mask and their queues.
+ * tile, 32 bytes for each 62 x 62 pixels; queue, scan and heap, a copy of the mask and their queues.
  */
 const char *morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what);
 

@@ -15,29 +15,8 @@ struct point {
 	uint64_t h, floor, lo, hi, yes, no, most;
 };
 
-#define T	uint8_t
-#define IN	key8_in
-#define OUT	key8_out
-#define N(name) name##8
-#include "morphrec/ops.h"
-
-#define T	uint16_t
-#define IN	key16_in
-#define OUT	key16_out
-#define N(name) name##16
-#include "morphrec/ops.h"
-
-#define T	uint32_t
-#define IN	key32_in
-#define OUT	key32_out
-#define N(name) name##32
-#include "morphrec/ops.h"
-
-#define T	uint64_t
-#define IN	key64_in
-#define OUT	key64_out
-#define N(name) name##64
-#include "morphrec/ops.h"
+#define TEMPLATE "morphrec/ops.h"
+#include "morphrec/four.h"
 
 /* The loops by log2 of the size of an element. */
 typedef void loop(void *J, void *f, size_t n, const struct point *p);

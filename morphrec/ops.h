@@ -1,4 +1,4 @@
-/* What ops.c does to each sample, for one element type, a template: T, N(name), and IN and OUT, to keys and back. */
+/* What ops.c does to each sample, for one element type, a template: see four.h. */
 
 /* Keys lowered by h, but not below the floor: f - h where the reconstruction dilates, f + h where it erodes. */
 static WEIR_CLONES void
@@ -80,8 +80,3 @@ N(erode_line)(void *line, size_t n, size_t step, size_t r, struct key_map map, v
 		a[i * step] = OUT(x < y ? x : y, map);
 	}
 }
-
-#undef T
-#undef N
-#undef IN
-#undef OUT

@@ -30,21 +30,19 @@ v_zero(void)
 }
 
 INLINE V
-v_or(V a, V b)
-{
-	return _mm256_or_si256(a, b);
-}
-
-INLINE V
 v_note(V z, V a, V b)
 {
 	return _mm256_or_si256(z, _mm256_xor_si256(a, b));
 }
 
-INLINE bool
-v_any(V a)
+/* Which 16-byte lanes are not 0. */
+INLINE uint32_t
+v_lanes(V a)
 {
-	return !_mm256_testz_si256(a, a);
+	const uint32_t zero =
+	    (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, _mm256_setzero_si256()));
+
+	return (uint32_t)((zero & 0xffff) != 0xffff) | (uint32_t)(zero >> 16 != 0xffff) << 1;
 }
 
 INLINE V

@@ -30,21 +30,20 @@ v_zero(void)
 }
 
 INLINE V
-v_or(V a, V b)
-{
-	return _mm512_or_si512(a, b);
-}
-
-INLINE V
 v_note(V z, V a, V b)
 {
 	return _mm512_ternarylogic_epi64(z, a, b, 0xf6);
 }
 
-INLINE bool
-v_any(V a)
+/* Which 16-byte lanes are not 0. */
+INLINE uint32_t
+v_lanes(V a)
 {
-	return _mm512_test_epi64_mask(a, a) != 0;
+	uint32_t m = _mm512_test_epi64_mask(a, a);
+
+	m = (m | m >> 1) & 0x55;
+	m = (m | m >> 1) & 0x33;
+	return (m | m >> 2) & 0x0f;
 }
 
 INLINE V

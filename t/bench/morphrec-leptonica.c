@@ -1,7 +1,8 @@
 /* pkg-config: lept */
 /*
- * Reconstruction of bytes against leptonica's pixSeedfillGray, both in place on arrays in memory, one thread:
- * the marker is copied anew before each run, untimed.
+ * Reconstruction of bytes against leptonica's pixSeedfillGray, both in place on arrays in memory, one thread, and two of
+ * ours: the marker is copied anew before each run, untimed. The copy shows what memory allows: a reconstruction reads
+ * two pictures and writes one.
  */
 #include <allheaders.h>
 
@@ -65,6 +66,14 @@ same(const struct lept *l)
 	return equal;
 }
 
+static void
+copy_run(void *job)
+{
+	struct bench_case *c = job;
+
+	memcpy(c->J, c->marker, c->n);
+}
+
 int
 main(void)
 {
@@ -73,9 +82,16 @@ main(void)
 		bench_make(&c, i);
 		struct lept l = {&c, NULL,
 				 pix_of(c.mask, c.what.w, c.what.h, c.what.erode ? 255 : 0)};
-		struct bench_entry e[] = {{"morphrec", bench_run, &c, bench_before, 0},
-					  {"leptonica", lept_run, &l, lept_before, 0}};
-		bench_compare(c.name, e, 2, 3);
+		struct bench_case two = c;
+		two.what.threads = 2;
+		morphrec_plan(&two.plan, &two.what);
+		struct bench_entry e[] = {
+		    {"morphrec", bench_run, &c, bench_before, 0},
+		    {"leptonica", lept_run, &l, lept_before, 0},
+		    {"a copy of the picture", copy_run, &c, bench_before, 0},
+		    {"morphrec, 2 threads", bench_run, &two, bench_before, 0}};
+		bench_compare(c.name, e, sizeof e / sizeof *e, 3);
+		morphrec_free(&two.plan);
 		if (!same(&l))
 			printf("  the results differ\n");
 		pixDestroy(&l.marker);

@@ -1,0 +1,30 @@
+/* The command line of morphrec. */
+#ifndef MORPHREC_ARGS_H
+#define MORPHREC_ARGS_H
+
+#include "common/opt.h"
+#include "gpu/use.h"
+#include "morphrec/morphrec.h"
+
+struct args {
+	struct opt_common common;
+	const char *mask;
+	struct morphrec_operator o;
+	int flag_op; /* an operator without an argument: an enum morphrec_op */
+	double hmax, hmin, hdome;
+	size_t open, close;
+	const char *hysteresis;
+	bool has_hmax, has_hmin, has_hdome, has_open, has_close;
+	int conn;
+	bool erode, strict;
+	int nan, method; /* nan: 0 error, 1 barrier: a wall */
+	size_t max_mem;
+	struct gpu *gpu; /* NULL: the CPU */
+	char **path;
+	size_t npath;
+};
+
+/* Checked; dies on wrong usage, and where -g finds no GPU. */
+struct args morphrec_args(int argc, char **argv);
+
+#endif

@@ -1,0 +1,151 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "morphrec/engine.h"
+#include "morphrec/value.h"
+#include "t/check_morphrec.h"
+
+struct job
+job_new(enum img_type type, size_t w, size_t h, size_t d, int conn, bool erode)
+{
+	struct job a = {
+	    .what =
+		{.type = type, .w = w, .h = h, .d = d, .conn = conn, .erode = erode, .threads = 1},
+	    .n = w * h * d};
+
+	a.bytes = a.n * img_type_size(type);
+	a.J = weir_xalloc(a.bytes, 1);
+	a.I = weir_xalloc(a.bytes, 1);
+	a.got = weir_xalloc(a.bytes, 1);
+	a.want = weir_xalloc(a.bytes, 1);
+	return a;
+}
+
+void
+job_free(struct job *a)
+{
+	weir_free(a->J);
+	weir_free(a->I);
+	weir_free(a->got);
+	weir_free(a->want);
+}
+
+static double
+lowest(enum img_type type)
+{
+	switch (type) {
+	case IMG_I8:
+		return INT8_MIN;
+	case IMG_I16:
+		return INT16_MIN;
+	case IMG_I32:
+		return INT32_MIN;
+	case IMG_F32:
+	case IMG_F64:
+		return -INFINITY;
+	default:
+		return 0;
+	}
+}
+
+static double
+highest(enum img_type type)
+{
+	switch (type) {
+	case IMG_I8:
+		return INT8_MAX;
+	case IMG_U8:
+		return UINT8_MAX;
+	case IMG_I16:
+		return INT16_MAX;
+	case IMG_U16:
+		return UINT16_MAX;
+	case IMG_I32:
+		return INT32_MAX;
+	case IMG_U32:
+		return UINT32_MAX;
+	default:
+		return INFINITY;
+	}
+}
+
+/* A sample of one of `levels` values spread over the range of the type, both ends among them. */
+static double
+random_value(struct check_rng *r, enum img_type type, size_t levels)
+{
+	const double lo = lowest(type), hi = highest(type);
+	const size_t k = rng_below(r, levels);
+
+	if (k == 0 || k == levels - 1)
+		return k ? hi : lo;
+	if (isinf(hi))
+		return ((double)k - (double)levels / 2) / 8;
+	return floor(lo + (hi - lo) * (double)k / (double)(levels - 1));
+}
+
+void
+job_fill(struct job *a, struct check_rng *r, enum style style)
+{
+	static const size_t many[] = {2, 3, 5, 40, 256};
+	const size_t levels = many[rng_below(r, 5)];
+	const enum img_type type = a->what.type;
+	const double low = a->what.erode ? highest(type) : lowest(type);
+
+	for (size_t i = 0; i < a->n; i++) {
+		const size_t x = i % a->what.w, y = i / a->what.w;
+		double m = random_value(r, type, levels), j = random_value(r, type, levels);
+		if (style == MAZE && y % 2 && x != (y % 4 == 1 ? a->what.w - 1 : 0))
+			m = low;
+		if (style == MAZE && rng_below(r, 300))
+			m = y % 2 ? m : a->what.erode ? lowest(type) : highest(type);
+		if (style != NOISE && rng_below(r, 1 + a->n / 3))
+			j = low;
+		value_set(type, a->J, i, j);
+		value_set(type, a->I, i, m);
+	}
+}
+
+const char *
+job_name(const struct job *a)
+{
+	static char text[160];
+
+	snprintf(text, sizeof text, "%s %zux%zux%zu, connectivity %d%s, method %d, %d threads",
+		 img_type_name(a->what.type), a->what.w, a->what.h, a->what.d, a->what.conn,
+		 a->what.erode ? ", erosion" : "", (int)a->what.method, a->what.threads);
+	return text;
+}
+
+bool
+job_run(struct job *a)
+{
+	struct morphrec_plan p;
+	int err = -1;
+
+	memcpy(a->got, a->J, a->bytes);
+	if (morphrec_plan(&p, &a->what))
+		return false;
+	if (a->kernels)
+		engine_use(p.engine, a->kernels);
+	morphrec_clip(&p, a->got, a->I);
+	err = morphrec_run(&p, a->got, a->I);
+	morphrec_free(&p);
+	return err == 0;
+}
+
+void
+job_compare(struct job *a, struct check_many *m)
+{
+	const size_t size = img_type_size(a->what.type);
+	const bool ran = job_run(a);
+	size_t i = 0;
+
+	while (i < a->n && !memcmp((char *)a->got + i * size, (char *)a->want + i * size, size))
+		i++;
+	check_case(m, ran && i == a->n, "%s: sample %zu is %g, not %g", job_name(a), i,
+		   i < a->n ? value_get(a->what.type, a->got, i) : 0,
+		   i < a->n ? value_get(a->what.type, a->want, i) : 0);
+}
