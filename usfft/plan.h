@@ -96,7 +96,7 @@ void grid_to_modes(const struct usfft_plan *p);
 void modes_to_grid(const struct usfft_plan *p);
 
 /* sort.c */
-void points_free(struct points *q);
+void sort_free(struct points *q);
 
 /* spread.c */
 int spread_make(struct usfft_plan *p);

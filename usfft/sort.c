@@ -274,7 +274,7 @@ find_bad(const struct sorter *s)
 }
 
 void
-points_free(struct points *q)
+sort_free(struct points *q)
 {
 	weir_unmap(q->record, q->room + TILE_AHEAD, q->bytes);
 	weir_unmap(q->key, q->room, sizeof *q->key);
@@ -292,14 +292,14 @@ make_room(struct usfft_plan *p, size_t m)
 		return -EOVERFLOW;
 	if (q->room >= m && q->record)
 		return 0;
-	points_free(q);
+	sort_free(q);
 	q->room = m;
 	q->bytes = ((size_t)p->o.dim + 2) * p->real;
 	q->record = weir_map(m + TILE_AHEAD, q->bytes);
 	q->key = weir_map(m, sizeof *q->key);
 	if (q->record && q->key)
 		return 0;
-	points_free(q);
+	sort_free(q);
 	return -ENOMEM;
 }
 

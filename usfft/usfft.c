@@ -186,7 +186,7 @@ usfft_free(struct usfft_plan *p)
 			 p->band,    p->colour,	 p->acc,     p->heavy,	p->points.start};
 
 	grid_free(&p->grid, p->o.single);
-	points_free(&p->points);
+	sort_free(&p->points);
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		weir_free(owned[i]);
 	weir_free(p);
