@@ -212,6 +212,17 @@ count_modes(const struct usfft_options *o)
 	return modes;
 }
 
+/* Frees an item's samples, which were sorted, before the grid is touched; its head is still to come. */
+static void
+drop_samples(struct img *x)
+{
+	struct img samples = {.data = x->data, .map = x->map, .mapped = x->mapped};
+
+	img_free(&samples);
+	x->data = x->map = NULL;
+	x->mapped = 0;
+}
+
 void
 item_points_to_modes(struct job *j, struct img *x)
 {
@@ -231,6 +242,8 @@ item_points_to_modes(struct job *j, struct img *x)
 	stats_lap(&j->st, STATS_PLAN);
 	if (!j->fixed)
 		sort_points(j, pt, q.v.c, q.v.cstride);
+	if (!j->a.check)
+		drop_samples(x);
 	judge(j, transform_gather(&j->run, j->sign, j->fixed ? q.v.c : NULL), NULL);
 	stats_lap(&j->st, STATS_COMPUTE);
 	start_check(j, &s, count_modes(&o), &q.v, pt->m);
