@@ -24,7 +24,7 @@ values_as_doubles(const struct values *v, size_t m, const double *weights)
 int
 values_make_own(struct values *v, size_t m, const double *weights)
 {
-	char *own = weir_alloc(m, 2 * (v->single ? sizeof(float) : sizeof(double)));
+	void *own = weir_alloc(m, 2 * (v->single ? sizeof(float) : sizeof(double)));
 
 	if (!own)
 		return -ENOMEM;
