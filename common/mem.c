@@ -8,7 +8,8 @@
 #include "common/die.h"
 #include "common/mem.h"
 
-#define PAGE	   ((size_t)4096)
+/* A multiple of all page sizes that Linux has. */
+#define PAGE	   ((size_t)1 << 16)
 #define LARGE_PAGE ((size_t)2 << 20)
 
 bool
