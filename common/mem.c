@@ -1,11 +1,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/die.h"
 #include "common/mem.h"
+
+/* A multiple of all page sizes that Linux has. */
+#define PAGE	   ((size_t)1 << 16)
+#define LARGE_PAGE ((size_t)2 << 20)
 
 bool
 weir_mul(size_t a, size_t b, size_t *product)
@@ -40,6 +45,47 @@ void
 weir_free(void *p)
 {
 	free(p);
+}
+
+/* Bytes of n * size in whole pages, or 0: too many. */
+static size_t
+whole_pages(size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (!weir_mul(n, size, &bytes) || bytes > SIZE_MAX / 2)
+		return 0;
+	return bytes ? (bytes + PAGE - 1) / PAGE * PAGE : PAGE;
+}
+
+/* A large page must begin at a multiple of its size: what is mapped too much before and behind goes back. */
+void *
+weir_map(size_t n, size_t size)
+{
+	const size_t bytes = whole_pages(n, size), spare = bytes < LARGE_PAGE ? 0 : LARGE_PAGE;
+	char *p;
+
+	if (!bytes)
+		return NULL;
+	p = mmap(NULL, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	if (!spare)
+		return p;
+	const size_t before = (size_t)(-(uintptr_t)p % LARGE_PAGE);
+	if (before)
+		munmap(p, before);
+	if (before < spare)
+		munmap(p + before + bytes, spare - before);
+	madvise(p + before, bytes, MADV_HUGEPAGE);
+	return p + before;
+}
+
+void
+weir_unmap(void *p, size_t n, size_t size)
+{
+	if (p)
+		munmap(p, whole_pages(n, size));
 }
 
 void *

@@ -22,7 +22,15 @@ void *weir_calloc(size_t n, size_t size);
 /* Frees what the two above gave; NULL is nothing. */
 void weir_free(void *p);
 
-/* The same as the two above, for main.c and common/ only: they die when there is no memory. */
+/*
+ * Zeroed memory straight from the system, for large blocks that are touched once or twice: pages of 2 MiB where the system
+ * grants them, so that it has 512 times fewer to hand out. NULL as above; weir_unmap takes the same n and size; NULL is
+ * nothing.
+ */
+void *weir_map(size_t n, size_t size);
+void weir_unmap(void *p, size_t n, size_t size);
+
+/* The same as the first two, for main.c and common/ only: they die when there is no memory. */
 void *weir_xalloc(size_t n, size_t size);
 char *weir_xstrdup(const char *s);
 

@@ -108,28 +108,41 @@ problem_name(const struct problem *q, enum kind kind)
 
 enum { SAMPLES = 24 };
 
-/* Outputs step / 2, step / 2 + step ... are sampled. */
 static size_t
-step_of(size_t outs)
+samples_of(size_t outs)
 {
-	return outs > SAMPLES ? outs / SAMPLES : 1;
+	return outs < SAMPLES ? outs : SAMPLES;
+}
+
+/*
+ * The outputs are cut into as many parts of one length, and one of each is taken, at a place that differs from part to
+ * part: even steps through a cube of 24^3 modes would keep to one of its edges, where the error is largest.
+ */
+static size_t
+sample_at(size_t outs, size_t s)
+{
+	const size_t each = outs / samples_of(outs);
+	const double golden = 0.6180339887498949 * ((double)s + 0.5);
+
+	return each * s + (size_t)((golden - floor(golden)) * (double)each);
 }
 
 static const double *
 exact_of(struct problem *q, int type, int sign, size_t outs)
 {
-	const size_t step = step_of(outs);
 	double *known = q->exact[type - 1];
 
 	if (known && q->exact_sign[type - 1] == sign)
 		return known;
 	weir_free(known);
-	double *exact = weir_xalloc(outs / step + 1, 2 * sizeof *exact);
-	for (size_t i = step / 2, s = 0; i < outs; i += step, s++)
+	double *exact = weir_xalloc(samples_of(outs), 2 * sizeof *exact);
+	for (size_t s = 0; s < samples_of(outs); s++) {
+		const size_t i = sample_at(outs, s);
 		if (type == 1)
 			usfft_direct_mode(&q->o, &q->pt, q->cd, sign, i, exact + 2 * s);
 		else
 			usfft_direct_point(&q->o, &q->pt, q->fd, sign, i, exact + 2 * s);
+	}
 	q->exact[type - 1] = exact;
 	q->exact_sign[type - 1] = sign;
 	return exact;
@@ -139,16 +152,17 @@ exact_of(struct problem *q, int type, int sign, size_t outs)
 double
 problem_error(struct problem *q, int type, int sign, const void *got)
 {
-	const size_t outs = type == 1 ? q->modes : q->pt.m, step = step_of(outs);
+	const size_t outs = type == 1 ? q->modes : q->pt.m;
 	const double *in = type == 1 ? q->cd : q->fd, *want = exact_of(q, type, sign, outs);
 	double diff = 0, norm = 0, input = 0;
 
 	for (size_t i = 0; i < 2 * (type == 1 ? q->pt.m : q->modes); i++)
 		input += in[i] * in[i];
-	input *= (double)((outs + step - 1) / step);
-	for (size_t i = step / 2; i < outs; i += step, want += 2)
+	input *= (double)samples_of(outs);
+	for (size_t s = 0; s < samples_of(outs); s++, want += 2)
 		for (size_t k = 0; k < 2; k++) {
-			const double e = get(got, 2 * i + k, q->o.single) - want[k];
+			const double e =
+			    get(got, 2 * sample_at(outs, s) + k, q->o.single) - want[k];
 			diff += e * e;
 			norm += want[k] * want[k];
 		}

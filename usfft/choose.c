@@ -13,7 +13,8 @@ enum { LARGEST_AXIS = 1 << 30 };
 
 /*
  * The smallest multiple of span >= least whose odd part is a product of at most three of 3, 5 and 7; when `plain`,
- * without 3 and with one 7 at most: FFTW's unmeasured plans for columns take 1.5 times as long for other lengths.
+ * one 3 and one 7 at most: FFTW's unmeasured plans for columns take 1.5 times as long for other lengths. One 3 is worth
+ * having: 1536^2 cells instead of 1600^2 for 1024^2 modes are 96 -> 88 ms for all, 3072^2 instead of 3200^2 392 -> 364.
  */
 static size_t
 good_size(size_t least, size_t span, bool plain)
@@ -22,6 +23,8 @@ good_size(size_t least, size_t span, bool plain)
 		size_t r = n, odd = 0;
 		while (r % 2 == 0)
 			r /= 2;
+		if (plain && r % 3 == 0)
+			r /= 3;
 		for (size_t p = plain ? 5 : 3; p <= 7; p += 2)
 			for (; r % p == 0; r /= p)
 				odd += plain && p == 7 ? 2 : 1;
@@ -80,7 +83,7 @@ estimate(const struct usfft_options *o, int lanes, int w, const size_t n[3], dou
 
 	for (int a = o->dim - 1; a >= 0; a--) {
 		cells *= (double)n[a];
-		fft += log2((double)n[a]) * (n[a] % 3 ? 0.3 : 0.42);
+		fft += log2((double)n[a]) * (n[a] % 9 ? 0.3 : 0.42);
 		fft *= (double)o->n[a] / (double)n[a];
 	}
 	const double flush = 0.9 * acc / pow(tile_span(o->dim), o->dim);

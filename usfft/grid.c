@@ -74,9 +74,10 @@ grid_make(struct grid *g, const struct usfft_options *o)
 	g->plane = g->n[0] / g->rowlen * g->n[1] + (o->dim == 3);
 	if (!weir_mul(g->plane, g->n[2], &g->rows) || !weir_mul(g->rows, g->ld, &samples))
 		return -EOVERFLOW;
-	g->data = weir_alloc(samples, sample);
+	g->data = weir_map(samples, sample);
 	if (!g->data)
 		return -ENOMEM;
+	g->clean = !o->measure;
 	g->row = plan_fft(g, o, g->rowlen, 1, 1);
 	if (o->dim > 1 || cut)
 		g->col[0] = plan_fft(g, o, cut ? g->rows : g->n[1], GRID_BATCH, g->ld);
@@ -99,7 +100,7 @@ destroy_plan(void *plan, bool single)
 void
 grid_free(struct grid *g, bool single)
 {
-	weir_free(g->data);
+	weir_unmap(g->data, g->rows * g->ld, 2 * (single ? sizeof(float) : sizeof(double)));
 	weir_free(g->root[0]);
 	weir_free(g->root[1]);
 	destroy_plan(g->row, single);

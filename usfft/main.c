@@ -6,7 +6,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "gpu/use.h"
-#include "usfft/job.h"
+#include "usfft/item_io.h"
 
 const char *const weir_prog = "usfft";
 
@@ -186,7 +186,7 @@ parse(struct job *j, int argc, char **argv, char ***path, size_t *npath)
 	j->o.fft_order = j->a.order == ORDER_FFT;
 	j->o.threads = par_threads(j->a.common.threads);
 	j->o.measure = j->a.wisdom != NULL;
-	j->gpu = gpu_use(&j->a.common);
+	j->run.gpu = gpu_use(&j->a.common);
 	j->o.took = &j->took;
 }
 
@@ -199,11 +199,11 @@ open_files(struct job *j, char **path, size_t npath)
 		die("%s: not FFTW's wisdom", j->a.wisdom);
 	if (j->a.points) {
 		raw_load_file(j->a.points, max, true, &j->points);
-		job_take_points(j, j->a.points, &j->points, &j->at);
+		item_take_points(j, j->a.points, &j->points, &j->at);
 	}
 	if (j->a.targets) {
 		raw_load_file(j->a.targets, max, true, &j->targets);
-		job_take_points(j, j->a.targets, &j->targets, &j->to);
+		item_take_points(j, j->a.targets, &j->targets, &j->to);
 	}
 	j->in = raw_open(path, npath, max);
 	j->out = raw_create(j->a.common.out, RAW_AS_RAW);
@@ -211,7 +211,7 @@ open_files(struct job *j, char **path, size_t npath)
 		if (!raw_next(j->in, &j->points))
 			raw_die(j->in, "no points");
 		raw_map(j->in, &j->points);
-		job_take_points(j, raw_name(j->in), &j->points, &j->at);
+		item_take_points(j, raw_name(j->in), &j->points, &j->at);
 	}
 	j->fixed = j->a.points || j->a.batch;
 }
@@ -231,14 +231,14 @@ finish(struct job *j)
 	stats_add(&j->st, "spread", "%.9f", j->took.spread);
 	stats_add(&j->st, "fft", "%.9f", j->took.fft);
 	stats_add(&j->st, "deconvolve", "%.9f", j->took.modes);
-	if (j->plan)
-		stats_add(&j->st, "taps", "%d", usfft_taps(j->plan));
+	if (j->run.plan)
+		stats_add(&j->st, "taps", "%d", usfft_taps(j->run.plan));
 	if (j->a.check)
 		stats_add(&j->st, "check_error", "%.3g", j->check_error);
-	gpu_report(j->gpu, &j->st);
+	gpu_report(j->run.gpu, &j->st);
 	stats_print(&j->st, &j->a.common);
-	gpu_close(j->gpu);
-	usfft_free(j->plan);
+	gpu_close(j->run.gpu);
+	transform_free(&j->run);
 	weir_free(j->weights);
 	img_free(&j->points);
 	img_free(&j->targets);
@@ -261,13 +261,13 @@ main(int argc, char **argv)
 		raw_map(j.in, &x);
 		stats_lap(&j.st, STATS_READ);
 		if (j.a.inverse)
-			job_invert(&j, &x);
+			item_invert(&j, &x);
 		else if (j.type == 1)
-			job_points_to_modes(&j, &x);
+			item_points_to_modes(&j, &x);
 		else if (j.type == 2)
-			job_modes_to_points(&j, &x);
+			item_modes_to_points(&j, &x);
 		else
-			job_points_to_points(&j, &x);
+			item_points_to_points(&j, &x);
 		img_free(&x);
 		j.st.items++;
 		stats_lap(&j.st, STATS_WRITE);

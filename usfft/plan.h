@@ -26,7 +26,8 @@ struct grid {
 	size_t ld;     /* stride of rows, complex samples */
 	size_t plane;  /* rows from one z to the next */
 	size_t rows;   /* all of them */
-	void *data;    /* owned */
+	void *data;    /* owned: rows * ld samples */
+	bool clean;    /* all zero, as the system gave it */
 	void *row,
 	    *col[2]; /* owned: FFTW plans: a row; GRID_BATCH columns along y (or down the rows of 1-D), along z */
 	double *root
@@ -40,6 +41,7 @@ struct points {
 	uint32_t *key;	 /* owned: tile and part of each point, in the caller's order */
 	uint32_t *start; /* owned: first record of each tile, ntiles + 1 */
 	size_t room;	 /* points there is memory for */
+	size_t bytes;	 /* of a record */
 };
 
 struct band {
@@ -92,6 +94,9 @@ int grid_make(struct grid *g, const struct usfft_options *o);
 void grid_free(struct grid *g, bool single);
 void grid_to_modes(const struct usfft_plan *p);
 void modes_to_grid(const struct usfft_plan *p);
+
+/* sort.c */
+void sort_free(struct points *q);
 
 /* spread.c */
 int spread_make(struct usfft_plan *p);

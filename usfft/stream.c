@@ -176,15 +176,6 @@ stream_part(void *z, size_t count, bool single, int part)
 }
 
 size_t
-stream_find_bad(const void *z, size_t count, bool single)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!isfinite(load(z, 2 * i, single)) || !isfinite(load(z, 2 * i + 1, single)))
-			return i;
-	return count;
-}
-
-size_t
 stream_find_outside(const struct usfft_points *pt, int dim)
 {
 	for (size_t j = 0; j < pt->m; j++)

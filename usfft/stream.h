@@ -15,7 +15,6 @@ struct stream_points {
 	const void *c;	/* NULL: no values */
 	size_t cstride; /* reals from one value to the next */
 	bool single;	/* of the values */
-	bool swapped;	/* im stands before re: refused */
 };
 
 enum { STREAM_ERR = 160 };
@@ -38,9 +37,6 @@ void stream_values_head(struct img *x, size_t m, bool single, bool complex);
 
 /* v[i] = the real part, the imaginary part or the absolute value of z[i], in place: 1, 2, 3. */
 void stream_part(void *z, size_t count, bool single, int part);
-
-/* The first of count complex samples that is not finite, or count. */
-size_t stream_find_bad(const void *z, size_t count, bool single);
 
 /* The first point with a coordinate outside [-1/2, 1/2), or m. */
 size_t stream_find_outside(const struct usfft_points *pt, int dim);

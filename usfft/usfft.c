@@ -182,11 +182,11 @@ usfft_free(struct usfft_plan *p)
 {
 	if (!p)
 		return;
-	void *owned[] = {p->undo[0],	   p->undo[1],	  p->undo[2],	  p->taps.x, p->taps.y,
-			 p->taps.z,	   p->band,	  p->colour,	  p->acc,    p->heavy,
-			 p->points.record, p->points.key, p->points.start};
+	void *owned[] = {p->undo[0], p->undo[1], p->undo[2], p->taps.x, p->taps.y,	p->taps.z,
+			 p->band,    p->colour,	 p->acc,     p->heavy,	p->points.start};
 
 	grid_free(&p->grid, p->o.single);
+	sort_free(&p->points);
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		weir_free(owned[i]);
 	weir_free(p);
@@ -268,9 +268,13 @@ clear_cells(const struct usfft_plan *p, size_t row, size_t from, size_t to)
 void
 usfft_clear(struct usfft_plan *p)
 {
-	const struct grid *g = &p->grid;
+	struct grid *g = &p->grid;
 	const size_t n = p->o.n[0];
 
+	if (g->clean) {
+		g->clean = false;
+		return;
+	}
 #pragma omp parallel for num_threads(p->o.threads) schedule(static)
 	for (size_t r = 0; r < g->rows; r++) {
 		const bool used = g->rowlen == g->n[0] && r % g->plane < g->n[1] &&

@@ -1,15 +1,16 @@
 /*
- * One item after the other: what main.c read the options for. These call the transforms and write the results; they die
- * with a line that names the file and the item.
+ * The I/O of usfft, one item after the other: what was read becomes arguments of the transforms, what they give is written
+ * and their failures end the program with a line that names the file and the item. It computes nothing: that is done in
+ * transform.c (types 1 and 2), usfft.h (type 3), inverse.c, values.c and spot.c.
  */
-#ifndef WEIR_USFFT_JOB_H
-#define WEIR_USFFT_JOB_H
+#ifndef WEIR_USFFT_ITEM_IO_H
+#define WEIR_USFFT_ITEM_IO_H
 
 #include "common/opt.h"
 #include "common/raw.h"
 #include "common/stats.h"
-#include "gpu/gpu.h"
 #include "usfft/stream.h"
+#include "usfft/transform.h"
 #include "usfft/usfft.h"
 
 struct args {
@@ -30,8 +31,7 @@ struct job {
 	struct args a;
 	int type, sign; /* after --adjoint */
 	struct usfft_options o;
-	struct usfft_plan *plan;
-	struct gpu *gpu;	    /* NULL: the CPU */
+	struct transform run;	    /* of types 1 and 2; its gpu: NULL for the CPU */
 	struct img points, targets; /* points: those that serve all items */
 	struct stream_points at, to;
 	bool fixed;	 /* points came from --points or --batch */
@@ -44,13 +44,13 @@ struct job {
 };
 
 /* The points of an item, which p borrows; name: of its file. */
-void job_take_points(const struct job *j, const char *name, const struct img *x,
-		     struct stream_points *p);
+void item_take_points(const struct job *j, const char *name, const struct img *x,
+		      struct stream_points *p);
 
 /* An item x in, one out. */
-void job_points_to_modes(struct job *j, struct img *x);
-void job_modes_to_points(struct job *j, struct img *x);
-void job_points_to_points(struct job *j, struct img *x);
-void job_invert(struct job *j, struct img *x);
+void item_points_to_modes(struct job *j, struct img *x);
+void item_modes_to_points(struct job *j, struct img *x);
+void item_points_to_points(struct job *j, struct img *x);
+void item_invert(struct job *j, struct img *x);
 
 #endif

@@ -1,0 +1,88 @@
+#include <errno.h>
+#include <math.h>
+
+#include "common/mem.h"
+#include "usfft/direct.h"
+#include "usfft/spot.h"
+
+/*
+ * One of each K-th part of the results, at a place inside that differs from part to part: even steps through a cube would
+ * keep to one of its edges.
+ */
+static size_t
+pick(const struct spot *s)
+{
+	const size_t i = s->next, each = s->outs / s->k, left = s->outs % s->k;
+	const size_t lo = each * i + left * i / s->k;
+	const size_t hi = each * (i + 1) + left * (i + 1) / s->k;
+	const double golden = 0.6180339887498949 * ((double)i + 0.5);
+
+	return lo + (size_t)((golden - floor(golden)) * (double)(hi - lo));
+}
+
+/* The next one, which lies at got[i]. */
+static void
+compare(struct spot *s, const double want[2], const void *got, size_t i, bool single)
+{
+	for (size_t q = 0; q < 2; q++) {
+		const double e = values_real(got, 2 * i + q, single) - want[q];
+		s->diff += e * e;
+		s->norm += want[q] * want[q];
+	}
+	s->next++;
+}
+
+int
+spot_start(struct spot *s, size_t k, size_t outs, int sign, const struct values *v, size_t count)
+{
+	*s = (struct spot){.k = k < outs ? k : outs, .outs = outs, .sign = sign};
+	if (s->k)
+		s->in = values_as_doubles(v, count, NULL);
+	return s->k && !s->in ? -ENOMEM : 0;
+}
+
+void
+spot_row(struct spot *s, const struct usfft_options *o, const struct usfft_points *pt, size_t row,
+	 const void *got)
+{
+	const size_t nx = o->n[0];
+	double want[2];
+
+	while (s->next < s->k && pick(s) / nx == row) {
+		usfft_direct_mode(o, pt, s->in, s->sign, pick(s), want);
+		compare(s, want, got, pick(s) % nx, o->single);
+	}
+}
+
+void
+spot_points(struct spot *s, const struct usfft_options *o, const struct usfft_points *pt,
+	    const void *got)
+{
+	double want[2];
+
+	while (s->next < s->k) {
+		usfft_direct_point(o, pt, s->in, s->sign, pick(s), want);
+		compare(s, want, got, pick(s), o->single);
+	}
+}
+
+void
+spot_targets(struct spot *s, const struct usfft_options *o, const struct usfft_points *from,
+	     const struct usfft_points *to, const void *got)
+{
+	double want[2], at[3] = {0};
+
+	while (s->next < s->k) {
+		for (int a = 0; a < o->dim; a++)
+			at[a] = values_real(to->x[a], pick(s) * to->stride, to->single);
+		usfft_direct_sum(o->dim, from, s->in, s->sign, at, want);
+		compare(s, want, got, pick(s), o->single);
+	}
+}
+
+double
+spot_end(struct spot *s)
+{
+	weir_free(s->in);
+	return s->norm > 0 ? sqrt(s->diff / s->norm) : sqrt(s->diff);
+}

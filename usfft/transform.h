@@ -1,0 +1,32 @@
+/* The two transforms where -g says: on the CPU, or on a GPU by its twin. No I/O. */
+#ifndef WEIR_USFFT_TRANSFORM_H
+#define WEIR_USFFT_TRANSFORM_H
+
+#include "gpu/gpu.h"
+#include "usfft/usfft.h"
+
+struct transform {
+	struct gpu *gpu; /* borrowed; NULL: the CPU */
+	struct usfft_options o;
+	struct usfft_plan *plan; /* owned */
+	char *modes; /* owned: what type 1 gave on the GPU; the CPU keeps it in its grid */
+};
+
+/* Whether the plan is one of o. */
+bool transform_fits(const struct transform *t, const struct usfft_options *o);
+
+/* Plans anew; as usfft_plan. */
+int transform_plan(struct transform *t, const struct usfft_options *o);
+
+/* As usfft_points and usfft_type2; -EIO besides: gpu_why(). */
+int transform_points(struct transform *t, const struct usfft_points *pt, const void *c,
+		     size_t cstride, size_t *bad);
+int transform_type2(struct transform *t, int sign, const void *modes, void *c);
+
+/* As usfft_gather and usfft_get_row. */
+int transform_gather(struct transform *t, int sign, const void *c);
+void transform_get_row(const struct transform *t, int sign, size_t row, void *modes);
+
+void transform_free(struct transform *t);
+
+#endif
