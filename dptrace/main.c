@@ -92,7 +92,7 @@ parse(int argc, char **argv, char ***path, size_t *npath)
 		die_usage("--method: d3 goes with -g");
 	if (a.world && a.to == REPORT_SVG)
 		die_usage("--world: goes without --to=svg, which is in pixels");
-	a.gpu = gpu_use(&a.common);
+	a.gpu = gpu_use_list(&a.common);
 	return a;
 }
 

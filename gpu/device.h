@@ -91,7 +91,6 @@ void gpu_meanwhile(struct gpu *g, int (*copies)(void *with), void *with);
  * device that run is given has no next. What runs share through `with` must not depend on who comes first. All are
  * waited for; the error is that of the first device in the list that had one.
  */
-size_t gpu_count(const struct gpu *g);
 int gpu_each(struct gpu *g, int (*run)(struct gpu *device, size_t i, void *with), void *with);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * dptrace's lines in batches: as many at a time as the device's memory holds, each pass over all of them at once.
+ * dptrace's lines in batches: as many at a time as the device's memory holds, each pass over all of them at once. Several
+ * devices have a share of the lines each.
  *
  *	once		the picture to the device, where it stays
  *	a batch		evidence at the base rows (dptrace_base.cu)
@@ -21,12 +22,12 @@ namespace
 
 constexpr size_t MOST_SEGMENTS = 65535; /* of a launch */
 
-/* Lines [first, first + n) of the plan. */
+/* Lines [first, first + n) of the plan, of those before `end`. */
 struct batch {
 	struct gpu *g;
 	struct dptrace_plan *p;
 	enum gpu_dptrace_method method;
-	size_t first, n, nseg;
+	size_t first, n, end, nseg;
 	struct work *work; /* [line]: what passes hand on */
 	size_t *segments;  /* [line] */
 	bool *closed;	   /* [line] */
@@ -141,7 +142,7 @@ choose_lines(struct batch *b)
 	if (err)
 		return err;
 	b->n = b->nseg = 0;
-	while (b->first + b->n < b->p->nline) {
+	while (b->first + b->n < b->end) {
 		const size_t n = b->p->first[b->first + b->n + 1] - b->p->first[b->first + b->n];
 		used += line_bytes(b->p, b->first + b->n);
 		if (b->n && (used > room - room / 8 || b->nseg + n > MOST_SEGMENTS))
@@ -453,18 +454,38 @@ run_batch(struct batch *b)
 	return err;
 }
 
+struct share {
+	struct dptrace_plan *p;
+	enum gpu_dptrace_method method;
+	size_t devices;
+};
+
+/* A device's share of the lines, batch after batch. */
+int
+run_share(struct gpu *g, size_t i, void *with)
+{
+	const share *const s = static_cast<share *>(with);
+	struct batch b = {};
+	int err;
+
+	b.g = g;
+	b.p = s->p;
+	b.method = s->method;
+	b.first = s->p->nline * i / s->devices;
+	b.end = s->p->nline * (i + 1) / s->devices;
+	if (b.first == b.end)
+		return 0;
+	for (err = send_picture(g, b.p, &b.on); b.first < b.end && !err; b.first += b.n)
+		err = run_batch(&b);
+	return err;
+}
+
 } // namespace
 
 int
 gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p, enum gpu_dptrace_method method)
 {
-	struct batch b = {};
-	int err = send_picture(g, p, &b.on);
+	share s = {p, method, gpu_count(g)};
 
-	b.g = g;
-	b.p = p;
-	b.method = method;
-	for (; b.first < p->nline && !err; b.first += b.n)
-		err = run_batch(&b);
-	return err;
+	return gpu_each(g, run_share, &s);
 }

@@ -13,7 +13,7 @@ extern "C" {
 enum gpu_dptrace_method { GPU_DPTRACE_WINDOW, GPU_DPTRACE_D3 };
 
 /*
- * dptrace_run() on g, as many lines at a time as its memory holds: the same bytes. A line is held whole, or it is -EIO,
+ * dptrace_run() on g, shared out, as many lines at a time as its memory holds: the same bytes. A line is held whole, or it is -EIO,
  * `out of memory`. 0, -ENOMEM, or -EIO: gpu_why().
  */
 int gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p, enum gpu_dptrace_method method);

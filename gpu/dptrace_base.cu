@@ -294,9 +294,8 @@ __launch_bounds__(THREADS) measure(const dp_evidence e)
 {
 	__shared__ tally t;
 	const dp_strip &s = e.strip[blockIdx.x];
-	const unsigned me = threadIdx.x;
 
-	if (me == 0) {
+	if (threadIdx.x == 0) {
 		t.n = t.top = t.bits = 0;
 		t.before = 0;
 	}
@@ -308,8 +307,8 @@ __launch_bounds__(THREADS) measure(const dp_evidence e)
 		__syncthreads();
 		unsigned sum = 0;
 		for (unsigned i = 0; i < EACH; i++)
-			sum += t.count[me * EACH + i];
-		t.part[me] = sum;
+			sum += t.count[threadIdx.x * EACH + i];
+		t.part[threadIdx.x] = sum;
 		__syncthreads();
 		if (threadIdx.x == 0)
 			find_bin(t);

@@ -207,10 +207,10 @@ gpu_each(struct gpu *g, int (*run)(struct gpu *device, size_t i, void *with), vo
 	int err = t ? 0 : -ENOMEM;
 	size_t i = 0;
 
-	for (struct gpu *d = g; t && d; d = d->next, i++) {
+	for (struct gpu *d = g; t && d; d = d->next, i++)
 		t[i] = {d, i, run, with, 0, {}, false};
-		t[i].started = i && !pthread_create(&t[i].thread, NULL, task_thread, &t[i]);
-	}
+	for (i = 1; t && i < n; i++) /* now: a task cuts its device from the list */
+		t[i].started = !pthread_create(&t[i].thread, NULL, task_thread, &t[i]);
 	for (i = 0; t && i < n;
 	     i++) /* the first in this thread; and where there is none to be had */
 		if (!t[i].started)

@@ -35,6 +35,9 @@ void gpu_release(struct gpu *g);
 /* After a function of the GPU gave -EIO: the call that failed, and why. */
 const char *gpu_why(const struct gpu *g);
 
+/* How many devices there are in the list. */
+size_t gpu_count(const struct gpu *g);
+
 /* The names of the devices, for --stats. */
 const char *gpu_name(const struct gpu *g);
 

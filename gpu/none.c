@@ -39,6 +39,12 @@ gpu_why(const struct gpu *g)
 	return state;
 }
 
+size_t
+gpu_count(const struct gpu *g)
+{
+	return g != NULL;
+}
+
 const char *
 gpu_name(const struct gpu *g)
 {

@@ -1,4 +1,4 @@
-/* What twins share: prim.cu. Everything is on the device. */
+/* What twins share: prim.cu. Arrays lie on the device; 0 or -EIO. */
 #ifndef WEIR_GPU_PRIM_H
 #define WEIR_GPU_PRIM_H
 
@@ -7,5 +7,13 @@
 /* v[i] becomes v[0] + .. + v[i-1], for n < 2^30. scratch: prim_scan_words(n) of them. */
 int prim_scan(struct gpu *g, unsigned *v, size_t n, unsigned *scratch);
 size_t prim_scan_words(size_t n);
+
+/*
+ * index: 0..n-1 in the order of keys that are below `limit`, equal ones as they were; both sorted. scratch is of
+ * prim_sort_words(n) words; key and index come back in place.
+ */
+int prim_sort(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limit,
+	      unsigned *scratch);
+size_t prim_sort_words(size_t n);
 
 #endif

@@ -3,18 +3,16 @@
  *
  *	rows	thread = sample; to the padded time axis and from it, scaled, muted, subtracted
  *
- * All gathers of a call go through each step together. Bytes a gather: its samples and the panel's once over the bus; 4 nfft (nx + nq) in rows
+ * Each device has a share of a call's gathers; those that it holds at a time go through each step together. Bytes a gather: its samples and the panel's once over the bus; 4 nfft (nx + nq) in rows
  * written and read by cuFFT twice at least, 8 nw (nx + nq) in spectra, and what radon_line.cu says.
  */
 #include "gpu/radon_work.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "gpu/fft.h"
 
 extern "C" {
-#include "common/mem.h"
 #include "gpu/radon.h"
 }
 
@@ -93,154 +91,11 @@ make_real(const radon_job w, pair<float> *s, size_t rows)
 		s[(w.nfft / 2) * rows + i].im = 0;
 }
 
-/* --- memory -------------------------------------------------------------------------------------------------------- */
-
-/* Arrays one after the other; base NULL only counts. */
-struct block {
-	char *base;
-	size_t used;
-};
-
-template <class E>
-const E *
-take(block *b, const E *from, size_t n)
-{
-	const size_t at = (b->used + 15) / 16 * 16;
-
-	b->used = at + n * sizeof(E);
-	if (b->base && from)
-		memcpy(b->base + at, from, n * sizeof(E));
-	return b->base ? reinterpret_cast<const E *>(b->base + at) : NULL;
-}
-
-/* The window's polynomials once, of those that line.c lays out twice. */
-void
-single_taps(const struct usfft_line *line, float coef[LINE_COEFS * LINE_TAPS])
-{
-	for (int d = 0; d < LINE_COEFS; d++)
-		memcpy(coef + d * LINE_TAPS, line->coef + 2 * d * LINE_TAPS,
-		       LINE_TAPS * sizeof *coef);
-}
-
-/* Tables: with values where b is on the host, else where they lie. */
-void
-lay_tables(block *b, const struct radon_plan *p, bool values, radon_job *w)
-{
-	float coef[LINE_COEFS * LINE_TAPS] = {};
-	const pair<float> *shift = reinterpret_cast<const pair<float> *>(p->line.shift);
-	const unsigned char *live = reinterpret_cast<const unsigned char *>(p->live);
-
-	if (p->nufft)
-		single_taps(&p->line, coef);
-	w->a = take(b, values ? p->a : NULL, p->o.nx);
-	w->c = take(b, values ? p->c : NULL, p->o.nx);
-	w->coef = take(b, values ? coef : NULL, LINE_COEFS * LINE_TAPS);
-	w->shift = take(b, values && p->nufft ? shift : NULL, p->o.nq);
-	w->q_weight = take(b, values ? p->q_weight : NULL, p->o.nq);
-	w->live = take(b, values ? live : NULL, p->o.nx);
-}
-
-int
-send_tables(struct gpu *g, const struct radon_plan *p, radon_job *w)
-{
-	block b = {}, on = {};
-	void *at;
-	int err;
-
-	lay_tables(&b, p, false, w);
-	b.base = static_cast<char *>(weir_calloc(b.used, 1));
-	b.used = 0;
-	if (!b.base)
-		return -ENOMEM;
-	lay_tables(&b, p, true, w);
-	if (!(err = gpu_hold(g, HOLD_TABLES, b.used, &at)) &&
-	    !(err = gpu_up(g, at, b.base, b.used))) {
-		on.base = static_cast<char *>(at);
-		lay_tables(&on, p, false, w);
-	}
-	weir_free(b.base);
-	return err;
-}
-
-/* A mute that depends on time too, sample by sample. */
-int
-send_weight(struct gpu *g, const struct radon_plan *p, radon_job *w)
-{
-	const size_t n = p->o.nq * p->nfft;
-	float *host;
-	void *at;
-	int err;
-
-	if (p->q_mute)
-		return 0;
-	if (!(host = static_cast<float *>(weir_alloc(n, sizeof *host))))
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		host[i] = radon_time_weight(p, i / p->nfft, i % p->nfft);
-	if (!(err = gpu_hold(g, HOLD_WEIGHT, n * sizeof *host, &at)))
-		err = gpu_up(g, at, host, n * sizeof *host);
-	w->weight = static_cast<const float *>(at);
-	weir_free(host);
-	return err;
-}
-
-/* Samples of a row of what comes in and goes out, and rows a gather. */
-struct shape {
-	size_t rows, len;
-};
-
-struct flow {
-	radon_job w;
-	shape in, out;
-	float *x, *time, *result;
-};
-
-int
-prepare(struct gpu *g, const struct radon_plan *p, size_t n, flow *f)
-{
-	const bool model = p->o.mode == RADON_MODEL, gather = model || p->o.subtract;
-	const shape gathers = {p->o.nx, p->o.nt}, panels = {p->o.nq, p->ntau};
-	const size_t most = p->o.nx > p->o.nq ? p->o.nx : p->o.nq;
-	radon_job *w = &f->w;
-	void *x, *time, *d, *m, *cells = NULL;
-	int err;
-
-	f->in = model ? panels : gathers;
-	f->out = gather ? gathers : panels;
-	w->n = (unsigned)n;
-	w->nx = (unsigned)p->o.nx;
-	w->nq = (unsigned)p->o.nq;
-	w->nt = (unsigned)p->o.nt;
-	w->nfft = (unsigned)p->nfft;
-	w->nw = (unsigned)p->nw;
-	w->lead = (unsigned)p->lead;
-	w->kmin = (unsigned)p->kmin;
-	w->bins = p->first == p->last ? 0 : (unsigned)(p->kmax + 1 - p->kmin);
-	w->grid = p->nufft ? (unsigned)p->line.grid : 0;
-	const size_t in = n * f->in.rows * f->in.len, out = n * f->out.rows * f->out.len;
-	const size_t sample = sizeof(pair<float>);
-	if ((err = send_tables(g, p, w)) || (err = send_weight(g, p, w)) ||
-	    (err = gpu_hold(g, HOLD_IN, (in + out) * sizeof(float), &x)) ||
-	    (err = gpu_hold(g, HOLD_TIME, n * most * p->nfft * sizeof(float), &time)) ||
-	    (err = gpu_hold(g, HOLD_D, n * p->o.nx * p->nw * sample, &d)) ||
-	    (err = gpu_hold(g, HOLD_M, n * p->o.nq * p->nw * sample, &m)) ||
-	    (w->grid && w->bins &&
-	     (err = gpu_hold(g, HOLD_CELLS, n * w->bins * w->grid * sample, &cells))))
-		return err;
-	w->d = static_cast<pair<float> *>(d);
-	w->m = static_cast<pair<float> *>(m);
-	w->cells = static_cast<pair<float> *>(cells);
-	f->x = static_cast<float *>(x);
-	f->result = f->x + in;
-	f->time = static_cast<float *>(time);
-	return 0;
-}
-
 /* --- steps --------------------------------------------------------------------------------------------------------- */
 
 /* Rows of nfft samples to spectra, transposed, and back. */
 int
-to_spectra(struct gpu *g, const flow &f, size_t rows, pair<float> *s)
+to_spectra(struct gpu *g, const radon_flow &f, size_t rows, pair<float> *s)
 {
 	const struct gpu_fft fft =
 	    gpu_fft_lines(GPU_FFT_R2C, false, f.w.nfft, rows, 1, f.w.nfft, rows, 1);
@@ -249,7 +104,7 @@ to_spectra(struct gpu *g, const flow &f, size_t rows, pair<float> *s)
 }
 
 int
-to_rows(struct gpu *g, const flow &f, size_t rows, pair<float> *s)
+to_rows(struct gpu *g, const radon_flow &f, size_t rows, pair<float> *s)
 {
 	const struct gpu_fft fft =
 	    gpu_fft_lines(GPU_FFT_C2R, false, f.w.nfft, rows, rows, 1, 1, f.w.nfft);
@@ -260,7 +115,7 @@ to_rows(struct gpu *g, const flow &f, size_t rows, pair<float> *s)
 }
 
 int
-clear(struct gpu *g, const flow &f, size_t rows, pair<float> *s)
+clear(struct gpu *g, const radon_flow &f, size_t rows, pair<float> *s)
 {
 	GPU_TRY(g, cudaMemsetAsync(s, 0, rows * f.w.nw * sizeof *s, g->stream[0]));
 	return 0;
@@ -268,7 +123,7 @@ clear(struct gpu *g, const flow &f, size_t rows, pair<float> *s)
 
 /* The panel in m, muted, as rows. */
 int
-panel_rows(struct gpu *g, const flow &f)
+panel_rows(struct gpu *g, const radon_flow &f)
 {
 	const size_t rows = (size_t)f.w.n * f.w.nq;
 	int err = to_rows(g, f, rows, f.w.m);
@@ -280,7 +135,7 @@ panel_rows(struct gpu *g, const flow &f)
 
 /* The mute on the panel in m, for modelling. */
 int
-mute_modes(struct gpu *g, const flow &f)
+mute_modes(struct gpu *g, const radon_flow &f)
 {
 	const size_t rows = (size_t)f.w.n * f.w.nq;
 	int err;
@@ -294,7 +149,7 @@ mute_modes(struct gpu *g, const flow &f)
 
 /* The model of m as gathers; from: NULL, or what it is taken off. */
 int
-model_gathers(struct gpu *g, const flow &f, const float *from)
+model_gathers(struct gpu *g, const radon_flow &f, const float *from)
 {
 	const size_t rows = (size_t)f.w.n * f.w.nx;
 	int err;
@@ -308,7 +163,7 @@ model_gathers(struct gpu *g, const flow &f, const float *from)
 }
 
 int
-pad(struct gpu *g, const flow &f, size_t at)
+pad(struct gpu *g, const radon_flow &f, size_t at)
 {
 	const size_t rows = f.w.n * f.in.rows;
 
@@ -319,7 +174,7 @@ pad(struct gpu *g, const flow &f, size_t at)
 
 /* The panel's result is what rows hold. */
 int
-keep_panel(struct gpu *g, flow *f)
+keep_panel(struct gpu *g, radon_flow *f)
 {
 	const int err = panel_rows(g, *f);
 
@@ -328,7 +183,7 @@ keep_panel(struct gpu *g, flow *f)
 }
 
 int
-transform(struct gpu *g, const struct radon_plan *p, flow *f, struct radon_report *report)
+transform(struct gpu *g, const struct radon_plan *p, radon_flow *f, struct radon_report *report)
 {
 	const bool model = p->o.mode == RADON_MODEL;
 	const size_t rows = f->w.n * f->in.rows;
@@ -350,26 +205,59 @@ transform(struct gpu *g, const struct radon_plan *p, flow *f, struct radon_repor
 	return (err = mute_modes(g, *f)) ? err : model_gathers(g, *f, f->x);
 }
 
+/* The gathers of f from the host and back. */
+int
+run_gathers(struct gpu *g, const struct radon_plan *p, radon_flow *f, const float *const *in,
+	    float *const *out, struct radon_report *report)
+{
+	const size_t n = f->w.n, each = f->in.rows * f->in.len, made = f->out.rows * f->out.len;
+	int err = radon_hold(g, p, f);
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = gpu_up(g, f->x + i * each, in[i], each * sizeof(float));
+	if (err || (err = gpu_begin(g)) || (err = transform(g, p, f, report)) || (err = gpu_end(g)))
+		return err;
+	for (size_t i = 0; i < n && !err; i++)
+		err = gpu_down(g, out[i], f->result + i * made, made * sizeof(float));
+	return err;
+}
+
+struct batch {
+	const struct radon_plan *p;
+	size_t n, devices;
+	const float *const *in;
+	float *const *out;
+	struct radon_report *report;
+};
+
+/* A device's share of the gathers, as many at a time as it holds. */
+int
+run_share(struct gpu *g, size_t i, void *with)
+{
+	const batch *const b = static_cast<batch *>(with);
+	const size_t end = b->n * (i + 1) / b->devices;
+	size_t at = b->n * i / b->devices, most = end - at;
+	int err = radon_choose(g, b->p, &most);
+
+	for (; at < end && !err; at += most) {
+		radon_flow f = radon_pose(b->p, end - at < most ? end - at : most);
+		err = run_gathers(g, b->p, &f, b->in + at, b->out + at,
+				  b->report ? b->report + at : NULL);
+	}
+	return err;
+}
+
 } // namespace
 
 int
 gpu_radon_run(struct gpu *g, const struct radon_plan *p, size_t n, const float *const *in,
 	      float *const *out, struct radon_report *report)
 {
-	flow f = {};
-	int err = n ? prepare(g, p, n, &f) : 0;
-	const size_t each = f.in.rows * f.in.len, made = f.out.rows * f.out.len;
+	batch b = {p, n, gpu_count(g), in, out, report};
 
 	for (size_t i = 0; i < n && report; i++) {
 		memset(&report[i], 0, sizeof report[i]);
 		report[i].misfit = NAN;
 	}
-	for (size_t i = 0; i < n && !err; i++)
-		err = gpu_up(g, f.x + i * each, in[i], each * sizeof(float));
-	if (!n || err || (err = gpu_begin(g)) || (err = transform(g, p, &f, report)) ||
-	    (err = gpu_end(g)))
-		return err;
-	for (size_t i = 0; i < n && !err; i++)
-		err = gpu_down(g, out[i], f.result + i * made, made * sizeof(float));
-	return err;
+	return gpu_each(g, run_share, &b);
 }

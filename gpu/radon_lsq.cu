@@ -257,28 +257,51 @@ tell(struct gpu *g, const radon_job &w, const outcome *on_device, struct radon_r
 	return err;
 }
 
+/* Of one frequency's arrays; of those of all frequencies at a time; of right-hand sides and outcomes. */
+struct sizes {
+	size_t each, rhs;
+	unsigned chunk;
+};
+
+sizes
+sizes_of(const radon_job &w)
+{
+	const size_t each = (2 + 4 * (size_t)w.n) * w.nq * sizeof(cplx);
+	const size_t fit = ROOM / each ? ROOM / each : 1;
+
+	return {each, (size_t)w.bins * w.n * w.nq * sizeof(cplx),
+		(unsigned)(fit < w.bins ? fit : w.bins)};
+}
+
 } // namespace
+
+size_t
+radon_solve_bytes(const radon_job &w)
+{
+	const sizes z = sizes_of(w);
+
+	return z.chunk * z.each + z.rhs + w.bins * sizeof(outcome);
+}
 
 int
 radon_solve(struct gpu *g, const radon_job &w, double damping, bool exact,
 	    struct radon_report *report)
 {
-	const size_t each = (2 + 4 * (size_t)w.n) * w.nq * sizeof(cplx);
-	const unsigned fit = (unsigned)(ROOM / each ? ROOM / each : 1);
-	const unsigned chunk = fit < w.bins ? fit : w.bins;
-	const size_t rhs = (size_t)w.bins * w.n * w.nq * sizeof(cplx);
+	const sizes z = sizes_of(w);
 	void *room, *y;
 	int err;
 
-	if ((err = gpu_hold(g, HOLD_SOLVE, chunk * each, &room)) ||
-	    (err = gpu_hold(g, HOLD_RHS, rhs + w.bins * sizeof(outcome), &y)))
+	if ((err = gpu_hold(g, HOLD_SOLVE, z.chunk * z.each, &room)) ||
+	    (err = gpu_hold(g, HOLD_RHS, z.rhs + w.bins * sizeof(outcome), &y)))
 		return err;
-	outcome *out = reinterpret_cast<outcome *>(static_cast<char *>(y) + rhs);
+	outcome *out = reinterpret_cast<outcome *>(static_cast<char *>(y) + z.rhs);
 	cplx *side = exact ? static_cast<cplx *>(y) : NULL;
 	if ((err = exact ? radon_exact_adjoint(g, w, side) : radon_adjoint(g, w)))
 		return err;
-	for (unsigned b = 0; b < w.bins; b += chunk)
-		GPU_LAUNCH(g, solve, w.bins - b < chunk ? w.bins - b : chunk, THREADS, 0, w, b,
+	for (unsigned b = 0; b < w.bins; b += z.chunk)
+		GPU_LAUNCH(g, solve, w.bins - b < z.chunk ? w.bins - b : z.chunk, THREADS, 0, w, b,
 			   damping, side, static_cast<cplx *>(room), out);
+	if (report && w.modelled && (err = radon_misfit(g, w, report)))
+		return err;
 	return report ? tell(g, w, out, report) : 0;
 }

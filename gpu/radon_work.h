@@ -21,7 +21,9 @@ enum {
 	HOLD_TABLES,
 	HOLD_SOLVE,
 	HOLD_RHS,
-	HOLD_WEIGHT
+	HOLD_WEIGHT,
+	HOLD_MODEL,
+	HOLD_SQUARES
 };
 
 template <class T> struct alignas(2 * sizeof(T)) pair {
@@ -42,6 +44,18 @@ struct radon_job {
 	const float *weight;	   /* [nq][nfft], NULL: q_weight */
 	pair<float> *d, *m;	   /* [nw][n nx], [nw][n nq] */
 	pair<float> *cells;	   /* [bins][n][grid] */
+	pair<float> *modelled;	   /* as d, NULL: no misfit is asked for */
+};
+
+/* Samples of a row of what comes in and goes out, and rows a gather. */
+struct radon_shape {
+	size_t rows, len;
+};
+
+struct radon_flow {
+	radon_job w;
+	radon_shape in, out;
+	float *x, *time, *result;
 };
 
 /* exp(2 pi i turns), R being double. */
@@ -55,11 +69,22 @@ turn_exactly(R turns)
 	return z;
 }
 
+/* radon_room.cu: what n gathers are to the kernels; how many of *n are held at once; memory and tables for f. */
+radon_flow radon_pose(const struct radon_plan *p, size_t n);
+int radon_choose(struct gpu *g, const struct radon_plan *p, size_t *n);
+int radon_hold(struct gpu *g, const struct radon_plan *p, radon_flow *f);
+
 /* radon_line.cu: m from d, d from m, over the band; the other array's frequencies outside are zeros. */
 int radon_adjoint(struct gpu *g, const radon_job &w);
 int radon_model(struct gpu *g, const radon_job &w);
 /* y[bin][gather][curve], in double, term by term. */
 int radon_exact_adjoint(struct gpu *g, const radon_job &w, pair<double> *y);
+
+/* radon_misfit.cu: of each gather, by w.modelled. */
+int radon_misfit(struct gpu *g, const radon_job &w, struct radon_report *report);
+
+/* Bytes that radon_solve() holds. */
+size_t radon_solve_bytes(const radon_job &w);
 
 /* radon_lsq.cu: m from d. exact: the right-hand side is summed in double. */
 int radon_solve(struct gpu *g, const radon_job &w, double damping, bool exact,

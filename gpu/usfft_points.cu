@@ -1,5 +1,5 @@
 /*
- * Points to tile order: keys, a stable sort (gpu/sort.h), places.
+ * Points to tile order: keys, a stable sort (gpu/prim.h), places.
  *
  *	locate	thread = point: its tile; the first point that is not finite is found by atomicMin
  *	place	thread = sorted point: cells and offsets from its coordinates, taken once more
@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/sort.h"
+#include "gpu/prim.h"
 
 extern "C" {
 #include "common/mem.h"
@@ -270,7 +270,7 @@ sort_points(struct gpu *g, const given<T> &in, const work<T> &k, int dim, unsign
 	GPU_TRY(g, cudaMemsetAsync(work_room, 0xff, sizeof *work_room, g->stream[0]));
 	if (k.m)
 		GPU_LAUNCH(g, locate<T>, blocks_of(k.m), THREADS, 0, in, k, dim, key, work_room);
-	if ((err = gpu_sort(g, key, k.index, k.m, k.ntiles, rest)))
+	if ((err = prim_sort(g, key, k.index, k.m, k.ntiles, rest)))
 		return err;
 	if (k.m)
 		GPU_LAUNCH(g, place<T>, blocks_of(k.m), THREADS, 0, in, k, dim);
@@ -278,7 +278,7 @@ sort_points(struct gpu *g, const given<T> &in, const work<T> &k, int dim, unsign
 		return err;
 	GPU_LAUNCH(g, find_starts<T>, blocks_of(k.ntiles + 1), THREADS, 0, k, key);
 	GPU_LAUNCH(g, find_heavy<T>, blocks_of(k.ntiles + 1), THREADS, 0, k);
-	if ((err = gpu_scan(g, k.heavy, k.ntiles + 1, rest)) || (err = gpu_end(g)))
+	if ((err = prim_scan(g, k.heavy, k.ntiles + 1, rest)) || (err = gpu_end(g)))
 		return err;
 	return gpu_down(g, bad, work_room, sizeof *bad);
 }
@@ -301,7 +301,7 @@ take_points(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, 
 	in.cstride = cstride;
 	in.single = pt->single;
 	in.shift = p->win[0].w % 2 ? 0.5 : 0;
-	const size_t sort = gpu_sort_room(m), scan = gpu_scan_room(p->ntiles + 1);
+	const size_t sort = prim_sort_words(m), scan = prim_scan_words(p->ntiles + 1);
 	if ((err = usfft_work(g, p, &k)) || (err = send_tables(g, p, k)) ||
 	    (err = pt->single ? send_coordinates<float>(g, pt, p->o.dim, &in)
 			      : send_coordinates<double>(g, pt, p->o.dim, &in)) ||

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /*
- * wconv_run() on g: the same steps, one after the other, of one plan at a time, by the plan's method and tiles. |error| <=
+ * wconv_run() on g, shared out: the same steps, one after the other, of one plan at a time, by the plan's method and tiles. |error| <=
  * 3e-7 max|F| in float, 1e-14 in double, most of it the definition's own; held for transforms with FFTW in cuFFT's place.
  * 0, -ENOMEM, or -EIO: gpu_why().
  */

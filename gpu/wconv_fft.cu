@@ -1,7 +1,7 @@
 /*
  * wconv by transforms, the tiles of a step at once: wconv/core/tile.h states the scheme. For all tiles together
  *
- *	gather	rows of the windows, each less its mean; the rest of nx x ny zeros	block = row
+ *	windows	rows, each less its mean; the rest of nx x ny zeros			wconv_window.cu
  *	rows	r2c, written turned, so that columns are contiguous			cuFFT, batch = tiles x ny
  *	columns	forward									cuFFT, batch = columns x tiles
  *	for each function of x a tile needs, for each function of y:
@@ -24,80 +24,13 @@
 namespace
 {
 
-constexpr unsigned THREADS = 256, WARP = 32;
+constexpr unsigned THREADS = 256;
 constexpr size_t ENOUGH = (size_t)512 << 20; /* bytes of tiles worked on at once */
 
 __device__ size_t
 element(void)
 {
 	return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-}
-
-/* --- windows ------------------------------------------------------------------------------------------------------- */
-
-/* The sum of a block's v, for all of its threads, always in the same order. */
-template <class T>
-__device__ T
-block_sum(T v)
-{
-	__shared__ T part[THREADS / WARP];
-	T sum = 0;
-
-	for (int step = WARP / 2; step; step /= 2)
-		v += __shfl_xor_sync(~0u, v, step);
-	if (threadIdx.x % WARP == 0)
-		part[threadIdx.x / WARP] = v;
-	__syncthreads();
-	for (unsigned i = 0; i < THREADS / WARP; i++)
-		sum += part[i];
-	return sum;
-}
-
-/* Row blockIdx.x of the window of tile blockIdx.y. */
-template <class T>
-__global__ void
-__launch_bounds__(THREADS) gather(const wc_work<T> w, const wc_tiles<T> b)
-{
-	const wc_tile t = b.list[blockIdx.y];
-	const unsigned y = blockIdx.x, n = t.w + w.kw - 1;
-	const bool in = y < t.h + w.kh - 1;
-	const size_t row = (size_t)blockIdx.y * b.ny + y;
-	T sum = 0;
-	bool odd = false;
-
-	for (unsigned x = threadIdx.x; x < b.nx; x += THREADS) {
-		enum wc_state state = KNOWN;
-		T v = 0;
-		if (in && x < n)
-			v = pixel<T>(w, t.plane, w.row[t.y + y], w.column[t.x + x], &state);
-		b.real[row * b.nx + x] = v;
-		b.odd[row * b.nx + x] = state != KNOWN;
-		odd |= state != KNOWN;
-		sum += v;
-	}
-	if (odd)
-		atomicOr(&b.any[blockIdx.y], 1u);
-	const T mean = block_sum<T>(sum) / (T)n;
-	for (unsigned x = threadIdx.x; in && x < n; x += THREADS)
-		b.real[row * b.nx + x] -= mean;
-	if (threadIdx.x == 0)
-		b.mean[row] = in ? mean : 0;
-}
-
-/* Which windows, along x alone, have a pixel that is not known: thread = pixel. */
-template <class T>
-__global__ void
-see(const wc_work<T> w, const wc_tiles<T> b)
-{
-	const size_t i = element();
-	const unsigned t = (unsigned)(i / b.nx / b.ny), x = (unsigned)(i % b.nx);
-	unsigned seen = 0;
-
-	if (t >= b.n || !b.any[t])
-		return;
-	for (unsigned k = 0; k < w.kw && x + k < b.nx; k++)
-		seen |= b.odd[i + k];
-	b.seen[i] = seen != 0;
 }
 
 /* --- products and blends ------------------------------------------------------------------------------------------- */
@@ -269,16 +202,14 @@ int
 run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const wc_tiles<T> &b,
 	  const wc_tile *host)
 {
-	const size_t all = (size_t)b.n * b.ny * b.nx, spectrum = (size_t)b.columns * b.n * b.ny,
-		     rows = (size_t)b.n * b.high, results = rows * b.wide;
+	const size_t spectrum = (size_t)b.columns * b.n * b.ny, rows = (size_t)b.n * b.high,
+		     results = rows * b.wide;
 	const T scale = (T)(1 / ((double)b.nx * (double)b.ny));
 	bool start = true;
 	int err;
 
-	GPU_TRY(g, cudaMemsetAsync(b.any, 0, b.n * sizeof *b.any, g->stream[0]));
-	GPU_LAUNCH(g, gather<T>, dim3(b.ny, b.n), THREADS, 0, w, b);
-	GPU_LAUNCH(g, see<T>, blocks(all), THREADS, 0, w, b);
-	if ((err = wc_rows(g, b, b.n, b.image)) || (err = wc_columns(g, b, b.n, -1, b.image)))
+	if ((err = wc_windows(g, w, b)) || (err = wc_rows(g, b, b.n, b.image)) ||
+	    (err = wc_columns(g, b, b.n, -1, b.image)))
 		return err;
 	for (unsigned i = 0; i < p->x.most; i++) {
 		bool first = true;
@@ -346,16 +277,15 @@ lay_out(struct gpu *g, wc_tiles<T> *b, size_t all, size_t functions, size_t *n)
 	return 0;
 }
 
-/* The tiles of the step. */
+/* The tiles of those rows. */
 size_t
-list_tiles(const struct wconv_plan *p, wc_tile *to)
+list_tiles(const struct wconv_plan *p, wc_span rows, wc_tile *to)
 {
-	const struct wconv_band *band = &p->band[p->now];
-	const ptrdiff_t top = p->y.tile[band->tile0].a;
+	const ptrdiff_t top = p->y.tile[rows.from].a;
 	size_t n = 0;
 
 	for (size_t plane = 0; plane < p->q.planes; plane++)
-		for (size_t ty = band->tile0; ty < band->tile1; ty++)
+		for (size_t ty = rows.from; ty < rows.to; ty++)
 			for (size_t tx = 0; tx < p->x.ntile; tx++) {
 				const struct wconv_tile *X = &p->x.tile[tx], *Y = &p->y.tile[ty];
 				to[n++] = {(unsigned)plane,	    (unsigned)(X->a - p->x.lo),
@@ -369,7 +299,8 @@ list_tiles(const struct wconv_plan *p, wc_tile *to)
 
 template <class T>
 int
-run_step(struct gpu *g, struct wconv_plan *p, const wc_work<T> &w, const wc_tile *list, size_t all)
+run_list(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span fresh,
+	 const wc_tile *list, size_t all)
 {
 	wc_tiles<T> b = {};
 	size_t most;
@@ -385,7 +316,7 @@ run_step(struct gpu *g, struct wconv_plan *p, const wc_work<T> &w, const wc_tile
 	if ((err = gpu_hold(g, WC_LIST, all * sizeof *list, &device)) ||
 	    (err = gpu_up(g, device, list, all * sizeof *list)) ||
 	    (err = lay_out(g, &b, all, w.nfx, &most)) || (err = gpu_begin(g)) ||
-	    (err = wc_fill_ring(g, p, w, &b)))
+	    (err = wc_fill_ring(g, p, w, fresh, &b)))
 		return err;
 	for (size_t at = 0; at < all && !err; at += most) {
 		b.n = (unsigned)(all - at < most ? all - at : most);
@@ -399,18 +330,20 @@ run_step(struct gpu *g, struct wconv_plan *p, const wc_work<T> &w, const wc_tile
 
 template <class T>
 int
-wc_transform(struct gpu *g, struct wconv_plan *p, const wc_work<T> &w)
+wc_transform(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span tiles,
+	     wc_span fresh)
 {
-	const struct wconv_band *band = &p->band[p->now];
-	const size_t n = p->q.planes * (band->tile1 - band->tile0) * p->x.ntile;
+	const size_t n = p->q.planes * (tiles.to - tiles.from) * p->x.ntile;
 	wc_tile *list = static_cast<wc_tile *>(weir_alloc(n, sizeof *list));
 	int err = -ENOMEM;
 
 	if (list)
-		err = run_step(g, p, w, list, list_tiles(p, list));
+		err = run_list(g, p, w, fresh, list, list_tiles(p, tiles, list));
 	weir_free(list);
 	return err;
 }
 
-template int wc_transform<float>(struct gpu *g, struct wconv_plan *p, const wc_work<float> &w);
-template int wc_transform<double>(struct gpu *g, struct wconv_plan *p, const wc_work<double> &w);
+template int wc_transform<float>(struct gpu *g, const struct wconv_plan *p, const wc_work<float> &w,
+				 wc_span tiles, wc_span fresh);
+template int wc_transform<double>(struct gpu *g, const struct wconv_plan *p,
+				  const wc_work<double> &w, wc_span tiles, wc_span fresh);

@@ -86,15 +86,22 @@ int wc_send(struct gpu *g, int slot, const wc_block *b, void **device);
 /* Before the first step of a picture: the kernels. */
 template <class T> int wc_send_kernels(struct gpu *g, const struct wconv_plan *p);
 
-/* What of the plan no step changes, to w, with the segments of a row; and a step's rows from first on. */
+/* What of the plan no step changes, to w, with the segments of a row; and rows from first on. */
 template <class T>
 int wc_send_tables(struct gpu *g, const struct wconv_plan *p, wc_work<T> *w, unsigned *segments);
 template <class T>
 int wc_send_step(struct gpu *g, const struct wconv_plan *p, ptrdiff_t first, size_t rows,
 		 wc_work<T> *w);
 
-/* The step's results to w.out: wconv_direct.cu, wconv_fft.cu. */
+/* Tile rows, or functions of y. */
+struct wc_span {
+	size_t from, to;
+};
+
+/* Results to w.out: wconv_direct.cu; of tile rows, wconv_fft.cu. fresh: functions whose kernels the ring has not got. */
 template <class T> int wc_sum(struct gpu *g, const wc_work<T> &w, unsigned segments);
-template <class T> int wc_transform(struct gpu *g, struct wconv_plan *p, const wc_work<T> &w);
+template <class T>
+int wc_transform(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span tiles,
+		 wc_span fresh);
 
 #endif

@@ -7,8 +7,6 @@
  */
 #include "gpu/wconv_tiles.h"
 
-#include <string.h>
-
 namespace
 {
 
@@ -101,38 +99,33 @@ make_spectra(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b, unsigned 
 
 template <class T>
 int
-wc_fill_ring(struct gpu *g, struct wconv_plan *p, const wc_work<T> &w, wc_tiles<T> *b)
+wc_fill_ring(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span fresh,
+	     wc_tiles<T> *b)
 {
-	const struct wconv_band *band = &p->band[p->now];
 	const size_t bytes = p->slots * b->columns * w.nfx * b->ny * sizeof(wc_cx<T>),
 		     rows = p->q.gx * p->q.gy * w.kh;
 	void *ring, *sums;
 	int err;
 
-	if (g->bytes[WC_SPECTRA] < bytes)
-		memset(p->slot_holds, 0, p->slots * sizeof *p->slot_holds);
 	if ((err = gpu_hold(g, WC_SPECTRA, bytes, &ring)) ||
 	    (err = gpu_hold(g, WC_SUMS, rows * sizeof(double), &sums)))
 		return err;
 	b->kernel = static_cast<wc_cx<T> *>(ring);
 	b->sums = static_cast<double *>(sums);
-	if (p->now == 0)
+	if (fresh.to)
 		GPU_LAUNCH(g, sum_rows<T>, blocks(rows), THREADS, 0, w, b->sums, rows);
-	for (size_t f = band->fun0; f < band->fun1 && !err; f++)
-		if (p->slot_holds[f % p->slots] != f + 1) {
-			err = make_spectra(g, w, *b, (unsigned)f);
-			p->slot_holds[f % p->slots] = f + 1;
-		}
+	for (size_t f = fresh.from; f < fresh.to && !err; f++)
+		err = make_spectra(g, w, *b, (unsigned)f);
 	return err;
 }
 
 template int wc_rows<float>(struct gpu *g, const wc_tiles<float> &b, size_t n, wc_cx<float> *to);
 template int
 wc_columns<float>(struct gpu *g, const wc_tiles<float> &b, size_t n, int sign, wc_cx<float> *at);
-template int wc_fill_ring<float>(struct gpu *g, struct wconv_plan *p, const wc_work<float> &w,
-				 wc_tiles<float> *b);
+template int wc_fill_ring<float>(struct gpu *g, const struct wconv_plan *p, const wc_work<float> &w,
+				 wc_span fresh, wc_tiles<float> *b);
 template int wc_rows<double>(struct gpu *g, const wc_tiles<double> &b, size_t n, wc_cx<double> *to);
 template int
 wc_columns<double>(struct gpu *g, const wc_tiles<double> &b, size_t n, int sign, wc_cx<double> *at);
-template int wc_fill_ring<double>(struct gpu *g, struct wconv_plan *p, const wc_work<double> &w,
-				  wc_tiles<double> *b);
+template int wc_fill_ring<double>(struct gpu *g, const struct wconv_plan *p,
+				  const wc_work<double> &w, wc_span fresh, wc_tiles<double> *b);

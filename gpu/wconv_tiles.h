@@ -1,4 +1,4 @@
-/* wconv's tiles on the device, between wconv_fft.cu and wconv_ring.cu. */
+/* wconv's tiles on the device, between wconv_fft.cu, wconv_window.cu and wconv_ring.cu. */
 #ifndef WEIR_GPU_WCONV_TILES_H
 #define WEIR_GPU_WCONV_TILES_H
 
@@ -35,8 +35,12 @@ template <class T> int wc_rows(struct gpu *g, const wc_tiles<T> &b, size_t n, wc
 template <class T>
 int wc_columns(struct gpu *g, const wc_tiles<T> &b, size_t n, int sign, wc_cx<T> *at);
 
-/* The ring, in it the spectra of the kernels of all functions of y that the step needs, and the sums of kernels' rows. */
+/* The windows of all tiles to b.real, each row less its mean: wconv_window.cu. */
+template <class T> int wc_windows(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b);
+
+/* The ring, in it also the spectra of the kernels of fresh functions of y, and the sums of kernels' rows: wconv_ring.cu. */
 template <class T>
-int wc_fill_ring(struct gpu *g, struct wconv_plan *p, const wc_work<T> &w, wc_tiles<T> *b);
+int wc_fill_ring(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span fresh,
+		 wc_tiles<T> *b);
 
 #endif

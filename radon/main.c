@@ -180,7 +180,7 @@ parse(int argc, char **argv, struct args *a, struct gathers_options *g, char ***
 	o->outer = 3;
 	o->inner = a->inner;
 	o->subtract = a->subtract;
-	o->report = a->common.verbose > 0 && !a->common.gpu;
+	o->report = a->common.verbose > 0;
 	o->threads = par_threads(a->common.threads);
 	g->curve = (enum radon_curve)a->curve;
 	g->reference = a->reference;
@@ -189,7 +189,7 @@ parse(int argc, char **argv, struct args *a, struct gathers_options *g, char ***
 	g->nan_is_zero = a->nan == 1;
 	g->cut = a->cut;
 	g->common = &a->common;
-	g->gpu = gpu_use(&a->common);
+	g->gpu = gpu_use_list(&a->common);
 }
 
 int

@@ -96,13 +96,26 @@ static const struct {
 #undef PROGRAM
 };
 
+/* What main() was given. */
+static int named;
+static char **names;
+
+/* Whether one is the other, or a part of it: gpu and gpu/wconv. */
 static bool
-wanted(const char *name, int argc, char **argv)
+is_part(const char *part, const char *whole)
 {
-	for (int i = 1; i < argc; i++)
-		if (!strcmp(argv[i], name))
+	const size_t n = strlen(whole);
+
+	return !strncmp(part, whole, n) && (!part[n] || part[n] == '/');
+}
+
+bool
+check_wanted(const char *name)
+{
+	for (int i = 0; i < named; i++)
+		if (is_part(name, names[i]) || is_part(names[i], name))
 			return true;
-	return argc == 1;
+	return !named;
 }
 
 int
@@ -110,8 +123,10 @@ main(int argc, char **argv)
 {
 	/* links par.c, without which idle threads spin: usfft's checks took four times as long */
 	par_threads(1);
+	named = argc - 1;
+	names = argv + 1;
 	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-		if (programs[i].run && wanted(programs[i].name, argc, argv))
+		if (programs[i].run && check_wanted(programs[i].name))
 			programs[i].run();
 	printf("1..%zu\n", tests);
 	return failed ? 1 : 0;

@@ -2,7 +2,7 @@
  * The checks of numbers: every fast path against its slow twin in direct.c, on awkward sizes, random and extreme data.
  * t/check_NAME.c holds those of a program, as `void check_NAME(void)`, listed in check.c. The output is TAP.
  *
- *	build/t/check [PROGRAM ...]
+ *	build/t/check [PROGRAM ...]	gpu/wconv: of the checks of the GPU those of one program
  */
 #ifndef WEIR_CHECK_H
 #define WEIR_CHECK_H
@@ -27,6 +27,9 @@ struct check_many {
 void check_case(struct check_many *m, bool ok, const char *why, ...)
     __attribute__((format(printf, 3, 4)));
 void check_end(struct check_many *m, const char *name);
+
+/* Whether the checks of that name, `gpu` or `gpu/wconv`, were asked for. */
+bool check_wanted(const char *name);
 
 /* Not to be tested here: counted as a skip with its reason. */
 void check_skip(const char *name, const char *reason);

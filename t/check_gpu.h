@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "gpu/gpu.h"
+#include "t/check.h"
 
 /* Absent in check-gpu. */
 void cudacpu_order(int order, unsigned seed) __attribute__((weak));
@@ -30,6 +31,13 @@ check_order(int order)
 	if (cudacpu_order)
 		cudacpu_order(order, 20161u);
 }
+
+/*
+ * Runs cases on the devices 0,1 and on 2,0,1, of which there are three under t/cudacpu; one: the first alone. A test of that
+ * name each, a skip where there are not so many. What else is open then does not go on: its device is not the one in use.
+ */
+void check_on_devices(const char *name,
+		      void (*cases)(struct gpu *one, struct gpu *several, struct check_many *m));
 
 /* The programs' checks, in check_gpu_NAME.c. */
 void check_gpu_morphrec(struct gpu *g);

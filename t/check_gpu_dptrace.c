@@ -216,6 +216,18 @@ static const struct {
      0},
     {{.score = DPTRACE_RIDGE, .n = 5, .d = 25, .margins = true}, 1, GPU_DPTRACE_WINDOW, 5000000}};
 
+static struct dptrace_options
+options_of(size_t row)
+{
+	struct dptrace_options o = asked[row].o;
+
+	o.sigma = o.sigma > 0 ? o.sigma : 2;
+	o.soft = o.soft > 0 ? o.soft : o.soft < 0 ? 0 : 4;
+	o.passes = o.passes ? o.passes : 2;
+	o.threads = 1;
+	return o;
+}
+
 static void
 pictures_agree(struct gpu *g)
 {
@@ -226,11 +238,7 @@ pictures_agree(struct gpu *g)
 	struct dptrace_line l[LINES];
 
 	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-		struct dptrace_options o = asked[i].o;
-		o.sigma = o.sigma > 0 ? o.sigma : 2;
-		o.soft = o.soft > 0 ? o.soft : o.soft < 0 ? 0 : 4;
-		o.passes = o.passes ? o.passes : 2;
-		o.threads = 1;
+		const struct dptrace_options o = options_of(i);
 		random_picture(v, &r);
 		random_lines(l, xy, &r);
 		const struct dptrace_image im = {asked[i].planes, HIGH, WIDE, &v[0][0][0]};
@@ -247,9 +255,37 @@ pictures_agree(struct gpu *g)
 		      "CPU's, bit by bit");
 }
 
+/* The first rows of asked, one of them with memory for a line at a time. */
+static void
+shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
+{
+	static float v[PLANES][HIGH][WIDE];
+	static const size_t rows[] = {1, 5, 9};
+	struct check_rng r = {43};
+	double xy[LINES][POINTS][2];
+	struct dptrace_line l[LINES];
+
+	(void)one;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct dptrace_options o = options_of(rows[i]);
+		random_picture(v, &r);
+		random_lines(l, xy, &r);
+		const struct dptrace_image im = {asked[rows[i]].planes, HIGH, WIDE, &v[0][0][0]};
+		check_order((int)i);
+		gpu_release(several);
+		if (cudacpu_memory && asked[rows[i]].memory)
+			cudacpu_memory(asked[rows[i]].memory);
+		check_case(m, same_traces(several, &im, l, &o, asked[rows[i]].method),
+			   "row %zu of asked: %s", rows[i], gpu_why(several));
+		if (cudacpu_memory)
+			cudacpu_memory((size_t)1 << 40);
+	}
+}
+
 void
 check_gpu_dptrace(struct gpu *g)
 {
 	tables_agree(g);
 	pictures_agree(g);
+	check_on_devices("gpu: dptrace gives the bytes of the CPU", shares_agree);
 }

@@ -247,45 +247,157 @@ mute_in_time_agrees(struct gpu *gpu, struct check_rng *r)
 	check_end(&many, "gpu: radon, a mute that depends on time");
 }
 
-static double
-peak(const float *x, size_t n)
+/* radon_run() of gather 0, to y. */
+static void
+run_on_cpu(const struct trial *t, float *y, struct radon_report *report)
 {
-	double most = 0;
+	struct radon_options o = t->o;
+	struct radon_plan *p;
 
-	for (size_t k = 0; k < n; k++)
-		most = fabs((double)x[k]) <= most ? most : fabs((double)x[k]);
-	return most;
+	o.unfactored = false;
+	if (radon_plan(&p, &o))
+		die("no plan");
+	struct radon_work *w = radon_work(p, 1);
+	radon_run(p, w, t->x[0], y, report);
+	radon_work_free(w);
+	radon_free(p);
 }
 
-/* No damping and more curves than traces: Levinson's recursion is given up, as on the CPU, and what comes is no larger. */
+/* |A x - A y| / |A y| of two panels. */
+static double
+modelled_apart(const struct radon_options *o, const float *x, const float *y)
+{
+	const size_t n = o->nx * o->nt;
+	double diff = 0, norm = 0;
+	size_t ntau, lead;
+
+	radon_fits(o, &ntau, &lead);
+	double *m = weir_xalloc(o->nq * ntau, sizeof *m), *ax = weir_xalloc(n, sizeof *ax),
+	       *ay = weir_xalloc(n, sizeof *ay);
+	for (size_t k = 0; k < o->nq * ntau; k++)
+		m[k] = (double)x[k];
+	radon_direct_model(o, m, ax);
+	for (size_t k = 0; k < o->nq * ntau; k++)
+		m[k] = (double)y[k];
+	radon_direct_model(o, m, ay);
+	for (size_t k = 0; k < n; k++) {
+		diff += (ax[k] - ay[k]) * (ax[k] - ay[k]);
+		norm += ay[k] * ay[k];
+	}
+	weir_free(m);
+	weir_free(ax);
+	weir_free(ay);
+	return sqrt(diff / norm);
+}
+
+/*
+ * No damping and more curves than traces: Levinson's recursion is given up, as on the CPU. The solution is not unique; what
+ * it models is, but for the directions that a residual of 1e-6 leaves open at low frequencies: both leave 6 % of the
+ * noise's energy, and their models are .026 apart.
+ */
 static void
 singular_systems(struct gpu *gpu, struct check_rng *r)
 {
 	struct radon_options o = small;
 	struct radon_report report[GATHERS], cpu = {0};
-	struct radon_plan *p;
 
 	o.mode = RADON_LSQ;
 	o.eps = 0;
 	o.nx = 12;
+	o.report = true;
 	lay_out(r, o.nx, RADON_PARABOLIC, .5);
 	struct trial t = trial_new(&o, r);
 	check_order(0);
 	const int err = trial_run(gpu, &t, GATHERS, report);
-	const double got = peak(t.y[0], t.out);
-	o.unfactored = false;
-	if (radon_plan(&p, &o))
-		die("no plan");
-	struct radon_work *w = radon_work(p, 1);
-	radon_run(p, w, t.x[0], t.y[1], &cpu);
-	radon_work_free(w);
-	radon_free(p);
-	const double most = peak(t.y[1], t.out);
-	check(!err && got <= 2 * most && report[0].fallbacks > 0 && report[0].steps > 0,
-	      "gpu: radon, singular systems go to conjugate gradients",
-	      "%s, peak %g, of the CPU %g, %zu fallbacks, of the CPU %zu",
-	      err ? gpu_why(gpu) : "ran", got, most, report[0].fallbacks, cpu.fallbacks);
+	run_on_cpu(&t, t.y[1], &cpu);
+	const double apart = err ? INFINITY : modelled_apart(&o, t.y[0], t.y[1]);
+	check(apart <= .05 && fabs(report[0].misfit - cpu.misfit) <= .05 * cpu.misfit &&
+		  report[0].fallbacks == cpu.fallbacks && cpu.fallbacks > 0 && report[0].steps > 0,
+	      "gpu: radon, singular systems go to conjugate gradients, whose models are the CPU's",
+	      "%s, %.3g apart, misfit %.4g, of the CPU %.4g, %zu fallbacks, of the CPU %zu",
+	      err ? gpu_why(gpu) : "ran", apart, report[0].misfit, cpu.misfit, report[0].fallbacks,
+	      cpu.fallbacks);
 	trial_free(&t);
+}
+
+/* What -v prints. */
+static void
+misfits_agree(struct gpu *gpu, struct check_rng *r)
+{
+	struct check_many many = {0};
+
+	for (int method = RADON_AUTO; method <= RADON_NUFFT; method++)
+		for (int i = 0; i < 2; i++) {
+			struct radon_options o = small;
+			struct radon_report report[GATHERS], cpu = {0};
+			o.mode = RADON_LSQ;
+			o.method = (enum radon_method)method;
+			o.report = true;
+			o.nt = 60 + (size_t)i;
+			o.fmin = i ? 15 : 0;
+			o.fmax = i ? 70 : 0;
+			lay_out(r, o.nx, RADON_PARABOLIC, .8);
+			live[3] = i;
+			struct trial t = trial_new(&o, r);
+			check_order(method % check_orders());
+			const int err = trial_run(gpu, &t, GATHERS, report);
+			run_on_cpu(&t, t.y[1], &cpu);
+			check_case(&many,
+				   !err && fabs(report[0].misfit - cpu.misfit) <= 1e-5 * cpu.misfit,
+				   "method %d, %d: %.9g, not %.9g", method, i, report[0].misfit,
+				   cpu.misfit);
+			trial_free(&t);
+		}
+	check_end(&many, "gpu: radon, the misfit is the CPU's");
+}
+
+/* Results and reports of one device, and of several. */
+static void
+shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
+{
+	struct check_rng r = {52};
+
+	for (int mode = 0; mode < 3; mode++) {
+		struct radon_options o = small;
+		struct radon_report report[2][GATHERS];
+		o.mode = mode == 0 ? RADON_ADJOINT : mode == 1 ? RADON_MODEL : RADON_LSQ;
+		o.report = true;
+		lay_out(&r, o.nx, RADON_PARABOLIC, .8);
+		struct trial t = trial_new(&o, &r);
+		float *want = weir_xalloc(GATHERS * t.out, sizeof *want);
+		check_order(mode);
+		bool ok = !trial_run(one, &t, GATHERS, report[0]);
+		for (size_t i = 0; i < GATHERS; i++) {
+			memcpy(want + i * t.out, t.y[i], t.out * sizeof *want);
+			check_poison(t.y[i], t.out * sizeof *want);
+		}
+		ok &= !trial_run(several, &t, GATHERS, report[1]);
+		for (size_t i = 0; i < GATHERS && ok; i++) {
+			ok &= !memcmp(want + i * t.out, t.y[i], t.out * sizeof *want);
+			ok &= mode < 2 || report[0][i].misfit == report[1][i].misfit;
+		}
+		check_case(m, ok, "mode %d: %s", mode, gpu_why(several));
+		weir_free(want);
+		trial_free(&t);
+	}
+}
+
+/* As many gathers at a time as fit, one at least. */
+static void
+short_memory_agrees(struct gpu *gpu, struct check_rng *r)
+{
+	struct check_many many = {0};
+	struct radon_options o = small;
+
+	o.mode = RADON_LSQ;
+	for (size_t i = 0; i < 3; i++) {
+		lay_out(r, o.nx, RADON_PARABOLIC, .8);
+		gpu_release(gpu);
+		cudacpu_memory((size_t)400000 << i);
+		hold(gpu, &o, r, &many, 1e-5);
+		cudacpu_memory((size_t)1 << 40);
+	}
+	check_end(&many, "gpu: radon takes as many gathers at a time as fit in memory");
 }
 
 /* A gather's result is the same alone and among others, in any order of threads. */
@@ -326,5 +438,9 @@ check_gpu_radon(struct gpu *gpu)
 	lsq_agrees(gpu, &r);
 	mute_in_time_agrees(gpu, &r);
 	singular_systems(gpu, &r);
+	misfits_agree(gpu, &r);
 	same_bytes(gpu, &r);
+	if (cudacpu_memory)
+		short_memory_agrees(gpu, &r);
+	check_on_devices("gpu: radon gives the bytes of one device", shares_agree);
 }

@@ -219,6 +219,42 @@ polynomials_agree(struct gpu *g)
 	check_end(&m, "gpu: wconv, kernels as polynomials of degree 0 to 3");
 }
 
+/* Steps of a few tiles and of all, shares without a row, and windows that see the other end of the picture. */
+static void
+shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
+{
+	static const struct {
+		size_t w, h, kw, kh, gx, gy;
+		enum wconv_method method;
+		enum wconv_edge edge;
+	} cases[] = {{40, 150, 9, 7, 2, 5, WCONV_DIRECT, WCONV_REFLECT},
+		     {40, 150, 9, 7, 2, 5, WCONV_FFT, WCONV_REFLECT},
+		     {70, 90, 5, 13, 3, 1, WCONV_DIRECT, WCONV_WRAP},
+		     {70, 90, 5, 13, 3, 1, WCONV_FFT, WCONV_WRAP},
+		     {300, 2, 3, 3, 1, 1, WCONV_DIRECT, WCONV_ZERO},
+		     {90, 400, 11, 5, 3, 9, WCONV_FFT, WCONV_NEAREST}};
+	struct check_rng r = {38};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct conv_job j;
+		pose(&j, &r, cases[i].w, cases[i].h, cases[i].kw, cases[i].kh, cases[i].gx,
+		     cases[i].gy);
+		j.q.method = cases[i].method;
+		j.q.edge = cases[i].edge;
+		j.q.planes = 1 + i / 4;
+		conv_fill(&j, &r);
+		check_order((int)i % check_orders());
+		bool ran = conv_run(&j, step, one);
+		void *const by_one = j.got;
+		j.got = NULL;
+		ran &= conv_run(&j, step, several);
+		check_case(m, ran && !memcmp(by_one, j.got, j.nout * img_type_size(j.q.out)),
+			   "case %zu: %s", i, ran ? "they differ" : gpu_why(several));
+		weir_free(by_one);
+		conv_drop(&j);
+	}
+}
+
 void
 check_gpu_wconv(struct gpu *g)
 {
@@ -229,4 +265,5 @@ check_gpu_wconv(struct gpu *g)
 	unknown_pixels_agree(g);
 	planes_and_types_agree(g);
 	polynomials_agree(g);
+	check_on_devices("gpu: wconv gives the bytes of one device", shares_agree);
 }

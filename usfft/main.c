@@ -216,6 +216,16 @@ open_files(struct job *j, char **path, size_t npath)
 	j->fixed = j->a.points || j->a.batch;
 }
 
+/* The stages of the CPU's transforms. */
+static void
+report_stages(struct job *j)
+{
+	stats_add(&j->st, "sort", "%.9f", j->took.sort);
+	stats_add(&j->st, "spread", "%.9f", j->took.spread);
+	stats_add(&j->st, "fft", "%.9f", j->took.fft);
+	stats_add(&j->st, "deconvolve", "%.9f", j->took.modes);
+}
+
 static void
 finish(struct job *j)
 {
@@ -227,10 +237,8 @@ finish(struct job *j)
 	j->st.bytes_out = raw_bytes_out(j->out);
 	raw_close(j->in);
 	raw_finish(j->out);
-	stats_add(&j->st, "sort", "%.9f", j->took.sort);
-	stats_add(&j->st, "spread", "%.9f", j->took.spread);
-	stats_add(&j->st, "fft", "%.9f", j->took.fft);
-	stats_add(&j->st, "deconvolve", "%.9f", j->took.modes);
+	if (!j->run.gpu)
+		report_stages(j);
 	if (j->run.plan)
 		stats_add(&j->st, "taps", "%d", usfft_taps(j->run.plan));
 	if (j->a.check)

@@ -120,7 +120,7 @@ pose(struct job *j, const struct raw_in *in, const struct img *x)
 	q->nan = (enum wconv_nan)args->nan;
 	q->output = (enum wconv_output)args->output;
 	q->method = (enum wconv_method)args->method;
-	q->threads = args->gpu ? GPU_TILES : args->common.threads;
+	q->threads = args->gpu ? GPU_TILES * (int)gpu_count(args->gpu) : args->common.threads;
 	find_tile(in, x, q);
 	return p.n;
 }

@@ -204,7 +204,7 @@ parse(int argc, char **argv)
 			die_usage("standard input cannot be both the kernels and an image");
 	if (!strcmp(args.kernels, "-") && args.npath == 0)
 		die_usage("standard input cannot be both the kernels and an image");
-	args.gpu = gpu_use(&args.common);
+	args.gpu = gpu_use_list(&args.common);
 	return args;
 }
 

@@ -2,6 +2,8 @@
  * The functions of cuFFT that gpu/fft.cu asks for, by FFTW. As strict as cuFFT is: pointers at a complex number's boundary, a
  * plan that needs work space must have been given some before it is used, and c2r out of place destroys its input.
  */
+#include <mutex>
+
 #include <cuda_runtime.h>
 #include <fftw3.h>
 #include <string.h>
@@ -27,6 +29,7 @@ struct handle {
 };
 
 handle handles[HANDLES];
+std::mutex lock; /* of the handles, and of FFTW's planner, which is for one thread at a time */
 
 handle *
 handle_of(int plan)
@@ -37,6 +40,8 @@ handle_of(int plan)
 int
 create(int *plan)
 {
+	const std::lock_guard<std::mutex> hold(lock);
+
 	for (*plan = 0; *plan < HANDLES; ++*plan)
 		if (!handles[*plan].used) {
 			handles[*plan] = {};
@@ -141,6 +146,7 @@ template <class R, class F>
 int
 run(int plan, int type, void *in, void *out, F plan_of)
 {
+	const std::lock_guard<std::mutex> hold(lock);
 	const handle *h = handle_of(plan);
 	fftw_iodim64 dim[3], many;
 
