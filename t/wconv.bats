@@ -303,6 +303,7 @@ rows() {
 	[[ $stderr == *'16 of 20 bytes'* ]]
 }
 
+# How many rows have left by then is a matter of which thread was quicker.
 @test "of a truncated stream only results that its rows make are written, none of zeros" {
 	gen constant 300 3000 1 --type=float >x.nrrd
 	item float '1 1' -- 1 >k.nrrd
@@ -311,7 +312,6 @@ rows() {
 	[[ $stderr == *"of $((300 * 3000 * 4)) bytes"* ]]
 	wconv -k k.nrrd -t 1 x.nrrd >whole
 	got=$(wc -c <out)
-	[ "$got" -gt 4096 ]
 	[ "$got" -le $((size / 2 + 4096)) ]
 	cmp -n "$got" out whole
 }
