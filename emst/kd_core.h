@@ -99,13 +99,13 @@ find_cores(struct kd *t)
 	size_t room = (want < t->n ? (size_t)want : t->n) + 1;
 	bool failed = false;
 
-	t->core = huge_alloc(t->n, sizeof *t->core);
-	t->core_lane = huge_alloc(t->nleaves, sizeof *t->core_lane);
+	t->core = weir_alloc_large(t->n, sizeof *t->core);
+	t->core_lane = weir_alloc_large(t->nleaves, sizeof *t->core_lane);
 	if (!t->core || !t->core_lane)
 		return -ENOMEM;
 #pragma omp parallel num_threads(t->threads) reduction(|| : failed)
 	{
-		struct heap h = {.v = huge_alloc(room, sizeof *h.v), .min_weight = want};
+		struct heap h = {.v = weir_alloc_large(room, sizeof *h.v), .min_weight = want};
 		failed = !h.v;
 #pragma omp for schedule(dynamic, 256)
 		for (size_t p = 0; p < t->n; p++) {

@@ -176,8 +176,8 @@ list_near(struct kd *t)
 	size_t chunks = (t->nleaves + 63) / 64;
 	unsigned equal = 0;
 
-	t->near_d2 = huge_alloc(t->n * t->nnear, sizeof *t->near_d2);
-	t->near = huge_alloc(t->n * t->nnear, sizeof *t->near);
+	t->near_d2 = weir_alloc_large(t->n * t->nnear, sizeof *t->near_d2);
+	t->near = weir_alloc_large(t->n * t->nnear, sizeof *t->near);
 	if (!t->near_d2 || !t->near)
 		return -ENOMEM;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) reduction(| : equal)

@@ -13,12 +13,12 @@ static int
 start_trees(struct kd *t)
 {
 	t->ntrees = t->n;
-	t->tree = huge_alloc(t->n, sizeof *t->tree);
-	t->size = huge_alloc(t->n, sizeof *t->size);
-	t->node_tree = huge_alloc(2 * t->nleaves, sizeof *t->node_tree);
-	t->bound = huge_alloc(t->n, sizeof *t->bound);
-	t->used = huge_calloc(t->n, sizeof *t->used);
-	t->best = huge_alloc(t->n, sizeof *t->best);
+	t->tree = weir_alloc_large(t->n, sizeof *t->tree);
+	t->size = weir_alloc_large(t->n, sizeof *t->size);
+	t->node_tree = weir_alloc_large(2 * t->nleaves, sizeof *t->node_tree);
+	t->bound = weir_alloc_large(t->n, sizeof *t->bound);
+	t->used = weir_calloc_large(t->n, sizeof *t->used);
+	t->best = weir_alloc_large(t->n, sizeof *t->best);
 	if (!t->tree || !t->size || !t->node_tree || !t->bound || !t->used || !t->best)
 		return -ENOMEM;
 #pragma omp parallel for schedule(static) num_threads(t->threads) if (t->n > SMALL)
@@ -77,10 +77,10 @@ static int
 write_tree(const struct kd *t, struct sorted *e, struct emst_tree *tree)
 {
 	size_t n = t->n - 1;
-	struct sorted *tmp = huge_alloc(n, sizeof *tmp);
+	struct sorted *tmp = weir_alloc_large(n, sizeof *tmp);
 
-	tree->edge = huge_alloc(n, sizeof *tree->edge);
-	tree->length = huge_alloc(n, sizeof *tree->length);
+	tree->edge = weir_alloc_large(n, sizeof *tree->edge);
+	tree->length = weir_alloc_large(n, sizeof *tree->length);
 	if (tmp && tree->edge && tree->length) {
 		emst_sort(e, tmp, n);
 		for (size_t i = 0, j; i < n; i = j) {
@@ -103,8 +103,8 @@ write_tree(const struct kd *t, struct sorted *e, struct emst_tree *tree)
 static int
 boruvka(struct kd *t, struct emst_tree *tree)
 {
-	struct sorted *edge = huge_alloc(t->n, sizeof *edge);
-	uint32_t *up = huge_alloc(t->n, sizeof *up);
+	struct sorted *edge = weir_alloc_large(t->n, sizeof *edge);
+	uint32_t *up = weir_alloc_large(t->n, sizeof *up);
 	size_t n = 0;
 	int err = edge && up ? start_trees(t) : -ENOMEM;
 

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "emst/huge.h"
+#include "common/mem.h"
 #include "common/par.h"
 #include "common/simd.h"
 #include "emst/inline.h"
@@ -214,13 +214,13 @@ build(struct kd *t)
 	while ((t->n >> t->height) + 1 > LEAF)
 		t->height++;
 	t->nleaves = (size_t)1 << t->height;
-	t->x = huge_alloc(t->n * t->k, sizeof *t->x);
-	t->vertex = huge_alloc(t->n, sizeof *t->vertex);
-	t->lane = huge_alloc(t->nleaves * t->k, sizeof *t->lane);
-	t->box = huge_alloc(2 * t->nleaves * 2 * t->k, sizeof *t->box);
-	t->leaf = huge_alloc(t->n, sizeof *t->leaf);
+	t->x = weir_alloc_large(t->n * t->k, sizeof *t->x);
+	t->vertex = weir_alloc_large(t->n, sizeof *t->vertex);
+	t->lane = weir_alloc_large(t->nleaves * t->k, sizeof *t->lane);
+	t->box = weir_alloc_large(2 * t->nleaves * 2 * t->k, sizeof *t->box);
+	t->leaf = weir_alloc_large(t->n, sizeof *t->leaf);
 	if (s->id)
-		t->number = t->own_number = huge_alloc(t->n, sizeof *t->number);
+		t->number = t->own_number = weir_alloc_large(t->n, sizeof *t->number);
 	else
 		t->number = t->vertex;
 	if (!t->x || !t->vertex || !t->lane || !t->box || !t->leaf || !t->number)

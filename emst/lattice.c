@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "emst/huge.h"
+#include "common/mem.h"
 #include "common/par.h"
 #include "common/simd.h"
 #include "emst/lattice.h"
@@ -11,8 +11,8 @@ enum { BITS = LATTICE_ROWS * LATTICE_WORDS, PARALLEL_PIXELS = 1 << 20 };
 int
 lattice_init(struct lattice *l)
 {
-	*l = (struct lattice){.bits = huge_calloc(BITS, sizeof *l->bits),
-			      .before = huge_alloc(LATTICE_ROWS * 4, sizeof *l->before),
+	*l = (struct lattice){.bits = weir_calloc_large(BITS, sizeof *l->bits),
+			      .before = weir_alloc_large(LATTICE_ROWS * 4, sizeof *l->before),
 			      .step = 1};
 	if (l->bits && l->before)
 		return 0;
@@ -53,7 +53,7 @@ int
 lattice_add(struct lattice *l, const uint8_t *px, size_t n, size_t c, int threads)
 {
 	size_t parts = n < PARALLEL_PIXELS || threads < 2 ? 1 : threads > 4 ? 4 : (size_t)threads;
-	uint64_t *own = parts > 1 ? huge_alloc(parts - 1, BITS * sizeof *own) : NULL;
+	uint64_t *own = parts > 1 ? weir_alloc_large(parts - 1, BITS * sizeof *own) : NULL;
 
 	if (parts > 1 && !own)
 		return -ENOMEM;

@@ -1,10 +1,10 @@
 /* What Boruvka over blocks goes by: the tree of blocks, its labels, and the colours that search. */
 #include <errno.h>
 
+#include "common/mem.h"
 #include "common/par.h"
 #include "common/simd.h"
 #include "emst/blocks.h"
-#include "emst/huge.h"
 
 /* --- the tree of blocks ------------------------------------------------------------------------------------------ */
 
@@ -251,16 +251,16 @@ static int
 allocate_nodes(struct blocks *k)
 {
 	for (int level = 0, n = BLOCKS; level < LEVELS; level++, n /= 64) {
-		k->bits[level] = huge_calloc((size_t)n, sizeof **k->bits);
-		k->tree[level] = huge_alloc((size_t)n, sizeof **k->tree);
+		k->bits[level] = weir_calloc_large((size_t)n, sizeof **k->bits);
+		k->tree[level] = weir_alloc_large((size_t)n, sizeof **k->tree);
 		if (!k->bits[level] || !k->tree[level])
 			return -ENOMEM;
 	}
-	k->first = huge_alloc(BLOCKS + 1, sizeof *k->first);
-	k->now = huge_alloc(k->ntrees, sizeof *k->now);
-	k->live = huge_alloc(k->ntrees, sizeof *k->live);
-	k->size = huge_calloc(k->ntrees, sizeof *k->size);
-	k->best = huge_alloc(k->ntrees, sizeof *k->best);
+	k->first = weir_alloc_large(BLOCKS + 1, sizeof *k->first);
+	k->now = weir_alloc_large(k->ntrees, sizeof *k->now);
+	k->live = weir_alloc_large(k->ntrees, sizeof *k->live);
+	k->size = weir_calloc_large(k->ntrees, sizeof *k->size);
+	k->best = weir_alloc_large(k->ntrees, sizeof *k->best);
 	return k->first && k->now && k->live && k->size && k->best ? 0 : -ENOMEM;
 }
 
@@ -280,7 +280,7 @@ fill_nodes(struct blocks *k)
 		for (int row = 0; row < 4 * 256; row++)
 			spread_row(k, 4 * R + row / 256, row % 256);
 	count_blocks(k->first, k->bits[0]);
-	k->label = huge_alloc(k->first[BLOCKS], sizeof *k->label);
+	k->label = weir_alloc_large(k->first[BLOCKS], sizeof *k->label);
 	if (!k->label)
 		return -ENOMEM;
 #pragma omp parallel for schedule(static) num_threads(k->f->threads)
@@ -306,10 +306,10 @@ fill_active(struct blocks *k)
 		if (k->size[c] > k->size[k->largest])
 			k->largest = c;
 	n = all - k->size[k->largest];
-	k->code = huge_alloc(n, sizeof *k->code);
-	k->home = huge_alloc(n, sizeof *k->home);
-	k->bound = huge_alloc(n, sizeof *k->bound);
-	k->faces = huge_alloc(n, sizeof *k->faces);
+	k->code = weir_alloc_large(n, sizeof *k->code);
+	k->home = weir_alloc_large(n, sizeof *k->home);
+	k->bound = weir_alloc_large(n, sizeof *k->bound);
+	k->faces = weir_alloc_large(n, sizeof *k->faces);
 	if (!k->code || !k->home || !k->bound || !k->faces)
 		return -ENOMEM;
 	list_active(k);

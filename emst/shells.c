@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emst/huge.h"
+#include "common/mem.h"
 #include "common/par.h"
 #include "common/simd.h"
 #include "emst/forest.h"

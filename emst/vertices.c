@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "emst/huge.h"
+#include "common/mem.h"
 #include "common/par.h"
 #include "common/sample.h"
 #include "emst/sort.h"
@@ -86,7 +86,7 @@ load(struct vertices *v, size_t n, struct extent e)
 	     floats = bytes || (v->type == IMG_F32 && floats_suffice(e));
 	double *x;
 
-	v->x = huge_alloc(n, floats ? sizeof(float) : sizeof(double));
+	v->x = weir_alloc_large(n, floats ? sizeof(float) : sizeof(double));
 	if (!v->x)
 		return -ENOMEM;
 	v->set = (struct emst_set){
@@ -151,9 +151,9 @@ vertices_distinct(struct vertices *v)
 
 	while (room < 2 * v->inputs)
 		room *= 2;
-	uint32_t *table = huge_alloc(room, sizeof *table);
-	v->first = huge_alloc(v->inputs, sizeof *v->first);
-	v->of = huge_alloc(v->inputs, sizeof *v->of);
+	uint32_t *table = weir_alloc_large(room, sizeof *table);
+	v->first = weir_alloc_large(v->inputs, sizeof *v->first);
+	v->of = weir_alloc_large(v->inputs, sizeof *v->of);
 	if (!table || !v->first || !v->of) {
 		weir_free(table);
 		return -ENOMEM;
@@ -177,7 +177,7 @@ make_lattice(struct vertices *v, int threads)
 	if (err)
 		return err;
 	lattice_index(&v->lattice);
-	v->code = huge_alloc(v->lattice.n, sizeof *v->code);
+	v->code = weir_alloc_large(v->lattice.n, sizeof *v->code);
 	if (!v->code)
 		return -ENOMEM;
 	lattice_codes(&v->lattice, v->code, threads);
@@ -252,7 +252,7 @@ vertices_weigh(struct vertices *v)
 	enum { BLOCK = 1024 };
 	uint32_t vertex[BLOCK];
 
-	v->weight = huge_calloc(v->set.n, sizeof *v->weight);
+	v->weight = weir_calloc_large(v->set.n, sizeof *v->weight);
 	if (!v->weight)
 		return -ENOMEM;
 	for (size_t from = 0; from < v->inputs; from += BLOCK) {
@@ -339,11 +339,11 @@ join_equal(const struct vertices *v, struct sorted *e, struct sorted *tmp, struc
 int
 vertices_expand(const struct vertices *v, const struct emst_tree *t, struct emst_tree *to)
 {
-	struct sorted *e = huge_alloc(v->inputs, sizeof *e),
-		      *tmp = huge_alloc(v->inputs, sizeof *tmp);
+	struct sorted *e = weir_alloc_large(v->inputs, sizeof *e),
+		      *tmp = weir_alloc_large(v->inputs, sizeof *tmp);
 
-	*to = (struct emst_tree){v->inputs, huge_alloc(v->inputs, sizeof *to->edge),
-				 huge_alloc(v->inputs, sizeof *to->length)};
+	*to = (struct emst_tree){v->inputs, weir_alloc_large(v->inputs, sizeof *to->edge),
+				 weir_alloc_large(v->inputs, sizeof *to->length)};
 	bool ok = e && tmp && to->edge && to->length;
 	if (ok) {
 		size_t n = join_equal(v, e, tmp, to);
