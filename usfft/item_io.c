@@ -180,12 +180,22 @@ write_head(struct job *j, struct img *y, const struct img *from)
 	raw_head(j->out, y);
 }
 
+static size_t
+count_modes(const struct usfft_options *o)
+{
+	size_t modes = 1;
+
+	for (int a = 0; a < o->dim; a++)
+		modes *= o->n[a];
+	return modes;
+}
+
 /* The modes of type 1 leave row by row, on the CPU straight from the grid. */
 static void
 write_modes(struct job *j, const struct img *x, const struct usfft_points *pt, struct spot *s)
 {
 	const struct usfft_options *o = &j->run.o;
-	const size_t rows = (o->dim > 1 ? o->n[1] : 1) * (o->dim > 2 ? o->n[2] : 1);
+	const size_t rows = count_modes(o) / o->n[0];
 	void *row = weir_xalloc(o->n[0], 2 * sizeof(double));
 	struct img y;
 
@@ -200,16 +210,6 @@ write_modes(struct job *j, const struct img *x, const struct usfft_points *pt, s
 	}
 	img_free(&y);
 	weir_free(row);
-}
-
-static size_t
-count_modes(const struct usfft_options *o)
-{
-	size_t modes = 1;
-
-	for (int a = 0; a < o->dim; a++)
-		modes *= o->n[a];
-	return modes;
 }
 
 /* Frees an item's samples, which were sorted, before the grid is touched; its head is still to come. */
