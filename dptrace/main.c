@@ -1,127 +1,21 @@
 #include <errno.h>
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/die.h"
 #include "common/mem.h"
-#include "common/opt.h"
 #include "common/par.h"
 #include "common/stats.h"
+#include "dptrace/args.h"
 #include "dptrace/points.h"
 #include "dptrace/report.h"
 #include "dptrace/take.h"
 #include "gpu/dptrace.h"
-#include "gpu/use.h"
 
 const char *const weir_prog = "dptrace";
 
 #define LOW_MARGIN .3 /* px of full evidence: below it, another course is about as good */
-
-struct args {
-	struct opt_common common;
-	struct gpu *gpu; /* NULL: the CPU */
-	struct opt_list point;
-	const char *lines, *scores, *overlay, *world;
-	bool closed;
-	int score, length, method, to;
-	double sigma, soft, spacing, halfwidth, angle;
-	size_t n, d, passes;
-};
-
-enum { SCORE_SIN = 6 }; /* of the words of --score */
-
-#define AT(member) offsetof(struct args, member)
-
-static const struct opt table[] = {
-    {'p', "point", OPT_LIST, AT(point), "X,Y", "a point of a polyline; given again: the next one"},
-    {'f', "lines", OPT_STR, AT(lines), "FILE", "polylines, one a line: x y x y ..."},
-    {0, "closed", OPT_FLAG, AT(closed), NULL, "join the last point of each polyline to its first"},
-    {0, "score", OPT_WORD, AT(score), "NAME", "ridge, edge, each also with + or -, or sin (ridge)",
-     .words = "ridge|ridge+|ridge-|edge|edge+|edge-|sin"},
-    {0, "length", OPT_WORD, AT(length), "HOW", "evidence counts by column or by arc (column)",
-     .words = "column|arc"},
-    {'s', "sigma", OPT_REAL, AT(sigma), "PX", "scale of the derivatives (2)", .lo = .5, .hi = 32},
-    {0, "soft", OPT_REAL, AT(soft), "K", "soft normalisation, in medians; 0: none (4)", .lo = 0,
-     .hi = 1e6},
-    {'n', "guides", OPT_SIZE, AT(n), "N", "guides from point to point", .lo = 2,
-     .hi = DPTRACE_MAXN},
-    {0, "spacing", OPT_REAL, AT(spacing), "PX", "instead: the distance between guides", .lo = 1,
-     .hi = 1e6},
-    {'d', "samples", OPT_SIZE, AT(d), "N", "samples of a guide, odd", .lo = 3, .hi = DPTRACE_MAXD},
-    {'w', "half-width", OPT_ABOVE, AT(halfwidth), "PX", "half the width of the strip", .lo = 0},
-    {'a', "angle", OPT_REAL, AT(angle), "DEG", "the largest turn at a guide", .lo = DBL_MIN,
-     .hi = 180},
-    {0, "passes", OPT_SIZE, AT(passes), "N", "the first is over the strip, others follow it (2)",
-     .lo = 1, .hi = 16},
-    {0, "scores", OPT_STR, AT(scores), "FILE", "the recursion alone, on given link scores"},
-    {0, "method", OPT_WORD, AT(method), "HOW", "with -g: window, or d3, the paper's (window)",
-     .words = "window|d3"},
-    {0, "to", OPT_WORD, AT(to), "FORMAT", "text, wkt, geojson, svg or csv (text)",
-     .words = "text|wkt|geojson|svg|csv"},
-    {0, "overlay", OPT_STR, AT(overlay), "FILE", "write the pictures with the polylines drawn"},
-    {0, "world", OPT_STR, AT(world), "FILE", "a world file: write places instead of pixels"},
-    {0}};
-
-static const struct opt_program program = {
-    .what = "The best polyline along a linear object between given points.",
-    .table = table,
-    .common = OPT_THREADS | OPT_GPU,
-    .gpu_state = gpu_state,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
-
-static struct args
-parse(int argc, char **argv, char ***path, size_t *npath)
-{
-	struct args a = {.sigma = 2, .soft = 4, .passes = 2};
-
-	opt_parse(&program, argc, argv, &a, path, npath);
-	if (!a.point.n && !a.lines)
-		die_usage("no points: give two or more (-p) or a file of them (-f)");
-	if (a.n && a.spacing > 0)
-		die_usage("--spacing: goes without --guides");
-	if (a.d % 2 == 0 && a.d > 0)
-		die_usage("--samples: %zu is even; the middle sample lies on the chord", a.d);
-	if (a.scores && *npath)
-		die_usage("--scores: goes without a picture, not with %s", **path);
-	if (a.scores && (a.overlay || a.n || a.d || a.spacing > 0))
-		die_usage("--scores: goes without --overlay, --guides, --samples and --spacing");
-	if (a.method == GPU_DPTRACE_D3 && !a.common.gpu)
-		die_usage("--method: d3 goes with -g");
-	if (a.world && a.to == REPORT_SVG)
-		die_usage("--world: goes without --to=svg, which is in pixels");
-	a.gpu = gpu_use_list(&a.common);
-	return a;
-}
-
-static struct dptrace_options
-options_of(const struct args *a)
-{
-	static const struct {
-		enum dptrace_score score;
-		int polarity;
-	} words[] = {{DPTRACE_RIDGE, 0}, {DPTRACE_RIDGE, 1}, {DPTRACE_RIDGE, -1}, {DPTRACE_EDGE, 0},
-		     {DPTRACE_EDGE, 1},	 {DPTRACE_EDGE, -1}, {DPTRACE_SIN, 0}};
-
-	return (struct dptrace_options){.score = words[a->score].score,
-					.polarity = words[a->score].polarity,
-					.arc = a->length == 1,
-					.sigma = a->sigma,
-					.soft = a->soft,
-					.n = a->n,
-					.spacing = a->spacing,
-					.d = a->d,
-					.halfwidth = a->halfwidth,
-					.phi = a->angle * M_PI / 180,
-					.passes = a->passes,
-					.margins = !a->common.quiet || a->common.verbose ||
-						   a->to == REPORT_CSV || a->to == REPORT_GEOJSON,
-					.max_bytes = a->common.max_bytes ? a->common.max_bytes
-									 : weir_ram_bytes() / 2,
-					.threads = a->gpu ? 1 : par_threads(a->common.threads)};
-}
 
 /* --- reading ---------------------------------------------------------------------------------------------------- */
 
@@ -305,7 +199,7 @@ item(struct raw_in *in, struct img *x, const struct args *a, const struct points
      struct report *r, struct raw_out *over, struct stats *st, struct figures *f)
 {
 	const struct dptrace_image image = read_image(in, x);
-	const struct dptrace_options o = options_of(a);
+	const struct dptrace_options o = dptrace_args_options(a);
 	struct dptrace_plan p;
 	struct img y;
 	char err[DPTRACE_ERR];
@@ -375,7 +269,7 @@ static void
 recur(const struct args *a, const struct points *lines, struct report *r, struct stats *st,
       struct figures *f)
 {
-	const struct dptrace_options o = options_of(a);
+	const struct dptrace_options o = dptrace_args_options(a);
 	const struct dptrace_solver gpu = {solve, (void *)a};
 	const struct dptrace_line *l = &lines->line[0];
 	const size_t segments = l->closed ? l->n : l->n - 1;
@@ -419,7 +313,7 @@ main(int argc, char **argv)
 	char **path;
 	size_t npath;
 	double world[6];
-	const struct args a = parse(argc, argv, &path, &npath);
+	const struct args a = dptrace_args(argc, argv, &path, &npath);
 	struct figures f = {0};
 	struct stats st;
 

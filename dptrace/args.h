@@ -1,0 +1,28 @@
+/* The command line of dptrace. */
+#ifndef DPTRACE_ARGS_H
+#define DPTRACE_ARGS_H
+
+#include "common/opt.h"
+#include "dptrace/dptrace.h"
+#include "gpu/use.h"
+
+struct args {
+	struct opt_common common;
+	struct gpu *gpu; /* NULL: the CPU */
+	struct opt_list point;
+	const char *lines, *scores, *overlay, *world;
+	bool closed;
+	int score, length, method, to;
+	double sigma, soft, spacing, halfwidth, angle;
+	size_t n, d, passes;
+};
+
+enum { SCORE_SIN = 6 }; /* of the words of --score */
+
+/* Checked; dies on wrong usage, and where -g finds no GPU. */
+struct args dptrace_args(int argc, char **argv, char ***path, size_t *npath);
+
+/* What they say of the problem. */
+struct dptrace_options dptrace_args_options(const struct args *a);
+
+#endif
