@@ -11,6 +11,7 @@
 #include "common/img.h"
 #include "common/mem.h"
 #include "common/raw.h"
+#include "common/words.h"
 
 /* Everything a header can say before the empty line. Bit i of seen: field i of the table was there. */
 struct head {
@@ -41,39 +42,12 @@ set_type(struct head *h, char *s)
 	return h->x->type ? 0 : fail(h, "type '%.40s' is not supported", s);
 }
 
-/* Reads a whole number >= lo at *s and steps past it. */
-static bool
-take_size(char **s, size_t lo, size_t *v)
-{
-	char *end;
-
-	while (isspace((unsigned char)**s))
-		++*s;
-	if (!isdigit((unsigned char)**s))
-		return false;
-	errno = 0;
-	unsigned long long n = strtoull(*s, &end, 10);
-	if (errno || n < lo || (*end && !isspace((unsigned char)*end)))
-		return false;
-	*s = end;
-	*v = (size_t)n;
-	return true;
-}
-
-static bool
-at_end(const char *s)
-{
-	while (isspace((unsigned char)*s))
-		s++;
-	return !*s;
-}
-
 static int
 set_dimension(struct head *h, char *s)
 {
 	size_t d;
 
-	if (!take_size(&s, 1, &d) || !at_end(s) || d > IMG_MAXDIM)
+	if (!word_size(&s, 1, &d) || !word_none(s) || d > IMG_MAXDIM)
 		return fail(h, "dimension must be 1..%d", IMG_MAXDIM);
 	h->x->dim = (int)d;
 	for (int i = 0; i < h->x->dim; i++) {
@@ -89,50 +63,33 @@ set_sizes(struct head *h, char *s)
 	size_t bytes;
 
 	for (int i = 0; i < h->x->dim; i++)
-		if (!take_size(&s, 1, &h->x->axis[i].n))
+		if (!word_size(&s, 1, &h->x->axis[i].n))
 			return fail(h, "sizes must be %d numbers >= 1", h->x->dim);
-	if (!at_end(s))
+	if (!word_none(s))
 		return fail(h, "sizes has more than %d numbers", h->x->dim);
 	if (!img_count(h->x, &bytes) || !weir_mul(bytes, 8, NULL))
 		return fail(h, "the product of the sizes overflows");
 	return 0;
 }
 
-/* The next word at *s, ended in place; NULL at the end. */
-static char *
-take_word(char **s)
-{
-	char *w;
-
-	while (isspace((unsigned char)**s))
-		++*s;
-	if (!**s)
-		return NULL;
-	for (w = *s; **s && !isspace((unsigned char)**s); ++*s)
-		;
-	if (**s)
-		*(*s)++ = 0;
-	return w;
-}
-
 static int
 set_kinds(struct head *h, char *s)
 {
 	for (int i = 0; i < h->x->dim; i++) {
-		char *w = take_word(&s);
+		char *w = word_next(&s);
 		if (!w || strlen(w) >= sizeof h->x->axis[i].kind)
 			return fail(h, "kinds must be %d words", h->x->dim);
 		if (strcasecmp(w, "none") && strcmp(w, "???"))
 			strcpy(h->x->axis[i].kind, w);
 	}
-	return at_end(s) ? 0 : fail(h, "kinds has more than %d words", h->x->dim);
+	return word_none(s) ? 0 : fail(h, "kinds has more than %d words", h->x->dim);
 }
 
 static int
 set_centers(struct head *h, char *s)
 {
 	for (int i = 0; i < h->x->dim; i++) {
-		char *w = take_word(&s);
+		char *w = word_next(&s);
 		if (!w)
 			return fail(h, "centers must be %d words", h->x->dim);
 		if (!strcasecmp(w, "node"))
@@ -142,7 +99,7 @@ set_centers(struct head *h, char *s)
 		else if (strcasecmp(w, "none") && strcmp(w, "???"))
 			return fail(h, "centers: '%.20s' is not node, cell or none", w);
 	}
-	return at_end(s) ? 0 : fail(h, "centers has more than %d words", h->x->dim);
+	return word_none(s) ? 0 : fail(h, "centers has more than %d words", h->x->dim);
 }
 
 /* A number per axis, NaN where there is none, into *(double *)((char *)first + i * step). */
@@ -157,7 +114,7 @@ take_reals(struct head *h, char *s, const char *field, double *first, size_t ste
 		*(double *)((char *)first + (size_t)i * step) = v;
 		s = end;
 	}
-	return at_end(s) ? 0 : fail(h, "%s has more than %d numbers", field, h->x->dim);
+	return word_none(s) ? 0 : fail(h, "%s has more than %d numbers", field, h->x->dim);
 }
 
 static int
@@ -183,40 +140,17 @@ set_maxs(struct head *h, char *s)
 	return take_reals(h, s, "axis maxs", h->max, sizeof *h->max);
 }
 
-/* The next "quoted string" at *s (\" is a quote, \\ a backslash), unquoted in place; NULL when there is none. */
-static char *
-take_quoted(char **s)
-{
-	char *w, *to;
-
-	while (isspace((unsigned char)**s))
-		++*s;
-	if (**s != '"')
-		return NULL;
-	w = to = ++*s;
-	while (**s && **s != '"') {
-		if ((*s)[0] == '\\' && ((*s)[1] == '"' || (*s)[1] == '\\'))
-			++*s;
-		*to++ = *(*s)++;
-	}
-	if (!**s)
-		return NULL;
-	++*s;
-	*to = 0;
-	return w;
-}
-
 static int
 set_strings(struct head *h, char *s, const char *field,
 	    void (*set)(struct img_axis *a, const char *value))
 {
 	for (int i = 0; i < h->x->dim; i++) {
-		char *w = take_quoted(&s);
+		char *w = word_quoted(&s);
 		if (!w)
 			return fail(h, "%s must be %d quoted strings", field, h->x->dim);
 		set(&h->x->axis[i], *w ? w : NULL);
 	}
-	return at_end(s) ? 0 : fail(h, "%s has more than %d strings", field, h->x->dim);
+	return word_none(s) ? 0 : fail(h, "%s has more than %d strings", field, h->x->dim);
 }
 
 static int
@@ -270,7 +204,7 @@ static int
 set_directions(struct head *h, char *s)
 {
 	for (int i = 0; i < h->x->dim; i++) {
-		char *w = take_word(&s);
+		char *w = word_next(&s);
 		double sum = 0;
 		if (!w)
 			return fail(h, "space directions must be %d vectors", h->x->dim);
@@ -366,17 +300,21 @@ take_line(struct head *h, char *line)
 	size_t n = strlen(line);
 	char *key, *colon;
 
-	while (n && (line[n - 1] == '\r' || line[n - 1] == ' '))
+	if (n && line[n - 1] == '\r')
 		line[--n] = 0;
-	if (!n || *line == '#')
+	if (*line == '#')
 		return 0;
 	key = strstr(line, ":=");
 	colon = strchr(line, ':');
 	if (key && key == colon) {
 		*key = 0;
-		img_add_key(h->x, line, key + 2);
+		img_add_key(h->x, line, key + 2); /* blanks at the end are the value's */
 		return 0;
 	}
+	while (n && line[n - 1] == ' ')
+		line[--n] = 0;
+	if (!n)
+		return 0;
 	return colon ? take_field(h, line, colon) : fail(h, "'%.40s' is no field", line);
 }
 
