@@ -21,7 +21,7 @@ NVCC ?= $(shell command -v nvcc 2>/dev/null)
 # A directory with a main.c is a program. A .c file of common/ or radon/ named in TOOLS is a small program of its own.
 PROGRAMS := $(patsubst %/main.c,%,$(wildcard */main.c))
 TOOLS := $(wildcard common/pgmtoraw.c common/rawtopnm.c common/rawinfo.c common/rawtile.c common/rawjoin.c \
-	common/rawtotext.c radon/sutoraw.c radon/rawtosu.c radon/segytoraw.c radon/rawtosegy.c)
+	common/rawtotext.c common/texttoraw.c radon/sutoraw.c radon/rawtosu.c radon/segytoraw.c radon/rawtosegy.c)
 BINARIES := $(PROGRAMS:%=$(B)/%) $(patsubst %.c,$(B)/%,$(notdir $(TOOLS)))
 
 # Files of traces, which the tools of radon/ share and radon itself has no use for; SEG-Y by libsegyio.

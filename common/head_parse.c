@@ -45,9 +45,10 @@ set_type(struct head *h, char *s)
 static int
 set_dimension(struct head *h, char *s)
 {
+	const char *at = s;
 	size_t d;
 
-	if (!word_size(&s, 1, &d) || !word_none(s) || d > IMG_MAXDIM)
+	if (!word_size(&at, 1, &d) || !word_none(at) || d > IMG_MAXDIM)
 		return fail(h, "dimension must be 1..%d", IMG_MAXDIM);
 	h->x->dim = (int)d;
 	for (int i = 0; i < h->x->dim; i++) {
@@ -60,12 +61,13 @@ set_dimension(struct head *h, char *s)
 static int
 set_sizes(struct head *h, char *s)
 {
+	const char *at = s;
 	size_t bytes;
 
 	for (int i = 0; i < h->x->dim; i++)
-		if (!word_size(&s, 1, &h->x->axis[i].n))
+		if (!word_size(&at, 1, &h->x->axis[i].n))
 			return fail(h, "sizes must be %d numbers >= 1", h->x->dim);
-	if (!word_none(s))
+	if (!word_none(at))
 		return fail(h, "sizes has more than %d numbers", h->x->dim);
 	if (!img_count(h->x, &bytes) || !weir_mul(bytes, 8, NULL))
 		return fail(h, "the product of the sizes overflows");

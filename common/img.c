@@ -280,10 +280,23 @@ img_is_complex(const struct img *x)
 	       img_is_float(x->type);
 }
 
+int
+img_row_axis(const struct img *x)
+{
+	return x->dim > 1 && !is_domain(&x->axis[0]);
+}
+
+void
+img_cut_axis(struct img_axis *a, size_t n, ptrdiff_t shift)
+{
+	a->n = n;
+	a->min += (double)shift * a->spacing; /* a bare axis has neither: NaN stays NaN */
+}
+
 bool
 img_picture(const struct img *x, struct img_picture *p)
 {
-	int first = x->dim > 1 && !is_domain(&x->axis[0]);
+	const int first = img_row_axis(x);
 
 	if (x->dim < 1 || x->dim - first > 3)
 		return false;

@@ -114,4 +114,10 @@ void img_insert_axis(struct img *x, int before, size_t n, const char *kind);
  */
 bool img_picture(const struct img *x, struct img_picture *p);
 
+/* The axis along the rows of such a picture: 1 where axis 0 holds its planes, else 0. The one after it runs down, if any. */
+int img_row_axis(const struct img *x);
+
+/* The axis is cut to n samples, the first of which lies `shift` further on: its position follows. */
+void img_cut_axis(struct img_axis *a, size_t n, ptrdiff_t shift);
+
 #endif

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include "common/sample.h"
 #include "common/simd.h"
@@ -59,6 +60,69 @@ sample_load(double *restrict out, const void *restrict in, enum img_type type, s
 	case IMG_NONE:
 		break;
 	}
+}
+
+/* What is out of range turns NaN or stays out of it, and compares false; 2^63 and 2^64, which doubles have, are out. */
+#define STORE(NAME, TYPE, LO, END)                                                          \
+	static size_t store_##NAME(TYPE *restrict out, const double *restrict in, size_t n) \
+	{                                                                                   \
+		for (size_t i = 0; i < n; i++) {                                            \
+			if (!(in[i] >= (LO) && in[i] < (END) && in[i] == trunc(in[i])))     \
+				return i;                                                   \
+			out[i] = (TYPE)in[i];                                               \
+		}                                                                           \
+		return n;                                                                   \
+	}
+STORE(i8, int8_t, -0x1p7, 0x1p7)
+STORE(u8, uint8_t, 0, 0x1p8)
+STORE(i16, int16_t, -0x1p15, 0x1p15)
+STORE(u16, uint16_t, 0, 0x1p16)
+STORE(i32, int32_t, -0x1p31, 0x1p31)
+STORE(u32, uint32_t, 0, 0x1p32)
+STORE(i64, int64_t, -0x1p63, 0x1p63)
+STORE(u64, uint64_t, 0, 0x1p64)
+#undef STORE
+
+static size_t
+store_f32(float *restrict out, const double *restrict in, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		out[i] = (float)in[i];
+		if (isinf(out[i]) && !isinf(in[i]))
+			return i;
+	}
+	return n;
+}
+
+size_t
+sample_store(void *restrict out, const double *restrict in, enum img_type type, size_t n)
+{
+	switch (type) {
+	case IMG_I8:
+		return store_i8(out, in, n);
+	case IMG_U8:
+		return store_u8(out, in, n);
+	case IMG_I16:
+		return store_i16(out, in, n);
+	case IMG_U16:
+		return store_u16(out, in, n);
+	case IMG_I32:
+		return store_i32(out, in, n);
+	case IMG_U32:
+		return store_u32(out, in, n);
+	case IMG_I64:
+		return store_i64(out, in, n);
+	case IMG_U64:
+		return store_u64(out, in, n);
+	case IMG_F32:
+		return store_f32(out, in, n);
+	case IMG_F64:
+		memcpy(out, in, n * sizeof *in);
+		break;
+	case IMG_NONE:
+		break;
+	}
+	return n;
 }
 
 void

@@ -6,7 +6,7 @@
 #include "common/words.h"
 
 bool
-word_size(char **s, size_t lo, size_t *v)
+word_size(const char **s, size_t lo, size_t *v)
 {
 	char *end;
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* A whole number >= lo, which a blank or the end must follow. False: there is none; *s has moved past blanks alone. */
-bool word_size(char **s, size_t lo, size_t *v);
+bool word_size(const char **s, size_t lo, size_t *v);
 
 /* The next word, ended in place; NULL at the end. */
 char *word_next(char **s);

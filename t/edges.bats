@@ -8,6 +8,10 @@ table='
 pgmtoraw	-
 rawtopnm	-
 rawinfo		text,counted
+rawtotext	text,counted
+rawtile		-		--size=8x8
+rawjoin		-
+texttoraw	own
 wconv		-		-k kernel.nrrd
 morphrec	-		--hmax=3
 emst		-		--to=labels --distance=3

@@ -50,6 +50,21 @@ pgm() {
 	done
 }
 
+# item float|double SIZES [LINE ...] -- SAMPLE...: a raw item with these lines in its header, on stdout.
+item() {
+	local type=$1 sizes=$2 lines=()
+	shift 2
+	while [ "$1" != -- ]; do
+		lines+=("$1")
+		shift
+	done
+	shift
+	printf 'NRRD0005\ntype: %s\ndimension: %d\nsizes: %s\n' "$type" "$(wc -w <<<"$sizes")" "$sizes"
+	[ "${#lines[@]}" -eq 0 ] || printf '%s\n' "${lines[@]}"
+	printf 'endian: little\nencoding: raw\n\n'
+	perl -e 'print pack(shift() eq "double" ? "d<*" : "f<*", @ARGV)' "$type" "$@"
+}
+
 # samples FILE: the payload of a raw file of one item as numbers, one row of axis 0 a line.
 samples() {
 	local skip type row

@@ -1,0 +1,243 @@
+/* rawjoin: parts of pictures, as rawtile makes them, put together. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/raw.h"
+#include "common/sample.h"
+#include "common/stats.h"
+#include "common/tile.h"
+
+const char *const weir_prog = "rawjoin";
+
+enum overlap { SAME, FIRST, LAST };
+
+struct args {
+	struct opt_common common;
+	int overlap;
+	const char *fill; /* NULL: missing pixels are an error */
+	double value;	  /* what it says */
+	char **path;
+	size_t npath;
+};
+
+static const struct opt table[] = {
+    {.name = "fill",
+     .kind = OPT_STR,
+     .at = offsetof(struct args, fill),
+     .arg = "V",
+     .help = "what pixels become that no part has, nan too; default: an error"},
+    {.name = "overlap",
+     .kind = OPT_WORD,
+     .at = offsetof(struct args, overlap),
+     .arg = "WHICH",
+     .help = "same|first|last: where parts differ that overlap; default same: an error",
+     .words = "same|first|last"},
+    {0}};
+
+static const struct opt_program program = {
+    .what = "Puts parts of pictures together, each where it says that it lies.",
+    .table = table,
+    .common = OPT_FORMAT,
+    .operands = "[FILE ...]",
+    .max_operands = SIZE_MAX};
+
+/* The picture that is being put together. */
+struct whole {
+	struct img y; /* no data: there is none */
+	struct img_picture p;
+	bool *have;	/* [h][w]: pixels that some part had */
+	size_t missing; /* pixels */
+};
+
+static struct args
+parse(int argc, char **argv)
+{
+	struct args args = {0};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	if (args.fill && !opt_number(args.fill, &args.value))
+		die_usage("--fill: '%s' is not a number", args.fill);
+	return args;
+}
+
+/* --- whole pictures ------------------------------------------------------------------------------------------------ */
+
+/* x is the first of its parts. */
+static void
+start(struct whole *to, const struct raw_in *in, const struct img *x, const struct img_picture *p,
+      const struct tile *t, const struct args *args)
+{
+	const size_t most = args->common.max_bytes ? args->common.max_bytes : weir_ram_bytes() / 2;
+	const int axis = img_row_axis(x);
+	size_t bytes;
+
+	img_copy_head(&to->y, x);
+	img_cut_axis(&to->y.axis[axis], t->W, -(ptrdiff_t)t->x0);
+	if (to->y.dim > axis + 1)
+		img_cut_axis(&to->y.axis[axis + 1], t->H, -(ptrdiff_t)t->y0);
+	else if (t->H > 1)
+		raw_die(in, "a single row is no part of %zu rows", t->H);
+	img_drop_key(&to->y, "tile");
+	opt_add_history(&to->y, &args->common);
+	if (!img_bytes(&to->y, &bytes) || bytes > most)
+		raw_die(in,
+			"a picture of %zux%zu pixels exceeds the limit of %zu bytes; raise it with "
+			"--max-bytes",
+			t->W, t->H, most);
+	to->p = (struct img_picture){p->c, t->W, t->H, p->n};
+	to->missing = t->W * t->H;
+	/* Zeroed pages from the system: memory is taken as parts arrive. */
+	to->y.data = weir_calloc(bytes, 1);
+	to->have = weir_calloc(t->W * t->H, sizeof *to->have);
+	if (!to->y.data || !to->have)
+		raw_die(in, "no memory for a picture of %zux%zu pixels", t->W, t->H);
+}
+
+static void
+drop(struct whole *w)
+{
+	img_free(&w->y);
+	weir_free(w->have);
+	*w = (struct whole){0};
+}
+
+static void
+fill(struct whole *w, double v)
+{
+	const size_t pixel = w->p.c * img_type_size(w->y.type), pixels = w->p.w * w->p.h;
+	char sample[8], *y = w->y.data;
+
+	if (sample_store(sample, &v, w->y.type, 1) != 1)
+		die("--fill: %g is no %s", v, img_type_name(w->y.type));
+	for (size_t i = 0; i < pixels * w->p.n; i++)
+		for (size_t k = 0; !w->have[i % pixels] && k < pixel; k += img_type_size(w->y.type))
+			memcpy(y + i * pixel + k, sample, img_type_size(w->y.type));
+}
+
+/* Writes a picture of which nothing more comes. */
+static void
+finish(struct whole *w, struct raw_out *out, const struct args *args)
+{
+	if (w->missing && !args->fill) {
+		const size_t i = (size_t)((bool *)memchr(w->have, 0, w->p.w * w->p.h) - w->have);
+		die("%zu of %zux%zu pixels are in no part, the first at %zu,%zu; see --fill",
+		    w->missing, w->p.w, w->p.h, i % w->p.w, i / w->p.w);
+	}
+	if (w->missing)
+		fill(w, args->value);
+	raw_put(out, &w->y);
+	drop(w);
+}
+
+/* --- parts --------------------------------------------------------------------------------------------------------- */
+
+/* n pixels into a row of the k-th picture, from index at on. They differ from what is there: the index of the first, else at + n. */
+static size_t
+lay(struct whole *w, size_t k, size_t at, const char *x, size_t n, enum overlap overlap)
+{
+	const size_t pixel = w->p.c * img_type_size(w->y.type);
+	char *y = (char *)w->y.data + (k * w->p.w * w->p.h + at) * pixel;
+	const bool *have = w->have + at;
+
+	for (size_t i = 0, to; i < n; i = to) {
+		for (to = i + 1; to < n && have[to] == have[i]; to++)
+			;
+		if (!have[i] || overlap == LAST)
+			memcpy(y + i * pixel, x + i * pixel, (to - i) * pixel);
+		else if (overlap == SAME)
+			for (size_t j = i; j < to; j++)
+				if (memcmp(y + j * pixel, x + j * pixel, pixel))
+					return at + j;
+	}
+	return at + n;
+}
+
+static void
+mark(struct whole *w, size_t at, size_t n)
+{
+	for (size_t i = at; i < at + n; i++) {
+		w->missing -= !w->have[i];
+		w->have[i] = true;
+	}
+}
+
+static void
+add(struct whole *w, const struct raw_in *in, const struct img *x, const struct img_picture *p,
+    const struct tile *t, enum overlap overlap)
+{
+	const size_t row = p->w * p->c * img_type_size(x->type);
+
+	if (x->type != w->y.type || p->c != w->p.c || p->n != w->p.n || t->W != w->p.w ||
+	    t->H != w->p.h)
+		raw_die(in,
+			"%zux%zux%zu %s of a picture of %zux%zu, but the parts before are %zux%zu "
+			"%s of %zux%zu",
+			p->c, p->w, p->n, img_type_name(x->type), t->W, t->H, w->p.c, w->p.n,
+			img_type_name(w->y.type), w->p.w, w->p.h);
+	for (size_t k = 0; k < p->n; k++)
+		for (size_t r = 0; r < p->h; r++) {
+			const size_t at = (t->y0 + r) * t->W + t->x0;
+			const size_t to = lay(
+			    w, k, at, (const char *)x->data + (k * p->h + r) * row, p->w, overlap);
+			if (to != at + p->w)
+				raw_die(in,
+					"it differs from the part below it, first at %zu,%zu; see "
+					"--overlap",
+					to % t->W, to / t->W);
+		}
+	for (size_t r = 0; r < p->h; r++)
+		mark(w, (t->y0 + r) * t->W + t->x0, p->w);
+}
+
+static void
+join(struct raw_in *in, struct raw_out *out, const struct args *args, struct stats *st)
+{
+	struct whole w = {0};
+	struct img_picture p;
+	char words[TILE_ERR];
+	struct tile t;
+	struct img x;
+
+	for (; raw_next(in, &x); st->items++) {
+		if (args->common.verbose)
+			raw_say(in, &x);
+		if (!img_picture(&x, &p))
+			raw_die(in, "it has %d axes, more than pictures have", x.dim);
+		if (tile_of(&x, p.w, p.h, &t, words))
+			raw_die(in, "%s", words);
+		if (!w.y.data)
+			start(&w, in, &x, &p, &t, args);
+		raw_map(in, &x);
+		stats_lap(st, STATS_READ);
+		add(&w, in, &x, &p, &t, (enum overlap)args->overlap);
+		stats_lap(st, STATS_COMPUTE);
+		img_free(&x);
+		if (!w.missing)
+			finish(&w, out, args);
+		stats_lap(st, STATS_WRITE);
+	}
+	if (w.y.data)
+		finish(&w, out, args);
+	stats_lap(st, STATS_WRITE);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct args args = parse(argc, argv);
+	struct raw_out *out = raw_create(args.common.out, (enum raw_as)args.common.as);
+	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
+	struct stats st;
+
+	stats_start(&st);
+	join(in, out, &args, &st);
+	st.bytes_in = raw_bytes_in(in);
+	st.bytes_out = raw_bytes_out(out);
+	raw_close(in);
+	raw_finish(out);
+	stats_print(&st, &args.common);
+	return 0;
+}

@@ -1,0 +1,239 @@
+/* rawtile: pictures in parts, each of which says where it lies. rawjoin puts them together again. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/raw.h"
+#include "common/stats.h"
+#include "common/tile.h"
+
+const char *const weir_prog = "rawtile";
+
+enum { ALL = -1, MOST = 4096 }; /* MOST: parts along one axis that a list can name */
+
+struct args {
+	struct opt_common common;
+	const char *grid, *size, *columns, *rows, *margin;
+	int only;
+
+	double count[2], extent[2]; /* --grid, --size: 0 when not given */
+	struct list {
+		double *at; /* owned */
+		size_t n;   /* 0: not given */
+	} list[2];	    /* --columns, --rows */
+	size_t before[2], after[2];
+	char **path;
+	size_t npath;
+};
+
+#define AT(member) offsetof(struct args, member)
+static const struct opt table[] = {
+    {0, "grid", OPT_STR, AT(grid), "GXxGY", "as many parts across and down, of even size"},
+    {0, "size", OPT_STR, AT(size), "WxH", "parts of that size; the last ones are smaller"},
+    {0, "columns", OPT_STR, AT(columns), "LIST", "where parts begin, 0 first: 0,100,300"},
+    {0, "rows", OPT_STR, AT(rows), "LIST", "the same for rows"},
+    {0, "margin", OPT_STR, AT(margin), "N",
+     "pixels of the neighbours around, or LEFT,RIGHT,TOP,BOTTOM"},
+    {0, "only", OPT_INT, AT(only), "I", "only the I-th part, from 0, row by row", 0, INT32_MAX},
+    {0}};
+#undef AT
+
+static const struct opt_program program = {.what =
+					       "Cuts pictures into parts that say where they lie.",
+					   .table = table,
+					   .operands = "[FILE ...]",
+					   .max_operands = SIZE_MAX};
+
+/* --- arguments ----------------------------------------------------------------------------------------------------- */
+
+static void
+check_counts(const char *option, const char *text, const double *v, size_t n, double lo)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i] != floor(v[i]) || v[i] < lo || v[i] > TILE_MOST)
+			die_usage("%s: '%s' holds a number that is not a whole one in %.0f..%d",
+				  option, text, lo, TILE_MOST);
+}
+
+static void
+parse_pair(const char *option, const char *text, double v[2])
+{
+	if (!text)
+		return;
+	opt_reals(option, text, 'x', v, 2);
+	check_counts(option, text, v, 2, 1);
+}
+
+static void
+parse_list(const char *option, const char *text, struct list *l)
+{
+	if (!text)
+		return;
+	l->at = weir_xalloc(MOST, sizeof *l->at);
+	l->n = opt_reals_upto(option, text, ',', l->at, MOST);
+	check_counts(option, text, l->at, l->n, 0);
+	if (l->at[0] != 0)
+		die_usage("%s: '%s' does not begin with 0", option, text);
+	for (size_t i = 1; i < l->n; i++)
+		if (l->at[i] <= l->at[i - 1])
+			die_usage("%s: '%s' does not ascend", option, text);
+}
+
+static void
+parse_margin(struct args *args)
+{
+	double v[4];
+
+	if (!args->margin)
+		return;
+	const size_t n = opt_reals_upto("--margin", args->margin, ',', v, 4);
+	check_counts("--margin", args->margin, v, n, 0);
+	if (n != 1 && n != 4)
+		die_usage("--margin: '%s' has neither one number nor four", args->margin);
+	for (size_t a = 0; a < 2; a++) {
+		args->before[a] = (size_t)v[n == 1 ? 0 : 2 * a];
+		args->after[a] = (size_t)v[n == 1 ? 0 : 2 * a + 1];
+	}
+}
+
+static struct args
+parse(int argc, char **argv)
+{
+	struct args args = {.only = ALL};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	if (!args.grid + !args.size + !(args.columns || args.rows) != 2)
+		die_usage(
+		    "exactly one of --grid, --size, and --columns with --rows says how to cut");
+	parse_pair("--grid", args.grid, args.count);
+	parse_pair("--size", args.size, args.extent);
+	parse_list("--columns", args.columns, &args.list[0]);
+	parse_list("--rows", args.rows, &args.list[1]);
+	parse_margin(&args);
+	return args;
+}
+
+/* --- cutting ------------------------------------------------------------------------------------------------------- */
+
+/* How many parts an axis of n pixels comes in; 0: it has too few pixels for that. */
+static size_t
+parts(const struct args *args, int axis, size_t n)
+{
+	const size_t count = (size_t)args->count[axis], extent = (size_t)args->extent[axis],
+		     listed = args->list[axis].n;
+
+	if (count)
+		return count <= n ? count : 0;
+	if (extent)
+		return (n + extent - 1) / extent;
+	if (listed)
+		return args->list[axis].at[listed - 1] < (double)n ? listed : 0;
+	return 1;
+}
+
+/* Where the i-th part begins; the one after the last: where the axis ends. */
+static size_t
+first_of(const struct args *args, int axis, size_t n, size_t i)
+{
+	const size_t count = parts(args, axis, n);
+
+	if (i >= count)
+		return n;
+	if (args->count[axis] > 0)
+		return n * i / count;
+	if (args->extent[axis] > 0)
+		return i * (size_t)args->extent[axis];
+	return args->list[axis].n ? (size_t)args->list[axis].at[i] : 0;
+}
+
+struct span {
+	size_t from, to;
+};
+
+/* The i-th part with its margins, as far as there are pixels. */
+static struct span
+span_of(const struct args *args, int axis, size_t n, size_t i)
+{
+	const size_t from = first_of(args, axis, n, i), to = first_of(args, axis, n, i + 1);
+
+	return (struct span){from > args->before[axis] ? from - args->before[axis] : 0,
+			     n - to > args->after[axis] ? to + args->after[axis] : n};
+}
+
+static void
+put(struct raw_out *out, const struct img *x, const struct img_picture *p, const struct args *args,
+    struct tile t, struct span c, struct span r)
+{
+	const size_t pixel = p->c * img_type_size(x->type);
+	const int axis = img_row_axis(x);
+	struct img y;
+
+	img_copy_head(&y, x);
+	img_cut_axis(&y.axis[axis], c.to - c.from, (ptrdiff_t)c.from);
+	if (y.dim > axis + 1)
+		img_cut_axis(&y.axis[axis + 1], r.to - r.from, (ptrdiff_t)r.from);
+	t.x0 += c.from;
+	t.y0 += r.from;
+	tile_set(&y, &t);
+	opt_add_history(&y, &args->common);
+	raw_head(out, &y);
+	for (size_t k = 0; k < p->n; k++)
+		for (size_t i = r.from; i < r.to; i++)
+			raw_write(out,
+				  (const char *)x->data + ((k * p->h + i) * p->w + c.from) * pixel,
+				  (c.to - c.from) * p->c);
+	img_free(&y);
+}
+
+static void
+cut(struct raw_in *in, struct raw_out *out, struct img *x, const struct args *args,
+    struct stats *st)
+{
+	struct img_picture p;
+	char words[TILE_ERR];
+	struct tile t;
+
+	if (!img_picture(x, &p))
+		raw_die(in, "it has %d axes, more than pictures have", x->dim);
+	if (tile_of(x, p.w, p.h, &t, words))
+		raw_die(in, "%s", words);
+	const size_t nx = parts(args, 0, p.w), ny = parts(args, 1, p.h);
+	if (!nx || !ny)
+		raw_die(in, "%zux%zu pixels are too few for these parts", p.w, p.h);
+	if (args->only != ALL && (size_t)args->only >= nx * ny)
+		raw_die(in, "--only: it comes in %zu parts", nx * ny);
+	raw_map(in, x);
+	stats_lap(st, STATS_READ);
+	for (size_t i = 0; i < nx * ny; i++)
+		if (args->only == ALL || (size_t)args->only == i)
+			put(out, x, &p, args, t, span_of(args, 0, p.w, i % nx),
+			    span_of(args, 1, p.h, i / nx));
+	stats_lap(st, STATS_WRITE);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct args args = parse(argc, argv);
+	struct raw_out *out = raw_create(args.common.out, RAW_AS_RAW);
+	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
+	struct stats st;
+	struct img x;
+
+	stats_start(&st);
+	for (; raw_next(in, &x); st.items++) {
+		if (args.common.verbose)
+			raw_say(in, &x);
+		cut(in, out, &x, &args, &st);
+		img_free(&x);
+	}
+	st.bytes_in = raw_bytes_in(in);
+	st.bytes_out = raw_bytes_out(out);
+	raw_close(in);
+	raw_finish(out);
+	stats_print(&st, &args.common);
+	return 0;
+}

@@ -1,0 +1,175 @@
+/* rawtotext: samples as numbers in text, for awk, gnuplot, and eyes. texttoraw reads them back. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/opt.h"
+#include "common/raw.h"
+#include "common/sample.h"
+#include "common/stats.h"
+
+const char *const weir_prog = "rawtotext";
+
+struct args {
+	struct opt_common common;
+	const char *separator;
+	int digits; /* 0: as many as the number needs */
+	bool positions;
+	char **path;
+	size_t npath;
+};
+
+#define AT(member) offsetof(struct args, member)
+static const struct opt table[] = {
+    {0, "digits", OPT_INT, AT(digits), "N", "digits of a number; default as many as it takes", 1,
+     17},
+    {0, "positions", OPT_FLAG, AT(positions), NULL, "a line a sample, where it lies before it"},
+    {'s', "separator", OPT_STR, AT(separator), "TEXT", "between numbers; default a blank"},
+    {0}};
+#undef AT
+
+static const struct opt_program program = {
+    .what = "Writes samples as numbers, a line for each row of the fastest axis.",
+    .table = table,
+    .operands = "[FILE ...]",
+    .max_operands = SIZE_MAX};
+
+static struct args
+parse(int argc, char **argv)
+{
+	struct args args = {.separator = " "};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	return args;
+}
+
+/* --- numbers ------------------------------------------------------------------------------------------------------- */
+
+/* A 64-bit integer, which may have more digits than a double. */
+static int
+whole(char *s, size_t room, const void *v, enum img_type type)
+{
+	int64_t i;
+	uint64_t u;
+
+	memcpy(&i, v, sizeof i);
+	memcpy(&u, v, sizeof u);
+	return type == IMG_I64 ? snprintf(s, room, "%jd", (intmax_t)i)
+			       : snprintf(s, room, "%ju", (uintmax_t)u);
+}
+
+/* v in the fewest digits that give it back. */
+static int
+shortest(char *s, size_t room, double v, enum img_type type)
+{
+	const int most = type == IMG_F32 ? 9 : 17;
+	int n = 0;
+
+	for (int digits = most - 3; digits <= most; digits++) {
+		n = snprintf(s, room, "%.*g", digits, v);
+		const double back = strtod(s, NULL);
+		if (type == IMG_F32 ? (float)back == (float)v : back == v)
+			break;
+	}
+	return n;
+}
+
+static void
+put_number(struct raw_out *out, const struct args *args, const void *sample, enum img_type type)
+{
+	char s[40];
+	double v;
+	int n;
+
+	sample_load(&v, sample, type, 1);
+	if (isnan(v))
+		v = NAN; /* the sign that a NaN may have is no news */
+	if (args->digits)
+		n = snprintf(s, sizeof s, "%.*g", args->digits, v);
+	else if (type == IMG_I64 || type == IMG_U64)
+		n = whole(s, sizeof s, sample, type);
+	else
+		n = shortest(s, sizeof s, v, type);
+	raw_text(out, s, (size_t)n);
+}
+
+/* --- lines --------------------------------------------------------------------------------------------------------- */
+
+/* Where the sample of that number lies: along each axis but those whose samples share a line. */
+static void
+put_position(struct raw_out *out, const struct args *args, const struct img *x, int first, size_t i)
+{
+	for (int a = first; a < x->dim; i /= x->axis[a++].n) {
+		const struct img_axis *axis = &x->axis[a];
+		const double at = (double)(i % axis->n),
+			     step = isnan(axis->spacing) ? 1 : axis->spacing;
+		char s[40];
+		int n = shortest(s, sizeof s, isnan(axis->min) ? at * step : axis->min + at * step,
+				 IMG_F64);
+		raw_text(out, s, (size_t)n);
+		raw_text(out, args->separator, strlen(args->separator));
+	}
+}
+
+/* Samples from..from+n-1, each with what comes before and after it. row: as many share a line. */
+static void
+put_samples(struct raw_out *out, const struct args *args, const struct img *x, const char *sample,
+	    size_t from, size_t n, size_t row)
+{
+	for (size_t i = from; i < from + n; i++, sample += img_type_size(x->type)) {
+		if (i % row)
+			raw_text(out, args->separator, strlen(args->separator));
+		else if (args->positions)
+			put_position(out, args, x, img_row_axis(x), i / row);
+		put_number(out, args, sample, x->type);
+		if (i % row == row - 1)
+			raw_text(out, "\n", 1);
+	}
+}
+
+static void
+print(struct raw_in *in, struct raw_out *out, const struct img *x, const struct args *args,
+      struct stats *st)
+{
+	enum { BLOCK = 4096 };
+	const size_t row = args->positions && !img_row_axis(x) ? 1 : x->axis[0].n;
+	char block[8 * BLOCK];
+	size_t count;
+
+	img_count(x, &count);
+	for (size_t done = 0, n; done < count; done += n) {
+		n = count - done < BLOCK ? count - done : BLOCK;
+		raw_read(in, block, n);
+		stats_lap(st, STATS_READ);
+		put_samples(out, args, x, block, done, n, row);
+		stats_lap(st, STATS_WRITE);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct args args = parse(argc, argv);
+	struct raw_out *out = raw_create_text(args.common.out);
+	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
+	struct stats st;
+	struct img x;
+
+	stats_start(&st);
+	for (; raw_next(in, &x); st.items++) {
+		if (args.common.verbose)
+			raw_say(in, &x);
+		if (st.items)
+			raw_text(out, "\n", 1);
+		print(in, out, &x, &args, &st);
+		img_free(&x);
+	}
+	st.bytes_in = raw_bytes_in(in);
+	st.bytes_out = raw_bytes_out(out);
+	raw_close(in);
+	raw_finish(out);
+	stats_print(&st, &args.common);
+	return 0;
+}

@@ -1,0 +1,225 @@
+/* texttoraw: numbers in text as raw items: tables of points, kernels, pictures. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/raw.h"
+#include "common/sample.h"
+#include "common/stats.h"
+
+const char *const weir_prog = "texttoraw";
+
+#define TYPES "char|uchar|short|ushort|int|uint|longlong|ulonglong|float|double"
+
+struct args {
+	struct opt_common common;
+	int type; /* enum img_type - 1 */
+	const char *columns, *sizes;
+	double size[IMG_MAXDIM];
+	size_t dim; /* of --sizes; 0: a table */
+	char **path;
+	size_t npath;
+};
+
+#define AT(member) offsetof(struct args, member)
+static const struct opt table[] = {
+    {0, "type", OPT_WORD, AT(type), "TYPE", TYPES "; default double", .words = TYPES},
+    {0, "columns", OPT_STR, AT(columns), "NAMES",
+     "what the columns are: the key columns:=, \"x y re\""},
+    {0, "sizes", OPT_STR, AT(sizes), "LIST", "an array of that shape, fastest axis first: 7,7,4,4"},
+    {0}};
+#undef AT
+
+static const struct opt_program program = {
+    .what = "Turns numbers in text into raw items; an empty line ends an item.",
+    .table = table,
+    .operands = "[FILE ...]",
+    .max_operands = SIZE_MAX};
+
+static struct args
+parse(int argc, char **argv)
+{
+	struct args args = {.type = IMG_F64 - 1};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	if (args.sizes)
+		args.dim = opt_reals_upto("--sizes", args.sizes, ',', args.size, IMG_MAXDIM);
+	for (size_t i = 0; i < args.dim; i++)
+		if (!(args.size[i] >= 1 && args.size[i] <= 0x1p53) ||
+		    args.size[i] != (double)(size_t)args.size[i])
+			die_usage("--sizes: '%s' holds a number that is not a whole one above 0",
+				  args.sizes);
+	for (size_t i = 0, n = 0; i < args.npath; i++)
+		if (!strcmp(args.path[i], "-") && n++)
+			die_usage("- is standard input, which can be read once");
+	if (args.columns && args.dim)
+		die_usage("--columns and --sizes exclude each other");
+	if (args.columns && strpbrk(args.columns, "\n\r"))
+		die_usage("--columns: a name with a line break");
+	return args;
+}
+
+/* --- reading ------------------------------------------------------------------------------------------------------- */
+
+struct text {
+	FILE *f;
+	const char *name;
+	size_t line, bytes, most; /* most: --max-bytes */
+
+	/* The current item. */
+	double *v;
+	size_t n, room, columns;
+};
+
+static void
+append(struct text *t, double v)
+{
+	if (t->n == t->room) {
+		const size_t room = t->room ? 2 * t->room : 1024;
+		double *more = weir_xalloc(room, sizeof *more);
+		if (t->n)
+			memcpy(more, t->v, t->n * sizeof *more);
+		weir_free(t->v);
+		t->v = more;
+		t->room = room;
+	}
+	if (t->n * sizeof v >= t->most)
+		die("%s: line %zu: more than %zu numbers; raise the limit with --max-bytes",
+		    t->name, t->line, t->most / sizeof v);
+	t->v[t->n++] = v;
+}
+
+/* The numbers of a line; blanks, commas and semicolons part them, # begins a comment. Returns how many. */
+static size_t
+take_line(struct text *t, char *s)
+{
+	size_t n = 0;
+
+	s[strcspn(s, "#")] = 0;
+	for (s += strspn(s, " \t\r\n,;"); *s; n++) {
+		char *end;
+		const double v = strtod(s, &end);
+		if (end == s || !strchr(" \t\r\n,;", *end))
+			die("%s: line %zu: '%.*s' is not a number", t->name, t->line,
+			    (int)strcspn(s, " \t\r\n,;"), s);
+		append(t, v);
+		s = end + strspn(end, " \t\r\n,;");
+	}
+	return n;
+}
+
+/* The numbers up to the next empty line; false when there are none. even: as many in each line. */
+static bool
+next_item(struct text *t, bool even)
+{
+	char *s = NULL;
+	size_t room = 0;
+	ssize_t got;
+
+	t->n = t->columns = 0;
+	while ((got = getline(&s, &room, t->f)) > 0) {
+		const bool comment = *s == '#';
+		t->line++;
+		t->bytes += (size_t)got;
+		if (memchr(s, 0, (size_t)got))
+			die("%s: line %zu: a zero byte: this is no text", t->name, t->line);
+		const size_t n = take_line(t, s);
+		if (!n && t->n && !comment)
+			break;
+		if (n && t->columns && n != t->columns && even)
+			die("%s: line %zu: %zu numbers, but %zu in the lines before", t->name,
+			    t->line, n, t->columns);
+		t->columns = n ? n : t->columns;
+	}
+	if (ferror(t->f))
+		die("%s: %s", t->name, strerror(errno));
+	free(s);
+	return t->n;
+}
+
+/* --- writing ------------------------------------------------------------------------------------------------------- */
+
+/* What the item is, without samples. */
+static void
+describe(struct img *x, const struct text *t, const struct args *args)
+{
+	const enum img_type type = (enum img_type)(args->type + 1);
+	size_t sizes[IMG_MAXDIM] = {t->columns, t->n / t->columns}, count = 1;
+
+	for (size_t i = 0; i < args->dim; i++) {
+		sizes[i] = (size_t)args->size[i];
+		if (!weir_mul(count, sizes[i], &count))
+			count = 0;
+	}
+	if (args->dim && count != t->n)
+		die("%s: line %zu: %zu numbers do not make the sizes %s", t->name, t->line, t->n,
+		    args->sizes);
+	img_init(x, type, args->dim ? (int)args->dim : 2, sizes);
+	if (!args->dim)
+		strcpy(x->axis[0].kind, "list");
+	if (args->columns)
+		img_set_key(x, "columns", "%s", args->columns);
+	opt_add_history(x, &args->common);
+}
+
+static void
+put(struct raw_out *out, const struct text *t, const struct args *args)
+{
+	struct img x;
+
+	describe(&x, t, args);
+	if (img_alloc(&x))
+		die("%s: no memory for %zu samples", t->name, t->n);
+	const size_t fit = sample_store(x.data, t->v, x.type, t->n);
+	if (fit != t->n)
+		die("%s: number %zu of the item that ends in line %zu, %g, is no %s", t->name,
+		    fit + 1, t->line, t->v[fit], img_type_name(x.type));
+	raw_put(out, &x);
+	img_free(&x);
+}
+
+static void
+convert(const char *path, struct raw_out *out, const struct args *args, struct stats *st)
+{
+	const bool standard = !strcmp(path, "-");
+	struct text t = {.f = standard ? stdin : fopen(path, "r"),
+			 .name = standard ? "(stdin)" : path,
+			 .most = args->common.max_bytes ? args->common.max_bytes
+							: weir_ram_bytes() / 2};
+
+	if (!t.f)
+		die("%s: %s", path, strerror(errno));
+	for (; next_item(&t, !args->dim); st->items++) {
+		stats_lap(st, STATS_READ);
+		put(out, &t, args);
+		stats_lap(st, STATS_WRITE);
+	}
+	st->bytes_in += t.bytes;
+	if (!standard)
+		fclose(t.f);
+	weir_free(t.v);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct args args = parse(argc, argv);
+	struct raw_out *out = raw_create(args.common.out, RAW_AS_RAW);
+	struct stats st;
+
+	stats_start(&st);
+	if (!args.npath)
+		convert("-", out, &args, &st);
+	for (size_t i = 0; i < args.npath; i++)
+		convert(args.path[i], out, &args, &st);
+	if (!st.items)
+		die("%s: empty input", args.npath ? args.path[0] : "(stdin)");
+	st.bytes_out = raw_bytes_out(out);
+	raw_finish(out);
+	stats_print(&st, &args.common);
+	return 0;
+}

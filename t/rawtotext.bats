@@ -1,0 +1,112 @@
+load lib
+
+# rawtotext and texttoraw: numbers as text, there and back.
+
+@test "a row of the fastest axis is a line, an empty line parts items" {
+	pgm 3 2 9 1 2 3 4 5 6 >a.pgm
+	same <(rawtotext a.pgm a.pgm) '1 2 3
+4 5 6
+
+1 2 3
+4 5 6'
+	same <(rawtotext -s ';' a.pgm | head -n 1) '1;2;3'
+}
+
+@test "numbers have the digits they need" {
+	item float 6 -- .1 1e30 -3 nan inf 16777217 >a.nrrd
+	same <(rawtotext a.nrrd) '0.1 1e+30 -3 nan inf 16777216'
+	item double 2 -- .1 .3333333333333333 >a.nrrd
+	same <(rawtotext a.nrrd) '0.1 0.3333333333333333'
+	same <(rawtotext --digits=3 a.nrrd) '0.1 0.333'
+}
+
+@test "64-bit integers keep all digits" {
+	gen --type=longlong -- values 1x1 0 >a.nrrd
+	{ head -c -8 a.nrrd && printf '\1\0\0\0\0\0\0\200'; } >b.nrrd
+	same <(rawtotext b.nrrd) -9223372036854775807
+}
+
+@test "random numbers of every type come back bit for bit" {
+	for type in char uchar short ushort int uint longlong ulonglong float double; do
+		gen noise 40 30 --type=$type --raw >a.nrrd
+		rawtotext a.nrrd | texttoraw --type=$type --sizes=40,30 >b.nrrd
+		cmp <(samples a.nrrd) <(samples b.nrrd)
+	done
+}
+
+@test "--positions says where samples lie" {
+	item float '2 2' 'centers: node none' 'spacings: .5 nan' 'axis mins: 10 nan' -- 1 2 3 4 >a.nrrd
+	same <(rawtotext --positions a.nrrd) '10 0 1
+10.5 0 2
+10 1 3
+10.5 1 4'
+	item float '2 3' 'kinds: complex domain' -- 1 2 3 4 5 6 >a.nrrd
+	same <(rawtotext --positions a.nrrd) '0 1 2
+1 3 4
+2 5 6'
+}
+
+@test "a table becomes points, with the names of its columns" {
+	printf '# x y\n1 2\n\t3,4 ; # the second\n' | texttoraw --columns='x y' >a.nrrd
+	same <(rawinfo a.nrrd | head -n 8 | tail -n 7) 'type: double
+dimension: 2
+sizes: 2 2
+kinds: list domain
+endian: little
+encoding: raw
+columns:=x y'
+	same <(samples a.nrrd) '1 2
+3 4'
+}
+
+@test "empty lines part items, comments do not" {
+	printf '\n\n1 2\n# a comment\n3 4\n\n\n5\n6\n' | texttoraw | rawinfo | grep sizes >sizes
+	same sizes 'sizes: 2 2
+sizes: 1 2'
+}
+
+@test "--sizes is an array, however its lines break" {
+	printf '1 2 3\n4\n5 6\n' | texttoraw --sizes=2,3 --type=float | rawtotext >out
+	same out '1 2
+3 4
+5 6'
+	printf '1 2 3' >numbers
+	fails 1 '3 numbers do not make the sizes 2,3' texttoraw --sizes=2,3 numbers
+	fails 1 '3 numbers do not make the sizes 4294967296,4294967296' texttoraw --sizes=4294967296,4294967296 numbers
+	fails 2 "--sizes: '0,3'" texttoraw --sizes=0,3 numbers
+	fails 2 "--sizes: '1.5'" texttoraw --sizes=1.5 numbers
+}
+
+@test "what is no table, no number or no text is refused by line" {
+	printf '1 2\n3\n' >bad
+	fails 1 'bad: line 2: 1 numbers, but 2 in the lines before' texttoraw bad
+	printf '1 2\n3 4x\n' >bad
+	fails 1 "bad: line 2: '4x' is not a number" texttoraw bad
+	printf '1\0002\n' >bad
+	fails 1 'bad: line 1: a zero byte: this is no text' texttoraw bad
+	: >bad
+	fails 1 'bad: empty input' texttoraw bad
+	fails 1 'absent: No such file' texttoraw absent
+}
+
+@test "a number that the type has not is refused" {
+	for number in 256 -1 1.5 nan; do
+		echo "7 $number" >bad
+		fails 1 "number 2 of the item that ends in line 1, $number, is no uchar" texttoraw --type=uchar bad
+	done
+	echo 1e39 >bad
+	fails 1 'is no float' texttoraw --type=float bad
+	echo 9223372036854775808 >bad
+	fails 1 'is no int64' texttoraw --type=longlong bad
+}
+
+@test "more numbers than --max-bytes holds are refused" {
+	seq 100 >many
+	fails 1 'raise the limit with --max-bytes' texttoraw --max-bytes=400 many
+}
+
+@test "a full disk and a closed output are failures" {
+	fails 1 'No space left' bash -c 'seq 9 | texttoraw >/dev/full'
+	fails 1 'Bad file descriptor' bash -c 'seq 9 | texttoraw >&-'
+	fails 2 'can be read once' texttoraw - -
+}
