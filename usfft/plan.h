@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "usfft/batch.h"
 #include "usfft/tile.h"
 #include "usfft/usfft.h"
 #include "usfft/window.h"
@@ -16,7 +17,6 @@
 #define USFFT_SIGMA	  2.6
 #define USFFT_SIGMA_GAUSS 4.0
 
-enum { GRID_BATCH = 8 }; /* columns that one FFT call takes: a cache line or two */
 enum { ROOT_FINE = 1024 };
 enum { TILE_HEAVY = 8192 }; /* points of a tile that one thread takes at a time */
 
@@ -28,8 +28,13 @@ struct grid {
 	size_t rows;   /* all of them */
 	void *data;    /* owned: rows * ld samples */
 	bool clean;    /* all zero, as the system gave it */
-	void *row,
-	    *col[2]; /* owned: FFTW plans: a row; GRID_BATCH columns along y (or down the rows of 1-D), along z */
+	bool
+	    batched; /* FFTs by batch.h, else by FFTW: measured ones, and axes too long for a batch to be kept */
+	struct batch
+	    batch[3];  /* rows; columns along y (or down the rows of 1-D); columns along z */
+	void *fftw[3]; /* owned: the same */
+	char *work;    /* owned: work_bytes for each thread */
+	size_t work_bytes;
 	double *root
 	    [2]; /* owned: exp(-2 pi i q / n): q = 0..ROOT_FINE-1, and its multiples of ROOT_FINE; 1-D in rows */
 };
@@ -56,6 +61,7 @@ struct usfft_plan {
 	struct grid grid;
 	void *undo[3]; /* owned: reals, per axis, 1 / window_hat at modes 0..n/2 */
 	const struct tile_ops *ops;
+	const struct batch_ops *batch;
 	struct tile_window taps;
 	size_t tiles[3], ntiles;
 	size_t nbands, ncolours;

@@ -28,14 +28,31 @@ widest_registers(void)
 	return !strcmp(level, "x86-64-v3") ? 32 : 16;
 }
 
-static const struct tile_ops *
-choose_ops(const struct usfft_options *o)
+/* Bytes of the registers to use. */
+static int
+registers_of(const struct usfft_options *o)
 {
-	const int bytes = o->registers ? o->registers : widest_registers();
+	return o->registers ? o->registers : widest_registers();
+}
+
+static const struct tile_ops *
+choose_tile_ops(const struct usfft_options *o)
+{
+	const int bytes = registers_of(o);
 
 	if (bytes == 64)
 		return usfft_tile64[!o->single];
 	return bytes == 32 ? usfft_tile32[!o->single] : usfft_tile16[!o->single];
+}
+
+static const struct batch_ops *
+choose_batch_ops(const struct usfft_options *o)
+{
+	const int bytes = registers_of(o);
+
+	if (bytes == 64)
+		return &usfft_batch64[!o->single];
+	return bytes == 32 ? &usfft_batch32[!o->single] : &usfft_batch16[!o->single];
 }
 
 static void
@@ -129,7 +146,8 @@ make_plan(struct usfft_plan *p)
 	int w, err;
 
 	p->real = p->o.single ? sizeof(float) : sizeof(double);
-	p->ops = choose_ops(&p->o);
+	p->ops = choose_tile_ops(&p->o);
+	p->batch = choose_batch_ops(&p->o);
 	err = usfft_choose(&p->o, p->ops->lanes, &w, p->grid.n);
 	if (err)
 		return err;
@@ -146,7 +164,7 @@ make_plan(struct usfft_plan *p)
 size_t
 usfft_bytes(const struct usfft_options *o)
 {
-	const struct tile_ops *ops = choose_ops(o);
+	const struct tile_ops *ops = choose_tile_ops(o);
 	size_t n[3], bytes = 2 * (o->single ? sizeof(float) : sizeof(double));
 	int w;
 
@@ -219,7 +237,7 @@ usfft_gather(struct usfft_plan *p, int sign, const void *c)
 static size_t
 piece_of_row(const struct usfft_plan *p)
 {
-	const size_t least = 64 * GRID_BATCH * (p->o.dim == 1 ? p->grid.rows : 1);
+	const size_t least = 512 * (p->o.dim == 1 ? p->grid.rows : 1);
 
 	return p->o.dim == 1 ? least : p->o.n[0];
 }
