@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fftw3.h>
 #include <math.h>
+#include <string.h>
 
 #include "common/mem.h"
 #include "common/par.h"
@@ -162,6 +163,54 @@ gap_of(const struct usfft_plan *p, int axis)
 	const size_t to = (p->grid.n[axis] - p->o.n[axis] / 2) / each * each;
 
 	return from < to ? (struct batch_gap){from, to} : none;
+}
+
+/* Row y (or z) of the grid holds modes. */
+static bool
+holds_modes(const struct usfft_plan *p, int axis, size_t cell)
+{
+	const size_t n = p->o.n[axis];
+
+	return cell < (n + 1) / 2 || cell >= p->grid.n[axis] - n / 2;
+}
+
+static void
+clear_cells(const struct usfft_plan *p, size_t row, size_t from, size_t to)
+{
+	memset((char *)p->grid.data + (row * p->grid.ld + from) * 2 * p->real, 0,
+	       (to - from) * 2 * p->real);
+}
+
+/*
+ * Rows without modes, in the others the cells between both runs; batches do not read gaps, but what they count to x because
+ * only whole batches are left out.
+ */
+void
+grid_clear(struct usfft_plan *p)
+{
+	struct grid *g = &p->grid;
+	const size_t n = p->o.n[0];
+	const bool whole = g->rowlen == g->n[0];
+	const struct batch_gap modes = {(n + 1) / 2, g->n[0] - n / 2};
+	const struct batch_gap gap = g->batched && whole ? gap_of(p, 0) : none;
+	const bool split = gap.from < gap.to;
+
+	if (g->clean) {
+		g->clean = false;
+		return;
+	}
+#pragma omp parallel for num_threads(p->o.threads) schedule(static)
+	for (size_t r = 0; r < g->rows; r++) {
+		const bool used = whole && r % g->plane < g->n[1] &&
+				  holds_modes(p, 1, r % g->plane) &&
+				  holds_modes(p, 2, r / g->plane);
+		if (used) {
+			clear_cells(p, r, modes.from, split ? gap.from : modes.to);
+			clear_cells(p, r, split ? gap.to : modes.to, modes.to);
+		} else if (!g->batched || !whole) {
+			clear_cells(p, r, 0, g->rowlen);
+		}
+	}
 }
 
 static void

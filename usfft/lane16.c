@@ -10,17 +10,14 @@
 #define TARGET
 
 #define REAL  float
-#define PLACE int32_t
 #define LANES 4
 #include "usfft/tile_body.h"
 #include "usfft/batch_body.h"
 #include "usfft/line_body.h"
 #undef REAL
-#undef PLACE
 #undef LANES
 
 #define REAL  double
-#define PLACE int64_t
 #define LANES 2
 #include "usfft/tile_body.h"
 #include "usfft/batch_body.h"

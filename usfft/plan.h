@@ -40,13 +40,19 @@ struct grid {
 };
 
 struct points {
-	size_t m;
+	size_t m, room;	 /* points; those there is memory for */
 	bool indexed;	 /* records hold indices, else values */
-	void *record;	 /* owned: m records sorted by tile */
-	uint32_t *key;	 /* owned: tile and part of each point, in the caller's order */
-	uint32_t *start; /* owned: first record of each tile, ntiles + 1 */
-	size_t room;	 /* points there is memory for */
+	bool wide;	 /* places of 64 bits */
 	size_t bytes;	 /* of a record */
+	void *record;	 /* owned: m records sorted by tile */
+	uint32_t *start; /* owned: first record of each tile, ntiles + 1 */
+
+	/* While they arrive: */
+	size_t come;	 /* points so far */
+	char *arrived;	 /* records in the caller's order: in the grid's memory, else in `spare` */
+	void *spare;	 /* owned */
+	uint32_t *key;	 /* owned: tile and part of each, in that order */
+	uint32_t *count; /* owned: of keys, in each thread's share of the points */
 };
 
 struct band {
@@ -98,6 +104,7 @@ int usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3]);
 /* grid.c: memory and FFT plans; transforms. forward: rows first and only the modes' columns after. 0 or -errno. */
 int grid_make(struct grid *g, const struct usfft_options *o);
 void grid_free(struct grid *g, bool single);
+void grid_clear(struct usfft_plan *p); /* what modes_put does not write */
 void grid_to_modes(const struct usfft_plan *p);
 void modes_to_grid(const struct usfft_plan *p);
 

@@ -124,10 +124,10 @@ load_piece(const struct usfft_plan *p, void *acc, void *grid, size_t bytes)
 static struct tile_points
 some_points(const struct usfft_plan *p, int sign, size_t from, size_t to)
 {
-	const size_t record = ((size_t)p->o.dim + 2) * p->real;
-
-	return (struct tile_points){.record = (char *)p->points.record + from * record,
+	return (struct tile_points){.record = (char *)p->points.record + from * p->points.bytes,
 				    .n = to - from,
+				    .bytes = p->points.bytes,
+				    .wide = p->points.wide,
 				    .indexed = p->points.indexed,
 				    .sign = sign};
 }

@@ -266,43 +266,10 @@ usfft_type1(struct usfft_plan *p, int sign, const void *c, void *modes)
 	lap(&t, &p->took->modes);
 }
 
-/* Row y (or z) of the grid holds modes. */
-static bool
-holds_modes(const struct usfft_plan *p, int axis, size_t cell)
-{
-	const size_t n = p->o.n[axis];
-
-	return cell < (n + 1) / 2 || cell >= p->grid.n[axis] - n / 2;
-}
-
-static void
-clear_cells(const struct usfft_plan *p, size_t row, size_t from, size_t to)
-{
-	memset((char *)p->grid.data + (row * p->grid.ld + from) * 2 * p->real, 0,
-	       (to - from) * 2 * p->real);
-}
-
-/* Clears what usfft_put_row does not write: rows without modes whole, in the others the cells between both runs. */
 void
 usfft_clear(struct usfft_plan *p)
 {
-	struct grid *g = &p->grid;
-	const size_t n = p->o.n[0];
-
-	if (g->clean) {
-		g->clean = false;
-		return;
-	}
-#pragma omp parallel for num_threads(p->o.threads) schedule(static)
-	for (size_t r = 0; r < g->rows; r++) {
-		const bool used = g->rowlen == g->n[0] && r % g->plane < g->n[1] &&
-				  holds_modes(p, 1, r % g->plane) &&
-				  holds_modes(p, 2, r / g->plane);
-		if (used)
-			clear_cells(p, r, (n + 1) / 2, g->n[0] - n / 2);
-		else
-			clear_cells(p, r, 0, g->rowlen);
-	}
+	grid_clear(p);
 }
 
 void
