@@ -155,10 +155,12 @@ item_read(struct job *j, struct img *x)
 {
 	size_t bytes;
 
+	const bool whole = x->dim != 2 || !may_arrive(j);
+
 	j->piece = 0;
-	if (raw_try_map(j->in, x))
+	if ((whole || j->o.threads > 1) && raw_try_map(j->in, x))
 		return;
-	if (x->dim != 2 || !may_arrive(j)) {
+	if (whole) {
 		raw_load(j->in, x);
 		return;
 	}

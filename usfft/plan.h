@@ -110,6 +110,7 @@ void modes_to_grid(const struct usfft_plan *p);
 
 /* sort.c */
 void sort_free(struct points *q);
+void sort_drop(struct usfft_plan *p); /* no points are left */
 
 /* spread.c */
 int spread_make(struct usfft_plan *p);

@@ -321,6 +321,14 @@ sort_free(struct points *q)
 	q->room = q->m = 0;
 }
 
+void
+sort_drop(struct usfft_plan *p)
+{
+	sort_free(&p->points);
+	memset(p->points.start, 0, (p->ntiles + 1) * sizeof *p->points.start);
+	p->nheavy = 0;
+}
+
 /* Shares of the points, each of which a thread counts and moves. */
 static size_t
 shares_of(const struct usfft_plan *p)
@@ -400,9 +408,7 @@ usfft_add(struct usfft_plan *p, const struct usfft_points *pt, const void *c, si
 		return 0;
 	}
 	*bad = q->come + find_bad(&s);
-	end_arrival(q);
-	q->m = 0;
-	p->nheavy = 0;
+	sort_drop(p);
 	return -EINVAL;
 }
 

@@ -92,7 +92,7 @@ int usfft_add(struct usfft_plan *p, const struct usfft_points *pt, const void *c
 	      size_t *bad);
 void usfft_sort(struct usfft_plan *p);
 
-/* Points -> modes. c: m values, or NULL for those that usfft_points carried. */
+/* Points -> modes. c: m values, or NULL for those that usfft_points carried, whose points are gone then. */
 void usfft_type1(struct usfft_plan *p, int sign, const void *c, void *modes);
 
 /* Modes -> points, in the caller's order. */
