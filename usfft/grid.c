@@ -79,7 +79,9 @@ plan_ffts(struct grid *g, const struct usfft_options *o)
 			g->work_bytes = batch_work(n[a]);
 	}
 	for (int a = 0; a < axes && !err; a++)
-		if (g->batched)
+		if (g->batched && a && n[a] == n[0])
+			g->batch[a] = g->batch[0];
+		else if (g->batched)
 			err = batch_make(&g->batch[a], n[a], o->single);
 		else if (!(g->fftw[a] = plan_fftw(g, o, n[a], a ? width : 1, stride[a])))
 			err = -ENOMEM;
@@ -147,7 +149,8 @@ grid_free(struct grid *g, bool single)
 	weir_free(g->root[1]);
 	weir_free(g->work);
 	for (int a = 0; a < 3; a++) {
-		batch_free(&g->batch[a]);
+		if (!a || g->batch[a].root != g->batch[0].root)
+			batch_free(&g->batch[a]);
 		destroy_plan(g->fftw[a], single);
 	}
 }

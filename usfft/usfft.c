@@ -93,8 +93,12 @@ make_windows(struct usfft_plan *p, int w)
 
 	for (int a = 0; a < p->o.dim; a++) {
 		const double sigma = (double)p->grid.n[a] / (double)p->o.n[a];
-		window_make(&p->win[a], p->o.gauss, w,
-			    fmin(sigma, p->o.gauss ? USFFT_SIGMA_GAUSS : USFFT_SIGMA), p->o.tol);
+		if (a && p->grid.n[a] == p->grid.n[0] && p->o.n[a] == p->o.n[0])
+			p->win[a] = p->win[0];
+		else
+			window_make(&p->win[a], p->o.gauss, w,
+				    fmin(sigma, p->o.gauss ? USFFT_SIGMA_GAUSS : USFFT_SIGMA),
+				    p->o.tol);
 		if (p->win[a].ncoef > p->taps.ncoef)
 			p->taps.ncoef = p->win[a].ncoef;
 	}
