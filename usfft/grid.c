@@ -1,6 +1,6 @@
 /*
- * The oversampled grid and its FFTs, all of them 1-D: rows, then columns in batches of GRID_BATCH, and of the columns
- * only those that hold modes (type 2: the same backwards). A plan is made once and executed by all threads.
+ * The oversampled grid and its FFTs, all of them 1-D: rows, then columns, in batches (batch.h), and of the columns only
+ * those that hold modes (type 2: the same backwards).
  *
  * A long 1-D grid of n = r l cells, x = l j + i, is transformed as r rows of l cells (Cooley and Tukey):
  *

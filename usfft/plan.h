@@ -29,14 +29,16 @@ struct grid {
 	void *data;    /* owned: rows * ld samples */
 	bool clean;    /* all zero, as the system gave it */
 	bool
-	    batched; /* FFTs by batch.h, else by FFTW: measured ones, and axes too long for a batch to be kept */
-	struct batch
-	    batch[3];  /* rows; columns along y (or down the rows of 1-D); columns along z */
-	void *fftw[3]; /* owned: the same */
-	char *work;    /* owned: work_bytes for each thread */
+	    batched; /* FFTs by batch.h; else, measured ones and those of very long axes, by FFTW */
+
+	/* Rows; columns along y, or down the rows of 1-D; columns along z. */
+	struct batch batch[3]; /* owned: of one length they share their roots */
+	void *fftw[3];	       /* owned */
+	char *work;	       /* owned: work_bytes for each thread */
 	size_t work_bytes;
-	double *root
-	    [2]; /* owned: exp(-2 pi i q / n): q = 0..ROOT_FINE-1, and its multiples of ROOT_FINE; 1-D in rows */
+
+	/* 1-D in rows. Owned: exp(-2 pi i q / n), q = 0..ROOT_FINE-1, and its multiples of ROOT_FINE. */
+	double *root[2];
 };
 
 struct points {
@@ -107,6 +109,21 @@ void grid_free(struct grid *g, bool single);
 void grid_clear(struct usfft_plan *p); /* what modes_put does not write */
 void grid_to_modes(const struct usfft_plan *p);
 void modes_to_grid(const struct usfft_plan *p);
+
+/* Points that have come: the first of them is point `first` of all. */
+struct piece {
+	const struct usfft_plan *p;
+	const struct usfft_points *pt;
+	const void *c;
+	size_t cstride, first;
+};
+
+/*
+ * records.c: points from..to-1 of a piece to records and keys in p->points, and their keys counted; false when a coordinate
+ * or a value is not finite. The first such point of the piece.
+ */
+bool records_take(const struct piece *s, size_t from, size_t to, uint32_t *count);
+size_t records_find_bad(const struct piece *s);
 
 /* sort.c */
 void sort_free(struct points *q);

@@ -65,7 +65,6 @@ transform_get_rows(const struct transform *t, int sign, size_t row, size_t count
 		memcpy(modes, t->modes + row * row_bytes(t), count * row_bytes(t));
 		return;
 	}
-#pragma omp parallel for num_threads(t->o.threads) schedule(static)
 	for (size_t i = 0; i < count; i++)
 		usfft_get_row(t->plan, sign, row + i, modes + i * row_bytes(t));
 }
