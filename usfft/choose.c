@@ -75,7 +75,8 @@ least_cells(double sigma, size_t modes)
 
 /*
  * Measured: a register of taps costs .5 ns (2-D) or .3 (3-D), a cell of an accumulator .9 ns to clear and to add, a cell of
- * the grid 5.5 ns for the first touch of its page and .3 ns per halving and axis in the FFTs.
+ * the grid 5.5 ns for the first touch of its page and .3 ns per halving and axis in FFTW's FFTs. Batches take half of that,
+ * and the optimum is flat: for 1024^2 8 taps on 1600^2 cells and 10 on 1344^2 are within 4 % of 9 on 1536^2.
  */
 static double
 estimate(const struct usfft_options *o, int lanes, int w, const size_t n[3], double points)

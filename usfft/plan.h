@@ -28,8 +28,7 @@ struct grid {
 	size_t rows;   /* all of them */
 	void *data;    /* owned: rows * ld samples */
 	bool clean;    /* all zero, as the system gave it */
-	bool
-	    batched; /* FFTs by batch.h; else, measured ones and those of very long axes, by FFTW */
+	bool batched;  /* FFTs by batch.h, else by FFTW: measured ones, very long axes */
 
 	/* Rows; columns along y, or down the rows of 1-D; columns along z. */
 	struct batch batch[3]; /* owned: of one length they share their roots */
