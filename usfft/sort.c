@@ -10,9 +10,8 @@
 #include "common/par.h"
 #include "usfft/plan.h"
 
-enum {
-	SHARED_FROM = 1 << 15
-};		      /* points of a piece: with fewer one thread is done before others wake */
+/* Points of a piece: with fewer, one thread is done before others wake. */
+enum { SHARED_FROM = 1 << 15 };
 enum { BLOCK = 256 }; /* records that are moved at a time */
 
 static size_t
