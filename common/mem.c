@@ -88,6 +88,22 @@ weir_unmap(void *p, size_t n, size_t size)
 		munmap(p, whole_pages(n, size));
 }
 
+void
+weir_discard(void *p, size_t bytes)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t before = (size_t)(-(uintptr_t)p % page);
+	const size_t inside = bytes > before ? (bytes - before) / page * page : 0;
+	char *at = p;
+
+	if (!inside || madvise(at + before, inside, MADV_DONTNEED)) {
+		memset(at, 0, bytes);
+		return;
+	}
+	memset(at, 0, before);
+	memset(at + before + inside, 0, bytes - before - inside);
+}
+
 void *
 weir_alloc_large(size_t n, size_t size)
 {

@@ -30,6 +30,9 @@ void weir_free(void *p);
 void *weir_map(size_t n, size_t size);
 void weir_unmap(void *p, size_t n, size_t size);
 
+/* Zeros to bytes of a map; their pages go back to the system until they are touched again. */
+void weir_discard(void *p, size_t bytes);
+
 /* As weir_alloc and weir_calloc, on such pages where there is enough to fill one; weir_free frees them. */
 void *weir_alloc_large(size_t n, size_t size);
 void *weir_calloc_large(size_t n, size_t size);

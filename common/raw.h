@@ -61,6 +61,9 @@ void raw_load(struct raw_in *in, struct img *x);
  */
 void raw_map(struct raw_in *in, struct img *x);
 
+/* Only where it can be had so; else false, and nothing was read. */
+bool raw_try_map(struct raw_in *in, struct img *x);
+
 /* The name for messages, "(stdin)" for stdin; the number of the current item, from 1; payload and header bytes read so far. */
 const char *raw_name(const struct raw_in *in);
 size_t raw_item(const struct raw_in *in);

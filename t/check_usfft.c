@@ -331,6 +331,7 @@ check_usfft(void)
 	check_not_finite();
 	check_no_points();
 	check_refused();
+	check_usfft_batch();
 	check_usfft_more();
 	check_usfft_line();
 }

@@ -39,6 +39,7 @@ int problem_registers(int bytes[3]);
 void problem_run(const struct problem *q, int type, int sign, void *out);
 
 void check_usfft_line(void);
+void check_usfft_batch(void);
 void check_usfft_more(void);
 
 #endif

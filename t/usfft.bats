@@ -170,6 +170,22 @@ columns() {
 	cmp one.nrrd three.nrrd
 }
 
+@test "points from a pipe, in pieces, give the bytes of a file" {
+	gen --type=double noise 4 30000 >many.nrrd # 960 kB
+	for t in 1 2; do
+		usfft -t $t -T 1 -n 50,60 many.nrrd >file.nrrd
+		cat many.nrrd | usfft -t $t -T 1 -n 50,60 >pipe.nrrd
+		cmp file.nrrd pipe.nrrd
+	done
+	usfft -T 1 -n 3,3 many.nrrd many.nrrd >file.nrrd # more points than cells
+	cat many.nrrd many.nrrd | usfft -T 1 -n 3,3 | cmp - file.nrrd
+	head -c -8 many.nrrd | fails 1 'the payload ends after 959992 of 960000 bytes' usfft -T 1 -n 50,60
+	at=$(($(wc -c <many.nrrd) - 960000 + 20000 * 32 + 16))
+	printf '\0\0\0\0\0\0\370\177' | dd of=many.nrrd bs=1 seek=$at conv=notrunc status=none
+	fails 1 'point 20000 has a coordinate or value that is NaN' usfft -t 1 -T 1 -n 50,60 many.nrrd
+	fails 1 'point 20000 has a coordinate or value that is NaN' usfft -t 2 -T 1 -n 50,60 many.nrrd
+}
+
 @test "a NaN or an infinity is refused, with its record" {
 	doubles 3x2 0 1 0 nan 1 0 >bad.nrrd
 	fails 1 'point 1 has a coordinate or value that is NaN or infinite' usfft -T 1 -n 4 bad.nrrd

@@ -1,6 +1,6 @@
 /*
- * The oversampled grid and its FFTs, all of them 1-D: rows, then columns in batches of GRID_BATCH, and of the columns
- * only those that hold modes (type 2: the same backwards). A plan is made once and executed by all threads.
+ * The oversampled grid and its FFTs, all of them 1-D: rows, then columns, in batches (batch.h), and of the columns only
+ * those that hold modes (type 2: the same backwards).
  *
  * A long 1-D grid of n = r l cells, x = l j + i, is transformed as r rows of l cells (Cooley and Tukey):
  *
@@ -11,27 +11,30 @@
 #include <errno.h>
 #include <fftw3.h>
 #include <math.h>
+#include <string.h>
 
 #include "common/mem.h"
 #include "common/par.h"
 #include "usfft/plan.h"
 
 enum { ROWS_FROM = 1 << 15 }; /* cells of a 1-D grid that is cut into rows */
+enum { LONGEST = 1 << 15 };   /* cells of an axis in batches: they stay in a cache of 8 MiB */
 
-/* The divisor of n nearest below its square root that leaves a row of whole batches. */
+/* The divisor of n nearest below its square root that leaves rows and columns of whole batches. */
 static size_t
 cut_rows(size_t n)
 {
+	const size_t each = batch_width(sizeof(float));
 	size_t best = n;
 
-	for (size_t r = 1; r * r <= n; r++)
-		if (n % r == 0 && n / r % GRID_BATCH == 0)
+	for (size_t r = each; r * r <= n; r += each)
+		if (n % r == 0 && n / r % each == 0)
 			best = n / r;
 	return best;
 }
 
 static void *
-plan_fft(const struct grid *g, const struct usfft_options *o, size_t n, size_t many, size_t stride)
+plan_fftw(const struct grid *g, const struct usfft_options *o, size_t n, size_t many, size_t stride)
 {
 	const unsigned how = o->measure ? FFTW_MEASURE : FFTW_ESTIMATE;
 	const int len = (int)n, count = (int)many, step = (int)stride;
@@ -41,6 +44,51 @@ plan_fft(const struct grid *g, const struct usfft_options *o, size_t n, size_t m
 					   step, 1, FFTW_FORWARD, how);
 	return fftw_plan_many_dft(1, &len, count, g->data, NULL, step, 1, g->data, NULL, step, 1,
 				  FFTW_FORWARD, how);
+}
+
+/* Cells of each axis that FFTs are along, how many; stride[]: samples between them. */
+static int
+find_axes(const struct grid *g, int dim, size_t n[3], size_t stride[3])
+{
+	const bool cut = g->rowlen < g->n[0];
+
+	for (int a = 0; a < dim; a++) {
+		n[a] = g->n[a];
+		stride[a] = a == 0 ? 1 : a == 1 ? g->ld : g->ld * g->plane;
+	}
+	if (cut) {
+		n[0] = g->rowlen;
+		n[1] = g->rows;
+		stride[1] = g->ld;
+	}
+	return cut ? 2 : dim;
+}
+
+static int
+plan_ffts(struct grid *g, const struct usfft_options *o)
+{
+	const size_t width = batch_width(o->single ? sizeof(float) : sizeof(double));
+	size_t n[3], stride[3];
+	const int axes = find_axes(g, o->dim, n, stride);
+	int err = 0;
+
+	g->batched = axes > 1 && !o->measure;
+	for (int a = 0; a < axes; a++) {
+		g->batched = g->batched && n[a] <= LONGEST && batch_suits(n[a]);
+		if (batch_work(n[a]) > g->work_bytes)
+			g->work_bytes = batch_work(n[a]);
+	}
+	for (int a = 0; a < axes && !err; a++)
+		if (g->batched && a && n[a] == n[0])
+			g->batch[a] = g->batch[0];
+		else if (g->batched)
+			err = batch_make(&g->batch[a], n[a], o->single);
+		else if (!(g->fftw[a] = plan_fftw(g, o, n[a], a ? width : 1, stride[a])))
+			err = -ENOMEM;
+	if (!g->batched || err)
+		return err;
+	g->work = weir_alloc_large((size_t)o->threads, g->work_bytes);
+	return g->work ? 0 : -ENOMEM;
 }
 
 /* Both tables by sine and cosine, so that no error adds up. */
@@ -78,13 +126,9 @@ grid_make(struct grid *g, const struct usfft_options *o)
 	if (!g->data)
 		return -ENOMEM;
 	g->clean = !o->measure;
-	g->row = plan_fft(g, o, g->rowlen, 1, 1);
-	if (o->dim > 1 || cut)
-		g->col[0] = plan_fft(g, o, cut ? g->rows : g->n[1], GRID_BATCH, g->ld);
-	if (o->dim > 2)
-		g->col[1] = plan_fft(g, o, g->n[2], GRID_BATCH, g->ld * g->plane);
-	if (!g->row || ((o->dim > 1 || cut) && !g->col[0]) || (o->dim > 2 && !g->col[1]))
-		return -ENOMEM;
+	const int err = plan_ffts(g, o);
+	if (err)
+		return err;
 	return cut ? make_roots(g) : 0;
 }
 
@@ -103,60 +147,151 @@ grid_free(struct grid *g, bool single)
 	weir_unmap(g->data, g->rows * g->ld, 2 * (single ? sizeof(float) : sizeof(double)));
 	weir_free(g->root[0]);
 	weir_free(g->root[1]);
-	destroy_plan(g->row, single);
-	destroy_plan(g->col[0], single);
-	destroy_plan(g->col[1], single);
+	weir_free(g->work);
+	for (int a = 0; a < 3; a++) {
+		if (!a || g->batch[a].root != g->batch[0].root)
+			batch_free(&g->batch[a]);
+		destroy_plan(g->fftw[a], single);
+	}
+}
+
+static const struct batch_gap none = {0, 0};
+
+/* What modes leave of an axis of the grid; of x in whole batches. */
+static struct batch_gap
+gap_of(const struct usfft_plan *p, int axis)
+{
+	const size_t each = axis ? 1 : batch_width(p->real);
+	const size_t from = ((p->o.n[axis] + 1) / 2 + each - 1) / each * each;
+	const size_t to = (p->grid.n[axis] - p->o.n[axis] / 2) / each * each;
+
+	return from < to ? (struct batch_gap){from, to} : none;
+}
+
+/* Row y (or z) of the grid holds modes. */
+static bool
+holds_modes(const struct usfft_plan *p, int axis, size_t cell)
+{
+	const size_t n = p->o.n[axis];
+
+	return cell < (n + 1) / 2 || cell >= p->grid.n[axis] - n / 2;
 }
 
 static void
-run_fft(const struct usfft_plan *p, void *plan, size_t row, size_t x)
+clear_cells(const struct usfft_plan *p, size_t row, size_t from, size_t to)
 {
-	char *at = (char *)p->grid.data + (row * p->grid.ld + x) * 2 * p->real;
-
-	if (p->o.single)
-		fftwf_execute_dft(plan, (fftwf_complex *)at, (fftwf_complex *)at);
-	else
-		fftw_execute_dft(plan, (fftw_complex *)at, (fftw_complex *)at);
+	memset((char *)p->grid.data + (row * p->grid.ld + from) * 2 * p->real, 0,
+	       (to - from) * 2 * p->real);
 }
 
-/* The columns (GRID_BATCH at a time) or single rows of an axis that hold modes: 0..front-1 and n-back..n-1. */
+/*
+ * Rows without modes, in the others the cells between both runs; batches do not read gaps, but what they count to x because
+ * only whole batches are left out.
+ */
+void
+grid_clear(struct usfft_plan *p)
+{
+	struct grid *g = &p->grid;
+	const size_t n = p->o.n[0];
+	const bool whole = g->rowlen == g->n[0];
+	const struct batch_gap modes = {(n + 1) / 2, g->n[0] - n / 2};
+	const struct batch_gap gap = g->batched && whole ? gap_of(p, 0) : none;
+	const bool split = gap.from < gap.to;
+
+	if (g->clean) {
+		g->clean = false;
+		return;
+	}
+#pragma omp parallel for num_threads(p->o.threads) schedule(static)
+	for (size_t r = 0; r < g->rows; r++) {
+		const bool used = whole && r % g->plane < g->n[1] &&
+				  holds_modes(p, 1, r % g->plane) &&
+				  holds_modes(p, 2, r / g->plane);
+		if (used) {
+			clear_cells(p, r, modes.from, split ? gap.from : modes.to);
+			clear_cells(p, r, split ? gap.to : modes.to, modes.to);
+		} else if (!g->batched || !whole) {
+			clear_cells(p, r, 0, g->rowlen);
+		}
+	}
+}
+
+static void
+run_fftw(const struct usfft_plan *p, int axis, void *at)
+{
+	if (p->o.single)
+		fftwf_execute_dft(p->grid.fftw[axis], at, at);
+	else
+		fftw_execute_dft(p->grid.fftw[axis], at, at);
+}
+
+static char *
+work_of(const struct usfft_plan *p)
+{
+	return p->grid.work + (size_t)omp_get_thread_num() * p->grid.work_bytes;
+}
+
+/* A batch of rows; where the grid is one row, that. */
+static void
+run_rows(const struct usfft_plan *p, size_t row, struct batch_gap in, struct batch_gap out)
+{
+	const struct grid *g = &p->grid;
+	const size_t row_bytes = g->ld * 2 * p->real, left = g->rows - row;
+	char *at = (char *)g->data + row * row_bytes;
+
+	if (g->batched) {
+		p->batch->rows(&g->batch[0], at, g->ld, in, out, work_of(p));
+		return;
+	}
+	for (size_t r = 0; r < batch_width(p->real) && r < left; r++)
+		run_fftw(p, 0, at + r * row_bytes);
+}
+
+/* A batch of columns along y (axis 1) or z, from column x. */
+static void
+run_columns(const struct usfft_plan *p, int axis, size_t row, size_t x, struct batch_gap in,
+	    struct batch_gap out)
+{
+	const struct grid *g = &p->grid;
+	char *at = (char *)g->data + (row * g->ld + x) * 2 * p->real;
+
+	if (g->batched)
+		p->batch->columns(&g->batch[axis], at, axis == 1 ? g->ld : g->ld * g->plane, in,
+				  out, work_of(p));
+	else
+		run_fftw(p, axis, at);
+}
+
+/* The batches of columns, or the single rows, of an axis that hold modes: those before its gap and those behind. */
 struct kept {
-	size_t n, front, back, each;
+	size_t front, behind, each, count;
 };
 
 static struct kept
 kept_of(const struct usfft_plan *p, int axis, size_t each)
 {
-	const size_t modes = p->o.n[axis], n = p->grid.n[axis];
-	struct kept k = {n, ((modes + 1) / 2 + each - 1) / each, (modes / 2 + each - 1) / each,
-			 each};
+	const struct batch_gap gap = gap_of(p, axis);
+	struct kept k = {gap.from / each, gap.to / each, each, 0};
 
-	if ((k.front + k.back) * each > n) {
-		k.front = n / each;
-		k.back = 0;
-	}
+	k.count = k.front + (p->grid.n[axis] / each - k.behind);
 	return k;
-}
-
-static size_t
-kept_count(const struct kept *k)
-{
-	return k->front + k->back;
 }
 
 static size_t
 kept_at(const struct kept *k, size_t i)
 {
-	return i < k->front ? i * k->each : k->n - (k->front + k->back - i) * k->each;
+	return (i < k->front ? i : i - k->front + k->behind) * k->each;
 }
 
 static void
-columns(const struct usfft_plan *p, void *plan, size_t row)
+columns(const struct usfft_plan *p, int axis, size_t row, bool to_modes)
 {
-	const struct kept x = kept_of(p, 0, GRID_BATCH);
+	const struct kept x = kept_of(p, 0, batch_width(p->real));
+	const struct batch_gap gap = gap_of(p, axis);
 
-	for (size_t i = 0; i < kept_count(&x); i++)
-		run_fft(p, plan, row, kept_at(&x, i));
+	for (size_t i = 0; i < x.count; i++)
+		run_columns(p, axis, row, kept_at(&x, i), to_modes ? none : gap,
+			    to_modes ? gap : none);
 }
 
 /* One dimension. */
@@ -164,44 +299,48 @@ static void
 line(const struct usfft_plan *p, bool to_modes)
 {
 	const struct grid *g = &p->grid;
+	const size_t each = batch_width(p->real);
 
 	if (g->rows == 1) {
-		run_fft(p, g->row, 0, 0);
+		run_rows(p, 0, none, none);
 		return;
 	}
 	for (int pass = 0; pass < 2; pass++)
 		if ((pass == 0) == to_modes)
 #pragma omp parallel for num_threads(p->o.threads) schedule(static)
-			for (size_t x = 0; x < g->rowlen; x += GRID_BATCH)
-				run_fft(p, g->col[0], 0, x);
+			for (size_t x = 0; x < g->rowlen; x += each)
+				run_columns(p, 1, 0, x, none, none);
 		else
 #pragma omp parallel for num_threads(p->o.threads) schedule(static)
-			for (size_t r = 0; r < g->rows; r++) {
-				if (to_modes)
-					modes_twiddle(p, r);
-				run_fft(p, g->row, r, 0);
-				if (!to_modes)
-					modes_twiddle(p, r);
+			for (size_t r = 0; r < g->rows; r += each) {
+				for (size_t i = r; to_modes && i < r + each; i++)
+					modes_twiddle(p, i);
+				run_rows(p, r, none, none);
+				for (size_t i = r; !to_modes && i < r + each; i++)
+					modes_twiddle(p, i);
 			}
 }
 
 /* Two dimensions. */
 static void
-rows_2d(const struct usfft_plan *p)
+rows_2d(const struct usfft_plan *p, bool to_modes)
 {
+	const struct batch_gap gap = gap_of(p, 0);
+
 #pragma omp parallel for num_threads(p->o.threads) schedule(static)
-	for (size_t r = 0; r < p->grid.n[1]; r++)
-		run_fft(p, p->grid.row, r, 0);
+	for (size_t r = 0; r < p->grid.n[1]; r += batch_width(p->real))
+		run_rows(p, r, to_modes ? none : gap, to_modes ? gap : none);
 }
 
 static void
-columns_2d(const struct usfft_plan *p)
+columns_2d(const struct usfft_plan *p, bool to_modes)
 {
-	const struct kept x = kept_of(p, 0, GRID_BATCH);
+	const struct kept x = kept_of(p, 0, batch_width(p->real));
+	const struct batch_gap gap = gap_of(p, 1);
 
 #pragma omp parallel for num_threads(p->o.threads) schedule(dynamic, 4)
-	for (size_t i = 0; i < kept_count(&x); i++)
-		run_fft(p, p->grid.col[0], 0, kept_at(&x, i));
+	for (size_t i = 0; i < x.count; i++)
+		run_columns(p, 1, 0, kept_at(&x, i), to_modes ? none : gap, to_modes ? gap : none);
 }
 
 /* Three dimensions: x and y of a plane while it is in the cache. */
@@ -209,26 +348,27 @@ static void
 planes_3d(const struct usfft_plan *p, bool to_modes)
 {
 	const struct grid *g = &p->grid;
+	const struct batch_gap gap = gap_of(p, 0);
 
 #pragma omp parallel for num_threads(p->o.threads) schedule(dynamic, 1)
 	for (size_t z = 0; z < g->n[2]; z++) {
 		if (!to_modes)
-			columns(p, g->col[0], z * g->plane);
-		for (size_t y = 0; y < g->n[1]; y++)
-			run_fft(p, g->row, z * g->plane + y, 0);
+			columns(p, 1, z * g->plane, false);
+		for (size_t y = 0; y < g->n[1]; y += batch_width(p->real))
+			run_rows(p, z * g->plane + y, to_modes ? none : gap, to_modes ? gap : none);
 		if (to_modes)
-			columns(p, g->col[0], z * g->plane);
+			columns(p, 1, z * g->plane, true);
 	}
 }
 
 static void
-columns_z(const struct usfft_plan *p)
+columns_z(const struct usfft_plan *p, bool to_modes)
 {
 	const struct kept y = kept_of(p, 1, 1);
 
 #pragma omp parallel for num_threads(p->o.threads) schedule(dynamic, 1)
-	for (size_t i = 0; i < kept_count(&y); i++)
-		columns(p, p->grid.col[1], kept_at(&y, i));
+	for (size_t i = 0; i < y.count; i++)
+		columns(p, 2, kept_at(&y, i), to_modes);
 }
 
 void
@@ -237,11 +377,11 @@ grid_to_modes(const struct usfft_plan *p)
 	if (p->o.dim == 1) {
 		line(p, true);
 	} else if (p->o.dim == 2) {
-		rows_2d(p);
-		columns_2d(p);
+		rows_2d(p, true);
+		columns_2d(p, true);
 	} else {
 		planes_3d(p, true);
-		columns_z(p);
+		columns_z(p, true);
 	}
 }
 
@@ -251,10 +391,10 @@ modes_to_grid(const struct usfft_plan *p)
 	if (p->o.dim == 1) {
 		line(p, false);
 	} else if (p->o.dim == 2) {
-		columns_2d(p);
-		rows_2d(p);
+		columns_2d(p, false);
+		rows_2d(p, false);
 	} else {
-		columns_z(p);
+		columns_z(p, false);
 		planes_3d(p, false);
 	}
 }

@@ -1,3 +1,4 @@
+/* Each way from one item to another: what comes is item_in.c's, what goes out is written here. */
 #include <errno.h>
 #include <string.h>
 
@@ -5,149 +6,13 @@
 #include "common/mem.h"
 #include "common/progress.h"
 #include "usfft/inverse.h"
-#include "usfft/item_io.h"
+#include "usfft/item_in.h"
 #include "usfft/spot.h"
-#include "usfft/values.h"
-
-enum { PIPE_ROUNDS = 30 };
-
-/* Dies for what usfft_plan, usfft_points or their kin gave. */
-static void
-judge(const struct job *j, int err, const size_t *bad)
-{
-	if (err == -EINVAL)
-		raw_die(j->in, "point %zu has a coordinate or value that is NaN or infinite", *bad);
-	if (err == -ENXIO)
-		raw_die(j->in, "%s: target %zu is NaN or infinite", j->a.targets, *bad);
-	if (err == -EOVERFLOW && j->a.type == 3)
-		raw_die(j->in, "the box of the points times that of the targets is too large");
-	if (err == -EOVERFLOW)
-		raw_die(j->in, "more than %d points or too many modes", USFFT_MAXPOINTS);
-	if (err == -EIO)
-		die("-g: %s", gpu_why(j->run.gpu));
-	if (err)
-		raw_die(j->in, "%s", strerror(-err));
-}
-
-static void
-sort_points(struct job *j, const struct usfft_points *pt, const void *c, size_t cstride)
-{
-	size_t bad = 0;
-
-	judge(j, transform_points(&j->run, pt, c, cstride, &bad), &bad);
-}
-
-/* Reads an item's points; values are left to the caller. */
-void
-item_take_points(const struct job *j, const char *name, const struct img *x,
-		 struct stream_points *p)
-{
-	char err[STREAM_ERR];
-
-	if (!stream_points(x, p, err))
-		die("%s: %s", name, err);
-	if (!j->a.strict || j->a.type == 3)
-		return;
-	const size_t out = stream_find_outside(&p->pt, p->dim);
-	if (out < p->pt.m)
-		die("%s: point %zu lies outside [-1/2,1/2)", name, out);
-}
-
-/* Refuses, or warns of, what cannot be done as asked; says with -v what will be done. */
-static void
-check_options(const struct job *j, const struct usfft_options *o)
-{
-	const double floor = o->single ? USFFT_FLOOR_SINGLE : USFFT_FLOOR_DOUBLE;
-	const double least = o->gauss && !o->single ? 1e-8 : floor;
-	const size_t bytes = usfft_bytes(o),
-		     limit = j->a.common.max_bytes ? j->a.common.max_bytes : weir_ram_bytes() / 2;
-
-	if (o->tol < least && j->a.strict)
-		raw_die(j->in, "tolerance %g is below %g, which can be reached", o->tol, least);
-	if (o->tol < least)
-		warn("tolerance %g cannot be reached: expect %g", o->tol, least);
-	if (bytes > limit)
-		raw_die(j->in, "%zu bytes for the grid, more than %zu: see --max-bytes", bytes,
-			limit);
-}
-
-/* A plan for this item, unless the last one fits. Fixed points are sorted into it. */
-static void
-plan(struct job *j, const struct usfft_options *o)
-{
-	if (transform_fits(&j->run, o))
-		return;
-	check_options(j, o);
-	judge(j, transform_plan(&j->run, o), NULL);
-	if (j->fixed)
-		sort_points(j, &j->at.pt, NULL, 0);
-	if (j->a.common.verbose)
-		warn("%d taps, grid %zu x %zu x %zu, tolerance %g", usfft_taps(j->run.plan),
-		     usfft_cells(j->run.plan, 0), usfft_cells(j->run.plan, 1),
-		     usfft_cells(j->run.plan, 2), o->tol);
-}
-
-/* Points and values of one item, whichever way they came. */
-struct input {
-	struct stream_points at;
-	struct values v;
-};
-
-/* Values of fixed points from an item of complex numbers, in memory of their own. */
-static struct values
-take_values(const struct job *j, const struct img *x, size_t m)
-{
-	const size_t first = img_is_complex(x) ? 1 : 0;
-	struct values v = {.single = stream_single(x->type), .cstride = 2};
-	size_t count = 1;
-
-	for (int a = (int)first; a < x->dim; a++)
-		count *= x->axis[a].n;
-	if (count != m)
-		raw_die(j->in, "%zu values for %zu points", count, m);
-	v.c = v.owned = stream_complex(x, m, v.single);
-	if (!v.c)
-		raw_die(j->in, "no memory for %zu values", m);
-	const size_t bad = values_find_bad(&v, m);
-	if (bad < m)
-		judge(j, -EINVAL, &bad);
-	return v;
-}
-
-static struct input
-take_input(const struct job *j, const struct img *x, size_t m)
-{
-	struct input q = {.at = j->at};
-
-	if (j->fixed) {
-		q.v = take_values(j, x, m);
-		return q;
-	}
-	item_take_points(j, raw_name(j->in), x, &q.at);
-	if (!q.at.c)
-		raw_die(j->in, "points without values: no columns re and im");
-	q.v = (struct values){.single = q.at.single, .c = q.at.c, .cstride = q.at.cstride};
-	return q;
-}
-
-static double *
-weigh(struct job *j, const struct usfft_points *pt, const struct usfft_options *o)
-{
-	size_t bad = 0;
-
-	if (j->a.weights == WEIGHTS_NONE || (j->fixed && j->weights))
-		return j->weights;
-	double *w = weir_xalloc(pt->m, sizeof *w);
-	judge(j, usfft_pipe(o, pt, PIPE_ROUNDS, w, &bad), &bad);
-	if (j->fixed)
-		j->weights = w;
-	return w;
-}
 
 static void
 start_check(const struct job *j, struct spot *s, size_t outs, const struct values *v, size_t count)
 {
-	judge(j, spot_start(s, (size_t)j->a.check, outs, j->sign, v, count), NULL);
+	item_judge(j, spot_start(s, (size_t)j->a.check, outs, j->sign, v, count), NULL);
 }
 
 static void
@@ -190,43 +55,36 @@ count_modes(const struct usfft_options *o)
 	return modes;
 }
 
-/* The modes of type 1 leave row by row, on the CPU straight from the grid. */
+/* The modes of type 1 leave some rows at a time, on the CPU straight from the grid. */
 static void
 write_modes(struct job *j, const struct img *x, const struct usfft_points *pt, struct spot *s)
 {
 	const struct usfft_options *o = &j->run.o;
 	const size_t rows = count_modes(o) / o->n[0];
-	void *row = weir_xalloc(o->n[0], 2 * sizeof(double));
+	const size_t row_bytes = o->n[0] * 2 * (o->single ? sizeof(float) : sizeof(double));
+	const size_t most = row_bytes < ITEM_PIECE ? ITEM_PIECE / row_bytes : 1;
+	char *block = weir_xalloc(most, row_bytes);
 	struct img y;
 
 	stream_modes_head(&y, o, !j->a.part);
 	write_head(j, &y, x);
-	for (size_t r = 0; r < rows; r++) {
+	for (size_t r = 0; r < rows; r += most) {
+		const size_t count = rows - r < most ? rows - r : most;
 		const double t = usfft_now();
-		transform_get_row(&j->run, j->sign, r, row);
+		transform_get_rows(&j->run, j->sign, r, count, block);
 		j->took.modes += usfft_now() - t;
-		spot_row(s, o, pt, r, row);
-		write_row(j, row, o->n[0], o->single);
+		for (size_t i = 0; i < count; i++)
+			spot_row(s, o, pt, r + i, block + i * row_bytes);
+		write_row(j, block, count * o->n[0], o->single);
 	}
 	img_free(&y);
-	weir_free(row);
-}
-
-/* Frees an item's samples, which were sorted, before the grid is touched; its head is still to come. */
-static void
-drop_samples(struct img *x)
-{
-	struct img samples = {.data = x->data, .map = x->map, .mapped = x->mapped};
-
-	img_free(&samples);
-	x->data = x->map = NULL;
-	x->mapped = 0;
+	weir_free(block);
 }
 
 void
 item_points_to_modes(struct job *j, struct img *x)
 {
-	struct input q = take_input(j, x, j->at.pt.m);
+	struct item_input q = item_input(j, x, j->at.pt.m);
 	const struct usfft_points *pt = &q.at.pt;
 	struct usfft_options o = j->o;
 	struct spot s;
@@ -235,16 +93,13 @@ item_points_to_modes(struct job *j, struct img *x)
 		raw_die(j->in, "points of %d axes, but -n of %d", q.at.dim, o.dim);
 	o.single = q.v.single;
 	o.expect = pt->m;
-	double *w = weigh(j, pt, &o);
+	double *w = item_weigh(j, pt, &o);
 	if (w)
-		judge(j, values_make_own(&q.v, pt->m, w), NULL);
-	plan(j, &o);
+		item_judge(j, values_make_own(&q.v, pt->m, w), NULL);
+	item_plan(j, &o);
 	stats_lap(&j->st, STATS_PLAN);
-	if (!j->fixed)
-		sort_points(j, pt, q.v.c, q.v.cstride);
-	if (!j->a.check)
-		drop_samples(x);
-	judge(j, transform_gather(&j->run, j->sign, j->fixed ? q.v.c : NULL), NULL);
+	item_sort(j, x, &q);
+	item_judge(j, transform_gather(&j->run, j->sign, j->fixed ? q.v.c : NULL), NULL);
 	stats_lap(&j->st, STATS_COMPUTE);
 	start_check(j, &s, count_modes(&o), &q.v, pt->m);
 	write_modes(j, x, pt, &s);
@@ -297,9 +152,9 @@ item_modes_to_points(struct job *j, struct img *x)
 	const size_t modes = count_modes(&o);
 	struct values f = take_modes(j, x, modes, o.single);
 	void *z = weir_xalloc(m, 2 * sizeof(double));
-	plan(j, &o);
+	item_plan(j, &o);
 	stats_lap(&j->st, STATS_PLAN);
-	judge(j, transform_type2(&j->run, j->sign, f.c, z), NULL);
+	item_judge(j, transform_type2(&j->run, j->sign, f.c, z), NULL);
 	stats_lap(&j->st, STATS_COMPUTE);
 	start_check(j, &s, m, &f, modes);
 	spot_points(&s, &o, &j->at.pt, z);
@@ -313,7 +168,7 @@ void
 item_points_to_points(struct job *j, struct img *x)
 {
 	const bool back = j->a.adjoint;
-	struct input q = take_input(j, x, back ? j->to.pt.m : j->at.pt.m);
+	struct item_input q = item_input(j, x, back ? j->to.pt.m : j->at.pt.m);
 	const struct usfft_points *from = back ? &j->to.pt : &q.at.pt;
 	const struct usfft_points *to = back ? &j->at.pt : &j->to.pt;
 	struct usfft_options o = j->o;
@@ -323,13 +178,13 @@ item_points_to_points(struct job *j, struct img *x)
 	if (q.at.dim != j->to.dim)
 		raw_die(j->in, "points of %d axes, but targets of %d", q.at.dim, j->to.dim);
 	if (bad < from->m)
-		judge(j, -EINVAL, &bad);
+		item_judge(j, -EINVAL, &bad);
 	o.dim = q.at.dim;
 	o.single = q.v.single;
 	void *z = weir_xalloc(to->m, 2 * sizeof(double));
 	if (q.v.cstride != 2)
-		judge(j, values_make_own(&q.v, from->m, NULL), NULL);
-	judge(j, usfft_type3(&o, from, q.v.c, to, j->sign, z, &bad), &bad);
+		item_judge(j, values_make_own(&q.v, from->m, NULL), NULL);
+	item_judge(j, usfft_type3(&o, from, q.v.c, to, j->sign, z, &bad), &bad);
 	stats_lap(&j->st, STATS_COMPUTE);
 	start_check(j, &s, to->m, &q.v, from->m);
 	spot_targets(&s, &o, from, to, z);
@@ -357,7 +212,7 @@ watch(void *who, const struct usfft_outcome *got)
 void
 item_invert(struct job *j, struct img *x)
 {
-	struct input q = take_input(j, x, j->at.pt.m);
+	struct item_input q = item_input(j, x, j->at.pt.m);
 	struct watcher who = {.a = &j->a};
 	const struct usfft_inverse v = {j->sign, j->a.iter, j->a.rtol, watch, &who};
 	struct usfft_options o = j->o;
@@ -371,10 +226,10 @@ item_invert(struct job *j, struct img *x)
 	double *f = weir_xalloc(modes, 2 * sizeof *f),
 	       *b = values_as_doubles(&q.v, q.at.pt.m, NULL);
 	if (!b)
-		judge(j, -ENOMEM, NULL);
-	double *w = weigh(j, &q.at.pt, &o);
+		item_judge(j, -ENOMEM, NULL);
+	double *w = item_weigh(j, &q.at.pt, &o);
 	progress_start(&who.bar, j->a.common.quiet);
-	judge(j, usfft_inverse(&o, &q.at.pt, w, b, &v, f, &got, &bad), &bad);
+	item_judge(j, usfft_inverse(&o, &q.at.pt, w, b, &v, f, &got, &bad), &bad);
 	progress_end(&who.bar);
 	stats_lap(&j->st, STATS_COMPUTE);
 	if (got.residual > j->a.rtol)

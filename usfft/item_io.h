@@ -41,11 +41,15 @@ struct job {
 	struct stats st;
 	struct usfft_seconds took;
 	double check_error;
+	size_t piece; /* points of the item that are read at a time; 0: its data is here */
 };
 
 /* The points of an item, which p borrows; name: of its file. */
 void item_take_points(const struct job *j, const char *name, const struct img *x,
 		      struct stream_points *p);
+
+/* The samples of an item, as raw_map; those of points that can be sorted as they come are left in the pipe. */
+void item_read(struct job *j, struct img *x);
 
 /* An item x in, one out. */
 void item_points_to_modes(struct job *j, struct img *x);

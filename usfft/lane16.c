@@ -1,6 +1,8 @@
 /* The inner loops with registers of 16 bytes: any CPU. */
+#include <math.h>
 #include <string.h>
 
+#include "usfft/batch.h"
 #include "usfft/line.h"
 #include "usfft/line_ops.h"
 #include "usfft/tile.h"
@@ -8,18 +10,19 @@
 #define TARGET
 
 #define REAL  float
-#define PLACE int32_t
 #define LANES 4
 #include "usfft/tile_body.h"
+#include "usfft/batch_body.h"
 #include "usfft/line_body.h"
 #undef REAL
-#undef PLACE
 #undef LANES
 
 #define REAL  double
-#define PLACE int64_t
 #define LANES 2
 #include "usfft/tile_body.h"
+#include "usfft/batch_body.h"
 
 const struct tile_ops *const usfft_tile16[2] = {&ops_float4, &ops_double2};
 const struct line_ops usfft_line16 = {line_spread_float4, line_interp_float4};
+const struct batch_ops usfft_batch16[2] = {{columns_float4, rows_float4},
+					   {columns_double2, rows_double2}};

@@ -1,6 +1,8 @@
 /* The inner loops with registers of 32 bytes: AVX2 and FMA. */
+#include <math.h>
 #include <string.h>
 
+#include "usfft/batch.h"
 #include "usfft/line.h"
 #include "usfft/line_ops.h"
 #include "usfft/tile.h"
@@ -12,18 +14,19 @@
 #endif
 
 #define REAL  float
-#define PLACE int32_t
 #define LANES 8
 #include "usfft/tile_body.h"
+#include "usfft/batch_body.h"
 #include "usfft/line_body.h"
 #undef REAL
-#undef PLACE
 #undef LANES
 
 #define REAL  double
-#define PLACE int64_t
 #define LANES 4
 #include "usfft/tile_body.h"
+#include "usfft/batch_body.h"
 
 const struct tile_ops *const usfft_tile32[2] = {&ops_float8, &ops_double4};
 const struct line_ops usfft_line32 = {line_spread_float8, line_interp_float8};
+const struct batch_ops usfft_batch32[2] = {{columns_float8, rows_float8},
+					   {columns_double4, rows_double4}};

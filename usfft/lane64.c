@@ -1,6 +1,8 @@
 /* The inner loops with registers of 64 bytes: AVX-512. */
+#include <math.h>
 #include <string.h>
 
+#include "usfft/batch.h"
 #include "usfft/line.h"
 #include "usfft/line_ops.h"
 #include "usfft/tile.h"
@@ -12,18 +14,19 @@
 #endif
 
 #define REAL  float
-#define PLACE int32_t
 #define LANES 16
 #include "usfft/tile_body.h"
+#include "usfft/batch_body.h"
 #include "usfft/line_body.h"
 #undef REAL
-#undef PLACE
 #undef LANES
 
 #define REAL  double
-#define PLACE int64_t
 #define LANES 8
 #include "usfft/tile_body.h"
+#include "usfft/batch_body.h"
 
 const struct tile_ops *const usfft_tile64[2] = {&ops_float16, &ops_double8};
 const struct line_ops usfft_line64 = {line_spread_float16, line_interp_float16};
+const struct batch_ops usfft_batch64[2] = {{columns_float16, rows_float16},
+					   {columns_double8, rows_double8}};

@@ -266,7 +266,7 @@ main(int argc, char **argv)
 	j.st.threads = j.o.threads;
 	open_files(&j, path, npath);
 	while (raw_next(j.in, &x)) {
-		raw_map(j.in, &x);
+		item_read(&j, &x);
 		stats_lap(&j.st, STATS_READ);
 		if (j.a.inverse)
 			item_invert(&j, &x);

@@ -21,20 +21,21 @@ NAME(scale_run)(REAL *restrict to, const REAL *restrict from, const REAL *undo, 
 }
 
 /*
- * The same where the grid is cut into rows: cell k + r q is in row k, column q. GRID_BATCH columns at a time, so that
+ * The same where the grid is cut into rows: cell k + r q is in row k, column q. Eight columns at a time, so that
  * each line of the cache is used as a whole. get: from grid to modes.
  */
 WEIR_CLONES static void
 NAME(scale_cut)(const struct grid *g, const struct run *run, const REAL *undo, REAL factor,
 		REAL sign, bool get, REAL *restrict modes)
 {
-	const size_t first = run->cell / g->rows / GRID_BATCH * GRID_BATCH;
+	enum { COLUMNS = 8 };
+	const size_t first = run->cell / g->rows / COLUMNS * COLUMNS;
 	const REAL imag = factor * sign;
 	REAL *data = g->data;
 
-	for (size_t q = first; q * g->rows < run->cell + run->n; q += GRID_BATCH)
+	for (size_t q = first; q * g->rows < run->cell + run->n; q += COLUMNS)
 		for (size_t k = 0; k < g->rows; k++)
-			for (size_t b = 0; b < GRID_BATCH; b++) {
+			for (size_t b = 0; b < COLUMNS; b++) {
 				const size_t i = (q + b) * g->rows + k - run->cell;
 				if (i >= run->n)
 					continue;

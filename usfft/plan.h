@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "usfft/batch.h"
 #include "usfft/tile.h"
 #include "usfft/usfft.h"
 #include "usfft/window.h"
@@ -16,7 +17,6 @@
 #define USFFT_SIGMA	  2.6
 #define USFFT_SIGMA_GAUSS 4.0
 
-enum { GRID_BATCH = 8 }; /* columns that one FFT call takes: a cache line or two */
 enum { ROOT_FINE = 1024 };
 enum { TILE_HEAVY = 8192 }; /* points of a tile that one thread takes at a time */
 
@@ -28,20 +28,32 @@ struct grid {
 	size_t rows;   /* all of them */
 	void *data;    /* owned: rows * ld samples */
 	bool clean;    /* all zero, as the system gave it */
-	void *row,
-	    *col[2]; /* owned: FFTW plans: a row; GRID_BATCH columns along y (or down the rows of 1-D), along z */
-	double *root
-	    [2]; /* owned: exp(-2 pi i q / n): q = 0..ROOT_FINE-1, and its multiples of ROOT_FINE; 1-D in rows */
+	bool batched;  /* FFTs by batch.h, else by FFTW: measured ones, very long axes */
+
+	/* Rows; columns along y, or down the rows of 1-D; columns along z. */
+	struct batch batch[3]; /* owned: of one length they share their roots */
+	void *fftw[3];	       /* owned */
+	char *work;	       /* owned: work_bytes for each thread */
+	size_t work_bytes;
+
+	/* 1-D in rows. Owned: exp(-2 pi i q / n), q = 0..ROOT_FINE-1, and its multiples of ROOT_FINE. */
+	double *root[2];
 };
 
 struct points {
-	size_t m;
+	size_t m, room;	 /* points; those there is memory for */
 	bool indexed;	 /* records hold indices, else values */
-	void *record;	 /* owned: m records sorted by tile */
-	uint32_t *key;	 /* owned: tile and part of each point, in the caller's order */
-	uint32_t *start; /* owned: first record of each tile, ntiles + 1 */
-	size_t room;	 /* points there is memory for */
+	bool wide;	 /* places of 64 bits */
 	size_t bytes;	 /* of a record */
+	void *record;	 /* owned: m records sorted by tile */
+	uint32_t *start; /* owned: first record of each tile, ntiles + 1 */
+
+	/* While they arrive: */
+	size_t come;	 /* points so far */
+	char *arrived;	 /* records in the caller's order: in the grid's memory, else in `spare` */
+	void *spare;	 /* owned */
+	uint32_t *key;	 /* owned: tile and part of each, in that order */
+	uint32_t *count; /* owned: of keys, in each thread's share of the points */
 };
 
 struct band {
@@ -56,6 +68,7 @@ struct usfft_plan {
 	struct grid grid;
 	void *undo[3]; /* owned: reals, per axis, 1 / window_hat at modes 0..n/2 */
 	const struct tile_ops *ops;
+	const struct batch_ops *batch;
 	struct tile_window taps;
 	size_t tiles[3], ntiles;
 	size_t nbands, ncolours;
@@ -92,11 +105,28 @@ int usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3]);
 /* grid.c: memory and FFT plans; transforms. forward: rows first and only the modes' columns after. 0 or -errno. */
 int grid_make(struct grid *g, const struct usfft_options *o);
 void grid_free(struct grid *g, bool single);
+void grid_clear(struct usfft_plan *p); /* what modes_put does not write */
 void grid_to_modes(const struct usfft_plan *p);
 void modes_to_grid(const struct usfft_plan *p);
 
+/* Points that have come: the first of them is point `first` of all. */
+struct piece {
+	const struct usfft_plan *p;
+	const struct usfft_points *pt;
+	const void *c;
+	size_t cstride, first;
+};
+
+/*
+ * records.c: points from..to-1 of a piece to records and keys in p->points, and their keys counted; false when a coordinate
+ * or a value is not finite. The first such point of the piece.
+ */
+bool records_take(const struct piece *s, size_t from, size_t to, uint32_t *count);
+size_t records_find_bad(const struct piece *s);
+
 /* sort.c */
 void sort_free(struct points *q);
+void sort_drop(struct usfft_plan *p); /* no points are left */
 
 /* spread.c */
 int spread_make(struct usfft_plan *p);

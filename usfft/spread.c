@@ -15,6 +15,9 @@
 #include "common/par.h"
 #include "usfft/plan.h"
 
+/* Bytes of records: a call for less costs more than it gives (1-D 2^20: 95 -> 89 ms). */
+enum { WORTH_RELEASE = 1 << 16 };
+
 static size_t
 colours_of(size_t tiles, size_t step)
 {
@@ -124,10 +127,10 @@ load_piece(const struct usfft_plan *p, void *acc, void *grid, size_t bytes)
 static struct tile_points
 some_points(const struct usfft_plan *p, int sign, size_t from, size_t to)
 {
-	const size_t record = ((size_t)p->o.dim + 2) * p->real;
-
-	return (struct tile_points){.record = (char *)p->points.record + from * record,
+	return (struct tile_points){.record = (char *)p->points.record + from * p->points.bytes,
 				    .n = to - from,
+				    .bytes = p->points.bytes,
+				    .wide = p->points.wide,
 				    .indexed = p->points.indexed,
 				    .sign = sign};
 }
@@ -141,19 +144,47 @@ spread_piece(const struct usfft_plan *p, int sign, size_t from, size_t to, const
 	p->ops->spread[p->o.dim - 1][p->win[0].w](&p->taps, acc, &pt, c);
 }
 
+/* The tiles of a band: from the first on, p->tiles[0] of them, or one in 1-D. */
+static size_t
+first_tile(const struct usfft_plan *p, struct band b)
+{
+	return p->o.dim == 1 ? b.y : (b.z * p->tiles[1] + b.y) * p->tiles[0];
+}
+
+static size_t
+tiles_of_band(const struct usfft_plan *p)
+{
+	return p->o.dim == 1 ? 1 : p->tiles[0];
+}
+
 static void
 spread_band(const struct usfft_plan *p, int sign, struct band b, const void *c, char *acc)
 {
-	const size_t nx = p->o.dim == 1 ? 1 : p->tiles[0];
-	const size_t first = p->o.dim == 1 ? b.y : (b.z * p->tiles[1] + b.y) * nx;
+	const size_t first = first_tile(p, b);
 
-	for (size_t t = first; t < first + nx; t++) {
+	for (size_t t = first; t < first + tiles_of_band(p); t++) {
 		const size_t from = p->points.start[t], to = p->points.start[t + 1];
 		if (from == to || to - from > TILE_HEAVY)
 			continue;
 		spread_piece(p, sign, from, to, c, acc);
 		visit_tile(p, t, acc, add_piece);
 	}
+}
+
+/*
+ * Gives back the memory of a band's records, which carried values and have served. The grid was given back before, so that
+ * the one comes as the other goes: 1024^2 points and modes take 56 MiB instead of 65, and 3 ms.
+ */
+static void
+release_band(const struct usfft_plan *p, struct band b)
+{
+	const struct points *q = &p->points;
+	const size_t first = first_tile(p, b);
+	const size_t from = q->start[first], to = q->start[first + tiles_of_band(p)];
+	const size_t bytes = (to - from) * q->bytes;
+
+	if (!p->nheavy && bytes >= WORTH_RELEASE)
+		weir_discard((char *)q->record + from * q->bytes, bytes);
 }
 
 static void
@@ -176,28 +207,61 @@ spread_heavy(const struct usfft_plan *p, int sign, size_t tile, const void *c)
 	}
 }
 
+/* The grid to zeros; where records go as it comes, by giving it back to the system. */
+static void
+clear_grid(struct usfft_plan *p, bool carried)
+{
+	struct grid *g = &p->grid;
+	const size_t row = g->ld * 2 * p->real;
+	const bool clean = g->clean;
+
+	g->clean = false;
+	if (clean)
+		return;
+	if (carried) {
+		weir_discard(g->data, g->rows * row);
+		return;
+	}
+#pragma omp parallel for num_threads(p->o.threads) schedule(static)
+	for (size_t r = 0; r < g->rows; r++)
+		memset((char *)g->data + r * row, 0, row);
+}
+
+/*
+ * The i-th of n bands to be taken: from both halves in turn, so that two threads seldom touch one page of 2 MiB first: each
+ * would clear it (1024^2, two threads: 22.2 -> 21.1 ms).
+ */
+static size_t
+far_apart(size_t i, size_t n)
+{
+	return i / 2 + (i % 2 ? (n + 1) / 2 : 0);
+}
+
 void
 spread_points(struct usfft_plan *p, int sign, const void *c)
 {
 	const int threads = p->points.m < 2048 ? 1 : p->o.threads;
-	const size_t row = p->grid.ld * 2 * p->real;
-	const bool clean = p->grid.clean;
 
-	p->grid.clean = false;
+	clear_grid(p, !c);
 #pragma omp parallel num_threads(threads)
 	{
 		char *acc = p->acc + (size_t)omp_get_thread_num() * p->acc_bytes;
-#pragma omp for schedule(static)
-		for (size_t r = 0; r < (clean ? 0 : p->grid.rows); r++)
-			memset((char *)p->grid.data + r * row, 0, row);
 		for (size_t q = 0; q < p->ncolours; q++) {
+			const struct band *band = p->band + p->colour[q];
+			const size_t n = p->colour[q + 1] - p->colour[q];
 #pragma omp for schedule(dynamic, 1)
-			for (size_t b = p->colour[q]; b < p->colour[q + 1]; b++)
-				spread_band(p, sign, p->band[b], c, acc);
+			for (size_t i = 0; i < n; i++) {
+				const size_t b = far_apart(i, n);
+				spread_band(p, sign, band[b], c, acc);
+				if (!c)
+					release_band(p, band[b]);
+			}
 		}
 	}
 	for (size_t i = 0; i < p->nheavy; i++)
 		spread_heavy(p, sign, p->heavy[i], c);
+	if (!c)
+		sort_drop(p);
 }
 
 /* Pieces of tiles: no cell is written, so nothing needs an order. */

@@ -16,9 +16,10 @@
  * The taps of a point begin at any column, but every load and store is aligned: the window's polynomials are stored once
  * for each offset inside a register, shifted and padded with zeros.
  *
- * A record is dim places and a value: the place is a fixed-point number, cells inside the tile before the point and the
- * fraction of a cell behind (tile_bits), so that single precision loses nothing; the value is a complex sample, or the
- * index of the point in the caller's arrays.
+ * A record is dim places and, at its end, a value: a place is a fixed-point number, cells inside the tile
+ * before the point and the fraction of a cell behind (tile_bits); the value is a complex sample, or the index of the point
+ * in the caller's arrays. Places are 32 bits wide, which is as much as single precision and tolerances down to
+ * TILE_NARROW can tell apart (2^-28 of a cell is a phase of 1e-8), else 64.
  */
 #ifndef WEIR_USFFT_TILE_H
 #define WEIR_USFFT_TILE_H
@@ -57,11 +58,31 @@ tile_span(int dim)
 	return 1 << tile_span_log(dim);
 }
 
-/* Bits of a place behind the point: what the cells inside a tile leave of 31 bits (float) or of 63. */
+/* Tolerances from here on do with narrow places (in one dimension, where a tile has 512 cells, no double does). */
+#define TILE_NARROW 5e-7
+
+/* Bits of a place behind the point: what the cells inside a tile leave of 31 bits, or of 63. */
 static inline int
-tile_bits(int dim, size_t real_size)
+tile_bits(int dim, bool wide)
 {
-	return real_size == sizeof(double) ? 53 : dim == 1 ? 22 : 26;
+	return wide ? 53 : 31 - tile_span_log(dim);
+}
+
+/* Bytes of a record's end: a value or an index. */
+static inline size_t
+tile_value(size_t real, bool indexed)
+{
+	return indexed ? sizeof(uint64_t) : 2 * real;
+}
+
+/* Bytes of a record; values are aligned to their reals. */
+static inline size_t
+tile_record(int dim, size_t real, bool wide, bool indexed)
+{
+	const size_t places = (size_t)dim * (wide ? sizeof(int64_t) : sizeof(int32_t));
+	const size_t align = indexed ? sizeof(int32_t) : real;
+
+	return (places + align - 1) / align * align + tile_value(real, indexed);
 }
 
 /* Cells from the one that holds a point (shifted by half a cell for odd w) to its first tap: i0 = cell - tile_lead(w). */
@@ -118,9 +139,10 @@ struct tile_window {
 /* Points in a tile's order. */
 struct tile_points {
 	const void *record;
-	size_t n;
-	bool indexed; /* records hold an index; else the value itself */
-	int sign;     /* -1: values are conjugated */
+	size_t n, bytes; /* of a record */
+	bool wide;	 /* places of 64 bits */
+	bool indexed;	 /* records hold an index; else the value itself */
+	int sign;	 /* -1: values are conjugated */
 };
 
 /* Adds n points to the accumulator; values: what an index refers to. */

@@ -1,6 +1,5 @@
 /*
- * The loops of tile.h for one REAL and one number of LANES; lane.h says what the includer
- * defines, and PLACE: an integer as wide as REAL.
+ * The loops of tile.h for one REAL and one number of LANES; lane.h says what the includer defines.
  */
 #include "usfft/lane.h"
 
@@ -16,18 +15,28 @@ struct NAME(point) {
 	size_t at; /* reals */
 };
 
-LEAF REAL
-NAME(split)(PLACE place, int bits, int *cell)
+/* The cells before the points' places, and the rest of them in -1..1. */
+LEAF void
+NAME(split)(const char *record, bool wide, int dim, int *cell, REAL *f)
 {
-	const PLACE one = (PLACE)1 << bits;
+	const int32_t one = (int32_t)1 << tile_bits(dim, false);
+	const int64_t wide_one = (int64_t)1 << tile_bits(dim, true);
 
-	*cell = (int)(place >> bits);
-	return (REAL)(place & (one - 1)) * (REAL)(2.0 / (double)one) - 1;
+	for (int a = 0; a < dim; a++)
+		if (sizeof(REAL) == sizeof(double) && wide) {
+			const int64_t place = ((const int64_t *)record)[a];
+			cell[a] = (int)(place >> tile_bits(dim, true));
+			f[a] = (REAL)(place & (wide_one - 1)) * (REAL)(2.0 / (double)wide_one) - 1;
+		} else {
+			const int32_t place = ((const int32_t *)record)[a];
+			cell[a] = place >> tile_bits(dim, false);
+			f[a] = (REAL)(place & (one - 1)) * (REAL)(2.0 / (double)one) - 1;
+		}
 }
 
 /* The polynomials of all axes in one loop: their chains are independent, and each alone would wait for its latency. */
 LEAF void
-NAME(taps)(const struct tile_window *win, int dim, int w, const PLACE *place,
+NAME(taps)(const struct tile_window *win, int dim, int w, const char *record, bool wide,
 	   struct NAME(point) * pt)
 {
 	const int group = LANES / 2, nx = (w + group - 1 + LANES - 1) / LANES;
@@ -36,8 +45,7 @@ NAME(taps)(const struct tile_window *win, int dim, int w, const PLACE *place,
 	REAL f[3] = {0};
 	NAME(vec) x[MAXV], y[MAXV], z[MAXV];
 
-	for (int a = 0; a < dim; a++)
-		f[a] = NAME(split)(place[a], tile_bits(dim, sizeof(REAL)), &cell[a]);
+	NAME(split)(record, wide, dim, cell, f);
 	const int first = cell[0] + tile_slack(w, LANES), offset = first & (group - 1);
 	const NAME(vec) *cx = (const NAME(vec) *)win->x + offset * win->ncoef * nx;
 	const NAME(vec) *cy = (const NAME(vec) *)win->y, *cz = (const NAME(vec) *)win->z;
@@ -69,11 +77,11 @@ NAME(taps)(const struct tile_window *win, int dim, int w, const PLACE *place,
 }
 
 LEAF uint64_t
-NAME(index)(const PLACE *record, int dim)
+NAME(index)(const char *value)
 {
 	uint64_t j;
 
-	memcpy(&j, record + dim, sizeof j);
+	memcpy(&j, value, sizeof j);
 	return j;
 }
 
@@ -84,19 +92,21 @@ NAME(spread)(const struct tile_window *win, int dim, int w, REAL *restrict acc,
 	const int nv = tile_vecs(w, LANES);
 	const size_t row = 2 * (size_t)tile_stride(dim, w, LANES);
 	const size_t plane = row * (size_t)(tile_span(dim) + w - 1);
-	const PLACE *record = points->record;
+	const size_t bytes = points->bytes;
+	const size_t behind = bytes - tile_value(sizeof(REAL), points->indexed);
+	const char *record = points->record;
 	const REAL sign = (REAL)points->sign;
 
-	for (size_t i = 0; i < points->n; i++, record += dim + 2) {
+	for (size_t i = 0; i < points->n; i++, record += bytes) {
 		struct NAME(point) pt;
-		const REAL *value = (const REAL *)(record + dim);
+		const REAL *value = (const REAL *)(record + behind);
 		if (points->indexed) {
 			/* the caller's order is random to us: ask for a value well before its turn */
 			__builtin_prefetch(values +
-					   2 * NAME(index)(record + TILE_AHEAD * (dim + 2), dim));
-			value = values + 2 * NAME(index)(record, dim);
+					   2 * NAME(index)(record + TILE_AHEAD * bytes + behind));
+			value = values + 2 * NAME(index)(record + behind);
 		}
-		NAME(taps)(win, dim, w, record, &pt);
+		NAME(taps)(win, dim, w, record, points->wide, &pt);
 		const NAME(vec) c = NAME(pair)(value[0], sign * value[1]);
 		for (int v = 0; v < nv; v++)
 			pt.x[v] *= c;
@@ -123,17 +133,18 @@ NAME(interp)(const struct tile_window *win, int dim, int w, const REAL *restrict
 	const int nv = tile_vecs(w, LANES);
 	const size_t row = 2 * (size_t)tile_stride(dim, w, LANES);
 	const size_t plane = row * (size_t)(tile_span(dim) + w - 1);
-	const PLACE *record = points->record;
+	const size_t bytes = points->bytes, behind = bytes - tile_value(sizeof(REAL), true);
+	const char *record = points->record;
 	const REAL sign = (REAL)points->sign;
 
-	for (size_t i = 0; i < points->n; i++, record += dim + 2) {
+	for (size_t i = 0; i < points->n; i++, record += bytes) {
 		struct NAME(point) pt;
 		NAME(vec) sum[MAXV];
 		REAL re, im;
 		if (dim == 1) /* its points take no longer than a cache miss; else this costs 1 % */
 			__builtin_prefetch(
-			    out + 2 * NAME(index)(record + TILE_AHEAD * (dim + 2), dim), 1);
-		NAME(taps)(win, dim, w, record, &pt);
+			    out + 2 * NAME(index)(record + TILE_AHEAD * bytes + behind), 1);
+		NAME(taps)(win, dim, w, record, points->wide, &pt);
 		const REAL *p = acc + pt.at;
 		for (int v = 0; v < nv; v++)
 			sum[v] = (NAME(vec)){0};
@@ -150,7 +161,7 @@ NAME(interp)(const struct tile_window *win, int dim, int w, const REAL *restrict
 		for (int v = 1; v < nv; v++)
 			all += sum[v] * pt.x[v];
 		NAME(fold)(all, &re, &im);
-		const uint64_t to = NAME(index)(record, dim);
+		const uint64_t to = NAME(index)(record + behind);
 		out[2 * to] = re;
 		out[2 * to + 1] = sign * im;
 	}

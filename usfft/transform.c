@@ -59,12 +59,14 @@ transform_gather(struct transform *t, int sign, const void *c)
 }
 
 void
-transform_get_row(const struct transform *t, int sign, size_t row, void *modes)
+transform_get_rows(const struct transform *t, int sign, size_t row, size_t count, char *modes)
 {
-	if (t->gpu)
-		memcpy(modes, t->modes + row * row_bytes(t), row_bytes(t));
-	else
-		usfft_get_row(t->plan, sign, row, modes);
+	if (t->gpu) {
+		memcpy(modes, t->modes + row * row_bytes(t), count * row_bytes(t));
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		usfft_get_row(t->plan, sign, row + i, modes + i * row_bytes(t));
 }
 
 void

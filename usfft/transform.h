@@ -23,9 +23,9 @@ int transform_points(struct transform *t, const struct usfft_points *pt, const v
 		     size_t cstride, size_t *bad);
 int transform_type2(struct transform *t, int sign, const void *modes, void *c);
 
-/* As usfft_gather and usfft_get_row. */
+/* As usfft_gather, and usfft_get_row for rows row..row+count-1. */
 int transform_gather(struct transform *t, int sign, const void *c);
-void transform_get_row(const struct transform *t, int sign, size_t row, void *modes);
+void transform_get_rows(const struct transform *t, int sign, size_t row, size_t count, char *modes);
 
 void transform_free(struct transform *t);
 

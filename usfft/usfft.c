@@ -28,14 +28,31 @@ widest_registers(void)
 	return !strcmp(level, "x86-64-v3") ? 32 : 16;
 }
 
-static const struct tile_ops *
-choose_ops(const struct usfft_options *o)
+/* Bytes of the registers to use. */
+static int
+registers_of(const struct usfft_options *o)
 {
-	const int bytes = o->registers ? o->registers : widest_registers();
+	return o->registers ? o->registers : widest_registers();
+}
+
+static const struct tile_ops *
+choose_tile_ops(const struct usfft_options *o)
+{
+	const int bytes = registers_of(o);
 
 	if (bytes == 64)
 		return usfft_tile64[!o->single];
 	return bytes == 32 ? usfft_tile32[!o->single] : usfft_tile16[!o->single];
+}
+
+static const struct batch_ops *
+choose_batch_ops(const struct usfft_options *o)
+{
+	const int bytes = registers_of(o);
+
+	if (bytes == 64)
+		return &usfft_batch64[!o->single];
+	return bytes == 32 ? &usfft_batch32[!o->single] : &usfft_batch16[!o->single];
 }
 
 static void
@@ -76,8 +93,12 @@ make_windows(struct usfft_plan *p, int w)
 
 	for (int a = 0; a < p->o.dim; a++) {
 		const double sigma = (double)p->grid.n[a] / (double)p->o.n[a];
-		window_make(&p->win[a], p->o.gauss, w,
-			    fmin(sigma, p->o.gauss ? USFFT_SIGMA_GAUSS : USFFT_SIGMA), p->o.tol);
+		if (a && p->grid.n[a] == p->grid.n[0] && p->o.n[a] == p->o.n[0])
+			p->win[a] = p->win[0];
+		else
+			window_make(&p->win[a], p->o.gauss, w,
+				    fmin(sigma, p->o.gauss ? USFFT_SIGMA_GAUSS : USFFT_SIGMA),
+				    p->o.tol);
 		if (p->win[a].ncoef > p->taps.ncoef)
 			p->taps.ncoef = p->win[a].ncoef;
 	}
@@ -129,7 +150,8 @@ make_plan(struct usfft_plan *p)
 	int w, err;
 
 	p->real = p->o.single ? sizeof(float) : sizeof(double);
-	p->ops = choose_ops(&p->o);
+	p->ops = choose_tile_ops(&p->o);
+	p->batch = choose_batch_ops(&p->o);
 	err = usfft_choose(&p->o, p->ops->lanes, &w, p->grid.n);
 	if (err)
 		return err;
@@ -146,7 +168,7 @@ make_plan(struct usfft_plan *p)
 size_t
 usfft_bytes(const struct usfft_options *o)
 {
-	const struct tile_ops *ops = choose_ops(o);
+	const struct tile_ops *ops = choose_tile_ops(o);
 	size_t n[3], bytes = 2 * (o->single ? sizeof(float) : sizeof(double));
 	int w;
 
@@ -219,7 +241,7 @@ usfft_gather(struct usfft_plan *p, int sign, const void *c)
 static size_t
 piece_of_row(const struct usfft_plan *p)
 {
-	const size_t least = 64 * GRID_BATCH * (p->o.dim == 1 ? p->grid.rows : 1);
+	const size_t least = 512 * (p->o.dim == 1 ? p->grid.rows : 1);
 
 	return p->o.dim == 1 ? least : p->o.n[0];
 }
@@ -248,43 +270,10 @@ usfft_type1(struct usfft_plan *p, int sign, const void *c, void *modes)
 	lap(&t, &p->took->modes);
 }
 
-/* Row y (or z) of the grid holds modes. */
-static bool
-holds_modes(const struct usfft_plan *p, int axis, size_t cell)
-{
-	const size_t n = p->o.n[axis];
-
-	return cell < (n + 1) / 2 || cell >= p->grid.n[axis] - n / 2;
-}
-
-static void
-clear_cells(const struct usfft_plan *p, size_t row, size_t from, size_t to)
-{
-	memset((char *)p->grid.data + (row * p->grid.ld + from) * 2 * p->real, 0,
-	       (to - from) * 2 * p->real);
-}
-
-/* Clears what usfft_put_row does not write: rows without modes whole, in the others the cells between both runs. */
 void
 usfft_clear(struct usfft_plan *p)
 {
-	struct grid *g = &p->grid;
-	const size_t n = p->o.n[0];
-
-	if (g->clean) {
-		g->clean = false;
-		return;
-	}
-#pragma omp parallel for num_threads(p->o.threads) schedule(static)
-	for (size_t r = 0; r < g->rows; r++) {
-		const bool used = g->rowlen == g->n[0] && r % g->plane < g->n[1] &&
-				  holds_modes(p, 1, r % g->plane) &&
-				  holds_modes(p, 2, r / g->plane);
-		if (used)
-			clear_cells(p, r, (n + 1) / 2, g->n[0] - n / 2);
-		else
-			clear_cells(p, r, 0, g->rowlen);
-	}
+	grid_clear(p);
 }
 
 void

@@ -77,13 +77,22 @@ double usfft_now(void);
 
 /*
  * Sorts the points. c != NULL: their m values, carried along, for one run of type 1 (fastest); value j is the pair at
- * c + j * cstride. 0, -EOVERFLOW (more than USFFT_MAXPOINTS), -ENOMEM, or -EINVAL: a coordinate or value is not finite;
- * *bad is its point.
+ * c + j * cstride. The grid is lost. 0, -EOVERFLOW (more than USFFT_MAXPOINTS), -ENOMEM, or -EINVAL: a coordinate or value
+ * is not finite; *bad is its point.
  */
 int usfft_points(struct usfft_plan *p, const struct usfft_points *pt, const void *c, size_t cstride,
 		 size_t *bad);
 
-/* Points -> modes. c: m values, or NULL for those that usfft_points carried. */
+/*
+ * The same for points that arrive in pieces: expect m of them, with values or without; add the next ones, any number of
+ * times; sort when there are m.
+ */
+int usfft_expect(struct usfft_plan *p, size_t m, bool values);
+int usfft_add(struct usfft_plan *p, const struct usfft_points *pt, const void *c, size_t cstride,
+	      size_t *bad);
+void usfft_sort(struct usfft_plan *p);
+
+/* Points -> modes. c: m values, or NULL for those that usfft_points carried, whose points are gone then. */
 void usfft_type1(struct usfft_plan *p, int sign, const void *c, void *modes);
 
 /* Modes -> points, in the caller's order. */

@@ -1,0 +1,183 @@
+/* FFTs in batches against the sum itself, and points that arrive in pieces. */
+#include <math.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "t/check_usfft.h"
+#include "usfft/batch.h"
+
+/* One batch: sample i of transform v lies at data[i * step + v * across], in complex samples. */
+struct batch_case {
+	struct batch f;
+	bool single, rows;
+	size_t width, ld, step, across, cells;
+	struct batch_gap in, out;
+	void *data, *work;
+	double *before; /* data, as doubles */
+};
+
+static double
+get(const void *v, size_t i, bool single)
+{
+	return single ? (double)((const float *)v)[i] : ((const double *)v)[i];
+}
+
+static void
+make_case(struct batch_case *c, size_t n, bool single, bool rows, struct check_rng *r)
+{
+	const size_t real = single ? sizeof(float) : sizeof(double), width = batch_width(real);
+
+	*c = (struct batch_case){.single = single, .rows = rows, .width = width};
+	if (batch_make(&c->f, n, single))
+		die("no memory");
+	c->ld = (rows ? n : width) + 3;
+	c->cells = c->ld * (rows ? width : n);
+	c->step = rows ? 1 : c->ld;
+	c->across = rows ? c->ld : 1;
+	c->in = (struct batch_gap){n / 3 / width * width, n / 2 / width * width};
+	c->out = (struct batch_gap){n / 4 / width * width, n};
+	c->data = weir_xalloc(2 * c->cells, real);
+	c->work = weir_xalloc(batch_work(n), 1);
+	c->before = weir_xalloc(2 * c->cells, sizeof *c->before);
+	for (size_t i = 0; i < 2 * c->cells; i++) {
+		c->before[i] = rng_normal(r);
+		if (single)
+			((float *)c->data)[i] = (float)c->before[i];
+		else
+			((double *)c->data)[i] = c->before[i];
+		c->before[i] = get(c->data, i, single);
+	}
+}
+
+static void
+free_case(struct batch_case *c)
+{
+	batch_free(&c->f);
+	weir_free(c->data);
+	weir_free(c->work);
+	weir_free(c->before);
+}
+
+static void
+sum(const struct batch_case *c, const double *root, size_t v, size_t k, double want[2])
+{
+	const size_t n = c->f.n;
+
+	want[0] = want[1] = 0;
+	for (size_t i = 0; i < n; i++) {
+		const double *x = c->before + 2 * (i * c->step + v * c->across);
+		const double *w = root + 2 * (i * k % n);
+		if (i >= c->in.from && i < c->in.to)
+			continue;
+		want[0] += x[0] * w[0] - x[1] * w[1];
+		want[1] += x[0] * w[1] + x[1] * w[0];
+	}
+}
+
+/* The largest error of a result, relative to what random samples give; samples of the outward gap must be as before. */
+static double
+worst(const struct batch_case *c)
+{
+	const size_t n = c->f.n;
+	double *root = weir_xalloc(n, 2 * sizeof *root), worst = 0;
+
+	for (size_t q = 0; q < n; q++) {
+		root[2 * q] = cos(2 * M_PI * (double)q / (double)n);
+		root[2 * q + 1] = -sin(2 * M_PI * (double)q / (double)n);
+	}
+	for (size_t v = 0; v < c->width; v += 3)
+		for (size_t k = 0; k < n; k++) {
+			const size_t at = 2 * (k * c->step + v * c->across);
+			const bool kept = k < c->out.from || k >= c->out.to;
+			double want[2] = {c->before[at], c->before[at + 1]};
+			if (kept)
+				sum(c, root, v, k, want);
+			for (size_t i = 0; i < 2; i++)
+				worst =
+				    fmax(worst, fabs(get(c->data, at + i, c->single) - want[i]) /
+						    (kept ? sqrt((double)n) : 0x1p-60));
+		}
+	weir_free(root);
+	return worst;
+}
+
+static void
+check_batches(struct check_rng *r)
+{
+	static const size_t sizes[] = {16, 32, 48, 64, 80, 112, 144, 240, 336, 560};
+	struct check_many many = {0};
+	int bytes[3];
+	const int kinds = problem_registers(bytes);
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		for (int q = 0; q < 4 * kinds; q++) {
+			const bool single = q % 2, rows = q / 2 % 2;
+			const int b = bytes[q / 4];
+			const struct batch_ops *ops = b == 64	? &usfft_batch64[!single]
+						      : b == 32 ? &usfft_batch32[!single]
+								: &usfft_batch16[!single];
+			struct batch_case c;
+			make_case(&c, sizes[i], single, rows, r);
+			(rows ? ops->rows : ops->columns)(&c.f, c.data, c.ld, c.in, c.out, c.work);
+			const double error = worst(&c);
+			check_case(&many, error < (single ? 4e-6 : 1e-14),
+				   "n %zu, %s, %s, registers of %d: error %.2e", sizes[i],
+				   single ? "float" : "double", rows ? "rows" : "columns", b,
+				   error);
+			free_case(&c);
+		}
+	check_end(&many, "batches of FFTs are the sums, and keep to their gaps");
+}
+
+/* Pieces of all sizes, the last point's records wherever they fit: beside a small grid, and in a large one. */
+static void
+check_pieces(struct check_rng *r)
+{
+	struct check_many many = {0};
+
+	for (int i = 0; i < 12; i++) {
+		struct usfft_options o = {.dim = 1 + i % 3,
+					  .tol = i % 2 ? 1e-5 : 1e-9,
+					  .single = i >= 9,
+					  .n = {i < 6 ? 40 : 3, 30, 20},
+					  .threads = 2};
+		const size_t real = o.single ? sizeof(float) : sizeof(double), m = 9000;
+		struct problem q;
+		struct usfft_plan *p;
+		problem_make(&q, &o, m, UNIFORM, r);
+		char *whole = weir_xalloc(q.modes, 2 * real),
+		     *parts = weir_xalloc(q.modes, 2 * real);
+		size_t bad, n;
+		problem_run(&q, 1, -1, whole);
+		if (usfft_plan(&p, &q.o) || usfft_expect(p, m, true))
+			die("no plan");
+		for (size_t at = 0; at < m; at += n) {
+			struct usfft_points pt = q.pt;
+			n = 1 + rng_below(r, 6000) < m - at ? 1 + rng_below(r, m - at) : m - at;
+			pt.m = n;
+			for (int a = 0; a < o.dim; a++)
+				pt.x[a] = (const char *)pt.x[a] + at * pt.stride * real;
+			if (usfft_add(p, &pt, (char *)q.c + 2 * at * real, 2, &bad))
+				die("point %zu refused", bad);
+		}
+		usfft_sort(p);
+		usfft_type1(p, -1, NULL, parts);
+		check_case(&many, !memcmp(whole, parts, q.modes * 2 * real), "%s",
+			   problem_name(&q, UNIFORM));
+		usfft_free(p);
+		weir_free(whole);
+		weir_free(parts);
+		problem_free(&q);
+	}
+	check_end(&many, "points in pieces are sorted as points at once");
+}
+
+void
+check_usfft_batch(void)
+{
+	struct check_rng r = {29};
+
+	check_batches(&r);
+	check_pieces(&r);
+}

@@ -1,0 +1,216 @@
+/* Items as they come: their points and values, sorted into a plan that fits. */
+#include <errno.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "usfft/inverse.h"
+#include "usfft/item_in.h"
+
+enum { PIPE_ROUNDS = 30 };
+
+void
+item_judge(const struct job *j, int err, const size_t *bad)
+{
+	if (err == -EINVAL)
+		raw_die(j->in, "point %zu has a coordinate or value that is NaN or infinite", *bad);
+	if (err == -ENXIO)
+		raw_die(j->in, "%s: target %zu is NaN or infinite", j->a.targets, *bad);
+	if (err == -EOVERFLOW && j->a.type == 3)
+		raw_die(j->in, "the box of the points times that of the targets is too large");
+	if (err == -EOVERFLOW)
+		raw_die(j->in, "more than %d points or too many modes", USFFT_MAXPOINTS);
+	if (err == -EIO)
+		die("-g: %s", gpu_why(j->run.gpu));
+	if (err)
+		raw_die(j->in, "%s", strerror(-err));
+}
+
+/* Frees an item's samples, which were sorted, before the grid is touched; its head is still to come. */
+static void
+drop_samples(struct img *x)
+{
+	struct img samples = {.data = x->data, .map = x->map, .mapped = x->mapped};
+
+	img_free(&samples);
+	x->data = x->map = NULL;
+	x->mapped = 0;
+}
+
+/* x: the item that holds them, no longer needed; or NULL. */
+static void
+sort_points(struct job *j, const struct usfft_points *pt, const void *c, size_t cstride,
+	    struct img *x)
+{
+	size_t bad = 0;
+
+	if (j->run.gpu) {
+		item_judge(j, transform_points(&j->run, pt, c, cstride, &bad), &bad);
+		return;
+	}
+	item_judge(j, usfft_expect(j->run.plan, pt->m, c != NULL), NULL);
+	item_judge(j, usfft_add(j->run.plan, pt, c, cstride, &bad), &bad);
+	if (x)
+		drop_samples(x);
+	usfft_sort(j->run.plan);
+}
+
+void
+item_take_points(const struct job *j, const char *name, const struct img *x,
+		 struct stream_points *p)
+{
+	char err[STREAM_ERR];
+
+	if (!stream_points(x, p, err))
+		die("%s: %s", name, err);
+	if (!j->a.strict || j->a.type == 3)
+		return;
+	const size_t out = stream_find_outside(&p->pt, p->dim);
+	if (out < p->pt.m)
+		die("%s: point %zu lies outside [-1/2,1/2)", name, out);
+}
+
+/* Refuses, or warns of, what cannot be done as asked; says with -v what will be done. */
+static void
+check_options(const struct job *j, const struct usfft_options *o)
+{
+	const double floor = o->single ? USFFT_FLOOR_SINGLE : USFFT_FLOOR_DOUBLE;
+	const double least = o->gauss && !o->single ? 1e-8 : floor;
+	const size_t bytes = usfft_bytes(o),
+		     limit = j->a.common.max_bytes ? j->a.common.max_bytes : weir_ram_bytes() / 2;
+
+	if (o->tol < least && j->a.strict)
+		raw_die(j->in, "tolerance %g is below %g, which can be reached", o->tol, least);
+	if (o->tol < least)
+		warn("tolerance %g cannot be reached: expect %g", o->tol, least);
+	if (bytes > limit)
+		raw_die(j->in, "%zu bytes for the grid, more than %zu: see --max-bytes", bytes,
+			limit);
+}
+
+void
+item_plan(struct job *j, const struct usfft_options *o)
+{
+	if (transform_fits(&j->run, o))
+		return;
+	check_options(j, o);
+	item_judge(j, transform_plan(&j->run, o), NULL);
+	if (j->fixed)
+		sort_points(j, &j->at.pt, NULL, 0, NULL);
+	if (j->a.common.verbose)
+		warn("%d taps, grid %zu x %zu x %zu, tolerance %g", usfft_taps(j->run.plan),
+		     usfft_cells(j->run.plan, 0), usfft_cells(j->run.plan, 1),
+		     usfft_cells(j->run.plan, 2), o->tol);
+}
+
+/* Values of fixed points from an item of complex numbers, in memory of their own. */
+static struct values
+take_values(const struct job *j, const struct img *x, size_t m)
+{
+	const size_t first = img_is_complex(x) ? 1 : 0;
+	struct values v = {.single = stream_single(x->type), .cstride = 2};
+	size_t count = 1;
+
+	for (int a = (int)first; a < x->dim; a++)
+		count *= x->axis[a].n;
+	if (count != m)
+		raw_die(j->in, "%zu values for %zu points", count, m);
+	v.c = v.owned = stream_complex(x, m, v.single);
+	if (!v.c)
+		raw_die(j->in, "no memory for %zu values", m);
+	const size_t bad = values_find_bad(&v, m);
+	if (bad < m)
+		item_judge(j, -EINVAL, &bad);
+	return v;
+}
+
+struct item_input
+item_input(const struct job *j, const struct img *x, size_t m)
+{
+	struct item_input q = {.at = j->at};
+
+	if (j->fixed) {
+		q.v = take_values(j, x, m);
+		return q;
+	}
+	item_take_points(j, raw_name(j->in), x, &q.at);
+	if (!q.at.c)
+		raw_die(j->in, "points without values: no columns re and im");
+	q.v = (struct values){.single = q.at.single, .c = q.at.c, .cstride = q.at.cstride};
+	return q;
+}
+
+/* Points that need not lie in memory side by side: sorted once, and looked at for nothing else. */
+static bool
+may_arrive(const struct job *j)
+{
+	const struct args *a = &j->a;
+
+	return j->type == 1 && !a->inverse && !j->fixed && !a->weights && !a->check && !a->strict &&
+	       !j->run.gpu;
+}
+
+void
+item_read(struct job *j, struct img *x)
+{
+	size_t bytes;
+
+	const bool whole = x->dim != 2 || !may_arrive(j);
+
+	j->piece = 0;
+	if ((whole || j->o.threads > 1) && raw_try_map(j->in, x))
+		return;
+	if (whole) {
+		raw_load(j->in, x);
+		return;
+	}
+	bytes = x->axis[0].n * img_type_size(x->type);
+	j->piece = bytes < ITEM_PIECE ? ITEM_PIECE / bytes : 1;
+	x->data = weir_xalloc(j->piece, bytes);
+}
+
+/* The points of an item that is still to be read: each piece is made records while the next one fills the pipe. */
+static void
+sort_arriving(struct job *j, const struct img *x)
+{
+	struct img piece = *x;
+	struct stream_points at;
+	char err[STREAM_ERR];
+	size_t left = x->axis[1].n, bad = 0;
+
+	item_judge(j, usfft_expect(j->run.plan, left, true), NULL);
+	for (; left; left -= piece.axis[1].n) {
+		piece.axis[1].n = left < j->piece ? left : j->piece;
+		raw_read(j->in, piece.data, piece.axis[1].n * piece.axis[0].n);
+		stats_lap(&j->st, STATS_READ);
+		stream_points(&piece, &at, err);
+		item_judge(j, usfft_add(j->run.plan, &at.pt, at.c, at.cstride, &bad), &bad);
+		stats_lap(&j->st, STATS_COMPUTE);
+	}
+	usfft_sort(j->run.plan);
+}
+
+double *
+item_weigh(struct job *j, const struct usfft_points *pt, const struct usfft_options *o)
+{
+	size_t bad = 0;
+
+	if (j->a.weights == WEIGHTS_NONE || (j->fixed && j->weights))
+		return j->weights;
+	double *w = weir_xalloc(pt->m, sizeof *w);
+	item_judge(j, usfft_pipe(o, pt, PIPE_ROUNDS, w, &bad), &bad);
+	if (j->fixed)
+		j->weights = w;
+	return w;
+}
+
+void
+item_sort(struct job *j, struct img *x, const struct item_input *q)
+{
+	if (j->piece)
+		sort_arriving(j, x);
+	else if (!j->fixed)
+		sort_points(j, &q->at.pt, q->v.c, q->v.cstride, j->a.check ? NULL : x);
+	if (!j->a.check)
+		drop_samples(x);
+}
