@@ -142,29 +142,66 @@ stream(const struct engine *e, const struct hand *h, size_t t, size_t n)
 	}
 }
 
-/* The first time: every tile once, then those owed anything in the reverse order. */
+/* Whether the marker in tile tx, ty has something to give: the middle of its middle row is not flat. */
+static bool
+is_rich(const struct engine *e, const struct hand *h, size_t tx, size_t ty)
+{
+	const size_t x = tx * TILE_OWN, y = ty * TILE_OWN + TILE_OWN / 2,
+		     n = e->what.w - x < TILE_OWN ? e->what.w - x : TILE_OWN;
+	const char *J = (const char *)h->job.J;
+
+	if (y >= e->what.h)
+		return false;
+	J += (y * e->what.w + x + n / 4) * e->size;
+	return memcmp(J, J + e->size, n / 2 * e->size) != 0;
+}
+
+/* Visits tile tx, ty for the first time; early: before its neighbours. */
+static void
+open_tile(const struct engine *e, struct hand *h, size_t tx, size_t ty, bool early)
+{
+	struct record *r = &h->tile[ty * e->tw + tx];
+
+	r->debt.n = TILE_FULL;
+	r->begun = true;
+	r->early = early;
+	serve(e, h, tx, ty, false);
+}
+
+/* The first visits of columns [left, right) of tiles, in the order of tile.h. */
+static void
+begin_columns(const struct engine *e, struct hand *h, size_t left, size_t right)
+{
+	const size_t first = h->unit->first, end = h->unit->end;
+
+	for (size_t ty = first; ty < end + 2; ty++) {
+		if (ty < end)
+			stream(e, h, ty * e->tw + left, right - left);
+		for (size_t tx = left + (ty + left) % 2; ty < end && tx < right; tx += 2)
+			if (is_rich(e, h, tx, ty))
+				open_tile(e, h, tx, ty, true);
+		for (size_t tx = left; ty > first && ty <= end && tx < right; tx++)
+			if (!h->tile[(ty - 1) * e->tw + tx].begun)
+				open_tile(e, h, tx, ty - 1, false);
+		for (size_t tx = left; ty > first + 1 && tx < right; tx++) {
+			const struct record *r = &h->tile[(ty - 2) * e->tw + tx];
+			if (r->early && r->debt.level)
+				serve(e, h, tx, ty - 2, false);
+		}
+	}
+}
+
+/* The first visits of a unit: as many columns at a time as the second-level cache holds for three rows of tiles. */
 static void
 begin(const struct engine *e, struct hand *h)
 {
-	enum { STREAK = 4096 }; /* bytes of a row: 64 rows of J and I are half a megabyte */
-	const size_t n = STREAK / TILE_OWN / e->size, first = h->unit->first, end = h->unit->end;
+	enum {
+		STREAK = 4352
+	}; /* bytes of a row: three rows of tiles of J and I are 1.6 megabytes */
+	const size_t n = e->tw * TILE_OWN * e->size / STREAK + 1;
 
-	for (size_t ty = first; ty < end; ty++)
-		for (size_t tx = 0; tx < e->tw; tx++) {
-			const size_t t = ty * e->tw + tx;
-			if (tx % n == 0)
-				stream(e, h, t, n);
-			h->tile[t].debt.n = TILE_FULL;
-			serve(e, h, tx, ty, false);
-		}
-	for (size_t ty = end; ty-- > first;)
-		for (size_t tx = e->tw; tx-- > 0;) {
-			const size_t t = ty * e->tw + tx;
-			if (tx + 1 == e->tw || tx % n == n - 1)
-				stream(e, h, t - tx % n, n);
-			if (h->tile[t].debt.level)
-				serve(e, h, tx, ty, false);
-		}
+	for (size_t i = 0; i < n; i++)
+		begin_columns(e, h, e->tw * i / n, e->tw * (i + 1) / n);
 }
 
 /* Volumes: what rose in the slice beside, at side 0 (before) or 1, pours into this one. */

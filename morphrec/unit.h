@@ -12,6 +12,8 @@ struct record {
 	uint32_t next, prev;
 	struct tile_debt debt;
 	uint8_t listed;	 /* the level of its list, 0: in none */
+	bool begun;	 /* visited once */
+	bool early;	 /* that was before its neighbours */
 	uint8_t rose[2]; /* volumes: since the slice before, the slice after last took from here */
 };
 
