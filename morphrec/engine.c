@@ -64,7 +64,7 @@ reset(struct engine *e)
 	}
 	for (int i = 0; i < e->what.threads; i++) {
 		struct hand *h = &e->hand[i];
-		*h = (struct hand){.job = e->job};
+		*h = (struct hand){.job = e->job, .clip = {.lo = UINT64_MAX}};
 		for (int l = 0; l < TILE_LEVELS; l++)
 			h->head[l] = h->tail[l] = NOBODY;
 	}
@@ -104,6 +104,51 @@ engine_run(struct engine *e, struct morphrec_plan *p, void *J, const void *I)
 		p->figures.visits += e->hand[i].figures.visits;
 		p->figures.floods += e->hand[i].figures.floods;
 	}
+}
+
+/*
+ * A thousand samples of J0, as if they were all: p->clip tells the levels, which need not be exact. Whether there are more
+ * than two values.
+ */
+static bool
+sample(const struct engine *e, struct morphrec_plan *p, const char *J, const char *I)
+{
+	enum { SAMPLES = 1024 };
+	const size_t total = e->what.w * e->what.h * e->what.d;
+	struct {
+		_Alignas(8) char j[SAMPLES * 8], i[SAMPLES * 8];
+	} few;
+	struct morphrec_problem what = e->what;
+	struct morphrec_plan look = {.what = what};
+
+	for (size_t k = 0; k < SAMPLES; k++) {
+		/* Not in columns: total / 1024 may be a multiple of w. */
+		const size_t at = (total / SAMPLES * k + total % SAMPLES * k / SAMPLES +
+				   k * 7919 % (total / SAMPLES + 1)) %
+				  total;
+		memcpy(few.j + k * e->size, J + at * e->size, e->size);
+		memcpy(few.i + k * e->size, I + at * e->size, e->size);
+	}
+	look.what.w = SAMPLES;
+	look.what.h = look.what.d = 1;
+	look.what.done = NULL;
+	morphrec_clip(&look, few.j, few.i);
+	p->clip = look.clip;
+	return !p->clip.two;
+}
+
+bool
+engine_clip_and_run(struct engine *e, struct morphrec_plan *p, void *J, const void *I)
+{
+	if (e->volume || !sample(e, p, J, I))
+		return false;
+	e->raw = true;
+	engine_run(e, p, J, I);
+	e->raw = false;
+	p->clip = e->hand[0].clip;
+	for (int i = 1; i < e->what.threads; i++)
+		clip_join(&p->clip, &e->hand[i].clip);
+	return true;
 }
 
 /*

@@ -65,7 +65,10 @@ N(around)(const struct tile_job *job, size_t x, size_t y)
 	for (size_t py = y ? y - 1 : 0; py <= y + 1 && py < job->h; py++)
 		for (size_t px = x ? x - 1 : 0; px <= x + 1 && px < job->w; px++)
 			if (job->diagonal || px == x || py == y) {
-				const T k = N(key)(job, ((const T *)job->J)[py * job->w + px]);
+				const size_t at = py * job->w + px;
+				const T j = N(key)(job, ((const T *)job->J)[at]),
+					m = N(key)(job, ((const T *)job->I)[at]),
+					k = j < m ? j : m; /* another band may not be clipped */
 				v = k > v ? k : v;
 			}
 	return v;

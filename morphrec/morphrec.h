@@ -101,6 +101,12 @@ void morphrec_clip(struct morphrec_plan *p, void *J, const void *I);
  */
 int morphrec_run(struct morphrec_plan *p, void *J, const void *I);
 
+/*
+ * Both at once: p->clip says what was met only when all is done, but the tile engine clips an image as it first comes by,
+ * a pass over memory less.
+ */
+int morphrec_clip_and_run(struct morphrec_plan *p, void *J, const void *I);
+
 /* Frees what the plan owns; a zeroed one is fine. */
 void morphrec_free(struct morphrec_plan *p);
 
