@@ -62,9 +62,10 @@ reset(struct engine *e)
 					   .end = e->th * (b + 1) / e->bands,
 					   .owed = {e->volume && i, e->volume && i + 1 < e->units}};
 	}
+	e->begun = 0;
 	for (int i = 0; i < e->what.threads; i++) {
 		struct hand *h = &e->hand[i];
-		*h = (struct hand){.job = e->job, .clip = {.lo = UINT64_MAX}};
+		*h = (struct hand){.job = e->job, .clip = {.lo = UINT64_MAX}, .begun = &e->begun};
 		for (int l = 0; l < TILE_LEVELS; l++)
 			h->head[l] = h->tail[l] = NOBODY;
 	}

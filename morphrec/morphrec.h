@@ -44,6 +44,9 @@ struct morphrec_problem {
 	/* Called, by any thread, when the bytes [at, at + n) of J and I are not needed for a while; or NULL. */
 	void (*done)(void *with, size_t at, size_t n);
 	void *done_with;
+	/* tile: called now and then, by one thread at a time, with the share of the tiles that were visited once; or NULL. */
+	void (*step)(void *with, double share);
+	void *step_with;
 };
 
 /* Whether neighbours lie in other slices too. */

@@ -1,6 +1,7 @@
 /* A unit of the tile engine: which tile is next, and what each is owed. */
 #include <string.h>
 
+#include "common/par.h"
 #include "morphrec/unit.h"
 
 /* --- the lists: doubly linked, first in, first out, one a level ------------------------------------------------- */
@@ -184,6 +185,19 @@ open_tile(const struct engine *e, struct hand *h, size_t tx, size_t ty, bool ear
 	serve(e, h, tx, ty, false);
 }
 
+/* That more tiles were visited once, to whom it may concern: by the first thread alone. */
+static void
+tell(const struct engine *e, struct hand *h, size_t more)
+{
+	size_t begun;
+
+#pragma omp atomic capture
+	begun = *h->begun += more;
+	if (e->what.step && omp_get_thread_num() == 0)
+		e->what.step(e->what.step_with,
+			     (double)begun / (double)(e->what.d * e->tw * e->th));
+}
+
 /* The first visits of columns [left, right) of tiles, in the order of tile.h. */
 static void
 begin_columns(const struct engine *e, struct hand *h, size_t left, size_t right)
@@ -204,6 +218,8 @@ begin_columns(const struct engine *e, struct hand *h, size_t left, size_t right)
 			if (r->early && r->debt.level)
 				serve(e, h, tx, ty - 2, false);
 		}
+		if (ty < end)
+			tell(e, h, right - left);
 	}
 }
 

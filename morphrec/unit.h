@@ -33,6 +33,7 @@ struct hand {
 	uint32_t head[TILE_LEVELS], tail[TILE_LEVELS];
 	struct morphrec_figures figures;
 	struct morphrec_clip clip; /* of what this thread clipped */
+	size_t *begun; /* tiles that were visited once, of all threads: by atomic operations */
 };
 
 struct engine {
@@ -41,6 +42,7 @@ struct engine {
 	size_t bands;  /* units of a slice */
 	size_t units;
 	bool volume;
+	size_t begun;
 	bool raw; /* J is not clipped yet: units clip what is theirs as they begin */
 	enum tile_pour pour;
 	const struct tile_kernel *kernel;
