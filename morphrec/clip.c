@@ -1,7 +1,7 @@
 /* The pass before a reconstruction: J0, and what the problem is like. */
 #include "common/par.h"
 #include "common/simd.h"
-#include "morphrec/morphrec.h"
+#include "morphrec/unit.h"
 
 enum {
 	PIECE = 4096,	 /* samples, so that what needs mending is still in the cache */
@@ -14,11 +14,24 @@ enum {
 typedef void
 clip(void *J, const void *I, size_t n, size_t at, struct key_map map, struct morphrec_clip *c);
 
+static clip *const clips[] = {clip8, clip16, clip32, clip64};
+
+void
+clip_some(const struct morphrec_problem *what, void *J, const void *I, size_t at, size_t n,
+	  struct morphrec_clip *sum)
+{
+	const size_t size = img_type_size(what->type);
+	struct morphrec_clip c = {.lo = UINT64_MAX};
+
+	clips[__builtin_ctzll(size)]((char *)J + at * size, (const char *)I + at * size, n, at,
+				     morphrec_keys(what), &c);
+	clip_join(sum, &c);
+}
+
 /* Samples [at, end), which begin a piece. */
 static struct morphrec_clip
 clip_part(const struct morphrec_problem *what, void *J, const void *I, size_t at, size_t end)
 {
-	static clip *const clips[] = {clip8, clip16, clip32, clip64};
 	const struct key_map map = morphrec_keys(what);
 	const size_t size = img_type_size(what->type);
 	clip *const one = clips[__builtin_ctzll(size)];
@@ -36,9 +49,8 @@ clip_part(const struct morphrec_problem *what, void *J, const void *I, size_t at
 	return c;
 }
 
-/* Adds to a what was seen in another part. */
-static void
-join(struct morphrec_clip *a, const struct morphrec_clip *b)
+void
+clip_join(struct morphrec_clip *a, const struct morphrec_clip *b)
 {
 	if (a->lo > a->hi) {
 		*a = *b;
@@ -75,6 +87,6 @@ morphrec_clip(struct morphrec_plan *p, void *J, const void *I)
 		const struct morphrec_clip c = clip_part(&p->what, J, I, pieces * i / parts * PIECE,
 							 end < total ? end : total);
 #pragma omp critical(clip)
-		join(&p->clip, &c);
+		clip_join(&p->clip, &c);
 	}
 }

@@ -4,15 +4,19 @@
 static inline __attribute__((always_inline)) bool
 N(look_at)(const T *restrict J, const T *restrict I, size_t n, struct key_map map, T range[2])
 {
-	T lo = range[0], hi = range[1], odd = 0;
+	const T zero = (T)((T)1 << (BITS - 1)); /* -0 */
+	T lo = (T)-1, hi = range[1], odd = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const T j = IN(J[i], map), m = IN(I[i], map), k = j < m ? j : m, back = OUT(j, map);
+		const T j = IN(J[i], map), m = IN(I[i], map), k = j < m ? j : m;
 		lo = k < lo ? k : lo;
 		hi = k > hi ? k : hi;
-		odd |= (T)((T)(j > m) | (back ^ J[i]) | (T)(map.real & (m == 0)));
+		odd |= (T)(j ^ k);
+		if (map.real)
+			odd |= (T)(J[i] == zero);
 	}
-	range[0] = lo;
+	odd |= (T)(map.real & !lo);
+	range[0] = lo < range[0] ? lo : range[0];
 	range[1] = hi;
 	return odd != 0;
 }

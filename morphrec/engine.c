@@ -62,9 +62,10 @@ reset(struct engine *e)
 					   .end = e->th * (b + 1) / e->bands,
 					   .owed = {e->volume && i, e->volume && i + 1 < e->units}};
 	}
+	e->begun = 0;
 	for (int i = 0; i < e->what.threads; i++) {
 		struct hand *h = &e->hand[i];
-		*h = (struct hand){.job = e->job};
+		*h = (struct hand){.job = e->job, .clip = {.lo = UINT64_MAX}, .begun = &e->begun};
 		for (int l = 0; l < TILE_LEVELS; l++)
 			h->head[l] = h->tail[l] = NOBODY;
 	}
@@ -104,6 +105,54 @@ engine_run(struct engine *e, struct morphrec_plan *p, void *J, const void *I)
 		p->figures.visits += e->hand[i].figures.visits;
 		p->figures.floods += e->hand[i].figures.floods;
 	}
+}
+
+/*
+ * A thousand samples of J0, as if they were all: p->clip tells the levels, which need not be exact. Whether there are more
+ * than two values. The system may map megabytes around each, which are let go at once: 51200 x 51200 bytes with
+ * --max-mem=100M else peak at 4 GB, not 119 MB.
+ */
+static bool
+sample(const struct engine *e, struct morphrec_plan *p, const char *J, const char *I)
+{
+	enum { SAMPLES = 1024, AROUND = 1 << 22 };
+	const size_t size = e->size, total = e->what.w * e->what.h * e->what.d,
+		     step = total / SAMPLES + 1;
+	_Alignas(8) char j[SAMPLES * 8], i[SAMPLES * 8];
+	struct morphrec_plan few = {.what = e->what};
+	size_t n = 0;
+
+	for (size_t at = 0; at < total; at += step, n++) {
+		/* Not all in one column, where step is a multiple of the width. */
+		const size_t x = (at + n * 7919 % step) % total,
+			     from = x * size > AROUND ? x * size - AROUND : 0,
+			     end = x * size + AROUND < total * size ? x * size + AROUND
+								    : total * size;
+		memcpy(j + n * size, J + x * size, size);
+		memcpy(i + n * size, I + x * size, size);
+		if (e->what.done)
+			e->what.done(e->what.done_with, from, end - from);
+	}
+	few.what.w = n;
+	few.what.h = few.what.d = 1;
+	few.what.done = NULL;
+	morphrec_clip(&few, j, i);
+	p->clip = few.clip;
+	return !p->clip.two;
+}
+
+bool
+engine_clip_and_run(struct engine *e, struct morphrec_plan *p, void *J, const void *I)
+{
+	if (e->volume || !sample(e, p, J, I))
+		return false;
+	e->raw = true;
+	engine_run(e, p, J, I);
+	e->raw = false;
+	p->clip = e->hand[0].clip;
+	for (int i = 1; i < e->what.threads; i++)
+		clip_join(&p->clip, &e->hand[i].clip);
+	return true;
 }
 
 /*

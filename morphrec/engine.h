@@ -20,4 +20,11 @@ void engine_use(struct engine *e, const struct tile_kernel *rows);
 /* J, clipped as p->clip says, becomes the fixpoint. Adds to p->figures. */
 void engine_run(struct engine *e, struct morphrec_plan *p, void *J, const void *I);
 
+/*
+ * The same of J that is not clipped: each unit clips its own as it first comes by, and p->clip then says what was met.
+ * False, and nothing is done, of volumes, which pour from slices that have not begun, and of what looks two-valued, which
+ * must be known before.
+ */
+bool engine_clip_and_run(struct engine *e, struct morphrec_plan *p, void *J, const void *I);
+
 #endif

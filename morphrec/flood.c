@@ -2,7 +2,9 @@
 #include "morphrec/isa.h"
 
 enum {
-	FLOOD_WIDTH = 32,  /* pixels waiting at a time: a corridor needs a few */
+	FLOOD_WIDTH = 32, /* pixels waiting at a time: a corridor needs a few */
+	FLOOD_AHEAD =
+	    8, /* rows: a corridor across the rows meets lines that the processor does not foresee */
 	FLOOD_LENGTH = 512 /* pixels spread from: beyond that a visit, of about 2 us, is cheaper */
 };
 

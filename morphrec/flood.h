@@ -48,10 +48,16 @@ N(spread)(struct tile_job *job, struct N(wait) * w, size_t x0, size_t y0, int x,
 
 	for (int k = 0; k < (job->diagonal ? 8 : 4); k++) {
 		/* Tile coordinate 1 is pixel x0; one below 0 wraps and fails the test. */
-		const size_t px = x0 + (size_t)(x + dx[k] - 1), py = y0 + (size_t)(y + dy[k] - 1);
+		const size_t px = x0 + (size_t)(x + dx[k] - 1), py = y0 + (size_t)(y + dy[k] - 1),
+			     ahead = py + (size_t)(FLOOD_AHEAD * dy[k]);
+		const int n = w->n;
 		if (px < job->w && py < job->h &&
 		    !N(raise)(job, w, py * job->w + px, x + dx[k], y + dy[k], v))
 			return false;
+		if (dy[k] && w->n > n && ahead < job->h) {
+			__builtin_prefetch((const T *)job->J + ahead * job->w + px);
+			__builtin_prefetch((const T *)job->I + ahead * job->w + px);
+		}
 	}
 	return true;
 }
@@ -65,7 +71,10 @@ N(around)(const struct tile_job *job, size_t x, size_t y)
 	for (size_t py = y ? y - 1 : 0; py <= y + 1 && py < job->h; py++)
 		for (size_t px = x ? x - 1 : 0; px <= x + 1 && px < job->w; px++)
 			if (job->diagonal || px == x || py == y) {
-				const T k = N(key)(job, ((const T *)job->J)[py * job->w + px]);
+				const size_t at = py * job->w + px;
+				const T j = N(key)(job, ((const T *)job->J)[at]),
+					m = N(key)(job, ((const T *)job->I)[at]),
+					k = j < m ? j : m; /* another band may not be clipped */
 				v = k > v ? k : v;
 			}
 	return v;

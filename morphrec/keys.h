@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 struct key_map {
 	uint64_t
@@ -35,24 +36,31 @@ INTEGER(uint8_t, 8)
 INTEGER(uint16_t, 16)
 
 /*
- * inf: the bits of infinity; what is above them without the sign is NaN. By masks: 42 -> 3.4 ms for the clip of 4096 x 4096
- * floats, which gcc does not vectorise when it is written with conditions.
+ * + 0 makes 0 of -0. Without conditions: 42 -> 3.4 ms for the clip of 4096 x 4096 floats, which gcc does not vectorise when
+ * it is written with them.
  */
-#define INTEGER_OR_REAL(U, bits, top, inf)                                          \
-	static inline U key##bits##_in(U v, struct key_map map)                     \
-	{                                                                           \
-		const U flip = (U)map.flip, number = (U)((v & ~(top)) > (inf)) - 1, \
-			u = v & -(U)(v != (top)), sign = -(u >> (bits - 1));        \
-		return map.real ? (u ^ (sign | (top)) ^ flip) & number : v ^ flip;  \
-	}                                                                           \
-	static inline U key##bits##_out(U k, struct key_map map)                    \
-	{                                                                           \
-		const U u = k ^ (U)map.flip, sign = (u >> (bits - 1)) - 1;          \
-		return map.real ? u ^ (sign | (top)) : u;                           \
+#define INTEGER_OR_REAL(U, F, bits)                                                              \
+	static inline U key##bits##_in(U v, struct key_map map)                                  \
+	{                                                                                        \
+		const U top = (U)1 << (bits - 1);                                                \
+		F f;                                                                             \
+		memcpy(&f, &v, sizeof f);                                                        \
+		f += 0;                                                                          \
+		const U number = -(U)(f == f);                                                   \
+		U u;                                                                             \
+		memcpy(&u, &f, sizeof u);                                                        \
+		const U sign = -(u >> (bits - 1));                                               \
+		return map.real ? (u ^ ((sign | top) ^ (U)map.flip)) & number : v ^ (U)map.flip; \
+	}                                                                                        \
+	static inline U key##bits##_out(U k, struct key_map map)                                 \
+	{                                                                                        \
+		const U top = (U)1 << (bits - 1), u = k ^ (U)map.flip,                           \
+			sign = (u >> (bits - 1)) - 1;                                            \
+		return map.real ? u ^ (sign | top) : u;                                          \
 	}
 
-INTEGER_OR_REAL(uint32_t, 32, UINT32_C(1) << 31, UINT32_C(0x7f800000))
-INTEGER_OR_REAL(uint64_t, 64, UINT64_C(1) << 63, UINT64_C(0x7ff0000000000000))
+INTEGER_OR_REAL(uint32_t, float, 32)
+INTEGER_OR_REAL(uint64_t, double, 64)
 #undef INTEGER
 #undef INTEGER_OR_REAL
 

@@ -6,6 +6,7 @@
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/par.h"
+#include "common/progress.h"
 #include "common/raw.h"
 #include "common/stats.h"
 #include "gpu/morphrec.h"
@@ -83,15 +84,27 @@ explain(const struct raw_in *in, const struct morphrec_plan *p)
 	     img_type_name(p->what.type), text);
 }
 
-/* Clips, refuses what is to be refused, reconstructs: J under I. */
+static void
+step_bar(void *bar, double share)
+{
+	progress_step(bar, share);
+}
+
+/* Clips and reconstructs J under I, and refuses what is to be refused: the CPU knows of it only then. */
 static void
 reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args *a, void *J,
 	    void *I)
 {
 	const struct morphrec_clip *c = &p->clip;
 	const size_t w = p->what.w, h = p->what.h;
+	int err = 0;
 
-	morphrec_clip(p, J, I);
+	progress_start(p->what.step_with, a->common.quiet);
+	if (a->gpu)
+		morphrec_clip(p, J, I);
+	else
+		err = morphrec_clip_and_run(p, J, I);
+	progress_end(p->what.step_with);
 	if (c->nan && a->nan == 0)
 		raw_die(in, "%llu samples are NaN, the first at x %zu, y %zu, slice %zu; see --nan",
 			(unsigned long long)c->nan, (size_t)c->first_nan % w,
@@ -104,7 +117,8 @@ reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args 
 	if (c->above && a->mask && a->common.verbose)
 		warn("%s: %llu markers beyond the mask were clipped", raw_name(in),
 		     (unsigned long long)c->above);
-	const int err = a->gpu ? gpu_morphrec_run(a->gpu, p, J, I) : morphrec_run(p, J, I);
+	if (a->gpu)
+		err = gpu_morphrec_run(a->gpu, p, J, I);
 	if (err == -EIO)
 		raw_die(in, "-g: %s", gpu_why(a->gpu));
 	if (err)
@@ -248,6 +262,7 @@ item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, st
 {
 	struct morphrec_problem what = problem_of(in, x, a);
 	struct spool_pages pages;
+	struct progress bar;
 	struct morphrec_plan p;
 	const struct img *mask = a->mask ? mask_for(in, x, m, a) : NULL;
 
@@ -258,6 +273,8 @@ item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, st
 		what.done = spool_done;
 		what.done_with = &pages;
 	}
+	what.step = step_bar;
+	what.step_with = &bar;
 	stats_lap(st, STATS_READ);
 	const char *why = morphrec_plan(&p, &what);
 	if (why)

@@ -75,6 +75,15 @@ morphrec_run(struct morphrec_plan *p, void *J, const void *I)
 	return 0;
 }
 
+int
+morphrec_clip_and_run(struct morphrec_plan *p, void *J, const void *I)
+{
+	if (p->engine && engine_clip_and_run(p->engine, p, J, I))
+		return 0;
+	morphrec_clip(p, J, I);
+	return morphrec_run(p, J, I);
+}
+
 void
 morphrec_free(struct morphrec_plan *p)
 {

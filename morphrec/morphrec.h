@@ -44,6 +44,9 @@ struct morphrec_problem {
 	/* Called, by any thread, when the bytes [at, at + n) of J and I are not needed for a while; or NULL. */
 	void (*done)(void *with, size_t at, size_t n);
 	void *done_with;
+	/* tile: called now and then, by one thread at a time, with the share of the tiles that were visited once; or NULL. */
+	void (*step)(void *with, double share);
+	void *step_with;
 };
 
 /* Whether neighbours lie in other slices too. */
@@ -100,6 +103,12 @@ void morphrec_clip(struct morphrec_plan *p, void *J, const void *I);
  * methods queue and heap, whose queues grow with the data.
  */
 int morphrec_run(struct morphrec_plan *p, void *J, const void *I);
+
+/*
+ * Both at once: p->clip says what was met only when all is done, but the tile engine clips an image as it first comes by,
+ * a pass over memory less.
+ */
+int morphrec_clip_and_run(struct morphrec_plan *p, void *J, const void *I);
 
 /* Frees what the plan owns; a zeroed one is fine. */
 void morphrec_free(struct morphrec_plan *p);

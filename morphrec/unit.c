@@ -1,6 +1,7 @@
 /* A unit of the tile engine: which tile is next, and what each is owed. */
 #include <string.h>
 
+#include "common/par.h"
 #include "morphrec/unit.h"
 
 /* --- the lists: doubly linked, first in, first out, one a level ------------------------------------------------- */
@@ -119,20 +120,14 @@ serve(const struct engine *e, struct hand *h, size_t tx, size_t ty, bool list)
 
 /* --- a unit ----------------------------------------------------------------------------------------------------- */
 
-/*
- * Reads tiles [t, t + n) of a row of them line by line, as the processor fetches ahead best, into the second-level cache,
- * where visits then find their rows of 64 pixels: an h-dome of 4096 x 4096 bytes 53 -> 36 ms, floats of 2048 x 2048 39 -> 32
- * (prefetches of the rows of the next tile gained nothing there).
- */
+/* Reads bytes [x, end) of rows [y, bottom) line by line, as the processor fetches ahead best, into the second-level cache. */
 static void
-stream(const struct engine *e, const struct hand *h, size_t t, size_t n)
+stream(const struct engine *e, const struct hand *h, size_t x, size_t end, size_t y, size_t bottom)
 {
 	enum { LINE = 64 };
-	const size_t w = e->what.w * e->size, side = TILE_OWN * e->size, x = t % e->tw * side,
-		     end = x + n * side < w ? x + n * side : w, top = t / e->tw * TILE_OWN,
-		     bottom = top + TILE < e->what.h ? top + TILE : e->what.h;
+	const size_t w = e->what.w * e->size;
 
-	for (size_t y = top; y < bottom; y++) {
+	for (; y < bottom && y < e->what.h; y++) {
 		const volatile char *J = (const char *)h->job.J + y * w,
 				    *I = (const char *)h->job.I + y * w;
 		for (size_t i = x; i < end; i += LINE) {
@@ -142,29 +137,103 @@ stream(const struct engine *e, const struct hand *h, size_t t, size_t n)
 	}
 }
 
-/* The first time: every tile once, then those owed anything in the reverse order. */
+/*
+ * Tiles [left, right) of row ty come into the second-level cache, where visits then find their rows of 64 pixels: an h-dome
+ * of 4096 x 4096 bytes 53 -> 36 ms, floats of 2048 x 2048 39 -> 32 (prefetches of the rows of the next tile gained nothing
+ * there). Where J is yet to be clipped that does it; of the row below them the ring needs one more.
+ */
+static void
+fetch(const struct engine *e, struct hand *h, size_t ty, size_t left, size_t right)
+{
+	const size_t w = e->what.w, x = left * TILE_OWN,
+		     end = right * TILE_OWN < w ? right * TILE_OWN : w, top = ty * TILE_OWN,
+		     bottom = top + TILE_OWN < e->what.h ? top + TILE_OWN : e->what.h;
+
+	if (!e->raw) {
+		stream(e, h, x * e->size, end * e->size, top, bottom + 1);
+		return;
+	}
+	for (size_t y = top; y < bottom; y++)
+		clip_some(&e->what, e->J, e->I, (h->unit->slice * e->what.h + y) * w + x, end - x,
+			  &h->clip);
+	stream(e, h, x * e->size, end * e->size, bottom, bottom + 1);
+}
+
+/* Whether the marker in tile tx, ty has something to give: the middle of its middle row is not flat. */
+static bool
+is_rich(const struct engine *e, const struct hand *h, size_t tx, size_t ty)
+{
+	const size_t x = tx * TILE_OWN, y = ty * TILE_OWN + TILE_OWN / 2,
+		     n = e->what.w - x < TILE_OWN ? e->what.w - x : TILE_OWN;
+	const char *J = (const char *)h->job.J;
+
+	if (y >= e->what.h)
+		return false;
+	J += (y * e->what.w + x + n / 4) * e->size;
+	return memcmp(J, J + e->size, n / 2 * e->size) != 0;
+}
+
+/* Visits tile tx, ty for the first time; early: before its neighbours. */
+static void
+open_tile(const struct engine *e, struct hand *h, size_t tx, size_t ty, bool early)
+{
+	struct record *r = &h->tile[ty * e->tw + tx];
+
+	r->debt.n = TILE_FULL;
+	r->begun = true;
+	r->early = early;
+	serve(e, h, tx, ty, false);
+}
+
+/* That more tiles were visited once, to whom it may concern: by the first thread alone. */
+static void
+tell(const struct engine *e, struct hand *h, size_t more)
+{
+	size_t begun;
+
+#pragma omp atomic capture
+	begun = *h->begun += more;
+	if (e->what.step && omp_get_thread_num() == 0)
+		e->what.step(e->what.step_with,
+			     (double)begun / (double)(e->what.d * e->tw * e->th));
+}
+
+/* The first visits of columns [left, right) of tiles, in the order of tile.h. */
+static void
+begin_columns(const struct engine *e, struct hand *h, size_t left, size_t right)
+{
+	const size_t first = h->unit->first, end = h->unit->end;
+
+	for (size_t ty = first; ty < end + 2; ty++) {
+		if (ty < end)
+			fetch(e, h, ty, left, right);
+		for (size_t tx = left + (ty + left) % 2; ty < end && tx < right; tx += 2)
+			if (is_rich(e, h, tx, ty))
+				open_tile(e, h, tx, ty, true);
+		for (size_t tx = left; ty > first && ty <= end && tx < right; tx++)
+			if (!h->tile[(ty - 1) * e->tw + tx].begun)
+				open_tile(e, h, tx, ty - 1, false);
+		for (size_t tx = left; ty > first + 1 && tx < right; tx++) {
+			const struct record *r = &h->tile[(ty - 2) * e->tw + tx];
+			if (r->early && r->debt.level)
+				serve(e, h, tx, ty - 2, false);
+		}
+		if (ty < end)
+			tell(e, h, right - left);
+	}
+}
+
+/* The first visits of a unit: as many columns at a time as the second-level cache holds for three rows of tiles. */
 static void
 begin(const struct engine *e, struct hand *h)
 {
-	enum { STREAK = 4096 }; /* bytes of a row: 64 rows of J and I are half a megabyte */
-	const size_t n = STREAK / TILE_OWN / e->size, first = h->unit->first, end = h->unit->end;
+	enum {
+		STREAK = 4352
+	}; /* bytes of a row: three rows of tiles of J and I are 1.6 megabytes */
+	const size_t n = e->tw * TILE_OWN * e->size / STREAK + 1;
 
-	for (size_t ty = first; ty < end; ty++)
-		for (size_t tx = 0; tx < e->tw; tx++) {
-			const size_t t = ty * e->tw + tx;
-			if (tx % n == 0)
-				stream(e, h, t, n);
-			h->tile[t].debt.n = TILE_FULL;
-			serve(e, h, tx, ty, false);
-		}
-	for (size_t ty = end; ty-- > first;)
-		for (size_t tx = e->tw; tx-- > 0;) {
-			const size_t t = ty * e->tw + tx;
-			if (tx + 1 == e->tw || tx % n == n - 1)
-				stream(e, h, t - tx % n, n);
-			if (h->tile[t].debt.level)
-				serve(e, h, tx, ty, false);
-		}
+	for (size_t i = 0; i < n; i++)
+		begin_columns(e, h, e->tw * i / n, e->tw * (i + 1) / n);
 }
 
 /* Volumes: what rose in the slice beside, at side 0 (before) or 1, pours into this one. */

@@ -12,6 +12,8 @@ struct record {
 	uint32_t next, prev;
 	struct tile_debt debt;
 	uint8_t listed;	 /* the level of its list, 0: in none */
+	bool begun;	 /* visited once */
+	bool early;	 /* that was before its neighbours */
 	uint8_t rose[2]; /* volumes: since the slice before, the slice after last took from here */
 };
 
@@ -30,6 +32,8 @@ struct hand {
 	int top; /* no list above it holds a tile */
 	uint32_t head[TILE_LEVELS], tail[TILE_LEVELS];
 	struct morphrec_figures figures;
+	struct morphrec_clip clip; /* of what this thread clipped */
+	size_t *begun; /* tiles that were visited once, of all threads: by atomic operations */
 };
 
 struct engine {
@@ -38,6 +42,8 @@ struct engine {
 	size_t bands;  /* units of a slice */
 	size_t units;
 	bool volume;
+	size_t begun;
+	bool raw; /* J is not clipped yet: units clip what is theirs as they begin */
 	enum tile_pour pour;
 	const struct tile_kernel *kernel;
 	tile_flood *flood;
@@ -51,6 +57,13 @@ struct engine {
 	void *J;
 	const void *I;
 };
+
+/* Clips samples [at, at + n) of all, and adds to sum what it met; sum does not learn of two values. */
+void clip_some(const struct morphrec_problem *what, void *J, const void *I, size_t at, size_t n,
+	       struct morphrec_clip *sum);
+
+/* Adds to a what was seen in another part. */
+void clip_join(struct morphrec_clip *a, const struct morphrec_clip *b);
 
 /* Brings u to its fixpoint, given what its neighbours owe it, and notes what it owes them. */
 void unit_run(const struct engine *e, struct hand *h, struct unit *u);

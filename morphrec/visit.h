@@ -37,14 +37,14 @@ N(keys_in)(T *restrict to, const T *restrict from, int n, struct key_map map)
 }
 
 static inline TARGET __attribute__((always_inline)) void
-N(keys_out)(T *restrict to, const T *restrict from, int n, struct key_map map)
+N(keys_out)(T *a, int n, struct key_map map)
 {
 	const struct key_map real = {map.flip, true}, integer = {map.flip, false};
 
 	for (int i = 0; map.real && i < n; i++)
-		to[i] = CAT(CAT(key, BITS), _out)(from[i], real);
-	for (int i = 0; !map.real && i < n; i++)
-		to[i] = CAT(CAT(key, BITS), _out)(from[i], integer);
+		a[i] = CAT(CAT(key, BITS), _out)(a[i], real);
+	for (int i = 0; !map.real && map.flip && i < n; i++)
+		a[i] = CAT(CAT(key, BITS), _out)(a[i], integer);
 }
 
 /* The keys of array from (J or I) over a tile and its ring; 0 outside the picture. */
@@ -66,18 +66,22 @@ N(load)(const struct tile_job *job, const T *from, const struct N(place) * p,
 		N(keys_in)(&to->a[y][p->l], row, p->r - p->l, job->map);
 }
 
-/* The tile's own pixels back into J. */
+/*
+ * The tile's own pixels back into J; j is used up. Copies of known length are two or four moves that overlap: 218 -> 100 ns
+ * for bytes. (Where rows are 4096 bytes apart all lie in the same sets of the first-level cache: 560 -> 520.)
+ */
 static TARGET void
-N(save)(const struct tile_job *job, const struct N(place) * p, const struct N(tile) *restrict j)
+N(save)(const struct tile_job *job, const struct N(place) * p, struct N(tile) *restrict j)
 {
 	const int n = (p->r < TILE ? p->r : TILE - 1) - 1;
 
 	for (int y = 1; y < TILE - 1 && y < p->b; y++) {
 		T *row = (T *)job->J + (size_t)(p->y + y) * job->w + (size_t)(p->x + 1);
+		N(keys_out)(j->a[y], TILE, job->map);
 		if (n == TILE_OWN)
-			N(keys_out)(row, &j->a[y][1], TILE_OWN, job->map);
+			memcpy(row, &j->a[y][1], TILE_OWN * sizeof *row);
 		else
-			N(keys_out)(row, &j->a[y][1], n, job->map);
+			memcpy(row, &j->a[y][1], (size_t)n * sizeof *row);
 	}
 }
 

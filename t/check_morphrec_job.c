@@ -119,11 +119,26 @@ job_name(const struct job *a)
 	return text;
 }
 
+/* Whether clipping on the way, morphrec_clip_and_run(), ends as p did, and met the same. */
+static bool
+same_at_once(struct morphrec_plan *p, const struct job *a)
+{
+	const struct morphrec_clip c = p->clip;
+	void *J = weir_xalloc(a->bytes, 1);
+
+	memcpy(J, a->J, a->bytes);
+	bool same = !morphrec_clip_and_run(p, J, a->I) && !memcmp(J, a->got, a->bytes);
+	same &= c.above == p->clip.above && c.nan == p->clip.nan && c.lo == p->clip.lo &&
+		c.hi == p->clip.hi && (!c.above || c.first_above == p->clip.first_above) &&
+		(!c.nan || c.first_nan == p->clip.first_nan);
+	weir_free(J);
+	return same;
+}
+
 bool
 job_run(struct job *a)
 {
 	struct morphrec_plan p;
-	int err = -1;
 
 	memcpy(a->got, a->J, a->bytes);
 	if (morphrec_plan(&p, &a->what))
@@ -131,9 +146,9 @@ job_run(struct job *a)
 	if (a->kernels)
 		engine_use(p.engine, a->kernels);
 	morphrec_clip(&p, a->got, a->I);
-	err = morphrec_run(&p, a->got, a->I);
+	const bool ran = !morphrec_run(&p, a->got, a->I) && same_at_once(&p, a);
 	morphrec_free(&p);
-	return err == 0;
+	return ran;
 }
 
 void

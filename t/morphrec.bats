@@ -346,6 +346,12 @@ big() {
 	morphrec --max-mem=1 -t 1 -m - marker.pgm <mask.pgm | cmp - want.pgm
 }
 
+@test "--max-mem holds the memory down" {
+	gen ramp 8192 8192 >mask.pgm # 64 MiB; all in memory it takes twice that
+	morphrec --max-mem=4M --stats=stats -m mask.pgm mask.pgm | cmp - mask.pgm
+	[ "$(grep -o '"peak_bytes": [0-9]*' stats | grep -o '[0-9]*')" -lt 60000000 ]
+}
+
 @test "--max-mem with a float marker under a mask of bytes" {
 	big 500 700 255 >mask.pgm
 	gen noise 500 700 --type=float >marker.nrrd

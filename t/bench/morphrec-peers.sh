@@ -1,17 +1,23 @@
 #!/bin/bash
-# Reconstruction against scikit-image and Octave's image package, each in its own process, on the same arrays, one thread:
-# seconds of the reconstruction alone as each reports them, rounds taken in turn, and whether the results are equal.
+# Reconstruction against scikit-image, Octave's image package and ITK, each in its own process, on the same arrays, one
+# thread: seconds of the reconstruction alone as each reports them, rounds taken in turn, and whether the results are equal.
 set -eu
 python=/usr/bin/python3
 $python -c 'import numpy' 2>/dev/null || {
-	echo "numpy is absent: no comparison with scikit-image and Octave"
+	echo "numpy is absent: no comparison with scikit-image, Octave and ITK"
 	exit 0
 }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export OMP_NUM_THREADS=1
+# ITK has no .pc file; its libraries bear the version that its directory of headers does.
+for headers in /usr/include/ITK-*; do
+	version=${headers##*-}
+	g++ -std=c++17 -O3 -DNDEBUG -I"$headers" -o "$dir/itk" t/bench/morphrec_itk.cxx \
+		-l"ITKCommon-$version" -l"itkvnl-$version" -l"itkvnl_algo-$version" 2>/dev/null && break
+done
 $python - "$dir" <<'PYTHON'
-import json, shutil, subprocess, sys, time
+import json, os, shutil, subprocess, sys, time
 import numpy as np
 try:
     from skimage.morphology import reconstruction
@@ -22,6 +28,9 @@ octave = shutil.which('octave')
 if not octave:
     print('octave is absent')
 dir, n = sys.argv[1], 2048
+has_itk = os.path.exists(dir + '/itk')
+if not has_itk:
+    print('ITK is absent')
 
 def raw(*words):
     """A picture of build/t/gen as numbers in 0..1."""
@@ -53,6 +62,13 @@ def octaves(mask, marker, conn):
         f = fopen("{dir}/result", "w"); fwrite(f, R, "{kind}"); fclose(f);'''], check=True, capture_output=True)
     return float(e.stdout), np.fromfile(dir + '/result', mask.dtype).reshape(n, n)
 
+def itk(mask, marker, conn):
+    mask.tofile(dir + '/mask')
+    marker.tofile(dir + '/marker')
+    e = subprocess.run([dir + '/itk', mask.dtype.name, str(conn), str(n), *(f'{dir}/{f}' for f in ('mask', 'marker', 'result'))],
+                       check=True, capture_output=True)
+    return float(e.stdout), np.fromfile(dir + '/result', mask.dtype).reshape(n, n)
+
 smooth, noise = raw('smooth', n, n, 4), raw('noise', n, n)
 seeds = raw('seeds', n, n, 250) > 0
 frame = np.ones((n, n), bool)
@@ -68,7 +84,7 @@ for name, f, types in (('h-dome of smooth noise', smooth, ('uint8', 'uint16', 'f
                   np.where(frame if name == 'holes' else seeds, mask, 0)).astype(kind)
         for conn in (4, 8) if types[1:] and kind == 'uint8' else (4,):
             peers = [('morphrec', ours)] + [('Octave', octaves)] * bool(octave)
-            peers += [('scikit-image', scikit)] * bool(reconstruction)
+            peers += [('scikit-image', scikit)] * bool(reconstruction) + [('ITK', itk)] * has_itk
             times, results = {p: [] for p, _ in peers}, {}
             for _ in range(3):
                 for p, run in peers:

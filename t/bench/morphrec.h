@@ -118,8 +118,7 @@ bench_run(void *job)
 {
 	struct bench_case *c = job;
 
-	morphrec_clip(&c->plan, c->J, c->mask);
-	morphrec_run(&c->plan, c->J, c->mask);
+	morphrec_clip_and_run(&c->plan, c->J, c->mask);
 }
 
 static inline void
