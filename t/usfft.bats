@@ -71,6 +71,15 @@ columns() {
 	cat one.nrrd two.nrrd one.nrrd | cmp - out.nrrd
 }
 
+@test "three columns without names are a point in space where values come apart" {
+	doubles 3x2 .1 .2 .3 -.4 0 .25 >points.nrrd
+	columns 'x y z' <points.nrrd >named.nrrd
+	doubles 4x2x3 {1..24} >modes.nrrd
+	usfft -T 2 -p named.nrrd modes.nrrd | rawtotext >values
+	usfft -T 2 -p points.nrrd modes.nrrd | rawtotext | diff - values
+	usfft -T 2 --batch points.nrrd modes.nrrd | rawtotext | diff - values
+}
+
 @test "columns are told by their names" {
 	doubles 4x2 1 0 9 0 1 0 9 .25 | columns 're im junk x' >named.nrrd
 	[ "$(usfft -T 1 -n 4 named.nrrd | numbers)" = "$(usfft -T 1 -n 4 pv.nrrd | numbers)" ]

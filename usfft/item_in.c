@@ -56,12 +56,12 @@ sort_points(struct job *j, const struct usfft_points *pt, const void *c, size_t 
 }
 
 void
-item_take_points(const struct job *j, const char *name, const struct img *x,
+item_take_points(const struct job *j, const char *name, const struct img *x, bool values,
 		 struct stream_points *p)
 {
 	char err[STREAM_ERR];
 
-	if (!stream_points(x, p, err))
+	if (!stream_points(x, values, p, err))
 		die("%s: %s", name, err);
 	if (!j->a.strict || j->a.type == 3)
 		return;
@@ -133,7 +133,7 @@ item_input(const struct job *j, const struct img *x, size_t m)
 		q.v = take_values(j, x, m);
 		return q;
 	}
-	item_take_points(j, raw_name(j->in), x, &q.at);
+	item_take_points(j, raw_name(j->in), x, true, &q.at);
 	if (!q.at.c)
 		raw_die(j->in, "points without values: no columns re and im");
 	q.v = (struct values){.single = q.at.single, .c = q.at.c, .cstride = q.at.cstride};
@@ -183,7 +183,7 @@ sort_arriving(struct job *j, const struct img *x)
 		piece.axis[1].n = left < j->piece ? left : j->piece;
 		raw_read(j->in, piece.data, piece.axis[1].n * piece.axis[0].n);
 		stats_lap(&j->st, STATS_READ);
-		stream_points(&piece, &at, err);
+		stream_points(&piece, true, &at, err);
 		item_judge(j, usfft_add(j->run.plan, &at.pt, at.c, at.cstride, &bad), &bad);
 		stats_lap(&j->st, STATS_COMPUTE);
 	}

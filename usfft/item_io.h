@@ -44,8 +44,8 @@ struct job {
 	size_t piece; /* points of the item that are read at a time; 0: its data is here */
 };
 
-/* The points of an item, which p borrows; name: of its file. */
-void item_take_points(const struct job *j, const char *name, const struct img *x,
+/* The points of an item, which p borrows; name: of its file; values: they should have some. */
+void item_take_points(const struct job *j, const char *name, const struct img *x, bool values,
 		      struct stream_points *p);
 
 /* The samples of an item, as raw_map; those of points that can be sorted as they come are left in the pipe. */

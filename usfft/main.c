@@ -199,11 +199,11 @@ open_files(struct job *j, char **path, size_t npath)
 		die("%s: not FFTW's wisdom", j->a.wisdom);
 	if (j->a.points) {
 		raw_load_file(j->a.points, max, true, &j->points);
-		item_take_points(j, j->a.points, &j->points, &j->at);
+		item_take_points(j, j->a.points, &j->points, false, &j->at);
 	}
 	if (j->a.targets) {
 		raw_load_file(j->a.targets, max, true, &j->targets);
-		item_take_points(j, j->a.targets, &j->targets, &j->to);
+		item_take_points(j, j->a.targets, &j->targets, false, &j->to);
 	}
 	j->in = raw_open(path, npath, max);
 	j->out = raw_create(j->a.common.out, RAW_AS_RAW);
@@ -211,7 +211,7 @@ open_files(struct job *j, char **path, size_t npath)
 		if (!raw_next(j->in, &j->points))
 			raw_die(j->in, "no points");
 		raw_map(j->in, &j->points);
-		item_take_points(j, raw_name(j->in), &j->points, &j->at);
+		item_take_points(j, raw_name(j->in), &j->points, false, &j->at);
 	}
 	j->fixed = j->a.points || j->a.batch;
 }

@@ -24,21 +24,23 @@ find_column(const char *columns, const char *name, size_t *count)
 	return at;
 }
 
-/* Without a key columns, k columns are x, x y and x y z, or those with re im behind where that is asked for by k. */
+/* What k columns are called that have no key. Three are a point in space, unless it is to have a value. */
 static const char *
-columns_of(const struct img *x)
+columns_of(const struct img *x, bool values)
 {
-	static const char *const usual[] = {NULL,      "x",	    "x y",
-					    "x re im", "x y re im", "x y z re im"};
+	static const char *const usual[] = {NULL, "x", "x y", "x y z", "x y re im", "x y z re im"};
 	const char *given = img_key(x, "columns");
+	const size_t k = x->axis[0].n;
 
 	if (given)
 		return given;
-	return x->axis[0].n <= 5 ? usual[x->axis[0].n] : NULL;
+	if (k == 3 && values)
+		return "x re im";
+	return k <= 5 ? usual[k] : NULL;
 }
 
 bool
-stream_points(const struct img *x, struct stream_points *p, char err[STREAM_ERR])
+stream_points(const struct img *x, bool values, struct stream_points *p, char err[STREAM_ERR])
 {
 	static const char *const name[] = {"x", "y", "z"};
 	const size_t real = img_type_size(x->type);
@@ -51,7 +53,7 @@ stream_points(const struct img *x, struct stream_points *p, char err[STREAM_ERR]
 		snprintf(err, STREAM_ERR, "points are an item `k n` of type float or double");
 		return false;
 	}
-	columns = columns_of(x);
+	columns = columns_of(x, values);
 	for (int a = 0; columns && a < 3; a++) {
 		at[a] = find_column(columns, name[a], &count);
 		if (at[a] >= 0 && p->dim == a)

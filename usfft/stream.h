@@ -19,8 +19,8 @@ struct stream_points {
 
 enum { STREAM_ERR = 160 };
 
-/* The sentence is in err; true: fine. */
-bool stream_points(const struct img *x, struct stream_points *p, char err[STREAM_ERR]);
+/* values: points that should have some. False: the sentence is in err. */
+bool stream_points(const struct img *x, bool values, struct stream_points *p, char err[STREAM_ERR]);
 
 /* How many complex samples an item of modes holds per axis. Items that are not complex are pictures or volumes. */
 bool stream_modes(const struct img *x, int dim, size_t n[3], char err[STREAM_ERR]);
