@@ -66,13 +66,31 @@ lower_bound(const K *v, unsigned n, K key)
 	return lo;
 }
 
-/* Where everything lies for p's points, in memory that is got or kept; heavies is not known. */
+template <class T>
+size_t
+count_modes(const work<T> &k)
+{
+	return (size_t)k.modes[0] * k.modes[1] * k.modes[2];
+}
+
+/*
+ * Where everything lies for p's points, in memory that is got or kept; heavies is not known. usfft_grid(): and the grid, and what
+ * its FFT needs.
+ */
 template <class T> int usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k);
+template <class T> int usfft_grid(struct gpu *g, const struct usfft_plan *p, work<T> *k);
 
 /* The values c[j * stride] of the points to tile order. */
 template <class T> int usfft_carry(struct gpu *g, const work<T> &k, const T *c, size_t stride);
 
-/* The points' values to the grid, which is cleared before. */
+/* The points' values to the grid, which is cleared before; and from the grid to out, in the points' own order. */
 template <class T> int usfft_spread(struct gpu *g, work<T> k, int dim);
+template <class T> int usfft_interp(struct gpu *g, const work<T> &k, int dim, cplx<T> *out);
+
+/* The transformed grid's modes, and back, on the device; the grid is lost. */
+template <class T>
+int usfft_get_modes(struct gpu *g, const work<T> &k, int dim, int sign, cplx<T> *modes);
+template <class T>
+int usfft_put_modes(struct gpu *g, const work<T> &k, int dim, int sign, const cplx<T> *modes);
 
 #endif
