@@ -138,7 +138,7 @@ weigh(struct job *j, const struct usfft_points *pt, const struct usfft_options *
 	if (j->a.weights == WEIGHTS_NONE || (j->fixed && j->weights))
 		return j->weights;
 	double *w = weir_xalloc(pt->m, sizeof *w);
-	judge(j, usfft_pipe(o, pt, PIPE_ROUNDS, w, &bad), &bad);
+	judge(j, transform_pipe(&j->run, o, pt, PIPE_ROUNDS, w, &bad), &bad);
 	if (j->fixed)
 		j->weights = w;
 	return w;
@@ -329,7 +329,7 @@ item_points_to_points(struct job *j, struct img *x)
 	void *z = weir_xalloc(to->m, 2 * sizeof(double));
 	if (q.v.cstride != 2)
 		judge(j, values_make_own(&q.v, from->m, NULL), NULL);
-	judge(j, usfft_type3(&o, from, q.v.c, to, j->sign, z, &bad), &bad);
+	judge(j, transform_type3(&j->run, &o, from, q.v.c, to, j->sign, z, &bad), &bad);
 	stats_lap(&j->st, STATS_COMPUTE);
 	start_check(j, &s, to->m, &q.v, from->m);
 	spot_targets(&s, &o, from, to, z);
@@ -374,7 +374,7 @@ item_invert(struct job *j, struct img *x)
 		judge(j, -ENOMEM, NULL);
 	double *w = weigh(j, &q.at.pt, &o);
 	progress_start(&who.bar, j->a.common.quiet);
-	judge(j, usfft_inverse(&o, &q.at.pt, w, b, &v, f, &got, &bad), &bad);
+	judge(j, transform_inverse(&j->run, &o, &q.at.pt, w, b, &v, f, &got, &bad), &bad);
 	progress_end(&who.bar);
 	stats_lap(&j->st, STATS_COMPUTE);
 	if (got.residual > j->a.rtol)
