@@ -14,8 +14,6 @@
 namespace
 {
 
-constexpr unsigned THREADS = 256, BLOCKS = 1u << 16;
-
 /* The mode in place i of an axis: its cell, and |k|. */
 template <class T>
 __device__ unsigned
@@ -49,8 +47,7 @@ template <class T>
 __global__ void
 get_modes(const work<T> k, int dim, cplx<T> *modes, size_t n)
 {
-	for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n;
-	     i += (size_t)gridDim.x * THREADS) {
+	for (size_t i = first_of_all(); i < n; i += all_threads()) {
 		size_t at = 0, step = 1;
 		unsigned rest = (unsigned)i; /* below 2^31: usfft_too_large() */
 		T factor = 1;
@@ -70,8 +67,7 @@ template <class T>
 __global__ void
 put_modes(const work<T> k, int dim, const cplx<T> *modes, size_t cells)
 {
-	for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < cells;
-	     i += (size_t)gridDim.x * THREADS) {
+	for (size_t i = first_of_all(); i < cells; i += all_threads()) {
 		size_t at = 0, step = 1;
 		unsigned rest = (unsigned)i;
 		bool here = true;
@@ -87,14 +83,6 @@ put_modes(const work<T> k, int dim, const cplx<T> *modes, size_t cells)
 		const cplx<T> v = here ? modes[at] : cplx<T>{0, 0};
 		k.grid[i] = {v.re * factor, v.im * factor};
 	}
-}
-
-unsigned
-blocks_of(size_t n)
-{
-	const size_t blocks = (n + THREADS - 1) / THREADS;
-
-	return (unsigned)(blocks < BLOCKS ? blocks : BLOCKS);
 }
 
 /* Modes 0 .. lie in the first slices, -1, -2 .. in the last. */
@@ -140,7 +128,7 @@ usfft_get_modes(struct gpu *g, const work<T> &k, int dim, int sign, cplx<T> *mod
 
 	if (err)
 		return err;
-	GPU_LAUNCH(g, get_modes<T>, blocks_of(n), THREADS, 0, k, dim, modes, n);
+	GPU_LAUNCH(g, get_modes<T>, blocks_for_all(n), ALL_THREADS, 0, k, dim, modes, n);
 	return 0;
 }
 
@@ -150,7 +138,8 @@ usfft_put_modes(struct gpu *g, const work<T> &k, int dim, int sign, const cplx<T
 {
 	const struct gpu_fft_slices f = fft_of(k, dim);
 
-	GPU_LAUNCH(g, put_modes<T>, blocks_of(cells_of(k)), THREADS, 0, k, dim, modes, cells_of(k));
+	GPU_LAUNCH(g, put_modes<T>, blocks_for_all(cells_of(k)), ALL_THREADS, 0, k, dim, modes,
+		   cells_of(k));
 	return gpu_fft_spread_slices(g, &f, sign, k.grid);
 }
 

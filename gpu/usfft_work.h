@@ -96,6 +96,29 @@ turn_value(T *c, double turns, double factor)
 	c[1] = (T)(factor * (re * sine + im * cosine));
 }
 
+/* Kernels whose thread is any of n: for (size_t i = first_of_all(); i < n; i += all_threads()). */
+static constexpr unsigned ALL_THREADS = 256, ALL_BLOCKS = 1u << 16;
+
+static inline unsigned
+blocks_for_all(size_t n)
+{
+	const size_t blocks = (n + ALL_THREADS - 1) / ALL_THREADS;
+
+	return (unsigned)(blocks < ALL_BLOCKS ? blocks : ALL_BLOCKS);
+}
+
+__device__ size_t
+first_of_all()
+{
+	return (size_t)blockIdx.x * ALL_THREADS + threadIdx.x;
+}
+
+__device__ size_t
+all_threads()
+{
+	return (size_t)gridDim.x * ALL_THREADS;
+}
+
 /* The weight of tap t along an axis. */
 template <class T>
 __device__ T
