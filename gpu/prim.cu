@@ -232,6 +232,16 @@ prim_sort_words(size_t n)
 int
 prim_sort(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limit, unsigned *work)
 {
+	if (!n)
+		return 0;
+	GPU_LAUNCH(g, number, (unsigned)blocks_of(n, THREADS), THREADS, 0, index, n);
+	return prim_sort_again(g, key, index, n, limit, work);
+}
+
+int
+prim_sort_again(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limit,
+		unsigned *work)
+{
 	const unsigned blocks = (unsigned)blocks_of(n, CHUNK);
 	unsigned *k[2] = {key, work}, *at[2] = {index, work + n};
 	unsigned *counts = work + 2 * n, *rest = counts + counts_of(n), now = 0;
@@ -239,7 +249,6 @@ prim_sort(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limi
 
 	if (!n)
 		return 0;
-	GPU_LAUNCH(g, number, (unsigned)blocks_of(n, THREADS), THREADS, 0, index, n);
 	for (unsigned s = 0; s < 32 && (limit - 1) >> s; s += BITS, now ^= 1) {
 		GPU_LAUNCH(g, count_digits, blocks, THREADS, 0, k[now], n, s, counts);
 		if ((err = prim_scan(g, counts, counts_of(n), rest)))
