@@ -12,6 +12,8 @@ extern "C" {
 namespace
 {
 
+constexpr size_t MOST_OF_AXIS = 65535; /* gathers: the second axis of a launch's blocks */
+
 /* Arrays one after the other; base NULL only counts. */
 struct block {
 	char *base;
@@ -156,6 +158,7 @@ radon_choose(struct gpu *g, const struct radon_plan *p, size_t *n)
 	size_t room;
 	const int err = gpu_room(g, &room);
 
+	*n = *n < MOST_OF_AXIS ? *n : MOST_OF_AXIS;
 	for (; !err && *n > 1; *n = (*n + 1) / 2) {
 		const radon_flow f = radon_pose(p, *n);
 		const sizes z = sizes_of(p, f);

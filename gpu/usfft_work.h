@@ -1,7 +1,7 @@
 /*
  * What the stages of gpu/usfft*.cu share: points sorted by tile, tables and grid, all on the device.
  *
- *	grid	[z][y][x], dense; cut into tiles of usfft/tile.h: 512 cells, 16 x 16, 8 x 8 x 8
+ *	grid	[z][y][x], dense; cut into tiles of usfft/tile.h: 512 cells, 16 x 16, 16 x 16 x 16
  *	places	per axis the cell that holds a point and its offset there, in tile order; index: where it came from
  */
 #ifndef WEIR_GPU_USFFT_WORK_H
