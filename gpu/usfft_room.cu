@@ -1,4 +1,5 @@
 /* Where the points, the tables and the grid of a plan lie on the device. */
+#include "gpu/block.h"
 #include "gpu/usfft_work.h"
 
 #include <stdio.h>
@@ -11,43 +12,27 @@ extern "C" {
 namespace
 {
 
-/* Arrays one after the other; base NULL only counts. */
-struct block {
-	char *base;
-	size_t used;
-};
-
-template <class E>
-E *
-take(block *b, size_t n)
-{
-	const size_t at = (b->used + 15) / 16 * 16;
-
-	b->used = at + n * sizeof(E);
-	return b->base ? reinterpret_cast<E *>(b->base + at) : NULL;
-}
-
 template <class T>
 void
-lay_points(block *b, work<T> *k, int dim)
+lay_points(gpu_block *b, work<T> *k, int dim)
 {
-	k->index = take<unsigned>(b, k->m);
-	k->start = take<unsigned>(b, k->ntiles + 1);
-	k->heavy = take<unsigned>(b, k->ntiles + 1);
+	k->index = gpu_take<unsigned>(b, k->m);
+	k->start = gpu_take<unsigned>(b, k->ntiles + 1);
+	k->heavy = gpu_take<unsigned>(b, k->ntiles + 1);
 	for (int a = 0; a < dim; a++) {
-		k->cell[a] = take<unsigned>(b, k->m);
-		k->rest[a] = take<T>(b, k->m);
+		k->cell[a] = gpu_take<unsigned>(b, k->m);
+		k->rest[a] = gpu_take<T>(b, k->m);
 	}
-	k->value = take<cplx<T>>(b, k->m);
+	k->value = gpu_take<cplx<T>>(b, k->m);
 }
 
 template <class T>
 void
-lay_tables(block *b, work<T> *k, int dim)
+lay_tables(gpu_block *b, work<T> *k, int dim)
 {
-	k->coef = take<T>(b, (size_t)dim * k->ncoef * WINDOW_MAXW);
+	k->coef = gpu_take<T>(b, (size_t)dim * k->ncoef * WINDOW_MAXW);
 	for (int a = 0; a < dim; a++)
-		k->undo[a] = take<T>(b, k->modes[a] / 2 + 1);
+		k->undo[a] = gpu_take<T>(b, k->modes[a] / 2 + 1);
 }
 
 } // namespace
@@ -71,7 +56,7 @@ int
 usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k)
 {
 	const int dim = p->o.dim;
-	block b[2] = {};
+	gpu_block b[2] = {};
 	void *at[2];
 	int err = usfft_too_large(g, p->grid.n);
 
@@ -106,7 +91,7 @@ int
 usfft_tables(struct gpu *g, const struct usfft_plan *p, const work<T> &on)
 {
 	work<T> k = on;
-	block b = {};
+	gpu_block b = {};
 	int err;
 
 	lay_tables(&b, &k, p->o.dim);
