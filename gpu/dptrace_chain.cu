@@ -1,37 +1,19 @@
 /*
- * Chains of segments: what dptrace/chain.c does to one line, done to all lines of a batch, their k-th segments at a time.
+ * Chains of segments: what dptrace/chain.c does to one line, done to all lines of a batch, their k-th segments at a time. The way
+ * back: dptrace_follow.cu.
  *
  *	windows		thread = table; the CPU's walk, step by step, since rounding decides where it stops
  *	meet		block = point where two segments meet, thread = link after it, a loop over the links before it
- *	follow		warp = line, from its end; 32 links before at a time, the best by (sum, straightness, lowest)
- *
- * Angles are judged in double precision by the CPU's operations in their order, without contraction (-fmad=false), so every
- * turn is judged alike.
  *
  * Bound: the recursion between; of their own d^2 comparisons a point, n d a line, and two small copies over the bus a
  * segment of the longest line.
  */
-#include "gpu/dptrace_chain.h"
+#include "gpu/dptrace_turn.h"
 
 namespace
 {
 
 constexpr unsigned THREADS = 256, WARP = 32;
-
-struct step {
-	double x, y;
-};
-
-/* --- turns --------------------------------------------------------------------------------------------------------- */
-
-__device__ bool
-turn_is_ok(struct bound b, double x1, double y1, double x2, double y2)
-{
-	const double cross = x1 * y2 - y1 * x2, dot = x1 * x2 + y1 * y2;
-	const double size = sqrt((x1 * x1 + y1 * y1) * (x2 * x2 + y2 * y2));
-
-	return fabs(cross) * b.cos - dot * b.sin <= 1e-12 * size;
-}
 
 __global__ void
 fill_windows(const dp_chains c, size_t n)
@@ -56,49 +38,6 @@ fill_windows(const dp_chains c, size_t n)
 		lo[t] = a;
 		hi[t] = b;
 	}
-}
-
-/* The step of a link that climbs rows over h, in the picture. */
-__device__ step
-step_of(const dp_segment &s, double h, int rows)
-{
-	const double v = rows * s.dv;
-
-	return {h * s.ex - v * s.ey, h * s.ey + v * s.ex};
-}
-
-__device__ step
-first_step(const dp_chains &c, const dp_segment &s, int k)
-{
-	const dp_guide *v = c.guide + s.guide;
-
-	return step_of(s, v->h, v[1].o - v->o + k);
-}
-
-__device__ step
-last_step(const dp_chains &c, const dp_segment &s, int j)
-{
-	const dp_guide *v = c.guide + s.guide + s.n - 2;
-
-	return step_of(s, v->h, v[1].o - v->o - j);
-}
-
-__device__ int
-first_links(const dp_chains &c, const dp_segment &s)
-{
-	return c.guide[s.guide + 1].d;
-}
-
-__device__ int
-last_links(const dp_chains &c, const dp_segment &s)
-{
-	return c.guide[s.guide + (size_t)s.n - 2].d;
-}
-
-__device__ bool
-may_follow(struct bound phi, step a, step b)
-{
-	return turn_is_ok(phi, a.x, a.y, b.x, b.y);
 }
 
 /* --- where segments meet ------------------------------------------------------------------------------------------- */
@@ -250,129 +189,6 @@ __launch_bounds__(THREADS) meet_back(const dp_chains c, const unsigned *ids)
 	rebase(leave, np);
 }
 
-/* --- the way back -------------------------------------------------------------------------------------------------- */
-
-/* A link before: the larger sum, then the straighter turn, then the lower sample. */
-struct choice {
-	float sum;
-	double straight;
-	int sample;
-};
-
-__device__ bool
-is_better(const choice &a, const choice &b)
-{
-	if (a.sum != b.sum)
-		return a.sum > b.sum;
-	if (a.straight != b.straight)
-		return a.straight > b.straight;
-	return a.sample < b.sample;
-}
-
-/* The best of a warp's choices. */
-__device__ choice
-warp_best(choice a)
-{
-	for (int step = WARP / 2; step; step /= 2) {
-		const choice b = {__shfl_xor_sync(~0u, a.sum, step),
-				  __shfl_xor_sync(~0u, a.straight, step),
-				  __shfl_xor_sync(~0u, a.sample, step)};
-		if (is_better(b, a))
-			a = b;
-	}
-	return a;
-}
-
-/* The best last link of a segment before the step next, or, at the end, before the way straight on. */
-__device__ int
-best_last(const dp_chains &c, size_t id, bool end, step next)
-{
-	const dp_segment s = c.seg[id];
-	const struct bound phi = c.line[s.line].phi;
-	const float *sum = c.exit + id * c.maxd, *leave = c.leave + id * c.maxd;
-	const bool free = end || c.released[id + 1];
-	choice best = {2 * NEVER, -INFINITY, 0};
-
-	if (end)
-		next = {s.ex, s.ey};
-	for (int j = (int)threadIdx.x; j < last_links(c, s); j += (int)WARP) {
-		const step a = last_step(c, s, j);
-		const float f = end ? sum[j] + leave[j] : sum[j];
-		if (f < best.sum || (!free && !may_follow(phi, a, next)))
-			continue;
-		const double cosine = (a.x * next.x + a.y * next.y) / sqrt(a.x * a.x + a.y * a.y);
-		const choice to = {f, cosine, j};
-		if (is_better(to, best))
-			best = to;
-	}
-	return warp_best(best).sample;
-}
-
-/* The start of the best link to sample j of guide g, when the link after it has slope t. */
-__device__ int
-best_before(const dp_chains &c, const dp_segment &s, int g, int j, int t)
-{
-	const dp_guide *v = c.guide + s.guide + g, *u = v - 1;
-	const int *lo = c.window + v->before + s.rows - 1, *hi = lo + (2 * s.rows - 1);
-	const int climb = v->o - u->o;
-	const float *F = c.F + u->link + (size_t)j * (size_t)u->d;
-	const double y2 = t * s.dv;
-	choice best = {2 * NEVER, -INFINITY, 0};
-
-	for (int i = max(0, j - (hi[t] - climb)) + (int)threadIdx.x;
-	     i <= min(u->d - 1, j - (lo[t] - climb)); i += (int)WARP) {
-		if (F[i] < best.sum)
-			continue;
-		const double y1 = (j - i + climb) * s.dv;
-		const choice to = {F[i], (u->h * v->h + y1 * y2) / sqrt(u->h * u->h + y1 * y1), i};
-		if (is_better(to, best))
-			best = to;
-	}
-	return warp_best(best).sample;
-}
-
-/* at of a segment from its last link on. */
-__device__ void
-follow_segment(const dp_chains &c, const dp_segment &s, int j)
-{
-	const dp_guide *v = c.guide + s.guide;
-	int k = 0;
-
-	for (int g = s.n - 2; g >= 0; g--) {
-		const int i = g > 0 ? best_before(c, s, g, j, k - j + v[g + 1].o - v[g].o) : 0;
-		if (threadIdx.x == 0) {
-			c.at[s.guide + (size_t)g + 1] = k;
-			c.link[s.guide + (size_t)g] =
-			    c.S[v[g].link + (size_t)j * (size_t)v[g + 1].d + (size_t)k];
-		}
-		k = j;
-		j = i;
-	}
-	if (threadIdx.x == 0)
-		c.at[s.guide] = k;
-	__syncwarp();
-}
-
-/* at and link of whole lines; whether the closing turn of each is admissible. warp = line. */
-__global__ void
-follow(const dp_chains c, const dp_start *from, int *closes)
-{
-	const dp_line l = c.line[from[blockIdx.x].line];
-	step next = {0, 0}, last = next;
-
-	for (int k = l.n - 1; k >= 0; k--) {
-		const size_t id = l.seg + (size_t)k;
-		const dp_segment s = c.seg[id];
-		const int j = best_last(c, id, k == l.n - 1, next);
-		follow_segment(c, s, j);
-		if (k == l.n - 1)
-			last = last_step(c, s, j);
-		next = first_step(c, s, c.at[s.guide + 1]);
-	}
-	if (threadIdx.x == 0)
-		closes[blockIdx.x] = may_follow(l.phi, last, next);
-}
-
 } // namespace
 
 int
@@ -416,12 +232,5 @@ int
 dp_close_up(struct dp_job *j, const dp_start *from, unsigned n, dp_sums *out)
 {
 	GPU_LAUNCH(j->g, close_up, n, THREADS, 0, j->on, from, out);
-	return 0;
-}
-
-int
-dp_follow(struct dp_job *j, const dp_start *from, unsigned n, int *closes)
-{
-	GPU_LAUNCH(j->g, follow, n, WARP, 0, j->on, from, closes);
 	return 0;
 }

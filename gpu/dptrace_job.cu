@@ -1,10 +1,13 @@
 /* The row of a batch's segments and guides, on the host and on the device; and the recursion on given tables. */
 #include "gpu/dptrace_job.h"
 
+#include <stdio.h>
 #include <string.h>
 
 namespace
 {
+
+constexpr size_t MOST_OF_AXIS = 65535; /* of a launch's blocks, but for the first axis */
 
 /* Segments, guides and the largest of them. */
 void
@@ -20,6 +23,26 @@ count_all(struct dp_job *j, const size_t *n, dp_course_of *course, void *ctx)
 				j->on.maxd =
 				    (size_t)c->d[g] > j->on.maxd ? (size_t)c->d[g] : j->on.maxd;
 		}
+}
+
+/* What no launch can be made of: segments and guides are axes of the grid, a guide's samples lie in shared memory twice. */
+int
+refuse_large(struct dp_job *j)
+{
+	const size_t shared = 2 * sizeof(float) * j->on.maxd;
+	struct gpu *const g = j->g;
+
+	if (shared > g->prop.sharedMemPerBlockOptin)
+		snprintf(g->why, sizeof g->why,
+			 "guides of %zu samples need %zu bytes of shared memory, a block has %zu",
+			 j->on.maxd, shared, g->prop.sharedMemPerBlockOptin);
+	else if (j->nseg > MOST_OF_AXIS || (size_t)j->maxn > MOST_OF_AXIS)
+		snprintf(g->why, sizeof g->why,
+			 "%zu segments at a time, of %d guides: %zu of each is the most", j->nseg,
+			 j->maxn, MOST_OF_AXIS);
+	else
+		return 0;
+	return -EIO;
 }
 
 /* The host's arrays in the memory of a, or, without any, only counted. */
@@ -213,6 +236,8 @@ dp_lay_out(struct dp_job *j, size_t nline, const size_t *n, const struct dp_line
 
 	j->nline = nline;
 	count_all(j, n, course, ctx);
+	if ((err = refuse_large(j)))
+		return err;
 	take_host(j, &a);
 	if (!(a.base = static_cast<char *>(weir_alloc(a.used, 1))))
 		return -ENOMEM;

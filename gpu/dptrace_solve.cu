@@ -3,6 +3,7 @@
  * closed line are tried next. dptrace/chain.c, for all lines of a batch at a time.
  */
 #include "gpu/dptrace_chain.h"
+#include "gpu/dptrace_close.h"
 
 #include <string.h>
 
@@ -172,73 +173,6 @@ keep_through(struct passage *p, unsigned n)
 
 /* --- closed lines -------------------------------------------------------------------------------------------------- */
 
-/* chain.c's close_best() of one line, an attempt at a time. */
-struct closing {
-	unsigned line;
-	enum { WHOLE, CHOSEN, LEFT, RIGHT, DONE } at;
-	struct branch *branch; /* those that are known, and the one tried now */
-	int n, i;
-	struct branch chosen;
-};
-
-/* The largest bound is tried again, or halved; without any there is no polyline. */
-void
-choose_branch(struct closing *c)
-{
-	c->i = 0;
-	for (int m = 1; m < c->n; m++)
-		if (c->branch[m].bound > c->branch[c->i].bound)
-			c->i = m;
-	c->chosen = c->branch[c->i];
-	c->at = closing::CHOSEN;
-	if (c->chosen.bound <= (double)NEVER / 2) {
-		c->chosen = {0, -1, 0};
-		c->at = closing::DONE;
-	} else if (c->chosen.k0 == c->chosen.k1) {
-		c->at = closing::DONE;
-	}
-}
-
-/* The first links to try now. */
-struct branch *
-branch_to_try(struct closing *c)
-{
-	return c->at == closing::CHOSEN ? &c->chosen
-	       : c->at == closing::LEFT ? &c->branch[c->i]
-					: &c->branch[c->n - 1];
-}
-
-/* After an attempt. */
-void
-go_on(struct closing *c, bool agrees)
-{
-	const struct branch b = c->chosen;
-
-	switch (c->at) {
-	case closing::WHOLE:
-		c->chosen = c->branch[0];
-		if (agrees)
-			c->at = closing::DONE;
-		else
-			choose_branch(c);
-		break;
-	case closing::CHOSEN:
-		if (agrees) {
-			c->at = closing::DONE;
-			break;
-		}
-		c->branch[c->i] = {b.k0, (b.k0 + b.k1) / 2, 0};
-		c->branch[c->n++] = {(b.k0 + b.k1) / 2 + 1, b.k1, 0};
-		c->at = closing::LEFT;
-		break;
-	case closing::LEFT:
-		c->at = closing::RIGHT;
-		break;
-	default:
-		choose_branch(c);
-	}
-}
-
 /* An attempt for every line that is not done. */
 int
 try_branches(struct dp_job *j, const struct lists *l, struct closing *c, unsigned n,
@@ -249,12 +183,9 @@ try_branches(struct dp_job *j, const struct lists *l, struct closing *c, unsigne
 
 	for (unsigned i = 0; i < n; i++)
 		if (c[i].at != closing::DONE)
-			p[count++] = {c[i].line,
-				      branch_to_try(&c[i])->k0,
-				      branch_to_try(&c[i])->k1,
-				      false,
-				      false,
-				      0};
+			p[count++] = {
+			    c[i].line, closing_try(&c[i])->k0, closing_try(&c[i])->k1, false, false,
+			    0};
 	if ((err = go(j, l, p, count, false)))
 		return err;
 	count = keep_through(p, count);
@@ -265,8 +196,8 @@ try_branches(struct dp_job *j, const struct lists *l, struct closing *c, unsigne
 			continue;
 		const bool through = at < count && p[at].line == c[i].line;
 		const double bound = through ? p[at].best : (double)NEVER;
-		branch_to_try(&c[i])->bound = bound;
-		go_on(&c[i], bound > (double)NEVER / 2 && p[at].closes);
+		closing_try(&c[i])->bound = bound;
+		closing_go_on(&c[i], bound > (double)NEVER / 2 && p[at].closes);
 		at += through;
 	}
 	return 0;

@@ -12,14 +12,10 @@
  * Bound: the bitmap (3.2 MB) and counts (1 MB) stay in the second-level cache; a round reads two labels for each pair that the
  * prunes leave, and 12 bytes a colour to relabel.
  */
-#include <math.h>
-#include <string.h>
-
 #include "gpu/emst_lattice.h"
 
 extern "C" {
 #include "common/mem.h"
-#include "emst/sort.h"
 }
 
 namespace
@@ -263,49 +259,8 @@ place(struct gpu *g, const struct lattice *l, const unsigned *row, grid *w)
 	return 0;
 }
 
-/* The edges in their order: by span and lo, then, as equal ones stay as they are, by d2. */
-void
-sort_edges(struct sorted *e, struct sorted *tmp, const code_edge *edge, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		e[i].key = (u64)edge[i].span << 24 | edge[i].lo;
-		e[i].a = edge[i].d2;
-	}
-	emst_sort(e, tmp, n);
-	for (size_t i = 0; i < n; i++) {
-		const uint64_t key = e[i].key;
-		e[i].key = e[i].a;
-		e[i].a = key & 0xffffff;
-		e[i].b = (uint32_t)(key >> 24);
-	}
-	emst_sort(e, tmp, n);
-}
-
 int
-finish(const struct lattice *l, const code_edge *edge, double step2, struct emst_tree *t)
-{
-	const size_t n = l->n - 1;
-	struct sorted *e = static_cast<struct sorted *>(weir_alloc(l->n, sizeof *e));
-	struct sorted *tmp = static_cast<struct sorted *>(weir_alloc(l->n, sizeof *tmp));
-
-	t->n = l->n;
-	t->edge = static_cast<struct emst_edge *>(weir_alloc(l->n, sizeof *t->edge));
-	t->length = static_cast<double *>(weir_alloc(l->n, sizeof *t->length));
-	const bool ok = e && tmp && t->edge && t->length;
-	if (ok)
-		sort_edges(e, tmp, edge, n);
-	for (size_t i = 0; ok && i < n; i++) {
-		t->edge[i].u = lattice_rank(l, e[i].a);
-		t->edge[i].v = lattice_rank(l, e[i].a + e[i].b);
-		t->length[i] = sqrt(step2 * (double)e[i].key);
-	}
-	weir_free(e);
-	weir_free(tmp);
-	return ok ? 0 : -ENOMEM;
-}
-
-int
-grow(struct gpu *g, const struct lattice *l, const unsigned *row, grid *w, code_edge *edge)
+grow(struct gpu *g, const struct lattice *l, const unsigned *row, grid *w)
 {
 	unsigned edges = 0;
 	int err = place(g, l, row, w);
@@ -314,7 +269,7 @@ grow(struct gpu *g, const struct lattice *l, const unsigned *row, grid *w, code_
 		err = join_shell(g, *w, d2, &edges);
 	if (!err && edges + 1 < w->n)
 		err = emst_blocks(g, *w, edges);
-	return err ? err : gpu_down(g, edge, w->edges, (l->n - 1) * sizeof *edge);
+	return err;
 }
 
 } // namespace
@@ -350,17 +305,11 @@ emst_by_lattice(struct gpu *g, const struct emst_set *s, struct emst_tree *t)
 		return err;
 	const struct lattice *const l = scaled.n ? &scaled : s->lattice;
 	unsigned *row = static_cast<unsigned *>(weir_alloc(65536, sizeof *row));
-	code_edge *edge = static_cast<code_edge *>(weir_alloc(l->n, sizeof *edge));
 	grid w = {};
-	if (row && edge) {
-		w.rows = list_rows(l, row);
-		err = grow(g, l, row, &w, edge);
-	} else {
-		err = -ENOMEM;
-	}
+	w.rows = row ? list_rows(l, row) : 0;
+	err = row ? grow(g, l, row, &w) : -ENOMEM;
 	if (!err)
-		err = finish(l, edge, (double)scaled.step * scaled.step, t);
-	weir_free(edge);
+		err = emst_order(g, w, (double)scaled.step * scaled.step, t);
 	weir_free(row);
 	lattice_free(&scaled);
 	return err;

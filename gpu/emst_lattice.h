@@ -86,6 +86,9 @@ int emst_forget(struct gpu *g, const grid &w);
 /* Rounds until one tree is left: emst_blocks.cu. edges: so far. */
 int emst_blocks(struct gpu *g, const grid &w, unsigned edges);
 
+/* All w.n - 1 edges, in the order of the rule, to t, whose lengths are the root of step2 d2: emst_order.cu. */
+int emst_order(struct gpu *g, const grid &w, double step2, struct emst_tree *t);
+
 /* The tree of a set of codes, and of any set by brute force. */
 int emst_by_lattice(struct gpu *g, const struct emst_set *s, struct emst_tree *t);
 int emst_by_brute(struct gpu *g, const struct emst_set *s, struct emst_tree *t);

@@ -46,6 +46,27 @@ int gpu_fft(struct gpu *g, const struct gpu_fft *f, int sign, void *in, void *ou
 /* Makes the plan now, so that gpu_begin() .. gpu_end() do not time it. */
 int gpu_fft_prepare(struct gpu *g, const struct gpu_fft *f);
 
+/*
+ * Complex transforms of a whole array, in place, where the slices along its slowest axis hold nothing, or are not wanted, but for
+ * the first and the last few: modes padded with zeros, or modes kept of more. The other axes are transformed in those slices
+ * alone. fft_slices.cu.
+ */
+struct gpu_fft_slices {
+	struct gpu_fft slowest,
+	    others[2]; /* others: of the first slices, of the last; none where batch is 0 */
+	size_t at[2];  /* samples before those slices */
+};
+
+/* dim axes of n samples, fastest first; the first `head` slices and the last `tail`. */
+struct gpu_fft_slices
+gpu_fft_slices(bool is_double, int dim, const size_t *n, size_t head, size_t tail);
+
+int gpu_fft_slices_prepare(struct gpu *g, const struct gpu_fft_slices *f);
+
+/* From slices that hold something to all, and from all to slices that are wanted, when the others come to nothing of use. */
+int gpu_fft_spread_slices(struct gpu *g, const struct gpu_fft_slices *f, int sign, void *data);
+int gpu_fft_gather_slices(struct gpu *g, const struct gpu_fft_slices *f, int sign, void *data);
+
 /* What gpu_fft() keeps, freed; called by gpu_release(). */
 void gpu_fft_release(struct gpu *g);
 

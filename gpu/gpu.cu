@@ -151,6 +151,7 @@ gpu_failed(struct gpu *g, cudaError_t e, const char *call)
 
 	if (e == cudaSuccess)
 		return false;
+	cudaGetLastError(); /* or the next launch would be told of this call */
 	snprintf(g->why, sizeof g->why, "%.*s: %s", open ? (int)(open - call) : (int)strlen(call),
 		 call, cudaGetErrorString(e));
 	return true;

@@ -1,6 +1,7 @@
 /* A device's memory, copies to and from it, and the time of kernels. */
 #include "gpu/device.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -31,16 +32,36 @@ copy_within(struct gpu *g, char *at, int times)
 	return err ? err : gpu_end(g);
 }
 
+/* A block of that many bytes, or how many are wanted and free. */
+int
+allocate(struct gpu *g, size_t bytes, void **at)
+{
+	size_t room = 0, total = 0;
+	const cudaError_t e = cudaMalloc(at, bytes);
+
+	if (e != cudaErrorMemoryAllocation)
+		return gpu_failed(g, e, "cudaMalloc") ? -EIO : 0;
+	cudaGetLastError();
+	cudaMemGetInfo(&room, &total);
+	snprintf(g->why, sizeof g->why,
+		 "out of memory: %zu bytes more are needed, %zu of %zu are free on the GPU", bytes,
+		 room, total);
+	return -EIO;
+}
+
 } // namespace
 
 int
 gpu_hold(struct gpu *g, int slot, size_t bytes, void **at)
 {
+	int err;
+
 	if (g->bytes[slot] < bytes || !g->held[slot]) {
 		GPU_TRY(g, cudaFree(g->held[slot]));
 		g->held[slot] = NULL;
 		g->bytes[slot] = 0;
-		GPU_TRY(g, cudaMalloc(&g->held[slot], bytes));
+		if ((err = allocate(g, bytes, &g->held[slot])))
+			return err;
 		g->bytes[slot] = bytes;
 	}
 	*at = g->held[slot];
@@ -50,7 +71,10 @@ gpu_hold(struct gpu *g, int slot, size_t bytes, void **at)
 void
 gpu_release(struct gpu *g)
 {
+	const struct gpu *const first = g;
+
 	for (; g; g = g->next) {
+		cudaSetDevice(g->number); /* plans of cuFFT are their device's */
 		gpu_fft_release(g);
 		for (int i = 0; i < GPU_SLOTS; i++) {
 			cudaFree(g->held[i]);
@@ -58,6 +82,8 @@ gpu_release(struct gpu *g)
 			g->bytes[i] = 0;
 		}
 	}
+	if (first)
+		cudaSetDevice(first->number);
 }
 
 int

@@ -123,6 +123,31 @@ gpu_usfft_type2(struct gpu *g, const struct usfft_plan *p, int sign, const void 
 }
 
 int
+gpu_usfft_type3(struct gpu *g, const struct usfft_options *o, const struct usfft_points *pt,
+		const void *c, const struct usfft_points *targets, int sign, void *out, size_t *bad)
+{
+	(void)g, (void)o, (void)pt, (void)c, (void)targets, (void)sign, (void)out, (void)bad;
+	return -EIO;
+}
+
+int
+gpu_usfft_inverse(struct gpu *g, const struct usfft_options *o, const struct usfft_points *pt,
+		  const double *w, const double *b, const struct usfft_inverse *how, double *modes,
+		  struct usfft_outcome *got, size_t *bad)
+{
+	(void)g, (void)o, (void)pt, (void)w, (void)b, (void)how, (void)modes, (void)got, (void)bad;
+	return -EIO;
+}
+
+int
+gpu_usfft_pipe(struct gpu *g, const struct usfft_options *o, const struct usfft_points *pt,
+	       int rounds, double *w, size_t *bad)
+{
+	(void)g, (void)o, (void)pt, (void)rounds, (void)w, (void)bad;
+	return -EIO;
+}
+
+int
 gpu_radon_run(struct gpu *g, const struct radon_plan *p, size_t n, const float *const *in,
 	      float *const *out, struct radon_report *report)
 {

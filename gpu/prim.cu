@@ -1,14 +1,17 @@
 /*
- * What several twins need: sums of all that came before, and a stable sort. Orders depend on nothing but the keys.
+ * What several twins need: sums of all that came before, a stable sort, inner products. Orders depend on nothing but the keys, or n.
  *
  *	scan_parts	block = 1024 numbers, thread = 4 of them: sums within a warp by shuffles, of 8 warps in shared memory
  *	add_before	thread = number: what the parts before it amount to, themselves scanned in the same way
  *	count_digits	block = CHUNK keys; shared: 256 counters
  *	move_keys	block = CHUNK keys, warp = 256 of them in order, 32 at a time; shared: a counter per warp and digit. A
  *			lane's place is its digit's counter and how many lanes before it have that digit, from 9 votes
+ *	dot_parts	block = one of 1024 parts, each block's width of numbers in turn; thread = every 256th of a part: its sum, then
+ *			a tree in shared memory. A last block adds the parts in the same way
  *
  * Bound: a scan takes 16 bytes a number, in and out twice; a sort of 8 bits a pass reads keys twice and indices once and
- * writes both, 20 bytes a key and pass, and 2 KB a block for its counts.
+ * writes both, 20 bytes a key and pass, and 2 KB a block for its counts; an
+ * inner product reads both vectors once.
  */
 #include "gpu/prim.h"
 
@@ -162,6 +165,29 @@ move_keys(const unsigned *key, const unsigned *index, size_t n, unsigned shift,
 	}
 }
 
+/* --- inner products ------------------------------------------------------------------------------------------------ */
+
+/* sums[block] = what this block's threads found; b NULL: a is added up. */
+__global__ void
+dot_parts(const double *a, const double *b, size_t n, double *sums)
+{
+	__shared__ double own[THREADS];
+	const unsigned t = threadIdx.x;
+	double sum = 0;
+
+	for (size_t i = (size_t)blockIdx.x * THREADS + t; i < n; i += (size_t)gridDim.x * THREADS)
+		sum += b ? a[i] * b[i] : a[i];
+	own[t] = sum;
+	__syncthreads();
+	for (unsigned d = THREADS / 2; d > 0; d /= 2) {
+		if (t < d)
+			own[t] += own[t + d];
+		__syncthreads();
+	}
+	if (t == 0)
+		sums[blockIdx.x] = own[0];
+}
+
 size_t
 counts_of(size_t n)
 {
@@ -206,6 +232,16 @@ prim_sort_words(size_t n)
 int
 prim_sort(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limit, unsigned *work)
 {
+	if (!n)
+		return 0;
+	GPU_LAUNCH(g, number, (unsigned)blocks_of(n, THREADS), THREADS, 0, index, n);
+	return prim_sort_again(g, key, index, n, limit, work);
+}
+
+int
+prim_sort_again(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limit,
+		unsigned *work)
+{
 	const unsigned blocks = (unsigned)blocks_of(n, CHUNK);
 	unsigned *k[2] = {key, work}, *at[2] = {index, work + n};
 	unsigned *counts = work + 2 * n, *rest = counts + counts_of(n), now = 0;
@@ -213,7 +249,6 @@ prim_sort(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limi
 
 	if (!n)
 		return 0;
-	GPU_LAUNCH(g, number, (unsigned)blocks_of(n, THREADS), THREADS, 0, index, n);
 	for (unsigned s = 0; s < 32 && (limit - 1) >> s; s += BITS, now ^= 1) {
 		GPU_LAUNCH(g, count_digits, blocks, THREADS, 0, k[now], n, s, counts);
 		if ((err = prim_scan(g, counts, counts_of(n), rest)))
@@ -227,5 +262,17 @@ prim_sort(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limi
 		GPU_TRY(g, cudaMemcpyAsync(index, at[1], n * sizeof *index,
 					   cudaMemcpyDeviceToDevice, g->stream[0]));
 	}
+	return 0;
+}
+
+int
+prim_dot(struct gpu *g, const double *a, const double *b, size_t n, double *sum, double *scratch)
+{
+	const size_t wanted = blocks_of(n, THREADS), most = PRIM_DOT_PARTS;
+	const unsigned parts = (unsigned)(wanted < 1 ? 1 : wanted < most ? wanted : most);
+
+	GPU_LAUNCH(g, dot_parts, parts, THREADS, 0, a, b, n, scratch);
+	GPU_LAUNCH(g, dot_parts, 1, THREADS, 0, scratch, static_cast<const double *>(NULL), parts,
+		   sum);
 	return 0;
 }

@@ -16,4 +16,15 @@ int prim_sort(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned 
 	      unsigned *scratch);
 size_t prim_sort_words(size_t n);
 
+/* The same of an index that has an order already, by a key that says more: keys of equal ones stay as they are. */
+int prim_sort_again(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limit,
+		    unsigned *scratch);
+
+/*
+ * *sum = a[0] b[0] + .. + a[n-1] b[n-1] on the device, added in an order that n alone decides. scratch is of PRIM_DOT_PARTS.
+ */
+enum { PRIM_DOT_PARTS = 1024 };
+int
+prim_dot(struct gpu *g, const double *a, const double *b, size_t n, double *sum, double *scratch);
+
 #endif

@@ -1,6 +1,7 @@
 /*
  * The device's memory for gathers: how many at a time, and what of the plan the kernels need, made by the host.
  */
+#include "gpu/block.h"
 #include "gpu/radon_work.h"
 
 #include <string.h>
@@ -12,22 +13,18 @@ extern "C" {
 namespace
 {
 
-/* Arrays one after the other; base NULL only counts. */
-struct block {
-	char *base;
-	size_t used;
-};
+constexpr size_t MOST_OF_AXIS = 65535; /* gathers: the second axis of a launch's blocks */
 
+/* n elements, with values where there are some. */
 template <class E>
 const E *
-take(block *b, const E *from, size_t n)
+put(gpu_block *b, const E *from, size_t n)
 {
-	const size_t at = (b->used + 15) / 16 * 16;
+	E *const to = gpu_take<E>(b, n);
 
-	b->used = at + n * sizeof(E);
-	if (b->base && from)
-		memcpy(b->base + at, from, n * sizeof(E));
-	return b->base ? reinterpret_cast<const E *>(b->base + at) : NULL;
+	if (to && from)
+		memcpy(to, from, n * sizeof(E));
+	return to;
 }
 
 /* The window's polynomials once, of those that line.c lays out twice. */
@@ -41,7 +38,7 @@ single_taps(const struct usfft_line *line, float coef[LINE_COEFS * LINE_TAPS])
 
 /* Tables: with values where b is on the host, else where they lie. */
 void
-lay_tables(block *b, const struct radon_plan *p, bool values, radon_job *w)
+lay_tables(gpu_block *b, const struct radon_plan *p, bool values, radon_job *w)
 {
 	float coef[LINE_COEFS * LINE_TAPS] = {};
 	const pair<float> *shift = reinterpret_cast<const pair<float> *>(p->line.shift);
@@ -49,18 +46,18 @@ lay_tables(block *b, const struct radon_plan *p, bool values, radon_job *w)
 
 	if (p->nufft)
 		single_taps(&p->line, coef);
-	w->a = take(b, values ? p->a : NULL, p->o.nx);
-	w->c = take(b, values ? p->c : NULL, p->o.nx);
-	w->coef = take(b, values ? coef : NULL, LINE_COEFS * LINE_TAPS);
-	w->shift = take(b, values && p->nufft ? shift : NULL, p->o.nq);
-	w->q_weight = take(b, values ? p->q_weight : NULL, p->o.nq);
-	w->live = take(b, values ? live : NULL, p->o.nx);
+	w->a = put(b, values ? p->a : NULL, p->o.nx);
+	w->c = put(b, values ? p->c : NULL, p->o.nx);
+	w->coef = put(b, values ? coef : NULL, LINE_COEFS * LINE_TAPS);
+	w->shift = put(b, values && p->nufft ? shift : NULL, p->o.nq);
+	w->q_weight = put(b, values ? p->q_weight : NULL, p->o.nq);
+	w->live = put(b, values ? live : NULL, p->o.nx);
 }
 
 int
 send_tables(struct gpu *g, const struct radon_plan *p, radon_job *w)
 {
-	block b = {}, on = {};
+	gpu_block b = {}, on = {};
 	void *at;
 	int err;
 
@@ -156,6 +153,7 @@ radon_choose(struct gpu *g, const struct radon_plan *p, size_t *n)
 	size_t room;
 	const int err = gpu_room(g, &room);
 
+	*n = *n < MOST_OF_AXIS ? *n : MOST_OF_AXIS;
 	for (; !err && *n > 1; *n = (*n + 1) / 2) {
 		const radon_flow f = radon_pose(p, *n);
 		const sizes z = sizes_of(p, f);

@@ -3,6 +3,7 @@
 #define WEIR_GPU_USFFT_H
 
 #include "gpu/gpu.h"
+#include "usfft/inverse.h"
 #include "usfft/usfft.h"
 
 #ifdef __cplusplus
@@ -21,6 +22,16 @@ int
 gpu_usfft_type1(struct gpu *g, const struct usfft_plan *p, int sign, const void *c, void *modes);
 int
 gpu_usfft_type2(struct gpu *g, const struct usfft_plan *p, int sign, const void *modes, void *c);
+
+/* usfft_type3(), usfft_inverse() and usfft_pipe() on g; what it held of points is lost. Errors as above. */
+int gpu_usfft_type3(struct gpu *g, const struct usfft_options *o, const struct usfft_points *pt,
+		    const void *c, const struct usfft_points *targets, int sign, void *out,
+		    size_t *bad);
+int gpu_usfft_inverse(struct gpu *g, const struct usfft_options *o, const struct usfft_points *pt,
+		      const double *w, const double *b, const struct usfft_inverse *how,
+		      double *modes, struct usfft_outcome *got, size_t *bad);
+int gpu_usfft_pipe(struct gpu *g, const struct usfft_options *o, const struct usfft_points *pt,
+		   int rounds, double *w, size_t *bad);
 
 #ifdef __cplusplus
 }

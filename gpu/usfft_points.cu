@@ -1,6 +1,7 @@
 /*
  * Points to tile order: keys, a stable sort (gpu/prim.h), places.
  *
+ *	turn	thread = point: its value by a phase, for type 3
  *	locate	thread = point: its tile; the first point that is not finite is found by atomicMin
  *	place	thread = sorted point: cells and offsets from its coordinates, taken once more
  *	carry	thread = sorted point: its value
@@ -13,13 +14,9 @@
  */
 #include "gpu/usfft_work.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "gpu/prim.h"
 
 extern "C" {
-#include "common/mem.h"
 #include "gpu/usfft.h"
 }
 
@@ -28,21 +25,12 @@ namespace
 
 constexpr unsigned THREADS = 256;
 
-/* Coordinates and values as they came: axis a of point j at x[a][j * stride], its value at c[j * cstride]. */
-template <class T> struct given {
-	const void *x[3];
-	size_t stride, cstride;
-	bool single;
-	const T *c;
-	double shift;
-};
-
+/* A coordinate in cycles. */
 template <class T>
 __device__ double
 coordinate(const given<T> &in, int axis, size_t j)
 {
-	return in.single ? (double)static_cast<const float *>(in.x[axis])[j * in.stride]
-			 : static_cast<const double *>(in.x[axis])[j * in.stride];
+	return (raw_coordinate(in, axis, j) - in.frame.mid[axis]) * in.frame.scale[axis];
 }
 
 /* The cell that holds x, and x in cells relative to it: usfft/sort.c. */
@@ -53,6 +41,20 @@ find_cell(double x, double n, double shift, double *rest)
 
 	*rest = fma(folded, n, shift - at);
 	return (unsigned)(at < 0 ? at + n : at < n ? at : 0);
+}
+
+template <class T>
+__global__ void
+turn(const given<T> in, unsigned m, int dim)
+{
+	const unsigned j = blockIdx.x * THREADS + threadIdx.x;
+	double x[3];
+
+	if (j >= m)
+		return;
+	for (int a = 0; a < dim; a++)
+		x[a] = raw_coordinate(in, a, j) - in.frame.mid[a];
+	turn_value(in.c + j * in.cstride, turns_of(dim, in.turn, x), 1);
 }
 
 template <class T>
@@ -125,100 +127,19 @@ find_heavy(const work<T> k)
 		k.heavy[t] = n > SUBPROBLEM ? (n + SUBPROBLEM - 1) / SUBPROBLEM : 0;
 }
 
-/* --- memory -------------------------------------------------------------------------------------------------------- */
-
-/* Arrays one after the other; base NULL only counts. */
-struct block {
-	char *base;
-	size_t used;
-};
-
-template <class E>
-E *
-take(block *b, size_t n)
-{
-	const size_t at = (b->used + 15) / 16 * 16;
-
-	b->used = at + n * sizeof(E);
-	return b->base ? reinterpret_cast<E *>(b->base + at) : NULL;
-}
-
-template <class T>
-void
-lay_points(block *b, work<T> *k, int dim)
-{
-	k->index = take<unsigned>(b, k->m);
-	k->start = take<unsigned>(b, k->ntiles + 1);
-	k->heavy = take<unsigned>(b, k->ntiles + 1);
-	for (int a = 0; a < dim; a++) {
-		k->cell[a] = take<unsigned>(b, k->m);
-		k->rest[a] = take<T>(b, k->m);
-	}
-	k->value = take<cplx<T>>(b, k->m);
-}
-
-template <class T>
-void
-lay_tables(block *b, work<T> *k, int dim)
-{
-	k->coef = take<T>(b, (size_t)dim * k->ncoef * WINDOW_MAXW);
-	for (int a = 0; a < dim; a++)
-		k->undo[a] = take<T>(b, k->modes[a] / 2 + 1);
-}
-
-template <class T>
-int
-send_tables(struct gpu *g, const struct usfft_plan *p, const work<T> &on)
-{
-	work<T> k = on;
-	block b = {};
-	int err;
-
-	lay_tables(&b, &k, p->o.dim);
-	b.base = static_cast<char *>(weir_calloc(b.used, 1));
-	b.used = 0;
-	if (!b.base)
-		return -ENOMEM;
-	lay_tables(&b, &k, p->o.dim);
-	for (int a = 0; a < p->o.dim; a++) {
-		T *c = const_cast<T *>(k.coef) + (size_t)a * k.ncoef * WINDOW_MAXW;
-		for (unsigned d = 0; d < k.ncoef; d++)
-			for (unsigned t = 0; t < k.w; t++)
-				c[d * WINDOW_MAXW + t] = (T)p->win[a].coef[k.ncoef - 1 - d][t];
-		memcpy(const_cast<T *>(k.undo[a]), p->undo[a], (k.modes[a] / 2 + 1) * sizeof(T));
-	}
-	err = gpu_up(g, g->held[HOLD_TABLES], b.base, b.used);
-	weir_free(b.base);
-	return err;
-}
-
-int
-too_large(struct gpu *g, const struct usfft_plan *p)
-{
-	size_t cells = 1;
-
-	for (int a = 0; a < 3; a++)
-		cells = cells > 0x7fffffff ? cells : cells * p->grid.n[a];
-	if (cells <= 0x7fffffff)
-		return 0;
-	snprintf(g->why, sizeof g->why, "a grid of %zu x %zu x %zu cells is too large",
-		 p->grid.n[0], p->grid.n[1], p->grid.n[2]);
-	return -EIO;
-}
-
 /* --- points -------------------------------------------------------------------------------------------------------- */
 
 /* n reals at host, to slot; NULL when there are none. */
 template <class R>
 int
-send(struct gpu *g, int slot, const R *host, size_t n, const R **device)
+send(struct gpu *g, int slot, const R *host, size_t n, R **device)
 {
 	void *at = NULL;
 	int err = 0;
 
 	if (n && !(err = gpu_hold(g, slot, n * sizeof(R), &at)))
 		err = gpu_up(g, at, host, n * sizeof(R));
-	*device = static_cast<const R *>(at);
+	*device = static_cast<R *>(at);
 	return err;
 }
 
@@ -274,6 +195,8 @@ sort_points(struct gpu *g, const given<T> &in, const work<T> &k, int dim, unsign
 		return err;
 	if (k.m)
 		GPU_LAUNCH(g, place<T>, blocks_of(k.m), THREADS, 0, in, k, dim);
+	if (in.c && in.turned)
+		GPU_LAUNCH(g, turn<T>, blocks_of(k.m), THREADS, 0, in, k.m, dim);
 	if (in.c && (err = usfft_carry(g, k, in.c, in.cstride)))
 		return err;
 	GPU_LAUNCH(g, find_starts<T>, blocks_of(k.ntiles + 1), THREADS, 0, k, key);
@@ -288,8 +211,20 @@ int
 take_points(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, const void *c,
 	    size_t cstride, size_t *bad)
 {
-	const size_t m = pt->m;
 	given<T> in = {};
+
+	in.frame = {{0, 0, 0}, {1, 1, 1}};
+	return usfft_take(g, p, pt, static_cast<const T *>(c), cstride, &in, bad);
+}
+
+} // namespace
+
+template <class T>
+int
+usfft_take(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, const T *c,
+	   size_t cstride, given<T> *in, size_t *bad)
+{
+	const size_t m = pt->m;
 	work<T> k = {};
 	unsigned first;
 	void *room;
@@ -297,63 +232,25 @@ take_points(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, 
 
 	p->points.m = m;
 	p->points.indexed = !c;
-	in.stride = pt->stride;
-	in.cstride = cstride;
-	in.single = pt->single;
-	in.shift = p->win[0].w % 2 ? 0.5 : 0;
+	in->stride = pt->stride;
+	in->cstride = cstride;
+	in->single = pt->single;
+	in->shift = p->win[0].w % 2 ? 0.5 : 0;
 	const size_t sort = prim_sort_words(m), scan = prim_scan_words(p->ntiles + 1);
-	if ((err = usfft_work(g, p, &k)) || (err = send_tables(g, p, k)) ||
-	    (err = pt->single ? send_coordinates<float>(g, pt, p->o.dim, &in)
-			      : send_coordinates<double>(g, pt, p->o.dim, &in)) ||
-	    (c && (err = send(g, HOLD_VALUES, static_cast<const T *>(c),
-			      m ? (m - 1) * cstride + 2 : 0, &in.c))) ||
+	if ((err = usfft_work(g, p, &k)) || (err = usfft_tables(g, p, k)) ||
+	    (err = pt->single ? send_coordinates<float>(g, pt, p->o.dim, in)
+			      : send_coordinates<double>(g, pt, p->o.dim, in)) ||
+	    (c && (err = send(g, HOLD_VALUES, c, m ? (m - 1) * cstride + 2 : 0, &in->c))) ||
 	    (err = gpu_hold(g, HOLD_SORT, (1 + m + (sort > scan ? sort : scan)) * sizeof(unsigned),
 			    &room)) ||
 	    (err = gpu_begin(g)) ||
-	    (err = sort_points(g, in, k, p->o.dim, static_cast<unsigned *>(room), &first)))
+	    (err = sort_points(g, *in, k, p->o.dim, static_cast<unsigned *>(room), &first)))
 		return err;
 	*bad = first;
 	if (first >= m)
 		return 0;
 	p->points.m = 0;
 	return -EINVAL;
-}
-
-} // namespace
-
-template <class T>
-int
-usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k)
-{
-	const int dim = p->o.dim;
-	block b[2] = {};
-	void *at[2];
-	int err = too_large(g, p);
-
-	if (err)
-		return err;
-	k->m = (unsigned)p->points.m;
-	k->ntiles = (unsigned)p->ntiles;
-	for (int a = 0; a < 3; a++) {
-		k->n[a] = (unsigned)p->grid.n[a];
-		k->modes[a] = (unsigned)p->o.n[a];
-		k->tiles[a] = (unsigned)p->tiles[a];
-	}
-	k->w = (unsigned)p->win[0].w;
-	k->lead = (unsigned)tile_lead(p->win[0].w);
-	k->ncoef = (unsigned)p->taps.ncoef;
-	k->span_log = (unsigned)tile_span_log(dim);
-	k->fft_order = p->o.fft_order;
-	lay_points(&b[0], k, dim);
-	lay_tables(&b[1], k, dim);
-	if ((err = gpu_hold(g, HOLD_POINTS, b[0].used, &at[0])) ||
-	    (err = gpu_hold(g, HOLD_TABLES, b[1].used, &at[1])))
-		return err;
-	for (int i = 0; i < 2; i++)
-		b[i] = {static_cast<char *>(at[i]), 0};
-	lay_points(&b[0], k, dim);
-	lay_tables(&b[1], k, dim);
-	return 0;
 }
 
 template <class T>
@@ -367,8 +264,10 @@ usfft_carry(struct gpu *g, const work<T> &k, const T *c, size_t stride)
 
 template int usfft_carry(struct gpu *, const work<float> &, const float *, size_t);
 template int usfft_carry(struct gpu *, const work<double> &, const double *, size_t);
-template int usfft_work(struct gpu *, const struct usfft_plan *, work<float> *);
-template int usfft_work(struct gpu *, const struct usfft_plan *, work<double> *);
+template int usfft_take(struct gpu *, struct usfft_plan *, const struct usfft_points *,
+			const float *, size_t, given<float> *, size_t *);
+template int usfft_take(struct gpu *, struct usfft_plan *, const struct usfft_points *,
+			const double *, size_t, given<double> *, size_t *);
 
 int
 gpu_usfft_points(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, const void *c,

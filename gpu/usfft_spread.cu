@@ -15,7 +15,7 @@
  * cell adds all that falls on it.
  *
  * Shared: a part, rows padded to 8 modulo 16 columns for float and P = 8 (4 rows of 8 cells are then in 32 banks), and a batch:
- * 3-D at 7 taps in float 24 x 14 x 14 x 8 bytes and 7 KB, at 16 in double 4 planes of 8.5 KB and 13 KB.
+ * 3-D at 7 taps in float 9 of 22 planes of 24 x 22 x 8 bytes and 6.6 KB, at 16 in double 2 of 31 planes of 15 KB and 13 KB.
  *
  * Bytes: records (4 + real) dim + 2 reals a point, once a slab; parts in 2-D (1 + (W-1)/16)^2 cells read and written for
  * each cell of the grid. Operations: 2 W^dim (complex by real, added) and 2 dim W ncoef a point; shared memory moves 32 bytes (float:

@@ -1,7 +1,7 @@
 /*
  * What the stages of gpu/usfft*.cu share: points sorted by tile, tables and grid, all on the device.
  *
- *	grid	[z][y][x], dense; cut into tiles of usfft/tile.h: 512 cells, 16 x 16, 8 x 8 x 8
+ *	grid	[z][y][x], dense; cut into tiles of usfft/tile.h: 512 cells, 16 x 16, 16 x 16 x 16
  *	places	per axis the cell that holds a point and its offset there, in tile order; index: where it came from
  */
 #ifndef WEIR_GPU_USFFT_WORK_H
@@ -13,7 +13,18 @@ extern "C" {
 #include "usfft/plan.h"
 }
 
-enum { HOLD_RAW, HOLD_VALUES, HOLD_SORT, HOLD_POINTS, HOLD_GRID, HOLD_TABLES, HOLD_HEAVY };
+enum {
+	HOLD_RAW,
+	HOLD_VALUES,
+	HOLD_SORT,
+	HOLD_POINTS,
+	HOLD_GRID,
+	HOLD_TABLES,
+	HOLD_HEAVY,
+	HOLD_OUTER,
+	HOLD_WEIGHTS,
+	HOLD_VECTORS
+};
 enum { SUBPROBLEM = 1024 }; /* points that a block spreads */
 
 template <class T> struct alignas(2 * sizeof(T)) cplx {
@@ -35,6 +46,78 @@ template <class T> struct work {
 	cplx<T> *value; /* [m], in tile order */
 	cplx<T> *grid;
 };
+
+/* Coordinates become (x - mid) scale, in cycles; types 1 and 2 leave them as they are. */
+struct frame {
+	double mid[3], scale[3];
+};
+
+/* Points and values as they came: axis a of point j at x[a][j * stride], its value at c[j * cstride]. */
+template <class T> struct given {
+	const void *x[3];
+	size_t stride, cstride;
+	bool single, turned; /* turned: values are multiplied by exp(2 pi i turn.(x - mid)) */
+	T *c;
+	double shift, turn[3];
+	struct frame frame;
+};
+
+template <class T>
+__device__ double
+raw_coordinate(const given<T> &in, int axis, size_t j)
+{
+	return in.single ? (double)static_cast<const float *>(in.x[axis])[j * in.stride]
+			 : static_cast<const double *>(in.x[axis])[j * in.stride];
+}
+
+/* s.x modulo 1, each product split into its rounded value and the exact rest: usfft/type3.c. */
+__device__ double
+turns_of(int dim, const double *s, const double *x)
+{
+	double sum = 0;
+
+	for (int a = 0; a < dim; a++) {
+		const double p = __dmul_rn(s[a], x[a]);
+		sum += p - rint(p) + fma(s[a], x[a], -p);
+	}
+	return sum;
+}
+
+/* The complex c times factor exp(2 pi i turns). */
+template <class T>
+__device__ void
+turn_value(T *c, double turns, double factor)
+{
+	const double re = (double)c[0], im = (double)c[1];
+	double sine, cosine;
+
+	sincospi(2 * (turns - rint(turns)), &sine, &cosine);
+	c[0] = (T)(factor * (re * cosine - im * sine));
+	c[1] = (T)(factor * (re * sine + im * cosine));
+}
+
+/* Kernels whose thread is any of n: for (size_t i = first_of_all(); i < n; i += all_threads()). */
+static constexpr unsigned ALL_THREADS = 256, ALL_BLOCKS = 1u << 16;
+
+static inline unsigned
+blocks_for_all(size_t n)
+{
+	const size_t blocks = (n + ALL_THREADS - 1) / ALL_THREADS;
+
+	return (unsigned)(blocks < ALL_BLOCKS ? blocks : ALL_BLOCKS);
+}
+
+__device__ size_t
+first_of_all()
+{
+	return (size_t)blockIdx.x * ALL_THREADS + threadIdx.x;
+}
+
+__device__ size_t
+all_threads()
+{
+	return (size_t)gridDim.x * ALL_THREADS;
+}
 
 /* The weight of tap t along an axis. */
 template <class T>
@@ -66,13 +149,42 @@ lower_bound(const K *v, unsigned n, K key)
 	return lo;
 }
 
-/* Where everything lies for p's points, in memory that is got or kept; heavies is not known. */
+template <class T>
+size_t
+count_modes(const work<T> &k)
+{
+	return (size_t)k.modes[0] * k.modes[1] * k.modes[2];
+}
+
+/* -EIO, with the reason, for 2^31 cells and more: the kernels count them in 32 bits. */
+int usfft_too_large(struct gpu *g, const size_t n[3]);
+
+/*
+ * Where everything lies for p's points, in memory that is got or kept; heavies is not known. usfft_grid(): and the grid, and what
+ * its FFT needs.
+ */
 template <class T> int usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k);
+template <class T> int usfft_grid(struct gpu *g, const struct usfft_plan *p, work<T> *k);
+
+/* Window and factors of p, to where work says. */
+template <class T> int usfft_tables(struct gpu *g, const struct usfft_plan *p, const work<T> &k);
+
+/* gpu_usfft_points(), in the frame of *in, which is given the rest; the coordinates stay until HOLD_RAW is used. */
+template <class T>
+int usfft_take(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, const T *c,
+	       size_t cstride, given<T> *in, size_t *bad);
 
 /* The values c[j * stride] of the points to tile order. */
 template <class T> int usfft_carry(struct gpu *g, const work<T> &k, const T *c, size_t stride);
 
-/* The points' values to the grid, which is cleared before. */
+/* The points' values to the grid, which is cleared before; and from the grid to out, in the points' own order. */
 template <class T> int usfft_spread(struct gpu *g, work<T> k, int dim);
+template <class T> int usfft_interp(struct gpu *g, const work<T> &k, int dim, cplx<T> *out);
+
+/* The transformed grid's modes, and back, on the device; the grid is lost. */
+template <class T>
+int usfft_get_modes(struct gpu *g, const work<T> &k, int dim, int sign, cplx<T> *modes);
+template <class T>
+int usfft_put_modes(struct gpu *g, const work<T> &k, int dim, int sign, const cplx<T> *modes);
 
 #endif

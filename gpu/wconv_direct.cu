@@ -5,7 +5,7 @@
  *	F(x) = wx0(x) sum_t A(t) I(x + t) + wx1(x) sum_t B(t) I(x + t)		2 multiplications and additions a tap
  *
  *	warp	up to 256 results of a row between the same grid columns, lane = 8 results side by side
- *	block	4 warps, 4 rows; grid = rows x segments x planes
+ *	block	4 warps, 4 rows; grid = (rows x segments) x planes: an axis but the first has 65535 blocks at most
  *	shared	a warp's 32 taps of A and B, and the 256 + 40 pixels they meet, pixel s at [s % 8][s / 8], rows of 37, so that
  *		lanes 8 pixels apart lie in banks side by side: a lane reads a pixel and a pair of taps for 16 operations
  *
@@ -116,12 +116,13 @@ add_compensated(T &sum, T &lost, T v)
 	sum = t;
 }
 
-template <class T> __global__ void __launch_bounds__(32 * WARPS) convolve(const wc_work<T> w)
+template <class T>
+__global__ void __launch_bounds__(32 * WARPS) convolve(const wc_work<T> w, unsigned segments)
 {
 	__shared__ staged<T> shared[WARPS];
-	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, plane = blockIdx.z;
-	const unsigned r = blockIdx.x * WARPS + warp;
-	const wc_segment g = w.seg[blockIdx.y];
+	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, plane = blockIdx.y;
+	const unsigned r = blockIdx.x / segments * WARPS + warp;
+	const wc_segment g = w.seg[blockIdx.x % segments];
 	T sum[LANE], lost[LANE], sa[LANE], sb[LANE];
 	bool odd = false;
 
@@ -166,8 +167,8 @@ wc_sum(struct gpu *g, const wc_work<T> &w, unsigned segments)
 
 	if (err)
 		return err;
-	GPU_LAUNCH(g, convolve<T>, dim3((w.rows + WARPS - 1) / WARPS, segments, w.planes),
-		   32 * WARPS, 0, w);
+	GPU_LAUNCH(g, convolve<T>, dim3((w.rows + WARPS - 1) / WARPS * segments, w.planes),
+		   32 * WARPS, 0, w, segments);
 	return gpu_end(g);
 }
 

@@ -238,20 +238,20 @@ run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const 
 /* Room for n tiles; base NULL only counts. */
 template <class T>
 void
-take_tiles(wc_tiles<T> *b, wc_block *at, size_t n, size_t functions)
+take_tiles(wc_tiles<T> *b, gpu_block *at, size_t n, size_t functions)
 {
 	const size_t most = n > functions ? n : functions;
 
-	b->real = wc_take<T>(at, most * b->ny * b->nx);
-	b->image = wc_take<wc_cx<T>>(at, b->columns * n * b->ny);
-	b->product = wc_take<wc_cx<T>>(at, b->columns * n * b->ny);
-	b->blend = wc_take<wc_cx<T>>(at, b->columns * n * b->high);
-	b->mean = wc_take<T>(at, n * b->ny);
-	b->level = wc_take<T>(at, n * b->high);
-	b->result = wc_take<T>(at, n * b->high * b->wide);
-	b->odd = wc_take<unsigned char>(at, n * b->ny * b->nx);
-	b->seen = wc_take<unsigned char>(at, n * b->ny * b->nx);
-	b->any = wc_take<unsigned>(at, n);
+	b->real = gpu_take<T>(at, most * b->ny * b->nx);
+	b->image = gpu_take<wc_cx<T>>(at, b->columns * n * b->ny);
+	b->product = gpu_take<wc_cx<T>>(at, b->columns * n * b->ny);
+	b->blend = gpu_take<wc_cx<T>>(at, b->columns * n * b->high);
+	b->mean = gpu_take<T>(at, n * b->ny);
+	b->level = gpu_take<T>(at, n * b->high);
+	b->result = gpu_take<T>(at, n * b->high * b->wide);
+	b->odd = gpu_take<unsigned char>(at, n * b->ny * b->nx);
+	b->seen = gpu_take<unsigned char>(at, n * b->ny * b->nx);
+	b->any = gpu_take<unsigned>(at, n);
 }
 
 /* How many of all tiles are worked on at once; lays b out for them. */
@@ -259,7 +259,7 @@ template <class T>
 int
 lay_out(struct gpu *g, wc_tiles<T> *b, size_t all, size_t functions, size_t *n)
 {
-	wc_block one = {}, count = {}, on = {};
+	gpu_block one = {}, count = {}, on = {};
 	size_t room;
 	void *device;
 	int err = gpu_room(g, &room);
@@ -272,7 +272,7 @@ lay_out(struct gpu *g, wc_tiles<T> *b, size_t all, size_t functions, size_t *n)
 	take_tiles(b, &count, *n, functions);
 	if ((err = gpu_hold(g, WC_TILES, count.used, &device)))
 		return err;
-	on.host = static_cast<char *>(device);
+	on.base = static_cast<char *>(device);
 	take_tiles(b, &on, *n, functions);
 	return 0;
 }

@@ -2,6 +2,7 @@
 #ifndef WEIR_GPU_WCONV_JOB_H
 #define WEIR_GPU_WCONV_JOB_H
 
+#include "gpu/block.h"
 #include "gpu/device.h"
 
 #include <math.h>
@@ -57,23 +58,6 @@ template <class T> struct wc_work {
 	double outside, top; /* what lies beyond the edges */
 };
 
-/* Arrays in one block of memory, made on the host and copied to the device. */
-struct wc_block {
-	char *host;
-	size_t used;
-};
-
-/* n elements; base NULL only counts. */
-template <class E>
-inline E *
-wc_take(wc_block *b, size_t n)
-{
-	const size_t at = (b->used + 15) / 16 * 16;
-
-	b->used = at + n * sizeof(E);
-	return b->host ? reinterpret_cast<E *>(b->host + at) : NULL;
-}
-
 /* How many weights a position has: those of two neighbouring functions, or of all powers. */
 unsigned wc_weights(const struct wconv_axis *a);
 
@@ -81,7 +65,7 @@ unsigned wc_weights(const struct wconv_axis *a);
 ptrdiff_t wc_place(const struct wconv_axis *a, ptrdiff_t x);
 
 /* A block made by the host, to the device. */
-int wc_send(struct gpu *g, int slot, const wc_block *b, void **device);
+int wc_send(struct gpu *g, int slot, const gpu_block *b, void **device);
 
 /* Before the first step of a picture: the kernels. */
 template <class T> int wc_send_kernels(struct gpu *g, const struct wconv_plan *p);

@@ -40,16 +40,16 @@ template <class T> struct tables {
 
 template <class T>
 tables<T>
-lay_tables(wc_block *b, const struct wconv_plan *p)
+lay_tables(gpu_block *b, const struct wconv_plan *p)
 {
 	const size_t width = (size_t)(p->x.hi - p->x.lo);
 	tables<T> t;
 
-	t.wx = wc_take<T>(b, wc_weights(&p->x) * width);
-	t.fx = wc_take<unsigned>(b, width);
-	t.column = wc_take<int>(b, width + p->q.kw - 1);
-	t.seg = wc_take<wc_segment>(b, width);
-	t.number = wc_take<unsigned>(b, p->x.nfun * p->y.nfun);
+	t.wx = gpu_take<T>(b, wc_weights(&p->x) * width);
+	t.fx = gpu_take<unsigned>(b, width);
+	t.column = gpu_take<int>(b, width + p->q.kw - 1);
+	t.seg = gpu_take<wc_segment>(b, width);
+	t.number = gpu_take<unsigned>(b, p->x.nfun * p->y.nfun);
 	return t;
 }
 
@@ -119,13 +119,13 @@ template <class T> struct step_tables {
 
 template <class T>
 step_tables<T>
-lay_step(wc_block *b, const struct wconv_plan *p, size_t rows)
+lay_step(gpu_block *b, const struct wconv_plan *p, size_t rows)
 {
 	step_tables<T> t;
 
-	t.wy = wc_take<T>(b, wc_weights(&p->y) * rows);
-	t.fy = wc_take<unsigned>(b, rows);
-	t.row = wc_take<int>(b, rows + p->q.kh - 1);
+	t.wy = gpu_take<T>(b, wc_weights(&p->y) * rows);
+	t.fy = gpu_take<unsigned>(b, rows);
+	t.row = gpu_take<int>(b, rows + p->q.kh - 1);
 	return t;
 }
 
@@ -164,11 +164,11 @@ wc_place(const struct wconv_axis *a, ptrdiff_t x)
 }
 
 int
-wc_send(struct gpu *g, int slot, const wc_block *b, void **device)
+wc_send(struct gpu *g, int slot, const gpu_block *b, void **device)
 {
 	const int err = gpu_hold(g, slot, b->used, device);
 
-	return err ? err : gpu_up(g, *device, b->host, b->used);
+	return err ? err : gpu_up(g, *device, b->base, b->used);
 }
 
 template <class T>
@@ -176,15 +176,15 @@ int
 wc_send_kernels(struct gpu *g, const struct wconv_plan *p)
 {
 	const size_t n = p->q.gx * p->q.gy * p->q.kw * p->q.kh;
-	wc_block b = {static_cast<char *>(weir_alloc(n, sizeof(T))), n * sizeof(T)};
+	gpu_block b = {static_cast<char *>(weir_alloc(n, sizeof(T))), n * sizeof(T)};
 	void *device;
 	int err = -ENOMEM;
 
-	if (b.host) {
-		turn_kernels<T>(reinterpret_cast<T *>(b.host), p);
+	if (b.base) {
+		turn_kernels<T>(reinterpret_cast<T *>(b.base), p);
 		err = wc_send(g, WC_KERNELS, &b, &device);
 	}
-	weir_free(b.host);
+	weir_free(b.base);
 	return err;
 }
 
@@ -192,19 +192,19 @@ template <class T>
 int
 wc_send_tables(struct gpu *g, const struct wconv_plan *p, wc_work<T> *w, unsigned *segments)
 {
-	wc_block b = {};
+	gpu_block b = {};
 	void *device;
 	int err = -ENOMEM;
 
 	lay_tables<T>(&b, p);
-	b.host = static_cast<char *>(weir_calloc(b.used, 1));
+	b.base = static_cast<char *>(weir_calloc(b.used, 1));
 	b.used = 0;
-	if (b.host) {
+	if (b.base) {
 		tables<T> t = lay_tables<T>(&b, p);
 		fill_tables<T>(t, p);
 		*segments = cut_segments(&p->x, t.seg);
 		if (!(err = wc_send(g, WC_TABLES, &b, &device))) {
-			wc_block on = {static_cast<char *>(device), 0};
+			gpu_block on = {static_cast<char *>(device), 0};
 			t = lay_tables<T>(&on, p);
 			w->wx = t.wx;
 			w->fx = t.fx;
@@ -213,7 +213,7 @@ wc_send_tables(struct gpu *g, const struct wconv_plan *p, wc_work<T> *w, unsigne
 			w->number = t.number;
 		}
 	}
-	weir_free(b.host);
+	weir_free(b.base);
 	return err;
 }
 
@@ -221,24 +221,24 @@ template <class T>
 int
 wc_send_step(struct gpu *g, const struct wconv_plan *p, ptrdiff_t first, size_t rows, wc_work<T> *w)
 {
-	wc_block b = {};
+	gpu_block b = {};
 	void *device;
 	int err = -ENOMEM;
 
 	lay_step<T>(&b, p, rows);
-	b.host = static_cast<char *>(weir_calloc(b.used, 1));
+	b.base = static_cast<char *>(weir_calloc(b.used, 1));
 	b.used = 0;
-	if (b.host) {
+	if (b.base) {
 		fill_step<T>(lay_step<T>(&b, p, rows), p, first, rows);
 		if (!(err = wc_send(g, WC_STEP, &b, &device))) {
-			wc_block on = {static_cast<char *>(device), 0};
+			gpu_block on = {static_cast<char *>(device), 0};
 			const step_tables<T> t = lay_step<T>(&on, p, rows);
 			w->wy = t.wy;
 			w->fy = t.fy;
 			w->row = t.row;
 		}
 	}
-	weir_free(b.host);
+	weir_free(b.base);
 	return err;
 }
 

@@ -32,22 +32,23 @@ block_sum(T v)
 	return sum;
 }
 
-/* Row blockIdx.x of the window of tile blockIdx.y. */
+/* Row y of the window of tile number n: all rows along one axis of the grid, since small tiles are more than 65535. */
 template <class T>
 __global__ void
 __launch_bounds__(THREADS) gather(const wc_work<T> w, const wc_tiles<T> b)
 {
-	const wc_tile t = b.list[blockIdx.y];
-	const unsigned y = blockIdx.x, n = t.w + w.kw - 1;
+	const unsigned n = blockIdx.x / b.ny, y = blockIdx.x % b.ny;
+	const wc_tile t = b.list[n];
+	const unsigned wide = t.w + w.kw - 1;
 	const bool in = y < t.h + w.kh - 1;
-	const size_t row = (size_t)blockIdx.y * b.ny + y;
+	const size_t row = blockIdx.x;
 	T sum = 0;
 	bool odd = false;
 
 	for (unsigned x = threadIdx.x; x < b.nx; x += THREADS) {
 		enum wc_state state = KNOWN;
 		T v = 0;
-		if (in && x < n)
+		if (in && x < wide)
 			v = pixel<T>(w, t.plane, w.row[t.y + y], w.column[t.x + x], &state);
 		b.real[row * b.nx + x] = v;
 		b.odd[row * b.nx + x] = state != KNOWN;
@@ -55,9 +56,9 @@ __launch_bounds__(THREADS) gather(const wc_work<T> w, const wc_tiles<T> b)
 		sum += v;
 	}
 	if (odd)
-		atomicOr(&b.any[blockIdx.y], 1u);
-	const T mean = block_sum<T>(sum) / (T)n;
-	for (unsigned x = threadIdx.x; in && x < n; x += THREADS)
+		atomicOr(&b.any[n], 1u);
+	const T mean = block_sum<T>(sum) / (T)wide;
+	for (unsigned x = threadIdx.x; in && x < wide; x += THREADS)
 		b.real[row * b.nx + x] -= mean;
 	if (threadIdx.x == 0)
 		b.mean[row] = in ? mean : 0;
@@ -88,7 +89,7 @@ wc_windows(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b)
 	const size_t all = (size_t)b.n * b.ny * b.nx;
 
 	GPU_TRY(g, cudaMemsetAsync(b.any, 0, b.n * sizeof *b.any, g->stream[0]));
-	GPU_LAUNCH(g, gather<T>, dim3(b.ny, b.n), THREADS, 0, w, b);
+	GPU_LAUNCH(g, gather<T>, b.ny * b.n, THREADS, 0, w, b);
 	GPU_LAUNCH(g, see<T>, (unsigned)((all + THREADS - 1) / THREADS), THREADS, 0, w, b);
 	return 0;
 }

@@ -28,6 +28,8 @@ static const struct {
     {"Fourier transforms of all kinds, shapes and strides are the sums that define them",
      selftest_fft},
     {"gpu/prim.cu: each number becomes the sum of those before it", selftest_scan},
+    {"gpu/prim.cu: a sort is stable, and so is one after another", selftest_sort},
+    {"gpu/prim.cu: inner products", selftest_dot},
 };
 
 /*

@@ -1,4 +1,5 @@
 /* dptrace's kernels: the CPU's bytes, which check_dptrace.c holds to the definition. */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -282,10 +283,26 @@ shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 	}
 }
 
+/* Two rows of a guide lie in the shared memory of a block, which has 64 KB here, 228 at most on any GPU. */
+static void
+long_guides_are_said(struct gpu *g)
+{
+	static const int d[] = {1, 30000, 1}, o[] = {0, -15000, 0};
+	static const double h[] = {1, 1};
+	const struct dptrace_table t = {.n = 3, .dv = 1, .ex = 1, .h = h, .d = d, .o = o};
+	int at[3];
+	double best;
+	const int err = gpu_dptrace_tables(g, &t, 1, false, 1, GPU_DPTRACE_WINDOW, at, &best, NULL);
+
+	check(err == -EIO && strstr(gpu_why(g), "shared memory"),
+	      "gpu: dptrace says that guides are too long for it", "%d: %s", err, gpu_why(g));
+}
+
 void
 check_gpu_dptrace(struct gpu *g)
 {
 	tables_agree(g);
 	pictures_agree(g);
+	long_guides_are_said(g);
 	check_on_devices("gpu: dptrace gives the bytes of the CPU", shares_agree);
 }

@@ -253,4 +253,5 @@ check_gpu_usfft(struct gpu *g)
 	strides_agree(g, &r);
 	odd_points(g);
 	too_large(g);
+	check_gpu_usfft_more(g);
 }

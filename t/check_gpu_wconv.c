@@ -56,6 +56,22 @@ hold(struct gpu *g, struct conv_job *j, struct check_rng *r, struct check_many *
 	conv_drop(j);
 }
 
+/* Kernels whose numbers are polynomials of degree 0 to 3 of the place. */
+static void
+hold_polynomials(struct gpu *g, enum wconv_method method, struct check_rng *r, struct check_many *m)
+{
+	for (int degree = 0; degree < 4; degree++) {
+		struct conv_job j;
+		pose(&j, r, 70, 40, 9, 7, (size_t)(degree + 1) * (size_t)(degree + 2) / 2, 1);
+		j.q.degree = degree;
+		j.q.zero_x = 35;
+		j.q.zero_y = 20;
+		j.q.scale_x = j.q.scale_y = 40;
+		j.q.method = method;
+		hold(g, &j, r, m, 3e-7);
+	}
+}
+
 static const struct {
 	size_t w, h, kw, kh, gx, gy;
 } shapes[] = {{1, 1, 1, 1, 1, 1},     {5, 3, 7, 9, 1, 1},    {300, 1, 5, 3, 3, 1},
@@ -113,16 +129,7 @@ transforms_agree(struct gpu *g)
 		j.q.out = j.q.in_double ? IMG_F64 : IMG_F32;
 		hold(g, &j, &r, &m, j.q.in_double ? 1e-14 : 3e-7);
 	}
-	for (int degree = 0; degree < 4; degree++) {
-		struct conv_job j;
-		pose(&j, &r, 70, 40, 9, 7, (size_t)(degree + 1) * (size_t)(degree + 2) / 2, 1);
-		j.q.degree = degree;
-		j.q.zero_x = 35;
-		j.q.zero_y = 20;
-		j.q.scale_x = j.q.scale_y = 40;
-		j.q.method = WCONV_FFT;
-		hold(g, &j, &r, &m, 3e-7);
-	}
+	hold_polynomials(g, WCONV_FFT, &r, &m);
 	check_end(&m, "gpu: wconv by transforms is within 3e-7 of the definition, in double within "
 		      "1e-14");
 }
@@ -207,15 +214,7 @@ polynomials_agree(struct gpu *g)
 	struct check_many m = {0};
 	struct check_rng r = {35};
 
-	for (int degree = 0; degree < 4; degree++) {
-		struct conv_job j;
-		pose(&j, &r, 70, 40, 9, 7, (size_t)(degree + 1) * (size_t)(degree + 2) / 2, 1);
-		j.q.degree = degree;
-		j.q.zero_x = 35;
-		j.q.zero_y = 20;
-		j.q.scale_x = j.q.scale_y = 40;
-		hold(g, &j, &r, &m, 3e-7);
-	}
+	hold_polynomials(g, WCONV_DIRECT, &r, &m);
 	check_end(&m, "gpu: wconv, kernels as polynomials of degree 0 to 3");
 }
 

@@ -5,38 +5,9 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "radon/radon.h"
-#include "t/check.h"
-
-enum { MAXX = 500 };
-
-static double g[MAXX];
-static bool live[MAXX];
-
-static const struct radon_options small = {.nt = 90,
-					   .nx = 24,
-					   .nq = 30,
-					   .dt = .004,
-					   .q0 = -.05,
-					   .dq = .007,
-					   .g = g,
-					   .eps = .01,
-					   .outer = 3,
-					   .inner = 10,
-					   .threads = 2};
+#include "t/check_radon.h"
 
 static struct check_rng rng = {7};
-
-/* Regular offsets, or jittered by up to jitter of their distance. */
-static void
-lay_out(size_t nx, enum radon_curve curve, double jitter)
-{
-	for (size_t j = 0; j < nx; j++) {
-		const double x = ((double)j + .5 + jitter * (rng_unit(&rng) - .5)) / (double)nx;
-		radon_curve(curve, 3000 * x, 3000, 2000, &g[j]);
-		live[j] = true;
-	}
-}
 
 static float *
 noise(size_t n)
@@ -146,12 +117,12 @@ check_methods(void)
 	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
 		for (size_t m = 0; m < 4; m++)
 			for (int curve = 0; curve < 3; curve++) {
-				struct radon_options o = small;
+				struct radon_options o = scene_small;
 				o.nt = sizes[s].nt;
 				o.nx = sizes[s].nx;
 				o.nq = sizes[s].nq;
 				o.method = methods[m];
-				lay_out(o.nx, (enum radon_curve)curve, curve ? .8 : 0);
+				scene_lay_out(&rng, o.nx, (enum radon_curve)curve, curve ? .8 : 0);
 				double a = adjoint_error(&o), b = model_error(o);
 				check_case(&adjoint, a <= 2e-6,
 					   "%zux%zux%zu method %d curve %d: %g", o.nt, o.nx, o.nq,
@@ -166,9 +137,9 @@ check_methods(void)
 static void
 check_band(void)
 {
-	struct radon_options o = small;
+	struct radon_options o = scene_small;
 
-	lay_out(o.nx, RADON_PARABOLIC, .5);
+	scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
 	o.fmin = 12;
 	o.fmax = 61.5;
 	double a = adjoint_error(&o), b = model_error(o);
@@ -218,9 +189,9 @@ check_dot(void)
 
 	for (int method = RADON_AUTO; method <= RADON_USFFT2D; method++)
 		for (int jitter = 0; jitter < 2; jitter++) {
-			struct radon_options o = small;
+			struct radon_options o = scene_small;
 			o.method = (enum radon_method)method;
-			lay_out(o.nx, RADON_PARABOLIC, jitter);
+			scene_lay_out(&rng, o.nx, RADON_PARABOLIC, jitter);
 			double e = dot_test(o);
 			check_case(&many, e <= 1e-6, "method %d: %g", method, e);
 		}
@@ -232,7 +203,7 @@ static void
 check_spike(void)
 {
 	static const size_t at[3] = {20, 22 + 1, 30};
-	struct radon_options o = small;
+	struct radon_options o = scene_small;
 	struct check_many many = {0};
 	size_t ntau, lead;
 
@@ -241,9 +212,9 @@ check_spike(void)
 	o.nq = 5;
 	o.dq = 2 * o.dt;
 	o.q0 = 6 * o.dt;
-	g[0] = 0;
-	g[1] = .3;
-	g[2] = 1;
+	scene_g[0] = 0;
+	scene_g[1] = .3;
+	scene_g[2] = 1;
 	o.mode = RADON_MODEL;
 	for (int method = RADON_AUTO; method <= RADON_USFFT2D; method++) {
 		o.method = (enum radon_method)method;
@@ -269,11 +240,11 @@ check_spike(void)
 static void
 check_order(void)
 {
-	struct radon_options o = small;
+	struct radon_options o = scene_small;
 	double *want;
 	float *d, *m;
 
-	lay_out(o.nx, RADON_PARABOLIC, .5);
+	scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
 	d = noise(o.nx * o.nt);
 	want = weir_alloc(panel_size(&o), sizeof *want);
 	m = run(&o, d, NULL);
@@ -282,9 +253,9 @@ check_order(void)
 	weir_free(m);
 	for (size_t j = 0; j < o.nx / 2; j++) {
 		const size_t l = o.nx - 1 - j;
-		double t = g[j];
-		g[j] = g[l];
-		g[l] = t;
+		double t = scene_g[j];
+		scene_g[j] = scene_g[l];
+		scene_g[l] = t;
 		for (size_t i = 0; i < o.nt; i++) {
 			float v = d[j * o.nt + i];
 			d[j * o.nt + i] = d[l * o.nt + i];
@@ -312,7 +283,8 @@ events(const struct radon_options *o)
 			for (size_t t = 0; t < o->nt; t++) {
 				const double q = e % 2 ? .1 : 0,
 					     t0 = (.2 + .25 * (e / 2)) * (double)o->nt * o->dt;
-				const double x = M_PI * 25 * ((double)t * o->dt - t0 - q * g[j]);
+				const double x =
+				    M_PI * 25 * ((double)t * o->dt - t0 - q * scene_g[j]);
 				d[j * o->nt + t] += (float)((1 - 2 * x * x) * exp(-x * x));
 			}
 	return d;
@@ -362,13 +334,13 @@ check_lsq(void)
 	for (int method = RADON_AUTO; method <= RADON_RECURRENCE; method++)
 		for (size_t e = 0; e < 3; e++)
 			for (int kind = 0; kind < 3; kind++) {
-				struct radon_options o = small;
+				struct radon_options o = scene_small;
 				o.method = (enum radon_method)method;
 				o.eps = eps[e];
-				lay_out(o.nx, RADON_PARABOLIC, kind ? .8 : 0);
+				scene_lay_out(&rng, o.nx, RADON_PARABOLIC, kind ? .8 : 0);
 				if (kind == 2) {
-					live[3] = live[17] = false;
-					o.live = live;
+					scene_live[3] = scene_live[17] = false;
+					o.live = scene_live;
 				}
 				double err = primaries_error(o);
 				const double bound =
@@ -408,13 +380,13 @@ flat_events(const struct radon_options *o)
 static void
 check_sparse(void)
 {
-	struct radon_options o = small;
+	struct radon_options o = scene_small;
 	const size_t n = o.nx * o.nt;
 	struct radon_report r;
 	float *d = flat_events(&o), *out;
 	double change, whole = energy(d, n);
 
-	lay_out(o.nx, RADON_PARABOLIC, .5);
+	scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
 	o.mode = RADON_SPARSE;
 	o.subtract = true;
 	o.mute = beyond;
@@ -438,7 +410,7 @@ check_sparse(void)
 static void
 check_singular(void)
 {
-	struct radon_options o = small;
+	struct radon_options o = scene_small;
 	struct radon_report r = {0};
 	float *d, *m;
 
@@ -448,7 +420,7 @@ check_singular(void)
 	o.fmin = 10;
 	o.fmax = 60;
 	o.report = true;
-	lay_out(o.nx, RADON_PARABOLIC, .5);
+	scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
 	d = flat_events(&o);
 	m = run(&o, d, &r);
 	check(m && r.fallbacks > 0 && r.steps > 0 && r.misfit < 1e-6 &&
@@ -471,27 +443,27 @@ check_finite(void)
 	for (int kind = 0; kind < 10; kind++)
 		for (int mode = RADON_ADJOINT; mode <= RADON_SPARSE; mode++)
 			for (int eps = 0; eps < 2; eps++) {
-				struct radon_options o = small;
+				struct radon_options o = scene_small;
 				o.nx = kind == 1 ? 1 : kind == 9 ? 500 : o.nx;
 				o.nq = kind == 8 ? 1 : o.nq;
-				lay_out(o.nx, RADON_PARABOLIC, .5);
+				scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
 				o.mode = (enum radon_mode)mode;
 				o.eps = eps * .01;
-				o.live = live;
+				o.live = scene_live;
 				float *d = noise(o.nx * o.nt), *m;
 				if (kind == 0)
 					memset(d, 0, o.nx * o.nt * sizeof *d);
 				for (size_t j = 0; j < o.nx && kind == 0; j++)
-					live[j] = false;
+					scene_live[j] = false;
 				if (kind == 2) {
-					live[5] = false;
+					scene_live[5] = false;
 					memset(d + 5 * o.nt, 0, o.nt * sizeof *d);
 				}
 				for (size_t j = 0; j < o.nx; j++)
-					g[j] = kind == 3   ? .7
-					       : kind == 4 ? 0
-					       : kind == 7 ? 40 * g[j]
-							   : g[j];
+					scene_g[j] = kind == 3	 ? .7
+						     : kind == 4 ? 0
+						     : kind == 7 ? 40 * scene_g[j]
+								 : scene_g[j];
 				for (size_t i = 0; i < o.nx * o.nt; i++)
 					d[i] *= kind == 5 ? 1e15F : kind == 6 ? 1e-15F : 1;
 				m = run(&o, d, NULL);
@@ -510,13 +482,13 @@ check_threads(void)
 
 	for (int method = RADON_AUTO; method <= RADON_USFFT2D; method++)
 		for (int mode = RADON_ADJOINT; mode <= RADON_SPARSE; mode++) {
-			struct radon_options o = small;
+			struct radon_options o = scene_small;
 			const bool inverse = mode != RADON_ADJOINT;
 			o.method = (enum radon_method)method;
 			o.mode = (enum radon_mode)mode;
 			if (inverse && (method == RADON_TIME || method == RADON_USFFT2D))
 				continue;
-			lay_out(o.nx, RADON_PARABOLIC, .5);
+			scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
 			o.mute = (struct radon_mute){2, {.1, .3}, {.02, .05}, .02};
 			o.subtract = inverse;
 			float *d = noise(o.nx * o.nt), *one, *three;
@@ -551,11 +523,11 @@ check_mute(void)
 static void
 check_mute_paths(void)
 {
-	struct radon_options o = small;
+	struct radon_options o = scene_small;
 	float *d, *a, *b;
 	double up = 0;
 
-	lay_out(o.nx, RADON_PARABOLIC, .5);
+	scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
 	d = events(&o);
 	o.mode = RADON_LSQ;
 	o.subtract = true;
@@ -575,22 +547,22 @@ check_mute_paths(void)
 static void
 check_refused(void)
 {
-	struct radon_options o = small;
+	struct radon_options o = scene_small;
 	struct radon_plan *p;
 	bool ok;
 
-	lay_out(o.nx, RADON_PARABOLIC, 0);
+	scene_lay_out(&rng, o.nx, RADON_PARABOLIC, 0);
 	o.dq = 0;
 	ok = radon_plan(&p, &o) == -EDOM && !p;
-	o = small;
+	o = scene_small;
 	o.mode = RADON_LSQ;
 	o.method = RADON_TIME;
 	ok = ok && radon_plan(&p, &o) == -EDOM && !p;
-	o = small;
+	o = scene_small;
 	o.q0 = 1e12;
 	ok = ok && radon_plan(&p, &o) == -EOVERFLOW && !p;
-	o = small;
-	g[3] = NAN;
+	o = scene_small;
+	scene_g[3] = NAN;
 	ok = ok && radon_plan(&p, &o) == -EDOM && !p;
 	check(ok, "radon: what cannot be planned is refused", "one was not");
 }

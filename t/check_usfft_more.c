@@ -83,7 +83,8 @@ check_inverse(struct check_rng *r)
 	struct check_many many = {0};
 
 	for (int dim = 1; dim <= 3; dim++) {
-		struct usfft_options o = {.dim = dim, .tol = 1e-12, .n = {11, 8, 5}, .threads = 2};
+		struct usfft_options o = {
+		    .dim = dim, .tol = 1e-12, .n = {11, 8, 5}, .fft_order = dim > 1, .threads = 2};
 		struct problem q;
 		struct usfft_outcome got;
 		const struct usfft_inverse v = {.sign = 1, .iter = 200, .rtol = 1e-11};

@@ -22,7 +22,9 @@ picture() {
 	} >gather.nrrd
 }
 commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 36,2 --quiet f.pgm" "wconv -k k.pgm f.pgm"
-	"wconv --method=fft -k k.pgm f.pgm" "usfft -T 1 -n 8 points.nrrd" "radon -q 0:0.01:4 -X 300 gather.nrrd")
+	"wconv --method=fft -k k.pgm f.pgm" "usfft -T 1 -n 8 points.nrrd" "radon -q 0:0.01:4 -X 300 gather.nrrd"
+	"usfft -T 3 --targets=points.nrrd points.nrrd" "usfft -T 2 --inverse -n 2 points.nrrd"
+	"usfft -T 1 -n 8 --weights=pipe points.nrrd")
 
 @test "-g where there is no GPU fails, says why, and writes nothing" {
 	! have_gpu || skip "there is one"
@@ -61,10 +63,7 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 	fails 2 "-g: goes neither with --min-pts nor with --tree" emst -g --min-pts=3 f.pgm
 	fails 2 "--method=brute goes with -g" emst --method=brute f.pgm
 	fails 2 "--method: d3 goes with -g" dptrace -p 2,2 -p 36,2 --method=d3 f.pgm
-	for c in "-T 3 --targets=points.nrrd" "-T 2 --inverse -n 8" "-T 1 -n 8 --weights=pipe" \
-		"-T 1 -n 8 --wisdom=w"; do
-		fails 2 "-g: goes with types 1 and 2, without --inverse" usfft -g $c points.nrrd
-	done
+	fails 2 "--wisdom: is of the CPU's FFTs, and goes without -g" usfft -g -T 1 -n 8 --wisdom=w points.nrrd
 }
 
 @test "radon -g with what the GPU does not do is wrong usage" {
@@ -77,8 +76,11 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 @test "usfft -g stays within its tolerance" {
 	have_gpu || skip "no GPU here: check holds the kernels to the definition"
 	picture
-	usfft -T 1 -n 8 -g --check=8 --stats=s.json points.nrrd >out
-	grep -q '"kernel_seconds": [0-9.]*' s.json
+	for c in "-T 1 -n 8 --check=8" "-T 3 --targets=points.nrrd --check=4" "-T 2 --inverse -n 2" \
+		"-T 1 -n 8 --weights=pipe"; do
+		usfft -g $c --stats=s.json points.nrrd >out
+		grep -q '"kernel_seconds": [0-9.]*' s.json
+	done
 }
 
 @test "a device that is not there is refused by its number" {

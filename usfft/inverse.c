@@ -19,9 +19,10 @@
 
 struct toeplitz {
 	int dim, threads;
-	size_t n[3], len[3];		 /* modes; sizes of the FFT, at least 2 n - 1 */
-	size_t rows;			 /* len[1] * len[2] */
-	double *symbol;			 /* owned: the transform of T, real, scaled */
+	size_t n[3], len[3]; /* modes; sizes of the FFT, at least 2 n - 1 */
+	size_t tail[3]; /* modes that lie at the end of an axis: the negative ones in FFT order */
+	size_t rows;	/* len[1] * len[2] */
+	double *symbol; /* owned: the transform of T, real, scaled */
 	fftw_complex *work;		 /* owned */
 	fftw_plan fft[2][3];		 /* [inverse][axis] */
 	struct usfft_seconds own, *took; /* took: the caller's, or own */
@@ -51,6 +52,7 @@ alloc_toeplitz(struct toeplitz *t, const struct usfft_options *o)
 	for (int a = 0; a < 3; a++) {
 		t->n[a] = a < o->dim ? o->n[a] : 1;
 		t->len[a] = a < o->dim ? fft_size(2 * t->n[a] - 1) : 1;
+		t->tail[a] = o->fft_order ? t->n[a] / 2 : 0;
 		if (!weir_mul(cells, t->len[a], &cells))
 			return -EOVERFLOW;
 	}
@@ -121,21 +123,40 @@ make_symbol(struct toeplitz *t, const double *column)
 		t->symbol[c] = t->work[c][0] / (double)cells;
 }
 
+/* The mode in a cell of an axis, and the cell of a mode; n: there is none. */
+static size_t
+mode_of_cell(const struct toeplitz *t, int a, size_t cell)
+{
+	const size_t n = t->n[a], tail = t->tail[a], gap = t->len[a] - n;
+
+	if (cell < n - tail)
+		return cell;
+	return cell >= n - tail + gap ? cell - gap : n;
+}
+
+static size_t
+cell_of_mode(const struct toeplitz *t, int a, size_t i)
+{
+	return i < t->n[a] - t->tail[a] ? i : t->len[a] - t->n[a] + i;
+}
+
 /* out = T in, both of n modes. */
 static void
 apply(struct toeplitz *t, const double *in, double *out)
 {
-	const size_t *n = t->n, nx = t->len[0];
+	const size_t *n = t->n, nx = t->len[0], tail = t->tail[0], head = n[0] - tail;
 
 #pragma omp parallel for num_threads(t->threads) schedule(static)
 	for (size_t r = 0; r < t->rows; r++) {
-		const size_t y = r % t->len[1], z = r / t->len[1];
-		const bool used = y < n[1] && z < n[2];
-		if (used)
-			memcpy(t->work + r * nx, in + 2 * (z * n[1] + y) * n[0],
-			       n[0] * sizeof *t->work);
-		memset(t->work + r * nx + (used ? n[0] : 0), 0,
-		       (nx - (used ? n[0] : 0)) * sizeof *t->work);
+		const size_t y = mode_of_cell(t, 1, r % t->len[1]),
+			     z = mode_of_cell(t, 2, r / t->len[1]);
+		fftw_complex *row = t->work + r * nx;
+		memset(row, 0, nx * sizeof *row);
+		if (y == n[1] || z == n[2])
+			continue;
+		const double *from = in + 2 * (z * n[1] + y) * n[0];
+		memcpy(row, from, head * sizeof *row);
+		memcpy(row + nx - tail, from + 2 * head, tail * sizeof *row);
 	}
 	double start = usfft_now();
 	run_fft(t, 0);
@@ -148,9 +169,12 @@ apply(struct toeplitz *t, const double *in, double *out)
 	run_fft(t, 1);
 	lap(&start, &t->took->fft);
 #pragma omp parallel for num_threads(t->threads) schedule(static)
-	for (size_t r = 0; r < n[1] * n[2]; r++)
-		memcpy(out + 2 * r * n[0], t->work + (r / n[1] * t->len[1] + r % n[1]) * nx,
-		       n[0] * sizeof *t->work);
+	for (size_t r = 0; r < n[1] * n[2]; r++) {
+		const size_t y = cell_of_mode(t, 1, r % n[1]), z = cell_of_mode(t, 2, r / n[1]);
+		fftw_complex *row = t->work + (z * t->len[1] + y) * nx;
+		memcpy(out + 2 * r * n[0], row, head * sizeof *row);
+		memcpy(out + 2 * (r * n[0] + head), row + nx - tail, tail * sizeof *row);
+	}
 }
 
 /* The transform of w_j c_j (c NULL: of the weights themselves) to the plan's modes. w NULL: ones. */

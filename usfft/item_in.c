@@ -198,7 +198,7 @@ item_weigh(struct job *j, const struct usfft_points *pt, const struct usfft_opti
 	if (j->a.weights == WEIGHTS_NONE || (j->fixed && j->weights))
 		return j->weights;
 	double *w = weir_xalloc(pt->m, sizeof *w);
-	item_judge(j, usfft_pipe(o, pt, PIPE_ROUNDS, w, &bad), &bad);
+	item_judge(j, transform_pipe(&j->run, o, pt, PIPE_ROUNDS, w, &bad), &bad);
 	if (j->fixed)
 		j->weights = w;
 	return w;

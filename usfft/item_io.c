@@ -184,7 +184,7 @@ item_points_to_points(struct job *j, struct img *x)
 	void *z = weir_xalloc(to->m, 2 * sizeof(double));
 	if (q.v.cstride != 2)
 		item_judge(j, values_make_own(&q.v, from->m, NULL), NULL);
-	item_judge(j, usfft_type3(&o, from, q.v.c, to, j->sign, z, &bad), &bad);
+	item_judge(j, transform_type3(&j->run, &o, from, q.v.c, to, j->sign, z, &bad), &bad);
 	stats_lap(&j->st, STATS_COMPUTE);
 	start_check(j, &s, to->m, &q.v, from->m);
 	spot_targets(&s, &o, from, to, z);
@@ -229,7 +229,7 @@ item_invert(struct job *j, struct img *x)
 		item_judge(j, -ENOMEM, NULL);
 	double *w = item_weigh(j, &q.at.pt, &o);
 	progress_start(&who.bar, j->a.common.quiet);
-	item_judge(j, usfft_inverse(&o, &q.at.pt, w, b, &v, f, &got, &bad), &bad);
+	item_judge(j, transform_inverse(&j->run, &o, &q.at.pt, w, b, &v, f, &got, &bad), &bad);
 	progress_end(&who.bar);
 	stats_lap(&j->st, STATS_COMPUTE);
 	if (got.residual > j->a.rtol)

@@ -164,8 +164,8 @@ check_args(const struct job *j)
 		die_usage("--weights: goes with points to modes, or --inverse");
 	if (a->check && a->inverse)
 		die_usage("--check: has no sums to compare --inverse with");
-	if (a->common.gpu && (a->type == 3 || a->inverse || a->weights || a->wisdom))
-		die_usage("-g: goes with types 1 and 2, without --inverse, --weights and --wisdom");
+	if (a->common.gpu && a->wisdom)
+		die_usage("--wisdom: is of the CPU's FFTs, and goes without -g");
 }
 
 static void

@@ -69,6 +69,31 @@ transform_get_rows(const struct transform *t, int sign, size_t row, size_t count
 		usfft_get_row(t->plan, sign, row + i, modes + i * row_bytes(t));
 }
 
+int
+transform_type3(struct transform *t, const struct usfft_options *o, const struct usfft_points *pt,
+		const void *c, const struct usfft_points *targets, int sign, void *out, size_t *bad)
+{
+	return t->gpu ? gpu_usfft_type3(t->gpu, o, pt, c, targets, sign, out, bad)
+		      : usfft_type3(o, pt, c, targets, sign, out, bad);
+}
+
+int
+transform_inverse(struct transform *t, const struct usfft_options *o, const struct usfft_points *pt,
+		  const double *w, const double *b, const struct usfft_inverse *v, double *modes,
+		  struct usfft_outcome *got, size_t *bad)
+{
+	return t->gpu ? gpu_usfft_inverse(t->gpu, o, pt, w, b, v, modes, got, bad)
+		      : usfft_inverse(o, pt, w, b, v, modes, got, bad);
+}
+
+int
+transform_pipe(struct transform *t, const struct usfft_options *o, const struct usfft_points *pt,
+	       int rounds, double *w, size_t *bad)
+{
+	return t->gpu ? gpu_usfft_pipe(t->gpu, o, pt, rounds, w, bad)
+		      : usfft_pipe(o, pt, rounds, w, bad);
+}
+
 void
 transform_free(struct transform *t)
 {

@@ -12,11 +12,7 @@
 
 #include "common/mem.h"
 #include "common/par.h"
-#include "usfft/plan.h"
-
-struct box {
-	double mid[3], half[3];
-};
+#include "usfft/type3.h"
 
 static double
 at(const struct usfft_points *pt, int a, size_t j)
@@ -125,15 +121,6 @@ hand_over(const struct usfft_plan *outer, struct usfft_plan *inner, int sign)
 	}
 }
 
-struct usfft_3 {
-	struct usfft_options o;
-	struct box box, target_box;
-	double period[3];
-	struct usfft_plan *outer, *inner;
-	double *x, *s; /* owned: points in periods, targets in turns per cell */
-	void *c;       /* owned: turned values */
-};
-
 /* Plans for the two boxes. */
 static int
 plan_both(struct usfft_3 *t)
@@ -213,10 +200,8 @@ transform(struct usfft_3 *t, const struct usfft_points *pt, const void *c,
 	  const struct usfft_points *targets, int sign, void *out, size_t *bad)
 {
 	double scale[3] = {1, 1, 1};
-	int err = plan_both(t);
+	int err = spread_outer(t, pt, c, sign, bad);
 
-	if (!err)
-		err = spread_outer(t, pt, c, sign, bad);
 	if (err)
 		return err;
 	for (int a = 0; a < t->o.dim; a++)
@@ -239,20 +224,35 @@ transform(struct usfft_3 *t, const struct usfft_points *pt, const void *c,
 }
 
 int
+type3_plan(struct usfft_3 *t, const struct usfft_points *pt, const struct usfft_points *targets,
+	   size_t *bad)
+{
+	const int err = find_box(pt, t->o.dim, &t->box, bad);
+
+	if (err)
+		return err;
+	return find_box(targets, t->o.dim, &t->target_box, bad) ? -ENXIO : plan_both(t);
+}
+
+void
+type3_free(struct usfft_3 *t)
+{
+	usfft_free(t->outer);
+	usfft_free(t->inner);
+	weir_free(t->x);
+	weir_free(t->s);
+	weir_free(t->c);
+}
+
+int
 usfft_type3(const struct usfft_options *o, const struct usfft_points *pt, const void *c,
 	    const struct usfft_points *targets, int sign, void *out, size_t *bad)
 {
 	struct usfft_3 t = {.o = *o};
-	int err = find_box(pt, o->dim, &t.box, bad);
+	int err = type3_plan(&t, pt, targets, bad);
 
-	if (!err && find_box(targets, o->dim, &t.target_box, bad))
-		err = -ENXIO;
 	if (!err)
 		err = transform(&t, pt, c, targets, sign, out, bad);
-	usfft_free(t.outer);
-	usfft_free(t.inner);
-	weir_free(t.x);
-	weir_free(t.s);
-	weir_free(t.c);
+	type3_free(&t);
 	return err;
 }

@@ -41,6 +41,11 @@ gen --type=float noise 3 100000 >points.nrrd
 	printf 'P6\n1000 1000\n255\n'
 	gen --type=uchar noise 3000 1000 | tail -c 3000000
 } >colours.ppm
+{
+	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 4 1000000\nkinds: list domain\n'
+	printf 'endian: little\nencoding: raw\ncolumns:=x y re im\n\n'
+	gen --type=float noise 4 1000000 | tail -c 16000000
+} >scattered.nrrd
 
 compare 'morphrec: h-dome of 8192x8192' $((3 * 8192 * 8192)) morphrec --hdome=20 smooth.pgm
 compare 'morphrec: the same by heaps' $((3 * 8192 * 8192)) morphrec --method=heap --hdome=20 smooth.pgm
@@ -48,3 +53,5 @@ compare 'morphrec: 1000 seeds' $((3 * 8192 * 8192)) morphrec -m smooth.pgm seeds
 compare 'wconv: 4096x4096, 8x8 kernels of 31x31' $((8 * 4096 * 4096)) wconv -k k.nrrd f.nrrd
 compare 'emst: the colours of 1000000 random pixels' - emst colours.ppm
 compare 'emst: 100000 points in 3 dimensions, by brute force' - emst --points points.nrrd
+compare 'usfft: type 1, 1000000 points, 1024x1024 modes' - usfft -T 1 -n 1024,1024 scattered.nrrd
+compare 'usfft: the inverse, 512x512 modes of as many points' - usfft -T 2 --inverse -n 512,512 --iter=20 --quiet scattered.nrrd

@@ -58,11 +58,20 @@ kind_is_true(const void *to, const void *from, size_t bytes, cudaMemcpyKind kind
 	       (on_device(to, bytes) == to_device && on_device(from, bytes) == from_device);
 }
 
+/* What a call gives, also to the next cudaGetLastError(). */
+cudaError_t
+result(cudaError_t e)
+{
+	if (e != cudaSuccess)
+		last = e;
+	return e;
+}
+
 /* Whether the stream may be used from the device in use. */
 cudaError_t
 own(cudaStream_t s)
 {
-	return !s || s->device == device ? cudaSuccess : cudaErrorInvalidResourceHandle;
+	return result(!s || s->device == device ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 } // namespace
@@ -86,10 +95,10 @@ cudacpu_may_launch(const cudacpu_grid *g)
 	const auto a = allowed.find(g->kernel);
 
 	if (own(g->stream) != cudaSuccess)
-		return last = cudaErrorInvalidResourceHandle;
-	if (g->shared > (a == allowed.end() ? (size_t)CUDACPU_SHARED : a->second))
-		return last = cudaErrorInvalidValue;
-	return cudaSuccess;
+		return cudaErrorInvalidResourceHandle;
+	return result(g->shared > (a == allowed.end() ? (size_t)CUDACPU_SHARED : a->second)
+			  ? cudaErrorInvalidValue
+			  : cudaSuccess);
 }
 
 cudaError_t
@@ -98,7 +107,7 @@ cudacpu_allow(const void *kernel, size_t shared)
 	const std::lock_guard<std::mutex> hold(lock);
 
 	if (shared > CUDACPU_SHARED_OPTIN)
-		return cudaErrorInvalidValue;
+		return result(cudaErrorInvalidValue);
 	allowed[kernel] = shared > CUDACPU_SHARED ? shared : (size_t)CUDACPU_SHARED;
 	return cudaSuccess;
 }
@@ -114,7 +123,7 @@ cudaError_t
 cudaSetDevice(int d)
 {
 	if (d < 0 || d >= devices)
-		return cudaErrorInvalidDevice;
+		return result(cudaErrorInvalidDevice);
 	device = d;
 	return cudaSuccess;
 }
@@ -205,7 +214,7 @@ cudacpu_malloc(void **p, size_t bytes)
 
 	*p = nullptr;
 	if (bytes > memory || used[device] > memory - bytes || !(*p = malloc(bytes)))
-		return cudaErrorMemoryAllocation;
+		return result(cudaErrorMemoryAllocation);
 	memset(*p, 0xff, bytes);
 	blocks[static_cast<char *>(*p)] = {bytes, device};
 	used[device] += bytes;
@@ -221,7 +230,7 @@ cudaFree(void *p)
 	if (!p)
 		return cudaSuccess;
 	if (b == blocks.end())
-		return cudaErrorInvalidValue;
+		return result(cudaErrorInvalidValue);
 	used[b->second.device] -= b->second.bytes;
 	blocks.erase(b);
 	free(p);
@@ -239,7 +248,7 @@ cudaError_t
 cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
 	if (!kind_is_true(to, from, bytes, kind))
-		return cudaErrorInvalidValue;
+		return result(cudaErrorInvalidValue);
 	memcpy(to, from, bytes);
 	return cudaSuccess;
 }
@@ -268,7 +277,7 @@ cudaError_t
 cudaMemset(void *p, int v, size_t bytes)
 {
 	if (bytes && !on_device(p, bytes))
-		return cudaErrorInvalidValue;
+		return result(cudaErrorInvalidValue);
 	memset(p, v, bytes);
 	return cudaSuccess;
 }
@@ -325,7 +334,7 @@ cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 	struct timespec t;
 
 	if (e->device != (s ? s->device : device))
-		return cudaErrorInvalidResourceHandle;
+		return result(cudaErrorInvalidResourceHandle);
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	e->seconds = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 	return cudaSuccess;

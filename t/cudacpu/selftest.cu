@@ -3,8 +3,7 @@
  * same as CUDA, since on a machine with a GPU they run there. Each function gives the number of wrong results, -1 when
  * the device failed.
  */
-#include "gpu/prim.h"
-
+#include "gpu/device.h"
 #include "t/cudacpu/selftest.h"
 
 namespace
@@ -265,42 +264,5 @@ selftest_fields(void)
 		return -1;
 	for (int i = 0; i < 8; i++)
 		wrong += a[i] != want[i];
-	return wrong;
-}
-
-/* n numbers, i % 7 each: how many of their sums are wrong; -1: the device failed. */
-static int
-scan_some(struct gpu *g, unsigned *host, unsigned n)
-{
-	const array<unsigned> a(n), scratch(prim_scan_words(n));
-	unsigned sum = 0;
-	int wrong = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		host[i] = i % 7;
-	if (!a.at || !scratch.at || gpu_up(g, a.at, host, n * sizeof *host) ||
-	    prim_scan(g, a.at, n, scratch.at) || gpu_down(g, host, a.at, n * sizeof *host))
-		return -1;
-	for (unsigned i = 0; i < n; i++) {
-		wrong += host[i] != sum;
-		sum += i % 7;
-	}
-	return wrong;
-}
-
-extern "C" int
-selftest_scan(void)
-{
-	static const unsigned sizes[] = {1, 2, 31, 1023, 1024, 1025, 70001};
-	static unsigned host[70001];
-	char why[GPU_WHY];
-	struct gpu *g = gpu_open("", why);
-	int wrong = 0;
-
-	for (unsigned n : sizes) {
-		const int here = g ? scan_some(g, host, n) : -1;
-		wrong = here < 0 || wrong < 0 ? -1 : wrong + here;
-	}
-	gpu_close(g);
 	return wrong;
 }

@@ -14,6 +14,8 @@ int selftest_vote(void);
 int selftest_atomic(void);
 int selftest_fields(void);
 int selftest_scan(void);
+int selftest_sort(void);
+int selftest_dot(void);
 int selftest_fft(void);
 
 /* What gpu_fft() says when cuFFT cannot be loaded. */
