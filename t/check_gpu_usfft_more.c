@@ -220,6 +220,7 @@ inverse_stops(struct gpu *g, struct check_rng *r)
 	check_end(&many, "gpu: usfft's inverse stops where it is told, and at once for zeros");
 }
 
+/* At a tolerance for which the CPU's places are as fine as the twin's: coarser ones are 2^-28 of a cell off by design. */
 static void
 weights_agree(struct gpu *g, struct check_rng *r)
 {
@@ -227,7 +228,7 @@ weights_agree(struct gpu *g, struct check_rng *r)
 
 	for (int i = 0; i < 3 * 2; i++) {
 		const struct usfft_options o = {
-		    .dim = 1 + i / 2, .tol = 1e-6, .n = {20, 12, 9}, .threads = 1};
+		    .dim = 1 + i / 2, .tol = 1e-7, .n = {20, 12, 9}, .threads = 1};
 		enum { POINTS = 1000, ROUNDS = 5 };
 		double w[POINTS], want[POINTS], worst = 0;
 		struct problem q;
