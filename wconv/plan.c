@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "common/mem.h"
 #include "common/simd.h"
@@ -185,24 +184,15 @@ round_up(size_t n, size_t to)
 	return (n + to - 1) / to * to;
 }
 
-/*
- * a * b * c samples, uninitialised; any factor may be large. All of them will be written, so large pages are asked for:
- * 3 to 5 % less time at M = 4096.
- */
+/* a * b * c samples, uninitialised, on large pages: 3 to 5 % less time at M = 4096. Any factor may be large. */
 static void *
 allocate(size_t a, size_t b, size_t c, size_t size)
 {
-	const uintptr_t page = 4096;
-	size_t n, bytes;
+	size_t n;
 
-	if (!weir_mul(a, b, &n) || !weir_mul(n, c, &n) || !weir_mul(n, size, &bytes))
+	if (!weir_mul(a, b, &n) || !weir_mul(n, c, &n))
 		return NULL;
-	void *p = weir_alloc(n, size);
-	if (p && bytes >= 4 << 20) {
-		const uintptr_t start = ((uintptr_t)p + page - 1) / page * page;
-		madvise((void *)start, ((uintptr_t)p + bytes - start) / page * page, MADV_HUGEPAGE);
-	}
-	return p;
+	return weir_alloc_large(n, size);
 }
 
 static int
