@@ -188,9 +188,8 @@ on_bus_error(int sig)
 	_exit(1);
 }
 
-/* Maps the payload that begins at the current place of the file; false when that cannot be. */
-static bool
-try_map(struct raw_in *in, struct img *x)
+bool
+raw_try_map(struct raw_in *in, struct img *x)
 {
 	const size_t bytes = in->left * in->size, page = (size_t)sysconf(_SC_PAGESIZE);
 	struct stat st;
@@ -210,18 +209,16 @@ try_map(struct raw_in *in, struct img *x)
 	x->map = map;
 	x->mapped = bytes + shift;
 	x->data = (char *)map + shift;
+	in->bytes += bytes;
+	in->left = 0;
 	return true;
 }
 
 void
 raw_map(struct raw_in *in, struct img *x)
 {
-	if (!try_map(in, x)) {
+	if (!raw_try_map(in, x))
 		raw_load(in, x);
-		return;
-	}
-	in->bytes += in->left * in->size;
-	in->left = 0;
 }
 
 /* The first bytes of what comes, which stay unread. 0: the end of the file. */

@@ -61,6 +61,9 @@ void raw_load(struct raw_in *in, struct img *x);
  */
 void raw_map(struct raw_in *in, struct img *x);
 
+/* raw_map where it needs no raw_load; else false, and nothing is read. */
+bool raw_try_map(struct raw_in *in, struct img *x);
+
 /* The name for messages, "(stdin)" for stdin; the number of the current item, from 1; payload and header bytes read so far. */
 const char *raw_name(const struct raw_in *in);
 size_t raw_item(const struct raw_in *in);
