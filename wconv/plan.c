@@ -148,12 +148,13 @@ band_height(const struct wconv_plan *p)
 	return m;
 }
 
+/* Bands of tile rows: what each takes and transforms. */
 static int
 make_bands(struct wconv_plan *p)
 {
 	const struct wconv_axis *y = &p->y;
 	const size_t lanes = p->core->lanes, m = band_height(p);
-	size_t low = SIZE_MAX, high, row = 0, fed = 0;
+	size_t low, high, row = 0, fed = 0;
 
 	p->band = weir_calloc(y->ntile, sizeof *p->band);
 	if (!p->band)
@@ -169,25 +170,36 @@ make_bands(struct wconv_plan *p)
 		b->fed1 = fed = t1 == y->ntile ? p->q.h : high > fed ? high : fed;
 		span_functions(p, b);
 	}
-	low = SIZE_MAX;
-	for (size_t i = p->bands; i-- > 0;) {
-		struct wconv_band *b = &p->band[i];
-		const size_t start = (size_t)(y->tile[b->tile0].a - y->lo) / lanes * lanes;
-		const size_t results = (size_t)(y->tile[b->tile1 - 1].b - y->tile[b->tile0].a);
-		size_t from;
-
-		reach(p, b->tile0, b->tile1, &from, &high);
-		low = from < low ? from : low;
-		if (low != SIZE_MAX && b->fed1 > low + p->depth)
-			p->depth = b->fed1 - low;
-		if (b->row1 - start > p->spectra_depth)
-			p->spectra_depth = b->row1 - start;
-		if (results > p->result_rows)
-			p->result_rows = results;
-		if (b->fun1 - b->fun0 > p->slots)
-			p->slots = b->fun1 - b->fun0;
-	}
 	return 0;
+}
+
+static void
+raise_to(size_t *most, size_t n)
+{
+	*most = n > *most ? n : *most;
+}
+
+/* How much the rings must hold: the most that any band needs at once, rows that later bands will need included. */
+static void
+measure_rings(struct wconv_plan *p)
+{
+	const struct wconv_axis *y = &p->y;
+	size_t low = SIZE_MAX;
+
+	for (size_t i = p->bands; i-- > 0;) {
+		const struct wconv_band *b = &p->band[i];
+		const ptrdiff_t first = y->tile[b->tile0].a, end = y->tile[b->tile1 - 1].b;
+		const size_t start = (size_t)(first - y->lo) / p->core->lanes * p->core->lanes;
+		size_t from, to;
+
+		reach(p, b->tile0, b->tile1, &from, &to);
+		low = from < low ? from : low;
+		if (low < b->fed1)
+			raise_to(&p->depth, b->fed1 - low);
+		raise_to(&p->spectra_depth, b->row1 - start);
+		raise_to(&p->result_rows, (size_t)(end - first));
+		raise_to(&p->slots, b->fun1 - b->fun0);
+	}
 }
 
 static size_t
@@ -214,6 +226,7 @@ make_rings(struct wconv_plan *p)
 	const size_t span = (size_t)(p->x.hi - p->x.lo + p->x.before + p->x.after),
 		     size = p->core->sample;
 
+	measure_rings(p);
 	p->pitch = round_up(span + 5 * p->core->lanes,
 			    p->core->lanes); /* vectors read beyond a row's end */
 	p->row = allocate(p->depth, q->planes, p->pitch, size);
