@@ -402,5 +402,7 @@ bare() {
 		fails 1 "tile:=$tile is not" wconv -k k.nrrd x.nrrd
 	done
 	item float '5 1' 'tile:=1 0 9 1' -- 1 2 3 4 5 >x.nrrd
-	fails 1 'too small a part' wconv -k k.nrrd x.nrrd
+	fails 1 'a tile of 5x1 is smaller than the kernel of 6x1' wconv -k k.nrrd x.nrrd
+	item float '5 1' -- 1 1 1 1 1 >k.nrrd
+	fails 1 'a tile cannot wrap' wconv -k k.nrrd --edge=wrap x.nrrd
 }

@@ -106,7 +106,7 @@ wconv_axis(struct wconv_axis *a, const struct wconv_problem *q, bool y, const bo
 	a->zero = y ? q->zero_y : q->zero_x;
 	a->scale = y ? q->scale_y : q->scale_x;
 	if (part && q->edge == WCONV_WRAP)
-		return -ERANGE;
+		return -EINVAL;
 	if (part && (ptrdiff_t)k > a->have1 - a->have0)
 		return -ERANGE;
 	bound_results(a, q->output);

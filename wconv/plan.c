@@ -91,9 +91,11 @@ make_axes(struct wconv_plan *p, char err[WCONV_ERR])
 		    err, "no pixel's window lies inside %zux%zu pixels: the kernel is %zux%zu",
 		    p->q.w, p->q.h, p->q.kw, p->q.kh);
 	if (e == -ERANGE)
-		return wconv_fail(err,
-				  "a tile of %zux%zu is too small a part of %zux%zu for this edge",
-				  p->q.w, p->q.h, p->q.W, p->q.H);
+		return wconv_fail(err, "a tile of %zux%zu is smaller than the kernel of %zux%zu",
+				  p->q.w, p->q.h, p->q.kw, p->q.kh);
+	if (e == -EINVAL)
+		return wconv_fail(err, "a tile cannot wrap: that needs all of %zux%zu pixels",
+				  p->q.W, p->q.H);
 	return e ? wconv_fail(err, "no memory") : 0;
 }
 
