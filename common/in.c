@@ -188,7 +188,6 @@ on_bus_error(int sig)
 	_exit(1);
 }
 
-/* Maps the payload that begins at the current place of the file. */
 bool
 raw_try_map(struct raw_in *in, struct img *x)
 {

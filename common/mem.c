@@ -127,14 +127,35 @@ weir_calloc_large(size_t n, size_t size)
 	return p;
 }
 
-void *
-weir_xalloc(size_t n, size_t size)
+void
+weir_forget(const void *p, size_t n)
 {
-	void *p = weir_alloc(n, size);
+	const uintptr_t first = ((uintptr_t)p + PAGE - 1) / PAGE * PAGE;
+	const uintptr_t end = ((uintptr_t)p + n) / LARGE_PAGE * LARGE_PAGE;
 
+	if (end > first)
+		madvise((void *)first, end - first, MADV_DONTNEED);
+}
+
+/* p, which is n samples of that size; dies where there was no memory for them. */
+static void *
+insist(void *p, size_t n, size_t size)
+{
 	if (!p)
 		die("no memory for %zu x %zu bytes", n, size);
 	return p;
+}
+
+void *
+weir_xalloc(size_t n, size_t size)
+{
+	return insist(weir_alloc(n, size), n, size);
+}
+
+void *
+weir_xalloc_large(size_t n, size_t size)
+{
+	return insist(weir_alloc_large(n, size), n, size);
 }
 
 char *

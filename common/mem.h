@@ -37,8 +37,15 @@ void weir_discard(void *p, size_t bytes);
 void *weir_alloc_large(size_t n, size_t size);
 void *weir_calloc_large(size_t n, size_t size);
 
+/*
+ * The n bytes at p of a mapped file need not stay in memory: whole large pages of them go, and are read again if they are
+ * looked at again.
+ */
+void weir_forget(const void *p, size_t n);
+
 /* The same as the first two, for main.c and common/ only: they die when there is no memory. */
 void *weir_xalloc(size_t n, size_t size);
+void *weir_xalloc_large(size_t n, size_t size);
 char *weir_xstrdup(const char *s);
 
 /* Bytes of RAM in this machine, and the most this process has held so far (resident). */

@@ -61,7 +61,7 @@ void raw_load(struct raw_in *in, struct img *x);
  */
 void raw_map(struct raw_in *in, struct img *x);
 
-/* Only where it can be had so; else false, and nothing was read. */
+/* raw_map where it needs no raw_load; else false, and nothing is read. */
 bool raw_try_map(struct raw_in *in, struct img *x);
 
 /* The name for messages, "(stdin)" for stdin; the number of the current item, from 1; payload and header bytes read so far. */

@@ -263,6 +263,33 @@ check_long_transforms(void)
 		      "points within 3e-8");
 }
 
+/* Thousands of products to a sum: added up plainly they are past the bound from 31x31 on. */
+static void
+check_long_sums(void)
+{
+	static const size_t sizes[] = {5, 7, 21, 31, 101};
+	struct check_many m = {0};
+	struct check_rng rng = {15};
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		for (int kind = 0; kind < 2; kind++) {
+			struct conv_job j;
+			conv_pose(&j, 300, 120, sizes[i], sizes[i], 1, 1);
+			conv_fill(&j, &rng);
+			draw(&j, kind);
+			for (size_t k = 0; k < j.q.w * j.q.h; k++)
+				((float *)j.image)[k] += 100;
+			j.q.method = WCONV_DIRECT;
+			const bool ran = conv_run(&j, NULL, NULL) && define_by_transforms(&j);
+			const double e = ran ? conv_error(&j) : INFINITY;
+			check_case(&m, e <= 3e-7, "kernels of %zu, image %d: error %.3g", sizes[i],
+				   kind, e);
+			conv_drop(&j);
+		}
+	check_end(&m,
+		  "wconv: sums over kernels of up to 101x101 are within 3e-7 of double precision");
+}
+
 /* The known part of the kernels' weight at each result, in place of want: ones convolved as the image is, 0 where unknown. */
 static void
 define_known(const struct conv_job *j, struct conv_job *ones)
@@ -393,6 +420,7 @@ check_wconv_more(void)
 	check_parts_of_transforms();
 	check_threads();
 	check_long_transforms();
+	check_long_sums();
 	check_filling();
 	check_again();
 	check_refusals();

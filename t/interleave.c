@@ -24,6 +24,7 @@ const char *const weir_prog = "interleave";
 struct args {
 	struct opt_common common;
 	int rounds;
+	const char *before;
 };
 
 static const struct opt table[] = {
@@ -35,6 +36,12 @@ static const struct opt table[] = {
      .help = "rounds, each of which runs every command once; default 5",
      .lo = 1,
      .hi = BENCH_MAXROUNDS},
+    {.letter = 'b',
+     .name = "before",
+     .kind = OPT_STR,
+     .at = offsetof(struct args, before),
+     .arg = "COMMAND",
+     .help = "a shell command that is run before each, out of its time"},
     {0}};
 
 static const struct opt_program program = {.what = "times shell commands in turn",
@@ -65,6 +72,13 @@ static double
 seconds(struct timeval t)
 {
 	return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
+}
+
+static void
+prepare(const char *before)
+{
+	if (before && system(before) != 0)
+		die("'%s' fails", before);
 }
 
 static void
@@ -120,8 +134,10 @@ main(int argc, char **argv)
 	for (size_t i = 0; i < n; i++)
 		set_command(&c[i], operand[i]);
 	for (size_t r = 0; r < (size_t)args.rounds; r++)
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++) {
+			prepare(args.before);
 			run(&c[i], r);
+		}
 	report(c, n, (size_t)args.rounds);
 	weir_free(c);
 	return 0;

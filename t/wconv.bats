@@ -316,6 +316,39 @@ rows() {
 	cmp -n "$got" out whole
 }
 
+# bare: a stream without what tells where it came from.
+bare() {
+	sed '/^history:=/d; /^#/d'
+}
+
+# Rows of a regular file are taken where it is mapped; of a pipe, and where bytes must be swapped, they are read.
+@test "items of a file are convolved as they are from a pipe, and in either byte order" {
+	item float '3 3' -- 1 2 3 4 5 6 7 8 9 >k.nrrd
+	{
+		item float '300 7' -- $(seq 2100)
+		item float '300 100 2' -- $(seq 60000)
+	} >x.nrrd
+	perl -0777 -pe 's/little/big/g; s/(encoding: raw\n\n)(.*?)(?=NRRD0005|\z)/$1 . pack("N*", unpack("V*", $2))/gse' \
+		x.nrrd >big.nrrd
+	wconv -k k.nrrd x.nrrd | bare >out
+	wconv -k k.nrrd < <(cat x.nrrd) | bare | cmp - out
+	wconv -k k.nrrd big.nrrd | bare | cmp - out
+}
+
+@test "a picture that shrinks while it is mapped ends the program with a message" {
+	gen constant 1000 4000 1 --type=float >x.nrrd
+	item float '1 1' -- 1 >k.nrrd
+	mkfifo pipe
+	wconv -k k.nrrd -t 1 x.nrrd >pipe 2>stderr 3>&- &
+	exec 7<pipe
+	head -c 1 <&7 >/dev/null
+	truncate -s 1000 x.nrrd
+	cat <&7 >/dev/null
+	wait $! || status=$?
+	[ "$status" -eq 1 ]
+	same stderr 'wconv: a file shrank while it was mapped'
+}
+
 @test "one pixel, one row and one column by transforms" {
 	item float '2 3' -- 1 2 3 4 5 6 >k.nrrd
 	item float '1 1' -- 3 >x.nrrd
@@ -369,5 +402,7 @@ rows() {
 		fails 1 "tile:=$tile is not" wconv -k k.nrrd x.nrrd
 	done
 	item float '5 1' 'tile:=1 0 9 1' -- 1 2 3 4 5 >x.nrrd
-	fails 1 'too small a part' wconv -k k.nrrd x.nrrd
+	fails 1 'a tile of 5x1 is smaller than the kernel of 6x1' wconv -k k.nrrd x.nrrd
+	item float '5 1' -- 1 1 1 1 1 >k.nrrd
+	fails 1 'a tile cannot wrap' wconv -k k.nrrd --edge=wrap x.nrrd
 }

@@ -106,7 +106,7 @@ wconv_axis(struct wconv_axis *a, const struct wconv_problem *q, bool y, const bo
 	a->zero = y ? q->zero_y : q->zero_x;
 	a->scale = y ? q->scale_y : q->scale_x;
 	if (part && q->edge == WCONV_WRAP)
-		return -ERANGE;
+		return -EINVAL;
 	if (part && (ptrdiff_t)k > a->have1 - a->have0)
 		return -ERANGE;
 	bound_results(a, q->output);
@@ -121,23 +121,22 @@ wconv_axis(struct wconv_axis *a, const struct wconv_problem *q, bool y, const bo
 
 /* --- tiles --------------------------------------------------------------------------------------------------------- */
 
-/* The functions that are not 0 all over [a,b). */
-static void
-functions_of(const struct wconv_axis *x, ptrdiff_t a, ptrdiff_t b, size_t *f0, size_t *nf)
+/* The first of the functions that are not 0 all over a tile that begins at a, which is `from` or a later one. */
+static size_t
+first_function(const struct wconv_axis *x, size_t from, ptrdiff_t a)
 {
-	size_t first = 0, last;
+	while (x->degree < 0 && from + 1 < x->nfun && x->left[from + 1] <= (double)a)
+		from++;
+	return from;
+}
 
-	if (x->degree >= 0) {
-		*f0 = 0;
-		*nf = x->nfun;
-		return;
-	}
-	while (first + 1 < x->nfun && x->left[first + 1] <= (double)a)
-		first++;
-	for (last = first; last + 1 < x->nfun && x->right[last] < (double)(b - 1); last++)
-		;
-	*f0 = first;
-	*nf = last - first + 1;
+/* The last of the functions that are not 0 all over a tile that ends before b, which is `from` or a later one. */
+static size_t
+last_function(const struct wconv_axis *x, size_t from, ptrdiff_t b)
+{
+	while (from + 1 < x->nfun && (x->degree >= 0 || x->right[from] < (double)(b - 1)))
+		from++;
+	return from;
 }
 
 static size_t
@@ -165,49 +164,58 @@ list_borders(const struct wconv_axis *x, ptrdiff_t *p)
 	return n;
 }
 
+/* A place where a tile may begin or end. */
+struct cut {
+	ptrdiff_t at;
+	double cost;  /* of the cheapest tiles up to here */
+	size_t from;  /* the cut where the last of them begins */
+	size_t first; /* of the functions of a tile that begins here */
+	bool keep;
+};
+
 /* Borders and, in between, even cuts of what is longer than `longest`. *n of them; NULL: no memory. */
-static ptrdiff_t *
+static struct cut *
 list_cuts(const struct wconv_axis *x, ptrdiff_t longest, size_t *n)
 {
 	const size_t pieces = (size_t)((x->whole_hi - x->whole_lo) / longest);
 	ptrdiff_t *p = weir_alloc(2 * x->nfun + 2, sizeof *p);
-	ptrdiff_t *cut = weir_alloc(4 * x->nfun + 4 + pieces, sizeof *cut);
-	size_t m = 0;
+	struct cut *cut = weir_calloc(4 * x->nfun + 4 + pieces, sizeof *cut);
 
+	*n = 0;
 	if (p && cut) {
 		const size_t np = list_borders(x, p);
 		for (size_t i = 0; i + 1 < np; i++) {
 			const ptrdiff_t length = p[i + 1] - p[i];
 			const ptrdiff_t parts = (length + longest - 1) / longest;
 			for (ptrdiff_t k = 0; k < parts; k++)
-				cut[m++] = p[i] + length * k / parts;
+				cut[(*n)++].at = p[i] + length * k / parts;
 		}
-		cut[m++] = x->whole_hi;
-		*n = m;
-	} else {
-		weir_free(cut);
-		cut = NULL;
+		cut[(*n)++].at = x->whole_hi;
 	}
 	weir_free(p);
 	return cut;
 }
 
-/* The way back from the last cut by the cheapest tiles; from[i]: the cut before cut i. */
+/* Fills in cost and from of all cuts. */
 static void
-find_cheapest(const struct wconv_axis *x, const ptrdiff_t *cut, size_t n, ptrdiff_t longest,
-	      double tile, double fun, double each, double *cost, size_t *from)
+find_cheapest(const struct wconv_axis *x, struct cut *cut, size_t n, ptrdiff_t longest, double tile,
+	      double fun, double each)
 {
-	cost[0] = 0;
+	size_t last = 0;
+
+	cut[0].cost = 0;
+	cut[0].first = first_function(x, 0, cut[0].at);
 	for (size_t i = 1; i < n; i++) {
-		cost[i] = INFINITY;
-		for (size_t j = i; j-- > 0 && cut[i] - cut[j] <= longest;) {
-			size_t f0, nf;
-			functions_of(x, cut[j], cut[i], &f0, &nf);
-			const double length = (double)(cut[i] - cut[j]);
-			const double c = cost[j] + tile + (double)nf * (fun + each * length);
-			if (c < cost[i]) {
-				cost[i] = c;
-				from[i] = j;
+		cut[i].cost = INFINITY;
+		cut[i].first = first_function(x, cut[i - 1].first, cut[i].at);
+		last = last_function(x, last, cut[i].at);
+		for (size_t j = i; j-- > 0 && cut[i].at - cut[j].at <= longest;) {
+			const double length = (double)(cut[i].at - cut[j].at);
+			const double functions = (double)(last - cut[j].first + 1);
+			const double c = cut[j].cost + tile + functions * (fun + each * length);
+			if (c < cut[i].cost) {
+				cut[i].cost = c;
+				cut[i].from = j;
 			}
 		}
 	}
@@ -223,7 +231,8 @@ add_tile(struct wconv_axis *x, ptrdiff_t a, ptrdiff_t b)
 	t->b = b < x->hi ? b : x->hi;
 	if (t->a >= t->b)
 		return;
-	functions_of(x, t->a, t->b, &t->f0, &t->nf);
+	t->f0 = first_function(x, 0, t->a);
+	t->nf = last_function(x, t->f0, t->b) - t->f0 + 1;
 	if ((size_t)(t->b - t->a) > x->longest)
 		x->longest = (size_t)(t->b - t->a);
 	if (t->nf > x->most)
@@ -234,32 +243,24 @@ add_tile(struct wconv_axis *x, ptrdiff_t a, ptrdiff_t b)
 int
 wconv_cut(struct wconv_axis *x, size_t longest, double tile, double fun, double each)
 {
-	size_t n = 0;
-	ptrdiff_t *cut = list_cuts(x, (ptrdiff_t)longest, &n);
-	double *cost = weir_alloc(n, sizeof *cost);
-	size_t *from = weir_alloc(n, sizeof *from);
-	bool *keep = weir_calloc(n, sizeof *keep);
-	int e = -ENOMEM;
+	size_t n;
+	struct cut *cut = list_cuts(x, (ptrdiff_t)longest, &n);
 
 	weir_free(x->tile);
 	x->tile = weir_alloc(n, sizeof *x->tile);
 	x->ntile = x->longest = x->most = 0;
-	if (cut && cost && from && keep && x->tile) {
-		find_cheapest(x, cut, n, (ptrdiff_t)longest, tile, fun, each, cost, from);
-		for (size_t i = n - 1; i > 0; i = from[i])
-			keep[i] = true;
+	if (n && x->tile) {
+		find_cheapest(x, cut, n, (ptrdiff_t)longest, tile, fun, each);
+		for (size_t i = n - 1; i > 0; i = cut[i].from)
+			cut[i].keep = true;
 		for (size_t i = 1, begin = 0; i < n; i++)
-			if (keep[i]) {
-				add_tile(x, cut[begin], cut[i]);
+			if (cut[i].keep) {
+				add_tile(x, cut[begin].at, cut[i].at);
 				begin = i;
 			}
-		e = 0;
 	}
-	weir_free(cost);
-	weir_free(from);
-	weir_free(keep);
 	weir_free(cut);
-	return e;
+	return n && x->tile ? 0 : -ENOMEM;
 }
 
 void

@@ -41,7 +41,7 @@ double wconv_weight(const struct wconv_axis *a, size_t f, ptrdiff_t x);
 /*
  * Fills all but the tiles. n, at, have: pixels of the whole, first and number of the item's. k, c: samples of a kernel and
  * its centre (as for convolution). alike[i]: node i+1 has the kernels of node i. 0, or -errno: -EDOM when there is no
- * result, -ERANGE when the item is too small a part for this edge.
+ * result, -ERANGE when the item is a part smaller than a kernel, -EINVAL when it is a part and the edge wraps.
  */
 int wconv_axis(struct wconv_axis *a, const struct wconv_problem *q, bool y, const bool *alike);
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "common/mem.h"
 #include "wconv/costs.h"
 #include "wconv/plan.h"
 
@@ -11,21 +12,6 @@ enum {
 }; /* tiles of direct sums: room for 64-pixel blocks, work for threads */
 
 static const double roomy = 96e6; /* bytes of work space that cost nothing */
-
-/* One direction cut for one size. */
-struct cut {
-	size_t tiles, functions, longest; /* tiles, functions summed over them, longest tile */
-};
-
-static struct cut
-look(const struct wconv_axis *a)
-{
-	struct cut c = {a->ntile, 0, a->longest};
-
-	for (size_t i = 0; i < a->ntile; i++)
-		c.functions += a->tile[i].nf;
-	return c;
-}
 
 /* Functions that a tile of the other direction is expected to have. */
 static double
@@ -79,41 +65,62 @@ cut_for(const struct wconv_plan *p, const struct wconv_costs *c, struct wconv_ax
 	return wconv_cut(a, n - k + 1, groups * row + blocks * column, fun, 0);
 }
 
-struct choice {
-	double cost;
-	size_t nx, ny;
+static int
+cut_for_sums(struct wconv_axis *x, struct wconv_axis *y)
+{
+	const int e = wconv_cut(x, NEAR_WIDTH, 1, 0, 1);
+
+	return e ? e : wconv_cut(y, NEAR_HEIGHT, 1, .1, 0);
+}
+
+/* One direction cut for one length of transforms. */
+struct layout {
+	size_t n;    /* that length; 0: it does not serve */
+	double cost; /* seconds of LANES transforms: along x of rows, along y of columns */
+	size_t tiles, functions; /* functions: summed over the tiles */
+	size_t longest;		 /* tile */
 };
+
+static struct layout
+look(const struct wconv_axis *a, size_t n, double cost)
+{
+	struct layout l = {n, cost, a->ntile, 0, a->longest};
+
+	for (size_t i = 0; i < a->ntile; i++)
+		l.functions += a->tile[i].nf;
+	return l;
+}
 
 /* Bytes of spectra held: of image rows and of kernels. */
 static double
-space(const struct wconv_plan *p, size_t nx, size_t ny, const struct cut *x, const struct cut *y)
+space(const struct wconv_plan *p, const struct layout *x, const struct layout *y)
 {
-	const double line = blocks_of(p, nx) * 2 * (double)(p->core->lanes * p->core->sample);
+	const double line = blocks_of(p, x->n) * 2 * (double)(p->core->lanes * p->core->sample);
 	const double window = (double)(y->longest + p->q.kh + p->core->lanes);
 	const double deep = (double)y->functions / (double)y->tiles + 1;
 
-	return line * ((double)(x->tiles * p->q.planes) * window + deep * (double)(p->x.nfun * ny));
+	return line *
+	       ((double)(x->tiles * p->q.planes) * window + deep * (double)(p->x.nfun * y->n));
 }
 
+/* Seconds for this many rows of results. */
 static double
-fft_cost(const struct wconv_plan *p, const struct wconv_costs *c, size_t nx, size_t ny,
-	 const struct cut *x, const struct cut *y)
+fft_cost(const struct wconv_plan *p, const struct wconv_costs *c, double rows,
+	 const struct layout *x, const struct layout *y)
 {
-	const double lanes = (double)p->core->lanes, blocks = blocks_of(p, nx),
-		     planes = (double)p->q.planes;
-	const double row = row_cost(c, nx), column = wconv_transform_cost(c, ny);
-	const double results = (double)(p->y.hi - p->y.lo), h = results / (double)y->tiles;
-	const double groups = ceil(h / lanes) * (double)y->tiles;
+	const double lanes = (double)p->core->lanes, blocks = blocks_of(p, x->n);
+	const double tiles_x = (double)x->tiles, tiles_y = (double)y->tiles;
 	const double kernels = (double)(p->x.nfun * p->y.nfun) *
-			       (ceil((double)p->q.kh / lanes) * row + blocks * column);
-	const double forward =
-	    (double)x->tiles * (results / lanes * row + (double)y->tiles * blocks * column);
+			       (ceil((double)p->q.kh / lanes) * x->cost + blocks * y->cost);
+	const double forward = tiles_x * (rows / lanes * x->cost + tiles_y * blocks * y->cost);
 	const double pairs = (double)(x->functions * y->functions);
-	const double back = pairs * blocks * (column + (double)ny * c->product) +
-			    (double)x->functions * groups * row;
-	const double bytes = space(p, nx, ny, x, y);
+	const double groups = ceil(rows / tiles_y / lanes) * tiles_y;
+	const double back = pairs * blocks * (y->cost + (double)y->n * c->product) +
+			    (double)x->functions * groups * x->cost;
+	const double bytes = space(p, x, y);
 
-	return (kernels + planes * (forward + back)) * (bytes > roomy ? bytes / roomy : 1);
+	return (kernels + (double)p->q.planes * (forward + back)) *
+	       (bytes > roomy ? bytes / roomy : 1);
 }
 
 /*
@@ -128,82 +135,101 @@ too_short(const struct wconv_axis *a, size_t n, size_t k)
 	return n - k + 1 < least && k + least <= wconv_sizes[WCONV_SIZES - 1];
 }
 
-/* The cheapest pair of sizes. cost INFINITY: the kernel is too large for any. */
+/* x and y cut for each length that serves. 0 or -ENOMEM. */
 static int
-choose_sizes(struct wconv_plan *p, const struct wconv_costs *c, struct choice *best)
+try_sizes(const struct wconv_plan *p, const struct wconv_costs *c, struct wconv_axis *x,
+	  struct wconv_axis *y, struct layout *of_x, struct layout *of_y)
 {
-	struct cut x[WCONV_SIZES], y[WCONV_SIZES];
+	const size_t kw = p->q.kw, kh = p->q.kh;
 
-	*best = (struct choice){INFINITY, 0, 0};
 	for (size_t i = 0; i < WCONV_SIZES; i++) {
 		const size_t n = wconv_sizes[i];
-		x[i].tiles = y[i].tiles = 0;
-		if (n >= p->q.kw && find_size(n / 2) < WCONV_SIZES &&
-		    !too_short(&p->x, n, p->q.kw)) {
-			if (cut_for(p, c, &p->x, &p->y, n, p->q.kw))
+		of_x[i].n = of_y[i].n = 0;
+		if (n >= kw && find_size(n / 2) < WCONV_SIZES && !too_short(x, n, kw)) {
+			if (cut_for(p, c, x, y, n, kw))
 				return -ENOMEM;
-			x[i] = look(&p->x);
+			of_x[i] = look(x, n, row_cost(c, n));
 		}
-		if (n >= 16 && n >= p->q.kh + p->core->lanes - 1 && /* two passes */
-		    !too_short(&p->y, n, p->q.kh)) {
-			if (cut_for(p, c, &p->y, &p->x, n, p->q.kh))
+		if (n >= 16 && n >= kh + p->core->lanes - 1 && !too_short(y, n, kh)) {
+			if (cut_for(p, c, y, x, n, kh)) /* 16: two passes */
 				return -ENOMEM;
-			y[i] = look(&p->y);
+			of_y[i] = look(y, n, c->transform[i]);
 		}
 	}
+	return 0;
+}
+
+/* The cheapest pair of lengths, to *nx and *ny, and its cost, INFINITY when the kernel is too large for any. */
+static int
+choose_sizes(const struct wconv_plan *p, const struct wconv_costs *c, struct wconv_axis *x,
+	     struct wconv_axis *y, size_t *nx, size_t *ny, double *cost)
+{
+	struct layout of_x[WCONV_SIZES], of_y[WCONV_SIZES];
+
+	*cost = INFINITY;
+	if (try_sizes(p, c, x, y, of_x, of_y))
+		return -ENOMEM;
 	for (size_t i = 0; i < WCONV_SIZES; i++)
 		for (size_t j = 0; j < WCONV_SIZES; j++) {
-			if (!x[i].tiles || !y[j].tiles)
+			if (!of_x[i].n || !of_y[j].n)
 				continue;
-			const double cost =
-			    fft_cost(p, c, wconv_sizes[i], wconv_sizes[j], &x[i], &y[j]);
-			if (cost < best->cost)
-				*best = (struct choice){cost, wconv_sizes[i], wconv_sizes[j]};
+			const double seconds =
+			    fft_cost(p, c, (double)(y->hi - y->lo), &of_x[i], &of_y[j]);
+			if (seconds < *cost) {
+				*cost = seconds;
+				*nx = of_x[i].n;
+				*ny = of_y[j].n;
+			}
 		}
 	return 0;
 }
 
-static int
-cut_for_sums(struct wconv_plan *p)
-{
-	const int e = wconv_cut(&p->x, NEAR_WIDTH, 1, 0, 1);
-
-	return e ? e : wconv_cut(&p->y, NEAR_HEIGHT, 1, .1, 0);
-}
-
+/* x and y are cut for sums. */
 static double
-direct_cost(const struct wconv_plan *p, const struct wconv_costs *c)
+direct_cost(const struct wconv_plan *p, const struct wconv_costs *c, const struct wconv_axis *x,
+	    const struct wconv_axis *y)
 {
 	const double taps = (double)(p->q.kw * p->q.kh), lanes = (double)p->core->lanes;
-	const double rows = (double)(p->y.hi - p->y.lo);
+	const double rows = (double)(y->hi - y->lo);
 	double vectors = 0, blends = 0;
 
-	for (size_t i = 0; i < p->x.ntile; i++) {
-		const struct wconv_tile *t = &p->x.tile[i];
+	for (size_t i = 0; i < x->ntile; i++) {
+		const struct wconv_tile *t = &x->tile[i];
 		vectors += (double)t->nf * 4 * ceil((double)(t->b - t->a) / lanes / 4);
-		blends += (double)t->nf * usual(&p->y) / lanes;
+		blends += (double)t->nf * usual(y) / lanes;
 	}
 	return (double)p->q.planes * rows * taps * c->tap * (vectors + 2 * blends);
 }
 
-/* Sets method and sizes for the results that x and y have now. */
+/* Method, lengths and costs for the results of x and y; leaves their tiles cut in some way. */
 static int
-choose(struct wconv_plan *p, const struct wconv_costs *c)
+choose(struct wconv_plan *p, const struct wconv_costs *c, struct wconv_axis *x,
+       struct wconv_axis *y)
 {
-	struct choice fft;
-	int e = choose_sizes(p, c, &fft);
+	int e = choose_sizes(p, c, x, y, &p->rows.n, &p->columns.n, &p->cost_fft);
 
-	e = e ? e : cut_for_sums(p);
+	e = e ? e : cut_for_sums(x, y);
 	if (e)
 		return e;
-	p->cost_fft = fft.cost;
-	p->cost_direct = direct_cost(p, c);
-	p->direct = p->q.method == WCONV_DIRECT ||
-		    (p->q.method == WCONV_AUTO && p->cost_direct <= p->cost_fft) ||
-		    fft.cost == INFINITY;
-	p->rows.n = p->direct ? 0 : fft.nx;
-	p->columns.n = p->direct ? 0 : fft.ny;
+	p->cost_direct = direct_cost(p, c, x, y);
+	p->direct = p->q.method == WCONV_DIRECT || p->cost_fft == INFINITY ||
+		    (p->q.method == WCONV_AUTO && p->cost_direct <= p->cost_fft);
+	if (p->direct)
+		p->rows.n = p->columns.n = 0;
 	return 0;
+}
+
+/* The axis with all results of the whole image, without tiles; what else it points to stays a's. */
+static struct wconv_axis
+whole_of(const struct wconv_axis *a)
+{
+	struct wconv_axis whole = *a;
+
+	whole.lo = a->whole_lo;
+	whole.hi = a->whole_hi;
+	whole.tile = NULL;
+	whole.ntile = 0;
+	return whole;
 }
 
 /*
@@ -213,26 +239,19 @@ choose(struct wconv_plan *p, const struct wconv_costs *c)
 int
 wconv_choose(struct wconv_plan *p, const struct wconv_costs *c)
 {
-	const double results = (double)(p->x.hi - p->x.lo) * (double)(p->y.hi - p->y.lo);
-	const struct wconv_axis x = p->x, y = p->y;
-	int e;
+	struct wconv_axis x = whole_of(&p->x), y = whole_of(&p->y);
+	const double part = (double)(p->x.hi - p->x.lo) / (double)(x.hi - x.lo) *
+			    ((double)(p->y.hi - p->y.lo) / (double)(y.hi - y.lo));
+	int e = choose(p, c, &x, &y);
 
-	p->x.lo = x.whole_lo;
-	p->x.hi = x.whole_hi;
-	p->y.lo = y.whole_lo;
-	p->y.hi = y.whole_hi;
-	const double whole = (double)(p->x.hi - p->x.lo) * (double)(p->y.hi - p->y.lo);
-	e = choose(p, c);
-	p->cost_fft *= results / whole;
-	p->cost_direct *= results / whole;
-	p->x.lo = x.lo;
-	p->x.hi = x.hi;
-	p->y.lo = y.lo;
-	p->y.hi = y.hi;
+	weir_free(x.tile);
+	weir_free(y.tile);
+	p->cost_fft *= part;
+	p->cost_direct *= part;
 	if (e)
 		return e;
 	if (p->direct)
-		return cut_for_sums(p);
+		return cut_for_sums(&p->x, &p->y);
 	e = cut_for(p, c, &p->x, &p->y, p->rows.n, p->q.kw);
 	return e ? e : cut_for(p, c, &p->y, &p->x, p->columns.n, p->q.kh);
 }

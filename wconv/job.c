@@ -178,6 +178,14 @@ job_plan(struct job *j, const struct raw_in *in, const struct img *x)
 	return n;
 }
 
+const void *
+job_picture(const struct job *j, const void *payload, size_t i)
+{
+	const struct wconv_problem *q = &j->q;
+
+	return (const char *)payload + i * q->h * q->w * q->planes * img_type_size(q->in);
+}
+
 /* The axis is n long now, and its first sample lies `shift` further on. */
 static void
 resize_axis(struct img_axis *a, size_t n, ptrdiff_t shift)

@@ -38,6 +38,9 @@ void job_start(struct job *j);
 /* A plan for the item x, the last one's if that will do. Returns how many pictures the item has. */
 size_t job_plan(struct job *j, const struct raw_in *in, const struct img *x);
 
+/* Picture i of an item's payload. */
+const void *job_picture(const struct job *j, const void *payload, size_t i);
+
 /* y becomes the head of x's result. */
 void job_describe(const struct job *j, const struct img *x, struct img *y);
 

@@ -50,7 +50,7 @@ static const struct opt table[] = {
      .kind = OPT_STR,
      .at = AT(centre),
      .arg = "X,Y",
-     .help = "the kernels' centre; default the middle, rounded up"},
+     .help = "the kernels' centre; default half their size, rounded down"},
     {.name = "normalise",
      .kind = OPT_FLAG,
      .at = AT(normalise),
@@ -223,8 +223,10 @@ convolve(struct job *j, struct raw_in *in, struct raw_out *out, struct stats *st
 		stats_lap(st, STATS_PLAN);
 		raw_head(out, &y);
 		progress_start(&bar, j->args->common.quiet);
-		while (n-- > 0)
-			wconv_pump(j->plan, &j->q, j->args->gpu, in, out, &bar, st);
+		const char *mapped = raw_try_map(in, &x) ? x.data : NULL;
+		for (size_t i = 0; i < n; i++)
+			wconv_pump(j->plan, &j->q, j->args->gpu, in,
+				   mapped ? job_picture(j, mapped, i) : NULL, out, &bar, st);
 		progress_end(&bar);
 		img_free(&x);
 		img_free(&y);

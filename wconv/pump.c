@@ -15,8 +15,10 @@ struct belt {
 struct pump {
 	struct wconv_plan *plan;
 	struct raw_in *in;
+	const char *mapped; /* all rows; NULL: they are read */
 	struct raw_out *out;
 	size_t in_row, out_row; /* samples */
+	size_t in_size;		/* bytes of one */
 	size_t steps;
 	struct belt source, sink;
 };
@@ -25,7 +27,7 @@ static void
 start_belt(struct belt *b, size_t samples, size_t size)
 {
 	for (size_t i = 0; i < 2; i++)
-		b->buffer[i] = weir_xalloc(samples, size);
+		b->buffer[i] = samples ? weir_xalloc_large(samples, size) : NULL;
 	b->filled = b->emptied = 0;
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->moved, NULL);
@@ -65,14 +67,29 @@ pass(struct belt *b, bool filled)
 	pthread_mutex_unlock(&b->lock);
 }
 
+/* Has the system bring in the pages of n bytes of a file. */
+static void
+touch(const volatile char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i += 4096)
+		(void)p[i];
+}
+
 static void *
 read_ahead(void *arg)
 {
 	struct pump *p = arg;
+	const char *next = p->mapped;
 
 	for (size_t i = 0; i < p->steps; i++) {
-		const size_t rows = wconv_steps(p->plan, i).rows_in;
-		raw_read(p->in, await(&p->source, true), rows * p->in_row);
+		const size_t samples = wconv_steps(p->plan, i).rows_in * p->in_row;
+		char *to = await(&p->source, true);
+		if (p->mapped) {
+			touch(next, samples * p->in_size);
+			next += samples * p->in_size;
+		} else {
+			raw_read(p->in, to, samples);
+		}
 		pass(&p->source, true);
 	}
 	return NULL;
@@ -100,35 +117,53 @@ run_step(const struct pump *p, struct gpu *g, const void *in, void *out)
 		raw_die(p->in, "-g: %s", gpu_why(g));
 }
 
+/* All steps, with rows from the source and to the sink. */
+static void
+run_steps(struct pump *p, struct gpu *g, struct progress *bar, struct stats *st)
+{
+	const char *next = p->mapped;
+
+	for (size_t i = 0; i < p->steps; i++) {
+		const char *buffer = await(&p->source, false), *from = p->mapped ? next : buffer;
+		stats_lap(st, STATS_READ);
+		char *to = await(&p->sink, true);
+		stats_lap(st, STATS_WRITE);
+		run_step(p, g, from, to);
+		stats_lap(st, STATS_COMPUTE);
+		if (p->mapped) {
+			next += wconv_steps(p->plan, i).rows_in * p->in_row * p->in_size;
+			weir_forget(p->mapped, (size_t)(next - p->mapped));
+		}
+		pass(&p->source, false);
+		pass(&p->sink, true);
+		progress_step(bar, (double)(i + 1) / (double)p->steps);
+	}
+}
+
 void
 wconv_pump(struct wconv_plan *plan, const struct wconv_problem *q, struct gpu *g, struct raw_in *in,
-	   struct raw_out *out, struct progress *bar, struct stats *st)
+	   const void *mapped, struct raw_out *out, struct progress *bar, struct stats *st)
 {
 	const struct wconv_step most = wconv_most(plan);
 	pthread_t reader, writer;
-	struct pump p = {.plan = plan, .in = in, .out = out, .steps = wconv_count(plan)};
+	struct pump p = {.plan = plan,
+			 .in = in,
+			 .mapped = mapped,
+			 .out = out,
+			 .steps = wconv_count(plan),
+			 .in_row = q->w * q->planes,
+			 .in_size = img_type_size(q->in)};
 	ptrdiff_t x0, y0;
 	size_t w, h;
 
 	wconv_shape(plan, &w, &h, &x0, &y0);
-	p.in_row = q->w * q->planes;
 	p.out_row = w * q->planes;
-	start_belt(&p.source, most.rows_in * p.in_row, img_type_size(q->in));
+	start_belt(&p.source, mapped ? 0 : most.rows_in * p.in_row, p.in_size);
 	start_belt(&p.sink, most.rows_out * p.out_row, img_type_size(q->out));
 	if (pthread_create(&reader, NULL, read_ahead, &p) ||
 	    pthread_create(&writer, NULL, write_behind, &p))
 		raw_die(in, "no thread to read or write with");
-	for (size_t i = 0; i < p.steps; i++) {
-		const char *from = await(&p.source, false);
-		stats_lap(st, STATS_READ);
-		char *to = await(&p.sink, true);
-		stats_lap(st, STATS_WRITE);
-		run_step(&p, g, from, to);
-		stats_lap(st, STATS_COMPUTE);
-		pass(&p.source, false);
-		pass(&p.sink, true);
-		progress_step(bar, (double)(i + 1) / (double)p.steps);
-	}
+	run_steps(&p, g, bar, st);
 	pthread_join(reader, NULL);
 	pthread_join(writer, NULL);
 	stats_lap(st, STATS_WRITE);

@@ -9,10 +9,12 @@
 #include "wconv/wconv.h"
 
 /*
- * Reads one picture of the current item, writes its result; g NULL: on the CPU. Dies as raw_read and raw_write do. st gets
- * the seconds that computing took, and those that it waited for rows or for room.
+ * Reads one picture of the current item, or takes it from where its file is mapped, if that is not NULL; writes its result.
+ * g NULL: on the CPU. Dies as raw_read and raw_write do. st gets the seconds that computing took, and those that it waited
+ * for rows or for room.
  */
-void wconv_pump(struct wconv_plan *p, const struct wconv_problem *q, struct gpu *g,
-		struct raw_in *in, struct raw_out *out, struct progress *bar, struct stats *st);
+void
+wconv_pump(struct wconv_plan *p, const struct wconv_problem *q, struct gpu *g, struct raw_in *in,
+	   const void *mapped, struct raw_out *out, struct progress *bar, struct stats *st);
 
 #endif

@@ -56,6 +56,7 @@ add_floats(const float *restrict x, size_t n, double *restrict sum, double *rest
 	size_t i = 0;
 
 	for (; i + PARTS <= n; i += PARTS)
+#pragma omp simd /* gcc makes half of it vectors, and takes 2.4 times as long */
 		for (size_t k = 0; k < PARTS; k++)
 			add_sample((double)x[i + k], sum + k, weight + k);
 	for (size_t k = 0; i + k < n; k++)

@@ -77,7 +77,7 @@ run_forward(const struct wconv_plan *p, const struct wconv_band *b, size_t nfy)
 		     columns = p->q.planes * p->x.ntile;
 	const size_t group0 = b->row0 / lanes, groups = p->direct ? 0 : b->row1 / lanes - group0;
 
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(guided) /* each thread in large pages of its own, while they are fresh */
 	for (size_t i = 0; i < kernels; i++)
 		p->core->kernel(p, i % p->x.nfun, p->claimed[i / p->x.nfun], scratch_of(p));
 #pragma omp for schedule(dynamic, 4)

@@ -7,40 +7,64 @@
  * costs kh kw multiplications a pixel for each function: two, where the kernel varies. Sums of NEAR vectors stay in
  * registers while the taps go by.
  */
-enum { NEAR = 4 };
+enum {
+	NEAR = 4,
+	PART = 16
+}; /* vectors of results at a time; taps of a row that are summed apart */
+
+/* What is summed for one vector after the other: the rows that the taps see, and kw x kh taps. */
+struct sums {
+	const real *const *window;
+	size_t kw, kh;
+	size_t some, run;		/* rows and columns of taps that are summed apart */
+	const real *tap[2], *weight[2]; /* of one or two functions */
+};
+
+/* The rows j .. j+m-1 and columns i .. i+n-1 of the taps of nf functions, for NEAR vectors from x on. */
+INLINE void
+sum_part(const struct sums *s, size_t nf, size_t x, size_t j, size_t m, size_t i, size_t n,
+	 vec part[2][NEAR])
+{
+	for (size_t end = j + m; j < end; j++)
+		for (size_t k = i; k < i + n; k++) {
+			const real *at = s->window[j] + x + k;
+			vec v[NEAR];
+			for (size_t b = 0; b < NEAR; b++)
+				v[b] = *(const loose *)(at + b * LANES);
+			for (size_t f = 0; f < nf; f++) {
+				const real t = s->tap[f][j * s->kw + k];
+				for (size_t b = 0; b < NEAR; b++)
+					part[f][b] += t * v[b];
+			}
+		}
+}
 
 /*
- * The sums of NEAR vectors from x on, of nf (1 or 2) functions, times their weights, added to out[]. Every `some` rows are
- * summed apart, about as many taps as there are such parts: the error grows with the root of what it would.
+ * The sums of NEAR vectors from x on, of nf functions, times their weights, added to out[]. Parts of 16 taps at the most are
+ * added up by Kahan's method: what an addition has lost goes into the next one. Added up plainly, the error would grow with
+ * the kernel, to 3.5e-7 of the result at 31x31 and 8.5e-7 at 101x101.
  */
 INLINE void
-sum_block(size_t nf, const real *const *window, size_t kh, size_t kw, size_t x, size_t some,
-	  const real *const *tap, const real *const *weight, vec *out)
+sum_block(const struct sums *s, size_t nf, size_t x, vec *out)
 {
-	vec s[2][NEAR] = {{{0}}};
+	vec sum[2][NEAR] = {{{0}}}, lost[2][NEAR] = {{{0}}};
 
-	for (size_t j = 0; j < kh;) {
-		const size_t end = j + some < kh ? j + some : kh;
-		vec part[2][NEAR] = {{{0}}};
-		for (; j < end; j++)
-			for (size_t i = 0; i < kw; i++) {
-				const real *at = window[j] + x + i;
-				vec v[NEAR];
-				for (size_t b = 0; b < NEAR; b++)
-					v[b] = *(const loose *)(at + b * LANES);
-				for (size_t f = 0; f < nf; f++) {
-					const real t = tap[f][j * kw + i];
-					for (size_t b = 0; b < NEAR; b++)
-						part[f][b] += t * v[b];
+	for (size_t j = 0; j < s->kh; j += s->some)
+		for (size_t i = 0; i < s->kw; i += s->run) {
+			const size_t m = s->kh - j < s->some ? s->kh - j : s->some;
+			const size_t n = s->kw - i < s->run ? s->kw - i : s->run;
+			vec part[2][NEAR] = {{{0}}};
+			sum_part(s, nf, x, j, m, i, n, part);
+			for (size_t f = 0; f < nf; f++)
+				for (size_t b = 0; b < NEAR; b++) {
+					const vec v = part[f][b] - lost[f][b], t = sum[f][b] + v;
+					lost[f][b] = (t - sum[f][b]) - v;
+					sum[f][b] = t;
 				}
-			}
-		for (size_t f = 0; f < nf; f++)
-			for (size_t b = 0; b < NEAR; b++)
-				s[f][b] += part[f][b];
-	}
+		}
 	for (size_t f = 0; f < nf; f++)
 		for (size_t b = 0; b < NEAR; b++)
-			out[b] += s[f][b] * *(const loose *)(weight[f] + x + b * LANES);
+			out[b] += sum[f][b] * *(const loose *)(s->weight[f] + x + b * LANES);
 }
 
 /* One row of n results: nf functions of taps [nf][kh][kw] and weights [nf][stride]. */
@@ -48,24 +72,26 @@ static void
 sum_row(const real *const *window, size_t kh, size_t kw, size_t n, size_t nf, const real *taps,
 	const real *weights, size_t stride, real *out)
 {
-	size_t some = 1;
+	const size_t runs = (kw + PART - 1) / PART;
+	struct sums s = {.window = window,
+			 .kw = kw,
+			 .kh = kh,
+			 .some = kw < PART ? PART / kw : 1,
+			 .run = (kw + runs - 1) / runs};
 
-	while (some * some * kw < kh)
-		some++;
 	for (size_t x = 0; x < n; x += NEAR * LANES) {
 		const size_t left = n - x < NEAR * LANES ? n - x : NEAR * LANES;
 		vec sum[NEAR] = {{0}};
-		size_t f = 0;
 
-		for (; f + 2 <= nf; f += 2) {
-			const real *const t[] = {taps + f * kh * kw, taps + (f + 1) * kh * kw};
-			const real *const w[] = {weights + f * stride, weights + (f + 1) * stride};
-			sum_block(2, window, kh, kw, x, some, t, w, sum);
-		}
-		if (f < nf) {
-			const real *const t[] = {taps + f * kh * kw};
-			const real *const w[] = {weights + f * stride};
-			sum_block(1, window, kh, kw, x, some, t, w, sum);
+		for (size_t f = 0; f < nf; f += 2) {
+			for (size_t i = 0; i < 2 && f + i < nf; i++) {
+				s.tap[i] = taps + (f + i) * kh * kw;
+				s.weight[i] = weights + (f + i) * stride;
+			}
+			if (f + 2 <= nf)
+				sum_block(&s, 2, x, sum);
+			else
+				sum_block(&s, 1, x, sum);
 		}
 		memcpy(out + x, sum, left * sizeof *out);
 	}

@@ -174,7 +174,7 @@ find_means(const struct wconv_plan *p, size_t plane, size_t tx)
 	return (real *)p->mean + (plane * p->x.ntile + tx) * p->spectra_depth;
 }
 
-/* What convolve_block takes after the block of pair (i,j) of groups; NULL: nothing worth fetching. */
+/* What convolve_block takes after the block of pair (i,j) of groups: at the end, what the tile to the right takes first. */
 INLINE const vec *
 next_kernel(const struct wconv_plan *p, const struct work *w, size_t block, size_t i, size_t j)
 {
@@ -185,8 +185,10 @@ next_kernel(const struct wconv_plan *p, const struct work *w, size_t block, size
 			block++;
 		}
 	}
-	if (block == p->rows.blocks)
-		return NULL;
+	if (block == p->rows.blocks) {
+		block = 0;
+		i = w->x.n - 1;
+	}
 	return (const vec *)find_kernel(p, w->x.first[i], w->y.first[j]) + block * p->columns.n * 2;
 }
 
