@@ -16,7 +16,7 @@
 #include "common/swap.h"
 
 /* stdio's buffer is small beside the blocks, so that most bytes go straight to where they belong. */
-enum { BLOCK = 1 << 20, BUFFER = 1 << 16 };
+enum { BLOCK = 1 << 20 };
 
 _Noreturn void
 raw_die(const struct raw_in *in, const char *fmt, ...)
@@ -50,7 +50,6 @@ open_path(const char *path)
 		taken = true;
 		f = stdin;
 	}
-	setvbuf(f, NULL, _IOFBF, BUFFER);
 	fcntl(fileno(f), F_SETPIPE_SZ, BLOCK); /* fails on what is no pipe, which is fine */
 	return f;
 }

@@ -18,6 +18,7 @@ enum { BLOCK = 1 << 20, BUFFER = 1 << 16 };
 
 struct raw_out {
 	FILE *f;
+	char *buffer; /* f's */
 	const char *name;
 	char *path, *tmp;     /* what the temporary file becomes; NULL: written in place */
 	struct raw_out *next; /* of those with a temporary file */
@@ -135,7 +136,8 @@ create(const char *path, enum raw_as as, bool text)
 		open_path(out, path);
 	if (!text && isatty(fileno(out->f)))
 		die_usage("binary data is not written to a terminal; redirect it or use -o");
-	setvbuf(out->f, NULL, _IOFBF, BUFFER);
+	out->buffer = weir_xalloc(BUFFER, 1);
+	setvbuf(out->f, out->buffer, _IOFBF, BUFFER);
 	fcntl(fileno(out->f), F_SETPIPE_SZ, BLOCK);
 	return out;
 }
@@ -166,6 +168,7 @@ raw_finish(struct raw_out *out)
 			die("%s: %s", out->path, strerror(errno));
 		finished(out);
 	}
+	weir_free(out->buffer);
 	weir_free(out->path);
 	weir_free(out->tmp);
 	weir_free(out->tuple_type);

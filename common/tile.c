@@ -26,8 +26,9 @@ tile_of(const struct img *x, size_t w, size_t h, struct tile *t, char words[TILE
 	}
 	*t = (struct tile){v[0], v[1], v[2], v[3]};
 	if (w > t->W || h > t->H || t->x0 > t->W - w || t->y0 > t->H - h) {
-		snprintf(words, TILE_ERR, "tile:=%.40s: %zux%zu pixels do not lie within it", text,
-			 w, h);
+		snprintf(words, TILE_ERR,
+			 "tile:=%.40s: %zux%zu pixels reach outside the image of %zux%zu", text, w,
+			 h, t->W, t->H);
 		return words;
 	}
 	return NULL;

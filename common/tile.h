@@ -15,7 +15,7 @@ struct tile {
  * Where x, pictures of w by h pixels, lies: without the key it is the whole. Returns NULL, or a sentence that says why the
  * key makes no sense, in words[TILE_ERR].
  */
-enum { TILE_ERR = 128 };
+enum { TILE_ERR = 160 };
 const char *tile_of(const struct img *x, size_t w, size_t h, struct tile *t, char words[TILE_ERR]);
 
 /* Sets the key. */

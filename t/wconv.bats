@@ -1,20 +1,5 @@
 load lib
 
-# item TYPE "SIZES" [LINE ...] -- NUMBER ...: a raw item of float or uchar with these header lines and samples.
-item() {
-	local type=$1 sizes=$2 lines=()
-	shift 2
-	while [ "$1" != -- ]; do
-		lines+=("$1")
-		shift
-	done
-	shift
-	printf 'NRRD0005\ntype: %s\ndimension: %d\nsizes: %s\n' "$type" "$(wc -w <<<"$sizes")" "$sizes"
-	[ "${#lines[@]}" -eq 0 ] || printf '%s\n' "${lines[@]}"
-	printf 'endian: little\nencoding: raw\n\n'
-	perl -e 'print pack(shift() eq "double" ? "d<*" : "f<*", @ARGV)' "$type" "$@"
-}
-
 # numbers FILE: its samples, a row a line, shortened to 6 digits.
 numbers() {
 	samples "$1" | awk '{

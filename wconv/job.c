@@ -1,10 +1,9 @@
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/die.h"
+#include "common/tile.h"
 #include "wconv/job.h"
 
 static void
@@ -56,39 +55,19 @@ load_kernels(struct job *j)
 			  j->q.kw, j->q.kh);
 }
 
-enum { WIDEST = 1 << 27 }; /* of an image that a part says it is of: planning lists its tiles */
-
-/* n whole numbers between blanks, none above WIDEST, and nothing else. */
-static bool
-read_counts(const char *text, size_t *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		char *end;
-		text += strspn(text, " \t");
-		if (!isdigit((unsigned char)*text))
-			return false;
-		const unsigned long long count = strtoull(text, &end, 10);
-		if (count > WIDEST)
-			return false;
-		v[i] = (size_t)count;
-		text = end;
-	}
-	return !text[strspn(text, " \t")];
-}
-
-/* Where a part of an image says that it lies: tile:=x0 y0 W H. */
+/* Where a part of an image says that it lies. */
 static void
 find_tile(const struct raw_in *in, const struct img *x, struct wconv_problem *q)
 {
-	const char *text = img_key(x, "tile");
-	size_t v[] = {0, 0, q->w, q->h};
+	char words[TILE_ERR];
+	struct tile t;
 
-	if (text && !read_counts(text, v, 4))
-		raw_die(in, "tile:=%.40s is not `x0 y0 W H`, numbers up to %d", text, WIDEST);
-	q->x0 = v[0];
-	q->y0 = v[1];
-	q->W = v[2];
-	q->H = v[3];
+	if (tile_of(x, q->w, q->h, &t, words))
+		raw_die(in, "%s", words);
+	q->x0 = t.x0;
+	q->y0 = t.y0;
+	q->W = t.W;
+	q->H = t.H;
 }
 
 /* Threads that a plan for the GPU is made for, so that each of its steps holds tiles enough to fill one. */
@@ -186,15 +165,6 @@ job_picture(const struct job *j, const void *payload, size_t i)
 	return (const char *)payload + i * q->h * q->w * q->planes * img_type_size(q->in);
 }
 
-/* The axis is n long now, and its first sample lies `shift` further on. */
-static void
-resize_axis(struct img_axis *a, size_t n, ptrdiff_t shift)
-{
-	a->n = n;
-	if (shift)
-		a->min += (double)shift * a->spacing; /* a bare axis has neither: NaN stays NaN */
-}
-
 void
 job_describe(const struct job *j, const struct img *x, struct img *y)
 {
@@ -205,12 +175,12 @@ job_describe(const struct job *j, const struct img *x, struct img *y)
 	wconv_shape(j->plan, &w, &h, &x0, &y0);
 	img_copy_head(y, x);
 	y->type = q->out;
-	const int first = y->dim > 1 && (q->planes > 1 || y->axis[0].n != q->w);
+	const int first = img_row_axis(y);
 	if (y->dim == first + 1 && h > 1)
 		img_insert_axis(y, first + 1, 1, "domain");
-	resize_axis(&y->axis[first], w, x0 - (ptrdiff_t)q->x0);
+	img_cut_axis(&y->axis[first], w, x0 - (ptrdiff_t)q->x0);
 	if (y->dim > first + 1)
-		resize_axis(&y->axis[first + 1], h, y0 - (ptrdiff_t)q->y0);
+		img_cut_axis(&y->axis[first + 1], h, y0 - (ptrdiff_t)q->y0);
 	if (img_key(y, "tile"))
 		img_set_key(y, "tile", "%td %td %zu %zu", x0, y0, q->W, q->H);
 	opt_add_history(y, &j->args->common);
