@@ -184,7 +184,8 @@ run_sweep(const struct sweep *w, int threads)
 #pragma omp parallel num_threads(threads) if (share)
 	{
 		float *suffix = w->s->suffix + (size_t)omp_get_thread_num() * w->s->suffix_len;
-#pragma omp for schedule(static) nowait
+/* To the end before a block is swept: what is no link is written by whole vectors, links beside it as they were. */
+#pragma omp for schedule(static)
 		for (int r = 0; r < gap->nrow; r += LANES) {
 			const size_t ld = w->sign > 0 ? gap->ldf : gap->lds;
 			mask_rows((w->sign > 0 ? gap->F : gap->H) + (size_t)r * ld, ld,

@@ -14,4 +14,21 @@ extern const struct radon_options scene_small;
 /* nx traces at regular offsets, jittered by up to jitter of their distance; all live. */
 void scene_lay_out(struct check_rng *r, size_t nx, enum radon_curve curve, double jitter);
 
+/* n numbers in [-.5,.5); the caller frees them. */
+float *scene_noise(struct check_rng *r, size_t n);
+
+/* Samples of a panel, and of what a run gives. */
+size_t scene_panel_size(const struct radon_options *o);
+size_t scene_out_size(const struct radon_options *o);
+
+/* One run in a poisoned array of its own; the caller frees it. NULL: the plan failed. */
+float *scene_run(const struct radon_options *o, const float *in, struct radon_report *r);
+
+/* |a - b| / |b|, NaN when anything is; |x|^2. */
+double scene_distance(const float *a, const double *b, size_t n);
+double scene_energy(const float *x, size_t n);
+
+/* A part of check_radon: least squares and sparse solutions. */
+void check_radon_lsq(void);
+
 #endif
