@@ -17,8 +17,8 @@
  * visits of an h-dome of 4096 x 4096, where raster order gives each tile what comes from above and from the left only. A
  * tile where the marker is flat has nothing to give as yet and is left to raster order, which carries what few markers
  * spread far in one pass. Then tiles are visited by the highest level owed (256 lists), so that low values are not spread
- * where a higher one will come: the idea of He et al. for a tile at a time. A tile owed a few pixels only, as in a maze, is flooded from these, pixel by pixel, and visited when the flood
- * turns out wide.
+ * where a higher one will come: the idea of He et al. for a tile at a time. A tile owed a few pixels only, as in a maze, is
+ * flooded from these, pixel by pixel, and visited when the flood turns out wide.
  *
  * The tiles of an image are shared out in bands, those of a volume in slices. Even bands run at the same time, each to its
  * own fixpoint, then odd ones, and again those that are owed: no two that touch run together, so a band reads the rows of

@@ -3,13 +3,13 @@
  * a GPU, the same kernels there.
  */
 #include <fcntl.h>
-#include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/par.h"
 #include "gpu/gpu.h"
 #include "t/check.h"
 #include "t/check_gpu.h"
