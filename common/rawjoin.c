@@ -134,7 +134,7 @@ finish(struct whole *w, struct raw_out *out, const struct args *args)
 
 /* --- parts --------------------------------------------------------------------------------------------------------- */
 
-/* n pixels into a row of the k-th picture, from index at on. They differ from what is there: the index of the first, else at + n. */
+/* n pixels into a row of the k-th picture, from index at on. Returns the index of the first that must not differ; else at + n. */
 static size_t
 lay(struct whole *w, size_t k, size_t at, const char *x, size_t n, enum overlap overlap)
 {

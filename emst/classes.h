@@ -1,11 +1,12 @@
 /*
  * Classes: the parts into which a tree falls when edges are cut.
  *
- * The DENDROGRAM is what single linkage makes of the tree: its edges join two parts each, in order. An edge whose parts both weigh m
- * or more is cut by the MINIMUM-SIZE FOREST: the same as going through the edges in order and joining two parts unless
- * both are of that size already, so every class weighs m at least, and the forests of all m are nested.
+ * The DENDROGRAM is what single linkage makes of the tree: its edges join two parts each, in order. An edge whose parts
+ * both weigh m or more is cut by the MINIMUM-SIZE FOREST: the same as going through the edges in order and joining two
+ * parts unless both are of that size already, so every class weighs m at least, and the forests of all m are nested.
  *
- * Sources: C. T. Zahn 1971 (inconsistent edges); R. J. G. B. Campello, D. Moulavi, J. Sander 2013 (HDBSCAN*). Ties are cut latest in the order first.
+ * Sources: C. T. Zahn 1971 (inconsistent edges); R. J. G. B. Campello, D. Moulavi, J. Sander 2013 (HDBSCAN*). Ties are
+ * cut latest in the order first.
  */
 #ifndef EMST_CLASSES_H
 #define EMST_CLASSES_H
@@ -42,8 +43,9 @@ void cut_length(const struct emst_tree *t, double longest, uint8_t *cut);
 int cut_zahn(const struct emst_tree *t, double factor, uint8_t *cut);
 
 /*
- * The minimum-size forest, over all m, with the least SSE + lambda K SST: K classes, SSE the sum of weighted squared distances
- * to the means of the classes, SST that to the mean of all. Of equal ones that with fewer classes. *min_weight: its m.
+ * The minimum-size forest, over all m, with the least SSE + lambda K SST: K classes, SSE the sum of weighted squared
+ * distances to the means of the classes, SST that to the mean of all. Of equal ones that with fewer classes.
+ * *min_weight: its m.
  */
 int cut_functional(const struct dendrogram *d, const struct emst_tree *t, const struct vertices *v,
 		   double lambda, uint8_t *cut, uint64_t *min_weight);
@@ -53,10 +55,11 @@ int classes_make(struct classes *c, const struct emst_tree *t, const uint8_t *cu
 		 const uint32_t *weight);
 
 /*
- * HDBSCAN*: classes of at least min_weight from the tree of mutual reachability. A class lasts while edges are cut, longest first, until it falls in two
- * that are large enough; smaller parts drop out, a vertex at its last edge. Stability: the sum over dropped weight of 1/length at which
- * it drops minus 1/length at which the class began. Leaves: those that do not fall in two. Otherwise the ones with the largest total
- * stability. If nothing ever falls in two, all is one class.
+ * HDBSCAN*: classes of at least min_weight from the tree of mutual reachability. A class lasts while edges are cut,
+ * longest first, until it falls in two that are large enough; smaller parts drop out, a vertex at its last edge.
+ * Stability: the sum over dropped weight of 1/length at which it drops minus 1/length at which the class began. Leaves:
+ * those that do not fall in two. Otherwise the ones with the largest total stability. If nothing ever falls in two, all
+ * is one class.
  */
 int classes_density(struct classes *c, const struct dendrogram *d, const struct emst_tree *t,
 		    uint64_t min_weight, bool leaves);

@@ -13,9 +13,10 @@
  *
  * With core radii c2 (HDBSCAN*, see kd_core.h) d2(i,j) is replaced by max(d2(i,j), c2[i], c2[j]).
  *
- * Sources: M. N. Barsuk, A. I. Ivanov (Belgorod State University), the minimum spanning tree of the colours of an image by
- * Boruvka's algorithm on a GPU, and classification by cutting it: direct.c. J. B. Kruskal 1956, O. Boruvka 1926. Single-tree Boruvka on a
- * spatial tree: March, Ram, Gray 2010; lower bounds kept across rounds: Prokopenko, Sao, Lebrun-Grandie 2022.
+ * Sources: M. N. Barsuk, A. I. Ivanov (Belgorod State University), the minimum spanning tree of the colours of an image
+ * by Boruvka's algorithm on a GPU, and classification by cutting it: direct.c. J. B. Kruskal 1956, O. Boruvka 1926.
+ * Single-tree Boruvka on a spatial tree: March, Ram, Gray 2010; lower bounds kept across rounds: Prokopenko, Sao,
+ * Lebrun-Grandie 2022.
  *
  * Limits: 1 <= n < 2^31, 1 <= k <= 16.
  */

@@ -11,7 +11,7 @@ struct step {
 	double x, y;
 };
 
-__device__ bool
+__device__ __forceinline__ bool
 turn_is_ok(struct bound b, double x1, double y1, double x2, double y2)
 {
 	const double cross = x1 * y2 - y1 * x2, dot = x1 * x2 + y1 * y2;
@@ -21,7 +21,7 @@ turn_is_ok(struct bound b, double x1, double y1, double x2, double y2)
 }
 
 /* The step of a link that climbs rows over h, in the picture. */
-__device__ step
+__device__ __forceinline__ step
 step_of(const dp_segment &s, double h, int rows)
 {
 	const double v = rows * s.dv;
@@ -29,7 +29,7 @@ step_of(const dp_segment &s, double h, int rows)
 	return {h * s.ex - v * s.ey, h * s.ey + v * s.ex};
 }
 
-__device__ step
+__device__ __forceinline__ step
 first_step(const dp_chains &c, const dp_segment &s, int k)
 {
 	const dp_guide *v = c.guide + s.guide;
@@ -37,7 +37,7 @@ first_step(const dp_chains &c, const dp_segment &s, int k)
 	return step_of(s, v->h, v[1].o - v->o + k);
 }
 
-__device__ step
+__device__ __forceinline__ step
 last_step(const dp_chains &c, const dp_segment &s, int j)
 {
 	const dp_guide *v = c.guide + s.guide + s.n - 2;
@@ -45,19 +45,19 @@ last_step(const dp_chains &c, const dp_segment &s, int j)
 	return step_of(s, v->h, v[1].o - v->o - j);
 }
 
-__device__ int
+__device__ __forceinline__ int
 first_links(const dp_chains &c, const dp_segment &s)
 {
 	return c.guide[s.guide + 1].d;
 }
 
-__device__ int
+__device__ __forceinline__ int
 last_links(const dp_chains &c, const dp_segment &s)
 {
 	return c.guide[s.guide + (size_t)s.n - 2].d;
 }
 
-__device__ bool
+__device__ __forceinline__ bool
 may_follow(struct bound phi, step a, step b)
 {
 	return turn_is_ok(phi, a.x, a.y, b.x, b.y);

@@ -1,10 +1,12 @@
 /*
- * Gathers to panels and back: rows to spectra by cuFFT, the band's frequencies (radon_line.cu, radon_lsq.cu), spectra to rows.
+ * Gathers to panels and back: rows to spectra by cuFFT, the band's frequencies (radon_line.cu, radon_lsq.cu), spectra
+ * to rows.
  *
  *	rows	thread = sample; to the padded time axis and from it, scaled, muted, subtracted
  *
- * Each device has a share of a call's gathers; those that it holds at a time go through each step together. Bytes a gather: its samples and the panel's once over the bus; 4 nfft (nx + nq) in rows
- * written and read by cuFFT twice at least, 8 nw (nx + nq) in spectra, and what radon_line.cu says.
+ * Each device has a share of a call's gathers; those that it holds at a time go through each step together. Bytes a
+ * gather: its samples and the panel's once over the bus; 4 nfft (nx + nq) in rows written and read by cuFFT twice at
+ * least, 8 nw (nx + nq) in spectra, and what radon_line.cu says.
  */
 #include "gpu/radon_work.h"
 

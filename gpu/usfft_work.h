@@ -71,7 +71,7 @@ raw_coordinate(const given<T> &in, int axis, size_t j)
 }
 
 /* s.x modulo 1, each product split into its rounded value and the exact rest: usfft/type3.c. */
-__device__ double
+__device__ __forceinline__ double
 turns_of(int dim, const double *s, const double *x)
 {
 	double sum = 0;
@@ -107,13 +107,13 @@ blocks_for_all(size_t n)
 	return (unsigned)(blocks < ALL_BLOCKS ? blocks : ALL_BLOCKS);
 }
 
-__device__ size_t
+__device__ __forceinline__ size_t
 first_of_all()
 {
 	return (size_t)blockIdx.x * ALL_THREADS + threadIdx.x;
 }
 
-__device__ size_t
+__device__ __forceinline__ size_t
 all_threads()
 {
 	return (size_t)gridDim.x * ALL_THREADS;
