@@ -13,7 +13,7 @@ export OMP_NUM_THREADS=1
 # ITK has no .pc file; its libraries bear the version that its directory of headers does.
 for headers in /usr/include/ITK-*; do
 	version=${headers##*-}
-	g++ -std=c++17 -O3 -DNDEBUG -I"$headers" -o "$dir/itk" t/bench/morphrec_itk.cxx \
+	g++ -std=c++17 -O3 -DNDEBUG -I"$headers" -o "$dir/itk" t/bench/morphrec-itk.cxx \
 		-l"ITKCommon-$version" -l"itkvnl-$version" -l"itkvnl_algo-$version" 2>/dev/null && break
 done
 $python - "$dir" <<'PYTHON'

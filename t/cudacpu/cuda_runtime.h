@@ -31,7 +31,7 @@
 #define __device__ __attribute__((unused))
 #define __host__
 #define __forceinline__ inline
-#define __constant__ static
+#define __constant__	static
 #define __launch_bounds__(...)
 #define __shared__ static thread_local
 
