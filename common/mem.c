@@ -127,14 +127,16 @@ weir_calloc_large(size_t n, size_t size)
 	return p;
 }
 
-void
+const void *
 weir_forget(const void *p, size_t n)
 {
 	const uintptr_t first = ((uintptr_t)p + PAGE - 1) / PAGE * PAGE;
 	const uintptr_t end = ((uintptr_t)p + n) / LARGE_PAGE * LARGE_PAGE;
 
-	if (end > first)
-		madvise((void *)first, end - first, MADV_DONTNEED);
+	if (end <= first)
+		return p;
+	madvise((void *)first, end - first, MADV_DONTNEED);
+	return (const void *)end;
 }
 
 /* p, which is n samples of that size; dies where there was no memory for them. */

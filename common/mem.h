@@ -39,9 +39,9 @@ void *weir_calloc_large(size_t n, size_t size);
 
 /*
  * The n bytes at p of a mapped file need not stay in memory: whole large pages of them go, and are read again if they are
- * looked at again.
+ * looked at again. Returns where those that stay begin: where the next call goes on.
  */
-void weir_forget(const void *p, size_t n);
+const void *weir_forget(const void *p, size_t n);
 
 /* The same as the first two, for main.c and common/ only: they die when there is no memory. */
 void *weir_xalloc(size_t n, size_t size);

@@ -121,7 +121,7 @@ run_step(const struct pump *p, struct gpu *g, const void *in, void *out)
 static void
 run_steps(struct pump *p, struct gpu *g, struct progress *bar, struct stats *st)
 {
-	const char *next = p->mapped;
+	const char *next = p->mapped, *kept = next;
 
 	for (size_t i = 0; i < p->steps; i++) {
 		const char *buffer = await(&p->source, false), *from = p->mapped ? next : buffer;
@@ -132,7 +132,7 @@ run_steps(struct pump *p, struct gpu *g, struct progress *bar, struct stats *st)
 		stats_lap(st, STATS_COMPUTE);
 		if (p->mapped) {
 			next += wconv_steps(p->plan, i).rows_in * p->in_row * p->in_size;
-			weir_forget(p->mapped, (size_t)(next - p->mapped));
+			kept = weir_forget(kept, (size_t)(next - kept));
 		}
 		pass(&p->source, false);
 		pass(&p->sink, true);
