@@ -184,3 +184,9 @@ weir_peak_bytes(void)
 	getrusage(RUSAGE_SELF, &r);
 	return (size_t)r.ru_maxrss * 1024;
 }
+
+size_t
+weir_limit(size_t max_bytes)
+{
+	return max_bytes ? max_bytes : weir_ram_bytes() / 2;
+}

@@ -52,4 +52,7 @@ char *weir_xstrdup(const char *s);
 size_t weir_ram_bytes(void);
 size_t weir_peak_bytes(void);
 
+/* What --max-bytes means: itself, or where it is 0, not given, half of this machine's memory. */
+size_t weir_limit(size_t max_bytes);
+
 #endif

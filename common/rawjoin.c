@@ -70,7 +70,7 @@ static void
 start(struct whole *to, const struct raw_in *in, const struct img *x, const struct img_picture *p,
       const struct tile *t, const struct args *args)
 {
-	const size_t most = args->common.max_bytes ? args->common.max_bytes : weir_ram_bytes() / 2;
+	const size_t most = weir_limit(args->common.max_bytes);
 	const int axis = img_row_axis(x);
 	size_t bytes;
 

@@ -188,8 +188,7 @@ convert(const char *path, struct raw_out *out, const struct args *args, struct s
 	const bool standard = !strcmp(path, "-");
 	struct text t = {.f = standard ? stdin : fopen(path, "r"),
 			 .name = standard ? "(stdin)" : path,
-			 .most = args->common.max_bytes ? args->common.max_bytes
-							: weir_ram_bytes() / 2};
+			 .most = weir_limit(args->common.max_bytes)};
 
 	if (!t.f)
 		die("%s: %s", path, strerror(errno));

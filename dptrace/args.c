@@ -95,7 +95,6 @@ dptrace_args_options(const struct args *a)
 					.passes = a->passes,
 					.margins = !a->common.quiet || a->common.verbose ||
 						   a->to == REPORT_CSV || a->to == REPORT_GEOJSON,
-					.max_bytes = a->common.max_bytes ? a->common.max_bytes
-									 : weir_ram_bytes() / 2,
+					.max_bytes = weir_limit(a->common.max_bytes),
 					.threads = a->gpu ? 1 : par_threads(a->common.threads)};
 }

@@ -47,8 +47,7 @@ struct gather {
 static void
 grow(struct gather *g, const struct traces *t, size_t max_bytes)
 {
-	const size_t room = g->room ? 2 * g->room : 16,
-		     limit = max_bytes ? max_bytes : weir_ram_bytes() / 2;
+	const size_t room = g->room ? 2 * g->room : 16, limit = weir_limit(max_bytes);
 
 	if (g->n * t->ns * sizeof(float) >= limit)
 		die("%s: trace %zu: the gather is larger than %zu bytes; see --key, --max-bytes",

@@ -76,8 +76,7 @@ check_options(const struct job *j, const struct usfft_options *o)
 {
 	const double floor = o->single ? USFFT_FLOOR_SINGLE : USFFT_FLOOR_DOUBLE;
 	const double least = o->gauss && !o->single ? 1e-8 : floor;
-	const size_t bytes = usfft_bytes(o),
-		     limit = j->a.common.max_bytes ? j->a.common.max_bytes : weir_ram_bytes() / 2;
+	const size_t bytes = usfft_bytes(o), limit = weir_limit(j->a.common.max_bytes);
 
 	if (o->tol < least && j->a.strict)
 		raw_die(j->in, "tolerance %g is below %g, which can be reached", o->tol, least);
