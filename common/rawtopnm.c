@@ -258,10 +258,6 @@ main(int argc, char **argv)
 	stats_start(&st);
 	convert(&args, in, out, &st);
 	st.threads = args.common.threads;
-	st.bytes_in = raw_bytes_in(in);
-	st.bytes_out = raw_bytes_out(out);
-	raw_close(in);
-	raw_finish(out);
-	stats_print(&st, &args.common);
+	stats_close(&st, in, out, &args.common);
 	return 0;
 }

@@ -76,3 +76,13 @@ stats_print(struct stats *st, const struct opt_common *o)
 	if (f != stderr && fclose(f))
 		die("%s: %s", o->stats, strerror(errno));
 }
+
+void
+stats_close(struct stats *st, struct raw_in *in, struct raw_out *out, const struct opt_common *o)
+{
+	st->bytes_in = raw_bytes_in(in);
+	st->bytes_out = raw_bytes_out(out);
+	raw_close(in);
+	raw_finish(out);
+	stats_print(st, o);
+}

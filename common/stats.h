@@ -36,4 +36,8 @@ void stats_add(struct stats *st, const char *name, const char *fmt, ...)
 /* Writes the object where --stats asked for it; nothing when it was not given. */
 void stats_print(struct stats *st, const struct opt_common *o);
 
+/* How a filter of one input and one output ends: their bytes are counted, both are closed, the object is written. */
+void
+stats_close(struct stats *st, struct raw_in *in, struct raw_out *out, const struct opt_common *o);
+
 #endif
