@@ -89,9 +89,9 @@ start(struct whole *to, const struct raw_in *in, const struct img *x, const stru
 			t->W, t->H, most);
 	to->p = (struct img_picture){p->c, t->W, t->H, p->n};
 	to->missing = t->W * t->H;
-	/* Zeroed pages from the system: memory is taken as parts arrive. */
-	to->y.data = weir_calloc(bytes, 1);
-	to->have = weir_calloc(t->W * t->H, sizeof *to->have);
+	/* Untouched pages: memory is taken as parts arrive, whatever size they claim. */
+	to->y.data = weir_alloc(bytes, 1);
+	to->have = weir_map(t->W * t->H, sizeof *to->have);
 	if (!to->y.data || !to->have)
 		raw_die(in, "no memory for a picture of %zux%zu pixels", t->W, t->H);
 }
@@ -100,7 +100,7 @@ static void
 drop(struct whole *w)
 {
 	img_free(&w->y);
-	weir_free(w->have);
+	weir_unmap(w->have, w->p.w * w->p.h, sizeof *w->have);
 	*w = (struct whole){0};
 }
 
