@@ -45,22 +45,12 @@ write_head(struct job *j, struct img *y, const struct img *from)
 	raw_head(j->out, y);
 }
 
-static size_t
-count_modes(const struct usfft_options *o)
-{
-	size_t modes = 1;
-
-	for (int a = 0; a < o->dim; a++)
-		modes *= o->n[a];
-	return modes;
-}
-
 /* The modes of type 1 leave some rows at a time, on the CPU straight from the grid. */
 static void
 write_modes(struct job *j, const struct img *x, const struct usfft_points *pt, struct spot *s)
 {
 	const struct usfft_options *o = &j->run.o;
-	const size_t rows = count_modes(o) / o->n[0];
+	const size_t rows = transform_modes(o) / o->n[0];
 	const size_t row_bytes = o->n[0] * 2 * (o->single ? sizeof(float) : sizeof(double));
 	const size_t most = row_bytes < ITEM_PIECE ? ITEM_PIECE / row_bytes : 1;
 	char *block = weir_xalloc(most, row_bytes);
@@ -101,7 +91,7 @@ item_points_to_modes(struct job *j, struct img *x)
 	item_sort(j, x, &q);
 	item_judge(j, transform_gather(&j->run, j->sign, j->fixed ? q.v.c : NULL), NULL);
 	stats_lap(&j->st, STATS_COMPUTE);
-	start_check(j, &s, count_modes(&o), &q.v, pt->m);
+	start_check(j, &s, transform_modes(&o), &q.v, pt->m);
 	write_modes(j, x, pt, &s);
 	end_check(j, &s);
 	values_free(&q.v);
@@ -149,7 +139,7 @@ item_modes_to_points(struct job *j, struct img *x)
 	o.expect = m;
 	if (!stream_modes(x, o.dim, o.n, err))
 		raw_die(j->in, "%s", err);
-	const size_t modes = count_modes(&o);
+	const size_t modes = transform_modes(&o);
 	struct values f = take_modes(j, x, modes, o.single);
 	void *z = weir_xalloc(m, 2 * sizeof(double));
 	item_plan(j, &o);
@@ -222,7 +212,7 @@ item_invert(struct job *j, struct img *x)
 
 	if (q.at.dim != o.dim)
 		raw_die(j->in, "points of %d axes, but -n of %d", q.at.dim, o.dim);
-	const size_t modes = count_modes(&o);
+	const size_t modes = transform_modes(&o);
 	double *f = weir_xalloc(modes, 2 * sizeof *f),
 	       *b = values_as_doubles(&q.v, q.at.pt.m, NULL);
 	if (!b)

@@ -5,6 +5,16 @@
 #include "gpu/usfft.h"
 #include "usfft/transform.h"
 
+size_t
+transform_modes(const struct usfft_options *o)
+{
+	size_t modes = 1;
+
+	for (int a = 0; a < o->dim; a++)
+		modes *= o->n[a];
+	return modes;
+}
+
 bool
 transform_fits(const struct transform *t, const struct usfft_options *o)
 {
@@ -53,8 +63,7 @@ transform_gather(struct transform *t, int sign, const void *c)
 		return 0;
 	}
 	weir_free(t->modes);
-	t->modes =
-	    weir_alloc((o->dim > 1 ? o->n[1] : 1) * (o->dim > 2 ? o->n[2] : 1), row_bytes(t));
+	t->modes = weir_alloc(transform_modes(o) / o->n[0], row_bytes(t));
 	return t->modes ? gpu_usfft_type1(t->gpu, t->plan, sign, c, t->modes) : -ENOMEM;
 }
 

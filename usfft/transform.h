@@ -13,6 +13,9 @@ struct transform {
 	char *modes; /* owned: what type 1 gave on the GPU; the CPU keeps it in its grid */
 };
 
+/* The modes of o, all axes together. */
+size_t transform_modes(const struct usfft_options *o);
+
 /* Whether the plan is one of o. */
 bool transform_fits(const struct transform *t, const struct usfft_options *o);
 
