@@ -18,23 +18,22 @@ MARCH ?=
 NVCC ?= $(shell command -v nvcc 2>/dev/null)
 
 # ---- what is built ------------------------------------------------------------------------------------------------
-# A directory with a main.c is a program. A .c file of common/ or radon/ named in TOOLS is a small program of its own.
+# A directory with a main.c is a program; its rooms are directories below it. A file of common/tools/ with a main() is a
+# small program of its own; the files beside it serve several of them. A file that needs a library says so in its first
+# line, `/* link: -lsegyio */`.
 PROGRAMS := $(patsubst %/main.c,%,$(wildcard */main.c))
-TOOLS := $(wildcard common/pgmtoraw.c common/rawtopnm.c common/rawinfo.c common/rawtile.c common/rawjoin.c \
-	common/rawtotext.c common/texttoraw.c radon/sutoraw.c radon/rawtosu.c radon/segytoraw.c radon/rawtosegy.c)
-BINARIES := $(PROGRAMS:%=$(B)/%) $(patsubst %.c,$(B)/%,$(notdir $(TOOLS)))
+TOOLS := $(shell grep -l '^main.int' common/tools/*.c)
+TOOLLIBS := $(shell sed -sn '1s,.*link: \(.*\) \*/.*,\1,p' common/tools/*.c)
+BINARIES := $(PROGRAMS:%=$(B)/%) $(TOOLS:common/tools/%.c=$(B)/%)
 
-# Files of traces, which the tools of radon/ share and radon itself has no use for; SEG-Y by libsegyio.
-TRACES := $(wildcard radon/traces*.c)
-SEGY := $(wildcard radon/segy.c)
-
-COMMON := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(TOOLS),$(wildcard common/*.c)))
-core = $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(1)/main.c $(TOOLS) $(TRACES) $(SEGY),$(wildcard $(1)/*.c)))
+COMMON := $(patsubst %.c,$(B)/obj/%.o,$(wildcard common/*.c))
+SHARED := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(TOOLS),$(wildcard common/tools/*.c)))
+core = $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(1)/main.c,$(wildcard $(1)/*.c $(1)/*/*.c)))
 CORES := $(foreach p,$(patsubst %/,%,$(dir $(wildcard */direct.c))),$(call core,$(p)))
 
 # The GPU is chosen at link time: the CUDA twins where nvcc was found, else the same symbols that say so.
 ifneq ($(and $(NVCC),$(wildcard gpu/gpu.cu)),)
-TWINS := $(patsubst %.cu,$(B)/obj/%.cu.o,$(wildcard gpu/*.cu))
+TWINS := $(patsubst %.cu,$(B)/obj/%.cu.o,$(wildcard gpu/*.cu gpu/*/*.cu))
 CUDA_HOME ?= $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
 GPULIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -ldl -lrt
 CHECKGPU := $(B)/t/check-gpu
@@ -81,32 +80,30 @@ $(B)/obj/%.cu.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
 	$(NVCC) -O3 -std=c++17 -I. -Werror all-warnings -Xcompiler -Wall \
 	 $(foreach a,$(ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90 \
-	 $(NVFLAGS_$(firstword $(subst _, ,$(notdir $*)))) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	 $(NVFLAGS_$(word 2,$(subst /, ,$*))) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
+# Members of an archive may share their name (gpu/*/job.cu), so they are appended, never replaced.
 $(B)/libcommon.a: $(COMMON)
+$(B)/libtools.a: $(SHARED)
 $(GPU): $(TWINS)
-$(B)/libcommon.a $(GPU):
+$(B)/libcommon.a $(B)/libtools.a $(GPU):
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) qcs $@ $^
 
 .SECONDEXPANSION:
 $(PROGRAMS:%=$(B)/%): $(B)/%: $(B)/obj/%/main.o $$(call core,$$*) $$(if $$(filter radon,$$*),$$(call core,usfft)) \
 		$(GPU) $(B)/libcommon.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) $(LIBS)
 
-define tool
-$(B)/$(notdir $(1:.c=)): $(B)/obj/$(1:.c=.o) $(if $(filter radon/%,$(1)),$(TRACES:%.c=$(B)/obj/%.o)) \
-		$(if $(findstring segy,$(1)),$(SEGY:%.c=$(B)/obj/%.o)) $(B)/libcommon.a
-	$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(if $$(findstring segy,$(1)),-lsegyio) $$(LIBS)
-endef
-$(foreach t,$(TOOLS),$(eval $(call tool,$(t))))
+$(TOOLS:common/tools/%.c=$(B)/%): $(B)/%: $(B)/obj/common/tools/%.o $(B)/libtools.a $(B)/libcommon.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
 
 # ---- tests, benches, demo -----------------------------------------------------------------------------------------
 CHECK := $(patsubst %.c,$(B)/obj/%.o,$(wildcard t/check*.c))
-CUDACPU := $(patsubst %.cu,$(B)/obj/cudacpu/%.o,$(wildcard gpu/*.cu t/cudacpu/*.cu))
-$(B)/t/check: $(CHECK) $(CORES) $(CUDACPU) $(B)/libcommon.a
+CUDACPU := $(patsubst %.cu,$(B)/obj/cudacpu/%.o,$(wildcard gpu/*.cu gpu/*/*.cu t/cudacpu/*.cu))
+$(B)/t/check: $(CHECK) $(CORES) $(CUDACPU) $(B)/libtools.a $(B)/libcommon.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lstdc++ $(LIBS)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lstdc++ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
 
 # The kernels as C++ for the CPU: t/cudacpu. ThreadSanitizer knows nothing of fibers.
 $(B)/obj/cudacpu/%.o: %.cu $(B)/flags
@@ -115,9 +112,9 @@ $(B)/obj/cudacpu/%.o: %.cu $(B)/flags
 	 $(filter-out -fsanitize=thread,$(SAN)) -MMD -MP -c -o $@ $<
 
 # The checks of the kernels once more, on the GPU: built with nvcc by `make check`, all skipped where there is no GPU.
-$(B)/t/check-gpu: $(CHECK) $(CORES) $(patsubst %.cu,$(B)/obj/%.cu.o,$(wildcard t/cudacpu/selftest*.cu)) $(GPU) $(B)/libcommon.a
+$(B)/t/check-gpu: $(CHECK) $(CORES) $(patsubst %.cu,$(B)/obj/%.cu.o,$(wildcard t/cudacpu/selftest*.cu)) $(GPU) $(B)/libtools.a $(B)/libcommon.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) $(LIBS)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) -Wl,--as-needed $(TOOLLIBS) $(LIBS)
 
 # t/NAME.c that is no part of check is a helper program of the tests.
 HELPERS := $(patsubst t/%.c,$(B)/t/%,$(filter-out $(wildcard t/check*.c),$(wildcard t/*.c)))
@@ -162,10 +159,10 @@ FUZZ := $(patsubst t/fuzz/%.c,build/fuzz/%,$(wildcard t/fuzz/*.c))
 fuzz: $(FUZZ)
 	t/fuzz/run
 
-build/fuzz/%: t/fuzz/%.c $(wildcard common/*.[ch])
+build/fuzz/%: t/fuzz/%.c $(wildcard common/*.[ch] common/tools/*.[ch])
 	@mkdir -p $(@D)
 	clang -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(ALL_CPPFLAGS) -o $@ $< \
-	 $(filter-out $(TOOLS),$(wildcard common/*.c)) -fopenmp $(LIBS)
+	 $(filter-out $(TOOLS),$(wildcard common/*.c common/tools/*.c)) -fopenmp $(TOOLLIBS) $(LIBS)
 
 # ---- upkeep -------------------------------------------------------------------------------------------------------
 SOURCES = $(shell git ls-files '*.c' '*.cc' '*.h' '*.cu' 2>/dev/null)

@@ -7,7 +7,7 @@
 #include "common/par.h"
 #include "dptrace/args.h"
 #include "dptrace/report.h"
-#include "gpu/dptrace.h"
+#include "gpu/dptrace/dptrace.h"
 
 #define AT(member) offsetof(struct args, member)
 

@@ -11,7 +11,7 @@
 #include "dptrace/points.h"
 #include "dptrace/report.h"
 #include "dptrace/take.h"
-#include "gpu/dptrace.h"
+#include "gpu/dptrace/dptrace.h"
 
 const char *const weir_prog = "dptrace";
 

@@ -10,7 +10,7 @@
 #include "common/stats.h"
 #include "emst/args.h"
 #include "emst/saved.h"
-#include "gpu/emst.h"
+#include "gpu/emst/emst.h"
 
 const char *const weir_prog = "emst";
 

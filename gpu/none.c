@@ -2,13 +2,13 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "gpu/dptrace.h"
-#include "gpu/emst.h"
+#include "gpu/dptrace/dptrace.h"
+#include "gpu/emst/emst.h"
 #include "gpu/gpu.h"
-#include "gpu/morphrec.h"
-#include "gpu/radon.h"
-#include "gpu/usfft.h"
-#include "gpu/wconv.h"
+#include "gpu/morphrec/morphrec.h"
+#include "gpu/radon/radon.h"
+#include "gpu/usfft/usfft.h"
+#include "gpu/wconv/wconv.h"
 
 static const char state[] = "built without CUDA";
 

@@ -9,7 +9,7 @@
 #include "common/progress.h"
 #include "common/raw.h"
 #include "common/stats.h"
-#include "gpu/morphrec.h"
+#include "gpu/morphrec/morphrec.h"
 #include "morphrec/args.h"
 #include "morphrec/spool.h"
 

@@ -6,7 +6,7 @@
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/par.h"
-#include "gpu/radon.h"
+#include "gpu/radon/radon.h"
 #include "radon/batch.h"
 
 enum { LARGE = 32 << 20 }; /* bytes of a batch's input after which no more gathers are added */

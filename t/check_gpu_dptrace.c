@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "gpu/dptrace.h"
+#include "gpu/dptrace/dptrace.h"
 #include "t/check.h"
 #include "t/check_gpu.h"
 

@@ -5,7 +5,7 @@
 
 #include "common/mem.h"
 #include "emst/lattice.h"
-#include "gpu/emst.h"
+#include "gpu/emst/emst.h"
 #include "t/check.h"
 #include "t/check_gpu.h"
 

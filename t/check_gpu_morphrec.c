@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "gpu/morphrec.h"
+#include "gpu/morphrec/morphrec.h"
 #include "morphrec/value.h"
 #include "t/check.h"
 #include "t/check_gpu.h"

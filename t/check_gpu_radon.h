@@ -2,7 +2,7 @@
 #ifndef WEIR_CHECK_GPU_RADON_H
 #define WEIR_CHECK_GPU_RADON_H
 
-#include "gpu/radon.h"
+#include "gpu/radon/radon.h"
 #include "t/check_radon.h"
 
 enum { GATHERS = 3 };

@@ -5,7 +5,7 @@
 
 #include "common/die.h"
 #include "common/mem.h"
-#include "gpu/usfft.h"
+#include "gpu/usfft/usfft.h"
 #include "t/check_gpu.h"
 #include "t/check_usfft.h"
 #include "usfft/plan.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "gpu/usfft.h"
+#include "gpu/usfft/usfft.h"
 #include "t/check_gpu.h"
 #include "t/check_usfft.h"
 #include "usfft/direct.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "gpu/wconv.h"
+#include "gpu/wconv/wconv.h"
 #include "t/check_gpu.h"
 #include "t/check_wconv.h"
 

@@ -6,8 +6,8 @@
 #include "common/mem.h"
 #include "common/opt.h"
 #include "common/sample.h"
-#include "common/slice.h"
-#include "common/tone.h"
+#include "common/tools/slice.h"
+#include "common/tools/tone.h"
 #include "t/check.h"
 
 void check_samples(void);

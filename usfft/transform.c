@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "gpu/usfft.h"
+#include "gpu/usfft/usfft.h"
 #include "usfft/transform.h"
 
 size_t

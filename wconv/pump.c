@@ -1,7 +1,7 @@
 #include <pthread.h>
 
 #include "common/mem.h"
-#include "gpu/wconv.h"
+#include "gpu/wconv/wconv.h"
 #include "wconv/pump.h"
 
 /* Two buffers that go round between a thread that fills them and one that empties them. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/opt.h"
-#include "common/slice.h"
-#include "common/tone.h"
+#include "common/tools/slice.h"
+#include "common/tools/tone.h"
 
 const char *const weir_prog = "fuzz";
 

@@ -1,0 +1,263 @@
+/* rawtopnm: items as PGM and PPM pictures to look at, and integer items exactly. The arithmetic is tone.c's. */
+#include <math.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/par.h"
+#include "common/raw.h"
+#include "common/tools/slice.h"
+#include "common/stats.h"
+#include "common/tools/tone.h"
+
+const char *const weir_prog = "rawtopnm";
+
+struct args {
+	struct opt_common common;
+	const char *range;
+	double gamma;
+	int maxval;
+	bool log, abs, phase, diverging;
+	struct opt_list slice;
+
+	struct tone_end end[2]; /* what --range says */
+	struct slice cut[IMG_MAXDIM];
+	size_t ncut;
+	char **path;
+	size_t npath;
+};
+
+#define AT(member) offsetof(struct args, member)
+static const struct opt table[] = {
+    {0, "range", OPT_STR, AT(range), "RANGE", "LO:HI, minmax, or percentiles as p1:p99"},
+    {0, "gamma", OPT_ABOVE, AT(gamma), "G", "brightness is the 1/G-th power; default 1"},
+    {0, "maxval", OPT_INT, AT(maxval), "N", "the brightest level; default the item's, or 255", 1,
+     65535},
+    {0, "log", OPT_FLAG, AT(log), NULL, "show logarithms"},
+    {0, "abs", OPT_FLAG, AT(abs), NULL, "show magnitudes"},
+    {0, "phase", OPT_FLAG, AT(phase), NULL, "show the phase of complex samples, -pi to pi"},
+    {0, "signed", OPT_FLAG, AT(diverging), NULL, "show negative blue, zero white, positive red"},
+    {0, "slice", OPT_LIST, AT(slice), "AXIS:INDEX", "show only this place of that axis, from 0"},
+    {0}};
+#undef AT
+
+static const struct opt_program program = {
+    .what =
+	"Turns raw items into PGM and PPM pictures; integers and samples under a maxval exactly.",
+    .table = table,
+    .common = OPT_THREADS,
+    .operands = "[FILE ...]",
+    .max_operands = SIZE_MAX};
+
+static void
+parse_cuts(struct args *args)
+{
+	for (; args->ncut < args->slice.n; args->ncut++) {
+		const char *text = args->slice.v[args->ncut];
+
+		if (args->ncut == IMG_MAXDIM)
+			die_usage("--slice: more than %d of them", IMG_MAXDIM);
+		if (slice_parse(text, &args->cut[args->ncut]))
+			die_usage(
+			    "--slice: '%s' is not AXIS:INDEX, an axis in 0..%d and a place on it",
+			    text, IMG_MAXDIM - 1);
+	}
+}
+
+static struct args
+parse(int argc, char **argv)
+{
+	struct args args = {.gamma = 1};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	args.common.threads = par_threads(args.common.threads);
+	if (args.range && tone_parse_range(args.range, args.end))
+		die_usage(
+		    "--range: '%s' is not LO:HI, two numbers or percentiles p0 to p100, or minmax",
+		    args.range);
+	if (args.phase && (args.log || args.abs))
+		die_usage("--phase excludes --log and --abs");
+	if (args.diverging && (args.log || args.abs))
+		die_usage("--signed excludes --log and --abs");
+	if (args.log && args.range &&
+	    ((!args.end[0].is_percentile && args.end[0].v <= 0) ||
+	     (!args.end[1].is_percentile && args.end[1].v <= 0)))
+		die_usage("--range: '%s' with --log must be positive", args.range);
+	parse_cuts(&args);
+	return args;
+}
+
+/* --- which levels an item gets --------------------------------------------------------------- */
+
+/* The level that its own samples reach: its maxval, or what an integer type is written with; 0: floats know none. */
+static unsigned
+own_maxval(const struct img *x)
+{
+	if (img_maxval(x) || img_is_float(x->type))
+		return img_maxval(x);
+	return img_type_size(x->type) == 1 ? 255 : 65535;
+}
+
+/* Samples are levels already: nothing was asked that would change them. */
+static bool
+as_they_are(const struct args *args, const struct img *x)
+{
+	return own_maxval(x) && !img_is_complex(x) && !args->range && args->gamma == 1 &&
+	       (!args->maxval || (unsigned)args->maxval == own_maxval(x)) && !args->log &&
+	       !args->abs && !args->phase && !args->diverging;
+}
+
+static struct tone
+choose_tone(const struct args *args, const struct img *x)
+{
+	static const struct tone_end extremes[2] = {{true, 0}, {true, 100}};
+	struct tone t = {.part = args->phase ? TONE_PHASE
+				 : args->abs ? TONE_ABS
+					     : TONE_VALUE,
+			 .log = args->log,
+			 .diverging = args->diverging,
+			 .gamma = args->gamma,
+			 .maxval = own_maxval(x) ? own_maxval(x) : 255,
+			 .threads = args->common.threads};
+
+	if (args->maxval)
+		t.maxval = (unsigned)args->maxval;
+	if (args->range) {
+		tone_find_range(&t, args->end, x);
+	} else if (args->phase) {
+		t.lo = -M_PI;
+		t.hi = M_PI;
+	} else if (own_maxval(x) && !img_is_complex(x) && !t.log && !t.diverging) {
+		t.hi = own_maxval(x);
+	} else {
+		tone_find_range(&t, extremes, x);
+	}
+	return t;
+}
+
+/* Integers are shown exactly or not at all. */
+static void
+insist_on_fit(const struct args *args, const struct raw_in *in, const struct img *x)
+{
+	static const struct tone_end extremes[2] = {{true, 0}, {true, 100}};
+	struct tone t = {.threads = args->common.threads};
+
+	if (img_is_float(x->type))
+		return;
+	tone_find_range(&t, extremes, x);
+	if (t.lo < 0 || t.hi > own_maxval(x))
+		raw_die(in, "samples %.0f to %.0f do not fit 0 to %u; choose with --range", t.lo,
+			t.hi, own_maxval(x));
+}
+
+/* --- reading and writing --------------------------------------------------------------------- */
+
+/* The description of the picture of x: its levels, the axis of complex parts gone, one of colours come. */
+static void
+describe(const struct tone *t, const struct img *x, struct img *y)
+{
+	img_copy_head(y, x);
+	y->type = t->maxval < 256 ? IMG_U8 : IMG_U16;
+	img_set_key(y, "maxval", "%u", t->maxval);
+	if (img_is_complex(x))
+		img_drop_axis(y, 0);
+	if (t->diverging)
+		img_insert_axis(y, 0, 3, "RGB-color");
+}
+
+/* What the options ask of an item that it has not; NULL: nothing. */
+static const char *
+refuse(const struct args *args, const struct img *x)
+{
+	const bool complex = img_is_complex(x);
+	struct img_picture p;
+
+	if (!img_picture(x, &p))
+		return "it has more axes than pictures have; cut them with --slice";
+	if (args->phase && !complex)
+		return "--phase: the samples are not complex";
+	if (args->diverging && complex && !args->phase)
+		return "--signed: complex samples have no sign; choose a part with --slice=0:0";
+	if (args->diverging && p.c > 1 && !complex)
+		return "--signed: it has colours already; choose one with --slice=0:0";
+	return NULL;
+}
+
+enum { BLOCK = 1 << 18 }; /* values at a time */
+
+static void
+put(const struct tone *t, const struct img *x, const struct img *y, struct raw_out *out,
+    struct stats *st)
+{
+	const size_t n = tone_count(x), planes = t->diverging ? 3 : 1;
+	void *level = weir_xalloc(BLOCK * planes, img_type_size(y->type));
+
+	raw_head(out, y);
+	for (size_t at = 0; at < n; at += BLOCK) {
+		const size_t some = n - at < BLOCK ? n - at : BLOCK;
+
+		tone_levels(t, x, at, some, level);
+		stats_lap(st, STATS_COMPUTE);
+		raw_write(out, level, some * planes);
+		stats_lap(st, STATS_WRITE);
+	}
+	weir_free(level);
+}
+
+static void
+convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, struct img *x,
+	     struct stats *st)
+{
+	const char *why;
+	struct tone t;
+	struct img y;
+
+	if (!args->ncut && as_they_are(args, x) && (x->type == IMG_U8 || x->type == IMG_U16)) {
+		raw_copy(in, out, x, args->common.quiet, st);
+		return;
+	}
+	raw_map(in, x);
+	stats_lap(st, STATS_READ);
+	if ((why = slice_apply(x, args->cut, args->ncut)))
+		raw_die(in, "--slice: %s", why);
+	if ((why = refuse(args, x)))
+		raw_die(in, "%s", why);
+	if (as_they_are(args, x))
+		insist_on_fit(args, in, x);
+	t = choose_tone(args, x);
+	if (args->common.verbose)
+		warn("%s: item %zu: %.9g to %.9g become 0 to %u", raw_name(in), raw_item(in), t.lo,
+		     t.hi, t.maxval);
+	describe(&t, x, &y);
+	put(&t, x, &y, out, st);
+	img_free(&y);
+}
+
+static void
+convert(const struct args *args, struct raw_in *in, struct raw_out *out, struct stats *st)
+{
+	struct img x;
+
+	for (; raw_next(in, &x); st->items++) {
+		if (args->common.verbose)
+			raw_say(in, &x);
+		convert_item(args, in, out, &x, st);
+		img_free(&x);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	struct args args = parse(argc, argv);
+	struct raw_out *out = raw_create(args.common.out, RAW_AS_PNM);
+	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
+	struct stats st;
+
+	stats_start(&st);
+	convert(&args, in, out, &st);
+	st.threads = args.common.threads;
+	stats_close(&st, in, out, &args.common);
+	return 0;
+}

@@ -1,0 +1,103 @@
+/* Raw items to SEG-Y. */
+#include <segyio/segy.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/raw.h"
+#include "common/tools/segy.h"
+
+const char *const weir_prog = "rawtosegy";
+
+struct args {
+	struct opt_common common;
+	const char *headers;
+	int format;
+};
+
+static const struct opt table[] = {
+    {.name = "headers",
+     .kind = OPT_STR,
+     .at = offsetof(struct args, headers),
+     .arg = "FILE",
+     .help = "take all headers of this SEG-Y file over, byte for byte, and its format"},
+    {.name = "format",
+     .kind = OPT_WORD,
+     .at = offsetof(struct args, format),
+     .arg = "FORMAT",
+     .help = "ieee|ibm, without --headers; default ieee",
+     .words = "ieee|ibm"},
+    {0}};
+
+static const struct opt_program program = {.what = "turns raw items into SEG-Y traces",
+					   .table = table,
+					   .operands = "[FILE]",
+					   .max_operands = 1};
+
+static void
+encode(const struct traces_sink *s, unsigned char *to, const float *from, size_t n)
+{
+	segy_encode(s->format, s->swap, n, to, from);
+}
+
+/* Headers of our own: 40 lines of 80 characters, and what a reader needs of the binary words. */
+static void
+make_lead(const struct traces_sink *s, struct raw_out *out, size_t ns, unsigned dt)
+{
+	unsigned char lead[SEGY_LEAD] = {0};
+
+	memset(lead, ' ', 3200);
+	for (int i = 0; i < 40; i++) {
+		char line[81];
+		int n = snprintf(line, sizeof line, "C%2d%s", i + 1,
+				 i == 0	   ? " WRITTEN BY RAWTOSEGY"
+				 : i == 38 ? " SEG Y REV1"
+				 : i == 39 ? " END TEXTUAL HEADER"
+					   : "");
+		memcpy(lead + i * 80, line, (size_t)n);
+	}
+	trace_set(lead + SEGY_AT_INTERVAL, 2, (long)dt, s->swap);
+	trace_set(lead + SEGY_AT_SAMPLES, 2, (long)ns, s->swap);
+	trace_set(lead + SEGY_AT_FORMAT, 2, s->format, s->swap);
+	trace_set(lead + SEGY_AT_SORTING, 2, 2, s->swap);
+	trace_set(lead + SEGY_AT_REVISION, 2, 0x100, s->swap);
+	trace_set(lead + SEGY_AT_FIXED, 2, 1, s->swap);
+	raw_text(out, (const char *)lead, sizeof lead);
+}
+
+static void
+copy_lead(const struct traces_sink *s, struct raw_out *out, size_t ns, unsigned dt)
+{
+	const struct segy *from = (const struct segy *)s->headers;
+
+	(void)ns;
+	(void)dt;
+	raw_text(out, (const char *)from->lead, from->nlead);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct args args = {.format = -1};
+	struct traces_sink sink = {.encode = encode, .lead = make_lead};
+	struct segy headers = {0};
+	char **operand;
+	size_t n;
+
+	opt_parse(&program, argc, argv, &args, &operand, &n);
+	sink.format = args.format == 1 ? SEGY_IBM_FLOAT_4_BYTE : SEGY_IEEE_FLOAT_4_BYTE;
+	sink.swap = traces_swapped(TRACE_BIG);
+	if (args.headers) {
+		if (args.format >= 0)
+			die_usage(
+			    "--format cannot differ from that of --headers: give one of them");
+		segy_open_traces(&headers, args.headers, TRACE_DETECT, true);
+		sink.headers = &headers.traces;
+		sink.format = headers.format;
+		sink.swap = headers.traces.swap;
+		sink.lead = copy_lead;
+	}
+	sink.sample = segy_sample_size(sink.format);
+	traces_from_raw(&sink, n ? *operand : NULL, &args.common);
+	segy_close_traces(&headers);
+	return 0;
+}

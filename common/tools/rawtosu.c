@@ -1,0 +1,61 @@
+/* Raw items to SU. */
+#include <string.h>
+
+#include "common/die.h"
+#include "common/swap.h"
+#include "common/tools/traces.h"
+
+const char *const weir_prog = "rawtosu";
+
+struct args {
+	struct opt_common common;
+	const char *headers;
+	int order;
+};
+
+static const struct opt table[] = {{.name = "headers",
+				    .kind = OPT_STR,
+				    .at = offsetof(struct args, headers),
+				    .arg = "FILE",
+				    .help = "take the headers of this SU file over, byte for byte"},
+				   {.name = "endian",
+				    .kind = OPT_WORD,
+				    .at = offsetof(struct args, order),
+				    .arg = "ORDER",
+				    .help = TRACE_ORDERS "; default: as --headers, else big",
+				    .words = TRACE_ORDERS},
+				   {0}};
+
+static const struct opt_program program = {.what = "turns raw items into SU traces",
+					   .table = table,
+					   .operands = "[FILE]",
+					   .max_operands = 1};
+
+static void
+encode(const struct traces_sink *s, unsigned char *to, const float *from, size_t n)
+{
+	memcpy(to, from, n * sizeof *from);
+	if (s->swap)
+		swap_bytes(to, n, sizeof *from);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct args args = {.order = TRACE_DETECT};
+	struct traces_sink sink = {.encode = encode, .sample = sizeof(float)};
+	struct traces headers = {0};
+	char **operand;
+	size_t n;
+
+	opt_parse(&program, argc, argv, &args, &operand, &n);
+	sink.swap = traces_swapped(args.order);
+	if (args.headers) {
+		traces_open_su(&headers, args.headers, args.order, true);
+		sink.headers = &headers;
+		sink.swap = headers.swap;
+	}
+	traces_from_raw(&sink, n ? *operand : NULL, &args.common);
+	traces_close(&headers);
+	return 0;
+}

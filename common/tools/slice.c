@@ -1,0 +1,67 @@
+#include <string.h>
+
+#include "common/opt.h"
+#include "common/tools/slice.h"
+
+int
+slice_parse(const char *text, struct slice *s)
+{
+	const char *colon = strchr(text, ':');
+	char axis[8] = "";
+
+	if (!colon || (size_t)(colon - text) >= sizeof axis)
+		return -1;
+	memcpy(axis, text, (size_t)(colon - text));
+	return opt_size(axis, &s->axis) && opt_size(colon + 1, &s->index) ? 0 : -1;
+}
+
+/*
+ * The payload seen as [outer][n][inner]: row `index` of each n moves to the front. In place, since nothing is written
+ * beyond what was already read.
+ */
+static void
+cut(struct img *x, const struct slice *s)
+{
+	size_t inner = img_type_size(x->type), outer = 1, n = x->axis[s->axis].n;
+	char *data = x->data;
+
+	for (size_t i = 0; i < (size_t)x->dim; i++) {
+		if (i < s->axis)
+			inner *= x->axis[i].n;
+		if (i > s->axis)
+			outer *= x->axis[i].n;
+	}
+	for (size_t o = 0; o < outer; o++)
+		memmove(data + o * inner, data + (o * n + s->index) * inner, inner);
+	img_drop_axis(x, (int)s->axis);
+}
+
+static const char *
+cannot(const struct img *x, const struct slice *s, size_t n)
+{
+	bool taken[IMG_MAXDIM] = {false};
+
+	for (size_t i = 0; i < n; i++) {
+		if (s[i].axis >= (size_t)x->dim)
+			return "the item has no such axis";
+		if (s[i].index >= x->axis[s[i].axis].n)
+			return "the axis has no such place";
+		if (taken[s[i].axis])
+			return "the same axis is cut twice";
+		taken[s[i].axis] = true;
+	}
+	return NULL;
+}
+
+const char *
+slice_apply(struct img *x, const struct slice *s, size_t n)
+{
+	const char *why = cannot(x, s, n);
+
+	/* From the slowest axis down, so that the numbers of those still to come stay true. */
+	for (size_t axis = (size_t)x->dim; !why && axis-- > 0;)
+		for (size_t i = 0; i < n; i++)
+			if (s[i].axis == axis)
+				cut(x, &s[i]);
+	return why;
+}

@@ -1,0 +1,197 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/swap.h"
+#include "common/tools/traces.h"
+
+enum { ROOM = 1 << 20 }; /* of the read buffer: three of the longest SU records */
+
+static const bool host_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+bool
+traces_swapped(enum trace_order order)
+{
+	return host_is_little != (order == TRACE_LITTLE);
+}
+
+unsigned
+trace_ushort(const unsigned char *at, bool swap)
+{
+	const bool little = host_is_little != swap;
+
+	return little ? (unsigned)(at[0] | at[1] << 8) : (unsigned)(at[1] | at[0] << 8);
+}
+
+int32_t
+trace_word(const unsigned char *at, size_t bytes, bool swap)
+{
+	unsigned char b[4];
+	int32_t v;
+
+	if (bytes == 2)
+		return (int16_t)trace_ushort(at, swap);
+	memcpy(b, at, 4);
+	if (swap)
+		swap_bytes(b, 1, 4);
+	memcpy(&v, b, 4);
+	return v;
+}
+
+void
+trace_set(unsigned char *at, size_t bytes, long value, bool swap)
+{
+	const bool little = host_is_little != swap;
+
+	for (size_t i = 0; i < bytes; i++)
+		at[little ? i : bytes - 1 - i] = (unsigned char)((unsigned long)value >> 8 * i);
+}
+
+/* --- bytes ------------------------------------------------------------------------------------------------------ */
+
+void
+traces_open(struct traces *t, const char *path)
+{
+	const bool standard = !path || !strcmp(path, "-");
+
+	*t = (struct traces){.name = standard ? "(stdin)" : path, .sample = 4, .trace = 1};
+	t->f = standard ? stdin : fopen(path, "rb");
+	if (!t->f)
+		die("%s: %s", t->name, strerror(errno));
+	t->buf = weir_xalloc(ROOM, 1);
+}
+
+const unsigned char *
+traces_look(struct traces *t, size_t n, size_t *got)
+{
+	if (t->have < n) {
+		memmove(t->buf, t->buf + t->at, t->have);
+		t->at = 0;
+		t->have += fread(t->buf + t->have, 1, ROOM - t->have, t->f);
+		if (ferror(t->f))
+			die("%s: %s", t->name, strerror(errno));
+	}
+	*got = t->have < n ? t->have : n;
+	return t->buf + t->at;
+}
+
+void
+traces_skip(struct traces *t, size_t n)
+{
+	t->at += n;
+	t->have -= n;
+	t->bytes += n;
+}
+
+void
+traces_close(struct traces *t)
+{
+	if (t->f && t->f != stdin)
+		fclose(t->f);
+	weir_free(t->buf);
+	*t = (struct traces){0};
+}
+
+/* --- byte order --------------------------------------------------------------------------------------------------- */
+
+/* What the first header says in one byte order. */
+struct guess {
+	unsigned ns, dt;
+	bool
+	    fits; /* the record ends at the end of the file or before a header with the same ns and dt */
+};
+
+static struct guess
+guess(const unsigned char *first, size_t got, bool swap)
+{
+	struct guess g = {trace_ushort(first + TRACE_NS, swap),
+			  trace_ushort(first + TRACE_DT, swap), false};
+	const size_t record = TRACE_HEAD + (size_t)g.ns * 4;
+
+	if (!g.ns || got < record)
+		return g;
+	const unsigned char *next = first + record;
+	g.fits = got == record ||
+		 (got >= record + TRACE_HEAD && trace_ushort(next + TRACE_NS, swap) == g.ns &&
+		  trace_ushort(next + TRACE_DT, swap) == g.dt);
+	return g;
+}
+
+/* Is a likelier than b? Both or neither fit: sampling of more than 32.767 ms and traces of more than 32767 are rare. */
+static bool
+likelier(struct guess a, struct guess b)
+{
+	const int na = (a.ns > 0) + (a.ns <= INT16_MAX) + (a.dt <= INT16_MAX),
+		  nb = (b.ns > 0) + (b.ns <= INT16_MAX) + (b.dt <= INT16_MAX);
+
+	if (a.fits != b.fits)
+		return a.fits;
+	if (na != nb)
+		return na > nb;
+	return a.dt < b.dt;
+}
+
+void
+traces_open_su(struct traces *t, const char *path, enum trace_order order, bool dt_given)
+{
+	static const char *const names[] = {"big", "little"};
+	struct guess g[2];
+	const unsigned char *first;
+	size_t got;
+
+	traces_open(t, path);
+	first = traces_look(t, 2 * TRACE_HEAD + (size_t)TRACE_MAXNS * 4, &got);
+	if (!got)
+		die("%s: empty input", t->name);
+	if (got < TRACE_HEAD)
+		die("%s: %zu bytes are no trace: its header alone has 240", t->name, got);
+	for (int i = 0; i < 2; i++)
+		g[i] = guess(first, got, traces_swapped(i));
+	if (order == TRACE_DETECT)
+		order = likelier(g[1], g[0]) ? TRACE_LITTLE : TRACE_BIG;
+	else if (!g[order].fits && g[!order].fits)
+		die("%s: not %s-endian: ns would be %u, dt %u; %s-endian they are %u and %u",
+		    t->name, names[order], g[order].ns, g[order].dt, names[!order], g[!order].ns,
+		    g[!order].dt);
+	t->swap = traces_swapped(order);
+	t->ns = g[order].ns;
+	t->dt = g[order].dt;
+	if (!t->ns)
+		die("%s: trace 1: ns is 0", t->name);
+	if (!t->dt && !dt_given)
+		die("%s: trace 1: dt is 0; give --dt=SECONDS", t->name);
+}
+
+/* --- records ------------------------------------------------------------------------------------------------------ */
+
+const unsigned char *
+traces_peek(struct traces *t)
+{
+	const size_t record = TRACE_HEAD + t->ns * t->sample;
+	size_t got;
+	const unsigned char *r = traces_look(t, record, &got);
+	unsigned ns, dt;
+
+	if (!got)
+		return NULL;
+	if (got < TRACE_HEAD)
+		die("%s: trace %zu: truncated: %zu of %zu bytes", t->name, t->trace, got, record);
+	ns = trace_ushort(r + TRACE_NS, t->swap);
+	dt = trace_ushort(r + TRACE_DT, t->swap);
+	if (ns != t->ns && !(t->lax && !ns))
+		die("%s: trace %zu: ns changes from %zu to %u", t->name, t->trace, t->ns, ns);
+	if (dt != t->dt && !(t->lax && !dt))
+		die("%s: trace %zu: dt changes from %u to %u us", t->name, t->trace, t->dt, dt);
+	if (got < record)
+		die("%s: trace %zu: truncated: %zu of %zu bytes", t->name, t->trace, got, record);
+	return r;
+}
+
+void
+traces_take(struct traces *t)
+{
+	traces_skip(t, TRACE_HEAD + t->ns * t->sample);
+	t->trace++;
+}

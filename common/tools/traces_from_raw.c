@@ -1,0 +1,194 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/raw.h"
+#include "common/sample.h"
+#include "common/stats.h"
+#include "common/tools/traces.h"
+
+/* What travels from item to item. */
+struct feed {
+	const struct traces_sink *sink;
+	struct raw_in *in;
+	struct raw_out *out;
+	size_t ns;	       /* samples of every trace */
+	size_t trace;	       /* traces written */
+	void *raw;	       /* a trace as the item has it */
+	double *wide;	       /* the same as doubles */
+	float *data;	       /* the same as floats */
+	unsigned char *record; /* the same as the file has it, behind its header */
+};
+
+/* The shape of an item: one to three axes, t first. */
+static size_t
+count_traces(const struct feed *f, const struct img *x)
+{
+	size_t n = 1;
+
+	if (x->dim > 3 || img_is_complex(x))
+		raw_die(f->in, "traces are real items `t`, `t trace` or `t trace gather`");
+	for (int a = 1; a < x->dim; a++)
+		if (!weir_mul(n, x->axis[a].n, &n))
+			raw_die(f->in, "too many traces");
+	return n;
+}
+
+static unsigned
+microseconds(const struct feed *f, const struct img *x)
+{
+	const double us = x->axis[0].spacing * 1e6;
+
+	if (!(us > .5 && us < 65535.5) || fabs(us - rint(us)) > 1e-3)
+		raw_die(f->in, "a header holds dt as 1..65535 whole us, and the spacing is %g s",
+			x->axis[0].spacing);
+	return (unsigned)lrint(us);
+}
+
+static void
+start(struct feed *f, const struct img *x)
+{
+	const struct traces *h = f->sink->headers;
+
+	f->ns = h ? h->ns : x->axis[0].n;
+	if (f->ns > TRACE_MAXNS)
+		raw_die(f->in, "%zu samples a trace: a header holds up to 65535", f->ns);
+	f->raw = weir_xalloc(f->ns, 8);
+	f->wide = weir_xalloc(f->ns, sizeof *f->wide);
+	f->data = weir_xalloc(f->ns, sizeof *f->data);
+	f->record = weir_xalloc(TRACE_HEAD + f->ns * f->sink->sample, 1);
+	if (f->sink->lead)
+		f->sink->lead(f->sink, f->out, f->ns, h ? h->dt : microseconds(f, x));
+}
+
+static long
+delay(const struct feed *f, const struct img *x)
+{
+	const double ms = isnan(x->axis[0].min) ? 0 : x->axis[0].min * 1e3;
+
+	if (!(fabs(ms) < 32767.5) || fabs(ms - rint(ms)) > 1e-3)
+		raw_die(f->in, "a header holds the first time as whole ms, and it is %g s",
+			x->axis[0].min);
+	return lrint(ms);
+}
+
+/* The offset of trace j of an item from its offsets:= key (read on at *text), or from the axis. */
+static double
+next_offset(const struct img *x, size_t j, const char **text)
+{
+	char *end;
+	double v;
+
+	if (*text) {
+		v = strtod(*text, &end);
+		if (end != *text) {
+			*text = end;
+			return v;
+		}
+	}
+	return isnan(x->axis[1].min) || isnan(x->axis[1].spacing)
+		   ? 0
+		   : x->axis[1].min + (double)j * x->axis[1].spacing;
+}
+
+static void
+make_header(struct feed *f, const struct img *x, size_t j, const char **offsets)
+{
+	const char *cdp = img_key(x, "cdp");
+	const bool swap = f->sink->swap;
+	const size_t fold = x->dim > 1 ? x->axis[1].n : 1;
+	double offset = x->dim > 1 ? next_offset(x, j % fold, offsets) : 0;
+	unsigned char *h = f->record;
+
+	if (!(fabs(offset) < 0x1p31))
+		raw_die(f->in, "trace %zu: an offset of %g", j + 1, offset);
+	memset(h, 0, TRACE_HEAD);
+	trace_set(h + TRACE_TRACL, 4, (long)(f->trace + 1), swap);
+	trace_set(h + TRACE_TRACR, 4, (long)(f->trace + 1), swap);
+	trace_set(h + TRACE_CDP, 4,
+		  cdp ? strtol(cdp, NULL, 10) : (long)(raw_item(f->in) + j / fold), swap);
+	trace_set(h + TRACE_CDPT, 4, (long)(j % fold + 1), swap);
+	trace_set(h + TRACE_TRID, 2, 1, swap);
+	trace_set(h + TRACE_OFFSET, 4, lrint(offset), swap);
+	trace_set(h + TRACE_DELRT, 2, delay(f, x), swap);
+	trace_set(h + TRACE_NS, 2, (long)f->ns, swap);
+	trace_set(h + TRACE_DT, 2, (long)microseconds(f, x), swap);
+}
+
+static void
+take_header(struct feed *f)
+{
+	const unsigned char *r = traces_peek(f->sink->headers);
+
+	if (!r)
+		raw_die(f->in, "more traces than the %zu of %s", f->trace, f->sink->headers->name);
+	memcpy(f->record, r, TRACE_HEAD);
+	traces_take(f->sink->headers);
+}
+
+static void
+put_trace(struct feed *f, const struct img *x)
+{
+	raw_read(f->in, x->type == IMG_F32 ? f->data : f->raw, f->ns);
+	if (x->type != IMG_F32) {
+		sample_load(f->wide, f->raw, x->type, f->ns);
+		for (size_t i = 0; i < f->ns; i++)
+			f->data[i] = (float)f->wide[i];
+	}
+	f->sink->encode(f->sink, f->record + TRACE_HEAD, f->data, f->ns);
+	raw_text(f->out, (const char *)f->record, TRACE_HEAD + f->ns * f->sink->sample);
+	f->trace++;
+}
+
+static void
+put_item(struct feed *f, const struct img *x)
+{
+	const size_t n = count_traces(f, x);
+	const char *offsets = img_key(x, "offsets");
+
+	if (!f->ns)
+		start(f, x);
+	if (x->axis[0].n != f->ns && f->sink->headers)
+		raw_die(f->in, "%zu samples a trace, and %s has %zu", x->axis[0].n,
+			f->sink->headers->name, f->ns);
+	if (x->axis[0].n != f->ns)
+		raw_die(f->in, "%zu samples a trace, and the items before have %zu", x->axis[0].n,
+			f->ns);
+	for (size_t j = 0; j < n; j++) {
+		if (f->sink->headers)
+			take_header(f);
+		else
+			make_header(f, x, j, &offsets);
+		put_trace(f, x);
+	}
+}
+
+void
+traces_from_raw(const struct traces_sink *s, const char *path, const struct opt_common *o)
+{
+	struct feed f = {.sink = s};
+	struct stats st;
+	struct img x;
+
+	stats_start(&st);
+	f.in = raw_open((char *const *)&path, path ? 1 : 0, o->max_bytes);
+	f.out = raw_create(o->out, RAW_FOLLOW);
+	for (; raw_next(f.in, &x); img_free(&x), st.items++)
+		put_item(&f, &x);
+	if (s->headers && traces_peek(s->headers))
+		die("%s: more traces than the %zu of the items", s->headers->name, f.trace);
+	st.bytes_in = raw_bytes_in(f.in);
+	st.bytes_out = raw_bytes_out(f.out);
+	raw_finish(f.out);
+	stats_lap(&st, STATS_WRITE);
+	st.threads = 1;
+	stats_add(&st, "traces", "%zu", f.trace);
+	stats_print(&st, o);
+	raw_close(f.in);
+	weir_free(f.raw);
+	weir_free(f.wide);
+	weir_free(f.data);
+	weir_free(f.record);
+}

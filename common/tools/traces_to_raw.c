@@ -1,0 +1,147 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/raw.h"
+#include "common/stats.h"
+#include "common/tools/traces.h"
+
+const struct opt traces_table[] = {{.letter = 'k',
+				    .name = "key",
+				    .kind = OPT_WORD,
+				    .at = offsetof(struct traces_args, key),
+				    .arg = "WORD",
+				    .help = "header word that a gather shares; default cdp",
+				    .words = TRACE_KEYS},
+				   {.name = "endian",
+				    .kind = OPT_WORD,
+				    .at = offsetof(struct traces_args, order),
+				    .arg = "ORDER",
+				    .help = TRACE_ORDERS "; default: the one that fits",
+				    .words = TRACE_ORDERS},
+				   {.name = "dt",
+				    .kind = OPT_ABOVE,
+				    .at = offsetof(struct traces_args, dt),
+				    .arg = "SECONDS",
+				    .help = "time between samples, whatever the headers say",
+				    .seen = offsetof(struct traces_args, dt_given)},
+				   {0}};
+
+static const struct {
+	const char *name;
+	int at;
+} keys[] = {{"none", -1}, {"tracl", 0}, {"tracr", 4}, {"fldr", 8},    {"tracf", 12},
+	    {"ep", 16},	  {"cdp", 20},	{"cdpt", 24}, {"offset", 36}, {"sx", 72},
+	    {"sy", 76},	  {"gx", 80},	{"gy", 84},   {"iline", 188}, {"xline", 192}};
+
+/* A gather as it grows. */
+struct gather {
+	float *data;	 /* [n][ns] */
+	int32_t *offset; /* n */
+	size_t n, room;	 /* traces */
+	int32_t key, delay;
+};
+
+static void
+grow(struct gather *g, const struct traces *t, size_t max_bytes)
+{
+	const size_t room = g->room ? 2 * g->room : 16, limit = weir_limit(max_bytes);
+
+	if (g->n * t->ns * sizeof(float) >= limit)
+		die("%s: trace %zu: the gather is larger than %zu bytes; see --key, --max-bytes",
+		    t->name, t->trace, limit);
+	g->data = realloc(g->data, room * t->ns * sizeof *g->data);
+	g->offset = realloc(g->offset, room * sizeof *g->offset);
+	if (!g->data || !g->offset)
+		die("%s: trace %zu: no memory for the gather", t->name, t->trace);
+	g->room = room;
+}
+
+/* Reads the traces up to the next change of the key; false at the end of the file. */
+static bool
+read_gather(struct traces *t, const struct traces_args *args, struct gather *g,
+	    void (*decode)(const struct traces *t, float *to, const unsigned char *from))
+{
+	const int at = keys[args->key].at;
+	const unsigned char *r;
+
+	for (g->n = 0; (r = traces_peek(t)); traces_take(t)) {
+		const int32_t key = at < 0 ? 0 : trace_word(r + at, 4, t->swap);
+		const int32_t delay = trace_word(r + TRACE_DELRT, 2, t->swap);
+		if (!g->n) {
+			g->key = key;
+			g->delay = delay;
+		} else if (key != g->key) {
+			break;
+		} else if (delay != g->delay) {
+			die("%s: trace %zu: delrt changes from %d to %d ms inside a gather",
+			    t->name, t->trace, g->delay, delay);
+		}
+		if (g->n == g->room)
+			grow(g, t, args->common.max_bytes);
+		decode(t, g->data + g->n * t->ns, r + TRACE_HEAD);
+		g->offset[g->n++] = trace_word(r + TRACE_OFFSET, 4, t->swap);
+	}
+	return g->n > 0;
+}
+
+static void
+set_offsets(struct img *x, const struct gather *g)
+{
+	char *text = weir_xalloc(g->n, 12), *s = text;
+
+	for (size_t j = 0; j < g->n; j++)
+		s += sprintf(s, j ? " %d" : "%d", g->offset[j]);
+	img_set_key(x, "offsets", "%s", text);
+	weir_free(text);
+}
+
+static void
+put_gather(struct raw_out *out, const struct gather *g, const struct traces *t,
+	   const struct traces_args *args)
+{
+	const size_t sizes[2] = {t->ns, g->n};
+	struct img x;
+
+	img_init(&x, IMG_F32, 2, sizes);
+	x.axis[0].spacing = args->dt_given ? args->dt : t->dt / 1e6;
+	x.axis[0].min = g->delay / 1e3;
+	img_set_label(&x.axis[0], "t");
+	img_set_unit(&x.axis[0], "s");
+	img_set_label(&x.axis[1], "trace");
+	if (keys[args->key].at >= 0)
+		img_set_key(&x, keys[args->key].name, "%d", g->key);
+	set_offsets(&x, g);
+	opt_add_history(&x, &args->common);
+	raw_head(out, &x);
+	raw_write(out, g->data, g->n * t->ns);
+	img_free(&x);
+}
+
+void
+traces_to_raw(struct traces *t, const struct traces_args *args,
+	      void (*decode)(const struct traces *t, float *to, const unsigned char *from))
+{
+	struct raw_out *out = raw_create(args->common.out, RAW_FOLLOW);
+	struct gather g = {0};
+	struct stats st;
+
+	stats_start(&st);
+	while (read_gather(t, args, &g, decode)) {
+		stats_lap(&st, STATS_READ);
+		put_gather(out, &g, t, args);
+		stats_lap(&st, STATS_WRITE);
+		st.items++;
+	}
+	st.bytes_in = t->bytes;
+	st.bytes_out = raw_bytes_out(out);
+	raw_finish(out);
+	stats_lap(&st, STATS_WRITE);
+	st.threads = 1;
+	stats_add(&st, "traces", "%zu", t->trace - 1);
+	stats_print(&st, &args->common);
+	free(g.data);
+	free(g.offset);
+}

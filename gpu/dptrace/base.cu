@@ -1,0 +1,383 @@
+/*
+ * From the picture to evidence at the base rows of all segments of a batch: dptrace/base.c, float by float.
+ *
+ *	samples, derivatives, division	thread = element of a strip, grid = elements x segments; columns lie along v, so that
+ *					neighbouring threads read and write neighbours
+ *	measure				block = segment: the median by two histograms of leading bits in shared memory (16 KB)
+ *
+ * Sums are taken tap by tap in the CPU's order, without contraction (-fmad=false), places in double precision. The device's
+ * square root and division are rounded correctly, so every float is the CPU's.
+ *
+ * Bound, an element: 4 pixels through the second-level cache, 4 bytes written and 4 (2 ru + 1) + 4 (2 rv + 1) read from
+ * caches a field, as many multiplications and 1.5 times the additions; through memory some 40 bytes.
+ */
+#include "gpu/dptrace/strip.h"
+
+#include <limits.h>
+
+namespace
+{
+
+constexpr unsigned THREADS = 256, BITS = 12, BINS = 1 << BITS, EACH = BINS / THREADS;
+
+struct walk {
+	double x, y, dx, dy;
+};
+
+/* The walk across ab at u columns of evidence from a, from base row r on. */
+__device__ walk
+walk_from(const dp_strip &s, double u, int r)
+{
+	const double v = (r - s.g.half) * s.g.P;
+
+	u *= s.g.hu;
+	return {s.at.x + u * s.at.ex - v * s.at.ey, s.at.y + u * s.at.ey + v * s.at.ex,
+		-s.g.P * s.at.ey, s.g.P * s.at.ex};
+}
+
+/* Bilinear, less ref, at the point (x, y) of a picture that begins at p; neither is negative. */
+__device__ float
+sample_within(const float *p, int w, float x, float y, float ref)
+{
+	const int xi = (int)x, yi = (int)y, at = yi * w + xi;
+	const float a = x - (float)xi, b = y - (float)yi;
+	const float top = p[at] + a * (p[at + 1] - p[at]),
+		    low = p[at + w] + a * (p[at + w + 1] - p[at + w]);
+
+	return (top + b * (low - top)) - ref;
+}
+
+/* The same anywhere: outside the picture that of its border. */
+__device__ float
+sample_clamped(const float *p, size_t w, size_t h, double x, double y, float ref)
+{
+	const double xmax = (double)(w - 1), ymax = (double)(h - 1);
+	const size_t right = w > 1, down = h > 1 ? w : 0;
+
+	x = x < 0 ? 0 : x > xmax ? xmax : x;
+	y = y < 0 ? 0 : y > ymax ? ymax : y;
+	const size_t xi = (size_t)x - (x == xmax && w > 1), yi = (size_t)y - (y == ymax && h > 1);
+	const float a = (float)(x - (double)xi), b = (float)(y - (double)yi);
+	const float *at = p + yi * w + xi;
+	const float top = at[0] + a * (at[right] - at[0]);
+	const float low = at[down] + a * (at[down + right] - at[down]);
+
+	return (top + b * (low - top)) - ref;
+}
+
+/* Sample i of a walk of n, less ref: in floats from the corner of the walk's own box where that lies inside the picture. */
+__device__ float
+sample(const float *p, size_t w, size_t h, const walk &k, int n, int i, float ref)
+{
+	const double x1 = k.x + (n - 1) * k.dx, y1 = k.y + (n - 1) * k.dy;
+	const double x0 = floor(k.x < x1 ? k.x : x1) - 1, y0 = floor(k.y < y1 ? k.y : y1) - 1;
+	const bool within = x0 >= 0 && y0 >= 0 && k.x < (double)w - 2 && x1 < (double)w - 2 &&
+			    k.y < (double)h - 2 && y1 < (double)h - 2;
+
+	if (within && (y1 - y0 + k.y - y0) * (double)w < INT_MAX / 2)
+		return sample_within(p + (size_t)y0 * w + (size_t)x0, (int)w,
+				     (float)(k.x - x0) + (float)i * (float)k.dx,
+				     (float)(k.y - y0) + (float)i * (float)k.dy, ref);
+	return sample_clamped(p, w, h, k.x + i * k.dx, k.y + i * k.dy, ref);
+}
+
+/* 1 where element i of a column lies inside the picture, else 0. */
+__device__ float
+inside(const dp_evidence &e, const walk &k, int i)
+{
+	const double xmax = (double)e.w - .5, ymax = (double)e.h - .5;
+	const double x = k.x + i * k.dx, y = k.y + i * k.dy;
+
+	return (float)((x >= -.5) & (x <= xmax) & (y >= -.5) & (y <= ymax));
+}
+
+/* What samples are taken less of: the picture's in the middle of the segment. thread = segment. */
+__global__ void
+find_ref(const dp_evidence e, const float *plane, unsigned n)
+{
+	const unsigned id = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (id >= n)
+		return;
+	const dp_strip &s = e.strip[id];
+	const walk mid = walk_from(s, s.g.ncol / 2 + .5, s.g.half);
+	e.ref[id] = sample(plane, e.w, e.h, {mid.x, mid.y, 0, 0}, 1, 0, 0);
+}
+
+__device__ size_t
+element(void)
+{
+	return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+__global__ void
+sample_strips(const dp_evidence e, const float *plane)
+{
+	const dp_strip &s = e.strip[blockIdx.y];
+	const size_t i = element();
+
+	if (i >= s.wide * s.raw_rows)
+		return;
+	const int col = (int)(i / s.raw_rows), r = (int)(i % s.raw_rows), used = (int)s.used;
+	const walk k = walk_from(s, .5 + (double)(col - s.g.ru) / s.g.sub, -SKIRT - s.g.rv);
+	e.bench[s.bench + i] =
+	    r < used ? sample(plane, e.w, e.h, k, used, r, e.ref[blockIdx.y]) : 0;
+}
+
+/* --- derivatives --------------------------------------------------------------------------------------------------- */
+
+__device__ float
+convolve(const float *in, ptrdiff_t step, const float *w, int r, float sign)
+{
+	float a = w[0] * in[0];
+
+	for (int t = 1; t <= r; t++)
+		a += w[t] * (in[t * step] + sign * in[-t * step]);
+	return a;
+}
+
+__device__ const float *
+taps_of(const dp_evidence &e, const dp_strip &s, unsigned field)
+{
+	return e.taps + s.taps + field * (size_t)(s.g.rv + s.g.ru + 2);
+}
+
+__device__ float *
+along_of(const dp_evidence &e, const dp_strip &s, unsigned field)
+{
+	return e.bench + s.bench + (s.wide + field * (size_t)s.g.ncol) * s.raw_rows;
+}
+
+__device__ float *
+size_of(const dp_evidence &e, const dp_strip &s)
+{
+	return along_of(e, s, 3);
+}
+
+/* Field blockIdx.z: of order - that along. */
+__global__ void
+derive_along(const dp_evidence e, unsigned order)
+{
+	const dp_strip &s = e.strip[blockIdx.y];
+	const size_t i = element();
+
+	if (i >= (size_t)s.g.ncol * s.raw_rows)
+		return;
+	const size_t col = i / s.raw_rows * (size_t)s.g.sub + (size_t)s.g.ru;
+	const float *in = e.bench + s.bench + col * s.raw_rows + i % s.raw_rows;
+	along_of(e, s, blockIdx.z)[i] =
+	    convolve(in, (ptrdiff_t)s.raw_rows, taps_of(e, s, blockIdx.z) + s.g.rv + 1, s.g.ru,
+		     order - blockIdx.z == 1 ? -1.f : 1.f);
+}
+
+/* And of that order across. */
+__global__ void
+derive_across(const dp_evidence e)
+{
+	const dp_strip &s = e.strip[blockIdx.y];
+	const size_t i = element();
+
+	if (i >= s.plane)
+		return;
+	const float *in = along_of(e, s, blockIdx.z) + i / s.base_rows * s.raw_rows +
+			  i % s.base_rows + (size_t)s.g.rv;
+	e.base[s.base + blockIdx.z * s.plane + i] =
+	    convolve(in, 1, taps_of(e, s, blockIdx.z), s.g.rv, blockIdx.z == 1 ? -1.f : 1.f);
+}
+
+/* The tensor of all planes so far: uu in field 2, uv in size, vv in along 2. */
+__global__ void
+add_tensor(const dp_evidence e, bool first)
+{
+	const dp_strip &s = e.strip[blockIdx.y];
+	const size_t i = element();
+
+	if (i >= s.plane)
+		return;
+	const float gu = e.base[s.base + i], gv = e.base[s.base + s.plane + i];
+	float *uu = e.base + s.base + 2 * s.plane + i, *uv = size_of(e, s) + i,
+	      *vv = along_of(e, s, 2) + i;
+	*uu = (first ? 0.f : *uu) + gu * gu;
+	*uv = (first ? 0.f : *uv) + gu * gv;
+	*vv = (first ? 0.f : *vv) + gv * gv;
+}
+
+/* Di Zenzo: the direction in which colours change fastest, as long as the change is large. */
+__global__ void
+main_direction(const dp_evidence e)
+{
+	const dp_strip &s = e.strip[blockIdx.y];
+	const size_t i = element();
+
+	if (i >= s.plane)
+		return;
+	const float uu = e.base[s.base + 2 * s.plane + i], uv = size_of(e, s)[i],
+		    vv = along_of(e, s, 2)[i];
+	const float half = .5f * (uu - vv), root = sqrtf(half * half + uv * uv);
+	const float x = half > 0 ? half + root : uv, y = half > 0 ? uv : root - half;
+	const float square = x * x + y * y;
+	const float scale = square > 0 ? sqrtf((.5f * (uu + vv) + root) / square) : 0;
+	e.base[s.base + i] = x * scale;
+	e.base[s.base + s.plane + i] = y * scale;
+}
+
+/* --- evidence ------------------------------------------------------------------------------------------------------ */
+
+__global__ void
+find_sizes(const dp_evidence e, bool hessian)
+{
+	const dp_strip &s = e.strip[blockIdx.y];
+	const size_t i = element();
+
+	if (i >= s.plane)
+		return;
+	const float *f = e.base + s.base + i;
+	const float a = f[0], b = f[s.plane];
+	float size;
+	if (hessian) {
+		const float c = f[2 * s.plane], mean = .5f * (a + c), half = .5f * (a - c);
+		size = fabsf(mean) + sqrtf(half * half + b * b);
+	} else {
+		size = sqrtf(a * a + b * b);
+	}
+	size_of(e, s)[i] = size;
+}
+
+/* What the threads of a block count together. */
+struct tally {
+	unsigned count[BINS], part[THREADS], n, top, bits;
+	size_t before;
+};
+
+/* One round of counting, of every fourth column, the 12 leading bits, or those after bits that are given. */
+__device__ void
+count_sizes(tally &t, const dp_evidence &e, const dp_strip &s, int round)
+{
+	const float *size = size_of(e, s);
+	const size_t base = (size_t)s.g.base, n = (size_t)((s.g.ncol + 3) / 4) * base;
+	unsigned inner = 0, top = 0;
+
+	for (size_t i = threadIdx.x; i < n; i += THREADS) {
+		const int col = 4 * (int)(i / base), r = SKIRT + (int)(i % base);
+		const unsigned u = __float_as_uint(size[(size_t)col * s.base_rows + (size_t)r]);
+		if (inside(e, walk_from(s, col + .5, -SKIRT), r) == 0 ||
+		    (round && u >> (32 - BITS) != t.bits))
+			continue;
+		atomicAdd(&t.count[u << round * BITS >> (32 - BITS)], 1u);
+		inner++;
+		top = u > top ? u : top;
+	}
+	if (round)
+		return;
+	atomicAdd(&t.n, inner);
+	atomicMax(&t.top, top);
+}
+
+/* The bin in which half of all have been met. One thread; the others have summed 16 bins each. */
+__device__ void
+find_bin(tally &t)
+{
+	unsigned k = 0;
+
+	while (k + EACH < BINS && t.before + t.part[k / EACH] <= t.n / 2) {
+		t.before += t.part[k / EACH];
+		k += EACH;
+	}
+	while (k + 1 < BINS && t.before + t.count[k] <= t.n / 2)
+		t.before += t.count[k++];
+	t.bits = t.bits << BITS | k;
+}
+
+/* g0 = soft * the median of the sizes inside the picture, and a quarter of the largest at least. block = segment. */
+__global__ void
+__launch_bounds__(THREADS) measure(const dp_evidence e)
+{
+	__shared__ tally t;
+	const dp_strip &s = e.strip[blockIdx.x];
+
+	if (threadIdx.x == 0) {
+		t.n = t.top = t.bits = 0;
+		t.before = 0;
+	}
+	for (int round = 0; round < 2; round++) {
+		for (unsigned i = threadIdx.x; i < BINS; i += THREADS)
+			t.count[i] = 0;
+		__syncthreads();
+		count_sizes(t, e, s, round);
+		__syncthreads();
+		unsigned sum = 0;
+		for (unsigned i = 0; i < EACH; i++)
+			sum += t.count[threadIdx.x * EACH + i];
+		t.part[threadIdx.x] = sum;
+		__syncthreads();
+		if (threadIdx.x == 0)
+			find_bin(t);
+		__syncthreads();
+	}
+	if (threadIdx.x)
+		return;
+	const float top = __uint_as_float(t.top),
+		    median = t.n ? __uint_as_float(t.bits << (32 - 2 * BITS)) : 0.f;
+	const float g0 = (float)e.o.soft * median, least = top / 4;
+	e.top[blockIdx.x] = top;
+	e.g0[blockIdx.x] = e.o.score == DPTRACE_SIN ? 0.f
+			   : e.o.soft > 0	    ? (g0 > least ? g0 : least)
+						    : 1.f;
+}
+
+/* Field blockIdx.z *= sign * inside / (size + g0); where all of that is 0 there is no evidence. */
+__global__ void
+divide_softly(const dp_evidence e)
+{
+	const dp_strip &s = e.strip[blockIdx.y];
+	const size_t i = element();
+
+	if (i >= s.plane)
+		return;
+	const float one = e.o.score == DPTRACE_SIN || e.o.soft > 0 ? 1.f : 0.f,
+		    sign = e.o.score == DPTRACE_RIDGE && e.o.polarity >= 0 ? -1.f : 1.f;
+	const float d = one * size_of(e, s)[i] + e.g0[blockIdx.y];
+	const float in =
+	    inside(e, walk_from(s, (int)(i / s.base_rows) + .5, -SKIRT), (int)(i % s.base_rows));
+	float *f = e.base + s.base + blockIdx.z * s.plane + i;
+	*f = d > 0 ? *f * (sign * in / d) : 0.f;
+}
+
+/* --- launches ------------------------------------------------------------------------------------------------------ */
+
+/* The derivatives of one plane, of n segments. */
+int
+differentiate(struct gpu *g, const dp_evidence &e, const float *plane, unsigned order, unsigned n,
+	      unsigned blocks)
+{
+	GPU_LAUNCH(g, find_ref, (n + 31) / 32, 32, 0, e, plane, n);
+	GPU_LAUNCH(g, sample_strips, dim3(blocks, n), THREADS, 0, e, plane);
+	GPU_LAUNCH(g, derive_along, dim3(blocks, n, order + 1), THREADS, 0, e, order);
+	GPU_LAUNCH(g, derive_across, dim3(blocks, n, order + 1), THREADS, 0, e);
+	return 0;
+}
+
+} // namespace
+
+int
+dp_base(struct gpu *g, const dp_evidence *e, unsigned n, size_t most)
+{
+	const bool colour = dp_is_colour(&e->o, e->c);
+	const unsigned fields = (unsigned)dp_fields(&e->o),
+		       blocks = (unsigned)((most + THREADS - 1) / THREADS);
+	int err;
+
+	if (!colour && (err = differentiate(g, *e, e->gray, fields - 1, n, blocks)))
+		return err;
+	for (size_t c = 0; colour && c < e->c; c++) {
+		if ((err = differentiate(g, *e, e->planes + c * e->w * e->h, 1, n, blocks)))
+			return err;
+		GPU_LAUNCH(g, add_tensor, dim3(blocks, n), THREADS, 0, *e, c == 0);
+	}
+	if (colour)
+		GPU_LAUNCH(g, main_direction, dim3(blocks, n), THREADS, 0, *e);
+	GPU_LAUNCH(g, find_sizes, dim3(blocks, n), THREADS, 0, *e, fields == 3);
+	GPU_LAUNCH(g, measure, n, THREADS, 0, *e);
+	GPU_LAUNCH(g, divide_softly, dim3(blocks, n, fields), THREADS, 0, *e);
+	return 0;
+}

@@ -1,0 +1,249 @@
+/*
+ * dptrace's lines in batches: as many at a time as the device's memory holds, each pass over all of them at once. Several
+ * devices have a share of the lines each.
+ *
+ *	once		the picture to the device, where it stays
+ *	a batch		evidence at the base rows (base.cu)
+ *	a pass		guides, around the polylines of the pass before; the strips' fields and the scores of all links
+ *			(strip.cu); the recursion from segment to segment (chain.cu, recur.cu); samples
+ *			and margins back to the host
+ *
+ * The host lays out guides and makes vertices of samples by the CPU's own functions, dptrace/pass.h.
+ *
+ * Bound: the picture over the bus, 4 bytes a pixel; of a segment of n guides and d samples, m columns a gap: 6 m d^2 (n - 1)
+ * operations for its scores, 16 d^2 (n - 1) bytes for them and the recursion, 28 with margins. Source: Seredin 2016.
+ */
+#include "gpu/dptrace/batch.h"
+
+#include <string.h>
+
+namespace
+{
+
+/* --- the device's part ----------------------------------------------------------------------------------------------- */
+
+int
+send_picture(struct gpu *g, const struct dptrace_plan *p, dp_evidence *on)
+{
+	const struct dptrace_image *im = &p->image;
+	const size_t n = im->w * im->h, c = dp_is_colour(&p->o, im->c) ? im->c : 0;
+	void *device;
+	int err = gpu_hold(g, HOLD_IMAGE, (1 + c) * n * sizeof(float), &device);
+
+	*on = {};
+	on->w = im->w;
+	on->h = im->h;
+	on->c = im->c;
+	on->o = p->o;
+	if (err || (err = gpu_up(g, device, p->gray, n * sizeof(float))))
+		return err;
+	on->gray = static_cast<float *>(device);
+	on->planes = on->gray + n;
+	return c ? gpu_up(g, static_cast<float *>(device) + n, im->v, c * n * sizeof(float)) : 0;
+}
+
+/* Kernels, weights and places of the strips. */
+int
+send_strips(struct batch *b)
+{
+	struct arena a = {NULL, 0};
+	void *device = NULL;
+	dp_strip *strip = NULL;
+	float *taps = NULL, *weights = NULL;
+	int err = 0;
+
+	for (int round = 0; round < 2 && !err; round++) {
+		a.used = 0;
+		strip = dp_take<dp_strip>(&a, b->nseg);
+		taps = dp_take<float>(&a, b->ntaps);
+		weights = dp_take<float>(&a, b->nweights);
+		if (!round)
+			err = gpu_hold(b->g, HOLD_TABLES, a.used, &device);
+		a.base = static_cast<char *>(device);
+	}
+	b->on.strip = strip;
+	b->on.taps = taps;
+	b->on.weights = weights;
+	if (err || (err = gpu_up(b->g, strip, b->strip, b->nseg * sizeof *strip)) ||
+	    (err = gpu_up(b->g, taps, b->taps, b->ntaps * sizeof *taps)))
+		return err;
+	return gpu_up(b->g, weights, b->weights, b->nweights * sizeof *weights);
+}
+
+int
+make_base(struct batch *b)
+{
+	const dp_strip *last = &b->strip[b->nseg - 1];
+	const size_t base = last->base + 3 * last->plane, bench = last->bench + dp_bench_size(last);
+	size_t most = 0;
+	void *held, *scratch;
+	int err;
+
+	for (size_t i = 0; i < b->nseg; i++) {
+		const size_t n = b->strip[i].wide * b->strip[i].raw_rows;
+		most = n > most ? n : most;
+	}
+	if ((err = gpu_hold(b->g, HOLD_BASE, (base + 3 * b->nseg) * sizeof(float), &held)) ||
+	    (err = gpu_hold(b->g, HOLD_STRIP, bench * sizeof(float), &scratch)))
+		return err;
+	b->on.base = static_cast<float *>(held);
+	b->on.ref = b->on.base + base;
+	b->on.g0 = b->on.ref + b->nseg;
+	b->on.top = b->on.g0 + b->nseg;
+	b->on.bench = static_cast<float *>(scratch);
+	if ((err = send_strips(b)) || (err = gpu_begin(b->g)) ||
+	    (err = dp_base(b->g, &b->on, (unsigned)b->nseg, most)) || (err = gpu_end(b->g)))
+		return err;
+	return gpu_down(b->g, b->top, b->on.top, b->nseg * sizeof *b->top);
+}
+
+/* --- a pass ---------------------------------------------------------------------------------------------------------- */
+
+const struct course *
+course_of_line(void *ctx, size_t line, int k)
+{
+	struct batch *b = static_cast<struct batch *>(ctx);
+
+	pass_course(&b->work[line], k, &b->course);
+	return &b->course;
+}
+
+/* The strips of the guides of j, and the scores of all links. */
+int
+make_scores(struct batch *b, struct dp_job *j, size_t pass)
+{
+	size_t fields = 0, offsets = 0, slopes = 0, most_fields = 0, most_offsets = 0;
+	struct arena a = {NULL, 0};
+	void *device = NULL;
+	int err = 0;
+
+	for (size_t i = 0; i < b->nseg; i++) {
+		dp_strip *x = &b->strip[i];
+		batch_aim(x, pass, j->seg[i].rows);
+		const pass_size z = batch_pass_size(x);
+		x->fields = fields;
+		x->offset = offsets;
+		x->slope = slopes;
+		fields += z.fields;
+		offsets += z.offsets;
+		slopes += z.slopes;
+		most_fields = z.fields / 3 > most_fields ? z.fields / 3 : most_fields;
+		most_offsets = z.offsets > most_offsets ? z.offsets : most_offsets;
+	}
+	for (int round = 0; round < 2 && !err; round++) {
+		a.used = 0;
+		b->on.slope = dp_take<dp_slope>(&a, slopes);
+		b->on.fields = dp_take<float>(&a, fields);
+		b->on.offset = dp_take<int>(&a, offsets);
+		if (!round)
+			err = gpu_hold(b->g, HOLD_STRIP, a.used, &device);
+		a.base = static_cast<char *>(device);
+	}
+	if (err || (err = send_strips(b)) || (err = gpu_begin(b->g)) ||
+	    (err = dp_scores(j, &b->on, most_fields, most_offsets)))
+		return err;
+	return gpu_end(b->g);
+}
+
+/* What came back, to line i's work. */
+void
+take_results(struct batch *b, const struct dp_job *j, size_t i)
+{
+	struct work *w = &b->work[i];
+	const dp_line *l = &j->line[i];
+
+	w->chain.best = j->best[i];
+	w->blank = false;
+	for (int k = 0; k < l->n; k++) {
+		const size_t id = l->seg + (size_t)k, to = (size_t)k * (size_t)w->chain.maxn;
+		const dp_segment *s = &j->seg[id];
+		memcpy(w->chain.at + to, j->at + s->guide, (size_t)s->n * sizeof *j->at);
+		memcpy(w->chain.link + to, j->link + s->guide, (size_t)s->n * sizeof *j->link);
+		memcpy(w->chain.margin + to, j->margin + s->guide,
+		       (size_t)s->n * sizeof *j->margin);
+		w->chain.released[k] = j->released[id];
+		w->blank |= b->top[id] == 0;
+	}
+	pass_keep(w);
+}
+
+int
+run_pass(struct batch *b, size_t pass)
+{
+	struct dp_job j = {};
+	int err;
+
+	j.g = b->g;
+	j.method = b->method;
+	j.margins = b->p->o.margins && pass == 0;
+	for (size_t i = 0; i < b->n; i++) {
+		b->work[i].pass = pass;
+		b->work[i].chain.margins = j.margins;
+		b->line[i].apart = (int)ceil(3 / pass_step(b->work[i].shape, &b->p->o, pass));
+	}
+	err = dp_lay_out(&j, b->n, b->segments, b->line, b->closed, course_of_line, b);
+	if (!err && !(err = make_scores(b, &j, pass)) && !(err = dp_solve(&j)))
+		for (size_t i = 0; i < b->n; i++)
+			take_results(b, &j, i);
+	dp_free(&j);
+	return err;
+}
+
+int
+run_batch(struct batch *b)
+{
+	struct arena a = {NULL, 0};
+	int err = batch_choose(b);
+
+	if (err)
+		return err;
+	batch_take(b, &a);
+	if (!(a.base = static_cast<char *>(weir_alloc(a.used, 1))))
+		return -ENOMEM;
+	a.used = 0;
+	batch_take(b, &a);
+	batch_fill(b);
+	err = make_base(b);
+	for (size_t pass = 0; pass < b->p->o.passes && !err; pass++)
+		err = run_pass(b, pass);
+	for (size_t i = 0; i < b->n && !err; i++)
+		pass_put(&b->work[i], &b->p->trace[b->first + i]);
+	weir_free(a.base);
+	return err;
+}
+
+struct share {
+	struct dptrace_plan *p;
+	enum gpu_dptrace_method method;
+	size_t devices;
+};
+
+/* A device's share of the lines, batch after batch. */
+int
+run_share(struct gpu *g, size_t i, void *with)
+{
+	const share *const s = static_cast<share *>(with);
+	struct batch b = {};
+	int err;
+
+	b.g = g;
+	b.p = s->p;
+	b.method = s->method;
+	b.first = s->p->nline * i / s->devices;
+	b.end = s->p->nline * (i + 1) / s->devices;
+	if (b.first == b.end)
+		return 0;
+	for (err = send_picture(g, b.p, &b.on); b.first < b.end && !err; b.first += b.n)
+		err = run_batch(&b);
+	return err;
+}
+
+} // namespace
+
+int
+gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p, enum gpu_dptrace_method method)
+{
+	share s = {p, method, gpu_count(g)};
+
+	return gpu_each(g, run_share, &s);
+}

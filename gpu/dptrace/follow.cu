@@ -1,0 +1,143 @@
+/*
+ * The polylines of a batch's lines, from their ends back to their starts.
+ *
+ *	follow	warp = line; 32 links before at a time, the best by (sum, straightness, lowest)
+ *
+ * Bound: latency, d^2 comparisons at each of a line's points by one warp; all lines at once.
+ */
+#include "gpu/dptrace/turn.h"
+
+namespace
+{
+
+constexpr unsigned WARP = 32;
+
+/* A link before: the larger sum, then the straighter turn, then the lower sample. */
+struct choice {
+	float sum;
+	double straight;
+	int sample;
+};
+
+__device__ bool
+is_better(const choice &a, const choice &b)
+{
+	if (a.sum != b.sum)
+		return a.sum > b.sum;
+	if (a.straight != b.straight)
+		return a.straight > b.straight;
+	return a.sample < b.sample;
+}
+
+/* The best of a warp's choices. */
+__device__ choice
+warp_best(choice a)
+{
+	for (int step = WARP / 2; step; step /= 2) {
+		const choice b = {__shfl_xor_sync(~0u, a.sum, step),
+				  __shfl_xor_sync(~0u, a.straight, step),
+				  __shfl_xor_sync(~0u, a.sample, step)};
+		if (is_better(b, a))
+			a = b;
+	}
+	return a;
+}
+
+/* The best last link of a segment before the step next, or, at the end, before the way straight on. */
+__device__ int
+best_last(const dp_chains &c, size_t id, bool end, step next)
+{
+	const dp_segment s = c.seg[id];
+	const struct bound phi = c.line[s.line].phi;
+	const float *sum = c.exit + id * c.maxd, *leave = c.leave + id * c.maxd;
+	const bool free = end || c.released[id + 1];
+	choice best = {2 * NEVER, -INFINITY, 0};
+
+	if (end)
+		next = {s.ex, s.ey};
+	for (int j = (int)threadIdx.x; j < last_links(c, s); j += (int)WARP) {
+		const step a = last_step(c, s, j);
+		const float f = end ? sum[j] + leave[j] : sum[j];
+		if (f < best.sum || (!free && !may_follow(phi, a, next)))
+			continue;
+		const double cosine = (a.x * next.x + a.y * next.y) / sqrt(a.x * a.x + a.y * a.y);
+		const choice to = {f, cosine, j};
+		if (is_better(to, best))
+			best = to;
+	}
+	return warp_best(best).sample;
+}
+
+/* The start of the best link to sample j of guide g, when the link after it has slope t. */
+__device__ int
+best_before(const dp_chains &c, const dp_segment &s, int g, int j, int t)
+{
+	const dp_guide *v = c.guide + s.guide + g, *u = v - 1;
+	const int *lo = c.window + v->before + s.rows - 1, *hi = lo + (2 * s.rows - 1);
+	const int climb = v->o - u->o;
+	const float *F = c.F + u->link + (size_t)j * (size_t)u->d;
+	const double y2 = t * s.dv;
+	choice best = {2 * NEVER, -INFINITY, 0};
+
+	for (int i = max(0, j - (hi[t] - climb)) + (int)threadIdx.x;
+	     i <= min(u->d - 1, j - (lo[t] - climb)); i += (int)WARP) {
+		if (F[i] < best.sum)
+			continue;
+		const double y1 = (j - i + climb) * s.dv;
+		const choice to = {F[i], (u->h * v->h + y1 * y2) / sqrt(u->h * u->h + y1 * y1), i};
+		if (is_better(to, best))
+			best = to;
+	}
+	return warp_best(best).sample;
+}
+
+/* at of a segment from its last link on. */
+__device__ void
+follow_segment(const dp_chains &c, const dp_segment &s, int j)
+{
+	const dp_guide *v = c.guide + s.guide;
+	int k = 0;
+
+	for (int g = s.n - 2; g >= 0; g--) {
+		const int i = g > 0 ? best_before(c, s, g, j, k - j + v[g + 1].o - v[g].o) : 0;
+		if (threadIdx.x == 0) {
+			c.at[s.guide + (size_t)g + 1] = k;
+			c.link[s.guide + (size_t)g] =
+			    c.S[v[g].link + (size_t)j * (size_t)v[g + 1].d + (size_t)k];
+		}
+		k = j;
+		j = i;
+	}
+	if (threadIdx.x == 0)
+		c.at[s.guide] = k;
+	__syncwarp();
+}
+
+/* at and link of whole lines; whether the closing turn of each is admissible. warp = line. */
+__global__ void
+follow(const dp_chains c, const dp_start *from, int *closes)
+{
+	const dp_line l = c.line[from[blockIdx.x].line];
+	step next = {0, 0}, last = next;
+
+	for (int k = l.n - 1; k >= 0; k--) {
+		const size_t id = l.seg + (size_t)k;
+		const dp_segment s = c.seg[id];
+		const int j = best_last(c, id, k == l.n - 1, next);
+		follow_segment(c, s, j);
+		if (k == l.n - 1)
+			last = last_step(c, s, j);
+		next = first_step(c, s, c.at[s.guide + 1]);
+	}
+	if (threadIdx.x == 0)
+		closes[blockIdx.x] = may_follow(l.phi, last, next);
+}
+
+} // namespace
+
+int
+dp_follow(struct dp_job *j, const dp_start *from, unsigned n, int *closes)
+{
+	GPU_LAUNCH(j->g, follow, n, WARP, 0, j->on, from, closes);
+	return 0;
+}

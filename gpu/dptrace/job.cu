@@ -1,0 +1,290 @@
+/* The row of a batch's segments and guides, on the host and on the device; and the recursion on given tables. */
+#include "gpu/dptrace/job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+namespace
+{
+
+constexpr size_t MOST_OF_AXIS = 65535; /* of a launch's blocks, but for the first axis */
+
+/* Segments, guides and the largest of them. */
+void
+count_all(struct dp_job *j, const size_t *n, dp_course_of *course, void *ctx)
+{
+	for (size_t i = 0; i < j->nline; i++)
+		for (size_t k = 0; k < n[i]; k++) {
+			const struct course *c = course(ctx, i, (int)k);
+			j->nseg++;
+			j->nguide += (size_t)c->n;
+			j->maxn = c->n > j->maxn ? c->n : j->maxn;
+			for (int g = 0; g < c->n; g++)
+				j->on.maxd =
+				    (size_t)c->d[g] > j->on.maxd ? (size_t)c->d[g] : j->on.maxd;
+		}
+}
+
+/* What no launch can be made of: segments and guides are axes of the grid, a guide's samples lie in shared memory twice. */
+int
+refuse_large(struct dp_job *j)
+{
+	const size_t shared = 2 * sizeof(float) * j->on.maxd;
+	struct gpu *const g = j->g;
+
+	if (shared > g->prop.sharedMemPerBlockOptin)
+		snprintf(g->why, sizeof g->why,
+			 "guides of %zu samples need %zu bytes of shared memory, a block has %zu",
+			 j->on.maxd, shared, g->prop.sharedMemPerBlockOptin);
+	else if (j->nseg > MOST_OF_AXIS || (size_t)j->maxn > MOST_OF_AXIS)
+		snprintf(g->why, sizeof g->why,
+			 "%zu segments at a time, of %d guides: %zu of each is the most", j->nseg,
+			 j->maxn, MOST_OF_AXIS);
+	else
+		return 0;
+	return -EIO;
+}
+
+/* The host's arrays in the memory of a, or, without any, only counted. */
+void
+take_host(struct dp_job *j, struct arena *a)
+{
+	j->line = dp_take<dp_line>(a, j->nline);
+	j->seg = dp_take<dp_segment>(a, j->nseg);
+	j->guide = dp_take<dp_guide>(a, j->nguide);
+	j->table = dp_take<dp_table>(a, 2 * j->nguide);
+	j->closed = dp_take<bool>(a, j->nline);
+	j->released = dp_take<int>(a, j->nseg);
+	j->at = dp_take<int>(a, j->nguide);
+	j->link = dp_take<float>(a, j->nguide);
+	j->margin = dp_take<float>(a, j->nguide);
+	j->best = dp_take<double>(a, j->nline);
+	j->solved = dp_take<bool>(a, j->nline);
+}
+
+/* The windows of h1 before h2: those of the guide before where spacings repeat, else new ones. */
+size_t
+windows_of(struct dp_job *j, const struct course *c, struct bound phi, double h1, double h2,
+	   const dp_table *last)
+{
+	if (last && last->h1 == h1 && last->h2 == h2)
+		return last->at;
+	const size_t at = j->windows;
+	j->table[j->ntable++] = {h1, h2, c->dv, phi, c->rows, at};
+	j->windows += 2 * (2 * (size_t)c->rows - 1);
+	return at;
+}
+
+void
+fill_guides(struct dp_job *j, const struct course *c, struct bound phi, dp_guide *v)
+{
+	dp_table before = {}, after = {};
+
+	for (int g = 0; g < c->n; g++) {
+		v[g] = {c->d[g], c->o[g], j->links, 0, 0, g + 1 < c->n ? c->h[g] : 0};
+		if (g + 1 == c->n)
+			break;
+		j->links += (size_t)c->d[g] * (size_t)c->d[g + 1];
+		if (g == 0)
+			continue;
+		const double h1 = c->h[g - 1], h2 = c->h[g];
+		before.at = windows_of(j, c, phi, h1, h2, g > 1 ? &before : NULL);
+		before.h1 = h1;
+		before.h2 = h2;
+		after.at =
+		    h1 == h2 ? before.at : windows_of(j, c, phi, h2, h1, g > 1 ? &after : NULL);
+		after.h1 = h2;
+		after.h2 = h1;
+		v[g].before = before.at;
+		v[g].after = after.at;
+	}
+}
+
+void
+fill_host(struct dp_job *j, const size_t *n, const dp_line *line, const bool *closed,
+	  dp_course_of *course, void *ctx)
+{
+	size_t seg = 0, guide = 0;
+
+	for (size_t i = 0; i < j->nline; i++) {
+		j->line[i] = line[i];
+		j->line[i].seg = seg;
+		j->line[i].n = (int)n[i];
+		j->closed[i] = closed[i];
+		for (int k = 0; k < (int)n[i]; k++) {
+			const struct course *c = course(ctx, i, k);
+			j->seg[seg++] = {c->n, c->rows, k, (unsigned)i, guide, c->dv, c->ex, c->ey};
+			fill_guides(j, c, line[i].phi, j->guide + guide);
+			guide += (size_t)c->n;
+		}
+	}
+}
+
+/* What kernels only read. */
+int
+send_tables(struct dp_job *j)
+{
+	struct arena a = {NULL, 0};
+	dp_chains *c = &j->on;
+	void *device = NULL;
+	int err = 0;
+
+	for (int round = 0; round < 2 && !err; round++) {
+		a.used = 0;
+		c->line = dp_take<dp_line>(&a, j->nline);
+		c->seg = dp_take<dp_segment>(&a, j->nseg);
+		c->guide = dp_take<dp_guide>(&a, j->nguide);
+		c->table = dp_take<dp_table>(&a, j->ntable);
+		if (!round)
+			err = gpu_hold(j->g, HOLD_PASS, a.used, &device);
+		a.base = static_cast<char *>(device);
+	}
+	if (err ||
+	    (err = gpu_up(j->g, const_cast<dp_line *>(c->line), j->line,
+			  j->nline * sizeof *c->line)) ||
+	    (err = gpu_up(j->g, const_cast<dp_segment *>(c->seg), j->seg,
+			  j->nseg * sizeof *c->seg)) ||
+	    (err = gpu_up(j->g, const_cast<dp_guide *>(c->guide), j->guide,
+			  j->nguide * sizeof *c->guide)))
+		return err;
+	return gpu_up(j->g, const_cast<dp_table *>(c->table), j->table,
+		      j->ntable * sizeof *c->table);
+}
+
+void
+take_sums(struct dp_job *j, struct arena *a)
+{
+	dp_chains *c = &j->on;
+	const size_t ends = j->nseg * c->maxd;
+
+	c->S = dp_take<float>(a, j->links);
+	c->F = dp_take<float>(a, j->links);
+	c->H = j->margins ? dp_take<float>(a, j->links) : NULL;
+	c->through = j->margins ? dp_take<float>(a, j->nguide * c->maxd) : NULL;
+	c->window = dp_take<int>(a, j->windows);
+	c->entry = dp_take<float>(a, ends);
+	c->exit = dp_take<float>(a, ends);
+	c->leave = dp_take<float>(a, ends);
+	c->released = dp_take<int>(a, j->nseg);
+	c->at = dp_take<int>(a, j->nguide);
+	c->link = dp_take<float>(a, j->nguide);
+	c->margin = dp_take<float>(a, j->nguide);
+}
+
+/* --- given tables -------------------------------------------------------------------------------------------------- */
+
+/* Rows that hold every step from one guide to the next. */
+int
+rows_of(const struct dptrace_table *t)
+{
+	int rows = 1;
+
+	for (size_t g = 0; g + 1 < t->n; g++) {
+		const int up = t->o[g + 1] + t->d[g + 1] - t->o[g],
+			  down = t->o[g] + t->d[g] - t->o[g + 1];
+		rows = up > rows ? up : rows;
+		rows = down > rows ? down : rows;
+	}
+	return rows;
+}
+
+struct tables {
+	const struct dptrace_table *seg;
+	struct course c;
+};
+
+const struct course *
+course_of_table(void *ctx, size_t line, int k)
+{
+	struct tables *t = static_cast<struct tables *>(ctx);
+	const struct dptrace_table *s = &t->seg[k];
+
+	(void)line;
+	t->c.n = (int)s->n;
+	t->c.rows = rows_of(s);
+	t->c.dv = s->dv;
+	t->c.ex = s->ex;
+	t->c.ey = s->ey;
+	t->c.h = const_cast<double *>(s->h);
+	t->c.d = const_cast<int *>(s->d);
+	t->c.o = const_cast<int *>(s->o);
+	return &t->c;
+}
+
+int
+send_scores(struct dp_job *j, const struct dptrace_table *seg)
+{
+	int err = 0;
+
+	for (size_t k = 0; k < j->nseg; k++)
+		for (size_t g = 0; g + 1 < seg[k].n && !err; g++)
+			err = gpu_up(j->g, j->on.S + j->guide[j->seg[k].guide + g].link,
+				     seg[k].score[g],
+				     (size_t)seg[k].d[g] * (size_t)seg[k].d[g + 1] * sizeof(float));
+	return err;
+}
+
+} // namespace
+
+int
+dp_lay_out(struct dp_job *j, size_t nline, const size_t *n, const struct dp_line *line,
+	   const bool *closed, dp_course_of *course, void *ctx)
+{
+	struct arena a = {NULL, 0};
+	void *device;
+	int err;
+
+	j->nline = nline;
+	count_all(j, n, course, ctx);
+	if ((err = refuse_large(j)))
+		return err;
+	take_host(j, &a);
+	if (!(a.base = static_cast<char *>(weir_alloc(a.used, 1))))
+		return -ENOMEM;
+	a.used = 0;
+	take_host(j, &a);
+	fill_host(j, n, line, closed, course, ctx);
+	if ((err = send_tables(j)))
+		return err;
+	a = {NULL, 0};
+	take_sums(j, &a);
+	if ((err = gpu_hold(j->g, HOLD_SUMS, a.used, &device)))
+		return err;
+	a = {static_cast<char *>(device), 0};
+	take_sums(j, &a);
+	return 0;
+}
+
+void
+dp_free(struct dp_job *j)
+{
+	weir_free(j->line);
+	j->line = NULL;
+}
+
+int
+gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, bool closed,
+		   double phi, enum gpu_dptrace_method method, int *at, double *best,
+		   double *margin)
+{
+	const dp_line line = {0, 0, 1, bound_of(phi)};
+	struct tables t = {seg, {}};
+	struct dp_job j = {};
+	int err;
+
+	j.g = g;
+	j.method = method;
+	j.margins = margin;
+	err = dp_lay_out(&j, 1, &nseg, &line, &closed, course_of_table, &t);
+	if (!err && !(err = send_scores(&j, seg)) && !(err = dp_solve(&j))) {
+		err = !j.solved[0];
+		*best = j.best[0];
+		for (size_t k = 0; k < nseg; k++)
+			err |= j.released[k];
+		memcpy(at, j.at, j.nguide * sizeof *at);
+		for (size_t i = 0; margin && i < j.nguide; i++)
+			margin[i] = (double)j.margin[i];
+	}
+	dp_free(&j);
+	return err;
+}

@@ -1,0 +1,251 @@
+/*
+ * From evidence at the base rows to the scores of all links: dptrace/strip.c and score.c, float by float.
+ *
+ *	fields	thread = element of a strip in its phases
+ *	offsets	thread = slope and column
+ *	scores	block = 32 samples j x 32 slopes of one gap, warp = 4 slopes, lane = sample; grid = tiles x segments x gaps.
+ *		Links of one slope meet a column at one offset, so a warp's loads are neighbours and its offset is the same;
+ *		a tile goes through shared memory (4 KB), to be written along k = j + slope
+ *
+ * A sum goes column by column as the CPU's, without contraction.
+ *
+ * Bound, a link of m columns: 6 m operations (ridge; 4 m edge) and 12 m bytes (8 m) from the first-level cache, which
+ * costs more: .75 cycles of a multiprocessor a link and 8 columns; 4 bytes written.
+ */
+#include "gpu/dptrace/strip.h"
+
+namespace
+{
+
+constexpr unsigned THREADS = 256, WARP = 32, TILE = 32, SLOPES = TILE * WARP / THREADS;
+
+enum kind { RIDGE, EDGE, SIGNED_EDGE };
+
+__device__ int
+floor_div(int a, int b)
+{
+	return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
+/* A cubic between base rows i step and the next. */
+__device__ float
+between(const float *b, const float *w)
+{
+	return (w[0] * b[-1] + w[3] * b[2]) + (w[1] * b[0] + w[2] * b[1]);
+}
+
+__device__ const float *
+weights_of(const dp_evidence &e, const dp_strip &s)
+{
+	return e.weights + s.weights + (s.pass ? 4 * s.g.t : 0);
+}
+
+/* Whole rows in q phases: row r of phase p. */
+__device__ float
+phase_row(const dp_evidence &e, const dp_strip &s, const float *base, int p, int r)
+{
+	return between(base + SKIRT + p / s.fine.t + r * s.fine.m,
+		       weights_of(e, s) + 4 * (p % s.fine.t));
+}
+
+/* Rows that are fine steps: those beyond the base rows are without evidence. */
+__device__ float
+fine_row(const dp_evidence &e, const dp_strip &s, const float *base, int r)
+{
+	const struct grid &g = s.fine;
+	const int step = g.half * g.t - (g.rows - 1) / 2 + r, b = floor_div(step, g.t);
+
+	return b < 1 - SKIRT || b > g.base + SKIRT - 3
+		   ? 0.f
+		   : between(base + SKIRT + b, weights_of(e, s) + 4 * (step - b * g.t));
+}
+
+/* Whether links of the gap over column col pass row r. */
+__device__ bool
+is_met(const dp_chains &c, const dp_segment &s, const struct grid &g, int col, int r)
+{
+	const dp_guide *v = c.guide + s.guide + col / g.per_gap;
+
+	return r >= min(v->o, v[1].o) && r < max(v->o + v->d, v[1].o + v[1].d);
+}
+
+__global__ void
+fill_fields(const dp_evidence e, const dp_chains c)
+{
+	const dp_strip &s = e.strip[blockIdx.y];
+	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x,
+		     plane = (size_t)s.fine.ncol * (size_t)s.fine.q * s.lane;
+	const int r = (int)(i % s.lane), p = (int)(i / s.lane % (size_t)s.fine.q),
+		  col = (int)(i / s.lane / (size_t)s.fine.q);
+
+	if (i >= plane || r >= s.fine.rows || !is_met(c, c.seg[blockIdx.y], s.fine, col, r))
+		return;
+	const float *base = e.base + s.base + blockIdx.z * s.plane + (size_t)col * s.base_rows;
+	e.fields[s.fields + blockIdx.z * plane + i] =
+	    s.fine.m ? phase_row(e, s, base, p, r) : fine_row(e, s, base, r);
+}
+
+/* Factors of the links that climb t rows. */
+__device__ dp_slope
+slope_of(const dp_evidence &e, const dp_chains &c, const dp_segment &s, const struct grid &g, int t)
+{
+	const double h = c.guide[s.guide].h, v = t * s.dv, length = sqrt(h * h + v * v),
+		     cu = h / length, cv = v / length;
+	const bool ridge = e.o.score == DPTRACE_RIDGE;
+	const double sign = ridge || e.o.polarity >= 0 ? 1 : -1;
+	dp_slope x = {{(float)cv, (float)cu, 0},
+		      (float)(sign * (e.o.arc ? length : h) / g.per_gap)};
+
+	if (ridge) {
+		x.c[0] = (float)(cv * cv);
+		x.c[1] = (float)(-2 * cu * cv);
+		x.c[2] = (float)(cu * cu);
+	}
+	return x;
+}
+
+/* From row r of the first column of a gap to where the link that climbs t rows from r lies in each column. */
+__global__ void
+fill_offsets(const dp_evidence e, const dp_chains c)
+{
+	const dp_strip &s = e.strip[blockIdx.y];
+	const struct grid &g = s.fine;
+	const unsigned i = blockIdx.x * blockDim.x + threadIdx.x, per = (unsigned)g.per_gap;
+
+	if (i >= (2 * (unsigned)g.rows - 1) * per)
+		return;
+	const int t = (int)(i / per) + 1 - g.rows, col = (int)(i % per);
+	const double rise = (double)(t < 0 ? -t : t) * g.q / g.per_gap;
+	int fine = (int)(rise * (col + .5) + .5 + 1e-9);
+	fine = t < 0 ? -fine : fine;
+	const int row = floor_div(fine, g.q);
+	e.offset[s.offset + i] =
+	    (int)(((size_t)col * (size_t)g.q + (size_t)(fine - row * g.q)) * s.lane) + row;
+	if (col == 0)
+		e.slope[s.slope + i / per] = slope_of(e, c, c.seg[blockIdx.y], g, t);
+}
+
+/* --- scores -------------------------------------------------------------------------------------------------------- */
+
+/* What a warp's 4 slopes sum: from sample 0 of their lane in the first column. */
+struct rows {
+	const float *f[3];
+	const int *offset[SLOPES];
+	dp_slope slope[SLOPES];
+};
+
+template <enum kind kind>
+__device__ float
+evidence(const rows &r, const dp_slope &x, int at)
+{
+	if (kind == RIDGE)
+		return x.c[0] * r.f[0][at] + x.c[1] * r.f[1][at] + x.c[2] * r.f[2][at];
+	const float e = x.c[1] * r.f[1][at] - x.c[0] * r.f[0][at];
+	return kind == EDGE ? fabsf(e) : e;
+}
+
+/* The sums of a lane's links, those that are in ok. */
+template <enum kind kind>
+__device__ void
+sum_columns(float sum[SLOPES], const rows &r, const bool ok[SLOPES], int n, bool either)
+{
+	for (unsigned i = 0; i < SLOPES; i++)
+		sum[i] = 0;
+	for (int c = 0; c < n; c++)
+#pragma unroll
+		for (unsigned i = 0; i < SLOPES; i++)
+			if (ok[i])
+				sum[i] += evidence<kind>(r, r.slope[i], r.offset[i][c]);
+	for (unsigned i = 0; i < SLOPES; i++) {
+		sum[i] = kind == RIDGE && either ? fabsf(sum[i]) : sum[i];
+		sum[i] *= r.slope[i].width;
+	}
+}
+
+/* One gap's links. */
+struct gap_of {
+	const dp_guide *v;
+	int d, e, climb, slopes;
+};
+
+/* Slope s0 + i of a warp's. */
+__device__ void
+aim(rows &r, bool ok[SLOPES], const dp_evidence &e, const dp_strip &s, const gap_of &g, int gap,
+    int j, int s0)
+{
+	const size_t plane = (size_t)s.fine.ncol * (size_t)s.fine.q * s.lane;
+	const float *first = e.fields + s.fields +
+			     (size_t)gap * (size_t)s.fine.per_gap * (size_t)s.fine.q * s.lane +
+			     (size_t)(g.v->o + j);
+
+	for (unsigned i = 0; i < 3; i++)
+		r.f[i] = first + i * plane;
+	for (int i = 0; i < (int)SLOPES; i++) {
+		const int k = j + s0 + i;
+		ok[i] = j < g.d && s0 + i < g.e && k >= 0 && k < g.e;
+		const size_t t = (size_t)((ok[i] ? s0 + i + g.climb : 0) + s.fine.rows - 1);
+		r.offset[i] = e.offset + s.offset + t * (size_t)s.fine.per_gap;
+		r.slope[i] = e.slope[s.slope + t];
+	}
+}
+
+template <enum kind kind>
+__global__ void
+__launch_bounds__(THREADS) score_links(const dp_evidence e, const dp_chains c)
+{
+	__shared__ float tile[TILE][TILE + 1];
+	const dp_segment s = c.seg[blockIdx.y];
+	const dp_strip &strip = e.strip[blockIdx.y];
+	const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+
+	if ((int)blockIdx.z + 1 >= s.n)
+		return;
+	const dp_guide *v = c.guide + s.guide + blockIdx.z;
+	const gap_of g = {v, v->d, v[1].d, v[1].o - v->o, v->d + v[1].d - 1};
+	const int across = (g.d + (int)TILE - 1) / (int)TILE,
+		  j0 = (int)blockIdx.x % across * (int)TILE,
+		  s0 = 1 - g.d + (int)blockIdx.x / across * (int)TILE;
+	if (s0 >= g.e)
+		return;
+	rows r;
+	bool ok[SLOPES];
+	float sum[SLOPES];
+	aim(r, ok, e, strip, g, (int)blockIdx.z, j0 + (int)lane, s0 + (int)(warp * SLOPES));
+	sum_columns<kind>(sum, r, ok, strip.fine.per_gap, e.o.polarity == 0);
+	for (unsigned i = 0; i < SLOPES; i++)
+		tile[lane][warp * SLOPES + i] = sum[i];
+	__syncthreads();
+	for (unsigned row = warp; row < TILE; row += THREADS / WARP) {
+		const int j = j0 + (int)row, k = j + s0 + (int)lane;
+		if (j < g.d && k >= 0 && k < g.e)
+			c.S[v->link + (size_t)j * (size_t)g.e + (size_t)k] = tile[row][lane];
+	}
+}
+
+unsigned
+blocks(size_t n, size_t each)
+{
+	return (unsigned)((n + each - 1) / each);
+}
+
+} // namespace
+
+int
+dp_scores(struct dp_job *j, const dp_evidence *e, size_t most_fields, size_t most_offsets)
+{
+	const unsigned n = (unsigned)j->nseg, fields = (unsigned)dp_fields(&e->o);
+	const dim3 grid(blocks(j->on.maxd, TILE) * blocks(2 * j->on.maxd - 1, TILE), n,
+			(unsigned)j->maxn - 1);
+
+	GPU_LAUNCH(j->g, fill_fields, dim3(blocks(most_fields, THREADS), n, fields), THREADS, 0, *e,
+		   j->on);
+	GPU_LAUNCH(j->g, fill_offsets, dim3(blocks(most_offsets, THREADS), n), THREADS, 0, *e,
+		   j->on);
+	if (fields == 3)
+		GPU_LAUNCH(j->g, score_links<RIDGE>, grid, THREADS, 0, *e, j->on);
+	else if (e->o.polarity)
+		GPU_LAUNCH(j->g, score_links<SIGNED_EDGE>, grid, THREADS, 0, *e, j->on);
+	else
+		GPU_LAUNCH(j->g, score_links<EDGE>, grid, THREADS, 0, *e, j->on);
+	return 0;
+}

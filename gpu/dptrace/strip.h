@@ -1,0 +1,70 @@
+/* The strips of a batch's segments on the device: dptrace/strip.h, between base.cu, strip.cu and dptrace.cu. */
+#ifndef WEIR_GPU_DPTRACE_STRIP_H
+#define WEIR_GPU_DPTRACE_STRIP_H
+
+#include "gpu/dptrace/job.h"
+
+/* A segment's strip. Sizes and offsets are in elements. */
+struct dp_strip {
+	struct origin at;
+	struct grid g;		 /* of its base rows */
+	size_t base_rows, plane; /* rows of a column; of all columns */
+	size_t raw_rows, wide;	 /* with the reach of the derivatives; columns of samples */
+	size_t used;		 /* rows of those that are sampled */
+	size_t base;		 /* its fields in dp_evidence.base, [3][plane] */
+	size_t
+	    bench; /* its scratch there: raw [wide][raw_rows], along [3][ncol][raw_rows], size [plane] */
+	size_t taps; /* kernels by field: across rv + 1, along ru + 1 */
+	/* of a pass */
+	size_t pass;
+	struct grid fine;
+	size_t lane, fields, offset, slope,
+	    weights; /* weights: of t steps, fine ones behind them */
+};
+
+/* Of a link of one slope: factors of the fields, and of the sum. */
+struct alignas(16) dp_slope {
+	float c[3], width;
+};
+
+/* What kernels see. */
+struct dp_evidence {
+	const float *gray, *planes; /* planes: of colours, for their gradient */
+	size_t w, h, c;
+	const dp_strip *strip; /* [segment] */
+	const float *taps;
+	float *base, *bench;
+	float *ref, *g0, *top; /* [segment] */
+	float *fields;
+	const float *weights;
+	int *offset;
+	dp_slope *slope;
+	struct dptrace_options o;
+};
+
+static inline bool
+dp_is_colour(const struct dptrace_options *o, size_t c)
+{
+	return o->score == DPTRACE_EDGE && c > 1 && !o->polarity;
+}
+
+/* Fields of the evidence at the base rows, and of the derivatives they come from. */
+static inline int
+dp_fields(const struct dptrace_options *o)
+{
+	return o->score == DPTRACE_RIDGE ? 3 : 2;
+}
+
+static inline size_t
+dp_bench_size(const dp_strip *s)
+{
+	return (s->wide + 3 * (size_t)s->g.ncol) * s->raw_rows + s->plane;
+}
+
+/* base, g0 and top of n segments. The most that any of them has: wide * raw_rows. */
+int dp_base(struct gpu *g, const dp_evidence *e, unsigned n, size_t most);
+
+/* The fields, offsets and slopes of n segments' strips, and S of all their links. */
+int dp_scores(struct dp_job *j, const dp_evidence *e, size_t most_fields, size_t most_offsets);
+
+#endif

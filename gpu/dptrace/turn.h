@@ -1,0 +1,66 @@
+/*
+ * Turns between links, on the device: dptrace/chain.c. Angles are judged in double precision by the CPU's operations in their
+ * order, without contraction (-fmad=false), so every turn is judged alike.
+ */
+#ifndef WEIR_GPU_DPTRACE_TURN_H
+#define WEIR_GPU_DPTRACE_TURN_H
+
+#include "gpu/dptrace/chain.h"
+
+struct step {
+	double x, y;
+};
+
+__device__ __forceinline__ bool
+turn_is_ok(struct bound b, double x1, double y1, double x2, double y2)
+{
+	const double cross = x1 * y2 - y1 * x2, dot = x1 * x2 + y1 * y2;
+	const double size = sqrt((x1 * x1 + y1 * y1) * (x2 * x2 + y2 * y2));
+
+	return fabs(cross) * b.cos - dot * b.sin <= 1e-12 * size;
+}
+
+/* The step of a link that climbs rows over h, in the picture. */
+__device__ __forceinline__ step
+step_of(const dp_segment &s, double h, int rows)
+{
+	const double v = rows * s.dv;
+
+	return {h * s.ex - v * s.ey, h * s.ey + v * s.ex};
+}
+
+__device__ __forceinline__ step
+first_step(const dp_chains &c, const dp_segment &s, int k)
+{
+	const dp_guide *v = c.guide + s.guide;
+
+	return step_of(s, v->h, v[1].o - v->o + k);
+}
+
+__device__ __forceinline__ step
+last_step(const dp_chains &c, const dp_segment &s, int j)
+{
+	const dp_guide *v = c.guide + s.guide + s.n - 2;
+
+	return step_of(s, v->h, v[1].o - v->o - j);
+}
+
+__device__ __forceinline__ int
+first_links(const dp_chains &c, const dp_segment &s)
+{
+	return c.guide[s.guide + 1].d;
+}
+
+__device__ __forceinline__ int
+last_links(const dp_chains &c, const dp_segment &s)
+{
+	return c.guide[s.guide + (size_t)s.n - 2].d;
+}
+
+__device__ __forceinline__ bool
+may_follow(struct bound phi, step a, step b)
+{
+	return turn_is_ok(phi, a.x, a.y, b.x, b.y);
+}
+
+#endif

@@ -1,0 +1,316 @@
+/*
+ * The tree of 8-bit colours. Near ones first, by shells of equal d2 = 1, 2, 3, as on the CPU (emst/shells.c): all pairs of one
+ * offset are two rows of bits joined by &, most of them dropped by the CPU's exact prunes.
+ *
+ *	offer_pairs	warp = a row of 256 colours, blockIdx.y = offset, lane = a colour of each half word that is left
+ *	hook, relabel	thread = colour
+ *
+ * In a shell d2 is the same, so an edge is 48 bits, span and lo, and a tree's first edge is one 64-bit atomic minimum; a tree whose
+ * first edge is earlier is not bothered. The order of edges is strict: two trees that choose each other chose the same
+ * edge, and no longer ring can close. So the tree is the only one, for any schedule.
+ *
+ * Bound: the bitmap (3.2 MB) and counts (1 MB) stay in the second-level cache; a round reads two labels for each pair that the
+ * prunes leave, and 12 bytes a colour to relabel.
+ */
+#include "gpu/emst/lattice.h"
+
+extern "C" {
+#include "common/mem.h"
+}
+
+namespace
+{
+
+constexpr unsigned THREADS = 256, WARPS = THREADS / 32, SHELLS = 3, MAXOFFSETS = 6;
+
+struct offsets {
+	int n;
+	struct {
+		signed char r, g, b;
+	} o[MAXOFFSETS];
+};
+
+__device__ int
+sign(int x)
+{
+	return (x > 0) - (x < 0);
+}
+
+/* prune() of emst/shells.c, where the reasons stand. before: bit 63 of the pairs of the word to the left. */
+__device__ u64
+prune(const u64 *u, const u64 *v, int r, int g, int b, unsigned d2, u64 before)
+{
+	enum { G = LATTICE_WORDS, R = LATTICE_SIDE * LATTICE_WORDS };
+	const int sb = sign(b), sg = sign(g) * G, sr = sign(r) * R;
+	const u64 pairs = u[0] & grid_shift(v, b);
+	u64 x = pairs & ~(pairs << 1 | before);
+
+	if (d2 > 1) {
+		if (sb)
+			x &= ~grid_shift(u, sb) & ~grid_shift(v, b - sb);
+		if (sg)
+			x &= ~u[sg] & ~grid_shift(v - sg, b);
+		if (sr)
+			x &= ~u[sr] & ~grid_shift(v - sr, b);
+		x &= ~(u[-R] & grid_shift(v - R, b));
+	}
+	if (d2 > 1 || r)
+		x &= ~(u[-G] & grid_shift(v - G, b));
+	return x;
+}
+
+/* The edge from colour lo to hi, for both their trees. */
+__device__ void
+offer(const grid &w, unsigned lo, unsigned hi)
+{
+	const unsigned a = w.tree[grid_rank(w, lo)], b = w.tree[grid_rank(w, hi)];
+	const u64 key = (u64)(hi - lo) << 24 | lo;
+
+	if (a == b)
+		return;
+	if (key < __ldcg(&w.best[a]))
+		atomicMin(&w.best[a], key);
+	if (key < __ldcg(&w.best[b]))
+		atomicMin(&w.best[b], key);
+}
+
+__global__ void
+offer_pairs(const grid w, const offsets s)
+{
+	const unsigned i = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
+	const int dr = s.o[blockIdx.y].r, dg = s.o[blockIdx.y].g, db = s.o[blockIdx.y].b;
+
+	if (i >= w.rows)
+		return;
+	const int r = (int)(w.row[i] >> 8), g = (int)(w.row[i] & 255);
+	if (r + dr > 255 || (unsigned)(g + dg) > 255)
+		return;
+	const u64 *u = grid_words(w, r, g), *v = grid_words(w, r + dr, g + dg);
+	for (unsigned k = 0; k < 4; k++, u++, v++) {
+		/* A run along blue is one chain: no pair is dropped but those of the same row's left neighbour. */
+		const bool run = !dr && !dg;
+		const u64 left = k ? (u[-1] & grid_shift(v - 1, db)) >> 63 : 0;
+		const u64 x =
+		    run ? u[0] & grid_shift(v, db) : prune(u, v, dr, dg, db, w.shell, left);
+		for (unsigned bit = lane; bit < 64; bit += 32) {
+			const unsigned lo = w.row[i] << 8 | k << 6 | bit;
+			if (x >> bit & 1)
+				offer(w, lo, (unsigned)((int)lo + dr * 65536 + dg * 256 + db));
+		}
+	}
+}
+
+/* --- trees to trees ------------------------------------------------------------------------------------------------ */
+
+__global__ void
+single(const grid w)
+{
+	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+
+	if (i < w.n)
+		w.tree[i] = i;
+}
+
+/* A tree's first edge; best[t] is not ~0. */
+__device__ code_edge
+edge_of(const grid &w, unsigned t)
+{
+	const u64 best = w.best[t];
+	const unsigned high = (unsigned)(best >> 24), low = (unsigned)best & 0xffffff;
+
+	return w.shell ? code_edge{w.shell, high, low} : code_edge{high, low, w.lo[t]};
+}
+
+/* Each tree hooks to the one its edge leads to; of two that chose the same edge the lower stays, and the other takes the edge. */
+__global__ void
+hook(const grid w)
+{
+	const unsigned t = blockIdx.x * THREADS + threadIdx.x;
+
+	if (t >= w.n || w.tree[t] != t)
+		return;
+	w.parent[t] = t;
+	if (w.best[t] == ~(u64)0)
+		return;
+	const code_edge e = edge_of(w, t);
+	const unsigned a = w.tree[grid_rank(w, e.lo)], b = w.tree[grid_rank(w, e.lo + e.span)];
+	const unsigned other = a == t ? b : a;
+	bool mutual = w.best[other] == w.best[t];
+	if (mutual && !w.shell)
+		mutual = w.lo[other] == w.lo[t];
+	if (mutual && t < other)
+		return;
+	w.parent[t] = other;
+	w.edges[atomicAdd(w.count, 1u)] = e;
+}
+
+/* Chains are halved on the way, by all that walk them: whatever one sees leads to the same end. */
+__global__ void
+relabel(const grid w)
+{
+	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+	unsigned t, up;
+
+	if (i >= w.n)
+		return;
+	t = w.tree[i];
+	while ((up = __ldcg(&w.parent[t])) != t) {
+		const unsigned over = __ldcg(&w.parent[up]);
+		if (over != up)
+			__stcg(&w.parent[t], over);
+		t = over;
+	}
+	w.tree[i] = t;
+}
+
+unsigned
+blocks_for(size_t n)
+{
+	return (unsigned)((n + THREADS - 1) / THREADS);
+}
+
+/* Half of the sphere: from a smaller code to a larger one. */
+offsets
+offsets_of(unsigned d2)
+{
+	offsets s = {};
+
+	for (int r = 0; r <= 1; r++)
+		for (int g = -1; g <= 1; g++)
+			for (int b = -1; b <= 1; b++)
+				if (r * r + g * g + b * b == (int)d2 &&
+				    r * 65536 + g * 256 + b > 0) {
+					s.o[s.n].r = (signed char)r;
+					s.o[s.n].g = (signed char)g;
+					s.o[s.n++].b = (signed char)b;
+				}
+	return s;
+}
+
+/* Rounds of one shell until none of its edges joins two trees. */
+int
+join_shell(struct gpu *g, grid w, unsigned d2, unsigned *edges)
+{
+	const offsets s = offsets_of(d2);
+	unsigned before;
+	int err;
+
+	w.shell = d2;
+	do {
+		before = *edges;
+		if ((err = gpu_begin(g)) || (err = emst_forget(g, w)))
+			return err;
+		GPU_LAUNCH(g, offer_pairs, dim3((w.rows + WARPS - 1) / WARPS, (unsigned)s.n),
+			   THREADS, 0, w, s);
+		if ((err = emst_hook(g, w, edges)))
+			return err;
+	} while (*edges > before && *edges + 1 < w.n);
+	return 0;
+}
+
+/* --- the host ------------------------------------------------------------------------------------------------------ */
+
+constexpr size_t BITS = (size_t)LATTICE_ROWS * LATTICE_WORDS, COUNTS = (size_t)LATTICE_ROWS * 4;
+
+/* The rows that hold a colour. */
+unsigned
+list_rows(const struct lattice *l, unsigned *row)
+{
+	unsigned n = 0;
+
+	for (int r = 0; r < 256; r++)
+		for (int g = 0; g < 256; g++) {
+			const uint64_t *w = lattice_words(l, r, g);
+			if (w[0] | w[1] | w[2] | w[3])
+				row[n++] = (unsigned)(r << 8 | g);
+		}
+	return n;
+}
+
+/* Room on the device, and the lattice there. */
+int
+place(struct gpu *g, const struct lattice *l, const unsigned *row, grid *w)
+{
+	void *lattice, *trees, *edges;
+	int err;
+
+	w->n = (unsigned)l->n;
+	if ((err = gpu_hold(g, HOLD_LATTICE, BITS * 8 + (COUNTS + w->rows) * 4, &lattice)) ||
+	    (err = gpu_hold(g, HOLD_TREES, l->n * 20, &trees)) ||
+	    (err = gpu_hold(g, HOLD_CODE_EDGES, l->n * sizeof *w->edges + 16, &edges)))
+		return err;
+	u64 *const bits = static_cast<u64 *>(lattice);
+	unsigned *const before = reinterpret_cast<unsigned *>(bits + BITS);
+	w->bits = bits;
+	w->before = before;
+	w->row = before + COUNTS;
+	w->best = static_cast<u64 *>(trees);
+	w->tree = reinterpret_cast<unsigned *>(w->best + l->n);
+	w->parent = w->tree + l->n;
+	w->lo = w->parent + l->n;
+	w->count = static_cast<unsigned *>(edges);
+	w->edges = reinterpret_cast<code_edge *>(w->count + 4);
+	if ((err = gpu_up(g, bits, l->bits, BITS * 8)) ||
+	    (err = gpu_up(g, before, l->before, COUNTS * 4)) ||
+	    (err = gpu_up(g, before + COUNTS, row, w->rows * 4)))
+		return err;
+	GPU_TRY(g, cudaMemsetAsync(w->count, 0, 16, g->stream[0]));
+	GPU_LAUNCH(g, single, blocks_for(w->n), THREADS, 0, *w);
+	return 0;
+}
+
+int
+grow(struct gpu *g, const struct lattice *l, const unsigned *row, grid *w)
+{
+	unsigned edges = 0;
+	int err = place(g, l, row, w);
+
+	for (unsigned d2 = 1; d2 <= SHELLS && !err && edges + 1 < w->n; d2++)
+		err = join_shell(g, *w, d2, &edges);
+	if (!err && edges + 1 < w->n)
+		err = emst_blocks(g, *w, edges);
+	return err;
+}
+
+} // namespace
+
+int
+emst_forget(struct gpu *g, const grid &w)
+{
+	GPU_TRY(g, cudaMemsetAsync(w.best, 0xff, w.n * sizeof *w.best, g->stream[0]));
+	GPU_TRY(g, cudaMemsetAsync(w.lo, 0xff, w.n * sizeof *w.lo, g->stream[0]));
+	return 0;
+}
+
+int
+emst_hook(struct gpu *g, const grid &w, unsigned *edges)
+{
+	int err;
+
+	GPU_LAUNCH(g, hook, blocks_for(w.n), THREADS, 0, w);
+	GPU_LAUNCH(g, relabel, blocks_for(w.n), THREADS, 0, w);
+	if ((err = gpu_end(g)))
+		return err;
+	GPU_TRY(g, cudaMemcpy(edges, w.count, sizeof *edges, cudaMemcpyDeviceToHost));
+	return 0;
+}
+
+int
+emst_by_lattice(struct gpu *g, const struct emst_set *s, struct emst_tree *t)
+{
+	struct lattice scaled;
+	int err = lattice_scale(s->lattice, &scaled);
+
+	if (err)
+		return err;
+	const struct lattice *const l = scaled.n ? &scaled : s->lattice;
+	unsigned *row = static_cast<unsigned *>(weir_alloc(65536, sizeof *row));
+	grid w = {};
+	w.rows = row ? list_rows(l, row) : 0;
+	err = row ? grow(g, l, row, &w) : -ENOMEM;
+	if (!err)
+		err = emst_order(g, w, (double)scaled.step * scaled.step, t);
+	weir_free(row);
+	lattice_free(&scaled);
+	return err;
+}

@@ -1,0 +1,250 @@
+/*
+ * A band of morphrec on a device: samples up, keys into tiles, the method, keys back, samples down.
+ *
+ * Where a device takes its work in several bands, copies run beside kernels. In this order:
+ *
+ *	its ends, as its neighbours now are, go up; the method starts
+ *	meanwhile the result of the band before comes down, then marker and mask of the next band go up
+ *	all wait for the method; the two ends of the result come down, since they are ends of the neighbours
+ *
+ * Bound: 3 samples a pixel over the bus (marker and mask to the device, marker back).
+ */
+#include "gpu/morphrec/band.h"
+
+namespace
+{
+
+size_t
+word_bytes(const field *f)
+{
+	return f->bits == 64 ? 8 : 4;
+}
+
+field
+field_of(const job *o, size_t n)
+{
+	const unsigned per = o->size == 8 ? 1 : 4 / (unsigned)o->size;
+	const size_t tile_w = TILE_WORDS * per;
+	const size_t tile_h = o->size == 8 ? keys<64>::tile_h : keys<8>::tile_h;
+	field f = {};
+
+	f.bits = 8 * (unsigned)o->size;
+	f.conn = o->p->what.conn;
+	f.w = o->w;
+	f.h = o->d > 1 ? o->h : n;
+	f.d = o->d > 1 ? n : 1;
+	f.unit = o->d > 1 ? o->h : 1;
+	f.tx = (unsigned)((f.w + tile_w - 1) / tile_w);
+	f.ty = (unsigned)((f.h + tile_h - 1) / tile_h);
+	f.pitch = (size_t)f.tx * TILE_WORDS + PAD;
+	f.slice = f.ty * tile_h + 1;
+	f.lo = o->p->clip.lo;
+	f.hi = o->p->clip.hi;
+	f.real = o->map.real;
+	f.flip = o->map.flip;
+	return f;
+}
+
+bool
+heaps(const job *o)
+{
+	return o->p->what.method == MORPHREC_HEAP;
+}
+
+size_t
+bytes_of(const job *o, size_t n)
+{
+	return n * o->unit * o->size;
+}
+
+bool
+same(const part &a, const part &b)
+{
+	return a.first == b.first && a.n == b.n;
+}
+
+size_t
+with_rims(const job *o, size_t n)
+{
+	return n + (o->rim ? 2 : 0);
+}
+
+/* Bytes on the device for bands of n units; an eighth more, since blocks of memory come in pages. */
+size_t
+band_bytes(const job *o, size_t n, bool overlap)
+{
+	const field f = field_of(o, with_rims(o, n));
+	const size_t bytes = 2 * field_words(f) * word_bytes(&f) +
+			     bytes_of(o, overlap ? 3 * n : n) + bytes_of(o, o->rim) +
+			     (heaps(o) ? morphrec_heaps_bytes(&f) : morphrec_tiles_bytes(&f));
+
+	return bytes + bytes / 8;
+}
+
+/* Where samples are on the device. Without overlap one place serves all. */
+int
+place_samples(const job *o, int slot, void **at)
+{
+	return gpu_hold(o->g, o->overlap ? slot : (int)HOLD_MARKER, bytes_of(o, o->band), at);
+}
+
+/* Marker or mask of a band. */
+int
+send_samples(const job *o, const part *a, int slot)
+{
+	const char *const host = slot == HOLD_MASK ? o->I : o->J;
+	void *at;
+	const int err = place_samples(o, slot, &at);
+
+	return err ? err : gpu_up(o->g, at, host + bytes_of(o, a->first), bytes_of(o, a->n));
+}
+
+/* The words of the band, without its rims, unless they are there. */
+int
+take_band(job *o, const part *a, const field *f, size_t before)
+{
+	const bool staged = same(o->staged, *a);
+	int err = 0;
+
+	if (same(o->here, *a))
+		return 0;
+	o->here = o->staged = {};
+	for (int slot = HOLD_MARKER; slot <= HOLD_MASK && !err; slot++) {
+		void *const words = slot == HOLD_MASK ? f->I : f->J, *at;
+		if ((!staged && (err = send_samples(o, a, slot))) ||
+		    (err = place_samples(o, slot, &at)))
+			break;
+		GPU_TRY(o->g, cudaMemsetAsync(words, 0, field_words(*f) * word_bytes(f),
+					      o->g->stream[0]));
+		err = morphrec_pack(o->g, f, before, a->n, words, at);
+	}
+	return err;
+}
+
+/* Unit k of the field becomes unit `from` of the picture, and the mask there its marker. */
+int
+take_rim(const job *o, const field *f, size_t k, size_t from)
+{
+	const size_t rows = o->d > 1 ? f->slice : 1, bytes = word_bytes(f) * f->pitch;
+	const part *const s = &o->share;
+	const char *const host = from < s->first	   ? o->beyond[0]
+				 : from >= s->first + s->n ? o->beyond[1]
+							   : o->J + bytes_of(o, from);
+	void *at;
+	int err;
+
+	if ((err = gpu_hold(o->g, HOLD_RIM, bytes_of(o, 1), &at)) ||
+	    (err = gpu_up(o->g, at, host, bytes_of(o, 1))) ||
+	    (err = morphrec_pack(o->g, f, k, 1, f->J, at)))
+		return err;
+	GPU_TRY(o->g, cudaMemcpyAsync((char *)f->I + (k * rows + 1) * bytes,
+				      (char *)f->J + (k * rows + 1) * bytes, rows * bytes,
+				      cudaMemcpyDeviceToDevice, o->g->stream[0]));
+	return 0;
+}
+
+/* Units first .. of a result on the device, which begins with unit `from`. */
+int
+bring_units(const job *o, const char *result, size_t from, size_t first, size_t n)
+{
+	return gpu_down(o->g, o->J + bytes_of(o, first), result + bytes_of(o, first - from),
+			bytes_of(o, n));
+}
+
+/* The ends at once, the rest when there is time. */
+int
+give_band(job *o, const part *a, const field *f, size_t before)
+{
+	void *at;
+	int err;
+
+	if ((err = band_flush(o)) || (err = place_samples(o, HOLD_RESULT, &at)) ||
+	    (err = morphrec_unpack(o->g, f, before, a->n, f->J, at)))
+		return err;
+	const char *const result = static_cast<const char *>(at);
+	if (!o->overlap)
+		return bring_units(o, result, a->first, a->first, a->n);
+	o->pending = *a;
+	err = bring_units(o, result, a->first, a->first, 1);
+	return err ? err : bring_units(o, result, a->first, a->first + a->n - 1, 1);
+}
+
+/* While a band is at work. */
+int
+copy_others(void *job_)
+{
+	job *const o = static_cast<job *>(job_);
+	int err = band_flush(o);
+
+	if (err || !o->next.n)
+		return err;
+	if ((err = send_samples(o, &o->next, HOLD_MARKER)) ||
+	    (err = send_samples(o, &o->next, HOLD_MASK)))
+		return err;
+	o->staged = o->next;
+	return 0;
+}
+
+} // namespace
+
+size_t
+band_units(job *o, size_t room)
+{
+	size_t lo = 0, hi = o->share.n;
+
+	o->overlap = band_bytes(o, o->share.n, false) > room;
+	if (!o->overlap)
+		return o->share.n;
+	while (hi - lo > 1) {
+		const size_t mid = lo + (hi - lo) / 2;
+		if (band_bytes(o, mid, true) <= room)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+int
+band_flush(job *o)
+{
+	const part a = o->pending;
+	void *at;
+	int err;
+
+	o->pending = {};
+	if (a.n < 3)
+		return 0;
+	if ((err = place_samples(o, HOLD_RESULT, &at)))
+		return err;
+	return bring_units(o, static_cast<const char *>(at), a.first, a.first + 1, a.n - 2);
+}
+
+int
+band_settle(job *o, const part *a, const part *next, bool *changed)
+{
+	const size_t before = o->rim && a->first > 0, behind = o->rim && a->first + a->n < o->units;
+	field f = field_of(o, with_rims(o, o->band));
+	const size_t bytes = field_words(f) * word_bytes(&f), n = a->n + before + behind;
+	field_figures figures = {};
+	int err;
+
+	f = field_of(o, n);
+	if ((err = gpu_hold(o->g, HOLD_J, bytes, &f.J)) ||
+	    (err = gpu_hold(o->g, HOLD_I, bytes, &f.I)) || (err = take_band(o, a, &f, before)) ||
+	    (before && (err = take_rim(o, &f, 0, a->first - 1))) ||
+	    (behind && (err = take_rim(o, &f, n - 1, a->first + a->n))))
+		return err;
+	o->next = *next;
+	if (o->overlap)
+		gpu_meanwhile(o->g, copy_others, o);
+	err = heaps(o) ? morphrec_heaps(o->g, &f, &figures) : morphrec_tiles(o->g, &f, &figures);
+	gpu_meanwhile(o->g, NULL, NULL);
+	if (err)
+		return err;
+	o->here = *a;
+	o->tiles += figures.tiles;
+	o->visits += figures.visits;
+	*changed = figures.changed > 0;
+	return *changed ? give_band(o, a, &f, before) : 0;
+}

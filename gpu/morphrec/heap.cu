@@ -1,0 +1,311 @@
+/*
+ * Reconstruction by a cluster of parallel heaps (He, Wu, Di and Chen): a heap per block, independent of all others.
+ *
+ *	scan	thread = word: lists the pixels that can still spread, the seeds
+ *	spread	block = heap, thread = a pixel of its root; the heaps share the seeds out evenly
+ *
+ * A heap is a complete binary tree of nodes, a node NODE pixels in descending order, and no pixel of a node is below one of its
+ * children's. Both operations go from the root down; a step is a bitonic merge of two nodes in shared memory (8 KB),
+ * 9 exchanges a thread:
+ *
+ *	insert	NODE pixels meet the nodes on the path to the first free place: the higher half stays in each, the lower goes on
+ *	delete	the last node X takes the root's place; its children's pixels are merged: the lower half L goes to the child
+ *		whose lowest was the lower and is in order there, the higher half meets X: the higher half of both stays,
+ *		the lower goes to the other child, where the same is done
+ *
+ * The pixels of a root spread at once, by atomic maxima, though one may raise another, or another heap have raised both: what
+ * was spread too low is spread again, and an entry whose pixel has risen since is passed over, as who raised it has one
+ * of its own. Where there is no place for a pixel it is dropped, and then all is scanned again; so memory bounds no
+ * picture. Unlike He et al. the levels of a heap are not pipelined: a merge keeps all threads of its block busy.
+ *
+ * Bound: per pixel spread 32 bytes in and out of each level of the heap, twice, and a 32-byte sector of marker and of mask
+ * for each row of neighbours; the scan reads marker and mask once.
+ */
+#include "gpu/morphrec/heap.h"
+
+namespace
+{
+
+constexpr unsigned MOST = 26; /* neighbours of a pixel */
+
+struct totals {
+	u64 seeds; /* found, listed or not */
+	u64 spread, raised;
+	unsigned dropped;
+};
+
+struct cluster {
+	totals *t;
+	pixel *seed;  /* [seeds] */
+	pixel *node;  /* [heaps][nodes][NODE] */
+	pixel *fresh; /* [heaps][NODE * (MOST + 1)]: raised, not yet inserted */
+	size_t seeds, nodes;
+	unsigned heaps;
+	size_t step[MOST]; /* from a key to its neighbours */
+	unsigned neighbours;
+	size_t keys; /* of the field */
+};
+
+/* --- keys in words ------------------------------------------------------------------------------------------------- */
+
+template <unsigned bits>
+__device__ u64
+mask_at(const field &f, size_t at)
+{
+	typedef keys<bits> k;
+
+	return k::key(static_cast<const typename k::word *>(f.I)[at / k::per], at % k::per);
+}
+
+template <unsigned bits>
+__device__ u64
+marker_at(const field &f, size_t at)
+{
+	typedef keys<bits> k;
+
+	return k::key(__ldcg(static_cast<const typename k::word *>(f.J) + at / k::per),
+		      at % k::per);
+}
+
+/* The marker becomes v where it is lower; whether it was. */
+template <unsigned bits>
+__device__ bool
+raise(const field &f, size_t at, u64 v)
+{
+	typedef keys<bits> k;
+	typedef typename k::word word;
+	word *const p = static_cast<word *>(f.J) + at / k::per;
+	const unsigned b = at % k::per, shift = b * bits % 64;
+	word old = __ldcg(p);
+
+	for (;;) {
+		const word key = k::key(old, b), fresh = old ^ ((key ^ (word)v) << shift);
+		if (key >= v)
+			return false;
+		const word was = atomicCAS(p, old, fresh);
+		if (was == old)
+			return true;
+		old = was;
+	}
+}
+
+/* --- the kernels --------------------------------------------------------------------------------------------------- */
+
+template <unsigned bits>
+__global__ void
+scan(const field f, const cluster c)
+{
+	typedef keys<bits> k;
+	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x,
+		     row = (size_t)f.tx * TILE_WORDS;
+	const size_t rows = f.slice - 1, y = i / row;
+
+	if (y >= rows * f.d)
+		return;
+	const size_t word = (y / rows * f.slice + y % rows + 1) * f.pitch + PAD + i % row;
+	for (unsigned b = 0; b < k::per; b++) {
+		const size_t at = word * k::per + b;
+		const u64 key = marker_at<bits>(f, at);
+		bool spreads = false;
+		for (unsigned n = 0; key && n < c.neighbours && !spreads; n++) {
+			const size_t q = at + c.step[n];
+			spreads =
+			    q < c.keys && min(key, mask_at<bits>(f, q)) > marker_at<bits>(f, q);
+		}
+		if (!spreads)
+			continue;
+		const u64 place = atomicAdd(&c.t->seeds, (u64)1);
+		if (place < c.seeds)
+			c.seed[place] = {key, at};
+	}
+}
+
+/* A pixel of the root raises its neighbours; those it raised go to fresh. */
+template <unsigned bits>
+__device__ void
+spread_pixel(const field &f, const cluster &c, const pixel &p, pixel *fresh, unsigned *nfresh)
+{
+	if (!p.key || marker_at<bits>(f, p.at) > p.key)
+		return;
+	for (unsigned n = 0; n < c.neighbours; n++) {
+		const size_t q = p.at + c.step[n];
+		if (q >= c.keys)
+			continue;
+		const u64 v = min(p.key, mask_at<bits>(f, q));
+		if (v > marker_at<bits>(f, q) && raise<bits>(f, q, v))
+			fresh[atomicAdd(nfresh, 1u)] = {v, q};
+	}
+}
+
+/* The last pixels of fresh, up to NODE of them, as a node in s[0..NODE); empty places have key 0. */
+__device__ void
+gather(pixel *s, const pixel *fresh, unsigned *nfresh)
+{
+	const unsigned t = threadIdx.x, n = *nfresh, take = min(n, NODE);
+	const pixel none = {0, 0};
+
+	s[t] = t < take ? fresh[n - take + t] : none;
+	__syncthreads();
+	if (t == 0)
+		*nfresh = n - take;
+	sort_node(s);
+}
+
+template <unsigned bits>
+__global__ void
+__launch_bounds__(NODE) spread(const field f, const cluster c)
+{
+	__shared__ pixel s[2 * NODE];
+	__shared__ unsigned nfresh;
+	const unsigned t = threadIdx.x, b = blockIdx.x;
+	const size_t seeds = min((size_t)c.t->seeds, c.seeds);
+	pixel *fresh = c.fresh + (size_t)b * NODE * (MOST + 1);
+	heap h = {reinterpret_cast<pixel(*)[NODE]>(c.node + (size_t)b * c.nodes * NODE), 0,
+		  (unsigned)c.nodes};
+	size_t next = seeds * b / c.heaps, end = seeds * (b + 1) / c.heaps;
+	u64 steps = 0, raised = 0;
+
+	if (t == 0)
+		nfresh = 0;
+	for (;;) {
+		const bool seeding = next < end;
+		__syncthreads(); /* all have seen nfresh */
+		if (seeding) {
+			fresh[t] = next + t < end ? c.seed[next + t] : pixel{0, 0};
+			next += NODE;
+			if (t == 0)
+				nfresh = NODE;
+			__syncthreads();
+		}
+		while (nfresh >= NODE || (nfresh && !h.n)) {
+			gather(s, fresh, &nfresh);
+			if (!insert(h, s) && t == 0)
+				c.t->dropped = 1;
+		}
+		if (seeding)
+			continue;
+		if (!h.n)
+			break;
+		const pixel p = delete_root(h, s);
+		const unsigned before = nfresh;
+		__syncthreads();
+		spread_pixel<bits>(f, c, p, fresh, &nfresh);
+		__threadfence();
+		__syncthreads();
+		steps++;
+		raised += nfresh - before;
+	}
+	if (t == 0) {
+		atomicAdd(&c.t->spread, steps);
+		atomicAdd(&c.t->raised, raised);
+	}
+}
+
+/* --- the host ------------------------------------------------------------------------------------------------------ */
+
+/* The neighbours of a key as steps between keys; rows and slices are that many keys apart. */
+void
+list_neighbours(const field *f, cluster *c)
+{
+	const int axes = f->conn == 4 || f->conn == 6 ? 1 : f->conn == 8 || f->conn == 18 ? 2 : 3;
+	const unsigned per = f->bits == 64 ? 1 : 32 / f->bits;
+	const size_t row = f->pitch * per, slice = f->slice * row;
+
+	c->neighbours = 0;
+	for (int dz = -1; dz <= 1; dz++)
+		for (int dy = -1; dy <= 1; dy++)
+			for (int dx = -1; dx <= 1; dx++) {
+				const int differ = (dz != 0) + (dy != 0) + (dx != 0);
+				if (differ && differ <= axes && (!dz || field_volume(*f)))
+					c->step[c->neighbours++] =
+					    (size_t)dz * slice + (size_t)dy * row + (size_t)dx;
+			}
+}
+
+/* The sizes: about a place for every second key. */
+void
+cluster_shape(const field *f, unsigned most, cluster *c)
+{
+	const unsigned per = f->bits == 64 ? 1 : 32 / f->bits;
+
+	*c = {};
+	c->keys = field_words(*f) * per;
+	const size_t want = c->keys / 4 / NODE + 1;
+	c->heaps = (unsigned)(want < most ? want : most);
+	c->nodes = want / c->heaps + 8;
+	c->seeds = c->keys / 4 + NODE;
+	list_neighbours(f, c);
+}
+
+size_t
+cluster_bytes(const cluster *c)
+{
+	return sizeof(totals) +
+	       (c->seeds + c->heaps * (c->nodes + MOST + 1) * NODE) * sizeof(pixel);
+}
+
+constexpr unsigned HEAPS = 1024; /* as many as morphrec_heaps_bytes() reckons with */
+
+template <unsigned bits>
+int
+pass(struct gpu *g, const field *f, const cluster &c)
+{
+	const size_t words = (size_t)f->tx * TILE_WORDS * (f->slice - 1) * f->d;
+
+	GPU_LAUNCH(g, scan<bits>, (unsigned)((words + 255) / 256), 256, 0, *f, c);
+	GPU_LAUNCH(g, spread<bits>, c.heaps, NODE, 0, *f, c);
+	return 0;
+}
+
+/* Scans and spreads until a pass has dropped nothing. */
+template <unsigned bits>
+int
+run(struct gpu *g, const field *f, const cluster &c, field_figures *figures)
+{
+	totals t;
+	int err;
+
+	do {
+		GPU_TRY(g, cudaMemsetAsync(c.t, 0, sizeof t, g->stream[0]));
+		if ((err = gpu_begin(g)) || (err = pass<bits>(g, f, c)) || (err = gpu_end(g)))
+			return err;
+		GPU_TRY(g, cudaMemcpy(&t, c.t, sizeof t, cudaMemcpyDeviceToHost));
+		figures->tiles += t.seeds;
+		figures->visits += t.spread;
+		figures->changed += t.raised;
+	} while (t.dropped || t.seeds > c.seeds);
+	return 0;
+}
+
+} // namespace
+
+size_t
+morphrec_heaps_bytes(const field *f)
+{
+	cluster c;
+
+	cluster_shape(f, HEAPS, &c);
+	return cluster_bytes(&c);
+}
+
+int
+morphrec_heaps(struct gpu *g, const field *f, field_figures *figures)
+{
+	const unsigned most = 4 * (unsigned)g->prop.multiProcessorCount;
+	cluster c;
+	void *at;
+	int err;
+
+	cluster_shape(f, most < HEAPS ? most : HEAPS, &c);
+	if ((err = gpu_hold(g, HOLD_QUEUE, cluster_bytes(&c), &at)))
+		return err;
+	c.t = static_cast<totals *>(at);
+	c.seed = reinterpret_cast<pixel *>(c.t + 1);
+	c.node = c.seed + c.seeds;
+	c.fresh = c.node + c.heaps * c.nodes * NODE;
+	*figures = {};
+	return f->bits == 8    ? run<8>(g, f, c, figures)
+	       : f->bits == 16 ? run<16>(g, f, c, figures)
+	       : f->bits == 32 ? run<32>(g, f, c, figures)
+			       : run<64>(g, f, c, figures);
+}

@@ -1,0 +1,148 @@
+/*
+ * A parallel heap of a block's, for heap.cu: node[0..n), children of i: 2i + 1 and 2i + 2, a node NODE pixels in
+ * descending order. A thread per pixel of a node.
+ */
+#ifndef WEIR_GPU_MORPHREC_HEAP_H
+#define WEIR_GPU_MORPHREC_HEAP_H
+
+#include "gpu/morphrec/field.h"
+
+namespace
+{
+
+constexpr unsigned NODE = 256;
+
+struct pixel {
+	u64 key, at; /* at: of the key, counted over the words of the field */
+};
+
+/* --- sorted nodes -------------------------------------------------------------------------------------------------- */
+
+/* s[0..2 NODE), rising and then falling or the like, becomes descending. */
+__device__ void
+order_bitonic(pixel *s, unsigned n)
+{
+	for (unsigned half = n / 2; half; half /= 2) {
+		__syncthreads();
+		const unsigned t = threadIdx.x, i = 2 * t - (t & (half - 1));
+		if (t < n / 2 && s[i].key < s[i + half].key) {
+			const pixel lower = s[i];
+			s[i] = s[i + half];
+			s[i + half] = lower;
+		}
+	}
+	__syncthreads();
+}
+
+/* s[0..NODE) in any order becomes descending: sorted runs, every other one turned round, are merged in pairs. */
+__device__ void
+sort_node(pixel *s)
+{
+	for (unsigned run = 2; run <= NODE; run *= 2)
+		for (unsigned half = run / 2; half; half /= 2) {
+			__syncthreads();
+			const unsigned t = threadIdx.x, i = 2 * t - (t & (half - 1));
+			const bool down = !(i & run) || run == NODE;
+			if (t < NODE / 2 && (s[i].key < s[i + half].key) == down) {
+				const pixel other = s[i];
+				s[i] = s[i + half];
+				s[i + half] = other;
+			}
+		}
+	__syncthreads();
+}
+
+/* s[0..NODE) and s[NODE..2 NODE), each descending: the higher half of both, then the lower, each descending. */
+__device__ void
+merge_nodes(pixel *s)
+{
+	const unsigned t = threadIdx.x;
+
+	__syncthreads();
+	const pixel p = s[2 * NODE - 1 - t];
+	__syncthreads();
+	s[NODE + t] = p;
+	order_bitonic(s, 2 * NODE);
+}
+
+/* --- the heap; s: room for two nodes, s[t] is this thread's ---------------------------------------------------------- */
+
+struct heap {
+	pixel (*node)[NODE];
+	unsigned n, cap;
+};
+
+/* The NODE descending pixels in s[0..NODE) go in; false: no place. */
+__device__ bool
+insert(heap &h, pixel *s)
+{
+	const unsigned t = threadIdx.x, place = h.n + 1;
+
+	if (h.n == h.cap)
+		return false;
+	for (int level = 31 - __clz((int)place); level > 0; level--) {
+		pixel *node = h.node[(place >> level) - 1];
+		s[NODE + t] = node[t];
+		merge_nodes(s);
+		node[t] = s[t];
+		s[t] = s[NODE + t]; /* the lower half goes on */
+	}
+	__syncthreads();
+	h.node[h.n][t] = s[t];
+	h.n++;
+	__syncthreads();
+	return true;
+}
+
+/* The children a and b of node i exist, X is in s[0..NODE): returns the child to go on with, X the pixels for it. */
+__device__ unsigned
+share_out(heap &h, pixel *s, unsigned i)
+{
+	const unsigned t = threadIdx.x, a = 2 * i + 1, b = a + 1;
+	const bool a_lower = h.node[a][NODE - 1].key <= h.node[b][NODE - 1].key;
+	const unsigned low = a_lower ? a : b, high = a_lower ? b : a;
+	const pixel x = s[t];
+
+	__syncthreads();
+	s[t] = h.node[a][t];
+	s[NODE + t] = h.node[b][t];
+	merge_nodes(s);
+	h.node[low][t] = s[NODE + t];
+	s[NODE + t] = s[t];
+	__syncthreads();
+	s[t] = x;
+	merge_nodes(s);
+	h.node[i][t] = s[t];
+	s[t] = s[NODE + t];
+	__syncthreads();
+	return high;
+}
+
+/* The highest NODE pixels, a thread each, leave the heap. */
+__device__ pixel
+delete_root(heap &h, pixel *s)
+{
+	const unsigned t = threadIdx.x;
+	const pixel root = h.node[0][t];
+	unsigned i = 0;
+
+	h.n--;
+	if (!h.n)
+		return root;
+	s[t] = h.node[h.n][t];
+	__syncthreads();
+	while (2 * i + 2 < h.n)
+		i = share_out(h, s, i);
+	if (2 * i + 1 < h.n) {
+		s[NODE + t] = h.node[2 * i + 1][t];
+		merge_nodes(s);
+		h.node[2 * i + 1][t] = s[NODE + t];
+	}
+	h.node[i][t] = s[t];
+	__syncthreads();
+	return root;
+}
+
+} // namespace
+
+#endif

@@ -1,0 +1,244 @@
+/*
+ * The host's side of morphrec on GPUs: each device gets a share of the rows (of the slices of a volume, of the pictures of a
+ * stack), and takes it in as few bands as its memory asks for: gpu/morphrec/band.h.
+ *
+ * A device takes its bands down and up until none of them is owed anything, with the rows beside its share as they were when
+ * that began; then the shares look at each other's rows. All end when no row beside a share has changed. The fixpoint is
+ * unique, so it does not matter who was first.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/morphrec/band.h"
+
+extern "C" {
+#include "common/mem.h"
+}
+
+namespace
+{
+
+/* --- one device ---------------------------------------------------------------------------------------------------- */
+
+size_t
+bands_of(const job *o)
+{
+	return (o->share.n + o->band - 1) / o->band;
+}
+
+part
+band_at(const job *o, size_t b)
+{
+	const size_t at = b * o->band, rest = o->share.n - at;
+
+	return {o->share.first + at, rest < o->band ? rest : o->band};
+}
+
+/* The next band that is owed something as far as is known, in that direction. */
+part
+band_after(const job *o, size_t b, bool up)
+{
+	const size_t n = bands_of(o);
+
+	for (size_t k = 1; k < n; k++) {
+		const size_t next = up ? b - k : b + k;
+		if (next >= n)
+			break;
+		if (o->owed[next + 1])
+			return band_at(o, next);
+	}
+	return {0, 0};
+}
+
+/* All bands of a share in one direction; *any: there was something to do. */
+int
+sweep(job *o, bool up, bool *any)
+{
+	const size_t n = bands_of(o);
+	int err = 0;
+
+	for (size_t k = 0; k < n && !err; k++) {
+		const size_t b = up ? n - 1 - k : k;
+		const part a = band_at(o, b), next = band_after(o, b, up);
+		bool changed = false;
+		if (!o->owed[b + 1])
+			continue;
+		o->owed[b + 1] = 0;
+		err = band_settle(o, &a, &next, &changed);
+		if (changed && o->rim)
+			o->owed[b] = o->owed[b + 2] = 1;
+		*any = true;
+	}
+	return err;
+}
+
+/* A share between its neighbours as they were. */
+int
+settle_share(struct gpu *, size_t i, void *jobs)
+{
+	job *const o = static_cast<job *>(jobs) + i;
+	int err = 0;
+
+	for (bool again = o->share.n > 0, up = false; again && !err; up = !up) {
+		again = false;
+		err = sweep(o, up, &again);
+	}
+	return err ? err : band_flush(o);
+}
+
+int
+measure_share(struct gpu *g, size_t i, void *jobs)
+{
+	job *const o = static_cast<job *>(jobs) + i;
+	size_t room;
+	const int err = gpu_room(g, &room);
+
+	o->g = g;
+	if (err || !o->share.n)
+		return err;
+	o->band = band_units(o, room);
+	if (o->band)
+		return 0;
+	snprintf(g->why, sizeof g->why,
+		 "%zu bytes of device memory hold no band of %s of the picture", room,
+		 o->d > 1 ? "slices" : "rows");
+	return -EFBIG;
+}
+
+/* --- all devices --------------------------------------------------------------------------------------------------- */
+
+size_t
+unit_bytes(const job *o)
+{
+	return o->unit * o->size;
+}
+
+/* o[0] becomes a job for each device. */
+int
+share_out(struct gpu *g, job *o, size_t n, bool rim)
+{
+	o->rim = rim;
+	o->units = o->d > 1 ? o->d : o->h;
+	o->unit = o->d > 1 ? o->w * o->h : o->w;
+	for (size_t i = n; i--;) {
+		o[i] = o[0];
+		o[i].share.first = o->units * i / n;
+		o[i].share.n = o->units * (i + 1) / n - o[i].share.first;
+	}
+	int err = gpu_each(g, measure_share, o);
+	for (size_t i = 0; i < n && !err; i++) {
+		if (!o[i].share.n)
+			continue;
+		o[i].owed = static_cast<char *>(weir_alloc(bands_of(&o[i]) + 2, 1));
+		for (int end = 0; end < 2; end++)
+			o[i].beyond[end] = static_cast<char *>(weir_alloc(o->unit, o->size));
+		if (!o[i].owed || !o[i].beyond[0] || !o[i].beyond[1])
+			err = -ENOMEM;
+		else
+			memset(o[i].owed, 1, bands_of(&o[i]) + 2);
+	}
+	return err;
+}
+
+void
+dismiss(job *o, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		o->p->figures.tiles += o[i].tiles;
+		o->p->figures.visits += o[i].visits;
+		o[i].tiles = o[i].visits = 0;
+		weir_free(o[i].owed);
+		weir_free(o[i].beyond[0]);
+		weir_free(o[i].beyond[1]);
+		o[i].owed = o[i].beyond[0] = o[i].beyond[1] = NULL;
+	}
+}
+
+/* Looks at the units beside share o; those that have changed since, or all at first, are owed to its first or last band. */
+bool
+look_beside(job *o, bool first)
+{
+	const size_t ends[2] = {o->share.first - 1, o->share.first + o->share.n};
+	bool owed = first;
+
+	if (!o->share.n || !o->rim)
+		return owed;
+	for (int end = 0; end < 2; end++) {
+		const char *const now = o->J + ends[end] * unit_bytes(o);
+		if (ends[end] >= o->units)
+			continue;
+		if (!first && memcmp(o->beyond[end], now, unit_bytes(o))) {
+			o->owed[end ? bands_of(o) : 1] = 1;
+			owed = true;
+		}
+		memcpy(o->beyond[end], now, unit_bytes(o));
+	}
+	return owed;
+}
+
+/* The picture, stack or volume of o. -EFBIG: a device holds no band of it. */
+int
+in_shares(struct gpu *g, job *o, bool rim)
+{
+	const size_t n = gpu_count(g);
+	int err = share_out(g, o, n, rim);
+	bool first = true, again = true;
+
+	while (again && !err) {
+		again = false;
+		for (size_t i = 0; i < n; i++)
+			again |= look_beside(&o[i], first);
+		first = false;
+		if (again)
+			err = gpu_each(g, settle_share, o);
+	}
+	dismiss(o, n);
+	return err;
+}
+
+int
+reconstruct(struct gpu *g, job *o)
+{
+	const bool volume = o->d > 1 && morphrec_is_volume(o->p->what.conn), one = o->d == 1;
+	const size_t slices = o->d, bytes = o->w * o->h * o->size;
+	job whole = *o;
+	int err = in_shares(g, o, volume || one);
+
+	if (err != -EFBIG || volume || one)
+		return err;
+	whole.d = 1; /* a stack of pictures, each too large by itself */
+	err = 0;
+	for (size_t z = 0; z < slices && !err; z++) {
+		*o = whole;
+		err = in_shares(g, o, true);
+		whole.J += bytes;
+		whole.I += bytes;
+	}
+	return err;
+}
+
+} // namespace
+
+int
+gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void *I)
+{
+	const struct morphrec_problem *what = &p->what;
+	const size_t n = gpu_count(g);
+	job *o;
+
+	if (what->method != MORPHREC_TILE && what->method != MORPHREC_HEAP)
+		return -ENOTSUP;
+	if (!(o = static_cast<job *>(weir_calloc(n, sizeof *o))))
+		return -ENOMEM;
+	o->p = p;
+	o->map = morphrec_keys(what);
+	o->size = img_type_size(what->type);
+	o->J = static_cast<char *>(J);
+	o->I = static_cast<const char *>(I);
+	o->w = what->w;
+	o->h = what->h;
+	o->d = what->d;
+	const int err = reconstruct(g, o);
+	weir_free(o);
+	return err == -EFBIG ? -EIO : err;
+}

@@ -1,0 +1,299 @@
+/*
+ * Reconstruction by tiles: a persistent grid, blocks that take tiles from 16 rings by priority.
+ *
+ *	block	a tile of 32 words x 128 rows (128 x 128 pixels of 8 bits), a thread per row; it visits tile after tile
+ *	warp	32 rows: vertical sweeps, lane = word, so that each step is two instructions on packed keys and, with
+ *		diagonals, two shuffles
+ *	thread	a row: horizontal sweeps, along rows padded to 35 words, so that 32 rows lie in 32 banks
+ *	shared	marker and mask of the tile with a rim of one pixel: 36 KB
+ *
+ * A visit sweeps down, up, right and left until nothing changes. The rim holds what the neighbours had when the visit began.
+ * Afterwards the block computes what each neighbour is OWED: the largest min(own border, its mask) above its marker. A
+ * neighbour owed nothing is left alone, another one is queued in the ring of the level it is owed, and blocks take from
+ * the highest ring that holds a tile: He et al.'s queue by priority, a tile at a time.
+ *
+ * A tile is idle, queued, running, or running and owed more: then it is queued again when its visit ends. So no two blocks hold
+ * a tile at a time, each raises its own keys only, and whatever the schedule is the fixpoint is the same. A block that
+ * reads old keys of a neighbour owes too much, never too little: the neighbour, when done, compares with what it sees
+ * after it has written. The grid ends when no tile is queued or running.
+ *
+ * Bound: marker and mask are read once and the marker written once, 3 bytes a pixel of 8 bits, times the visits a tile gets
+ * (the CPU's engine, on the same tiles of 62 x 62: 2.0-2.5 for h-domes, 3-4 for holes); the rim adds half of that for
+ * the 32-byte sectors it touches.
+ */
+#include "gpu/morphrec/rings.h"
+#include "gpu/morphrec/tile.h"
+
+namespace
+{
+
+/* --- what neighbours are owed -------------------------------------------------------------------------------------- */
+
+/* want above have: the neighbour is owed that much. */
+template <unsigned bits>
+__device__ void
+note(tile<bits> &s, const field &f, unsigned neighbour, u64 want, u64 have)
+{
+	if (want > have)
+		atomicMax(&s.owed[neighbour], 1 + ring_of(f, want));
+}
+
+/* The same for words; i: their mask. */
+template <unsigned bits>
+__device__ void
+note_word(tile<bits> &s, const field &f, unsigned neighbour, typename keys<bits>::word source,
+	  unsigned r, unsigned at)
+{
+	typedef keys<bits> k;
+	const typename k::word have = s.J[r][at], want = k::smaller(s.I[r][at], source);
+
+	if (k::larger(want, have) == have)
+		return;
+	for (unsigned b = 0; b < k::per; b++)
+		note<bits>(s, f, neighbour, k::key(want, b), k::key(have, b));
+}
+
+/* The row beyond row r, which is row `to`. */
+template <unsigned bits>
+__device__ void
+note_row(tile<bits> &s, const field &f, unsigned neighbour, unsigned r, unsigned to, bool diagonals)
+{
+	const unsigned at = threadIdx.x % 32 + 1;
+	typename keys<bits>::word c = s.J[r][at];
+
+	if (diagonals)
+		c = widen<bits>(c, s.J[r][0], s.J[r][TILE_WORDS + 1]);
+	note_word<bits>(s, f, neighbour, c, to, at);
+}
+
+/* Key b of word `to` of row r, beyond key e of word `at`. */
+template <unsigned bits>
+__device__ void
+note_side(tile<bits> &s, const field &f, unsigned neighbour, unsigned at, unsigned e, unsigned to,
+	  unsigned b, bool diagonals)
+{
+	typedef keys<bits> k;
+	const unsigned r = threadIdx.x + 1;
+	typename k::word c = k::key(s.J[r][at], e);
+
+	if (diagonals)
+		c = max(c, max(k::key(s.J[r - 1][at], e), k::key(s.J[r + 1][at], e)));
+	note<bits>(s, f, neighbour, min(c, k::key(s.I[r][to], b)), k::key(s.J[r][to], b));
+}
+
+/* s.owed: above, below, left, right, then the corners. */
+template <unsigned bits>
+__device__ void
+note_owed(tile<bits> &s, const field &f, bool diagonals)
+{
+	constexpr unsigned H = tile<bits>::H, last = keys<bits>::per - 1;
+	const unsigned t = threadIdx.x;
+
+	if (t < 32)
+		note_row<bits>(s, f, 0, 1, 0, diagonals);
+	else if (t < 64)
+		note_row<bits>(s, f, 1, H, H + 1, diagonals);
+	note_side<bits>(s, f, 2, 1, 0, 0, last, diagonals);
+	note_side<bits>(s, f, 3, TILE_WORDS, last, TILE_WORDS + 1, 0, diagonals);
+	if (diagonals && t < 4) {
+		const unsigned r = t & 2 ? H : 1, to = t & 2 ? H + 1 : 0;
+		const unsigned at = t & 1 ? TILE_WORDS : 1, e = t & 1 ? last : 0;
+		const unsigned beyond = t & 1 ? TILE_WORDS + 1 : 0, b = t & 1 ? 0 : last;
+		const u64 c = keys<bits>::key(s.J[r][at], e),
+			  i = keys<bits>::key(s.I[to][beyond], b);
+		note<bits>(s, f, SIDES + t, min(c, i), keys<bits>::key(s.J[to][beyond], b));
+	}
+}
+
+template <unsigned bits>
+__device__ void
+owe_neighbours(const tile<bits> &s, const field &f, const queue &q, const place &p)
+{
+	constexpr signed char dy[] = {-1, 1, 0, 0, -1, -1, 1, 1},
+			      dx[] = {0, 0, -1, 1, -1, 1, -1, 1};
+	const unsigned t = threadIdx.x;
+
+	if (t >= NEIGHBOURS || !s.owed[t])
+		return;
+	const place to = {p.x + (unsigned)(int)dx[t], p.y + (unsigned)(int)dy[t], p.z};
+	if (to.x < f.tx && to.y < f.ty)
+		owe(q, id_of(f, to), s.owed[t] - 1);
+}
+
+/* After a change: the tiles of the slices before and behind that touch this one, all of them, in the ring it ran in. */
+template <unsigned bits>
+__device__ void
+owe_slices(const tile<bits> &s, const field &f, const queue &q, const place &p)
+{
+	const unsigned t = threadIdx.x % 9, dz = threadIdx.x / 9;
+	const int dy = (int)(t / 3) - 1, dx = (int)(t % 3) - 1;
+	const place to = {p.x + (unsigned)dx, p.y + (unsigned)dy, p.z + 2 * dz - 1};
+
+	if (dz > 1 || (f.conn == 6 && (dx || dy)) || (f.conn == 18 && dx && dy))
+		return;
+	if (to.x < f.tx && to.y < f.ty && to.z < f.d)
+		owe(q, id_of(f, to), s.ring);
+}
+
+/* --- the kernels --------------------------------------------------------------------------------------------------- */
+
+/* Queues every tile in which one step raises a key: block = tile. */
+template <unsigned bits>
+__global__ void
+seed(const field f, const queue q)
+{
+	typedef keys<bits> k;
+	__shared__ tile<bits> s;
+	const unsigned at = threadIdx.x % 32 + 1;
+	const place p = place_of(f, blockIdx.x);
+	const bool diagonals = f.conn != 4 && f.conn != 6;
+
+	load<bits>(s, f, p);
+	__syncthreads();
+	for (unsigned r = threadIdx.x / 32 + 1; r <= tile<bits>::H; r += blockDim.x / 32) {
+		typename k::word c = s.J[r][at], left = s.J[r][0], right = s.J[r][TILE_WORDS + 1];
+		const typename k::word column = k::larger(s.J[r - 1][at], s.J[r + 1][at]);
+		if (diagonals) {
+			c = k::larger(c, column);
+			left = k::larger(left, k::larger(s.J[r - 1][0], s.J[r + 1][0]));
+			right = k::larger(right, k::larger(s.J[r - 1][TILE_WORDS + 1],
+							   s.J[r + 1][TILE_WORDS + 1]));
+		}
+		c = k::larger(widen<bits>(c, left, right), column);
+		if (field_volume(f))
+			c = k::larger(c, from_slices<bits>(f, p, r));
+		note_word<bits>(s, f, NEIGHBOURS, c, r, at);
+	}
+	__syncthreads();
+	if (threadIdx.x == 0 && s.owed[NEIGHBOURS]) {
+		q.state[blockIdx.x] = QUEUED;
+		atomicAdd(&q.r->pending, 1u);
+		push(q, blockIdx.x, s.owed[NEIGHBOURS] - 1);
+	}
+}
+
+/* Raises the tile to its fixpoint; whether that changed it. */
+template <unsigned bits>
+__device__ bool
+settle(tile<bits> &s, const field &f, const place &p)
+{
+	const bool diagonals = f.conn != 4 && f.conn != 6;
+	bool any = field_volume(f) && raise_from_slices<bits>(s, f, p), changed;
+
+	__syncthreads();
+	do {
+		changed = sweep_columns<bits>(s, diagonals);
+		__syncwarp(); /* a warp's rows are its own from here on */
+		changed |= sweep_row<bits>(s);
+		any |= changed;
+	} while (__syncthreads_or(changed));
+	return __syncthreads_or(any) != 0;
+}
+
+/* Visits tiles until all are idle. */
+template <unsigned bits>
+__global__ void
+__launch_bounds__(tile<bits>::H) visit(const field f, const queue q)
+{
+	__shared__ tile<bits> s;
+	const unsigned t = threadIdx.x;
+
+	for (;;) {
+		if (t == 0)
+			s.id = pop(q, &s.ring);
+		__syncthreads();
+		if (s.id == NONE)
+			return;
+		const place p = place_of(f, s.id);
+		load<bits>(s, f, p);
+		__syncthreads();
+		const bool changed = settle<bits>(s, f, p);
+		if (changed) {
+			store<bits>(s, f, p);
+			note_owed<bits>(s, f, f.conn != 4 && f.conn != 6);
+			__threadfence();
+			__syncthreads();
+			owe_neighbours<bits>(s, f, q, p);
+			if (field_volume(f))
+				owe_slices<bits>(s, f, q, p);
+			__syncthreads();
+		}
+		if (t == 0) {
+			atomicAdd(&q.r->visits, 1u);
+			atomicAdd(&q.r->changed, (unsigned)changed);
+			finish(q, s.id);
+		}
+	}
+}
+
+size_t
+tiles_of(const field *f)
+{
+	return (size_t)f->tx * f->ty * f->d;
+}
+
+unsigned
+capacity(size_t tiles)
+{
+	unsigned cap = 1;
+
+	while (cap < tiles)
+		cap *= 2;
+	return cap;
+}
+
+template <unsigned bits>
+int
+run(struct gpu *g, const field *f, const queue &q)
+{
+	const size_t tiles = tiles_of(f);
+	int per_sm;
+
+	GPU_TRY(g, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, visit<bits>,
+								 tile<bits>::H, 0));
+	const size_t blocks = (size_t)per_sm * (size_t)g->prop.multiProcessorCount;
+	GPU_LAUNCH(g, seed<bits>, (unsigned)tiles, tile<bits>::H, 0, *f, q);
+	GPU_LAUNCH(g, visit<bits>, (unsigned)(blocks < tiles ? blocks : tiles), tile<bits>::H, 0,
+		   *f, q);
+	return 0;
+}
+
+} // namespace
+
+size_t
+morphrec_tiles_bytes(const field *f)
+{
+	const size_t tiles = tiles_of(f);
+
+	return sizeof(rings) + ((size_t)RINGS * capacity(tiles) + 2 * tiles) * sizeof(unsigned);
+}
+
+int
+morphrec_tiles(struct gpu *g, const field *f, field_figures *figures)
+{
+	const size_t tiles = tiles_of(f), bytes = morphrec_tiles_bytes(f);
+	queue q;
+	rings r;
+	void *at;
+	int err = gpu_hold(g, HOLD_QUEUE, bytes, &at);
+
+	if (err)
+		return err;
+	GPU_TRY(g, cudaMemsetAsync(at, 0, bytes, g->stream[0]));
+	q.r = static_cast<rings *>(at);
+	q.cap = capacity(tiles);
+	q.slot = reinterpret_cast<unsigned *>(q.r + 1);
+	q.state = q.slot + (size_t)RINGS * q.cap;
+	q.level = q.state + tiles;
+	if ((err = gpu_begin(g)))
+		return err;
+	err = f->bits == 8    ? run<8>(g, f, q)
+	      : f->bits == 16 ? run<16>(g, f, q)
+	      : f->bits == 32 ? run<32>(g, f, q)
+			      : run<64>(g, f, q);
+	if (err || (err = gpu_end(g)))
+		return err;
+	GPU_TRY(g, cudaMemcpy(&r, q.r, sizeof r, cudaMemcpyDeviceToHost));
+	*figures = {tiles, r.visits, r.changed};
+	return 0;
+}

@@ -1,0 +1,265 @@
+/*
+ * Gathers to panels and back: rows to spectra by cuFFT, the band's frequencies (line.cu, lsq.cu), spectra
+ * to rows.
+ *
+ *	rows	thread = sample; to the padded time axis and from it, scaled, muted, subtracted
+ *
+ * Each device has a share of a call's gathers; those that it holds at a time go through each step together. Bytes a
+ * gather: its samples and the panel's once over the bus; 4 nfft (nx + nq) in rows written and read by cuFFT twice at
+ * least, 8 nw (nx + nq) in spectra, and what line.cu says.
+ */
+#include "gpu/radon/work.h"
+
+#include <string.h>
+
+#include "gpu/fft.h"
+
+extern "C" {
+#include "gpu/radon/radon.h"
+}
+
+namespace
+{
+
+constexpr unsigned THREADS = 256, BLOCKS = 1u << 16;
+
+unsigned
+blocks_of(size_t n)
+{
+	const size_t blocks = (n + THREADS - 1) / THREADS;
+
+	return (unsigned)(blocks < BLOCKS ? blocks : BLOCKS);
+}
+
+/* Rows of `have` samples to sample `at` of rows of nfft. */
+__global__ void
+pad_rows(float *time, const float *x, size_t rows, size_t have, size_t at, size_t nfft)
+{
+	const size_t step = (size_t)gridDim.x * THREADS;
+
+	for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < rows * nfft; i += step) {
+		const size_t t = i % nfft - at;
+		time[i] = i % nfft >= at && t < have ? x[i / nfft * have + t] : 0;
+	}
+}
+
+/* The weight of the mute, and the FFT's scale; rows are curves. */
+__global__ void
+mute_rows(const radon_job w, float *time, size_t rows)
+{
+	const size_t step = (size_t)gridDim.x * THREADS;
+
+	for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < rows * w.nfft; i += step) {
+		const size_t q = i / w.nfft % w.nq;
+		time[i] *=
+		    (w.weight ? w.weight[q * w.nfft + i % w.nfft] : w.q_weight[q]) / (float)w.nfft;
+	}
+}
+
+/* Samples lead.. of rows of nfft, or what is left of x where they are taken off; a dead trace stays. */
+__global__ void
+take_rows(const radon_job w, const float *time, const float *x, float *out, size_t rows)
+{
+	const size_t step = (size_t)gridDim.x * THREADS;
+
+	for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < rows * w.nt; i += step) {
+		const size_t row = i / w.nt;
+		const float v = time[row * w.nfft + w.lead + i % w.nt] / (float)w.nfft;
+		out[i] = !x ? v : w.live[row % w.nx] ? x[i] - v : x[i];
+	}
+}
+
+/* m by the weight of its curve. */
+__global__ void
+weigh_modes(const radon_job w)
+{
+	const size_t n = (size_t)w.nw * w.n * w.nq, step = (size_t)gridDim.x * THREADS;
+
+	for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += step) {
+		w.m[i].re *= w.q_weight[i % w.nq];
+		w.m[i].im *= w.q_weight[i % w.nq];
+	}
+}
+
+/* The first and, of even nfft, the last frequency of a real row are real: cuFFT's c2r expects it. */
+__global__ void
+make_real(const radon_job w, pair<float> *s, size_t rows)
+{
+	const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+
+	if (i < rows)
+		s[i].im = 0;
+	if (i < rows && w.nfft % 2 == 0)
+		s[(w.nfft / 2) * rows + i].im = 0;
+}
+
+/* --- steps --------------------------------------------------------------------------------------------------------- */
+
+/* Rows of nfft samples to spectra, transposed, and back. */
+int
+to_spectra(struct gpu *g, const radon_flow &f, size_t rows, pair<float> *s)
+{
+	const struct gpu_fft fft =
+	    gpu_fft_lines(GPU_FFT_R2C, false, f.w.nfft, rows, 1, f.w.nfft, rows, 1);
+
+	return gpu_fft(g, &fft, -1, f.time, s);
+}
+
+int
+to_rows(struct gpu *g, const radon_flow &f, size_t rows, pair<float> *s)
+{
+	const struct gpu_fft fft =
+	    gpu_fft_lines(GPU_FFT_C2R, false, f.w.nfft, rows, rows, 1, 1, f.w.nfft);
+
+	GPU_LAUNCH(g, make_real, (unsigned)((rows + THREADS - 1) / THREADS), THREADS, 0, f.w, s,
+		   rows);
+	return gpu_fft(g, &fft, 1, s, f.time);
+}
+
+int
+clear(struct gpu *g, const radon_flow &f, size_t rows, pair<float> *s)
+{
+	GPU_TRY(g, cudaMemsetAsync(s, 0, rows * f.w.nw * sizeof *s, g->stream[0]));
+	return 0;
+}
+
+/* The panel in m, muted, as rows. */
+int
+panel_rows(struct gpu *g, const radon_flow &f)
+{
+	const size_t rows = (size_t)f.w.n * f.w.nq;
+	int err = to_rows(g, f, rows, f.w.m);
+
+	if (!err)
+		GPU_LAUNCH(g, mute_rows, blocks_of(rows * f.w.nfft), THREADS, 0, f.w, f.time, rows);
+	return err;
+}
+
+/* The mute on the panel in m, for modelling. */
+int
+mute_modes(struct gpu *g, const radon_flow &f)
+{
+	const size_t rows = (size_t)f.w.n * f.w.nq;
+	int err;
+
+	if (!f.w.weight) {
+		GPU_LAUNCH(g, weigh_modes, blocks_of(rows * f.w.nw), THREADS, 0, f.w);
+		return 0;
+	}
+	return (err = panel_rows(g, f)) ? err : to_spectra(g, f, rows, f.w.m);
+}
+
+/* The model of m as gathers; from: NULL, or what it is taken off. */
+int
+model_gathers(struct gpu *g, const radon_flow &f, const float *from)
+{
+	const size_t rows = (size_t)f.w.n * f.w.nx;
+	int err;
+
+	if ((err = clear(g, f, rows, f.w.d)) || (f.w.bins && (err = radon_model(g, f.w))) ||
+	    (err = to_rows(g, f, rows, f.w.d)))
+		return err;
+	GPU_LAUNCH(g, take_rows, blocks_of(rows * f.w.nt), THREADS, 0, f.w, f.time, from, f.result,
+		   rows);
+	return 0;
+}
+
+int
+pad(struct gpu *g, const radon_flow &f, size_t at)
+{
+	const size_t rows = f.w.n * f.in.rows;
+
+	GPU_LAUNCH(g, pad_rows, blocks_of(rows * f.w.nfft), THREADS, 0, f.time, f.x, rows, f.in.len,
+		   at, (size_t)f.w.nfft);
+	return 0;
+}
+
+/* The panel's result is what rows hold. */
+int
+keep_panel(struct gpu *g, radon_flow *f)
+{
+	const int err = panel_rows(g, *f);
+
+	f->result = f->time;
+	return err;
+}
+
+int
+transform(struct gpu *g, const struct radon_plan *p, radon_flow *f, struct radon_report *report)
+{
+	const bool model = p->o.mode == RADON_MODEL;
+	const size_t rows = f->w.n * f->in.rows;
+	int err;
+
+	if ((err = pad(g, *f, model ? 0 : p->lead)) ||
+	    (err = to_spectra(g, *f, rows, model ? f->w.m : f->w.d)))
+		return err;
+	if (model)
+		return model_gathers(g, *f, NULL);
+	if ((err = clear(g, *f, (size_t)f->w.n * f->w.nq, f->w.m)))
+		return err;
+	if (f->w.bins && p->o.mode == RADON_LSQ && p->nlive)
+		err = radon_solve(g, f->w, p->o.eps * (double)p->nlive, p->exact_rhs, report);
+	else if (f->w.bins && p->o.mode != RADON_LSQ)
+		err = radon_adjoint(g, f->w);
+	if (err || !p->o.subtract)
+		return err ? err : keep_panel(g, f);
+	return (err = mute_modes(g, *f)) ? err : model_gathers(g, *f, f->x);
+}
+
+/* The gathers of f from the host and back. */
+int
+run_gathers(struct gpu *g, const struct radon_plan *p, radon_flow *f, const float *const *in,
+	    float *const *out, struct radon_report *report)
+{
+	const size_t n = f->w.n, each = f->in.rows * f->in.len, made = f->out.rows * f->out.len;
+	int err = radon_hold(g, p, f);
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = gpu_up(g, f->x + i * each, in[i], each * sizeof(float));
+	if (err || (err = gpu_begin(g)) || (err = transform(g, p, f, report)) || (err = gpu_end(g)))
+		return err;
+	for (size_t i = 0; i < n && !err; i++)
+		err = gpu_down(g, out[i], f->result + i * made, made * sizeof(float));
+	return err;
+}
+
+struct batch {
+	const struct radon_plan *p;
+	size_t n, devices;
+	const float *const *in;
+	float *const *out;
+	struct radon_report *report;
+};
+
+/* A device's share of the gathers, as many at a time as it holds. */
+int
+run_share(struct gpu *g, size_t i, void *with)
+{
+	const batch *const b = static_cast<batch *>(with);
+	const size_t end = b->n * (i + 1) / b->devices;
+	size_t at = b->n * i / b->devices, most = end - at;
+	int err = radon_choose(g, b->p, &most);
+
+	for (; at < end && !err; at += most) {
+		radon_flow f = radon_pose(b->p, end - at < most ? end - at : most);
+		err = run_gathers(g, b->p, &f, b->in + at, b->out + at,
+				  b->report ? b->report + at : NULL);
+	}
+	return err;
+}
+
+} // namespace
+
+int
+gpu_radon_run(struct gpu *g, const struct radon_plan *p, size_t n, const float *const *in,
+	      float *const *out, struct radon_report *report)
+{
+	batch b = {p, n, gpu_count(g), in, out, report};
+
+	for (size_t i = 0; i < n && report; i++) {
+		memset(&report[i], 0, sizeof report[i]);
+		report[i].misfit = NAN;
+	}
+	return gpu_each(g, run_share, &b);
+}

@@ -1,0 +1,191 @@
+/*
+ * The device's memory for gathers: how many at a time, and what of the plan the kernels need, made by the host.
+ */
+#include "gpu/block.h"
+#include "gpu/radon/work.h"
+
+#include <string.h>
+
+extern "C" {
+#include "common/mem.h"
+}
+
+namespace
+{
+
+constexpr size_t MOST_OF_AXIS = 65535; /* gathers: the second axis of a launch's blocks */
+
+/* n elements, with values where there are some. */
+template <class E>
+const E *
+put(gpu_block *b, const E *from, size_t n)
+{
+	E *const to = gpu_take<E>(b, n);
+
+	if (to && from)
+		memcpy(to, from, n * sizeof(E));
+	return to;
+}
+
+/* The window's polynomials once, of those that line.c lays out twice. */
+void
+single_taps(const struct usfft_line *line, float coef[LINE_COEFS * LINE_TAPS])
+{
+	for (int d = 0; d < LINE_COEFS; d++)
+		memcpy(coef + d * LINE_TAPS, line->coef + 2 * d * LINE_TAPS,
+		       LINE_TAPS * sizeof *coef);
+}
+
+/* Tables: with values where b is on the host, else where they lie. */
+void
+lay_tables(gpu_block *b, const struct radon_plan *p, bool values, radon_job *w)
+{
+	float coef[LINE_COEFS * LINE_TAPS] = {};
+	const pair<float> *shift = reinterpret_cast<const pair<float> *>(p->line.shift);
+	const unsigned char *live = reinterpret_cast<const unsigned char *>(p->live);
+
+	if (p->nufft)
+		single_taps(&p->line, coef);
+	w->a = put(b, values ? p->a : NULL, p->o.nx);
+	w->c = put(b, values ? p->c : NULL, p->o.nx);
+	w->coef = put(b, values ? coef : NULL, LINE_COEFS * LINE_TAPS);
+	w->shift = put(b, values && p->nufft ? shift : NULL, p->o.nq);
+	w->q_weight = put(b, values ? p->q_weight : NULL, p->o.nq);
+	w->live = put(b, values ? live : NULL, p->o.nx);
+}
+
+int
+send_tables(struct gpu *g, const struct radon_plan *p, radon_job *w)
+{
+	gpu_block b = {}, on = {};
+	void *at;
+	int err;
+
+	lay_tables(&b, p, false, w);
+	b.base = static_cast<char *>(weir_calloc(b.used, 1));
+	b.used = 0;
+	if (!b.base)
+		return -ENOMEM;
+	lay_tables(&b, p, true, w);
+	if (!(err = gpu_hold(g, HOLD_TABLES, b.used, &at)) &&
+	    !(err = gpu_up(g, at, b.base, b.used))) {
+		on.base = static_cast<char *>(at);
+		lay_tables(&on, p, false, w);
+	}
+	weir_free(b.base);
+	return err;
+}
+
+/* A mute that depends on time too, sample by sample. */
+int
+send_weight(struct gpu *g, const struct radon_plan *p, radon_job *w)
+{
+	const size_t n = p->o.nq * p->nfft;
+	float *host;
+	void *at;
+	int err;
+
+	if (p->q_mute)
+		return 0;
+	if (!(host = static_cast<float *>(weir_alloc(n, sizeof *host))))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		host[i] = radon_time_weight(p, i / p->nfft, i % p->nfft);
+	if (!(err = gpu_hold(g, HOLD_WEIGHT, n * sizeof *host, &at)))
+		err = gpu_up(g, at, host, n * sizeof *host);
+	w->weight = static_cast<const float *>(at);
+	weir_free(host);
+	return err;
+}
+
+/* Bytes of the device's memory by what holds them. */
+struct sizes {
+	size_t in_out, time, d, m, cells, kept;
+};
+
+sizes
+sizes_of(const struct radon_plan *p, const radon_flow &f)
+{
+	const size_t n = f.w.n, most = p->o.nx > p->o.nq ? p->o.nx : p->o.nq,
+		     sample = sizeof(pair<float>);
+	sizes z;
+
+	z.in_out = n * (f.in.rows * f.in.len + f.out.rows * f.out.len) * sizeof(float);
+	z.time = n * most * p->nfft * sizeof(float);
+	z.d = n * p->o.nx * p->nw * sample;
+	z.m = n * p->o.nq * p->nw * sample;
+	z.cells = n * f.w.bins * f.w.grid * sample;
+	z.kept = p->o.report && p->o.mode == RADON_LSQ ? z.d : 0;
+	return z;
+}
+
+} // namespace
+
+/* What n gathers are to the kernels. */
+radon_flow
+radon_pose(const struct radon_plan *p, size_t n)
+{
+	const bool model = p->o.mode == RADON_MODEL, gather = model || p->o.subtract;
+	const radon_shape gathers = {p->o.nx, p->o.nt}, panels = {p->o.nq, p->ntau};
+	radon_flow f = {};
+	radon_job *w = &f.w;
+
+	f.in = model ? panels : gathers;
+	f.out = gather ? gathers : panels;
+	w->n = (unsigned)n;
+	w->nx = (unsigned)p->o.nx;
+	w->nq = (unsigned)p->o.nq;
+	w->nt = (unsigned)p->o.nt;
+	w->nfft = (unsigned)p->nfft;
+	w->nw = (unsigned)p->nw;
+	w->lead = (unsigned)p->lead;
+	w->kmin = (unsigned)p->kmin;
+	w->bins = p->first == p->last ? 0 : (unsigned)(p->kmax + 1 - p->kmin);
+	w->grid = p->nufft ? (unsigned)p->line.grid : 0;
+	return f;
+}
+
+/* How many of n gathers are held at once: halved until they fit, with as much again as the rows for cuFFT. */
+int
+radon_choose(struct gpu *g, const struct radon_plan *p, size_t *n)
+{
+	const size_t tables = p->o.nx * 17 + p->o.nq * (12 + (p->q_mute ? 0 : 4 * p->nfft));
+	size_t room;
+	const int err = gpu_room(g, &room);
+
+	*n = *n < MOST_OF_AXIS ? *n : MOST_OF_AXIS;
+	for (; !err && *n > 1; *n = (*n + 1) / 2) {
+		const radon_flow f = radon_pose(p, *n);
+		const sizes z = sizes_of(p, f);
+		const size_t solve = p->o.mode == RADON_LSQ ? radon_solve_bytes(f.w) : 0;
+		if (tables + z.in_out + 2 * z.time + z.d + z.m + z.cells + z.kept + solve <=
+		    room - room / 8)
+			break;
+	}
+	return err;
+}
+
+int
+radon_hold(struct gpu *g, const struct radon_plan *p, radon_flow *f)
+{
+	const sizes z = sizes_of(p, *f);
+	radon_job *w = &f->w;
+	void *x, *time, *d, *m, *cells = NULL, *kept = NULL;
+	int err;
+
+	if ((err = send_tables(g, p, w)) || (err = send_weight(g, p, w)) ||
+	    (err = gpu_hold(g, HOLD_IN, z.in_out, &x)) ||
+	    (err = gpu_hold(g, HOLD_TIME, z.time, &time)) || (err = gpu_hold(g, HOLD_D, z.d, &d)) ||
+	    (err = gpu_hold(g, HOLD_M, z.m, &m)) ||
+	    (z.cells && (err = gpu_hold(g, HOLD_CELLS, z.cells, &cells))) ||
+	    (z.kept && (err = gpu_hold(g, HOLD_MODEL, z.kept, &kept))))
+		return err;
+	w->d = static_cast<pair<float> *>(d);
+	w->m = static_cast<pair<float> *>(m);
+	w->cells = static_cast<pair<float> *>(cells);
+	w->modelled = static_cast<pair<float> *>(kept);
+	f->x = static_cast<float *>(x);
+	f->result = f->x + (size_t)w->n * f->in.rows * f->in.len;
+	f->time = static_cast<float *>(time);
+	return 0;
+}

@@ -1,0 +1,93 @@
+/*
+ * What the stages of gpu/radon*.cu share. Spectra lie transposed, as cuFFT writes them: frequency k of a row at
+ * [k][row], so that a block that has one frequency reads and writes its traces and curves side by side.
+ */
+#ifndef WEIR_GPU_RADON_WORK_H
+#define WEIR_GPU_RADON_WORK_H
+
+#include "gpu/device.h"
+
+extern "C" {
+#include "radon/plan.h"
+#include "usfft/line_ops.h"
+}
+
+enum {
+	HOLD_IN,
+	HOLD_TIME,
+	HOLD_D,
+	HOLD_M,
+	HOLD_CELLS,
+	HOLD_TABLES,
+	HOLD_SOLVE,
+	HOLD_RHS,
+	HOLD_WEIGHT,
+	HOLD_MODEL,
+	HOLD_SQUARES
+};
+
+template <class T> struct alignas(2 * sizeof(T)) pair {
+	T re, im;
+};
+
+struct radon_job {
+	unsigned n;	 /* gathers */
+	unsigned nx, nq; /* of each */
+	unsigned nt, nfft, nw, lead;
+	unsigned kmin, bins; /* the band: kmin .. kmin + bins - 1 */
+	unsigned grid; /* cells of a row of the nonequispaced transform; 0: sums term by term */
+	const double *a, *c;	   /* [nx]: cycles per frequency */
+	const unsigned char *live; /* [nx] */
+	const float *coef;	   /* [LINE_COEFS][LINE_TAPS], highest power first */
+	const pair<float> *shift;  /* [nq] */
+	const float *q_weight;	   /* [nq] */
+	const float *weight;	   /* [nq][nfft], NULL: q_weight */
+	pair<float> *d, *m;	   /* [nw][n nx], [nw][n nq] */
+	pair<float> *cells;	   /* [bins][n][grid] */
+	pair<float> *modelled;	   /* as d, NULL: no misfit is asked for */
+};
+
+/* Samples of a row of what comes in and goes out, and rows a gather. */
+struct radon_shape {
+	size_t rows, len;
+};
+
+struct radon_flow {
+	radon_job w;
+	radon_shape in, out;
+	float *x, *time, *result;
+};
+
+/* exp(2 pi i turns), R being double. */
+template <class R>
+__device__ pair<R>
+turn_exactly(R turns)
+{
+	pair<R> z;
+
+	sincos(2 * M_PI * (turns - rint(turns)), &z.im, &z.re);
+	return z;
+}
+
+/* room.cu: what n gathers are to the kernels; how many of *n are held at once; memory and tables for f. */
+radon_flow radon_pose(const struct radon_plan *p, size_t n);
+int radon_choose(struct gpu *g, const struct radon_plan *p, size_t *n);
+int radon_hold(struct gpu *g, const struct radon_plan *p, radon_flow *f);
+
+/* line.cu: m from d, d from m, over the band; the other array's frequencies outside are zeros. */
+int radon_adjoint(struct gpu *g, const radon_job &w);
+int radon_model(struct gpu *g, const radon_job &w);
+/* y[bin][gather][curve], in double, term by term. */
+int radon_exact_adjoint(struct gpu *g, const radon_job &w, pair<double> *y);
+
+/* misfit.cu: of each gather, by w.modelled. */
+int radon_misfit(struct gpu *g, const radon_job &w, struct radon_report *report);
+
+/* Bytes that radon_solve() holds. */
+size_t radon_solve_bytes(const radon_job &w);
+
+/* lsq.cu: m from d. exact: the right-hand side is summed in double. */
+int radon_solve(struct gpu *g, const radon_job &w, double damping, bool exact,
+		struct radon_report *report);
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * Type 3 as usfft/type3.c does it, whose boxes and plans these are: the points are spread on the outer grid; the Fourier sum of
+ * its cells at the targets is a type 2 transform on the inner grid, which oversamples it.
+ *
+ *	turn	(points.cu) thread = point: its value by the phase of the targets' middle
+ *	divide	thread = target: the window of the outer grid divided out, and the phase of the points' middle
+ *
+ * Phases and the window's transform are worked out in double, from coordinates as they came: some 200 operations a point and
+ * as many a target. Bytes: those of spreading on the outer grid and of a type 2 whose modes are the outer grid's cells.
+ */
+#include "gpu/usfft/work.h"
+
+extern "C" {
+#include "gpu/usfft/usfft.h"
+#include "usfft/type3.h"
+}
+
+namespace
+{
+
+constexpr unsigned THREADS = 256;
+
+/* The outer windows: usfft/window.c. hat(f) = hat0 shape(f) / shape(0). */
+struct hats {
+	bool gauss;
+	double beta[3], reach[3], hat0[3]; /* reach: pi W */
+};
+
+/* sinh(s) / s where s2 = s^2, and sin|s| / |s| where that is negative. */
+__device__ double
+sinhc(double s2)
+{
+	const double s = sqrt(fabs(s2));
+
+	if (s < 1e-4)
+		return 1 + s2 / 6;
+	return (s2 > 0 ? sinh(s) : sin(s)) / s;
+}
+
+__device__ double
+hat(const hats &h, int axis, double f)
+{
+	const double b = h.beta[axis], p = h.reach[axis] * f;
+
+	return h.hat0[axis] *
+	       (h.gauss ? exp(-p * p / (4 * b)) : sinhc(b * b - p * p) / sinhc(b * b));
+}
+
+template <class T>
+__global__ void
+divide(const given<T> to, const hats h, unsigned m, int dim, T *out)
+{
+	const unsigned j = blockIdx.x * THREADS + threadIdx.x;
+	double s[3], factor = 1;
+
+	if (j >= m)
+		return;
+	for (int a = 0; a < dim; a++) {
+		s[a] = raw_coordinate(to, a, j);
+		factor /= hat(h, a, (s[a] - to.frame.mid[a]) * to.frame.scale[a]);
+	}
+	turn_value(out + 2 * (size_t)j, turns_of(dim, to.turn, s), factor);
+}
+
+hats
+hats_of(const struct usfft_plan *outer)
+{
+	hats h = {};
+
+	h.gauss = outer->win[0].gauss;
+	for (int a = 0; a < outer->o.dim; a++) {
+		h.beta[a] = outer->win[a].beta;
+		h.reach[a] = M_PI * outer->win[a].w;
+		h.hat0[a] = window_hat(&outer->win[a], 0);
+	}
+	return h;
+}
+
+/* The points' values on the outer grid, in memory of its own. */
+template <class T>
+int
+spread_outer(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *pt, const T *c,
+	     int sign, cplx<T> **grid, size_t *bad)
+{
+	given<T> in = {};
+	work<T> k = {};
+	void *at;
+	int err;
+
+	in.turned = true;
+	for (int a = 0; a < t->o.dim; a++) {
+		in.frame.mid[a] = t->box.mid[a];
+		in.frame.scale[a] = 1 / t->period[a];
+		in.turn[a] = sign * t->target_box.mid[a];
+	}
+	if ((err = usfft_take(g, t->outer, pt, c, 2, &in, bad)) ||
+	    (err = usfft_work(g, t->outer, &k)) ||
+	    (err = gpu_hold(g, HOLD_OUTER, (size_t)k.n[0] * k.n[1] * k.n[2] * sizeof **grid, &at)))
+		return err;
+	*grid = k.grid = static_cast<cplx<T> *>(at);
+	if ((err = gpu_begin(g)) || (err = usfft_spread(g, k, t->o.dim)))
+		return err;
+	return gpu_end(g);
+}
+
+/* Type 2 of the outer grid's cells, at the targets. */
+template <class T>
+int
+sum_inner(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *to, int sign,
+	  const cplx<T> *grid, T *out, size_t *bad)
+{
+	const int dim = t->o.dim;
+	given<T> in = {};
+	work<T> k = {};
+	void *at;
+	int err;
+
+	for (int a = 0; a < dim; a++) {
+		in.frame.mid[a] = t->target_box.mid[a];
+		in.frame.scale[a] = t->period[a] / (double)t->outer->grid.n[a];
+		in.turn[a] = sign * t->box.mid[a];
+	}
+	if ((err = usfft_take<T>(g, t->inner, to, NULL, 0, &in, bad)) ||
+	    (err = usfft_grid(g, t->inner, &k)) ||
+	    (err = gpu_hold(g, HOLD_VALUES, (to->m + 1) * sizeof(cplx<T>), &at)) ||
+	    (err = gpu_begin(g)) || (err = usfft_put_modes(g, k, dim, sign, grid)) ||
+	    (err = usfft_interp(g, k, dim, static_cast<cplx<T> *>(at))))
+		return err;
+	if (k.m)
+		GPU_LAUNCH(g, divide<T>, (k.m + THREADS - 1) / THREADS, THREADS, 0, in,
+			   hats_of(t->outer), k.m, dim, static_cast<T *>(at));
+	return (err = gpu_end(g)) ? err : gpu_down(g, out, at, to->m * sizeof(cplx<T>));
+}
+
+template <class T>
+int
+transform(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *pt, const void *c,
+	  const struct usfft_points *to, int sign, void *out, size_t *bad)
+{
+	cplx<T> *grid;
+	const int err = spread_outer(g, t, pt, static_cast<const T *>(c), sign, &grid, bad);
+
+	return err ? err : sum_inner(g, t, to, sign, grid, static_cast<T *>(out), bad);
+}
+
+} // namespace
+
+int
+gpu_usfft_type3(struct gpu *g, const struct usfft_options *o, const struct usfft_points *pt,
+		const void *c, const struct usfft_points *targets, int sign, void *out, size_t *bad)
+{
+	struct usfft_3 t = {};
+	int err;
+
+	if (pt->m > USFFT_MAXPOINTS || targets->m > USFFT_MAXPOINTS)
+		return -EOVERFLOW;
+	t.o = *o;
+	if (!(err = type3_plan(&t, pt, targets, bad)))
+		err = o->single ? transform<float>(g, &t, pt, c, targets, sign, out, bad)
+				: transform<double>(g, &t, pt, c, targets, sign, out, bad);
+	type3_free(&t);
+	return err;
+}

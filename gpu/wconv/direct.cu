@@ -1,0 +1,176 @@
+/*
+ * Convolution with a kernel that varies, summed directly. The weights of a grid are wy(y) wx(x), so for a row of results the
+ * kernels above and below are blended once, to A(t) for the grid column on the left and B(t) for the one on the right:
+ *
+ *	F(x) = wx0(x) sum_t A(t) I(x + t) + wx1(x) sum_t B(t) I(x + t)		2 multiplications and additions a tap
+ *
+ *	warp	up to 256 results of a row between the same grid columns, lane = 8 results side by side
+ *	block	4 warps, 4 rows; grid = (rows x segments) x planes: an axis but the first has 65535 blocks at most
+ *	shared	a warp's 32 taps of A and B, and the 256 + 40 pixels they meet, pixel s at [s % 8][s / 8], rows of 37, so that
+ *		lanes 8 pixels apart lie in banks side by side: a lane reads a pixel and a pair of taps for 16 operations
+ *
+ * 32 taps are summed in single precision, those sums with a compensation: the error stays that of 32 terms for kernels of any
+ * size. Polynomials are taken two functions of x at a time. Where a window meets a pixel that is not finite, or
+ * unknown beyond the edge, its warp sums as the definition does, in double, a thread per result.
+ *
+ * Bound: 4 kw kh operations a result; bytes: each sample in and out once over the bus and through device memory, the window's
+ * rows again from the second-level cache.
+ */
+#include "gpu/wconv/pixel.h"
+
+namespace
+{
+
+constexpr unsigned WARPS = 4, LANE = 8, SPAN = WC_SPAN, TAPS = 32, STAGED = SPAN + TAPS + LANE;
+constexpr unsigned STRIDE = STAGED / LANE + (STAGED / LANE % 2 ? 0 : 1);
+
+/* --- the sums ------------------------------------------------------------------------------------------------------ */
+
+/* Of the kernels above and below, blended: tap t of kernel row b for function f of x at row r of the results. */
+template <class T>
+__device__ T
+blended_tap(const wc_work<T> &w, unsigned r, unsigned f, unsigned b, unsigned t)
+{
+	T sum = 0;
+
+	for (unsigned j = 0; j < w.nwy; j++) {
+		const unsigned fy = w.fy[r] + j;
+		const unsigned k = fy < w.nfy && f < w.nfx ? w.number[fy * w.nfx + f] : WC_NONE;
+		if (k != WC_NONE)
+			sum += w.wy[(size_t)j * w.rows + r] *
+			       w.kernel[((size_t)k * w.kh + b) * w.kw + t];
+	}
+	return sum;
+}
+
+template <class T> struct taps {
+	T a, b;
+};
+
+/* What a warp has in shared memory. */
+template <class T> struct staged {
+	T pixel[LANE][STRIDE];
+	taps<T> tap[TAPS];
+};
+
+/* 32 taps from t0 on of kernel row b, and their pixels; whether one of those is not known. */
+template <class T>
+__device__ bool
+stage(staged<T> &s, const wc_work<T> &w, const wc_segment &g, unsigned plane, unsigned r,
+      unsigned b, unsigned f, unsigned t0)
+{
+	const unsigned lane = threadIdx.x % 32, t = t0 + lane, reach = g.n + w.kw - 1;
+	const taps<T> none = {0, 0};
+	bool odd = false;
+
+	__syncwarp();
+	for (unsigned i = lane; i < STAGED; i += 32) {
+		enum wc_state state = KNOWN;
+		T v = 0;
+		if (t0 + i < reach)
+			v = pixel<T>(w, plane, w.row[r + b], w.column[g.at + t0 + i], &state);
+		odd |= state != KNOWN;
+		s.pixel[i % LANE][i / LANE] = v;
+	}
+	s.tap[lane] =
+	    t < w.kw ? taps<T>{blended_tap<T>(w, r, f, b, t), blended_tap<T>(w, r, f + 1, b, t)}
+		     : none;
+	__syncwarp();
+	return odd;
+}
+
+/* Sums of the staged taps over the windows of a lane's 8 results. v[(u + i) % 8] is the pixel of tap u, result i. */
+template <class T>
+__device__ void
+sum_taps(const staged<T> &s, T sa[LANE], T sb[LANE])
+{
+	const unsigned lane = threadIdx.x % 32;
+	T v[LANE];
+
+#pragma unroll
+	for (unsigned i = 0; i < LANE; i++) {
+		sa[i] = sb[i] = 0;
+		v[i] = s.pixel[i][lane];
+	}
+	for (unsigned m = 0; m < TAPS / LANE; m++)
+#pragma unroll
+		for (unsigned u = 0; u < LANE; u++) {
+			const taps<T> k = s.tap[m * LANE + u];
+#pragma unroll
+			for (unsigned i = 0; i < LANE; i++) {
+				sa[i] += k.a * v[(u + i) % LANE];
+				sb[i] += k.b * v[(u + i) % LANE];
+			}
+			v[u] = s.pixel[u][lane + m + 1];
+		}
+}
+
+/* sum + lost grows by v. */
+template <class T>
+__device__ void
+add_compensated(T &sum, T &lost, T v)
+{
+	const T y = v - lost, t = sum + y;
+
+	lost = (t - sum) - y;
+	sum = t;
+}
+
+template <class T>
+__global__ void __launch_bounds__(32 * WARPS) convolve(const wc_work<T> w, unsigned segments)
+{
+	__shared__ staged<T> shared[WARPS];
+	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, plane = blockIdx.y;
+	const unsigned r = blockIdx.x / segments * WARPS + warp;
+	const wc_segment g = w.seg[blockIdx.x % segments];
+	T sum[LANE], lost[LANE], sa[LANE], sb[LANE];
+	bool odd = false;
+
+	if (r >= w.rows)
+		return;
+#pragma unroll
+	for (unsigned i = 0; i < LANE; i++)
+		sum[i] = lost[i] = 0;
+	for (unsigned f = 0; f < g.nf; f += 2)
+		for (unsigned b = 0; b < w.kh; b++)
+			for (unsigned t0 = 0; t0 < w.kw; t0 += TAPS) {
+				odd |= stage<T>(shared[warp], w, g, plane, r, b, g.f + f, t0);
+				sum_taps<T>(shared[warp], sa, sb);
+#pragma unroll
+				for (unsigned i = 0; i < LANE; i++) {
+					const unsigned x = g.at + min(lane * LANE + i, g.n - 1);
+					T v = w.wx[(size_t)f * w.width + x] * sa[i];
+					if (f + 1 < g.nf)
+						v += w.wx[(size_t)(f + 1) * w.width + x] * sb[i];
+					add_compensated<T>(sum[i], lost[i], v);
+				}
+			}
+	odd = __any_sync(~0u, odd);
+#pragma unroll
+	for (unsigned i = 0; i < LANE; i++) {
+		const unsigned x = lane * LANE + i;
+		if (x >= g.n)
+			break;
+		const double v = odd ? careful<T>(w, g, plane, r, g.at + x) : (double)sum[i];
+		store_sample(w.out, w.type, w.top,
+			     ((size_t)r * w.width + g.at + x) * w.planes + plane, v);
+	}
+}
+
+} // namespace
+
+template <class T>
+int
+wc_sum(struct gpu *g, const wc_work<T> &w, unsigned segments)
+{
+	const int err = gpu_begin(g);
+
+	if (err)
+		return err;
+	GPU_LAUNCH(g, convolve<T>, dim3((w.rows + WARPS - 1) / WARPS * segments, w.planes),
+		   32 * WARPS, 0, w, segments);
+	return gpu_end(g);
+}
+
+template int wc_sum<float>(struct gpu *g, const wc_work<float> &w, unsigned segments);
+template int wc_sum<double>(struct gpu *g, const wc_work<double> &w, unsigned segments);

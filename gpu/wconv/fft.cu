@@ -1,0 +1,349 @@
+/*
+ * wconv by transforms, the tiles of a step at once: wconv/core/tile.h states the scheme. For all tiles together
+ *
+ *	windows	rows, each less its mean; the rest of nx x ny zeros			window.cu
+ *	rows	r2c, written turned, so that columns are contiguous			cuFFT, batch = tiles x ny
+ *	columns	forward									cuFFT, batch = columns x tiles
+ *	for each function of x a tile needs, for each function of y:
+ *		multiply by the kernel's spectrum, inverse columns, times wy, summed	thread = coefficient
+ *	inverse rows of the sum, the rows' means put back, times wx, summed		thread = result
+ *
+ *	real	[tile][row][nx]		spectra	[column][tile][row]	kernels	[slot][column][function of x][row]
+ *
+ * Spectra of kernels lie in a ring of one slot for each function of y that a step needs, made once in a picture. The rows that
+ * a tile shares with the one above are transformed again, ny / (ny - kh + 1) of the rows' work.
+ * Results that see a pixel which is not finite, or unknown, are summed by the definition, a thread each.
+ *
+ * Bound, for the bilinear grid, a pixel of the padded tiles in single precision: 5 inverse or forward column passes and 3 row
+ * passes of 8 bytes, 4 products of 12, 4 blends of 4 to 12, 2 of 12: some 180 bytes of device memory; 8 bytes over the
+ * bus. Kepner 2003.
+ */
+#include "gpu/wconv/pixel.h"
+#include "gpu/wconv/tiles.h"
+
+namespace
+{
+
+constexpr unsigned THREADS = 256;
+constexpr size_t ENOUGH = (size_t)512 << 20; /* bytes of tiles worked on at once */
+
+__device__ size_t
+element(void)
+{
+	return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/* --- products and blends ------------------------------------------------------------------------------------------- */
+
+/* The kernel of functions number i and j of a tile; WC_NONE: it has none. */
+template <class T>
+__device__ unsigned
+kernel_of(const wc_work<T> &w, const wc_tile &t, unsigned i, unsigned j)
+{
+	return i < t.nfx && j < t.nfy ? w.number[(t.fy + j) * w.nfx + t.fx + i] : WC_NONE;
+}
+
+template <class T>
+__global__ void
+multiply(const wc_work<T> w, const wc_tiles<T> b, unsigned i, unsigned j)
+{
+	const size_t at = element();
+	const unsigned y = (unsigned)(at % b.ny), n = (unsigned)(at / b.ny % b.n),
+		       c = (unsigned)(at / b.ny / b.n);
+
+	if (c >= b.columns)
+		return;
+	const wc_tile t = b.list[n];
+	wc_cx<T> v = {0, 0};
+	if (kernel_of(w, t, i, j) != WC_NONE) {
+		const size_t slot = (t.fy + j) % b.slots;
+		const wc_cx<T> a = b.image[at],
+			       k = b.kernel[((slot * b.columns + c) * w.nfx + t.fx + i) * b.ny + y];
+		v = {a.re * k.re - a.im * k.im, a.re * k.im + a.im * k.re};
+	}
+	b.product[at] = v;
+}
+
+/* The weight of function number j of the tile at row y of it. */
+template <class T>
+__device__ T
+weight_y(const wc_work<T> &w, const wc_tile &t, unsigned j, unsigned y)
+{
+	const unsigned r = t.y + y, k = t.fy + j - w.fy[r];
+
+	return j < t.nfy && k < w.nwy ? w.wy[(size_t)k * w.rows + r] : 0;
+}
+
+template <class T>
+__device__ T
+weight_x(const wc_work<T> &w, const wc_tile &t, unsigned i, unsigned x)
+{
+	const unsigned at = t.x + x, k = t.fx + i - w.fx[at];
+
+	return i < t.nfx && k < w.nwx ? w.wx[(size_t)k * w.width + at] : 0;
+}
+
+template <class T>
+__global__ void
+blend_y(const wc_work<T> w, const wc_tiles<T> b, unsigned j, bool first)
+{
+	const size_t at = element();
+	const unsigned y = (unsigned)(at % b.high), n = (unsigned)(at / b.high % b.n),
+		       c = (unsigned)(at / b.high / b.n);
+
+	if (c >= b.columns)
+		return;
+	const wc_tile t = b.list[n];
+	wc_cx<T> sum = {0, 0};
+	if (!first)
+		sum = b.blend[at];
+	if (y < t.h) {
+		const T v = weight_y(w, t, j, y);
+		const wc_cx<T> p = b.product[((size_t)c * b.n + n) * b.ny + w.kh - 1 + y];
+		sum.re += v * p.re;
+		sum.im += v * p.im;
+	}
+	b.blend[at] = sum;
+}
+
+/* What the rows' means give: thread = row of results. */
+template <class T>
+__global__ void
+find_levels(const wc_work<T> w, const wc_tiles<T> b, unsigned i)
+{
+	const size_t at = element();
+	const unsigned y = (unsigned)(at % b.high), n = (unsigned)(at / b.high);
+
+	if (n >= b.n || y >= b.list[n].h)
+		return;
+	const wc_tile t = b.list[n];
+	const T *mean = b.mean + (size_t)n * b.ny + y;
+	double level = 0;
+	for (unsigned j = 0; j < t.nfy; j++) {
+		const unsigned k = kernel_of(w, t, i, j);
+		double sum = 0;
+		for (unsigned r = 0; k != WC_NONE && r < w.kh; r++)
+			sum += b.sums[(size_t)k * w.kh + r] * (double)mean[r];
+		level += (double)weight_y(w, t, j, y) * sum;
+	}
+	b.level[at] = (T)level;
+}
+
+template <class T>
+__global__ void
+blend_x(const wc_work<T> w, const wc_tiles<T> b, unsigned i, bool first, T scale)
+{
+	const size_t at = element();
+	const unsigned x = (unsigned)(at % b.wide), y = (unsigned)(at / b.wide % b.high),
+		       n = (unsigned)(at / b.wide / b.high);
+
+	if (n >= b.n || x >= b.list[n].w || y >= b.list[n].h)
+		return;
+	const size_t row = (size_t)n * b.high + y;
+	const T v = weight_x(w, b.list[n], i, x) *
+		    (b.real[row * b.nx + w.kw - 1 + x] * scale + b.level[row]);
+	b.result[at] = first ? v : b.result[at] + v;
+}
+
+/* Results to their places; those that see what is not known as they are defined. */
+template <class T>
+__global__ void
+store(const wc_work<T> w, const wc_tiles<T> b)
+{
+	const size_t at = element();
+	const unsigned x = (unsigned)(at % b.wide), y = (unsigned)(at / b.wide % b.high),
+		       n = (unsigned)(at / b.wide / b.high);
+	unsigned odd = 0;
+
+	if (n >= b.n || x >= b.list[n].w || y >= b.list[n].h)
+		return;
+	const wc_tile t = b.list[n];
+	for (unsigned r = 0; b.any[n] && r < w.kh; r++)
+		odd |= b.seen[((size_t)n * b.ny + y + r) * b.nx + x];
+	const wc_segment g = {0, 0, w.fx[t.x + x], w.nwx};
+	const double v = odd ? careful<T>(w, g, t.plane, t.y + y, t.x + x) : (double)b.result[at];
+	store_sample(w.out, w.type, w.top,
+		     ((size_t)(t.y + y) * w.width + t.x + x) * w.planes + t.plane, v);
+}
+
+/* --- the host's part ----------------------------------------------------------------------------------------------- */
+
+unsigned
+blocks(size_t n)
+{
+	return (unsigned)((n + THREADS - 1) / THREADS);
+}
+
+template <class T>
+int
+restore_rows(struct gpu *g, const wc_tiles<T> &b)
+{
+	const size_t rows = (size_t)b.n * b.high;
+	const struct gpu_fft f =
+	    gpu_fft_lines(GPU_FFT_C2R, sizeof(T) == 8, b.nx, rows, rows, 1, 1, b.nx);
+
+	return gpu_fft(g, &f, 1, b.blend, b.real);
+}
+
+/* Whether some of n tiles has the functions number i and j, and a kernel for them. */
+bool
+is_needed(const struct wconv_plan *p, const wc_tile *t, unsigned n, unsigned i, unsigned j)
+{
+	for (unsigned k = 0; k < n; k++)
+		if (i < t[k].nfx && j < t[k].nfy &&
+		    wconv_kernel(p, t[k].fx + i, t[k].fy + j) != SIZE_MAX)
+			return true;
+	return false;
+}
+
+/* The tiles of b, host[]: the same on the host. */
+template <class T>
+int
+run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const wc_tiles<T> &b,
+	  const wc_tile *host)
+{
+	const size_t spectrum = (size_t)b.columns * b.n * b.ny, rows = (size_t)b.n * b.high,
+		     results = rows * b.wide;
+	const T scale = (T)(1 / ((double)b.nx * (double)b.ny));
+	bool start = true;
+	int err;
+
+	if ((err = wc_windows(g, w, b)) || (err = wc_rows(g, b, b.n, b.image)) ||
+	    (err = wc_columns(g, b, b.n, -1, b.image)))
+		return err;
+	for (unsigned i = 0; i < p->x.most; i++) {
+		bool first = true;
+		for (unsigned j = 0; j < p->y.most; j++) {
+			if (!is_needed(p, host, b.n, i, j))
+				continue;
+			GPU_LAUNCH(g, multiply<T>, blocks(spectrum), THREADS, 0, w, b, i, j);
+			if ((err = wc_columns(g, b, b.n, 1, b.product)))
+				return err;
+			GPU_LAUNCH(g, blend_y<T>, blocks(rows * b.columns), THREADS, 0, w, b, j,
+				   first);
+			first = false;
+		}
+		if (first)
+			continue;
+		GPU_LAUNCH(g, find_levels<T>, blocks(rows), THREADS, 0, w, b, i);
+		if ((err = restore_rows(g, b)))
+			return err;
+		GPU_LAUNCH(g, blend_x<T>, blocks(results), THREADS, 0, w, b, i, start, scale);
+		start = false;
+	}
+	GPU_LAUNCH(g, store<T>, blocks(results), THREADS, 0, w, b);
+	return 0;
+}
+
+/* Room for n tiles; base NULL only counts. */
+template <class T>
+void
+take_tiles(wc_tiles<T> *b, gpu_block *at, size_t n, size_t functions)
+{
+	const size_t most = n > functions ? n : functions;
+
+	b->real = gpu_take<T>(at, most * b->ny * b->nx);
+	b->image = gpu_take<wc_cx<T>>(at, b->columns * n * b->ny);
+	b->product = gpu_take<wc_cx<T>>(at, b->columns * n * b->ny);
+	b->blend = gpu_take<wc_cx<T>>(at, b->columns * n * b->high);
+	b->mean = gpu_take<T>(at, n * b->ny);
+	b->level = gpu_take<T>(at, n * b->high);
+	b->result = gpu_take<T>(at, n * b->high * b->wide);
+	b->odd = gpu_take<unsigned char>(at, n * b->ny * b->nx);
+	b->seen = gpu_take<unsigned char>(at, n * b->ny * b->nx);
+	b->any = gpu_take<unsigned>(at, n);
+}
+
+/* How many of all tiles are worked on at once; lays b out for them. */
+template <class T>
+int
+lay_out(struct gpu *g, wc_tiles<T> *b, size_t all, size_t functions, size_t *n)
+{
+	gpu_block one = {}, count = {}, on = {};
+	size_t room;
+	void *device;
+	int err = gpu_room(g, &room);
+
+	if (err)
+		return err;
+	take_tiles(b, &one, 1, 1);
+	room = room / 2 < ENOUGH ? room / 2 : ENOUGH;
+	*n = room / one.used < 1 ? 1 : room / one.used < all ? room / one.used : all;
+	take_tiles(b, &count, *n, functions);
+	if ((err = gpu_hold(g, WC_TILES, count.used, &device)))
+		return err;
+	on.base = static_cast<char *>(device);
+	take_tiles(b, &on, *n, functions);
+	return 0;
+}
+
+/* The tiles of those rows. */
+size_t
+list_tiles(const struct wconv_plan *p, wc_span rows, wc_tile *to)
+{
+	const ptrdiff_t top = p->y.tile[rows.from].a;
+	size_t n = 0;
+
+	for (size_t plane = 0; plane < p->q.planes; plane++)
+		for (size_t ty = rows.from; ty < rows.to; ty++)
+			for (size_t tx = 0; tx < p->x.ntile; tx++) {
+				const struct wconv_tile *X = &p->x.tile[tx], *Y = &p->y.tile[ty];
+				to[n++] = {(unsigned)plane,	    (unsigned)(X->a - p->x.lo),
+					   (unsigned)(Y->a - top),  (unsigned)(X->b - X->a),
+					   (unsigned)(Y->b - Y->a), (unsigned)X->f0,
+					   (unsigned)X->nf,	    (unsigned)Y->f0,
+					   (unsigned)Y->nf};
+			}
+	return n;
+}
+
+template <class T>
+int
+run_list(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span fresh,
+	 const wc_tile *list, size_t all)
+{
+	wc_tiles<T> b = {};
+	size_t most;
+	void *device;
+	int err;
+
+	b.nx = (unsigned)p->rows.n;
+	b.ny = (unsigned)p->columns.n;
+	b.columns = b.nx / 2 + 1;
+	b.high = (unsigned)p->y.longest;
+	b.wide = (unsigned)p->x.longest;
+	b.slots = (unsigned)p->slots;
+	if ((err = gpu_hold(g, WC_LIST, all * sizeof *list, &device)) ||
+	    (err = gpu_up(g, device, list, all * sizeof *list)) ||
+	    (err = lay_out(g, &b, all, w.nfx, &most)) || (err = gpu_begin(g)) ||
+	    (err = wc_fill_ring(g, p, w, fresh, &b)))
+		return err;
+	for (size_t at = 0; at < all && !err; at += most) {
+		b.n = (unsigned)(all - at < most ? all - at : most);
+		b.list = static_cast<const wc_tile *>(device) + at;
+		err = run_tiles(g, p, w, b, list + at);
+	}
+	return err ? err : gpu_end(g);
+}
+
+} // namespace
+
+template <class T>
+int
+wc_transform(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span tiles,
+	     wc_span fresh)
+{
+	const size_t n = p->q.planes * (tiles.to - tiles.from) * p->x.ntile;
+	wc_tile *list = static_cast<wc_tile *>(weir_alloc(n, sizeof *list));
+	int err = -ENOMEM;
+
+	if (list)
+		err = run_list(g, p, w, fresh, list, list_tiles(p, tiles, list));
+	weir_free(list);
+	return err;
+}
+
+template int wc_transform<float>(struct gpu *g, const struct wconv_plan *p, const wc_work<float> &w,
+				 wc_span tiles, wc_span fresh);
+template int wc_transform<double>(struct gpu *g, const struct wconv_plan *p,
+				  const wc_work<double> &w, wc_span tiles, wc_span fresh);

@@ -1,0 +1,254 @@
+/* Weights, places and kernels of a picture and of a step: made by the host, sent to the device. */
+#include "gpu/wconv/job.h"
+
+namespace
+{
+
+/* The first function that position x needs. */
+unsigned
+first_function(const struct wconv_axis *a, ptrdiff_t x)
+{
+	unsigned f = 0;
+
+	if (a->degree >= 0)
+		return 0;
+	for (size_t lo = 1, hi = a->nfun; lo < hi;) { /* the last with left <= x */
+		const size_t mid = lo + (hi - lo) / 2;
+		if (a->left[mid] <= (double)x) {
+			f = (unsigned)mid;
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return f;
+}
+
+double
+weight_of(const struct wconv_axis *a, size_t f, ptrdiff_t x)
+{
+	return f < a->nfun ? wconv_weight(a, f, x) : 0;
+}
+
+template <class T> struct tables {
+	T *wx;
+	unsigned *fx;
+	int *column;
+	wc_segment *seg;
+	unsigned *number;
+};
+
+template <class T>
+tables<T>
+lay_tables(gpu_block *b, const struct wconv_plan *p)
+{
+	const size_t width = (size_t)(p->x.hi - p->x.lo);
+	tables<T> t;
+
+	t.wx = gpu_take<T>(b, wc_weights(&p->x) * width);
+	t.fx = gpu_take<unsigned>(b, width);
+	t.column = gpu_take<int>(b, width + p->q.kw - 1);
+	t.seg = gpu_take<wc_segment>(b, width);
+	t.number = gpu_take<unsigned>(b, p->x.nfun * p->y.nfun);
+	return t;
+}
+
+/* Runs of at most WC_SPAN results with the same functions; returns how many. */
+unsigned
+cut_segments(const struct wconv_axis *a, wc_segment *seg)
+{
+	const unsigned width = (unsigned)(a->hi - a->lo), most = wc_weights(a);
+	unsigned n = 0;
+
+	for (unsigned x = 0; x < width; x++) {
+		const unsigned f = first_function(a, a->lo + (ptrdiff_t)x);
+		if (n == 0 || seg[n - 1].f != f || seg[n - 1].n == WC_SPAN)
+			seg[n++] = {x, 0, f, most};
+		seg[n - 1].n++;
+	}
+	return n;
+}
+
+template <class T>
+void
+fill_tables(const tables<T> &t, const struct wconv_plan *p)
+{
+	const struct wconv_axis *a = &p->x;
+	const size_t width = (size_t)(a->hi - a->lo);
+
+	for (size_t x = 0; x < width; x++) {
+		const ptrdiff_t at = a->lo + (ptrdiff_t)x;
+		const unsigned f = t.fx[x] = first_function(a, at);
+		for (size_t k = 0; k < wc_weights(a); k++)
+			t.wx[k * width + x] = (T)weight_of(a, f + k, at);
+	}
+	for (size_t i = 0; i < width + p->q.kw - 1; i++)
+		t.column[i] = (int)wc_place(a, a->lo - a->before + (ptrdiff_t)i);
+	for (size_t f = 0; f < p->x.nfun * p->y.nfun; f++) {
+		const size_t k = wconv_kernel(p, f % p->x.nfun, f / p->x.nfun);
+		t.number[f] = k == SIZE_MAX ? WC_NONE : (unsigned)k;
+	}
+}
+
+/* The kernels as convolve() wants them. */
+template <class T>
+void
+turn_kernels(T *to, const struct wconv_plan *p)
+{
+	const struct wconv_problem *q = &p->q;
+
+	for (size_t k = 0; k < q->gx * q->gy; k++)
+		for (size_t j = 0; j < q->kh; j++)
+			for (size_t i = 0; i < q->kw; i++) {
+				const size_t a = q->correlate ? i : q->kw - 1 - i;
+				const size_t b = q->correlate ? j : q->kh - 1 - j;
+				const size_t at = k % q->gx * q->step_x + k / q->gx * q->step_y +
+						  b * q->step_row + a;
+				const double v = q->in_double
+						     ? static_cast<const double *>(q->kernels)[at]
+						     : static_cast<const float *>(q->kernels)[at];
+				*to++ = (T)(v * p->scale[k]);
+			}
+}
+
+template <class T> struct step_tables {
+	T *wy;
+	unsigned *fy;
+	int *row;
+};
+
+template <class T>
+step_tables<T>
+lay_step(gpu_block *b, const struct wconv_plan *p, size_t rows)
+{
+	step_tables<T> t;
+
+	t.wy = gpu_take<T>(b, wc_weights(&p->y) * rows);
+	t.fy = gpu_take<unsigned>(b, rows);
+	t.row = gpu_take<int>(b, rows + p->q.kh - 1);
+	return t;
+}
+
+template <class T>
+void
+fill_step(const step_tables<T> &t, const struct wconv_plan *p, ptrdiff_t first, size_t rows)
+{
+	const struct wconv_axis *a = &p->y;
+
+	for (size_t r = 0; r < rows; r++) {
+		const ptrdiff_t at = first + (ptrdiff_t)r;
+		t.fy[r] = first_function(a, at);
+		for (size_t k = 0; k < wc_weights(a); k++)
+			t.wy[k * rows + r] = (T)weight_of(a, t.fy[r] + k, at);
+	}
+	for (size_t i = 0; i < rows + p->q.kh - 1; i++) {
+		const ptrdiff_t from = wc_place(a, first - a->before + (ptrdiff_t)i);
+		t.row[i] = from < 0 ? -1 : (int)((size_t)from % p->depth);
+	}
+}
+
+} // namespace
+
+unsigned
+wc_weights(const struct wconv_axis *a)
+{
+	return a->degree >= 0 ? (unsigned)a->nfun : 2;
+}
+
+ptrdiff_t
+wc_place(const struct wconv_axis *a, ptrdiff_t x)
+{
+	const ptrdiff_t from = wconv_edge(a->edge, x, a->n);
+
+	return from < 0 ? -1 : from - a->have0;
+}
+
+int
+wc_send(struct gpu *g, int slot, const gpu_block *b, void **device)
+{
+	const int err = gpu_hold(g, slot, b->used, device);
+
+	return err ? err : gpu_up(g, *device, b->base, b->used);
+}
+
+template <class T>
+int
+wc_send_kernels(struct gpu *g, const struct wconv_plan *p)
+{
+	const size_t n = p->q.gx * p->q.gy * p->q.kw * p->q.kh;
+	gpu_block b = {static_cast<char *>(weir_alloc(n, sizeof(T))), n * sizeof(T)};
+	void *device;
+	int err = -ENOMEM;
+
+	if (b.base) {
+		turn_kernels<T>(reinterpret_cast<T *>(b.base), p);
+		err = wc_send(g, WC_KERNELS, &b, &device);
+	}
+	weir_free(b.base);
+	return err;
+}
+
+template <class T>
+int
+wc_send_tables(struct gpu *g, const struct wconv_plan *p, wc_work<T> *w, unsigned *segments)
+{
+	gpu_block b = {};
+	void *device;
+	int err = -ENOMEM;
+
+	lay_tables<T>(&b, p);
+	b.base = static_cast<char *>(weir_calloc(b.used, 1));
+	b.used = 0;
+	if (b.base) {
+		tables<T> t = lay_tables<T>(&b, p);
+		fill_tables<T>(t, p);
+		*segments = cut_segments(&p->x, t.seg);
+		if (!(err = wc_send(g, WC_TABLES, &b, &device))) {
+			gpu_block on = {static_cast<char *>(device), 0};
+			t = lay_tables<T>(&on, p);
+			w->wx = t.wx;
+			w->fx = t.fx;
+			w->column = t.column;
+			w->seg = t.seg;
+			w->number = t.number;
+		}
+	}
+	weir_free(b.base);
+	return err;
+}
+
+template <class T>
+int
+wc_send_step(struct gpu *g, const struct wconv_plan *p, ptrdiff_t first, size_t rows, wc_work<T> *w)
+{
+	gpu_block b = {};
+	void *device;
+	int err = -ENOMEM;
+
+	lay_step<T>(&b, p, rows);
+	b.base = static_cast<char *>(weir_calloc(b.used, 1));
+	b.used = 0;
+	if (b.base) {
+		fill_step<T>(lay_step<T>(&b, p, rows), p, first, rows);
+		if (!(err = wc_send(g, WC_STEP, &b, &device))) {
+			gpu_block on = {static_cast<char *>(device), 0};
+			const step_tables<T> t = lay_step<T>(&on, p, rows);
+			w->wy = t.wy;
+			w->fy = t.fy;
+			w->row = t.row;
+		}
+	}
+	weir_free(b.base);
+	return err;
+}
+
+template int wc_send_kernels<float>(struct gpu *g, const struct wconv_plan *p);
+template int wc_send_tables<float>(struct gpu *g, const struct wconv_plan *p, wc_work<float> *w,
+				   unsigned *segments);
+template int wc_send_step<float>(struct gpu *g, const struct wconv_plan *p, ptrdiff_t first,
+				 size_t rows, wc_work<float> *w);
+template int wc_send_kernels<double>(struct gpu *g, const struct wconv_plan *p);
+template int wc_send_tables<double>(struct gpu *g, const struct wconv_plan *p, wc_work<double> *w,
+				    unsigned *segments);
+template int wc_send_step<double>(struct gpu *g, const struct wconv_plan *p, ptrdiff_t first,
+				  size_t rows, wc_work<double> *w);
