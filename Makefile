@@ -74,12 +74,14 @@ $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# Volta's successors to Hopper as machine code, newer ones by PTX.
-ARCHS ?= 75 80 86 89 90
+# GPU architectures: the machine's own where there is a GPU, else Hopper. Packages ask for all: ARCHS='75 80 86 89 90'.
+# Newer ones run by PTX.
+ARCHS ?= $(if $(wildcard /dev/nvidia0),native,90)
+gencode = $(if $(filter native,$(1)),-arch=native,-gencode arch=compute_$(1),code=sm_$(1))
 $(B)/obj/%.cu.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
 	$(NVCC) -O3 -std=c++17 -I. -Werror all-warnings -Xcompiler -Wall \
-	 $(foreach a,$(ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90 \
+	 $(foreach a,$(ARCHS),$(call gencode,$(a))) $(if $(filter native,$(ARCHS)),,-gencode arch=compute_90,code=compute_90) \
 	 $(NVFLAGS_$(word 2,$(subst /, ,$*))) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # Members of an archive may share their name (gpu/*/job.cu), so they are appended, never replaced.
