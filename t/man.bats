@@ -45,11 +45,22 @@ pages() {
 	no_complaints
 }
 
-@test "every option stands on the page" {
+# described PAGE OPTION: the option has an item of its own on the page.
+described() {
+	grep -qE "^\.It .*Fl -${2#--}( |$)" "$1"
+}
+
+# named PAGE OPTION: the paragraph that sends the reader to weir(7) names the option.
+named() {
+	grep -qE "^\.Fl (. , Fl )?-${2#--}( ,|$)" "$1"
+}
+
+@test "every option stands on the page, or its page names it and weir(7) describes it" {
 	for page in $(pages); do
 		program=$(basename "$page" .1)
 		for option in $("$program" --completion | grep -oE -- '--[a-z][a-z0-9-]*'); do
-			grep -qE "^\.It .*Fl -${option#--}( |$)" "$page" || complain "$program: $option"
+			described "$page" "$option" || { named "$page" "$option" && described "$root/man/weir.7" "$option"; } ||
+				complain "$program: $option"
 		done
 	done
 	no_complaints
