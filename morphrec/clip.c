@@ -1,15 +1,14 @@
-/* The pass before a reconstruction: J0, and what the problem is like. */
 #include "common/par.h"
 #include "common/simd.h"
-#include "morphrec/unit.h"
+#include "morphrec/clip.h"
 
 enum {
 	PIECE = 4096,	 /* samples, so that what needs mending is still in the cache */
 	LET_GO = 1 << 20 /* bytes: many pages */
 };
 
-#define TEMPLATE "morphrec/clip.h"
-#include "morphrec/four.h"
+#define TEMPLATE "morphrec/clip_body.h"
+#include "morphrec/four_body.h"
 
 typedef void
 clip(void *J, const void *I, size_t n, size_t at, struct key_map map, struct morphrec_clip *c);
@@ -21,7 +20,7 @@ clip_some(const struct morphrec_problem *what, void *J, const void *I, size_t at
 	  struct morphrec_clip *sum)
 {
 	const size_t size = img_type_size(what->type);
-	struct morphrec_clip c = {.lo = UINT64_MAX};
+	struct morphrec_clip c = clip_nothing();
 
 	clips[__builtin_ctzll(size)]((char *)J + at * size, (const char *)I + at * size, n, at,
 				     morphrec_keys(what), &c);
@@ -35,7 +34,7 @@ clip_part(const struct morphrec_problem *what, void *J, const void *I, size_t at
 	const struct key_map map = morphrec_keys(what);
 	const size_t size = img_type_size(what->type);
 	clip *const one = clips[__builtin_ctzll(size)];
-	struct morphrec_clip c = {.lo = UINT64_MAX, .two = size == 1};
+	struct morphrec_clip c = clip_nothing();
 
 	for (size_t kept = at; at < end;) {
 		const size_t n = end - at < PIECE ? end - at : PIECE;
@@ -64,29 +63,23 @@ clip_join(struct morphrec_clip *a, const struct morphrec_clip *b)
 	a->nan += b->nan;
 	a->lo = b->lo < a->lo ? b->lo : a->lo;
 	a->hi = b->hi > a->hi ? b->hi : a->hi;
-	const uint64_t keys[] = {a->off, a->on, b->off, b->on};
-	a->off = b->off < a->off ? b->off : a->off;
-	a->on = b->on > a->on ? b->on : a->on;
-	a->two &= b->two;
-	for (int i = 0; i < 4; i++)
-		a->two &= keys[i] == a->off || keys[i] == a->on;
 }
 
-void
-morphrec_clip(struct morphrec_plan *p, void *J, const void *I)
+struct morphrec_clip
+clip_all(const struct morphrec_problem *what, void *J, const void *I)
 {
-	const size_t total = p->what.w * p->what.h * p->what.d,
-		     pieces = (total + PIECE - 1) / PIECE,
-		     most = 1 + total * img_type_size(p->what.type) / LET_GO,
-		     parts = most < (size_t)p->what.threads ? most : (size_t)p->what.threads;
+	const size_t total = what->w * what->h * what->d, pieces = (total + PIECE - 1) / PIECE,
+		     most = 1 + total * img_type_size(what->type) / LET_GO,
+		     parts = most < (size_t)what->threads ? most : (size_t)what->threads;
+	struct morphrec_clip sum = clip_nothing();
 
-	p->clip = (struct morphrec_clip){.lo = UINT64_MAX};
 #pragma omp parallel for num_threads((int)parts) if (parts > 1)
 	for (size_t i = 0; i < parts; i++) {
 		const size_t end = pieces * (i + 1) / parts * PIECE;
-		const struct morphrec_clip c = clip_part(&p->what, J, I, pieces * i / parts * PIECE,
-							 end < total ? end : total);
+		const struct morphrec_clip c =
+		    clip_part(what, J, I, pieces * i / parts * PIECE, end < total ? end : total);
 #pragma omp critical(clip)
-		clip_join(&p->clip, &c);
+		clip_join(&sum, &c);
 	}
+	return sum;
 }

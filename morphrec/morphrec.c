@@ -1,22 +1,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "morphrec/engine.h"
 #include "morphrec/morphrec.h"
-#include "morphrec/serial.h"
-
-struct key_map
-morphrec_keys(const struct morphrec_problem *what)
-{
-	const struct key_map map = {.real = img_is_float(what->type)};
-	const bool is_signed =
-	    what->type == IMG_I8 || what->type == IMG_I16 || what->type == IMG_I32;
-	const unsigned bits = 8 * (unsigned)img_type_size(what->type);
-	const uint64_t all = UINT64_MAX >> (64 - bits), top = UINT64_C(1) << (bits - 1);
-
-	return (struct key_map){.flip = (is_signed ? top : 0) ^ (what->erode ? all : 0),
-				.real = map.real};
-}
+#include "morphrec/study/serial.h"
+#include "morphrec/tile/engine.h"
 
 static const char *
 refusal(const struct morphrec_problem *what)
@@ -66,20 +53,28 @@ morphrec_explain(const struct morphrec_plan *p, char *text, size_t size)
 		snprintf(text, size, "16 bytes a pixel for keys, and queues");
 }
 
+void
+morphrec_clip(struct morphrec_plan *p, void *J, const void *I)
+{
+	p->clip = clip_all(&p->what, J, I);
+}
+
 int
 morphrec_run(struct morphrec_plan *p, void *J, const void *I)
 {
-	if (p->what.method != MORPHREC_TILE)
-		return serial_run(p->serial, p, J, I);
-	engine_run(p->engine, p, J, I);
+	if (p->serial)
+		return serial_run(p->serial, &p->what, J, I);
+	engine_run(p->engine, &p->clip, &p->figures, J, I);
 	return 0;
 }
 
 int
 morphrec_clip_and_run(struct morphrec_plan *p, void *J, const void *I)
 {
-	if (p->engine && engine_clip_and_run(p->engine, p, J, I))
+	if (p->engine) {
+		engine_clip_and_run(p->engine, &p->clip, &p->figures, J, I);
 		return 0;
+	}
 	morphrec_clip(p, J, I);
 	return morphrec_run(p, J, I);
 }

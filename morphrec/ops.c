@@ -6,7 +6,7 @@
 
 #include "common/mem.h"
 #include "common/simd.h"
-#include "morphrec/morphrec.h"
+#include "morphrec/ops.h"
 #include "morphrec/value.h"
 
 /* What the loops over samples need: in keys, but for yes and no. */
@@ -15,8 +15,8 @@ struct point {
 	uint64_t h, floor, lo, hi, yes, no, most;
 };
 
-#define TEMPLATE "morphrec/ops.h"
-#include "morphrec/four.h"
+#define TEMPLATE "morphrec/ops_body.h"
+#include "morphrec/four_body.h"
 
 /* The loops by log2 of the size of an element. */
 typedef void loop(void *J, void *f, size_t n, const struct point *p);

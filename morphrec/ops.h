@@ -1,82 +1,65 @@
-/* What ops.c does to each sample, for one element type, a template: see four.h. */
+/* The operators that are a reconstruction of one picture. */
+#ifndef MORPHREC_OPS_H
+#define MORPHREC_OPS_H
 
-/* Keys lowered by h, but not below the floor: f - h where the reconstruction dilates, f + h where it erodes. */
-static WEIR_CLONES void
-N(lower)(void *to, void *from, size_t n, const struct point *p)
-{
-	const T *restrict f = from, h = (T)p->h, floor = (T)p->floor;
-	T *restrict J = to;
-
-	for (size_t i = 0; i < n; i++) {
-		const T k = IN(f[i], p->map), low = k < floor ? k : floor;
-		J[i] = OUT(k > floor && k - floor > h ? (T)(k - h) : low, p->map);
-	}
-}
-
-/* The marker f >= hi and the mask f >= lo, as yes and no; a wall stays one. */
-static WEIR_CLONES void
-N(threshold)(void *to, void *from, size_t n, const struct point *p)
-{
-	T *restrict f = from, *restrict J = to;
-	const T yes = (T)p->yes, no = (T)p->no, lo = (T)p->lo, hi = (T)p->hi;
-
-	for (size_t i = 0; i < n; i++) {
-		const T k = IN(f[i], p->map), wall = f[i];
-		const bool is_wall = p->map.real && !k;
-		J[i] = is_wall ? wall : k >= hi ? yes : no;
-		f[i] = is_wall ? wall : k >= lo ? yes : no;
-	}
-}
-
-/* Integers: f - J, not beyond the largest value of the type. */
-static WEIR_CLONES void
-N(subtract)(void *to, void *from, size_t n, const struct point *p)
-{
-	const T *restrict f = from, most = (T)p->most;
-	T *restrict J = to;
-
-	for (size_t i = 0; i < n; i++) {
-		const T d = (T)(IN(f[i], p->map) - IN(J[i], p->map));
-		J[i] = d < most ? d : most;
-	}
-}
-
-/* Yes where J stayed below f, or everywhere if all of f is at the floor (no marker could be lower). */
-static WEIR_CLONES void
-N(below)(void *to, void *from, size_t n, const struct point *p)
-{
-	const T *restrict f = from, yes = (T)p->yes, no = (T)p->no, floor = (T)p->floor;
-	T *restrict J = to, odd = 0;
-
-	for (size_t i = 0; i < n; i++)
-		odd |= (T)(IN(f[i], p->map) ^ floor);
-	for (size_t i = 0; i < n; i++) {
-		const T k = IN(f[i], p->map), wall = f[i];
-		const bool is_wall = p->map.real && !k;
-		J[i] = is_wall ? wall : !odd || IN(J[i], p->map) < k ? yes : no;
-	}
-}
+#include "morphrec/problem.h"
 
 /*
- * a[0..n), `step` apart: each becomes the lowest of those within r (van Herk: minima from both edges of blocks as long as
- * the window, two of which make up any window). scratch: 2 (n + 2r) elements.
+ * Operators that are a reconstruction of one image f. morphrec_marker() makes the marker J and, where the mask is not f
+ * itself, changes f into the mask; the caller then clips and runs; morphrec_finish() turns the reconstruction J into the
+ * result. With h in the units of the samples, top the largest value a pixel may take (maxval; 1 for floats), bottom the
+ * smallest of the type (-inf for floats):
  */
-static void
-N(erode_line)(void *line, size_t n, size_t step, size_t r, struct key_map map, void *scratch)
-{
-	const size_t side = 2 * r + 1, m = n + 2 * r;
-	T *a = line, *before = scratch, *after = before + m;
+enum morphrec_op {
+	MORPHREC_NONE,
+	MORPHREC_HMAX,	/* R(f - h, f): maxima lower than h vanish */
+	MORPHREC_HMIN,	/* by erosion, R(f + h, f) */
+	MORPHREC_HDOME, /* f - R(f - h, f) */
+	MORPHREC_FILL_HOLES, /* by erosion, marker f on the frame of the picture, else the largest value */
+	MORPHREC_CLEAR_BORDER, /* f - R(f on the frame, else the smallest value; f) */
+	MORPHREC_REGMAX,       /* top where f is a regional maximum, else 0 */
+	MORPHREC_REGMIN,       /* the same of minima */
+	MORPHREC_OPEN,	       /* R(f eroded by a square of side 2r + 1, f) */
+	MORPHREC_CLOSE,	       /* by erosion, R(f dilated by that square, f) */
+	MORPHREC_HYSTERESIS    /* top where f >= lo is connected to f >= hi over f >= lo, else 0 */
+};
 
-	for (size_t i = 0; i < m; i++) {
-		const T k = i < r || i >= r + n ? (T)-1 : IN(a[(i - r) * step], map);
-		before[i] = i % side && before[i - 1] < k ? before[i - 1] : k;
-		after[i] = k;
-	}
-	for (size_t i = m - 1; i-- > 0;)
-		if ((i + 1) % side && after[i + 1] < after[i])
-			after[i] = after[i + 1];
-	for (size_t i = 0; i < n; i++) {
-		const T x = after[i], y = before[i + 2 * r];
-		a[i * step] = OUT(x < y ? x : y, map);
-	}
-}
+struct morphrec_operator {
+	enum morphrec_op op;
+	double h;      /* HMAX, HMIN, HDOME: > 0; rounded to nothing finer than the type */
+	double lo, hi; /* HYSTERESIS */
+	size_t r;      /* OPEN, CLOSE: pixels */
+	double
+	    top; /* REGMAX, REGMIN, HYSTERESIS: the value of yes; HMIN, FILL_HOLES: where sums saturate */
+};
+
+/* Whether the operator reconstructs by erosion. */
+bool morphrec_op_erodes(enum morphrec_op op);
+
+/* J and f are [d][h][w] of that problem. 0 or -ENOMEM (open, close: a few rows). */
+int morphrec_marker(const struct morphrec_problem *what, const struct morphrec_operator *o, void *J,
+		    void *f);
+void morphrec_finish(const struct morphrec_problem *what, const struct morphrec_operator *o,
+		     void *J, void *f);
+
+/*
+ * The same of rows [first, end) of the h d of the stack, for operators that can go row by row: all but REGMAX and REGMIN,
+ * whose finish looks at a whole slice, and OPEN and CLOSE, whose marker looks at the rows around.
+ */
+bool morphrec_op_by_rows(enum morphrec_op op);
+int morphrec_marker_rows(const struct morphrec_problem *what, const struct morphrec_operator *o,
+			 void *J, void *f, size_t first, size_t end);
+void morphrec_finish_rows(const struct morphrec_problem *what, const struct morphrec_operator *o,
+			  void *J, void *f, size_t first, size_t end);
+
+/*
+ * What turns n samples of an integer type into the same values of a floating type; NULL where that type does not hold
+ * each of them exactly, or for any other two types.
+ */
+typedef void morphrec_widen(void *to, const void *from, size_t n);
+morphrec_widen *morphrec_widening(enum img_type to, enum img_type from);
+
+/* The range of a type's values: -inf..inf for floats. */
+void morphrec_range(enum img_type type, double *lo, double *hi);
+
+#endif

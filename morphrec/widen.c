@@ -1,5 +1,5 @@
 /* A mask of integers under a marker of floats that hold them all. */
-#include "morphrec/morphrec.h"
+#include "morphrec/ops.h"
 
 #define WIDEN(F, T)                                                    \
 	static void F##_from_##T(void *to, const void *from, size_t n) \

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "morphrec/engine.h"
+#include "morphrec/tile/engine.h"
 #include "morphrec/value.h"
 #include "t/check_morphrec.h"
 

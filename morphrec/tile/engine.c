@@ -4,8 +4,8 @@
 
 #include "common/mem.h"
 #include "common/par.h"
-#include "morphrec/engine.h"
-#include "morphrec/unit.h"
+#include "morphrec/tile/engine.h"
+#include "morphrec/tile/unit.h"
 
 const struct tile_kernel *
 tile_kernels(void)
@@ -14,11 +14,11 @@ tile_kernels(void)
 	__builtin_cpu_init();
 	if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
 	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd"))
-		return tile_v4;
+		return tile_avx512;
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-		return tile_v3;
+		return tile_avx2;
 #endif
-	return tile_base;
+	return tile_generic;
 }
 
 static int
@@ -64,8 +64,8 @@ reset(struct engine *e)
 	}
 	e->begun = 0;
 	for (int i = 0; i < e->what.threads; i++) {
-		struct hand *h = &e->hand[i];
-		*h = (struct hand){.job = e->job, .clip = {.lo = UINT64_MAX}, .begun = &e->begun};
+		struct worker *h = &e->worker[i];
+		*h = (struct worker){.job = e->job, .clip = clip_nothing(), .begun = &e->begun};
 		for (int l = 0; l < TILE_LEVELS; l++)
 			h->head[l] = h->tail[l] = NOBODY;
 	}
@@ -78,48 +78,43 @@ set_levels(struct tile_job *job, const struct morphrec_clip *c)
 	job->lo = c->lo;
 	for (job->shift = 0; (c->hi - c->lo) >> job->shift >= TILE_LEVELS - 1;)
 		job->shift++;
-	job->off = c->off;
-	job->on = c->on;
 }
 
 void
-engine_run(struct engine *e, struct morphrec_plan *p, void *J, const void *I)
+engine_run(struct engine *e, const struct morphrec_clip *clip, struct morphrec_figures *figures,
+	   void *J, const void *I)
 {
-	const bool two = p->clip.two;
-
 	e->J = J;
 	e->I = I;
-	e->visit = two ? e->kernel->visit_two : e->kernel->visit;
-	set_levels(&e->job, &p->clip);
+	set_levels(&e->job, clip);
 	reset(e);
 	for (size_t idle = 0, parity = 0; idle < 2; parity ^= 1) {
 		const size_t n = collect(e, parity);
 		idle = n ? 0 : idle + 1;
-		p->figures.phases += n > 0;
+		figures->phases += n > 0;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(e->what.threads) if (n > 1)
 		for (size_t i = 0; i < n; i++)
-			unit_run(e, &e->hand[omp_get_thread_num()], e->due[i]);
+			unit_run(e, &e->worker[omp_get_thread_num()], e->due[i]);
 	}
-	p->figures.tiles += e->what.d * e->tw * e->th;
+	figures->tiles += e->what.d * e->tw * e->th;
 	for (int i = 0; i < e->what.threads; i++) {
-		p->figures.visits += e->hand[i].figures.visits;
-		p->figures.floods += e->hand[i].figures.floods;
+		figures->visits += e->worker[i].figures.visits;
+		figures->floods += e->worker[i].figures.floods;
 	}
 }
 
 /*
- * A thousand samples of J0, as if they were all: p->clip tells the levels, which need not be exact. Whether there are more
- * than two values. The system may map megabytes around each, which are let go at once: 51200 x 51200 bytes with
+ * What a thousand samples of J0 tell of the levels, which need not be exact. The system may map megabytes around each, which are let go at once: 51200 x 51200 bytes with
  * --max-mem=100M else peak at 4 GB, not 119 MB.
  */
-static bool
-sample(const struct engine *e, struct morphrec_plan *p, const char *J, const char *I)
+static struct morphrec_clip
+sample(const struct engine *e, const char *J, const char *I)
 {
 	enum { SAMPLES = 1024, AROUND = 1 << 22 };
 	const size_t size = e->size, total = e->what.w * e->what.h * e->what.d,
 		     step = total / SAMPLES + 1;
 	_Alignas(8) char j[SAMPLES * 8], i[SAMPLES * 8];
-	struct morphrec_plan few = {.what = e->what};
+	struct morphrec_problem few = e->what;
 	size_t n = 0;
 
 	for (size_t at = 0; at < total; at += step, n++) {
@@ -133,26 +128,28 @@ sample(const struct engine *e, struct morphrec_plan *p, const char *J, const cha
 		if (e->what.done)
 			e->what.done(e->what.done_with, from, end - from);
 	}
-	few.what.w = n;
-	few.what.h = few.what.d = 1;
-	few.what.done = NULL;
-	morphrec_clip(&few, j, i);
-	p->clip = few.clip;
-	return !p->clip.two;
+	few.w = n;
+	few.h = few.d = 1;
+	few.done = NULL;
+	return clip_all(&few, j, i);
 }
 
-bool
-engine_clip_and_run(struct engine *e, struct morphrec_plan *p, void *J, const void *I)
+void
+engine_clip_and_run(struct engine *e, struct morphrec_clip *clip, struct morphrec_figures *figures,
+		    void *J, const void *I)
 {
-	if (e->volume || !sample(e, p, J, I))
-		return false;
-	e->raw = true;
-	engine_run(e, p, J, I);
-	e->raw = false;
-	p->clip = e->hand[0].clip;
+	if (e->volume) {
+		*clip = clip_all(&e->what, J, I);
+		engine_run(e, clip, figures, J, I);
+		return;
+	}
+	const struct morphrec_clip few = sample(e, J, I);
+	e->unclipped = true;
+	engine_run(e, &few, figures, J, I);
+	e->unclipped = false;
+	*clip = e->worker[0].clip;
 	for (int i = 1; i < e->what.threads; i++)
-		clip_join(&p->clip, &e->hand[i].clip);
-	return true;
+		clip_join(clip, &e->worker[i].clip);
 }
 
 /*
@@ -187,9 +184,9 @@ engine_explain(const struct engine *e, char *text, size_t size)
 	snprintf(text, size, "%zu tiles in %zu %s, %.1f MB of records, %d threads, %s kernels", n,
 		 e->units, e->volume ? "slices" : "bands", 1e-6 * (double)(n * sizeof *e->tile),
 		 e->what.threads,
-		 e->kernel == &tile_v4[log]   ? "AVX-512"
-		 : e->kernel == &tile_v3[log] ? "AVX2"
-					      : "plain");
+		 e->kernel == &tile_avx512[log] ? "AVX-512"
+		 : e->kernel == &tile_avx2[log] ? "AVX2"
+						: "plain");
 }
 
 void
@@ -224,9 +221,9 @@ engine_new(const struct morphrec_problem *what)
 		e->tile = weir_alloc(n, sizeof *e->tile);
 		e->unit = weir_alloc(e->units, sizeof *e->unit);
 		e->due = weir_alloc(e->units, sizeof(struct unit *));
-		e->hand = weir_alloc((size_t)what->threads, sizeof *e->hand);
+		e->worker = weir_alloc((size_t)what->threads, sizeof *e->worker);
 	}
-	if (!e->tile || !e->unit || !e->due || !e->hand) {
+	if (!e->tile || !e->unit || !e->due || !e->worker) {
 		engine_free(e);
 		return NULL;
 	}
@@ -241,6 +238,6 @@ engine_free(struct engine *e)
 	weir_free(e->tile);
 	weir_free(e->unit);
 	weir_free(e->due);
-	weir_free(e->hand);
+	weir_free(e->worker);
 	weir_free(e);
 }

@@ -1,5 +1,5 @@
 /* Corridors, a pixel at a time: tile_flood for the four element sizes. */
-#include "morphrec/isa.h"
+#include "morphrec/tile/isa.h"
 
 enum {
 	FLOOD_WIDTH = 32, /* pixels waiting at a time: a corridor needs a few */
@@ -8,7 +8,7 @@ enum {
 	FLOOD_LENGTH = 512 /* pixels spread from: beyond that a visit, of about 2 us, is cheaper */
 };
 
-#define TEMPLATE "morphrec/flood.h"
-#include "morphrec/four.h"
+#define TEMPLATE "morphrec/tile/flood_body.h"
+#include "morphrec/four_body.h"
 
 tile_flood *const tile_floods[4] = {flood8, flood16, flood32, flood64};

@@ -2,7 +2,7 @@
  * The kernels on any CPU, in the vectors of GCC and clang: a row of bytes is four 16-byte registers. The comparison is
  * written out, since gcc 12 makes pmaxub and pminub of it only where it is told so.
  */
-#include "morphrec/isa.h"
+#include "morphrec/tile/isa.h"
 
 #define TARGET
 #define INLINE static inline __attribute__((always_inline))
@@ -123,25 +123,6 @@ next64(V b, V c)
 	return straddle(b, c);
 }
 
-INLINE uint64_t
-v_equal8(V va, V vb)
-{
-	const V8 e = (V8)((V8)va == (V8)vb);
-	/* The top bit of each byte of a word, gathered in the word's top byte. */
-	const V b = ((V)e & UINT64_C(0x8080808080808080)) >> 7;
+#include "morphrec/tile/kernels_body.h"
 
-	return b[0] * UINT64_C(0x0102040810204080) >> 56 |
-	       (b[1] * UINT64_C(0x0102040810204080) >> 56) << 8;
-}
-
-INLINE V
-v_set8(uint8_t x)
-{
-	const uint64_t w = x * UINT64_C(0x0101010101010101);
-
-	return (V){w, w};
-}
-
-#include "morphrec/kernels.h"
-
-const struct tile_kernel tile_base[4] = TILE_KERNELS;
+const struct tile_kernel tile_generic[4] = TILE_KERNELS;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "morphrec/tile.h"
+#include "morphrec/tile/tile.h"
 
 #define CAT_(a, b)   a##b
 #define CAT(a, b)    CAT_(a, b)

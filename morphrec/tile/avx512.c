@@ -1,5 +1,5 @@
 /* The kernels on AVX-512 (BW, VL): a row of bytes is one register. */
-#include "morphrec/isa.h"
+#include "morphrec/tile/isa.h"
 
 #if defined(__x86_64__)
 
@@ -93,22 +93,10 @@ OPS(16, _mm512_max_epu16, _mm512_min_epu16, _mm512_unpacklo_epi16, _mm512_unpack
 OPS(32, _mm512_max_epu32, _mm512_min_epu32, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32)
 OPS(64, _mm512_max_epu64, _mm512_min_epu64, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64)
 
-INLINE uint64_t
-v_equal8(V a, V b)
-{
-	return _mm512_cmpeq_epi8_mask(a, b);
-}
+#include "morphrec/tile/kernels_body.h"
 
-INLINE V
-v_set8(uint8_t x)
-{
-	return _mm512_set1_epi8((char)x);
-}
-
-#include "morphrec/kernels.h"
-
-const struct tile_kernel tile_v4[4] = TILE_KERNELS;
+const struct tile_kernel tile_avx512[4] = TILE_KERNELS;
 
 #else
-const struct tile_kernel tile_v4[4];
+const struct tile_kernel tile_avx512[4];
 #endif

@@ -57,8 +57,7 @@ struct tile_job {
 	struct key_map map;
 	uint64_t lo; /* level = 1 + (key - lo >> shift), at most 255 */
 	unsigned shift;
-	uint64_t off, on; /* the two keys of a two-valued problem */
-	bool changed;	  /* out: own pixels rose */
+	bool changed; /* out: own pixels rose */
 	struct tile_debt
 	    owed[9]; /* out: to the neighbour (k / 3 - 1, k % 3 - 1) in y, x; [4] is unused */
 };
@@ -68,9 +67,8 @@ enum tile_pour { POUR_6, POUR_18, POUR_26 };
 
 /* One element size on one kind of CPU. */
 struct tile_kernel {
-	/* Reconstructs tile tx, ty within its ring. visit_two: the same for two-valued problems, 64 pixels a word. */
+	/* Reconstructs tile tx, ty within its ring. */
 	void (*visit)(struct tile_job *job, size_t tx, size_t ty);
-	void (*visit_two)(struct tile_job *job, size_t tx, size_t ty);
 	/*
 	 * J rises to min(I, dilation of from) over the tile, from a slice beside it; the level of the highest pixel that
 	 * rose, 0: none.
@@ -80,7 +78,7 @@ struct tile_kernel {
 };
 
 /* By log2 of the size of an element: 1, 2, 4, 8 bytes. NULL in a row: this machine has no such kernels. */
-extern const struct tile_kernel tile_base[4], tile_v3[4], tile_v4[4];
+extern const struct tile_kernel tile_generic[4], tile_avx2[4], tile_avx512[4];
 /* The best rows for this CPU. */
 const struct tile_kernel *tile_kernels(void);
 

@@ -1,5 +1,5 @@
 /* The kernels on AVX2: a row of bytes is two registers. */
-#include "morphrec/isa.h"
+#include "morphrec/tile/isa.h"
 
 #if defined(__x86_64__)
 
@@ -109,22 +109,10 @@ OPS(16, _mm256_max_epu16, _mm256_min_epu16, _mm256_unpacklo_epi16, _mm256_unpack
 OPS(32, _mm256_max_epu32, _mm256_min_epu32, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32)
 OPS(64, larger64, smaller64, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64)
 
-INLINE uint64_t
-v_equal8(V a, V b)
-{
-	return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b));
-}
+#include "morphrec/tile/kernels_body.h"
 
-INLINE V
-v_set8(uint8_t x)
-{
-	return _mm256_set1_epi8((char)x);
-}
-
-#include "morphrec/kernels.h"
-
-const struct tile_kernel tile_v3[4] = TILE_KERNELS;
+const struct tile_kernel tile_avx2[4] = TILE_KERNELS;
 
 #else
-const struct tile_kernel tile_v3[4];
+const struct tile_kernel tile_avx2[4];
 #endif

@@ -6,7 +6,7 @@
 #ifndef MORPHREC_SERIAL_H
 #define MORPHREC_SERIAL_H
 
-#include "morphrec/morphrec.h"
+#include "morphrec/problem.h"
 
 enum { SERIAL_HALF = 13 }; /* neighbours of one half, at most */
 
@@ -23,8 +23,8 @@ struct serial {
 struct serial *serial_new(const struct morphrec_problem *what);
 void serial_free(struct serial *s);
 
-/* As morphrec_run. */
-int serial_run(struct serial *s, struct morphrec_plan *p, void *J, const void *I);
+/* J, clipped, becomes the fixpoint. 0 or -ENOMEM. */
+int serial_run(struct serial *s, const struct morphrec_problem *what, void *J, const void *I);
 
 /* The three, on one piece in s. 0 or -ENOMEM. */
 int serial_scan(struct serial *s);

@@ -2,8 +2,8 @@
 #ifndef MORPHREC_UNIT_H
 #define MORPHREC_UNIT_H
 
-#include "morphrec/morphrec.h"
-#include "morphrec/tile.h"
+#include "morphrec/clip.h"
+#include "morphrec/tile/tile.h"
 
 #define NOBODY UINT32_MAX /* no tile */
 
@@ -24,8 +24,8 @@ struct unit {
 	uint8_t owed[2]; /* by the unit before, after: the highest level, 0: nothing */
 };
 
-/* What a thread has in hand. */
-struct hand {
+/* What a thread works with. */
+struct worker {
 	struct tile_job job;
 	struct record *tile; /* of the slice */
 	struct unit *unit;
@@ -43,29 +43,21 @@ struct engine {
 	size_t units;
 	bool volume;
 	size_t begun;
-	bool raw; /* J is not clipped yet: units clip what is theirs as they begin */
+	bool unclipped; /* J is not clipped yet: units clip their own pixels as they begin */
 	enum tile_pour pour;
 	const struct tile_kernel *kernel;
 	tile_flood *flood;
-	void (*visit)(struct tile_job *, size_t, size_t);
-	struct record *tile; /* [d][th][tw] */
-	struct unit *unit;   /* [d][bands] */
-	struct unit **due;   /* work space: those that run next */
-	struct hand *hand;   /* [threads] */
-	struct tile_job job; /* what all hands begin with */
+	struct record *tile;   /* [d][th][tw] */
+	struct unit *unit;     /* [d][bands] */
+	struct unit **due;     /* work space: those that run next */
+	struct worker *worker; /* [threads] */
+	struct tile_job job;   /* what all workers begin with */
 	struct morphrec_problem what;
 	void *J;
 	const void *I;
 };
 
-/* Clips samples [at, at + n) of all, and adds to sum what it met; sum does not learn of two values. */
-void clip_some(const struct morphrec_problem *what, void *J, const void *I, size_t at, size_t n,
-	       struct morphrec_clip *sum);
-
-/* Adds to a what was seen in another part. */
-void clip_join(struct morphrec_clip *a, const struct morphrec_clip *b);
-
 /* Brings u to its fixpoint, given what its neighbours owe it, and notes what it owes them. */
-void unit_run(const struct engine *e, struct hand *h, struct unit *u);
+void unit_run(const struct engine *e, struct worker *h, struct unit *u);
 
 #endif

@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "common/par.h"
-#include "morphrec/unit.h"
+#include "morphrec/tile/unit.h"
 
 /* --- the lists: doubly linked, first in, first out, one a level ------------------------------------------------- */
 
 static void
-list_remove(struct hand *h, uint32_t t)
+list_remove(struct worker *h, uint32_t t)
 {
 	struct record *r = &h->tile[t];
 
@@ -24,7 +24,7 @@ list_remove(struct hand *h, uint32_t t)
 
 /* Puts tile t in the list of what it is owed, taking it out of a lower one. */
 static void
-list_add(struct hand *h, uint32_t t)
+list_add(struct worker *h, uint32_t t)
 {
 	struct record *r = &h->tile[t];
 	const uint8_t l = r->debt.level;
@@ -46,7 +46,7 @@ list_add(struct hand *h, uint32_t t)
 
 /* The tile owed most, taken out; NOBODY when none is. */
 static uint32_t
-list_take(struct hand *h)
+list_take(struct worker *h)
 {
 	while (h->top > 0 && h->head[h->top] == NOBODY)
 		h->top--;
@@ -73,7 +73,7 @@ debt_add(struct tile_debt *d, const struct tile_debt *more)
 
 /* What the visit of tile tx, ty left owing goes to the neighbours; list: they go on the lists. */
 static void
-pass_on(const struct engine *e, struct hand *h, size_t tx, size_t ty, bool list)
+pass_on(const struct engine *e, struct worker *h, size_t tx, size_t ty, bool list)
 {
 	for (int k = 0; k < 9; k++) {
 		const struct tile_debt *d = &h->job.owed[k];
@@ -96,7 +96,7 @@ pass_on(const struct engine *e, struct hand *h, size_t tx, size_t ty, bool list)
 
 /* Gives tile tx, ty what it is owed, by a flood or a visit. */
 static void
-serve(const struct engine *e, struct hand *h, size_t tx, size_t ty, bool list)
+serve(const struct engine *e, struct worker *h, size_t tx, size_t ty, bool list)
 {
 	struct record *r = &h->tile[ty * e->tw + tx];
 	const struct tile_debt d = r->debt;
@@ -109,7 +109,7 @@ serve(const struct engine *e, struct hand *h, size_t tx, size_t ty, bool list)
 		h->figures.floods++;
 	}
 	if (!done) {
-		e->visit(&h->job, tx, ty);
+		e->kernel->visit(&h->job, tx, ty);
 		rose |= h->job.changed;
 		h->figures.visits++;
 	}
@@ -122,7 +122,8 @@ serve(const struct engine *e, struct hand *h, size_t tx, size_t ty, bool list)
 
 /* Reads bytes [x, end) of rows [y, bottom) line by line, as the processor fetches ahead best, into the second-level cache. */
 static void
-stream(const struct engine *e, const struct hand *h, size_t x, size_t end, size_t y, size_t bottom)
+stream(const struct engine *e, const struct worker *h, size_t x, size_t end, size_t y,
+       size_t bottom)
 {
 	enum { LINE = 64 };
 	const size_t w = e->what.w * e->size;
@@ -143,13 +144,13 @@ stream(const struct engine *e, const struct hand *h, size_t x, size_t end, size_
  * there). Where J is yet to be clipped that does it; of the row below them the ring needs one more.
  */
 static void
-fetch(const struct engine *e, struct hand *h, size_t ty, size_t left, size_t right)
+fetch(const struct engine *e, struct worker *h, size_t ty, size_t left, size_t right)
 {
 	const size_t w = e->what.w, x = left * TILE_OWN,
 		     end = right * TILE_OWN < w ? right * TILE_OWN : w, top = ty * TILE_OWN,
 		     bottom = top + TILE_OWN < e->what.h ? top + TILE_OWN : e->what.h;
 
-	if (!e->raw) {
+	if (!e->unclipped) {
 		stream(e, h, x * e->size, end * e->size, top, bottom + 1);
 		return;
 	}
@@ -161,7 +162,7 @@ fetch(const struct engine *e, struct hand *h, size_t ty, size_t left, size_t rig
 
 /* Whether the marker in tile tx, ty has something to give: the middle of its middle row is not flat. */
 static bool
-is_rich(const struct engine *e, const struct hand *h, size_t tx, size_t ty)
+is_rich(const struct engine *e, const struct worker *h, size_t tx, size_t ty)
 {
 	const size_t x = tx * TILE_OWN, y = ty * TILE_OWN + TILE_OWN / 2,
 		     n = e->what.w - x < TILE_OWN ? e->what.w - x : TILE_OWN;
@@ -175,7 +176,7 @@ is_rich(const struct engine *e, const struct hand *h, size_t tx, size_t ty)
 
 /* Visits tile tx, ty for the first time; early: before its neighbours. */
 static void
-open_tile(const struct engine *e, struct hand *h, size_t tx, size_t ty, bool early)
+open_tile(const struct engine *e, struct worker *h, size_t tx, size_t ty, bool early)
 {
 	struct record *r = &h->tile[ty * e->tw + tx];
 
@@ -187,7 +188,7 @@ open_tile(const struct engine *e, struct hand *h, size_t tx, size_t ty, bool ear
 
 /* That more tiles were visited once, to whom it may concern: by the first thread alone. */
 static void
-tell(const struct engine *e, struct hand *h, size_t more)
+tell(const struct engine *e, struct worker *h, size_t more)
 {
 	size_t begun;
 
@@ -200,7 +201,7 @@ tell(const struct engine *e, struct hand *h, size_t more)
 
 /* The first visits of columns [left, right) of tiles, in the order of tile.h. */
 static void
-begin_columns(const struct engine *e, struct hand *h, size_t left, size_t right)
+begin_columns(const struct engine *e, struct worker *h, size_t left, size_t right)
 {
 	const size_t first = h->unit->first, end = h->unit->end;
 
@@ -225,7 +226,7 @@ begin_columns(const struct engine *e, struct hand *h, size_t left, size_t right)
 
 /* The first visits of a unit: as many columns at a time as the second-level cache holds for three rows of tiles. */
 static void
-begin(const struct engine *e, struct hand *h)
+begin(const struct engine *e, struct worker *h)
 {
 	enum {
 		STREAK = 4352
@@ -238,7 +239,7 @@ begin(const struct engine *e, struct hand *h)
 
 /* Volumes: what rose in the slice beside, at side 0 (before) or 1, pours into this one. */
 static void
-take_from_slice(const struct engine *e, struct hand *h, size_t side)
+take_from_slice(const struct engine *e, struct worker *h, size_t side)
 {
 	const size_t slice = h->unit->slice + 2 * side - 1, n = e->tw * e->th;
 	struct record *beside = e->tile + slice * n;
@@ -265,7 +266,7 @@ take_from_slice(const struct engine *e, struct hand *h, size_t side)
 
 /* Tells the slices on both sides whether anything rose here. */
 static void
-tell_slices(const struct engine *e, struct hand *h)
+tell_slices(const struct engine *e, struct worker *h)
 {
 	for (size_t t = 0; t < e->tw * e->th; t++) {
 		if (h->unit->slice && h->tile[t].rose[0])
@@ -294,7 +295,7 @@ let_go(const struct engine *e, const struct unit *u)
 }
 
 void
-unit_run(const struct engine *e, struct hand *h, struct unit *u)
+unit_run(const struct engine *e, struct worker *h, struct unit *u)
 {
 	const size_t before = u->slice * e->what.w * e->what.h * e->size;
 

@@ -18,7 +18,7 @@
 
 #include "common/mem.h"
 #include "common/par.h"
-#include "morphrec/serial.h"
+#include "morphrec/study/serial.h"
 
 enum { NODE = 256 };
 

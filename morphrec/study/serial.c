@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "morphrec/serial.h"
+#include "morphrec/study/serial.h"
 
 /* Whether the key of J at p rises from its neighbours at to[0..n). */
 static inline bool
@@ -137,9 +137,8 @@ key_put(size_t size, void *a, size_t i, uint64_t k, struct key_map map)
 }
 
 static int
-run_piece(struct serial *s, struct morphrec_plan *p, void *J, const void *I, size_t at)
+run_piece(struct serial *s, const struct morphrec_problem *a, void *J, const void *I, size_t at)
 {
-	const struct morphrec_problem *a = &p->what;
 	const struct key_map map = morphrec_keys(a);
 	const size_t size = img_type_size(a->type), frame = s->d > 1;
 	int err;
@@ -164,13 +163,13 @@ run_piece(struct serial *s, struct morphrec_plan *p, void *J, const void *I, siz
 }
 
 int
-serial_run(struct serial *s, struct morphrec_plan *p, void *J, const void *I)
+serial_run(struct serial *s, const struct morphrec_problem *what, void *J, const void *I)
 {
-	const size_t one = p->what.w * p->what.h * p->what.d / s->pieces;
+	const size_t one = what->w * what->h * what->d / s->pieces;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < s->pieces; i++)
-		err = run_piece(s, p, J, I, i * one);
+		err = run_piece(s, what, J, I, i * one);
 	return err;
 }
 

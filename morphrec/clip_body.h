@@ -1,0 +1,83 @@
+/* The pass of clip.c for one element type, a template: see four.h. */
+
+/* N(look) for a map that is known to be of floats or of integers, so that the loop has no branches. */
+static inline __attribute__((always_inline)) bool
+N(look_at)(const T *restrict J, const T *restrict I, size_t n, struct key_map map, T range[2])
+{
+	const T zero = (T)((T)1 << (BITS - 1)); /* -0 */
+	T lo = (T)-1, hi = range[1], odd = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const T j = IN(J[i], map), m = IN(I[i], map), k = j < m ? j : m;
+		lo = k < lo ? k : lo;
+		hi = k > hi ? k : hi;
+		odd |= (T)(j ^ k);
+		if (map.real)
+			odd |= (T)(J[i] == zero);
+	}
+	odd |= (T)(map.real & !lo);
+	range[0] = lo < range[0] ? lo : range[0];
+	range[1] = hi;
+	return odd != 0;
+}
+
+/* Whether samples in [0, n) need more than a look: J above I, -0, NaN. Gathers the range of the keys of J0. */
+static WEIR_CLONES bool
+N(look)(const T *restrict J, const T *restrict I, size_t n, struct key_map map, T range[2])
+{
+	return map.real ? N(look_at)(J, I, n, (struct key_map){map.flip, true}, range)
+			: N(look_at)(J, I, n, (struct key_map){map.flip, false}, range);
+}
+
+/* Writes J0. A NaN marks nothing: it becomes the lowest, infinite value. Counts markers beyond the mask, and NaN. */
+static WEIR_CLONES void
+N(mend)(T *restrict J, const T *restrict I, size_t n, struct key_map map, uint64_t count[2])
+{
+	const T infinity = (T)(sizeof(T) == 4 ? UINT32_MAX >> 9 : UINT64_MAX >> 12);
+	uint64_t above = 0, nan = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const T j = IN(J[i], map), m = IN(I[i], map);
+		nan += map.real && (!j || !m);
+		above += j > m && !(map.real && !m);
+		J[i] = OUT(j > m ? m : map.real && !j && m ? infinity : j, map);
+	}
+	count[0] = above;
+	count[1] = nan;
+}
+
+/* The first sample of a piece that is above the mask (what 0) or NaN (1); n: none. */
+static size_t
+N(first)(const T *J, const T *I, size_t n, struct key_map map, int what)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const T j = IN(J[i], map), m = IN(I[i], map);
+		const bool wall = map.real && !m, nan = wall || (map.real && !j);
+		if (what ? nan : j > m && !wall)
+			break;
+	}
+	return i;
+}
+
+static void
+N(clip)(void *to, const void *from, size_t n, size_t at, struct key_map map,
+	struct morphrec_clip *c)
+{
+	T *J = to, range[2] = {(T)c->lo, (T)c->hi};
+	const T *I = from;
+	uint64_t count[2];
+
+	if (N(look)(J, I, n, map, range)) {
+		const size_t above = c->above ? 0 : N(first)(J, I, n, map, 0),
+			     nan = c->nan ? 0 : N(first)(J, I, n, map, 1);
+		N(mend)(J, I, n, map, count);
+		c->first_above = !c->above && count[0] ? at + above : c->first_above;
+		c->first_nan = !c->nan && count[1] ? at + nan : c->first_nan;
+		c->above += count[0];
+		c->nan += count[1];
+	}
+	c->lo = range[0];
+	c->hi = range[1];
+}

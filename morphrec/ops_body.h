@@ -1,0 +1,82 @@
+/* What ops.c does to each sample, for one element type, a template: see four.h. */
+
+/* Keys lowered by h, but not below the floor: f - h where the reconstruction dilates, f + h where it erodes. */
+static WEIR_CLONES void
+N(lower)(void *to, void *from, size_t n, const struct point *p)
+{
+	const T *restrict f = from, h = (T)p->h, floor = (T)p->floor;
+	T *restrict J = to;
+
+	for (size_t i = 0; i < n; i++) {
+		const T k = IN(f[i], p->map), low = k < floor ? k : floor;
+		J[i] = OUT(k > floor && k - floor > h ? (T)(k - h) : low, p->map);
+	}
+}
+
+/* The marker f >= hi and the mask f >= lo, as yes and no; a wall stays one. */
+static WEIR_CLONES void
+N(threshold)(void *to, void *from, size_t n, const struct point *p)
+{
+	T *restrict f = from, *restrict J = to;
+	const T yes = (T)p->yes, no = (T)p->no, lo = (T)p->lo, hi = (T)p->hi;
+
+	for (size_t i = 0; i < n; i++) {
+		const T k = IN(f[i], p->map), wall = f[i];
+		const bool is_wall = p->map.real && !k;
+		J[i] = is_wall ? wall : k >= hi ? yes : no;
+		f[i] = is_wall ? wall : k >= lo ? yes : no;
+	}
+}
+
+/* Integers: f - J, not beyond the largest value of the type. */
+static WEIR_CLONES void
+N(subtract)(void *to, void *from, size_t n, const struct point *p)
+{
+	const T *restrict f = from, most = (T)p->most;
+	T *restrict J = to;
+
+	for (size_t i = 0; i < n; i++) {
+		const T d = (T)(IN(f[i], p->map) - IN(J[i], p->map));
+		J[i] = d < most ? d : most;
+	}
+}
+
+/* Yes where J stayed below f, or everywhere if all of f is at the floor (no marker could be lower). */
+static WEIR_CLONES void
+N(below)(void *to, void *from, size_t n, const struct point *p)
+{
+	const T *restrict f = from, yes = (T)p->yes, no = (T)p->no, floor = (T)p->floor;
+	T *restrict J = to, odd = 0;
+
+	for (size_t i = 0; i < n; i++)
+		odd |= (T)(IN(f[i], p->map) ^ floor);
+	for (size_t i = 0; i < n; i++) {
+		const T k = IN(f[i], p->map), wall = f[i];
+		const bool is_wall = p->map.real && !k;
+		J[i] = is_wall ? wall : !odd || IN(J[i], p->map) < k ? yes : no;
+	}
+}
+
+/*
+ * a[0..n), `step` apart: each becomes the lowest of those within r (van Herk: minima from both edges of blocks as long as
+ * the window, two of which make up any window). scratch: 2 (n + 2r) elements.
+ */
+static void
+N(erode_line)(void *line, size_t n, size_t step, size_t r, struct key_map map, void *scratch)
+{
+	const size_t side = 2 * r + 1, m = n + 2 * r;
+	T *a = line, *before = scratch, *after = before + m;
+
+	for (size_t i = 0; i < m; i++) {
+		const T k = i < r || i >= r + n ? (T)-1 : IN(a[(i - r) * step], map);
+		before[i] = i % side && before[i - 1] < k ? before[i - 1] : k;
+		after[i] = k;
+	}
+	for (size_t i = m - 1; i-- > 0;)
+		if ((i + 1) % side && after[i + 1] < after[i])
+			after[i] = after[i + 1];
+	for (size_t i = 0; i < n; i++) {
+		const T x = after[i], y = before[i + 2 * r];
+		a[i * step] = OUT(x < y ? x : y, map);
+	}
+}

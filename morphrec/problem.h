@@ -1,0 +1,61 @@
+/* What is asked: shape, type, neighbours and method. Every file of morphrec knows this much; morphrec.h states the formula. */
+#ifndef MORPHREC_PROBLEM_H
+#define MORPHREC_PROBLEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/img.h"
+#include "morphrec/keys.h"
+
+enum morphrec_method {
+	MORPHREC_TILE,	/* the tile engine: tile/tile.h */
+	MORPHREC_QUEUE, /* Vincent's hybrid: two scans, then a queue of pixels */
+	MORPHREC_HEAP,	/* He et al.: a cluster of parallel heaps, highest values first */
+	MORPHREC_SCAN	/* raster and anti-raster scans until nothing changes */
+};
+
+struct morphrec_problem {
+	enum img_type type;
+	size_t w, h, d; /* all >= 1 */
+	int conn;	/* 4, 8 (images); 6, 18, 26 (volumes) */
+	bool erode;
+	enum morphrec_method method;
+	int threads; /* >= 1; the methods tile and heap use them */
+	/* tile: bytes of marker and mask that all threads together may hold in memory; 0: no limit. */
+	size_t max_mem;
+	/* Called, by any thread, when the bytes [at, at + n) of J and I are not needed for a while; or NULL. */
+	void (*done)(void *with, size_t at, size_t n);
+	void *done_with;
+	/* tile: called now and then, by one thread at a time, with the share of the tiles that were visited once; or NULL. */
+	void (*step)(void *with, double share);
+	void *step_with;
+};
+
+/* How a run went: for --stats. */
+struct morphrec_figures {
+	size_t tiles, visits, floods, phases;
+};
+
+/* Whether neighbours lie in other slices too. */
+static inline bool
+morphrec_is_volume(int conn)
+{
+	return conn != 4 && conn != 8;
+}
+
+/* The map of that problem's samples to keys. */
+static inline struct key_map
+morphrec_keys(const struct morphrec_problem *what)
+{
+	const unsigned bits = 8 * (unsigned)img_type_size(what->type);
+	const uint64_t all = UINT64_MAX >> (64 - bits), top = UINT64_C(1) << (bits - 1);
+	const bool is_signed =
+	    what->type == IMG_I8 || what->type == IMG_I16 || what->type == IMG_I32;
+	const struct key_map map = {(is_signed ? top : 0) ^ (what->erode ? all : 0),
+				    img_is_float(what->type)};
+
+	return map;
+}
+
+#endif
