@@ -1,8 +1,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/progress.h"
-#include "common/stats.h"
 
 enum { WIDTH = 40 };
 
@@ -11,7 +11,7 @@ progress_start(struct progress *p, bool quiet)
 {
 	*p = (struct progress){0};
 	if (!quiet && isatty(STDERR_FILENO))
-		p->start = p->last = stats_now();
+		p->start = p->last = clock_now();
 }
 
 void
@@ -22,7 +22,7 @@ progress_step(struct progress *p, double done)
 
 	if (p->start == 0)
 		return;
-	now = stats_now();
+	now = clock_now();
 	if (now - p->start < 2 || now - p->last < .2)
 		return;
 	p->last = now;

@@ -2,32 +2,23 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/clock.h"
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/stats.h"
-
-double
-stats_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void
 stats_start(struct stats *st)
 {
 	*st = (struct stats){0};
-	st->start = st->last = stats_now();
+	st->start = st->last = clock_now();
 }
 
 void
 stats_lap(struct stats *st, enum stats_stage stage)
 {
-	double now = stats_now();
+	double now = clock_now();
 
 	st->seconds[stage] += now - st->last;
 	st->last = now;
@@ -60,7 +51,7 @@ put(FILE *f, const struct stats *st)
 	fprintf(
 	    f, ", \"seconds\": {\"read\": %.6f, \"plan\": %.6f, \"compute\": %.6f, \"write\": %.6f",
 	    s[STATS_READ], s[STATS_PLAN], s[STATS_COMPUTE], s[STATS_WRITE]);
-	fprintf(f, ", \"total\": %.6f}%s}\n", stats_now() - st->start, st->own);
+	fprintf(f, ", \"total\": %.6f}%s}\n", clock_now() - st->start, st->own);
 }
 
 void

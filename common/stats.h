@@ -25,7 +25,6 @@ struct stats {
 	char own[2048];	    /* the program's own members, each `, "name": value` */
 };
 
-double stats_now(void); /* seconds on a clock that never jumps */
 void stats_start(struct stats *st);
 void stats_lap(struct stats *st, enum stats_stage stage);
 

@@ -5,7 +5,7 @@
 #include "common/die.h"
 #include "common/mem.h"
 #include "t/check_usfft.h"
-#include "usfft/batch.h"
+#include "usfft/loops/batch.h"
 
 /* One batch: sample i of transform v lies at data[i * step + v * across], in complex samples. */
 struct batch_case {

@@ -7,7 +7,7 @@
 #include "t/check_usfft.h"
 #include "usfft/direct.h"
 #include "usfft/line.h"
-#include "usfft/line_ops.h"
+#include "usfft/loops/line_ops.h"
 
 enum { L = USFFT_LINE };
 

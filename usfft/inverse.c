@@ -158,7 +158,7 @@ apply(struct toeplitz *t, const double *in, double *out)
 		memcpy(row, from, head * sizeof *row);
 		memcpy(row + nx - tail, from + 2 * head, tail * sizeof *row);
 	}
-	double start = usfft_now();
+	double start = clock_now();
 	run_fft(t, 0);
 #pragma omp parallel for num_threads(t->threads) schedule(static)
 	for (size_t r = 0; r < t->rows; r++)
@@ -167,7 +167,7 @@ apply(struct toeplitz *t, const double *in, double *out)
 			t->work[i][1] *= t->symbol[i];
 		}
 	run_fft(t, 1);
-	lap(&start, &t->took->fft);
+	charge_time(&start, &t->took->fft);
 #pragma omp parallel for num_threads(t->threads) schedule(static)
 	for (size_t r = 0; r < n[1] * n[2]; r++) {
 		const size_t y = cell_of_mode(t, 1, r % n[1]), z = cell_of_mode(t, 2, r / n[1]);
@@ -303,10 +303,10 @@ level(struct usfft_plan *p, double *w, double *v, size_t m)
 		v[2 * j] = w[j];
 		v[2 * j + 1] = 0;
 	}
-	double start = usfft_now();
+	double start = clock_now();
 	spread_points(p, 1, v);
 	interp_points(p, 1, v);
-	lap(&start, &p->took->spread);
+	charge_time(&start, &p->took->spread);
 	for (size_t j = 0; j < m; j++)
 		w[j] = v[2 * j] > 0 ? w[j] / v[2 * j] : w[j];
 }

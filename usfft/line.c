@@ -7,7 +7,7 @@
 #include "common/mem.h"
 #include "common/simd.h"
 #include "usfft/line.h"
-#include "usfft/line_ops.h"
+#include "usfft/loops/line_ops.h"
 #include "usfft/window.h"
 
 /* A row of the grid: cells -LEAD .. grid-1-LEAD, then LINE_TAPS of overhang that are folded onto the first ones. */

@@ -6,7 +6,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "gpu/use.h"
-#include "usfft/item_io.h"
+#include "usfft/items/item_io.h"
 
 const char *const weir_prog = "usfft";
 

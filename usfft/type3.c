@@ -173,9 +173,9 @@ spread_outer(struct usfft_3 *t, const struct usfft_points *pt, const void *c, in
 	err = usfft_points(t->outer, &scaled, t->c, 2, bad);
 	if (err)
 		return err;
-	double start = usfft_now();
+	double start = clock_now();
 	spread_points(t->outer, 1, NULL);
-	lap(&start, &t->outer->took->spread);
+	charge_time(&start, &t->outer->took->spread);
 	return 0;
 }
 
@@ -213,13 +213,13 @@ transform(struct usfft_3 *t, const struct usfft_points *pt, const void *c,
 	err = usfft_points(t->inner, &scaled, NULL, 0, bad);
 	if (err)
 		return err;
-	double start = usfft_now();
+	double start = clock_now();
 	hand_over(t->outer, t->inner, sign);
-	lap(&start, &t->inner->took->modes);
+	charge_time(&start, &t->inner->took->modes);
 	usfft_scatter(t->inner, sign, out);
-	start = usfft_now();
+	start = clock_now();
 	finish(t, targets, sign, out);
-	lap(&start, &t->inner->took->modes);
+	charge_time(&start, &t->inner->took->modes);
 	return 0;
 }
 

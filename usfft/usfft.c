@@ -2,21 +2,11 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/mem.h"
 #include "common/par.h"
 #include "common/simd.h"
 #include "usfft/plan.h"
-
-double
-usfft_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int
 widest_registers(void)
@@ -229,12 +219,12 @@ usfft_cells(const struct usfft_plan *p, int axis)
 void
 usfft_gather(struct usfft_plan *p, int sign, const void *c)
 {
-	double t = usfft_now();
+	double t = clock_now();
 
 	spread_points(p, conjugate(sign), c);
-	lap(&t, &p->took->spread);
+	charge_time(&t, &p->took->spread);
 	grid_to_modes(p);
-	lap(&t, &p->took->fft);
+	charge_time(&t, &p->took->fft);
 }
 
 /* Modes of a row that a thread takes at a time: all of them, but in one dimension, where there is but one row. */
@@ -260,14 +250,14 @@ usfft_type1(struct usfft_plan *p, int sign, const void *c, void *modes)
 	double t;
 
 	usfft_gather(p, sign, c);
-	t = usfft_now();
+	t = clock_now();
 #pragma omp parallel for num_threads(p->o.threads) schedule(static)
 	for (size_t i = 0; i < rows * pieces; i++) {
 		const size_t row = i / pieces, from = i % pieces * piece;
 		modes_get(p, conjugate(sign), row, from, from + piece < nx ? from + piece : nx,
 			  (char *)modes + (row * nx + from) * 2 * p->real);
 	}
-	lap(&t, &p->took->modes);
+	charge_time(&t, &p->took->modes);
 }
 
 void
@@ -285,12 +275,12 @@ usfft_put_row(struct usfft_plan *p, int sign, size_t row, const void *modes)
 void
 usfft_scatter(struct usfft_plan *p, int sign, void *c)
 {
-	double t = usfft_now();
+	double t = clock_now();
 
 	modes_to_grid(p);
-	lap(&t, &p->took->fft);
+	charge_time(&t, &p->took->fft);
 	interp_points(p, conjugate(sign), c);
-	lap(&t, &p->took->spread);
+	charge_time(&t, &p->took->spread);
 }
 
 void
@@ -298,7 +288,7 @@ usfft_type2(struct usfft_plan *p, int sign, const void *modes, void *c)
 {
 	const size_t nx = p->o.n[0], piece = piece_of_row(p), rows = p->o.n[1] * p->o.n[2];
 	const size_t pieces = (nx + piece - 1) / piece;
-	double t = usfft_now();
+	double t = clock_now();
 
 	usfft_clear(p);
 #pragma omp parallel for num_threads(p->o.threads) schedule(static)
@@ -307,6 +297,6 @@ usfft_type2(struct usfft_plan *p, int sign, const void *modes, void *c)
 		modes_put(p, conjugate(sign), row, from, from + piece < nx ? from + piece : nx,
 			  (const char *)modes + (row * nx + from) * 2 * p->real);
 	}
-	lap(&t, &p->took->modes);
+	charge_time(&t, &p->took->modes);
 	usfft_scatter(p, sign, c);
 }

@@ -72,9 +72,6 @@ size_t usfft_bytes(const struct usfft_options *o);
 int usfft_taps(const struct usfft_plan *p);
 size_t usfft_cells(const struct usfft_plan *p, int axis);
 
-/* A clock, in seconds. */
-double usfft_now(void);
-
 /*
  * Sorts the points. c != NULL: their m values, carried along, for one run of type 1 (fastest); value j is the pair at
  * c + j * cstride. The grid is lost. 0, -EOVERFLOW (more than USFFT_MAXPOINTS), -ENOMEM, or -EINVAL: a coordinate or value

@@ -9,7 +9,7 @@
 
 extern "C" {
 #include "radon/plan.h"
-#include "usfft/line_ops.h"
+#include "usfft/loops/line_ops.h"
 }
 
 enum {

@@ -12,7 +12,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "common/clock.h"
 
 struct bench_entry {
 	const char *name;
@@ -23,15 +24,6 @@ struct bench_entry {
 };
 
 enum { BENCH_MAXROUNDS = 101 };
-
-static inline double
-bench_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static inline int
 bench_order(const void *a, const void *b)
@@ -57,9 +49,9 @@ bench_compare(const char *title, struct bench_entry *e, size_t n, size_t rounds)
 		for (size_t i = 0; i < n && i < 16; i++) {
 			if (e[i].before)
 				e[i].before(e[i].job);
-			double t0 = bench_now();
+			double t0 = clock_now();
 			e[i].run(e[i].job);
-			t[i][r] = bench_now() - t0;
+			t[i][r] = clock_now() - t0;
 		}
 	printf("%s\n", title);
 	for (size_t i = 0; i < n && i < 16; i++) {

@@ -126,9 +126,9 @@ inverse(size_t nt, size_t nx, size_t nq, int threads, size_t rounds)
 	o.subtract = true;
 	o.mute = (struct radon_mute){.n = 1, .q = {.05}, .taper = .02};
 	o.mode = RADON_LSQ;
-	double t = bench_now();
+	double t = clock_now();
 	prepare(&job[0], &o, d);
-	t = bench_now() - t;
+	t = clock_now() - t;
 	o.mode = RADON_SPARSE;
 	prepare(&job[1], &o, d);
 	snprintf(title, sizeof title, "gather %zux%zux%zu, threads %d", nt, nx, nq, threads);

@@ -153,7 +153,7 @@ usfft_expect(struct usfft_plan *p, size_t m, bool values)
 		q->room = q->record ? m : 0;
 	}
 	q->m = m;
-	q->come = 0;
+	q->arrivals = 0;
 	q->key = weir_map(q->room, sizeof *q->key);
 	q->count = weir_calloc(shares_of(p) * p->ntiles * parts_of(p), sizeof *q->count);
 	find_place(p, m);
@@ -168,9 +168,9 @@ usfft_add(struct usfft_plan *p, const struct usfft_points *pt, const void *c, si
 	  size_t *bad)
 {
 	struct points *q = &p->points;
-	const struct piece s = {p, pt, c, cstride, q->come};
+	const struct piece s = {p, pt, c, cstride, q->arrivals};
 	const size_t shares = shares_of(p), keys = p->ntiles * parts_of(p);
-	double t = usfft_now();
+	double t = clock_now();
 	bool finite = true;
 
 #pragma omp parallel for num_threads((int)shares) if (pt->m >= SHARED_FROM) schedule(static, 1) reduction(&& : finite)
@@ -181,12 +181,12 @@ usfft_add(struct usfft_plan *p, const struct usfft_points *pt, const void *c, si
 		finite =
 		    records_take(&s, from, to < pt->m ? to : pt->m, q->count + i * keys) && finite;
 	}
-	lap(&t, &p->took->sort);
+	charge_time(&t, &p->took->sort);
 	if (finite) {
-		q->come += pt->m;
+		q->arrivals += pt->m;
 		return 0;
 	}
-	*bad = q->come + records_find_bad(&s);
+	*bad = q->arrivals + records_find_bad(&s);
 	sort_drop(p);
 	return -EINVAL;
 }
@@ -196,7 +196,7 @@ usfft_sort(struct usfft_plan *p)
 {
 	struct points *q = &p->points;
 	const size_t shares = shares_of(p), keys = p->ntiles * parts_of(p);
-	double t = usfft_now();
+	double t = clock_now();
 
 	memset((char *)q->record + q->m * q->bytes, 0, TILE_AHEAD * q->bytes);
 	add_up(p, q->count, shares);
@@ -205,7 +205,7 @@ usfft_sort(struct usfft_plan *p)
 		move_records(q, share(q->m, i, shares), share(q->m, i + 1, shares),
 			     q->count + i * keys);
 	end_arrival(q);
-	lap(&t, &p->took->sort);
+	charge_time(&t, &p->took->sort);
 }
 
 int

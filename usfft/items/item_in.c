@@ -5,7 +5,7 @@
 #include "common/die.h"
 #include "common/mem.h"
 #include "usfft/inverse.h"
-#include "usfft/item_in.h"
+#include "usfft/items/item_in.h"
 
 enum { PIPE_ROUNDS = 30 };
 

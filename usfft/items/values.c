@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "common/mem.h"
-#include "usfft/values.h"
+#include "usfft/items/values.h"
 
 static double
 part(const struct values *v, size_t i, size_t k)

@@ -2,8 +2,8 @@
 #ifndef WEIR_USFFT_ITEM_IN_H
 #define WEIR_USFFT_ITEM_IN_H
 
-#include "usfft/item_io.h"
-#include "usfft/values.h"
+#include "usfft/items/item_io.h"
+#include "usfft/items/values.h"
 
 enum { ITEM_PIECE = 1 << 18 }; /* bytes read or written at a time: they stay in the cache */
 

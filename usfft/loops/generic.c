@@ -2,25 +2,25 @@
 #include <math.h>
 #include <string.h>
 
-#include "usfft/batch.h"
+#include "usfft/loops/batch.h"
 #include "usfft/line.h"
-#include "usfft/line_ops.h"
-#include "usfft/tile.h"
+#include "usfft/loops/line_ops.h"
+#include "usfft/loops/tile.h"
 
 #define TARGET
 
 #define REAL  float
 #define LANES 4
-#include "usfft/tile_body.h"
-#include "usfft/batch_body.h"
-#include "usfft/line_body.h"
+#include "usfft/loops/tile_body.h"
+#include "usfft/loops/batch_body.h"
+#include "usfft/loops/line_body.h"
 #undef REAL
 #undef LANES
 
 #define REAL  double
 #define LANES 2
-#include "usfft/tile_body.h"
-#include "usfft/batch_body.h"
+#include "usfft/loops/tile_body.h"
+#include "usfft/loops/batch_body.h"
 
 const struct tile_ops *const usfft_tile16[2] = {&ops_float4, &ops_double2};
 const struct line_ops usfft_line16 = {line_spread_float4, line_interp_float4};

@@ -1,7 +1,7 @@
 /*
  * The loops of tile.h for one REAL and one number of LANES; lane.h says what the includer defines.
  */
-#include "usfft/lane.h"
+#include "usfft/loops/lane.h"
 
 #undef MAXV
 #define MAXV \

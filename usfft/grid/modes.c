@@ -28,12 +28,12 @@ root_of_unity(const struct grid *g, size_t q, double *re, double *im)
 
 #define REAL	float
 #define NAME(x) x##_float
-#include "usfft/modes_body.h"
+#include "usfft/grid/modes_body.h"
 #undef REAL
 #undef NAME
 #define REAL	double
 #define NAME(x) x##_double
-#include "usfft/modes_body.h"
+#include "usfft/grid/modes_body.h"
 
 void
 modes_twiddle(const struct usfft_plan *p, size_t row)

@@ -3,14 +3,14 @@
 
 #include "common/mem.h"
 #include "usfft/direct.h"
-#include "usfft/spot.h"
+#include "usfft/items/spot_check.h"
 
 /*
  * One of each K-th part of the results, at a place inside that differs from part to part: even steps through a cube would
  * keep to one of its edges.
  */
 static size_t
-pick(const struct spot *s)
+pick(const struct spot_check *s)
 {
 	const size_t i = s->next, each = s->outs / s->k, left = s->outs % s->k;
 	const size_t lo = each * i + left * i / s->k;
@@ -22,7 +22,7 @@ pick(const struct spot *s)
 
 /* The next one, which lies at got[i]. */
 static void
-compare(struct spot *s, const double want[2], const void *got, size_t i, bool single)
+compare(struct spot_check *s, const double want[2], const void *got, size_t i, bool single)
 {
 	for (size_t q = 0; q < 2; q++) {
 		const double e = values_real(got, 2 * i + q, single) - want[q];
@@ -33,17 +33,18 @@ compare(struct spot *s, const double want[2], const void *got, size_t i, bool si
 }
 
 int
-spot_start(struct spot *s, size_t k, size_t outs, int sign, const struct values *v, size_t count)
+spot_check_start(struct spot_check *s, size_t k, size_t outs, int sign, const struct values *v,
+		 size_t count)
 {
-	*s = (struct spot){.k = k < outs ? k : outs, .outs = outs, .sign = sign};
+	*s = (struct spot_check){.k = k < outs ? k : outs, .outs = outs, .sign = sign};
 	if (s->k)
 		s->in = values_as_doubles(v, count, NULL);
 	return s->k && !s->in ? -ENOMEM : 0;
 }
 
 void
-spot_row(struct spot *s, const struct usfft_options *o, const struct usfft_points *pt, size_t row,
-	 const void *got)
+spot_check_row(struct spot_check *s, const struct usfft_options *o, const struct usfft_points *pt,
+	       size_t row, const void *got)
 {
 	const size_t nx = o->n[0];
 	double want[2];
@@ -55,8 +56,8 @@ spot_row(struct spot *s, const struct usfft_options *o, const struct usfft_point
 }
 
 void
-spot_points(struct spot *s, const struct usfft_options *o, const struct usfft_points *pt,
-	    const void *got)
+spot_check_points(struct spot_check *s, const struct usfft_options *o,
+		  const struct usfft_points *pt, const void *got)
 {
 	double want[2];
 
@@ -67,8 +68,8 @@ spot_points(struct spot *s, const struct usfft_options *o, const struct usfft_po
 }
 
 void
-spot_targets(struct spot *s, const struct usfft_options *o, const struct usfft_points *from,
-	     const struct usfft_points *to, const void *got)
+spot_check_targets(struct spot_check *s, const struct usfft_options *o,
+		   const struct usfft_points *from, const struct usfft_points *to, const void *got)
 {
 	double want[2], at[3] = {0};
 
@@ -81,7 +82,7 @@ spot_targets(struct spot *s, const struct usfft_options *o, const struct usfft_p
 }
 
 double
-spot_end(struct spot *s)
+spot_check_end(struct spot_check *s)
 {
 	weir_free(s->in);
 	return s->norm > 0 ? sqrt(s->diff / s->norm) : sqrt(s->diff);

@@ -1,7 +1,7 @@
 /*
  * The I/O of usfft, one item after the other: what was read becomes arguments of the transforms, what they give is written
  * and their failures end the program with a line that names the file and the item. It computes nothing: that is done in
- * transform.c (types 1 and 2), usfft.h (type 3), inverse.c, values.c and spot.c.
+ * transform.c (types 1 and 2), usfft.h (type 3), inverse.c, values.c and spot_check.c.
  */
 #ifndef WEIR_USFFT_ITEM_IO_H
 #define WEIR_USFFT_ITEM_IO_H
@@ -9,7 +9,7 @@
 #include "common/opt.h"
 #include "common/raw.h"
 #include "common/stats.h"
-#include "usfft/stream.h"
+#include "usfft/items/stream.h"
 #include "usfft/transform.h"
 #include "usfft/usfft.h"
 

@@ -4,7 +4,7 @@
 
 #include "common/mem.h"
 #include "common/sample.h"
-#include "usfft/stream.h"
+#include "usfft/items/stream.h"
 
 /* The column of a name in "x y re im", or -1; *count: all of them. */
 static int

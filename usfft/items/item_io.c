@@ -2,23 +2,25 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/progress.h"
 #include "usfft/inverse.h"
-#include "usfft/item_in.h"
-#include "usfft/spot.h"
+#include "usfft/items/item_in.h"
+#include "usfft/items/spot_check.h"
 
 static void
-start_check(const struct job *j, struct spot *s, size_t outs, const struct values *v, size_t count)
+start_check(const struct job *j, struct spot_check *s, size_t outs, const struct values *v,
+	    size_t count)
 {
-	item_judge(j, spot_start(s, (size_t)j->a.check, outs, j->sign, v, count), NULL);
+	item_judge(j, spot_check_start(s, (size_t)j->a.check, outs, j->sign, v, count), NULL);
 }
 
 static void
-end_check(struct job *j, struct spot *s)
+end_check(struct job *j, struct spot_check *s)
 {
-	const double error = spot_end(s);
+	const double error = spot_check_end(s);
 
 	if (!s->k)
 		return;
@@ -47,7 +49,7 @@ write_head(struct job *j, struct img *y, const struct img *from)
 
 /* The modes of type 1 leave some rows at a time, on the CPU straight from the grid. */
 static void
-write_modes(struct job *j, const struct img *x, const struct usfft_points *pt, struct spot *s)
+write_modes(struct job *j, const struct img *x, const struct usfft_points *pt, struct spot_check *s)
 {
 	const struct usfft_options *o = &j->run.o;
 	const size_t rows = transform_modes(o) / o->n[0];
@@ -60,11 +62,11 @@ write_modes(struct job *j, const struct img *x, const struct usfft_points *pt, s
 	write_head(j, &y, x);
 	for (size_t r = 0; r < rows; r += most) {
 		const size_t count = rows - r < most ? rows - r : most;
-		const double t = usfft_now();
+		const double t = clock_now();
 		transform_get_rows(&j->run, j->sign, r, count, block);
-		j->took.modes += usfft_now() - t;
+		j->took.modes += clock_now() - t;
 		for (size_t i = 0; i < count; i++)
-			spot_row(s, o, pt, r + i, block + i * row_bytes);
+			spot_check_row(s, o, pt, r + i, block + i * row_bytes);
 		write_row(j, block, count * o->n[0], o->single);
 	}
 	img_free(&y);
@@ -77,7 +79,7 @@ item_points_to_modes(struct job *j, struct img *x)
 	struct item_input q = item_input(j, x, j->at.pt.m);
 	const struct usfft_points *pt = &q.at.pt;
 	struct usfft_options o = j->o;
-	struct spot s;
+	struct spot_check s;
 
 	if (q.at.dim != o.dim)
 		raw_die(j->in, "points of %d axes, but -n of %d", q.at.dim, o.dim);
@@ -132,7 +134,7 @@ item_modes_to_points(struct job *j, struct img *x)
 	const size_t m = j->at.pt.m;
 	struct usfft_options o = j->o;
 	char err[STREAM_ERR];
-	struct spot s;
+	struct spot_check s;
 
 	o.dim = j->at.dim;
 	o.single = stream_single(x->type);
@@ -147,7 +149,7 @@ item_modes_to_points(struct job *j, struct img *x)
 	item_judge(j, transform_type2(&j->run, j->sign, f.c, z), NULL);
 	stats_lap(&j->st, STATS_COMPUTE);
 	start_check(j, &s, m, &f, modes);
-	spot_points(&s, &o, &j->at.pt, z);
+	spot_check_points(&s, &o, &j->at.pt, z);
 	end_check(j, &s);
 	write_values(j, x, z, m, o.single);
 	values_free(&f);
@@ -163,7 +165,7 @@ item_points_to_points(struct job *j, struct img *x)
 	const struct usfft_points *to = back ? &j->at.pt : &j->to.pt;
 	struct usfft_options o = j->o;
 	size_t bad = values_find_bad(&q.v, from->m);
-	struct spot s;
+	struct spot_check s;
 
 	if (q.at.dim != j->to.dim)
 		raw_die(j->in, "points of %d axes, but targets of %d", q.at.dim, j->to.dim);
@@ -177,7 +179,7 @@ item_points_to_points(struct job *j, struct img *x)
 	item_judge(j, transform_type3(&j->run, &o, from, q.v.c, to, j->sign, z, &bad), &bad);
 	stats_lap(&j->st, STATS_COMPUTE);
 	start_check(j, &s, to->m, &q.v, from->m);
-	spot_targets(&s, &o, from, to, z);
+	spot_check_targets(&s, &o, from, to, z);
 	end_check(j, &s);
 	write_values(j, x, z, to->m, o.single);
 	values_free(&q.v);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "usfft/batch.h"
+#include "usfft/loops/batch.h"
 
 /* Radices of n: as many eights as there are, no two where it can be helped; the number of them, 0 when n has others. */
 static int

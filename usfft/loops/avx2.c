@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "usfft/batch.h"
+#include "usfft/loops/batch.h"
 #include "usfft/line.h"
-#include "usfft/line_ops.h"
-#include "usfft/tile.h"
+#include "usfft/loops/line_ops.h"
+#include "usfft/loops/tile.h"
 
 #if defined(__x86_64__)
 #define TARGET __attribute__((target("arch=x86-64-v3")))
@@ -15,16 +15,16 @@
 
 #define REAL  float
 #define LANES 8
-#include "usfft/tile_body.h"
-#include "usfft/batch_body.h"
-#include "usfft/line_body.h"
+#include "usfft/loops/tile_body.h"
+#include "usfft/loops/batch_body.h"
+#include "usfft/loops/line_body.h"
 #undef REAL
 #undef LANES
 
 #define REAL  double
 #define LANES 4
-#include "usfft/tile_body.h"
-#include "usfft/batch_body.h"
+#include "usfft/loops/tile_body.h"
+#include "usfft/loops/batch_body.h"
 
 const struct tile_ops *const usfft_tile32[2] = {&ops_float8, &ops_double4};
 const struct line_ops usfft_line32 = {line_spread_float8, line_interp_float8};

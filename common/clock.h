@@ -1,0 +1,16 @@
+/* Seconds on a clock that never jumps. */
+#ifndef WEIR_CLOCK_H
+#define WEIR_CLOCK_H
+
+#include <time.h>
+
+static inline double
+clock_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#endif
