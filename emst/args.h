@@ -2,7 +2,7 @@
 #ifndef EMST_ARGS_H
 #define EMST_ARGS_H
 
-#include "emst/write.h"
+#include "emst/io/write.h"
 #include "gpu/use.h"
 
 struct args {

@@ -8,7 +8,7 @@
 
 #include "common/mem.h"
 #include "emst/emst.h"
-#include "emst/lattice.h"
+#include "emst/lattice/lattice.h"
 
 struct direct {
 	const struct emst_set *s;

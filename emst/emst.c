@@ -9,28 +9,10 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "emst/emst.h"
-#include "emst/forest.h"
-#include "emst/kd.h"
+#include "emst/lattice/forest.h"
+#include "emst/kd/kd.h"
 
 enum { FEW = 20000, SPARSE = 1 };
-
-void
-emst_tree_free(struct emst_tree *t)
-{
-	weir_free(t->edge);
-	weir_free(t->length);
-	*t = (struct emst_tree){0};
-}
-
-double
-emst_total(const struct emst_tree *t)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i + 1 < t->n; i++)
-		sum += t->length[i];
-	return sum;
-}
 
 static int
 check(const struct emst_set *s)
@@ -85,7 +67,7 @@ grow(struct forest *f, struct emst_tree *t, double step2, bool or_sparse)
 	if (!err && or_sparse && forest_is_sparse(f))
 		err = SPARSE;
 	if (!err && f->trees > 1)
-		err = forest_blocks(f, &d2);
+		err = forest_boruvka(f, &d2);
 	weir_free(f->up);
 	if (!err)
 		err = fill_lengths(t, f, d2, step2);

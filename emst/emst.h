@@ -11,7 +11,7 @@
  * is its place in the input. d2 is an integer for colours; for points it is summed in the type of the coordinates, axis
  * by axis, each operation rounded (no fused multiply-add).
  *
- * With core radii c2 (HDBSCAN*, see kd_core.h) d2(i,j) is replaced by max(d2(i,j), c2[i], c2[j]).
+ * With core radii c2 (HDBSCAN*) d2(i,j) is replaced by max(d2(i,j), c2[i], c2[j]).
  *
  * Sources: M. N. Barsuk, A. I. Ivanov (Belgorod State University), the minimum spanning tree of the colours of an image
  * by Boruvka's algorithm on a GPU, and classification by cutting it: direct.c. J. B. Kruskal 1956, O. Boruvka 1926.

@@ -9,7 +9,7 @@
 #include "common/progress.h"
 #include "common/stats.h"
 #include "emst/args.h"
-#include "emst/saved.h"
+#include "emst/io/saved.h"
 #include "gpu/emst/emst.h"
 
 const char *const weir_prog = "emst";

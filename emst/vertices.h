@@ -10,7 +10,7 @@
 
 #include "common/img.h"
 #include "emst/emst.h"
-#include "emst/lattice.h"
+#include "emst/lattice/lattice.h"
 
 struct vertices {
 	struct emst_set set;

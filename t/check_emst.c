@@ -5,7 +5,7 @@
 
 #include "common/mem.h"
 #include "emst/emst.h"
-#include "emst/lattice.h"
+#include "emst/lattice/lattice.h"
 #include "t/check.h"
 
 void check_emst(void);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "emst/lattice.h"
+#include "emst/lattice/lattice.h"
 #include "gpu/emst/emst.h"
 #include "t/check.h"
 #include "t/check_gpu.h"

@@ -1,5 +1,5 @@
 /*
- * The tree of 8-bit colours. Near ones first, by shells of equal d2 = 1, 2, 3, as on the CPU (emst/shells.c): all pairs of one
+ * The tree of 8-bit colours. Near ones first, by shells of equal d2 = 1, 2, 3, as on the CPU (emst/lattice/shells.c): all pairs of one
  * offset are two rows of bits joined by &, most of them dropped by the CPU's exact prunes.
  *
  *	offer_pairs	warp = a row of 256 colours, blockIdx.y = offset, lane = a colour of each half word that is left
@@ -36,7 +36,7 @@ sign(int x)
 	return (x > 0) - (x < 0);
 }
 
-/* prune() of emst/shells.c, where the reasons stand. before: bit 63 of the pairs of the word to the left. */
+/* prune() of emst/lattice/shells.c, where the reasons stand. before: bit 63 of the pairs of the word to the left. */
 __device__ u64
 prune(const u64 *u, const u64 *v, int r, int g, int b, unsigned d2, u64 before)
 {

@@ -1,6 +1,6 @@
 /*
  * The tree of 8-bit colours on the device, while it grows, for lattice.cu (near colours, by shells) and blocks.cu (the
- * rest). The lattice is that of emst/lattice.h, whose arrays are copied as they are.
+ * rest). The lattice is that of emst/lattice/lattice.h, whose arrays are copied as they are.
  *
  * A round of Boruvka: every tree's first edge is found by atomic minima, then trees hook to trees (emst_hook()). Edges are
  * named by their ends, the codes lo and lo + span.
@@ -13,7 +13,7 @@
 #include "gpu/device.h"
 
 extern "C" {
-#include "emst/lattice.h"
+#include "emst/lattice/lattice.h"
 #include "gpu/emst/emst.h"
 }
 
@@ -27,7 +27,7 @@ struct code_edge {
 enum { HOLD_LATTICE, HOLD_TREES, HOLD_CODE_EDGES, HOLD_NODES, HOLD_ACTIVE };
 
 struct grid {
-	const u64 *bits; /* emst/lattice.h */
+	const u64 *bits; /* emst/lattice/lattice.h */
 	const unsigned *before;
 	const unsigned *row; /* [rows]: the rows (r << 8 | g) that hold a colour */
 	unsigned rows, n;
@@ -59,7 +59,7 @@ grid_rank(const grid &w, unsigned code)
 	       (unsigned)__popcll(w.bits[row * LATTICE_WORDS + 1 + k] & below);
 }
 
-/* row_shift() of emst/lattice.h. */
+/* row_shift() of emst/lattice/lattice.h. */
 __device__ __forceinline__ u64
 grid_shift(const u64 *w, int s)
 {

@@ -1,4 +1,4 @@
-/* The nodes of blocks.cu, and a search among them for the nearest colour of another tree: emst/nearest.c. */
+/* The nodes of blocks.cu, and a search among them for the nearest colour of another tree: emst/lattice/nearest.c. */
 #ifndef WEIR_GPU_EMST_SEARCH_H
 #define WEIR_GPU_EMST_SEARCH_H
 

@@ -1,5 +1,5 @@
 /*
- * The tree of the colours of a lattice while it grows: shells.c joins near colours, blocks.c what is left.
+ * The tree of the colours of a lattice while it grows: shells.c joins near colours, boruvka.c joins what is left.
  */
 #ifndef EMST_FOREST_H
 #define EMST_FOREST_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "emst/emst.h"
-#include "emst/lattice.h"
+#include "emst/lattice/lattice.h"
 #include "emst/roots.h"
 
 enum { FOREST_MAXD2 = 512 }; /* the longest edge that shells look for, squared */
@@ -30,7 +30,7 @@ struct forest {
 int forest_shells(struct forest *f);
 
 /* The rest by Boruvka: edge[] complete, d2[0..] the squared lengths of those from the old nedge on. 0 or -ENOMEM. */
-int forest_blocks(struct forest *f, uint32_t **d2);
+int forest_boruvka(struct forest *f, uint32_t **d2);
 
 /* Whether that would be slow: too much is left, too far apart. */
 bool forest_is_sparse(const struct forest *f);

@@ -4,7 +4,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "common/simd.h"
-#include "emst/lattice.h"
+#include "emst/lattice/lattice.h"
 
 enum { BITS = LATTICE_ROWS * LATTICE_WORDS, PARALLEL_PIXELS = 1 << 20 };
 

@@ -9,7 +9,7 @@
 
 #include "common/mem.h"
 #include "common/simd.h"
-#include "emst/kd.h"
+#include "emst/kd/kd.h"
 #include "emst/sort.h"
 
 enum { BLOCK = 64 };

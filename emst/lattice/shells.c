@@ -16,7 +16,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "common/simd.h"
-#include "emst/forest.h"
+#include "emst/lattice/forest.h"
 
 enum { MAXOFFSETS = 256, MAXCHUNKS = 64, SMALL = 1 << 16 };
 

@@ -17,7 +17,7 @@
 #include "common/par.h"
 #include "common/simd.h"
 #include "emst/inline.h"
-#include "emst/kd.h"
+#include "emst/kd/kd.h"
 #include "emst/lock.h"
 #include "emst/roots.h"
 #include "emst/sort.h"

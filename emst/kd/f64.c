@@ -4,8 +4,8 @@
 #define REAL_OF_KEY(k) sort_double(k)
 #define RUN	       emst_kd_f64
 
-#include "emst/kd_tree.h"
-#include "emst/kd_near.h"
-#include "emst/kd_core.h"
-#include "emst/kd_join.h"
-#include "emst/kd_run.h"
+#include "emst/kd/tree_body.h"
+#include "emst/kd/near_body.h"
+#include "emst/kd/core_body.h"
+#include "emst/kd/join_body.h"
+#include "emst/kd/run_body.h"

@@ -4,7 +4,7 @@
 
 #include "common/opt.h"
 #include "common/raw.h"
-#include "emst/classes.h"
+#include "emst/classes/classes.h"
 
 /* In the order of --to's words. */
 enum kind { TREE, TEXT, LINKAGE, LABELS, MEANS, PALETTE, KINDS };

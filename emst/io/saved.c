@@ -5,7 +5,7 @@
 #include "common/mem.h"
 #include "common/opt.h"
 #include "emst/roots.h"
-#include "emst/saved.h"
+#include "emst/io/saved.h"
 
 static void
 check_tree_header(const struct raw_in *in, const struct img *y, size_t min_pts)

@@ -1,6 +1,6 @@
 /*
- * The kd-tree way, once for floats (kd_f32.c) and once for doubles (kd_f64.c): both include kd_tree.h, kd_near.h and
- * kd_join.h with REAL defined. What one of them needs from outside:
+ * The way by a kd-tree, once for floats (f32.c) and once for doubles (f64.c). Both include the files *_body.h of this room
+ * with REAL defined.
  */
 #ifndef EMST_KD_H
 #define EMST_KD_H

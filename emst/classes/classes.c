@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "emst/classes.h"
+#include "emst/classes/classes.h"
 #include "emst/roots.h"
 #include "emst/sort.h"
 

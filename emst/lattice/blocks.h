@@ -1,5 +1,5 @@
 /*
- * What nodes.c, nearest.c and blocks.c share: Boruvka for what the shells left.
+ * The colours that the shells left, arranged for a search of the nearest colour of another tree (nearest.h).
  *
  * A 64-ary tree holds the EXPOSED colours, those with a free neighbour: no other can end an edge with d2 > 1, since one of
  * its neighbours is nearer to whatever it would reach.
@@ -14,7 +14,7 @@
 #ifndef EMST_BLOCKS_H
 #define EMST_BLOCKS_H
 
-#include "emst/forest.h"
+#include "emst/lattice/forest.h"
 #include "emst/lock.h"
 
 enum {
@@ -125,14 +125,11 @@ node_child(uint32_t parent, int level, int t)
 		       (int)(parent & mask) * 4 + (t & 3));
 }
 
-/* nodes.c: fills a zeroed k in for what is left of f. 0 or -ENOMEM; blocks_free in either case. */
+/* Fills a zeroed k for what is left of f. 0 or -ENOMEM; blocks_free() in either case. */
 int blocks_plan(struct blocks *k, struct forest *f);
 void blocks_free(struct blocks *k);
 
-/* nodes.c: labels from below upwards; first: of all nodes, later only of those that were of several trees. */
+/* Labels the nodes from below upwards. first: all nodes; otherwise only those that held several trees. */
 void blocks_label(struct blocks *k, bool first);
-
-/* nearest.c: the active colours from, from + step .. below to improve best[]. */
-void blocks_search(struct blocks *k, size_t from, size_t to, size_t step);
 
 #endif

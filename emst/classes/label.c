@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "emst/classes.h"
+#include "emst/classes/classes.h"
 #include "emst/roots.h"
 
 #define NONE 0xffffffffu

@@ -3,7 +3,7 @@
 
 #include "common/die.h"
 #include "common/mem.h"
-#include "emst/write.h"
+#include "emst/io/write.h"
 
 enum { BLOCK = 4096 };
 

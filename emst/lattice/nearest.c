@@ -5,8 +5,8 @@
  * neighbour, which is nearer to all of them.
  */
 #include "common/simd.h"
-#include "emst/blocks.h"
 #include "emst/inline.h"
+#include "emst/lattice/nearest.h"
 
 enum { SMALL_TREE = 100 };
 
@@ -366,7 +366,7 @@ search_some(struct blocks *k, size_t from, size_t to, size_t step)
 }
 
 void
-blocks_search(struct blocks *k, size_t from, size_t to, size_t step)
+nearest_search(struct blocks *k, size_t from, size_t to, size_t step)
 {
 	search_some(k, from, to, step);
 }

@@ -4,7 +4,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "common/simd.h"
-#include "emst/blocks.h"
+#include "emst/lattice/blocks.h"
 
 /* --- the tree of blocks ------------------------------------------------------------------------------------------ */
 

@@ -1,8 +1,9 @@
+/* Boruvka for what the shells left: the rounds. */
 #include <errno.h>
 
 #include "common/mem.h"
 #include "common/par.h"
-#include "emst/blocks.h"
+#include "emst/lattice/nearest.h"
 #include "emst/sort.h"
 
 /* A few colours first: then every large tree has a short edge, and most others need not search. */
@@ -18,7 +19,7 @@ search_all(struct blocks *k)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(k->f->threads)
 		for (size_t j = 0; j < jobs; j++) {
 			size_t to = (j + 1) * chunk < k->nactive ? (j + 1) * chunk : k->nactive;
-			blocks_search(k, j * chunk, to, step[pass]);
+			nearest_search(k, j * chunk, to, step[pass]);
 		}
 	}
 }
@@ -97,7 +98,7 @@ finish(struct forest *f, const struct key *edge, size_t n, uint32_t **d2)
 }
 
 int
-forest_blocks(struct forest *f, uint32_t **d2)
+forest_boruvka(struct forest *f, uint32_t **d2)
 {
 	struct blocks *k = weir_calloc(1, sizeof *k);
 	struct key *edge = weir_alloc_large(f->trees, sizeof *edge);
