@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/mem.h"
 #include "emst/emst.h"
@@ -26,9 +27,29 @@ struct direct_edge {
 static double
 code_d2(uint32_t a, uint32_t b)
 {
-	int r = code_r(a) - code_r(b), g = code_g(a) - code_g(b), c = code_b(a) - code_b(b);
+	double d2 = 0;
 
-	return r * r + g * g + c * c;
+	for (int shift = 0; shift < 24; shift += 8) {
+		double t = (double)(a >> shift & 255) - (double)(b >> shift & 255);
+		d2 += t * t;
+	}
+	return d2;
+}
+
+/* code[]: the colours whose bits are set, in ascending order. */
+static void
+read_codes(const struct lattice *l, uint32_t *code)
+{
+	for (size_t r = 0; r < 256; r++)
+		for (size_t g = 0; g < 256; g++) {
+			const uint64_t *row =
+			    l->bits + ((r + 1) * LATTICE_SIDE + g + 1) * LATTICE_WORDS + 1;
+			if (!(row[0] | row[1] | row[2] | row[3]))
+				continue;
+			for (size_t b = 0; b < 256; b++)
+				if (row[b / 64] >> b % 64 & 1)
+					*code++ = (uint32_t)(r << 16 | g << 8 | b);
+		}
 }
 
 static double
@@ -145,7 +166,7 @@ begin(struct direct *d, const struct emst_set *s)
 {
 	*d = (struct direct){.s = s, .tree = weir_alloc(s->n, sizeof *d->tree)};
 	if (s->type == EMST_CODE && (d->code = weir_alloc(s->n, sizeof *d->code)))
-		lattice_codes(s->lattice, d->code, 1);
+		read_codes(s->lattice, d->code);
 	return d->tree && (d->code || s->type != EMST_CODE) ? 0 : -ENOMEM;
 }
 
@@ -217,4 +238,143 @@ emst_direct_core(const struct emst_set *s, const uint32_t *weight, uint64_t min_
 	weir_free(near);
 	end(&d);
 	return err;
+}
+
+/* --- HDBSCAN* ----------------------------------------------------------------------------------------------------- */
+
+struct hdbscan {
+	const struct emst_tree *t;
+	const uint32_t *weight;
+	uint64_t min_weight;
+	bool leaves;
+	uint8_t *rows;	 /* [3 n][n]: three sets of vertices for each level of the recursion */
+	uint32_t *label; /* [n] */
+	uint32_t chosen; /* classes chosen so far, those that were dropped again included */
+};
+
+/* part: the vertices of set s that edges before e join to u. Returns its weight. */
+static uint64_t
+reach(const struct hdbscan *h, const uint8_t *s, uint32_t u, size_t e, uint8_t *part)
+{
+	uint64_t weight = h->weight[u];
+	bool more = true;
+
+	memset(part, 0, h->t->n);
+	part[u] = 1;
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < e; i++) {
+			struct emst_edge x = h->t->edge[i];
+			if (!s[x.u] || !s[x.v] || part[x.u] == part[x.v])
+				continue;
+			weight += h->weight[part[x.u] ? x.v : x.u];
+			part[x.u] = part[x.v] = more = true;
+		}
+	}
+	return weight;
+}
+
+static uint64_t
+weight_of(const struct hdbscan *h, const uint8_t *s, size_t *vertices)
+{
+	uint64_t weight = 0;
+
+	*vertices = 0;
+	for (size_t v = 0; v < h->t->n; v++)
+		if (s[v]) {
+			weight += h->weight[v];
+			++*vertices;
+		}
+	return weight;
+}
+
+/*
+ * The class of the vertices in row 3 * level, which began at 1/length = birth, while the edges below e are cut, longest first.
+ * Labels what is chosen of it, and returns the total stability of that.
+ */
+static double
+choose(struct hdbscan *h, size_t level, double birth, size_t e)
+{
+	const size_t n = h->t->n;
+	uint8_t *all = h->rows + 3 * level * n, *s = all + n, *part = s + n, *next = part + n;
+	double own = 0, within = 0;
+	bool splits = false;
+	size_t left;
+
+	memcpy(s, all, n);
+	while (!splits && e-- > 0) {
+		struct emst_edge x = h->t->edge[e];
+		if (!s[x.u] || !s[x.v])
+			continue;
+		double at = 1 / fmax(h->t->length[e], 0x1p-500);
+		uint64_t whole = weight_of(h, s, &left), w = reach(h, s, x.u, e, part);
+		splits = w >= h->min_weight && whole - w >= h->min_weight;
+		for (int side = 0; side < 2; side++, w = whole - w) {
+			for (size_t v = 0; v < n; v++)
+				next[v] = s[v] && part[v] != side;
+			if (splits || w < h->min_weight)
+				own += (double)w * (at - birth);
+			if (splits)
+				within += choose(h, level + 1, at, e);
+			else if (w < h->min_weight)
+				for (size_t v = 0; v < n; v++)
+					s[v] &= (uint8_t)!next[v];
+		}
+		whole = weight_of(h, s, &left);
+		if (!splits && left == 1)
+			own += (double)whole * (at - birth);
+	}
+	if (splits && (!level || h->leaves || own < within))
+		return within;
+	h->chosen++;
+	for (size_t v = 0; v < n; v++)
+		if (all[v])
+			h->label[v] = h->chosen;
+	return own;
+}
+
+/* Labels become 1, 2 .. from the heaviest class on; of equal ones that with the first vertex comes first. */
+static void
+rank(const struct hdbscan *h, uint64_t *weight)
+{
+	const uint32_t ranked = 1u << 31;
+
+	for (uint32_t number = 1;; number++) {
+		size_t best = h->t->n;
+		memset(weight, 0, (h->chosen + 1) * sizeof *weight);
+		for (size_t v = 0; v < h->t->n; v++)
+			if (h->label[v] && !(h->label[v] & ranked))
+				weight[h->label[v]] += h->weight[v];
+		for (size_t v = h->t->n; v-- > 0;)
+			if (h->label[v] && !(h->label[v] & ranked) &&
+			    (best == h->t->n || weight[h->label[v]] >= weight[h->label[best]]))
+				best = v;
+		if (best == h->t->n)
+			break;
+		for (size_t v = h->t->n, old = h->label[best]; v-- > 0;)
+			if (h->label[v] == old)
+				h->label[v] = ranked | number;
+	}
+	for (size_t v = 0; v < h->t->n; v++)
+		h->label[v] &= ~ranked;
+}
+
+int
+emst_direct_hdbscan(const struct emst_tree *t, const uint32_t *weight, uint64_t min_weight,
+		    bool leaves, uint32_t *label)
+{
+	struct hdbscan h = {t,	   weight, min_weight, leaves, weir_calloc(3 * t->n + 4, t->n),
+			    label, 0};
+	uint64_t *sum = weir_alloc(2 * t->n + 1, sizeof *sum);
+	bool room = h.rows && sum;
+
+	if (room) {
+		memset(label, 0, t->n * sizeof *label);
+		memset(h.rows, 1, t->n);
+		choose(&h, 0, t->n > 1 ? 1 / fmax(t->length[t->n - 2], 0x1p-500) : 0, t->n - 1);
+		rank(&h, sum);
+	}
+	weir_free(sum);
+	weir_free(h.rows);
+	return room ? 0 : -ENOMEM;
 }

@@ -88,6 +88,17 @@ int emst_direct(const struct emst_set *s, const double *core, struct emst_tree *
 int emst_direct_core(const struct emst_set *s, const uint32_t *weight, uint64_t min_weight,
 		     double *core);
 
+/*
+ * HDBSCAN* (Campello, Moulavi, Sander 2013) on a tree of mutual reachability, a recursion over sets of vertices, O(n^3).
+ * A class lasts while edges are cut, longest first, until it falls into two parts of at least min_weight. Smaller parts drop
+ * out of it, a single vertex drops out at its last edge. Stability of a class: the sum over the weight that drops out, or that
+ * its two parts take over, of 1/length then minus 1/length when the class began. Chosen are the classes that do not fall in
+ * two (leaves), or those with the largest total stability. The whole is chosen only when it never falls in two.
+ * label[n]: 1.. from the heaviest class on, of equal ones the one with the first vertex; 0: none.
+ */
+int emst_direct_hdbscan(const struct emst_tree *t, const uint32_t *weight, uint64_t min_weight,
+			bool leaves, uint32_t *label);
+
 /* The sum of the lengths, shortest first. */
 double emst_total(const struct emst_tree *t);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "emst/classes/classes.h"
 #include "emst/emst.h"
 #include "emst/lattice/lattice.h"
 #include "t/check.h"
@@ -283,6 +284,57 @@ check_density(void)
 	check_end(&c, "emst: mutual reachability: core radii and tree are those of the definition");
 }
 
+/* HDBSCAN* on a tree of any shape whose lengths are tie-free, or few. */
+static void
+compare_classes(struct check_many *c, struct check_rng *r, size_t set)
+{
+	enum { MOST = 90 };
+	struct emst_edge edge[MOST];
+	double length[MOST];
+	uint32_t weight[MOST], want[MOST];
+	struct emst_tree t = {1 + rng_below(r, MOST), edge, length};
+	struct dendrogram d;
+	struct classes got = {0};
+	const uint64_t p = 1 + rng_below(r, 12);
+	const bool leaves = set % 2;
+
+	for (uint32_t i = 0; i < t.n; i++) {
+		weight[i] = 1 + (uint32_t)rng_below(r, set % 4 < 2 ? 1 : 15);
+		if (i)
+			edge[i - 1] = (struct emst_edge){(uint32_t)rng_below(r, i), i};
+		length[i] = (i ? length[i - 1] : .1) +
+			    (set % 5 ? rng_unit(r) * rng_unit(r) : (double)rng_below(r, 2));
+	}
+	for (size_t i = t.n; i > 2; i--) {
+		const size_t j = rng_below(r, i - 1);
+		struct emst_edge x = edge[j];
+		edge[j] = edge[i - 2];
+		edge[i - 2] = x;
+	}
+	int err = emst_direct_hdbscan(&t, weight, p, leaves, want);
+	if (!err)
+		err = dendrogram_make(&d, &t, weight);
+	if (!err)
+		err = classes_density(&got, &d, &t, p, leaves);
+	check_case(c, !err && !memcmp(got.label, want, t.n * sizeof *want),
+		   "set %zu, %zu vertices, at least %ju, %s: error %d", set, t.n, (uintmax_t)p,
+		   leaves ? "leaves" : "eom", err);
+	dendrogram_free(&d);
+	classes_free(&got);
+}
+
+static void
+check_hdbscan(void)
+{
+	struct check_many c = {0};
+	struct check_rng r = {5};
+
+	for (size_t set = 0; set < 2000; set++)
+		compare_classes(&c, &r, set);
+	check_end(&c, "emst: the classes of HDBSCAN* are those of the definition, heavy vertices "
+		      "and equal lengths included");
+}
+
 /* Sets too large for brute force: the two fast ways, which share no code, against each other. */
 static void
 check_large(void)
@@ -360,6 +412,7 @@ check_emst(void)
 	check_colours();
 	check_points();
 	check_density();
+	check_hdbscan();
 	check_large();
 	check_limits();
 }

@@ -50,6 +50,13 @@ int cut_zahn(const struct emst_tree *t, double factor, uint8_t *cut);
 int cut_functional(const struct dendrogram *d, const struct emst_tree *t, const struct vertices *v,
 		   double lambda, uint8_t *cut, uint64_t *min_weight);
 
+/*
+ * label[vertices] holds numbers below n, or CLASSES_NONE. They become 1..K, from the heaviest class on, and 0. A number that no
+ * vertex has is skipped.
+ */
+#define CLASSES_NONE 0xffffffffu
+int classes_rank(struct classes *c, size_t vertices, size_t n, const uint32_t *weight);
+
 /* The parts that are left. */
 int classes_make(struct classes *c, const struct emst_tree *t, const uint8_t *cut,
 		 const uint32_t *weight);
