@@ -1,7 +1,7 @@
 load lib
 
 # Hostile and degenerate input, the same for every program. Each test goes over all programs that are built, with the
-# arguments in this table. A word in the second column takes a program out of the tests that it is the name of:
+# arguments in this table. skeleton is the filter to copy, of the tests' own (CONTRIBUTING.md). A word in the second column takes a program out of the tests that it is the name of:
 # text: it writes text, and is welcome on a terminal; counted: it counts the items it writes about; own: it is in none, since
 # pictures are no input for it, and has its hostile input on a page of its own.
 table='
@@ -22,6 +22,7 @@ sutoraw		own
 rawtosu		own
 segytoraw	own
 rawtosegy	own
+skeleton	-	-G 2
 '
 
 setup() {
@@ -39,7 +40,7 @@ setup() {
 each() {
 	local program words arguments
 	while read -r program words arguments; do
-		[ -n "$program" ] && [ -x "$B/$program" ] || continue
+		[ -n "$program" ] && command -v "$program" >/dev/null || continue
 		[[ ,$words, != *,own,* ]] || continue
 		[[ -z $unless || ,$words, != *,$unless,* ]] || continue
 		# shellcheck disable=SC2086 # arguments are words

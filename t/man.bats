@@ -22,8 +22,8 @@ mdoc() {
 # The pages of programs that this build has.
 pages() {
 	local page
-	for page in "$root"/man/*.1; do
-		[ ! -x "$B/$(basename "$page" .1)" ] || echo "$page"
+	for page in "$root"/man/*.1 "$root"/t/*.1; do
+		! command -v "$(basename "$page" .1)" >/dev/null || echo "$page"
 	done
 }
 
@@ -67,7 +67,7 @@ named() {
 }
 
 @test "the EXAMPLES print what they say" {
-	for page in "$root"/man/*.[157]; do
+	for page in "$root"/man/*.[157] "$root"/t/*.1; do
 		mdoc examples "$page" >want
 		mkdir "$(basename "$page")"
 		(
@@ -84,7 +84,7 @@ named() {
 }
 
 @test "every page has the sections a reader looks for" {
-	for page in "$root"/man/*.1; do
+	for page in "$root"/man/*.1 "$root"/t/*.1; do
 		for section in NAME SYNOPSIS DESCRIPTION 'EXIT STATUS' EXAMPLES 'SEE ALSO' HISTORY; do
 			grep -qx "\.Sh $section" "$page" || complain "${page##*/} has no $section"
 		done
@@ -95,5 +95,5 @@ named() {
 
 @test "mandoc has nothing to say about the pages" {
 	command -v mandoc >/dev/null || skip "mandoc is not installed"
-	mandoc -T lint -W warning "$root"/man/*.[157]
+	mandoc -T lint -W warning "$root"/man/*.[157] "$root"/t/*.1
 }
