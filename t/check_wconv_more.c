@@ -30,7 +30,7 @@ run_part(const struct conv_job *j, struct part *t)
 	for (size_t r = 0; r < t->h; r++)
 		memcpy((float *)part.image + r * t->w,
 		       (float *)j->image + (t->y + r) * j->q.w + t->x, t->w * sizeof(float));
-	const bool ran = conv_run(&part, NULL, NULL) && !wconv_plan(&p, &part.q, NULL, err);
+	const bool ran = conv_run(&part, NULL, NULL) && !wconv_plan(&p, &part.q, err);
 	if (ran) {
 		wconv_shape(p, &t->pw, &t->ph, &t->x0, &t->y0);
 		wconv_free(p);
@@ -126,7 +126,7 @@ check_parts_of_transforms(void)
 	conv_pose(&j, 500, 400, 31, 24, 4, 3);
 	conv_fill(&j, &rng);
 	j.q.method = WCONV_FFT;
-	check_case(&m, conv_run(&j, NULL, NULL) && !wconv_plan(&p, &j.q, NULL, err), "no plan");
+	check_case(&m, conv_run(&j, NULL, NULL) && !wconv_plan(&p, &j.q, err), "no plan");
 	whole_tiles(p, false, 60, 440, &x, &x1);
 	whole_tiles(p, true, 60, 340, &y, &y1);
 	const size_t before_x = 31 - 1 - j.q.cx, before_y = 24 - 1 - j.q.cy;
@@ -219,7 +219,7 @@ bound_of(const struct conv_job *j, bool points)
 	char err[WCONV_ERR];
 	struct wconv_plan *p;
 
-	if (wconv_plan(&p, &j->q, NULL, err))
+	if (wconv_plan(&p, &j->q, err))
 		return 0;
 	c = wconv_chosen(p);
 	wconv_free(p);
@@ -363,7 +363,7 @@ check_again(void)
 	second = weir_alloc(200 * 150, sizeof *second);
 	check_poison(first, 200 * 150 * sizeof *first);
 	check_poison(second, 200 * 150 * sizeof *second);
-	bool ok = !wconv_plan(&p, &j.q, NULL, err);
+	bool ok = !wconv_plan(&p, &j.q, err);
 	for (int item = 0; ok && item < 2; item++)
 		for (size_t i = 0, in = 0, out = 0; i < wconv_count(p); i++) {
 			wconv_run(p, (float *)j.image + in * 200,
@@ -391,24 +391,24 @@ check_refusals(void)
 	conv_pose(&j, 10, 10, 3, 3, 2, 2);
 	conv_fill(&j, &rng);
 	j.node[0][1] = j.node[0][0];
-	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "equal nodes");
+	check_case(&m, wconv_plan(&p, &j.q, err) && !p, "equal nodes");
 	j.node[0][1] = NAN;
-	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "a node that is NaN");
+	check_case(&m, wconv_plan(&p, &j.q, err) && !p, "a node that is NaN");
 	j.node[0][1] = 7;
 	((float *)j.kernels)[5] = INFINITY;
-	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "an infinite sample");
+	check_case(&m, wconv_plan(&p, &j.q, err) && !p, "an infinite sample");
 	memset(j.kernels, 0, 36 * sizeof(float));
-	check_case(&m, !wconv_plan(&p, &j.q, NULL, err) && p, "kernels of 0: %s", err);
+	check_case(&m, !wconv_plan(&p, &j.q, err) && p, "kernels of 0: %s", err);
 	wconv_free(p);
 	j.q.normalise = true;
-	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "normalising a sum of 0");
+	check_case(&m, wconv_plan(&p, &j.q, err) && !p, "normalising a sum of 0");
 	j.q.normalise = false;
 	j.q.cx = 3;
-	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "a centre outside");
+	check_case(&m, wconv_plan(&p, &j.q, err) && !p, "a centre outside");
 	j.q.cx = 1;
 	j.q.output = WCONV_VALID;
 	j.q.w = j.q.W = 2;
-	check_case(&m, wconv_plan(&p, &j.q, NULL, err) && !p, "no valid pixel");
+	check_case(&m, wconv_plan(&p, &j.q, err) && !p, "no valid pixel");
 	check_end(&m, "wconv: bad nodes, kernels, centres and sizes are refused");
 	conv_drop(&j);
 }

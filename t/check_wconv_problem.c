@@ -76,7 +76,7 @@ conv_run(struct conv_job *j, conv_step *step, void *by)
 	ptrdiff_t x0, y0;
 	int failed = 0;
 
-	if (wconv_plan(&p, &j->q, NULL, err))
+	if (wconv_plan(&p, &j->q, err))
 		return false;
 	wconv_shape(p, &w, &h, &x0, &y0);
 	const size_t out_row = w * j->q.planes * img_type_size(j->q.out);

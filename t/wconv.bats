@@ -230,20 +230,6 @@ rows() {
 	cmp <(rows out 0 $((last - first))) <(rows whole "$first" $((last - first)))
 }
 
-@test "--tune writes the costs that --wisdom reads and the choice goes by" {
-	row
-	item float '3 1' -- 1 1 1 >k.nrrd
-	gives '3 6 9 12 9' -k k.nrrd --tune --wisdom=costs
-	grep -q '^transform-256 ' costs
-	gives '3 6 9 12 9' -k k.nrrd --wisdom=costs
-	fails 2 '--tune needs --wisdom' wconv -k k.nrrd --tune x.nrrd
-	fails 1 'absent: No such file' wconv -k k.nrrd --wisdom=absent x.nrrd
-	head -n 5 costs >few
-	fails 1 'no file that --tune wrote' wconv -k k.nrrd --wisdom=few x.nrrd
-	sed 's/^tap .*/tap 1/' costs >dear
-	wconv -v -k k.nrrd --wisdom=dear x.nrrd 2>&1 >/dev/null | grep 'transforms of'
-}
-
 @test "a sheet that cannot be cut into the grid is refused" {
 	row
 	item float '7 6' -- $(seq 42) >k.nrrd

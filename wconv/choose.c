@@ -31,19 +31,19 @@ find_size(size_t n)
 	return i;
 }
 
-double
-wconv_transform_cost(const struct wconv_costs *c, size_t n)
+static double
+transform_cost(size_t n)
 {
 	const size_t i = find_size(n);
 
-	return i < WCONV_SIZES ? c->transform[i] : INFINITY;
+	return i < WCONV_SIZES ? wconv_costs.transform[i] : INFINITY;
 }
 
 /* Seconds of the transforms of LANES rows of n samples. */
 static double
-row_cost(const struct wconv_costs *c, size_t n)
+row_cost(size_t n)
 {
-	return wconv_transform_cost(c, n / 2) + (double)n * c->turn;
+	return transform_cost(n / 2) + (double)n * wconv_costs.turn;
 }
 
 static double
@@ -54,13 +54,14 @@ blocks_of(const struct wconv_plan *p, size_t n)
 
 /* Cuts direction a, with kernels of k samples, for transforms of n. */
 static int
-cut_for(const struct wconv_plan *p, const struct wconv_costs *c, struct wconv_axis *a,
-	const struct wconv_axis *other, size_t n, size_t k)
+cut_for(const struct wconv_plan *p, struct wconv_axis *a, const struct wconv_axis *other, size_t n,
+	size_t k)
 {
-	const double column = wconv_transform_cost(c, n), blocks = blocks_of(p, n);
+	const double column = transform_cost(n), blocks = blocks_of(p, n);
 	const double groups = (double)n / (double)p->core->lanes;
-	const double row = find_size(n / 2) < WCONV_SIZES ? row_cost(c, n) : column;
-	const double fun = usual(other) * blocks * (column + (double)n * c->product) + groups * row;
+	const double row = find_size(n / 2) < WCONV_SIZES ? row_cost(n) : column;
+	const double fun =
+	    usual(other) * blocks * (column + (double)n * wconv_costs.product) + groups * row;
 
 	return wconv_cut(a, n - k + 1, groups * row + blocks * column, fun, 0);
 }
@@ -105,8 +106,7 @@ space(const struct wconv_plan *p, const struct layout *x, const struct layout *y
 
 /* Seconds for this many rows of results. */
 static double
-fft_cost(const struct wconv_plan *p, const struct wconv_costs *c, double rows,
-	 const struct layout *x, const struct layout *y)
+fft_cost(const struct wconv_plan *p, double rows, const struct layout *x, const struct layout *y)
 {
 	const double lanes = (double)p->core->lanes, blocks = blocks_of(p, x->n);
 	const double tiles_x = (double)x->tiles, tiles_y = (double)y->tiles;
@@ -115,7 +115,7 @@ fft_cost(const struct wconv_plan *p, const struct wconv_costs *c, double rows,
 	const double forward = tiles_x * (rows / lanes * x->cost + tiles_y * blocks * y->cost);
 	const double pairs = (double)(x->functions * y->functions);
 	const double groups = ceil(rows / tiles_y / lanes) * tiles_y;
-	const double back = pairs * blocks * (y->cost + (double)y->n * c->product) +
+	const double back = pairs * blocks * (y->cost + (double)y->n * wconv_costs.product) +
 			    (double)x->functions * groups * x->cost;
 	const double bytes = space(p, x, y);
 
@@ -137,8 +137,8 @@ too_short(const struct wconv_axis *a, size_t n, size_t k)
 
 /* x and y cut for each length that serves. 0 or -ENOMEM. */
 static int
-try_sizes(const struct wconv_plan *p, const struct wconv_costs *c, struct wconv_axis *x,
-	  struct wconv_axis *y, struct layout *of_x, struct layout *of_y)
+try_sizes(const struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis *y,
+	  struct layout *of_x, struct layout *of_y)
 {
 	const size_t kw = p->q.kw, kh = p->q.kh;
 
@@ -146,14 +146,14 @@ try_sizes(const struct wconv_plan *p, const struct wconv_costs *c, struct wconv_
 		const size_t n = wconv_sizes[i];
 		of_x[i].n = of_y[i].n = 0;
 		if (n >= kw && find_size(n / 2) < WCONV_SIZES && !too_short(x, n, kw)) {
-			if (cut_for(p, c, x, y, n, kw))
+			if (cut_for(p, x, y, n, kw))
 				return -ENOMEM;
-			of_x[i] = look(x, n, row_cost(c, n));
+			of_x[i] = look(x, n, row_cost(n));
 		}
 		if (n >= 16 && n >= kh + p->core->lanes - 1 && !too_short(y, n, kh)) {
-			if (cut_for(p, c, y, x, n, kh)) /* 16: two passes */
+			if (cut_for(p, y, x, n, kh)) /* 16: two passes */
 				return -ENOMEM;
-			of_y[i] = look(y, n, c->transform[i]);
+			of_y[i] = look(y, n, wconv_costs.transform[i]);
 		}
 	}
 	return 0;
@@ -161,20 +161,20 @@ try_sizes(const struct wconv_plan *p, const struct wconv_costs *c, struct wconv_
 
 /* The cheapest pair of lengths, to *nx and *ny, and its cost, INFINITY when the kernel is too large for any. */
 static int
-choose_sizes(const struct wconv_plan *p, const struct wconv_costs *c, struct wconv_axis *x,
-	     struct wconv_axis *y, size_t *nx, size_t *ny, double *cost)
+choose_sizes(const struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis *y, size_t *nx,
+	     size_t *ny, double *cost)
 {
 	struct layout of_x[WCONV_SIZES], of_y[WCONV_SIZES];
 
 	*cost = INFINITY;
-	if (try_sizes(p, c, x, y, of_x, of_y))
+	if (try_sizes(p, x, y, of_x, of_y))
 		return -ENOMEM;
 	for (size_t i = 0; i < WCONV_SIZES; i++)
 		for (size_t j = 0; j < WCONV_SIZES; j++) {
 			if (!of_x[i].n || !of_y[j].n)
 				continue;
 			const double seconds =
-			    fft_cost(p, c, (double)(y->hi - y->lo), &of_x[i], &of_y[j]);
+			    fft_cost(p, (double)(y->hi - y->lo), &of_x[i], &of_y[j]);
 			if (seconds < *cost) {
 				*cost = seconds;
 				*nx = of_x[i].n;
@@ -186,8 +186,7 @@ choose_sizes(const struct wconv_plan *p, const struct wconv_costs *c, struct wco
 
 /* x and y are cut for sums. */
 static double
-direct_cost(const struct wconv_plan *p, const struct wconv_costs *c, const struct wconv_axis *x,
-	    const struct wconv_axis *y)
+direct_cost(const struct wconv_plan *p, const struct wconv_axis *x, const struct wconv_axis *y)
 {
 	const double taps = (double)(p->q.kw * p->q.kh), lanes = (double)p->core->lanes;
 	const double rows = (double)(y->hi - y->lo);
@@ -198,20 +197,19 @@ direct_cost(const struct wconv_plan *p, const struct wconv_costs *c, const struc
 		vectors += (double)t->nf * 4 * ceil((double)(t->b - t->a) / lanes / 4);
 		blends += (double)t->nf * usual(y) / lanes;
 	}
-	return (double)p->q.planes * rows * taps * c->tap * (vectors + 2 * blends);
+	return (double)p->q.planes * rows * taps * wconv_costs.tap * (vectors + 2 * blends);
 }
 
 /* Method, lengths and costs for the results of x and y; leaves their tiles cut in some way. */
 static int
-choose(struct wconv_plan *p, const struct wconv_costs *c, struct wconv_axis *x,
-       struct wconv_axis *y)
+choose(struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis *y)
 {
-	int e = choose_sizes(p, c, x, y, &p->rows.n, &p->columns.n, &p->cost_fft);
+	int e = choose_sizes(p, x, y, &p->rows.n, &p->columns.n, &p->cost_fft);
 
 	e = e ? e : cut_for_sums(x, y);
 	if (e)
 		return e;
-	p->cost_direct = direct_cost(p, c, x, y);
+	p->cost_direct = direct_cost(p, x, y);
 	p->direct = p->q.method == WCONV_DIRECT || p->cost_fft == INFINITY ||
 		    (p->q.method == WCONV_AUTO && p->cost_direct <= p->cost_fft);
 	if (p->direct)
@@ -237,12 +235,12 @@ whole_of(const struct wconv_axis *a)
  * bytes there as in the whole.
  */
 int
-wconv_choose(struct wconv_plan *p, const struct wconv_costs *c)
+wconv_choose(struct wconv_plan *p)
 {
 	struct wconv_axis x = whole_of(&p->x), y = whole_of(&p->y);
 	const double part = (double)(p->x.hi - p->x.lo) / (double)(x.hi - x.lo) *
 			    ((double)(p->y.hi - p->y.lo) / (double)(y.hi - y.lo));
-	int e = choose(p, c, &x, &y);
+	int e = choose(p, &x, &y);
 
 	weir_free(x.tile);
 	weir_free(y.tile);
@@ -252,6 +250,6 @@ wconv_choose(struct wconv_plan *p, const struct wconv_costs *c)
 		return e;
 	if (p->direct)
 		return cut_for_sums(&p->x, &p->y);
-	e = cut_for(p, c, &p->x, &p->y, p->rows.n, p->q.kw);
-	return e ? e : cut_for(p, c, &p->y, &p->x, p->columns.n, p->q.kh);
+	e = cut_for(p, &p->x, &p->y, p->rows.n, p->q.kw);
+	return e ? e : cut_for(p, &p->y, &p->x, p->columns.n, p->q.kh);
 }

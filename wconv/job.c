@@ -7,41 +7,6 @@
 #include "wconv/job.h"
 
 static void
-read_costs(struct wconv_costs *c, const char *path)
-{
-	char text[WCONV_COSTS_TEXT];
-	FILE *f = fopen(path, "r");
-	size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-
-	if (!f || ferror(f))
-		die("%s: %s", path, strerror(errno));
-	fclose(f);
-	text[n] = '\0';
-	if (wconv_costs_parse(c, text))
-		die("%s: this is no file that --tune wrote", path);
-}
-
-/* What the planner goes by: built in, or read, or measured now and written. */
-static void
-learn_costs(struct job *j)
-{
-	const char *path = j->args->wisdom;
-	char text[WCONV_COSTS_TEXT];
-
-	j->costs = *wconv_costs_builtin();
-	if (j->args->tune) {
-		if (wconv_costs_measure(&j->costs, j->args->in_double))
-			die("no memory to measure with");
-		wconv_costs_format(&j->costs, text);
-		struct raw_out *out = raw_create_text(path);
-		raw_text(out, text, strlen(text));
-		raw_finish(out);
-	} else if (path) {
-		read_costs(&j->costs, path);
-	}
-}
-
-static void
 load_kernels(struct job *j)
 {
 	struct img file;
@@ -148,7 +113,7 @@ job_plan(struct job *j, const struct raw_in *in, const struct img *x)
 	wconv_free(j->plan);
 	if (wconv_place_nodes(&j->kernels, &j->args->ask, &j->q, text))
 		die("%s: %s", j->args->kernels, text);
-	if (wconv_plan(&j->plan, &j->q, &j->costs, text))
+	if (wconv_plan(&j->plan, &j->q, text))
 		raw_die(in, "%s", text);
 	if (j->args->common.verbose)
 		explain(j);
@@ -190,7 +155,6 @@ void
 job_start(struct job *j)
 {
 	load_kernels(j);
-	learn_costs(j);
 }
 
 void

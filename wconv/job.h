@@ -6,16 +6,15 @@
 #include "common/raw.h"
 #include "common/stats.h"
 #include "gpu/gpu.h"
-#include "wconv/costs.h"
 #include "wconv/kernels.h"
 #include "wconv/wconv.h"
 
 struct args {
 	struct opt_common common;
-	const char *kernels, *grid, *centre, *cols, *rows, *basis, *wisdom;
+	const char *kernels, *grid, *centre, *cols, *rows, *basis;
 	int place, edge, nan, output, method, type;
 	double constant;
-	bool has_constant, correlate, normalise, in_double, tune;
+	bool has_constant, correlate, normalise, in_double;
 
 	struct gpu *gpu;      /* NULL: the CPU */
 	struct wconv_ask ask; /* what those say together */
@@ -29,10 +28,9 @@ struct job {
 	struct wconv_kernels kernels;
 	struct wconv_problem q;
 	struct wconv_plan *plan;
-	struct wconv_costs costs;
 };
 
-/* Reads the kernels, and reads or measures the costs, as j->args says. */
+/* Reads the kernels, as j->args says. */
 void job_start(struct job *j);
 
 /* A plan for the item x, the last one's if that will do. Returns how many pictures the item has. */

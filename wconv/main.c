@@ -99,15 +99,6 @@ static const struct opt table[] = {
      .arg = "HOW",
      .help = "auto, direct or fft",
      .words = "auto|direct|fft"},
-    {.name = "wisdom",
-     .kind = OPT_STR,
-     .at = AT(wisdom),
-     .arg = "FILE",
-     .help = "what this machine's transforms and sums cost, as --tune measured it"},
-    {.name = "tune",
-     .kind = OPT_FLAG,
-     .at = AT(tune),
-     .help = "measure that first, and write it to the file of --wisdom"},
     {0}};
 #undef AT
 
@@ -197,8 +188,6 @@ parse(int argc, char **argv)
 		args.edge = WCONV_CONSTANT;
 	if (args.basis && (args.cols || args.rows || args.place >= 0))
 		die_usage("--basis has no nodes: it excludes --place, --cols and --rows");
-	if (args.tune && !args.wisdom)
-		die_usage("--tune needs --wisdom, the file to write to");
 	for (size_t i = 0; i < args.npath; i++)
 		if (!strcmp(args.kernels, "-") && !strcmp(args.path[i], "-"))
 			die_usage("standard input cannot be both the kernels and an image");

@@ -7,7 +7,6 @@
 
 #include "common/mem.h"
 #include "common/simd.h"
-#include "wconv/costs.h"
 #include "wconv/plan.h"
 
 /* alike[i]: all kernels of grid column i (row, if y) are like those of the next. */
@@ -58,8 +57,9 @@ check_problem(const struct wconv_problem *q, char err[WCONV_ERR])
 	return check_nodes(q->node_y, q->gy, "rows", err);
 }
 
-const struct wconv_core *
-wconv_find_core(const char *level, bool in_double)
+/* The core for a precision: of this level or lower, NULL for the CPU's. */
+static const struct wconv_core *
+find_core(const char *level, bool in_double)
 {
 	static const struct wconv_core *const single[] = {&wconv_f32_v4, &wconv_f32_v3, &wconv_f32};
 	static const struct wconv_core *const twice[] = {&wconv_f64_v4, &wconv_f64_v3, &wconv_f64};
@@ -293,8 +293,7 @@ make_results(struct wconv_plan *p)
 }
 
 int
-wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, const struct wconv_costs *costs,
-	   char err[WCONV_ERR])
+wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, char err[WCONV_ERR])
 {
 	struct wconv_plan *p;
 	int e = 0;
@@ -306,12 +305,12 @@ wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, const struct w
 	if (!p)
 		return wconv_fail(err, "no memory");
 	p->q = *q;
-	p->core = wconv_find_core(q->level, q->in_double);
+	p->core = find_core(q->level, q->in_double);
 	if (wconv_study(p, err) || make_axes(p, err)) {
 		wconv_free(p);
 		return -1;
 	}
-	e = wconv_choose(p, costs ? costs : wconv_costs_builtin());
+	e = wconv_choose(p);
 	if (!e && (p->direct ? p->cost_direct : p->cost_fft) < 3e-4)
 		p->q.threads = 1; /* small work */
 	e = e ? e : make_bands(p);

@@ -89,7 +89,6 @@ struct wconv_core {
 		     void *scratch);
 	void (*tile)(const struct wconv_plan *p, size_t plane, size_t tx, size_t ty, void *scratch);
 	void (*finish)(const struct wconv_plan *p, size_t row);
-	void (*measure)(const struct wconv_fft *f, void *x, bool inverse);
 };
 extern const struct wconv_core wconv_f32_v4, wconv_f32_v3, wconv_f32, wconv_f64_v4, wconv_f64_v3,
     wconv_f64;
@@ -110,11 +109,6 @@ void wconv_fft_free(struct wconv_fft *f);
 void wconv_rfft_free(struct wconv_rfft *f);
 
 /* Chooses method, transform sizes and tiles; fills the tiles of x and y, direct, the costs, and the lengths rows.n and columns.n. */
-int wconv_choose(struct wconv_plan *p, const struct wconv_costs *costs);
-
-double wconv_transform_cost(const struct wconv_costs *costs, size_t n);
-
-/* The core for a precision: of this level or lower, NULL for the CPU's. */
-const struct wconv_core *wconv_find_core(const char *level, bool in_double);
+int wconv_choose(struct wconv_plan *p);
 
 #endif

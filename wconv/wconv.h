@@ -96,12 +96,8 @@ struct wconv_step {
 	size_t rows_in, rows_out;
 };
 
-/*
- * 0, or -1 with a sentence in err and *p NULL. The costs are those of wconv_costs_builtin() when NULL.
- */
-struct wconv_costs;
-int wconv_plan(struct wconv_plan **p, const struct wconv_problem *q,
-	       const struct wconv_costs *costs, char err[WCONV_ERR]);
+/* 0, or -1 with a sentence in err and *p NULL. */
+int wconv_plan(struct wconv_plan **p, const struct wconv_problem *q, char err[WCONV_ERR]);
 
 /* Size of the result, and the position of its first pixel in the whole image. */
 void wconv_shape(const struct wconv_plan *p, size_t *w, size_t *h, ptrdiff_t *x0, ptrdiff_t *y0);

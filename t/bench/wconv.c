@@ -122,7 +122,7 @@ run_wconv(void *job)
 	struct wconv_plan *p;
 	size_t in = 0, out = 0;
 
-	if (wconv_plan(&p, &q, NULL, err)) {
+	if (wconv_plan(&p, &q, err)) {
 		fprintf(stderr, "%s\n", err);
 		exit(1);
 	}

@@ -27,17 +27,8 @@ FOR_TARGET(TARGET, BYTES)
 #include "wconv/core/mend.h"
 #include "wconv/core/tasks.h"
 
-static void
-measure(const struct wconv_fft *f, void *x, bool inverse)
-{
-	if (inverse)
-		fft_inverse(f, x);
-	else
-		fft_forward(f, x);
-}
-
 const struct wconv_core CORE = {LEVEL,	LANES, sizeof(real), scratch, feed,
-				kernel, rows,  tile,	     finish,  measure};
+				kernel, rows,  tile,	     finish};
 
 #if defined(TARGET) && defined(__x86_64__) && defined(__clang__)
 #pragma clang attribute pop
