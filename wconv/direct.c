@@ -1,9 +1,7 @@
-/* The definition. Everything else in this directory is held to it. */
+/* The definition. Everything else in this directory is held to it, and it calls nothing of what it checks. */
 #include <math.h>
 #include <stdint.h>
 
-#include "common/mem.h"
-#include "wconv/axis.h"
 #include "wconv/wconv.h"
 
 /* What a sum over one window gathers. */
@@ -43,6 +41,54 @@ sample(const void *data, enum img_type type, size_t i)
 	}
 }
 
+/* Where position x of the endless row lies in a row of n pixels: one step at a time; -1: nowhere. */
+static ptrdiff_t
+inside(enum wconv_edge edge, ptrdiff_t x, ptrdiff_t n)
+{
+	while (x < 0 || x >= n)
+		switch (edge) {
+		case WCONV_NEAREST:
+			x = x < 0 ? 0 : n - 1;
+			break;
+		case WCONV_WRAP:
+			x += x < 0 ? n : -n;
+			break;
+		case WCONV_REFLECT:
+			x = x < 0 ? -1 - x : 2 * n - 1 - x;
+			break;
+		case WCONV_MIRROR:
+			x = n == 1 ? 0 : x < 0 ? -x : 2 * n - 2 - x;
+			break;
+		default:
+			return -1;
+		}
+	return x;
+}
+
+/* The weight of node i of n at position x: 1 at the node, 0 at the next ones, linear in between. */
+static double
+node_weight(const double *node, size_t n, size_t i, double x)
+{
+	if (x < node[i])
+		return i == 0 ? 1 : fmax(0, (x - node[i - 1]) / (node[i] - node[i - 1]));
+	return i == n - 1 ? 1 : fmax(0, (node[i + 1] - x) / (node[i + 1] - node[i]));
+}
+
+/* The weight of kernel k at the result (x,y). */
+static double
+weight_at(const struct wconv_problem *q, size_t k, ptrdiff_t x, ptrdiff_t y)
+{
+	size_t i = k, j = 0;
+
+	if (q->degree < 0)
+		return node_weight(q->node_x, q->gx, k % q->gx, (double)x) *
+		       node_weight(q->node_y, q->gy, k / q->gx, (double)y);
+	for (size_t row = (size_t)q->degree + 1; i >= row; row--, j++)
+		i -= row;
+	return pow(((double)x - q->zero_x) / q->scale_x, (double)i) *
+	       pow(((double)y - q->zero_y) / q->scale_y, (double)j);
+}
+
 enum state { KNOWN, UNKNOWN, POISON };
 
 /* Pixel (x,y) of the endless image; 0 unless it is known. */
@@ -50,8 +96,8 @@ static double
 pixel(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t y, size_t plane,
       enum state *state)
 {
-	const ptrdiff_t ix = wconv_edge(q->edge, x, (ptrdiff_t)q->W);
-	const ptrdiff_t iy = wconv_edge(q->edge, y, (ptrdiff_t)q->H);
+	const ptrdiff_t ix = inside(q->edge, x, (ptrdiff_t)q->W);
+	const ptrdiff_t iy = inside(q->edge, y, (ptrdiff_t)q->H);
 
 	*state = KNOWN;
 	if (ix < 0 || iy < 0) {
@@ -121,48 +167,41 @@ result(const struct sums *s)
 	return fabs(s->known) > WCONV_KNOWN * s->weight ? s->value * s->all / s->known : NAN;
 }
 
-/* The kernel of the exponents (i,j), or SIZE_MAX. */
-static size_t
-coefficient(const struct wconv_problem *q, size_t i, size_t j)
-{
-	size_t k = i, d = (size_t)q->degree;
-
-	if (i + j > d)
-		return SIZE_MAX;
-	for (size_t row = 0; row < j; row++)
-		k += d + 1 - row;
-	return k;
-}
-
 static double
-result_at(const struct wconv_problem *q, const struct wconv_axis *ax, const struct wconv_axis *ay,
-	  const void *in, ptrdiff_t x, ptrdiff_t y, size_t plane)
+result_at(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t y, size_t plane)
 {
 	struct sums s = {0};
 
-	for (size_t j = 0; j < ay->nfun; j++)
-		for (size_t i = 0; i < ax->nfun; i++) {
-			const double w = wconv_weight(ax, i, x) * wconv_weight(ay, j, y);
-			const size_t k = q->degree >= 0 ? coefficient(q, i, j) : j * q->gx + i;
-			if (k != SIZE_MAX && w != 0)
-				add_kernel(q, in, x, y, plane, k, w, &s);
-		}
+	for (size_t k = 0; k < q->gx * q->gy; k++) {
+		const double w = weight_at(q, k, x, y);
+		if (w != 0)
+			add_kernel(q, in, x, y, plane, k, w, &s);
+	}
 	return result(&s);
+}
+
+/* The results [lo,hi) along one direction, of n pixels of which the item has `have` from `at` on. */
+static void
+span(const struct wconv_problem *q, size_t n, size_t at, size_t have, size_t k, size_t c,
+     ptrdiff_t *lo, ptrdiff_t *hi)
+{
+	const ptrdiff_t before = (ptrdiff_t)(q->correlate ? c : k - 1 - c);
+	const ptrdiff_t after = (ptrdiff_t)k - 1 - before, end = (ptrdiff_t)(at + have);
+	const ptrdiff_t out = q->output == WCONV_FULL ? 1 : q->output == WCONV_VALID ? -1 : 0;
+
+	*lo = at == 0 ? -out * (out > 0 ? after : before) : (ptrdiff_t)at + before;
+	*hi = end == (ptrdiff_t)n ? end + out * (out > 0 ? before : after) : end - after;
 }
 
 void
 wconv_direct(const struct wconv_problem *q, const void *in, double *out)
 {
-	const size_t most = q->gx > q->gy ? q->gx : q->gy;
-	bool *alike = weir_calloc(most, sizeof *alike);
-	struct wconv_axis x = {0}, y = {0};
+	ptrdiff_t x0, x1, y0, y1;
 
-	if (alike && !wconv_axis(&x, q, false, alike) && !wconv_axis(&y, q, true, alike))
-		for (ptrdiff_t v = y.lo; v < y.hi; v++)
-			for (ptrdiff_t u = x.lo; u < x.hi; u++)
-				for (size_t plane = 0; plane < q->planes; plane++)
-					*out++ = result_at(q, &x, &y, in, u, v, plane);
-	weir_free(alike);
-	wconv_axis_free(&x);
-	wconv_axis_free(&y);
+	span(q, q->W, q->x0, q->w, q->kw, q->cx, &x0, &x1);
+	span(q, q->H, q->y0, q->h, q->kh, q->cy, &y0, &y1);
+	for (ptrdiff_t y = y0; y < y1; y++)
+		for (ptrdiff_t x = x0; x < x1; x++)
+			for (size_t plane = 0; plane < q->planes; plane++)
+				*out++ = result_at(q, in, x, y, plane);
 }

@@ -61,8 +61,10 @@ check_problem(const struct wconv_problem *q, char err[WCONV_ERR])
 static const struct wconv_core *
 find_core(const char *level, bool in_double)
 {
-	static const struct wconv_core *const single[] = {&wconv_f32_v4, &wconv_f32_v3, &wconv_f32};
-	static const struct wconv_core *const twice[] = {&wconv_f64_v4, &wconv_f64_v3, &wconv_f64};
+	static const struct wconv_core *const single[] = {&wconv_f32_avx512, &wconv_f32_avx2,
+							  &wconv_f32_generic};
+	static const struct wconv_core *const twice[] = {&wconv_f64_avx512, &wconv_f64_avx2,
+							 &wconv_f64_generic};
 	const struct wconv_core *const *core = in_double ? twice : single;
 	size_t have = 0, asked = 0;
 
@@ -306,7 +308,7 @@ wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, char err[WCONV
 		return wconv_fail(err, "no memory");
 	p->q = *q;
 	p->core = find_core(q->level, q->in_double);
-	if (wconv_study(p, err) || make_axes(p, err)) {
+	if (wconv_kernel_stats(p, err) || make_axes(p, err)) {
 		wconv_free(p);
 		return -1;
 	}

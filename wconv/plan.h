@@ -37,18 +37,22 @@ struct wconv_plan {
 	const struct wconv_core *core;
 	struct wconv_axis x, y;
 	bool direct;
-	double cost_fft, cost_direct;  /* predicted seconds of one core */
-	double *scale;		       /* per kernel: what its samples are multiplied by */
-	double *sum;		       /* per kernel: sum of the scaled samples */
-	double *weight;		       /* per kernel: sum of their absolute values */
-	bool *like_right, *like_below; /* per kernel: the same samples as that neighbour */
+	/* predicted seconds of one core */
+	double cost_fft, cost_direct;
+	/* per kernel: what its samples are multiplied by, the sum of the scaled samples, and of their absolute values */
+	double *scale, *sum, *weight;
+	/* per kernel: it has the same samples as that neighbour */
+	bool *like_right, *like_below;
 
 	/* the ring of input rows, each with its edges: [depth][planes][pitch] */
 	size_t depth, pitch;
 	void *row;
-	unsigned char *mask;  /* the same shape: enum wconv_mask of each pixel */
-	unsigned char *flags; /* [depth][planes]: all of the row's; 0: its mask is not filled in */
-	void *outside;	      /* the row above and below the image, and its mask */
+	/* the same shape: enum wconv_mask of each pixel */
+	unsigned char *mask;
+	/* [depth][planes]: all masks of the row ORed; where that is 0 the row's masks are not filled in */
+	unsigned char *flags;
+	/* the row above and below the image, and its mask */
+	void *outside;
 	unsigned char *outside_mask;
 
 	/* transforms; spectra of image rows [planes][tiles in x][blocks][spectra_depth][2 LANES] */
@@ -56,25 +60,30 @@ struct wconv_plan {
 	struct wconv_fft columns;
 	size_t spectra_depth;
 	void *spectra;
-	void *
-	    mean; /* [planes][tiles in x][spectra_depth]: what was taken away from each row before */
-	double *row_sums; /* [slots][functions of x][kh]: of the rows of the kernels */
+	/* [planes][tiles in x][spectra_depth]: what was subtracted from each row before its transform */
+	void *mean;
+	/* [slots][functions of x][kh]: sums of the kernels' rows */
+	double *row_sums;
 
 	/* the ring of kernels, one slot for each function of y: spectra [slots][functions of x][blocks][n][2 LANES],
 	   or, for direct sums, samples [slots][functions of x][kh][kw], turned round */
 	size_t slots, kernel_samples;
 	void *kernel;
-	size_t *slot_holds; /* function + 1, or 0 */
-	size_t *claimed;    /* functions whose kernels this step transforms */
+	/* per slot: its function + 1, or 0 */
+	size_t *slot_holds;
+	/* functions whose kernels this step transforms */
+	size_t *claimed;
 
 	struct wconv_band *band;
 	size_t bands, now;
 	size_t scratch_bytes;
-	void *scratch; /* [threads] */
-	void *result;  /* [planes][rows][width], NULL when results go straight out */
+	/* [threads][scratch_bytes] */
+	void *scratch;
+	/* [planes][rows][width]; NULL when results go straight to the caller */
+	void *result;
 	size_t result_pitch;
 	size_t result_rows;
-	const void *in; /* of the step being taken */
+	/* the caller's room for the results of the step being taken */
 	void *out;
 };
 
@@ -90,19 +99,19 @@ struct wconv_core {
 	void (*tile)(const struct wconv_plan *p, size_t plane, size_t tx, size_t ty, void *scratch);
 	void (*finish)(const struct wconv_plan *p, size_t row);
 };
-extern const struct wconv_core wconv_f32_v4, wconv_f32_v3, wconv_f32, wconv_f64_v4, wconv_f64_v3,
-    wconv_f64;
+extern const struct wconv_core wconv_f32_avx512, wconv_f32_avx2, wconv_f32_generic,
+    wconv_f64_avx512, wconv_f64_avx2, wconv_f64_generic;
 
 /* The sentence to err; returns -1. */
 int wconv_fail(char err[WCONV_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Fills scale, sum, weight, like_right and like_below. 0, or -1 with a sentence in err. */
-int wconv_study(struct wconv_plan *p, char err[WCONV_ERR]);
+int wconv_kernel_stats(struct wconv_plan *p, char err[WCONV_ERR]);
 
 /* The kernel that goes with a pair of functions; SIZE_MAX: none (a polynomial of too high a degree). */
 size_t wconv_kernel(const struct wconv_plan *p, size_t fx, size_t fy);
 
-/* Makes the tables of a transform; 0 or -ENOMEM. n = 2^a 3^b 5^c. Both free what a zeroed struct holds: nothing. */
+/* Makes the tables of a transform; 0 or -ENOMEM. n = 2^a 3^b 5^c. A zeroed struct may be freed. */
 int wconv_fft_plan(struct wconv_fft *f, size_t n, size_t sample);
 int wconv_rfft_plan(struct wconv_rfft *f, size_t n, size_t sample, size_t lanes);
 void wconv_fft_free(struct wconv_fft *f);

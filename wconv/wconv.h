@@ -14,7 +14,7 @@
  * blend of kernels taken at the pixels it falls on.
  *
  * Small kernels are summed directly; large ones go by FFT, tile by tile, streaming: memory does not grow with the
- * height. See core/tile.h for the scheme. The same bytes for any number of threads.
+ * height. See core/tile_body.h for the scheme. The same bytes for any number of threads.
  *
  * |error| <= b max|F|, as long as F has not lost more than a digit to cancellation against |K| * |I|: b = 4e-15 in double;
  * in float 3e-7 for sums, and for transforms, which lose as the logarithm of their length, 3e-7 or 1.8e-8 log2(Px Py), which is
@@ -60,33 +60,42 @@ enum wconv_method { WCONV_AUTO, WCONV_DIRECT, WCONV_FFT };
 #define WCONV_KNOWN 1e-5
 
 struct wconv_problem {
-	size_t w, h, planes; /* the item, planes interleaved */
-	enum img_type in;    /* its samples */
-	enum img_type out;   /* those of the result; integers are rounded and clipped to 0..top */
-	double top;	     /* 0: the type's own range */
-	size_t x0, y0;	     /* where the item lies in the whole image of W x H */
-	size_t W, H;	     /* a part of an image gives the results that need no more than it */
-	size_t kw, kh;	     /* one kernel */
-	size_t gx, gy;	     /* kernels in the grid */
-	const void
-	    *kernels;	 /* double if in_double, else float; finite; borrowed until wconv_free */
-	size_t step_row; /* samples from a kernel's row to its next */
-	size_t step_x, step_y; /* samples from a kernel to its right and to its lower neighbour */
-	const double *node_x, *node_y; /* gx and gy increasing positions; unused for polynomials */
-	int degree; /* of the polynomials, with gx * gy coefficient kernels; -1: a grid */
+	/* the item: its planes are interleaved */
+	size_t w, h, planes;
+	/* type of its samples */
+	enum img_type in;
+	/* type of the results; integers are rounded and clipped to 0..top; top 0: the type's own range */
+	enum img_type out;
+	double top;
+	/* the item lies at (x0,y0) of the whole image of W x H; a part gives the results that need no other pixels */
+	size_t x0, y0, W, H;
+	/* size of a kernel; columns and rows of the grid */
+	size_t kw, kh, gx, gy;
+	/* double if in_double, else float; finite; borrowed until wconv_free */
+	const void *kernels;
+	/* samples from a kernel's row to its next, from a kernel to its right and to its lower neighbour */
+	size_t step_row, step_x, step_y;
+	/* gx and gy increasing positions; unused for polynomials */
+	const double *node_x, *node_y;
+	/* of the polynomials, which have gx * gy coefficient kernels; -1: a grid */
+	int degree;
 	double zero_x, zero_y, scale_x, scale_y;
-	size_t cx, cy;	/* the kernels' centre */
-	bool correlate; /* flips the kernels, and the centre with them */
-	bool normalise; /* each kernel is scaled to the sum 1 */
-	bool in_double; /* compute in double precision */
+	/* the kernels' centre */
+	size_t cx, cy;
+	/* flips the kernels, and the centre with them */
+	bool correlate;
+	/* each kernel is scaled to the sum 1 */
+	bool normalise;
+	/* compute in double precision */
+	bool in_double;
 	enum wconv_edge edge;
 	double constant;
 	enum wconv_nan nan;
 	enum wconv_output output;
 	enum wconv_method method;
 	int threads;
-	const char
-	    *level; /* NULL: the CPU's; "x86-64-v4", "x86-64-v3", "baseline": no higher than this */
+	/* the highest level of instructions: "x86-64-v4", "x86-64-v3", "baseline"; NULL: the CPU's */
+	const char *level;
 };
 
 struct wconv_plan;
@@ -131,7 +140,7 @@ ptrdiff_t wconv_border(const struct wconv_plan *p, bool y, size_t i);
 /* What was chosen and why, a line. */
 void wconv_explain(const struct wconv_plan *p, char *text, size_t n);
 
-/* NULL is nothing. */
+/* p may be NULL. */
 void wconv_free(struct wconv_plan *p);
 
 /* --- direct.c: the definition ---------------------------------------------------------------------------------- */

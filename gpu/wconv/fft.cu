@@ -1,5 +1,5 @@
 /*
- * wconv by transforms, the tiles of a step at once: wconv/core/tile.h states the scheme. For all tiles together
+ * wconv by transforms, the tiles of a step at once: wconv/core/tile_body.h states the scheme. For all tiles together
  *
  *	windows	rows, each less its mean; the rest of nx x ny zeros			window.cu
  *	rows	r2c, written turned, so that columns are contiguous			cuFFT, batch = tiles x ny

@@ -2,6 +2,6 @@
 #define REAL	     float
 #define WCONV_SAMPLE 4
 #define BYTES	     16
-#define CORE	     wconv_f32
+#define CORE	     wconv_f32_generic
 #define LEVEL	     "baseline"
-#include "wconv/core/core.h"
+#include "wconv/core/core_body.h"

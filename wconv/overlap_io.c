@@ -2,7 +2,7 @@
 
 #include "common/mem.h"
 #include "gpu/wconv/wconv.h"
-#include "wconv/pump.h"
+#include "wconv/overlap_io.h"
 
 /* Two buffers that go round between a thread that fills them and one that empties them. */
 struct belt {
@@ -12,7 +12,7 @@ struct belt {
 	pthread_cond_t moved;
 };
 
-struct pump {
+struct overlap {
 	struct wconv_plan *plan;
 	struct raw_in *in;
 	const char *mapped; /* all rows; NULL: they are read */
@@ -78,7 +78,7 @@ touch(const volatile char *p, size_t n)
 static void *
 read_ahead(void *arg)
 {
-	struct pump *p = arg;
+	struct overlap *p = arg;
 	const char *next = p->mapped;
 
 	for (size_t i = 0; i < p->steps; i++) {
@@ -98,7 +98,7 @@ read_ahead(void *arg)
 static void *
 write_behind(void *arg)
 {
-	struct pump *p = arg;
+	struct overlap *p = arg;
 
 	for (size_t i = 0; i < p->steps; i++) {
 		const size_t rows = wconv_steps(p->plan, i).rows_out;
@@ -109,7 +109,7 @@ write_behind(void *arg)
 }
 
 static void
-run_step(const struct pump *p, struct gpu *g, const void *in, void *out)
+run_step(const struct overlap *p, struct gpu *g, const void *in, void *out)
 {
 	if (!g)
 		wconv_run(p->plan, in, out);
@@ -119,7 +119,7 @@ run_step(const struct pump *p, struct gpu *g, const void *in, void *out)
 
 /* All steps, with rows from the source and to the sink. */
 static void
-run_steps(struct pump *p, struct gpu *g, struct progress *bar, struct stats *st)
+run_steps(struct overlap *p, struct gpu *g, struct progress *bar, struct stats *st)
 {
 	const char *next = p->mapped, *kept = next;
 
@@ -141,18 +141,19 @@ run_steps(struct pump *p, struct gpu *g, struct progress *bar, struct stats *st)
 }
 
 void
-wconv_pump(struct wconv_plan *plan, const struct wconv_problem *q, struct gpu *g, struct raw_in *in,
-	   const void *mapped, struct raw_out *out, struct progress *bar, struct stats *st)
+wconv_overlap_io(struct wconv_plan *plan, const struct wconv_problem *q, struct gpu *g,
+		 struct raw_in *in, const void *mapped, struct raw_out *out, struct progress *bar,
+		 struct stats *st)
 {
 	const struct wconv_step most = wconv_most(plan);
 	pthread_t reader, writer;
-	struct pump p = {.plan = plan,
-			 .in = in,
-			 .mapped = mapped,
-			 .out = out,
-			 .steps = wconv_count(plan),
-			 .in_row = q->w * q->planes,
-			 .in_size = img_type_size(q->in)};
+	struct overlap p = {.plan = plan,
+			    .in = in,
+			    .mapped = mapped,
+			    .out = out,
+			    .steps = wconv_count(plan),
+			    .in_row = q->w * q->planes,
+			    .in_size = img_type_size(q->in)};
 	ptrdiff_t x0, y0;
 	size_t w, h;
 

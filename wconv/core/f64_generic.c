@@ -2,6 +2,6 @@
 #define REAL	     double
 #define WCONV_SAMPLE 8
 #define BYTES	     16
-#define CORE	     wconv_f64
+#define CORE	     wconv_f64_generic
 #define LEVEL	     "baseline"
-#include "wconv/core/core.h"
+#include "wconv/core/core_body.h"

@@ -1,5 +1,5 @@
 /*
- * The core, compiled once for each precision and level by the files f32_v4.c and its like; the plan chooses among them
+ * The core, compiled once for each precision and level by the files f32_avx512.c and its like; the plan chooses among them
  * by what the CPU has. Clones of single functions would not do: the width of a vector is part of every layout here.
  */
 #if defined(TARGET) && defined(__x86_64__)
@@ -17,15 +17,15 @@ FOR_TARGET(TARGET, BYTES)
 
 #include "wconv/core/fft.h"
 
-#include "wconv/core/rows.h"
+#include "wconv/core/rows_body.h"
 
-#include "wconv/core/feed.h"
+#include "wconv/core/feed_body.h"
 
-#include "wconv/core/near.h"
+#include "wconv/core/near_body.h"
 
-#include "wconv/core/tile.h"
-#include "wconv/core/mend.h"
-#include "wconv/core/tasks.h"
+#include "wconv/core/tile_body.h"
+#include "wconv/core/mend_body.h"
+#include "wconv/core/tasks_body.h"
 
 const struct wconv_core CORE = {LEVEL,	LANES, sizeof(real), scratch, feed,
 				kernel, rows,  tile,	     finish};

@@ -72,7 +72,7 @@ add_doubles(const double *x, size_t n, double *sum, double *weight)
 
 /* The sums of kernel k and of its absolute values, unscaled; and which neighbours are like it. */
 static void
-study_kernel(struct wconv_plan *p, size_t k)
+gather_stats(struct wconv_plan *p, size_t k)
 {
 	const struct wconv_problem *q = &p->q;
 	const size_t size = q->in_double ? sizeof(double) : sizeof(float);
@@ -95,7 +95,7 @@ study_kernel(struct wconv_plan *p, size_t k)
 
 /* Sums and scales of all kernels, and whether they will do. */
 int
-wconv_study(struct wconv_plan *p, char err[WCONV_ERR])
+wconv_kernel_stats(struct wconv_plan *p, char err[WCONV_ERR])
 {
 	const struct wconv_problem *q = &p->q;
 	const size_t n = q->gx * q->gy;
@@ -109,7 +109,7 @@ wconv_study(struct wconv_plan *p, char err[WCONV_ERR])
 		return wconv_fail(err, "no memory");
 #pragma omp parallel for num_threads(q->threads)
 	for (size_t k = 0; k < n; k++)
-		study_kernel(p, k);
+		gather_stats(p, k);
 	for (size_t k = 0; k < n; k++) {
 		const size_t i = k % q->gx, j = k / q->gx;
 		const double weight = p->weight[k];

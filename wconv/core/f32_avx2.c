@@ -2,7 +2,7 @@
 #define REAL	     float
 #define WCONV_SAMPLE 4
 #define BYTES	     32
-#define CORE	     wconv_f32_v3
+#define CORE	     wconv_f32_avx2
 #define LEVEL	     "x86-64-v3"
 #define TARGET	     "arch=x86-64-v3"
-#include "wconv/core/core.h"
+#include "wconv/core/core_body.h"
