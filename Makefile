@@ -157,6 +157,10 @@ san:
 	ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) B=build/san OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' NVCC= check
 	t/tsan $(MAKE)
 
+# The small tests on CPUs that this machine has not, by qemu.
+cpus: all $(B)/t/gen $(B)/t/gencmp
+	B=$(B) t/cpus
+
 FUZZ := $(patsubst t/fuzz/%.c,build/fuzz/%,$(wildcard t/fuzz/*.c))
 fuzz: $(FUZZ)
 	t/fuzz/run
@@ -191,11 +195,11 @@ clean:
 	rm -rf build
 
 help:
-	@echo 'all check san bench demo fuzz lint format deps deps-dev install uninstall clean'
+	@echo 'all check cpus san bench demo fuzz lint format deps deps-dev install uninstall clean'
 	@echo 'NVCC= (no CUDA)  MARCH=native  PREFIX=$(PREFIX)  DESTDIR=  PROGRAM_PREFIX=  ONLY=program (bench)'
 
 force:
-.PHONY: all check san bench demo fuzz lint format deps deps-dev install uninstall clean help force
+.PHONY: all check cpus san bench demo fuzz lint format deps deps-dev install uninstall clean help force
 .DELETE_ON_ERROR:
 
 -include $(shell find $(B)/obj $(B)/t -name '*.d' 2>/dev/null)
