@@ -6,7 +6,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "dptrace/args.h"
-#include "dptrace/report.h"
+#include "dptrace/text/report.h"
 #include "gpu/dptrace/dptrace.h"
 
 #define AT(member) offsetof(struct args, member)

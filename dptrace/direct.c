@@ -8,7 +8,7 @@
 
 #include "common/mem.h"
 #include "dptrace/dptrace.h"
-#include "dptrace/segment.h"
+#include "dptrace/search/segment.h"
 
 /* The direction of the link from sample j to sample k of gap g, an angle in the picture. */
 static double

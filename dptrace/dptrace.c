@@ -1,9 +1,5 @@
 /* Options to shapes, lines to chains, optima to vertices. */
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include "common/mem.h"
 #include "common/par.h"
@@ -107,16 +103,6 @@ measure(struct dptrace_plan *p, int nslot)
 	return most;
 }
 
-/* Asks for large pages: faults on small ones are most of the time of a single short trace. Nothing else depends on it. */
-static void
-prefer_large_pages(char *p, size_t n)
-{
-	const size_t page = 4096, skip = (page - (uintptr_t)p % page) % page;
-
-	if (n > skip + page)
-		madvise(p + skip, (n - skip) / page * page, MADV_HUGEPAGE);
-}
-
 /* Fewer slots where memory is short. */
 static int
 fit_memory(struct dptrace_plan *p, char err[DPTRACE_ERR])
@@ -137,9 +123,8 @@ fit_memory(struct dptrace_plan *p, char err[DPTRACE_ERR])
 	}
 	for (int i = 0; i < p->outer; i++) {
 		p->work[i].plan = p;
-		if (!(p->work[i].memory = weir_alloc(each, 1)))
+		if (!(p->work[i].memory = weir_alloc_large(each, 1)))
 			return dptrace_fail(err, "no memory for %zu bytes of link sums", p->bytes);
-		prefer_large_pages(p->work[i].memory, each);
 	}
 	return 0;
 }

@@ -72,6 +72,13 @@ struct dptrace_line {
 	bool closed;
 };
 
+/* Segments of a line: one less than its points, or as many when it is closed. */
+static inline size_t
+dptrace_segments(const struct dptrace_line *l)
+{
+	return l->closed ? l->n : l->n - 1;
+}
+
 struct dptrace_vertex {
 	double x, y;
 	double score; /* of the link that ends here, per pixel along ab; 0 at the first vertex */

@@ -2,10 +2,10 @@
 #ifndef DPTRACE_PASS_H
 #define DPTRACE_PASS_H
 
-#include "dptrace/chain.h"
+#include "dptrace/search/chain.h"
 #include "dptrace/dptrace.h"
 #include "dptrace/resolve.h"
-#include "dptrace/strip.h"
+#include "dptrace/evidence/strip.h"
 
 enum {
 	REFINED = 15

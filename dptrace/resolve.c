@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "dptrace/resolve.h"
-#include "dptrace/strip.h"
+#include "dptrace/evidence/strip.h"
 
 static double
 clamp(double x, double lo, double hi)
@@ -84,12 +84,6 @@ default_phi(const struct segment_shape *s, size_t n, const struct dptrace_option
 		gaps += s[i].n - 1;
 	}
 	return clamp(length / gaps / 25, M_PI / 4, M_PI / 3);
-}
-
-size_t
-dptrace_segments(const struct dptrace_line *l)
-{
-	return l->closed ? l->n : l->n - 1;
 }
 
 static int

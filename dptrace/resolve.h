@@ -15,9 +15,6 @@ struct segment_shape {
 /* Puts a sentence into err; returns -1. */
 int dptrace_fail(char err[DPTRACE_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Segments of a line: one less than its points, or as many when it is closed. */
-size_t dptrace_segments(const struct dptrace_line *l);
-
 /* The segments of a line, checked. Returns 0, or -1 with a sentence in err. */
 int
 dptrace_shape(struct segment_shape *s, const struct dptrace_line *l, const struct dptrace_image *im,

@@ -6,7 +6,7 @@
 
 #include "common/mem.h"
 #include "dptrace/dptrace.h"
-#include "dptrace/strip.h"
+#include "dptrace/evidence/strip.h"
 #include "t/check.h"
 #include "t/check_dptrace.h"
 

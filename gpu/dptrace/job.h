@@ -62,7 +62,7 @@ struct dp_chains {
 	const dp_table *table;
 	int *window;
 	float *S, *F, *H;	     /* H: with margins only */
-	float *entry, *exit, *leave; /* [segment][maxd]: as in dptrace/chain.h */
+	float *entry, *exit, *leave; /* [segment][maxd]: as in dptrace/search/chain.h */
 	int *released;		     /* [segment] */
 	float *through;		     /* [guide][maxd], with margins */
 	int *at;		     /* [guide] */
@@ -90,7 +90,7 @@ struct dp_job {
 	dp_chains on;
 };
 
-/* Blocks of memory in one piece, as dptrace/segment.h's arena, for the device too. */
+/* Blocks of memory in one piece, as dptrace/search/segment.h's arena, for the device too. */
 template <class E>
 E *
 dp_take(struct arena *a, size_t n)

@@ -1,5 +1,5 @@
 /*
- * The recursion, gap by gap, over all segments of a list at once: dptrace/recur.c states it.
+ * The recursion, gap by gap, over all segments of a list at once: dptrace/search/recur.c states it.
  *
  *	sweep	block = 8 (where guides are long: 4, 2, 1) samples j of the guide in the middle of one segment, grid = samples
  *		x segments; forward F[j][.] of the gap before it is read and F[.][j] of the gap after it made, backward the

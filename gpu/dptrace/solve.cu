@@ -1,6 +1,6 @@
 /*
  * Chains of segments, the host's part: what the sums that come back mean, whether a bound is given up, which first links of a
- * closed line are tried next. dptrace/chain.c, for all lines of a batch at a time.
+ * closed line are tried next. dptrace/search/chain.c, for all lines of a batch at a time.
  */
 #include "gpu/dptrace/chain.h"
 #include "gpu/dptrace/close.h"

@@ -1,4 +1,4 @@
-/* The strips of a batch's segments on the device: dptrace/strip.h, between base.cu, strip.cu and dptrace.cu. */
+/* The strips of a batch's segments on the device: dptrace/evidence/strip.h, between base.cu, strip.cu and dptrace.cu. */
 #ifndef WEIR_GPU_DPTRACE_STRIP_H
 #define WEIR_GPU_DPTRACE_STRIP_H
 

@@ -8,7 +8,7 @@
 
 #include "common/mem.h"
 #include "common/simd.h"
-#include "dptrace/strip.h"
+#include "dptrace/evidence/strip.h"
 #include "t/bench/bench.h"
 #include "t/rng.h"
 

@@ -7,7 +7,7 @@
  * The sums of a block stay in registers: 64 samples in 4 AVX-512 or 8 AVX2 registers.
  */
 #include "common/simd.h"
-#include "dptrace/strip.h"
+#include "dptrace/evidence/strip.h"
 
 typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));
 typedef int bits __attribute__((vector_size(64), aligned(4), may_alias));

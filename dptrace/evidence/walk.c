@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/simd.h"
-#include "dptrace/walk.h"
+#include "dptrace/evidence/walk.h"
 
 /* Two neighbouring samples, read as one: half as many loads, 1.5 times as fast with AVX-512. */
 typedef uint64_t pair __attribute__((may_alias, aligned(4)));

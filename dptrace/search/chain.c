@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dptrace/chain.h"
+#include "dptrace/search/chain.h"
 
 void
 chain_take(struct chain *c, struct arena *a, int n, int nslot, int maxn, int maxd, int rows)

@@ -14,7 +14,7 @@
 #define DPTRACE_STRIP_H
 
 #include "dptrace/dptrace.h"
-#include "dptrace/segment.h"
+#include "dptrace/search/segment.h"
 
 enum {
 	PAD = 2 * GROUP, /* rows beyond the strip that lanes without a link may read */

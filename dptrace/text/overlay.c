@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "dptrace/report.h"
+#include "dptrace/text/report.h"
 
 static void
 range_of(const struct dptrace_image *im, unsigned maxval, float *lo, float *hi)

@@ -10,7 +10,7 @@
 #ifndef DPTRACE_CHAIN_H
 #define DPTRACE_CHAIN_H
 
-#include "dptrace/segment.h"
+#include "dptrace/search/segment.h"
 
 enum { SLOTS = 8 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/simd.h"
-#include "dptrace/strip.h"
+#include "dptrace/evidence/strip.h"
 
 #define FINE .3 /* px between the rows of later passes, at most */
 

@@ -4,7 +4,7 @@
 #include "common/mem.h"
 #include "common/sample.h"
 #include "dptrace/resolve.h"
-#include "dptrace/take.h"
+#include "dptrace/text/take.h"
 
 /* Row y, [w][c] as it was read, dealt out to the planes. */
 static int

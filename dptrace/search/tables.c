@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "dptrace/chain.h"
+#include "dptrace/search/chain.h"
 #include "dptrace/dptrace.h"
 
 /* The tables of all segments by diagonals: entry [s][j] of a gap as in struct gap's S. */

@@ -4,8 +4,8 @@
 
 #include "common/simd.h"
 #include "dptrace/libm.h"
-#include "dptrace/strip.h"
-#include "dptrace/walk.h"
+#include "dptrace/evidence/strip.h"
+#include "dptrace/evidence/walk.h"
 
 /* A register of the widest kind; the compiler splits it where there is none. Any address, any type behind it. */
 typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));

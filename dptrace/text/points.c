@@ -6,7 +6,7 @@
 
 #include "common/mem.h"
 #include "common/opt.h"
-#include "dptrace/points.h"
+#include "dptrace/text/points.h"
 
 enum { WORD = 64 }; /* the longest number that is read */
 

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "dptrace/report.h"
+#include "dptrace/text/report.h"
 
 /* A vertex as it goes out. */
 struct place {

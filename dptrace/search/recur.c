@@ -17,7 +17,7 @@
 
 #include "common/par.h"
 #include "common/simd.h"
-#include "dptrace/segment.h"
+#include "dptrace/search/segment.h"
 
 /* One gap to be computed from its neighbour: forward from the gap before, backward from the one after. */
 struct sweep {

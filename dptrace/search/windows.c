@@ -4,7 +4,7 @@
 #include "common/mem.h"
 #include "common/simd.h"
 #include "dptrace/libm.h"
-#include "dptrace/segment.h"
+#include "dptrace/search/segment.h"
 
 enum { NOWHERE = INT_MAX / 4 };
 

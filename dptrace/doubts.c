@@ -1,0 +1,79 @@
+#include <math.h>
+
+#include "common/die.h"
+#include "dptrace/doubts.h"
+
+#define LOW_MARGIN .3 /* px of full evidence: below it, another course is about as good */
+
+static void
+warn_about(const char *name, size_t line, const struct dptrace_trace *t, const struct args *a)
+{
+	if (t->blank)
+		warn("%s: line %zu: no evidence in the strip of some segment: its chord is the "
+		     "polyline",
+		     name, line);
+	if (t->released)
+		warn("%s: line %zu: no polyline keeps the angle at point %zu%s: it was given up "
+		     "there",
+		     name, line, t->released_at, t->released > 1 ? " and others" : "");
+	if (t->border)
+		warn("%s: line %zu: %zu vertices touch the border of the strip: widen it (-w) or "
+		     "add points",
+		     name, line, t->border);
+	if (t->sharp && a->angle == 0 && a->score != SCORE_SIN)
+		warn("%s: line %zu: %zu vertices turn about as far as they may: if the object "
+		     "doubles back there, add points",
+		     name, line, t->sharp);
+	if (t->margin < LOW_MARGIN && !t->blank)
+		warn("%s: line %zu: another course is about as good (margin %.2g): add points",
+		     name, line, t->margin);
+}
+
+/* -v: every vertex. */
+static void
+explain(const char *name, size_t line, const struct dptrace_trace *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct dptrace_vertex *v = &t->v[i];
+		warn("%s: line %zu: vertex %zu at %.3f,%.3f: link score %.4f, margin %.4g%s%s",
+		     name, line, i, v->x, v->y, v->score, v->margin, v->point ? ", given" : "",
+		     v->border ? ", border" : "");
+	}
+}
+
+void
+doubts_of(struct doubts *d, const char *name, const struct args *a, size_t line,
+	  const struct dptrace_trace *t)
+{
+	warn_about(name, line, t, a);
+	if (a->common.verbose)
+		explain(name, line, t);
+	d->lines++;
+	d->vertices += t->n;
+	d->border += t->border > 0;
+	d->sharp += t->sharp > 0;
+	d->released += t->released > 0;
+	d->low += t->margin < LOW_MARGIN;
+}
+
+void
+doubts_explain(const char *name, const struct dptrace_plan *p)
+{
+	for (size_t i = 0; i < p->nline; i++)
+		for (size_t k = 0; k < p->first[i + 1] - p->first[i]; k++) {
+			const struct dptrace_resolved r = dptrace_resolved(p, i, k);
+			warn("%s: line %zu: segment %zu of %.4g px: -n %zu -d %zu -w %.4g -a %.4g",
+			     name, i, k, r.length, r.n, r.d, r.halfwidth, r.phi * 180 / M_PI);
+		}
+}
+
+void
+doubts_stats(const struct doubts *d, struct stats *st)
+{
+	stats_add(st, "lines", "%zu", d->lines);
+	stats_add(st, "vertices", "%zu", d->vertices);
+	stats_add(st, "border", "%zu", d->border);
+	stats_add(st, "sharp", "%zu", d->sharp);
+	stats_add(st, "released", "%zu", d->released);
+	stats_add(st, "low_margin", "%zu", d->low);
+}

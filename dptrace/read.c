@@ -1,0 +1,134 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "dptrace/read.h"
+#include "dptrace/text/take.h"
+
+/* A whole text file; caller frees. "-" is standard input. */
+static char *
+read_text(const char *path, size_t *n)
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "r") : stdin;
+	const char *name = strcmp(path, "-") ? path : "(stdin)";
+	size_t room = 1 << 16, got;
+	char *text;
+
+	if (!f)
+		die("%s: %s", name, strerror(errno));
+	text = weir_xalloc(room, 1);
+	for (*n = 0; (got = fread(text + *n, 1, room - *n, f)) > 0;) {
+		*n += got;
+		if (*n == room) {
+			char *more = weir_xalloc(room, 2);
+			memcpy(more, text, *n);
+			weir_free(text);
+			text = more;
+			room *= 2;
+		}
+	}
+	if (ferror(f))
+		die("%s: %s", name, strerror(errno));
+	if (f != stdin)
+		fclose(f);
+	return text;
+}
+
+struct points
+read_points(const struct args *a, size_t npath)
+{
+	struct points p = {0};
+	char err[DPTRACE_ERR];
+
+	if (a->point.n) {
+		double(*xy)[2] = weir_xalloc(a->point.n, sizeof *xy);
+		for (size_t i = 0; i < a->point.n; i++)
+			opt_reals("--point", a->point.v[i], ',', xy[i], 2);
+		if (points_add(&p, (const double(*)[2])xy, a->point.n, a->closed))
+			die("no memory for %zu points", a->point.n);
+		weir_free(xy);
+	}
+	if (a->lines) {
+		size_t n;
+		if (!strcmp(a->lines, "-") && !npath && !a->scores)
+			die_usage("--lines: standard input is the picture already");
+		char *text = read_text(a->lines, &n);
+		if (points_parse(&p, text, n, a->closed, err))
+			die("%s: %s", strcmp(a->lines, "-") ? a->lines : "(stdin)", err);
+		weir_free(text);
+	}
+	points_finish(&p);
+	return p;
+}
+
+const double *
+read_world(const struct args *a, double world[6])
+{
+	char err[DPTRACE_ERR];
+	size_t n;
+
+	if (!a->world)
+		return NULL;
+	char *text = read_text(a->world, &n);
+	if (world_parse(world, text, n, err))
+		die("%s: %s", a->world, err);
+	weir_free(text);
+	return world;
+}
+
+struct dptrace_image
+read_image(struct raw_in *in, struct img *x)
+{
+	struct img_picture p;
+	char err[DPTRACE_ERR];
+
+	if (!img_picture(x, &p) || p.n > 1)
+		raw_die(in, "%d axes: not a single picture", x->dim);
+	if (img_is_complex(x))
+		raw_die(in, "complex samples");
+	raw_map(in, x);
+	float *v = weir_xalloc(p.h * p.w, p.c * sizeof *v);
+	if (take_planes(v, x, &p, err))
+		raw_die(in, "%s", err);
+	return (struct dptrace_image){.c = p.c, .h = p.h, .w = p.w, .v = v};
+}
+
+/* Scores of that many segments fit the only line. */
+static void
+check_line(const char *name, const struct points *lines, size_t segments)
+{
+	const struct dptrace_line *l = &lines->line[0];
+
+	if (lines->nline != 1 || l->n < 2 || (l->closed && l->n < 3) ||
+	    dptrace_segments(l) != segments)
+		die("%s: scores of %zu segments are for one polyline of %zu points", name, segments,
+		    segments + !l->closed);
+	for (size_t i = 0; i < segments; i++)
+		if (!memcmp(l->xy[i], l->xy[(i + 1) % l->n], sizeof *l->xy))
+			die("two neighbouring points are the same, %g,%g", l->xy[i][0],
+			    l->xy[i][1]);
+}
+
+struct scores
+read_scores(const struct args *a, const struct points *lines)
+{
+	char err[DPTRACE_ERR];
+	struct img x;
+
+	raw_load_file(a->scores, a->common.max_bytes, false, &x);
+	const size_t d = x.axis[0].n, n = x.dim > 2 ? x.axis[2].n + 1 : 2,
+		     segments = x.dim > 3 ? x.axis[3].n : 1;
+	if (x.dim < 2 || x.dim > 4 || x.axis[1].n != d || d % 2 == 0 || d > DPTRACE_MAXD ||
+	    n > DPTRACE_MAXN)
+		die("%s: link scores have sizes d d n-1 [segments], d odd and below %d, n below %d",
+		    a->scores, DPTRACE_MAXD + 1, DPTRACE_MAXN + 1);
+	check_line(a->scores, lines, segments);
+	struct scores s = {
+	    .v = weir_xalloc(d * d * (n - 1), segments * sizeof *s.v), .n = n, .d = d};
+	if (take_scores(s.v, &x, d * d * (n - 1) * segments, err))
+		die("%s: %s", a->scores, err);
+	img_free(&x);
+	return s;
+}

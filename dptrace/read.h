@@ -1,0 +1,25 @@
+/* What the command line names, read and checked. All of these die with a message where something is wrong. */
+#ifndef DPTRACE_READ_H
+#define DPTRACE_READ_H
+
+#include "common/raw.h"
+#include "dptrace/args.h"
+#include "dptrace/text/points.h"
+
+/* The polyline of -p, then those of -f. npath: the pictures on the command line. */
+struct points read_points(const struct args *a, size_t npath);
+
+/* The six numbers of --world; NULL without it. */
+const double *read_world(const struct args *a, double world[6]);
+
+/* The picture whose header is x; caller frees image.v. */
+struct dptrace_image read_image(struct raw_in *in, struct img *x);
+
+/* --scores: link scores [segments][n-1][d][d] for the only line of lines; caller frees v. */
+struct scores {
+	float *v;
+	size_t n, d;
+};
+struct scores read_scores(const struct args *a, const struct points *lines);
+
+#endif
