@@ -177,6 +177,13 @@ tables() {
 	dptrace -n 3 --stats $ends road.pgm 2>&1 >out | grep -q '"lines": 1, "vertices": 3, "border": 0, "sharp": 0, "released": 0'
 }
 
+@test "a turn about as far as it may be is counted at the first guide too" {
+	awk 'BEGIN { print "P2 81 60 9"; for (y = 0; y < 60; y++) for (x = 0; x < 81; x++) {
+		d = y - 50 + (x < 40 ? x - 5 : 75 - x) * .55; print d * d < 3 ? 9 : 1 } }' >roof.pgm
+	dptrace --quiet -p 5,50 -p 75,50 -n 3 -w 25 -a 60 --stats roof.pgm 2>&1 >out | grep -q '"sharp": 1,'
+	dptrace --quiet -p 5,50 -p 75,50 -n 3 -w 25 -a 90 --stats roof.pgm 2>&1 >out | grep -q '"sharp": 0,'
+}
+
 @test "more passes keep to the road" {
 	for n in 1 2 5; do
 		dptrace --passes=$n $ends road.pgm | near 1.5
@@ -214,7 +221,7 @@ tables() {
 }
 
 @test "no result hangs on libm, whose functions differ from CPU to CPU" {
-	for o in "$B"/obj/dptrace/*.o; do
+	for o in "$B"/obj/dptrace/*.o "$B"/obj/dptrace/*/*.o; do
 		case ${o##*/} in
 		direct.o | direct_score.o | main.o) continue ;;
 		esac
