@@ -5,7 +5,7 @@
 #include "common/die.h"
 #include "common/mem.h"
 #include "t/check_usfft.h"
-#include "usfft/loops/batch.h"
+#include "usfft/loops/loops.h"
 
 /* One batch: sample i of transform v lies at data[i * step + v * across], in complex samples. */
 struct batch_case {
@@ -114,9 +114,7 @@ check_batches(struct check_rng *r)
 		for (int q = 0; q < 4 * kinds; q++) {
 			const bool single = q % 2, rows = q / 2 % 2;
 			const int b = bytes[q / 4];
-			const struct batch_ops *ops = b == 64	? &usfft_batch64[!single]
-						      : b == 32 ? &usfft_batch32[!single]
-								: &usfft_batch16[!single];
+			const struct batch_ops *ops = &usfft_loops((int)b, single)->batch;
 			struct batch_case c;
 			make_case(&c, sizes[i], single, rows, r);
 			(rows ? ops->rows : ops->columns)(&c.f, c.data, c.ld, c.in, c.out, c.work);

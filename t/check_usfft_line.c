@@ -7,7 +7,7 @@
 #include "t/check_usfft.h"
 #include "usfft/direct.h"
 #include "usfft/line.h"
-#include "usfft/loops/line_ops.h"
+#include "usfft/loops/loops.h"
 
 enum { L = USFFT_LINE };
 
@@ -176,11 +176,7 @@ check_usfft_line(void)
 	for (int b = 0; b < kinds; b++)
 		for (size_t i = 0; i < 36; i++)
 			check_shape(&many, sizes[i / 6], sizes[i % 6], 8 * (i / 6) * (i % 6 + 20),
-				    i / 6 % 2 ? 1 : -1,
-				    bytes[b] == 64   ? &usfft_line64
-				    : bytes[b] == 32 ? &usfft_line32
-						     : &usfft_line16,
-				    &r);
+				    i / 6 % 2 ? 1 : -1, &usfft_loops(bytes[b], true)->line, &r);
 	check_end(&many,
 		  "line transforms stay within 1e-6 of the exact sums, in every kind of register");
 	check_line_adjoint(&r);

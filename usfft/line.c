@@ -7,21 +7,11 @@
 #include "common/mem.h"
 #include "common/simd.h"
 #include "usfft/line.h"
-#include "usfft/loops/line_ops.h"
+#include "usfft/loops/loops.h"
 #include "usfft/window.h"
 
 /* A row of the grid: cells -LEAD .. grid-1-LEAD, then LINE_TAPS of overhang that are folded onto the first ones. */
 enum { LEAD = LINE_TAPS / 2 - 1 };
-
-static const struct line_ops *
-choose_ops(void)
-{
-	const char *level = simd_level();
-
-	if (!strcmp(level, "x86-64-v4"))
-		return &usfft_line64;
-	return !strcmp(level, "x86-64-v3") ? &usfft_line32 : &usfft_line16;
-}
 
 /* The taps twice, for the two points that the loops take at a time; the highest power first. */
 static void
@@ -75,7 +65,7 @@ usfft_line_plan(struct usfft_line *p, size_t m, size_t n)
 	struct window win;
 	int err;
 
-	*p = (struct usfft_line){.m = m, .n = n, .ops = choose_ops()};
+	*p = (struct usfft_line){.m = m, .n = n, .ops = &usfft_loops(0, true)->line};
 	if (m == 0 || n == 0 || n > 1 << 28 || !weir_mul(m, 16 * USFFT_LINE, NULL))
 		return -EOVERFLOW;
 	p->grid = fft_size(n + n * 5 / 8 + LINE_TAPS);

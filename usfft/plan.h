@@ -6,7 +6,7 @@
 #include "usfft/grid/grid.h"
 #include "usfft/grid/modes.h"
 #include "usfft/grid/spread.h"
-#include "usfft/loops/tile.h"
+#include "usfft/loops/loops.h"
 #include "usfft/points/points.h"
 #include "usfft/window.h"
 

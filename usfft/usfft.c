@@ -5,45 +5,7 @@
 
 #include "common/mem.h"
 #include "common/par.h"
-#include "common/simd.h"
 #include "usfft/plan.h"
-
-static int
-widest_registers(void)
-{
-	const char *level = simd_level();
-
-	if (!strcmp(level, "x86-64-v4"))
-		return 64;
-	return !strcmp(level, "x86-64-v3") ? 32 : 16;
-}
-
-/* Bytes of the registers to use. */
-static int
-registers_of(const struct usfft_options *o)
-{
-	return o->registers ? o->registers : widest_registers();
-}
-
-static const struct tile_ops *
-choose_tile_ops(const struct usfft_options *o)
-{
-	const int bytes = registers_of(o);
-
-	if (bytes == 64)
-		return usfft_tile64[!o->single];
-	return bytes == 32 ? usfft_tile32[!o->single] : usfft_tile16[!o->single];
-}
-
-static const struct batch_ops *
-choose_batch_ops(const struct usfft_options *o)
-{
-	const int bytes = registers_of(o);
-
-	if (bytes == 64)
-		return &usfft_batch64[!o->single];
-	return bytes == 32 ? &usfft_batch32[!o->single] : &usfft_batch16[!o->single];
-}
 
 static void
 store(void *to, size_t i, double v, bool single)
@@ -140,8 +102,9 @@ make_plan(struct usfft_plan *p)
 	int w, err;
 
 	p->real = p->o.single ? sizeof(float) : sizeof(double);
-	p->ops = choose_tile_ops(&p->o);
-	p->batch = choose_batch_ops(&p->o);
+	const struct loops *loops = usfft_loops(p->o.registers, p->o.single);
+	p->ops = &loops->tile;
+	p->batch = &loops->batch;
 	err = usfft_choose(&p->o, p->ops->lanes, &w, p->grid.n);
 	if (err)
 		return err;
@@ -158,11 +121,10 @@ make_plan(struct usfft_plan *p)
 size_t
 usfft_bytes(const struct usfft_options *o)
 {
-	const struct tile_ops *ops = choose_tile_ops(o);
 	size_t n[3], bytes = 2 * (o->single ? sizeof(float) : sizeof(double));
 	int w;
 
-	if (usfft_choose(o, ops->lanes, &w, n))
+	if (usfft_choose(o, usfft_loops(o->registers, o->single)->tile.lanes, &w, n))
 		return SIZE_MAX;
 	for (int a = 0; a < o->dim; a++)
 		if (!weir_mul(bytes, n[a], &bytes))

@@ -44,9 +44,6 @@ struct batch_ops {
 	batch_fn *columns, *rows;
 };
 
-/* [0] for float, [1] for double. */
-extern const struct batch_ops usfft_batch16[2], usfft_batch32[2], usfft_batch64[2];
-
 /* Whether n has no prime factors but 2, 3, 5 and 7, and two radices at least. */
 bool batch_suits(size_t n);
 

@@ -1,37 +1,38 @@
 /*
- * The loops of line_ops.h for one number of LANES. The taps of two points at a time are evaluated in one array of 16
+ * The loops of line_ops.h, in single precision. The taps of two points at a time are evaluated in one array of 16
  * reals; consecutive points belong to different rows, so that their read-modify-writes do not wait for each other.
  */
-enum { NAME(vecs) = 2 * LINE_TAPS / LANES };
+enum { LINE_VECS = 2 * LINE_TAPS / LANES };
 
 /* x[]: the taps of point a (8 reals) and then of point b. */
-LEAF void
-NAME(line_taps)(const float *coef, float a, float b, NAME(vec) * x)
+INLINE void
+line_taps(const float *coef, float a, float b, vec *x)
 {
-	const NAME(vec) *c = (const NAME(vec) *)coef;
-	NAME(vec) f[NAME(vecs)];
+	const vec *c = (const vec *)coef;
+	vec f[LINE_VECS];
 
-	for (int v = 0; v < NAME(vecs); v++) {
-		f[v] = NAME(halves)(v * LANES < LINE_TAPS ? a : b, b);
+	for (int v = 0; v < LINE_VECS; v++) {
+		f[v] = halves(v * LANES < LINE_TAPS ? a : b, b);
 		x[v] = c[v];
 	}
 	for (int d = 1; d < LINE_COEFS; d++)
-		for (int v = 0; v < NAME(vecs); v++)
-			x[v] = x[v] * f[v] + c[d * NAME(vecs) + v];
+		for (int v = 0; v < LINE_VECS; v++)
+			x[v] = x[v] * f[v] + c[d * LINE_VECS + v];
 }
 
 /* Register v of the taps of point 0 or 1, each twice. */
-LEAF
-NAME(vec) NAME(line_pick)(const NAME(vec) * x, int point, int v)
+INLINE
+vec
+line_pick(const vec *x, int point, int v)
 {
-	const int half = point * NAME(vecs) + v;
+	const int half = point * LINE_VECS + v;
 
-	return NAME(dup)(x[half / 2], half % 2);
+	return dup(x[half / 2], half % 2);
 }
 
-TARGET static void
-NAME(line_spread)(const struct usfft_line *p, const struct usfft_line_work *w, int sign,
-		  const float *d, size_t ldd)
+static void
+line_spread(const struct usfft_line *p, const struct usfft_line_work *w, int sign, const float *d,
+	    size_t ldd)
 {
 	const float s = (float)sign;
 
@@ -40,24 +41,23 @@ NAME(line_spread)(const struct usfft_line *p, const struct usfft_line_work *w, i
 		const float *re = w->phase + j * 2 * USFFT_LINE, *im = re + USFFT_LINE;
 		const int *cell = w->cell + j * USFFT_LINE;
 		for (int l = 0; l < USFFT_LINE; l += 2) {
-			NAME(vec) x[NAME(vecs)];
-			NAME(line_taps)(p->coef, place[l], place[l + 1], x);
+			vec x[LINE_VECS];
+			line_taps(p->coef, place[l], place[l + 1], x);
 			for (int q = l; q < l + 2; q++) {
 				const float a = d[2 * q], b = s * d[2 * q + 1];
-				const NAME(vec) c =
-				    NAME(pair)(a * re[q] - b * im[q], a * im[q] + b * re[q]);
-				NAME(vec_u) *to = (NAME(vec_u) *)(w->grid + 2 * ((size_t)q * p->ld +
-										 (size_t)cell[q]));
-				for (int v = 0; v < NAME(vecs); v++)
-					to[v] += c * NAME(line_pick)(x, q - l, v);
+				const vec c = pair(a * re[q] - b * im[q], a * im[q] + b * re[q]);
+				loose *to =
+				    (loose *)(w->grid + 2 * ((size_t)q * p->ld + (size_t)cell[q]));
+				for (int v = 0; v < LINE_VECS; v++)
+					to[v] += c * line_pick(x, q - l, v);
 			}
 		}
 	}
 }
 
-TARGET static void
-NAME(line_interp)(const struct usfft_line *p, const struct usfft_line_work *w, int sign, float *d,
-		  size_t ldd)
+static void
+line_interp(const struct usfft_line *p, const struct usfft_line_work *w, int sign, float *d,
+	    size_t ldd)
 {
 	const float s = (float)sign;
 
@@ -66,16 +66,17 @@ NAME(line_interp)(const struct usfft_line *p, const struct usfft_line_work *w, i
 		const float *re = w->phase + j * 2 * USFFT_LINE, *im = re + USFFT_LINE;
 		const int *cell = w->cell + j * USFFT_LINE;
 		for (int l = 0; l < USFFT_LINE; l += 2) {
-			NAME(vec) x[NAME(vecs)];
-			NAME(line_taps)(p->coef, place[l], place[l + 1], x);
+			vec x[LINE_VECS];
+			line_taps(p->coef, place[l], place[l + 1], x);
 			for (int q = l; q < l + 2; q++) {
-				const NAME(vec_u) *from = (const NAME(
-				    vec_u) *)(w->grid + 2 * ((size_t)q * p->ld + (size_t)cell[q]));
-				NAME(vec) sum = from[0] * NAME(line_pick)(x, q - l, 0);
+				const loose *from =
+				    (const loose *)(w->grid +
+						    2 * ((size_t)q * p->ld + (size_t)cell[q]));
+				vec sum = from[0] * line_pick(x, q - l, 0);
 				float a, b;
-				for (int v = 1; v < NAME(vecs); v++)
-					sum += from[v] * NAME(line_pick)(x, q - l, v);
-				NAME(fold)(sum, &a, &b);
+				for (int v = 1; v < LINE_VECS; v++)
+					sum += from[v] * line_pick(x, q - l, v);
+				fold(sum, &a, &b);
 				d[2 * q] = a * re[q] - b * im[q];
 				d[2 * q + 1] = s * (a * im[q] + b * re[q]);
 			}

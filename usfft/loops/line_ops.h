@@ -13,6 +13,4 @@ struct line_ops {
 		       float *d, size_t ldd);
 };
 
-extern const struct line_ops usfft_line16, usfft_line32, usfft_line64;
-
 #endif

@@ -160,7 +160,4 @@ struct tile_ops {
 	void (*add)(void *to, const void *from, size_t n); /* to += from, n reals */
 };
 
-/* [0] for float, [1] for double. */
-extern const struct tile_ops *const usfft_tile16[2], *const usfft_tile32[2], *const usfft_tile64[2];
-
 #endif

@@ -10,126 +10,7 @@
  * 2.1 (MEASURE); 400 1.5 : 4.8 : 3.8; 512 2.0 : 5.8 : 4.8.
  */
 
-/* Each dft: X[p] = sum_q x[q] exp(-2 pi i p q / R), in place. With re and im exchanged it is the inverse. */
-INLINE void
-dft2(vec *re, vec *im)
-{
-	const vec r = re[1], i = im[1];
-
-	re[1] = re[0] - r;
-	im[1] = im[0] - i;
-	re[0] += r;
-	im[0] += i;
-}
-
-INLINE void
-dft3(vec *re, vec *im)
-{
-	const real s = (real)0.86602540378443864676; /* sin(pi/3) */
-	const vec sr = re[1] + re[2], si = im[1] + im[2];
-	const vec dr = s * (re[1] - re[2]), di = s * (im[1] - im[2]);
-	const vec cr = re[0] - (real)0.5 * sr, ci = im[0] - (real)0.5 * si;
-
-	re[0] += sr;
-	im[0] += si;
-	re[1] = cr + di;
-	im[1] = ci - dr;
-	re[2] = cr - di;
-	im[2] = ci + dr;
-}
-
-/* The points a, b, c, d of a larger butterfly. */
-INLINE void
-dft4_at(vec *re, vec *im, int a, int b, int c, int d)
-{
-	const vec r0 = re[a] + re[c], i0 = im[a] + im[c], r1 = re[a] - re[c], i1 = im[a] - im[c];
-	const vec r2 = re[b] + re[d], i2 = im[b] + im[d], r3 = re[b] - re[d], i3 = im[b] - im[d];
-
-	re[a] = r0 + r2;
-	im[a] = i0 + i2;
-	re[b] = r1 + i3;
-	im[b] = i1 - r3;
-	re[c] = r0 - r2;
-	im[c] = i0 - i2;
-	re[d] = r1 - i3;
-	im[d] = i1 + r3;
-}
-
-INLINE void
-dft5(vec *re, vec *im)
-{
-	const real c1 = (real)0.30901699437494742410,
-		   s1 = (real)0.95105651629515357212; /* 2 pi/5 */
-	const real c2 = (real)-0.80901699437494742410,
-		   s2 = (real)0.58778525229247312917; /* 4 pi/5 */
-	const vec ar = re[1] + re[4], ai = im[1] + im[4], br = re[1] - re[4], bi = im[1] - im[4];
-	const vec cr = re[2] + re[3], ci = im[2] + im[3], dr = re[2] - re[3], di = im[2] - im[3];
-	const vec pr = re[0] + c1 * ar + c2 * cr, pi = im[0] + c1 * ai + c2 * ci;
-	const vec qr = re[0] + c2 * ar + c1 * cr, qi = im[0] + c2 * ai + c1 * ci;
-	const vec ur = s1 * br + s2 * dr, ui = s1 * bi + s2 * di;
-	const vec vr = s2 * br - s1 * dr, vi = s2 * bi - s1 * di;
-
-	re[0] += ar + cr;
-	im[0] += ai + ci;
-	re[1] = pr + ui;
-	im[1] = pi - ur;
-	re[4] = pr - ui;
-	im[4] = pi + ur;
-	re[2] = qr + vi;
-	im[2] = qi - vr;
-	re[3] = qr - vi;
-	im[3] = qi + vr;
-}
-
-INLINE void
-dft8(vec *re, vec *im)
-{
-	const real h = (real)0.70710678118654752440; /* sqrt(1/2) */
-	vec r[8], i[8], t;
-
-	dft4_at(re, im, 0, 2, 4, 6);
-	dft4_at(re, im, 1, 3, 5, 7);
-	t = re[3];
-	re[3] = h * (t + im[3]);
-	im[3] = h * (im[3] - t);
-	t = re[5];
-	re[5] = im[5];
-	im[5] = -t;
-	t = re[7];
-	re[7] = h * (im[7] - t);
-	im[7] = -h * (t + im[7]);
-	for (int k = 0; k < 4; k++) {
-		r[k] = re[2 * k] + re[2 * k + 1];
-		i[k] = im[2 * k] + im[2 * k + 1];
-		r[k + 4] = re[2 * k] - re[2 * k + 1];
-		i[k + 4] = im[2 * k] - im[2 * k + 1];
-	}
-	for (int k = 0; k < 8; k++) {
-		re[k] = r[k];
-		im[k] = i[k];
-	}
-}
-
-INLINE void
-dft(size_t radix, vec *re, vec *im)
-{
-	switch (radix) {
-	case 2:
-		dft2(re, im);
-		break;
-	case 3:
-		dft3(re, im);
-		break;
-	case 4:
-		dft4_at(re, im, 0, 1, 2, 3);
-		break;
-	case 5:
-		dft5(re, im);
-		break;
-	default:
-		dft8(re, im);
-	}
-}
+#include "common/butterfly_body.h"
 
 /* The points j, j+m, j+2m .. from p on, and back. */
 INLINE void
@@ -173,7 +54,7 @@ forward_pass(size_t radix, vec *x, size_t n, size_t len, const real *w)
 		for (size_t j = 0; j < m; j++) {
 			vec *p = x + 2 * (b + j);
 			load_points(radix, p, m, re, im);
-			dft(radix, re, im);
+			dft((int)radix, re, im);
 			twiddle(radix, w + 2 * j * (radix - 1), false, re, im);
 			store_points(radix, p, m, re, im);
 		}
@@ -206,7 +87,7 @@ forward_first(size_t radix, const struct points *from, vec *x, size_t n, const r
 			re[q] = p[0];
 			im[q] = p[1];
 		}
-		dft(radix, re, im);
+		dft((int)radix, re, im);
 		twiddle(radix, w + 2 * j * (radix - 1), false, re, im);
 		store_points(radix, x + 2 * j, m, re, im);
 	}
@@ -220,7 +101,7 @@ forward_last(size_t radix, vec *x, size_t n)
 
 	for (size_t b = 0; b < n; b += radix) {
 		load_points(radix, x + 2 * b, 1, re, im);
-		dft(radix, re, im);
+		dft((int)radix, re, im);
 		store_points(radix, x + 2 * b, 1, re, im);
 	}
 }
@@ -260,7 +141,7 @@ inverse_pass(size_t radix, vec *x, size_t n, size_t len, const real *w, const ve
 			soon = call_for(soon, radix);
 			load_points(radix, p, m, re, im);
 			twiddle(radix, w + 2 * j * (radix - 1), true, re, im);
-			dft(radix, im, re);
+			dft((int)radix, im, re);
 			store_points(radix, p, m, re, im);
 		}
 }
@@ -279,7 +160,7 @@ inverse_first(size_t radix, const vec *restrict x, const vec *restrict k, vec *r
 			re[q] = a[0] * c[0] - a[1] * c[1];
 			im[q] = a[0] * c[1] + a[1] * c[0];
 		}
-		dft(radix, im, re);
+		dft((int)radix, im, re);
 		store_points(radix, to + 2 * b, 1, re, im);
 	}
 }
@@ -304,7 +185,7 @@ inverse_last(size_t radix, const vec *x, size_t n, const real *w, const struct b
 		soon = call_for(soon, radix);
 		load_points(radix, x + 2 * j, m, re, im);
 		twiddle(radix, w + 2 * j * (radix - 1), true, re, im);
-		dft(radix, im, re);
+		dft((int)radix, im, re);
 		for (size_t q = 0; q < radix; q++) {
 			const size_t y =
 			    j + q * m - o->first; /* huge for points before the first */

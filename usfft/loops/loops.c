@@ -1,0 +1,29 @@
+#include <string.h>
+
+#include "common/simd.h"
+#include "usfft/loops/loops.h"
+
+extern const struct loops usfft_f32_generic, usfft_f32_avx2, usfft_f32_avx512;
+extern const struct loops usfft_f64_generic, usfft_f64_avx2, usfft_f64_avx512;
+
+static int
+widest_registers(void)
+{
+	const char *level = simd_level();
+
+	if (!strcmp(level, "x86-64-v4"))
+		return 64;
+	return !strcmp(level, "x86-64-v3") ? 32 : 16;
+}
+
+const struct loops *
+usfft_loops(int registers, bool single)
+{
+	const int bytes = registers ? registers : widest_registers();
+
+	if (bytes == 64)
+		return single ? &usfft_f32_avx512 : &usfft_f64_avx512;
+	if (bytes == 32)
+		return single ? &usfft_f32_avx2 : &usfft_f64_avx2;
+	return single ? &usfft_f32_generic : &usfft_f64_generic;
+}
