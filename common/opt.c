@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/opt.h"
@@ -357,6 +358,8 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 	*noperand = (size_t)(argc - optind);
 	if (*noperand > p->max_operands)
 		die_usage("'%s' is one operand too many", (*operand)[p->max_operands]);
+	if (cpu_misnamed())
+		die_usage("WEIR_CPU '%s': must be generic, avx2 or avx512", cpu_misnamed());
 	warn_quiet(common->quiet);
 }
 

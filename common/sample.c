@@ -1,15 +1,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/sample.h"
-#include "common/simd.h"
 
-#define LOAD(NAME, TYPE)                                                                   \
-	WEIR_CLONES static void load_##NAME(double *restrict out, const TYPE *restrict in, \
-					    size_t n)                                      \
-	{                                                                                  \
-		for (size_t i = 0; i < n; i++)                                             \
-			out[i] = (double)in[i];                                            \
+#define LOAD(NAME, TYPE)                                                                    \
+	WEIR_CLONES(load_##NAME, (double *restrict out, const TYPE *restrict in, size_t n), \
+		    (out, in, n))                                                           \
+	{                                                                                   \
+		for (size_t i = 0; i < n; i++)                                              \
+			out[i] = (double)in[i];                                             \
 	}
 LOAD(i8, int8_t)
 LOAD(u8, uint8_t)
@@ -134,8 +134,7 @@ sample_stats_start(struct sample_stats *s)
 /* Eight running results side by side, so that the compiler has independent chains to vectorise. */
 enum { LANES = 8 };
 
-WEIR_CLONES static void
-add_finite(struct sample_stats *s, const double *v, size_t n)
+WEIR_CLONES(add_finite, (struct sample_stats *restrict s, const double *v, size_t n), (s, v, n))
 {
 	double lo[LANES], hi[LANES], sum[LANES] = {0};
 
@@ -165,8 +164,7 @@ add_finite(struct sample_stats *s, const double *v, size_t n)
 }
 
 /* x - x is 0 but for NaN and infinity. */
-WEIR_CLONES static bool
-all_finite(const double *v, size_t n)
+WEIR_CLONES_OF(bool, all_finite, (const double *v, size_t n), (v, n))
 {
 	double d = 0;
 

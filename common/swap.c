@@ -1,24 +1,21 @@
 #include <stdint.h>
 
-#include "common/simd.h"
+#include "common/cpu.h"
 #include "common/swap.h"
 
-WEIR_CLONES static void
-swap16(uint16_t *v, size_t n)
+WEIR_CLONES(swap16, (uint16_t *restrict v, size_t n), (v, n))
 {
 	for (size_t i = 0; i < n; i++)
 		v[i] = __builtin_bswap16(v[i]);
 }
 
-WEIR_CLONES static void
-swap32(uint32_t *v, size_t n)
+WEIR_CLONES(swap32, (uint32_t *restrict v, size_t n), (v, n))
 {
 	for (size_t i = 0; i < n; i++)
 		v[i] = __builtin_bswap32(v[i]);
 }
 
-WEIR_CLONES static void
-swap64(uint64_t *v, size_t n)
+WEIR_CLONES(swap64, (uint64_t *restrict v, size_t n), (v, n))
 {
 	for (size_t i = 0; i < n; i++)
 		v[i] = __builtin_bswap64(v[i]);
@@ -35,8 +32,7 @@ swap_bytes(void *buf, size_t count, size_t size)
 		swap64(buf, count);
 }
 
-WEIR_CLONES static unsigned
-max8(const uint8_t *v, size_t n)
+WEIR_CLONES_OF(unsigned, max8, (const uint8_t *v, size_t n), (v, n))
 {
 	uint8_t m = 0;
 
@@ -45,8 +41,7 @@ max8(const uint8_t *v, size_t n)
 	return m;
 }
 
-WEIR_CLONES static unsigned
-max16(const uint16_t *v, size_t n)
+WEIR_CLONES_OF(unsigned, max16, (const uint16_t *v, size_t n), (v, n))
 {
 	uint16_t m = 0;
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/die.h"
 #include "common/opt.h"
-#include "common/simd.h"
 #include "common/usage.h"
 
 /* "[-k FILE]", as the SYNOPSIS shows it. */
@@ -62,7 +62,8 @@ static void
 print_version(const struct opt_program *p)
 {
 	printf("%s (weir) %s\ncompiler: %s\nCPU: %s\nGPU: %s\n", weir_prog, WEIR_VERSION,
-	       __VERSION__, simd_level(), p->gpu_state ? p->gpu_state() : "none for this program");
+	       __VERSION__, cpu_name(weir_cpu),
+	       p->gpu_state ? p->gpu_state() : "none for this program");
 }
 
 static void

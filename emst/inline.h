@@ -1,4 +1,4 @@
-/* What WEIR_CLONES functions call must be part of them, or it would run at the baseline's level. */
+/* What WEIR_CLONES functions call must be part of them, or it would run at the lowest level. */
 #ifndef EMST_INLINE_H
 #define EMST_INLINE_H
 

@@ -1,5 +1,5 @@
+#include "common/cpu.h"
 #include "common/par.h"
-#include "common/simd.h"
 #include "morphrec/clip.h"
 
 enum {

@@ -22,16 +22,18 @@ N(look_at)(const T *restrict J, const T *restrict I, size_t n, struct key_map ma
 }
 
 /* Whether samples in [0, n) need more than a look: J above I, -0, NaN. Gathers the range of the keys of J0. */
-static WEIR_CLONES bool
-N(look)(const T *restrict J, const T *restrict I, size_t n, struct key_map map, T range[2])
+WEIR_CLONES_OF(bool, N(look),
+	       (const T *restrict J, const T *restrict I, size_t n, struct key_map map, T range[2]),
+	       (J, I, n, map, range))
 {
 	return map.real ? N(look_at)(J, I, n, (struct key_map){map.flip, true}, range)
 			: N(look_at)(J, I, n, (struct key_map){map.flip, false}, range);
 }
 
 /* Writes J0. A NaN marks nothing: it becomes the lowest, infinite value. Counts markers beyond the mask, and NaN. */
-static WEIR_CLONES void
-N(mend)(T *restrict J, const T *restrict I, size_t n, struct key_map map, uint64_t count[2])
+WEIR_CLONES(N(mend),
+	    (T *restrict J, const T *restrict I, size_t n, struct key_map map, uint64_t count[2]),
+	    (J, I, n, map, count))
 {
 	const T infinity = (T)(sizeof(T) == 4 ? UINT32_MAX >> 9 : UINT64_MAX >> 12);
 	uint64_t above = 0, nan = 0;

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
-#include "common/simd.h"
 #include "morphrec/ops.h"
 #include "morphrec/value.h"
 
@@ -100,15 +100,15 @@ key_above(const struct morphrec_problem *what, double v)
 }
 
 /* Floats: f - h, or f + h. */
-static WEIR_CLONES void
-shift_f32(float *restrict J, const float *restrict f, size_t n, float h)
+WEIR_CLONES(shift_f32, (float *restrict J, const float *restrict f, size_t n, float h),
+	    (J, f, n, h))
 {
 	for (size_t i = 0; i < n; i++)
 		J[i] = f[i] - h;
 }
 
-static WEIR_CLONES void
-shift_f64(double *restrict J, const double *restrict f, size_t n, double h)
+WEIR_CLONES(shift_f64, (double *restrict J, const double *restrict f, size_t n, double h),
+	    (J, f, n, h))
 {
 	for (size_t i = 0; i < n; i++)
 		J[i] = f[i] - h;

@@ -1,8 +1,7 @@
 /* What ops.c does to each sample, for one element type, a template: see four.h. */
 
 /* Keys lowered by h, but not below the floor: f - h where the reconstruction dilates, f + h where it erodes. */
-static WEIR_CLONES void
-N(lower)(void *to, void *from, size_t n, const struct point *p)
+WEIR_CLONES(N(lower), (void *to, void *from, size_t n, const struct point *p), (to, from, n, p))
 {
 	const T *restrict f = from, h = (T)p->h, floor = (T)p->floor;
 	T *restrict J = to;
@@ -14,8 +13,7 @@ N(lower)(void *to, void *from, size_t n, const struct point *p)
 }
 
 /* The marker f >= hi and the mask f >= lo, as yes and no; a wall stays one. */
-static WEIR_CLONES void
-N(threshold)(void *to, void *from, size_t n, const struct point *p)
+WEIR_CLONES(N(threshold), (void *to, void *from, size_t n, const struct point *p), (to, from, n, p))
 {
 	T *restrict f = from, *restrict J = to;
 	const T yes = (T)p->yes, no = (T)p->no, lo = (T)p->lo, hi = (T)p->hi;
@@ -29,8 +27,7 @@ N(threshold)(void *to, void *from, size_t n, const struct point *p)
 }
 
 /* Integers: f - J, not beyond the largest value of the type. */
-static WEIR_CLONES void
-N(subtract)(void *to, void *from, size_t n, const struct point *p)
+WEIR_CLONES(N(subtract), (void *to, void *from, size_t n, const struct point *p), (to, from, n, p))
 {
 	const T *restrict f = from, most = (T)p->most;
 	T *restrict J = to;
@@ -42,8 +39,7 @@ N(subtract)(void *to, void *from, size_t n, const struct point *p)
 }
 
 /* Yes where J stayed below f, or everywhere if all of f is at the floor (no marker could be lower). */
-static WEIR_CLONES void
-N(below)(void *to, void *from, size_t n, const struct point *p)
+WEIR_CLONES(N(below), (void *to, void *from, size_t n, const struct point *p), (to, from, n, p))
 {
 	const T *restrict f = from, yes = (T)p->yes, no = (T)p->no, floor = (T)p->floor;
 	T *restrict J = to, odd = 0;

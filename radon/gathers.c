@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/sample.h"
-#include "common/simd.h"
 #include "radon/heads.h"
 
 /* --- items --------------------------------------------------------------------------------------------------------- */
@@ -144,8 +144,7 @@ samples(float **x, size_t *has, size_t rows, size_t n)
 }
 
 /* Of n samples: is any not 0, is any not finite? */
-WEIR_CLONES static void
-inspect(const float *x, size_t n, bool *any, bool *bad)
+WEIR_CLONES(inspect, (const float *x, size_t n, bool *any, bool *bad), (x, n, any, bad))
 {
 	uint32_t bits = 0, worst = 0;
 

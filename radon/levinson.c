@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "common/simd.h"
+#include "common/cpu.h"
 #include "radon/levinson.h"
 
 enum { LANES = LEVINSON_LANES };
@@ -49,8 +49,9 @@ reflect(vec *a, size_t m, const vec *c)
 	}
 }
 
-WEIR_CLONES static void
-recur(const double *t, size_t n, double least, double *a_, double *e_, double *alive_)
+WEIR_CLONES(recur,
+	    (const double *t, size_t n, double least, double *a_, double *e_, double *alive_),
+	    (t, n, least, a_, e_, alive_))
 {
 	const vec *r = (const vec *)t;
 	vec *a = (vec *)a_, e = r[0], alive = (vec){0} + 1;

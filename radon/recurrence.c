@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/simd.h"
+#include "common/cpu.h"
 #include "radon/plan.h"
 
 enum { PAIRS = 2 * LANES, AT_ONCE = 4 };
@@ -31,8 +31,8 @@ phases(double x, size_t k, int sign, double *z)
 }
 
 /* sum[i] = sum_j z[j] e[j]^i; z is used up. */
-WEIR_CLONES static void
-turn_and_add(size_t nx, size_t nq, double *z_, const double *e_, double *sum_)
+WEIR_CLONES(turn_and_add, (size_t nx, size_t nq, double *z_, const double *e_, double *sum_),
+	    (nx, nq, z_, e_, sum_))
 {
 	vec *z = (vec *)z_, *sum = (vec *)sum_;
 	const vec *e = (const vec *)e_;
@@ -60,8 +60,8 @@ turn_and_add(size_t nx, size_t nq, double *z_, const double *e_, double *sum_)
 }
 
 /* z[j] = sum_i m[i] e[j]^i, by Horner's rule. */
-WEIR_CLONES static void
-add_and_turn(size_t nx, size_t nq, const double *m_, const double *e_, double *z_)
+WEIR_CLONES(add_and_turn, (size_t nx, size_t nq, const double *m_, const double *e_, double *z_),
+	    (nx, nq, m_, e_, z_))
 {
 	const vec *m = (const vec *)m_, *e = (const vec *)e_;
 	vec *z = (vec *)z_;

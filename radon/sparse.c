@@ -1,9 +1,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
-#include "common/simd.h"
 #include "radon/plan.h"
 #include "radon/sparse.h"
 
@@ -60,8 +60,9 @@ add_up(const double *part, size_t n)
 	return sum;
 }
 
-WEIR_CLONES static void
-multiply(float *restrict to, const float *restrict a, const float *restrict b, size_t n)
+WEIR_CLONES(multiply,
+	    (float *restrict to, const float *restrict a, const float *restrict b, size_t n),
+	    (to, a, b, n))
 {
 	for (size_t i = 0; i < n; i++)
 		to[i] = a[i] * b[i];
@@ -126,9 +127,10 @@ apply(const struct radon_plan *p, struct radon_work *w, const float *x)
 	return add_up(w->part + p->first, p->last - p->first);
 }
 
-WEIR_CLONES static double
-gradient_row(float *restrict grad, const float *restrict row, const float *restrict weight,
-	     const float *restrict u, size_t n, float scale, float damping)
+WEIR_CLONES_OF(double, gradient_row,
+	       (float *restrict grad, const float *restrict row, const float *restrict weight,
+		const float *restrict u, size_t n, float scale, float damping),
+	       (grad, row, weight, u, n, scale, damping))
 {
 	double sum = 0;
 
@@ -163,8 +165,8 @@ gradient(const struct radon_plan *p, struct radon_work *w, float damping)
 /* --- the iteration ------------------------------------------------------------------------------------------------- */
 
 /* y = a x + b y */
-WEIR_CLONES static void
-combine(float *restrict y, const float *restrict x, size_t n, float a, float b)
+WEIR_CLONES(combine, (float *restrict y, const float *restrict x, size_t n, float a, float b),
+	    (y, x, n, a, b))
 {
 	for (size_t i = 0; i < n; i++)
 		y[i] = a * x[i] + b * y[i];

@@ -1,8 +1,8 @@
 /* Rows of samples to spectra and back, shared out by rows. */
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/par.h"
-#include "common/simd.h"
 #include "radon/plan.h"
 
 /* x[r][n] lies at sample `at` of each row of nfft. */
@@ -35,16 +35,17 @@ radon_backward(const struct radon_plan *p, float *spectrum, float *row)
 	fftwf_execute_dft_c2r(p->backward, (fftwf_complex *)spectrum, row);
 }
 
-WEIR_CLONES static void
-scale(float *restrict to, const float *restrict from, size_t n, float by)
+WEIR_CLONES(scale, (float *restrict to, const float *restrict from, size_t n, float by),
+	    (to, from, n, by))
 {
 	for (size_t i = 0; i < n; i++)
 		to[i] = from[i] * by;
 }
 
-WEIR_CLONES static void
-subtract(float *restrict to, const float *restrict x, const float *restrict from, size_t n,
-	 float by)
+WEIR_CLONES(subtract,
+	    (float *restrict to, const float *restrict x, const float *restrict from, size_t n,
+	     float by),
+	    (to, x, from, n, by))
 {
 	for (size_t i = 0; i < n; i++)
 		to[i] = x[i] - from[i] * by;

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/par.h"
-#include "common/simd.h"
 #include "radon/plan.h"
 
 /*
@@ -36,8 +36,8 @@ overlap(ptrdiff_t by, size_t nt, size_t n, size_t *lo, size_t *hi)
 		*lo = *hi;
 }
 
-WEIR_CLONES static void
-add(float *restrict to, const float *restrict from, size_t n, float weight)
+WEIR_CLONES(add, (float *restrict to, const float *restrict from, size_t n, float weight),
+	    (to, from, n, weight))
 {
 	for (size_t i = 0; i < n; i++)
 		to[i] += weight * from[i];

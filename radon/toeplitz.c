@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/fft.h"
 #include "common/mem.h"
-#include "common/simd.h"
 #include "radon/levinson.h"
 #include "radon/toeplitz.h"
 
@@ -45,9 +45,10 @@ struct toeplitz_work {
 /* --- products in the frequencies of the FFTs ----------------------------------------------------------------------- */
 
 /* u = conj(A) y, v = conj(B) y, B = turn (conj(A) - 1). u may be y. */
-WEIR_CLONES static void
-times_adjoints(const double *restrict fa, const double *restrict turn, size_t len, double *u,
-	       double *v)
+WEIR_CLONES(times_adjoints,
+	    (const double *restrict fa, const double *restrict turn, size_t len, double *u,
+	     double *v),
+	    (fa, turn, len, u, v))
 {
 	for (size_t m = 0; m < len; m++) {
 		const double tr = turn[2 * m], ti = turn[2 * m + 1];
@@ -63,9 +64,10 @@ times_adjoints(const double *restrict fa, const double *restrict turn, size_t le
 }
 
 /* u = A u - B v. */
-WEIR_CLONES static void
-times_factors(const double *restrict fa, const double *restrict turn, size_t len,
-	      double *restrict u, const double *restrict v)
+WEIR_CLONES(times_factors,
+	    (const double *restrict fa, const double *restrict turn, size_t len, double *restrict u,
+	     const double *restrict v),
+	    (fa, turn, len, u, v))
 {
 	for (size_t m = 0; m < len; m++) {
 		const double tr = turn[2 * m], ti = turn[2 * m + 1];

@@ -1,8 +1,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
-#include "common/simd.h"
 #include "morphrec/tile/engine.h"
 #include "morphrec/morphrec.h"
 #include "morphrec/value.h"

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/die.h"
 #include "common/mem.h"
-#include "common/simd.h"
 #include "t/check_usfft.h"
 #include "usfft/direct.h"
 
@@ -172,8 +172,7 @@ problem_error(struct problem *q, int type, int sign, const void *got)
 int
 problem_registers(int bytes[3])
 {
-	const char *level = simd_level();
-	const int widest = !strcmp(level, "x86-64-v4") ? 64 : !strcmp(level, "x86-64-v3") ? 32 : 16;
+	const int widest = weir_cpu == CPU_AVX512 ? 64 : weir_cpu == CPU_AVX2 ? 32 : 16;
 	int count = 0;
 
 	for (int b = widest; b >= 16; b /= 2)

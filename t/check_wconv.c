@@ -6,7 +6,7 @@
 #include "t/check_wconv.h"
 
 static const enum wconv_method methods[] = {WCONV_DIRECT, WCONV_FFT};
-static const char *const levels[] = {"baseline", "x86-64-v3", NULL};
+static const char *const levels[] = {"generic", "avx2", NULL};
 
 /* The job by both methods, at every level, within bound of the definition. */
 static void

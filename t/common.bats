@@ -21,6 +21,16 @@ load lib
 	fails 2 "'--range' needs an argument" rawtopnm --range
 }
 
+@test "WEIR_CPU lowers the level of instructions, and a misspelt level is refused" {
+	local level
+	for level in generic avx2 avx512; do
+		WEIR_CPU=$level rawtopnm -V | grep '^CPU:' >>levels
+	done
+	rawtopnm -V | grep '^CPU:' | diff - <(tail -n 1 levels)
+	same <(head -n 1 levels) 'CPU: generic'
+	fails 2 "WEIR_CPU 'AVX2': must be generic, avx2 or avx512" env WEIR_CPU=AVX2 rawtopnm
+}
+
 @test "--completion has every option that --help has" {
 	rawtopnm --help | grep -oE '^  (-.,|   ) --[a-z-]+' | grep -oE -e '--[a-z-]+' | sort >want
 	rawtopnm --completion | grep -oE -e '--[a-z-]+' | sort | diff - want

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/fft.h"
 #include "common/mem.h"
-#include "common/simd.h"
 #include "usfft/line.h"
 #include "usfft/loops/loops.h"
 #include "usfft/window.h"
@@ -124,8 +124,10 @@ turn(float t, float *re, float *im)
 }
 
 /* Line j at rows k..k+7: phase k (a + c n/2), and place k c of the modulo-1 circle as a cell and the offset in it. */
-WEIR_CLONES static void
-place_lines(const struct usfft_line *p, const struct usfft_line_work *w, const double *a, size_t k)
+WEIR_CLONES(place_lines,
+	    (const struct usfft_line *p, const struct usfft_line_work *w, const double *a,
+	     size_t k),
+	    (p, w, a, k))
 {
 	const double cells = (double)p->grid, half = (double)(p->n / 2);
 
@@ -145,9 +147,10 @@ place_lines(const struct usfft_line *p, const struct usfft_line_work *w, const d
 	}
 }
 
-WEIR_CLONES static void
-write_modes(const struct usfft_line *p, const struct usfft_line_work *w, float sign, float *f,
-	    size_t ldf)
+WEIR_CLONES(write_modes,
+	    (const struct usfft_line *p, const struct usfft_line_work *w, float sign, float *f,
+	     size_t ldf),
+	    (p, w, sign, f, ldf))
 {
 	for (size_t i = 0; i < p->n; i++, f += 2 * ldf) {
 		const size_t h = p->n / 2, at = i < h ? p->grid + i - h : i - h;
@@ -160,9 +163,10 @@ write_modes(const struct usfft_line *p, const struct usfft_line_work *w, float s
 	}
 }
 
-WEIR_CLONES static void
-read_modes(const struct usfft_line *p, const struct usfft_line_work *w, float sign, const float *f,
-	   size_t ldf)
+WEIR_CLONES(read_modes,
+	    (const struct usfft_line *p, const struct usfft_line_work *w, float sign,
+	     const float *f, size_t ldf),
+	    (p, w, sign, f, ldf))
 {
 	const size_t h = p->n / 2;
 

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/simd.h"
+#include "common/cpu.h"
 #include "usfft/window.h"
 
 /* The modified Bessel function I0, by its power series: all terms are positive, so nothing cancels. */
@@ -215,8 +215,8 @@ window_make(struct window *win, bool gauss, int w, double sigma, double tol)
 /* The Chebyshev series at cos-like x[0..BLOCK), by Clenshaw's recurrence, for many x at a time. */
 enum { BLOCK = 64 };
 
-WEIR_CLONES static void
-sum_series(const double *series, int n, const double *x, double *sum)
+WEIR_CLONES(sum_series, (const double *series, int n, const double *x, double *sum),
+	    (series, n, x, sum))
 {
 	double b0[BLOCK] = {0}, b1[BLOCK] = {0};
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
-#include "common/simd.h"
 #include "wconv/plan.h"
 
 int
@@ -50,8 +50,9 @@ add_sample(double v, double *sum, double *weight)
 }
 
 /* Adds the samples of a row, and their absolute values. */
-WEIR_CLONES static void
-add_floats(const float *restrict x, size_t n, double *restrict sum, double *restrict weight)
+WEIR_CLONES(add_floats,
+	    (const float *restrict x, size_t n, double *restrict sum, double *restrict weight),
+	    (x, n, sum, weight))
 {
 	size_t i = 0;
 

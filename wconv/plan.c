@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
-#include "common/simd.h"
 #include "wconv/plan.h"
 
 /* alike[i]: all kernels of grid column i (row, if y) are like those of the next. */
@@ -68,7 +68,7 @@ find_core(const char *level, bool in_double)
 	const struct wconv_core *const *core = in_double ? twice : single;
 	size_t have = 0, asked = 0;
 
-	while (have < 2 && strcmp(core[have]->level, simd_level()))
+	while (have < 2 && strcmp(core[have]->level, cpu_name(weir_cpu)))
 		have++;
 	while (level && asked < 2 && strcmp(core[asked]->level, level))
 		asked++;

@@ -94,7 +94,7 @@ struct wconv_problem {
 	enum wconv_output output;
 	enum wconv_method method;
 	int threads;
-	/* the highest level of instructions: "x86-64-v4", "x86-64-v3", "baseline"; NULL: the CPU's */
+	/* the highest level of instructions: "avx512", "avx2", "generic"; NULL: the CPU's */
 	const char *level;
 };
 

@@ -1,11 +1,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/opt.h"
 #include "common/par.h"
 #include "common/sample.h"
-#include "common/simd.h"
 #include "common/tools/tone.h"
 
 enum { BLOCK = 2048 }; /* values at a time: 48 KiB of doubles and levels stay in the cache */
@@ -214,8 +214,7 @@ tone_find_range(struct tone *t, const struct tone_end end[2], const struct img *
 /* --- levels ---------------------------------------------------------------------------------- */
 
 /* v = clip((v - lo) / (hi - lo)); NaN becomes 0. */
-WEIR_CLONES static void
-normalise(double *v, size_t n, double lo, double hi)
+WEIR_CLONES(normalise, (double *v, size_t n, double lo, double hi), (v, n, lo, hi))
 {
 	for (size_t i = 0; i < n; i++) {
 		const double t = (v[i] - lo) / (hi - lo);
@@ -225,15 +224,16 @@ normalise(double *v, size_t n, double lo, double hi)
 	}
 }
 
-WEIR_CLONES static void
-quantise8(uint8_t *restrict level, const double *restrict v, size_t n, double maxval)
+WEIR_CLONES(quantise8, (uint8_t *restrict level, const double *restrict v, size_t n, double maxval),
+	    (level, v, n, maxval))
 {
 	for (size_t i = 0; i < n; i++)
 		level[i] = (uint8_t)(int)(v[i] * maxval + .5);
 }
 
-WEIR_CLONES static void
-quantise16(uint16_t *restrict level, const double *restrict v, size_t n, double maxval)
+WEIR_CLONES(quantise16,
+	    (uint16_t *restrict level, const double *restrict v, size_t n, double maxval),
+	    (level, v, n, maxval))
 {
 	for (size_t i = 0; i < n; i++)
 		level[i] = (uint16_t)(int)(v[i] * maxval + .5);

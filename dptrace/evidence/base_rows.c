@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/simd.h"
+#include "common/cpu.h"
 #include "dptrace/libm.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/evidence/walk.h"
@@ -115,9 +115,10 @@ convolve_column(float *restrict out, const float *restrict in, size_t n, ptrdiff
 }
 
 /* So many columns. */
-WEIR_CLONES static void
-convolve(float *restrict out, size_t ldout, const float *restrict in, size_t ldin, int columns,
-	 size_t n, ptrdiff_t step, const struct kernel *k)
+WEIR_CLONES(convolve,
+	    (float *restrict out, size_t ldout, const float *restrict in, size_t ldin, int columns,
+	     size_t n, ptrdiff_t step, const struct kernel *k),
+	    (out, ldout, in, ldin, columns, n, step, k))
 {
 	for (int c = 0; c < columns; c++, out += ldout, in += ldin)
 		if (k->odd)
@@ -168,17 +169,19 @@ sample_strip(const struct job *j, const float *plane)
 
 /* --- evidence --------------------------------------------------------------------------------------------------- */
 
-WEIR_CLONES static void
-gradient_size(float *restrict size, const float *restrict gu, const float *restrict gv, size_t n)
+WEIR_CLONES(gradient_size,
+	    (float *restrict size, const float *restrict gu, const float *restrict gv, size_t n),
+	    (size, gu, gv, n))
 {
 	for (size_t i = 0; i < n; i++)
 		size[i] = __builtin_sqrtf(gu[i] * gu[i] + gv[i] * gv[i]);
 }
 
 /* The larger of the absolute eigenvalues. */
-WEIR_CLONES static void
-hessian_size(float *restrict size, const float *restrict uu, const float *restrict uv,
-	     const float *restrict vv, size_t n)
+WEIR_CLONES(hessian_size,
+	    (float *restrict size, const float *restrict uu, const float *restrict uv,
+	     const float *restrict vv, size_t n),
+	    (size, uu, uv, vv, n))
 {
 	for (size_t i = 0; i < n; i++) {
 		float mean = .5f * (uu[i] + vv[i]), half = .5f * (uu[i] - vv[i]);
@@ -186,9 +189,10 @@ hessian_size(float *restrict size, const float *restrict uu, const float *restri
 	}
 }
 
-WEIR_CLONES static void
-add_tensor(float *restrict uu, float *restrict uv, float *restrict vv, const float *restrict gu,
-	   const float *restrict gv, size_t n)
+WEIR_CLONES(add_tensor,
+	    (float *restrict uu, float *restrict uv, float *restrict vv, const float *restrict gu,
+	     const float *restrict gv, size_t n),
+	    (uu, uv, vv, gu, gv, n))
 {
 	for (size_t i = 0; i < n; i++) {
 		uu[i] += gu[i] * gu[i];
@@ -198,9 +202,10 @@ add_tensor(float *restrict uu, float *restrict uv, float *restrict vv, const flo
 }
 
 /* Di Zenzo: the direction in which colours change fastest, as long as the change is large. */
-WEIR_CLONES static void
-main_direction(float *restrict gu, float *restrict gv, const float *restrict uu,
-	       const float *restrict uv, const float *restrict vv, size_t n)
+WEIR_CLONES(main_direction,
+	    (float *restrict gu, float *restrict gv, const float *restrict uu,
+	     const float *restrict uv, const float *restrict vv, size_t n),
+	    (gu, gv, uu, uv, vv, n))
 {
 	for (size_t i = 0; i < n; i++) {
 		float half = .5f * (uu[i] - vv[i]),
@@ -289,9 +294,10 @@ soft_size(double soft, float median, float top)
 }
 
 /* fields *= sign * inside / (size + g0); where all of that is 0 there is no evidence. */
-WEIR_CLONES static void
-soft_normalise(float *restrict f, const float *restrict size, const float *restrict inside,
-	       float sign, float g0, float one, size_t n)
+WEIR_CLONES(soft_normalise,
+	    (float *restrict f, const float *restrict size, const float *restrict inside,
+	     float sign, float g0, float one, size_t n),
+	    (f, size, inside, sign, g0, one, n))
 {
 	for (size_t i = 0; i < n; i++) {
 		float d = one * size[i] + g0;

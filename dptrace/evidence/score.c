@@ -6,7 +6,7 @@
  *
  * The sums of a block stay in registers: 64 samples in 4 AVX-512 or 8 AVX2 registers.
  */
-#include "common/simd.h"
+#include "common/cpu.h"
 #include "dptrace/evidence/strip.h"
 
 typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));
@@ -57,8 +57,8 @@ sum_edge(float *restrict out, const struct rows *r, int k, int x, bool either)
 }
 
 /* Groups [a, b) of a row, four at a time while there are. */
-WEIR_CLONES static void
-ridge_row(float *restrict out, const struct rows *r, int a, int b, bool either)
+WEIR_CLONES(ridge_row, (float *restrict out, const struct rows *r, int a, int b, bool either),
+	    (out, r, a, b, either))
 {
 	for (; b - a >= 4 * GROUP; a += 4 * GROUP)
 		sum_ridge(out, r, 4, a, either);
@@ -66,8 +66,7 @@ ridge_row(float *restrict out, const struct rows *r, int a, int b, bool either)
 		sum_ridge(out, r, 1, a, either);
 }
 
-WEIR_CLONES static void
-edge_row(float *restrict out, const struct rows *r, int a, int b)
+WEIR_CLONES(edge_row, (float *restrict out, const struct rows *r, int a, int b), (out, r, a, b))
 {
 	for (; b - a >= 4 * GROUP; a += 4 * GROUP)
 		sum_edge(out, r, 4, a, true);
@@ -75,8 +74,8 @@ edge_row(float *restrict out, const struct rows *r, int a, int b)
 		sum_edge(out, r, 1, a, true);
 }
 
-WEIR_CLONES static void
-signed_edge_row(float *restrict out, const struct rows *r, int a, int b)
+WEIR_CLONES(signed_edge_row, (float *restrict out, const struct rows *r, int a, int b),
+	    (out, r, a, b))
 {
 	for (; b - a >= 4 * GROUP; a += 4 * GROUP)
 		sum_edge(out, r, 4, a, false);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/simd.h"
+#include "common/cpu.h"
 #include "dptrace/evidence/strip.h"
 
 #define FINE .3 /* px between the rows of later passes, at most */
@@ -80,8 +80,8 @@ strip_take(struct strip *s, struct arena *a, const struct grid *g)
 }
 
 /* out[i] = b[i step] */
-WEIR_CLONES static void
-pick(float *restrict out, const float *restrict b, int step, int n)
+WEIR_CLONES(pick, (float *restrict out, const float *restrict b, int step, int n),
+	    (out, b, step, n))
 {
 	if (step == 1)
 		memcpy(out, b, (size_t)n * sizeof *out);
@@ -94,8 +94,8 @@ pick(float *restrict out, const float *restrict b, int step, int n)
 }
 
 /* Between base rows b[1] and b[2], by a cubic (Catmull-Rom) with those weights. */
-WEIR_CLONES static void
-interpolate(float *restrict out, const float *const b[4], int n, const float w[4])
+WEIR_CLONES(interpolate, (float *restrict out, const float *const b[4], int n, const float w[4]),
+	    (out, b, n, w))
 {
 	const float *restrict b0 = b[0], *restrict b1 = b[1], *restrict b2 = b[2],
 			      *restrict b3 = b[3];
@@ -161,8 +161,9 @@ make_phases(const struct strip *s, const struct base *b, int i)
 }
 
 /* t fine steps to a base row, n base rows: all phases of one base row are neighbours. */
-WEIR_CLONES static void
-interleave(float *restrict out, const float *restrict b, int n, int t, const float (*w)[4])
+WEIR_CLONES(interleave,
+	    (float *restrict out, const float *restrict b, int n, int t, const float (*w)[4]),
+	    (out, b, n, t, w))
 {
 	for (int i = 0; i < n; i++, b++)
 		for (int p = 0; p < t; p++)

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/simd.h"
+#include "common/cpu.h"
 #include "dptrace/evidence/walk.h"
 
 /* Two neighbouring samples, read as one: half as many loads, 1.5 times as fast with AVX-512. */
@@ -23,9 +23,10 @@ half_of(uint64_t both, int shift)
 }
 
 /* Bilinear samples less ref, at the points (x + i dx, y + i dy) of a picture w wide that begins at p; none is negative. */
-WEIR_CLONES static void
-sample_within(float *restrict out, int n, const float *restrict p, int w, float x, float y,
-	      float dx, float dy, float ref)
+WEIR_CLONES(sample_within,
+	    (float *restrict out, int n, const float *restrict p, int w, float x, float y, float dx,
+	     float dy, float ref),
+	    (out, n, p, w, x, y, dx, dy, ref))
 {
 	for (int i = 0; i < n; i++) {
 		const float xs = x + (float)i * dx, ys = y + (float)i * dy;
@@ -78,8 +79,8 @@ walk_sample(float *out, int n, const float *p, size_t w, size_t h, struct walk k
 }
 
 /* 1 inside the picture, 0 outside. */
-WEIR_CLONES static void
-mark_inside(float *restrict out, int n, size_t w, size_t h, struct walk k)
+WEIR_CLONES(mark_inside, (float *restrict out, int n, size_t w, size_t h, struct walk k),
+	    (out, n, w, h, k))
 {
 	const double xmax = (double)w - .5, ymax = (double)h - .5;
 

@@ -15,8 +15,8 @@
  */
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/par.h"
-#include "common/simd.h"
 #include "dptrace/search/segment.h"
 
 /* One gap to be computed from its neighbour: forward from the gap before, backward from the one after. */
@@ -98,8 +98,8 @@ scores_of(const struct sweep *w, const struct gap *gap, int s, int x0, int a, in
 }
 
 /* All rows of the gap for lanes x0..x1-1 of the common guide, n = x1 - x0 rounded up to whole groups. */
-WEIR_CLONES static void
-sweep_block(const struct sweep *w, int x0, int x1, int n, float *restrict suffix)
+WEIR_CLONES(sweep_block, (const struct sweep *w, int x0, int x1, int n, float *restrict suffix),
+	    (w, x0, x1, n, suffix))
 {
 	const struct gap *gap = &w->s->gap[w->g];
 	int first, last, s, send, top, base;
@@ -159,9 +159,10 @@ empty_row(float *row, size_t ld)
  * Links that cannot be, in n rows of F or H: those outside from..to-1, which are shifted by shift, and by step more from
  * row to row.
  */
-WEIR_CLONES static void
-mask_rows(float *restrict rows, size_t ld, const int *restrict from, const int *restrict to, int n,
-	  int shift, int step)
+WEIR_CLONES(mask_rows,
+	    (float *restrict rows, size_t ld, const int *restrict from, const int *restrict to,
+	     int n, int shift, int step),
+	    (rows, ld, from, to, n, shift, step))
 {
 	for (int r = 0; r < n; r++, rows += ld, shift += step) {
 		const int a = from[r] + shift, b = to[r] + shift;
@@ -258,9 +259,10 @@ leave_by(struct segment *s, const float *leave)
 	}
 }
 
-WEIR_CLONES static void
-through_row(float *restrict best, const float *restrict f, const float *restrict h,
-	    const float *restrict s, int a, int b)
+WEIR_CLONES(through_row,
+	    (float *restrict best, const float *restrict f, const float *restrict h,
+	     const float *restrict s, int a, int b),
+	    (best, f, h, s, a, b))
 {
 	for (int j = a; j < b; j++) {
 		float sum = f[j] + (h[j] - s[j]);

@@ -1,8 +1,8 @@
 /* What depends on the guides alone: windows of admissible slopes, links that can be reached, room for the gaps. */
 #include <limits.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
-#include "common/simd.h"
 #include "dptrace/libm.h"
 #include "dptrace/search/segment.h"
 
@@ -150,9 +150,11 @@ slide_min(const struct gap *og, const struct gap *ig, const int *lo, const int *
 }
 
 /* The same where in never falls (sign 1) or never rises (-1) over rows a..b, and is NOWHERE elsewhere: one end of it. */
-WEIR_CLONES static void
-slide_end(const struct gap *og, const struct gap *ig, const int *restrict lo,
-	  const int *restrict hi, const int *restrict in, int a, int b, int sign, int *restrict out)
+WEIR_CLONES(slide_end,
+	    (const struct gap *og, const struct gap *ig, const int *restrict lo,
+	     const int *restrict hi, const int *restrict in, int a, int b, int sign,
+	     int *restrict out),
+	    (og, ig, lo, hi, in, a, b, sign, out))
 {
 	for (int r = 0; r < og->nrow; r++) {
 		int t = r + og->s0 + og->climb, l = lo[t] - ig->climb - ig->s0,
@@ -165,8 +167,7 @@ slide_end(const struct gap *og, const struct gap *ig, const int *restrict lo,
 }
 
 /* The way in goes from row a to row b, its first and last that are not NOWHERE: 1 up, -1 down, 0 neither. */
-WEIR_CLONES static int
-trend(const int *in, int n, int *a, int *b)
+WEIR_CLONES_OF(int, trend, (const int *in, int n, int *a, int *b), (in, n, a, b))
 {
 	int down = 0, up = 0;
 

@@ -120,8 +120,8 @@ search_from(struct kd *t, size_t p, uint32_t tree, unsigned k)
 }
 
 /* Points from..to-1 that need it search the tree; rest: those but every 64th, which go first. */
-WEIR_CLONES static void
-search_some(struct kd *t, size_t from, size_t to, bool rest)
+WEIR_CLONES(search_some, (struct kd *restrict t, size_t from, size_t to, bool rest),
+	    (t, from, to, rest))
 {
 	for (size_t p = from; p < to; p++) {
 		uint32_t tree = t->tree[p];

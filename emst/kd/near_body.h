@@ -143,8 +143,7 @@ near_of_leaf(struct kd *t, size_t leaf, unsigned k)
 		near_below(&job, own, node ^ 1, k);
 }
 
-WEIR_CLONES static void
-near_leaves(struct kd *t, size_t from, size_t to)
+WEIR_CLONES(near_leaves, (struct kd *restrict t, size_t from, size_t to), (t, from, to))
 {
 	for (size_t leaf = from; leaf < to; leaf++)
 		switch (t->k) {

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
-#include "common/simd.h"
 #include "emst/kd/kd.h"
 #include "emst/sort.h"
 
@@ -47,10 +47,11 @@ bits_of(float d2)
  * then. Of two edges with one key that join the same vertex, one comes from below and one from above: the one from below
  * has the smaller lo.
  */
-WEIR_CLONES static void
-look(const struct joined *restrict v, size_t blocks, const float *restrict d2,
-     const uint32_t *restrict number, uint64_t *restrict key, uint32_t *restrict from,
-     uint32_t *restrict from_number, uint64_t *restrict least)
+WEIR_CLONES(look,
+	    (const struct joined *restrict v, size_t blocks, const float *restrict d2,
+	     const uint32_t *restrict number, uint64_t *restrict key, uint32_t *restrict from,
+	     uint32_t *restrict from_number, uint64_t *restrict least),
+	    (v, blocks, d2, number, key, from, from_number, least))
 {
 	const uint32_t n = v->number, vertex = v->vertex;
 
@@ -70,8 +71,9 @@ look(const struct joined *restrict v, size_t blocks, const float *restrict d2,
 }
 
 /* d2 [+]= the squared differences along one axis. */
-WEIR_CLONES static void
-add_squares(const float *restrict x, float c, size_t lanes, bool first, float *restrict d2)
+WEIR_CLONES(add_squares,
+	    (const float *restrict x, float c, size_t lanes, bool first, float *restrict d2),
+	    (x, c, lanes, first, d2))
 {
 	if (first)
 		for (size_t j = 0; j < lanes; j++)

@@ -13,9 +13,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
-#include "common/simd.h"
 #include "emst/inline.h"
 #include "emst/kd/kd.h"
 #include "emst/lock.h"

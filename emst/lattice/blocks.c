@@ -1,9 +1,9 @@
 /* What Boruvka over blocks goes by: the tree of blocks, its labels, and the colours that search. */
 #include <errno.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
-#include "common/simd.h"
 #include "emst/lattice/blocks.h"
 
 /* --- the tree of blocks ------------------------------------------------------------------------------------------ */
@@ -264,8 +264,7 @@ allocate_nodes(struct blocks *k)
 	return k->first && k->now && k->live && k->size && k->best ? 0 : -ENOMEM;
 }
 
-WEIR_CLONES static void
-count_blocks(uint32_t *first, const uint64_t *bits)
+WEIR_CLONES(count_blocks, (uint32_t *restrict first, const uint64_t *bits), (first, bits))
 {
 	first[0] = 0;
 	for (size_t id = 0; id < BLOCKS; id++)

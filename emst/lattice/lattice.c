@@ -1,9 +1,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
-#include "common/simd.h"
 #include "emst/lattice/lattice.h"
 
 enum { BITS = LATTICE_ROWS * LATTICE_WORDS, PARALLEL_PIXELS = 1 << 20 };
@@ -83,8 +83,7 @@ lattice_add_codes(struct lattice *l, const uint32_t *code, size_t n)
 		mark(l->bits, code[i] >> 16, code[i] >> 8 & 255, code[i] & 255);
 }
 
-WEIR_CLONES static void
-count_rows(struct lattice *l)
+WEIR_CLONES(count_rows, (struct lattice *restrict l), (l))
 {
 	uint32_t n = 0;
 

@@ -4,7 +4,7 @@
  * when all their colours are in the query's own tree, and when they lie wholly on a side where the query has a
  * neighbour, which is nearer to all of them.
  */
-#include "common/simd.h"
+#include "common/cpu.h"
 #include "emst/inline.h"
 #include "emst/lattice/nearest.h"
 
@@ -353,8 +353,8 @@ search_blocks(struct blocks *k, size_t from, size_t to)
 }
 
 /* Some colours one by one; all: by blocks. */
-WEIR_CLONES static void
-search_some(struct blocks *k, size_t from, size_t to, size_t step)
+WEIR_CLONES(search_some, (struct blocks *restrict k, size_t from, size_t to, size_t step),
+	    (k, from, to, step))
 {
 	uint32_t largest = k->now[k->largest];
 

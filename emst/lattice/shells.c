@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
-#include "common/simd.h"
 #include "emst/lattice/forest.h"
 
 enum { MAXOFFSETS = 256, MAXCHUNKS = 64, SMALL = 1 << 16 };
@@ -176,9 +176,10 @@ scan_row(const struct forest *f, const struct offset *o, uint32_t d2, int r, int
 	}
 }
 
-WEIR_CLONES static void
-scan_rows(const struct forest *f, const struct offset *o, uint32_t d2, int from, int to,
-	  struct pairs *out)
+WEIR_CLONES(scan_rows,
+	    (const struct forest *f, const struct offset *o, uint32_t d2, int from, int to,
+	     struct pairs *out),
+	    (f, o, d2, from, to, out))
 {
 	out->n = 0;
 	for (int r = from; r < to && r + o->r < 256; r++)

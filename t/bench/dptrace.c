@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
-#include "common/simd.h"
 #include "dptrace/evidence/strip.h"
 #include "t/bench/bench.h"
 #include "t/rng.h"
@@ -114,8 +114,9 @@ run_ours(void *job)
 }
 
 /* max of f[i] over i with |q - p| <= tan phi (1 + p q), p = (j - i) / h: the turn is judged in slopes, without an arc tangent. */
-WEIR_CLONES static float
-best_of(const float *restrict f, int n, float j, float q, float per_h, float tan_phi)
+WEIR_CLONES_OF(float, best_of,
+	       (const float *restrict f, int n, float j, float q, float per_h, float tan_phi),
+	       (f, n, j, q, per_h, tan_phi))
 {
 	float best[4 * LANE], top = NEVER;
 	const float q_h = q * per_h;

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "common/simd.h"
+#include "common/cpu.h"
 #include "usfft/plan.h"
 
 /* A row of the caller's order is two runs of modes: the negative ones and the others. */

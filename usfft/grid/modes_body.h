@@ -1,9 +1,10 @@
 /* The loops of modes.c for one REAL. Rows of modes are long, so these are leaves of their own. */
 
 /* The inner loop over one run in an uncut row: to[i] = from[i] * undo[+-i] * factor. */
-WEIR_CLONES static void
-NAME(scale_run)(REAL *restrict to, const REAL *restrict from, const REAL *undo, int step, size_t n,
-		REAL factor, REAL sign)
+WEIR_CLONES(NAME(scale_run),
+	    (REAL *restrict to, const REAL *restrict from, const REAL *undo, int step, size_t n,
+	     REAL factor, REAL sign),
+	    (to, from, undo, step, n, factor, sign))
 {
 	const REAL imag = factor * sign;
 
@@ -24,9 +25,10 @@ NAME(scale_run)(REAL *restrict to, const REAL *restrict from, const REAL *undo, 
  * The same where the grid is cut into rows: cell k + r q is in row k, column q. Eight columns at a time, so that
  * each line of the cache is used as a whole. get: from grid to modes.
  */
-WEIR_CLONES static void
-NAME(scale_cut)(const struct grid *g, const struct run *run, const REAL *undo, REAL factor,
-		REAL sign, bool get, REAL *restrict modes)
+WEIR_CLONES(NAME(scale_cut),
+	    (const struct grid *g, const struct run *run, const REAL *undo, REAL factor, REAL sign,
+	     bool get, REAL *restrict modes),
+	    (g, run, undo, factor, sign, get, modes))
 {
 	enum { COLUMNS = 8 };
 	const size_t first = run->cell / g->rows / COLUMNS * COLUMNS;
@@ -77,8 +79,7 @@ NAME(put_run)(const struct usfft_plan *p, size_t row, const struct run *run, dou
 }
 
 /* w^(k i) for all columns i of row k: a product of two factors from short tables, each exact. */
-WEIR_CLONES static void
-NAME(twiddle_row)(const struct grid *g, size_t k, REAL *restrict row)
+WEIR_CLONES(NAME(twiddle_row), (const struct grid *g, size_t k, REAL *restrict row), (g, k, row))
 {
 	enum { STEP = 32 };
 	double re[STEP], im[STEP];

@@ -1,6 +1,4 @@
-#include <string.h>
-
-#include "common/simd.h"
+#include "common/cpu.h"
 #include "usfft/loops/loops.h"
 
 extern const struct loops usfft_f32_generic, usfft_f32_avx2, usfft_f32_avx512;
@@ -9,11 +7,7 @@ extern const struct loops usfft_f64_generic, usfft_f64_avx2, usfft_f64_avx512;
 static int
 widest_registers(void)
 {
-	const char *level = simd_level();
-
-	if (!strcmp(level, "x86-64-v4"))
-		return 64;
-	return !strcmp(level, "x86-64-v3") ? 32 : 16;
+	return weir_cpu == CPU_AVX512 ? 64 : weir_cpu == CPU_AVX2 ? 32 : 16;
 }
 
 const struct loops *

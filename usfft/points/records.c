@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/simd.h"
+#include "common/cpu.h"
 #include "usfft/plan.h"
 
 static inline double
@@ -81,8 +81,8 @@ take(double *x, const void *v, bool single, size_t stride, size_t from, size_t n
 }
 
 /* Points from.. of a piece. */
-WEIR_CLONES static void
-locate(const struct piece *s, size_t from, size_t count, struct block *b)
+WEIR_CLONES(locate, (const struct piece *s, size_t from, size_t count, struct block *b),
+	    (s, from, count, b))
 {
 	const struct usfft_points *pt = s->pt;
 	const double shift = s->p->win[0].w % 2 ? 0.5 : 0;
@@ -96,8 +96,7 @@ locate(const struct piece *s, size_t from, size_t count, struct block *b)
 	}
 }
 
-WEIR_CLONES static bool
-values_finite(const struct piece *s, size_t from, size_t n)
+WEIR_CLONES_OF(bool, values_finite, (const struct piece *s, size_t from, size_t n), (s, from, n))
 {
 	const bool single = s->p->o.single;
 	int64_t bad = 0;
@@ -129,8 +128,9 @@ count_keys(const struct usfft_plan *p, const struct block *b, size_t n, uint32_t
 }
 
 /* Fixed point: cells inside the tile, and the fraction. */
-WEIR_CLONES static void
-make_places(const struct block *b, int axis, size_t n, int log, int bits, int64_t *place)
+WEIR_CLONES(make_places,
+	    (const struct block *b, int axis, size_t n, int log, int bits, int64_t *place),
+	    (b, axis, n, log, bits, place))
 {
 	const int32_t inside = (1 << log) - 1;
 	const double one = (double)((int64_t)1 << bits);

@@ -3,5 +3,5 @@
 #define WCONV_SAMPLE 4
 #define BYTES	     16
 #define CORE	     wconv_f32_generic
-#define LEVEL	     "baseline"
+#define LEVEL	     "generic"
 #include "wconv/core/core_body.h"

@@ -3,6 +3,6 @@
 #define WCONV_SAMPLE 8
 #define BYTES	     32
 #define CORE	     wconv_f64_avx2
-#define LEVEL	     "x86-64-v3"
+#define LEVEL	     "avx2"
 #define TARGET	     "arch=x86-64-v3"
 #include "wconv/core/core_body.h"

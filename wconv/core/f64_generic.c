@@ -3,5 +3,5 @@
 #define WCONV_SAMPLE 8
 #define BYTES	     16
 #define CORE	     wconv_f64_generic
-#define LEVEL	     "baseline"
+#define LEVEL	     "generic"
 #include "wconv/core/core_body.h"

@@ -1,0 +1,88 @@
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "common/cpu.h"
+
+enum cpu_level weir_cpu;
+
+static const char *const names[] = {"generic", "avx2", "avx512"};
+
+const char *
+cpu_name(enum cpu_level level)
+{
+	return names[level];
+}
+
+#if defined(__x86_64__)
+/* The parts of the CPU's state that the system saves: 0x06 are the AVX registers, 0xe0 those of AVX-512. */
+static unsigned
+saved_state(void)
+{
+	unsigned lo, hi;
+
+	__asm__("xgetbv" : "=a"(lo), "=d"(hi) : "c"(0));
+	return lo;
+}
+
+static enum cpu_level
+detect(void)
+{
+	enum { STATE256 = 0x06, STATE512 = 0xe6 };
+	const unsigned one = bit_OSXSAVE | bit_AVX | bit_FMA | bit_MOVBE | bit_F16C | bit_POPCNT |
+			     bit_SSE4_2 | bit_CMPXCHG16B,
+		       seven = bit_AVX2 | bit_BMI | bit_BMI2,
+		       wide =
+			   bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL,
+		       extended = bit_LZCNT | bit_LAHF_LM;
+	unsigned a, b, c, d, state;
+
+	if (!__get_cpuid(1, &a, &b, &c, &d) || (c & one) != one)
+		return CPU_GENERIC;
+	state = saved_state();
+	if ((state & STATE256) != STATE256 || !__get_cpuid(0x80000001, &a, &b, &c, &d) ||
+	    (c & extended) != extended || !__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
+	    (b & seven) != seven)
+		return CPU_GENERIC;
+	return (b & wide) == wide && (state & STATE512) == STATE512 ? CPU_AVX512 : CPU_AVX2;
+}
+#else
+static enum cpu_level
+detect(void)
+{
+	return CPU_GENERIC;
+}
+#endif
+
+/* The number of the level of this name, or -1. */
+static int
+find_level(const char *name)
+{
+	for (int i = CPU_GENERIC; i <= CPU_AVX512; i++)
+		if (!strcmp(name, names[i]))
+			return i;
+	return -1;
+}
+
+const char *
+cpu_misnamed(void)
+{
+	const char *s = getenv("WEIR_CPU");
+
+	return s && *s && find_level(s) < 0 ? s : NULL;
+}
+
+__attribute__((constructor)) static void
+choose_level(void)
+{
+	const char *s = getenv("WEIR_CPU");
+	const int most = s ? find_level(s) : -1;
+
+	weir_cpu = detect();
+	if (most >= 0 && most < (int)weir_cpu)
+		weir_cpu = (enum cpu_level)most;
+}
