@@ -40,7 +40,28 @@ static const struct opt table[] = {
      .lo = 1,
      .hi = 0x1p31,
      .seen = offsetof(struct args, has_k),
-     .help = "N classes: cut the N-1 longest edges"},
+     .help = "N classes, none of them a stray point"},
+    {.name = "genie",
+     .kind = OPT_REAL,
+     AT(genie),
+     .arg = "G",
+     .lo = 0,
+     .hi = 1,
+     .absent = "0.3",
+     .seen = offsetof(struct args, has_genie),
+     .help = "with -k: by Genie, while the Gini index is at most G"},
+    {.name = "linkage",
+     .kind = OPT_WORD,
+     AT(linkage),
+     .arg = "WORD",
+     .words = "forest|single",
+     .help = "with -k: single cuts the N-1 longest edges"},
+    {.name = "stable",
+     .kind = OPT_STR,
+     AT(stable),
+     .arg = "SIZE",
+     .absent = "",
+     .help = "the classes of at least SIZE that last longest"},
     {.name = "distance",
      .kind = OPT_REAL,
      AT(distance),
@@ -78,6 +99,7 @@ static const struct opt table[] = {
      .words = "eom|leaf",
      .seen = offsetof(struct args, has_select),
      .help = "with --min-pts: the most stable classes, or the smallest"},
+    {.name = "fill", .kind = OPT_FLAG, AT(fill), .help = "with --min-pts: everything gets a class"},
     {.name = "method",
      .kind = OPT_WORD,
      AT(method),
@@ -93,6 +115,7 @@ static const struct opt table[] = {
      .kind = OPT_FLAG,
      AT(points),
      .help = "axis 0 holds the coordinates of points"},
+    {.name = "image", .kind = OPT_FLAG, AT(image), .help = "a table of numbers is a gray picture"},
     {0}};
 
 static const struct opt_program program = {.what =
@@ -104,26 +127,51 @@ static const struct opt_program program = {.what =
 					   .max_operands = SIZE_MAX,
 					   .gpu_state = gpu_state};
 
-/* -m: a number of pixels, or a share of them. */
-static void
-parse_min_size(struct args *args)
+/* A number of pixels, or a share of them. */
+static struct args_size
+parse_size(const char *option, const char *text)
 {
-	const char *text = args->min_size ? args->min_size : "1%";
 	size_t n = strlen(text);
 	char *number = weir_xstrdup(text);
 	bool percent = n && text[n - 1] == '%';
+	struct args_size s = {0, -1};
 
 	if (percent)
 		number[n - 1] = 0;
-	args->percent = -1;
-	if (!opt_number(number, percent ? &args->percent : &args->size) ||
-	    (percent && !(args->percent >= 0 && args->percent <= 100)) ||
-	    (!percent &&
-	     !(args->size >= 1 && args->size < 0x1p31 && args->size == floor(args->size))))
-		die_usage(
-		    "--min-size %s: want a whole number from 1 to 2147483647, or 0%% to 100%%",
-		    text);
+	if (!opt_number(number, percent ? &s.percent : &s.number) ||
+	    (percent && !(s.percent >= 0 && s.percent <= 100)) ||
+	    (!percent && !(s.number >= 1 && s.number < 0x1p31 && s.number == floor(s.number))))
+		die_usage("%s %s: want a whole number from 1 to 2147483647, or 0%% to 100%%",
+			  option, text);
 	weir_free(number);
+	return s;
+}
+
+/* Which options go together. */
+static void
+check_cuts(const struct args *args)
+{
+	const int cuts = (args->min_size != NULL) + args->has_distance + args->has_zahn +
+			 args->has_functional + args->has_genie + (args->stable != NULL) +
+			 (args->linkage != 0);
+
+	if (cuts > 1)
+		die_usage("only one of -m, --distance, --zahn, --functional, --genie, --stable and "
+			  "--linkage can be given");
+	if (args->has_min_pts && cuts && !args->has_k)
+		die_usage("--min-pts makes its own classes; give -k N for others of its tree");
+	if (args->has_genie && !args->has_k)
+		die_usage("--genie goes with -k");
+	if (args->linkage && !args->has_k)
+		die_usage("--linkage=single goes with -k");
+	if (args->stable && args->has_k)
+		die_usage("--stable finds the number of classes; leave -k out");
+	if (args->has_select && (!args->has_min_pts || args->has_k))
+		die_usage("--select goes with --min-pts and without -k");
+	if (args->fill && (!args->has_min_pts || args->has_k))
+		die_usage("--fill goes with --min-pts and without -k");
+	if (args->points && args->image)
+		die_usage("only one of --points and --image can be given");
 }
 
 struct args
@@ -132,14 +180,10 @@ args_parse(int argc, char **argv)
 	struct args args = {0};
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	parse_min_size(&args);
-	if ((args.min_size != NULL) + args.has_k + args.has_distance + args.has_zahn +
-		args.has_functional + args.has_min_pts >
-	    1)
-		die_usage("only one of -m, -k, --distance, --zahn, --functional and --min-pts can "
-			  "be given");
-	if (args.has_select && !args.has_min_pts)
-		die_usage("--select goes with --min-pts");
+	check_cuts(&args);
+	args.m = parse_size("--min-size", args.min_size ? args.min_size : "1%");
+	args.least = args.stable && *args.stable ? parse_size("--stable", args.stable)
+						 : (struct args_size){0, -1};
 	for (int kind = 0; kind < KINDS; kind++)
 		if (args.file[kind] && !strcmp(args.file[kind], "-"))
 			die_usage("standard output is for --to; give a file for the others");

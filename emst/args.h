@@ -5,16 +5,24 @@
 #include "emst/io/write.h"
 #include "gpu/use.h"
 
+/* A number of pixels or points, or a share of all. */
+struct args_size {
+	double number,
+	    percent; /* percent < 0: the number holds; number 0: the square root of all */
+};
+
 struct args {
 	struct opt_common common;
-	int to, select, method;
+	int to, select, linkage, method;
 	const char *file[KINDS]; /* --tree-to and the like */
-	const char *tree, *min_size;
+	const char *tree, *min_size, *stable;
 	size_t k, min_pts;
-	double distance, zahn, functional;
-	bool has_k, has_distance, has_zahn, has_functional, has_min_pts, has_select, points;
-	double size, percent; /* -m as parsed; percent < 0: size holds */
-	struct gpu *gpu;      /* NULL: the CPU */
+	double distance, zahn, functional, genie;
+	bool has_k, has_distance, has_zahn, has_functional, has_genie, has_min_pts, has_select,
+	    fill;
+	bool points, image;
+	struct args_size m, least; /* -m and --stable as parsed */
+	struct gpu *gpu;	   /* NULL: the CPU */
 	char **path;
 	size_t npath;
 };

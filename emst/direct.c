@@ -378,3 +378,64 @@ emst_direct_hdbscan(const struct emst_tree *t, const uint32_t *weight, uint64_t 
 	weir_free(h.rows);
 	return room ? 0 : -ENOMEM;
 }
+
+/* --- Genie ---------------------------------------------------------------------------------------------------------- */
+
+/* The Gini index of the weights of all parts. w[p]: the weight of part p, 0: there is no such part. */
+static double
+gini_index(const uint64_t *w, size_t n, size_t parts)
+{
+	double difference = 0, sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		sum += (double)w[i];
+		for (size_t j = 0; j < i; j++)
+			if (w[i] && w[j])
+				difference += fabs((double)w[i] - (double)w[j]);
+	}
+	return difference / (double)(parts - 1) / sum;
+}
+
+/* The first edge between two parts; lightest: that leaves a part of the least weight. */
+static size_t
+first_edge(const struct emst_tree *t, const uint32_t *part, const uint64_t *w, bool lightest)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t p = 0; p < t->n; p++)
+		if (w[p] && w[p] < least)
+			least = w[p];
+	for (size_t e = 0;; e++) {
+		const uint32_t a = part[t->edge[e].u], b = part[t->edge[e].v];
+		if (a != b && (!lightest || w[a] == least || w[b] == least))
+			return e;
+	}
+}
+
+int
+emst_direct_genie(const struct emst_tree *t, const uint32_t *weight, double gini, size_t classes,
+		  uint8_t *cut)
+{
+	uint32_t *part = weir_alloc(t->n, sizeof *part);
+	uint64_t *w = weir_alloc(t->n, sizeof *w);
+
+	for (size_t v = 0; part && w && v < t->n; v++) {
+		part[v] = (uint32_t)v;
+		w[v] = weight[v];
+		if (v)
+			cut[v - 1] = 1;
+	}
+	for (size_t parts = t->n; part && w && parts > classes; parts--) {
+		const size_t e = first_edge(t, part, w, gini_index(w, t->n, parts) > gini);
+		const uint32_t a = part[t->edge[e].u], b = part[t->edge[e].v];
+		cut[e] = 0;
+		w[a] += w[b];
+		w[b] = 0;
+		for (size_t v = 0; v < t->n; v++)
+			part[v] = part[v] == b ? a : part[v];
+	}
+	const bool room = part && w;
+	weir_free(part);
+	weir_free(w);
+	return room ? 0 : -ENOMEM;
+}

@@ -99,6 +99,10 @@ int emst_direct_core(const struct emst_set *s, const uint32_t *weight, uint64_t 
 int emst_direct_hdbscan(const struct emst_tree *t, const uint32_t *weight, uint64_t min_weight,
 			bool leaves, uint32_t *label);
 
+/* Genie (Gagolewski, Bartoszuk, Cena 2016), as cut_genie() of classes.h states it: O(n^3). cut[n-1]. */
+int emst_direct_genie(const struct emst_tree *t, const uint32_t *weight, double gini,
+		      size_t classes, uint8_t *cut);
+
 /* The sum of the lengths, shortest first. */
 double emst_total(const struct emst_tree *t);
 

@@ -83,6 +83,14 @@ struct shape {
 	size_t inputs, planes;
 };
 
+/* Numbers in few columns and many rows, of a format that does not say what they are. */
+static bool
+is_table(const struct img *x)
+{
+	return x->format != IMG_PNM && x->dim == 2 && x->axis[0].n <= EMST_MAXDIM &&
+	       x->axis[1].n >= 8 * x->axis[0].n;
+}
+
 static struct shape
 shape_of(const struct raw_in *in, const struct img *x, const struct args *args)
 {
@@ -93,6 +101,15 @@ shape_of(const struct raw_in *in, const struct img *x, const struct args *args)
 
 	if (!img_count(x, &count) || (!s.points && !img_picture(x, &p)))
 		raw_die(in, "neither a picture nor a list of points");
+	if (!s.points && !args->image && is_table(x))
+		raw_die(in,
+			"%zu columns and %zu rows: give --points if the rows are points, --image "
+			"if this is a gray picture",
+			x->axis[0].n, x->axis[1].n);
+	if (img_key(x, "tile") && !args->common.quiet)
+		warn("%s: item %zu: tile:= says that this is part of a picture; only that part "
+		     "is looked at, and what is written has no tile:=",
+		     raw_name(in), raw_item(in));
 	s.planes = s.points ? x->axis[0].n : p.c;
 	s.inputs = count / s.planes;
 	if (s.planes > EMST_MAXDIM)
@@ -169,40 +186,72 @@ grow_tree(struct emst_tree *t, struct vertices *v, const struct raw_in *in, cons
 /* --- classes ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t
-min_weight(const struct args *args, const struct raw_in *in, const struct vertices *v)
+weight_of(struct args_size s, const char *option, const struct raw_in *in, const struct vertices *v)
 {
-	if (args->percent >= 0)
-		return (uint64_t)fmax(ceil(args->percent / 100 * (double)v->inputs), 1);
-	if (args->size > (double)v->inputs)
-		raw_die(in, "--min-size %.0f: there are only %zu %s", args->size, v->inputs,
+	const double all = (double)v->inputs;
+
+	if (s.percent >= 0)
+		return (uint64_t)fmax(ceil(s.percent / 100 * all), 1);
+	if (s.number == 0)
+		return (uint64_t)fmax(ceil(sqrt(all)), 2);
+	if (s.number > all)
+		raw_die(in, "%s %.0f: there are only %zu %s", option, s.number, v->inputs,
 			v->points ? "points" : "pixels");
-	return (uint64_t)args->size;
+	return (uint64_t)s.number;
 }
 
+/* The edges that the options cut; *m: the least weight of a class, where there is one. */
 static void
-cut_tree(struct classes *c, const struct emst_tree *t, const struct dendrogram *d,
+cut_tree(uint8_t *cut, uint64_t *m, const struct emst_tree *t, const struct dendrogram *d,
 	 const struct vertices *v, const struct raw_in *in, const struct args *args)
 {
-	uint8_t *cut = weir_xalloc(t->n, 1);
-	uint64_t m = 0;
-
-	if (args->has_k && args->k > t->n)
-		raw_die(in, "--classes %zu: there are only %zu vertices", args->k, t->n);
-	if (args->has_k)
-		cut_count(t, args->k, cut);
+	if (args->has_genie)
+		insist(in, cut_genie(t, v->weight, args->genie, args->k, cut));
+	else if (args->linkage)
+		cut_longest(t, args->k, cut);
 	else if (args->has_distance)
 		cut_length(t, args->distance, cut);
 	else if (args->has_zahn)
 		insist(in, cut_zahn(t, args->zahn, cut));
 	else if (args->has_functional)
-		insist(in, cut_functional(d, t, v, args->functional, cut, &m));
+		insist(in, cut_functional(d, t, v, args->functional, cut, m));
+	else if (args->has_k && !args->min_size)
+		memset(cut, 1, t->n);
 	else
-		cut_size(d, m = min_weight(args, in, v), cut);
+		cut_size(d, *m = weight_of(args->m, "--min-size", in, v), cut);
+	if (args->has_k)
+		insist(in, cut_at_most(d, args->k, cut));
+}
+
+static void
+make_classes(struct classes *c, const struct emst_tree *t, const struct dendrogram *d,
+	     const struct vertices *v, const struct raw_in *in, const struct args *args)
+{
+	const bool by_cuts = args->has_k || args->min_size || args->has_distance ||
+			     args->has_zahn || args->has_functional;
+	uint8_t *cut = weir_xalloc(t->n, 1);
+	uint64_t m = 0;
+
+	if (args->has_k && args->k > t->n)
+		raw_die(in, "--classes %zu: there are only %zu vertices", args->k, t->n);
+	if (args->has_min_pts && !args->has_k) {
+		insist(in, classes_density(
+			       c, d, t,
+			       (struct density){args->min_pts, args->select == 1, args->fill}));
+	} else if (args->stable || (v->points && !by_cuts)) {
+		m = weight_of(args->least, "--stable", in, v);
+		insist(in, classes_density(c, d, t, (struct density){m, false, true}));
+	} else {
+		cut_tree(cut, &m, t, d, v, in, args);
+		insist(in, classes_make(c, t, cut, v->weight));
+	}
+	weir_free(cut);
 	if (m && args->common.verbose)
 		warn("%s: item %zu: classes of at least %ju", raw_name(in), raw_item(in),
 		     (uintmax_t)m);
-	insist(in, classes_make(c, t, cut, v->weight));
-	weir_free(cut);
+	if (args->has_k && c->n < args->k && !args->common.quiet)
+		warn("%s: item %zu: -k %zu: there are only %zu such classes", raw_name(in),
+		     raw_item(in), args->k, c->n);
 }
 
 static void
@@ -214,10 +263,7 @@ classify(struct classes *c, const struct emst_tree *t, struct vertices *v, const
 	if (!v->weight)
 		insist(in, vertices_weigh(v));
 	insist(in, dendrogram_make(&d, t, v->weight));
-	if (args->has_min_pts)
-		insist(in, classes_density(c, &d, t, args->min_pts, args->select == 1));
-	else
-		cut_tree(c, t, &d, v, in, args);
+	make_classes(c, t, &d, v, in, args);
 	dendrogram_free(&d);
 }
 

@@ -5,11 +5,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/mem.h"
+
 static inline void
 roots_single(uint32_t *up, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		up[i] = (uint32_t)i;
+}
+
+/* Owned by the caller; NULL without memory. */
+static inline uint32_t *
+roots_new(size_t n)
+{
+	uint32_t *up = weir_alloc_large(n, sizeof *up);
+
+	if (up)
+		roots_single(up, n);
+	return up;
 }
 
 static inline uint32_t

@@ -158,12 +158,52 @@ labels() {
 	[ "$(labels)" = "$(labels -m 1)" ]
 }
 
-@test "-k cuts the longest edges" {
-	[ "$(labels -k 1)" = '1 1 1 1 1 1 1 1 1' ]
-	[ "$(labels -k 2)" = '1 1 1 1 1 1 1 1 2' ]
-	[ "$(labels -k 3)" = '1 1 1 1 1 2 2 2 3' ]
+@test "--linkage=single cuts the longest edges" {
+	[ "$(labels --linkage=single -k 1)" = '1 1 1 1 1 1 1 1 1' ]
+	[ "$(labels --linkage=single -k 2)" = '1 1 1 1 1 1 1 1 2' ]
+	[ "$(labels --linkage=single -k 3)" = '1 1 1 1 1 2 2 2 3' ]
+	[ "$(labels --linkage=single -k 4)" = '1 1 1 1 1 2 2 3 4' ]
+	[ "$(labels --linkage=single -k 6)" = '1 1 2 2 4 3 3 5 6' ]
+}
+
+@test "-k gives the minimum-size forest of so many classes" {
+	[ "$(labels -k 1)" = "$(labels -m 5)" ]
+	[ "$(labels -k 2)" = "$(labels -m 3)" ]
+	[ "$(labels -k 3)" = "$(labels -m 2)" ]
+	[ "$(labels -k 6)" = "$(labels -m 1)" ]
+	# No size leaves four or five: of the six of -m 1 those are joined that are nearest.
+	[ "$(labels -k 5)" = '1 1 1 1 3 2 2 4 5' ]
 	[ "$(labels -k 4)" = '1 1 1 1 1 2 2 3 4' ]
-	[ "$(labels -k 6)" = '1 1 2 2 4 3 3 5 6' ]
+}
+
+@test "-k keeps the heaviest of the classes that another option finds" {
+	[ "$(labels -k 2 --distance=1)" = "$(labels -k 2)" ]
+	[ "$(labels -k 3 --distance=1)" = "$(labels --distance=1)" ]
+	run -0 --separate-stderr labels -k 4 --distance=1
+	[ "$output" = "$(labels --distance=1)" ]
+	[[ $stderr == *'there are only 3 such classes'* ]]
+	[ "$(labels -k 2 --min-pts=3)" = '1 1 1 1 1 2 2 2 2' ]
+}
+
+@test "--genie joins the lightest part first while the parts are too unequal" {
+	# In order of length: 10-11, 11-12, 20-21, 12-20, 21-50. With G = 0 a lightest part joins as soon as two differ.
+	[ "$(labels --genie=1 -k 2)" = "$(labels --linkage=single -k 2)" ]
+	[ "$(labels --genie=0 -k 2)" = '1 1 1 1 1 2 2 2 2' ]
+	[ "$(labels --genie -k 2)" = '1 1 1 1 1 2 2 2 2' ]
+}
+
+@test "points get lasting classes by default, each point one of them" {
+	gen --type=float --raw values 1x13 0 1 2 3 10 11 12 13 5 40 41 42 43 >p.nrrd
+	emst --points --to=labels --stable p.nrrd >want
+	same <(samples want | xargs) '1 1 1 1 2 2 2 2 1 3 3 3 3'
+	emst --points --to=labels p.nrrd | tail -c 13 | cmp - <(tail -c 13 want)
+	emst --points p.nrrd >tree.nrrd
+	emst --points --to=labels --tree tree.nrrd p.nrrd | tail -c 13 | cmp - <(tail -c 13 want)
+	[ "$(labels --stable=2)" = '1 1 1 1 1 2 2 2 2' ]
+}
+
+@test "--fill gives the class that the tree comes to first" {
+	[ "$(labels --min-pts=3 --fill)" = '1 1 1 1 1 2 2 2 2' ]
 }
 
 @test "--distance cuts what is longer" {
@@ -203,7 +243,7 @@ labels() {
 }
 
 @test "means are those of the pixels, halves rounded up, in the input's own type" {
-	same <(levels | emst --to=means -k 3 | tail -c 9 | od -An -tu1 | xargs) '11 11 11 11 11 20 20 20 50'
+	same <(levels | emst --to=means --linkage=single -k 3 | tail -c 9 | od -An -tu1 | xargs) '11 11 11 11 11 20 20 20 50'
 	printf 'P3 2 1 65535 0 0 0 1 1 999\n' | emst --to=means -k 1 >m.ppm
 	same <(tail -c 12 m.ppm | od -An -v -tx1 | xargs) '00 01 00 01 01 f4 00 01 00 01 01 f4'
 	gen --type=float values 2x2 0 0 1 3 >p.nrrd
@@ -213,7 +253,7 @@ labels() {
 }
 
 @test "the palette has a line for each class: label, pixels, share, mean" {
-	same <(levels | emst --to=palette -k 3) '1 5 0.5556 10.8
+	same <(levels | emst --to=palette --linkage=single -k 3) '1 5 0.5556 10.8
 2 3 0.3333 20.3333
 3 1 0.1111 50'
 	same <(levels | emst --to=palette --min-pts=3 | head -n 1) '0 1 0.1111'
@@ -222,7 +262,7 @@ labels() {
 @test "a saved tree is cut again with the same result" {
 	levels >l.pgm
 	emst l.pgm >tree.nrrd
-	for how in '-m 2' '-k 3' --distance=1 --zahn=6 --functional=.1; do
+	for how in '-m 2' '-k 3' '-k 3 --genie' '--linkage=single -k 3' --stable=2 --distance=1 --zahn=6 --functional=.1; do
 		emst --to=labels $how l.pgm >want
 		emst --to=labels $how --tree tree.nrrd l.pgm | cmp - want
 	done
@@ -266,7 +306,7 @@ labels() {
 }
 
 @test "--stats says how many points, how long, how many classes" {
-	levels | emst --to=labels -k 3 --stats=s >/dev/null
+	levels | emst --to=labels --distance=1 --stats=s >/dev/null
 	grep -F '"points": 6, "total_weight": 40, "longest_edge": 29, "classes": 3' s
 }
 
@@ -346,7 +386,15 @@ labels() {
 }
 
 @test "options that exclude each other, and numbers out of range" {
-	fails 2 'only one of' emst -k 2 --zahn=2
+	fails 2 'only one of' emst -m 2 --zahn=2
+	fails 2 '--genie goes with -k' emst --genie
+	fails 2 '--linkage=single goes with -k' emst --linkage=single
+	fails 2 'leave -k out' emst --stable -k 2
+	fails 2 'give -k N' emst --min-pts=3 -m 2
+	fails 2 '--fill goes with' emst --fill
+	fails 2 '--stable 0' emst --stable=0
+	fails 2 '--genie' emst -k 2 --genie=1.5
+	fails 2 'only one of' emst --points --image
 	fails 2 '--select goes with --min-pts' emst --select=leaf
 	fails 2 '--min-size 0' emst -m 0
 	fails 2 '--min-size 101%' emst -m 101%
@@ -354,4 +402,23 @@ labels() {
 	fails 2 '--classes' emst -k 0
 	fails 2 '--zahn' emst --zahn=0
 	fails 2 'standard output is for --to' emst --labels-to=-
+}
+
+@test "a table of few columns and many rows is neither points nor a picture until that is said" {
+	gen --type=float --raw values 2x16 $(seq 32) >table.nrrd
+	fails 1 '2 columns and 16 rows: give --points' emst --to=text table.nrrd
+	[ "$(emst --to=text --points table.nrrd | wc -l)" -eq 15 ]
+	[ "$(emst --to=text --image table.nrrd | wc -l)" -eq 31 ]
+	printf 'P2 2 16 255 %s\n' "$(seq -s ' ' 32)" | emst --to=text >/dev/null
+}
+
+@test "classes of a part of a picture do not pass for a part of its classes" {
+	levels | pgmtoraw | rawtile --grid=3x1 --only=0 >part.nrrd
+	grep -a 'tile:=' part.nrrd
+	run -0 --separate-stderr emst --to=text part.nrrd
+	[[ $stderr == *'tile:= says that this is part of a picture'* ]]
+	for kind in labels means; do
+		emst --quiet --to=$kind part.nrrd >out.nrrd
+		! grep -a 'tile:=' out.nrrd
+	done
 }

@@ -5,8 +5,8 @@
  * both weigh m or more is cut by the MINIMUM-SIZE FOREST: the same as going through the edges in order and joining two
  * parts unless both are of that size already, so every class weighs m at least, and the forests of all m are nested.
  *
- * Sources: C. T. Zahn 1971 (inconsistent edges); R. J. G. B. Campello, D. Moulavi, J. Sander 2013 (HDBSCAN*). Ties are
- * cut latest in the order first.
+ * Sources: C. T. Zahn 1971 (inconsistent edges); R. J. G. B. Campello, D. Moulavi, J. Sander 2013 (HDBSCAN*);
+ * M. Gagolewski, M. Bartoszuk, A. Cena 2016 (Genie). Of equal edges the last in order is cut first.
  */
 #ifndef EMST_CLASSES_H
 #define EMST_CLASSES_H
@@ -31,10 +31,42 @@ struct classes {
 int dendrogram_make(struct dendrogram *d, const struct emst_tree *t, const uint32_t *weight);
 void dendrogram_free(struct dendrogram *d);
 
-/* cut[n-1]: 1 where an edge is cut. */
+/* The weight of the lighter part that edge e joins: the minimum-size forests of all m up to that cut it. */
+static inline uint32_t
+dendrogram_lighter(const struct dendrogram *d, size_t e)
+{
+	const uint32_t a = d->weight[d->part[e][0]], b = d->weight[d->part[e][1]];
+
+	return a < b ? a : b;
+}
+
+/* The n-1 edges (a) by that weight (key), equal ones in the order of the tree; owned by the caller; NULL without memory. */
+struct sorted;
+struct sorted *dendrogram_by_lighter(const struct dendrogram *d);
+
+/*
+ * cut[n-1]: 1 where an edge is cut. By size: the minimum-size forest. Longest: the classes - 1 last edges of the tree, which
+ * is single linkage. By length: all edges that are longer.
+ */
 void cut_size(const struct dendrogram *d, uint64_t min_weight, uint8_t *cut);
-void cut_count(const struct emst_tree *t, size_t classes, uint8_t *cut);
+void cut_longest(const struct emst_tree *t, size_t classes, uint8_t *cut);
 void cut_length(const struct emst_tree *t, double longest, uint8_t *cut);
+
+/*
+ * Keeps at most classes - 1 of the cuts: those with the heaviest lighter parts. Where several are as heavy as the last of
+ * those, all of them stay at first, and then the shortest of all cuts are undone. Of a tree that is cut everywhere the
+ * minimum-size forest of so many trees is left, where some m makes it.
+ */
+int cut_at_most(const struct dendrogram *d, size_t classes, uint8_t *cut);
+
+/*
+ * Genie (Gagolewski, Bartoszuk, Cena 2016): the edges join parts in order; but while the Gini index of the weights of all
+ * parts is above gini, the first edge that leaves a lightest part is taken instead. Ends with that many parts.
+ *
+ *	Gini index of the weights w of k parts = sum over i < j of |w_i - w_j| / ((k - 1) sum of all w)
+ */
+int cut_genie(const struct emst_tree *t, const uint32_t *weight, double gini, size_t classes,
+	      uint8_t *cut);
 
 /*
  * An edge is cut when it is longer than factor times the mean length of the other edges within two steps of one end, and
@@ -66,10 +98,17 @@ int classes_make(struct classes *c, const struct emst_tree *t, const uint8_t *cu
  * longest first, until it falls in two that are large enough; smaller parts drop out, a vertex at its last edge.
  * Stability: the sum over dropped weight of 1/length at which it drops minus 1/length at which the class began. Leaves:
  * those that do not fall in two. Otherwise the ones with the largest total stability. If nothing ever falls in two, all
- * is one class.
+ * is one class. On a Euclidean tree these are the lasting classes of single linkage.
+ *
+ * fill: a vertex that has dropped out takes the class that the tree joins it to first: edges join parts in order, unless both
+ * have a class.
  */
+struct density {
+	uint64_t min_weight;
+	bool leaves, fill;
+};
 int classes_density(struct classes *c, const struct dendrogram *d, const struct emst_tree *t,
-		    uint64_t min_weight, bool leaves);
+		    struct density how);
 
 void classes_free(struct classes *c);
 

@@ -4,6 +4,7 @@
 
 #include "common/mem.h"
 #include "emst/classes/classes.h"
+#include "emst/roots.h"
 
 /* A class that edges, cut longest first, leave standing for a while. */
 struct lasting {
@@ -14,10 +15,10 @@ struct lasting {
 	bool splits;	  /* it falls in two */
 };
 
-struct density {
+struct condensed {
 	const struct dendrogram *d;
 	const struct emst_tree *t;
-	uint64_t min_weight;
+	struct density how;
 	struct lasting *l; /* owned */
 	size_t n;
 	uint32_t *of;	 /* [2n-1]: the class that a part is or was in last; owned */
@@ -32,21 +33,21 @@ end_of(double length)
 }
 
 static uint32_t
-begin_class(struct density *y, uint32_t parent, double birth)
+begin_class(struct condensed *y, uint32_t parent, double birth)
 {
 	y->l[y->n] = (struct lasting){.birth = birth, .parent = parent};
 	return (uint32_t)y->n++;
 }
 
 static void
-drop(struct density *y, uint32_t part, uint32_t class, double at)
+drop(struct condensed *y, uint32_t part, uint32_t class, double at)
 {
 	y->l[class].stability += (double)y->d->weight[part] * (at - y->l[class].birth);
 }
 
 /* Edge e is cut: what becomes of its two parts. */
 static void
-split(struct density *y, size_t e)
+split(struct condensed *y, size_t e)
 {
 	size_t n = y->t->n, part = n + e;
 	uint32_t class = y->of[part];
@@ -54,7 +55,7 @@ split(struct density *y, size_t e)
 	bool large[2], both;
 
 	for (int i = 0; i < 2; i++)
-		large[i] = !y->fallen[part] && y->d->weight[y->d->part[e][i]] >= y->min_weight;
+		large[i] = !y->fallen[part] && y->d->weight[y->d->part[e][i]] >= y->how.min_weight;
 	both = large[0] && large[1];
 	if (both)
 		y->l[class].splits = true;
@@ -69,12 +70,12 @@ split(struct density *y, size_t e)
 
 /* chosen[i]: the class that counts for what is in class i: itself, one around it, or CLASSES_NONE. */
 static void
-choose(struct density *y, bool leaves, uint32_t *chosen)
+choose(struct condensed *y, uint32_t *chosen)
 {
 	for (size_t i = y->n; i-- > 0;) {
 		struct lasting *l = &y->l[i];
-		bool take = !l->splits ||
-			    (!leaves && l->parent != CLASSES_NONE && l->stability >= l->within);
+		bool take = !l->splits || (!y->how.leaves && l->parent != CLASSES_NONE &&
+					   l->stability >= l->within);
 		chosen[i] = take ? (uint32_t)i : CLASSES_NONE;
 		if (!take)
 			l->stability = l->within;
@@ -87,7 +88,7 @@ choose(struct density *y, bool leaves, uint32_t *chosen)
 }
 
 static int
-condense(struct density *y)
+condense(struct condensed *y)
 {
 	size_t n = y->t->n, parts = 2 * n - 1;
 
@@ -102,11 +103,32 @@ condense(struct density *y)
 	return 0;
 }
 
+/* Edges join parts in order, unless both have a class: label[] of the vertices that have none. */
+static int
+fill(const struct emst_tree *t, uint32_t *label)
+{
+	uint32_t *up = roots_new(t->n);
+
+	if (!up)
+		return -ENOMEM;
+	for (size_t e = 0; e + 1 < t->n; e++) {
+		uint32_t a = roots_find(up, t->edge[e].u), b = roots_find(up, t->edge[e].v);
+		if (label[a] != CLASSES_NONE && label[b] != CLASSES_NONE)
+			continue;
+		label[a] = label[b] = label[a] != CLASSES_NONE ? label[a] : label[b];
+		roots_join(up, a, b);
+	}
+	for (uint32_t v = 0; v < t->n; v++)
+		label[v] = label[roots_find(up, v)];
+	weir_free(up);
+	return 0;
+}
+
 int
 classes_density(struct classes *c, const struct dendrogram *d, const struct emst_tree *t,
-		uint64_t min_weight, bool leaves)
+		struct density how)
 {
-	struct density y = {.d = d, .t = t, .min_weight = min_weight};
+	struct condensed y = {.d = d, .t = t, .how = how};
 	int err = condense(&y);
 	uint32_t *chosen = err ? NULL : weir_alloc(y.n, sizeof *chosen);
 
@@ -114,10 +136,12 @@ classes_density(struct classes *c, const struct dendrogram *d, const struct emst
 	if (!chosen || !c->label) {
 		err = -ENOMEM;
 	} else {
-		choose(&y, leaves, chosen);
+		choose(&y, chosen);
 		for (size_t v = 0; v < t->n; v++)
 			c->label[v] = chosen[y.of[v]];
-		err = classes_rank(c, t->n, y.n, d->weight);
+		err = how.fill ? fill(t, c->label) : 0;
+		if (!err)
+			err = classes_rank(c, t->n, y.n, d->weight);
 	}
 	weir_free(chosen);
 	weir_free(y.l);

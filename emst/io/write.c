@@ -121,6 +121,7 @@ write_labels(struct raw_out *out, const struct result *r)
 		img_drop_axis(&y, 0);
 	y.type = n < 256 ? IMG_U8 : n < 65536 ? IMG_U16 : IMG_U32;
 	img_drop_key(&y, "tupltype");
+	img_drop_key(&y, "tile");
 	img_drop_key(&y, "maxval");
 	if (n < 65536)
 		img_set_key(&y, "maxval", "%zu", n);
@@ -222,6 +223,7 @@ write_means(struct raw_out *out, const struct result *r)
 	for (size_t i = 0; i < n * k; i++)
 		put_sample(sample + i * size, r->x->type, mean[i]);
 	img_copy_head(&y, r->x);
+	img_drop_key(&y, "tile");
 	opt_add_history(&y, r->common);
 	raw_head(out, &y);
 	for (size_t from = 0; from < r->v->inputs; from += BLOCK) {
