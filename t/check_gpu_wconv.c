@@ -60,7 +60,8 @@ hold(struct gpu *g, struct conv_job *j, struct check_rng *r, struct check_many *
 static void
 hold_polynomials(struct gpu *g, enum wconv_method method, struct check_rng *r, struct check_many *m)
 {
-	for (int degree = 0; degree < 4; degree++) {
+	for (int d = 0; d < 8; d++) {
+		const int degree = d % 4;
 		struct conv_job j;
 		pose(&j, r, 70, 40, 9, 7, (size_t)(degree + 1) * (size_t)(degree + 2) / 2, 1);
 		j.q.degree = degree;
@@ -68,6 +69,11 @@ hold_polynomials(struct gpu *g, enum wconv_method method, struct check_rng *r, s
 		j.q.zero_y = 20;
 		j.q.scale_x = j.q.scale_y = 40;
 		j.q.method = method;
+		if (d > 3) { /* positive powers: the local kernels' sums stay away from 0 */
+			j.q.normalise = true;
+			j.q.zero_x = j.q.zero_y = -1;
+			j.q.scale_x = j.q.scale_y = 100;
+		}
 		hold(g, &j, r, m, 3e-7);
 	}
 }

@@ -232,25 +232,31 @@ check_rounding(void)
 	conv_drop(&j);
 }
 
+/* Where a local kernel is divided by its sum, a tile's error is multiplied by its largest sum over its smallest, here 3. */
 static void
 check_polynomials(void)
 {
 	struct check_many m = {0};
 	struct check_rng rng = {7};
 
-	for (int d = 0; d <= 3; d++) {
+	for (int d = 0; d <= 7; d++) {
 		struct conv_job j;
-		conv_pose(&j, 90, 70, 11, 13, (size_t)(d + 1) * (size_t)(d + 2) / 2, 1);
+		conv_pose(&j, 90, 70, 11, 13, (size_t)(d % 4 + 1) * (size_t)(d % 4 + 2) / 2, 1);
 		conv_fill(&j, &rng);
-		j.q.degree = d;
+		for (size_t i = 11 * 13; i < 11 * 13 * j.q.gx; i++)
+			((float *)j.kernels)[i] *= .1f;
+		j.q.normalise = d > 3;
+		j.q.degree = d % 4;
 		j.q.zero_x = 44.5;
 		j.q.zero_y = 34.5;
 		j.q.scale_x = 45;
 		j.q.scale_y = 35;
-		hold(&m, &j, 3e-7, "polynomials");
+		hold(&m, &j, d > 3 ? 3 * 3e-7 : 3e-7,
+		     d > 3 ? "polynomials, normalised" : "polynomials");
 		conv_drop(&j);
 	}
-	check_end(&m, "wconv: kernels as polynomials of degree 0 to 3");
+	check_end(&m,
+		  "wconv: kernels as polynomials of degree 0 to 3, also normalised at each pixel");
 }
 
 /* Copies kernel `from` over kernel `to`. */

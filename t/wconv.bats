@@ -110,6 +110,26 @@ row() {
 	gives $'7 8 9\n9 10 11\n11 12 13' -k k.nrrd --basis=poly:1
 }
 
+@test "the file says that its kernels are polynomials, and where their 0 and unit are" {
+	item float '3 1' -- 1 1 1 >x.nrrd
+	item float '1 1 3' 'basis:=poly:1' 'zero:=1 0' 'scale:=.5 1' -- 10 1 5 >k.nrrd
+	gives '8 10 12' -k k.nrrd
+	item float '1 1 3' 'basis:=poly:x' -- 10 1 5 >k.nrrd
+	fails 1 'basis:=poly:x is not poly:DEG' wconv -k k.nrrd x.nrrd
+	item float '1 1 3' 'basis:=poly:1' -- 10 1 5 >k.nrrd
+	fails 1 'has no nodes' wconv -k k.nrrd --place=corner x.nrrd
+}
+
+@test "--normalise of a basis divides by the sum of each pixel's own kernel" {
+	item float '5 1' -- 1 1 1 1 1 >x.nrrd
+	item float '3 1 3' 'zero:=2 0' 'scale:=1 1' -- 1 2 1 1 0 0 0 0 0 >k.nrrd
+	gives '1 1 1 1 1' -k k.nrrd --basis=poly:1 --normalise --edge=nearest
+	item float '5 1' -- 0 0 4 0 0 >x.nrrd
+	gives '0 0 2 0.8 0' -k k.nrrd --basis=poly:1 --normalise
+	item float '1 1 3' 'zero:=2 0' 'scale:=1 1' -- 0 1 0 >k.nrrd
+	fails 1 'the kernel at 2,0 cannot be normalised: its sum is 0' wconv -k k.nrrd --basis=poly:1 --normalise x.nrrd
+}
+
 @test "NaN spreads over its windows and no further, is filled in, or is 0" {
 	item float '7 1' -- 1 2 3 nan 5 6 7 >x.nrrd
 	item float '3 1' -- 1 1 1 >k.nrrd

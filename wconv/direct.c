@@ -138,7 +138,7 @@ static void
 add_kernel(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t y, size_t plane,
 	   size_t k, double w, struct sums *s)
 {
-	const double scale = q->normalise ? w / kernel_sum(q, k) : w;
+	const double scale = q->normalise && q->degree < 0 ? w / kernel_sum(q, k) : w;
 
 	for (size_t b = 0; b < q->kh; b++)
 		for (size_t a = 0; a < q->kw; a++) {
@@ -177,7 +177,7 @@ result_at(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t 
 		if (w != 0)
 			add_kernel(q, in, x, y, plane, k, w, &s);
 	}
-	return result(&s);
+	return q->normalise && q->degree >= 0 ? result(&s) / s.all : result(&s);
 }
 
 /* The results [lo,hi) along one direction, of n pixels of which the item has `have` from `at` on. */

@@ -1,6 +1,7 @@
 /* What is to be known of the kernels before anything is chosen: their sums, and which are alike. */
 #include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +40,8 @@ same_kernels(const struct wconv_problem *q, size_t k, size_t l)
 			return false;
 	return true;
 }
+
+static const double CANCELS = 1e6; /* weight / sum: six of seven digits are lost */
 
 enum { PARTS = 16 }; /* sums of their own, of every 16th sample: vectors add them up at a time */
 
@@ -117,12 +120,70 @@ wconv_kernel_stats(struct wconv_plan *p, char err[WCONV_ERR])
 		if (!isfinite(weight))
 			return wconv_fail(err, "kernel %zu,%zu has a sample that is not finite", i,
 					  j);
-		p->scale[k] = q->normalise ? 1 / p->sum[k] : 1;
+		const bool scaled = q->normalise && q->degree < 0;
+		p->scale[k] = scaled ? 1 / p->sum[k] : 1;
 		p->weight[k] = weight * fabs(p->scale[k]);
-		if (q->normalise && !(p->weight[k] < 1e6)) /* six of seven digits cancel */
+		if (scaled && !(p->weight[k] < CANCELS))
 			return wconv_fail(err, "kernel %zu,%zu cannot be normalised: its sum is %g",
 					  i, j, p->sum[k]);
 		p->sum[k] *= p->scale[k];
 	}
+	return 0;
+}
+
+/* out[i] = sum_k c[k] u^k at u = (x + i - zero) / scale, of |u| if `bound`. */
+WEIR_CLONES static void
+sum_powers(const double *c, size_t powers, double x, double zero, double scale, bool bound,
+	   size_t n, double *restrict out)
+{
+	for (size_t i = 0; i < n; i++) {
+		const double v = (x + (double)i - zero) / scale, u = bound ? fabs(v) : v;
+		double s = 0;
+		for (size_t k = powers; k-- > 0;)
+			s = s * u + c[k];
+		out[i] = s;
+	}
+}
+
+void
+wconv_local_sums(const struct wconv_plan *p, const double *per_kernel, ptrdiff_t x, ptrdiff_t y,
+		 size_t n, double *sum)
+{
+	const bool bound = per_kernel == p->weight;
+	const size_t powers = p->x.nfun;
+	double c[WCONV_DEGREE + 1] = {0};
+
+	for (size_t fy = 0; fy < p->y.nfun; fy++) {
+		const double v = wconv_weight(&p->y, fy, y), w = bound ? fabs(v) : v;
+		for (size_t fx = 0; fx < powers; fx++) {
+			const size_t k = wconv_kernel(p, fx, fy);
+			c[fx] += k == SIZE_MAX ? 0 : w * per_kernel[k];
+		}
+	}
+	sum_powers(c, powers, (double)x, p->x.zero, p->x.scale, bound, n, sum);
+}
+
+int
+wconv_check_sums(const struct wconv_plan *p, char err[WCONV_ERR])
+{
+	const size_t n = (size_t)(p->x.hi - p->x.lo);
+	double *sum = weir_alloc(n, 2 * sizeof *sum), *weight = sum + n;
+
+	if (!sum)
+		return wconv_fail(err, "no memory");
+	for (ptrdiff_t y = p->y.lo; y < p->y.hi; y++) {
+		wconv_local_sums(p, p->sum, p->x.lo, y, n, sum);
+		wconv_local_sums(p, p->weight, p->x.lo, y, n, weight);
+		for (size_t i = 0; i < n; i++)
+			if (!(weight[i] < CANCELS * fabs(sum[i]))) {
+				wconv_fail(
+				    err,
+				    "the kernel at %td,%td cannot be normalised: its sum is %g",
+				    p->x.lo + (ptrdiff_t)i, y, sum[i]);
+				weir_free(sum);
+				return -1;
+			}
+	}
+	weir_free(sum);
 	return 0;
 }

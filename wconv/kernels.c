@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,12 +42,42 @@ list_kernels(const struct img *x, struct wconv_problem *q)
 	q->step_y = q->step_x * q->gx;
 }
 
+int
+wconv_parse_basis(const char *text, int *degree)
+{
+	char end;
+
+	return sscanf(text, "poly:%d%c", degree, &end) == 1 && *degree >= 0 &&
+		       *degree <= WCONV_DEGREE
+		   ? 0
+		   : -1;
+}
+
+/* Grid or polynomials: as the command line says, else the file. */
+static int
+find_degree(const struct img *x, const struct wconv_ask *ask, struct wconv_problem *q,
+	    char err[WCONV_ERR])
+{
+	const char *text = img_key(x, "basis");
+
+	q->degree = ask->degree;
+	if (ask->degree >= 0 || !text)
+		return 0;
+	if (wconv_parse_basis(text, &q->degree))
+		return wconv_fail(err, "basis:=%.40s is not poly:DEG, a degree in 0..%d", text,
+				  WCONV_DEGREE);
+	if (ask->col || ask->row || ask->place != WCONV_PLACE_UNSAID)
+		return wconv_fail(
+		    err, "basis:=%.40s has no nodes: it excludes --place, --cols and --rows", text);
+	return 0;
+}
+
 static int
 find_shape(const struct img *x, const struct wconv_ask *ask, struct wconv_problem *q,
 	   char err[WCONV_ERR])
 {
 	const size_t need =
-	    ask->degree < 0 ? 0 : (size_t)(ask->degree + 1) * (size_t)(ask->degree + 2) / 2;
+	    q->degree < 0 ? 0 : (size_t)(q->degree + 1) * (size_t)(q->degree + 2) / 2;
 	struct img_picture p;
 
 	if (x->dim > 4 || img_is_complex(x) || (x->dim < 4 && img_picture(x, &p) && p.c > 1))
@@ -64,7 +95,7 @@ find_shape(const struct img *x, const struct wconv_ask *ask, struct wconv_proble
 				  "three axes `x y n` are coefficients for --basis; a grid has "
 				  "four, `x y column row`");
 	if (need && q->gx * q->gy != need)
-		return wconv_fail(err, "--basis=poly:%d needs %zu kernels, not %zu", ask->degree,
+		return wconv_fail(err, "a basis poly:%d needs %zu kernels, not %zu", q->degree,
 				  need, q->gx * q->gy);
 	return 0;
 }
@@ -97,9 +128,8 @@ wconv_take_kernels(struct wconv_kernels *k, struct img *file, const struct wconv
 {
 	*k = (struct wconv_kernels){.file = *file};
 	*file = (struct img){0};
-	q->degree = ask->degree;
 	q->in_double = ask->in_double;
-	if (find_shape(&k->file, ask, q, err))
+	if (find_degree(&k->file, ask, q, err) || find_shape(&k->file, ask, q, err))
 		return -1;
 	q->cx = ask->centred ? ask->cx : q->kw / 2;
 	q->cy = ask->centred ? ask->cy : q->kh / 2;
@@ -214,7 +244,7 @@ int
 wconv_place_nodes(struct wconv_kernels *k, const struct wconv_ask *ask, struct wconv_problem *q,
 		  char err[WCONV_ERR])
 {
-	if (ask->degree >= 0)
+	if (q->degree >= 0)
 		return place_polynomials(k, q, err);
 	if (find_nodes(k, ask, false, q->W, q->gx, k->node_x, err) ||
 	    find_nodes(k, ask, true, q->H, q->gy, k->node_y, err))

@@ -10,7 +10,7 @@ enum wconv_place { WCONV_PLACE_UNSAID, WCONV_CENTRE, WCONV_CORNER };
 /* What the command line says about them. */
 struct wconv_ask {
 	size_t gx, gy; /* --grid: kernels on a contact sheet; 0: none */
-	int degree;    /* --basis=poly:DEG; -1: none */
+	int degree;    /* --basis=poly:DEG; -1: what the file's key basis:= says */
 	bool centred;  /* --centre was given: */
 	size_t cx, cy;
 	int place;	   /* enum wconv_place */
@@ -19,7 +19,10 @@ struct wconv_ask {
 	bool in_double;
 };
 
-/* What a file holds. Zeroed: nothing. */
+/* "poly:DEG" to *degree; -1: it is something else, or the degree is not in 0..WCONV_DEGREE. */
+int wconv_parse_basis(const char *text, int *degree);
+
+/* What a file holds. A zeroed struct holds nothing. */
 struct wconv_kernels {
 	struct img file;	 /* owned, with its payload */
 	void *samples;		 /* owned: converted; NULL: those of the file serve */

@@ -66,12 +66,10 @@ parse_grid(struct args *args)
 static void
 parse_basis(struct args *args)
 {
-	char end;
-
 	args->ask.degree = -1;
-	if (args->basis && (sscanf(args->basis, "poly:%d%c", &args->ask.degree, &end) != 1 ||
-			    args->ask.degree < 0 || args->ask.degree > 20))
-		die_usage("--basis: '%s' is not poly:DEG, a degree in 0..20", args->basis);
+	if (args->basis && wconv_parse_basis(args->basis, &args->ask.degree))
+		die_usage("--basis: '%s' is not poly:DEG, a degree in 0..%d", args->basis,
+			  WCONV_DEGREE);
 }
 
 static void

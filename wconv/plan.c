@@ -46,6 +46,9 @@ check_problem(const struct wconv_problem *q, char err[WCONV_ERR])
 		return wconv_fail(err,
 				  "the tile %zux%zu at %zu,%zu is outside the image of %zux%zu",
 				  q->w, q->h, q->x0, q->y0, q->W, q->H);
+	if (q->degree > WCONV_DEGREE)
+		return wconv_fail(err, "a polynomial's degree is at most %d, not %d", WCONV_DEGREE,
+				  q->degree);
 	if (q->degree >= 0)
 		return q->gx * q->gy == (size_t)(q->degree + 1) * (size_t)(q->degree + 2) / 2
 			   ? 0
@@ -308,7 +311,8 @@ wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, char err[WCONV
 		return wconv_fail(err, "no memory");
 	p->q = *q;
 	p->core = find_core(q->level, q->in_double);
-	if (wconv_kernel_stats(p, err) || make_axes(p, err)) {
+	if (wconv_kernel_stats(p, err) || make_axes(p, err) ||
+	    (wconv_divides(q) && wconv_check_sums(p, err))) {
 		wconv_free(p);
 		return -1;
 	}

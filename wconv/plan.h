@@ -108,6 +108,20 @@ int wconv_fail(char err[WCONV_ERR], const char *fmt, ...) __attribute__((format(
 /* Fills scale, sum, weight, like_right and like_below. 0, or -1 with a sentence in err. */
 int wconv_kernel_stats(struct wconv_plan *p, char err[WCONV_ERR]);
 
+/* Whether results are divided by the sums of the local kernels: those of a basis that is normalised. */
+static inline bool
+wconv_divides(const struct wconv_problem *q)
+{
+	return q->normalise && q->degree >= 0;
+}
+
+/* sum[i]: that of the local kernel at (x + i, y), i < n, for polynomials. per_kernel: p->sum, or p->weight, which bounds it. */
+void wconv_local_sums(const struct wconv_plan *p, const double *per_kernel, ptrdiff_t x,
+		      ptrdiff_t y, size_t n, double *sum);
+
+/* Refuses a basis to be normalised where a result's local kernel has a sum of 0 or next to it. 0 or -1. */
+int wconv_check_sums(const struct wconv_plan *p, char err[WCONV_ERR]);
+
 /* The kernel that goes with a pair of functions; SIZE_MAX: none (a polynomial of too high a degree). */
 size_t wconv_kernel(const struct wconv_plan *p, size_t fx, size_t fy);
 

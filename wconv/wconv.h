@@ -10,6 +10,9 @@
  *	or	w_ij = u^i v^j, u = (x - zero_x) / scale_x, v likewise: kernels as polynomials of degree i + j <= degree, in the
  *		order of their exponents (0,0) (1,0) .. (degree,0) (0,1) (1,1) ..
  *
+ * normalise divides each K_ij of a grid by its sum. Planes of a basis have no sums of their own to go by: there the local
+ * kernel is what is normalised, F is divided by S(x,y) = sum_ij w_ij(x,y) S_ij with S_ij the sum of plane K_ij.
+ *
  * The weights belong to the output pixel: what a point at (x,y) leaves in the result is gathered, not scattered, and is a
  * blend of kernels taken at the pixels it falls on.
  *
@@ -59,6 +62,9 @@ enum wconv_method { WCONV_AUTO, WCONV_DIRECT, WCONV_FFT };
 /* Where less than this part of the kernel's weight falls on known pixels, interpolation gives NaN. */
 #define WCONV_KNOWN 1e-5
 
+/* The highest degree of polynomials. */
+#define WCONV_DEGREE 20
+
 struct wconv_problem {
 	/* the item: its planes are interleaved */
 	size_t w, h, planes;
@@ -84,7 +90,7 @@ struct wconv_problem {
 	size_t cx, cy;
 	/* flips the kernels, and the centre with them */
 	bool correlate;
-	/* each kernel is scaled to the sum 1 */
+	/* each kernel, of a basis each local kernel, is scaled to the sum 1 */
 	bool normalise;
 	/* compute in double precision */
 	bool in_double;

@@ -152,8 +152,7 @@ __global__ void __launch_bounds__(32 * WARPS) convolve(const wc_work<T> w, unsig
 		if (x >= g.n)
 			break;
 		const double v = odd ? careful<T>(w, g, plane, r, g.at + x) : (double)sum[i];
-		store_sample(w.out, w.type, w.top,
-			     ((size_t)r * w.width + g.at + x) * w.planes + plane, v);
+		store_result<T>(w, g, plane, r, g.at + x, v);
 	}
 }
 

@@ -162,8 +162,7 @@ store(const wc_work<T> w, const wc_tiles<T> b)
 		odd |= b.seen[((size_t)n * b.ny + y + r) * b.nx + x];
 	const wc_segment g = {0, 0, w.fx[t.x + x], w.nwx};
 	const double v = odd ? careful<T>(w, g, t.plane, t.y + y, t.x + x) : (double)b.result[at];
-	store_sample(w.out, w.type, w.top,
-		     ((size_t)(t.y + y) * w.width + t.x + x) * w.planes + t.plane, v);
+	store_result<T>(w, g, t.plane, t.y + y, t.x + x, v);
 }
 
 /* --- the host's part ----------------------------------------------------------------------------------------------- */

@@ -42,9 +42,11 @@ template <class T> struct wc_work {
 	const T *ring;	 /* [depth][w][planes] */
 	const T *kernel; /* [kernels][kh][kw], turned so that tap t meets pixel x + t, scaled */
 	const unsigned *number; /* [functions of y][functions of x]: the kernel, or WC_NONE */
-	const T *wx;		/* [nwx][width]: weights of the functions of a segment */
-	const unsigned *fx;	/* [width]: the first function of x */
-	const int *column;	/* [width + kw - 1]: of the item, -1: none */
+	const double
+	    *sum;    /* [kernels]: results are divided by the local kernel's; NULL: they are not */
+	const T *wx; /* [nwx][width]: weights of the functions of a segment */
+	const unsigned *fx; /* [width]: the first function of x */
+	const int *column;  /* [width + kw - 1]: of the item, -1: none */
 	const wc_segment *seg;
 	const T *wy;	    /* [nwy][rows] */
 	const unsigned *fy; /* [rows]: the first function of y */

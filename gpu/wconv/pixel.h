@@ -129,6 +129,33 @@ careful(const wc_work<T> &w, const wc_segment &g, unsigned plane, unsigned r, un
 	return fabs(known) > WCONV_KNOWN * weight ? value * all / known : NAN;
 }
 
+/* The sum of the local kernel at a result. */
+template <class T>
+__device__ double
+local_sum(const wc_work<T> &w, const wc_segment &g, unsigned r, unsigned x)
+{
+	double sum = 0;
+
+	for (unsigned n = 0; n < w.nwy * g.nf; n++) {
+		const unsigned k = w.number[(w.fy[r] + n / g.nf) * w.nfx + g.f + n % g.nf];
+		if (k != WC_NONE)
+			sum += (double)w.wy[(size_t)(n / g.nf) * w.rows + r] *
+			       (double)w.wx[(size_t)(n % g.nf) * w.width + x] * w.sum[k];
+	}
+	return sum;
+}
+
+/* A result to its place. */
+template <class T>
+__device__ void
+store_result(const wc_work<T> &w, const wc_segment &g, unsigned plane, unsigned r, unsigned x,
+	     double v)
+{
+	if (w.sum)
+		v /= local_sum<T>(w, g, r, x);
+	store_sample(w.out, w.type, w.top, ((size_t)r * w.width + x) * w.planes + plane, v);
+}
+
 } // namespace
 
 #endif

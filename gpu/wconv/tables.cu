@@ -36,6 +36,7 @@ template <class T> struct tables {
 	int *column;
 	wc_segment *seg;
 	unsigned *number;
+	double *sum;
 };
 
 template <class T>
@@ -50,6 +51,7 @@ lay_tables(gpu_block *b, const struct wconv_plan *p)
 	t.column = gpu_take<int>(b, width + p->q.kw - 1);
 	t.seg = gpu_take<wc_segment>(b, width);
 	t.number = gpu_take<unsigned>(b, p->x.nfun * p->y.nfun);
+	t.sum = gpu_take<double>(b, wconv_divides(&p->q) ? p->q.gx * p->q.gy : 0);
 	return t;
 }
 
@@ -88,6 +90,8 @@ fill_tables(const tables<T> &t, const struct wconv_plan *p)
 		const size_t k = wconv_kernel(p, f % p->x.nfun, f / p->x.nfun);
 		t.number[f] = k == SIZE_MAX ? WC_NONE : (unsigned)k;
 	}
+	for (size_t k = 0; wconv_divides(&p->q) && k < p->q.gx * p->q.gy; k++)
+		t.sum[k] = p->sum[k];
 }
 
 /* The kernels as convolve() wants them. */
@@ -211,6 +215,7 @@ wc_send_tables(struct gpu *g, const struct wconv_plan *p, wc_work<T> *w, unsigne
 			w->column = t.column;
 			w->seg = t.seg;
 			w->number = t.number;
+			w->sum = wconv_divides(&p->q) ? t.sum : NULL;
 		}
 	}
 	weir_free(b.base);

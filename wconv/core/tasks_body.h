@@ -126,4 +126,10 @@ tile(const struct wconv_plan *p, size_t plane, size_t tx, size_t ty, void *at)
 	    masks_in(p, plane, x, Y->a - p->y.before, n + p->q.kw - 1, height + p->q.kh - 1);
 	if (masks)
 		mend(p, &w, plane, X, Y, masks, out, p->result_pitch);
+	for (size_t r = 0; wconv_divides(&p->q) && r < height; r++) {
+		wconv_local_sums(p, p->sum, X->a, Y->a + (ptrdiff_t)r, n, w.local);
+		for (size_t i = 0; i < n; i++)
+			out[r * p->result_pitch + i] =
+			    (real)((double)out[r * p->result_pitch + i] / w.local[i]);
+	}
 }

@@ -40,6 +40,7 @@ struct work {
 	vec *spectra;	       /* of them */
 	real *lost;	       /* their convolution */
 	unsigned char *seen;   /* one row: enum wconv_mask seen from each pixel */
+	double *local;	       /* one row: sums of the local kernels */
 	size_t unknown_pitch, lost_pitch, spectra_depth;
 };
 
@@ -101,6 +102,7 @@ lay_out(const struct wconv_plan *p, char *at, struct work *w)
 	w->spectra =
 	    carve(at, &n, fill && fft ? p->rows.blocks * w->spectra_depth * 2 : 0, sizeof(vec));
 	w->lost = carve(at, &n, fill ? p->y.longest * w->lost_pitch : 0, sizeof(real));
+	w->local = carve(at, &n, wconv_divides(&p->q) ? p->x.longest : 0, sizeof(double));
 	w->seen = carve(at, &n, p->x.longest + p->q.kw, 1);
 	return n;
 }
