@@ -152,9 +152,10 @@ bench: all $(HELPERS) $(BENCHES:t/%.c=$(B)/t/%) $(BENCHXX:t/%.cc=$(B)/t/%)
 demo: all $(HELPERS)
 	B=$(B) t/demo/run
 
+SANITIZED = B=build/san OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' NVCC=
 # Everything above once more under AddressSanitizer and UBSan, then the numbers under ThreadSanitizer.
 san:
-	ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) B=build/san OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' NVCC= check
+	ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) $(SANITIZED) check
 	t/tsan $(MAKE)
 
 # The small tests on CPUs that this machine has not, by qemu.
@@ -164,6 +165,11 @@ cpus: all $(B)/t/gen $(B)/t/gencmp
 FUZZ := $(patsubst t/fuzz/%.c,build/fuzz/%,$(wildcard t/fuzz/*.c))
 fuzz: $(FUZZ)
 	t/fuzz/run
+
+# Whole programs under the sanitizers, on damaged items and random options.
+fuzz-programs:
+	$(MAKE) $(SANITIZED) all build/san/t/gen build/san/t/gencmp build/san/t/mutate build/san/t/skeleton
+	t/fuzz/programs
 
 build/fuzz/%: t/fuzz/%.c $(wildcard common/*.[ch] common/tools/*.[ch])
 	@mkdir -p $(@D)
@@ -195,11 +201,11 @@ clean:
 	rm -rf build
 
 help:
-	@echo 'all check cpus san bench demo fuzz lint format deps deps-dev install uninstall clean'
+	@echo 'all check cpus san bench demo fuzz fuzz-programs lint format deps deps-dev install uninstall clean'
 	@echo 'NVCC= (no CUDA)  MARCH=native  PREFIX=$(PREFIX)  DESTDIR=  PROGRAM_PREFIX=  ONLY=program (bench)'
 
 force:
-.PHONY: all check cpus san bench demo fuzz lint format deps deps-dev install uninstall clean help force
+.PHONY: all check cpus san bench demo fuzz fuzz-programs lint format deps deps-dev install uninstall clean help force
 .DELETE_ON_ERROR:
 
 -include $(shell find $(B)/obj $(B)/t -name '*.d' 2>/dev/null)
