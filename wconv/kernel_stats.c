@@ -132,9 +132,10 @@ wconv_kernel_stats(struct wconv_plan *p, char err[WCONV_ERR])
 }
 
 /* out[i] = sum_k c[k] u^k at u = (x + i - zero) / scale, of |u| if `bound`. */
-WEIR_CLONES static void
-sum_powers(const double *c, size_t powers, double x, double zero, double scale, bool bound,
-	   size_t n, double *restrict out)
+WEIR_CLONES(sum_powers,
+	    (const double *c, size_t powers, double x, double zero, double scale, bool bound,
+	     size_t n, double *restrict out),
+	    (c, powers, x, zero, scale, bound, n, out))
 {
 	for (size_t i = 0; i < n; i++) {
 		const double v = (x + (double)i - zero) / scale, u = bound ? fabs(v) : v;
