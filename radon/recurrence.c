@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/cpu.h"
-#include "radon/plan.h"
+#include "radon/recurrence.h"
 
 enum { PAIRS = 2 * LANES, AT_ONCE = 4 };
 
@@ -82,7 +82,7 @@ WEIR_CLONES(add_and_turn, (size_t nx, size_t nq, const double *m_, const double 
 }
 
 void
-recurrence_adjoint(const struct radon_plan *p, struct radon_lane_work *w, size_t k, const float *d,
+recurrence_adjoint(const struct radon_core *p, struct radon_lane *w, size_t k, const float *d,
 		   size_t ldd, float *m, size_t ldm)
 {
 	for (size_t j = 0; j < p->o.nx; j++) {
@@ -106,7 +106,7 @@ recurrence_adjoint(const struct radon_plan *p, struct radon_lane_work *w, size_t
 }
 
 void
-recurrence_model(const struct radon_plan *p, struct radon_lane_work *w, size_t k, const float *m,
+recurrence_model(const struct radon_core *p, struct radon_lane *w, size_t k, const float *m,
 		 size_t ldm, float *d, size_t ldd)
 {
 	for (size_t i = 0; i < p->o.nq; i++)
@@ -130,7 +130,7 @@ recurrence_model(const struct radon_plan *p, struct radon_lane_work *w, size_t k
 }
 
 void
-recurrence_column(const struct radon_plan *p, struct radon_lane_work *w, size_t k, double *t)
+recurrence_column(const struct radon_core *p, struct radon_lane *w, size_t k, double *t)
 {
 	for (size_t j = 0; j < p->o.nx; j++) {
 		phases(p->c[j], k, 1, w->e + j * PAIRS);

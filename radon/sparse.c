@@ -4,8 +4,9 @@
 #include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
-#include "radon/plan.h"
+#include "radon/block.h"
 #include "radon/sparse.h"
+#include "radon/spectra.h"
 
 /* Weights come from the amplitude over this many samples to each side, and never fall below this part of the greatest. */
 enum { SMOOTH = 3 };
@@ -17,7 +18,7 @@ struct radon_sparse {
 };
 
 struct radon_sparse *
-radon_sparse_room(const struct radon_plan *p)
+radon_sparse_room(const struct radon_core *p)
 {
 	struct radon_sparse *s = weir_calloc(1, sizeof *s);
 	const size_t row = p->nfft * sizeof(float), spectrum = p->ld * 2 * sizeof(float);
@@ -72,7 +73,7 @@ WEIR_CLONES(multiply,
 
 /* Zeroes what no equation speaks of: frequencies of the block outside the band, dead traces. Returns the rest's energy. */
 static double
-keep_equations(const struct radon_plan *p, size_t b, float *x)
+keep_equations(const struct radon_core *p, size_t b, float *x)
 {
 	double sum = 0;
 
@@ -89,7 +90,7 @@ keep_equations(const struct radon_plan *p, size_t b, float *x)
 
 /* s->res = the gather in w->d; returns its energy. */
 static double
-start(const struct radon_plan *p, struct radon_work *w, struct radon_sparse *s)
+start(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w)
 {
 	memcpy(s->res, w->d, p->o.nx * p->ld * 2 * sizeof *s->res);
 	for (size_t b = p->first; b < p->last; b++)
@@ -99,9 +100,9 @@ start(const struct radon_plan *p, struct radon_work *w, struct radon_sparse *s)
 
 /* w->m = the spectra of W u. */
 static void
-weighted_spectra(const struct radon_plan *p, struct radon_work *w, const float *u)
+weighted_spectra(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w,
+		 const float *u)
 {
-	const struct radon_sparse *s = w->sparse;
 
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
@@ -113,11 +114,10 @@ weighted_spectra(const struct radon_plan *p, struct radon_work *w, const float *
 
 /* s->step = A W x; returns its energy. */
 static double
-apply(const struct radon_plan *p, struct radon_work *w, const float *x)
+apply(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w, const float *x)
 {
-	struct radon_sparse *s = w->sparse;
 
-	weighted_spectra(p, w, x);
+	weighted_spectra(p, s, w, x);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
 	for (size_t b = p->first; b < p->last; b++) {
 		radon_block_model(p, &w->lane[omp_get_thread_num()], b * LANES,
@@ -143,9 +143,8 @@ WEIR_CLONES_OF(double, gradient_row,
 
 /* s->grad = (A W)^H res - damping u; returns its energy. */
 static double
-gradient(const struct radon_plan *p, struct radon_work *w, float damping)
+gradient(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w, float damping)
 {
-	struct radon_sparse *s = w->sparse;
 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
 	for (size_t b = p->first; b < p->last; b++)
@@ -174,7 +173,7 @@ WEIR_CLONES(combine, (float *restrict y, const float *restrict x, size_t n, floa
 
 /* y = a x + b y for `rows` rows of n. */
 static void
-combine_rows(const struct radon_work *w, float *y, const float *x, size_t rows, size_t n, double a,
+combine_rows(const struct radon_room *w, float *y, const float *x, size_t rows, size_t n, double a,
 	     double b)
 {
 #pragma omp parallel for schedule(static) num_threads(w->threads)
@@ -184,7 +183,7 @@ combine_rows(const struct radon_work *w, float *y, const float *x, size_t rows, 
 
 /* |x|^2, by rows. */
 static double
-energy(const struct radon_plan *p, struct radon_work *w, const float *x)
+energy(const struct radon_core *p, struct radon_room *w, const float *x)
 {
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
@@ -198,22 +197,22 @@ energy(const struct radon_plan *p, struct radon_work *w, const float *x)
 
 /* s->u from 0 for the weights as they are; s->res holds the gather and then what is left of it. Returns the steps. */
 static size_t
-conjugate_gradients(const struct radon_plan *p, struct radon_work *w, double damping)
+conjugate_gradients(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w,
+		    double damping)
 {
-	struct radon_sparse *s = w->sparse;
 	const size_t rows = p->o.nq, n = p->nfft;
 	double g, next;
 	int step;
 
 	memset(s->u, 0, rows * n * sizeof *s->u);
-	g = gradient(p, w, (float)damping);
+	g = gradient(p, s, w, (float)damping);
 	memcpy(s->dir, s->grad, rows * n * sizeof *s->dir);
 	const double enough = 1e-10 * g;
 	for (step = 0; step < p->o.inner && g > enough; step++) {
-		const double alpha = g / (apply(p, w, s->dir) + damping * energy(p, w, s->dir));
+		const double alpha = g / (apply(p, s, w, s->dir) + damping * energy(p, w, s->dir));
 		combine_rows(w, s->u, s->dir, rows, n, alpha, 1);
 		combine_rows(w, s->res, s->step, p->o.nx, 2 * p->ld, -alpha, 1);
-		next = gradient(p, w, (float)damping);
+		next = gradient(p, s, w, (float)damping);
 		combine_rows(w, s->dir, s->grad, rows, n, 1, next / g);
 		g = next;
 	}
@@ -222,9 +221,8 @@ conjugate_gradients(const struct radon_plan *p, struct radon_work *w, double dam
 
 /* The amplitude of m = W u around each sample into s->grad; returns the greatest. */
 static float
-amplitudes(const struct radon_plan *p, struct radon_work *w)
+amplitudes(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w)
 {
-	struct radon_sparse *s = w->sparse;
 	float top = 0;
 
 #pragma omp parallel for schedule(static) num_threads(w->threads) reduction(max : top)
@@ -244,10 +242,9 @@ amplitudes(const struct radon_plan *p, struct radon_work *w)
 }
 
 static void
-reweigh(const struct radon_plan *p, struct radon_work *w)
+reweigh(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w)
 {
-	struct radon_sparse *s = w->sparse;
-	const float top = amplitudes(p, w);
+	const float top = amplitudes(p, s, w);
 
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t i = 0; i < p->o.nq * p->nfft; i++)
@@ -256,18 +253,17 @@ reweigh(const struct radon_plan *p, struct radon_work *w)
 
 /* What is left in s->res, as energy. */
 static double
-left(const struct radon_plan *p, struct radon_work *w)
+left(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w)
 {
 	for (size_t b = p->first; b < p->last; b++)
-		w->part[b] = keep_equations(p, b, w->sparse->res);
+		w->part[b] = keep_equations(p, b, s->res);
 	return add_up(w->part + p->first, p->last - p->first);
 }
 
 void
-radon_sparse_run(const struct radon_plan *p, struct radon_work *w, const float *in, float *out,
-		 struct radon_report *r)
+radon_sparse_run(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w,
+		 const float *in, float *out, struct radon_report *r)
 {
-	struct radon_sparse *s = w->sparse;
 	double all = 0;
 
 	for (size_t i = 0; i < p->o.nq * p->nfft; i++)
@@ -275,12 +271,12 @@ radon_sparse_run(const struct radon_plan *p, struct radon_work *w, const float *
 	radon_forward(p, w, in, p->o.nx, p->o.nt, p->lead, w->d);
 	for (int i = 0; i < p->o.outer; i++) {
 		if (i)
-			reweigh(p, w);
-		all = start(p, w, s);
-		r->steps += conjugate_gradients(p, w, p->o.eps * (double)p->nlive);
+			reweigh(p, s, w);
+		all = start(p, s, w);
+		r->steps += conjugate_gradients(p, s, w, p->o.eps * (double)p->nlive);
 	}
-	r->misfit = all > 0 ? left(p, w) / all : 0;
-	weighted_spectra(p, w, s->u);
+	r->misfit = all > 0 ? left(p, s, w) / all : 0;
+	weighted_spectra(p, s, w, s->u);
 	radon_weigh_panel(p, w);
 	if (!p->o.subtract) {
 		radon_panel_out(p, w, out);

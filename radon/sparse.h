@@ -9,16 +9,16 @@
 #ifndef RADON_SPARSE_H
 #define RADON_SPARSE_H
 
-#include "radon/radon.h"
+#include "radon/core.h"
 
 struct radon_sparse;
 
 /* Room for a gather. NULL: no memory. */
-struct radon_sparse *radon_sparse_room(const struct radon_plan *p);
+struct radon_sparse *radon_sparse_room(const struct radon_core *p);
 void radon_sparse_free(struct radon_sparse *s); /* NULL is nothing */
 
 /* As radon_run. */
-void radon_sparse_run(const struct radon_plan *p, struct radon_work *w, const float *in, float *out,
-		      struct radon_report *r);
+void radon_sparse_run(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w,
+		      const float *in, float *out, struct radon_report *r);
 
 #endif

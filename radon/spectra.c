@@ -1,13 +1,12 @@
-/* Rows of samples to spectra and back, shared out by rows. */
 #include <string.h>
 
 #include "common/cpu.h"
 #include "common/par.h"
-#include "radon/plan.h"
+#include "radon/spectra.h"
 
 /* x[r][n] lies at sample `at` of each row of nfft. */
 void
-radon_forward(const struct radon_plan *p, struct radon_work *w, const float *x, size_t rows,
+radon_forward(const struct radon_core *p, struct radon_room *w, const float *x, size_t rows,
 	      size_t n, size_t at, float *spectra)
 {
 #pragma omp parallel for schedule(static) num_threads(w->threads)
@@ -22,7 +21,7 @@ radon_forward(const struct radon_plan *p, struct radon_work *w, const float *x, 
 
 /* The samples, times nfft, of a spectrum, of which the band alone counts; it is destroyed. */
 void
-radon_backward(const struct radon_plan *p, float *spectrum, float *row)
+radon_backward(const struct radon_core *p, float *spectrum, float *row)
 {
 	const size_t above = p->kmax + 1;
 
@@ -52,7 +51,7 @@ WEIR_CLONES(subtract,
 }
 
 float
-radon_time_weight(const struct radon_plan *p, size_t i, size_t t)
+radon_time_weight(const struct radon_core *p, size_t i, size_t t)
 {
 	return (float)radon_mute_weight(&p->o.mute,
 					p->o.t0 + ((double)t - (double)p->lead) * p->o.dt,
@@ -60,14 +59,14 @@ radon_time_weight(const struct radon_plan *p, size_t i, size_t t)
 }
 
 static void
-mute_row(const struct radon_plan *p, size_t i, float *row, float by)
+mute_row(const struct radon_core *p, size_t i, float *row, float by)
 {
 	for (size_t t = 0; t < p->nfft; t++)
 		row[t] *= by * radon_time_weight(p, i, t);
 }
 
 void
-radon_panel_out(const struct radon_plan *p, struct radon_work *w, float *panel)
+radon_panel_out(const struct radon_core *p, struct radon_room *w, float *panel)
 {
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
@@ -81,7 +80,7 @@ radon_panel_out(const struct radon_plan *p, struct radon_work *w, float *panel)
 
 /* The panel in w->m, muted in time. */
 void
-radon_mute_panel(const struct radon_plan *p, struct radon_work *w)
+radon_mute_panel(const struct radon_core *p, struct radon_room *w)
 {
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
@@ -94,7 +93,7 @@ radon_mute_panel(const struct radon_plan *p, struct radon_work *w)
 
 /* The gather in w->d; or x - that, where the trace is live, and x where it is dead. */
 void
-radon_gather_out(const struct radon_plan *p, struct radon_work *w, const float *x, float *gather)
+radon_gather_out(const struct radon_core *p, struct radon_room *w, const float *x, float *gather)
 {
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t j = 0; j < p->o.nx; j++) {
@@ -109,4 +108,13 @@ radon_gather_out(const struct radon_plan *p, struct radon_work *w, const float *
 		else
 			scale(to, row + p->lead, p->o.nt, 1 / (float)p->nfft);
 	}
+}
+
+void
+radon_weigh_panel(const struct radon_core *p, struct radon_room *w)
+{
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t i = 0; i < p->o.nq; i++)
+		for (size_t l = 0; l < 2 * p->ld && p->q_mute; l++)
+			w->m[2 * i * p->ld + l] *= p->q_weight[i];
 }

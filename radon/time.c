@@ -4,7 +4,8 @@
 
 #include "common/cpu.h"
 #include "common/par.h"
-#include "radon/plan.h"
+#include "radon/spectra.h"
+#include "radon/time.h"
 
 /*
  * The samples of a panel row that a trace meets: panel sample i lies at trace sample i + shift + part, part in [0, 1). The
@@ -16,7 +17,7 @@ struct shift {
 };
 
 static struct shift
-shift_of(const struct radon_plan *p, size_t i, size_t j)
+shift_of(const struct radon_core *p, size_t i, size_t j)
 {
 	const double s = (p->o.q0 + (double)i * p->o.dq) * p->g[j] / p->o.dt - (double)p->lead;
 	const double whole = floor(s);
@@ -44,7 +45,7 @@ WEIR_CLONES(add, (float *restrict to, const float *restrict from, size_t n, floa
 }
 
 void
-radon_time_adjoint(const struct radon_plan *p, const float *gather, float *panel, int threads)
+radon_time_adjoint(const struct radon_core *p, const float *gather, float *panel, int threads)
 {
 #pragma omp parallel for schedule(static) num_threads(threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
@@ -65,7 +66,7 @@ radon_time_adjoint(const struct radon_plan *p, const float *gather, float *panel
 }
 
 void
-radon_time_model(const struct radon_plan *p, const float *panel, float *gather, int threads)
+radon_time_model(const struct radon_core *p, const float *panel, float *gather, int threads)
 {
 #pragma omp parallel for schedule(static) num_threads(threads)
 	for (size_t j = 0; j < p->o.nx; j++) {

@@ -4,6 +4,7 @@
 
 #include "common/mem.h"
 #include "common/par.h"
+#include "radon/spectra.h"
 #include "radon/usfft2d.h"
 #include "usfft/usfft.h"
 
@@ -16,7 +17,7 @@ struct radon_2d {
 };
 
 static int
-set_points_2d(struct radon_2d *two, const struct radon_plan *p)
+set_points_2d(struct radon_2d *two, const struct radon_core *p)
 {
 	const size_t m = p->o.nx * two->nk, half = p->o.nq / 2;
 	double *x = weir_alloc(m, 2 * sizeof *x), *y = x ? x + m : NULL;
@@ -42,7 +43,7 @@ set_points_2d(struct radon_2d *two, const struct radon_plan *p)
 }
 
 int
-radon_2d_plan(struct radon_2d **to, const struct radon_plan *p)
+radon_2d_plan(struct radon_2d **to, const struct radon_core *p)
 {
 	struct radon_2d *two = *to = weir_calloc(1, sizeof *two);
 	const int threads = p->o.threads > 0 ? p->o.threads : 1;
@@ -81,7 +82,7 @@ radon_2d_free(struct radon_2d *two)
 
 /* The spectra, turned and weighted so that the real part of the sum is the inverse transform to time. */
 static void
-load_values(struct radon_2d *two, const struct radon_plan *p, const float *d)
+load_values(struct radon_2d *two, const struct radon_core *p, const float *d)
 {
 	for (size_t j = 0; j < p->o.nx; j++)
 		for (size_t i = 0; i < two->nk; i++) {
@@ -95,7 +96,7 @@ load_values(struct radon_2d *two, const struct radon_plan *p, const float *d)
 
 /* In FFT order, row r holds the curve of mode r or r - nq: curve i is mode i - nq/2. */
 static size_t
-row_of(const struct radon_plan *p, size_t i)
+row_of(const struct radon_core *p, size_t i)
 {
 	const size_t half = p->o.nq / 2;
 
@@ -103,7 +104,7 @@ row_of(const struct radon_plan *p, size_t i)
 }
 
 void
-radon_2d_adjoint(struct radon_2d *two, const struct radon_plan *p, struct radon_work *w,
+radon_2d_adjoint(struct radon_2d *two, const struct radon_core *p, struct radon_room *w,
 		 float *panel)
 {
 	load_values(two, p, w->d);
@@ -119,8 +120,8 @@ radon_2d_adjoint(struct radon_2d *two, const struct radon_plan *p, struct radon_
 }
 
 void
-radon_2d_model(struct radon_2d *two, const struct radon_plan *p, const float *panel,
-	       struct radon_work *w)
+radon_2d_model(struct radon_2d *two, const struct radon_core *p, const float *panel,
+	       struct radon_room *w)
 {
 	usfft_clear(two->usfft);
 #pragma omp parallel for schedule(static) num_threads(w->threads)

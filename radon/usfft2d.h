@@ -6,18 +6,18 @@
 #ifndef RADON_USFFT2D_H
 #define RADON_USFFT2D_H
 
-#include "radon/plan.h"
+#include "radon/core.h"
 
 struct radon_2d;
 
 /* 0 or -errno. */
-int radon_2d_plan(struct radon_2d **two, const struct radon_plan *p);
+int radon_2d_plan(struct radon_2d **two, const struct radon_core *p);
 void radon_2d_free(struct radon_2d *two); /* NULL is nothing */
 
 /* w->d to the panel, and the panel to the gather. */
-void radon_2d_adjoint(struct radon_2d *two, const struct radon_plan *p, struct radon_work *w,
+void radon_2d_adjoint(struct radon_2d *two, const struct radon_core *p, struct radon_room *w,
 		      float *panel);
-void radon_2d_model(struct radon_2d *two, const struct radon_plan *p, const float *panel,
-		    struct radon_work *w);
+void radon_2d_model(struct radon_2d *two, const struct radon_core *p, const float *panel,
+		    struct radon_room *w);
 
 #endif

@@ -185,7 +185,7 @@ keep_panel(struct gpu *g, radon_flow *f)
 }
 
 int
-transform(struct gpu *g, const struct radon_plan *p, radon_flow *f, struct radon_report *report)
+transform(struct gpu *g, const struct radon_core *p, radon_flow *f, struct radon_report *report)
 {
 	const bool model = p->o.mode == RADON_MODEL;
 	const size_t rows = f->w.n * f->in.rows;
@@ -199,7 +199,7 @@ transform(struct gpu *g, const struct radon_plan *p, radon_flow *f, struct radon
 	if ((err = clear(g, *f, (size_t)f->w.n * f->w.nq, f->w.m)))
 		return err;
 	if (f->w.bins && p->o.mode == RADON_LSQ && p->nlive)
-		err = radon_solve(g, f->w, p->o.eps * (double)p->nlive, p->exact_rhs, report);
+		err = radon_solve(g, f->w, radon_damping(p), p->exact_rhs, report);
 	else if (f->w.bins && p->o.mode != RADON_LSQ)
 		err = radon_adjoint(g, f->w);
 	if (err || !p->o.subtract)
@@ -209,7 +209,7 @@ transform(struct gpu *g, const struct radon_plan *p, radon_flow *f, struct radon
 
 /* The gathers of f from the host and back. */
 int
-run_gathers(struct gpu *g, const struct radon_plan *p, radon_flow *f, const float *const *in,
+run_gathers(struct gpu *g, const struct radon_core *p, radon_flow *f, const float *const *in,
 	    float *const *out, struct radon_report *report)
 {
 	const size_t n = f->w.n, each = f->in.rows * f->in.len, made = f->out.rows * f->out.len;
@@ -225,7 +225,7 @@ run_gathers(struct gpu *g, const struct radon_plan *p, radon_flow *f, const floa
 }
 
 struct batch {
-	const struct radon_plan *p;
+	const struct radon_core *p;
 	size_t n, devices;
 	const float *const *in;
 	float *const *out;
@@ -255,7 +255,7 @@ int
 gpu_radon_run(struct gpu *g, const struct radon_plan *p, size_t n, const float *const *in,
 	      float *const *out, struct radon_report *report)
 {
-	batch b = {p, n, gpu_count(g), in, out, report};
+	batch b = {&p->core, n, gpu_count(g), in, out, report};
 
 	for (size_t i = 0; i < n && report; i++) {
 		memset(&report[i], 0, sizeof report[i]);

@@ -38,7 +38,7 @@ single_taps(const struct usfft_line *line, float coef[LINE_COEFS * LINE_TAPS])
 
 /* Tables: with values where b is on the host, else where they lie. */
 void
-lay_tables(gpu_block *b, const struct radon_plan *p, bool values, radon_job *w)
+lay_tables(gpu_block *b, const struct radon_core *p, bool values, radon_job *w)
 {
 	float coef[LINE_COEFS * LINE_TAPS] = {};
 	const pair<float> *shift = reinterpret_cast<const pair<float> *>(p->line.shift);
@@ -55,7 +55,7 @@ lay_tables(gpu_block *b, const struct radon_plan *p, bool values, radon_job *w)
 }
 
 int
-send_tables(struct gpu *g, const struct radon_plan *p, radon_job *w)
+send_tables(struct gpu *g, const struct radon_core *p, radon_job *w)
 {
 	gpu_block b = {}, on = {};
 	void *at;
@@ -78,7 +78,7 @@ send_tables(struct gpu *g, const struct radon_plan *p, radon_job *w)
 
 /* A mute that depends on time too, sample by sample. */
 int
-send_weight(struct gpu *g, const struct radon_plan *p, radon_job *w)
+send_weight(struct gpu *g, const struct radon_core *p, radon_job *w)
 {
 	const size_t n = p->o.nq * p->nfft;
 	float *host;
@@ -104,7 +104,7 @@ struct sizes {
 };
 
 sizes
-sizes_of(const struct radon_plan *p, const radon_flow &f)
+sizes_of(const struct radon_core *p, const radon_flow &f)
 {
 	const size_t n = f.w.n, most = p->o.nx > p->o.nq ? p->o.nx : p->o.nq,
 		     sample = sizeof(pair<float>);
@@ -123,7 +123,7 @@ sizes_of(const struct radon_plan *p, const radon_flow &f)
 
 /* What n gathers are to the kernels. */
 radon_flow
-radon_pose(const struct radon_plan *p, size_t n)
+radon_pose(const struct radon_core *p, size_t n)
 {
 	const bool model = p->o.mode == RADON_MODEL, gather = model || p->o.subtract;
 	const radon_shape gathers = {p->o.nx, p->o.nt}, panels = {p->o.nq, p->ntau};
@@ -147,7 +147,7 @@ radon_pose(const struct radon_plan *p, size_t n)
 
 /* How many of n gathers are held at once: halved until they fit, with as much again as the rows for cuFFT. */
 int
-radon_choose(struct gpu *g, const struct radon_plan *p, size_t *n)
+radon_choose(struct gpu *g, const struct radon_core *p, size_t *n)
 {
 	const size_t tables = p->o.nx * 17 + p->o.nq * (12 + (p->q_mute ? 0 : 4 * p->nfft));
 	size_t room;
@@ -166,7 +166,7 @@ radon_choose(struct gpu *g, const struct radon_plan *p, size_t *n)
 }
 
 int
-radon_hold(struct gpu *g, const struct radon_plan *p, radon_flow *f)
+radon_hold(struct gpu *g, const struct radon_core *p, radon_flow *f)
 {
 	const sizes z = sizes_of(p, *f);
 	radon_job *w = &f->w;

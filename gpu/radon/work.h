@@ -9,6 +9,7 @@
 
 extern "C" {
 #include "radon/plan.h"
+#include "radon/spectra.h"
 #include "usfft/loops/line_ops.h"
 }
 
@@ -70,9 +71,9 @@ turn_exactly(R turns)
 }
 
 /* room.cu: what n gathers are to the kernels; how many of *n are held at once; memory and tables for f. */
-radon_flow radon_pose(const struct radon_plan *p, size_t n);
-int radon_choose(struct gpu *g, const struct radon_plan *p, size_t *n);
-int radon_hold(struct gpu *g, const struct radon_plan *p, radon_flow *f);
+radon_flow radon_pose(const struct radon_core *p, size_t n);
+int radon_choose(struct gpu *g, const struct radon_core *p, size_t *n);
+int radon_hold(struct gpu *g, const struct radon_core *p, radon_flow *f);
 
 /* line.cu: m from d, d from m, over the band; the other array's frequencies outside are zeros. */
 int radon_adjoint(struct gpu *g, const radon_job &w);

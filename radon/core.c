@@ -1,0 +1,174 @@
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "radon/core.h"
+
+/* Fewer terms than this in a sum, and the recurrence beats the window and the FFT of a transform. */
+enum { SHORT_SUM = 12 };
+
+double
+radon_damping(const struct radon_core *p)
+{
+	return p->o.eps * (double)p->nlive;
+}
+
+/* Band, row lengths and blocks. The rows' stride is no multiple of 4096 bytes, so that a column does not fill one cache set. */
+static void
+set_shape(struct radon_core *p)
+{
+	const double per_hz = (double)p->nfft * p->o.dt;
+	double top;
+
+	p->nw = p->nfft / 2 + 1;
+	p->ld = (p->nw + LANES - 1) / LANES * LANES;
+	if (p->ld % 512 == 0)
+		p->ld += LANES;
+	top = p->o.fmax > 0 ? floor(p->o.fmax * per_hz * (1 + 1e-12)) : (double)p->nw;
+	p->kmin = (size_t)fmin(ceil(p->o.fmin * per_hz * (1 - 1e-12)), (double)p->nw);
+	p->kmax = top < (double)p->nw ? (size_t)top : p->nw - 1;
+	p->first = p->kmin / LANES;
+	p->last = p->kmin > p->kmax ? p->first : p->kmax / LANES + 1;
+}
+
+static void
+set_points(struct radon_core *p)
+{
+	const double per = 1 / ((double)p->nfft * p->o.dt);
+
+	for (size_t j = 0; j < p->o.nx; j++) {
+		p->a[j] = p->o.q0 * p->g[j] * per;
+		p->c[j] = p->o.nq > 1 ? p->o.dq * p->g[j] * per : 0;
+		p->live[j] = !p->o.live || p->o.live[j];
+		p->nlive += p->live[j];
+	}
+	p->q_mute = p->o.mute.n <= 1;
+	for (size_t i = 0; i < p->o.nq; i++)
+		p->q_weight[i] =
+		    (float)radon_mute_weight(&p->o.mute, 0, p->o.q0 + (double)i * p->o.dq);
+}
+
+static int
+plan_rows(struct radon_core *p)
+{
+	const int n = (int)p->nfft;
+	float *row = weir_alloc(p->nfft + 2, sizeof *row);
+	fftwf_complex *s = weir_alloc(p->ld, sizeof *s);
+
+	if (row && s) {
+		p->forward = fftwf_plan_dft_r2c_1d(n, row, s, FFTW_ESTIMATE);
+		p->backward = fftwf_plan_dft_c2r_1d(n, s, row, FFTW_ESTIMATE);
+	}
+	weir_free(row);
+	weir_free(s);
+	return p->forward && p->backward ? 0 : -ENOMEM;
+}
+
+int
+radon_core_plan(struct radon_core *p, const struct radon_options *o)
+{
+	int err;
+
+	p->o = *o;
+	if (!radon_fits(o, &p->ntau, &p->lead))
+		return -EOVERFLOW;
+	p->nfft = p->ntau;
+	p->a = weir_alloc(o->nx, sizeof *p->a);
+	p->c = weir_alloc(o->nx, sizeof *p->c);
+	p->g = weir_alloc(o->nx, sizeof *p->g);
+	p->live = weir_alloc(o->nx, sizeof *p->live);
+	p->q_weight = weir_alloc(o->nq, sizeof *p->q_weight);
+	if (!p->a || !p->c || !p->g || !p->live || !p->q_weight)
+		return -ENOMEM;
+	memcpy(p->g, o->g, o->nx * sizeof *p->g);
+	set_shape(p);
+	set_points(p);
+	p->o.g = p->g;
+	p->o.live = p->live;
+	p->nufft = o->method == RADON_NUFFT ||
+		   (o->method == RADON_AUTO && o->nx > SHORT_SUM && o->nq > SHORT_SUM);
+	p->exact_rhs = o->method == RADON_AUTO;
+	if (o->method == RADON_TIME)
+		return 0;
+	if ((err = plan_rows(p)) || (p->nufft && (err = usfft_line_plan(&p->line, o->nx, o->nq))))
+		return err;
+	if (p->nufft)
+		usfft_line_points(&p->line, p->a, p->c);
+	return 0;
+}
+
+void
+radon_core_free(struct radon_core *p)
+{
+	weir_free(p->a);
+	weir_free(p->c);
+	weir_free(p->g);
+	weir_free(p->live);
+	weir_free(p->q_weight);
+	if (p->forward)
+		fftwf_destroy_plan(p->forward);
+	if (p->backward)
+		fftwf_destroy_plan(p->backward);
+	usfft_line_free(&p->line);
+}
+
+/* --- room for a gather -------------------------------------------------------------------------------------------- */
+
+static bool
+take_lane(const struct radon_core *p, struct radon_lane *l)
+{
+	const size_t row = 2 * LANES * sizeof(double);
+	const bool sums = !p->nufft || p->o.mode == RADON_LSQ;
+
+	l->row = weir_alloc(p->nfft + 2, sizeof *l->row);
+	l->m = weir_calloc(p->o.nq * LANES, 2 * sizeof *l->m);
+	l->d = weir_calloc(p->o.nx * LANES, 2 * sizeof *l->d);
+	if (!l->row || !l->m || !l->d || (p->nufft && usfft_line_work(&l->line, &p->line)))
+		return false;
+	if (!sums || p->o.method == RADON_USFFT2D)
+		return true;
+	l->z = weir_alloc(p->o.nx, row);
+	l->e = weir_alloc(p->o.nx, row);
+	l->sum = weir_alloc(p->o.nq, row);
+	return l->z && l->e && l->sum;
+}
+
+bool
+radon_room_take(struct radon_room *r, const struct radon_core *p, int threads)
+{
+	const size_t rows = p->o.nq > p->o.nx ? p->o.nq : p->o.nx;
+	bool ok;
+
+	r->threads = threads;
+	if (p->o.method == RADON_TIME)
+		return true;
+	r->lane = weir_calloc((size_t)threads, sizeof *r->lane);
+	r->d = weir_calloc(rows, p->ld * 2 * sizeof *r->d);
+	r->m = p->o.mode == RADON_SPARSE ? weir_calloc(rows, p->ld * 2 * sizeof *r->m) : r->d;
+	r->part = weir_alloc((rows > p->last ? rows : p->last) + 1, 2 * sizeof *r->part);
+	ok = r->lane && r->d && r->m && r->part;
+	for (int i = 0; ok && i < threads; i++)
+		ok = take_lane(p, &r->lane[i]);
+	return ok;
+}
+
+void
+radon_room_free(struct radon_room *r)
+{
+	for (int i = 0; r->lane && i < r->threads; i++) {
+		struct radon_lane *l = &r->lane[i];
+		weir_free(l->row);
+		weir_free(l->m);
+		weir_free(l->d);
+		weir_free(l->z);
+		weir_free(l->e);
+		weir_free(l->sum);
+		usfft_line_work_free(&l->line);
+	}
+	weir_free(r->lane);
+	if (r->m != r->d)
+		weir_free(r->m);
+	weir_free(r->d);
+	weir_free(r->part);
+}

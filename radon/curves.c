@@ -1,0 +1,81 @@
+/* Curves, the mute and the time axis of a panel: pure functions of the options. */
+#include <math.h>
+
+#include "common/fft.h"
+#include "radon/radon.h"
+
+bool
+radon_curve(enum radon_curve curve, double x, double reference, double depth, double *g)
+{
+	if (curve == RADON_PARABOLIC)
+		*g = x / reference * (x / reference);
+	else if (curve == RADON_LINEAR)
+		*g = x / reference;
+	else /* (sqrt(z^2 + x^2) - z) without its cancellation */
+		*g = x * x / (hypot(depth, x) + depth) /
+		     (reference * reference / (hypot(depth, reference) + depth));
+	return isfinite(*g);
+}
+
+double
+radon_mute_weight(const struct radon_mute *m, double tau, double q)
+{
+	size_t i = 0;
+	double cut;
+
+	while (i < m->n && m->t[i] <= tau)
+		i++;
+	if (m->n == 0)
+		return 1;
+	if (i == 0 || i == m->n)
+		cut = m->q[i ? m->n - 1 : 0];
+	else
+		cut = m->q[i - 1] +
+		      (m->q[i] - m->q[i - 1]) * (tau - m->t[i - 1]) / (m->t[i] - m->t[i - 1]);
+	if (q <= cut)
+		return 0;
+	if (q >= cut + m->taper)
+		return 1;
+	return .5 * (1 - cos(M_PI * (q - cut) / m->taper));
+}
+
+/* The least and the greatest of q g over all curves and traces, s. */
+static void
+moveouts(const struct radon_options *o, double *lo, double *hi)
+{
+	const double q[2] = {o->q0, o->q0 + (double)(o->nq - 1) * o->dq};
+
+	double glo = fmin(o->glo, 0), ghi = fmax(o->ghi, 0);
+
+	for (size_t j = 0; j < o->nx; j++) {
+		glo = fmin(glo, o->g[j]);
+		ghi = fmax(ghi, o->g[j]);
+	}
+	*lo = fmin(0, fmin(fmin(q[0] * glo, q[0] * ghi), fmin(q[1] * glo, q[1] * ghi)));
+	*hi = fmax(0, fmax(fmax(q[0] * glo, q[0] * ghi), fmax(q[1] * glo, q[1] * ghi)));
+}
+
+bool
+radon_fits(const struct radon_options *o, size_t *ntau, size_t *lead)
+{
+	double lo, hi;
+
+	moveouts(o, &lo, &hi);
+	lo = ceil(-lo / o->dt - 1e-9);
+	hi = ceil(hi / o->dt - 1e-9);
+	if (!(lo + hi + (double)o->nt < 1 << 28))
+		return false;
+	*lead = (size_t)hi;
+	*ntau = fft_size(o->nt + (size_t)lo + (size_t)hi);
+	return true;
+}
+
+double
+radon_alias(const struct radon_options *o)
+{
+	double g = 0;
+
+	for (size_t j = 0; j < o->nx; j++)
+		g = fmax(g, fabs(o->g[j]));
+	return o->nq > 1 && g > 0 ? .5 / (o->dq * g) : INFINITY;
+}
