@@ -1,221 +1,44 @@
 /* radon: the Radon transform of seismic gathers, its inverses, removal of multiples. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "common/die.h"
-#include "common/opt.h"
-#include "common/par.h"
 #include "common/stats.h"
 #include "gpu/use.h"
-#include "radon/batch.h"
+#include "radon/args.h"
+#include "radon/stream/runner.h"
 
 const char *const weir_prog = "radon";
-
-struct args {
-	struct opt_common common;
-	const char *curves, *lsq, *sparse, *mute, *offsets;
-	int mode, curve, method, nan, outer, inner;
-	double reference, depth, taper, fmin, fmax;
-	bool reference_given, depth_given, taper_given, lsq_given, sparse_given, subtract, cut;
-	bool steps_given;
-};
-
-#define AT(member) offsetof(struct args, member)
-
-static const struct opt table[] = {
-    {'q', "curves", OPT_STR, AT(curves), "LO:HI:N", "N curves, moveouts at -X of LO to HI seconds"},
-    {'X', "reference", OPT_ABOVE, AT(reference), "OFFSET", "offset at which q is the moveout"},
-    {0, "curve", OPT_WORD, AT(curve), "CURVE", "parabolic|linear|foster-mosher; default parabolic",
-     .words = "parabolic|linear|foster-mosher"},
-    {0, "depth", OPT_ABOVE, AT(depth), "Z", "depth of foster-mosher curves",
-     .seen = AT(depth_given)},
-    {0, "adjoint", OPT_SET, AT(mode), NULL, "sum along curves (the default)",
-     .value = RADON_ADJOINT},
-    {0, "lsq", OPT_STR, AT(lsq), "EPS", "least squares, damping EPS; default 1e-3",
-     .absent = "1e-3", .seen = AT(lsq_given)},
-    {0, "sparse", OPT_STR, AT(sparse), "EPS", "sparse inverse, damping EPS; default 1e-2",
-     .absent = "1e-2", .seen = AT(sparse_given)},
-    {0, "model", OPT_SET, AT(mode), NULL, "from panel to gather", .value = RADON_MODEL},
-    {0, "mute", OPT_STR, AT(mute), "CUT", "keep what lies beyond q = CUT, or T:Q,T:Q..."},
-    {0, "taper", OPT_REAL, AT(taper), "SECONDS", "width in q of the mute's taper; default 4 curves",
-     0, 1e6, .seen = AT(taper_given)},
-    {0, "subtract", OPT_FLAG, AT(subtract), NULL, "write gather - modelled panel"},
-    {0, "steps", OPT_INT, AT(inner), "N", "steps of sparse for each set of weights; default 10", 1,
-     1000, .seen = AT(steps_given)},
-    {0, "fmin", OPT_REAL, AT(fmin), "HZ", "lowest frequency; default 0", 0, 1e9},
-    {0, "fmax", OPT_ABOVE, AT(fmax), "HZ", "highest frequency; default Nyquist"},
-    {0, "offsets", OPT_STR, AT(offsets), "FILE", "offsets as text, for one gather or for all"},
-    {0, "nan", OPT_WORD, AT(nan), "WHAT", "error|zero: samples that are not finite; default error",
-     .words = "error|zero"},
-    {0, "cut", OPT_FLAG, AT(cut), NULL, "panels of the gather's own times only"},
-    {0, "method", OPT_WORD, AT(method), "METHOD",
-     "auto|nufft|recurrence|time|usfft2d; default auto",
-     .words = "auto|nufft|recurrence|time|usfft2d"},
-    {0}};
-
-static const struct opt_program program = {
-    .what = "transforms seismic gathers along parabolas, and removes multiples",
-    .table = table,
-    .common = OPT_THREADS | OPT_GPU,
-    .operands = "[FILE ...]",
-    .max_operands = (size_t)-1,
-    .gpu_state = gpu_state};
-
-static void
-parse_curves(const struct args *a, struct radon_options *o)
-{
-	double v[3];
-
-	if (!a->curves) {
-		if (o->mode != RADON_MODEL)
-			die_usage("-q is required; see %s --help", weir_prog);
-		return;
-	}
-	if (o->mode == RADON_MODEL)
-		die_usage("-q: the curves of --model are those of its panels");
-	opt_reals("-q", a->curves, ':', v, 3);
-	if (v[2] != floor(v[2]) || v[2] < 1 || v[2] > 1e6)
-		die_usage("-q: '%g' curves is not a whole number in 1..1e6", v[2]);
-	if (v[2] > 1 ? !(v[1] > v[0]) : v[1] != v[0])
-		die_usage(
-		    "-q: '%s': N curves go from LO up to HI, one curve from LO to the same HI",
-		    a->curves);
-	o->nq = (size_t)v[2];
-	o->q0 = v[0];
-	o->dq = o->nq > 1 ? (v[1] - v[0]) / (v[2] - 1) : 0;
-}
-
-/* "Q" or "T:Q,T:Q..." */
-static void
-parse_mute(const struct args *a, struct radon_mute *m)
-{
-	const char *s = a->mute;
-	char part[64];
-	double v[2];
-
-	if (!strchr(s, ':')) {
-		opt_reals("--mute", s, ':', m->q, 1);
-		m->n = 1;
-		return;
-	}
-	for (m->n = 0; *s; m->n++) {
-		const size_t n = strcspn(s, ",");
-		if (m->n == RADON_MAXMUTE || n >= sizeof part)
-			die_usage("--mute: '%s' has more than %d points", a->mute, RADON_MAXMUTE);
-		memcpy(part, s, n);
-		part[n] = 0;
-		opt_reals("--mute", part, ':', v, 2);
-		m->t[m->n] = v[0];
-		m->q[m->n] = v[1];
-		if (m->n && !(v[0] > m->t[m->n - 1]))
-			die_usage("--mute: the times of '%s' do not ascend", a->mute);
-		s += n + (s[n] == ',');
-	}
-}
-
-static double
-parse_eps(const char *option, const char *text)
-{
-	double v;
-
-	if (!opt_number(text, &v) || !(v >= 0 && v <= 1e6))
-		die_usage("%s: '%s' is not a number in 0..1e6", option, text);
-	return v;
-}
-
-static void
-check_together(const struct args *a, const struct radon_options *o)
-{
-	const bool inverse = o->mode == RADON_LSQ || o->mode == RADON_SPARSE;
-
-	if (a->lsq_given + a->sparse_given + (a->mode == RADON_MODEL) > 1)
-		die_usage("one of --lsq, --sparse and --model at a time");
-	if (o->mode != RADON_MODEL && !(a->reference > 0))
-		die_usage("-X is required; see %s --help", weir_prog);
-	if ((a->curve == RADON_FOSTER) != a->depth_given)
-		die_usage("--depth goes with --curve=foster-mosher, and that with it");
-	if (a->subtract && !inverse)
-		die_usage("--subtract needs --lsq or --sparse");
-	if (a->mute && o->mode == RADON_MODEL)
-		die_usage("--mute is for panels as they are made, not for --model");
-	if (a->taper_given && !a->mute)
-		die_usage("--taper needs --mute");
-	if (a->steps_given && !a->sparse_given)
-		die_usage("--steps needs --sparse");
-	if (a->cut && (a->subtract || o->mode == RADON_MODEL))
-		die_usage("--cut is for panels");
-	if (inverse && (o->method == RADON_TIME || o->method == RADON_USFFT2D))
-		die_usage("--method=%s has no inverse: it goes with --adjoint and --model",
-			  o->method == RADON_TIME ? "time" : "usfft2d");
-	if (a->fmax > 0 && a->fmin > a->fmax)
-		die_usage("--fmin=%g is above --fmax=%g", a->fmin, a->fmax);
-	if (a->common.gpu &&
-	    (o->mode == RADON_SPARSE || o->method == RADON_TIME || o->method == RADON_USFFT2D))
-		die_usage("-g: goes without --sparse, --method=time and --method=usfft2d");
-}
-
-static void
-parse(int argc, char **argv, struct args *a, struct gathers_options *g, char ***operand, size_t *n)
-{
-	struct radon_options *o = &g->radon;
-
-	opt_parse(&program, argc, argv, a, operand, n);
-	o->mode = (enum radon_mode)a->mode;
-	if (a->lsq_given)
-		o->mode = RADON_LSQ;
-	if (a->sparse_given)
-		o->mode = RADON_SPARSE;
-	o->method = (enum radon_method)a->method;
-	check_together(a, o);
-	parse_curves(a, o);
-	if (a->mute)
-		parse_mute(a, &o->mute);
-	o->mute.taper = a->taper_given ? a->taper : 4 * o->dq;
-	if (a->lsq_given || a->sparse_given)
-		o->eps =
-		    a->lsq_given ? parse_eps("--lsq", a->lsq) : parse_eps("--sparse", a->sparse);
-	o->fmin = a->fmin;
-	o->fmax = a->fmax;
-	o->outer = 3;
-	o->inner = a->inner;
-	o->subtract = a->subtract;
-	o->report = a->common.verbose > 0;
-	o->threads = par_threads(a->common.threads);
-	g->curve = (enum radon_curve)a->curve;
-	g->reference = a->reference;
-	g->depth = a->depth;
-	g->offsets = a->offsets;
-	g->nan_is_zero = a->nan == 1;
-	g->cut = a->cut;
-	g->common = &a->common;
-	g->gpu = gpu_use_list(&a->common);
-}
 
 int
 main(int argc, char **argv)
 {
-	struct args args = {.mode = RADON_ADJOINT, .inner = 10};
 	struct gathers_options o = {0};
+	struct batches *gathers;
+	struct runner *runner;
 	struct raw_out *out;
 	struct raw_in *in;
+	struct args args;
+	struct batch *b;
 	struct stats st;
 	char **operand;
 	size_t n;
 
-	parse(argc, argv, &args, &o, &operand, &n);
+	radon_args(argc, argv, &args, &o, &operand, &n);
 	stats_start(&st);
+	st.threads = o.radon.threads;
 	in = raw_open(operand, n, args.common.max_bytes);
 	out = raw_create(args.common.out, RAW_FOLLOW);
-	batch_all(&o, in, out, &st);
-	st.bytes_in = raw_bytes_in(in);
-	st.threads = o.radon.threads;
-	raw_close(in);
-	st.bytes_out = raw_bytes_out(out);
-	raw_finish(out);
-	stats_lap(&st, STATS_WRITE);
+	gathers = batch_open(&o, in, out, &st);
+	runner = runner_open(&o, &st);
+	while ((b = batch_read(gathers))) {
+		runner_plan(runner, b);
+		batch_begin_io(gathers);
+		runner_run(runner, b);
+		batch_end_io(gathers);
+		batch_write(gathers, b);
+	}
+	runner_close(runner);
+	batch_close(gathers);
 	gpu_report(o.gpu, &st);
-	stats_print(&st, &args.common);
+	stats_close(&st, in, out, &args.common);
 	gpu_close(o.gpu);
 	return 0;
 }

@@ -3,8 +3,8 @@
 #define RADON_PLAN_H
 
 #include "radon/core.h"
-#include "radon/lsq.h"
-#include "radon/sparse.h"
+#include "radon/inverse/lsq.h"
+#include "radon/inverse/sparse.h"
 #include "radon/usfft2d.h"
 
 struct radon_plan {

@@ -5,7 +5,7 @@
 
 #include "common/mem.h"
 #include "common/opt.h"
-#include "radon/heads.h"
+#include "radon/stream/heads.h"
 
 const char *const radon_curve_names[3] = {"parabolic", "linear", "foster-mosher"};
 

@@ -3,7 +3,7 @@
 #define RADON_LSQ_H
 
 #include "radon/core.h"
-#include "radon/toeplitz.h"
+#include "radon/inverse/toeplitz.h"
 
 /* Factors A^H A + damping of all blocks of the band, of which there are some. 0 or -ENOMEM; *to is then NULL. */
 int radon_lsq_factor(struct toeplitz **to, const struct radon_core *p);

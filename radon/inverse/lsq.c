@@ -4,7 +4,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "radon/block.h"
-#include "radon/lsq.h"
+#include "radon/inverse/lsq.h"
 #include "radon/recurrence.h"
 #include "radon/spectra.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/die.h"
-#include "radon/heads.h"
+#include "radon/stream/heads.h"
 
 /* All numbers of a text, separated by blanks; NULL and a count of 0 when anything else is in it. Caller frees. */
 static double *

@@ -7,8 +7,8 @@
 #include "common/cpu.h"
 #include "common/fft.h"
 #include "common/mem.h"
-#include "radon/levinson.h"
-#include "radon/toeplitz.h"
+#include "radon/inverse/levinson.h"
+#include "radon/inverse/toeplitz.h"
 
 enum { LANES = LEVINSON_LANES, PAIRS = 2 * LANES };
 

@@ -2,7 +2,7 @@
 #ifndef RADON_HEADS_H
 #define RADON_HEADS_H
 
-#include "radon/gathers.h"
+#include "radon/stream/gathers.h"
 
 /* As --curve and radon_curve:= have them, by enum radon_curve. */
 extern const char *const radon_curve_names[3];

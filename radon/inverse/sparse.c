@@ -5,7 +5,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "radon/block.h"
-#include "radon/sparse.h"
+#include "radon/inverse/sparse.h"
 #include "radon/spectra.h"
 
 /* Weights come from the amplitude over this many samples to each side, and never fall below this part of the greatest. */

@@ -7,7 +7,7 @@
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/sample.h"
-#include "radon/heads.h"
+#include "radon/stream/heads.h"
 
 /* --- items --------------------------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "common/cpu.h"
-#include "radon/levinson.h"
+#include "radon/inverse/levinson.h"
 
 enum { LANES = LEVINSON_LANES };
 

@@ -1,0 +1,21 @@
+/* The command line of radon. */
+#ifndef RADON_ARGS_H
+#define RADON_ARGS_H
+
+#include "common/opt.h"
+#include "radon/stream/gathers.h"
+
+struct args {
+	struct opt_common common;
+	const char *curves, *lsq, *sparse, *mute, *offsets;
+	int mode, curve, method, nan, outer, inner;
+	double reference, depth, taper, fmin, fmax;
+	bool reference_given, depth_given, taper_given, lsq_given, sparse_given, subtract, cut;
+	bool steps_given;
+};
+
+/* Parses and checks the command line; wrong usage is fatal. What all gathers share goes to g, which borrows a. */
+void radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, char ***operand,
+		size_t *n);
+
+#endif

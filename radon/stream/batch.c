@@ -1,0 +1,186 @@
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/die.h"
+#include "common/mem.h"
+#include "radon/stream/batch.h"
+
+enum { LARGE = 32 << 20 }; /* bytes of a batch's input after which no more gathers are added */
+
+struct batches {
+	const struct gathers_options *o;
+	struct gathers *in;
+	struct raw_out *out;
+	struct stats *st;
+	size_t room; /* gathers of a batch */
+
+	struct batch batch[2], *next, *done; /* next: read ahead; done: results to be written */
+	int turn;			     /* the batch that is filled next */
+	struct gather pending;		     /* read, but part of a later batch */
+	bool waits, ended;		     /* pending holds a gather; no more to read */
+	bool threaded, ahead;		     /* an I/O thread is used; next was read by it */
+	pthread_t io;
+
+	size_t gathers, traces, fallbacks, steps;
+};
+
+static void
+swap_gathers(struct gather *a, struct gather *b)
+{
+	const struct gather t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+static void
+fill(struct batches *s, struct batch *b)
+{
+	size_t bytes = 0;
+
+	for (b->n = 0; b->n < s->room && bytes < LARGE && !s->ended;) {
+		struct gather *g = &b->g[b->n];
+		if (s->waits)
+			swap_gathers(g, &s->pending);
+		else if (!gathers_next(s->in, g)) {
+			s->ended = true;
+			return;
+		}
+		s->waits = b->n > 0 && !gather_like(g, &b->g[0]);
+		if (s->waits) {
+			swap_gathers(g, &s->pending);
+			return;
+		}
+		b->n++;
+		bytes += g->room_in * sizeof *g->in;
+	}
+}
+
+static void
+say(const struct gathers_options *o, const struct gather *g)
+{
+	const struct radon_report *r = &g->report;
+
+	if (!o->radon.report || g->o.mode == RADON_ADJOINT || g->o.mode == RADON_MODEL)
+		return;
+	fprintf(stderr, "%s: item %zu: gather %zu: misfit %.3g", weir_prog, g->item, g->plane + 1,
+		r->misfit);
+	if (g->o.mode == RADON_LSQ)
+		fprintf(stderr, ", condition at least %.3g, %zu frequencies by conjugate gradients",
+			r->condition, r->fallbacks);
+	fprintf(stderr, ", %zu steps\n", r->steps);
+}
+
+static void
+put(struct batches *s, struct batch *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		struct gather *g = &b->g[i];
+		gather_put(s->o, s->out, g);
+		say(s->o, g);
+		s->st->items += g->plane == 0;
+		s->gathers++;
+		s->traces += g->o.nx;
+		s->fallbacks += g->report.fallbacks;
+		s->steps += g->report.steps;
+	}
+}
+
+/* The results of the last batch handed over. Its time is charged here, since it may run beside other stages. */
+static void
+put_done(struct batches *s)
+{
+	const double start = clock_now();
+
+	if (!s->done)
+		return;
+	put(s, s->done);
+	s->done = NULL;
+	s->st->seconds[STATS_WRITE] += clock_now() - start;
+}
+
+/* Writes what is done, then reads the next batch. */
+static void *
+exchange(void *batches)
+{
+	struct batches *s = batches;
+
+	put_done(s);
+	const double start = clock_now();
+	s->next = &s->batch[s->turn];
+	s->turn = !s->turn;
+	fill(s, s->next);
+	s->st->seconds[STATS_READ] += clock_now() - start;
+	return NULL;
+}
+
+struct batches *
+batch_open(const struct gathers_options *o, struct raw_in *in, struct raw_out *out,
+	   struct stats *st)
+{
+	struct batches *s = weir_xalloc(1, sizeof *s);
+	const int threads = o->radon.threads;
+
+	*s = (struct batches){.o = o, .out = out, .st = st, .threaded = threads > 1};
+	s->room = o->gpu ? BATCH_GPU : threads > 1 ? 2 * (size_t)threads : 1;
+	s->in = gathers_open(in, o);
+	for (int i = 0; i < 2; i++) {
+		s->batch[i].g = weir_xalloc(s->room, sizeof *s->batch[i].g);
+		memset(s->batch[i].g, 0, s->room * sizeof *s->batch[i].g);
+	}
+	return s;
+}
+
+struct batch *
+batch_read(struct batches *s)
+{
+	if (!s->ahead)
+		exchange(s);
+	s->ahead = false;
+	return s->next->n ? s->next : NULL;
+}
+
+void
+batch_begin_io(struct batches *s)
+{
+	s->ahead = s->threaded && !pthread_create(&s->io, NULL, exchange, s);
+}
+
+void
+batch_end_io(struct batches *s)
+{
+	if (s->ahead)
+		pthread_join(s->io, NULL);
+}
+
+void
+batch_write(struct batches *s, struct batch *b)
+{
+	s->done = b;
+	if (!s->threaded)
+		put_done(s);
+}
+
+void
+batch_close(struct batches *s)
+{
+	const enum radon_mode mode = s->o->radon.mode;
+
+	put_done(s);
+	stats_add(s->st, "gathers", "%zu", s->gathers);
+	stats_add(s->st, "traces", "%zu", s->traces);
+	if (mode == RADON_LSQ || mode == RADON_SPARSE) {
+		stats_add(s->st, "fallbacks", "%zu", s->fallbacks);
+		stats_add(s->st, "steps", "%zu", s->steps);
+	}
+	gathers_close(s->in);
+	for (int i = 0; i < 2; i++) {
+		for (size_t k = 0; k < s->room; k++)
+			gather_free(&s->batch[i].g[k]);
+		weir_free(s->batch[i].g);
+	}
+	gather_free(&s->pending);
+	weir_free(s);
+}

@@ -1,0 +1,170 @@
+#include <errno.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/par.h"
+#include "gpu/radon/radon.h"
+#include "radon/stream/runner.h"
+
+struct runner {
+	const struct gathers_options *o;
+	struct stats *st;
+	int threads;
+	struct gather like; /* what the plan is for: shapes, g and live are its own */
+	struct radon_plan *plan;
+	struct radon_work **work; /* one a thread, for whole gathers */
+	struct radon_work *shared;
+	bool warned;
+	size_t plans;
+};
+
+struct runner *
+runner_open(const struct gathers_options *o, struct stats *st)
+{
+	struct runner *r = weir_xalloc(1, sizeof *r);
+	const size_t threads = (size_t)o->radon.threads;
+
+	*r = (struct runner){.o = o, .st = st, .threads = o->radon.threads};
+	r->work = weir_xalloc(threads, sizeof *r->work);
+	memset(r->work, 0, threads * sizeof *r->work);
+	return r;
+}
+
+static void
+drop_plan(struct runner *r)
+{
+	for (int i = 0; i < r->threads; i++) {
+		radon_work_free(r->work[i]);
+		r->work[i] = NULL;
+	}
+	radon_work_free(r->shared);
+	r->shared = NULL;
+	radon_free(r->plan);
+	r->plan = NULL;
+}
+
+static void
+warn_alias(struct runner *r, const struct gather *g)
+{
+	const double nyquist = .5 / g->o.dt, alias = radon_alias(&g->o),
+		     top = g->o.fmax > 0 ? g->o.fmax : nyquist;
+
+	if (r->warned || !(alias < top * (1 - 1e-9)))
+		return;
+	r->warned = true;
+	warn("curves %g s apart alias above %.4g Hz at the farthest trace: more curves, or --fmax",
+	     g->o.dq, alias);
+}
+
+static void
+new_plan(struct runner *r, const struct gather *g)
+{
+	struct radon_options o = g->o;
+	int err;
+
+	drop_plan(r);
+	warn_alias(r, g);
+	o.threads = r->threads;
+	o.unfactored = r->o->gpu != NULL;
+	err = radon_plan(&r->plan, &o);
+	if (err)
+		die("item %zu: gather %zu: no plan for %zu samples, %zu traces, %zu curves: %s",
+		    g->item, g->plane + 1, o.nt, o.nx, o.nq, strerror(-err));
+	weir_free(r->like.g);
+	weir_free(r->like.live);
+	r->like = (struct gather){.o = o, .ntau = g->ntau, .lead = g->lead};
+	r->like.g = weir_xalloc(o.nx, sizeof *r->like.g);
+	r->like.live = weir_xalloc(o.nx, sizeof *r->like.live);
+	memcpy(r->like.g, g->g, o.nx * sizeof *r->like.g);
+	memcpy(r->like.live, g->live, o.nx * sizeof *r->like.live);
+	r->plans++;
+}
+
+void
+runner_plan(struct runner *r, const struct batch *b)
+{
+	const double start = clock_now();
+
+	if (!r->plan || !gather_like(&r->like, &b->g[0]))
+		new_plan(r, &b->g[0]);
+	r->st->seconds[STATS_PLAN] += clock_now() - start;
+}
+
+static struct radon_work *
+new_work(const struct runner *r, int threads)
+{
+	struct radon_work *w = radon_work(r->plan, threads);
+
+	if (!w)
+		die("no memory to transform a gather");
+	return w;
+}
+
+static void
+run_on_gpu(const struct runner *r, struct batch *b)
+{
+	struct radon_report report[BATCH_GPU];
+	const float *in[BATCH_GPU];
+	float *out[BATCH_GPU];
+
+	for (size_t i = 0; i < b->n; i++) {
+		in[i] = b->g[i].in;
+		out[i] = b->g[i].out;
+	}
+	const int err = gpu_radon_run(r->o->gpu, r->plan, b->n, in, out, report);
+	if (err)
+		die("-g: %s", err == -EIO ? gpu_why(r->o->gpu) : strerror(-err));
+	for (size_t i = 0; i < b->n; i++)
+		b->g[i].report = report[i];
+}
+
+/* All threads on one gather after the other. */
+static void
+run_shared(struct runner *r, struct batch *b)
+{
+	if (!r->shared)
+		r->shared = new_work(r, r->threads);
+	for (size_t i = 0; i < b->n; i++)
+		radon_run(r->plan, r->shared, b->g[i].in, b->g[i].out, &b->g[i].report);
+}
+
+/* A gather for each thread. */
+static void
+run_whole(struct runner *r, struct batch *b)
+{
+	for (int t = 0; t < r->threads; t++)
+		if (!r->work[t])
+			r->work[t] = new_work(r, 1);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
+	for (size_t i = 0; i < b->n; i++)
+		radon_run(r->plan, r->work[omp_get_thread_num()], b->g[i].in, b->g[i].out,
+			  &b->g[i].report);
+}
+
+void
+runner_run(struct runner *r, struct batch *b)
+{
+	const double start = clock_now();
+
+	if (r->o->gpu)
+		run_on_gpu(r, b);
+	else if (r->threads > 1 && b->n >= (size_t)r->threads &&
+		 r->o->radon.method != RADON_USFFT2D)
+		run_whole(r, b);
+	else
+		run_shared(r, b);
+	r->st->seconds[STATS_COMPUTE] += clock_now() - start;
+}
+
+void
+runner_close(struct runner *r)
+{
+	stats_add(r->st, "plans", "%zu", r->plans);
+	drop_plan(r);
+	weir_free(r->like.g);
+	weir_free(r->like.live);
+	weir_free(r->work);
+	weir_free(r);
+}
