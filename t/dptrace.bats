@@ -381,13 +381,6 @@ tables() {
 	same out "$(printf '0.000 0.000\n1.000 0.000')"
 }
 
-@test "a full disk and a closed pipe are failures" {
-	[ -w /dev/full ] || skip "no /dev/full"
-	run -1 bash -c "dptrace $ends road.pgm >/dev/full"
-	for i in $(seq 4000); do echo 5 22 75 17; done >lines
-	run -141 bash -c "set -o pipefail; dptrace --quiet -n 3 -f lines road.pgm | head -n 1"
-}
-
 @test "an item that ends early is refused" {
 	pgmtoraw road.pgm | head -c 2000 >short.nrrd
 	fails 1 'short.nrrd' dptrace $ends short.nrrd
