@@ -28,7 +28,8 @@ struct morphrec_plan {
 	struct morphrec_problem what;
 	struct morphrec_clip clip;
 	struct morphrec_figures figures;
-	struct engine *engine; /* owned: method tile */
+	struct striped *striped; /* owned: method tile, volumes */
+	struct engine *engine; /* owned: method tile, images */
 	struct serial *serial; /* owned: the others */
 };
 

@@ -143,7 +143,7 @@ job_run(struct job *a)
 	memcpy(a->got, a->J, a->bytes);
 	if (morphrec_plan(&p, &a->what))
 		return false;
-	if (a->kernels)
+	if (a->kernels && p.engine)
 		engine_use(p.engine, a->kernels);
 	morphrec_clip(&p, a->got, a->I);
 	const bool ran = !morphrec_run(&p, a->got, a->I) && same_at_once(&p, a);

@@ -1,0 +1,21 @@
+/* Names of the operations that row_body.h asks for by the width of an element: v_max(8) is max8. */
+#ifndef MORPHREC_ISA_H
+#define MORPHREC_ISA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "morphrec/striped/striped.h"
+
+#define CAT_(a, b)   a##b
+#define CAT(a, b)    CAT_(a, b)
+#define v_max(bits)  CAT(max, bits)
+#define v_min(bits)  CAT(min, bits)
+#define v_lo(bits)   CAT(lo, bits)
+#define v_hi(bits)   CAT(hi, bits)
+#define v_up(bits)   CAT(up, bits)
+#define v_down(bits) CAT(down, bits)
+
+#endif

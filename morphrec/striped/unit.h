@@ -1,0 +1,66 @@
+/* What the striped engine keeps, and one unit of its work. See striped.h. */
+#ifndef MORPHREC_UNIT_H
+#define MORPHREC_UNIT_H
+
+#include "morphrec/clip.h"
+#include "morphrec/striped/striped.h"
+
+#define NOBODY UINT32_MAX /* no tile */
+
+/* A tile: what it is owed, and its place in the list of its level. */
+struct record {
+	uint32_t next, prev;
+	uint32_t px[STRIPED_FEW]; /* pixels that rose: striped_flood */
+	uint8_t n;		  /* their number, or STRIPED_FEW + 1: more */
+	uint8_t level;		  /* the highest level owed; 0: nothing is */
+	uint8_t listed;		  /* the level of its list, 0: in none */
+};
+
+/*
+ * A box of tiles that one thread brings to its fixpoint: a band of tile rows of a slice, or a slab of a volume along y or
+ * z. Units that follow each other touch, unless they are bands of two slices.
+ */
+struct unit {
+	size_t y, y_end, z, z_end; /* tiles */
+	bool begun;
+	uint8_t owed[2]; /* by the unit before, after: the highest level, 0: nothing */
+};
+
+/* What a thread works with. */
+struct worker {
+	struct striped_job job;
+	const struct striped *e;
+	struct unit *unit;
+	size_t tx, ty, tz; /* the tile at hand */
+	bool beginning;	   /* not all tiles of the unit were visited: lists wait */
+	int top;	   /* no list above it holds a tile */
+	uint32_t head[STRIPED_LEVELS], tail[STRIPED_LEVELS];
+	struct morphrec_figures figures;
+	size_t *begun; /* tiles that were visited once, of all threads: by atomic operations */
+};
+
+struct striped {
+	struct morphrec_problem what;
+	size_t size; /* bytes of an element */
+	struct striped_axis x, y, z;
+	const struct striped_kernel *kernel;
+	striped_flood *flood;
+	size_t depth; /* slices of a tile with its rim */
+	size_t per;   /* units that follow each other and touch: of a slice, or all */
+	size_t units, begun;
+	struct record *tile; /* [z][y][x] */
+	uint64_t *rose;	     /* [z][y][x][depth]: rows that are owed, a bit each */
+	struct unit *unit;
+	struct unit **due;     /* work space: those that run next */
+	struct worker *worker; /* [threads] */
+	void *rows;	       /* [threads]: work space of the kernels */
+	size_t room;	       /* of one, in bytes */
+};
+
+/* Sets up a worker, which has nothing listed. */
+void worker_start(struct worker *w, const struct striped *e, const struct striped_job *job);
+
+/* Brings u to its fixpoint, given what its neighbours owe it, and notes what it owes them. */
+void unit_settle(struct worker *w, struct unit *u);
+
+#endif
