@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
 #include "morphrec/striped/engine.h"
@@ -10,15 +11,9 @@
 const struct striped_kernel *
 striped_kernels(void)
 {
-#if defined(__x86_64__)
-	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd"))
+	if (weir_cpu == CPU_AVX512)
 		return striped_avx512;
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
-		return striped_avx2;
-#endif
-	return striped_generic;
+	return weir_cpu == CPU_AVX2 ? striped_avx2 : striped_generic;
 }
 
 /* --- a run ------------------------------------------------------------------------------------------------------ */
