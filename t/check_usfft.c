@@ -238,12 +238,12 @@ check_gauss(struct check_rng *r)
 {
 	struct check_many many = {0};
 
-	for (double tol = 1e-2; tol > 5e-9; tol /= 10) {
+	for (double tol = 1e-2; tol > 5e-10; tol /= 10) {
 		struct usfft_options o = {
 		    .dim = 2, .tol = tol, .n = {30, 41}, .gauss = true, .threads = 1};
 		check_error(&many, &o, 300, UNIFORM, r);
 	}
-	check_end(&many, "the Gaussian window stays below tolerances 1e-2 to 1e-8");
+	check_end(&many, "the Gaussian window stays below tolerances 1e-2 to 1e-9");
 }
 
 static void

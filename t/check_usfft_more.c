@@ -73,6 +73,13 @@ check_type3(struct check_rng *r)
 				check_case(&many, e <= tol, "%d-D case %zu tol %g: %.2e", dim, i,
 					   tol, e);
 			}
+	for (double far = 100; far < 1e5; far *= 5)
+		for (int i = 0; i < 12; i++) {
+			const double tol = i % 2 ? 1e-13 : 1e-14, mid = i % 3 ? 0 : 123.4 * i;
+			const double e = type3_error(1, tol, 1 + i % 4, mid / 7, 2 * far, mid,
+						     i % 2 ? 1 : -1, r);
+			check_case(&many, e <= tol, "targets to %g, tol %g: %.2e", far, tol, e);
+		}
 	check_end(&many, "type 3 stays below its tolerance, wherever its boxes lie");
 }
 

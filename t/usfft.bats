@@ -147,7 +147,7 @@ columns() {
 
 @test "an item of no points is refused" {
 	printf 'NRRD0005\ntype: double\ndimension: 2\nsizes: 4 0\nendian: little\nencoding: raw\ncolumns:=x y re im\n\n' >none.nrrd
-	fails 1 'sizes must be 2 numbers >= 1' usfft -T 1 -n 4,4 none.nrrd
+	fails 1 'sizes must be 2 numbers >= 1, not '\''4 0' usfft -T 1 -n 4,4 none.nrrd
 }
 
 @test "stats tell the stages apart" {
@@ -235,6 +235,9 @@ columns() {
 	done
 	usfft -e 1e-20 -T 1 -n 4 pv.nrrd 2>err >out
 	grep -q 'tolerance 1e-20 cannot be reached: expect 1e-14' err
+	usfft -e 1e-20 -T 3 --targets=p.nrrd pv.nrrd 2>err >out
+	grep -q 'tolerance 1e-20 cannot be reached: expect 1e-14' err
+	fails 1 'tolerance 1e-10 is below 1e-09' usfft --strict --window=gauss -e 1e-10 -T 1 -n 4 pv.nrrd
 	fails 1 'tolerance 1e-20 is below 1e-14' usfft --strict -e 1e-20 -T 1 -n 4 pv.nrrd
 	gen --type=float values 3x2 0 1 0 .25 1 0 >single.nrrd
 	fails 1 'tolerance 1e-09 is below 1e-06' usfft --strict -e 1e-9 -T 1 -n 4 single.nrrd
@@ -265,7 +268,7 @@ columns() {
 @test "options that do not go together are refused" {
 	fails 2 '-n: is needed' usfft -T 1 pv.nrrd
 	fails 2 '-n: goes with modes as output only' usfft -T 2 -n 4 -p p.nrrd f.nrrd
-	fails 2 '--targets' usfft -T 3 pv.nrrd
+	fails 2 '-T 3: needs --targets=FILE' usfft -T 3 pv.nrrd
 	fails 2 '--targets' usfft -T 1 -n 4 --targets=p.nrrd pv.nrrd
 	fails 2 'no points' usfft -T 2 f.nrrd
 	fails 2 '--batch' usfft -T 2 --batch -p p.nrrd f.nrrd

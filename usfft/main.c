@@ -154,8 +154,10 @@ check_args(const struct job *j)
 	if (to_modes != (a->n != NULL))
 		die_usage(to_modes ? "-n: is needed: how many modes"
 				   : "-n: goes with modes as output only");
-	if ((a->type == 3) != (a->targets != NULL))
-		die_usage("--targets: goes with -T 3, which needs it");
+	if (a->type == 3 && !a->targets)
+		die_usage("-T 3: needs --targets=FILE, the places where to evaluate");
+	if (a->type != 3 && a->targets)
+		die_usage("--targets: goes with -T 3 only");
 	if (a->points && a->batch)
 		die_usage("--batch: the points come from --points already");
 	if (!to_modes && (j->type == 2 || a->adjoint) && !a->points && !a->batch)

@@ -42,15 +42,24 @@ find_box(const struct usfft_points *pt, int dim, struct box *b, size_t *bad)
 	return 0;
 }
 
-/* The same points as m x dim doubles, (x - mid) * scale. */
+/*
+ * The same points as m x dim doubles, (x - mid) * (scale + scale_rest), and then as many rests: a rounding of x would be
+ * multiplied by all the turns that the targets make.
+ */
 static double *
-rescale(const struct usfft_points *pt, int dim, const struct box *b, const double *scale)
+rescale(const struct usfft_points *pt, int dim, const struct box *b, const double *scale,
+	const double *scale_rest)
 {
-	double *x = weir_alloc(pt->m, (size_t)dim * sizeof *x);
+	const size_t n = pt->m * (size_t)dim;
+	double *x = weir_alloc(n, 2 * sizeof *x);
 
-	for (size_t j = 0; x && j < pt->m; j++)
-		for (int a = 0; a < dim; a++)
-			x[j * (size_t)dim + (size_t)a] = (at(pt, a, j) - b->mid[a]) * scale[a];
+	for (size_t i = 0; x && i < n; i++) {
+		const int a = (int)(i % (size_t)dim);
+		const double v = at(pt, a, i / (size_t)dim), mid = b->mid[a];
+		const double d = v - mid, t = d - v, lost = (v - (d - t)) - (mid + t);
+		x[i] = d * scale[a];
+		x[n + i] = fma(d, scale[a], -x[i]) + lost * scale[a] + d * scale_rest[a];
+	}
 	return x;
 }
 
@@ -59,8 +68,10 @@ as_points(const double *x, size_t m, int dim)
 {
 	struct usfft_points pt = {.m = m, .stride = (size_t)dim};
 
-	for (int a = 0; a < dim; a++)
+	for (int a = 0; a < dim; a++) {
 		pt.x[a] = x + a;
+		pt.rest[a] = x + m * (size_t)dim + a;
+	}
 	return pt;
 }
 
@@ -121,6 +132,16 @@ hand_over(const struct usfft_plan *outer, struct usfft_plan *inner, int sign)
 	}
 }
 
+/* v > 0, rounded up to 30 bits, so that its product with the cells of a grid is exact. */
+static double
+round_up(double v)
+{
+	int e;
+	const double part = frexp(v, &e);
+
+	return ldexp(ceil(ldexp(part, 30)), e - 30);
+}
+
 /* Plans for the two boxes. */
 static int
 plan_both(struct usfft_3 *t)
@@ -138,7 +159,8 @@ plan_both(struct usfft_3 *t)
 		if (!(4 * X * *S < 1e9))
 			return -EOVERFLOW;
 		o.n[a] = (size_t)ceil(4 * X * *S) + WINDOW_MAXW;
-		t->period[a] = (double)o.n[a] / (2 * *S);
+		t->scale[a] = round_up(2 * *S / (double)o.n[a]);
+		t->period[a] = 1 / t->scale[a];
 	}
 	err = usfft_plan(&t->outer, &o);
 	if (err)
@@ -154,20 +176,20 @@ static int
 spread_outer(struct usfft_3 *t, const struct usfft_points *pt, const void *c, int sign, size_t *bad)
 {
 	const size_t dim = (size_t)t->o.dim, real = t->o.single ? sizeof(float) : sizeof(double);
-	double scale[3] = {1, 1, 1};
+	const double exact[3] = {0}, *mid = t->target_box.mid;
 	int err;
 
-	for (size_t a = 0; a < dim; a++)
-		scale[a] = 1 / t->period[a];
-	t->x = rescale(pt, t->o.dim, &t->box, scale);
+	t->x = rescale(pt, t->o.dim, &t->box, t->scale, exact);
 	t->c = weir_alloc(pt->m, 2 * real);
 	if (!t->x || !t->c)
 		return -ENOMEM;
 	for (size_t j = 0; j < pt->m; j++) {
 		double x[3] = {0};
 		for (size_t a = 0; a < dim; a++)
-			x[a] = at(pt, (int)a, j) - t->box.mid[a];
-		turn(t->c, c, j, sign * dot_turns(t->o.dim, t->target_box.mid, x), 1, t->o.single);
+			x[a] = at(pt, (int)a, j);
+		const double turns =
+		    dot_turns(t->o.dim, mid, x) - dot_turns(t->o.dim, mid, t->box.mid);
+		turn(t->c, c, j, sign * turns, 1, t->o.single);
 	}
 	const struct usfft_points scaled = as_points(t->x, pt->m, t->o.dim);
 	err = usfft_points(t->outer, &scaled, t->c, 2, bad);
@@ -199,14 +221,17 @@ static int
 transform(struct usfft_3 *t, const struct usfft_points *pt, const void *c,
 	  const struct usfft_points *targets, int sign, void *out, size_t *bad)
 {
-	double scale[3] = {1, 1, 1};
+	double scale[3], rest[3];
 	int err = spread_outer(t, pt, c, sign, bad);
 
 	if (err)
 		return err;
-	for (int a = 0; a < t->o.dim; a++)
-		scale[a] = t->period[a] / (double)t->outer->grid.n[a];
-	t->s = rescale(targets, t->o.dim, &t->target_box, scale);
+	for (int a = 0; a < t->o.dim; a++) {
+		const double cells = t->scale[a] * (double)t->outer->grid.n[a];
+		scale[a] = 1 / cells;
+		rest[a] = -fma(scale[a], cells, -1) / cells;
+	}
+	t->s = rescale(targets, t->o.dim, &t->target_box, scale, rest);
 	if (!t->s)
 		return -ENOMEM;
 	const struct usfft_points scaled = as_points(t->s, targets->m, t->o.dim);

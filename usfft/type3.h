@@ -11,9 +11,9 @@ struct box {
 struct usfft_3 {
 	struct usfft_options o;
 	struct box box, target_box;
-	double period[3];
+	double period[3], scale[3];	  /* scale: 1 / period, a number of 30 bits */
 	struct usfft_plan *outer, *inner; /* owned */
-	double *x, *s;			  /* owned: points in periods, targets in turns per cell */
+	double *x, *s; /* owned: points in periods, targets in turns per cell; then their rests */
 	void *c;			  /* owned: turned values */
 };
 

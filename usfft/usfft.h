@@ -23,9 +23,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What rounding leaves of the tolerance: smaller ones are not reached for all data. */
+/* Smaller tolerances are not reached for all data: rounding prevails, and the Gaussian window has too few taps. */
 #define USFFT_FLOOR_SINGLE 1e-6
 #define USFFT_FLOOR_DOUBLE 1e-14
+#define USFFT_FLOOR_GAUSS  1e-9
 
 enum { USFFT_MAXPOINTS = 0x7fffffff };
 
@@ -49,11 +50,15 @@ struct usfft_options {
 	struct usfft_seconds *took; /* borrowed: where the stages add their time; or NULL */
 };
 
-/* m points: coordinate a of point j is x[a][j * stride]. Borrowed while the call lasts. */
+/*
+ * m points: coordinate a of point j is x[a][j * stride]. Borrowed while the call lasts. rest[a], doubles in the same places,
+ * is what x[a] lost to rounding; NULL: nothing.
+ */
 struct usfft_points {
 	size_t m, stride;
 	bool single; /* coordinates are float */
 	const void *x[3];
+	const double *rest[3];
 };
 
 struct usfft_plan;

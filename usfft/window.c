@@ -143,19 +143,27 @@ probe(int i, double sigma, double *part)
 }
 
 /*
- * A mode at f is disturbed by its images at f + m. What the Gaussian loses by being cut at W / 2 is as large as its
- * images.
+ * The l2 norm of what the Gaussian loses by being cut at W / 2, over its transform at 0: by Parseval's theorem that is what
+ * all images together have of it. Half again as much covers the tail's own shape.
  */
+static double
+lost_tail(const struct window *win)
+{
+	const double norm = win->w * exp(-2 * win->beta) / (4 * win->beta);
+
+	return win->gauss ? 1.5 * sqrt(norm) / hat_factor(win) : 0;
+}
+
+/* A mode at f is disturbed by its images at f + m. */
 double
 window_error(bool gauss, int w, double sigma)
 {
 	const struct window win = {.gauss = gauss, .w = w, .beta = shape(gauss, w, sigma)};
+	const double tail = lost_tail(&win);
 	double sum = 0;
 
-	if (gauss)
-		return 20 * exp(-win.beta);
 	for (int i = 0; i < PROBES; i++) {
-		double part, images = 0;
+		double part, images = tail * tail;
 		const double f = probe(i, sigma, &part), h = shape_hat(&win, f);
 		for (int m = 1; m <= 6; m++) {
 			const double a = shape_hat(&win, m + f), b = shape_hat(&win, m - f);

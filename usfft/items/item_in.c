@@ -1,5 +1,6 @@
 /* Items as they come: their points and values, sorted into a plan that fits. */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "common/die.h"
@@ -70,18 +71,24 @@ item_take_points(const struct job *j, const char *name, const struct img *x, boo
 		die("%s: point %zu lies outside [-1/2,1/2)", name, out);
 }
 
-/* Refuses, or warns of, what cannot be done as asked; says with -v what will be done. */
-static void
-check_options(const struct job *j, const struct usfft_options *o)
+void
+item_check_tolerance(const struct job *j, const struct usfft_options *o)
 {
 	const double floor = o->single ? USFFT_FLOOR_SINGLE : USFFT_FLOOR_DOUBLE;
-	const double least = o->gauss && !o->single ? 1e-8 : floor;
-	const size_t bytes = usfft_bytes(o), limit = weir_limit(j->a.common.max_bytes);
+	const double least = o->gauss ? fmax(USFFT_FLOOR_GAUSS, floor) : floor;
 
 	if (o->tol < least && j->a.strict)
 		raw_die(j->in, "tolerance %g is below %g, which can be reached", o->tol, least);
 	if (o->tol < least)
 		warn("tolerance %g cannot be reached: expect %g", o->tol, least);
+}
+
+/* Refuses a grid that is larger than --max-bytes. */
+static void
+check_memory(const struct job *j, const struct usfft_options *o)
+{
+	const size_t bytes = usfft_bytes(o), limit = weir_limit(j->a.common.max_bytes);
+
 	if (bytes > limit)
 		raw_die(j->in, "%zu bytes for the grid, more than %zu: see --max-bytes", bytes,
 			limit);
@@ -92,7 +99,8 @@ item_plan(struct job *j, const struct usfft_options *o)
 {
 	if (transform_fits(&j->run, o))
 		return;
-	check_options(j, o);
+	item_check_tolerance(j, o);
+	check_memory(j, o);
 	item_judge(j, transform_plan(&j->run, o), NULL);
 	if (j->fixed)
 		sort_points(j, &j->at.pt, NULL, 0, NULL);

@@ -16,6 +16,9 @@ struct item_input {
 /* Dies for what usfft_plan, usfft_points or their kin gave; 0 is fine. */
 void item_judge(const struct job *j, int err, const size_t *bad);
 
+/* Warns of a tolerance that cannot be reached; with --strict it is an error. */
+void item_check_tolerance(const struct job *j, const struct usfft_options *o);
+
 /* A plan for this item, unless the last one fits. Fixed points are sorted into it. */
 void item_plan(struct job *j, const struct usfft_options *o);
 

@@ -173,6 +173,7 @@ item_points_to_points(struct job *j, struct img *x)
 		item_judge(j, -EINVAL, &bad);
 	o.dim = q.at.dim;
 	o.single = q.v.single;
+	item_check_tolerance(j, &o);
 	void *z = weir_xalloc(to->m, 2 * sizeof(double));
 	if (q.v.cstride != 2)
 		item_judge(j, values_make_own(&q.v, from->m, NULL), NULL);
