@@ -66,8 +66,7 @@ set_sizes(struct head *h, char *s)
 
 	for (int i = 0; i < h->x->dim; i++)
 		if (!word_size(&at, 1, &h->x->axis[i].n))
-			return fail(h, "sizes must be %d numbers >= 1, not '%.40s'", h->x->dim,
-				    s);
+			return fail(h, "sizes must be %d numbers >= 1, not '%.40s'", h->x->dim, s);
 	if (!word_none(at))
 		return fail(h, "sizes has more than %d numbers", h->x->dim);
 	if (!img_count(h->x, &bytes) || !weir_mul(bytes, 8, NULL))

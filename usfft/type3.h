@@ -14,7 +14,7 @@ struct usfft_3 {
 	double period[3], scale[3];	  /* scale: 1 / period, a number of 30 bits */
 	struct usfft_plan *outer, *inner; /* owned */
 	double *x, *s; /* owned: points in periods, targets in turns per cell; then their rests */
-	void *c;			  /* owned: turned values */
+	void *c;       /* owned: turned values */
 };
 
 /* Boxes and plans, for t->o. 0, or what usfft_type3() gives. Free it also after an error. */

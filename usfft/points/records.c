@@ -95,8 +95,8 @@ WEIR_CLONES(locate, (const struct piece *s, size_t from, size_t count, struct bl
 		find_cells(x, count, (double)s->p->grid.n[a], shift, b->cell[a], b->rest[a]);
 		if (pt->rest[a])
 			for (size_t j = 0; j < count; j++)
-				b->rest[a][j] += (double)s->p->grid.n[a] *
-						 pt->rest[a][(from + j) * pt->stride];
+				b->rest[a][j] +=
+				    (double)s->p->grid.n[a] * pt->rest[a][(from + j) * pt->stride];
 	}
 }
 
