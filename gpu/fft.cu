@@ -5,6 +5,7 @@
 #include "gpu/device.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,27 +90,69 @@ failed(struct gpu *g, int result, const char *call)
 
 /* --- the library --------------------------------------------------------------------------------------------------- */
 
-/* Where the linker looks, then where CUDA's installer puts it. */
+/* dlopen() of a path or name; of a pattern, of the first path that it matches. */
+void *
+open_first(const char *pattern)
+{
+	void *lib = NULL;
+	glob_t found;
+
+	if (!strchr(pattern, '*'))
+		return dlopen(pattern, RTLD_NOW | RTLD_LOCAL);
+	if (!glob(pattern, 0, NULL, &found))
+		for (size_t i = 0; i < found.gl_pathc && !lib; i++)
+			lib = dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL);
+	globfree(&found);
+	return lib;
+}
+
+/* below: a variable of the environment that names a directory. NULL: the path is whole. */
+void *
+open_below(const char *below, const char *path)
+{
+	const char *dir = below ? getenv(below) : "";
+	char name[4096];
+
+	if (!dir || (below && !*dir) ||
+	    snprintf(name, sizeof name, "%s%s", dir, path) >= (int)sizeof name)
+		return NULL;
+	return open_first(name);
+}
+
+/*
+ * The file that WEIR_CUFFT names, and no other when it is set; else where the loader looks, where CUDA's installer puts the
+ * library, and where Python's packages do.
+ */
 void *
 open_library(struct gpu *g)
 {
-	static const char *const names[] = {"libcufft.so.12", "libcufft.so.11",
-					    "/usr/local/cuda/lib64/libcufft.so.12",
-					    "/usr/local/cuda/lib64/libcufft.so.11"};
+	static const struct {
+		const char *below, *path;
+	} places[] = {
+	    {NULL, "libcufft.so.12"},
+	    {NULL, "libcufft.so.11"},
+	    {"CUDA_HOME", "/lib64/libcufft.so.1[12]*"},
+	    {NULL, "/usr/local/cuda*/lib64/libcufft.so.1[12]*"},
+	    {"CONDA_PREFIX", "/lib/libcufft.so.1[12]*"},
+	    {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*/lib/libcufft.so.1[12]*"},
+	    {NULL, "/usr/local/lib/python3*/*-packages/nvidia/*/lib/libcufft.so.1[12]*"},
+	    {NULL, "/usr/lib/python3*/*-packages/nvidia/*/lib/libcufft.so.1[12]*"},
+	    {"HOME", "/.local/lib/python3*/site-packages/nvidia/*/lib/libcufft.so.1[12]*"}};
+	const char *own = getenv("WEIR_CUFFT"), *first = own ? own : places[0].path, *e, *colon;
+	void *lib = dlopen(first, RTLD_NOW | RTLD_LOCAL);
 
-	for (const char *name : names) {
-		void *lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-		if (lib)
-			return lib;
-		if (name != names[0])
-			continue;
-		const char *e = dlerror(), *colon = e ? strstr(e, ": ") : NULL;
-		snprintf(g->why, sizeof g->why, "cannot load %s: %s", name,
-			 colon ? colon + 2
-			 : e   ? e
-			       : "no reason given");
-	}
-	return NULL;
+	if (lib)
+		return lib;
+	e = dlerror();
+	colon = e ? strstr(e, ": ") : NULL;
+	snprintf(g->why, sizeof g->why, "cannot load %s: %s%s", first,
+		 colon ? colon + 2
+		 : e   ? e
+		       : "no reason given",
+		 own ? "" : "; WEIR_CUFFT may name the file");
+	for (size_t i = 1; i < sizeof places / sizeof *places && !own && !lib; i++)
+		lib = open_below(places[i].below, places[i].path);
+	return lib;
 }
 
 template <class F>
