@@ -22,12 +22,19 @@ NVCC ?= $(shell command -v nvcc 2>/dev/null)
 # small program of its own; the files beside it serve several of them. A file that needs a library says so in its first
 # line, `/* link: -lsegyio */`.
 PROGRAMS := $(patsubst %/main.c,%,$(wildcard */main.c))
-TOOLS := $(shell grep -l '^main.int' common/tools/*.c)
-TOOLLIBS := $(shell sed -sn '1s,.*link: \(.*\) \*/.*,\1,p' common/tools/*.c)
+LINKED := $(sort $(shell sed -sn '1s,.*link: \(.*\) \*/.*,\1,p' common/tools/*.c))
+ABSENT := $(shell for l in $(LINKED); do echo 'int x;' | $(CC) -shared -fPIC -x c - -o /dev/null $$l 2>/dev/null || echo $$l; done)
+TOOLLIBS := $(filter-out $(ABSENT),$(LINKED))
+TOOLLEFT := $(foreach l,$(ABSENT),$(shell grep -l '^/\* link: $(l) ' common/tools/*.c))
+ifneq ($(ABSENT),)
+$(info left out, since $(ABSENT) is not installed (make deps): $(TOOLLEFT))
+endif
+TOOLFILES := $(filter-out $(TOOLLEFT),$(wildcard common/tools/*.c))
+TOOLS := $(shell grep -l '^main.int' $(TOOLFILES))
 BINARIES := $(PROGRAMS:%=$(B)/%) $(TOOLS:common/tools/%.c=$(B)/%)
 
 COMMON := $(patsubst %.c,$(B)/obj/%.o,$(wildcard common/*.c))
-SHARED := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(TOOLS),$(wildcard common/tools/*.c)))
+SHARED := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(TOOLS),$(TOOLFILES)))
 core = $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(1)/main.c,$(wildcard $(1)/*.c $(1)/*/*.c)))
 CORES := $(foreach p,$(patsubst %/,%,$(dir $(wildcard */direct.c))),$(call core,$(p)))
 
@@ -174,7 +181,7 @@ fuzz-programs:
 build/fuzz/%: t/fuzz/%.c $(wildcard common/*.[ch] common/tools/*.[ch])
 	@mkdir -p $(@D)
 	clang -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(ALL_CPPFLAGS) -o $@ $< \
-	 $(filter-out $(TOOLS),$(wildcard common/*.c common/tools/*.c)) -fopenmp $(TOOLLIBS) $(LIBS)
+	 $(filter-out $(TOOLS),$(wildcard common/*.c) $(TOOLFILES)) -fopenmp $(TOOLLIBS) $(LIBS)
 
 # ---- upkeep -------------------------------------------------------------------------------------------------------
 SOURCES = $(shell git ls-files '*.c' '*.cc' '*.h' '*.cu' 2>/dev/null)

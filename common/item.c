@@ -140,7 +140,7 @@ static const struct {
     {"\xff\xd8\xff", "JPEG; convert it with jpegtopnm"},
     {"II*", "TIFF; convert it with tifftopnm"},
     {"MM", "TIFF; convert it with tifftopnm"},
-    {"SIMPLE", "FITS; convert it with fitstopnm"},
+    {"SIMPLE", "FITS; convert it with fitstoraw"},
     {"GIF8", "GIF; convert it with giftopnm"},
     {"\x1f\x8b", "gzip; unpack it with gzip -dc"},
 };

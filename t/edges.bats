@@ -22,6 +22,8 @@ sutoraw		own
 rawtosu		own
 segytoraw	own
 rawtosegy	own
+fitstoraw	own
+rawtofits	counted
 skeleton	-	-G 2
 '
 

@@ -74,11 +74,11 @@ samples() {
 	uchar) type=u1 size=1 ;;
 	ushort) type=u2 size=2 ;;
 	uint) type=u4 size=4 ;;
-	'unsigned long long' | ulonglong) type=u8 size=8 ;;
+	'unsigned long long' | ulonglong | uint64) type=u8 size=8 ;;
 	'signed char' | signed*char) type=d1 size=1 ;;
 	short) type=d2 size=2 ;;
 	int) type=d4 size=4 ;;
-	'long long' | longlong) type=d8 size=8 ;;
+	'long long' | longlong | int64) type=d8 size=8 ;;
 	float) type=fF size=4 ;;
 	double) type=fD size=8 ;;
 	esac

@@ -1,3 +1,4 @@
+/* link: -lsegyio */
 /* Raw items to SEG-Y. */
 #include <segyio/segy.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* link: -lsegyio */
 /* SEG-Y to raw: one item a gather. */
 #include "common/die.h"
 #include "common/tools/segy.h"

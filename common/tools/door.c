@@ -1,0 +1,176 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/tools/door.h"
+
+enum { BLOCK = 1 << 20 };
+
+/* The name of a new file in a new directory. */
+static char *
+new_path(void)
+{
+	const char *dir = getenv("TMPDIR");
+	char *path;
+
+	if (asprintf(&path, "%s/weir.XXXXXX", dir && *dir ? dir : "/tmp") < 0)
+		die("no memory");
+	if (!mkdtemp(path))
+		die("%s: %s", path, strerror(errno));
+	path = realloc(path, strlen(path) + sizeof "/scratch");
+	if (!path)
+		die("no memory");
+	return strcat(path, "/scratch");
+}
+
+/* The file stays open and loses its name. */
+static void
+forget_name(const char *path)
+{
+	char *dir = weir_xstrdup(path);
+
+	unlink(path);
+	*strrchr(dir, '/') = 0;
+	rmdir(dir);
+	weir_free(dir);
+}
+
+static char *
+path_of_fd(int fd)
+{
+	char *path;
+
+	if (asprintf(&path, "/proc/self/fd/%d", fd) < 0)
+		die("no memory");
+	return path;
+}
+
+static void
+write_all(int fd, const char *buf, size_t n)
+{
+	while (n) {
+		const ssize_t some = write(fd, buf, n);
+
+		if (some < 0)
+			die("the scratch file in TMPDIR: %s", strerror(errno));
+		buf += some;
+		n -= (size_t)some;
+	}
+}
+
+/* What comes through a pipe, as a file without a name. */
+static int
+spool(int from, const char *name)
+{
+	char *path = new_path(), *block = weir_xalloc(BLOCK, 1);
+	const int fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	ssize_t some;
+
+	if (fd < 0)
+		die("%s: %s", path, strerror(errno));
+	forget_name(path);
+	free(path);
+	fcntl(from, F_SETPIPE_SZ, BLOCK);
+	while ((some = read(from, block, BLOCK)) > 0)
+		write_all(fd, block, (size_t)some);
+	if (some < 0)
+		die("%s: %s", name, strerror(errno));
+	weir_free(block);
+	close(from);
+	return fd;
+}
+
+static int
+open_operand(const char *operand)
+{
+	static bool taken;
+	int fd;
+
+	if (!strcmp(operand, "-")) {
+		if (taken)
+			die_usage("stdin can be read only once");
+		taken = true;
+		return STDIN_FILENO;
+	}
+	fd = open(operand, O_RDONLY);
+	if (fd < 0)
+		die("%s: %s", operand, strerror(errno));
+	return fd;
+}
+
+struct door
+door_open(const char *operand)
+{
+	struct door d = {.name = strcmp(operand, "-") ? operand : "(stdin)"};
+	struct stat st;
+
+	d.fd = open_operand(operand);
+	if (fstat(d.fd, &st))
+		die("%s: %s", d.name, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		d.fd = spool(d.fd, d.name);
+	if (fstat(d.fd, &st))
+		die("%s: %s", d.name, strerror(errno));
+	if (!st.st_size)
+		die("%s: empty input", d.name);
+	d.bytes = (uint64_t)st.st_size;
+	d.path = path_of_fd(d.fd);
+	return d;
+}
+
+struct door
+door_scratch(void)
+{
+	return (struct door){.name = "the scratch file in TMPDIR", .path = new_path(), .fd = -1};
+}
+
+void
+door_hide(struct door *d)
+{
+	d->fd = open(d->path, O_RDONLY);
+	if (d->fd < 0)
+		die("%s: %s", d->path, strerror(errno));
+	forget_name(d->path);
+}
+
+void
+door_send(struct door *d, struct raw_out *out)
+{
+	char *block = weir_xalloc(BLOCK, 1);
+	ssize_t some;
+
+	while ((some = read(d->fd, block, BLOCK)) > 0)
+		raw_text(out, block, (size_t)some);
+	if (some < 0)
+		die("%s: %s", d->name, strerror(errno));
+	weir_free(block);
+}
+
+void
+door_close(struct door *d)
+{
+	if (d->fd > STDIN_FILENO)
+		close(d->fd);
+	free(d->path);
+	*d = (struct door){.fd = -1};
+}
+
+void
+door_limit(const char *name, const struct img *x, size_t max_bytes)
+{
+	const size_t most = weir_limit(max_bytes);
+	size_t bytes;
+
+	if (!img_bytes(x, &bytes))
+		die("%s: the size of the payload overflows", name);
+	if (bytes > most)
+		die("%s: the payload of %zu bytes exceeds the limit of %zu; raise it with "
+		    "--max-bytes",
+		    name, bytes, most);
+}

@@ -1,0 +1,249 @@
+load lib
+
+# fitstoraw and rawtofits: images of FITS files in and out.
+
+# card TEXT: 80 characters.
+card() {
+	printf '%-80s' "$1"
+}
+
+# fits BITPIX AXES [CARD ...] -- FORMAT [SAMPLE ...]: a file of one image; FORMAT is that of perl's pack.
+fits() {
+	local bitpix=$1 axes=$2 cards=() i=0 n
+	shift 2
+	while [ "$1" != -- ]; do
+		cards+=("$1")
+		shift
+	done
+	{
+		card "SIMPLE  =                    T / a standard file"
+		card "BITPIX  = $(printf %20d "$bitpix")"
+		card "NAXIS   = $(printf %20d "$(wc -w <<<"$axes")")"
+		for n in $axes; do
+			i=$((i + 1))
+			card "$(printf 'NAXIS%-3d= %20d' $i "$n")"
+		done
+		for n in "${cards[@]}" END; do
+			card "$n"
+		done
+	} | perl -0777 -pe '$_ .= " " x (-length() % 2880)'
+	perl -e 'shift; $_ = pack(shift() . "*", @ARGV); print $_, "\0" x (-length() % 2880)' -- "$@"
+}
+
+# extension: an image as an extension.
+extension() {
+	perl -0777 -pe 's/^SIMPLE  =.{71}/sprintf "%-80s", "XTENSION= \x27IMAGE   \x27"/e'
+}
+
+need_astropy() {
+	/usr/bin/python3 -c 'import astropy' 2>/dev/null || skip "python3-astropy is not installed"
+}
+
+@test "samples of every BITPIX come as they are, the first row first" {
+	fits 8 '3 2' -- C 1 2 3 4 5 255 | fitstoraw >a
+	same <(rawinfo a | grep -e ^type -e ^sizes) 'type: uchar
+sizes: 3 2'
+	same <(rawtotext a) '1 2 3
+4 5 255'
+	same <(fits 16 '2 1' -- 's>' -32768 32767 | fitstoraw | rawtotext) '-32768 32767'
+	same <(fits 32 '2' -- 'l>' -2147483648 2147483647 | fitstoraw | rawtotext) '-2147483648 2147483647'
+	fits 64 '2' -- 'q>' -9007199254740993 9223372036854775807 | fitstoraw >a
+	same <(samples a) '-9007199254740993 9223372036854775807'
+	same <(fits -32 '3' -- 'f>' 1.5 -2 nan | fitstoraw | rawtotext) '1.5 -2 nan'
+	same <(fits -64 '1' -- 'd>' 0.1 | fitstoraw | rawtotext) '0.1'
+}
+
+@test "BZERO makes unsigned and signed integers, exactly" {
+	fits 16 2 'BZERO   =                32768' -- 's>' -32768 32767 | fitstoraw >a
+	grep -ax 'type: ushort' a
+	same <(rawtotext a) '0 65535'
+	fits 8 2 'BZERO   =                 -128' -- C 0 255 | fitstoraw >a
+	grep -ax 'type: signed char' a
+	same <(rawtotext a) '-128 127'
+	fits 32 2 'BZERO   =           2147483648' -- 'l>' -2147483648 2147483647 | fitstoraw >a
+	grep -ax 'type: uint' a
+	same <(rawtotext a) '0 4294967295'
+}
+
+@test "scaled integers become floats, and doubles where floats would lose digits" {
+	fits 16 3 'BSCALE  =                 0.25' 'BZERO   =                  100' -- 's>' -4 0 3 | fitstoraw >a
+	grep -ax 'type: float' a
+	same <(rawtotext a) '99 100 100.75'
+	fits 16 2 'BSCALE  =                0.001' 'BZERO   =              2450000' -- 's>' 0 1 | fitstoraw >a
+	grep -ax 'type: double' a
+	same <(rawtotext a) '2450000 2450000.001'
+	fits 32 2 'BSCALE  =                  0.5' -- 'l>' 2147483647 1 | fitstoraw >a
+	grep -ax 'type: double' a
+	same <(rawtotext a) '1073741823.5 0.5'
+}
+
+@test "BLANK becomes NaN" {
+	fits 16 3 'BLANK   =                   -1' -- 's>' -1 0 7 | fitstoraw >a
+	same <(rawtotext a) 'nan 0 7'
+	run ! grep -a BLANK a
+	fits 64 2 'BLANK   =                    2' -- 'q>' 2 5 | fitstoraw >a
+	grep -ax 'type: double' a
+	same <(rawtotext a) 'nan 5'
+}
+
+@test "an untouched image comes back byte for byte, whatever its cards" {
+	fits -32 '3 2' 'EXTEND  =                    T' 'OBJECT  = '"'M 31    '"'           / a name' \
+		"QUOTE   = 'it''s / no comment' / a comment" 'EXPTIME =                 30.0 / [s]' \
+		'FREE    = 1.5e0 / free format' 'LOGICAL =                    F' 'EMPTY   =' \
+		'COMMENT   two blanks before' 'COMMENT' 'HISTORY once' '        a card without a name' \
+		'HIERARCH ESO DET ID = 7 / long' 'NOVALUE a card without a value' "LONG    = 'part one &'" "CONTINUE  'part two'" \
+		'CPLX    = (1.0, 2.0)' -- 'f>' 1 2 3 4 5 nan >a.fits
+	fitstoraw a.fits | rawtofits | cmp a.fits
+	fitstoraw <a.fits | rawtofits -o b.fits
+	cmp a.fits b.fits
+	fits 16 '2' 'BZERO   =                32768 / unsigned' 'BSCALE  =                    1' -- 's>' -1 5 >a.fits
+	fitstoraw a.fits | rawtofits | fitstoraw | rawinfo | grep -x 'fits.BZERO:=32768 / unsigned'
+}
+
+@test "a file of several units comes back, and its tables are named" {
+	fits 8 '' 'EXTEND  =                    T' 'ORIGIN  = '"'here    '" -- C >a.fits
+	fits -32 '2' "EXTNAME = 'SCI     '" -- 'f>' 1 2 | extension >>a.fits
+	fits 16 '2' "EXTNAME = 'DQ      '" -- 's>' 7 8 | extension >>a.fits
+	fitstoraw a.fits >items
+	same <(rawtotext items) '1 2
+
+7 8'
+	rawinfo items | grep -x "fits0.ORIGIN:='here    '"
+	rawtofits items | fitstoraw --hdu=2 | rawtotext | grep -x '7 8'
+	same <(fitstoraw --hdu=sci a.fits | rawtotext) '1 2'
+	same <(fitstoraw --hdu=DQ,1 a.fits | rawtotext) '1 2
+
+7 8'
+	fails 1 'HDU 0 has no pixels' fitstoraw --hdu=0 a.fits
+	fails 1 '--hdu=NONE,1: 1 of them' fitstoraw --hdu=NONE,1 -o out a.fits
+	[ ! -e out ]
+}
+
+@test "the coordinates of a part are those of the whole" {
+	fits 8 '4 3' 'CRPIX1  =                  2.5 / where' 'CRPIX2  =                  1.0' 'CDELT1  =                 -0.5' \
+		'LTV1    =                  0.0' -- C {1..12} >a.fits
+	fitstoraw a.fits | rawtile --size=2x2 --only=3 | rawtofits | fitstoraw | rawinfo >a
+	grep -x 'fits.CRPIX1:=0.5 / where' a
+	grep -x 'fits.CRPIX2:=-1.0' a
+	grep -x 'fits.CDELT1:=-0.5' a
+	grep -x 'fits.LTV1:=-2.0' a
+}
+
+@test "positions of an item of another format become a coordinate system" {
+	item float '2 2' 'centers: node node' 'spacings: .5 2' 'axis mins: 10 -1' 'labels: "x" "y"' 'units: "um" "um"' \
+		'kept:=yes' 'history:=maker' -- 1 2 3 4 | rawtofits | fitstoraw | rawinfo >a
+	for line in CRPIX1:=1.0 CRVAL1:=10.0 CDELT1:=0.5 CDELT2:=2.0 CRVAL2:=-1.0 "CUNIT1:='um      '" "CTYPE2:='y       '" \
+		COMMENT:=kept:=yes HISTORY:=maker; do
+		grep -x "fits.$line" a
+	done
+}
+
+@test "all types come back" {
+	for type in char uchar short ushort int uint longlong ulonglong float double; do
+		gen --type=$type values 3x2 0 1 2 3 4 100 >a
+		rawtofits a | fitstoraw >b
+		diff <(rawinfo a | grep -e ^type -e ^sizes) <(rawinfo b | grep -e ^type -e ^sizes)
+		diff <(rawtotext a) <(rawtotext b)
+	done
+}
+
+@test "compressed images come back without loss" {
+	gen noise --type=ushort 70 50 >a
+	for codec in rice gzip; do
+		rawtofits --compress=$codec a >a.fits
+		fitstoraw a.fits | rawtopnm --maxval=65535 | cmp - <(pgmtoraw a | rawtopnm)
+	done
+	gen noise --type=float 70 50 >b
+	rawtofits --compress=gzip b | fitstoraw | rawtotext | cmp - <(rawtotext b)
+	fails 1 '--compress=rice would lose digits of floats' rawtofits --compress=rice b
+	rawtofits a | gzip >a.fits.gz
+	fitstoraw a.fits.gz | rawtotext | cmp - <(rawtotext a)
+	fitstoraw <a.fits.gz | rawtotext | cmp - <(rawtotext a)
+}
+
+@test "checksums are true" {
+	gen noise 9 9 >a
+	rawtofits --checksum a >a.fits
+	fitstoraw a.fits | rawtofits | cmp a.fits
+	fitstoraw a.fits | morphrec --hmax=3 | rawtofits >b.fits
+	need_astropy
+	/usr/bin/python3 -W error -c 'from astropy.io import fits; [h.data for h in fits.open("b.fits", checksum=True)]'
+}
+
+@test "astropy reads the pixels and cards that it wrote" {
+	need_astropy
+	/usr/bin/python3 -W ignore - <<-'END'
+		import numpy as np
+		from astropy.io import fits
+		rng = np.random.default_rng(1)
+		units = [fits.PrimaryHDU()]
+		for t in 'u1 i1 >i2 >u2 >i4 >u4 >i8 >f4 >f8'.split():
+		    d = rng.integers(0, 100, (3, 5, 7)).astype(t)
+		    h = fits.ImageHDU(d, name=t.strip('>'))
+		    h.header['FLOAT'] = (1e-30, 'small')
+		    h.header['TEXT'] = ("it's", 'quoted')
+		    h.header['LONGTEXT'] = 'x' * 100
+		    h.header.add_history('done')
+		    units.append(h)
+		units.append(fits.CompImageHDU(rng.integers(0, 999, (30, 40)).astype('i2'), name='packed'))
+		fits.HDUList(units).writeto('a.fits')
+	END
+	fitstoraw a.fits | rawtofits >b.fits
+	/usr/bin/python3 -W ignore - <<-'END'
+		from astropy.io import fits
+		a, b = fits.open('a.fits'), fits.open('b.fits')
+		assert len(a) == len(b) == 11
+		d = fits.FITSDiff(a, b)
+		assert d.identical, d.report()
+	END
+}
+
+@test "no image, tables, too many axes and lengths of 0 are refused by name" {
+	fits 8 '' -- C >none.fits
+	fails 1 'none.fits: there is no image in it' fitstoraw none.fits
+	fits 8 '3 0' -- C >zero.fits
+	fails 1 'zero.fits: there is no image in it' fitstoraw zero.fits
+	fails 1 'zero.fits: HDU 0 has an axis of length 0' fitstoraw --hdu=0 zero.fits
+	fits 8 '1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1' -- C 1 >many.fits
+	fails 1 'it has 17 axes' fitstoraw many.fits
+	{ card 'SIMPLE  =                    T' && card 'BITPIX  =                    8' && card 'NAXIS   =                  999' &&
+		card END; } | perl -0777 -pe '$_ .= " " x (-length() % 2880)' >broken.fits
+	fails 1 'broken.fits: ' fitstoraw broken.fits
+}
+
+@test "truncated and hostile files are refused before anything is written" {
+	fits 16 '100 100' -- 's>' {1..10000} >a.fits
+	head -c 9000 a.fits >cut.fits
+	fails 1 'cut.fits: HDU 0: the payload ends after 6120 of 20000 bytes' fitstoraw cut.fits
+	fails 1 '(stdin): HDU 0: the payload ends after 6120 of 20000 bytes' fitstoraw <cut.fits
+	fails 1 '--max-bytes' fitstoraw --max-bytes=1000 a.fits
+	fits 16 '1048576 1048576' -- 's>' 1 >huge.fits
+	fails 1 '--max-bytes' fitstoraw huge.fits
+	fails 1 'HDU 0: the payload ends after' fitstoraw --max-bytes=4T huge.fits
+	: >empty.fits
+	fails 1 'empty.fits: empty input' fitstoraw empty.fits
+	fails 1 '(stdin): empty input' fitstoraw </dev/null
+	fails 1 'absent.fits: No such file' fitstoraw absent.fits
+	gen noise 9 9 >a.pgm
+	fails 1 'a.pgm: ' fitstoraw a.pgm
+	fails 1 '.: ' fitstoraw .
+	fails 2 'stdin can be read only once' fitstoraw -o out - - <a.fits
+}
+
+@test "a full disk and a TMPDIR that is missing are failures" {
+	fits 16 '100 100' -- 's>' {1..10000} >a.fits
+	fitstoraw a.fits >a
+	fails 1 'No space left' bash -c 'rawtofits a >/dev/full'
+	fails 1 'No space left' bash -c 'fitstoraw a.fits >/dev/full'
+	TMPDIR=$PWD/absent fails 1 'absent/weir' rawtofits a
+	TMPDIR=$PWD rawtofits a >b
+	[ -z "$(find . -name 'weir.*')" ]
+}
+
+@test "--stats counts items and bytes" {
+	fits 8 '3 2' -- C 1 2 3 4 5 6 >a.fits
+	fitstoraw --stats=s a.fits >a
+	grep '"items": 1, "bytes_in": 5760, "bytes_out": ' s
+	rawtofits --stats=s a >b
+	grep '"items": 1, .*"bytes_out": 5760' s
+}
