@@ -1,27 +1,64 @@
 /*
  * The definition: discrete Fourier transforms in time, and per frequency the sums over traces or curves as they stand in
- * radon.h, in double, phases by cexp. lsq is a dense Cholesky factorisation of A^H A + eps nx per frequency.
+ * radon.h, in double, phases by cexp. lsq is a dense Cholesky factorisation of A^H A + damping per frequency.
  */
 #include <complex.h>
 #include <errno.h>
 #include <fftw3.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "common/mem.h"
-#include "radon/radon.h"
+#include "radon/direct.h"
 
-struct axes {
-	size_t ntau, lead, nfft, nw;
-	double lo, hi; /* Hz */
-};
-
-static struct axes
-axes_of(const struct radon_options *o)
+/* Is n = 2^a 3^b 5^c 7^d with a >= 2 and b + c + d <= 3? */
+static bool
+likes(size_t n)
 {
-	struct axes x;
+	size_t odd = 0;
 
-	radon_fits(o, &x.ntau, &x.lead);
+	if (n % 4)
+		return false;
+	while (n % 2 == 0)
+		n /= 2;
+	for (size_t p = 3; p <= 7; p += 2)
+		for (; n % p == 0; n /= p)
+			odd++;
+	return n == 1 && odd <= 3;
+}
+
+void
+radon_direct_axis(const struct radon_options *o, size_t *ntau, size_t *lead)
+{
+	double before = 0, after = 0; /* samples */
+
+	for (size_t i = 0; i < o->nq; i++)
+		for (size_t j = 0; j < o->nx + 2; j++) {
+			const double q = o->q0 + (double)i * o->dq;
+			const double s = q *
+					 (j < o->nx    ? o->g[j]
+					  : j == o->nx ? o->glo
+						       : o->ghi) /
+					 o->dt;
+			before = s > before ? s : before;
+			after = -s > after ? -s : after;
+		}
+	/* A billionth of a sample is rounding. */
+	for (*lead = 0; (double)*lead < before - 1e-9;)
+		++*lead;
+	for (*ntau = *lead + o->nt; (double)(*ntau - *lead - o->nt) < after - 1e-9;)
+		++*ntau;
+	while (!likes(*ntau))
+		++*ntau;
+}
+
+struct direct_axes
+radon_direct_axes(const struct radon_options *o)
+{
+	struct direct_axes x;
+
+	radon_direct_axis(o, &x.ntau, &x.lead);
 	x.nfft = x.ntau;
 	x.nw = x.nfft / 2 + 1;
 	x.lo = o->fmin;
@@ -31,7 +68,7 @@ axes_of(const struct radon_options *o)
 
 /* exp(i 2 pi f q_i g_j) at frequency number k. */
 static complex double
-phase(const struct radon_options *o, const struct axes *x, size_t k, size_t i, size_t j)
+phase(const struct radon_options *o, const struct direct_axes *x, size_t k, size_t i, size_t j)
 {
 	const double cycles =
 	    (double)k / ((double)x->nfft * o->dt) * (o->q0 + (double)i * o->dq) * o->g[j];
@@ -39,17 +76,17 @@ phase(const struct radon_options *o, const struct axes *x, size_t k, size_t i, s
 	return cexp(2 * M_PI * I * (cycles - rint(cycles)));
 }
 
-static bool
-in_band(const struct radon_options *o, const struct axes *x, size_t k)
+bool
+radon_direct_in_band(const struct radon_options *o, const struct direct_axes *x, size_t k)
 {
 	const double f = (double)k / ((double)x->nfft * o->dt);
 
 	return f >= x->lo * (1 - 1e-12) && f <= x->hi * (1 + 1e-12);
 }
 
-/* rows of n samples that begin at sample `at` of nfft: their spectra [rows][nw], and back. NULL: no memory. */
-static complex double *
-to_spectra(const struct axes *x, const double *rows, size_t count, size_t n, size_t at)
+complex double *
+radon_direct_to_spectra(const struct direct_axes *x, const double *rows, size_t count, size_t n,
+			size_t at)
 {
 	complex double *s = weir_alloc(count * x->nw, sizeof *s);
 	double *row = weir_alloc(x->nfft, sizeof *row);
@@ -66,8 +103,9 @@ to_spectra(const struct axes *x, const double *rows, size_t count, size_t n, siz
 	return s;
 }
 
-static int
-to_rows(const struct axes *x, complex double *s, size_t count, double *rows, size_t n, size_t at)
+int
+radon_direct_to_rows(const struct direct_axes *x, complex double *s, size_t count, double *rows,
+		     size_t n, size_t at)
 {
 	double *row = weir_alloc(x->nfft, sizeof *row);
 
@@ -83,8 +121,9 @@ to_rows(const struct axes *x, complex double *s, size_t count, double *rows, siz
 	return row ? 0 : -ENOMEM;
 }
 
-static complex double *
-gather_spectra(const struct radon_options *o, const struct axes *x, const float *gather)
+complex double *
+radon_direct_gather_spectra(const struct radon_options *o, const struct direct_axes *x,
+			    const float *gather)
 {
 	double *wide = weir_alloc(o->nx * o->nt, sizeof *wide);
 	complex double *s;
@@ -93,19 +132,19 @@ gather_spectra(const struct radon_options *o, const struct axes *x, const float 
 		return NULL;
 	for (size_t i = 0; i < o->nx * o->nt; i++)
 		wide[i] = (double)gather[i];
-	s = to_spectra(x, wide, o->nx, o->nt, x->lead);
+	s = radon_direct_to_spectra(x, wide, o->nx, o->nt, x->lead);
 	weir_free(wide);
 	return s;
 }
 
-static void
-adjoint_sums(const struct radon_options *o, const struct axes *x, const complex double *d,
-	     complex double *m)
+void
+radon_direct_adjoint_sums(const struct radon_options *o, const struct direct_axes *x,
+			  const complex double *d, complex double *m)
 {
 	for (size_t i = 0; i < o->nq; i++)
 		for (size_t k = 0; k < x->nw; k++) {
 			complex double sum = 0;
-			for (size_t j = 0; in_band(o, x, k) && j < o->nx; j++)
+			for (size_t j = 0; radon_direct_in_band(o, x, k) && j < o->nx; j++)
 				sum += d[j * x->nw + k] * phase(o, x, k, i, j);
 			m[i * x->nw + k] = sum;
 		}
@@ -114,56 +153,78 @@ adjoint_sums(const struct radon_options *o, const struct axes *x, const complex 
 int
 radon_direct_adjoint(const struct radon_options *o, const float *gather, double *panel)
 {
-	const struct axes x = axes_of(o);
-	complex double *d = gather_spectra(o, &x, gather);
+	const struct direct_axes x = radon_direct_axes(o);
+	complex double *d = radon_direct_gather_spectra(o, &x, gather);
 	complex double *m = weir_alloc(o->nq * x.nw, sizeof *m);
 	int err = -ENOMEM;
 
 	if (d && m) {
-		adjoint_sums(o, &x, d, m);
-		err = to_rows(&x, m, o->nq, panel, x.ntau, 0);
+		radon_direct_adjoint_sums(o, &x, d, m);
+		err = radon_direct_to_rows(&x, m, o->nq, panel, x.ntau, 0);
 	}
 	weir_free(d);
 	weir_free(m);
 	return err;
 }
 
+void
+radon_direct_model_sums(const struct radon_options *o, const struct direct_axes *x,
+			const complex double *m, complex double *d)
+{
+	for (size_t j = 0; j < o->nx; j++)
+		for (size_t k = 0; k < x->nw; k++) {
+			complex double sum = 0;
+			for (size_t i = 0; radon_direct_in_band(o, x, k) && i < o->nq; i++)
+				sum += m[i * x->nw + k] * conj(phase(o, x, k, i, j));
+			d[j * x->nw + k] = sum;
+		}
+}
+
 int
 radon_direct_model(const struct radon_options *o, const double *panel, double *gather)
 {
-	const struct axes x = axes_of(o);
-	complex double *m = to_spectra(&x, panel, o->nq, x.ntau, 0);
+	const struct direct_axes x = radon_direct_axes(o);
+	complex double *m = radon_direct_to_spectra(&x, panel, o->nq, x.ntau, 0);
 	complex double *d = weir_alloc(o->nx * x.nw, sizeof *d);
 	int err = -ENOMEM;
 
-	for (size_t j = 0; m && d && j < o->nx; j++)
-		for (size_t k = 0; k < x.nw; k++) {
-			complex double sum = 0;
-			for (size_t i = 0; in_band(o, &x, k) && i < o->nq; i++)
-				sum += m[i * x.nw + k] * conj(phase(o, &x, k, i, j));
-			d[j * x.nw + k] = sum;
-		}
-	if (m && d)
-		err = to_rows(&x, d, o->nx, gather, o->nt, x.lead);
+	if (m && d) {
+		radon_direct_model_sums(o, &x, m, d);
+		err = radon_direct_to_rows(&x, d, o->nx, gather, o->nt, x.lead);
+	}
 	weir_free(d);
 	weir_free(m);
 	return err;
 }
 
-/* A^H A + damping at frequency number k, over the live traces. */
-static void
-normal_matrix(const struct radon_options *o, const struct axes *x, size_t k, complex double *t)
+bool
+radon_direct_is_live(const struct radon_options *o, size_t j)
 {
-	const size_t n = o->nq;
+	return !o->live || o->live[j];
+}
+
+double
+radon_direct_damping(const struct radon_options *o)
+{
 	size_t live = 0;
 
 	for (size_t j = 0; j < o->nx; j++)
-		live += !o->live || o->live[j];
+		live += radon_direct_is_live(o, j);
+	return o->eps * (double)live;
+}
+
+/* A^H A + damping at frequency number k, over the live traces. */
+static void
+normal_matrix(const struct radon_options *o, const struct direct_axes *x, size_t k,
+	      complex double *t)
+{
+	const size_t n = o->nq;
+
 	for (size_t i = 0; i < n; i++)
 		for (size_t l = 0; l < n; l++) {
-			t[i * n + l] = i == l ? o->eps * (double)live : 0;
+			t[i * n + l] = i == l ? radon_direct_damping(o) : 0;
 			for (size_t j = 0; j < o->nx; j++)
-				if (!o->live || o->live[j])
+				if (radon_direct_is_live(o, j))
 					t[i * n + l] +=
 					    phase(o, x, k, i, j) * conj(phase(o, x, k, l, j));
 		}
@@ -195,20 +256,20 @@ solve_dense(complex double *t, complex double *y, size_t ldy, size_t n)
 int
 radon_direct_lsq(const struct radon_options *o, const float *gather, double *panel)
 {
-	const struct axes x = axes_of(o);
-	complex double *d = gather_spectra(o, &x, gather);
+	const struct direct_axes x = radon_direct_axes(o);
+	complex double *d = radon_direct_gather_spectra(o, &x, gather);
 	complex double *m = weir_alloc(o->nq * x.nw, sizeof *m);
 	complex double *t = weir_alloc(o->nq * o->nq, sizeof *t);
 	int err = -ENOMEM;
 
 	if (d && m && t) {
-		adjoint_sums(o, &x, d, m);
+		radon_direct_adjoint_sums(o, &x, d, m);
 		for (size_t k = 0; k < x.nw; k++)
-			if (in_band(o, &x, k)) {
+			if (radon_direct_in_band(o, &x, k)) {
 				normal_matrix(o, &x, k, t);
 				solve_dense(t, m + k, x.nw, o->nq);
 			}
-		err = to_rows(&x, m, o->nq, panel, x.ntau, 0);
+		err = radon_direct_to_rows(&x, m, o->nq, panel, x.ntau, 0);
 	}
 	weir_free(d);
 	weir_free(m);

@@ -130,11 +130,17 @@ double radon_alias(const struct radon_options *o);
 
 /* --- direct.c: the definition, in double ------------------------------------------------------------------------ */
 
+/* radon_fits(), by looking at every curve and trace. */
+void radon_direct_axis(const struct radon_options *o, size_t *ntau, size_t *lead);
+
 /* Adjoint and modelling on the same axes, by the sums above; 0 or -ENOMEM. */
 int radon_direct_adjoint(const struct radon_options *o, const float *gather, double *panel);
 int radon_direct_model(const struct radon_options *o, const double *panel, double *gather);
 
 /* lsq by a dense Cholesky factorisation per frequency. 0 or -ENOMEM. */
 int radon_direct_lsq(const struct radon_options *o, const float *gather, double *panel);
+
+/* sparse: the same iteration. 0 or -ENOMEM. */
+int radon_direct_sparse(const struct radon_options *o, const float *gather, double *panel);
 
 #endif

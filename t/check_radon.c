@@ -46,6 +46,36 @@ model_error(struct radon_options o)
 	return e;
 }
 
+/* Moveouts of whole samples up to rounding, between samples, to one side, to both; an item's wider range of g. */
+static void
+check_axis(void)
+{
+	struct check_many many = {0};
+
+	for (int i = 0; i < 400; i++) {
+		struct radon_options o = scene_small;
+		size_t ntau, lead, want, want_lead;
+		o.nt = 1 + rng_below(&rng, 200);
+		o.nx = 1 + rng_below(&rng, 9);
+		o.nq = 1 + rng_below(&rng, 9);
+		o.dq = i % 4 ? o.dq : .004 * (double)(1 + rng_below(&rng, 3));
+		o.q0 = i % 4 ? rng_unit(&rng) - .5 : .004 * (double)rng_below(&rng, 40) - .08;
+		scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
+		scene_g[0] = i % 3 ? 1 : -1;
+		o.ghi = i % 5 ? 0 : 1.7;
+		o.glo = i % 7 ? 0 : -.6;
+		radon_direct_axis(&o, &want, &want_lead);
+		const bool fits = radon_fits(&o, &ntau, &lead);
+		check_case(&many, fits && ntau == want && lead == want_lead,
+			   "case %d: %zu samples from %zu, not %zu from %zu", i, ntau, lead, want,
+			   want_lead);
+		check_case(&many, (double)lead * o.dt >= o.q0 * o.g[0] - 1e-9,
+			   "case %d: the lead of %zu is too short", i, lead);
+	}
+	check_end(&many,
+		  "radon: the time axis holds every tau from which a curve meets the gather");
+}
+
 static void
 check_methods(void)
 {
@@ -329,6 +359,7 @@ check_refused(void)
 void
 check_radon(void)
 {
+	check_axis();
 	check_methods();
 	check_band();
 	check_dot();

@@ -1,0 +1,183 @@
+/* The definition of sparse: iteratively reweighted least squares by conjugate gradients, in double, sample by sample. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "radon/direct.h"
+
+struct sparse {
+	const struct radon_options *o;
+	struct direct_axes x;
+	double *u, *w, *dir, *grad, *row; /* [nq][ntau] */
+	complex double *m;		  /* [nq][nw] */
+	complex double *res, *step;	  /* [nx][nw] */
+};
+
+static bool
+sparse_room(struct sparse *s)
+{
+	const size_t panel = s->o->nq * s->x.ntau, gather = s->o->nx * s->x.nw;
+
+	s->u = weir_calloc(panel, sizeof *s->u);
+	s->w = weir_alloc(panel, sizeof *s->w);
+	s->dir = weir_alloc(panel, sizeof *s->dir);
+	s->grad = weir_alloc(panel, sizeof *s->grad);
+	s->row = weir_alloc(panel, sizeof *s->row);
+	s->m = weir_alloc(s->o->nq * s->x.nw, sizeof *s->m);
+	s->res = weir_alloc(gather, sizeof *s->res);
+	s->step = weir_alloc(gather, sizeof *s->step);
+	return s->u && s->w && s->dir && s->grad && s->row && s->m && s->res && s->step;
+}
+
+static void
+sparse_free(struct sparse *s)
+{
+	weir_free(s->u);
+	weir_free(s->w);
+	weir_free(s->dir);
+	weir_free(s->grad);
+	weir_free(s->row);
+	weir_free(s->m);
+	weir_free(s->res);
+	weir_free(s->step);
+}
+
+/* Zeroes dead traces and what lies outside the band; returns the energy of what remains, as of samples. */
+static double
+keep_equations(const struct sparse *s, complex double *d)
+{
+	double sum = 0;
+
+	for (size_t j = 0; j < s->o->nx; j++)
+		for (size_t k = 0; k < s->x.nw; k++) {
+			complex double *v = d + j * s->x.nw + k;
+			if (!radon_direct_is_live(s->o, j) || !radon_direct_in_band(s->o, &s->x, k))
+				*v = 0;
+			sum += (k == 0 || 2 * k == s->x.nfft ? 1 : 2) * creal(*v * conj(*v));
+		}
+	return sum / (double)s->x.nfft;
+}
+
+/* s->step = A W v; returns its energy. */
+static double
+apply(struct sparse *s, const double *v)
+{
+	complex double *m;
+
+	for (size_t i = 0; i < s->o->nq * s->x.ntau; i++)
+		s->row[i] = s->w[i] * v[i];
+	if (!(m = radon_direct_to_spectra(&s->x, s->row, s->o->nq, s->x.ntau, 0)))
+		return NAN;
+	radon_direct_model_sums(s->o, &s->x, m, s->step);
+	weir_free(m);
+	return keep_equations(s, s->step);
+}
+
+/* s->grad = W A^H res - damping u; returns its energy. */
+static double
+gradient(struct sparse *s)
+{
+	double sum = 0;
+
+	radon_direct_adjoint_sums(s->o, &s->x, s->res, s->m);
+	if (radon_direct_to_rows(&s->x, s->m, s->o->nq, s->row, s->x.ntau, 0))
+		return NAN;
+	for (size_t i = 0; i < s->o->nq * s->x.ntau; i++) {
+		s->grad[i] = s->w[i] * s->row[i] - radon_direct_damping(s->o) * s->u[i];
+		sum += s->grad[i] * s->grad[i];
+	}
+	return sum;
+}
+
+/* Steps of conjugate gradients from u = 0 for min |d - A W u|^2 + damping |u|^2, d being in s->res. */
+static void
+descend(struct sparse *s)
+{
+	const size_t n = s->o->nq * s->x.ntau, k = s->o->nx * s->x.nw;
+	double g, next;
+
+	memset(s->u, 0, n * sizeof *s->u);
+	g = gradient(s);
+	memcpy(s->dir, s->grad, n * sizeof *s->dir);
+	for (int step = 0; step < s->o->inner && g > 0; step++, g = next) {
+		double dd = 0;
+		for (size_t i = 0; i < n; i++)
+			dd += s->dir[i] * s->dir[i];
+		const double alpha = g / (apply(s, s->dir) + radon_direct_damping(s->o) * dd);
+		for (size_t i = 0; i < n; i++)
+			s->u[i] += alpha * s->dir[i];
+		for (size_t i = 0; i < k; i++)
+			s->res[i] -= alpha * s->step[i];
+		next = gradient(s);
+		for (size_t i = 0; i < n; i++)
+			s->dir[i] = s->grad[i] + next / g * s->dir[i];
+	}
+}
+
+/* The amplitude of m = W u around sample t of curve i: over 3 samples to each side. */
+static double
+amplitude(const struct sparse *s, size_t i, size_t t)
+{
+	double sum = 0;
+
+	for (size_t v = 0; v < s->x.ntau; v++)
+		if (v + 3 >= t && v <= t + 3)
+			sum += pow(s->w[i * s->x.ntau + v] * s->u[i * s->x.ntau + v], 2);
+	return sqrt(sum);
+}
+
+/* W = the root of the amplitude, the greatest being 1, and at least .01. */
+static void
+reweigh(struct sparse *s)
+{
+	const size_t n = s->o->nq * s->x.ntau;
+	double top = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		s->row[i] = amplitude(s, i / s->x.ntau, i % s->x.ntau);
+		top = fmax(top, s->row[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		s->w[i] = top > 0 ? fmax(sqrt(s->row[i] / top), .01) : 1;
+}
+
+/* The band of W u. */
+static int
+put_panel(struct sparse *s, double *panel)
+{
+	complex double *m;
+	int err;
+
+	for (size_t i = 0; i < s->o->nq * s->x.ntau; i++)
+		s->row[i] = s->w[i] * s->u[i];
+	if (!(m = radon_direct_to_spectra(&s->x, s->row, s->o->nq, s->x.ntau, 0)))
+		return -ENOMEM;
+	for (size_t i = 0; i < s->o->nq * s->x.nw; i++)
+		m[i] *= radon_direct_in_band(s->o, &s->x, i % s->x.nw);
+	err = radon_direct_to_rows(&s->x, m, s->o->nq, panel, s->x.ntau, 0);
+	weir_free(m);
+	return err;
+}
+
+int
+radon_direct_sparse(const struct radon_options *o, const float *gather, double *panel)
+{
+	struct sparse s = {.o = o, .x = radon_direct_axes(o)};
+	complex double *d = radon_direct_gather_spectra(o, &s.x, gather);
+	const bool ok = sparse_room(&s) && d;
+
+	for (size_t i = 0; ok && i < o->nq * s.x.ntau; i++)
+		s.w[i] = 1;
+	for (int i = 0; ok && i < o->outer; i++) {
+		if (i)
+			reweigh(&s);
+		memcpy(s.res, d, o->nx * s.x.nw * sizeof *d);
+		keep_equations(&s, s.res);
+		descend(&s);
+	}
+	const int err = ok ? put_panel(&s, panel) : -ENOMEM;
+	sparse_free(&s);
+	weir_free(d);
+	return err;
+}
