@@ -17,6 +17,7 @@
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/opt.h"
+#include "common/clock.h"
 #include "t/bench/bench.h"
 
 const char *const weir_prog = "interleave";
@@ -84,7 +85,7 @@ prepare(const char *before)
 static void
 run(struct command *c, size_t round)
 {
-	const double start = bench_now();
+	const double start = clock_now();
 	struct rusage use;
 	int status;
 	pid_t pid = fork();
@@ -97,7 +98,7 @@ run(struct command *c, size_t round)
 		die("%s: cannot run it", c->label);
 	if (status != 0)
 		die("%s: '%s' fails", c->label, c->shell);
-	c->wall[round] = bench_now() - start;
+	c->wall[round] = clock_now() - start;
 	c->cpu[round] = seconds(use.ru_utime) + seconds(use.ru_stime);
 	c->peak = use.ru_maxrss > c->peak ? use.ru_maxrss : c->peak;
 }
