@@ -23,26 +23,13 @@ struct args {
 
 #define TYPES "char|uchar|short|ushort|int|uint|longlong|ulonglong|float|double"
 
+#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
-    {.letter = 's',
-     .name = "seed",
-     .kind = OPT_SIZE,
-     .at = offsetof(struct args, seed),
-     .arg = "N",
-     .help = "seed of the random numbers; default 1"},
-    {.name = "type",
-     .kind = OPT_WORD,
-     .at = offsetof(struct args, type),
-     .arg = "TYPE",
-     .help = TYPES "; default uchar, float for values and kernels",
+    {'s', "seed", OPT_SIZE, AT(seed), "N", "seed of the random numbers; default 1"},
+    {0, "type", OPT_WORD, AT(type), "TYPE", TYPES "; default uchar, float for values and kernels",
      .words = TYPES},
-    {.name = "maxval",
-     .kind = OPT_INT,
-     .at = offsetof(struct args, maxval),
-     .arg = "N",
-     .help = "what 1 becomes in an integer type; default 255 (uchar), else 65535",
-     .lo = 1,
-     .hi = 65535},
+    {0, "maxval", OPT_INT, AT(maxval), "N",
+     "what 1 becomes in an integer type; default 255 (uchar), else 65535", 1, 65535},
     {0}};
 
 static const struct opt_program program = {

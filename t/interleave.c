@@ -28,22 +28,13 @@ struct args {
 	const char *before;
 };
 
-static const struct opt table[] = {
-    {.letter = 'n',
-     .name = "rounds",
-     .kind = OPT_INT,
-     .at = offsetof(struct args, rounds),
-     .arg = "N",
-     .help = "rounds, each of which runs every command once; default 5",
-     .lo = 1,
-     .hi = BENCH_MAXROUNDS},
-    {.letter = 'b',
-     .name = "before",
-     .kind = OPT_STR,
-     .at = offsetof(struct args, before),
-     .arg = "COMMAND",
-     .help = "a shell command that is run before each, out of its time"},
-    {0}};
+#define AT(member) offsetof(struct args, member)
+static const struct opt table[] = {{'n', "rounds", OPT_INT, AT(rounds), "N",
+				    "rounds, each of which runs every command once; default 5", 1,
+				    BENCH_MAXROUNDS},
+				   {'b', "before", OPT_STR, AT(before), "COMMAND",
+				    "a shell command that is run before each, out of its time"},
+				   {0}};
 
 static const struct opt_program program = {.what = "times shell commands in turn",
 					   .table = table,

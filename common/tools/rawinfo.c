@@ -21,15 +21,11 @@ struct args {
 	size_t npath;
 };
 
-static const struct opt table[] = {{.name = "json",
-				    .kind = OPT_FLAG,
-				    .at = offsetof(struct args, json),
-				    .help = "one JSON object a line for each item"},
-				   {.name = "skip",
-				    .kind = OPT_FLAG,
-				    .at = offsetof(struct args, skip),
-				    .help = "only the offset of each payload in its file"},
-				   {0}};
+#define AT(member) offsetof(struct args, member)
+static const struct opt table[] = {
+    {0, "json", OPT_FLAG, AT(json), NULL, "one JSON object a line for each item"},
+    {0, "skip", OPT_FLAG, AT(skip), NULL, "only the offset of each payload in its file"},
+    {0}};
 
 static const struct opt_program program = {
     .what = "Describes the items of a stream, and the least, greatest and mean sample of each.",

@@ -23,17 +23,12 @@ struct args {
 	size_t npath;
 };
 
+#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
-    {.name = "fill",
-     .kind = OPT_STR,
-     .at = offsetof(struct args, fill),
-     .arg = "V",
-     .help = "what pixels become that no part has, nan too; default: an error"},
-    {.name = "overlap",
-     .kind = OPT_WORD,
-     .at = offsetof(struct args, overlap),
-     .arg = "WHICH",
-     .help = "same|first|last: where parts differ that overlap; default same: an error",
+    {0, "fill", OPT_STR, AT(fill), "V",
+     "what pixels become that no part has, nan too; default: an error"},
+    {0, "overlap", OPT_WORD, AT(overlap), "WHICH",
+     "same|first|last: where parts differ that overlap; default same: an error",
      .words = "same|first|last"},
     {0}};
 

@@ -15,17 +15,11 @@ struct args {
 	int format;
 };
 
+#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
-    {.name = "headers",
-     .kind = OPT_STR,
-     .at = offsetof(struct args, headers),
-     .arg = "FILE",
-     .help = "take all headers of this SEG-Y file over, byte for byte, and its format"},
-    {.name = "format",
-     .kind = OPT_WORD,
-     .at = offsetof(struct args, format),
-     .arg = "FORMAT",
-     .help = "ieee|ibm, without --headers; default ieee",
+    {0, "headers", OPT_STR, AT(headers), "FILE",
+     "take all headers of this SEG-Y file over, byte for byte, and its format"},
+    {0, "format", OPT_WORD, AT(format), "FORMAT", "ieee|ibm, without --headers; default ieee",
      .words = "ieee|ibm"},
     {0}};
 

@@ -13,16 +13,11 @@ struct args {
 	int order;
 };
 
-static const struct opt table[] = {{.name = "headers",
-				    .kind = OPT_STR,
-				    .at = offsetof(struct args, headers),
-				    .arg = "FILE",
-				    .help = "take the headers of this SU file over, byte for byte"},
-				   {.name = "endian",
-				    .kind = OPT_WORD,
-				    .at = offsetof(struct args, order),
-				    .arg = "ORDER",
-				    .help = TRACE_ORDERS "; default: as --headers, else big",
+#define AT(member) offsetof(struct args, member)
+static const struct opt table[] = {{0, "headers", OPT_STR, AT(headers), "FILE",
+				    "take the headers of this SU file over, byte for byte"},
+				   {0, "endian", OPT_WORD, AT(order), "ORDER",
+				    TRACE_ORDERS "; default: as --headers, else big",
 				    .words = TRACE_ORDERS},
 				   {0}};
 

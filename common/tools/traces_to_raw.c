@@ -8,26 +8,15 @@
 #include "common/stats.h"
 #include "common/tools/traces.h"
 
-const struct opt traces_table[] = {{.letter = 'k',
-				    .name = "key",
-				    .kind = OPT_WORD,
-				    .at = offsetof(struct traces_args, key),
-				    .arg = "WORD",
-				    .help = "header word that a gather shares; default cdp",
-				    .words = TRACE_KEYS},
-				   {.name = "endian",
-				    .kind = OPT_WORD,
-				    .at = offsetof(struct traces_args, order),
-				    .arg = "ORDER",
-				    .help = TRACE_ORDERS "; default: the one that fits",
-				    .words = TRACE_ORDERS},
-				   {.name = "dt",
-				    .kind = OPT_ABOVE,
-				    .at = offsetof(struct traces_args, dt),
-				    .arg = "SECONDS",
-				    .help = "time between samples, whatever the headers say",
-				    .seen = offsetof(struct traces_args, dt_given)},
-				   {0}};
+const struct opt traces_table[] = {
+    {'k', "key", OPT_WORD, offsetof(struct traces_args, key), "WORD",
+     "header word that a gather shares; default cdp", .words = TRACE_KEYS},
+    {0, "endian", OPT_WORD, offsetof(struct traces_args, order), "ORDER",
+     TRACE_ORDERS "; default: the one that fits", .words = TRACE_ORDERS},
+    {0, "dt", OPT_ABOVE, offsetof(struct traces_args, dt), "SECONDS",
+     "time between samples, whatever the headers say",
+     .seen = offsetof(struct traces_args, dt_given)},
+    {0}};
 
 static const struct {
 	const char *name;
