@@ -307,4 +307,5 @@ check_wconv(void)
 	check_polynomials();
 	check_equal_kernels();
 	check_wconv_more();
+	check_wconv_adjoint();
 }

@@ -205,3 +205,75 @@ wconv_direct(const struct wconv_problem *q, const void *in, double *out)
 			for (size_t plane = 0; plane < q->planes; plane++)
 				*out++ = result_at(q, in, x, y, plane);
 }
+
+/* --- the adjoint ------------------------------------------------------------------------------------------------- */
+
+/* What a result is multiplied by: 1 / (the sum of its kernel), (sum of its kernel) / (sum of that over known pixels). */
+static double
+gain_at(const struct wconv_problem *q, ptrdiff_t x, ptrdiff_t y)
+{
+	double all = 0, known = 0, weight = 0, gain = 1;
+
+	for (size_t k = 0; k < q->gx * q->gy; k++) {
+		const double w = weight_at(q, k, x, y);
+		const double scale = q->normalise && q->degree < 0 ? w / kernel_sum(q, k) : w;
+		for (size_t i = 0; w != 0 && i < q->kw * q->kh; i++) {
+			const ptrdiff_t dx = (ptrdiff_t)(i % q->kw) - (ptrdiff_t)q->cx,
+					dy = (ptrdiff_t)(i / q->kw) - (ptrdiff_t)q->cy;
+			const double v = scale * kernel_sample(q, k, i % q->kw, i / q->kw);
+			const ptrdiff_t sign = q->correlate ? 1 : -1;
+			const bool in = inside(q->edge, x + sign * dx, (ptrdiff_t)q->W) >= 0 &&
+					inside(q->edge, y + sign * dy, (ptrdiff_t)q->H) >= 0;
+			all += v;
+			weight += fabs(v);
+			known += in ? v : 0;
+		}
+	}
+	if (q->edge == WCONV_RENORMALISE)
+		gain = fabs(known) > WCONV_KNOWN * weight ? all / known : 0;
+	return q->normalise && q->degree >= 0 ? gain / all : gain;
+}
+
+/* Adds v times kernel k, as the result (x,y) would gather it, to the pixels that it would gather from. */
+static void
+scatter_kernel(const struct wconv_problem *q, ptrdiff_t x, ptrdiff_t y, size_t plane, size_t k,
+	       double v, double *out)
+{
+	const double scale = q->normalise && q->degree < 0 ? v / kernel_sum(q, k) : v;
+	const ptrdiff_t sign = q->correlate ? 1 : -1;
+
+	for (size_t b = 0; b < q->kh; b++)
+		for (size_t a = 0; a < q->kw; a++) {
+			const ptrdiff_t dx = (ptrdiff_t)a - (ptrdiff_t)q->cx,
+					dy = (ptrdiff_t)b - (ptrdiff_t)q->cy;
+			const ptrdiff_t ix = inside(q->edge, x + sign * dx, (ptrdiff_t)q->W);
+			const ptrdiff_t iy = inside(q->edge, y + sign * dy, (ptrdiff_t)q->H);
+			if (ix < 0 || iy < 0)
+				continue;
+			const size_t at = (size_t)(iy - (ptrdiff_t)q->y0) * q->w +
+					  (size_t)(ix - (ptrdiff_t)q->x0);
+			out[at * q->planes + plane] += scale * kernel_sample(q, k, a, b);
+		}
+}
+
+void
+wconv_direct_adjoint(const struct wconv_problem *q, const double *in, double *out)
+{
+	ptrdiff_t x0, x1, y0, y1;
+
+	span(q, q->W, q->x0, q->w, q->kw, q->cx, &x0, &x1);
+	span(q, q->H, q->y0, q->h, q->kh, q->cy, &y0, &y1);
+	for (size_t i = 0; i < q->w * q->h * q->planes; i++)
+		out[i] = 0;
+	for (ptrdiff_t y = y0; y < y1; y++)
+		for (ptrdiff_t x = x0; x < x1; x++) {
+			const double gain = gain_at(q, x, y);
+			for (size_t plane = 0; plane < q->planes; plane++, in++)
+				for (size_t k = 0; k < q->gx * q->gy; k++) {
+					const double w = weight_at(q, k, x, y);
+					if (w != 0)
+						scatter_kernel(q, x, y, plane, k, w * gain * *in,
+							       out);
+				}
+		}
+}

@@ -226,6 +226,18 @@ allocate(size_t a, size_t b, size_t c, size_t size)
 	return weir_alloc_large(n, size);
 }
 
+/* Whether the transforms of all kernels, or their taps, are few enough bytes to be kept. */
+static bool
+keeps(const struct wconv_plan *p)
+{
+	const size_t lanes = p->core->lanes;
+	const double one = p->direct
+			       ? (double)(p->q.kw * p->q.kh)
+			       : (double)((p->rows.n / 2 / lanes + 1) * p->columns.n * 2 * lanes);
+
+	return one * (double)(p->x.nfun * p->y.nfun * p->core->sample) < (double)WCONV_KEEP;
+}
+
 static int
 make_rings(struct wconv_plan *p)
 {
@@ -234,6 +246,8 @@ make_rings(struct wconv_plan *p)
 		     size = p->core->sample;
 
 	measure_rings(p);
+	if (q->repeat && keeps(p))
+		p->slots = p->y.nfun;
 	p->pitch = round_up(span + 5 * p->core->lanes,
 			    p->core->lanes); /* vectors read beyond a row's end */
 	p->row = allocate(p->depth, q->planes, p->pitch, size);

@@ -87,6 +87,24 @@ struct wconv_plan {
 	void *out;
 };
 
+/* What the tasks of the adjoint share. */
+struct wconv_spread {
+	const void *in;
+	void *out;
+	/* what results are multiplied by first; NULL: 1 */
+	void *gain;
+	/* what each tile leaves in its window, a ring of tile rows [ring][tiles in x]: spectra [blocks][tile_rows][2 LANES], or
+	   samples [tile_rows][tile_pitch] */
+	size_t ring;
+	void *tiles;
+	/* tile rows that are in the ring and may reach the rows that are collected */
+	size_t tile0, tile1;
+	size_t tile_samples, tile_rows, tile_pitch;
+	/* the item with its edges, [rows][pitch] */
+	void *picture;
+	size_t pitch;
+};
+
 /* One precision at one level. Each function does one task; tasks of a kind run in parallel. */
 struct wconv_core {
 	const char *level;
@@ -98,6 +116,15 @@ struct wconv_core {
 		     void *scratch);
 	void (*tile)(const struct wconv_plan *p, size_t plane, size_t tx, size_t ty, void *scratch);
 	void (*finish)(const struct wconv_plan *p, size_t row);
+
+	/* the adjoint's: see core/scatter_body.h */
+	size_t (*spread_scratch)(const struct wconv_plan *p);
+	void (*spread)(const struct wconv_plan *p, const struct wconv_spread *a, size_t tx,
+		       size_t ty, void *scratch);
+	void (*collect)(const struct wconv_plan *p, const struct wconv_spread *a, size_t row,
+			size_t rows, void *scratch);
+	void (*fold)(const struct wconv_plan *p, const struct wconv_spread *a, size_t row,
+		     void *scratch);
 };
 extern const struct wconv_core wconv_f32_avx512, wconv_f32_avx2, wconv_f32_generic,
     wconv_f64_avx512, wconv_f64_avx2, wconv_f64_generic;
@@ -121,6 +148,9 @@ void wconv_local_sums(const struct wconv_plan *p, const double *per_kernel, ptrd
 
 /* Refuses a basis to be normalised where a result's local kernel has a sum of 0 or next to it. 0 or -1. */
 int wconv_check_sums(const struct wconv_plan *p, char err[WCONV_ERR]);
+
+/* The functions of y whose kernels the band lacks, to p->claimed; their slots are taken. Returns how many. */
+size_t wconv_claim_slots(struct wconv_plan *p, const struct wconv_band *b);
 
 /* The kernel that goes with a pair of functions; SIZE_MAX: none (a polynomial of too high a degree). */
 size_t wconv_kernel(const struct wconv_plan *p, size_t fx, size_t fy);

@@ -49,9 +49,8 @@ wconv_most(const struct wconv_plan *p)
 	return most;
 }
 
-/* The functions of y whose kernels the band lacks, to p->claimed; their slots are taken. */
-static size_t
-claim_slots(struct wconv_plan *p, const struct wconv_band *b)
+size_t
+wconv_claim_slots(struct wconv_plan *p, const struct wconv_band *b)
 {
 	size_t n = 0;
 
@@ -106,7 +105,7 @@ wconv_run(struct wconv_plan *p, const void *in, void *out)
 {
 	const struct wconv_band *b = &p->band[p->now];
 	const size_t row_bytes = p->q.w * p->q.planes * img_type_size(p->q.in);
-	const size_t results = wconv_steps(p, p->now).rows_out, nfy = claim_slots(p, b);
+	const size_t results = wconv_steps(p, p->now).rows_out, nfy = wconv_claim_slots(p, b);
 
 	p->out = out;
 #pragma omp parallel num_threads(p->q.threads)

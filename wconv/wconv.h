@@ -62,6 +62,8 @@ enum wconv_method { WCONV_AUTO, WCONV_DIRECT, WCONV_FFT };
 /* Where less than this part of the kernel's weight falls on known pixels, interpolation gives NaN. */
 #define WCONV_KNOWN 1e-5
 
+#define WCONV_KEEP ((size_t)1 << 30)
+
 /* The highest degree of polynomials. */
 #define WCONV_DEGREE 20
 
@@ -99,6 +101,8 @@ struct wconv_problem {
 	enum wconv_nan nan;
 	enum wconv_output output;
 	enum wconv_method method;
+	/* the plan will run many times: the transforms of all kernels are kept when they take less than WCONV_KEEP bytes */
+	bool repeat;
 	int threads;
 	/* the highest level of instructions: "avx512", "avx2", "generic"; NULL: the CPU's */
 	const char *level;
@@ -149,6 +153,26 @@ void wconv_explain(const struct wconv_plan *p, char *text, size_t n);
 /* p may be NULL. */
 void wconv_free(struct wconv_plan *p);
 
+/* --- the adjoint ------------------------------------------------------------------------------------------------ */
+
+/*
+ * With F = A I + (what does not depend on I), out = A' in: sum_x in(x) F(x) = sum_q out(q) I(q) for every I. Each result
+ * scatters along its own kernel. With correlate, that is what a point spread function does to light: a point at p
+ * leaves I(p) K_p(q - p) at q.
+ *
+ * The plan has one plane, and its samples and results are those of its precision. in: all results, out: all of the item;
+ * all are finite. Where the edge renormalises, results that are NaN count as 0. |error| as for F, twice that by transforms.
+ * The whole item is held, with its edges.
+ */
+struct wconv_adjoint;
+
+/* p is borrowed until wconv_adjoint_free. 0, or -1 with a sentence in err and *a NULL. */
+int wconv_adjoint_plan(struct wconv_adjoint **a, struct wconv_plan *p, char err[WCONV_ERR]);
+void wconv_adjoint_run(struct wconv_adjoint *a, const void *in, void *out);
+
+/* a may be NULL. */
+void wconv_adjoint_free(struct wconv_adjoint *a);
+
 /* --- direct.c: the definition ---------------------------------------------------------------------------------- */
 
 /*
@@ -156,5 +180,8 @@ void wconv_free(struct wconv_plan *p);
  * in the size that wconv_shape tells.
  */
 void wconv_direct(const struct wconv_problem *q, const void *in, double *out);
+
+/* Its adjoint: in holds doubles of the results' size, out gets w*h*planes doubles. */
+void wconv_direct_adjoint(const struct wconv_problem *q, const double *in, double *out);
 
 #endif

@@ -27,8 +27,10 @@ FOR_TARGET(TARGET, BYTES)
 #include "wconv/core/mend_body.h"
 #include "wconv/core/tasks_body.h"
 
-const struct wconv_core CORE = {LEVEL,	LANES, sizeof(real), scratch, feed,
-				kernel, rows,  tile,	     finish};
+#include "wconv/core/scatter_body.h"
+
+const struct wconv_core CORE = {LEVEL, LANES,  sizeof(real),   scratch, feed,	 kernel, rows,
+				tile,  finish, spread_scratch, spread,	collect, fold};
 
 #if defined(TARGET) && defined(__x86_64__) && defined(__clang__)
 #pragma clang attribute pop
