@@ -308,4 +308,5 @@ check_wconv(void)
 	check_equal_kernels();
 	check_wconv_more();
 	check_wconv_adjoint();
+	check_wconv_restore();
 }

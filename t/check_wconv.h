@@ -43,5 +43,6 @@ double conv_error(const struct conv_job *j);
 
 void check_wconv_more(void);
 void check_wconv_adjoint(void);
+void check_wconv_restore(void);
 
 #endif

@@ -250,6 +250,100 @@ rows() {
 	cmp <(rows out 0 $((last - first))) <(rows whole "$first" $((last - first)))
 }
 
+@test "--adjoint scatters: with --correlate each point leaves the kernel of its own place" {
+	item float '5 1' -- 0 1 0 1 0 >x.nrrd
+	item float '3 1 2 1' 'cols:=1 3' -- 1 2 4 10 20 40 >k.nrrd
+	gives '1 2 14 20 40' -k k.nrrd --adjoint --correlate
+	gives '4 2 41 20 10' -k k.nrrd --adjoint
+}
+
+@test "--adjoint takes results of any size back to the picture's" {
+	item float '3 1' 'axis mins: 7 0' 'spacings: 1 1' -- 1 0 2 >x.nrrd
+	item float '3 1' -- 1 2 4 >k.nrrd
+	gives '2 9 4' -k k.nrrd --adjoint
+	gives '4 2 9 4 2' -k k.nrrd --adjoint --output=valid
+	sed -n '/^axis mins/p;/^$/q' out.nrrd | same /dev/stdin 'axis mins: 6 0'
+	gives '9' -k k.nrrd --adjoint --output=full
+	item float '2 1' -- 1 0 >x.nrrd
+	fails 1 'no picture has these 2x1 results' wconv -k k.nrrd --adjoint --output=full x.nrrd
+}
+
+@test "--adjoint of a part of the results is the part of the picture that gave it" {
+	item float '3 1' 'tile:=4 0 9 1' -- 1 0 0 >x.nrrd
+	item float '3 1' -- 1 2 4 >k.nrrd
+	gives '4 2 1 0 0' -k k.nrrd --adjoint
+	grep -ax 'tile:=3 0 9 1' out.nrrd
+}
+
+@test "--adjoint refuses pixels that are not finite, or takes them as 0" {
+	item float '3 1' -- 1 nan 2 >x.nrrd
+	item float '1 1' -- 1 >k.nrrd
+	fails 1 'the pixel at 1,0 is not finite' wconv -k k.nrrd --adjoint x.nrrd
+	gives '1 0 2' -k k.nrrd --adjoint --nan=zero
+}
+
+@test "--deconvolve undoes a scaled and shifted picture in one step" {
+	item float '4 2' -- 2 4 6 8 1 3 5 7 >x.nrrd
+	item float '1 1' -- 2 >k.nrrd
+	gives $'1 2 3 4\n0.5 1.5 2.5 3.5' -k k.nrrd --deconvolve=1
+	gives $'1 2 3 4\n0.5 1.5 2.5 3.5' -k k.nrrd --deconvolve=1 --damp=0
+	gives $'0.5 1 1.5 2\n0.25 0.75 1.25 1.75' -k k.nrrd --deconvolve=9 --damp=2
+	gives $'0.5 1.5 2.5 3.5\n0 1 2 3' -k k.nrrd --deconvolve=1 --damp=0 --sky=1
+}
+
+@test "--deconvolve: unknown pixels are filled in, stay NaN, or are 0; a hole that nothing lights is NaN" {
+	item float '5 1' -- 2 2 nan 2 2 >x.nrrd
+	item float '3 1' -- .25 .5 .25 >k.nrrd
+	gives '2 2 2 2 2' -k k.nrrd --deconvolve=5
+	gives '2 2 nan 2 2' -k k.nrrd --deconvolve=5 --nan=propagate
+	wconv -k k.nrrd --deconvolve=50 --nan=zero x.nrrd >out.nrrd
+	[ "$(numbers out.nrrd | awk '{print ($3 < .1)}')" -eq 1 ]
+	item float '5 1' -- 2 nan nan nan 2 >x.nrrd
+	gives '2 2 nan 2 2' -k k.nrrd --deconvolve=5
+}
+
+@test "--deconvolve: a point comes back from its own kernel, gathered or scattered" {
+	item float '9 1' -- 0 0 0 5 0 0 0 0 0 >x.nrrd
+	item float '3 1 2 1' -- .25 .5 .25 .1 .8 .1 >k.nrrd
+	for mode in '' '--adjoint --correlate'; do
+		wconv -k k.nrrd $mode x.nrrd |
+			wconv -k k.nrrd $mode --double --edge=zero --deconvolve=3000 >y.nrrd
+		numbers y.nrrd | awk '{for (i = 1; i <= 9; i++) if (($i - (i == 4 ? 5 : 0)) ^ 2 > 1e-3) exit 1}'
+	done
+}
+
+@test "--deconvolve stops at --noise, and --stats says where" {
+	gen noise 60 50 --type=float >x.nrrd
+	item float '3 1' -- .25 .5 .25 >k.nrrd
+	wconv -k k.nrrd --deconvolve=100 --noise=.2 --stats=s x.nrrd >out
+	awk -v n="$(figure iterations)" -v r="$(figure rms)" 'BEGIN { exit !(n > 0 && n < 100 && r <= .2 && r > .1) }'
+}
+
+@test "--deconvolve: every picture of a stack, every plane of a picture in colours, parts of a picture" {
+	item float '2 1' -- 1 1 >k.nrrd
+	item float '3 1 2' -- 2 2 2 4 4 4 >x.nrrd
+	wconv -k k.nrrd --deconvolve=3 x.nrrd | tail -c 24 | od -An -tfF -w12 | awk '{print $1, $2, $3}' | same /dev/stdin $'1 1 1\n2 2 2'
+	item float '1 1 2 1' 'cols:=1 3' -- 1 4 >k.nrrd
+	item float '3 1' 'tile:=2 0 9 1' -- 5 8 12 >x.nrrd
+	gives '2 2 3' -k k.nrrd --deconvolve=1
+	fails 1 'a part of a picture is deconvolved with --edge=renormalise only' wconv -k k.nrrd --deconvolve=1 --edge=zero x.nrrd
+}
+
+@test "options of the adjoint and of the deconvolution that contradict each other are refused" {
+	row
+	item float '1 1' -- 1 >k.nrrd
+	fails 2 'go with --deconvolve' wconv -k k.nrrd --damp=1 x.nrrd
+	fails 2 'go with --deconvolve' wconv -k k.nrrd --adjoint --noise=1 x.nrrd
+	fails 2 'run on the CPU' wconv -k k.nrrd --adjoint -g x.nrrd
+	fails 2 '--type=input' wconv -k k.nrrd --deconvolve=1 --type=input x.nrrd
+	fails 2 '--output=same' wconv -k k.nrrd --deconvolve=1 --output=full x.nrrd
+	fails 2 '--nan=interpolate' wconv -k k.nrrd --adjoint --nan=interpolate x.nrrd
+	fails 2 '--deconvolve' wconv -k k.nrrd --deconvolve=0 x.nrrd
+	item float '1 1' -- -1 >k.nrrd
+	fails 1 'use least squares, --damp' wconv -k k.nrrd --deconvolve=1 x.nrrd
+	gives '-1 -2 -3 -4 -5' -k k.nrrd --deconvolve=1 --damp=0
+}
+
 @test "a sheet that cannot be cut into the grid is refused" {
 	row
 	item float '7 6' -- $(seq 42) >k.nrrd

@@ -35,6 +35,52 @@ find_tile(const struct raw_in *in, const struct img *x, struct wconv_problem *q)
 	q->H = t.H;
 }
 
+/*
+ * One direction of the picture whose results the item is: n pixels of a whole of W, with results from `first` on. Without a
+ * place of its own the item is all results, and says how large the picture is. false: there is no such picture.
+ */
+static bool
+find_span(bool placed, enum wconv_output output, size_t before, size_t after, ptrdiff_t *first,
+	  size_t *n, size_t *x0, size_t *W)
+{
+	const size_t k = before + after;
+	const ptrdiff_t lo = output == WCONV_VALID  ? (ptrdiff_t)before
+			     : output == WCONV_FULL ? -(ptrdiff_t)after
+						    : 0;
+
+	if (!placed) {
+		if (output == WCONV_FULL && *n <= k)
+			return false;
+		*n = output == WCONV_VALID ? *n + k : output == WCONV_FULL ? *n - k : *n;
+		*first = lo;
+		*W = *n;
+		*x0 = 0;
+		return true;
+	}
+	const ptrdiff_t hi = (ptrdiff_t)*W - (output == WCONV_VALID ? (ptrdiff_t)after : 0);
+	const ptrdiff_t end = *first + (ptrdiff_t)*n;
+	const ptrdiff_t have0 = *first == lo ? 0 : *first - (ptrdiff_t)before;
+	const ptrdiff_t have1 = end == hi ? (ptrdiff_t)*W : end + (ptrdiff_t)after;
+	*x0 = (size_t)have0;
+	*n = (size_t)(have1 - have0);
+	return have0 >= 0 && have1 <= (ptrdiff_t)*W;
+}
+
+/* The adjoint's item has results: q becomes the problem that gives them. */
+static void
+find_source(struct job *j, const struct raw_in *in, const struct img *x)
+{
+	struct wconv_problem *q = &j->q;
+	const size_t bx = q->correlate ? q->cx : q->kw - 1 - q->cx;
+	const size_t by = q->correlate ? q->cy : q->kh - 1 - q->cy;
+	const bool placed = img_key(x, "tile") != NULL;
+
+	if (!find_span(placed, q->output, bx, q->kw - 1 - bx, &j->at_x, &q->w, &q->x0, &q->W) ||
+	    !find_span(placed, q->output, by, q->kh - 1 - by, &j->at_y, &q->h, &q->y0, &q->H))
+		raw_die(in, "no picture has these %zux%zu results of a kernel of %zux%zu", q->w,
+			q->h, q->kw, q->kh);
+}
+
 /* Threads that a plan for the GPU is made for, so that each of its steps holds tiles enough to fill one. */
 enum { GPU_TILES = 32 };
 
@@ -64,8 +110,17 @@ pose(struct job *j, const struct raw_in *in, const struct img *x)
 	q->nan = (enum wconv_nan)args->nan;
 	q->output = (enum wconv_output)args->output;
 	q->method = (enum wconv_method)args->method;
+	j->planes = p.c;
+	if (args->adjoint || args->steps) { /* plane by plane, in the precision of the sums */
+		q->planes = 1;
+		q->in = q->out;
+	}
 	q->threads = args->gpu ? GPU_TILES * (int)gpu_count(args->gpu) : args->common.threads;
 	find_tile(in, x, q);
+	j->at_x = (ptrdiff_t)q->x0;
+	j->at_y = (ptrdiff_t)q->y0;
+	if (args->adjoint && !args->steps)
+		find_source(j, in, x);
 	return p.n;
 }
 
@@ -87,18 +142,44 @@ list_borders(const struct wconv_plan *p, bool y, size_t n)
 	fputc('\n', stderr);
 }
 
+static const struct wconv_plan *
+plan_of(const struct job *j)
+{
+	return j->restore ? wconv_restore_by(j->restore) : j->plan;
+}
+
+static void
+drop_plans(struct job *j)
+{
+	wconv_restore_free(j->restore);
+	wconv_adjoint_free(j->adjoint);
+	wconv_free(j->plan);
+	j->restore = NULL;
+	j->adjoint = NULL;
+	j->plan = NULL;
+}
+
 static void
 explain(const struct job *j)
 {
-	const struct wconv_chosen c = wconv_chosen(j->plan);
+	const struct wconv_chosen c = wconv_chosen(plan_of(j));
 	char text[512];
 
-	wconv_explain(j->plan, text, sizeof text);
+	wconv_explain(plan_of(j), text, sizeof text);
 	fprintf(stderr, "%s: %s\n", weir_prog, text);
 	if (!c.direct) {
-		list_borders(j->plan, false, c.tiles_x);
-		list_borders(j->plan, true, c.tiles_y);
+		list_borders(plan_of(j), false, c.tiles_x);
+		list_borders(plan_of(j), true, c.tiles_y);
 	}
+}
+
+/* A step of a deconvolution is done. */
+static void
+tell(void *with, size_t steps)
+{
+	const struct job *j = with;
+
+	progress_step(j->bar, (double)steps / j->args->steps);
 }
 
 size_t
@@ -108,12 +189,24 @@ job_plan(struct job *j, const struct raw_in *in, const struct img *x)
 	const size_t n = pose(j, in, x);
 	char text[512];
 
-	if (j->plan && same_shape(&before, &j->q))
+	const struct wconv_restore_options o = {.least_squares = j->args->has_damp,
+						.damp = j->args->damp,
+						.sky = j->args->sky,
+						.steps = (size_t)j->args->steps,
+						.noise = j->args->noise,
+						.scatters = j->args->adjoint,
+						.tell = tell,
+						.with = j};
+
+	if ((j->plan || j->restore) && same_shape(&before, &j->q))
 		return n;
-	wconv_free(j->plan);
+	drop_plans(j);
 	if (wconv_place_nodes(&j->kernels, &j->args->ask, &j->q, text))
 		die("%s: %s", j->args->kernels, text);
-	if (wconv_plan(&j->plan, &j->q, text))
+	if (j->args->steps ? wconv_restore_plan(&j->restore, &j->q, &o, text)
+			   : wconv_plan(&j->plan, &j->q, text))
+		raw_die(in, "%s", text);
+	if (j->args->adjoint && !j->args->steps && wconv_adjoint_plan(&j->adjoint, j->plan, text))
 		raw_die(in, "%s", text);
 	if (j->args->common.verbose)
 		explain(j);
@@ -134,18 +227,19 @@ void
 job_describe(const struct job *j, const struct img *x, struct img *y)
 {
 	const struct wconv_problem *q = &j->q;
-	size_t w, h;
-	ptrdiff_t x0, y0;
+	size_t w = q->w, h = q->h;
+	ptrdiff_t x0 = (ptrdiff_t)q->x0, y0 = (ptrdiff_t)q->y0;
 
-	wconv_shape(j->plan, &w, &h, &x0, &y0);
+	if (!j->adjoint && !j->restore)
+		wconv_shape(j->plan, &w, &h, &x0, &y0);
 	img_copy_head(y, x);
 	y->type = q->out;
 	const int first = img_row_axis(y);
 	if (y->dim == first + 1 && h > 1)
 		img_insert_axis(y, first + 1, 1, "domain");
-	img_cut_axis(&y->axis[first], w, x0 - (ptrdiff_t)q->x0);
+	img_cut_axis(&y->axis[first], w, x0 - j->at_x);
 	if (y->dim > first + 1)
-		img_cut_axis(&y->axis[first + 1], h, y0 - (ptrdiff_t)q->y0);
+		img_cut_axis(&y->axis[first + 1], h, y0 - j->at_y);
 	if (img_key(y, "tile"))
 		img_set_key(y, "tile", "%td %td %zu %zu", x0, y0, q->W, q->H);
 	opt_add_history(y, &j->args->common);
@@ -160,19 +254,23 @@ job_start(struct job *j)
 void
 job_report(const struct job *j, struct stats *st)
 {
-	if (!j->plan || j->args->gpu)
+	if (!plan_of(j) || j->args->gpu)
 		return;
-	const struct wconv_chosen c = wconv_chosen(j->plan);
+	const struct wconv_chosen c = wconv_chosen(plan_of(j));
 	stats_add(st, "method", "\"%s\"", c.direct ? "direct" : "fft");
 	stats_add(st, "transform", "[%zu, %zu]", c.px, c.py);
 	stats_add(st, "tiles", "[%zu, %zu]", c.tiles_x, c.tiles_y);
-	stats_add(st, "steps", "%zu", wconv_count(j->plan));
+	stats_add(st, "steps", "%zu", wconv_count(plan_of(j)));
 	stats_add(st, "level", "\"%s\"", c.level);
+	if (j->restore) {
+		stats_add(st, "iterations", "%zu", j->restored.steps);
+		stats_add(st, "rms", "%.6g", j->restored.rms);
+	}
 }
 
 void
 job_end(struct job *j)
 {
-	wconv_free(j->plan);
+	drop_plans(j);
 	wconv_drop_kernels(&j->kernels);
 }

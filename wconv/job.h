@@ -3,18 +3,22 @@
 #define WCONV_JOB_H
 
 #include "common/opt.h"
+#include "common/progress.h"
 #include "common/raw.h"
 #include "common/stats.h"
 #include "gpu/gpu.h"
 #include "wconv/kernels.h"
+#include "wconv/restore/restore.h"
 #include "wconv/wconv.h"
 
 struct args {
 	struct opt_common common;
 	const char *kernels, *grid, *centre, *cols, *rows, *basis;
 	int place, edge, nan, output, method, type;
-	double constant;
-	bool has_constant, correlate, normalise, in_double;
+	int steps; /* --deconvolve; 0: none */
+	double constant, damp, noise, sky;
+	bool has_constant, has_edge, has_nan, has_damp, has_noise, has_sky;
+	bool correlate, normalise, in_double, adjoint;
 
 	struct gpu *gpu;      /* NULL: the CPU */
 	struct wconv_ask ask; /* what those say together */
@@ -27,7 +31,16 @@ struct job {
 	const struct args *args;
 	struct wconv_kernels kernels;
 	struct wconv_problem q;
+	/* of the convolution and of its adjoint; NULL for a deconvolution, which has its own */
 	struct wconv_plan *plan;
+	struct wconv_adjoint *adjoint;
+	struct wconv_restore *restore;
+	struct wconv_restored restored;
+	/* of the item at hand */
+	struct progress *bar;
+	/* the item's planes and the position of its first pixel */
+	size_t planes;
+	ptrdiff_t at_x, at_y;
 };
 
 /* Reads the kernels, as j->args says. */

@@ -8,6 +8,7 @@
 #include "gpu/use.h"
 #include "wconv/job.h"
 #include "wconv/overlap_io.h"
+#include "wconv/whole.h"
 
 const char *const weir_prog = "wconv";
 
@@ -26,14 +27,23 @@ static const struct opt table[] = {
      "the kernels' centre; default half their size, rounded down"},
     {0, "normalise", OPT_FLAG, AT(normalise), NULL, "scale each kernel to the sum 1"},
     {0, "correlate", OPT_FLAG, AT(correlate), NULL, "correlate instead of convolving"},
+    {0, "adjoint", OPT_FLAG, AT(adjoint), NULL, "scatter along the kernels instead of gathering"},
+    {0, "deconvolve", OPT_INT, AT(steps), "N", "the inverse, by N steps of Richardson and Lucy", 1,
+     1e6},
+    {0, "damp", OPT_REAL, AT(damp), "V", "deconvolve by least squares, damped by V", 0, 1e30,
+     .seen = AT(has_damp)},
+    {0, "noise", OPT_REAL, AT(noise), "RMS", "stop deconvolving when the misfit is RMS", 0, 1e300,
+     .seen = AT(has_noise)},
+    {0, "sky", OPT_REAL, AT(sky), "V", "a level of the data that is not deconvolved",
+     .seen = AT(has_sky)},
     {0, "edge", OPT_WORD, AT(edge), "HOW",
      "zero, reflect, mirror, nearest, wrap, constant or renormalise",
-     .words = "zero|reflect|mirror|nearest|wrap|constant|renormalise"},
+     .words = "zero|reflect|mirror|nearest|wrap|constant|renormalise", .seen = AT(has_edge)},
     {0, "constant", OPT_REAL, AT(constant), "V",
      "what lies beyond the edges; implies --edge=constant", .seen = AT(has_constant)},
     {0, "nan", OPT_WORD, AT(nan), "HOW",
      "pixels that are not finite: propagate, interpolate or zero",
-     .words = "propagate|interpolate|zero"},
+     .words = "propagate|interpolate|zero", .seen = AT(has_nan)},
     {0, "output", OPT_WORD, AT(output), "SIZE", "same, valid or full", .words = "same|valid|full"},
     {0, "type", OPT_WORD, AT(type), "TYPE", "float, or input: rounded and clipped to the input's",
      .words = "float|input"},
@@ -105,6 +115,28 @@ parse_positions(const char *option, const char *text, size_t *n)
 	return v;
 }
 
+/* The adjoint and the deconvolution: what they exclude, and their own defaults. */
+static void
+check_inverse(struct args *args)
+{
+	if ((args->has_damp || args->has_noise || args->has_sky) && !args->steps)
+		die_usage("--damp, --noise and --sky go with --deconvolve");
+	if (!args->steps && !args->adjoint)
+		return;
+	if (args->common.gpu)
+		die_usage("-g convolves: --adjoint and --deconvolve run on the CPU");
+	if (args->type)
+		die_usage("--type=input goes with the convolution alone");
+	if (args->steps && args->output)
+		die_usage("--deconvolve gives a result per pixel: --output=same");
+	if (args->steps && !args->has_edge)
+		args->edge = WCONV_RENORMALISE;
+	if (args->steps && !args->has_nan)
+		args->nan = WCONV_NAN_INTERPOLATE;
+	if (!args->steps && args->nan == WCONV_NAN_INTERPOLATE)
+		die_usage("--nan=interpolate: the adjoint has no pixels to fill in");
+}
+
 static struct args
 parse(int argc, char **argv)
 {
@@ -123,6 +155,7 @@ parse(int argc, char **argv)
 		die_usage("--constant goes with --edge=constant alone");
 	if (args.has_constant)
 		args.edge = WCONV_CONSTANT;
+	check_inverse(&args);
 	if (args.basis && (args.cols || args.rows || args.place >= 0))
 		die_usage("--basis has no nodes: it excludes --place, --cols and --rows");
 	for (size_t i = 0; i < args.npath; i++)
@@ -134,8 +167,20 @@ parse(int argc, char **argv)
 	return args;
 }
 
+/* The pictures of an item, a band of rows at a time. */
 static void
-convolve(struct job *j, struct raw_in *in, struct raw_out *out, struct stats *st)
+stream_pictures(struct job *j, struct raw_in *in, struct img *x, size_t n, struct raw_out *out,
+		struct progress *bar, struct stats *st)
+{
+	const char *mapped = raw_try_map(in, x) ? x->data : NULL;
+
+	for (size_t i = 0; i < n; i++)
+		wconv_overlap_io(j->plan, &j->q, j->args->gpu, in,
+				 mapped ? job_picture(j, mapped, i) : NULL, out, bar, st);
+}
+
+static void
+run(struct job *j, struct raw_in *in, struct raw_out *out, struct stats *st)
 {
 	struct progress bar;
 	struct img x, y;
@@ -147,12 +192,13 @@ convolve(struct job *j, struct raw_in *in, struct raw_out *out, struct stats *st
 		size_t n = job_plan(j, in, &x);
 		job_describe(j, &x, &y);
 		stats_lap(st, STATS_PLAN);
-		raw_head(out, &y);
 		progress_start(&bar, j->args->common.quiet);
-		const char *mapped = raw_try_map(in, &x) ? x.data : NULL;
-		for (size_t i = 0; i < n; i++)
-			wconv_overlap_io(j->plan, &j->q, j->args->gpu, in,
-					 mapped ? job_picture(j, mapped, i) : NULL, out, &bar, st);
+		if (j->args->adjoint || j->args->steps) {
+			whole_pictures(j, in, &x, &y, n, out, &bar, st);
+		} else {
+			raw_head(out, &y);
+			stream_pictures(j, in, &x, n, out, &bar, st);
+		}
 		progress_end(&bar);
 		img_free(&x);
 		img_free(&y);
@@ -170,7 +216,7 @@ main(int argc, char **argv)
 	job_start(&job);
 	struct raw_out *out = raw_create(args.common.out, (enum raw_as)args.common.as);
 	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	convolve(&job, in, out, &st);
+	run(&job, in, out, &st);
 	st.threads = args.common.threads;
 	st.bytes_in = raw_bytes_in(in);
 	st.bytes_out = raw_bytes_out(out);

@@ -1,0 +1,161 @@
+#include <errno.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "wconv/plan.h"
+#include "wconv/restore/inside.h"
+
+void
+wconv_restore_apply(const struct wconv_restore *r, bool transpose, const void *from, void *to)
+{
+	const size_t size = r->in_double ? sizeof(double) : sizeof(float);
+	const size_t wide = r->o.scatters ? r->w : r->ew, give = r->o.scatters ? r->ew : r->w;
+
+	if (transpose != r->o.scatters) {
+		wconv_adjoint_run(r->adjoint, from, to);
+		return;
+	}
+	for (size_t i = 0; i < wconv_count(r->plan); i++) {
+		const struct wconv_step s = wconv_steps(r->plan, i);
+		wconv_run(r->plan, from, to);
+		from = (const char *)from + s.rows_in * wide * size;
+		to = (char *)to + s.rows_out * give * size;
+	}
+}
+
+/* The nodes of one direction, moved by `by`. NULL: no memory. */
+static double *
+move_nodes(const double *node, size_t n, double by)
+{
+	double *moved = weir_alloc(n, sizeof *moved);
+
+	for (size_t i = 0; moved && i < n; i++)
+		moved[i] = node[i] + by;
+	return moved;
+}
+
+/*
+ * The convolution that stands for A, or for A' where it scatters, over the item alone: its corner is the origin. Where what
+ * lies beyond the edges is unknown, the estimate reaches as far as the kernel: the convolution's valid results are the data,
+ * or its full results are the estimate.
+ */
+static int
+pose(struct wconv_restore *r, const struct wconv_problem *q, struct wconv_problem *p)
+{
+	const bool unknown = q->edge == WCONV_RENORMALISE;
+	const size_t bx = q->correlate ? q->cx : q->kw - 1 - q->cx, ax = q->kw - 1 - bx;
+	const size_t by = q->correlate ? q->cy : q->kh - 1 - q->cy, ay = q->kh - 1 - by;
+	const bool wider = unknown && !r->o.scatters;
+
+	*p = *q;
+	r->w = q->w;
+	r->h = q->h;
+	r->ew = q->w + (unknown ? q->kw - 1 : 0);
+	r->eh = q->h + (unknown ? q->kh - 1 : 0);
+	r->ox = !unknown ? 0 : r->o.scatters ? ax : bx;
+	r->oy = !unknown ? 0 : r->o.scatters ? ay : by;
+	p->w = p->W = wider ? r->ew : q->w;
+	p->h = p->H = wider ? r->eh : q->h;
+	p->x0 = p->y0 = 0;
+	p->edge = unknown ? WCONV_ZERO : q->edge;
+	p->output = !unknown ? WCONV_SAME : r->o.scatters ? WCONV_FULL : WCONV_VALID;
+	p->nan = WCONV_NAN_ZERO;
+	p->repeat = true;
+	const double dx = (wider ? (double)bx : 0) - (double)q->x0,
+		     dy = (wider ? (double)by : 0) - (double)q->y0;
+	p->zero_x += dx;
+	p->zero_y += dy;
+	if (q->degree >= 0)
+		return 0;
+	p->node_x = r->node_x = move_nodes(q->node_x, q->gx, dx);
+	p->node_y = r->node_y = move_nodes(q->node_y, q->gy, dy);
+	return r->node_x && r->node_y ? 0 : -ENOMEM;
+}
+
+static int
+make_room(struct wconv_restore *r)
+{
+	const size_t size = r->in_double ? sizeof(double) : sizeof(float);
+
+	r->x = weir_alloc_large(r->ew * size, r->eh);
+	r->p = weir_alloc_large(r->ew * size, r->eh);
+	r->s = weir_alloc_large(r->ew * size, r->eh);
+	r->f = weir_alloc_large(r->w * size, r->h);
+	r->r = weir_alloc_large(r->w * size, r->h);
+	r->row = weir_alloc(r->eh, sizeof *r->row);
+	return r->x && r->p && r->s && r->f && r->r && r->row ? 0 : -ENOMEM;
+}
+
+static int
+check(const struct wconv_problem *q, char err[WCONV_ERR])
+{
+	if ((q->w != q->W || q->h != q->H) && q->edge != WCONV_RENORMALISE)
+		return wconv_fail(
+		    err, "a part of a picture is deconvolved with --edge=renormalise only");
+	if (q->edge == WCONV_CONSTANT)
+		return wconv_fail(
+		    err,
+		    "--edge=constant cannot be deconvolved: take --sky, or --edge=renormalise");
+	return 0;
+}
+
+int
+wconv_restore_plan(struct wconv_restore **to, const struct wconv_problem *q,
+		   const struct wconv_restore_options *o, char err[WCONV_ERR])
+{
+	struct wconv_problem p;
+	struct wconv_restore *r;
+	int e;
+
+	*to = NULL;
+	if (check(q, err))
+		return -1;
+	r = weir_calloc(1, sizeof *r);
+	if (!r)
+		return wconv_fail(err, "no memory");
+	r->o = *o;
+	r->threads = q->threads;
+	r->in_double = q->in_double;
+	if ((e = pose(r, q, &p)) || (e = make_room(r))) {
+		wconv_restore_free(r);
+		return wconv_fail(err, "no memory");
+	}
+	if (wconv_plan(&r->plan, &p, err) || wconv_adjoint_plan(&r->adjoint, r->plan, err)) {
+		wconv_restore_free(r);
+		return -1;
+	}
+	*to = r;
+	return 0;
+}
+
+int
+wconv_restore_run(struct wconv_restore *r, const void *y, void *x, struct wconv_restored *done,
+		  char err[WCONV_ERR])
+{
+	const struct wconv_restore_steps *s =
+	    r->in_double ? &wconv_restore_f64 : &wconv_restore_f32;
+
+	if (r->o.least_squares ? s->least_squares(r, y, done, err) : s->lucy(r, y, done, err))
+		return -1;
+	s->cut(r, x);
+	return 0;
+}
+
+const struct wconv_plan *
+wconv_restore_by(const struct wconv_restore *r)
+{
+	return r->plan;
+}
+
+void
+wconv_restore_free(struct wconv_restore *r)
+{
+	if (!r)
+		return;
+	wconv_adjoint_free(r->adjoint);
+	wconv_free(r->plan);
+	void *const owned[] = {r->x, r->p, r->s, r->f, r->r, r->row, r->node_x, r->node_y};
+	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+		weir_free(owned[i]);
+	weir_free(r);
+}

@@ -1,0 +1,4 @@
+/* The steps of a deconvolution in single precision. */
+#define REAL  float
+#define STEPS wconv_restore_f32
+#include "wconv/restore/steps_body.h"
