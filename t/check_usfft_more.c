@@ -116,6 +116,66 @@ check_inverse(struct check_rng *r)
 	check_end(&many, "the inverse gives back modes that enough points have seen");
 }
 
+/* Conjugate gradients come to the dense solution: weights, damping, coils, and any start. */
+static double
+dense_error(const struct problem *q, const double *w, const double *b, struct usfft_inverse v,
+	    bool start)
+{
+	double *f = weir_xalloc(2 * q->modes, sizeof *f),
+	       *want = weir_xalloc(2 * q->modes, sizeof *f);
+	struct usfft_outcome got;
+	double diff = 0, norm = 0;
+	size_t bad;
+
+	v.start = start ? q->fd : NULL;
+	if (usfft_direct_inverse(&q->o, &q->pt, w, b, &v, want) ||
+	    usfft_inverse(&q->o, &q->pt, w, b, &v, f, &got, &bad))
+		die("no inverse");
+	for (size_t i = 0; i < 2 * q->modes; i++) {
+		diff += (f[i] - want[i]) * (f[i] - want[i]);
+		norm += want[i] * want[i];
+	}
+	weir_free(f);
+	weir_free(want);
+	return sqrt(diff / norm);
+}
+
+static void
+check_dense(struct check_rng *r)
+{
+	enum { M = 120, COILS = 3 };
+	struct check_many many = {0};
+
+	for (int i = 0; i < 24; i++) {
+		struct usfft_options o = {.dim = 1 + i % 3,
+					  .tol = 1e-12,
+					  .n = {i % 3 ? 6 : 30, i % 3 == 2 ? 3 : 7, 4},
+					  .fft_order = i % 2,
+					  .threads = 2};
+		struct usfft_inverse v = {.sign = i % 4 < 2 ? 1 : -1,
+					  .iter = 500,
+					  .rtol = 1e-12,
+					  .damp = i % 5 ? .02 * i : 0,
+					  .coils = i % 3 ? COILS : (size_t)(i % 2)};
+		struct problem q;
+		double b[2 * M * COILS], w[M];
+		problem_make(&q, &o, M, UNIFORM, r);
+		double *maps = weir_xalloc(2 * q.modes * COILS, sizeof *maps);
+		for (size_t k = 0; k < 2 * q.modes * COILS; k++)
+			maps[k] = rng_normal(r);
+		for (size_t k = 0; k < 2 * M * COILS; k++)
+			b[k] = rng_normal(r);
+		for (size_t k = 0; k < M; k++)
+			w[k] = rng_unit(r);
+		v.maps = maps;
+		const double e = dense_error(&q, i % 7 ? w : NULL, b, v, i % 4 == 3);
+		check_case(&many, e <= 1e-8, "case %d: %.1e", i, e);
+		weir_free(maps);
+		problem_free(&q);
+	}
+	check_end(&many, "the inverse is that of the dense equations, damped, weighted, of coils");
+}
+
 /* Points on a lattice share the box evenly; a point that is there twice counts half. */
 static void
 check_pipe(void)
@@ -146,5 +206,6 @@ check_usfft_more(void)
 
 	check_type3(&r);
 	check_inverse(&r);
+	check_dense(&r);
 	check_pipe();
 }

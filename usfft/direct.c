@@ -3,7 +3,10 @@
  * doubles whose whole turns count for nothing: it is split into the rounded product and its exact remainder (fma), and
  * the turns are dropped from the first, so that it is exact however many turns there are.
  */
+#include <complex.h>
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "usfft/direct.h"
 
@@ -93,4 +96,93 @@ usfft_direct_point(const struct usfft_options *o, const struct usfft_points *pt,
 	}
 	out[0] = (double)sum[0];
 	out[1] = (double)sum[1];
+}
+
+/* Row j of A: exp(sign 2 pi i k.x_j) for all modes k. */
+static void
+make_row(const struct usfft_options *o, const struct usfft_points *pt, int sign, size_t j, size_t n,
+	 double complex *row)
+{
+	for (size_t at = 0; at < n; at++) {
+		long double phase = 0;
+		size_t rest = at;
+		for (int a = 0; a < o->dim; a++) {
+			phase += turns(mode(rest % o->n[a], o->n[a], o->fft_order),
+				       coordinate(pt, a, j));
+			rest /= o->n[a];
+		}
+		const double angle = (double)(2 * 3.14159265358979323846264338327950288L * phase);
+		row[at] = cos(angle) + sign * sin(angle) * I;
+	}
+}
+
+/* The normal equations of all values: m += sum w conj(row S) (row S)^T, right += sum w conj(row S) b. */
+static void
+add_equations(const struct usfft_options *o, const struct usfft_points *pt, const double *w,
+	      const double *b, const struct usfft_inverse *v, size_t n, double complex *m,
+	      double complex *right, double complex *row)
+{
+	double sum = 0;
+
+	for (size_t j = 0; j < pt->m; j++)
+		sum += w ? w[j] : 1;
+	for (size_t i = 0; i < n; i++)
+		m[i * n + i] = v->damp * sum;
+	for (size_t c = 0; c < (v->coils ? v->coils : 1); c++)
+		for (size_t j = 0; j < pt->m; j++) {
+			const double *value = b + 2 * (c * pt->m + j), *map = v->maps + 2 * c * n;
+			const double weight = w ? w[j] : 1;
+			make_row(o, pt, v->sign, j, n, row);
+			for (size_t k = 0; v->coils && k < n; k++)
+				row[k] *= map[2 * k] + map[2 * k + 1] * I;
+			for (size_t i = 0; i < n; i++) {
+				const double complex f = weight * conj(row[i]);
+				right[i] += f * (value[0] + value[1] * I);
+				for (size_t k = 0; k < n; k++)
+					m[i * n + k] += f * row[k];
+			}
+		}
+}
+
+/* Solves m x = right in place, without pivots: m is positive definite. */
+static void
+eliminate(double complex *m, double complex *right, size_t n)
+{
+	for (size_t p = 0; p < n; p++)
+		for (size_t i = p + 1; i < n; i++) {
+			const double complex f = m[i * n + p] / m[p * n + p];
+			for (size_t k = p; k < n; k++)
+				m[i * n + k] -= f * m[p * n + k];
+			right[i] -= f * right[p];
+		}
+	for (size_t i = n; i-- > 0;) {
+		for (size_t k = i + 1; k < n; k++)
+			right[i] -= m[i * n + k] * right[k];
+		right[i] /= m[i * n + i];
+	}
+}
+
+int
+usfft_direct_inverse(const struct usfft_options *o, const struct usfft_points *pt, const double *w,
+		     const double *b, const struct usfft_inverse *v, double *modes)
+{
+	size_t n = 1;
+
+	for (int a = 0; a < o->dim; a++)
+		n *= o->n[a];
+	double complex *m = calloc(n * n, sizeof *m), *row = calloc(n, sizeof *row);
+	double complex *right = calloc(n, sizeof *right);
+	const int err = m && row && right ? 0 : -ENOMEM;
+	if (!err) {
+		add_equations(o, pt, w, b, v, n, m, right, row);
+		eliminate(m, right, n);
+	}
+	for (size_t i = 0; !err && i < n; i++) {
+		modes[2 * i] = creal(right[i]);
+		modes[2 * i + 1] = cimag(right[i]);
+	}
+	free(m);
+	free(row);
+	free(right);
+	return err;
 }
