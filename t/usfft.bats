@@ -134,6 +134,59 @@ columns() {
 	awk '{exit !($37 > 0.98 && $37 < 1.02)}' out
 }
 
+@test "weights come from a file, and go to one" {
+	doubles 3x3 0 1 0 .25 1 0 .5 1 0 >three.nrrd
+	doubles 3 1 2 0 >w.nrrd
+	[ "$(usfft -T 1 -n 1 --weights=w.nrrd three.nrrd | numbers)" = "3.0000 0.0000" ]
+	usfft -T 1 -n 8 --weights=pipe --weights-to=pipe.nrrd three.nrrd >want
+	usfft -T 1 -n 8 --weights=pipe.nrrd --weights-to=again.nrrd three.nrrd >got
+	[ "$(numbers <want)" = "$(numbers <got)" ]
+	[ "$(numbers <pipe.nrrd)" = "$(numbers <again.nrrd)" ]
+	doubles 1x3 0 .25 .5 >at.nrrd
+	doubles 3 1 1 1 >v.nrrd # weights are written once for points that serve all items
+	cat at.nrrd v.nrrd v.nrrd | usfft -T 1 -n 1 --batch --weights=w.nrrd --weights-to=again.nrrd >out
+	[ "$(numbers <again.nrrd)" = "1.0000 2.0000 0.0000" ]
+	tail -c 16 out | od -An -tf8 | awk '{ exit !($1 > 2.9999 && $1 < 3.0001) }'
+	fails 1 'w.nrrd: 3 weights for 2 points' usfft -T 1 -n 4 --weights=w.nrrd pv.nrrd
+	doubles 2 1 -1 >bad.nrrd
+	fails 1 'bad.nrrd: weight 1 is -1' usfft -T 1 -n 4 --weights=bad.nrrd pv.nrrd
+	fails 2 '--weights-to: goes with' usfft -T 1 -n 4 --weights-to=w pv.nrrd
+}
+
+@test "damping shrinks the inverse, and a start at the answer ends at once" {
+	doubles 1x4 0 .25 .5 .75 >at.nrrd
+	doubles 4 4 0 0 0 >v.nrrd # the mode 0 alone would be 1
+	[ "$(usfft -T 2 --inverse -n 1 -p at.nrrd v.nrrd | numbers)" = "1.0000 0.0000" ]
+	[ "$(usfft -T 2 --inverse -n 1 --damp=1 -p at.nrrd v.nrrd | numbers)" = "0.5000 0.0000" ]
+	doubles 3 4 5 6 >f.nrrd
+	usfft -T 2 -e 1e-12 -p at.nrrd f.nrrd >v.nrrd
+	usfft -T 2 --inverse -e 1e-12 -v --start=f.nrrd -n 3 -p at.nrrd v.nrrd 2>err >out
+	[ "$(numbers <out)" = "4.0000 0.0000 5.0000 0.0000 6.0000 0.0000" ]
+	run ! grep -q iteration err
+	fails 1 'f.nrrd: its sizes are not those of -n' usfft -T 2 --inverse --start=f.nrrd -n 4 -p at.nrrd v.nrrd
+	fails 2 '--damp: goes with --inverse' usfft -T 1 --damp=1 -n 4 pv.nrrd
+}
+
+@test "coils see one image, each by its map" {
+	doubles 1x2 0 .5 >at.nrrd # too few for 4 modes, but not for two coils that see half of them
+	doubles 4x2 1 1 0 0 0 0 1 1 >maps.nrrd
+	# modes -2..1 are 1 2 3 4; coil 0 sees 1 2, coil 1 sees 3 4
+	doubles 2x2 3 -1 7 -1 >v.nrrd
+	usfft -T 2 --inverse -e 1e-12 --rtol=1e-9 --coils=maps.nrrd -n 4 -p at.nrrd --part=real v.nrrd >out
+	[ "$(numbers <out)" = "1.0000 2.0000 3.0000 4.0000" ]
+	doubles 2 3 -1 >one.nrrd
+	fails 1 '2 values for 2 coils and 2 points' usfft -T 2 --inverse --coils=maps.nrrd -n 4 -p at.nrrd one.nrrd
+	fails 2 '--coils: needs the points' usfft -T 2 --inverse --coils=maps.nrrd -n 4 pv.nrrd
+}
+
+@test "sigma sets the grid, and says when the taps do not suffice" {
+	usfft -T 1 -n 1000 --sigma=2 -v pv.nrrd 2>err >out
+	grep -q 'grid 2048 x 1 x 1' err
+	usfft -T 1 -n 1000 --sigma=1.15 -e 1e-12 pv.nrrd 2>err >out
+	grep -q 'cannot be reached with --sigma=1.15: expect' err
+	fails 2 '--sigma' usfft -T 1 -n 4 --sigma=1 pv.nrrd
+}
+
 @test "check compares results with exact sums" {
 	usfft -T 1 -n 16 -e 1e-9 --check=16 --stats=s pv.nrrd 2>err >out
 	grep -q '16 results, relative error' err

@@ -49,12 +49,16 @@ axis_error(const struct usfft_options *o, int w, double sigma)
 /* No window is asked for less oversampling. */
 static const double least_of_all = 1.15;
 
-/* The least oversampling at which w taps reach an error of eps, or the largest with its error in *error. */
+/* The least oversampling at which w taps reach an error of eps, or the largest with its error in *error; or what o asks for. */
 static double
 least_sigma(const struct usfft_options *o, int w, double eps, double *error)
 {
 	double lo = least_of_all, hi = o->gauss ? USFFT_SIGMA_GAUSS : USFFT_SIGMA;
 
+	if (o->sigma > 0) {
+		*error = axis_error(o, w, fmin(o->sigma, hi));
+		return o->sigma;
+	}
 	*error = axis_error(o, w, hi);
 	for (int i = 0; i < 9 && *error <= eps; i++) {
 		const double mid = (lo + hi) / 2;
@@ -96,9 +100,9 @@ estimate(const struct usfft_options *o, int lanes, int w, const size_t n[3], dou
 }
 
 int
-usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3])
+usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3], double *reach)
 {
-	const double eps = 0.4 * o->tol / sqrt(o->dim);
+	const double part = 0.4 / sqrt(o->dim), eps = part * o->tol;
 	const size_t span = (size_t)tile_span(o->dim);
 	size_t tightest[3] = {1, 1, 1};
 	double best = INFINITY, best_error = INFINITY, points = 1;
@@ -133,5 +137,6 @@ usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3])
 			memcpy(n, size, sizeof size);
 		}
 	}
+	*reach = best_error / part;
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "gpu/use.h"
-#include "usfft/items/item_io.h"
+#include "usfft/items/item_in.h"
 
 const char *const weir_prog = "usfft";
 
@@ -85,18 +85,46 @@ static const struct opt table[] = {
      .help = "residual at which --inverse stops (1e-4)",
      .lo = 0,
      .hi = 1},
+    {.name = "damp",
+     .kind = OPT_REAL,
+     .at = AT(damp),
+     .arg = "MU",
+     .help = "--inverse: damping, in sums of the weights (0)",
+     .lo = 0,
+     .hi = 1e30},
+    {.name = "start",
+     .kind = OPT_STR,
+     .at = AT(start),
+     .arg = "FILE",
+     .help = "--inverse: the modes to begin from"},
+    {.name = "coils",
+     .kind = OPT_STR,
+     .at = AT(coils),
+     .arg = "FILE",
+     .help = "--inverse: sensitivity maps; one image from all coils"},
     {.name = "weights",
-     .kind = OPT_WORD,
+     .kind = OPT_STR,
      .at = AT(weights),
      .arg = "HOW",
-     .help = "of points: none or pipe (none)",
-     .words = "none|pipe"},
+     .help = "of points: none, pipe or a file of them (none)"},
+    {.name = "weights-to",
+     .kind = OPT_STR,
+     .at = AT(weights_to),
+     .arg = "FILE",
+     .help = "where to write the weights"},
     {.name = "window",
      .kind = OPT_WORD,
      .at = AT(window),
      .arg = "NAME",
      .help = "kaiser or gauss (kaiser)",
      .words = "kaiser|gauss"},
+    {.name = "sigma",
+     .kind = OPT_REAL,
+     .at = AT(sigma),
+     .arg = "S",
+     .help = "oversampling, 1.15 to 4 (chosen)",
+     .lo = 1.15,
+     .hi = 4},
     {.name = "part",
      .kind = OPT_WORD,
      .at = AT(part),
@@ -144,6 +172,22 @@ parse_modes(struct job *j)
 }
 
 static void
+check_inverse_args(const struct args *a)
+{
+	const char *given = a->coils	  ? "--coils"
+			    : a->start	  ? "--start"
+			    : a->damp > 0 ? "--damp"
+					  : NULL;
+
+	if (given && !a->inverse)
+		die_usage("%s: goes with --inverse", given);
+	if (given && a->common.gpu)
+		die_usage("%s: is for the CPU, and goes without -g", given);
+	if (a->coils && !a->points && !a->batch)
+		die_usage("--coils: needs the points by --points or --batch");
+}
+
+static void
 check_args(const struct job *j)
 {
 	const struct args *a = &j->a;
@@ -164,6 +208,9 @@ check_args(const struct job *j)
 		die_usage("no points: give --points or --batch");
 	if (a->weights && j->type != 1 && !a->inverse)
 		die_usage("--weights: goes with points to modes, or --inverse");
+	if (a->weights_to && !item_weighs(j))
+		die_usage("--weights-to: goes with --weights=pipe or --weights=FILE");
+	check_inverse_args(a);
 	if (a->check && a->inverse)
 		die_usage("--check: has no sums to compare --inverse with");
 	if (a->common.gpu && a->wisdom)
@@ -185,6 +232,7 @@ parse(struct job *j, int argc, char **argv, char ***path, size_t *npath)
 	check_args(j);
 	j->o.tol = j->a.tol;
 	j->o.gauss = j->a.window == WINDOW_GAUSS;
+	j->o.sigma = j->a.sigma;
 	j->o.fft_order = j->a.order == ORDER_FFT;
 	j->o.threads = par_threads(j->a.common.threads);
 	j->o.measure = j->a.wisdom != NULL;
@@ -207,6 +255,8 @@ open_files(struct job *j, char **path, size_t npath)
 		raw_load_file(j->a.targets, max, true, &j->targets);
 		item_take_points(j, j->a.targets, &j->targets, false, &j->to);
 	}
+	item_load_weights(j);
+	item_load_inverse(j);
 	j->in = raw_open(path, npath, max);
 	j->out = raw_create(j->a.common.out, RAW_AS_RAW);
 	if (j->a.batch) {
@@ -239,6 +289,8 @@ finish(struct job *j)
 	j->st.bytes_out = raw_bytes_out(j->out);
 	raw_close(j->in);
 	raw_finish(j->out);
+	if (j->weights_out)
+		raw_finish(j->weights_out);
 	if (!j->run.gpu)
 		report_stages(j);
 	if (j->run.plan)
@@ -250,6 +302,8 @@ finish(struct job *j)
 	gpu_close(j->run.gpu);
 	transform_free(&j->run);
 	weir_free(j->weights);
+	weir_free(j->maps);
+	weir_free(j->start);
 	img_free(&j->points);
 	img_free(&j->targets);
 }

@@ -16,7 +16,8 @@
 
 struct usfft_plan {
 	struct usfft_options o;
-	size_t real; /* bytes of a real */
+	size_t real;  /* bytes of a real */
+	double reach; /* the tolerance that it keeps */
 	struct window win[3];
 	struct grid grid;
 	void *undo[3]; /* owned: reals, per axis, 1 / window_hat at modes 0..n/2 */
@@ -52,7 +53,7 @@ charge_time(double *t, double *stage)
 	*t = now;
 }
 
-/* choose.c: taps and grid sizes of least estimated time. 0 or -EDOM. */
-int usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3]);
+/* choose.c: taps and grid sizes of least estimated time, and the tolerance they keep. 0 or -EDOM. */
+int usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3], double *reach);
 
 #endif

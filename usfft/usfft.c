@@ -105,7 +105,7 @@ make_plan(struct usfft_plan *p)
 	const struct loops *loops = usfft_loops(p->o.registers, p->o.single);
 	p->ops = &loops->tile;
 	p->batch = &loops->batch;
-	err = usfft_choose(&p->o, p->ops->lanes, &w, p->grid.n);
+	err = usfft_choose(&p->o, p->ops->lanes, &w, p->grid.n, &p->reach);
 	if (err)
 		return err;
 	for (int a = p->o.dim; a < 3; a++)
@@ -121,10 +121,11 @@ make_plan(struct usfft_plan *p)
 size_t
 usfft_bytes(const struct usfft_options *o)
 {
+	double reach;
 	size_t n[3], bytes = 2 * (o->single ? sizeof(float) : sizeof(double));
 	int w;
 
-	if (usfft_choose(o, usfft_loops(o->registers, o->single)->tile.lanes, &w, n))
+	if (usfft_choose(o, usfft_loops(o->registers, o->single)->tile.lanes, &w, n, &reach))
 		return SIZE_MAX;
 	for (int a = 0; a < o->dim; a++)
 		if (!weir_mul(bytes, n[a], &bytes))
@@ -170,6 +171,12 @@ int
 usfft_taps(const struct usfft_plan *p)
 {
 	return p->win[0].w;
+}
+
+double
+usfft_reach(const struct usfft_plan *p)
+{
+	return p->reach;
 }
 
 size_t

@@ -43,6 +43,7 @@ struct usfft_options {
 	bool single;	/* values are float, else double */
 	bool fft_order; /* modes stored in FFT order */
 	bool gauss;	/* the Gaussian window of the paper */
+	double sigma;	/* oversampling: cells per mode, > 1; 0: chosen */
 	int threads;	/* >= 1 */
 	size_t expect;	/* points expected, for the choice of the grid; 0: as many as modes */
 	bool measure;	/* measure FFT plans (seconds, unless wisdom was loaded), no guess */
@@ -76,6 +77,9 @@ size_t usfft_bytes(const struct usfft_options *o);
 /* What was chosen: taps of the window, cells of the grid per axis. */
 int usfft_taps(const struct usfft_plan *p);
 size_t usfft_cells(const struct usfft_plan *p, int axis);
+
+/* The tolerance that its window and the rounding keep: above o->tol where that is out of reach. */
+double usfft_reach(const struct usfft_plan *p);
 
 /*
  * Sorts the points. c != NULL: their m values, carried along, for one run of type 1 (fastest); value j is the pair at

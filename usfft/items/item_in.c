@@ -5,10 +5,7 @@
 
 #include "common/die.h"
 #include "common/mem.h"
-#include "usfft/inverse.h"
 #include "usfft/items/item_in.h"
-
-enum { PIPE_ROUNDS = 30 };
 
 void
 item_judge(const struct job *j, int err, const size_t *bad)
@@ -104,6 +101,9 @@ item_plan(struct job *j, const struct usfft_options *o)
 	item_judge(j, transform_plan(&j->run, o), NULL);
 	if (j->fixed)
 		sort_points(j, &j->at.pt, NULL, 0, NULL);
+	if (o->sigma > 0 && usfft_reach(j->run.plan) > o->tol)
+		warn("tolerance %g cannot be reached with --sigma=%g: expect %.2g", o->tol,
+		     o->sigma, usfft_reach(j->run.plan));
 	if (j->a.common.verbose)
 		warn("%d taps, grid %zu x %zu x %zu, tolerance %g", usfft_taps(j->run.plan),
 		     usfft_cells(j->run.plan, 0), usfft_cells(j->run.plan, 1),
@@ -112,7 +112,7 @@ item_plan(struct job *j, const struct usfft_options *o)
 
 /* Values of fixed points from an item of complex numbers, in memory of their own. */
 static struct values
-take_values(const struct job *j, const struct img *x, size_t m)
+take_values(const struct job *j, const struct img *x, size_t m, size_t sets)
 {
 	const size_t first = img_is_complex(x) ? 1 : 0;
 	struct values v = {.single = stream_single(x->type), .cstride = 2};
@@ -120,24 +120,28 @@ take_values(const struct job *j, const struct img *x, size_t m)
 
 	for (int a = (int)first; a < x->dim; a++)
 		count *= x->axis[a].n;
-	if (count != m)
+	if (count != m * sets && sets > 1)
+		raw_die(j->in, "%zu values for %zu coils and %zu points", count, sets, m);
+	if (count != m * sets)
 		raw_die(j->in, "%zu values for %zu points", count, m);
-	v.c = v.owned = stream_complex(x, m, v.single);
+	v.c = v.owned = stream_complex(x, count, v.single);
 	if (!v.c)
-		raw_die(j->in, "no memory for %zu values", m);
-	const size_t bad = values_find_bad(&v, m);
-	if (bad < m)
+		raw_die(j->in, "no memory for %zu values", count);
+	size_t bad = values_find_bad(&v, count);
+	if (bad < count) {
+		bad %= m;
 		item_judge(j, -EINVAL, &bad);
+	}
 	return v;
 }
 
 struct item_input
-item_input(const struct job *j, const struct img *x, size_t m)
+item_input(const struct job *j, const struct img *x, size_t m, size_t sets)
 {
 	struct item_input q = {.at = j->at};
 
 	if (j->fixed) {
-		q.v = take_values(j, x, m);
+		q.v = take_values(j, x, m, sets);
 		return q;
 	}
 	item_take_points(j, raw_name(j->in), x, true, &q.at);
@@ -153,8 +157,8 @@ may_arrive(const struct job *j)
 {
 	const struct args *a = &j->a;
 
-	return j->type == 1 && !a->inverse && !j->fixed && !a->weights && !a->check && !a->strict &&
-	       !j->run.gpu;
+	return j->type == 1 && !a->inverse && !j->fixed && !item_weighs(j) && !a->check &&
+	       !a->strict && !j->run.gpu;
 }
 
 void
@@ -195,20 +199,6 @@ sort_arriving(struct job *j, const struct img *x)
 		stats_lap(&j->st, STATS_COMPUTE);
 	}
 	usfft_sort(j->run.plan);
-}
-
-double *
-item_weigh(struct job *j, const struct usfft_points *pt, const struct usfft_options *o)
-{
-	size_t bad = 0;
-
-	if (j->a.weights == WEIGHTS_NONE || (j->fixed && j->weights))
-		return j->weights;
-	double *w = weir_xalloc(pt->m, sizeof *w);
-	item_judge(j, transform_pipe(&j->run, o, pt, PIPE_ROUNDS, w, &bad), &bad);
-	if (j->fixed)
-		j->weights = w;
-	return w;
 }
 
 void

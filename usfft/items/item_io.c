@@ -5,8 +5,6 @@
 #include "common/clock.h"
 #include "common/die.h"
 #include "common/mem.h"
-#include "common/progress.h"
-#include "usfft/inverse.h"
 #include "usfft/items/item_in.h"
 #include "usfft/items/spot_check.h"
 
@@ -28,17 +26,16 @@ end_check(struct job *j, struct spot_check *s)
 	warn("%zu results, relative error %.2g", s->k, error);
 }
 
-/* One row of complex results, as asked for. */
-static void
-write_row(struct job *j, void *row, size_t n, bool single)
+void
+item_write_row(struct job *j, void *row, size_t n, bool single)
 {
 	if (j->a.part)
 		stream_part(row, n, single, j->a.part);
 	raw_write(j->out, row, j->a.part ? n : 2 * n);
 }
 
-static void
-write_head(struct job *j, struct img *y, const struct img *from)
+void
+item_write_head(struct job *j, struct img *y, const struct img *from)
 {
 	for (size_t i = 0; i < from->nkey; i++)
 		if (strcmp(from->key[i].name, "columns") && strcmp(from->key[i].name, "maxval"))
@@ -59,7 +56,7 @@ write_modes(struct job *j, const struct img *x, const struct usfft_points *pt, s
 	struct img y;
 
 	stream_modes_head(&y, o, !j->a.part);
-	write_head(j, &y, x);
+	item_write_head(j, &y, x);
 	for (size_t r = 0; r < rows; r += most) {
 		const size_t count = rows - r < most ? rows - r : most;
 		const double t = clock_now();
@@ -67,7 +64,7 @@ write_modes(struct job *j, const struct img *x, const struct usfft_points *pt, s
 		j->took.modes += clock_now() - t;
 		for (size_t i = 0; i < count; i++)
 			spot_check_row(s, o, pt, r + i, block + i * row_bytes);
-		write_row(j, block, count * o->n[0], o->single);
+		item_write_row(j, block, count * o->n[0], o->single);
 	}
 	img_free(&y);
 	weir_free(block);
@@ -76,7 +73,7 @@ write_modes(struct job *j, const struct img *x, const struct usfft_points *pt, s
 void
 item_points_to_modes(struct job *j, struct img *x)
 {
-	struct item_input q = item_input(j, x, j->at.pt.m);
+	struct item_input q = item_input(j, x, j->at.pt.m, 1);
 	const struct usfft_points *pt = &q.at.pt;
 	struct usfft_options o = j->o;
 	struct spot_check s;
@@ -85,7 +82,7 @@ item_points_to_modes(struct job *j, struct img *x)
 		raw_die(j->in, "points of %d axes, but -n of %d", q.at.dim, o.dim);
 	o.single = q.v.single;
 	o.expect = pt->m;
-	double *w = item_weigh(j, pt, &o);
+	const double *w = item_weigh(j, pt, &o);
 	if (w)
 		item_judge(j, values_make_own(&q.v, pt->m, w), NULL);
 	item_plan(j, &o);
@@ -97,8 +94,6 @@ item_points_to_modes(struct job *j, struct img *x)
 	write_modes(j, x, pt, &s);
 	end_check(j, &s);
 	values_free(&q.v);
-	if (!j->fixed)
-		weir_free(w);
 }
 
 /* Results at points: written as one item. */
@@ -108,8 +103,8 @@ write_values(struct job *j, const struct img *x, void *z, size_t m, bool single)
 	struct img y;
 
 	stream_values_head(&y, m, single, !j->a.part);
-	write_head(j, &y, x);
-	write_row(j, z, m, single);
+	item_write_head(j, &y, x);
+	item_write_row(j, z, m, single);
 	img_free(&y);
 }
 
@@ -160,7 +155,7 @@ void
 item_points_to_points(struct job *j, struct img *x)
 {
 	const bool back = j->a.adjoint;
-	struct item_input q = item_input(j, x, back ? j->to.pt.m : j->at.pt.m);
+	struct item_input q = item_input(j, x, back ? j->to.pt.m : j->at.pt.m, 1);
 	const struct usfft_points *from = back ? &j->to.pt : &q.at.pt;
 	const struct usfft_points *to = back ? &j->at.pt : &j->to.pt;
 	struct usfft_options o = j->o;
@@ -185,55 +180,4 @@ item_points_to_points(struct job *j, struct img *x)
 	write_values(j, x, z, to->m, o.single);
 	values_free(&q.v);
 	weir_free(z);
-}
-
-struct watcher {
-	struct progress bar;
-	const struct args *a;
-};
-
-static void
-watch(void *who, const struct usfft_outcome *got)
-{
-	struct watcher *w = who;
-
-	progress_step(&w->bar, (double)got->iterations / w->a->iter);
-	if (w->a->common.verbose)
-		warn("iteration %d, residual %.3g", got->iterations, got->residual);
-}
-
-void
-item_invert(struct job *j, struct img *x)
-{
-	struct item_input q = item_input(j, x, j->at.pt.m);
-	struct watcher who = {.a = &j->a};
-	const struct usfft_inverse v = {j->sign, j->a.iter, j->a.rtol, watch, &who};
-	struct usfft_options o = j->o;
-	struct usfft_outcome got;
-	struct img y;
-	size_t bad = 0;
-
-	if (q.at.dim != o.dim)
-		raw_die(j->in, "points of %d axes, but -n of %d", q.at.dim, o.dim);
-	const size_t modes = transform_modes(&o);
-	double *f = weir_xalloc(modes, 2 * sizeof *f),
-	       *b = values_as_doubles(&q.v, q.at.pt.m, NULL);
-	if (!b)
-		item_judge(j, -ENOMEM, NULL);
-	double *w = item_weigh(j, &q.at.pt, &o);
-	progress_start(&who.bar, j->a.common.quiet);
-	item_judge(j, transform_inverse(&j->run, &o, &q.at.pt, w, b, &v, f, &got, &bad), &bad);
-	progress_end(&who.bar);
-	stats_lap(&j->st, STATS_COMPUTE);
-	if (got.residual > j->a.rtol)
-		warn("residual %.3g after %d iterations", got.residual, got.iterations);
-	stream_modes_head(&y, &o, !j->a.part);
-	write_head(j, &y, x);
-	write_row(j, f, modes, false);
-	img_free(&y);
-	weir_free(f);
-	weir_free(b);
-	values_free(&q.v);
-	if (!j->fixed)
-		weir_free(w);
 }

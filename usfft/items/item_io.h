@@ -15,15 +15,14 @@
 
 struct args {
 	struct opt_common common;
-	int type, sign, order, weights, window, part, check, iter;
-	const char *n, *points, *targets, *wisdom;
-	double tol, rtol;
+	int type, sign, order, window, part, check, iter;
+	const char *n, *points, *targets, *wisdom, *weights, *weights_to, *start, *coils;
+	double tol, rtol, damp, sigma;
 	bool adjoint, batch, inverse, strict;
 };
 
-/* The words of --order, --weights and --window. */
+/* The words of --order and --window. */
 enum { ORDER_CENTRED, ORDER_FFT };
-enum { WEIGHTS_NONE, WEIGHTS_PIPE };
 enum { WINDOW_KAISER, WINDOW_GAUSS };
 
 /* What one run of the program works on. */
@@ -34,8 +33,12 @@ struct job {
 	struct transform run;	    /* of types 1 and 2; its gpu: NULL for the CPU */
 	struct img points, targets; /* points: those that serve all items */
 	struct stream_points at, to;
-	bool fixed;	 /* points came from --points or --batch */
-	double *weights; /* of fixed points */
+	bool fixed;	      /* points came from --points or --batch */
+	double *weights;      /* owned: of the item, of fixed points, or from a file; NULL: none */
+	size_t nweights;      /* numbers in the file; 0: there is none */
+	double *maps, *start; /* owned: of --inverse, complex; NULL: none */
+	size_t coils;	      /* maps */
+	struct raw_out *weights_out; /* NULL: none */
 	struct raw_in *in;
 	struct raw_out *out;
 	struct stats st;

@@ -1,0 +1,79 @@
+/* Weights of points: made by transform_pipe(), or read from a file; and written. */
+#include <math.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/sample.h"
+#include "usfft/items/item_in.h"
+
+enum { PIPE_ROUNDS = 30 };
+
+bool
+item_weighs(const struct job *j)
+{
+	return j->a.weights && strcmp(j->a.weights, "none") != 0;
+}
+
+static bool
+from_file(const struct job *j)
+{
+	return item_weighs(j) && strcmp(j->a.weights, "pipe") != 0;
+}
+
+static void
+read_weights(struct job *j)
+{
+	struct img x;
+
+	raw_load_file(j->a.weights, j->a.common.max_bytes, true, &x);
+	if (img_is_complex(&x) || !img_count(&x, &j->nweights))
+		die("%s: weights are real numbers", j->a.weights);
+	j->weights = weir_xalloc(j->nweights, sizeof *j->weights);
+	sample_load(j->weights, x.data, x.type, j->nweights);
+	for (size_t i = 0; i < j->nweights; i++)
+		if (!isfinite(j->weights[i]) || j->weights[i] < 0)
+			die("%s: weight %zu is %g", j->a.weights, i, j->weights[i]);
+	img_free(&x);
+}
+
+void
+item_load_weights(struct job *j)
+{
+	if (from_file(j))
+		read_weights(j);
+	if (j->a.weights_to)
+		j->weights_out = raw_create(j->a.weights_to, RAW_AS_RAW);
+}
+
+static void
+write_weights(struct job *j, size_t m)
+{
+	struct img y;
+
+	img_init(&y, IMG_F64, 1, &m);
+	opt_add_history(&y, &j->a.common);
+	raw_head(j->weights_out, &y);
+	raw_write(j->weights_out, j->weights, m);
+	img_free(&y);
+}
+
+const double *
+item_weigh(struct job *j, const struct usfft_points *pt, const struct usfft_options *o)
+{
+	const bool known = j->weights && j->fixed && j->st.items > 0;
+	size_t bad = 0;
+
+	if (!item_weighs(j) || known)
+		return j->weights;
+	if (from_file(j) && j->nweights != pt->m)
+		raw_die(j->in, "%s: %zu weights for %zu points", j->a.weights, j->nweights, pt->m);
+	if (!from_file(j)) {
+		weir_free(j->weights);
+		j->weights = weir_xalloc(pt->m, sizeof *j->weights);
+		item_judge(j, transform_pipe(&j->run, o, pt, PIPE_ROUNDS, j->weights, &bad), &bad);
+	}
+	if (j->weights_out)
+		write_weights(j, pt->m);
+	return j->weights;
+}
