@@ -11,7 +11,7 @@ enum { SHORT_SUM = 12 };
 double
 radon_damping(const struct radon_core *p)
 {
-	return p->o.eps * (double)p->nlive;
+	return p->o.nu * (double)p->o.nq;
 }
 
 /* Band, row lengths and blocks. The rows' stride is no multiple of 4096 bytes, so that a column does not fill one cache set. */

@@ -29,7 +29,7 @@ struct radon_core {
 	size_t first, last;  /* its blocks */
 	bool nufft;	     /* else recurrence */
 	/*
-	 * lsq magnifies an error of its right-hand side by up to 1 / (2 sqrt(eps)). Unless the user asks for the NUFFT, the
+	 * lsq magnifies an error of its right-hand side by up to sqrt(nx / (4 NU nq)). Unless the user asks for the NUFFT, the
 	 * recurrence in double finds it: 3.1 ms where the NUFFT takes 1.9 and the solution 8 (1751x92x180).
 	 */
 	bool exact_rhs;

@@ -55,6 +55,15 @@ moveouts(const struct radon_options *o, double *lo, double *hi)
 	*hi = fmax(0, fmax(fmax(q[0] * glo, q[0] * ghi), fmax(q[1] * glo, q[1] * ghi)));
 }
 
+double
+radon_moveout(const struct radon_options *o)
+{
+	double lo, hi;
+
+	moveouts(o, &lo, &hi);
+	return fmax(-lo, hi);
+}
+
 bool
 radon_fits(const struct radon_options *o, size_t *ntau, size_t *lead)
 {

@@ -206,11 +206,7 @@ radon_direct_is_live(const struct radon_options *o, size_t j)
 double
 radon_direct_damping(const struct radon_options *o)
 {
-	size_t live = 0;
-
-	for (size_t j = 0; j < o->nx; j++)
-		live += radon_direct_is_live(o, j);
-	return o->eps * (double)live;
+	return o->nu * (double)o->nq;
 }
 
 /* A^H A + damping at frequency number k, over the live traces. */

@@ -8,7 +8,7 @@ static int
 check(const struct radon_options *o)
 {
 	if (!o->nt || !o->nx || !o->nq || !(o->dt > 0) || (o->nq > 1 && !(o->dq > 0)) ||
-	    !(o->eps >= 0) || !(o->fmin >= 0) || o->mute.n > RADON_MAXMUTE)
+	    !(o->nu >= 0) || !(o->fmin >= 0) || o->mute.n > RADON_MAXMUTE)
 		return -EDOM;
 	if ((o->mode == RADON_LSQ || o->mode == RADON_SPARSE) &&
 	    (o->method == RADON_TIME || o->method == RADON_USFFT2D))

@@ -3,8 +3,11 @@
  *
  *	adjoint		m(tau, q) = sum_x d(tau + q g(x), x)
  *	modelling	d(t, x)   = sum_q m(t - q g(x), q)
- *	lsq		m minimises |d - A m|^2 + eps nx |m|^2,	A being modelling, nx the traces that are not dead
+ *	lsq		m minimises |d - A m|^2 + NU nq |m|^2,	A being modelling
  *	sparse		the same with |m|^2 weighted so that m concentrates in few places
+ *
+ * NU is the energy of noise over that of the signal: the least-squares model of the gather is A A^H (A A^H + NU nq)^-1 d, a
+ * Wiener filter whose prior gives each curve an equal part of the signal's energy, so that more curves change little.
  *
  * q is the moveout in seconds at the reference offset X, where g = 1:
  *
@@ -69,7 +72,7 @@ struct radon_options {
 	enum radon_mode mode;
 	enum radon_method method;
 	double fmin, fmax; /* Hz; frequencies outside are 0; fmax 0: Nyquist */
-	double eps;	   /* lsq, sparse: >= 0 */
+	double nu;	   /* lsq, sparse: NU, >= 0 */
 	int outer, inner;  /* sparse: new weights, steps of conjugate gradients for each */
 	bool
 	    subtract; /* lsq, sparse: not the panel is the result but gather - modelled (muted) panel */
@@ -86,15 +89,14 @@ struct radon_plan;
 struct radon_report {
 	double
 	    misfit; /* |d - A m|^2 / |d|^2 over the band and the live traces; NaN: not asked for */
-	double
-	    condition; /* a lower bound of that of A^H A + eps nx, the worst of all frequencies */
+	double condition; /* a lower bound of that of A^H A + NU nq, the worst of all frequencies */
 	size_t
 	    fallbacks; /* frequencies solved by conjugate gradients since Levinson's recursion is not safe there */
 	size_t steps; /* of conjugate gradients, all in all */
 };
 
 /*
- * Plans, and factors A^H A + eps nx for lsq. 0, -EDOM (an option out of range), -EOVERFLOW or -ENOMEM; *p is then NULL. Not
+ * Plans, and factors A^H A + NU nq for lsq. 0, -EDOM (an option out of range), -EOVERFLOW or -ENOMEM; *p is then NULL. Not
  * thread-safe (FFTW's planner is not).
  */
 int radon_plan(struct radon_plan **p, const struct radon_options *o);
@@ -124,6 +126,9 @@ bool radon_curve(enum radon_curve curve, double x, double reference, double dept
 
 /* The weight of the mute at (tau, q), 0..1. */
 double radon_mute_weight(const struct radon_mute *m, double tau, double q);
+
+/* The largest |q g| of all curves and traces, s. */
+double radon_moveout(const struct radon_options *o);
 
 /* The lowest frequency at which neighbouring curves are half a period apart at the farthest trace, Hz; inf: none. */
 double radon_alias(const struct radon_options *o);

@@ -20,7 +20,7 @@ lsq_agrees(struct gpu *gpu, struct check_rng *r)
 				struct radon_options o = trial_options();
 				o.mode = RADON_LSQ;
 				o.method = (enum radon_method)method;
-				o.eps = eps[e];
+				o.nu = eps[e] * (double)o.nx / (double)o.nq;
 				o.subtract = kind > 0;
 				o.mute = (struct radon_mute){.n = 1, .q = {.03}, .taper = .02};
 				scene_lay_out(r, o.nx, RADON_PARABOLIC, .8);
@@ -29,8 +29,9 @@ lsq_agrees(struct gpu *gpu, struct check_rng *r)
 				trial_hold(gpu, &o, r, &many,
 					   (method == RADON_NUFFT ? 2e-6 : 1e-6) / sqrt(eps[e]));
 			}
-	check_end(&many, "gpu: radon, least squares are within 1e-6 / sqrt(eps) of a dense double "
-			 "solution (NUFFT: 2e-6)");
+	check_end(&many,
+		  "gpu: radon, least squares are within 1e-6 sqrt(nx / NU nq) of a dense double "
+		  "solution (NUFFT: 2e-6)");
 }
 
 static void
@@ -175,7 +176,7 @@ singular_systems(struct gpu *gpu, struct check_rng *r)
 	struct radon_report report[GATHERS], cpu = {0};
 
 	o.mode = RADON_LSQ;
-	o.eps = 0;
+	o.nu = 0;
 	o.nx = 12;
 	o.report = true;
 	scene_lay_out(r, o.nx, RADON_PARABOLIC, .5);

@@ -125,8 +125,8 @@ trial_hold(struct gpu *gpu, const struct radon_options *o, struct check_rng *r,
 	check_order(order);
 	const int err = trial_run(gpu, &t, GATHERS, NULL);
 	const double e = err ? INFINITY : trial_error(&t);
-	check_case(many, e <= bound, "%zux%zux%zu mode %d method %d eps %g, order %d: %s, %.3g",
-		   o->nt, o->nx, o->nq, (int)o->mode, (int)o->method, o->eps, order,
+	check_case(many, e <= bound, "%zux%zux%zu mode %d method %d nu %g, order %d: %s, %.3g",
+		   o->nt, o->nx, o->nq, (int)o->mode, (int)o->method, o->nu, order,
 		   err ? gpu_why(gpu) : "ran", e);
 	trial_free(&t);
 }

@@ -260,7 +260,7 @@ check_finite(void)
 				o.nq = kind == 8 ? 1 : o.nq;
 				scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
 				o.mode = (enum radon_mode)mode;
-				o.eps = eps * .01;
+				o.nu = eps * .01;
 				o.live = scene_live;
 				float *d = scene_noise(&rng, o.nx * o.nt), *m;
 				if (kind == 0)
@@ -281,7 +281,7 @@ check_finite(void)
 				m = scene_run(&o, d, NULL);
 				check_case(&many,
 					   m && isfinite(scene_energy(m, scene_panel_size(&o))),
-					   "%s, mode %d, eps %g", what[kind], mode, o.eps);
+					   "%s, mode %d, nu %g", what[kind], mode, o.nu);
 				weir_free(d);
 				weir_free(m);
 			}

@@ -13,7 +13,7 @@ const struct radon_options scene_small = {.nt = 90,
 					  .q0 = -.05,
 					  .dq = .007,
 					  .g = scene_g,
-					  .eps = .01,
+					  .nu = .008,
 					  .outer = 3,
 					  .inner = 10,
 					  .threads = 2};

@@ -273,7 +273,7 @@ radon_sparse_run(const struct radon_core *p, struct radon_sparse *s, struct rado
 		if (i)
 			reweigh(p, s, w);
 		all = start(p, s, w);
-		r->steps += conjugate_gradients(p, s, w, p->o.eps * (double)p->nlive);
+		r->steps += conjugate_gradients(p, s, w, radon_damping(p));
 	}
 	r->misfit = all > 0 ? left(p, s, w) / all : 0;
 	weighted_spectra(p, s, w, s->u);

@@ -6,8 +6,12 @@
 #include "common/cpu.h"
 #include "common/die.h"
 #include "common/mem.h"
+#include "common/opt.h"
 #include "common/sample.h"
 #include "radon/stream/heads.h"
+
+/* Moveouts longer than this many traces are a mistake in a unit. */
+static const double FAR = 16;
 
 /* --- items --------------------------------------------------------------------------------------------------------- */
 
@@ -220,6 +224,32 @@ place_panel(struct gathers *s, const struct gather *g)
 	s->skip = (size_t)lrint(at);
 }
 
+/*
+ * The time axis of the panel. None wants one far longer than the traces: q is then in milliseconds, or X in another unit. A
+ * panel may be as large as --max-bytes.
+ */
+static void
+fit_panel(const struct gathers *s, struct gather *g)
+{
+	const double most = radon_moveout(&g->o), length = (double)g->o.nt * g->o.dt;
+	const size_t limit = weir_limit(s->o->common->max_bytes);
+	size_t bytes;
+
+	if (most > FAR * length)
+		raw_die(s->in,
+			"moveouts of up to %.4g s on traces of %.4g s: q is in seconds at the "
+			"reference "
+			"offset X, which is %.4g; see -q and -X",
+			most, length, s->reference);
+	if (!radon_fits(&g->o, &g->ntau, &g->lead) ||
+	    !weir_mul(g->o.nq * sizeof(float), g->ntau, &bytes) || bytes > limit)
+		raw_die(
+		    s->in,
+		    "a panel of %zu curves of at least %zu samples is larger than %zu bytes; see "
+		    "--max-bytes",
+		    g->o.nq, g->o.nt, limit);
+}
+
 /* --- the stream ---------------------------------------------------------------------------------------------------- */
 
 struct gathers *
@@ -249,9 +279,7 @@ gathers_next(struct gathers *s, struct gather *g)
 	offsets_take(s, g);
 	g->o.g = g->g;
 	g->o.live = g->live;
-	if (!radon_fits(&g->o, &g->ntau, &g->lead))
-		raw_die(s->in, "moveouts of q up to %g s and %zu samples of %g s: too many samples",
-			g->o.q0 + (double)(g->o.nq - 1) * g->o.dq, g->o.nt, g->o.dt);
+	fit_panel(s, g);
 	s->skip = 0;
 	if (g->o.mode == RADON_MODEL)
 		place_panel(s, g);

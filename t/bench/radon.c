@@ -58,7 +58,7 @@ options(size_t nt, size_t nx, size_t nq, int threads)
 				  .dt = .004,
 				  .q0 = -.3,
 				  .dq = .9 / (double)(nq > 1 ? nq - 1 : 1),
-				  .eps = 1e-3,
+				  .nu = .05,
 				  .outer = 3,
 				  .inner = 10,
 				  .threads = threads};
