@@ -156,6 +156,11 @@ check: all $(B)/t/check $(CHECKGPU) $(HELPERS)
 bench: all $(HELPERS) $(BENCHES:t/%.c=$(B)/t/%) $(BENCHXX:t/%.cc=$(B)/t/%)
 	B=$(B) t/bench/run $(ONLY)
 
+# What a bare machine with an NVIDIA driver needs for the checks and figures of the GPU, in one directory: t/kit/run.
+KIT := $(PROGRAMS:%=$(B)/%) $(B)/rawinfo $(B)/t/check-gpu $(B)/t/gen $(B)/t/gencmp $(B)/t/interleave $(B)/t/bench/gpu-rate
+gpu-kit: $(KIT)
+	t/kit/make $(B) $(KIT)
+
 demo: all $(HELPERS)
 	B=$(B) t/demo/run
 
@@ -208,11 +213,11 @@ clean:
 	rm -rf build
 
 help:
-	@echo 'all check cpus san bench demo fuzz fuzz-programs lint format deps deps-dev install uninstall clean'
+	@echo 'all check cpus san bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall clean'
 	@echo 'NVCC= (no CUDA)  MARCH=native  PREFIX=$(PREFIX)  DESTDIR=  PROGRAM_PREFIX=  ONLY=program (bench)'
 
 force:
-.PHONY: all check cpus san bench demo fuzz fuzz-programs lint format deps deps-dev install uninstall clean help force
+.PHONY: all check cpus san bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall clean help force
 .DELETE_ON_ERROR:
 
 -include $(shell find $(B)/obj $(B)/t -name '*.d' 2>/dev/null)
