@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "morphrec/morphrec.h"
-#include "morphrec/striped/engine.h"
 #include "morphrec/study/serial.h"
 #include "morphrec/tile/engine.h"
 
@@ -34,13 +33,11 @@ morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what)
 	if (why)
 		return why;
 	p->what = *what;
-	if (what->method == MORPHREC_TILE && morphrec_is_volume(what->conn))
-		p->striped = striped_new(what);
-	else if (what->method == MORPHREC_TILE)
+	if (what->method == MORPHREC_TILE)
 		p->engine = engine_new(what);
 	else
 		p->serial = serial_new(what);
-	if (!p->engine && !p->serial && !p->striped) {
+	if (!p->engine && !p->serial) {
 		memset(p, 0, sizeof *p);
 		return "no memory for the reconstruction";
 	}
@@ -50,9 +47,7 @@ morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what)
 void
 morphrec_explain(const struct morphrec_plan *p, char *text, size_t size)
 {
-	if (p->striped)
-		striped_explain(p->striped, text, size);
-	else if (p->engine)
+	if (p->engine)
 		engine_explain(p->engine, text, size);
 	else
 		snprintf(text, size, "16 bytes a pixel for keys, and queues");
@@ -67,10 +62,6 @@ morphrec_clip(struct morphrec_plan *p, void *J, const void *I)
 int
 morphrec_run(struct morphrec_plan *p, void *J, const void *I)
 {
-	if (p->striped) {
-		striped_run(p->striped, &p->clip, &p->figures, J, I);
-		return 0;
-	}
 	if (p->serial)
 		return serial_run(p->serial, &p->what, J, I);
 	engine_run(p->engine, &p->clip, &p->figures, J, I);
@@ -91,7 +82,6 @@ morphrec_clip_and_run(struct morphrec_plan *p, void *J, const void *I)
 void
 morphrec_free(struct morphrec_plan *p)
 {
-	striped_free(p->striped);
 	engine_free(p->engine);
 	serial_free(p->serial);
 	memset(p, 0, sizeof *p);

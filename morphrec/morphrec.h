@@ -28,14 +28,13 @@ struct morphrec_plan {
 	struct morphrec_problem what;
 	struct morphrec_clip clip;
 	struct morphrec_figures figures;
-	struct striped *striped; /* owned: method tile, volumes */
-	struct engine *engine; /* owned: method tile, images */
+	struct engine *engine; /* owned: method tile */
 	struct serial *serial; /* owned: the others */
 };
 
 /*
  * Makes *p for that problem: NULL, or a sentence that says why not (then p is zeroed). Allocates all that the run needs:
- * tile, 32 bytes for each 62 x 62 pixels; queue, scan and heap, a copy of the mask and their queues.
+ * tile, about .5 % of the mask; queue, scan and heap, a copy of the mask and their queues.
  */
 const char *morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what);
 

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/cpu.h"
@@ -84,23 +85,20 @@ volumes_agree(enum morphrec_method method, const char *name)
 	check_end(&m, name);
 }
 
-/* The kernels of each kind of CPU that this one can run. */
+/* The kernels of each level that this CPU has. */
 static void
 kernels_agree(void)
 {
-	const char *avx2 = "tiles with the AVX2 kernels",
-		   *avx512 = "tiles with the AVX-512 kernels";
-	const struct tile_kernel *best = tile_kernels();
+	static const struct tile_kernel *const kernels[] = {tile_generic, tile_avx2, tile_avx512};
 
-	method_agrees(MORPHREC_TILE, tile_generic, 320, "tiles with the kernels for any CPU");
-	if (best == tile_generic)
-		check_skip(avx2, "not on this CPU");
-	else
-		method_agrees(MORPHREC_TILE, tile_avx2, 320, avx2);
-	if (best != tile_avx512)
-		check_skip(avx512, "not on this CPU");
-	else
-		method_agrees(MORPHREC_TILE, tile_avx512, 320, avx512);
+	for (int level = 0; level <= CPU_AVX512; level++) {
+		char text[80];
+		snprintf(text, sizeof text, "%s: tiles", cpu_name((enum cpu_level)level));
+		if (level > (int)weir_cpu)
+			check_skip(text, "not on this CPU");
+		else
+			method_agrees(MORPHREC_TILE, kernels[level], 320, text);
+	}
 }
 
 /* The rows of a picture by name; a letter's place in the alphabet is its value. */
@@ -300,6 +298,7 @@ check_morphrec(void)
 	diagonals_settle();
 	corners_connect();
 	sides_connect();
+	check_morphrec_seams();
 	laws_hold();
 	bands_agree();
 	floats_agree();

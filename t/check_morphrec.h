@@ -37,4 +37,7 @@ void job_compare(struct job *a, struct check_many *m);
  */
 void oracle(struct job *a);
 
+/* More checks: the tile engine where tiles meet. */
+void check_morphrec_seams(void);
+
 #endif

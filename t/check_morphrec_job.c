@@ -143,8 +143,10 @@ job_run(struct job *a)
 	memcpy(a->got, a->J, a->bytes);
 	if (morphrec_plan(&p, &a->what))
 		return false;
-	if (a->kernels && p.engine)
-		engine_use(p.engine, a->kernels);
+	if (a->kernels) {
+		engine_free(p.engine);
+		p.engine = engine_new_on(&a->what, a->kernels);
+	}
 	morphrec_clip(&p, a->got, a->I);
 	const bool ran = !morphrec_run(&p, a->got, a->I) && same_at_once(&p, a);
 	morphrec_free(&p);

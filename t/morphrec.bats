@@ -94,7 +94,7 @@ big() {
 	[ "$(row out.pgm)" = "0 5 5 3 3" ]
 	morphrec -v -m mask.pgm marker.pgm 2>stderr >out.pgm
 	grep -qx "morphrec: marker.pgm: 1 markers beyond the mask were clipped" stderr
-	grep -q "marker.pgm: 5x1x1 uchar: 1 tiles in 1 bands" stderr
+	grep -q "marker.pgm: 5x1x1 uchar: 1 tiles of 5x1x1 in 1 units" stderr
 }
 
 @test "--strict says how many markers are beyond the mask and where the first is" {
@@ -411,7 +411,7 @@ big() {
 @test "--stats counts tiles, visits and floods" {
 	big 200 200 255 >f.pgm
 	morphrec --hmax=30 --stats=s.json f.pgm >out.pgm
-	grep -q '"tiles": 16, "visits": [1-9][0-9]*, "floods": [0-9]*' s.json
+	grep -q '"tiles": [1-9][0-9]*, "visits": [1-9][0-9]*, "floods": [0-9]*' s.json
 }
 
 @test "a picture that several threads look over: clipping, counts and first places are those of one" {

@@ -1,4 +1,4 @@
-/* The kernels on AVX2: a row of bytes is two registers. */
+/* The kernels on AVX2: a row of bytes is 128 pixels. */
 #include "morphrec/tile/isa.h"
 
 #if defined(__x86_64__)
@@ -12,75 +12,71 @@
 typedef __m256i V;
 
 INLINE V
-v_load(const void *p)
-{
-	return _mm256_load_si256(p);
-}
-
-INLINE void
-v_store(void *p, V a)
-{
-	_mm256_store_si256(p, a);
-}
-
-INLINE V
 v_zero(void)
 {
 	return _mm256_setzero_si256();
 }
 
 INLINE V
-v_note(V z, V a, V b)
+v_or(V a, V b)
 {
-	return _mm256_or_si256(z, _mm256_xor_si256(a, b));
-}
-
-/* Which 16-byte lanes are not 0. */
-INLINE uint32_t
-v_lanes(V a)
-{
-	const uint32_t zero =
-	    (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, _mm256_setzero_si256()));
-
-	return (uint32_t)((zero & 0xffff) != 0xffff) | (uint32_t)(zero >> 16 != 0xffff) << 1;
+	return _mm256_or_si256(a, b);
 }
 
 INLINE V
-v_load_lanes(const void *p, size_t step)
+v_xor(V a, V b)
 {
-	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_load_si128(p)),
-				       _mm_load_si128((const __m128i *)((const char *)p + step)),
-				       1);
+	return _mm256_xor_si256(a, b);
 }
 
-/* The vector 16 bytes earlier (before) and later (after) in a row, for alignr within lanes. */
-#define before(a, b) _mm256_permute2x128_si256(a, b, 0x21)
-#define after(b, c)  _mm256_permute2x128_si256(b, c, 0x21)
+INLINE bool
+v_any(V a)
+{
+	return !_mm256_testz_si256(a, a);
+}
 
-#define OPS(bits, MAX, MIN, LOW, HIGH)                                     \
-	INLINE V max##bits(V a, V b)                                       \
-	{                                                                  \
-		return MAX(a, b);                                          \
-	}                                                                  \
-	INLINE V min##bits(V a, V b)                                       \
-	{                                                                  \
-		return MIN(a, b);                                          \
-	}                                                                  \
-	INLINE V lo##bits(V a, V b)                                        \
-	{                                                                  \
-		return LOW(a, b);                                          \
-	}                                                                  \
-	INLINE V hi##bits(V a, V b)                                        \
-	{                                                                  \
-		return HIGH(a, b);                                         \
-	}                                                                  \
-	INLINE V prev##bits(V a, V b)                                      \
-	{                                                                  \
-		return _mm256_alignr_epi8(b, before(a, b), 16 - bits / 8); \
-	}                                                                  \
-	INLINE V next##bits(V b, V c)                                      \
-	{                                                                  \
-		return _mm256_alignr_epi8(after(b, c), b, bits / 8);       \
+INLINE V
+v_load_lanes(const char *p, size_t step)
+{
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)p)),
+				       _mm_loadu_si128((const __m128i *)(p + step)), 1);
+}
+
+INLINE void
+v_store_lanes(char *p, size_t step, V a)
+{
+	_mm_storeu_si128((__m128i *)p, _mm256_castsi256_si128(a));
+	_mm_storeu_si128((__m128i *)(p + step), _mm256_extracti128_si256(a, 1));
+}
+
+/* The vector 16 bytes earlier and later, for alignr within lanes. */
+#define before(a) _mm256_permute2x128_si256(a, a, 0x08)
+#define after(a)  _mm256_permute2x128_si256(a, a, 0x81)
+
+#define OPS(bits, MAX, MIN, LOW, HIGH)                                  \
+	INLINE V max##bits(V a, V b)                                    \
+	{                                                               \
+		return MAX(a, b);                                       \
+	}                                                               \
+	INLINE V min##bits(V a, V b)                                    \
+	{                                                               \
+		return MIN(a, b);                                       \
+	}                                                               \
+	INLINE V lo##bits(V a, V b)                                     \
+	{                                                               \
+		return LOW(a, b);                                       \
+	}                                                               \
+	INLINE V hi##bits(V a, V b)                                     \
+	{                                                               \
+		return HIGH(a, b);                                      \
+	}                                                               \
+	INLINE V up##bits(V a)                                          \
+	{                                                               \
+		return _mm256_alignr_epi8(a, before(a), 16 - bits / 8); \
+	}                                                               \
+	INLINE V down##bits(V a)                                        \
+	{                                                               \
+		return _mm256_alignr_epi8(after(a), a, bits / 8);       \
 	}
 
 /* Unsigned comparison of 64 bits: signed, with the sign bits flipped. */

@@ -1,4 +1,4 @@
-/* The kernels on AVX-512 (BW, VL): a row of bytes is one register. */
+/* The kernels on AVX-512 (BW, VL): a row of bytes is 256 pixels. */
 #include "morphrec/tile/isa.h"
 
 #if defined(__x86_64__)
@@ -12,80 +12,78 @@
 typedef __m512i V;
 
 INLINE V
-v_load(const void *p)
-{
-	return _mm512_load_si512(p);
-}
-
-INLINE void
-v_store(void *p, V a)
-{
-	_mm512_store_si512(p, a);
-}
-
-INLINE V
 v_zero(void)
 {
 	return _mm512_setzero_si512();
 }
 
 INLINE V
-v_note(V z, V a, V b)
+v_or(V a, V b)
 {
-	return _mm512_ternarylogic_epi64(z, a, b, 0xf6);
-}
-
-/* Which 16-byte lanes are not 0. */
-INLINE uint32_t
-v_lanes(V a)
-{
-	uint32_t m = _mm512_test_epi64_mask(a, a);
-
-	m = (m | m >> 1) & 0x55;
-	m = (m | m >> 1) & 0x33;
-	return (m | m >> 2) & 0x0f;
+	return _mm512_or_si512(a, b);
 }
 
 INLINE V
-v_load_lanes(const void *p, size_t step)
+v_xor(V a, V b)
 {
-	const char *a = p;
-	V v = _mm512_broadcast_i32x4(_mm_load_si128((const __m128i *)a));
-
-	v = _mm512_mask_broadcast_i32x4(v, 0x00f0, _mm_load_si128((const __m128i *)(a + step)));
-	v = _mm512_mask_broadcast_i32x4(v, 0x0f00, _mm_load_si128((const __m128i *)(a + 2 * step)));
-	return _mm512_mask_broadcast_i32x4(v, 0xf000,
-					   _mm_load_si128((const __m128i *)(a + 3 * step)));
+	return _mm512_xor_si512(a, b);
 }
 
-/* The vector 16 bytes earlier (before) and later (after) in a row, for alignr within lanes. */
-#define before(a, b) _mm512_alignr_epi32(b, a, 12)
-#define after(b, c)  _mm512_alignr_epi32(c, b, 4)
+INLINE bool
+v_any(V a)
+{
+	return _mm512_test_epi64_mask(a, a) != 0;
+}
 
-#define OPS(bits, MAX, MIN, LOW, HIGH)                                     \
-	INLINE V max##bits(V a, V b)                                       \
-	{                                                                  \
-		return MAX(a, b);                                          \
-	}                                                                  \
-	INLINE V min##bits(V a, V b)                                       \
-	{                                                                  \
-		return MIN(a, b);                                          \
-	}                                                                  \
-	INLINE V lo##bits(V a, V b)                                        \
-	{                                                                  \
-		return LOW(a, b);                                          \
-	}                                                                  \
-	INLINE V hi##bits(V a, V b)                                        \
-	{                                                                  \
-		return HIGH(a, b);                                         \
-	}                                                                  \
-	INLINE V prev##bits(V a, V b)                                      \
-	{                                                                  \
-		return _mm512_alignr_epi8(b, before(a, b), 16 - bits / 8); \
-	}                                                                  \
-	INLINE V next##bits(V b, V c)                                      \
-	{                                                                  \
-		return _mm512_alignr_epi8(after(b, c), b, bits / 8);       \
+INLINE V
+v_load_lanes(const char *p, size_t step)
+{
+	V v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)p));
+
+	v = _mm512_mask_broadcast_i32x4(v, 0x00f0, _mm_loadu_si128((const __m128i *)(p + step)));
+	v = _mm512_mask_broadcast_i32x4(v, 0x0f00,
+					_mm_loadu_si128((const __m128i *)(p + 2 * step)));
+	return _mm512_mask_broadcast_i32x4(v, 0xf000,
+					   _mm_loadu_si128((const __m128i *)(p + 3 * step)));
+}
+
+INLINE void
+v_store_lanes(char *p, size_t step, V a)
+{
+	_mm_storeu_si128((__m128i *)p, _mm512_castsi512_si128(a));
+	_mm_storeu_si128((__m128i *)(p + step), _mm512_extracti32x4_epi32(a, 1));
+	_mm_storeu_si128((__m128i *)(p + 2 * step), _mm512_extracti32x4_epi32(a, 2));
+	_mm_storeu_si128((__m128i *)(p + 3 * step), _mm512_extracti32x4_epi32(a, 3));
+}
+
+/* The vector 16 bytes earlier and later, for alignr within lanes. */
+#define before(a) _mm512_maskz_shuffle_i32x4(0xfff0, a, a, 0x90)
+#define after(a)  _mm512_maskz_shuffle_i32x4(0x0fff, a, a, 0x39)
+
+#define OPS(bits, MAX, MIN, LOW, HIGH)                                  \
+	INLINE V max##bits(V a, V b)                                    \
+	{                                                               \
+		return MAX(a, b);                                       \
+	}                                                               \
+	INLINE V min##bits(V a, V b)                                    \
+	{                                                               \
+		return MIN(a, b);                                       \
+	}                                                               \
+	INLINE V lo##bits(V a, V b)                                     \
+	{                                                               \
+		return LOW(a, b);                                       \
+	}                                                               \
+	INLINE V hi##bits(V a, V b)                                     \
+	{                                                               \
+		return HIGH(a, b);                                      \
+	}                                                               \
+	INLINE V up##bits(V a)                                          \
+	{                                                               \
+		return _mm512_alignr_epi8(a, before(a), 16 - bits / 8); \
+	}                                                               \
+	INLINE V down##bits(V a)                                        \
+	{                                                               \
+		return _mm512_alignr_epi8(after(a), a, bits / 8);       \
 	}
 
 OPS(8, _mm512_max_epu8, _mm512_min_epu8, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8)

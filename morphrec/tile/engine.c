@@ -16,6 +16,8 @@ tile_kernels(void)
 	return weir_cpu == CPU_AVX2 ? tile_avx2 : tile_generic;
 }
 
+/* --- a run ------------------------------------------------------------------------------------------------------ */
+
 static int
 by_debt(const void *a, const void *b)
 {
@@ -34,64 +36,77 @@ collect(const struct engine *e, size_t parity)
 
 	for (size_t i = 0; i < e->units; i++) {
 		struct unit *u = &e->unit[i];
-		const size_t place = e->volume ? i : i % e->bands;
-		if (place % 2 == parity && (!u->begun || u->owed[0] || u->owed[1]))
+		if (i % e->per % 2 == parity && (!u->begun || u->owed[0] || u->owed[1]))
 			e->due[n++] = u;
 	}
 	qsort(e->due, n, sizeof *e->due, by_debt);
 	return n;
 }
 
-static void
-reset(struct engine *e)
+/* Whether units are cut along z: bands of memory are, and volumes that are deeper than high. */
+static bool
+cut_along_z(const struct engine *e)
 {
-	const size_t n = e->what.d * e->tw * e->th;
+	return e->z.rim && (e->what.max_mem || e->what.done || e->z.tiles >= e->y.tiles);
+}
+
+static void
+reset(struct engine *e, const struct tile_job *job)
+{
+	const size_t n = e->x.tiles * e->y.tiles * e->z.tiles,
+		     slices = morphrec_is_volume(e->what.conn) ? 1 : e->what.d;
+	const bool along_z = cut_along_z(e);
 
 	memset(e->tile, 0, n * sizeof *e->tile);
-	for (size_t i = 0; i < n && e->volume; i++)
-		e->tile[i].rose[0] = e->tile[i].rose[1] = 1;
+	memset(e->rose, 0, n * e->depth * sizeof *e->rose);
 	for (size_t i = 0; i < e->units; i++) {
-		const size_t b = i % e->bands;
-		e->unit[i] = (struct unit){.slice = i / e->bands,
-					   .first = e->th * b / e->bands,
-					   .end = e->th * (b + 1) / e->bands,
-					   .owed = {e->volume && i, e->volume && i + 1 < e->units}};
+		const size_t b = i % e->per, s = i / e->per,
+			     cut = along_z ? e->z.tiles : e->y.tiles, from = cut * b / e->per,
+			     to = cut * (b + 1) / e->per;
+		e->unit[i] = (struct unit){.y = along_z ? 0 : from,
+					   .y_end = along_z ? e->y.tiles : to,
+					   .z = along_z ? from : s,
+					   .z_end = along_z	 ? to
+						    : slices > 1 ? s + 1
+								 : e->z.tiles};
 	}
 	e->begun = 0;
 	for (int i = 0; i < e->what.threads; i++) {
-		struct worker *h = &e->worker[i];
-		*h = (struct worker){.job = e->job, .clip = clip_nothing(), .begun = &e->begun};
-		for (int l = 0; l < TILE_LEVELS; l++)
-			h->head[l] = h->tail[l] = NOBODY;
+		worker_start(&e->worker[i], e, job);
+		e->worker[i].job.rows = (char *)e->rows + (size_t)i * e->room;
+		e->worker[i].begun = &e->begun;
 	}
-}
-
-/* Levels: the range of keys of J0 on 1..255. */
-static void
-set_levels(struct tile_job *job, const struct morphrec_clip *c)
-{
-	job->lo = c->lo;
-	for (job->shift = 0; (c->hi - c->lo) >> job->shift >= TILE_LEVELS - 1;)
-		job->shift++;
 }
 
 void
 engine_run(struct engine *e, const struct morphrec_clip *clip, struct morphrec_figures *figures,
 	   void *J, const void *I)
 {
+	struct tile_job job = {.J = J,
+			       .I = I,
+			       .x = e->x,
+			       .y = e->y,
+			       .z = e->z,
+			       .conn = e->what.conn,
+			       .map = morphrec_keys(&e->what),
+			       .lo = clip->lo};
+
+	/* Levels: the range of keys of J0 on 1..255. */
+	while ((clip->hi - clip->lo) >> job.shift >= TILE_LEVELS - 1)
+		job.shift++;
+	tile_list_near(&job);
 	e->J = J;
 	e->I = I;
-	set_levels(&e->job, clip);
-	reset(e);
+	reset(e, &job);
 	for (size_t idle = 0, parity = 0; idle < 2; parity ^= 1) {
 		const size_t n = collect(e, parity);
 		idle = n ? 0 : idle + 1;
 		figures->phases += n > 0;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(e->what.threads) if (n > 1)
 		for (size_t i = 0; i < n; i++)
-			unit_run(e, &e->worker[omp_get_thread_num()], e->due[i]);
+			unit_run(&e->worker[omp_get_thread_num()], e->due[i]);
 	}
-	figures->tiles += e->what.d * e->tw * e->th;
+	figures->tiles += e->x.tiles * e->y.tiles * e->z.tiles;
 	for (int i = 0; i < e->what.threads; i++) {
 		figures->visits += e->worker[i].figures.visits;
 		figures->floods += e->worker[i].figures.floods;
@@ -133,7 +148,7 @@ void
 engine_clip_and_run(struct engine *e, struct morphrec_clip *clip, struct morphrec_figures *figures,
 		    void *J, const void *I)
 {
-	if (e->volume) {
+	if (morphrec_is_volume(e->what.conn)) {
 		*clip = clip_all(&e->what, J, I);
 		engine_run(e, clip, figures, J, I);
 		return;
@@ -147,82 +162,114 @@ engine_clip_and_run(struct engine *e, struct morphrec_clip *clip, struct morphre
 		clip_join(clip, &e->worker[i].clip);
 }
 
+/* --- the plan --------------------------------------------------------------------------------------------------- */
+
+/* n pixels in tiles of `all` with the rim, as even as they can be where even; one tile has no rim. */
+static struct tile_axis
+cut(size_t n, size_t all, bool even)
+{
+	const size_t own = all - 2, tiles = (n + own - 1) / own;
+
+	if (n <= all)
+		return (struct tile_axis){n, n, 1, 0};
+	return (struct tile_axis){n, even ? (n + tiles - 1) / tiles : own, tiles, 1};
+}
+
 /*
- * Bands of a slice: one for one thread; else four for each, of two tile rows at least; smaller ones so that they and the
- * records of all tiles fit max_mem.
+ * Units that touch each other: one for one thread; else four for each, of two tiles at least; smaller ones so that they and
+ * the records of all tiles fit max_mem.
  */
 static size_t
-count_bands(const struct morphrec_problem *what, size_t tw, size_t th, size_t size)
+count_units(const struct engine *e)
 {
-	const size_t records = tw * th * what->d * sizeof(struct record);
+	const struct morphrec_problem *a = &e->what;
+	const size_t slices = morphrec_is_volume(a->conn) ? 1 : a->d, threads = (size_t)a->threads,
+		     records = e->x.tiles * e->y.tiles * e->z.tiles *
+			       (sizeof *e->tile + e->depth * sizeof *e->rose);
+	const bool along_z = cut_along_z(e);
+	const size_t tiles = along_z ? e->z.tiles : e->y.tiles,
+		     row = 2 * a->w * e->size * threads * (along_z ? a->h * e->z.own : e->y.own);
 	size_t n = 1;
 
-	if (morphrec_is_volume(what->conn))
-		return 1;
-	if (what->threads > 1)
-		n = (4 * (size_t)what->threads + what->d - 1) / what->d;
-	if (what->max_mem) {
-		const size_t row = 2 * TILE_OWN * what->w * size * (size_t)what->threads,
-			     left = what->max_mem > records ? what->max_mem - records : 0,
+	if (threads > 1)
+		n = (4 * threads + slices - 1) / slices;
+	if (a->max_mem) {
+		const size_t left = a->max_mem > records ? a->max_mem - records : 0,
 			     fit = left / row > 2 ? left / row : 2;
-		n = th / fit + 1 > n ? th / fit + 1 : n;
+		n = tiles / fit + 1 > n ? tiles / fit + 1 : n;
 	}
-	n = n < th / 2 ? n : th / 2;
+	n = n < tiles / 2 ? n : tiles / 2;
 	return n ? n : 1;
 }
 
 void
 engine_explain(const struct engine *e, char *text, size_t size)
 {
-	const size_t n = e->tw * e->th * e->what.d, log = (size_t)__builtin_ctzll(e->size);
+	const size_t n = e->x.tiles * e->y.tiles * e->z.tiles,
+		     log = (size_t)__builtin_ctzll(e->size);
 
-	snprintf(text, size, "%zu tiles in %zu %s, %.1f MB of records, %d threads, %s kernels", n,
-		 e->units, e->volume ? "slices" : "bands", 1e-6 * (double)(n * sizeof *e->tile),
-		 e->what.threads,
-		 e->kernel == &tile_avx512[log] ? "AVX-512"
-		 : e->kernel == &tile_avx2[log] ? "AVX2"
-						: "plain");
+	snprintf(
+	    text, size,
+	    "%zu tiles of %zux%zux%zu in %zu units, %.1f MB of records, %d threads, %s kernels", n,
+	    e->x.own, e->y.own, e->z.own, e->units,
+	    1e-6 * (double)(n * (sizeof *e->tile + e->depth * sizeof *e->rose)), e->what.threads,
+	    e->kernel == &tile_avx512[log] ? "AVX-512"
+	    : e->kernel == &tile_avx2[log] ? "AVX2"
+					   : "plain");
 }
 
-void
-engine_use(struct engine *e, const struct tile_kernel *rows)
+/* Shapes of tiles and units. */
+static void
+lay_out(struct engine *e)
 {
-	e->kernel = &rows[__builtin_ctzll(e->size)];
+	const struct morphrec_problem *a = &e->what;
+	const bool volume = morphrec_is_volume(a->conn);
+	const size_t depth = 18;
+
+	e->size = img_type_size(a->type);
+	e->x = cut(a->w, (size_t)e->kernel->width, false);
+	e->y = cut(a->h, volume ? depth : TILE_ROWS, true);
+	e->z = volume ? cut(a->d, depth, true) : (struct tile_axis){a->d, 1, a->d, 0};
+	e->depth = e->z.own + 2 * e->z.rim;
+	e->flood = tile_floods[__builtin_ctzll(e->size)];
+	e->per = count_units(e);
+	e->units = e->per * (volume ? 1 : a->d);
+	e->room = 2 * tile_rows((int)(e->y.own + 2 * e->y.rim), (int)e->depth) *
+		  (size_t)e->kernel->width * e->size;
+}
+
+struct engine *
+engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *kernels)
+{
+	struct engine *e = weir_calloc(1, sizeof *e);
+	const size_t threads = (size_t)what->threads;
+	size_t n, words;
+
+	if (!e)
+		return NULL;
+	e->what = *what;
+	e->kernel = &kernels[__builtin_ctzll(img_type_size(what->type))];
+	lay_out(e);
+	if (weir_mul(e->x.tiles, e->y.tiles, &n) && weir_mul(n, e->z.tiles, &n) && n < NOBODY &&
+	    weir_mul(n, e->depth, &words)) {
+		e->tile = weir_alloc(n, sizeof *e->tile);
+		e->rose = weir_alloc(words, sizeof *e->rose);
+		e->unit = weir_alloc(e->units, sizeof *e->unit);
+		e->due = weir_alloc(e->units, sizeof(struct unit *));
+		e->worker = weir_alloc(threads, sizeof *e->worker);
+		e->rows = weir_calloc(threads, e->room);
+	}
+	if (!e->tile || !e->rose || !e->unit || !e->due || !e->worker || !e->rows) {
+		engine_free(e);
+		return NULL;
+	}
+	return e;
 }
 
 struct engine *
 engine_new(const struct morphrec_problem *what)
 {
-	struct engine *e = weir_calloc(1, sizeof *e);
-	size_t n;
-
-	if (!e)
-		return NULL;
-	e->what = *what;
-	e->size = img_type_size(what->type);
-	e->tw = (what->w + TILE_OWN - 1) / TILE_OWN;
-	e->th = (what->h + TILE_OWN - 1) / TILE_OWN;
-	e->volume = morphrec_is_volume(what->conn);
-	e->pour = what->conn == 6 ? POUR_6 : what->conn == 18 ? POUR_18 : POUR_26;
-	engine_use(e, tile_kernels());
-	e->flood = tile_floods[__builtin_ctzll(e->size)];
-	e->bands = count_bands(what, e->tw, e->th, e->size);
-	e->units = what->d * e->bands;
-	e->job = (struct tile_job){.w = what->w,
-				   .h = what->h,
-				   .diagonal = what->conn != 4 && what->conn != 6,
-				   .map = morphrec_keys(what)};
-	if (weir_mul(e->tw, e->th, &n) && n < NOBODY && weir_mul(n, what->d, &n)) {
-		e->tile = weir_alloc(n, sizeof *e->tile);
-		e->unit = weir_alloc(e->units, sizeof *e->unit);
-		e->due = weir_alloc(e->units, sizeof(struct unit *));
-		e->worker = weir_alloc((size_t)what->threads, sizeof *e->worker);
-	}
-	if (!e->tile || !e->unit || !e->due || !e->worker) {
-		engine_free(e);
-		return NULL;
-	}
-	return e;
+	return engine_new_on(what, tile_kernels());
 }
 
 void
@@ -231,8 +278,10 @@ engine_free(struct engine *e)
 	if (!e)
 		return;
 	weir_free(e->tile);
+	weir_free(e->rose);
 	weir_free(e->unit);
 	weir_free(e->due);
 	weir_free(e->worker);
+	weir_free(e->rows);
 	weir_free(e);
 }

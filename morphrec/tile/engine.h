@@ -1,6 +1,6 @@
-/* The order of visits: which tile is next, and which bands or slices run at the same time. See tile.h. */
-#ifndef MORPHREC_ENGINE_H
-#define MORPHREC_ENGINE_H
+/* The order of visits: which tile is next, and which units run at the same time. See tile.h. */
+#ifndef MORPHREC_TILE_ENGINE_H
+#define MORPHREC_TILE_ENGINE_H
 
 #include "morphrec/clip.h"
 #include "morphrec/tile/tile.h"
@@ -14,8 +14,12 @@ void engine_free(struct engine *e);
 /* As morphrec_explain. */
 void engine_explain(const struct engine *e, char *text, size_t size);
 
-/* Other kernels than the best for this CPU, which engine_new takes; rows as in tile.h. For checks and benches. */
-void engine_use(struct engine *e, const struct tile_kernel *rows);
+/* NULL on success: other kernels than the best for this CPU, which engine_new takes. For checks and benches. */
+struct engine *
+engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *kernels);
+
+/* The best kernels for this CPU. */
+const struct tile_kernel *tile_kernels(void);
 
 /* J, clipped, its keys in [clip->lo, clip->hi], becomes the fixpoint. Adds to *figures. */
 void engine_run(struct engine *e, const struct morphrec_clip *clip,
@@ -23,7 +27,7 @@ void engine_run(struct engine *e, const struct morphrec_clip *clip,
 
 /*
  * The same of J that is not clipped: each unit clips its own pixels when it first visits them, and *clip then says what was
- * met. Volumes are clipped as a whole before they are run, since a slice takes from slices that have not begun.
+ * met. Volumes are clipped as a whole before they are run, in a pass of its own.
  */
 void engine_clip_and_run(struct engine *e, struct morphrec_clip *clip,
 			 struct morphrec_figures *figures, void *J, const void *I);

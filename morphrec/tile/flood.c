@@ -2,11 +2,58 @@
 #include "morphrec/tile/isa.h"
 
 enum {
-	FLOOD_WIDTH = 32, /* pixels waiting at a time: a corridor needs a few */
+	FLOOD_WAITING = 40, /* pixels that wait at a time: a corridor needs a few */
 	FLOOD_AHEAD =
 	    8, /* rows: a corridor across the rows meets lines that the processor does not foresee */
-	FLOOD_LENGTH = 512 /* pixels spread from: beyond that a visit, of about 2 us, is cheaper */
+	FLOOD_LENGTH =
+	    512, /* pixels spread from: beyond that a visit, of some microseconds, is cheaper */
 };
+
+void
+tile_list_near(struct tile_job *o)
+{
+	const bool volume = o->conn != 4 && o->conn != 8;
+	const int axes = o->conn == 4 || o->conn == 6 ? 1 : o->conn == 18 ? 2 : 3;
+
+	o->nears = 0;
+	for (int z = -volume; z <= volume; z++)
+		for (int y = -1; y <= 1; y++)
+			for (int x = -1; x <= 1; x++) {
+				const int apart = (x != 0) + (y != 0) + (z != 0);
+				const ptrdiff_t at =
+				    (z * (ptrdiff_t)o->y.n + y) * (ptrdiff_t)o->x.n + x;
+				if (apart && apart <= axes)
+					o->near[o->nears++] = (struct tile_near){x, y, z, at};
+			}
+}
+
+/* The pixel of the array at x, y, z of the tile. */
+static inline size_t
+place(const struct tile_job *o, int x, int y, int z)
+{
+	return ((size_t)(o->sz.at + z) * o->y.n + (size_t)(o->sy.at + y)) * o->x.n +
+	       (size_t)(o->sx.at + x);
+}
+
+static inline bool
+is_in(const struct tile_span *s, int p)
+{
+	return p >= s->begin && p < s->end;
+}
+
+/* Whether the places beside p are the tile's own too. */
+static inline bool
+is_within(const struct tile_span *s, int p)
+{
+	return p > s->first && p + 1 < s->after;
+}
+
+/* -1, 0 or 1: the neighbour of the tile that place p belongs to. */
+static inline int
+side(const struct tile_span *s, int p)
+{
+	return p < s->first ? -1 : p >= s->after;
+}
 
 #define TEMPLATE "morphrec/tile/flood_body.h"
 #include "morphrec/four_body.h"

@@ -1,113 +1,120 @@
-/* The flood of flood.c for one element type, a template: see four.h. */
+/* The flood of flood.c for one element type, a template: see four_body.h. */
 
+/* Pixels that have risen and not spread yet, in the tile's coordinates. */
 struct N(wait) {
-	int n, x[FLOOD_WIDTH], y[FLOOD_WIDTH]; /* within the tile, 1..62 each */
-	T key[FLOOD_WIDTH];
+	int n;
+	struct N(risen) {
+		int x, y, z;
+		T key;
+	} v[FLOOD_WAITING];
 };
 
-static inline T
-N(key)(const struct tile_job *job, T v)
-{
-	return IN(v, job->map);
-}
-
-/* Pixel x, y of the tile may rise to v: to wait its turn, or, when it is a neighbour's, to be owed. */
+/* Pixel x, y, z rose to key: it waits its turn, or is owed to the neighbour whose it is. False: too many wait. */
 static inline bool
-N(raise)(struct tile_job *job, struct N(wait) * w, size_t at, int x, int y, T v)
+N(note)(struct tile_job *o, struct N(wait) * w, int x, int y, int z, T key)
 {
-	const T m = N(key)(job, ((const T *)job->I)[at]), r = v < m ? v : m;
+	const int dx = side(&o->sx, x), dy = side(&o->sy, y), dz = side(&o->sz, z);
 
-	if (N(key)(job, ((const T *)job->J)[at]) >= r)
-		return true;
-	const int dx = (x > TILE_OWN) - (x < 1), dy = (y > TILE_OWN) - (y < 1);
-	if (dx | dy) {
-		struct tile_debt *d = &job->owed[4 + 3 * dy + dx];
-		const uint8_t l = tile_level(job, r);
-		d->level = l > d->level ? l : d->level;
-		if (d->n < TILE_FEW)
-			d->px[d->n++] = (uint16_t)((y - dy * TILE_OWN) * TILE + x - dx * TILE_OWN);
-		else
-			d->n = TILE_FULL;
+	if (dx | dy | dz) {
+		o->owe(o->with, 9 * dz + 3 * dy + dx + 13, z - dz * (int)o->z.own,
+		       y - dy * (int)o->y.own, x - dx * (int)o->x.own, tile_level(o, key));
 		return true;
 	}
-	if (w->n == FLOOD_WIDTH)
+	if (w->n == FLOOD_WAITING)
 		return false;
-	((T *)job->J)[at] = OUT(r, job->map);
-	job->changed = true;
-	w->x[w->n] = x;
-	w->y[w->n] = y;
-	w->key[w->n++] = r;
+	w->v[w->n++] = (struct N(risen)){x, y, z, key};
 	return true;
 }
 
-/* Tries the neighbours of pixel x, y at key v. */
+/* Pixel q of the array rises to min(key, mask), if that is more; then *v is that. */
 static inline bool
-N(spread)(struct tile_job *job, struct N(wait) * w, size_t x0, size_t y0, int x, int y, T v)
+N(raise)(const struct tile_job *o, size_t q, T key, T *v)
 {
-	static const int dx[8] = {0, -1, 1, 0, -1, 1, -1, 1}, dy[8] = {-1, 0, 0, 1, -1, -1, 1, 1};
+	T *J = o->J;
+	const T m = IN(((const T *)o->I)[q], o->map);
 
-	for (int k = 0; k < (job->diagonal ? 8 : 4); k++) {
-		/* Tile coordinate 1 is pixel x0; one below 0 wraps and fails the test. */
-		const size_t px = x0 + (size_t)(x + dx[k] - 1), py = y0 + (size_t)(y + dy[k] - 1),
-			     ahead = py + (size_t)(FLOOD_AHEAD * dy[k]);
-		const int n = w->n;
-		if (px < job->w && py < job->h &&
-		    !N(raise)(job, w, py * job->w + px, x + dx[k], y + dy[k], v))
+	*v = key < m ? key : m;
+	if (IN(J[q], o->map) >= *v)
+		return false;
+	J[q] = OUT(*v, o->map);
+	return true;
+}
+
+/* Asks for pixels further on in the direction of neighbour k: a corridor across the rows. */
+static inline void
+N(foresee)(const struct tile_job *o, size_t q, const struct tile_near *k)
+{
+	const uintptr_t on = (q + (size_t)(FLOOD_AHEAD * k->at)) * sizeof(T);
+
+	if (k->y | k->z) {
+		__builtin_prefetch((const char *)((uintptr_t)o->J + on));
+		__builtin_prefetch((const char *)((uintptr_t)o->I + on));
+	}
+}
+
+/* Pixel p raises its neighbours. False: more wait than there is room for; the row of the one left out is in rose. */
+static inline bool
+N(spread)(struct tile_job *o, struct N(wait) * w, const struct N(risen) * p, uint64_t *rose)
+{
+	const size_t at = place(o, p->x, p->y, p->z);
+	const bool image = o->conn == 4 || o->conn == 8,
+		   within = w->n + TILE_NEAR <= FLOOD_WAITING && is_within(&o->sx, p->x) &&
+			    is_within(&o->sy, p->y) && (image || is_within(&o->sz, p->z));
+	T v;
+
+	for (int i = 0; within && i < o->nears; i++) {
+		const struct tile_near *k = &o->near[i];
+		if (!N(raise)(o, at + (size_t)k->at, p->key, &v))
+			continue;
+		N(foresee)(o, at + (size_t)k->at, k);
+		w->v[w->n++] = (struct N(risen)){p->x + k->x, p->y + k->y, p->z + k->z, v};
+	}
+	for (int i = 0; !within && i < o->nears; i++) {
+		const struct tile_near *k = &o->near[i];
+		const int x = p->x + k->x, y = p->y + k->y, z = p->z + k->z;
+		if (!is_in(&o->sx, x) || !is_in(&o->sy, y) || !is_in(&o->sz, z) ||
+		    !N(raise)(o, at + (size_t)k->at, p->key, &v))
+			continue;
+		N(foresee)(o, at + (size_t)k->at, k);
+		if (!N(note)(o, w, x, y, z, v)) {
+			rose[z] |= UINT64_C(1) << y;
 			return false;
-		if (dy[k] && w->n > n && ahead < job->h) {
-			__builtin_prefetch((const T *)job->J + ahead * job->w + px);
-			__builtin_prefetch((const T *)job->I + ahead * job->w + px);
 		}
 	}
 	return true;
 }
 
-/* What the pixel may rise to: the highest of its neighbours, in whatever tile. */
-static inline T
-N(around)(const struct tile_job *job, size_t x, size_t y)
+/* Takes the highest pixel that waits. */
+static inline struct N(risen) N(take)(struct N(wait) * w)
 {
-	T v = 0;
+	int top = 0;
 
-	for (size_t py = y ? y - 1 : 0; py <= y + 1 && py < job->h; py++)
-		for (size_t px = x ? x - 1 : 0; px <= x + 1 && px < job->w; px++)
-			if (job->diagonal || px == x || py == y) {
-				const size_t at = py * job->w + px;
-				const T j = N(key)(job, ((const T *)job->J)[at]),
-					m = N(key)(job, ((const T *)job->I)[at]),
-					k = j < m ? j : m; /* another band may not be clipped */
-				v = k > v ? k : v;
-			}
-	return v;
+	for (int i = 1; i < w->n; i++)
+		top = w->v[i].key > w->v[top].key ? i : top;
+	const struct N(risen) p = w->v[top];
+	w->v[top] = w->v[--w->n];
+	return p;
 }
 
 static bool
-N(flood)(struct tile_job *job, size_t tx, size_t ty, const uint16_t *px, size_t n)
+N(flood)(struct tile_job *o, int width, const uint32_t *px, int n, uint64_t *rose)
 {
-	const size_t x0 = tx * TILE_OWN, y0 = ty * TILE_OWN;
-	struct N(wait) w = {.n = 0};
+	struct N(wait) w;
+	bool all = true;
 
-	job->changed = false;
-	for (int k = 0; k < 9; k++)
-		job->owed[k].level = job->owed[k].n = 0;
-	for (size_t i = 0; i < n; i++) {
-		const int x = px[i] % TILE, y = px[i] / TILE;
-		const size_t gx = x0 + (size_t)x - 1, gy = y0 + (size_t)y - 1;
-		N(raise)(job, &w, gy * job->w + gx, x, y, N(around)(job, gx, gy));
+	w.n = 0;
+	for (int i = 0; i < n; i++) {
+		const int x = (int)px[i] % width, y = (int)px[i] / width % TILE_ROWS,
+			  z = (int)px[i] / width / TILE_ROWS;
+		N(note)(o, &w, x, y, z, IN(((const T *)o->J)[place(o, x, y, z)], o->map));
 	}
-	for (int steps = 0; w.n; steps++) {
-		int top = 0;
-		if (steps == FLOOD_LENGTH)
-			return false;
-		for (int i = 1; i < w.n; i++)
-			top = w.key[i] > w.key[top] ? i : top;
-		const int x = w.x[top], y = w.y[top];
-		const T v = w.key[top];
-		w.n--;
-		w.x[top] = w.x[w.n];
-		w.y[top] = w.y[w.n];
-		w.key[top] = w.key[w.n];
-		if (!N(spread)(job, &w, x0, y0, x, y, v))
-			return false;
+	for (int steps = 0; all && w.n && steps < FLOOD_LENGTH; steps++) {
+		const struct N(risen) p = N(take)(&w);
+		all = N(spread)(o, &w, &p, rose);
+		if (!all)
+			rose[p.z] |= UINT64_C(1) << p.y;
 	}
-	return true;
+	for (int i = 0; i < w.n; i++)
+		rose[w.v[i].z] |= UINT64_C(1) << w.v[i].y;
+	return all && !w.n;
 }

@@ -1,4 +1,4 @@
-/* Names of the operations that kernel.h asks for by the width of an element: v_max(8) is max8. */
+/* Names of the operations that row_body.h asks for by the width of an element: v_max(8) is max8. */
 #ifndef MORPHREC_ISA_H
 #define MORPHREC_ISA_H
 
@@ -15,7 +15,7 @@
 #define v_min(bits)  CAT(min, bits)
 #define v_lo(bits)   CAT(lo, bits)
 #define v_hi(bits)   CAT(hi, bits)
-#define v_prev(bits) CAT(prev, bits)
-#define v_next(bits) CAT(next, bits)
+#define v_up(bits)   CAT(up, bits)
+#define v_down(bits) CAT(down, bits)
 
 #endif

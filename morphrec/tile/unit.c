@@ -7,316 +7,318 @@
 /* --- the lists: doubly linked, first in, first out, one a level ------------------------------------------------- */
 
 static void
-list_remove(struct worker *h, uint32_t t)
+list_remove(struct worker *w, uint32_t t)
 {
-	struct record *r = &h->tile[t];
+	struct record *tile = w->e->tile, *r = &tile[t];
 
 	if (r->prev == NOBODY)
-		h->head[r->listed] = r->next;
+		w->head[r->listed] = r->next;
 	else
-		h->tile[r->prev].next = r->next;
+		tile[r->prev].next = r->next;
 	if (r->next == NOBODY)
-		h->tail[r->listed] = r->prev;
+		w->tail[r->listed] = r->prev;
 	else
-		h->tile[r->next].prev = r->prev;
+		tile[r->next].prev = r->prev;
 	r->listed = 0;
 }
 
 /* Puts tile t in the list of what it is owed, taking it out of a lower one. */
 static void
-list_add(struct worker *h, uint32_t t)
+list_add(struct worker *w, uint32_t t)
 {
-	struct record *r = &h->tile[t];
-	const uint8_t l = r->debt.level;
+	struct record *tile = w->e->tile, *r = &tile[t];
+	const uint8_t l = r->level;
 
 	if (r->listed >= l)
 		return;
 	if (r->listed)
-		list_remove(h, t);
+		list_remove(w, t);
 	r->listed = l;
 	r->next = NOBODY;
-	r->prev = h->tail[l];
+	r->prev = w->tail[l];
 	if (r->prev == NOBODY)
-		h->head[l] = t;
+		w->head[l] = t;
 	else
-		h->tile[r->prev].next = t;
-	h->tail[l] = t;
-	h->top = l > h->top ? l : h->top;
+		tile[r->prev].next = t;
+	w->tail[l] = t;
+	w->top = l > w->top ? l : w->top;
 }
 
 /* The tile owed most, taken out; NOBODY when none is. */
 static uint32_t
-list_take(struct worker *h)
+list_take(struct worker *w)
 {
-	while (h->top > 0 && h->head[h->top] == NOBODY)
-		h->top--;
-	if (!h->top)
+	while (w->top > 0 && w->head[w->top] == NOBODY)
+		w->top--;
+	if (!w->top)
 		return NOBODY;
-	const uint32_t t = h->head[h->top];
-	list_remove(h, t);
+	const uint32_t t = w->head[w->top];
+	list_remove(w, t);
 	return t;
 }
 
-/* --- debts ------------------------------------------------------------------------------------------------------ */
+/* --- tiles ------------------------------------------------------------------------------------------------------ */
 
+/* Notes that a pixel of a neighbour rose: struct tile_job. */
 static void
-debt_add(struct tile_debt *d, const struct tile_debt *more)
+owe(void *with, int k, int z, int y, int x, uint8_t level)
 {
-	d->level = more->level > d->level ? more->level : d->level;
-	if (more->n == TILE_FULL || d->n == TILE_FULL || d->n + more->n > TILE_FEW) {
-		d->n = TILE_FULL;
-		return;
+	struct worker *w = with;
+	const struct engine *e = w->e;
+	const struct unit *u = w->unit;
+	const size_t tx = w->tx + (size_t)(k % 3 - 1), ty = w->ty + (size_t)(k / 3 % 3 - 1),
+		     tz = w->tz + (size_t)(k / 9 - 1), t = (tz * e->y.tiles + ty) * e->x.tiles + tx;
+	struct record *r = &e->tile[t];
+
+	e->rose[t * e->depth + (size_t)z] |= UINT64_C(1) << y;
+	if (x >= 0 && r->n < TILE_FEW)
+		r->px[r->n++] = (uint32_t)((z * TILE_ROWS + y) * e->kernel->width + x);
+	else
+		r->n = TILE_FEW + 1;
+	r->level = level > r->level ? level : r->level;
+	if (ty < u->y || tz < u->z) {
+		uint8_t *o = &w->unit[-1].owed[1];
+		*o = level > *o ? level : *o;
+	} else if (ty >= u->y_end || tz >= u->z_end) {
+		uint8_t *o = &w->unit[1].owed[0];
+		*o = level > *o ? level : *o;
+	} else if (!w->beginning) {
+		list_add(w, (uint32_t)t);
 	}
-	memcpy(d->px + d->n, more->px, more->n * sizeof *d->px);
-	d->n = (uint8_t)(d->n + more->n);
 }
 
-/* What the visit of tile tx, ty left owing goes to the neighbours; list: they go on the lists. */
-static void
-pass_on(const struct engine *e, struct worker *h, size_t tx, size_t ty, bool list)
+static struct tile_span
+span(const struct tile_axis *a, size_t i)
 {
-	for (int k = 0; k < 9; k++) {
-		const struct tile_debt *d = &h->job.owed[k];
-		const size_t x = tx + (size_t)(k % 3 - 1), y = ty + (size_t)(k / 3 - 1);
-		if (!d->level || x >= e->tw || y >= e->th)
-			continue;
-		const size_t t = y * e->tw + x;
-		debt_add(&h->tile[t].debt, d);
-		if (y < h->unit->first) {
-			uint8_t *o = &h->unit[-1].owed[1];
-			*o = d->level > *o ? d->level : *o;
-		} else if (y >= h->unit->end) {
-			uint8_t *o = &h->unit[1].owed[0];
-			*o = d->level > *o ? d->level : *o;
-		} else if (list) {
-			list_add(h, (uint32_t)t);
+	const ptrdiff_t at = (ptrdiff_t)(i * a->own) - (ptrdiff_t)a->rim,
+			left = (ptrdiff_t)a->n - at;
+	const int own = (int)a->own, rim = (int)a->rim, begin = at < 0,
+		  end = left < own + 2 * rim ? (int)left : own + 2 * rim;
+
+	return (struct tile_span){at, begin, end, rim, end < own + rim ? end : own + rim};
+}
+
+/* Gives tile t what it is owed, by a flood or a visit; or visits it for the first time. */
+static void
+serve(struct worker *w, size_t t, bool first)
+{
+	const struct engine *e = w->e;
+	struct tile_job *job = &w->job;
+	struct record *r = &e->tile[t];
+	uint64_t *owed = e->rose + t * e->depth, rose[TILE_DEPTH];
+	const int n = r->n;
+
+	w->tx = t % e->x.tiles;
+	w->ty = t / e->x.tiles % e->y.tiles;
+	w->tz = t / e->x.tiles / e->y.tiles;
+	job->sx = span(&e->x, w->tx);
+	job->sy = span(&e->y, w->ty);
+	job->sz = span(&e->z, w->tz);
+	memcpy(rose, owed, e->depth * sizeof *rose);
+	memset(owed, 0, e->depth * sizeof *rose);
+	r->level = r->n = 0;
+	if (!first && n <= TILE_FEW) {
+		w->figures.floods++;
+		memset(rose, 0, e->depth * sizeof *rose);
+		if (e->flood(job, e->kernel->width, r->px, n, rose))
+			return;
+	}
+	w->figures.visits++;
+	e->kernel->visit(job, first ? NULL : rose);
+}
+
+/* Counts tiles that were visited once, and reports them, from the first thread alone. */
+static void
+report(struct worker *w, size_t more)
+{
+	const struct engine *e = w->e;
+	size_t begun;
+
+#pragma omp atomic capture
+	begun = *w->begun += more;
+	if (e->what.step && omp_get_thread_num() == 0)
+		e->what.step(e->what.step_with,
+			     (double)begun / (double)(e->x.tiles * e->y.tiles * e->z.tiles));
+}
+
+/* --- first visits ----------------------------------------------------------------------------------------------- */
+
+/* Visits tile t for the first time; early: before its neighbours. */
+static void
+open_tile(struct worker *w, size_t t, bool early)
+{
+	struct record *r = &w->e->tile[t];
+
+	r->begun = true;
+	r->early = early;
+	serve(w, t, true);
+}
+
+static void
+begin_volume(struct worker *w)
+{
+	const struct engine *e = w->e;
+	const struct unit *u = w->unit;
+
+	for (size_t z = u->z; z < u->z_end; z++)
+		for (size_t y = u->y; y < u->y_end; y++) {
+			for (size_t x = 0; x < e->x.tiles; x++)
+				open_tile(w, (z * e->y.tiles + y) * e->x.tiles + x, false);
+			report(w, e->x.tiles);
 		}
-	}
 }
 
-/* Gives tile tx, ty what it is owed, by a flood or a visit. */
+/* Reads n pixels line by line, as the processor fetches ahead best, into the second-level cache. */
 static void
-serve(const struct engine *e, struct worker *h, size_t tx, size_t ty, bool list)
-{
-	struct record *r = &h->tile[ty * e->tw + tx];
-	const struct tile_debt d = r->debt;
-	bool rose = false, done = false;
-
-	r->debt.level = r->debt.n = 0;
-	if (d.n && d.n != TILE_FULL) {
-		done = e->flood(&h->job, tx, ty, d.px, d.n);
-		rose = h->job.changed;
-		h->figures.floods++;
-	}
-	if (!done) {
-		e->kernel->visit(&h->job, tx, ty);
-		rose |= h->job.changed;
-		h->figures.visits++;
-	}
-	if (rose)
-		r->rose[0] = r->rose[1] = 1;
-	pass_on(e, h, tx, ty, list);
-}
-
-/* --- a unit ----------------------------------------------------------------------------------------------------- */
-
-/* Reads bytes [x, end) of rows [y, bottom) line by line, as the processor fetches ahead best, into the second-level cache. */
-static void
-stream(const struct engine *e, const struct worker *h, size_t x, size_t end, size_t y,
-       size_t bottom)
+stream(const struct engine *e, size_t at, size_t n)
 {
 	enum { LINE = 64 };
-	const size_t w = e->what.w * e->size;
+	const volatile char *J = (const char *)e->J + at * e->size,
+			    *I = (const char *)e->I + at * e->size;
 
-	for (; y < bottom && y < e->what.h; y++) {
-		const volatile char *J = (const char *)h->job.J + y * w,
-				    *I = (const char *)h->job.I + y * w;
-		for (size_t i = x; i < end; i += LINE) {
-			(void)J[i];
-			(void)I[i];
-		}
+	for (size_t i = 0; i < n * e->size; i += LINE) {
+		(void)J[i];
+		(void)I[i];
 	}
 }
 
 /*
- * Tiles [left, right) of row ty come into the second-level cache, where visits then find their rows of 64 pixels: an h-dome
- * of 4096 x 4096 bytes 53 -> 36 ms, floats of 2048 x 2048 39 -> 32 (prefetches of the rows of the next tile gained nothing
- * there). Where J is yet to be clipped that does it; of the row below them the ring needs one more.
+ * The rows of pixels of tile row ty, and one more below for the rim, come into the second-level cache, where visits then
+ * find them: of the tiles [left, right) and their rims. Where J is yet to be clipped that does it. Each pixel is clipped
+ * once: units of even places begin first, and clip the row beside them of each neighbour too.
  */
 static void
-fetch(const struct engine *e, struct worker *h, size_t ty, size_t left, size_t right)
+fetch(struct worker *w, size_t ty, size_t left, size_t right)
 {
-	const size_t w = e->what.w, x = left * TILE_OWN,
-		     end = right * TILE_OWN < w ? right * TILE_OWN : w, top = ty * TILE_OWN,
-		     bottom = top + TILE_OWN < e->what.h ? top + TILE_OWN : e->what.h;
+	const struct engine *e = w->e;
+	const struct unit *u = w->unit;
+	const size_t place = (size_t)(u - e->unit) % e->per, own = e->y.own, h = e->what.h,
+		     x = left * e->x.own + (left > 0),
+		     x_end = right < e->x.tiles ? right * e->x.own + 1 : e->what.w;
+	size_t y = ty * own + 1, end = (ty + 1) * own + 1;
 
-	if (!e->unclipped) {
-		stream(e, h, x * e->size, end * e->size, top, bottom + 1);
-		return;
+	if (ty == u->y)
+		y = !place ? 0 : place % 2 ? y : y - 2;
+	if (ty + 1 == u->y_end && place + 1 < e->per)
+		end -= place % 2 ? 2 : 0;
+	for (end = end < h ? end : h; y < end; y++) {
+		const size_t at = (u->z * h + y) * e->what.w + x;
+		if (e->unclipped)
+			clip_some(&e->what, e->J, e->I, at, x_end - x, &w->clip);
+		else
+			stream(e, at, x_end - x);
 	}
-	for (size_t y = top; y < bottom; y++)
-		clip_some(&e->what, e->J, e->I, (h->unit->slice * e->what.h + y) * w + x, end - x,
-			  &h->clip);
-	stream(e, h, x * e->size, end * e->size, bottom, bottom + 1);
 }
 
 /* Whether the marker in tile tx, ty has something to give: the middle of its middle row is not flat. */
 static bool
-is_rich(const struct engine *e, const struct worker *h, size_t tx, size_t ty)
+is_rich(const struct worker *w, size_t tx, size_t ty)
 {
-	const size_t x = tx * TILE_OWN, y = ty * TILE_OWN + TILE_OWN / 2,
-		     n = e->what.w - x < TILE_OWN ? e->what.w - x : TILE_OWN;
-	const char *J = (const char *)h->job.J;
+	const struct engine *e = w->e;
+	const size_t x = tx * e->x.own, y = ty * e->y.own + e->y.own / 2,
+		     n = e->what.w - x < e->x.own ? e->what.w - x : e->x.own;
+	const char *J = e->J;
 
 	if (y >= e->what.h)
 		return false;
-	J += (y * e->what.w + x + n / 4) * e->size;
+	J += ((w->unit->z * e->what.h + y) * e->what.w + x + n / 4) * e->size;
 	return memcmp(J, J + e->size, n / 2 * e->size) != 0;
-}
-
-/* Visits tile tx, ty for the first time; early: before its neighbours. */
-static void
-open_tile(const struct engine *e, struct worker *h, size_t tx, size_t ty, bool early)
-{
-	struct record *r = &h->tile[ty * e->tw + tx];
-
-	r->debt.n = TILE_FULL;
-	r->begun = true;
-	r->early = early;
-	serve(e, h, tx, ty, false);
-}
-
-/* That more tiles were visited once, to whom it may concern: by the first thread alone. */
-static void
-tell(const struct engine *e, struct worker *h, size_t more)
-{
-	size_t begun;
-
-#pragma omp atomic capture
-	begun = *h->begun += more;
-	if (e->what.step && omp_get_thread_num() == 0)
-		e->what.step(e->what.step_with,
-			     (double)begun / (double)(e->what.d * e->tw * e->th));
 }
 
 /* The first visits of columns [left, right) of tiles, in the order of tile.h. */
 static void
-begin_columns(const struct engine *e, struct worker *h, size_t left, size_t right)
+begin_columns(struct worker *w, size_t left, size_t right)
 {
-	const size_t first = h->unit->first, end = h->unit->end;
+	const struct engine *e = w->e;
+	const struct unit *u = w->unit;
+	const size_t slice = u->z * e->y.tiles;
 
-	for (size_t ty = first; ty < end + 2; ty++) {
-		if (ty < end)
-			fetch(e, h, ty, left, right);
-		for (size_t tx = left + (ty + left) % 2; ty < end && tx < right; tx += 2)
-			if (is_rich(e, h, tx, ty))
-				open_tile(e, h, tx, ty, true);
-		for (size_t tx = left; ty > first && ty <= end && tx < right; tx++)
-			if (!h->tile[(ty - 1) * e->tw + tx].begun)
-				open_tile(e, h, tx, ty - 1, false);
-		for (size_t tx = left; ty > first + 1 && tx < right; tx++) {
-			const struct record *r = &h->tile[(ty - 2) * e->tw + tx];
-			if (r->early && r->debt.level)
-				serve(e, h, tx, ty - 2, false);
+	for (size_t ty = u->y; ty < u->y_end + 2; ty++) {
+		const size_t row = (slice + ty) * e->x.tiles;
+		if (ty < u->y_end)
+			fetch(w, ty, left, right);
+		for (size_t tx = left + (ty + left) % 2; ty < u->y_end && tx < right; tx += 2)
+			if (is_rich(w, tx, ty))
+				open_tile(w, row + tx, true);
+		for (size_t tx = left; ty > u->y && ty <= u->y_end && tx < right; tx++)
+			if (!e->tile[row - e->x.tiles + tx].begun)
+				open_tile(w, row - e->x.tiles + tx, false);
+		for (size_t tx = left; ty > u->y + 1 && tx < right; tx++) {
+			const struct record *r = &e->tile[row - 2 * e->x.tiles + tx];
+			if (r->early && r->level)
+				serve(w, row - 2 * e->x.tiles + tx, false);
 		}
-		if (ty < end)
-			tell(e, h, right - left);
+		if (ty < u->y_end)
+			report(w, right - left);
 	}
 }
 
-/* The first visits of a unit: as many columns at a time as the second-level cache holds for three rows of tiles. */
+/* Images: as many columns at a time as the second-level cache holds for three rows of tiles. */
 static void
-begin(const struct engine *e, struct worker *h)
+begin_image(struct worker *w)
 {
 	enum {
 		STREAK = 4352
 	}; /* bytes of a row: three rows of tiles of J and I are 1.6 megabytes */
-	const size_t n = e->tw * TILE_OWN * e->size / STREAK + 1;
+	const size_t tiles = w->e->x.tiles, n = w->e->what.w * w->e->size / STREAK + 1,
+		     pieces = n < tiles ? n : tiles;
 
-	for (size_t i = 0; i < n; i++)
-		begin_columns(e, h, e->tw * i / n, e->tw * (i + 1) / n);
+	for (size_t i = 0; i < pieces; i++)
+		begin_columns(w, tiles * i / pieces, tiles * (i + 1) / pieces);
 }
 
-/* Volumes: what rose in the slice beside, at side 0 (before) or 1, pours into this one. */
-static void
-take_from_slice(const struct engine *e, struct worker *h, size_t side)
-{
-	const size_t slice = h->unit->slice + 2 * side - 1, n = e->tw * e->th;
-	struct record *beside = e->tile + slice * n;
-	const char *from = (const char *)e->J + slice * e->what.w * e->what.h * e->size;
+/* --- a unit ----------------------------------------------------------------------------------------------------- */
 
-	for (size_t ty = 0; ty < e->th; ty++)
-		for (size_t tx = 0; tx < e->tw; tx++) {
-			bool near = false;
-			for (size_t y = ty ? ty - 1 : 0; y <= ty + 1 && y < e->th; y++)
-				for (size_t x = tx ? tx - 1 : 0; x <= tx + 1 && x < e->tw; x++)
-					near |= beside[y * e->tw + x].rose[1 - side];
-			if (!near)
-				continue;
-			struct record *r = &h->tile[ty * e->tw + tx];
-			const uint8_t l = e->kernel->pour(&h->job, from, e->pour, tx, ty);
-			if (!l)
-				continue;
-			debt_add(&r->debt, &(struct tile_debt){.level = l, .n = TILE_FULL});
-			r->rose[0] = r->rose[1] = 1;
-		}
-	for (size_t t = 0; t < n; t++)
-		beside[t].rose[1 - side] = 0;
-}
-
-/* Tells the slices on both sides whether anything rose here. */
-static void
-tell_slices(const struct engine *e, struct worker *h)
-{
-	for (size_t t = 0; t < e->tw * e->th; t++) {
-		if (h->unit->slice && h->tile[t].rose[0])
-			h->unit[-1].owed[1] = 1;
-		if (h->unit->slice + 1 < e->what.d && h->tile[t].rose[1])
-			h->unit[1].owed[0] = 1;
-	}
-}
-
-/*
- * The rows of u, and those beside it that it looked at: the row of the ring, and what the system maps around a page that is
- * missed. 51200 x 51200 bytes with --max-mem=100M: 149 -> 119 MB at the peak.
- */
+/* The rows of u, and those beside it that it looked at, with what the system maps around a page that is missed. */
 static void
 let_go(const struct engine *e, const struct unit *u)
 {
 	enum { AROUND = 1 << 16 };
+	const bool slab = u->z_end - u->z > 1 || e->z.rim;
 	const size_t row = e->what.w * e->size, more = 1 + AROUND / row,
-		     first = u->slice * e->what.h + u->first * TILE_OWN,
-		     end = u->slice * e->what.h +
-			   (u->end * TILE_OWN < e->what.h ? u->end * TILE_OWN : e->what.h),
-		     from = first > more ? first - more : 0, all = e->what.h * e->what.d,
+		     all = e->what.h * e->what.d, z = u->z * e->z.own,
+		     z_end = u->z_end * e->z.own < e->what.d ? u->z_end * e->z.own : e->what.d,
+		     y = slab ? 0 : u->y * e->y.own,
+		     y_end =
+			 slab || u->y_end * e->y.own > e->what.h ? e->what.h : u->y_end * e->y.own,
+		     first = z * e->what.h + y, end = (z_end - 1) * e->what.h + y_end,
+		     from = first > more ? first - more : 0,
 		     to = end + more < all ? end + more : all;
 
 	e->what.done(e->what.done_with, from * row, (to - from) * row);
 }
 
 void
-unit_run(const struct engine *e, struct worker *h, struct unit *u)
+worker_start(struct worker *w, const struct engine *e, const struct tile_job *job)
 {
-	const size_t before = u->slice * e->what.w * e->what.h * e->size;
+	*w = (struct worker){.job = *job, .e = e, .clip = clip_nothing()};
+	w->job.owe = owe;
+	w->job.with = w;
+	for (int l = 0; l < TILE_LEVELS; l++)
+		w->head[l] = w->tail[l] = NOBODY;
+}
 
-	h->unit = u;
-	h->tile = e->tile + u->slice * e->tw * e->th;
-	h->job.J = (char *)e->J + before;
-	h->job.I = (const char *)e->I + before;
-	for (size_t side = 0; side < 2; side++)
-		if (e->volume && u->owed[side])
-			take_from_slice(e, h, side);
+void
+unit_run(struct worker *w, struct unit *u)
+{
+	const struct engine *e = w->e;
+
+	w->unit = u;
 	u->owed[0] = u->owed[1] = 0;
-	if (!u->begun)
-		begin(e, h);
+	w->beginning = true;
+	if (!u->begun && morphrec_is_volume(e->what.conn))
+		begin_volume(w);
+	else if (!u->begun)
+		begin_image(w);
+	w->beginning = false;
 	u->begun = true;
-	for (size_t t = u->first * e->tw; t < u->end * e->tw; t++)
-		if (h->tile[t].debt.level)
-			list_add(h, (uint32_t)t);
-	for (uint32_t t; (t = list_take(h)) != NOBODY;)
-		serve(e, h, t % e->tw, t / e->tw, true);
-	if (e->volume)
-		tell_slices(e, h);
+	for (size_t z = u->z; z < u->z_end; z++)
+		for (size_t t = (z * e->y.tiles + u->y) * e->x.tiles;
+		     t < (z * e->y.tiles + u->y_end) * e->x.tiles; t++)
+			if (e->tile[t].level)
+				list_add(w, (uint32_t)t);
+	for (uint32_t t; (t = list_take(w)) != NOBODY;)
+		serve(w, t, false);
 	if (e->what.done)
 		let_go(e, u);
 }

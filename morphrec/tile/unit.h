@@ -10,16 +10,20 @@
 /* A tile: what it is owed, and its place in the list of its level. */
 struct record {
 	uint32_t next, prev;
-	struct tile_debt debt;
-	uint8_t listed;	 /* the level of its list, 0: in none */
-	bool begun;	 /* visited once */
-	bool early;	 /* that was before its neighbours */
-	uint8_t rose[2]; /* volumes: since the slice before, the slice after last took from here */
+	uint32_t px[TILE_FEW]; /* pixels that rose: tile_flood */
+	uint8_t n;	       /* their number, or TILE_FEW + 1: more */
+	uint8_t level;	       /* the highest level owed; 0: nothing is */
+	uint8_t listed;	       /* the level of its list, 0: in none */
+	bool begun;	       /* visited once */
+	bool early;	       /* that was before its neighbours */
 };
 
-/* A band of tile rows [first, end) of a slice, or a slice: what one thread brings to its fixpoint. */
+/*
+ * A box of tiles that one thread brings to its fixpoint: a band of tile rows of a slice, or a slab of a volume along y or
+ * z. Units that follow each other touch, unless they are bands of two slices.
+ */
 struct unit {
-	size_t slice, first, end;
+	size_t y, y_end, z, z_end; /* tiles */
 	bool begun;
 	uint8_t owed[2]; /* by the unit before, after: the highest level, 0: nothing */
 };
@@ -27,9 +31,11 @@ struct unit {
 /* What a thread works with. */
 struct worker {
 	struct tile_job job;
-	struct record *tile; /* of the slice */
+	const struct engine *e;
 	struct unit *unit;
-	int top; /* no list above it holds a tile */
+	size_t tx, ty, tz; /* the tile at hand */
+	bool beginning;	   /* not all tiles of the unit were visited: lists wait */
+	int top;	   /* no list above it holds a tile */
 	uint32_t head[TILE_LEVELS], tail[TILE_LEVELS];
 	struct morphrec_figures figures;
 	struct morphrec_clip clip; /* of what this thread clipped */
@@ -37,27 +43,30 @@ struct worker {
 };
 
 struct engine {
-	size_t size;   /* bytes of an element */
-	size_t tw, th; /* tiles across and down a slice */
-	size_t bands;  /* units of a slice */
-	size_t units;
-	bool volume;
-	size_t begun;
-	bool unclipped; /* J is not clipped yet: units clip their own pixels as they begin */
-	enum tile_pour pour;
+	struct morphrec_problem what;
+	size_t size; /* bytes of an element */
+	struct tile_axis x, y, z;
 	const struct tile_kernel *kernel;
 	tile_flood *flood;
-	struct record *tile;   /* [d][th][tw] */
-	struct unit *unit;     /* [d][bands] */
-	struct unit **due;     /* work space: those that run next */
-	struct worker *worker; /* [threads] */
-	struct tile_job job;   /* what all workers begin with */
-	struct morphrec_problem what;
+	size_t depth; /* slices of a tile with its rim */
+	size_t per;   /* units that follow each other and touch: of a slice, or all */
+	size_t units, begun;
+	bool unclipped; /* J is not clipped yet: units clip their own pixels as they begin */
 	void *J;
 	const void *I;
+	struct record *tile; /* [z][y][x] */
+	uint64_t *rose;	     /* [z][y][x][depth]: rows that are owed, a bit each */
+	struct unit *unit;
+	struct unit **due;     /* work space: those that run next */
+	struct worker *worker; /* [threads] */
+	void *rows;	       /* [threads]: work space of the kernels */
+	size_t room;	       /* of one, in bytes */
 };
 
+/* Sets up a worker, which has nothing listed. */
+void worker_start(struct worker *w, const struct engine *e, const struct tile_job *job);
+
 /* Brings u to its fixpoint, given what its neighbours owe it, and notes what it owes them. */
-void unit_run(const struct engine *e, struct worker *h, struct unit *u);
+void unit_run(struct worker *w, struct unit *u);
 
 #endif

@@ -1,31 +1,34 @@
-/*
- * A visit for one element type, a template that goes on where kernel.h ends: a tile and its ring as keys, what its
- * neighbours are owed, and what a slice pours into the next.
- */
-/* Where a tile with its ring lies: its first pixel, and the part [l, r) x [t, b) of it that is in the picture. */
-struct N(place) {
-	ptrdiff_t x, y;
-	int l, r, t, b;
+/* A visit for one element type, a template that goes on where row_body.h ends: see tile.h. */
+
+/* The tile at hand: its rows, and what is known of each, bit y of word z + 1. */
+struct N(tile) {
+	struct tile_job *job;
+	V *j, *m; /* row y of slice z stands at ((z + 1) * pitch + y + 1) * 4 */
+	ptrdiff_t pitch;
+	size_t width, height; /* of the array: J[(z * height + y) * width + x] */
+	uint64_t rows;	      /* those in the array */
+	uint64_t ahead[TILE_DEPTH + 2], back[TILE_DEPTH + 2]; /* due in a sweep down, up */
+	uint64_t loaded[TILE_DEPTH + 2], rose[TILE_DEPTH + 2];
 };
 
-static inline struct N(place) N(place_of)(const struct tile_job *job, size_t tx, size_t ty)
+INLINE ptrdiff_t
+N(row_at)(const struct N(tile) * t, int z, int y)
 {
-	struct N(place) p = {.x = (ptrdiff_t)(tx * TILE_OWN) - 1,
-			     .y = (ptrdiff_t)(ty * TILE_OWN) - 1,
-			     .l = tx == 0,
-			     .t = ty == 0};
-	const ptrdiff_t r = (ptrdiff_t)job->w - p.x, b = (ptrdiff_t)job->h - p.y;
-
-	p.r = r < TILE ? (int)r : TILE;
-	p.b = b < TILE ? (int)b : TILE;
-	return p;
+	return ((z + 1) * t->pitch + y + 1) * TILE_VECTORS;
 }
 
-/*
- * n samples to keys, and keys to samples: whole rows go with a constant n, and floats apart from integers, so that the
- * loops are whole vectors without branches.
- */
-static inline TARGET __attribute__((always_inline)) void
+/* Of row y of slice z, the pixel of the array at the tile's x = 0, which may lie outside. */
+INLINE ptrdiff_t
+N(pixel_at)(const struct N(tile) * t, int z, int y)
+{
+	const struct tile_job *o = t->job;
+
+	return ((o->sz.at + z) * (ptrdiff_t)t->height + o->sy.at + y) * (ptrdiff_t)t->width +
+	       o->sx.at;
+}
+
+/* n samples to keys, and back; floats apart from integers, so that the loops are whole vectors without branches. */
+INLINE void
 N(keys_in)(T *restrict to, const T *restrict from, int n, struct key_map map)
 {
 	const struct key_map real = {map.flip, true}, integer = {map.flip, false};
@@ -36,202 +39,288 @@ N(keys_in)(T *restrict to, const T *restrict from, int n, struct key_map map)
 		to[i] = CAT(CAT(key, BITS), _in)(from[i], integer);
 }
 
-static inline TARGET __attribute__((always_inline)) void
+INLINE void
 N(keys_out)(T *a, int n, struct key_map map)
 {
 	const struct key_map real = {map.flip, true}, integer = {map.flip, false};
 
 	for (int i = 0; map.real && i < n; i++)
 		a[i] = CAT(CAT(key, BITS), _out)(a[i], real);
-	for (int i = 0; !map.real && map.flip && i < n; i++)
+	for (int i = 0; !map.real && i < n; i++)
 		a[i] = CAT(CAT(key, BITS), _out)(a[i], integer);
 }
 
-/* The keys of array from (J or I) over a tile and its ring; 0 outside the picture. */
-static TARGET void
-N(load)(const struct tile_job *job, const T *from, const struct N(place) * p,
-	struct N(tile) *restrict to)
+/* A row of the array from its pixel x = 0, as keys; 0 outside. */
+INLINE void
+N(load_keys)(const struct N(tile) * t, V to[4], const T *from)
 {
-	const bool whole = p->r - p->l == TILE && p->b - p->t == TILE;
-	const size_t w = job->w;
-	const T *row = from + (size_t)(p->y + p->t) * w + (size_t)(p->x + p->l);
+	const struct tile_job *o = t->job;
+	const int begin = o->sx.begin, n = o->sx.end - begin;
+	_Alignas(64) T keys[N(WIDTH)];
 
-	if (whole) {
-		for (int y = 0; y < TILE; y++)
-			N(keys_in)(to->a[y], row + (size_t)y * w, TILE, job->map);
+	if (n == N(WIDTH) && !o->map.real && !o->map.flip) {
+		N(stripe)(to, from);
 		return;
 	}
-	memset(to, 0, sizeof *to);
-	for (int y = p->t; y < p->b; y++, row += w)
-		N(keys_in)(&to->a[y][p->l], row, p->r - p->l, job->map);
-}
-
-/*
- * The tile's own pixels back into J; j is used up. Copies of known length are two or four moves that overlap: 218 -> 100 ns
- * for bytes. (Where rows are 4096 bytes apart all lie in the same sets of the first-level cache: 560 -> 520.)
- */
-static TARGET void
-N(save)(const struct tile_job *job, const struct N(place) * p, struct N(tile) *restrict j)
-{
-	const int n = (p->r < TILE ? p->r : TILE - 1) - 1;
-
-	for (int y = 1; y < TILE - 1 && y < p->b; y++) {
-		T *row = (T *)job->J + (size_t)(p->y + y) * job->w + (size_t)(p->x + 1);
-		N(keys_out)(j->a[y], TILE, job->map);
-		if (n == TILE_OWN)
-			memcpy(row, &j->a[y][1], TILE_OWN * sizeof *row);
-		else
-			memcpy(row, &j->a[y][1], (size_t)n * sizeof *row);
+	if (n == N(WIDTH)) {
+		N(keys_in)(keys, from, N(WIDTH), o->map);
+	} else {
+		memset(keys, 0, sizeof keys);
+		N(keys_in)(keys + begin, from + begin, n, o->map);
 	}
+	N(stripe)(to, keys);
 }
 
-/* To debt what raised pixel px of the neighbour to key. */
-static inline void
-N(owe)(const struct tile_job *job, struct tile_debt *d, int px, T key)
-{
-	uint8_t l = tile_level(job, key);
-
-	d->level = l > d->level ? l : d->level;
-	if (d->n < TILE_FEW)
-		d->px[d->n++] = (uint16_t)px;
-	else
-		d->n = TILE_FULL;
-}
-
-/*
- * One side of the ring, was -> is: its ends belong to the corners lc and rc, the rest to neighbour mid. at and step: its
- * pixels in the tile of mid, by their index in the side; a corner's pixel is the corner of the neighbour's own part.
- */
+/* Rows lie far apart, so those four further on are asked for: 9 to 18 % of a run. */
 static TARGET void
-N(owe_side)(struct tile_job *job, const T *restrict was, const T *restrict is, int mid, int at,
-	    int step)
+N(load_row)(struct N(tile) * t, int z, int y)
 {
-	struct tile_debt *d = &job->owed[mid];
-	T rose[TILE], top = 0, n = 0;
+	enum { AHEAD = 4, LINE = 64 };
+	const ptrdiff_t at = N(pixel_at)(t, z, y), r = N(row_at)(t, z, y),
+			ahead = at + AHEAD * (ptrdiff_t)t->width;
+	const T *J = (const T *)t->job->J + at, *I = (const T *)t->job->I + at;
 
-	/* The ends are left out below, so that these loops are whole vectors: settling 3.0 -> 1.1 ms of an h-dome of 4096 x 4096. */
-	for (int i = 0; i < TILE; i++)
-		rose[i] = was[i] != is[i] ? is[i] : 0;
-	rose[0] = rose[TILE - 1] = 0;
-	for (int i = 0; i < TILE; i++) {
-		top = rose[i] > top ? rose[i] : top;
-		n = (T)(n + (rose[i] != 0));
+	t->loaded[z + 1] |= UINT64_C(1) << y;
+	for (size_t i = 0; i < N(WIDTH) * sizeof(T); i += LINE) {
+		__builtin_prefetch(
+		    (const char *)((uintptr_t)t->job->J + (uintptr_t)ahead * sizeof(T) + i));
+		__builtin_prefetch(
+		    (const char *)((uintptr_t)t->job->I + (uintptr_t)ahead * sizeof(T) + i));
 	}
-	if (n > TILE_FEW) {
-		const uint8_t l = tile_level(job, top);
-		d->level = l > d->level ? l : d->level;
-		d->n = TILE_FULL;
+	N(load_keys)(t, t->j + r, J);
+	N(load_keys)(t, t->m + r, I);
+}
+
+INLINE uint64_t
+N(beside)(uint64_t bit, int conn)
+{
+	return conn == 6 ? bit : bit | bit << 1 | bit >> 1;
+}
+
+/* Row y of slice z rose: those after it and those before it are due. */
+INLINE void
+N(mark)(struct N(tile) * t, int z, uint64_t bit, int conn)
+{
+	t->rose[z + 1] |= bit;
+	t->ahead[z + 1] |= bit << 1;
+	t->back[z + 1] |= bit >> 1;
+	if (conn == 4 || conn == 8)
 		return;
-	}
-	for (int i = 1; n && i < TILE - 1; i++)
-		if (rose[i])
-			N(owe)(job, d, at + i * step, rose[i]);
+	t->ahead[z + 2] |= N(beside)(bit, conn);
+	t->back[z] |= N(beside)(bit, conn);
 }
 
-/* What the risen ring owes whom. was and wast: the rows 0 and 63 of the tile before, and of its transpose. */
-static TARGET void
-N(settle)(struct tile_job *job, T was[4][TILE], const struct N(tile) * j, const struct N(tile) * jt)
+/* Loads what row y of slice z takes from on side s (-1: before it). */
+INLINE void
+N(need)(struct N(tile) * t, int z, int y, int s, int conn)
 {
-	enum { LAST = TILE - 2 }; /* last own row or column */
+	const uint64_t bit = UINT64_C(1) << y, own = bit | (s < 0 ? bit >> 1 : bit << 1);
 
-	N(owe_side)(job, was[0], j->a[0], 1, LAST * TILE, 1);
-	N(owe_side)(job, was[1], j->a[TILE - 1], 7, TILE, 1);
-	N(owe_side)(job, was[2], jt->a[0], 3, LAST, TILE);
-	N(owe_side)(job, was[3], jt->a[TILE - 1], 5, 1, TILE);
-	if (!job->diagonal)
+	for (uint64_t b = own & ~t->loaded[z + 1]; __builtin_expect(b != 0, 0); b &= b - 1)
+		N(load_row)(t, z, __builtin_ctzll(b));
+	if (conn == 4 || conn == 8)
 		return;
-	if (was[0][0] != j->a[0][0])
-		N(owe)(job, &job->owed[0], LAST * TILE + LAST, j->a[0][0]);
-	if (was[0][TILE - 1] != j->a[0][TILE - 1])
-		N(owe)(job, &job->owed[2], LAST * TILE + 1, j->a[0][TILE - 1]);
-	if (was[1][0] != j->a[TILE - 1][0])
-		N(owe)(job, &job->owed[6], TILE + LAST, j->a[TILE - 1][0]);
-	if (was[1][TILE - 1] != j->a[TILE - 1][TILE - 1])
-		N(owe)(job, &job->owed[8], TILE + 1, j->a[TILE - 1][TILE - 1]);
+	for (uint64_t b = N(beside)(bit, conn) & ~t->loaded[z + 1 + s]; __builtin_expect(b != 0, 0);
+	     b &= b - 1)
+		N(load_row)(t, z + s, __builtin_ctzll(b));
 }
 
-/* The first and the last column of the tile as J still has them, the pixels of neighbours. */
-static inline void
-N(old_columns)(const struct tile_job *job, const struct N(place) * p, T *restrict first,
-	       T *restrict last)
+/* The due rows, down and up, until none is. always: rows are not at their own fixpoints yet, and all are due downwards. */
+INLINE void
+N(fixpoint)(struct N(tile) * t, int conn, bool always)
 {
-	const T *row = (const T *)job->J + (size_t)(p->y + p->t) * job->w + (size_t)p->x;
+	const int begin = t->job->sz.begin, end = t->job->sz.end;
+	const ptrdiff_t y_step = TILE_VECTORS, z_step = t->pitch * TILE_VECTORS;
 
-	memset(first, 0, TILE * sizeof *first);
-	memset(last, 0, TILE * sizeof *last);
-	for (int y = p->t; y < p->b; y++, row += job->w) {
-		if (!p->l)
-			first[y] = CAT(CAT(key, BITS), _in)(row[0], job->map);
-		if (p->r == TILE)
-			last[y] = CAT(CAT(key, BITS), _in)(row[TILE - 1], job->map);
-	}
-}
-
-static TARGET void
-N(visit)(struct tile_job *job, size_t tx, size_t ty)
-{
-	const struct N(place) p = N(place_of)(job, tx, ty);
-	struct N(tile) j, m, jt, mt;
-	_Alignas(64) T was[4][TILE];
-
-	job->changed = false;
-	N(load)(job, job->J, &p, &j);
-	N(load)(job, job->I, &p, &m);
-	memcpy(was[0], j.a[0], sizeof was[0]);
-	memcpy(was[1], j.a[TILE - 1], sizeof was[0]);
-	for (int k = 0; k < 9; k++)
-		job->owed[k].level = job->owed[k].n = 0;
-	if (!N(fixpoint)(&j, &m, &jt, &mt, job->diagonal))
-		return;
-	N(old_columns)(job, &p, was[2], was[3]);
-	N(settle)(job, was, &j, &jt);
-	job->changed = true;
-	N(save)(job, &p, &j);
-}
-
-/* For N(pour): the largest of the neighbours in the other slice, c and its ring, of row y. */
-static inline TARGET void
-N(dilate_row)(const struct N(tile) *restrict c, int y, enum tile_pour how, T *restrict to)
-{
-	for (int x = 1; x < TILE - 1; x++) {
-		T v = c->a[y][x];
-		if (how != POUR_6)
-			for (int k = -1; k <= 1; k += 2) {
-				v = c->a[y][x + k] > v ? c->a[y][x + k] : v;
-				v = c->a[y + k][x] > v ? c->a[y + k][x] : v;
+	for (bool any = true; any; always = false) {
+		any = false;
+		for (int z = begin; z < end; z++)
+			while (t->ahead[z + 1] &= t->rows) {
+				const int y = __builtin_ctzll(t->ahead[z + 1]);
+				const ptrdiff_t r = N(row_at)(t, z, y);
+				t->ahead[z + 1] &= t->ahead[z + 1] - 1;
+				N(need)(t, z, y, -1, conn);
+				if (N(row)(t->j + r, t->m + r, -y_step, -z_step, conn, always))
+					N(mark)(t, z, UINT64_C(1) << y, conn);
 			}
-		if (how == POUR_26)
-			for (int k = -1; k <= 1; k += 2) {
-				v = c->a[y + k][x - 1] > v ? c->a[y + k][x - 1] : v;
-				v = c->a[y + k][x + 1] > v ? c->a[y + k][x + 1] : v;
+		for (int z = end - 1; z >= begin; z--)
+			while (t->back[z + 1] &= t->rows) {
+				const int y = 63 - __builtin_clzll(t->back[z + 1]);
+				const ptrdiff_t r = N(row_at)(t, z, y);
+				t->back[z + 1] &= ~(UINT64_C(1) << y);
+				N(need)(t, z, y, 1, conn);
+				if (N(row)(t->j + r, t->m + r, y_step, z_step, conn, false)) {
+					N(mark)(t, z, UINT64_C(1) << y, conn);
+					any = true;
+				}
 			}
-		to[x] = v;
 	}
 }
 
-static TARGET uint8_t
-N(pour)(struct tile_job *job, const void *from, enum tile_pour how, size_t tx, size_t ty)
+static TARGET void
+N(solve)(struct N(tile) * t, bool always)
 {
-	const struct N(place) p = N(place_of)(job, tx, ty);
-	struct N(tile) c, j, m;
-	T top = 0;
+	switch (t->job->conn) {
+	case 4:
+		N(fixpoint)(t, 4, always);
+		break;
+	case 8:
+		N(fixpoint)(t, 8, always);
+		break;
+	case 6:
+		N(fixpoint)(t, 6, always);
+		break;
+	case 18:
+		N(fixpoint)(t, 18, always);
+		break;
+	default:
+		N(fixpoint)(t, 26, always);
+	}
+}
 
-	N(load)(job, from, &p, &c);
-	N(load)(job, job->J, &p, &j);
-	N(load)(job, job->I, &p, &m);
-	for (int y = 1; y < TILE - 1; y++) {
-		T v[TILE];
-		N(dilate_row)(&c, y, how, v);
-		for (int x = 1; x < TILE - 1; x++) {
-			const T w = v[x] < m.a[y][x] ? v[x] : m.a[y][x], o = j.a[y][x];
-			j.a[y][x] = w > o ? w : o;
-			top = w > o && w > top ? w : top;
+/* Zeroes what rows take from beyond the array: rows that hold those of another tile. */
+static TARGET void
+N(clear_beyond)(struct N(tile) * t)
+{
+	const struct tile_span *y = &t->job->sy, *z = &t->job->sz;
+	const size_t row = TILE_VECTORS * sizeof(V);
+
+	for (int i = z->begin; i < z->end; i++) {
+		memset(t->j + N(row_at)(t, i, y->begin - 1), 0, row);
+		memset(t->j + N(row_at)(t, i, y->end), 0, row);
+	}
+	if (t->job->z.rim) {
+		memset(t->j + N(row_at)(t, z->begin - 1, -1), 0, row * (size_t)t->pitch);
+		memset(t->j + N(row_at)(t, z->end, -1), 0, row * (size_t)t->pitch);
+	}
+}
+
+/* Loads all, and all rows are due. Whether any pixel of J is above 0. */
+static TARGET bool
+N(begin)(struct N(tile) * t)
+{
+	V any = v_zero();
+
+	for (int z = t->job->sz.begin; z < t->job->sz.end; z++) {
+		for (int y = t->job->sy.begin; y < t->job->sy.end; y++) {
+			const V *j = t->j + N(row_at)(t, z, y);
+			N(load_row)(t, z, y);
+			any = v_or(any, v_or(v_or(j[0], j[1]), v_or(j[2], j[3])));
 		}
+		t->ahead[z + 1] = t->back[z + 1] = t->rows;
+	}
+	return v_any(any);
+}
+
+/* Rows rose[z] were raised from outside: they spread along themselves, and those around them are due. */
+static TARGET void
+N(resume)(struct N(tile) * t, const uint64_t *rose)
+{
+	for (int z = t->job->sz.begin; z < t->job->sz.end; z++)
+		for (uint64_t b = rose[z]; b; b &= b - 1) {
+			const int y = __builtin_ctzll(b);
+			V *j = t->j + N(row_at)(t, z, y), c[4];
+			bool more = false;
+			N(load_row)(t, z, y);
+			memcpy(c, j, sizeof c);
+			N(along)(c, t->m + N(row_at)(t, z, y));
+			for (int i = 0; i < 4; i++)
+				more |= !N(same)(c[i], j[i]);
+			memcpy(j, c, sizeof c);
+			N(mark)(t, z, b & -b, t->job->conn);
+			if (!more)
+				t->rose[z + 1] &= ~(b & -b);
+		}
+}
+
+/* Tells who is owed what rose in a row of the rim: keys is the row now, was as it was; side: dy and dz. */
+static TARGET void
+N(owe_row)(const struct tile_job *o, const T *keys, const T *was, int k, int z, int y)
+{
+	const int first = o->sx.first, after = o->sx.after;
+	T top = 0, n = 0;
+
+	for (int x = first; x < after; x++) {
+		const T v = keys[x] > was[x] ? keys[x] : 0;
+		top = v > top ? v : top;
+		n = (T)(n + (v > 0));
 	}
 	if (!top)
-		return 0;
-	N(save)(job, &p, &j);
-	return tile_level(job, top);
+		return;
+	if (n > TILE_FEW) {
+		o->owe(o->with, k, z, y, -1, tile_level(o, top));
+		return;
+	}
+	for (int x = first; x < after; x++)
+		if (keys[x] > was[x])
+			o->owe(o->with, k, z, y, x, tile_level(o, keys[x]));
+}
+
+/* The neighbour on whose side of span s the place p lies: -1, 0 or 1. */
+static inline int
+N(side)(const struct tile_span *s, int p)
+{
+	return p < s->first ? -1 : p >= s->after;
+}
+
+/* Row y of slice z, which rose, goes back to the array. */
+static TARGET void
+N(save_row)(struct N(tile) * t, int z, int y)
+{
+	const struct tile_job *o = t->job;
+	const int begin = o->sx.begin, end = o->sx.end, n = end - begin, dy = N(side)(&o->sy, y),
+		  dz = N(side)(&o->sz, z), k = 9 * (dz + 1) + 3 * (dy + 1) + 1,
+		  ny = y - dy * (int)o->y.own, nz = z - dz * (int)o->z.own;
+	T *to = (T *)o->J + N(pixel_at)(t, z, y);
+	_Alignas(64) T keys[N(WIDTH)], was[N(WIDTH)];
+
+	N(unstripe)(keys, t->j + N(row_at)(t, z, y));
+	if (dy | dz) {
+		N(keys_in)(was + begin, to + begin, n, o->map);
+		N(owe_row)(o, keys, was, k, nz, ny);
+	}
+	if (begin < o->sx.first) {
+		N(keys_in)(was, to, 1, o->map);
+		if (keys[0] > was[0])
+			o->owe(o->with, k - 1, nz, ny, (int)o->x.own, tile_level(o, keys[0]));
+	}
+	if (end > o->sx.after) {
+		N(keys_in)(was, to + end - 1, 1, o->map);
+		if (keys[end - 1] > was[0])
+			o->owe(o->with, k + 1, nz, ny, 1, tile_level(o, keys[end - 1]));
+	}
+	if (o->map.real || o->map.flip)
+		N(keys_out)(keys, N(WIDTH), o->map);
+	if (n == N(WIDTH))
+		memcpy(to, keys, sizeof keys);
+	else
+		memcpy(to + begin, keys + begin, (size_t)n * sizeof *to);
+}
+
+static TARGET void
+N(visit)(struct tile_job *job, const uint64_t *rose)
+{
+	const int begin = job->sy.begin, end = job->sy.end;
+	struct N(tile) t = {.job = job,
+			    .pitch = (ptrdiff_t)(job->y.own + 2 * job->y.rim) + 2,
+			    .width = job->x.n,
+			    .height = job->y.n};
+
+	t.rows = UINT64_MAX >> (64 - (end - begin)) << begin;
+	t.j = job->rows;
+	t.m = t.j + TILE_VECTORS * t.pitch * ((ptrdiff_t)(job->z.own + 2 * job->z.rim) + 2);
+	for (int z = 0; z < TILE_DEPTH + 2; z++)
+		t.loaded[z] = z > job->sz.begin && z <= job->sz.end ? ~t.rows : UINT64_MAX;
+	N(clear_beyond)(&t);
+	if (!rose && !N(begin)(&t))
+		return;
+	if (rose)
+		N(resume)(&t, rose);
+	N(solve)(&t, !rose);
+	for (int z = job->sz.begin; z < job->sz.end; z++)
+		for (uint64_t b = t.rose[z + 1]; b; b &= b - 1) {
+			N(save_row)(&t, z, __builtin_ctzll(b));
+		}
 }
 
 #undef T

@@ -13,7 +13,7 @@
  */
 enum {
 	N(PER_LANE) = 128 / BITS,
-	N(WIDTH) = STRIPED_VECTORS * LANE * N(PER_LANE),
+	N(WIDTH) = TILE_VECTORS * LANE * N(PER_LANE),
 	N(LEVELS) = BITS == 8	 ? 4
 		    : BITS == 16 ? 3
 		    : BITS == 32 ? 2
