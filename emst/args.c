@@ -5,6 +5,7 @@
 #include "common/die.h"
 #include "common/mem.h"
 #include "emst/args.h"
+#include "emst/palette/palette.h"
 
 #define AT(member) .at = offsetof(struct args, member)
 #define FILE_OPTION(word, kind_, what)                                               \
@@ -19,6 +20,7 @@ static const struct opt table[] = {
      AT(to),
      .arg = "WHAT",
      .words = "tree|text|linkage|labels|means|palette",
+     .seen = offsetof(struct args, has_to),
      .help = "what to write"},
     FILE_OPTION("tree", TREE, "the tree"),
     FILE_OPTION("text", TEXT, "the tree as text"),
@@ -26,6 +28,14 @@ static const struct opt table[] = {
     FILE_OPTION("labels", LABELS, "the map of classes"),
     FILE_OPTION("means", MEANS, "the class means"),
     FILE_OPTION("palette", PALETTE, "the table of classes"),
+    {.name = "palette",
+     .kind = OPT_SIZE,
+     AT(palette),
+     .arg = "K",
+     .lo = 1,
+     .hi = PALETTE_MOST,
+     .seen = offsetof(struct args, has_palette),
+     .help = "the K colours that lose least, without a tree"},
     {.letter = 'm',
      .name = "min-size",
      .kind = OPT_STR,
@@ -170,6 +180,12 @@ check_cuts(const struct args *args)
 		die_usage("--select goes with --min-pts and without -k");
 	if (args->fill && (!args->has_min_pts || args->has_k))
 		die_usage("--fill goes with --min-pts and without -k");
+	if (args->has_palette && (cuts || args->has_k || args->has_min_pts))
+		die_usage("--palette makes its own classes; no other option that makes some goes "
+			  "with it");
+	if (args->has_palette && (args->tree || args->common.gpu || args->points))
+		die_usage("--palette is for pictures and needs no tree; leave --tree, -g and "
+			  "--points out");
 	if (args->points && args->image)
 		die_usage("only one of --points and --image can be given");
 }
@@ -181,6 +197,12 @@ args_parse(int argc, char **argv)
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
 	check_cuts(&args);
+	if (args.has_palette && !args.has_to)
+		args.to = MEANS;
+	for (int kind = 0; kind < LABELS && args.has_palette; kind++)
+		if (args.file[kind] || args.to == kind)
+			die_usage(
+			    "--palette makes no tree; it can write labels, means and palette");
 	args.m = parse_size("--min-size", args.min_size ? args.min_size : "1%");
 	args.least = args.stable && *args.stable ? parse_size("--stable", args.stable)
 						 : (struct args_size){0, -1};

@@ -16,11 +16,11 @@ struct args {
 	int to, select, linkage, method;
 	const char *file[KINDS]; /* --tree-to and the like */
 	const char *tree, *min_size, *stable;
-	size_t k, min_pts;
+	size_t k, min_pts, palette;
 	double distance, zahn, functional, genie;
 	bool has_k, has_distance, has_zahn, has_functional, has_genie, has_min_pts, has_select,
 	    fill;
-	bool points, image;
+	bool has_palette, has_to, points, image;
 	struct args_size m, least; /* -m and --stable as parsed */
 	struct gpu *gpu;	   /* NULL: the CPU */
 	char **path;

@@ -10,6 +10,7 @@
 #include "common/stats.h"
 #include "emst/args.h"
 #include "emst/io/saved.h"
+#include "emst/palette/palette.h"
 #include "gpu/emst/emst.h"
 
 const char *const weir_prog = "emst";
@@ -267,6 +268,19 @@ classify(struct classes *c, const struct emst_tree *t, struct vertices *v, const
 	dendrogram_free(&d);
 }
 
+/* The colours of --palette as classes. */
+static void
+reduce_colours(struct classes *c, struct vertices *v, const struct raw_in *in,
+	       const struct args *args, int threads)
+{
+	if (!v->code)
+		raw_die(in, "--palette is for pictures of one to three planes of 8 bits");
+	insist(in, vertices_weigh(v));
+	*c = (struct classes){.label = weir_xalloc(v->set.n, sizeof *c->label)};
+	insist(in, palette_make(v->code, v->weight, v->set.n, args->palette, threads, c->label));
+	insist(in, classes_rank(c, v->set.n, args->palette, v->weight));
+}
+
 /* --- the stream --------------------------------------------------------------------------------------------------- */
 
 struct totals {
@@ -275,11 +289,12 @@ struct totals {
 };
 
 static void
-add_totals(struct totals *s, const struct emst_tree *full, const struct classes *c)
+add_totals(struct totals *s, const struct vertices *v, const struct emst_tree *full,
+	   const struct classes *c)
 {
 	double longest = full->n > 1 ? full->length[full->n - 2] : 0;
 
-	s->points += full->n;
+	s->points += full->n ? full->n : v->set.n;
 	s->weight += emst_total(full);
 	s->longest = longest > s->longest ? longest : s->longest;
 	s->classes += c->n;
@@ -290,23 +305,25 @@ run_item(const struct args *args, struct raw_in *in, struct raw_in *trees, const
 	 struct img *x, struct stats *st, struct totals *totals)
 {
 	struct vertices v;
-	struct emst_tree tree, full;
+	struct emst_tree tree = {0}, full;
 	struct classes c = {0};
 
 	const struct shape shape = shape_of(in, x, args);
 	raw_load(in, x);
 	stats_lap(st, STATS_READ);
 	make_vertices(&v, in, x, shape, st->threads);
-	if (trees)
+	if (args->has_palette)
+		reduce_colours(&c, &v, in, args, st->threads);
+	else if (trees)
 		saved_read(&tree, &v, trees, args->min_pts, in);
 	else
 		grow_tree(&tree, &v, in, args, st->threads);
-	if (o->classes)
+	if (o->classes && !args->has_palette)
 		classify(&c, &tree, &v, in, args);
 	full = tree;
 	if (v.points && v.of)
 		insist(in, vertices_expand(&v, &tree, &full));
-	add_totals(totals, &full, &c);
+	add_totals(totals, &v, &full, &c);
 	stats_lap(st, STATS_COMPUTE);
 	write_outputs(o, args,
 		      &(struct result){&args->common, in, x, &v, &tree, &full, args->min_pts, &c});

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
 #include "common/sample.h"
@@ -229,21 +230,30 @@ vertices_free(struct vertices *v)
 
 /* --- and back ----------------------------------------------------------------------------------------------------- */
 
+/* The vertices of n pixels of 1..3 planes. */
+WEIR_CLONES(find_colours,
+	    (const struct lattice *l, const uint8_t *px, size_t planes, size_t n,
+	     uint32_t *restrict vertex),
+	    (l, px, planes, n, vertex))
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t code = 0;
+		for (size_t a = 0; a < planes; a++)
+			code = code << 8 | *px++;
+		vertex[i] = lattice_rank(l, code);
+	}
+}
+
 void
 vertices_find(const struct vertices *v, size_t from, size_t count, uint32_t *vertex)
 {
-	const uint8_t *px = (const uint8_t *)v->data + from * v->planes;
-
-	for (size_t i = 0; i < count; i++) {
-		if (!v->code) {
-			vertex[i] = v->of ? v->of[from + i] : (uint32_t)(from + i);
-			continue;
-		}
-		uint32_t code = 0;
-		for (size_t a = 0; a < v->planes; a++)
-			code = code << 8 | *px++;
-		vertex[i] = lattice_rank(&v->lattice, code);
+	if (v->code) {
+		find_colours(&v->lattice, (const uint8_t *)v->data + from * v->planes, v->planes,
+			     count, vertex);
+		return;
 	}
+	for (size_t i = 0; i < count; i++)
+		vertex[i] = v->of ? v->of[from + i] : (uint32_t)(from + i);
 }
 
 int

@@ -7,6 +7,7 @@
 #include "emst/classes/classes.h"
 #include "emst/emst.h"
 #include "emst/lattice/lattice.h"
+#include "emst/palette/lloyd.h"
 #include "t/check.h"
 
 void check_emst(void);
@@ -421,6 +422,121 @@ check_forest(void)
 	check_end(&c, "emst: so many classes are the minimum-size forest of so many trees");
 }
 
+/* --- palettes --------------------------------------------------------------------------------------------------------- */
+
+enum { PIXELS = 3000 };
+
+/* Distinct colours of a few clouds, ascending, with weights. */
+static size_t
+random_histogram(struct check_rng *r, uint32_t *code, uint32_t *weight)
+{
+	struct sample m;
+	size_t n;
+
+	for (size_t i = 0; i < PIXELS; i++) {
+		const double cloud = 40 * (double)rng_below(r, 6);
+		code[i] = 0;
+		for (int a = 0; a < 3; a++)
+			code[i] = code[i] << 8 |
+				  (uint32_t)fmin(fmax(20 + cloud + 9 * rng_normal(r), 0), 255);
+		weight[i] = 1 + (uint32_t)rng_below(r, 50) * (uint32_t)rng_below(r, 50);
+	}
+	weight[0] = 1u << 30; /* a sky of one colour */
+	from_codes(&m, code, PIXELS);
+	n = m.l.n;
+	memcpy(code, m.code, n * sizeof *code);
+	free_sample(&m);
+	return n;
+}
+
+static double
+distance2(const struct centre *c, uint32_t code)
+{
+	double d2 = 0;
+
+	for (int a = 0; a < 3; a++) {
+		const double d = (double)c->x[a] - (code >> 8 * (2 - a) & 255);
+		d2 += d * d;
+	}
+	return d2;
+}
+
+/* Every colour against every centre. */
+static bool
+all_nearest(const struct lloyd *l, const struct cells *cells, const uint32_t *code,
+	    const uint32_t *weight, double sse)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < cells->n; i++) {
+		double least = INFINITY;
+		const double got = distance2(&l->c[l->label[cells->at[i]]], code[i]);
+		for (size_t j = 0; j < l->k; j++)
+			least = fmin(least, distance2(&l->c[j], code[i]));
+		if (got > least + .1)
+			return false;
+		sum += weight[i] * got;
+	}
+	return fabs(sum - sse) <= 1e-9 * cells->squares;
+}
+
+static void
+check_rounds(void)
+{
+	static uint32_t code[PIXELS], weight[PIXELS];
+	struct check_many m = {0};
+	struct check_rng r = {8};
+
+	for (size_t set = 0; set < 40; set++) {
+		struct cells cells;
+		struct lloyd l;
+		const size_t n = random_histogram(&r, code, weight);
+		int err = cells_make(&cells, code, weight, n);
+		if (!err)
+			err = lloyd_init(&l, &cells, 1 + (int)(set % 3));
+		l.k = 1 + rng_below(&r, set % 2 ? 20 : PALETTE_MOST);
+		for (size_t j = 0; j < l.k; j++)
+			for (int a = 0; a < 3; a++)
+				l.c[j].x[a] = (float)(255 * rng_unit(&r));
+		const double sse = lloyd_assign(&l);
+		check_case(&m, !err && all_nearest(&l, &cells, code, weight, sse),
+			   "set %zu, %zu centres", set, l.k);
+		const double less = lloyd_run(&l, 30, 0);
+		check_case(&m, less <= sse, "set %zu: %g grows to %g", set, sse, less);
+		lloyd_free(&l);
+		cells_free(&cells);
+	}
+	check_end(&m, "emst: every colour goes to its nearest centre, whatever the boxes drop, and "
+		      "rounds lose nothing");
+}
+
+static void
+check_palette(void)
+{
+	static uint32_t code[PIXELS], weight[PIXELS], label[PIXELS], again[PIXELS];
+	struct check_many m = {0};
+	struct check_rng r = {9};
+
+	for (size_t set = 0; set < 24; set++) {
+		const size_t n = random_histogram(&r, code, weight), k = 1 + rng_below(&r, 256);
+		uint32_t most = 0;
+		check_poison(label, sizeof label);
+		int err = palette_make(code, weight, n, k, 1, label);
+		if (!err)
+			err = palette_make(code, weight, n, k, 2 + (int)(set % 3), again);
+		for (size_t i = 0; i < n; i++)
+			most = label[i] > most ? label[i] : most;
+		check_case(&m, !err && most < k && !memcmp(label, again, n * sizeof *label),
+			   "set %zu, %zu colours in %zu: error %d, label %u", set, n, k, err, most);
+	}
+	check_end(&m, "emst: a palette is the same for any threads, and no larger than was asked");
+	const uint32_t few[] = {7, 65536, 0xffffff}, one[] = {3, 1, 2};
+	check(!palette_make(few, one, 3, 8, 2, label) && label[0] != label[1] &&
+		  label[1] != label[2] && label[0] != label[2],
+	      "emst: a picture of few colours keeps them all", "%u %u %u", label[0], label[1],
+	      label[2]);
+}
+
 /* Sets too large for brute force: the two fast ways, which share no code, against each other. */
 static void
 check_large(void)
@@ -501,6 +617,8 @@ check_emst(void)
 	check_hdbscan();
 	check_genie();
 	check_forest();
+	check_rounds();
+	check_palette();
 	check_large();
 	check_limits();
 }

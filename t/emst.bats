@@ -422,3 +422,47 @@ labels() {
 		! grep -a 'tile:=' out.nrrd
 	done
 }
+
+# --- palettes --------------------------------------------------------------------------------
+
+@test "--palette writes the picture in few colours, the same for any threads" {
+	gen --type=uchar --raw noise 192 128 >noise.nrrd
+	{
+		printf 'P6\n64 128\n255\n'
+		tail -c 24576 noise.nrrd
+	} >rgb.ppm
+	for k in 1 2 9 64 256; do
+		emst -t 1 --palette=$k --labels-to=l.pgm --palette-to=p.txt rgb.ppm >one.ppm
+		[ "$(wc -l <p.txt)" -le $k ]
+		[ "$(pnmtoplainpnm l.pgm | sed -n 3p)" -le $k ]
+		[ "$(tail -c 24576 one.ppm | od -An -v -tx1 -w3 | sort -u | wc -l)" -le $k ]
+		for t in 2 7; do
+			emst -t $t --palette=$k rgb.ppm | cmp - one.ppm
+		done
+	done
+}
+
+@test "--palette keeps a picture of few colours as it is" {
+	four | pnmtopnm >four.ppm
+	emst --palette=4 four.ppm | cmp - four.ppm
+	levels | pnmtopnm >l.pgm
+	emst --palette=6 l.pgm | cmp - l.pgm
+}
+
+@test "--palette splits gray levels where that loses least" {
+	same <(levels | emst --palette=3 | tail -c 9 | od -An -tu1 | xargs) '11 11 11 11 11 20 20 20 50'
+	same <(levels | emst --palette=3 --to=palette) '1 5 0.5556 10.8
+2 3 0.3333 20.3333
+3 1 0.1111 50'
+}
+
+@test "--palette takes pictures of 8 bits and makes no tree" {
+	printf 'P2 2 1 65535 1 2\n' >deep.pgm
+	fails 1 'planes of 8 bits' emst --palette=2 deep.pgm
+	fails 2 'no tree' emst --palette=2 --to=tree
+	fails 2 'no tree' emst --palette=2 --text-to=x
+	fails 2 'needs no tree' emst --palette=2 --points
+	fails 2 'makes its own classes' emst --palette=2 -k 2
+	fails 2 '--palette' emst --palette=257
+	fails 2 '--palette' emst --palette=0
+}

@@ -1,0 +1,233 @@
+/*
+ * Ward's method over all pairs by the nearest-neighbour chain, O(n^2): from a class to its nearest one and on, until two are
+ * each other's nearest; these join. The order of joining is found by sorting the costs afterwards.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/cpu.h"
+#include "common/mem.h"
+#include "emst/palette/centres.h"
+#include "emst/roots.h"
+
+enum { BLOCK = 512 };
+
+struct joining {
+	float cost;
+	uint32_t order, a, b;
+};
+
+struct ward {
+	size_t n;
+	struct centre *c;     /* [n]; owned */
+	struct joining *join; /* [n - 1], the cheapest first; owned */
+	uint32_t *up;	      /* [n]; scratch, owned */
+	struct centre *part;  /* [n]; scratch, owned */
+};
+
+/* The classes that are left, by coordinate; w < 0: joined to another, or none up to whole LANES. */
+struct chain {
+	size_t n, left;
+	float *x, *y, *z, *w, *cost;
+	uint32_t *id, *link;
+	size_t nlink;
+};
+
+static int
+cheaper(const void *pa, const void *pb)
+{
+	const struct joining *a = pa, *b = pb;
+
+	if (a->cost != b->cost)
+		return a->cost < b->cost ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+/* cost[]: of joining class i with those from..to-1, whole LANES. Returns the least; class i itself costs 1e30. */
+WEIR_CLONES_OF(float, find_costs,
+	       (const struct chain *c, size_t i, size_t from, size_t to, float *restrict cost),
+	       (c, i, from, to, cost))
+{
+	const float *restrict x = c->x, *restrict y = c->y, *restrict z = c->z, *restrict w = c->w;
+	const float xi = x[i], yi = y[i], zi = z[i], wi = w[i];
+	float least[LANES];
+
+	for (size_t l = 0; l < LANES; l++)
+		least[l] = 1e30f;
+	for (size_t j = from; j < to; j += LANES)
+		for (size_t l = 0; l < LANES; l++) {
+			const float dx = x[j + l] - xi, dy = y[j + l] - yi, dz = z[j + l] - zi,
+				    wj = w[j + l];
+			const float d2 = dx * dx + dy * dy + dz * dz;
+			const float q = d2 * (wi * wj) / (wi + wj);
+			const float p = (wj < 0) | (j + l == i) ? 1e30f : q;
+			cost[j + l] = p;
+			least[l] = p < least[l] ? p : least[l];
+		}
+	for (size_t l = 1; l < LANES; l++)
+		least[0] = least[l] < least[0] ? least[l] : least[0];
+	return least[0];
+}
+
+/* The class whose joining with i costs least; of equal ones the one before it in the chain, else the first. */
+static size_t
+nearest(const struct chain *c, size_t i, float *cost)
+{
+	size_t best = i;
+
+	*cost = 1e30f;
+	for (size_t from = 0; from < c->n; from += BLOCK) {
+		const size_t all = (c->n + LANES - 1) / LANES * LANES,
+			     to = from + BLOCK < all ? from + BLOCK : all;
+		const float least = find_costs(c, i, from, to, c->cost);
+		if (least >= *cost)
+			continue;
+		*cost = least;
+		for (best = from; c->cost[best] != least; best++)
+			;
+	}
+	if (c->nlink > 1 && c->cost[c->link[c->nlink - 2]] <= *cost)
+		best = c->link[c->nlink - 2];
+	return best;
+}
+
+/* b becomes part of a, the one with the smaller place. */
+static void
+join(struct chain *c, size_t a, size_t b)
+{
+	struct centre p = {{c->x[a], c->y[a], c->z[a]}, c->w[a]},
+		      q = {{c->x[b], c->y[b], c->z[b]}, c->w[b]};
+
+	p = centre_join(p, q);
+	c->x[a] = p.x[0];
+	c->y[a] = p.x[1];
+	c->z[a] = p.x[2];
+	c->w[a] = p.w;
+	c->w[b] = -1;
+	c->left--;
+}
+
+/* Closes the ranks when half of the classes are gone; the chain must be empty. */
+static void
+close_ranks(struct chain *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (c->w[i] >= 0) {
+			c->x[n] = c->x[i];
+			c->y[n] = c->y[i];
+			c->z[n] = c->z[i];
+			c->w[n] = c->w[i];
+			c->id[n++] = c->id[i];
+		}
+	for (c->n = n; n % LANES; n++)
+		c->w[n] = -1;
+}
+
+static void
+run_chain(struct chain *c, struct joining *out)
+{
+	uint32_t done = 0;
+
+	while (c->left > 1) {
+		if (!c->nlink) {
+			if (c->left < c->n / 2)
+				close_ranks(c);
+			uint32_t i = 0;
+			while (c->w[i] < 0)
+				i++;
+			c->link[c->nlink++] = i;
+		}
+		float cost;
+		const uint32_t i = c->link[c->nlink - 1];
+		const uint32_t j = (uint32_t)nearest(c, i, &cost);
+		if (c->nlink > 1 && j == c->link[c->nlink - 2]) {
+			const uint32_t a = i < j ? i : j, b = i < j ? j : i;
+			out[done] = (struct joining){cost, done, c->id[a], c->id[b]};
+			done++;
+			join(c, a, b);
+			c->nlink -= 2;
+		} else {
+			c->link[c->nlink++] = j;
+		}
+	}
+}
+
+static int
+find_joinings(struct ward *w)
+{
+	const size_t n = w->n, lanes = (n + LANES - 1) / LANES * LANES;
+	float *room = weir_calloc_large(5 * lanes, sizeof *room);
+	uint32_t *more = weir_alloc_large(2 * n + 2, sizeof *more);
+	struct chain c = {n, n, room, NULL, NULL, NULL, NULL, more, NULL, 0};
+
+	if (room && more) {
+		c.y = room + lanes;
+		c.z = c.y + lanes;
+		c.w = c.z + lanes;
+		c.cost = c.w + lanes;
+		for (size_t i = n; i < lanes; i++)
+			c.w[i] = -1;
+		c.link = more + n;
+		for (size_t i = 0; i < n; i++) {
+			c.x[i] = w->c[i].x[0];
+			c.y[i] = w->c[i].x[1];
+			c.z[i] = w->c[i].x[2];
+			c.w[i] = w->c[i].w;
+			c.id[i] = (uint32_t)i;
+		}
+		run_chain(&c, w->join);
+		qsort(w->join, n - 1, sizeof *w->join, cheaper);
+	}
+	weir_free(room);
+	weir_free(more);
+	return room && more ? 0 : -ENOMEM;
+}
+
+int
+ward_make(struct ward **out, const struct centre *c, size_t n)
+{
+	struct ward *w = *out = weir_calloc(1, sizeof *w);
+
+	if (!w)
+		return -ENOMEM;
+	*w = (struct ward){n, weir_alloc(n, sizeof *w->c), weir_alloc(n, sizeof *w->join),
+			   weir_alloc(n, sizeof *w->up), weir_alloc(n, sizeof *w->part)};
+	if (!w->c || !w->join || !w->up || !w->part)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		w->c[i] = c[i];
+	return find_joinings(w);
+}
+
+void
+ward_free(struct ward *w)
+{
+	if (!w)
+		return;
+	weir_free(w->c);
+	weir_free(w->join);
+	weir_free(w->up);
+	weir_free(w->part);
+	weir_free(w);
+}
+
+void
+ward_cut(const struct ward *w, size_t k, struct centre *out)
+{
+	size_t n = 0;
+
+	roots_single(w->up, w->n);
+	for (size_t i = 0; i < w->n; i++)
+		w->part[i] = w->c[i];
+	for (size_t i = 0; i + k < w->n; i++) {
+		const uint32_t a = roots_find(w->up, w->join[i].a),
+			       b = roots_find(w->up, w->join[i].b), to = a < b ? a : b;
+		w->part[to] = centre_join(w->part[a], w->part[b]);
+		roots_join(w->up, a, b);
+	}
+	for (size_t i = 0; i < w->n; i++)
+		if (w->up[i] == i)
+			out[n++] = w->part[i];
+}
