@@ -60,7 +60,7 @@ WEIR_CLONES_OF(float, find_costs,
 				    wj = w[j + l];
 			const float d2 = dx * dx + dy * dy + dz * dz;
 			const float q = d2 * (wi * wj) / (wi + wj);
-			const float p = (wj < 0) | (j + l == i) ? 1e30f : q;
+			const float p = ((wj < 0) | (j + l == i)) ? 1e30f : q;
 			cost[j + l] = p;
 			least[l] = p < least[l] ? p : least[l];
 		}
