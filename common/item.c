@@ -138,8 +138,8 @@ static const struct {
 } foreign[] = {
     {"\x89PNG", "PNG; convert it with pngtopam"},
     {"\xff\xd8\xff", "JPEG; convert it with jpegtopnm"},
-    {"II*", "TIFF; convert it with tifftopnm"},
-    {"MM", "TIFF; convert it with tifftopnm"},
+    {"II*", "TIFF; convert it with tifftoraw"},
+    {"MM", "TIFF; convert it with tifftoraw"},
     {"SIMPLE", "FITS; convert it with fitstoraw"},
     {"GIF8", "GIF; convert it with giftopnm"},
     {"\x1f\x8b", "gzip; unpack it with gzip -dc"},

@@ -24,6 +24,8 @@ segytoraw	own
 rawtosegy	own
 fitstoraw	own
 rawtofits	counted
+tifftoraw	own
+rawtotiff	counted
 skeleton	-	-G 2
 '
 

@@ -1,0 +1,182 @@
+/* link: -ltiff */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/tools/tiff.h"
+
+/* --- messages ------------------------------------------------------------------------------------------------------- */
+
+static char message[400]; /* libtiff's handlers know no context */
+
+static void
+on_error(const char *module, const char *fmt, va_list ap)
+{
+	(void)module;
+	if (*message)
+		return;
+	vsnprintf(message, sizeof message, fmt, ap);
+	if (!strncmp(message, "/proc/self/fd/", 14) && strstr(message, ": "))
+		memmove(message, strstr(message, ": ") + 2, strlen(strstr(message, ": ") + 2) + 1);
+	for (char *c = message; *c; c++)
+		if (*c == '\n')
+			*c = ' ';
+	const size_t n = strlen(message);
+	if (n && message[n - 1] == '.')
+		message[n - 1] = 0;
+}
+
+const char *
+tiff_why(void)
+{
+	static char last[sizeof message];
+
+	memcpy(last, message, sizeof last);
+	*message = 0;
+	return last;
+}
+
+/* --- tags ------------------------------------------------------------------------------------------------------------ */
+
+static char name_scale[] = "ModelPixelScale", name_tie[] = "ModelTiepoint",
+	    name_transformation[] = "ModelTransformation", name_keys[] = "GeoKeyDirectory",
+	    name_doubles[] = "GeoDoubleParams", name_ascii[] = "GeoAsciiParams",
+	    name_metadata[] = "GDALMetadata", name_nodata[] = "GDALNoData";
+
+static const TIFFFieldInfo fields[] = {
+    {TIFF_PIXEL_SCALE, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, name_scale},
+    {TIFF_TIEPOINTS, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, name_tie},
+    {TIFF_TRANSFORMATION, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, name_transformation},
+    {TIFF_GEO_KEYS, -1, -1, TIFF_SHORT, FIELD_CUSTOM, 1, 1, name_keys},
+    {TIFF_GEO_DOUBLES, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, name_doubles},
+    {TIFF_GEO_ASCII, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, name_ascii},
+    {TIFF_GDAL_METADATA, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, name_metadata},
+    {TIFF_NODATA, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, name_nodata}};
+
+static void
+extend(TIFF *t)
+{
+	TIFFMergeFieldInfo(t, fields, sizeof fields / sizeof *fields);
+}
+
+void
+tiff_init(void)
+{
+	TIFFSetErrorHandler(on_error);
+	TIFFSetWarningHandler(NULL);
+	TIFFSetTagExtender(extend);
+}
+
+/* --- tags as keys ---------------------------------------------------------------------------------------------------- */
+
+static const struct {
+	uint32_t tag;
+	const char *name;
+} texts[] = {{TIFFTAG_DOCUMENTNAME, "tiff.DocumentName"},
+	     {TIFFTAG_IMAGEDESCRIPTION, "tiff.ImageDescription"},
+	     {TIFFTAG_MAKE, "tiff.Make"},
+	     {TIFFTAG_MODEL, "tiff.Model"},
+	     {TIFFTAG_PAGENAME, "tiff.PageName"},
+	     {TIFFTAG_SOFTWARE, "tiff.Software"},
+	     {TIFFTAG_DATETIME, "tiff.DateTime"},
+	     {TIFFTAG_ARTIST, "tiff.Artist"},
+	     {TIFFTAG_HOSTCOMPUTER, "tiff.HostComputer"},
+	     {TIFFTAG_COPYRIGHT, "tiff.Copyright"},
+	     {TIFF_GDAL_METADATA, "tiff.GDALMetadata"}};
+
+enum { TEXTS = sizeof texts / sizeof *texts, LONGEST = 400000 };
+
+#define ICC "tiff.ICCProfile"
+
+static void
+add_escaped(struct img *x, const char *name, const char *s)
+{
+	char *value, *to;
+
+	if (strlen(s) > LONGEST || !(value = malloc(2 * strlen(s) + 1)))
+		return;
+	for (to = value; *s; s++) {
+		if (*s == '\n' || *s == '\\')
+			*to++ = '\\';
+		*to++ = (char)(*s == '\n' ? 'n' : *s);
+	}
+	*to = 0;
+	img_add_key(x, name, value);
+	free(value);
+}
+
+char *
+tiff_unescape(const char *value)
+{
+	char *s = strdup(value), *to = s;
+
+	if (!s)
+		return NULL;
+	for (const char *from = value; *from; from++) {
+		if (*from == '\\' && from[1])
+			*to++ = (char)(*++from == 'n' ? '\n' : *from);
+		else
+			*to++ = *from;
+	}
+	*to = 0;
+	return s;
+}
+
+static void
+add_profile(TIFF *t, struct img *x)
+{
+	uint32_t n;
+	unsigned char *data;
+	char *hex;
+
+	if (!TIFFGetField(t, TIFFTAG_ICCPROFILE, &n, &data) || n > LONGEST ||
+	    !(hex = malloc(2 * (size_t)n + 1)))
+		return;
+	*hex = 0;
+	for (uint32_t i = 0; i < n; i++)
+		sprintf(hex + 2 * (size_t)i, "%02x", data[i]);
+	img_add_key(x, ICC, hex);
+	free(hex);
+}
+
+void
+tiff_keys_of(TIFF *t, struct img *x)
+{
+	const char *s;
+
+	for (size_t i = 0; i < TEXTS; i++)
+		if (TIFFGetField(t, texts[i].tag, &s) && s)
+			add_escaped(x, texts[i].name, s);
+	add_profile(t, x);
+}
+
+static void
+set_profile(TIFF *t, const char *hex)
+{
+	const size_t n = strlen(hex) / 2;
+	unsigned char *data = malloc(n + 1);
+	unsigned byte;
+	size_t i = 0;
+
+	while (data && i < n && sscanf(hex + 2 * i, "%2x", &byte) == 1)
+		data[i++] = (unsigned char)byte;
+	if (data && i)
+		TIFFSetField(t, TIFFTAG_ICCPROFILE, (uint32_t)i, data);
+	free(data);
+}
+
+void
+tiff_set_keys(TIFF *t, const struct img *x)
+{
+	for (size_t i = 0; i < TEXTS; i++) {
+		const char *value = img_key(x, texts[i].name);
+		char *text = value ? tiff_unescape(value) : NULL;
+
+		if (text && texts[i].tag != TIFFTAG_IMAGEDESCRIPTION)
+			TIFFSetField(t, texts[i].tag, text);
+		free(text);
+	}
+	if (img_key(x, ICC))
+		set_profile(t, img_key(x, ICC));
+}

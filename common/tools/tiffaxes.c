@@ -1,0 +1,102 @@
+/* link: -ltiff */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/tools/tiffaxes.h"
+
+/* The distance of pixels by the tags of resolution; NaN where they say nothing. */
+static double
+distance_of(TIFF *t, uint32_t tag, bool imagej, const char **unit)
+{
+	uint16_t code = RESUNIT_INCH;
+	float v = 0;
+
+	TIFFGetFieldDefaulted(t, TIFFTAG_RESOLUTIONUNIT, &code);
+	*unit = code == RESUNIT_INCH ? "in" : code == RESUNIT_CENTIMETER ? "cm" : NULL;
+	if (!TIFFGetField(t, tag, &v) || !(v > 0) || !isfinite(v) || (!*unit && !imagej))
+		return NAN;
+	return 1 / (double)v;
+}
+
+static void
+place_plane(TIFF *t, struct img *x, int row, const struct stackmeta *m)
+{
+	static const uint32_t tags[] = {TIFFTAG_XRESOLUTION, TIFFTAG_YRESOLUTION};
+
+	for (int i = 0; i < 2; i++) {
+		struct img_axis *a = &x->axis[row + i];
+		const char *unit;
+		double d = m->spacing[i];
+
+		if (isnan(d)) {
+			d = distance_of(t, tags[i], m->imagej, &unit);
+			if (isnan(d) || (m->imagej && !m->unit[i][0]))
+				continue;
+			img_set_unit(a, m->imagej ? m->unit[i] : unit);
+		} else {
+			img_set_unit(a, m->unit[i]);
+		}
+		a->spacing = d;
+	}
+}
+
+static void
+label_axes(struct img *x, int row, const struct stackmeta *m)
+{
+	static const char *const plane[] = {"x", "y"};
+
+	for (int i = 0; i < 2; i++)
+		img_set_label(&x->axis[row + i], plane[i]);
+	for (int i = row + 2; i < x->dim; i++) {
+		const char name[2] = {m->order[i - row - 2], 0};
+		struct img_axis *a = &x->axis[i];
+
+		img_set_label(a, name);
+		if (*name == 'c')
+			strcpy(a->kind, "list");
+		if (*name == 'z' || *name == 'n') {
+			a->spacing = m->spacing[2];
+			img_set_unit(a, isnan(a->spacing) || !m->unit[2][0] ? NULL : m->unit[2]);
+		}
+		if (*name == 't' && !isnan(m->interval)) {
+			a->spacing = m->interval;
+			img_set_unit(a, "s");
+		}
+	}
+}
+
+void
+tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, struct img *x, struct stackmeta *m)
+{
+	const char *text = "";
+	size_t sizes[IMG_MAXDIM];
+	int dim = 0, row = p->kind != NULL;
+
+	if (!TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &text))
+		text = "";
+	stackmeta_read(text, p->planes, m);
+	if (m->n != n) { /* it does not speak of these pages */
+		m->order[0] = n > 1 ? 'n' : 0;
+		m->order[1] = 0;
+		m->size[0] = n;
+	}
+	if (row)
+		sizes[dim++] = p->planes;
+	sizes[dim++] = p->w;
+	sizes[dim++] = p->h;
+	for (int i = 0; m->order[i]; i++)
+		sizes[dim++] = m->size[i];
+	img_init(x, p->type, dim, sizes);
+	if (row)
+		snprintf(x->axis[0].kind, sizeof x->axis[0].kind, "%s", p->kind);
+	place_plane(t, x, row, m);
+	if (m->imagej || m->ome)
+		label_axes(x, row, m);
+	if (p->maxval)
+		img_set_key(x, "maxval", "%u", p->maxval);
+	if (p->photometric == PHOTOMETRIC_SEPARATED || p->photometric == PHOTOMETRIC_CIELAB)
+		img_set_key(x, "tiff.photometric", "%u", p->photometric);
+	tiff_keys_of(t, x);
+	tiff_geo_of(t, x, row);
+}

@@ -1,0 +1,225 @@
+/* link: -ltiff */
+/* GeoTIFF's tags as keys, and back. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/tools/tiff.h"
+
+enum {
+	MODEL_TYPE = 1024,
+	RASTER_TYPE = 1025,
+	GEOGRAPHIC = 2048,
+	PROJECTED = 3072,
+	PIXEL_IS_POINT = 2,
+	MOST = 4096 /* numbers of a tag that a key takes */
+};
+
+/* --- from tags ------------------------------------------------------------------------------------------------------- */
+
+/* The value of a geokey that is a short; 0 where it is missing. */
+static unsigned
+geokey(const uint16_t *keys, unsigned n, unsigned id)
+{
+	for (unsigned i = 4; i + 3 < n; i += 4)
+		if (keys[i] == id && !keys[i + 1])
+			return keys[i + 3];
+	return 0;
+}
+
+/* Returns false where the tags define no linear map of pixels. g: as geotransform:= says. */
+static bool
+read_transform(TIFF *t, bool point, double g[6])
+{
+	double *scale, *tie, *m;
+	uint16_t nscale, ntie, nm;
+
+	if (TIFFGetField(t, TIFF_TRANSFORMATION, &nm, &m) && nm >= 8) {
+		const double all[6] = {m[3], m[0], m[1], m[7], m[4], m[5]};
+		memcpy(g, all, sizeof all);
+	} else if (TIFFGetField(t, TIFF_PIXEL_SCALE, &nscale, &scale) && nscale >= 2 &&
+		   TIFFGetField(t, TIFF_TIEPOINTS, &ntie, &tie) && ntie >= 6) {
+		const double all[6] = {tie[3] - tie[0] * scale[0], scale[0], 0,
+				       tie[4] + tie[1] * scale[1], 0,	     -scale[1]};
+		memcpy(g, all, sizeof all);
+	} else {
+		return false;
+	}
+	if (point) {
+		g[0] -= (g[1] + g[2]) / 2;
+		g[3] -= (g[4] + g[5]) / 2;
+	}
+	return true;
+}
+
+static void
+add_numbers(struct img *x, const char *name, const double *v, const uint16_t *k, unsigned n)
+{
+	char *text = malloc((size_t)n * 26 + 1), *s = text;
+
+	if (!text || n > MOST) {
+		free(text);
+		return;
+	}
+	*text = 0;
+	for (unsigned i = 0; i < n; i++)
+		s += v ? sprintf(s, i ? " %.17g" : "%.17g", v[i])
+		       : sprintf(s, i ? " %u" : "%u", k[i]);
+	img_add_key(x, name, text);
+	free(text);
+}
+
+static void
+place_axes(struct img *x, int row_axis)
+{
+	for (int i = row_axis; i < row_axis + 2 && i < x->dim; i++) {
+		x->axis[i].spacing = 1;
+		x->axis[i].min = 0;
+		img_set_unit(&x->axis[i], NULL);
+	}
+}
+
+void
+tiff_geo_of(TIFF *t, struct img *x, int row_axis)
+{
+	uint16_t *keys, n = 0, m = 0;
+	double g[6], *v;
+	const char *s;
+
+	if (TIFFGetField(t, TIFF_GEO_KEYS, &n, &keys)) {
+		const unsigned projected = geokey(keys, n, PROJECTED);
+		const unsigned crs = projected ? projected : geokey(keys, n, GEOGRAPHIC);
+		if (crs && crs < 32767)
+			img_set_key(x, "crs", "EPSG:%u", crs);
+		add_numbers(x, "geotiff.keys", NULL, keys, n);
+	}
+	const bool point = n && geokey(keys, n, RASTER_TYPE) == PIXEL_IS_POINT;
+	if (TIFFGetField(t, TIFF_GEO_DOUBLES, &m, &v))
+		add_numbers(x, "geotiff.doubles", v, NULL, m);
+	if (TIFFGetField(t, TIFF_GEO_ASCII, &s) && s && !strpbrk(s, "\n\r"))
+		img_add_key(x, "geotiff.ascii", s);
+	if (read_transform(t, point, g)) {
+		add_numbers(x, "geotransform", g, NULL, 6);
+		place_axes(x, row_axis);
+	} else if (TIFFGetField(t, TIFF_TIEPOINTS, &m, &v)) {
+		add_numbers(x, "geotiff.tiepoints", v, NULL, m);
+	}
+	if (TIFFGetField(t, TIFF_NODATA, &s) && s && strlen(s) < 64 && !strpbrk(s, "\n\r"))
+		img_set_key(x, "nodata", "%s", s);
+}
+
+/* --- to tags --------------------------------------------------------------------------------------------------------- */
+
+static size_t
+read_numbers(const char *s, double *v, size_t most)
+{
+	size_t n = 0;
+	char *end;
+
+	while (s && n < most) {
+		v[n] = strtod(s, &end);
+		if (end == s)
+			break;
+		n++;
+		s = end;
+	}
+	return n;
+}
+
+/* The transform of the samples as they lie now: pixel p of the original is sample i, p = min + spacing i. */
+static void
+follow(const struct img *x, int row_axis, double g[6])
+{
+	const struct img_axis *a = &x->axis[row_axis], *b = a + 1;
+	const double sx = isnan(a->spacing) ? 1 : a->spacing, x0 = isnan(a->min) ? 0 : a->min;
+	const bool rows = x->dim > row_axis + 1;
+	const double sy = !rows || isnan(b->spacing) ? 1 : b->spacing;
+	const double y0 = !rows || isnan(b->min) ? 0 : b->min;
+	/* Corners: the first sample's outer one is half a step before its centre. */
+	const double px = x0 + .5 - sx / 2, py = y0 + .5 - sy / 2;
+
+	g[0] += g[1] * px + g[2] * py;
+	g[3] += g[4] * px + g[5] * py;
+	g[1] *= sx;
+	g[4] *= sx;
+	g[2] *= sy;
+	g[5] *= sy;
+}
+
+static void
+set_transform(TIFF *t, const double from[6], bool point)
+{
+	double g[6];
+
+	memcpy(g, from, sizeof g);
+	if (point) {
+		g[0] += (g[1] + g[2]) / 2;
+		g[3] += (g[4] + g[5]) / 2;
+	}
+	if (g[2] == 0 && g[4] == 0 && g[1] > 0 && g[5] < 0) {
+		const double scale[3] = {g[1], -g[5], 0}, tie[6] = {0, 0, 0, g[0], g[3], 0};
+		TIFFSetField(t, TIFF_PIXEL_SCALE, 3, scale);
+		TIFFSetField(t, TIFF_TIEPOINTS, 6, tie);
+	} else {
+		const double m[16] = {g[1], g[2], 0, g[0], g[4], g[5], 0, g[3],
+				      0,    0,	  0, 0,	   0,	 0,    0, 1};
+		TIFFSetField(t, TIFF_TRANSFORMATION, 16, m);
+	}
+}
+
+/* The least directory that names a system by its number: those of 4000 to 4999 are geographic. */
+static void
+set_crs(TIFF *t, unsigned crs)
+{
+	const bool geographic = crs >= 4000 && crs < 5000;
+	const uint16_t keys[16] = {1,
+				   1,
+				   0,
+				   3,
+				   MODEL_TYPE,
+				   0,
+				   1,
+				   (uint16_t)(geographic ? 2 : 1),
+				   RASTER_TYPE,
+				   0,
+				   1,
+				   1,
+				   (uint16_t)(geographic ? GEOGRAPHIC : PROJECTED),
+				   0,
+				   1,
+				   (uint16_t)crs};
+
+	TIFFSetField(t, TIFF_GEO_KEYS, 16, keys);
+}
+
+void
+tiff_set_geo(TIFF *t, const struct img *x, int row_axis)
+{
+	const char *crs = img_key(x, "crs"), *ascii = img_key(x, "geotiff.ascii"),
+		   *nodata = img_key(x, "nodata");
+	double g[6], v[MOST];
+	uint16_t keys[MOST];
+	unsigned epsg = 0;
+	size_t n = read_numbers(img_key(x, "geotiff.keys"), v, MOST);
+
+	for (size_t i = 0; i < n; i++)
+		keys[i] = (uint16_t)(v[i] >= 0 && v[i] < 65536 ? v[i] : 0);
+	const bool point = n && geokey(keys, (unsigned)n, RASTER_TYPE) == PIXEL_IS_POINT;
+	if (n)
+		TIFFSetField(t, TIFF_GEO_KEYS, (int)n, keys);
+	else if (crs && sscanf(crs, "EPSG:%u", &epsg) == 1)
+		set_crs(t, epsg);
+	if ((n = read_numbers(img_key(x, "geotiff.doubles"), v, MOST)))
+		TIFFSetField(t, TIFF_GEO_DOUBLES, (int)n, v);
+	if (ascii)
+		TIFFSetField(t, TIFF_GEO_ASCII, ascii);
+	if (read_numbers(img_key(x, "geotransform"), g, 6) == 6) {
+		follow(x, row_axis, g);
+		set_transform(t, g, point);
+	} else if ((n = read_numbers(img_key(x, "geotiff.tiepoints"), v, MOST))) {
+		TIFFSetField(t, TIFF_TIEPOINTS, (int)n, v);
+	}
+	if (nodata)
+		TIFFSetField(t, TIFF_NODATA, nodata);
+}

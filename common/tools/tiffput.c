@@ -1,0 +1,191 @@
+/* link: -ltiff */
+/* The tags of the pages that rawtotiff writes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/tools/stackmeta.h"
+#include "common/tools/tiffput.h"
+
+enum { STRIP = 1 << 18 }; /* bytes of a strip, unless a row is more */
+
+static uint16_t
+format_of(const struct img *x, const struct tiffput_pages *p)
+{
+	if (p->complex)
+		return SAMPLEFORMAT_COMPLEXIEEEFP;
+	if (img_is_float(x->type))
+		return SAMPLEFORMAT_IEEEFP;
+	return x->type == IMG_I8 || x->type == IMG_I16 || x->type == IMG_I32 || x->type == IMG_I64
+		   ? SAMPLEFORMAT_INT
+		   : SAMPLEFORMAT_UINT;
+}
+
+static void
+set_colour(TIFF *t, const struct img *x, const struct tiffput_pages *p)
+{
+	const char *key = img_key(x, "tiff.photometric"), *kind = x->axis[0].kind;
+	const bool rgba = p->row && !strcmp(kind, "RGBA-color");
+	const bool rgb = p->row && (rgba || !strcmp(kind, "RGB-color"));
+	unsigned photometric = rgb ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+	uint16_t extra[UINT16_MAX + 1] = {EXTRASAMPLE_UNSPECIFIED}; /* 0 */
+	const size_t samples = p->complex ? 1 : p->planes;
+
+	if (key && p->planes >= 3 &&
+	    (atoi(key) == PHOTOMETRIC_SEPARATED || atoi(key) == PHOTOMETRIC_CIELAB))
+		photometric = (unsigned)atoi(key);
+	const size_t own = photometric == PHOTOMETRIC_SEPARATED	   ? 4
+			   : photometric == PHOTOMETRIC_MINISBLACK ? 1
+								   : 3;
+	TIFFSetField(t, TIFFTAG_PHOTOMETRIC, photometric);
+	TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, (unsigned)samples);
+	if (rgba)
+		extra[0] = EXTRASAMPLE_UNASSALPHA;
+	if (samples > own)
+		TIFFSetField(t, TIFFTAG_EXTRASAMPLES, (unsigned)(samples - own), extra);
+}
+
+static void
+set_layout(TIFF *t, const struct tiffput *how, const struct img *x, const struct tiffput_pages *p)
+{
+	static const unsigned codecs[] = {[TIFFPUT_PLAIN] = COMPRESSION_NONE,
+					  [TIFFPUT_DEFLATE] = COMPRESSION_ADOBE_DEFLATE,
+					  [TIFFPUT_LZW] = COMPRESSION_LZW,
+					  [TIFFPUT_ZSTD] = COMPRESSION_ZSTD};
+	const size_t row = (p->w * p->planes * p->bits + 7) / 8;
+	const size_t rows = row < STRIP ? STRIP / row : 1;
+
+	TIFFSetField(t, TIFFTAG_IMAGEWIDTH, (uint32_t)p->w);
+	TIFFSetField(t, TIFFTAG_IMAGELENGTH, (uint32_t)p->h);
+	TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, (unsigned)(p->complex ? 2 * p->bits : p->bits));
+	TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, (unsigned)format_of(x, p));
+	TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+	TIFFSetField(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+	set_colour(t, x, p);
+	TIFFSetField(t, TIFFTAG_COMPRESSION, codecs[how->compress]);
+	if (how->compress != TIFFPUT_PLAIN && p->bits >= 8 && !p->complex)
+		TIFFSetField(t, TIFFTAG_PREDICTOR,
+			     img_is_float(x->type) ? PREDICTOR_FLOATINGPOINT
+						   : PREDICTOR_HORIZONTAL);
+	if (how->tile) {
+		TIFFSetField(t, TIFFTAG_TILEWIDTH, (uint32_t)how->tile);
+		TIFFSetField(t, TIFFTAG_TILELENGTH, (uint32_t)how->tile);
+	} else {
+		TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, (uint32_t)(rows < p->h ? rows : p->h));
+	}
+}
+
+/* Distances of pixels: per inch or centimetre where that is their unit, else per unit of ImageJ's description. */
+static void
+set_resolution(TIFF *t, const struct img *x, const struct tiffput_pages *p)
+{
+	const struct img_axis *a = &x->axis[p->row], *b = x->dim > p->row + 1 ? a + 1 : a;
+	const char *unit = a->unit;
+	const unsigned code = !unit		    ? RESUNIT_NONE
+			      : !strcmp(unit, "in") ? RESUNIT_INCH
+			      : !strcmp(unit, "cm") ? RESUNIT_CENTIMETER
+						    : RESUNIT_NONE;
+
+	if (img_key(x, "geotransform") || isnan(a->spacing) || isnan(b->spacing))
+		return;
+	TIFFSetField(t, TIFFTAG_RESOLUTIONUNIT, code);
+	TIFFSetField(t, TIFFTAG_XRESOLUTION, fabs(1 / a->spacing));
+	TIFFSetField(t, TIFFTAG_YRESOLUTION, fabs(1 / b->spacing));
+}
+
+/* What the axes of the item say, as a description says it. */
+static void
+describe(const struct img *x, const struct tiffput_pages *p, struct stackmeta *m)
+{
+	stackmeta_read("", 1, m);
+	m->n = p->n;
+	for (int i = 0; i < 2 && p->row + i < x->dim; i++) {
+		const struct img_axis *a = &x->axis[p->row + i];
+		m->spacing[i] = a->spacing;
+		snprintf(m->unit[i], sizeof m->unit[i], "%s", a->unit ? a->unit : "");
+	}
+	for (int i = p->row + 2; i < x->dim && i < p->row + 5; i++) {
+		const struct img_axis *a = &x->axis[i];
+		const char name = a->label && strlen(a->label) == 1 ? *a->label : 'z';
+		const int k = i - p->row - 2;
+
+		m->order[k] = strchr("czt", name) ? name : 'z';
+		m->size[k] = a->n;
+		if (m->order[k] == 't')
+			m->interval = a->spacing;
+		else if (m->order[k] == 'z')
+			m->spacing[2] = a->spacing;
+	}
+}
+
+static bool
+same_number(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-6 * fabs(a);
+}
+
+/* Whether the description that came with the item is still true of it. */
+static bool
+still_true(const struct stackmeta *then, const struct stackmeta *now)
+{
+	if (!then->imagej && !then->ome)
+		return now->n == 1;
+	bool same = then->n == now->n && same_number(then->spacing[2], now->spacing[2]);
+	for (int i = 0; i < 2; i++)
+		same &= isnan(then->spacing[i]) || same_number(then->spacing[i], now->spacing[i]);
+	return same;
+}
+
+/* ImageJ reads axes in the order c, z, t alone. */
+static bool
+is_in_order(const struct stackmeta *m)
+{
+	const char *last = "czt";
+
+	for (const char *s = m->order; *s; s++) {
+		const char *at = strchr(last, *s);
+		if (!at)
+			return false;
+		last = at + 1;
+	}
+	return true;
+}
+
+static void
+set_description(TIFF *t, const struct img *x, const struct tiffput_pages *p)
+{
+	const char *value = img_key(x, "tiff.ImageDescription");
+	char *old = value ? tiff_unescape(value) : NULL, text[512];
+	const struct img_axis *a = &x->axis[p->row];
+	const bool odd_unit = a->unit && strcmp(a->unit, "in") && strcmp(a->unit, "cm");
+	struct stackmeta then, now;
+
+	describe(x, p, &now);
+	stackmeta_read(old ? old : "", p->planes, &then);
+	if (old && still_true(&then, &now)) {
+		TIFFSetField(t, TIFFTAG_IMAGEDESCRIPTION, old);
+	} else if (p->n > 1 || (odd_unit && !isnan(a->spacing))) {
+		if (!is_in_order(&now))
+			warn(
+			    "ImageJ's description has no place for the order of the axes of pages");
+		stackmeta_print(&now, text, sizeof text);
+		TIFFSetField(t, TIFFTAG_IMAGEDESCRIPTION, text);
+	}
+	free(old);
+}
+
+void
+tiffput_tags(TIFF *t, const struct tiffput *how, const struct img *x, const struct tiffput_pages *p,
+	     size_t i)
+{
+	set_layout(t, how, x, p);
+	set_resolution(t, x, p);
+	if (p->n > 1)
+		TIFFSetField(t, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE);
+	if (i)
+		return;
+	set_description(t, x, p);
+	tiff_set_keys(t, x);
+	tiff_set_geo(t, x, p->row);
+}

@@ -1,0 +1,27 @@
+/* The tags of the pages that rawtotiff writes. */
+#ifndef TOOLS_TIFFPUT_H
+#define TOOLS_TIFFPUT_H
+
+#include "common/tools/tiff.h"
+
+enum { TIFFPUT_PLAIN, TIFFPUT_DEFLATE, TIFFPUT_LZW, TIFFPUT_ZSTD };
+
+/* How pages are stored. */
+struct tiffput {
+	int compress; /* one of the above */
+	size_t tile;  /* the side of tiles; 0: strips of rows */
+};
+
+/* An item as pages. */
+struct tiffput_pages {
+	int row; /* the axis along rows: 1 where axis 0 holds planes */
+	size_t planes, w, h, n;
+	size_t bits; /* of a sample */
+	bool complex;
+};
+
+/* Sets the tags of page i of x, i < p->n. Failures show in tiff_why(). */
+void tiffput_tags(TIFF *t, const struct tiffput *how, const struct img *x,
+		  const struct tiffput_pages *p, size_t i);
+
+#endif

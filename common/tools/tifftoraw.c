@@ -1,0 +1,318 @@
+/* link: -ltiff */
+/* tifftoraw: the pages of TIFF files as raw items. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/progress.h"
+#include "common/raw.h"
+#include "common/stats.h"
+#include "common/swap.h"
+#include "common/tools/door.h"
+#include "common/tools/tiffaxes.h"
+
+const char *const weir_prog = "tifftoraw";
+
+struct args {
+	struct opt_common common;
+	int pages;
+	char **path;
+	size_t npath;
+};
+
+enum { STACK, ITEMS };
+
+static const struct opt table[] = {
+    {.name = "pages",
+     .kind = OPT_WORD,
+     .at = offsetof(struct args, pages),
+     .arg = "HOW",
+     .help = "stack|items: pages as one item, or an item each; default stack",
+     .words = "stack|items"},
+    {0}};
+
+static const struct opt_program program = {.what = "Turns the pages of TIFF files into raw items.",
+					   .table = table,
+					   .operands = "[FILE ...]",
+					   .max_operands = SIZE_MAX};
+
+/* An open file, and where its pages are. */
+struct source {
+	struct door door;
+	TIFF *t;
+	struct page {
+		struct tiffpage layout;
+		uint64_t offset; /* of its directory */
+		size_t number;	 /* from 0 */
+	} * page;
+	size_t n;
+};
+
+/* libtiff's sentence about what has just failed, or ours. */
+static _Noreturn void
+die_tiff(const struct source *s, size_t page, const char *ours)
+{
+	const char *why = tiff_why();
+
+	die("%s: page %zu: %s", s->door.name, page, *why ? why : ours);
+}
+
+/* --- pages ----------------------------------------------------------------------------------------------------------- */
+
+/* Small copies of other pages and masks are no pages of their own. */
+static bool
+is_page(TIFF *t)
+{
+	uint32_t kind = 0;
+
+	TIFFGetFieldDefaulted(t, TIFFTAG_SUBFILETYPE, &kind);
+	return !(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK));
+}
+
+static void
+add_page(struct source *s, size_t number)
+{
+	struct page *p;
+	const char *why;
+
+	if (!(s->n & (s->n + 1)) || !s->page)
+		s->page = realloc(s->page, (2 * s->n + 2) * sizeof *s->page);
+	if (!s->page)
+		die("no memory for pages");
+	p = &s->page[s->n++];
+	why = tiffpage_read(s->t, &p->layout);
+	if (why)
+		die("%s: page %zu: %s", s->door.name, number, why);
+	p->offset = TIFFCurrentDirOffset(s->t);
+	p->number = number;
+}
+
+static void
+find_pages(struct source *s)
+{
+	size_t number = 0, left_out = 0;
+
+	do {
+		if (is_page(s->t))
+			add_page(s, number);
+		else
+			left_out++;
+		number++;
+		tiff_why();
+	} while (TIFFReadDirectory(s->t));
+	const char *why = tiff_why();
+	if (*why)
+		die("%s: page %zu: %s", s->door.name, number, why);
+	if (!s->n)
+		die("%s: it has small copies and masks alone, and no page", s->door.name);
+	if (left_out)
+		warn("%s: %zu small copies or masks are left out", s->door.name, left_out);
+}
+
+static void
+insist_alike(const struct source *s)
+{
+	for (size_t i = 1; i < s->n; i++)
+		if (!tiffpage_alike(&s->page[0].layout, &s->page[i].layout))
+			die("%s: page %zu differs in shape or type from page %zu; see "
+			    "--pages=items",
+			    s->door.name, s->page[i].number, s->page[0].number);
+}
+
+/* --- samples ----------------------------------------------------------------------------------------------------------- */
+
+/* Where rows go. */
+struct target {
+	struct raw_out *out;
+	struct stats *st;
+	size_t row; /* samples of a row */
+	enum img_type type;
+	bool has_nodata;
+	double nodata;
+	struct progress bar;
+	size_t done, all; /* rows */
+};
+
+static void
+blank_floats(float *v, size_t n, float nodata)
+{
+	for (size_t i = 0; i < n; i++)
+		v[i] = v[i] == nodata ? NAN : v[i];
+}
+
+static void
+blank_doubles(double *v, size_t n, double nodata)
+{
+	for (size_t i = 0; i < n; i++)
+		v[i] = v[i] == nodata ? NAN : v[i];
+}
+
+static void
+put_rows(void *to, const void *rows, size_t n)
+{
+	struct target *o = to;
+	const size_t count = n * o->row;
+
+	stats_lap(o->st, STATS_READ);
+	if (o->has_nodata) {
+		/* The band is the reader's, and its own again when this returns. */
+		void *band = (void *)(uintptr_t)rows;
+		if (o->type == IMG_F32)
+			blank_floats(band, count, (float)o->nodata);
+		else
+			blank_doubles(band, count, o->nodata);
+	}
+	raw_write(o->out, rows, count);
+	stats_lap(o->st, STATS_WRITE);
+	o->done += n;
+	progress_step(&o->bar, (double)o->done / (double)o->all);
+}
+
+static struct target
+open_target(const struct args *args, const struct tiffpage *p, const struct img *x,
+	    struct raw_out *out, size_t n, struct stats *st)
+{
+	const char *nodata = img_key(x, "nodata");
+	struct target o = {.out = out, .st = st, .type = x->type};
+
+	o.row = p->w * p->planes;
+	o.all = p->h * n;
+	o.has_nodata =
+	    nodata && img_is_float(x->type) && opt_number(nodata, &o.nodata) && !isnan(o.nodata);
+	progress_start(&o.bar, args->common.quiet);
+	return o;
+}
+
+/* ImageJ writes large stacks as one directory and samples back to back; false where this is no such file. */
+static bool
+is_run(const struct source *s, const struct stackmeta *m, uint64_t *offset)
+{
+	const struct tiffpage *p = &s->page[0].layout;
+	uint16_t compression = 0;
+	uint64_t *offsets;
+
+	TIFFGetFieldDefaulted(s->t, TIFFTAG_COMPRESSION, &compression);
+	if (s->n != 1 || !m->imagej || m->n < 2 || p->tiled || p->separate ||
+	    p->way != TIFF_PLAIN || compression != COMPRESSION_NONE ||
+	    p->bits != 8 * img_type_size(p->type) || p->orientation != ORIENTATION_TOPLEFT ||
+	    !TIFFGetField(s->t, TIFFTAG_STRIPOFFSETS, &offsets))
+		return false;
+	*offset = offsets[0];
+	return m->n <= (s->door.bytes - *offset) / (p->h * tiffpage_row(p)) &&
+	       *offset < s->door.bytes;
+}
+
+static void
+put_run(const struct source *s, uint64_t offset, size_t n, struct target *o)
+{
+	const size_t row = tiffpage_row(&s->page[0].layout), size = img_type_size(o->type);
+	const size_t most = 1 + (1 << 20) / row;
+	void *band = weir_xalloc(most, row);
+
+	for (size_t left = n * s->page[0].layout.h, some; left; left -= some) {
+		some = left < most ? left : most;
+		if (pread(s->door.fd, band, some * row, (off_t)offset) != (ssize_t)(some * row))
+			die("%s: the samples end before the stack does", s->door.name);
+		if (TIFFIsByteSwapped(s->t))
+			swap_bytes(band, some * o->row, size);
+		put_rows(o, band, some);
+		offset += some * row;
+	}
+	weir_free(band);
+}
+
+static void
+go_to(const struct source *s, size_t i)
+{
+	struct tiffpage again;
+
+	if (!TIFFSetSubDirectory(s->t, s->page[i].offset) || tiffpage_read(s->t, &again))
+		die_tiff(s, s->page[i].number, "its directory cannot be read again");
+}
+
+/* Pages first to first + n as one item. */
+static void
+put_item(const struct args *args, const struct source *s, size_t first, size_t n,
+	 struct raw_out *out, struct stats *st)
+{
+	const struct tiffpage *p = &s->page[first].layout;
+	struct stackmeta m;
+	uint64_t offset;
+	struct img x;
+
+	go_to(s, first);
+	tiffpage_describe(s->t, p, n, &x, &m);
+	const bool run = args->pages != ITEMS && is_run(s, &m, &offset);
+	if (run) {
+		n = m.n;
+		img_free(&x);
+		tiffpage_describe(s->t, p, n, &x, &m);
+	}
+	door_limit(s->door.name, &x, args->common.max_bytes);
+	if (args->common.verbose)
+		warn("%s: item %ju: %s, %zu x %zu, %zu planes, %zu pages", s->door.name,
+		     (uintmax_t)st->items + 1, img_type_name(x.type), p->w, p->h, p->planes, n);
+	struct target o = open_target(args, p, &x, out, n, st);
+	stats_lap(st, STATS_PLAN);
+	raw_head(out, &x);
+	if (run)
+		put_run(s, offset, n, &o);
+	for (size_t i = first; !run && i < first + n; i++) {
+		if (i > first)
+			go_to(s, i);
+		if (tiffpage_rows(s->t, &s->page[i].layout, put_rows, &o))
+			die_tiff(s, s->page[i].number, "its samples cannot be read");
+	}
+	progress_end(&o.bar);
+	img_free(&x);
+	st->items++;
+}
+
+static void
+convert_file(const struct args *args, const char *path, struct raw_out *out, struct stats *st)
+{
+	struct source s = {.door = door_open(path)};
+
+	/* M: files are read, not mapped, so that one that shrinks is an error and no signal. */
+	s.t = TIFFOpen(s.door.path, "rm");
+	if (!s.t) {
+		const char *why = tiff_why();
+		die("%s: %s", s.door.name, *why ? why : "this is no TIFF file");
+	}
+	find_pages(&s);
+	if (args->pages != ITEMS) {
+		insist_alike(&s);
+		put_item(args, &s, 0, s.n, out, st);
+	}
+	for (size_t i = 0; args->pages == ITEMS && i < s.n; i++)
+		put_item(args, &s, i, 1, out, st);
+	st->bytes_in += s.door.bytes;
+	TIFFClose(s.t);
+	free(s.page);
+	door_close(&s.door);
+}
+
+int
+main(int argc, char **argv)
+{
+	static char standard[] = "-", *const only_stdin[] = {standard};
+	struct args args = {0};
+	struct raw_out *out;
+	struct stats st;
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	out = raw_create(args.common.out, RAW_AS_RAW);
+	stats_start(&st);
+	tiff_init();
+	for (size_t i = 0; i < (args.npath ? args.npath : 1); i++)
+		convert_file(&args, (args.npath ? args.path : only_stdin)[i], out, &st);
+	st.bytes_out = raw_bytes_out(out);
+	raw_finish(out);
+	stats_print(&st, &args.common);
+	return 0;
+}

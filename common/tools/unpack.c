@@ -1,0 +1,136 @@
+#include <math.h>
+#include <string.h>
+
+#include "common/tools/unpack.h"
+
+/* Sample i of a row of packed bits. */
+static uint32_t
+bits_at(const unsigned char *from, size_t i, unsigned bits)
+{
+	const size_t first = i * bits;
+	uint64_t v = 0;
+
+	for (size_t b = first / 8; b <= (first + bits - 1) / 8; b++)
+		v = v << 8 | from[b];
+	v >>= 7 - (first + bits - 1) % 8;
+	return (uint32_t)(v & ((1ull << bits) - 1));
+}
+
+static uint32_t
+bytes3_at(const unsigned char *from, size_t i)
+{
+	const unsigned char *b = from + 3 * i;
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16;
+#else
+	return (uint32_t)b[2] | (uint32_t)b[1] << 8 | (uint32_t)b[0] << 16;
+#endif
+}
+
+static void
+store(void *to, size_t i, size_t size, uint32_t v)
+{
+	if (size == 1)
+		((uint8_t *)to)[i] = (uint8_t)v;
+	else if (size == 2)
+		((uint16_t *)to)[i] = (uint16_t)v;
+	else
+		((uint32_t *)to)[i] = v;
+}
+
+static void
+unpack_whole(void *to, const unsigned char *from, size_t n, size_t size, size_t apart)
+{
+	if (apart == 1) {
+		memcpy(to, from, n * size);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		memcpy((char *)to + i * apart * size, from + i * size, size);
+}
+
+void
+unpack_samples(void *to, const unsigned char *from, size_t n, unsigned bits, enum img_type type,
+	       size_t apart)
+{
+	const size_t size = img_type_size(type);
+
+	if (bits == 8 * size) {
+		unpack_whole(to, from, n, size, apart);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		store(to, i * apart, size,
+		      bits == 24 ? bytes3_at(from, i) : bits_at(from, i, bits));
+}
+
+static float
+float_of_half(uint16_t h)
+{
+	const int exponent = h >> 10 & 31, mantissa = h & 1023;
+	float v;
+
+	if (exponent == 31)
+		v = mantissa ? NAN : INFINITY;
+	else if (exponent)
+		v = ldexpf((float)(1024 + mantissa), exponent - 25);
+	else
+		v = ldexpf((float)mantissa, -24);
+	return h >> 15 ? -v : v;
+}
+
+void
+unpack_half(float *to, const unsigned char *from, size_t n, size_t apart)
+{
+	uint16_t h;
+
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&h, from + 2 * i, 2);
+		to[i * apart] = float_of_half(h);
+	}
+}
+
+void
+unpack_palette(void *to, const unsigned char *from, size_t n, unsigned bits,
+	       const struct palette *p)
+{
+	uint16_t h;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t v = from[i];
+
+		if (bits == 16) {
+			memcpy(&h, from + 2 * i, 2);
+			v = h;
+		} else if (bits != 8) {
+			v = bits_at(from, i, bits);
+		}
+		for (size_t k = 0; k < 3; k++)
+			if (p->shift >= 0)
+				((uint8_t *)to)[3 * i + k] = (uint8_t)(p->map[k][v] >> p->shift);
+			else
+				((uint16_t *)to)[3 * i + k] = p->map[k][v];
+	}
+}
+
+void
+unpack_invert(void *samples, size_t n, enum img_type type, unsigned bits)
+{
+	const uint64_t top = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
+
+	for (size_t i = 0; i < n; i++)
+		switch (type) {
+		case IMG_U8:
+			((uint8_t *)samples)[i] = (uint8_t)(top - ((uint8_t *)samples)[i]);
+			break;
+		case IMG_U16:
+			((uint16_t *)samples)[i] = (uint16_t)(top - ((uint16_t *)samples)[i]);
+			break;
+		case IMG_U32:
+			((uint32_t *)samples)[i] = (uint32_t)(top - ((uint32_t *)samples)[i]);
+			break;
+		default:
+			((uint64_t *)samples)[i] = top - ((uint64_t *)samples)[i];
+		}
+}

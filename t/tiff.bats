@@ -1,0 +1,189 @@
+load lib
+
+# tifftoraw and rawtotiff: pages of TIFF files in and out.
+
+need_tifffile() {
+	/usr/bin/python3 -c 'import tifffile' 2>/dev/null || skip "python3-tifffile is not installed"
+}
+
+# there_and_back ITEM [OPTION ...]: the samples and the header come back, but for the history.
+there_and_back() {
+	local item=$1
+	shift
+	rawtotiff "$@" "$item" >back.tif && tifftoraw back.tif >back
+	diff <(rawinfo "$item" | grep -v -e '^#' -e history -e endian -e axis -e centers -e maxval -e ImageDescription) \
+		<(rawinfo back | grep -v -e '^#' -e history -e endian -e axis -e centers -e maxval -e ImageDescription) &&
+		cmp <(rawtotext "$item") <(rawtotext back)
+}
+
+@test "all types and codecs come back, in strips and in tiles" {
+	for type in char uchar short ushort int uint longlong ulonglong float double; do
+		gen --type=$type values 37x5 $(seq 1 120) $(seq 65) >a
+		for options in '' --compress=deflate --compress=lzw --compress=zstd --tile=16 '--tile=32 --compress=deflate' --bigtiff; do
+			# shellcheck disable=SC2086 # options are words
+			there_and_back a $options
+		done
+	done
+}
+
+@test "colour, planes, complex samples and one row come back" {
+	gen --type=uchar values 3x4x2 {1..24} >a
+	sed -i '/^sizes/a kinds: RGB-color domain domain' a
+	there_and_back a
+	there_and_back a --tile=16
+	gen --type=ushort values 4x3x2 {1..24} >a
+	sed -i '/^sizes/a kinds: RGBA-color domain domain' a
+	there_and_back a
+	gen --type=float values 2x3x2 {1..12} >a
+	sed -i '/^sizes/a kinds: complex domain domain' a
+	there_and_back a
+	gen noise 1 1 | pgmtoraw | sed /^maxval/d >a
+	there_and_back a
+	gen noise --maxval=1 9 7 | pgmtoraw >a
+	there_and_back a
+	tiffinfo back.tif 2>/dev/null | grep 'Bits/Sample: 1' || ! command -v tiffinfo
+}
+
+@test "a stack keeps its axes, distances and units" {
+	item float '2 2 2 3 2' 'kinds: domain domain list domain domain' 'spacings: .25 .25 nan 1.5 .5' \
+		'labels: "x" "y" "c" "z" "t"' 'units: "um" "um" "" "um" "s"' -- $(seq 48) >a
+	there_and_back a
+	need_tifffile
+	/usr/bin/python3 - <<-'END'
+		import numpy, tifffile
+		t = tifffile.TiffFile('back.tif')
+		m = t.imagej_metadata
+		assert (m['channels'], m['slices'], m['frames'], m['spacing'], m['unit']) == (2, 3, 2, 1.5, 'um'), m
+		a = t.asarray()
+		assert a.shape == (2, 3, 2, 2, 2) and (a.ravel() == numpy.arange(1, 49)).all(), a.shape
+		x = t.pages[0].tags['XResolution'].value
+		assert x[0] / x[1] == 4
+	END
+}
+
+@test "tifffile's and ImageJ's stacks come with their distances, those of one directory too" {
+	need_tifffile
+	/usr/bin/python3 - <<-'END'
+		import numpy, tifffile
+		a = numpy.arange(2 * 3 * 5 * 7, dtype='u2').reshape(3, 2, 5, 7)
+		meta = {'axes': 'ZCYX', 'spacing': 2.5, 'unit': 'um'}
+		tifffile.imwrite('a.tif', a, imagej=True, resolution=(4, 8), metadata=meta)
+		tifffile.imwrite('b.tif', a, imagej=True, resolution=(4, 8), metadata={**meta, 'truncate': True})
+		tifffile.imwrite('c.tif', a, imagej=True, byteorder='>', truncate=True, resolution=(4, 8), metadata=meta)
+		tifffile.imwrite('o.ome.tif', a, metadata={'axes': 'ZCYX', 'PhysicalSizeX': .25, 'PhysicalSizeY': .125,
+		    'PhysicalSizeZ': 2.5}, compression='deflate', tile=(16, 16))
+		numpy.save('a.npy', a)
+	END
+	for f in a.tif c.tif o.ome.tif; do
+		tifftoraw $f >a
+		rawinfo a | grep -x 'sizes: 7 5 2 3'
+		rawinfo a | grep -x 'spacings: 0.25 0.125 nan 2.5'
+		rawinfo a | grep -x 'units: "um" "um" "" "um"'
+		rawinfo a | grep -x 'labels: "x" "y" "c" "z"'
+		cmp <(rawtotext a) <(rawtotext a.npy)
+		rawtotiff a | tifftoraw | rawtotext | cmp - <(rawtotext a.npy)
+	done
+}
+
+@test "tifffile and OpenCV read what rawtotiff writes" {
+	need_tifffile
+	gen --type=ushort values 5x3 $(seq 1000 1014) >a
+	rawtotiff --compress=deflate a >a.tif
+	rawtotiff --tile=16 --bigtiff a >b.tif
+	/usr/bin/python3 - <<-'END'
+		import numpy, tifffile
+		for f in 'a.tif', 'b.tif':
+		    a = tifffile.imread(f)
+		    assert a.dtype == 'u2' and (a == numpy.arange(1000, 1015).reshape(3, 5)).all(), a
+		try:
+		    import cv2
+		except ImportError:
+		    raise SystemExit
+		assert (cv2.imread('a.tif', -1) == tifffile.imread('a.tif')).all()
+	END
+}
+
+@test "bits, planes, palettes, halves, big-endian files and orientations are read as tifffile and Pillow read them" {
+	need_tifffile
+	/usr/bin/python3 -c 'import PIL' 2>/dev/null || skip "python3-pil is not installed"
+	/usr/bin/python3 - <<-'END'
+		import numpy as np, tifffile
+		from PIL import Image
+		rng = np.random.default_rng(2)
+		a = rng.integers(0, 65535, (21, 19, 3)).astype('u2')
+		tifffile.imwrite('planar.tif', a.transpose(2, 0, 1), planarconfig='separate', photometric='rgb')
+		np.save('planar.npy', a)
+		h = rng.standard_normal((9, 8)).astype('f2')
+		tifffile.imwrite('half.tif', h); np.save('half.npy', h.astype('f4'))
+		d = rng.standard_normal((9, 8))
+		tifffile.imwrite('double.tif', d, byteorder='>'); np.save('double.npy', d)
+		tifffile.imwrite('white.tif', a[..., 0], photometric='miniswhite'); np.save('white.npy', 65535 - a[..., 0])
+		p = Image.fromarray((a >> 8).astype('u1')).quantize(16)
+		p.save('palette.tif'); np.save('palette.npy', np.asarray(p.convert('RGB')))
+		b = Image.fromarray(a[..., 0] > 30000); b.save('bits.tif'); np.save('bits.npy', np.asarray(b).astype('u1'))
+		g = Image.fromarray((a[..., 0] >> 8).astype('u1'))
+		turned = {2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM,
+		    5: Image.Transpose.TRANSPOSE, 6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE,
+		    8: Image.Transpose.ROTATE_90}
+		for o, how in turned.items():
+		    g.save(f'turn{o}.tif', tiffinfo={274: o}); np.save(f'turn{o}.npy', np.asarray(g.transpose(how)))
+	END
+	for f in *.tif; do
+		cmp <(tifftoraw "$f" | rawtotext) <(rawtotext "${f%.tif}.npy") || { echo "$f" && return 1; }
+	done
+}
+
+@test "pages of different shapes are a stream, if asked" {
+	gen noise 5 4 >a.pgm
+	gen noise 3 9 >b.pgm
+	rawtotiff a.pgm b.pgm >ab.tif
+	fails 1 'ab.tif: page 1 differs in shape or type from page 0; see --pages=items' tifftoraw ab.tif
+	tifftoraw --pages=items ab.tif | rawtopnm | cmp - <(cat a.pgm b.pgm)
+	rawtotiff a.pgm a.pgm | tifftoraw | rawinfo | grep -x 'sizes: 5 4 2'
+}
+
+@test "a map keeps its place, and so does a part of it" {
+	item float '4 3' 'spacings: 1 1' 'axis mins: 0 0' 'geotransform:=1000 10 0 2000 0 -10' 'crs:=EPSG:32633' 'nodata:=-99' -- \
+		1 2 3 4 5 nan 7 8 9 10 11 12 >a
+	rawtotiff a >a.tif
+	tifftoraw a.tif >b
+	for line in 'geotransform:=1000 10 0 2000 0 -10' crs:=EPSG:32633 nodata:=-99 'axis mins: 0 0'; do
+		rawinfo b | grep -x -e "$line"
+	done
+	cmp <(rawtotext a) <(rawtotext b)
+	rawtile --size=2x2 --only=3 b | rawtotiff | tifftoraw | rawinfo | grep -x 'geotransform:=1020 10 0 1980 0 -10'
+	item float '2 1' 'geotransform:=1 2 3 4 5 6' -- 1 2 | rawtotiff | tifftoraw | rawinfo | grep -x 'geotransform:=1 2 3 4 5 6'
+}
+
+@test "text, resolution and colour profile come back" {
+	item float '2 1' 'spacings: .01 .01' 'units: "in" "in"' 'tiff.Software:=a b' 'tiff.ImageDescription:=two\nlines \\ one' \
+		'tiff.ICCProfile:=00ff10' -- 1 2 | rawtotiff | tifftoraw | rawinfo >a
+	for line in 'tiff.Software:=a b' 'tiff.ICCProfile:=00ff10' 'units: "in" "in"' 'spacings: 0.01[0-9]* 0.01[0-9]*'; do
+		grep -x "$line" a
+	done
+	grep -Fx 'tiff.ImageDescription:=two\nlines \\ one' a
+}
+
+@test "truncated, looped and hostile files are end or are refused in one line" {
+	gen noise 200 100 >a.pgm
+	rawtotiff --compress=deflate a.pgm >a.tif
+	head -c 300 a.tif >cut.tif
+	fails 1 'cut.tif: ' tifftoraw cut.tif
+	rawtotiff a.pgm >b.tif
+	head -c 9000 b.tif >cut.tif
+	fails 1 'cut.tif: ' tifftoraw cut.tif
+	fails 1 'a.pgm: Not a TIFF' tifftoraw a.pgm
+	fails 1 '(stdin): empty input' tifftoraw </dev/null
+	fails 1 '--max-bytes' tifftoraw --max-bytes=100 a.tif
+	# A directory that is its own successor: the offset of the next one stands at the end of the first.
+	perl -e 'print "II*\0\x08\0\0\0", pack("v", 4), pack("vvVV", 256, 3, 1, 1), pack("vvVV", 257, 3, 1, 1),
+		pack("vvVV", 273, 4, 1, 8), pack("vvVV", 279, 4, 1, 1), pack("V", 8)' >loop.tif
+	tifftoraw loop.tif | rawinfo | grep -x 'sizes: 1 1'
+	# 2^31 by 2^31 pixels in 80 bytes.
+	perl -e 'print "II*\0\x08\0\0\0", pack("v", 5), pack("vvVV", 256, 4, 1, 2147483647), pack("vvVV", 257, 4, 1, 2147483647),
+		pack("vvVV", 258, 3, 1, 8), pack("vvVV", 273, 4, 1, 8), pack("vvVV", 279, 4, 1, 1), pack("V", 0)' >huge.tif
+	fails 1 'huge.tif: ' tifftoraw huge.tif
+	fails 2 '--tile: 17 is not a multiple of 16' rawtotiff --tile=17 a.pgm
+	fails 1 'No space left' bash -c 'rawtotiff a.pgm >/dev/full'
+	cat a.tif | tifftoraw | rawtopnm | cmp - a.pgm
+}
