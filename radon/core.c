@@ -146,7 +146,7 @@ radon_room_take(struct radon_room *r, const struct radon_core *p, int threads)
 	r->lane = weir_calloc((size_t)threads, sizeof *r->lane);
 	r->d = weir_calloc(rows, p->ld * 2 * sizeof *r->d);
 	r->m = p->o.mode == RADON_SPARSE ? weir_calloc(rows, p->ld * 2 * sizeof *r->m) : r->d;
-	r->part = weir_alloc((rows > p->last ? rows : p->last) + 1, 2 * sizeof *r->part);
+	r->part = weir_alloc((rows > p->last ? rows : p->last) + 1, sizeof *r->part);
 	ok = r->lane && r->d && r->m && r->part;
 	for (int i = 0; ok && i < threads; i++)
 		ok = take_lane(p, &r->lane[i]);

@@ -68,7 +68,7 @@ struct radon_room {
 	 * 10.0 -> 9.2 ms in all).
 	 */
 	float *d, *m;
-	double *part; /* owned: sums of rows or blocks, to be added in order */
+	double (*part)[5]; /* owned: sums of rows or blocks, to be added in order */
 };
 
 /* r: zeroed. False: no memory; radon_room_free() is then still due. */

@@ -72,19 +72,11 @@ radon_fits(const struct radon_options *o, size_t *ntau, size_t *lead)
 	moveouts(o, &lo, &hi);
 	lo = ceil(-lo / o->dt - 1e-9);
 	hi = ceil(hi / o->dt - 1e-9);
+	lo = fmax(lo, (double)o->tail);
+	hi = fmax(hi, (double)o->lead);
 	if (!(lo + hi + (double)o->nt < 1 << 28))
 		return false;
 	*lead = (size_t)hi;
 	*ntau = fft_size(o->nt + (size_t)lo + (size_t)hi);
 	return true;
-}
-
-double
-radon_alias(const struct radon_options *o)
-{
-	double g = 0;
-
-	for (size_t j = 0; j < o->nx; j++)
-		g = fmax(g, fabs(o->g[j]));
-	return o->nq > 1 && g > 0 ? .5 / (o->dq * g) : INFINITY;
 }

@@ -45,9 +45,9 @@ radon_direct_axis(const struct radon_options *o, size_t *ntau, size_t *lead)
 			after = -s > after ? -s : after;
 		}
 	/* A billionth of a sample is rounding. */
-	for (*lead = 0; (double)*lead < before - 1e-9;)
+	for (*lead = o->lead; (double)*lead < before - 1e-9;)
 		++*lead;
-	for (*ntau = *lead + o->nt; (double)(*ntau - *lead - o->nt) < after - 1e-9;)
+	for (*ntau = *lead + o->nt + o->tail; (double)(*ntau - *lead - o->nt) < after - 1e-9;)
 		++*ntau;
 	while (!likes(*ntau))
 		++*ntau;

@@ -9,6 +9,7 @@
 struct sparse {
 	const struct radon_options *o;
 	struct direct_axes x;
+	const float *gather;
 	double *u, *w, *dir, *grad, *row; /* [nq][ntau] */
 	complex double *m;		  /* [nq][nw] */
 	complex double *res, *step;	  /* [nx][nw] */
@@ -43,19 +44,47 @@ sparse_free(struct sparse *s)
 	weir_free(s->step);
 }
 
-/* Zeroes dead traces and what lies outside the band; returns the energy of what remains, as of samples. */
+/* The times before the first sample of each trace that is not 0 are zeroed in d too. 0 or -ENOMEM. */
+static int
+mute(const struct sparse *s, complex double *d)
+{
+	int err = 0;
+
+	for (size_t j = 0; j < s->o->nx && !err; j++) {
+		size_t first = 0;
+		while (first < s->o->nt && s->gather[j * s->o->nt + first] == 0)
+			first++;
+		complex double *at = d + j * s->x.nw, *masked = NULL;
+		if (first == 0)
+			continue;
+		if (!(err = radon_direct_to_rows(&s->x, at, 1, s->row, s->x.ntau, 0))) {
+			memset(s->row, 0, (s->x.lead + first) * sizeof *s->row);
+			masked = radon_direct_to_spectra(&s->x, s->row, 1, s->x.ntau, 0);
+			err = masked ? 0 : -ENOMEM;
+		}
+		if (masked)
+			memcpy(at, masked, s->x.nw * sizeof *at);
+		weir_free(masked);
+	}
+	return err;
+}
+
+/* Zeroes dead traces, what lies outside the band, and muted times; returns the energy of what remains, as of samples. */
 static double
 keep_equations(const struct sparse *s, complex double *d)
 {
 	double sum = 0;
 
 	for (size_t j = 0; j < s->o->nx; j++)
-		for (size_t k = 0; k < s->x.nw; k++) {
-			complex double *v = d + j * s->x.nw + k;
+		for (size_t k = 0; k < s->x.nw; k++)
 			if (!radon_direct_is_live(s->o, j) || !radon_direct_in_band(s->o, &s->x, k))
-				*v = 0;
-			sum += (k == 0 || 2 * k == s->x.nfft ? 1 : 2) * creal(*v * conj(*v));
-		}
+				d[j * s->x.nw + k] = 0;
+	if (mute(s, d))
+		return NAN;
+	for (size_t i = 0; i < s->o->nx * s->x.nw; i++) {
+		const size_t k = i % s->x.nw;
+		sum += (k == 0 || 2 * k == s->x.nfft ? 1 : 2) * creal(d[i] * conj(d[i]));
+	}
 	return sum / (double)s->x.nfft;
 }
 
@@ -163,7 +192,7 @@ put_panel(struct sparse *s, double *panel)
 int
 radon_direct_sparse(const struct radon_options *o, const float *gather, double *panel)
 {
-	struct sparse s = {.o = o, .x = radon_direct_axes(o)};
+	struct sparse s = {.o = o, .x = radon_direct_axes(o), .gather = gather};
 	complex double *d = radon_direct_gather_spectra(o, &s.x, gather);
 	const bool ok = sparse_room(&s) && d;
 

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <string.h>
 
 #include "radon/block.h"
@@ -50,7 +51,7 @@ radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, flo
 	const struct radon_core *c = &p->core;
 	struct radon_report own, *r = report ? report : &own;
 
-	*r = (struct radon_report){0};
+	*r = (struct radon_report){.edge = {NAN, NAN}};
 	if (c->o.method == RADON_TIME && c->o.mode == RADON_MODEL)
 		radon_time_model(c, in, out, w->room.threads);
 	else if (c->o.method == RADON_TIME)
@@ -65,4 +66,6 @@ radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, flo
 		radon_lsq_run(c, p->solver, &w->room, w->lsq, in, out, r);
 	else
 		radon_sparse_run(c, w->sparse, &w->room, in, out, r);
+	if (c->o.subtract)
+		radon_keep_muted(&c->o, in, out);
 }

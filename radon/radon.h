@@ -65,20 +65,22 @@ struct radon_options {
 	double dt, t0;	   /* s; dt > 0; t0: the first time, which only a mute asks for */
 	double q0, dq;	   /* s; dq > 0 where nq > 1 */
 	const double *g;   /* nx of them, finite; copied */
-	double glo,
-	    ghi; /* the panel's time axis serves these g too, so that all gathers of an item have the same; 0, 0 */
-	const bool *
-	    live; /* nx; false: a dead trace, no equation of lsq and sparse; NULL: all live. Copied */
+	/* The panel's time axis serves these g too; 0, 0: none but those above. */
+	double glo, ghi;
+	/* The least samples of that axis before and after the gather's times. */
+	size_t lead, tail;
+	/* nx. False: a dead trace, no equation of lsq and sparse. NULL: all live. Copied. */
+	const bool *live;
 	enum radon_mode mode;
 	enum radon_method method;
 	double fmin, fmax; /* Hz; frequencies outside are 0; fmax 0: Nyquist */
 	double nu;	   /* lsq, sparse: NU, >= 0 */
 	int outer, inner;  /* sparse: new weights, steps of conjugate gradients for each */
-	bool
-	    subtract; /* lsq, sparse: not the panel is the result but gather - modelled (muted) panel */
+	/* lsq, sparse: the result is not the panel but gather - modelled (muted) panel, except where a trace is muted. */
+	bool subtract;
 	bool report; /* find the misfit, which costs a transform */
-	bool
-	    unfactored; /* lsq is not factored: for gpu_radon_run(), and radon_run() must not be called */
+	/* lsq is not factored: for gpu_radon_run(); radon_run() must not be called. */
+	bool unfactored;
 	struct radon_mute mute;
 	int threads;
 };
@@ -87,12 +89,16 @@ struct radon_plan;
 
 /* Figures of a run of lsq or sparse. */
 struct radon_report {
-	double
-	    misfit; /* |d - A m|^2 / |d|^2 over the band and the live traces; NaN: not asked for */
-	double condition; /* a lower bound of that of A^H A + NU nq, the worst of all frequencies */
-	size_t
-	    fallbacks; /* frequencies solved by conjugate gradients since Levinson's recursion is not safe there */
-	size_t steps; /* of conjugate gradients, all in all */
+	/* |d - A m|^2 / |d|^2 over the band and the live traces; NaN: not asked for. */
+	double misfit;
+	/* A lower bound of the condition of A^H A + NU nq, the worst of all frequencies. */
+	double condition;
+	/* Frequencies solved by conjugate gradients, since Levinson's recursion is not safe there. */
+	size_t fallbacks;
+	/* Steps of conjugate gradients, all in all. */
+	size_t steps;
+	/* Mean energy of the two first and of the two last curves over that of all curves; NaN: fewer than 8, or not found. */
+	double edge[2];
 };
 
 /*
@@ -130,8 +136,25 @@ double radon_mute_weight(const struct radon_mute *m, double tau, double q);
 /* The largest |q g| of all curves and traces, s. */
 double radon_moveout(const struct radon_options *o);
 
-/* The lowest frequency at which neighbouring curves are half a period apart at the farthest trace, Hz; inf: none. */
+/* --- guards.c: do the options suit the gather? ------------------------------------------------------------------- */
+
+/*
+ * <m, d> / <m, m> for m = gather - left, what was subtracted: near 1 where m is a part of the gather, below .5 where
+ * subtracting it has added energy; 1 where nothing was subtracted.
+ */
+double radon_alpha(const struct radon_options *o, const float *gather, const float *left);
+
+/* The lowest frequency at which neighbouring curves come a whole period apart across the traces, Hz; inf: none. */
 double radon_alias(const struct radon_options *o);
+
+/* The frequency below which 99 % of the gather's energy lies, Hz; inf: no memory. Not thread-safe (FFTW's planner is not). */
+double radon_top_frequency(const struct radon_options *o, const float *gather);
+
+/* The number of zeros that a trace begins with: it was muted there, or nothing had arrived. They are no data. */
+size_t radon_first(const float *x, size_t n);
+
+/* Copies those zeros of the gather to left. */
+void radon_keep_muted(const struct radon_options *o, const float *gather, float *left);
 
 /* --- direct.c: the definition, in double ------------------------------------------------------------------------ */
 

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <string.h>
 
 #include "common/cpu.h"
@@ -108,6 +109,15 @@ radon_gather_out(const struct radon_core *p, struct radon_room *w, const float *
 		else
 			scale(to, row + p->lead, p->o.nt, 1 / (float)p->nfft);
 	}
+}
+
+void
+radon_edges(const struct radon_core *p, const double sum[3], double edge[2])
+{
+	const double mean = sum[2] / (double)p->o.nq;
+
+	for (int side = 0; side < 2; side++)
+		edge[side] = p->o.nq < 8 ? NAN : mean > 0 ? sum[side] / 2 / mean : 0;
 }
 
 void

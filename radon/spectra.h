@@ -21,6 +21,9 @@ void radon_gather_out(const struct radon_core *p, struct radon_room *w, const fl
 /* Weighs the panel in w->m by a mute that depends on time. */
 void radon_mute_panel(const struct radon_core *p, struct radon_room *w);
 
+/* The edges of a report, from three sums: the energy of the two first curves, of the two last, of all. */
+void radon_edges(const struct radon_core *p, const double sum[3], double edge[2]);
+
 /* Weighs the panel in w->m by a mute that depends on q alone. */
 void radon_weigh_panel(const struct radon_core *p, struct radon_room *w);
 

@@ -64,6 +64,8 @@ check_axis(void)
 		scene_g[0] = i % 3 ? 1 : -1;
 		o.ghi = i % 5 ? 0 : 1.7;
 		o.glo = i % 7 ? 0 : -.6;
+		o.lead = i % 6 ? 0 : rng_below(&rng, 90);
+		o.tail = i % 8 ? 0 : rng_below(&rng, 90);
 		radon_direct_axis(&o, &want, &want_lead);
 		const bool fits = radon_fits(&o, &ntau, &lead);
 		check_case(&many, fits && ntau == want && lead == want_lead,

@@ -220,7 +220,9 @@ run_gathers(struct gpu *g, const struct radon_core *p, radon_flow *f, const floa
 	if (err || (err = gpu_begin(g)) || (err = transform(g, p, f, report)) || (err = gpu_end(g)))
 		return err;
 	for (size_t i = 0; i < n && !err; i++)
-		err = gpu_down(g, out[i], f->result + i * made, made * sizeof(float));
+		if (!(err = gpu_down(g, out[i], f->result + i * made, made * sizeof(float))) &&
+		    p->o.subtract)
+			radon_keep_muted(&p->o, in[i], out[i]);
 	return err;
 }
 
@@ -259,7 +261,7 @@ gpu_radon_run(struct gpu *g, const struct radon_plan *p, size_t n, const float *
 
 	for (size_t i = 0; i < n && report; i++) {
 		memset(&report[i], 0, sizeof report[i]);
-		report[i].misfit = NAN;
+		report[i].misfit = report[i].edge[0] = report[i].edge[1] = NAN;
 	}
 	return gpu_each(g, run_share, &b);
 }

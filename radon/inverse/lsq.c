@@ -117,6 +117,22 @@ add_misfit(const struct radon_core *p, struct radon_lane *w, size_t k, const flo
 		}
 }
 
+/* The energy of the two first curves of the block at k, of the two last, and of all. */
+static void
+add_edges(const struct radon_core *p, size_t k, const float *m, double sum[3])
+{
+	sum[0] = sum[1] = sum[2] = 0;
+	for (size_t i = 0; i < p->o.nq; i++) {
+		float row = 0;
+		for (size_t l = 0; l < 2 * LANES; l++)
+			if (k + l / 2 >= p->kmin && k + l / 2 <= p->kmax)
+				row += m[2 * i * LANES + l] * m[2 * i * LANES + l];
+		sum[0] += i < 2 ? (double)row : 0;
+		sum[1] += i + 2 >= p->o.nq ? (double)row : 0;
+		sum[2] += (double)row;
+	}
+}
+
 /*
  * Per block: right-hand side, solution, and, where the mute allows, the model of what is kept at once, so that the panel is
  * never more than a block.
@@ -139,7 +155,8 @@ solve_blocks(const struct radon_core *p, const struct toeplitz *s, struct radon_
 		steps += toeplitz_solve(s, own->solve[thread], b - p->first, l->m);
 		make_real(p, b * LANES, l->m);
 		if (p->o.report)
-			add_misfit(p, l, b * LANES, d, w->part + 2 * b);
+			add_misfit(p, l, b * LANES, d, w->part[b]);
+		add_edges(p, b * LANES, l->m, w->part[b] + 2);
 		if (model) {
 			radon_weigh_rows(p, l->m, l->m, LANES);
 			radon_block_model(p, l, b * LANES, l->m, LANES, d, p->ld);
@@ -154,12 +171,16 @@ static void
 sum_figures(const struct radon_core *p, const struct toeplitz *s, const struct radon_room *w,
 	    struct radon_report *r)
 {
-	double all = 0, left = 0;
+	double all = 0, left = 0, edges[3] = {0};
 
 	for (size_t b = p->first; p->o.report && b < p->last; b++) {
-		all += w->part[2 * b];
-		left += w->part[2 * b + 1];
+		all += w->part[b][0];
+		left += w->part[b][1];
 	}
+	for (size_t b = p->first; b < p->last; b++)
+		for (int i = 0; i < 3; i++)
+			edges[i] += w->part[b][2 + i];
+	radon_edges(p, edges, r->edge);
 	r->misfit = !p->o.report ? NAN : all > 0 ? left / all : 0;
 	for (size_t k = p->kmin; k <= p->kmax; k++) {
 		const size_t b = k / LANES - p->first, l = k % LANES;

@@ -15,6 +15,7 @@ static const float least = 1e-2f;
 struct radon_sparse {
 	float *u, *weight, *dir, *grad; /* [nq][nfft] */
 	float *res, *step;		/* [nx][ld] complex: residual, A W dir */
+	size_t *muted;			/* [nx]: samples that a trace is muted for */
 };
 
 struct radon_sparse *
@@ -31,7 +32,8 @@ radon_sparse_room(const struct radon_core *p)
 	s->grad = weir_alloc(p->o.nq, row);
 	s->res = weir_calloc(p->o.nx, spectrum);
 	s->step = weir_calloc(p->o.nx, spectrum);
-	if (s->u && s->weight && s->dir && s->grad && s->res && s->step)
+	s->muted = weir_alloc(p->o.nx, sizeof *s->muted);
+	if (s->u && s->weight && s->dir && s->grad && s->res && s->step && s->muted)
 		return s;
 	radon_sparse_free(s);
 	return NULL;
@@ -48,16 +50,17 @@ radon_sparse_free(struct radon_sparse *s)
 	weir_free(s->grad);
 	weir_free(s->res);
 	weir_free(s->step);
+	weir_free(s->muted);
 	weir_free(s);
 }
 
 static double
-add_up(const double *part, size_t n)
+add_up(double (*part)[5], size_t n)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		sum += part[i];
+		sum += part[i][0];
 	return sum;
 }
 
@@ -71,21 +74,60 @@ WEIR_CLONES(multiply,
 
 /* --- gathers, as spectra in the band ------------------------------------------------------------------------------- */
 
-/* Zeroes what no equation speaks of: frequencies of the block outside the band, dead traces. Returns the rest's energy. */
-static double
-keep_equations(const struct radon_core *p, size_t b, float *x)
+/* sum of |v|^2 over n complex samples, the first and the last once, the others, which stand for two, twice. */
+WEIR_CLONES_OF(double, energy_of_row, (const float *v, size_t n), (v, n))
 {
-	double sum = 0;
+	double sum[16] = {0}, all = 0;
 
-	for (size_t j = 0; j < p->o.nx; j++)
-		for (size_t l = 0; l < 2 * LANES; l++) {
-			float *v = x + 2 * (j * p->ld + b * LANES) + l;
-			const size_t k = b * LANES + l / 2;
-			if (k < p->kmin || k > p->kmax || !p->live[j])
-				*v = 0;
-			sum += (k == 0 || k == p->nfft / 2 ? 1 : 2) * (double)*v * (double)*v;
-		}
-	return sum / (double)p->nfft;
+	for (size_t i = 0; i + 16 <= 2 * n; i += 16)
+		for (size_t c = 0; c < 16; c++)
+			sum[c] += (double)v[i + c] * (double)v[i + c];
+	for (size_t i = 2 * n / 16 * 16; i < 2 * n; i++)
+		sum[0] += (double)v[i] * (double)v[i];
+	for (size_t c = 0; c < 16; c++)
+		all += sum[c];
+	for (size_t i = 0; i < 2; i++)
+		all -= ((double)v[i] * (double)v[i] +
+			(double)v[2 * n - 2 + i] * (double)v[2 * n - 2 + i]) /
+		       2;
+	return 2 * all;
+}
+
+/*
+ * Zeroes what no equation speaks of: dead traces, frequencies outside the band, and then the times at which the trace is
+ * muted. Returns the energy of the rest.
+ */
+static double
+keep_row(const struct radon_core *p, const struct radon_sparse *s, float *time, size_t j, float *v)
+{
+	if (!p->live[j]) {
+		memset(v, 0, p->nw * 2 * sizeof *v);
+		return 0;
+	}
+	memset(v, 0, p->kmin * 2 * sizeof *v);
+	memset(v + 2 * (p->kmax + 1), 0, (p->nw - p->kmax - 1) * 2 * sizeof *v);
+	if (s->muted[j]) {
+		const size_t first = p->lead + s->muted[j];
+		radon_backward(p, v, time);
+		memset(time, 0, first * sizeof *time);
+		for (size_t t = first; t < p->nfft; t++)
+			time[t] /= (float)p->nfft;
+		fftwf_execute_dft_r2c(p->forward, time, (fftwf_complex *)v);
+	}
+	return energy_of_row(v, p->nw) / (double)p->nfft;
+}
+
+/* The same for all traces. */
+static double
+keep_equations(const struct radon_core *p, const struct radon_sparse *s, struct radon_room *w,
+	       float *x)
+{
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t j = 0; j < p->o.nx; j++) {
+		float *time = w->lane[omp_get_thread_num()].row;
+		w->part[j][0] = keep_row(p, s, time, j, x + 2 * j * p->ld);
+	}
+	return add_up(w->part, p->o.nx);
 }
 
 /* s->res = the gather in w->d; returns its energy. */
@@ -93,9 +135,7 @@ static double
 start(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w)
 {
 	memcpy(s->res, w->d, p->o.nx * p->ld * 2 * sizeof *s->res);
-	for (size_t b = p->first; b < p->last; b++)
-		w->part[b] = keep_equations(p, b, s->res);
-	return add_up(w->part + p->first, p->last - p->first);
+	return keep_equations(p, s, w, s->res);
 }
 
 /* w->m = the spectra of W u. */
@@ -103,7 +143,6 @@ static void
 weighted_spectra(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w,
 		 const float *u)
 {
-
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
 		float *row = w->lane[omp_get_thread_num()].row;
@@ -116,15 +155,12 @@ weighted_spectra(const struct radon_core *p, struct radon_sparse *s, struct rado
 static double
 apply(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w, const float *x)
 {
-
 	weighted_spectra(p, s, w, x);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
-	for (size_t b = p->first; b < p->last; b++) {
+	for (size_t b = p->first; b < p->last; b++)
 		radon_block_model(p, &w->lane[omp_get_thread_num()], b * LANES,
 				  w->m + 2 * b * LANES, p->ld, s->step + 2 * b * LANES, p->ld);
-		w->part[b] = keep_equations(p, b, s->step);
-	}
-	return add_up(w->part + p->first, p->last - p->first);
+	return keep_equations(p, s, w, s->step);
 }
 
 WEIR_CLONES_OF(double, gradient_row,
@@ -145,7 +181,6 @@ WEIR_CLONES_OF(double, gradient_row,
 static double
 gradient(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w, float damping)
 {
-
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
 	for (size_t b = p->first; b < p->last; b++)
 		radon_block_adjoint(p, &w->lane[omp_get_thread_num()], b * LANES,
@@ -155,8 +190,8 @@ gradient(const struct radon_core *p, struct radon_sparse *s, struct radon_room *
 		float *row = w->lane[omp_get_thread_num()].row;
 		const size_t at = i * p->nfft;
 		radon_backward(p, w->m + i * p->ld * 2, row);
-		w->part[i] = gradient_row(s->grad + at, row, s->weight + at, s->u + at, p->nfft,
-					  1 / (float)p->nfft, damping);
+		w->part[i][0] = gradient_row(s->grad + at, row, s->weight + at, s->u + at, p->nfft,
+					     1 / (float)p->nfft, damping);
 	}
 	return add_up(w->part, p->o.nq);
 }
@@ -190,7 +225,7 @@ energy(const struct radon_core *p, struct radon_room *w, const float *x)
 		double sum = 0;
 		for (size_t t = 0; t < p->nfft; t++)
 			sum += (double)x[i * p->nfft + t] * (double)x[i * p->nfft + t];
-		w->part[i] = sum;
+		w->part[i][0] = sum;
 	}
 	return add_up(w->part, p->o.nq);
 }
@@ -251,13 +286,19 @@ reweigh(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w
 		s->weight[i] = top > 0 ? fmaxf(sqrtf(s->grad[i] / top), least) : 1;
 }
 
-/* What is left in s->res, as energy. */
-static double
-left(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w)
+/* The edges of the panel in w->m. */
+static void
+find_edges(const struct radon_core *p, struct radon_room *w, double edge[2])
 {
-	for (size_t b = p->first; b < p->last; b++)
-		w->part[b] = keep_equations(p, b, s->res);
-	return add_up(w->part + p->first, p->last - p->first);
+	const size_t lo = p->kmin, n = p->kmax + 1 - lo, nq = p->o.nq;
+
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t i = 0; i < nq; i++)
+		w->part[i][0] = energy_of_row(w->m + 2 * (i * p->ld + lo), n);
+	const double sum[3] = {w->part[0][0] + w->part[nq > 1][0],
+			       w->part[nq - 1][0] + w->part[nq > 1 ? nq - 2 : 0][0],
+			       add_up(w->part, nq)};
+	radon_edges(p, sum, edge);
 }
 
 void
@@ -268,6 +309,8 @@ radon_sparse_run(const struct radon_core *p, struct radon_sparse *s, struct rado
 
 	for (size_t i = 0; i < p->o.nq * p->nfft; i++)
 		s->weight[i] = 1;
+	for (size_t j = 0; j < p->o.nx; j++)
+		s->muted[j] = radon_first(in + j * p->o.nt, p->o.nt);
 	radon_forward(p, w, in, p->o.nx, p->o.nt, p->lead, w->d);
 	for (int i = 0; i < p->o.outer; i++) {
 		if (i)
@@ -275,8 +318,9 @@ radon_sparse_run(const struct radon_core *p, struct radon_sparse *s, struct rado
 		all = start(p, s, w);
 		r->steps += conjugate_gradients(p, s, w, radon_damping(p));
 	}
-	r->misfit = all > 0 ? left(p, s, w) / all : 0;
+	r->misfit = all > 0 ? keep_equations(p, s, w, s->res) / all : 0;
 	weighted_spectra(p, s, w, s->u);
+	find_edges(p, w, r->edge);
 	radon_weigh_panel(p, w);
 	if (!p->o.subtract) {
 		radon_panel_out(p, w, out);

@@ -24,6 +24,7 @@ struct batches {
 	pthread_t io;
 
 	size_t gathers, traces, fallbacks, steps;
+	size_t strong, beyond; /* gathers with a warning */
 };
 
 static void
@@ -70,7 +71,29 @@ say(const struct gathers_options *o, const struct gather *g)
 	if (g->o.mode == RADON_LSQ)
 		fprintf(stderr, ", condition at least %.3g, %zu frequencies by conjugate gradients",
 			r->condition, r->fallbacks);
-	fprintf(stderr, ", %zu steps\n", r->steps);
+	fprintf(stderr, ", %zu steps", r->steps);
+	if (g->o.subtract)
+		fprintf(stderr, ", alpha %.3f", g->alpha);
+	fputc('\n', stderr);
+}
+
+/* Each kind of warning once; --stats counts the gathers. Edges: .1 to 1 on clean gathers, 3.5 to 13 with events beyond. */
+static void
+warn_result(struct batches *s, const struct gather *g)
+{
+	const bool low = g->report.edge[0] > 3, high = g->report.edge[1] > 3;
+
+	if (g->alpha < .8 && !s->strong++)
+		warn("item %zu: gather %zu: what is subtracted is too strong (alpha %.2f; below "
+		     "0.5 it "
+		     "adds energy): a larger NU, or other curves",
+		     g->item, g->plane + 1, g->alpha);
+	if ((low || high) && !s->beyond++)
+		warn("item %zu: gather %zu: events lie beyond %s of the curves: widen -q", g->item,
+		     g->plane + 1,
+		     low && high ? "both ends"
+		     : low	 ? "the low end"
+				 : "the high end");
 }
 
 static void
@@ -80,6 +103,7 @@ put(struct batches *s, struct batch *b)
 		struct gather *g = &b->g[i];
 		gather_put(s->o, s->out, g);
 		say(s->o, g);
+		warn_result(s, g);
 		s->st->items += g->plane == 0;
 		s->gathers++;
 		s->traces += g->o.nx;
@@ -174,6 +198,8 @@ batch_close(struct batches *s)
 	if (mode == RADON_LSQ || mode == RADON_SPARSE) {
 		stats_add(s->st, "fallbacks", "%zu", s->fallbacks);
 		stats_add(s->st, "steps", "%zu", s->steps);
+		stats_add(s->st, "too_strong", "%zu", s->strong);
+		stats_add(s->st, "beyond_curves", "%zu", s->beyond);
 	}
 	gathers_close(s->in);
 	for (int i = 0; i < 2; i++) {

@@ -209,19 +209,29 @@ read_plane(struct gathers *s, struct gather *g)
 	}
 }
 
-/* Where the rows of a panel lie on the time axis of the transform. */
+/* How long the time axis of the transform must be at least to hold the panel, whatever the offsets need. */
 static void
-place_panel(struct gathers *s, const struct gather *g)
+hold_panel(const struct gathers *s, struct gather *g)
 {
 	const double tau = isfinite(s->item.axis[0].min) ? s->item.axis[0].min : 0;
-	const double at = (tau - g->o.t0) / g->o.dt + (double)g->lead;
+	const double before = (g->o.t0 - tau) / g->o.dt,
+		     after = (double)s->n - (double)g->o.nt - before;
 
-	if (fabs(at - rint(at)) > 1e-3 || !(at > -.5) || at + (double)s->n > (double)g->ntau + .5)
+	if (!(fabs(before - rint(before)) < 1e-3 && fabs(before) < 1 << 28))
 		raw_die(s->in,
-			"a panel from %g s on with %zu samples does not suit a gather of %zu from "
-			"%g s on",
-			tau, s->n, g->o.nt, g->o.t0);
-	s->skip = (size_t)lrint(at);
+			"a panel from %g s on lies between the samples of a gather from %g s on",
+			tau, g->o.t0);
+	g->o.lead = before > .5 ? (size_t)lrint(before) : 0;
+	g->o.tail = after > .5 ? (size_t)lrint(after) : 0;
+}
+
+/* Where the samples of the panel lie on that axis. */
+static size_t
+place_panel(const struct gathers *s, const struct gather *g)
+{
+	const double tau = isfinite(s->item.axis[0].min) ? s->item.axis[0].min : 0;
+
+	return (size_t)lrint((double)g->lead + (tau - g->o.t0) / g->o.dt);
 }
 
 /*
@@ -279,10 +289,10 @@ gathers_next(struct gathers *s, struct gather *g)
 	offsets_take(s, g);
 	g->o.g = g->g;
 	g->o.live = g->live;
-	fit_panel(s, g);
-	s->skip = 0;
 	if (g->o.mode == RADON_MODEL)
-		place_panel(s, g);
+		hold_panel(s, g);
+	fit_panel(s, g);
+	s->skip = g->o.mode == RADON_MODEL ? place_panel(s, g) : 0;
 	read_plane(s, g);
 	if (g->o.mode == RADON_MODEL || g->o.subtract)
 		samples(&g->out, &g->room_out, g->o.nx, g->o.nt);

@@ -40,6 +40,7 @@ struct gather {
 	size_t room_x, room_in, room_out;
 	size_t ntau, lead;
 	struct radon_report report;
+	double alpha; /* radon_alpha() of the result; 1: not subtracted */
 };
 
 struct gathers;

@@ -83,6 +83,8 @@ head_of_gather(const struct gathers *s, struct gather *g)
 	a->min = a->spacing = NAN;
 	if (key && sscanf(key, "%lf %lf %63s %63[^\n]", &a->min, &a->spacing, unit, label) < 3)
 		a->min = a->spacing = NAN;
+	if (s->file)
+		a->min = a->spacing = NAN;
 	img_set_label(t, "t");
 	img_set_label(a, strcmp(label, "-") ? label : NULL);
 	img_set_unit(a, strcmp(unit, "-") ? unit : NULL);

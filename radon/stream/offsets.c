@@ -91,7 +91,9 @@ offsets_count(const struct gathers *s)
 {
 	const bool model = s->shape.mode == RADON_MODEL;
 	const size_t given = s->file ? s->nfile : s->noffset;
-	const size_t nx = !model ? s->item.axis[1].n : s->shape.nx ? s->shape.nx : given;
+	const size_t nx = !model		    ? s->item.axis[1].n
+			  : s->file || !s->shape.nx ? given
+						    : s->shape.nx;
 
 	if (!s->file && given != nx && given != nx * s->planes)
 		raw_die(s->in, "%zu offsets for %zu traces", given, nx);

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -45,17 +46,23 @@ drop_plan(struct runner *r)
 	r->plan = NULL;
 }
 
+/* A gather has energy at frequencies where neighbouring curves come a whole period apart. */
 static void
 warn_alias(struct runner *r, const struct gather *g)
 {
-	const double nyquist = .5 / g->o.dt, alias = radon_alias(&g->o),
-		     top = g->o.fmax > 0 ? g->o.fmax : nyquist;
+	const double nyquist = .5 / g->o.dt, alias = radon_alias(&g->o);
+	double top = g->o.fmax > 0 ? g->o.fmax : nyquist;
 
-	if (r->warned || !(alias < top * (1 - 1e-9)))
+	if (r->warned || g->o.mode == RADON_MODEL || !(alias < top))
+		return;
+	top = fmin(top, radon_top_frequency(&g->o, g->in));
+	if (!(alias < top))
 		return;
 	r->warned = true;
-	warn("curves %g s apart alias above %.4g Hz at the farthest trace: more curves, or --fmax",
-	     g->o.dq, alias);
+	warn("item %zu: gather %zu: curves %.4g s apart alias above %.4g Hz, and 99 %% of the "
+	     "energy "
+	     "reaches to %.4g Hz: more curves, or --fmax",
+	     g->item, g->plane + 1, g->o.dq, alias, top);
 }
 
 static void
@@ -103,6 +110,12 @@ new_work(const struct runner *r, int threads)
 }
 
 static void
+judge(struct gather *g)
+{
+	g->alpha = g->o.subtract ? radon_alpha(&g->o, g->in, g->out) : 1;
+}
+
+static void
 run_on_gpu(const struct runner *r, struct batch *b)
 {
 	struct radon_report report[BATCH_GPU];
@@ -116,8 +129,17 @@ run_on_gpu(const struct runner *r, struct batch *b)
 	const int err = gpu_radon_run(r->o->gpu, r->plan, b->n, in, out, report);
 	if (err)
 		die("-g: %s", err == -EIO ? gpu_why(r->o->gpu) : strerror(-err));
-	for (size_t i = 0; i < b->n; i++)
+	for (size_t i = 0; i < b->n; i++) {
 		b->g[i].report = report[i];
+		judge(&b->g[i]);
+	}
+}
+
+static void
+run_one(const struct runner *r, struct radon_work *w, struct gather *g)
+{
+	radon_run(r->plan, w, g->in, g->out, &g->report);
+	judge(g);
 }
 
 /* All threads on one gather after the other. */
@@ -127,7 +149,7 @@ run_shared(struct runner *r, struct batch *b)
 	if (!r->shared)
 		r->shared = new_work(r, r->threads);
 	for (size_t i = 0; i < b->n; i++)
-		radon_run(r->plan, r->shared, b->g[i].in, b->g[i].out, &b->g[i].report);
+		run_one(r, r->shared, &b->g[i]);
 }
 
 /* A gather for each thread. */
@@ -139,8 +161,7 @@ run_whole(struct runner *r, struct batch *b)
 			r->work[t] = new_work(r, 1);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(r->threads)
 	for (size_t i = 0; i < b->n; i++)
-		radon_run(r->plan, r->work[omp_get_thread_num()], b->g[i].in, b->g[i].out,
-			  &b->g[i].report);
+		run_one(r, r->work[omp_get_thread_num()], &b->g[i]);
 }
 
 void

@@ -1,0 +1,121 @@
+/* Figures that tell of a gather or a result whether the options suit it. */
+#include <errno.h>
+#include <fftw3.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/cpu.h"
+#include "common/mem.h"
+#include "radon/radon.h"
+
+enum { CHAINS = 8 }; /* sums at a time, so that additions do not wait */
+
+/* sum[0] += m d, sum[1] += m m, with m = d - left. */
+WEIR_CLONES(correlate,
+	    (const float *restrict d, const float *restrict left, size_t n, double sum[2]),
+	    (d, left, n, sum))
+{
+	double md[CHAINS] = {0}, mm[CHAINS] = {0};
+
+	for (size_t i = 0; i + CHAINS <= n; i += CHAINS)
+		for (size_t c = 0; c < CHAINS; c++) {
+			const double x = (double)d[i + c], m = x - (double)left[i + c];
+			md[c] += m * x;
+			mm[c] += m * m;
+		}
+	for (size_t i = n / CHAINS * CHAINS; i < n; i++) {
+		const double x = (double)d[i], m = x - (double)left[i];
+		md[0] += m * x;
+		mm[0] += m * m;
+	}
+	for (size_t c = 0; c < CHAINS; c++) {
+		sum[0] += md[c];
+		sum[1] += mm[c];
+	}
+}
+
+double
+radon_alpha(const struct radon_options *o, const float *gather, const float *left)
+{
+	double sum[2] = {0, 0};
+
+	for (size_t j = 0; j < o->nx; j++)
+		correlate(gather + j * o->nt, left + j * o->nt, o->nt, sum);
+	return sum[1] > 0 ? sum[0] / sum[1] : 1;
+}
+
+double
+radon_alias(const struct radon_options *o)
+{
+	double lo = INFINITY, hi = -INFINITY;
+
+	for (size_t j = 0; j < o->nx; j++) {
+		lo = fmin(lo, o->g[j]);
+		hi = fmax(hi, o->g[j]);
+	}
+	return o->nq > 1 && hi > lo ? 1 / (o->dq * (hi - lo)) : INFINITY;
+}
+
+/* The energy of the traces at each of nt / 2 + 1 frequencies. */
+static int
+power(const struct radon_options *o, const float *gather, double *sum)
+{
+	const size_t nw = o->nt / 2 + 1;
+	float *row = fftwf_alloc_real(o->nt);
+	fftwf_complex *s = fftwf_alloc_complex(nw);
+	fftwf_plan plan =
+	    row && s ? fftwf_plan_dft_r2c_1d((int)o->nt, row, s, FFTW_ESTIMATE) : NULL;
+
+	for (size_t j = 0; plan && j < o->nx; j++) {
+		memcpy(row, gather + j * o->nt, o->nt * sizeof *row);
+		fftwf_execute(plan);
+		for (size_t k = 0; k < nw; k++)
+			sum[k] +=
+			    (double)s[k][0] * (double)s[k][0] + (double)s[k][1] * (double)s[k][1];
+	}
+	const int err = plan ? 0 : -ENOMEM;
+	if (plan)
+		fftwf_destroy_plan(plan);
+	fftwf_free(row);
+	fftwf_free(s);
+	return err;
+}
+
+double
+radon_top_frequency(const struct radon_options *o, const float *gather)
+{
+	const size_t nw = o->nt / 2 + 1;
+	double *sum = weir_calloc(nw, sizeof *sum), all = 0, below = 0;
+	size_t k = 0;
+
+	if (!sum || power(o, gather, sum)) {
+		weir_free(sum);
+		return INFINITY;
+	}
+	for (size_t i = 0; i < nw; i++)
+		all += sum[i];
+	while (k < nw - 1 && below + sum[k] < .99 * all)
+		below += sum[k++];
+	weir_free(sum);
+	return (double)k / ((double)o->nt * o->dt);
+}
+
+size_t
+radon_first(const float *x, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && !(x[i] > 0 || x[i] < 0))
+		i++;
+	return i;
+}
+
+void
+radon_keep_muted(const struct radon_options *o, const float *gather, float *left)
+{
+	for (size_t j = 0; j < o->nx; j++) {
+		const float *x = gather + j * o->nt;
+		const size_t first = radon_first(x, o->nt);
+		memcpy(left + j * o->nt, x, first * sizeof *x);
+	}
+}
