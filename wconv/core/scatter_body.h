@@ -100,14 +100,100 @@ transform_source(const struct wconv_plan *p, struct spread_work *s, const struct
 		}
 }
 
-/* to += a conj(k) */
+/* Rows of one block times their weights, behind `before` zeros and before as many as a transform needs. */
+struct weighted {
+	const vec *from;
+	const real *weight;
+	size_t before, rows;
+};
+
+/* forward_first() of such points, which saves a copy of them. */
+INLINE void
+weighted_first(size_t radix, const struct weighted *f, vec *x, size_t n, const real *w)
+{
+	const size_t m = n / radix;
+	vec re[8], im[8];
+
+	for (size_t j = 0; j < m; j++) {
+		for (size_t q = 0; q < radix; q++) {
+			const size_t y =
+			    j + q * m - f->before; /* huge for points before the first */
+			const bool in = y < f->rows;
+			re[q] = in ? f->weight[y] * f->from[2 * y] : (vec){0};
+			im[q] = in ? f->weight[y] * f->from[2 * y + 1] : (vec){0};
+		}
+		dft((int)radix, re, im);
+		twiddle(radix, w + 2 * j * (radix - 1), false, re, im);
+		store_points(radix, x + 2 * j, m, re, im);
+	}
+}
+
+/* to = a conj(k), or to += that */
 static void
-add_product(const vec *restrict a, const vec *restrict k, size_t n, vec *restrict to)
+multiply_conjugate(const vec *restrict a, const vec *restrict k, size_t n, bool add,
+		   vec *restrict to)
 {
 	for (size_t i = 0; i < 2 * n; i += 2) {
-		to[i] += a[i] * k[i] + a[i + 1] * k[i + 1];
-		to[i + 1] += a[i + 1] * k[i] - a[i] * k[i + 1];
+		const vec re = a[i] * k[i] + a[i + 1] * k[i + 1],
+			  im = a[i + 1] * k[i] - a[i] * k[i + 1];
+		to[i] = add ? to[i] + re : re;
+		to[i + 1] = add ? to[i + 1] + im : im;
 	}
+}
+
+/* The inverse of the last pass, of sum + a conj(k), to a; sum may be NULL. */
+INLINE void
+conjugate_first(size_t radix, vec *restrict a, const vec *restrict k, const vec *restrict sum,
+		size_t n)
+{
+	vec re[8], im[8];
+
+	for (size_t b = 0; b < n; b += radix) {
+		for (size_t q = 0; q < radix; q++) {
+			const vec *x = a + 2 * (b + q), *c = k + 2 * (b + q);
+			re[q] = x[0] * c[0] + x[1] * c[1];
+			im[q] = x[1] * c[0] - x[0] * c[1];
+			if (sum) {
+				re[q] += sum[2 * (b + q)];
+				im[q] += sum[2 * (b + q) + 1];
+			}
+		}
+		dft((int)radix, im, re);
+		store_points(radix, a + 2 * b, 1, re, im);
+	}
+}
+
+/* The inverse of the first pass; the first `rows` points go to `to`. */
+INLINE void
+store_first(size_t radix, const vec *x, size_t n, const real *w, size_t rows, vec *restrict to)
+{
+	const size_t m = n / radix;
+	vec re[8], im[8];
+
+	for (size_t j = 0; j < m; j++) {
+		load_points(radix, x + 2 * j, m, re, im);
+		twiddle(radix, w + 2 * j * (radix - 1), true, re, im);
+		dft((int)radix, im, re);
+		for (size_t q = 0; q < radix; q++)
+			if (j + q * m < rows) {
+				to[2 * (j + q * m)] = re[q];
+				to[2 * (j + q * m) + 1] = im[q];
+			}
+	}
+}
+
+/* The inverse of sum + a conj(k), its first `rows` points to `to`; at least two passes. */
+static void
+invert_sum(const struct wconv_fft *f, vec *a, const vec *k, const vec *sum, size_t rows, vec *to)
+{
+	const size_t last = f->passes - 1;
+
+	if (sum)
+		BY_RADIX(f->radix[last], conjugate_first, a, k, sum, f->n)
+	else
+		BY_RADIX(f->radix[last], conjugate_first, a, k, NULL, f->n)
+	const real *w = undo_passes(f, last - 1, 0, a, NULL);
+	BY_RADIX(f->radix[0], store_first, a, f->n, w, rows, to);
 }
 
 /* One block of columns through every kernel of the tile, to the window's rows. */
@@ -115,28 +201,28 @@ static void
 spread_block(const struct wconv_plan *p, struct work *w, size_t block, size_t rows, vec *to)
 {
 	const size_t stride = round_up(p->y.longest, LANES) * 2, n = p->columns.n;
-	const size_t before = 2 * (p->q.kh - 1), window = rows + p->q.kh - 1;
+	const size_t window = rows + p->q.kh - 1;
+	const vec *held = NULL; /* the kernel whose product is still to be added */
+	bool summed = false;
 
-	memset(w->b, 0, 2 * n * sizeof *w->b);
 	for (size_t i = 0; i < w->x.n; i++)
 		for (size_t j = 0; j < w->y.n; j++) {
 			const size_t fx = w->x.first[i], fy = w->y.first[j];
-			const vec *from = w->blend + (i * p->rows.blocks + block) * stride;
-			const real *weight = w->y.weight + j * w->y.stride;
+			const struct weighted f = {w->blend + (i * p->rows.blocks + block) * stride,
+						   w->y.weight + j * w->y.stride, p->q.kh - 1,
+						   rows};
 			if (wconv_kernel(p, fx, fy) == SIZE_MAX)
 				continue;
-			memset(w->a, 0, before * sizeof *w->a);
-			for (size_t y = 0; y < rows; y++) {
-				w->a[before + 2 * y] = weight[y] * from[2 * y];
-				w->a[before + 2 * y + 1] = weight[y] * from[2 * y + 1];
+			if (held) {
+				multiply_conjugate(w->a, held, n, summed, w->b);
+				summed = true;
 			}
-			memset(w->a + 2 * window, 0, 2 * (n - window) * sizeof *w->a);
-			fft_forward(&p->columns, w->a);
-			add_product(w->a, (const vec *)find_kernel(p, fx, fy) + block * n * 2, n,
-				    w->b);
+			BY_RADIX(p->columns.radix[0], weighted_first, &f, w->a, n,
+				 p->columns.twiddle);
+			forward_passes(&p->columns, 1, w->a);
+			held = (const vec *)find_kernel(p, fx, fy) + block * n * 2;
 		}
-	fft_inverse(&p->columns, w->b);
-	memcpy(to, w->b, 2 * window * sizeof *to);
+	invert_sum(&p->columns, w->a, held, summed ? w->b : NULL, window, to);
 }
 
 /* --- by direct sums ------------------------------------------------------------------------------------------------ */
@@ -235,6 +321,31 @@ spread(const struct wconv_plan *p, const struct wconv_spread *a, size_t tx, size
 		spread_block(p, &s.w, b, f.rows, (vec *)to + b * a->tile_rows * 2);
 }
 
+/* to += from */
+static void
+add_row(const real *restrict from, size_t n, real *restrict to)
+{
+	for (size_t x = 0; x < n; x++)
+		to[x] += from[x];
+}
+
+/* The tile row whose window alone has all of the rows r .. r + LANES - 1; or SIZE_MAX. */
+static size_t
+find_only(const struct wconv_plan *p, const struct wconv_spread *a, ptrdiff_t r)
+{
+	size_t only = SIZE_MAX, n = 0;
+
+	for (size_t ty = a->tile0; ty < a->tile1; ty++) {
+		const struct wconv_tile *Y = &p->y.tile[ty];
+		const ptrdiff_t at = r - (Y->a - p->y.lo),
+				high = Y->b - Y->a + (ptrdiff_t)p->q.kh - 1;
+		n += at > -LANES && at < high;
+		if (at >= 0 && at + LANES <= high)
+			only = ty;
+	}
+	return n == 1 ? only : SIZE_MAX;
+}
+
 /* The LANES rows from r on of the windows of tiles (tx, tile0..tile1-1), summed, to w->blend. */
 static void
 sum_spectra(const struct wconv_plan *p, const struct wconv_spread *a, struct work *w, size_t tx,
@@ -256,12 +367,17 @@ sum_spectra(const struct wconv_plan *p, const struct wconv_spread *a, struct wor
 	}
 }
 
-/* to += from */
+/* Columns [x, x+n) of LANES rows from line[x] on to `to`, `rows` of them; the first `shared` are added to what is there. */
 static void
-add_row(const real *restrict from, size_t n, real *restrict to)
+put_rows(const struct wconv_plan *p, const struct wconv_spread *a, struct spread_work *s,
+	 size_t rows, size_t span, real *to)
 {
-	for (size_t x = 0; x < n; x++)
-		to[x] += from[x];
+	const size_t shared = p->q.kw - 1; /* with the tile to the left */
+
+	scatter_rows(s->w.line, rows, shared, s->row, s->pitch);
+	for (size_t l = 0; l < rows; l++)
+		add_row(s->row + l * s->pitch, shared, to + l * a->pitch);
+	scatter_rows(s->w.line + shared, rows, span - shared, to + shared, a->pitch);
 }
 
 /* The rows from r on of the windows of tile column tx, summed, to `to`. */
@@ -284,24 +400,46 @@ sum_samples_of(const struct wconv_plan *p, const struct wconv_spread *a, size_t 
 static void
 collect(const struct wconv_plan *p, const struct wconv_spread *a, size_t r, size_t rows, void *at)
 {
+	const size_t only = p->direct ? SIZE_MAX : find_only(p, a, (ptrdiff_t)r);
 	real *picture = (real *)a->picture + r * a->pitch;
 	struct spread_work s;
 
 	lay_out_spread(p, at, &s);
-	memset(picture, 0, rows * a->pitch * sizeof *picture);
+	for (size_t l = 0; l < rows; l++)
+		memset(picture + l * a->pitch, 0,
+		       (p->direct ? a->pitch : p->q.kw - 1) * sizeof *picture);
 	for (size_t tx = 0; tx < p->x.ntile; tx++) {
 		const struct wconv_tile *X = &p->x.tile[tx];
 		const size_t span = (size_t)(X->b - X->a) + p->q.kw - 1;
 		real *to = picture + (X->a - p->x.lo);
+		const vec *from = s.w.blend;
+		size_t stride = LANES * 2;
 		if (p->direct) {
 			sum_samples_of(p, a, tx, r, rows, span, to);
 			continue;
 		}
-		sum_spectra(p, a, &s.w, tx, (ptrdiff_t)r);
-		restore_rows(&p->rows, s.w.blend, LANES * 2, s.w.coefficient, s.w.line);
-		scatter_rows(s.w.line, rows, span, s.row, s.pitch);
-		for (size_t l = 0; l < rows; l++)
-			add_row(s.row + l * s.pitch, span, to + l * a->pitch);
+		if (only == SIZE_MAX) {
+			sum_spectra(p, a, &s.w, tx, (ptrdiff_t)r);
+		} else {
+			const ptrdiff_t y = (ptrdiff_t)r - (p->y.tile[only].a - p->y.lo);
+			from = (const vec *)find_tile(p, a, tx, only) + 2 * y;
+			stride = 2 * a->tile_rows;
+		}
+		restore_rows(&p->rows, from, stride, s.w.coefficient, s.w.line);
+		put_rows(p, a, &s, rows, span, to);
+	}
+}
+
+/* Folds columns [x, end) of a row with its edges, which lie beyond the item, into the row. */
+static void
+fold_columns(const struct wconv_axis *X, const real *line, ptrdiff_t x, ptrdiff_t end, real *out)
+{
+	const ptrdiff_t origin = X->lo - X->before;
+
+	for (; x < end; x++) {
+		const ptrdiff_t from = wconv_edge(X->edge, x + origin, X->n);
+		if (from >= 0)
+			out[from - X->have0] += line[x];
 	}
 }
 
@@ -310,20 +448,23 @@ static void
 fold(const struct wconv_plan *p, const struct wconv_spread *a, size_t row, void *at)
 {
 	const struct wconv_axis *X = &p->x, *Y = &p->y;
-	const ptrdiff_t ox = X->lo - X->before, oy = Y->lo - Y->before,
-			y = Y->have0 + (ptrdiff_t)row;
-	const ptrdiff_t high = Y->hi + Y->after - oy, wide = X->hi + X->after - ox;
-	real *line = at, *out = (real *)a->out + row * p->q.w;
+	const ptrdiff_t oy = Y->lo - Y->before, y = Y->have0 + (ptrdiff_t)row;
+	const ptrdiff_t high = Y->hi + Y->after - oy, wide = X->hi + X->after - (X->lo - X->before);
+	const ptrdiff_t left = X->have0 - (X->lo - X->before), right = left + (ptrdiff_t)p->q.w;
+	const real *line = (const real *)a->picture + (size_t)(y - oy) * a->pitch;
+	real *sum = at, *out = (real *)a->out + row * p->q.w;
 
-	memcpy(line, (real *)a->picture + (size_t)(y - oy) * a->pitch, (size_t)wide * sizeof *line);
-	for (ptrdiff_t r = 0; r < high; r++)
-		if ((r + oy < 0 || r + oy >= Y->n) && wconv_edge(Y->edge, r + oy, Y->n) == y)
-			add_row((real *)a->picture + (size_t)r * a->pitch, (size_t)wide, line);
-	memcpy(out, line + (X->have0 - ox), p->q.w * sizeof *out);
-	for (ptrdiff_t x = 0; x < wide; x++) {
-		const ptrdiff_t from =
-		    x + ox < 0 || x + ox >= X->n ? wconv_edge(X->edge, x + ox, X->n) : -1;
-		if (from >= 0)
-			out[from - X->have0] += line[x];
+	for (ptrdiff_t r = 0; r < high; r++) {
+		if (r == -oy && Y->n + oy > 0 && Y->n + oy < high)
+			r = Y->n + oy; /* past the rows of the image itself */
+		if ((r + oy >= 0 && r + oy < Y->n) || wconv_edge(Y->edge, r + oy, Y->n) != y)
+			continue;
+		if (line != sum)
+			memcpy(sum, line, (size_t)wide * sizeof *sum);
+		line = sum;
+		add_row((real *)a->picture + (size_t)r * a->pitch, (size_t)wide, sum);
 	}
+	memcpy(out, line + left, p->q.w * sizeof *out);
+	fold_columns(X, line, 0, left, out);
+	fold_columns(X, line, right, wide, out);
 }
