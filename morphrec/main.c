@@ -9,26 +9,62 @@
 #include "common/progress.h"
 #include "common/raw.h"
 #include "common/stats.h"
+#include "common/tile.h"
 #include "gpu/morphrec/morphrec.h"
 #include "morphrec/args.h"
+#include "morphrec/item_io.h"
+#include "morphrec/parts.h"
 #include "morphrec/spool.h"
 
 const char *const weir_prog = "morphrec";
 
-/* The shape of an item, and what it cannot be. */
-static struct morphrec_problem
-problem_of(const struct raw_in *in, const struct img *x, const struct args *a)
+/* Dies when x is a part of a picture whose rest the operator must see, and warns when the rest would change the result. */
+static void
+check_tile(const struct raw_in *in, const struct img *x, const struct parts *p,
+	   const struct args *a)
 {
-	struct img_picture p;
+	char words[TILE_ERR];
+	struct tile t;
+	const char *why = tile_of(x, p->w, p->h, &t, words);
 
-	if (!img_picture(x, &p))
-		raw_die(in, "%d axes: not a picture, nor a stack of pictures", x->dim);
-	if (p.c > 1)
-		raw_die(in, "%zu planes: reconstruct one plane at a time", p.c);
+	if (why)
+		raw_die(in, "%s", why);
+	if (t.W == p->w && t.H == p->h)
+		return;
+	if (a->o.op == MORPHREC_FILL_HOLES || a->o.op == MORPHREC_CLEAR_BORDER)
+		raw_die(in,
+			"a part of a picture (tile:=%s): its sides are cuts, not the frame; see "
+			"rawjoin",
+			img_key(x, "tile"));
+	warn("%s: a part of a picture (tile:=%s): nothing comes from beyond its sides; see rawjoin",
+	     raw_name(in), img_key(x, "tile"));
+}
+
+/* The problem of each part of an item, and what the item cannot be. */
+static struct morphrec_problem
+problem_of(const struct raw_in *in, const struct img *x, const struct args *a, struct parts *p)
+{
+	if (!parts_of(x, p))
+		raw_die(in, "%d axes: not a picture, a stack, a volume or several volumes", x->dim);
+	if (img_is_complex(x))
+		raw_die(in, "complex samples have no order");
+	if (a->max_mem && (p->c > 1 || (p->n > 1 && morphrec_is_volume(a->conn))))
+		raw_die(
+		    in,
+		    "--max-mem: takes grey pictures and one volume an item, not %zu planes of %zu",
+		    p->c, p->n);
+	if (morphrec_is_volume(a->conn) && p->d == 1)
+		warn("%s: connectivity %d is for volumes, and this item is a single picture",
+		     raw_name(in), a->conn);
+	if (!morphrec_is_volume(a->conn)) {
+		p->d *= p->n;
+		p->n = 1;
+	}
+	check_tile(in, x, p, a);
 	return (struct morphrec_problem){.type = x->type,
-					 .w = p.w,
-					 .h = p.h,
-					 .d = p.n,
+					 .w = p->w,
+					 .h = p->h,
+					 .d = p->d,
 					 .conn = a->conn,
 					 .erode = a->mask ? a->erode : morphrec_op_erodes(a->o.op),
 					 .method = (enum morphrec_method)a->method,
@@ -56,15 +92,26 @@ operator_for(const struct raw_in *in, const struct img *x, const struct args *a)
 static void
 match(const struct raw_in *in, const struct img *x, const struct img *mask, const char *name)
 {
-	struct img_picture p, q;
+	struct parts p, q;
+	struct tile t, u;
+	char words[TILE_ERR];
 
-	if (!img_picture(x, &p) || !img_picture(mask, &q))
-		die("%s: not a picture, nor a stack of pictures", name);
-	if (p.c != q.c || p.w != q.w || p.h != q.h || p.n != q.n)
+	if (!parts_of(x, &p) || !parts_of(mask, &q))
+		die("%s: not a picture, a stack, a volume or several volumes", name);
+	if (p.c != q.c || p.w != q.w || p.h != q.h || p.d * p.n != q.d * q.n)
 		raw_die(in,
 			"the marker is %zux%zux%zux%zu (planes, width, height, count), the mask %s "
 			"%zux%zux%zux%zu",
-			p.c, p.w, p.h, p.n, name, q.c, q.w, q.h, q.n);
+			p.c, p.w, p.h, p.d * p.n, name, q.c, q.w, q.h, q.d * q.n);
+	const char *why = tile_of(mask, q.w, q.h, &u, words);
+	if (why)
+		die("%s: %s", name, why);
+	if (!tile_of(x, p.w, p.h, &t, words) && memcmp(&t, &u, sizeof t))
+		raw_die(in,
+			"the marker lies at column %zu, row %zu of a picture of %zux%zu, the mask "
+			"%s at "
+			"column %zu, row %zu of %zux%zu",
+			t.x0, t.y0, t.W, t.H, name, u.x0, u.y0, u.W, u.H);
 	if (x->type != mask->type && !morphrec_widening(x->type, mask->type))
 		raw_die(in, "the marker is of type %s, the mask %s of type %s",
 			img_type_name(x->type), name, img_type_name(mask->type));
@@ -125,48 +172,6 @@ reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args 
 		raw_die(in, "no memory for the queue of pixels");
 }
 
-/* Bytes that go between a file, or the mask, and a spooled array at a time. */
-enum { PIECE = 1 << 22 };
-
-/* Room for the payload of x in a temporary file. */
-static void
-make_room(const struct raw_in *in, struct img *x)
-{
-	if (!img_bytes(x, &x->mapped) || !(x->map = x->data = spool_map(x->mapped)))
-		raw_die(in, "no temporary file for %zu bytes: %s", x->mapped, strerror(errno));
-}
-
-/* The payload of x into a temporary file. */
-static void
-spool(struct raw_in *in, struct img *x)
-{
-	const size_t size = img_type_size(x->type);
-	struct spool_pages pages;
-
-	make_room(in, x);
-	pages = (struct spool_pages){.J = x->data};
-	for (size_t at = 0; at < x->mapped; at += PIECE) {
-		const size_t n = x->mapped - at < PIECE ? x->mapped - at : PIECE;
-		raw_read(in, pages.J + at, n / size);
-		spool_done(&pages, at, n);
-	}
-}
-
-/* raw_put, a piece at a time. */
-static void
-unspool(struct raw_out *out, const struct img *x)
-{
-	const size_t size = img_type_size(x->type);
-	struct spool_pages pages = {.J = x->data};
-
-	raw_head(out, x);
-	for (size_t at = 0; at < x->mapped; at += PIECE) {
-		const size_t n = x->mapped - at < PIECE ? x->mapped - at : PIECE;
-		raw_write(out, pages.J + at, n / size);
-		spool_done(&pages, at, n);
-	}
-}
-
 /* The mask, and a copy of it in the floating type of the last marker that was not of its own; both may be zeroed. */
 struct masks {
 	struct img given, wide;
@@ -185,12 +190,12 @@ widen(const struct raw_in *in, struct masks *m, enum img_type type, bool to_file
 	img_copy_head(w, &m->given);
 	w->type = type;
 	if (to_file)
-		make_room(in, w);
+		item_room(in, w);
 	else if (img_alloc(w))
 		raw_die(in, "no memory for the mask in the marker's type");
 	img_count(w, &total);
 	for (size_t at = 0, n; at < total; at += n) {
-		n = total - at < PIECE / to ? total - at : PIECE / to;
+		n = total - at < ITEM_PIECE / to ? total - at : ITEM_PIECE / to;
 		one((char *)w->data + at * to, (const char *)m->given.data + at * from, n);
 		if (to_file)
 			spool_done(&(struct spool_pages){.J = w->data}, at * to, n * to);
@@ -213,16 +218,16 @@ mask_for(const struct raw_in *in, const struct img *x, struct masks *m, const st
 
 /* The operator o of x, which becomes the result. */
 static void
-operate(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struct args *a)
+operate(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struct args *a,
+	const struct morphrec_operator *o)
 {
-	const struct morphrec_operator o = operator_for(in, x, a);
 	struct img marker;
 
 	img_copy_head(&marker, x);
-	if (img_alloc(&marker) || morphrec_marker(&p->what, &o, marker.data, x->data))
+	if (img_alloc(&marker) || morphrec_marker(&p->what, o, marker.data, x->data))
 		raw_die(in, "no memory for the marker");
 	reconstruct(in, p, a, marker.data, x->data);
-	morphrec_finish(&p->what, &o, marker.data, x->data);
+	morphrec_finish(&p->what, o, marker.data, x->data);
 	img_free(x);
 	*x = marker;
 }
@@ -230,29 +235,71 @@ operate(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const s
 /* The same of x in a temporary file: the marker is in another, and a few rows of both at a time in memory. */
 static void
 operate_spooled(const struct raw_in *in, struct morphrec_plan *p, struct img *x,
-		const struct args *a, struct spool_pages *pages)
+		const struct args *a, const struct morphrec_operator *o, struct spool_pages *pages)
 {
-	const struct morphrec_operator o = operator_for(in, x, a);
 	const size_t rows = p->what.h * p->what.d, row = p->what.w * img_type_size(x->type),
-		     step = row < PIECE ? PIECE / row : 1;
+		     step = row < ITEM_PIECE ? ITEM_PIECE / row : 1;
 	struct img marker;
 
 	img_copy_head(&marker, x);
-	make_room(in, &marker);
+	item_room(in, &marker);
 	*pages = (struct spool_pages){marker.data, x->data};
 	for (size_t i = 0; i < rows; i += step) {
 		const size_t n = rows - i < step ? rows - i : step;
-		morphrec_marker_rows(&p->what, &o, marker.data, x->data, i, i + n);
+		morphrec_marker_rows(&p->what, o, marker.data, x->data, i, i + n);
 		spool_done(pages, i * row, n * row);
 	}
 	reconstruct(in, p, a, marker.data, x->data);
 	for (size_t i = 0; i < rows; i += step) {
 		const size_t n = rows - i < step ? rows - i : step;
-		morphrec_finish_rows(&p->what, &o, marker.data, x->data, i, i + n);
+		morphrec_finish_rows(&p->what, o, marker.data, x->data, i, i + n);
 		spool_done(pages, i * row, n * row);
 	}
 	img_free(x);
 	*x = marker;
+}
+
+/* The parts of x one after the other, under those of the mask or by the operator o. */
+static void
+each_part(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struct img *mask,
+	  const struct args *a, const struct morphrec_operator *o, const struct parts *parts)
+{
+	const size_t sizes[] = {parts->w, parts->h, parts->d}, size = img_type_size(x->type);
+	struct img one, under;
+
+	img_init(&one, x->type, 3, sizes);
+	img_init(&under, x->type, 3, sizes);
+	if (img_alloc(&one) || (mask && img_alloc(&under)))
+		raw_die(in, "no memory for a part of the item");
+	for (size_t i = 0; i < parts_count(parts); i++) {
+		parts_take(parts, i, size, one.data, x->data);
+		if (mask) {
+			parts_take(parts, i, size, under.data, mask->data);
+			reconstruct(in, p, a, one.data, under.data);
+		} else {
+			operate(in, p, &one, a, o);
+		}
+		parts_put(parts, i, size, one.data, x->data);
+	}
+	img_free(&one);
+	img_free(&under);
+}
+
+/* x is loaded; it becomes the result. */
+static void
+run(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struct img *mask,
+    const struct args *a, const struct parts *parts, struct spool_pages *pages)
+{
+	const struct morphrec_operator o = operator_for(in, x, a);
+
+	if (parts_count(parts) > 1)
+		each_part(in, p, x, mask, a, &o, parts);
+	else if (mask)
+		reconstruct(in, p, a, x->data, mask->data);
+	else if (a->max_mem)
+		operate_spooled(in, p, x, a, &o, pages);
+	else
+		operate(in, p, x, a, &o);
 }
 
 /* One item x, its header read: x becomes the result. */
@@ -260,14 +307,15 @@ static void
 item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, struct stats *st,
      struct morphrec_figures *f)
 {
-	struct morphrec_problem what = problem_of(in, x, a);
+	struct parts parts;
+	struct morphrec_problem what = problem_of(in, x, a, &parts);
 	struct spool_pages pages;
 	struct progress bar;
 	struct morphrec_plan p;
 	const struct img *mask = a->mask ? mask_for(in, x, m, a) : NULL;
 
 	/* A private mapping would be copied page by page as J rises: 51200 x 51200 took 10.6 s so, 3.2 s loaded. */
-	(a->max_mem ? spool : mask ? raw_load : raw_map)(in, x);
+	(a->max_mem ? item_spool : mask || parts_count(&parts) > 1 ? raw_load : raw_map)(in, x);
 	if (a->max_mem) {
 		pages = (struct spool_pages){x->data, mask && mask->map ? mask->data : NULL};
 		what.done = spool_done;
@@ -282,12 +330,7 @@ item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, st
 	if (a->common.verbose)
 		explain(in, &p);
 	stats_lap(st, STATS_PLAN);
-	if (mask)
-		reconstruct(in, &p, a, x->data, mask->data);
-	else if (a->max_mem)
-		operate_spooled(in, &p, x, a, &pages);
-	else
-		operate(in, &p, x, a);
+	run(in, &p, x, mask, a, &parts, &pages);
 	f->tiles += p.figures.tiles;
 	f->visits += p.figures.visits;
 	f->floods += p.figures.floods;
@@ -314,7 +357,7 @@ main(int argc, char **argv)
 	while (raw_next(in, &x)) {
 		item(in, &x, &masks, &a, &st, &f);
 		opt_add_history(&x, &a.common);
-		(a.max_mem ? unspool : raw_put)(out, &x);
+		(a.max_mem ? item_unspool : raw_put)(out, &x);
 		img_free(&x);
 		st.items++;
 		stats_lap(&st, STATS_WRITE);

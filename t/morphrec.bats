@@ -251,13 +251,53 @@ big() {
 	pgm 5 1 9 0 5 7 3 3 | cmp - out.pgm
 }
 
-@test "a PBM is reconstructed, a PPM refused" {
+@test "a PBM is reconstructed" {
 	printf 'P1 3 1 1 0 1' >a.pbm
 	morphrec --fill-holes a.pbm >out.pgm
 	[ "$(tail -c 3 out.pgm | od -An -tu1 | xargs)" = "0 1 0" ]
-	printf 'P6 1 1 255 abc' >a.ppm
-	fails 1 '3 planes' morphrec --fill-holes a.ppm
-	fails 1 'the marker is 1x5' morphrec -m a.ppm marker.pgm
+}
+
+@test "a colour picture is done plane by plane, each as a grey one" {
+	printf 'P3 5 1 9  0 5 1  5 5 2  7 5 3  3 5 4  8 5 5\n' >mask.ppm
+	printf 'P3 5 1 9  0 0 0  0 0 2  6 4 0  0 0 0  0 0 5\n' >marker.ppm
+	morphrec -m mask.ppm marker.ppm >out.ppm
+	[ "$(tail -c 15 out.ppm | od -An -v -tu1 -w3 | xargs)" = "0 4 1 5 4 2 6 4 3 3 4 4 3 4 5" ]
+	[ "$(head -c 2 out.ppm)" = P6 ]
+	morphrec --hmax=2 mask.ppm | tail -c 15 | od -An -v -tu1 -w3 | awk '{ print $1 }' >red
+	morphrec --hmax=2 mask.pgm | tail -c 5 | od -An -v -tu1 -w1 | awk '{ print $1 }' | cmp - red
+	fails 1 'the marker is 1x5' morphrec -m mask.ppm marker.pgm
+	fails 1 '--max-mem: takes grey pictures' morphrec --max-mem=1M -m mask.ppm marker.ppm
+}
+
+@test "of four axes each volume is done by itself; 8 neighbours take each slice by itself" {
+	head='NRRD0005\ntype: uchar\ndimension: 4\nsizes: 2 1 2 2\nencoding: raw\n\n'
+	printf "$head"'\2\2\2\2\2\2\2\2' >mask.nrrd
+	printf "$head"'\1\0\0\0\0\0\0\2' >marker.nrrd
+	[ "$(morphrec -c 6 -m mask.nrrd marker.nrrd | tail -c 8 | od -An -tu1 | xargs)" = "1 1 1 1 2 2 2 2" ]
+	[ "$(morphrec -m mask.nrrd marker.nrrd | tail -c 8 | od -An -tu1 | xargs)" = "1 1 0 0 0 0 2 2" ]
+}
+
+@test "a connectivity of volumes on a single picture is warned of" {
+	morphrec -c 26 -m mask.pgm marker.pgm 2>stderr >out.pgm
+	grep -q 'connectivity 26 is for volumes, and this item is a single picture' stderr
+	morphrec -c 26 --quiet -m mask.pgm marker.pgm 2>stderr >out.pgm
+	[ ! -s stderr ]
+}
+
+@test "a part of a picture: operators of the frame refuse it, others warn, marker and mask lie at one place" {
+	rawtile --grid=2x1 --only=0 mask.pgm >mask.nrrd
+	rawtile --grid=2x1 --only=0 marker.pgm >marker.nrrd
+	rawtile --grid=1x1 mask.pgm >whole.nrrd
+	fails 1 'its sides are cuts, not the frame' morphrec --fill-holes mask.nrrd
+	fails 1 'its sides are cuts, not the frame' morphrec --clear-border mask.nrrd
+	morphrec --hmax=1 mask.nrrd 2>stderr >out.nrrd
+	grep -q 'nothing comes from beyond its sides' stderr
+	morphrec -m mask.nrrd --quiet marker.nrrd >out.nrrd
+	morphrec --fill-holes whole.nrrd 2>stderr >out.nrrd
+	[ ! -s stderr ]
+	sed 's/^tile:=0 0/tile:=1 0/' mask.nrrd >moved.nrrd
+	fails 1 'the marker lies at column 0, row 0 of a picture of 5x1, the mask moved.nrrd at column 1' \
+		morphrec --quiet -m moved.nrrd marker.nrrd
 }
 
 @test "samples above maxval, truncated and trailing data are refused" {

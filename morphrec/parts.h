@@ -1,0 +1,26 @@
+/* The parts of an item that are reconstructed by themselves: the planes of a colour picture, the volumes of four axes. */
+#ifndef MORPHREC_PARTS_H
+#define MORPHREC_PARTS_H
+
+#include "common/img.h"
+
+/* An item as [n][d][h][w][c] samples: n volumes (or stacks) of d slices, c planes. */
+struct parts {
+	size_t c, w, h, d, n;
+};
+
+/* How x falls into parts; false when it has more axes than that. Axis 0 holds the planes when its kind is no domain. */
+bool parts_of(const struct img *x, struct parts *p);
+
+/* The number of parts. */
+static inline size_t
+parts_count(const struct parts *p)
+{
+	return p->c * p->n;
+}
+
+/* Part i of the item's samples, of `size` bytes each, as [d][h][w]; and back into the item. */
+void parts_take(const struct parts *p, size_t i, size_t size, void *part, const void *all);
+void parts_put(const struct parts *p, size_t i, size_t size, const void *part, void *all);
+
+#endif
