@@ -11,6 +11,7 @@ rawinfo		text,counted
 rawtotext	text,counted
 rawtile		-		--size=8x8
 rawjoin		-
+rawaxes		-		--flip=0
 texttoraw	own
 wconv		-		-k kernel.nrrd
 morphrec	-		--hmax=3

@@ -96,6 +96,18 @@ wcs_follow(struct img *x)
 	}
 }
 
+void
+wcs_slice(struct img *x, int axis)
+{
+	struct img_axis *a = &x->axis[axis];
+
+	if (!img_key(x, CARD_PREFIX "NAXIS") || !isfinite(a->min) || !isfinite(a->spacing))
+		return;
+	for (size_t v = 0; v < sizeof versions - 1; v++)
+		follow_axis(x, axis, versions[v]);
+	follow_physical(x, axis);
+}
+
 /* --- other numbers --------------------------------------------------------------------------------------------------- */
 
 static int

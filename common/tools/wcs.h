@@ -17,6 +17,9 @@ void wcs_follow(struct img *x);
 /* Renumbers the cards: axis i of the item was axis from[i] before, i < n. */
 void wcs_permute(struct img *x, const int *from, int n);
 
+/* The axis is cut to one sample and leaves the item: its cards count from that sample on. */
+void wcs_slice(struct img *x, int axis);
+
 /* Writes the positions of an item that is none of FITS, if it has any, as cards: CRPIX, CDELT, CRVAL, CUNIT, CTYPE. */
 void wcs_of_axes(struct img *x);
 

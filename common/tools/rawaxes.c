@@ -1,0 +1,387 @@
+/* rawaxes: axes cut, flipped, sliced and put in another order. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/progress.h"
+#include "common/raw.h"
+#include "common/stats.h"
+#include "common/tile.h"
+#include "common/tools/slice.h"
+#include "common/tools/wcs.h"
+
+const char *const weir_prog = "rawaxes";
+
+struct args {
+	struct opt_common common;
+	struct opt_list crop, slice;
+	const char *flip, *order;
+	char **path;
+	size_t npath;
+
+	struct span {
+		size_t axis, from, to;
+	} cut[IMG_MAXDIM];
+	struct slice at[IMG_MAXDIM];
+	size_t flipped[IMG_MAXDIM], nflip, place[IMG_MAXDIM], norder;
+};
+
+#define AT(member) offsetof(struct args, member)
+static const struct opt table[] = {{0, "crop", OPT_LIST, AT(crop), "AXIS:FROM:TO",
+				    "samples FROM to TO - 1 of an axis; may be repeated"},
+				   {0, "slice", OPT_LIST, AT(slice), "AXIS:INDEX",
+				    "one place of an axis, which is gone then; may be repeated"},
+				   {0, "flip", OPT_STR, AT(flip), "AXES",
+				    "axes turned round, by commas: 1 turns a picture upside down"},
+				   {0, "order", OPT_STR, AT(order), "AXES",
+				    "the axes that are left, fastest first: 1,0 transposes"},
+				   {0}};
+#undef AT
+
+static const struct opt_program program = {
+    .what = "Cuts, slices, flips and reorders the axes of items; 0 is the fastest axis.",
+    .table = table,
+    .operands = "[FILE ...]",
+    .max_operands = SIZE_MAX};
+
+/* --- arguments ------------------------------------------------------------------------------------------------------- */
+
+static size_t
+parse_axes(const char *option, const char *text, size_t axes[IMG_MAXDIM])
+{
+	double v[IMG_MAXDIM];
+	size_t n;
+
+	if (!text)
+		return 0;
+	n = opt_reals_upto(option, text, ',', v, IMG_MAXDIM);
+	for (size_t i = 0; i < n; i++) {
+		if (v[i] != floor(v[i]) || v[i] < 0 || v[i] >= IMG_MAXDIM)
+			die_usage("%s: '%s' holds a number that is no axis, 0..%d", option, text,
+				  IMG_MAXDIM - 1);
+		axes[i] = (size_t)v[i];
+		for (size_t k = 0; k < i; k++)
+			if (axes[k] == axes[i])
+				die_usage("%s: '%s' names axis %zu twice", option, text, axes[i]);
+	}
+	return n;
+}
+
+static struct span
+parse_span(const char *text)
+{
+	double v[3];
+
+	opt_reals("--crop", text, ':', v, 3);
+	for (int i = 0; i < 3; i++)
+		if (v[i] != floor(v[i]) || v[i] < 0 || v[i] > 0x1p52)
+			die_usage("--crop: '%s' holds a number that is not a whole one", text);
+	if (v[0] >= IMG_MAXDIM || v[1] >= v[2])
+		die_usage("--crop: '%s' is not AXIS:FROM:TO with FROM less than TO", text);
+	return (struct span){(size_t)v[0], (size_t)v[1], (size_t)v[2]};
+}
+
+static struct args
+parse(int argc, char **argv)
+{
+	struct args args = {0};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	if (args.crop.n > IMG_MAXDIM || args.slice.n > IMG_MAXDIM)
+		die_usage("an item has at most %d axes to cut", IMG_MAXDIM);
+	for (size_t i = 0; i < args.crop.n; i++) {
+		args.cut[i] = parse_span(args.crop.v[i]);
+		for (size_t k = 0; k < i; k++)
+			if (args.cut[k].axis == args.cut[i].axis)
+				die_usage("--crop: axis %zu is cut twice", args.cut[i].axis);
+	}
+	for (size_t i = 0; i < args.slice.n; i++)
+		if (slice_parse(args.slice.v[i], &args.at[i]))
+			die_usage("--slice: '%s' is not AXIS:INDEX", args.slice.v[i]);
+	args.nflip = parse_axes("--flip", args.flip, args.flipped);
+	args.norder = parse_axes("--order", args.order, args.place);
+	return args;
+}
+
+/* --- the view: which samples come, in which order ------------------------------------------------------------------------ */
+
+/* The samples of an item as [n dim-1]..[n 0], each axis with a step in samples; first is the first of them. */
+struct view {
+	int dim;
+	size_t n[IMG_MAXDIM];
+	ptrdiff_t step[IMG_MAXDIM], first;
+	int from[IMG_MAXDIM]; /* which axis of the item it was; those that are sliced away follow */
+};
+
+static void
+insist_on_axis(const struct raw_in *in, const struct img *x, const char *option, size_t axis)
+{
+	if (axis >= (size_t)x->dim)
+		raw_die(in, "%s: it has no axis %zu", option, axis);
+}
+
+/* Cuts, slices and flips the axes of y, which is x's description at first. A slice leaves an axis of one sample. */
+static void
+change_axes(const struct raw_in *in, const struct args *args, struct img *y, struct view *v,
+	    bool *gone)
+{
+	ptrdiff_t stride = 1;
+
+	for (int i = 0; i < y->dim; i++) {
+		v->n[i] = y->axis[i].n;
+		v->step[i] = stride;
+		stride *= (ptrdiff_t)y->axis[i].n;
+	}
+	for (size_t i = 0; i < args->crop.n + args->slice.n; i++) {
+		const bool slice = i >= args->crop.n;
+		const size_t k = slice ? i - args->crop.n : i;
+		const struct span c = slice ? (struct span){args->at[k].axis, args->at[k].index,
+							    args->at[k].index + 1}
+					    : args->cut[k];
+
+		insist_on_axis(in, y, slice ? "--slice" : "--crop", c.axis);
+		if (c.to > v->n[c.axis] || gone[c.axis])
+			raw_die(in, "%s: axis %zu has %zu samples", slice ? "--slice" : "--crop",
+				c.axis, v->n[c.axis]);
+		v->first += (ptrdiff_t)c.from * v->step[c.axis];
+		v->n[c.axis] = c.to - c.from;
+		img_cut_axis(&y->axis[c.axis], c.to - c.from, (ptrdiff_t)c.from);
+		gone[c.axis] = slice;
+	}
+	for (size_t i = 0; i < args->nflip; i++) {
+		const size_t k = args->flipped[i];
+
+		insist_on_axis(in, y, "--flip", k);
+		v->first += (ptrdiff_t)(v->n[k] - 1) * v->step[k];
+		v->step[k] = -v->step[k];
+		img_cut_axis(&y->axis[k], v->n[k], (ptrdiff_t)v->n[k] - 1);
+		y->axis[k].spacing = -y->axis[k].spacing;
+	}
+}
+
+/* v->from: the axes in their new order, and behind them those that are gone. */
+static void
+choose_order(const struct raw_in *in, const struct args *args, const struct img *y, struct view *v,
+	     const bool *gone)
+{
+	bool used[IMG_MAXDIM] = {false};
+	int left = 0;
+
+	for (int i = 0; i < y->dim; i++)
+		left += !gone[i];
+	if (args->norder && args->norder != (size_t)left)
+		raw_die(in, "--order: %zu axes are named, and %d are left", args->norder, left);
+	for (int i = 0, next = 0; i < left; i++) {
+		while (next < y->dim && gone[next])
+			next++;
+		const int k = args->norder ? (int)args->place[i] : next++;
+
+		insist_on_axis(in, y, "--order", (size_t)k);
+		if (gone[k])
+			raw_die(in, "--order: axis %d is sliced away", k);
+		v->from[v->dim++] = k;
+		used[k] = true;
+	}
+	for (int i = 0, at = v->dim; i < y->dim; i++)
+		if (!used[i])
+			v->from[at++] = i;
+}
+
+/* --- keys that know axes --------------------------------------------------------------------------------------------------- */
+
+static void
+swap_numbers(double *a, double *b)
+{
+	const double t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+/* geotransform:= of a picture whose columns and rows were exchanged. */
+static void
+transpose_map(struct img *y)
+{
+	const char *text = img_key(y, "geotransform");
+	double g[6];
+
+	if (!text ||
+	    sscanf(text, "%lf %lf %lf %lf %lf %lf", g, g + 1, g + 2, g + 3, g + 4, g + 5) != 6)
+		return;
+	swap_numbers(&g[1], &g[2]);
+	swap_numbers(&g[4], &g[5]);
+	img_set_key(y, "geotransform", "%.17g %.17g %.17g %.17g %.17g %.17g", g[0], g[1], g[2],
+		    g[3], g[4], g[5]);
+}
+
+/* tile:= and geotransform:= follow the two axes of the picture, or go where one of them is gone. */
+static void
+follow_picture(const struct raw_in *in, const struct args *args, const struct img *x, struct img *y,
+	       const struct view *v, const bool *gone)
+{
+	const int row = img_row_axis(x);
+	const bool whole = x->dim > row + 1 && !gone[row] && !gone[row + 1];
+	const bool swapped =
+	    whole && v->dim > row + 1 && v->from[row] == row + 1 && v->from[row + 1] == row;
+	char words[TILE_ERR];
+	struct tile t;
+
+	if (swapped)
+		transpose_map(y);
+	if (!img_key(x, "tile"))
+		return;
+	if (!whole || (!swapped && (v->from[row] != row || v->from[row + 1] != row + 1))) {
+		img_drop_key(y, "tile");
+		return;
+	}
+	if (tile_of(x, x->axis[row].n, x->axis[row + 1].n, &t, words))
+		raw_die(in, "%s", words);
+	for (size_t i = 0; i < args->crop.n; i++) {
+		t.x0 += args->cut[i].axis == (size_t)row ? args->cut[i].from : 0;
+		t.y0 += args->cut[i].axis == (size_t)row + 1 ? args->cut[i].from : 0;
+	}
+	for (size_t i = 0; i < args->nflip; i++) {
+		if (args->flipped[i] == (size_t)row)
+			t.x0 = t.W - t.x0 - v->n[row];
+		if (args->flipped[i] == (size_t)row + 1)
+			t.y0 = t.H - t.y0 - v->n[row + 1];
+	}
+	if (swapped)
+		t = (struct tile){t.y0, t.x0, t.H, t.W};
+	tile_set(y, &t);
+}
+
+/* The axes of y, and of the view, in their new order; those that are gone leave their place in the cards. */
+static void
+reorder(struct img *y, struct view *v)
+{
+	struct img_axis axis[IMG_MAXDIM];
+	struct view old = *v;
+	const int dim = y->dim;
+
+	for (int i = 0; i < dim; i++)
+		if (i >= v->dim)
+			wcs_slice(y, v->from[i]);
+	wcs_permute(y, v->from, dim);
+	memcpy(axis, y->axis, sizeof axis);
+	for (int i = 0; i < dim; i++) {
+		y->axis[i] = axis[v->from[i]];
+		v->n[i] = old.n[v->from[i]];
+		v->step[i] = old.step[v->from[i]];
+	}
+	while (y->dim > v->dim && y->dim > 1)
+		img_drop_axis(y, y->dim - 1);
+	v->dim = v->dim ? v->dim : 1;
+}
+
+/* --- samples ----------------------------------------------------------------------------------------------------------------- */
+
+static void
+gather(char *restrict to, const char *restrict from, size_t n, ptrdiff_t step, size_t size)
+{
+	if (step == 1) {
+		memcpy(to, from, n * size);
+		return;
+	}
+#define GATHER(TYPE)                   \
+	for (size_t i = 0; i < n; i++) \
+	((TYPE *)(void *)to)[i] = ((const TYPE *)(const void *)from)[(ptrdiff_t)i * step]
+	if (size == 1)
+		GATHER(uint8_t);
+	else if (size == 2)
+		GATHER(uint16_t);
+	else if (size == 4)
+		GATHER(uint32_t);
+	else
+		GATHER(uint64_t);
+#undef GATHER
+}
+
+/* Axes that lie in the item as they lie in the result are one: whole pictures are then copied at once. */
+static void
+merge(struct view *v)
+{
+	while (v->dim > 1 && v->step[0] == 1 && v->step[1] == (ptrdiff_t)v->n[0]) {
+		v->n[0] *= v->n[1];
+		v->dim--;
+		memmove(v->n + 1, v->n + 2, (size_t)(v->dim - 1) * sizeof *v->n);
+		memmove(v->step + 1, v->step + 2, (size_t)(v->dim - 1) * sizeof *v->step);
+	}
+}
+
+static void
+put(struct raw_out *out, const struct img *x, struct view v, bool quiet, struct stats *st)
+{
+	const size_t size = img_type_size(x->type);
+	size_t rows = 1, at[IMG_MAXDIM] = {0};
+	const char *from = (const char *)x->data + v.first * (ptrdiff_t)size;
+	struct progress bar;
+
+	merge(&v);
+	char *row = v.step[0] == 1 ? NULL : weir_xalloc(v.n[0], size);
+	for (int i = 1; i < v.dim; i++)
+		rows *= v.n[i];
+	progress_start(&bar, quiet);
+	for (size_t r = 0; r < rows; r++) {
+		if (row)
+			gather(row, from, v.n[0], v.step[0], size);
+		raw_write(out, row ? row : from, v.n[0]);
+		for (int i = 1; i < v.dim; i++) {
+			from += v.step[i] * (ptrdiff_t)size;
+			if (++at[i] < v.n[i])
+				break;
+			from -= v.step[i] * (ptrdiff_t)(v.n[i] * size);
+			at[i] = 0;
+		}
+		progress_step(&bar, (double)r / (double)rows);
+	}
+	progress_end(&bar);
+	weir_free(row);
+	stats_lap(st, STATS_WRITE);
+}
+
+static void
+convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, struct img *x,
+	     struct stats *st)
+{
+	bool gone[IMG_MAXDIM] = {false};
+	struct view v = {0};
+	struct img y;
+
+	img_copy_head(&y, x);
+	change_axes(in, args, &y, &v, gone);
+	choose_order(in, args, &y, &v, gone);
+	follow_picture(in, args, x, &y, &v, gone);
+	reorder(&y, &v);
+	opt_add_history(&y, &args->common);
+	raw_map(in, x);
+	stats_lap(st, STATS_READ);
+	raw_head(out, &y);
+	put(out, x, v, args->common.quiet, st);
+	img_free(&y);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct args args = parse(argc, argv);
+	struct raw_out *out = raw_create(args.common.out, RAW_FOLLOW);
+	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
+	struct stats st;
+	struct img x;
+
+	stats_start(&st);
+	for (; raw_next(in, &x); st.items++) {
+		if (args.common.verbose)
+			raw_say(in, &x);
+		convert_item(&args, in, out, &x, &st);
+		img_free(&x);
+	}
+	stats_close(&st, in, out, &args.common);
+	return 0;
+}

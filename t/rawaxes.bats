@@ -1,0 +1,94 @@
+load lib
+
+# rawaxes: axes cut, sliced, flipped and in another order.
+
+@test "cut, slice, flip and order, by hand" {
+	gen --type=short values 3x2x2 {1..12} >a
+	same <(rawaxes --crop=0:1:3 a | rawtotext | grep .) '2 3
+5 6
+8 9
+11 12'
+	same <(rawaxes --slice=2:1 a | rawtotext) '7 8 9
+10 11 12'
+	same <(rawaxes --slice=1:0 --slice=0:2 a | rawtotext) '3 9'
+	same <(rawaxes --flip=0,2 a | rawtotext | grep .) '9 8 7
+12 11 10
+3 2 1
+6 5 4'
+	same <(rawaxes --order=2,0,1 a | rawtotext | grep .) '1 7
+2 8
+3 9
+4 10
+5 11
+6 12'
+	same <(rawaxes --slice=0:1 --slice=1:1 --slice=2:1 a | rawtotext) 11
+	same <(rawaxes --slice=1:1 --flip=0 --order=2,0 a | rawtotext) '6 12
+5 11
+4 10'
+}
+
+@test "every order of axes of every type is that of the definition, by way of pipes and files" {
+	for type in uchar ushort float double; do
+		gen --type=$type values 5x4x3 {1..60} >a
+		for order in 0,1,2 0,2,1 1,0,2 1,2,0 2,0,1 2,1,0; do
+			perl -e '@o = split /,/, shift; @n = (5, 4, 3); @s = (1, 5, 20);
+				for $k (0 .. $n[$o[2]] - 1) { for $j (0 .. $n[$o[1]] - 1) { for $i (0 .. $n[$o[0]] - 1) {
+					print 1 + $i * $s[$o[0]] + $j * $s[$o[1]] + $k * $s[$o[2]], "\n" } } }' $order >want
+			rawaxes --order=$order a | rawtotext | tr ' ' '\n' | grep . | cmp - want
+			cat a | rawaxes --order=$order | rawtotext | tr ' ' '\n' | grep . | cmp - want
+		done
+	done
+}
+
+@test "positions, labels and units follow their axes" {
+	item float '3 2' 'centers: node node' 'spacings: .5 2' 'axis mins: 10 -1' 'labels: "x" "y"' -- 1 2 3 4 5 6 >a
+	rawaxes --crop=0:1:3 --flip=0 --order=1,0 a | rawinfo >b
+	grep -x 'spacings: 2 -0.5' b
+	grep -x 'axis mins: -1 11' b
+	grep -x 'labels: "y" "x"' b
+	rawaxes --flip=0 a | rawaxes --flip=0 | rawinfo | grep -x 'axis mins: 10 -1'
+}
+
+@test "a part of a picture keeps its place" {
+	item float '3 2' 'tile:=4 6 10 20' 'geotransform:=1 2 3 4 5 6' -- 1 2 3 4 5 6 >a
+	rawaxes --crop=0:1:3 a | rawinfo | grep -x 'tile:=5 6 10 20'
+	rawaxes --flip=0,1 a | rawinfo | grep -x 'tile:=3 12 10 20'
+	rawaxes --order=1,0 a | rawinfo | grep -x -e 'tile:=6 4 20 10' -e 'geotransform:=1 3 2 4 6 5' | wc -l | grep 2
+	run ! eval 'rawaxes --slice=0:1 a | rawinfo | grep tile'
+}
+
+@test "FITS cards follow flips, cuts, slices and new orders" {
+	[ -x "$B/rawtofits" ] || skip "rawtofits is not built"
+	gen --type=short values 4x3x2 {1..24} >a
+	for key in "CTYPE1:='RA---TAN'" "CTYPE2:='DEC--TAN'" CRPIX1:=2.0 CRPIX2:=3.0 CRPIX3:=1.0 CD1_1:=-0.5 CD1_2:=0.25 CD2_2:=1.5; do
+		keys+="fits.$key"$'\n'
+	done
+	rawtofits a | fitstoraw >b
+	{ sed -n '1,/^encoding/p' b && rawinfo b | grep ^fits && printf '%s\n' "${keys}" && tail -c 48 b; } >c
+	rawaxes --order=1,0,2 c | rawtofits | fitstoraw | rawinfo >d
+	for key in "CTYPE2:='RA---TAN'" CRPIX1:=3.0 CRPIX2:=2.0 CD2_2:=-0.5 CD2_1:=0.25 CD1_1:=1.5; do
+		grep -x "fits.$key" d
+	done
+	rawaxes --flip=0 c | rawtofits | fitstoraw | rawinfo >d
+	for key in CRPIX1:=3.0 CD1_1:=0.5 CD1_2:=0.25; do
+		grep -x "fits.$key" d
+	done
+	rawaxes --slice=0:3 c | rawtofits | fitstoraw | rawinfo >d
+	for key in CRPIX3:=-1.0 CRPIX1:=3.0 "CTYPE3:='RA---TAN'" "CTYPE1:='DEC--TAN'"; do
+		grep -x "fits.$key" d
+	done
+}
+
+@test "axes that are not there are refused by name" {
+	gen noise 3 2 >a.pgm
+	fails 1 'a.pgm: item 1: --crop: it has no axis 2' rawaxes --crop=2:0:1 a.pgm
+	fails 1 'a.pgm: item 1: --crop: axis 0 has 3 samples' rawaxes --crop=0:1:4 a.pgm
+	fails 1 'a.pgm: item 1: --slice: axis 1 has 2 samples' rawaxes --slice=1:2 a.pgm
+	fails 1 '--flip: it has no axis 5' rawaxes --flip=5 a.pgm
+	fails 1 '--order: 1 axes are named, and 2 are left' rawaxes --order=0 a.pgm
+	fails 1 '--order: axis 0 is sliced away' rawaxes --slice=0:0 --order=0 a.pgm
+	fails 2 "--order: '0,0' names axis 0 twice" rawaxes --order=0,0 a.pgm
+	fails 2 "--crop: '0:2:2' is not AXIS:FROM:TO" rawaxes --crop=0:2:2 a.pgm
+	fails 2 "--flip: '1.5' holds a number that is no axis" rawaxes --flip=1.5 a.pgm
+	fails 2 "--slice: 'x:1' is not AXIS:INDEX" rawaxes --slice=x:1 a.pgm
+}
