@@ -71,6 +71,7 @@ radon_core_plan(struct radon_core *p, const struct radon_options *o)
 	int err;
 
 	p->o = *o;
+	p->loops = radon_loops();
 	if (!radon_fits(o, &p->ntau, &p->lead))
 		return -EOVERFLOW;
 	p->nfft = p->ntau;

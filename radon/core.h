@@ -2,13 +2,14 @@
  * What all methods of radon/ share: the problem on its axes, and room for the spectra of one gather. Layers, each of which
  * knows only those to its left:
  *
- *	curves < core, spectra < recurrence, block < lsq, sparse, usfft2d, time < plan < radon
+ *	curves, loops < core, spectra < recurrence, block < lsq, sparse, usfft2d, time < plan < radon
  */
 #ifndef RADON_CORE_H
 #define RADON_CORE_H
 
 #include <fftw3.h>
 
+#include "radon/loops/loops.h"
 #include "radon/radon.h"
 #include "usfft/line.h"
 
@@ -38,6 +39,7 @@ struct radon_core {
 	size_t nlive;
 	fftwf_plan forward, backward; /* one row */
 	struct usfft_line line;
+	const struct radon_loops *loops; /* for this CPU */
 };
 
 /* The damping of lsq and sparse: what is added to the diagonal of A^H A. */

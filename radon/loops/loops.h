@@ -1,0 +1,30 @@
+/*
+ * The inner loops that turn and add LANES frequencies at a time, in double: one set for each kind of register. Rows are
+ * LANES re and then LANES im, aligned to 64 bytes. A register of 4 or 2 doubles takes the lanes in 2 or 4 passes: vectors
+ * wider than registers go through the stack (gcc 12, AVX2: 2.3 times as long).
+ */
+#ifndef RADON_LOOPS_H
+#define RADON_LOOPS_H
+
+#include <stddef.h>
+
+#include "usfft/line.h"
+
+enum { LOOP_LANES = USFFT_LINE };
+
+struct radon_loops {
+	/* levinson(): see radon/inverse/levinson.h */
+	void (*levinson)(const double *t, size_t n, double least, double *a, double *e,
+			 double *alive);
+
+	/* sum[i] = sum_j z[j] e[j]^i, i < nq, j < nx; z is used up. */
+	void (*turn_and_add)(size_t nx, size_t nq, double *z, const double *e, double *sum);
+
+	/* z[j] = sum_i m[i] e[j]^i, by Horner's rule. */
+	void (*add_and_turn)(size_t nx, size_t nq, const double *m, const double *e, double *z);
+};
+
+/* The loops for this CPU. */
+const struct radon_loops *radon_loops(void);
+
+#endif
