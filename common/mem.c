@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/die.h"
+#include "common/limits.h"
 #include "common/mem.h"
 
 /* A multiple of all page sizes that Linux has. */
@@ -169,14 +170,6 @@ weir_xstrdup(const char *s)
 }
 
 size_t
-weir_ram_bytes(void)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-
-	return pages > 0 && page > 0 ? (size_t)pages * (size_t)page : SIZE_MAX / 4;
-}
-
-size_t
 weir_peak_bytes(void)
 {
 	struct rusage r;
@@ -188,5 +181,5 @@ weir_peak_bytes(void)
 size_t
 weir_limit(size_t max_bytes)
 {
-	return max_bytes ? max_bytes : weir_ram_bytes() / 2;
+	return max_bytes ? max_bytes : limits_bytes() / 2;
 }

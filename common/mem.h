@@ -48,11 +48,10 @@ void *weir_xalloc(size_t n, size_t size);
 void *weir_xalloc_large(size_t n, size_t size);
 char *weir_xstrdup(const char *s);
 
-/* Bytes of RAM in this machine, and the most this process has held so far (resident). */
-size_t weir_ram_bytes(void);
+/* The most bytes this process has held so far (resident). */
 size_t weir_peak_bytes(void);
 
-/* What --max-bytes means: itself, or where it is 0, not given, half of this machine's memory. */
+/* What --max-bytes means: itself, or where it is 0, not given, half of the memory that limits.h grants. */
 size_t weir_limit(size_t max_bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Threads. The only file that includes omp.h. Idle threads sleep instead of spinning (libgomp's default spinning turned
+ * Threads. This is the only file that includes omp.h. Idle threads sleep instead of spinning (libgomp's default spinning turned
  * .3 ms of work into 20-70 ms on a busy host): par.c sets OMP_WAIT_POLICY=passive before the OpenMP library starts.
  *
  * The house rule: one parallel region per stage, on the outermost independent loop, num_threads(p->threads); work too
@@ -18,7 +18,10 @@ omp_get_thread_num(void)
 }
 #endif
 
-/* Threads to use: asked if > 0, else OMP_NUM_THREADS, else the processors this process may run on. */
+/*
+ * Threads to use: asked if > 0, else OMP_NUM_THREADS, else the processors that this process is granted (limits.h); never
+ * more than OMP_THREAD_LIMIT.
+ */
 int par_threads(int asked);
 
 #endif
