@@ -54,7 +54,8 @@ GPU := $(B)/libgpu.a
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla -Wno-missing-field-initializers
 SAN ?=
 ALL_CPPFLAGS = -I. -D_GNU_SOURCE -DWEIR_VERSION='"$(VERSION)"' $(CPPFLAGS)
-ALL_CFLAGS = -std=c17 $(OPT) $(if $(MARCH),-march=$(MARCH)) -fopenmp -fno-math-errno -fno-trapping-math \
+# Our names are hidden from shared libraries, which have their own: CFITSIO has a file_create() too.
+ALL_CFLAGS = -std=c17 $(OPT) $(if $(MARCH),-march=$(MARCH)) -fopenmp -fno-math-errno -fno-trapping-math -fvisibility=hidden \
 	$(WARN) $(SAN) $(CFLAGS) $(FLAGS_$(firstword $(subst /, ,$*)))
 LIBS = -lfftw3f -lfftw3 -lnetpbm -lm -lpthread
 ALL_LDFLAGS = $(SAN) $(LDFLAGS)

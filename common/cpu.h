@@ -23,6 +23,11 @@
 #ifndef WEIR_CPU_H
 #define WEIR_CPU_H
 
+/* Payloads are written and tiles are packed in this order; no big-endian machine was at hand to test the other. */
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "weir needs a little-endian machine"
+#endif
+
 enum cpu_level {
 	CPU_GENERIC,
 	CPU_AVX2,  /* x86-64-v3: AVX2, FMA, BMI1, BMI2, LZCNT, MOVBE, F16C */

@@ -1,13 +1,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "common/die.h"
 
 static bool quiet, dying;
 
 /* LeakSanitizer's own hook, asked when the process ends: what a dying program still holds is no leak. */
-int __lsan_is_turned_off(void);
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 
 int
 __lsan_is_turned_off(void)
@@ -15,12 +17,40 @@ __lsan_is_turned_off(void)
 	return dying;
 }
 
+/* text with its control characters made visible: a file name cannot forge a line or turn a terminal red. Caller frees. */
+static char *
+make_visible(const char *text)
+{
+	char *out = malloc(4 * strlen(text) + 1), *to = out;
+
+	for (; out && *text; text++)
+		if ((unsigned char)*text >= ' ' && *text != 0x7f)
+			*to++ = *text;
+		else
+			to += sprintf(to, *text == '\n' ? "\\n" : "\\x%02x", (unsigned char)*text);
+	if (out)
+		*to = 0;
+	return out;
+}
+
+/* One line in one write, so that the lines of processes that share a terminal do not mix. */
 static void
 say(const char *fmt, va_list ap)
 {
-	fprintf(stderr, "%s: ", weir_prog);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	char *text, *seen = NULL, *line;
+	int n;
+
+	if (vasprintf(&text, fmt, ap) >= 0) {
+		seen = make_visible(text);
+		free(text);
+	}
+	n = asprintf(&line, "%s: %s\n", weir_prog, seen ? seen : "no memory");
+	free(seen);
+	if (n < 0)
+		return;
+	const ssize_t written = write(STDERR_FILENO, line, (size_t)n);
+	(void)written; /* there is nowhere to complain to */
+	free(line);
 }
 
 void

@@ -6,8 +6,6 @@
 #include "common/img.h"
 #include "common/raw.h"
 
-static const bool host_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-
 static void
 put_quoted(FILE *f, const char *s)
 {
@@ -126,7 +124,7 @@ put_head(FILE *f, const struct img *x)
 	fprintf(f, "NRRD0005\ntype: %s\ndimension: %d\n", img_type_name(x->type), x->dim);
 	put_axes(f, x);
 	if (img_type_size(x->type) > 1)
-		fprintf(f, "endian: %s\n", host_is_little ? "little" : "big");
+		fputs("endian: little\n", f);
 	fputs("encoding: raw\n", f);
 	for (size_t i = 0; i < x->nkey; i++)
 		fprintf(f, "%s:=%s\n", x->key[i].name, x->key[i].value);
@@ -144,7 +142,7 @@ raw_format(const struct img *x, size_t *n)
 	if (!f)
 		return NULL;
 	put_head(f, x);
-	if (fclose(f)) {
+	if (ferror(f) | fclose(f)) {
 		free(text);
 		return NULL;
 	}

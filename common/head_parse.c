@@ -336,8 +336,7 @@ complete(struct head *h)
 		if (isnan(a->spacing) && !isnan(a->min) && !isnan(h->max[i]) && steps)
 			a->spacing = (h->max[i] - a->min) / (double)steps;
 	}
-	*h->swap = h->has_endian && h->little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) &&
-		   img_type_size(x->type) > 1;
+	*h->swap = h->has_endian && !h->little && img_type_size(x->type) > 1;
 	return 0;
 }
 

@@ -221,11 +221,10 @@ img_set_key(struct img *x, const char *name, const char *fmt, ...)
 
 	va_start(ap, fmt);
 	if (vasprintf(&value, fmt, ap) < 0)
-		value = NULL;
+		die("no memory for a key");
 	va_end(ap);
 	img_drop_key(x, name);
-	if (value)
-		img_add_key(x, name, value);
+	img_add_key(x, name, value);
 	free(value);
 }
 

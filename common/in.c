@@ -1,8 +1,7 @@
-/* Input: files in a row as one stream of items, in whatever format each is written. */
+/* Input: items one after the other, in whatever format each is written. */
 #include <errno.h>
-#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,164 +9,58 @@
 #include <unistd.h>
 
 #include "common/die.h"
+#include "common/file.h"
 #include "common/item.h"
-#include "common/mem.h"
-#include "common/raw.h"
-#include "common/swap.h"
 
-/* stdio's buffer is small beside the blocks, so that most bytes go straight to where they belong. */
-enum { BLOCK = 1 << 20 };
-
-_Noreturn void
-raw_die(const struct raw_in *in, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	if (in->item_of_file > 1 || in->left)
-		die("%s: item %zu: %s", in->name, in->item_of_file, text);
-	die("%s: %s", in->name, text);
-}
-
-/* --- files ----------------------------------------------------------------------------------- */
-
-static FILE *
-open_path(const char *path)
-{
-	static bool taken;
-	FILE *f;
-
-	if (strcmp(path, "-")) {
-		f = fopen(path, "rb");
-		if (!f)
-			die("%s: %s", path, strerror(errno));
-	} else {
-		if (taken)
-			die_usage("stdin can be read only once");
-		taken = true;
-		f = stdin;
-	}
-	fcntl(fileno(f), F_SETPIPE_SZ, BLOCK); /* fails on what is no pipe, which is fine */
-	return f;
-}
-
+/* Results do not wait in a buffer while their reader waits for them and we wait for input: a camera's frames, a dialogue. */
 static void
-open_next(struct raw_in *in)
+flush_when_idle(const struct raw_in *in)
 {
-	const char *path = in->npath ? in->path[in->next] : "-";
+	struct pollfd p = {.fd = fileno(in->f), .events = POLLIN};
 
-	in->f = open_path(path);
-	in->name = strcmp(path, "-") ? path : "(stdin)";
-	in->next++;
-	in->item_of_file = 0;
-	in->blanks = false;
+	if (!poll(&p, 1, 0))
+		fflush(NULL);
 }
 
-struct raw_in *
-raw_open(char *const *path, size_t npath, size_t max_bytes)
+/* The first bytes of what comes, which stay unread. 0: the end of the file. */
+static size_t
+peek(struct raw_in *in, char magic[ITEM_MAGIC])
 {
-	struct raw_in *in = weir_xalloc(1, sizeof *in);
+	size_t n = 0;
+	int c;
 
-	*in = (struct raw_in){.path = path, .npath = npath, .name = "(stdin)"};
-	in->max_bytes = weir_limit(max_bytes);
-	open_next(in);
-	return in;
-}
-
-static void
-close_file(struct raw_in *in)
-{
-	weir_free(in->whole);
-	in->whole = NULL;
-	if (in->f && in->f != stdin)
-		fclose(in->f);
-	in->f = NULL;
-}
-
-void
-raw_close(struct raw_in *in)
-{
-	if (!in)
-		return;
-	close_file(in);
-	weir_free(in);
-}
-
-/* --- payloads -------------------------------------------------------------------------------- */
-
-static _Noreturn void
-die_truncated(struct raw_in *in)
-{
+	flush_when_idle(in);
+	c = getc(in->f);
+	while (in->blanks && (c == ' ' || c == '\t' || c == '\r' || c == '\n'))
+		c = getc(in->f);
+	for (; c != EOF && n < ITEM_MAGIC; c = n < ITEM_MAGIC ? getc(in->f) : EOF)
+		magic[n++] = (char)c;
 	if (ferror(in->f))
 		raw_die(in, "%s", strerror(errno));
-	raw_die(in, "the payload ends after %zu of %zu bytes", (in->total - in->left) * in->size,
-		in->total * in->size);
+	for (size_t i = n; i > 0; i--)
+		ungetc((unsigned char)magic[i - 1], in->f);
+	return n;
 }
 
-/* One block from the file, made samples of this machine. */
-static void
-read_block(struct raw_in *in, void *buf, size_t count)
+bool
+raw_next(struct raw_in *in, struct img *x)
 {
-	size_t got = fread(buf, in->size, count, in->f);
+	char magic[ITEM_MAGIC];
+	size_t n;
 
-	in->left -= got;
-	in->bytes += got * in->size;
-	if (got < count)
-		die_truncated(in);
-	if (in->swap)
-		swap_bytes(buf, count, in->size);
-	if (in->limit && sample_max(buf, count, in->size) > in->limit)
-		raw_die(in, "a sample is %u, which exceeds the maxval %u",
-			sample_max(buf, count, in->size), in->limit);
-}
-
-void
-raw_read(struct raw_in *in, void *buf, size_t count)
-{
-	char *to = buf;
-
-	if (count > in->left)
-		raw_die(in, "internal error: %zu samples asked for, %zu left", count, in->left);
-	if (in->whole) {
-		memcpy(to, (char *)in->whole + (in->total - in->left) * in->size, count * in->size);
-		in->left -= count;
-		return;
+	source_skip(in);
+	while (!(n = peek(in, magic))) {
+		if (!in->item_of_file)
+			raw_die(in, "empty input");
+		if (!source_next(in))
+			return false;
 	}
-	/* Blocks that stay in the cache while they are swapped and checked. */
-	while (count) {
-		size_t n = count < BLOCK / in->size ? count : BLOCK / in->size;
-		read_block(in, to, n);
-		to += n * in->size;
-		count -= n;
-	}
-}
-
-void
-raw_load(struct raw_in *in, struct img *x)
-{
-	int r = img_alloc(x);
-
-	if (r)
-		raw_die(in, "%s", strerror(-r));
-	raw_read(in, x->data, in->left);
-}
-
-/* The rest of an item that its reader did not want. */
-static void
-skip_rest(struct raw_in *in)
-{
-	static char sink[1 << 16];
-
-	while (in->left && !in->whole) {
-		size_t n = in->left < sizeof sink / in->size ? in->left : sizeof sink / in->size;
-		read_block(in, sink, n);
-	}
-	in->left = 0;
-	weir_free(in->whole);
-	in->whole = NULL;
+	in->item++;
+	in->item_of_file++;
+	in->swap = in->blanks = false;
+	in->limit = 0;
+	item_head(in, x, magic, n);
+	return true;
 }
 
 /* --- mapping --------------------------------------------------------------------------------- */
@@ -182,6 +75,7 @@ on_bus_error(int sig)
 	(void)sig;
 	while (__atomic_test_and_set(&said, __ATOMIC_SEQ_CST))
 		pause();
+	file_remove_unfinished();
 	if (write(2, weir_prog, strlen(weir_prog)) < 0 || write(2, text, sizeof text - 1) < 0)
 		_exit(1);
 	_exit(1);
@@ -220,78 +114,7 @@ raw_map(struct raw_in *in, struct img *x)
 		raw_load(in, x);
 }
 
-/* The first bytes of what comes, which stay unread. 0: the end of the file. */
-static size_t
-peek(struct raw_in *in, char magic[ITEM_MAGIC])
-{
-	size_t n = 0;
-	int c = getc(in->f);
-
-	while (in->blanks && (c == ' ' || c == '\t' || c == '\r' || c == '\n'))
-		c = getc(in->f);
-	for (; c != EOF && n < ITEM_MAGIC; c = n < ITEM_MAGIC ? getc(in->f) : EOF)
-		magic[n++] = (char)c;
-	if (ferror(in->f))
-		raw_die(in, "%s", strerror(errno));
-	for (size_t i = n; i > 0; i--)
-		ungetc((unsigned char)magic[i - 1], in->f);
-	return n;
-}
-
-bool
-raw_next(struct raw_in *in, struct img *x)
-{
-	char magic[ITEM_MAGIC];
-	size_t n;
-
-	skip_rest(in);
-	while (!(n = peek(in, magic))) {
-		if (!in->item_of_file)
-			raw_die(in, "empty input");
-		close_file(in);
-		if (in->next >= in->npath)
-			return false;
-		open_next(in);
-	}
-	in->item++;
-	in->item_of_file++;
-	in->swap = in->blanks = false;
-	in->limit = 0;
-	item_head(in, x, magic, n);
-	return true;
-}
-
-const char *
-raw_name(const struct raw_in *in)
-{
-	return in->name;
-}
-
-size_t
-raw_item(const struct raw_in *in)
-{
-	return in->item;
-}
-
-uint64_t
-raw_bytes_in(const struct raw_in *in)
-{
-	return in->bytes;
-}
-
-bool
-raw_swapped(const struct raw_in *in)
-{
-	return in->swap;
-}
-
-uint64_t
-raw_offset(const struct raw_in *in)
-{
-	if (in->offset < 0)
-		raw_die(in, "a pipe has no offsets");
-	return (uint64_t)in->offset;
-}
+/* --- all at once ----------------------------------------------------------------------------- */
 
 void
 raw_say(const struct raw_in *in, const struct img *x)

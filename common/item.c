@@ -45,7 +45,7 @@ raw_head_in(struct raw_in *in, struct img *x, char err[RAW_ERR])
 	return r;
 }
 
-/* Bytes that a sample of the format needs, and refuse what would not fit, before anything is allocated. */
+/* Sets the sample size and refuses payloads over the limit, before anything is allocated. */
 static void
 start_item(struct raw_in *in, struct img *x)
 {
@@ -63,21 +63,39 @@ start_item(struct raw_in *in, struct img *x)
 	in->offset = ftello(in->f);
 }
 
-/* PFM's rows come from the bottom up, npy's axes may come the other way round: turned at once, handed out by raw_read. */
+/* The payload of halves, of 2 bytes each, is read into the upper half of the floats that they become. */
 static void
-decode(struct raw_in *in, struct img *x, bool fortran)
+load_halves(struct raw_in *in, struct img *x)
 {
-	raw_load(in, x);
+	const int r = img_alloc(x);
+
+	if (r)
+		raw_die(in, "%s", strerror(-r));
+	in->size = sizeof(uint16_t);
+	raw_read(in, (uint16_t *)x->data + in->total, in->total);
+	in->size = sizeof(float);
+	npy_widen(x->data, in->total);
+}
+
+/* What is not in the order or the type of the item is decoded at once, and handed out by raw_read. */
+static void
+decode(struct raw_in *in, struct img *x, const struct npy_layout *how)
+{
+	if (how->half)
+		load_halves(in, x);
+	else
+		raw_load(in, x);
+	if (x->format == IMG_PFM)
+		pfm_flip(x);
 	in->whole = x->data;
-	if (fortran) {
+	if (how->fortran) {
 		in->whole = weir_xalloc(in->total, in->size);
 		npy_transpose(x, in->whole, x->data);
 		weir_free(x->data);
-	} else {
-		pfm_flip(x);
 	}
 	x->data = NULL;
 	in->left = in->total;
+	in->swap = false;
 }
 
 /* The plain formats and packed bits. */
@@ -106,8 +124,11 @@ pnm_item(struct raw_in *in, struct img *x, char magic)
 	if (pnm_head(in->f, x, &block, err))
 		raw_die(in, "%s", err);
 	start_item(in, x);
-	in->swap = in->size == 2 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+	in->swap = in->size == 2;
 	in->limit = img_maxval(x) == (in->size == 1 ? 255 : 65535) ? 0 : img_maxval(x);
+	source_expect(in, block		 ? in->total * in->size
+			  : magic == '4' ? (x->axis[0].n + 7) / 8 * x->axis[1].n
+					 : in->total);
 	if (!block)
 		decode_pnm(in, x, magic);
 }
@@ -116,7 +137,7 @@ static void
 raw_or_npy_item(struct raw_in *in, struct img *x, const char *magic)
 {
 	char err[RAW_ERR];
-	bool fortran = false;
+	struct npy_layout how = {0};
 	int r;
 
 	if (*magic == 'N')
@@ -124,12 +145,14 @@ raw_or_npy_item(struct raw_in *in, struct img *x, const char *magic)
 	else if (*magic == 'P')
 		r = pfm_head(in->f, x, &in->swap, err);
 	else
-		r = npy_head(in->f, x, &in->swap, &fortran, err);
+		r = npy_head(in->f, x, &how, err);
 	if (r)
 		raw_die(in, "%s", err);
+	in->swap |= how.swap;
 	start_item(in, x);
-	if (fortran || x->format == IMG_PFM)
-		decode(in, x, fortran);
+	source_expect(in, in->total * (how.half ? sizeof(uint16_t) : in->size));
+	if (how.fortran || how.half || x->format == IMG_PFM)
+		decode(in, x, &how);
 }
 
 /* What users are likely to pipe in by mistake, and the netpbm tool that converts it. */
@@ -143,6 +166,7 @@ static const struct {
     {"SIMPLE", "FITS; convert it with fitstoraw"},
     {"GIF8", "GIF; convert it with giftopnm"},
     {"\x1f\x8b", "gzip; unpack it with gzip -dc"},
+    {"PK\3\4", "a zip archive; of a .npz, unpack it with unzip and give the .npy files inside"},
 };
 
 static _Noreturn void

@@ -6,8 +6,6 @@
 #include "common/mem.h"
 #include "common/npy.h"
 
-static const bool host_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-
 static int __attribute__((format(printf, 2, 3))) fail(char err[RAW_ERR], const char *fmt, ...)
 {
 	va_list ap;
@@ -38,30 +36,38 @@ value_of(const char *dict, const char *name)
 static const struct {
 	char name[4];
 	enum img_type type;
-	bool complex;
+	bool complex, half;
 } dtypes[] = {
-    {"i1", IMG_I8, false},  {"u1", IMG_U8, false},  {"b1", IMG_U8, false},  {"i2", IMG_I16, false},
-    {"u2", IMG_U16, false}, {"i4", IMG_I32, false}, {"u4", IMG_U32, false}, {"i8", IMG_I64, false},
-    {"u8", IMG_U64, false}, {"f4", IMG_F32, false}, {"f8", IMG_F64, false}, {"c8", IMG_F32, true},
-    {"c16", IMG_F64, true},
+    {"i1", IMG_I8, false, false},  {"u1", IMG_U8, false, false},  {"b1", IMG_U8, false, false},
+    {"i2", IMG_I16, false, false}, {"u2", IMG_U16, false, false}, {"i4", IMG_I32, false, false},
+    {"u4", IMG_U32, false, false}, {"i8", IMG_I64, false, false}, {"u8", IMG_U64, false, false},
+    {"f2", IMG_F32, false, true},  {"f4", IMG_F32, false, false}, {"f8", IMG_F64, false, false},
+    {"c8", IMG_F32, true, false},  {"c16", IMG_F64, true, false},
 };
 
 /* '<f4' and the like. */
 static int
-take_dtype(const char *s, enum img_type *type, bool *complex, bool *swap, char err[RAW_ERR])
+take_dtype(const char *s, enum img_type *type, bool *complex, struct npy_layout *how,
+	   char err[RAW_ERR])
 {
-	if (!s || (*s != '\'' && *s != '"') || !s[1] || !strchr("<>|=", s[1]))
-		return fail(err, "the dtype is not a simple one");
+	if (s && *s == '[')
+		return fail(err, "the dtype is a record of several fields; save one of them");
+	if (!s || (*s != '\'' && *s != '"'))
+		return fail(err, "the dtype is malformed");
+	const int whole = (int)strcspn(s + 1, *s == '"' ? "\"" : "'");
+	if (whole < 2 || !strchr("<>|=", s[1]))
+		return fail(err, "dtype '%.*s' is not supported", whole < 40 ? whole : 40, s + 1);
 	for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
 		const size_t n = strlen(dtypes[i].name);
 		if (strncmp(s + 2, dtypes[i].name, n) || s[2 + n] != *s)
 			continue;
 		*type = dtypes[i].type;
 		*complex = dtypes[i].complex;
-		*swap = img_type_size(*type) > 1 && s[1] == (host_is_little ? '>' : '<');
+		how->half = dtypes[i].half;
+		how->swap = img_type_size(*type) > 1 && s[1] == '>';
 		return 0;
 	}
-	return fail(err, "dtype %.12s is not supported", s);
+	return fail(err, "dtype '%.*s' is not supported", whole < 40 ? whole : 40, s + 1);
 }
 
 /* (3, 4), slowest first. */
@@ -88,7 +94,7 @@ take_shape(const char *s, size_t *n, int *dim, char err[RAW_ERR])
 }
 
 static int
-take_dict(const char *dict, struct img *x, bool *swap, bool *fortran, char err[RAW_ERR])
+take_dict(const char *dict, struct img *x, struct npy_layout *how, char err[RAW_ERR])
 {
 	size_t shape[IMG_MAXDIM], sizes[IMG_MAXDIM];
 	enum img_type type = IMG_NONE;
@@ -96,12 +102,12 @@ take_dict(const char *dict, struct img *x, bool *swap, bool *fortran, char err[R
 	int dim = 0;
 	const char *order = value_of(dict, "fortran_order");
 
-	if (take_dtype(value_of(dict, "descr"), &type, &complex, swap, err) ||
+	if (take_dtype(value_of(dict, "descr"), &type, &complex, how, err) ||
 	    take_shape(value_of(dict, "shape"), shape, &dim, err))
 		return -1;
 	if (!order || (strncmp(order, "True", 4) && strncmp(order, "False", 5)))
 		return fail(err, "fortran_order is neither True nor False");
-	*fortran = *order == 'T' && dim > 1;
+	how->fortran = *order == 'T' && dim > 1;
 	if (dim == 0)
 		shape[dim++] = 1;
 	if (complex)
@@ -118,23 +124,24 @@ take_dict(const char *dict, struct img *x, bool *swap, bool *fortran, char err[R
 }
 
 int
-npy_parse(const char *text, size_t n, struct img *x, bool *swap, bool *fortran, char err[RAW_ERR])
+npy_parse(const char *text, size_t n, struct img *x, struct npy_layout *how, char err[RAW_ERR])
 {
 	char *dict = malloc(n + 1);
 	int r;
 
 	*x = (struct img){0};
+	*how = (struct npy_layout){0};
 	if (!dict)
 		return fail(err, "no memory");
 	memcpy(dict, text, n);
 	dict[n] = 0;
-	r = take_dict(dict, x, swap, fortran, err);
+	r = take_dict(dict, x, how, err);
 	free(dict);
 	return r;
 }
 
 int
-npy_head(FILE *f, struct img *x, bool *swap, bool *fortran, char err[RAW_ERR])
+npy_head(FILE *f, struct img *x, struct npy_layout *how, char err[RAW_ERR])
 {
 	unsigned char fixed[12] = {0};
 	size_t wide, n;
@@ -155,10 +162,40 @@ npy_head(FILE *f, struct img *x, bool *swap, bool *fortran, char err[RAW_ERR])
 	text = malloc(n + 1);
 	if (!text)
 		return fail(err, "no memory");
-	r = fread(text, 1, n, f) == n ? npy_parse(text, n, x, swap, fortran, err)
+	r = fread(text, 1, n, f) == n ? npy_parse(text, n, x, how, err)
 				      : fail(err, "the header is truncated");
 	free(text);
 	return r;
+}
+
+/* Sign, 5 bits of exponent and 10 of fraction move to their places in a float, whose exponent is 112 larger. */
+static float
+widen(uint16_t half)
+{
+	const uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = half & 0x7fffu;
+	union {
+		uint32_t bits;
+		float value;
+	} u = {sign | (rest << 13)};
+
+	if (rest >= 0x7c00) /* infinity and NaN */
+		u.bits |= 0x7f800000;
+	else if (rest >= 0x0400)
+		u.bits += 112u << 23;
+	else /* no leading one: fraction * 2^-24 */
+		u.value = (sign ? -1.f : 1.f) * 0x1p-24f * (float)rest;
+	return u.value;
+}
+
+/* Upwards: v[i] never reaches half i + 1. */
+void
+npy_widen(float *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint16_t half;
+		memcpy(&half, (const char *)v + sizeof half * (n + i), sizeof half);
+		v[i] = widen(half);
+	}
 }
 
 /* Element by element with the index vector counted up as x is written, and its place in from kept beside it. */
@@ -236,7 +273,7 @@ pfm_head(FILE *f, struct img *x, bool *swap, char err[RAW_ERR])
 	if (!gray)
 		strcpy(x->axis[0].kind, "RGB-color");
 	x->format = IMG_PFM;
-	*swap = (s < 0) != host_is_little;
+	*swap = s > 0;
 	return img_bytes(x, &bytes) ? 0 : fail(err, "width x height overflows");
 }
 

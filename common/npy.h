@@ -8,15 +8,24 @@
 #include "common/img.h"
 #include "common/raw.h"
 
+/* How the payload of a .npy file differs from an item's. */
+struct npy_layout {
+	bool swap;    /* it is in the other byte order */
+	bool fortran; /* the first index runs fastest */
+	bool half;    /* its samples are of 16 bits (f2), x's are float */
+};
+
 /*
  * The header of a .npy file: axes reversed, so that the last index is axis 0; a complex dtype becomes an axis 0 of kind
- * complex. *swap: the payload is in the other byte order. *fortran: the first index runs fastest in it.
+ * complex.
  */
-int npy_head(FILE *f, struct img *x, bool *swap, bool *fortran, char err[RAW_ERR]);
+int npy_head(FILE *f, struct img *x, struct npy_layout *how, char err[RAW_ERR]);
 
 /* The dictionary of such a header, text[0..n): pure, fuzzed. */
-int
-npy_parse(const char *text, size_t n, struct img *x, bool *swap, bool *fortran, char err[RAW_ERR]);
+int npy_parse(const char *text, size_t n, struct img *x, struct npy_layout *how, char err[RAW_ERR]);
+
+/* n halves in the upper half of v[0..n) become v[0..n). */
+void npy_widen(float *v, size_t n);
 
 /* Rearranges a payload whose first index ran fastest into x's order: to[] and from[] of x's size, distinct. */
 void npy_transpose(const struct img *x, void *to, const void *from);

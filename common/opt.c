@@ -9,11 +9,16 @@
 
 #include "common/cpu.h"
 #include "common/die.h"
+#include "common/file.h"
 #include "common/mem.h"
 #include "common/opt.h"
 #include "common/usage.h"
 
-enum { MAXROWS = 80, LONG = 256 }; /* LONG: above every letter, what getopt returns for row 0 */
+enum {
+	MAXROWS = 80,
+	MAXNAME = 40,
+	LONG = 256
+}; /* LONG: above every letter, what getopt returns for row 0 */
 
 #define AT(member) offsetof(struct opt_common, member)
 
@@ -154,15 +159,35 @@ store_real(const struct opt *o, const char *value, double *to)
 		die_range(o, value, "a number");
 }
 
+/* name with the American spelling of its words, or name itself. */
+static const char *
+american(const char *name, char text[MAXNAME])
+{
+	static const char *const pairs[][2] = {
+	    {"centre", "center"}, {"colour", "color"}, {"normalise", "normalize"}};
+
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		const char *at = strstr(name, pairs[i][0]);
+		if (!at)
+			continue;
+		snprintf(text, MAXNAME, "%.*s%s%s", (int)(at - name), name, pairs[i][1],
+			 at + strlen(pairs[i][0]));
+		return text;
+	}
+	return name;
+}
+
 static void
 store_word(const struct opt *o, const char *value, int *to)
 {
-	const size_t n = strlen(value);
 	int i = 0;
 
 	for (const char *w = o->words; *w; w += *w == '|', i++) {
-		size_t len = strcspn(w, "|");
-		if (len == n && !memcmp(w, value, n)) {
+		char word[MAXNAME], spelling[MAXNAME];
+		const size_t len = strcspn(w, "|");
+
+		snprintf(word, sizeof word, "%.*s", (int)len, w);
+		if (!strcmp(word, value) || !strcmp(american(word, spelling), value)) {
 			*to = i;
 			return;
 		}
@@ -272,23 +297,6 @@ put_history(FILE *f, const struct opt *o, const char *value)
 
 /* --- parsing --------------------------------------------------------------------------------- */
 
-static void
-fill_getopt(const struct rows *r, struct option *longs, char *shorts)
-{
-	*shorts++ = ':';
-	for (size_t i = 0; i < r->n; i++) {
-		const struct opt *o = &r->v[i];
-		int has = !o->arg ? no_argument : o->absent ? optional_argument : required_argument;
-		longs[i] = (struct option){o->name, has, NULL, LONG + (int)i};
-		if (!o->letter)
-			continue;
-		*shorts++ = o->letter;
-		for (int k = 0; k < has; k++)
-			*shorts++ = ':';
-	}
-	*shorts = 0;
-}
-
 static size_t
 row_of(const struct rows *r, int c)
 {
@@ -298,31 +306,118 @@ row_of(const struct rows *r, int c)
 	return (size_t)c - LONG;
 }
 
-static _Noreturn void
-die_unknown(char **argv, int c)
+static void
+fill_getopt(const struct rows *r, struct option *longs, char *shorts,
+	    char american_names[][MAXNAME])
 {
-	const char *what =
-	    c == ':' ? "needs an argument" : "is unknown, ambiguous or takes no argument";
+	*shorts++ = ':';
+	for (size_t i = 0; i < r->n; i++) {
+		const struct opt *o = &r->v[i];
+		int has = !o->arg ? no_argument : o->absent ? optional_argument : required_argument;
+		longs[i] = (struct option){o->name, has, NULL, LONG + (int)i};
+		longs[r->n + i] = longs[i];
+		longs[r->n + i].name = american(o->name, american_names[i]);
+		if (!o->letter)
+			continue;
+		*shorts++ = o->letter;
+		for (int k = 0; k < has; k++)
+			*shorts++ = ':';
+	}
+	*shorts = 0;
+}
+
+/* How many letters to insert, delete or change: a[0..n) to b. */
+static size_t
+distance(const char *a, size_t n, const char *b)
+{
+	size_t row[MAXNAME], m = strlen(b);
+
+	for (size_t j = 0; j <= m; j++)
+		row[j] = j;
+	for (size_t i = 0; i < n; i++) {
+		size_t diagonal = row[0]++;
+		for (size_t j = 0; j < m; j++) {
+			const size_t change = diagonal + (a[i] != b[j]);
+			const size_t step = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
+
+			diagonal = row[j + 1];
+			row[j + 1] = change < step ? change : step;
+		}
+	}
+	return row[m];
+}
+
+/* The long name that is fewest letters away, or NULL: none is near. */
+static const char *
+nearest(const struct rows *r, const char *name, size_t n)
+{
+	const char *best = NULL;
+	size_t least = n / 3 + 1;
+
+	for (size_t i = 0; i < r->n && n < MAXNAME; i++) {
+		const size_t d = distance(name, n, r->v[i].name);
+		if (d <= least && (!best || d < least)) {
+			least = d;
+			best = r->v[i].name;
+		}
+	}
+	return best;
+}
+
+/* The long option as given, `--name` or `--name=value`, that getopt refused: each cause has its message. */
+static _Noreturn void
+die_long(const struct rows *r, const char *given)
+{
+	const char *name = given + 2;
+	const size_t n = strcspn(name, "=");
+	const char *first = NULL, *second = NULL, *near;
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (strncmp(r->v[i].name, name, n))
+			continue;
+		if (!r->v[i].name[n])
+			die_usage("option '--%s' takes no argument", r->v[i].name);
+		second = first ? r->v[i].name : NULL;
+		first = first ? first : r->v[i].name;
+	}
+	if (second)
+		die_usage("option '%s' is ambiguous: --%s or --%s", given, first, second);
+	if (first)
+		die_usage("option '--%s' takes no argument", first);
+	near = nearest(r, name, n);
+	if (near)
+		die_usage("option '%s' is unknown; is it --%s? See %s --help", given, near,
+			  weir_prog);
+	die_usage("option '%s' is unknown; see %s --help", given, weir_prog);
+}
+
+static _Noreturn void
+die_refused(const struct rows *r, char **argv, int c)
+{
+	const char *given = argv[optind - 1];
 
 	/* getopt leaves optopt 0 for an unknown long option, a letter, or LONG + row. */
 	if (optopt && optopt < LONG)
-		die_usage("option '-%c' %s; see %s --help", optopt, what, weir_prog);
-	die_usage("option '%s' %s; see %s --help", argv[optind - 1], what, weir_prog);
+		die_usage("option '-%c' %s; see %s --help", optopt,
+			  c == ':' ? "needs an argument" : "is unknown", weir_prog);
+	if (c == ':')
+		die_usage("option '%s' needs an argument; see %s --help", given, weir_prog);
+	die_long(r, given);
 }
 
 static void
 parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, void *args,
 	   FILE *history)
 {
-	struct option longs[MAXROWS + 1] = {{0}};
-	char shorts[3 * MAXROWS + 2];
+	struct option longs[2 * MAXROWS + 1] = {{0}};
+	char shorts[3 * MAXROWS + 2], american_names[MAXROWS][MAXNAME];
 	int c;
 
-	fill_getopt(r, longs, shorts);
+	fill_getopt(r, longs, shorts, american_names);
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		if (c == '?' || c == ':')
-			die_unknown(argv, c);
+			die_refused(r, argv, c);
 		size_t i = row_of(r, c);
 		r->given[i] = true;
 		if (r->v[i].kind >= OPT_HELP)
@@ -348,7 +443,7 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 	fputs(weir_prog, history);
 	gather_rows(p, &r);
 	parse_rows(p, &r, argc, argv, args, history);
-	if (fclose(history))
+	if (ferror(history) | fclose(history))
 		die("no memory");
 	common->history = keep(text);
 	for (size_t i = 0; i < r.n; i++)
@@ -361,6 +456,8 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 	if (cpu_misnamed())
 		die_usage("WEIR_CPU '%s': must be generic, avx2 or avx512", cpu_misnamed());
 	warn_quiet(common->quiet);
+	if (common->stats && strcmp(common->stats, "-"))
+		common->report = file_create_report(common->stats);
 }
 
 void

@@ -19,8 +19,9 @@ struct opt_common {
 	int verbose;	   /* -v, counted */
 	size_t max_bytes;  /* --max-bytes; 0: the default */
 	const char *stats; /* --stats[=FILE]: NULL: none; "-": stderr */
-	const char *out;   /* -o; NULL: stdout */
-	int as;		   /* --raw, --pnm: an enum raw_as */
+	struct file_out *report; /* its FILE, for stats.c; NULL: none */
+	const char *out;	 /* -o; NULL: stdout */
+	int as;			 /* --raw, --pnm: an enum raw_as */
 
 	/*
 	 * For history:= lines: the program's name and its own options as given. The common ones are left out, since

@@ -1,14 +1,12 @@
 /* Output: raw items, or PNM pictures where an item came as PNM and loses nothing by it; and text. */
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/die.h"
+#include "common/file.h"
 #include "common/mem.h"
 #include "common/pnm.h"
 #include "common/raw.h"
@@ -17,11 +15,10 @@
 enum { BLOCK = 1 << 20, BUFFER = 1 << 16 };
 
 struct raw_out {
-	FILE *f;
-	char *buffer; /* f's */
+	struct file_out *file;
+	FILE *f; /* its stream */
 	const char *name;
-	char *path, *tmp;     /* what the temporary file becomes; NULL: written in place */
-	struct raw_out *next; /* of those with a temporary file */
+	char *buffer; /* f's */
 	enum raw_as as;
 	uint64_t bytes;
 
@@ -35,110 +32,18 @@ struct raw_out {
 	void *block; /* BLOCK bytes, to turn samples into PNM's */
 };
 
-/* The outputs whose temporary files await their rename: removed when the program ends, or is killed, before. */
-static struct raw_out *volatile unfinished;
-
-static void
-remove_unfinished(void)
-{
-	for (const struct raw_out *out = unfinished; out; out = out->next)
-		unlink(out->tmp);
-}
-
-static void
-on_signal(int sig)
-{
-	remove_unfinished();
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
-static void
-guard_unfinished(void)
-{
-	static const int deadly[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGXCPU};
-	static bool guarded;
-
-	if (guarded)
-		return;
-	guarded = true;
-	atexit(remove_unfinished);
-	for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
-		if (signal(deadly[i], on_signal) == SIG_IGN)
-			signal(deadly[i], SIG_IGN);
-}
-
-static void
-finished(struct raw_out *out)
-{
-	if (unfinished == out) {
-		unfinished = out->next;
-		return;
-	}
-	for (struct raw_out *o = unfinished; o; o = o->next)
-		if (o->next == out)
-			o->next = out->next;
-}
-
-static _Noreturn void
-die_writing(const struct raw_out *out)
-{
-	die("%s: %s", out->name, strerror(errno ? errno : EIO));
-}
-
-/* --- files ----------------------------------------------------------------------------------- */
-
-/* path.XXXXXX beside path, so that the rename stays on one file system; with the mode a plain open would have given. */
-static void
-open_temporary(struct raw_out *out, const char *path)
-{
-	const size_t n = strlen(path) + sizeof ".XXXXXX";
-	const mode_t mask = umask(0);
-	int fd;
-
-	umask(mask);
-	out->path = weir_xstrdup(path);
-	out->tmp = weir_xalloc(n, 1);
-	snprintf(out->tmp, n, "%s.XXXXXX", path);
-	/* On the list before it exists: mkstemp writes the name in place, and no signal finds a file without its entry. */
-	guard_unfinished();
-	out->next = unfinished;
-	unfinished = out;
-	fd = mkstemp(out->tmp);
-	if (fd < 0)
-		die("%s: %s", path, strerror(errno));
-	if (fchmod(fd, 0666 & ~mask) || !(out->f = fdopen(fd, "wb")))
-		die("%s: %s", path, strerror(errno));
-}
-
-static void
-open_path(struct raw_out *out, const char *path)
-{
-	struct stat st;
-
-	out->name = path;
-	if (stat(path, &st) || S_ISREG(st.st_mode)) {
-		open_temporary(out, path);
-		return;
-	}
-	out->f = fopen(path, "wb");
-	if (!out->f)
-		die("%s: %s", path, strerror(errno));
-}
-
 static struct raw_out *
 create(const char *path, enum raw_as as, bool text)
 {
 	struct raw_out *out = weir_xalloc(1, sizeof *out);
 
-	*out = (struct raw_out){.name = "(stdout)", .as = as, .f = stdout};
-	if (path && strcmp(path, "-"))
-		open_path(out, path);
+	*out = (struct raw_out){.as = as, .file = file_create(path)};
+	out->f = file_stream(out->file);
+	out->name = file_out_name(out->file);
 	if (!text && isatty(fileno(out->f)))
 		die_usage("binary data is not written to a terminal; redirect it or use -o");
 	out->buffer = weir_xalloc(BUFFER, 1);
 	setvbuf(out->f, out->buffer, _IOFBF, BUFFER);
-	fcntl(fileno(out->f), F_SETPIPE_SZ, BLOCK);
 	return out;
 }
 
@@ -160,17 +65,8 @@ raw_finish(struct raw_out *out)
 	if (out->left)
 		die("%s: internal error: %zu samples of the item are missing", out->name,
 		    out->left);
-	errno = 0;
-	if (fflush(out->f) || ferror(out->f) || fclose(out->f))
-		die_writing(out);
-	if (out->tmp) {
-		if (rename(out->tmp, out->path))
-			die("%s: %s", out->path, strerror(errno));
-		finished(out);
-	}
+	file_finish(out->file);
 	weir_free(out->buffer);
-	weir_free(out->path);
-	weir_free(out->tmp);
 	weir_free(out->tuple_type);
 	weir_free(out->block);
 	weir_free(out);
@@ -183,7 +79,7 @@ raw_text(struct raw_out *out, const char *text, size_t n)
 {
 	errno = 0;
 	if (fwrite(text, 1, n, out->f) != n)
-		die_writing(out);
+		file_die_writing(out->file);
 	out->bytes += n;
 }
 
@@ -198,7 +94,7 @@ raw_printf(struct raw_out *out, const char *fmt, ...)
 	n = vfprintf(out->f, fmt, ap);
 	va_end(ap);
 	if (n < 0)
-		die_writing(out);
+		file_die_writing(out->file);
 	out->bytes += (uint64_t)n;
 }
 
@@ -237,6 +133,9 @@ put_raw_head(struct raw_out *out, const struct img *x)
 
 	if (!text)
 		die("no memory");
+	if (n > RAW_MAXHEAD)
+		die("%s: a header of %zu bytes would be longer than the %d that readers take",
+		    out->name, n, RAW_MAXHEAD);
 	raw_text(out, text, n);
 	free(text);
 }
@@ -279,7 +178,7 @@ to_pnm(struct raw_out *out, const void *buf, size_t count)
 		return count;
 	}
 	memcpy(out->block, buf, count * out->size);
-	if (out->size == 2 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+	if (out->size == 2)
 		swap_bytes(out->block, count, 2);
 	return count * out->size;
 }
@@ -294,7 +193,7 @@ write_pnm(struct raw_out *out, const char *buf, size_t count)
 		if (!out->left_in_picture) {
 			int head = pnm_put_head(out->f, p, out->maxval, out->tuple_type);
 			if (head < 0)
-				die_writing(out);
+				file_die_writing(out->file);
 			out->bytes += (uint64_t)head;
 			out->left_in_picture = p->c * p->w * p->h;
 		}

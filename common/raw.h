@@ -20,8 +20,9 @@
 
 #include "common/img.h"
 
-#define RAW_MAXHEAD (1 << 20) /* longest header accepted, bytes */
-#define RAW_ERR	    256	      /* room for a sentence that says what is wrong */
+#define RAW_MAXHEAD \
+	(1 << 26) /* longest header read or written, bytes: the offsets of some 5 million traces */
+#define RAW_ERR 256 /* room for a sentence that says what is wrong */
 
 struct raw_in;
 struct raw_out;
@@ -109,14 +110,6 @@ void raw_put(struct raw_out *out, const struct img *x);
 /* Text output (reports, point lists) through the same checked stream. */
 void raw_printf(struct raw_out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void raw_text(struct raw_out *out, const char *text, size_t n);
-
-/*
- * raw_head and the whole payload of in's current item, of which nothing was read, a block at a time; with a progress bar
- * unless quiet. Reading and writing are charged to st.
- */
-struct stats;
-void
-raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet, struct stats *st);
 
 uint64_t raw_bytes_out(const struct raw_out *out);
 

@@ -1,10 +1,12 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/die.h"
+#include "common/file.h"
 #include "common/mem.h"
 #include "common/stats.h"
 
@@ -27,14 +29,17 @@ stats_lap(struct stats *st, enum stats_stage stage)
 void
 stats_add(struct stats *st, const char *name, const char *fmt, ...)
 {
-	const size_t used = strlen(st->own);
-	char value[512];
+	char *value = NULL, *own = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(value, sizeof value, fmt, ap);
+	if (vasprintf(&value, fmt, ap) < 0 ||
+	    asprintf(&own, "%s, \"%s\": %s", st->own ? st->own : "", name, value) < 0)
+		die("no memory");
 	va_end(ap);
-	snprintf(st->own + used, sizeof st->own - used, ", \"%s\": %s", name, value);
+	free(value);
+	free(st->own);
+	st->own = own;
 }
 
 static void
@@ -51,29 +56,35 @@ put(FILE *f, const struct stats *st)
 	fprintf(
 	    f, ", \"seconds\": {\"read\": %.6f, \"plan\": %.6f, \"compute\": %.6f, \"write\": %.6f",
 	    s[STATS_READ], s[STATS_PLAN], s[STATS_COMPUTE], s[STATS_WRITE]);
-	fprintf(f, ", \"total\": %.6f}%s}\n", clock_now() - st->start, st->own);
+	fprintf(f, ", \"total\": %.6f}%s}\n", clock_now() - st->start, st->own ? st->own : "");
 }
 
 void
 stats_print(struct stats *st, const struct opt_common *o)
 {
-	FILE *f = stderr;
+	FILE *f = o->report ? file_stream(o->report) : stderr;
 
-	if (!o->stats)
-		return;
-	if (strcmp(o->stats, "-") && !(f = fopen(o->stats, "w")))
-		die("%s: %s", o->stats, strerror(errno));
-	put(f, st);
-	if (f != stderr && fclose(f))
-		die("%s: %s", o->stats, strerror(errno));
+	if (o->stats) {
+		errno = 0;
+		put(f, st);
+		if (ferror(f))
+			die("%s: %s", o->report ? o->stats : "(stderr)", strerror(errno));
+		if (o->report)
+			file_finish(o->report);
+	}
+	free(st->own);
+	st->own = NULL;
 }
 
 void
 stats_close(struct stats *st, struct raw_in *in, struct raw_out *out, const struct opt_common *o)
 {
-	st->bytes_in = raw_bytes_in(in);
-	st->bytes_out = raw_bytes_out(out);
+	if (in)
+		st->bytes_in += raw_bytes_in(in);
+	if (out)
+		st->bytes_out += raw_bytes_out(out);
 	raw_close(in);
-	raw_finish(out);
+	if (out)
+		raw_finish(out);
 	stats_print(st, o);
 }

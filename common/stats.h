@@ -22,7 +22,7 @@ struct stats {
 	uint64_t items, bytes_in, bytes_out; /* the program fills these in */
 	int threads;
 	const char *device; /* NULL: "cpu" */
-	char own[2048];	    /* the program's own members, each `, "name": value` */
+	char *own;	    /* owned: the program's own members, each `, "name": value` */
 };
 
 void stats_start(struct stats *st);
@@ -32,11 +32,21 @@ void stats_lap(struct stats *st, enum stats_stage stage);
 void stats_add(struct stats *st, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Writes the object where --stats asked for it; nothing when it was not given. */
+/* Writes the object where --stats asked for it, if it did. Dies when it cannot be written. Frees what st owns. */
 void stats_print(struct stats *st, const struct opt_common *o);
 
-/* How a filter of one input and one output ends: their bytes are counted, both are closed, the object is written. */
+/*
+ * How every program ends: the bytes of in and out are added, both are closed, the object is written. A program with more
+ * of them adds and closes the others before; NULL: there is none.
+ */
 void
 stats_close(struct stats *st, struct raw_in *in, struct raw_out *out, const struct opt_common *o);
+
+/*
+ * raw_head and the whole payload of in's current item, of which nothing was read, a block at a time; with a progress bar
+ * unless quiet. Reading and writing are charged to st.
+ */
+void
+raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet, struct stats *st);
 
 #endif

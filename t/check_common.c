@@ -192,6 +192,7 @@ npy_headers_are_understood(void)
 	static const char *const bad[] = {
 	    "",
 	    "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,)}",
+	    "{'descr': '<f3', 'fortran_order': False, 'shape': (3,)}",
 	    "{'descr': '<f4', 'fortran_order': False, 'shape': (3, -4)}",
 	    "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 4)}",
 	    "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4",
@@ -199,21 +200,20 @@ npy_headers_are_understood(void)
 	    "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}"};
 	struct check_many many = {0};
 	char err[RAW_ERR] = "";
-	bool swap, fortran;
+	struct npy_layout how;
 	struct img x;
 
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-		int r = npy_parse(good[i].text, strlen(good[i].text), &x, &swap, &fortran, err);
+		int r = npy_parse(good[i].text, strlen(good[i].text), &x, &how, err);
 
 		check_case(&many,
 			   !r && x.type == good[i].type && x.dim == good[i].dim &&
-			       x.axis[0].n == good[i].n0 && fortran == good[i].fortran,
+			       x.axis[0].n == good[i].n0 && how.fortran == good[i].fortran,
 			   "%s (%s)", good[i].text, err);
 		img_free(&x);
 	}
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		check_case(&many,
-			   npy_parse(bad[i], strlen(bad[i]), &x, &swap, &fortran, err) && *err,
+		check_case(&many, npy_parse(bad[i], strlen(bad[i]), &x, &how, err) && *err,
 			   "accepted: %s", bad[i]);
 	check_end(&many, "common: npy headers are understood or refused");
 }

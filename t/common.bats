@@ -102,15 +102,3 @@ want" ]
 	t/install -u "$BATS_TEST_TMPDIR/usr" weir- "$B/pgmtoraw"
 	[ -z "$(find "$BATS_TEST_TMPDIR/usr" -type f)" ]
 }
-
-@test "-o leaves nothing behind when the program is killed" {
-	mkfifo in
-	pgmtoraw -o out.nrrd <in &
-	exec 7>in
-	until compgen -G 'out.nrrd.*' >names; do :; done
-	kill -TERM $!
-	wait $! || status=$?
-	exec 7>&-
-	[ "$status" -eq $((128 + 15)) ]
-	[ -z "$(compgen -G 'out.nrrd*')" ]
-}

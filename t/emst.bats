@@ -363,6 +363,7 @@ labels() {
 
 @test "2^31 points and 17 coordinates are refused before they are read" {
 	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 1 2147483648\nkinds: list domain\nencoding: raw\n\n' >many.nrrd
+	truncate -s 2200000000 many.nrrd
 	fails 1 '2147483648 points; at most 2147483647' emst --max-bytes=4G many.nrrd
 	gen --type=float --raw values 17x1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 >wide.nrrd
 	fails 1 '17 coordinates; at most 16' emst --points wide.nrrd

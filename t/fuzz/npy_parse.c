@@ -23,15 +23,16 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	char err[RAW_ERR];
-	bool swap, fortran;
+	struct npy_layout how;
+	bool swap;
 	struct img x;
 	FILE *f;
 
-	if (!npy_parse((const char *)bytes, n, &x, &swap, &fortran, err))
+	if (!npy_parse((const char *)bytes, n, &x, &how, err))
 		insist(&x);
 	if (!n || !(f = fmemopen((void *)(uintptr_t)bytes, n, "rb")))
 		return 0;
-	if (!npy_head(f, &x, &swap, &fortran, err))
+	if (!npy_head(f, &x, &how, err))
 		insist(&x);
 	rewind(f);
 	if (!pfm_head(f, &x, &swap, err))

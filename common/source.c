@@ -1,0 +1,201 @@
+/* Files in a row as one stream of bytes, and the payload of the item that stands there. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/die.h"
+#include "common/file.h"
+#include "common/mem.h"
+#include "common/source.h"
+#include "common/swap.h"
+
+/* stdio's buffer is small beside the blocks, so that most bytes go straight to where they belong. */
+enum { BLOCK = 1 << 20 };
+
+_Noreturn void
+raw_die(const struct raw_in *in, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	if (in->item_of_file > 1 || in->left)
+		die("%s: item %zu: %s", in->name, in->item_of_file, text);
+	die("%s: %s", in->name, text);
+}
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+static void
+close_file(struct raw_in *in)
+{
+	weir_free(in->whole);
+	in->whole = NULL;
+	if (in->f && in->f != stdin)
+		fclose(in->f);
+	in->f = NULL;
+}
+
+static void
+open_next(struct raw_in *in)
+{
+	const char *path = in->npath ? in->path[in->next] : NULL;
+
+	in->f = file_open(path);
+	in->name = file_name(path);
+	in->next++;
+	in->item_of_file = 0;
+	in->blanks = false;
+}
+
+bool
+source_next(struct raw_in *in)
+{
+	close_file(in);
+	if (in->next >= in->npath)
+		return false;
+	open_next(in);
+	return true;
+}
+
+struct raw_in *
+raw_open(char *const *path, size_t npath, size_t max_bytes)
+{
+	struct raw_in *in = weir_xalloc(1, sizeof *in);
+
+	*in = (struct raw_in){.path = path, .npath = npath, .name = "(stdin)"};
+	in->max_bytes = weir_limit(max_bytes);
+	open_next(in);
+	return in;
+}
+
+void
+raw_close(struct raw_in *in)
+{
+	if (!in)
+		return;
+	close_file(in);
+	weir_free(in);
+}
+
+/* --- payloads -------------------------------------------------------------------------------- */
+
+static _Noreturn void
+die_truncated(struct raw_in *in, size_t have, size_t bytes)
+{
+	if (ferror(in->f))
+		raw_die(in, "%s", strerror(errno));
+	raw_die(in, "the payload ends after %zu of %zu bytes", have, bytes);
+}
+
+void
+source_expect(struct raw_in *in, size_t bytes)
+{
+	struct stat st;
+
+	if (in->offset < 0 || fstat(fileno(in->f), &st) || !S_ISREG(st.st_mode))
+		return;
+	const size_t have = st.st_size > in->offset ? (size_t)(st.st_size - in->offset) : 0;
+	if (have < bytes)
+		die_truncated(in, have, bytes);
+}
+
+/* One block from the file, made samples of this machine. */
+static void
+read_block(struct raw_in *in, void *buf, size_t count)
+{
+	size_t got = fread(buf, in->size, count, in->f);
+
+	in->left -= got;
+	in->bytes += got * in->size;
+	if (got < count)
+		die_truncated(in, (in->total - in->left) * in->size, in->total * in->size);
+	if (in->swap)
+		swap_bytes(buf, count, in->size);
+	if (in->limit && sample_max(buf, count, in->size) > in->limit)
+		raw_die(in, "a sample is %u, which exceeds the maxval %u",
+			sample_max(buf, count, in->size), in->limit);
+}
+
+void
+raw_read(struct raw_in *in, void *buf, size_t count)
+{
+	char *to = buf;
+
+	if (count > in->left)
+		raw_die(in, "internal error: %zu samples asked for, %zu left", count, in->left);
+	if (in->whole) {
+		memcpy(to, (char *)in->whole + (in->total - in->left) * in->size, count * in->size);
+		in->left -= count;
+		return;
+	}
+	/* Blocks that stay in the cache while they are swapped and checked. */
+	while (count) {
+		size_t n = count < BLOCK / in->size ? count : BLOCK / in->size;
+		read_block(in, to, n);
+		to += n * in->size;
+		count -= n;
+	}
+}
+
+void
+raw_load(struct raw_in *in, struct img *x)
+{
+	int r = img_alloc(x);
+
+	if (r)
+		raw_die(in, "%s", strerror(-r));
+	raw_read(in, x->data, in->left);
+}
+
+void
+source_skip(struct raw_in *in)
+{
+	static char sink[1 << 16];
+
+	while (in->left && !in->whole) {
+		size_t n = in->left < sizeof sink / in->size ? in->left : sizeof sink / in->size;
+		read_block(in, sink, n);
+	}
+	in->left = 0;
+	weir_free(in->whole);
+	in->whole = NULL;
+}
+
+/* --- what is known of it --------------------------------------------------------------------- */
+
+const char *
+raw_name(const struct raw_in *in)
+{
+	return in->name;
+}
+
+size_t
+raw_item(const struct raw_in *in)
+{
+	return in->item;
+}
+
+uint64_t
+raw_bytes_in(const struct raw_in *in)
+{
+	return in->bytes;
+}
+
+bool
+raw_swapped(const struct raw_in *in)
+{
+	return in->swap;
+}
+
+uint64_t
+raw_offset(const struct raw_in *in)
+{
+	if (in->offset < 0)
+		raw_die(in, "a pipe has no offsets");
+	return (uint64_t)in->offset;
+}

@@ -1,0 +1,81 @@
+load lib
+
+# What programs say: one cause a message, names that cannot forge one, spellings that are accepted.
+
+@test "an option that is not there is answered by the nearest" {
+	fails 2 "option '--nromalise' is unknown; is it --normalise?" wconv --nromalise
+	fails 2 "option '--zzzzzzz' is unknown; see rawinfo --help" rawinfo --zzzzzzz
+	fails 2 "option '-Z' is unknown" rawinfo -Z
+}
+
+@test "an ambiguous option, and one that takes no argument, are told apart from unknown ones" {
+	fails 2 "option '--ver' is ambiguous: --verbose or --version" rawinfo --ver
+	fails 2 "option '--quiet' takes no argument" rawinfo --quiet=3
+	fails 2 "option '--quiet' takes no argument" rawinfo --qui=3
+}
+
+@test "American spellings are accepted, and history says the page's" {
+	gen kernels 3 1 1 >k.nrrd
+	gen noise 16 12 | wconv -k k.nrrd --normalize --center=1,1 >american
+	gen noise 16 12 | wconv -k k.nrrd --normalise --centre=1,1 | cmp - american
+	gen noise 16 12 | wconv -k k.nrrd --cent=1,1 --normalise | cmp - <(gen noise 16 12 | wconv -k k.nrrd --centre=1,1 --normalise)
+}
+
+@test "a name with a newline or an escape stays on one line of a message" {
+	fails 1 'a\nb\x1b[31m: No such file' rawinfo $'a\nb\e[31m'
+	printf 'NRRD0005\ntype: u\033[2Jchar\n\n' >bad.nrrd
+	fails 1 "type 'u\\x1b[2Jchar'" rawinfo bad.nrrd
+}
+
+# npy DESCR SHAPE BYTES...: a NumPy file.
+npy() {
+	local dict="{'descr': $1, 'fortran_order': ${order:-False}, 'shape': $2, }"
+	printf "\\x93NUMPY\\x01\\x00\\x$(printf %02x $((${#dict} + 1)))\\x00%s\\n" "$dict"
+	printf "$3"
+}
+
+@test "a NumPy array of halves is read as floats" {
+	# 1, -2, 65504, 2^-24, infinity, -0
+	npy "'<f2'" '(6,)' '\x00\x3c\x00\xc0\xff\x7b\x01\x00\x00\x7c\x00\x80' >h.npy
+	rawinfo h.npy 2>/dev/null | grep -x 'type: float'
+	rawtotext h.npy | tr '\n' ' ' | grep -Fx '1 -2 65504 5.9604645e-08 inf -0 '
+	npy "'>f2'" '(2,)' '\x3c\x00\xc0\x00' | rawtotext | tr '\n' ' ' | grep -Fx '1 -2 '
+	order=True npy "'<f2'" '(2,2)' '\x00\x3c\x00\x40\x00\x42\x00\x44' | rawtotext | tr -s ' \n' ' ' | grep -F '1 3 2 4'
+}
+
+@test "a dtype that is not read is said whole" {
+	npy "'<U12'" '(1,)' x >u.npy
+	fails 1 "dtype '<U12' is not supported" rawinfo u.npy
+	npy "[('x', '<f4')]" '(1,)' x >r.npy
+	fails 1 "the dtype is a record of several fields" rawinfo r.npy
+}
+
+@test "a .npz is refused, and how to unpack it is said" {
+	printf 'PK\x03\x04........' >a.npz
+	fails 1 'unzip' rawinfo a.npz
+}
+
+@test "settings of the OpenMP library that would crash it or make it talk are harmless" {
+	pgm 2 2 255 1 2 3 4 >a.pgm
+	OMP_STACKSIZE=16k OMP_NUM_THREADS=abc OMP_THREAD_LIMIT=1 OMP_DYNAMIC=true rawtopnm a.pgm >out 2>err
+	cmp out a.pgm
+	[ ! -s err ]
+}
+
+@test "a payload shorter than its header says is refused before any work" {
+	{ printf 'NRRD0005\ntype: uchar\ndimension: 1\nsizes: 1000000000\nencoding: raw\n\n' && printf abc; } >short.nrrd
+	gen kernels 3 1 1 >k.nrrd
+	(
+		ulimit -v 400000
+		fails 1 'the payload ends after 3 of 1000000000 bytes' wconv -k k.nrrd --max-bytes=2G short.nrrd
+	)
+}
+
+@test "a header as long as programs write it is read again" {
+	{
+		printf 'NRRD0005\ntype: uchar\ndimension: 1\nsizes: 1\nencoding: raw\noffsets:='
+		seq -s ' ' 400000
+		printf '\n7'
+	} | pgmtoraw >long.nrrd
+	pgmtoraw long.nrrd | cmp - long.nrrd
+}
