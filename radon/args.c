@@ -21,8 +21,8 @@ static const struct opt table[] = {
      .seen = AT(depth_given)},
     {0, "adjoint", OPT_SET, AT(mode), NULL, "sum along curves (the default)",
      .value = RADON_ADJOINT},
-    {0, "lsq", OPT_STR, AT(lsq), "NU", "least squares, noise NU; default .05", .absent = LSQ_NOISE,
-     .seen = AT(lsq_given)},
+    {0, "lsq", OPT_STR, AT(lsq), "NU", "least squares, noise NU or `auto'; default .05",
+     .absent = LSQ_NOISE, .seen = AT(lsq_given)},
     {0, "sparse", OPT_STR, AT(sparse), "NU", "sparse inverse, noise NU; default .003",
      .absent = SPARSE_NOISE, .seen = AT(sparse_given)},
     {0, "model", OPT_SET, AT(mode), NULL, "from panel to gather", .value = RADON_MODEL},
@@ -168,7 +168,8 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 	if (a->mute)
 		parse_mute(a, &o->mute);
 	o->mute.taper = a->taper_given ? a->taper : 4 * o->dq;
-	if (o->mode == RADON_LSQ)
+	g->any_noise = o->mode == RADON_LSQ && !strcmp(a->lsq, "auto");
+	if (o->mode == RADON_LSQ && !g->any_noise)
 		o->nu = parse_noise("--lsq", a->lsq);
 	else if (o->mode == RADON_SPARSE)
 		o->nu = parse_noise("--sparse", a->sparse);

@@ -272,3 +272,76 @@ radon_direct_lsq(const struct radon_options *o, const float *gather, double *pan
 	weir_free(t);
 	return err;
 }
+
+/* nx ln d^H K^-1 d + ln det K at frequency k, K = A A^H + mu I over the live traces; k: room for nx (nx + 1). */
+static double
+surprise(const struct radon_options *o, const struct direct_axes *x, size_t k, double mu,
+	 const complex double *d, complex double *room)
+{
+	complex double *y = room + o->nx * o->nx;
+	double q = 0, logdet = 0;
+	size_t n = 0;
+
+	for (size_t j = 0; j < o->nx; j++)
+		n += radon_direct_is_live(o, j);
+	for (size_t j = 0, r = 0; j < o->nx; j++) {
+		if (!radon_direct_is_live(o, j))
+			continue;
+		y[r] = d[j * x->nw + k];
+		for (size_t l = 0, c = 0; l < o->nx; l++)
+			if (radon_direct_is_live(o, l)) {
+				room[r * n + c] = j == l ? mu : 0;
+				for (size_t i = 0; i < o->nq; i++)
+					room[r * n + c] +=
+					    conj(phase(o, x, k, i, j)) * phase(o, x, k, i, l);
+				c++;
+			}
+		r++;
+	}
+	solve_dense(room, y, 1, n);
+	for (size_t j = 0, r = 0; j < o->nx; j++)
+		if (radon_direct_is_live(o, j)) {
+			q += creal(conj(d[j * x->nw + k]) * y[r]);
+			logdet += 2 * log(creal(room[r * n + r]));
+			r++;
+		}
+	return (double)n * log(q) + logdet;
+}
+
+static double
+energy_at(const struct radon_options *o, const struct direct_axes *x, size_t k,
+	  const complex double *d)
+{
+	double sum = 0;
+
+	for (size_t j = 0; j < o->nx; j++)
+		sum += creal(d[j * x->nw + k] * conj(d[j * x->nw + k]));
+	return sum;
+}
+
+int
+radon_direct_noise(const struct radon_options *o, const float *gather, double *nu)
+{
+	static const double nus[] = {.001, .003, .01, .03, .1, .3};
+	const struct direct_axes x = radon_direct_axes(o);
+	complex double *d = radon_direct_gather_spectra(o, &x, gather);
+	complex double *room = weir_alloc(o->nx, (o->nx + 1) * sizeof *room);
+	double best = INFINITY, peak = 0;
+
+	for (size_t k = 0; d && k < x.nw; k += 16)
+		peak = fmax(peak, energy_at(o, &x, k, d));
+	for (size_t c = 0; d && room && c < 6; c++) {
+		double sum = 0;
+		for (size_t k = 0; k < x.nw; k += 16)
+			if (radon_direct_in_band(o, &x, k) && energy_at(o, &x, k, d) > 1e-3 * peak)
+				sum += surprise(o, &x, k, nus[c] * (double)o->nq, d, room);
+		if (sum < best) {
+			best = sum;
+			*nu = nus[c];
+		}
+	}
+	const int err = d && room ? 0 : -ENOMEM;
+	weir_free(d);
+	weir_free(room);
+	return err;
+}

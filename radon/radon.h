@@ -136,6 +136,18 @@ double radon_mute_weight(const struct radon_mute *m, double tau, double q);
 /* The largest |q g| of all curves and traces, s. */
 double radon_moveout(const struct radon_options *o);
 
+/* --- inverse/evidence.c ------------------------------------------------------------------------------------------ */
+
+/*
+ * The NU of {.001, .003, .01, .03, .1, .3} that makes the gather most likely, with mu = NU nq: the least of
+ *
+ *	J = sum over f of [nx ln d^H (A A^H + mu I)^-1 d + ln det (A A^H + mu I)]
+ *
+ * over the nx live traces at every 16th frequency whose energy is above 1e-3 of the strongest. 0 or -errno. Not thread-safe
+ * (FFTW's planner is not).
+ */
+int radon_noise(const struct radon_options *o, const float *gather, double *nu);
+
 /* --- guards.c: do the options suit the gather? ------------------------------------------------------------------- */
 
 /*
@@ -167,6 +179,9 @@ int radon_direct_model(const struct radon_options *o, const double *panel, doubl
 
 /* lsq by a dense Cholesky factorisation per frequency. 0 or -ENOMEM. */
 int radon_direct_lsq(const struct radon_options *o, const float *gather, double *panel);
+
+/* radon_noise() by a dense Cholesky factorisation of A A^H + mu I. 0 or -ENOMEM. */
+int radon_direct_noise(const struct radon_options *o, const float *gather, double *nu);
 
 /* sparse: the same iteration. 0 or -ENOMEM. */
 int radon_direct_sparse(const struct radon_options *o, const float *gather, double *panel);

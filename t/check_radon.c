@@ -368,6 +368,7 @@ check_radon(void)
 	check_spike();
 	check_order();
 	check_radon_lsq();
+	check_radon_guards();
 	check_finite();
 	check_threads();
 	check_mute();

@@ -28,7 +28,11 @@ float *scene_run(const struct radon_options *o, const float *in, struct radon_re
 double scene_distance(const float *a, const double *b, size_t n);
 double scene_energy(const float *x, size_t n);
 
-/* A part of check_radon: least squares and sparse solutions. */
+/* Sample i of a gather with an event at t0 and q. */
+float scene_wavelet(const struct radon_options *o, size_t i, double t0, double q);
+
+/* Parts of check_radon: least squares and sparse solutions; guards. */
 void check_radon_lsq(void);
+void check_radon_guards(void);
 
 #endif

@@ -92,3 +92,11 @@ scene_energy(const float *x, size_t n)
 		sum += (double)x[i] * (double)x[i];
 	return sum;
 }
+
+float
+scene_wavelet(const struct radon_options *o, size_t i, double t0, double q)
+{
+	const double x = M_PI * 25 * ((double)(i % o->nt) * o->dt - t0 - q * scene_g[i / o->nt]);
+
+	return (float)((1 - 2 * x * x) * exp(-x * x));
+}

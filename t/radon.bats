@@ -198,6 +198,15 @@ below() {
 	[ ! -s err ]
 }
 
+@test "radon: --lsq=auto finds a NU for each gather" {
+	gencmp >clean
+	radon $curves --lsq=auto --subtract --mute=.1 -v clean 2>err >o
+	grep -q ', NU 0.00[13],' err
+	radon $curves --lsq=auto --subtract --mute=.1 --quiet -t 1 clean >o1
+	cmp <(samples o) <(samples o1)
+	fails 2 "--lsq: 'autumn' is not a number" radon $curves --lsq=autumn </dev/null
+}
+
 @test "radon: a wrong number of offsets is an error" {
 	gathers 3 3 >d
 	echo 1 2 >two

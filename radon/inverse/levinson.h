@@ -16,8 +16,10 @@ enum { LEVINSON_LANES = USFFT_LINE };
 
 /*
  * t, a: n rows of LANES re and LANES im, aligned to 64 bytes. e: E of each lane. A lane whose E falls below `least` of t[0]
- * stops changing, so that it stays finite, and is marked by a 0 in alive; the others by a 1.
+ * stops changing, so that it stays finite, and is marked by a 0 in alive; the others by a 1. steps: n rows of LANES, the E of
+ * the first 1 .. n unknowns; their product is the determinant.
  */
-void levinson(const double *t, size_t n, double least, double *a, double *e, double *alive);
+void levinson(const double *t, size_t n, double least, double *a, double *e, double *alive,
+	      double *steps);
 
 #endif

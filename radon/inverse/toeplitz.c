@@ -38,6 +38,7 @@ struct toeplitz {
 struct toeplitz_work {
 	size_t n, len;
 	double *a;	       /* n rows of LANES re, LANES im */
+	double *steps;	       /* n rows of LANES: E of the recursion */
 	double *x, *y, *u, *v; /* len rows of LANES complex */
 	double *r, *p, *cg;    /* n rows of LANES complex */
 };
@@ -214,7 +215,7 @@ toeplitz_factor(struct toeplitz *s, struct toeplitz_work *w, size_t b, const dou
 	double alive[LANES];
 	bool need = false;
 
-	levinson(t, s->n, safe, w->a, e, alive);
+	levinson(t, s->n, safe, w->a, e, alive, w->steps);
 	memcpy(s->t0 + b * LANES, t, LANES * sizeof *t);
 	for (size_t l = 0; l < LANES; l++) {
 		s->unsafe[b * LANES + l] = alive[l] == 0;
@@ -281,6 +282,16 @@ double
 toeplitz_condition(const struct toeplitz *s, size_t b, size_t l)
 {
 	return s->t0[b * LANES + l] / s->e[b * LANES + l];
+}
+
+double
+toeplitz_logdet(const struct toeplitz_work *w, size_t l)
+{
+	double sum = 0;
+
+	for (size_t m = 0; m < w->n; m++)
+		sum += log(w->steps[m * LANES + l]);
+	return sum;
 }
 
 /* --- room ---------------------------------------------------------------------------------------------------------- */
@@ -360,7 +371,9 @@ toeplitz_work(const struct toeplitz *s)
 
 	if (!w)
 		return NULL;
+	w->n = s->n;
 	w->a = weir_alloc(s->n, row);
+	w->steps = weir_alloc(s->n, LANES * sizeof *w->steps);
 	w->x = weir_alloc(s->len, row);
 	w->y = weir_alloc(s->len, row);
 	w->u = weir_alloc(s->len, row);
@@ -368,7 +381,7 @@ toeplitz_work(const struct toeplitz *s)
 	w->r = weir_alloc(s->n, row);
 	w->p = weir_alloc(s->n, row);
 	w->cg = weir_alloc(s->n, row);
-	if (w->a && w->x && w->y && w->u && w->v && w->r && w->p && w->cg)
+	if (w->a && w->steps && w->x && w->y && w->u && w->v && w->r && w->p && w->cg)
 		return w;
 	toeplitz_work_free(w);
 	return NULL;
@@ -380,6 +393,7 @@ toeplitz_work_free(struct toeplitz_work *w)
 	if (!w)
 		return;
 	weir_free(w->a);
+	weir_free(w->steps);
 	weir_free(w->x);
 	weir_free(w->y);
 	weir_free(w->u);

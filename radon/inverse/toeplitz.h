@@ -43,4 +43,7 @@ size_t toeplitz_solve(const struct toeplitz *s, struct toeplitz_work *w, size_t 
 int toeplitz_unsafe(const struct toeplitz *s, size_t b, size_t l);
 double toeplitz_condition(const struct toeplitz *s, size_t b, size_t l);
 
+/* The logarithm of the determinant of lane l of the block that was factored last with this work. */
+double toeplitz_logdet(const struct toeplitz_work *w, size_t l);
+
 #endif

@@ -15,7 +15,7 @@ enum { LOOP_LANES = USFFT_LINE };
 struct radon_loops {
 	/* levinson(): see radon/inverse/levinson.h */
 	void (*levinson)(const double *t, size_t n, double least, double *a, double *e,
-			 double *alive);
+			 double *alive, double *steps);
 
 	/* sum[i] = sum_j z[j] e[j]^i, i < nq, j < nx; z is used up. */
 	void (*turn_and_add)(size_t nx, size_t nq, double *z, const double *e, double *sum);

@@ -76,12 +76,13 @@ reflect(double *a, size_t m, const vec c[2])
 
 /* WIDE lanes of it; a holds zeros. */
 LEAF void
-recur(const double *r, size_t n, double least, double *a, double *e_, double *alive_)
+recur(const double *r, size_t n, double least, double *a, double *e_, double *alive_, double *steps)
 {
 	vec e = get(r, 0, 0), alive = (vec){0} + 1;
 	const vec floor_ = e * least;
 
 	put(a, 0, 0, alive);
+	memcpy(steps, &e, sizeof e);
 	for (size_t m = 1; m < n; m++) {
 		vec c[2], rest;
 		convolve(r, a, m, c);
@@ -95,17 +96,19 @@ recur(const double *r, size_t n, double least, double *a, double *e_, double *al
 			}
 		reflect(a, m, c);
 		e = rest;
+		memcpy(steps + m * LANES, &e, sizeof e);
 	}
 	memcpy(e_, &e, sizeof e);
 	memcpy(alive_, &alive, sizeof alive);
 }
 
 TARGET static void
-levinson_lanes(const double *t, size_t n, double least, double *a, double *e, double *alive)
+levinson_lanes(const double *t, size_t n, double least, double *a, double *e, double *alive,
+	       double *steps)
 {
 	memset(a, 0, n * ROW * sizeof *a);
 	for (size_t l = 0; l < LANES; l += WIDE)
-		recur(t + l, n, least, a + l, e + l, alive + l);
+		recur(t + l, n, least, a + l, e + l, alive + l, steps + l);
 }
 
 /* --- sums ---------------------------------------------------------------------------------------------------------- */

@@ -325,7 +325,7 @@ gather_like(const struct gather *a, const struct gather *b)
 
 	return x->nt == y->nt && x->nx == y->nx && x->nq == y->nq && x->dt == y->dt &&
 	       x->t0 == y->t0 && x->q0 == y->q0 && x->dq == y->dq && a->ntau == b->ntau &&
-	       a->lead == b->lead && !memcmp(a->g, b->g, x->nx * sizeof *a->g) &&
+	       a->lead == b->lead && x->nu == y->nu && !memcmp(a->g, b->g, x->nx * sizeof *a->g) &&
 	       !memcmp(a->live, b->live, x->nx * sizeof *a->live);
 }
 

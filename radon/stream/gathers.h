@@ -24,6 +24,7 @@ struct gathers_options {
 	double reference, depth; /* reference 0: not given */
 	const char *offsets;	 /* a file of numbers; NULL: none */
 	bool nan_is_zero, cut;
+	bool any_noise; /* lsq: NU by radon_noise(), gather by gather */
 	const struct opt_common *common;
 	struct gpu *gpu; /* NULL: the CPU */
 };

@@ -89,11 +89,23 @@ new_plan(struct runner *r, const struct gather *g)
 	r->plans++;
 }
 
+static void
+choose_noise(const struct runner *r, struct gather *g)
+{
+	struct radon_options o = g->o;
+
+	o.threads = r->threads;
+	if (radon_noise(&o, g->in, &g->o.nu))
+		die("item %zu: gather %zu: no memory for --lsq=auto", g->item, g->plane + 1);
+}
+
 void
-runner_plan(struct runner *r, const struct batch *b)
+runner_plan(struct runner *r, struct batch *b)
 {
 	const double start = clock_now();
 
+	if (r->o->any_noise)
+		choose_noise(r, &b->g[0]);
 	if (!r->plan || !gather_like(&r->like, &b->g[0]))
 		new_plan(r, &b->g[0]);
 	r->st->seconds[STATS_PLAN] += clock_now() - start;

@@ -13,7 +13,7 @@ struct runner;
 struct runner *runner_open(const struct gathers_options *o, struct stats *st);
 
 /* Plans for the gathers of b, and then runs them; both die where that fails. */
-void runner_plan(struct runner *r, const struct batch *b);
+void runner_plan(struct runner *r, struct batch *b);
 void runner_run(struct runner *r, struct batch *b);
 
 /* Counts go to the stats. */

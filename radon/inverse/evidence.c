@@ -1,0 +1,200 @@
+/* NU by evidence: see radon_noise() in radon.h. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/par.h"
+#include "radon/inverse/toeplitz.h"
+#include "radon/recurrence.h"
+#include "radon/spectra.h"
+
+enum { EVERY = 16, NUS = 6 };
+static const double nus[NUS] = {.001, .003, .01, .03, .1, .3};
+static const double faint = 1e-3; /* of the strongest frequency's energy: no evidence below */
+
+/*
+ * Every 16th frequency as if there were no others: frequency i of `d` is number EVERY * i, and the core's cycles are EVERY
+ * times as many.
+ */
+struct evidence {
+	struct radon_core core;
+	struct radon_room room;
+	size_t n, ld; /* frequencies, and their number with padding: whole blocks */
+	float *d;     /* [nx][ld] complex */
+	bool *counts; /* [ld]: strong enough, and in the band */
+	double *j;    /* [blocks][NUS] */
+	struct toeplitz *solver;
+	struct toeplitz_work **solve; /* one a thread */
+};
+
+static double
+square(const float *v)
+{
+	return (double)v[0] * (double)v[0] + (double)v[1] * (double)v[1];
+}
+
+/* Takes every 16th frequency out of the spectra of the gather, and marks those that count. */
+static void
+choose(struct evidence *e)
+{
+	const struct radon_core *p = &e->core;
+	double peak = 0;
+
+	for (size_t i = 0; i < e->n; i++) {
+		double sum = 0;
+		for (size_t j = 0; j < p->o.nx; j++) {
+			float *to = e->d + 2 * (j * e->ld + i);
+			memcpy(to, e->room.d + 2 * (j * p->ld + EVERY * i), 2 * sizeof *to);
+			sum += square(to);
+		}
+		e->j[i] = sum;
+		peak = fmax(peak, sum);
+	}
+	for (size_t i = 0; i < e->n; i++)
+		e->counts[i] =
+		    e->j[i] > faint * peak && EVERY * i >= p->kmin && EVERY * i <= p->kmax;
+}
+
+/* The part of the block at frequency i in the evidence of each NU; t: T's column, b: A^H d, x: room of the same size. */
+static void
+add_block(const struct evidence *e, int thread, size_t i, double *t, const float *b, float *x,
+	  double sum[NUS])
+{
+	const struct radon_core *p = &e->core;
+	const double nx = (double)p->nlive, nq = (double)p->o.nq;
+	double t0[LANES];
+
+	memcpy(t0, t, sizeof t0);
+	for (int c = 0; c < NUS; c++) {
+		const double mu = nus[c] * nq;
+		for (size_t l = 0; l < LANES; l++)
+			t[l] = t0[l] + mu;
+		memcpy(x, b, 2 * p->o.nq * LANES * sizeof *x);
+		toeplitz_factor(e->solver, e->solve[thread], (size_t)thread, t);
+		toeplitz_solve(e->solver, e->solve[thread], (size_t)thread, x);
+		sum[c] = 0;
+		for (size_t l = 0; l < LANES; l++) {
+			double q = 0;
+			if (!e->counts[i + l])
+				continue;
+			for (size_t j = 0; j < p->o.nx; j++)
+				q += square(e->d + 2 * (j * e->ld + i + l));
+			for (size_t k = 0; k < p->o.nq; k++) {
+				const float *y = b + 2 * (k * LANES + l),
+					    *m = x + 2 * (k * LANES + l);
+				q -= (double)y[0] * (double)m[0] + (double)y[1] * (double)m[1];
+			}
+			sum[c] += nx * log(fmax(q, 1e-300) / mu) + (nx - nq) * log(mu) +
+				  toeplitz_logdet(e->solve[thread], l);
+		}
+	}
+}
+
+static void
+add_blocks(struct evidence *e)
+{
+	const struct radon_core *p = &e->core;
+
+#pragma omp parallel for schedule(dynamic, 1) num_threads(e->room.threads)
+	for (size_t i = 0; i < e->ld; i += LANES) {
+		const int thread = omp_get_thread_num();
+		struct radon_lane *w = &e->room.lane[thread];
+		double *column = w->sum + 2 * p->o.nq * LANES;
+		recurrence_adjoint(p, w, i, e->d + 2 * i, e->ld, w->m, LANES);
+		recurrence_column(p, w, i, column);
+		add_block(e, thread, i, column, w->m, w->m + 2 * p->o.nq * LANES,
+			  e->j + i / LANES * NUS);
+	}
+}
+
+static bool
+take_room(struct evidence *e, int threads)
+{
+	const struct radon_core *p = &e->core;
+	const size_t panel = 4 * p->o.nq * LANES;
+
+	if (!radon_room_take(&e->room, p, threads))
+		return false;
+	for (int i = 0; i < threads; i++) {
+		struct radon_lane *w = &e->room.lane[i];
+		weir_free(w->m);
+		weir_free(w->sum);
+		w->m = weir_calloc(panel, sizeof *w->m);
+		w->sum = weir_alloc(panel, sizeof *w->sum);
+		if (!w->m || !w->sum)
+			return false;
+	}
+	e->n = (p->nw + EVERY - 1) / EVERY;
+	e->ld = (e->n + LANES - 1) / LANES * LANES;
+	e->d = weir_calloc(p->o.nx * e->ld, 2 * sizeof *e->d);
+	e->counts = weir_calloc(e->ld, sizeof *e->counts);
+	e->j = weir_calloc(e->ld, NUS * sizeof *e->j);
+	e->solver = toeplitz_new(p->o.nq, (size_t)threads);
+	e->solve = weir_calloc((size_t)threads, sizeof *e->solve);
+	if (!e->d || !e->counts || !e->j || !e->solver || !e->solve)
+		return false;
+	for (int i = 0; i < threads; i++)
+		if (!(e->solve[i] = toeplitz_work(e->solver)))
+			return false;
+	return true;
+}
+
+static void
+give_room(struct evidence *e)
+{
+	for (int i = 0; e->solve && i < e->room.threads; i++)
+		toeplitz_work_free(e->solve[i]);
+	weir_free(e->solve);
+	toeplitz_free(e->solver);
+	weir_free(e->d);
+	weir_free(e->counts);
+	weir_free(e->j);
+	radon_room_free(&e->room);
+	radon_core_free(&e->core);
+}
+
+static double
+least(const struct evidence *e)
+{
+	double best = INFINITY, at = nus[NUS - 1];
+
+	for (int c = 0; c < NUS; c++) {
+		double sum = 0;
+		for (size_t i = 0; i < e->ld / LANES; i++)
+			sum += e->j[i * NUS + (size_t)c];
+		if (sum < best) {
+			best = sum;
+			at = nus[c];
+		}
+	}
+	return at;
+}
+
+int
+radon_noise(const struct radon_options *o, const float *gather, double *nu)
+{
+	const int threads = o->threads > 0 ? o->threads : 1;
+	struct radon_options plain = *o;
+	struct evidence e = {0};
+	int err;
+
+	plain.mode = RADON_ADJOINT;
+	plain.method = RADON_RECURRENCE;
+	*nu = nus[NUS - 1];
+	if (!(err = radon_core_plan(&e.core, &plain)) && !take_room(&e, threads))
+		err = -ENOMEM;
+	if (!err && e.core.nlive) {
+		radon_forward(&e.core, &e.room, gather, o->nx, o->nt, e.core.lead, e.room.d);
+		choose(&e);
+		memset(e.j, 0, e.ld * NUS * sizeof *e.j);
+		for (size_t j = 0; j < o->nx; j++) {
+			e.core.a[j] *= EVERY;
+			e.core.c[j] *= EVERY;
+		}
+		add_blocks(&e);
+		*nu = least(&e);
+	}
+	give_room(&e);
+	return err;
+}
