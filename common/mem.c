@@ -63,21 +63,22 @@ whole_pages(size_t n, size_t size)
 void *
 weir_map(size_t n, size_t size)
 {
-	const size_t bytes = whole_pages(n, size), spare = bytes < LARGE_PAGE ? 0 : LARGE_PAGE;
+	const size_t bytes = whole_pages(n, size);
 	char *p;
 
 	if (!bytes)
 		return NULL;
-	p = mmap(NULL, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (bytes < LARGE_PAGE)
+		return weir_calloc(n, size);
+	p = mmap(NULL, bytes + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		 0);
 	if (p == MAP_FAILED)
 		return NULL;
-	if (!spare)
-		return p;
 	const size_t before = (size_t)(-(uintptr_t)p % LARGE_PAGE);
 	if (before)
 		munmap(p, before);
-	if (before < spare)
-		munmap(p + before + bytes, spare - before);
+	if (before < LARGE_PAGE)
+		munmap(p + before + bytes, LARGE_PAGE - before);
 	madvise(p + before, bytes, MADV_HUGEPAGE);
 	return p + before;
 }
@@ -85,7 +86,9 @@ weir_map(size_t n, size_t size)
 void
 weir_unmap(void *p, size_t n, size_t size)
 {
-	if (p)
+	if (p && whole_pages(n, size) < LARGE_PAGE)
+		weir_free(p);
+	else if (p)
 		munmap(p, whole_pages(n, size));
 }
 

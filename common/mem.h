@@ -24,7 +24,7 @@ void weir_free(void *p);
 
 /*
  * Zeroed memory straight from the system, for large blocks that are touched once or twice: pages of 2 MiB where the system
- * grants them, so that it has 512 times fewer to hand out. NULL as above; weir_unmap takes the same n and size; NULL is
+ * grants them, so that it has 512 times fewer to hand out. Below 2 MiB it is weir_calloc(). NULL as above; weir_unmap takes the same n and size; NULL is
  * nothing.
  */
 void *weir_map(size_t n, size_t size);
