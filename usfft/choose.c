@@ -51,7 +51,7 @@ static const double least_of_all = 1.15;
 
 /* The least oversampling at which w taps reach an error of eps, or the largest with its error in *error; or what o asks for. */
 static double
-least_sigma(const struct usfft_options *o, int w, double eps, double *error)
+search_sigma(const struct usfft_options *o, int w, double eps, double *error)
 {
 	double lo = least_of_all, hi = o->gauss ? USFFT_SIGMA_GAUSS : USFFT_SIGMA;
 
@@ -68,6 +68,34 @@ least_sigma(const struct usfft_options *o, int w, double eps, double *error)
 			hi = mid;
 	}
 	return hi;
+}
+
+/*
+ * The same, kept for the next plan: the search depends on nothing but the tolerance and the kind of transform, and takes
+ * longer than small transforms do (64^2: .4 ms of .75).
+ */
+static double
+least_sigma(const struct usfft_options *o, int w, double eps, double *error)
+{
+	static struct {
+		double eps, wanted, sigma[WINDOW_MAXW + 1], error[WINDOW_MAXW + 1];
+		int dim;
+		bool single, gauss;
+	} known;
+
+	if (known.eps != eps || known.wanted != o->sigma || known.dim != o->dim ||
+	    known.single != o->single || known.gauss != o->gauss) {
+		memset(&known, 0, sizeof known);
+		known.eps = eps;
+		known.wanted = o->sigma;
+		known.dim = o->dim;
+		known.single = o->single;
+		known.gauss = o->gauss;
+	}
+	if (!(known.sigma[w] > 0))
+		known.sigma[w] = search_sigma(o, w, eps, &known.error[w]);
+	*error = known.error[w];
+	return known.sigma[w];
 }
 
 /* A mode stands for the band half a mode around it: where modes are few, those at the edge count for that much more. */

@@ -4,27 +4,31 @@
 #include "common/cpu.h"
 #include "usfft/window.h"
 
-/* The modified Bessel function I0, by its power series: all terms are positive, so nothing cancels. */
-static double
-bessel_i0(double x)
+/*
+ * The modified Bessel function I0, by its power series, whose terms are all positive. In long double, as what window_at()
+ * makes of z: a rounding of x, which is up to 45, would be one of 45 in the logarithm of the window.
+ */
+static long double
+bessel_i0(long double x)
 {
-	double sum = 1, term = 1;
+	const long double q = x * x / 4;
+	long double sum = 1, term = 1;
 
-	for (int k = 1; term > 1e-17 * sum; k++) {
-		term *= (x / 2 / k) * (x / 2 / k);
+	for (int k = 1; term > 1e-18L * sum; k++) {
+		term *= q / (k * k);
 		sum += term;
 	}
 	return sum;
 }
 
 double
-window_at(const struct window *win, double z)
+window_at(const struct window *win, long double z)
 {
-	if (fabs(z) > 1)
+	if (fabsl(z) > 1)
 		return 0;
 	if (win->gauss)
-		return exp(-win->beta * z * z);
-	return bessel_i0(win->beta * sqrt(1 - z * z)) / bessel_i0(win->beta);
+		return (double)expl(-win->beta * z * z);
+	return (double)(bessel_i0(win->beta * sqrtl(1 - z * z)) / win->peak);
 }
 
 /* sinh(s) / s where s2 = s^2, and sin|s| / |s| where that is negative. */
@@ -52,7 +56,7 @@ hat_factor(const struct window *win)
 {
 	if (win->gauss)
 		return win->w / 2.0 * sqrt(M_PI / win->beta);
-	return win->w / bessel_i0(win->beta);
+	return win->w / win->peak;
 }
 
 double
@@ -63,15 +67,23 @@ window_hat(const struct window *win, double f)
 
 enum { NODES = 32 };
 
-/* coefficients of a Chebyshev series of f(cos) at n nodes, value[q] = f(cos(pi (q + .5) / n)). */
+/* node[k] = cos(pi k / (2 NODES)): all the cosines that the series of NODES terms need. */
 static void
-chebyshev(const double *value, int n, double *series)
+make_nodes(double node[4 * NODES])
 {
-	for (int a = 0; a < n; a++) {
+	for (int k = 0; k < 4 * NODES; k++)
+		node[k] = cos(M_PI * k / (2 * NODES));
+}
+
+/* Coefficients of the Chebyshev series of f(cos), value[q] = f(cos(pi (q + .5) / NODES)). */
+static void
+chebyshev(const double *value, const double node[4 * NODES], double *series)
+{
+	for (int a = 0; a < NODES; a++) {
 		double sum = 0;
-		for (int q = 0; q < n; q++)
-			sum += value[q] * cos(M_PI * a * (q + 0.5) / n);
-		series[a] = sum * (a ? 2.0 : 1.0) / n;
+		for (int q = 0; q < NODES; q++)
+			sum += value[q] * node[a * (2 * q + 1) % (4 * NODES)];
+		series[a] = sum * (a ? 2.0 : 1.0) / NODES;
 	}
 }
 
@@ -95,15 +107,15 @@ to_powers(const double *series, int n, double *power)
 
 /* Tap t covers the distances -W/2 + t + (1 - x) / 2: x = 1 where the point sits on the cell before. */
 static void
-fit_tap(const struct window *win, int t, double *series)
+fit_tap(const struct window *win, int t, const double node[4 * NODES], double *series)
 {
 	double value[NODES];
 
 	for (int q = 0; q < NODES; q++) {
-		double x = cos(M_PI * (q + 0.5) / NODES);
-		value[q] = window_at(win, 2 * (-win->w / 2.0 + t + (1 - x) / 2) / win->w);
+		const double x = node[2 * q + 1];
+		value[q] = window_at(win, (2.0L * t + 1 - x - win->w) / win->w);
 	}
-	chebyshev(value, NODES, series);
+	chebyshev(value, node, series);
 }
 
 /* How many terms the series of all taps need for an error of eps in the sum of the window. */
@@ -125,6 +137,15 @@ static double
 shape(bool gauss, int w, double sigma)
 {
 	return M_PI * w * (1 - 1 / (2 * sigma)) * (gauss ? 0.5 : fmin(0.97 + 0.0025 * w, 1));
+}
+
+static struct window
+start_window(bool gauss, int w, double sigma)
+{
+	struct window win = {.gauss = gauss, .w = w, .beta = shape(gauss, w, sigma)};
+
+	win.peak = gauss ? 1 : (double)bessel_i0(win.beta);
+	return win;
 }
 
 /*
@@ -158,7 +179,7 @@ lost_tail(const struct window *win)
 double
 window_error(bool gauss, int w, double sigma)
 {
-	const struct window win = {.gauss = gauss, .w = w, .beta = shape(gauss, w, sigma)};
+	const struct window win = start_window(gauss, w, sigma);
 	const double tail = lost_tail(&win);
 	double sum = 0;
 
@@ -196,7 +217,7 @@ noise_gain(const struct window *win, double sigma)
 double
 window_gain(bool gauss, int w, double sigma)
 {
-	const struct window win = {.gauss = gauss, .w = w, .beta = shape(gauss, w, sigma)};
+	const struct window win = start_window(gauss, w, sigma);
 
 	return noise_gain(&win, sigma);
 }
@@ -204,15 +225,18 @@ window_gain(bool gauss, int w, double sigma)
 void
 window_make(struct window *win, bool gauss, int w, double sigma, double tol)
 {
-	double series[WINDOW_MAXW][NODES], power[WINDOW_MAXCOEF];
+	double series[WINDOW_MAXW][NODES], power[WINDOW_MAXCOEF], node[4 * NODES];
 
-	memset(win, 0, sizeof *win);
-	win->gauss = gauss;
-	win->w = w;
-	win->beta = shape(gauss, w, sigma);
-	for (int t = 0; t < w; t++)
-		fit_tap(win, t, series[t]);
-	win->ncoef = terms(series, w, fmax(tol, 1e-16) / (12 * noise_gain(win, sigma)));
+	*win = start_window(gauss, w, sigma);
+	make_nodes(node);
+	for (int t = 0; t < (w + 1) / 2; t++) {
+		fit_tap(win, t, node, series[t]);
+		/* The window is even: tap w-1-t at -x is tap t at x. */
+		for (int a = 0; a < NODES; a++)
+			series[w - 1 - t][a] = a % 2 ? -series[t][a] : series[t][a];
+	}
+	/* Smaller terms are the roundings of the others. */
+	win->ncoef = terms(series, w, fmax(tol / (12 * noise_gain(win, sigma)), 1e-16));
 	for (int t = 0; t < w; t++) {
 		to_powers(series[t], win->ncoef, power);
 		for (int d = 0; d < win->ncoef; d++)
@@ -245,7 +269,7 @@ WEIR_CLONES(sum_series, (const double *series, int n, const double *x, double *s
 void
 window_undo(const struct window *win, size_t cells, double *factor, size_t n)
 {
-	double series[NODES], value[NODES], x[BLOCK], sum[BLOCK];
+	double series[NODES], value[NODES], x[BLOCK], sum[BLOCK], node[4 * NODES];
 	const double scale = hat_factor(win), last = n > 1 ? (double)(n - 1) : 1;
 
 	if (n <= 4 * NODES || win->gauss) {
@@ -253,11 +277,12 @@ window_undo(const struct window *win, size_t cells, double *factor, size_t n)
 			factor[k] = 1 / (scale * shape_hat(win, (double)k / (double)cells));
 		return;
 	}
+	make_nodes(node);
 	for (int q = 0; q < NODES; q++) {
-		double u = (1 + cos(M_PI * (q + 0.5) / NODES)) / 2;
+		const double u = (1 + node[2 * q + 1]) / 2;
 		value[q] = 1 / (scale * shape_hat(win, last * sqrt(u) / (double)cells));
 	}
-	chebyshev(value, NODES, series);
+	chebyshev(value, node, series);
 	for (size_t k = 0; k < n; k += BLOCK) {
 		const size_t count = n - k < BLOCK ? n - k : BLOCK;
 		for (size_t i = 0; i < BLOCK; i++) {

@@ -21,6 +21,7 @@ struct window {
 	bool gauss;
 	int w;	     /* taps, WINDOW_MINW..WINDOW_MAXW */
 	double beta; /* shape */
+	double peak; /* I0(beta), which phi and hat are divided by */
 	int ncoef;
 	double coef[WINDOW_MAXCOEF][WINDOW_MAXW]; /* [0] is the constant term */
 };
@@ -32,7 +33,7 @@ struct window {
 void window_make(struct window *win, bool gauss, int w, double sigma, double tol);
 
 /* phi at z (0 outside [-1,1]), and hat at f >= 0 cycles per cell. */
-double window_at(const struct window *win, double z);
+double window_at(const struct window *win, long double z);
 double window_hat(const struct window *win, double f);
 
 /* factor[k] = 1 / hat(k / cells), k = 0..n-1, n <= cells / 2 + 1: what undoes the window on modes. */

@@ -17,6 +17,8 @@
 
 /* Bytes of records: a call for less costs more than it gives (1-D 2^20: 95 -> 89 ms). */
 enum { WORTH_RELEASE = 1 << 16 };
+/* Bytes of a whole array: a smaller one serves the next plan, without page faults. */
+enum { WORTH_MAPPING = 1 << 21 };
 
 static size_t
 colours_of(size_t tiles, size_t step)
@@ -183,7 +185,7 @@ release_band(const struct usfft_plan *p, struct band b)
 	const size_t from = q->start[first], to = q->start[first + tiles_of_band(p)];
 	const size_t bytes = (to - from) * q->bytes;
 
-	if (!p->nheavy && bytes >= WORTH_RELEASE)
+	if (!p->nheavy && bytes >= WORTH_RELEASE && q->room * q->bytes >= WORTH_MAPPING)
 		weir_discard((char *)q->record + from * q->bytes, bytes);
 }
 
@@ -218,7 +220,7 @@ clear_grid(struct usfft_plan *p, bool carried)
 	g->clean = false;
 	if (clean)
 		return;
-	if (carried) {
+	if (carried && g->rows * row >= WORTH_MAPPING) {
 		weir_discard(g->data, g->rows * row);
 		return;
 	}
