@@ -1,4 +1,7 @@
+#include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "common/die.h"
 #include "morphrec/args.h"
@@ -21,10 +24,15 @@ static const struct opt table[] = {
      .value = MORPHREC_REGMAX},
     {0, "regmin", OPT_SET, AT(flag_op), NULL, "the regional minima, as a two-valued picture",
      .value = MORPHREC_REGMIN},
-    {0, "open", OPT_SIZE, AT(open), "R", "opening by reconstruction, by a square of side 2R+1",
-     .lo = 1, .hi = 1e9, .seen = AT(has_open)},
-    {0, "close", OPT_SIZE, AT(close), "R", "closing by reconstruction, by a square of side 2R+1",
-     .lo = 1, .hi = 1e9, .seen = AT(has_close)},
+    {0, "open", OPT_STR, AT(open), "R", "opening by reconstruction, by a shape of radius R"},
+    {0, "close", OPT_STR, AT(close), "R", "closing by reconstruction, by a shape of radius R"},
+    {0, "tophat", OPT_STR, AT(tophat), "R", "what --open takes off"},
+    {0, "shape", OPT_STR, AT(shape), "SHAPE",
+     "of those: square, disk, ball, octagon, line:DEGREES or a FILE (square)"},
+    {0, "area", OPT_SIZE, AT(area), "N", "cut down peaks of fewer than N pixels", .lo = 1,
+     .hi = 1e18, .seen = AT(has_area)},
+    {0, "area-close", OPT_SIZE, AT(area_close), "N", "fill basins of fewer than N pixels", .lo = 1,
+     .hi = 1e18, .seen = AT(has_area_close)},
     {0, "hysteresis", OPT_STR, AT(hysteresis), "LO,HI",
      "pixels of LO or more that are connected to one of HI or more"},
     {'c', "connectivity", OPT_INT, AT(conn), "N", "neighbours: 4 or 8 (8), in a volume 6, 18 or 26",
@@ -57,8 +65,11 @@ choose(struct args *a)
 	} all[] = {{a->has_hmax, MORPHREC_HMAX},
 		   {a->has_hmin, MORPHREC_HMIN},
 		   {a->has_hdome, MORPHREC_HDOME},
-		   {a->has_open, MORPHREC_OPEN},
-		   {a->has_close, MORPHREC_CLOSE},
+		   {a->open != NULL, MORPHREC_OPEN},
+		   {a->close != NULL, MORPHREC_CLOSE},
+		   {a->tophat != NULL, MORPHREC_TOPHAT},
+		   {a->has_area, MORPHREC_AREA},
+		   {a->has_area_close, MORPHREC_AREA_CLOSE},
 		   {a->hysteresis != NULL, MORPHREC_HYSTERESIS},
 		   {a->flag_op != MORPHREC_NONE, (enum morphrec_op)a->flag_op}};
 	int n = a->mask != NULL;
@@ -71,25 +82,90 @@ choose(struct args *a)
 		die_usage("%s: give a mask (-m) or one operator",
 			  n ? "several operations" : "nothing to do");
 	a->o.h = a->has_hmax ? a->hmax : a->has_hmin ? a->hmin : a->hdome;
-	a->o.r = a->has_open ? a->open : a->close;
+	a->o.area = a->has_area ? a->area : a->area_close;
+}
+
+/* The radius R of the option of that name, a number that a unit may follow. */
+static void
+read_radius(struct args *a, const char *name, const char *text)
+{
+	char *end;
+
+	a->radius = strtod(text, &end);
+	a->unit = end;
+	if (end == text || !(a->radius > 0) || !(a->radius <= 1e9))
+		die_usage("%s: %s is not a number above 0, up to 1e9, that a unit may follow", name,
+			  text);
+	if (!*a->unit && (a->radius < 1 || a->radius != floor(a->radius)))
+		die_usage("%s: %s is not a whole number of pixels, 1 or more; a unit may follow",
+			  name, text);
+	a->o.r = *a->unit ? 1 : (size_t)a->radius;
+}
+
+/* The shape, which some operators have. */
+static void
+read_shape(struct args *a)
+{
+	static const char *const names[] = {"square", "disk", "ball", "octagon"};
+	const char *const shape = a->shape;
+
+	if (a->open)
+		read_radius(a, "--open", a->open);
+	if (a->close)
+		read_radius(a, "--close", a->close);
+	if (a->tophat)
+		read_radius(a, "--tophat", a->tophat);
+	if (!shape)
+		return;
+	if (!a->open && !a->close && !a->tophat)
+		die_usage("--shape: goes with --open, --close or --tophat");
+	a->kind = ARGS_PICTURE;
+	for (int i = 0; i < 4; i++)
+		if (!strcmp(shape, names[i]))
+			a->kind = (enum args_shape)i;
+	if (!strncmp(shape, "line:", 5)) {
+		opt_reals("--shape=line:", shape + 5, ',', &a->degrees, 1);
+		a->kind = ARGS_LINE;
+	}
+	if (*a->unit && a->kind > ARGS_BALL)
+		die_usage("--shape=%s: takes a radius in pixels, not in %s", shape, a->unit);
+	if (a->kind == ARGS_BALL && (a->conn == 4 || a->conn == 8))
+		die_usage("--shape=ball: goes with -c 6, 18 or 26; a disk is for pictures");
+}
+
+/* What does not go together. */
+static void
+check(const struct args *a)
+{
+	if (a->conn != 4 && a->conn != 8 && a->conn != 6 && a->conn != 18 && a->conn != 26)
+		die_usage("--connectivity: %d is not one of 4, 8, 6, 18, 26", a->conn);
+	if (a->erode && !a->mask)
+		die_usage("--erode: goes with a mask (-m) only");
+	if (a->max_mem && a->method != MORPHREC_TILE)
+		die_usage("--max-mem: goes with the method tile only");
+	if (a->max_mem && !morphrec_op_by_rows(a->o.op))
+		die_usage(
+		    "--max-mem: not with --regmax, --regmin, --open, --close, --tophat, --area "
+		    "or --area-close, which need the whole picture at a time");
+	if (a->common.gpu &&
+	    (a->max_mem || (a->method != MORPHREC_TILE && a->method != MORPHREC_HEAP)))
+		die_usage("-g: goes with the methods tile and heap, without --max-mem");
+	if (morphrec_op_is_area(a->o.op) &&
+	    (a->common.gpu || a->method != MORPHREC_TILE || a->strict))
+		die_usage(
+		    "--area and --area-close are no reconstructions: not with -g, --method or "
+		    "--strict");
 }
 
 struct args
 morphrec_args(int argc, char **argv)
 {
-	struct args a = {.conn = 8};
+	struct args a = {.conn = 8, .unit = ""};
 
 	opt_parse(&program, argc, argv, &a, &a.path, &a.npath);
 	choose(&a);
-	if (a.conn != 4 && a.conn != 8 && a.conn != 6 && a.conn != 18 && a.conn != 26)
-		die_usage("--connectivity: %d is not one of 4, 8, 6, 18, 26", a.conn);
-	if (a.erode && !a.mask)
-		die_usage("--erode: goes with a mask (-m) only");
-	if (a.max_mem && a.method != MORPHREC_TILE)
-		die_usage("--max-mem: goes with the method tile only");
-	if (a.max_mem && !morphrec_op_by_rows(a.o.op))
-		die_usage("--max-mem: not with --regmax, --regmin, --open or --close, which need "
-			  "the whole picture at a time");
+	read_shape(&a);
+	check(&a);
 	if (a.hysteresis) {
 		double v[2];
 		opt_reals("--hysteresis", a.hysteresis, ',', v, 2);
@@ -100,8 +176,6 @@ morphrec_args(int argc, char **argv)
 	}
 	if (a.max_mem && !a.common.max_bytes)
 		a.common.max_bytes = SIZE_MAX;
-	if (a.common.gpu && (a.max_mem || (a.method != MORPHREC_TILE && a.method != MORPHREC_HEAP)))
-		die_usage("-g: goes with the methods tile and heap, without --max-mem");
 	a.gpu = gpu_use_list(&a.common);
 	return a;
 }

@@ -12,9 +12,22 @@ struct args {
 	struct morphrec_operator o;
 	int flag_op; /* an operator without an argument: an enum morphrec_op */
 	double hmax, hmin, hdome;
-	size_t open, close;
+	const char *open, *close, *tophat; /* R, with a unit or not */
+	double radius;
+	const char *unit; /* of the radius; "": pixels */
+	size_t area, area_close;
+	const char *shape;
+	enum args_shape {
+		ARGS_SQUARE,
+		ARGS_DISK,
+		ARGS_BALL,
+		ARGS_OCTAGON,
+		ARGS_LINE,
+		ARGS_PICTURE
+	} kind;
+	double degrees; /* ARGS_LINE */
 	const char *hysteresis;
-	bool has_hmax, has_hmin, has_hdome, has_open, has_close;
+	bool has_hmax, has_hmin, has_hdome, has_area, has_area_close;
 	int conn;
 	bool erode, strict;
 	int nan, method; /* nan: 0 error, 1 barrier: a wall */

@@ -13,6 +13,7 @@
 #include "gpu/morphrec/morphrec.h"
 #include "morphrec/args.h"
 #include "morphrec/item_io.h"
+#include "morphrec/item_op.h"
 #include "morphrec/parts.h"
 #include "morphrec/spool.h"
 
@@ -72,22 +73,6 @@ problem_of(const struct raw_in *in, const struct img *x, const struct args *a, s
 					 .max_mem = a->max_mem};
 }
 
-/* The operator with its figures in range for items of x's type. */
-static struct morphrec_operator
-operator_for(const struct raw_in *in, const struct img *x, const struct args *a)
-{
-	struct morphrec_operator o = a->o;
-	double lo, hi;
-
-	morphrec_range(x->type, &lo, &hi);
-	o.top = img_is_float(x->type) ? 1 : img_maxval(x) ? img_maxval(x) : hi;
-	if (!img_is_float(x->type) && o.h != floor(o.h))
-		raw_die(in, "H is %g: the samples are integers, so H is one too", o.h);
-	if (o.op == MORPHREC_HYSTERESIS && o.hi > hi)
-		raw_die(in, "HI is %g, above all samples of type %s", o.hi, img_type_name(x->type));
-	return o;
-}
-
 /* Dies unless the mask is of the marker's shape and maxval, and of its type or one that can become it. */
 static void
 match(const struct raw_in *in, const struct img *x, const struct img *mask, const char *name)
@@ -137,6 +122,29 @@ step_bar(void *bar, double share)
 	progress_step(bar, share);
 }
 
+/* Dies where p->clip met NaN and these are not walls. */
+static void
+refuse(const struct raw_in *in, const struct morphrec_plan *p, const struct args *a)
+{
+	const struct morphrec_clip *c = &p->clip;
+	const size_t w = p->what.w, h = p->what.h;
+
+	if (c->nan && a->nan == 0)
+		raw_die(in, "%llu samples are NaN, the first at x %zu, y %zu, slice %zu; see --nan",
+			(unsigned long long)c->nan, (size_t)c->first_nan % w,
+			(size_t)c->first_nan / w % h, (size_t)c->first_nan / w / h);
+}
+
+/* The same of samples f that nothing clips: as marker and mask at once they stay what they are. */
+static void
+refuse_nan(const struct raw_in *in, struct morphrec_plan *p, const struct args *a, void *f)
+{
+	if (!img_is_float(p->what.type) || a->nan)
+		return;
+	morphrec_clip(p, f, f);
+	refuse(in, p, a);
+}
+
 /* Clips and reconstructs J under I, and refuses what is to be refused: the CPU knows of it only then. */
 static void
 reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args *a, void *J,
@@ -152,10 +160,7 @@ reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args 
 	else
 		err = morphrec_clip_and_run(p, J, I);
 	progress_end(p->what.step_with);
-	if (c->nan && a->nan == 0)
-		raw_die(in, "%llu samples are NaN, the first at x %zu, y %zu, slice %zu; see --nan",
-			(unsigned long long)c->nan, (size_t)c->first_nan % w,
-			(size_t)c->first_nan / w % h, (size_t)c->first_nan / w / h);
+	refuse(in, p, a);
 	if (c->above && a->strict)
 		raw_die(in,
 			"%llu markers are beyond the mask, the first at x %zu, y %zu, slice %zu",
@@ -175,6 +180,7 @@ reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args 
 /* The mask, and a copy of it in the floating type of the last marker that was not of its own; both may be zeroed. */
 struct masks {
 	struct img given, wide;
+	struct img shape; /* of --shape=FILE */
 };
 
 /* Makes m->wide, of that type: in memory, or with --max-mem in a temporary file. */
@@ -224,9 +230,16 @@ operate(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const s
 	struct img marker;
 
 	img_copy_head(&marker, x);
-	if (img_alloc(&marker) || morphrec_marker(&p->what, o, marker.data, x->data))
-		raw_die(in, "no memory for the marker");
-	reconstruct(in, p, a, marker.data, x->data);
+	int err = img_alloc(&marker);
+	if (!err)
+		err = morphrec_marker(&p->what, o, marker.data, x->data);
+	if (err)
+		raw_die(in, err == -E2BIG ? "areas are counted in up to 4294967295 pixels at a time"
+					  : "no memory for the marker");
+	if (!morphrec_op_is_area(o->op))
+		reconstruct(in, p, a, marker.data, x->data);
+	else
+		refuse_nan(in, p, a, x->data);
 	morphrec_finish(&p->what, o, marker.data, x->data);
 	img_free(x);
 	*x = marker;
@@ -288,9 +301,11 @@ each_part(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const
 /* x is loaded; it becomes the result. */
 static void
 run(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struct img *mask,
-    const struct args *a, const struct parts *parts, struct spool_pages *pages)
+    const struct args *a, const struct img *picture, const struct parts *parts,
+    struct spool_pages *pages)
 {
-	const struct morphrec_operator o = operator_for(in, x, a);
+	struct shape shape;
+	const struct morphrec_operator o = item_operator(in, x, a, picture, &shape);
 
 	if (parts_count(parts) > 1)
 		each_part(in, p, x, mask, a, &o, parts);
@@ -300,6 +315,7 @@ run(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struc
 		operate_spooled(in, p, x, a, &o, pages);
 	else
 		operate(in, p, x, a, &o);
+	shape_free(&shape);
 }
 
 /* One item x, its header read: x becomes the result. */
@@ -330,7 +346,7 @@ item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, st
 	if (a->common.verbose)
 		explain(in, &p);
 	stats_lap(st, STATS_PLAN);
-	run(in, &p, x, mask, a, &parts, &pages);
+	run(in, &p, x, mask, a, &m->shape, &parts, &pages);
 	f->tiles += p.figures.tiles;
 	f->visits += p.figures.visits;
 	f->floods += p.figures.floods;
@@ -352,6 +368,8 @@ main(int argc, char **argv)
 	st.threads = par_threads(a.common.threads);
 	if (a.mask)
 		raw_load_file(a.mask, a.common.max_bytes, true, &masks.given);
+	if (a.kind == ARGS_PICTURE)
+		raw_load_file(a.shape, a.common.max_bytes, false, &masks.shape);
 	struct raw_in *in = raw_open(a.path, a.npath, a.common.max_bytes);
 	struct raw_out *out = raw_create(a.common.out, (enum raw_as)a.common.as);
 	while (raw_next(in, &x)) {
@@ -368,6 +386,7 @@ main(int argc, char **argv)
 	raw_finish(out);
 	img_free(&masks.given);
 	img_free(&masks.wide);
+	img_free(&masks.shape);
 	stats_add(&st, "tiles", "%zu", f.tiles);
 	stats_add(&st, "visits", "%zu", f.visits);
 	stats_add(&st, "floods", "%zu", f.floods);

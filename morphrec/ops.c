@@ -6,6 +6,8 @@
 
 #include "common/cpu.h"
 #include "common/mem.h"
+#include "morphrec/area.h"
+#include "morphrec/erode.h"
 #include "morphrec/ops.h"
 #include "morphrec/value.h"
 
@@ -38,7 +40,7 @@ bool
 morphrec_op_erodes(enum morphrec_op op)
 {
 	return op == MORPHREC_HMIN || op == MORPHREC_FILL_HOLES || op == MORPHREC_REGMIN ||
-	       op == MORPHREC_CLOSE;
+	       op == MORPHREC_CLOSE || op == MORPHREC_AREA_CLOSE;
 }
 
 void
@@ -212,7 +214,7 @@ bool
 morphrec_op_by_rows(enum morphrec_op op)
 {
 	return op != MORPHREC_REGMAX && op != MORPHREC_REGMIN && op != MORPHREC_OPEN &&
-	       op != MORPHREC_CLOSE;
+	       op != MORPHREC_CLOSE && op != MORPHREC_TOPHAT && !morphrec_op_is_area(op);
 }
 
 int
@@ -251,7 +253,11 @@ morphrec_marker_rows(const struct morphrec_problem *a, const struct morphrec_ope
 		return 0;
 	case MORPHREC_OPEN:
 	case MORPHREC_CLOSE:
-		return erode(a, J, f, o->r);
+	case MORPHREC_TOPHAT:
+		return o->shape ? erode_by(a, o->shape, o->r, J, f) : erode(a, J, f, o->r);
+	case MORPHREC_AREA:
+	case MORPHREC_AREA_CLOSE:
+		return area_open(a, o->area, J, f);
 	case MORPHREC_HYSTERESIS:
 		threshold[l](j, g, n, &p);
 		return 0;
@@ -275,7 +281,7 @@ morphrec_finish_rows(const struct morphrec_problem *a, const struct morphrec_ope
 	const struct point p = point_of(a, o);
 	void *j = (char *)J + at, *g = (char *)f + at;
 
-	if (o->op != MORPHREC_HDOME && o->op != MORPHREC_CLEAR_BORDER)
+	if (o->op != MORPHREC_HDOME && o->op != MORPHREC_CLEAR_BORDER && o->op != MORPHREC_TOPHAT)
 		return;
 	if (img_is_float(a->type))
 		difference(a->type, j, g, n);

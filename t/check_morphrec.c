@@ -299,6 +299,7 @@ check_morphrec(void)
 	corners_connect();
 	sides_connect();
 	check_morphrec_seams();
+	check_morphrec_shapes();
 	laws_hold();
 	bands_agree();
 	floats_agree();

@@ -40,4 +40,7 @@ void oracle(struct job *a);
 /* More checks: the tile engine where tiles meet. */
 void check_morphrec_seams(void);
 
+/* And what is not a reconstruction: erosion by shapes, area openings. */
+void check_morphrec_shapes(void);
+
 #endif

@@ -172,6 +172,74 @@ big() {
 	[ "$(row out.pgm)" = "5 5 5 9 9" ]
 }
 
+@test "--tophat is what --open takes off" {
+	pgm 5 1 9 4 4 4 0 9 >in.pgm
+	morphrec --tophat=1 in.pgm >out.pgm
+	[ "$(row out.pgm)" = "0 0 0 0 9" ]
+}
+
+@test "--shape: a plus holds the disk of radius 1, not the square; a diagonal holds its line" {
+	pgm 5 5 9 0 0 0 0 0 0 0 7 0 0 0 7 7 7 0 0 0 7 0 0 0 0 0 0 0 >plus.pgm
+	pgm 5 5 9 0 0 0 0 0 0 0 0 5 0 0 0 5 0 0 0 5 0 0 0 0 0 0 0 0 >diagonal.pgm
+	for f in plus diagonal; do
+		for s in square disk octagon line:45 line:135; do
+			printf '%s %s:' $f $s
+			morphrec --open=1 --shape=$s $f.pgm | tail -c 25 | od -An -v -tu1 -w5 | awk 'NR > 1 && NR < 5 { printf " %s %s %s", $2, $3, $4 } END { print "" }'
+		done
+	done >said
+	cat >want <<-'END'
+		plus square: 0 0 0 0 0 0 0 0 0
+		plus disk: 0 7 0 7 7 7 0 7 0
+		plus octagon: 0 7 0 7 7 7 0 7 0
+		plus line:45: 0 0 0 0 0 0 0 0 0
+		plus line:135: 0 0 0 0 0 0 0 0 0
+		diagonal square: 0 0 0 0 0 0 0 0 0
+		diagonal disk: 0 0 0 0 0 0 0 0 0
+		diagonal octagon: 0 0 0 0 0 0 0 0 0
+		diagonal line:45: 0 0 5 0 5 0 5 0 0
+		diagonal line:135: 0 0 0 0 0 0 0 0 0
+	END
+	diff want said
+}
+
+@test "--shape=FILE is the picture's pixels, R times" {
+	pgm 3 1 9 0 1 1 >shape.pgm
+	pgm 5 1 9 4 4 4 0 9 >in.pgm
+	morphrec --open=1 --shape=./shape.pgm in.pgm >out.pgm
+	[ "$(row out.pgm)" = "4 4 4 0 9" ]
+	pgm 3 1 9 0 0 0 >shape.pgm
+	fails 1 'the shape has no pixel' morphrec --open=1 --shape=./shape.pgm in.pgm
+}
+
+@test "a radius with a unit is taken by the spacings of the axes" {
+	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 5 3\nspacings: 1 2\nunits: "um" "um"\nencoding: raw\n\n' >f.nrrd
+	printf '\0\0\0\0\0\7\7\7\7\7\0\0\0\0\0' >>f.nrrd
+	morphrec --open=1um f.nrrd | tail -c 15 | od -An -v -w5 -tu1 | sed -n 2p | grep -q '7   7   7   7   7'
+	morphrec --open=2um f.nrrd | tail -c 15 | od -An -v -w5 -tu1 | sed -n 2p | grep -q '0   0   0   0   0'
+	fails 1 'the radius is in mm, axis 0 of the item in um' morphrec --open=1mm f.nrrd
+	fails 1 'in no unit' morphrec --open=1um mask.pgm
+	fails 2 '--open: 1.5 is not a whole number of pixels' morphrec --open=1.5 f.nrrd
+	fails 2 'takes a radius in pixels' morphrec --open=1um --shape=octagon f.nrrd
+	fails 2 '--shape: goes with' morphrec --shape=disk --hmax=1 f.nrrd
+	fails 2 '--shape=ball' morphrec --shape=ball --open=1 f.nrrd
+	fails 1 'above 1000' morphrec --shape=disk --open=1001 f.nrrd
+}
+
+@test "--area cuts down peaks of fewer pixels, --area-close fills such basins" {
+	pgm 5 1 9 1 7 5 2 9 >in.pgm
+	morphrec --area=2 in.pgm >out.pgm
+	[ "$(row out.pgm)" = "1 5 5 2 2" ]
+	morphrec --area-close=2 in.pgm >out.pgm
+	[ "$(row out.pgm)" = "7 7 5 5 9" ]
+	morphrec --area=100 in.pgm >out.pgm
+	[ "$(row out.pgm)" = "1 1 1 1 1" ]
+	floats 0 nan 2 1 >f.nrrd
+	fails 1 '1 samples are NaN' morphrec --area=2 f.nrrd
+	[ "$(morphrec --nan=barrier --area=2 f.nrrd >out.nrrd && samples out.nrrd | sed 's/-nan/nan/')" = "0 nan 1 1" ]
+	fails 2 'no reconstructions' morphrec --area=2 --method=queue in.pgm
+	fails 2 '--max-mem: not with' morphrec --area=2 --max-mem=1M in.pgm
+}
+
 @test "--hysteresis keeps what is connected to a strong pixel" {
 	pgm 5 1 9 4 8 3 4 5 >in.pgm
 	morphrec --hysteresis=4,7 in.pgm >out.pgm

@@ -1,0 +1,110 @@
+#include <errno.h>
+#include <string.h>
+
+#include "common/cpu.h"
+#include "common/mem.h"
+#include "common/par.h"
+#include "morphrec/erode.h"
+
+/* How far a shape reaches: pixels along x, rows (of slices too), and the powers of 2 in its longest run. */
+struct reach {
+	size_t x, rows;
+	int levels;
+};
+
+#define TEMPLATE "morphrec/erode_body.h"
+#include "morphrec/four_body.h"
+
+static size_t
+away(ptrdiff_t v)
+{
+	return (size_t)(v < 0 ? -v : v);
+}
+
+static struct reach
+reach_of(const struct morphrec_problem *a, const struct shape *s)
+{
+	struct reach r = {0, 0, 1};
+
+	for (size_t k = 0; k < s->n; k++) {
+		const struct shape_run *u = &s->run[k];
+		const size_t x = away(u->first) > away(u->last) ? away(u->first) : away(u->last),
+			     rows = away(u->dz) * a->h + away(u->dy);
+		const int levels = 64 - __builtin_clzll((size_t)(u->last - u->first) + 1);
+		r.x = x > r.x ? x : r.x;
+		r.rows = rows > r.rows ? rows : r.rows;
+		r.levels = levels > r.levels ? levels : r.levels;
+	}
+	return r;
+}
+
+/* The runs of s that can touch the array; in images, those of the slice of the centre alone. */
+static int
+clip_shape(const struct morphrec_problem *a, const struct shape *s, struct shape *to)
+{
+	const ptrdiff_t w = (ptrdiff_t)a->w, h = (ptrdiff_t)a->h,
+			d = morphrec_is_volume(a->conn) ? (ptrdiff_t)a->d : 1;
+
+	to->n = 0;
+	to->run = weir_alloc(s->n, sizeof *to->run);
+	if (!to->run)
+		return -ENOMEM;
+	for (size_t k = 0; k < s->n; k++) {
+		struct shape_run u = s->run[k];
+		u.first = u.first > -w ? u.first : -w;
+		u.last = u.last < w ? u.last : w;
+		if (u.first <= u.last && u.dy > -h && u.dy < h && u.dz > -d && u.dz < d)
+			to->run[to->n++] = u;
+	}
+	return 0;
+}
+
+static int
+erode_once(const struct morphrec_problem *a, const struct shape *s, void *J, const void *f)
+{
+	const size_t size = img_type_size(a->type), rows = a->h * a->d,
+		     parts =
+			 rows / 64 + 1 < (size_t)a->threads ? rows / 64 + 1 : (size_t)a->threads;
+	const struct reach r = reach_of(a, s);
+	const size_t room = ((a->w + 2 * r.x) * (size_t)r.levels * size + 63) / 64 * 64;
+	char *work = weir_alloc(parts, room);
+
+	if (!work)
+		return -ENOMEM;
+#pragma omp parallel for num_threads((int)parts) if (parts > 1)
+	for (size_t i = 0; i < parts; i++) {
+		const size_t first = rows * i / parts, end = rows * (i + 1) / parts;
+		void *mine = work + i * room;
+		if (size == 1)
+			erode_rows8(a, s, &r, J, f, first, end, mine);
+		else if (size == 2)
+			erode_rows16(a, s, &r, J, f, first, end, mine);
+		else if (size == 4)
+			erode_rows32(a, s, &r, J, f, first, end, mine);
+		else
+			erode_rows64(a, s, &r, J, f, first, end, mine);
+	}
+	weir_free(work);
+	return 0;
+}
+
+int
+erode_by(const struct morphrec_problem *a, const struct shape *s, size_t times, void *J,
+	 const void *f)
+{
+	const size_t n = a->w * a->h * a->d, size = img_type_size(a->type);
+	struct shape near;
+	void *last = times > 1 ? weir_alloc(n, size) : NULL;
+	int err = clip_shape(a, s, &near);
+
+	if (!err && times > 1 && !last)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < times; i++) {
+		if (i)
+			memcpy(last, J, n * size);
+		err = erode_once(a, &near, J, i ? last : f);
+	}
+	shape_free(&near);
+	weir_free(last);
+	return err;
+}

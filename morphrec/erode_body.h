@@ -1,0 +1,72 @@
+/*
+ * Erosion by a shape for one element type, a template: see four_body.h. The minima over 1, 2, 4 .. pixels of a row from
+ * each place on are made once a row; two of them that overlap make up any run.
+ */
+
+/* a = min(a, p, q). */
+WEIR_CLONES(N(lower_to), (T *restrict a, const T *p, const T *q, size_t n), (a, p, q, n))
+{
+	for (size_t i = 0; i < n; i++) {
+		const T v = p[i] < q[i] ? p[i] : q[i];
+		a[i] = v < a[i] ? v : a[i];
+	}
+}
+
+/* to = min(p, q). */
+WEIR_CLONES(N(lower_of), (T *restrict to, const T *p, const T *q, size_t n), (to, p, q, n))
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = p[i] < q[i] ? p[i] : q[i];
+}
+
+WEIR_CLONES(N(row_in), (T *restrict to, const T *from, size_t n, struct key_map map),
+	    (to, from, n, map))
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = IN(from[i], map);
+}
+
+WEIR_CLONES(N(row_out), (T * a, size_t n, struct key_map map), (a, n, map))
+{
+	for (size_t i = 0; i < n; i++)
+		a[i] = OUT(a[i], map);
+}
+
+/* Rows [first, end) of the h d of J become keys of f eroded. work: reach.levels rows of w + 2 reach.x. */
+static void
+N(erode_rows)(const struct morphrec_problem *a, const struct shape *s, const struct reach *r, T *J,
+	      const T *f, size_t first, size_t end, void *work)
+{
+	const struct key_map map = morphrec_keys(a);
+	const size_t w = a->w, wide = w + 2 * r->x, from = first > r->rows ? first - r->rows : 0,
+		     all = a->h * a->d, to = end + r->rows < all ? end + r->rows : all;
+	T *min = work;
+
+	for (size_t i = first * w; i < end * w; i++)
+		J[i] = (T)-1;
+	for (size_t i = 0; i < wide; i++)
+		min[i] = (T)-1;
+	for (size_t row = from; row < to; row++) {
+		const size_t y = row % a->h, z = row / a->h;
+		N(row_in)(min + r->x, f + row * w, w, map);
+		for (int l = 1; l < r->levels; l++) {
+			const size_t half = (size_t)1 << (l - 1);
+			T *is = min + (size_t)l * wide;
+			N(lower_of)(is, is - wide, is - wide + half, wide - half);
+			for (size_t i = wide - half; i < wide; i++)
+				is[i] = (is - wide)[i];
+		}
+		for (size_t k = 0; k < s->n; k++) {
+			const struct shape_run *u = &s->run[k];
+			const size_t ty = y - (size_t)u->dy, tz = z - (size_t)u->dz,
+				     t = tz * a->h + ty;
+			const size_t n = (size_t)(u->last - u->first) + 1;
+			const int l = 63 - __builtin_clzll(n);
+			const T *p = min + (size_t)l * wide + r->x + (size_t)u->first;
+			if (ty < a->h && tz < a->d && t >= first && t < end)
+				N(lower_to)(J + t * w, p, p + (n - ((size_t)1 << l)), w);
+		}
+	}
+	for (size_t row = first; row < end; row++)
+		N(row_out)(J + row * w, w, map);
+}

@@ -1,0 +1,38 @@
+/* Flat shapes for openings and closings, as runs of pixels. */
+#ifndef MORPHREC_SHAPE_H
+#define MORPHREC_SHAPE_H
+
+#include "common/img.h"
+
+/* Pixels first..last of the row dy of the slice dz, all from the shape's centre. */
+struct shape_run {
+	ptrdiff_t dz, dy, first, last;
+};
+
+struct shape {
+	struct shape_run *run; /* owned */
+	size_t n;
+};
+
+/*
+ * All return 0, -ENOMEM, or -EINVAL for a shape without a pixel. r: radii along x, y, z in pixels, each >= 0.
+ *
+ *	disk	(x / rx)^2 + (y / ry)^2 <= 1, in each slice
+ *	ball	(x / rx)^2 + (y / ry)^2 + (z / rz)^2 <= 1
+ *	box	|x| <= rx, |y| <= ry, |z| <= rz
+ *	octagon	the square of side 2 r + 1 whose corners are cut off: |x| + |y| <= 2 r - n, n being .586 r rounded
+ *	line	the pixels nearest to a line through the centre: t steps along the axis it is closer to, |t| <= r cos;
+ *		degrees from the x axis towards the first row
+ *	picture	the samples of x that are not 0, a picture or a volume; its centre is at half its sizes, rounded down
+ */
+int shape_box(struct shape *s, const double r[3]);
+int shape_disk(struct shape *s, const double r[3]);
+int shape_ball(struct shape *s, const double r[3]);
+int shape_octagon(struct shape *s, size_t r);
+int shape_line(struct shape *s, size_t r, double degrees);
+int shape_picture(struct shape *s, const struct img *x);
+
+/* A zeroed shape is fine. */
+void shape_free(struct shape *s);
+
+#endif
