@@ -36,6 +36,21 @@ static const struct opt table[] = {
      .hi = PALETTE_MOST,
      .seen = offsetof(struct args, has_palette),
      .help = "the K colours that lose least, without a tree"},
+    {.name = "neighbours",
+     .kind = OPT_INT,
+     AT(neighbours),
+     .arg = "4|8",
+     .lo = 4,
+     .hi = 8,
+     .help = "join neighbouring pixels only: classes are regions"},
+    {.name = "scale",
+     .kind = OPT_REAL,
+     AT(scale),
+     .arg = "S",
+     .lo = 0,
+     .hi = 1e300,
+     .seen = offsetof(struct args, has_scale),
+     .help = "with --neighbours: regions of Felzenszwalb and Huttenlocher"},
     {.letter = 'm',
      .name = "min-size",
      .kind = OPT_STR,
@@ -186,6 +201,17 @@ check_cuts(const struct args *args)
 	if (args->has_palette && (args->tree || args->common.gpu || args->points))
 		die_usage("--palette is for pictures and needs no tree; leave --tree, -g and "
 			  "--points out");
+	if (args->neighbours && args->neighbours != 4 && args->neighbours != 8)
+		die_usage("--neighbours %d: want 4 or 8", args->neighbours);
+	if (args->neighbours && (args->has_palette || args->has_min_pts || args->tree ||
+				 args->common.gpu || args->points))
+		die_usage(
+		    "--neighbours goes with pictures and without --palette, --min-pts, --tree, "
+		    "--points and -g");
+	if (args->has_scale && !args->neighbours)
+		die_usage("--scale goes with --neighbours");
+	if (args->has_scale && (args->has_k || cuts > (args->min_size != NULL)))
+		die_usage("--scale finds its own regions; only -m goes with it");
 	if (args->points && args->image)
 		die_usage("only one of --points and --image can be given");
 }
@@ -197,13 +223,15 @@ args_parse(int argc, char **argv)
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
 	check_cuts(&args);
-	if (args.has_palette && !args.has_to)
-		args.to = MEANS;
-	for (int kind = 0; kind < LABELS && args.has_palette; kind++)
+	if ((args.has_palette || args.has_scale) && !args.has_to)
+		args.to = args.has_palette ? MEANS : LABELS;
+	for (int kind = 0; kind < LABELS && (args.has_palette || args.has_scale); kind++)
 		if (args.file[kind] || args.to == kind)
-			die_usage(
-			    "--palette makes no tree; it can write labels, means and palette");
-	args.m = parse_size("--min-size", args.min_size ? args.min_size : "1%");
+			die_usage("%s makes no tree; it can write labels, means and palette",
+				  args.has_palette ? "--palette" : "--scale");
+	args.m = parse_size("--min-size", args.min_size	   ? args.min_size
+					  : args.has_scale ? "20"
+							   : "1%");
 	args.least = args.stable && *args.stable ? parse_size("--stable", args.stable)
 						 : (struct args_size){0, -1};
 	for (int kind = 0; kind < KINDS; kind++)

@@ -17,10 +17,12 @@ struct args {
 	const char *file[KINDS]; /* --tree-to and the like */
 	const char *tree, *min_size, *stable;
 	size_t k, min_pts, palette;
+	int neighbours; /* 4, 8, or 0: not given */
+	double scale;
 	double distance, zahn, functional, genie;
 	bool has_k, has_distance, has_zahn, has_functional, has_genie, has_min_pts, has_select,
 	    fill;
-	bool has_palette, has_to, points, image;
+	bool has_palette, has_scale, has_to, points, image;
 	struct args_size m, least; /* -m and --stable as parsed */
 	struct gpu *gpu;	   /* NULL: the CPU */
 	char **path;

@@ -83,7 +83,7 @@ int emst_run_kd(const struct emst_set *s, int threads, struct emst_tree *t);
 int emst_run_density(const struct emst_set *s, const uint32_t *weight, uint64_t min_weight,
 		     int threads, double *core, struct emst_tree *t);
 
-/* Definitions, in direct.c: O(n^2 log n) and no tricks. core may be NULL. */
+/* Definitions, in direct.c and direct_classes.c: O(n^2 log n) and no tricks. core may be NULL. */
 int emst_direct(const struct emst_set *s, const double *core, struct emst_tree *t);
 int emst_direct_core(const struct emst_set *s, const uint32_t *weight, uint64_t min_weight,
 		     double *core);
@@ -102,6 +102,13 @@ int emst_direct_hdbscan(const struct emst_tree *t, const uint32_t *weight, uint6
 /* Genie (Gagolewski, Bartoszuk, Cena 2016), as cut_genie() of classes.h states it: O(n^3). cut[n-1]. */
 int emst_direct_genie(const struct emst_tree *t, const uint32_t *weight, double gini,
 		      size_t classes, uint8_t *cut);
+
+/*
+ * Regions of a picture px[h][w][planes] by Felzenszwalb and Huttenlocher, as mesh.h states them; label[w h]: any numbers,
+ * equal in a region. O((w h)^2).
+ */
+int emst_direct_regions(const uint8_t *px, size_t w, size_t h, size_t planes, int neighbours,
+			double scale, uint64_t min_size, uint32_t *label);
 
 /* The sum of the lengths, shortest first. */
 double emst_total(const struct emst_tree *t);

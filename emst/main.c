@@ -9,8 +9,9 @@
 #include "common/progress.h"
 #include "common/stats.h"
 #include "emst/args.h"
+#include "emst/mesh/mesh.h"
+#include "emst/io/classify.h"
 #include "emst/io/saved.h"
-#include "emst/palette/palette.h"
 #include "gpu/emst/emst.h"
 
 const char *const weir_prog = "emst";
@@ -70,18 +71,11 @@ write_outputs(const struct outputs *o, const struct args *args, const struct res
 
 /* --- an item ------------------------------------------------------------------------------------------------------ */
 
-/* Dies where memory has run out, or the input is beyond the limits. */
-static void
-insist(const struct raw_in *in, int err)
-{
-	if (err)
-		raw_die(in, "%s", err == -ENOMEM ? "no memory" : strerror(-err));
-}
-
 /* What an item is: a list of points, or pictures whose pixels are points. */
 struct shape {
 	bool points;
 	size_t inputs, planes;
+	size_t w, h; /* of a picture */
 };
 
 /* Numbers in few columns and many rows, of a format that does not say what they are. */
@@ -111,10 +105,18 @@ shape_of(const struct raw_in *in, const struct img *x, const struct args *args)
 		warn("%s: item %zu: tile:= says that this is part of a picture; only that part "
 		     "is looked at, and what is written has no tile:=",
 		     raw_name(in), raw_item(in));
+	if (!s.points) {
+		s.w = p.w;
+		s.h = p.h;
+	}
+	if (args->neighbours && (s.points || p.n > 1))
+		raw_die(in, "--neighbours takes items of one picture");
 	s.planes = s.points ? x->axis[0].n : p.c;
 	s.inputs = count / s.planes;
 	if (s.planes > EMST_MAXDIM)
 		raw_die(in, "%zu coordinates; at most %d", s.planes, EMST_MAXDIM);
+	if (args->neighbours && s.inputs >= MESH_MOST)
+		raw_die(in, "%zu pixels; --neighbours takes at most 1073741823", s.inputs);
 	if (s.inputs >= EMST_MAXPOINTS)
 		raw_die(in, "%zu %s; at most 2147483647", s.inputs, s.points ? "points" : "pixels");
 	return s;
@@ -122,10 +124,12 @@ shape_of(const struct raw_in *in, const struct img *x, const struct args *args)
 
 static void
 make_vertices(struct vertices *v, const struct raw_in *in, const struct img *x, struct shape s,
-	      int threads)
+	      bool grid, int threads)
 {
 	size_t at = 0;
-	int err = vertices_make(v, x->data, x->type, s.inputs, s.planes, s.points, threads, &at);
+	int err =
+	    grid ? vertices_pixels(v, x->data, x->type, s.inputs, s.planes, &at)
+		 : vertices_make(v, x->data, x->type, s.inputs, s.planes, s.points, threads, &at);
 
 	if (err == VERTICES_NOT_FINITE)
 		raw_die(in, "coordinate %zu of %s %zu is not finite", at % s.planes,
@@ -184,101 +188,19 @@ grow_tree(struct emst_tree *t, struct vertices *v, const struct raw_in *in, cons
 	vertices_scale_back(v, t);
 }
 
-/* --- classes ------------------------------------------------------------------------------------------------------ */
-
-static uint64_t
-weight_of(struct args_size s, const char *option, const struct raw_in *in, const struct vertices *v)
-{
-	const double all = (double)v->inputs;
-
-	if (s.percent >= 0)
-		return (uint64_t)fmax(ceil(s.percent / 100 * all), 1);
-	if (s.number == 0)
-		return (uint64_t)fmax(ceil(sqrt(all)), 2);
-	if (s.number > all)
-		raw_die(in, "%s %.0f: there are only %zu %s", option, s.number, v->inputs,
-			v->points ? "points" : "pixels");
-	return (uint64_t)s.number;
-}
-
-/* The edges that the options cut; *m: the least weight of a class, where there is one. */
+/* The tree of the grid of pixels, or with --scale its regions. */
 static void
-cut_tree(uint8_t *cut, uint64_t *m, const struct emst_tree *t, const struct dendrogram *d,
-	 const struct vertices *v, const struct raw_in *in, const struct args *args)
+join_neighbours(struct emst_tree *t, struct classes *c, struct vertices *v, const struct raw_in *in,
+		struct shape s, const struct args *args, int threads)
 {
-	if (args->has_genie)
-		insist(in, cut_genie(t, v->weight, args->genie, args->k, cut));
-	else if (args->linkage)
-		cut_longest(t, args->k, cut);
-	else if (args->has_distance)
-		cut_length(t, args->distance, cut);
-	else if (args->has_zahn)
-		insist(in, cut_zahn(t, args->zahn, cut));
-	else if (args->has_functional)
-		insist(in, cut_functional(d, t, v, args->functional, cut, m));
-	else if (args->has_k && !args->min_size)
-		memset(cut, 1, t->n);
+	struct mesh g;
+
+	insist(in, mesh_make(&g, v, s.w, s.h, args->neighbours, threads));
+	if (args->has_scale)
+		find_regions(c, &g, v, in, args);
 	else
-		cut_size(d, *m = weight_of(args->m, "--min-size", in, v), cut);
-	if (args->has_k)
-		insist(in, cut_at_most(d, args->k, cut));
-}
-
-static void
-make_classes(struct classes *c, const struct emst_tree *t, const struct dendrogram *d,
-	     const struct vertices *v, const struct raw_in *in, const struct args *args)
-{
-	const bool by_cuts = args->has_k || args->min_size || args->has_distance ||
-			     args->has_zahn || args->has_functional;
-	uint8_t *cut = weir_xalloc(t->n, 1);
-	uint64_t m = 0;
-
-	if (args->has_k && args->k > t->n)
-		raw_die(in, "--classes %zu: there are only %zu vertices", args->k, t->n);
-	if (args->has_min_pts && !args->has_k) {
-		insist(in, classes_density(
-			       c, d, t,
-			       (struct density){args->min_pts, args->select == 1, args->fill}));
-	} else if (args->stable || (v->points && !by_cuts)) {
-		m = weight_of(args->least, "--stable", in, v);
-		insist(in, classes_density(c, d, t, (struct density){m, false, true}));
-	} else {
-		cut_tree(cut, &m, t, d, v, in, args);
-		insist(in, classes_make(c, t, cut, v->weight));
-	}
-	weir_free(cut);
-	if (m && args->common.verbose)
-		warn("%s: item %zu: classes of at least %ju", raw_name(in), raw_item(in),
-		     (uintmax_t)m);
-	if (args->has_k && c->n < args->k && !args->common.quiet)
-		warn("%s: item %zu: -k %zu: there are only %zu such classes", raw_name(in),
-		     raw_item(in), args->k, c->n);
-}
-
-static void
-classify(struct classes *c, const struct emst_tree *t, struct vertices *v, const struct raw_in *in,
-	 const struct args *args)
-{
-	struct dendrogram d;
-
-	if (!v->weight)
-		insist(in, vertices_weigh(v));
-	insist(in, dendrogram_make(&d, t, v->weight));
-	make_classes(c, t, &d, v, in, args);
-	dendrogram_free(&d);
-}
-
-/* The colours of --palette as classes. */
-static void
-reduce_colours(struct classes *c, struct vertices *v, const struct raw_in *in,
-	       const struct args *args, int threads)
-{
-	if (!v->code)
-		raw_die(in, "--palette is for pictures of one to three planes of 8 bits");
-	insist(in, vertices_weigh(v));
-	*c = (struct classes){.label = weir_xalloc(v->set.n, sizeof *c->label)};
-	insist(in, palette_make(v->code, v->weight, v->set.n, args->palette, threads, c->label));
-	insist(in, classes_rank(c, v->set.n, args->palette, v->weight));
+		insist(in, mesh_tree(&g, t));
+	mesh_free(&g);
 }
 
 /* --- the stream --------------------------------------------------------------------------------------------------- */
@@ -311,14 +233,16 @@ run_item(const struct args *args, struct raw_in *in, struct raw_in *trees, const
 	const struct shape shape = shape_of(in, x, args);
 	raw_load(in, x);
 	stats_lap(st, STATS_READ);
-	make_vertices(&v, in, x, shape, st->threads);
+	make_vertices(&v, in, x, shape, args->neighbours, st->threads);
 	if (args->has_palette)
 		reduce_colours(&c, &v, in, args, st->threads);
+	else if (args->neighbours)
+		join_neighbours(&tree, &c, &v, in, shape, args, st->threads);
 	else if (trees)
 		saved_read(&tree, &v, trees, args->min_pts, in);
 	else
 		grow_tree(&tree, &v, in, args, st->threads);
-	if (o->classes && !args->has_palette)
+	if (o->classes && !c.label)
 		classify(&c, &tree, &v, in, args);
 	full = tree;
 	if (v.points && v.of)

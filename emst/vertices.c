@@ -216,6 +216,21 @@ vertices_make(struct vertices *v, const void *data, enum img_type type, size_t i
 	return err;
 }
 
+int
+vertices_pixels(struct vertices *v, const void *data, enum img_type type, size_t inputs,
+		size_t planes, size_t *at)
+{
+	struct extent e;
+
+	*v = (struct vertices){
+	    .data = data, .type = type, .inputs = inputs, .planes = planes, .scale = 1};
+	int err =
+	    survey(v, inputs * planes, &e, at) ? load(v, inputs * planes, e) : VERTICES_NOT_FINITE;
+	if (err)
+		vertices_free(v);
+	return err;
+}
+
 void
 vertices_free(struct vertices *v)
 {

@@ -35,6 +35,11 @@ enum { VERTICES_NOT_FINITE = 1 };
 /* inputs below EMST_MAXPOINTS, planes up to EMST_MAXDIM. */
 int vertices_make(struct vertices *v, const void *data, enum img_type type, size_t inputs,
 		  size_t planes, bool points, int threads, size_t *at);
+
+/* Every pixel a vertex of its own, equal ones too; set is no set of emst_run() then. Returns as vertices_make(). */
+int vertices_pixels(struct vertices *v, const void *data, enum img_type type, size_t inputs,
+		    size_t planes, size_t *at);
+
 void vertices_free(struct vertices *v);
 
 /* Joins equal points, when emst_run has found that there are some. 0 or -ENOMEM. */

@@ -6,6 +6,7 @@
 #include "common/mem.h"
 #include "emst/classes/classes.h"
 #include "emst/emst.h"
+#include "emst/mesh/mesh.h"
 #include "emst/lattice/lattice.h"
 #include "emst/palette/lloyd.h"
 #include "t/check.h"
@@ -537,6 +538,60 @@ check_palette(void)
 	      label[2]);
 }
 
+/* --- regions ---------------------------------------------------------------------------------------------------------- */
+
+/* Whether two partitions are one. */
+static bool
+same_partition(const uint32_t *a, const uint32_t *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < i; j++)
+			if ((a[i] == a[j]) != (b[i] == b[j]))
+				return false;
+	return true;
+}
+
+static void
+check_regions(void)
+{
+	enum { MOST = 150 };
+	struct check_many c = {0};
+	struct check_rng r = {10};
+	uint8_t px[3 * MOST];
+	uint16_t wide[3 * MOST];
+	uint32_t want[MOST], got[MOST];
+
+	for (size_t set = 0; set < 300; set++) {
+		const size_t w = 1 + rng_below(&r, 12), h = 1 + rng_below(&r, 12),
+			     planes = 1 + rng_below(&r, 3), values = 1 + rng_below(&r, 60);
+		const int neighbours = set % 2 ? 8 : 4;
+		const double scale = 100 * rng_unit(&r) * rng_unit(&r);
+		const uint64_t least = 1 + rng_below(&r, 12);
+		struct vertices v;
+		struct mesh g = {0};
+		size_t regions = 0, at;
+		for (size_t i = 0; i < w * h * planes; i++)
+			wide[i] = px[i] =
+			    (uint8_t)(rng_below(&r, values) + (i % w > w / 2 ? 90 : 0));
+		int err = emst_direct_regions(px, w, h, planes, neighbours, scale, least, want);
+		if (!err)
+			err = set % 3 ? vertices_pixels(&v, px, IMG_U8, w * h, planes, &at)
+				      : vertices_pixels(&v, wide, IMG_U16, w * h, planes, &at);
+		if (!err)
+			err = mesh_make(&g, &v, w, h, neighbours, 1 + (int)(set % 4));
+		if (!err)
+			err = mesh_regions(&g, scale, least, got, &regions);
+		check_case(
+		    &c, !err && same_partition(want, got, w * h),
+		    "set %zu, %zu x %zu of %zu planes, %d neighbours, scale %g, at least %ju: "
+		    "error %d, %zu regions",
+		    set, w, h, planes, neighbours, scale, (uintmax_t)least, err, regions);
+		mesh_free(&g);
+		vertices_free(&v);
+	}
+	check_end(&c, "emst: regions of Felzenszwalb and Huttenlocher are those of the definition");
+}
+
 /* Sets too large for brute force: the two fast ways, which share no code, against each other. */
 static void
 check_large(void)
@@ -619,6 +674,7 @@ check_emst(void)
 	check_forest();
 	check_rounds();
 	check_palette();
+	check_regions();
 	check_large();
 	check_limits();
 }

@@ -467,3 +467,78 @@ labels() {
 	fails 2 '--palette' emst --palette=257
 	fails 2 '--palette' emst --palette=0
 }
+
+# --- regions ---------------------------------------------------------------------------------
+
+# A picture of two gray fields with a stray pixel, and the left field's gray once more on the right.
+fields() {
+	printf 'P2 6 3 255\n1 1 9 9 1 1\n1 5 9 9 1 1\n1 1 9 9 1 1\n'
+}
+
+# regions OPTION...: their numbers.
+regions() {
+	fields | emst --to=labels "$@" | tail -c 18 | od -An -v -tu1 -w6 | sed 's/^ *//; s/  */ /g'
+}
+
+@test "--neighbours keeps classes of one colour apart that do not touch" {
+	same <(regions --neighbours=4 -m 4) '1 1 2 2 3 3
+1 1 2 2 3 3
+1 1 2 2 3 3'
+	same <(regions -m 2 | head -n 1) '1 1 2 2 1 1'
+	same <(regions --neighbours=4 --distance=0) '3 3 1 1 2 2
+3 4 1 1 2 2
+3 3 1 1 2 2'
+}
+
+@test "the tree of the grid: neighbours only, by length, direction and place" {
+	printf 'P2 3 2 255 0 0 5 7 0 5\n' >g.pgm
+	same <(emst --to=text --neighbours=4 g.pgm) '0 1 0
+1 4 0
+2 5 0
+1 2 5
+3 4 7'
+	same <(emst --to=text --neighbours=8 g.pgm) '0 1 0
+1 4 0
+2 5 0
+1 2 5
+3 4 7'
+	printf 'P2 2 2 255 0 9 9 0\n' >x.pgm
+	same <(emst --to=text --neighbours=8 x.pgm) '0 3 0
+1 2 0
+0 1 9'
+}
+
+@test "--scale joins what is alike within, and -m joins what is small" {
+	same <(regions --neighbours=4 --scale=0.5 -m 1) '3 3 1 1 2 2
+3 4 1 1 2 2
+3 3 1 1 2 2'
+	same <(regions --neighbours=4 --scale=0.5 -m 2) '1 1 2 2 3 3
+1 1 2 2 3 3
+1 1 2 2 3 3'
+	same <(regions --neighbours=8 --scale=1000 -m 1 | uniq) '1 1 1 1 1 1'
+	fields | emst --neighbours=4 --scale=0.5 -m 2 | cmp - <(fields | emst --to=labels --neighbours=4 --scale=.5 -m 2)
+	[ "$(fields | emst --neighbours=4 --scale=0.5 -m 2 --to=palette | head -n 1)" = '1 6 0.3333 1.66667' ]
+}
+
+@test "regions of wide samples are those of bytes" {
+	gen --type=uchar --raw noise 40 30 >b.nrrd
+	gen --type=ushort --raw noise 40 30 >w.nrrd
+	for f in b w; do
+		for t in 1 3; do
+			emst -t $t --raw --neighbours=8 --scale=900 -m 5 $f.nrrd | tail -c 1200 >$f$t
+		done
+		cmp ${f}1 ${f}3
+	done
+	emst --raw --neighbours=8 -m 20 b.nrrd >/dev/null
+	printf 'P2 1 1 255 7\n' | emst --neighbours=8 --scale=1 -m 1 | tail -c 1 | cmp - <(printf '\1')
+}
+
+@test "--neighbours and --scale say what they do not go with" {
+	fails 2 'want 4 or 8' emst --neighbours=6
+	fails 2 'without --palette' emst --neighbours=4 --min-pts=3
+	fails 2 '--scale goes with --neighbours' emst --scale=1
+	fails 2 'only -m goes with it' emst --neighbours=4 --scale=1 -k 3
+	fails 2 'makes no tree' emst --neighbours=4 --scale=1 --to=tree
+	gen --type=float --raw values 2x4x2 $(seq 16) >stack.nrrd
+	fails 1 'items of one picture' emst --neighbours=4 stack.nrrd
+}

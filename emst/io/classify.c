@@ -1,0 +1,124 @@
+/* From the options to cuts and classes. It may die, as main.c does. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "emst/mesh/mesh.h"
+#include "emst/io/classify.h"
+#include "emst/palette/palette.h"
+
+void
+insist(const struct raw_in *in, int err)
+{
+	if (err)
+		raw_die(in, "%s", err == -ENOMEM ? "no memory" : strerror(-err));
+}
+
+static uint64_t
+weight_of(struct args_size s, const char *option, const struct raw_in *in, const struct vertices *v)
+{
+	const double all = (double)v->inputs;
+
+	if (s.percent >= 0)
+		return (uint64_t)fmax(ceil(s.percent / 100 * all), 1);
+	if (s.number == 0)
+		return (uint64_t)fmax(ceil(sqrt(all)), 2);
+	if (s.number > all)
+		raw_die(in, "%s %.0f: there are only %zu %s", option, s.number, v->inputs,
+			v->points ? "points" : "pixels");
+	return (uint64_t)s.number;
+}
+
+/* The edges that the options cut; *m: the least weight of a class, where there is one. */
+static void
+cut_tree(uint8_t *cut, uint64_t *m, const struct emst_tree *t, const struct dendrogram *d,
+	 const struct vertices *v, const struct raw_in *in, const struct args *args)
+{
+	if (args->has_genie)
+		insist(in, cut_genie(t, v->weight, args->genie, args->k, cut));
+	else if (args->linkage)
+		cut_longest(t, args->k, cut);
+	else if (args->has_distance)
+		cut_length(t, args->distance, cut);
+	else if (args->has_zahn)
+		insist(in, cut_zahn(t, args->zahn, cut));
+	else if (args->has_functional)
+		insist(in, cut_functional(d, t, v, args->functional, cut, m));
+	else if (args->has_k && !args->min_size)
+		memset(cut, 1, t->n);
+	else
+		cut_size(d, *m = weight_of(args->m, "--min-size", in, v), cut);
+	if (args->has_k)
+		insist(in, cut_at_most(d, args->k, cut));
+}
+
+static void
+make_classes(struct classes *c, const struct emst_tree *t, const struct dendrogram *d,
+	     const struct vertices *v, const struct raw_in *in, const struct args *args)
+{
+	const bool by_cuts = args->has_k || args->min_size || args->has_distance ||
+			     args->has_zahn || args->has_functional;
+	uint8_t *cut = weir_xalloc(t->n, 1);
+	uint64_t m = 0;
+
+	if (args->has_k && args->k > t->n)
+		raw_die(in, "--classes %zu: there are only %zu vertices", args->k, t->n);
+	if (args->has_min_pts && !args->has_k) {
+		insist(in, classes_density(
+			       c, d, t,
+			       (struct density){args->min_pts, args->select == 1, args->fill}));
+	} else if (args->stable || (v->points && !by_cuts)) {
+		m = weight_of(args->least, "--stable", in, v);
+		insist(in, classes_density(c, d, t, (struct density){m, false, true}));
+	} else {
+		cut_tree(cut, &m, t, d, v, in, args);
+		insist(in, classes_make(c, t, cut, v->weight));
+	}
+	weir_free(cut);
+	if (m && args->common.verbose)
+		warn("%s: item %zu: classes of at least %ju", raw_name(in), raw_item(in),
+		     (uintmax_t)m);
+	if (args->has_k && c->n < args->k && !args->common.quiet)
+		warn("%s: item %zu: -k %zu: there are only %zu such classes", raw_name(in),
+		     raw_item(in), args->k, c->n);
+}
+
+void
+classify(struct classes *c, const struct emst_tree *t, struct vertices *v, const struct raw_in *in,
+	 const struct args *args)
+{
+	struct dendrogram d;
+
+	if (!v->weight)
+		insist(in, vertices_weigh(v));
+	insist(in, dendrogram_make(&d, t, v->weight));
+	make_classes(c, t, &d, v, in, args);
+	dendrogram_free(&d);
+}
+
+void
+reduce_colours(struct classes *c, struct vertices *v, const struct raw_in *in,
+	       const struct args *args, int threads)
+{
+	if (!v->code)
+		raw_die(in, "--palette is for pictures of one to three planes of 8 bits");
+	insist(in, vertices_weigh(v));
+	*c = (struct classes){.label = weir_xalloc(v->set.n, sizeof *c->label)};
+	insist(in, palette_make(v->code, v->weight, v->set.n, args->palette, threads, c->label));
+	insist(in, classes_rank(c, v->set.n, args->palette, v->weight));
+}
+
+void
+find_regions(struct classes *c, const struct mesh *g, struct vertices *v, const struct raw_in *in,
+	     const struct args *args)
+{
+	size_t regions;
+
+	insist(in, vertices_weigh(v));
+	*c = (struct classes){.label = weir_xalloc(v->set.n, sizeof *c->label)};
+	insist(in, mesh_regions(g, args->scale, weight_of(args->m, "--min-size", in, v), c->label,
+				&regions));
+	insist(in, classes_rank(c, v->set.n, regions, v->weight));
+}
