@@ -132,6 +132,11 @@ $(HELPERS): $(B)/t/%: $(B)/obj/t/%.o $(B)/libcommon.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
+# Loaded before the C library by t/fault.
+$(B)/t/nomem.so: t/preload/nomem.c $(B)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) -std=c17 -O2 $(WARN) -fPIC -shared -o $@ $<
+
 # A bench names the library of a peer in its first line, `/* pkg-config: lept */`, and is left out where that is absent.
 pkg = $(shell sed -n '1s,.*pkg-config: \(.*\) \*/.*,\1,p' $(1))
 peerflags = $(if $(call pkg,$(1)),$(shell pkg-config --cflags $(call pkg,$(1)) | sed 's/-I/-isystem /g'))
@@ -151,7 +156,7 @@ $(BENCHXX:t/%.cc=$(B)/t/%): $(B)/t/bench/%: t/bench/%.cc $(CORES) $(GPU) $(B)/li
 	 -MMD -MP -MF $@.d -MT $@ $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(GPULIBS) $(LIBS) \
 	 $(if $(call pkg,$<),$(shell pkg-config --libs $(call pkg,$<)))
 
-check: all $(B)/t/check $(CHECKGPU) $(HELPERS)
+check: all $(B)/t/check $(CHECKGPU) $(HELPERS) $(B)/t/nomem.so
 	B=$(B) t/run
 
 bench: all $(HELPERS) $(BENCHES:t/%.c=$(B)/t/%) $(BENCHXX:t/%.cc=$(B)/t/%)

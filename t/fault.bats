@@ -1,0 +1,87 @@
+load lib
+
+# Every request of a program fails in turn: for memory, to write, to read, to map a file, to close, to rename. A program then
+# says why it fails and leaves nothing behind, or does without and writes the same bytes. See t/fault.c.
+
+setup() {
+	scratch
+	[[ $(nm -D "$B/rawinfo" 2>/dev/null) != *__asan* ]] || skip "the sanitizer has an allocator of its own"
+	gen kernels 3 2 2 >kernel.nrrd
+	gen --type=double values 2x3 0 0 .1 .2 .3 .4 >points.nrrd
+	gen noise 16 12 >image
+	: >complaints
+}
+
+# ends_well KIND INPUT PROGRAM...: a line in `complaints` for each run that ends badly; once to standard output, once by -o.
+ends_well() {
+	local kind=$1
+	fault "$@" >log || cat log >>complaints
+	fault -o result "$@" -o result >log || cat log >>complaints
+}
+
+# each KIND: over all programs, on a small input.
+each() {
+	while read -r input command; do
+		[ -n "$input" ] || continue
+		[ -e "$input" ] || skip "no $input"
+		# shellcheck disable=SC2086 # arguments are words
+		ends_well "$1" "$input" $command
+	done <<<"$commands"
+	cat complaints
+	[ ! -s complaints ]
+}
+
+commands='
+image pgmtoraw
+image rawtopnm --maxval=9 -t 2
+image rawinfo
+image rawinfo --json
+image rawtotext
+image rawtile --size=8x8
+tiles rawjoin
+numbers texttoraw
+image skeleton -G 2
+image wconv -t 2 -k kernel.nrrd
+image morphrec -t 2 --hmax=3
+image emst -t 2 --to=labels --distance=3
+image dptrace -t 2 --quiet --to=wkt -p -.5,-.5 -p .5,.5
+image usfft -t 2 -T 2 -p points.nrrd
+gather radon -t 2 --quiet -q -.1:.1:5 -X 40
+'
+
+inputs() {
+	rawtile --size=8x8 image >tiles
+	printf '1 2\n3 4\n' >numbers
+	gen --type=float noise 32 5 | sed '/^endian/i spacings: 0.004 10\naxis mins: 0 0\ncenters: node node' >gather
+}
+
+@test "a program that finds no memory says so, or does without" {
+	inputs
+	each memory
+}
+
+@test "a program that cannot map memory says so, or does without" {
+	inputs
+	each mmap
+}
+
+@test "a disk that fills at any write is a failure" {
+	inputs
+	each write
+}
+
+@test "reads and writes of single bytes change nothing" {
+	inputs
+	each short
+}
+
+@test "an error of any read is a failure" {
+	inputs
+	each read
+}
+
+@test "an error of close() or rename() is a failure" {
+	inputs
+	each close
+	each rename
+}

@@ -1,0 +1,435 @@
+/*
+ * Fails every request of a command in turn, and looks at how the command ends.
+ *
+ *	build/t/fault [-o FILE] KIND INPUT COMMAND [ARGUMENT ...]
+ *
+ * The command reads INPUT on standard input. It is run once undisturbed and then once for each n = 1, 2, ... until it makes
+ * fewer than n requests of the kind; run n meets a fault at its n-th request:
+ *
+ *	memory	malloc() and its like find no memory		(t/preload/nomem.c)
+ *	mmap	mmap() finds no memory
+ *	write	write() finds the disk full; not on standard error
+ *	short	read() and write() transfer one byte; not on standard error
+ *	read	read() fails, on standard input and on files below this directory
+ *	close	close() fails, on what was opened for writing
+ *	rename	rename() and linkat() fail
+ *
+ * A disturbed run must write the bytes of the undisturbed one and exit with 0, or exit with 1 and one line on stderr that
+ * begins with the command's name. FFTW and libgomp end the process themselves when they find no memory; that is accepted.
+ * A run may leave no file behind that was not there before, and FILE, which the command writes by -o, must be absent or
+ * whole. The program prints a line for each run that does otherwise, and exits with 1 after any. More than 400 requests of
+ * a kind are sampled, since their number grows with FFTW's plans, unless FAULT_ALL is set.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/opt.h"
+
+const char *const weir_prog = "fault";
+
+enum kind { MEMORY, MMAP, WRITE, SHORT, READ, CLOSE, RENAME };
+
+struct args {
+	struct opt_common common;
+	const char *input;
+	char **command;
+	enum kind kind;
+	const char *kind_name;
+};
+
+static const struct opt table[] = {{0}};
+static const struct opt_program program = {.what = "fails every request of a command in turn",
+					   .table = table,
+					   .operands = "KIND INPUT COMMAND [ARGUMENT ...]",
+					   .max_operands = SIZE_MAX};
+
+/* How a run ended. */
+struct end {
+	int status;  /* of waitpid */
+	bool met;    /* the fault took place */
+	bool litter; /* there is a file more than before, besides the output */
+};
+
+#define OUT "fault.out"
+#define ERR "fault.err"
+
+static struct args
+parse(int argc, char **argv)
+{
+	static const char *const names[] = {"memory", "mmap",  "write", "short",
+					    "read",   "close", "rename"};
+	struct args args = {0};
+	char **operand;
+	size_t n;
+
+	/* The command's own options are not this program's. */
+	setenv("POSIXLY_CORRECT", "1", 1);
+	opt_parse(&program, argc, argv, &args, &operand, &n);
+	unsetenv("POSIXLY_CORRECT");
+	if (n < 3)
+		die_usage("a kind of fault, an input and a command are needed");
+	while (args.kind <= RENAME && strcmp(names[args.kind], operand[0]))
+		args.kind++;
+	if (args.kind > RENAME)
+		die_usage("'%s' is no kind of fault", operand[0]);
+	args.kind_name = operand[0];
+	args.input = operand[1];
+	args.command = operand + 2;
+	return args;
+}
+
+/* --- what a directory and a file hold ------------------------------------------------------------------------------ */
+
+static size_t
+count_files(void)
+{
+	DIR *d = opendir(".");
+	size_t n = 0;
+
+	if (!d)
+		die(".: %s", strerror(errno));
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+struct text {
+	char *v;
+	size_t n;
+	bool exists;
+};
+
+static struct text
+slurp(const char *path)
+{
+	struct text t = {0};
+	FILE *f = fopen(path, "rb");
+	struct stat st;
+
+	if (!f || fstat(fileno(f), &st))
+		return t;
+	t.v = weir_xalloc((size_t)st.st_size + 1, 1);
+	t.n = fread(t.v, 1, (size_t)st.st_size, f);
+	t.v[t.n] = 0;
+	t.exists = true;
+	fclose(f);
+	return t;
+}
+
+static bool
+same(const char *path, const struct text *want)
+{
+	struct text t = slurp(path);
+	bool is =
+	    t.exists == want->exists && t.n == want->n && (!t.n || !memcmp(t.v, want->v, t.n));
+
+	weir_free(t.v);
+	return is;
+}
+
+/* --- faults in system calls ---------------------------------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+typedef struct user_regs_struct regs;
+#define CALL(r) ((long)(r)->orig_rax)
+#define ARG0(r) ((r)->rdi)
+#define ARG2(r) ((r)->rdx)
+#define ARG3(r) ((r)->r10)
+
+/* Whether descriptor fd of the process is standard input or a file below this directory. */
+static bool
+is_ours(pid_t pid, int fd)
+{
+	char link[64], path[4096], here[4096];
+	ssize_t n;
+
+	if (fd == 0)
+		return true;
+	snprintf(link, sizeof link, "/proc/%d/fd/%d", pid, fd);
+	n = readlink(link, path, sizeof path - 1);
+	if (n < 0 || !getcwd(here, sizeof here))
+		return false;
+	path[n] = 0;
+	return !strncmp(path, here, strlen(here));
+}
+
+static bool
+is_for_writing(pid_t pid, int fd)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+	return fd != 2 && !lstat(path, &st) && (st.st_mode & 0200) && is_ours(pid, fd);
+}
+
+static bool
+is_target(enum kind kind, pid_t pid, const regs *r)
+{
+	const long call = CALL(r);
+	const int fd = (int)ARG0(r);
+	const bool reads = call == SYS_read || call == SYS_pread64 || call == SYS_readv;
+	const bool writes = call == SYS_write || call == SYS_pwrite64 || call == SYS_writev;
+
+	switch (kind) {
+	case MMAP:
+		return call == SYS_mmap;
+	case WRITE:
+		return writes && fd != 2;
+	case READ:
+		return reads && is_ours(pid, fd);
+	case SHORT:
+		return (call == SYS_read || call == SYS_write) && fd != 2 && is_ours(pid, fd) &&
+		       ARG2(r) > 1;
+	case CLOSE:
+		return call == SYS_close && is_for_writing(pid, fd);
+	case RENAME:
+		return call == SYS_rename || call == SYS_linkat;
+	case MEMORY:
+		break;
+	}
+	return false;
+}
+
+static int
+error_of(enum kind kind)
+{
+	return kind == MMAP ? ENOMEM : kind == WRITE ? ENOSPC : kind == RENAME ? EACCES : EIO;
+}
+
+/* Makes the call that the process stands at the entry of the one that fails. */
+static void
+spoil(enum kind kind, pid_t pid, regs *r)
+{
+	if (kind == SHORT)
+		ARG2(r) = 1;
+	else
+		r->orig_rax = (unsigned long long)-1;
+	ptrace(PTRACE_SETREGS, pid, NULL, r);
+	if (kind == SHORT)
+		return;
+	ptrace(PTRACE_SYSCALL, pid, NULL, NULL);
+	waitpid(pid, NULL, __WALL);
+	ptrace(PTRACE_GETREGS, pid, NULL, r);
+	r->rax = (unsigned long long)-error_of(kind);
+	ptrace(PTRACE_SETREGS, pid, NULL, r);
+}
+
+/* Follows the process and its threads to the end, and spoils the n-th call of the kind after the loader's. */
+static struct end
+follow(enum kind kind, pid_t child, long n)
+{
+	struct end end = {0};
+	bool begun = false;
+
+	waitpid(child, NULL, 0);
+	ptrace(PTRACE_SETOPTIONS, child, NULL,
+	       PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL);
+	ptrace(PTRACE_SYSCALL, child, NULL, NULL);
+	for (;;) {
+		int status, sig = 0;
+		pid_t pid = waitpid(-1, &status, __WALL);
+		regs r;
+
+		if (pid < 0)
+			die("waitpid: %s", strerror(errno));
+		if (WIFEXITED(status) || WIFSIGNALED(status)) {
+			if (pid != child)
+				continue;
+			end.status = status;
+			return end;
+		}
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
+			ptrace(PTRACE_GETREGS, pid, NULL, &r);
+			/* At the entry of a call, rax holds -ENOSYS. The loader's last call before main() is munmap(). */
+			if ((long)r.rax == -ENOSYS) {
+				begun |= CALL(&r) == SYS_munmap;
+				if (begun && !end.met && is_target(kind, pid, &r) && !--n) {
+					end.met = true;
+					spoil(kind, pid, &r);
+				}
+			}
+		} else if (WSTOPSIG(status) != SIGTRAP && WSTOPSIG(status) != SIGSTOP) {
+			sig = WSTOPSIG(status);
+		}
+		ptrace(PTRACE_SYSCALL, pid, NULL, (void *)(intptr_t)sig);
+	}
+}
+#else
+static struct end
+follow(enum kind kind, pid_t child, long n)
+{
+	(void)kind, (void)child, (void)n;
+	die("calls of the system can be made to fail on x86-64 only");
+}
+#endif
+
+/* --- one run ------------------------------------------------------------------------------------------------------- */
+
+static void
+redirect(const char *path, int flags, int to)
+{
+	int fd = open(path, flags, 0666);
+
+	if (fd < 0 || dup2(fd, to) < 0)
+		die("%s: %s", path, strerror(errno));
+	if (fd != to)
+		close(fd);
+}
+
+static _Noreturn void
+become(const struct args *args, long n, int report)
+{
+	char text[32], library[4096];
+
+	redirect(args->input, O_RDONLY, 0);
+	redirect(OUT, O_WRONLY | O_CREAT | O_TRUNC, 1);
+	redirect(ERR, O_WRONLY | O_CREAT | O_TRUNC, 2);
+	if (args->kind == MEMORY) {
+		snprintf(library, sizeof library, "%s/t/nomem.so",
+			 getenv("B") ? getenv("B") : "build");
+		setenv("LD_PRELOAD", library, 1);
+		snprintf(text, sizeof text, "%ld", n);
+		setenv("FAULT_AT", text, 1);
+		snprintf(text, sizeof text, "%d", report);
+		setenv("FAULT_FD", text, 1);
+	} else {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	}
+	execvp(args->command[0], args->command);
+	_exit(127);
+}
+
+/* n = 0: undisturbed. */
+static struct end
+run(const struct args *args, long n)
+{
+	const char *const to = args->common.out ? args->common.out : OUT;
+	struct end end = {0};
+	int pipefd[2];
+	size_t files;
+	char c;
+
+	unlink(to);
+	files = count_files();
+	if (pipe(pipefd))
+		die("pipe: %s", strerror(errno));
+	const pid_t child = fork();
+	if (child < 0)
+		die("fork: %s", strerror(errno));
+	if (!child)
+		become(args, n, pipefd[1]);
+	close(pipefd[1]);
+	if (args->kind == MEMORY) {
+		waitpid(child, &end.status, 0);
+		end.met = read(pipefd[0], &c, 1) == 1;
+	} else {
+		end = follow(args->kind, child, n);
+	}
+	close(pipefd[0]);
+	end.litter = count_files() > files + !access(to, F_OK);
+	return end;
+}
+
+/* --- judgement ----------------------------------------------------------------------------------------------------- */
+
+static bool
+is_one_line_of(const char *name, const struct text *err)
+{
+	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+	const size_t n = strlen(base);
+	const char *end = err->n ? strchr(err->v, '\n') : NULL;
+
+	return end && !end[1] && !strncmp(err->v, base, n) && err->v[n] == ':';
+}
+
+/* Whether a library said that there is no memory or no thread and ended the process, which none of them lets its caller do. */
+static bool
+is_by_library(const struct end *end, const struct text *err)
+{
+	const bool aborted = WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGABRT;
+	const bool failed = WIFEXITED(end->status) && WEXITSTATUS(end->status) == 1;
+
+	return err->n && ((aborted && !strncmp(err->v, "fftw: alloc.c", 13)) ||
+			  (failed && !strncmp(err->v, "\nlibgomp: ", 10)));
+}
+
+/* NULL when the run ended as it should, else what is wrong with it. */
+static const char *
+judge(const struct args *args, const struct end *end, const struct text *want)
+{
+	const char *to = args->common.out;
+	const bool left = to && !access(to, F_OK);
+	struct text err = slurp(ERR);
+	const char *why = NULL;
+
+	if (is_by_library(end, &err))
+		;
+	else if (!WIFEXITED(end->status))
+		why = "was killed by a signal";
+	else if (WEXITSTATUS(end->status) > 1)
+		why = "ended with neither 0 nor 1";
+	else if (WEXITSTATUS(end->status) == 0 && !same(to ? to : OUT, want))
+		why = "exits with 0 and wrote other bytes";
+	else if (WEXITSTATUS(end->status) == 1 && !is_one_line_of(args->command[0], &err))
+		why = "does not say why it fails in one line";
+	if (!why && left && !same(to, want))
+		why = "left a part of its output";
+	if (!why && end->litter)
+		why = "left a file behind";
+	if (why)
+		printf("%s", err.v ? err.v : "");
+	weir_free(err.v);
+	return why;
+}
+
+static void
+print_command(const struct args *args, long n, const char *why)
+{
+	printf("%s %ld:", args->kind_name, n);
+	for (char **w = args->command; *w; w++)
+		printf(" %s", *w);
+	printf(" <%s: %s\n", args->input, why);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct args args = parse(argc, argv);
+	close(open(OUT, O_WRONLY | O_CREAT, 0666));
+	close(open(ERR, O_WRONLY | O_CREAT, 0666));
+	const struct end plain = run(&args, 0);
+	const struct text want = slurp(args.common.out ? args.common.out : OUT);
+	long bad = 0, n = 1;
+
+	if (plain.status)
+		die("%s fails undisturbed", args.command[0]);
+	for (;; n += getenv("FAULT_ALL") || n < 400 ? 1 : n / 20) {
+		const struct end end = run(&args, n);
+		const char *why = judge(&args, &end, &want);
+		if (why) {
+			print_command(&args, n, why);
+			bad++;
+		}
+		if (!end.met)
+			break;
+	}
+	printf("%s: %ld faults of %s, %ld ended badly\n", args.command[0], n - 1, args.kind_name,
+	       bad);
+	return bad > 0;
+}

@@ -1,0 +1,76 @@
+/*
+ * Loaded before the C library by t/fault: the FAULT_AT-th request for memory fails, from 1, and a byte is written to the
+ * descriptor FAULT_FD when it does. Requests before main() are not counted.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static atomic_long left;
+static int report = -1;
+
+/* The programs' own constructors run after those of the libraries they need, and so after this one. */
+__attribute__((constructor)) static void
+arm(void)
+{
+	const char *at = getenv("FAULT_AT"), *fd = getenv("FAULT_FD");
+
+	report = fd ? atoi(fd) : -1;
+	left = at ? atol(at) : 0;
+}
+
+static bool
+fails(void)
+{
+	if (left <= 0 || --left)
+		return false;
+	if (write(report, "x", 1) != 1)
+		_exit(99);
+	errno = ENOMEM;
+	return true;
+}
+
+void *__libc_malloc(size_t n);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *p, size_t n);
+void *__libc_memalign(size_t align, size_t n);
+
+void *
+malloc(size_t n)
+{
+	return fails() ? NULL : __libc_malloc(n);
+}
+
+void *
+calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __libc_calloc(n, size);
+}
+
+void *
+realloc(void *p, size_t n)
+{
+	return n && fails() ? NULL : __libc_realloc(p, n);
+}
+
+void *
+memalign(size_t align, size_t n)
+{
+	return fails() ? NULL : __libc_memalign(align, n);
+}
+
+void *
+aligned_alloc(size_t align, size_t n)
+{
+	return memalign(align, n);
+}
+
+int
+posix_memalign(void **p, size_t align, size_t n)
+{
+	*p = memalign(align, n);
+	return *p ? 0 : ENOMEM;
+}
