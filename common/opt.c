@@ -443,7 +443,7 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 	fputs(weir_prog, history);
 	gather_rows(p, &r);
 	parse_rows(p, &r, argc, argv, args, history);
-	if (ferror(history) | fclose(history))
+	if (ferror(history) | fclose(history) || !text)
 		die("no memory");
 	common->history = keep(text);
 	for (size_t i = 0; i < r.n; i++)
