@@ -14,7 +14,6 @@ setup() {
 
 # ends_well KIND INPUT PROGRAM...: a line in `complaints` for each run that ends badly; once to standard output, once by -o.
 ends_well() {
-	local kind=$1
 	fault "$@" >log || cat log >>complaints
 	fault -o result "$@" -o result >log || cat log >>complaints
 }
