@@ -17,19 +17,22 @@ static const struct opt table[] = {
     {0, "closed", OPT_FLAG, AT(closed), NULL, "join the last point of each polyline to its first"},
     {0, "score", OPT_WORD, AT(score), "NAME", "ridge, edge, each also with + or -, or sin (ridge)",
      .words = "ridge|ridge+|ridge-|edge|edge+|edge-|sin"},
-    {0, "length", OPT_WORD, AT(length), "HOW", "evidence counts by column or by arc (column)",
+    {0, "objective", OPT_WORD, AT(objective), "HOW", "auto, cost or sum (auto)",
+     .words = "auto|cost|sum"},
+    {0, "length", OPT_WORD, AT(length), "HOW", "sum: evidence counts by column or by arc (column)",
      .words = "column|arc"},
     {'s', "sigma", OPT_REAL, AT(sigma), "PX", "scale of the derivatives (2)", .lo = .5, .hi = 32},
-    {0, "soft", OPT_REAL, AT(soft), "K", "soft normalisation, in medians; 0: none (4)", .lo = 0,
-     .hi = 1e6},
+    {0, "soft", OPT_REAL, AT(soft), "K", "sum: soft normalisation, in medians; 0: none (4)",
+     .lo = 0, .hi = 1e6},
     {'n', "guides", OPT_SIZE, AT(n), "N", "guides from point to point", .lo = 2,
      .hi = DPTRACE_MAXN},
     {0, "spacing", OPT_REAL, AT(spacing), "PX", "instead: the distance between guides", .lo = 1,
      .hi = 1e6},
-    {'d', "samples", OPT_SIZE, AT(d), "N", "samples of a guide, odd", .lo = 3, .hi = DPTRACE_MAXD},
+    {'d', "samples", OPT_SIZE, AT(d), "N", "samples of a guide", .lo = 2, .hi = DPTRACE_MAXD},
     {'w', "half-width", OPT_ABOVE, AT(halfwidth), "PX", "half the width of the strip", .lo = 0},
     {'a', "angle", OPT_REAL, AT(angle), "DEG", "the largest turn at a guide", .lo = DBL_MIN,
      .hi = 180},
+    {0, "slope", OPT_ABOVE, AT(slope), "M", "cost: the steepest link (2.5)", .lo = 0},
     {0, "passes", OPT_SIZE, AT(passes), "N", "the first is over the strip, others follow it (2)",
      .lo = 1, .hi = 16},
     {0, "scores", OPT_STR, AT(scores), "FILE", "the recursion alone, on given link scores"},
@@ -59,8 +62,6 @@ dptrace_args(int argc, char **argv, char ***path, size_t *npath)
 		die_usage("no points: give two or more (-p) or a file of them (-f)");
 	if (a.n && a.spacing > 0)
 		die_usage("--spacing: goes without --guides");
-	if (a.d % 2 == 0 && a.d > 0)
-		die_usage("--samples: %zu is even; the middle sample lies on the chord", a.d);
 	if (a.scores && *npath)
 		die_usage("--scores: goes without a picture, not with %s", **path);
 	if (a.scores && (a.overlay || a.n || a.d || a.spacing > 0))
@@ -84,6 +85,7 @@ dptrace_args_options(const struct args *a)
 
 	return (struct dptrace_options){.score = words[a->score].score,
 					.polarity = words[a->score].polarity,
+					.objective = (enum dptrace_objective)a->objective,
 					.arc = a->length == 1,
 					.sigma = a->sigma,
 					.soft = a->soft,
@@ -92,6 +94,7 @@ dptrace_args_options(const struct args *a)
 					.d = a->d,
 					.halfwidth = a->halfwidth,
 					.phi = a->angle * M_PI / 180,
+					.slope = a->slope,
 					.passes = a->passes,
 					.margins = !a->common.quiet || a->common.verbose ||
 						   a->to == REPORT_CSV || a->to == REPORT_GEOJSON,

@@ -12,8 +12,8 @@ struct args {
 	struct opt_list point;
 	const char *lines, *scores, *overlay, *world;
 	bool closed;
-	int score, length, method, to;
-	double sigma, soft, spacing, halfwidth, angle;
+	int score, objective, length, method, to;
+	double sigma, soft, spacing, halfwidth, angle, slope;
 	size_t n, d, passes;
 };
 

@@ -97,6 +97,15 @@ derive_colours(const struct dptrace_image *im, double sigma, const double e[2], 
 	out[1] = sqrt((uu + vv) / 2 + root) * sin(angle);
 }
 
+/* What the size of a derivative is divided by: cost, the level in units of the derivative; else softly by itself. */
+static double
+divisor(const struct dptrace_options *o, double size, double g0)
+{
+	if (o->objective == DPTRACE_COST)
+		return g0 / (o->score == DPTRACE_RIDGE ? o->sigma * o->sigma : o->sigma);
+	return size + (o->score == DPTRACE_SIN ? 0 : g0);
+}
+
 /* The evidence at (x, y) for a link of direction (cu, cv). */
 static double
 evidence(const struct dptrace_image *im, const struct dptrace_options *o, const double e[2],
@@ -110,21 +119,21 @@ evidence(const struct dptrace_image *im, const struct dptrace_options *o, const 
 		derive_mean(im, o->sigma, e, x, y, 2, d);
 		size = fabs(d[0] + d[2]) / 2 + hypot((d[0] - d[2]) / 2, d[1]);
 		double across = cv * cv * d[0] - 2 * cu * cv * d[1] + cu * cu * d[2];
-		return (o->polarity < 0 ? across : -across) / (size + g0);
+		return (o->polarity < 0 ? across : -across) / divisor(o, size, g0);
 	}
 	if (o->score == DPTRACE_EDGE && im->c > 1 && !o->polarity)
 		derive_colours(im, o->sigma, e, x, y, d);
 	else
 		derive_mean(im, o->sigma, e, x, y, 1, d);
 	size = hypot(d[0], d[1]);
-	double across = (cu * d[1] - cv * d[0]) / (size + (o->score == DPTRACE_SIN ? 0 : g0));
+	double across = (cu * d[1] - cv * d[0]) / divisor(o, size, g0);
 	return o->polarity > 0 ? across : o->polarity < 0 ? -across : fabs(across);
 }
 
 double
 dptrace_direct_score(const struct dptrace_image *im, const struct dptrace_options *o,
 		     const double a[2], const double b[2], const double from[2], const double to[2],
-		     size_t columns, double g0)
+		     size_t columns, double g0, bool capped)
 {
 	const double length = hypot(b[0] - a[0], b[1] - a[1]),
 		     e[2] = {(b[0] - a[0]) / length, (b[1] - a[1]) / length};
@@ -137,6 +146,43 @@ dptrace_direct_score(const struct dptrace_image *im, const struct dptrace_option
 		sum += evidence(im, o, e, a[0] + u * e[0] - v * e[1], a[1] + u * e[1] + v * e[0],
 				du / link, dv / link, g0);
 	}
+	if (o->objective == DPTRACE_COST) {
+		const double mean = fmax(sum / (double)columns, 0);
+		return -link / ((capped ? fmin(mean, 1) : mean) + .3);
+	}
 	sum *= (o->arc ? link : du) / (double)columns;
 	return o->score == DPTRACE_RIDGE && !o->polarity ? fabs(sum) : sum;
+}
+
+/* The response at a place: of a ridge the largest across any link, which is across its own direction. */
+static double
+response(const struct dptrace_image *im, const struct dptrace_options *o, double x, double y)
+{
+	const double e[2] = {1, 0};
+	double d[3];
+
+	if (o->score == DPTRACE_RIDGE) {
+		derive_mean(im, o->sigma, e, x, y, 2, d);
+		const double mean = (d[0] + d[2]) / 2, root = hypot((d[0] - d[2]) / 2, d[1]);
+		return o->sigma * o->sigma * (root + (o->polarity < 0 ? mean : -mean));
+	}
+	if (im->c > 1 && !o->polarity)
+		derive_colours(im, o->sigma, e, x, y, d);
+	else
+		derive_mean(im, o->sigma, e, x, y, 1, d);
+	return o->sigma * hypot(d[0], d[1]);
+}
+
+double
+dptrace_direct_level(const struct dptrace_image *im, const struct dptrace_options *o,
+		     const double p[2])
+{
+	const double reach = ceil(fmax(3, 1.5 * o->sigma));
+	double most = 0;
+
+	for (double y = round(p[1]) - reach; y <= round(p[1]) + reach; y++)
+		for (double x = round(p[0]) - reach; x <= round(p[0]) + reach; x++)
+			if (x >= 0 && y >= 0 && x < (double)im->w && y < (double)im->h)
+				most = fmax(most, response(im, o, x, y));
+	return most;
 }

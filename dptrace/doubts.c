@@ -3,8 +3,6 @@
 #include "common/die.h"
 #include "dptrace/doubts.h"
 
-#define LOW_MARGIN .3 /* px of full evidence: below it, another course is about as good */
-
 static void
 warn_about(const char *name, size_t line, const struct dptrace_trace *t, const struct args *a)
 {
@@ -24,7 +22,7 @@ warn_about(const char *name, size_t line, const struct dptrace_trace *t, const s
 		warn("%s: line %zu: %zu vertices turn about as far as they may: if the object "
 		     "doubles back there, add points",
 		     name, line, t->sharp);
-	if (t->margin < LOW_MARGIN && !t->blank)
+	if (t->margin < t->low && !t->blank)
 		warn("%s: line %zu: another course is about as good (margin %.2g): add points",
 		     name, line, t->margin);
 }
@@ -53,7 +51,7 @@ doubts_of(struct doubts *d, const char *name, const struct args *a, size_t line,
 	d->border += t->border > 0;
 	d->sharp += t->sharp > 0;
 	d->released += t->released > 0;
-	d->low += t->margin < LOW_MARGIN;
+	d->low += t->margin < t->low;
 }
 
 void
@@ -62,8 +60,10 @@ doubts_explain(const char *name, const struct dptrace_plan *p)
 	for (size_t i = 0; i < p->nline; i++)
 		for (size_t k = 0; k < p->first[i + 1] - p->first[i]; k++) {
 			const struct dptrace_resolved r = dptrace_resolved(p, i, k);
-			warn("%s: line %zu: segment %zu of %.4g px: -n %zu -d %zu -w %.4g -a %.4g",
-			     name, i, k, r.length, r.n, r.d, r.halfwidth, r.phi * 180 / M_PI);
+			warn("%s: line %zu: segment %zu of %.4g px: -n %zu -d %zu -w %.4g -a %.4g "
+			     "--objective=%s level %.4g noise %.4g",
+			     name, i, k, r.length, r.n, r.d, r.halfwidth, r.phi * 180 / M_PI,
+			     r.cost ? "cost" : "sum", r.level, r.noise);
 		}
 }
 

@@ -7,14 +7,39 @@
 
 /* --- results ----------------------------------------------------------------------------------------------------- */
 
+/* Vertices of the last of some passes. */
 static size_t
-vertices_of(const struct segment_shape *s, size_t n)
+vertices_of(const struct segment_shape *s, size_t n, size_t passes)
 {
 	size_t sum = 1;
 
 	for (size_t i = 0; i < n; i++)
-		sum += (size_t)s[i].n - 1;
+		sum += (size_t)pass_guides(&s[i], passes - 1) - 1;
 	return sum;
+}
+
+/* Margins are in pixels of full evidence: what such a pixel is worth more than one without any. */
+static double
+worth(const struct segment_shape *s)
+{
+	const double k = (double)COST_K;
+
+	return s->cost ? 1 / k - 1 / (1 + k) : 1;
+}
+
+static double
+square_distance(const struct verdict *v, const double xy[2])
+{
+	return (v->x - xy[0]) * (v->x - xy[0]) + (v->y - xy[1]) * (v->y - xy[1]);
+}
+
+/* The verdict of the first pass, n guides, on a vertex: the nearest one from *at on, both going along the polyline. */
+static const struct verdict *
+verdict_on(const struct verdict *v, int n, const double xy[2], int *at)
+{
+	while (*at + 1 < n && square_distance(&v[*at + 1], xy) <= square_distance(&v[*at], xy))
+		++*at;
+	return &v[*at];
 }
 
 static void
@@ -22,22 +47,30 @@ put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrac
 {
 	const struct segment_shape *s = &w->shape[k];
 	const float *link = w->chain.link + (size_t)k * (size_t)w->chain.maxn;
-	const size_t row = (size_t)k * w->vstride;
-	const double h = s->length / (s->n - 1);
+	const size_t row = (size_t)k * w->stride;
+	const int n = pass_guides(s, w->pass);
+	const double h = pass_length(w, k) / (n - 1);
+	int at = 0;
 
+	for (int g = k > 0; g < n; g++) {
+		const double *xy = w->xy[row + (size_t)g];
+		const bool point = g == 0 || g == n - 1;
+		const struct verdict *said = verdict_on(w->verdict + row, s->n, xy, &at);
+
+		v[g] = (struct dptrace_vertex){.x = xy[0],
+					       .y = xy[1],
+					       .score = g > 0 ? (double)link[g - 1] / h : 0,
+					       .margin = !point || isnan(said->margin)
+							     ? (double)said->margin / worth(s)
+							     : INFINITY,
+					       .point = point,
+					       .border = !point && said->border};
+	}
 	for (int g = k > 0; g < s->n; g++) {
-		const double u = g * h, y = w->v[row + (size_t)g];
-		struct dptrace_vertex *x = &v[g];
-
-		x->x = s->ax + u * s->ex - y * s->ey;
-		x->y = s->ay + u * s->ey + y * s->ex;
-		x->score = g > 0 ? (double)link[g - 1] / h : 0;
-		x->margin = (double)w->margin[row + (size_t)g];
-		x->point = g == 0 || g == s->n - 1;
-		x->border = w->border[row + (size_t)g];
-		t->border += x->border;
-		if (!w->plan->o.margins || x->margin < t->margin)
-			t->margin = x->margin;
+		const struct verdict *said = w->verdict + row + (size_t)g;
+		t->border += said->border;
+		if (!w->plan->o.margins || (double)said->margin / worth(s) < t->margin)
+			t->margin = (double)said->margin / worth(s);
 	}
 }
 
@@ -56,15 +89,22 @@ pass_put(struct work *w, struct dptrace_trace *t)
 {
 	struct dptrace_vertex *v = t->v;
 
-	*t = (struct dptrace_trace){
-	    .n = t->n, .v = t->v, .score = w->chain.best, .margin = INFINITY, .blank = w->blank};
+	*t = (struct dptrace_trace){.n = t->n,
+				    .v = t->v,
+				    .score = w->chain.best,
+				    .margin = INFINITY,
+				    .low = w->shape->cost ? .2 : .3,
+				    .blank = w->blank};
 	for (int k = 0; k < w->chain.n; k++) {
 		put_segment(w, k, v, t);
-		v += w->shape[k].n - 1;
+		v += pass_guides(&w->shape[k], w->pass) - 1;
 		if (w->chain.released[k] && !t->released++)
 			t->released_at = (size_t)k;
 	}
-	count_sharp(t, bound_of(.9 * w->shape->phi));
+	if (w->shape->cost)
+		t->sharp = w->sharp;
+	else
+		count_sharp(t, bound_of(.9 * w->shape->phi));
 }
 
 /* --- plan, run, free --------------------------------------------------------------------------------------------- */
@@ -163,12 +203,12 @@ shape_lines(struct dptrace_plan *p, char err[DPTRACE_ERR])
 	p->first[0] = 0;
 	for (size_t i = 0; i < p->nline; i++) {
 		struct segment_shape *s = p->shape + p->first[i];
-		if (dptrace_shape(s, &p->line[i], &p->image, &p->o, err)) {
+		if (dptrace_shape(s, &p->line[i], &p->image, p->gray, &p->o, err)) {
 			p->bad = i;
 			return -1;
 		}
 		p->first[i + 1] = p->first[i] + dptrace_segments(&p->line[i]);
-		p->trace[i].n = vertices_of(s, dptrace_segments(&p->line[i]));
+		p->trace[i].n = vertices_of(s, dptrace_segments(&p->line[i]), p->o.passes);
 		vertices += p->trace[i].n;
 	}
 	if (!(p->vertex = weir_calloc(vertices, sizeof *p->vertex)))
@@ -203,8 +243,9 @@ dptrace_resolved(const struct dptrace_plan *p, size_t line, size_t segment)
 {
 	const struct segment_shape *s = &p->shape[p->first[line] + segment];
 
-	return (struct dptrace_resolved){(size_t)s->n, (size_t)s->d, s->length, s->halfwidth,
-					 s->phi};
+	return (struct dptrace_resolved){(size_t)s->n, (size_t)s->d, s->length,
+					 s->halfwidth, s->phi,	     s->cost,
+					 s->polarity,  s->level,     s->noise};
 }
 
 void

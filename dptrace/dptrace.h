@@ -17,15 +17,25 @@
  * Seredin (Doklady BGUIR 4(98), 2016) does this in O(d^3 n); here it takes O(d^2 n): see recur.c. A chain of points is
  * one polyline: each point is a guide with a single sample, at which the frame turns and the same bound holds.
  *
- * The score of a link is a sum over its columns c, about a pixel apart along ab, of evidence e(c) >= 0 or of either sign:
+ * The response r at a column of a link, at scale sigma, with n the normal of the link:
  *
- *	ridge	-n'Hn / (|lambda| + g0)   H the Hessian at scale sigma, lambda its larger eigenvalue, n the normal of the link
- *	edge	|n'grad| / (|grad| + g0)
+ *	ridge	-sigma^2 n'Hn             H the Hessian
+ *	edge	sigma |n'grad|
  *	sin	|n'grad| / |grad|         the paper's: |sin| of the angle between the gradient and the link
  *
+ * Two objectives make the score of a link of it. The cost is an integral along the polyline: a link of length s costs
+ *
+ *	cost	s / (min(max(m / l, 0), 1) + k)	   m the mean of r over the link's columns, k = .3
+ *
+ * The level l is the smaller one of what the clicks lie on: the largest response within 3 px (1.5 sigma, if that is more) of
+ * each point of the segment. Evidence counts up to the level of the clicks and no further, so that a brighter neighbour is no
+ * temptation. The last passes do not cap it. The sum is today's reward for evidence per column,
+ *
+ *	sum	sum_c r(c) / (|r| + g0) * width	   |r| = |lambda| sigma^2 or |grad| sigma, the larger eigenvalue of H
+ *
  * times the width of a column (length by columns) or the length of the link over it (length by arc, as in the paper).
- * g0 = soft * the median of |lambda| or |grad| in the strip |v| <= w, and a quarter of the largest at least. Columns outside
- * the image score nothing.
+ * g0 = soft * the median of |r| in the strip |v| <= w, and a quarter of the largest at least. Columns outside the image have
+ * no response. On clear lines the cost follows better, in noise the sum does; see DPTRACE_AUTO.
  */
 #ifndef DPTRACE_DPTRACE_H
 #define DPTRACE_DPTRACE_H
@@ -34,6 +44,12 @@
 #include <stddef.h>
 
 enum dptrace_score { DPTRACE_RIDGE, DPTRACE_EDGE, DPTRACE_SIN };
+
+/*
+ * AUTO: the cost for a line whose level is 5.7 times what pixel noise alone would give, or more, else the sum; of sin always
+ * the sum.
+ */
+enum dptrace_objective { DPTRACE_AUTO, DPTRACE_COST, DPTRACE_SUM };
 
 enum {
 	DPTRACE_ERR = 256,   /* room for a sentence that says what is wrong */
@@ -49,17 +65,29 @@ struct dptrace_image {
 
 struct dptrace_options {
 	enum dptrace_score score;
-	int polarity; /* ridge: 1 bright, -1 dark; edge: 1 brighter where v > 0, -1 darker; 0 either */
-	bool arc;     /* length by arc instead of by columns */
+	enum dptrace_objective objective;
+	/*
+	 * ridge: 1 bright, -1 dark; edge: 1 brighter where v > 0, -1 darker; 0 either, which for a ridge under the cost is
+	 * decided by the points of each line.
+	 */
+	int polarity;
+	bool arc;     /* sum: length by arc instead of by columns */
 	double sigma; /* scale of the derivatives, px, .5..32 */
-	double soft;  /* g0 in medians, >= 0 (0: ridge and edge keep the size of the derivative) */
-	size_t n;     /* guides of a segment, >= 2; 0: by spacing */
-	double spacing;	  /* px between guides, >= 1; 0: 15 to 30, by the length */
-	size_t d;	  /* samples of a guide, odd, >= 3; 0: about a pixel apart */
-	double halfwidth; /* w, px; 0: a fifth of |ab| within 8..64 */
-	double phi;	  /* radians, (0, pi]; 0: by the spacing (sin: 15 degrees) */
-	size_t
-	    passes; /* >= 1: each after the first follows the polyline before it with a finer step */
+	double
+	    soft; /* sum: g0 in medians, >= 0 (0: ridge and edge keep the size of the derivative) */
+	size_t n; /* guides of a segment, >= 2; 0: by spacing */
+	/* px between guides, >= 1; 0: 8, or 4 sigma if that is more; of a sum 15 to 30, by the length */
+	double spacing;
+	/* samples of a guide, >= 2; 0: a pixel or sigma / 2 apart, of a sum sigma */
+	size_t d;
+	/* w, px; 0: .3 |ab| within 8..96; of a sum .2 |ab| within 32..64 */
+	double halfwidth;
+	/* radians, (0, pi]; 0: 72 degrees at 8 px, in proportion to the spacing; of a sum 45 to 60 degrees, sin 15 */
+	double phi;
+	/* cost: the steepest link, |dv / du|; 0: 2.5 */
+	double slope;
+	/* >= 1: each after the first follows the polyline before it with a finer step */
+	size_t passes;
 	bool margins;	  /* fill the margins: one more pass of the recursion */
 	size_t max_bytes; /* working memory of all threads, 0: any */
 	int threads;
@@ -94,6 +122,7 @@ struct dptrace_trace {
 	struct dptrace_vertex *v; /* a closed line repeats its first vertex at the end */
 	double score;		  /* the optimum */
 	double margin;		  /* the smallest of its vertices */
+	double low;		  /* a margin below it is a doubt: .2 (cost), .3 (sum) */
 	size_t border;		  /* vertices on the border of the strip */
 	size_t sharp;		  /* vertices that turn by more than .9 phi; of given tables 0 */
 	size_t
@@ -136,6 +165,9 @@ void dptrace_run(struct dptrace_plan *p);
 struct dptrace_resolved {
 	size_t n, d;
 	double length, halfwidth, phi;
+	bool cost;
+	int polarity;
+	double level, noise; /* 0 where nobody asked: --objective=sum */
 };
 struct dptrace_resolved dptrace_resolved(const struct dptrace_plan *p, size_t line, size_t segment);
 
@@ -185,11 +217,16 @@ int dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line 
 int dptrace_direct(const struct dptrace_table *seg, size_t nseg, double phi, int *at, double *best);
 
 /*
- * The score of the link from (u, v) = from to (u, v) = to of the segment ab, over that many columns, by definition; g0 as
- * at the top of this page.
+ * The score of the link from (u, v) = from to (u, v) = to of the segment ab, over that many columns, by definition, with
+ * o->objective COST or SUM. g0 is as at the top of this page; of a cost it is the level l, and capped says whether evidence
+ * counts up to it only.
  */
 double dptrace_direct_score(const struct dptrace_image *image, const struct dptrace_options *o,
 			    const double a[2], const double b[2], const double from[2],
-			    const double to[2], size_t columns, double g0);
+			    const double to[2], size_t columns, double g0, bool capped);
+
+/* What a point of a line lies on, by definition: the largest response of that polarity around it. */
+double dptrace_direct_level(const struct dptrace_image *image, const struct dptrace_options *o,
+			    const double p[2]);
 
 #endif

@@ -62,7 +62,7 @@ fill_segment(struct given *g, size_t k, const float *S, size_t n, size_t d, cons
 		last[j] = S[(n - 2) * d * d + j * d + d / 2];
 	g->score[k * n + n - 2] = n == 2 ? last + d / 2 : last;
 	g->seg[k] = (struct dptrace_table){.n = n,
-					   .dv = d > 1 ? 2 * w / (double)(d - 1) : 1,
+					   .dv = d > 1 ? 2 * w / (double)(d - d % 2) : 1,
 					   .ex = dx / length,
 					   .ey = dy / length,
 					   .h = g->h + k * n,
@@ -105,7 +105,7 @@ dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
 	struct given g = {0};
 	int r = -1;
 
-	*t = (struct dptrace_trace){.n = nseg * (n - 1) + 1, .margin = INFINITY};
+	*t = (struct dptrace_trace){.n = nseg * (n - 1) + 1, .margin = INFINITY, .low = .3};
 	t->v = weir_calloc(t->n, sizeof *t->v);
 	if (!t->v || !given_alloc(&g, nseg, n, d)) {
 		snprintf(err, DPTRACE_ERR, "no memory for %zu vertices", t->n);

@@ -3,36 +3,13 @@
 
 #include "dptrace/pass.h"
 
-struct grid
-pass_grid(const struct segment_shape *s, const struct dptrace_options *o)
-{
-	return strip_grid(s->length, s->n - 1, s->d, s->dv, o);
-}
-
-double
-pass_step(const struct segment_shape *s, const struct dptrace_options *o, size_t pass)
-{
-	const struct grid g = pass_grid(s, o);
-
-	return pass ? g.P / g.fine : s->dv;
-}
-
-int
-pass_rows(const struct segment_shape *s, const struct grid *g, size_t pass)
-{
-	return pass ? 2 * g->half * g->fine + 2 * (int)pass * REFINED + 1 : s->d;
-}
-
-int
-pass_samples(const struct segment_shape *s, size_t pass)
-{
-	return pass ? 2 * REFINED + 1 : s->d;
-}
+/* --- memory --------------------------------------------------------------------------------------------------------- */
 
 /* The most that a pass over some segments meets. */
 struct extent {
-	int guides, samples, rows;
-	size_t strip, base, bench; /* bytes */
+	int guides, samples, rows, points;
+	size_t stride;		     /* guides of any pass */
+	size_t strip, base, scratch; /* bytes */
 };
 
 static size_t
@@ -41,29 +18,37 @@ larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
+static int
+more(int a, int b)
+{
+	return a > b ? a : b;
+}
+
 static struct extent
 extent_of(const struct segment_shape *s, size_t n, size_t pass, const struct dptrace_options *o)
 {
-	struct extent e = {2, 1, 1, 0, 0, 0};
+	struct extent e = {.guides = 2, .samples = 1, .rows = 1};
 
 	for (size_t i = 0; i < n; i++) {
-		const struct grid g = pass_grid(&s[i], o);
-		const int d = pass_samples(&s[i], pass), rows = pass_rows(&s[i], &g, pass);
+		const struct grid g = pass_most(&s[i], o, pass);
+		const int rows = pass_rows(&s[i], &g, pass);
 		const struct grid fine = strip_finer(g, rows);
-		struct arena strip = {0}, base = {0}, bench = {0};
+		struct arena strip = {0}, base = {0}, scratch = {0};
 		struct strip none;
 		struct base nothing;
-		struct bench idle;
+		struct scratch idle;
 
-		strip_take(&none, &strip, pass ? &fine : &g);
+		strip_take(&none, &strip, pass && !s[i].cost ? &fine : &g);
 		base_take(&nothing, &base, &g);
-		bench_take(&idle, &bench, &g);
-		e.guides = s[i].n > e.guides ? s[i].n : e.guides;
-		e.samples = d > e.samples ? d : e.samples;
-		e.rows = rows > e.rows ? rows : e.rows;
+		scratch_take(&idle, &scratch, &g);
+		e.guides = more(pass_guides(&s[i], pass), e.guides);
+		e.samples = more(pass_samples(&s[i], pass), e.samples);
+		e.rows = more(rows, e.rows);
+		e.points = more(s[i].cost ? s[i].tube.points : 0, e.points);
+		e.stride = larger((size_t)more(s[i].n, s[i].cost ? s[i].tube.n : 0), e.stride);
 		e.strip = larger(strip.used, e.strip);
 		e.base = larger(base.used, e.base);
-		e.bench = larger(bench.used, e.bench);
+		e.scratch = larger(scratch.used, e.scratch);
 	}
 	return e;
 }
@@ -80,32 +65,37 @@ lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n, siz
 	const int held = n < (size_t)nslot ? (int)n : nslot;
 	struct arena a = {base, 0};
 
-	w->vstride = (size_t)e.guides;
-	w->v = arena_take(&a, n * w->vstride, sizeof *w->v);
-	w->margin = arena_take(&a, n * w->vstride, sizeof *w->margin);
-	w->border = arena_take(&a, n * w->vstride, sizeof *w->border);
+	w->stride = e.stride;
+	w->npoints = (size_t)e.points;
+	w->xy = arena_take(&a, n * w->stride, sizeof *w->xy);
+	w->v = arena_take(&a, n * w->stride, sizeof *w->v);
+	w->verdict = arena_take(&a, n * w->stride, sizeof *w->verdict);
+	w->curve = arena_take(&a, n, sizeof *w->curve);
+	w->points = arena_take(&a, n * w->npoints, sizeof *w->points);
+	w->spare = arena_take(&a, w->npoints, sizeof *w->spare);
 	for (int i = 0; i < held; i++)
 		w->base_room[i] = arena_take(&a, e.base, 1);
 	w->chain.margins = o->margins && pass == 0;
 	chain_take(&w->chain, &a, (int)n, nslot, e.guides, e.samples, e.rows);
 	for (int i = 0; i < held; i++)
 		w->room[i] = arena_take(&a, e.strip, 1);
-	w->bench_room = arena_take(&a, e.bench, 1);
+	w->scratch_room = arena_take(&a, e.scratch, 1);
 	return a.used;
 }
 
-void
-pass_course(const struct work *w, int k, struct course *c)
+/* --- guides --------------------------------------------------------------------------------------------------------- */
+
+static void
+straight_course(const struct work *w, int k, struct course *c)
 {
 	const struct segment_shape *s = &w->shape[k];
-	const double *v = w->v + (size_t)k * w->vstride;
+	const double *v = w->v + (size_t)k * w->stride;
 	const int d = pass_samples(s, w->pass);
 	int far = 0;
 
-	c->n = s->n;
-	c->dv = pass_step(s, &w->plan->o, w->pass);
-	c->ex = s->ex;
-	c->ey = s->ey;
+	c->ex = c->fx = s->ex;
+	c->ey = c->fy = s->ey;
+	c->steepest = w->pass ? 0 : s->steepest;
 	for (int g = 0; g < c->n; g++) {
 		int z = w->pass ? (int)lround(v[g] / c->dv) : 0;
 		c->o[g] = z;
@@ -113,30 +103,93 @@ pass_course(const struct work *w, int k, struct course *c)
 		c->h[g] = s->length / (c->n - 1);
 		far = abs(z) > far ? abs(z) : far;
 	}
-	c->rows = 2 * (far + (d - 1) / 2) + 1;
+	c->rows = 2 * (far + d / 2) + 1;
 	for (int g = 0; g < c->n; g++)
 		c->o[g] += (c->rows - c->d[g]) / 2;
 }
 
-/* The evidence at the base rows of segment k: that of the pass before, unless its slot was taken. */
-static const struct base *
-hold_base(struct work *w, int k)
+static void
+curved_course(const struct work *w, int k, struct course *c)
 {
-	const struct dptrace_plan *p = w->plan;
+	const struct curve *curve = &w->curve[k];
+	const struct place first = curve_place(curve, 0), last = curve_place(curve, curve->length);
+	const int d = w->shape[k].tube.d;
+
+	c->ex = first.ny;
+	c->ey = -first.nx;
+	c->fx = last.ny;
+	c->fy = -last.nx;
+	c->rows = d;
+	c->steepest = more(1, (int)floor(curve->length / (c->n - 1) / c->dv));
+	for (int g = 0; g < c->n; g++) {
+		c->d[g] = g == 0 || g == c->n - 1 ? 1 : d;
+		c->o[g] = (d - c->d[g]) / 2;
+		c->h[g] = curve->length / (c->n - 1);
+	}
+}
+
+void
+pass_course(const struct work *w, int k, struct course *c)
+{
+	const struct segment_shape *s = &w->shape[k];
+
+	c->n = pass_guides(s, w->pass);
+	c->dv = pass_step(s, &w->plan->o, w->pass);
+	if (pass_is_tube(s, w->pass))
+		curved_course(w, k, c);
+	else
+		straight_course(w, k, c);
+}
+
+void
+pass_columns(const struct work *w, int k, const struct grid *g, struct walk *column)
+{
 	const struct segment_shape *s = &w->shape[k];
 	const struct origin at = {s->ax, s->ay, s->ex, s->ey};
+
+	if (pass_is_tube(s, w->pass))
+		curve_columns(column, g, &w->curve[k]);
+	else
+		strip_columns(column, g, &at);
+}
+
+double
+pass_length(const struct work *w, int k)
+{
+	return pass_is_tube(&w->shape[k], w->pass) ? w->curve[k].length : w->shape[k].length;
+}
+
+void
+pass_curves(struct work *w)
+{
+	for (size_t k = 0; k < w->n; k++)
+		if (pass_is_tube(&w->shape[k], w->pass))
+			w->curve[k] = curve_along((const double(*)[2])(w->xy + k * w->stride),
+						  pass_guides(&w->shape[k], w->pass - 1),
+						  w->shape[k].tube.points, w->shape[k].tube.smooth,
+						  w->points + k * w->npoints, w->spare);
+}
+
+/* --- evidence ------------------------------------------------------------------------------------------------------- */
+
+/* The evidence at the base rows of segment k: that of the pass before, unless its slot was taken or it lay elsewhere. */
+static const struct base *
+hold_base(struct work *w, int k, const struct grid *g)
+{
+	const struct dptrace_plan *p = w->plan;
+	const struct rule rule = pass_rule(&w->shape[k], &p->o, w->pass);
 	const int i = k % w->chain.nslot;
-	const struct grid g = pass_grid(s, &p->o);
-	struct arena room = {w->base_room[i], 0}, scratch = {w->bench_room, 0};
+	struct arena room = {w->base_room[i], 0}, scratch = {w->scratch_room, 0};
 	struct base *b = &w->base[i];
-	struct bench bench;
+	struct scratch bench;
 
 	if (w->based[i] == k)
 		return b;
 	w->based[i] = k;
-	base_take(b, &room, &g);
-	bench_take(&bench, &scratch, &g);
-	base_fill(b, &bench, &g, &at, &p->image, p->gray, &p->o);
+	base_take(b, &room, g);
+	scratch_take(&bench, &scratch, g);
+	pass_columns(w, k, g, bench.column);
+	base_fill(b, &bench, g, &p->image, p->gray, &p->o, &rule);
 	return b;
 }
 
@@ -144,19 +197,24 @@ static void
 load_segment(struct chain *c, int k, struct segment *s)
 {
 	struct work *w = c->ctx;
-	const struct base *base = hold_base(w, k);
-	const struct grid g = pass_grid(&w->shape[k], &w->plan->o);
+	const struct segment_shape *shape = &w->shape[k];
+	const struct grid g = pass_grid(shape, &w->plan->o, w->pass, pass_length(w, k));
+	const struct base *base = hold_base(w, k, &g);
 	struct strip *strip = &w->strip[k % c->nslot];
 	struct arena room = {w->room[k % c->nslot], 0};
 
 	pass_course(w, k, &s->c);
-	*strip = (struct strip){.g = w->pass ? strip_finer(g, s->c.rows) : g, .o = &w->plan->o};
+	*strip = (struct strip){.g = w->pass && !shape->cost ? strip_finer(g, s->c.rows) : g,
+				.rule = pass_rule(shape, &w->plan->o, w->pass),
+				.o = &w->plan->o};
 	strip_take(strip, &room, &strip->g);
 	strip_fill(strip, base, &s->c);
 	w->blank |= base->blank;
 	s->score = strip_score;
 	s->ctx = strip;
 }
+
+/* --- results -------------------------------------------------------------------------------------------------------- */
 
 /* v of sample j of guide g. */
 static double
@@ -165,26 +223,73 @@ across(const struct course *c, int g, int j)
 	return (c->o[g] + j - (c->rows - 1) / 2) * c->dv;
 }
 
+/* Where guide g of a course through segment k meets v. */
+static void
+put_place(const struct work *w, int k, const struct course *c, int g, double v, double xy[2])
+{
+	const struct segment_shape *s = &w->shape[k];
+
+	if (pass_is_tube(s, w->pass)) {
+		const struct place p = curve_place(&w->curve[k], g * c->h[g]);
+		xy[0] = p.x + v * p.nx;
+		xy[1] = p.y + v * p.ny;
+		return;
+	}
+	const double u = g * (s->length / (c->n - 1));
+	xy[0] = s->ax + u * s->ex - v * s->ey;
+	xy[1] = s->ay + u * s->ey + v * s->ex;
+}
+
+/* Links of a course that climb about as much as they may, and vertices that turn so. */
+static size_t
+count_sharp(const struct course *c, const int *at, struct bound most)
+{
+	size_t sharp = 0;
+
+	for (int g = 0; g + 1 < c->n; g++) {
+		const double rise = across(c, g + 1, at[g + 1]) - across(c, g, at[g]),
+			     before = g ? across(c, g, at[g]) - across(c, g - 1, at[g - 1]) : 0;
+		const bool steep = c->steepest && fabs(rise) > (c->steepest - .5) * c->dv;
+		sharp += steep || (g && !turn_ok(most, c->h[g - 1], before, c->h[g], rise));
+	}
+	return sharp;
+}
+
+static void
+keep_verdicts(struct work *w, int k, const struct course *c)
+{
+	const int *at = chain_at(&w->chain, k);
+	const size_t row = (size_t)k * w->stride;
+
+	for (int g = 0; g < c->n; g++)
+		w->verdict[row + (size_t)g] = (struct verdict){
+		    .x = w->xy[row + (size_t)g][0],
+		    .y = w->xy[row + (size_t)g][1],
+		    .border = c->d[g] > 1 && (at[g] == 0 || at[g] == c->d[g] - 1),
+		    .margin = w->chain.margins
+				  ? w->chain.margin[(size_t)k * (size_t)w->chain.maxn + (size_t)g]
+				  : NAN};
+	if (w->shape[k].cost)
+		w->sharp += count_sharp(c, at, bound_of(.97 * w->shape[k].phi));
+}
+
 void
 pass_keep(struct work *w)
 {
+	w->sharp = w->pass ? w->sharp : 0;
 	for (int k = 0; k < w->chain.n; k++) {
 		const int *at = chain_at(&w->chain, k);
+		const size_t row = (size_t)k * w->stride;
 		struct course *c = &w->chain.slot[0].c;
-		double *v = w->v + (size_t)k * w->vstride;
 
 		pass_course(w, k, c);
 		for (int g = 0; g < c->n; g++) {
-			v[g] = across(c, g, at[g]);
-			if (w->pass)
-				continue;
-			w->border[(size_t)k * w->vstride + (size_t)g] =
-			    c->d[g] > 1 && (at[g] == 0 || at[g] == c->d[g] - 1);
-			w->margin[(size_t)k * w->vstride + (size_t)g] =
-			    w->chain.margins
-				? w->chain.margin[(size_t)k * (size_t)w->chain.maxn + (size_t)g]
-				: NAN;
+			const double v = across(c, g, at[g]);
+			w->v[row + (size_t)g] = v;
+			put_place(w, k, c, g, v, w->xy[row + (size_t)g]);
 		}
+		if (w->pass == 0)
+			keep_verdicts(w, k, c);
 	}
 }
 
@@ -201,11 +306,8 @@ pass_begin(struct work *w, size_t i)
 
 	w->shape = p->shape + p->first[i];
 	w->n = p->first[i + 1] - p->first[i];
-	w->chain = (struct chain){.closed = p->line[i].closed,
-				  .phi = bound_of(w->shape->phi),
-				  .threads = p->inner,
-				  .load = load_segment,
-				  .ctx = w};
+	w->chain = (struct chain){
+	    .closed = p->line[i].closed, .threads = p->inner, .load = load_segment, .ctx = w};
 	for (int slot = 0; slot < SLOTS; slot++)
 		w->based[slot] = -1;
 }
@@ -215,7 +317,11 @@ pass_run(struct work *w, size_t pass)
 {
 	w->pass = pass;
 	lay_out(w, w->memory, w->shape, w->n, pass, w->plan->nslot);
-	w->chain.apart = (int)ceil(3 / pass_step(w->shape, &w->plan->o, pass));
+	pass_curves(w);
+	for (int slot = 0; w->shape->cost && slot < SLOTS; slot++)
+		w->based[slot] = -1;
+	w->chain.phi = bound_of(pass_phi(w->shape, pass));
+	w->chain.apart = pass_apart(w->shape, &w->plan->o, pass);
 	w->blank = false;
 	chain_solve(&w->chain);
 	pass_keep(w);

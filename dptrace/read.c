@@ -120,9 +120,8 @@ read_scores(const struct args *a, const struct points *lines)
 	raw_load_file(a->scores, a->common.max_bytes, false, &x);
 	const size_t d = x.axis[0].n, n = x.dim > 2 ? x.axis[2].n + 1 : 2,
 		     segments = x.dim > 3 ? x.axis[3].n : 1;
-	if (x.dim < 2 || x.dim > 4 || x.axis[1].n != d || d % 2 == 0 || d > DPTRACE_MAXD ||
-	    n > DPTRACE_MAXN)
-		die("%s: link scores have sizes d d n-1 [segments], d odd and below %d, n below %d",
+	if (x.dim < 2 || x.dim > 4 || x.axis[1].n != d || d > DPTRACE_MAXD || n > DPTRACE_MAXN)
+		die("%s: link scores have sizes d d n-1 [segments], d below %d, n below %d",
 		    a->scores, DPTRACE_MAXD + 1, DPTRACE_MAXN + 1);
 	check_line(a->scores, lines, segments);
 	struct scores s = {

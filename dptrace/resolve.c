@@ -3,8 +3,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "dptrace/resolve.h"
 #include "dptrace/evidence/strip.h"
+#include "dptrace/level.h"
+#include "dptrace/resolve.h"
+
+#define CLEAR	   5.7	 /* responses of noise alone: what is clearer than that; see dptrace.h */
+#define TUBE_NOISE 45.	 /* px times the contrast: how far guides of a tube are apart in noise */
+enum { TUBE_HALF = 15 }; /* samples of a tube to either side */
 
 static double
 clamp(double x, double lo, double hi)
@@ -23,22 +28,46 @@ dptrace_fail(char err[DPTRACE_ERR], const char *fmt, ...)
 	return -1;
 }
 
+static double
+larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 /*
- * Samples of a guide: sigma apart, and 1 to 2 px, since a later pass looks closer; sin, which is not smooth, a pixel. So
- * many that they fill registers. On seeds 1 to 48 of t/dptrace_scene.h steps of 1, 1.6 and 2 px end at the same polylines.
+ * Samples of a guide. Sum: sigma apart, and 1 to 2 px, since a later pass looks closer; sin, which is not smooth, a pixel.
+ * So many that they fill registers. On seeds 1 to 48 of t/dptrace_scene.h steps of 1, 1.6 and 2 px end at the same
+ * polylines. Cost: a pixel apart, or half of sigma.
  */
 static double
-default_samples(double halfwidth, const struct dptrace_options *o)
+default_samples(double halfwidth, const struct dptrace_options *o, bool cost)
 {
 	const double step = 1.07 * (o->score == DPTRACE_SIN ? 1 : clamp(o->sigma, 1, 2));
 
+	if (cost)
+		return 2 * floor(halfwidth / larger(1, o->sigma / 2)) + 1;
 	return ceil((2 * halfwidth / step + 2) / GROUP) * GROUP - 1;
 }
 
-/* The segment from a to b. */
+static double
+default_spacing(const struct segment_shape *s, const struct dptrace_options *o)
+{
+	if (o->spacing > 0)
+		return o->spacing;
+	return s->cost ? larger(8, 4 * o->sigma) : clamp(s->length / 15, 15, 30);
+}
+
+static double
+default_halfwidth(double length, const struct dptrace_options *o, bool cost)
+{
+	if (o->halfwidth > 0)
+		return o->halfwidth;
+	return cost ? clamp(.3 * length, 8, 96) : clamp(.2 * length, 32, 64);
+}
+
+/* The ends of the segment from a to b. */
 static int
-shape_segment(struct segment_shape *s, const double a[2], const double b[2],
-	      const struct dptrace_options *o, char err[DPTRACE_ERR])
+shape_chord(struct segment_shape *s, const double a[2], const double b[2], char err[DPTRACE_ERR])
 {
 	const double dx = b[0] - a[0], dy = b[1] - a[1];
 
@@ -47,43 +76,162 @@ shape_segment(struct segment_shape *s, const double a[2], const double b[2],
 		return dptrace_fail(err, "two neighbouring points are the same, %g,%g", a[0], a[1]);
 	s->ex = dx / s->length;
 	s->ey = dy / s->length;
+	return 0;
+}
 
-	double spacing = o->spacing > 0 ? o->spacing : clamp(s->length / 15, 15, 30);
-	double n = o->n ? (double)o->n : floor(s->length / spacing + .5) + 1;
+/* Its guides. */
+static int
+shape_guides(struct segment_shape *s, const struct dptrace_options *o, char err[DPTRACE_ERR])
+{
+	const double bx = s->ax + s->length * s->ex, by = s->ay + s->length * s->ey;
+	const double n = o->n ? (double)o->n : floor(s->length / default_spacing(s, o) + .5) + 1;
+
 	if (n > DPTRACE_MAXN)
 		return dptrace_fail(err, "%.0f guides between %g,%g and %g,%g are more than %d", n,
-				    a[0], a[1], b[0], b[1], DPTRACE_MAXN);
+				    s->ax, s->ay, bx, by, DPTRACE_MAXN);
 	s->n = n < 2 ? 2 : (int)n;
 	if (s->length < s->n - 1)
 		return dptrace_fail(
 		    err, "%d guides do not fit between %g,%g and %g,%g: %g px are too short", s->n,
-		    a[0], a[1], b[0], b[1], s->length);
-	s->halfwidth = o->halfwidth > 0 ? o->halfwidth : clamp(.2 * s->length, 32, 64);
-	double d = o->d ? (double)o->d : default_samples(s->halfwidth, o);
+		    s->ax, s->ay, bx, by, s->length);
+	s->halfwidth = default_halfwidth(s->length, o, s->cost);
+	double d = o->d ? (double)o->d : default_samples(s->halfwidth, o, s->cost);
 	if (d > DPTRACE_MAXD)
 		return dptrace_fail(err, "%.0f samples across %g px are more than %d", d,
 				    2 * s->halfwidth, DPTRACE_MAXD);
 	s->d = (int)d;
-	s->dv = 2 * s->halfwidth / (s->d - 1);
+	s->dv = s->d > 1 ? 2 * s->halfwidth / (s->d - s->d % 2) : 1;
 	if (s->dv < 1. / MAXFINE)
 		return dptrace_fail(err, "%d samples across %g px are closer than 1/%d px", s->d,
 				    2 * s->halfwidth, MAXFINE);
 	return 0;
 }
 
-/* The angle at which a curve of 25 px radius turns from guide to guide. */
+/* Px between the guides of a tube, where nobody asks for others: 5, 2.5 sigma, or more in noise. */
 static double
-default_phi(const struct segment_shape *s, size_t n, const struct dptrace_options *o)
+tube_spacing(const struct segment_shape *s, double sigma)
 {
-	double length = 0, gaps = 0;
+	const double contrast = s->noise > 0 ? s->level / s->noise : INFINITY;
 
-	if (o->phi > 0 || o->score == DPTRACE_SIN)
-		return o->phi > 0 ? o->phi : M_PI / 12;
+	return larger(2.5 * sigma, clamp(TUBE_NOISE / contrast, 5, 15));
+}
+
+static struct tube_shape
+shape_tube(const struct segment_shape *s, const struct dptrace_options *o)
+{
+	const double fine = tube_spacing(s, o->sigma);
+	const double spacing = o->n		? s->length / (double)(o->n - 1)
+			       : o->spacing > 0 ? o->spacing
+						: fine;
+	/* curves are this much longer than their chords, as a rule */
+	const double n = o->n ? (double)o->n : floor(1.1 * s->length / spacing + .5) + 1;
+
+	return (struct tube_shape){.n = (int)clamp(n, 2, DPTRACE_MAXN),
+				   .d = 2 * TUBE_HALF + 1,
+				   .dv = larger(3, 1.5 * o->sigma) / TUBE_HALF,
+				   .per_gap = (int)ceil(1.5 * spacing / larger(1, o->sigma)),
+				   .points = (int)ceil(1.25 * s->length) + 2,
+				   .smooth = .4 * fine,
+				   .phi = clamp(spacing / 5 * M_PI / 6, 0, M_PI)};
+}
+
+/* Angles, slopes and tubes, once all segments have their guides. */
+static void
+shape_bounds(struct segment_shape *s, size_t n, const struct dptrace_options *o)
+{
+	double length = 0, gaps = 0, phi;
+
 	for (size_t i = 0; i < n; i++) {
 		length += s[i].length;
 		gaps += s[i].n - 1;
 	}
-	return clamp(length / gaps / 25, M_PI / 4, M_PI / 3);
+	if (o->phi > 0)
+		phi = o->phi;
+	else if (o->score == DPTRACE_SIN)
+		phi = M_PI / 12;
+	else if (s->cost)
+		phi = clamp(length / gaps / 8 * .4 * M_PI, 0, M_PI);
+	else /* what a curve of 25 px radius turns from guide to guide */
+		phi = clamp(length / gaps / 25, M_PI / 4, M_PI / 3);
+	for (size_t i = 0; i < n; i++) {
+		const double slope = o->slope > 0 ? o->slope : 2.5;
+		s[i].phi = phi;
+		if (!s->cost)
+			continue;
+		const double rows = floor(slope * s[i].length / (s[i].n - 1) / s[i].dv);
+		s[i].steepest = rows < 1 ? 1 : rows < 4 * DPTRACE_MAXD ? (int)rows : 0;
+		s[i].tube = shape_tube(&s[i], o);
+	}
+}
+
+/* --- the objective ------------------------------------------------------------------------------------------------ */
+
+static double
+smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static double
+share_of_bright(const struct level *l)
+{
+	const double both = l->near_bright + l->near_dark;
+
+	return both > 0 ? l->near_bright / both : .5;
+}
+
+/*
+ * The levels of a line's segments: the smaller one of their points. Where the polarity is open, each point votes for the
+ * bright one by its share of both responses.
+ */
+static void
+find_levels(struct segment_shape *s, size_t n, const struct dptrace_line *l,
+	    const struct dptrace_image *im, const float *gray, const struct dptrace_options *o)
+{
+	struct level last = level_at(im, gray, o, l->xy[0]);
+	double votes = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct level next = level_at(im, gray, o, l->xy[(i + 1) % l->n]);
+		s[i].bright = smaller(last.bright, next.bright);
+		s[i].dark = smaller(last.dark, next.dark);
+		votes += share_of_bright(&last) + share_of_bright(&next) - 1;
+		last = next;
+	}
+	const bool either = o->score == DPTRACE_RIDGE && !o->polarity;
+	const int polarity = !either ? o->polarity : votes < 0 ? -1 : 1;
+	for (size_t i = 0; i < n; i++) {
+		s[i].polarity = polarity;
+		s[i].level = polarity < 0 ? s[i].dark : s[i].bright;
+	}
+}
+
+/* Which objective, and what it needs to know. */
+static void
+choose_objective(struct segment_shape *s, size_t n, const struct dptrace_line *l,
+		 const struct dptrace_image *im, const float *gray, const struct dptrace_options *o)
+{
+	double least = INFINITY;
+	struct noise noise = {0, 0};
+
+	if (o->objective == DPTRACE_SUM || o->score == DPTRACE_SIN) {
+		for (size_t i = 0; i < n; i++)
+			s[i].polarity = o->polarity;
+		return;
+	}
+	find_levels(s, n, l, im, gray, o);
+	for (size_t i = 0; i < n; i++) {
+		least = smaller(least, s[i].level);
+		level_add_noise(&noise, im, gray, l->xy[i], l->xy[(i + 1) % l->n],
+				default_halfwidth(s[i].length, o, true));
+	}
+	const double alone = level_of_noise(&noise, o->sigma);
+	for (size_t i = 0; i < n; i++) {
+		s[i].cost = o->objective == DPTRACE_COST || least >= CLEAR * alone;
+		s[i].noise = alone;
+		s[i].level = larger(s[i].level, alone);
+		s[i].polarity = s[i].cost ? s[i].polarity : o->polarity;
+	}
 }
 
 static int
@@ -103,22 +251,22 @@ check_points(const struct dptrace_line *l, const struct dptrace_image *im, char 
 
 int
 dptrace_shape(struct segment_shape *s, const struct dptrace_line *l, const struct dptrace_image *im,
-	      const struct dptrace_options *o, char err[DPTRACE_ERR])
+	      const float *gray, const struct dptrace_options *o, char err[DPTRACE_ERR])
 {
-	const size_t n = dptrace_segments(l);
+	const size_t n = dptrace_segments(l), side = im->w > im->h ? im->w : im->h;
 
 	if (check_points(l, im, err))
 		return -1;
-	for (size_t i = 0; i < n; i++) {
-		const size_t side = im->w > im->h ? im->w : im->h;
-		if (shape_segment(&s[i], l->xy[i], l->xy[(i + 1) % l->n], o, err))
-			return -1;
-		if (o->halfwidth > (double)side)
-			return dptrace_fail(
-			    err, "a half-width of %g px is beyond the image of %zu x %zu",
-			    o->halfwidth, im->w, im->h);
-	}
+	if (o->halfwidth > (double)side)
+		return dptrace_fail(err, "a half-width of %g px is beyond the image of %zu x %zu",
+				    o->halfwidth, im->w, im->h);
 	for (size_t i = 0; i < n; i++)
-		s[i].phi = default_phi(s, n, o);
+		if (shape_chord(&s[i], l->xy[i], l->xy[(i + 1) % l->n], err))
+			return -1;
+	choose_objective(s, n, l, im, gray, o);
+	for (size_t i = 0; i < n; i++)
+		if (shape_guides(&s[i], o, err))
+			return -1;
+	shape_bounds(s, n, o);
 	return 0;
 }

@@ -6,7 +6,8 @@
 
 #include "common/mem.h"
 #include "dptrace/dptrace.h"
-#include "dptrace/evidence/strip.h"
+#include "dptrace/evidence/tube.h"
+#include "dptrace/level.h"
 #include "t/check.h"
 #include "t/check_dptrace.h"
 
@@ -30,14 +31,14 @@ smooth_noise(float *v, size_t c, size_t w, size_t h, struct check_rng *r)
 static void
 compare_scores(struct check_many *m, const struct dptrace_image *im, const float *gray,
 	       const struct dptrace_options *o, int d, double dv, const double a[2],
-	       const double b[2], struct check_rng *r)
+	       const double b[2], bool capped, struct check_rng *r)
 {
 	const double length = hypot(b[0] - a[0], b[1] - a[1]);
 	struct segment s = {0};
 	struct arena room = {0};
 	struct strip strip;
 	struct base base;
-	struct bench bench;
+	struct scratch bench;
 	double sum = 0, peak = 0;
 
 	for (int count = 1; count >= 0; count--) {
@@ -46,7 +47,7 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 		segment_take(&s, &room, 5, d, d, false, 1);
 		strip_take(&strip, &room, &strip.g);
 		base_take(&base, &room, &strip.g);
-		bench_take(&bench, &room, &strip.g);
+		scratch_take(&bench, &room, &strip.g);
 		if (count)
 			room.base = weir_alloc(room.used, 1);
 		if (count)
@@ -64,7 +65,14 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 	}
 	segment_shape(&s, (struct bound){-1, 0});
 	const struct origin at = {a[0], a[1], s.c.ex, s.c.ey};
-	base_fill(&base, &bench, &strip.g, &at, im, gray, o);
+	const bool cost = o->objective == DPTRACE_COST;
+	const double level = cost ? dptrace_direct_level(im, o, a) : 0;
+	strip.rule = (struct rule){
+	    cost, o->polarity,
+	    (float)((o->score == DPTRACE_RIDGE ? o->sigma : 1) * o->sigma / (cost ? level : 1)),
+	    capped ? 1 : 1e9f};
+	strip_columns(bench.column, &strip.g, &at);
+	base_fill(&base, &bench, &strip.g, im, gray, o, &strip.rule);
 	strip_fill(&strip, &base, &s.c);
 	s.ctx = &strip;
 	for (int i = 0; i < 40; i++) {
@@ -75,14 +83,59 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 		float out[LANES];
 		strip_score(&s, g, k - j, j, 0, GROUP, out);
 		double want = dptrace_direct_score(im, o, a, b, from, to, (size_t)strip.g.per_gap,
-						   (double)base.g0);
+						   cost ? level : (double)base.g0, capped);
 		sum += fabs((double)out[0] - want) / (length / 4);
 		peak = fmax(peak, fabs(want) / (length / 4));
 	}
-	check_case(m, sum / 40 < (o->score == DPTRACE_SIN ? .04 : .01) * peak + .004,
-		   "score %d polarity %d dv %g: off by %g of %g on average", o->score, o->polarity,
-		   dv, sum / 40, peak);
+	/* 1/k^2 makes a cost eleven times as sensitive as its evidence where there is little */
+	const double part = o->score == DPTRACE_SIN ? .04 : cost ? .03 : .01;
+	check_case(m, sum / 40 < part * peak + .004,
+		   "score %d objective %d polarity %d dv %g: off by %g of %g on average", o->score,
+		   o->objective, o->polarity, dv, sum / 40, peak);
 	weir_free(room.base);
+}
+
+/* What points lie on, by fast sums over pixels and by definition. */
+static void
+compare_levels(const struct dptrace_image *im, const float *gray, struct check_rng *r)
+{
+	struct check_many m = {0};
+
+	for (int i = 0; i < 12; i++) {
+		const struct dptrace_options o = {.score = i % 3 ? DPTRACE_RIDGE : DPTRACE_EDGE,
+						  .polarity = i % 3 == 2 ? -1 : i % 3,
+						  .sigma = i % 2 ? 2 : 1.5};
+		const double p[2] = {(double)im->w * rng_unit(r) - .5,
+				     (double)im->h * rng_unit(r) - .5};
+		const struct level l = level_at(im, gray, &o, p);
+		const double want = dptrace_direct_level(im, &o, p),
+			     got = o.polarity < 0 ? l.dark : l.bright;
+		check_case(&m, fabs(got - want) <= .02 * want, "score %d polarity %d: %g for %g",
+			   o.score, o.polarity, got, want);
+	}
+	check_end(&m, "the level of a point is that of the definition to 2 %");
+}
+
+/* A strip along a straight curve has the columns of a straight strip, and places on it lie where they should. */
+static void
+compare_columns(void)
+{
+	static const double vertex[3][2] = {{10, 20}, {40, 60}, {70, 100}};
+	const struct dptrace_options o = {.score = DPTRACE_RIDGE, .sigma = 2};
+	const struct origin at = {10, 20, .6, .8};
+	const struct grid g = strip_curved(100, 20, 3, 31, .2, &o);
+	struct walk want[400], got[400];
+	double xy[128][2], spare[128][2], worst = 0;
+	const struct curve c = curve_along(vertex, 3, 128, 2, xy, spare);
+
+	strip_columns(want, &g, &at);
+	curve_columns(got, &g, &c);
+	for (int i = 0; i < g.nraw; i++)
+		worst = fmax(worst, fmax(hypot(want[i].x - got[i].x, want[i].y - got[i].y),
+					 hypot(want[i].dx - got[i].dx, want[i].dy - got[i].dy)));
+	check(fabs(c.length - 100) < 1e-9 && worst < 1e-9,
+	      "a strip along a straight curve is the straight strip", "length %g, off by %g",
+	      c.length, worst);
 }
 
 void
@@ -103,20 +156,28 @@ check_dptrace_scores(void)
 	for (size_t i = 0; i < W * H; i++)
 		mean[i] = (v[i] + v[W * H + i] + v[2 * W * H + i]) / 3;
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-		for (int i = 0; i < 4; i++) {
+		for (int i = 0; i < 8; i++) {
 			struct dptrace_options o = {.score = kinds[k].score,
+						    .objective = i < 4 ? DPTRACE_SUM : DPTRACE_COST,
 						    .polarity = kinds[k].polarity,
 						    .arc = i % 2,
 						    .sigma = 2,
 						    .soft = 4};
-			struct dptrace_image im = {i == 2 ? 3 : 1, H, W, v};
+			if (i >= 4 &&
+			    (o.score == DPTRACE_SIN || (o.score == DPTRACE_RIDGE && !o.polarity)))
+				continue; /* the cost has neither */
+			struct dptrace_image im = {i % 4 == 2 ? 3 : 1, H, W, v};
 			/* the last strip leaves the picture */
-			const double a[2] = {20, 25 - 20 * (i == 3)}, b[2] = {70, 41};
-			compare_scores(&m, &im, i == 2 ? mean : v, &o, i == 3 ? 21 : 17, steps[i],
-				       a, b, &r);
+			const double a[2] = {20, 25 - 20 * (i % 4 == 3)}, b[2] = {70, 41};
+			compare_scores(&m, &im, i % 4 == 2 ? mean : v, &o, i % 4 == 3 ? 21 : 17,
+				       steps[i % 4], a, b, i % 2, &r);
 		}
-	check_end(&m, "link scores are those of the definition to 1 %: all scores, steps, colours, "
-		      "beyond the border");
+	check_end(&m, "link scores are those of the definition to 1 %, costs to 3: all scores, "
+		      "steps, colours, "
+		      "beyond the border, both objectives");
+	compare_levels(&(struct dptrace_image){1, H, W, v}, v, &r);
+	compare_levels(&(struct dptrace_image){3, H, W, v}, mean, &r);
+	compare_columns();
 	free(v);
 	free(mean);
 }

@@ -215,7 +215,30 @@ static const struct {
      1,
      GPU_DPTRACE_WINDOW,
      0},
-    {{.score = DPTRACE_RIDGE, .n = 5, .d = 25, .margins = true}, 1, GPU_DPTRACE_WINDOW, 5000000}};
+    {{.score = DPTRACE_RIDGE, .n = 5, .d = 25, .margins = true}, 1, GPU_DPTRACE_WINDOW, 5000000},
+    {{.score = DPTRACE_RIDGE, .objective = DPTRACE_COST, .margins = true},
+     1,
+     GPU_DPTRACE_WINDOW,
+     0},
+    {{.score = DPTRACE_RIDGE,
+      .objective = DPTRACE_COST,
+      .polarity = -1,
+      .passes = 3,
+      .slope = 1,
+      .d = 24,
+      .margins = true},
+     3,
+     GPU_DPTRACE_WINDOW,
+     4000000},
+    {{.score = DPTRACE_EDGE, .objective = DPTRACE_COST, .sigma = 1.5}, 3, GPU_DPTRACE_WINDOW, 0},
+    {{.score = DPTRACE_EDGE,
+      .objective = DPTRACE_COST,
+      .polarity = -1,
+      .passes = 1,
+      .margins = true},
+     1,
+     GPU_DPTRACE_D3,
+     0}};
 
 static struct dptrace_options
 options_of(size_t row)

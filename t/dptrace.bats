@@ -134,7 +134,8 @@ tables() {
 	dptrace -n 3 $ends --to=csv road.pgm >out
 	[ "$(head -n 1 out)" = item,line,vertex,x,y,score,margin,point,border ]
 	grep -qE '^0,0,0,5.000,22.000,0,,1,0$' out
-	grep -qE '^0,0,1,[0-9.]+,[0-9.]+,0\.[0-9]+,[0-9.]+,0,0$' out
+	grep -qE '^0,0,1,[0-9.]+,[0-9.]+,-[0-9.]+,[0-9.]+,0,0$' out
+	dptrace -n 3 --objective=sum $ends --to=csv road.pgm | grep -qE '^0,0,1,[0-9.]+,[0-9.]+,0\.[0-9]+,[0-9.]+,0,0$'
 	[ "$(wc -l <out)" -eq 4 ]
 }
 
@@ -169,7 +170,10 @@ tables() {
 
 @test "-v tells each vertex's score and margin, and what was chosen" {
 	dptrace -v -n 3 $ends road.pgm >out 2>err
-	grep -qE 'segment 0 of 70.18 px: -n 3 -d 31 -w 32 -a 60' err
+	grep -qE 'segment 0 of 70.18 px: -n 3 -d 43 -w 21.05 -a 180 --objective=cost level [0-9.]+ noise [0-9.]+$' err
+	grep -qE 'vertex 1 at .*: link score -[0-9.]+, margin [0-9.]+$' err
+	dptrace -v -n 3 --objective=sum $ends road.pgm >out 2>err
+	grep -qE 'segment 0 of 70.18 px: -n 3 -d 31 -w 32 -a 60 --objective=sum' err
 	grep -qE 'vertex 1 at .*: link score 0\.[0-9]+, margin [0-9.]+$' err
 }
 
@@ -180,8 +184,8 @@ tables() {
 @test "a turn about as far as it may be is counted at the first guide too" {
 	awk 'BEGIN { print "P2 81 60 9"; for (y = 0; y < 60; y++) for (x = 0; x < 81; x++) {
 		d = y - 50 + (x < 40 ? x - 5 : 75 - x) * .55; print d * d < 3 ? 9 : 1 } }' >roof.pgm
-	dptrace --quiet -p 5,50 -p 75,50 -n 3 -w 25 -a 60 --stats roof.pgm 2>&1 >out | grep -q '"sharp": 1,'
-	dptrace --quiet -p 5,50 -p 75,50 -n 3 -w 25 -a 90 --stats roof.pgm 2>&1 >out | grep -q '"sharp": 0,'
+	dptrace --quiet -p 5,50 -p 75,50 -n 3 -w 25 -a 60 --objective=sum --stats roof.pgm 2>&1 >out | grep -q '"sharp": 1,'
+	dptrace --quiet -p 5,50 -p 75,50 -n 3 -w 25 -a 90 --objective=sum --stats roof.pgm 2>&1 >out | grep -q '"sharp": 0,'
 }
 
 @test "more passes keep to the road" {
@@ -278,8 +282,16 @@ tables() {
 	fails 1 "lines: line 1: 'nan' is not a finite number" dptrace -f lines road.pgm
 }
 
-@test "an even number of samples, 0 and 1 are refused" {
-	fails 2 '--samples: 20 is even' dptrace $ends -d 20 road.pgm
+@test "an even number of samples has one more on the left" {
+	for how in cost sum; do
+		dptrace $ends --objective=$how -d 40 road.pgm | near 1
+	done
+	tables 2 3 0 0 2 0 0 0 0 0 >s.npy
+	dptrace --quiet --scores=s.npy -p 0,0 -p 20,0 -w 2 -a 90 >out
+	same out "$(printf '0.000 0.000\n10.000 -2.000\n20.000 0.000')"
+}
+
+@test "0 samples and 1 are refused" {
 	fails 2 '--samples' dptrace $ends -d 0 road.pgm
 	fails 2 '--samples' dptrace $ends -d 1 road.pgm
 }
@@ -343,7 +355,8 @@ tables() {
 }
 
 @test "score tables of a wrong shape, with NaN or for other points are refused" {
-	tables 2 3 0 0 0 0 0 0 0 0 >s.npy
+	printf '\x93NUMPY\1\0\x76\0%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 1), }" >s.npy
+	head -c 16 /dev/zero >>s.npy
 	fails 1 'link scores have sizes d d n-1' dptrace --scores=s.npy $ends
 	tables 3 2 0 0 0 0 nan 0 0 0 0 >s.npy
 	fails 1 'score 4 is nan' dptrace --scores=s.npy $ends

@@ -13,11 +13,11 @@ typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));
 /* What base_fill() is called with. */
 struct job {
 	struct base *out;
-	const struct bench *scratch;
+	const struct scratch *scratch;
 	const struct grid *g;
-	const struct origin *at;
 	const struct dptrace_image *image;
 	const struct dptrace_options *o;
+	const struct rule *rule;
 };
 
 /* Raw rows: the reach of the derivatives too. */
@@ -35,7 +35,7 @@ base_take(struct base *b, struct arena *a, const struct grid *g)
 }
 
 void
-bench_take(struct bench *b, struct arena *a, const struct grid *g)
+scratch_take(struct scratch *b, struct arena *a, const struct grid *g)
 {
 	size_t wide = (size_t)g->nraw, base = base_rows(g);
 
@@ -44,20 +44,34 @@ bench_take(struct bench *b, struct arena *a, const struct grid *g)
 	b->vv = arena_take(a, (size_t)g->ncol * base, sizeof *b->vv);
 	b->size = arena_take(a, (size_t)g->ncol * base, sizeof *b->size);
 	b->inside = arena_take(a, (size_t)g->ncol * base, sizeof *b->inside);
+	b->column = arena_take(a, wide, sizeof *b->column);
 }
 
 /* --- samples ---------------------------------------------------------------------------------------------------- */
 
-/* The walk across ab at u columns of evidence from a, from base row r on (half: on ab). */
-static struct walk
-walk_from(const struct grid *g, const struct origin *at, double u, int r)
+struct walk
+strip_walk(const struct grid *g, double x, double y, double nx, double ny)
 {
-	double v = (r - g->half) * g->P;
+	const double v = (-SKIRT - g->rv - g->half) * g->P;
 
-	u *= g->hu;
+	return (struct walk){x + v * nx, y + v * ny, g->P * nx, g->P * ny};
+}
 
-	return (struct walk){at->x + u * at->ex - v * at->ey, at->y + u * at->ey + v * at->ex,
-			     -g->P * at->ey, g->P * at->ex};
+void
+strip_columns(struct walk *column, const struct grid *g, const struct origin *at)
+{
+	for (int i = 0; i < g->nraw; i++) {
+		const double u = (.5 + (double)(i - g->ru) / g->sub) * g->hu;
+
+		column[i] = strip_walk(g, at->x + u * at->ex, at->y + u * at->ey, -at->ey, at->ex);
+	}
+}
+
+/* n base rows further along a walk. */
+static struct walk
+walk_on(struct walk k, int n)
+{
+	return (struct walk){k.x + n * k.dx, k.y + n * k.dy, k.dx, k.dy};
 }
 
 static float
@@ -133,7 +147,7 @@ static void
 differentiate(const struct job *j, int order)
 {
 	const struct grid *g = j->g;
-	const struct bench *b = j->scratch;
+	const struct scratch *b = j->scratch;
 	const size_t base = base_rows(g), raw = raw_rows(g);
 	const double hr = g->hu / g->sub;
 
@@ -153,16 +167,15 @@ sample_strip(const struct job *j, const float *plane)
 {
 	const struct grid *g = j->g;
 	const struct dptrace_image *im = j->image;
-	const struct walk mid = walk_from(g, j->at, g->ncol / 2 + .5, g->half);
+	const struct walk mid =
+	    walk_on(j->scratch->column[g->ru + g->ncol / 2 * g->sub], SKIRT + g->rv + g->half);
 	const float ref = value_at(plane, im->w, im->h, mid.x, mid.y);
 	const size_t used = (size_t)(g->base + 2 * (SKIRT + g->rv));
 
 	for (int col = 0; col < g->nraw; col++) {
-		const double u = .5 + (double)(col - g->ru) / g->sub;
 		float *out = j->scratch->raw + (size_t)col * raw_rows(g);
 
-		walk_sample(out, (int)used, plane, im->w, im->h,
-			    walk_from(g, j->at, u, -SKIRT - g->rv), ref);
+		walk_sample(out, (int)used, plane, im->w, im->h, j->scratch->column[col], ref);
 		memset(out + used, 0, (raw_rows(g) - used) * sizeof *out);
 	}
 }
@@ -253,7 +266,7 @@ bits_of(float x, int skip, int k)
  * leading bits, to 1 part in 30000. *top: the largest. 0 when there are none.
  */
 static float
-median_size(const struct grid *g, const struct bench *b, float *top)
+median_size(const struct grid *g, const struct scratch *b, float *top)
 {
 	enum { BITS = 12, BINS = 1 << BITS, ROUNDS = 2 };
 	const size_t base = base_rows(g);
@@ -305,15 +318,49 @@ WEIR_CLONES(soft_normalise,
 	}
 }
 
-void
-base_fill(struct base *b, const struct bench *scratch, const struct grid *g,
-	  const struct origin *at, const struct dptrace_image *image, const float *gray,
-	  const struct dptrace_options *o)
+/* The same where evidence is in units of the clicks' level. */
+WEIR_CLONES static void
+scale_inside(float *restrict f, const float *restrict inside, float scale, size_t n)
 {
-	const struct job job = {b, scratch, g, at, image, o};
+	for (size_t i = 0; i < n; i++)
+		f[i] *= scale * inside[i];
+}
+
+/* The fields of a sum, and whether there is any evidence. */
+static void
+make_sum(const struct job *j, int fields, size_t n)
+{
+	struct base *b = j->out;
+	const struct dptrace_options *o = j->o;
+	const float one = o->score == DPTRACE_SIN || o->soft > 0;
+	float top;
+	const float median = median_size(j->g, j->scratch, &top);
+
+	b->blank = top == 0;
+	b->g0 = o->score == DPTRACE_SIN ? 0 : one > 0 ? soft_size(o->soft, median, top) : 1;
+	for (int i = 0; i < fields; i++)
+		soft_normalise(b->f[i], j->scratch->size, j->scratch->inside,
+			       fields == 3 && j->rule->polarity >= 0 ? -1 : 1, b->g0, one, n);
+}
+
+static void
+make_cost(const struct job *j, int fields, size_t n)
+{
+	const float sign = fields == 3 && j->rule->polarity >= 0 ? -1 : 1;
+
+	j->out->blank = j->rule->scale == 0;
+	for (int i = 0; i < fields; i++)
+		scale_inside(j->out->f[i], j->scratch->inside, sign * j->rule->scale, n);
+}
+
+void
+base_fill(struct base *b, const struct scratch *scratch, const struct grid *g,
+	  const struct dptrace_image *image, const float *gray, const struct dptrace_options *o,
+	  const struct rule *rule)
+{
+	const struct job job = {b, scratch, g, image, o, rule};
 	const int fields = o->score == DPTRACE_RIDGE ? 3 : 2;
 	const size_t base = base_rows(g), n = (size_t)g->ncol * base;
-	float top, median, one = o->score == DPTRACE_SIN || o->soft > 0;
 
 	if (o->score == DPTRACE_EDGE && image->c > 1 && !o->polarity) {
 		colour_gradient(&job);
@@ -323,15 +370,14 @@ base_fill(struct base *b, const struct bench *scratch, const struct grid *g,
 	}
 	for (int col = 0; col < g->ncol; col++)
 		walk_inside(scratch->inside + (size_t)col * base, (int)base, image->w, image->h,
-			    walk_from(g, at, col + .5, -SKIRT));
+			    walk_on(scratch->column[g->ru + col * g->sub], g->rv));
+	if (rule->cost) {
+		make_cost(&job, fields, n);
+		return;
+	}
 	if (fields == 3)
 		hessian_size(scratch->size, b->f[0], b->f[1], b->f[2], n);
 	else
 		gradient_size(scratch->size, b->f[0], b->f[1], n);
-	median = median_size(g, scratch, &top);
-	b->blank = top == 0;
-	b->g0 = o->score == DPTRACE_SIN ? 0 : one > 0 ? soft_size(o->soft, median, top) : 1;
-	for (int i = 0; i < fields; i++)
-		soft_normalise(b->f[i], scratch->size, scratch->inside,
-			       fields == 3 && o->polarity >= 0 ? -1 : 1, b->g0, one, n);
+	make_sum(&job, fields, n);
 }

@@ -19,7 +19,7 @@ struct rows {
 	const float *f[3];
 	const int *offset;
 	int n;
-	const float *c; /* factors of the fields, and of their sum */
+	const struct slope *c;
 };
 
 static inline __attribute__((always_inline)) void
@@ -30,13 +30,13 @@ sum_ridge(float *restrict out, const struct rows *r, int k, int x, bool either)
 	for (int c = 0; c < r->n; c++) {
 		const int at = r->offset[c] + x;
 		for (int i = 0; i < k; i++)
-			a[i] += r->c[0] * *(const lanes *)(r->f[0] + at + i * GROUP) +
-				r->c[1] * *(const lanes *)(r->f[1] + at + i * GROUP) +
-				r->c[2] * *(const lanes *)(r->f[2] + at + i * GROUP);
+			a[i] += r->c->field[0] * *(const lanes *)(r->f[0] + at + i * GROUP) +
+				r->c->field[1] * *(const lanes *)(r->f[1] + at + i * GROUP) +
+				r->c->field[2] * *(const lanes *)(r->f[2] + at + i * GROUP);
 	}
 	for (int i = 0; i < k; i++)
 		*(lanes *)(out + x + i * GROUP) =
-		    r->c[3] * (either ? (lanes)((bits)a[i] & SIZE) : a[i]);
+		    r->c->width * (either ? (lanes)((bits)a[i] & SIZE) : a[i]);
 }
 
 static inline __attribute__((always_inline)) void
@@ -47,13 +47,13 @@ sum_edge(float *restrict out, const struct rows *r, int k, int x, bool either)
 	for (int c = 0; c < r->n; c++) {
 		const int at = r->offset[c] + x;
 		for (int i = 0; i < k; i++) {
-			lanes e = r->c[1] * *(const lanes *)(r->f[1] + at + i * GROUP) -
-				  r->c[0] * *(const lanes *)(r->f[0] + at + i * GROUP);
+			lanes e = r->c->field[1] * *(const lanes *)(r->f[1] + at + i * GROUP) -
+				  r->c->field[0] * *(const lanes *)(r->f[0] + at + i * GROUP);
 			a[i] += either ? (lanes)((bits)e & SIZE) : e;
 		}
 	}
 	for (int i = 0; i < k; i++)
-		*(lanes *)(out + x + i * GROUP) = r->c[3] * a[i];
+		*(lanes *)(out + x + i * GROUP) = r->c->width * a[i];
 }
 
 /* Groups [a, b) of a row, four at a time while there are. */
@@ -83,6 +83,17 @@ WEIR_CLONES(signed_edge_row, (float *restrict out, const struct rows *r, int a, 
 		sum_edge(out, r, 1, a, false);
 }
 
+/* The cost of a link of mean evidence out[x], groups [a, b). */
+WEIR_CLONES static void
+cost_row(float *restrict out, int a, int b, float length, float cap)
+{
+	for (int x = a; x < b; x++) {
+		float e = out[x] > 0 ? out[x] : 0;
+		e = e < cap ? e : cap;
+		out[x] = -(length / (e + COST_K));
+	}
+}
+
 void
 strip_score(const struct segment *s, int g, int slope, int j, int a, int b, float *out)
 {
@@ -95,14 +106,14 @@ strip_score(const struct segment *s, int g, int slope, int j, int a, int b, floa
 			       .offset =
 				   p->offset + (size_t)(t + p->g.rows - 1) * (size_t)p->g.per_gap,
 			       .n = p->g.per_gap,
-			       .c = p->along[t + p->g.rows - 1]};
+			       .c = &p->slope[t + p->g.rows - 1]};
 
-	if (o->score == DPTRACE_RIDGE) {
-		ridge_row(out, &r, a, b, o->polarity == 0);
-		return;
-	}
-	if (o->polarity)
+	if (o->score == DPTRACE_RIDGE)
+		ridge_row(out, &r, a, b, p->rule.polarity == 0);
+	else if (o->polarity)
 		signed_edge_row(out, &r, a, b);
 	else
 		edge_row(out, &r, a, b);
+	if (p->rule.cost)
+		cost_row(out, a, b, r.c->length, p->rule.cap);
 }

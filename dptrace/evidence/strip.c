@@ -30,6 +30,17 @@ lay_columns(struct grid *g, double length, int gaps, double apart, double sigma)
 	g->nraw = (g->ncol - 1) * g->sub + 1 + 2 * g->ru;
 }
 
+/* Base rows for rows dv <= FINE apart. */
+static void
+lay_fine_rows(struct grid *g, double dv)
+{
+	while (2 * dv * g->t <= .75)
+		g->t *= 2;
+	g->q = 1;
+	g->P = dv * g->t;
+	g->half = ((g->rows - 1) / 2 + g->t - 1) / g->t;
+}
+
 struct grid
 strip_grid(double length, int gaps, int rows, double dv, const struct dptrace_options *o)
 {
@@ -39,11 +50,7 @@ strip_grid(double length, int gaps, int rows, double dv, const struct dptrace_op
 
 	lay_columns(&g, length, gaps, smooth > 1 ? smooth : 1, o->sigma);
 	if (dv <= FINE) {
-		while (2 * dv * g.t <= .75)
-			g.t *= 2;
-		g.q = 1;
-		g.P = dv * g.t;
-		g.half = (half + g.t - 1) / g.t;
+		lay_fine_rows(&g, dv);
 	} else {
 		g.m = (int)ceil(dv - .1);
 		g.P = dv / g.m;
@@ -52,6 +59,22 @@ strip_grid(double length, int gaps, int rows, double dv, const struct dptrace_op
 		g.half = half * g.m;
 	}
 	g.fine = parts(g.P, FINE);
+	g.base = 2 * g.half + 1;
+	g.rv = (int)ceil(3 * o->sigma / g.P);
+	return g;
+}
+
+struct grid
+strip_curved(double length, int gaps, int per_gap, int rows, double dv,
+	     const struct dptrace_options *o)
+{
+	struct grid g = {.rows = rows, .t = 1, .fine = 1, .per_gap = per_gap, .sub = 2};
+
+	g.ncol = per_gap * gaps;
+	g.hu = length / g.ncol;
+	g.ru = (int)ceil(3 * o->sigma * g.sub / g.hu);
+	g.nraw = (g.ncol - 1) * g.sub + 1 + 2 * g.ru;
+	lay_fine_rows(&g, dv);
 	g.base = 2 * g.half + 1;
 	g.rv = (int)ceil(3 * o->sigma / g.P);
 	return g;
@@ -76,7 +99,7 @@ strip_take(struct strip *s, struct arena *a, const struct grid *g)
 		s->f[i] = arena_take(a, n, sizeof *s->f[i]);
 	s->offset =
 	    arena_take(a, (2 * (size_t)g->rows - 1) * (size_t)g->per_gap, sizeof *s->offset);
-	s->along = arena_take(a, 2 * (size_t)g->rows - 1, sizeof *s->along);
+	s->slope = arena_take(a, 2 * (size_t)g->rows - 1, sizeof *s->slope);
 }
 
 /* out[i] = b[i step] */
@@ -240,17 +263,18 @@ make_factors(struct strip *s, double h, double dv, int most)
 {
 	const struct dptrace_options *o = s->o;
 	const bool ridge = o->score == DPTRACE_RIDGE;
-	const double sign = ridge || o->polarity >= 0 ? 1 : -1;
+	const double sign = ridge || s->rule.polarity >= 0 ? 1 : -1;
 
 	for (int t = -most; t <= most; t++) {
 		const double v = t * dv, length = sqrt(h * h + v * v), cu = h / length,
 			     cv = v / length;
-		float *c = s->along[t + s->g.rows - 1];
+		const double width = s->rule.cost ? 1 : o->arc ? length : h;
 
-		c[0] = (float)(ridge ? cv * cv : cv);
-		c[1] = (float)(ridge ? -2 * cu * cv : cu);
-		c[2] = (float)(cu * cu);
-		c[3] = (float)(sign * (o->arc ? length : h) / s->g.per_gap);
+		s->slope[t + s->g.rows - 1] =
+		    (struct slope){{(float)(ridge ? cv * cv : cv),
+				    (float)(ridge ? -2 * cu * cv : cu), (float)(cu * cu)},
+				   (float)(sign * width / s->g.per_gap),
+				   (float)length};
 	}
 }
 

@@ -1,9 +1,12 @@
 /*
- * The picture along a segment, resampled once into a strip of columns along ab and rows across it, differentiated there,
- * and made into evidence: fields from which the score of a link is a sum over columns.
+ * The picture along a segment, resampled once into a strip of columns along ab, or along a curve near it, and rows across,
+ * differentiated there as if it were straight, and made into evidence: fields of which the score of a link is made, column
+ * by column.
  *
  *	ridge		e = n'Tn = cv^2 T_uu - 2 cu cv T_uv + cu^2 T_vv	three fields; (cu, cv) the direction of the link,
  *	edge, sin	e = cu g_v - cv g_u				two fields      n = (-cv, cu) its normal
+ *
+ * Under the sum the fields are divided by the size of the derivative, under the cost by the level of the clicks.
  *
  * A link passes between the rows. Each field is kept in q phases, phase p of row r lying at row r + p/q, so that the
  * nearest of them stands for interpolation; lanes j, j+1, .. of a column are neighbours in memory:
@@ -14,6 +17,7 @@
 #define DPTRACE_STRIP_H
 
 #include "dptrace/dptrace.h"
+#include "dptrace/evidence/walk.h"
 #include "dptrace/search/segment.h"
 
 enum {
@@ -49,8 +53,25 @@ struct base {
 };
 
 /* Scratch for making them. */
-struct bench {
+struct scratch {
 	float *raw, *across, *size, *inside, *vv;
+	struct walk
+	    *column; /* [nraw]: across the strip at every column of samples, from its first row */
+};
+
+#define COST_K .3f /* the cost of a pixel without evidence is 1/k, on the clicks' level 1/(1 + k) */
+
+/* How evidence becomes a score. */
+struct rule {
+	bool cost; /* else the sum */
+	int polarity;
+	float scale; /* cost: of the derivatives, so that the level of the clicks is 1 */
+	float cap;   /* cost: the most that evidence counts */
+};
+
+/* Of a link of one slope: factors of the fields and of their sum, and its length. */
+struct slope {
+	float field[3], width, length;
 };
 
 /* The fields in phases, along one course. */
@@ -60,14 +81,21 @@ struct strip {
 	float *f[3];
 	int *
 	    offset; /* [2 rows - 1][per_gap]: where the row that a link of slope t reaches lies, from its first row */
-	float (*along)
-	    [4]; /* [2 rows - 1]: the factors of the fields for a link of slope t, and of their sum */
+	struct slope *slope; /* [2 rows - 1] */
+	struct rule rule;
 	const struct dptrace_options *o;
 };
 
 /* The grid of a strip of that many rows, dv apart, with the chord in the middle. */
 struct grid
 strip_grid(double length, int gaps, int rows, double dv, const struct dptrace_options *o);
+
+/*
+ * The grid along a curve of that length, rows dv <= .3 apart; the numbers of its columns do not depend on the length, except
+ * for the reach of the derivatives, which is the widest for the shortest curve.
+ */
+struct grid strip_curved(double length, int gaps, int per_gap, int rows, double dv,
+			 const struct dptrace_options *o);
 
 /* The same base rows under a strip whose rows are P/fine apart. */
 struct grid strip_finer(struct grid g, int rows);
@@ -80,7 +108,7 @@ base_rows(const struct grid *g)
 }
 
 void base_take(struct base *b, struct arena *a, const struct grid *g);
-void bench_take(struct bench *b, struct arena *a, const struct grid *g);
+void scratch_take(struct scratch *b, struct arena *a, const struct grid *g);
 void strip_take(struct strip *s, struct arena *a, const struct grid *g);
 
 /* Half a kernel, taps 0..r; the other half mirrored, or mirrored and negated when odd. */
@@ -93,13 +121,19 @@ struct kernel {
 /* The Gaussian (order 0) of that scale or its derivative, exact for polynomials of degree <= 2, over steps of that size. */
 void strip_kernel(struct kernel *k, int order, double sigma, int r, double step);
 
-/* The evidence along a segment that starts at (x, y), in direction (ex, ey). gray: the mean of the image's planes. */
+/* The columns of a segment that starts at (x, y), in direction (ex, ey). */
 struct origin {
 	double x, y, ex, ey;
 };
-void base_fill(struct base *b, const struct bench *scratch, const struct grid *g,
-	       const struct origin *at, const struct dptrace_image *image, const float *gray,
-	       const struct dptrace_options *o);
+void strip_columns(struct walk *column, const struct grid *g, const struct origin *at);
+
+/* The evidence under scratch->column. gray: the mean of the image's planes. */
+void base_fill(struct base *b, const struct scratch *scratch, const struct grid *g,
+	       const struct dptrace_image *image, const float *gray,
+	       const struct dptrace_options *o, const struct rule *rule);
+
+/* The walk across a strip whose middle at some column is (x, y), v's direction (nx, ny): from its first base row and reach. */
+struct walk strip_walk(const struct grid *g, double x, double y, double nx, double ny);
 
 /* Phases and offsets for the guides of c. Beyond the base rows there is no evidence. */
 void strip_fill(struct strip *s, const struct base *b, const struct course *c);

@@ -38,6 +38,8 @@ ends_of(const struct course *c)
 
 	return (struct ends){.ex = c->ex,
 			     .ey = c->ey,
+			     .fx = c->fx,
+			     .fy = c->fy,
 			     .dv = c->dv,
 			     .first_h = c->h[0],
 			     .last_h = c->h[n - 2],
@@ -80,23 +82,21 @@ struct step {
 };
 
 static struct step
-step_of(const struct ends *e, double h, int rows)
+step_of(double ex, double ey, double h, double v)
 {
-	double v = rows * e->dv;
-
-	return (struct step){h * e->ex - v * e->ey, h * e->ey + v * e->ex};
+	return (struct step){h * ex - v * ey, h * ey + v * ex};
 }
 
 static struct step
 first_step(const struct ends *e, int k)
 {
-	return step_of(e, e->first_h, e->first0 + k);
+	return step_of(e->ex, e->ey, e->first_h, (e->first0 + k) * e->dv);
 }
 
 static struct step
 last_step(const struct ends *e, int j)
 {
-	return step_of(e, e->last_h, e->last0 - j);
+	return step_of(e->fx, e->fy, e->last_h, (e->last0 - j) * e->dv);
 }
 
 static bool
@@ -211,7 +211,7 @@ static int
 best_last(const struct chain *c, int k, const struct step *next)
 {
 	const struct ends *e = &c->ends[k];
-	const struct step along = {e->ex, e->ey}, *to = next ? next : &along;
+	const struct step along = {e->fx, e->fy}, *to = next ? next : &along;
 	const bool free = !next || c->released[k + 1];
 	const float *sum = of_links(c, c->exit, k), *leave = of_links(c, c->leave, k);
 	float top = 2 * NEVER;

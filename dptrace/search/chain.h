@@ -16,7 +16,7 @@ enum { SLOTS = 8 };
 
 /* What the neighbours of a segment must know of it. */
 struct ends {
-	double ex, ey, dv, first_h, last_h;
+	double ex, ey, fx, fy, dv, first_h, last_h;
 	int nfirst, nlast; /* first and last links */
 	int first0, last0; /* rows climbed by first link k: first0 + k; by last link j: last0 - j */
 };

@@ -23,7 +23,7 @@
 struct sweep {
 	const float *in; /* rows r0 .. of the neighbour, by the sample on the common guide */
 	size_t ldin;
-	int r0, climb_in;
+	int r0, nin, climb_in;
 	const int *lo, *hi; /* by slope t of the gap computed, entry t + mid */
 	int mid;
 	const struct segment *s;
@@ -114,6 +114,10 @@ WEIR_CLONES(sweep_block, (const struct sweep *w, int x0, int x1, int n, float *r
 		first = -(x1 - 1), last = w->din - 1 - x0;
 		s = x0 - (w->dout - 1), send = x1;
 	}
+	first = at_least(first, w->r0);
+	last = at_most(last, w->r0 + w->nin - 1);
+	s = at_least(s, gap->s0);
+	send = at_most(send, gap->s0 + gap->nrow);
 	row = w->in + (size_t)(first - w->r0) * w->ldin + x0;
 	top = first - 1, base = first;
 	for (int x = 0; x < LANES; x++)
@@ -229,6 +233,7 @@ recur_forward(struct segment *s, const float *entry, int threads)
 		struct sweep w = {.in = in->F,
 				  .ldin = in->ldf,
 				  .r0 = in->s0,
+				  .nin = in->nrow,
 				  .climb_in = in->climb,
 				  .lo = s->before[g].lo,
 				  .hi = s->before[g].hi,
@@ -296,6 +301,7 @@ recur_backward(struct segment *s, const float *leave, int threads)
 		struct sweep w = {.in = in->H,
 				  .ldin = in->lds,
 				  .r0 = in->s0,
+				  .nin = in->nrow,
 				  .climb_in = in->climb,
 				  .lo = s->after[g + 1].lo,
 				  .hi = s->after[g + 1].hi,

@@ -37,12 +37,14 @@ void *arena_take(struct arena *a, size_t n, size_t size);
 struct course {
 	int n, rows, maxd;
 	double dv;     /* px between rows; row (rows-1)/2 lies on ab */
-	double ex, ey; /* unit vector along ab */
+	double ex, ey; /* unit vector along the course at its start: along ab, if it is straight */
+	double fx, fy; /* at its end */
+	int steepest;  /* rows that a link may climb or fall; 0: any number */
 	double *h;
 	int *d, *o;
 };
 
-/* The largest number of rows that a link climbs or falls. */
+/* The largest number of rows that a link climbs or falls, and may. */
 int course_climb(const struct course *c);
 
 /* Admissible slopes t' of the link before (over h1) for each slope t of the link after (over h2). */
@@ -53,7 +55,8 @@ struct windows {
 };
 
 struct gap {
-	int s0, nrow;	/* row 0 has slope s0 = -(d[g]-1); nrow = d[g] + d[g+1] - 1 */
+	int s0,
+	    nrow; /* row 0 has slope s0 = -(d[g]-1); nrow = d[g] + d[g+1] - 1; fewer within steepest */
 	int climb;	/* t = s + climb: o[g+1] - o[g] */
 	int *from, *to; /* [nrow] start samples from..to-1 that some admissible polyline may use */
 	float *F, *S, *H;

@@ -49,6 +49,8 @@ load_table(struct chain *c, int k, struct segment *s)
 	s->c.dv = seg->dv;
 	s->c.ex = seg->ex;
 	s->c.ey = seg->ey;
+	s->c.fx = seg->ex;
+	s->c.fy = seg->ey;
 	memcpy(s->c.h, seg->h, (seg->n - 1) * sizeof *s->c.h);
 	memcpy(s->c.d, seg->d, seg->n * sizeof *s->c.d);
 	memcpy(s->c.o, seg->o, seg->n * sizeof *s->c.o);

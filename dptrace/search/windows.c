@@ -71,7 +71,7 @@ course_climb(const struct course *c)
 		most = up > most ? up : most;
 		most = down > most ? down : most;
 	}
-	return most;
+	return c->steepest && c->steepest < most ? c->steepest : most;
 }
 
 /* All pairs t', t at a guide. For each t the admissible t' are neighbours, and they move up with t. */
@@ -81,6 +81,10 @@ fill_windows(struct windows *w, const struct course *c, struct bound phi)
 	const int mid = c->rows - 1, most = course_climb(c);
 	int a = -most, b = -most - 1;
 
+	for (int t = -mid; t <= mid; t++) { /* empty beyond most */
+		w->lo[t + mid] = t < 0 ? -most : most + 1;
+		w->hi[t + mid] = w->lo[t + mid] - 1;
+	}
 	for (int t = -most; t <= most; t++) {
 		double y = t * c->dv;
 		while (a <= most && a * c->dv * w->h2 < y * w->h1 &&
@@ -216,23 +220,39 @@ narrow(struct segment *s, struct gap *og, const struct gap *ig, const struct win
 	}
 }
 
+/* The slopes of a gap between two guides of many samples: those within most. Ends keep one row for each sample. */
+static void
+lay_rows(struct gap *gap, const struct course *c, int g, int most)
+{
+	int first = -(c->d[g] - 1), last = c->d[g + 1] - 1;
+
+	if (g > 0 && g < c->n - 2) {
+		first = first < -most - gap->climb ? -most - gap->climb : first;
+		last = last > most - gap->climb ? most - gap->climb : last;
+	}
+	gap->s0 = first;
+	gap->nrow = last < first ? 0 : last - first + 1;
+}
+
 void
 segment_shape(struct segment *s, struct bound phi)
 {
 	const struct course *c = &s->c;
+	const int most = course_climb(c);
 
 	make_windows(s, phi);
 	for (int g = 0; g + 1 < c->n; g++) {
 		struct gap *gap = &s->gap[g];
-		gap->s0 = -(c->d[g] - 1);
-		gap->nrow = c->d[g] + c->d[g + 1] - 1;
 		gap->climb = c->o[g + 1] - c->o[g];
+		lay_rows(gap, c, g, most);
 		gap->ldf = row_length(c->d[g + 1]);
 		gap->lds = row_length(c->d[g]);
 		for (int r = 0; r < gap->nrow; r++) {
-			int slope = r + gap->s0;
+			const int slope = r + gap->s0, t = slope + gap->climb;
 			gap->from[r] = slope < 0 ? -slope : 0;
 			gap->to[r] = c->d[g] < c->d[g + 1] - slope ? c->d[g] : c->d[g + 1] - slope;
+			if (t < -most || t > most)
+				gap->to[r] = gap->from[r];
 		}
 	}
 	for (int g = 1; g + 1 < c->n; g++)

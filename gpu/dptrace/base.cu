@@ -20,19 +20,13 @@ namespace
 
 constexpr unsigned THREADS = 256, BITS = 12, BINS = 1 << BITS, EACH = BINS / THREADS;
 
-struct walk {
-	double x, y, dx, dy;
-};
-
-/* The walk across ab at u columns of evidence from a, from base row r on. */
+/* Across column col of evidence, from so many base rows after the first sample on. */
 __device__ walk
-walk_from(const dp_strip &s, double u, int r)
+walk_from(const dp_evidence &e, const dp_strip &s, int col, int rows)
 {
-	const double v = (r - s.g.half) * s.g.P;
+	const walk k = e.column[s.columns + (size_t)(s.g.ru + col * s.g.sub)];
 
-	u *= s.g.hu;
-	return {s.at.x + u * s.at.ex - v * s.at.ey, s.at.y + u * s.at.ey + v * s.at.ex,
-		-s.g.P * s.at.ey, s.g.P * s.at.ex};
+	return {k.x + rows * k.dx, k.y + rows * k.dy, k.dx, k.dy};
 }
 
 /* Bilinear, less ref, at the point (x, y) of a picture that begins at p; neither is negative. */
@@ -100,7 +94,7 @@ find_ref(const dp_evidence e, const float *plane, unsigned n)
 	if (id >= n)
 		return;
 	const dp_strip &s = e.strip[id];
-	const walk mid = walk_from(s, s.g.ncol / 2 + .5, s.g.half);
+	const walk mid = walk_from(e, s, s.g.ncol / 2, SKIRT + s.g.rv + s.g.half);
 	e.ref[id] = sample(plane, e.w, e.h, {mid.x, mid.y, 0, 0}, 1, 0, 0);
 }
 
@@ -119,7 +113,7 @@ sample_strips(const dp_evidence e, const float *plane)
 	if (i >= s.wide * s.raw_rows)
 		return;
 	const int col = (int)(i / s.raw_rows), r = (int)(i % s.raw_rows), used = (int)s.used;
-	const walk k = walk_from(s, .5 + (double)(col - s.g.ru) / s.g.sub, -SKIRT - s.g.rv);
+	const walk k = e.column[s.columns + (size_t)col];
 	e.bench[s.bench + i] =
 	    r < used ? sample(plane, e.w, e.h, k, used, r, e.ref[blockIdx.y]) : 0;
 }
@@ -260,7 +254,7 @@ count_sizes(tally &t, const dp_evidence &e, const dp_strip &s, int round)
 	for (size_t i = threadIdx.x; i < n; i += THREADS) {
 		const int col = 4 * (int)(i / base), r = SKIRT + (int)(i % base);
 		const unsigned u = __float_as_uint(size[(size_t)col * s.base_rows + (size_t)r]);
-		if (inside(e, walk_from(s, col + .5, -SKIRT), r) == 0 ||
+		if (inside(e, walk_from(e, s, col, s.g.rv), r) == 0 ||
 		    (round && u >> (32 - BITS) != t.bits))
 			continue;
 		atomicAdd(&t.count[u << round * BITS >> (32 - BITS)], 1u);
@@ -325,9 +319,12 @@ __launch_bounds__(THREADS) measure(const dp_evidence e)
 						    : 1.f;
 }
 
-/* Field blockIdx.z *= sign * inside / (size + g0); where all of that is 0 there is no evidence. */
+/*
+ * Field blockIdx.z *= sign * inside / (size + g0); where all of that is 0 there is no evidence. Under the cost it is in units
+ * of the clicks' level.
+ */
 __global__ void
-divide_softly(const dp_evidence e)
+make_evidence(const dp_evidence e)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
 	const size_t i = element();
@@ -335,11 +332,15 @@ divide_softly(const dp_evidence e)
 	if (i >= s.plane)
 		return;
 	const float one = e.o.score == DPTRACE_SIN || e.o.soft > 0 ? 1.f : 0.f,
-		    sign = e.o.score == DPTRACE_RIDGE && e.o.polarity >= 0 ? -1.f : 1.f;
-	const float d = one * size_of(e, s)[i] + e.g0[blockIdx.y];
-	const float in =
-	    inside(e, walk_from(s, (int)(i / s.base_rows) + .5, -SKIRT), (int)(i % s.base_rows));
+		    sign = e.o.score == DPTRACE_RIDGE && s.rule.polarity >= 0 ? -1.f : 1.f;
+	const float in = inside(e, walk_from(e, s, (int)(i / s.base_rows), s.g.rv),
+				(int)(i % s.base_rows));
 	float *f = e.base + s.base + blockIdx.z * s.plane + i;
+	if (s.rule.cost) {
+		*f *= sign * s.rule.scale * in;
+		return;
+	}
+	const float d = one * size_of(e, s)[i] + e.g0[blockIdx.y];
 	*f = d > 0 ? *f * (sign * in / d) : 0.f;
 }
 
@@ -378,6 +379,6 @@ dp_base(struct gpu *g, const dp_evidence *e, unsigned n, size_t most)
 		GPU_LAUNCH(g, main_direction, dim3(blocks, n), THREADS, 0, *e);
 	GPU_LAUNCH(g, find_sizes, dim3(blocks, n), THREADS, 0, *e, fields == 3);
 	GPU_LAUNCH(g, measure, n, THREADS, 0, *e);
-	GPU_LAUNCH(g, divide_softly, dim3(blocks, n, fields), THREADS, 0, *e);
+	GPU_LAUNCH(g, make_evidence, dim3(blocks, n, fields), THREADS, 0, *e);
 	return 0;
 }

@@ -21,7 +21,8 @@ most_guides(const struct segment_shape *s, size_t n)
 	int most = 2;
 
 	for (size_t i = 0; i < n; i++)
-		most = s[i].n > most ? s[i].n : most;
+		for (size_t pass = 0; pass < 2; pass++)
+			most = pass_guides(&s[i], pass) > most ? pass_guides(&s[i], pass) : most;
 	return most;
 }
 
@@ -29,12 +30,14 @@ most_guides(const struct segment_shape *s, size_t n)
 
 /* A segment's strip as far as the base rows go. */
 dp_strip
-strip_of(const struct segment_shape *s, const struct dptrace_options *o)
+strip_of(const struct segment_shape *s, const struct dptrace_options *o, size_t pass,
+	 const struct grid &g)
 {
 	dp_strip x = {};
 
-	x.at = {s->ax, s->ay, s->ex, s->ey};
-	x.g = pass_grid(s, o);
+	x.rule = pass_rule(s, o, pass);
+	x.finer = pass && !s->cost;
+	x.g = g;
 	x.base_rows = base_rows(&x.g);
 	x.plane = (size_t)x.g.ncol * x.base_rows;
 	x.raw_rows = x.base_rows + lanes_up(2 * x.g.rv);
@@ -55,10 +58,9 @@ batch_pass_size(const dp_strip *x)
 }
 
 void
-batch_aim(dp_strip *x, size_t pass, int rows)
+batch_aim(dp_strip *x, int rows)
 {
-	x->pass = pass;
-	x->fine = pass ? strip_finer(x->g, rows) : x->g;
+	x->fine = x->finer ? strip_finer(x->g, rows) : x->g;
 	x->lane = (size_t)(rows + 31) / 32 * 32;
 }
 
@@ -69,9 +71,9 @@ namespace
 size_t
 pass_bytes(const struct segment_shape *s, dp_strip x, size_t pass, bool margins)
 {
-	const size_t d = (size_t)pass_samples(s, pass), n = (size_t)s->n,
+	const size_t d = (size_t)pass_samples(s, pass), n = (size_t)pass_guides(s, pass),
 		     links = n > 2 ? 2 * d + (n - 3) * d * d : 1;
-	batch_aim(&x, pass, pass_rows(s, &x.g, pass));
+	batch_aim(&x, pass_rows(s, &x.g, pass));
 	const pass_size z = batch_pass_size(&x);
 
 	return sizeof(float) * (z.fields + z.offsets + 4 * z.slopes + 4 * z.slopes +
@@ -82,22 +84,22 @@ pass_bytes(const struct segment_shape *s, dp_strip x, size_t pass, bool margins)
 size_t
 line_bytes(const struct dptrace_plan *p, size_t line)
 {
-	size_t n, held = 0, bench = 0, most = 0;
+	size_t n, most = 0;
 	const struct segment_shape *s = shapes_of(p, line, &n);
 
-	for (size_t i = 0; i < n; i++) {
-		const dp_strip x = strip_of(&s[i], &p->o);
-		held += sizeof(float) * 3 * x.plane;
-		bench += sizeof(float) * dp_bench_size(&x);
-	}
 	for (size_t pass = 0; pass < p->o.passes; pass++) {
-		size_t bytes = 0;
-		for (size_t i = 0; i < n; i++)
-			bytes += pass_bytes(&s[i], strip_of(&s[i], &p->o), pass,
-					    p->o.margins && pass == 0);
-		most = bytes > most ? bytes : most;
+		size_t held = 0, bench = 0, bytes = 0;
+		for (size_t i = 0; i < n; i++) {
+			const dp_strip x =
+			    strip_of(&s[i], &p->o, pass, pass_most(&s[i], &p->o, pass));
+			held += sizeof(float) * 3 * x.plane + sizeof(struct walk) * x.wide;
+			bench += sizeof(float) * dp_bench_size(&x);
+			bytes += pass_bytes(&s[i], x, pass, p->o.margins && pass == 0);
+		}
+		const size_t all = held + (bench > bytes ? bench : bytes);
+		most = all > most ? all : most;
 	}
-	return held + (bench > most ? bench : most);
+	return most;
 }
 
 } // namespace
@@ -135,27 +137,51 @@ take_work(const struct batch *b, struct work *w, struct arena *a, size_t i)
 	const struct segment_shape *s = shapes_of(b->p, b->first + i, &n);
 	const size_t guides = (size_t)most_guides(s, n), all = n * guides;
 
-	double *v = dp_take<double>(a, all);
-	float *link = dp_take<float>(a, all), *margin = dp_take<float>(a, all),
-	      *first = dp_take<float>(a, all);
-	int *at = dp_take<int>(a, all);
-	bool *border = dp_take<bool>(a, all), *released = dp_take<bool>(a, n);
+	size_t points = 0;
+	for (size_t k = 0; k < n; k++)
+		points = (size_t)s[k].tube.points > points ? (size_t)s[k].tube.points : points;
+	struct work x = {};
+	x.plan = b->p;
+	x.shape = s;
+	x.n = n;
+	x.stride = guides;
+	x.npoints = points;
+	x.xy = dp_take<double[2]>(a, all);
+	x.v = dp_take<double>(a, all);
+	x.verdict = dp_take<struct verdict>(a, all);
+	x.curve = dp_take<struct curve>(a, n);
+	x.points = dp_take<double[2]>(a, n * points);
+	x.spare = dp_take<double[2]>(a, points);
+	x.chain.n = (int)n;
+	x.chain.maxn = (int)guides;
+	x.chain.at = dp_take<int>(a, all);
+	x.chain.link = dp_take<float>(a, all);
+	x.chain.margin = dp_take<float>(a, all);
+	x.chain.released = dp_take<bool>(a, n);
 	if (!a->base)
 		return;
-	*w = {};
-	w->plan = b->p;
-	w->shape = s;
-	w->vstride = guides;
-	w->v = v;
-	w->margin = first;
-	w->border = border;
-	w->chain.n = (int)n;
-	w->chain.maxn = (int)guides;
-	w->chain.at = at;
-	w->chain.link = link;
-	w->chain.margin = margin;
-	w->chain.released = released;
-	w->chain.slot[0].c = b->course;
+	x.chain.slot[0].c = b->course;
+	*w = x;
+}
+
+} // namespace
+
+namespace
+{
+
+/* The most that a strip's kernels, weights and columns take in any pass. */
+struct most {
+	size_t taps, weights, columns;
+};
+
+void
+add_most(struct most *m, const struct grid &g)
+{
+	const size_t taps = (size_t)(g.ru + g.rv + 2), weights = 4 * (size_t)(g.t + g.fine);
+
+	m->taps = taps > m->taps ? taps : m->taps;
+	m->weights = weights > m->weights ? weights : m->weights;
+	m->columns = (size_t)g.nraw > m->columns ? (size_t)g.nraw : m->columns;
 }
 
 } // namespace
@@ -165,12 +191,19 @@ batch_take(struct batch *b, struct arena *a)
 {
 	int guides = 2;
 
-	b->ntaps = b->nweights = 0;
+	b->ntaps = b->nweights = b->ncolumns = 0;
+	b->cost = false;
 	for (size_t i = b->p->first[b->first]; i < b->p->first[b->first + b->n]; i++) {
-		const struct grid g = pass_grid(&b->p->shape[i], &b->p->o);
-		b->ntaps += (size_t)dp_fields(&b->p->o) * (size_t)(g.ru + g.rv + 2);
-		b->nweights += 4 * (size_t)(g.t + g.fine);
-		guides = b->p->shape[i].n > guides ? b->p->shape[i].n : guides;
+		const struct segment_shape *s = &b->p->shape[i];
+		struct most most = {0, 0, 0};
+		for (size_t pass = 0; pass < b->p->o.passes; pass++)
+			add_most(&most, pass_most(s, &b->p->o, pass));
+		b->ntaps += (size_t)dp_fields(&b->p->o) * most.taps;
+		b->nweights += most.weights;
+		b->ncolumns += most.columns;
+		b->cost |= s->cost;
+		const int n = most_guides(s, 1);
+		guides = n > guides ? n : guides;
 	}
 	b->work = dp_take<struct work>(a, b->n);
 	b->segments = dp_take<size_t>(a, b->n);
@@ -179,6 +212,7 @@ batch_take(struct batch *b, struct arena *a)
 	b->strip = dp_take<dp_strip>(a, b->nseg);
 	b->taps = dp_take<float>(a, b->ntaps);
 	b->weights = dp_take<float>(a, b->nweights);
+	b->column = dp_take<struct walk>(a, b->ncolumns);
 	b->top = dp_take<float>(a, b->nseg);
 	b->course.h = dp_take<double>(a, (size_t)guides);
 	b->course.d = dp_take<int>(a, (size_t)guides);
@@ -208,35 +242,47 @@ fill_taps(const struct grid *g, const struct dptrace_options *o, float *to)
 	}
 }
 
+/* Of t steps, then of the fine ones. */
+void
+fill_weights(const struct grid *g, float *to)
+{
+	for (int k = 0; k < g->t + g->fine; k++)
+		strip_weights(k < g->t ? (double)k / g->t : (double)(k - g->t) / g->fine,
+			      to + 4 * (size_t)k);
+}
+
 } // namespace
 
 void
-batch_fill(struct batch *b)
+batch_fill(struct batch *b, size_t pass)
 {
 	const struct dptrace_plan *p = b->p;
-	size_t base = 0, bench = 0, taps = 0, weights = 0;
+	size_t base = 0, bench = 0, taps = 0, weights = 0, columns = 0, at = 0;
 
 	for (size_t i = 0; i < b->n; i++) {
-		const struct dptrace_line *l = &p->line[b->first + i];
 		const struct segment_shape *s = shapes_of(p, b->first + i, &b->segments[i]);
-		b->closed[i] = l->closed;
-		b->line[i] = {0, 0, 0, bound_of(s->phi)};
-	}
-	for (size_t i = 0; i < b->nseg; i++) {
-		dp_strip *x = &b->strip[i];
-		*x = strip_of(&p->shape[p->first[b->first] + i], &p->o);
-		x->base = base;
-		x->bench = bench;
-		x->taps = taps;
-		x->weights = weights;
-		fill_taps(&x->g, &p->o, b->taps + taps);
-		for (int k = 0; k < x->g.t + x->g.fine; k++)
-			strip_weights(k < x->g.t ? (double)k / x->g.t
-						 : (double)(k - x->g.t) / x->g.fine,
-				      b->weights + weights + 4 * (size_t)k);
-		base += 3 * x->plane;
-		bench += dp_bench_size(x);
-		taps += (size_t)dp_fields(&p->o) * (size_t)(x->g.ru + x->g.rv + 2);
-		weights += 4 * (size_t)(x->g.t + x->g.fine);
+		struct work *w = &b->work[i];
+		b->closed[i] = p->line[b->first + i].closed;
+		b->line[i] = {0, 0, pass_apart(s, &p->o, pass), bound_of(pass_phi(s, pass))};
+		w->pass = pass;
+		pass_curves(w);
+		for (size_t k = 0; k < b->segments[i]; k++) {
+			dp_strip *x = &b->strip[at++];
+			*x = strip_of(&s[k], &p->o, pass,
+				      pass_grid(&s[k], &p->o, pass, pass_length(w, (int)k)));
+			x->base = base;
+			x->bench = bench;
+			x->taps = taps;
+			x->weights = weights;
+			x->columns = columns;
+			fill_taps(&x->g, &p->o, b->taps + taps);
+			fill_weights(&x->g, b->weights + weights);
+			pass_columns(w, (int)k, &x->g, b->column + columns);
+			base += 3 * x->plane;
+			bench += dp_bench_size(x);
+			taps += (size_t)dp_fields(&p->o) * (size_t)(x->g.ru + x->g.rv + 2);
+			weights += 4 * (size_t)(x->g.t + x->g.fine);
+			columns += x->wide;
+		}
 	}
 }

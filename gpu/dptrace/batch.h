@@ -16,8 +16,10 @@ struct batch {
 	dp_line *line;	   /* [line] */
 	dp_strip *strip;   /* [segment] */
 	float *taps, *weights;
-	float *top; /* [segment] */
-	size_t ntaps, nweights;
+	struct walk *column;
+	float *top;		      /* [segment] */
+	size_t ntaps, nweights, ncolumns; /* the most of any pass */
+	bool cost;		      /* of some line: its evidence lies elsewhere in each pass */
 	struct course course; /* scratch */
 	dp_evidence on;
 };
@@ -29,14 +31,16 @@ struct pass_size {
 
 pass_size batch_pass_size(const dp_strip *x);
 
-/* The strip of a pass over that many rows. */
-void batch_aim(dp_strip *x, size_t pass, int rows);
+/* The strip over that many rows. */
+void batch_aim(dp_strip *x, int rows);
 
 /* The lines from b->first on that are held at once: one at least. */
 int batch_choose(struct batch *b);
 
-/* The host's arrays of those lines, from a; then what stands in them before the first pass. */
+/* The host's arrays of those lines, from a. */
 void batch_take(struct batch *b, struct arena *a);
-void batch_fill(struct batch *b);
+
+/* What stands in them before a pass, the curves of which are made: the strips, where they lie, their kernels and weights. */
+void batch_fill(struct batch *b, size_t pass);
 
 #endif

@@ -3,7 +3,7 @@
  * devices have a share of the lines each.
  *
  *	once		the picture to the device, where it stays
- *	a batch		evidence at the base rows (base.cu)
+ *	a batch		evidence at the base rows (base.cu), under the cost for each pass
  *	a pass		guides, around the polylines of the pass before; the strips' fields and the scores of all links
  *			(strip.cu); the recursion from segment to segment (chain.cu, recur.cu); samples
  *			and margins back to the host
@@ -50,6 +50,7 @@ send_strips(struct batch *b)
 	void *device = NULL;
 	dp_strip *strip = NULL;
 	float *taps = NULL, *weights = NULL;
+	struct walk *column = NULL;
 	int err = 0;
 
 	for (int round = 0; round < 2 && !err; round++) {
@@ -57,6 +58,7 @@ send_strips(struct batch *b)
 		strip = dp_take<dp_strip>(&a, b->nseg);
 		taps = dp_take<float>(&a, b->ntaps);
 		weights = dp_take<float>(&a, b->nweights);
+		column = dp_take<struct walk>(&a, b->ncolumns);
 		if (!round)
 			err = gpu_hold(b->g, HOLD_TABLES, a.used, &device);
 		a.base = static_cast<char *>(device);
@@ -64,8 +66,10 @@ send_strips(struct batch *b)
 	b->on.strip = strip;
 	b->on.taps = taps;
 	b->on.weights = weights;
+	b->on.column = column;
 	if (err || (err = gpu_up(b->g, strip, b->strip, b->nseg * sizeof *strip)) ||
-	    (err = gpu_up(b->g, taps, b->taps, b->ntaps * sizeof *taps)))
+	    (err = gpu_up(b->g, taps, b->taps, b->ntaps * sizeof *taps)) ||
+	    (err = gpu_up(b->g, column, b->column, b->ncolumns * sizeof *column)))
 		return err;
 	return gpu_up(b->g, weights, b->weights, b->nweights * sizeof *weights);
 }
@@ -110,7 +114,7 @@ course_of_line(void *ctx, size_t line, int k)
 
 /* The strips of the guides of j, and the scores of all links. */
 int
-make_scores(struct batch *b, struct dp_job *j, size_t pass)
+make_scores(struct batch *b, struct dp_job *j)
 {
 	size_t fields = 0, offsets = 0, slopes = 0, most_fields = 0, most_offsets = 0;
 	struct arena a = {NULL, 0};
@@ -119,7 +123,7 @@ make_scores(struct batch *b, struct dp_job *j, size_t pass)
 
 	for (size_t i = 0; i < b->nseg; i++) {
 		dp_strip *x = &b->strip[i];
-		batch_aim(x, pass, j->seg[i].rows);
+		batch_aim(x, j->seg[i].rows);
 		const pass_size z = batch_pass_size(x);
 		x->fields = fields;
 		x->offset = offsets;
@@ -162,7 +166,7 @@ take_results(struct batch *b, const struct dp_job *j, size_t i)
 		memcpy(w->chain.margin + to, j->margin + s->guide,
 		       (size_t)s->n * sizeof *j->margin);
 		w->chain.released[k] = j->released[id];
-		w->blank |= b->top[id] == 0;
+		w->blank |= b->strip[id].rule.cost ? b->strip[id].rule.scale == 0 : b->top[id] == 0;
 	}
 	pass_keep(w);
 }
@@ -176,13 +180,13 @@ run_pass(struct batch *b, size_t pass)
 	j.g = b->g;
 	j.method = b->method;
 	j.margins = b->p->o.margins && pass == 0;
-	for (size_t i = 0; i < b->n; i++) {
-		b->work[i].pass = pass;
+	for (size_t i = 0; i < b->n; i++)
 		b->work[i].chain.margins = j.margins;
-		b->line[i].apart = (int)ceil(3 / pass_step(b->work[i].shape, &b->p->o, pass));
-	}
+	batch_fill(b, pass);
+	if ((pass == 0 || b->cost) && (err = make_base(b)))
+		return err;
 	err = dp_lay_out(&j, b->n, b->segments, b->line, b->closed, course_of_line, b);
-	if (!err && !(err = make_scores(b, &j, pass)) && !(err = dp_solve(&j)))
+	if (!err && !(err = make_scores(b, &j)) && !(err = dp_solve(&j)))
 		for (size_t i = 0; i < b->n; i++)
 			take_results(b, &j, i);
 	dp_free(&j);
@@ -202,8 +206,6 @@ run_batch(struct batch *b)
 		return -ENOMEM;
 	a.used = 0;
 	batch_take(b, &a);
-	batch_fill(b);
-	err = make_base(b);
 	for (size_t pass = 0; pass < b->p->o.passes && !err; pass++)
 		err = run_pass(b, pass);
 	for (size_t i = 0; i < b->n && !err; i++)

@@ -54,7 +54,7 @@ best_last(const dp_chains &c, size_t id, bool end, step next)
 	choice best = {2 * NEVER, -INFINITY, 0};
 
 	if (end)
-		next = {s.ex, s.ey};
+		next = {s.fx, s.fy};
 	for (int j = (int)threadIdx.x; j < last_links(c, s); j += (int)WARP) {
 		const step a = last_step(c, s, j);
 		const float f = end ? sum[j] + leave[j] : sum[j];

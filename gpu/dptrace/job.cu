@@ -113,7 +113,7 @@ fill_host(struct dp_job *j, const size_t *n, const dp_line *line, const bool *cl
 		j->closed[i] = closed[i];
 		for (int k = 0; k < (int)n[i]; k++) {
 			const struct course *c = course(ctx, i, k);
-			j->seg[seg++] = {c->n, c->rows, k, (unsigned)i, guide, c->dv, c->ex, c->ey};
+			j->seg[seg++] = {c->n, c->rows, k, (unsigned)i, guide, c->dv, c->ex, c->ey, c->fx, c->fy, c->steepest};
 			fill_guides(j, c, line[i].phi, j->guide + guide);
 			guide += (size_t)c->n;
 		}
@@ -205,6 +205,8 @@ course_of_table(void *ctx, size_t line, int k)
 	t->c.dv = s->dv;
 	t->c.ex = s->ex;
 	t->c.ey = s->ey;
+	t->c.fx = s->ex;
+	t->c.fy = s->ey;
 	t->c.h = const_cast<double *>(s->h);
 	t->c.d = const_cast<int *>(s->d);
 	t->c.o = const_cast<int *>(s->o);

@@ -37,7 +37,8 @@ struct dp_segment {
 	int n, rows, k; /* guides; rows; its number in the line */
 	unsigned line;
 	size_t guide; /* its first */
-	double dv, ex, ey;
+	double dv, ex, ey, fx, fy; /* as in struct course */
+	int steepest;
 };
 
 struct dp_line {

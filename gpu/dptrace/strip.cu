@@ -37,7 +37,7 @@ between(const float *b, const float *w)
 __device__ const float *
 weights_of(const dp_evidence &e, const dp_strip &s)
 {
-	return e.weights + s.weights + (s.pass ? 4 * s.g.t : 0);
+	return e.weights + s.weights + (s.finer ? 4 * s.g.t : 0);
 }
 
 /* Whole rows in q phases: row r of phase p. */
@@ -87,14 +87,15 @@ fill_fields(const dp_evidence e, const dp_chains c)
 
 /* Factors of the links that climb t rows. */
 __device__ dp_slope
-slope_of(const dp_evidence &e, const dp_chains &c, const dp_segment &s, const struct grid &g, int t)
+slope_of(const dp_evidence &e, const dp_chains &c, const dp_segment &s, const struct rule &rule,
+	 const struct grid &g, int t)
 {
 	const double h = c.guide[s.guide].h, v = t * s.dv, length = sqrt(h * h + v * v),
 		     cu = h / length, cv = v / length;
 	const bool ridge = e.o.score == DPTRACE_RIDGE;
-	const double sign = ridge || e.o.polarity >= 0 ? 1 : -1;
-	dp_slope x = {{(float)cv, (float)cu, 0},
-		      (float)(sign * (e.o.arc ? length : h) / g.per_gap)};
+	const double sign = ridge || rule.polarity >= 0 ? 1 : -1,
+		     width = rule.cost ? 1 : e.o.arc ? length : h;
+	dp_slope x = {{(float)cv, (float)cu, 0}, (float)(sign * width / g.per_gap), (float)length};
 
 	if (ridge) {
 		x.c[0] = (float)(cv * cv);
@@ -122,7 +123,7 @@ fill_offsets(const dp_evidence e, const dp_chains c)
 	e.offset[s.offset + i] =
 	    (int)(((size_t)col * (size_t)g.q + (size_t)(fine - row * g.q)) * s.lane) + row;
 	if (col == 0)
-		e.slope[s.slope + i / per] = slope_of(e, c, c.seg[blockIdx.y], g, t);
+		e.slope[s.slope + i / per] = slope_of(e, c, c.seg[blockIdx.y], s.rule, g, t);
 }
 
 /* --- scores -------------------------------------------------------------------------------------------------------- */
@@ -159,6 +160,20 @@ sum_columns(float sum[SLOPES], const rows &r, const bool ok[SLOPES], int n, bool
 	for (unsigned i = 0; i < SLOPES; i++) {
 		sum[i] = kind == RIDGE && either ? fabsf(sum[i]) : sum[i];
 		sum[i] *= r.slope[i].width;
+	}
+}
+
+/* The cost of links of that mean evidence; links that are too steep are none. */
+__device__ void
+charge(float sum[SLOPES], const rows &r, const struct rule &rule, int t0, int steepest)
+{
+	for (int i = 0; i < (int)SLOPES; i++) {
+		float e = sum[i] > 0 ? sum[i] : 0;
+		e = e < rule.cap ? e : rule.cap;
+		if (rule.cost)
+			sum[i] = -(r.slope[i].length / (e + COST_K));
+		if (steepest && (t0 + i < -steepest || t0 + i > steepest))
+			sum[i] = NEVER;
 	}
 }
 
@@ -211,7 +226,8 @@ __launch_bounds__(THREADS) score_links(const dp_evidence e, const dp_chains c)
 	bool ok[SLOPES];
 	float sum[SLOPES];
 	aim(r, ok, e, strip, g, (int)blockIdx.z, j0 + (int)lane, s0 + (int)(warp * SLOPES));
-	sum_columns<kind>(sum, r, ok, strip.fine.per_gap, e.o.polarity == 0);
+	sum_columns<kind>(sum, r, ok, strip.fine.per_gap, strip.rule.polarity == 0);
+	charge(sum, r, strip.rule, s0 + (int)(warp * SLOPES) + g.climb, s.steepest);
 	for (unsigned i = 0; i < SLOPES; i++)
 		tile[lane][warp * SLOPES + i] = sum[i];
 	__syncthreads();

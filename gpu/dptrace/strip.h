@@ -6,8 +6,9 @@
 
 /* A segment's strip. Sizes and offsets are in elements. */
 struct dp_strip {
-	struct origin at;
+	struct rule rule;
 	struct grid g;		 /* of its base rows */
+	size_t columns;		 /* its walks in dp_evidence.column, [wide] */
 	size_t base_rows, plane; /* rows of a column; of all columns */
 	size_t raw_rows, wide;	 /* with the reach of the derivatives; columns of samples */
 	size_t used;		 /* rows of those that are sampled */
@@ -16,15 +17,15 @@ struct dp_strip {
 	    bench; /* its scratch there: raw [wide][raw_rows], along [3][ncol][raw_rows], size [plane] */
 	size_t taps; /* kernels by field: across rv + 1, along ru + 1 */
 	/* of a pass */
-	size_t pass;
+	bool finer; /* rows are finer than those of g */
 	struct grid fine;
 	size_t lane, fields, offset, slope,
 	    weights; /* weights: of t steps, fine ones behind them */
 };
 
 /* Of a link of one slope: factors of the fields, and of the sum. */
-struct alignas(16) dp_slope {
-	float c[3], width;
+struct alignas(32) dp_slope {
+	float c[3], width, length;
 };
 
 /* What kernels see. */
@@ -33,6 +34,7 @@ struct dp_evidence {
 	size_t w, h, c;
 	const dp_strip *strip; /* [segment] */
 	const float *taps;
+	const struct walk *column;
 	float *base, *bench;
 	float *ref, *g0, *top; /* [segment] */
 	float *fields;

@@ -22,11 +22,9 @@ turn_is_ok(struct bound b, double x1, double y1, double x2, double y2)
 
 /* The step of a link that climbs rows over h, in the picture. */
 __device__ __forceinline__ step
-step_of(const dp_segment &s, double h, int rows)
+step_of(double ex, double ey, double h, double v)
 {
-	const double v = rows * s.dv;
-
-	return {h * s.ex - v * s.ey, h * s.ey + v * s.ex};
+	return {h * ex - v * ey, h * ey + v * ex};
 }
 
 __device__ __forceinline__ step
@@ -34,7 +32,7 @@ first_step(const dp_chains &c, const dp_segment &s, int k)
 {
 	const dp_guide *v = c.guide + s.guide;
 
-	return step_of(s, v->h, v[1].o - v->o + k);
+	return step_of(s.ex, s.ey, v->h, (v[1].o - v->o + k) * s.dv);
 }
 
 __device__ __forceinline__ step
@@ -42,7 +40,7 @@ last_step(const dp_chains &c, const dp_segment &s, int j)
 {
 	const dp_guide *v = c.guide + s.guide + s.n - 2;
 
-	return step_of(s, v->h, v[1].o - v->o - j);
+	return step_of(s.fx, s.fy, v->h, (v[1].o - v->o - j) * s.dv);
 }
 
 __device__ __forceinline__ int

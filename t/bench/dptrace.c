@@ -257,7 +257,7 @@ bench_scores(void)
 	struct check_rng r = {2};
 	struct arena a = {0};
 	struct base base;
-	struct bench bench;
+	struct scratch bench;
 	const double b[2] = {448, 30}, length = hypot(b[0], b[1]), dv = 128. / (D - 1);
 
 	s.image = weir_xalloc((size_t)W * W, sizeof(float));
@@ -274,7 +274,7 @@ bench_scores(void)
 		segment_take(&s.s, &a, GAPS + 1, D, D, false, 1);
 		strip_take(&s.strip, &a, &s.strip.g);
 		base_take(&base, &a, &s.strip.g);
-		bench_take(&bench, &a, &s.strip.g);
+		scratch_take(&bench, &a, &s.strip.g);
 		s.out = arena_take(&a, LANES, sizeof *s.out);
 		a.base = a.base ? a.base : weir_xalloc(a.used, 1);
 	}
@@ -296,7 +296,8 @@ bench_scores(void)
 	segment_shape(&s.s, thirty);
 	const struct dptrace_image im = {1, W, W, s.image};
 	const struct origin at = {300, 500, c->ex, c->ey};
-	base_fill(&base, &bench, &s.strip.g, &at, &im, s.image, &s.o);
+	strip_columns(bench.column, &s.strip.g, &at);
+	base_fill(&base, &bench, &s.strip.g, &im, s.image, &s.o, &s.strip.rule);
 	strip_fill(&s.strip, &base, c);
 	s.s.ctx = &s.strip;
 	struct bench_entry e[] = {

@@ -1,0 +1,171 @@
+/*
+ * Responses at whole pixels, straight from the picture: a few hundred per segment, where the strip has a hundred thousand.
+ * Pixels beyond the border are those of the border.
+ */
+#include <math.h>
+
+#include "dptrace/evidence/strip.h"
+#include "dptrace/level.h"
+#include "dptrace/libm.h"
+
+#define NEAR 1.5 /* px: how near to a point tells its polarity */
+
+/* Derivatives by pixel of one plane at (x, y), in double precision. */
+struct taps {
+	int r;
+	float w[3][MAXTAPS];
+};
+
+static void
+make_taps(struct taps *t, double sigma, int orders)
+{
+	struct kernel k;
+
+	t->r = (int)ceil(3 * sigma);
+	for (int order = 0; order <= orders; order++) {
+		strip_kernel(&k, order, sigma, t->r, 1);
+		for (int i = 0; i <= t->r; i++)
+			t->w[order][i] = k.w[i];
+	}
+}
+
+static ptrdiff_t
+clamp_to(ptrdiff_t x, size_t n)
+{
+	return x < 0 ? 0 : x >= (ptrdiff_t)n ? (ptrdiff_t)n - 1 : x;
+}
+
+/* The orders of a row's derivative at column x, all up to most, of samples less ref. */
+static void
+derive_row(const struct taps *t, const float *row, size_t w, ptrdiff_t x, int most, double ref,
+	   double out[3])
+{
+	const double mid = (double)row[clamp_to(x, w)] - ref;
+
+	for (int order = 0; order <= most; order++)
+		out[order] = order == 1 ? 0 : (double)t->w[order][0] * mid;
+	for (int i = 1; i <= t->r; i++) {
+		const double a = (double)row[clamp_to(x - i, w)] - ref,
+			     b = (double)row[clamp_to(x + i, w)] - ref;
+		for (int order = 0; order <= most; order++)
+			out[order] += (double)t->w[order][i] * (order == 1 ? b - a : b + a);
+	}
+}
+
+/* d[i]: of that order in sum, i of it along y. */
+static void
+derive(const struct taps *t, const float *plane, size_t w, size_t h, ptrdiff_t x, ptrdiff_t y,
+       int order, double d[3])
+{
+	const double ref = (double)plane[(size_t)y * w + (size_t)x];
+	double up[3], down[3];
+
+	derive_row(t, plane + (size_t)clamp_to(y, h) * w, w, x, order, ref, up);
+	for (int i = 0; i <= order; i++)
+		d[i] = i == 1 ? 0 : (double)t->w[i][0] * up[order - i];
+	for (int j = 1; j <= t->r; j++) {
+		derive_row(t, plane + (size_t)clamp_to(y - j, h) * w, w, x, order, ref, up);
+		derive_row(t, plane + (size_t)clamp_to(y + j, h) * w, w, x, order, ref, down);
+		for (int i = 0; i <= order; i++)
+			d[i] += (double)t->w[i][j] * (i == 1 ? down[order - i] - up[order - i]
+							     : down[order - i] + up[order - i]);
+	}
+}
+
+static struct level
+ridge_level(const double d[3], double sigma)
+{
+	const double mean = (d[0] + d[2]) / 2, half = (d[0] - d[2]) / 2,
+		     root = sqrt(half * half + d[1] * d[1]), square = sigma * sigma;
+
+	return (struct level){.bright = square * (root - mean), .dark = square * (root + mean)};
+}
+
+/* The response at a pixel. */
+static struct level
+response(const struct taps *t, const struct dptrace_image *im, const float *gray,
+	 const struct dptrace_options *o, ptrdiff_t x, ptrdiff_t y)
+{
+	const bool colour = o->score == DPTRACE_EDGE && im->c > 1 && !o->polarity;
+	double d[3], xx = 0, xy = 0, yy = 0;
+
+	if (o->score == DPTRACE_RIDGE) {
+		derive(t, gray, im->w, im->h, x, y, 2, d);
+		return ridge_level(d, o->sigma);
+	}
+	for (size_t c = 0; c < (colour ? im->c : 1); c++) {
+		derive(t, colour ? im->v + c * im->w * im->h : gray, im->w, im->h, x, y, 1, d);
+		xx += d[0] * d[0];
+		xy += d[0] * d[1];
+		yy += d[1] * d[1];
+	}
+	const double half = (xx - yy) / 2,
+		     size = o->sigma * sqrt((xx + yy) / 2 + sqrt(half * half + xy * xy));
+	return (struct level){.bright = size, .dark = size};
+}
+
+static double
+larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+struct level
+level_at(const struct dptrace_image *im, const float *gray, const struct dptrace_options *o,
+	 const double p[2])
+{
+	const double reach = o->sigma > 2 ? 1.5 * o->sigma : 3;
+	const ptrdiff_t r = (ptrdiff_t)ceil(reach), px = lround(p[0]), py = lround(p[1]);
+	struct level most = {0, 0, 0, 0};
+	struct taps t;
+
+	make_taps(&t, o->sigma, 2);
+	for (ptrdiff_t y = py - r; y <= py + r; y++)
+		for (ptrdiff_t x = px - r; x <= px + r; x++) {
+			if (x < 0 || y < 0 || x >= (ptrdiff_t)im->w || y >= (ptrdiff_t)im->h)
+				continue;
+			const struct level l = response(&t, im, gray, o, x, y);
+			most.bright = larger(most.bright, l.bright);
+			most.dark = larger(most.dark, l.dark);
+			const double near =
+			    libm_exp_minus((double)((x - px) * (x - px) + (y - py) * (y - py)) /
+					   (2 * NEAR * NEAR));
+			most.near_bright = larger(most.near_bright, near * l.bright);
+			most.near_dark = larger(most.near_dark, near * l.dark);
+		}
+	return most;
+}
+
+/* The size of the second difference of a row or column of neighbours: step 1 or w. */
+static double
+second_difference(const float *p, size_t step)
+{
+	return fabs((double)p[0] - (double)p[-(ptrdiff_t)step] - ((double)p[step] - (double)p[0]));
+}
+
+void
+level_add_noise(struct noise *to, const struct dptrace_image *im, const float *gray,
+		const double a[2], const double b[2], double halfwidth)
+{
+	enum { PLACES = 128, ACROSS = 8 };
+	const double dx = b[0] - a[0], dy = b[1] - a[1], length = sqrt(dx * dx + dy * dy);
+
+	for (int i = 0; i < PLACES; i++) {
+		const double u = (i + .5) / PLACES,
+			     v = halfwidth * ((i % ACROSS + .5) / ACROSS * 2 - 1) / length;
+		const ptrdiff_t x = lround(a[0] + u * dx - v * dy),
+				y = lround(a[1] + u * dy + v * dx);
+		const float *p = gray + y * (ptrdiff_t)im->w + x;
+		if (x < 1 || y < 1 || x + 1 >= (ptrdiff_t)im->w || y + 1 >= (ptrdiff_t)im->h)
+			continue;
+		to->sum += second_difference(p, 1) + second_difference(p, im->w);
+		to->n += 2;
+	}
+}
+
+double
+level_of_noise(const struct noise *n, double sigma)
+{
+	/* E|d2| = sqrt(6) sqrt(2/pi) s of white noise s; the responses to that have sizes of .3 s / sigma */
+	return n->n ? n->sum / (double)n->n * 1.2533 / sqrt(6) * .3 / sigma : 0;
+}

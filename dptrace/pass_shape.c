@@ -1,0 +1,77 @@
+/* What a pass over a segment looks like: guides, samples, steps, angles and how evidence counts. */
+#include "dptrace/pass.h"
+
+int
+pass_guides(const struct segment_shape *s, size_t pass)
+{
+	return pass_is_tube(s, pass) ? s->tube.n : s->n;
+}
+
+struct grid
+pass_grid(const struct segment_shape *s, const struct dptrace_options *o, size_t pass,
+	  double length)
+{
+	if (pass_is_tube(s, pass))
+		return strip_curved(length, s->tube.n - 1, s->tube.per_gap, s->tube.d, s->tube.dv,
+				    o);
+	return strip_grid(s->length, s->n - 1, s->d, s->dv, o);
+}
+
+/* No curve is shorter than its chord, except by rounding; the shortest has the widest reach. */
+struct grid
+pass_most(const struct segment_shape *s, const struct dptrace_options *o, size_t pass)
+{
+	return pass_grid(s, o, pass, .999 * s->length);
+}
+
+double
+pass_step(const struct segment_shape *s, const struct dptrace_options *o, size_t pass)
+{
+	if (pass_is_tube(s, pass))
+		return s->tube.dv;
+	const struct grid g = pass_grid(s, o, pass, s->length);
+
+	return pass ? g.P / g.fine : s->dv;
+}
+
+int
+pass_rows(const struct segment_shape *s, const struct grid *g, size_t pass)
+{
+	if (s->cost)
+		return g->rows;
+	return pass ? 2 * g->half * g->fine + 2 * (int)pass * REFINED + 1 : s->d | 1;
+}
+
+int
+pass_samples(const struct segment_shape *s, size_t pass)
+{
+	if (pass_is_tube(s, pass))
+		return s->tube.d;
+	return pass ? 2 * REFINED + 1 : s->d;
+}
+
+double
+pass_phi(const struct segment_shape *s, size_t pass)
+{
+	return pass_is_tube(s, pass) ? s->tube.phi : s->phi;
+}
+
+int
+pass_apart(const struct segment_shape *s, const struct dptrace_options *o, size_t pass)
+{
+	return (int)ceil((s->cost ? 8 : 3) / pass_step(s, o, pass));
+}
+
+struct rule
+pass_rule(const struct segment_shape *s, const struct dptrace_options *o, size_t pass)
+{
+	const double size = o->score == DPTRACE_RIDGE ? o->sigma * o->sigma : o->sigma;
+	const struct rule sum = {.polarity = s->polarity};
+
+	if (!s->cost)
+		return sum;
+	return (struct rule){.cost = true,
+			     .polarity = s->polarity,
+			     .scale = s->level > 0 ? (float)(size / s->level) : 0,
+			     .cap = pass ? 1e9f : 1};
+}
