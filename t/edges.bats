@@ -12,6 +12,7 @@ rawtotext	text,counted
 rawtile		-		--size=8x8
 rawjoin		-
 rawaxes		-		--flip=0
+rawlabel	-
 texttoraw	own
 wconv		-		-k kernel.nrrd
 morphrec	-		--hmax=3

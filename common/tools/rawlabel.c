@@ -1,0 +1,369 @@
+/* rawlabel: connected components of pictures and volumes, as labels or as a table. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/cpu.h"
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/progress.h"
+#include "common/raw.h"
+#include "common/sample.h"
+#include "common/stats.h"
+
+#include "common/tools/label.h"
+
+const char *const weir_prog = "rawlabel";
+
+enum to { LABELS, TABLE, CSV };
+
+struct args {
+	struct opt_common common;
+	int connectivity; /* index of the word */
+	double above;
+	bool has_above;
+	size_t min_size;
+	const char *values;
+	int to;
+	char **path;
+	size_t npath;
+};
+
+#define AT(member) offsetof(struct args, member)
+static const struct opt table[] = {
+    {'c', "connectivity", OPT_WORD, AT(connectivity), "N",
+     "4|8 in pictures, 6|18|26 in volumes; default 8", .words = "4|8|6|18|26"},
+    {0, "above", OPT_REAL, AT(above), "T",
+     "samples greater than T are chosen; default: those that are not 0", .seen = AT(has_above)},
+    {0, "min-size", OPT_SIZE, AT(min_size), "N",
+     "components of fewer samples are left out; default 1", 1, 0x1p52},
+    {0, "values", OPT_STR, AT(values), "FILE",
+     "what is measured, of the same shape; default: the input itself"},
+    {0, "to", OPT_WORD, AT(to), "WHAT", "labels|table|csv; default labels",
+     .words = "labels|table|csv"},
+    {0}};
+#undef AT
+
+static const struct opt_program program = {
+    .what = "Finds the connected components of pictures and volumes, and measures them.",
+    .table = table,
+    .operands = "[FILE ...]",
+    .max_operands = SIZE_MAX};
+
+static const int connectivities[] = {4, 8, 6, 18, 26};
+
+static struct args
+parse(int argc, char **argv)
+{
+	struct args args = {.connectivity = 1, .min_size = 1};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	args.connectivity = connectivities[args.connectivity];
+	return args;
+}
+
+/* --- rows ----------------------------------------------------------------------------------------------------------- */
+
+/* NaN is neither chosen by 0 nor by a threshold. */
+#define CHOOSE(NAME, TYPE)                                                                  \
+	WEIR_CLONES(choose_##NAME,                                                          \
+		    (uint8_t *restrict to, const TYPE *restrict v, size_t n, double above), \
+		    (to, v, n, above))                                                      \
+	{                                                                                   \
+		if (isnan(above))                                                           \
+			for (size_t i = 0; i < n; i++)                                      \
+				to[i] = v[i] < 0 || v[i] > 0;                               \
+		else                                                                        \
+			for (size_t i = 0; i < n; i++)                                      \
+				to[i] = (double)v[i] > above;                               \
+	}
+CHOOSE(u8, uint8_t)
+CHOOSE(u16, uint16_t)
+CHOOSE(f32, float)
+CHOOSE(f64, double)
+#undef CHOOSE
+
+/* What a row passes through. */
+struct row {
+	void *from;	 /* as it is stored */
+	uint8_t *chosen; /* 0 or 1 */
+	double *values;
+};
+
+static void
+choose(const struct row *r, enum img_type type, size_t n, double above)
+{
+	if (type == IMG_U8) {
+		choose_u8(r->chosen, r->from, n, above);
+	} else if (type == IMG_U16) {
+		choose_u16(r->chosen, r->from, n, above);
+	} else if (type == IMG_F32) {
+		choose_f32(r->chosen, r->from, n, above);
+	} else {
+		sample_load(r->values, r->from, type, n);
+		choose_f64(r->chosen, r->values, n, above);
+	}
+}
+
+static void
+check(const struct raw_in *in, int r)
+{
+	if (r == -EOVERFLOW)
+		raw_die(in, "it has more components than 32 bits can number");
+	if (r)
+		raw_die(in, "%s", strerror(-r));
+}
+
+/* Reads the item, and the values where they come from another one, a row at a time. */
+static void
+read_rows(const struct args *args, struct raw_in *in, const struct img *x, struct raw_in *values,
+	  const struct img *y, struct label *l, struct stats *st)
+{
+	struct row r = {.from = weir_xalloc(l->w, 8),
+			.chosen = weir_xalloc(l->w, 1),
+			.values = weir_xalloc(l->w, sizeof(double))};
+	const double above = args->has_above ? args->above : NAN;
+	const size_t rows = l->h * l->depth;
+	struct progress bar;
+
+	progress_start(&bar, args->common.quiet);
+	for (size_t i = 0; i < rows; i++) {
+		raw_read(in, r.from, l->w);
+		choose(&r, x->type, l->w, above);
+		if (values)
+			raw_read(values, r.from, l->w);
+		if (args->to != LABELS)
+			sample_load(r.values, r.from, (values ? y : x)->type, l->w);
+		stats_lap(st, STATS_READ);
+		check(in, label_row(l, r.chosen, args->to == LABELS ? NULL : r.values));
+		stats_lap(st, STATS_COMPUTE);
+		progress_step(&bar, (double)i / (double)rows);
+	}
+	progress_end(&bar);
+	weir_free(r.from);
+	weir_free(r.chosen);
+	weir_free(r.values);
+}
+
+/* --- output ---------------------------------------------------------------------------------------------------------- */
+
+static void
+put_labels(const struct args *args, const struct img *x, const struct label *l, size_t first,
+	   struct raw_out *out)
+{
+	int32_t *row = weir_xalloc(l->w, sizeof *row);
+	struct img y;
+
+	if (!first) {
+		img_copy_head(&y, x);
+		y.type = IMG_I32;
+		img_drop_key(&y, "maxval");
+		opt_add_history(&y, &args->common);
+		raw_head(out, &y);
+		img_free(&y);
+	}
+	for (size_t i = 0; i < l->rows; i++) {
+		label_write(l, i, row);
+		raw_write(out, row, l->w);
+	}
+	weir_free(row);
+}
+
+enum { COLUMNS = 24 };
+
+static const char *const names[2] = {
+    "label size xmin ymin xmax ymax x y sum peak xpeak ypeak xw yw xx yy xy",
+    "label size xmin ymin zmin xmax ymax zmax x y z sum peak xpeak ypeak zpeak xw yw zw xx yy xy"};
+
+/* Where index i of an axis lies. */
+static double
+position(const struct img_axis *a, double i)
+{
+	return (isnan(a->min) ? 0 : a->min) + i * (isnan(a->spacing) ? 1 : a->spacing);
+}
+
+static double
+step(const struct img_axis *a)
+{
+	return isnan(a->spacing) ? 1 : a->spacing;
+}
+
+/* The row of a region; returns how many numbers it has. */
+static size_t
+fill(double v[COLUMNS], const struct img *x, const struct label_region *g, size_t label,
+     size_t dims)
+{
+	const struct img_axis *a = x->axis;
+	const double n = (double)g->size, mx = g->moment[0] / g->sum, my = g->moment[1] / g->sum;
+	size_t k = 0;
+
+	v[k++] = (double)label;
+	v[k++] = n;
+	for (size_t i = 0; i < dims; i++)
+		v[k++] = position(&a[i], (double)g->lo[i]);
+	for (size_t i = 0; i < dims; i++)
+		v[k++] = position(&a[i], (double)g->hi[i]);
+	for (size_t i = 0; i < dims; i++)
+		v[k++] = position(&a[i], (double)g->first[i] + g->shape[i] / n);
+	v[k++] = g->sum;
+	v[k++] = g->peak;
+	for (size_t i = 0; i < dims; i++)
+		v[k++] = position(&a[i], (double)g->top[i]);
+	for (size_t i = 0; i < dims; i++)
+		v[k++] = position(&a[i], (double)g->first[i] + g->moment[i] / g->sum);
+	v[k++] = step(&a[0]) * step(&a[0]) * (g->xx / g->sum - mx * mx);
+	v[k++] = dims > 1 ? step(&a[1]) * step(&a[1]) * (g->yy / g->sum - my * my) : 0;
+	v[k++] = dims > 1 ? step(&a[0]) * step(&a[1]) * (g->xy / g->sum - mx * my) : 0;
+	return k;
+}
+
+/* %.9g, which whole numbers need not take the long way to. Returns the length. */
+static size_t
+print_number(char *to, double v)
+{
+	char digits[16];
+	size_t n = 0, k = 0;
+
+	if (!(v > -1e9 && v < 1e9) || v != trunc(v) || (v == 0 && signbit(v)))
+		return (size_t)sprintf(to, "%.9g", v);
+	uint32_t u = (uint32_t)fabs(v);
+	if (v < 0)
+		to[n++] = '-';
+	do
+		digits[k++] = (char)('0' + u % 10);
+	while (u /= 10);
+	while (k)
+		to[n++] = digits[--k];
+	return n;
+}
+
+static void
+put_csv(const struct img *x, const struct label *l, size_t dims, size_t first, struct raw_out *out)
+{
+	char line[COLUMNS * 24];
+	double v[COLUMNS];
+
+	if (!first) {
+		for (const char *s = names[dims > 2]; *s; s++)
+			raw_text(out, *s == ' ' ? "," : s, 1);
+		raw_text(out, "\n", 1);
+	}
+	for (size_t i = 0; i < l->n; i++) {
+		const size_t n = fill(v, x, &l->region[i], i + 1, dims);
+		size_t used = 0;
+
+		for (size_t k = 0; k < n; k++) {
+			used += print_number(line + used, v[k]);
+			line[used++] = k + 1 < n ? ',' : '\n';
+		}
+		raw_text(out, line, used);
+	}
+}
+
+static void
+put_table(const struct args *args, const struct raw_in *in, const struct img *x,
+	  const struct label *l, size_t dims, struct raw_out *out)
+{
+	double v[COLUMNS] = {0};
+	const size_t sizes[2] = {dims > 2 ? 22 : 17, l->n};
+	struct img y;
+
+	if (!l->n)
+		raw_die(in, "it has no component, and a table cannot be empty; see --to=csv");
+	img_init(&y, IMG_F64, 2, sizes);
+	strcpy(y.axis[0].kind, "list");
+	img_set_key(&y, "columns", "%s", names[dims > 2]);
+	opt_add_history(&y, &args->common);
+	raw_head(out, &y);
+	for (size_t i = 0; i < l->n; i++)
+		raw_write(out, v, fill(v, x, &l->region[i], i + 1, dims));
+	img_free(&y);
+}
+
+/* --- items ----------------------------------------------------------------------------------------------------------- */
+
+static struct img_picture
+shape_of(const struct args *args, const struct raw_in *in, const struct img *x)
+{
+	struct img_picture p;
+
+	if (!img_picture(x, &p) || p.c != 1)
+		raw_die(in, "components are those of pictures and volumes of one plane");
+	if (p.w > UINT32_MAX)
+		raw_die(in, "its rows have 2^32 samples or more");
+	if (args->to != LABELS && (args->connectivity == 4 || args->connectivity == 8) && p.n > 1)
+		raw_die(in, "a stack of pictures has a table each: cut it with rawaxes, or use "
+			    "--connectivity=26");
+	return p;
+}
+
+static void
+open_values(const struct raw_in *in, const struct img *x, struct raw_in *values, struct img *y)
+{
+	if (!values)
+		return;
+	if (!raw_next(values, y))
+		raw_die(in, "--values has no more items");
+	for (int i = 0; i < x->dim || i < y->dim; i++)
+		if (x->dim != y->dim || x->axis[i].n != y->axis[i].n)
+			raw_die(in, "--values: the shapes differ");
+}
+
+static void
+convert_item(const struct args *args, struct raw_in *in, const struct img *x, struct raw_in *values,
+	     struct raw_out *out, size_t *found, struct stats *st)
+{
+	const struct img_picture p = shape_of(args, in, x);
+	const bool volume = args->connectivity != 4 && args->connectivity != 8;
+	const size_t dims = volume && p.n > 1 ? 3 : 2;
+	struct img y = {0};
+
+	open_values(in, x, values, &y);
+	for (size_t k = 0; k < (volume ? 1 : p.n); k++) {
+		struct label l;
+
+		check(in, label_open(&l, p.w, p.h, volume ? p.n : 1, args->connectivity));
+		read_rows(args, in, x, values, &y, &l, st);
+		check(in, label_close(&l, args->min_size));
+		stats_lap(st, STATS_COMPUTE);
+		*found += l.n;
+		if (args->to == LABELS)
+			put_labels(args, x, &l, k, out);
+		else if (args->to == CSV)
+			put_csv(x, &l, dims, k + st->items, out);
+		else
+			put_table(args, in, x, &l, dims, out);
+		stats_lap(st, STATS_WRITE);
+		label_free(&l);
+	}
+	img_free(&y);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct args args = parse(argc, argv);
+	struct raw_out *out = args.to == CSV ? raw_create_text(args.common.out)
+					     : raw_create(args.common.out, RAW_AS_RAW);
+	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes), *values = NULL;
+	char *list[] = {(char *)(uintptr_t)args.values};
+	struct stats st;
+	size_t found = 0;
+	struct img x;
+
+	if (args.values)
+		values = raw_open(list, 1, args.common.max_bytes);
+	stats_start(&st);
+	for (; raw_next(in, &x); st.items++) {
+		if (args.common.verbose)
+			raw_say(in, &x);
+		convert_item(&args, in, &x, values, out, &found, &st);
+		img_free(&x);
+	}
+	raw_close(values);
+	stats_add(&st, "components", "%zu", found);
+	stats_close(&st, in, out, &args.common);
+	return 0;
+}

@@ -1,0 +1,110 @@
+load lib
+
+# rawlabel: connected components, and their measures.
+
+@test "components touch by sides, or by corners too" {
+	pgm 5 3 9 1 1 0 0 3 0 0 1 0 0 2 0 0 0 1 >a.pgm
+	same <(rawlabel a.pgm | rawtotext) '1 1 0 0 2
+0 0 1 0 0
+3 0 0 0 4'
+	same <(rawlabel -c 4 a.pgm | rawtotext) '1 1 0 0 2
+0 0 3 0 0
+4 0 0 0 5'
+	rawlabel a.pgm | grep -ax 'type: int'
+	same <(rawlabel --min-size=2 a.pgm | rawtotext) '1 1 0 0 0
+0 0 1 0 0
+0 0 0 0 0'
+}
+
+@test "volumes touch by sides, edges and corners" {
+	gen --type=uchar values 3x3x2 1 0 0 0 0 0 0 0 1 0 0 0 0 1 0 0 0 0 >a
+	for c in 6:3 18:3 26:1; do
+		rawlabel -c "${c%:*}" --to=csv --stats=s a >/dev/null
+		grep "\"components\": ${c#*:}" s
+	done
+	gen --type=uchar values 3x3x2 1 0 0 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 >a
+	for c in 6:2 18:1 26:1; do
+		rawlabel -c "${c%:*}" --to=csv --stats=s a >/dev/null
+		grep "\"components\": ${c#*:}" s
+	done
+}
+
+@test "a spiral is one component, and so is a comb that closes at its end" {
+	gen spiral 99 87 >a.pgm
+	[ "$(rawlabel -c 4 --to=csv a.pgm | wc -l)" -eq 2 ]
+	pgm 5 3 9 1 0 1 0 1 1 0 1 0 1 1 1 1 1 1 >a.pgm
+	same <(rawlabel -c 4 a.pgm | rawtotext) '1 0 1 0 1
+1 0 1 0 1
+1 1 1 1 1'
+}
+
+@test "measures, by hand" {
+	pgm 4 3 9 0 2 0 0 0 2 8 0 0 0 0 7 >a.pgm
+	same <(rawlabel --to=csv a.pgm) 'label,size,xmin,ymin,xmax,ymax,x,y,sum,peak,xpeak,ypeak,xw,yw,xx,yy,xy
+1,4,1,0,3,2,1.75,1,19,8,2,1,2.15789474,1.26315789,0.554016620,0.404432133,0.376731302' ||
+		same <(rawlabel --to=csv a.pgm | cut -d, -f 1-14) 'label,size,xmin,ymin,xmax,ymax,x,y,sum,peak,xpeak,ypeak,xw,yw
+1,4,1,0,3,2,1.75,1,19,8,2,1,2.15789474,1.26315789'
+	rawlabel --to=table a.pgm | rawinfo | grep 'columns:=label size xmin'
+	diff <(rawlabel --to=table a.pgm | rawtotext | cut -d' ' -f 1-9) <(rawlabel --to=csv a.pgm | sed 1d | tr , ' ' | cut -d' ' -f 1-9)
+}
+
+@test "a threshold chooses, values are measured, NaN is never chosen" {
+	gen --type=float -- values 4x1 1 nan -3 5 >a
+	gen --type=float values 4x1 10 20 30 40 >b
+	same <(rawlabel --above=0.5 a | rawtotext) '1 0 0 2'
+	same <(rawlabel a | rawtotext) '1 0 2 2'
+	same <(rawlabel --values=b --to=csv a | cut -d, -f 2,9) 'size,sum
+1,10
+2,70'
+	gen --type=float -- values 4x1 1 2 nan 4 >b
+	same <(rawlabel --values=b --to=csv a | cut -d, -f 9) 'sum
+1
+nan'
+}
+
+@test "a part of a picture gives places in the whole" {
+	item float '2 2' 'spacings: .5 2' 'axis mins: 10 -1' -- 0 0 0 3 >a
+	same <(rawlabel --to=csv a | sed 1d | cut -d, -f 3-14) '10.5,1,10.5,1,10.5,1,3,3,10.5,1,10.5,1'
+}
+
+@test "pictures of a stack are labelled one by one" {
+	gen --type=uchar values 2x1x3 1 0 0 1 1 1 >a
+	same <(rawlabel a | rawtotext | grep .) '1 0
+0 1
+1 1'
+	fails 1 'a stack of pictures has a table each' rawlabel --to=csv a
+}
+
+@test "no component is no table, and a header of csv" {
+	gen --type=uchar values 2x1 0 0 >a
+	same <(rawlabel a | rawtotext) '0 0'
+	[ "$(rawlabel --to=csv a | wc -l)" -eq 1 ]
+	rc=0
+	rawlabel --to=table a 2>err >out || rc=$?
+	[ $rc -eq 1 ] && grep 'a table cannot be empty' err
+}
+
+@test "shapes that differ, colours and wrong options are refused by name" {
+	gen noise 3 2 >a.pgm
+	gen noise 2 3 >b.pgm
+	fails 1 '--values: the shapes differ' rawlabel --values=b.pgm a.pgm
+	fails 1 '--values has no more items' bash -c 'cat a.pgm a.pgm | rawlabel --to=csv -o out --values=a.pgm'
+	printf 'P6 1 1 255\nabc' >c.ppm
+	fails 1 'of one plane' rawlabel c.ppm
+	fails 2 "--connectivity: '5'" rawlabel -c 5 a.pgm
+}
+
+@test "labels and measures are those of scipy.ndimage" {
+	/usr/bin/python3 -c 'import scipy.ndimage' 2>/dev/null || skip "python3-scipy is not installed"
+	/usr/bin/python3 - <<-'END'
+		import numpy as np, scipy.ndimage as nd
+		rng = np.random.default_rng(5)
+		a = (nd.gaussian_filter(rng.standard_normal((151, 203)), 1) > .1).astype('u1')
+		l, k = nd.label(a, np.ones((3, 3)))
+		np.save('a.npy', a); np.save('l.npy', l.astype('i4'))
+		v = rng.random((40, 30, 20)).astype('f4')
+		np.save('v.npy', v); np.save('w.npy', nd.label(v > .7, nd.generate_binary_structure(3, 2))[0].astype('i4'))
+	END
+	cmp <(rawlabel a.npy | rawtotext) <(rawtotext l.npy)
+	cmp <(rawlabel -c 18 --above=.7 v.npy | rawtotext) <(rawtotext w.npy)
+}
