@@ -108,3 +108,50 @@ erode_by(const struct morphrec_problem *a, const struct shape *s, size_t times, 
 	weir_free(last);
 	return err;
 }
+
+enum { BESIDE = 128 }; /* bytes of a row that go down together: two lines of the cache */
+
+/* J becomes the lowest within r places along an axis of n places, `step` pixels apart, in pieces of step * n pixels. */
+static int
+erode_along(const struct morphrec_problem *a, size_t n, size_t step, size_t r, char *J)
+{
+	const struct key_map map = morphrec_keys(a);
+	const size_t size = img_type_size(a->type), pieces = a->w * a->h * a->d / step / n,
+		     most = BESIDE / size, strips = (step + most - 1) / most,
+		     threads = (size_t)a->threads, room = 2 * (n + 2 * r) * BESIDE;
+	char *scratch = weir_alloc(threads, room);
+
+	if (!scratch)
+		return -ENOMEM;
+#pragma omp parallel for num_threads((int)threads) if (pieces * strips > 64)
+	for (size_t i = 0; i < pieces * strips; i++) {
+		const size_t x = i % strips * most, c = step - x < most ? step - x : most;
+		void *line = J + (i / strips * step * n + x) * size,
+		     *mine = scratch + (size_t)omp_get_thread_num() * room;
+		if (size == 1)
+			erode_columns8(line, n, step, c, r, map, mine);
+		else if (size == 2)
+			erode_columns16(line, n, step, c, r, map, mine);
+		else if (size == 4)
+			erode_columns32(line, n, step, c, r, map, mine);
+		else
+			erode_columns64(line, n, step, c, r, map, mine);
+	}
+	weir_free(scratch);
+	return 0;
+}
+
+int
+erode_square(const struct morphrec_problem *a, size_t r, void *J, const void *f)
+{
+	struct shape_run row = {0, 0, -(ptrdiff_t)(r < a->w ? r : a->w),
+				(ptrdiff_t)(r < a->w ? r : a->w)};
+	const struct shape s = {&row, 1};
+	int err = erode_by(a, &s, 1, J, f);
+
+	if (!err)
+		err = erode_along(a, a->h, a->w, r < a->h ? r : a->h, J);
+	if (!err && morphrec_is_volume(a->conn))
+		err = erode_along(a, a->d, a->w * a->h, r < a->d ? r : a->d, J);
+	return err;
+}

@@ -12,4 +12,7 @@
 int erode_by(const struct morphrec_problem *a, const struct shape *s, size_t times, void *J,
 	     const void *f);
 
+/* The same of a square of side 2 r + 1, in a volume a cube: along one axis after the other. */
+int erode_square(const struct morphrec_problem *a, size_t r, void *J, const void *f);
+
 #endif

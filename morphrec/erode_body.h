@@ -70,3 +70,34 @@ N(erode_rows)(const struct morphrec_problem *a, const struct shape *s, const str
 	for (size_t row = first; row < end; row++)
 		N(row_out)(J + row * w, w, map);
 }
+
+/*
+ * Columns of n rows, `step` apart, of c pixels side by side: each pixel becomes the lowest of those within r rows (van Herk,
+ * Pattern Recognition Letters 13(7), 1992: minima from both edges of blocks as long as the window, two of which make up any
+ * window). scratch: 2 (n + 2 r) c elements.
+ */
+WEIR_CLONES(N(erode_columns),
+	    (T * a, size_t n, size_t step, size_t c, size_t r, struct key_map map, T *scratch),
+	    (a, n, step, c, r, map, scratch))
+{
+	const size_t side = 2 * r + 1, m = n + 2 * r;
+	T *restrict before = scratch, *restrict after = before + m * c;
+
+	for (size_t i = 0; i < m; i++)
+		for (size_t j = 0; j < c; j++) {
+			const T k = i < r || i >= r + n ? (T)-1 : IN(a[(i - r) * step + j], map),
+				p = i % side ? before[(i - 1) * c + j] : (T)-1;
+			before[i * c + j] = p < k ? p : k;
+			after[i * c + j] = k;
+		}
+	for (size_t i = m - 1; i-- > 0;)
+		for (size_t j = 0; (i + 1) % side && j < c; j++) {
+			const T k = after[i * c + j], p = after[(i + 1) * c + j];
+			after[i * c + j] = p < k ? p : k;
+		}
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < c; j++) {
+			const T x = after[i * c + j], y = before[(i + 2 * r) * c + j];
+			a[i * step + j] = OUT(x < y ? x : y, map);
+		}
+}

@@ -26,9 +26,6 @@ static loop *const lower[] = {lower8, lower16, lower32, lower64},
 		   *const threshold[] = {threshold8, threshold16, threshold32, threshold64},
 		   *const subtract[] = {subtract8, subtract16, subtract32, subtract64},
 		   *const below[] = {below8, below16, below32, below64};
-static void (*const erode_line[])(void *line, size_t n, size_t step, size_t r, struct key_map map,
-				  void *scratch) = {erode_line8, erode_line16, erode_line32,
-						    erode_line64};
 
 static int
 log_size(enum img_type type)
@@ -154,33 +151,6 @@ frame(const struct morphrec_problem *a, void *J, const void *f, double fill, siz
 	}
 }
 
-/* J = f eroded by a square of side 2r + 1, in a volume by a cube; pixels outside do not count. */
-static int
-erode(const struct morphrec_problem *a, void *J, const void *f, size_t r)
-{
-	const struct key_map map = morphrec_keys(a);
-	const size_t size = img_type_size(a->type), slice = a->w * a->h;
-	const int l = log_size(a->type);
-	size_t longest = a->w > a->h ? a->w : a->h;
-	char *to = J;
-
-	longest = morphrec_is_volume(a->conn) && a->d > longest ? a->d : longest;
-	r = r < longest ? r : longest;
-	void *scratch = weir_alloc(2 * (longest + 2 * r), size);
-	if (!scratch)
-		return -ENOMEM;
-	memcpy(J, f, slice * a->d * size);
-	for (size_t i = 0; i < a->h * a->d; i++)
-		erode_line[l](to + i * a->w * size, a->w, 1, r, map, scratch);
-	for (size_t i = 0; i < a->w * a->d; i++)
-		erode_line[l](to + (i / a->w * slice + i % a->w) * size, a->h, a->w, r, map,
-			      scratch);
-	for (size_t i = 0; morphrec_is_volume(a->conn) && i < slice; i++)
-		erode_line[l](to + i * size, a->d, slice, r, map, scratch);
-	weir_free(scratch);
-	return 0;
-}
-
 /* What the operator's loops need. */
 static struct point
 point_of(const struct morphrec_problem *a, const struct morphrec_operator *o)
@@ -254,7 +224,7 @@ morphrec_marker_rows(const struct morphrec_problem *a, const struct morphrec_ope
 	case MORPHREC_OPEN:
 	case MORPHREC_CLOSE:
 	case MORPHREC_TOPHAT:
-		return o->shape ? erode_by(a, o->shape, o->r, J, f) : erode(a, J, f, o->r);
+		return o->shape ? erode_by(a, o->shape, o->r, J, f) : erode_square(a, o->r, J, f);
 	case MORPHREC_AREA:
 	case MORPHREC_AREA_CLOSE:
 		return area_open(a, o->area, J, f);

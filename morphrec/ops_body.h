@@ -52,27 +52,3 @@ WEIR_CLONES(N(below), (void *to, void *from, size_t n, const struct point *p), (
 		J[i] = is_wall ? wall : !odd || IN(J[i], p->map) < k ? yes : no;
 	}
 }
-
-/*
- * a[0..n), `step` apart: each becomes the lowest of those within r (van Herk: minima from both edges of blocks as long as
- * the window, two of which make up any window). scratch: 2 (n + 2r) elements.
- */
-static void
-N(erode_line)(void *line, size_t n, size_t step, size_t r, struct key_map map, void *scratch)
-{
-	const size_t side = 2 * r + 1, m = n + 2 * r;
-	T *a = line, *before = scratch, *after = before + m;
-
-	for (size_t i = 0; i < m; i++) {
-		const T k = i < r || i >= r + n ? (T)-1 : IN(a[(i - r) * step], map);
-		before[i] = i % side && before[i - 1] < k ? before[i - 1] : k;
-		after[i] = k;
-	}
-	for (size_t i = m - 1; i-- > 0;)
-		if ((i + 1) % side && after[i + 1] < after[i])
-			after[i] = after[i + 1];
-	for (size_t i = 0; i < n; i++) {
-		const T x = after[i], y = before[i + 2 * r];
-		a[i * step] = OUT(x < y ? x : y, map);
-	}
-}

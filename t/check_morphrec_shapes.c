@@ -73,6 +73,36 @@ shapes_agree(void)
 	check_end(&m, "erosion by disks and balls is the extremum over each");
 }
 
+/* A square, or cube, along one axis after the other is the shape of all its pixels at once. */
+static void
+squares_agree(void)
+{
+	static const enum img_type types[] = {IMG_U8, IMG_I16, IMG_F32, IMG_F64};
+	struct check_rng r = {37};
+	struct check_many m = {0};
+
+	for (int i = 0; i < 32; i++) {
+		const int conn = i % 3 ? 8 : 26;
+		const size_t radius = 1 + rng_below(&r, 9);
+		const double box[3] = {(double)radius, (double)radius,
+				       conn == 8 ? 0 : (double)radius};
+		struct job a = job_new(types[i % 4], 1 + rng_below(&r, 300), 1 + rng_below(&r, 30),
+				       1 + rng_below(&r, 4), conn, i / 4 % 2);
+		struct shape s;
+		job_fill(&a, &r, NOISE);
+		a.what.threads = 1 + i % 3;
+		int err = shape_box(&s, box);
+		err = err ? err : erode_by(&a.what, &s, 1, a.want, a.I);
+		err = err ? err : erode_square(&a.what, radius, a.got, a.I);
+		check_case(&m, !err && !memcmp(a.got, a.want, a.bytes), "%s, radius %zu",
+			   job_name(&a), radius);
+		shape_free(&s);
+		job_free(&a);
+	}
+	check_end(&m,
+		  "erosion by squares along one axis after the other is that by all their pixels");
+}
+
 /* Marks in seen what is connected to pixel i over pixels of k or more; returns their number. */
 static size_t
 connected(const struct job *a, size_t i, uint8_t k, bool *seen, size_t *list)
@@ -144,5 +174,6 @@ void
 check_morphrec_shapes(void)
 {
 	shapes_agree();
+	squares_agree();
 	areas_agree();
 }
