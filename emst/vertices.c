@@ -37,7 +37,7 @@ scale_of(struct extent e)
 	return ldexp(1, exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent);
 }
 
-/* Reads samples block by block; returns false with the first one that is not finite. */
+/* Reads samples block by block; returns false with the first one that is not finite. Nothing is asked of bytes. */
 static bool
 survey(const struct vertices *v, size_t n, struct extent *e, size_t *at)
 {
@@ -46,6 +46,8 @@ survey(const struct vertices *v, size_t n, struct extent *e, size_t *at)
 	size_t size = img_type_size(v->type);
 
 	*e = (struct extent){DBL_MAX, 0};
+	if (size == 1)
+		return true;
 	for (size_t from = 0; from < n; from += BLOCK) {
 		size_t count = n - from < BLOCK ? n - from : BLOCK;
 		sample_load(s, (const char *)v->data + from * size, v->type, count);
