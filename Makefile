@@ -18,10 +18,12 @@ MARCH ?=
 NVCC ?= $(shell command -v nvcc 2>/dev/null)
 
 # ---- what is built ------------------------------------------------------------------------------------------------
-# A directory with a main.c is a program; its rooms are directories below it. A file of common/tools/ with a main() is a
+# A directory with a main.c is a program; its rooms are directories below it. A room with a main.c of its own is a guest:
+# a small program that may call its host. A file of common/tools/ with a main() is a
 # small program of its own; the files beside it serve several of them. A file that needs a library says so in its first
 # line, `/* link: -lsegyio */`.
 PROGRAMS := $(patsubst %/main.c,%,$(wildcard */main.c))
+GUESTS := $(patsubst %/main.c,%,$(wildcard */*/main.c))
 LINKED := $(sort $(shell sed -sn '1s,.*link: \(.*\) \*/.*,\1,p' common/tools/*.c))
 ABSENT := $(shell for l in $(LINKED); do echo 'int x;' | $(CC) -shared -fPIC -x c - -o /dev/null $$l 2>/dev/null || echo $$l; done)
 TOOLLIBS := $(filter-out $(ABSENT),$(LINKED))
@@ -31,12 +33,13 @@ $(info left out, since $(ABSENT) is not installed (make deps): $(TOOLLEFT))
 endif
 TOOLFILES := $(filter-out $(TOOLLEFT),$(wildcard common/tools/*.c))
 TOOLS := $(shell grep -l '^main.int' $(TOOLFILES))
-BINARIES := $(PROGRAMS:%=$(B)/%) $(TOOLS:common/tools/%.c=$(B)/%)
+BINARIES := $(PROGRAMS:%=$(B)/%) $(addprefix $(B)/,$(notdir $(GUESTS))) $(TOOLS:common/tools/%.c=$(B)/%)
 
 COMMON := $(patsubst %.c,$(B)/obj/%.o,$(wildcard common/*.c))
 SHARED := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(TOOLS),$(TOOLFILES)))
-core = $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(1)/main.c,$(wildcard $(1)/*.c $(1)/*/*.c)))
-CORES := $(foreach p,$(patsubst %/,%,$(dir $(wildcard */direct.c))),$(call core,$(p)))
+sources = $(filter-out $(1)/main.c $(if $(filter $(1),$(GUESTS)),,$(addsuffix /%,$(GUESTS))),$(wildcard $(1)/*.c $(1)/*/*.c))
+core = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
+CORES := $(foreach p,$(patsubst %/,%,$(dir $(wildcard */direct.c))) $(GUESTS),$(call core,$(p)))
 
 # The GPU is chosen at link time: the CUDA twins where nvcc was found, else the same symbols that say so.
 ifneq ($(and $(NVCC),$(wildcard gpu/gpu.cu)),)
@@ -104,6 +107,10 @@ $(B)/libcommon.a $(B)/libtools.a $(GPU):
 $(PROGRAMS:%=$(B)/%): $(B)/%: $(B)/obj/%/main.o $$(call core,$$*) $$(if $$(filter radon,$$*),$$(call core,usfft)) \
 		$(GPU) $(B)/libcommon.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) $(LIBS)
+
+$(foreach g,$(GUESTS),$(eval $(B)/$(notdir $(g)): $(B)/obj/$(g)/main.o $(call core,$(g)) $(call core,$(firstword $(subst /, ,$(g))))))
+$(addprefix $(B)/,$(notdir $(GUESTS))): $(GPU) $(B)/libcommon.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $(filter-out %.a,$^) $(GPU) $(B)/libcommon.a $(GPULIBS) $(LIBS)
 
 $(TOOLS:common/tools/%.c=$(B)/%): $(B)/%: $(B)/obj/common/tools/%.o $(B)/libtools.a $(B)/libcommon.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ -Wl,--as-needed $(TOOLLIBS) $(LIBS)

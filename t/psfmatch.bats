@@ -1,0 +1,67 @@
+load lib
+
+# A field of stars, and the same through a blur that wconv does.
+field() {
+	gen --type=float stars 400 300 150 >ref.nrrd
+	gen values 3x3 1 2 1 2 4 2 1 2 1 >blur.nrrd
+	wconv -k blur.nrrd --normalise --edge=nearest ref.nrrd >new.nrrd
+}
+
+# least FILE LIMIT: all samples are within LIMIT of 0.
+least() {
+	rawinfo "$1" | awk -v limit="$2" '/^(min|max):/ { if ($2 ^ 2 > limit ^ 2) exit 1; n++ } END { exit n != 2 }'
+}
+
+@test "the kernel of a blur is found, and wconv reads it as it is" {
+	field
+	for basis in gauss delta; do
+		psfmatch --basis=$basis --smooth=0 --size=7 ref.nrrd new.nrrd >k.nrrd
+		grep -ax 'sizes: 7 7 6' k.nrrd
+		wconv -k k.nrrd --edge=nearest ref.nrrd >again.nrrd
+		paste -d ' ' <(samples again.nrrd | tr ' ' '\n') <(samples new.nrrd | tr ' ' '\n') |
+			awk '{ if (($1 - $2) ^ 2 > 1e-6) exit 1 }'
+	done
+}
+
+@test "--subtract leaves what has changed" {
+	field
+	psfmatch --size=7 --subtract ref.nrrd new.nrrd >out.nrrd
+	least out.nrrd .001
+	gen values 3x3 0 0 0 0 .5 0 0 0 0 >point.nrrd
+	samples new.nrrd | tr ' ' '\n' | awk 'NR == 150 * 400 + 201 { $1 += .5 } { print }' >text
+	item float '400 300' -- $(<text) >new.nrrd
+	psfmatch --size=7 --subtract ref.nrrd new.nrrd >out.nrrd
+	samples out.nrrd | tr ' ' '\n' | awk 'NR == 150 * 400 + 201 ? ($1 - .5) ^ 2 > 1e-4 : $1 ^ 2 > 1e-4 { exit 1 }'
+}
+
+@test "--stats counts stars, -v says the ratio of fluxes" {
+	field
+	psfmatch -v --size=7 --stats=s ref.nrrd new.nrrd 2>said >k.nrrd
+	grep -E 'ratio of fluxes (1|0.9999|1.0000)' said
+	grep -E '"stars": [1-9][0-9]+, "rejected": [0-9]+, "ratio": (0\.9999|1)' s
+}
+
+@test "pixels that are not finite, or above --top, serve for nothing" {
+	field
+	samples new.nrrd | tr ' ' '\n' | awk 'NR % 40000 == 7 { $1 = "nan" } { print }' >text
+	item float '400 300' -- $(<text) >hole.nrrd
+	psfmatch --size=7 ref.nrrd hole.nrrd >k.nrrd
+	wconv -k k.nrrd --edge=nearest ref.nrrd >out.nrrd
+	least out.nrrd 1.1
+	fails 1 'stars are too few' psfmatch --top=0.1 ref.nrrd new.nrrd
+}
+
+@test "pictures that do not match, and fields without stars, are refused" {
+	gen noise 64 48 >a.pgm
+	gen noise 48 64 >b.pgm
+	fails 1 'b.pgm: 48x64 pixels, where a.pgm has 64x48' psfmatch a.pgm b.pgm
+	gen constant 100 100 5 >flat.pgm
+	fails 1 '0 stars are too few' psfmatch flat.pgm flat.pgm
+	item float '3 2' -- 1 2 3 4 5 6 >small.nrrd
+	fails 1 'too few pixels are known' psfmatch small.nrrd small.nrrd
+	item float '3 2 2' -- 1 2 3 4 5 6 1 2 3 4 5 6 >stack.nrrd
+	fails 1 'not one picture of one plane' psfmatch stack.nrrd stack.nrrd
+	fails 2 'two pictures are needed' psfmatch a.pgm
+	fails 2 '--size: 8 is even' psfmatch --size=8 a.pgm a.pgm
+	fails 2 'the most for --basis=delta' psfmatch --basis=delta --size=41 a.pgm a.pgm
+}

@@ -1,0 +1,373 @@
+/* The fit: normal equations over the stamps, their solution, stamps that stand out. */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/par.h"
+#include "wconv/psfmatch/inside.h"
+
+/*
+ * Function f of a stamp: kernel f of the basis, or the background, f = n. Its coefficient is a polynomial, a constant for
+ * kernel 0: unknowns first[f] .. first[f] + terms[f] - 1.
+ */
+struct fit {
+	const struct psfmatch_options *o;
+	struct psfmatch *m;
+	struct psfmatch_kernels k;
+	struct psfmatch_stamp *s;
+	size_t stamps, n, unknowns;
+	size_t *first, *terms;
+	double *a, *g; /* the solution; normal equations [unknowns][unknowns] */
+	double *memory;
+};
+
+static int fail(char err[PSFMATCH_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static int
+fail(char err[PSFMATCH_ERR], const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err, PSFMATCH_ERR, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+static size_t
+count_terms(int degree)
+{
+	return (size_t)((degree + 1) * (degree + 2) / 2);
+}
+
+/* The powers u^i v^j, i + j <= degree, at (x,y). */
+static void
+fill_powers(const struct psfmatch *m, int degree, double x, double y, double *p)
+{
+	const double u = (x - m->zero_x) / m->scale_x, v = (y - m->zero_y) / m->scale_y;
+
+	for (int j = 0; j <= degree; j++)
+		for (int i = 0; i + j <= degree; i++)
+			*p++ = pow(u, i) * pow(v, j);
+}
+
+enum { TERMS = 66 }; /* of degree 10 */
+
+double
+psfmatch_background(const struct psfmatch *m, double x, double y)
+{
+	double p[TERMS], sum = 0;
+
+	fill_powers(m, m->background, x, y, p);
+	for (size_t t = 0; t < count_terms(m->background); t++)
+		sum += m->b[t] * p[t];
+	return sum;
+}
+
+/* The powers of the functions of a stamp: those of the kernels and of the background. */
+static const double *
+powers_of(const struct fit *f, size_t fun, const double *kernel, const double *background)
+{
+	return fun == f->k.n ? background : kernel;
+}
+
+/* Adds the stamp to the normal equations, lower triangle, and to their right side. */
+static void
+add_stamp(struct fit *f, const struct psfmatch_stamp *s)
+{
+	double kernel[TERMS], background[TERMS];
+	const size_t m = f->k.n + 1;
+
+	fill_powers(f->m, f->o->degree, (double)s->x, (double)s->y, kernel);
+	fill_powers(f->m, f->o->background, (double)s->x, (double)s->y, background);
+	for (size_t i = 0; i < m; i++) {
+		const double *p = powers_of(f, i, kernel, background);
+		for (size_t t = 0; t < f->terms[i]; t++) {
+			double *row = f->g + (f->first[i] + t) * f->unknowns;
+			for (size_t j = 0; j <= i; j++) {
+				const double *r = powers_of(f, j, kernel, background);
+				const double v = s->q[i * m + j] * p[t];
+				for (size_t e = 0; e < f->terms[j]; e++)
+					row[f->first[j] + e] += v * r[e];
+			}
+			f->a[f->first[i] + t] += s->b[i] * p[t];
+		}
+	}
+}
+
+/* to = the Laplacian of a kernel, 0 beyond its edges. */
+static void
+laplacian(const double *x, size_t n, double *to)
+{
+	for (size_t j = 0; j < n; j++)
+		for (size_t i = 0; i < n; i++)
+			to[j * n + i] = 4 * x[j * n + i] - (i ? x[j * n + i - 1] : 0) -
+					(i + 1 < n ? x[j * n + i + 1] : 0) -
+					(j ? x[(j - 1) * n + i] : 0) -
+					(j + 1 < n ? x[(j + 1) * n + i] : 0);
+}
+
+/* Adds the penalty: for each term of the polynomials the sum of squares of the kernel's Laplacian. 0 or -ENOMEM. */
+static int
+add_penalty(struct fit *f)
+{
+	const size_t n = f->k.n, samples = f->k.size * f->k.size, terms = count_terms(f->o->degree);
+	double *kernel = weir_calloc(samples, sizeof *kernel),
+	       *l = weir_alloc(n * samples, sizeof *l);
+	double data = 0, penalty = 0;
+
+	if (kernel && l) {
+		for (size_t k = 0; k < n; k++) {
+			memset(kernel, 0, samples * sizeof *kernel);
+			psfmatch_add_kernel(&f->k, k, 1, kernel);
+			laplacian(kernel, f->k.size, l + k * samples);
+			data += f->g[f->first[k] * f->unknowns + f->first[k]];
+			for (size_t i = 0; i < samples; i++)
+				penalty += l[k * samples + i] * l[k * samples + i];
+		}
+		const double by = f->o->smooth * data / penalty;
+		for (size_t k = 0; k < n; k++)
+			for (size_t i = 0; i <= k; i++) {
+				const double v =
+				    psfmatch_dot(l + k * samples, l + i * samples, samples);
+				for (size_t t = 0; t < (i ? terms : 1); t++)
+					f->g[(f->first[k] + t) * f->unknowns + f->first[i] + t] +=
+					    by * v;
+			}
+	}
+	const int e = kernel && l ? 0 : -ENOMEM;
+	weir_free(kernel);
+	weir_free(l);
+	return e;
+}
+
+/* Solves g a = a by Cholesky's factors of the lower triangle, a little damped. false: it is singular. */
+static bool
+solve(double *g, double *a, size_t n)
+{
+	for (size_t k = 0; k < n; k++) {
+		g[k * n + k] *= 1 + 1e-10;
+		for (size_t l = 0; l <= k; l++) {
+			const double v = g[k * n + l] - psfmatch_dot(g + k * n, g + l * n, l);
+			if (l == k && !(v > 0))
+				return false;
+			g[k * n + l] = l < k ? v / g[l * n + l] : sqrt(v);
+		}
+	}
+	for (size_t k = 0; k < n; k++) {
+		for (size_t l = 0; l < k; l++)
+			a[k] -= g[k * n + l] * a[l];
+		a[k] /= g[k * n + k];
+	}
+	for (size_t k = n; k-- > 0;) {
+		a[k] /= g[k * n + k];
+		for (size_t l = 0; l < k; l++)
+			a[l] -= g[k * n + l] * a[k];
+	}
+	return true;
+}
+
+/* The mean square of the stamp's misfit over its variance. */
+static double
+misfit(const struct fit *f, const struct psfmatch_stamp *s, double *c)
+{
+	double kernel[TERMS], background[TERMS], sum = s->yy;
+	const size_t m = f->k.n + 1;
+
+	fill_powers(f->m, f->o->degree, (double)s->x, (double)s->y, kernel);
+	fill_powers(f->m, f->o->background, (double)s->x, (double)s->y, background);
+	for (size_t i = 0; i < m; i++) {
+		const double *p = powers_of(f, i, kernel, background);
+		c[i] = 0;
+		for (size_t t = 0; t < f->terms[i]; t++)
+			c[i] += f->a[f->first[i] + t] * p[t];
+	}
+	for (size_t i = 0; i < m; i++) {
+		sum -= 2 * c[i] * s->b[i];
+		for (size_t j = 0; j < m; j++)
+			sum += c[i] * c[j] * s->q[i * m + j];
+	}
+	return (sum > 0 ? sum : 0) / (double)s->pixels;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Leaves out stamps whose misfit is above the median by more than 3 of its spreads. Returns how many. */
+static size_t
+reject(struct fit *f, double *c)
+{
+	double each[PSFMATCH_STAMPS], sorted[PSFMATCH_STAMPS];
+	size_t n = 0, out = 0;
+
+	for (size_t i = 0; i < f->stamps; i++) {
+		each[i] = f->s[i].used ? misfit(f, f->s + i, c) : 0;
+		if (f->s[i].used)
+			sorted[n++] = each[i];
+	}
+	qsort(sorted, n, sizeof *sorted, compare);
+	const double middle = sorted[n / 2];
+	f->m->misfit = middle;
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = fabs(sorted[i] - middle);
+	qsort(sorted, n, sizeof *sorted, compare);
+	const double spread = 1.4826 * sorted[n / 2] + .05 * middle + 1e-9;
+	for (size_t i = 0; i < f->stamps; i++)
+		if (f->s[i].used && each[i] > middle + 3 * spread) {
+			f->s[i].used = false;
+			out++;
+		}
+	return out;
+}
+
+/* Rounds of fitting and leaving out, until none stands out, 10 at most. */
+static int
+fit_rounds(struct fit *f, char err[PSFMATCH_ERR])
+{
+	double *c = weir_alloc(f->k.n + 1, sizeof *c);
+	int e = c ? 0 : fail(err, "no memory");
+
+	for (int round = 0; !e && round < 10; round++) {
+		size_t used = 0;
+		memset(f->g, 0, f->unknowns * f->unknowns * sizeof *f->g);
+		memset(f->a, 0, f->unknowns * sizeof *f->a);
+		for (size_t i = 0; i < f->stamps; i++)
+			if (f->s[i].used) {
+				add_stamp(f, f->s + i);
+				used++;
+			}
+		if (used < 2 * count_terms(f->o->degree))
+			e = fail(err, "%zu stars are too few for polynomials of degree %d", used,
+				 f->o->degree);
+		else if (f->o->smooth > 0 && f->o->basis == PSFMATCH_DELTA && add_penalty(f))
+			e = fail(err, "no memory");
+		else if (!solve(f->g, f->a, f->unknowns))
+			e = fail(err, "the stars do not determine the kernel: take fewer unknowns");
+		f->m->used = used;
+		f->m->rejected = f->stamps - used;
+		if (e || !reject(f, c))
+			break;
+	}
+	weir_free(c);
+	return e;
+}
+
+/* Unknowns, and memory for all sums. 0 or -ENOMEM. */
+static int
+make_room(struct fit *f)
+{
+	const size_t m = f->k.n + 1, each = m * m + m;
+
+	f->first = weir_alloc(m, sizeof *f->first);
+	f->terms = weir_alloc(m, sizeof *f->terms);
+	if (!f->first || !f->terms)
+		return -ENOMEM;
+	for (size_t i = 0; i < m; i++) {
+		f->first[i] = f->unknowns;
+		f->terms[i] = i == 0	    ? 1
+			      : i == f->k.n ? count_terms(f->o->background)
+					    : count_terms(f->o->degree);
+		f->unknowns += f->terms[i];
+	}
+	f->a = weir_alloc(f->unknowns, sizeof *f->a);
+	f->g = weir_alloc(f->unknowns, f->unknowns * sizeof *f->g);
+	f->memory = weir_alloc(f->stamps, each * sizeof *f->memory);
+	if (!f->a || !f->g || !f->memory)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->stamps; i++) {
+		f->s[i].q = f->memory + i * each;
+		f->s[i].b = f->s[i].q + m * m;
+	}
+	return 0;
+}
+
+static int
+sum_stamps(struct fit *f, const struct psfmatch_field *field)
+{
+	int e = 0;
+
+#pragma omp parallel for num_threads(f->o->threads) schedule(dynamic) reduction(min : e)
+	for (size_t i = 0; i < f->stamps; i++)
+		if (psfmatch_sum_stamp(field, &f->k, f->s + i))
+			e = -ENOMEM;
+	return e;
+}
+
+/* The solution as kernels for wconv, and the background, to which the skies that were taken away return. */
+static int
+write_model(struct fit *f, const struct psfmatch_field *field)
+{
+	struct psfmatch *m = f->m;
+	const size_t samples = m->size * m->size, planes = count_terms(m->degree);
+	double *sum = weir_calloc(planes * samples, sizeof *sum);
+
+	m->kernel = weir_alloc(planes * samples, sizeof *m->kernel);
+	m->b = weir_alloc(count_terms(m->background), sizeof *m->b);
+	if (sum && m->kernel && m->b) {
+		for (size_t k = 0; k < f->k.n; k++)
+			for (size_t t = 0; t < f->terms[k]; t++)
+				psfmatch_add_kernel(&f->k, k, f->a[f->first[k] + t],
+						    sum + t * samples);
+		for (size_t i = 0; i < planes * samples; i++)
+			m->kernel[i] = (float)sum[i];
+		memcpy(m->b, f->a + f->first[f->k.n], count_terms(m->background) * sizeof *m->b);
+		m->ratio = f->a[0];
+		m->b[0] += field->sky_new - m->ratio * field->sky_ref;
+	}
+	weir_free(sum);
+	return sum && m->kernel && m->b ? 0 : -ENOMEM;
+}
+
+int
+psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
+	     const struct psfmatch_options *o, char err[PSFMATCH_ERR])
+{
+	struct psfmatch_field field = {
+	    .ref = ref, .new = new, .w = w, .h = h, .gain = o->gain, .top = o->top};
+	struct fit f = {.o = o, .m = m};
+	int e = 0;
+
+	*m = (struct psfmatch){.size = o->size,
+			       .degree = o->degree,
+			       .background = o->background,
+			       .zero_x = ((double)w - 1) / 2,
+			       .zero_y = ((double)h - 1) / 2,
+			       .scale_x = (double)w / 2,
+			       .scale_y = (double)h / 2};
+	if (psfmatch_measure_sky(&field))
+		return fail(err, "too few pixels are known");
+	if (psfmatch_make_kernels(&f.k, o) ||
+	    psfmatch_find_stamps(&field, o->size / 2, &f.s, &f.stamps) || make_room(&f) ||
+	    sum_stamps(&f, &field))
+		e = fail(err, "no memory");
+	e = e ? e : fit_rounds(&f, err);
+	if (!e && write_model(&f, &field))
+		e = fail(err, "no memory");
+	if (e)
+		psfmatch_free(m);
+	psfmatch_free_kernels(&f.k);
+	weir_free(f.s);
+	weir_free(f.first);
+	weir_free(f.terms);
+	weir_free(f.a);
+	weir_free(f.g);
+	weir_free(f.memory);
+	return e;
+}
+
+void
+psfmatch_free(struct psfmatch *m)
+{
+	weir_free(m->kernel);
+	weir_free(m->b);
+	*m = (struct psfmatch){0};
+}

@@ -1,0 +1,250 @@
+/* psfmatch: the kernel that turns one picture of a field into another, for wconv, or what is left of the other. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/par.h"
+#include "common/raw.h"
+#include "common/sample.h"
+#include "common/stats.h"
+#include "wconv/psfmatch/psfmatch.h"
+#include "wconv/wconv.h"
+
+const char *const weir_prog = "psfmatch";
+
+struct args {
+	struct opt_common common;
+	int basis, size, degree, background;
+	double smooth, gain, top;
+	bool has_top, subtract;
+	char **path;
+	size_t npath;
+};
+
+#define AT(member) offsetof(struct args, member)
+
+static const struct opt table[] = {
+    {0, "basis", OPT_WORD, AT(basis), "WHICH", "gauss or delta; default gauss",
+     .words = "gauss|delta"},
+    {0, "size", OPT_INT, AT(size), "N", "the kernels' width and height, odd; default 21", 3, 101},
+    {0, "degree", OPT_INT, AT(degree), "DEG", "of the kernel's polynomials; default 2", 0, 10},
+    {0, "background", OPT_INT, AT(background), "DEG", "of the background's; default 1", 0, 10},
+    {0, "smooth", OPT_REAL, AT(smooth), "V",
+     "penalty on rough kernels of --basis=delta; default .001", 0, 1e6},
+    {0, "gain", OPT_ABOVE, AT(gain), "E", "electrons in a unit of the pictures; default 1"},
+    {0, "top", OPT_REAL, AT(top), "V", "pixels above V are not used", .seen = AT(has_top)},
+    {0, "subtract", OPT_FLAG, AT(subtract), NULL, "write NEW less the matched REF"},
+    {0}};
+#undef AT
+
+static const struct opt_program program = {
+    .what = "finds the kernel that turns one picture of a field into another",
+    .table = table,
+    .common = OPT_THREADS,
+    .operands = "REF NEW",
+    .max_operands = 2};
+
+static struct args
+parse(int argc, char **argv)
+{
+	struct args args = {.size = 21, .degree = 2, .background = 1, .smooth = 1e-3, .gain = 1};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	if (args.npath != 2)
+		die_usage("two pictures are needed, REF and NEW; see %s --help", weir_prog);
+	if (args.size % 2 == 0)
+		die_usage("--size: %d is even", args.size);
+	if (args.basis == PSFMATCH_DELTA && args.size > 31)
+		die_usage("--size: %d is more than 31, the most for --basis=delta", args.size);
+	args.common.threads = par_threads(args.common.threads);
+	return args;
+}
+
+/* A picture of one plane, as floats. */
+struct picture {
+	struct img file; /* its head */
+	size_t w, h;
+	float *v;
+};
+
+static struct picture
+read_picture(const char *path, const struct args *args)
+{
+	struct picture p = {0};
+	struct img_picture shape;
+
+	raw_load_file(path, args->common.max_bytes, true, &p.file);
+	if (!img_picture(&p.file, &shape) || shape.c != 1 || shape.n != 1)
+		die("%s: it is not one picture of one plane", path);
+	p.w = shape.w;
+	p.h = shape.h;
+	p.v = weir_xalloc(p.w * p.h, sizeof *p.v);
+	double *row = weir_xalloc(p.w, sizeof *row);
+	for (size_t y = 0; y < p.h; y++) {
+		sample_load(row, (const char *)p.file.data + y * p.w * img_type_size(p.file.type),
+			    p.file.type, p.w);
+		for (size_t x = 0; x < p.w; x++)
+			p.v[y * p.w + x] = (float)row[x];
+	}
+	weir_free(row);
+	return p;
+}
+
+static void
+drop_picture(struct picture *p)
+{
+	img_free(&p->file);
+	weir_free(p->v);
+}
+
+/* The item that wconv reads: planes of coefficients, and what belongs to them. */
+static void
+write_kernels(struct raw_out *out, const struct psfmatch *m, const struct args *args)
+{
+	const size_t planes = (size_t)((m->degree + 1) * (m->degree + 2) / 2);
+	const size_t sizes[] = {m->size, m->size, planes};
+	char text[1024];
+	size_t n = 0;
+	struct img y;
+
+	img_init(&y, IMG_F32, 3, sizes);
+	img_set_key(&y, "basis", "poly:%d", m->degree);
+	img_set_key(&y, "zero", "%.17g %.17g", m->zero_x, m->zero_y);
+	img_set_key(&y, "scale", "%.17g %.17g", m->scale_x, m->scale_y);
+	for (int t = 0; t < (m->background + 1) * (m->background + 2) / 2; t++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%.9g", t ? " " : "", m->b[t]);
+	img_set_key(&y, "background", "%s", text);
+	opt_add_history(&y, &args->common);
+	raw_head(out, &y);
+	raw_write(out, m->kernel, m->size * m->size * planes);
+	img_free(&y);
+}
+
+/* REF through the kernels, plus the background, from NEW. */
+static void
+subtract(const struct psfmatch *m, const struct picture *ref, struct picture *new, int threads)
+{
+	const size_t planes = (size_t)((m->degree + 1) * (m->degree + 2) / 2);
+	const struct wconv_problem q = {.w = ref->w,
+					.h = ref->h,
+					.planes = 1,
+					.in = IMG_F32,
+					.out = IMG_F32,
+					.W = ref->w,
+					.H = ref->h,
+					.kw = m->size,
+					.kh = m->size,
+					.gx = planes,
+					.gy = 1,
+					.kernels = m->kernel,
+					.step_row = m->size,
+					.step_x = m->size * m->size,
+					.step_y = m->size * m->size * planes,
+					.degree = m->degree,
+					.zero_x = m->zero_x,
+					.zero_y = m->zero_y,
+					.scale_x = m->scale_x,
+					.scale_y = m->scale_y,
+					.cx = m->size / 2,
+					.cy = m->size / 2,
+					.edge = WCONV_NEAREST,
+					.threads = threads};
+	char err[WCONV_ERR];
+	struct wconv_plan *p;
+
+	if (wconv_plan(&p, &q, err))
+		die("%s", err);
+	float *made = weir_xalloc(ref->w * ref->h, sizeof *made), *to = made;
+	const float *from = ref->v;
+	for (size_t i = 0; i < wconv_count(p); i++) {
+		const struct wconv_step s = wconv_steps(p, i);
+		wconv_run(p, from, to);
+		from += s.rows_in * ref->w;
+		to += s.rows_out * ref->w;
+	}
+	for (size_t y = 0; y < ref->h; y++)
+		for (size_t x = 0; x < ref->w; x++)
+			new->v[y * ref->w + x] -=
+			    made[y * ref->w + x] +
+			    (float)psfmatch_background(m, (double)x, (double)y);
+	weir_free(made);
+	wconv_free(p);
+}
+
+static void
+write_difference(struct raw_out *out, const struct picture *new, const struct args *args)
+{
+	struct img y;
+
+	img_copy_head(&y, &new->file);
+	y.type = IMG_F32;
+	y.format = IMG_RAW;
+	img_drop_key(&y, "maxval");
+	opt_add_history(&y, &args->common);
+	raw_head(out, &y);
+	raw_write(out, new->v, new->w *new->h);
+	img_free(&y);
+}
+
+static void
+report(const struct args *args, const struct psfmatch *m, struct stats *st)
+{
+	stats_add(st, "stars", "%zu", m->used);
+	stats_add(st, "rejected", "%zu", m->rejected);
+	stats_add(st, "ratio", "%.6g", m->ratio);
+	stats_add(st, "misfit", "%.4g", m->misfit);
+	if (args->common.verbose)
+		fprintf(stderr, "%s: %zu stars, %zu left out, ratio of fluxes %.6g, misfit %.4g\n",
+			weir_prog, m->used, m->rejected, m->ratio, m->misfit);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct args args = parse(argc, argv);
+	const struct psfmatch_options o = {.basis = (enum psfmatch_basis)args.basis,
+					   .size = (size_t)args.size,
+					   .degree = args.degree,
+					   .background = args.background,
+					   .smooth = args.smooth,
+					   .gain = args.gain,
+					   .top = args.has_top ? args.top : INFINITY,
+					   .threads = args.common.threads};
+	char err[PSFMATCH_ERR];
+	struct psfmatch m;
+	struct stats st;
+
+	stats_start(&st);
+	struct raw_out *out = raw_create(args.common.out, (enum raw_as)args.common.as);
+	struct picture ref = read_picture(args.path[0], &args),
+		       new = read_picture(args.path[1], &args);
+	if (ref.w != new.w || ref.h != new.h)
+		die("%s: %zux%zu pixels, where %s has %zux%zu", args.path[1], new.w, new.h,
+		    args.path[0], ref.w, ref.h);
+	stats_lap(&st, STATS_READ);
+	if (psfmatch_fit(&m, ref.v, new.v, ref.w, ref.h, &o, err))
+		die("%s: %s", args.path[1], err);
+	if (args.subtract)
+		subtract(&m, &ref, &new, args.common.threads);
+	stats_lap(&st, STATS_COMPUTE);
+	if (args.subtract)
+		write_difference(out, &new, &args);
+	else
+		write_kernels(out, &m, &args);
+	st.items = 1;
+	st.threads = args.common.threads;
+	st.bytes_in = ref.w * ref.h * img_type_size(ref.file.type) +
+		      new.w *new.h *img_type_size(new.file.type);
+	st.bytes_out = raw_bytes_out(out);
+	raw_finish(out);
+	stats_lap(&st, STATS_WRITE);
+	report(&args, &m, &st);
+	stats_print(&st, &args.common);
+	psfmatch_free(&m);
+	drop_picture(&ref);
+	drop_picture(&new);
+	return 0;
+}
