@@ -15,6 +15,7 @@ rawaxes		-		--flip=0
 rawlabel	-
 texttoraw	own
 wconv		-		-k kernel.nrrd
+psfmatch	own
 morphrec	-		--hmax=3
 emst		-		--to=labels --distance=3
 dptrace		text		--quiet --to=wkt -p -.5,-.5 -p .5,.5
