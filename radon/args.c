@@ -5,6 +5,7 @@
 #include "common/par.h"
 #include "gpu/use.h"
 #include "radon/args.h"
+#include "radon/stream/polygons.h"
 
 /* The best of leaving one trace out on real gathers; above .01 sparse loses 3 to 7 dB. */
 #define LSQ_NOISE    "0.05"
@@ -27,8 +28,9 @@ static const struct opt table[] = {
      .absent = SPARSE_NOISE, .seen = AT(sparse_given)},
     {0, "model", OPT_SET, AT(mode), NULL, "from panel to gather", .value = RADON_MODEL},
     {0, "mute", OPT_STR, AT(mute), "CUT", "keep what lies beyond q = CUT, or T:Q,T:Q..."},
-    {0, "taper", OPT_REAL, AT(taper), "SECONDS", "width in q of the mute's taper; default 4 curves",
-     0, 1e6, .seen = AT(taper_given)},
+    {0, "polygons", OPT_STR, AT(polygons), "FILE", "keep what lies inside the polygons of FILE"},
+    {0, "taper", OPT_REAL, AT(taper), "SECONDS", "width in q of the taper; default 4 curves", 0,
+     1e6, .seen = AT(taper_given)},
     {0, "subtract", OPT_FLAG, AT(subtract), NULL,
      "write gather - modelled panel; alone: by --sparse"},
     {0, "steps", OPT_INT, AT(inner), "N", "steps of sparse for each set of weights; default 10", 1,
@@ -127,10 +129,12 @@ check_together(const struct args *a, const struct radon_options *o)
 		die_usage("--depth goes with --curve=foster-mosher, and that with it");
 	if (a->subtract && !inverse)
 		die_usage("--subtract goes with --lsq or --sparse");
-	if (a->mute && o->mode == RADON_MODEL)
-		die_usage("--mute is for panels as they are made, not for --model");
-	if (a->taper_given && !a->mute)
-		die_usage("--taper needs --mute");
+	if (a->mute && a->polygons)
+		die_usage("one of --mute and --polygons at a time");
+	if ((a->mute || a->polygons) && o->mode == RADON_MODEL)
+		die_usage("--mute and --polygons are for panels as they are made, not for --model");
+	if (a->taper_given && !a->mute && !a->polygons)
+		die_usage("--taper needs --mute or --polygons");
 	if (a->steps_given && o->mode != RADON_SPARSE)
 		die_usage("--steps needs --sparse");
 	if (a->cut && (a->subtract || o->mode == RADON_MODEL))
@@ -167,6 +171,8 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 	parse_curves(a, o);
 	if (a->mute)
 		parse_mute(a, &o->mute);
+	if (a->polygons)
+		polygons_read(&o->mute, a->polygons);
 	o->mute.taper = a->taper_given ? a->taper : 4 * o->dq;
 	g->any_noise = o->mode == RADON_LSQ && !strcmp(a->lsq, "auto");
 	if (o->mode == RADON_LSQ && !g->any_noise)

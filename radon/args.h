@@ -7,7 +7,7 @@
 
 struct args {
 	struct opt_common common;
-	const char *curves, *lsq, *sparse, *mute, *offsets;
+	const char *curves, *lsq, *sparse, *mute, *polygons, *offsets;
 	int mode, curve, method, nan, outer, inner;
 	double reference, depth, taper, fmin, fmax;
 	bool reference_given, depth_given, taper_given, lsq_given, sparse_given, subtract, cut;

@@ -43,7 +43,7 @@ set_points(struct radon_core *p)
 		p->live[j] = !p->o.live || p->o.live[j];
 		p->nlive += p->live[j];
 	}
-	p->q_mute = p->o.mute.n <= 1;
+	p->q_mute = p->o.mute.n <= 1 && !p->o.mute.npolygon;
 	for (size_t i = 0; i < p->o.nq; i++)
 		p->q_weight[i] =
 		    (float)radon_mute_weight(&p->o.mute, 0, p->o.q0 + (double)i * p->o.dq);

@@ -17,12 +17,58 @@ radon_curve(enum radon_curve curve, double x, double reference, double depth, do
 	return isfinite(*g);
 }
 
+/* Half a cosine from 0 to 1 over the taper. */
+static double
+rise(double x, double taper)
+{
+	if (!(x > 0))
+		return 0;
+	return x >= taper ? 1 : .5 * (1 - cos(M_PI * x / taper));
+}
+
+/* How far (tau, q) lies inside a polygon of n corners, along q; 0: outside. */
+static double
+depth(const double (*v)[2], size_t n, double tau, double q)
+{
+	double left = -INFINITY, right = INFINITY;
+	bool inside = false;
+
+	for (size_t i = 0, j = n - 1; i < n; j = i++) {
+		if ((v[i][0] <= tau) == (v[j][0] <= tau))
+			continue;
+		const double at =
+		    v[i][1] + (v[j][1] - v[i][1]) * (tau - v[i][0]) / (v[j][0] - v[i][0]);
+		if (at <= q) {
+			left = fmax(left, at);
+			inside = !inside;
+		} else {
+			right = fmin(right, at);
+		}
+	}
+	return inside ? fmin(q - left, right - q) : 0;
+}
+
+static double
+polygon_weight(const struct radon_mute *m, double tau, double q)
+{
+	double weight = 0;
+
+	for (size_t i = 0; i < m->npolygon; i++) {
+		const size_t first = i ? m->polygon[i - 1] : 0;
+		const double x = depth(m->corner + first, m->polygon[i] - first, tau, q);
+		weight = fmax(weight, rise(x, m->taper));
+	}
+	return weight;
+}
+
 double
 radon_mute_weight(const struct radon_mute *m, double tau, double q)
 {
 	size_t i = 0;
 	double cut;
 
+	if (m->npolygon)
+		return polygon_weight(m, tau, q);
 	while (i < m->n && m->t[i] <= tau)
 		i++;
 	if (m->n == 0)
@@ -32,11 +78,7 @@ radon_mute_weight(const struct radon_mute *m, double tau, double q)
 	else
 		cut = m->q[i - 1] +
 		      (m->q[i] - m->q[i - 1]) * (tau - m->t[i - 1]) / (m->t[i] - m->t[i - 1]);
-	if (q <= cut)
-		return 0;
-	if (q >= cut + m->taper)
-		return 1;
-	return .5 * (1 - cos(M_PI * (q - cut) / m->taper));
+	return rise(q - cut, m->taper);
 }
 
 /* The least and the greatest of q g over all curves and traces, s. */

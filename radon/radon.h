@@ -52,12 +52,20 @@ enum { RADON_MAXMUTE = 32 };
 
 /*
  * What lies beyond q = Q(tau) is kept and the rest removed: the weight rises from 0 at Q to 1 at Q + taper as half a cosine.
- * Q is linear between the n points, constant outside. n = 0: all is kept.
+ * Q is linear between the n points, constant outside. n = 0 and no polygons: all is kept.
  */
 struct radon_mute {
 	size_t n;
 	double t[RADON_MAXMUTE], q[RADON_MAXMUTE]; /* s; t ascends */
 	double taper;				   /* s, >= 0 */
+	/*
+	 * Instead of a line: polygons. What lies inside one is kept; the weight rises from 0 at its sides to 1 at a distance of
+	 * taper along q. Polygon i has the corners (tau, q) number polygon[i - 1] (0: 0) up to and without polygon[i]. Borrowed
+	 * as long as a plan lives.
+	 */
+	const double (*corner)[2];
+	const size_t *polygon;
+	size_t npolygon;
 };
 
 struct radon_options {

@@ -38,6 +38,8 @@ trial_new(const struct radon_options *o, struct check_rng *r)
 		for (size_t j = 0; j < o->nx && t.in == gather; j++)
 			if (!scene_live[j])
 				memset(t.x[i] + j * o->nt, 0, o->nt * sizeof **t.x);
+		if (o->subtract)
+			memset(t.x[i], 0, (o->nt + 3) / 4 * sizeof **t.x);
 	}
 	t.want = weir_xalloc(gather > panel ? gather : panel, sizeof *t.want);
 	return t;
@@ -91,6 +93,8 @@ define(struct trial *t, int i)
 			radon_direct_model(o, m, t->want);
 		for (size_t k = 0; o->subtract && k < t->out; k++)
 			t->want[k] = (double)t->x[i][k] - (scene_live[k / o->nt] ? t->want[k] : 0);
+		for (size_t k = 0; o->subtract && k < (o->nt + 3) / 4; k++)
+			t->want[k] = 0;
 	}
 	weir_free(m);
 }

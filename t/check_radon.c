@@ -335,6 +335,27 @@ check_mute(void)
 	      radon_mute_weight(&line, 2, .25));
 }
 
+/* A triangle and a square: inside, outside, at a quarter of the taper. */
+static void
+check_polygons(void)
+{
+	static const double corner[][2] = {{0, 0}, {2, 0}, {0, 2}, {5, 5}, {6, 5}, {6, 6}, {5, 6}};
+	static const size_t polygon[] = {3, 7};
+	const struct radon_mute m = {
+	    .taper = .4, .corner = corner, .polygon = polygon, .npolygon = 2};
+	const double at[][3] = {{1, .5, 1},	{1, .2, .5}, {1, .8, .5}, {1, 1.1, 0},
+				{1, -.1, 0},	{3, .5, 0},  {-1, 1, 0},  {5.5, 5.5, 1},
+				{5.5, 5.2, .5}, {5.5, 4, 0}};
+	struct check_many many = {0};
+
+	for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+		const double w = radon_mute_weight(&m, at[i][0], at[i][1]);
+		check_case(&many, fabs(w - at[i][2]) < 1e-12, "at %g %g: %g", at[i][0], at[i][1],
+			   w);
+	}
+	check_end(&many, "radon: polygons keep their inside, with a taper along q");
+}
+
 static void
 check_refused(void)
 {
@@ -372,5 +393,6 @@ check_radon(void)
 	check_finite();
 	check_threads();
 	check_mute();
+	check_polygons();
 	check_refused();
 }

@@ -207,6 +207,21 @@ below() {
 	fails 2 "--lsq: 'autumn' is not a number" radon $curves --lsq=autumn </dev/null
 }
 
+@test "radon: a polygon that reaches far equals a cut in q" {
+	gencmp >d
+	printf '# all that is later\n-9 .1\n-9 99\n99 99\n99 .1\n' >far
+	radon $curves --lsq --subtract --mute=.1 --quiet d >a
+	radon $curves --lsq --subtract --polygons=far --quiet d >b
+	paste <(samples a | tr ' ' '\n') <(samples b | tr ' ' '\n') |
+		awk '{ e = $1 - $2; if (e < -1e-5 || e > 1e-5) exit 1 }'
+	printf '0 1\n1 1\n\n' >two
+	fails 1 'two: line 3: a polygon has at least 3 corners' radon $curves --polygons=two d
+	printf '0 1\n1 1 1\n' >three
+	fails 1 "three: line 2: '1 1 1' is not a corner" radon $curves --polygons=three d
+	fails 1 'null: no polygon' radon $curves --polygons=/dev/null d
+	fails 2 'one of --mute and --polygons' radon $curves --mute=1 --polygons=far d
+}
+
 @test "radon: a wrong number of offsets is an error" {
 	gathers 3 3 >d
 	echo 1 2 >two
@@ -307,7 +322,7 @@ below() {
 	fails 2 '--method=time has no inverse' radon $curves --lsq --method=time </dev/null
 	fails 2 '--depth goes with' radon $curves --depth=5 </dev/null
 	fails 2 '--depth goes with' radon $curves --curve=foster-mosher </dev/null
-	fails 2 '--mute is for panels' radon --model --mute=1 </dev/null
+	fails 2 'are for panels' radon --model --mute=1 </dev/null
 	fails 2 '--taper needs --mute' radon $curves --taper=1 </dev/null
 	fails 2 '--steps needs --sparse' radon $curves --steps=3 </dev/null
 	fails 2 '--cut is for panels' radon $curves --lsq --subtract --cut </dev/null
