@@ -319,8 +319,8 @@ WEIR_CLONES(soft_normalise,
 }
 
 /* The same where evidence is in units of the clicks' level. */
-WEIR_CLONES static void
-scale_inside(float *restrict f, const float *restrict inside, float scale, size_t n)
+WEIR_CLONES(scale_inside, (float *restrict f, const float *restrict inside, float scale, size_t n),
+	    (f, inside, scale, n))
 {
 	for (size_t i = 0; i < n; i++)
 		f[i] *= scale * inside[i];

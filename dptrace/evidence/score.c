@@ -84,8 +84,8 @@ WEIR_CLONES(signed_edge_row, (float *restrict out, const struct rows *r, int a, 
 }
 
 /* The cost of a link of mean evidence out[x], groups [a, b). */
-WEIR_CLONES static void
-cost_row(float *restrict out, int a, int b, float length, float cap)
+WEIR_CLONES(cost_row, (float *restrict out, int a, int b, float length, float cap),
+	    (out, a, b, length, cap))
 {
 	for (int x = a; x < b; x++) {
 		float e = out[x] > 0 ? out[x] : 0;
