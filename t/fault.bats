@@ -45,6 +45,10 @@ image morphrec -t 2 --hmax=3
 image emst -t 2 --to=labels --distance=3
 image dptrace -t 2 --quiet --to=wkt -p -.5,-.5 -p .5,.5
 image usfft -t 2 -T 2 -p points.nrrd
+fits fitstoraw
+image rawtofits
+image rawtotiff
+image rawaxes --flip=0
 gather radon -t 2 --quiet -q -.1:.1:5 -X 40
 '
 
@@ -57,6 +61,7 @@ traced() {
 inputs() {
 	rawtile --size=8x8 image >tiles
 	printf '1 2\n3 4\n' >numbers
+	rawtofits image >fits
 	gen --type=float noise 32 5 | sed '/^endian/i spacings: 0.004 10\naxis mins: 0 0\ncenters: node node' >gather
 }
 

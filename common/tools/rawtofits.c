@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/die.h"
 #include "common/mem.h"
@@ -296,6 +297,8 @@ put_item(const struct args *args, fitsfile *f, struct raw_in *in, struct img *x,
 static void
 convert(const struct args *args, struct raw_in *in, struct sink *s, struct stats *st)
 {
+	struct stat file = {0};
+	LONGLONG end = 0;
 	struct img x;
 	int status = 0;
 
@@ -311,8 +314,14 @@ convert(const struct args *args, struct raw_in *in, struct sink *s, struct stats
 		put_item(args, s->f, in, &x, st);
 		img_free(&x);
 	}
+	fits_flush_file(s->f, &status);
+	fits_get_hduaddrll(s->f, NULL, NULL, &end, &status);
 	fits_close_file(s->f, &status);
 	check(status);
+	/* cfitsio keeps silent about what the disk did not take at the end. */
+	if (fstat(s->door.fd, &file) || file.st_size != end)
+		die("%s: only %lld of %lld bytes could be written", s->door.path,
+		    (long long)file.st_size, (long long)end);
 }
 
 int
