@@ -17,8 +17,7 @@ __lsan_is_turned_off(void)
 	return dying;
 }
 
-/* text with its control characters made visible: a file name cannot forge a line or turn a terminal red. Caller frees. */
-static char *
+char *
 make_visible(const char *text)
 {
 	char *out = malloc(4 * strlen(text) + 1), *to = out;

@@ -17,4 +17,10 @@ _Noreturn void die_usage(const char *fmt, ...) __attribute__((format(printf, 1, 
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void warn_quiet(bool quiet);
 
+/*
+ * text with its control characters as \n and \x1b, so that a file name cannot forge a line of a message or command a
+ * terminal. Caller frees; NULL: no memory.
+ */
+char *make_visible(const char *text);
+
 #endif

@@ -92,20 +92,27 @@ weir_unmap(void *p, size_t n, size_t size)
 		munmap(p, whole_pages(n, size));
 }
 
+const void *
+weir_forget(const void *p, size_t n)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	const uintptr_t first = ((uintptr_t)p + page - 1) / page * page;
+	const uintptr_t end = ((uintptr_t)p + n) / page * page;
+
+	if (end <= first || madvise((void *)first, end - first, MADV_DONTNEED))
+		return p;
+	return (const void *)end;
+}
+
 void
 weir_discard(void *p, size_t bytes)
 {
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	const size_t before = (size_t)(-(uintptr_t)p % page);
-	const size_t inside = bytes > before ? (bytes - before) / page * page : 0;
-	char *at = p;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (size_t)(-(uintptr_t)p % page);
+	const char *at = p, *rest = weir_forget(p, bytes);
 
-	if (!inside || madvise(at + before, inside, MADV_DONTNEED)) {
-		memset(at, 0, bytes);
-		return;
-	}
-	memset(at, 0, before);
-	memset(at + before + inside, 0, bytes - before - inside);
+	memset(p, 0, rest == p ? bytes : before);
+	if (rest != p)
+		memset((char *)p + (rest - at), 0, bytes - (size_t)(rest - at));
 }
 
 void *
@@ -131,19 +138,7 @@ weir_calloc_large(size_t n, size_t size)
 	return p;
 }
 
-const void *
-weir_forget(const void *p, size_t n)
-{
-	const uintptr_t first = ((uintptr_t)p + PAGE - 1) / PAGE * PAGE;
-	const uintptr_t end = ((uintptr_t)p + n) / LARGE_PAGE * LARGE_PAGE;
-
-	if (end <= first)
-		return p;
-	madvise((void *)first, end - first, MADV_DONTNEED);
-	return (const void *)end;
-}
-
-/* p, which is n samples of that size; dies where there was no memory for them. */
+/* p, or the end of the program when there was no memory for n * size bytes. */
 static void *
 insist(void *p, size_t n, size_t size)
 {

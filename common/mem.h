@@ -30,18 +30,18 @@ void weir_free(void *p);
 void *weir_map(size_t n, size_t size);
 void weir_unmap(void *p, size_t n, size_t size);
 
-/* Zeros to bytes of a map; their pages go back to the system until they are touched again. */
+/*
+ * The pages that lie wholly in the n bytes at p go back to the system until they are touched again: then those of a mapped
+ * file are read again, others are zero. Returns where the part behind the last of them begins, or p: there was none.
+ */
+const void *weir_forget(const void *p, size_t n);
+
+/* Zeroes bytes of a map, whose pages go back to the system. */
 void weir_discard(void *p, size_t bytes);
 
 /* As weir_alloc and weir_calloc, on such pages where there is enough to fill one; weir_free frees them. */
 void *weir_alloc_large(size_t n, size_t size);
 void *weir_calloc_large(size_t n, size_t size);
-
-/*
- * The n bytes at p of a mapped file need not stay in memory: whole large pages of them go, and are read again if they are
- * looked at again. Returns where those that stay begin: where the next call goes on.
- */
-const void *weir_forget(const void *p, size_t n);
 
 /* The same as the first two, for main.c and common/ only: they die when there is no memory. */
 void *weir_xalloc(size_t n, size_t size);

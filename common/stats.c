@@ -86,5 +86,6 @@ stats_close(struct stats *st, struct raw_in *in, struct raw_out *out, const stru
 	raw_close(in);
 	if (out)
 		raw_finish(out);
+	stats_lap(st, STATS_WRITE);
 	stats_print(st, o);
 }

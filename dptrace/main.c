@@ -158,7 +158,6 @@ main(int argc, char **argv)
 	const struct args a = dptrace_args(argc, argv, &path, &npath);
 	struct session s = {.a = &a};
 
-	warn_quiet(a.common.quiet);
 	stats_start(&s.st);
 	s.st.threads = par_threads(a.common.threads);
 	struct points lines = read_points(&a, npath);
@@ -171,13 +170,10 @@ main(int argc, char **argv)
 	else
 		trace_pictures(&s, path, npath);
 	report_end(&s.report);
-	s.st.bytes_out = raw_bytes_out(s.report.out);
-	raw_finish(s.report.out);
-	stats_lap(&s.st, STATS_WRITE);
 	points_free(&lines);
 	doubts_stats(&s.doubts, &s.st);
 	gpu_report(a.gpu, &s.st);
-	stats_print(&s.st, &a.common);
+	stats_close(&s.st, NULL, s.report.out, &a.common);
 	gpu_close(a.gpu);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/die.h"
+#include "common/file.h"
 #include "common/mem.h"
 #include "dptrace/read.h"
 #include "dptrace/text/take.h"
@@ -11,14 +12,10 @@
 static char *
 read_text(const char *path, size_t *n)
 {
-	FILE *f = strcmp(path, "-") ? fopen(path, "r") : stdin;
-	const char *name = strcmp(path, "-") ? path : "(stdin)";
+	FILE *f = file_open(path);
 	size_t room = 1 << 16, got;
-	char *text;
+	char *text = weir_xalloc(room, 1);
 
-	if (!f)
-		die("%s: %s", name, strerror(errno));
-	text = weir_xalloc(room, 1);
 	for (*n = 0; (got = fread(text + *n, 1, room - *n, f)) > 0;) {
 		*n += got;
 		if (*n == room) {
@@ -30,7 +27,7 @@ read_text(const char *path, size_t *n)
 		}
 	}
 	if (ferror(f))
-		die("%s: %s", name, strerror(errno));
+		die("%s: %s", file_name(path), strerror(errno));
 	if (f != stdin)
 		fclose(f);
 	return text;

@@ -46,12 +46,12 @@ open_outputs(const struct args *args)
 	return o;
 }
 
+/* All but the main one; returns their bytes. */
 static uint64_t
-finish_outputs(struct outputs *o)
+finish_others(const struct outputs *o)
 {
-	uint64_t bytes = raw_bytes_out(o->main);
+	uint64_t bytes = 0;
 
-	raw_finish(o->main);
 	for (int kind = 0; kind < KINDS; kind++)
 		if (o->other[kind]) {
 			bytes += raw_bytes_out(o->other[kind]);
@@ -280,18 +280,15 @@ main(int argc, char **argv)
 		run_item(&args, in, trees, &o, &x, &st, &totals);
 		img_free(&x);
 	}
-	st.bytes_in = raw_bytes_in(in);
-	raw_close(in);
-	if (trees)
-		raw_close(trees);
-	st.bytes_out = finish_outputs(&o);
+	raw_close(trees);
+	st.bytes_out = finish_others(&o);
 	stats_add(&st, "points", "%zu", totals.points);
 	stats_add(&st, "total_weight", "%.10g", totals.weight);
 	stats_add(&st, "longest_edge", "%.10g", totals.longest);
 	if (o.classes)
 		stats_add(&st, "classes", "%zu", totals.classes);
 	gpu_report(args.gpu, &st);
-	stats_print(&st, &args.common);
+	stats_close(&st, in, o.main, &args.common);
 	gpu_close(args.gpu);
 	return 0;
 }

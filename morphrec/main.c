@@ -363,7 +363,6 @@ main(int argc, char **argv)
 	struct img x;
 	struct stats st;
 
-	warn_quiet(a.common.quiet);
 	stats_start(&st);
 	st.threads = par_threads(a.common.threads);
 	if (a.mask)
@@ -380,10 +379,6 @@ main(int argc, char **argv)
 		st.items++;
 		stats_lap(&st, STATS_WRITE);
 	}
-	st.bytes_in = raw_bytes_in(in);
-	st.bytes_out = raw_bytes_out(out);
-	raw_close(in);
-	raw_finish(out);
 	img_free(&masks.given);
 	img_free(&masks.wide);
 	img_free(&masks.shape);
@@ -391,7 +386,7 @@ main(int argc, char **argv)
 	stats_add(&st, "visits", "%zu", f.visits);
 	stats_add(&st, "floods", "%zu", f.floods);
 	gpu_report(a.gpu, &st);
-	stats_print(&st, &a.common);
+	stats_close(&st, in, out, &a.common);
 	gpu_close(a.gpu);
 	return 0;
 }

@@ -1,11 +1,11 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/mem.h"
 #include "morphrec/spool.h"
 
 static int
@@ -47,23 +47,12 @@ spool_map(size_t bytes)
 	return err ? NULL : p;
 }
 
-static void
-let_go(const char *a, size_t at, size_t n)
-{
-	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
-			first = ((uintptr_t)a + at + page - 1) / page * page,
-			end = ((uintptr_t)a + at + n) / page * page;
-
-	if (end > first)
-		madvise((void *)first, end - first, MADV_DONTNEED);
-}
-
 void
 spool_done(void *pages, size_t at, size_t n)
 {
 	const struct spool_pages *p = pages;
 
-	let_go(p->J, at, n);
+	weir_forget((const char *)p->J + at, n);
 	if (p->I)
-		let_go(p->I, at, n);
+		weir_forget((const char *)p->I + at, n);
 }

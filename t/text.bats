@@ -79,3 +79,11 @@ npy() {
 	} | pgmtoraw >long.nrrd
 	pgmtoraw long.nrrd | cmp - long.nrrd
 }
+
+@test "rawinfo --json is valid JSON for any name of a file" {
+	pgm 1 1 255 7 >'a"\é'$'\n\e\xff\xc3.pgm'
+	for f in a*.pgm; do rawinfo --json "$f"; done >j
+	python3 -c 'import json, os; print(os.fsencode(json.load(open("j"))["file"]) == b"a\"\\\xc3\xa9\n\x1b\xff\xc3.pgm")' | grep -x True
+	for f in a*.pgm; do rawinfo "$f"; done | head -n 1 >t
+	grep -Fq '\n\x1b' t
+}

@@ -285,10 +285,6 @@ finish(struct job *j)
 
 	if (err)
 		die("%s: %s", j->a.wisdom, strerror(-err));
-	j->st.bytes_in = raw_bytes_in(j->in);
-	j->st.bytes_out = raw_bytes_out(j->out);
-	raw_close(j->in);
-	raw_finish(j->out);
 	if (j->weights_out)
 		raw_finish(j->weights_out);
 	if (!j->run.gpu)
@@ -298,7 +294,7 @@ finish(struct job *j)
 	if (j->a.check)
 		stats_add(&j->st, "check_error", "%.3g", j->check_error);
 	gpu_report(j->run.gpu, &j->st);
-	stats_print(&j->st, &j->a.common);
+	stats_close(&j->st, j->in, j->out, &j->a.common);
 	gpu_close(j->run.gpu);
 	transform_free(&j->run);
 	weir_free(j->weights);
@@ -317,7 +313,6 @@ main(int argc, char **argv)
 	struct img x;
 
 	parse(&j, argc, argv, &path, &npath);
-	warn_quiet(j.a.common.quiet);
 	stats_start(&j.st);
 	j.st.threads = j.o.threads;
 	open_files(&j, path, npath);

@@ -218,13 +218,9 @@ main(int argc, char **argv)
 	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
 	run(&job, in, out, &st);
 	st.threads = args.common.threads;
-	st.bytes_in = raw_bytes_in(in);
-	st.bytes_out = raw_bytes_out(out);
-	raw_close(in);
-	raw_finish(out);
 	job_report(&job, &st);
 	gpu_report(args.gpu, &st);
-	stats_print(&st, &args.common);
+	stats_close(&st, in, out, &args.common);
 	gpu_close(args.gpu);
 	job_end(&job);
 	weir_free(args.ask.col);

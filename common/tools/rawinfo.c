@@ -103,14 +103,26 @@ print_header(struct raw_out *out, const struct raw_in *in, const struct img *x)
 }
 
 static void
+print_visible(struct raw_out *out, const char *s)
+{
+	char *text = make_visible(s);
+
+	if (!text)
+		die("no memory");
+	raw_text(out, text, strlen(text));
+	free(text);
+}
+
+static void
 print_text(struct raw_out *out, const struct raw_in *in, const struct img *x,
 	   const struct sample_stats *s)
 {
 	size_t bytes;
 
 	img_bytes(x, &bytes);
-	raw_printf(out, "%s# %s: item %zu, %s, %zu bytes of samples\n",
-		   raw_item(in) > 1 ? "\n" : "", raw_name(in), raw_item(in),
+	raw_printf(out, "%s# ", raw_item(in) > 1 ? "\n" : "");
+	print_visible(out, raw_name(in));
+	raw_printf(out, ": item %zu, %s, %zu bytes of samples\n", raw_item(in),
 		   img_format_name(x->format), bytes);
 	print_header(out, in, x);
 	if (s->finite)
@@ -123,17 +135,42 @@ print_text(struct raw_out *out, const struct raw_in *in, const struct img *x,
 
 /* --- as JSON --------------------------------------------------------------------------------- */
 
+/* Bytes of the UTF-8 character at s, or 0: it is none. */
+static size_t
+utf8_length(const unsigned char *s)
+{
+	const size_t n = *s < 0x80   ? 1
+			 : *s < 0xc2 ? 0
+			 : *s < 0xe0 ? 2
+			 : *s < 0xf0 ? 3
+			 : *s < 0xf5 ? 4
+				     : 0;
+
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
+	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
+		return 0; /* too long a form, a surrogate, beyond Unicode */
+	return n;
+}
+
+/* A byte that is no UTF-8, as names of files have, becomes a lone surrogate U+DC80..DCFF, as in Python. */
 static void
 print_string(struct raw_out *out, const char *s)
 {
 	raw_text(out, "\"", 1);
-	for (; *s; s++)
+	for (size_t n = 1; *s; s += n ? n : 1) {
+		n = utf8_length((const unsigned char *)s);
 		if (*s == '"' || *s == '\\')
 			raw_printf(out, "\\%c", *s);
 		else if ((unsigned char)*s < ' ')
 			raw_printf(out, "\\u%04x", *s);
+		else if (!n)
+			raw_printf(out, "\\udc%02x", (unsigned char)*s);
 		else
-			raw_text(out, s, 1);
+			raw_text(out, s, n);
+	}
 	raw_text(out, "\"", 1);
 }
 

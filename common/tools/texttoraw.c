@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/die.h"
+#include "common/file.h"
 #include "common/mem.h"
 #include "common/opt.h"
 #include "common/raw.h"
@@ -185,20 +186,17 @@ put(struct raw_out *out, const struct text *t, const struct args *args)
 static void
 convert(const char *path, struct raw_out *out, const struct args *args, struct stats *st)
 {
-	const bool standard = !strcmp(path, "-");
-	struct text t = {.f = standard ? stdin : fopen(path, "r"),
-			 .name = standard ? "(stdin)" : path,
+	struct text t = {.f = file_open(path),
+			 .name = file_name(path),
 			 .most = weir_limit(args->common.max_bytes)};
 
-	if (!t.f)
-		die("%s: %s", path, strerror(errno));
 	for (; next_item(&t, !args->dim); st->items++) {
 		stats_lap(st, STATS_READ);
 		put(out, &t, args);
 		stats_lap(st, STATS_WRITE);
 	}
 	st->bytes_in += t.bytes;
-	if (!standard)
+	if (t.f != stdin)
 		fclose(t.f);
 	weir_free(t.v);
 }
@@ -217,8 +215,6 @@ main(int argc, char **argv)
 		convert(args.path[i], out, &args, &st);
 	if (!st.items)
 		die("%s: empty input", args.npath ? args.path[0] : "(stdin)");
-	st.bytes_out = raw_bytes_out(out);
-	raw_finish(out);
-	stats_print(&st, &args.common);
+	stats_close(&st, NULL, out, &args.common);
 	return 0;
 }

@@ -311,8 +311,6 @@ main(int argc, char **argv)
 	tiff_init();
 	for (size_t i = 0; i < (args.npath ? args.npath : 1); i++)
 		convert_file(&args, (args.npath ? args.path : only_stdin)[i], out, &st);
-	st.bytes_out = raw_bytes_out(out);
-	raw_finish(out);
-	stats_print(&st, &args.common);
+	stats_close(&st, NULL, out, &args.common);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/die.h"
+#include "common/file.h"
 #include "common/mem.h"
 #include "common/swap.h"
 #include "common/tools/traces.h"
@@ -54,12 +55,8 @@ trace_set(unsigned char *at, size_t bytes, long value, bool swap)
 void
 traces_open(struct traces *t, const char *path)
 {
-	const bool standard = !path || !strcmp(path, "-");
-
-	*t = (struct traces){.name = standard ? "(stdin)" : path, .sample = 4, .trace = 1};
-	t->f = standard ? stdin : fopen(path, "rb");
-	if (!t->f)
-		die("%s: %s", t->name, strerror(errno));
+	*t =
+	    (struct traces){.f = file_open(path), .name = file_name(path), .sample = 4, .trace = 1};
 	t->buf = weir_xalloc(ROOM, 1);
 }
 

@@ -179,14 +179,8 @@ traces_from_raw(const struct traces_sink *s, const char *path, const struct opt_
 		put_item(&f, &x);
 	if (s->headers && traces_peek(s->headers))
 		die("%s: more traces than the %zu of the items", s->headers->name, f.trace);
-	st.bytes_in = raw_bytes_in(f.in);
-	st.bytes_out = raw_bytes_out(f.out);
-	raw_finish(f.out);
-	stats_lap(&st, STATS_WRITE);
-	st.threads = 1;
 	stats_add(&st, "traces", "%zu", f.trace);
-	stats_print(&st, o);
-	raw_close(f.in);
+	stats_close(&st, f.in, f.out, o);
 	weir_free(f.raw);
 	weir_free(f.wide);
 	weir_free(f.data);

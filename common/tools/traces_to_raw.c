@@ -125,12 +125,8 @@ traces_to_raw(struct traces *t, const struct traces_args *args,
 		st.items++;
 	}
 	st.bytes_in = t->bytes;
-	st.bytes_out = raw_bytes_out(out);
-	raw_finish(out);
-	stats_lap(&st, STATS_WRITE);
-	st.threads = 1;
 	stats_add(&st, "traces", "%zu", t->trace - 1);
-	stats_print(&st, &args->common);
+	stats_close(&st, NULL, out, &args->common);
 	free(g.data);
 	free(g.offset);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/die.h"
+#include "common/file.h"
 #include "radon/stream/heads.h"
 
 /* All numbers of a text, separated by blanks; NULL and a count of 0 when anything else is in it. Caller frees. */
@@ -40,13 +41,11 @@ numbers(const char *text, size_t *n)
 void
 offsets_read(struct gathers *s, const char *path)
 {
-	FILE *f = fopen(path, "r");
+	FILE *f = file_open(path);
 	char *text = NULL;
 	size_t size = 0;
 	ssize_t got;
 
-	if (!f)
-		die("%s: %s", path, strerror(errno));
 	got = getdelim(&text, &size, 0, f);
 	if (ferror(f))
 		die("%s: %s", path, strerror(errno));
