@@ -140,13 +140,45 @@ run_steps(struct overlap *p, struct gpu *g, struct progress *bar, struct stats *
 	}
 }
 
+/* A picture of one step has nothing to overlap: threads took 100 of 140 us of 32x32 pixels. */
+static void
+run_alone(const struct overlap *p, struct gpu *g, struct stats *st)
+{
+	const struct wconv_step s = wconv_steps(p->plan, 0);
+	const void *from = p->mapped;
+
+	if (!p->mapped) {
+		raw_read(p->in, p->source.buffer[0], s.rows_in * p->in_row);
+		from = p->source.buffer[0];
+	}
+	stats_lap(st, STATS_READ);
+	run_step(p, g, from, p->sink.buffer[0]);
+	stats_lap(st, STATS_COMPUTE);
+	raw_write(p->out, p->sink.buffer[0], s.rows_out * p->out_row);
+	stats_lap(st, STATS_WRITE);
+}
+
+/* Three threads: one reads ahead, one writes behind, this one computes. */
+static void
+run_beside(struct overlap *p, struct gpu *g, struct progress *bar, struct stats *st)
+{
+	pthread_t reader, writer;
+
+	if (pthread_create(&reader, NULL, read_ahead, p) ||
+	    pthread_create(&writer, NULL, write_behind, p))
+		raw_die(p->in, "no thread to read or write with");
+	run_steps(p, g, bar, st);
+	pthread_join(reader, NULL);
+	pthread_join(writer, NULL);
+	stats_lap(st, STATS_WRITE);
+}
+
 void
 wconv_overlap_io(struct wconv_plan *plan, const struct wconv_problem *q, struct gpu *g,
 		 struct raw_in *in, const void *mapped, struct raw_out *out, struct progress *bar,
 		 struct stats *st)
 {
 	const struct wconv_step most = wconv_most(plan);
-	pthread_t reader, writer;
 	struct overlap p = {.plan = plan,
 			    .in = in,
 			    .mapped = mapped,
@@ -161,13 +193,10 @@ wconv_overlap_io(struct wconv_plan *plan, const struct wconv_problem *q, struct 
 	p.out_row = w * q->planes;
 	start_belt(&p.source, mapped ? 0 : most.rows_in * p.in_row, p.in_size);
 	start_belt(&p.sink, most.rows_out * p.out_row, img_type_size(q->out));
-	if (pthread_create(&reader, NULL, read_ahead, &p) ||
-	    pthread_create(&writer, NULL, write_behind, &p))
-		raw_die(in, "no thread to read or write with");
-	run_steps(&p, g, bar, st);
-	pthread_join(reader, NULL);
-	pthread_join(writer, NULL);
-	stats_lap(st, STATS_WRITE);
+	if (p.steps == 1)
+		run_alone(&p, g, st);
+	else
+		run_beside(&p, g, bar, st);
 	stop_belt(&p.source);
 	stop_belt(&p.sink);
 }

@@ -261,6 +261,8 @@ make_rings(struct wconv_plan *p)
 	if (!p->row || !p->mask || !p->flags || !p->outside || !p->outside_mask || !p->slot_holds ||
 	    !p->claimed)
 		return -ENOMEM;
+	for (size_t r = 0; p->direct && r < p->depth * q->planes; r++) /* vectors read there */
+		memset((char *)p->row + (r * p->pitch + span) * size, 0, (p->pitch - span) * size);
 	if (q->edge == WCONV_RENORMALISE)
 		memset(p->outside_mask, WCONV_UNKNOWN, p->pitch);
 	for (size_t i = 0; q->edge == WCONV_CONSTANT && i < p->pitch; i++)
