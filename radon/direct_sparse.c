@@ -44,21 +44,27 @@ sparse_free(struct sparse *s)
 	weir_free(s->step);
 }
 
-/* The times before the first sample of each trace that is not 0 are zeroed in d too. 0 or -ENOMEM. */
+/* The times before the first sample of each trace that is not 0, and after the last, are zeroed in d. 0 or -ENOMEM. */
 static int
 mute(const struct sparse *s, complex double *d)
 {
 	int err = 0;
 
 	for (size_t j = 0; j < s->o->nx && !err; j++) {
-		size_t first = 0;
-		while (first < s->o->nt && s->gather[j * s->o->nt + first] == 0)
+		const float *x = s->gather + j * s->o->nt;
+		size_t first = 0, end = s->o->nt;
+		while (first < s->o->nt && x[first] == 0)
 			first++;
+		while (end > first && x[end - 1] == 0)
+			end--;
 		complex double *at = d + j * s->x.nw, *masked = NULL;
-		if (first == 0)
+		if (first == end || (first == 0 && end == s->o->nt))
 			continue;
 		if (!(err = radon_direct_to_rows(&s->x, at, 1, s->row, s->x.ntau, 0))) {
-			memset(s->row, 0, (s->x.lead + first) * sizeof *s->row);
+			for (size_t t = 0; t < s->x.ntau; t++)
+				if ((first && t < s->x.lead + first) ||
+				    (end < s->o->nt && t >= s->x.lead + end))
+					s->row[t] = 0;
 			masked = radon_direct_to_spectra(&s->x, s->row, 1, s->x.ntau, 0);
 			err = masked ? 0 : -ENOMEM;
 		}

@@ -100,14 +100,16 @@ radon_top_frequency(const struct radon_options *o, const float *gather)
 	return (double)k / ((double)o->nt * o->dt);
 }
 
-size_t
-radon_first(const float *x, size_t n)
+struct radon_span
+radon_span(const float *x, size_t n)
 {
-	size_t i = 0;
+	struct radon_span s = {0, n};
 
-	while (i < n && !(x[i] > 0 || x[i] < 0))
-		i++;
-	return i;
+	while (s.first < n && x[s.first] == 0)
+		s.first++;
+	while (s.end > s.first && x[s.end - 1] == 0)
+		s.end--;
+	return s.first < n ? s : (struct radon_span){n, n};
 }
 
 void
@@ -115,7 +117,9 @@ radon_keep_muted(const struct radon_options *o, const float *gather, float *left
 {
 	for (size_t j = 0; j < o->nx; j++) {
 		const float *x = gather + j * o->nt;
-		const size_t first = radon_first(x, o->nt);
-		memcpy(left + j * o->nt, x, first * sizeof *x);
+		const struct radon_span s = radon_span(x, o->nt);
+		float *to = left + j * o->nt;
+		memcpy(to, x, s.first * sizeof *x);
+		memcpy(to + s.end, x + s.end, (o->nt - s.end) * sizeof *x);
 	}
 }

@@ -170,8 +170,11 @@ double radon_alias(const struct radon_options *o);
 /* The frequency below which 99 % of the gather's energy lies, Hz; inf: no memory. Not thread-safe (FFTW's planner is not). */
 double radon_top_frequency(const struct radon_options *o, const float *gather);
 
-/* The number of zeros that a trace begins with: it was muted there, or nothing had arrived. They are no data. */
-size_t radon_first(const float *x, size_t n);
+/* The samples first .. end - 1 of a trace are data. The zeros before and after them are not: there it was muted. */
+struct radon_span {
+	size_t first, end;
+};
+struct radon_span radon_span(const float *x, size_t n); /* of zeros alone: n, n */
 
 /* Copies those zeros of the gather to left. */
 void radon_keep_muted(const struct radon_options *o, const float *gather, float *left);

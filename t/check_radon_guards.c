@@ -16,7 +16,7 @@ check_guards(void)
 	o.nx = 3;
 	o.nt = 20;
 	for (size_t i = 0; i < 60; i++) {
-		d[i] = i % 20 < 4 ? 0 : (float)i;
+		d[i] = i % 20 < 4 || i % 20 > 17 ? 0 : (float)i;
 		left[i] = d[i] / 2;
 	}
 	check(fabs(radon_alpha(&o, d, left) - 2) < 1e-12,
@@ -28,8 +28,9 @@ check_guards(void)
 	for (size_t i = 0; i < 60; i++)
 		left[i] = 7;
 	radon_keep_muted(&o, d, left);
-	check(left[3] == 0 && left[4] == 7 && left[23] == 0 && left[24] == 7,
-	      "radon: the zeros that a trace begins with stay", "%g %g", (double)left[3],
+	check(left[3] == 0 && left[4] == 7 && left[17] == 7 && left[18] == 0 && left[23] == 0 &&
+		  left[24] == 7,
+	      "radon: the zeros that a trace begins and ends with stay", "%g %g", (double)left[3],
 	      (double)left[4]);
 }
 

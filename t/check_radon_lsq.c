@@ -233,7 +233,8 @@ check_sparse_definition(void)
 		for (size_t i = 0; i < o.nx * o.nt; i++)
 			d[i] = kind == 1 ? 1 : kind == 2 ? (i % o.nt % 2 ? 1.F : -1.F) : d[i];
 		for (size_t j = 4; j < 9 && kind >= 6; j++)
-			memset(d + j * o.nt, 0, (j - 3) * sizeof *d);
+			memset(d + j * o.nt + (kind == 6 ? 0 : o.nt - j), 0,
+			       (kind == 6 ? j - 3 : j) * sizeof *d);
 		if (!scene_live[2])
 			memset(d + 2 * o.nt, 0, o.nt * sizeof *d);
 		double *want = weir_alloc(n, sizeof *want), e = NAN;

@@ -175,15 +175,16 @@ below() {
 	done
 }
 
-@test "radon: the zeros that a trace begins with stay zeros" {
+@test "radon: the zeros that a trace begins or ends with stay zeros" {
 	gathers 24 >d
 	at=$(($(payload d) + 5 * 400))
 	cp d muted
 	dd if=/dev/zero of=muted bs=1 seek="$at" count=120 conv=notrunc status=none
+	dd if=/dev/zero of=muted bs=1 seek=$((at + 360)) count=40 conv=notrunc status=none
 	for mode in --lsq --sparse; do
 		radon $curves $mode --subtract --quiet muted >o
-		[ "$(samples o | sed -n 6p | cut -d' ' -f1-30 | tr -d ' 0')" = '' ]
-		[ "$(samples o | sed -n 6p | cut -d' ' -f31-60 | tr -d ' 0')" != '' ]
+		[ "$(samples o | sed -n 6p | cut -d' ' -f1-30,91-100 | tr -d ' 0')" = '' ]
+		[ "$(samples o | sed -n 6p | cut -d' ' -f31-90 | tr -d ' 0')" != '' ]
 	done
 }
 

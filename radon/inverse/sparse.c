@@ -15,7 +15,7 @@ static const float least = 1e-2f;
 struct radon_sparse {
 	float *u, *weight, *dir, *grad; /* [nq][nfft] */
 	float *res, *step;		/* [nx][ld] complex: residual, A W dir */
-	size_t *muted;			/* [nx]: samples that a trace is muted for */
+	struct radon_span *span;	/* [nx]: where a trace has data */
 };
 
 struct radon_sparse *
@@ -32,8 +32,8 @@ radon_sparse_room(const struct radon_core *p)
 	s->grad = weir_alloc(p->o.nq, row);
 	s->res = weir_calloc(p->o.nx, spectrum);
 	s->step = weir_calloc(p->o.nx, spectrum);
-	s->muted = weir_alloc(p->o.nx, sizeof *s->muted);
-	if (s->u && s->weight && s->dir && s->grad && s->res && s->step && s->muted)
+	s->span = weir_alloc(p->o.nx, sizeof *s->span);
+	if (s->u && s->weight && s->dir && s->grad && s->res && s->step && s->span)
 		return s;
 	radon_sparse_free(s);
 	return NULL;
@@ -50,7 +50,7 @@ radon_sparse_free(struct radon_sparse *s)
 	weir_free(s->grad);
 	weir_free(s->res);
 	weir_free(s->step);
-	weir_free(s->muted);
+	weir_free(s->span);
 	weir_free(s);
 }
 
@@ -106,11 +106,13 @@ keep_row(const struct radon_core *p, const struct radon_sparse *s, float *time, 
 	}
 	memset(v, 0, p->kmin * 2 * sizeof *v);
 	memset(v + 2 * (p->kmax + 1), 0, (p->nw - p->kmax - 1) * 2 * sizeof *v);
-	if (s->muted[j]) {
-		const size_t first = p->lead + s->muted[j];
+	if (s->span[j].first || s->span[j].end < p->o.nt) {
+		const size_t first = s->span[j].first ? p->lead + s->span[j].first : 0;
+		const size_t end = s->span[j].end < p->o.nt ? p->lead + s->span[j].end : p->nfft;
 		radon_backward(p, v, time);
 		memset(time, 0, first * sizeof *time);
-		for (size_t t = first; t < p->nfft; t++)
+		memset(time + end, 0, (p->nfft - end) * sizeof *time);
+		for (size_t t = first; t < end; t++)
 			time[t] /= (float)p->nfft;
 		fftwf_execute_dft_r2c(p->forward, time, (fftwf_complex *)v);
 	}
@@ -310,7 +312,7 @@ radon_sparse_run(const struct radon_core *p, struct radon_sparse *s, struct rado
 	for (size_t i = 0; i < p->o.nq * p->nfft; i++)
 		s->weight[i] = 1;
 	for (size_t j = 0; j < p->o.nx; j++)
-		s->muted[j] = radon_first(in + j * p->o.nt, p->o.nt);
+		s->span[j] = radon_span(in + j * p->o.nt, p->o.nt);
 	radon_forward(p, w, in, p->o.nx, p->o.nt, p->lead, w->d);
 	for (int i = 0; i < p->o.outer; i++) {
 		if (i)

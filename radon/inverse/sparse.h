@@ -1,7 +1,7 @@
 /*
  * The sparse inverse: iteratively reweighted least squares. With weights W in (0, 1] on the samples of the panel, m = W u and
  * u minimises |d - A W u|^2 + NU nq |u|^2, by `inner` steps of conjugate gradients from u = 0; then W grows with the
- * amplitude of m, and again, `outer` times in all, the first with W = 1. The zeros that a trace begins with are no equations either.
+ * amplitude of m, and again, `outer` times in all, the first with W = 1. The zeros that a trace begins or ends with are no equations.
  *
  * Source: Sacchi and Ulrych, Geophysics 60(4), 1995; the weights live in time as in Trad, Ulrych and Sacchi, Geophysics
  * 68(1), 2003.
