@@ -67,8 +67,8 @@ raw_open(char *const *path, size_t npath, size_t max_bytes)
 {
 	struct raw_in *in = weir_xalloc(1, sizeof *in);
 
-	*in = (struct raw_in){.path = path, .npath = npath, .name = "(stdin)"};
-	in->max_bytes = weir_limit(max_bytes);
+	*in = (struct raw_in){
+	    .path = path, .npath = npath, .name = "(stdin)", .max_bytes = max_bytes};
 	open_next(in);
 	return in;
 }

@@ -12,7 +12,7 @@ struct raw_in {
 	size_t npath, next; /* next: the file to open after this one */
 	FILE *f;
 	const char *name;
-	size_t max_bytes;
+	size_t max_bytes; /* as given; 0: the default */
 	size_t item, item_of_file;
 	uint64_t bytes;
 	off_t offset; /* of the payload in its file; -1: a pipe */
