@@ -1,0 +1,214 @@
+"""dptrace on real lines, beside scikit-image's route_through_array and OpenCV's intelligent scissors.
+
+The directory that WEIR_LINES names holds pictures in images/ and hand-made masks of their lines in 1st_manual/, two files
+of one picture beginning with the same digits: the layout of DRIVE, the retinas of Staal et al. (2004). Of a colour picture
+the green plane is taken. Pairs of points are drawn on the skeletons of the masks; the reference is the way along the
+skeleton from one to the other, smoothed, where that is at most 1.1 times as long as the straight way. Points of the third
+class are off by a normal error of 1.5 px along each axis.
+
+	follows		polyline and reference stay within 6 px of each other, both ways
+	distance	the mean distance to the reference of those that follow, both ways, the larger
+	on lines	every point of the polyline lies within 6 px of some skeleton
+	warned		of those that follow: dptrace says that something is doubtful (a false warning)
+	missed		of those that do not follow: it says nothing
+
+Times are medians of the searches alone, one thread: of dptrace what it plans and computes a polyline, of scikit-image the
+route on a cost picture made before (Sato's filter), of OpenCV buildMap and getContour on the picture cropped to the points
+and 100 px around them.
+"""
+import heapq, json, os, re, subprocess, tempfile, time
+import numpy as np
+
+NEAR = 6
+CLASSES = (("short", 80, 150, 0), ("long", 200, 350, 0), ("imprecise", 80, 150, 1.5))
+MOST_DETOUR = 1.1
+ROUND = [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1) if x or y]
+
+
+def load(directory):
+    """(name, picture, mask) for each file of images/."""
+    from PIL import Image
+    masks = {re.match(r"\d*", f).group(): f for f in os.listdir(directory + "/1st_manual")}
+    for f in sorted(os.listdir(directory + "/images")):
+        mask = masks.get(re.match(r"\d*", f).group())
+        if not mask:
+            continue
+        picture = np.array(Image.open(directory + "/images/" + f))
+        yield (f, picture if picture.ndim == 2 else np.ascontiguousarray(picture[:, :, 1]),
+               np.array(Image.open(directory + "/1st_manual/" + mask).convert("L")) > 127)
+
+
+def way(skeleton, a, b):
+    """The shortest way along the skeleton, pixels (y, x); None: there is none."""
+    best, heap, before = {a: 0}, [(0, a)], {}
+    while heap:
+        d, p = heapq.heappop(heap)
+        if p == b:
+            path = [b]
+            while path[-1] != a:
+                path.append(before[path[-1]])
+            return np.array(path[::-1], float)
+        if d > best[p]:
+            continue
+        for dy, dx in ROUND:
+            q = p[0] + dy, p[1] + dx
+            e = d + (1 if dy == 0 or dx == 0 else 2 ** .5)
+            if q in skeleton and e < best.get(q, 1e9):
+                best[q], before[q] = e, p
+                heapq.heappush(heap, (e, q))
+    return None
+
+
+def smooth(path):
+    """Resampled half a pixel apart after a Gaussian of 2 px, its ends kept; as (x, y)."""
+    from scipy.ndimage import gaussian_filter1d
+    p = path[:, ::-1]
+    wide = np.vstack([2 * p[0] - p[8:0:-1], p, 2 * p[-1] - p[-2:-10:-1]])
+    return dense(gaussian_filter1d(wide, 2, axis=0)[8:-8], .5)
+
+
+def length(p):
+    return np.hypot(*np.diff(p, axis=0).T).sum()
+
+
+def dense(p, step):
+    d = np.r_[0, np.cumsum(np.hypot(*np.diff(p, axis=0).T))]
+    t = np.linspace(0, d[-1], int(d[-1] / step) + 2)
+    return np.c_[np.interp(t, d, p[:, 0]), np.interp(t, d, p[:, 1])]
+
+
+def draw(directory, count, seed):
+    """Pairs of clicks: dicts of picture, class, points a and b (x, y) and reference."""
+    from skimage.morphology import skeletonize
+    rng = np.random.default_rng(seed)
+    pictures, pairs = list(load(directory)), []
+    skeletons = [np.argwhere(skeletonize(mask)) for _, _, mask in pictures]
+    sets = [set(map(tuple, s.tolist())) for s in skeletons]
+    while len(pairs) < count * len(CLASSES):
+        name, least, most, jitter = CLASSES[len(pairs) // count]
+        i = int(rng.integers(len(pictures)))
+        a, b = (tuple(skeletons[i][k].tolist()) for k in rng.integers(len(skeletons[i]), size=2))
+        if not least <= np.hypot(a[0] - b[0], a[1] - b[1]) <= most:
+            continue
+        path = way(sets[i], a, b)
+        if path is None:
+            continue
+        reference = smooth(path)
+        if length(reference) > MOST_DETOUR * np.hypot(*(path[0] - path[-1])):
+            continue
+        off = rng.normal(0, jitter, (2, 2)) if jitter else np.zeros((2, 2))
+        h, w = pictures[i][1].shape
+        ends = np.clip(path[[0, -1]][:, ::-1] + off, 0, [w - 1, h - 1])
+        pairs.append({"picture": i, "class": name, "a": ends[0], "b": ends[1], "way": reference})
+    return pictures, skeletons, pairs
+
+
+def judge(xy, pair, tree):
+    """follows, mean distance, on lines."""
+    from scipy.spatial import cKDTree
+    p = dense(np.asarray(xy, float), .5)
+    there = cKDTree(pair["way"]).query(p)[0]
+    back = cKDTree(p).query(pair["way"])[0]
+    return max(there.max(), back.max()) <= NEAR, max(there.mean(), back.mean()), tree.query(p)[0].max() <= NEAR
+
+
+class Dptrace:
+    """Polylines of all pairs of a picture in one run, with its default options."""
+    name = "dptrace"
+
+    def __init__(self, directory):
+        self.file = os.path.join(directory, "picture.pgm")
+        self.lines = os.path.join(directory, "lines")
+
+    def trace(self, picture, pairs):
+        height, width = picture.shape
+        open(self.file, "wb").write(b"P5 %d %d 255\n" % (width, height) + picture.astype(np.uint8).tobytes())
+        open(self.lines, "w").writelines("%f %f %f %f\n" % (*p["a"], *p["b"]) for p in pairs)
+        out = subprocess.run(["dptrace", "-t", "1", "--stats", "-f", self.lines, self.file], check=True,
+                             capture_output=True, text=True)
+        seconds = json.loads(out.stderr.splitlines()[-1])["seconds"]
+        doubts = {int(n) for n in re.findall(r": line (\d+): ", out.stderr)}
+        each = (seconds["plan"] + seconds["compute"]) / len(pairs)
+        return [(np.array(text.split(), float).reshape(-1, 2), each, i in doubts)
+                for i, text in enumerate(out.stdout.split("\n\n"))]
+
+
+class Route:
+    name = "scikit-image route_through_array"
+
+    def trace(self, picture, pairs):
+        from skimage.filters import sato
+        from skimage.graph import route_through_array
+        ridge = sato(picture.astype(float), sigmas=[1.5, 2, 3], black_ridges=True)
+        costs = 1 / (ridge / np.percentile(ridge, 99) + .03)
+        for p in pairs:
+            a, b = (np.rint(p[k]).astype(int)[::-1] for k in "ab")
+            start = time.perf_counter()
+            path, _ = route_through_array(costs, a, b)
+            yield np.array(path, float)[:, ::-1], time.perf_counter() - start, False
+
+
+class Scissors:
+    name = "OpenCV intelligent scissors"
+
+    def trace(self, picture, pairs):
+        import cv2
+        for p in pairs:
+            ends = np.rint([p["a"], p["b"]]).astype(int)
+            lo = np.maximum(ends.min(0) - 100, 0)
+            hi = np.minimum(ends.max(0) + 101, picture.shape[::-1])
+            tool = cv2.segmentation.IntelligentScissorsMB()
+            tool.setEdgeFeatureCannyParameters(16, 100)
+            tool.applyImage(np.ascontiguousarray(picture[lo[1]:hi[1], lo[0]:hi[0]]))
+            start = time.perf_counter()
+            tool.buildMap(tuple(int(v) for v in ends[0] - lo))
+            path = tool.getContour(tuple(int(v) for v in ends[1] - lo))
+            yield path.reshape(-1, 2).astype(float) + lo, time.perf_counter() - start, False
+
+
+def report(tool, pictures, trees, pairs):
+    rows, times = {c[0]: [] for c in CLASSES}, []
+    for i, (_, picture, _) in enumerate(pictures):
+        mine = [p for p in pairs if p["picture"] == i]
+        for p, (xy, seconds, doubt) in zip(mine, tool.trace(picture, mine) if mine else ()):
+            rows[p["class"]].append((*judge(xy, p, trees[i]), doubt))
+            times.append(seconds)
+    print("  %-32s %8.2f ms" % (tool.name, 1e3 * np.median(times)))
+    for name, r in rows.items():
+        r = np.array(r, float)
+        good = r[:, 0] > 0
+        line = "    %-10s follows %5.1f %%  distance %.2f px  on lines %5.1f %%" % (
+            name, 100 * good.mean(), r[good, 1].mean(), 100 * r[:, 2].mean())
+        if isinstance(tool, Dptrace):
+            line += "  warned %4.1f %%  missed %4.1f %%" % (100 * r[good, 3].mean(), 100 * (1 - r[~good, 3]).mean())
+        print(line, flush=True)
+
+
+def main():
+    where = os.environ.get("WEIR_LINES")
+    if not where:
+        print("not run: WEIR_LINES names no directory of pictures and masks of lines")
+        return
+    for module in ("PIL", "scipy", "skimage"):
+        try:
+            __import__(module)
+        except ImportError:
+            print("not run: the Python module %s is not installed" % module)
+            return
+    from scipy.spatial import cKDTree
+    pictures, skeletons, pairs = draw(where, int(os.environ.get("WEIR_PAIRS", "120")), 7)
+    trees = [cKDTree(s[:, ::-1]) for s in skeletons]
+    print("%d pairs of points a class on %d pictures" % (len(pairs) // len(CLASSES), len(pictures)))
+    with tempfile.TemporaryDirectory() as directory:
+        tools = [Dptrace(directory), Route()]
+        try:
+            import cv2
+            tools.append(Scissors())
+        except ImportError:
+            print("  cv2 is not installed")
+        for tool in tools:
+            report(tool, pictures, trees, pairs)
+
+
+if __name__ == "__main__":
+    main()
