@@ -350,6 +350,9 @@ item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, st
 	f->tiles += p.figures.tiles;
 	f->visits += p.figures.visits;
 	f->floods += p.figures.floods;
+	f->risen += p.figures.risen;
+	f->rises += p.figures.rises;
+	f->stale += p.figures.stale;
 	morphrec_free(&p);
 	stats_lap(st, STATS_COMPUTE);
 }
@@ -385,6 +388,11 @@ main(int argc, char **argv)
 	stats_add(&st, "tiles", "%zu", f.tiles);
 	stats_add(&st, "visits", "%zu", f.visits);
 	stats_add(&st, "floods", "%zu", f.floods);
+	if (a.method != MORPHREC_TILE) {
+		stats_add(&st, "risen", "%zu", f.risen);
+		stats_add(&st, "rises", "%zu", f.rises);
+		stats_add(&st, "stale", "%zu", f.stale);
+	}
 	gpu_report(a.gpu, &st);
 	stats_close(&st, in, out, &a.common);
 	gpu_close(a.gpu);

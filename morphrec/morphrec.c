@@ -63,7 +63,7 @@ int
 morphrec_run(struct morphrec_plan *p, void *J, const void *I)
 {
 	if (p->serial)
-		return serial_run(p->serial, &p->what, J, I);
+		return serial_run(p->serial, &p->what, &p->figures, J, I);
 	engine_run(p->engine, &p->clip, &p->figures, J, I);
 	return 0;
 }

@@ -34,7 +34,9 @@ struct morphrec_problem {
 
 /* How a run went: for --stats. */
 struct morphrec_figures {
-	size_t tiles, visits, floods, phases;
+	size_t tiles, visits, floods, phases; /* tile */
+	/* The other methods: pixels that rose, how often one rose, and how often one was taken out after it had risen again. */
+	size_t risen, rises, stale;
 };
 
 /* Whether neighbours lie in other slices too. */

@@ -522,6 +522,18 @@ big() {
 	grep -q '"tiles": [1-9][0-9]*, "visits": [1-9][0-9]*, "floods": [0-9]*' s.json
 }
 
+@test "--stats of the other methods: how many pixels rose, and how often" {
+	pgm 5 1 9 0 7 5 5 5 >mask.pgm
+	pgm 5 1 9 0 3 0 0 5 >marker.pgm
+	for m in heap queue scan; do
+		morphrec --method=$m -t 1 --stats=s.json -m mask.pgm marker.pgm >out.pgm
+		grep -q '"risen": 3, "rises": [3-9], "stale": [0-9]' s.json
+	done
+	# Nothing rises where the marker is the mask.
+	morphrec --method=heap --stats=s.json -m mask.pgm mask.pgm >out.pgm
+	grep -q '"risen": 0, "rises": 0, "stale": 0' s.json
+}
+
 @test "a picture that several threads look over: clipping, counts and first places are those of one" {
 	big 2000 1100 255 >mask.pgm
 	morphrec --hmax=30 mask.pgm >marker.pgm

@@ -36,8 +36,9 @@ struct heap {
 	size_t n, cap;
 	struct node in; /* gathered, not yet inserted */
 	size_t nin;
-	size_t first, end; /* its pixels */
-	bool due;	   /* may be owed something by the bands beside */
+	size_t first, end;   /* its pixels */
+	size_t rises, stale; /* struct morphrec_figures */
+	bool due;	     /* may be owed something by the bands beside */
 	int err;
 };
 
@@ -128,14 +129,17 @@ heap_pop(struct heap *h, struct node *top)
 static void
 spread(struct heap *h, const struct serial *s, uint64_t key, size_t p)
 {
-	if (s->J[p] != key)
+	if (s->J[p] != key) {
+		h->stale++;
 		return;
+	}
 	for (int k = 0; k < 2 * s->n; k++) {
 		const size_t q = p + (size_t)s->to[k];
 		const uint64_t v = key < s->I[q] ? key : s->I[q];
 		if (q < h->first || q >= h->end || s->J[q] >= v)
 			continue;
 		s->J[q] = v;
+		h->rises++;
 		heap_push(h, v, q);
 	}
 }
@@ -227,6 +231,8 @@ serial_heap(struct serial *s, int threads)
 	cluster_run(h, bands, s, 2 * row, threads);
 	for (size_t b = 0; b < bands; b++) {
 		err = h[b].err ? h[b].err : err;
+		s->figures.rises += h[b].rises;
+		s->figures.stale += h[b].stale;
 		weir_free(h[b].node);
 	}
 	weir_free(h);

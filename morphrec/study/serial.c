@@ -6,7 +6,7 @@
 
 /* Whether the key of J at p rises from its neighbours at to[0..n). */
 static inline bool
-pull(const struct serial *s, size_t p, const ptrdiff_t *to, int sign)
+pull(struct serial *s, size_t p, const ptrdiff_t *to, int sign)
 {
 	uint64_t v = s->J[p];
 
@@ -17,6 +17,7 @@ pull(const struct serial *s, size_t p, const ptrdiff_t *to, int sign)
 	v = v < s->I[p] ? v : s->I[p];
 	const bool rises = v > s->J[p];
 	s->J[p] = v;
+	s->figures.rises += rises;
 	return rises;
 }
 
@@ -94,6 +95,7 @@ serial_queue(struct serial *s)
 			if (s->J[q] >= s->J[p] || s->J[q] == s->I[q])
 				continue;
 			s->J[q] = s->J[p] < s->I[q] ? s->J[p] : s->I[q];
+			s->figures.rises++;
 			err = fifo_put(&f, q);
 		}
 	}
@@ -156,20 +158,28 @@ run_piece(struct serial *s, const struct morphrec_problem *a, void *J, const voi
 					    : serial_heap(s, a->threads);
 	for (size_t z = frame; !err && z < s->d - frame; z++)
 		for (size_t y = 1; y < s->h - 1; y++)
-			for (size_t x = 1; x < s->w - 1; x++)
-				key_put(size, J, at + ((z - frame) * a->h + y - 1) * a->w + x - 1,
-					s->J[(z * s->h + y) * s->w + x], map);
+			for (size_t x = 1; x < s->w - 1; x++) {
+				const size_t i = at + ((z - frame) * a->h + y - 1) * a->w + x - 1;
+				const uint64_t k = s->J[(z * s->h + y) * s->w + x];
+				s->figures.risen += k > key_get(size, J, i, map);
+				key_put(size, J, i, k, map);
+			}
 	return err;
 }
 
 int
-serial_run(struct serial *s, const struct morphrec_problem *what, void *J, const void *I)
+serial_run(struct serial *s, const struct morphrec_problem *what, struct morphrec_figures *figures,
+	   void *J, const void *I)
 {
 	const size_t one = what->w * what->h * what->d / s->pieces;
 	int err = 0;
 
+	s->figures = (struct morphrec_figures){0};
 	for (size_t i = 0; !err && i < s->pieces; i++)
 		err = run_piece(s, what, J, I, i * one);
+	figures->risen += s->figures.risen;
+	figures->rises += s->figures.rises;
+	figures->stale += s->figures.stale;
 	return err;
 }
 

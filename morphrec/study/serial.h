@@ -17,14 +17,16 @@ struct serial {
 	ptrdiff_t before[SERIAL_HALF];
 	ptrdiff_t to[2 * SERIAL_HALF]; /* those and their opposites */
 	uint64_t *J, *I;	       /* [d][h][w] of one piece */
+	struct morphrec_figures figures;
 };
 
 /* NULL: no memory. */
 struct serial *serial_new(const struct morphrec_problem *what);
 void serial_free(struct serial *s);
 
-/* J, clipped, becomes the fixpoint. 0 or -ENOMEM. */
-int serial_run(struct serial *s, const struct morphrec_problem *what, void *J, const void *I);
+/* J, clipped, becomes the fixpoint. Adds to *figures. 0 or -ENOMEM. */
+int serial_run(struct serial *s, const struct morphrec_problem *what,
+	       struct morphrec_figures *figures, void *J, const void *I);
 
 /* The three, on one piece in s. 0 or -ENOMEM. */
 int serial_scan(struct serial *s);
