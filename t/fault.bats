@@ -41,6 +41,11 @@ tiles rawjoin
 numbers texttoraw
 image skeleton -G 2
 image wconv -t 2 -k kernel.nrrd
+image wconv -t 2 -k kernel.nrrd --adjoint
+image wconv -t 2 -k kernel.nrrd --deconvolve=2
+image wconv -t 2 -k kernel.nrrd --deconvolve=2 --damp=.1
+stars psfmatch -t 2 --size=3 --degree=0 - stars
+stars psfmatch -t 2 --size=3 --degree=0 --subtract - stars
 image morphrec -t 2 --hmax=3
 image emst -t 2 --to=labels --distance=3
 image dptrace -t 2 --quiet --to=wkt -p -.5,-.5 -p .5,.5
@@ -62,6 +67,7 @@ inputs() {
 	rawtile --size=8x8 image >tiles
 	printf '1 2\n3 4\n' >numbers
 	rawtofits image >fits
+	gen --type=float stars 90 80 40 >stars
 	gen --type=float noise 32 5 | sed '/^endian/i spacings: 0.004 10\naxis mins: 0 0\ncenters: node node' >gather
 }
 

@@ -343,8 +343,8 @@ psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, s
 			       .zero_y = ((double)h - 1) / 2,
 			       .scale_x = (double)w / 2,
 			       .scale_y = (double)h / 2};
-	if (psfmatch_measure_sky(&field))
-		return fail(err, "too few pixels are known");
+	if ((e = psfmatch_measure_sky(&field)))
+		return fail(err, e == -EDOM ? "too few pixels are known" : "no memory");
 	if (psfmatch_make_kernels(&f.k, o) ||
 	    psfmatch_find_stamps(&field, o->size / 2, &f.s, &f.stamps) || make_room(&f) ||
 	    sum_stamps(&f, &field))

@@ -31,7 +31,7 @@ struct psfmatch_field {
 	double gain, top;
 };
 
-/* Fills in the skies and the noise. 0, or -1: there are no pixels to go by. */
+/* Fills in the skies and the noise. 0, -ENOMEM, or -EDOM: too few pixels are known. */
 int psfmatch_measure_sky(struct psfmatch_field *f);
 
 struct psfmatch_stamp {

@@ -58,7 +58,7 @@ int
 psfmatch_measure_sky(struct psfmatch_field *f)
 {
 	double *v = weir_alloc(SAMPLES + 1, sizeof *v), a, b;
-	int e = -1;
+	int e = v ? -EDOM : -ENOMEM;
 
 	if (v && !measure(f->ref, f->w * f->h, v, &f->sky_ref, &a) &&
 	    !measure(f->new, f->w * f->h, v, &f->sky_new, &b)) {
