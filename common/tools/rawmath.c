@@ -1,0 +1,341 @@
+/* rawmath: arithmetic on the samples of items. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/par.h"
+#include "common/progress.h"
+#include "common/raw.h"
+#include "common/sample.h"
+#include "common/stats.h"
+#include "common/tools/expr.h"
+
+const char *const weir_prog = "rawmath";
+
+enum { INPUTS = 23, PLACES = 3, NAMES = PLACES + INPUTS, CHUNK = 256 * EXPR_BLOCK };
+
+#define TYPES "char|uchar|short|ushort|int|uint|int64|uint64|float|double"
+
+struct args {
+	struct opt_common common;
+	int type; /* enum img_type - 1; -1: not given */
+	char **operand;
+	size_t noperand;
+	const char *name[NAMES]; /* x, y, z, and the inputs */
+	const char *path[INPUTS];
+	size_t ninput;
+	struct expr expr;
+	unsigned char used[NAMES];
+};
+
+static const struct opt table[] = {
+    {.name = "type",
+     .kind = OPT_WORD,
+     .at = offsetof(struct args, type),
+     .arg = "TYPE",
+     .help = TYPES "; default float, or double where floats would lose digits",
+     .words = TYPES},
+    {0}};
+
+static const struct opt_program program = {
+    .what = "Computes an expression of the samples of its inputs, a, b, c ... or NAME=FILE.",
+    .table = table,
+    .common = OPT_THREADS | OPT_FORMAT,
+    .operands = "EXPRESSION [FILE ...]",
+    .max_operands = 1 + INPUTS};
+
+/* --- arguments ---------------------------------------------------------------------------------------------------------- */
+
+/* NAME=FILE gives its own name, FILE the next letter. */
+static void
+add_input(struct args *args, char *operand)
+{
+	static const char letters[INPUTS][2] = {"a", "b", "c", "d", "e", "f", "g", "h",
+						"i", "j", "k", "l", "m", "n", "o", "p",
+						"q", "r", "s", "t", "u", "v", "w"};
+	char *s = operand;
+
+	while (isalnum((unsigned char)*s) || *s == '_')
+		s++;
+	const bool named = s > operand && *s == '=' && !isdigit((unsigned char)*operand);
+	if (named)
+		*s = 0;
+	args->name[PLACES + args->ninput] = named ? operand : letters[args->ninput];
+	args->path[args->ninput++] = named ? s + 1 : operand;
+}
+
+static struct args *
+parse(int argc, char **argv)
+{
+	static struct args args = {.type = -1, .name = {"x", "y", "z"}};
+	static char standard[] = "-";
+	char err[EXPR_ERR];
+
+	opt_parse(&program, argc, argv, &args, &args.operand, &args.noperand);
+	if (!args.noperand)
+		die_usage("an expression is missing: rawmath 'a - b' A B");
+	for (size_t i = 1; i < args.noperand; i++)
+		add_input(&args, args.operand[i]);
+	if (!args.ninput)
+		add_input(&args, standard);
+	for (size_t i = 0; i < PLACES + args.ninput; i++)
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(args.name[i], args.name[k]))
+				die_usage("two inputs have the name %s", args.name[i]);
+	const char *why = expr_parse(&args.expr, args.operand[0], args.name, PLACES + args.ninput,
+				     args.used, err);
+	if (why)
+		die_usage("%s", why);
+	return &args;
+}
+
+/* --- inputs --------------------------------------------------------------------------------------------------------------- */
+
+struct input {
+	struct raw_in *in;
+	struct img x;
+	size_t count; /* samples: all of the result, one, or those of a plane that repeats */
+	bool kept;    /* the only item of its file: it serves all items of the others */
+};
+
+/* The next item of each input; false when the first one has no more. */
+static bool
+next_items(const struct args *args, struct input *input)
+{
+	struct img next;
+
+	for (size_t i = 0; i < args->ninput; i++) {
+		struct input *p = &input[i];
+
+		if (!raw_next(p->in, &next)) {
+			if (!i)
+				return false;
+			if (raw_item(p->in) != 1)
+				die("%s: it has fewer items than %s", raw_name(p->in),
+				    raw_name(input[0].in));
+			p->kept = true;
+			continue;
+		}
+		if (p->kept)
+			raw_die(p->in, "internal error: an item came late");
+		img_free(&p->x);
+		p->x = next;
+		raw_map(p->in, &p->x);
+		img_count(&p->x, &p->count);
+	}
+	return true;
+}
+
+/* The input that has the shape of the result: the first of those with most samples. */
+static size_t
+largest(const struct args *args, const struct input *input)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < args->ninput; i++)
+		if (input[i].count > input[best].count)
+			best = i;
+	return best;
+}
+
+/* Equal shapes, one sample, or the first axes of the shape. */
+static void
+insist_on_fit(const struct input *p, const struct input *whole)
+{
+	const char *mine = img_key(&p->x, "tile"), *theirs = img_key(&whole->x, "tile");
+
+	if (p->count == 1)
+		return;
+	for (int i = 0; i < p->x.dim; i++)
+		if (i >= whole->x.dim || p->x.axis[i].n != whole->x.axis[i].n)
+			die("%s: its shape does not fit that of %s", raw_name(p->in),
+			    raw_name(whole->in));
+	if ((mine || theirs) && (!mine || !theirs || strcmp(mine, theirs)))
+		die("%s: it is another part than %s: tile:=%s, and there tile:=%s", raw_name(p->in),
+		    raw_name(whole->in), mine ? mine : "", theirs ? theirs : "");
+}
+
+static enum img_type
+choose_type(const struct args *args, const struct input *input)
+{
+	enum img_type type = IMG_F32;
+
+	if (args->type >= 0)
+		return (enum img_type)(args->type + 1);
+	for (size_t i = 0; i < args->ninput; i++)
+		if (input[i].x.type >= IMG_I32 && input[i].x.type != IMG_F32)
+			type = IMG_F64;
+	return type;
+}
+
+/* --- samples --------------------------------------------------------------------------------------------------------------- */
+
+/* What computing an item needs. */
+struct work {
+	const struct args *args;
+	const struct input *input;
+	const struct img *whole;
+	enum img_type type;
+};
+
+/* n <= EXPR_BLOCK samples of an input from number at on. */
+static void
+load(const struct input *p, size_t at, size_t n, double *v)
+{
+	const size_t size = img_type_size(p->x.type);
+
+	if (p->count == 1) {
+		sample_load(v, p->x.data, p->x.type, 1);
+		for (size_t i = 1; i < n; i++)
+			v[i] = *v;
+		return;
+	}
+	for (size_t done = 0, some; done < n; done += some) {
+		const size_t from = (at + done) % p->count;
+
+		some = p->count - from < n - done ? p->count - from : n - done;
+		sample_load(v + done, (const char *)p->x.data + from * size, p->x.type, some);
+	}
+}
+
+/* Positions of n samples along axis `place` of the picture. */
+static void
+load_place(const struct img *x, int place, size_t at, size_t n, double *v)
+{
+	const int axis = img_row_axis(x) + place;
+	size_t inner = 1;
+
+	for (int i = 0; i < axis && i < x->dim; i++)
+		inner *= x->axis[i].n;
+	for (size_t k = 0; k < n; k++) {
+		if (axis >= x->dim) {
+			v[k] = 0;
+			continue;
+		}
+		const struct img_axis *a = &x->axis[axis];
+		const double i = (double)((at + k) / inner % a->n);
+		v[k] = (isnan(a->min) ? 0 : a->min) + i * (isnan(a->spacing) ? 1 : a->spacing);
+	}
+}
+
+/* n <= EXPR_BLOCK samples of the result, as the type has them; returns the index of one that it has not, or n. */
+static size_t
+compute_block(const struct work *w, size_t at, size_t n, char *out)
+{
+	double value[NAMES][EXPR_BLOCK], v[EXPR_BLOCK];
+	const double *var[NAMES];
+
+	for (size_t i = 0; i < PLACES + w->args->ninput; i++) {
+		var[i] = value[i];
+		if (!w->args->used[i])
+			continue;
+		if (i < PLACES)
+			load_place(w->whole, (int)i, at, n, value[i]);
+		else
+			load(&w->input[i - PLACES], at, n, value[i]);
+	}
+	expr_eval(&w->args->expr, var, n, v);
+	if (!img_is_float(w->type))
+		for (size_t i = 0; i < n; i++)
+			v[i] = rint(v[i]);
+	return sample_store(out, v, w->type, n);
+}
+
+static void
+compute(const struct work *w, size_t count, struct raw_out *out, struct stats *st)
+{
+	const size_t size = img_type_size(w->type);
+	const int threads = par_threads(w->args->common.threads);
+	char *chunk = weir_xalloc(CHUNK, size);
+	struct progress bar;
+
+	progress_start(&bar, w->args->common.quiet);
+	for (size_t at = 0; at < count; at += CHUNK) {
+		const size_t n = count - at < CHUNK ? count - at : CHUNK;
+		size_t bad = n;
+
+#pragma omp parallel for schedule(static) num_threads(threads) if (n > 8 * EXPR_BLOCK) \
+    reduction(min                                                                      \
+	      : bad)
+		for (size_t b = 0; b < n; b += EXPR_BLOCK) {
+			const size_t some = n - b < EXPR_BLOCK ? n - b : EXPR_BLOCK;
+			const size_t ok = compute_block(w, at + b, some, chunk + b * size);
+
+			if (ok < some && b + ok < bad)
+				bad = b + ok;
+		}
+		if (bad < n)
+			die("sample %zu of the result is not in the range of %s; see clip()",
+			    at + bad, img_type_name(w->type));
+		stats_lap(st, STATS_COMPUTE);
+		raw_write(out, chunk, n);
+		stats_lap(st, STATS_WRITE);
+		progress_step(&bar, (double)at / (double)count);
+	}
+	progress_end(&bar);
+	weir_free(chunk);
+}
+
+static void
+convert_item(const struct args *args, struct input *input, struct raw_out *out, struct stats *st)
+{
+	const size_t best = largest(args, input);
+	struct work w = {args, input, &input[best].x, choose_type(args, input)};
+	struct img y;
+
+	for (size_t i = 0; i < args->ninput; i++)
+		if (i != best)
+			insist_on_fit(&input[i], &input[best]);
+	stats_lap(st, STATS_READ);
+	img_copy_head(&y, w.whole);
+	y.type = w.type;
+	img_drop_key(&y, "maxval");
+	char *line;
+	if (asprintf(&line, "%s '%s'", args->common.history, args->operand[0]) < 0)
+		die("no memory");
+	for (char *c = line; *c; c++)
+		*c = *c == '\n' ? ' ' : *c;
+	img_add_key(&y, "history", line);
+	free(line);
+	raw_head(out, &y);
+	compute(&w, input[best].count, out, st);
+	img_free(&y);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct args *args = parse(argc, argv);
+	struct raw_out *out = raw_create(args->common.out, (enum raw_as)args->common.as);
+	struct input input[INPUTS] = {0};
+	struct stats st;
+
+	for (size_t i = 0; i < args->ninput; i++)
+		input[i].in =
+		    raw_open((char *const *)(uintptr_t)&args->path[i], 1, args->common.max_bytes);
+	stats_start(&st);
+	for (; next_items(args, input); st.items++) {
+		if (args->common.verbose)
+			raw_say(input[0].in, &input[0].x);
+		convert_item(args, input, out, &st);
+	}
+	for (size_t i = 1; i < args->ninput; i++) {
+		st.bytes_in += raw_bytes_in(input[i].in);
+		img_free(&input[i].x);
+		raw_close(input[i].in);
+	}
+	img_free(&input[0].x);
+	st.threads = par_threads(args->common.threads);
+	const uint64_t others = st.bytes_in;
+	st.bytes_in = others + raw_bytes_in(input[0].in);
+	st.bytes_out = raw_bytes_out(out);
+	raw_close(input[0].in);
+	raw_finish(out);
+	stats_print(&st, &args->common);
+	return 0;
+}

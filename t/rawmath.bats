@@ -1,0 +1,176 @@
+load lib
+
+# rawmath: arithmetic on samples.
+
+# value EXPRESSION: of one sample, 5.
+value() {
+	gen --type=double values 1x1 5 >five
+	rawmath -- "$@" five | rawtotext
+}
+
+@test "operators bind as they should" {
+	while read -r want expression; do
+		got=$(value "$expression")
+		[ "$got" = "$want" ] || { echo "$expression: $got, not $want" && return 1; }
+	done <<-'END'
+		7 1 + 2 * 3
+		9 (1 + 2) * 3
+		512 2 ^ 3 ^ 2
+		-4 -2 ^ 2
+		0.5 2 ^ -1
+		2 8 / 2 / 2
+		3 8 - 2 - 3
+		1 a > 4 && a < 6
+		1 0 || 2 > 1
+		0 1 + 1 == 3
+		1 !0 == 1
+		10 a == 5 ? 10 : 20
+		3 a < 1 ? 1 : a < 2 ? 2 : 3
+		-1 -7 % 3
+		2 a % 3
+		1 1 <= 1
+		0 1 >= 2
+		1500 1.5E+3
+		3.14159265 round(pi * 1e8) / 1e8
+	END
+}
+
+@test "functions, and what NaN does" {
+	while read -r want expression; do
+		got=$(value "$expression")
+		[ "$got" = "$want" ] || { echo "$expression: $got, not $want" && return 1; }
+	done <<-'END'
+		5 abs(-a)
+		2 sqrt(4)
+		2 round(2.5)
+		4 round(3.5)
+		-2 trunc(-2.7)
+		-3 floor(-2.7)
+		-1 sign(-a)
+		3 min(3, a)
+		5 max(3, a)
+		5 hypot(3, 4)
+		3 clip(a, 1, 3)
+		6 clip(a, 6, 7)
+		8 where(a, 8, 9)
+		1 isnan(nan)
+		0 isnan(inf)
+		0 nan == nan
+		1 nan != nan
+		0 nan < 1
+		nan min(nan, 1)
+		nan min(1, nan)
+		nan max(1, nan)
+		nan max(nan, 1)
+		nan clip(nan, 0, 1)
+		nan nan ? 1 : 2
+		nan nan && 1
+		nan !nan
+		inf 1 / 0
+		0 exp(-inf)
+	END
+}
+
+@test "inputs have letters or names, and several items are taken in turn" {
+	pgm 3 1 9 1 5 9 >a.pgm
+	pgm 3 1 9 2 2 2 >b.pgm
+	same <(rawmath 'a - b' a.pgm b.pgm | rawtotext) '-1 3 7'
+	same <(rawmath 'q * b + a' q=b.pgm b.pgm a.pgm 2>&1) "rawmath: there is no such name at character 9 of 'q * b + a'"
+	same <(rawmath 'q * b + c' q=b.pgm b.pgm a.pgm | rawtotext) '5 9 13'
+	cat a.pgm b.pgm | rawmath 'a * 2' | rawtotext >got
+	same <(grep . got) '2 10 18
+4 4 4'
+	cat a.pgm b.pgm | rawmath 'a + s' - s=b.pgm | rawtotext >got
+	same <(grep . got) '3 7 11
+4 4 4'
+	fails 1 'ab: it has fewer items than aba' bash -c 'cat a.pgm b.pgm >ab; cat a.pgm b.pgm a.pgm >aba; rawmath "a + b" aba ab >out'
+}
+
+@test "one sample and one picture serve whole items" {
+	gen --type=float values 2x2x2 1 2 3 4 5 6 7 8 >a
+	gen --type=float values 2x2 10 20 30 40 >b
+	gen --type=float values 1x1 100 >c
+	same <(rawmath 'a + b + c' a b c | rawtotext | grep .) '111 122
+133 144
+115 126
+137 148'
+	same <(rawmath 'b + a' b a | rawtotext | grep . | head -n 1) '11 22' ||
+		same <(rawmath 'a + b' b a | rawtotext | grep . | head -n 1) '11 22'
+	gen --type=float values 3x2 1 2 3 4 5 6 >d
+	fails 1 'd: its shape does not fit that of a' rawmath 'a + b' a d
+}
+
+@test "x, y, z are positions where axes have them" {
+	gen --type=uchar values 2x2x2 0 0 0 0 0 0 0 0 >a
+	same <(rawmath 'x + 10 * y + 100 * z' a | rawtotext | grep .) '0 1
+10 11
+100 101
+110 111'
+	item float '2 2' 'spacings: .5 2' 'axis mins: 10 -1' -- 0 0 0 0 >a
+	same <(rawmath 'x' a | rawtotext) '10 10.5
+10 10.5'
+	same <(rawmath 'y' a | rawtotext) '-1 -1
+1 1'
+}
+
+@test "types: floats, doubles where digits need them, others by name" {
+	gen --type=ushort values 2x1 1 2 >a
+	rawmath a a | grep -ax 'type: float'
+	gen --type=int values 2x1 16777217 2 >b
+	rawmath a b | grep -ax 'type: double'
+	same <(rawmath a b | rawtotext) '16777217 2'
+	same <(rawmath --type=uchar 'a * 1.5' a | rawtotext) '2 3'
+	fails 1 'sample 1 of the result is not in the range of uchar; see clip()' rawmath -o out --type=uchar 'a * 200' a
+	fails 1 'sample 0 of the result is not in the range of int' rawmath -o out --type=int 'a / 0' a
+	[ ! -e out ]
+}
+
+@test "shapes, keys and positions stay, and parts must be the same part" {
+	item float '2 1' 'spacings: .5 2' 'tile:=4 6 10 20' 'kept:=yes' -- 1 2 >a
+	item float '2 1' 'tile:=6 6 10 20' -- 1 2 >b
+	rawmath 'a * 2' a | rawinfo >c
+	for line in 'spacings: 0.5 2' 'tile:=4 6 10 20' kept:=yes "history:=rawmath 'a \* 2'"; do
+		grep -x "$line" c
+	done
+	fails 1 'b: it is another part than a' rawmath 'a + b' a b
+}
+
+@test "wrong expressions are refused, and the place is named" {
+	gen noise 2 2 >a.pgm
+	while IFS='|' read -r expression what; do
+		fails 2 "$what" rawmath "$expression" a.pgm
+	done <<-'END'
+		a +|a value is missing at character 4
+		(a|a ) is missing at character 3
+		a b|an operator is missing at character 3
+		foo(a)|there is no such function at character 1
+		c|there is no such name at character 1
+		min(a)|a comma is missing
+		a ? 1|a : is missing
+		|a value is missing
+		1e5x|an operator is missing
+	END
+	fails 2 'nested too deeply' rawmath "$(printf '(%.0s' {1..300})a" a.pgm
+	fails 2 'nested too deeply' rawmath -- "$(printf -- '-%.0s' {1..300})a" a.pgm
+	fails 2 'too long' rawmath "a$(printf '+a%.0s' {1..600})" a.pgm
+	fails 2 'an expression is missing' rawmath
+	fails 2 'two inputs have the name q' rawmath q q=a.pgm q=a.pgm
+	fails 2 'two inputs have the name x' rawmath x x=a.pgm
+}
+
+@test "results are those of NumPy, for any number of threads" {
+	/usr/bin/python3 -c 'import numpy' 2>/dev/null || skip "python3-numpy is not installed"
+	/usr/bin/python3 - <<-'END'
+		import numpy as np
+		rng = np.random.default_rng(3)
+		a, b = rng.standard_normal((2, 213, 1001)).astype('f4')
+		a[5, 7] = np.nan
+		np.save('a.npy', a); np.save('b.npy', b)
+		A, B = a.astype('f8'), b.astype('f8')
+		np.save('want.npy', np.where(A > B, (A - B) / (np.abs(A) + 1), np.minimum(A * B, 2) - np.sqrt(B * B)).astype('f4'))
+	END
+	rawmath 'a > b ? (a - b) / (abs(a) + 1) : min(a * b, 2) - sqrt(b * b)' a.npy b.npy -t 1 >one
+	rawmath 'a > b ? (a - b) / (abs(a) + 1) : min(a * b, 2) - sqrt(b * b)' a.npy b.npy -t 7 >seven
+	cmp one seven
+	cmp <(rawtotext one) <(rawtotext want.npy)
+}
