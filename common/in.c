@@ -10,7 +10,7 @@
 
 #include "common/die.h"
 #include "common/file.h"
-#include "common/item.h"
+#include "common/formats/item.h"
 
 /* Results do not wait in a buffer while their reader waits for them and we wait for input: a camera's frames, a dialogue. */
 static void

@@ -7,8 +7,8 @@
 
 #include "common/die.h"
 #include "common/file.h"
+#include "common/formats/pnm.h"
 #include "common/mem.h"
-#include "common/pnm.h"
 #include "common/raw.h"
 #include "common/swap.h"
 

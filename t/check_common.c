@@ -10,9 +10,9 @@
 
 #include "common/die.h"
 #include "common/fft.h"
+#include "common/formats/npy.h"
 #include "common/limits.h"
 #include "common/mem.h"
-#include "common/npy.h"
 #include "common/raw.h"
 #include "common/stats.h"
 #include "common/swap.h"

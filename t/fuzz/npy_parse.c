@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "common/npy.h"
+#include "common/formats/npy.h"
 
 const char *const weir_prog = "fuzz";
 

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "common/pnm.h"
+#include "common/formats/pnm.h"
 
 const char *const weir_prog = "fuzz";
 

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/item.h"
+#include "common/formats/item.h"
+#include "common/formats/npy.h"
+#include "common/formats/pnm.h"
 #include "common/mem.h"
-#include "common/npy.h"
-#include "common/pnm.h"
 
 enum { ALWAYS_TAKEN = 16 << 20 }; /* bytes */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/die.h"
+#include "common/formats/pnm.h"
 #include "common/mem.h"
-#include "common/pnm.h"
 
 /* libnetpbm passes its message to a function without a context: hence the one static of this file. */
 static char message[RAW_ERR];

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/formats/npy.h"
 #include "common/mem.h"
-#include "common/npy.h"
 
 static int __attribute__((format(printf, 2, 3))) fail(char err[RAW_ERR], const char *fmt, ...)
 {
