@@ -333,8 +333,8 @@ make_evidence(const dp_evidence e)
 		return;
 	const float one = e.o.score == DPTRACE_SIN || e.o.soft > 0 ? 1.f : 0.f,
 		    sign = e.o.score == DPTRACE_RIDGE && s.rule.polarity >= 0 ? -1.f : 1.f;
-	const float in = inside(e, walk_from(e, s, (int)(i / s.base_rows), s.g.rv),
-				(int)(i % s.base_rows));
+	const float in =
+	    inside(e, walk_from(e, s, (int)(i / s.base_rows), s.g.rv), (int)(i % s.base_rows));
 	float *f = e.base + s.base + blockIdx.z * s.plane + i;
 	if (s.rule.cost) {
 		*f *= sign * s.rule.scale * in;

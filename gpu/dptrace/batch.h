@@ -17,9 +17,9 @@ struct batch {
 	dp_strip *strip;   /* [segment] */
 	float *taps, *weights;
 	struct walk *column;
-	float *top;		      /* [segment] */
+	float *top;			  /* [segment] */
 	size_t ntaps, nweights, ncolumns; /* the most of any pass */
-	bool cost;		      /* of some line: its evidence lies elsewhere in each pass */
+	bool cost;	      /* of some line: its evidence lies elsewhere in each pass */
 	struct course course; /* scratch */
 	dp_evidence on;
 };

@@ -113,7 +113,8 @@ fill_host(struct dp_job *j, const size_t *n, const dp_line *line, const bool *cl
 		j->closed[i] = closed[i];
 		for (int k = 0; k < (int)n[i]; k++) {
 			const struct course *c = course(ctx, i, k);
-			j->seg[seg++] = {c->n, c->rows, k, (unsigned)i, guide, c->dv, c->ex, c->ey, c->fx, c->fy, c->steepest};
+			j->seg[seg++] = {c->n,	c->rows, k,	(unsigned)i, guide,	 c->dv,
+					 c->ex, c->ey,	 c->fx, c->fy,	     c->steepest};
 			fill_guides(j, c, line[i].phi, j->guide + guide);
 			guide += (size_t)c->n;
 		}

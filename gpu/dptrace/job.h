@@ -36,7 +36,7 @@ struct dp_guide {
 struct dp_segment {
 	int n, rows, k; /* guides; rows; its number in the line */
 	unsigned line;
-	size_t guide; /* its first */
+	size_t guide;		   /* its first */
 	double dv, ex, ey, fx, fy; /* as in struct course */
 	int steepest;
 };

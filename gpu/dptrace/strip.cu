@@ -93,8 +93,9 @@ slope_of(const dp_evidence &e, const dp_chains &c, const dp_segment &s, const st
 	const double h = c.guide[s.guide].h, v = t * s.dv, length = sqrt(h * h + v * v),
 		     cu = h / length, cv = v / length;
 	const bool ridge = e.o.score == DPTRACE_RIDGE;
-	const double sign = ridge || rule.polarity >= 0 ? 1 : -1,
-		     width = rule.cost ? 1 : e.o.arc ? length : h;
+	const double sign = ridge || rule.polarity >= 0 ? 1 : -1, width = rule.cost ? 1
+									  : e.o.arc ? length
+										    : h;
 	dp_slope x = {{(float)cv, (float)cu, 0}, (float)(sign * width / g.per_gap), (float)length};
 
 	if (ridge) {
