@@ -72,13 +72,39 @@ write_overlay(struct session *s, const struct raw_in *in, const struct dptrace_p
 	img_free(&y);
 }
 
+/* Points of a part of a picture are given, and its polylines written, in pixels of the whole. */
+static void
+shift_points(const struct points *lines, double dx, double dy)
+{
+	for (size_t i = 0; i < lines->nxy; i++) {
+		lines->xy[i][0] += dx;
+		lines->xy[i][1] += dy;
+	}
+}
+
+static void
+shift_trace(const struct dptrace_trace *t, double dx, double dy)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		t->v[i].x += dx;
+		t->v[i].y += dy;
+	}
+}
+
 /* One picture, its header read. */
 static void
 trace_picture(struct session *s, struct raw_in *in, struct img *x)
 {
 	const struct dptrace_image image = read_image(in, x);
+	const struct tile t = read_tile(in, x);
+	const bool map = !s->a->world && (s->a->to == REPORT_WKT || s->a->to == REPORT_GEOJSON);
+	const double x0 = (double)t.x0, y0 = (double)t.y0;
+	double world[6];
 	struct dptrace_plan p;
 
+	if (map)
+		s->report.world = read_geotransform(in, x, world);
+	shift_points(s->lines, -x0, -y0);
 	stats_lap(&s->st, STATS_READ);
 	plan(&p, in, &image, s);
 	stats_lap(&s->st, STATS_PLAN);
@@ -88,10 +114,13 @@ trace_picture(struct session *s, struct raw_in *in, struct img *x)
 		doubts_explain(raw_name(in), &p);
 	if (s->st.items == 0)
 		report_begin(&s->report, image.w, image.h);
-	for (size_t i = 0; i < p.nline; i++)
-		write_line(s, raw_name(in), i, &p.trace[i]);
 	write_overlay(s, in, &p, img_maxval(x));
+	for (size_t i = 0; i < p.nline; i++) {
+		shift_trace(&p.trace[i], x0, y0);
+		write_line(s, raw_name(in), i, &p.trace[i]);
+	}
 	dptrace_free(&p);
+	shift_points(s->lines, x0, y0);
 	weir_free((void *)image.v);
 	stats_lap(&s->st, STATS_WRITE);
 }

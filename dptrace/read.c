@@ -92,6 +92,30 @@ read_image(struct raw_in *in, struct img *x)
 	return (struct dptrace_image){.c = p.c, .h = p.h, .w = p.w, .v = v};
 }
 
+struct tile
+read_tile(const struct raw_in *in, const struct img *x)
+{
+	struct img_picture p;
+	struct tile t = {0, 0, 0, 0};
+	char words[TILE_ERR];
+	const char *why = img_picture(x, &p) ? tile_of(x, p.w, p.h, &t, words) : NULL;
+
+	if (why)
+		raw_die(in, "%s", why);
+	return t;
+}
+
+const double *
+read_geotransform(const struct raw_in *in, const struct img *x, double world[6])
+{
+	const char *text = img_key(x, "geotransform");
+	char err[DPTRACE_ERR];
+
+	if (text && geotransform_parse(world, text, err))
+		raw_die(in, "geotransform: %s", err);
+	return text ? world : NULL;
+}
+
 /* Scores of that many segments fit the only line. */
 static void
 check_line(const char *name, const struct points *lines, size_t segments)

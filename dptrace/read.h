@@ -3,6 +3,7 @@
 #define DPTRACE_READ_H
 
 #include "common/raw.h"
+#include "common/tile.h"
 #include "dptrace/args.h"
 #include "dptrace/text/points.h"
 
@@ -14,6 +15,12 @@ const double *read_world(const struct args *a, double world[6]);
 
 /* The picture whose header is x; caller frees image.v. */
 struct dptrace_image read_image(struct raw_in *in, struct img *x);
+
+/* Where the picture whose header is x lies in a larger one, by its key tile; else 0, 0. */
+struct tile read_tile(const struct raw_in *in, const struct img *x);
+
+/* Its key geotransform as a world file; NULL: it has none. */
+const double *read_geotransform(const struct raw_in *in, const struct img *x, double world[6]);
 
 /* --scores: link scores [segments][n-1][d][d] for the only line of lines; caller frees v. */
 struct scores {

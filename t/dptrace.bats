@@ -145,6 +145,28 @@ tables() {
 	same out "$(printf '1010 4956\n1150 4966')"
 }
 
+@test "a part of a picture takes and gives pixels of the whole" {
+	dptrace --quiet --spacing=10 $ends --to=wkt road.pgm >want
+	pgmtoraw road.pgm | rawtile --grid=1x1 | dptrace --quiet --spacing=10 $ends --to=wkt >got
+	diff want got
+	pgmtoraw road.pgm | rawtile --columns=0,40 --only=1 >right.nrrd
+	dptrace --quiet -p 45,18 -p 75,17 right.nrrd >out
+	[ "$(head -n 1 out)" = "45.000 18.000" ]
+	near 1.5 <out
+	fails 1 'lies outside the image of 40 x 40' dptrace -p 5,22 -p 75,17 right.nrrd
+}
+
+@test "a geotransform makes WKT and GeoJSON places, text stays pixels" {
+	pgmtoraw road.pgm | sed '0,/^encoding/s/^encoding/geotransform:=1000 2 0 5000 0 -2\nencoding/' >map.nrrd
+	dptrace -n 2 $ends --to=wkt map.nrrd >out
+	same out 'LINESTRING (1011 4955, 1151 4965)'
+	dptrace -n 2 $ends --to=geojson map.nrrd | grep -q '\[\[1011, 4955\], \[1151, 4965\]\]'
+	dptrace -n 2 $ends map.nrrd >out
+	same out "$(printf '5.000 22.000\n75.000 17.000')"
+	sed 's/^geotransform:=.*/geotransform:=1 2 3/' map.nrrd >bad.nrrd
+	fails 1 'geotransform: 3 numbers: a geotransform has six' dptrace -n 2 $ends --to=wkt bad.nrrd
+}
+
 @test "the overlay is the picture with the polyline in red and its points in yellow" {
 	dptrace $ends --overlay=over.ppm road.pgm >out
 	[ "$(head -c 2 over.ppm)" = P6 ]

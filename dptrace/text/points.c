@@ -168,6 +168,28 @@ world_parse(double world[6], const char *text, size_t n, char err[DPTRACE_ERR])
 		   : say(err, "the first four numbers map the picture onto a line");
 }
 
+int
+geotransform_parse(double world[6], const char *text, char err[DPTRACE_ERR])
+{
+	const char *end = text + strlen(text);
+	double g[6], v;
+	int n = 0, r;
+
+	while ((r = next_number(&text, end, &v, err)) > 0)
+		if (n++ < 6)
+			g[n - 1] = v;
+	if (r < 0)
+		return -1;
+	if (n != 6)
+		return say(err, "%d numbers: a geotransform has six", n);
+	const double map[6] = {
+	    g[1], g[4], g[2], g[5], g[0] + (g[1] + g[2]) / 2, g[3] + (g[4] + g[5]) / 2};
+	memcpy(world, map, sizeof map);
+	return map[0] * map[3] - map[1] * map[2] != 0
+		   ? 0
+		   : say(err, "a geotransform that maps the picture onto a line");
+}
+
 void
 points_free(struct points *p)
 {

@@ -31,4 +31,10 @@ void points_free(struct points *p);
  */
 int world_parse(double world[6], const char *text, size_t n, char err[DPTRACE_ERR]);
 
+/*
+ * The key geotransform:= x0 dx rx y0 ry dy as a world file: the outer corner of pixel (i, j) lies at (x0 + dx i + rx j, y0 +
+ * ry i + dy j), its centre half a pixel on. Returns 0, or -1 with a sentence in err.
+ */
+int geotransform_parse(double world[6], const char *text, char err[DPTRACE_ERR]);
+
 #endif
