@@ -17,7 +17,7 @@ enum { FEW = 20000, SPARSE = 1 };
 static int
 check(const struct emst_set *s)
 {
-	return s->n < 1 || s->n >= EMST_MAXPOINTS || s->k < 1 || s->k > EMST_MAXDIM ? -ERANGE : 0;
+	return s->n < 1 || s->n >= EMST_MAXPOINTS || s->k < 1 || s->k > EMST_MOSTDIM ? -ERANGE : 0;
 }
 
 /* --- the lattice ------------------------------------------------------------------------------------------------- */
@@ -138,7 +138,7 @@ run_colours(const struct kd_input *in, way *run, struct emst_tree *t)
 }
 
 static int
-run_points(const struct kd_input *in, way *floats, struct emst_tree *t)
+run_points(const struct kd_input *in, way *floats, way *doubles, struct emst_tree *t)
 {
 	int err = check(in->s);
 
@@ -147,13 +147,15 @@ run_points(const struct kd_input *in, way *floats, struct emst_tree *t)
 		return err;
 	if (in->s->type == EMST_CODE)
 		return run_colours(in, floats, t);
-	return in->s->type == EMST_F32 ? floats(in, t) : emst_kd_f64(in, t);
+	return in->s->type == EMST_F32 ? floats(in, t) : doubles(in, t);
 }
 
 int
 emst_run_kd(const struct emst_set *s, int threads, struct emst_tree *t)
 {
-	return run_points(&(struct kd_input){.s = s, .threads = threads}, emst_kd_f32, t);
+	return s->k > EMST_MAXDIM ? -ERANGE
+				  : run_points(&(struct kd_input){.s = s, .threads = threads},
+					       emst_kd_f32, emst_kd_f64, t);
 }
 
 int
@@ -166,7 +168,9 @@ emst_run_density(const struct emst_set *s, const uint32_t *weight, uint64_t min_
 	for (size_t i = 0; i < s->n; i++)
 		sum += weight[i];
 	*t = (struct emst_tree){0};
-	return sum < min_weight ? -EDOM : run_points(&in, emst_kd_f32, t);
+	if (s->k > EMST_MAXDIM)
+		return -ERANGE;
+	return sum < min_weight ? -EDOM : run_points(&in, emst_kd_f32, emst_kd_f64, t);
 }
 
 int
@@ -174,8 +178,9 @@ emst_run(const struct emst_set *s, int threads, struct emst_tree *t)
 {
 	int err = SPARSE;
 
-	if (s->n <= EMST_PRIM && s->type != EMST_F64)
-		return run_points(&(struct kd_input){.s = s, .threads = threads}, emst_prim, t);
+	if (s->n <= EMST_PRIM || s->k > EMST_MAXDIM)
+		return run_points(&(struct kd_input){.s = s, .threads = threads}, emst_prim_f32,
+				  emst_prim_f64, t);
 	if (s->type == EMST_CODE && s->n > FEW)
 		err = run_lattice(s, threads, t, true);
 	return err == SPARSE ? emst_run_kd(s, threads, t) : err;

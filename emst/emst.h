@@ -18,7 +18,7 @@
  * Single-tree Boruvka on a spatial tree: March, Ram, Gray 2010; lower bounds kept across rounds: Prokopenko, Sao,
  * Lebrun-Grandie 2022.
  *
- * Limits: 1 <= n < 2^31, 1 <= k <= 16.
+ * Limits: 1 <= n < 2^31, 1 <= k <= EMST_MOSTDIM.
  */
 #ifndef WEIR_EMST_H
 #define WEIR_EMST_H
@@ -27,7 +27,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EMST_MAXDIM = 16 };
+enum {
+	EMST_MAXDIM = 16, /* of the kd-tree, of mutual reachability and of the GPU */
+	EMST_MOSTDIM = 4096
+};
 #define EMST_MAXPOINTS ((size_t)1 << 31)
 
 enum emst_type {

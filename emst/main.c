@@ -113,8 +113,10 @@ shape_of(const struct raw_in *in, const struct img *x, const struct args *args)
 		raw_die(in, "--neighbours takes items of one picture");
 	s.planes = s.points ? x->axis[0].n : p.c;
 	s.inputs = count / s.planes;
-	if (s.planes > EMST_MAXDIM)
-		raw_die(in, "%zu coordinates; at most %d", s.planes, EMST_MAXDIM);
+	const int most = args->has_min_pts || args->gpu ? EMST_MAXDIM : EMST_MOSTDIM;
+	if (s.planes > (size_t)most)
+		raw_die(in, "%zu coordinates; at most %d%s", s.planes, most,
+			most < EMST_MOSTDIM ? " with --min-pts or -g" : "");
 	if (args->neighbours && s.inputs >= MESH_MOST)
 		raw_die(in, "%zu pixels; --neighbours takes at most 1073741823", s.inputs);
 	if (s.inputs >= EMST_MAXPOINTS)

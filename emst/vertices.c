@@ -21,9 +21,9 @@ struct extent {
 
 /* Squares of differences keep all their bits: no overflow, and no underflow even where two numbers are neighbours. */
 static bool
-floats_suffice(struct extent e)
+floats_suffice(struct extent e, size_t planes)
 {
-	return e.most < 0x1p60 && e.least > 0x1p-39;
+	return e.most < (planes > EMST_MAXDIM ? 0x1p54 : 0x1p60) && e.least > 0x1p-39;
 }
 
 static double
@@ -86,7 +86,7 @@ static int
 load(struct vertices *v, size_t n, struct extent e)
 {
 	bool bytes = v->type == IMG_U8 || v->type == IMG_I8,
-	     floats = bytes || (v->type == IMG_F32 && floats_suffice(e));
+	     floats = bytes || (v->type == IMG_F32 && floats_suffice(e, v->planes));
 	double *x;
 
 	v->x = weir_alloc_large(n, floats ? sizeof(float) : sizeof(double));

@@ -248,6 +248,39 @@ check_points(void)
 	    "emst: points of 1 to 16 dimensions, floats and doubles, have one tree by every way");
 }
 
+/* Dimensions beyond the kd-tree, and so many that it gives up. */
+static void
+check_wide_points(void)
+{
+	struct check_many c = {0};
+	struct check_rng r = {11};
+
+	for (size_t set = 0; set < 40; set++) {
+		struct sample m;
+		struct emst_tree want, got;
+		const unsigned k = set % 8 ? 17 + (unsigned)rng_below(&r, 60) : 4096;
+		random_points(&m, &r, 2 + rng_below(&r, set % 8 ? 200 : 20), k, set % 3 ? 0 : 2,
+			      set % 2);
+		kruskal(&m, NULL, &want);
+		int err = emst_run(&m.s, 1 + (int)(set % 3), &got);
+		expect(&c, &want, &got, err, "all pairs", set);
+		emst_tree_free(&want);
+		free_sample(&m);
+	}
+	for (size_t set = 0; set < 2; set++) {
+		struct sample m;
+		struct emst_tree want, got;
+		random_points(&m, &r, 2600, 16, 0, set);
+		int err = emst_direct(&m.s, NULL, &want);
+		err = err ? err : emst_run_kd(&m.s, 2, &got);
+		expect(&c, &want, &got, err, "the kd-tree that gives up", set);
+		emst_tree_free(&want);
+		free_sample(&m);
+	}
+	check_end(&c, "emst: points of 17 to 4096 dimensions, and those that a kd-tree gives up, "
+		      "have the tree of the definition");
+}
+
 static void
 check_density(void)
 {
@@ -649,8 +682,8 @@ check_limits(void)
 	check(emst_run(&s, 2, &t) == 0 && t.n == 1, "emst: one point is a tree without edges",
 	      "%zu", t.n);
 	emst_tree_free(&t);
-	s.k = 17;
-	check(emst_run(&s, 1, &t) == -ERANGE && !t.edge, "emst: 17 dimensions are refused", "%zu",
+	s.k = 4097;
+	check(emst_run(&s, 1, &t) == -ERANGE && !t.edge, "emst: 4097 dimensions are refused", "%zu",
 	      t.n);
 	s.k = 2;
 	s.n = EMST_MAXPOINTS;
@@ -668,6 +701,7 @@ check_emst(void)
 {
 	check_colours();
 	check_points();
+	check_wide_points();
 	check_density();
 	check_hdbscan();
 	check_genie();

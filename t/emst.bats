@@ -361,12 +361,16 @@ labels() {
 	[ "$(emst --to=labels -m 1 --raw m.ppm | sed -n 's/^type: //p;/^$/q')" = uint ]
 }
 
-@test "2^31 points and 17 coordinates are refused before they are read" {
+@test "2^31 points and 4097 coordinates are refused before they are read" {
 	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 1 2147483648\nkinds: list domain\nencoding: raw\n\n' >many.nrrd
 	truncate -s 2200000000 many.nrrd
 	fails 1 '2147483648 points; at most 2147483647' emst --max-bytes=4G many.nrrd
-	gen --type=float --raw values 17x1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 >wide.nrrd
-	fails 1 '17 coordinates; at most 16' emst --points wide.nrrd
+	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 4097 2\nkinds: list domain\nencoding: raw\n\n' >wide.nrrd
+	head -c 8194 /dev/zero >>wide.nrrd
+	fails 1 '4097 coordinates; at most 4096' emst wide.nrrd
+	gen --type=float --raw values 17x2 $(seq 34) >p.nrrd
+	fails 1 '17 coordinates; at most 16 with --min-pts' emst --points --min-pts=2 --to=labels p.nrrd
+	same <(emst --points --to=text p.nrrd) '0 1 70.09279564'
 }
 
 @test "a full disk is an error, whichever output it is" {

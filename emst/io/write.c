@@ -142,7 +142,7 @@ static double *
 class_means(const struct result *r)
 {
 	size_t k = r->v->set.k, n = r->classes->n + 1;
-	double *mean = weir_calloc(n * k, sizeof *mean), x[EMST_MAXDIM];
+	double *mean = weir_calloc(n * k, sizeof *mean), x[EMST_MOSTDIM];
 
 	if (!mean)
 		raw_die(r->in, "no memory");

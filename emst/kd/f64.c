@@ -3,9 +3,11 @@
 #define REAL_KEY(x)    sort_key_double(x)
 #define REAL_OF_KEY(k) sort_double(k)
 #define RUN	       emst_kd_f64
+#define RUN_PRIM       emst_prim_f64
 
 #include "emst/kd/tree_body.h"
 #include "emst/kd/near_body.h"
 #include "emst/kd/core_body.h"
 #include "emst/kd/join_body.h"
+#include "emst/kd/prim_body.h"
 #include "emst/kd/run_body.h"

@@ -19,8 +19,9 @@ struct kd_input {
 int emst_kd_f32(const struct kd_input *in, struct emst_tree *t);
 int emst_kd_f64(const struct kd_input *in, struct emst_tree *t);
 
-/* The same tree without a kd-tree, on one thread: floats, EMST_PRIM points at most, Euclidean. prim.c */
+/* The same tree over all pairs, of any number of dimensions, Euclidean. It is the faster way up to EMST_PRIM floats. */
 enum { EMST_PRIM = 1536 };
-int emst_prim(const struct kd_input *in, struct emst_tree *t);
+int emst_prim_f32(const struct kd_input *in, struct emst_tree *t);
+int emst_prim_f64(const struct kd_input *in, struct emst_tree *t);
 
 #endif

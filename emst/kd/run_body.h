@@ -141,6 +141,8 @@ RUN(const struct kd_input *in, struct emst_tree *tree)
 	if (!err)
 		err = boruvka(t, tree);
 	free_kd(t);
+	if (err == PRUNES_LITTLE)
+		return RUN_PRIM(in, tree);
 	if (err)
 		emst_tree_free(tree);
 	return err;
