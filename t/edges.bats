@@ -13,6 +13,7 @@ rawtile		-		--size=8x8
 rawjoin		-
 rawaxes		-		--flip=0
 rawlabel	-
+rawtonpy	-
 rawmath		-		a*2
 texttoraw	own
 wconv		-		-k kernel.nrrd
