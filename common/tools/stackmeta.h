@@ -1,6 +1,6 @@
 /*
  * What an ImageDescription says of a stack: how many pages belong to which axis, and the distances of samples. ImageJ's
- * lines (`ImageJ=...`, slices=5) and the Pixels element of OME-XML are known. Pure, fuzzed.
+ * lines (`ImageJ=...`, slices=5) and the Pixels element of OME-XML are known. Pure.
  */
 #ifndef TOOLS_STACKMETA_H
 #define TOOLS_STACKMETA_H
