@@ -1,0 +1,138 @@
+/* pkg-config: finufft */
+/*
+ * One call, plan, sorting and transform, against FINUFFT's on the same points, in double precision at 1e-6: small and large
+ * transforms, many vectors on the same points, one thread and two. WEIR_CPU=avx2 shows what CPUs without AVX-512 get; the
+ * peer has then to be built for them too. An argument, 1-D, 2-D or 3-D, chooses the cases.
+ */
+#include <finufft.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/cpu.h"
+#include "common/die.h"
+#include "common/mem.h"
+#include "t/bench/bench.h"
+#include "t/rng.h"
+#include "usfft/usfft.h"
+
+const char *const weir_prog = "bench/usfft-finufft";
+
+struct job {
+	struct usfft_options o;
+	struct usfft_points pt;
+	double *x, *radians; /* [m][dim], [dim][m] */
+	double *c, *f;	     /* [batch] values and modes */
+	size_t modes, batch;
+	int type;
+};
+
+static void
+run_usfft(void *job)
+{
+	struct job *j = job;
+	const bool carried = j->type == 1 && j->batch == 1;
+	struct usfft_plan *p;
+	size_t bad;
+
+	if (usfft_plan(&p, &j->o) || usfft_points(p, &j->pt, carried ? j->c : NULL, 2, &bad))
+		die("no plan");
+	for (size_t b = 0; b < j->batch; b++) {
+		double *c = j->c + 2 * b * j->pt.m, *f = j->f + 2 * b * j->modes;
+		if (j->type == 1)
+			usfft_type1(p, -1, carried ? NULL : c, f);
+		else
+			usfft_type2(p, -1, f, c);
+	}
+	usfft_free(p);
+}
+
+static void
+run_finufft(void *job)
+{
+	struct job *j = job;
+	const int64_t n[3] = {(int64_t)j->o.n[0], (int64_t)j->o.n[1], (int64_t)j->o.n[2]};
+	double *r = j->radians;
+	const size_t m = j->pt.m;
+	finufft_opts opts;
+	finufft_plan p;
+
+	finufft_default_opts(&opts);
+	opts.nthreads = j->o.threads;
+	if (finufft_makeplan(j->type, j->o.dim, n, -1, (int)j->batch, j->o.tol, &p, &opts) ||
+	    finufft_setpts(p, (int64_t)m, r, r + m * (j->o.dim > 1), r + 2 * m * (j->o.dim > 2), 0,
+			   NULL, NULL, NULL) ||
+	    finufft_execute(p, (void *)j->c, (void *)j->f))
+		die("no peer");
+	finufft_destroy(p);
+}
+
+/* clustered: nine points of ten lie in the middle eighth of each axis. */
+static void
+make_data(struct job *j, bool clustered)
+{
+	const size_t dim = (size_t)j->o.dim, m = j->pt.m;
+	struct check_rng r = {1};
+
+	j->x = weir_xalloc(m * dim, sizeof *j->x);
+	j->radians = weir_xalloc(m * 3, sizeof *j->radians);
+	j->c = weir_xalloc(m * j->batch, 2 * sizeof *j->c);
+	j->f = weir_xalloc(j->modes * j->batch, 2 * sizeof *j->f);
+	for (size_t i = 0; i < m * dim; i++) {
+		j->x[i] = (rng_unit(&r) - 0.5) / (clustered && i / dim % 10 ? 8 : 1);
+		j->radians[i % dim * m + i / dim] = 2 * M_PI * j->x[i];
+		j->pt.x[i % dim] = j->x + i % dim;
+	}
+	for (size_t i = 0; i < 2 * m * j->batch; i++)
+		j->c[i] = rng_unit(&r) - 0.5;
+	for (size_t i = 0; i < 2 * j->modes * j->batch; i++)
+		j->f[i] = rng_unit(&r) - 0.5;
+}
+
+static void
+compare(int dim, size_t n, size_t m, size_t batch, int threads, bool clustered, size_t rounds)
+{
+	struct job j = {.o = {.dim = dim, .tol = 1e-6, .threads = threads, .expect = m},
+			.pt = {.m = m, .stride = (size_t)dim},
+			.modes = 1,
+			.batch = batch};
+	struct bench_entry e[] = {{.name = "usfft", .run = run_usfft, .job = &j},
+				  {.name = "FINUFFT", .run = run_finufft, .job = &j}};
+	char title[120];
+
+	for (int a = 0; a < 3; a++) {
+		j.o.n[a] = a < dim ? n : 1;
+		j.modes *= j.o.n[a];
+	}
+	make_data(&j, clustered);
+	for (j.type = 1; j.type <= 2; j.type++) {
+		snprintf(title, sizeof title,
+			 "%d-D n %zu, %zu%s points, batch %zu, threads %d, type %d", dim, n, m,
+			 clustered ? " clustered" : "", batch, threads, j.type);
+		bench_compare(title, e, 2, rounds);
+	}
+	weir_free(j.x);
+	weir_free(j.radians);
+	weir_free(j.c);
+	weir_free(j.f);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct {
+		int dim;
+		size_t n, m, batch, rounds;
+	} c[] = {{1, 1000, 1000, 1, 101},  {1, 4096, 4096, 1, 101},	{1, 1000, 1000, 1000, 5},
+		 {1, 4096, 4096, 1000, 3}, {1, 1 << 20, 1 << 20, 1, 5}, {2, 64, 1000, 1, 101},
+		 {2, 64, 1000, 1000, 5},   {2, 1024, 1 << 20, 1, 7},	{3, 128, 1 << 21, 1, 3}};
+
+	printf("usfft: %s\n", cpu_name(weir_cpu));
+	for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+		if (argc > 1 && argv[1][0] != '0' + c[i].dim)
+			continue;
+		compare(c[i].dim, c[i].n, c[i].m, c[i].batch, 1, false, c[i].rounds);
+		for (int clustered = 0; clustered < 2 && c[i].m > 1 << 19; clustered++)
+			compare(c[i].dim, c[i].n, c[i].m, 1, 2, clustered, c[i].rounds);
+	}
+	return 0;
+}
