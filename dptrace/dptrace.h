@@ -29,7 +29,7 @@
  *
  * The level l is the smaller one of what the clicks lie on: the largest response within 3 px (1.5 sigma, if that is more) of
  * each point of the segment. Evidence counts up to the level of the clicks and no further, so that a brighter neighbour is no
- * temptation. The last passes do not cap it. The sum is today's reward for evidence per column,
+ * temptation. Passes after the first do not cap it. The sum rewards evidence column by column,
  *
  *	sum	sum_c r(c) / (|r| + g0) * width	   |r| = |lambda| sigma^2 or |grad| sigma, the larger eigenvalue of H
  *
