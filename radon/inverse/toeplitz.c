@@ -36,11 +36,11 @@ struct toeplitz {
 };
 
 struct toeplitz_work {
-	size_t n, len;
+	size_t n;
 	double *a;	       /* n rows of LANES re, LANES im */
 	double *steps;	       /* n rows of LANES: E of the recursion */
-	double *x, *y, *u, *v; /* len rows of LANES complex */
-	double *r, *p, *cg;    /* n rows of LANES complex */
+	double *x, *y, *u, *v; /* len rows of LANES complex; one block, x owned */
+	double *r, *p, *cg;    /* n rows of LANES complex; one block, r owned */
 };
 
 /* --- products in the frequencies of the FFTs ----------------------------------------------------------------------- */
@@ -374,15 +374,16 @@ toeplitz_work(const struct toeplitz *s)
 	w->n = s->n;
 	w->a = weir_alloc(s->n, row);
 	w->steps = weir_alloc(s->n, LANES * sizeof *w->steps);
-	w->x = weir_alloc(s->len, row);
-	w->y = weir_alloc(s->len, row);
-	w->u = weir_alloc(s->len, row);
-	w->v = weir_alloc(s->len, row);
-	w->r = weir_alloc(s->n, row);
-	w->p = weir_alloc(s->n, row);
-	w->cg = weir_alloc(s->n, row);
-	if (w->a && w->steps && w->x && w->y && w->u && w->v && w->r && w->p && w->cg)
+	w->x = weir_alloc(4 * s->len, row);
+	w->r = weir_alloc(3 * s->n, row);
+	if (w->a && w->steps && w->x && w->r) {
+		w->y = w->x + s->len * PAIRS;
+		w->u = w->y + s->len * PAIRS;
+		w->v = w->u + s->len * PAIRS;
+		w->p = w->r + s->n * PAIRS;
+		w->cg = w->p + s->n * PAIRS;
 		return w;
+	}
 	toeplitz_work_free(w);
 	return NULL;
 }
@@ -395,11 +396,6 @@ toeplitz_work_free(struct toeplitz_work *w)
 	weir_free(w->a);
 	weir_free(w->steps);
 	weir_free(w->x);
-	weir_free(w->y);
-	weir_free(w->u);
-	weir_free(w->v);
 	weir_free(w->r);
-	weir_free(w->p);
-	weir_free(w->cg);
 	weir_free(w);
 }
