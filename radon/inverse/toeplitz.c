@@ -249,7 +249,6 @@ load(double *to, const float *from, size_t n)
 size_t
 toeplitz_solve(const struct toeplitz *s, struct toeplitz_work *w, size_t b, float *x)
 {
-	const double *e = s->e + b * LANES;
 	double scale[LANES];
 	size_t steps = 0;
 
@@ -262,7 +261,7 @@ toeplitz_solve(const struct toeplitz *s, struct toeplitz_work *w, size_t b, floa
 	cut(s, w->x);
 	apply_inverse(s, w, s->fa + b * s->len * PAIRS);
 	for (size_t l = 0; l < LANES; l++)
-		scale[l] = 1 / (e[l] * (double)s->len * (double)s->len);
+		scale[l] = 1 / (s->e[b * LANES + l] * (double)s->len * (double)s->len);
 	for (size_t i = 0; i < s->n; i++)
 		for (size_t l = 0; l < PAIRS; l++) {
 			const size_t at = i * PAIRS + l;
