@@ -20,9 +20,9 @@ raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet
 		const size_t n = count - done < most ? count - done : most;
 
 		raw_read(in, block, n);
-		stats_lap(st, STATS_READ);
+		stats_charge(st, STATS_READ);
 		raw_write(out, block, n);
-		stats_lap(st, STATS_WRITE);
+		stats_charge(st, STATS_WRITE);
 		done += n;
 		progress_step(&bar, (double)done / (double)count);
 	}

@@ -18,7 +18,7 @@ stats_start(struct stats *st)
 }
 
 void
-stats_lap(struct stats *st, enum stats_stage stage)
+stats_charge(struct stats *st, enum stats_stage stage)
 {
 	double now = clock_now();
 
@@ -86,6 +86,6 @@ stats_close(struct stats *st, struct raw_in *in, struct raw_out *out, const stru
 	raw_close(in);
 	if (out)
 		raw_finish(out);
-	stats_lap(st, STATS_WRITE);
+	stats_charge(st, STATS_WRITE);
 	stats_print(st, o);
 }

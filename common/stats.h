@@ -2,8 +2,8 @@
  * What --stats reports: one JSON object on one line. Time is charged to the stage that just ended:
  *
  *	stats_start(&st);
- *	...read...	stats_lap(&st, STATS_READ);
- *	...run...	stats_lap(&st, STATS_COMPUTE);
+ *	...read...	stats_charge(&st, STATS_READ);
+ *	...run...	stats_charge(&st, STATS_COMPUTE);
  *	stats_add(&st, "tiles", "%zu", n);
  *	stats_print(&st, &args.common);
  */
@@ -26,7 +26,7 @@ struct stats {
 };
 
 void stats_start(struct stats *st);
-void stats_lap(struct stats *st, enum stats_stage stage);
+void stats_charge(struct stats *st, enum stats_stage stage);
 
 /* The program's own figure: a JSON value by printf, each name once. */
 void stats_add(struct stats *st, const char *name, const char *fmt, ...)

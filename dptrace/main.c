@@ -105,11 +105,11 @@ trace_picture(struct session *s, struct raw_in *in, struct img *x)
 	if (map)
 		s->report.world = read_geotransform(in, x, world);
 	shift_points(s->lines, -x0, -y0);
-	stats_lap(&s->st, STATS_READ);
+	stats_charge(&s->st, STATS_READ);
 	plan(&p, in, &image, s);
-	stats_lap(&s->st, STATS_PLAN);
+	stats_charge(&s->st, STATS_PLAN);
 	run(in, &p, s->a);
-	stats_lap(&s->st, STATS_COMPUTE);
+	stats_charge(&s->st, STATS_COMPUTE);
 	if (s->a->common.verbose)
 		doubts_explain(raw_name(in), &p);
 	if (s->st.items == 0)
@@ -122,7 +122,7 @@ trace_picture(struct session *s, struct raw_in *in, struct img *x)
 	dptrace_free(&p);
 	shift_points(s->lines, x0, y0);
 	weir_free((void *)image.v);
-	stats_lap(&s->st, STATS_WRITE);
+	stats_charge(&s->st, STATS_WRITE);
 }
 
 static void
@@ -166,11 +166,11 @@ trace_scores(struct session *s)
 	struct dptrace_trace t;
 	char err[DPTRACE_ERR];
 
-	stats_lap(&s->st, STATS_READ);
+	stats_charge(&s->st, STATS_READ);
 	if (dptrace_given(given.v, given.n, given.d, &s->lines->line[0], &o, a->gpu ? &gpu : NULL,
 			  &t, err))
 		die("%s: %s%s", a->scores, *err ? err : "-g: ", *err ? "" : gpu_why(a->gpu));
-	stats_lap(&s->st, STATS_COMPUTE);
+	stats_charge(&s->st, STATS_COMPUTE);
 	report_begin(&s->report, 0, 0);
 	write_line(s, a->scores, 0, &t);
 	weir_free(t.v);

@@ -234,7 +234,7 @@ run_item(const struct args *args, struct raw_in *in, struct raw_in *trees, const
 
 	const struct shape shape = shape_of(in, x, args);
 	raw_load(in, x);
-	stats_lap(st, STATS_READ);
+	stats_charge(st, STATS_READ);
 	make_vertices(&v, in, x, shape, args->neighbours, st->threads);
 	if (args->has_palette)
 		reduce_colours(&c, &v, in, args, st->threads);
@@ -250,10 +250,10 @@ run_item(const struct args *args, struct raw_in *in, struct raw_in *trees, const
 	if (v.points && v.of)
 		insist(in, vertices_expand(&v, &tree, &full));
 	add_totals(totals, &v, &full, &c);
-	stats_lap(st, STATS_COMPUTE);
+	stats_charge(st, STATS_COMPUTE);
 	write_outputs(o, args,
 		      &(struct result){&args->common, in, x, &v, &tree, &full, args->min_pts, &c});
-	stats_lap(st, STATS_WRITE);
+	stats_charge(st, STATS_WRITE);
 	if (full.edge != tree.edge)
 		emst_tree_free(&full);
 	emst_tree_free(&tree);

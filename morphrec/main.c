@@ -339,13 +339,13 @@ item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, st
 	}
 	what.step = step_bar;
 	what.step_with = &bar;
-	stats_lap(st, STATS_READ);
+	stats_charge(st, STATS_READ);
 	const char *why = morphrec_plan(&p, &what);
 	if (why)
 		raw_die(in, "%s", why);
 	if (a->common.verbose)
 		explain(in, &p);
-	stats_lap(st, STATS_PLAN);
+	stats_charge(st, STATS_PLAN);
 	run(in, &p, x, mask, a, &m->shape, &parts, &pages);
 	f->tiles += p.figures.tiles;
 	f->visits += p.figures.visits;
@@ -354,7 +354,7 @@ item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, st
 	f->rises += p.figures.rises;
 	f->stale += p.figures.stale;
 	morphrec_free(&p);
-	stats_lap(st, STATS_COMPUTE);
+	stats_charge(st, STATS_COMPUTE);
 }
 
 int
@@ -380,7 +380,7 @@ main(int argc, char **argv)
 		(a.max_mem ? item_unspool : raw_put)(out, &x);
 		img_free(&x);
 		st.items++;
-		stats_lap(&st, STATS_WRITE);
+		stats_charge(&st, STATS_WRITE);
 	}
 	img_free(&masks.given);
 	img_free(&masks.wide);

@@ -102,13 +102,13 @@ run(struct raw_in *in, struct raw_out *out, const struct img *x, const struct wo
 	for (size_t i = 0; i < total; i += n) {
 		n = total - i < BLOCK ? total - i : BLOCK;
 		raw_read(in, w->in, n);
-		stats_lap(st, STATS_READ);
+		stats_charge(st, STATS_READ);
 		sample_load(w->values, w->in, x->type, n);
 		multiply(w->values, n, args->gain);
 		sample_store(w->out, w->values, y.type, n);
-		stats_lap(st, STATS_COMPUTE);
+		stats_charge(st, STATS_COMPUTE);
 		raw_write(out, w->out, n);
-		stats_lap(st, STATS_WRITE);
+		stats_charge(st, STATS_WRITE);
 		progress_step(&bar, (double)(i + n) / (double)total);
 	}
 	progress_end(&bar);

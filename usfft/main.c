@@ -318,7 +318,7 @@ main(int argc, char **argv)
 	open_files(&j, path, npath);
 	while (raw_next(j.in, &x)) {
 		item_read(&j, &x);
-		stats_lap(&j.st, STATS_READ);
+		stats_charge(&j.st, STATS_READ);
 		if (j.a.inverse)
 			item_invert(&j, &x);
 		else if (j.type == 1)
@@ -329,7 +329,7 @@ main(int argc, char **argv)
 			item_points_to_points(&j, &x);
 		img_free(&x);
 		j.st.items++;
-		stats_lap(&j.st, STATS_WRITE);
+		stats_charge(&j.st, STATS_WRITE);
 	}
 	finish(&j);
 	return 0;

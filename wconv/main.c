@@ -188,10 +188,10 @@ run(struct job *j, struct raw_in *in, struct raw_out *out, struct stats *st)
 	for (; raw_next(in, &x); st->items++) {
 		if (j->args->common.verbose)
 			raw_say(in, &x);
-		stats_lap(st, STATS_READ);
+		stats_charge(st, STATS_READ);
 		size_t n = job_plan(j, in, &x);
 		job_describe(j, &x, &y);
-		stats_lap(st, STATS_PLAN);
+		stats_charge(st, STATS_PLAN);
 		progress_start(&bar, j->args->common.quiet);
 		if (j->args->adjoint || j->args->steps) {
 			whole_pictures(j, in, &x, &y, n, out, &bar, st);

@@ -125,11 +125,11 @@ run_steps(struct overlap *p, struct gpu *g, struct progress *bar, struct stats *
 
 	for (size_t i = 0; i < p->steps; i++) {
 		const char *buffer = await(&p->source, false), *from = p->mapped ? next : buffer;
-		stats_lap(st, STATS_READ);
+		stats_charge(st, STATS_READ);
 		char *to = await(&p->sink, true);
-		stats_lap(st, STATS_WRITE);
+		stats_charge(st, STATS_WRITE);
 		run_step(p, g, from, to);
-		stats_lap(st, STATS_COMPUTE);
+		stats_charge(st, STATS_COMPUTE);
 		if (p->mapped) {
 			next += wconv_steps(p->plan, i).rows_in * p->in_row * p->in_size;
 			kept = weir_forget(kept, (size_t)(next - kept));
@@ -151,11 +151,11 @@ run_alone(const struct overlap *p, struct gpu *g, struct stats *st)
 		raw_read(p->in, p->source.buffer[0], s.rows_in * p->in_row);
 		from = p->source.buffer[0];
 	}
-	stats_lap(st, STATS_READ);
+	stats_charge(st, STATS_READ);
 	run_step(p, g, from, p->sink.buffer[0]);
-	stats_lap(st, STATS_COMPUTE);
+	stats_charge(st, STATS_COMPUTE);
 	raw_write(p->out, p->sink.buffer[0], s.rows_out * p->out_row);
-	stats_lap(st, STATS_WRITE);
+	stats_charge(st, STATS_WRITE);
 }
 
 /* Three threads: one reads ahead, one writes behind, this one computes. */
@@ -170,7 +170,7 @@ run_beside(struct overlap *p, struct gpu *g, struct progress *bar, struct stats 
 	run_steps(p, g, bar, st);
 	pthread_join(reader, NULL);
 	pthread_join(writer, NULL);
-	stats_lap(st, STATS_WRITE);
+	stats_charge(st, STATS_WRITE);
 }
 
 void

@@ -109,18 +109,18 @@ whole_pictures(struct job *j, struct raw_in *in, struct img *x, struct img *y, s
 	w.to = weir_xalloc(q->w * q->h, w.size);
 	j->bar = bar;
 	raw_load(in, x);
-	stats_lap(st, STATS_READ);
+	stats_charge(st, STATS_READ);
 	for (size_t i = 0; i < n; i++) {
 		for (size_t c = 0; c < p.c; c++) {
 			take_plane(&w, (const char *)x->data + i * bytes, x->type, c);
 			run_plane(&w);
 			give_plane(&w, picture, c);
 		}
-		stats_lap(st, STATS_COMPUTE);
+		stats_charge(st, STATS_COMPUTE);
 		if (i == 0)
 			raw_head(out, y);
 		raw_write(out, picture, results);
-		stats_lap(st, STATS_WRITE);
+		stats_charge(st, STATS_WRITE);
 	}
 	weir_free(picture);
 	weir_free(w.line);

@@ -234,9 +234,9 @@ copy_pixels(const struct source *s, const struct layout *l, const struct img *x,
 		if (fits_read_img(s->f, l->code, (LONGLONG)at + 1, (LONGLONG)n,
 				  l->nulls ? null : NULL, block, &any, &status))
 			die_fits(s, status);
-		stats_lap(st, STATS_READ);
+		stats_charge(st, STATS_READ);
 		raw_write(out, block, n);
-		stats_lap(st, STATS_WRITE);
+		stats_charge(st, STATS_WRITE);
 		progress_step(&bar, (double)at / (double)count);
 	}
 	progress_end(&bar);
@@ -254,7 +254,7 @@ convert_unit(const struct args *args, struct source *s, struct raw_out *out, str
 	if (args->common.verbose)
 		warn("%s: HDU %d: item %ju: %s, %d axes", s->door.name, s->unit,
 		     (uintmax_t)st->items + 1, img_type_name(x.type), x.dim);
-	stats_lap(st, STATS_PLAN);
+	stats_charge(st, STATS_PLAN);
 	raw_head(out, &x);
 	copy_pixels(s, &l, &x, out, args->common.quiet, st);
 	img_free(&x);

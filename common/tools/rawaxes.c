@@ -342,7 +342,7 @@ put(struct raw_out *out, const struct img *x, struct view v, bool quiet, struct 
 	}
 	progress_end(&bar);
 	weir_free(row);
-	stats_lap(st, STATS_WRITE);
+	stats_charge(st, STATS_WRITE);
 }
 
 static void
@@ -360,7 +360,7 @@ convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, st
 	reorder(&y, &v);
 	opt_add_history(&y, &args->common);
 	raw_map(in, x);
-	stats_lap(st, STATS_READ);
+	stats_charge(st, STATS_READ);
 	raw_head(out, &y);
 	put(out, x, v, args->common.quiet, st);
 	img_free(&y);

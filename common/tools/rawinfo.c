@@ -64,10 +64,10 @@ survey(struct raw_in *in, const struct img *x, bool quiet, struct stats *st)
 		const size_t n = count - done < BLOCK ? count - done : BLOCK;
 
 		raw_read(in, block, n);
-		stats_lap(st, STATS_READ);
+		stats_charge(st, STATS_READ);
 		sample_load(v, block, x->type, n);
 		sample_stats_add(&s, v, n);
-		stats_lap(st, STATS_COMPUTE);
+		stats_charge(st, STATS_COMPUTE);
 		done += n;
 		progress_step(&bar, (double)done / (double)count);
 	}

@@ -206,17 +206,17 @@ join(struct raw_in *in, struct raw_out *out, const struct args *args, struct sta
 		if (!w.y.data)
 			start(&w, in, &x, &p, &t, args);
 		raw_map(in, &x);
-		stats_lap(st, STATS_READ);
+		stats_charge(st, STATS_READ);
 		add(&w, in, &x, &p, &t, (enum overlap)args->overlap);
-		stats_lap(st, STATS_COMPUTE);
+		stats_charge(st, STATS_COMPUTE);
 		img_free(&x);
 		if (!w.missing)
 			finish(&w, out, args);
-		stats_lap(st, STATS_WRITE);
+		stats_charge(st, STATS_WRITE);
 	}
 	if (w.y.data)
 		finish(&w, out, args);
-	stats_lap(st, STATS_WRITE);
+	stats_charge(st, STATS_WRITE);
 }
 
 int

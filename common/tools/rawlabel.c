@@ -136,9 +136,9 @@ read_rows(const struct args *args, struct raw_in *in, const struct img *x, struc
 			raw_read(values, r.from, l->w);
 		if (args->to != LABELS)
 			sample_load(r.values, r.from, (values ? y : x)->type, l->w);
-		stats_lap(st, STATS_READ);
+		stats_charge(st, STATS_READ);
 		check(in, label_row(l, r.chosen, args->to == LABELS ? NULL : r.values));
-		stats_lap(st, STATS_COMPUTE);
+		stats_charge(st, STATS_COMPUTE);
 		progress_step(&bar, (double)i / (double)rows);
 	}
 	progress_end(&bar);
@@ -327,7 +327,7 @@ convert_item(const struct args *args, struct raw_in *in, const struct img *x, st
 		check(in, label_open(&l, p.w, p.h, volume ? p.n : 1, args->connectivity));
 		read_rows(args, in, x, values, &y, &l, st);
 		check(in, label_close(&l, args->min_size));
-		stats_lap(st, STATS_COMPUTE);
+		stats_charge(st, STATS_COMPUTE);
 		*found += l.n;
 		if (args->to == LABELS)
 			put_labels(args, x, &l, k, out);
@@ -335,7 +335,7 @@ convert_item(const struct args *args, struct raw_in *in, const struct img *x, st
 			put_csv(x, &l, dims, k + st->items, out);
 		else
 			put_table(args, in, x, &l, dims, out);
-		stats_lap(st, STATS_WRITE);
+		stats_charge(st, STATS_WRITE);
 		label_free(&l);
 	}
 	img_free(&y);

@@ -272,9 +272,9 @@ compute(const struct work *w, size_t count, struct raw_out *out, struct stats *s
 		if (bad < n)
 			die("sample %zu of the result is not in the range of %s; see clip()",
 			    at + bad, img_type_name(w->type));
-		stats_lap(st, STATS_COMPUTE);
+		stats_charge(st, STATS_COMPUTE);
 		raw_write(out, chunk, n);
-		stats_lap(st, STATS_WRITE);
+		stats_charge(st, STATS_WRITE);
 		progress_step(&bar, (double)at / (double)count);
 	}
 	progress_end(&bar);
@@ -291,7 +291,7 @@ convert_item(const struct args *args, struct input *input, struct raw_out *out, 
 	for (size_t i = 0; i < args->ninput; i++)
 		if (i != best)
 			insist_on_fit(&input[i], &input[best]);
-	stats_lap(st, STATS_READ);
+	stats_charge(st, STATS_READ);
 	img_copy_head(&y, w.whole);
 	y.type = w.type;
 	img_drop_key(&y, "maxval");

@@ -206,12 +206,12 @@ cut(struct raw_in *in, struct raw_out *out, struct img *x, const struct args *ar
 	if (args->only != ALL && (size_t)args->only >= nx * ny)
 		raw_die(in, "--only: it comes in %zu parts", nx * ny);
 	raw_map(in, x);
-	stats_lap(st, STATS_READ);
+	stats_charge(st, STATS_READ);
 	for (size_t i = 0; i < nx * ny; i++)
 		if (args->only == ALL || (size_t)args->only == i)
 			put(out, x, &p, args, t, span_of(args, 0, p.w, i % nx),
 			    span_of(args, 1, p.h, i / nx));
-	stats_lap(st, STATS_WRITE);
+	stats_charge(st, STATS_WRITE);
 }
 
 int

@@ -267,11 +267,11 @@ put_pixels(fitsfile *f, struct raw_in *in, const struct img *x, bool quiet, stru
 	for (size_t at = 0, n; at < count; at += n) {
 		n = count - at < some ? count - at : some;
 		raw_read(in, block, n);
-		stats_lap(st, STATS_READ);
+		stats_charge(st, STATS_READ);
 		fits_write_img(f, fits_code(x->type), (LONGLONG)at + 1, (LONGLONG)n, block,
 			       &status);
 		check(status);
-		stats_lap(st, STATS_WRITE);
+		stats_charge(st, STATS_WRITE);
 		progress_step(&bar, (double)at / (double)count);
 	}
 	progress_end(&bar);
@@ -337,7 +337,7 @@ main(int argc, char **argv)
 	convert(&args, in, &sink, &st);
 	door_send(&sink.door, out);
 	door_close(&sink.door);
-	stats_lap(&st, STATS_WRITE);
+	stats_charge(&st, STATS_WRITE);
 	stats_close(&st, in, out, &args.common);
 	return 0;
 }

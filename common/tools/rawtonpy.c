@@ -88,9 +88,9 @@ convert_item(const struct args *args, struct raw_in *in, const struct img *x, st
 	for (size_t done = 0, n; done < count; done += n) {
 		n = count - done < most ? count - done : most;
 		raw_read(in, block, n);
-		stats_lap(st, STATS_READ);
+		stats_charge(st, STATS_READ);
 		raw_text(out, block, n * size);
-		stats_lap(st, STATS_WRITE);
+		stats_charge(st, STATS_WRITE);
 		progress_step(&bar, (double)done / (double)count);
 	}
 	progress_end(&bar);

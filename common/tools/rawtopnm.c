@@ -198,9 +198,9 @@ put(const struct tone *t, const struct img *x, const struct img *y, struct raw_o
 		const size_t some = n - at < BLOCK ? n - at : BLOCK;
 
 		tone_levels(t, x, at, some, level);
-		stats_lap(st, STATS_COMPUTE);
+		stats_charge(st, STATS_COMPUTE);
 		raw_write(out, level, some * planes);
-		stats_lap(st, STATS_WRITE);
+		stats_charge(st, STATS_WRITE);
 	}
 	weir_free(level);
 }
@@ -218,7 +218,7 @@ convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, st
 		return;
 	}
 	raw_map(in, x);
-	stats_lap(st, STATS_READ);
+	stats_charge(st, STATS_READ);
 	if ((why = slice_apply(x, args->cut, args->ncut)))
 		raw_die(in, "--slice: %s", why);
 	if ((why = refuse(args, x)))

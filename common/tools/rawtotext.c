@@ -142,9 +142,9 @@ print(struct raw_in *in, struct raw_out *out, const struct img *x, const struct 
 	for (size_t done = 0, n; done < count; done += n) {
 		n = count - done < BLOCK ? count - done : BLOCK;
 		raw_read(in, block, n);
-		stats_lap(st, STATS_READ);
+		stats_charge(st, STATS_READ);
 		put_samples(out, args, x, block, done, n, row);
-		stats_lap(st, STATS_WRITE);
+		stats_charge(st, STATS_WRITE);
 	}
 }
 

@@ -188,12 +188,12 @@ put_page(const struct args *args, struct writer *w, struct stats *st)
 		const size_t n = w->p.h - y < rows ? w->p.h - y : rows;
 
 		read_rows(w, n);
-		stats_lap(st, STATS_READ);
+		stats_charge(st, STATS_READ);
 		if (args->how.tile)
 			put_tiles(w, y, n, args->how.tile);
 		else
 			put_strip(w, y, n);
-		stats_lap(st, STATS_WRITE);
+		stats_charge(st, STATS_WRITE);
 	}
 	weir_free(w->rows);
 	weir_free(w->unit);
@@ -296,7 +296,7 @@ main(int argc, char **argv)
 		die("the scratch file in TMPDIR could not be written");
 	door_send(&door, out);
 	door_close(&door);
-	stats_lap(&st, STATS_WRITE);
+	stats_charge(&st, STATS_WRITE);
 	stats_close(&st, in, out, &args.common);
 	return 0;
 }

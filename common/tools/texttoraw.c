@@ -191,9 +191,9 @@ convert(const char *path, struct raw_out *out, const struct args *args, struct s
 			 .most = weir_limit(args->common.max_bytes)};
 
 	for (; next_item(&t, !args->dim); st->items++) {
-		stats_lap(st, STATS_READ);
+		stats_charge(st, STATS_READ);
 		put(out, &t, args);
-		stats_lap(st, STATS_WRITE);
+		stats_charge(st, STATS_WRITE);
 	}
 	st->bytes_in += t.bytes;
 	if (t.f != stdin)

@@ -158,7 +158,7 @@ put_rows(void *to, const void *rows, size_t n)
 	struct target *o = to;
 	const size_t count = n * o->row;
 
-	stats_lap(o->st, STATS_READ);
+	stats_charge(o->st, STATS_READ);
 	if (o->has_nodata) {
 		/* The band is the reader's, and its own again when this returns. */
 		void *band = (void *)(uintptr_t)rows;
@@ -168,7 +168,7 @@ put_rows(void *to, const void *rows, size_t n)
 			blank_doubles(band, count, o->nodata);
 	}
 	raw_write(o->out, rows, count);
-	stats_lap(o->st, STATS_WRITE);
+	stats_charge(o->st, STATS_WRITE);
 	o->done += n;
 	progress_step(&o->bar, (double)o->done / (double)o->all);
 }
@@ -258,7 +258,7 @@ put_item(const struct args *args, const struct source *s, size_t first, size_t n
 		warn("%s: item %ju: %s, %zu x %zu, %zu planes, %zu pages", s->door.name,
 		     (uintmax_t)st->items + 1, img_type_name(x.type), p->w, p->h, p->planes, n);
 	struct target o = open_target(args, p, &x, out, n, st);
-	stats_lap(st, STATS_PLAN);
+	stats_charge(st, STATS_PLAN);
 	raw_head(out, &x);
 	if (run)
 		put_run(s, offset, n, &o);

@@ -119,9 +119,9 @@ traces_to_raw(struct traces *t, const struct traces_args *args,
 
 	stats_start(&st);
 	while (read_gather(t, args, &g, decode)) {
-		stats_lap(&st, STATS_READ);
+		stats_charge(&st, STATS_READ);
 		put_gather(out, &g, t, args);
-		stats_lap(&st, STATS_WRITE);
+		stats_charge(&st, STATS_WRITE);
 		st.items++;
 	}
 	st.bytes_in = t->bytes;

@@ -94,7 +94,7 @@ item_invert(struct job *j, struct img *x)
 	progress_start(&who.bar, j->a.common.quiet);
 	item_judge(j, transform_inverse(&j->run, &o, &q.at.pt, w, b, &v, f, &got, &bad), &bad);
 	progress_end(&who.bar);
-	stats_lap(&j->st, STATS_COMPUTE);
+	stats_charge(&j->st, STATS_COMPUTE);
 	if (got.residual > j->a.rtol)
 		warn("residual %.3g after %d iterations", got.residual, got.iterations);
 	stream_modes_head(&y, &o, !j->a.part);

@@ -193,10 +193,10 @@ sort_arriving(struct job *j, const struct img *x)
 	for (; left; left -= piece.axis[1].n) {
 		piece.axis[1].n = left < j->piece ? left : j->piece;
 		raw_read(j->in, piece.data, piece.axis[1].n * piece.axis[0].n);
-		stats_lap(&j->st, STATS_READ);
+		stats_charge(&j->st, STATS_READ);
 		stream_points(&piece, true, &at, err);
 		item_judge(j, usfft_add(j->run.plan, &at.pt, at.c, at.cstride, &bad), &bad);
-		stats_lap(&j->st, STATS_COMPUTE);
+		stats_charge(&j->st, STATS_COMPUTE);
 	}
 	usfft_sort(j->run.plan);
 }

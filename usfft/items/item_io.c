@@ -86,10 +86,10 @@ item_points_to_modes(struct job *j, struct img *x)
 	if (w)
 		item_judge(j, values_make_own(&q.v, pt->m, w), NULL);
 	item_plan(j, &o);
-	stats_lap(&j->st, STATS_PLAN);
+	stats_charge(&j->st, STATS_PLAN);
 	item_sort(j, x, &q);
 	item_judge(j, transform_gather(&j->run, j->sign, j->fixed ? q.v.c : NULL), NULL);
-	stats_lap(&j->st, STATS_COMPUTE);
+	stats_charge(&j->st, STATS_COMPUTE);
 	start_check(j, &s, transform_modes(&o), &q.v, pt->m);
 	write_modes(j, x, pt, &s);
 	end_check(j, &s);
@@ -140,9 +140,9 @@ item_modes_to_points(struct job *j, struct img *x)
 	struct values f = take_modes(j, x, modes, o.single);
 	void *z = weir_xalloc(m, 2 * sizeof(double));
 	item_plan(j, &o);
-	stats_lap(&j->st, STATS_PLAN);
+	stats_charge(&j->st, STATS_PLAN);
 	item_judge(j, transform_type2(&j->run, j->sign, f.c, z), NULL);
-	stats_lap(&j->st, STATS_COMPUTE);
+	stats_charge(&j->st, STATS_COMPUTE);
 	start_check(j, &s, m, &f, modes);
 	spot_check_points(&s, &o, &j->at.pt, z);
 	end_check(j, &s);
@@ -173,7 +173,7 @@ item_points_to_points(struct job *j, struct img *x)
 	if (q.v.cstride != 2)
 		item_judge(j, values_make_own(&q.v, from->m, NULL), NULL);
 	item_judge(j, transform_type3(&j->run, &o, from, q.v.c, to, j->sign, z, &bad), &bad);
-	stats_lap(&j->st, STATS_COMPUTE);
+	stats_charge(&j->st, STATS_COMPUTE);
 	start_check(j, &s, to->m, &q.v, from->m);
 	spot_check_targets(&s, &o, from, to, z);
 	end_check(j, &s);

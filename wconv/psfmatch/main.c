@@ -224,12 +224,12 @@ main(int argc, char **argv)
 	if (ref.w != new.w || ref.h != new.h)
 		die("%s: %zux%zu pixels, where %s has %zux%zu", args.path[1], new.w, new.h,
 		    args.path[0], ref.w, ref.h);
-	stats_lap(&st, STATS_READ);
+	stats_charge(&st, STATS_READ);
 	if (psfmatch_fit(&m, ref.v, new.v, ref.w, ref.h, &o, err))
 		die("%s: %s", args.path[1], err);
 	if (args.subtract)
 		subtract(&m, &ref, &new, args.common.threads);
-	stats_lap(&st, STATS_COMPUTE);
+	stats_charge(&st, STATS_COMPUTE);
 	if (args.subtract)
 		write_difference(out, &new, &args);
 	else
@@ -240,7 +240,7 @@ main(int argc, char **argv)
 		      new.w *new.h *img_type_size(new.file.type);
 	st.bytes_out = raw_bytes_out(out);
 	raw_finish(out);
-	stats_lap(&st, STATS_WRITE);
+	stats_charge(&st, STATS_WRITE);
 	report(&args, &m, &st);
 	stats_print(&st, &args.common);
 	psfmatch_free(&m);
