@@ -7,19 +7,37 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static atomic_long left;
 static int report = -1;
 
-/* The programs' own constructors run after those of the libraries they need, and so after this one. */
-__attribute__((constructor)) static void
-arm(void)
+static int (*program)(int, char **, char **);
+
+static int
+arm(int argc, char **argv, char **env)
 {
 	const char *at = getenv("FAULT_AT"), *fd = getenv("FAULT_FD");
 
 	report = fd ? atoi(fd) : -1;
 	left = at ? atol(at) : 0;
+	return program(argc, argv, env);
+}
+
+/* The C library's, which calls constructors and then main(): what libraries do before that is not the program's. */
+int __libc_start_main(int (*start)(int, char **, char **), int argc, char **argv,
+		      void (*init)(void), void (*fini)(void), void (*rtld_fini)(void), void *stack);
+int
+__libc_start_main(int (*start)(int, char **, char **), int argc, char **argv, void (*init)(void),
+		  void (*fini)(void), void (*rtld_fini)(void), void *stack)
+{
+	__typeof__(&__libc_start_main) next;
+	void *at = dlsym(RTLD_NEXT, "__libc_start_main");
+
+	memcpy(&next, &at, sizeof next);
+	program = start;
+	return next(arm, argc, argv, init, fini, rtld_fini, stack);
 }
 
 static bool
