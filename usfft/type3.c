@@ -12,14 +12,13 @@
 
 #include "common/mem.h"
 #include "common/par.h"
+#include "common/real.h"
 #include "usfft/type3.h"
 
 static double
 at(const struct usfft_points *pt, int a, size_t j)
 {
-	if (pt->single)
-		return ((const float *)pt->x[a])[j * pt->stride];
-	return ((const double *)pt->x[a])[j * pt->stride];
+	return real_at(pt->x[a], j * pt->stride, pt->single);
 }
 
 /* 0, or -EINVAL with the point that is not finite. */
@@ -75,31 +74,16 @@ as_points(const double *x, size_t m, int dim)
 	return pt;
 }
 
-static double
-get(const void *v, size_t i, bool single)
-{
-	return single ? (double)((const float *)v)[i] : ((const double *)v)[i];
-}
-
-static void
-set(void *v, size_t i, double x, bool single)
-{
-	if (single)
-		((float *)v)[i] = (float)x;
-	else
-		((double *)v)[i] = x;
-}
-
 /* to[j] = from[j] * factor * exp(2 pi i turns). */
 static void
 turn(void *to, const void *from, size_t j, double turns, double factor, bool single)
 {
 	const double phase = 2 * M_PI * (turns - rint(turns));
 	const double c = factor * cos(phase), s = factor * sin(phase);
-	const double re = get(from, 2 * j, single), im = get(from, 2 * j + 1, single);
+	const double re = real_at(from, 2 * j, single), im = real_at(from, 2 * j + 1, single);
 
-	set(to, 2 * j, re * c - im * s, single);
-	set(to, 2 * j + 1, re * s + im * c, single);
+	real_set(to, 2 * j, re * c - im * s, single);
+	real_set(to, 2 * j + 1, re * s + im * c, single);
 }
 
 /* s.x modulo 1, each product split into its rounded value and the exact rest. */

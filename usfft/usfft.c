@@ -5,16 +5,8 @@
 
 #include "common/mem.h"
 #include "common/par.h"
+#include "common/real.h"
 #include "usfft/plan.h"
-
-static void
-store(void *to, size_t i, double v, bool single)
-{
-	if (single)
-		((float *)to)[i] = (float)v;
-	else
-		((double *)to)[i] = v;
-}
 
 /*
  * The polynomials of one axis for the loops, highest power first, in rows of whole registers: `offsets` copies, copy o
@@ -30,8 +22,8 @@ lay_out(const struct window *win, int ncoef, int lanes, int offsets, bool single
 	for (int o = 0; table && o < offsets; o++)
 		for (int d = 0; d < ncoef; d++)
 			for (int t = 0; t < win->w; t++)
-				store(table, (size_t)(o * ncoef + d) * len + (size_t)(o + t),
-				      win->coef[ncoef - 1 - d][t], single);
+				real_set(table, (size_t)(o * ncoef + d) * len + (size_t)(o + t),
+					 win->coef[ncoef - 1 - d][t], single);
 	return table;
 }
 

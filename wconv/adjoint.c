@@ -5,6 +5,7 @@
 
 #include "common/mem.h"
 #include "common/par.h"
+#include "common/real.h"
 #include "wconv/plan.h"
 
 struct wconv_adjoint {
@@ -26,10 +27,7 @@ convolve_ones(struct wconv_plan *p, void *out)
 	if (!ones)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		if (p->q.in_double)
-			((double *)ones)[i] = 1;
-		else
-			((float *)ones)[i] = 1;
+		real_set(ones, i, 1, !p->q.in_double);
 	for (size_t i = 0; i < wconv_count(p); i++) {
 		wconv_run(p, ones, to);
 		to += wconv_steps(p, i).rows_out * (size_t)(p->x.hi - p->x.lo) * size;

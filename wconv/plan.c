@@ -7,6 +7,7 @@
 
 #include "common/cpu.h"
 #include "common/mem.h"
+#include "common/real.h"
 #include "wconv/plan.h"
 
 /* alike[i]: all kernels of grid column i (row, if y) are like those of the next. */
@@ -266,10 +267,7 @@ make_rings(struct wconv_plan *p)
 	if (q->edge == WCONV_RENORMALISE)
 		memset(p->outside_mask, WCONV_UNKNOWN, p->pitch);
 	for (size_t i = 0; q->edge == WCONV_CONSTANT && i < p->pitch; i++)
-		if (q->in_double)
-			((double *)p->outside)[i] = q->constant;
-		else
-			((float *)p->outside)[i] = (float)q->constant;
+		real_set(p->outside, i, q->constant, !q->in_double);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "common/die.h"
 #include "common/mem.h"
+#include "common/real.h"
 #include "common/sample.h"
 #include "wconv/whole.h"
 
@@ -19,27 +20,13 @@ struct whole {
 	size_t size;
 };
 
-static void
-put(void *x, size_t size, size_t i, double v)
-{
-	if (size == sizeof(double))
-		((double *)x)[i] = v;
-	else
-		((float *)x)[i] = (float)v;
-}
-
-static double
-get(const void *x, size_t size, size_t i)
-{
-	return size == sizeof(double) ? ((const double *)x)[i] : (double)((const float *)x)[i];
-}
-
 /* Plane c of a picture to w->from. Samples that are not finite: 0 as --nan=zero says; the adjoint refuses them. */
 static void
 take_plane(struct whole *w, const char *picture, enum img_type type, size_t c)
 {
 	const struct args *args = w->j->args;
 	const size_t planes = w->j->planes, n = w->row / planes;
+	const bool single = w->size == sizeof(float);
 
 	for (size_t y = 0; y < w->rows; y++) {
 		sample_load(w->line, picture + y * w->row * img_type_size(type), type, w->row);
@@ -50,8 +37,8 @@ take_plane(struct whole *w, const char *picture, enum img_type type, size_t c)
 				    w->in,
 				    "the pixel at %zu,%zu is not finite: --nan=zero takes it as 0",
 				    x, y);
-			put(w->from, w->size, y * n + x,
-			    !isfinite(v) && args->nan == WCONV_NAN_ZERO ? 0 : v);
+			real_set(w->from, y * n + x,
+				 !isfinite(v) && args->nan == WCONV_NAN_ZERO ? 0 : v, single);
 		}
 	}
 }
@@ -62,11 +49,13 @@ give_plane(const struct whole *w, char *picture, size_t c)
 {
 	const struct args *args = w->j->args;
 	const size_t planes = w->j->planes, n = w->out_row / planes;
-	const bool keep = args->steps && args->nan == WCONV_NAN_PROPAGATE;
+	const bool keep = args->steps && args->nan == WCONV_NAN_PROPAGATE,
+		   single = w->size == sizeof(float);
 
 	for (size_t i = 0; i < n * w->out_rows; i++) {
-		const bool unknown = keep && !isfinite(get(w->from, w->size, i));
-		put(picture, w->size, i * planes + c, unknown ? NAN : get(w->to, w->size, i));
+		const bool unknown = keep && !isfinite(real_at(w->from, i, single));
+		real_set(picture, i * planes + c, unknown ? NAN : real_at(w->to, i, single),
+			 single);
 	}
 }
 

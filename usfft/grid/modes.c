@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cpu.h"
+#include "common/real.h"
 #include "usfft/plan.h"
 
 /* A row of the caller's order is two runs of modes: the negative ones and the others. */
@@ -81,8 +82,7 @@ find_row(const struct usfft_plan *p, size_t row, double *factor)
 	for (int a = 1; a < p->o.dim; a++) {
 		find_runs(p, a, place[a], place[a] + 1, run);
 		cell[a] = run[0].cell;
-		*factor *= p->o.single ? (double)((float *)p->undo[a])[run[0].mode]
-				       : ((double *)p->undo[a])[run[0].mode];
+		*factor *= real_at(p->undo[a], run[0].mode, p->o.single);
 	}
 	return cell[2] * p->grid.plane + cell[1];
 }

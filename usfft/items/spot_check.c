@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "common/mem.h"
+#include "common/real.h"
 #include "usfft/direct.h"
 #include "usfft/items/spot_check.h"
 
@@ -25,7 +26,7 @@ static void
 compare(struct spot_check *s, const double want[2], const void *got, size_t i, bool single)
 {
 	for (size_t q = 0; q < 2; q++) {
-		const double e = values_real(got, 2 * i + q, single) - want[q];
+		const double e = real_at(got, 2 * i + q, single) - want[q];
 		s->diff += e * e;
 		s->norm += want[q] * want[q];
 	}
@@ -75,7 +76,7 @@ spot_check_targets(struct spot_check *s, const struct usfft_options *o,
 
 	while (s->next < s->k) {
 		for (int a = 0; a < o->dim; a++)
-			at[a] = values_real(to->x[a], pick(s) * to->stride, to->single);
+			at[a] = real_at(to->x[a], pick(s) * to->stride, to->single);
 		usfft_direct_sum(o->dim, from, s->in, s->sign, at, want);
 		compare(s, want, got, pick(s), o->single);
 	}

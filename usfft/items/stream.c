@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/real.h"
 #include "common/sample.h"
 #include "usfft/items/stream.h"
 
@@ -103,15 +104,6 @@ stream_single(enum img_type type)
 	       type == IMG_U16;
 }
 
-static void
-store(void *to, size_t i, double v, bool single)
-{
-	if (single)
-		((float *)to)[i] = (float)v;
-	else
-		((double *)to)[i] = v;
-}
-
 void *
 stream_complex(const struct img *x, size_t count, bool single)
 {
@@ -123,9 +115,9 @@ stream_complex(const struct img *x, size_t count, bool single)
 		const size_t n = count * parts - i < 512 ? count * parts - i : 512;
 		sample_load(v, (const char *)x->data + i * size, x->type, n);
 		for (size_t q = 0; q < n; q++) {
-			store(z, (i + q) * 2 / parts, v[q], single);
+			real_set(z, (i + q) * 2 / parts, v[q], single);
 			if (parts == 1)
-				store(z, (i + q) * 2 + 1, 0, single);
+				real_set(z, (i + q) * 2 + 1, 0, single);
 		}
 	}
 	return z;
@@ -162,18 +154,12 @@ stream_values_head(struct img *x, size_t m, bool single, bool complex)
 	head(x, single, complex, 1, &m);
 }
 
-static double
-load(const void *v, size_t i, bool single)
-{
-	return single ? (double)((const float *)v)[i] : ((const double *)v)[i];
-}
-
 void
 stream_part(void *z, size_t count, bool single, int part)
 {
 	for (size_t i = 0; i < count; i++) {
-		const double re = load(z, 2 * i, single), im = load(z, 2 * i + 1, single);
-		store(z, i, part == 1 ? re : part == 2 ? im : hypot(re, im), single);
+		const double re = real_at(z, 2 * i, single), im = real_at(z, 2 * i + 1, single);
+		real_set(z, i, part == 1 ? re : part == 2 ? im : hypot(re, im), single);
 	}
 }
 
@@ -182,7 +168,7 @@ stream_find_outside(const struct usfft_points *pt, int dim)
 {
 	for (size_t j = 0; j < pt->m; j++)
 		for (int a = 0; a < dim; a++) {
-			const double x = load(pt->x[a], j * pt->stride, pt->single);
+			const double x = real_at(pt->x[a], j * pt->stride, pt->single);
 			if (!(x >= -0.5 && x < 0.5))
 				return j;
 		}

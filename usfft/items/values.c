@@ -2,12 +2,13 @@
 #include <math.h>
 
 #include "common/mem.h"
+#include "common/real.h"
 #include "usfft/items/values.h"
 
 static double
 part(const struct values *v, size_t i, size_t k)
 {
-	return values_real(v->c, i * v->cstride + k, v->single);
+	return real_at(v->c, i * v->cstride + k, v->single);
 }
 
 double *
@@ -30,10 +31,7 @@ values_make_own(struct values *v, size_t m, const double *weights)
 		return -ENOMEM;
 	for (size_t i = 0; i < 2 * m; i++) {
 		const double x = part(v, i / 2, i % 2) * (weights ? weights[i / 2] : 1);
-		if (v->single)
-			((float *)own)[i] = (float)x;
-		else
-			((double *)own)[i] = x;
+		real_set(own, i, x, v->single);
 	}
 	weir_free(v->owned);
 	v->c = v->owned = own;

@@ -12,12 +12,6 @@ struct values {
 	void *owned;	/* c, where it is memory of their own; else NULL */
 };
 
-static inline double
-values_real(const void *v, size_t i, bool single)
-{
-	return single ? (double)((const float *)v)[i] : ((const double *)v)[i];
-}
-
 /* The m values as pairs of doubles, times weights (NULL: ones). The caller frees; NULL: no memory. */
 double *values_as_doubles(const struct values *v, size_t m, const double *weights);
 

@@ -7,14 +7,13 @@
 #include <string.h>
 
 #include "common/cpu.h"
+#include "common/real.h"
 #include "usfft/plan.h"
 
 static inline double
 coordinate(const struct usfft_points *pt, int axis, size_t j)
 {
-	if (pt->single)
-		return ((const float *)pt->x[axis])[j * pt->stride];
-	return ((const double *)pt->x[axis])[j * pt->stride];
+	return real_at(pt->x[axis], j * pt->stride, pt->single);
 }
 
 enum { BLOCK = 256 }; /* points whose places are computed at a time, in loops that vectorise */
