@@ -14,7 +14,7 @@ struct args {
 	bool steps_given;
 };
 
-/* Parses and checks the command line; wrong usage is fatal. What all gathers share goes to g, which borrows a. */
+/* Parses and checks the command line; wrong usage is fatal. The options that all gathers share go to g, which borrows a. */
 void radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, char ***operand,
 		size_t *n);
 

@@ -4,17 +4,17 @@
 
 #include "radon/core.h"
 
-/* By the transform of nonequispaced points, or by recurrence, as the plan says. */
+/* The plan chooses between the transform of nonequispaced points and the recurrence. */
 void radon_block_adjoint(const struct radon_core *p, struct radon_lane *w, size_t k, const float *d,
 			 size_t ldd, float *m, size_t ldm);
 void radon_block_model(const struct radon_core *p, struct radon_lane *w, size_t k, const float *m,
 		       size_t ldm, float *d, size_t ldd);
 
-/* All blocks of the band: w->d to w->m, weighted by q_weight, and w->m to w->d. */
+/* Transform all blocks of the band: the adjoint from w->d to w->m, weighted by q_weight; modelling from w->m to w->d. */
 void radon_adjoint_all(const struct radon_core *p, struct radon_room *w);
 void radon_model_all(const struct radon_core *p, struct radon_room *w);
 
-/* m: nq rows of LANES complex, with the mute that depends on q alone, to where rows have stride ld. */
+/* Copies m, nq rows of LANES complex, to rows of stride ld, weighted by a mute that depends on q alone. */
 void radon_weigh_rows(const struct radon_core *p, const float *m, float *to, size_t ld);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What all methods of radon/ share: the problem on its axes, and room for the spectra of one gather. Layers, each of which
- * knows only those to its left:
+ * All methods of radon/ share these structs: the problem on its axes, and the work arrays of one gather. The files form
+ * layers, and each layer calls only those to its left:
  *
  *	curves, loops < core, spectra < recurrence, block < lsq, sparse, usfft2d, time < plan < radon
  */
@@ -16,8 +16,8 @@
 enum { LANES = USFFT_LINE }; /* frequencies done together */
 
 /*
- * Spectra are [row][ld] complex floats, frequency k at k of each row; rows are traces or curves. Frequencies are done in
- * blocks of LANES: k0 = first * LANES up to and without last * LANES, all that is outside the band being 0.
+ * Spectra are [row][ld] complex floats: rows are traces or curves, and frequency k is element k of its row. Frequencies are
+ * transformed in blocks of LANES. The blocks first .. last - 1 cover the band; what they hold outside the band counts as 0.
  */
 struct radon_core {
 	struct radon_options o; /* g and live: owned */
@@ -30,11 +30,11 @@ struct radon_core {
 	size_t first, last;  /* its blocks */
 	bool nufft;	     /* else recurrence */
 	/*
-	 * lsq magnifies an error of its right-hand side by up to sqrt(nx / (4 NU nq)). Unless the user asks for the NUFFT, the
-	 * recurrence in double finds it: 3.1 ms where the NUFFT takes 1.9 and the solution 8 (1751x92x180).
+	 * lsq magnifies an error of its right-hand side by up to sqrt(nx / (4 NU nq)). With RADON_AUTO the recurrence in double
+	 * therefore computes the right-hand side. It takes 3.1 ms, the NUFFT 1.9 ms and the solution 8 ms (1751x92x180).
 	 */
 	bool exact_rhs;
-	bool q_mute;	 /* the mute depends on q alone: q_weight */
+	bool q_mute;	 /* the mute depends on q alone, and q_weight holds it */
 	float *q_weight; /* owned: nq */
 	size_t nlive;
 	fftwf_plan forward, backward; /* one row */
@@ -42,14 +42,14 @@ struct radon_core {
 	const struct radon_loops *loops; /* for this CPU */
 };
 
-/* The damping of lsq and sparse: what is added to the diagonal of A^H A. */
+/* The damping NU nq, which lsq and sparse add to the diagonal of A^H A. */
 double radon_damping(const struct radon_core *p);
 
-/* p: zeroed. 0 or -errno; after a failure radon_core_free() is still due. */
+/* Plans into p, a zeroed struct. Returns 0 or -errno. The caller calls radon_core_free() after a failure too. */
 int radon_core_plan(struct radon_core *p, const struct radon_options *o);
 void radon_core_free(struct radon_core *p);
 
-/* What one thread needs for a block of LANES frequencies, and for a row. */
+/* The arrays of one thread for a block of LANES frequencies and for a row. */
 struct radon_lane {
 	float *row;  /* nfft + 2 floats */
 	float *m;    /* nq x LANES complex: a block of the panel */
@@ -60,20 +60,20 @@ struct radon_lane {
 	struct usfft_line_work line;
 };
 
-/* Room for the spectra of one gather under way. */
+/* The work arrays of one gather. */
 struct radon_room {
 	int threads;
 	struct radon_lane *lane; /* owned: one a thread */
 	/*
-	 * Owned spectra: gather [nx][ld], panel [nq][ld] complex. Except in sparse mode, d and m are the same array, since a
-	 * block is read before it is written and the other blocks are not touched: a quarter of the page faults less (512^3:
-	 * 10.0 -> 9.2 ms in all).
+	 * The spectra of the gather, [nx][ld] complex, and of the panel, [nq][ld] complex; owned. Except in sparse mode, d and m
+	 * are the same array. This is safe, since each block is read before it is written and no other block is touched. It
+	 * saves a quarter of the page faults (512^3: 10.0 -> 9.2 ms in all).
 	 */
 	float *d, *m;
-	double (*part)[5]; /* owned: sums of rows or blocks, to be added in order */
+	double (*part)[5]; /* owned: the sums of each row or block, which are added in order */
 };
 
-/* r: zeroed. False: no memory; radon_room_free() is then still due. */
+/* Allocates into r, a zeroed struct. Returns false when there is no memory; the caller calls radon_room_free() then too. */
 bool radon_room_take(struct radon_room *r, const struct radon_core *p, int threads);
 void radon_room_free(struct radon_room *r);
 

@@ -1,4 +1,4 @@
-/* What direct.c and direct_sparse.c share: the sums of radon.h in double. */
+/* The functions that direct.c and direct_sparse.c share: the sums of radon.h in double. */
 #ifndef RADON_DIRECT_H
 #define RADON_DIRECT_H
 
@@ -17,17 +17,17 @@ bool radon_direct_in_band(const struct radon_options *o, const struct direct_axe
 bool radon_direct_is_live(const struct radon_options *o, size_t j);
 double radon_direct_damping(const struct radon_options *o);
 
-/* Spectra [count][nw] of rows of n samples that begin at sample `at` of nfft. Caller frees; NULL: no memory. */
+/* Finds the spectra [count][nw] of rows of n samples that begin at sample `at` of nfft. Caller frees; NULL: no memory. */
 complex double *radon_direct_to_spectra(const struct direct_axes *x, const double *rows,
 					size_t count, size_t n, size_t at);
 complex double *radon_direct_gather_spectra(const struct radon_options *o,
 					    const struct direct_axes *x, const float *gather);
 
-/* The way back; the spectra are destroyed. 0 or -ENOMEM. */
+/* Turns spectra into rows and destroys the spectra. Returns 0 or -ENOMEM. */
 int radon_direct_to_rows(const struct direct_axes *x, complex double *s, size_t count, double *rows,
 			 size_t n, size_t at);
 
-/* m from d, and d from m, at every frequency of the band; 0 elsewhere. */
+/* Compute m from d, and d from m, at every frequency of the band; the other frequencies are 0. */
 void radon_direct_adjoint_sums(const struct radon_options *o, const struct direct_axes *x,
 			       const complex double *d, complex double *m);
 void radon_direct_model_sums(const struct radon_options *o, const struct direct_axes *x,

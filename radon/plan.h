@@ -1,4 +1,4 @@
-/* A plan is the shared core and what one method adds to it; so is the room for a gather. */
+/* A plan and its work: each is the part that all methods share and the parts that one method adds. */
 #ifndef RADON_PLAN_H
 #define RADON_PLAN_H
 

@@ -1,4 +1,4 @@
-/* The sums of one block of frequencies, term by term, in double. */
+/* The sums of one block of LANES frequencies from k on, added term by term in double. Shapes are those of block.h. */
 #ifndef RADON_RECURRENCE_H
 #define RADON_RECURRENCE_H
 
@@ -9,7 +9,7 @@ void recurrence_adjoint(const struct radon_core *p, struct radon_lane *w, size_t
 void recurrence_model(const struct radon_core *p, struct radon_lane *w, size_t k, const float *m,
 		      size_t ldm, float *d, size_t ldd);
 
-/* t[i] = sum over live traces of exp(2 pi i k i c), i < nq, as rows of LANES re, LANES im. */
+/* The first column of A^H A: t[n] = sum over live traces j of exp(2 pi i k n c_j), n < nq, in rows of LANES re and LANES im. */
 void recurrence_column(const struct radon_core *p, struct radon_lane *w, size_t k, double *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whole transforms by shifting and adding in time. */
+/* RADON_TIME: whole transforms by shifting and adding in time. */
 #ifndef RADON_TIME_H
 #define RADON_TIME_H
 

@@ -1,10 +1,11 @@
 /*
- * The sparse inverse: iteratively reweighted least squares. With weights W in (0, 1] on the samples of the panel, m = W u and
- * u minimises |d - A W u|^2 + NU nq |u|^2, by `inner` steps of conjugate gradients from u = 0; then W grows with the
- * amplitude of m, and again, `outer` times in all, the first with W = 1. The zeros that a trace begins or ends with are no equations.
+ * The sparse inverse: iteratively reweighted least squares. W in (0, 1] weights the samples of the panel, and m = W u. For
+ * given weights, `inner` steps of conjugate gradients from u = 0 minimise |d - A W u|^2 + NU nq |u|^2. Then new weights are
+ * found, which grow with the amplitude of m. This is done `outer` times, the first time with W = 1. The zeros that a trace
+ * begins or ends with contribute no equations.
  *
- * Source: Sacchi and Ulrych, Geophysics 60(4), 1995; the weights live in time as in Trad, Ulrych and Sacchi, Geophysics
- * 68(1), 2003.
+ * Source: Sacchi and Ulrych, Geophysics 60(4), 1995. The weights are functions of time as in Trad, Ulrych and Sacchi,
+ * Geophysics 68(1), 2003.
  */
 #ifndef RADON_SPARSE_H
 #define RADON_SPARSE_H
@@ -13,11 +14,11 @@
 
 struct radon_sparse;
 
-/* Room for a gather. NULL: no memory. */
+/* Allocates the arrays of one gather. Returns NULL when there is no memory. */
 struct radon_sparse *radon_sparse_room(const struct radon_core *p);
-void radon_sparse_free(struct radon_sparse *s); /* NULL is nothing */
+void radon_sparse_free(struct radon_sparse *s); /* accepts NULL */
 
-/* As radon_run. */
+/* Does the work of radon_run() for RADON_SPARSE; see radon.h. */
 void radon_sparse_run(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w,
 		      const float *in, float *out, struct radon_report *r);
 

@@ -1,4 +1,4 @@
-/* Registers of 32 bytes. */
+/* The loops for registers of 32 bytes. */
 #if defined(__x86_64__)
 #define TARGET __attribute__((target("arch=x86-64-v3")))
 #else

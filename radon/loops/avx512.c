@@ -1,4 +1,4 @@
-/* Registers of 64 bytes. */
+/* The loops for registers of 64 bytes. */
 #if defined(__x86_64__)
 #define TARGET __attribute__((target("arch=x86-64-v4")))
 #else

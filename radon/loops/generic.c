@@ -1,4 +1,4 @@
-/* Registers of 16 bytes, which every CPU has. */
+/* The loops for registers of 16 bytes, which every CPU has. */
 #define WIDE  2
 #define TURNS 3
 #define TARGET

@@ -1,7 +1,8 @@
 /*
- * The inner loops that turn and add LANES frequencies at a time, in double: one set for each kind of register. Rows are
- * LANES re and then LANES im, aligned to 64 bytes. A register of 4 or 2 doubles takes the lanes in 2 or 4 passes: vectors
- * wider than registers go through the stack (gcc 12, AVX2: 2.3 times as long).
+ * The inner loops of the recurrence and of Levinson's recursion. They process LANES frequencies at a time in double. There is
+ * one set of them for each width of register. Rows are LANES re and then LANES im, aligned to 64 bytes. Registers of 4 or 2
+ * doubles take the lanes in 2 or 4 groups, since the compiler puts vectors wider than a register on the stack (gcc 12, AVX2: 2.3
+ * times as long).
  */
 #ifndef RADON_LOOPS_H
 #define RADON_LOOPS_H
@@ -13,14 +14,14 @@
 enum { LOOP_LANES = USFFT_LINE };
 
 struct radon_loops {
-	/* levinson(): see radon/inverse/levinson.h */
+	/* levinson(), described in radon/inverse/levinson.h */
 	void (*levinson)(const double *t, size_t n, double least, double *a, double *e,
 			 double *alive, double *steps);
 
-	/* sum[i] = sum_j z[j] e[j]^i, i < nq, j < nx; z is used up. */
+	/* sum[i] = sum_j z[j] e[j]^i, i < nq, j < nx. z is overwritten. */
 	void (*turn_and_add)(size_t nx, size_t nq, double *z, const double *e, double *sum);
 
-	/* z[j] = sum_i m[i] e[j]^i, by Horner's rule. */
+	/* z[j] = sum_i m[i] e[j]^i by Horner's rule, i < nq, j < nx. */
 	void (*add_and_turn)(size_t nx, size_t nq, const double *m, const double *e, double *z);
 };
 

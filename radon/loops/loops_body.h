@@ -1,9 +1,9 @@
 /*
- * The loops of loops.h for one kind of register; each file that includes this defines
- *	WIDE	doubles in a register: 2, 4 or 8
- *	TURNS	traces that add_and_turn() does at a time: their state fills the registers
- *	TARGET	attributes of a function: the CPU it is for
- *	LOOPS	the name of the table
+ * The loops of loops.h for one width of register. Each file that includes this one defines
+ *	WIDE	the doubles in a register: 2, 4 or 8
+ *	TURNS	the traces that add_and_turn() takes at a time, so that their state fills the registers
+ *	TARGET	the attributes of a function that choose its CPU
+ *	LOOPS	the name of the table of loops
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@ put(double *x, size_t i, int im, vec v)
 
 /* --- Levinson's recursion ------------------------------------------------------------------------------------------ */
 
-/* sum over k < m of r[m - k] a[k]. Eight chains, so that additions do not wait. */
+/* c = sum over k < m of r[m - k] a[k]. Eight independent sums keep additions from waiting for each other. */
 LEAF void
 convolve(const double *r, const double *a, size_t m, vec c[2])
 {
@@ -58,7 +58,7 @@ convolve(const double *r, const double *a, size_t m, vec c[2])
 	c[1] = (s[2] + s[6]) + (s[3] + s[7]);
 }
 
-/* a[k] += c conj(a[m - k]) for k = 0..m, both of a pair at once. */
+/* a[k] += c conj(a[m - k]) for k = 0..m. Each turn of the loop updates a[k] and a[m - k] together. */
 LEAF void
 reflect(double *a, size_t m, const vec c[2])
 {
@@ -74,7 +74,7 @@ reflect(double *a, size_t m, const vec c[2])
 	}
 }
 
-/* WIDE lanes of it; a holds zeros. */
+/* levinson() for WIDE lanes. On entry a holds zeros. */
 LEAF void
 recur(const double *r, size_t n, double least, double *a, double *e_, double *alive_, double *steps)
 {

@@ -1,6 +1,8 @@
 /*
- * Gathers in batches: those of one batch share a plan. While a batch runs, one more thread writes the results of the batch
- * before and reads the next. Memory: two batches of up to 2 gathers a thread, or one gather each where gathers are large.
+ * Reads and writes gathers in batches. The gathers of one batch share a plan. While a batch runs, one more thread writes the
+ * results of the previous batch and reads the next. Two batches are in memory. Each has up to 2 gathers a thread, or up
+ * to BATCH_GPU gathers for the GPU. Large gathers make smaller batches. With one thread on the CPU, and when NU is found for
+ * each gather, a batch is one gather.
  *
  *	while ((b = batch_read(s))) {
  *		...plan...
@@ -33,14 +35,17 @@ struct batches *batch_open(const struct gathers_options *o, struct raw_in *in, s
 /* The next batch, valid until batch_write(); NULL at the end of the stream. */
 struct batch *batch_read(struct batches *s);
 
-/* Between these two the results of the batch before are written and the next batch is read; with one thread, nothing is. */
+/*
+ * Start and end the thread that writes the results of the previous batch and reads the next batch. With one thread they do
+ * nothing.
+ */
 void batch_begin_io(struct batches *s);
 void batch_end_io(struct batches *s);
 
-/* Hands over the results of b. They are written now, or by the next batch_begin_io(), batch_read() or batch_close(). */
+/* Hands over the results of b. This call writes them, or the next batch_begin_io(), batch_read() or batch_close() does. */
 void batch_write(struct batches *s, struct batch *b);
 
-/* Counts go to the stats. */
+/* Writes what is left, adds the counts to the stats and frees s. */
 void batch_close(struct batches *s);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * Gathers out of items and into items. A gather is an item `t trace`, or each plane of an item `t trace gather`; a panel is
- * `tau q` or `tau q gather`. What a panel cannot say by its axes travels in keys of its own, so that modelling needs no
- * options:
+ * Reads gathers from items and writes results as items. A gather is an item `t trace`, or one plane of an item
+ * `t trace gather`. A panel is `tau q`, or one plane of `tau q gather`. The axes of a panel do not describe the gather, so the
+ * panel carries these keys, and modelling needs no options:
  *
- *	offsets:=68 168 268		of the traces
+ *	offsets:=68 168 268		the offsets of the traces
  *	radon_curve:=parabolic 3000 0	curve, reference offset, depth
  *	radon_gather:=92 1751 0		traces, samples and first time of the gather
  *	radon_trace:=nan nan - trace	min, spacing, unit and label of its trace axis; - for none
  *
- * Everything here dies with a line that names the file, the item, and the gather and trace where it is about those.
+ * These functions die on bad input. The message names the file, the item, and the gather and trace if one is at fault.
  */
 #ifndef RADON_GATHERS_H
 #define RADON_GATHERS_H
@@ -16,24 +16,25 @@
 #include "common/raw.h"
 #include "radon/radon.h"
 
-/* What the options say, the same for all gathers. */
+/* The options, which are the same for all gathers. */
 struct gathers_options {
-	struct radon_options
-	    radon; /* q0, dq, nq, mode, method and so on; shapes and g are found per gather */
+	/* Options such as q0, dq, nq, mode and method. Shapes and g are found for each gather. */
+	struct radon_options radon;
 	enum radon_curve curve;
 	double reference, depth; /* reference 0: not given */
 	const char *offsets;	 /* a file of numbers; NULL: none */
 	bool nan_is_zero, cut;
-	bool any_noise; /* lsq: NU by radon_noise(), gather by gather */
+	bool any_noise; /* lsq: radon_noise() finds NU for each gather */
 	const struct opt_common *common;
 	struct gpu *gpu; /* NULL: the CPU */
 };
 
-/* One gather under way. */
+/* One gather, its options and its result. */
 struct gather {
-	struct radon_options o; /* all of it; g and live are ours */
-	struct img
-	    head; /* of the item that the result begins; dim 0: it goes on with the one before */
+	/* Complete options of this gather. They point to g and live below. */
+	struct radon_options o;
+	/* The head of the item that this result begins. With dim 0 the result continues the item of the previous one. */
+	struct img head;
 	size_t item, plane; /* from 1 and from 0, for messages */
 	double *g, *offset; /* owned: room for `room_x` traces */
 	bool *live;
@@ -46,19 +47,19 @@ struct gather {
 
 struct gathers;
 
-/* in is borrowed until gathers_close. */
+/* Opens the stream and reads the file of offsets. in and o are borrowed until gathers_close(). */
 struct gathers *gathers_open(struct raw_in *in, const struct gathers_options *o);
 
-/* The next gather into g, a zeroed struct or one used before; false at the end of the stream. */
+/* Reads the next gather into g, a zeroed struct or one used before. Returns false at the end of the stream. */
 bool gathers_next(struct gathers *s, struct gather *g);
 
-/* Numbers of the offsets file left over are an error. */
+/* Frees s. Dies when the offsets file has numbers left over. */
 void gathers_close(struct gathers *s);
 
 /* Do a and b have the same plan? */
 bool gather_like(const struct gather *a, const struct gather *b);
 
-/* Writes the result. */
+/* Writes the result of g, after its head if g begins an item. */
 void gather_put(const struct gathers_options *o, struct raw_out *out, struct gather *g);
 
 void gather_free(struct gather *g);

@@ -1,46 +1,53 @@
-/* What gathers.c (items to gathers), offsets.c (where their traces lie) and heads.c (the heads of results) share. */
+/*
+ * The struct that three files share: gathers.c reads gathers from items, offsets.c finds the offsets of their traces, and
+ * heads.c makes the heads of results.
+ */
 #ifndef RADON_HEADS_H
 #define RADON_HEADS_H
 
 #include "radon/stream/gathers.h"
 
-/* As --curve and radon_curve:= have them, by enum radon_curve. */
+/* The names of curves in --curve and radon_curve:=, indexed by enum radon_curve. */
 extern const char *const radon_curve_names[3];
 
 struct gathers {
 	struct raw_in *in;
 	const struct gathers_options *o;
 	struct img item;      /* the current item's head; dim 0: none */
-	size_t planes, plane; /* of it */
-	double *offset;	      /* owned: those of the item, nx for each plane or nx for all */
+	size_t planes, plane; /* of the item */
+	double *offset;	      /* owned: the item's offsets, nx for each plane or nx for all */
 	size_t noffset;
-	double *file;		    /* owned: all of the offsets file */
-	size_t nfile, at;	    /* at: used so far, where there are more than one gather's */
-	struct radon_options shape; /* of the item's gathers; no g */
+	double *file; /* owned: all numbers of the offsets file */
+	/* at: the numbers used so far, when the file has offsets for more than one gather. */
+	size_t nfile, at;
+	struct radon_options shape; /* of the item's gathers; without g */
 	enum radon_curve curve;
 	double reference, depth;
 	size_t rows, n; /* of a plane of the input: traces or curves, samples */
-	size_t skip;	/* where its samples lie in the rows of the transform */
-	void *raw;	/* owned: one row as the item has it */
-	double *wide;	/* owned: one row */
+	size_t skip;	/* the place of its first sample in a row of the transform */
+	void *raw;	/* owned: one row in the item's type */
+	double *wide;	/* owned: the same row in double */
 };
 
-/* All of the file of offsets, into s->file. */
+/* Reads all numbers of the file of offsets into s->file. */
 void offsets_read(struct gathers *s, const char *path);
 
-/* The item's own offsets, from its key or its trace axis, into s->offset; none where a file gives them gather by gather. */
+/* Finds the item's offsets from its key or its trace axis, into s->offset. It finds none when a file gives them instead. */
 void offsets_of_item(struct gathers *s);
 
-/* The traces of a plane (a panel that does not say has one for each offset), and that the number of offsets suits them. */
+/*
+ * Returns the number of traces of a plane. A panel without the key radon_gather has one trace for each offset. Dies when the
+ * number of offsets does not suit the traces.
+ */
 size_t offsets_count(const struct gathers *s);
 
-/* The range of g over the item into s->shape, so that all its panels have one time axis. */
+/* Finds the range of g over the item, into s->shape, so that all panels of the item have one time axis. */
 void offsets_range(struct gathers *s);
 
-/* Offsets and g of the next plane: of the file, of all planes, or this plane's own. */
+/* Sets the offsets and g of the next plane. They come from the file, or are those of all planes, or the plane's own. */
 void offsets_take(struct gathers *s, struct gather *g);
 
-/* Makes g->head: that of the item which begins with g, the first gather of the current one. */
+/* Makes g->head, the head of the result of the current item. g is the item's first gather. */
 void head_of_result(const struct gathers *s, struct gather *g);
 
 #endif
