@@ -8,7 +8,8 @@ void
 item_room(const struct raw_in *in, struct img *x)
 {
 	if (!img_bytes(x, &x->mapped) || !(x->map = x->data = spool_map(x->mapped)))
-		raw_die(in, "no temporary file for %zu bytes: %s", x->mapped, strerror(errno));
+		raw_die(in, "no temporary file for %zu bytes in %s: %s", x->mapped,
+			spool_directory(), strerror(errno));
 }
 
 void

@@ -8,13 +8,20 @@
 #include "common/mem.h"
 #include "morphrec/spool.h"
 
+const char *
+spool_directory(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir ? dir : "/tmp";
+}
+
 static int
 open_nameless(void)
 {
-	const char *dir = getenv("TMPDIR");
+	const char *dir = spool_directory();
 	char path[4096];
 
-	dir = dir && *dir ? dir : "/tmp";
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
 		return fd;

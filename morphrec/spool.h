@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+/* Where temporary files stand: TMPDIR, or /tmp. */
+const char *spool_directory(void);
+
 /*
  * bytes of a file without a name in TMPDIR (else /tmp), mapped; free with munmap. NULL: errno says why, ENOSPC when the
  * file system has no room for them.

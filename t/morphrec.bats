@@ -545,3 +545,8 @@ big() {
 	cmp said.1 said.2 && cmp said.1 said.3
 	cmp out.1 out.2 && cmp out.1 out.3
 }
+
+@test "--max-mem names the directory that has no room" {
+	big 40 30 255 >f.pgm
+	TMPDIR=$PWD/nowhere fails 1 "no temporary file for 1200 bytes in $PWD/nowhere: No such file" morphrec --max-mem=1M --hmax=3 f.pgm
+}
