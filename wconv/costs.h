@@ -1,4 +1,4 @@
-/* What the planner knows of the machine: measured seconds of work on one vector of lanes. */
+/* The planner's table of costs: measured seconds of work on one vector of lanes. */
 #ifndef WCONV_COSTS_H
 #define WCONV_COSTS_H
 
@@ -7,20 +7,20 @@
 #define WCONV_SIZES 52
 
 struct wconv_costs {
-	/* a complex transform of LANES columns, of wconv_sizes[i] points */
+	/* [i]: one complex transform of LANES columns of wconv_sizes[i] points */
 	double transform[WCONV_SIZES];
-	/* per sample of LANES rows: transposing and untangling them */
+	/* per sample of LANES rows: transpose and untangle them */
 	double turn;
-	/* per point of LANES columns: product with a kernel, blend of the result */
+	/* per point of LANES columns: multiply with a kernel, blend the result */
 	double product;
-	/* per kernel sample and vector of results: a direct sum */
+	/* per kernel sample and vector of results: direct sums */
 	double tap;
 };
 
-/* Lengths of transforms, increasing: 2^a 3^b 5^c, multiples of 4. */
+/* The lengths of transforms that the planner chooses from, increasing: 2^a 3^b 5^c, multiples of 4. */
 extern const size_t wconv_sizes[WCONV_SIZES];
 
-/* Those of the machine named in costs.c. */
+/* The costs, measured on the machine that costs.c names. */
 extern const struct wconv_costs wconv_costs;
 
 #endif

@@ -1,4 +1,4 @@
-/* One item after the other: what main.c read the options for. These die with a line that names the file and the item. */
+/* Plans and describes one item after the other. On failure the program ends with a line that names the file and the item. */
 #ifndef WCONV_JOB_H
 #define WCONV_JOB_H
 
@@ -21,41 +21,41 @@ struct args {
 	bool correlate, normalise, in_double, adjoint;
 
 	struct gpu *gpu;      /* NULL: the CPU */
-	struct wconv_ask ask; /* what those say together */
+	struct wconv_ask ask; /* what the options above say about kernels */
 	char **path;
 	size_t npath;
 };
 
-/* What stays from item to item. */
+/* The kernels and the plans, which are kept from item to item, and what is known of the current item. */
 struct job {
 	const struct args *args;
 	struct wconv_kernels kernels;
 	struct wconv_problem q;
-	/* of the convolution and of its adjoint; NULL for a deconvolution, which has its own */
+	/* plans of the convolution and of its adjoint; NULL for a deconvolution, which has plans of its own */
 	struct wconv_plan *plan;
 	struct wconv_adjoint *adjoint;
 	struct wconv_restore *restore;
 	struct wconv_restored restored;
-	/* of the item at hand */
+	/* the current item's progress bar */
 	struct progress *bar;
-	/* the item's planes and the position of its first pixel */
+	/* the current item's planes, and the position of its first pixel */
 	size_t planes;
 	ptrdiff_t at_x, at_y;
 };
 
-/* Reads the kernels, as j->args says. */
+/* Reads the kernels that j->args names. */
 void job_start(struct job *j);
 
-/* A plan for the item x, the last one's if that will do. Returns how many pictures the item has. */
+/* Plans for the item x. Keeps the last plan if the shape is the same. Returns how many pictures the item has. */
 size_t job_plan(struct job *j, const struct raw_in *in, const struct img *x);
 
-/* Picture i of an item's payload. */
+/* Returns picture i of an item's payload. */
 const void *job_picture(const struct job *j, const void *payload, size_t i);
 
-/* y becomes the head of x's result. */
+/* Makes y the header of x's result. */
 void job_describe(const struct job *j, const struct img *x, struct img *y);
 
-/* What was chosen last, to st. */
+/* Reports to st what was chosen for the last item. */
 void job_report(const struct job *j, struct stats *st);
 
 void job_end(struct job *j);

@@ -1,4 +1,4 @@
-/* The kernels of a file: where each lies in it, its centre, and where the nodes of the grid stand. Pure. */
+/* The kernels of a file: where each lies in it, its centre, and where the nodes of the grid stand. Pure code. */
 #ifndef WCONV_KERNELS_H
 #define WCONV_KERNELS_H
 
@@ -7,39 +7,43 @@
 
 enum wconv_place { WCONV_PLACE_UNSAID, WCONV_CENTRE, WCONV_CORNER };
 
-/* What the command line says about them. */
+/* What the command line says about kernels. */
 struct wconv_ask {
 	size_t gx, gy; /* --grid: kernels on a contact sheet; 0: none */
 	int degree;    /* --basis=poly:DEG; -1: what the file's key basis:= says */
-	bool centred;  /* --centre was given: */
+	bool centred;  /* --centre was given as cx, cy */
 	size_t cx, cy;
 	int place;	   /* enum wconv_place */
-	double *col, *row; /* --cols, --rows; NULL: none */
+	double *col, *row; /* --cols, --rows; NULL: not given */
 	size_t ncol, nrow;
 	bool in_double;
 };
 
-/* "poly:DEG" to *degree; -1: it is something else, or the degree is not in 0..WCONV_DEGREE. */
+/* Parses "poly:DEG" into *degree. Returns 0, or -1 if text is anything else or the degree is not in 0..WCONV_DEGREE. */
 int wconv_parse_basis(const char *text, int *degree);
 
-/* What a file holds. A zeroed struct holds nothing. */
+/* What a kernel file holds. A zeroed struct is empty and may be dropped. */
 struct wconv_kernels {
 	struct img file;	 /* owned, with its payload */
-	void *samples;		 /* owned: converted; NULL: those of the file serve */
-	double *node_x, *node_y; /* owned, gx and gy of them */
+	void *samples;		 /* owned: converted samples; NULL: the file's own are used */
+	double *node_x, *node_y; /* owned; [gx], [gy] */
 };
 
 /*
- * Takes over file, which has its payload, and fills in what q says about kernels (kernels, sizes, steps, degree, centre).
- * 0, or -1 with a sentence in err.
+ * Takes ownership of file, which has its payload. Fills in what q says about kernels (kernels, sizes, steps, degree,
+ * centre). Returns 0, or -1 with a sentence in err.
  */
 int wconv_take_kernels(struct wconv_kernels *k, struct img *file, const struct wconv_ask *ask,
 		       struct wconv_problem *q, char err[WCONV_ERR]);
 
-/* Puts the nodes where they stand over an image of q->W x q->H, and q->node_x, node_y, zero and scale. 0 or -1. */
+/*
+ * Places the nodes over an image of q->W x q->H. Fills in q->node_x and node_y, or for a basis its zero and scale.
+ * Returns 0, or -1 with a sentence in err.
+ */
 int wconv_place_nodes(struct wconv_kernels *k, const struct wconv_ask *ask, struct wconv_problem *q,
 		      char err[WCONV_ERR]);
 
+/* Frees what k owns. */
 void wconv_drop_kernels(struct wconv_kernels *k);
 
 #endif

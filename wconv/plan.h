@@ -1,34 +1,34 @@
-/* The plan from inside: what the stages share. */
+/* The inside of the plan: what the stages share. */
 #ifndef WCONV_PLAN_H
 #define WCONV_PLAN_H
 
 #include "wconv/axis.h"
 #include "wconv/wconv.h"
 
-/* A complex transform over lanes: see core/fft.h. twiddle is in the plan's precision. */
+/* The tables of a complex transform of LANES columns, see core/fft.h. twiddle is in the plan's precision. */
 struct wconv_fft {
 	size_t n, passes, ntwiddle;
 	unsigned char radix[32];
 	void *twiddle;
 };
 
-/* A real transform of n samples through a complex one of n/2. */
+/* The tables of a real transform of n samples, which runs as a complex transform of n/2 points. */
 struct wconv_rfft {
 	size_t n;
-	size_t blocks; /* of LANES columns that hold the n/2+1 coefficients */
+	size_t blocks; /* the n/2+1 coefficients fill this many blocks of LANES columns */
 	struct wconv_fft half;
-	size_t *place; /* where coefficient k of the complex transform stands */
+	size_t *place; /* [k]: where coefficient k of the complex transform stands */
 	void *turn;    /* cos and sin of 2 pi k / n, k = 0..n/2 */
 };
 
-/* Pixels that the convolution sees as 0: to be filled in, and those that make the result NaN. */
+/* The convolution sees these pixels as 0. UNKNOWN ones are then filled in; POISON ones make the result NaN. */
 enum wconv_mask { WCONV_UNKNOWN = 1, WCONV_POISON = 2 };
 
-/* A step of the stream: some tile rows at once. Row numbers count from the first row of the first window. */
+/* The tile rows that one step of the stream computes. Row numbers count from the first row of the first window. */
 struct wconv_band {
 	size_t tile0, tile1; /* tile rows */
-	size_t row0, row1;   /* image rows that it transforms first */
-	size_t fed0, fed1;   /* rows of the item that it takes */
+	size_t row0, row1;   /* image rows whose transforms this band is the first to need */
+	size_t fed0, fed1;   /* rows of the item that it reads */
 	size_t fun0, fun1;   /* functions of y that it needs */
 };
 
@@ -39,9 +39,9 @@ struct wconv_plan {
 	bool direct;
 	/* predicted seconds of one core */
 	double cost_fft, cost_direct;
-	/* per kernel: what its samples are multiplied by, the sum of the scaled samples, and of their absolute values */
+	/* per kernel: the factor of its samples; the sum of the scaled samples; the sum of their absolute values */
 	double *scale, *sum, *weight;
-	/* per kernel: it has the same samples as that neighbour */
+	/* per kernel: it has the same samples as the kernel to its right, as the kernel below */
 	bool *like_right, *like_below;
 
 	/* the ring of input rows, each with its edges: [depth][planes][pitch] */
@@ -49,9 +49,9 @@ struct wconv_plan {
 	void *row;
 	/* the same shape: enum wconv_mask of each pixel */
 	unsigned char *mask;
-	/* [depth][planes]: all masks of the row ORed; where that is 0 the row's masks are not filled in */
+	/* [depth][planes]: the OR of all masks of the row; where it is 0, the row's masks are not filled in */
 	unsigned char *flags;
-	/* the row above and below the image, and its mask */
+	/* the row that stands for all rows outside the image, and its mask */
 	void *outside;
 	unsigned char *outside_mask;
 
@@ -60,18 +60,19 @@ struct wconv_plan {
 	struct wconv_fft columns;
 	size_t spectra_depth;
 	void *spectra;
-	/* [planes][tiles in x][spectra_depth]: what was subtracted from each row before its transform */
+	/* [planes][tiles in x][spectra_depth]: the mean that was subtracted from each row before its transform */
 	void *mean;
 	/* [slots][functions of x][kh]: sums of the kernels' rows */
 	double *row_sums;
 
-	/* the ring of kernels, one slot for each function of y: spectra [slots][functions of x][blocks][n][2 LANES],
-	   or, for direct sums, samples [slots][functions of x][kh][kw], turned round */
+	/* the ring of kernels, one slot for each function of y. For transforms it holds spectra
+	   [slots][functions of x][blocks][n][2 LANES]; for direct sums samples [slots][functions of x][kh][kw],
+	   turned by half a turn */
 	size_t slots, kernel_samples;
 	void *kernel;
-	/* per slot: its function + 1, or 0 */
+	/* per slot: the number of its function + 1; 0: the slot is empty */
 	size_t *slot_holds;
-	/* functions whose kernels this step transforms */
+	/* the functions of y whose kernels this step transforms */
 	size_t *claimed;
 
 	struct wconv_band *band;
@@ -79,11 +80,11 @@ struct wconv_plan {
 	size_t scratch_bytes;
 	/* [threads][scratch_bytes] */
 	void *scratch;
-	/* [planes][rows][width]; NULL when results go straight to the caller */
+	/* [planes][rows][width]; NULL when tiles write to the caller's array */
 	void *result;
 	size_t result_pitch;
 	size_t result_rows;
-	/* the caller's room for the results of the step being taken */
+	/* the caller's array for the results of the current step */
 	void *out;
 };
 
@@ -91,13 +92,13 @@ struct wconv_plan {
 struct wconv_spread {
 	const void *in;
 	void *out;
-	/* what results are multiplied by first; NULL: 1 */
+	/* per result: the factor that it is multiplied by first; NULL: 1 */
 	void *gain;
-	/* what each tile leaves in its window, a ring of tile rows [ring][tiles in x]: spectra [blocks][tile_rows][2 LANES], or
-	   samples [tile_rows][tile_pitch] */
+	/* what each tile scatters into its window: a ring of tile rows [ring][tiles in x], each of them spectra
+	   [blocks][tile_rows][2 LANES] or samples [tile_rows][tile_pitch] */
 	size_t ring;
 	void *tiles;
-	/* tile rows that are in the ring and may reach the rows that are collected */
+	/* the tile rows [tile0,tile1) are in the ring and may reach the rows that are collected */
 	size_t tile0, tile1;
 	size_t tile_samples, tile_rows, tile_pitch;
 	/* the item with its edges, [rows][pitch] */
@@ -105,7 +106,7 @@ struct wconv_spread {
 	size_t pitch;
 };
 
-/* One precision at one level. Each function does one task; tasks of a kind run in parallel. */
+/* The code for one precision at one level. Each function does one task; tasks of the same kind run in parallel. */
 struct wconv_core {
 	const char *level;
 	size_t lanes, sample;
@@ -117,7 +118,7 @@ struct wconv_core {
 	void (*tile)(const struct wconv_plan *p, size_t plane, size_t tx, size_t ty, void *scratch);
 	void (*finish)(const struct wconv_plan *p, size_t row);
 
-	/* the adjoint's: see core/scatter_body.h */
+	/* for the adjoint: see core/scatter_body.h */
 	size_t (*spread_scratch)(const struct wconv_plan *p);
 	void (*spread)(const struct wconv_plan *p, const struct wconv_spread *a, size_t tx,
 		       size_t ty, void *scratch);
@@ -129,39 +130,51 @@ struct wconv_core {
 extern const struct wconv_core wconv_f32_avx512, wconv_f32_avx2, wconv_f32_generic,
     wconv_f64_avx512, wconv_f64_avx2, wconv_f64_generic;
 
-/* The sentence to err; returns -1. */
+/* Prints the sentence to err and returns -1. */
 int wconv_fail(char err[WCONV_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Fills scale, sum, weight, like_right and like_below. 0, or -1 with a sentence in err. */
+/* Fills in scale, sum, weight, like_right and like_below. Returns 0, or -1 with a sentence in err. */
 int wconv_kernel_stats(struct wconv_plan *p, char err[WCONV_ERR]);
 
-/* Whether results are divided by the sums of the local kernels: those of a basis that is normalised. */
+/* Whether results are divided by the sums of the local kernels. It is so for a normalised basis. */
 static inline bool
 wconv_divides(const struct wconv_problem *q)
 {
 	return q->normalise && q->degree >= 0;
 }
 
-/* sum[i]: that of the local kernel at (x + i, y), i < n, for polynomials. per_kernel: p->sum, or p->weight, which bounds it. */
+/*
+ * For a basis: sum[i] becomes the sum of the local kernel at (x + i, y), i < n, if per_kernel is p->sum, and an upper
+ * bound of the local kernel's weight if per_kernel is p->weight.
+ */
 void wconv_local_sums(const struct wconv_plan *p, const double *per_kernel, ptrdiff_t x,
 		      ptrdiff_t y, size_t n, double *sum);
 
-/* Refuses a basis to be normalised where a result's local kernel has a sum of 0 or next to it. 0 or -1. */
+/*
+ * Refuses a normalised basis if the sum of a result's local kernel is a millionth of its weight or less.
+ * Returns 0, or -1 with a sentence in err.
+ */
 int wconv_check_sums(const struct wconv_plan *p, char err[WCONV_ERR]);
 
-/* The functions of y whose kernels the band lacks, to p->claimed; their slots are taken. Returns how many. */
+/*
+ * Finds the functions of y that the band needs and no slot holds. Takes slots for them, and lists them in p->claimed.
+ * Returns how many they are.
+ */
 size_t wconv_claim_slots(struct wconv_plan *p, const struct wconv_band *b);
 
-/* The kernel that goes with a pair of functions; SIZE_MAX: none (a polynomial of too high a degree). */
+/* Returns the kernel that goes with a pair of functions; SIZE_MAX: none, since the degree fx + fy is too high. */
 size_t wconv_kernel(const struct wconv_plan *p, size_t fx, size_t fy);
 
-/* Makes the tables of a transform; 0 or -ENOMEM. n = 2^a 3^b 5^c. A zeroed struct may be freed. */
+/* Makes the tables of a transform. n = 2^a 3^b 5^c. Returns 0 or -ENOMEM. A zeroed struct may be freed. */
 int wconv_fft_plan(struct wconv_fft *f, size_t n, size_t sample);
 int wconv_rfft_plan(struct wconv_rfft *f, size_t n, size_t sample, size_t lanes);
 void wconv_fft_free(struct wconv_fft *f);
 void wconv_rfft_free(struct wconv_rfft *f);
 
-/* Chooses method, transform sizes and tiles; fills the tiles of x and y, direct, the costs, and the lengths rows.n and columns.n. */
+/*
+ * Chooses method, lengths of transforms, and tiles. Fills in the tiles of x and y, direct, the costs, rows.n and columns.n.
+ * Returns 0 or -ENOMEM.
+ */
 int wconv_choose(struct wconv_plan *p);
 
 #endif

@@ -3,30 +3,37 @@
  *
  *	F(x,y) = sum_ij w_ij(x,y) (K_ij * I)(x,y)
  *
- *	I	w x h pixels in 1 or more planes; beyond its edges as enum wconv_edge says
+ *	I	w x h pixels in 1 or more planes; enum wconv_edge says what lies beyond its edges
  *	K_ij	gx x gy kernels of kw x kh samples, their centre at (cx, cy); (K * I)(x,y) = sum_ab K(a,b) I(x-a+cx, y-b+cy)
- *	w_ij	bilinear in the position of the OUTPUT pixel between the nodes (X_i, Y_j): 1 at its own node, 0 at the next;
- *		beyond the outermost nodes the nearest kernel holds. Positions are in pixels: column c has its centre at c.
- *	or	w_ij = u^i v^j, u = (x - zero_x) / scale_x, v likewise: kernels as polynomials of degree i + j <= degree, in the
- *		order of their exponents (0,0) (1,0) .. (degree,0) (0,1) (1,1) ..
+ *	w_ij	for a grid: bilinear in the position of the OUTPUT pixel, 1 at the node (X_i, Y_j), 0 at the next nodes.
+ *		Beyond the outermost nodes the nearest kernel holds. Positions are in pixels: column c has its centre at c.
+ *	w_ij	for a basis: u^i v^j, i + j <= degree, with u = (x - zero_x) / scale_x and v likewise.
+ *		The order of the exponents (i,j) is (0,0) (1,0) .. (degree,0) (0,1) (1,1) ..
  *
- * normalise divides each K_ij of a grid by its sum. Planes of a basis have no sums of their own to go by: there the local
- * kernel is what is normalised, F is divided by S(x,y) = sum_ij w_ij(x,y) S_ij with S_ij the sum of plane K_ij.
+ * With normalise, each kernel K_ij of a grid is divided by its sum. A basis is normalised at each pixel:
+ * F is divided by S(x,y) = sum_ij w_ij(x,y) S_ij, where S_ij is the sum of the plane K_ij.
  *
- * The weights belong to the output pixel: what a point at (x,y) leaves in the result is gathered, not scattered, and is a
- * blend of kernels taken at the pixels it falls on.
+ * The weights belong to the output pixel, which gathers. A point of the image therefore leaves a blend of kernels in the
+ * result: each pixel that it reaches sees it through that pixel's own kernel.
  *
- * Small kernels are summed directly; large ones go by FFT, tile by tile, streaming: memory does not grow with the
- * height. See core/tile_body.h for the scheme. The same bytes for any number of threads.
+ * Small kernels are summed directly. Large kernels go by FFT, tile by tile; core/tile_body.h explains the scheme.
+ * The image streams through the plan: memory does not grow with the height.
+ * The result has the same bytes for any number of threads.
  *
- * |error| <= b max|F|, as long as F has not lost more than a digit to cancellation against |K| * |I|: b = 4e-15 in double;
- * in float 3e-7 for sums, and for transforms, which lose as the logarithm of their length, 3e-7 or 1.8e-8 log2(Px Py), which is
- * more from 256x400 on (4e-7 for 2560x2048), where the image is lit all over, 3e-8 log2(Px Py) where it is points on
- * black. Found: 1.7e-8 on noise and ramps, 2.6e-8 on points. Filling in divides by the known part of the kernel's weight,
- * known / W: there |error| <= 2 b (W / known) W max|I|, with W = sum |K|.
+ * Error: |error| <= b max|F|, as long as cancellation costs F at most one digit against |K| * |I|.
  *
- * J. Kepner, A multi-threaded fast convolver for dynamically parallel image filtering, J. Parallel Distrib. Comput. 63,
- * 2003; equation 8, with the two one-dimensional weights of equation 6 put right.
+ *	b = 4e-15				in double
+ *	b = 3e-7				in float, direct sums
+ *	b = max(3e-7, 1.8e-8 log2(Px Py))	in float, transforms of lengths Px, Py, an image lit all over
+ *	b = 3e-8 log2(Px Py)			in float, transforms, an image of points on black
+ *
+ * The term with the logarithm is the larger one from 256x400 on; b = 4e-7 for 2560x2048. The largest factors of log2(Px Py) found were
+ * 1.7e-8 on noise and ramps, 2.6e-8 on points. Filling in divides by the known part of the kernel's weight, known / W
+ * with W = sum |K|; there |error| <= 2 b (W / known) W max|I|.
+ *
+ * Source: J. Kepner, A multi-threaded fast convolver for dynamically parallel image filtering, J. Parallel Distrib.
+ * Comput. 63, 2003, equation 8. His equation 6 has the two one-dimensional weights in each other's place; here they are
+ * in the right one.
  */
 #ifndef WCONV_H
 #define WCONV_H
@@ -46,108 +53,119 @@ enum wconv_edge {
 	WCONV_NEAREST,	  /* a a | a b c d | d d */
 	WCONV_WRAP,	  /* c d | a b c d | a b */
 	WCONV_CONSTANT,	  /* v v | a b c d | v v */
-	WCONV_RENORMALISE /* unknown, filled in as WCONV_NAN_INTERPOLATE does */
+	WCONV_RENORMALISE /* unknown; filled in as by WCONV_NAN_INTERPOLATE */
 };
 
-/* Pixels that are NaN or infinite: */
+/* What pixels that are NaN or infinite do: */
 enum wconv_nan {
-	WCONV_NAN_PROPAGATE,   /* every result whose window has one is NaN, no other */
+	WCONV_NAN_PROPAGATE,   /* a result is NaN if and only if its window has such a pixel */
 	WCONV_NAN_INTERPOLATE, /* F = (K * I m) (sum K) / (K * m), m = 0 at those pixels, else 1 */
-	WCONV_NAN_ZERO	       /* are 0 */
+	WCONV_NAN_ZERO	       /* they count as 0 */
 };
 
+/*
+ * The results: SAME: one for each pixel. VALID: those whose window lies inside the image.
+ * FULL: all whose window touches the image.
+ */
 enum wconv_output { WCONV_SAME, WCONV_VALID, WCONV_FULL };
 enum wconv_method { WCONV_AUTO, WCONV_DIRECT, WCONV_FFT };
 
-/* Where less than this part of the kernel's weight falls on known pixels, interpolation gives NaN. */
+/* Interpolation gives NaN where less than this part of the kernel's weight falls on known pixels. */
 #define WCONV_KNOWN 1e-5
 
+/* bytes: see repeat */
 #define WCONV_KEEP ((size_t)1 << 30)
 
 /* The highest degree of polynomials. */
 #define WCONV_DEGREE 20
 
 struct wconv_problem {
-	/* the item: its planes are interleaved */
+	/* size of the item in pixels; its planes are interleaved */
 	size_t w, h, planes;
-	/* type of its samples */
+	/* type of the item's samples */
 	enum img_type in;
-	/* type of the results; integers are rounded and clipped to 0..top; top 0: the type's own range */
+	/* type of the results. Integers are rounded and clipped to 0..top; top 0: to the type's own range */
 	enum img_type out;
 	double top;
-	/* the item lies at (x0,y0) of the whole image of W x H; a part gives the results that need no other pixels */
+	/* the item lies at (x0,y0) of the whole image of W x H. A part gives the results that
+	   need no pixel of the whole that the part lacks */
 	size_t x0, y0, W, H;
-	/* size of a kernel; columns and rows of the grid */
+	/* size of a kernel in samples; columns and rows of the grid */
 	size_t kw, kh, gx, gy;
 	/* double if in_double, else float; finite; borrowed until wconv_free */
 	const void *kernels;
-	/* samples from a kernel's row to its next, from a kernel to its right and to its lower neighbour */
+	/* distances in samples: to the kernel's next row, to the kernel on the right, to the kernel below */
 	size_t step_row, step_x, step_y;
-	/* gx and gy increasing positions; unused for polynomials */
+	/* gx and gy increasing positions; unused for a basis */
 	const double *node_x, *node_y;
-	/* of the polynomials, which have gx * gy coefficient kernels; -1: a grid */
+	/* degree of the basis, which has gx * gy planes of coefficients; -1: the kernels are a grid */
 	int degree;
 	double zero_x, zero_y, scale_x, scale_y;
 	/* the kernels' centre */
 	size_t cx, cy;
-	/* flips the kernels, and the centre with them */
+	/* turns the kernels by half a turn, and their centre with them */
 	bool correlate;
-	/* each kernel, of a basis each local kernel, is scaled to the sum 1 */
+	/* scales each kernel of a grid, or each local kernel of a basis, to the sum 1 */
 	bool normalise;
-	/* compute in double precision */
+	/* computes in double precision */
 	bool in_double;
 	enum wconv_edge edge;
 	double constant;
 	enum wconv_nan nan;
 	enum wconv_output output;
 	enum wconv_method method;
-	/* the plan will run many times: the transforms of all kernels are kept when they take less than WCONV_KEEP bytes */
+	/* set it for a plan that runs many times: the transforms of all kernels are kept when they take less than
+	   WCONV_KEEP bytes */
 	bool repeat;
 	int threads;
-	/* the highest level of instructions: "avx512", "avx2", "generic"; NULL: the CPU's */
+	/* the highest level of the CPU to use: "avx512", "avx2", "generic"; NULL: what the CPU has */
 	const char *level;
 };
 
 struct wconv_plan;
 
-/* A step of the stream takes rows of the item and gives rows of the result. */
+/* One step of the stream takes rows_in rows of the item and gives rows_out rows of the result. rows_in may be 0. */
 struct wconv_step {
 	size_t rows_in, rows_out;
 };
 
-/* 0, or -1 with a sentence in err and *p NULL. */
+/* Returns 0, or -1 with a sentence in err and *p NULL. */
 int wconv_plan(struct wconv_plan **p, const struct wconv_problem *q, char err[WCONV_ERR]);
 
-/* Size of the result, and the position of its first pixel in the whole image. */
+/* Tells the size of the result, and the position of its first pixel in the whole image. */
 void wconv_shape(const struct wconv_plan *p, size_t *w, size_t *h, ptrdiff_t *x0, ptrdiff_t *y0);
 
-/* How many steps an item takes; what step i, from 0, takes and gives; the most that any does. */
+/*
+ * wconv_count() returns how many steps an item takes, wconv_steps() the rows of step i, counted from 0.
+ * wconv_most() returns the largest rows_in and the largest rows_out of all steps.
+ */
 size_t wconv_count(const struct wconv_plan *p);
 struct wconv_step wconv_steps(const struct wconv_plan *p, size_t i);
 struct wconv_step wconv_most(const struct wconv_plan *p);
 
 /*
- * The next step: in has rows_in rows of w * planes samples, out gets rows_out of the result's. After the last step the
- * plan stands before the first again, ready for another item of the same shape.
+ * Does the next step. in: [rows_in][w * planes] samples of type q.in. out: rows_out rows of the result.
+ * After the last step the plan is ready for another item of the same shape.
  */
 void wconv_run(struct wconv_plan *p, const void *in, void *out);
 
-/* What was chosen. */
+/* What the plan has chosen. */
 struct wconv_chosen {
-	bool direct;   /* sums; else by transforms: */
-	size_t px, py; /* their lengths; 0 for sums */
+	bool direct;   /* direct sums; else transforms */
+	size_t px, py; /* lengths of the transforms; 0 for direct sums */
 	size_t tiles_x, tiles_y;
-	const char *level; /* of the CPU's instructions */
+	const char *level; /* of the CPU */
 };
 struct wconv_chosen wconv_chosen(const struct wconv_plan *p);
 
 /*
- * The first result of tile i along x, or along y, as a position in the whole image. Tiles are laid over the whole: a part
- * that has all the results of a tile has the same bytes there as the whole. For direct sums it has them everywhere.
+ * Returns the first result of tile i along x, or along y, as a position in the whole image. Tiles are laid over the
+ * whole: where a part has all results of a tile, they have the same bytes as in the whole. With direct sums, all results
+ * of a part have the bytes of the whole.
  */
 ptrdiff_t wconv_border(const struct wconv_plan *p, bool y, size_t i);
 
-/* What was chosen and why, a line. */
+/* Writes one line to text[n]: what was chosen, and why. */
 void wconv_explain(const struct wconv_plan *p, char *text, size_t n);
 
 /* p may be NULL. */
@@ -156,17 +174,18 @@ void wconv_free(struct wconv_plan *p);
 /* --- the adjoint ------------------------------------------------------------------------------------------------ */
 
 /*
- * With F = A I + (what does not depend on I), out = A' in: sum_x in(x) F(x) = sum_q out(q) I(q) for every I. Each result
- * scatters along its own kernel. With correlate, that is what a point spread function does to light: a point at p
- * leaves I(p) K_p(q - p) at q.
+ * Let A be the linear part of the convolution: F = A I + (terms that do not depend on I). The adjoint gives out = A' in:
+ * sum_x in(x) (A I)(x) = sum_q out(q) I(q) for every I. Each result scatters along its own kernel. With correlate,
+ * that is what a point spread function does to light: a point at p leaves I(p) K_p(q - p) at q.
  *
- * The plan has one plane, and its samples and results are those of its precision. in: all results, out: all of the item;
- * all are finite. Where the edge renormalises, results that are NaN count as 0. |error| as for F, twice that by transforms.
- * The whole item is held, with its edges.
+ * The plan must have one plane, and samples and results of its own precision. in holds all results, out all pixels of the
+ * item; all are finite. Where the edge renormalises, results that are NaN count as 0.
+ * The bound of |error| is that of F for direct sums, and twice that for transforms.
+ * The whole item is held in memory, with its edges.
  */
 struct wconv_adjoint;
 
-/* p is borrowed until wconv_adjoint_free. 0, or -1 with a sentence in err and *a NULL. */
+/* p is borrowed until wconv_adjoint_free. Returns 0, or -1 with a sentence in err and *a NULL. */
 int wconv_adjoint_plan(struct wconv_adjoint **a, struct wconv_plan *p, char err[WCONV_ERR]);
 void wconv_adjoint_run(struct wconv_adjoint *a, const void *in, void *out);
 
@@ -176,12 +195,12 @@ void wconv_adjoint_free(struct wconv_adjoint *a);
 /* --- direct.c: the definition ---------------------------------------------------------------------------------- */
 
 /*
- * The whole item at once, in double, one thread, no tricks. in: w*h*planes samples of q->in; out: the result as doubles,
- * in the size that wconv_shape tells.
+ * Convolves the whole item at once, in double, on one thread, without tricks. in: w*h*planes samples of type q->in.
+ * out: the result as doubles, of the size that wconv_shape() tells.
  */
 void wconv_direct(const struct wconv_problem *q, const void *in, double *out);
 
-/* Its adjoint: in holds doubles of the results' size, out gets w*h*planes doubles. */
+/* The adjoint of wconv_direct(). in: doubles, of the results' size; out: w*h*planes doubles. */
 void wconv_direct_adjoint(const struct wconv_problem *q, const double *in, double *out);
 
 #endif

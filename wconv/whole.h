@@ -1,11 +1,14 @@
-/* Pictures that are held whole: the adjoint and the deconvolution of an item. These die with a line that names it. */
+/*
+ * The adjoint and the deconvolution of an item. They hold each picture whole in memory.
+ * On failure the program ends with a line that names the item.
+ */
 #ifndef WCONV_WHOLE_H
 #define WCONV_WHOLE_H
 
 #include "common/progress.h"
 #include "wconv/job.h"
 
-/* Reads the n pictures of the item x, and writes the item y, its head first, when all are done. */
+/* Reads the n pictures of the item x, computes them all, then writes the item y: its header, then its pictures. */
 void whole_pictures(struct job *j, struct raw_in *in, struct img *x, struct img *y, size_t n,
 		    struct raw_out *out, struct progress *bar, struct stats *st);
 

@@ -1,18 +1,20 @@
 /*
- * The kernel that turns one picture of a field into another, R -> N: sharper, or of another focus.
+ * Finds the kernel that turns one picture of a field, the reference R, into another one, N.
  *
  *	N(x,y) = sum_kt a_kt p_t(u,v) (B_k * R)(x,y) + sum_t b_t p_t(u,v)
  *
  *	B_k	a basis of kernels of size x size samples: Gaussians times powers, or single samples
  *	p_t	u^i v^j, i + j <= degree, in the order of wconv's polynomials; u = (x - zero_x) / scale_x, v likewise
  *
- * B_0 alone has a sum, 1, and its coefficient is constant: the ratio of fluxes is the same all over the field. The others are
- * less their sum times B_0. The coefficients make least the squares over stamps around stars, each pixel by its variance
- * sn^2 + sr^2 + (n + r) / gain, with n and r what a pixel has above the sky of its picture and sn, sr the skies' noise. Over one stamp p_t is
- * constant. Stamps whose misfit stands out are left out, and the rest is fitted again.
+ * B_0 has the sum 1, and its coefficient is constant: the ratio of fluxes is the same all over the field. From each other
+ * B_k its sum times B_0 is subtracted, so that its sum is 0.
+ * The coefficients minimise the sum of squares of the misfit over stamps around stars. Each pixel's square is divided by
+ * its variance sn^2 + sr^2 + (n + r) / gain. n and r are what the pixel has above the sky of each picture, at least 0;
+ * sn and sr are the noise of the two skies. p_t is taken as constant over one stamp.
+ * Stamps whose misfit is an outlier are rejected, and the rest is fitted again.
  *
- * Gaussians: C. Alard, R. H. Lupton, ApJ 503, 1998; C. Alard, A&AS 144, 2000. Single samples with a penalty on the kernels'
- * Laplacians: A. C. Becker et al., MNRAS 425, 2012.
+ * Source of the Gaussians: C. Alard, R. H. Lupton, ApJ 503, 1998; C. Alard, A&AS 144, 2000. Source of the single samples
+ * with a penalty on the kernels' Laplacians: A. C. Becker et al., MNRAS 425, 2012.
  */
 #ifndef PSFMATCH_H
 #define PSFMATCH_H
@@ -26,14 +28,15 @@ enum psfmatch_basis { PSFMATCH_GAUSS, PSFMATCH_DELTA };
 
 struct psfmatch_options {
 	enum psfmatch_basis basis;
-	/* of a kernel, odd; the degree of its polynomials, of the background's */
+	/* a kernel is size x size samples; odd */
 	size_t size;
+	/* degrees of the polynomials of the kernel and of the background */
 	int degree, background;
-	/* the penalty of single samples, relative to the data's part; 0: none */
+	/* with PSFMATCH_DELTA: weight of the penalty, relative to that of the data; 0: no penalty */
 	double smooth;
 	/* electrons in a unit of the pictures */
 	double gain;
-	/* pixels above this serve for nothing */
+	/* a star is not used when its stamp, or what the kernels reach from there, has a pixel above this in ref or new */
 	double top;
 	int threads;
 };
@@ -41,22 +44,25 @@ struct psfmatch_options {
 struct psfmatch {
 	size_t size;
 	int degree, background;
-	/* [planes][size][size], planes = (degree + 1)(degree + 2) / 2: what wconv's basis poly:degree takes; owned */
+	/* [planes][size][size], planes = (degree + 1)(degree + 2) / 2: the planes of wconv's basis poly:degree; owned */
 	float *kernel;
-	/* [(background + 1)(background + 2) / 2]; owned */
+	/* [(background + 1)(background + 2) / 2]: the b_t; owned */
 	double *b;
+	/* in pixels */
 	double zero_x, zero_y, scale_x, scale_y;
-	/* the kernels' sum; stamps fitted and left out; the misfit's mean square over its variance */
+	/* the kernel's sum: the ratio of fluxes */
 	double ratio;
+	/* stamps fitted, stamps rejected */
 	size_t used, rejected;
+	/* the median over the stamps of the mean of (misfit^2 / variance) */
 	double misfit;
 };
 
-/* ref, new: [h][w], NaN where nothing is known. 0, or -1 with a sentence in err; m is then empty. */
+/* ref, new: [h][w], NaN where the pixel is unknown. Returns 0, or -1 with a sentence in err; m is then empty. */
 int psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
 		 const struct psfmatch_options *o, char err[PSFMATCH_ERR]);
 
-/* Value of the background at (x,y). */
+/* Returns the background at (x,y). */
 double psfmatch_background(const struct psfmatch *m, double x, double y);
 
 /* m may be zeroed. */

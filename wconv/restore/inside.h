@@ -1,4 +1,4 @@
-/* A deconvolution from inside: what the steps of both precisions share. */
+/* The inside of a deconvolution: what the steps of both precisions share. */
 #ifndef WCONV_RESTORE_INSIDE_H
 #define WCONV_RESTORE_INSIDE_H
 
@@ -10,21 +10,24 @@ struct wconv_restore {
 	struct wconv_adjoint *adjoint;
 	int threads;
 	bool in_double;
-	/* of the data; of the estimate; where the data's first sample lies in the estimate */
+	/* size of the data; size of the estimate; place of the data's first sample in the estimate */
 	size_t w, h, ew, eh, ox, oy;
 	double *node_x, *node_y;
 	/* the estimate x, and two arrays of its size */
 	void *x, *p, *s;
 	/* two arrays of the data's size */
 	void *f, *r;
-	/* per row, so that sums do not depend on threads: of the data or of the estimate */
+	/* one sum for each row of the data or of the estimate, so that totals do not depend on threads */
 	double *row;
 };
 
-/* to = A from, or A' from. */
+/* to = A from; with transpose, to = A' from. */
 void wconv_restore_apply(const struct wconv_restore *r, bool transpose, const void *from, void *to);
 
-/* The steps in one precision. 0, or -1 with a sentence in err. */
+/*
+ * The methods in one precision. lucy and least_squares return 0, or -1 with a sentence in err.
+ * cut copies the part of the estimate that lies where the data do.
+ */
 struct wconv_restore_steps {
 	int (*lucy)(struct wconv_restore *r, const void *y, struct wconv_restored *done,
 		    char err[WCONV_ERR]);

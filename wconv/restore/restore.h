@@ -1,14 +1,15 @@
 /*
- * Deconvolution: the picture x that, seen through the kernels, gives the data y = A x + sky.
+ * Deconvolution finds the picture x that gives the data y = A x + sky.
  *
  *	Richardson-Lucy		x <- x A'(y / (A x + sky)) / A' 1, from a flat start: the likeliest x >= 0 for counts
  *	least squares		min |A x + sky - y|^2 + damp^2 |x|^2 by conjugate gradients (CGLS), from 0
  *
- * A is wconv's convolution, which gathers, or with `scatters` the adjoint: each point of x spreads as its own kernel, which
- * is what a point spread function does to light (the kernels flipped, q->correlate, are the point spread functions then).
- * Sums over data run over known samples only. Where the edge renormalises, what lies beyond the edges is unknown: x is
- * larger than the data by the kernel's size less one, and is cut to the data's size at the end (M. Bertero, P. Boccacci,
- * A&A 437, 2005). At other edges A sees what the edge says.
+ * A is wconv's convolution, which gathers. With `scatters`, A is its adjoint: each point of x spreads along its own
+ * kernel, as a point spread function does to light. With q->correlate too, the kernels are the point spread functions.
+ * Sums over data run over known samples only.
+ * Where the edge renormalises, what lies beyond the edges is unknown. The estimate x is then larger than the data by the
+ * kernel's size less one, and is cut to the data's size at the end (M. Bertero, P. Boccacci, A&A 437, 2005).
+ * With other edges, A takes beyond the edges what enum wconv_edge says.
  *
  * W. H. Richardson, J. Opt. Soc. Am. 62, 1972; L. B. Lucy, Astron. J. 79, 1974. M. R. Hestenes, E. Stiefel, J. Res. NBS 49, 1952.
  */
@@ -19,13 +20,13 @@
 
 struct wconv_restore_options {
 	bool least_squares;
-	/* of least squares; in units of the kernels' sums */
+	/* for least squares; in units of the kernels' sums */
 	double damp;
-	/* a constant that the kernels did not see, in units of the data */
+	/* a constant level that the kernels did not blur, in units of the data */
 	double sky;
-	/* at most; 1 or more */
+	/* the most steps to do; 1 or more */
 	size_t steps;
-	/* stop when the root mean square of y - A x - sky is no larger; 0: never */
+	/* stops when the root mean square of y - A x - sky is this or less, in units of the data; 0: does all steps */
 	double noise;
 	bool scatters;
 	/* called after each step with the number of steps done; may be NULL */
@@ -33,7 +34,7 @@ struct wconv_restore_options {
 	void *with;
 };
 
-/* What the steps came to: how many were done, and the root mean square of y - A x - sky before the last of them. */
+/* steps: steps done. rms: the root mean square of y - A x - sky over the known samples, after those steps. */
 struct wconv_restored {
 	size_t steps;
 	double rms;
@@ -42,20 +43,22 @@ struct wconv_restored {
 struct wconv_restore;
 
 /*
- * q: a picture of one plane or a part of it (which needs the edge that renormalises), its samples and results of q's precision.
- * 0, or -1 with a sentence in err and *r NULL. The kernels are borrowed until wconv_restore_free.
+ * q describes a picture of one plane, or a part of it, with samples and results of q's precision. A part needs the edge
+ * WCONV_RENORMALISE. The kernels are borrowed until wconv_restore_free.
+ * Returns 0, or -1 with a sentence in err and *r NULL.
  */
 int wconv_restore_plan(struct wconv_restore **r, const struct wconv_problem *q,
 		       const struct wconv_restore_options *o, char err[WCONV_ERR]);
 
 /*
- * y: w*h samples; those that are not finite are unknown. x: w*h results; Richardson-Lucy gives NaN where less than a
- * hundredth of the largest A' 1 is known. The same bytes for any number of threads. 0, or -1 with a sentence in err.
+ * y: [h][w] samples; those that are not finite are unknown. x: [h][w] results. With s = A' applied to 1 at known
+ * samples and 0 at unknown ones, Richardson-Lucy gives NaN where s is at most a hundredth of its largest value.
+ * The result has the same bytes for any number of threads. Returns 0, or -1 with a sentence in err.
  */
 int wconv_restore_run(struct wconv_restore *r, const void *y, void *x, struct wconv_restored *done,
 		      char err[WCONV_ERR]);
 
-/* The plan that stands for A, owned by r: to be asked what was chosen. */
+/* Returns the plan that computes A, which tells what was chosen; r owns it. */
 const struct wconv_plan *wconv_restore_by(const struct wconv_restore *r);
 
 /* r may be NULL. */
