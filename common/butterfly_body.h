@@ -1,7 +1,7 @@
 /*
  * The butterflies of the FFTs that run on LANES columns at once, one in each lane (common/vec.h): X_k = sum_j x_j
- * exp(-2 pi i j k / r) for r = 2, 3, 4, 5, 7 and 8, in place, in natural order. With re and im exchanged each is its
- * inverse.
+ * exp(-2 pi i j k / r) for r = 2, 3, 4, 5, 7 and 8, in place, in natural order. With re and im exchanged, each function
+ * computes its inverse.
  */
 INLINE void
 dft2(vec *re, vec *im)
@@ -14,7 +14,7 @@ dft2(vec *re, vec *im)
 	im[0] += i;
 }
 
-/* The elements a, b, c, d of a larger butterfly. */
+/* The butterfly of length 4 over the elements a, b, c, d of a larger one. */
 INLINE void
 dft4_at(vec *re, vec *im, int a, int b, int c, int d)
 {
@@ -60,7 +60,7 @@ dft8(vec *re, vec *im)
 	}
 }
 
-/* r = 3, 5 or 7; the cosines and sines of 2 pi k / r. */
+/* The butterfly of length r = 3, 5 or 7. The tables hold the cosines and sines of 2 pi k / r. */
 INLINE void
 dft_odd(int r, vec *re, vec *im)
 {

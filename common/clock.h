@@ -1,4 +1,4 @@
-/* Seconds on a clock that never jumps. */
+/* Reads, in seconds, a clock that never jumps. */
 #ifndef WEIR_CLOCK_H
 #define WEIR_CLOCK_H
 

@@ -1,5 +1,5 @@
 /*
- * Fast on every CPU from one binary. weir_cpu is the level that the CPU and the system grant: a level is granted only when
+ * One binary is fast on every CPU. weir_cpu is the level that the CPU and the system grant: a level is granted only when
  * every feature that its -march implies is there. WEIR_CPU=generic or WEIR_CPU=avx2 in the environment lowers it.
  *
  * There are two ways to use it.
@@ -11,19 +11,20 @@
  *			x[i] *= by;
  *	}
  *
- *   The leaf is `static void scale(float *x, size_t n, float by)`; WEIR_CLONES_OF(type, ...) returns a value. What the leaf
- *   calls must be inlined into it. The OpenMP pragma sits in its caller. (GCC's target_clones chooses before the
- *   environment can be read and crashes under ThreadSanitizer; clang 14's chooses the slowest level on every CPU.)
+ *   This defines `static void scale(float *x, size_t n, float by)`. WEIR_CLONES_OF(type, ...) defines a leaf that returns a
+ *   value. What the leaf calls must be inlined into it. The OpenMP pragma sits in its caller. (GCC's target_clones chooses
+ *   before the environment can be read, and crashes under ThreadSanitizer; clang 14's chooses the slowest level on every
+ *   CPU.)
  *
- *   Where the width of a vector shapes the layout, one `_body.h` is compiled by a file for each level, and weir_cpu chooses
- *   from a table of what they export.
+ *   Where the width of a vector shapes the layout, a file for each level compiles the same `_body.h`. The caller
+ *   chooses by weir_cpu from a table of what these files export.
  *
- * Off x86, and where the compiler was told of AVX by MARCH, there is one level: what the compiler was told.
+ * On other architectures, and when MARCH lets the compiler use AVX everywhere, WEIR_CLONES compiles its leaf once.
  */
 #ifndef WEIR_CPU_H
 #define WEIR_CPU_H
 
-/* Payloads are written and tiles are packed in this order; no big-endian machine was at hand to test the other. */
+/* Payloads are written and tiles are packed in little-endian order. Nobody has tested weir on a big-endian machine. */
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "weir needs a little-endian machine"
 #endif
@@ -37,10 +38,10 @@ enum cpu_level {
 /* It is set before main() and never changes. */
 extern enum cpu_level weir_cpu;
 
-/* "generic", "avx2" or "avx512", as in WEIR_CPU. */
+/* Returns "generic", "avx2" or "avx512", the names that WEIR_CPU takes. */
 const char *cpu_name(enum cpu_level level);
 
-/* The value of WEIR_CPU when it names no level, which is then not obeyed; else NULL. */
+/* Returns the value of WEIR_CPU when it names no level, and NULL otherwise. Such a value does not change weir_cpu. */
 const char *cpu_misnamed(void);
 
 #define CPU_INLINE static inline __attribute__((always_inline))

@@ -1,25 +1,28 @@
-/* Messages. One line on stderr, `prog: file: reason`, no full stop. Only main.c files and common/ call these. */
+/*
+ * Messages. Each is one line on stderr, `prog: file: reason`, without a full stop. Only main.c, args.c and common/ call
+ * these functions.
+ */
 #ifndef WEIR_DIE_H
 #define WEIR_DIE_H
 
 #include <stdbool.h>
 
-/* The program's name: what every message begins with. Each main.c defines it. */
+/* The program's name, with which every message begins. Each main.c defines it. */
 extern const char *const weir_prog;
 
-/* Data, I/O or device failure: the line on stderr, then exit 1. */
+/* Reports failed data, I/O or a failed device, and exits with status 1. */
 _Noreturn void die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Wrong usage: the line on stderr, then exit 2. */
+/* Reports wrong usage, and exits with status 2. */
 _Noreturn void die_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* A line on stderr that --quiet silences. */
+/* warn() writes a line that --quiet silences; warn_quiet(true) silences it. */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void warn_quiet(bool quiet);
 
 /*
- * text with its control characters as \n and \x1b, so that a file name cannot forge a line of a message or command a
- * terminal. Caller frees; NULL: no memory.
+ * Returns a copy of text with each control character written as \n or \x1b, so that a file name cannot forge a line of a
+ * message or command a terminal. The caller frees it. NULL: no memory.
  */
 char *make_visible(const char *text);
 

@@ -1,46 +1,49 @@
 /*
- * Files by the names of the command line. An output appears under its name, whole, when all is done: until then its bytes
- * are in a file without a name (O_TMPFILE), or, where the system has none, in .NAME.XXXXXX beside it, which is removed
- * when the program fails or is killed. A file that exists keeps its mode, owner, links and place in the directory: a
- * symbolic link stays, and what it points to is replaced. What is no regular file (a device, a FIFO, /dev/fd/N) is written
- * as the bytes come.
+ * Opens and writes the files that the command line names. An output appears under its name, whole, when all is done. Until
+ * then its bytes are in a file without a name (O_TMPFILE). Where the system has no such files, they are in .NAME.XXXXXX
+ * beside the output, which is removed when the program fails or is killed. A file that exists already keeps its mode,
+ * owner, links and place in the directory: a symbolic link stays, and the file that it points to is replaced. A device, a
+ * FIFO or /dev/fd/N is written directly, as the bytes arrive.
  *
- * Descriptors 0 to 2 that the caller left closed are filled when the program starts, so that no file takes their place;
- * reading and writing them fails. Every function dies on failure with a line that names the file.
+ * When the program starts, those of the descriptors 0 to 2 that are closed are opened on /dev/null, so that no file takes
+ * their place; reading and writing them fails. Every function dies on failure with a line that names the file.
  */
 #ifndef WEIR_FILE_H
 #define WEIR_FILE_H
 
 #include <stdio.h>
 
-/* The file to read; NULL or "-": stdin, at most once in a process. A file that --stats would replace is refused. */
+/*
+ * Opens path for reading. NULL or "-" is stdin, which can be opened once in a process. A file that --stats would replace is
+ * refused (exit 2).
+ */
 FILE *file_open(const char *path);
 
-/* Its name in messages: "(stdin)" for NULL and "-". */
+/* Returns the name of path in messages: "(stdin)" for NULL and "-", else path. */
 const char *file_name(const char *path);
 
 struct file_out;
 
 /*
- * The file to write; NULL or "-": stdout. path is borrowed. A regular file or a pipe that is an output already is refused
- * (exit 2).
+ * Opens path for writing. NULL or "-" is stdout. path is borrowed until file_finish(). A regular file or a pipe that is an
+ * output already is refused (exit 2).
  */
 struct file_out *file_create(const char *path);
 
-/* The same for the file of --stats, which must not be an input either. */
+/* Does the same for the file of --stats. file_open() then refuses this file as an input. */
 struct file_out *file_create_report(const char *path);
 
-/* Where to write, and the name in messages. */
+/* Return the stream to write to, and the name in messages. */
 FILE *file_stream(const struct file_out *out);
 const char *file_out_name(const struct file_out *out);
 
-/* Dies of what errno says of writing out. */
+/* Dies with the name of out and the reason that errno gives. */
 _Noreturn void file_die_writing(const struct file_out *out);
 
-/* The one checked flush, close and appearance under its name. A full disk is never a success. */
+/* Flushes and closes out, and gives the file its name. Every failure, such as a full disk, is fatal. */
 void file_finish(struct file_out *out);
 
-/* Removes the temporaries that have a name. Safe in a signal handler. */
+/* Removes the temporary files that have a name. A signal handler may call it. */
 void file_remove_unfinished(void);
 
 #endif

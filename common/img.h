@@ -1,5 +1,5 @@
 /*
- * An item of a stream: the description of an array, and the array. Axes are listed fastest first, as in the header of
+ * An item of a stream is an array and its description. Axes are listed fastest first, as in the header of
  * a raw item (weir-raw(5)); in C the same array is written [axis n-1]..[axis 1][axis 0].
  */
 #ifndef WEIR_IMG_H
@@ -24,7 +24,7 @@ enum img_type {
 	IMG_F64
 };
 
-/* What an item was written as. Output follows input where nothing is lost. */
+/* The format that an item was read in. Output has the same format where nothing is lost. */
 enum img_format { IMG_RAW, IMG_PNM, IMG_PFM, IMG_NPY };
 
 enum img_centre { IMG_UNCENTRED, IMG_NODE, IMG_CELL };
@@ -33,9 +33,9 @@ struct img_axis {
 	size_t n;	/* samples, >= 1 */
 	double spacing; /* NaN: none */
 	double min;	/* position of sample 0; NaN: none */
-	enum img_centre
-	    centre;    /* written as node where min or spacing is set and this is IMG_UNCENTRED */
-	char kind[32]; /* "domain", "complex", "RGB-color", "list" ...; "" when unsaid */
+	/* A header says node where this is IMG_UNCENTRED and min or spacing is set. */
+	enum img_centre centre;
+	char kind[32]; /* "domain", "complex", "RGB-color", "list" ...; "": none */
 	char *label;   /* owned; NULL: none */
 	char *unit;    /* owned; NULL: none */
 };
@@ -56,7 +56,7 @@ struct img {
 	void *map;     /* where that mapping starts */
 };
 
-/* An item seen as pictures: n pictures of h rows of w pixels of c interleaved planes. */
+/* The shape of an item that holds pictures: n pictures of h rows of w pixels of c interleaved planes. */
 struct img_picture {
 	size_t c, w, h, n;
 };
@@ -65,59 +65,68 @@ size_t img_type_size(enum img_type type);
 const char *img_type_name(enum img_type type);	/* the NRRD word: "uchar", "float" ... */
 enum img_type img_type_named(const char *word); /* any of NRRD's words; IMG_NONE when unknown */
 
-/* An item of that shape without a payload: axes bare (no spacing, no min), kind "domain". */
+/* Makes x an item of this type and shape, without a payload. Its axes have kind "domain", no spacing and no min. */
 void img_init(struct img *x, enum img_type type, int dim, const size_t *sizes);
 
-/* to becomes a copy of from's description, without its payload. to need not be initialised. */
+/* Copies from's description, without the payload. to need not be initialised. */
 void img_copy_head(struct img *to, const struct img *from);
 
-/* Frees what x owns and zeroes it. A zeroed struct is fine. */
+/* Frees what x owns and zeroes x. A zeroed struct is allowed. */
 void img_free(struct img *x);
 
-/* Samples of the array, and bytes of its payload; false when the product overflows. */
+/* Count the samples of the array, and the bytes of its payload. They return false when the product overflows. */
 bool img_count(const struct img *x, size_t *count);
 bool img_bytes(const struct img *x, size_t *bytes);
 
-/* x->data = room for the payload, uninitialised. 0, -EOVERFLOW or -ENOMEM. */
+/* Allocates x->data for the payload, uninitialised. Returns 0, -EOVERFLOW or -ENOMEM. */
 int img_alloc(struct img *x);
 
-/* The value of a key:=value line, or NULL. The last one wins, as in teem. */
+/* Returns the value of a key:=value line, or NULL. Of two lines with the same key the last one counts, as in Teem. */
 const char *img_key(const struct img *x, const char *name);
 
-/* Sets a key (replacing one of that name), adds one more line, removes all of that name. */
+/*
+ * img_set_key replaces all lines of that name by one, img_add_key adds one more line, and img_drop_key removes all lines of
+ * that name.
+ */
 void img_set_key(struct img *x, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void img_add_key(struct img *x, const char *name, const char *value);
 void img_drop_key(struct img *x, const char *name);
 
-/* Replaces the label or the unit of an axis; NULL removes it. */
+/* Replace the label or the unit of an axis. NULL removes it. */
 void img_set_label(struct img_axis *a, const char *label);
 void img_set_unit(struct img_axis *a, const char *unit);
 
-/* maxval:= as a number in 1..65535, or 0 when the key is absent or not such a number. */
+/* Returns the key maxval:= as a number in 1..65535, or 0 when the key is absent or is not such a number. */
 unsigned img_maxval(const struct img *x);
 
 const char *img_format_name(enum img_format format); /* "raw", "PNM", "PFM", "npy" */
 
 bool img_is_float(enum img_type type);
 
-/* Axis 0 holds real and imaginary part. */
+/* Whether axis 0 holds real and imaginary part: length 2, kind "complex", a floating type, with more axes after it. */
 bool img_is_complex(const struct img *x);
 
-/* Takes an axis out of the description (of a single one, a sample stays), and puts one in before another. */
+/*
+ * img_drop_axis removes an axis from the description; the only axis of an item becomes an axis of one sample instead.
+ * img_insert_axis puts a new axis before the axis `before`.
+ */
 void img_drop_axis(struct img *x, int axis);
 void img_insert_axis(struct img *x, int before, size_t n, const char *kind);
 
 /*
- * x as pictures: sizes `x y [n]`, or `c x y [n]` when axis 0 has a kind that is not a domain (RGB-color, complex,
- * vector ...); a single axis is one row. false when x has more axes than that.
+ * Reads the shape of pictures from the sizes of x: `x y [n]`, or `c x y [n]` when axis 0 has a kind that is not a domain
+ * (RGB-color, complex, vector ...). A single axis is one row. Returns false when x has more axes than that.
  */
 bool img_picture(const struct img *x, struct img_picture *p);
 
-/* The axis along the rows of such a picture: 1 where axis 0 holds its planes, else 0. The one after it runs down, if any. */
+/*
+ * Returns the axis along the rows of such a picture: 1 where axis 0 holds its planes, else 0. The next axis, if there is
+ * one, runs down the picture.
+ */
 int img_row_axis(const struct img *x);
 
-/* The axis is cut to n samples, the first of which lies `shift` further on: its position follows. */
+/* Gives the axis n samples, the first of which is at the old index `shift`, and moves min there. shift may be negative. */
 void img_cut_axis(struct img_axis *a, size_t n, ptrdiff_t shift);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * The command line. One table per program makes its getopt call, its usage text, its history line and its completion.
- * Values are stored into the program's struct args, which begins with a struct opt_common; defaults are what the struct
- * holds before opt_parse. All messages name the option, the value and the range, and exit 2.
+ * The command line. Each program has one table of options, from which opt makes the getopt call, the usage text, the history
+ * line and the completion. Values are stored into the program's struct args, which begins with a struct opt_common. The
+ * defaults are what that struct holds before opt_parse. A wrong option ends the program with status 2 and a message that
+ * names the option, the value and the range.
  */
 #ifndef WEIR_OPT_H
 #define WEIR_OPT_H
@@ -11,21 +12,21 @@
 
 #include "common/raw.h"
 
-/* What every program takes; see weir(7). The first member of every struct args. */
+/* The options of every program, see weir(7). It is the first member of every struct args. */
 struct opt_common {
-	int threads;	   /* -t: as given; 0 when not (see par_threads) */
-	const char *gpu;   /* -g: NULL: not asked; "": the first device; else numbers and commas */
+	int threads;	   /* -t; 0: not given (see par_threads) */
+	const char *gpu;   /* -g; NULL: not given; "": the first device; else numbers and commas */
 	bool quiet;	   /* --quiet */
 	int verbose;	   /* -v, counted */
 	size_t max_bytes;  /* --max-bytes; 0: the default */
-	const char *stats; /* --stats[=FILE]: NULL: none; "-": stderr */
-	struct file_out *report; /* its FILE, for stats.c; NULL: none */
+	const char *stats; /* --stats[=FILE]; NULL: not given; "-": stderr */
+	struct file_out *report; /* the FILE of --stats, for stats.c; NULL: none */
 	const char *out;	 /* -o; NULL: stdout */
 	int as;			 /* --raw, --pnm: an enum raw_as */
 
 	/*
-	 * For history:= lines: the program's name and its own options as given. The common ones are left out, since
-	 * they change no byte of the result. Owned by opt, lives as long as the process.
+	 * The text of a history:= line: the program's name and its own options as given. The common options are left
+	 * out, since they do not say what is computed. opt owns it; it lives as long as the process.
 	 */
 	const char *history;
 };
@@ -41,7 +42,7 @@ enum opt_kind {
 	OPT_STR,   /* const char *: as given, borrowed from argv */
 	OPT_WORD,  /* int: the index of the word in .words, "zero|reflect|nearest" */
 	OPT_LIST,  /* struct opt_list: one more string each time */
-	OPT_HELP,  /* the last three are opt's own */
+	OPT_HELP,  /* this and the next two are for opt alone */
 	OPT_VERSION,
 	OPT_COMPLETION
 };
@@ -61,10 +62,10 @@ struct opt {
 	const char *help;   /* half a line, no full stop */
 	double lo, hi;	    /* INT, SIZE, REAL: lo == hi == 0 means any */
 	const char *words;  /* WORD */
-	const char *absent; /* not NULL: --name[=ARG], and what leaving ARG out means */
+	const char *absent; /* not NULL: ARG is optional, and this is its value when left out */
 	int value;	    /* SET */
 	size_t seen;	    /* not 0: offsetof a bool that becomes true when the option is given */
-	bool required;	    /* opt_parse insists on it */
+	bool required;	    /* opt_parse dies when it is not given */
 };
 
 /* The common options that only some programs have. */
@@ -80,30 +81,30 @@ struct opt_program {
 };
 
 /*
- * Parses argv into args. --help, --version and --completion print and exit 0. *operand, *noperand: what follows the
- * options. argv is permuted.
+ * Parses argv into args. --help, --version and --completion print and exit 0. *operand points to the *noperand operands;
+ * argv is permuted so that they follow the options.
  */
 void opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char ***operand,
 	       size_t *noperand);
 
-/* Adds o->history to the item as a history:= line. */
+/* Adds o->history to x as a history:= line. */
 void opt_add_history(struct img *x, const struct opt_common *o);
 
 /* --- numbers inside an argument -------------------------------------------------------------- */
 
 /*
  * Reads exactly n finite numbers separated by sep, each whole, in the C locale: opt_reals("--centre", "3,4", ',', v, 2).
- * Dies naming the option otherwise.
+ * Otherwise it dies with a message that names the option.
  */
 void opt_reals(const char *option, const char *text, char sep, double *v, size_t n);
 
-/* The same for 1..max numbers; returns how many. */
+/* Does the same for 1..max numbers, and returns how many there are. */
 size_t opt_reals_upto(const char *option, const char *text, char sep, double *v, size_t max);
 
-/* A number that is the whole of text; false otherwise. inf and nan are numbers here. Pure. */
+/* Reads text as one number, in *v; false when it is anything else. inf and nan are numbers here. Pure. */
 bool opt_number(const char *text, double *v);
 
-/* A whole number, k, M, G or T (powers of 1024) may follow; false otherwise. Pure. */
+/* Reads a whole number, after which k, M, G or T (powers of 1024) may stand; false otherwise. Pure. */
 bool opt_size(const char *text, size_t *v);
 
 #endif

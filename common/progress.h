@@ -1,11 +1,14 @@
-/* A progress bar on stderr: only when that is a terminal, after two seconds, never with --quiet. One thread calls it. */
+/*
+ * A progress bar on stderr. It appears after two seconds, when stderr is a terminal and --quiet is not given. Only one thread
+ * may call these functions.
+ */
 #ifndef WEIR_PROGRESS_H
 #define WEIR_PROGRESS_H
 
 #include <stdbool.h>
 
 struct progress {
-	double start, last; /* seconds; start 0: silent */
+	double start, last; /* seconds; start 0: no bar is shown */
 };
 
 void progress_start(struct progress *p, bool quiet);

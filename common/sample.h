@@ -1,4 +1,4 @@
-/* Samples of any type as doubles, and what can be said of many of them. Pure. */
+/* Converts samples of any type to doubles and back, and finds their range and sum. Pure. */
 #ifndef WEIR_SAMPLE_H
 #define WEIR_SAMPLE_H
 
@@ -10,12 +10,12 @@
 void sample_load(double *restrict out, const void *restrict in, enum img_type type, size_t n);
 
 /*
- * out[i] = in[i], where the type has that very number; floats are rounded to nearest. Returns n, or the index of the first
- * that the type has not: a fraction or NaN as an integer, a number out of range.
+ * out[i] = in[i]. Floats are rounded to nearest; integers must be exact. Returns n, or the index of the first number that
+ * the type cannot hold: a fraction or NaN as an integer, or a number out of range. in and out do not overlap.
  */
 size_t sample_store(void *restrict out, const double *restrict in, enum img_type type, size_t n);
 
-/* Of the finite samples: the least, the greatest, the sum; how many there were; how many were NaN or infinite. */
+/* The least and greatest finite sample, the sum and number of finite samples, and the numbers of NaN and infinite ones. */
 struct sample_stats {
 	double lo, hi, sum; /* inf, -inf, 0 before the first */
 	uint64_t finite, nan, inf;

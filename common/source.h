@@ -1,4 +1,4 @@
-/* Where bytes come from: files one after the other, and how far the payload of the current item is read. */
+/* The input of raw.h: the files, which are read one after the other, and how much of the current payload has been read. */
 #ifndef WEIR_SOURCE_H
 #define WEIR_SOURCE_H
 
@@ -12,30 +12,30 @@ struct raw_in {
 	size_t npath, next; /* next: the file to open after this one */
 	FILE *f;
 	const char *name;
-	size_t max_bytes; /* as given; 0: the default */
+	size_t max_bytes; /* as given to raw_open; 0: the default */
 	size_t item, item_of_file;
 	uint64_t bytes;
-	off_t offset; /* of the payload in its file; -1: a pipe */
+	off_t offset; /* of the payload in its file, bytes; -1: a pipe */
 
-	/* The current item: what is left of it, and how to make samples of bytes. */
-	size_t left, total, size; /* samples, samples, bytes a sample */
-	bool swap;
-	bool blanks;	/* a plain item: blanks may follow it */
-	unsigned limit; /* maxval, where samples may exceed it; else 0 */
-	/* A payload that had to be decoded at once, or NULL. total - left samples of it are used. */
+	/* The current item: its samples that are still unread, all its samples, and the bytes of one. */
+	size_t left, total, size;
+	bool swap;	/* its payload is in the other byte order */
+	bool blanks;	/* it was a plain PNM item, which blanks may follow */
+	unsigned limit; /* maxval, where the type can hold more; else 0 */
+	/* The payload, where it had to be decoded at once; else NULL. The first total - left samples of it have been read. */
 	void *whole;
 };
 
 /*
- * The payload of the current item takes that many bytes at least. A regular file that is shorter is refused at once, before
- * any work is done for it.
+ * Says that the payload of the current item takes at least `bytes` bytes. A regular file that is shorter is refused at once,
+ * before any work is done for it.
  */
 void source_expect(struct raw_in *in, size_t bytes);
 
-/* Reads past what is left of the current item. */
+/* Reads and drops the unread rest of the current item. */
 void source_skip(struct raw_in *in);
 
-/* Opens the next file; false when there is none. */
+/* Closes the file and opens the next one; false when there is none. */
 bool source_next(struct raw_in *in);
 
 #endif

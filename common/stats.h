@@ -1,5 +1,5 @@
 /*
- * What --stats reports: one JSON object on one line. Time is charged to the stage that just ended:
+ * --stats writes one JSON object on one line. Time is charged to the stage that just ended:
  *
  *	stats_start(&st);
  *	...read...	stats_charge(&st, STATS_READ);
@@ -22,29 +22,29 @@ struct stats {
 	uint64_t items, bytes_in, bytes_out; /* the program fills these in */
 	int threads;
 	const char *device; /* NULL: "cpu" */
-	char *own;	    /* owned: the program's own members, each `, "name": value` */
+	char *own;	    /* the members that stats_add added, each `, "name": value`; owned */
 };
 
 void stats_start(struct stats *st);
 void stats_charge(struct stats *st, enum stats_stage stage);
 
-/* The program's own figure: a JSON value by printf, each name once. */
+/* Adds a figure of the program's own. fmt makes a JSON value; each name is used once. */
 void stats_add(struct stats *st, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Writes the object where --stats asked for it, if it did. Dies when it cannot be written. Frees what st owns. */
+/* With --stats, writes the object to its file or to stderr, and dies when that fails. Always frees what st owns. */
 void stats_print(struct stats *st, const struct opt_common *o);
 
 /*
- * How every program ends: the bytes of in and out are added, both are closed, the object is written. A program with more
- * of them adds and closes the others before; NULL: there is none.
+ * Every program ends with this: it adds the bytes of in and out, closes both, and writes the object. NULL: there is no such
+ * stream. A program with more streams adds and closes the others before.
  */
 void
 stats_close(struct stats *st, struct raw_in *in, struct raw_out *out, const struct opt_common *o);
 
 /*
- * raw_head and the whole payload of in's current item, of which nothing was read, a block at a time; with a progress bar
- * unless quiet. Reading and writing are charged to st.
+ * Writes the header of x, and copies the whole payload of in's current item, one block at a time. Nothing of the payload may
+ * have been read before. A progress bar is shown unless quiet. The time of reading and of writing is charged to st.
  */
 void
 raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet, struct stats *st);

@@ -1,13 +1,13 @@
-/* Byte order and range of a block of samples, one pass each at memory speed. */
+/* The byte order and the largest sample of a block. Each function makes one pass, at memory speed. */
 #ifndef WEIR_SWAP_H
 #define WEIR_SWAP_H
 
 #include <stddef.h>
 
-/* Reverses the bytes of each of count samples of size 1, 2, 4 or 8. */
+/* Reverses the bytes of each of count samples of 1, 2, 4 or 8 bytes. */
 void swap_bytes(void *buf, size_t count, size_t size);
 
-/* The largest of count unsigned samples of size 1 or 2. */
+/* Returns the largest of count unsigned samples of 1 or 2 bytes. */
 unsigned sample_max(const void *buf, size_t count, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Compiles the functions between TARGET_BEGIN and TARGET_END for one level. The file defines
- *	TARGET	the level, as "arch=x86-64-v3"; not defined where any CPU will do
- *	BYTES	of its registers
+ *	TARGET	the level, such as "arch=x86-64-v3"; not defined for the generic level
+ *	BYTES	the bytes of its registers
  */
 #ifndef WEIR_TARGET_H
 #define WEIR_TARGET_H

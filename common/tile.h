@@ -1,10 +1,10 @@
-/* The part of a picture that an item says it is, tile:=x0 y0 W H. Pure. */
+/* The key tile:=x0 y0 W H, which gives the place of a part in the whole picture. Pure. */
 #ifndef WEIR_TILE_H
 #define WEIR_TILE_H
 
 #include "common/img.h"
 
-enum { TILE_MOST = 134217728 }; /* the widest and the highest picture */
+enum { TILE_MOST = 134217728 }; /* pixels: the greatest width and height of a picture */
 
 struct tile {
 	size_t x0, y0; /* its first column and row */
@@ -12,13 +12,13 @@ struct tile {
 };
 
 /*
- * Where x, pictures of w by h pixels, lies: without the key it is the whole. Returns NULL, or a sentence that says why the
- * key makes no sense, in words[TILE_ERR].
+ * Finds where x, which holds pictures of w by h pixels, lies in the whole picture. Without the key, x is the whole. Returns
+ * NULL, or words with a sentence that says why the key is invalid.
  */
 enum { TILE_ERR = 160 };
 const char *tile_of(const struct img *x, size_t w, size_t h, struct tile *t, char words[TILE_ERR]);
 
-/* Sets the key. */
+/* Sets the key of x to t. */
 void tile_set(struct img *x, const struct tile *t);
 
 #endif

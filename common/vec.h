@@ -1,9 +1,10 @@
 /*
  * Vectors as wide as the registers of one level. A file is compiled for one precision and one level; it defines
  *	REAL	float or double
- *	SAMPLE	its bytes: 4 or 8
- *	BYTES	of a register: 16, 32 or 64
- * and gets real, vec, loose, LANES and the moves of samples between lanes. It stands inside the region of common/target.h.
+ *	SAMPLE	the bytes of a REAL: 4 or 8
+ *	BYTES	the bytes of a register: 16, 32 or 64
+ * This header then defines real, vec, loose, LANES and the moves of samples between lanes. The file includes it between
+ * TARGET_BEGIN and TARGET_END of common/target.h.
  */
 #ifndef WEIR_VEC_H
 #define WEIR_VEC_H
@@ -16,7 +17,7 @@ typedef real vec __attribute__((vector_size(BYTES)));
 /* A vector at any address. */
 typedef real loose __attribute__((vector_size(BYTES), aligned(SAMPLE)));
 
-/* a0 b0 a1 b1 .. of the lower halves of two vectors, and of the upper ones; their even lanes and their odd ones. */
+/* Shuffles of two vectors a and b: a0 b0 a1 b1 .. of their lower or upper halves; the even or the odd lanes of both. */
 #if BYTES / SAMPLE == 2
 #define VEC_ZIP_LOW  0, 2
 #define VEC_ZIP_HIGH 1, 3
@@ -41,7 +42,7 @@ typedef real loose __attribute__((vector_size(BYTES), aligned(SAMPLE)));
 
 #define VEC_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 
-/* t[i] lane j <-> t[j] lane i: log2(LANES) perfect shuffles. */
+/* Exchanges lane j of t[i] with lane i of t[j], by log2(LANES) perfect shuffles. */
 INLINE void
 transpose(vec *t)
 {

@@ -1,20 +1,20 @@
-/* Words and numbers of a line of text, taken one by one: *s steps past what was taken, and past blanks before it. */
+/* Takes words and numbers from a line of text, one by one. *s moves past the blanks and what was taken. */
 #ifndef WEIR_WORDS_H
 #define WEIR_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A whole number >= lo, which a blank or the end must follow. False: there is none; *s has moved past blanks alone. */
+/* Takes a whole number >= lo that ends at a blank or at the end. False: there is none, and *s moves past the blanks alone. */
 bool word_size(const char **s, size_t lo, size_t *v);
 
-/* The next word, ended in place; NULL at the end. */
+/* Takes the next word and puts a zero behind it in the text. NULL at the end. */
 char *word_next(char **s);
 
-/* The next "quoted string" (\" is a quote, \\ a backslash), unquoted in place; NULL when there is none. */
+/* Takes the next "quoted string" (\" is a quote, \\ a backslash) and unquotes it in place. NULL when there is none. */
 char *word_quoted(char **s);
 
-/* Whether nothing but blanks is left. */
+/* Whether only blanks are left. */
 bool word_none(const char *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* The headers of items, one format after the other. */
+/* Reads the header of an item in any of the formats. */
 #ifndef WEIR_ITEM_H
 #define WEIR_ITEM_H
 
@@ -7,8 +7,8 @@
 enum { ITEM_MAGIC = 8 }; /* the first bytes, which tell the format */
 
 /*
- * Reads the header of the item whose first n bytes are magic, which are still unread, and makes in ready for its payload.
- * Dies when no format begins like that.
+ * Reads the header of the item whose first n bytes are magic, and makes in ready for the payload. These n bytes are still
+ * unread. Dies when no format begins with them.
  */
 void item_head(struct raw_in *in, struct img *x, const char *magic, size_t n);
 

@@ -1,4 +1,4 @@
-/* NumPy's .npy (versions 1 to 3) and PFM, both for input only. Each returns 0, or -1 with a sentence in err. */
+/* Reads NumPy's .npy (versions 1 to 3) and PFM. A function with err returns 0, or -1 with a sentence in err. */
 #ifndef WEIR_NPY_H
 #define WEIR_NPY_H
 
@@ -12,28 +12,31 @@
 struct npy_layout {
 	bool swap;    /* it is in the other byte order */
 	bool fortran; /* the first index runs fastest */
-	bool half;    /* its samples are of 16 bits (f2), x's are float */
+	bool half;    /* its samples have 16 bits (f2); x's are float */
 };
 
 /*
- * The header of a .npy file: axes reversed, so that the last index is axis 0; a complex dtype becomes an axis 0 of kind
- * complex.
+ * Reads the header of a .npy file. The order of the axes is reversed, so that the last index is axis 0. A complex dtype
+ * becomes an axis 0 of kind complex.
  */
 int npy_head(FILE *f, struct img *x, struct npy_layout *how, char err[RAW_ERR]);
 
-/* The dictionary of such a header, text[0..n): pure, fuzzed. */
+/* Parses text[0..n), the dictionary of such a header. Pure, fuzzed. */
 int npy_parse(const char *text, size_t n, struct img *x, struct npy_layout *how, char err[RAW_ERR]);
 
-/* n halves in the upper half of v[0..n) become v[0..n). */
+/* Converts n 16-bit floats, which lie in the upper half of the memory of v[0..n), to v[0..n). */
 void npy_widen(float *v, size_t n);
 
-/* Rearranges a payload whose first index ran fastest into x's order: to[] and from[] of x's size, distinct. */
+/* Copies from[], a payload whose first index runs fastest, to to[] in x's order. Both have x's size and do not overlap. */
 void npy_transpose(const struct img *x, void *to, const void *from);
 
-/* The header of a PFM file: float, `x y` or `3 x y`, rows from the bottom up. *swap as above. */
+/*
+ * Reads the header of a PFM file: x has type float and sizes `x y` or `3 x y`. The payload has the rows from the bottom up.
+ * *swap: it is in the other byte order.
+ */
 int pfm_head(FILE *f, struct img *x, bool *swap, char err[RAW_ERR]);
 
-/* Turns the rows of x->data upside down, in place. */
+/* Reverses the order of the rows of x->data, in place. */
 void pfm_flip(struct img *x);
 
 #endif
