@@ -17,12 +17,12 @@ struct args {
 	size_t n, d, passes;
 };
 
-enum { SCORE_SIN = 6 }; /* of the words of --score */
+enum { SCORE_SIN = 6 }; /* the index of sin among the words of --score */
 
-/* Checked; dies on wrong usage, and where -g finds no GPU. */
+/* Reads and checks the command line. Dies on wrong usage, and where -g finds no GPU. */
 struct args dptrace_args(int argc, char **argv, char ***path, size_t *npath);
 
-/* What they say of the problem. */
+/* The options of the engine that these arguments stand for. */
 struct dptrace_options dptrace_args_options(const struct args *a);
 
 #endif

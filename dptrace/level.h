@@ -1,12 +1,13 @@
-/* What the points of a line lie on, beside what lies around it. */
+/* The level of a line's points, and the noise around the line. */
 #ifndef DPTRACE_LEVEL_H
 #define DPTRACE_LEVEL_H
 
 #include "dptrace/dptrace.h"
 
 /*
- * The largest response near a point; of a ridge the bright and the dark one, of an edge twice the same. The polarity is
- * told by those nearer to it: farther away lie the flanks of a line, of the other polarity.
+ * The largest responses near a point. A ridge has one for bright and one for dark lines; for an edge both are the same.
+ * near_bright and near_dark weigh responses by their nearness to the point. They decide the polarity, because the flanks
+ * of a line respond with the other polarity.
  */
 struct level {
 	double bright, dark;
@@ -16,19 +17,17 @@ struct level {
 struct level level_at(const struct dptrace_image *image, const float *gray,
 		      const struct dptrace_options *o, const double p[2]);
 
-/*
- * Pixel noise in the strip of that half-width around ab, from second differences of neighbours, which lines hardly touch:
- * adds the sum of their sizes at some hundred places, and counts them.
- */
+/* The sum of n sizes of second differences of neighbouring pixels. Lines hardly change these, noise does. */
 struct noise {
 	double sum;
 	size_t n;
 };
 
+/* Adds the second differences at some hundred places in the strip of that half-width around ab. */
 void level_add_noise(struct noise *to, const struct dptrace_image *image, const float *gray,
 		     const double a[2], const double b[2], double halfwidth);
 
-/* The response that such noise has by itself, as a rule; 0 where nothing was counted. */
+/* The typical response of such noise alone; 0 where nothing was counted. */
 double level_of_noise(const struct noise *n, double sigma);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * Sine, cosine and exponential in plain additions and multiplications, the same to the last bit on any CPU. Those of libm
- * are chosen by CPU, with or without FMA, and differ in the last bit; a turn or a tap may hang on it. Square roots and
- * roundings are exact everywhere.
+ * Sine, cosine and exponential in plain additions and multiplications. They are the same to the last bit on any CPU. libm
+ * chooses its functions by CPU, with or without FMA, and their last bit differs. That bit may decide whether a turn is
+ * admissible, or change a tap. Square roots and roundings are exact everywhere, so libm's are used.
  */
 #ifndef DPTRACE_LIBM_H
 #define DPTRACE_LIBM_H
 
-/* Of 0 .. pi, to 1e-14. */
+/* Sine and cosine of x in 0 .. pi, to 1e-14. */
 void libm_sincos(double x, double *sine, double *cosine);
 
-/* e^-x of x >= 0, to 1e-13 of it. */
+/* e^-x for x >= 0, to a relative error of 1e-13. */
 double libm_exp_minus(double x);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the command line names, read and checked. All of these die with a message where something is wrong. */
+/* Reads and checks the files that the command line names. All functions die with a message where something is wrong. */
 #ifndef DPTRACE_READ_H
 #define DPTRACE_READ_H
 
@@ -7,7 +7,7 @@
 #include "dptrace/args.h"
 #include "dptrace/text/points.h"
 
-/* The polyline of -p, then those of -f. npath: the pictures on the command line. */
+/* The polyline of -p, then those of -f. npath is the number of pictures on the command line. */
 struct points read_points(const struct args *a, size_t npath);
 
 /* The six numbers of --world; NULL without it. */
@@ -16,13 +16,13 @@ const double *read_world(const struct args *a, double world[6]);
 /* The picture whose header is x; caller frees image.v. */
 struct dptrace_image read_image(struct raw_in *in, struct img *x);
 
-/* Where the picture whose header is x lies in a larger one, by its key tile; else 0, 0. */
+/* The place of the picture whose header is x in a larger one, by its key tile; 0, 0 without that key. */
 struct tile read_tile(const struct raw_in *in, const struct img *x);
 
-/* Its key geotransform as a world file; NULL: it has none. */
+/* The key geotransform of that picture as a world file; NULL without that key. */
 const double *read_geotransform(const struct raw_in *in, const struct img *x, double world[6]);
 
-/* --scores: link scores [segments][n-1][d][d] for the only line of lines; caller frees v. */
+/* The link scores of --scores, [segments][n-1][d][d], for the only line of lines; caller frees v. */
 struct scores {
 	float *v;
 	size_t n, d;

@@ -1,38 +1,38 @@
-/* What the options mean for each segment. */
+/* Resolves the options for each segment. */
 #ifndef DPTRACE_RESOLVE_H
 #define DPTRACE_RESOLVE_H
 
 #include "dptrace/dptrace.h"
 
-/* The guides along a curve, of the passes after the first under the cost. */
+/* The guides along a curve. Under the cost, passes after the first search along one. */
 struct tube_shape {
-	int n, d;  /* guides; samples of an inner one */
-	double dv; /* px between samples */
-	int per_gap;
+	int n, d;      /* guides; samples of an inner one */
+	double dv;     /* px between samples */
+	int per_gap;   /* columns of a gap */
 	int points;    /* of the curve */
 	double smooth; /* the Gaussian that smooths it, px */
 	double phi;    /* radians */
 };
 
-/* A segment of a line, resolved. What is the same for a whole line stands in each of its segments. */
+/* A segment of a line, resolved. Values of the whole line are repeated in each of its segments. */
 struct segment_shape {
 	double ax, ay, ex, ey, length;
 	int n, d;
 	double halfwidth, dv;
 	double phi;
-	bool cost; /* the objective; else the sum */
+	bool cost; /* the objective is the cost; else it is the sum */
 	int polarity;
-	double bright, dark; /* levels of its points by polarity, not of a sum */
+	double bright, dark; /* levels by polarity; 0 with DPTRACE_SUM or DPTRACE_SIN */
 	double level;	     /* cost: l */
-	double noise;	     /* the response that pixel noise around the line has by itself */
-	int steepest;	     /* cost: rows that a link may climb; 0: any */
+	double noise;	     /* the response of the pixel noise around the line */
+	int steepest;	     /* cost: rows that a link may climb; 0: any number */
 	struct tube_shape tube;
 };
 
-/* Puts a sentence into err; returns -1. */
+/* Prints a sentence into err; returns -1. */
 int dptrace_fail(char err[DPTRACE_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The segments of a line, checked; gray: the mean of the planes. Returns 0, or -1 with a sentence in err. */
+/* Checks a line and resolves its segments. gray is the mean of the planes. Returns 0, or -1 with a sentence in err. */
 int
 dptrace_shape(struct segment_shape *s, const struct dptrace_line *l, const struct dptrace_image *im,
 	      const float *gray, const struct dptrace_options *o, char err[DPTRACE_ERR]);

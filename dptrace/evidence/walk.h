@@ -9,10 +9,13 @@ struct walk {
 	double x, y, dx, dy;
 };
 
-/* Bilinear samples less ref of the picture p of h rows of w; beyond it those of its border, so that the border itself is no edge. */
+/*
+ * Takes n bilinear samples of the picture p of h rows of w, and subtracts ref from each. Beyond the picture a sample is
+ * that of the nearest place on the border, so that the border is no edge.
+ */
 void walk_sample(float *out, int n, const float *p, size_t w, size_t h, struct walk k, float ref);
 
-/* 1 inside the picture, 0 outside. */
+/* Sets out[i] to 1 where sample i lies inside the picture, and to 0 outside. */
 void walk_inside(float *out, int n, size_t w, size_t h, struct walk k);
 
 #endif

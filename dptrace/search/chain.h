@@ -1,11 +1,13 @@
 /*
- * A chain: segments one after the other, each point a guide with one sample. The recursion runs through it as through
- * one row of guides; at a point the frame turns, and links meet pair by pair, O(d^2), by turn_ok().
+ * A chain is a line's segments one after the other. Each point of the line is a guide with one sample. The recursion runs
+ * through the chain as through one row of guides. At a point the frame turns, and turn_ok() judges each pair of links that
+ * meet there, O(d^2).
  *
- *	entry[k]  by first link of segment k: the best polyline up to its start that may go on by it
- *	exit[k]   by last link: the best polyline up to its end      leave[k]  the best one from there on
+ *	entry[k]  for each first link of segment k: the best sum up to the segment's start that may go on by that link
+ *	exit[k]   for each last link of segment k: the best sum up to the segment's end
+ *	leave[k]  for each last link of segment k: the best sum from the segment's end on
  *
- * Only SLOTS segments are held; others are computed again when the way back comes to them.
+ * At most SLOTS segments are held in memory. Others are computed again when the backward sweep needs them.
  */
 #ifndef DPTRACE_CHAIN_H
 #define DPTRACE_CHAIN_H
@@ -14,14 +16,15 @@
 
 enum { SLOTS = 8 };
 
-/* What the neighbours of a segment must know of it. */
+/* What the neighbours of a segment need to know about it. */
 struct ends {
+	/* Five members as in struct course; first_h and last_h are h of the first and the last gap. */
 	double ex, ey, fx, fy, dv, first_h, last_h;
 	int nfirst, nlast; /* first and last links */
 	int first0, last0; /* rows climbed by first link k: first0 + k; by last link j: last0 - j */
 };
 
-/* Some first links of a closed chain and a bound for what a polyline by one of them can reach. */
+/* A range of first links k0..k1 of a closed chain, and an upper bound for the sum of a polyline by one of them. */
 struct branch {
 	int k0, k1;
 	double bound;
@@ -31,15 +34,15 @@ struct chain {
 	int n; /* segments */
 	bool closed, margins;
 	struct bound phi;
-	int threads,
-	    apart; /* margins: against polylines that pass this many samples away or more */
-	void (*load)(struct chain *c, int k,
-		     struct segment *s); /* course, score and ctx of segment k into s */
-	void *ctx;
+	/* apart: for margins, another polyline is one that passes this many samples away or more. */
+	int threads, apart;
+	/* Puts course, score and ctx of segment k into s. */
+	void (*load)(struct chain *c, int k, struct segment *s);
+	void *ctx; /* for load() */
 
 	int nslot, maxn, maxd;
 	struct segment slot[SLOTS];
-	int held[SLOTS]; /* the segment in it, -1: none */
+	int held[SLOTS]; /* the segment in the slot; -1: none */
 	struct ends *ends;
 	float *entry, *exit, *leave; /* [n][maxd] */
 	bool *released;		     /* [n]: the bound is given up at the start of segment k */
@@ -51,13 +54,16 @@ struct chain {
 	double best;   /* the sum of its scores */
 };
 
-/* Room for n segments of at most maxn guides, maxd samples, rows rows, of which nslot are held. */
+/* Lays out a chain of n segments, nslot of them held, of at most maxn guides, maxd samples and rows rows each. */
 void chain_take(struct chain *c, struct arena *a, int n, int nslot, int maxn, int maxd, int rows);
 
-/* The optimum; false when no polyline keeps the bound within the first segment (never, if its chord is one). */
+/*
+ * Finds the optimum. Returns false when no polyline keeps the bound within some segment. This cannot happen where the
+ * chord is a possible polyline of each segment.
+ */
 bool chain_solve(struct chain *c);
 
-/* Segment k with its scores at hand: the one solved, loaded anew if its slot is taken. */
+/* Segment k with its sums F. It is loaded and computed again if another segment took its slot. */
 struct segment *chain_segment(struct chain *c, int k);
 
 static inline int *

@@ -1,11 +1,12 @@
 /*
- * A segment on its way through the recursion. Inside, samples j, slopes s = k - j and rows are ints.
+ * A segment in the recursion. Samples j, slopes s = k - j and rows are ints.
  *
- * All guides share one sample step, so a turn depends on two slopes alone: the one of the link before, t' = rows climbed
- * over gap g-1, and the one after, t. The windows lo[t]..hi[t] of admissible t' are tables, made by calling turn_ok().
+ * All guides share one sample step, so two slopes decide whether a turn is admissible: t', the rows that the link before
+ * climbs over gap g-1, and t, the rows that the link after climbs over gap g. For each t the admissible t' are a window
+ * lo[t]..hi[t]. The windows are tables, made by calling turn_ok().
  *
- * States are links, stored by diagonals: row s of a gap holds the links of slope s, by their end sample (F) or their
- * start sample (S, H), so that all lanes of a vector have the same slope, the same window and the same row offsets:
+ * The states are links, stored by diagonals. Row s of a gap holds the links of slope s, by their end sample (F) or their
+ * start sample (S, H). So all lanes of a vector have the same slope, the same window and the same row offsets:
  *
  *	F[s][k]  the best sum of a polyline from the start whose last link is k-s -> k
  *	S[s][j]  the score of the link j -> j+s
@@ -19,45 +20,50 @@
 #include <stddef.h>
 
 enum {
-	LANES =
-	    64, /* start samples worked on at once: scratch of a block stays in the second-level cache */
-	GROUP = 16 /* samples of one AVX-512 register: rows are read in multiples of it */
+	/* start samples processed at once; the scratch of such a block stays in the second-level cache */
+	LANES = 64,
+	GROUP = 16 /* samples of one AVX-512 register; rows are read in multiples of it */
 };
 
-#define NEVER (-1e30f) /* the sum of what cannot be; sums of scores stay far above half of it */
+/* The sum of an impossible polyline. Sums of scores stay far above half of it. */
+#define NEVER (-1e30f)
 
-/* Blocks of memory in one piece: taken twice, the first time (base NULL) only to count. */
+/*
+ * Blocks of memory in one piece. A caller takes all blocks twice: first with base NULL, which only counts the bytes, then
+ * with base at that many bytes.
+ */
 struct arena {
 	char *base;
 	size_t used;
 };
 void *arena_take(struct arena *a, size_t n, size_t size);
 
-/* The guides: guide g at distance h[g-1] from the one before, its sample j on row o[g] + j of the strip. */
+/* The guides. Guide g lies h[g-1] px from the guide before. Its sample j lies on row o[g] + j of the strip. */
 struct course {
 	int n, rows, maxd;
 	double dv;     /* px between rows; row (rows-1)/2 lies on ab */
-	double ex, ey; /* unit vector along the course at its start: along ab, if it is straight */
-	double fx, fy; /* at its end */
+	double ex, ey; /* unit vector along the course at its start; along ab, if it is straight */
+	double fx, fy; /* the same at its end */
 	int steepest;  /* rows that a link may climb or fall; 0: any number */
 	double *h;
 	int *d, *o;
 };
 
-/* The largest number of rows that a link climbs or falls, and may. */
+/* The largest number of rows that a link climbs or falls, given the guides and steepest. */
 int course_climb(const struct course *c);
 
 /* Admissible slopes t' of the link before (over h1) for each slope t of the link after (over h2). */
 struct windows {
 	double h1, h2;
-	int *lo,
-	    *hi; /* [2 rows - 1]; entry t + rows - 1, where a link climbs t; empty when lo > hi */
+	/* [2 rows - 1]: entry t + rows - 1 is for links that climb t rows; empty when lo > hi */
+	int *lo, *hi;
 };
 
+/* The links between guide g and guide g+1. */
 struct gap {
-	int s0,
-	    nrow; /* row 0 has slope s0 = -(d[g]-1); nrow = d[g] + d[g+1] - 1; fewer within steepest */
-	int climb;	/* t = s + climb: o[g+1] - o[g] */
+	/* Row 0 has slope s0. s0 = -(d[g]-1) and nrow = d[g] + d[g+1] - 1; steepest leaves fewer rows. */
+	int s0, nrow;
+	int climb;	/* o[g+1] - o[g], so that t = s + climb */
 	int *from, *to; /* [nrow] start samples from..to-1 that some admissible polyline may use */
 	float *F, *S, *H;
 	size_t ldf, lds;
@@ -66,17 +72,17 @@ struct gap {
 struct segment {
 	struct course c;
 	struct gap *gap; /* [n-1] */
-	struct windows *
-	    before; /* [n]: at guide g, t' of gap g-1 by t of gap g; guides with equal spacing share tables */
-	struct windows *after; /* [n]: t of gap g by t' of gap g-1 */
+	/* [n]: at guide g, the t' of gap g-1 for each t of gap g; guides with equal spacing share tables */
+	struct windows *before;
+	struct windows *after; /* [n]: at guide g, the t of gap g for each t' of gap g-1 */
 	float *suffix;	       /* [threads][2 maxd][LANES] scratch */
 	size_t suffix_len;
 	float *through; /* [n][maxd] the best sum of a polyline through each sample */
 	int *queue;	/* [3][2 maxd] scratch */
 	int *tables;	/* [4 n][2 rows - 1] the windows */
 	/*
-	 * The scores of the links j..j+LANES-1 of slope s over gap g; groups [a, b) of out are asked for, a and b
-	 * multiples of GROUP. ctx is what load() left there: a strip or tables.
+	 * Writes out[a] .. out[b-1]; a and b are multiples of GROUP, at most LANES. out[x] is the score of the link of
+	 * that slope over gap g that starts at sample j + x. ctx is what load() left there: a strip or tables.
 	 */
 	void (*score)(const struct segment *s, int g, int slope, int j, int a, int b, float *out);
 	const void *ctx;
@@ -88,20 +94,27 @@ lanes_up(int d)
 	return (size_t)(d + GROUP - 1) / GROUP * GROUP;
 }
 
-/* Floats from one row of a gap to the next: an odd number of cache lines, so that the rows of a block spread over the sets. */
+/*
+ * Floats from one row of a gap to the next. It is an odd number of cache lines, so that the rows of a block spread over
+ * the sets of the cache.
+ */
 static inline size_t
 row_length(int d)
 {
 	return (lanes_up(d) / GROUP | 1) * GROUP;
 }
 
-/* The angle between two steps is at most phi: |cross| cos phi <= dot sin phi, the only place where turns are judged. */
+/* The bound phi as its cosine and sine. */
 struct bound {
 	double cos, sin;
 };
 
 struct bound bound_of(double phi);
 
+/*
+ * Says whether the angle between two steps is at most phi: |cross| cos phi <= dot sin phi. All turns are judged here and
+ * nowhere else.
+ */
 static inline bool
 turn_ok(struct bound b, double x1, double y1, double x2, double y2)
 {
@@ -117,23 +130,26 @@ row_of(const struct gap *g, float *base, size_t ld, int s)
 	return base + (size_t)(s - g->s0) * ld;
 }
 
-/* Lays out everything that hangs on a course of at most n guides, rows rows and maxd samples. */
+/* Lays out the arrays of a segment of at most n guides, rows rows and maxd samples. */
 void segment_take(struct segment *s, struct arena *a, int n, int rows, int maxd, bool margins,
 		  int threads);
 
-/* Windows, reachable links and the rows of the gaps, once s->c is filled. */
+/* Makes the windows, the rows of the gaps and the ranges of reachable links. s->c must be filled. */
 void segment_shape(struct segment *s, struct bound phi);
 
-/* F of all gaps; entry[k]: what a polyline brings that enters by the link to sample k of guide 1 (NEVER: none does). */
+/*
+ * Computes F of all gaps. entry[k] is the sum up to the segment's start of a polyline that enters by the link to sample k
+ * of guide 1; NEVER: none enters there.
+ */
 void recur_forward(struct segment *s, const float *entry, int threads);
 
 /*
- * H, gap by gap from the last, of which two are kept, and through. leave[j]: what a polyline that leaves by the link from
- * sample j of guide n-2 still earns. Needs F and S.
+ * Computes H, gap by gap from the last one, and through. H of two gaps is kept. leave[j] is the sum from the segment's end
+ * on of a polyline that leaves by the link from sample j of guide n-2. F and S must be there.
  */
 void recur_backward(struct segment *s, const float *leave, int threads);
 
-/* The polyline whose last link starts at at[n-2]: fills at[n-3] .. at[0]. */
+/* Fills at[n-3] .. at[0] with the best polyline that goes through at[n-2] and at[n-1]. */
 void recur_trace(const struct segment *s, int *at);
 
 #endif

@@ -1,10 +1,10 @@
-/* Points and world files: text to numbers. Pure. */
+/* Parsers of the text of points and of world files. They are pure functions. */
 #ifndef DPTRACE_POINTS_H
 #define DPTRACE_POINTS_H
 
 #include "dptrace/dptrace.h"
 
-/* Lines and their points, in one piece. */
+/* Lines and their points. All points are in one array, the lines' xy point into it. */
 struct points {
 	struct dptrace_line *line;
 	double (*xy)[2];
@@ -12,28 +12,29 @@ struct points {
 };
 
 /*
- * Adds the lines of a text, one polyline `x y x y ...` a line; blanks, tabs and a CR before the newline separate, # begins
- * a comment, a line without numbers is passed over. Returns 0, or -1 with a sentence in err.
+ * Adds the polylines of a text. Each line of text is one polyline `x y x y ...`. Blanks, tabs and a CR before the newline
+ * separate numbers. # begins a comment. A line without numbers is skipped. Returns 0, or -1 with a sentence in err.
  */
 int points_parse(struct points *p, const char *text, size_t n, bool closed, char err[DPTRACE_ERR]);
 
-/* Adds one line of n points; 0, or -1: no memory. */
+/* Adds one line of n points. Returns 0, or -1 when there is no memory. */
 int points_add(struct points *p, const double (*xy)[2], size_t n, bool closed);
 
-/* Once all are added: sets the lines' xy. */
+/* Sets the xy of all lines. Call it once all lines are added. */
 void points_finish(struct points *p);
 
 void points_free(struct points *p);
 
 /*
- * A world file, six numbers A D B E C F: (x, y) lies at (A x + B y + C, D x + E y + F). Returns 0, or -1 with a sentence in
- * err.
+ * Parses a world file, six numbers A D B E C F. Pixel (x, y) lies at (A x + B y + C, D x + E y + F). Returns 0, or -1 with
+ * a sentence in err.
  */
 int world_parse(double world[6], const char *text, size_t n, char err[DPTRACE_ERR]);
 
 /*
- * The key geotransform:= x0 dx rx y0 ry dy as a world file: the outer corner of pixel (i, j) lies at (x0 + dx i + rx j, y0 +
- * ry i + dy j), its centre half a pixel on. Returns 0, or -1 with a sentence in err.
+ * Parses the key geotransform:= x0 dx rx y0 ry dy into the six numbers of a world file. The outer corner of pixel (i, j)
+ * lies at (x0 + dx i + rx j, y0 + ry i + dy j). Its centre lies half a pixel further in i and j. Returns 0, or -1 with a
+ * sentence in err.
  */
 int geotransform_parse(double world[6], const char *text, char err[DPTRACE_ERR]);
 

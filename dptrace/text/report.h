@@ -1,4 +1,4 @@
-/* Polylines as text, WKT, GeoJSON, SVG and CSV; and drawn over the picture. */
+/* Writes polylines as text, WKT, GeoJSON, SVG and CSV, and draws them over the picture. */
 #ifndef DPTRACE_REPORT_H
 #define DPTRACE_REPORT_H
 
@@ -14,22 +14,22 @@ struct report {
 	size_t written;	     /* polylines so far */
 };
 
-/* The beginning of the whole output; w x h is the picture's size for SVG, 0 when there is none. */
+/* Writes the beginning of the whole output. w x h is the size of the picture, for SVG; 0 without a picture. */
 void report_begin(struct report *r, size_t w, size_t h);
 
-/* Polyline `line` (from 0) of item `item`. */
+/* Writes polyline `line` (counted from 0) of item `item`. */
 void
 report_line(struct report *r, const struct dptrace_trace *t, bool closed, size_t item, size_t line);
 
 void report_end(struct report *r);
 
 /*
- * The picture, gray or colour, as 8-bit RGB in *y (owned by the caller), to be drawn on; 0 or -errno. image's range is
- * 0..maxval, or that of its samples when maxval is 0.
+ * Makes an 8-bit RGB picture in *y (owned by the caller) from the image, gray or colour, to draw on. The range of the
+ * image is 0..maxval, or that of its samples when maxval is 0. Returns 0 or -errno.
  */
 int overlay_make(struct img *y, const struct dptrace_image *image, unsigned maxval);
 
-/* Draws a polyline in red, its given points in yellow. */
+/* Draws a polyline in red and its given points in yellow. */
 void overlay_draw(struct img *y, const struct dptrace_trace *t);
 
 #endif
