@@ -6,7 +6,7 @@
 
 #define NOWHERE UINT32_MAX /* not placed yet */
 
-/* What is connected: a volume, or a slice of an image. */
+/* The pixels that can be connected: a volume, or a slice of an image. */
 struct piece {
 	size_t w, h, d, n;
 	int nears;
@@ -17,13 +17,13 @@ struct piece {
 };
 
 /*
- * The sets of the pixels placed so far, each a tree whose root is the pixel placed last. A set that is large enough is joined
- * to pixels of its own level alone: the levels of its root and of its pixels are then those of the result.
+ * The connected sets of the pixels that were placed so far. Each set is a tree whose root is the pixel placed last. A set
+ * that is large enough is joined only to pixels of its own level, so that its root holds the level of the result.
+ * area[r] of a root r: the pixels of its set, or `least` where the set touches one that is large enough.
  */
 struct forest {
 	uint32_t *order, *parent;
-	uint32_t *
-	    area; /* of a root: pixels of the set, or `least` where it touches one that is large enough */
+	uint32_t *area;
 	uint32_t least;
 };
 

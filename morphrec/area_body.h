@@ -1,6 +1,9 @@
-/* Area opening for one element type, a template: see four_body.h. */
+/* Area opening for one element type. This file is a template: see four_body.h. */
 
-/* order = the n pixels by falling key, those of one key as they come; spare: n more. Byte by byte, the lowest first. */
+/*
+ * Fills order with the n pixels by falling key; pixels of equal keys keep their order. It is a radix sort, byte by byte from
+ * the lowest. spare has room for n elements.
+ */
 static void
 N(sort)(uint32_t *order, uint32_t *spare, const T *key, size_t n)
 {
@@ -21,7 +24,7 @@ N(sort)(uint32_t *order, uint32_t *spare, const T *key, size_t n)
 	}
 }
 
-/* Pixel p, just placed, takes in the set of its neighbour q, which stands before it in the order. */
+/* Joins the set of q to that of p. p was placed last; q is a neighbour that was placed before. */
 static inline void
 N(join)(struct forest *t, const T *key, uint32_t p, uint32_t q)
 {
@@ -55,7 +58,7 @@ N(open)(struct forest *t, const struct piece *s, T *key, bool wall)
 				N(join)(t, key, p, (uint32_t)(p + (size_t)o->at));
 		}
 	}
-	/* The lowest first: a parent is done before its children. */
+	/* The lowest pixel comes first, so that a parent is done before its children. */
 	for (size_t i = s->n; i-- > 0;) {
 		const uint32_t p = t->order[i], up = t->parent[p];
 		key[p] = key[up];

@@ -55,7 +55,7 @@ static const struct opt_program program = {
     .max_operands = SIZE_MAX,
     .gpu_state = gpu_state};
 
-/* The one operator that was asked for. */
+/* Finds the operator that was asked for. */
 static void
 choose(struct args *a)
 {
@@ -85,7 +85,7 @@ choose(struct args *a)
 	a->o.area = a->has_area ? a->area : a->area_close;
 }
 
-/* The radius R of the option of that name, a number that a unit may follow. */
+/* Reads the radius of option `name`: a number that a unit may follow. */
 static void
 read_radius(struct args *a, const char *name, const char *text)
 {
@@ -102,7 +102,7 @@ read_radius(struct args *a, const char *name, const char *text)
 	a->o.r = *a->unit ? 1 : (size_t)a->radius;
 }
 
-/* The shape, which some operators have. */
+/* Reads the radius and the shape of the operators that have one. */
 static void
 read_shape(struct args *a)
 {
@@ -133,7 +133,7 @@ read_shape(struct args *a)
 		die_usage("--shape=ball: goes with -c 6, 18 or 26; a disk is for pictures");
 }
 
-/* What does not go together. */
+/* Dies when options contradict each other. */
 static void
 check(const struct args *a)
 {

@@ -10,11 +10,11 @@ struct args {
 	struct opt_common common;
 	const char *mask;
 	struct morphrec_operator o;
-	int flag_op; /* an operator without an argument: an enum morphrec_op */
+	int flag_op; /* enum morphrec_op: the operator that takes no argument */
 	double hmax, hmin, hdome;
-	const char *open, *close, *tophat; /* R, with a unit or not */
+	const char *open, *close, *tophat; /* R, perhaps with a unit */
 	double radius;
-	const char *unit; /* of the radius; "": pixels */
+	const char *unit; /* of the radius; "" for pixels */
 	size_t area, area_close;
 	const char *shape;
 	enum args_shape {
@@ -30,14 +30,14 @@ struct args {
 	bool has_hmax, has_hmin, has_hdome, has_area, has_area_close;
 	int conn;
 	bool erode, strict;
-	int nan, method; /* nan: 0 error, 1 barrier: a wall */
+	int nan, method; /* nan: 0 is error, 1 is barrier */
 	size_t max_mem;
 	struct gpu *gpu; /* NULL: the CPU */
 	char **path;
 	size_t npath;
 };
 
-/* Checked; dies on wrong usage, and where -g finds no GPU. */
+/* Returns the options, checked. Dies on wrong usage, and when -g finds no GPU. */
 struct args morphrec_args(int argc, char **argv);
 
 #endif

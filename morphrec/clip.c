@@ -27,7 +27,7 @@ clip_some(const struct morphrec_problem *what, void *J, const void *I, size_t at
 	clip_join(sum, &c);
 }
 
-/* Samples [at, end), which begin a piece. */
+/* Clips samples [at, end). `at` is the start of a piece. */
 static struct morphrec_clip
 clip_part(const struct morphrec_problem *what, void *J, const void *I, size_t at, size_t end)
 {

@@ -1,4 +1,4 @@
-/* The pass before a reconstruction: J0 = min(marker, mask), and what it met. */
+/* The pass before a reconstruction: it makes J0 = min(marker, mask) and counts what it clips. */
 #ifndef MORPHREC_CLIP_H
 #define MORPHREC_CLIP_H
 
@@ -7,15 +7,15 @@
 #include "morphrec/problem.h"
 
 struct morphrec_clip {
-	uint64_t above;	      /* markers beyond the mask: clipped */
+	uint64_t above;	      /* markers beyond the mask, which were clipped */
 	uint64_t first_above; /* the index of the first of them */
 	uint64_t nan;	      /* pixels where marker or mask is NaN */
-	uint64_t first_nan;
-	uint64_t lo,
-	    hi; /* smallest and largest key of J0 (keys.h); lo > hi: nothing was clipped yet */
+	uint64_t first_nan;   /* the index of the first of them */
+	/* The smallest and the largest key of J0 (keys.h); lo > hi when no sample was seen yet. */
+	uint64_t lo, hi;
 };
 
-/* The figures of no samples at all. */
+/* Returns the figures before the first sample. */
 static inline struct morphrec_clip
 clip_nothing(void)
 {
@@ -24,14 +24,14 @@ clip_nothing(void)
 	return none;
 }
 
-/* Writes J0 into J, the whole array, by what->threads threads. */
+/* Replaces J, the whole array, by J0, on what->threads threads. Returns what it met. */
 struct morphrec_clip clip_all(const struct morphrec_problem *what, void *J, const void *I);
 
-/* Clips samples [at, at + n) of the array, and adds to sum what it met. */
+/* Clips samples [at, at + n) of the array, and adds what it met to *sum. */
 void clip_some(const struct morphrec_problem *what, void *J, const void *I, size_t at, size_t n,
 	       struct morphrec_clip *sum);
 
-/* Adds to *sum what was met in another part. */
+/* Adds the figures of another range of samples to *sum. */
 void clip_join(struct morphrec_clip *sum, const struct morphrec_clip *part);
 
 #endif

@@ -1,6 +1,6 @@
-/* The pass of clip.c for one element type, a template: see four.h. */
+/* The pass of clip.c for one element type. This file is a template: see four_body.h. */
 
-/* N(look) for a map that is known to be of floats or of integers, so that the loop has no branches. */
+/* N(look) for a map whose `real` is a constant, so that the loop has no branches. */
 static inline __attribute__((always_inline)) bool
 N(look_at)(const T *restrict J, const T *restrict I, size_t n, struct key_map map, T range[2])
 {
@@ -21,7 +21,7 @@ N(look_at)(const T *restrict J, const T *restrict I, size_t n, struct key_map ma
 	return odd != 0;
 }
 
-/* Whether samples in [0, n) need more than a look: J above I, -0, NaN. Gathers the range of the keys of J0. */
+/* Whether any of the n samples must be changed: J is above I, -0 or NaN. Widens range to the keys of J0. */
 WEIR_CLONES_OF(bool, N(look),
 	       (const T *restrict J, const T *restrict I, size_t n, struct key_map map, T range[2]),
 	       (J, I, n, map, range))
@@ -30,7 +30,10 @@ WEIR_CLONES_OF(bool, N(look),
 			: N(look_at)(J, I, n, (struct key_map){map.flip, false}, range);
 }
 
-/* Writes J0. A NaN marks nothing: it becomes the lowest, infinite value. Counts markers beyond the mask, and NaN. */
+/*
+ * Replaces J by J0. A NaN of the marker becomes the lowest value, an infinity, so that it marks nothing. count receives the
+ * markers beyond the mask and the pixels with a NaN.
+ */
 WEIR_CLONES(N(mend),
 	    (T *restrict J, const T *restrict I, size_t n, struct key_map map, uint64_t count[2]),
 	    (J, I, n, map, count))
@@ -48,7 +51,7 @@ WEIR_CLONES(N(mend),
 	count[1] = nan;
 }
 
-/* The first sample of a piece that is above the mask (what 0) or NaN (1); n: none. */
+/* Finds the first sample that is above the mask (what == 0) or NaN (what == 1); n when there is none. */
 static size_t
 N(first)(const T *J, const T *I, size_t n, struct key_map map, int what)
 {

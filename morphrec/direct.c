@@ -1,6 +1,6 @@
 /*
  * The definition: J <- min(I, dilate(J)) over the whole array until nothing changes, in double, which holds every sample
- * of every type exactly. By erosion min and max change places; that is the same on negated samples.
+ * of every type exactly. Erosion, where min and max change places, is computed as dilation of negated samples.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "morphrec/morphrec.h"
 #include "morphrec/value.h"
 
-/* Whether (dz, dy, dx), each -1..1, is the offset of a neighbour: by how many axes it differs, and in which. */
+/* Whether (dz, dy, dx), each -1..1, is the offset of a neighbour. This depends on the axes along which it is not 0. */
 static bool
 is_neighbour(int conn, int dz, int dy, int dx)
 {
@@ -30,7 +30,7 @@ is_neighbour(int conn, int dz, int dy, int dx)
 	}
 }
 
-/* The largest value of J at pixel z, y, x and its neighbours; a wall (NaN) is none. */
+/* Returns the largest value of J at pixel z, y, x and its neighbours. A neighbour that is NaN, a wall, is left out. */
 static double
 dilate(const struct morphrec_problem *a, const double *J, size_t z, size_t y, size_t x)
 {
@@ -50,7 +50,7 @@ dilate(const struct morphrec_problem *a, const double *J, size_t z, size_t y, si
 	return top;
 }
 
-/* One step of the definition, from J to next; whether anything changed. */
+/* Computes one step of the definition, from J to next. Returns whether anything changed. */
 static bool
 step(const struct morphrec_problem *a, const double *J, const double *I, double *next)
 {

@@ -6,7 +6,7 @@
 #include "common/par.h"
 #include "morphrec/erode.h"
 
-/* How far a shape reaches: pixels along x, rows (of slices too), and the powers of 2 in its longest run. */
+/* How far a shape reaches: pixels along x; rows, those of other slices too; powers of 2 up to its longest run. */
 struct reach {
 	size_t x, rows;
 	int levels;
@@ -38,7 +38,7 @@ reach_of(const struct morphrec_problem *a, const struct shape *s)
 	return r;
 }
 
-/* The runs of s that can touch the array; in images, those of the slice of the centre alone. */
+/* Copies the runs of s that can touch the array; in images only those of the slice that holds the centre. */
 static int
 clip_shape(const struct morphrec_problem *a, const struct shape *s, struct shape *to)
 {
@@ -111,7 +111,10 @@ erode_by(const struct morphrec_problem *a, const struct shape *s, size_t times, 
 
 enum { BESIDE = 128 }; /* bytes of a row that go down together: two lines of the cache */
 
-/* J becomes the lowest within r places along an axis of n places, `step` pixels apart, in pieces of step * n pixels. */
+/*
+ * Each pixel of J becomes the lowest within r places along one axis. The axis has n places that are `step` pixels apart; the
+ * array consists of pieces of step * n pixels.
+ */
 static int
 erode_along(const struct morphrec_problem *a, size_t n, size_t step, size_t r, char *J)
 {

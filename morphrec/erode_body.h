@@ -1,6 +1,6 @@
 /*
- * Erosion by a shape for one element type, a template: see four_body.h. The minima over 1, 2, 4 .. pixels of a row from
- * each place on are made once a row; two of them that overlap make up any run.
+ * Erosion by a shape for one element type. This file is a template: see four_body.h. For each row, the minima over the 1, 2,
+ * 4 .. pixels that begin at each place are computed once. Two of them that overlap give the minimum over a run of any length.
  */
 
 /* a = min(a, p, q). */
@@ -32,7 +32,7 @@ WEIR_CLONES(N(row_out), (T * a, size_t n, struct key_map map), (a, n, map))
 		a[i] = OUT(a[i], map);
 }
 
-/* Rows [first, end) of the h d of J become keys of f eroded. work: reach.levels rows of w + 2 reach.x. */
+/* Writes rows [first, end) of the h d rows of f, eroded, into J. work has r->levels rows of w + 2 r->x elements. */
 static void
 N(erode_rows)(const struct morphrec_problem *a, const struct shape *s, const struct reach *r, T *J,
 	      const T *f, size_t first, size_t end, void *work)
@@ -72,9 +72,10 @@ N(erode_rows)(const struct morphrec_problem *a, const struct shape *s, const str
 }
 
 /*
- * Columns of n rows, `step` apart, of c pixels side by side: each pixel becomes the lowest of those within r rows (van Herk,
- * Pattern Recognition Letters 13(7), 1992: minima from both edges of blocks as long as the window, two of which make up any
- * window). scratch: 2 (n + 2 r) c elements.
+ * Takes c columns side by side, of n rows that are `step` elements apart: each pixel becomes the lowest of those within r
+ * rows of its column. The method is van Herk's (Pattern Recognition Letters 13(7), 1992): the column is cut into blocks as
+ * long as the window, and running minima are taken from both ends of each block; two of these give the minimum of any
+ * window. scratch has 2 (n + 2 r) c elements.
  */
 WEIR_CLONES(N(erode_columns),
 	    (T * a, size_t n, size_t step, size_t c, size_t r, struct key_map map, T *scratch),

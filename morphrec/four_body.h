@@ -1,4 +1,7 @@
-/* A template, the file TEMPLATE, for elements of 8, 16, 32 and 64 bits: T, BITS, N(name), and IN and OUT, to keys and back. */
+/*
+ * Includes the file TEMPLATE four times, for elements of 8, 16, 32 and 64 bits. Each time it defines T (the unsigned
+ * element), BITS, N(name) (the name of an instance), and IN and OUT (a sample to its key, and back).
+ */
 #define T	uint8_t
 #define BITS	8
 #define IN	key8_in

@@ -1,15 +1,15 @@
-/* Items whose payload is kept in a temporary file: --max-mem. All die on failure. */
+/* Items whose payload is kept in a temporary file, for --max-mem. All functions die on failure. */
 #ifndef MORPHREC_ITEM_IO_H
 #define MORPHREC_ITEM_IO_H
 
 #include "common/raw.h"
 
-enum { ITEM_PIECE = 1 << 22 }; /* bytes that go between a stream and a file at a time */
+enum { ITEM_PIECE = 1 << 22 }; /* bytes that are copied between a stream and a file at a time */
 
-/* Room for the payload of x in a temporary file. */
+/* Makes room for the payload of x in a temporary file. */
 void item_room(const struct raw_in *in, struct img *x);
 
-/* Reads the payload of x into such a file. */
+/* Reads the payload of x into a temporary file. */
 void item_spool(struct raw_in *in, struct img *x);
 
 /* Writes x as raw_put() does, a piece at a time. */

@@ -8,7 +8,7 @@ enum {
 	RADIUS_MOST = 1000
 }; /* pixels, of a shape that is not a square: a run for each of its rows */
 
-/* Radii along x, y and z, in pixels, by the spacings of the item's axes where the radius has a unit. */
+/* Computes the radii along x, y and z in pixels. A radius with a unit is divided by the spacings of the item's axes. */
 static void
 radii(const struct raw_in *in, const struct img *x, const struct args *a, double r[3])
 {
@@ -30,7 +30,10 @@ radii(const struct raw_in *in, const struct img *x, const struct args *a, double
 	}
 }
 
-/* The shape of an opening, closing or top-hat of x; picture: that of --shape=FILE. Without a run for a whole square. */
+/*
+ * Makes the shape of an opening, closing or top-hat of x. picture is the image of --shape=FILE. A square of a whole number
+ * of pixels gets no runs.
+ */
 static struct shape
 shape_for(const struct raw_in *in, const struct img *x, const struct args *a,
 	  const struct img *picture)

@@ -1,4 +1,4 @@
-/* The operator for an item, by the item's type, maxval and spacings. */
+/* Adapts the operator of the command line to an item: to its type, maxval and spacings. */
 #ifndef MORPHREC_ITEM_OP_H
 #define MORPHREC_ITEM_OP_H
 
@@ -6,8 +6,8 @@
 #include "morphrec/args.h"
 
 /*
- * The operator of a with its figures in range for x; dies where they are not. shape: what it looks at, to be freed;
- * picture: that of --shape=FILE.
+ * Returns the operator of a for item x. Dies when one of its numbers is out of range for x. The operator points to *shape,
+ * which the caller frees. picture is the image of --shape=FILE.
  */
 struct morphrec_operator
 item_operator(const struct raw_in *in, const struct img *x, const struct args *a,

@@ -4,12 +4,12 @@
  *	J <- min(I, dilate(J)),		J0 = min(marker, mask)
  *
  * where dilate takes the largest value of a pixel and its neighbours. In words: a pixel takes the highest level at which
- * it can be reached from the marker over pixels of the mask that are at least as high. By erosion: the dual, min and max
- * exchanged, J0 = max(marker, mask).
+ * it can be reached from the marker over pixels of the mask that are at least as high. Reconstruction by erosion is the
+ * dual: min and max change places, and J0 = max(marker, mask).
  *
  * Arrays are [d][h][w], w fastest. An image (d slices of connectivity 4 or 8) is reconstructed slice by slice; with
  * connectivity 6, 18 or 26 the d slices are one volume. Types: 8, 16 and 32-bit integers, float and double. Every method
- * and every number of threads gives the same bytes: the fixpoint is unique, and all computing is comparing. A result of
+ * and every number of threads gives the same bytes, because the fixpoint is unique and samples are only compared. A result of
  * a floating type never holds -0.
  *
  * Vincent, Morphological grayscale reconstruction in image analysis, IEEE Trans. Image Processing 2(2), 1993, 176-201.
@@ -28,41 +28,45 @@ struct morphrec_plan {
 	struct morphrec_problem what;
 	struct morphrec_clip clip;
 	struct morphrec_figures figures;
-	struct engine *engine; /* owned: method tile */
-	struct serial *serial; /* owned: the others */
+	struct engine *engine; /* owned; for the method tile */
+	struct serial *serial; /* owned; for the other methods */
 };
 
 /*
- * Makes *p for that problem: NULL, or a sentence that says why not (then p is zeroed). Allocates all that the run needs:
- * tile, about .5 % of the mask; queue, scan and heap, a copy of the mask and their queues.
+ * Makes *p for that problem. Returns NULL, or a sentence that says why it failed; *p is then zeroed. The method tile
+ * allocates all that a run needs, about .5 % of the mask. The other methods allocate 16 bytes for each pixel of a picture
+ * or volume, for copies of marker and mask.
  */
 const char *morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what);
 
-/* A line on how the plan goes about it, for -v: tiles, units that run side by side, bytes of its own, kernels. */
+/* Writes a line on the plan into text, for -v: tiles, units that run at the same time, bytes of its own, kernels. */
 void morphrec_explain(const struct morphrec_plan *p, char *text, size_t size);
 
 /*
- * Writes J0 into J, and says in p->clip what it met. A NaN of the mask is a wall: it raises nothing, and is NaN in the
- * result. A NaN of the marker marks nothing.
+ * Replaces J, the marker, by J0, and fills p->clip with what it met. A NaN of the mask is a wall: it raises nothing, and
+ * stays NaN in the result. A NaN of the marker marks nothing.
  */
 void morphrec_clip(struct morphrec_plan *p, void *J, const void *I);
 
 /*
- * J, as morphrec_clip() left it, becomes the reconstruction under I. J and I do not overlap. 0, or -ENOMEM from the
- * methods queue and heap, whose queues grow with the data.
+ * J, as morphrec_clip() left it, becomes the reconstruction under I. J and I must not overlap. Returns 0, or -ENOMEM from
+ * the methods queue and heap, whose queues grow with the data.
  */
 int morphrec_run(struct morphrec_plan *p, void *J, const void *I);
 
 /*
- * Both at once: p->clip says what was met only when all is done, but the tile engine clips an image as it first comes by,
- * a pass over memory less.
+ * Clips and reconstructs. p->clip is filled only when all is done. The tile engine clips each pixel of an image when it
+ * first visits it, which saves a pass over memory. Returns as morphrec_run().
  */
 int morphrec_clip_and_run(struct morphrec_plan *p, void *J, const void *I);
 
-/* Frees what the plan owns; a zeroed one is fine. */
+/* Frees what the plan owns. It accepts a zeroed plan. */
 void morphrec_free(struct morphrec_plan *p);
 
-/* The definition, iterated: what all else is held to. J and I as for morphrec_run, J unclipped, NaN as in morphrec_clip. 0 or -ENOMEM. */
+/*
+ * The definition, iterated: every method is checked against it. J is the marker, not clipped, and becomes the
+ * reconstruction under I; NaN is treated as by morphrec_clip(). Returns 0 or -ENOMEM.
+ */
 int morphrec_direct(const struct morphrec_problem *what, void *J, const void *I);
 
 #endif

@@ -1,4 +1,4 @@
-/* Operators that are a reconstruction: what comes before it, and after. Sample by sample, in keys (keys.h). */
+/* What the operators do before and after the reconstruction. They work sample by sample, mostly on keys (keys.h). */
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "morphrec/ops.h"
 #include "morphrec/value.h"
 
-/* What the loops over samples need: in keys, but for yes and no. */
+/* What the loops over samples need. yes, no and most are samples; the others are keys. */
 struct point {
 	struct key_map map;
 	uint64_t h, floor, lo, hi, yes, no, most;
@@ -57,7 +57,7 @@ morphrec_range(enum img_type type, double *lo, double *hi)
 	}
 }
 
-/* The bits of the sample of that value, as the type's unsigned twin. */
+/* Returns the bits of the sample of value v, as an unsigned number of the type's size. */
 static uint64_t
 bits_of(enum img_type type, double v)
 {
@@ -85,7 +85,7 @@ key_of(const struct morphrec_problem *what, double v)
 	}
 }
 
-/* The smallest value of the type that is >= v, as a key. The largest of the type must be. */
+/* Returns the key of the smallest value of the type that is >= v. v must not be above the type's largest value. */
 static uint64_t
 key_above(const struct morphrec_problem *what, double v)
 {
@@ -98,7 +98,7 @@ key_above(const struct morphrec_problem *what, double v)
 	return key_of(what, img_is_float(what->type) ? v : ceil(v));
 }
 
-/* Floats: f - h, or f + h. */
+/* Floats: J = f - h. A negative h gives the marker of HMIN. */
 WEIR_CLONES(shift_f32, (float *restrict J, const float *restrict f, size_t n, float h),
 	    (J, f, n, h))
 {
@@ -113,7 +113,7 @@ WEIR_CLONES(shift_f64, (double *restrict J, const double *restrict f, size_t n, 
 		J[i] = f[i] - h;
 }
 
-/* Floats: f - J; what no marker reached (-inf, behind walls) loses nothing. */
+/* Floats: J becomes f - J. Where no marker arrived, behind walls, J is -inf, and the result is f. */
 static void
 difference(enum img_type type, void *J, const void *f, size_t n)
 {
@@ -123,7 +123,7 @@ difference(enum img_type type, void *J, const void *f, size_t n)
 	}
 }
 
-/* J = fill but on the frame of the picture, or of the volume, where it is f; in rows [first, end) of all. */
+/* Sets J to f on the frame of the picture or volume, and to fill inside, in rows [first, end) of all rows. */
 static void
 frame(const struct morphrec_problem *a, void *J, const void *f, double fill, size_t first,
       size_t end)
@@ -151,7 +151,7 @@ frame(const struct morphrec_problem *a, void *J, const void *f, double fill, siz
 	}
 }
 
-/* What the operator's loops need. */
+/* Computes what the operator's loops need. */
 static struct point
 point_of(const struct morphrec_problem *a, const struct morphrec_operator *o)
 {

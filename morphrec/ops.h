@@ -1,4 +1,4 @@
-/* The operators that are a reconstruction of one picture. */
+/* The operators on one image. Most of them are a reconstruction. */
 #ifndef MORPHREC_OPS_H
 #define MORPHREC_OPS_H
 
@@ -6,41 +6,41 @@
 #include "morphrec/shape.h"
 
 /*
- * Operators that are a reconstruction of one image f. morphrec_marker() makes the marker J and, where the mask is not f
- * itself, changes f into the mask; the caller then clips and runs; morphrec_finish() turns the reconstruction J into the
- * result. With h in the units of the samples, top the largest value a pixel may take (maxval; 1 for floats), bottom the
- * smallest of the type (-inf for floats):
+ * Operators on one image f. morphrec_marker() makes the marker J; where the mask is not f itself, it changes f into the
+ * mask. Then the caller clips and runs. Last, morphrec_finish() turns the reconstruction J into the result. R(J, f) is the
+ * reconstruction of J under f by dilation, R*(J, f) by erosion. h is in the units of the samples; top is the largest value
+ * that a pixel may take: maxval, or 1 for floats.
  */
 enum morphrec_op {
 	MORPHREC_NONE,
-	MORPHREC_HMAX,	/* R(f - h, f): maxima lower than h vanish */
-	MORPHREC_HMIN,	/* by erosion, R(f + h, f) */
-	MORPHREC_HDOME, /* f - R(f - h, f) */
-	MORPHREC_FILL_HOLES, /* by erosion, marker f on the frame of the picture, else the largest value */
-	MORPHREC_CLEAR_BORDER, /* f - R(f on the frame, else the smallest value; f) */
+	MORPHREC_HMAX,	     /* R(f - h, f): maxima that rise less than h vanish */
+	MORPHREC_HMIN,	     /* R*(f + h, f): the same for minima */
+	MORPHREC_HDOME,	     /* f - R(f - h, f) */
+	MORPHREC_FILL_HOLES, /* R*(J, f): J is f on the frame of the picture, the largest value inside */
+	MORPHREC_CLEAR_BORDER, /* f - R(J, f): J is f on the frame, the smallest value inside */
 	MORPHREC_REGMAX,       /* top where f is a regional maximum, else 0 */
-	MORPHREC_REGMIN,       /* the same of minima */
+	MORPHREC_REGMIN,       /* the same for minima */
 	MORPHREC_OPEN,	       /* R(f eroded by a shape, f) */
-	MORPHREC_CLOSE,	       /* by erosion, R(f dilated by it, f) */
-	MORPHREC_TOPHAT,       /* f - R(f eroded by the shape, f) */
-	MORPHREC_AREA, /* area opening: no reconstruction; morphrec_marker() makes the result */
-	MORPHREC_AREA_CLOSE, /* its dual */
+	MORPHREC_CLOSE,	       /* R*(f dilated by a shape, f) */
+	MORPHREC_TOPHAT,       /* f - R(f eroded by a shape, f) */
+	MORPHREC_AREA, /* area opening, no reconstruction: morphrec_marker() makes the result */
+	MORPHREC_AREA_CLOSE, /* area closing, its dual */
 	MORPHREC_HYSTERESIS  /* top where f >= lo is connected to f >= hi over f >= lo, else 0 */
 };
 
 struct morphrec_operator {
 	enum morphrec_op op;
-	double h;      /* HMAX, HMIN, HDOME: > 0; rounded to nothing finer than the type */
+	double h;      /* HMAX, HMIN, HDOME: > 0; a whole number for integers */
 	double lo, hi; /* HYSTERESIS */
-	/* OPEN, CLOSE, TOPHAT: a square or cube of side 2 r + 1; or the shape, borrowed, r times. */
+	/* OPEN, CLOSE, TOPHAT: shape NULL: a square or cube of side 2 r + 1; else the shape, r times. */
 	size_t r;
-	const struct shape *shape;
-	uint64_t area; /* AREA, AREA_CLOSE: pixels */
-	double
-	    top; /* REGMAX, REGMIN, HYSTERESIS: the value of yes; HMIN, FILL_HOLES: where sums saturate */
+	const struct shape *shape; /* borrowed */
+	uint64_t area;		   /* AREA, AREA_CLOSE: pixels */
+	/* REGMAX, REGMIN, HYSTERESIS: the value that stands for yes. HMIN, FILL_HOLES: the largest value. */
+	double top;
 };
 
-/* Whether the operator is not a reconstruction. */
+/* Whether the operator is an area opening or closing, which is no reconstruction. */
 static inline bool
 morphrec_op_is_area(enum morphrec_op op)
 {
@@ -50,15 +50,16 @@ morphrec_op_is_area(enum morphrec_op op)
 /* Whether the operator reconstructs by erosion. */
 bool morphrec_op_erodes(enum morphrec_op op);
 
-/* J and f are [d][h][w] of that problem. 0; -ENOMEM, of operators that need room; -E2BIG: area_open(). */
+/* J and f are [d][h][w] of that problem. Returns 0; -ENOMEM from operators that need memory; -E2BIG from area_open(). */
 int morphrec_marker(const struct morphrec_problem *what, const struct morphrec_operator *o, void *J,
 		    void *f);
 void morphrec_finish(const struct morphrec_problem *what, const struct morphrec_operator *o,
 		     void *J, void *f);
 
 /*
- * The same of rows [first, end) of the h d of the stack, for operators that can go row by row: all but REGMAX and REGMIN,
- * whose finish looks at a whole slice, and those whose marker looks at the pixels around.
+ * The same for rows [first, end) of the h d rows of the stack. morphrec_op_by_rows() says whether the operator allows it.
+ * REGMAX and REGMIN do not, because their finish looks at a whole slice. Nor do operators whose marker depends on the
+ * pixels around: openings, closings, top-hats and the area operators.
  */
 bool morphrec_op_by_rows(enum morphrec_op op);
 int morphrec_marker_rows(const struct morphrec_problem *what, const struct morphrec_operator *o,
@@ -67,13 +68,13 @@ void morphrec_finish_rows(const struct morphrec_problem *what, const struct morp
 			  void *J, void *f, size_t first, size_t end);
 
 /*
- * What turns n samples of an integer type into the same values of a floating type; NULL where that type does not hold
- * each of them exactly, or for any other two types.
+ * Copies n samples of an integer type to the same values of a floating type. morphrec_widening() returns the function for
+ * two types; NULL when `to` is not a floating type that holds every value of the integer type `from` exactly.
  */
 typedef void morphrec_widen(void *to, const void *from, size_t n);
 morphrec_widen *morphrec_widening(enum img_type to, enum img_type from);
 
-/* The range of a type's values: -inf..inf for floats. */
+/* Fills *lo and *hi with the range of a type's values, -inf and inf for floats. */
 void morphrec_range(enum img_type type, double *lo, double *hi);
 
 #endif

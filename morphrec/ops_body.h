@@ -1,6 +1,6 @@
-/* What ops.c does to each sample, for one element type, a template: see four.h. */
+/* The loops over samples of ops.c for one element type. This file is a template: see four_body.h. */
 
-/* Keys lowered by h, but not below the floor: f - h where the reconstruction dilates, f + h where it erodes. */
+/* Lowers keys by h, down to the floor at most. This is f - h where the reconstruction dilates, f + h where it erodes. */
 WEIR_CLONES(N(lower), (void *to, void *from, size_t n, const struct point *p), (to, from, n, p))
 {
 	const T *restrict f = from, h = (T)p->h, floor = (T)p->floor;
@@ -12,7 +12,7 @@ WEIR_CLONES(N(lower), (void *to, void *from, size_t n, const struct point *p), (
 	}
 }
 
-/* The marker f >= hi and the mask f >= lo, as yes and no; a wall stays one. */
+/* Makes the marker (f >= hi) in J and the mask (f >= lo) in f, as yes and no. Walls stay walls. */
 WEIR_CLONES(N(threshold), (void *to, void *from, size_t n, const struct point *p), (to, from, n, p))
 {
 	T *restrict f = from, *restrict J = to;
@@ -26,7 +26,7 @@ WEIR_CLONES(N(threshold), (void *to, void *from, size_t n, const struct point *p
 	}
 }
 
-/* Integers: f - J, not beyond the largest value of the type. */
+/* J becomes f - J of integers, clipped to the largest value of the type. */
 WEIR_CLONES(N(subtract), (void *to, void *from, size_t n, const struct point *p), (to, from, n, p))
 {
 	const T *restrict f = from, most = (T)p->most;
@@ -38,7 +38,7 @@ WEIR_CLONES(N(subtract), (void *to, void *from, size_t n, const struct point *p)
 	}
 }
 
-/* Yes where J stayed below f, or everywhere if all of f is at the floor (no marker could be lower). */
+/* J becomes yes where J is below f. If all of f is at the floor, where no marker can be lower, all of J becomes yes. */
 WEIR_CLONES(N(below), (void *to, void *from, size_t n, const struct point *p), (to, from, n, p))
 {
 	const T *restrict f = from, yes = (T)p->yes, no = (T)p->no, floor = (T)p->floor;

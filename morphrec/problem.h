@@ -1,4 +1,4 @@
-/* What is asked: shape, type, neighbours and method. Every file of morphrec knows this much; morphrec.h states the formula. */
+/* The problem: shape, type, neighbours and method. Every file of morphrec includes this; morphrec.h states the formula. */
 #ifndef MORPHREC_PROBLEM_H
 #define MORPHREC_PROBLEM_H
 
@@ -12,7 +12,7 @@ enum morphrec_method {
 	MORPHREC_TILE,	/* the tile engine: tile/tile.h */
 	MORPHREC_QUEUE, /* Vincent's hybrid: two scans, then a queue of pixels */
 	MORPHREC_HEAP,	/* He et al.: a cluster of parallel heaps, highest values first */
-	MORPHREC_SCAN	/* raster and anti-raster scans until nothing changes */
+	MORPHREC_SCAN	/* scans in raster and reverse raster order until nothing changes */
 };
 
 struct morphrec_problem {
@@ -21,13 +21,13 @@ struct morphrec_problem {
 	int conn;	/* 4, 8 (images); 6, 18, 26 (volumes) */
 	bool erode;
 	enum morphrec_method method;
-	int threads; /* >= 1; the methods tile and heap use them */
-	/* tile: bytes of marker and mask that all threads together may hold in memory; 0: no limit. */
+	int threads; /* >= 1; used by the methods tile and heap */
+	/* Method tile: bytes of marker and mask that all threads together may hold in memory; 0: no limit. */
 	size_t max_mem;
-	/* Called, by any thread, when the bytes [at, at + n) of J and I are not needed for a while; or NULL. */
+	/* Called by any thread when bytes [at, at + n) of J and I are not needed for a while; or NULL. */
 	void (*done)(void *with, size_t at, size_t n);
 	void *done_with;
-	/* tile: called now and then, by one thread at a time, with the share of the tiles that were visited once; or NULL. */
+	/* Method tile: called now and then, by one thread at a time; share: tiles visited so far / all tiles; or NULL. */
 	void (*step)(void *with, double share);
 	void *step_with;
 };
@@ -35,18 +35,21 @@ struct morphrec_problem {
 /* How a run went: for --stats. */
 struct morphrec_figures {
 	size_t tiles, visits, floods, phases; /* tile */
-	/* The other methods: pixels that rose, how often one rose, and how often one was taken out after it had risen again. */
+	/*
+	 * The other methods: pixels that rose; how often pixels rose; how often a pixel was taken out of a heap after it
+	 * had risen again.
+	 */
 	size_t risen, rises, stale;
 };
 
-/* Whether neighbours lie in other slices too. */
+/* Whether pixels have neighbours in other slices too. */
 static inline bool
 morphrec_is_volume(int conn)
 {
 	return conn != 4 && conn != 8;
 }
 
-/* The map of that problem's samples to keys. */
+/* Returns how that problem's samples map to keys. */
 static inline struct key_map
 morphrec_keys(const struct morphrec_problem *what)
 {

@@ -20,14 +20,14 @@ add(struct shape *s, ptrdiff_t dz, ptrdiff_t dy, ptrdiff_t first, ptrdiff_t last
 	s->run[s->n++] = (struct shape_run){dz, dy, first, last};
 }
 
-/* v / r squared; r of 0 leaves 0 alone. */
+/* Returns (v / r)^2, and 0 when v is 0 whatever r is. */
 static double
 part(ptrdiff_t v, double r)
 {
 	return v ? (double)v * (double)v / (r * r) : 0;
 }
 
-/* Whether x pixels from the centre are within, given the part that y and z take. Whole radii are compared exactly. */
+/* Whether pixel (x, y, z), counted from the centre, is in the ball. Whole radii that are equal are compared exactly. */
 static bool
 is_in(ptrdiff_t x, ptrdiff_t y, ptrdiff_t z, const double r[3])
 {

@@ -4,7 +4,7 @@
 
 #include "common/img.h"
 
-/* Pixels first..last of the row dy of the slice dz, all from the shape's centre. */
+/* Pixels first..last of row dy of slice dz, all counted from the shape's centre. */
 struct shape_run {
 	ptrdiff_t dz, dy, first, last;
 };
@@ -15,15 +15,15 @@ struct shape {
 };
 
 /*
- * All return 0, -ENOMEM, or -EINVAL for a shape without a pixel. r: radii along x, y, z in pixels, each >= 0.
+ * All return 0, -ENOMEM, or -EINVAL when the shape would have no pixel. r: radii along x, y, z in pixels, each >= 0.
  *
  *	disk	(x / rx)^2 + (y / ry)^2 <= 1, in each slice
  *	ball	(x / rx)^2 + (y / ry)^2 + (z / rz)^2 <= 1
  *	box	|x| <= rx, |y| <= ry, |z| <= rz
  *	octagon	the square of side 2 r + 1 whose corners are cut off: |x| + |y| <= 2 r - n, n being .586 r rounded
- *	line	the pixels nearest to a line through the centre: t steps along the axis it is closer to, |t| <= r cos;
- *		degrees from the x axis towards the first row
- *	picture	the samples of x that are not 0, a picture or a volume; its centre is at half its sizes, rounded down
+ *	line	the pixels nearest to a line through the centre. The line makes an angle of `degrees` with the x axis,
+ *		towards the first row. It has one pixel for each t, |t| <= r cos, along the axis that it is closer to.
+ *	picture	the samples of x, a picture or a volume, that are not 0; its centre is at half its sizes, rounded down
  */
 int shape_box(struct shape *s, const double r[3]);
 int shape_disk(struct shape *s, const double r[3]);
@@ -32,7 +32,7 @@ int shape_octagon(struct shape *s, size_t r);
 int shape_line(struct shape *s, size_t r, double degrees);
 int shape_picture(struct shape *s, const struct img *x);
 
-/* A zeroed shape is fine. */
+/* Frees the runs of s. It accepts a zeroed shape. */
 void shape_free(struct shape *s);
 
 #endif

@@ -43,7 +43,7 @@ spool_map(size_t bytes)
 
 	if (fd < 0)
 		return NULL;
-	/* Claims the room now: a write to the mapping could not report that there is none. */
+	/* This reserves the space now, because a write to the mapping could not report that there is none. */
 	int err = posix_fallocate(fd, 0, (off_t)bytes);
 	if (!err) {
 		p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

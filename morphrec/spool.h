@@ -1,4 +1,4 @@
-/* For --max-mem: room in a temporary file, and pages given back to the system when they are not needed for a while. */
+/* For --max-mem: memory that is mapped from a temporary file, and returned to the system when it is not needed for a while. */
 #ifndef MORPHREC_SPOOL_H
 #define MORPHREC_SPOOL_H
 
@@ -8,8 +8,8 @@
 const char *spool_directory(void);
 
 /*
- * bytes of a file without a name in TMPDIR (else /tmp), mapped; free with munmap. NULL: errno says why, ENOSPC when the
- * file system has no room for them.
+ * Maps `bytes` bytes of a new file without a name in TMPDIR, or /tmp if that is not set. Free them with munmap(). On failure
+ * it returns NULL and sets errno: ENOSPC when the file system has no room for them.
  */
 void *spool_map(size_t bytes);
 
@@ -19,7 +19,10 @@ struct spool_pages {
 	const char *I;
 };
 
-/* Lets go of the whole pages in bytes [at, at + n) of both: they stay in their files. As `done` of a problem. */
+/*
+ * Returns the memory of the whole pages in bytes [at, at + n) of both arrays to the system; the files keep their content. It
+ * serves as `done` of struct morphrec_problem.
+ */
 void spool_done(void *pages, size_t at, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* Single samples of any type as doubles, which hold all of them exactly. */
+/* Reads and writes single samples of any type as doubles, which hold all of them exactly. */
 #ifndef MORPHREC_VALUE_H
 #define MORPHREC_VALUE_H
 

@@ -1,4 +1,4 @@
-/* A mask of integers under a marker of floats that hold them all. */
+/* Copies a mask of integers to the floating type of the marker, which holds every value of the mask exactly. */
 #include "morphrec/ops.h"
 
 #define WIDEN(F, T)                                                    \

@@ -34,11 +34,11 @@ struct node {
 struct heap {
 	struct node *node; /* [0..n), children of i: 2i + 1 and 2i + 2 */
 	size_t n, cap;
-	struct node in; /* gathered, not yet inserted */
+	struct node in; /* pixels that are gathered, not yet inserted */
 	size_t nin;
-	size_t first, end;   /* its pixels */
+	size_t first, end;   /* the pixels of its band */
 	size_t rises, stale; /* struct morphrec_figures */
-	bool due;	     /* may be owed something by the bands beside */
+	bool due;	     /* the bands beside may raise pixels of this one */
 	int err;
 };
 
@@ -50,7 +50,7 @@ descending(const void *a, const void *b)
 	return (p->key < q->key) - (p->key > q->key);
 }
 
-/* to[0..na + nb) = a and b merged, highest first. */
+/* Merges a and b into to[0..na + nb), highest first. */
 static void
 merge(struct pixel *to, const struct pixel *a, size_t na, const struct pixel *b, size_t nb)
 {
@@ -60,7 +60,7 @@ merge(struct pixel *to, const struct pixel *a, size_t na, const struct pixel *b,
 		*to++ = j == nb || (i < na && a[i].key >= b[j].key) ? a[i++] : b[j++];
 }
 
-/* Places the gathered pixels, filled up with key 0, which spreads nothing. */
+/* Inserts the gathered pixels as a node, which is filled up with pixels of key 0; these raise nothing. */
 static void
 heap_insert(struct heap *h)
 {
@@ -83,7 +83,7 @@ heap_insert(struct heap *h)
 		h->cap = cap;
 	}
 	const size_t place =
-	    ++h->n; /* counted from 1, its bits below the first are the turns from the root */
+	    ++h->n; /* counted from 1: its bits below the highest are the turns from the root */
 	for (int bit = 62 - __builtin_clzll(place); bit >= 0; bit--) {
 		struct node *on = &h->node[(place >> (bit + 1)) - 1];
 		merge(both, on->v, NODE, h->in.v, NODE);
@@ -144,7 +144,7 @@ spread(struct heap *h, const struct serial *s, uint64_t key, size_t p)
 	}
 }
 
-/* To the fixpoint of the band; it starts from all pixels that can raise one, those of the bands beside too. */
+/* Brings the band to its fixpoint. It starts from all pixels that can raise one of the band, in the bands beside too. */
 static void
 heap_run(struct heap *h, const struct serial *s, size_t reach)
 {
@@ -214,7 +214,7 @@ cluster_run(struct heap *h, size_t bands, const struct serial *s, size_t reach, 
 int
 serial_heap(struct serial *s, int threads)
 {
-	/* A band is of rows, in a volume of slices, two at least, so that none reaches beyond its neighbours. */
+	/* A band has at least two rows, or two slices of a volume, so that it touches only the bands beside it. */
 	const size_t row = s->d > 1 ? s->w * s->h : s->w, rows = s->d > 1 ? s->d : s->h;
 	size_t bands = threads > 1 ? 4 * (size_t)threads : 1;
 	int err = 0;

@@ -4,7 +4,7 @@
 #include "common/mem.h"
 #include "morphrec/study/serial.h"
 
-/* Whether the key of J at p rises from its neighbours at to[0..n). */
+/* Raises the key of J at p from its neighbours at sign * to[0..n). Returns whether it rose. */
 static inline bool
 pull(struct serial *s, size_t p, const ptrdiff_t *to, int sign)
 {
@@ -37,7 +37,7 @@ serial_scan(struct serial *s)
 	return 0;
 }
 
-/* A ring of pixels; its capacity is a power of two. */
+/* A queue of pixels in a ring buffer, whose capacity is a power of two. */
 struct fifo {
 	size_t *v, cap, head, n;
 };
@@ -69,7 +69,7 @@ fifo_take(struct fifo *f)
 	return p;
 }
 
-/* Vincent: a scan each way; pixels that could still raise one after them start the queue. */
+/* Vincent's method: a scan each way. The second scan queues the pixels that can still raise a neighbour after them. */
 int
 serial_queue(struct serial *s)
 {

@@ -1,34 +1,34 @@
 /*
  * The methods for comparison and study: scans, Vincent's queue, the cluster of parallel heaps. They work on copies of J
- * and I as keys, with a frame of zeros (which neither rise nor raise) around each picture or volume, so that a neighbour
- * is a fixed offset away.
+ * and I as keys. A frame of zeros, which neither rise nor raise, surrounds each picture or volume, so that each neighbour
+ * lies at a fixed offset.
  */
 #ifndef MORPHREC_SERIAL_H
 #define MORPHREC_SERIAL_H
 
 #include "morphrec/problem.h"
 
-enum { SERIAL_HALF = 13 }; /* neighbours of one half, at most */
+enum { SERIAL_HALF = 13 }; /* neighbours before a pixel in raster order, at most */
 
 struct serial {
 	size_t w, h, d; /* with the frame */
-	size_t pieces;	/* pictures one after the other: slices, or 1 volume */
-	int n;		/* neighbours before a pixel in raster order; as many after */
+	size_t pieces;	/* arrays that are reconstructed one by one: slices, or 1 volume */
+	int n;		/* neighbours before a pixel in raster order; as many lie after it */
 	ptrdiff_t before[SERIAL_HALF];
-	ptrdiff_t to[2 * SERIAL_HALF]; /* those and their opposites */
+	ptrdiff_t to[2 * SERIAL_HALF]; /* before[0..n) and their opposites */
 	uint64_t *J, *I;	       /* [d][h][w] of one piece */
 	struct morphrec_figures figures;
 };
 
-/* NULL: no memory. */
+/* Returns NULL when there is no memory. */
 struct serial *serial_new(const struct morphrec_problem *what);
 void serial_free(struct serial *s);
 
-/* J, clipped, becomes the fixpoint. Adds to *figures. 0 or -ENOMEM. */
+/* J, which is clipped, becomes the fixpoint. Adds to *figures. Returns 0 or -ENOMEM. */
 int serial_run(struct serial *s, const struct morphrec_problem *what,
 	       struct morphrec_figures *figures, void *J, const void *I);
 
-/* The three, on one piece in s. 0 or -ENOMEM. */
+/* The three methods, on the piece that s holds. They return 0 or -ENOMEM. */
 int serial_scan(struct serial *s);
 int serial_queue(struct serial *s);
 int serial_heap(struct serial *s, int threads);

@@ -7,27 +7,27 @@
 
 struct engine;
 
-/* NULL: no memory. */
+/* Returns NULL when there is no memory. */
 struct engine *engine_new(const struct morphrec_problem *what);
 void engine_free(struct engine *e);
 
-/* As morphrec_explain. */
+/* Writes a line on the plan, for morphrec_explain(). */
 void engine_explain(const struct engine *e, char *text, size_t size);
 
-/* NULL on success: other kernels than the best for this CPU, which engine_new takes. For checks and benches. */
+/* The same with given kernels, for checks and benches; engine_new() takes the best ones for this CPU. */
 struct engine *
 engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *kernels);
 
-/* The best kernels for this CPU. */
+/* Returns the best kernels for this CPU. */
 const struct tile_kernel *tile_kernels(void);
 
-/* J, clipped, its keys in [clip->lo, clip->hi], becomes the fixpoint. Adds to *figures. */
+/* J, which is clipped and has keys in [clip->lo, clip->hi], becomes the fixpoint. Adds to *figures. */
 void engine_run(struct engine *e, const struct morphrec_clip *clip,
 		struct morphrec_figures *figures, void *J, const void *I);
 
 /*
- * The same of J that is not clipped: each unit clips its own pixels when it first visits them, and *clip then says what was
- * met. Volumes are clipped as a whole before they are run, in a pass of its own.
+ * The same for a J that is not clipped yet. Each unit of an image clips its own pixels before it first visits them. A volume
+ * is clipped as a whole, in a pass before the run. *clip receives what was met.
  */
 void engine_clip_and_run(struct engine *e, struct morphrec_clip *clip,
 			 struct morphrec_figures *figures, void *J, const void *I);

@@ -1,12 +1,12 @@
-/* Corridors, a pixel at a time: tile_flood for the four element sizes. */
+/* Floods tiles pixel by pixel, as along corridors: tile_flood for the four element sizes. */
 #include "morphrec/tile/isa.h"
 
 enum {
-	FLOOD_WAITING = 40, /* pixels that wait at a time: a corridor needs a few */
-	FLOOD_AHEAD =
-	    8, /* rows: a corridor across the rows meets lines that the processor does not foresee */
-	FLOOD_LENGTH =
-	    512, /* pixels spread from: beyond that a visit, of some microseconds, is cheaper */
+	FLOOD_WAITING = 40, /* pixels in the queue, at most: a corridor needs a few */
+	/* Rows ahead that are prefetched: the processor does not foresee the next rows of a corridor. */
+	FLOOD_AHEAD = 8,
+	/* Pixels that raise their neighbours, at most. Beyond that a visit, of some microseconds, is cheaper. */
+	FLOOD_LENGTH = 512,
 };
 
 void
@@ -27,7 +27,7 @@ tile_list_near(struct tile_job *o)
 			}
 }
 
-/* The pixel of the array at x, y, z of the tile. */
+/* Returns the pixel of the array that is x, y, z of the tile. */
 static inline size_t
 place(const struct tile_job *o, int x, int y, int z)
 {
@@ -41,14 +41,14 @@ is_in(const struct tile_span *s, int p)
 	return p >= s->begin && p < s->end;
 }
 
-/* Whether the places beside p are the tile's own too. */
+/* Whether p and the places beside it are the tile's own. */
 static inline bool
 is_within(const struct tile_span *s, int p)
 {
 	return p > s->first && p + 1 < s->after;
 }
 
-/* -1, 0 or 1: the neighbour of the tile that place p belongs to. */
+/* Returns -1, 0 or 1: place p belongs to the tile before, to this tile, or to the tile after. */
 static inline int
 side(const struct tile_span *s, int p)
 {

@@ -1,6 +1,6 @@
-/* The flood of flood.c for one element type, a template: see four_body.h. */
+/* The flood of flood.c for one element type. This file is a template: see four_body.h. */
 
-/* Pixels that have risen and not spread yet, in the tile's coordinates. */
+/* Pixels that have risen but have not raised their neighbours yet, in the tile's coordinates. */
 struct N(wait) {
 	int n;
 	struct N(risen) {
@@ -9,7 +9,7 @@ struct N(wait) {
 	} v[FLOOD_WAITING];
 };
 
-/* Pixel x, y, z rose to key: it waits its turn, or is owed to the neighbour whose it is. False: too many wait. */
+/* Pixel x, y, z rose to key. It is queued, or owed to the neighbouring tile that owns it. False when the queue is full. */
 static inline bool
 N(note)(struct tile_job *o, struct N(wait) * w, int x, int y, int z, T key)
 {
@@ -26,7 +26,7 @@ N(note)(struct tile_job *o, struct N(wait) * w, int x, int y, int z, T key)
 	return true;
 }
 
-/* Pixel q of the array rises to min(key, mask), if that is more; then *v is that. */
+/* Raises pixel q of the array to *v = min(key, mask). Returns whether it rose. */
 static inline bool
 N(raise)(const struct tile_job *o, size_t q, T key, T *v)
 {
@@ -40,7 +40,7 @@ N(raise)(const struct tile_job *o, size_t q, T key, T *v)
 	return true;
 }
 
-/* Asks for pixels further on in the direction of neighbour k: a corridor across the rows. */
+/* Prefetches pixels further on in the direction of neighbour k, for a corridor that crosses the rows. */
 static inline void
 N(foresee)(const struct tile_job *o, size_t q, const struct tile_near *k)
 {
@@ -52,7 +52,7 @@ N(foresee)(const struct tile_job *o, size_t q, const struct tile_near *k)
 	}
 }
 
-/* Pixel p raises its neighbours. False: more wait than there is room for; the row of the one left out is in rose. */
+/* Pixel p raises its neighbours. False when the queue is full; the row of the pixel that is left out is then added to rose. */
 static inline bool
 N(spread)(struct tile_job *o, struct N(wait) * w, const struct N(risen) * p, uint64_t *rose)
 {
@@ -84,7 +84,7 @@ N(spread)(struct tile_job *o, struct N(wait) * w, const struct N(risen) * p, uin
 	return true;
 }
 
-/* Takes the highest pixel that waits. */
+/* Takes the highest pixel out of the queue. */
 static inline struct N(risen) N(take)(struct N(wait) * w)
 {
 	int top = 0;

@@ -1,4 +1,4 @@
-/* Names of the operations that row_body.h asks for by the width of an element: v_max(8) is max8. */
+/* The names of the operations that row_body.h needs, by the width of an element: v_max(8) is max8. */
 #ifndef MORPHREC_ISA_H
 #define MORPHREC_ISA_H
 

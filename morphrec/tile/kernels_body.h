@@ -1,4 +1,4 @@
-/* The four instances of row_body.h and visit_body.h, and the table of a file that includes them. */
+/* The four instances of row_body.h and visit_body.h, and the table of kernels of the file that includes this one. */
 #define T	uint8_t
 #define BITS	8
 #define N(name) name##_8

@@ -1,15 +1,17 @@
 /*
- * The rows of a tile for one element type, a template: striping, and the arithmetic of a row. visit_body.h goes on with what
- * a visit is. The including file defines
+ * The rows of a tile for one element type: striping, and the arithmetic of a row. This file is a template, and visit_body.h,
+ * the visit of a tile, follows it. The including file defines
  *
  *	T, BITS		the unsigned element and its width
  *	N(name)		the name of an instance
  *	TARGET, INLINE	the function attributes of the instruction set
  *	V, LANE		a vector register, and its number of 16-byte lanes
- *	v_zero v_or v_xor v_any(v): not all 0, max and min by BITS
- *	v_up(v), v_down(v)	v one element later, or earlier; 0 comes in
+ *	v_zero, v_or, v_xor
+ *	v_any(v)	whether v is not all 0
+ *	v_max, v_min	the larger and the smaller elements, by BITS
+ *	v_up(v), v_down(v)	v moved by one element, to the later or the earlier place; a 0 is shifted in
  *	v_lo(a, b), v_hi(a, b)	interleave the elements of the lower, or upper, halves of each 16-byte lane
- *	v_load_lanes(p, step)	lane g from the 16 bytes at p + g * step; v_store_lanes(p, step, v) the reverse
+ *	v_load_lanes(p, step)	loads lane g from the 16 bytes at p + g * step; v_store_lanes(p, step, v) stores it there
  */
 enum {
 	N(PER_LANE) = 128 / BITS,
@@ -21,8 +23,8 @@ enum {
 };
 
 /*
- * A step of a perfect shuffle of each lane: the bits of an element's place (vector, element of the lane) rotate left by
- * one. The rotation by log2(PER_LANE) that it takes to stripe is the same as one by two to the right.
+ * Does one perfect shuffle of each lane. The bits of an element's place (vector, element of the lane) rotate left by one.
+ * To stripe takes a rotation left by log2(PER_LANE), which equals a rotation right by two; two more left undo it.
  */
 INLINE void
 N(shuffle)(V v[4])
@@ -36,7 +38,7 @@ N(shuffle)(V v[4])
 	v[3] = d;
 }
 
-/* A row of WIDTH pixels in order becomes a striped one. Each 16-byte lane holds 64 bytes of it, in four vectors. */
+/* Stripes a row of WIDTH pixels. A lane of 16 bytes, in each of four vectors, holds 64 consecutive bytes of the row. */
 INLINE void
 N(stripe)(V to[4], const T *from)
 {
@@ -63,7 +65,7 @@ N(unstripe)(T *to, const V from[4])
 		v_store_lanes((char *)to + 16 * k, 64, v[k]);
 }
 
-/* The larger of c and, clipped to m, what comes from the pixel beside it. */
+/* Returns the larger of c and the pixels beside it, clipped to the mask m. */
 INLINE V
 N(take)(V c, V beside, V m)
 {
@@ -76,7 +78,7 @@ N(same)(V a, V b)
 	return !v_any(v_xor(a, b));
 }
 
-/* c to its fixpoint along the row under m, from left to right and from right to left, both from the same start. */
+/* Brings c to its fixpoint along the row under m: left to right and, from the same start, right to left. */
 INLINE void
 N(along)(V c[4], const V m[4])
 {
@@ -126,8 +128,9 @@ N(max_row)(V c[4], const V *a)
 }
 
 /*
- * The largest of the neighbours of a row at j, of those before it in raster order or of those after it: y and z are the
- * distances, with their sign, to the row and to the slice beside. conn is a constant.
+ * c becomes the largest of the neighbours, outside the row itself, of each pixel of the row at j. Only neighbours on one
+ * side count, before or after the row in raster order: y and z are the signed distances to the row and the slice beside.
+ * conn is a constant.
  */
 INLINE void
 N(dilate)(V c[4], const V *j, ptrdiff_t y, ptrdiff_t z, int conn)
@@ -152,7 +155,7 @@ N(dilate)(V c[4], const V *j, ptrdiff_t y, ptrdiff_t z, int conn)
 	}
 }
 
-/* Row j under m takes from its neighbours; whether it rose. always: it is not at its own fixpoint yet. */
+/* Raises row j under m from its neighbours. Returns whether it rose. always: the row is not at its own fixpoint yet. */
 INLINE bool
 N(row)(V *j, const V *m, ptrdiff_t y, ptrdiff_t z, int conn, bool always)
 {

@@ -1,4 +1,4 @@
-/* What the tile engine keeps, and one unit of its work. See tile.h. */
+/* The data of the tile engine, and one unit of its work. See tile.h. */
 #ifndef MORPHREC_UNIT_H
 #define MORPHREC_UNIT_H
 
@@ -10,12 +10,12 @@
 /* A tile: what it is owed, and its place in the list of its level. */
 struct record {
 	uint32_t next, prev;
-	uint32_t px[TILE_FEW]; /* pixels that rose: tile_flood */
-	uint8_t n;	       /* their number, or TILE_FEW + 1: more */
-	uint8_t level;	       /* the highest level owed; 0: nothing is */
-	uint8_t listed;	       /* the level of its list, 0: in none */
-	bool begun;	       /* visited once */
-	bool early;	       /* that was before its neighbours */
+	uint32_t px[TILE_FEW]; /* owed pixels, numbered as for tile_flood */
+	uint8_t n;	       /* their number; TILE_FEW + 1: there are more */
+	uint8_t level;	       /* the highest level owed; 0: nothing is owed */
+	uint8_t listed;	       /* the level of its list; 0: it is in none */
+	bool begun;	       /* visited at least once */
+	bool early;	       /* its first visit was before those of its neighbours */
 };
 
 /*
@@ -25,21 +25,22 @@ struct record {
 struct unit {
 	size_t y, y_end, z, z_end; /* tiles */
 	bool begun;
-	uint8_t owed[2]; /* by the unit before, after: the highest level, 0: nothing */
+	uint8_t
+	    owed[2]; /* the highest level that the unit before, and after, owes it; 0: nothing */
 };
 
-/* What a thread works with. */
+/* A thread of the engine. */
 struct worker {
 	struct tile_job job;
 	const struct engine *e;
 	struct unit *unit;
-	size_t tx, ty, tz; /* the tile at hand */
-	bool beginning;	   /* not all tiles of the unit were visited: lists wait */
-	int top;	   /* no list above it holds a tile */
+	size_t tx, ty, tz; /* the current tile */
+	bool beginning;	   /* first visits are under way: lists are not used yet */
+	int top;	   /* lists above this level are empty */
 	uint32_t head[TILE_LEVELS], tail[TILE_LEVELS];
 	struct morphrec_figures figures;
-	struct morphrec_clip clip; /* of what this thread clipped */
-	size_t *begun; /* tiles that were visited once, of all threads: by atomic operations */
+	struct morphrec_clip clip; /* what this thread met as it clipped */
+	size_t *begun; /* tiles that all threads have visited; changed by atomic operations */
 };
 
 struct engine {
@@ -49,7 +50,7 @@ struct engine {
 	const struct tile_kernel *kernel;
 	tile_flood *flood;
 	size_t depth; /* slices of a tile with its rim */
-	size_t per;   /* units that follow each other and touch: of a slice, or all */
+	size_t per;   /* units in a row that touch: those of a slice, or all */
 	size_t units, begun;
 	bool unclipped; /* J is not clipped yet: units clip their own pixels as they begin */
 	void *J;
@@ -57,13 +58,13 @@ struct engine {
 	struct record *tile; /* [z][y][x] */
 	uint64_t *rose;	     /* [z][y][x][depth]: rows that are owed, a bit each */
 	struct unit *unit;
-	struct unit **due;     /* work space: those that run next */
+	struct unit **due;     /* work space: the units that run next */
 	struct worker *worker; /* [threads] */
 	void *rows;	       /* [threads]: work space of the kernels */
-	size_t room;	       /* of one, in bytes */
+	size_t room;	       /* bytes of one of these */
 };
 
-/* Sets up a worker, which has nothing listed. */
+/* Sets up a worker, whose lists are empty. */
 void worker_start(struct worker *w, const struct engine *e, const struct tile_job *job);
 
 /* Brings u to its fixpoint, given what its neighbours owe it, and notes what it owes them. */
