@@ -5,10 +5,11 @@
 #include "emst/io/write.h"
 #include "gpu/use.h"
 
-/* A number of pixels or points, or a share of all. */
+/*
+ * A size: percent of all pixels or points, or, when percent < 0, a number of them. Number 0 stands for the square root of all.
+ */
 struct args_size {
-	double number,
-	    percent; /* percent < 0: the number holds; number 0: the square root of all */
+	double number, percent;
 };
 
 struct args {
@@ -29,7 +30,7 @@ struct args {
 	size_t npath;
 };
 
-/* Checked; dies on wrong usage, and where -g finds no GPU. */
+/* Returns the checked options. Dies on wrong usage, and when -g finds no GPU. */
 struct args args_parse(int argc, char **argv);
 
 #endif

@@ -5,18 +5,18 @@
  *	d2(i,j) =  sum over a = 0..k-1 of (x[i][a] - x[j][a])^2
  *	tree       the n-1 edges of least total length that join all vertices, length = sqrt(d2)
  *
- * One rule decides between edges of equal length, everywhere: with lo < hi the numbers of its ends, an edge comes before
- * another when (d2, hi - lo, lo) is smaller. The order is strict, so the tree is unique: every algorithm, any number of
- * threads and any CPU give the same edges in the same order. The number of a colour is r<<16 | g<<8 | b; that of a point
- * is its place in the input. d2 is an integer for colours; for points it is summed in the type of the coordinates, axis
- * by axis, each operation rounded (no fused multiply-add).
+ * One rule orders the edges everywhere. Let lo < hi be the numbers of an edge's ends: the edge with the smaller
+ * (d2, hi - lo, lo) comes first. The order is strict, so the tree is unique: every algorithm, any number of threads and
+ * any CPU give the same edges in the same order. The number of a colour is r<<16 | g<<8 | b. The number of a point is its
+ * place in the input. For colours d2 is an integer. For points d2 is summed in the type of the coordinates, axis by axis,
+ * and each operation is rounded (no fused multiply-add).
  *
  * With core radii c2 (HDBSCAN*) d2(i,j) is replaced by max(d2(i,j), c2[i], c2[j]).
  *
- * Sources: M. N. Barsuk, A. I. Ivanov (Belgorod State University), the minimum spanning tree of the colours of an image
- * by Boruvka's algorithm on a GPU, and classification by cutting it: direct.c. J. B. Kruskal 1956, O. Boruvka 1926.
- * Single-tree Boruvka on a spatial tree: March, Ram, Gray 2010; lower bounds kept across rounds: Prokopenko, Sao,
- * Lebrun-Grandie 2022.
+ * Sources: M. N. Barsuk, A. I. Ivanov (Belgorod State University) compute the minimum spanning tree of the colours of an
+ * image by Boruvka's algorithm on a GPU, and classify the colours by cutting it; direct.c does the same.
+ * J. B. Kruskal 1956, O. Boruvka 1926. Boruvka's algorithm on a spatial tree: March, Ram, Gray 2010. On a single tree, with
+ * lower bounds kept across rounds: Prokopenko, Sao, Lebrun-Grandie 2022.
  *
  * Limits: 1 <= n < 2^31, 1 <= k <= EMST_MOSTDIM.
  */
@@ -28,13 +28,15 @@
 #include <stdint.h>
 
 enum {
-	EMST_MAXDIM = 16, /* of the kd-tree, of mutual reachability and of the GPU */
+	/* The most coordinates that the kd-tree, mutual reachability and the GPU take. */
+	EMST_MAXDIM = 16,
+	/* The most coordinates that emst_run takes. */
 	EMST_MOSTDIM = 4096
 };
 #define EMST_MAXPOINTS ((size_t)1 << 31)
 
 enum emst_type {
-	EMST_CODE, /* 8-bit colours of 1..3 planes: a lattice */
+	EMST_CODE, /* 8-bit colours of 1..3 planes, on a lattice */
 	EMST_F32,
 	EMST_F64
 };
@@ -46,11 +48,14 @@ struct emst_set {
 	enum emst_type type;
 	size_t n;
 	unsigned k;
-	const struct lattice *lattice; /* EMST_CODE: the colours present, in ascending order */
-	const void *x;	    /* else float or double [n][k]: finite, no -0.0, no two vectors equal */
-	const uint32_t *id; /* else the numbers of the tie rule [n], ascending; NULL: 0..n-1 */
-	void (*step)(void *step_of,
-		     double done); /* told, by one thread, how much is done of 1; NULL: nobody */
+	/* EMST_CODE only: the colours present, in ascending order. */
+	const struct lattice *lattice;
+	/* EMST_F32, EMST_F64: float or double [n][k]. All are finite, none is -0.0, no two vectors are equal. */
+	const void *x;
+	/* EMST_F32, EMST_F64: the numbers of the vertices for the order of edges [n], ascending. NULL means 0..n-1. */
+	const uint32_t *id;
+	/* One thread calls step(step_of, done) with the share of the run that is done, 0..1. May be NULL. */
+	void (*step)(void *step_of, double done);
 	void *step_of;
 };
 
@@ -67,53 +72,56 @@ struct emst_tree {
 };
 
 /*
- * The fast ones. 0; -ENOMEM; -ERANGE for n or k out of the limits; -EEXIST when two points are equal (emst_distinct()
- * joins them). On failure the tree is empty. Unlike the run of other programs these allocate, and there is no plan:
- * how many colours are exposed, how many trees the shells leave and how many pairs a shell has is known from the data
- * alone, and bounds that hold for all data are several times as much. The lattice alone has a fixed size.
+ * The fast engines. They return 0; -ENOMEM; -ERANGE when n or k is out of the limits; -EEXIST when two points are equal
+ * (vertices_distinct() joins equal points). On failure the tree is empty. There is no plan, and these functions allocate:
+ * the number of exposed colours, of trees that the shells leave and of pairs in a shell depends on the data, and bounds
+ * that hold for all data are several times as large. Only the lattice has a fixed size.
  *
- * emst_run chooses; the two ways are here so that the checks can compare them.
+ * emst_run chooses one of the two engines. Both are declared here so that the checks can compare them.
  */
 int emst_run(const struct emst_set *s, int threads, struct emst_tree *t);
 int emst_run_lattice(const struct emst_set *s, int threads, struct emst_tree *t); /* EMST_CODE */
 int emst_run_kd(const struct emst_set *s, int threads, struct emst_tree *t);
 
 /*
- * The tree of mutual reachability: an edge is as long as the larger of its length and the core radii of its ends. The
- * core radius of a vertex is the least r with at least min_weight weight within r of it, itself included. weight [n];
- * core [n] is filled with the SQUARED radii. When all the weight together is less than min_weight: -EDOM.
+ * Computes the tree of mutual reachability. The length of an edge is the maximum of its Euclidean length and the core
+ * radii of its two ends. The core radius of a vertex is the least r for which the vertices within r of it, itself
+ * included, weigh at least min_weight. weight [n]; core [n] is filled with the SQUARED radii. Returns -EDOM when all
+ * vertices together weigh less than min_weight.
  */
 int emst_run_density(const struct emst_set *s, const uint32_t *weight, uint64_t min_weight,
 		     int threads, double *core, struct emst_tree *t);
 
-/* Definitions, in direct.c and direct_classes.c: O(n^2 log n) and no tricks. core may be NULL. */
+/* The definitions of the tree and of the core radii, in direct.c, take O(n^2 log n). core may be NULL. */
 int emst_direct(const struct emst_set *s, const double *core, struct emst_tree *t);
 int emst_direct_core(const struct emst_set *s, const uint32_t *weight, uint64_t min_weight,
 		     double *core);
 
 /*
- * HDBSCAN* (Campello, Moulavi, Sander 2013) on a tree of mutual reachability, a recursion over sets of vertices, O(n^3).
- * A class lasts while edges are cut, longest first, until it falls into two parts of at least min_weight. Smaller parts drop
- * out of it, a single vertex drops out at its last edge. Stability of a class: the sum over the weight that drops out, or that
- * its two parts take over, of 1/length then minus 1/length when the class began. Chosen are the classes that do not fall in
- * two (leaves), or those with the largest total stability. The whole is chosen only when it never falls in two.
- * label[n]: 1.. from the heaviest class on, of equal ones the one with the first vertex; 0: none.
+ * Computes HDBSCAN* (Campello, Moulavi, Sander 2013) on a tree of mutual reachability by a recursion over sets of vertices,
+ * in O(n^3). Edges are cut, longest first. A class lasts until it falls into two parts of at least min_weight each. Smaller
+ * parts drop out of the class; a single vertex drops out when its last edge is cut. The stability of a class is a sum over
+ * the weight that drops out, or that passes to its two parts: 1/length at that cut minus 1/length at the cut where the
+ * class began. With leaves, the classes that do not fall into two parts are chosen; otherwise those with the largest total
+ * stability. The class of all vertices is chosen only when it never falls into two parts.
+ * label[n] is 1, 2 .. from the heaviest class on; among equal weights the class with the first vertex comes first. 0 means
+ * no class.
  */
 int emst_direct_hdbscan(const struct emst_tree *t, const uint32_t *weight, uint64_t min_weight,
 			bool leaves, uint32_t *label);
 
-/* Genie (Gagolewski, Bartoszuk, Cena 2016), as cut_genie() of classes.h states it: O(n^3). cut[n-1]. */
+/* Computes Genie (Gagolewski, Bartoszuk, Cena 2016) as cut_genie() in classes.h states it, in O(n^3). cut[n-1]. */
 int emst_direct_genie(const struct emst_tree *t, const uint32_t *weight, double gini,
 		      size_t classes, uint8_t *cut);
 
 /*
- * Regions of a picture px[h][w][planes] by Felzenszwalb and Huttenlocher, as mesh.h states them; label[w h]: any numbers,
- * equal in a region. O((w h)^2).
+ * Finds the regions of a picture px[h][w][planes] by Felzenszwalb and Huttenlocher, as mesh.h states them, in O((w h)^2).
+ * label[w h]: the pixels of one region get one number; the numbers have no order.
  */
 int emst_direct_regions(const uint8_t *px, size_t w, size_t h, size_t planes, int neighbours,
 			double scale, uint64_t min_size, uint32_t *label);
 
-/* The sum of the lengths, shortest first. */
+/* Returns the sum of the lengths, added from the shortest on. */
 double emst_total(const struct emst_tree *t);
 
 void emst_tree_free(struct emst_tree *t);

@@ -1,4 +1,4 @@
-/* What WEIR_CLONES functions call must be part of them, or it would run at the lowest level. */
+/* Functions that a WEIR_CLONES function calls must be inlined into it: otherwise they run at the lowest CPU level. */
 #ifndef EMST_INLINE_H
 #define EMST_INLINE_H
 

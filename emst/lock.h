@@ -1,7 +1,7 @@
 /*
- * What the threads of a Boruvka round share: the first edge of every tree. It is read without a lock as a bound, and
- * replaced under one of a few locks. Since the order of edges is strict, the one that stays does not depend on who came
- * first.
+ * The threads of a Boruvka round share the first edge of every tree. They read its length without a lock, as a bound, and
+ * replace it under one of LOCKS locks. The order of edges is strict, so the edge that stays does not depend on the order
+ * in which threads arrive.
  */
 #ifndef EMST_LOCK_H
 #define EMST_LOCK_H

@@ -1,4 +1,4 @@
-/* Union-find: up[] leads from a member of a set to its root, which is its own. */
+/* Union-find: up[] leads from a member of a set to the root of the set. For a root r, up[r] == r. */
 #ifndef EMST_ROOTS_H
 #define EMST_ROOTS_H
 
@@ -14,7 +14,7 @@ roots_single(uint32_t *up, size_t n)
 		up[i] = (uint32_t)i;
 }
 
-/* Owned by the caller; NULL without memory. */
+/* The caller frees the result. NULL means that memory has run out. */
 static inline uint32_t *
 roots_new(size_t n)
 {
@@ -33,7 +33,7 @@ roots_find(uint32_t *up, uint32_t x)
 	return x;
 }
 
-/* Joins two roots; the smaller stays one, so parents come before their children. */
+/* Joins two roots. The smaller one stays a root, so parents come before their children. */
 static inline void
 roots_join(uint32_t *up, uint32_t a, uint32_t b)
 {

@@ -1,4 +1,4 @@
-/* Sorting edges. */
+/* Sorts edges. */
 #ifndef EMST_SORT_H
 #define EMST_SORT_H
 
@@ -7,13 +7,16 @@
 
 struct sorted {
 	uint64_t key;
-	uint32_t a, b; /* carried along */
+	uint32_t a, b; /* moved with the key */
 };
 
-/* Sorts v[n] by key, equal keys as they were, with tmp[n] as scratch: by digits of 11 bits, those that are all equal skipped. */
+/*
+ * Sorts v[n] by key, with tmp[n] as scratch; equal keys keep their order. This is a radix sort by digits of 11 bits, which
+ * skips digits that are equal in all keys.
+ */
 void emst_sort(struct sorted *v, struct sorted *tmp, size_t n);
 
-/* The bits of a number >= 0 are in the order of the numbers. */
+/* Returns the bits of a number >= 0; as integers they have the order of the numbers. */
 static inline uint64_t
 sort_key_float(float x)
 {

@@ -1,9 +1,9 @@
 /*
- * From an image, or a list of points, to the vertices of the tree and back.
+ * Turns an image, or a list of points, into the vertices of the tree, and vertices back into samples.
  *
- * Vertices are the distinct colours of an image, weighed by their pixels; of a list, the distinct points. 8-bit images of
- * one to three planes become a lattice; other samples become floats where those are exact and do not over- or underflow
- * when squared, else doubles.
+ * The vertices of an image are its distinct colours, and the weight of a colour is its number of pixels. The vertices of a
+ * list are its distinct points. 8-bit images of one to three planes become a lattice. Other samples become floats where
+ * floats are exact and their squares do not overflow or underflow, and doubles elsewhere.
  */
 #ifndef EMST_VERTICES_H
 #define EMST_VERTICES_H
@@ -14,56 +14,62 @@
 
 struct vertices {
 	struct emst_set set;
-	const void *data;	/* borrowed: the samples as they came, [inputs][planes] */
-	enum img_type type;	/* of data */
-	size_t inputs, planes;	/* pixels or points; samples of each */
-	bool points;		/* a list: every point is a vertex of what is written */
-	struct lattice lattice; /* 8-bit images of up to 3 planes */
-	uint32_t *code;		/* then [n]: the colours, ascending; owned */
-	void *x;		/* otherwise [n][k], what set.x points at; owned */
-	uint32_t
-	    *first;   /* [n]: the first input that is this vertex; NULL: the input itself; owned */
-	uint32_t *of; /* [inputs]: the vertex of an input; NULL: as before; owned */
-	uint32_t
-	    *weight;  /* [n]: how many inputs are this vertex; owned; NULL until vertices_weigh */
-	double scale; /* x was divided by it, a power of two: lengths are to be multiplied */
+	const void *data;      /* [inputs][planes], the samples of the input; borrowed */
+	enum img_type type;    /* of data */
+	size_t inputs, planes; /* pixels or points; samples of each */
+	bool points;	       /* the input is a list: the output has every point as a vertex */
+
+	/* Of 8-bit images of up to 3 planes: the lattice, and the colours in ascending order [n]; owned. */
+	struct lattice lattice;
+	uint32_t *code;
+	/* Of all other input: the coordinates [n][k]; set.x points at them; owned. */
+	void *x;
+
+	/* [n]: the first input that is this vertex; owned. NULL: vertex i is input i. */
+	uint32_t *first;
+	/* [inputs]: the vertex of an input; owned. NULL: input i is vertex i. */
+	uint32_t *of;
+	/* [n]: the number of inputs that are this vertex; owned. NULL before vertices_weigh(). */
+	uint32_t *weight;
+	/* x was divided by scale, a power of two; vertices_scale_back() multiplies the lengths by it. */
+	double scale;
 };
 
-/* What vertices_make returns beside 0 and -errno: a sample that is NaN or infinite, *at. */
+/* vertices_make() returns this, besides 0 and -errno, when sample *at is NaN or infinite. */
 enum { VERTICES_NOT_FINITE = 1 };
 
-/* inputs below EMST_MAXPOINTS, planes up to EMST_MAXDIM. */
+/* Makes the vertices. inputs is below EMST_MAXPOINTS, planes is at most EMST_MOSTDIM. */
 int vertices_make(struct vertices *v, const void *data, enum img_type type, size_t inputs,
 		  size_t planes, bool points, int threads, size_t *at);
 
-/* Every pixel a vertex of its own, equal ones too; set is no set of emst_run() then. Returns as vertices_make(). */
+/* Makes every pixel a vertex, equal ones too, so emst_run() cannot take the set. Returns what vertices_make() returns. */
 int vertices_pixels(struct vertices *v, const void *data, enum img_type type, size_t inputs,
 		    size_t planes, size_t *at);
 
 void vertices_free(struct vertices *v);
 
-/* Joins equal points, when emst_run has found that there are some. 0 or -ENOMEM. */
+/* Makes equal points one vertex. Call it when emst_run() has returned -EEXIST. 0 or -ENOMEM. */
 int vertices_distinct(struct vertices *v);
 
-/* Fills in weight. 0 or -ENOMEM. */
+/* Computes weight. 0 or -ENOMEM. */
 int vertices_weigh(struct vertices *v);
 
-/* vertex[count]: those of the inputs from `from` on. */
+/* Fills vertex[count] with the vertices of the inputs from..from + count - 1. */
 void vertices_find(const struct vertices *v, size_t from, size_t count, uint32_t *vertex);
 
-/* x[k]: the coordinates of vertex i, scaled back. */
+/* Fills x[k] with the coordinates of vertex i, multiplied by scale. */
 void vertices_get(const struct vertices *v, size_t i, double *x);
 
-/* The number of vertex i in what is written: its colour r<<16|g<<8|b, or the first input that it is. */
+/* Returns the number of vertex i in the output: its colour r<<16|g<<8|b, or the first input that is this vertex. */
 uint32_t vertices_number(const struct vertices *v, size_t i);
 
-/* The vertex of that number; false when there is none. */
+/* Finds the vertex that has this number; returns false when there is none. */
 bool vertices_named(const struct vertices *v, double number, uint32_t *i);
 
-/* Lengths as they are before x was divided by scale. */
+/* Multiplies the lengths by scale, which gives them in units of the input. */
 void vertices_scale_back(const struct vertices *v, struct emst_tree *t);
 
-/* to: the tree of all points of a list, equal ones joined to the first by edges of length 0. 0 or -ENOMEM. */
+/* Makes the tree `to` of all points of a list: edges of length 0 join equal points to the first of them. 0 or -ENOMEM. */
 int vertices_expand(const struct vertices *v, const struct emst_tree *t, struct emst_tree *to);
 
 #endif

@@ -1,4 +1,4 @@
-/* What main.c does with a tree, or instead of one, to find the classes that the options ask for. All of it may die. */
+/* Finds the classes that the options ask for, from a tree or without one. All of these functions may die. */
 #ifndef EMST_CLASSIFY_H
 #define EMST_CLASSIFY_H
 
@@ -6,18 +6,18 @@
 
 struct mesh;
 
-/* Dies where memory has run out, or the input is beyond the limits. */
+/* Dies when err says that memory has run out or that the input exceeds the limits. */
 void insist(const struct raw_in *in, int err);
 
-/* The classes of a tree. */
+/* Finds the classes of a tree. */
 void classify(struct classes *c, const struct emst_tree *t, struct vertices *v,
 	      const struct raw_in *in, const struct args *args);
 
-/* The colours of --palette as classes. */
+/* Makes a class of each colour of --palette. */
 void reduce_colours(struct classes *c, struct vertices *v, const struct raw_in *in,
 		    const struct args *args, int threads);
 
-/* The regions of --scale as classes. */
+/* Makes a class of each region of --scale. */
 void find_regions(struct classes *c, const struct mesh *g, struct vertices *v,
 		  const struct raw_in *in, const struct args *args);
 

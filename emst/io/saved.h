@@ -1,4 +1,4 @@
-/* Trees that --to=tree has written. */
+/* Reads trees that --to=tree has written. */
 #ifndef EMST_SAVED_H
 #define EMST_SAVED_H
 
@@ -6,8 +6,8 @@
 #include "emst/vertices.h"
 
 /*
- * t: the next tree of `from`, checked to be one of these vertices, made with that --min-pts (0: none). Equal points are made
- * one vertex. Dies when it is not; in is the input that the vertices are of, for messages.
+ * Reads the next tree of `from` into t. Dies unless it is a tree of the vertices v that was made with this --min-pts (0: none).
+ * Equal points are made one vertex. `in` is the input of the vertices; messages name it.
  */
 void saved_read(struct emst_tree *t, struct vertices *v, struct raw_in *from, size_t min_pts,
 		const struct raw_in *in);

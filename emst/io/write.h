@@ -1,4 +1,4 @@
-/* The writers of main.c, one for each kind of output: they and main.c do all the input and output of emst. */
+/* Writes results, with one writer for each kind of output. io/ and main.c do all the input and output of emst. */
 #ifndef EMST_WRITE_H
 #define EMST_WRITE_H
 
@@ -9,15 +9,16 @@
 /* In the order of --to's words. */
 enum kind { TREE, TEXT, LINKAGE, LABELS, MEANS, PALETTE, KINDS };
 
-/* All that is known of an item when it is written. */
+/* The results of one item. */
 struct result {
 	const struct opt_common *common;
 	const struct raw_in *in;
 	const struct img *x;
 	const struct vertices *v;
 	const struct emst_tree *tree; /* of the vertices */
-	const struct emst_tree *full; /* the same, of all points of a list */
-	size_t min_pts; /* 0: Euclidean; else the tree is that of mutual reachability */
+	const struct emst_tree *full; /* of all points of a list, equal ones included */
+	/* 0: the tree is Euclidean; otherwise it is the tree of mutual reachability with this --min-pts. */
+	size_t min_pts;
 	const struct classes *classes; /* for LABELS, MEANS and PALETTE */
 };
 

@@ -1,11 +1,11 @@
-/* Core radii: how far a point must reach for min_weight weight, its own included. */
+/* Finds core radii: the core radius of a point is the least distance within which points weigh min_weight, itself included. */
 
 struct reached {
 	REAL d2;
 	uint32_t weight;
 };
 
-/* The points reached, the furthest on top; none could be left out. */
+/* The points reached so far, the furthest on top. Without any one of them the weight is less than min_weight. */
 struct heap {
 	struct reached *v; /* owned */
 	size_t n;

@@ -1,7 +1,7 @@
 /*
- * Boruvka. A point's list answers it as long as the first foreign point in it is certainly the nearest: nearer than the last of the
- * list. Later the tree is searched, but only where the bound of the point allows something shorter than what its tree
- * already has.
+ * Boruvka's algorithm. A foreign point is one of another tree. The list of a point serves as long as its first foreign point
+ * is certainly the nearest one: nearer than the last point of the list. After that the kd-tree is searched, but only when
+ * the bound of the point allows a shorter edge than its tree already has.
  */
 
 ALWAYS_INLINE bool
@@ -45,7 +45,7 @@ offer(struct kd *t, uint32_t tree, struct kd_edge e)
 	lock_give(t->locks, tree);
 }
 
-/* The foreign points of a leaf, as edges from p. */
+/* Compares the edges from p to the foreign points of a leaf with *best, and keeps the first. */
 ALWAYS_INLINE void
 search_leaf(const struct kd *t, size_t p, uint32_t tree, size_t leaf, struct kd_edge *best,
 	    unsigned k)
@@ -119,7 +119,10 @@ search_from(struct kd *t, size_t p, uint32_t tree, unsigned k)
 		offer(t, tree, best);
 }
 
-/* Points from..to-1 that need it search the tree; rest: those but every 64th, which go first. */
+/*
+ * Those of the points from..to-1 that need it search the kd-tree. With rest false these are every 64th point, which go first;
+ * with rest true the others.
+ */
 WEIR_CLONES(search_some, (struct kd *restrict t, size_t from, size_t to, bool rest),
 	    (t, from, to, rest))
 {
@@ -141,7 +144,7 @@ WEIR_CLONES(search_some, (struct kd *restrict t, size_t from, size_t to, bool re
 	}
 }
 
-/* The first foreign point of the list, if it is certainly the nearest; else the list is used up. */
+/* Offers the first foreign point of the list, if it is certainly the nearest; else marks the list as used up. */
 ALWAYS_INLINE void
 ask_list(struct kd *t, size_t p)
 {
@@ -180,7 +183,7 @@ ask_lists(struct kd *t, size_t from, size_t to)
 			ask_list(t, p);
 }
 
-/* Which nodes lie in one tree. */
+/* Labels the nodes whose points lie in one tree. */
 static void
 label_nodes(struct kd *t)
 {
@@ -220,7 +223,7 @@ search_all(struct kd *t)
 				    rest);
 }
 
-/* Every tree takes its edge; an edge that two trees chose is taken once. Returns the edges so far. */
+/* Every tree takes its edge. An edge that two trees chose is taken once. Returns the number of edges so far. */
 static size_t
 take_edges(struct kd *t, uint32_t *up, struct sorted *out, size_t n)
 {
@@ -238,7 +241,7 @@ take_edges(struct kd *t, uint32_t *up, struct sorted *out, size_t n)
 	return n;
 }
 
-/* Trees get numbers 0.. anew, in place of up; the largest one is found. */
+/* Numbers the trees from 0 again, with up[] as scratch, and finds the largest one. */
 static void
 number_trees(struct kd *t, uint32_t *up)
 {

@@ -1,6 +1,6 @@
 /*
- * The way by a kd-tree, once for floats (f32.c) and once for doubles (f64.c). Both include the files *_body.h of this room
- * with REAL defined.
+ * Finds the tree of points by a kd-tree: f32.c holds the engine for floats, f64.c that for doubles. Both define REAL and
+ * include the files *_body.h of this directory.
  */
 #ifndef EMST_KD_H
 #define EMST_KD_H
@@ -10,16 +10,19 @@
 struct kd_input {
 	const struct emst_set *s; /* EMST_F32 for kd_f32, EMST_F64 for kd_f64 */
 	int threads;
-	/* mutual reachability; NULL: Euclidean */
+	/* weight, min_weight and core are for mutual reachability. For the Euclidean tree they are NULL, 0, NULL. */
 	const uint32_t *weight;
 	uint64_t min_weight;
-	double *core; /* [n], out: the squared radii */
+	double *core; /* [n], output: the squared core radii */
 };
 
 int emst_kd_f32(const struct kd_input *in, struct emst_tree *t);
 int emst_kd_f64(const struct kd_input *in, struct emst_tree *t);
 
-/* The same tree over all pairs, of any number of dimensions, Euclidean. It is the faster way up to EMST_PRIM floats. */
+/*
+ * Finds the Euclidean tree by Prim's algorithm over all pairs, in any number of dimensions. It is faster than the kd-tree for
+ * at most EMST_PRIM points.
+ */
 enum { EMST_PRIM = 1536 };
 int emst_prim_f32(const struct kd_input *in, struct emst_tree *t);
 int emst_prim_f64(const struct kd_input *in, struct emst_tree *t);

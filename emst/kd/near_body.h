@@ -1,19 +1,20 @@
 /*
- * The nearest points of every point, leaf by leaf: the leaves around are found once for all points of a leaf, by distances between
- * boxes; one vector operation per coordinate then says which of the points come near enough to the box of such a leaf, and
- * for each of those one more gives the distances to its points.
+ * Lists the nearest points of every point, leaf by leaf. The leaves around a leaf are found once for all its points, by the
+ * distances between boxes. One vector operation per coordinate then tells which of the points are near enough to the box of
+ * such a leaf. For each of those points, one more operation per coordinate gives the distances to the points of that leaf.
  */
 
 struct near_job {
 	const struct kd *t;
 	size_t first, n;       /* the points of the leaf */
 	lanes at[EMST_MAXDIM]; /* their coordinates */
-	REAL limit[LEAF]; /* squared distance of the last of each list so far; -1: no such point */
-	REAL worst;	  /* the largest of those */
-	size_t looks;	  /* at leaves, for all points and for one */
+	/* The squared distance of the last of each list so far; -1 where the leaf has no such point. */
+	REAL limit[LEAF];
+	REAL worst;   /* the largest of limit[] */
+	size_t looks; /* looks at leaves: those for all points and those for one point */
 };
 
-/* Squared distance between the boxes of two nodes. */
+/* Returns the squared distance between the boxes of two nodes. */
 ALWAYS_INLINE REAL
 boxes_d2(const struct kd *t, size_t a, size_t b, unsigned k)
 {
@@ -29,7 +30,7 @@ boxes_d2(const struct kd *t, size_t a, size_t b, unsigned k)
 	return sum;
 }
 
-/* Squared distances from the points of the job to the box of a node. */
+/* Computes the squared distances from the points of the leaf to the box of a node. */
 ALWAYS_INLINE void
 points_box_d2(const struct near_job *job, size_t node, unsigned k, union block *d2)
 {
@@ -47,7 +48,7 @@ points_box_d2(const struct near_job *job, size_t node, unsigned k, union block *
 	d2->v = sum;
 }
 
-/* Point i into the list of d2[], near[] at its place; the last one falls out. */
+/* Inserts point i into the list d2[], near[] at its place; the last entry falls out. */
 ALWAYS_INLINE void
 keep_nearest(REAL *d2, uint32_t *near, unsigned n, REAL d, uint32_t i)
 {
@@ -95,7 +96,7 @@ near_leaf(struct near_job *job, size_t leaf, unsigned k)
 		job->worst = job->limit[j] > job->worst ? job->limit[j] : job->worst;
 }
 
-/* All leaves below a node, the nearer child first. */
+/* Looks at all leaves below a node, the nearer child first. */
 ALWAYS_INLINE void
 near_below(struct near_job *job, size_t own, size_t top, unsigned k)
 {
@@ -126,7 +127,7 @@ near_below(struct near_job *job, size_t own, size_t top, unsigned k)
 	}
 }
 
-/* Returns how many looks at leaves that took. */
+/* Fills the lists of the points of a leaf. Returns the number of looks at leaves. */
 ALWAYS_INLINE size_t
 near_of_leaf(struct kd *t, size_t leaf, unsigned k)
 {
@@ -167,8 +168,9 @@ WEIR_CLONES_OF(size_t, near_leaves, (struct kd * t, size_t from, size_t to), (t,
 }
 
 /*
- * Whether all pairs would take less than the lists and the searches after them, by a sample of leaves. A look costs as much
- * as LEAF pairs, and lists are a third of the work. The factor is measured: uniform points, 10 to 16 dimensions.
+ * Estimates from a sample of leaves whether all pairs take less time than the lists and the searches after them. A look
+ * costs as much as LEAF pairs, and the lists are a third of the work. The factor was measured on uniform points of 10 to 16
+ * dimensions.
  */
 static bool
 prunes_little(struct kd *t)
@@ -183,7 +185,10 @@ prunes_little(struct kd *t)
 	return FACTOR * looks / SAMPLE > t->n;
 }
 
-/* Two equal points are in each other's lists, unless those are full of points so near that d2 is rounded to 0. */
+/*
+ * Tells whether a point equals one in its list. Equal points are in each other's lists, unless these are full of points
+ * so near that d2 is rounded to 0.
+ */
 static bool
 has_equal(const struct kd *t, size_t p)
 {
@@ -194,7 +199,7 @@ has_equal(const struct kd *t, size_t p)
 	return false;
 }
 
-/* 0, -errno, or PRUNES_LITTLE: another way is faster. */
+/* Returns 0, -errno, or PRUNES_LITTLE when Prim's algorithm over all pairs is faster. */
 enum { PRUNES_LITTLE = 1 };
 static int
 list_near(struct kd *t)

@@ -1,6 +1,6 @@
-/* The whole way: tree, lists or core radii, Boruvka, order. */
+/* Runs the engine: kd-tree, lists or core radii, Boruvka's algorithm, then the order of the edges. */
 
-/* How long a list pays: in more dimensions a longer one costs more to find than it saves. */
+/* Returns the length of the lists that is fastest. In more dimensions a longer list costs more to find than it saves. */
 static unsigned
 list_length(const struct kd *t)
 {
@@ -60,7 +60,7 @@ tie_key(const struct kd *t, const struct sorted *e)
 	return (uint64_t)(a < b ? b - a : a - b) << 32 | (a < b ? a : b);
 }
 
-/* Edges of equal length by the rest of the rule. */
+/* Sorts edges of equal length by the rest of the rule. */
 static void
 sort_ties(const struct kd *t, struct sorted *e, struct sorted *tmp, size_t n)
 {

@@ -1,13 +1,13 @@
 /*
- * The tree: balanced, split at the median of the widest side of the box, in heap order (root 1, children 2i and 2i+1),
- * with 2^height leaves of at most LEAF points.
+ * The kd-tree is balanced and split at the median of the widest side of the box. Its nodes are in heap order (root 1,
+ * children 2i and 2i+1). It has 2^height leaves of at most LEAF points.
  *
  *	x       [n][k]            points in the order of the leaves
- *	lane    [leaf][k][LEAF]   the same by coordinate, missing points at infinity: a distance from a point to a
- *	                          whole leaf is one vector operation per coordinate
+ *	lane    [leaf][k][LEAF]   the same by coordinate, missing points at infinity: the distances from a point to all
+ *	                          points of a leaf take one vector operation per coordinate
  *	box     [node][2][k]      least and largest coordinates
  *
- * All bounds are computed with the operations, and in the order, of the distances themselves, so that rounding keeps them bounds.
+ * Bounds are computed by the same operations, in the same order, as distances. So they remain bounds after rounding.
  */
 #include <errno.h>
 #include <math.h>
@@ -28,7 +28,7 @@ enum { LEAF = 16, SERIAL = 8192, SMALL = 8192, MAXHEIGHT = 40, SAMPLED = 600 };
 
 typedef REAL lanes __attribute__((vector_size(LEAF * sizeof(REAL))));
 
-/* A number for each point of a leaf. */
+/* One number for each point of a leaf. */
 union block {
 	lanes v;
 	REAL x[LEAF];
@@ -41,14 +41,14 @@ struct kd {
 	int height, threads;
 	REAL *x;	  /* owned */
 	uint32_t *vertex; /* [n]: vertex index of a point; owned */
-	const uint32_t
-	    *number; /* [n]: its number in the tie rule: vertex, or owned as own_number */
-	uint32_t *own_number;
-	lanes *lane;	  /* owned */
-	REAL *box;	  /* owned */
-	uint32_t *leaf;	  /* [n]: the leaf of a point; owned */
-	REAL *core;	  /* [n]: squared core radii, or NULL; owned */
-	lanes *core_lane; /* [leaf]; owned */
+	/* [n]: the number of a point in the rule for equal lengths. It is vertex or own_number. */
+	const uint32_t *number;
+	uint32_t *own_number; /* owned */
+	lanes *lane;	      /* owned */
+	REAL *box;	      /* owned */
+	uint32_t *leaf;	      /* [n]: the leaf of a point; owned */
+	REAL *core;	      /* [n]: squared core radii, or NULL; owned */
+	lanes *core_lane;     /* [leaf]; owned */
 
 	unsigned nnear; /* length of the lists of nearest points; 0: none are kept */
 	REAL *near_d2;	/* [n][nnear], ascending; owned */
@@ -60,9 +60,9 @@ struct kd {
 	uint32_t *tree;	     /* [n]: the tree of a point; owned */
 	uint32_t *size;	     /* [ntrees]; owned */
 	uint32_t *node_tree; /* [node]: the tree of all its points, or MIXED; owned */
-	REAL *bound;	     /* [n]: no foreign point is nearer (squared); owned */
-	uint8_t *
-	    used; /* [n]: entries of the list that are in the own tree; nnear: the list is used up; owned */
+	REAL *bound;	     /* [n]: no point of another tree is nearer (squared); owned */
+	/* [n]: the leading entries of the list that are in the point's own tree; nnear: the list is used up; owned. */
+	uint8_t *used;
 	struct kd_edge *best; /* [ntrees]: the first edge of a tree in this round; owned */
 	unsigned char locks[LOCKS];
 };
@@ -76,7 +76,7 @@ struct kd_edge {
 #define MIXED 0xffffffffu
 #define NONE  0xffffffffu
 
-/* Says how much is done of the lists or core radii, the first third, and of Boruvka. */
+/* Reports the share that is done. Lists or core radii are the first third, Boruvka's algorithm is the rest. */
 static inline void
 step(const struct kd *t, double done)
 {
@@ -105,7 +105,7 @@ swap_points(struct kd *t, size_t i, size_t j)
 	}
 }
 
-/* One step of quickselect around the value of point m: it ends at place j of lo..hi, which is returned. */
+/* Makes one step of quickselect around the value of point m. Returns the place j in lo..hi where that point ends. */
 static size_t
 partition(struct kd *t, size_t lo, size_t hi, size_t m, unsigned axis)
 {
@@ -129,7 +129,10 @@ partition(struct kd *t, size_t lo, size_t hi, size_t m, unsigned axis)
 	return j;
 }
 
-/* Floyd and Rivest 1975: points lo..hi, so that m is where sorting along the axis would have it, and all others on its side. */
+/*
+ * Floyd and Rivest 1975: reorders points lo..hi along the axis. Place m gets the point that sorting would put there; smaller
+ * points end before it, larger ones after it.
+ */
 static void
 select_point(struct kd *t, size_t lo, size_t hi, size_t m, unsigned axis)
 {
@@ -236,7 +239,7 @@ build(struct kd *t)
 	return 0;
 }
 
-/* Squared distance from a point to a box. */
+/* Returns the squared distance from a point to a box. */
 ALWAYS_INLINE REAL
 box_d2(const struct kd *t, const REAL *x, size_t node, unsigned k)
 {
@@ -252,7 +255,7 @@ box_d2(const struct kd *t, const REAL *x, size_t node, unsigned k)
 	return sum;
 }
 
-/* Squared distances from a point to the points of a leaf. */
+/* Computes the squared distances from a point to the points of a leaf. */
 ALWAYS_INLINE void
 leaf_d2(const struct kd *t, const REAL *x, size_t leaf, unsigned k, union block *d2)
 {
@@ -266,7 +269,7 @@ leaf_d2(const struct kd *t, const REAL *x, size_t leaf, unsigned k, union block 
 	d2->v = sum;
 }
 
-/* Bit j: d[j] <= limit. */
+/* Returns a mask whose bit j tells whether d[j] <= limit. */
 ALWAYS_INLINE unsigned
 at_most(const REAL d[LEAF], REAL limit)
 {

@@ -3,9 +3,9 @@
  *
  *	row (r,g)     258 x 258 rows, r and g from -1 to 256, so that every row of the lattice has four neighbours
  *	bits          6 words a row:  0 | b 0..63 | 64..127 | 128..191 | 192..255 | 0
- *	before        4 counts a row: how many colours come before each word; the rank of a colour is its vertex index
+ *	before        4 counts a row: the number of colours before each word; the rank of a colour is its vertex index
  *
- * Images of two planes and of one have r = 0, and r = g = 0.
+ * The colours of images of two planes have r = 0. Those of images of one plane have r = g = 0.
  */
 #ifndef EMST_LATTICE_H
 #define EMST_LATTICE_H
@@ -22,30 +22,31 @@ struct lattice {
 	uint32_t *before; /* [LATTICE_ROWS][4], owned */
 	size_t n;	  /* colours */
 	size_t rows;	  /* rows that are not empty */
-	uint32_t step; /* all differences of coordinates are multiples of it; see lattice_scale */
+	/* All differences of coordinates are multiples of step; see lattice_scale(). */
+	uint32_t step;
 };
 
-/* An empty lattice; a zeroed one is fine for lattice_free. 0 or -ENOMEM. */
+/* Makes an empty lattice. lattice_free() accepts a zeroed one too. 0 or -ENOMEM. */
 int lattice_init(struct lattice *l);
 void lattice_free(struct lattice *l);
 
-/* Marks the colours of n pixels of c = 1..3 planes. Then lattice_index, once all are in. 0 or -ENOMEM. */
+/* Marks the colours of n pixels of c = 1..3 planes. Call lattice_index() once, after the last pixels. 0 or -ENOMEM. */
 int lattice_add(struct lattice *l, const uint8_t *px, size_t n, size_t c, int threads);
 void lattice_index(struct lattice *l);
 
-/* The same for colours given as codes. */
+/* Marks n colours that are given as codes. */
 void lattice_add_codes(struct lattice *l, const uint32_t *code, size_t n);
 
-/* code[n]: the colours in ascending order. */
+/* Fills code[n] with the colours in ascending order. */
 void lattice_codes(const struct lattice *l, uint32_t *code, int threads);
 
-/* used[a][v] = 1 where some colour has the value v in plane a, else 0. */
+/* Sets used[a][v] to 1 where some colour has the value v in plane a, else to 0. */
 void lattice_used(const struct lattice *l, uint8_t used[3][256]);
 
 /*
- * to: the colours of l divided by the largest step that divides all differences of coordinates, so that a posterised
- * image becomes dense. The order of the colours, and of all differences of their codes, stays. to->step = 1 and no copy when there
- * is no such step. 0 or -ENOMEM.
+ * Makes `to`: the colours of l divided by the largest step that divides all differences of coordinates. A posterised image
+ * becomes dense by this. The order of the colours, and of all differences of their codes, stays. When there is no step above
+ * 1, to->step is 1 and nothing is copied. 0 or -ENOMEM.
  */
 int lattice_scale(const struct lattice *l, struct lattice *to);
 
@@ -55,7 +56,7 @@ lattice_row(int r, int g)
 	return (size_t)((r + 1) * LATTICE_SIDE + g + 1);
 }
 
-/* The four words of row (r,g); the words before and after are zero. */
+/* Returns the four words of row (r,g); the words before and after them are zero. */
 static inline const uint64_t *
 lattice_words(const struct lattice *l, int r, int g)
 {
@@ -80,7 +81,7 @@ code_b(uint32_t code)
 	return (int)(code & 255);
 }
 
-/* The vertex index of a colour that is present. */
+/* Returns the vertex index of a colour that is present. */
 ALWAYS_INLINE uint32_t
 lattice_rank(const struct lattice *l, uint32_t code)
 {
@@ -91,7 +92,7 @@ lattice_rank(const struct lattice *l, uint32_t code)
 	       (uint32_t)__builtin_popcountll(l->bits[row * LATTICE_WORDS + 1 + w] & below);
 }
 
-/* Word w[0] of a row moved so that bit b holds what was at b + s; |s| <= 64, neighbours of w[0] are read. */
+/* Returns word w[0] of a row shifted so that bit b holds what was at b + s. |s| <= 64; w[-1] or w[1] is read too. */
 ALWAYS_INLINE uint64_t
 row_shift(const uint64_t *w, int s)
 {

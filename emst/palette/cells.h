@@ -1,8 +1,9 @@
 /*
- * The colours grouped by cells of 8x8x8, so that a cell can say which centres are nearest to none of its colours.
+ * The colours are grouped by cells of 8x8x8, so that one test per cell excludes the centres that are nearest to none of its
+ * colours.
  *
  *	x[3][n]   coordinates in the order of the cells; readable up to n + LANES
- *	sum       w x, w y, w z, w in whole numbers: sums of them do not depend on their order
+ *	sum       w x, w y, w z, w as whole numbers, so that their sums do not depend on the order of summation
  */
 #ifndef EMST_CELLS_H
 #define EMST_CELLS_H
@@ -17,7 +18,7 @@ struct sum4 {
 };
 
 struct cell {
-	uint32_t start;	    /* its first colour; the next cell's start ends it */
+	uint32_t start;	    /* its first colour; the next cell's start is its end */
 	uint16_t id;	    /* r>>3 << 10 | g>>3 << 5 | b>>3 */
 	float lo[3], hi[3]; /* the box of its colours */
 	struct sum4 sum;
@@ -33,7 +34,7 @@ struct cells {
 	double squares; /* sum of w |x|^2 */
 };
 
-/* 0 or -ENOMEM; cells_free() in either case. */
+/* Groups n colours. 0 or -ENOMEM; call cells_free() in either case. */
 int cells_make(struct cells *c, const uint32_t *code, const uint32_t *weight, size_t n);
 void cells_free(struct cells *c);
 

@@ -1,4 +1,4 @@
-/* Classes of colours by their means. */
+/* A class of colours is represented by its mean and its weight. */
 #ifndef EMST_CENTRES_H
 #define EMST_CENTRES_H
 
@@ -29,7 +29,7 @@ centre_join(struct centre a, struct centre b)
 	return a;
 }
 
-/* What joining two classes adds to the SSE (Ward 1963). */
+/* Returns what joining two classes adds to the SSE (Ward 1963). */
 static inline float
 centre_cost(const struct centre *a, const struct centre *b)
 {
@@ -41,14 +41,14 @@ centre_cost(const struct centre *a, const struct centre *b)
 }
 
 /*
- * seeds.c: classes by an octree, whose cells are split while they hold `most` pixels or more, down to 2x2x2. *seed [*n],
- * owned by the caller. 0 or -ENOMEM.
+ * Makes classes by an octree (seeds.c). Its cells are split while they hold `most` pixels or more, down to 2x2x2. The caller
+ * frees *seed [*n]. 0 or -ENOMEM.
  */
 int seeds_make(const struct cells *c, uint64_t most, struct centre **seed, size_t *n);
 
 /*
- * ward.c: the n classes joined two by two, always the two whose joining costs least, until k are left; k <= n. out [k].
- * 0 or -ENOMEM.
+ * Ward's method (ward.c) joins n classes two by two, always the two whose joining costs least. ward_make() finds the order of
+ * joining; 0 or -ENOMEM. ward_cut() fills out [k] with the classes when k <= n of them are left.
  */
 struct ward;
 int ward_make(struct ward **w, const struct centre *c, size_t n);

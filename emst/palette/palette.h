@@ -1,11 +1,12 @@
 /*
- * The K colours that stand for all colours of a picture with little loss.
+ * Finds K colours that replace all colours of a picture with little loss.
  *
  *	SSE = sum over colours i of w[i] min over j of |x[i] - c[j]|^2	x[i] colours, w[i] their pixels, c[j] the K centres
  *
- * No tree is used: classes of its edges lose to this by 6 to 12 dB on photographs, and Ward's method along its edges loses to
- * Ward's method over all pairs. The recipe: 800 to 2800 classes by an octree; Ward's method down to K; Lloyd's rounds,
- * exact, between which classes are joined and split where that gains (SPLITS); for small K trial swaps one at a time.
+ * No spanning tree is used. Classes of a tree lose 6 to 12 dB to this method on photographs, and Ward's method along the
+ * edges of a tree loses to Ward's method over all pairs. The steps are: an octree makes 800 to 2800 classes; Ward's method
+ * joins them until K are left; exact rounds of Lloyd's method follow, and between rounds classes are joined and split where
+ * that lowers the SSE (swaps_make()); for small K, swaps are then tried one at a time (swaps_try()).
  *
  * Sources: J. H. Ward 1963; F. Murtagh 1983 (nearest-neighbour chain); S. P. Lloyd 1982; P. Fraenti, J. Kivijaervi 2000
  * (swaps).
@@ -19,8 +20,9 @@
 enum { PALETTE_MOST = 256 };
 
 /*
- * label[i] = 0 .. k-1 of the n colours code[] = r<<16 | g<<8 | b, ascending, of weight[] pixels. 1 <= k <= PALETTE_MOST.
- * With n <= k every colour is a class of its own. The same for any number of threads. 0 or -ENOMEM.
+ * Sets label[i] to the class, 0 .. k-1, of each of n colours. code[n] holds the colours r<<16 | g<<8 | b in ascending order,
+ * weight[n] their pixels. 1 <= k <= PALETTE_MOST. When n <= k, every colour is a class of its own. The result is the same for
+ * any number of threads. 0 or -ENOMEM.
  */
 int palette_make(const uint32_t *code, const uint32_t *weight, size_t n, size_t k, int threads,
 		 uint32_t *label);

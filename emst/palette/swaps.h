@@ -1,18 +1,19 @@
-/* Classes that are joined and split between Lloyd's rounds. */
+/* Joins and splits classes between the rounds of Lloyd's method. */
 #ifndef EMST_SWAPS_H
 #define EMST_SWAPS_H
 
 #include "emst/palette/lloyd.h"
 
 /*
- * Up to `most` times at once: the class that costs least joins its nearest one, and the class that gains most is split along
- * its longest axis, while the gain is 1.1 of the cost. No class takes part twice. Returns how often.
+ * Makes up to `most` swaps at once. A swap joins the class that costs least with its nearest class, and splits the class that
+ * gains most along its longest axis. Swaps end when the gain is less than 1.1 times the cost. No class takes part twice.
+ * Returns the number of swaps.
  */
 size_t swaps_make(struct lloyd *l, size_t most);
 
 /*
- * One at a time, the most promising first: kept when four or more rounds bring the SSE below sse. Ends after so many failures,
- * or when no swap promises anything. Returns the SSE.
+ * Tries swaps one at a time, the most promising first. A swap is kept when four or more rounds of Lloyd's method bring the
+ * SSE below sse. Ends after `failures` swaps that were not kept, or when no promising swap is left. Returns the SSE.
  */
 double swaps_try(struct lloyd *l, int failures, double sse);
 
