@@ -16,7 +16,7 @@ name_char(char c)
 	return isupper((unsigned char)c) || isdigit((unsigned char)c) || c == '-' || c == '_';
 }
 
-/* Length of a name in columns 1 to 8 that is followed by blanks alone; 0: it is none. */
+/* Length of the name in columns 1 to 8. Returns 0 when it is malformed: only blanks may follow a name. */
 static size_t
 name_length(const char *card)
 {
@@ -53,7 +53,7 @@ trim(char *s)
 		s[--n] = 0;
 }
 
-/* Names whose cards have text and no value. */
+/* Whether cards of this name hold text instead of a value. */
 static bool
 is_commentary(const char *name)
 {
@@ -63,7 +63,7 @@ is_commentary(const char *name)
 
 /* --- both ways ------------------------------------------------------------------------------------------------------ */
 
-/* `value / comment` in fixed format: numbers end in column 30, strings begin in column 11. */
+/* Writes `value / comment` in fixed format: numbers end in column 30, strings begin in column 11. */
 static int
 print_fixed(const char *name, const char *value, char card[2 * CARD])
 {
@@ -92,7 +92,7 @@ card_from_key(const char *name, const char *value, char card[CARD + 1])
 	return n <= CARD;
 }
 
-/* value becomes `value / comment` without the blanks between; false where that does not give the card again. */
+/* Sets value to `value / comment` without padding. Returns false when the card could not be made from it again. */
 static bool
 take_fixed(const char *name, const char *card, char value[CARD + 1])
 {
@@ -234,7 +234,7 @@ card_set_number(struct img *x, const char *name, double v)
 		if (!strcmp(x->key[i].name, key)) {
 			struct img one = {0};
 
-			img_add_key(&one, key, value); /* in its place: order is kept */
+			img_add_key(&one, key, value); /* replaced in place: the order is kept */
 			struct img_key swap = x->key[i];
 			x->key[i] = one.key[0];
 			one.key[0] = swap;

@@ -1,12 +1,13 @@
 /*
- * Cards of a FITS header as keys of an item, and back, without loss. Pure.
+ * Converts the cards of a FITS header to keys of an item, and back, without loss. Pure.
  *
  *	EXPTIME =                 30.0 / [s] exposure		fits.EXPTIME:=30.0 / [s] exposure
  *	COMMENT  in two cameras					fits.COMMENT:= in two cameras
  *	GAIN    = 1.5e0 / free format				fits.GAIN:== 1.5e0 / free format
  *
- * A card in FITS's fixed format becomes value and comment. Another one becomes its text from column 9 on, which begins with =
- * where the card has a value; and where even the name is malformed, the whole card, under the name `fits.`.
+ * The key of a card in FITS's fixed format holds the value and the comment. The key of any other card holds the text from
+ * column 9 on; this text begins with = when the card has a value. A card with a malformed name is stored whole, under the
+ * key `fits.`.
  */
 #ifndef TOOLS_CARDS_H
 #define TOOLS_CARDS_H
@@ -20,29 +21,32 @@ enum { CARD = 80, CARD_NAME = 8 };
 #define CARD_PREFIX	"fits."
 #define CARD_PREFIX_LEN 5
 
-/* The key of a card of up to 80 characters: its name, prefix included, and its value. */
+/* Sets name and value of the key for a card of up to 80 characters. The name includes the prefix. */
 void
 card_to_key(const char *card, char name[CARD_PREFIX_LEN + CARD_NAME + 1], char value[CARD + 1]);
 
-/* The card of a key; name without the prefix. False: it is longer than a card, which is then cut. */
+/* Makes the card of a key. The name has no prefix. Returns false when the text is longer than a card and was cut. */
 bool card_from_key(const char *name, const char *value, char card[CARD + 1]);
 
 /*
- * A card of a compressed image, which is stored in a table: cards of the table are to be dropped (false), and ZBITPIX and the
- * like, which say what the image was, get their names back.
+ * Restores a card of a compressed image, which FITS stores in a table. Cards that describe the image get their names back:
+ * ZBITPIX becomes BITPIX. Returns false for a card that describes the table: drop it.
  */
 bool card_unpack(char card[CARD + 1]);
 
-/* Whether the card says how samples are stored: SIMPLE, BITPIX, NAXISn, BSCALE ... Readers and writers make them anew. */
+/*
+ * Whether the card says how samples are stored: SIMPLE, BITPIX, NAXISn, BSCALE and others. Readers and writers make these
+ * cards anew.
+ */
 bool card_is_structural(const char *name);
 
-/* The card NAME of x as a number; false where it is missing or no number. */
+/* Sets *v to the number on the card `name` of x. Returns false when the card is missing or holds no number. */
 bool card_number(const struct img *x, const char *name, double *v);
 
-/* Gives the card NAME another number; its comment stays. A missing card is added at the end. */
+/* Sets the number on the card `name` of x and keeps its comment. A missing card is added at the end. */
 void card_set_number(struct img *x, const char *name, double v);
 
-/* The shortest text that reads back as v, with a point or an exponent. */
+/* Writes the shortest text that reads back as v. The text has a decimal point or an exponent. */
 void card_print(double v, char text[32]);
 
 #endif

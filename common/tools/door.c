@@ -12,7 +12,7 @@
 
 enum { BLOCK = 1 << 20 };
 
-/* The name of a new file in a new directory. */
+/* Makes a new directory and returns the path of a file in it. */
 static char *
 new_path(void)
 {
@@ -29,7 +29,7 @@ new_path(void)
 	return strcat(path, "/scratch");
 }
 
-/* The file stays open and loses its name. */
+/* Removes the name and the directory of a file, which stays open. */
 static void
 forget_name(const char *path)
 {
@@ -64,7 +64,7 @@ write_all(int fd, const char *buf, size_t n)
 	}
 }
 
-/* What comes through a pipe, as a file without a name. */
+/* Copies what comes through a pipe into a scratch file without a name. Returns its descriptor. */
 static int
 spool(int from, const char *name)
 {

@@ -1,7 +1,7 @@
 /*
- * Files for libraries that open them by name and jump about in them. A pipe is copied into a scratch file first, and what
- * goes to a pipe is written into one, so that memory stays small whatever the file's size. Scratch files stand in TMPDIR
- * (default /tmp) without a name, so that nothing is left behind.
+ * Files for libraries that open a file by name and seek in it. Input from a pipe is first copied into a scratch file. Output
+ * is written into a scratch file and then copied out. Memory therefore stays small whatever the file's size. Scratch files
+ * lie in TMPDIR (default /tmp). They lose their names as soon as they are open, so that no file is left behind.
  */
 #ifndef TOOLS_DOOR_H
 #define TOOLS_DOOR_H
@@ -13,26 +13,26 @@
 
 struct door {
 	const char *name; /* for messages: "(stdin)" for stdin; borrowed */
-	char *path;	  /* what the library opens; owned */
-	int fd;		  /* of the file */
+	char *path;	  /* the path for the library to open; owned */
+	int fd;		  /* the open file; -1 before door_hide() */
 	uint64_t bytes;	  /* its size */
 };
 
-/* Opens an operand; "-" is stdin, at most once. Dies on what cannot be read and on what is empty. */
+/* Opens an operand. "-" is stdin and may be given once. Dies when the input cannot be read or is empty. */
 struct door door_open(const char *operand);
 
-/* A name at which the library makes a scratch file for output. */
+/* Chooses a path at which the library is to create a scratch file for output. */
 struct door door_scratch(void);
 
-/* The library has made the file: it loses its name, and only open descriptors lead to it. */
+/* Opens the scratch file and removes its name. Call it when the library has created the file. */
 void door_hide(struct door *d);
 
-/* What the library wrote goes out. */
+/* Copies the scratch file to out. */
 void door_send(struct door *d, struct raw_out *out);
 
 void door_close(struct door *d);
 
-/* Dies where the payload of x exceeds --max-bytes. name: the file. */
+/* Dies when the payload of x exceeds max_bytes, the value of --max-bytes. name: the file, for the message. */
 void door_limit(const char *name, const struct img *x, size_t max_bytes);
 
 #endif

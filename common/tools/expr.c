@@ -10,7 +10,7 @@
 
 /* --- operations over a block ------------------------------------------------------------------------------------------ */
 
-/* Simple ones become vector loops of the CPU at hand; a is the result too. */
+/* Simple operations, which become vector loops for the CPU at hand. The result replaces a. */
 #define DO1(NAME, EXPRESSION)                                          \
 	WEIR_CLONES(do_##NAME, (double *restrict a, size_t n), (a, n)) \
 	{                                                              \
@@ -87,11 +87,11 @@ WEIR_CLONES(do_clip,
 	}
 }
 
-/* CONSTANT and VARIABLE come before the operations: code - FIRST is an index of the table. */
+/* Codes of operations. From FIRST on, code - FIRST is an index of the table below. */
 enum { CONSTANT, VARIABLE, FIRST };
 
 static const struct {
-	const char *name; /* a word that is called, or a sign */
+	const char *name; /* a function's name, or an operator */
 	int args;
 	void (*one)(double *a, size_t n);
 	void (*two)(double *a, const double *b, size_t n);
@@ -165,7 +165,7 @@ emit_named(struct parser *p, const char *sign)
 		}
 }
 
-/* Steps past the sign if it comes next, after blanks. */
+/* Skips blanks. Then, if the operator comes next, steps past it and returns true. */
 static bool
 accept(struct parser *p, const char *sign)
 {
@@ -282,7 +282,7 @@ parse_unary(struct parser *p)
 	p->nested--;
 }
 
-/* Signs of equal rank, from those that bind least; "<=" before "<". */
+/* Operators by precedence, lowest first. "<=" stands before "<", so that it is found first. */
 static const char *const ranks[][7] = {{"||", NULL},
 				       {"&&", NULL},
 				       {"<=", ">=", "<", ">", "==", "!=", NULL},

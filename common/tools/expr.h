@@ -1,12 +1,15 @@
 /*
- * Arithmetic on arrays of doubles: an expression is compiled once, and then evaluated a block of samples at a time, each
- * operation over the whole block. Pure. muParser, which goes sample by sample, takes 13 ns for a sample of a - b and 26 to 63
- * for (a - b) / sqrt(a*a + b*b + 1); rawmath as a whole takes 2.5 and 5 on one thread (Xeon with AVX-512).
+ * Arithmetic on arrays of doubles. An expression is compiled once. It is then evaluated block by block: each operation runs
+ * over a whole block of samples. Pure.
+ *
+ * muParser evaluates sample by sample. It takes 13 ns a sample for a - b, and 26 to 63 ns for
+ * (a - b) / sqrt(a*a + b*b + 1). rawmath as a whole takes 2.5 and 5 ns on one thread (Xeon with AVX-512).
  *
  *	c ? a : b   ||  &&   < <= > >= == !=   + -   * / %   - + !   ^   f(a, b)   ( )   numbers and names
  *
- * Comparisons give 0 or 1, and 0 where a side is NaN (!= gives 1). Everything else gives NaN for NaN, min, max and the
- * condition of ?: included. % has the sign of its left side, and ^ binds to the right.
+ * Comparisons give 0 or 1. A comparison with NaN gives 0, except that != gives 1. Every other operation gives NaN when an
+ * operand is NaN; this includes min, max and the condition of ?:. The result of % has the sign of its left side. ^ is
+ * right-associative.
  */
 #ifndef TOOLS_EXPR_H
 #define TOOLS_EXPR_H
@@ -25,13 +28,13 @@ struct expr {
 };
 
 /*
- * Compiles text; its variables are name[0..nname). used[i] is set where name[i] stands in it. Returns NULL, or a sentence in
- * err.
+ * Compiles text, whose variables are name[0..nname). Sets used[i] when the text contains name[i]. Returns NULL, or a
+ * sentence in err that says what is wrong.
  */
 const char *expr_parse(struct expr *e, const char *text, const char *const *name, size_t nname,
 		       unsigned char *used, char err[EXPR_ERR]);
 
-/* out[i] for i < n <= EXPR_BLOCK; variable v has the values of var[v][0..n). */
+/* Computes out[i] for i < n, n <= EXPR_BLOCK. Variable v has the values var[v][0..n). */
 void expr_eval(const struct expr *e, const double *const *var, size_t n, double *out);
 
 #endif

@@ -28,7 +28,7 @@ fits_image(enum img_type type)
 	return images[type];
 }
 
-/* Whether BZERO + BSCALE * v of neighbouring v, of 16 bits, differ as floats. */
+/* Whether BZERO + BSCALE * v, as a float, differs for any two neighbouring 16-bit values of v. */
 static bool
 float_is_enough(double scale, double zero)
 {

@@ -1,4 +1,4 @@
-/* What fitstoraw and rawtofits share: cfitsio's types and messages. */
+/* cfitsio's types and messages, which fitstoraw and rawtofits share. */
 #ifndef TOOLS_FITS_H
 #define TOOLS_FITS_H
 
@@ -7,14 +7,16 @@
 
 #include "common/img.h"
 
-/* cfitsio's code of a type in memory, TUSHORT and the like; its code of a type in a file, USHORT_IMG and the like. */
+/* cfitsio's code of a type in memory, for example TUSHORT. */
 int fits_code(enum img_type type);
+
+/* cfitsio's code of a type in a file, for example USHORT_IMG. */
 int fits_image(enum img_type type);
 
-/* What samples BZERO + BSCALE * v become; blank: some v may stand for NaN. */
+/* The item's type for samples BZERO + BSCALE * v. blank: some value of v may stand for NaN. */
 enum img_type fits_choose_type(int bitpix, double scale, double zero, bool blank);
 
-/* The first of cfitsio's messages about a failure, in text[0..n); the others are dropped. */
+/* Writes the first of cfitsio's messages about a failure into text[0..n) and drops the others. */
 void fits_why(int status, char *text, size_t n);
 
 #endif

@@ -38,15 +38,15 @@ static const struct opt_program program = {.what = "Turns the images of FITS fil
 					   .operands = "[FILE ...]",
 					   .max_operands = SIZE_MAX};
 
-enum { BLOCK = 1 << 20 }; /* bytes read at a time, unless a row of tiles is more */
+enum { BLOCK = 1 << 20 }; /* bytes to read at a time, or a row of tiles if that is more */
 
-/* An open file, and the unit that is being read. */
+/* An open file, and its HDU (header and data unit) that is being read. */
 struct source {
 	struct door door;
 	fitsfile *f;
-	int unit;	       /* from 0, the primary one */
-	char name[FLEN_VALUE]; /* of the unit; "" where it has none */
-	struct img empty; /* the cards of a primary unit without pixels, until an item takes them */
+	int unit;	       /* number of the HDU; 0 is the primary HDU */
+	char name[FLEN_VALUE]; /* EXTNAME of the HDU; "" when it has none */
+	struct img empty; /* holds the cards of a primary HDU without pixels for the next item */
 };
 
 static _Noreturn void
@@ -58,19 +58,19 @@ die_fits(const struct source *s, int status)
 	die("%s: HDU %d: %s", s->door.name, s->unit, text);
 }
 
-/* --- what the unit holds -------------------------------------------------------------------------------------------- */
+/* --- what the HDU holds --------------------------------------------------------------------------------------------- */
 
-/* How the samples of a unit are stored, and what they become. */
+/* How the samples of an HDU are stored, and what they become. */
 struct layout {
 	enum img_type type;
-	int code;     /* what cfitsio calls it */
-	bool scaled;  /* the samples are not those of the file */
-	bool packed;  /* the unit is a table of compressed tiles */
-	bool primary; /* it holds what was a primary unit */
-	bool nulls;   /* cfitsio is asked to make blanks NaN */
+	int code;     /* cfitsio's code of the type */
+	bool scaled;  /* the item's samples differ from the stored ones */
+	bool packed;  /* the HDU is a table of compressed tiles */
+	bool primary; /* it holds the image of a primary HDU */
+	bool nulls;   /* cfitsio is to replace BLANK by NaN */
 	int dim;
 	LONGLONG sizes[IMG_MAXDIM];
-	LONGLONG rows; /* rows read at a time: whole tiles of compressed images */
+	LONGLONG rows; /* rows to read at a time; of compressed images, whole tiles */
 };
 
 static double
@@ -86,7 +86,7 @@ number_of(const struct source *s, const char *name, double absent)
 	return v;
 }
 
-/* Rows of a compressed image that lie in the same tiles. */
+/* The number of rows that a tile of a compressed image has. */
 static LONGLONG
 rows_of_tiles(const struct source *s)
 {
@@ -124,7 +124,7 @@ read_layout(const struct source *s)
 
 /* --- its cards ------------------------------------------------------------------------------------------------------ */
 
-/* The structural cards of what is written back alike stay, for the sake of their comments. */
+/* Whether a card becomes a key. Structural cards do, for their comments, except those that converted samples make wrong. */
 static bool
 is_kept(const struct layout *l, const char *name)
 {
@@ -168,7 +168,7 @@ add_cards(struct img *x, const struct source *s, const struct layout *l, const c
 
 /* --- items ---------------------------------------------------------------------------------------------------------- */
 
-/* Positions are those of FITS less 1: the cards of the coordinate system count from them. */
+/* Positions are FITS's pixel numbers less 1. The cards of the coordinate system refer to them. */
 static void
 describe(struct img *x, struct source *s, const struct layout *l, size_t max_bytes)
 {
@@ -182,14 +182,14 @@ describe(struct img *x, struct source *s, const struct layout *l, size_t max_byt
 		x->axis[i].spacing = 1;
 		x->axis[i].min = 0;
 	}
-	/* A compressed image that was the primary unit becomes it again. */
+	/* A compressed image that was the primary HDU becomes the primary HDU again. */
 	for (size_t i = 0; !l->primary && i < s->empty.nkey; i++)
 		img_add_key(x, s->empty.key[i].name, s->empty.key[i].value);
 	img_free(&s->empty);
 	add_cards(x, s, l, CARD_PREFIX);
 }
 
-/* An image that an unpacked file is too short for is refused before anything is written. */
+/* Dies when the file is too short for the image, before anything is written. Packed files are not checked here. */
 static void
 insist_on_all(const struct source *s, const struct img *x)
 {
@@ -261,9 +261,9 @@ convert_unit(const struct args *args, struct source *s, struct raw_out *out, str
 	st->items++;
 }
 
-/* --- units ---------------------------------------------------------------------------------------------------------- */
+/* --- HDUs ----------------------------------------------------------------------------------------------------------- */
 
-/* Why the unit has no picture; NULL when it has one. */
+/* Says why the HDU is not an image; NULL when it is one. */
 static const char *
 lacks_pixels(const struct source *s)
 {
@@ -283,7 +283,7 @@ lacks_pixels(const struct source *s)
 	return dim ? NULL : "has no pixels";
 }
 
-/* Whether the unit is in the list, by its number or its name. */
+/* Whether the HDU is in the list, by its number or its name. */
 static bool
 in_list(const char *list, const struct source *s)
 {
@@ -302,7 +302,7 @@ in_list(const char *list, const struct source *s)
 	}
 }
 
-/* Goes to the next unit; false after the last. */
+/* Goes to the next HDU. Returns false after the last one. */
 static bool
 next_unit(struct source *s)
 {

@@ -36,13 +36,13 @@ static uint32_t
 find(struct label_run *run, uint32_t i)
 {
 	while (run[i].up != i) {
-		run[i].up = run[run[i].up].up; /* paths are halved */
+		run[i].up = run[run[i].up].up; /* path halving */
 		i = run[i].up;
 	}
 	return i;
 }
 
-/* The lower index wins, so that a root is the first run of its component. */
+/* Joins two components. The lower index becomes the root, so that a root is the first run of its component. */
 static void
 join(struct label_run *run, uint32_t a, uint32_t b)
 {
@@ -54,7 +54,7 @@ join(struct label_run *run, uint32_t a, uint32_t b)
 		run[a].up = b;
 }
 
-/* Joins the runs of the last row with those of an earlier one that come within `reach` columns of each other. */
+/* Joins the runs of the new row with those of an earlier row. With reach 1, runs that meet at a corner are joined, too. */
 static void
 join_rows(struct label *l, size_t earlier, size_t reach)
 {
@@ -78,7 +78,7 @@ join_rows(struct label *l, size_t earlier, size_t reach)
 	}
 }
 
-/* Which earlier rows touch row y of plane z, and how far sideways. */
+/* Joins the new row, row y of plane z, with each earlier row that it touches. */
 static void
 join_all(struct label *l)
 {
@@ -114,7 +114,7 @@ grow(void **p, size_t *room, size_t n, size_t size)
 	return 0;
 }
 
-/* The region of a single run. */
+/* Measures a single run. */
 static void
 measure(struct label_region *g, const struct label *l, const struct label_run *run,
 	const double *values)
@@ -142,7 +142,7 @@ measure(struct label_region *g, const struct label *l, const struct label_run *r
 	}
 }
 
-/* b's sums about a's first sample, added to a's. The peak that came first stays. */
+/* Adds region b to region a. b's moments are moved to a's first sample. Of equal peaks, the first stays. */
 static void
 merge(struct label_region *a, const struct label_region *b)
 {
@@ -169,7 +169,7 @@ merge(struct label_region *a, const struct label_region *b)
 
 /* --- rows --------------------------------------------------------------------------------------------------------------- */
 
-/* The first i >= from with chosen[i] != 0, or == 0 where run is set; w at the end. Eight at a time where they are alike. */
+/* Returns the first i >= from where a run begins or, with run set, where it has ended; else w. Skips equal bytes by eights. */
 static size_t
 next_change(const uint8_t *chosen, size_t from, size_t w, bool run)
 {
@@ -215,7 +215,7 @@ label_row(struct label *l, const uint8_t *chosen, const double *values)
 
 /* --- the end ------------------------------------------------------------------------------------------------------------- */
 
-/* sizes[root] = samples of its component. */
+/* Sets sizes[root] to the number of samples of the component, for every root. */
 static void
 count_sizes(struct label *l, uint64_t *sizes)
 {
@@ -238,7 +238,7 @@ label_close(struct label *l, uint64_t min_size)
 	for (size_t i = 0; i < l->nrun; i++) {
 		const uint32_t root = l->run[i].up;
 
-		/* A root comes before its runs: its size is replaced by its label then. */
+		/* A root comes first of its runs. Its label then replaces its size. */
 		if (root == i) {
 			const bool kept = sizes[i] >= min_size;
 			if (kept && l->region)

@@ -1,4 +1,4 @@
-/* pgmtoraw: pictures and arrays of every format the suite reads, as raw items. */
+/* pgmtoraw: converts pictures and arrays, of every format that the suite reads, to raw items. */
 #include "common/opt.h"
 #include "common/raw.h"
 #include "common/stats.h"

@@ -1,4 +1,4 @@
-/* rawaxes: axes cut, flipped, sliced and put in another order. */
+/* rawaxes: cuts, slices, flips and reorders the axes of items. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -108,14 +108,14 @@ parse(int argc, char **argv)
 	return args;
 }
 
-/* --- the view: which samples come, in which order ------------------------------------------------------------------------ */
+/* --- the view: which samples, in which order ----------------------------------------------------------------------------- */
 
-/* The samples of an item as [n dim-1]..[n 0], each axis with a step in samples; first is the first of them. */
+/* A selection of an item's samples as an array [n dim-1]..[n 0]. Each axis has a stride in samples, from sample `first` on. */
 struct view {
 	int dim;
 	size_t n[IMG_MAXDIM];
 	ptrdiff_t step[IMG_MAXDIM], first;
-	int from[IMG_MAXDIM]; /* which axis of the item it was; those that are sliced away follow */
+	int from[IMG_MAXDIM]; /* the axis's number in the item; sliced axes come last */
 };
 
 static void
@@ -125,7 +125,7 @@ insist_on_axis(const struct raw_in *in, const struct img *x, const char *option,
 		raw_die(in, "%s: it has no axis %zu", option, axis);
 }
 
-/* Cuts, slices and flips the axes of y, which is x's description at first. A slice leaves an axis of one sample. */
+/* Cuts, slices and flips the axes of y, a copy of x's description. A sliced axis keeps one sample for now. */
 static void
 change_axes(const struct raw_in *in, const struct args *args, struct img *y, struct view *v,
 	    bool *gone)
@@ -164,7 +164,7 @@ change_axes(const struct raw_in *in, const struct args *args, struct img *y, str
 	}
 }
 
-/* v->from: the axes in their new order, and behind them those that are gone. */
+/* Sets v->from to the axes in their new order, followed by the sliced ones. */
 static void
 choose_order(const struct raw_in *in, const struct args *args, const struct img *y, struct view *v,
 	     const bool *gone)
@@ -203,7 +203,7 @@ swap_numbers(double *a, double *b)
 	*b = t;
 }
 
-/* geotransform:= of a picture whose columns and rows were exchanged. */
+/* Updates geotransform:= of a picture whose columns and rows were exchanged. */
 static void
 transpose_map(struct img *y)
 {
@@ -219,7 +219,7 @@ transpose_map(struct img *y)
 		    g[3], g[4], g[5]);
 }
 
-/* tile:= and geotransform:= follow the two axes of the picture, or go where one of them is gone. */
+/* Updates tile:= and geotransform:= for the two axes of the picture. Removes them when one of the axes was sliced. */
 static void
 follow_picture(const struct raw_in *in, const struct args *args, const struct img *x, struct img *y,
 	       const struct view *v, const bool *gone)
@@ -256,7 +256,7 @@ follow_picture(const struct raw_in *in, const struct args *args, const struct im
 	tile_set(y, &t);
 }
 
-/* The axes of y, and of the view, in their new order; those that are gone leave their place in the cards. */
+/* Puts the axes of y and of the view in their new order. FITS cards keep the place of a sliced axis. */
 static void
 reorder(struct img *y, struct view *v)
 {
@@ -302,7 +302,7 @@ gather(char *restrict to, const char *restrict from, size_t n, ptrdiff_t step, s
 #undef GATHER
 }
 
-/* Axes that lie in the item as they lie in the result are one: whole pictures are then copied at once. */
+/* Merges axes that lie together in the item and in the result. Whole pictures are then copied at once. */
 static void
 merge(struct view *v)
 {

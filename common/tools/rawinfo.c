@@ -1,4 +1,4 @@
-/* rawinfo: what items are, and the least, greatest and mean sample of each. */
+/* rawinfo: describes items, and the least, greatest and mean sample of each. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ byte_order(const struct raw_in *in)
 	return little != raw_swapped(in) ? "little" : "big";
 }
 
-/* The lines of the header from type to the keys, with the byte order that the file has. */
+/* Prints the lines of the header from type to the keys. The byte order is that of the file. */
 static void
 print_header(struct raw_out *out, const struct raw_in *in, const struct img *x)
 {
@@ -135,7 +135,7 @@ print_text(struct raw_out *out, const struct raw_in *in, const struct img *x,
 
 /* --- as JSON --------------------------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 character at s, or 0: it is none. */
+/* Returns the number of bytes of the UTF-8 character at s, or 0 when it is malformed. */
 static size_t
 utf8_length(const unsigned char *s)
 {
@@ -151,11 +151,11 @@ utf8_length(const unsigned char *s)
 			return 0;
 	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
 	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
-		return 0; /* too long a form, a surrogate, beyond Unicode */
+		return 0; /* an overlong form, a surrogate, or above U+10FFFF */
 	return n;
 }
 
-/* A byte that is no UTF-8, as names of files have, becomes a lone surrogate U+DC80..DCFF, as in Python. */
+/* Prints a JSON string. File names may hold bytes that are not UTF-8: these become lone surrogates U+DC80..DCFF, as in Python. */
 static void
 print_string(struct raw_out *out, const char *s)
 {

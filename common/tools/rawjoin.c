@@ -1,4 +1,4 @@
-/* rawjoin: parts of pictures, as rawtile makes them, put together. */
+/* rawjoin: puts together the parts of pictures that rawtile makes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ struct args {
 	struct opt_common common;
 	int overlap;
 	const char *fill; /* NULL: missing pixels are an error */
-	double value;	  /* what it says */
+	double value;	  /* the number that fill states */
 	char **path;
 	size_t npath;
 };
@@ -39,11 +39,11 @@ static const struct opt_program program = {
     .operands = "[FILE ...]",
     .max_operands = SIZE_MAX};
 
-/* The picture that is being put together. */
+/* The picture that is being assembled. */
 struct whole {
-	struct img y; /* no data: there is none */
+	struct img y; /* data is NULL when there is no picture */
 	struct img_picture p;
-	bool *have;	/* [h][w]: pixels that some part had */
+	bool *have;	/* [h][w]: pixels that have arrived */
 	size_t missing; /* pixels */
 };
 
@@ -60,7 +60,7 @@ parse(int argc, char **argv)
 
 /* --- whole pictures ------------------------------------------------------------------------------------------------ */
 
-/* x is the first of its parts. */
+/* Begins a picture; x is its first part. */
 static void
 start(struct whole *to, const struct raw_in *in, const struct img *x, const struct img_picture *p,
       const struct tile *t, const struct args *args)
@@ -84,7 +84,7 @@ start(struct whole *to, const struct raw_in *in, const struct img *x, const stru
 			t->W, t->H, most);
 	to->p = (struct img_picture){p->c, t->W, t->H, p->n};
 	to->missing = t->W * t->H;
-	/* Untouched pages: memory is taken as parts arrive, whatever size they claim. */
+	/* The pages are untouched at first, so memory grows as parts arrive, not with the size that they claim. */
 	to->y.data = weir_alloc(bytes, 1);
 	to->have = weir_map(t->W * t->H, sizeof *to->have);
 	if (!to->y.data || !to->have)
@@ -112,7 +112,7 @@ fill(struct whole *w, double v)
 			memcpy(y + i * pixel + k, sample, img_type_size(w->y.type));
 }
 
-/* Writes a picture of which nothing more comes. */
+/* Writes a picture when no more parts of it will come. */
 static void
 finish(struct whole *w, struct raw_out *out, const struct args *args)
 {
@@ -129,7 +129,10 @@ finish(struct whole *w, struct raw_out *out, const struct args *args)
 
 /* --- parts --------------------------------------------------------------------------------------------------------- */
 
-/* n pixels into a row of the k-th picture, from index at on. Returns the index of the first that must not differ; else at + n. */
+/*
+ * Copies n pixels into picture k, from pixel `at` on. With SAME, returns the index of the first pixel that differs from the one
+ * already there. Returns at + n when there is none.
+ */
 static size_t
 lay(struct whole *w, size_t k, size_t at, const char *x, size_t n, enum overlap overlap)
 {

@@ -1,4 +1,4 @@
-/* rawlabel: connected components of pictures and volumes, as labels or as a table. */
+/* rawlabel: finds the connected components of pictures and volumes, and writes labels or a table. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ enum to { LABELS, TABLE, CSV };
 
 struct args {
 	struct opt_common common;
-	int connectivity; /* index of the word */
+	int connectivity; /* 4, 8, 6, 18 or 26; while options are parsed, the index of the word */
 	double above;
 	bool has_above;
 	size_t min_size;
@@ -66,7 +66,7 @@ parse(int argc, char **argv)
 
 /* --- rows ----------------------------------------------------------------------------------------------------------- */
 
-/* NaN is neither chosen by 0 nor by a threshold. */
+/* A NaN is never chosen: neither without a threshold nor with one. */
 #define CHOOSE(NAME, TYPE)                                                                  \
 	WEIR_CLONES(choose_##NAME,                                                          \
 		    (uint8_t *restrict to, const TYPE *restrict v, size_t n, double above), \
@@ -85,9 +85,9 @@ CHOOSE(f32, float)
 CHOOSE(f64, double)
 #undef CHOOSE
 
-/* What a row passes through. */
+/* Buffers for one row. */
 struct row {
-	void *from;	 /* as it is stored */
+	void *from;	 /* samples as they are stored */
 	uint8_t *chosen; /* 0 or 1 */
 	double *values;
 };
@@ -116,7 +116,7 @@ check(const struct raw_in *in, int r)
 		raw_die(in, "%s", strerror(-r));
 }
 
-/* Reads the item, and the values where they come from another one, a row at a time. */
+/* Reads the item a row at a time, together with the item of values if that is another one. */
 static void
 read_rows(const struct args *args, struct raw_in *in, const struct img *x, struct raw_in *values,
 	  const struct img *y, struct label *l, struct stats *st)
@@ -177,7 +177,7 @@ static const char *const names[2] = {
     "label size xmin ymin xmax ymax x y sum peak xpeak ypeak xw yw xx yy xy",
     "label size xmin ymin zmin xmax ymax zmax x y z sum peak xpeak ypeak zpeak xw yw zw xx yy xy"};
 
-/* Where index i of an axis lies. */
+/* The position of index i along an axis. */
 static double
 position(const struct img_axis *a, double i)
 {
@@ -190,7 +190,7 @@ step(const struct img_axis *a)
 	return isnan(a->spacing) ? 1 : a->spacing;
 }
 
-/* The row of a region; returns how many numbers it has. */
+/* Writes a region's row of the table. Returns how many numbers it has. */
 static size_t
 fill(double v[COLUMNS], const struct img *x, const struct label_region *g, size_t label,
      size_t dims)
@@ -219,7 +219,7 @@ fill(double v[COLUMNS], const struct img *x, const struct label_region *g, size_
 	return k;
 }
 
-/* %.9g, which whole numbers need not take the long way to. Returns the length. */
+/* Prints v as %.9g does, with a faster way for whole numbers. Returns the length. */
 static size_t
 print_number(char *to, double v)
 {

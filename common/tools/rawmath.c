@@ -51,7 +51,7 @@ static const struct opt_program program = {
 
 /* --- arguments ---------------------------------------------------------------------------------------------------------- */
 
-/* NAME=FILE gives its own name, FILE the next letter. */
+/* Names the inputs: NAME=FILE gives its own name, and FILE takes the next letter. */
 static void
 add_input(struct args *args, char *operand)
 {
@@ -99,11 +99,11 @@ parse(int argc, char **argv)
 struct input {
 	struct raw_in *in;
 	struct img x;
-	size_t count; /* samples: all of the result, one, or those of a plane that repeats */
-	bool kept;    /* the only item of its file: it serves all items of the others */
+	size_t count; /* samples: as many as the result has, or one, or a plane that repeats */
+	bool kept;    /* the only item of its file: it is used for all items of the other inputs */
 };
 
-/* The next item of each input; false when the first one has no more. */
+/* Reads the next item of each input. Returns false when the first input has no more. */
 static bool
 next_items(const struct args *args, struct input *input)
 {
@@ -131,7 +131,7 @@ next_items(const struct args *args, struct input *input)
 	return true;
 }
 
-/* The input that has the shape of the result: the first of those with most samples. */
+/* The input whose shape is the result's: the first of those with the most samples. */
 static size_t
 largest(const struct args *args, const struct input *input)
 {
@@ -143,7 +143,7 @@ largest(const struct args *args, const struct input *input)
 	return best;
 }
 
-/* Equal shapes, one sample, or the first axes of the shape. */
+/* Checks an input's shape: it equals the result's, or has one sample, or has the first axes of the result's shape. */
 static void
 insist_on_fit(const struct input *p, const struct input *whole)
 {
@@ -175,7 +175,7 @@ choose_type(const struct args *args, const struct input *input)
 
 /* --- samples --------------------------------------------------------------------------------------------------------------- */
 
-/* What computing an item needs. */
+/* What the computation of an item needs. */
 struct work {
 	const struct args *args;
 	const struct input *input;
@@ -183,7 +183,7 @@ struct work {
 	enum img_type type;
 };
 
-/* n <= EXPR_BLOCK samples of an input from number at on. */
+/* Reads n <= EXPR_BLOCK samples of an input as doubles, from sample number `at` on. */
 static void
 load(const struct input *p, size_t at, size_t n, double *v)
 {
@@ -203,7 +203,7 @@ load(const struct input *p, size_t at, size_t n, double *v)
 	}
 }
 
-/* Positions of n samples along axis `place` of the picture. */
+/* Computes the positions of n samples along axis `place` of the picture. */
 static void
 load_place(const struct img *x, int place, size_t at, size_t n, double *v)
 {
@@ -223,7 +223,7 @@ load_place(const struct img *x, int place, size_t at, size_t n, double *v)
 	}
 }
 
-/* n <= EXPR_BLOCK samples of the result, as the type has them; returns the index of one that it has not, or n. */
+/* Converts n <= EXPR_BLOCK results to the item's type. Returns the index of one out of the type's range, or n. */
 static size_t
 compute_block(const struct work *w, size_t at, size_t n, char *out)
 {

@@ -1,4 +1,4 @@
-/* rawtile: pictures in parts, each of which says where it lies. rawjoin puts them together again. */
+/* rawtile: cuts pictures into parts. Each part says where it lies, and rawjoin puts them together again. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,7 +118,7 @@ parse(int argc, char **argv)
 
 /* --- cutting ------------------------------------------------------------------------------------------------------- */
 
-/* How many parts an axis of n pixels comes in; 0: it has too few pixels for that. */
+/* The number of parts of an axis of n pixels. Returns 0 when it has too few pixels. */
 static size_t
 parts(const struct args *args, int axis, size_t n)
 {
@@ -134,7 +134,7 @@ parts(const struct args *args, int axis, size_t n)
 	return 1;
 }
 
-/* Where the i-th part begins; the one after the last: where the axis ends. */
+/* Where part i begins. For i = the number of parts: where the axis ends. */
 static size_t
 first_of(const struct args *args, int axis, size_t n, size_t i)
 {
@@ -153,7 +153,7 @@ struct span {
 	size_t from, to;
 };
 
-/* The i-th part with its margins, as far as there are pixels. */
+/* Part i with its margins, which end at the border of the picture. */
 static struct span
 span_of(const struct args *args, int axis, size_t n, size_t i)
 {

@@ -1,5 +1,5 @@
 /* link: -lcfitsio */
-/* rawtofits: raw items as images of a FITS file. */
+/* rawtofits: writes raw items as images of a FITS file. */
 #include <fitsio.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,18 +49,18 @@ static const struct opt_program program = {.what = "Writes raw items as the imag
 
 enum { BLOCK = 1 << 20 };
 
-/* The file as it is written. */
+/* The file that is being written. */
 struct sink {
 	struct door door;
 	fitsfile *f; /* NULL before the first item */
 };
 
-/* The unit of the file that is being written. */
+/* The HDU (header and data unit) that is being written. */
 struct unit {
 	fitsfile *f;
-	const char *prefix; /* of the keys that are its cards */
+	const char *prefix; /* of the keys that become its cards */
 	bool empty;	    /* it has no pixels */
-	bool alike;	    /* it is a primary unit, or an extension, as its original was */
+	bool alike;	    /* it is a primary HDU, or an extension, as the original was */
 };
 
 static struct args
@@ -85,7 +85,7 @@ check(int status)
 
 /* --- cards ---------------------------------------------------------------------------------------------------------- */
 
-/* How a structural card of the original comes back. */
+/* When a structural card of the original is written again. */
 enum fate { ALWAYS, IF_TRUE, IF_ALIKE, NEVER };
 
 static enum fate
@@ -105,7 +105,7 @@ fate_of(const char *name)
 	return IF_TRUE;
 }
 
-/* A structural card of the original stands where it is true of this image: its comment comes back. */
+/* Writes a structural card of the original, for its comment, when its value is true of this image. */
 static void
 restore_structural(const struct unit *u, const char *name, char *card)
 {
@@ -115,7 +115,8 @@ restore_structural(const struct unit *u, const char *name, char *card)
 
 	if (fits_read_keyword(u->f, name, now, comment, &status)) {
 		fits_clear_errmsg();
-		strcpy(now, !strcmp(name, "BSCALE") ? "1" : "0"); /* what a missing card says */
+		strcpy(now,
+		       !strcmp(name, "BSCALE") ? "1" : "0"); /* the default of a missing card */
 	}
 	status = 0;
 	fits_parse_value(card, then, comment, &status);
@@ -145,7 +146,7 @@ put_card(const struct unit *u, const char *name, const char *value)
 	}
 }
 
-/* Keys that are no cards become comments; what earlier programs did becomes history. */
+/* Keys that are not cards become COMMENT cards; lines of history:= become HISTORY cards. */
 static void
 put_key(fitsfile *f, const struct img_key *k)
 {
@@ -174,7 +175,7 @@ put_keys(const struct unit *u, const struct img *x)
 	}
 }
 
-/* Cards that cfitsio writes in a new unit, and the original had not. */
+/* Deletes cards that cfitsio writes into a new HDU and that the original did not have. */
 static void
 drop_own_cards(const struct unit *u, const struct img *x)
 {
@@ -194,7 +195,7 @@ drop_own_cards(const struct unit *u, const struct img *x)
 	fits_clear_errmsg();
 }
 
-/* The checksums of the original stay where they are true; else they are made anew. */
+/* Keeps the checksums of the original when they are true; else makes them anew. */
 static void
 put_checksums(const struct args *args, const struct unit *u, const struct img *x)
 {
@@ -211,9 +212,9 @@ put_checksums(const struct args *args, const struct unit *u, const struct img *x
 	check(status);
 }
 
-/* --- units ---------------------------------------------------------------------------------------------------------- */
+/* --- HDUs ----------------------------------------------------------------------------------------------------------- */
 
-/* The cards of an empty primary unit, which stood before the first image. */
+/* Writes the empty primary HDU that stood before the first image, with its cards. */
 static void
 put_empty(const struct args *args, fitsfile *f, const struct img *x)
 {
@@ -318,7 +319,7 @@ convert(const struct args *args, struct raw_in *in, struct sink *s, struct stats
 	fits_get_hduaddrll(s->f, NULL, NULL, &end, &status);
 	fits_close_file(s->f, &status);
 	check(status);
-	/* cfitsio keeps silent about what the disk did not take at the end. */
+	/* cfitsio does not report a failed write at the end, for example on a full disk. */
 	if (fstat(s->door.fd, &file) || file.st_size != end)
 		die("%s: only %lld of %lld bytes could be written", s->door.path,
 		    (long long)file.st_size, (long long)end);

@@ -1,4 +1,4 @@
-/* rawtonpy: raw items as NumPy's .npy. */
+/* rawtonpy: writes raw items as NumPy's .npy. */
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ parse(int argc, char **argv)
 
 enum { PREFIX = 10, ROOM = 1024, BLOCK = 1 << 20 };
 
-/* The dictionary of x in text, which blanks fill up until the whole header is a multiple of 64 bytes. Returns its length. */
+/* Writes the dictionary of x, padded with blanks: the whole header is a multiple of 64 bytes. Returns the text's length. */
 static size_t
 print_dict(const struct img *x, char text[ROOM])
 {

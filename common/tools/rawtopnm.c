@@ -1,4 +1,4 @@
-/* rawtopnm: items as PGM and PPM pictures to look at, and integer items exactly. The arithmetic is tone.c's. */
+/* rawtopnm: shows items as PGM and PPM pictures, and converts integer items exactly. tone.c does the arithmetic. */
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ struct args {
 	bool log, abs, phase, diverging;
 	struct opt_list slice;
 
-	struct tone_end end[2]; /* what --range says */
+	struct tone_end end[2]; /* the value of --range */
 	struct slice cut[IMG_MAXDIM];
 	size_t ncut;
 	char **path;
@@ -90,7 +90,7 @@ parse(int argc, char **argv)
 
 /* --- which levels an item gets --------------------------------------------------------------- */
 
-/* The level that its own samples reach: its maxval, or what an integer type is written with; 0: floats know none. */
+/* The maxval of an item: its key, or else that of its integer type. Floats without the key have none: 0. */
 static unsigned
 own_maxval(const struct img *x)
 {
@@ -99,7 +99,7 @@ own_maxval(const struct img *x)
 	return img_type_size(x->type) == 1 ? 255 : 65535;
 }
 
-/* Samples are levels already: nothing was asked that would change them. */
+/* Whether the samples are levels already and no option changes them. */
 static bool
 as_they_are(const struct args *args, const struct img *x)
 {
@@ -136,7 +136,7 @@ choose_tone(const struct args *args, const struct img *x)
 	return t;
 }
 
-/* Integers are shown exactly or not at all. */
+/* Dies when integers cannot be shown exactly. */
 static void
 insist_on_fit(const struct args *args, const struct raw_in *in, const struct img *x)
 {
@@ -153,7 +153,7 @@ insist_on_fit(const struct args *args, const struct raw_in *in, const struct img
 
 /* --- reading and writing --------------------------------------------------------------------- */
 
-/* The description of the picture of x: its levels, the axis of complex parts gone, one of colours come. */
+/* Makes the description of the picture of x. The axis of complex parts is removed; an axis of colours is added if needed. */
 static void
 describe(const struct tone *t, const struct img *x, struct img *y)
 {
@@ -166,7 +166,7 @@ describe(const struct tone *t, const struct img *x, struct img *y)
 		img_insert_axis(y, 0, 3, "RGB-color");
 }
 
-/* What the options ask of an item that it has not; NULL: nothing. */
+/* Says why the options do not fit the item; NULL when they do. */
 static const char *
 refuse(const struct args *args, const struct img *x)
 {

@@ -1,5 +1,5 @@
 /* link: -lsegyio */
-/* Raw items to SEG-Y. */
+/* rawtosegy: writes raw items as SEG-Y. */
 #include <segyio/segy.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ encode(const struct traces_sink *s, unsigned char *to, const float *from, size_t
 	segy_encode(s->format, s->swap, n, to, from);
 }
 
-/* Headers of our own: 40 lines of 80 characters, and what a reader needs of the binary words. */
+/* Makes the file headers: 40 lines of 80 characters, and the binary words that a reader needs. */
 static void
 make_lead(const struct traces_sink *s, struct raw_out *out, size_t ns, unsigned dt)
 {

@@ -1,4 +1,4 @@
-/* Raw items to SU. */
+/* rawtosu: writes raw items as SU. */
 #include <string.h>
 
 #include "common/die.h"

@@ -1,4 +1,4 @@
-/* rawtotext: samples as numbers in text, for awk, gnuplot, and eyes. texttoraw reads them back. */
+/* rawtotext: prints samples as numbers, for awk, gnuplot and people. texttoraw reads them back. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ const char *const weir_prog = "rawtotext";
 struct args {
 	struct opt_common common;
 	const char *separator;
-	int digits; /* 0: as many as the number needs */
+	int digits; /* 0: as many as each number needs */
 	bool positions;
 	char **path;
 	size_t npath;
@@ -47,7 +47,7 @@ parse(int argc, char **argv)
 
 /* --- numbers ------------------------------------------------------------------------------------------------------- */
 
-/* A 64-bit integer, which may have more digits than a double. */
+/* Prints a 64-bit integer, which may have more digits than a double. */
 static int
 whole(char *s, size_t room, const void *v, enum img_type type)
 {
@@ -60,7 +60,7 @@ whole(char *s, size_t room, const void *v, enum img_type type)
 			       : snprintf(s, room, "%ju", (uintmax_t)u);
 }
 
-/* v in the fewest digits that give it back. */
+/* Prints v in the fewest digits from which the same v is read back. */
 static int
 shortest(char *s, size_t room, double v, enum img_type type)
 {
@@ -85,7 +85,7 @@ put_number(struct raw_out *out, const struct args *args, const void *sample, enu
 
 	sample_load(&v, sample, type, 1);
 	if (isnan(v))
-		v = NAN; /* the sign that a NaN may have is no news */
+		v = NAN; /* drops the sign of a NaN */
 	if (args->digits)
 		n = snprintf(s, sizeof s, "%.*g", args->digits, v);
 	else if (type == IMG_I64 || type == IMG_U64)
@@ -97,7 +97,7 @@ put_number(struct raw_out *out, const struct args *args, const void *sample, enu
 
 /* --- lines --------------------------------------------------------------------------------------------------------- */
 
-/* Where the sample of that number lies: along each axis but those whose samples share a line. */
+/* Prints the position of a sample along each axis, except axes whose samples share a line. */
 static void
 put_position(struct raw_out *out, const struct args *args, const struct img *x, int first, size_t i)
 {
@@ -113,7 +113,7 @@ put_position(struct raw_out *out, const struct args *args, const struct img *x, 
 	}
 }
 
-/* Samples from..from+n-1, each with what comes before and after it. row: as many share a line. */
+/* Prints samples from..from+n-1 with separators and newlines. row: the number of samples that share a line. */
 static void
 put_samples(struct raw_out *out, const struct args *args, const struct img *x, const char *sample,
 	    size_t from, size_t n, size_t row)

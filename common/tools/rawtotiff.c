@@ -1,5 +1,5 @@
 /* link: -ltiff */
-/* rawtotiff: raw items as pages of a TIFF file. */
+/* rawtotiff: writes raw items as pages of a TIFF file. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -98,7 +98,7 @@ shape_of(const struct raw_in *in, const struct img *x)
 
 /* --- samples ---------------------------------------------------------------------------------------------------------- */
 
-/* What putting the pages of an item needs. */
+/* What the writing of an item's pages needs. */
 struct writer {
 	TIFF *t;
 	struct raw_in *in;
@@ -106,7 +106,7 @@ struct writer {
 	struct tiffput_pages p;
 	bool has_nodata;
 	double nodata;
-	size_t row, stride; /* bytes of a row of the item; of the file */
+	size_t row, stride; /* bytes of a row: of the item; of the file */
 	unsigned char *rows, *unit;
 };
 
@@ -200,8 +200,8 @@ put_page(const struct args *args, struct writer *w, struct stats *st)
 }
 
 /*
- * ImageJ takes the samples of a stack from one place: pages without a gap. So all directories come first, and then the
- * pages, a strip each, which lie back to back in the file.
+ * ImageJ reads the samples of a stack as one block without gaps. All directories are therefore written first. The pages
+ * follow, one strip each, back to back.
  */
 static void
 put_run(const struct args *args, struct writer *w, struct progress *bar, struct stats *st)

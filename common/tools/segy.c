@@ -27,7 +27,7 @@ segy_sample_size(int format)
 	}
 }
 
-/* libsegyio knows big-endian files: a little-endian one is turned round before and after. */
+/* Swaps bytes. libsegyio knows big-endian samples only, so those of a little-endian file are swapped before and after. */
 static void
 turn(bool swap, void *samples, size_t n, size_t size)
 {
@@ -52,7 +52,7 @@ segy_decode(int format, bool swap, size_t n, float *to, const unsigned char *fro
 	}
 }
 
-/* The nearest integer that the format holds; NaN is 0. */
+/* The nearest integer that the format can hold; 0 for NaN. */
 static int32_t
 to_integer(float v, size_t size)
 {
@@ -75,7 +75,7 @@ segy_encode(int format, bool swap, size_t n, unsigned char *to, const float *fro
 	turn(swap, to, n, size);
 }
 
-/* Byte order by the format, a number below 256 in the right one. */
+/* Whether the file is to be byte-swapped. The right order is the one in which the format's number is known. */
 static bool
 find_order(const struct traces *t, const unsigned char *lead, enum trace_order order)
 {

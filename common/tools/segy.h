@@ -1,6 +1,6 @@
 /*
- * SEG-Y files (rev 0 and 1): 3200 bytes of text, 400 of binary header, further texts of 3200, then traces as in traces.h.
- * libsegyio knows the formats of samples and converts them; both byte orders are read.
+ * SEG-Y files of revision 0 and 1. A file has 3200 bytes of text header, 400 bytes of binary header, further text headers of
+ * 3200 bytes each, and then traces as in traces.h. libsegyio converts the samples. Both byte orders are read.
  */
 #ifndef TOOLS_SEGY_H
 #define TOOLS_SEGY_H
@@ -9,7 +9,7 @@
 
 enum { SEGY_LEAD = 3600 };
 
-/* Offsets in the file of two-byte words of the binary header. */
+/* Words of the binary header, two bytes each, by their offset in the file. */
 enum {
 	SEGY_AT_INTERVAL = 3216,
 	SEGY_AT_SAMPLES = 3220,
@@ -31,8 +31,10 @@ struct segy {
 void segy_open_traces(struct segy *s, const char *path, enum trace_order order, bool dt_given);
 void segy_close_traces(struct segy *s);
 
-/* n samples in a format and byte order, from and to floats. size: bytes of a sample, 0 for a format we lack. */
+/* Bytes of a sample in this format; 0 for a format that is not supported. */
 size_t segy_sample_size(int format);
+
+/* Convert n samples from, and to, a format. swap: the file is not in this machine's byte order. */
 void segy_decode(int format, bool swap, size_t n, float *to, const unsigned char *from);
 void segy_encode(int format, bool swap, size_t n, unsigned char *to, const float *from);
 

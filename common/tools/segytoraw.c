@@ -1,5 +1,5 @@
 /* link: -lsegyio */
-/* SEG-Y to raw: one item a gather. */
+/* segytoraw: converts SEG-Y to raw, one item a gather. */
 #include "common/die.h"
 #include "common/tools/segy.h"
 

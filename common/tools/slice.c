@@ -16,8 +16,8 @@ slice_parse(const char *text, struct slice *s)
 }
 
 /*
- * The payload seen as [outer][n][inner]: row `index` of each n moves to the front. In place, since nothing is written
- * beyond what was already read.
+ * Sees the payload as [outer][n][inner] and keeps row `index` of each n. This works in place: it only writes over what it has
+ * already read.
  */
 static void
 cut(struct img *x, const struct slice *s)
@@ -58,7 +58,7 @@ slice_apply(struct img *x, const struct slice *s, size_t n)
 {
 	const char *why = cannot(x, s, n);
 
-	/* From the slowest axis down, so that the numbers of those still to come stay true. */
+	/* From the slowest axis down: a cut does not change the numbers of faster axes. */
 	for (size_t axis = (size_t)x->dim; !why && axis-- > 0;)
 		for (size_t i = 0; i < n; i++)
 			if (s[i].axis == axis)

@@ -8,7 +8,7 @@
 
 /* --- values of the text ---------------------------------------------------------------------------------------------- */
 
-/* The line name=value of ImageJ; NULL where it is missing. */
+/* The value in ImageJ's line name=value; NULL when it is missing. */
 static const char *
 line_value(const char *text, const char *name)
 {
@@ -20,7 +20,7 @@ line_value(const char *text, const char *name)
 	return NULL;
 }
 
-/* The attribute name="value" of the element that s begins; NULL where it is missing. */
+/* The value of the attribute name="value" in the element that begins at s; NULL when it is missing. */
 static const char *
 attribute(const char *s, const char *name)
 {
@@ -49,7 +49,7 @@ distance_at(const char *s)
 	return isfinite(v) && v > 0 ? v : NAN;
 }
 
-/* Text up to one of the characters in ends; \u00B5 and the sign itself become u, as in um. */
+/* Copies text up to one of the characters in `ends`. \u00B5 and the micro sign become u, as in um. */
 static void
 take_unit(const char *s, const char *ends, char unit[16])
 {

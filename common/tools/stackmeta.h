@@ -1,6 +1,6 @@
 /*
- * What an ImageDescription says of a stack: how many pages belong to which axis, and the distances of samples. ImageJ's
- * lines (`ImageJ=...`, slices=5) and the Pixels element of OME-XML are known. Pure.
+ * Reads what the TIFF tag ImageDescription says of a stack: how many pages lie along which axis, and the spacing of samples.
+ * Two formats are read: the lines of ImageJ (`ImageJ=...`, slices=5) and the Pixels element of OME-XML. Pure.
  */
 #ifndef TOOLS_STACKMETA_H
 #define TOOLS_STACKMETA_H
@@ -10,18 +10,19 @@
 
 struct stackmeta {
 	bool imagej, ome;
-	size_t n;	/* pages that the axes below make up; 0: it does not say */
-	char order[4];	/* "czt": axes of pages, fastest first; only those of more than one page */
-	size_t size[3]; /* of each of them */
-	double spacing[3]; /* of x, y, z; NaN: unsaid */
-	char unit[3][16];  /* "" when unsaid */
-	double interval;   /* of t, seconds; NaN */
+	size_t n; /* pages: the product of size[]; 0: not stated */
+	/* Axes of pages, fastest first, such as "czt". An axis of one page is left out. */
+	char order[4];
+	size_t size[3];	   /* pages along each axis of order */
+	double spacing[3]; /* of x, y, z; NaN: not stated */
+	char unit[3][16];  /* of x, y, z; "": not stated */
+	double interval;   /* of t, in seconds; NaN: not stated */
 };
 
-/* planes: samples of a pixel, which OME counts among its channels. */
+/* planes: samples of a pixel. OME counts them among its channels. */
 void stackmeta_read(const char *text, size_t planes, struct stackmeta *m);
 
-/* The text that ImageJ reads, in text[0..room). */
+/* Writes the text that ImageJ reads into text[0..room). */
 void stackmeta_print(const struct stackmeta *m, char *text, size_t room);
 
 #endif

@@ -1,4 +1,4 @@
-/* SU to raw: one item a gather. */
+/* sutoraw: converts SU to raw, one item a gather. */
 #include <string.h>
 
 #include "common/die.h"

@@ -1,4 +1,4 @@
-/* texttoraw: numbers in text as raw items: tables of points, kernels, pictures. */
+/* texttoraw: converts numbers in text to raw items: tables of points, kernels, pictures. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct args {
 	int type; /* enum img_type - 1 */
 	const char *columns, *sizes;
 	double size[IMG_MAXDIM];
-	size_t dim; /* of --sizes; 0: a table */
+	size_t dim; /* number of --sizes; 0: the item is a table */
 	char **path;
 	size_t npath;
 };
@@ -94,7 +94,7 @@ append(struct text *t, double v)
 	t->v[t->n++] = v;
 }
 
-/* The numbers of a line; blanks, commas and semicolons part them, # begins a comment. Returns how many. */
+/* Reads the numbers of a line. Blanks, commas and semicolons separate them; # begins a comment. Returns how many there are. */
 static size_t
 take_line(struct text *t, char *s)
 {
@@ -113,7 +113,7 @@ take_line(struct text *t, char *s)
 	return n;
 }
 
-/* The numbers up to the next empty line; false when there are none. even: as many in each line. */
+/* Reads the numbers up to the next empty line. Returns false when there are none. even: all lines must have equally many. */
 static bool
 next_item(struct text *t, bool even)
 {
@@ -144,7 +144,7 @@ next_item(struct text *t, bool even)
 
 /* --- writing ------------------------------------------------------------------------------------------------------- */
 
-/* What the item is, without samples. */
+/* Makes the description of the item. */
 static void
 describe(struct img *x, const struct text *t, const struct args *args)
 {

@@ -8,7 +8,7 @@
 
 /* --- messages ------------------------------------------------------------------------------------------------------- */
 
-static char message[400]; /* libtiff's handlers know no context */
+static char message[400]; /* global, because libtiff's handlers take no context */
 
 static void
 on_error(const char *module, const char *fmt, va_list ap)

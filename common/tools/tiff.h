@@ -1,4 +1,4 @@
-/* What tifftoraw and rawtotiff share: libtiff's messages, tags that it does not know, and tags as keys. */
+/* libtiff's messages, tags that libtiff does not know, and tags as keys. tifftoraw and rawtotiff share them. */
 #ifndef TOOLS_TIFF_H
 #define TOOLS_TIFF_H
 
@@ -20,25 +20,32 @@ enum {
 	TIFF_NODATA = 42113
 };
 
-/* Sees to it that libtiff says nothing on stderr, and knows the tags above. Call it first. */
+/* Keeps libtiff's messages off stderr and registers the tags above. Call it first. */
 void tiff_init(void);
 
-/* The first error since the last call, "" when there was none. Warnings are dropped. */
+/* Returns libtiff's first error since the last call, or "" when there was none. Warnings are dropped. */
 const char *tiff_why(void);
 
-/* Tags of text and the colour profile as keys, `tiff.Software:=...`; a newline is \n and a backslash \\ there. And back. */
+/*
+ * Adds the text tags and the colour profile to x as keys, such as `tiff.Software:=...`. In a value, a newline is written \n
+ * and a backslash \\.
+ */
 void tiff_keys_of(TIFF *t, struct img *x);
+
+/* Sets the tags from such keys. */
 void tiff_set_keys(TIFF *t, const struct img *x);
 
-/* Unescapes such a value. Caller frees; NULL: no memory. */
+/* Unescapes the value of such a key. The caller frees the result. Returns NULL when there is no memory. */
 char *tiff_unescape(const char *value);
 
 /*
- * GeoTIFF's tags as keys: geotransform:= x0 dx rx y0 ry dy, so that pixel i, j has its outer corner at
- * x0 + dx i + rx j, y0 + ry i + dy j; crs:=EPSG:n; nodata:=; and geotiff.*:= as they are. The axes get positions in pixels,
- * which say later what was cut out. And back.
+ * Adds GeoTIFF's tags to x as keys: geotransform:=x0 dx rx y0 ry dy, crs:=EPSG:n, nodata:=, and the other tags unchanged as
+ * geotiff.*:=. The outer corner of pixel i, j lies at x0 + dx i + rx j, y0 + ry i + dy j. The axes get positions in pixels of
+ * the page. When a part is cut out later, the positions say where it was.
  */
 void tiff_geo_of(TIFF *t, struct img *x, int row_axis);
+
+/* Sets the tags from such keys and from the positions of the axes. */
 void tiff_set_geo(TIFF *t, const struct img *x, int row_axis);
 
 #endif

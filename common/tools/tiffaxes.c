@@ -5,7 +5,7 @@
 
 #include "common/tools/tiffaxes.h"
 
-/* The distance of pixels by the tags of resolution; NaN where they say nothing. */
+/* The spacing of pixels from the resolution tags; NaN when they do not state it. */
 static double
 distance_of(TIFF *t, uint32_t tag, bool imagej, const char **unit)
 {
@@ -76,7 +76,7 @@ tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, struct img *x, st
 	if (!TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &text))
 		text = "";
 	stackmeta_read(text, p->planes, m);
-	if (m->n != n) { /* it does not speak of these pages */
+	if (m->n != n) { /* it describes another number of pages */
 		m->order[0] = n > 1 ? 'n' : 0;
 		m->order[1] = 0;
 		m->size[0] = n;

@@ -1,4 +1,4 @@
-/* What the tags of a page say of the item that pages make up. */
+/* Makes the description of an item from the tags of a page. */
 #ifndef TOOLS_TIFFAXES_H
 #define TOOLS_TIFFAXES_H
 
@@ -6,8 +6,8 @@
 #include "common/tools/tiffpage.h"
 
 /*
- * Makes x the description of n pages like p, the current directory of t: sizes, kinds, distances, units, labels and keys. m:
- * what its ImageDescription says of a stack.
+ * Makes x the description of an item of n pages like p: sizes, kinds, spacings, units, labels and keys. p is the current
+ * directory of t. Sets m to what the page's ImageDescription says of a stack.
  */
 void
 tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, struct img *x, struct stackmeta *m);

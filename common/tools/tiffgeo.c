@@ -1,5 +1,5 @@
 /* link: -ltiff */
-/* GeoTIFF's tags as keys, and back. */
+/* Converts GeoTIFF's tags to keys, and back. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@ enum {
 	GEOGRAPHIC = 2048,
 	PROJECTED = 3072,
 	PIXEL_IS_POINT = 2,
-	MOST = 4096 /* numbers of a tag that a key takes */
+	MOST = 4096 /* the most numbers of a tag that become a key */
 };
 
 /* --- from tags ------------------------------------------------------------------------------------------------------- */
 
-/* The value of a geokey that is a short; 0 where it is missing. */
+/* The value of a geokey of type short; 0 when it is missing. */
 static unsigned
 geokey(const uint16_t *keys, unsigned n, unsigned id)
 {
@@ -28,7 +28,7 @@ geokey(const uint16_t *keys, unsigned n, unsigned id)
 	return 0;
 }
 
-/* Returns false where the tags define no linear map of pixels. g: as geotransform:= says. */
+/* Computes g, the numbers of geotransform:=. Returns false when the tags define no linear map of pixels. */
 static bool
 read_transform(TIFF *t, bool point, double g[6])
 {
@@ -127,7 +127,7 @@ read_numbers(const char *s, double *v, size_t most)
 	return n;
 }
 
-/* The transform of the samples as they lie now: pixel p of the original is sample i, p = min + spacing i. */
+/* Changes the transform from pixels of the original to samples of the item: sample i is pixel p = min + spacing i. */
 static void
 follow(const struct img *x, int row_axis, double g[6])
 {
@@ -136,7 +136,7 @@ follow(const struct img *x, int row_axis, double g[6])
 	const bool rows = x->dim > row_axis + 1;
 	const double sy = !rows || isnan(b->spacing) ? 1 : b->spacing;
 	const double y0 = !rows || isnan(b->min) ? 0 : b->min;
-	/* Corners: the first sample's outer one is half a step before its centre. */
+	/* The first sample's outer corner is half a spacing before its centre. */
 	const double px = x0 + .5 - sx / 2, py = y0 + .5 - sy / 2;
 
 	g[0] += g[1] * px + g[2] * py;
@@ -168,7 +168,7 @@ set_transform(TIFF *t, const double from[6], bool point)
 	}
 }
 
-/* The least directory that names a system by its number: those of 4000 to 4999 are geographic. */
+/* Writes the smallest key directory that names a system by its number. Numbers 4000 to 4999 are geographic systems. */
 static void
 set_crs(TIFF *t, unsigned crs)
 {

@@ -6,9 +6,7 @@
 #include "common/tools/tiffpage.h"
 #include "common/tools/unpack.h"
 
-enum {
-	BAND = 1 << 20
-}; /* bytes of rows that are read at a time, unless a strip or a row of tiles is more */
+enum { BAND = 1 << 20 }; /* bytes to read at a time, or a strip or a row of tiles if that is more */
 
 /* --- layout ---------------------------------------------------------------------------------------------------------- */
 
@@ -44,7 +42,7 @@ kind_of(const struct tiffpage *p)
 	return "vector";
 }
 
-/* The samples as libtiff's own pictures of 8 bits: what only it knows how to convert. */
+/* Chooses libtiff's own conversion to 8 bits, for samples that only libtiff can convert. */
 static const char *
 read_as_rgba(TIFF *t, struct tiffpage *p)
 {
@@ -59,8 +57,8 @@ read_as_rgba(TIFF *t, struct tiffpage *p)
 }
 
 /*
- * How far entries of the palette are shifted to be bytes: 8 where they are v * 257, or v * 256 as some programs write it; 0
- * where they are v itself, as others do. -1: they have 16 bits.
+ * How far the palette's entries are shifted right to become bytes v. The shift is 8 when all entries are v * 257, or v * 256
+ * as some programs write them. It is 0 when they are v itself, as others write them. It is -1 when they need 16 bits.
  */
 static int
 palette_shift(TIFF *t, unsigned bits)
@@ -174,12 +172,12 @@ tiffpage_row(const struct tiffpage *p)
 
 /* --- bands ------------------------------------------------------------------------------------------------------------ */
 
-/* What reading a page needs. Rows are of the page as stored, samples those of the item. */
+/* What the reading of a page needs. Rows are those of the page as stored; samples are those of the item. */
 struct reader {
 	TIFF *t;
 	const struct tiffpage *p;
-	size_t unit_w, unit_h;	   /* of a tile; of a strip */
-	size_t unit_bytes, stride; /* of a unit as libtiff gives it; of one of its rows */
+	size_t unit_w, unit_h;	   /* of a tile or strip */
+	size_t unit_bytes, stride; /* of a tile or strip from libtiff; of one row of it */
 	size_t row;		   /* bytes of a row of the band */
 	unsigned char *unit;
 	char *band; /* rows of the item */
@@ -202,7 +200,7 @@ load_unit(struct reader *r, size_t x, size_t y, size_t plane)
 	return got < 0 || (size_t)got < (rows - 1) * r->stride + 1 ? -1 : 0;
 }
 
-/* The unit's rows from y on, whose pixels begin at column x, into the band that begins at row y0. */
+/* Copies a tile or strip, which begins at column x and row y, into the band, which begins at row y0. */
 static void
 lay_unit(struct reader *r, size_t x, size_t y, size_t plane, size_t y0)
 {
@@ -282,9 +280,9 @@ open_reader(struct reader *r, TIFF *t, const struct tiffpage *p)
 	return r->unit && r->band ? 0 : -1;
 }
 
-/* --- pages turned ----------------------------------------------------------------------------------------------------- */
+/* --- rotated pages ---------------------------------------------------------------------------------------------------- */
 
-/* A page that has to be turned is held as a whole. */
+/* A page that must be turned. It is held as a whole. */
 struct turn {
 	const struct tiffpage *p;
 	char *page;
@@ -301,7 +299,10 @@ keep(void *to, const void *rows, size_t n)
 	v->have += bytes;
 }
 
-/* Row y of the page as it is shown: 2 and 3 turn columns, 3 and 4 rows, 5 to 8 exchange both first. */
+/*
+ * Makes row y of the page as it is shown. Orientations 2 and 3 reverse columns, 3 and 4 reverse rows. 5 to 8 first exchange
+ * rows and columns.
+ */
 static void
 turn_row(const struct turn *v, size_t y, char *row)
 {

@@ -1,15 +1,15 @@
-/* A page of a TIFF file: how its samples are stored, and its rows as samples of an item. */
+/* A page of a TIFF file: its layout, and its rows converted to samples of an item. */
 #ifndef TOOLS_TIFFPAGE_H
 #define TOOLS_TIFFPAGE_H
 
 #include "common/tools/tiff.h"
 
 struct tiffpage {
-	size_t w, h;	    /* as they are shown, orientation applied */
+	size_t w, h;	    /* as shown: the orientation is applied */
 	size_t planes;	    /* samples of a pixel, interleaved */
 	enum img_type type; /* of a sample of the item */
-	unsigned maxval;    /* 0: the type's own */
-	const char *kind;   /* of axis 0 where it has planes; NULL where it has none */
+	unsigned maxval;    /* 0: the greatest value of the type */
+	const char *kind;   /* of axis 0 when it holds planes, else NULL */
 
 	/* As stored. */
 	size_t stored_w, stored_h, stored_planes;
@@ -22,15 +22,15 @@ struct tiffpage {
 /* Reads the current directory of t. Returns NULL, or a sentence that names the layout that is not supported. */
 const char *tiffpage_read(TIFF *t, struct tiffpage *p);
 
-/* Whether pages can be pictures of one stack. */
+/* Whether two pages can be pictures of one stack. */
 bool tiffpage_alike(const struct tiffpage *a, const struct tiffpage *b);
 
 /* Bytes of a row of the item. */
 size_t tiffpage_row(const struct tiffpage *p);
 
 /*
- * Calls put(to, rows, n) with the rows of the page from the top on, a band at a time, in the type of the item. Returns 0, or -1
- * when libtiff failed or there was no memory; see tiff_why().
+ * Reads the page from the top, a band at a time, and calls put(to, rows, n) for each band of n rows. The samples have the
+ * item's type. Returns 0, or -1 when libtiff failed or there was no memory; tiff_why() says which.
  */
 int tiffpage_rows(TIFF *t, const struct tiffpage *p,
 		  void (*put)(void *to, const void *rows, size_t n), void *to);

@@ -8,7 +8,7 @@
 #include "common/tools/stackmeta.h"
 #include "common/tools/tiffput.h"
 
-enum { STRIP = 1 << 18 }; /* bytes of a strip, unless a row is more */
+enum { STRIP = 1 << 18 }; /* bytes of a strip, or a row if that is more */
 
 static uint16_t
 format_of(const struct img *x, const struct tiffput_pages *p)
@@ -76,7 +76,7 @@ set_layout(TIFF *t, const struct tiffput *how, const struct img *x, const struct
 	}
 }
 
-/* Distances of pixels: per inch or centimetre where that is their unit, else per unit of ImageJ's description. */
+/* Sets the resolution: pixels per inch or centimetre when that is the axes' unit, else per unit of ImageJ's description. */
 static void
 set_resolution(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 {
@@ -94,7 +94,7 @@ set_resolution(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 	TIFFSetField(t, TIFFTAG_YRESOLUTION, fabs(1 / b->spacing));
 }
 
-/* What the axes of the item say, as a description says it. */
+/* Makes the contents of a description from the axes of the item. */
 static void
 describe(const struct img *x, const struct tiffput_pages *p, struct stackmeta *m)
 {
@@ -125,7 +125,7 @@ same_number(double a, double b)
 	return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-6 * fabs(a);
 }
 
-/* Whether the description that came with the item is still true of it. */
+/* Whether the item's own description, from its file, is still true. */
 static bool
 still_true(const struct stackmeta *then, const struct stackmeta *now)
 {
@@ -137,7 +137,7 @@ still_true(const struct stackmeta *then, const struct stackmeta *now)
 	return same;
 }
 
-/* ImageJ reads axes in the order c, z, t alone. */
+/* Whether the axes are in the order c, z, t, the only one that ImageJ reads. */
 static bool
 is_in_order(const struct stackmeta *m)
 {

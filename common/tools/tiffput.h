@@ -12,15 +12,15 @@ struct tiffput {
 	size_t tile;  /* the side of tiles; 0: strips of rows */
 };
 
-/* An item as pages. */
+/* The shape of an item as pages. */
 struct tiffput_pages {
-	int row; /* the axis along rows: 1 where axis 0 holds planes */
+	int row; /* the axis along a row: 1 when axis 0 holds planes, else 0 */
 	size_t planes, w, h, n;
 	size_t bits; /* of a sample */
 	bool complex;
 };
 
-/* Sets the tags of page i of x, i < p->n. Failures show in tiff_why(). */
+/* Sets the tags of page i of x, i < p->n. After a failure, tiff_why() says what was wrong. */
 void tiffput_tags(TIFF *t, const struct tiffput *how, const struct img *x,
 		  const struct tiffput_pages *p, size_t i);
 

@@ -1,5 +1,5 @@
 /* link: -ltiff */
-/* tifftoraw: the pages of TIFF files as raw items. */
+/* tifftoraw: converts the pages of TIFF files to raw items. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ struct source {
 	size_t n;
 };
 
-/* libtiff's sentence about what has just failed, or ours. */
+/* Dies with libtiff's message about the failure or, if there is none, with ours. */
 static _Noreturn void
 die_tiff(const struct source *s, size_t page, const char *ours)
 {
@@ -64,7 +64,7 @@ die_tiff(const struct source *s, size_t page, const char *ours)
 
 /* --- pages ----------------------------------------------------------------------------------------------------------- */
 
-/* Small copies of other pages and masks are no pages of their own. */
+/* Whether a page is a small copy of another page, or a mask. */
 static bool
 is_page(TIFF *t)
 {
@@ -160,7 +160,7 @@ put_rows(void *to, const void *rows, size_t n)
 
 	stats_charge(o->st, STATS_READ);
 	if (o->has_nodata) {
-		/* The band is the reader's, and its own again when this returns. */
+		/* The band is the reader's buffer. put() may change it. */
 		void *band = (void *)(uintptr_t)rows;
 		if (o->type == IMG_F32)
 			blank_floats(band, count, (float)o->nodata);
@@ -188,7 +188,7 @@ open_target(const struct args *args, const struct tiffpage *p, const struct img 
 	return o;
 }
 
-/* ImageJ writes large stacks as one directory and samples back to back; false where this is no such file. */
+/* Reads a large stack of ImageJ: one directory, and samples back to back. Returns false when the file is not of that kind. */
 static bool
 is_run(const struct source *s, const struct stackmeta *m, uint64_t *offset)
 {
@@ -235,7 +235,7 @@ go_to(const struct source *s, size_t i)
 		die_tiff(s, s->page[i].number, "its directory cannot be read again");
 }
 
-/* Pages first to first + n as one item. */
+/* Writes pages first .. first + n - 1 as one item. */
 static void
 put_item(const struct args *args, const struct source *s, size_t first, size_t n,
 	 struct raw_out *out, struct stats *st)
@@ -278,7 +278,7 @@ convert_file(const struct args *args, const char *path, struct raw_out *out, str
 {
 	struct source s = {.door = door_open(path)};
 
-	/* M: files are read, not mapped, so that one that shrinks is an error and no signal. */
+	/* m: libtiff reads the file and does not map it. A file that shrinks is then an error instead of a signal. */
 	s.t = TIFFOpen(s.door.path, "rm");
 	if (!s.t) {
 		const char *why = tiff_why();

@@ -64,7 +64,7 @@ take_part(enum tone_part part, double *v, size_t n)
 					  : hypot(v[2 * i], v[2 * i + 1]);
 }
 
-/* n <= BLOCK values from number first on, NaN where log10 has none; v has room for 2 BLOCK. */
+/* Computes n <= BLOCK values from number `first` on; NaN where log10 is undefined. v has room for 2 BLOCK. */
 static void
 load(const struct tone *t, const struct img *x, size_t first, size_t n, double *v)
 {
@@ -90,7 +90,7 @@ blocks(size_t n)
 
 /* --- the range as numbers -------------------------------------------------------------------- */
 
-/* The least and greatest finite value, and how many are finite. */
+/* Finds the least and greatest finite value, and how many values are finite. */
 static struct sample_stats
 find_extremes(const struct tone *t, const struct img *x)
 {
@@ -116,15 +116,16 @@ find_extremes(const struct tone *t, const struct img *x)
 }
 
 /*
- * Doubles in order as unsigned numbers: positive ones get the sign bit, negative ones are inverted. A rank is then found
- * 16 bits at a time, from the top, by counting: four passes, exact, without a copy of the samples.
+ * Maps doubles to unsigned keys of the same order: the sign bit of positive numbers is set, and negative numbers are inverted.
+ * A rank is then found by counting, 16 bits of the key at a time from the top. This takes four passes, is exact, and needs no
+ * copy of the samples.
  */
 static uint64_t
 key_of(double v)
 {
 	uint64_t u;
 
-	v += 0.0; /* -0 is 0 */
+	v += 0.0; /* -0 becomes 0 */
 	memcpy(&u, &v, sizeof u);
 	return u >> 63 ? ~u : u | 1ull << 63;
 }
@@ -141,7 +142,7 @@ value_of(uint64_t key)
 
 enum { DIGITS = 1 << 16 };
 
-/* hist[d]: the finite values whose key has the digit d at shift, and agrees with prefix above it. */
+/* Counts in hist[d] the finite values whose key has the 16-bit digit d at shift and equals prefix above it. */
 static void
 count_digits(const struct tone *t, const struct img *x, uint64_t prefix, int shift, size_t *hist)
 {
@@ -162,7 +163,7 @@ count_digits(const struct tone *t, const struct img *x, uint64_t prefix, int shi
 	}
 }
 
-/* The finite value of that rank, rank 0 being the least; there are more than rank of them. */
+/* Returns the finite value of a rank. Rank 0 is the least; there are more than `rank` finite values. */
 static double
 value_of_rank(const struct tone *t, const struct img *x, size_t rank)
 {

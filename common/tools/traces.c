@@ -8,7 +8,7 @@
 #include "common/swap.h"
 #include "common/tools/traces.h"
 
-enum { ROOM = 1 << 20 }; /* of the read buffer: three of the longest SU records */
+enum { ROOM = 1 << 20 }; /* bytes of the read buffer: three of the longest SU records */
 
 static const bool host_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
@@ -96,8 +96,9 @@ traces_close(struct traces *t)
 /* What the first header says in one byte order. */
 struct guess {
 	unsigned ns, dt;
-	bool
-	    fits; /* the record ends at the end of the file or before a header with the same ns and dt */
+
+	/* The record ends at the end of the file, or before a header with the same ns and dt. */
+	bool fits;
 };
 
 static struct guess
@@ -116,7 +117,10 @@ guess(const unsigned char *first, size_t got, bool swap)
 	return g;
 }
 
-/* Is a likelier than b? Both or neither fit: sampling of more than 32.767 ms and traces of more than 32767 are rare. */
+/*
+ * Whether a is likelier than b. When both or neither fit, small numbers decide: a dt above 32.767 ms and more than 32767
+ * samples are rare.
+ */
 static bool
 likelier(struct guess a, struct guess b)
 {

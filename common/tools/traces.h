@@ -1,13 +1,13 @@
 /*
- * Files of seismic traces, SU and SEG-Y, for the converters. A file is a sequence of records of one length,
+ * Files of seismic traces, SU and SEG-Y, for the converters. A file is a sequence of records of one length:
  *
  *	240 bytes of header | ns samples of `sample` bytes
  *
- * after the `lead` bytes of a SEG-Y file's own headers (SU: none). All of it is in one byte order, which nothing in the file
- * names: it is the one in which ns and dt make sense. Consecutive traces with the same value of a header word, the key,
- * are a gather.
+ * In a SEG-Y file, `lead` bytes of file headers come before the records; in an SU file, none. The whole file has one byte
+ * order. The file does not name it: it is the order in which ns and dt are plausible. Consecutive traces with the same value
+ * of a header word, the key, are a gather.
  *
- * Everything here dies with a line that names the file and the trace (from 1).
+ * All functions die on an error, with a line that names the file and the trace (from 1).
  */
 #ifndef TOOLS_TRACES_H
 #define TOOLS_TRACES_H
@@ -22,7 +22,7 @@
 
 enum { TRACE_HEAD = 240, TRACE_MAXNS = 65535 };
 
-/* Header words: offset from the start of the header, from 0. ns, dt and delrt have two bytes, these others four. */
+/* Header words, by their offset from the start of the header. trid, delrt, ns and dt have two bytes, the others four. */
 enum {
 	TRACE_TRACL = 0,
 	TRACE_TRACR = 4,
@@ -38,10 +38,10 @@ enum {
 enum trace_order { TRACE_DETECT = -1, TRACE_BIG, TRACE_LITTLE };
 #define TRACE_ORDERS "big|little"
 
-/* Is a file in this order not in this machine's? */
+/* Whether this byte order differs from this machine's. */
 bool traces_swapped(enum trace_order order);
 
-/* The words a gather may be made by, as an option lists them, and the offset of the nth; "none" is -1: all one gather. */
+/* The header words that can be the key, as an option lists them. With "none" all traces are one gather. */
 #define TRACE_KEYS "none|tracl|tracr|fldr|tracf|ep|cdp|cdpt|offset|sx|sy|gx|gy|iline|xline"
 enum { TRACE_KEY_NONE, TRACE_KEY_CDP = 6 };
 
@@ -50,36 +50,41 @@ struct traces {
 	const char *name;
 	bool swap;	/* the file is not in this machine's byte order */
 	size_t ns;	/* samples of every trace */
-	unsigned dt;	/* us; 0: unknown, and not looked at */
-	size_t sample;	/* bytes a sample */
+	unsigned dt;	/* us; 0: unknown, and not checked */
+	size_t sample;	/* bytes of a sample */
 	bool lax;	/* ns and dt of a trace header may be 0 (SEG-Y) */
-	size_t trace;	/* the number of the record that traces_peek shows, from 1 */
+	size_t trace;	/* number of the record that traces_peek() returns, from 1 */
 	uint64_t bytes; /* used so far */
 
 	unsigned char *buf; /* owned; the unread bytes are buf[at..at+have) */
 	size_t at, have;
 };
 
-/* A word of a header in the byte order of the file: signed, or unsigned 16 bits. */
+/* Read and write a word of a header in the byte order of the file. trace_ushort() reads 16 bits without a sign. */
 int32_t trace_word(const unsigned char *at, size_t bytes, bool swap);
 unsigned trace_ushort(const unsigned char *at, bool swap);
 void trace_set(unsigned char *at, size_t bytes, long value, bool swap);
 
-/* Opens path; NULL or "-" is stdin. Nothing is known of the records yet. */
+/* Opens path; NULL or "-" is stdin. It reads nothing yet: byte order, ns and dt are still unknown. */
 void traces_open(struct traces *t, const char *path);
 
-/* Shows the next n bytes without using them up; fewer at the end of the file, *got says. n <= 1 MiB. Then uses n up. */
+/*
+ * Returns the next n bytes without consuming them, n <= 1 MiB. Sets *got to the bytes that there are: fewer than n at the end
+ * of the file.
+ */
 const unsigned char *traces_look(struct traces *t, size_t n, size_t *got);
+/* Consumes n bytes that traces_look() has returned. */
 void traces_skip(struct traces *t, size_t n);
 
 /*
- * Sets byte order, ns and dt of an SU file from its first traces. order: as the user says, or TRACE_DETECT. dt is 0 in no
- * trace unless dt_given. An empty file is an error.
+ * Opens an SU file and sets byte order, ns and dt from its first trace. order: the user's choice, or TRACE_DETECT. dt_given:
+ * the user gives dt; otherwise a dt of 0 is an error. An empty file is an error.
  */
 void traces_open_su(struct traces *t, const char *path, enum trace_order order, bool dt_given);
 
-/* The next record, whole, valid until the next call; NULL at the end. traces_take() goes to the one after. */
+/* Returns the next whole record, which is valid until the next call; NULL at the end of the file. */
 const unsigned char *traces_peek(struct traces *t);
+/* Goes on to the next record. */
 void traces_take(struct traces *t);
 
 void traces_close(struct traces *t);
@@ -96,27 +101,27 @@ struct traces_args {
 extern const struct opt traces_table[];
 
 /*
- * All gathers of t as items `t trace`, to the output that args names. decode makes t->ns floats of the samples of a
- * record.
+ * Writes all gathers of t as items `t trace` to the output that args names. decode() converts the samples of a record to
+ * t->ns floats.
  */
 void traces_to_raw(struct traces *t, const struct traces_args *args,
 		   void (*decode)(const struct traces *t, float *to, const unsigned char *from));
 
 /* --- from raw ----------------------------------------------------------------------------------------------------- */
 
-/* Where records go: after `lead` bytes, each is a header and the samples as encode() makes them. */
+/* How records are written: each is a header and the samples that encode() makes. */
 struct traces_sink {
-	struct traces
-	    *headers; /* the file whose headers are to be taken over; NULL: they are made up */
+	/* The file to copy the headers from. NULL: headers are made from the items. */
+	struct traces *headers;
 	bool swap;
 	size_t sample;
 	void (*encode)(const struct traces_sink *s, unsigned char *to, const float *from, size_t n);
-	int format; /* encode's own */
-	/* Called before the first trace with its number of samples and dt in us (0: unknown). NULL: nothing to do. */
+	int format; /* for encode() */
+	/* Writes the file headers before the first trace of ns samples; dt is in us, 0 when unknown. NULL: there are none. */
 	void (*lead)(const struct traces_sink *s, struct raw_out *out, size_t ns, unsigned dt);
 };
 
-/* All traces of the raw items of path (NULL: stdin) as records, to the output that o names. */
+/* Writes all traces of the raw items of path (NULL: stdin) as records to the output that o names. */
 void traces_from_raw(const struct traces_sink *s, const char *path, const struct opt_common *o);
 
 #endif

@@ -9,20 +9,20 @@
 #include "common/stats.h"
 #include "common/tools/traces.h"
 
-/* What travels from item to item. */
+/* What is kept from item to item. */
 struct feed {
 	const struct traces_sink *sink;
 	struct raw_in *in;
 	struct raw_out *out;
 	size_t ns;	       /* samples of every trace */
 	size_t trace;	       /* traces written */
-	void *raw;	       /* a trace as the item has it */
+	void *raw;	       /* a trace in the item's type */
 	double *wide;	       /* the same as doubles */
 	float *data;	       /* the same as floats */
-	unsigned char *record; /* the same as the file has it, behind its header */
+	unsigned char *record; /* the same in the file's format, with its header */
 };
 
-/* The shape of an item: one to three axes, t first. */
+/* Checks the shape of an item, one to three axes with t first, and returns its number of traces. */
 static size_t
 count_traces(const struct feed *f, const struct img *x)
 {
@@ -74,7 +74,7 @@ delay(const struct feed *f, const struct img *x)
 	return lrint(ms);
 }
 
-/* The offset of trace j of an item from its offsets:= key (read on at *text), or from the axis. */
+/* The offset of trace j, from the key offsets:= or else from the axis. *text is where to read on in the key. */
 static double
 next_offset(const struct img *x, size_t j, const char **text)
 {

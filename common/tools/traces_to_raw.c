@@ -25,7 +25,7 @@ static const struct {
 	    {"ep", 16},	  {"cdp", 20},	{"cdpt", 24}, {"offset", 36}, {"sx", 72},
 	    {"sy", 76},	  {"gx", 80},	{"gy", 84},   {"iline", 188}, {"xline", 192}};
 
-/* A gather as it grows. */
+/* The gather that is being read. */
 struct gather {
 	float *data;	 /* [n][ns] */
 	int32_t *offset; /* n */
@@ -48,7 +48,7 @@ grow(struct gather *g, const struct traces *t, size_t max_bytes)
 	g->room = room;
 }
 
-/* Reads the traces up to the next change of the key; false at the end of the file. */
+/* Reads the traces up to the next change of the key. Returns false at the end of the file. */
 static bool
 read_gather(struct traces *t, const struct traces_args *args, struct gather *g,
 	    void (*decode)(const struct traces *t, float *to, const unsigned char *from))

@@ -3,7 +3,7 @@
 
 #include "common/tools/unpack.h"
 
-/* Sample i of a row of packed bits. */
+/* Returns sample i of a row of packed bits. */
 static uint32_t
 bits_at(const unsigned char *from, size_t i, unsigned bits)
 {

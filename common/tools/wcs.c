@@ -10,10 +10,10 @@
 
 enum { NAME = CARD_NAME + 8 };
 
-/* Alternate systems have a letter behind their names. */
+/* The names of alternate coordinate systems end in a letter. */
 static const char versions[] = "\0ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/* value := scale * (value - shift), where the card is there. */
+/* Replaces the card's value by scale * (value - shift), if the card exists. */
 static void
 change(struct img *x, const char *name, double scale, double shift)
 {
@@ -23,7 +23,7 @@ change(struct img *x, const char *name, double scale, double shift)
 		card_set_number(x, name, scale * (v - shift));
 }
 
-/* The columns of the matrices that belong to axis j, 1 the first, times s; false: there is no matrix of that kind. */
+/* Multiplies the column of axis j (from 1) of a matrix by s. Returns false when there is no matrix of that kind. */
 static bool
 scale_matrix(struct img *x, const char *matrix, int j, char version, double s)
 {
@@ -119,7 +119,7 @@ place_of(const int *from, int n, long axis)
 	return (int)axis;
 }
 
-/* Where the digits of an axis begin in a name that counts axes; 0: it is no such name. pair: i_j stands there. */
+/* Where the axis number begins in a card's name; 0 when the name has none. Sets *pair when it is a pair, i_j. */
 static size_t
 digits_at(const char *name, bool *pair)
 {
@@ -142,7 +142,7 @@ digits_at(const char *name, bool *pair)
 	return 0;
 }
 
-/* The name that a card has after the axes were renumbered, in to; false: it keeps its name. */
+/* Sets `to` to the card's name after the axes were renumbered. Returns false when it keeps its name. */
 static bool
 rename_card(const char *name, const int *from, int n, char to[NAME + 32])
 {

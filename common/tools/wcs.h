@@ -1,6 +1,6 @@
 /*
- * The world coordinate system that the FITS cards of an item state, fits.CRPIX1 and the like. Cards count pixels of the
- * original image from 1; the item's axes say where its samples lie in that image, from 0:
+ * The world coordinate system that the FITS cards of an item state, such as fits.CRPIX1. The cards count pixels of the original
+ * image from 1. The item's axes say where its samples lie in that image, counted from 0:
  *
  *	p = min + spacing * i		pixel p of the original is sample i of the item
  *
@@ -11,16 +11,19 @@
 
 #include "common/img.h"
 
-/* Makes the cards true of the samples as they lie now, after cuts and flips; axes are then bare. */
+/* Updates the cards for cuts and flips: they then hold for the samples of x. Removes the positions from the axes. */
 void wcs_follow(struct img *x);
 
 /* Renumbers the cards: axis i of the item was axis from[i] before, i < n. */
 void wcs_permute(struct img *x, const int *from, int n);
 
-/* The axis is cut to one sample and leaves the item: its cards count from that sample on. */
+/* Updates the cards of an axis that was cut to one sample and will be removed: they then count from that sample. */
 void wcs_slice(struct img *x, int axis);
 
-/* Writes the positions of an item that is none of FITS, if it has any, as cards: CRPIX, CDELT, CRVAL, CUNIT, CTYPE. */
+/*
+ * Makes the cards of an item that did not come from FITS. Labels become CTYPE, units become CUNIT, and positions become CRPIX,
+ * CRVAL and CDELT.
+ */
 void wcs_of_axes(struct img *x);
 
 #endif
