@@ -1,4 +1,4 @@
-/* The exact sums of usfft.h, one output at a time, and the inverse: the reference of the tests and of --check. */
+/* The exact sums of usfft.h, one output at a time, and the exact inverse. Tests and --check compare with them. */
 #ifndef WEIR_USFFT_DIRECT_H
 #define WEIR_USFFT_DIRECT_H
 
@@ -9,17 +9,17 @@
 void usfft_direct_sum(int dim, const struct usfft_points *pt, const double *c, int sign,
 		      const double s[3], double out[2]);
 
-/* The mode in place at of type 1. */
+/* out = the mode of type 1 that lies at index `at` of the modes. */
 void usfft_direct_mode(const struct usfft_options *o, const struct usfft_points *pt,
 		       const double *c, int sign, size_t at, double out[2]);
 
-/* Point j of type 2. */
+/* out = the value of type 2 at point j. */
 void usfft_direct_point(const struct usfft_options *o, const struct usfft_points *pt,
 			const double *modes, int sign, size_t j, double out[2]);
 
 /*
- * What usfft_inverse() approximates, by Gaussian elimination on the dense normal equations: n^3 operations for n modes. 0 or
- * -ENOMEM. v->iter, v->rtol and v->start have no part in it.
+ * Solves the problem of usfft_inverse() by Gaussian elimination on the dense normal equations, with n^3 operations for n
+ * modes. It ignores v->iter, v->rtol and v->start. Returns 0 or -ENOMEM.
  */
 int
 usfft_direct_inverse(const struct usfft_options *o, const struct usfft_points *pt, const double *w,

@@ -1,24 +1,24 @@
 /*
- * The 1-D core for points that share a structure. In the plane the points (k, k c_j), k = 0, 1, 2 ..., lie on straight
- * lines: one coordinate is regular and constant in each row k, so nothing is sorted, and every row is a 1-D transform
- * over the same m lines, shrunk by k. For each k of its own:
+ * 1-D transforms for points on straight lines. In the plane the points (k, k c_j), k = 0, 1, 2 ..., lie on m lines. One
+ * coordinate is regular and constant in each row k, so nothing needs sorting: every row is a 1-D transform over the same m
+ * lines, scaled by k. For each k separately:
  *
  *	type 1	f[i][k] = sum_j d[j][k] exp(s 2 pi i k (a_j + i c_j))		i = 0..n-1
  *	type 2	d[j][k] = sum_i f[i][k] exp(s 2 pi i k (a_j + i c_j))		j = 0..m-1
  *
- * Type 2 with sign -s is the exact adjoint of type 1 with sign s, up to rounding. The parabolic Radon transform is type 1
- * with c_j = dw dq g_j and a_j = dw q_0 g_j in cycles; its normal equations are Toeplitz in i, with the column that
- * usfft_line_column() gives.
+ * Type 2 with sign -s is the adjoint of type 1 with sign s, up to rounding. The parabolic Radon transform is type 1 with
+ * c_j = dw dq g_j and a_j = dw q_0 g_j in cycles. Its normal equations are Toeplitz in i; usfft_line_column() gives their
+ * column.
  *
- * Everything is done for USFFT_LINE rows k at a time, kept in the lanes of arrays whose fastest index is k:
+ * Each call transforms USFFT_LINE rows k at once. They lie in the lanes of arrays whose fastest index is k:
  *
  *	d[j * ldd + l], f[i * ldf + l]	complex float, l = 0..USFFT_LINE-1 for the rows k + l
  *
- * Samples are pairs of floats, strides count pairs; arrays must not overlap. All USFFT_LINE rows are read and written,
- * so pad the number of rows to a multiple of it, with zeros.
+ * Samples are pairs of floats, strides count pairs, and arrays must not overlap. All USFFT_LINE rows are read and written,
+ * so the caller pads the rows with zeros to a multiple of USFFT_LINE.
  *
- * Error: relative l2 error of a row <= 1e-6 (Kaiser-Bessel window, 8 taps, oversampling > 1.6, float); the phases
- * k a_j and k c_j are taken modulo 1 in double.
+ * The relative l2 error of a row is at most 1e-6 (Kaiser-Bessel window, 8 taps, oversampling > 1.6, float). The phases
+ * k a_j and k c_j are taken modulo 1 in double precision.
  *
  * Source: Matveev, Nikitin, Duchkov, Romanenko (2016) give the transform on the same points as one 2-D sum.
  */
@@ -33,47 +33,51 @@ struct usfft_line {
 	size_t m, n;   /* lines; modes */
 	size_t grid;   /* cells of the oversampled grid of one row */
 	size_t ld;     /* its stride in complex samples: the grid, its overhang, padding */
-	double *a, *c; /* owned: m each; a is that of the central mode */
+	double *a, *c; /* owned: m each, in cycles */
 	float *coef;   /* owned: the window's polynomials, laid out for the lanes */
 	float *shift;  /* owned: n complex factors that undo window and overhang */
 	const struct line_ops *ops; /* the inner loops for this CPU */
 	void *fft;		    /* owned: the FFTW plan of USFFT_LINE rows */
 };
 
-/* Room for one thread: what run needs besides the plan. */
+/* The work memory of one thread. */
 struct usfft_line_work {
 	float *grid;  /* owned: USFFT_LINE rows of ld complex samples */
-	float *place; /* owned: per line and lane, offset inside the cell */
+	float *place; /* owned: per line and lane, offset inside the cell, -1..1 */
 	int *cell;    /* owned: per line and lane, first cell touched */
 	float *phase; /* owned: per line, cosines and then sines of the lanes */
 };
 
 /*
- * Plans for m >= 1 lines and n >= 1 modes. 0, -ENOMEM or -EOVERFLOW. p need not be initialised; after a failure it is
- * zeroed. Not thread-safe (FFTW's planner is not).
+ * Plans for m >= 1 lines and n >= 1 modes. Returns 0, -ENOMEM or -EOVERFLOW. p need not be initialised; after a failure it
+ * is zeroed. One thread at a time may call it, since FFTW's planner is not thread-safe.
  */
 int usfft_line_plan(struct usfft_line *p, size_t m, size_t n);
 
-/* Sets the lines: a and c in cycles, m of each, finite; a NULL: all zero. Copied. Cheap, so call it when they change. */
+/*
+ * Sets the lines: copies m finite numbers a and m finite c, in cycles. a NULL: zeros. It is cheap: call it whenever the
+ * lines change.
+ */
 void usfft_line_points(struct usfft_line *p, const double *a, const double *c);
 
-/* Room for a thread that runs p. 0 or -ENOMEM; after a failure w is zeroed. */
+/* Allocates the work memory of a thread that runs p. Returns 0 or -ENOMEM; after a failure w is zeroed. */
 int usfft_line_work(struct usfft_line_work *w, const struct usfft_line *p);
 
-/* Rows k..k+USFFT_LINE-1 of the sums above; sign +1 or -1. Thread-safe: p is only read, w is the thread's own. */
+/* Transforms rows k..k+USFFT_LINE-1; sign is +1 or -1. Threads may share p, which is only read; each has its own w. */
 void usfft_line_type1(const struct usfft_line *p, struct usfft_line_work *w, int sign, size_t k,
 		      const float *d, size_t ldd, float *f, size_t ldf);
 void usfft_line_type2(const struct usfft_line *p, struct usfft_line_work *w, int sign, size_t k,
 		      const float *f, size_t ldf, float *d, size_t ldd);
 
 /*
- * The first column of the Toeplitz matrix A A^H, A being type 1 with weights: t[i][k] = sum_j weight_j exp(s 2 pi i k i c_j),
- * i = 0..n-1 (a_j cancels). weight: m floats; NULL: ones. Row i of A A^H f is sum_l t[i-l] f[l], t[-i] = conj t[i].
+ * Computes the first column of the Toeplitz matrix A W A^H, where A is type 1 and W the diagonal matrix of the weights:
+ * t[i][k] = sum_j weight_j exp(s 2 pi i k i c_j), i = 0..n-1. It does not depend on a_j. weight: m floats; NULL: ones.
+ * Row i of A W A^H f is sum_l t[i-l] f[l], where t[-i] = conj t[i].
  */
 void usfft_line_column(const struct usfft_line *p, struct usfft_line_work *w, int sign, size_t k,
 		       const float *weight, float *t, size_t ldt);
 
-/* Frees what they own and zeroes them. Zeroed structs are fine. */
+/* Free what the structs own, and zero them. They accept zeroed structs. */
 void usfft_line_free(struct usfft_line *p);
 void usfft_line_work_free(struct usfft_line_work *w);
 

@@ -1,4 +1,4 @@
-/* Inside of a plan: what the stages share. Each stage has a header of its own. */
+/* The members of a plan, which all stages share. Each stage has a header of its own. */
 #ifndef WEIR_USFFT_PLAN_H
 #define WEIR_USFFT_PLAN_H
 
@@ -10,25 +10,26 @@
 #include "usfft/points/points.h"
 #include "usfft/window.h"
 
-/* Oversampling beyond which a window gains nothing. */
+/* The largest oversampling for which a window is shaped: more does not reduce its error. */
 #define USFFT_SIGMA	  2.6
 #define USFFT_SIGMA_GAUSS 4.0
 
 struct usfft_plan {
 	struct usfft_options o;
 	size_t real;  /* bytes of a real */
-	double reach; /* the tolerance that it keeps */
+	double reach; /* what usfft_reach() returns */
 	struct window win[3];
 	struct grid grid;
-	void *undo[3]; /* owned: reals, per axis, 1 / window_hat at modes 0..n/2 */
+	void *undo[3]; /* owned: reals; per axis, 1 / window_hat() at modes 0..n/2 */
 	const struct tile_ops *ops;
 	const struct batch_ops *batch;
 	struct tile_window taps;
 	size_t tiles[3], ntiles;
 	size_t nbands, ncolours;
-	struct band *band; /* owned: ordered by colour: bands of one colour touch no common cell */
-	size_t *colour;	   /* owned: first band of each colour, ncolours + 1 */
-	char *acc;	   /* owned: one accumulator per thread */
+	/* Owned: bands in the order of their colours. Bands of one colour touch no common cell. */
+	struct band *band;
+	size_t *colour; /* owned: first band of each colour, ncolours + 1 */
+	char *acc;	/* owned: one accumulator per thread */
 	size_t acc_bytes;
 	uint32_t *heavy; /* owned: tiles with more than TILE_HEAVY points */
 	size_t nheavy;
@@ -36,7 +37,9 @@ struct usfft_plan {
 	struct usfft_seconds own, *took; /* took: the caller's, or own */
 };
 
-/* The grid's FFT has the sign -1: for the other one values are conjugated on the way in and on the way out. */
+/*
+ * The grid's FFT has the sign -1. For the sign +1, values are conjugated before and after it, and this returns -1; else 1.
+ */
 static inline int
 conjugate(int sign)
 {
@@ -53,7 +56,10 @@ charge_time(double *t, double *stage)
 	*t = now;
 }
 
-/* choose.c: taps and grid sizes of least estimated time, and the tolerance they keep. 0 or -EDOM. */
+/*
+ * choose.c: finds the taps w and the cells n of the grid that take the least estimated time, and the error *reach that they
+ * keep. Returns 0 or -EDOM.
+ */
 int usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3], double *reach);
 
 #endif

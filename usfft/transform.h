@@ -1,4 +1,4 @@
-/* The transforms where -g says: on the CPU, or on a GPU by its twin. No I/O. */
+/* The transforms on the CPU, or on the GPU that -g chose, by its twin. They do no I/O. */
 #ifndef WEIR_USFFT_TRANSFORM_H
 #define WEIR_USFFT_TRANSFORM_H
 
@@ -10,28 +10,29 @@ struct transform {
 	struct gpu *gpu; /* borrowed; NULL: the CPU */
 	struct usfft_options o;
 	struct usfft_plan *plan; /* owned */
-	char *modes; /* owned: what type 1 gave on the GPU; the CPU keeps it in its grid */
+	/* Owned: the modes of type 1 on the GPU. On the CPU they stay in the plan's grid. */
+	char *modes;
 };
 
-/* The modes of o, all axes together. */
+/* The number of modes of o, over all axes. */
 size_t transform_modes(const struct usfft_options *o);
 
-/* Whether the plan is one of o. */
+/* Whether the plan serves o: the same dimension, precision and modes. */
 bool transform_fits(const struct transform *t, const struct usfft_options *o);
 
-/* Plans anew; as usfft_plan. */
+/* Replaces the plan by one for o. It returns what usfft_plan() returns. */
 int transform_plan(struct transform *t, const struct usfft_options *o);
 
-/* As usfft_points and usfft_type2; -EIO besides: gpu_why(). */
+/* usfft_points() and usfft_type2(). Either may also return -EIO when the GPU fails; gpu_why() says why. */
 int transform_points(struct transform *t, const struct usfft_points *pt, const void *c,
 		     size_t cstride, size_t *bad);
 int transform_type2(struct transform *t, int sign, const void *modes, void *c);
 
-/* As usfft_gather, and usfft_get_row for rows row..row+count-1. */
+/* usfft_gather(), which may return -ENOMEM or -EIO on a GPU; and usfft_get_row() for rows row..row+count-1. */
 int transform_gather(struct transform *t, int sign, const void *c);
 void transform_get_rows(const struct transform *t, int sign, size_t row, size_t count, char *modes);
 
-/* As usfft_type3, usfft_inverse and usfft_pipe. On a GPU points that transform_points() took are lost. */
+/* usfft_type3(), usfft_inverse() and usfft_pipe(). On a GPU they discard the points that transform_points() took. */
 int transform_type3(struct transform *t, const struct usfft_options *o,
 		    const struct usfft_points *pt, const void *c,
 		    const struct usfft_points *targets, int sign, void *out, size_t *bad);

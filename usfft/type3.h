@@ -1,4 +1,4 @@
-/* The two plans of a type 3, and where its boxes lie; what they are for: type3.c. */
+/* The two plans of a type 3 transform, and the boxes of its points and targets. type3.c says how it uses them. */
 #ifndef WEIR_USFFT_TYPE3_H
 #define WEIR_USFFT_TYPE3_H
 
@@ -13,11 +13,15 @@ struct usfft_3 {
 	struct box box, target_box;
 	double period[3], scale[3];	  /* scale: 1 / period, a number of 30 bits */
 	struct usfft_plan *outer, *inner; /* owned */
-	double *x, *s; /* owned: points in periods, targets in turns per cell; then their rests */
-	void *c;       /* owned: turned values */
+	/* Owned: points in periods, targets in turns per cell. Behind each lie its rests. */
+	double *x, *s;
+	void *c; /* owned: values, multiplied by a phase factor each */
 };
 
-/* Boxes and plans, for t->o. 0, or what usfft_type3() gives. Free it also after an error. */
+/*
+ * Finds the boxes and makes the plans, for t->o. Returns 0 or an error of usfft_type3(). The caller frees t also after an
+ * error.
+ */
 int type3_plan(struct usfft_3 *t, const struct usfft_points *pt, const struct usfft_points *targets,
 	       size_t *bad);
 void type3_free(struct usfft_3 *t);

@@ -1,13 +1,13 @@
 /*
- * The window that carries a point to the cells around it, along one axis, and its Fourier transform.
+ * The window that spreads a point to the cells around it, along one axis, and its Fourier transform.
  *
  *	Kaiser-Bessel	phi(z) = I0(beta sqrt(1 - z^2)) / I0(beta),	z = 2 t / W, |z| <= 1, t in cells
  *			hat(f) = W sinh(s) / (s I0(beta)),		s^2 = beta^2 - (pi W f)^2, f in cycles per cell
  *	Gaussian	phi(z) = exp(-beta z^2),			the window of Matveev et al.
  *			hat(f) = W/2 sqrt(pi / beta) exp(-(pi W f)^2 / (4 beta))
  *
- * A point at X cells touches the W cells i0 .. i0+W-1. With x in [-1,1] its offset inside the cell (window_place), the
- * weight of tap t is a polynomial in x of degree ncoef-1: coef[d][t].
+ * A point touches the W cells i0 .. i0+W-1. Let x in [-1,1] be its offset inside its cell. Then the weight of tap t is a
+ * polynomial in x of degree ncoef-1, and coef[d][t] is its coefficient of x^d.
  */
 #ifndef WEIR_USFFT_WINDOW_H
 #define WEIR_USFFT_WINDOW_H
@@ -27,22 +27,22 @@ struct window {
 };
 
 /*
- * The window of w taps for an oversampling sigma = cells / modes > 1. tol: the polynomials are cut where their error is
- * a small part of it.
+ * Makes the window of w taps for an oversampling sigma = cells / modes > 1. The polynomials have enough terms to keep
+ * their error a small part of tol.
  */
 void window_make(struct window *win, bool gauss, int w, double sigma, double tol);
 
-/* phi at z (0 outside [-1,1]), and hat at f >= 0 cycles per cell. */
+/* phi at z, which is 0 outside [-1,1]; and hat at f >= 0 cycles per cell. */
 double window_at(const struct window *win, long double z);
 double window_hat(const struct window *win, double f);
 
-/* factor[k] = 1 / hat(k / cells), k = 0..n-1, n <= cells / 2 + 1: what undoes the window on modes. */
+/* factor[k] = 1 / hat(k / cells), k = 0..n-1, n <= cells / 2 + 1. These factors divide the window out of the modes. */
 void window_undo(const struct window *win, size_t cells, double *factor, size_t n);
 
-/* The relative l2 error of one axis that a window of w taps gives at oversampling sigma. */
+/* The relative l2 error that a window of w taps causes along one axis at oversampling sigma. */
 double window_error(bool gauss, int w, double sigma);
 
-/* What the same window makes of noise on the grid (rounding, the polynomials' error), relative to the modes: >= 1. */
+/* The factor, >= 1, by which that window magnifies noise on the grid (rounding, the polynomials' error) in the modes. */
 double window_gain(bool gauss, int w, double sigma);
 
 #endif

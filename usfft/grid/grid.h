@@ -1,7 +1,7 @@
 /*
- * The oversampled grid and its FFTs (grid.c says how they work). It is stored [z][y][x], with rows padded so that columns
- * do not all fall into the same sets of the cache (1280^2: 30 -> 13 ms for the FFTs). In one dimension a long grid is cut
- * into rows, which its FFT takes in two passes.
+ * The oversampled grid and its FFTs; grid.c says how they work. The grid is stored [z][y][x]. Its rows are padded, so that
+ * the cells of a column fall into different sets of the cache (1280^2: 30 -> 13 ms for the FFTs). A long 1-D grid is cut
+ * into rows, and its FFT has two passes.
  */
 #ifndef WEIR_USFFT_GRID_H
 #define WEIR_USFFT_GRID_H
@@ -18,27 +18,31 @@ struct grid {
 	size_t plane;  /* rows from one z to the next */
 	size_t rows;   /* all of them */
 	void *data;    /* owned: rows * ld samples */
-	bool clean;    /* all zero, as the system gave it */
-	bool batched;  /* FFTs by batch.h, else by FFTW: measured ones, very long axes */
+	bool clean;    /* all cells are zero, as the system gave them */
+	/* batch.h runs the FFTs; else FFTW does: when it measures, for uncut 1-D grids, for very long axes. */
+	bool batched;
 
-	/* Rows; columns along y, or down the rows of 1-D; columns along z. */
-	struct batch batch[3]; /* owned: of one length they share their roots */
-	void *fftw[3];	       /* owned */
-	char *work;	       /* owned: work_bytes for each thread */
+	/*
+	 * The plans of [0] rows, [1] columns along y, or down the rows of a cut 1-D grid, [2] columns along z. Owned;
+	 * batches of one length share their roots.
+	 */
+	struct batch batch[3];
+	void *fftw[3];
+	char *work; /* owned: work_bytes for each thread */
 	size_t work_bytes;
 
-	/* 1-D in rows. Owned: exp(-2 pi i q / n), q = 0..ROOT_FINE-1, and its multiples of ROOT_FINE. */
+	/* Owned, for a cut 1-D grid: exp(-2 pi i q / n), [0] q = 0..ROOT_FINE-1, [1] q = 0, ROOT_FINE, 2 ROOT_FINE ... */
 	double *root[2];
 };
 
-/* Where cell x of a row lies in data, in samples. */
+/* The index in data of cell x of a row, in samples. */
 static inline size_t
 grid_cell(const struct grid *g, size_t row, size_t x)
 {
 	return (row * (g->n[0] / g->rowlen) + x / g->rowlen) * g->ld + x % g->rowlen;
 }
 
-/* Memory and FFT plans for cells g->n. 0 or -errno. */
+/* Allocates the grid of g->n cells and plans its FFTs. Returns 0 or -errno. */
 int grid_make(struct grid *g, const struct usfft_options *o);
 void grid_free(struct grid *g, bool single);
 
@@ -47,7 +51,10 @@ struct usfft_plan;
 /* Zeroes the cells that modes_put() does not write. */
 void grid_clear(struct usfft_plan *p);
 
-/* The FFTs: rows first and then only the columns that hold modes; and the reverse. */
+/*
+ * grid_to_modes() transforms all rows, and then only the columns that hold modes. modes_to_grid() takes the same steps in
+ * reverse.
+ */
 void grid_to_modes(const struct usfft_plan *p);
 void modes_to_grid(const struct usfft_plan *p);
 

@@ -1,4 +1,4 @@
-/* Modes in the caller's order, taken from the transformed grid and put there. */
+/* Moves modes between the transformed grid and the caller's array, in the caller's order. */
 #ifndef WEIR_USFFT_MODES_H
 #define WEIR_USFFT_MODES_H
 
@@ -7,15 +7,15 @@
 struct usfft_plan;
 
 /*
- * Modes from..to-1 of a row, with the window divided out. The grid's FFT has the sign -1: sign is -1 where values are
- * conjugated on the way, else 1.
+ * Copies modes from..to-1 of a row, from the grid or to it, and divides the window out. sign -1: also conjugates them, see
+ * conjugate().
  */
 void
 modes_get(const struct usfft_plan *p, int sign, size_t row, size_t from, size_t to, void *modes);
 void modes_put(const struct usfft_plan *p, int sign, size_t row, size_t from, size_t to,
 	       const void *modes);
 
-/* The factors between the two passes of a long 1-D grid, for one of its rows. */
+/* Multiplies a row of a cut 1-D grid by the twiddle factors between its two passes. */
 void modes_twiddle(const struct usfft_plan *p, size_t row);
 
 #endif

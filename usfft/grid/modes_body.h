@@ -1,6 +1,6 @@
-/* The loops of modes.c for one REAL. Rows of modes are long, so these are leaves of their own. */
+/* The loops of modes.c for one REAL type. Each loop runs over a long row, so each is a WEIR_CLONES leaf. */
 
-/* The inner loop over one run in an uncut row: to[i] = from[i] * undo[+-i] * factor. */
+/* One run of modes in an uncut row: to[i] = from[i] * undo[+-i] * factor, conjugated where sign is -1. */
 WEIR_CLONES(NAME(scale_run),
 	    (REAL *restrict to, const REAL *restrict from, const REAL *undo, int step, size_t n,
 	     REAL factor, REAL sign),
@@ -22,8 +22,8 @@ WEIR_CLONES(NAME(scale_run),
 }
 
 /*
- * The same where the grid is cut into rows: cell k + r q is in row k, column q. Eight columns at a time, so that
- * each line of the cache is used as a whole. get: from grid to modes.
+ * One run of modes in a grid that is cut into r rows: cell k + r q is in row k, column q. It takes eight columns at a time,
+ * so that each cache line is used as a whole. get: from the grid to modes; else from modes to the grid.
  */
 WEIR_CLONES(NAME(scale_cut),
 	    (const struct grid *g, const struct run *run, const REAL *undo, REAL factor, REAL sign,
@@ -78,7 +78,7 @@ NAME(put_run)(const struct usfft_plan *p, size_t row, const struct run *run, dou
 	else NAME(scale_run)(to, modes, undo, run->step, run->n, (REAL)factor, (REAL)sign);
 }
 
-/* w^(k i) for all columns i of row k: a product of two factors from short tables, each exact. */
+/* Multiplies each column i of row k by w^(k i), which is a product of two exact factors from short tables. */
 WEIR_CLONES(NAME(twiddle_row), (const struct grid *g, size_t k, REAL *restrict row), (g, k, row))
 {
 	enum { STEP = 32 };

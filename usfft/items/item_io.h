@@ -1,7 +1,7 @@
 /*
- * The I/O of usfft, one item after the other: what was read becomes arguments of the transforms, what they give is written
- * and their failures end the program with a line that names the file and the item. It computes nothing: that is done in
- * transform.c (types 1 and 2), usfft.h (type 3), inverse.c, values.c and spot_check.c.
+ * The I/O of usfft, one item after the other. It passes what it read to the transforms and writes their results. A failure
+ * ends the program with a line that names the file and the item. The computing is done in transform.c, inverse.c, values.c
+ * and spot_check.c.
  */
 #ifndef WEIR_USFFT_ITEM_IO_H
 #define WEIR_USFFT_ITEM_IO_H
@@ -30,10 +30,10 @@ struct job {
 	struct args a;
 	int type, sign; /* after --adjoint */
 	struct usfft_options o;
-	struct transform run;	    /* of types 1 and 2; its gpu: NULL for the CPU */
-	struct img points, targets; /* points: those that serve all items */
+	struct transform run;	    /* run.gpu is NULL on the CPU */
+	struct img points, targets; /* points: the item of --points or --batch */
 	struct stream_points at, to;
-	bool fixed;	      /* points came from --points or --batch */
+	bool fixed;	      /* the points are those of --points or --batch, for all items */
 	double *weights;      /* owned: of the item, of fixed points, or from a file; NULL: none */
 	size_t nweights;      /* numbers in the file; 0: there is none */
 	double *maps, *start; /* owned: of --inverse, complex; NULL: none */
@@ -44,17 +44,17 @@ struct job {
 	struct stats st;
 	struct usfft_seconds took;
 	double check_error;
-	size_t piece; /* points of the item that are read at a time; 0: its data is here */
+	size_t piece; /* points of the item that are read at a time; 0: all data is in memory */
 };
 
-/* The points of an item, which p borrows; name: of its file; values: they should have some. */
+/* Finds the points of item x, which p borrows; name is that of its file. values: as in stream_points(). */
 void item_take_points(const struct job *j, const char *name, const struct img *x, bool values,
 		      struct stream_points *p);
 
-/* The samples of an item, as raw_map; those of points that can be sorted as they come are left in the pipe. */
+/* Maps or loads the samples of an item. Points that can be sorted as they arrive stay in the pipe; see piece. */
 void item_read(struct job *j, struct img *x);
 
-/* An item x in, one out. */
+/* Each transforms item x and writes an item of results. */
 void item_points_to_modes(struct job *j, struct img *x);
 void item_modes_to_points(struct job *j, struct img *x);
 void item_points_to_points(struct job *j, struct img *x);

@@ -1,6 +1,6 @@
 /*
- * Items as problems of usfft and back: what the columns of points are called, where modes lie, in what types values come.
- * No arithmetic but conversions; failures are sentences.
+ * Finds points, values and modes in items: by the names of columns, by axes and by types. It also makes the headers of
+ * results. Its only arithmetic is conversion. Failures are sentences.
  */
 #ifndef WEIR_USFFT_STREAM_H
 #define WEIR_USFFT_STREAM_H
@@ -14,31 +14,34 @@ struct stream_points {
 	struct usfft_points pt;
 	const void *c;	/* NULL: no values */
 	size_t cstride; /* reals from one value to the next */
-	bool single;	/* of the values */
+	bool single;	/* the values are float */
 };
 
 enum { STREAM_ERR = 160 };
 
-/* values: points that should have some. False: the sentence is in err. */
+/* Finds the points of x. values: three columns without a key are x re im, not x y z. False: err says why. */
 bool stream_points(const struct img *x, bool values, struct stream_points *p, char err[STREAM_ERR]);
 
-/* How many complex samples an item of modes holds per axis. Items that are not complex are pictures or volumes. */
+/* n = the modes per axis that item x holds. Its samples are complex or real. False: x does not have dim axes; see err. */
 bool stream_modes(const struct img *x, int dim, size_t n[3], char err[STREAM_ERR]);
 
-/* Complex samples of an item, as floats or doubles; what is not complex gets imaginary part 0. NULL: no memory. */
+/*
+ * Returns the samples of an item as complex floats or doubles; real samples get the imaginary part 0. The caller frees.
+ * NULL: no memory.
+ */
 void *stream_complex(const struct img *x, size_t count, bool single);
 
 /* Whether values of that type are single: float and all integers that it holds exactly. */
 bool stream_single(enum img_type type);
 
-/* The head of an item of modes, centred or in FFT order, or of values at m points. part: axis 0 of 2, or none. */
+/* Fill the header of an item of modes, or of values at m points. complex: axis 0 is that of re and im. */
 void stream_modes_head(struct img *x, const struct usfft_options *o, bool complex);
 void stream_values_head(struct img *x, size_t m, bool single, bool complex);
 
-/* v[i] = the real part, the imaginary part or the absolute value of z[i], in place: 1, 2, 3. */
+/* Replaces each complex z[i] by one real, in place. part 1: the real part, 2: the imaginary part, 3: |z[i]|. */
 void stream_part(void *z, size_t count, bool single, int part);
 
-/* The first point with a coordinate outside [-1/2, 1/2), or m. */
+/* Returns the first point with a coordinate outside [-1/2, 1/2), or m. */
 size_t stream_find_outside(const struct usfft_points *pt, int dim);
 
 #endif

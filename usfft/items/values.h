@@ -1,4 +1,4 @@
-/* Complex values at points as they came: floats or doubles, any stride. No I/O. */
+/* Complex values as they stand in an item: floats or doubles, with any stride. There is no I/O here. */
 #ifndef WEIR_USFFT_VALUES_H
 #define WEIR_USFFT_VALUES_H
 
@@ -8,17 +8,17 @@
 struct values {
 	bool single;
 	const void *c;	/* value i is the pair at c + i * cstride reals */
-	size_t cstride; /* 2 where they are pairs and no more */
-	void *owned;	/* c, where it is memory of their own; else NULL */
+	size_t cstride; /* 2 where values are contiguous */
+	void *owned;	/* equal to c where c is to be freed; else NULL */
 };
 
-/* The m values as pairs of doubles, times weights (NULL: ones). The caller frees; NULL: no memory. */
+/* Returns the m values as pairs of doubles, times weights (NULL: ones). The caller frees. NULL: no memory. */
 double *values_as_doubles(const struct values *v, size_t m, const double *weights);
 
-/* Makes them pairs of their type, times weights, in memory of their own. 0 or -ENOMEM. */
+/* Copies the m values into memory that v owns, contiguous, times weights (NULL: ones). Returns 0 or -ENOMEM. */
 int values_make_own(struct values *v, size_t m, const double *weights);
 
-/* The first value with a part that is not finite, or m. */
+/* Returns the first value whose real or imaginary part is not finite, or m. */
 size_t values_find_bad(const struct values *v, size_t m);
 
 void values_free(struct values *v);

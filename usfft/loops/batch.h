@@ -1,11 +1,11 @@
 /*
- * FFTs of many columns or rows of a grid, as many at once as fill a line or two of the cache: each lane of a register
- * holds a transform of its own, so that no step of it moves anything between lanes. FFTW's unmeasured plans take 1.5 to 2
- * times as long for the rows of 1536^2 cells and 2 to 2.4 times for the columns; measured ones, found in a second, 1.2 to
- * 1.5 times.
+ * FFTs of many columns or rows of a grid. One batch is as many of them as fill BATCH_BYTES. Each lane of a register holds
+ * a transform of its own, so nothing moves between lanes. FFTW's unmeasured plans take 1.5 to 2 times as long for the rows
+ * of 1536^2 cells and 2 to 2.4 times for the columns; measured plans, found in a second, take 1.2 to 1.5 times as long.
  *
- * In place, sign -1: X_k = sum_j x_j exp(-2 pi i j k / n). One batch is read into memory that its core keeps, goes through
- * the passes of Stockham's algorithm there, and is written back; the first pass of columns reads them, the last writes.
+ * The transforms are in place, with sign -1: X_k = sum_j x_j exp(-2 pi i j k / n). A batch is read into work memory that
+ * stays in the cache, goes through the passes of Stockham's algorithm there, and is written back. For columns, the first
+ * pass reads from the grid and the last one writes to it.
  */
 #ifndef WEIR_USFFT_BATCH_H
 #define WEIR_USFFT_BATCH_H
@@ -15,7 +15,7 @@
 
 enum { BATCH_BYTES = 128, BATCH_STAGES = 32 };
 
-/* Transforms at once: columns side by side, rows one below the other. */
+/* The number of transforms in a batch: columns side by side, or rows one below the other. */
 static inline size_t
 batch_width(size_t real)
 {
@@ -28,14 +28,14 @@ struct batch {
 	void *root; /* owned: complex, per stage of radix r and m blocks: [m][r - 1] */
 };
 
-/* Elements from..to-1: zero on the way in whatever the grid holds there, or of no interest on the way out. */
+/* Elements from..to-1. A gap of the input counts as zeros and is not read; a gap of the output is not written. */
 struct batch_gap {
 	size_t from, to;
 };
 
 /*
- * data: the first sample; ld: samples from row to row; work: batch_work(n) bytes, aligned to 64. n, and of rows the ends of
- * gaps, are multiples of batch_width.
+ * Transforms one batch. data: its first sample; ld: samples from row to row; work: batch_work(n) bytes, aligned to 64. n is
+ * a multiple of batch_width(); so are, for rows, the ends of gaps.
  */
 typedef void batch_fn(const struct batch *f, void *data, size_t ld, struct batch_gap in,
 		      struct batch_gap out, void *work);
@@ -44,10 +44,10 @@ struct batch_ops {
 	batch_fn *columns, *rows;
 };
 
-/* Whether n has no prime factors but 2, 3, 5 and 7, and two radices at least. */
+/* Whether the only prime factors of n are 2, 3, 5 and 7, and n splits into at least two radices. */
 bool batch_suits(size_t n);
 
-/* 0, or -ENOMEM. */
+/* Computes radices and roots for transforms of n. Returns 0 or -ENOMEM. */
 int batch_make(struct batch *f, size_t n, bool single);
 void batch_free(struct batch *f);
 

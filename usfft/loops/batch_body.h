@@ -1,9 +1,7 @@
-/*
- * The passes of batch.h. In the work memory an element is VECS pairs of vectors: real parts, imaginary parts.
- */
+/* The passes of batch.h. In the work memory an element is VECS pairs of vectors: real parts, then imaginary parts. */
 #define VECS (BATCH_BYTES / (2 * sizeof(real)) / LANES)
 
-/* LANES samples that lie side by side in the grid. */
+/* Loads LANES samples that lie side by side in the grid. */
 INLINE void
 get(const real *at, vec *x, vec *y)
 {
@@ -29,7 +27,7 @@ inside(struct batch_gap g, size_t i)
 	return i - g.from < g.to - g.from;
 }
 
-/* Where a pass reads and writes: the grid where there is one, else work memory. */
+/* The arguments of a pass. It reads `in` and writes `out` in work memory, or reads or writes the columns of `grid`. */
 struct pass {
 	size_t m, s; /* blocks; vectors from one element to the next of a block */
 	const real *root;
@@ -84,7 +82,7 @@ pass(int r, bool from_grid, bool to_grid, const struct pass *a)
 		}
 }
 
-/* The first pass of columns, one between, the last of columns. */
+/* first: the first pass of columns, from the grid; last: the last one, to the grid; inner: all other passes. */
 #define RADIX(r)                                   \
 	static void first##r(const struct pass *a) \
 	{                                          \
@@ -110,7 +108,10 @@ static void (*const passes[3][9])(const struct pass *) = {
     {[2] = inner2, [3] = inner3, [4] = inner4, [5] = inner5, [7] = inner7, [8] = inner8},
     {[2] = last2, [3] = last3, [4] = last4, [5] = last5, [7] = last7, [8] = last8}};
 
-/* All passes, from work memory a (or the grid's columns) to where this returns (or the columns). */
+/*
+ * Runs all passes. columns NULL: the batch is in work memory a, and the result is where this returns. Else columns are read
+ * from the grid and written to it.
+ */
 static vec *
 stages(const struct batch *f, vec *a, real *columns, size_t ld, struct batch_gap in,
        struct batch_gap out)

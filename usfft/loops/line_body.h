@@ -1,6 +1,6 @@
 /*
- * The loops of line_ops.h, in single precision. The taps of two points at a time are evaluated in one array of 16
- * reals; consecutive points belong to different rows, so that their read-modify-writes do not wait for each other.
+ * The loops of line_ops.h, in single precision. The taps of two points at a time are evaluated in one array of 16 reals.
+ * Consecutive points belong to different rows, so their read-modify-writes do not wait for each other.
  */
 enum { LINE_VECS = 2 * LINE_TAPS / LANES };
 
@@ -20,7 +20,7 @@ line_taps(const float *coef, float a, float b, vec *x)
 			x[v] = x[v] * f[v] + c[d * LINE_VECS + v];
 }
 
-/* Register v of the taps of point 0 or 1, each twice. */
+/* Register v of the taps of point 0 or 1, where each tap stands twice. */
 INLINE
 vec
 line_pick(const vec *x, int point, int v)

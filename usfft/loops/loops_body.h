@@ -1,4 +1,4 @@
-/* The loops for one precision and one kind of register; see common/vec.h and common/target.h. LOOPS names what is exported. */
+/* The loops for one precision and one kind of register; see common/vec.h and common/target.h. LOOPS names their table. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,7 @@
-/* Moves of complex samples, which are pairs of lanes. Element-wise loops would say the same, but gcc 12 makes trips
- * through memory of them. */
+/*
+ * Moves complex samples, which are pairs of lanes, between lanes. These are shuffles because gcc 12 compiles element-wise
+ * loops to moves through memory.
+ */
 #define SHUFFLE(a, ...) __builtin_shufflevector(a, a, __VA_ARGS__)
 #if BYTES / SAMPLE == 2
 #define PAIR   0, 1
@@ -48,7 +50,7 @@ fold(vec s, real *re, real *im)
 	*im = s[1];
 }
 
-/* re im re im ... */
+/* A vector of re im re im ... */
 INLINE vec
 pair(real re, real im)
 {
@@ -57,7 +59,7 @@ pair(real re, real im)
 	return SHUFFLE(v, PAIR);
 }
 
-/* a in the first 8 lanes and b in the others, if any. */
+/* A vector with a in the first 8 lanes and b in any others. */
 INLINE vec
 halves(real a, real b)
 {

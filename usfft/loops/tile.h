@@ -1,9 +1,8 @@
 /*
- * The inner loops over the points of one tile, one set for each kind of register. Everything here is per tile and knows
- * no threads.
+ * The inner loops over the points of one tile, one set for each kind of register. A call runs on one thread.
  *
- * A tile is a box of cells of the oversampled grid; its accumulator is the box plus the window's overhang, small enough
- * for a cache of its core:
+ * A tile is a box of cells of the oversampled grid. Its accumulator is the box plus the window's overhang, and fits a cache
+ * of the core:
  *
  *	        first grid column: a multiple of the samples in a register
  *	        |
@@ -13,13 +12,13 @@
  *	   |    |                   |     |
  *	   +----+-------------------+-----+
  *
- * The taps of a point begin at any column, but every load and store is aligned: the window's polynomials are stored once
+ * The taps of a point begin at any column, yet every load and store is aligned: the window's polynomials are stored once
  * for each offset inside a register, shifted and padded with zeros.
  *
- * A record is dim places and, at its end, a value: a place is a fixed-point number, cells inside the tile
- * before the point and the fraction of a cell behind (tile_bits); the value is a complex sample, or the index of the point
- * in the caller's arrays. Places are 32 bits wide, which is as much as single precision and tolerances down to
- * TILE_NARROW can tell apart (2^-28 of a cell is a phase of 1e-8), else 64.
+ * A record is dim places and, at its end, a value. A place is a fixed-point number: the integer part counts cells inside
+ * the tile, and tile_bits() bits are the fraction of a cell. The value is a complex sample, or the index of the point in
+ * the caller's arrays. Places have 32 bits in single precision and for tolerances down to TILE_NARROW, where more bits
+ * would change nothing (2^-28 of a cell is a phase of 1e-8); else they have 64 bits.
  */
 #ifndef WEIR_USFFT_TILE_H
 #define WEIR_USFFT_TILE_H
@@ -41,8 +40,8 @@ tile_span_log(int dim)
 }
 
 /*
- * Such an accumulator lies in the second-level cache, so its points come in the order of TILE_PARTS parts, bars of
- * 16 x 4 x 4 cells. In one and two dimensions a tile is one part.
+ * An accumulator of three dimensions lies in the second-level cache. So the points of its tile are in the order of
+ * TILE_PARTS parts, bars of 16 x 4 x 4 cells. In one and two dimensions a tile is one part.
  */
 enum { TILE_PARTS = 16 };
 
@@ -58,10 +57,13 @@ tile_span(int dim)
 	return 1 << tile_span_log(dim);
 }
 
-/* Tolerances from here on do with narrow places (in one dimension, where a tile has 512 cells, no double does). */
+/*
+ * In double precision, places have 32 bits for tolerances from here on. In one dimension, where a tile has 512 cells, they
+ * always have 64.
+ */
 #define TILE_NARROW 5e-7
 
-/* Bits of a place behind the point: what the cells inside a tile leave of 31 bits, or of 63. */
+/* The bits of a place's fraction. The cells inside a tile take the other bits, and the sign takes one. */
 static inline int
 tile_bits(int dim, bool wide)
 {
@@ -85,14 +87,20 @@ tile_record(int dim, size_t real, bool wide, bool indexed)
 	return (places + align - 1) / align * align + tile_value(real, indexed);
 }
 
-/* Cells from the one that holds a point (shifted by half a cell for odd w) to its first tap: i0 = cell - tile_lead(w). */
+/*
+ * How many cells before its own a point has its first tap: i0 = cell - tile_lead(w). For odd w, the cell is that of the
+ * point shifted by half a cell.
+ */
 static inline int
 tile_lead(int w)
 {
 	return (w + 1) / 2 - 1;
 }
 
-/* Columns from the accumulator's first to the first tap of a point in column 0 of the tile; lanes / 2 complex a register. */
+/*
+ * Columns from the first one of the accumulator to the first tap of a point in column 0 of the tile. A register holds
+ * lanes / 2 complex samples.
+ */
 static inline int
 tile_slack(int w, int lanes)
 {
@@ -101,7 +109,7 @@ tile_slack(int w, int lanes)
 	return (group - tile_lead(w) % group) % group;
 }
 
-/* Registers that hold w complex taps at any offset; registers of w reals at any offset of a complex register. */
+/* Registers that hold w complex taps at any offset inside the first register. */
 static inline int
 tile_vecs(int w, int lanes)
 {
@@ -127,12 +135,12 @@ tile_rows(int dim, int w)
 	return dim == 1 ? 1 : dim == 2 ? h : h * h;
 }
 
-/* Records that a loop looks ahead; as many unused ones follow the last. */
+/* How many records a loop looks ahead. As many unused records follow the last one. */
 enum { TILE_AHEAD = 12 };
 
 struct tile_window {
 	int ncoef;
-	void *x;     /* [offset][coef][vector][lane]: reals, one per complex tap */
+	void *x;     /* [offset][coef][vector][lane]: reals, one for each complex tap */
 	void *y, *z; /* [coef][vector][lane] */
 };
 
@@ -145,7 +153,7 @@ struct tile_points {
 	int sign;	 /* -1: values are conjugated */
 };
 
-/* Adds n points to the accumulator; values: what an index refers to. */
+/* Adds the points to the accumulator. values: the caller's array, where records hold indices. */
 typedef void tile_spread_fn(const struct tile_window *win, void *acc, const struct tile_points *pt,
 			    const void *values);
 

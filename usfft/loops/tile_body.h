@@ -1,6 +1,6 @@
 /* The loops of tile.h. */
 
-/* Registers of shifted complex taps, at most. */
+/* The most registers that shifted complex taps take. */
 #define MAXV ((WINDOW_MAXW + LANES - 1) / (LANES / 2))
 
 /* One point: its window per axis, and where its first tap lies in the accumulator. */
@@ -11,7 +11,7 @@ struct point {
 	size_t at; /* reals */
 };
 
-/* The cells before the points' places, and the rest of them in -1..1. */
+/* Splits the places of a record into cells inside the tile, and offsets f inside the cell, in -1..1. */
 INLINE void
 split(const char *record, bool wide, int dim, int *cell, real *f)
 {
@@ -30,7 +30,10 @@ split(const char *record, bool wide, int dim, int *cell, real *f)
 		}
 }
 
-/* The polynomials of all axes in one loop: their chains are independent, and each alone would wait for its latency. */
+/*
+ * Evaluates the polynomials of all axes in one loop. Their chains of operations are independent; each alone would wait for
+ * the latency of its operations.
+ */
 INLINE void
 taps(const struct tile_window *win, int dim, int w, const char *record, bool wide, struct point *pt)
 {
@@ -96,7 +99,7 @@ spread(const struct tile_window *win, int dim, int w, real *restrict acc,
 		struct point pt;
 		const real *value = (const real *)(record + behind);
 		if (points->indexed) {
-			/* the caller's order is random to us: ask for a value well before its turn */
+			/* Values lie in the caller's order, at random: prefetch them. */
 			__builtin_prefetch(values +
 					   2 * index_at(record + TILE_AHEAD * bytes + behind));
 			value = values + 2 * index_at(record + behind);
@@ -136,7 +139,8 @@ interp(const struct tile_window *win, int dim, int w, const real *restrict acc,
 		struct point pt;
 		vec sum[MAXV];
 		real re, im;
-		if (dim == 1) /* its points take no longer than a cache miss; else this costs 1 % */
+		/* A 1-D point takes no longer than a cache miss; in 2-D and 3-D a prefetch costs 1 %. */
+		if (dim == 1)
 			__builtin_prefetch(out + 2 * index_at(record + TILE_AHEAD * bytes + behind),
 					   1);
 		taps(win, dim, w, record, points->wide, &pt);
@@ -172,7 +176,7 @@ add(void *to, const void *from, size_t n)
 		a[i] += b[i];
 }
 
-/* One instance per dimension and number of taps, so that all loops over taps unroll. */
+/* There is one instance for each dimension and number of taps, so that all loops over taps unroll. */
 #define INSTANCE(d, w)                                                                \
 	static void spread##d##_##w(const struct tile_window *win, void *acc,         \
 				    const struct tile_points *pt, const void *values) \

@@ -1,4 +1,4 @@
-/* Points as records, sorted by tile (sort.c), and how they become records (records.c). */
+/* Points as records: records.c makes them, and sort.c sorts them by tile. */
 #ifndef WEIR_USFFT_POINTS_H
 #define WEIR_USFFT_POINTS_H
 
@@ -7,24 +7,26 @@
 #include "usfft/usfft.h"
 
 struct points {
-	size_t m, room;	 /* points; those there is memory for */
+	size_t m, room;	 /* points; points that the memory holds */
 	bool indexed;	 /* records hold indices, else values */
 	bool wide;	 /* places of 64 bits */
 	size_t bytes;	 /* of a record */
 	void *record;	 /* owned: m records sorted by tile */
 	uint32_t *start; /* owned: first record of each tile, ntiles + 1 */
 
-	/* While they arrive: */
+	/* The members below serve while points arrive. */
 	size_t arrivals; /* points so far */
-	char *arrived;	 /* records in the caller's order: in the grid's memory, else in `spare` */
-	void *spare;	 /* owned */
-	uint32_t *key;	 /* owned: tile and part of each, in that order */
-	uint32_t *count; /* owned: of keys, in each thread's share of the points */
+	/* Records in the caller's order. They lie in the grid's memory if they fit, else in `spare`. */
+	char *arrived;
+	void *spare;   /* owned */
+	uint32_t *key; /* owned: tile and part of each point, in the caller's order */
+	/* Owned: how many points have each key, counted separately for each thread's share. */
+	uint32_t *count;
 };
 
 struct usfft_plan;
 
-/* Points that have arrived; the first of them is point `first` of all. */
+/* Points of one usfft_add() call; the first of them is point `first` of all. */
 struct piece {
 	const struct usfft_plan *p;
 	const struct usfft_points *pt;
@@ -33,13 +35,15 @@ struct piece {
 };
 
 /*
- * Writes points from..to-1 of a piece to the records and keys of p->points, and counts their keys. False when a
- * coordinate or a value is not finite; records_find_bad() is the first such point of the piece.
+ * Writes points from..to-1 of a piece to the records and keys of p->points, and counts their keys. It returns false when a
+ * coordinate or a value is not finite; records_find_bad() returns the first such point of the piece.
  */
 bool records_take(const struct piece *s, size_t from, size_t to, uint32_t *count);
 size_t records_find_bad(const struct piece *s);
 
 void sort_free(struct points *q);
-void sort_drop(struct usfft_plan *p); /* Forgets the points. */
+
+/* Frees the plan's points and empties its tiles. */
+void sort_drop(struct usfft_plan *p);
 
 #endif
