@@ -7,7 +7,7 @@
 #include "radon/args.h"
 #include "radon/stream/polygons.h"
 
-/* The best of leaving one trace out on real gathers; above .01 sparse loses 3 to 7 dB. */
+/* The NU that best predict a trace left out of real gathers. Above .01 sparse loses 3 to 7 dB. */
 #define LSQ_NOISE    "0.05"
 #define SPARSE_NOISE "0.003"
 

@@ -5,7 +5,7 @@
 #include "common/mem.h"
 #include "radon/core.h"
 
-/* Fewer terms than this in a sum, and the recurrence beats the window and the FFT of a transform. */
+/* In a sum of at most this many terms the recurrence is faster than the window and the FFT of a transform. */
 enum { SHORT_SUM = 12 };
 
 double
@@ -14,7 +14,10 @@ radon_damping(const struct radon_core *p)
 	return p->o.nu * (double)p->o.nq;
 }
 
-/* Band, row lengths and blocks. The rows' stride is no multiple of 4096 bytes, so that a column does not fill one cache set. */
+/*
+ * Sets the band, the lengths of rows and the blocks. The stride of the rows is kept off multiples of 4096 bytes, so that the
+ * elements of a column lie in different cache sets.
+ */
 static void
 set_shape(struct radon_core *p)
 {
@@ -114,7 +117,7 @@ radon_core_free(struct radon_core *p)
 	usfft_line_free(&p->line);
 }
 
-/* --- room for a gather -------------------------------------------------------------------------------------------- */
+/* --- the work of a gather ------------------------------------------------------------------------------------------ */
 
 static bool
 take_lane(const struct radon_core *p, struct radon_lane *l)

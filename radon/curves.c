@@ -11,13 +11,13 @@ radon_curve(enum radon_curve curve, double x, double reference, double depth, do
 		*g = x / reference * (x / reference);
 	else if (curve == RADON_LINEAR)
 		*g = x / reference;
-	else /* (sqrt(z^2 + x^2) - z) without its cancellation */
+	else /* sqrt(z^2 + x^2) - z = x^2 / (sqrt(z^2 + x^2) + z), without cancellation */
 		*g = x * x / (hypot(depth, x) + depth) /
 		     (reference * reference / (hypot(depth, reference) + depth));
 	return isfinite(*g);
 }
 
-/* Half a cosine from 0 to 1 over the taper. */
+/* Half a cosine, which rises from 0 at x = 0 to 1 at x = taper. */
 static double
 rise(double x, double taper)
 {
@@ -26,7 +26,7 @@ rise(double x, double taper)
 	return x >= taper ? 1 : .5 * (1 - cos(M_PI * x / taper));
 }
 
-/* How far (tau, q) lies inside a polygon of n corners, along q; 0: outside. */
+/* The distance along q from (tau, q) to the nearest side of the polygon of n corners around it; 0: (tau, q) is outside. */
 static double
 depth(const double (*v)[2], size_t n, double tau, double q)
 {

@@ -1,6 +1,6 @@
 /*
- * The definition: discrete Fourier transforms in time, and per frequency the sums over traces or curves as they stand in
- * radon.h, in double, phases by cexp. lsq is a dense Cholesky factorisation of A^H A + damping per frequency.
+ * The definition: discrete Fourier transforms in time, and at each frequency the sums of radon.h over traces or curves. All of
+ * it is in double, and cexp() gives the phases. lsq solves A^H A + damping by a dense Cholesky factorisation at each frequency.
  */
 #include <complex.h>
 #include <errno.h>
@@ -44,7 +44,7 @@ radon_direct_axis(const struct radon_options *o, size_t *ntau, size_t *lead)
 			before = s > before ? s : before;
 			after = -s > after ? -s : after;
 		}
-	/* A billionth of a sample is rounding. */
+	/* A billionth of a sample counts as rounding. */
 	for (*lead = o->lead; (double)*lead < before - 1e-9;)
 		++*lead;
 	for (*ntau = *lead + o->nt + o->tail; (double)(*ntau - *lead - o->nt) < after - 1e-9;)
@@ -226,7 +226,7 @@ normal_matrix(const struct radon_options *o, const struct direct_axes *x, size_t
 		}
 }
 
-/* Solves t y = y in place, t Hermitian positive definite: Cholesky, two triangular systems. */
+/* Solves t x = y for x and stores x in y. t is Hermitian positive definite; its Cholesky factor replaces it. */
 static void
 solve_dense(complex double *t, complex double *y, size_t ldy, size_t n)
 {
@@ -273,7 +273,10 @@ radon_direct_lsq(const struct radon_options *o, const float *gather, double *pan
 	return err;
 }
 
-/* nx ln d^H K^-1 d + ln det K at frequency k, K = A A^H + mu I over the live traces; k: room for nx (nx + 1). */
+/*
+ * Returns nx ln d^H K^-1 d + ln det K at frequency number k, where K = A A^H + mu I over the nx live traces. room holds
+ * nx (nx + 1) numbers, with nx all traces.
+ */
 static double
 surprise(const struct radon_options *o, const struct direct_axes *x, size_t k, double mu,
 	 const complex double *d, complex double *room)

@@ -44,7 +44,7 @@ sparse_free(struct sparse *s)
 	weir_free(s->step);
 }
 
-/* The times before the first sample of each trace that is not 0, and after the last, are zeroed in d. 0 or -ENOMEM. */
+/* Zeroes in d the times of the zeros that each trace of the gather begins or ends with. Returns 0 or -ENOMEM. */
 static int
 mute(const struct sparse *s, complex double *d)
 {
@@ -75,7 +75,7 @@ mute(const struct sparse *s, complex double *d)
 	return err;
 }
 
-/* Zeroes dead traces, what lies outside the band, and muted times; returns the energy of what remains, as of samples. */
+/* Zeroes dead traces, frequencies outside the band, and muted times. Returns the energy of the remaining samples. */
 static double
 keep_equations(const struct sparse *s, complex double *d)
 {
@@ -125,7 +125,7 @@ gradient(struct sparse *s)
 	return sum;
 }
 
-/* Steps of conjugate gradients from u = 0 for min |d - A W u|^2 + damping |u|^2, d being in s->res. */
+/* Minimises |d - A W u|^2 + damping |u|^2 by steps of conjugate gradients from u = 0. On entry s->res holds d. */
 static void
 descend(struct sparse *s)
 {
@@ -150,7 +150,7 @@ descend(struct sparse *s)
 	}
 }
 
-/* The amplitude of m = W u around sample t of curve i: over 3 samples to each side. */
+/* The amplitude of m = W u around sample t of curve i, over 3 samples to each side. */
 static double
 amplitude(const struct sparse *s, size_t i, size_t t)
 {
@@ -162,7 +162,7 @@ amplitude(const struct sparse *s, size_t i, size_t t)
 	return sqrt(sum);
 }
 
-/* W = the root of the amplitude, the greatest being 1, and at least .01. */
+/* W = the square root of the amplitude, scaled so that the greatest weight is 1; weights below .01 become .01. */
 static void
 reweigh(struct sparse *s)
 {
@@ -177,7 +177,7 @@ reweigh(struct sparse *s)
 		s->w[i] = top > 0 ? fmax(sqrt(s->row[i] / top), .01) : 1;
 }
 
-/* The band of W u. */
+/* Writes the band of W u to panel. Returns 0 or -ENOMEM. */
 static int
 put_panel(struct sparse *s, double *panel)
 {

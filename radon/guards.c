@@ -1,4 +1,4 @@
-/* Figures that tell of a gather or a result whether the options suit it. */
+/* Figures of a gather or a result that tell whether the options suit it. */
 #include <errno.h>
 #include <fftw3.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "common/mem.h"
 #include "radon/radon.h"
 
-enum { CHAINS = 8 }; /* sums at a time, so that additions do not wait */
+enum { CHAINS = 8 }; /* independent sums, so that no addition waits for another */
 
 /* sum[0] += m d, sum[1] += m m, with m = d - left. */
 WEIR_CLONES(correlate,
@@ -56,7 +56,7 @@ radon_alias(const struct radon_options *o)
 	return o->nq > 1 && hi > lo ? 1 / (o->dq * (hi - lo)) : INFINITY;
 }
 
-/* The energy of the traces at each of nt / 2 + 1 frequencies. */
+/* Adds the energy of the traces at each of nt / 2 + 1 frequencies to sum. Returns 0 or -ENOMEM. */
 static int
 power(const struct radon_options *o, const float *gather, double *sum)
 {

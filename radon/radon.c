@@ -6,7 +6,7 @@
 #include "radon/spectra.h"
 #include "radon/time.h"
 
-/* A gather of dead traces alone, and an empty band: an empty panel, and nothing to subtract. */
+/* lsq and sparse without live traces or without frequencies: the panel is zeros, and nothing is subtracted. */
 static void
 run_dead(const struct radon_core *p, const float *in, float *out)
 {

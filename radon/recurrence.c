@@ -1,6 +1,6 @@
 /*
- * The sums of one block of frequencies, term by term: phases turn from curve to curve by one complex multiplication in
- * double, LANES frequencies in a register. Rows of work arrays are LANES re and then LANES im.
+ * The sums of one block of frequencies, term by term. One complex multiplication in double turns the phase of a trace from one
+ * curve to the next, and LANES frequencies are processed together. Rows of work arrays are LANES re and then LANES im.
  */
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { PAIRS = 2 * LANES };
 
-/* z = exp(s 2 pi i k' x), k' = k..k+LANES-1. */
+/* z = exp(sign 2 pi i k' x), k' = k..k+LANES-1. */
 static void
 phases(double x, size_t k, int sign, double *z)
 {

@@ -5,7 +5,6 @@
 #include "common/par.h"
 #include "radon/spectra.h"
 
-/* x[r][n] lies at sample `at` of each row of nfft. */
 void
 radon_forward(const struct radon_core *p, struct radon_room *w, const float *x, size_t rows,
 	      size_t n, size_t at, float *spectra)
@@ -20,7 +19,6 @@ radon_forward(const struct radon_core *p, struct radon_room *w, const float *x, 
 	}
 }
 
-/* The samples, times nfft, of a spectrum, of which the band alone counts; it is destroyed. */
 void
 radon_backward(const struct radon_core *p, float *spectrum, float *row)
 {
@@ -79,7 +77,6 @@ radon_panel_out(const struct radon_core *p, struct radon_room *w, float *panel)
 	}
 }
 
-/* The panel in w->m, muted in time. */
 void
 radon_mute_panel(const struct radon_core *p, struct radon_room *w)
 {
@@ -92,7 +89,6 @@ radon_mute_panel(const struct radon_core *p, struct radon_room *w)
 	}
 }
 
-/* The gather in w->d; or x - that, where the trace is live, and x where it is dead. */
 void
 radon_gather_out(const struct radon_core *p, struct radon_room *w, const float *x, float *gather)
 {

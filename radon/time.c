@@ -8,8 +8,8 @@
 #include "radon/time.h"
 
 /*
- * The samples of a panel row that a trace meets: panel sample i lies at trace sample i + shift + part, part in [0, 1). The
- * rows are i = from..to-1, where both neighbours are in the trace or zero beyond its ends.
+ * The shift from a panel row to a trace: panel sample n lies at trace sample n + by + part, part in [0, 1). The trace is taken
+ * as zero beyond its ends.
  */
 struct shift {
 	ptrdiff_t by;
@@ -25,7 +25,7 @@ shift_of(const struct radon_core *p, size_t i, size_t j)
 	return (struct shift){(ptrdiff_t)whole, (float)(s - whole)};
 }
 
-/* Trace samples t = lo..hi-1 lie at panel sample t - by inside 0..n-1. */
+/* Finds the trace samples t = lo..hi-1 whose panel samples t - by lie in 0..n-1. */
 static void
 overlap(ptrdiff_t by, size_t nt, size_t n, size_t *lo, size_t *hi)
 {

@@ -80,7 +80,7 @@ radon_2d_free(struct radon_2d *two)
 	weir_free(two);
 }
 
-/* The spectra, turned and weighted so that the real part of the sum is the inverse transform to time. */
+/* Sets the values to the spectra, turned and weighted so that the real part of the sum is the inverse transform to time. */
 static void
 load_values(struct radon_2d *two, const struct radon_core *p, const float *d)
 {
@@ -94,7 +94,7 @@ load_values(struct radon_2d *two, const struct radon_core *p, const float *d)
 		}
 }
 
-/* In FFT order, row r holds the curve of mode r or r - nq: curve i is mode i - nq/2. */
+/* Returns the row of curve i. Curve i is mode i - nq/2, and in FFT order row r is mode r or r - nq. */
 static size_t
 row_of(const struct radon_core *p, size_t i)
 {

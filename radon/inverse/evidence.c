@@ -1,4 +1,4 @@
-/* NU by evidence: see radon_noise() in radon.h. */
+/* Finds NU from the evidence of the gather; see radon_noise() in radon.h. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -11,19 +11,21 @@
 
 enum { EVERY = 16, NUS = 6 };
 static const double nus[NUS] = {.001, .003, .01, .03, .1, .3};
-static const double faint = 1e-3; /* of the strongest frequency's energy: no evidence below */
+
+/* A frequency counts when its energy is above this part of the strongest frequency's energy. */
+static const double faint = 1e-3;
 
 /*
- * Every 16th frequency as if there were no others: frequency i of `d` is number EVERY * i, and the core's cycles are EVERY
- * times as many.
+ * The problem at every 16th frequency. Frequency i of `d` is frequency EVERY * i of the gather, and the core's a and c are
+ * EVERY times as large.
  */
 struct evidence {
 	struct radon_core core;
 	struct radon_room room;
-	size_t n, ld; /* frequencies, and their number with padding: whole blocks */
+	size_t n, ld; /* frequencies, and their number padded to whole blocks */
 	float *d;     /* [nx][ld] complex */
 	bool *counts; /* [ld]: strong enough, and in the band */
-	double *j;    /* [blocks][NUS] */
+	double *j;    /* [blocks][NUS]: parts of J; before that, energies of the n frequencies */
 	struct toeplitz *solver;
 	struct toeplitz_work **solve; /* one a thread */
 };
@@ -56,7 +58,10 @@ choose(struct evidence *e)
 		    e->j[i] > faint * peak && EVERY * i >= p->kmin && EVERY * i <= p->kmax;
 }
 
-/* The part of the block at frequency i in the evidence of each NU; t: T's column, b: A^H d, x: room of the same size. */
+/*
+ * sum = the part of J that the block at frequency i has for each NU. t is the first column of A^H A, b is A^H d, and x is work
+ * of the size of b.
+ */
 static void
 add_block(const struct evidence *e, int thread, size_t i, double *t, const float *b, float *x,
 	  double sum[NUS])

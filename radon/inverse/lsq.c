@@ -13,7 +13,7 @@ struct radon_lsq_work {
 	struct toeplitz_work **solve; /* owned: one a thread */
 };
 
-/* --- plans and room ------------------------------------------------------------------------------------------------ */
+/* --- plans and work ------------------------------------------------------------------------------------------------ */
 
 static int
 factor_blocks(const struct radon_core *p, struct toeplitz *s, struct radon_room *w,
@@ -87,7 +87,7 @@ radon_lsq_work_free(struct radon_lsq_work *w)
 
 /* --- runs ---------------------------------------------------------------------------------------------------------- */
 
-/* The sample at Nyquist is real in the spectrum of a real panel. */
+/* Makes the sample at Nyquist real, as it is in the spectrum of a real panel. */
 static void
 make_real(const struct radon_core *p, size_t k, float *m)
 {
@@ -97,7 +97,7 @@ make_real(const struct radon_core *p, size_t k, float *m)
 		m[2 * (i * LANES + l) + 1] = 0;
 }
 
-/* |d|^2 and |d - model|^2 of the block at k, over the band and the live traces. */
+/* sum = |d|^2 and |d - model|^2 of the block at k, over the band and the live traces. */
 static void
 add_misfit(const struct radon_core *p, struct radon_lane *w, size_t k, const float *d,
 	   double sum[2])
@@ -117,7 +117,7 @@ add_misfit(const struct radon_core *p, struct radon_lane *w, size_t k, const flo
 		}
 }
 
-/* The energy of the two first curves of the block at k, of the two last, and of all. */
+/* sum = the energy of the first two curves of the block at k, of the last two, and of all. */
 static void
 add_edges(const struct radon_core *p, size_t k, const float *m, double sum[3])
 {
@@ -134,8 +134,8 @@ add_edges(const struct radon_core *p, size_t k, const float *m, double sum[3])
 }
 
 /*
- * Per block: right-hand side, solution, and, where the mute allows, the model of what is kept at once, so that the panel is
- * never more than a block.
+ * Finds the right-hand side and the solution of each block. With `model` it also models the muted solution at once, so that the
+ * panel in memory is never more than a block of each thread.
  */
 static void
 solve_blocks(const struct radon_core *p, const struct toeplitz *s, struct radon_room *w,

@@ -8,14 +8,17 @@
 #include "radon/inverse/sparse.h"
 #include "radon/spectra.h"
 
-/* Weights come from the amplitude over this many samples to each side, and never fall below this part of the greatest. */
+/*
+ * The weight of a sample comes from the amplitude over SMOOTH samples to each side. No weight is below `least`; the greatest
+ * weight is 1.
+ */
 enum { SMOOTH = 3 };
 static const float least = 1e-2f;
 
 struct radon_sparse {
 	float *u, *weight, *dir, *grad; /* [nq][nfft] */
 	float *res, *step;		/* [nx][ld] complex: residual, A W dir */
-	struct radon_span *span;	/* [nx]: where a trace has data */
+	struct radon_span *span;	/* [nx]: the data of each trace */
 };
 
 struct radon_sparse *
@@ -74,7 +77,7 @@ WEIR_CLONES(multiply,
 
 /* --- gathers, as spectra in the band ------------------------------------------------------------------------------- */
 
-/* sum of |v|^2 over n complex samples, the first and the last once, the others, which stand for two, twice. */
+/* The sum of |v|^2 over n complex samples. The first and the last count once; the others stand for two and count twice. */
 WEIR_CLONES_OF(double, energy_of_row, (const float *v, size_t n), (v, n))
 {
 	double sum[16] = {0}, all = 0;
@@ -94,8 +97,8 @@ WEIR_CLONES_OF(double, energy_of_row, (const float *v, size_t n), (v, n))
 }
 
 /*
- * Zeroes what no equation speaks of: dead traces, frequencies outside the band, and then the times at which the trace is
- * muted. Returns the energy of the rest.
+ * Zeroes what is in no equation: dead traces, frequencies outside the band, and then the times at which the trace is muted.
+ * Returns the energy of the rest.
  */
 static double
 keep_row(const struct radon_core *p, const struct radon_sparse *s, float *time, size_t j, float *v)
@@ -119,7 +122,7 @@ keep_row(const struct radon_core *p, const struct radon_sparse *s, float *time, 
 	return energy_of_row(v, p->nw) / (double)p->nfft;
 }
 
-/* The same for all traces. */
+/* keep_row() for all traces. Returns the sum of the energies. */
 static double
 keep_equations(const struct radon_core *p, const struct radon_sparse *s, struct radon_room *w,
 	       float *x)
@@ -132,7 +135,7 @@ keep_equations(const struct radon_core *p, const struct radon_sparse *s, struct 
 	return add_up(w->part, p->o.nx);
 }
 
-/* s->res = the gather in w->d; returns its energy. */
+/* Copies the gather in w->d to s->res and zeroes there what is in no equation. Returns the energy of s->res. */
 static double
 start(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w)
 {
@@ -218,7 +221,7 @@ combine_rows(const struct radon_room *w, float *y, const float *x, size_t rows, 
 		combine(y + r * n, x + r * n, n, (float)a, (float)b);
 }
 
-/* |x|^2, by rows. */
+/* Returns |x|^2 of a panel. Each row has its own sum, and the sums are added in order. */
 static double
 energy(const struct radon_core *p, struct radon_room *w, const float *x)
 {
@@ -232,7 +235,10 @@ energy(const struct radon_core *p, struct radon_room *w, const float *x)
 	return add_up(w->part, p->o.nq);
 }
 
-/* s->u from 0 for the weights as they are; s->res holds the gather and then what is left of it. Returns the steps. */
+/*
+ * Finds s->u for the current weights, from 0. On entry s->res holds the gather, on return the residual. Returns the number of
+ * steps.
+ */
 static size_t
 conjugate_gradients(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w,
 		    double damping)
@@ -256,7 +262,7 @@ conjugate_gradients(const struct radon_core *p, struct radon_sparse *s, struct r
 	return (size_t)step;
 }
 
-/* The amplitude of m = W u around each sample into s->grad; returns the greatest. */
+/* s->grad = the amplitude of m = W u around each sample. Returns the greatest amplitude. */
 static float
 amplitudes(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w)
 {
@@ -288,7 +294,7 @@ reweigh(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w
 		s->weight[i] = top > 0 ? fmaxf(sqrtf(s->grad[i] / top), least) : 1;
 }
 
-/* The edges of the panel in w->m. */
+/* Finds the edges of a report from the panel in w->m. */
 static void
 find_edges(const struct radon_core *p, struct radon_room *w, double edge[2])
 {

@@ -13,14 +13,14 @@
 enum { LANES = LEVINSON_LANES, PAIRS = 2 * LANES };
 
 /*
- * Levinson's recursion loses about as many digits as the condition number has, and t[0] / E is below that. Where E falls
- * under this part of t[0], or n times rounding, lanes go to conjugate gradients.
+ * Levinson's recursion loses about as many digits as the condition number has, and t[0] / E is a lower bound of the condition
+ * number. When the E of a lane falls to this part of t[0], conjugate gradients solve the lane.
  */
 static const double safe = 1e-10;
 
 /*
- * Those stop at this relative residual. The right-hand side is rounded to float, so that a part of 1e-7 of it can lie
- * outside the range of a singular T: steps towards that would only blow the solution up.
+ * Conjugate gradients stop at this relative residual. The right-hand side is rounded to float, so that a part of 1e-7 of it
+ * can lie outside the range of a singular T. Steps towards that part would only make the solution grow without bound.
  */
 static const double cg_tol = 1e-6;
 enum { CG_STEPS = 200 };
@@ -32,7 +32,7 @@ struct toeplitz {
 	double *fa;	/* per block: the FFT of a, len rows of LANES complex */
 	double *e, *t0; /* per block: LANES */
 	bool *unsafe;	/* per block: LANES */
-	double **ft;	/* per block: the FFT of T's circulant, where a lane needs it; else NULL */
+	double **ft;	/* per block: the FFT of T's circulant if a lane needs it, else NULL */
 };
 
 struct toeplitz_work {
@@ -45,7 +45,7 @@ struct toeplitz_work {
 
 /* --- products in the frequencies of the FFTs ----------------------------------------------------------------------- */
 
-/* u = conj(A) y, v = conj(B) y, B = turn (conj(A) - 1). u may be y. */
+/* v = conj(B) u, then u = conj(A) u, where B = turn conj(A - 1). A is fa, the FFT of a. */
 WEIR_CLONES(times_adjoints,
 	    (const double *restrict fa, const double *restrict turn, size_t len, double *u,
 	     double *v),
@@ -64,7 +64,7 @@ WEIR_CLONES(times_adjoints,
 	}
 }
 
-/* u = A u - B v. */
+/* u = A u - B v, with the same A and B. */
 WEIR_CLONES(times_factors,
 	    (const double *restrict fa, const double *restrict turn, size_t len, double *restrict u,
 	     const double *restrict v),
@@ -81,7 +81,7 @@ WEIR_CLONES(times_factors,
 	}
 }
 
-/* Never in place: with lanes 8 apart FFTW's estimate takes 10.1 us there for length 360, and 5.7 us from here to there. */
+/* The FFT is out of place: for length 360 and 8 lanes FFTW's estimated plan takes 5.7 us there, and 10.1 us in place. */
 static void
 transform(fftw_plan plan, double *from, double *to)
 {
@@ -94,7 +94,7 @@ cut(const struct toeplitz *s, double *x)
 	memset(x + s->n * PAIRS, 0, (s->len - s->n) * PAIRS * sizeof *x);
 }
 
-/* w->x = w->x times T^-1 E len^2; w->x holds n rows and then zeros. */
+/* w->x = T^-1 E len^2 w->x. On entry w->x holds n rows and then zeros. */
 static void
 apply_inverse(const struct toeplitz *s, struct toeplitz_work *w, const double *fa)
 {
@@ -112,7 +112,7 @@ apply_inverse(const struct toeplitz *s, struct toeplitz_work *w, const double *f
 
 /* --- conjugate gradients ------------------------------------------------------------------------------------------- */
 
-/* w->u = T times x, n rows: the first n of a circular convolution. */
+/* w->u = T x: the first n rows of w->u, which holds a circular convolution. */
 static void
 apply_matrix(const struct toeplitz *s, struct toeplitz_work *w, const double *ft, const double *x)
 {
@@ -129,7 +129,7 @@ apply_matrix(const struct toeplitz *s, struct toeplitz_work *w, const double *ft
 	transform(s->backward, w->v, w->u);
 }
 
-/* Re x^H y of every lane. */
+/* sum = Re x^H y of every lane. */
 static void
 dot(const double *x, const double *y, size_t n, double sum[LANES])
 {
@@ -146,7 +146,7 @@ ratio(double a, double b)
 	return b > 0 ? a / b : 0;
 }
 
-/* Solves every lane of the block for the right-hand side in w->r, into w->cg, from 0. Returns the steps. */
+/* Solves every lane of the block for the right-hand side in w->r into w->cg, which begins at 0. Returns the steps. */
 static size_t
 conjugate_gradients(const struct toeplitz *s, struct toeplitz_work *w, const double *ft)
 {
@@ -185,7 +185,7 @@ conjugate_gradients(const struct toeplitz *s, struct toeplitz_work *w, const dou
 
 /* --- blocks -------------------------------------------------------------------------------------------------------- */
 
-/* The FFT of the circulant of length len that holds T: t, zeros, conj t backwards. */
+/* The FFT of the first column of the circulant that contains T: t, zeros, conj t backwards; len rows. NULL: no memory. */
 static double *
 circulant(const struct toeplitz *s, struct toeplitz_work *w, const double *t)
 {
@@ -233,7 +233,7 @@ toeplitz_factor(struct toeplitz *s, struct toeplitz_work *w, size_t b, const dou
 	return 0;
 }
 
-/* The right-hand side as doubles; where it vanishes (a dead frequency) the solution does. */
+/* Copies the right-hand side as doubles. Returns false when it is 0 in all lanes; the solution is then 0 too. */
 static bool
 load(double *to, const float *from, size_t n)
 {
@@ -293,7 +293,7 @@ toeplitz_logdet(const struct toeplitz_work *w, size_t l)
 	return sum;
 }
 
-/* --- room ---------------------------------------------------------------------------------------------------------- */
+/* --- memory -------------------------------------------------------------------------------------------------------- */
 
 static bool
 plan_ffts(struct toeplitz *s)

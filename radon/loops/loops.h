@@ -1,8 +1,8 @@
 /*
  * The inner loops of the recurrence and of Levinson's recursion. They process LANES frequencies at a time in double. There is
  * one set of them for each width of register. Rows are LANES re and then LANES im, aligned to 64 bytes. Registers of 4 or 2
- * doubles take the lanes in 2 or 4 groups, since the compiler puts vectors wider than a register on the stack (gcc 12, AVX2: 2.3
- * times as long).
+ * doubles take the lanes in 2 or 4 groups, since the compiler puts vectors wider than a register on the stack (gcc 12, AVX2:
+ * 2.3 times as long).
  */
 #ifndef RADON_LOOPS_H
 #define RADON_LOOPS_H

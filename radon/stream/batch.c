@@ -7,7 +7,7 @@
 #include "common/mem.h"
 #include "radon/stream/batch.h"
 
-enum { LARGE = 32 << 20 }; /* bytes of a batch's input after which no more gathers are added */
+enum { LARGE = 32 << 20 }; /* a batch is full when its input has this many bytes */
 
 struct batches {
 	const struct gathers_options *o;
@@ -18,9 +18,9 @@ struct batches {
 
 	struct batch batch[2], *next, *done; /* next: read ahead; done: results to be written */
 	int turn;			     /* the batch that is filled next */
-	struct gather pending;		     /* read, but part of a later batch */
-	bool waits, ended;		     /* pending holds a gather; no more to read */
-	bool threaded, ahead;		     /* an I/O thread is used; next was read by it */
+	struct gather pending;		     /* read already; begins the next batch */
+	bool waits, ended;		     /* pending holds a gather; the input has ended */
+	bool threaded, ahead;		     /* an I/O thread is used; it reads next */
 	pthread_t io;
 
 	size_t gathers, traces, fallbacks, steps;
@@ -79,7 +79,10 @@ say(const struct gathers_options *o, const struct gather *g)
 	fputc('\n', stderr);
 }
 
-/* Each kind of warning once; --stats counts the gathers. Edges: .1 to 1 on clean gathers, 3.5 to 13 with events beyond. */
+/*
+ * Prints each kind of warning once; --stats counts the gathers. The edges of a report are .1 to 1 on clean gathers and 3.5 to
+ * 13 on gathers with events beyond the curves.
+ */
 static void
 warn_result(struct batches *s, const struct gather *g)
 {
@@ -114,7 +117,7 @@ put(struct batches *s, struct batch *b)
 	}
 }
 
-/* The results of the last batch handed over. Its time is charged here, since it may run beside other stages. */
+/* Writes the results of the last batch handed over. It charges its own time, since it may run while other stages run. */
 static void
 put_done(struct batches *s)
 {
@@ -127,7 +130,7 @@ put_done(struct batches *s)
 	s->st->seconds[STATS_WRITE] += clock_now() - start;
 }
 
-/* Writes what is done, then reads the next batch. */
+/* Writes the results of the previous batch, then reads the next batch. */
 static void *
 exchange(void *batches)
 {

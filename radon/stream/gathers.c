@@ -10,7 +10,7 @@
 #include "common/sample.h"
 #include "radon/stream/heads.h"
 
-/* Moveouts longer than this many traces are a mistake in a unit. */
+/* A moveout longer than this many times the length of the traces comes from a wrong unit. */
 static const double FAR = 16;
 
 /* --- items --------------------------------------------------------------------------------------------------------- */
@@ -24,7 +24,7 @@ spacing_of(const struct gathers *s, const struct img_axis *a)
 	return a->spacing;
 }
 
-/* The keys of a panel: curve, reference, depth, shape of the gather. */
+/* Reads the keys of a panel: curve, reference, depth and the shape of the gather. */
 static void
 read_keys(struct gathers *s)
 {
@@ -57,7 +57,7 @@ read_keys(struct gathers *s)
 	}
 }
 
-/* A panel: curves from axis 1. */
+/* Finds the curves of a panel from axis 1, and the rest from its keys. */
 static void
 shape_of_panel(struct gathers *s)
 {
@@ -147,7 +147,7 @@ samples(float **x, size_t *has, size_t rows, size_t n)
 	*has = want;
 }
 
-/* Of n samples: is any not 0, is any not finite? */
+/* any: is a sample of the n other than 0? bad: is one not finite? */
 WEIR_CLONES(inspect, (const float *x, size_t n, bool *any, bool *bad), (x, n, any, bad))
 {
 	uint32_t bits = 0, worst = 0;
@@ -163,7 +163,7 @@ WEIR_CLONES(inspect, (const float *x, size_t n, bool *any, bool *bad), (x, n, an
 	*bad = worst >= 0x7f800000;
 }
 
-/* The next row of the item as floats; NaN and infinite ones are zeroed or fatal. Returns whether any sample is not 0. */
+/* Reads the next row of the item as floats. NaN and infinity become 0 or are fatal. Returns whether any sample is not 0. */
 static bool
 read_row(struct gathers *s, size_t row, float *x)
 {
@@ -209,7 +209,7 @@ read_plane(struct gathers *s, struct gather *g)
 	}
 }
 
-/* How long the time axis of the transform must be at least to hold the panel, whatever the offsets need. */
+/* Makes the time axis of the transform long enough for the input panel, even when the offsets need less. */
 static void
 hold_panel(const struct gathers *s, struct gather *g)
 {
@@ -225,7 +225,7 @@ hold_panel(const struct gathers *s, struct gather *g)
 	g->o.tail = after > .5 ? (size_t)lrint(after) : 0;
 }
 
-/* Where the samples of the panel lie on that axis. */
+/* Returns the place of the panel's first sample on that axis. */
 static size_t
 place_panel(const struct gathers *s, const struct gather *g)
 {
@@ -235,8 +235,8 @@ place_panel(const struct gathers *s, const struct gather *g)
 }
 
 /*
- * The time axis of the panel. None wants one far longer than the traces: q is then in milliseconds, or X in another unit. A
- * panel may be as large as --max-bytes.
+ * Finds the time axis of the panel. An axis far longer than the traces is an error: q is then in milliseconds, or X is in
+ * another unit than the offsets. A panel may be as large as --max-bytes.
  */
 static void
 fit_panel(const struct gathers *s, struct gather *g)

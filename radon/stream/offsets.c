@@ -9,7 +9,10 @@
 #include "common/file.h"
 #include "radon/stream/heads.h"
 
-/* All numbers of a text, separated by blanks; NULL and a count of 0 when anything else is in it. Caller frees. */
+/*
+ * Reads all numbers of a text, which blanks separate. Returns NULL and a count of 0 when the text has anything else, or
+ * nothing. Caller frees.
+ */
 static double *
 numbers(const char *text, size_t *n)
 {
@@ -99,7 +102,7 @@ offsets_count(const struct gathers *s)
 	return nx;
 }
 
-/* g of an offset, or death. */
+/* Finds g of an offset; dies when the offset has no curve. */
 static double
 curve_at(const struct gathers *s, double x)
 {

@@ -13,7 +13,7 @@ struct runner {
 	const struct gathers_options *o;
 	struct stats *st;
 	int threads;
-	struct gather like; /* what the plan is for: shapes, g and live are its own */
+	struct gather like; /* what the plan is for: shapes, and copies of g and live */
 	struct radon_plan *plan;
 	struct radon_work **work; /* one a thread, for whole gathers */
 	struct radon_work *shared;
@@ -46,7 +46,7 @@ drop_plan(struct runner *r)
 	r->plan = NULL;
 }
 
-/* A gather has energy at frequencies where neighbouring curves come a whole period apart. */
+/* Warns when a gather has energy at frequencies where neighbouring curves move a whole period apart. */
 static void
 warn_alias(struct runner *r, const struct gather *g)
 {
@@ -154,7 +154,7 @@ run_one(const struct runner *r, struct radon_work *w, struct gather *g)
 	judge(g);
 }
 
-/* All threads on one gather after the other. */
+/* All threads transform one gather, then the next. */
 static void
 run_shared(struct runner *r, struct batch *b)
 {
@@ -164,7 +164,7 @@ run_shared(struct runner *r, struct batch *b)
 		run_one(r, r->shared, &b->g[i]);
 }
 
-/* A gather for each thread. */
+/* Each thread transforms whole gathers. */
 static void
 run_whole(struct runner *r, struct batch *b)
 {
