@@ -3,7 +3,7 @@
 #include "common/raw.h"
 #include "common/stats.h"
 
-enum { BLOCK = 1 << 20 }; /* bytes on their way at a time */
+enum { BLOCK = 1 << 20 }; /* bytes that are copied at a time */
 
 void
 raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet, struct stats *st)

@@ -19,7 +19,7 @@ cpu_name(enum cpu_level level)
 }
 
 #if defined(__x86_64__)
-/* The parts of the CPU's state that the system saves: 0x06 are the AVX registers, 0xe0 those of AVX-512. */
+/* Returns bits for the parts of the CPU's state that the system saves: 0x06 for the AVX registers, 0xe0 for AVX-512's. */
 static unsigned
 saved_state(void)
 {
@@ -58,7 +58,7 @@ detect(void)
 }
 #endif
 
-/* The number of the level of this name, or -1. */
+/* Returns the number of the level with this name, or -1. */
 static int
 find_level(const char *name)
 {

@@ -8,7 +8,7 @@
 
 static bool quiet, dying;
 
-/* LeakSanitizer's own hook, asked when the process ends: what a dying program still holds is no leak. */
+/* LeakSanitizer calls this when the process ends. The memory that a dying program still holds is not a leak. */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 
 int
@@ -32,7 +32,7 @@ make_visible(const char *text)
 	return out;
 }
 
-/* One line in one write, so that the lines of processes that share a terminal do not mix. */
+/* Writes one line in one write(), so that the lines of processes that share a terminal do not mix. */
 static void
 say(const char *fmt, va_list ap)
 {
@@ -48,7 +48,7 @@ say(const char *fmt, va_list ap)
 	if (n < 0)
 		return;
 	const ssize_t written = write(STDERR_FILENO, line, (size_t)n);
-	(void)written; /* there is nowhere to complain to */
+	(void)written; /* a failure to write to stderr cannot be reported */
 	free(line);
 }
 

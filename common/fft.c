@@ -23,7 +23,7 @@ fft_size(size_t n)
 	}
 }
 
-/* The text of f from here on, for the caller to free; NULL when there is none or no memory. */
+/* Returns the rest of f as text, which the caller frees. NULL: f is at its end, or there is no memory. */
 static char *
 read_text(FILE *f)
 {
@@ -38,8 +38,8 @@ read_text(FILE *f)
 }
 
 /*
- * The file holds the single-precision wisdom and then the double; each is one parenthesised expression that begins with
- * "(fftw-". FFTW itself reads ahead, so it cannot take both from one stream.
+ * The file holds the wisdom of single precision and then that of double precision. Each is one parenthesised expression that
+ * begins with "(fftw-". FFTW reads ahead, so it cannot take both from one stream.
  */
 int
 fft_wisdom_read(const char *path)

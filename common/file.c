@@ -19,19 +19,19 @@ enum { PIPE = 1 << 20, MAXLINKS = 40 };
 struct file_out {
 	FILE *f;
 	const char *name;   /* in messages */
-	char *path;	    /* absolute, what the bytes become; NULL: they are written in place */
-	char *volatile tmp; /* the temporary's name; NULL: it has none */
-	bool exists;	    /* path did, before; its status was st */
-	bool copy;	    /* path keeps its inode, and the bytes are copied to it */
-	bool report;
-	struct stat st; /* of f when written in place */
+	char *path;	    /* absolute, the final name; NULL: the bytes are written in place */
+	char *volatile tmp; /* the temporary file's name; NULL: it has none */
+	bool exists;	    /* the output existed before; its status was st */
+	bool copy;	    /* path keeps its inode: file_finish copies the bytes to it */
+	bool report;	    /* it is the file of --stats */
+	struct stat st;	    /* valid when exists */
 	struct file_out *next;
 };
 
-/* All outputs of this process, the finished ones too. */
+/* All outputs of this process, including the finished ones. */
 static struct file_out *volatile outputs;
 
-/* The lowest free descriptor is the closed one. It is opened the wrong way round, so that its use fails. */
+/* open() takes the lowest free descriptor, which is the closed one. Its mode is the wrong one, so that its use fails. */
 __attribute__((constructor)) static void
 fill_standard_descriptors(void)
 {
@@ -77,7 +77,8 @@ file_open(const char *path)
 	for (const struct file_out *o = outputs; o; o = o->next)
 		if (o->report && o->exists && !fstat(fileno(f), &st) && same_file(&st, &o->st))
 			die_usage("%s: --stats names this input", file_name(path));
-	fcntl(fileno(f), F_SETPIPE_SZ, PIPE); /* fails on what is no pipe, which is fine */
+	fcntl(fileno(f), F_SETPIPE_SZ,
+	      PIPE); /* this fails on anything but a pipe, which does no harm */
 	return f;
 }
 
@@ -99,7 +100,7 @@ on_signal(int sig)
 	raise(sig);
 }
 
-/* Every signal that ends a process and that nobody else handles. */
+/* Removes the temporary files at exit() and at every signal that ends the process and has no other handler. */
 static void
 guard_unfinished(void)
 {
@@ -122,7 +123,7 @@ guard_unfinished(void)
 	}
 }
 
-/* out->tmp = .NAME.XXXXXX beside out->path, a name that make(out) takes. False with errno when it took none. */
+/* Sets out->tmp to a name .NAME.XXXXXX beside out->path with which make(out) succeeds. False with errno: there is none. */
 static bool
 find_name(struct file_out *out, int (*make)(struct file_out *out))
 {
@@ -161,7 +162,7 @@ open_named(struct file_out *out)
 	return fd < 0 ? -1 : (out->f = fdopen(fd, "wb")) ? 0 : -1;
 }
 
-/* -1 where this file system has no files without names, or no way to give them one. */
+/* Opens a file without a name. -1: the file system has no such files, or there is no way to name them later. */
 static int
 open_nameless(const struct file_out *out)
 {
@@ -179,7 +180,7 @@ open_nameless(const struct file_out *out)
 	return fd;
 }
 
-/* The bytes go to a temporary, which has the mode and owner of the file that exists. */
+/* Opens a temporary file for the bytes. It gets the mode and owner of the file that exists already. */
 static void
 open_temporary(struct file_out *out)
 {
@@ -206,7 +207,7 @@ open_temporary(struct file_out *out)
 
 /* --- what a name means ---------------------------------------------------------------------------------------- */
 
-/* The descriptor that a name in this directory is, or -1: /proc/self/fd has one for each. */
+/* Returns the descriptor that dir/base stands for when dir is this process's /proc/PID/fd, else -1. */
 static int
 descriptor_of(const char *dir, const char *base)
 {
@@ -220,7 +221,7 @@ descriptor_of(const char *dir, const char *base)
 	return *end || fd > INT_MAX ? -1 : (int)fd;
 }
 
-/* path without its last part, every link in it followed. Caller frees; NULL with errno. */
+/* Returns the directory of path, with every symbolic link followed. The caller frees it. NULL: see errno. */
 static char *
 real_directory(const char *path)
 {
@@ -236,7 +237,7 @@ real_directory(const char *path)
 	return real;
 }
 
-/* "dir/base", or base alone when it is absolute. Caller frees. */
+/* Returns "dir/base", or base alone when it is absolute. The caller frees it. */
 static char *
 join_path(const char *dir, const char *base)
 {
@@ -251,8 +252,8 @@ join_path(const char *dir, const char *base)
 }
 
 /*
- * The absolute path that path's links lead to, whether there is a file or not; or NULL and *fd, the descriptor of this
- * process that they lead to, or -1 and errno.
+ * Follows the symbolic links of path. Returns the absolute path at their end, where a file may exist or not. When they end at
+ * a descriptor of this process, it returns NULL and sets *fd to it. On failure it returns NULL with *fd = -1 and errno.
  */
 static char *
 follow(const char *path, int *fd)
@@ -290,7 +291,7 @@ follow(const char *path, int *fd)
 
 /* --- outputs -------------------------------------------------------------------------------------------------- */
 
-/* A descriptor that is open is used as it is: the file it leads to goes on where it stands. */
+/* Opens out->path for writing, or uses a copy of the open descriptor fd >= 0, whose position stays as it is. */
 static void
 open_in_place(struct file_out *out, int fd)
 {
@@ -352,12 +353,12 @@ create(const char *path, bool report)
 	for (const struct file_out *o = outputs; o; o = o->next)
 		if (collide(o, out))
 			die_usage("%s: two outputs go to this file", out->name);
-	/* It is on the list before a temporary exists, so that no signal finds a file without its entry. */
+	/* The entry is in the list before its temporary file exists, so that a signal handler finds every such file. */
 	out->next = outputs;
 	outputs = out;
 	if (!out->f)
 		open_temporary(out);
-	signal(SIGXFSZ, SIG_IGN); /* the write fails, and says so */
+	signal(SIGXFSZ, SIG_IGN); /* write() then fails with EFBIG instead */
 	fcntl(fileno(out->f), F_SETPIPE_SZ, PIPE);
 	return out;
 }
@@ -394,7 +395,7 @@ file_die_writing(const struct file_out *out)
 
 /* --- the end -------------------------------------------------------------------------------------------------- */
 
-/* The file has other names or another owner, which a new file in its place would not have. */
+/* Copies the bytes into the file that exists. It has other names or another owner, which a new file would lose. */
 static bool
 copy_back(const struct file_out *out)
 {
@@ -421,7 +422,7 @@ link_named(struct file_out *out)
 	return linkat(AT_FDCWD, from, AT_FDCWD, out->tmp, AT_SYMLINK_FOLLOW);
 }
 
-/* The temporary becomes path. A nameless one gets a name for a moment, in which no signal arrives. */
+/* Renames the temporary file to path. A file without a name first gets one; signals are blocked meanwhile. */
 static bool
 appear(struct file_out *out)
 {

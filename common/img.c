@@ -11,7 +11,7 @@
 #include "common/img.h"
 #include "common/mem.h"
 
-/* The words NRRD knows a type by. */
+/* The size of each type, and the words that NRRD has for it. */
 static const struct {
 	size_t size;
 	bool floating;
@@ -289,7 +289,7 @@ void
 img_cut_axis(struct img_axis *a, size_t n, ptrdiff_t shift)
 {
 	a->n = n;
-	a->min += (double)shift * a->spacing; /* a bare axis has neither: NaN stays NaN */
+	a->min += (double)shift * a->spacing; /* without spacing or min, the result is NaN */
 }
 
 bool

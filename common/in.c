@@ -1,4 +1,4 @@
-/* Input: items one after the other, in whatever format each is written. */
+/* Reads items one after the other. Each may have another format. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,7 +12,10 @@
 #include "common/file.h"
 #include "common/formats/item.h"
 
-/* Results do not wait in a buffer while their reader waits for them and we wait for input: a camera's frames, a dialogue. */
+/*
+ * Flushes the outputs when no input has arrived yet. Otherwise results would wait in a buffer while their reader waits for
+ * them and this program waits for input, such as the next frame of a camera.
+ */
 static void
 flush_when_idle(const struct raw_in *in)
 {
@@ -22,7 +25,7 @@ flush_when_idle(const struct raw_in *in)
 		fflush(NULL);
 }
 
-/* The first bytes of what comes, which stay unread. 0: the end of the file. */
+/* Copies the next bytes of the file to magic; they stay unread. Returns how many there are. 0: the end of the file. */
 static size_t
 peek(struct raw_in *in, char magic[ITEM_MAGIC])
 {
@@ -65,7 +68,7 @@ raw_next(struct raw_in *in, struct img *x)
 
 /* --- mapping --------------------------------------------------------------------------------- */
 
-/* Any thread may meet the end of the file first; the others wait for the end it makes. */
+/* Several threads may touch the missing pages at once. The first one ends the process while the others wait. */
 static void
 on_bus_error(int sig)
 {

@@ -18,7 +18,7 @@ least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* The numbers that a one-line file begins with; returns how many. "max" and a file that is not there have none. */
+/* Reads up to two numbers at the start of a file and returns how many. "max" or a missing file gives 0. */
 static int
 read_numbers(const char *path, long long v[2])
 {
@@ -32,7 +32,7 @@ read_numbers(const char *path, long long v[2])
 	return n > 0 ? n : 0;
 }
 
-/* Version 2 has quota and period in cpu.max, version 1 in two files. */
+/* Returns the quota of a group in processors, rounded up. Version 2 has quota and period in cpu.max, version 1 in two files. */
 static size_t
 cpus_of(const char *group)
 {
@@ -67,7 +67,7 @@ bytes_of(const char *group)
 	return SIZE_MAX;
 }
 
-/* The least of a group and of all groups above it: each has its own limit. group is cut short on the way. */
+/* Returns the least limit of a group and of all groups above it, since each has its own. It overwrites group. */
 static size_t
 least_upwards(char *group, size_t root, size_t (*of)(const char *group))
 {
@@ -80,7 +80,10 @@ least_upwards(char *group, size_t root, size_t (*of)(const char *group))
 	return limit;
 }
 
-/* A line of the list is NUMBER:CONTROLLERS:PATH; version 2 names no controllers, version 1 mounts each by its name. */
+/*
+ * Returns the least limit of all groups of this process. A line of the list is NUMBER:CONTROLLERS:PATH. Version 2 names no
+ * controllers; version 1 mounts each controller under its name.
+ */
 static size_t
 of_groups(const char *proc_cgroup, const char *root, const char *controller,
 	  size_t (*of)(const char *group))

@@ -48,7 +48,7 @@ weir_free(void *p)
 	free(p);
 }
 
-/* Bytes of n * size in whole pages, or 0: too many. */
+/* Returns n * size rounded up to whole pages, in bytes. 0: that is too many. */
 static size_t
 whole_pages(size_t n, size_t size)
 {
@@ -59,7 +59,7 @@ whole_pages(size_t n, size_t size)
 	return bytes ? (bytes + PAGE - 1) / PAGE * PAGE : PAGE;
 }
 
-/* A large page must begin at a multiple of its size: what is mapped too much before and behind goes back. */
+/* A large page must begin at a multiple of its size, so this maps more than it needs and unmaps the rest on both sides. */
 void *
 weir_map(size_t n, size_t size)
 {
@@ -138,7 +138,7 @@ weir_calloc_large(size_t n, size_t size)
 	return p;
 }
 
-/* p, or the end of the program when there was no memory for n * size bytes. */
+/* Returns p. Dies when p is NULL, since there was no memory for n * size bytes. */
 static void *
 insist(void *p, size_t n, size_t size)
 {

@@ -18,7 +18,7 @@ enum {
 	MAXROWS = 80,
 	MAXNAME = 40,
 	LONG = 256
-}; /* LONG: above every letter, what getopt returns for row 0 */
+}; /* getopt returns LONG for row 0; it is above every letter */
 
 #define AT(member) offsetof(struct opt_common, member)
 
@@ -41,7 +41,7 @@ static const struct {
     {0, {0, "completion", OPT_COMPLETION, 0, NULL, "a completion for bash"}},
 };
 
-/* The program's rows and then the common ones it has. */
+/* The program's own rows, and after them its common rows. */
 struct rows {
 	struct opt v[MAXROWS];
 	size_t n, own;
@@ -60,7 +60,7 @@ gather_rows(const struct opt_program *p, struct rows *r)
 			r->v[r->n++] = common_rows[i].row;
 }
 
-/* What lives as long as the process stays reachable, so that leak checkers keep quiet about it. */
+/* Keeps p reachable until the process ends, so that leak checkers do not report it. Returns p. */
 static void *
 keep(void *p)
 {
@@ -100,7 +100,7 @@ opt_size(const char *text, size_t *v)
 	return s && !end[1] && weir_mul(*v, (size_t)1 << 10 * (s - suffix + 1), v);
 }
 
-/* "-t, --threads" */
+/* Returns the names of an option, such as "-t, --threads". */
 static const char *
 spelled(const struct opt *o)
 {
@@ -159,7 +159,7 @@ store_real(const struct opt *o, const char *value, double *to)
 		die_range(o, value, "a number");
 }
 
-/* name with the American spelling of its words, or name itself. */
+/* Returns name with American spelling, in text, or name itself where it has no such word. */
 static const char *
 american(const char *name, char text[MAXNAME])
 {
@@ -204,7 +204,7 @@ store_list(const char *value, struct opt_list *list, size_t most)
 	list->v[list->n++] = value;
 }
 
-/* most: no list can grow longer than the command line. */
+/* most: the length of the command line, which a list cannot exceed. */
 static void
 store(const struct opt *o, const char *value, void *args, size_t most)
 {
@@ -263,7 +263,7 @@ opt_reals(const char *option, const char *text, char sep, double *v, size_t n)
 
 /* --- history ------------------------------------------------------------------------------- */
 
-/* A word for a shell: quoted when it holds anything unusual, and on one line in any case. */
+/* Writes s as one word for a shell. It is quoted when it holds a special character; control characters become blanks. */
 static void
 put_shell_word(FILE *f, const char *s)
 {
@@ -326,7 +326,7 @@ fill_getopt(const struct rows *r, struct option *longs, char *shorts,
 	*shorts = 0;
 }
 
-/* How many letters to insert, delete or change: a[0..n) to b. */
+/* Returns how many letters must be inserted, deleted or changed to make b from a[0..n). */
 static size_t
 distance(const char *a, size_t n, const char *b)
 {
@@ -347,7 +347,7 @@ distance(const char *a, size_t n, const char *b)
 	return row[m];
 }
 
-/* The long name that is fewest letters away, or NULL: none is near. */
+/* Returns the long option with the smallest distance to name[0..n). NULL: none is near. */
 static const char *
 nearest(const struct rows *r, const char *name, size_t n)
 {
@@ -364,7 +364,7 @@ nearest(const struct rows *r, const char *name, size_t n)
 	return best;
 }
 
-/* The long option as given, `--name` or `--name=value`, that getopt refused: each cause has its message. */
+/* Dies with the reason why getopt refused a long option. given is `--name` or `--name=value`. */
 static _Noreturn void
 die_long(const struct rows *r, const char *given)
 {
@@ -396,7 +396,7 @@ die_refused(const struct rows *r, char **argv, int c)
 {
 	const char *given = argv[optind - 1];
 
-	/* getopt leaves optopt 0 for an unknown long option, a letter, or LONG + row. */
+	/* getopt sets optopt to the letter, to LONG + row, or to 0 for an unknown long option. */
 	if (optopt && optopt < LONG)
 		die_usage("option '-%c' %s; see %s --help", optopt,
 			  c == ':' ? "needs an argument" : "is unknown", weir_prog);

@@ -1,4 +1,4 @@
-/* Output: raw items, or PNM pictures where an item came as PNM and loses nothing by it; and text. */
+/* Writes items: as PNM where an item was read as PNM and PNM loses nothing, else as raw. Also writes text. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct raw_out {
 	struct file_out *file;
 	FILE *f; /* its stream */
 	const char *name;
-	char *buffer; /* f's */
+	char *buffer; /* of f */
 	enum raw_as as;
 	uint64_t bytes;
 
@@ -29,7 +29,7 @@ struct raw_out {
 	size_t left_in_picture;
 	unsigned maxval;
 	char *tuple_type;
-	void *block; /* BLOCK bytes, to turn samples into PNM's */
+	void *block; /* BLOCK bytes, in which samples are converted for PNM */
 };
 
 static struct raw_out *
@@ -98,7 +98,7 @@ raw_printf(struct raw_out *out, const char *fmt, ...)
 	out->bytes += (uint64_t)n;
 }
 
-/* Why x cannot go out as PNM; NULL when it can. Fills out's description of the pictures. */
+/* Returns NULL when x can be written as PNM, else the reason. Fills out's description of the pictures. */
 static const char *
 as_pictures(struct raw_out *out, const struct img *x)
 {
@@ -162,7 +162,7 @@ raw_head(struct raw_out *out, const struct img *x)
 		put_raw_head(out, x);
 }
 
-/* Samples as PNM writes them: one byte up to maxval 255, else two, big-endian. Returns the bytes. */
+/* Converts samples for PNM, in out->block: one byte up to maxval 255, else two, big-endian. Returns how many bytes. */
 static size_t
 to_pnm(struct raw_out *out, const void *buf, size_t count)
 {

@@ -6,10 +6,10 @@
 #include "common/limits.h"
 #include "common/par.h"
 
-/* Threads that OMP_NUM_THREADS asks for, and the most that OMP_THREAD_LIMIT allows; 0: it says nothing of use. */
+/* The threads that OMP_NUM_THREADS asks for, and the most that OMP_THREAD_LIMIT allows. 0: not set, or not valid. */
 static int asked_for, most;
 
-/* The whole number in 1..4096 that the variable begins with ("4,2" names the threads of each level of nesting), or 0. */
+/* Returns the whole number in 1..4096 at the start of the variable, or 0. "4,2" gives the threads of each level of nesting. */
 static int
 number_of(const char *variable)
 {
@@ -23,7 +23,7 @@ number_of(const char *variable)
 	return end != s && (!*end || *end == ',') && n > 0 && n <= 4096 ? (int)n : 0;
 }
 
-/* Kilobytes, unless B, K, M or G follows: whether that is a megabyte at least, which a worker needs. */
+/* Whether s is a stack size of at least one megabyte, which a worker needs. It is in kilobytes unless B, K, M or G follows. */
 static bool
 is_stack_enough(const char *s)
 {
@@ -38,9 +38,10 @@ is_stack_enough(const char *s)
 }
 
 /*
- * The OpenMP library reads its environment in its constructor. The programs link libgomp statically, so that this one, of
- * the highest priority there is, runs before it. Waiting is passive unless the user's own setting says otherwise. What the
- * library would complain of, or what would give a region fewer threads or less stack than it counts on, is taken out.
+ * Prepares the environment that the OpenMP library reads in its constructor. The programs link libgomp statically, so that
+ * this constructor, which has the highest priority, runs before that one. Waiting is passive unless the user has set
+ * OMP_WAIT_POLICY. It removes the variables of which the library would complain, and those that would give a region fewer
+ * threads or less stack than it needs.
  */
 __attribute__((constructor(101))) static void
 prepare_openmp(void)

@@ -62,7 +62,7 @@ sample_load(double *restrict out, const void *restrict in, enum img_type type, s
 	}
 }
 
-/* What is out of range turns NaN or stays out of it, and compares false; 2^63 and 2^64, which doubles have, are out. */
+/* NaN compares false, so it is refused. END is the first double above the range; 2^63 and 2^64 are exact as doubles. */
 #define STORE(NAME, TYPE, LO, END)                                                          \
 	static size_t store_##NAME(TYPE *restrict out, const double *restrict in, size_t n) \
 	{                                                                                   \
@@ -163,7 +163,7 @@ WEIR_CLONES(add_finite, (struct sample_stats *restrict s, const double *v, size_
 	s->finite += n;
 }
 
-/* x - x is 0 but for NaN and infinity. */
+/* x - x is NaN when x is NaN or infinite, and 0 for every other x. */
 WEIR_CLONES_OF(bool, all_finite, (const double *v, size_t n), (v, n))
 {
 	double d = 0;

@@ -1,4 +1,4 @@
-/* Files in a row as one stream of bytes, and the payload of the item that stands there. */
+/* Reads files one after the other as one stream of bytes, and the payload of the current item. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "common/source.h"
 #include "common/swap.h"
 
-/* stdio's buffer is small beside the blocks, so that most bytes go straight to where they belong. */
+/* A block is much larger than stdio's buffer, so that most bytes go directly to their destination. */
 enum { BLOCK = 1 << 20 };
 
 _Noreturn void
@@ -104,7 +104,7 @@ source_expect(struct raw_in *in, size_t bytes)
 		die_truncated(in, have, bytes);
 }
 
-/* One block from the file, made samples of this machine. */
+/* Reads one block from the file, converts it to this machine's byte order and checks it against maxval. */
 static void
 read_block(struct raw_in *in, void *buf, size_t count)
 {
@@ -133,7 +133,7 @@ raw_read(struct raw_in *in, void *buf, size_t count)
 		in->left -= count;
 		return;
 	}
-	/* Blocks that stay in the cache while they are swapped and checked. */
+	/* A block stays in the cache while it is swapped and checked. */
 	while (count) {
 		size_t n = count < BLOCK / in->size ? count : BLOCK / in->size;
 		read_block(in, to, n);

@@ -3,7 +3,7 @@
 #include "common/tile.h"
 #include "common/words.h"
 
-/* Four whole numbers up to TILE_MOST, and nothing else. */
+/* Reads text that has four whole numbers up to TILE_MOST and nothing else. False: the text is malformed. */
 static bool
 parse(const char *text, size_t v[4])
 {

@@ -1,4 +1,4 @@
-/* The texts that are made from the option table: usage, version, completion. */
+/* Makes texts from the option table: the usage, the version and the completion. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "common/opt.h"
 #include "common/usage.h"
 
-/* "[-k FILE]", as the SYNOPSIS shows it. */
+/* Formats an option as the SYNOPSIS shows it, such as "[-k FILE]". Returns the length. */
 static int
 format_synopsis(const struct opt *o, char *text, size_t size)
 {

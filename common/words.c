@@ -1,4 +1,4 @@
-/* Words and numbers of a line of text, taken one by one. */
+/* Takes words and numbers from a line of text, one by one. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

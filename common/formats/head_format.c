@@ -1,4 +1,4 @@
-/* Writes the header of a raw item. Pure: text in memory. */
+/* Writes the header of a raw item as text in memory. Pure. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ put_quoted(FILE *f, const char *s)
 	fputc('"', f);
 }
 
-/* What an axis has, if any does: a header says only what is so. */
+/* The fields to write: those that at least one axis has. */
 struct said {
 	bool kind, centre, spacing, min, label, unit;
 };
@@ -41,7 +41,7 @@ what_is_said(const struct img *x)
 	return s;
 }
 
-/* Readers shift the origin by half a sample where a position has no centring: node is ours. */
+/* Other readers shift the origin by half a sample where a position has no centring, so this then says node. */
 static const char *
 centre_word(const struct img_axis *a)
 {
@@ -128,7 +128,7 @@ put_head(FILE *f, const struct img *x)
 	fputs("encoding: raw\n", f);
 	for (size_t i = 0; i < x->nkey; i++)
 		fprintf(f, "%s:=%s\n", x->key[i].name, x->key[i].value);
-	/* A comment of spaces fills up to a multiple of 64 bytes: "#", spaces, newline, the empty line. */
+	/* A comment line of spaces ("#", spaces, newline) makes the header, with its empty line, a multiple of 64 bytes. */
 	long used = ftell(f), fill = (64 - (used + 3) % 64) % 64;
 	fprintf(f, "#%*s\n\n", (int)fill, "");
 }

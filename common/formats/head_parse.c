@@ -1,4 +1,4 @@
-/* Reads the header of a raw item: NRRD, with what we refuse refused. Pure: no file is touched here. */
+/* Parses the header of a raw item, which is NRRD, and refuses what weir-raw(5) lists. Pure: it touches no file. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -13,14 +13,14 @@
 #include "common/raw.h"
 #include "common/words.h"
 
-/* Everything a header can say before the empty line. Bit i of seen: field i of the table was there. */
+/* A header while it is parsed. Bit i of seen is set when field i of the table has been read. */
 struct head {
 	struct img *x;
 	bool *swap;
 	char *err;
 	unsigned long seen;
 	bool little, has_endian;
-	double max[IMG_MAXDIM]; /* axis maxs: turned into spacings at the end */
+	double max[IMG_MAXDIM]; /* axis maxs, which complete() converts to spacings */
 };
 
 static int __attribute__((format(printf, 2, 3))) fail(struct head *h, const char *fmt, ...)
@@ -104,7 +104,7 @@ set_centers(struct head *h, char *s)
 	return word_none(s) ? 0 : fail(h, "centers has more than %d words", h->x->dim);
 }
 
-/* A number per axis, NaN where there is none, into *(double *)((char *)first + i * step). */
+/* Stores the number of axis i, or NaN where there is none, in *(double *)((char *)first + i * step). */
 static int
 take_reals(struct head *h, char *s, const char *field, double *first, size_t step)
 {
@@ -201,7 +201,7 @@ set_content(struct head *h, char *s)
 	return 0;
 }
 
-/* As ITK writes them: (a,b,c) or none per axis. The length of the vector is the spacing. */
+/* ITK writes a vector (a,b,c) or none for each axis. The length of the vector is the spacing. */
 static int
 set_directions(struct head *h, char *s)
 {
@@ -244,7 +244,7 @@ static const struct {
 enum { TYPE, DIMENSION, SIZES, ENCODING, NFIELDS = sizeof fields / sizeof *fields };
 _Static_assert(NFIELDS <= 64, "one bit per field");
 
-/* Known to NRRD, of no meaning here. */
+/* Fields of NRRD that have no meaning here. */
 static const char *const ignored[] = {"number",	     "min",	     "max",
 				      "old min",     "old max",	     "sample units",
 				      "thicknesses", "space",	     "space dimension",
@@ -252,7 +252,7 @@ static const char *const ignored[] = {"number",	     "min",	     "max",
 
 /* --- lines ----------------------------------------------------------------------------------- */
 
-/* Field names compare without regard to case and blanks: "axis mins" is "axismins". */
+/* Compares field names without regard to case and blanks: "axis mins" equals "axismins". */
 static bool
 same_field(const char *a, const char *b)
 {
@@ -310,7 +310,7 @@ take_line(struct head *h, char *line)
 	colon = strchr(line, ':');
 	if (key && key == colon) {
 		*key = 0;
-		img_add_key(h->x, line, key + 2); /* blanks at the end are the value's */
+		img_add_key(h->x, line, key + 2); /* blanks at the end belong to the value */
 		return 0;
 	}
 	while (n && line[n - 1] == ' ')

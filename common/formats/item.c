@@ -1,4 +1,4 @@
-/* The headers of items, one format after the other. */
+/* Reads the header of an item in any of the formats. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,9 +7,11 @@
 #include "common/formats/pnm.h"
 #include "common/mem.h"
 
-enum { ALWAYS_TAKEN = 16 << 20 }; /* bytes */
+enum {
+	ALWAYS_TAKEN = 16 << 20
+}; /* bytes: a payload of this size is not checked against the default limit */
 
-/* Reads a raw header up to its empty line into text, which grows as it comes. */
+/* Reads a raw header up to its empty line. Returns its text of *n bytes, which the caller frees. */
 static char *
 read_head(struct raw_in *in, size_t *n)
 {
@@ -66,14 +68,14 @@ start_item(struct raw_in *in, struct img *x)
 	in->size = img_type_size(x->type);
 	if (!img_count(x, &in->total) || !img_bytes(x, &bytes))
 		raw_die(in, "the size of the payload overflows");
-	/* What is granted is asked for large items alone: the files of control groups take a tenth of a millisecond. */
+	/* The default limit is checked for large items only, since reading it from the control groups takes .1 ms. */
 	if (in->max_bytes || bytes > ALWAYS_TAKEN)
 		refuse_large(in, bytes, weir_limit(in->max_bytes));
 	in->left = in->total;
 	in->offset = ftello(in->f);
 }
 
-/* The payload of halves, of 2 bytes each, is read into the upper half of the floats that they become. */
+/* Reads a payload of 16-bit floats into the upper half of x->data, and then converts them to floats in place. */
 static void
 load_halves(struct raw_in *in, struct img *x)
 {
@@ -87,7 +89,7 @@ load_halves(struct raw_in *in, struct img *x)
 	npy_widen(x->data, in->total);
 }
 
-/* What is not in the order or the type of the item is decoded at once, and handed out by raw_read. */
+/* Decodes at once a payload that has not the order or the type of the item. raw_read then copies from in->whole. */
 static void
 decode(struct raw_in *in, struct img *x, const struct npy_layout *how)
 {
@@ -108,7 +110,7 @@ decode(struct raw_in *in, struct img *x, const struct npy_layout *how)
 	in->swap = false;
 }
 
-/* The plain formats and packed bits. */
+/* Decodes at once a payload of the plain PNM formats or of packed bits. */
 static void
 decode_pnm(struct raw_in *in, struct img *x, char magic)
 {
@@ -165,7 +167,7 @@ raw_or_npy_item(struct raw_in *in, struct img *x, const char *magic)
 		decode(in, x, &how);
 }
 
-/* What users are likely to pipe in by mistake, and the netpbm tool that converts it. */
+/* Formats that users may pipe in by mistake, and the tool that converts or unpacks each. */
 static const struct {
 	const char *magic, *what;
 } foreign[] = {

@@ -18,7 +18,7 @@ static int __attribute__((format(printf, 2, 3))) fail(char err[RAW_ERR], const c
 
 /* --- npy ------------------------------------------------------------------------------------- */
 
-/* What follows 'name': in the dictionary, blanks skipped; NULL when the name is not there. */
+/* Returns the text after 'name': and its blanks in the dictionary. NULL: the name is not there. */
 static const char *
 value_of(const char *dict, const char *name)
 {
@@ -45,7 +45,7 @@ static const struct {
     {"c8", IMG_F32, true, false},  {"c16", IMG_F64, true, false},
 };
 
-/* '<f4' and the like. */
+/* Parses a dtype such as '<f4', quotes included. */
 static int
 take_dtype(const char *s, enum img_type *type, bool *complex, struct npy_layout *how,
 	   char err[RAW_ERR])
@@ -70,7 +70,7 @@ take_dtype(const char *s, enum img_type *type, bool *complex, struct npy_layout 
 	return fail(err, "dtype '%.*s' is not supported", whole < 40 ? whole : 40, s + 1);
 }
 
-/* (3, 4), slowest first. */
+/* Parses a shape such as (3, 4), slowest axis first. */
 static int
 take_shape(const char *s, size_t *n, int *dim, char err[RAW_ERR])
 {
@@ -168,7 +168,7 @@ npy_head(FILE *f, struct img *x, struct npy_layout *how, char err[RAW_ERR])
 	return r;
 }
 
-/* Sign, 5 bits of exponent and 10 of fraction move to their places in a float, whose exponent is 112 larger. */
+/* Moves the sign, 5 bits of exponent and 10 of fraction to their places in a float, whose exponent is 112 larger. */
 static float
 widen(uint16_t half)
 {
@@ -182,12 +182,12 @@ widen(uint16_t half)
 		u.bits |= 0x7f800000;
 	else if (rest >= 0x0400)
 		u.bits += 112u << 23;
-	else /* no leading one: fraction * 2^-24 */
+	else /* subnormal: the value is fraction * 2^-24 */
 		u.value = (sign ? -1.f : 1.f) * 0x1p-24f * (float)rest;
 	return u.value;
 }
 
-/* Upwards: v[i] never reaches half i + 1. */
+/* i goes upwards, so that writing v[i] never overwrites the 16-bit float i + 1 or a later one. */
 void
 npy_widen(float *v, size_t n)
 {
@@ -198,7 +198,7 @@ npy_widen(float *v, size_t n)
 	}
 }
 
-/* Element by element with the index vector counted up as x is written, and its place in from kept beside it. */
+/* Copies element by element in x's order. index[] counts through x, and `at` is the place of the same element in from. */
 void
 npy_transpose(const struct img *x, void *to, const void *from)
 {
@@ -226,7 +226,7 @@ npy_transpose(const struct img *x, void *to, const void *from)
 
 /* --- PFM ------------------------------------------------------------------------------------- */
 
-/* A word of at most 30 letters ended by one blank, which is consumed. */
+/* Takes a word of at most 30 letters and the blank that must follow it. */
 static bool
 take_word(FILE *f, char word[32])
 {

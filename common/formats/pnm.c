@@ -8,7 +8,7 @@
 #include "common/formats/pnm.h"
 #include "common/mem.h"
 
-/* libnetpbm passes its message to a function without a context: hence the one static of this file. */
+/* libnetpbm passes its message to a function without a context argument, so the message needs a static variable. */
 static char message[RAW_ERR];
 
 static void
@@ -30,8 +30,8 @@ start_netpbm(void)
 }
 
 /*
- * Calls step(arg) with libnetpbm's exit turned into a return: 0, or -1 and its message in err. Memory that libnetpbm
- * held at that moment is lost; the program is about to end.
+ * Calls step(arg). Returns 0, or -1 with libnetpbm's message in err where libnetpbm would have ended the process. The memory
+ * that libnetpbm held at that moment is not freed, since the program is about to end.
  */
 static int
 guarded(void (*step)(void *arg), void *arg, char err[RAW_ERR])
@@ -56,7 +56,7 @@ struct reading {
 	char magic;
 };
 
-/* The size up to tuple_type, as libnetpbm's PAM_STRUCT_SIZE has it, which looks through a null pointer. */
+/* The size ends behind tuple_type. libnetpbm's PAM_STRUCT_SIZE gives the same number but dereferences a null pointer. */
 static void
 read_head(void *arg)
 {
@@ -97,8 +97,8 @@ pnm_head(FILE *f, struct img *x, bool *block, char err[RAW_ERR])
 }
 
 /*
- * Rows of the plain formats and of P4's packed bits. By the row functions of each format and not by the tuples of pam.h:
- * a tuple row of a wide picture would commit sixteen times its memory before the first sample has come.
+ * These functions read rows of the plain formats and of P4's packed bits. They use the row functions of each format, since a
+ * row of pam.h's tuples would commit sixteen times the memory of a wide picture's row before the first sample has arrived.
  */
 static void
 read_bits(FILE *f, uint8_t *to, size_t w, size_t h, int format)
@@ -113,7 +113,7 @@ read_bits(FILE *f, uint8_t *to, size_t w, size_t h, int format)
 	pbm_freerow(row);
 }
 
-/* Stores sample i of an item of either type. */
+/* Stores sample i of x, which is uchar or ushort. */
 static void
 store(const struct img *x, size_t i, unsigned v)
 {
