@@ -1,7 +1,7 @@
 /*
- * The definition. The recursion as Seredin states it: for every pair of neighbouring samples the best polyline that ends
- * with this link, the maximum taken anew over all links before it. The guides of all segments stand in one row; where a
- * segment ends the next one begins on the same sample.
+ * The definition: the recursion as Seredin states it. For every link it finds the best polyline that ends with this link,
+ * and takes the maximum anew over all links before it. The guides of all segments stand in one row. Where a segment ends,
+ * the next one begins on the same sample.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,14 +25,15 @@ admissible(double before, double after, double phi)
 	return fabs(remainder(after - before, 2 * M_PI)) <= phi + 1e-12;
 }
 
-/* One gap of the row. */
+/* The links of one gap between guides. */
 struct link {
 	const struct dptrace_table *t;
 	size_t g;
-	double *best; /* [d][e]: ending with the link j -> k */
+	double *best; /* [d][e]: the best sum of a polyline that ends with the link j -> k */
 	int *from;    /* [d][e]: the sample before j; -1: none */
 };
 
+/* Fills gap l from the gap before, p (NULL: l is the first gap). */
 static void
 extend(const struct link *p, const struct link *l, double phi)
 {
@@ -56,7 +57,10 @@ extend(const struct link *p, const struct link *l, double phi)
 		}
 }
 
-/* at: the sample on the guide before each link, and 0 for the end of each segment. Returns 1 when there is none. */
+/*
+ * Traces the best polyline back through n gaps. at receives the sample at the start of each link, and 0 for the end of
+ * each segment. Returns 1 when there is no polyline.
+ */
 static int
 follow(const struct link *l, size_t n, int *at, double *best)
 {

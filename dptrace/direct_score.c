@@ -1,6 +1,7 @@
 /*
- * The definition of a link's score: at the middle of every column the derivatives of the picture (bilinear between the
- * samples) under a Gaussian that ends at 3 sigma, at steps of half a pixel; evidence; sum.
+ * The definition of a link's score. At the middle of every column it takes the derivatives of the picture under a Gaussian
+ * that ends at 3 sigma, at steps of half a pixel. Between its samples the picture is bilinear. The derivatives give the
+ * evidence of the column; the columns give the score.
  */
 #include <math.h>
 
@@ -24,7 +25,7 @@ sample(const struct dptrace_image *im, size_t c, double x, double y)
 	       b * ((1 - a) * (double)p[j1 * im->w + i] + a * (double)p[j1 * im->w + i1]);
 }
 
-/* Tap t of the Gaussian's derivative of that order: exact for polynomials of degree <= 2. */
+/* Tap t of the Gaussian's derivative of that order. The taps are exact for polynomials of degree <= 2. */
 static double
 tap(int order, double sigma, int t)
 {
@@ -63,7 +64,7 @@ derive(const struct dptrace_image *im, size_t c, double sigma, const double e[2]
 	}
 }
 
-/* The same of the mean of the planes. */
+/* The derivatives of that order of the mean of the planes. */
 static void
 derive_mean(const struct dptrace_image *im, double sigma, const double e[2], double x, double y,
 	    int order, double *out)
@@ -79,7 +80,10 @@ derive_mean(const struct dptrace_image *im, double sigma, const double e[2], dou
 	}
 }
 
-/* Di Zenzo's gradient: the eigenvector of the sum of the planes' tensors, as long as the root of its eigenvalue. */
+/*
+ * Di Zenzo's gradient: the main eigenvector of the sum of the planes' tensors. Its length is the square root of its
+ * eigenvalue.
+ */
 static void
 derive_colours(const struct dptrace_image *im, double sigma, const double e[2], double x, double y,
 	       double *out)
@@ -97,7 +101,10 @@ derive_colours(const struct dptrace_image *im, double sigma, const double e[2], 
 	out[1] = sqrt((uu + vv) / 2 + root) * sin(angle);
 }
 
-/* What the size of a derivative is divided by: cost, the level in units of the derivative; else softly by itself. */
+/*
+ * The divisor of a derivative of that size. Under the cost it is the level, in units of the derivative. Under the sum it
+ * is the size plus g0, or the size alone for the score sin.
+ */
 static double
 divisor(const struct dptrace_options *o, double size, double g0)
 {
@@ -154,7 +161,7 @@ dptrace_direct_score(const struct dptrace_image *im, const struct dptrace_option
 	return o->score == DPTRACE_RIDGE && !o->polarity ? fabs(sum) : sum;
 }
 
-/* The response at a place: of a ridge the largest across any link, which is across its own direction. */
+/* The response at a place: the largest that any link through it could have. */
 static double
 response(const struct dptrace_image *im, const struct dptrace_options *o, double x, double y)
 {

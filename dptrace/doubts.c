@@ -27,7 +27,7 @@ warn_about(const char *name, size_t line, const struct dptrace_trace *t, const s
 		     name, line, t->margin);
 }
 
-/* -v: every vertex. */
+/* Prints every vertex, for -v. */
 static void
 explain(const char *name, size_t line, const struct dptrace_trace *t)
 {

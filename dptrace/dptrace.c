@@ -1,4 +1,4 @@
-/* Options to shapes, lines to chains, optima to vertices. */
+/* Plans (options become shapes, and memory is sized), runs the passes of every line, and turns optima into vertices. */
 #include <stdio.h>
 
 #include "common/mem.h"
@@ -7,7 +7,7 @@
 
 /* --- results ----------------------------------------------------------------------------------------------------- */
 
-/* Vertices of the last of some passes. */
+/* The number of vertices of a line of n segments after that many passes. */
 static size_t
 vertices_of(const struct segment_shape *s, size_t n, size_t passes)
 {
@@ -18,7 +18,7 @@ vertices_of(const struct segment_shape *s, size_t n, size_t passes)
 	return sum;
 }
 
-/* Margins are in pixels of full evidence: what such a pixel is worth more than one without any. */
+/* The unit of margins: by how much the score of a pixel of full evidence exceeds that of a pixel without evidence. */
 static double
 worth(const struct segment_shape *s)
 {
@@ -33,7 +33,10 @@ square_distance(const struct verdict *v, const double xy[2])
 	return (v->x - xy[0]) * (v->x - xy[0]) + (v->y - xy[1]) * (v->y - xy[1]);
 }
 
-/* The verdict of the first pass, n guides, on a vertex: the nearest one from *at on, both going along the polyline. */
+/*
+ * The verdict of the first pass, of n guides, on a vertex at xy: that of the nearest vertex of the first pass. The search
+ * goes forward from *at and moves *at on, as callers go along the polyline.
+ */
 static const struct verdict *
 verdict_on(const struct verdict *v, int n, const double xy[2], int *at)
 {
@@ -143,7 +146,7 @@ measure(struct dptrace_plan *p, int nslot)
 	return most;
 }
 
-/* Fewer slots where memory is short. */
+/* Chooses the number of slots: fewer where memory is short. */
 static int
 fit_memory(struct dptrace_plan *p, char err[DPTRACE_ERR])
 {
@@ -169,7 +172,7 @@ fit_memory(struct dptrace_plan *p, char err[DPTRACE_ERR])
 	return 0;
 }
 
-/* The mean of the planes. */
+/* Makes p->gray, the mean of the planes. */
 static int
 make_gray(struct dptrace_plan *p, char err[DPTRACE_ERR])
 {

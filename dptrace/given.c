@@ -1,4 +1,4 @@
-/* --scores: a line over tables that somebody else has made. */
+/* Traces a line over given tables of link scores (--scores). */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 /* Room for the tables of a line, in one piece. */
 struct given {
 	struct dptrace_table *seg; /* [nseg] */
-	double *h;		   /* [n-1], of the segment at hand and all others: [nseg][n-1] */
-	int *d, *o;		   /* [n], the same for all */
-	const float **score;	   /* [nseg][n-1] */
-	float *last;		   /* [nseg][d] the middle column of each last table */
+	double *h;		   /* [nseg][n], of which n-1 are used */
+	int *d, *o;		   /* [n], the same for all segments */
+	const float **score;	   /* [nseg][n], of which n-1 are used */
+	float *last;		   /* [nseg][d]: the middle column of each segment's last table */
 	int *at;		   /* [nseg][n] */
 	double *margin;
 };
@@ -45,7 +45,7 @@ given_free(struct given *g)
 	weir_free(g->margin);
 }
 
-/* The segment from a to b, over S [n-1][d][d]. */
+/* Fills segment k, from a to b, over S [n-1][d][d]. */
 static void
 fill_segment(struct given *g, size_t k, const float *S, size_t n, size_t d, const double a[2],
 	     const double b[2], double halfwidth)

@@ -1,6 +1,6 @@
 /*
- * Responses at whole pixels, straight from the picture: a few hundred per segment, where the strip has a hundred thousand.
- * Pixels beyond the border are those of the border.
+ * Responses at whole pixels, computed from the picture itself. A segment needs a few hundred of them, where its strip has
+ * a hundred thousand. Beyond the border the pixels of the border are repeated.
  */
 #include <math.h>
 
@@ -8,9 +8,9 @@
 #include "dptrace/level.h"
 #include "dptrace/libm.h"
 
-#define NEAR 1.5 /* px: how near to a point tells its polarity */
+#define NEAR 1.5 /* px: the Gaussian that weighs responses for the polarity of a point */
 
-/* Derivatives by pixel of one plane at (x, y), in double precision. */
+/* Half kernels of the derivatives of orders 0, 1 and 2, at steps of a pixel. */
 struct taps {
 	int r;
 	float w[3][MAXTAPS];
@@ -35,7 +35,7 @@ clamp_to(ptrdiff_t x, size_t n)
 	return x < 0 ? 0 : x >= (ptrdiff_t)n ? (ptrdiff_t)n - 1 : x;
 }
 
-/* The orders of a row's derivative at column x, all up to most, of samples less ref. */
+/* The derivatives of orders 0..most of a row at column x. ref is subtracted from every sample. */
 static void
 derive_row(const struct taps *t, const float *row, size_t w, ptrdiff_t x, int most, double ref,
 	   double out[3])
@@ -52,7 +52,7 @@ derive_row(const struct taps *t, const float *row, size_t w, ptrdiff_t x, int mo
 	}
 }
 
-/* d[i]: of that order in sum, i of it along y. */
+/* The derivatives of a plane at pixel (x, y), of that order in total: d[i] is of order i along y. */
 static void
 derive(const struct taps *t, const float *plane, size_t w, size_t h, ptrdiff_t x, ptrdiff_t y,
        int order, double d[3])
@@ -136,7 +136,7 @@ level_at(const struct dptrace_image *im, const float *gray, const struct dptrace
 	return most;
 }
 
-/* The size of the second difference of a row or column of neighbours: step 1 or w. */
+/* The size of the second difference at p, along a row (step 1) or along a column (step w). */
 static double
 second_difference(const float *p, size_t step)
 {
@@ -166,6 +166,6 @@ level_add_noise(struct noise *to, const struct dptrace_image *im, const float *g
 double
 level_of_noise(const struct noise *n, double sigma)
 {
-	/* E|d2| = sqrt(6) sqrt(2/pi) s of white noise s; the responses to that have sizes of .3 s / sigma */
+	/* White noise of deviation s has E|d2| = sqrt(6) sqrt(2/pi) s, and responses of size .3 s / sigma. */
 	return n->n ? n->sum / (double)n->n * 1.2533 / sqrt(6) * .3 / sigma : 0;
 }

@@ -1,4 +1,4 @@
-/* args -> read -> plan -> run -> write, picture by picture; --scores: without a picture. */
+/* Goes through args, read, plan, run and write for each picture. With --scores there is no picture. */
 #include <errno.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 const char *const weir_prog = "dptrace";
 
-/* What stays from picture to picture. */
+/* The state that all pictures share. */
 struct session {
 	const struct args *a;
 	const struct points *lines;
@@ -72,7 +72,10 @@ write_overlay(struct session *s, const struct raw_in *in, const struct dptrace_p
 	img_free(&y);
 }
 
-/* Points of a part of a picture are given, and its polylines written, in pixels of the whole. */
+/*
+ * Moves all points by (dx, dy). The points of a part of a picture are given in pixels of the whole, and its polylines are
+ * written in these too.
+ */
 static void
 shift_points(const struct points *lines, double dx, double dy)
 {
@@ -91,7 +94,7 @@ shift_trace(const struct dptrace_trace *t, double dx, double dy)
 	}
 }
 
-/* One picture, its header read. */
+/* Traces and writes one picture. x is its header. */
 static void
 trace_picture(struct session *s, struct raw_in *in, struct img *x)
 {
@@ -144,7 +147,7 @@ trace_pictures(struct session *s, char **path, size_t npath)
 		raw_finish(s->overlay);
 }
 
-/* struct dptrace_solver's tables() on the GPU. */
+/* The function tables() of struct dptrace_solver, on the GPU. */
 static int
 solve_on_gpu(void *ctx, const struct dptrace_table *seg, size_t nseg, bool closed, double phi,
 	     int *at, double *best, double *margin)
@@ -155,7 +158,7 @@ solve_on_gpu(void *ctx, const struct dptrace_table *seg, size_t nseg, bool close
 				  (enum gpu_dptrace_method)a->method, at, best, margin);
 }
 
-/* --scores: the recursion alone. */
+/* Runs the recursion alone, on the link scores of --scores. */
 static void
 trace_scores(struct session *s)
 {

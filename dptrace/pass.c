@@ -5,10 +5,10 @@
 
 /* --- memory --------------------------------------------------------------------------------------------------------- */
 
-/* The most that a pass over some segments meets. */
+/* The largest sizes among the segments of a pass. */
 struct extent {
 	int guides, samples, rows, points;
-	size_t stride;		     /* guides of any pass */
+	size_t stride;		     /* guides of a segment, the largest number of all passes */
 	size_t strip, base, scratch; /* bytes */
 };
 
@@ -54,8 +54,8 @@ extent_of(const struct segment_shape *s, size_t n, size_t pass, const struct dpt
 }
 
 /*
- * Lays out a pass over the n segments of a line in memory at base; NULL: only counts. Returns the bytes. What passes hand
- * on comes first and stays where it is.
+ * Lays out a pass over the n segments of a line in memory at base. With base NULL it only counts. Returns the bytes. The
+ * arrays that one pass hands to the next come first and keep their places.
  */
 static size_t
 lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n, size_t pass, int nslot)
@@ -172,7 +172,10 @@ pass_curves(struct work *w)
 
 /* --- evidence ------------------------------------------------------------------------------------------------------- */
 
-/* The evidence at the base rows of segment k: that of the pass before, unless its slot was taken or it lay elsewhere. */
+/*
+ * The evidence at the base rows of segment k. It is made unless the slot holds it already, from this pass or, under the
+ * sum, from the pass before.
+ */
 static const struct base *
 hold_base(struct work *w, int k, const struct grid *g)
 {
@@ -216,14 +219,14 @@ load_segment(struct chain *c, int k, struct segment *s)
 
 /* --- results -------------------------------------------------------------------------------------------------------- */
 
-/* v of sample j of guide g. */
+/* The v of sample j of guide g. */
 static double
 across(const struct course *c, int g, int j)
 {
 	return (c->o[g] + j - (c->rows - 1) / 2) * c->dv;
 }
 
-/* Where guide g of a course through segment k meets v. */
+/* The place xy in the picture of v on guide g of the course c of segment k. */
 static void
 put_place(const struct work *w, int k, const struct course *c, int g, double v, double xy[2])
 {
@@ -240,7 +243,7 @@ put_place(const struct work *w, int k, const struct course *c, int g, double v, 
 	xy[1] = s->ay + u * s->ey + v * s->ex;
 }
 
-/* Links of a course that climb about as much as they may, and vertices that turn so. */
+/* The number of places where a polyline's link is about as steep as it may be, or where it turns by more than most. */
 static size_t
 count_sharp(const struct course *c, const int *at, struct bound most)
 {

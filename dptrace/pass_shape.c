@@ -1,4 +1,4 @@
-/* What a pass over a segment looks like: guides, samples, steps, angles and how evidence counts. */
+/* The shape of a pass over a segment: its guides, samples, steps and angles, and how its evidence counts. */
 #include "dptrace/pass.h"
 
 int
@@ -17,7 +17,7 @@ pass_grid(const struct segment_shape *s, const struct dptrace_options *o, size_t
 	return strip_grid(s->length, s->n - 1, s->d, s->dv, o);
 }
 
-/* No curve is shorter than its chord, except by rounding; the shortest has the widest reach. */
+/* The shortest curve has the reach of most columns. No curve is shorter than its chord, except by rounding. */
 struct grid
 pass_most(const struct segment_shape *s, const struct dptrace_options *o, size_t pass)
 {

@@ -8,7 +8,7 @@
 #include "dptrace/read.h"
 #include "dptrace/text/take.h"
 
-/* A whole text file; caller frees. "-" is standard input. */
+/* Reads a whole text file; "-" is standard input. The caller frees the text. */
 static char *
 read_text(const char *path, size_t *n)
 {
@@ -116,7 +116,7 @@ read_geotransform(const struct raw_in *in, const struct img *x, double world[6])
 	return text ? world : NULL;
 }
 
-/* Scores of that many segments fit the only line. */
+/* Dies unless there is one line, it has that many segments, and its neighbouring points differ. */
 static void
 check_line(const char *name, const struct points *lines, size_t segments)
 {

@@ -1,4 +1,4 @@
-/* Options and points to the shapes of segments. */
+/* Resolves options and points into the shapes of segments. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include "dptrace/level.h"
 #include "dptrace/resolve.h"
 
-#define CLEAR	   5.7	 /* responses of noise alone: what is clearer than that; see dptrace.h */
-#define TUBE_NOISE 45.	 /* px times the contrast: how far guides of a tube are apart in noise */
+#define CLEAR	   5.7	 /* DPTRACE_AUTO: a clear line's level, in responses of noise alone */
+#define TUBE_NOISE 45.	 /* px times level / noise: the spacing of a tube's guides in noise */
 enum { TUBE_HALF = 15 }; /* samples of a tube to either side */
 
 static double
@@ -35,9 +35,10 @@ larger(double a, double b)
 }
 
 /*
- * Samples of a guide. Sum: sigma apart, and 1 to 2 px, since a later pass looks closer; sin, which is not smooth, a pixel.
- * So many that they fill registers. On seeds 1 to 48 of t/dptrace_scene.h steps of 1, 1.6 and 2 px end at the same
- * polylines. Cost: a pixel apart, or half of sigma.
+ * The default number of samples of a guide. Under the sum they are about sigma apart, within 1 to 2 px; later passes look
+ * closer. For sin, which is not smooth, they are about a pixel apart. Their number is rounded up so that they fill
+ * registers. On seeds 1 to 48 of t/dptrace_scene.h steps of 1, 1.6 and 2 px end at the same polylines. Under the cost they
+ * are a pixel apart, or half of sigma if that is more.
  */
 static double
 default_samples(double halfwidth, const struct dptrace_options *o, bool cost)
@@ -65,7 +66,7 @@ default_halfwidth(double length, const struct dptrace_options *o, bool cost)
 	return cost ? clamp(.3 * length, 8, 96) : clamp(.2 * length, 32, 64);
 }
 
-/* The ends of the segment from a to b. */
+/* Fills in the ends of the segment from a to b. */
 static int
 shape_chord(struct segment_shape *s, const double a[2], const double b[2], char err[DPTRACE_ERR])
 {
@@ -79,7 +80,7 @@ shape_chord(struct segment_shape *s, const double a[2], const double b[2], char 
 	return 0;
 }
 
-/* Its guides. */
+/* Fills in the guides of a segment. */
 static int
 shape_guides(struct segment_shape *s, const struct dptrace_options *o, char err[DPTRACE_ERR])
 {
@@ -107,7 +108,7 @@ shape_guides(struct segment_shape *s, const struct dptrace_options *o, char err[
 	return 0;
 }
 
-/* Px between the guides of a tube, where nobody asks for others: 5, 2.5 sigma, or more in noise. */
+/* The default px between the guides of a tube: 5 to 15, more in noise, and at least 2.5 sigma. */
 static double
 tube_spacing(const struct segment_shape *s, double sigma)
 {
@@ -123,7 +124,7 @@ shape_tube(const struct segment_shape *s, const struct dptrace_options *o)
 	const double spacing = o->n		? s->length / (double)(o->n - 1)
 			       : o->spacing > 0 ? o->spacing
 						: fine;
-	/* curves are this much longer than their chords, as a rule */
+	/* A curve is typically 1.1 times as long as its chord. */
 	const double n = o->n ? (double)o->n : floor(1.1 * s->length / spacing + .5) + 1;
 
 	return (struct tube_shape){.n = (int)clamp(n, 2, DPTRACE_MAXN),
@@ -135,7 +136,7 @@ shape_tube(const struct segment_shape *s, const struct dptrace_options *o)
 				   .phi = clamp(spacing / 5 * M_PI / 6, 0, M_PI)};
 }
 
-/* Angles, slopes and tubes, once all segments have their guides. */
+/* Fills in angles, slopes and tubes. All segments must have their guides. */
 static void
 shape_bounds(struct segment_shape *s, size_t n, const struct dptrace_options *o)
 {
@@ -151,7 +152,7 @@ shape_bounds(struct segment_shape *s, size_t n, const struct dptrace_options *o)
 		phi = M_PI / 12;
 	else if (s->cost)
 		phi = clamp(length / gaps / 8 * .4 * M_PI, 0, M_PI);
-	else /* what a curve of 25 px radius turns from guide to guide */
+	else /* the turn of a curve of 25 px radius from guide to guide */
 		phi = clamp(length / gaps / 25, M_PI / 4, M_PI / 3);
 	for (size_t i = 0; i < n; i++) {
 		const double slope = o->slope > 0 ? o->slope : 2.5;
@@ -181,8 +182,8 @@ share_of_bright(const struct level *l)
 }
 
 /*
- * The levels of a line's segments: the smaller one of their points. Where the polarity is open, each point votes for the
- * bright one by its share of both responses.
+ * Finds the levels of a line's segments. The level of a segment is the smaller one of its points' levels. Where the
+ * polarity is open, the points of each segment vote: the share of bright in a point's two responses is its vote.
  */
 static void
 find_levels(struct segment_shape *s, size_t n, const struct dptrace_line *l,
@@ -206,7 +207,7 @@ find_levels(struct segment_shape *s, size_t n, const struct dptrace_line *l,
 	}
 }
 
-/* Which objective, and what it needs to know. */
+/* Chooses the objective of a line, and fills in the polarity, levels and noise that it needs. */
 static void
 choose_objective(struct segment_shape *s, size_t n, const struct dptrace_line *l,
 		 const struct dptrace_image *im, const float *gray, const struct dptrace_options *o)

@@ -1,4 +1,7 @@
-/* From the picture to evidence at the base rows: samples, derivatives in the strip, sizes, a soft division. */
+/*
+ * Makes the evidence at the base rows: samples the picture, differentiates in the strip, and divides by the size of the
+ * derivative or by the level.
+ */
 #include <stdint.h>
 #include <string.h>
 
@@ -7,10 +10,13 @@
 #include "dptrace/evidence/strip.h"
 #include "dptrace/evidence/walk.h"
 
-/* A register of the widest kind; the compiler splits it where there is none. Any address, any type behind it. */
+/*
+ * A vector of 64 bytes, the widest register; the compiler splits it where registers are smaller. It may be read at any
+ * address of floats and from memory of any type.
+ */
 typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));
 
-/* What base_fill() is called with. */
+/* The arguments of base_fill(). */
 struct job {
 	struct base *out;
 	const struct scratch *scratch;
@@ -20,7 +26,7 @@ struct job {
 	const struct rule *rule;
 };
 
-/* Raw rows: the reach of the derivatives too. */
+/* Rows of raw samples in a column: the base rows and the reach of the derivatives. */
 static size_t
 raw_rows(const struct grid *g)
 {
@@ -67,7 +73,7 @@ strip_columns(struct walk *column, const struct grid *g, const struct origin *at
 	}
 }
 
-/* n base rows further along a walk. */
+/* The walk that starts n base rows further on. */
 static struct walk
 walk_on(struct walk k, int n)
 {
@@ -109,7 +115,7 @@ strip_kernel(struct kernel *k, int order, double sigma, int r, double step)
 		k->w[i] = (float)(w[i] / norm * per);
 }
 
-/* out[i] = sum_t w[t] (in[i + t step] +- in[i - t step]); mirrored input gives mirrored output, bit for bit. */
+/* out[i] = sum_t w[t] (in[i + t step] +- in[i - t step]). Mirrored input gives mirrored output, bit for bit. */
 static inline __attribute__((always_inline)) void
 convolve_column(float *restrict out, const float *restrict in, size_t n, ptrdiff_t step,
 		const struct kernel *k, bool odd)
@@ -128,7 +134,7 @@ convolve_column(float *restrict out, const float *restrict in, size_t n, ptrdiff
 	}
 }
 
-/* So many columns. */
+/* Convolves that many columns. */
 WEIR_CLONES(convolve,
 	    (float *restrict out, size_t ldout, const float *restrict in, size_t ldin, int columns,
 	     size_t n, ptrdiff_t step, const struct kernel *k),
@@ -141,8 +147,10 @@ WEIR_CLONES(convolve,
 			convolve_column(out, in, n, step, k, false);
 }
 
-/* Derivatives of all orders u + v == order at the base rows: base[i] is of order i across (v), order - i along (u),
- * which comes first, where columns are dropped. */
+/*
+ * Makes the derivatives whose orders along u and v add up to order, at the base rows. f[i] is of order i across (v) and
+ * of order - i along (u). The kernel along u runs first, because it leaves fewer columns.
+ */
 static void
 differentiate(const struct job *j, int order)
 {
@@ -161,7 +169,7 @@ differentiate(const struct job *j, int order)
 	}
 }
 
-/* The strip's samples of one plane, with the reach of the derivatives around them. */
+/* Samples one plane in the strip and within the reach of the derivatives around it. */
 static void
 sample_strip(const struct job *j, const float *plane)
 {
@@ -190,7 +198,7 @@ WEIR_CLONES(gradient_size,
 		size[i] = __builtin_sqrtf(gu[i] * gu[i] + gv[i] * gv[i]);
 }
 
-/* The larger of the absolute eigenvalues. */
+/* size: the larger absolute eigenvalue of the Hessian. */
 WEIR_CLONES(hessian_size,
 	    (float *restrict size, const float *restrict uu, const float *restrict uv,
 	     const float *restrict vv, size_t n),
@@ -214,7 +222,7 @@ WEIR_CLONES(add_tensor,
 	}
 }
 
-/* Di Zenzo: the direction in which colours change fastest, as long as the change is large. */
+/* Di Zenzo's gradient: the direction in which colours change fastest. Its length is the size of that change. */
 WEIR_CLONES(main_direction,
 	    (float *restrict gu, float *restrict gv, const float *restrict uu,
 	     const float *restrict uv, const float *restrict vv, size_t n),
@@ -232,7 +240,7 @@ WEIR_CLONES(main_direction,
 	}
 }
 
-/* The gradient of all planes together. The sums lie where there is room: f[2], size and vv. */
+/* The gradient of all planes together. The tensor's sums are kept in f[2], size and vv, which are free here. */
 static void
 colour_gradient(const struct job *j)
 {
@@ -251,7 +259,7 @@ colour_gradient(const struct job *j)
 	main_direction(j->out->f[0], j->out->f[1], uu, uv, vv, n);
 }
 
-/* The first k bits below the top `skip` of a float that is not negative: these order them. */
+/* k bits of a float x >= 0, after its first `skip` bits. The leading bits of such floats are ordered as the floats are. */
 static unsigned
 bits_of(float x, int skip, int k)
 {
@@ -262,8 +270,8 @@ bits_of(float x, int skip, int k)
 }
 
 /*
- * The median of the sizes inside the picture and the strip, of every fourth column: by two rounds of counting the
- * leading bits, to 1 part in 30000. *top: the largest. 0 when there are none.
+ * The median of the sizes inside the picture and the strip, taken from every fourth column; 0 when there are none. Two
+ * rounds of counting the leading bits find it to 1 part in 30000. *top receives the largest size.
  */
 static float
 median_size(const struct grid *g, const struct scratch *b, float *top)
@@ -297,7 +305,10 @@ median_size(const struct grid *g, const struct scratch *b, float *top)
 	return n ? median : 0;
 }
 
-/* g0: that many medians, but not so few that a clear line in a quiet picture is cut off flat. */
+/*
+ * g0: that many medians, and at least a quarter of the largest size. That minimum keeps the peak of a clear line in a
+ * quiet picture from being cut off flat.
+ */
 static float
 soft_size(double soft, float median, float top)
 {
@@ -306,7 +317,7 @@ soft_size(double soft, float median, float top)
 	return g0 > least ? g0 : least;
 }
 
-/* fields *= sign * inside / (size + g0); where all of that is 0 there is no evidence. */
+/* f *= sign * inside / (one * size + g0). Where the divisor is 0 there is no evidence. */
 WEIR_CLONES(soft_normalise,
 	    (float *restrict f, const float *restrict size, const float *restrict inside,
 	     float sign, float g0, float one, size_t n),
@@ -318,7 +329,7 @@ WEIR_CLONES(soft_normalise,
 	}
 }
 
-/* The same where evidence is in units of the clicks' level. */
+/* f *= scale * inside. The scale turns the level into 1. */
 WEIR_CLONES(scale_inside, (float *restrict f, const float *restrict inside, float scale, size_t n),
 	    (f, inside, scale, n))
 {
@@ -326,7 +337,7 @@ WEIR_CLONES(scale_inside, (float *restrict f, const float *restrict inside, floa
 		f[i] *= scale * inside[i];
 }
 
-/* The fields of a sum, and whether there is any evidence. */
+/* Makes the fields of the sum, and finds whether there is any evidence. */
 static void
 make_sum(const struct job *j, int fields, size_t n)
 {
@@ -343,6 +354,7 @@ make_sum(const struct job *j, int fields, size_t n)
 			       fields == 3 && j->rule->polarity >= 0 ? -1 : 1, b->g0, one, n);
 }
 
+/* Makes the fields of the cost, and finds whether there is any evidence. */
 static void
 make_cost(const struct job *j, int fields, size_t n)
 {

@@ -1,6 +1,6 @@
 /*
- * Link scores over a strip. All links of one slope cross a column at the same distance from their start row, so a
- * score is a sum of contiguous rows, one per column, at offsets from a table:
+ * Link scores over a strip. All links of one slope cross a column at the same distance from their start row. So the scores
+ * of neighbouring links are a sum of contiguous samples, one run per column, at offsets from a table:
  *
  *	score[j] = sum_c f[offset[t][c] + j]
  *
@@ -12,9 +12,9 @@
 typedef float lanes __attribute__((vector_size(64), aligned(4), may_alias));
 typedef int bits __attribute__((vector_size(64), aligned(4), may_alias));
 
-enum { SIZE = 0x7fffffff }; /* all of a float but its sign */
+enum { SIZE = 0x7fffffff }; /* mask of all bits of a float except its sign */
 
-/* A link's slope and columns. f: row j of the first column of its gap, in each field. */
+/* The columns of links of one slope. f points to row j of the first column of their gap, in each field. */
 struct rows {
 	const float *f[3];
 	const int *offset;
@@ -56,7 +56,7 @@ sum_edge(float *restrict out, const struct rows *r, int k, int x, bool either)
 		*(lanes *)(out + x + i * GROUP) = r->c->width * a[i];
 }
 
-/* Groups [a, b) of a row, four at a time while there are. */
+/* The scores [a, b) of a row, four groups at a time while there are four. */
 WEIR_CLONES(ridge_row, (float *restrict out, const struct rows *r, int a, int b, bool either),
 	    (out, r, a, b, either))
 {

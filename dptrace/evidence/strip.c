@@ -1,11 +1,11 @@
-/* The fields of evidence in phases, and where the columns of a link lie in them. */
+/* Keeps the fields of evidence in phases, and computes where the columns of a link lie in them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/cpu.h"
 #include "dptrace/evidence/strip.h"
 
-#define FINE .3 /* px between the rows of later passes, at most */
+#define FINE .3 /* px between the rows of passes after the first, at most */
 
 /* The smallest power of two that divides x into steps of that size or less. */
 static int
@@ -18,7 +18,7 @@ parts(double x, double step)
 	return n;
 }
 
-/* Columns of evidence and of samples. */
+/* Fills in the columns of evidence, at most that far apart, and the columns of samples. */
 static void
 lay_columns(struct grid *g, double length, int gaps, double apart, double sigma)
 {
@@ -30,7 +30,7 @@ lay_columns(struct grid *g, double length, int gaps, double apart, double sigma)
 	g->nraw = (g->ncol - 1) * g->sub + 1 + 2 * g->ru;
 }
 
-/* Base rows for rows dv <= FINE apart. */
+/* Fills in the base rows where rows are dv <= FINE apart. */
 static void
 lay_fine_rows(struct grid *g, double dv)
 {
@@ -116,7 +116,7 @@ WEIR_CLONES(pick, (float *restrict out, const float *restrict b, int step, int n
 			out[i] = b[(ptrdiff_t)i * step];
 }
 
-/* Between base rows b[1] and b[2], by a cubic (Catmull-Rom) with those weights. */
+/* Interpolates between base rows b[1] and b[2] by the cubic (Catmull-Rom) with those weights. */
 WEIR_CLONES(interpolate, (float *restrict out, const float *const b[4], int n, const float w[4]),
 	    (out, b, n, w))
 {
@@ -136,10 +136,7 @@ strip_weights(double x, float w[4])
 	w[3] = (float)(-.5 * x * x * (1 - x));
 }
 
-/*
- * One column: base rows dealt out to the phases that are such, where those of one phase are neighbours; then the phases
- * between, each from four of them. Base row k of row 0, k = -1 .. m + 1, begins at of_row(k).
- */
+/* Where the phase of base row k of row 0 begins in a column, k = -1 .. m + 1. */
 static float *
 of_row(const struct strip *s, float *column, int k)
 {
@@ -148,6 +145,10 @@ of_row(const struct strip *s, float *column, int k)
 	return column + (size_t)((k - row * m) * s->g.t) * s->lane + PAD + row;
 }
 
+/*
+ * Makes one column. The base rows are distributed to their phases, in which those of one phase are neighbours. Then each
+ * phase between is interpolated from four of these.
+ */
 static void
 make_column(const struct strip *s, float *column, const float *base, const float (*w)[4])
 {
@@ -169,7 +170,7 @@ make_column(const struct strip *s, float *column, const float *base, const float
 		}
 }
 
-/* Field i: whole rows, in q phases. */
+/* Makes field i where a row is whole base rows, in q phases. */
 static void
 make_phases(const struct strip *s, const struct base *b, int i)
 {
@@ -183,7 +184,7 @@ make_phases(const struct strip *s, const struct base *b, int i)
 			    b->f[i] + (size_t)c * base_rows(g) + SKIRT, (const float(*)[4])w);
 }
 
-/* t fine steps to a base row, n base rows: all phases of one base row are neighbours. */
+/* Interpolates t fine steps for each of n base rows. The steps of one base row are neighbours in memory. */
 WEIR_CLONES(interleave,
 	    (float *restrict out, const float *restrict b, int n, int t, const float (*w)[4]),
 	    (out, b, n, t, w))
@@ -200,7 +201,7 @@ floor_div(int a, int b)
 	return a >= 0 ? a / b : -((b - 1 - a) / b);
 }
 
-/* Field i where rows are fine steps: rows r0..r1-1 of column c, those beyond the base rows without evidence. */
+/* Makes rows r0..r1-1 of column c of field i where rows are fine steps. Rows beyond the base rows have no evidence. */
 static void
 make_rows(const struct strip *s, const struct base *b, int i, int c, int r0, int r1,
 	  const float (*w)[4])
@@ -222,7 +223,7 @@ make_rows(const struct strip *s, const struct base *b, int i, int c, int r0, int
 		interleave(out + (b0 * g->t - first), in + b0, b1 - b0 + 1, g->t, w);
 }
 
-/* Of each column no more rows than links of its gap can pass. */
+/* Makes field i where rows are fine steps. Each column has only the rows that links of its gap can pass. */
 static void
 make_fine(const struct strip *s, const struct base *b, const struct course *c, int i)
 {
@@ -238,7 +239,10 @@ make_fine(const struct strip *s, const struct base *b, const struct course *c, i
 	}
 }
 
-/* offset[t][c]: from row r of the first column of a gap to where the link that climbs t rows from r lies in column c. */
+/*
+ * Makes the offsets for slopes of at most most rows. offset[t][c] leads from row r of the first column of a gap to the
+ * place in column c of the link that climbs t rows from r.
+ */
 static void
 make_offsets(struct strip *s, int most)
 {
@@ -248,7 +252,7 @@ make_offsets(struct strip *s, int most)
 		int *o = s->offset + (t + g->rows - 1) * g->per_gap;
 		const double rise = (double)abs(t) * g->q / g->per_gap;
 		for (int c = 0; c < g->per_gap; c++) {
-			/* nearest; halves away from 0, for mirrors */
+			/* This is the nearest step. Halves round away from 0, so that mirrored input gives mirrored output. */
 			int fine = (int)(rise * (c + .5) + .5 + 1e-9);
 			fine = t < 0 ? -fine : fine;
 			int row = g->q == 1 ? fine : floor_div(fine, g->q);
@@ -257,7 +261,7 @@ make_offsets(struct strip *s, int most)
 	}
 }
 
-/* Of all links over gaps h wide that climb at most most rows. */
+/* Makes the factors of all links over gaps h wide that climb at most most rows. */
 static void
 make_factors(struct strip *s, double h, double dv, int most)
 {

@@ -19,7 +19,7 @@ length_of(const double (*xy)[2], int n)
 	return sum;
 }
 
-/* n points of a polyline of m vertices, the same distance apart along it. Returns its length. */
+/* Puts n points along a polyline of m vertices, the same distance apart. Returns the length of the polyline. */
 static double
 resample(const double (*vertex)[2], int m, double (*out)[2], int n)
 {
@@ -44,7 +44,7 @@ resample(const double (*vertex)[2], int m, double (*out)[2], int n)
 	return length;
 }
 
-/* Beyond an end the curve goes on as its mirror image about that end. */
+/* Coordinate a of point i. Beyond an end the curve goes on as its point reflection in that end. */
 static double
 mirrored(const double (*xy)[2], int n, int i, int a)
 {
@@ -55,7 +55,7 @@ mirrored(const double (*xy)[2], int n, int i, int a)
 	return xy[i][a];
 }
 
-/* out: in under a Gaussian of sigma points. The mirror images keep the ends where they are. */
+/* Smooths n points by a Gaussian of sigma points. The reflections beyond the ends keep the ends in place. */
 static void
 smooth_points(const double (*in)[2], int n, double sigma, double (*out)[2])
 {
@@ -100,7 +100,7 @@ curve_place(const struct curve *c, double s)
 	const double at = s / c->length * (c->n - 1), last = c->n - 1;
 	const int i = at < 0 ? 0 : at >= last ? c->n - 2 : (int)at;
 	const double t = at - i;
-	/* the direction between the middles of neighbouring pieces */
+	/* The direction is interpolated between the middles of neighbouring pieces. */
 	const double side = t < .5 ? t + .5 : t - .5;
 	const int j = t < .5 ? i - 1 : i;
 	double step[2], place[2];

@@ -7,7 +7,7 @@
 #include "common/cpu.h"
 #include "dptrace/evidence/walk.h"
 
-/* Two neighbouring samples, read as one: half as many loads, 1.5 times as fast with AVX-512. */
+/* Two neighbouring samples, read as one. This halves the loads and is 1.5 times as fast with AVX-512. */
 typedef uint64_t pair __attribute__((may_alias, aligned(4)));
 
 enum { LEFT = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 32, RIGHT = 32 - LEFT };
@@ -22,7 +22,10 @@ half_of(uint64_t both, int shift)
 	return f;
 }
 
-/* Bilinear samples less ref, at the points (x + i dx, y + i dy) of a picture w wide that begins at p; none is negative. */
+/*
+ * Takes bilinear samples at the points (x + i dx, y + i dy) of a picture w wide that begins at p, and subtracts ref. No
+ * coordinate may be negative.
+ */
 WEIR_CLONES(sample_within,
 	    (float *restrict out, int n, const float *restrict p, int w, float x, float y, float dx,
 	     float dy, float ref),
@@ -41,7 +44,7 @@ WEIR_CLONES(sample_within,
 	}
 }
 
-/* The same anywhere: outside the picture those of its border, so that the border itself is no edge. */
+/* Does walk_sample() for walks that touch the border or leave the picture. Outside, the border's samples are repeated. */
 static void
 sample_clamped(float *out, int n, const float *p, size_t w, size_t h, struct walk k, float ref)
 {
@@ -70,7 +73,10 @@ walk_sample(float *out, int n, const float *p, size_t w, size_t h, struct walk k
 	const bool within = x0 >= 0 && y0 >= 0 && k.x < (double)w - 2 && x1 < (double)w - 2 &&
 			    k.y < (double)h - 2 && y1 < (double)h - 2;
 
-	/* floats, and an int for the place, from the corner of the walk's own box, a pixel of room around it */
+	/*
+	 * The fast path counts from a corner of the walk's own box, with a pixel of room around it. So floats are exact
+	 * enough for coordinates, and an int holds the place of a sample.
+	 */
 	if (within && (y1 - y0 + k.y - y0) * (double)w < INT_MAX / 2)
 		sample_within(out, n, p + (size_t)y0 * w + (size_t)x0, (int)w, (float)(k.x - x0),
 			      (float)(k.y - y0), (float)k.dx, (float)k.dy, ref);
@@ -78,7 +84,7 @@ walk_sample(float *out, int n, const float *p, size_t w, size_t h, struct walk k
 		sample_clamped(out, n, p, w, h, k, ref);
 }
 
-/* 1 inside the picture, 0 outside. */
+/* Sets out[i] to 1 where sample i lies inside the picture, and to 0 outside. */
 WEIR_CLONES(mark_inside, (float *restrict out, int n, size_t w, size_t h, struct walk k),
 	    (out, n, w, h, k))
 {

@@ -49,7 +49,7 @@ ends_of(const struct course *c)
 			     .last0 = c->o[n - 1] - c->o[n - 2]};
 }
 
-/* Segment k in its slot, course and windows made; true when it had to be loaded. */
+/* Puts segment k into its slot, with its course and windows. Returns true when it had to be loaded. */
 static bool
 hold(struct chain *c, int k, struct segment **out)
 {
@@ -76,7 +76,7 @@ chain_segment(struct chain *c, int k)
 	return s;
 }
 
-/* The step of a link that climbs rows over h, in the picture. */
+/* A link as a vector in the picture. */
 struct step {
 	double x, y;
 };
@@ -115,7 +115,10 @@ largest(const float *x, int n)
 	return m;
 }
 
-/* x -= its largest, so that sums over long chains keep their digits. Returns what was taken off; NEVER: all are. */
+/*
+ * Subtracts the largest of x from all of x, so that sums over long chains keep their digits. Returns that largest value;
+ * it is NEVER when all are.
+ */
 static float
 rebase(float *x, int n)
 {
@@ -127,7 +130,7 @@ rebase(float *x, int n)
 	return m;
 }
 
-/* entry[k] from exit[k-1]. */
+/* Computes entry[k] from exit[k-1]. */
 static void
 meet(struct chain *c, int k)
 {
@@ -144,7 +147,7 @@ meet(struct chain *c, int k)
 	}
 }
 
-/* Segment k from its entry to its exit; the largest sum. */
+/* Runs segment k from its entry to its exit. Returns the largest sum at its exit. */
 static float
 pass(struct chain *c, int k)
 {
@@ -161,8 +164,8 @@ pass(struct chain *c, int k)
 }
 
 /*
- * All segments in order, entering by the first links k0..k1 (all when k1 < 0). Where no polyline goes on, the bound is
- * given up at that point, if that is allowed. Returns false when none goes through.
+ * Runs all segments in order. Polylines enter by the first links k0..k1 (all when k1 < 0). Where no polyline goes on, the
+ * bound is given up at that point, if release allows it. Returns false when no polyline reaches the end.
  */
 static bool
 go(struct chain *c, int k0, int k1, bool release)
@@ -190,7 +193,7 @@ go(struct chain *c, int k0, int k1, bool release)
 	return true;
 }
 
-/* leave of the last segment: 0, or NEVER where a closed polyline by first links k0..k1 could not go on. */
+/* Computes leave of the last segment: 0, or NEVER where no first link k0..k1 of a closed chain may follow. */
 static void
 close_up(struct chain *c, int k0, int k1)
 {
@@ -206,7 +209,10 @@ close_up(struct chain *c, int k0, int k1)
 	}
 }
 
-/* The best last link of segment k before that step (NULL: the end). Ties: the straightest, the lowest. */
+/*
+ * The best last link of segment k before the step next (NULL: the chain ends). Ties go to the straightest link, then to
+ * the lowest.
+ */
 static int
 best_last(const struct chain *c, int k, const struct step *next)
 {
@@ -245,7 +251,7 @@ score_links(struct chain *c, int k, const struct segment *s)
 	}
 }
 
-/* at and link of all segments, from the end. */
+/* Fills at and link of all segments, from the end. */
 static void
 trace_back(struct chain *c)
 {
@@ -263,7 +269,7 @@ trace_back(struct chain *c)
 	}
 }
 
-/* The sum reached with the leave of the last segment; NEVER: none. */
+/* The largest sum of a polyline through the whole chain, with leave of the last segment; NEVER when there is none. */
 static double
 reached(const struct chain *c)
 {
@@ -275,7 +281,10 @@ reached(const struct chain *c)
 	return top > NEVER / 2 ? c->best + (double)top : (double)NEVER;
 }
 
-/* Solves for first links k0..k1 of a closed chain; true when the closing turn of the optimum is admissible. */
+/*
+ * Solves a closed chain for the first links b->k0..b->k1, and sets b->bound. Returns true when the closing turn of the
+ * optimum is admissible.
+ */
 static bool
 try_branch(struct chain *c, struct branch *b)
 {
@@ -294,10 +303,10 @@ try_branch(struct chain *c, struct branch *b)
 }
 
 /*
- * A closed chain is bound at its start too: by branch and bound over its first link. A range of first links allows
- * every last link that one of them allows; the optimum of that is a bound, and exact when its own two ends agree.
- * The range of the largest bound is halved until they do. Returns the range that holds the optimum, or one with
- * k1 < 0: there is none.
+ * Solves a closed chain, whose turn at its start is bounded too, by branch and bound over its first link. A range of first
+ * links allows every last link that any of them allows. So the optimum over the range is an upper bound. It is exact when
+ * the turn between its own last and first link is admissible. The range of the largest bound is halved until that is so.
+ * Returns the range that holds the optimum, or one with k1 < 0 when there is no admissible polyline.
  */
 static struct branch
 close_best(struct chain *c)
@@ -324,7 +333,7 @@ close_best(struct chain *c)
 	}
 }
 
-/* leave[k-1] from the first links of segment k, whose H is made. */
+/* Computes leave[k-1] from the first links of segment k. H of its gap 0 must be there. */
 static void
 meet_back(struct chain *c, int k)
 {
@@ -344,7 +353,7 @@ meet_back(struct chain *c, int k)
 	rebase(out, p->nlast);
 }
 
-/* What the best polyline through a sample apart or more from at loses against the one through at. */
+/* What the best polyline through a sample at least c->apart from at loses against the best one through at. */
 static float
 margin_at(const struct chain *c, const float *through, int d, int at)
 {

@@ -4,14 +4,14 @@
  *	F_g[j -> k] = S_g[j -> k] + max { F_g-1[i -> j] : the turn from i -> j to j -> k is admissible }
  *
  * Seredin takes the maximum over i anew for each j and k. For fixed j the admissible i are an interval that slides one
- * way as k grows: a sliding-window maximum, O(1) amortised. With equal sample steps the window is the same for all j,
- * so whole rows of LANES samples slide at once, by two stacks:
+ * way as k grows. So this is a sliding-window maximum, O(1) amortised. With equal sample steps the window is the same for
+ * all j, so LANES samples slide at once. A queue of two stacks holds the window:
  *
  *	row   lo ......... mid | mid+1 ........ hi
  *	      suffix[lo..mid]  | back              maximum of the window = max(suffix[lo], back)
  *
- * back swallows rows as hi grows; when lo passes mid, suffix maxima of the rows in back are made, once per row.
- * While lo stays at the first row nothing is ever made anew, so that phi = 180 degrees costs first-order Viterbi.
+ * back takes in rows as hi grows. When lo passes mid, the suffix maxima of the rows in back are made, once per row. While
+ * lo stays at the first row, none are made, so phi = 180 degrees costs as much as first-order Viterbi.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@
 #include "common/par.h"
 #include "dptrace/search/segment.h"
 
-/* One gap to be computed from its neighbour: forward from the gap before, backward from the one after. */
+/* The computation of one gap from its neighbour: forward from the gap before, backward from the gap after. */
 struct sweep {
 	const float *in; /* rows r0 .. of the neighbour, by the sample on the common guide */
 	size_t ldin;
@@ -28,8 +28,8 @@ struct sweep {
 	int mid;
 	const struct segment *s;
 	int g, sign; /* 1 forward, -1 backward */
-	int d, din,
-	    dout; /* samples of the common guide, of the one before it in this direction, of the one after */
+	/* samples of the common guide, of the guide before it in this direction, and of the guide after it */
+	int d, din, dout;
 };
 
 static inline __attribute__((always_inline)) void
@@ -72,7 +72,7 @@ at_most(int a, int b)
 	return a < b ? a : b;
 }
 
-/* The samples of the common guide, within [x0, x1), at which row s of the gap computed has links that matter. */
+/* The samples [a, b) of the common guide, within [x0, x1), at which row s of the gap has links in from..to-1. */
 static inline void
 clip_lanes(const struct sweep *w, const struct gap *gap, int s, int x0, int x1, int *a, int *b)
 {
@@ -82,7 +82,10 @@ clip_lanes(const struct sweep *w, const struct gap *gap, int s, int x0, int x1, 
 	*b = at_most(x1, gap->to[s - gap->s0] + shift);
 }
 
-/* Scores of row s, x[0] belonging to lane x0: computed here (and kept, if there is room), or kept ones when backward. */
+/*
+ * The scores of row s; element 0 belongs to lane x0. Forward they are computed here, and kept if the gap has S. Backward
+ * they are those kept.
+ */
 static inline const float *
 scores_of(const struct sweep *w, const struct gap *gap, int s, int x0, int a, int b, float *room)
 {
@@ -97,7 +100,7 @@ scores_of(const struct sweep *w, const struct gap *gap, int s, int x0, int a, in
 	return room;
 }
 
-/* All rows of the gap for lanes x0..x1-1 of the common guide, n = x1 - x0 rounded up to whole groups. */
+/* Computes all rows of the gap for lanes x0..x1-1 of the common guide. n is x1 - x0 rounded up to whole groups. */
 WEIR_CLONES(sweep_block, (const struct sweep *w, int x0, int x1, int n, float *restrict suffix),
 	    (w, x0, x1, n, suffix))
 {
@@ -106,7 +109,7 @@ WEIR_CLONES(sweep_block, (const struct sweep *w, int x0, int x1, int n, float *r
 	float back[LANES], room[LANES];
 	const float *row;
 
-	/* Rows of the neighbour, and of the gap, that have links at these lanes. */
+	/* first..last: rows of the neighbour that have links at these lanes. s..send-1: rows of the gap that do. */
 	if (w->sign > 0) {
 		first = x0 - (w->din - 1), last = x1 - 1;
 		s = -(x1 - 1), send = w->dout - x0;
@@ -160,8 +163,8 @@ empty_row(float *row, size_t ld)
 }
 
 /*
- * Links that cannot be, in n rows of F or H: those outside from..to-1, which are shifted by shift, and by step more from
- * row to row.
+ * Writes NEVER to the impossible links in n rows of F or H: those outside from..to-1. from and to are shifted by shift,
+ * which grows by step from row to row.
  */
 WEIR_CLONES(mask_rows,
 	    (float *restrict rows, size_t ld, const int *restrict from, const int *restrict to,
@@ -176,7 +179,7 @@ WEIR_CLONES(mask_rows,
 	}
 }
 
-/* Links of a gap from which on threads share it: below, waking them (50 us) costs more than they bring. */
+/* Threads share a gap of this many links or more. In smaller ones, waking them (50 us) costs more than they save. */
 enum { WORTH_SHARING = 1 << 18 };
 
 static void
@@ -189,7 +192,7 @@ run_sweep(const struct sweep *w, int threads)
 #pragma omp parallel num_threads(threads) if (share)
 	{
 		float *suffix = w->s->suffix + (size_t)omp_get_thread_num() * w->s->suffix_len;
-/* To the end before a block is swept: what is no link is written by whole vectors, links beside it as they were. */
+/* All rows are masked before any block is swept, because masking rewrites whole rows, their possible links included. */
 #pragma omp for schedule(static)
 		for (int r = 0; r < gap->nrow; r += LANES) {
 			const size_t ld = w->sign > 0 ? gap->ldf : gap->lds;
@@ -205,7 +208,7 @@ run_sweep(const struct sweep *w, int threads)
 	}
 }
 
-/* Gap 0: one link to each sample of guide 1. */
+/* Computes F of gap 0, which has one link to each sample of guide 1. */
 static void
 enter(struct segment *s, const float *entry)
 {
@@ -248,7 +251,7 @@ recur_forward(struct segment *s, const float *entry, int threads)
 	}
 }
 
-/* The last gap: one link from each sample of guide n-2, of slope -j. */
+/* Computes H of the last gap, which has one link, of slope -j, from each sample j of guide n-2. */
 static void
 leave_by(struct segment *s, const float *leave)
 {
@@ -275,7 +278,7 @@ WEIR_CLONES(through_row,
 	}
 }
 
-/* through of the guide where gap g starts, whose H is made. */
+/* Computes through of guide g, where gap g starts. H of gap g must be there. */
 static void
 find_through(struct segment *s, int g)
 {
@@ -317,7 +320,7 @@ recur_backward(struct segment *s, const float *leave, int threads)
 	}
 }
 
-/* The cosine of the turn, but for a factor that is the same for all links before. */
+/* The cosine of the turn, times a factor that is the same for all links before. */
 static double
 straightness(const struct course *c, int g, int before, int after)
 {
@@ -326,7 +329,7 @@ straightness(const struct course *c, int g, int before, int after)
 	return (c->h[g - 1] * c->h[g] + y1 * y2) / sqrt(c->h[g - 1] * c->h[g - 1] + y1 * y1);
 }
 
-/* The start of the best link to sample j of guide g, when the link after it has slope t. */
+/* The start sample of the best link to sample j of guide g, when the link after it climbs t rows. */
 static int
 best_before(const struct segment *s, int g, int j, int t)
 {

@@ -1,4 +1,4 @@
-/* The recursion on given tables: --scores, and the checks. */
+/* Runs the recursion on given tables, for --scores and for the checks. */
 #include <errno.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "dptrace/search/chain.h"
 #include "dptrace/dptrace.h"
 
-/* The tables of all segments by diagonals: entry [s][j] of a gap as in struct gap's S. */
+/* The tables of all segments by diagonals. Entry [s][j] of a gap is as in S of struct gap. */
 struct diagonals {
 	const struct dptrace_table *seg;
 	float **base; /* [segment * maxn + gap] */
@@ -23,7 +23,7 @@ table_score(const struct segment *s, int g, int slope, int j, int a, int b, floa
 	       (size_t)(b - a) * sizeof *out);
 }
 
-/* Rows that hold every step from one guide to the next. */
+/* The number of rows that holds every step from one guide to the next. */
 static int
 rows_of(const struct dptrace_table *t)
 {
@@ -58,7 +58,7 @@ load_table(struct chain *c, int k, struct segment *s)
 	s->ctx = t->base + (size_t)k * (size_t)t->maxn;
 }
 
-/* Room for, and once there is room the values of, the diagonals of table g. */
+/* Takes memory for the diagonals of table g, and fills them once the arena has memory. */
 static void
 take_diagonals(const struct dptrace_table *t, size_t g, struct arena *a, float **base)
 {

@@ -1,4 +1,4 @@
-/* What depends on the guides alone: windows of admissible slopes, links that can be reached, room for the gaps. */
+/* Computes what depends on the guides alone: windows of admissible slopes, reachable links, and the memory of the gaps. */
 #include <limits.h>
 
 #include "common/cpu.h"
@@ -74,14 +74,14 @@ course_climb(const struct course *c)
 	return c->steepest && c->steepest < most ? c->steepest : most;
 }
 
-/* All pairs t', t at a guide. For each t the admissible t' are neighbours, and they move up with t. */
+/* Finds the windows at a guide. For each t the admissible t' are an interval lo..hi, and it moves up with t. */
 static void
 fill_windows(struct windows *w, const struct course *c, struct bound phi)
 {
 	const int mid = c->rows - 1, most = course_climb(c);
 	int a = -most, b = -most - 1;
 
-	for (int t = -mid; t <= mid; t++) { /* empty beyond most */
+	for (int t = -mid; t <= mid; t++) { /* Windows beyond most stay empty. */
 		w->lo[t + mid] = t < 0 ? -most : most + 1;
 		w->hi[t + mid] = w->lo[t + mid] - 1;
 	}
@@ -99,7 +99,10 @@ fill_windows(struct windows *w, const struct course *c, struct bound phi)
 	}
 }
 
-/* The windows of h1 before h2: those of the guide before (last) where spacings repeat, else new ones at *next. */
+/*
+ * The windows at a guide between gaps of h1 and h2. They are those of the guide before (last) where its spacings are the
+ * same, else new ones at *next.
+ */
 static struct windows
 windows_of(const struct segment *s, const struct windows *last, double h1, double h2,
 	   struct bound phi, int **next)
@@ -129,8 +132,8 @@ make_windows(struct segment *s, struct bound phi)
 }
 
 /*
- * out[i] = min of in[l..h] for the window of each row of out, NOWHERE when it is empty; windows move up. A queue of
- * candidates, rising: the first is the minimum.
+ * out[r] = the minimum of in[l..h] over the window l..h of row r, or NOWHERE when the window is empty. Windows move up
+ * with r. The queue holds candidates with rising values, so the first one is the minimum.
  */
 static void
 slide_min(const struct gap *og, const struct gap *ig, const int *lo, const int *hi, const int *in,
@@ -153,7 +156,10 @@ slide_min(const struct gap *og, const struct gap *ig, const int *lo, const int *
 	}
 }
 
-/* The same where in never falls (sign 1) or never rises (-1) over rows a..b, and is NOWHERE elsewhere: one end of it. */
+/*
+ * Does slide_min() where in never falls (sign 1) or never rises (sign -1) over rows a..b, and is NOWHERE elsewhere. The
+ * minimum is then at one end of the window.
+ */
 WEIR_CLONES(slide_end,
 	    (const struct gap *og, const struct gap *ig, const int *restrict lo,
 	     const int *restrict hi, const int *restrict in, int a, int b, int sign,
@@ -170,7 +176,10 @@ WEIR_CLONES(slide_end,
 	}
 }
 
-/* The way in goes from row a to row b, its first and last that are not NOWHERE: 1 up, -1 down, 0 neither. */
+/*
+ * Says how in goes from row a to row b, its first and last rows that are not NOWHERE. Returns 1 when it never falls, -1
+ * when it never rises, else 0.
+ */
 WEIR_CLONES_OF(int, trend, (const int *in, int n, int *a, int *b), (in, n, a, b))
 {
 	int down = 0, up = 0;
@@ -187,8 +196,9 @@ WEIR_CLONES_OF(int, trend, (const int *in, int n, int *a, int *b), (in, n, a, b)
 }
 
 /*
- * Links of gap og that can follow (sign 1: ig is the gap before) or precede (-1: the one after) a reachable link of ig.
- * The samples of the common guide that a window of rows touches are held as one interval [x, -y).
+ * Narrows from..to of gap og to the links that can follow (sign 1: ig is the gap before) or precede (sign -1: ig is the
+ * gap after) a reachable link of ig. The samples of the common guide that a window of rows touches are kept as one
+ * interval, its lower end for side 0 and its upper end, negated, for side 1.
  */
 static void
 narrow(struct segment *s, struct gap *og, const struct gap *ig, const struct windows *w, int sign)
@@ -220,7 +230,10 @@ narrow(struct segment *s, struct gap *og, const struct gap *ig, const struct win
 	}
 }
 
-/* The slopes of a gap between two guides of many samples: those within most. Ends keep one row for each sample. */
+/*
+ * Chooses the rows of gap g. An inner gap has the slopes that climb at most most rows. The first and the last gap have one
+ * row for each sample.
+ */
 static void
 lay_rows(struct gap *gap, const struct course *c, int g, int most)
 {

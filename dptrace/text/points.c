@@ -21,7 +21,7 @@ say(char err[DPTRACE_ERR], const char *fmt, ...)
 	return -1;
 }
 
-/* What is in *p gets room for one more of that size; doubled when full. */
+/* Makes room in the array *p of n elements for one more. The room is doubled when it is full. */
 static bool
 grow(void **p, size_t n, size_t size)
 {
@@ -48,7 +48,7 @@ add_point(struct points *p, double x, double y)
 	return 0;
 }
 
-/* The last n points become a line. They may still move: points_finish() says where they lie. */
+/* Makes a line of the last n points. Points may still move in memory; points_finish() sets the line's xy. */
 static int
 add_line(struct points *p, size_t n, bool closed)
 {
@@ -80,7 +80,7 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* The next word of *at..end, a number: 1; no word left: 0; else -1 with a sentence in err. */
+/* Reads the next word of *at..end as a number. Returns 1, 0 when no word is left, or -1 with a sentence in err. */
 static int
 next_number(const char **at, const char *end, double *v, char err[DPTRACE_ERR])
 {
@@ -107,7 +107,7 @@ end_of_line(const char *at, const char *end)
 	return nl ? nl : end;
 }
 
-/* One line of text, without its comment. */
+/* Parses one line of text up to its comment. */
 static int
 parse_line(struct points *p, const char *at, const char *end, bool closed, char err[DPTRACE_ERR])
 {

@@ -2,7 +2,7 @@
 
 #include "dptrace/text/report.h"
 
-/* A vertex as it goes out. */
+/* The coordinates of a vertex as they are written. */
 struct place {
 	double x, y;
 };
@@ -17,7 +17,7 @@ place_of(const struct report *r, const struct dptrace_vertex *v)
 	return (struct place){w[0] * v->x + w[2] * v->y + w[4], w[1] * v->x + w[3] * v->y + w[5]};
 }
 
-/* before, x, between, y: thousandths of a pixel, or ten digits of a place in the world. */
+/* Writes before, x, between and y. Pixels have three decimals, places of a world file ten digits. */
 static void
 put_place(const struct report *r, const char *before, const struct dptrace_vertex *v,
 	  const char *between)
@@ -26,7 +26,7 @@ put_place(const struct report *r, const char *before, const struct dptrace_verte
 
 	if (r->world)
 		raw_printf(r->out, "%s%.10g%s%.10g", before, p.x, between, p.y);
-	else /* + 0: no -0.000 */
+	else /* + 0. turns -0.000 into 0.000 */
 		raw_printf(r->out, "%s%.3f%s%.3f", before, round(p.x * 1e3) / 1e3 + 0., between,
 			   round(p.y * 1e3) / 1e3 + 0.);
 }
@@ -42,7 +42,7 @@ put_places(const struct report *r, const struct dptrace_trace *t, const char *se
 	}
 }
 
-/* A figure of JSON, which has neither infinity nor NaN; of CSV, where they are left out. */
+/* Writes a figure. Infinity and NaN become null in JSON, which has neither, and an empty field in CSV. */
 static void
 put_figure(const struct report *r, const char *before, double x)
 {
@@ -88,7 +88,7 @@ report_begin(struct report *r, size_t w, size_t h)
 		raw_printf(r->out, "{\"type\": \"FeatureCollection\", \"features\": [");
 	if (r->format == REPORT_CSV)
 		raw_printf(r->out, "item,line,vertex,x,y,score,margin,point,border\n");
-	if (r->format == REPORT_SVG && w > 0) /* the centre of pixel 0,0 is 0,0 */
+	if (r->format == REPORT_SVG && w > 0) /* The centre of pixel 0,0 is 0,0. */
 		raw_printf(r->out,
 			   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-0.5 -0.5 %zu "
 			   "%zu\" fill=\"none\" "

@@ -6,7 +6,7 @@
 #include "dptrace/resolve.h"
 #include "dptrace/text/take.h"
 
-/* Row y, [w][c] as it was read, dealt out to the planes. */
+/* Distributes row y, [w][c] as it was read, to the planes. */
 static int
 deal_row(float *v, const double *row, const struct img_picture *p, size_t y, char err[DPTRACE_ERR])
 {
