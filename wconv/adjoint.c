@@ -1,4 +1,4 @@
-/* The adjoint of wconv_run(), over a whole item: see core/scatter_body.h. */
+/* The adjoint of wconv_run() over a whole item; core/scatter_body.h explains it. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -13,10 +13,10 @@ struct wconv_adjoint {
 	struct wconv_spread s;
 	size_t rows; /* of the item with its edges */
 	size_t scratch_bytes;
-	void *scratch; /* [threads] */
+	void *scratch; /* [threads][scratch_bytes] */
 };
 
-/* All results of an item of ones. 0 or -ENOMEM. */
+/* Convolves an item of ones. Returns 0 or -ENOMEM. */
 static int
 convolve_ones(struct wconv_plan *p, void *out)
 {
@@ -36,7 +36,7 @@ convolve_ones(struct wconv_plan *p, void *out)
 	return 0;
 }
 
-/* gain = all / known of each result, 0 where it is NaN. */
+/* all = all / known for each result, 0 where that is not finite. */
 static void
 divide(const struct wconv_plan *p, void *all, const void *known, size_t n)
 {
@@ -50,7 +50,7 @@ divide(const struct wconv_plan *p, void *all, const void *known, size_t n)
 		}
 }
 
-/* gain = by / sum of the local kernel, by: gain so far, or 1. */
+/* Divides gain, or 1 if it is not set yet (first), by the sum of the local kernel. sum: room for a row. */
 static void
 divide_by_sums(const struct wconv_plan *p, void *gain, bool first, double *sum)
 {
@@ -70,8 +70,9 @@ divide_by_sums(const struct wconv_plan *p, void *gain, bool first, double *sum)
 }
 
 /*
- * What a result is multiplied by after the sums. An edge that renormalises multiplies by all / known, the sums of the kernel
- * over all pixels and over known ones: what an item of ones gives with that edge, and with zeros.
+ * Computes the factors of the results. An edge that renormalises multiplies each result by all / known: all is the sum of
+ * the kernel over all pixels, known its sum over known pixels. An item of ones gives all with that edge, and known with
+ * the edge of zeros.
  */
 static int
 make_gain(struct wconv_adjoint *a, char err[WCONV_ERR])
@@ -103,7 +104,7 @@ make_gain(struct wconv_adjoint *a, char err[WCONV_ERR])
 	return e;
 }
 
-/* Rows of the item with its edges that are complete after band i; they are collected by the LANES. */
+/* Returns how many rows of the item with its edges are complete after band i: a multiple of LANES, except after the last. */
 static size_t
 complete_after(const struct wconv_adjoint *a, size_t i)
 {
@@ -115,7 +116,7 @@ complete_after(const struct wconv_adjoint *a, size_t i)
 	       p->core->lanes;
 }
 
-/* The first tile row whose window reaches rows that were not complete before band i. */
+/* Returns the first tile row whose window reaches rows that were not complete before band i. */
 static size_t
 first_tile(const struct wconv_adjoint *a, size_t i)
 {
@@ -128,7 +129,7 @@ first_tile(const struct wconv_adjoint *a, size_t i)
 	return t;
 }
 
-/* Room for what tiles leave, for the item with its edges, and for the threads. */
+/* Allocates what the tiles leave, the item with its edges, and the scratch of the threads. */
 static int
 make_room(struct wconv_adjoint *a)
 {
@@ -181,7 +182,7 @@ scratch_of(const struct wconv_adjoint *a)
 	return (char *)a->scratch + (size_t)omp_get_thread_num() * a->scratch_bytes;
 }
 
-/* Band i: the kernels that it lacks, its tiles, then the rows that these complete. */
+/* Does band i: transforms the kernels that no slot holds, scatters its tiles, collects the rows that are now complete. */
 static void
 run_band(const struct wconv_adjoint *a, size_t i, size_t nfy)
 {

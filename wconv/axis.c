@@ -5,7 +5,7 @@
 #include "common/mem.h"
 #include "wconv/axis.h"
 
-/* x modulo m, in 0..m-1. */
+/* Returns x modulo m, in 0..m-1. */
 static ptrdiff_t
 modulo(ptrdiff_t x, ptrdiff_t m)
 {
@@ -35,7 +35,7 @@ wconv_edge(enum wconv_edge edge, ptrdiff_t x, ptrdiff_t n)
 	}
 }
 
-/* 0 at a, 1 at b. */
+/* Rises linearly from 0 at a to 1 at b. */
 static double
 ramp(double x, double a, double b)
 {
@@ -58,7 +58,7 @@ wconv_weight(const struct wconv_axis *a, size_t f, ptrdiff_t at)
 	return 1;
 }
 
-/* A function per run of nodes that have the same kernels. */
+/* Makes one function for each run of nodes that have the same kernels. */
 static int
 make_functions(struct wconv_axis *a, const double *node, size_t n, const bool *alike)
 {
@@ -121,7 +121,7 @@ wconv_axis(struct wconv_axis *a, const struct wconv_problem *q, bool y, const bo
 
 /* --- tiles --------------------------------------------------------------------------------------------------------- */
 
-/* The first of the functions that are not 0 all over a tile that begins at a, which is `from` or a later one. */
+/* Returns the first function, `from` or later, that is not 0 everywhere in a tile that begins at a. */
 static size_t
 first_function(const struct wconv_axis *x, size_t from, ptrdiff_t a)
 {
@@ -130,7 +130,7 @@ first_function(const struct wconv_axis *x, size_t from, ptrdiff_t a)
 	return from;
 }
 
-/* The last of the functions that are not 0 all over a tile that ends before b, which is `from` or a later one. */
+/* Returns the last function, `from` or later, that is not 0 everywhere in a tile that ends before b. */
 static size_t
 last_function(const struct wconv_axis *x, size_t from, ptrdiff_t b)
 {
@@ -149,7 +149,7 @@ add_border(ptrdiff_t *p, size_t n, double at, ptrdiff_t hi)
 	return n;
 }
 
-/* Where the set of functions changes, lo and hi included, increasing. Room for 2 nfun + 2. */
+/* Lists where the set of functions changes, with lo and hi, increasing. The list needs room for 2 nfun + 2. */
 static size_t
 list_borders(const struct wconv_axis *x, ptrdiff_t *p)
 {
@@ -168,12 +168,12 @@ list_borders(const struct wconv_axis *x, ptrdiff_t *p)
 struct cut {
 	ptrdiff_t at;
 	double cost;  /* of the cheapest tiles up to here */
-	size_t from;  /* the cut where the last of them begins */
-	size_t first; /* of the functions of a tile that begins here */
+	size_t from;  /* the cut where the last of these tiles begins */
+	size_t first; /* the first function of a tile that begins here */
 	bool keep;
 };
 
-/* Borders and, in between, even cuts of what is longer than `longest`. *n of them; NULL: no memory. */
+/* Returns *n cuts: the borders, and even cuts of intervals that are longer than `longest`. NULL: no memory. */
 static struct cut *
 list_cuts(const struct wconv_axis *x, ptrdiff_t longest, size_t *n)
 {
@@ -196,7 +196,7 @@ list_cuts(const struct wconv_axis *x, ptrdiff_t longest, size_t *n)
 	return cut;
 }
 
-/* Fills in cost and from of all cuts. */
+/* Fills in cost and from of all cuts, by dynamic programming. */
 static void
 find_cheapest(const struct wconv_axis *x, struct cut *cut, size_t n, ptrdiff_t longest, double tile,
 	      double fun, double each)
@@ -221,7 +221,7 @@ find_cheapest(const struct wconv_axis *x, struct cut *cut, size_t n, ptrdiff_t l
 	}
 }
 
-/* Appends the tile, less what the item has no results for. */
+/* Appends the tile, without the results that the item does not have. */
 static void
 add_tile(struct wconv_axis *x, ptrdiff_t a, ptrdiff_t b)
 {

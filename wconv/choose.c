@@ -1,4 +1,4 @@
-/* The planner: method, sizes of the transforms, tiles. Everything costs what the table says; the cheapest is taken. */
+/* The planner chooses method, lengths of transforms, and tiles. It takes the cheapest by the table of costs. */
 #include <errno.h>
 #include <math.h>
 
@@ -6,21 +6,20 @@
 #include "wconv/costs.h"
 #include "wconv/plan.h"
 
-enum {
-	NEAR_WIDTH = 1024,
-	NEAR_HEIGHT = 32
-}; /* tiles of direct sums: room for 64-pixel blocks, work for threads */
+/* Size of the tiles of direct sums: wide enough for blocks of 64 pixels, low enough that all threads get some. */
+enum { NEAR_WIDTH = 1024, NEAR_HEIGHT = 32 };
 
-static const double roomy = 96e6; /* bytes of work space that cost nothing */
+/* Spectra up to this many bytes cost nothing extra. */
+static const double roomy = 96e6;
 
-/* Functions that a tile of the other direction is expected to have. */
+/* Returns how many functions of a a tile is expected to have. */
 static double
 usual(const struct wconv_axis *a)
 {
 	return a->degree >= 0 ? (double)a->nfun : a->nfun > 1 ? 2 : 1;
 }
 
-/* Index of length n, or WCONV_SIZES. */
+/* Returns the index of length n in wconv_sizes, or WCONV_SIZES. */
 static size_t
 find_size(size_t n)
 {
@@ -39,7 +38,7 @@ transform_cost(size_t n)
 	return i < WCONV_SIZES ? wconv_costs.transform[i] : INFINITY;
 }
 
-/* Seconds of the transforms of LANES rows of n samples. */
+/* Returns the seconds of transforming LANES rows of n samples. */
 static double
 row_cost(size_t n)
 {
@@ -52,7 +51,7 @@ blocks_of(const struct wconv_plan *p, size_t n)
 	return (double)(n / 2 / p->core->lanes + 1);
 }
 
-/* Cuts direction a, with kernels of k samples, for transforms of n. */
+/* Cuts direction a, with kernels of k samples, into tiles for transforms of length n. */
 static int
 cut_for(const struct wconv_plan *p, struct wconv_axis *a, const struct wconv_axis *other, size_t n,
 	size_t k)
@@ -74,12 +73,12 @@ cut_for_sums(struct wconv_axis *x, struct wconv_axis *y)
 	return e ? e : wconv_cut(y, NEAR_HEIGHT, 1, .1, 0);
 }
 
-/* One direction cut for one length of transforms. */
+/* The tiles of one direction for one length of transforms. */
 struct layout {
-	size_t n;    /* that length; 0: it does not serve */
+	size_t n;    /* that length; 0: it cannot be used */
 	double cost; /* seconds of LANES transforms: along x of rows, along y of columns */
 	size_t tiles, functions; /* functions: summed over the tiles */
-	size_t longest;		 /* tile */
+	size_t longest;		 /* results in the longest tile */
 };
 
 static struct layout
@@ -92,7 +91,7 @@ look(const struct wconv_axis *a, size_t n, double cost)
 	return l;
 }
 
-/* Bytes of spectra held: of image rows and of kernels. */
+/* Returns the bytes of the spectra that are held, of image rows and of kernels. */
 static double
 space(const struct wconv_plan *p, const struct layout *x, const struct layout *y)
 {
@@ -104,7 +103,7 @@ space(const struct wconv_plan *p, const struct layout *x, const struct layout *y
 	       ((double)(x->tiles * p->q.planes) * window + deep * (double)(p->x.nfun * y->n));
 }
 
-/* Seconds for this many rows of results. */
+/* Returns the seconds of transforms for this many rows of results. */
 static double
 fft_cost(const struct wconv_plan *p, double rows, const struct layout *x, const struct layout *y)
 {
@@ -124,8 +123,8 @@ fft_cost(const struct wconv_plan *p, double rows, const struct layout *x, const 
 }
 
 /*
- * Whether tiles of transforms of n are too many to be looked at, and there are longer ones to take. Planning costs time by
- * the tile: with all lengths, more than 20 s for 10^9 samples in a row.
+ * Whether transforms of n samples make too many tiles to consider, while longer transforms are available. Planning takes
+ * time per tile: with all lengths, it takes more than 20 s for 10^9 samples in a row.
  */
 static bool
 too_short(const struct wconv_axis *a, size_t n, size_t k)
@@ -135,7 +134,7 @@ too_short(const struct wconv_axis *a, size_t n, size_t k)
 	return n - k + 1 < least && k + least <= wconv_sizes[WCONV_SIZES - 1];
 }
 
-/* x and y cut for each length that serves. 0 or -ENOMEM. */
+/* Lays x and y out for each length that can be used. Lengths along y have two passes or more. Returns 0 or -ENOMEM. */
 static int
 try_sizes(const struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis *y,
 	  struct layout *of_x, struct layout *of_y)
@@ -151,7 +150,7 @@ try_sizes(const struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis *y
 			of_x[i] = look(x, n, row_cost(n));
 		}
 		if (n >= 16 && n >= kh + p->core->lanes - 1 && !too_short(y, n, kh)) {
-			if (cut_for(p, y, x, n, kh)) /* 16: two passes */
+			if (cut_for(p, y, x, n, kh))
 				return -ENOMEM;
 			of_y[i] = look(y, n, wconv_costs.transform[i]);
 		}
@@ -159,7 +158,7 @@ try_sizes(const struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis *y
 	return 0;
 }
 
-/* The cheapest pair of lengths, to *nx and *ny, and its cost, INFINITY when the kernel is too large for any. */
+/* Finds the cheapest pair of lengths, *nx and *ny, and its cost: INFINITY if the kernel is too large for all lengths. */
 static int
 choose_sizes(const struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis *y, size_t *nx,
 	     size_t *ny, double *cost)
@@ -184,7 +183,7 @@ choose_sizes(const struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis
 	return 0;
 }
 
-/* x and y are cut for sums. */
+/* Returns the seconds of direct sums, for which x and y must be cut. */
 static double
 direct_cost(const struct wconv_plan *p, const struct wconv_axis *x, const struct wconv_axis *y)
 {
@@ -200,7 +199,7 @@ direct_cost(const struct wconv_plan *p, const struct wconv_axis *x, const struct
 	return (double)p->q.planes * rows * taps * wconv_costs.tap * (vectors + 2 * blends);
 }
 
-/* Method, lengths and costs for the results of x and y; leaves their tiles cut in some way. */
+/* Chooses method, lengths and costs for the results of x and y. Their tiles are not the chosen ones afterwards. */
 static int
 choose(struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis *y)
 {
@@ -217,7 +216,7 @@ choose(struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis *y)
 	return 0;
 }
 
-/* The axis with all results of the whole image, without tiles; what else it points to stays a's. */
+/* Returns the axis with all results of the whole image, and without tiles. Its other pointers belong to a. */
 static struct wconv_axis
 whole_of(const struct wconv_axis *a)
 {
@@ -231,8 +230,8 @@ whole_of(const struct wconv_axis *a)
 }
 
 /*
- * What is chosen for the whole image is chosen for each part of it, so that a tile that lies in a part has the same
- * bytes there as in the whole.
+ * The choice is made for the whole image and holds for each part of it. So a tile that lies in a part has the same bytes
+ * there as in the whole.
  */
 int
 wconv_choose(struct wconv_plan *p)

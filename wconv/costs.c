@@ -7,8 +7,9 @@ const size_t wconv_sizes[WCONV_SIZES] = {
     1280, 1536, 1920, 2048, 2560, 3072, 4096, 5120, 6144, 8192, 10240, 12288, 16384};
 
 /*
- * AMD EPYC (Zen 5), AVX-512, single precision. Only ratios matter, and they differ little between machines: costs measured
- * anew on an Intel Xeon chose plans that took .95 to 1.17 times as long on six of seven problems, and 2.8 times on the seventh.
+ * Measured on an AMD EPYC (Zen 5), AVX-512, single precision. Only ratios matter, and they differ little between machines.
+ * Costs measured on an Intel Xeon chose plans that took .95 to 1.17 times as long on six of seven problems, and 2.8 times
+ * on the seventh.
  */
 const struct wconv_costs wconv_costs = {
     .turn = 2.94e-09,

@@ -1,17 +1,17 @@
-/* The definition. Everything else in this directory is held to it, and it calls nothing of what it checks. */
+/* The definition. The tests compare everything else in this directory with it, and it calls nothing of what it checks. */
 #include <math.h>
 #include <stdint.h>
 
 #include "wconv/wconv.h"
 
-/* What a sum over one window gathers. */
+/* The sums over one window. */
 struct sums {
 	double value;  /* sum K I over the known pixels */
-	double known;  /* sum K over them */
-	double all;    /* sum K */
-	double weight; /* sum |K| */
-	bool unknown;  /* a pixel to be filled in lies in the window */
-	bool poisoned; /* a pixel lies in it that makes the result NaN */
+	double known;  /* sum K over the known pixels */
+	double all;    /* sum K over all pixels */
+	double weight; /* sum |K| over all pixels */
+	bool unknown;  /* the window has a pixel to be filled in */
+	bool poisoned; /* the window has a pixel that makes the result NaN */
 };
 
 static double
@@ -41,7 +41,7 @@ sample(const void *data, enum img_type type, size_t i)
 	}
 }
 
-/* Where position x of the endless row lies in a row of n pixels: one step at a time; -1: nowhere. */
+/* Returns which of n pixels stands at position x of the row as its edges continue it; -1: none. Goes step by step. */
 static ptrdiff_t
 inside(enum wconv_edge edge, ptrdiff_t x, ptrdiff_t n)
 {
@@ -65,7 +65,7 @@ inside(enum wconv_edge edge, ptrdiff_t x, ptrdiff_t n)
 	return x;
 }
 
-/* The weight of node i of n at position x: 1 at the node, 0 at the next ones, linear in between. */
+/* Returns the weight of node i of n at position x: 1 at the node, 0 at the next ones, linear in between. */
 static double
 node_weight(const double *node, size_t n, size_t i, double x)
 {
@@ -74,7 +74,7 @@ node_weight(const double *node, size_t n, size_t i, double x)
 	return i == n - 1 ? 1 : fmax(0, (node[i + 1] - x) / (node[i + 1] - node[i]));
 }
 
-/* The weight of kernel k at the result (x,y). */
+/* Returns the weight of kernel k at the result (x,y). */
 static double
 weight_at(const struct wconv_problem *q, size_t k, ptrdiff_t x, ptrdiff_t y)
 {
@@ -91,7 +91,7 @@ weight_at(const struct wconv_problem *q, size_t k, ptrdiff_t x, ptrdiff_t y)
 
 enum state { KNOWN, UNKNOWN, POISON };
 
-/* Pixel (x,y) of the endless image; 0 unless it is known. */
+/* Returns pixel (x,y) of the image as its edges continue it; 0 if it is not known. */
 static double
 pixel(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t y, size_t plane,
       enum state *state)
@@ -133,7 +133,7 @@ kernel_sum(const struct wconv_problem *q, size_t k)
 	return s;
 }
 
-/* Adds w times kernel k at result (x,y). */
+/* Adds w times kernel k at result (x,y) to the sums. */
 static void
 add_kernel(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t y, size_t plane,
 	   size_t k, double w, struct sums *s)
@@ -180,7 +180,7 @@ result_at(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t 
 	return q->normalise && q->degree >= 0 ? result(&s) / s.all : result(&s);
 }
 
-/* The results [lo,hi) along one direction, of n pixels of which the item has `have` from `at` on. */
+/* Finds the results [lo,hi) along one direction of n pixels, of which the item has `have` pixels from `at` on. */
 static void
 span(const struct wconv_problem *q, size_t n, size_t at, size_t have, size_t k, size_t c,
      ptrdiff_t *lo, ptrdiff_t *hi)
@@ -208,7 +208,7 @@ wconv_direct(const struct wconv_problem *q, const void *in, double *out)
 
 /* --- the adjoint ------------------------------------------------------------------------------------------------- */
 
-/* What a result is multiplied by: 1 / (the sum of its kernel), (sum of its kernel) / (sum of that over known pixels). */
+/* Returns the factor of a result: 1 / (sum of its kernel), or (sum of its kernel) / (its sum over known pixels). */
 static double
 gain_at(const struct wconv_problem *q, ptrdiff_t x, ptrdiff_t y)
 {
@@ -234,7 +234,7 @@ gain_at(const struct wconv_problem *q, ptrdiff_t x, ptrdiff_t y)
 	return q->normalise && q->degree >= 0 ? gain / all : gain;
 }
 
-/* Adds v times kernel k, as the result (x,y) would gather it, to the pixels that it would gather from. */
+/* Adds v times kernel k to the pixels that the result (x,y) gathers from: to each, v times its sample of the kernel. */
 static void
 scatter_kernel(const struct wconv_problem *q, ptrdiff_t x, ptrdiff_t y, size_t plane, size_t k,
 	       double v, double *out)

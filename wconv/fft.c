@@ -5,7 +5,7 @@
 #include "common/mem.h"
 #include "wconv/plan.h"
 
-/* cos(a) and sin(a) to pair i of a table of that precision. */
+/* Stores cos(a) and sin(a) as pair i of a table of floats or doubles. */
 static void
 put_turn(void *table, size_t sample, size_t i, double a)
 {
@@ -19,8 +19,8 @@ put_turn(void *table, size_t sample, size_t i, double a)
 }
 
 /*
- * The passes over n points: odd radices first, since the last pass has no twiddles, which saves most with the largest; a
- * leftover 2 goes with an 8 as 4 4.
+ * Chooses the radices of the passes over n points. Odd radices come first: the last pass has no twiddles, and that saves
+ * most with the largest radix. A remaining 2 and an 8 become 4 4.
  */
 static int
 factor(struct wconv_fft *f, size_t n)
@@ -70,7 +70,7 @@ wconv_fft_plan(struct wconv_fft *f, size_t n, size_t sample)
 	return 0;
 }
 
-/* Where coefficient k stands after decimation in frequency: its digits, reversed. */
+/* Returns where coefficient k stands after decimation in frequency: its digits reversed. */
 static size_t
 find_place(const struct wconv_fft *f, size_t k)
 {

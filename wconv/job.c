@@ -20,7 +20,7 @@ load_kernels(struct job *j)
 			  j->q.kw, j->q.kh);
 }
 
-/* Where a part of an image says that it lies. */
+/* Reads where the item lies in the whole image, if its header says that it is a part. */
 static void
 find_tile(const struct raw_in *in, const struct img *x, struct wconv_problem *q)
 {
@@ -36,8 +36,9 @@ find_tile(const struct raw_in *in, const struct img *x, struct wconv_problem *q)
 }
 
 /*
- * One direction of the picture whose results the item is: n pixels of a whole of W, with results from `first` on. Without a
- * place of its own the item is all results, and says how large the picture is. false: there is no such picture.
+ * One direction of the adjoint: the item has n results, and this finds the n pixels at *x0, of a whole of *W, that give
+ * them. *first: position of the first result. An item that is not placed in a whole has all results, and its size tells
+ * that of the picture. Returns false if no picture has these results.
  */
 static bool
 find_span(bool placed, enum wconv_output output, size_t before, size_t after, ptrdiff_t *first,
@@ -66,7 +67,7 @@ find_span(bool placed, enum wconv_output output, size_t before, size_t after, pt
 	return have0 >= 0 && have1 <= (ptrdiff_t)*W;
 }
 
-/* The adjoint's item has results: q becomes the problem that gives them. */
+/* The item of the adjoint holds results. Makes q the problem that gives these results. */
 static void
 find_source(struct job *j, const struct raw_in *in, const struct img *x)
 {
@@ -81,10 +82,10 @@ find_source(struct job *j, const struct raw_in *in, const struct img *x)
 			q->h, q->kw, q->kh);
 }
 
-/* Threads that a plan for the GPU is made for, so that each of its steps holds tiles enough to fill one. */
+/* A plan for the GPU is made for this many threads, so that each of its steps has tiles enough to fill a GPU. */
 enum { GPU_TILES = 32 };
 
-/* What the item says about the problem. */
+/* Fills in what the item says about the problem. */
 static size_t
 pose(struct job *j, const struct raw_in *in, const struct img *x)
 {
@@ -111,7 +112,7 @@ pose(struct job *j, const struct raw_in *in, const struct img *x)
 	q->output = (enum wconv_output)args->output;
 	q->method = (enum wconv_method)args->method;
 	j->planes = p.c;
-	if (args->adjoint || args->steps) { /* plane by plane, in the precision of the sums */
+	if (args->adjoint || args->steps) { /* these work plane by plane, in one precision */
 		q->planes = 1;
 		q->in = q->out;
 	}
@@ -132,7 +133,7 @@ same_shape(const struct wconv_problem *a, const struct wconv_problem *b)
 	       a->W == b->W && a->H == b->H;
 }
 
-/* The first results of the tiles along x, or along y. */
+/* Prints the first results of the tiles along x, or along y. */
 static void
 list_borders(const struct wconv_plan *p, bool y, size_t n)
 {
@@ -173,7 +174,7 @@ explain(const struct job *j)
 	}
 }
 
-/* A step of a deconvolution is done. */
+/* Called when a step of a deconvolution is done: moves the progress bar. */
 static void
 tell(void *with, size_t steps)
 {

@@ -1,4 +1,4 @@
-/* What is to be known of the kernels before anything is chosen: their sums, and which are alike. */
+/* The statistics of the kernels that planning needs: their sums, and which neighbours have the same samples. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -43,7 +43,7 @@ same_kernels(const struct wconv_problem *q, size_t k, size_t l)
 
 static const double CANCELS = 1e6; /* weight / sum: six of seven digits are lost */
 
-enum { PARTS = 16 }; /* sums of their own, of every 16th sample: vectors add them up at a time */
+enum { PARTS = 16 }; /* partial sums, each of every 16th sample: the compiler vectorises them */
 
 static inline void
 add_sample(double v, double *sum, double *weight)
@@ -60,7 +60,7 @@ WEIR_CLONES(add_floats,
 	size_t i = 0;
 
 	for (; i + PARTS <= n; i += PARTS)
-#pragma omp simd /* gcc makes half of it vectors, and takes 2.4 times as long */
+#pragma omp simd /* without it gcc vectorises half of the loop, and takes 2.4 times as long */
 		for (size_t k = 0; k < PARTS; k++)
 			add_sample((double)x[i + k], sum + k, weight + k);
 	for (size_t k = 0; i + k < n; k++)
@@ -74,7 +74,7 @@ add_doubles(const double *x, size_t n, double *sum, double *weight)
 		add_sample(x[i], sum + i % PARTS, weight + i % PARTS);
 }
 
-/* The sums of kernel k and of its absolute values, unscaled; and which neighbours are like it. */
+/* Finds the sums of kernel k and of its absolute values, unscaled, and which neighbours have the same samples. */
 static void
 gather_stats(struct wconv_plan *p, size_t k)
 {
@@ -97,7 +97,7 @@ gather_stats(struct wconv_plan *p, size_t k)
 	p->like_below[k] = k / q->gx + 1 < q->gy && same_kernels(q, k, k + q->gx);
 }
 
-/* Sums and scales of all kernels, and whether they will do. */
+/* Finds sums and scales of all kernels, and refuses kernels that are not finite or cannot be normalised. */
 int
 wconv_kernel_stats(struct wconv_plan *p, char err[WCONV_ERR])
 {
@@ -131,7 +131,7 @@ wconv_kernel_stats(struct wconv_plan *p, char err[WCONV_ERR])
 	return 0;
 }
 
-/* out[i] = sum_k c[k] u^k at u = (x + i - zero) / scale, of |u| if `bound`. */
+/* out[i] = sum_k c[k] u^k at u = (x + i - zero) / scale; with bound, sum_k c[k] |u|^k. */
 WEIR_CLONES(sum_powers,
 	    (const double *c, size_t powers, double x, double zero, double scale, bool bound,
 	     size_t n, double *restrict out),

@@ -27,9 +27,9 @@
  *	b = max(3e-7, 1.8e-8 log2(Px Py))	in float, transforms of lengths Px, Py, an image lit all over
  *	b = 3e-8 log2(Px Py)			in float, transforms, an image of points on black
  *
- * The term with the logarithm is the larger one from 256x400 on; b = 4e-7 for 2560x2048. The largest factors of log2(Px Py) found were
- * 1.7e-8 on noise and ramps, 2.6e-8 on points. Filling in divides by the known part of the kernel's weight, known / W
- * with W = sum |K|; there |error| <= 2 b (W / known) W max|I|.
+ * The term with the logarithm is the larger one from 256x400 on; b = 4e-7 for 2560x2048. The largest factors of
+ * log2(Px Py) found were 1.7e-8 on noise and ramps, 2.6e-8 on points. Filling in divides by the known part of the
+ * kernel's weight, known / W with W = sum |K|; there |error| <= 2 b (W / known) W max|I|.
  *
  * Source: J. Kepner, A multi-threaded fast convolver for dynamically parallel image filtering, J. Parallel Distrib.
  * Comput. 63, 2003, equation 8. His equation 6 has the two one-dimensional weights in each other's place; here they are

@@ -1,6 +1,7 @@
 /*
- * The core, compiled once for each precision and level by the files f32_avx512.c and its like; the plan chooses among them
- * by what the CPU has. Clones of single functions would not do: the width of a vector is part of every layout here.
+ * The core. The files f32_avx512.c, f64_generic.c etc. compile it once for each precision and level, and the plan chooses
+ * the one that suits the CPU. WEIR_CLONES on single functions cannot do this: every layout here depends on the width of a
+ * vector.
  */
 #if defined(TARGET) && defined(__x86_64__)
 #define PRAGMA(...) _Pragma(#__VA_ARGS__)

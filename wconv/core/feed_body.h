@@ -1,5 +1,5 @@
-/* Rows of the item to the ring, and rows of results to the item. */
-/* The samples of one plane of a row of n pixels, c planes interleaved. */
+/* Copies rows of the item to the ring of rows, and rows of results to the caller. */
+/* Converts the samples of one plane of a row of n pixels, in which c planes are interleaved. */
 INLINE void
 take_samples(const void *restrict in, enum img_type type, size_t n, size_t c, real *restrict out)
 {
@@ -25,7 +25,7 @@ take_samples(const void *restrict in, enum img_type type, size_t n, size_t c, re
 #undef TAKE
 }
 
-/* Whether all of x[0..n) are numbers: v - v is 0 for those alone, else NaN, which stays in the sum. */
+/* Whether all of x[0..n) are finite. v - v is 0 if v is finite, else NaN, and a NaN stays in the sum. */
 static bool
 all_finite(const real *x, size_t n)
 {
@@ -44,7 +44,7 @@ all_finite(const real *x, size_t n)
 	return sum == 0;
 }
 
-/* Zeroes what is no number; masks it unless that is all there is to do. */
+/* Zeroes the samples that are not finite, and masks them except in mode WCONV_NAN_ZERO. */
 static void
 mask_samples(enum wconv_nan mode, real *x, unsigned char *mask, size_t n)
 {
@@ -57,7 +57,7 @@ mask_samples(enum wconv_nan mode, real *x, unsigned char *mask, size_t n)
 		}
 }
 
-/* One sample beyond the edges: row[at] for pixel x of the endless row. mask may be NULL. */
+/* Fills in row[at], which lies beyond the item's edges, and its mask. mask may be NULL. */
 INLINE void
 pad_sample(const struct wconv_plan *p, real *row, unsigned char *mask, ptrdiff_t at)
 {
@@ -83,7 +83,7 @@ feed_plane(const struct wconv_plan *p, const void *in, size_t plane, real *row, 
 	const char *from = (const char *)in + plane * img_type_size(p->q.in);
 	bool masked = p->x.edge == WCONV_RENORMALISE && (have0 > 0 || have1 < end);
 
-	if (p->q.planes == 1) /* the constant 1 lets the loops be vectors */
+	if (p->q.planes == 1) /* with the constant 1 the compiler vectorises the loops */
 		take_samples(from, p->q.in, p->q.w, 1, row + have0);
 	else
 		take_samples(from, p->q.in, p->q.w, p->q.planes, row + have0);
@@ -104,7 +104,7 @@ feed_plane(const struct wconv_plan *p, const void *in, size_t plane, real *row, 
 		*flags |= mask[e];
 }
 
-/* Row `row` of the item, its planes interleaved, to the ring. */
+/* Copies row `row` of the item, whose planes are interleaved, to the ring. */
 static void
 feed(const struct wconv_plan *p, size_t row, const void *samples)
 {
@@ -117,7 +117,7 @@ feed(const struct wconv_plan *p, size_t row, const void *samples)
 	}
 }
 
-/* Row y of the endless image, from the first sample of the first window. */
+/* One row of the image as its edges continue it. sample[0] is the first sample of the first window. */
 struct row {
 	const real *sample;
 	const unsigned char *mask;
@@ -138,7 +138,7 @@ find_row(const struct wconv_plan *p, size_t plane, ptrdiff_t y)
 			    p->flags[slot]};
 }
 
-/* Rounds half to even and clips to lo..hi. NaN, which no integer can hold, becomes lo. */
+/* Rounds halves to even and clips to lo..hi. NaN becomes lo. */
 INLINE double
 clip(real v, double lo, double hi)
 {
@@ -176,7 +176,7 @@ give_samples(const real *restrict in, size_t n, size_t c, enum img_type type, do
 #undef GIVE
 }
 
-/* Where row `row` of this step's results is gathered. */
+/* Returns where tiles store row `row` of this step's results. */
 INLINE real *
 result_row(const struct wconv_plan *p, size_t plane, size_t row)
 {
@@ -185,7 +185,7 @@ result_row(const struct wconv_plan *p, size_t plane, size_t row)
 	return (real *)p->out + row * p->result_pitch;
 }
 
-/* Row `row` of this step to the caller. */
+/* Converts row `row` of this step's results and stores it in the caller's array. */
 static void
 finish(const struct wconv_plan *p, size_t row)
 {

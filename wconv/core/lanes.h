@@ -1,7 +1,7 @@
 /*
- * Vectors of LANES samples, as wide as the CPU's registers. Transforms here run on LANES rows or columns at a time, one
- * in each lane, so that no butterfly ever shuffles. REAL and BYTES come from the file that includes this: the core is
- * compiled once for each precision and level (f32_avx512.c and its like).
+ * Vectors of LANES samples, as wide as the CPU's registers. A transform runs on LANES rows or columns at a time, one in
+ * each lane, so that no butterfly shuffles lanes. The file that includes this defines REAL and BYTES: the core is
+ * compiled once for each precision and level (f32_avx512.c, f64_generic.c etc.).
  */
 #include <stdint.h>
 #include <string.h>

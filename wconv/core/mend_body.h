@@ -1,6 +1,6 @@
-/* Unknown pixels: who sees them, and what becomes of those results. */
+/* Unknown pixels: finds the results whose windows have them, and corrects those results. */
 
-/* All masks in the n x rows pixels from (x,y) on; x counts from the first window. */
+/* Returns the OR of all masks of the n x rows pixels from (x,y) on; x counts from the first window. */
 static unsigned
 masks_in(const struct wconv_plan *p, size_t plane, size_t x, ptrdiff_t y, size_t n, size_t rows)
 {
@@ -14,7 +14,7 @@ masks_in(const struct wconv_plan *p, size_t plane, size_t x, ptrdiff_t y, size_t
 	return all;
 }
 
-/* w->seen: the masks in the windows of the n results of row y from x on. */
+/* Fills in w->seen: for each of the n results of row y from x on, the OR of the masks in its window. */
 static void
 see_masks(const struct wconv_plan *p, struct work *w, size_t plane, size_t x, ptrdiff_t y, size_t n)
 {
@@ -27,7 +27,7 @@ see_masks(const struct wconv_plan *p, struct work *w, size_t plane, size_t x, pt
 			w->seen[i] |= row.mask[x + i];
 	}
 	for (unsigned bit = WCONV_UNKNOWN; bit <= WCONV_POISON; bit <<= 1) {
-		size_t last = span; /* distance back to the last pixel masked */
+		size_t last = span; /* distance to the last masked pixel */
 		for (size_t i = span; i-- > 0;) {
 			last = w->seen[i] & bit ? 0 : last + 1;
 			w->seen[i] =
@@ -36,7 +36,7 @@ see_masks(const struct wconv_plan *p, struct work *w, size_t plane, size_t x, pt
 	}
 }
 
-/* The sums of the kernels, and of their absolute values, at the result (x,y) of the tile. */
+/* Computes the sum of the local kernel, and of its absolute values, at the result (x,y) of the tile. */
 static void
 sum_kernels(const struct wconv_plan *p, const struct wconv_tile *X, const struct wconv_tile *Y,
 	    ptrdiff_t x, ptrdiff_t y, double *sum, double *weight)
@@ -73,8 +73,7 @@ convolve_unknown(const struct wconv_plan *p, struct work *w, size_t plane,
 		return;
 	}
 	for (size_t r = window; r < round_up(window, LANES); r++)
-		w->window[r] =
-		    p->outside; /* behind the last row of the window: taken for no result */
+		w->window[r] = p->outside; /* after the last row of the window: no result uses it */
 	for (size_t r = 0; r < window; r += LANES)
 		transform_rows(&p->rows, w->window + r, span, w->line, w->coefficient,
 			       w->spectra + 2 * r, w->spectra_depth * 2, NULL);
@@ -82,7 +81,7 @@ convolve_unknown(const struct wconv_plan *p, struct work *w, size_t plane,
 	convolve_fft(p, w, &s, rows, n, w->lost, w->lost_pitch);
 }
 
-/* Fills in, or makes NaN, the results whose window has unknown pixels. */
+/* Corrects the results whose windows have unknown pixels, or makes them NaN. */
 static void
 mend(const struct wconv_plan *p, struct work *w, size_t plane, const struct wconv_tile *X,
      const struct wconv_tile *Y, unsigned masks, real *out, size_t pitch)

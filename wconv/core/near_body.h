@@ -1,26 +1,25 @@
 /*
- * Direct sums, for small kernels. Along one row of a tile the weights of y are fixed, so the kernels of each function of
- * x blend into one of kh x kw taps, and
+ * Direct sums, for small kernels. Along one row of a tile the weights of y are constant. So the kernels of each function
+ * of x are blended into one kernel of kh x kw taps, and
  *
  *	F(x) = sum_f w_f(x) sum_t tap_f[t] window[t](x)
  *
- * costs kh kw multiplications a pixel for each function: two, where the kernel varies. Sums of NEAR vectors stay in
- * registers while the taps go by.
+ * costs kh kw multiplications per pixel and function. Where the kernel varies, a pixel has two functions of x.
+ * The sums of NEAR vectors stay in registers during the loop over the taps.
  */
-enum {
-	NEAR = 4,
-	PART = 16
-}; /* vectors of results at a time; taps of a row that are summed apart */
 
-/* What is summed for one vector after the other: the rows that the taps see, and kw x kh taps. */
+/* NEAR: vectors of results computed together. PART: taps of a row that are summed before Kahan's addition. */
+enum { NEAR = 4, PART = 16 };
+
+/* What a block of results needs: the rows of its windows, and kw x kh taps. */
 struct sums {
 	const real *const *window;
 	size_t kw, kh;
-	size_t some, run;		/* rows and columns of taps that are summed apart */
+	size_t some, run;		/* rows and columns of taps in one part */
 	const real *tap[2], *weight[2]; /* of one or two functions */
 };
 
-/* The rows j .. j+m-1 and columns i .. i+n-1 of the taps of nf functions, for NEAR vectors from x on. */
+/* Sums the taps of rows j .. j+m-1 and columns i .. i+n-1, of nf functions, for NEAR vectors from x on. */
 INLINE void
 sum_part(const struct sums *s, size_t nf, size_t x, size_t j, size_t m, size_t i, size_t n,
 	 vec part[2][NEAR])
@@ -40,9 +39,9 @@ sum_part(const struct sums *s, size_t nf, size_t x, size_t j, size_t m, size_t i
 }
 
 /*
- * The sums of NEAR vectors from x on, of nf functions, times their weights, added to out[]. Parts of 16 taps at the most are
- * added up by Kahan's method: what an addition has lost goes into the next one. Added up plainly, the error would grow with
- * the kernel, to 3.5e-7 of the result at 31x31 and 8.5e-7 at 101x101.
+ * Computes the sums of nf functions for NEAR vectors from x on, multiplies them by their weights and adds them to out[].
+ * Parts of at most 16 taps are added up by Kahan's method: what one addition has lost is put into the next one.
+ * Plain addition has an error that grows with the kernel, to 3.5e-7 of the result at 31x31 and 8.5e-7 at 101x101.
  */
 INLINE void
 sum_block(const struct sums *s, size_t nf, size_t x, vec *out)
@@ -67,7 +66,7 @@ sum_block(const struct sums *s, size_t nf, size_t x, vec *out)
 			out[b] += sum[f][b] * *(const loose *)(s->weight[f] + x + b * LANES);
 }
 
-/* One row of n results: nf functions of taps [nf][kh][kw] and weights [nf][stride]. */
+/* Computes one row of n results from nf functions with taps [nf][kh][kw] and weights [nf][stride]. */
 static void
 sum_row(const real *const *window, size_t kh, size_t kw, size_t n, size_t nf, const real *taps,
 	const real *weights, size_t stride, real *out)

@@ -1,10 +1,10 @@
 /*
- * Real transforms of LANES rows at once. n samples x[0..n) of each row are taken as n/2 complex ones x[2k] + i x[2k+1];
- * from their transform Z come the n/2+1 coefficients X, all doubled:
+ * Real transforms of LANES rows at once. The n samples x[0..n) of each row become n/2 complex points
+ * x[2k] + i x[2k+1]. Their transform Z gives the n/2+1 coefficients X, all doubled:
  *
  *	E = Z[k] + conj Z[n/2-k],  O = (Z[k] - conj Z[n/2-k]) / i,  X[k] = E + t O,  X[n/2-k] = conj(E - t O),  t = exp(-2 pi i k/n)
  *
- * and back, doubled again. The half transform leaves and takes Z in its own order, place[k].
+ * The inverse goes the same way back, and doubles again. Z stands in the order of the complex transform: Z[k] at place[k].
  */
 
 static void
@@ -52,7 +52,7 @@ tangle(const struct wconv_rfft *f, const vec *x, vec *z)
 	}
 }
 
-/* line[x] = sample x of LANES rows. */
+/* Makes line[x] the vector of sample x of LANES rows. */
 static void
 gather_rows(const real *const *row, size_t n, vec *line)
 {
@@ -66,7 +66,7 @@ gather_rows(const real *const *row, size_t n, vec *line)
 	}
 }
 
-/* The first `rows` of LANES rows of n samples, from line[x] back to where they belong. */
+/* Stores n samples of the first `rows` of the LANES rows in line as rows of out. */
 static void
 scatter_rows(const vec *line, size_t rows, size_t n, real *out, size_t pitch)
 {
@@ -76,8 +76,8 @@ scatter_rows(const vec *line, size_t rows, size_t n, real *out, size_t pitch)
 		for (size_t i = 0; i < LANES; i++)
 			t[i] = line[x + i];
 		transpose(t);
-		if (n - x >=
-		    LANES) /* whole vectors: a copy of any length is a call, 8 % of a run */
+		/* whole vectors are stored: memcpy() of a variable length is a call, 8 % of a run */
+		if (n - x >= LANES)
 			for (size_t i = 0; i < rows; i++)
 				*(loose *)(out + i * pitch + x) = t[i];
 		else
@@ -86,7 +86,7 @@ scatter_rows(const vec *line, size_t rows, size_t n, real *out, size_t pitch)
 	}
 }
 
-/* Takes the mean of each row away and returns it. */
+/* Subtracts from each row its mean, and returns the means. */
 static vec
 take_means(vec *line, size_t n)
 {
@@ -101,9 +101,9 @@ take_means(vec *line, size_t n)
 }
 
 /*
- * The transforms of LANES rows of n samples each, the rest of f->n zeros. Coefficients of block b go to
- * out + b * stride: LANES rows of LANES real and LANES imaginary parts. mean, if not NULL: the rows' means are taken away
- * first, and put there.
+ * Transforms LANES rows of n samples each, padded to f->n with zeros. The coefficients of block b go to
+ * out + b * stride: LANES rows of LANES real and LANES imaginary parts. If mean is not NULL, the rows' means are
+ * subtracted first and stored in *mean.
  */
 static void
 transform_rows(const struct wconv_rfft *f, const real *const *row, size_t n, vec *line,
@@ -130,7 +130,7 @@ transform_rows(const struct wconv_rfft *f, const real *const *row, size_t n, vec
 	}
 }
 
-/* The inverse, 2 f->n times too large: line[x] holds sample x of the LANES rows. */
+/* The inverse of transform_rows(), 2 f->n times too large. line[x] becomes the vector of sample x of the LANES rows. */
 static void
 restore_rows(const struct wconv_rfft *f, const vec *in, size_t stride, vec *coefficient, vec *line)
 {

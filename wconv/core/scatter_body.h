@@ -1,27 +1,27 @@
 /*
  * The adjoint: each tile of results scatters into its window what it would have gathered from there.
  *
- * It is the flow of tile_body.h backwards, at the same cost. For each function of x the tile's rows, times wx, are
- * transformed; then, one block of LANES columns at a time,
+ * The steps are those of tile_body.h in reverse order, at the same cost. For each function of x, the tile's rows times wx
+ * are transformed. Then, for one block of LANES columns at a time:
  *
  *	for each function of x, for each function of y:
  *		times wy, forward along y, product with the conjugate of the kernel's spectrum, summed
  *	inverse along y
  *
- * and what the tiles of a band leave in the rows of their windows is summed before the inverse along x. Windows overlap:
- * they are added to the picture and its edges in a fixed order, and the edges are folded back at the end.
+ * What the tiles of a band leave in a row of their windows is summed before the inverse along x. Windows overlap. They are
+ * added, in a fixed order, to the picture with its edges. At the end the edges are folded back into the picture.
  */
 
-/* What one thread works with besides struct work. */
+/* One thread's work space, besides struct work. */
 struct spread_work {
 	struct work w;
-	real *
-	    row; /* rows times wx, with kw - 1 zeros before and, for sums, behind them: [rows][pitch] */
+	/* [rows][pitch]: rows times wx, with kw - 1 zeros before them and, for direct sums, after them */
+	real *row;
 	size_t rows; /* LANES, or all of a tile */
 	size_t pitch;
-	real *taps;   /* of each row of a tile: [rows][kh][kw] */
-	real *turned; /* those that one row of a window sees: [kh][kw] */
-	real *ones;   /* weights */
+	real *taps;   /* [rows][kh][kw]: the taps of each row of a tile */
+	real *turned; /* [kh][kw]: the taps that one row of a window needs */
+	real *ones;   /* weights of 1 */
 	real *line;   /* one row of a window */
 	const real **seen;
 };
@@ -53,13 +53,13 @@ spread_scratch(const struct wconv_plan *p)
 	return lay_out_spread(p, NULL, &s);
 }
 
-/* A tile of results, and where they and what they are multiplied by lie. */
+/* A tile of results: its samples, and the factors that they are multiplied by. */
 struct source {
 	const real *in, *gain;
 	size_t pitch, rows, n;
 };
 
-/* Row y of the source times the weights, behind kw - 1 zeros; all zeros behind the last row. */
+/* Multiplies row y of the source by the weights and pads it with zeros. Rows after the last one are all zeros. */
 static void
 weigh_row(const struct source *f, size_t y, const real *weight, size_t before, size_t after,
 	  real *to)
@@ -80,7 +80,7 @@ weigh_row(const struct source *f, size_t y, const real *weight, size_t before, s
 
 /* --- by transforms ------------------------------------------------------------------------------------------------- */
 
-/* The rows of the tile times each function of x, transformed, to w->blend. */
+/* Transforms the rows of the tile times each function of x, to w->blend. */
 static void
 transform_source(const struct wconv_plan *p, struct spread_work *s, const struct source *f)
 {
@@ -100,14 +100,14 @@ transform_source(const struct wconv_plan *p, struct spread_work *s, const struct
 		}
 }
 
-/* Rows of one block times their weights, behind `before` zeros and before as many as a transform needs. */
+/* Rows of one block times their weights: `before` zeros, the rows, then zeros up to the length of the transform. */
 struct weighted {
 	const vec *from;
 	const real *weight;
 	size_t before, rows;
 };
 
-/* forward_first() of such points, which saves a copy of them. */
+/* forward_first() for weighted rows. This saves copying them. */
 INLINE void
 weighted_first(size_t radix, const struct weighted *f, vec *x, size_t n, const real *w)
 {
@@ -117,7 +117,7 @@ weighted_first(size_t radix, const struct weighted *f, vec *x, size_t n, const r
 	for (size_t j = 0; j < m; j++) {
 		for (size_t q = 0; q < radix; q++) {
 			const size_t y =
-			    j + q * m - f->before; /* huge for points before the first */
+			    j + q * m - f->before; /* wraps to a huge value before it */
 			const bool in = y < f->rows;
 			re[q] = in ? f->weight[y] * f->from[2 * y] : (vec){0};
 			im[q] = in ? f->weight[y] * f->from[2 * y + 1] : (vec){0};
@@ -128,7 +128,7 @@ weighted_first(size_t radix, const struct weighted *f, vec *x, size_t n, const r
 	}
 }
 
-/* to = a conj(k), or to += that */
+/* to = a conj(k); with add, to += a conj(k) */
 static void
 multiply_conjugate(const vec *restrict a, const vec *restrict k, size_t n, bool add,
 		   vec *restrict to)
@@ -141,7 +141,7 @@ multiply_conjugate(const vec *restrict a, const vec *restrict k, size_t n, bool 
 	}
 }
 
-/* The inverse of the last pass, of sum + a conj(k), to a; sum may be NULL. */
+/* The inverse of the last pass: stores that of sum + a conj(k) in a. sum may be NULL. */
 INLINE void
 conjugate_first(size_t radix, vec *restrict a, const vec *restrict k, const vec *restrict sum,
 		size_t n)
@@ -163,7 +163,7 @@ conjugate_first(size_t radix, vec *restrict a, const vec *restrict k, const vec 
 	}
 }
 
-/* The inverse of the first pass; the first `rows` points go to `to`. */
+/* The inverse of the first pass. Stores the first `rows` points in `to`. */
 INLINE void
 store_first(size_t radix, const vec *x, size_t n, const real *w, size_t rows, vec *restrict to)
 {
@@ -182,7 +182,7 @@ store_first(size_t radix, const vec *x, size_t n, const real *w, size_t rows, ve
 	}
 }
 
-/* The inverse of sum + a conj(k), its first `rows` points to `to`; at least two passes. */
+/* Stores the first `rows` points of the inverse transform of sum + a conj(k) in `to`. It needs at least two passes. */
 static void
 invert_sum(const struct wconv_fft *f, vec *a, const vec *k, const vec *sum, size_t rows, vec *to)
 {
@@ -196,13 +196,13 @@ invert_sum(const struct wconv_fft *f, vec *a, const vec *k, const vec *sum, size
 	BY_RADIX(f->radix[0], store_first, a, f->n, w, rows, to);
 }
 
-/* One block of columns through every kernel of the tile, to the window's rows. */
+/* Takes one block of columns through every kernel of the tile, and stores the window's rows in `to`. */
 static void
 spread_block(const struct wconv_plan *p, struct work *w, size_t block, size_t rows, vec *to)
 {
 	const size_t stride = round_up(p->y.longest, LANES) * 2, n = p->columns.n;
 	const size_t window = rows + p->q.kh - 1;
-	const vec *held = NULL; /* the kernel whose product is still to be added */
+	const vec *held = NULL; /* the kernel whose product has not been added yet */
 	bool summed = false;
 
 	for (size_t i = 0; i < w->x.n; i++)
@@ -227,7 +227,7 @@ spread_block(const struct wconv_plan *p, struct work *w, size_t block, size_t ro
 
 /* --- by direct sums ------------------------------------------------------------------------------------------------ */
 
-/* The taps of function i of x at each row of the tile. */
+/* Blends the taps of function i of x at each row of the tile. */
 static void
 blend_taps(const struct wconv_plan *p, struct spread_work *s, size_t i, size_t rows)
 {
@@ -248,7 +248,7 @@ blend_taps(const struct wconv_plan *p, struct spread_work *s, size_t i, size_t r
 	}
 }
 
-/* What row r of the window gets of function i's weighted rows, to `to`. */
+/* Computes what row r of the window gets from the weighted rows of one function of x, to `to`. */
 static void
 spread_row(const struct wconv_plan *p, struct spread_work *s, size_t r, size_t rows, size_t span,
 	   real *to)
@@ -288,14 +288,14 @@ spread_near(const struct wconv_plan *p, struct spread_work *s, const struct sour
 
 /* --- tasks --------------------------------------------------------------------------------------------------------- */
 
-/* What tile (tx,ty) leaves in its window. */
+/* Returns the array of what tile (tx,ty) leaves in its window. */
 INLINE real *
 find_tile(const struct wconv_plan *p, const struct wconv_spread *a, size_t tx, size_t ty)
 {
 	return (real *)a->tiles + (ty % a->ring * p->x.ntile + tx) * a->tile_samples;
 }
 
-/* Tile (tx,ty) of the results to its window. */
+/* Scatters tile (tx,ty) of the results into its window. */
 static void
 spread(const struct wconv_plan *p, const struct wconv_spread *a, size_t tx, size_t ty, void *at)
 {
@@ -329,7 +329,7 @@ add_row(const real *restrict from, size_t n, real *restrict to)
 		to[x] += from[x];
 }
 
-/* The tile row whose window alone has all of the rows r .. r + LANES - 1; or SIZE_MAX. */
+/* Returns the tile row whose window has all rows r .. r + LANES - 1, if no other window has any of them; else SIZE_MAX. */
 static size_t
 find_only(const struct wconv_plan *p, const struct wconv_spread *a, ptrdiff_t r)
 {
@@ -346,7 +346,7 @@ find_only(const struct wconv_plan *p, const struct wconv_spread *a, ptrdiff_t r)
 	return n == 1 ? only : SIZE_MAX;
 }
 
-/* The LANES rows from r on of the windows of tiles (tx, tile0..tile1-1), summed, to w->blend. */
+/* Sums the LANES rows from r on of the windows of tiles (tx, tile0..tile1-1), to w->blend. */
 static void
 sum_spectra(const struct wconv_plan *p, const struct wconv_spread *a, struct work *w, size_t tx,
 	    ptrdiff_t r)
@@ -367,12 +367,12 @@ sum_spectra(const struct wconv_plan *p, const struct wconv_spread *a, struct wor
 	}
 }
 
-/* Columns [x, x+n) of LANES rows from line[x] on to `to`, `rows` of them; the first `shared` are added to what is there. */
+/* Stores `span` columns of `rows` rows of s->w.line in `to`. The columns that the left tile's window shares are added. */
 static void
 put_rows(const struct wconv_plan *p, const struct wconv_spread *a, struct spread_work *s,
 	 size_t rows, size_t span, real *to)
 {
-	const size_t shared = p->q.kw - 1; /* with the tile to the left */
+	const size_t shared = p->q.kw - 1; /* columns, with the tile to the left */
 
 	scatter_rows(s->w.line, rows, shared, s->row, s->pitch);
 	for (size_t l = 0; l < rows; l++)
@@ -380,7 +380,7 @@ put_rows(const struct wconv_plan *p, const struct wconv_spread *a, struct spread
 	scatter_rows(s->w.line + shared, rows, span - shared, to + shared, a->pitch);
 }
 
-/* The rows from r on of the windows of tile column tx, summed, to `to`. */
+/* Sums the rows from r on of the windows of tile column tx, to `to`. */
 static void
 sum_samples_of(const struct wconv_plan *p, const struct wconv_spread *a, size_t tx, size_t r,
 	       size_t rows, size_t span, real *to)
@@ -396,7 +396,7 @@ sum_samples_of(const struct wconv_plan *p, const struct wconv_spread *a, size_t 
 	}
 }
 
-/* Rows r .. r + rows - 1, LANES at most, of the picture with its edges. */
+/* Computes rows r .. r + rows - 1, LANES at most, of the picture with its edges. */
 static void
 collect(const struct wconv_plan *p, const struct wconv_spread *a, size_t r, size_t rows, void *at)
 {
@@ -430,7 +430,7 @@ collect(const struct wconv_plan *p, const struct wconv_spread *a, size_t r, size
 	}
 }
 
-/* Folds columns [x, end) of a row with its edges, which lie beyond the item, into the row. */
+/* Folds columns [x, end) of line, which lie beyond the item's edges, into the row out. */
 static void
 fold_columns(const struct wconv_axis *X, const real *line, ptrdiff_t x, ptrdiff_t end, real *out)
 {
@@ -443,7 +443,7 @@ fold_columns(const struct wconv_axis *X, const real *line, ptrdiff_t x, ptrdiff_
 	}
 }
 
-/* Row `row` of the item to a->out: the rows of the picture and of its edges that stand for it, their edges folded in. */
+/* Computes row `row` of a->out: sums all rows of the picture with its edges that are copies of it, and folds the columns. */
 static void
 fold(const struct wconv_plan *p, const struct wconv_spread *a, size_t row, void *at)
 {
@@ -456,7 +456,7 @@ fold(const struct wconv_plan *p, const struct wconv_spread *a, size_t row, void 
 
 	for (ptrdiff_t r = 0; r < high; r++) {
 		if (r == -oy && Y->n + oy > 0 && Y->n + oy < high)
-			r = Y->n + oy; /* past the rows of the image itself */
+			r = Y->n + oy; /* skips the rows of the image itself */
 		if ((r + oy >= 0 && r + oy < Y->n) || wconv_edge(Y->edge, r + oy, Y->n) != y)
 			continue;
 		if (line != sum)

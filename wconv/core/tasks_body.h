@@ -1,6 +1,6 @@
-/* The tasks that the plan shares out: kernels, rows, tiles. */
+/* The tasks that the plan divides among threads: kernels, rows, tiles. */
 
-/* Row j of kernel k as convolution takes it, scaled. */
+/* Copies row j of kernel k, scaled; with correlate, of the kernel turned by half a turn. */
 static void
 take_kernel_row(const struct wconv_plan *p, size_t k, size_t j, real *to)
 {
@@ -13,7 +13,7 @@ take_kernel_row(const struct wconv_plan *p, size_t k, size_t j, real *to)
 		to[i] = (real)(p->scale[k] * (double)from[q->correlate ? q->kw - 1 - i : i]);
 }
 
-/* In 16 parts, which a vector of them adds up at a time. */
+/* Sums x[0..n) in 16 partial sums, which the compiler vectorises. */
 static double
 sum_samples(const real *x, size_t n)
 {
@@ -54,7 +54,7 @@ transform_kernel(const struct wconv_plan *p, size_t k, struct work *w, vec *to, 
 	}
 }
 
-/* The kernel of (fx,fy) to its slot: its spectrum, or its samples turned round, the order of the window. */
+/* Fills the slot of the kernel of (fx,fy): with its spectrum, or with its samples in the order of the window. */
 static void
 kernel(const struct wconv_plan *p, size_t fx, size_t fy, void *at)
 {
@@ -76,7 +76,7 @@ kernel(const struct wconv_plan *p, size_t fx, size_t fy, void *at)
 	}
 }
 
-/* Group `group` of LANES rows, counted from the first window's first, in the columns of tile tx, to their spectra. */
+/* Transforms group `group` of LANES rows, in the columns of tile tx. Rows count from the first row of the first window. */
 static void
 rows(const struct wconv_plan *p, size_t plane, size_t tx, size_t group, void *at)
 {
@@ -97,7 +97,7 @@ rows(const struct wconv_plan *p, size_t plane, size_t tx, size_t group, void *at
 		       (vec *)(find_means(p, plane, tx) + first % p->spectra_depth));
 }
 
-/* Tile (tx,ty) of a plane to the step's results. */
+/* Computes tile (tx,ty) of a plane of the step's results. */
 static void
 tile(const struct wconv_plan *p, size_t plane, size_t tx, size_t ty, void *at)
 {

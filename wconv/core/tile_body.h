@@ -1,45 +1,45 @@
 /*
  * One tile of results, by either method.
  *
- * Bilinear weights separate, w = wy(y) wx(x), and so does the inverse transform. Of the spectrum of a tile, one block of
- * LANES columns at a time, all in the cache nearest to the core:
+ * Bilinear weights separate, w = wy(y) wx(x), and so does the inverse transform. The spectrum of a tile is processed in
+ * blocks of LANES columns, each of which fits the first-level cache:
  *
  *	forward along y                                  (the rows' transforms were made once for all tiles above and below)
  *	for each function of x, for each function of y:
  *		product with the kernel's spectrum, inverse along y, times wy, summed
  *
- * and then, for LANES rows at a time, for each function of x: inverse along x, times wx, summed. Of the rows and columns of
- * a tile only those that are results go through the second half. With four kernels per tile that is 1 + 4 column and
- * 1 + 2 row transforms, against 12 two-dimensional ones in the paper.
+ * Then, for LANES rows at a time and for each function of x: inverse along x, times wx, summed. Only the rows and columns
+ * of a tile that are results go through this second half. With four kernels per tile there are 1 + 4 column transforms
+ * and 1 + 2 row transforms, against 12 two-dimensional ones in the paper.
  *
- * The error of a transform is relative to the largest samples in it, so that a bright sky would cost what lies on it its
- * last digits. Therefore the mean of each row of a tile's window goes a way of its own, a convolution along y with the
- * sums of the kernels' rows, in double: it halves the error for noise in 0..1 and is 1 % of the work.
+ * The error of a transform is relative to its largest samples: on a bright sky, faint objects would lose their last
+ * digits. Therefore the mean of each row of a tile's window is subtracted and convolved apart, along y, with the sums of
+ * the kernels' rows, in double. This halves the error for noise in 0..1 and is 1 % of the work.
  */
 
-/* Functions next to each other that take the same kernels all over the tile; their weights are summed. */
+/* Groups of adjacent functions that use the same kernels all over the tile; the weights of a group are summed. */
 struct groups {
 	size_t n;
-	size_t *first; /* function of each */
+	size_t *first; /* the first function of each group */
 	real *weight;  /* [n][stride] */
 	size_t stride;
 };
 
-/* What one thread works with. */
+/* One thread's work space. */
 struct work {
 	vec *a, *b;	  /* one block of columns: image, product */
 	vec *blend;	  /* [functions of x][blocks][rows][2] */
 	vec *line, *sum;  /* LANES rows of samples */
-	vec *coefficient; /* and their transforms */
+	vec *coefficient; /* the transforms of line */
 	struct groups x, y;
-	real *level;	       /* [functions of x][rows]: what the rows' means give */
-	double *mean, *column; /* of the window's rows; their convolution */
+	real *level;	       /* [functions of x][rows]: results of the rows' means */
+	double *mean, *column; /* means of the window's rows; their convolution along y */
 	real *taps;	       /* [functions of x][kh][kw] */
 	const real **window;   /* rows of a tile's window */
-	real *unknown;	       /* 1 at the pixels of the window to be filled in */
-	vec *spectra;	       /* of them */
-	real *lost;	       /* their convolution */
-	unsigned char *seen;   /* one row: enum wconv_mask seen from each pixel */
+	real *unknown;	       /* 1 at the unknown pixels of the window, else 0 */
+	vec *spectra;	       /* the transforms of unknown */
+	real *lost;	       /* the convolution of unknown */
+	unsigned char *seen;   /* one row: enum wconv_mask in the window of each result */
 	double *local;	       /* one row: sums of the local kernels */
 	size_t unknown_pitch, lost_pitch, spectra_depth;
 };
@@ -47,8 +47,8 @@ struct work {
 /* The transforms of a window's rows, in a ring. */
 struct spectra {
 	const vec *block;    /* [blocks][depth][2] */
-	const real *mean;    /* [depth]: what was taken away from the rows; NULL: nothing */
-	size_t depth, first; /* rows in the ring, the window's first among them */
+	const real *mean;    /* [depth]: the means subtracted from the rows; NULL: none were */
+	size_t depth, first; /* rows in the ring; which of them is the window's first */
 };
 
 INLINE size_t
@@ -57,7 +57,7 @@ round_up(size_t n, size_t to)
 	return (n + to - 1) / to * to;
 }
 
-/* The next n * size bytes of the scratch; at NULL only the length counts. */
+/* Returns the next n * size bytes of the scratch. With base NULL it only counts them in *used. */
 static void *
 carve(char *base, size_t *used, size_t n, size_t size)
 {
@@ -67,7 +67,7 @@ carve(char *base, size_t *used, size_t n, size_t size)
 	return base ? base + at : NULL;
 }
 
-/* Lays w out in the scratch at `at`; returns its length. */
+/* Lays w out in the scratch at `at`, and returns its length in bytes. With at NULL it only counts. */
 static size_t
 lay_out(const struct wconv_plan *p, char *at, struct work *w)
 {
@@ -117,7 +117,7 @@ scratch(const struct wconv_plan *p, void *at)
 
 /* --- weights ------------------------------------------------------------------------------------------------------- */
 
-/* Whether function f of `along` takes the same kernels as the one before, for all functions of the other axis in t. */
+/* Whether function f of `along` uses the same kernels as function f - 1, for all functions of the other axis in t. */
 static bool
 like_before(const struct wconv_plan *p, const struct wconv_axis *along, size_t f,
 	    const struct wconv_axis *other, const struct wconv_tile *t)
@@ -155,14 +155,14 @@ weigh(const struct wconv_plan *p, const struct wconv_axis *along, const struct w
 
 /* --- by transforms ------------------------------------------------------------------------------------------------- */
 
-/* The spectrum or the taps of a pair of functions. */
+/* Returns the spectrum, or the samples, of the kernel of a pair of functions. */
 INLINE real *
 find_kernel(const struct wconv_plan *p, size_t fx, size_t fy)
 {
 	return (real *)p->kernel + (fy % p->slots * p->x.nfun + fx) * p->kernel_samples;
 }
 
-/* The transforms of tile column tx, as rows() leaves them. */
+/* Returns the transforms of tile column tx, as rows() leaves them. */
 INLINE vec *
 find_spectra(const struct wconv_plan *p, size_t plane, size_t tx)
 {
@@ -176,7 +176,10 @@ find_means(const struct wconv_plan *p, size_t plane, size_t tx)
 	return (real *)p->mean + (plane * p->x.ntile + tx) * p->spectra_depth;
 }
 
-/* What convolve_block takes after the block of pair (i,j) of groups: at the end, what the tile to the right takes first. */
+/*
+ * Returns the kernel's block that convolve_block() needs after the block of pair (i,j) of groups. After the last block
+ * that is the first one of the tile to the right.
+ */
 INLINE const vec *
 next_kernel(const struct wconv_plan *p, const struct work *w, size_t block, size_t i, size_t j)
 {
@@ -194,7 +197,7 @@ next_kernel(const struct wconv_plan *p, const struct work *w, size_t block, size
 	return (const vec *)find_kernel(p, w->x.first[i], w->y.first[j]) + block * p->columns.n * 2;
 }
 
-/* One block of columns through every kernel of the tile. */
+/* Takes one block of columns through every kernel of the tile, to w->blend. */
 static void
 convolve_block(const struct wconv_plan *p, struct work *w, const struct spectra *s, size_t block,
 	       size_t rows)
@@ -221,7 +224,7 @@ convolve_block(const struct wconv_plan *p, struct work *w, const struct spectra 
 		}
 }
 
-/* The sums of the rows of the kernel of a pair of functions, in the order of the window. */
+/* Returns the sums of the rows of the kernel of a pair of functions, in the order of the window. */
 INLINE double *
 find_row_sums(const struct wconv_plan *p, size_t fx, size_t fy)
 {
@@ -239,13 +242,13 @@ convolve_means(const double *restrict sums, const double *restrict mean, size_t 
 			column[y] += sums[t] * mean[y + t];
 }
 
-/* w->level, 0 where nothing was taken away. */
+/* Fills in w->level. It is 0 if no means were subtracted. */
 static void
 find_levels(const struct wconv_plan *p, struct work *w, const struct spectra *s, size_t rows)
 {
 	const size_t stride = round_up(p->y.longest, LANES);
-	const double scale =
-	    4 * (double)p->rows.n * (double)p->columns.n; /* as transforms leave results */
+	/* the scale in which the transforms leave results */
+	const double scale = 4 * (double)p->rows.n * (double)p->columns.n;
 
 	memset(w->level, 0, w->x.n * stride * sizeof *w->level);
 	for (size_t r = 0; s->mean && r < rows + p->q.kh - 1; r++)
@@ -263,7 +266,7 @@ find_levels(const struct wconv_plan *p, struct work *w, const struct spectra *s,
 		}
 }
 
-/* LANES rows of n results from the blended columns, the first `rows` of them stored. */
+/* Makes LANES rows of n results from the blended columns, and stores the first `rows` of them. */
 static void
 restore_results(const struct wconv_plan *p, struct work *w, size_t y, size_t rows, size_t n,
 		real *out, size_t pitch)
