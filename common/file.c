@@ -77,8 +77,8 @@ file_open(const char *path)
 	for (const struct file_out *o = outputs; o; o = o->next)
 		if (o->report && o->exists && !fstat(fileno(f), &st) && same_file(&st, &o->st))
 			die_usage("%s: --stats names this input", file_name(path));
-	fcntl(fileno(f), F_SETPIPE_SZ,
-	      PIPE); /* this fails on anything but a pipe, which does no harm */
+	/* This fails, without harm, where f is not a pipe. */
+	fcntl(fileno(f), F_SETPIPE_SZ, PIPE);
 	return f;
 }
 

@@ -14,11 +14,8 @@
 #include "common/opt.h"
 #include "common/usage.h"
 
-enum {
-	MAXROWS = 80,
-	MAXNAME = 40,
-	LONG = 256
-}; /* getopt returns LONG for row 0; it is above every letter */
+/* getopt returns LONG for row 0 of the table. It is above every letter. */
+enum { MAXROWS = 80, MAXNAME = 40, LONG = 256 };
 
 #define AT(member) offsetof(struct opt_common, member)
 

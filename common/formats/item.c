@@ -7,9 +7,8 @@
 #include "common/formats/pnm.h"
 #include "common/mem.h"
 
-enum {
-	ALWAYS_TAKEN = 16 << 20
-}; /* bytes: a payload of this size is not checked against the default limit */
+/* The largest payload that is not checked against the default limit, in bytes. */
+enum { ALWAYS_TAKEN = 16 << 20 };
 
 /* Reads a raw header up to its empty line. Returns its text of *n bytes, which the caller frees. */
 static char *
