@@ -152,7 +152,7 @@ static const struct opt_program program = {.what =
 					   .max_operands = SIZE_MAX,
 					   .gpu_state = gpu_state};
 
-/* A number of pixels, or a share of them. */
+/* Parses a number of pixels, or a share of them. */
 static struct args_size
 parse_size(const char *option, const char *text)
 {
@@ -172,7 +172,7 @@ parse_size(const char *option, const char *text)
 	return s;
 }
 
-/* Which options go together. */
+/* Checks that the options that cut the tree go together. */
 static void
 check_cuts(const struct args *args)
 {

@@ -1,6 +1,6 @@
 /*
- * The definition, as Barsuk and Ivanov compute it: the edges are never stored. In every round each vertex looks at all
- * vertices of other trees, each tree keeps its first edge in the order of the rule, and the trees so joined become one.
+ * The definition of the tree, computed as Barsuk and Ivanov do. The edges are never stored. In every round each vertex looks
+ * at all vertices of other trees, each tree keeps its first edge in the order of the rule, and these edges join the trees.
  */
 #include <errno.h>
 #include <math.h>
@@ -35,7 +35,7 @@ code_d2(uint32_t a, uint32_t b)
 	return d2;
 }
 
-/* code[]: the colours whose bits are set, in ascending order. */
+/* Fills code[] with the colours whose bits are set, in ascending order. */
 static void
 read_codes(const struct lattice *l, uint32_t *code)
 {
@@ -98,7 +98,7 @@ order(const void *pa, const void *pb)
 	return (a->lo > b->lo) - (a->lo < b->lo);
 }
 
-/* best[t] = the first edge that leaves tree t. */
+/* Sets best[t] to the first edge that leaves tree t. */
 static void
 look(const struct direct *d, struct direct_edge *best)
 {
@@ -116,7 +116,7 @@ look(const struct direct *d, struct direct_edge *best)
 		}
 }
 
-/* Every tree takes its edge; an edge that two trees chose is taken once. Returns how many were. */
+/* Every tree takes its edge. An edge that two trees chose is taken once. Returns the number of edges taken. */
 static size_t
 join(const struct direct *d, const struct direct_edge *best, struct direct_edge *out)
 {
@@ -176,7 +176,7 @@ end(struct direct *d)
 	weir_free(d->code);
 }
 
-/* core[] holds squares here, as in emst_direct_core. */
+/* core[] holds squared radii here, as in emst_direct_core(). */
 int
 emst_direct(const struct emst_set *s, const double *core, struct emst_tree *t)
 {
@@ -210,7 +210,7 @@ nearer(const void *pa, const void *pb)
 	return (a->d2 > b->d2) - (a->d2 < b->d2);
 }
 
-/* The squared core radius of every vertex: all others in order of distance, until the weight is reached. */
+/* Computes the squared core radius of every vertex: takes all vertices in order of distance until they weigh min_weight. */
 int
 emst_direct_core(const struct emst_set *s, const uint32_t *weight, uint64_t min_weight,
 		 double *core)

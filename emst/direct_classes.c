@@ -1,4 +1,4 @@
-/* The definitions of classes, beside that of the tree in direct.c: slow, and sharing nothing with what they check. */
+/* The definitions of classes. They are slow, and share no code with what they check. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@ struct hdbscan {
 	bool leaves;
 	uint8_t *rows;	 /* [3 n][n]: three sets of vertices for each level of the recursion */
 	uint32_t *label; /* [n] */
-	uint32_t chosen; /* classes chosen so far, those that were dropped again included */
+	uint32_t chosen; /* classes chosen so far, including those dropped later */
 };
 
-/* part: the vertices of set s that edges before e join to u. Returns its weight. */
+/* Fills part[] with the vertices of set s that edges before e join to u. Returns its weight. */
 static uint64_t
 reach(const struct hdbscan *h, const uint8_t *s, uint32_t u, size_t e, uint8_t *part)
 {
@@ -56,8 +56,8 @@ weight_of(const struct hdbscan *h, const uint8_t *s, size_t *vertices)
 }
 
 /*
- * The class of the vertices in row 3 * level, which began at 1/length = birth, while the edges below e are cut, longest first.
- * Labels what is chosen of it, and returns the total stability of that.
+ * Follows the class of the vertices in row 3 * level, which began at 1/length = birth, while the edges below e are cut,
+ * longest first. Labels the classes chosen from it, and returns their total stability.
  */
 static double
 choose(struct hdbscan *h, size_t level, double birth, size_t e)
@@ -100,7 +100,7 @@ choose(struct hdbscan *h, size_t level, double birth, size_t e)
 	return own;
 }
 
-/* Labels become 1, 2 .. from the heaviest class on; of equal ones that with the first vertex comes first. */
+/* Numbers the classes 1, 2 .. from the heaviest on; among equal weights the one with the first vertex comes first. */
 static void
 rank(const struct hdbscan *h, uint64_t *weight)
 {
@@ -148,7 +148,7 @@ emst_direct_hdbscan(const struct emst_tree *t, const uint32_t *weight, uint64_t 
 
 /* --- Genie ---------------------------------------------------------------------------------------------------------- */
 
-/* The Gini index of the weights of all parts. w[p]: the weight of part p, 0: there is no such part. */
+/* Returns the Gini index of the weights of all parts. w[p] is the weight of part p; 0 means that there is no part p. */
 static double
 gini_index(const uint64_t *w, size_t n, size_t parts)
 {
@@ -163,7 +163,7 @@ gini_index(const uint64_t *w, size_t n, size_t parts)
 	return difference / (double)(parts - 1) / sum;
 }
 
-/* The first edge between two parts; lightest: that leaves a part of the least weight. */
+/* Returns the first edge between two parts; with lightest, the first one that leaves a part of the least weight. */
 static size_t
 first_edge(const struct emst_tree *t, const uint32_t *part, const uint64_t *w, bool lightest)
 {
@@ -224,7 +224,7 @@ shorter(const void *pa, const void *pb)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-/* All borders between neighbours, direction by direction, each in raster order; then sorted. Returns how many. */
+/* Lists all borders between neighbours, direction by direction, each in raster order, and sorts them. Returns their number. */
 static size_t
 list_borders(const uint8_t *px, size_t w, size_t h, size_t planes, int neighbours, struct border *e)
 {
@@ -237,7 +237,7 @@ list_borders(const uint8_t *px, size_t w, size_t h, size_t planes, int neighbour
 				const size_t to = x + (size_t)dx[dir], u = y * w + x,
 					     v = (y + (size_t)dy[dir]) * w + to;
 				double d2 = 0;
-				if (to >= w) /* -1 is large too */
+				if (to >= w) /* true for -1 too, which wraps to SIZE_MAX */
 					continue;
 				for (size_t a = 0; a < planes; a++) {
 					const double d =

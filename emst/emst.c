@@ -1,6 +1,6 @@
 /*
- * The choice between the ways, and what they share. What grows with the vertices lies on large pages, since it is touched once
- * or twice: all 16777216 colours 314 -> 218 ms, 970361 random ones 235 -> 222 (medians of 7, one thread).
+ * Chooses between the engines, and holds what they share. Memory that grows with the vertices is on large pages, since it is
+ * touched only once or twice: all 16777216 colours 314 -> 218 ms, 970361 random ones 235 -> 222 (medians of 7, one thread).
  */
 #include <errno.h>
 #include <math.h>
@@ -22,7 +22,7 @@ check(const struct emst_set *s)
 
 /* --- the lattice ------------------------------------------------------------------------------------------------- */
 
-/* Lengths of the edges i..to-1: of those that shells found by shell, of the others from d2[]. */
+/* Fills the lengths of the edges i..to-1. Edges that a shell found have the length of the shell; the others' are in d2[]. */
 static void
 fill_some(double *length, size_t i, size_t to, const struct forest *f, const uint32_t *d2,
 	  double step2)
@@ -75,7 +75,7 @@ grow(struct forest *f, struct emst_tree *t, double step2, bool or_sparse)
 	return err;
 }
 
-/* SPARSE when that would be slow, and is wanted to be said. */
+/* With or_sparse, returns SPARSE when the lattice would be slow. */
 static int
 run_lattice(const struct emst_set *s, int threads, struct emst_tree *t, bool or_sparse)
 {
@@ -104,10 +104,10 @@ emst_run_lattice(const struct emst_set *s, int threads, struct emst_tree *t)
 
 /* --- points ------------------------------------------------------------------------------------------------------ */
 
-/* A way to the tree of points of one type. */
+/* An engine for points of one type. */
 typedef int way(const struct kd_input *in, struct emst_tree *t);
 
-/* Colours as points: their squared distances are whole numbers below 2^24, exact in floats. */
+/* Runs an engine on colours as points. Their squared distances are whole numbers below 2^24, which floats hold exactly. */
 static int
 run_colours(const struct kd_input *in, way *run, struct emst_tree *t)
 {

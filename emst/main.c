@@ -1,4 +1,4 @@
-/* emst: the Euclidean minimum spanning tree of the colours of an image or of points, and classes by cutting it. */
+/* emst finds the Euclidean minimum spanning tree of the colours of an image or of points, and classes by cutting it. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -46,7 +46,7 @@ open_outputs(const struct args *args)
 	return o;
 }
 
-/* All but the main one; returns their bytes. */
+/* Finishes all outputs except the main one; returns their bytes. */
 static uint64_t
 finish_others(const struct outputs *o)
 {
@@ -71,14 +71,14 @@ write_outputs(const struct outputs *o, const struct args *args, const struct res
 
 /* --- an item ------------------------------------------------------------------------------------------------------ */
 
-/* What an item is: a list of points, or pictures whose pixels are points. */
+/* The shape of an item: it is a list of points, or pictures whose pixels are points. */
 struct shape {
 	bool points;
 	size_t inputs, planes;
 	size_t w, h; /* of a picture */
 };
 
-/* Numbers in few columns and many rows, of a format that does not say what they are. */
+/* Returns true for few columns and many rows in a format that does not tell pictures from lists. */
 static bool
 is_table(const struct img *x)
 {
@@ -157,7 +157,7 @@ step_bar(void *bar, double done)
 	progress_step(bar, done);
 }
 
-/* The tree of the vertices, which are made distinct if need be. */
+/* Makes the tree of the vertices; joins equal points first if there are any. */
 static void
 grow_tree(struct emst_tree *t, struct vertices *v, const struct raw_in *in, const struct args *args,
 	  int threads)
@@ -190,7 +190,7 @@ grow_tree(struct emst_tree *t, struct vertices *v, const struct raw_in *in, cons
 	vertices_scale_back(v, t);
 }
 
-/* The tree of the grid of pixels, or with --scale its regions. */
+/* Makes the tree of the grid of pixels, or, with --scale, the regions of the picture. */
 static void
 join_neighbours(struct emst_tree *t, struct classes *c, struct vertices *v, const struct raw_in *in,
 		struct shape s, const struct args *args, int threads)

@@ -1,4 +1,4 @@
-/* What every way to a tree needs. */
+/* The functions that every engine needs. */
 #include "common/mem.h"
 #include "emst/emst.h"
 

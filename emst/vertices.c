@@ -19,7 +19,7 @@ struct extent {
 	double most;  /* the largest */
 };
 
-/* Squares of differences keep all their bits: no overflow, and no underflow even where two numbers are neighbours. */
+/* Returns true when squares of differences fit floats: none overflows, and none underflows even for adjacent floats. */
 static bool
 floats_suffice(struct extent e, size_t planes)
 {
@@ -37,7 +37,7 @@ scale_of(struct extent e)
 	return ldexp(1, exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent);
 }
 
-/* Reads samples block by block; returns false with the first one that is not finite. Nothing is asked of bytes. */
+/* Reads samples block by block. Returns false at the first one that is not finite, *at. Bytes need no test. */
 static bool
 survey(const struct vertices *v, size_t n, struct extent *e, size_t *at)
 {
@@ -64,7 +64,7 @@ survey(const struct vertices *v, size_t n, struct extent *e, size_t *at)
 	return true;
 }
 
-/* Adding 0 makes -0.0 a 0. */
+/* Copies samples. Adding 0 turns -0.0 into 0. */
 static void
 load_floats(float *x, const float *s, size_t n)
 {
@@ -125,7 +125,7 @@ hash(const void *x, size_t bytes)
 	return h;
 }
 
-/* Moves the first of equal vectors to the front of x, in order; table: open addressing by hash. */
+/* Moves the first of equal vectors to the front of x, in order. table is a hash table with open addressing. */
 static size_t
 gather(struct vertices *v, uint32_t *table, size_t mask)
 {
@@ -247,7 +247,7 @@ vertices_free(struct vertices *v)
 
 /* --- and back ----------------------------------------------------------------------------------------------------- */
 
-/* The vertices of n pixels of 1..3 planes. */
+/* Finds the vertices of n pixels of 1..3 planes. */
 WEIR_CLONES(find_colours,
 	    (const struct lattice *l, const uint8_t *px, size_t planes, size_t n,
 	     uint32_t *restrict vertex),
@@ -344,7 +344,7 @@ vertices_scale_back(const struct vertices *v, struct emst_tree *t)
 		t->length[i] *= v->scale;
 }
 
-/* The edges of length 0 come first, by the rule: those between neighbours in the input before others. */
+/* Writes the edges of length 0. By the rule they come first, those with the smallest difference of places before others. */
 static size_t
 join_equal(const struct vertices *v, struct sorted *e, struct sorted *tmp, struct emst_tree *to)
 {

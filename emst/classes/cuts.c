@@ -1,4 +1,4 @@
-/* Cuts by weight, by length and by number. */
+/* Cuts the tree by weight, by length and by number. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Single linkage: what every edge of a tree joins. */
+/* Single linkage: finds the two parts that each edge of a tree joins. */
 #include <errno.h>
 
 #include "common/mem.h"
@@ -6,7 +6,7 @@
 #include "emst/roots.h"
 #include "emst/sort.h"
 
-/* name[root]: the part that a tree of the union-find is. */
+/* name[root]: the part that stands for the union-find set with this root. */
 static void
 join_parts(struct dendrogram *d, const struct emst_tree *t, uint32_t *up, uint32_t *name)
 {

@@ -1,4 +1,4 @@
-/* HDBSCAN*: classes that last while edges are cut. */
+/* HDBSCAN*: finds the classes that last while edges are cut. */
 #include <errno.h>
 #include <math.h>
 
@@ -6,13 +6,16 @@
 #include "emst/classes/classes.h"
 #include "emst/roots.h"
 
-/* A class that edges, cut longest first, leave standing for a while. */
+/* A class that lasts for a while when edges are cut, longest first. */
 struct lasting {
-	double birth;	  /* 1/length at which it began */
-	double stability, /* its own, then the best of its own and of all within */
-	    within;	  /* the best of those it falls into, together */
-	uint32_t parent;  /* CLASSES_NONE: the whole */
-	bool splits;	  /* it falls in two */
+	double birth; /* 1/length at which it began */
+	/*
+	 * stability is the class's own; choose() replaces it by the total stability of the classes chosen from it. within is the
+	 * sum of these totals over the classes that it falls into.
+	 */
+	double stability, within;
+	uint32_t parent; /* CLASSES_NONE: it is the class of all vertices */
+	bool splits;	 /* it falls into two classes */
 };
 
 struct condensed {
@@ -21,11 +24,11 @@ struct condensed {
 	struct density how;
 	struct lasting *l; /* owned */
 	size_t n;
-	uint32_t *of;	 /* [2n-1]: the class that a part is or was in last; owned */
-	uint8_t *fallen; /* [2n-1]: it has dropped out of it; owned */
+	uint32_t *of;	 /* [2n-1]: the last class that a part is or was in; owned */
+	uint8_t *fallen; /* [2n-1]: the part has dropped out of that class; owned */
 };
 
-/* 1/length, finite even where a length was rounded to 0. */
+/* Returns 1/length, which is finite even where a length was rounded to 0. */
 static double
 end_of(double length)
 {
@@ -45,7 +48,7 @@ drop(struct condensed *y, uint32_t part, uint32_t class, double at)
 	y->l[class].stability += (double)y->d->weight[part] * (at - y->l[class].birth);
 }
 
-/* Edge e is cut: what becomes of its two parts. */
+/* Cuts edge e: its two parts become classes, stay in their class, or drop out. */
 static void
 split(struct condensed *y, size_t e)
 {
@@ -68,7 +71,7 @@ split(struct condensed *y, size_t e)
 	}
 }
 
-/* chosen[i]: the class that counts for what is in class i: itself, one around it, or CLASSES_NONE. */
+/* Sets chosen[i] to the chosen class that contains class i: itself, a class around it, or CLASSES_NONE. */
 static void
 choose(struct condensed *y, uint32_t *chosen)
 {
@@ -103,7 +106,7 @@ condense(struct condensed *y)
 	return 0;
 }
 
-/* Edges join parts in order, unless both have a class: label[] of the vertices that have none. */
+/* Labels the vertices without a class: edges join parts in order, unless both have a class. */
 static int
 fill(const struct emst_tree *t, uint32_t *label)
 {

@@ -1,4 +1,4 @@
-/* The minimum-size forest that a functional of its classes chooses. */
+/* Chooses a minimum-size forest by a functional of its classes. */
 #include <errno.h>
 #include <math.h>
 
@@ -7,7 +7,7 @@
 #include "emst/roots.h"
 #include "emst/sort.h"
 
-/* Parts on the way from all single to all joined: their means, and what they lose. */
+/* The means and the SSE of the parts, while edges join single vertices into one part. */
 struct means {
 	const struct vertices *v;
 	uint32_t *up;
@@ -58,8 +58,8 @@ join_means(struct means *m, uint32_t u, uint32_t v)
 }
 
 /*
- * sse[i] is that of the forest which the first i edges make, if one m makes it (all edges of one key stand or fall
- * together). The least of sse[i] + lambda (n - i) sst.
+ * Returns the m of the forest with the least sse[i] + lambda (n - i) sst. sse[i] is the SSE of the forest that the first i
+ * edges make. Only forests that some m makes count: edges of one key are all cut or all kept.
  */
 static uint64_t
 least_forest(const struct sorted *e, const double *sse, size_t n, double lambda)

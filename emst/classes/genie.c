@@ -1,6 +1,6 @@
 /*
- * Genie in O(n log n): every part keeps a heap of the edges that may leave it, and a heap of all parts by weight, then by
- * their first edge, finds the next one while the weights are too unequal.
+ * Genie in O(n log n). Every part keeps a heap of the edges that may leave it. While the weights are too unequal, a heap of
+ * all parts, ordered by weight and then by first edge, gives the next edge.
  */
 #include <errno.h>
 #include <math.h>
@@ -11,18 +11,18 @@
 
 #define NONE 0xffffffffu
 
-/* The weights of all parts: how far one differs from all of them. */
+/* The weights of all parts, arranged to sum the differences of one weight from all of them. */
 struct weights {
 	uint32_t small; /* weights below it are counted by value, the others are listed */
-	uint64_t
-	    *count; /* [small + 1], Fenwick trees: how many weigh so much, and their sum; owned */
+	/* Fenwick trees over the weights below small: the number of parts, and the sum of their weights [small + 1]; owned. */
+	uint64_t *count;
 	uint64_t *sum;
-	uint64_t few, total; /* how many are small, and their sum */
+	uint64_t few, total; /* the number of parts below small, and the sum of their weights */
 	uint64_t *large;     /* [nlarge]; owned */
 	size_t nlarge;
 };
 
-/* A leftist heap of edges: node 2e and 2e + 1 stand for edge e in the parts at its two ends. */
+/* Leftist heaps of edges. Nodes 2e and 2e + 1 stand for edge e in the parts at its two ends. */
 struct leaving {
 	uint32_t (*child)[2]; /* [2n] ; owned */
 	uint8_t *rank;	      /* [2n]: the shortest way to a free place below; owned */
@@ -91,7 +91,7 @@ remove_weight(struct weights *w, uint64_t x)
 	w->large[i] = w->large[--w->nlarge];
 }
 
-/* The sum over all weights of their difference from x. */
+/* Returns the sum over all weights of their difference from x. */
 static uint64_t
 difference(const struct weights *w, uint64_t x)
 {
@@ -115,7 +115,7 @@ meld(struct leaving *l, uint32_t a, uint32_t b)
 {
 	uint32_t path = NONE, x;
 
-	/* Down the right sides: the smaller node is taken, its right child remembers where it came from. */
+	/* Goes down the right sides and takes the smaller node; its right child keeps the way back. */
 	while (a != NONE && b != NONE) {
 		if (b < a) {
 			x = a;
@@ -140,7 +140,7 @@ meld(struct leaving *l, uint32_t a, uint32_t b)
 	return x;
 }
 
-/* Drops the edges that have joined two parts from the top of a heap. */
+/* Removes edges that have already joined two parts from the top of a heap. */
 static uint32_t
 drop_done(struct leaving *l, uint32_t top)
 {
@@ -181,7 +181,7 @@ pop_part(struct genie *g)
 	g->part[i] = x;
 }
 
-/* The first edge that leaves a lightest part. */
+/* Returns the first edge that leaves a lightest part. */
 static uint32_t
 lightest_edge(struct genie *g)
 {

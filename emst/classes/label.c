@@ -1,4 +1,4 @@
-/* From cuts to labels. */
+/* Makes labels from cuts. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

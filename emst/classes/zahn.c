@@ -1,4 +1,4 @@
-/* Edges that are long beside those around them: Zahn 1971. */
+/* Cuts edges that are long compared with those around them (Zahn 1971). */
 #include <errno.h>
 
 #include "common/mem.h"
@@ -34,7 +34,7 @@ struct mean {
 	size_t n;
 };
 
-/* The edges within so many steps of v, other than the one that led there. */
+/* Adds the edges within `steps` steps of v to the mean, except the edge `without` that led to v. */
 static void
 add_around(const struct star *s, const struct emst_tree *t, uint32_t v, uint32_t without, int steps,
 	   struct mean *m)

@@ -1,4 +1,4 @@
-/* From the options to cuts and classes. It may die, as main.c does. */
+/* Makes cuts and classes as the options say. These functions may die, as main.c does. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -31,7 +31,7 @@ weight_of(struct args_size s, const char *option, const struct raw_in *in, const
 	return (uint64_t)s.number;
 }
 
-/* The edges that the options cut; *m: the least weight of a class, where there is one. */
+/* Marks the edges that the options cut. Sets *m to the least weight of a class, where the options have one. */
 static void
 cut_tree(uint8_t *cut, uint64_t *m, const struct emst_tree *t, const struct dendrogram *d,
 	 const struct vertices *v, const struct raw_in *in, const struct args *args)

@@ -1,4 +1,4 @@
-/* The reader of --tree: it, write.c and main.c do all the input and output of emst. */
+/* Reads trees for --tree. */
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ check_tree_header(const struct raw_in *in, const struct img *y, size_t min_pts)
 			made_with);
 }
 
-/* Rows u v length into edges between vertices; those between equal points are left out. */
+/* Turns rows (u, v, length) into edges between vertices. Edges between equal points are left out. */
 static void
 take_rows(struct emst_tree *t, const struct raw_in *in, const double (*row)[3], size_t n,
 	  const struct vertices *v)

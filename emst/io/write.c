@@ -16,7 +16,7 @@ is_pnm(const struct result *r)
 
 /* --- trees ------------------------------------------------------------------------------------------------------- */
 
-/* An item of n rows of numbers, named. */
+/* Begins an item of n rows of numbers, with names for the columns. */
 static void
 begin_rows(struct raw_out *out, const struct result *r, size_t columns, const char *names)
 {
@@ -34,7 +34,7 @@ begin_rows(struct raw_out *out, const struct result *r, size_t columns, const ch
 	img_free(&y);
 }
 
-/* The number of an end, as it is written. */
+/* Returns the number that the output has for a vertex. */
 static uint32_t
 number(const struct result *r, uint32_t vertex)
 {
@@ -68,7 +68,7 @@ write_text(struct raw_out *out, const struct result *r)
 			   number(r, r->full->edge[i].v), r->full->length[i]);
 }
 
-/* SciPy's: the two parts, the smaller number first; the distance; how many vertices they are together. */
+/* Writes SciPy's rows: the two parts, the smaller number first; the distance; the number of vertices in both parts. */
 static void
 write_linkage(struct raw_out *out, const struct result *r)
 {
@@ -95,7 +95,7 @@ write_linkage(struct raw_out *out, const struct result *r)
 
 /* --- classes ----------------------------------------------------------------------------------------------------- */
 
-/* Label i as a sample of the type. */
+/* Stores the label as sample i of the type. */
 static void
 put_label(void *to, enum img_type type, size_t i, uint32_t label)
 {
@@ -137,7 +137,7 @@ write_labels(struct raw_out *out, const struct result *r)
 	img_free(&y);
 }
 
-/* mean[label][k], weighted; 0 for what has no class. */
+/* Returns the weighted means [label][k]; row 0, for vertices without a class, is 0. */
 static double *
 class_means(const struct result *r)
 {
@@ -158,7 +158,7 @@ class_means(const struct result *r)
 	return mean;
 }
 
-/* A mean as a sample of the type; whole numbers: the nearest, halves up. */
+/* Stores a mean as a sample of the type. Integer types get the nearest integer, halves rounded up. */
 static void
 put_sample(char *to, enum img_type type, double x)
 {
@@ -210,7 +210,7 @@ put_sample(char *to, enum img_type type, double x)
 	memcpy(to, &s, img_type_size(type));
 }
 
-/* Every sample becomes the mean of its class. */
+/* Writes every sample as the mean of its class. */
 static void
 write_means(struct raw_out *out, const struct result *r)
 {
@@ -240,7 +240,7 @@ write_means(struct raw_out *out, const struct result *r)
 	weir_free(mean);
 }
 
-/* A line per class: label, pixels, share, mean. */
+/* Writes a line per class: label, pixels, share, mean. */
 static void
 write_palette(struct raw_out *out, const struct result *r)
 {

@@ -1,4 +1,4 @@
-/* The kd-tree way in floats: see kd.h. */
+/* The engine for points in floats: see kd.h. */
 #define REAL	       float
 #define REAL_KEY(x)    sort_key_float(x)
 #define REAL_OF_KEY(k) sort_float(k)

@@ -1,4 +1,4 @@
-/* The kd-tree way in doubles: see kd.h. */
+/* The engine for points in doubles: see kd.h. */
 #define REAL	       double
 #define REAL_KEY(x)    sort_key_double(x)
 #define REAL_OF_KEY(k) sort_double(k)

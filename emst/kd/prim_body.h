@@ -1,8 +1,8 @@
 /*
- * Prim's algorithm over all pairs, by vectors: for few points, where n^2/2 distances take less than a kd-tree and its lists,
- * and for many dimensions, where a kd-tree rules out next to nothing.
+ * Prim's algorithm over all pairs, vectorised. It serves few points, where n^2/2 distances take less time than a kd-tree and
+ * its lists. It also serves many dimensions, where a kd-tree excludes almost no point.
  *
- *	x   [block][k][BLOCK]   the points that are not in the tree yet; a place that is empty lies at infinity
+ *	x   [block][k][BLOCK]   the points that are not in the tree yet; an empty place is at infinity
  *
  * Every point keeps the first edge, in the order of the rule, that joins it to the tree.
  */
@@ -12,10 +12,10 @@ struct prim {
 	size_t left;
 	unsigned k;
 	int threads;
-	REAL *x, *least;	      /* least[block]: of d2 */
-	REAL *d2;		      /* of the edge */
-	uint32_t *span;		      /* of the edge: the difference of the numbers */
-	uint32_t *from, *from_number; /* the edge's end in the tree */
+	REAL *x, *least;	      /* least[block]: the least d2 of the block */
+	REAL *d2;		      /* of the first edge of each place */
+	uint32_t *span;		      /* the difference of the numbers of its ends */
+	uint32_t *from, *from_number; /* its end in the tree */
 	uint32_t *vertex, *number;
 };
 
@@ -26,8 +26,9 @@ struct joined {
 };
 
 /*
- * The edges from v to a block take the place of later ones; returns the least d2 then. Of two edges that are equal in d2 and
- * span and join the same vertex, one comes from below and one from above: the one from below has the smaller lo.
+ * Replaces the edges of a block by edges from v where these come first in the order. Returns the least d2 of the block. When
+ * two edges of equal d2 and span join the same vertex, their other ends have a smaller and a larger number than the vertex.
+ * The edge from the smaller number has the smaller lo.
  */
 WEIR_CLONES_OF(REAL, look_block, (struct prim * p, size_t block, const struct joined *v),
 	       (p, block, v))
@@ -80,7 +81,7 @@ look_from(struct prim *p, const struct joined *v)
 		p->least[b] = look_block(p, b, v);
 }
 
-/* The place of the first edge in the order of the rule. */
+/* Returns the place of the first edge in the order of the rule. */
 static size_t
 first_edge(const struct prim *p)
 {
@@ -113,7 +114,7 @@ coordinate(const struct prim *p, size_t j, unsigned a)
 	return p->x + (j / BLOCK * p->k + a) * BLOCK + j % BLOCK;
 }
 
-/* Place j joins; the last place moves there, and is empty then. */
+/* The point at place j joins the tree. The point at the last place moves to j. */
 static void
 take(struct prim *p, size_t j, struct joined *v)
 {
@@ -135,7 +136,7 @@ take(struct prim *p, size_t j, struct joined *v)
 	p->d2[last] = (REAL)INFINITY;
 }
 
-/* Edges as they come. -EEXIST: two points are equal. */
+/* Finds the edges, in the order in which points join. Returns -EEXIST when two points are equal. */
 static int
 grow_prim(struct prim *p, const struct emst_set *s, struct joined *v, struct kd_edge *edge)
 {
@@ -207,7 +208,7 @@ start_prim(struct prim *p, struct joined *v, const struct kd_input *in)
 	return 0;
 }
 
-/* In the order of the rule: by span and lo, then, as equal keys stay as they are, by d2. */
+/* Writes the edges in the order of the rule: sorts by span and lo, then by d2; the sort keeps the order of equal keys. */
 static int
 write_prim(const struct kd_edge *edge, size_t n, struct emst_tree *t)
 {

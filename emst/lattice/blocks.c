@@ -1,4 +1,4 @@
-/* What Boruvka over blocks goes by: the tree of blocks, its labels, and the colours that search. */
+/* Makes the index for Boruvka's algorithm: the tree of blocks, its labels, and the colours that search. */
 #include <errno.h>
 
 #include "common/cpu.h"
@@ -8,7 +8,7 @@
 
 /* --- the tree of blocks ------------------------------------------------------------------------------------------ */
 
-/* The colours of a word that have a free neighbour. */
+/* Returns the bits of the exposed colours of a word. */
 static inline uint64_t
 exposed(const uint64_t *w)
 {
@@ -17,7 +17,7 @@ exposed(const uint64_t *w)
 	return w[0] & ~(w[-G] & w[G] & w[-R] & w[R] & row_shift(w, 1) & row_shift(w, -1));
 }
 
-/* Row (r,g) into its blocks: each takes four neighbouring bits. */
+/* Copies row (r,g) into its blocks; each block takes four adjacent bits. */
 static void
 spread_row(struct blocks *k, int r, int g)
 {
@@ -39,7 +39,7 @@ merge_labels(uint32_t a, uint32_t b)
 	return a == EMPTY || a == b ? b : MIXED;
 }
 
-/* The tree of all exposed colours of a block. */
+/* Returns the tree of all exposed colours of a block, or MIXED. */
 static uint32_t
 block_label(const struct blocks *k, uint32_t id)
 {
@@ -51,7 +51,7 @@ block_label(const struct blocks *k, uint32_t id)
 	return label;
 }
 
-/* Sets the bits of the nodes of a level in those above. */
+/* Sets the bits of a level's nodes in the words of their parents. */
 static void
 link_level(struct blocks *k, int level)
 {
@@ -67,7 +67,7 @@ link_level(struct blocks *k, int level)
 					    (uint64_t)1 << node_bit(r, g, b);
 }
 
-/* The tree of all nodes below a node of level + 1. */
+/* Returns the tree of all nodes below a node of level + 1, or MIXED. */
 static uint32_t
 node_label(const struct blocks *k, int level, uint32_t parent)
 {
@@ -80,7 +80,7 @@ node_label(const struct blocks *k, int level, uint32_t parent)
 	return label;
 }
 
-/* Labels from below upwards; first: of all nodes, later only of those that were of several trees. */
+/* Labels the nodes from the lowest level up: with first all nodes, otherwise only those that held several trees. */
 void
 blocks_label(struct blocks *k, bool first)
 {
@@ -100,7 +100,7 @@ blocks_label(struct blocks *k, bool first)
 	}
 }
 
-/* The code of bit t of a block. */
+/* Returns the code of bit t of a block. */
 static inline uint32_t
 block_code(uint32_t id, int t)
 {
@@ -137,7 +137,7 @@ faces_of(const struct lattice *l, uint32_t code)
 			 present(l, r, g, b - 1) << 4 | present(l, r, g, b + 1) << 5);
 }
 
-/* The colours outside of the largest tree in a slab of blocks. */
+/* Counts the colours of a slab of blocks that are outside the largest tree. */
 static size_t
 count_active(const struct blocks *k, uint32_t slab)
 {
@@ -188,7 +188,7 @@ list_active(struct blocks *k)
 	k->nactive = from[SLABS];
 }
 
-/* The offsets of the ball, by distance. A neighbour towards an offset makes it pointless to look there. */
+/* Lists the offsets of the ball by distance. A query skips an offset when it has a neighbour in that direction. */
 static void
 list_near(struct blocks *k)
 {
@@ -214,7 +214,9 @@ list_near(struct blocks *k)
 
 /* --- plan -------------------------------------------------------------------------------------------------------- */
 
-/* Union-find, in which all point at their root, to tree numbers 0.. in place. Roots are marked on the way. */
+/*
+ * Replaces union-find by tree numbers 0.. in place. On entry every entry is its root. A bit marks the roots meanwhile.
+ */
 static size_t
 number_trees(uint32_t *up, size_t n, int threads)
 {

@@ -1,4 +1,4 @@
-/* Boruvka for what the shells left: the rounds. */
+/* Runs the rounds of Boruvka's algorithm on the trees that the shells left. */
 #include <errno.h>
 
 #include "common/mem.h"
@@ -6,7 +6,7 @@
 #include "emst/lattice/nearest.h"
 #include "emst/sort.h"
 
-/* A few colours first: then every large tree has a short edge, and most others need not search. */
+/* A few colours search first. Then every large tree has a short edge, and most of the other colours need not search. */
 static void
 search_all(struct blocks *k)
 {
@@ -24,7 +24,7 @@ search_all(struct blocks *k)
 	}
 }
 
-/* Those of the live trees that are still roots stay; now[] follows. */
+/* Keeps those of the live trees that are still roots, and updates now[]. */
 static void
 number_live(struct blocks *k, uint32_t *parent)
 {
@@ -43,7 +43,7 @@ number_live(struct blocks *k, uint32_t *parent)
 		k->now[c] = parent[k->now[c]];
 }
 
-/* Every tree takes its edge. parent: union-find over trees, as they are numbered at first. Returns the edges so far. */
+/* Every tree takes its edge. parent is a union-find over the first numbers of trees. Returns the number of edges so far. */
 static size_t
 join_trees(struct blocks *k, uint32_t *parent, struct key *out, size_t n)
 {
@@ -64,7 +64,7 @@ join_trees(struct blocks *k, uint32_t *parent, struct key *out, size_t n)
 	return n;
 }
 
-/* Edges in order: by span and lo first, then, as equal keys stay as they are, by d2. */
+/* Sorts the edges: by span and lo, then by d2; the sort keeps the order of equal keys. */
 static void
 sort_edges(struct sorted *e, struct sorted *tmp, const struct key *edge, size_t n)
 {

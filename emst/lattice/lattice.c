@@ -48,7 +48,7 @@ mark_pixels(uint64_t *bits, const uint8_t *px, size_t n, size_t c)
 			mark(bits, 0, 0, px[i]);
 }
 
-/* Threads mark bitmaps of their own, which are then joined: a shared one would bounce between the caches. */
+/* Each thread marks a bitmap of its own, and the bitmaps are then joined. A shared one would move between the caches. */
 int
 lattice_add(struct lattice *l, const uint8_t *px, size_t n, size_t c, int threads)
 {
@@ -135,7 +135,10 @@ gcd(uint32_t a, uint32_t b)
 	return a;
 }
 
-/* The values that occur in one plane, as 256 flags, give the least of them and the common divisor of their differences. */
+/*
+ * Returns the greatest common divisor of step and of the differences of the values that occur in one plane. used[] has a flag
+ * for each value. *least is set to the smallest value.
+ */
 static uint32_t
 divisor(const uint8_t used[256], uint32_t step, uint32_t *least)
 {

@@ -1,8 +1,8 @@
 /*
- * The nearest foreign colour. Small trees look through the offsets of a ball, nearest first; else the 27 blocks around are
- * scanned, then the tree of blocks from above. Nodes are passed over when they are further than the best edge so far,
- * when all their colours are in the query's own tree, and when they lie wholly on a side where the query has a
- * neighbour, which is nearer to all of them.
+ * Finds the nearest foreign colour, that is, the nearest one of another tree. Colours of small trees look at the offsets of a
+ * ball, nearest first. Other colours scan the 27 blocks around them, then the tree of blocks from its root down. A node is
+ * skipped when it is further than the best edge so far, when all its colours are in the query's own tree, or when it lies
+ * wholly on a side where the query has a neighbour: that neighbour is nearer to all colours of the node.
  */
 #include "common/cpu.h"
 #include "emst/inline.h"
@@ -30,7 +30,7 @@ box_d2(const struct query *q, int r, int g, int b, int size)
 	return (uint32_t)(x * x + y * y + z * z);
 }
 
-/* The box lies on a side where the query has a neighbour. */
+/* Returns true when the box lies wholly on a side where the query has a neighbour. */
 ALWAYS_INLINE bool
 is_hidden(const struct query *q, int r, int g, int b, int size)
 {
@@ -67,7 +67,7 @@ scan_block(const struct blocks *k, const struct query *q, uint32_t id, struct ke
 	}
 }
 
-/* The children of a node of level + 1 that may hold something nearer, by distance. They are nodes of that level. */
+/* Lists the children of a node of level + 1 that may hold a nearer colour, by distance. The children are nodes of `level`. */
 ALWAYS_INLINE int
 sort_children(const struct blocks *k, const struct query *q, uint32_t parent, int level,
 	      const struct key *best, struct child c[64])
@@ -123,7 +123,7 @@ visit3(const struct blocks *k, const struct query *q, struct key *best)
 		visit2(k, q, node_child(0, 2, c[i].bit), best);
 }
 
-/* The 27 blocks around the query's. Returns the squared distance from which on colours lie outside of them. */
+/* Scans the query's block and the 26 around it. Colours outside them are at least the returned squared distance away. */
 ALWAYS_INLINE uint32_t
 scan_around(const struct blocks *k, const struct query *q, struct key *best)
 {
@@ -163,8 +163,8 @@ is_present(const struct lattice *l, int r, int g, int b)
 }
 
 /*
- * Offsets of the ball, from the distance that is known to be empty on. Returns the new such distance, or NEAR_D2 + 1
- * when nothing was found within the ball.
+ * Looks at the offsets of the ball from squared length d2 on; shorter ones are known to find nothing. Returns the d2 below
+ * which nothing is found, at most NEAR_D2 + 1: then the ball holds no foreign colour.
  */
 ALWAYS_INLINE uint32_t
 scan_ball(const struct blocks *k, const struct query *q, uint32_t d2, struct key *best)
@@ -237,7 +237,7 @@ search(struct blocks *k, size_t i)
 
 enum { MAXLIST = 512, CROWD = 4 };
 
-/* Blocks with colours of other trees. */
+/* A list of blocks with colours of other trees. */
 struct list {
 	int n;
 	bool full; /* there are more */
@@ -245,14 +245,14 @@ struct list {
 	uint32_t id[MAXLIST];
 };
 
-/* Gap along one axis between the block at x and a node of the given size at lo. */
+/* Returns the gap along one axis between the block at x and a node of the given size at lo. */
 static inline int
 gap_between(int x, int lo, int size)
 {
 	return x + 3 < lo ? lo - x - 3 : x >= lo + size ? x - lo - size + 1 : 0;
 }
 
-/* Lists the foreign blocks below a node of level + 1 whose squared distance from the block at x is limit at most. */
+/* Lists the foreign blocks below a node of level + 1 whose squared distance from the block at x is at most limit. */
 static void
 list_blocks(const struct blocks *k, const int x[3], uint32_t tree, int level, uint32_t parent,
 	    uint32_t limit, struct list *list)
@@ -309,9 +309,10 @@ block_of(uint32_t code)
 }
 
 /*
- * The active colours from..to-1 of one block. A crowd, that is several colours of one tree which has an edge already, shares
- * a list of the blocks that may hold a nearer colour. False: the colours must search one by one. The list costs photographs
- * 6 % and wins where trees are large and close: 12 clouds 301 -> 220 ms, sheets 724 -> 385 (one thread).
+ * Searches for the active colours from..to-1 of one block together. A crowd is several colours of one tree that already has
+ * an edge. It shares a list of the blocks that may hold a nearer colour. Returns false when the colours must search one by
+ * one. The list costs 6 % on photographs and gains where trees are large and close: 12 clouds 301 -> 220 ms, sheets
+ * 724 -> 385 (one thread).
  */
 ALWAYS_INLINE bool
 search_crowd(struct blocks *k, size_t from, size_t to)
@@ -352,7 +353,7 @@ search_blocks(struct blocks *k, size_t from, size_t to)
 	}
 }
 
-/* Some colours one by one; all: by blocks. */
+/* With step > 1 some colours search one by one; with step 1 all search, block by block. */
 WEIR_CLONES(search_some, (struct blocks *restrict k, size_t from, size_t to, size_t step),
 	    (k, from, to, step))
 {

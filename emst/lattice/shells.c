@@ -1,12 +1,12 @@
 /*
- * Kruskal by shells. All pairs (u, u + o) of one offset o are found a row at a time: the colours of row (r,g) and those
- * of row (r,g) + o, moved by o's blue part, are joined by &. Of the bits that are left most can be dropped without
- * looking at a tree, since a shorter or earlier path is known to exist. With e a unit step:
+ * Kruskal's algorithm by shells. All pairs (u, v) with v = u + o of one offset o are found a row at a time: the bits of row
+ * (r,g), AND the bits of row (r,g) + o shifted by o's blue part. Most of these pairs can be dropped without looking at a
+ * tree, since a shorter or earlier path is known to exist. Let e be a unit vector; a pair is dropped in two cases:
  *
- *	(u-e, v-e) is a pair as well	u-e ~ u and v-e ~ v are edges of length 1, and that pair comes earlier
- *	u+e or v-e is present, e towards the other end: the way over it is shorter
+ *	(u-e, v-e) is a pair too	u-e ~ u and v-e ~ v are edges of length 1, and that pair comes earlier
+ *	u+e or v-e is present		where e points from u towards v: the path through that colour is shorter
  *
- * What remains is filtered by the labels of the last shell and joined in order.
+ * The remaining pairs are filtered by the labels of the last shell and joined in order.
  */
 #include <errno.h>
 #include <math.h>
@@ -52,7 +52,7 @@ insert_offset(struct shell *s, struct offset o)
 	s->o[i] = o;
 }
 
-/* differ[a][d]: along axis a some two rows of colours are d apart. */
+/* differ[a][d] tells whether some two colours differ by d in coordinate a. */
 struct spread {
 	bool differ[3][256];
 };
@@ -81,8 +81,8 @@ whole_root(int x)
 }
 
 /*
- * Half of the sphere of squared radius d2: the offsets from a smaller code to a larger one, in ascending order, without
- * those that no two colours can be apart.
+ * Lists half of the sphere of squared radius d2: the offsets from a smaller code to a larger one, in ascending order. Offsets
+ * are left out when no two colours can differ by them.
  */
 static void
 make_shell(struct shell *s, uint32_t d2, const struct spread *p)
@@ -104,7 +104,7 @@ make_shell(struct shell *s, uint32_t d2, const struct spread *p)
 		}
 }
 
-/* Twice the room; false when there is no memory. */
+/* Doubles the room; returns false when memory has run out. */
 static bool
 grow(struct pairs *p)
 {
@@ -123,7 +123,7 @@ grow(struct pairs *p)
 	return true;
 }
 
-/* The pairs of one word of row (r,g) that no prune drops; before: bit 63 of the pairs of the word to the left. */
+/* Returns the pairs of one word that are not dropped. before: bit 63 of the pairs of the word to the left. */
 ALWAYS_INLINE uint64_t
 prune(const uint64_t *u, const uint64_t *v, const struct offset *o, uint32_t d2, uint64_t before)
 {
@@ -147,7 +147,7 @@ prune(const uint64_t *u, const uint64_t *v, const struct offset *o, uint32_t d2,
 	return x;
 }
 
-/* Pairs (u, u + o) of one row whose labels differ. */
+/* Finds the pairs (u, u + o) of one row whose labels differ. */
 ALWAYS_INLINE void
 scan_row(const struct forest *f, const struct offset *o, uint32_t d2, int r, int g,
 	 struct pairs *out)
@@ -205,8 +205,8 @@ join(struct forest *f, const struct pairs *p)
 }
 
 /*
- * Every label becomes a root. Threads read what others write, but whatever they see leads to the same root: the accesses need
- * only be whole.
+ * Makes every label its root. Threads read what others write, but all values that they can see lead to the same root. So the
+ * accesses only have to be atomic.
  */
 static void
 flatten(struct forest *f)
@@ -222,7 +222,7 @@ flatten(struct forest *f)
 	}
 }
 
-/* Offsets first..last of a shell: found in parallel by slabs of rows, joined in order. */
+/* Finds the pairs of the offsets first..last of a shell in parallel, by slabs of rows, and joins them in order. */
 static int
 join_offsets(struct forest *f, const struct shell *s, int first, int last, struct pairs *p)
 {
@@ -243,7 +243,7 @@ join_offsets(struct forest *f, const struct shell *s, int first, int last, struc
 	return failed ? -ENOMEM : 0;
 }
 
-/* Bits whose neighbour below is set as well: edges of length 1 along blue. */
+/* Returns the bits whose next lower bit is set too: edges of length 1 along blue. */
 static inline uint64_t
 linked(const uint64_t *w)
 {
@@ -263,7 +263,7 @@ count_links(const struct lattice *l, int r)
 	return n;
 }
 
-/* Runs of neighbours along blue are trees from the start: no search is needed. */
+/* Joins runs of neighbours along blue, which needs no search. */
 static void
 link_runs(struct forest *f, int r, struct emst_edge *e)
 {
@@ -304,7 +304,7 @@ join_runs(struct forest *f)
 	f->trees = f->n - f->nedge;
 }
 
-/* Lengths of 1 join the runs along blue first, then by the other two offsets, each as filtered by the one before. */
+/* Joins a shell. At length 1 the runs along blue come first, then one offset at a time, filtered by the labels so far. */
 static int
 join_shell(struct forest *f, const struct shell *s, struct pairs *p)
 {
@@ -320,7 +320,7 @@ join_shell(struct forest *f, const struct shell *s, struct pairs *p)
 	return err;
 }
 
-/* About how many colours are not in the largest tree, by a sample of all. */
+/* Estimates from a sample how many colours are outside the largest tree. */
 static double
 estimate_active(const struct forest *f)
 {
@@ -338,7 +338,7 @@ estimate_active(const struct forest *f)
 	return (double)f->n * (double)(SAMPLE - most) / SAMPLE;
 }
 
-/* Costs in ns, as measured: what is left to do by blocks, or all by the kd-tree; and a shell. */
+/* These costs, in ns, were measured: the remaining trees by blocks; all colours by the kd-tree; one shell. */
 static double
 blocks_cost(const struct forest *f)
 {
@@ -363,7 +363,7 @@ forest_is_sparse(const struct forest *f)
 	return f->n < 3 * f->trees;
 }
 
-/* Shells go on as long as all of them together have cost little in view of the rest. */
+/* Joins shells until together they have cost an eighth of what the rest would cost. */
 static int
 join_shells(struct forest *f, struct pairs *p)
 {

@@ -1,4 +1,4 @@
-/* The edges of the grid in order: bytes are sorted by counting, other samples by digits. */
+/* Lists the edges of the grid in order. Edges of bytes are sorted by counting, those of other samples by a radix sort. */
 #include <errno.h>
 #include <math.h>
 
@@ -12,7 +12,7 @@ enum { MOST_D2 = 3 * 255 * 255, DIRECTIONS = 4 };
 
 static const int along[DIRECTIONS] = {1, 0, 1, -1}, down[DIRECTIONS] = {0, 1, 1, 1};
 
-/* The edges of one row and direction: from pixels x0..x1-1. */
+/* The edges of one row and direction start at pixels x0..x1-1. */
 struct reach {
 	size_t x0, x1;
 };
@@ -35,7 +35,7 @@ count_edges(size_t w, size_t h, int dir)
 
 /* --- bytes --------------------------------------------------------------------------------------------------------- */
 
-/* d2[i]: of pixels i of two rows. */
+/* Fills d2[i] with the squared distance of pixels i of two rows. */
 WEIR_CLONES(row_d2,
 	    (const uint8_t *restrict a, const uint8_t *restrict b, size_t planes, size_t n,
 	     uint32_t *restrict d2),
@@ -57,7 +57,7 @@ WEIR_CLONES(row_d2,
 		}
 }
 
-/* d2[row][w]: of a direction. */
+/* Fills d2[row][w] with the squared lengths of the edges of one direction. */
 static void
 all_d2(const struct mesh *g, const struct vertices *v, int dir, int threads, uint32_t *d2)
 {
@@ -96,7 +96,7 @@ place_edges(const struct mesh *g, int dir, const uint32_t *d2, uint32_t *at)
 	}
 }
 
-/* Where the edges of a length begin, in place of their number; runs of equal ones. */
+/* Replaces count[d2] by the place where the edges of that length begin, and lists the runs of equal edges. */
 static int
 make_runs(struct mesh *g, uint32_t *count)
 {

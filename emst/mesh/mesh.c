@@ -1,11 +1,11 @@
-/* The tree of the grid by Kruskal, and its regions by Felzenszwalb and Huttenlocher. */
+/* Makes the tree of the grid by Kruskal's algorithm, and regions by that of Felzenszwalb and Huttenlocher. */
 #include <errno.h>
 
 #include "common/mem.h"
 #include "emst/mesh/mesh.h"
 #include "emst/roots.h"
 
-/* The other end of an edge. */
+/* Returns the other end of an edge. */
 static inline uint32_t
 other_end(const struct mesh *g, uint32_t edge)
 {
@@ -41,13 +41,13 @@ mesh_tree(const struct mesh *g, struct emst_tree *t)
 	return room ? 0 : -ENOMEM;
 }
 
-/* Edges that are looked at so far ahead: equal ones lie all over the picture. */
+/* Regions are prefetched this many edges ahead: consecutive edges lie far apart in the picture. */
 enum { AHEAD = 12 };
 
-/* A region, at its root: 16 bytes, so that a look at it is one cache line. */
+/* A region, stored at its root. It has 16 bytes, so that reading it touches one cache line. */
 struct region {
 	uint32_t up, pixels;
-	double limit; /* edges must be shorter to join it */
+	double limit; /* an edge must be shorter than this to join it */
 };
 
 static inline uint32_t
@@ -62,7 +62,7 @@ find(struct region *r, uint32_t i)
 	}
 }
 
-/* The larger one stays. */
+/* Joins two regions. The root of the larger one stays a root. */
 static inline uint32_t
 join(struct region *r, uint32_t a, uint32_t b)
 {
@@ -76,7 +76,7 @@ join(struct region *r, uint32_t a, uint32_t b)
 	return a;
 }
 
-/* The edges between two regions that did not join them are kept in left[]. Returns how many. */
+/* Makes the first pass. Keeps the edges that did not join two different regions in left[]. Returns their number. */
 static size_t
 join_near(const struct mesh *g, double scale, struct region *r, uint32_t *left)
 {
@@ -115,7 +115,7 @@ join_small(const struct mesh *g, uint64_t min_size, struct region *r, const uint
 	}
 }
 
-/* label[]: NONE first; a root gets the next number when its first pixel comes. */
+/* Fills label[]. A root gets the next number when its first pixel comes. Returns the number of regions. */
 static size_t
 number_regions(struct region *r, size_t n, uint32_t *label)
 {

@@ -9,7 +9,7 @@ cell_of(uint32_t code)
 	return (code >> 19 & 31) << 10 | (code >> 11 & 31) << 5 | (code >> 3 & 31);
 }
 
-/* The cells that hold colours; first[id]: where the colours of a cell begin. */
+/* Lists the cells that hold colours. first[id] is the place where the colours of a cell begin. */
 static void
 list_cells(struct cells *c, uint32_t *first, const uint32_t *code)
 {

@@ -1,10 +1,10 @@
 /*
- * A centre j is left out for a whole cell if another one, m, is nearer to all points of its box:
+ * Centre j is excluded for a whole cell if another centre m is nearer to all points of the cell's box:
  *
  *	|x - j|^2 - |x - m|^2 = |j|^2 - |m|^2 + 2 x (m - j) > 0 at the corner of the box where it is least
  *
- * m is the centre nearest to the middle of the box. On photographs a few centres are left of 256. The sums are whole
- * numbers, so they do not depend on the threads.
+ * m is the centre nearest to the middle of the box. On photographs, a few of 256 centres remain. The sums are whole numbers,
+ * so they do not depend on the number of threads.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,13 +15,13 @@
 #include "common/par.h"
 #include "emst/palette/lloyd.h"
 
-/* Rounding of the difference above, in squared units: centres this near to being nearest stay. */
+/* A bound on the rounding error of the difference above, in squared units. Centres within it stay. */
 static const float SLACK = .05f;
 
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 typedef int32_t marks __attribute__((vector_size(LANES * sizeof(float)))); /* -1: yes, 0: no */
 
-/* LANES numbers at any address: *(const loose *)x. */
+/* LANES numbers at any address, read as *(const loose *)x. */
 typedef float loose __attribute__((vector_size(LANES * sizeof(float)), aligned(4), may_alias));
 
 CPU_INLINE void
@@ -32,13 +32,13 @@ keep_smaller(lanes *to, const lanes *x)
 	*to = (lanes)((less & (marks)*x) | (~less & (marks)*to));
 }
 
-/* The centres by coordinate; places up to a multiple of LANES are too far away for every colour. */
+/* The centres by coordinate. Places after the last, up to a multiple of LANES, are too far away for every colour. */
 struct table {
 	size_t k;
 	float x[3][PALETTE_MOST], square[PALETTE_MOST];
 };
 
-/* The centres that a cell has left. */
+/* The centres that remain for a cell. */
 struct rivals {
 	size_t n;
 	float x[3][PALETTE_MOST], square[PALETTE_MOST];
@@ -82,7 +82,7 @@ fill_table(struct table *t, const struct lloyd *l)
 	}
 }
 
-/* The centre nearest to the middle of a cell's box. */
+/* Returns the centre nearest to the middle of a cell's box. */
 CPU_INLINE size_t
 nearest_to_middle(const struct table *t, const struct cell *q)
 {
@@ -131,7 +131,7 @@ find_rivals(const struct table *t, const struct cell *q, struct rivals *r)
 	}
 }
 
-/* LANES colours from p on: the rival nearest to each. */
+/* Finds the nearest rival for each of the LANES colours from p on. */
 CPU_INLINE void
 nearest_rivals(const struct cells *c, size_t p, const struct rivals *r, uint8_t at[LANES])
 {
@@ -157,7 +157,7 @@ add(struct sum4 *to, const struct sum4 *x)
 		to->v[a] += x->v[a];
 }
 
-/* The cells from..to-1 of a share; sum[k] is theirs. */
+/* Assigns the colours of the cells from..to-1, and adds them to sum[k]. */
 WEIR_CLONES(assign_cells,
 	    (const struct cells *c, const struct table *t, size_t from, size_t to, uint8_t *label,
 	     struct sum4 *sum),
@@ -184,7 +184,7 @@ WEIR_CLONES(assign_cells,
 	}
 }
 
-/* sum w |x - c|^2 = sum w |x|^2 - 2 c sum w x + |c|^2 sum w. */
+/* Returns the SSE: sum w |x - c|^2 = sum w |x|^2 - 2 c sum w x + |c|^2 sum w. */
 static double
 sse_of(const struct lloyd *l)
 {

@@ -1,7 +1,8 @@
 /*
- * The recipe. Few classes get three starts, of which the best one counts: they differ most by where they began. The numbers of
- * seeds were tuned on Kodak 13 to 24, none of which the page reports: a start of 1500 parts is no better than one of
- * 150 and takes 40 ms more; trial swaps for 17 to 32 classes bring .017 dB and double the time.
+ * Runs the steps of palette.h. Few classes are made from three starts, and the best result is taken, since with few classes
+ * the result depends most on the start. The numbers of parts were tuned on Kodak 13 to 24; the man page reports none of
+ * these. A start of 1500 parts is no better than one of 150 and takes 40 ms more. Trial swaps for 17 to 32 classes gain
+ * .017 dB and double the time.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,7 +16,10 @@
 enum { MOST_ROUNDS = 1000, FAILURES = 10, STARTS = 3, FEW = 16, MANY = 64 };
 static const double GAIN = .001; /* dB */
 
-/* k classes from the octree of cells with npix/parts pixels. Returns the SSE, negative without memory. */
+/*
+ * Makes k classes, starting from an octree whose cells are split from pixels/parts pixels on. Returns the SSE; a negative value
+ * means that memory has run out.
+ */
 static double
 settle(struct lloyd *l, const struct cells *cells, size_t k, uint64_t parts)
 {
@@ -44,7 +48,7 @@ settle(struct lloyd *l, const struct cells *cells, size_t k, uint64_t parts)
 	return sse;
 }
 
-/* Whole numbers, since those are written. */
+/* Rounds the centres to whole numbers, since the output has these. */
 static void
 round_centres(struct lloyd *l)
 {
@@ -53,7 +57,7 @@ round_centres(struct lloyd *l)
 			l->c[j].x[a] = rintf(fminf(fmaxf(l->c[j].x[a], 0), 255));
 }
 
-/* The best of the starts; l[0] holds it. */
+/* Runs all starts. l[0] gets the best result. */
 static int
 settle_best(struct lloyd *l, size_t starts, const struct cells *cells, size_t k, int threads)
 {

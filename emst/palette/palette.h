@@ -20,9 +20,9 @@
 enum { PALETTE_MOST = 256 };
 
 /*
- * Sets label[i] to the class, 0 .. k-1, of each of n colours. code[n] holds the colours r<<16 | g<<8 | b in ascending order,
- * weight[n] their pixels. 1 <= k <= PALETTE_MOST. When n <= k, every colour is a class of its own. The result is the same for
- * any number of threads. 0 or -ENOMEM.
+ * Sets label[i] to the class, 0 .. k-1, of each of n colours. code[n] holds the colours r<<16 | g<<8 | b in ascending
+ * order, weight[n] their pixels. 1 <= k <= PALETTE_MOST. When n <= k, every colour is a class of its own. The result is the
+ * same for any number of threads. 0 or -ENOMEM.
  */
 int palette_make(const uint32_t *code, const uint32_t *weight, size_t n, size_t k, int threads,
 		 uint32_t *label);

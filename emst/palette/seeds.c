@@ -1,18 +1,18 @@
-/* The classes that Ward's method begins with. */
+/* Makes the classes that Ward's method begins with. */
 #include <errno.h>
 #include <string.h>
 
 #include "common/mem.h"
 #include "emst/palette/centres.h"
 
-enum { TOP = 5, PARTS = 64 }; /* cells are the nodes of level 5; a cell has 64 parts of 2x2x2 */
+enum { TOP = 5, PARTS = 64 }; /* level 5: the cells; a cell has 64 parts of 2x2x2 */
 
 struct octree {
 	uint64_t *pixels[TOP + 1]; /* [8^level]; owned */
-	uint32_t *seed[TOP + 1];   /* [8^level]: its number + 1, or 0; owned */
+	uint32_t *seed[TOP + 1];   /* [8^level]: the number of the node's seed + 1, or 0; owned */
 };
 
-/* The node of a level around a cell. */
+/* Returns the node of a level that contains a cell. */
 static inline size_t
 node_of(unsigned id, int level)
 {
@@ -54,7 +54,7 @@ add(struct sum4 *to, const struct sum4 *x)
 		to->v[a] += x->v[a];
 }
 
-/* A cell that is split: its parts of 4x4x4, and those of 2x2x2 where such a part holds as many pixels too. */
+/* Splits a cell into parts of 4x4x4. A part that holds `most` pixels or more is split into parts of 2x2x2. */
 static size_t
 split_cell(const struct cells *c, const struct cell *q, uint64_t most, struct sum4 *sum, size_t n)
 {
@@ -112,7 +112,7 @@ list_seeds(struct octree *o, const struct cells *c, uint64_t most, struct sum4 *
 int
 seeds_make(const struct cells *c, uint64_t most, struct centre **seed, size_t *n)
 {
-	/* A cell makes 64 seeds at most, and no more than it has colours; one place is written ahead. */
+	/* A cell makes at most 64 seeds, and at most one per colour. One place more is needed for a write ahead. */
 	const size_t room = (c->n < PARTS * c->ncell ? c->n : PARTS * c->ncell) + 1;
 	struct sum4 *sum = weir_alloc_large(room, sizeof *sum);
 	struct octree o;

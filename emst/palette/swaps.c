@@ -7,13 +7,13 @@
 #include "common/par.h"
 #include "emst/palette/swaps.h"
 
-/* A normal class that is split at its mean, along the axis of its largest variance, loses .64 of that: 2 / pi. */
+/* Splitting a normal class at its mean, along the axis of largest variance, removes 2 / pi = .64 of that variance. */
 static const float SPLIT = .6f, SPLIT_AT = .8f;
 
 struct survey {
 	float axis[PALETTE_MOST][3]; /* from the mean to one of the two halves */
 	float gain[PALETTE_MOST], cost[PALETTE_MOST];
-	int near[PALETTE_MOST]; /* the class that joining costs least; -1: none */
+	int near[PALETTE_MOST]; /* the class to join with at least cost; -1: none */
 };
 
 struct trial {
@@ -21,7 +21,7 @@ struct trial {
 	int drop, split;
 };
 
-/* The sums of squares of the classes over the colours from..to-1, in whole numbers. */
+/* Adds the squares of the colours from..to-1 to the sums of their classes, in whole numbers. */
 WEIR_CLONES(add_squares,
 	    (const struct cells *c, const uint8_t *label, size_t from, size_t to, struct square *s),
 	    (c, label, from, to, s))
@@ -57,7 +57,7 @@ sum_squares(const struct lloyd *l, struct square *all)
 				all[j].v[i] += l->square[s * l->k + j].v[i];
 }
 
-/* The longest axis of a class, by powers of its scatter matrix q. Returns the scatter along it. */
+/* Finds the longest axis of a class by power iteration on its scatter matrix q. Returns the scatter along the axis. */
 static double
 longest_axis(const double q[6], double axis[3])
 {
@@ -98,7 +98,7 @@ survey_split(const struct lloyd *l, size_t j, const struct square *s, struct sur
 		v->axis[j][a] = SPLIT_AT * (float)(sqrt(scatter / w) * axis[a]);
 }
 
-/* A class without colours costs nothing. */
+/* Finds the class to join j with, and the cost. A class without colours costs 0. */
 static void
 survey_join(const struct lloyd *l, size_t j, struct survey *v)
 {
@@ -115,7 +115,7 @@ survey_join(const struct lloyd *l, size_t j, struct survey *v)
 	}
 }
 
-/* What splitting and dropping each class would bring, with the centres at their means. */
+/* Moves the centres to the means, and finds the gain of splitting and the cost of dropping each class. */
 static void
 look_around(struct lloyd *l, struct survey *v)
 {
@@ -130,7 +130,7 @@ look_around(struct lloyd *l, struct survey *v)
 	}
 }
 
-/* Class i joins its nearest one, class j becomes i and j. */
+/* Joins class i with its nearest class, and splits class j into i and j. */
 static void
 swap(struct lloyd *l, const struct survey *v, size_t i, size_t j)
 {
@@ -143,7 +143,10 @@ swap(struct lloyd *l, const struct survey *v, size_t i, size_t j)
 	}
 }
 
-/* The class that costs least to drop and the one that gains most by a split, of those not used; k: there is none. */
+/*
+ * Chooses, among the classes not used, the one that costs least to drop and the one that gains most by a split. k means that
+ * there is none.
+ */
 static void
 choose(const struct lloyd *l, const struct survey *v, const bool *used, size_t *drop, size_t *split)
 {

@@ -1,6 +1,7 @@
 /*
- * Ward's method over all pairs by the nearest-neighbour chain, O(n^2): from a class to its nearest one and on, until two are
- * each other's nearest; these join. The order of joining is found by sorting the costs afterwards.
+ * Ward's method over all pairs by the nearest-neighbour chain, in O(n^2). The chain goes from a class to its nearest class,
+ * and on, until two classes are each other's nearest; these two join. The costs are sorted at the end, which gives the order
+ * of joining.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct ward {
 	struct centre *part;  /* [n]; scratch, owned */
 };
 
-/* The classes that are left, by coordinate; w < 0: joined to another, or none up to whole LANES. */
+/* The remaining classes, by coordinate. w < 0 marks a class that has joined another, and the places up to whole LANES. */
 struct chain {
 	size_t n, left;
 	float *x, *y, *z, *w, *cost;
@@ -43,7 +44,10 @@ cheaper(const void *pa, const void *pb)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-/* cost[]: of joining class i with those from..to-1, whole LANES. Returns the least; class i itself costs 1e30. */
+/*
+ * Fills cost[] with the costs of joining class i with the classes from..to-1, in whole LANES; class i itself costs 1e30.
+ * Returns the least cost.
+ */
 WEIR_CLONES_OF(float, find_costs,
 	       (const struct chain *c, size_t i, size_t from, size_t to, float *restrict cost),
 	       (c, i, from, to, cost))
@@ -69,7 +73,7 @@ WEIR_CLONES_OF(float, find_costs,
 	return least[0];
 }
 
-/* The class whose joining with i costs least; of equal ones the one before it in the chain, else the first. */
+/* Returns the class that costs least to join with i; among equal ones the class before i in the chain, else the first. */
 static size_t
 nearest(const struct chain *c, size_t i, float *cost)
 {
@@ -91,7 +95,7 @@ nearest(const struct chain *c, size_t i, float *cost)
 	return best;
 }
 
-/* b becomes part of a, the one with the smaller place. */
+/* Joins class b to class a, which has the smaller place. */
 static void
 join(struct chain *c, size_t a, size_t b)
 {
@@ -107,7 +111,7 @@ join(struct chain *c, size_t a, size_t b)
 	c->left--;
 }
 
-/* Closes the ranks when half of the classes are gone; the chain must be empty. */
+/* Moves the remaining classes together when half of the classes are gone. The chain must be empty. */
 static void
 close_ranks(struct chain *c)
 {
