@@ -1,6 +1,6 @@
 /*
- * Taps and grid: more taps allow a smaller grid. The cheapest pair that meets the tolerance is chosen by a model of the
- * time, in nanoseconds on one thread of a 2.6 GHz Zen 5; only ratios matter.
+ * Chooses taps and grid: more taps allow a smaller grid. A model of the time finds the cheapest pair that meets the
+ * tolerance. Its times are nanoseconds on one thread of a 2.6 GHz Zen 5; only their ratios matter.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,9 +12,10 @@
 enum { LARGEST_AXIS = 1 << 30 };
 
 /*
- * The smallest multiple of span >= least whose odd part is a product of at most three of 3, 5 and 7; when `plain`,
- * one 3 and one 7 at most: FFTW's unmeasured plans for columns take 1.5 times as long for other lengths. One 3 is worth
- * having: 1536^2 cells instead of 1600^2 for 1024^2 modes are 96 -> 88 ms for all, 3072^2 instead of 3200^2 392 -> 364.
+ * Returns the smallest multiple of span >= least whose odd part is a product of at most three of the factors 3, 5 and 7.
+ * plain: one 3 and one 7 at most, since FFTW's unmeasured plans for columns take 1.5 times as long for other lengths. The
+ * factor 3 saves time: for 1024^2 modes, 1536^2 cells instead of 1600^2 take 88 ms instead of 96 in all; 3072^2 cells
+ * instead of 3200^2 take 364 instead of 392.
  */
 static size_t
 good_size(size_t least, size_t span, bool plain)
@@ -34,8 +35,8 @@ good_size(size_t least, size_t span, bool plain)
 }
 
 /*
- * The error of an axis: the window's images, and rounding that the window's division magnifies (with sigma 1.25 and many
- * taps a hundredfold: single precision then needs a larger grid than the images alone would).
+ * The error of an axis: the window's images, and rounding, which the division by the window magnifies. With sigma 1.25 and
+ * many taps it does so a hundredfold, and single precision then needs a larger grid than the images alone would.
  */
 static double
 axis_error(const struct usfft_options *o, int w, double sigma)
@@ -46,10 +47,13 @@ axis_error(const struct usfft_options *o, int w, double sigma)
 	return hypot(window_error(o->gauss, w, sigma), round);
 }
 
-/* No window is asked for less oversampling. */
+/* The least oversampling that is tried. */
 static const double least_of_all = 1.15;
 
-/* The least oversampling at which w taps reach an error of eps, or the largest with its error in *error; or what o asks for. */
+/*
+ * Returns the least oversampling at which w taps reach an error of eps. If none does, it returns the largest one. If o
+ * gives an oversampling, it returns that. *error: the error at the largest oversampling, or at the given one.
+ */
 static double
 search_sigma(const struct usfft_options *o, int w, double eps, double *error)
 {
@@ -71,8 +75,8 @@ search_sigma(const struct usfft_options *o, int w, double eps, double *error)
 }
 
 /*
- * The same, kept for the next plan: the search depends on nothing but the tolerance and the kind of transform, and takes
- * longer than small transforms do (64^2: .4 ms of .75).
+ * search_sigma(), with its results kept for the next plan. The search depends only on the tolerance and the kind of
+ * transform, and takes longer than a small transform (64^2: .4 ms of .75).
  */
 static double
 least_sigma(const struct usfft_options *o, int w, double eps, double *error)
@@ -98,7 +102,7 @@ least_sigma(const struct usfft_options *o, int w, double eps, double *error)
 	return known.sigma[w];
 }
 
-/* A mode stands for the band half a mode around it: where modes are few, those at the edge count for that much more. */
+/* A mode stands for half a mode on each side of it, so the modes at both ends add one mode. It matters where n is small. */
 static size_t
 least_cells(double sigma, size_t modes)
 {
@@ -106,9 +110,10 @@ least_cells(double sigma, size_t modes)
 }
 
 /*
- * Measured: a register of taps costs .5 ns (2-D) or .3 (3-D), a cell of an accumulator .9 ns to clear and to add, a cell of
- * the grid 5.5 ns for the first touch of its page and .3 ns per halving and axis in FFTW's FFTs. Batches take half of that,
- * and the optimum is flat: for 1024^2 8 taps on 1600^2 cells and 10 on 1344^2 are within 4 % of 9 on 1536^2.
+ * The estimated time. These costs were measured: a register of taps takes .5 ns (2-D) or .3 (3-D); a cell of an accumulator
+ * takes .9 ns to clear and to add; a cell of the grid takes 5.5 ns for the first touch of its page, and .3 ns per halving
+ * and axis in FFTW's FFTs. Batches take half of that. The optimum is flat: for 1024^2, 8 taps on 1600^2 cells and 10 on
+ * 1344^2 are within 4 % of 9 on 1536^2.
  */
 static double
 estimate(const struct usfft_options *o, int lanes, int w, const size_t n[3], double points)
@@ -156,7 +161,7 @@ usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3], doub
 			for (int a = 0; a < o->dim; a++)
 				size[a] = good_size(least_cells(sigma, o->n[a]), span, plain);
 			t = estimate(o, lanes, taps, size, points);
-			/* where the tolerance is out of reach, the least error wins */
+			/* Where the tolerance is out of reach, the least error wins. */
 			if (error > eps ? error >= best_error : best_error <= eps && t >= best)
 				continue;
 			best = t;

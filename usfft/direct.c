@@ -1,7 +1,7 @@
 /*
- * The definition: sums of exponentials, one output at a time, in long double. The phase s x of a term is a product of two
- * doubles whose whole turns count for nothing: it is split into the rounded product and its exact remainder (fma), and
- * the turns are dropped from the first, so that it is exact however many turns there are.
+ * The definition: sums of exponentials, one output at a time, in long double. The phase of a term is s x modulo 1. fma
+ * splits the product of the doubles s and x into the rounded product and an exact remainder. Whole turns are dropped from
+ * the rounded product, so the phase is exact for any number of turns.
  */
 #include <complex.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ usfft_direct_sum(int dim, const struct usfft_points *pt, const double *c, int si
 	out[1] = (double)sum[1];
 }
 
-/* The mode in place i of an axis with n of them. */
+/* The mode k that lies at index i of an axis with n modes. */
 static double
 mode(size_t i, size_t n, bool fft_order)
 {
@@ -116,7 +116,7 @@ make_row(const struct usfft_options *o, const struct usfft_points *pt, int sign,
 	}
 }
 
-/* The normal equations of all values: m += sum w conj(row S) (row S)^T, right += sum w conj(row S) b. */
+/* Adds the equations of all values: m += sum w conj(row S) (row S)^T, right += sum w conj(row S) b. */
 static void
 add_equations(const struct usfft_options *o, const struct usfft_points *pt, const double *w,
 	      const double *b, const struct usfft_inverse *v, size_t n, double complex *m,

@@ -3,9 +3,9 @@
  *
  *	(sum_c S_c* A* W A S_c + lambda) F = sum_c S_c* A* W b_c,	(A F)_j = sum_k F_k exp(s 2 pi i k.x_j)
  *
- * S_c is the map of coil c, a factor for each mode; without coils there is one, of ones. A* W A is Toeplitz,
- * T_{k-k'} = sum_j w_j exp(-s 2 pi i (k-k').x_j): one transform of the weights gives it, each product costs two FFTs of
- * twice the size and coil, and no point is touched again. All in double precision.
+ * S_c is the map of coil c, a factor for each mode. Without coils there is one map, of ones. A* W A is Toeplitz,
+ * T_{k-k'} = sum_j w_j exp(-s 2 pi i (k-k').x_j). One transform of the weights computes it. Each product costs two FFTs of
+ * twice the size for each coil, and does not touch the points. Everything is in double precision.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,13 +18,13 @@
 /* The matrix of the normal equations. */
 struct normal {
 	struct toeplitz t;
-	size_t n, coils; /* modes; coils: 0 without maps */
+	size_t n, coils; /* n: modes; coils: 0 without maps */
 	const double *maps;
 	double lambda;
 	double *seen, *back; /* owned: n complex modes each, of one coil */
 };
 
-/* The transform of w_j c_j (c NULL: of the weights themselves) to the plan's modes. w NULL: ones. */
+/* modes = type 1 of w_j c_j. c NULL: of w_j; w NULL: all weights are one. */
 static int
 weighted(const struct usfft_options *o, const struct usfft_points *pt, const double *w,
 	 const double *c, int sign, double *modes, size_t *bad)
@@ -47,7 +47,7 @@ weighted(const struct usfft_options *o, const struct usfft_points *pt, const dou
 	return err;
 }
 
-/* T from the weights. */
+/* Makes T from the weights. */
 static int
 make_toeplitz(struct toeplitz *t, const struct usfft_options *o, const struct usfft_points *pt,
 	      const double *w, int sign, size_t *bad)
@@ -99,7 +99,7 @@ make_normal(struct normal *a, const struct usfft_options *o, const struct usfft_
 	return make_toeplitz(&a->t, o, pt, w, v->sign, bad);
 }
 
-/* to = map x, n complex numbers. */
+/* to = map x, for n complex modes. */
 static void
 see(const double *map, const double *x, size_t n, double *to)
 {
@@ -164,7 +164,7 @@ dot(const double *a, const double *b, size_t n)
 	return sum;
 }
 
-/* Conjugate gradients from f; r holds the right side. work: 2 n complex modes. */
+/* Iterates conjugate gradients from f on. r: the right side, which becomes the residual. work: 2 n complex modes. */
 static void
 iterate(struct normal *a, const struct usfft_inverse *v, double *f, double *r, double *work,
 	struct usfft_outcome *got)

@@ -13,7 +13,7 @@
 /* A row of the grid: cells -LEAD .. grid-1-LEAD, then LINE_TAPS of overhang that are folded onto the first ones. */
 enum { LEAD = LINE_TAPS / 2 - 1 };
 
-/* The taps twice, for the two points that the loops take at a time; the highest power first. */
+/* Stores the polynomials of the taps twice, for the two points that the loops take at a time, highest power first. */
 static void
 lay_out_window(const struct window *win, float *coef)
 {
@@ -22,7 +22,7 @@ lay_out_window(const struct window *win, float *coef)
 			*coef++ = (float)win->coef[d][t % LINE_TAPS];
 }
 
-/* What undoes the window at mode i - n/2, and the shift of the grid by LEAD cells. */
+/* Computes the factors that undo, at mode i - n/2, the window and the shift of the grid by LEAD cells. */
 static void
 lay_out_shift(const struct window *win, size_t n, size_t grid, float *shift)
 {
@@ -107,7 +107,7 @@ usfft_line_work(struct usfft_line_work *w, const struct usfft_line *p)
 	return -ENOMEM;
 }
 
-/* cos and sin of 2 pi t, |t| <= 1/2: polynomials on an eighth of the circle around the nearest quarter. */
+/* cos and sin of 2 pi t, |t| <= 1/2, by polynomials in the distance to the nearest quarter turn, at most 1/8 turn. */
 static inline void
 turn(float t, float *re, float *im)
 {
@@ -123,7 +123,7 @@ turn(float t, float *re, float *im)
 	*im = k & 2 ? -b : b;
 }
 
-/* Line j at rows k..k+7: phase k (a + c n/2), and place k c of the modulo-1 circle as a cell and the offset in it. */
+/* Computes, for line j at rows k..k+7, the phase k (a + c n/2), and k c modulo 1 as a cell and the offset inside it. */
 WEIR_CLONES(place_lines,
 	    (const struct usfft_line *p, const struct usfft_line_work *w, const double *a,
 	     size_t k),

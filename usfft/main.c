@@ -268,7 +268,7 @@ open_files(struct job *j, char **path, size_t npath)
 	j->fixed = j->a.points || j->a.batch;
 }
 
-/* The stages of the CPU's transforms. */
+/* Reports the seconds of the stages on the CPU. */
 static void
 report_stages(struct job *j)
 {

@@ -1,11 +1,11 @@
-/* Pipe and Menon's weights: spreading and interpolating, which is what a plan does before and after its FFTs. */
+/* Pipe and Menon's weights, by the spreading and interpolation of a plan, without its FFTs. */
 #include <errno.h>
 
 #include "common/mem.h"
 #include "usfft/inverse.h"
 #include "usfft/plan.h"
 
-/* w <- w / (K w), K = spread and interpolate: K's row sums become one where the points are dense or thin alike. */
+/* w <- w / (K w), where K spreads and interpolates. At its fixed point K w = 1 at all points, dense or sparse. */
 static void
 level(struct usfft_plan *p, double *w, double *v, size_t m)
 {

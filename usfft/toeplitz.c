@@ -8,7 +8,7 @@
 #include "usfft/plan.h"
 #include "usfft/toeplitz.h"
 
-enum { BATCH = 4 }; /* columns at a time; fft_size() gives multiples of it */
+enum { BATCH = 4 }; /* columns at a time; fft_size() returns multiples of it */
 
 void
 usfft_toeplitz_free(struct toeplitz *t)
@@ -53,7 +53,7 @@ alloc_toeplitz(struct toeplitz *t, const struct usfft_options *o)
 	return 0;
 }
 
-/* The FFT of the work array, along one axis after the other. */
+/* Transforms the work array along one axis after the other. */
 static void
 run_fft(struct toeplitz *t, int inverse)
 {
@@ -81,7 +81,7 @@ run_fft(struct toeplitz *t, int inverse)
 	}
 }
 
-/* Column T, of (2 n - 1) modes per axis in FFT order, to its symbol. T is Hermitian, so the symbol is real. */
+/* Transforms column T, of 2 n - 1 modes per axis in FFT order, to its symbol. T is Hermitian, so the symbol is real. */
 static void
 make_symbol(struct toeplitz *t, const double *column)
 {
@@ -103,7 +103,7 @@ make_symbol(struct toeplitz *t, const double *column)
 		t->symbol[c] = t->work[c][0] / (double)cells;
 }
 
-/* The mode in a cell of an axis, and the cell of a mode; n: there is none. */
+/* The index of the mode in a cell of an axis; n when the cell holds no mode. */
 static size_t
 mode_of_cell(const struct toeplitz *t, int a, size_t cell)
 {

@@ -1,10 +1,10 @@
 /*
- * Type 3 is type 1 at modes that are not whole numbers. The points are spread as for type 1; the Fourier sum of the grid,
- * which type 1 takes at whole modes by FFT, is here a type 2 transform of the grid's cells:
+ * Type 3 is type 1 at modes that are not whole numbers. The points are spread as for type 1. Type 1 then takes the Fourier
+ * sum of the grid at whole modes, by FFT; type 3 takes it at the targets, by a type 2 transform of the grid's cells:
  *
  *	sum_j c_j exp(2 pi i s x_j) = 1 / hat(f) sum_l b_l exp(2 pi i f l),	f = s P / cells, x = P l / cells
  *
- * The period P leaves room for the window around the box of the points. Both boxes are centred first.
+ * The period P has room for the box of the points and the window around it. Both boxes are centred first.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,7 +21,7 @@ at(const struct usfft_points *pt, int a, size_t j)
 	return real_at(pt->x[a], j * pt->stride, pt->single);
 }
 
-/* 0, or -EINVAL with the point that is not finite. */
+/* Finds the box of the points. Returns 0, or -EINVAL when point *bad is not finite. */
 static int
 find_box(const struct usfft_points *pt, int dim, struct box *b, size_t *bad)
 {
@@ -42,8 +42,8 @@ find_box(const struct usfft_points *pt, int dim, struct box *b, size_t *bad)
 }
 
 /*
- * The same points as m x dim doubles, (x - mid) * (scale + scale_rest), and then as many rests: a rounding of x would be
- * multiplied by all the turns that the targets make.
+ * Returns the points as m x dim doubles, (x - mid) * (scale + scale_rest), and then as many rests, which rounding took from
+ * them. Without the rests, the targets would multiply the rounding of x by their number of turns.
  */
 static double *
 rescale(const struct usfft_points *pt, int dim, const struct box *b, const double *scale,
@@ -86,7 +86,7 @@ turn(void *to, const void *from, size_t j, double turns, double factor, bool sin
 	real_set(to, 2 * j + 1, re * s + im * c, single);
 }
 
-/* s.x modulo 1, each product split into its rounded value and the exact rest. */
+/* s.x up to whole turns. Each product is split into its rounded value and the exact rest. */
 static double
 dot_turns(int dim, const double *s, const double *x)
 {
@@ -99,7 +99,7 @@ dot_turns(int dim, const double *s, const double *x)
 	return sum;
 }
 
-/* The grid of `outer`, in FFT order, becomes the modes of `inner`. */
+/* Copies the grid of `outer`, in FFT order, to the modes of `inner`. */
 static void
 hand_over(const struct usfft_plan *outer, struct usfft_plan *inner, int sign)
 {
@@ -116,7 +116,7 @@ hand_over(const struct usfft_plan *outer, struct usfft_plan *inner, int sign)
 	}
 }
 
-/* v > 0, rounded up to 30 bits, so that its product with the cells of a grid is exact. */
+/* Rounds v > 0 up to 30 bits, so that its product with the cells of a grid is exact. */
 static double
 round_up(double v)
 {
@@ -126,14 +126,17 @@ round_up(double v)
 	return ldexp(ceil(ldexp(part, 30)), e - 30);
 }
 
-/* Plans for the two boxes. */
+/* Makes the plans `outer`, for the points, and `inner`, for the targets. */
 static int
 plan_both(struct usfft_3 *t)
 {
 	struct usfft_options o = t->o;
 	int err;
 
-	/* two transforms, and targets in one place have no others to share an error with: 3-D, 1e-3, /= 3 gave 1.2e-3 */
+	/*
+	 * Two transforms share the tolerance. It is divided by 5 because targets that all lie in one place do not average
+	 * their errors: in 3-D with 1e-3, a division by 3 gave 1.2e-3.
+	 */
 	o.tol /= 5;
 	for (int a = 0; a < o.dim; a++) {
 		double *S = &t->target_box.half[a];
@@ -155,7 +158,7 @@ plan_both(struct usfft_3 *t)
 	return usfft_plan(&t->inner, &o);
 }
 
-/* Points scaled, targets scaled, values turned by the middle of the targets; points sorted and spread. */
+/* Scales the points, multiplies their values by the phase of the middle of the targets, sorts and spreads them. */
 static int
 spread_outer(struct usfft_3 *t, const struct usfft_points *pt, const void *c, int sign, size_t *bad)
 {
@@ -185,7 +188,7 @@ spread_outer(struct usfft_3 *t, const struct usfft_points *pt, const void *c, in
 	return 0;
 }
 
-/* The window's part and the middle of the points, at each target. */
+/* At each target, divides the window out and multiplies by the phase of the middle of the points. */
 static void
 finish(const struct usfft_3 *t, const struct usfft_points *targets, int sign, void *out)
 {

@@ -1,4 +1,4 @@
-/* Plans, and the two transforms as sequences of their stages. */
+/* Makes plans, and runs both transforms stage by stage. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "usfft/plan.h"
 
 /*
- * The polynomials of one axis for the loops, highest power first, in rows of whole registers: `offsets` copies, copy o
- * shifted by o lanes.
+ * Lays out the polynomials of one axis for the loops, highest power first, in rows of whole registers. There are `offsets`
+ * copies, and copy o is shifted by o lanes.
  */
 static void *
 lay_out(const struct window *win, int ncoef, int lanes, int offsets, bool single)
@@ -27,7 +27,7 @@ lay_out(const struct window *win, int ncoef, int lanes, int offsets, bool single
 	return table;
 }
 
-/* Windows of all axes, each for its own oversampling; polynomials of one length. */
+/* Makes the windows of all axes, each for its own oversampling. Their polynomials have the same number of terms. */
 static int
 make_windows(struct usfft_plan *p, int w)
 {
@@ -188,7 +188,7 @@ usfft_gather(struct usfft_plan *p, int sign, const void *c)
 	charge_time(&t, &p->took->fft);
 }
 
-/* Modes of a row that a thread takes at a time: all of them, but in one dimension, where there is but one row. */
+/* How many modes of a row a thread takes at a time: all of them, except in one dimension, where there is only one row. */
 static size_t
 piece_of_row(const struct usfft_plan *p)
 {

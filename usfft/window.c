@@ -5,8 +5,8 @@
 #include "usfft/window.h"
 
 /*
- * The modified Bessel function I0, by its power series, whose terms are all positive. In long double, as what window_at()
- * makes of z: a rounding of x, which is up to 45, would be one of 45 in the logarithm of the window.
+ * The modified Bessel function I0, by its power series, whose terms are all positive. x is long double, and so is z in
+ * window_at(): x is up to 45, and the relative error of I0 is up to x times that of x.
  */
 static long double
 bessel_i0(long double x)
@@ -42,7 +42,7 @@ sinhc(double s2)
 	return (s2 > 0 ? sinh(s) : sin(s)) / s;
 }
 
-/* hat but for a factor. */
+/* window_hat() without its constant factor, hat_factor(). */
 static double
 shape_hat(const struct window *win, double f)
 {
@@ -67,7 +67,7 @@ window_hat(const struct window *win, double f)
 
 enum { NODES = 32 };
 
-/* node[k] = cos(pi k / (2 NODES)): all the cosines that the series of NODES terms need. */
+/* node[k] = cos(pi k / (2 NODES)), the cosines that a Chebyshev series of NODES terms needs. */
 static void
 make_nodes(double node[4 * NODES])
 {
@@ -75,7 +75,7 @@ make_nodes(double node[4 * NODES])
 		node[k] = cos(M_PI * k / (2 * NODES));
 }
 
-/* Coefficients of the Chebyshev series of f(cos), value[q] = f(cos(pi (q + .5) / NODES)). */
+/* Computes the coefficients of the Chebyshev series of f from value[q] = f(cos(pi (q + .5) / NODES)). */
 static void
 chebyshev(const double *value, const double node[4 * NODES], double *series)
 {
@@ -87,7 +87,7 @@ chebyshev(const double *value, const double node[4 * NODES], double *series)
 	}
 }
 
-/* The same polynomial of degree n-1 in powers of x. */
+/* Converts a Chebyshev series of n terms to powers of x. */
 static void
 to_powers(const double *series, int n, double *power)
 {
@@ -105,7 +105,7 @@ to_powers(const double *series, int n, double *power)
 	}
 }
 
-/* Tap t covers the distances -W/2 + t + (1 - x) / 2: x = 1 where the point sits on the cell before. */
+/* Fits tap t, which is at the distance -W/2 + t + (1 - x) / 2 from the point; x = 1 at the end of the point's cell. */
 static void
 fit_tap(const struct window *win, int t, const double node[4 * NODES], double *series)
 {
@@ -132,7 +132,7 @@ terms(double series[][NODES], int w, double eps)
 	return 2;
 }
 
-/* The beta of least error: a little below pi W (1 - 1 / (2 sigma)) for few taps, at it for many. */
+/* The beta of least error. It is a little below pi W (1 - 1 / (2 sigma)) for few taps, and equal to it for many. */
 static double
 shape(bool gauss, int w, double sigma)
 {
@@ -149,8 +149,8 @@ start_window(bool gauss, int w, double sigma)
 }
 
 /*
- * Modes at which errors are taken, and the part of all modes that each stands for. They lie close towards the last mode,
- * where errors rise steeply.
+ * Errors are computed at PROBES modes, each with a weight: the share of all modes that it stands for. The probes are denser
+ * near the last mode, where errors rise steeply.
  */
 enum { PROBES = 10 };
 
@@ -164,8 +164,8 @@ probe(int i, double sigma, double *part)
 }
 
 /*
- * The l2 norm of what the Gaussian loses by being cut at W / 2, over its transform at 0: by Parseval's theorem that is what
- * all images together have of it. Half again as much covers the tail's own shape.
+ * The l2 norm of the tail that the Gaussian loses by being cut at W / 2, relative to its transform at 0. By Parseval's
+ * theorem this is the error that the cut causes in all images together. A factor of 1.5 covers the shape of the tail.
  */
 static double
 lost_tail(const struct window *win)
@@ -175,7 +175,7 @@ lost_tail(const struct window *win)
 	return win->gauss ? 1.5 * sqrt(norm) / hat_factor(win) : 0;
 }
 
-/* A mode at f is disturbed by its images at f + m. */
+/* The error of a mode at f comes from its images at f + m. */
 double
 window_error(bool gauss, int w, double sigma)
 {
@@ -195,7 +195,7 @@ window_error(bool gauss, int w, double sigma)
 	return sqrt(sum);
 }
 
-/* Noise on the grid is white, so its part in a mode is the window's norm over its transform there. */
+/* Noise on the grid is white. In a mode it is magnified by the norm of the window over its transform at that mode. */
 static double
 noise_gain(const struct window *win, double sigma)
 {
@@ -235,7 +235,7 @@ window_make(struct window *win, bool gauss, int w, double sigma, double tol)
 		for (int a = 0; a < NODES; a++)
 			series[w - 1 - t][a] = a % 2 ? -series[t][a] : series[t][a];
 	}
-	/* Smaller terms are the roundings of the others. */
+	/* Below 1e-16, terms are only rounding errors of the larger ones. */
 	win->ncoef = terms(series, w, fmax(tol / (12 * noise_gain(win, sigma)), 1e-16));
 	for (int t = 0; t < w; t++) {
 		to_powers(series[t], win->ncoef, power);
@@ -244,7 +244,7 @@ window_make(struct window *win, bool gauss, int w, double sigma, double tol)
 	}
 }
 
-/* The Chebyshev series at cos-like x[0..BLOCK), by Clenshaw's recurrence, for many x at a time. */
+/* Evaluates the Chebyshev series at BLOCK numbers x in -1..1 at a time, by Clenshaw's recurrence. */
 enum { BLOCK = 64 };
 
 WEIR_CLONES(sum_series, (const double *series, int n, const double *x, double *sum),
@@ -263,8 +263,8 @@ WEIR_CLONES(sum_series, (const double *series, int n, const double *x, double *s
 }
 
 /*
- * 1 / hat is analytic well beyond the modes (its nearest pole, in f^2, is at more than twice the last mode's), so 32
- * Chebyshev terms in f^2 give it to rounding: 3 ns a mode, where sinh takes 25.
+ * 1 / hat is analytic well beyond the modes: its nearest pole, in f^2, is at more than twice that of the last mode. So 32
+ * Chebyshev terms in f^2 are as exact as rounding allows. They take 3 ns a mode, where sinh takes 25.
  */
 void
 window_undo(const struct window *win, size_t cells, double *factor, size_t n)

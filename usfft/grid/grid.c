@@ -1,12 +1,12 @@
 /*
- * The oversampled grid and its FFTs, all of them 1-D: rows, then columns, in batches (batch.h), and of the columns only
- * those that hold modes (type 2: the same backwards).
+ * The oversampled grid and its 1-D FFTs, in batches (batch.h). Type 1 transforms all rows, and then only the columns that
+ * hold modes; type 2 takes the same steps in reverse.
  *
  * A long 1-D grid of n = r l cells, x = l j + i, is transformed as r rows of l cells (Cooley and Tukey):
  *
  *	F[k + r q] = sum_i w^(i k) exp(-2 pi i q i / l) sum_j exp(-2 pi i k j / r) x[l j + i],	w = exp(-2 pi i / n)
  *
- * columns (j -> k), factors w^(i k), rows (i -> q): mode k + r q ends up in row k, column q.
+ * It transforms columns (j -> k), multiplies by w^(i k) and transforms rows (i -> q). Mode k + r q is in row k, column q.
  */
 #include <errno.h>
 #include <fftw3.h>
@@ -17,10 +17,10 @@
 #include "common/par.h"
 #include "usfft/plan.h"
 
-enum { ROWS_FROM = 1 << 15 }; /* cells of a 1-D grid that is cut into rows */
-enum { LONGEST = 1 << 15 };   /* cells of an axis in batches: they stay in a cache of 8 MiB */
+enum { ROWS_FROM = 1 << 15 }; /* a 1-D grid of as many cells is cut into rows */
+enum { LONGEST = 1 << 15 };   /* cells of an axis in batches: they fit a cache of 8 MiB */
 
-/* The divisor of n nearest below its square root that leaves rows and columns of whole batches. */
+/* Returns the divisor of n nearest below its square root that makes rows and columns of whole batches. */
 static size_t
 cut_rows(size_t n)
 {
@@ -46,7 +46,7 @@ plan_fftw(const struct grid *g, const struct usfft_options *o, size_t n, size_t 
 				  FFTW_FORWARD, how);
 }
 
-/* Cells of each axis that FFTs are along, how many; stride[]: samples between them. */
+/* Finds the axes of the FFTs: n[] cells, stride[] samples from cell to cell. Returns how many axes there are. */
 static int
 find_axes(const struct grid *g, int dim, size_t n[3], size_t stride[3])
 {
@@ -91,7 +91,7 @@ plan_ffts(struct grid *g, const struct usfft_options *o)
 	return g->work ? 0 : -ENOMEM;
 }
 
-/* Both tables by sine and cosine, so that no error adds up. */
+/* Fills both tables of roots by sine and cosine, so that errors do not add up. */
 static int
 make_roots(struct grid *g)
 {
@@ -157,7 +157,7 @@ grid_free(struct grid *g, bool single)
 
 static const struct batch_gap none = {0, 0};
 
-/* What modes leave of an axis of the grid; of x in whole batches. */
+/* The cells of an axis that hold no modes; along x, only whole batches of them. */
 static struct batch_gap
 gap_of(const struct usfft_plan *p, int axis)
 {
@@ -168,7 +168,7 @@ gap_of(const struct usfft_plan *p, int axis)
 	return from < to ? (struct batch_gap){from, to} : none;
 }
 
-/* Row y (or z) of the grid holds modes. */
+/* Whether cell y (axis 1) or z (axis 2) of the grid holds modes. */
 static bool
 holds_modes(const struct usfft_plan *p, int axis, size_t cell)
 {
@@ -185,8 +185,8 @@ clear_cells(const struct usfft_plan *p, size_t row, size_t from, size_t to)
 }
 
 /*
- * Rows without modes, in the others the cells between both runs; batches do not read gaps, but what they count to x because
- * only whole batches are left out.
+ * Clears rows without modes, and in the others the cells between both runs of modes. Batches do not read their gaps, so
+ * with batches it clears only the cells beside the gap.
  */
 void
 grid_clear(struct usfft_plan *p)
@@ -231,7 +231,7 @@ work_of(const struct usfft_plan *p)
 	return p->grid.work + (size_t)omp_get_thread_num() * p->grid.work_bytes;
 }
 
-/* A batch of rows; where the grid is one row, that. */
+/* Transforms a batch of rows, or as many rows as are left. */
 static void
 run_rows(const struct usfft_plan *p, size_t row, struct batch_gap in, struct batch_gap out)
 {
@@ -247,7 +247,7 @@ run_rows(const struct usfft_plan *p, size_t row, struct batch_gap in, struct bat
 		run_fftw(p, 0, at + r * row_bytes);
 }
 
-/* A batch of columns along y (axis 1) or z, from column x. */
+/* Transforms a batch of columns along y (axis 1) or z (axis 2), from column x on. */
 static void
 run_columns(const struct usfft_plan *p, int axis, size_t row, size_t x, struct batch_gap in,
 	    struct batch_gap out)
@@ -262,7 +262,7 @@ run_columns(const struct usfft_plan *p, int axis, size_t row, size_t x, struct b
 		run_fftw(p, axis, at);
 }
 
-/* The batches of columns, or the single rows, of an axis that hold modes: those before its gap and those behind. */
+/* The batches of columns, or the single rows, that hold modes: `front` before the gap of an axis, the others behind it. */
 struct kept {
 	size_t front, behind, each, count;
 };
@@ -294,7 +294,7 @@ columns(const struct usfft_plan *p, int axis, size_t row, bool to_modes)
 			    to_modes ? gap : none);
 }
 
-/* One dimension. */
+/* Transforms a 1-D grid. */
 static void
 line(const struct usfft_plan *p, bool to_modes)
 {
@@ -321,7 +321,7 @@ line(const struct usfft_plan *p, bool to_modes)
 			}
 }
 
-/* Two dimensions. */
+/* Transforms all rows of a 2-D grid. */
 static void
 rows_2d(const struct usfft_plan *p, bool to_modes)
 {
@@ -343,7 +343,7 @@ columns_2d(const struct usfft_plan *p, bool to_modes)
 		run_columns(p, 1, 0, kept_at(&x, i), to_modes ? none : gap, to_modes ? gap : none);
 }
 
-/* Three dimensions: x and y of a plane while it is in the cache. */
+/* Transforms a 3-D grid along x and y, plane by plane, while the plane is in the cache. */
 static void
 planes_3d(const struct usfft_plan *p, bool to_modes)
 {

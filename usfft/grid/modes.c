@@ -1,6 +1,6 @@
 /*
- * Modes in the caller's order from the transformed grid, with the window divided out, and back; and the factors between
- * the two passes of a long 1-D grid.
+ * Moves modes between the transformed grid and the caller's order, and divides the window out. It also multiplies by the
+ * twiddle factors between the two passes of a long 1-D grid.
  */
 #include <string.h>
 
@@ -8,13 +8,13 @@
 #include "common/real.h"
 #include "usfft/plan.h"
 
-/* A row of the caller's order is two runs of modes: the negative ones and the others. */
+/* A row in the caller's order is two runs of modes: the negative modes, and the others. */
 struct run {
-	size_t at;   /* place in the caller's row */
-	size_t cell; /* of the grid's row */
-	size_t mode; /* |k| of the first */
-	int step;    /* of |k|: -1 for negative modes */
-	size_t n;
+	size_t at;   /* index of the first mode in the caller's row */
+	size_t cell; /* its cell in the grid's row */
+	size_t mode; /* |k| of the first mode */
+	int step;    /* of |k| from mode to mode: -1 for negative modes */
+	size_t n;    /* modes */
 };
 
 /* exp(-2 pi i q / n) for q < n. */
@@ -48,7 +48,7 @@ modes_twiddle(const struct usfft_plan *p, size_t row)
 		twiddle_row_double(g, row, (double *)data);
 }
 
-/* The parts of the runs of an axis that lie in places from..to-1; how many. */
+/* Finds the parts of both runs of an axis that lie at from..to-1 of the caller's order. Returns how many there are. */
 static int
 find_runs(const struct usfft_plan *p, int axis, size_t from, size_t to, struct run run[2])
 {
@@ -71,7 +71,7 @@ find_runs(const struct usfft_plan *p, int axis, size_t from, size_t to, struct r
 	return count;
 }
 
-/* The grid's row of a row of modes, and the product of the factors of the axes beyond x. */
+/* Returns the grid's row for a row of modes. *factor: the product of the window's factors along y and z. */
 static size_t
 find_row(const struct usfft_plan *p, size_t row, double *factor)
 {

@@ -1,12 +1,14 @@
 /*
- * Points to grid and back, tile by tile. A thread takes a band of tiles along x; bands whose accumulators would overlap
- * have different colours and never run at the same time, so no addition is atomic and their order is fixed:
+ * Spreads points to the grid and interpolates back, tile by tile. A thread takes a band of tiles along x. Bands whose
+ * accumulators overlap have different colours, and bands of different colours never run at the same time. So no addition
+ * is atomic, and their order is fixed:
  *
- *	y  0 1 0 1 0 1 ...	two colours where a tile is at least as wide as the overhang, in 3-D one digit per axis;
- *				the bands that are left over at the end of an axis, next to band 0, get colours of their own
+ *	y  0 1 0 1 0 1 ...	Two colours suffice where a tile is at least as wide as the overhang. In 3-D a colour has
+ *				one digit per axis. The bands that are left over at the end of an axis lie next to band 0
+ *				and get colours of their own.
  *
- * A tile with more than TILE_HEAVY points would keep one thread busy while others wait: such tiles come last, in pieces
- * that all threads share and whose accumulators are added in the pieces' order.
+ * A tile with more than TILE_HEAVY points would keep one thread busy while others wait. Such tiles come last, in pieces
+ * that all threads share. The accumulators of the pieces are added in the pieces' order.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,9 +17,9 @@
 #include "common/par.h"
 #include "usfft/plan.h"
 
-/* Bytes of records: a call for less costs more than it gives (1-D 2^20: 95 -> 89 ms). */
+/* The least bytes of records that are worth a system call to release them (1-D 2^20: 95 -> 89 ms). */
 enum { WORTH_RELEASE = 1 << 16 };
-/* Bytes of a whole array: a smaller one serves the next plan, without page faults. */
+/* The least bytes of an array whose pages are given back. A smaller array serves the next plan without page faults. */
 enum { WORTH_MAPPING = 1 << 21 };
 
 static size_t
@@ -146,7 +148,7 @@ spread_piece(const struct usfft_plan *p, int sign, size_t from, size_t to, const
 	p->ops->spread[p->o.dim - 1][p->win[0].w](&p->taps, acc, &pt, c);
 }
 
-/* The tiles of a band: from the first on, p->tiles[0] of them, or one in 1-D. */
+/* The first tile of a band. The band is this tile and those that follow it, tiles_of_band() in all. */
 static size_t
 first_tile(const struct usfft_plan *p, struct band b)
 {
@@ -174,8 +176,8 @@ spread_band(const struct usfft_plan *p, int sign, struct band b, const void *c, 
 }
 
 /*
- * Gives back the memory of a band's records, which carried values and have served. The grid was given back before, so that
- * the one comes as the other goes: 1024^2 points and modes take 56 MiB instead of 65, and 3 ms.
+ * Gives the memory of a band's records back to the system, once they are spread. clear_grid() gave the grid's memory back
+ * before, so the grid grows while the records shrink: 1024^2 points and modes take 56 MiB instead of 65, and 3 ms.
  */
 static void
 release_band(const struct usfft_plan *p, struct band b)
@@ -209,7 +211,7 @@ spread_heavy(const struct usfft_plan *p, int sign, size_t tile, const void *c)
 	}
 }
 
-/* The grid to zeros; where records go as it comes, by giving it back to the system. */
+/* Zeroes the grid. carried: the records carry values; then a large grid is given back to the system, which zeroes it. */
 static void
 clear_grid(struct usfft_plan *p, bool carried)
 {
@@ -230,8 +232,8 @@ clear_grid(struct usfft_plan *p, bool carried)
 }
 
 /*
- * The i-th of n bands to be taken: from both halves in turn, so that two threads seldom touch one page of 2 MiB first: each
- * would clear it (1024^2, two threads: 22.2 -> 21.1 ms).
+ * The index of the i-th of n bands to run. It alternates between both halves, so that two threads seldom are the first to
+ * touch the same page of 2 MiB, which both would clear (1024^2, two threads: 22.2 -> 21.1 ms).
  */
 static size_t
 far_apart(size_t i, size_t n)
@@ -266,7 +268,7 @@ spread_points(struct usfft_plan *p, int sign, const void *c)
 		sort_drop(p);
 }
 
-/* Pieces of tiles: no cell is written, so nothing needs an order. */
+/* Interpolation writes no cell of the grid, so tiles need no order. */
 static void
 interp_tile(const struct usfft_plan *p, int sign, size_t tile, void *c, char *acc)
 {

@@ -1,4 +1,4 @@
-/* --inverse: an item of values at points in, one of modes out. */
+/* --inverse: reads an item of values at points, and writes an item of modes. */
 #include <errno.h>
 #include <math.h>
 
@@ -8,7 +8,7 @@
 #include "usfft/inverse.h"
 #include "usfft/items/item_in.h"
 
-/* The images of a file as complex doubles: `sets` of them of the modes -n, on one axis more, or one without it. */
+/* Returns the images of a file as complex doubles, each of the sizes -n. *sets: how many there are, along one axis more. */
 static double *
 read_images(const struct job *j, const char *path, size_t *sets)
 {

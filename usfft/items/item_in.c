@@ -1,4 +1,4 @@
-/* Items as they come: their points and values, sorted into a plan that fits. */
+/* Reads items: checks their points and values, and sorts them into a plan that fits. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -24,7 +24,7 @@ item_judge(const struct job *j, int err, const size_t *bad)
 		raw_die(j->in, "%s", strerror(-err));
 }
 
-/* Frees an item's samples, which were sorted, before the grid is touched; its head is still to come. */
+/* Frees an item's samples, which are sorted, before the grid is touched. It keeps the header, which is used later. */
 static void
 drop_samples(struct img *x)
 {
@@ -35,7 +35,7 @@ drop_samples(struct img *x)
 	x->mapped = 0;
 }
 
-/* x: the item that holds them, no longer needed; or NULL. */
+/* Sorts points into the plan. x: the item that holds them, whose samples are freed as soon as possible; NULL: none are. */
 static void
 sort_points(struct job *j, const struct usfft_points *pt, const void *c, size_t cstride,
 	    struct img *x)
@@ -110,7 +110,7 @@ item_plan(struct job *j, const struct usfft_options *o)
 		     usfft_cells(j->run.plan, 2), o->tol);
 }
 
-/* Values of fixed points from an item of complex numbers, in memory of their own. */
+/* Copies the values of fixed points from an item of complex or real samples. */
 static struct values
 take_values(const struct job *j, const struct img *x, size_t m, size_t sets)
 {
@@ -151,7 +151,7 @@ item_input(const struct job *j, const struct img *x, size_t m, size_t sets)
 	return q;
 }
 
-/* Points that need not lie in memory side by side: sorted once, and looked at for nothing else. */
+/* Whether points can be sorted as they arrive: they are used once, for sorting, and never needed all at once. */
 static bool
 may_arrive(const struct job *j)
 {
@@ -180,7 +180,7 @@ item_read(struct job *j, struct img *x)
 	x->data = weir_xalloc(j->piece, bytes);
 }
 
-/* The points of an item that is still to be read: each piece is made records while the next one fills the pipe. */
+/* Reads and sorts the points of an item by pieces. A piece becomes records while the next one fills the pipe. */
 static void
 sort_arriving(struct job *j, const struct img *x)
 {

@@ -1,4 +1,4 @@
-/* Each way from one item to another: what comes is item_in.c's, what goes out is written here. */
+/* The transforms of one item. item_in.c reads and checks the input; this file writes the results. */
 #include <errno.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ item_write_head(struct job *j, struct img *y, const struct img *from)
 	raw_head(j->out, y);
 }
 
-/* The modes of type 1 leave some rows at a time, on the CPU straight from the grid. */
+/* Writes the modes of type 1, some rows at a time; on the CPU they come straight from the grid. */
 static void
 write_modes(struct job *j, const struct img *x, const struct usfft_points *pt, struct spot_check *s)
 {
@@ -96,7 +96,7 @@ item_points_to_modes(struct job *j, struct img *x)
 	values_free(&q.v);
 }
 
-/* Results at points: written as one item. */
+/* Writes results at points as one item. */
 static void
 write_values(struct job *j, const struct img *x, void *z, size_t m, bool single)
 {
@@ -108,7 +108,7 @@ write_values(struct job *j, const struct img *x, void *z, size_t m, bool single)
 	img_free(&y);
 }
 
-/* Modes, in memory of their own. */
+/* Copies the modes of an item, and dies if one is not finite. */
 static struct values
 take_modes(const struct job *j, const struct img *x, size_t modes, bool single)
 {

@@ -7,8 +7,8 @@
 #include "usfft/items/spot_check.h"
 
 /*
- * One of each K-th part of the results, at a place inside that differs from part to part: even steps through a cube would
- * keep to one of its edges.
+ * Returns the index of the next result to check. The results are cut into k parts, and one is picked from each, at a place
+ * that differs from part to part: even steps through a cube would stay on one of its edges.
  */
 static size_t
 pick(const struct spot_check *s)
@@ -21,7 +21,7 @@ pick(const struct spot_check *s)
 	return lo + (size_t)((golden - floor(golden)) * (double)(hi - lo));
 }
 
-/* The next one, which lies at got[i]. */
+/* Adds the error of the next picked result, which is got[i]. */
 static void
 compare(struct spot_check *s, const double want[2], const void *got, size_t i, bool single)
 {

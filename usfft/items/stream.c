@@ -7,7 +7,7 @@
 #include "common/sample.h"
 #include "usfft/items/stream.h"
 
-/* The column of a name in "x y re im", or -1; *count: all of them. */
+/* Returns which column of "x y re im" has that name, or -1. *count: the number of columns. */
 static int
 find_column(const char *columns, const char *name, size_t *count)
 {
@@ -25,7 +25,7 @@ find_column(const char *columns, const char *name, size_t *count)
 	return at;
 }
 
-/* What k columns are called that have no key. Three are a point in space, unless it is to have a value. */
+/* Returns the names of the columns: those of the key, else the usual ones. values: three columns are x re im. */
 static const char *
 columns_of(const struct img *x, bool values)
 {

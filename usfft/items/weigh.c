@@ -1,4 +1,4 @@
-/* Weights of points: made by transform_pipe(), or read from a file; and written. */
+/* Weights of points: transform_pipe() computes them, or they are read from a file. They can be written, too. */
 #include <math.h>
 #include <string.h>
 

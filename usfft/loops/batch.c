@@ -5,7 +5,10 @@
 #include "common/mem.h"
 #include "usfft/loops/batch.h"
 
-/* Radices of n: as many eights as there are, no two where it can be helped; the number of them, 0 when n has others. */
+/*
+ * Splits n into radices 8, 4, 2, 3, 5 and 7. A radix 2 occurs only where n has a single factor 2. Returns how many radices
+ * there are, or 0 when n has other prime factors.
+ */
 static int
 factorize(size_t n, int radix[BATCH_STAGES])
 {
@@ -34,7 +37,7 @@ batch_suits(size_t n)
 	return n <= (size_t)1 << (BATCH_STAGES - 1) && factorize(n, radix) > 1;
 }
 
-/* exp(-2 pi i p k / n) for one stage. */
+/* Fills in the roots exp(-2 pi i p k / n) of one stage. */
 static void
 fill_roots(double *root, size_t n, size_t radix)
 {

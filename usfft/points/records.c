@@ -1,6 +1,6 @@
 /*
- * Points become records as they come: the cell of each is found, its place in its tile made a fixed-point number, and the
- * tile, or the part of it, is its key.
+ * Makes records of points as they arrive. It finds the cell of each point, and writes the place in the tile as a
+ * fixed-point number. The key of a point is its tile, or the part of the tile in 3-D.
  */
 #include <float.h>
 #include <math.h>
@@ -18,16 +18,16 @@ coordinate(const struct usfft_points *pt, int axis, size_t j)
 
 enum { BLOCK = 256 }; /* points whose places are computed at a time, in loops that vectorise */
 
-/* A block of points: per axis the cell that holds each, and its distance from that cell. */
+/* A block of points: per axis, the cell that holds each point, and the point's distance from the start of the cell. */
 struct block {
 	int32_t cell[3][BLOCK];
 	double rest[3][BLOCK];
-	int64_t bad; /* not 0 when a coordinate is not finite */
+	int64_t bad; /* 0 when all coordinates are finite */
 };
 
 /*
- * The cell that holds x (shifted by half a cell for an odd number of taps), and x in cells relative to it. x - rint(x) is
- * exact, and so is the product inside fma: nothing is lost however large x or n is.
+ * Finds the cell that holds x (shifted by half a cell for an odd number of taps), and x in cells relative to it.
+ * x - rint(x) is exact, and so is the product inside fma, for any size of x and n.
  */
 static inline __attribute__((always_inline)) void
 find_cells(const double *x, size_t count, double n, double shift, int32_t *cell, double *rest)
@@ -40,7 +40,7 @@ find_cells(const double *x, size_t count, double n, double shift, int32_t *cell,
 	}
 }
 
-/* Not 0 when one of n numbers is not finite: an OR, since a sum of floats would wait for each of its additions. */
+/* Returns 0 when all n numbers are finite. It is an OR, because a sum of floats would wait for each of its additions. */
 static inline __attribute__((always_inline)) int64_t
 find_infinite(const double *x, size_t n)
 {
@@ -62,7 +62,7 @@ take_strided(double *x, const void *from, bool single, size_t stride, size_t n)
 			x[j] = ((const double *)from)[j * stride];
 }
 
-/* n numbers as doubles. The strides of points alone, and of points with values, are loops of their own that vectorise. */
+/* Loads n numbers as doubles. The usual strides, of points with and without values, have loops that vectorise. */
 static inline __attribute__((always_inline)) void
 take(double *x, const void *v, bool single, size_t stride, size_t from, size_t n)
 {
@@ -79,7 +79,7 @@ take(double *x, const void *v, bool single, size_t stride, size_t from, size_t n
 		take_strided(x, at, single, stride, n);
 }
 
-/* Points from.. of a piece. */
+/* Finds the cells of `count` points of a piece, starting with point `from`. */
 WEIR_CLONES(locate, (const struct piece *s, size_t from, size_t count, struct block *b),
 	    (s, from, count, b))
 {
@@ -113,7 +113,7 @@ WEIR_CLONES_OF(bool, values_finite, (const struct piece *s, size_t from, size_t 
 	return !bad;
 }
 
-/* Keys of n located points, and their counts. */
+/* Computes the keys of n located points, and counts them. */
 static void
 count_keys(const struct usfft_plan *p, const struct block *b, size_t n, uint32_t *key,
 	   uint32_t *count)
@@ -130,7 +130,7 @@ count_keys(const struct usfft_plan *p, const struct block *b, size_t n, uint32_t
 	}
 }
 
-/* Fixed point: cells inside the tile, and the fraction. */
+/* Computes places as fixed-point numbers: the cell inside the tile, and the fraction of a cell. */
 WEIR_CLONES(make_places,
 	    (const struct block *b, int axis, size_t n, int log, int bits, int64_t *place),
 	    (b, axis, n, log, bits, place))
@@ -147,7 +147,7 @@ WEIR_CLONES(make_places,
 	}
 }
 
-/* Records of n points of a piece, side by side. */
+/* Writes the records of n points of a piece, one after the other. */
 static inline __attribute__((always_inline)) void
 write_records(const struct piece *s, int dim, size_t real, size_t place_bytes, size_t from,
 	      size_t n, int64_t (*place)[BLOCK], char *to)

@@ -1,7 +1,7 @@
 /*
- * Points sorted by tile, and by part of it (a key is a part), as records that carry all the loops need (records.c). They
- * arrive in the memory that will be the grid; from there each goes to its place. Each thread counts the keys of its own
- * share of the points, so that the order inside a tile is the caller's for any number of threads.
+ * Sorts points, as records (records.c), by their keys: by tile, and in 3-D by part of the tile. Records arrive in the
+ * memory that will be the grid, and are moved from there to their sorted places. Each thread counts the keys of its own
+ * share of the points. So the points of a key stay in the caller's order, for any number of threads.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "common/par.h"
 #include "usfft/plan.h"
 
-/* Points of a piece: with fewer, one thread is done before others wake. */
+/* The least points of a piece that threads share. With fewer points, one thread ends before the others wake. */
 enum { SHARED_FROM = 1 << 15 };
 enum { BLOCK = 256 }; /* records that are moved at a time */
 
@@ -21,9 +21,9 @@ parts_of(const struct usfft_plan *p)
 }
 
 /*
- * Records from..to-1 to their tiles; next[key] is where the next one goes. All places of a block are asked for before the
- * first one is written: stores that miss the cache would wait for each other (1024^2 points in the plane, the whole sort:
- * 40 -> 22 ms).
+ * Moves records from..to-1 to their tiles; next[key] is where the next record of a key goes. It prefetches all places of a
+ * block before it writes the first one, because stores that miss the cache wait for each other (1024^2 points in the plane,
+ * the whole sort: 40 -> 22 ms).
  */
 static inline __attribute__((always_inline)) void
 move_sized(const struct points *q, size_t bytes, size_t from, size_t to, uint32_t *next)
@@ -58,7 +58,7 @@ move_records(const struct points *q, size_t from, size_t to, uint32_t *next)
 #undef MOVE
 }
 
-/* Counts per thread and key become first places. */
+/* Replaces the count of each thread and key by the index of its first record. Lists the heavy tiles. */
 static void
 add_up(struct usfft_plan *p, uint32_t *count, size_t shares)
 {
@@ -80,7 +80,7 @@ add_up(struct usfft_plan *p, uint32_t *count, size_t shares)
 	p->points.start[p->ntiles] = sum;
 }
 
-/* Frees what serves arriving points only. */
+/* Frees the members that serve while points arrive. */
 static void
 end_arrival(struct points *q)
 {
@@ -108,7 +108,7 @@ sort_drop(struct usfft_plan *p)
 	p->nheavy = 0;
 }
 
-/* Shares of the points, each of which a thread counts and moves. */
+/* The number of shares of the points. A thread counts and moves the points of one share. */
 static size_t
 shares_of(const struct usfft_plan *p)
 {
@@ -121,7 +121,7 @@ share(size_t m, size_t i, size_t shares)
 	return m / shares * i + (i < m % shares ? i : m % shares);
 }
 
-/* Arriving records lie in the grid's memory, where they fit: nothing of it is wanted before they are sorted. */
+/* Chooses the memory for arriving records: the grid's if they fit, since the grid is unused until they are sorted. */
 static void
 find_place(struct usfft_plan *p, size_t m)
 {
