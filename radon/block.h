@@ -1,4 +1,7 @@
-/* Adjoint and modelling of LANES frequencies from k on: d is nx rows, m is nq rows, with strides of ldd and ldm samples. */
+/*
+ * Adjoint and modelling of LANES frequencies from k on. d has nx rows of stride ldd, and m has nq rows of stride ldm, both in
+ * complex samples.
+ */
 #ifndef RADON_BLOCK_H
 #define RADON_BLOCK_H
 

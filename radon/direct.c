@@ -274,8 +274,8 @@ radon_direct_lsq(const struct radon_options *o, const float *gather, double *pan
 }
 
 /*
- * Returns nx ln d^H K^-1 d + ln det K at frequency number k, where K = A A^H + mu I over the nx live traces. room holds
- * nx (nx + 1) numbers, with nx all traces.
+ * Returns nx ln d^H K^-1 d + ln det K at frequency number k, where K = A A^H + mu I and nx counts the live traces. room has
+ * o->nx (o->nx + 1) elements.
  */
 static double
 surprise(const struct radon_options *o, const struct direct_axes *x, size_t k, double mu,

@@ -153,10 +153,10 @@ void radon_run(const struct radon_plan *p, struct radon_work *w, const float *in
 /* Finds g of an offset x. Returns false when g is not finite, as with the reference offset X = 0. */
 bool radon_curve(enum radon_curve curve, double x, double reference, double depth, double *g);
 
-/* The weight of the mute at (tau, q), 0..1. */
+/* Returns the weight of the mute at (tau, q), from 0 to 1. */
 double radon_mute_weight(const struct radon_mute *m, double tau, double q);
 
-/* The largest |q g| of all curves and traces, s. */
+/* Returns the largest |q g| of all curves and traces, in seconds. */
 double radon_moveout(const struct radon_options *o);
 
 /* --- inverse/evidence.c ------------------------------------------------------------------------------------------ */
