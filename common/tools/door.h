@@ -14,7 +14,7 @@
 struct door {
 	const char *name; /* for messages: "(stdin)" for stdin; borrowed */
 	char *path;	  /* the path for the library to open; owned */
-	int fd;		  /* the open file; -1 before door_hide() */
+	int fd;		  /* the open file; -1: a scratch file before door_hide() */
 	uint64_t bytes;	  /* its size */
 };
 

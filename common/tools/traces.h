@@ -3,9 +3,8 @@
  *
  *	240 bytes of header | ns samples of `sample` bytes
  *
- * In a SEG-Y file, `lead` bytes of file headers come before the records; in an SU file, none. The whole file has one byte
- * order. The file does not name it: it is the order in which ns and dt are plausible. Consecutive traces with the same value
- * of a header word, the key, are a gather.
+ * A SEG-Y file begins with file headers; an SU file has none. The whole file has one byte order, which it does not name: it is
+ * the order in which ns and dt are plausible. Consecutive traces with the same value of a header word, the key, are a gather.
  *
  * All functions die on an error, with a line that names the file and the trace (from 1).
  */
@@ -54,7 +53,7 @@ struct traces {
 	size_t sample;	/* bytes of a sample */
 	bool lax;	/* ns and dt of a trace header may be 0 (SEG-Y) */
 	size_t trace;	/* number of the record that traces_peek() returns, from 1 */
-	uint64_t bytes; /* used so far */
+	uint64_t bytes; /* consumed so far */
 
 	unsigned char *buf; /* owned; the unread bytes are buf[at..at+have) */
 	size_t at, have;
@@ -73,6 +72,7 @@ void traces_open(struct traces *t, const char *path);
  * of the file.
  */
 const unsigned char *traces_look(struct traces *t, size_t n, size_t *got);
+
 /* Consumes n bytes that traces_look() has returned. */
 void traces_skip(struct traces *t, size_t n);
 
@@ -84,6 +84,7 @@ void traces_open_su(struct traces *t, const char *path, enum trace_order order, 
 
 /* Returns the next whole record, which is valid until the next call; NULL at the end of the file. */
 const unsigned char *traces_peek(struct traces *t);
+
 /* Goes on to the next record. */
 void traces_take(struct traces *t);
 
