@@ -180,7 +180,8 @@ demo: all $(HELPERS)
 SANITIZED = B=build/san OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' NVCC=
 # Everything above once more under AddressSanitizer and UBSan, then the numbers under ThreadSanitizer.
 san:
-	ASAN_OPTIONS=allocator_may_return_null=1 $(MAKE) $(SANITIZED) check
+	ASAN_OPTIONS=allocator_may_return_null=1 LSAN_OPTIONS=suppressions=$(CURDIR)/t/lsan.supp:print_suppressions=0 \
+	 $(MAKE) $(SANITIZED) check
 	t/tsan $(MAKE)
 
 # The small tests on CPUs that this machine has not, by qemu.

@@ -5,7 +5,7 @@ load lib
 
 setup() {
 	scratch
-	[[ $(nm -D "$B/rawinfo" 2>/dev/null) != *__asan* ]] || skip "the sanitizer has an allocator of its own"
+	! sanitized || skip "the sanitizer has an allocator of its own"
 	gen kernels 3 2 2 >kernel.nrrd
 	gen --type=double values 2x3 0 0 .1 .2 .3 .4 >points.nrrd
 	gen noise 16 12 >image

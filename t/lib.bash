@@ -18,6 +18,11 @@ setup() {
 	scratch
 }
 
+# Whether the programs run under AddressSanitizer, which needs memory, signals and an allocator for itself.
+sanitized() {
+	[[ $(nm -D "$B/rawinfo" 2>/dev/null) == *__asan* ]]
+}
+
 # fails STATUS TEXT COMMAND...: the command exits with STATUS, says TEXT (a part of it) in its one line on stderr, and
 # writes nothing to stdout.
 fails() {

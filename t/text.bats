@@ -63,6 +63,7 @@ npy() {
 }
 
 @test "a payload shorter than its header says is refused before any work" {
+	! sanitized || skip "the sanitizer needs more memory than this grants"
 	{ printf 'NRRD0005\ntype: uchar\ndimension: 1\nsizes: 1000000000\nencoding: raw\n\n' && printf abc; } >short.nrrd
 	gen kernels 3 1 1 >k.nrrd
 	(
