@@ -1,10 +1,11 @@
 /*
- * Several arrays in one block of memory, on the host or the device: laid out once without memory, which only counts, and once
- * more in it.
+ * Several arrays in one block of memory, on the host or the device. The same calls run twice: first without memory, to
+ * count the bytes; then in the block, to place the arrays.
  *
  *	struct gpu_block b = {};
- *	x = gpu_take<float>(&b, n);	x is NULL, b.used the bytes
- *	b = {memory, 0};		and the same again
+ *	x = gpu_take<float>(&b, n);	x is NULL; b.used counts the bytes
+ *	b = {memory, 0};		b.used bytes of memory
+ *	x = gpu_take<float>(&b, n);	x points into the block
  */
 #ifndef WEIR_GPU_BLOCK_H
 #define WEIR_GPU_BLOCK_H
@@ -12,11 +13,11 @@
 #include <stddef.h>
 
 struct gpu_block {
-	char *base; /* NULL: only counts */
+	char *base; /* NULL: gpu_take() only counts */
 	size_t used;
 };
 
-/* n elements, at a multiple of 16 bytes. */
+/* Takes n elements from the block, at a multiple of 16 bytes. Returns NULL when the block only counts. */
 template <class E>
 E *
 gpu_take(struct gpu_block *b, size_t n)

@@ -1,5 +1,6 @@
 /*
- * A device from inside, for gpu/NAME.cu alone. Functions give 0 or -EIO, and then gpu_why() names the call.
+ * The inside of struct gpu, only for .cu files. Functions return 0, or -EIO; gpu_why() then names the call
+ * that failed.
  *
  * Launches go through GPU_LAUNCH and dynamic shared memory through WEIR_SHARED, so that the kernels also compile as
  * plain C++ and run on a CPU for the tests: t/cudacpu.
@@ -19,7 +20,7 @@
 #define WEIR_SHARED(type, name) extern __shared__ type name[]
 #endif
 
-/* Slots of gpu_hold() below GPU_SLOT_FFT are the twins' own. */
+/* The slots of gpu_hold(). Each twin uses those below GPU_SLOT_FFT as it likes. */
 enum { GPU_SLOT_FFT = 15, GPU_SLOTS };
 static constexpr size_t GPU_CHUNK = (size_t)4 << 20;
 
@@ -27,20 +28,20 @@ struct gpu {
 	int number;
 	struct gpu *next; /* the next device of the list, owned; NULL: none */
 	cudaDeviceProp prop;
-	cudaStream_t stream[3]; /* kernels; copies through pinned[0], and through pinned[1] */
-	cudaEvent_t from, to;	/* around kernels */
-	void *pinned[2];	/* what copies go through: GPU_CHUNK bytes each */
-	void *held[GPU_SLOTS];	/* gpu_hold() */
+	cudaStream_t stream[3]; /* kernels; copies through pinned[0]; copies through pinned[1] */
+	cudaEvent_t from, to;	/* before and after the kernels of a run */
+	void *pinned[2];	/* pinned memory for copies: GPU_CHUNK bytes each */
+	void *held[GPU_SLOTS];	/* the blocks of gpu_hold() */
 	size_t bytes[GPU_SLOTS];
 	struct gpu_ffts *ffts;	      /* gpu/fft.cu */
 	double kernel, copy;	      /* seconds */
 	int (*meanwhile)(void *with); /* gpu_meanwhile() */
 	void *with;
-	bool overlapping; /* it is called now */
+	bool overlapping; /* meanwhile() is running */
 	char why[GPU_WHY], names[GPU_WHY];
 };
 
-/* Whether e is a failure of that call, which is then what gpu_why() says. */
+/* Whether e is a failure. If so, gpu_why() will name `call` and the reason. */
 bool gpu_failed(struct gpu *g, cudaError_t e, const char *call);
 
 #define GPU_TRY(g, call)                            \
@@ -57,39 +58,39 @@ bool gpu_failed(struct gpu *g, cudaError_t e, const char *call);
 	} while (0)
 
 /*
- * Memory on the device that stays from call to call: slot's block, made larger when bytes asks for more (what it held is
- * then lost).
+ * Sets *at to a block of at least `bytes` bytes on the device. The block of a slot stays from call to call. A larger request
+ * replaces it, and its content is lost.
  */
 int gpu_hold(struct gpu *g, int slot, size_t bytes, void **at);
 
-/* Bytes that gpu_hold() could still get if all slots were given back. */
+/* Sets *bytes to the memory that gpu_hold() could get if all slots were freed. */
 int gpu_room(struct gpu *g, size_t *bytes);
 
 /*
- * To the device and back, in chunks through pinned memory: a chunk is copied there while the one before it is on the bus.
- * Kernels that were launched before have ended first, but for copies that gpu_meanwhile() makes.
+ * Copy to the device and back, in chunks through pinned memory. One chunk is copied to or from pinned memory while another
+ * is on the bus. They wait for earlier kernels, except inside a gpu_meanwhile() callback.
  */
 int gpu_up(struct gpu *g, void *device, const void *host, size_t bytes);
 int gpu_down(struct gpu *g, void *host, const void *device, size_t bytes);
 
-/* Around the kernels of a run: end waits for them and adds their time. */
+/* Call these before and after the kernels of a run. gpu_end() waits for the kernels and adds up their time. */
 int gpu_begin(struct gpu *g);
 int gpu_end(struct gpu *g);
 
 /*
- * Copies beside kernels. The next gpu_end() calls copies(with), once, before it waits, while the kernels launched since
- * gpu_begin() are at work; what they touch is not to be copied. For work in bands, in this order:
+ * Makes copies run at the same time as kernels. The next gpu_end() calls copies(with) once, before it waits, while the
+ * kernels launched since gpu_begin() run. copies() must not touch the memory of these kernels. For work in bands:
  *
- *	kernels of band b start; meanwhile result b - 1 comes down and then input b + 1 goes up; all wait for band b
+ *	launch the kernels of band b; copy result b - 1 down, then input b + 1 up; wait for band b
  *
- * The harness runs the kernels first. An error of copies is gpu_end()'s.
+ * The test harness t/cudacpu runs the kernels first. gpu_end() returns the error of copies().
  */
 void gpu_meanwhile(struct gpu *g, int (*copies)(void *with), void *with);
 
 /*
- * Several devices. run(device, i, with) for each device of g, i = 0 .. gpu_count(g) - 1, each by a host thread of its own; the
- * device that run is given has no next. What runs share through `with` must not depend on who comes first. All are
- * waited for; the error is that of the first device in the list that had one.
+ * Calls run(device, i, with) for each device of g, i = 0 .. gpu_count(g) - 1, each in a host thread of its own. device->next
+ * is NULL in run(). What the calls share through `with` must not depend on their order. Waits for all calls; returns the
+ * error of the first device in the list that had one.
  */
 int gpu_each(struct gpu *g, int (*run)(struct gpu *device, size_t i, void *with), void *with);
 

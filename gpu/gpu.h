@@ -1,6 +1,6 @@
 /*
- * The GPU, as the programs see it: -g. Chosen at link time: gpu/NAME.cu where nvcc was found, else gpu/none.c, which has the
- * same functions and says `built without CUDA`. A program that was not asked for the GPU touches no driver.
+ * The GPU, as the programs see it: option -g. The implementation is chosen at link time: gpu/NAME.cu where nvcc was found, else
+ * gpu/none.c, which has the same functions and says `built without CUDA`. Without -g a program does not touch the driver.
  *
  *	struct gpu *g = gpu_open(args.common.gpu, why);	NULL: die("-g: %s", why)
  *	if (gpu_NAME_run(g, plan, ...))	die("-g: %s", gpu_why(g));
@@ -17,41 +17,41 @@ extern "C" {
 
 enum { GPU_WHY = 256 };
 
-/* A device, or a list of them. Functions that do not split their work run on the first. */
+/* A device, or a list of devices. Functions that do not split their work run on the first. */
 struct gpu;
 
 /*
- * The devices of a list, "0,2": numbers and commas; "": the first there is. NULL with a sentence in why: no device, no driver, no
- * CUDA, no such number.
+ * Opens the devices of a list such as "0,2"; "" is the first device. Returns NULL, and a sentence in why, when there is no
+ * device, no driver, no CUDA or no device of that number.
  */
 struct gpu *gpu_open(const char *list, char why[GPU_WHY]);
 
-/* Frees all that was held on the device; NULL is nothing. */
+/* Closes the devices and frees all memory on them. It accepts NULL. */
 void gpu_close(struct gpu *g);
 
-/* Gives back the device's memory that functions keep for their next call. */
+/* Frees the device memory that functions keep for their next call. */
 void gpu_release(struct gpu *g);
 
-/* After a function of the GPU gave -EIO: the call that failed, and why. */
+/* After a function returned -EIO: the call that failed, and the reason. */
 const char *gpu_why(const struct gpu *g);
 
-/* How many devices there are in the list. */
+/* Returns the number of devices in the list. */
 size_t gpu_count(const struct gpu *g);
 
-/* The names of the devices, for --stats. */
+/* Returns the names of the devices, for --stats. */
 const char *gpu_name(const struct gpu *g);
 
 /*
- * Seconds since gpu_open() that kernels ran, and that copies took to and from the devices; of several the sum. Copies may
- * run beside kernels.
+ * Return the seconds since gpu_open() that kernels ran, and that copies to and from the devices took, summed over the
+ * devices. Copies may run at the same time as kernels.
  */
 double gpu_kernel_seconds(const struct gpu *g);
 double gpu_copy_seconds(const struct gpu *g);
 
-/* Bytes a second that copies within the device's memory move, read and written ones counted: for benches. 0: gpu_why(). */
+/* Measures copies within the device's memory, for benches: bytes read and written per second. 0 on failure: see gpu_why(). */
 double gpu_copy_rate(struct gpu *g);
 
-/* For --version, half a line: the CUDA version and the first device, or why there is none. */
+/* Returns text for --version: the CUDA version and the first device, or why there is none. */
 const char *gpu_state(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* What main.c of a program with a twin needs of gpu.h: -g opens the device, --stats tells of it. */
+/* For main.c of a program with a twin: opens the devices of -g, and reports on them for --stats. */
 #ifndef WEIR_GPU_USE_H
 #define WEIR_GPU_USE_H
 
@@ -9,7 +9,7 @@
 #include "common/stats.h"
 #include "gpu/gpu.h"
 
-/* The devices that -g asks for, NULL: -g was not given. Dies when they cannot be had. */
+/* Opens the devices of -g; NULL when -g was not given. Dies when they cannot be opened. */
 static inline struct gpu *
 gpu_use_list(const struct opt_common *o)
 {
@@ -21,7 +21,7 @@ gpu_use_list(const struct opt_common *o)
 	return g;
 }
 
-/* The same of a program whose work does not split: a list is wrong usage. */
+/* The same for a program that runs on one device: a list is wrong usage. */
 static inline struct gpu *
 gpu_use(const struct opt_common *o)
 {
@@ -30,7 +30,7 @@ gpu_use(const struct opt_common *o)
 	return gpu_use_list(o);
 }
 
-/* Their names and times, for --stats; g NULL is nothing. */
+/* Adds the devices' names and times to --stats. It accepts NULL. */
 static inline void
 gpu_report(const struct gpu *g, struct stats *st)
 {

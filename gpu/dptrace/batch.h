@@ -1,16 +1,16 @@
-/* Batches of lines: batch.cu the host's part, dptrace.cu the work. */
+/* Batches of lines: batch.cu prepares them on the host, dptrace.cu runs them. */
 #ifndef WEIR_GPU_DPTRACE_BATCH_H
 #define WEIR_GPU_DPTRACE_BATCH_H
 
 #include "gpu/dptrace/strip.h"
 
-/* Lines [first, first + n) of the plan, of those before `end`. */
+/* A batch: lines [first, first + n) of the plan. `end` is the end of all lines to do. */
 struct batch {
 	struct gpu *g;
 	struct dptrace_plan *p;
 	enum gpu_dptrace_method method;
 	size_t first, n, end, nseg;
-	struct work *work; /* [line]: what passes hand on */
+	struct work *work; /* [line]: what one pass hands to the next */
 	size_t *segments;  /* [line] */
 	bool *closed;	   /* [line] */
 	dp_line *line;	   /* [line] */
@@ -18,8 +18,8 @@ struct batch {
 	float *taps, *weights;
 	struct walk *column;
 	float *top;			  /* [segment] */
-	size_t ntaps, nweights, ncolumns; /* the most of any pass */
-	bool cost;	      /* of some line: its evidence lies elsewhere in each pass */
+	size_t ntaps, nweights, ncolumns; /* the largest numbers of any pass */
+	bool cost;	      /* some line uses the cost: its evidence is made anew in each pass */
 	struct course course; /* scratch */
 	dp_evidence on;
 };
@@ -31,16 +31,16 @@ struct pass_size {
 
 pass_size batch_pass_size(const dp_strip *x);
 
-/* The strip over that many rows. */
+/* Makes the strip cover that many rows. */
 void batch_aim(dp_strip *x, int rows);
 
-/* The lines from b->first on that are held at once: one at least. */
+/* Chooses b->n: how many lines from b->first on are held at once, at least one. */
 int batch_choose(struct batch *b);
 
-/* The host's arrays of those lines, from a. */
+/* Takes the host's arrays of those lines from a. */
 void batch_take(struct batch *b, struct arena *a);
 
-/* What stands in them before a pass, the curves of which are made: the strips, where they lie, their kernels and weights. */
+/* Fills these arrays before a pass, whose curves are made: the strips, their places, their kernels and weights. */
 void batch_fill(struct batch *b, size_t pass);
 
 #endif

@@ -1,4 +1,4 @@
-/* Closed lines: which first links are tried next. Of the host alone. */
+/* Closed lines: chooses the first links to try next. This runs on the host alone. */
 #ifndef WEIR_GPU_DPTRACE_CLOSE_H
 #define WEIR_GPU_DPTRACE_CLOSE_H
 
@@ -6,19 +6,19 @@ extern "C" {
 #include "dptrace/pass.h"
 }
 
-/* chain.c's close_best() of one line, an attempt at a time. */
+/* close_best() of chain.c for one line, one attempt at a time. */
 struct closing {
 	unsigned line;
 	enum { WHOLE, CHOSEN, LEFT, RIGHT, DONE } at;
-	struct branch *branch; /* those that are known, and the one tried now */
+	struct branch *branch; /* the known branches, and the one that is being tried */
 	int n, i;
 	struct branch chosen;
 };
 
-/* The first links to try now. */
+/* Returns the first links to try now. */
 struct branch *closing_try(struct closing *c);
 
-/* After an attempt, whose bound stands in that branch. */
+/* Continues after an attempt, whose bound stands in the branch that closing_try() returned. */
 void closing_go_on(struct closing *c, bool agrees);
 
 #endif

@@ -1,4 +1,4 @@
-/* The strips of a batch's segments on the device: dptrace/evidence/strip.h, between base.cu, strip.cu and dptrace.cu. */
+/* The strips (dptrace/evidence/strip.h) of a batch's segments on the device, for base.cu, strip.cu and dptrace.cu. */
 #ifndef WEIR_GPU_DPTRACE_STRIP_H
 #define WEIR_GPU_DPTRACE_STRIP_H
 
@@ -9,18 +9,18 @@ struct dp_strip {
 	struct rule rule;
 	struct grid g;		 /* of its base rows */
 	size_t columns;		 /* its walks in dp_evidence.column, [wide] */
-	size_t base_rows, plane; /* rows of a column; of all columns */
-	size_t raw_rows, wide;	 /* with the reach of the derivatives; columns of samples */
-	size_t used;		 /* rows of those that are sampled */
+	size_t base_rows, plane; /* rows of one column; of all columns */
+	size_t raw_rows, wide;	 /* rows and columns with the reach of the derivatives */
+	size_t used;		 /* of raw_rows, those that are sampled */
 	size_t base;		 /* its fields in dp_evidence.base, [3][plane] */
-	size_t
-	    bench; /* its scratch there: raw [wide][raw_rows], along [3][ncol][raw_rows], size [plane] */
+	/* Its scratch in dp_evidence.bench: raw [wide][raw_rows], along [3][ncol][raw_rows], size [plane]. */
+	size_t bench;
 	size_t taps; /* kernels by field: across rv + 1, along ru + 1 */
-	/* of a pass */
+	/* The members below change with each pass. */
 	bool finer; /* rows are finer than those of g */
 	struct grid fine;
-	size_t lane, fields, offset, slope,
-	    weights; /* weights: of t steps, fine ones behind them */
+	/* weights: of t steps; the fine ones follow them. */
+	size_t lane, fields, offset, slope, weights;
 };
 
 /* Of a link of one slope: factors of the fields, and of the sum. */

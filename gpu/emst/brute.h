@@ -17,20 +17,21 @@ struct edge {
 };
 
 struct counts {
-	unsigned edges, equal; /* equal: of those, between points with the same coordinates */
+	unsigned edges, equal; /* equal: the edges between points with the same coordinates */
 };
 
-/* All on the device. */
+/* The arrays of a run, all on the device. */
 struct work {
 	const void *x;		/* [n][K] */
-	const unsigned *number; /* [n]: of the tie rule */
+	const unsigned *number; /* [n]: the points' numbers in the tie rule */
 	unsigned n, parts;
-	void *d2;	  /* [parts][n]: the nearest of other trees in each part */
-	unsigned *to;	  /* [parts][n]: who that is, or NONE */
+	void *
+	    d2; /* [parts][n]: squared distance to the nearest point of another tree in each part */
+	unsigned *to;	  /* [parts][n]: that point, or NONE */
 	unsigned *tree;	  /* [n]: the point that the tree of a point is named after */
 	unsigned *parent; /* [n], by tree: the tree it hooks to */
 	u64 *length;	  /* [n], by tree: the least d2, as bits */
-	u64 *rank;	  /* [n], by tree: the least hi - lo and lo of those */
+	u64 *rank;	  /* [n], by tree: among edges of that length, the least rank_of() */
 	uint2 *chosen;	  /* [n], by tree */
 	edge *edges;	  /* [n] */
 	counts *count;
@@ -60,21 +61,21 @@ rounded_square(double a)
 	return __dmul_rn(a, a);
 }
 
-/* hi - lo and lo of the numbers of two points, to be compared as one. */
+/* Returns hi - lo and lo of the numbers of two points as one number, which orders edges of equal length. */
 __device__ u64
 rank_of(unsigned a, unsigned b)
 {
 	return (u64)(max(a, b) - min(a, b)) << 32 | min(a, b);
 }
 
-/* The nearest so far of a thread's point. */
+/* The nearest point that a thread has found for its point so far. */
 template <class T> struct nearest_so_far {
 	T d2;
 	unsigned to;
 	u64 rank; /* of the edge to it */
 };
 
-/* Keeps the first, by the order of edges. */
+/* Keeps the smaller edge, by the order of edges. */
 template <class T>
 __device__ void
 meet(nearest_so_far<T> &best, T d2, unsigned to, unsigned number, unsigned its_number)
@@ -92,7 +93,7 @@ template <class T, unsigned K> struct tile {
 	unsigned tree[THREADS], number[THREADS];
 };
 
-/* Points first .. of the set; beyond its end: in no tree that differs. */
+/* Loads the points from `first` on. Places beyond the end of the set count as points of the same tree. */
 template <class T, unsigned K>
 __device__ void
 load(tile<T, K> &s, const work &w, unsigned first)
@@ -155,7 +156,7 @@ __launch_bounds__(THREADS) nearest(const work w)
 	}
 }
 
-/* The parts' answers become one, at part 0; each tree learns its least length. */
+/* Combines the answers of the parts into one, at part 0, and finds the least length of each tree. */
 template <class T>
 __global__ void
 choose_length(const work w)
@@ -197,7 +198,7 @@ choose_rank(const work w)
 		atomicMin(&w.rank[w.tree[i]], rank_of(w.number[i], w.number[w.to[i]]));
 }
 
-/* One point of the tree has it: the edge has one end there. */
+/* Chooses the edge of each tree. The edge has one end in the tree, so only one thread writes it. */
 template <class T>
 __global__ void
 choose_edge(const work w)
@@ -223,7 +224,7 @@ equal_points(const work &w, uint2 e, unsigned K)
 	return true;
 }
 
-/* Each tree hooks to the one its edge leads to; of two that chose the same edge the lower stays, and takes the edge. */
+/* Hooks each tree to the one that its edge leads to. If two chose the same edge, the lower stays and takes the edge. */
 template <class T>
 __global__ void
 hook(const work w, unsigned K)

@@ -10,8 +10,9 @@ extern "C" {
 #endif
 
 /*
- * emst_run() on g; the same tree. Colours: on their lattice, as on the CPU. Other points, and colours too with brute, as Barsuk and
- * Ivanov did: O(n^2) a round, at most log2(n) rounds. 0, -ENOMEM, -ERANGE and -EEXIST as there; -EIO: gpu_why().
+ * emst_run() on g; it finds the same tree. Colours are joined on their lattice, as on the CPU. Other points, and colours too
+ * with brute, are joined as by Barsuk and Ivanov: O(n^2) a round, at most log2(n) rounds. Returns 0, -ENOMEM, -ERANGE and
+ * -EEXIST as emst_run(), or -EIO: see gpu_why().
  */
 int gpu_emst_run(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tree *t);
 

@@ -1,4 +1,4 @@
-/* The nodes of blocks.cu, and a search among them for the nearest colour of another tree: emst/lattice/nearest.c. */
+/* The nodes of blocks.cu, and the search in them for the nearest colour of another tree, as in emst/lattice/nearest.c. */
 #ifndef WEIR_GPU_EMST_SEARCH_H
 #define WEIR_GPU_EMST_SEARCH_H
 
@@ -14,15 +14,15 @@ struct nodes {
 	u64 *bits[LEVELS];
 	unsigned *label[LEVELS];
 	unsigned *code, *bound; /* [active] */
-	code_edge *found;	/* [active]: the first edge of a colour, as far as it counts */
-	unsigned *from;		/* [rows + 1]: active colours before a row */
-	unsigned *scratch;	/* of the scan */
-	u64 *largest;		/* weight << 32 | its tree, at first */
-	unsigned *weight;	/* [n], by tree: exposed colours */
+	code_edge *found;	/* [active]: the first edge of a colour, if its search found one */
+	unsigned *from;		/* [rows + 1]: number of active colours before a row */
+	unsigned *scratch;	/* scratch of the scan */
+	u64 *largest;		/* weight << 32 | tree: the largest tree at the start */
+	unsigned *weight;	/* [n], by tree: number of exposed colours */
 	unsigned active, pivot; /* pivot: a colour of the tree that never searches */
 };
 
-/* Number of the node at r, g, b, counted in nodes of its level. */
+/* Returns the number of the node at r, g, b, which are counted in nodes of its level. */
 __device__ __forceinline__ unsigned
 node_id(int level, unsigned r, unsigned g, unsigned b)
 {
@@ -31,7 +31,7 @@ node_id(int level, unsigned r, unsigned g, unsigned b)
 	return (r << s | g) << s | b;
 }
 
-/* The node of a level that is bit t of the parent, a node of level + 1. */
+/* Returns the node of `level` that is bit t of its parent. The parent is a node of level + 1. */
 __device__ __forceinline__ unsigned
 node_child(unsigned parent, int level, unsigned t)
 {
@@ -42,7 +42,7 @@ node_child(unsigned parent, int level, unsigned t)
 		       (parent >> s & mask) * 4 + (t >> 2 & 3), (parent & mask) * 4 + (t & 3));
 }
 
-/* The code of bit t of a block. */
+/* Returns the code of bit t of a block. */
 __device__ __forceinline__ unsigned
 block_code(unsigned id, unsigned t)
 {
@@ -86,7 +86,10 @@ faces_of(const grid &w, const int x[3])
 	return faces;
 }
 
-/* A box of that size is too far away, or lies on a side where the query has a neighbour, which is nearer to all of it. */
+/*
+ * Whether a box of that size cannot hold the answer: it is too far away, or it lies on a side where the query has a neighbour.
+ * That neighbour is nearer to every colour of the box.
+ */
 __device__ __forceinline__ bool
 is_out(const query &q, int r, int g, int b, int size)
 {
@@ -118,7 +121,7 @@ scan_block(const grid &w, const nodes &k, unsigned id, query &q)
 	}
 }
 
-/* The 27 blocks around. Colours from the squared distance that is returned on may lie outside of them. */
+/* Searches the 27 blocks around. Colours outside of them have at least the squared distance that is returned. */
 __device__ unsigned
 scan_around(const grid &w, const nodes &k, query &q)
 {
@@ -127,7 +130,7 @@ scan_around(const grid &w, const nodes &k, query &q)
 	for (int a = 0; a < 3; a++)
 		inside = min(inside, min(q.x[a] & 3, 3 - (q.x[a] & 3)));
 	for (int n = 0; n < 27; n++) {
-		const int i = (n + 13) % 27; /* its own first */
+		const int i = (n + 13) % 27; /* its own block first */
 		const int r = (q.x[0] >> 2) + i / 9 - 1, g = (q.x[1] >> 2) + i / 3 % 3 - 1,
 			  b = (q.x[2] >> 2) + i % 3 - 1;
 		if (((unsigned)r | (unsigned)g | (unsigned)b) > 63)
@@ -141,7 +144,7 @@ scan_around(const grid &w, const nodes &k, query &q)
 	return (unsigned)((inside + 5) * (inside + 5));
 }
 
-/* What is below node `parent` of level + 1. */
+/* Searches what is below node `parent` of level + 1. */
 template <int level>
 __device__ void
 visit(const grid &w, const nodes &k, unsigned parent, query &q)

@@ -1,6 +1,7 @@
 /*
- * morphrec on one device, in bands of rows (of slices, in volumes): what it has to do, and a band. A band is taken with one
- * unit beyond each end, whose mask is made equal to its marker: it takes part and stays as it is.
+ * morphrec on one device, in bands of rows or, in volumes, of slices: the job, and one band. A unit is a row or a slice. One
+ * unit beyond each end of a band goes to the device too. Its mask is made equal to its marker, so that it raises others and
+ * stays as it is.
  */
 #ifndef WEIR_GPU_MORPHREC_BAND_H
 #define WEIR_GPU_MORPHREC_BAND_H
@@ -23,30 +24,30 @@ struct job {
 	size_t size; /* bytes of a sample */
 	char *J;
 	const char *I;
-	size_t w, h, d;	    /* of the picture or volume that J and I now are */
+	size_t w, h, d;	    /* sizes of the picture or volume at J and I */
 	size_t units, unit; /* rows or slices, and samples of one */
-	bool rim;	    /* a band touches the ones beside it; not so the slices of a stack */
+	bool rim;	    /* bands touch each other; false for the slices of a stack */
 
-	part share; /* what this device does */
-	char *
-	    beyond[2]; /* the units of J before and behind the share, as they were when all began */
-	size_t band;   /* units of a band */
-	bool overlap;  /* copies of other bands while one is at work */
-	char *owed;    /* owned: band b may have something to do: owed[b + 1] */
-	part here;     /* the band whose words are on the device, and right; n = 0: none */
-	part staged;   /* the band whose samples are there */
-	part pending;  /* the band whose result is there, all but its ends */
-	part next;     /* the band to be staged while another is at work */
+	part share; /* the units of this device */
+	/* The units of J before and behind the share, as they were at the start. */
+	char *beyond[2];
+	size_t band;	      /* units of a band */
+	bool overlap;	      /* other bands are copied while one is computed */
+	char *owed;	      /* owned; owed[b + 1]: band b may have something to do */
+	part here;	      /* the band whose words on the device are up to date; n = 0: none */
+	part staged;	      /* the band whose samples are on the device */
+	part pending;	      /* the band whose result, except its ends, is on the device */
+	part next;	      /* the band to be staged while another is computed */
 	size_t tiles, visits; /* for the figures */
 };
 
-/* Units of a band such that all of it fits in room bytes; 0: not even one. Fills o->overlap. */
+/* Returns how many units a band can have so that all of it fits in `room` bytes; 0 if none fits. Sets o->overlap. */
 size_t band_units(job *o, size_t room);
 
-/* Band a to its fixpoint between its neighbours as they are; next: what will come then, as far as one knows, n = 0: nothing. */
+/* Brings band a to its fixpoint, its neighbours staying as they are. next: the band that probably follows; n = 0: none. */
 int band_settle(job *o, const part *a, const part *next, bool *changed);
 
-/* Brings down what still lies on the device. */
+/* Copies the results that are still on the device to the host. */
 int band_flush(job *o);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * The picture on the device, for morphrec*.cu. Keys (morphrec/keys.h) are packed into words, 4, 2 or 1 of them, and words
- * stand in tiles of 32 x TILE_H words; outside the picture keys are 0, which nothing raises and which raises nothing:
+ * The picture on the device. A word holds 4, 2 or 1 keys (morphrec/keys.h). Words stand in tiles of 32 x TILE_H words. Outside
+ * the picture keys are 0: nothing raises them, and they raise nothing.
  *
  *	row 0		0 0 0 .. 0
- *	row 1		0 .. 0 | tile | tile | .. |	PAD words of 0, then the words of a row; the pad of the next row
- *	..					closes this one
+ *	row 1		0 .. 0 | tile | tile | .. |	PAD words of 0, then the words of a row, up to
+ *	..					the pad of the next row
  *	row TILE_H ty	0 .. 0 | tile | tile | .. |
  *	row + 1		0 0 0 .. 0			then the next slice
  */
@@ -19,7 +19,7 @@ enum { TILE_WORDS = 32, PAD = 32 };
 
 typedef unsigned long long u64;
 
-/* Words of keys of that many bits. key i stands at bit i * bits. */
+/* Words that hold keys of `bits` bits. Key i stands at bit i * bits. */
 template <unsigned bits> struct keys {
 	typedef unsigned word;
 	static constexpr unsigned per = 32 / bits, tile_h = 128;
@@ -34,7 +34,7 @@ template <unsigned bits> struct keys {
 	{
 		return bits == 8 ? __vminu4(a, b) : bits == 16 ? __vminu2(a, b) : min(a, b);
 	}
-	/* Key i becomes key i-1, or i+1, of the row. */
+	/* Each key is replaced by the one to its left, or to its right, in the row. */
 	static __device__ word
 	from_left(word left, word here)
 	{
@@ -86,20 +86,20 @@ template <> struct keys<64> {
 struct field {
 	void *J, *I;	 /* words, as above */
 	unsigned bits;	 /* of a key: 8, 16, 32, 64 */
-	int conn;	 /* 4, 8: slices apart; 6, 18, 26: one volume */
+	int conn;	 /* 4, 8: slices are separate; 6, 18, 26: one volume */
 	size_t w, h, d;	 /* keys */
 	size_t unit;	 /* rows of a unit: 1, or h where units are slices */
 	unsigned tx, ty; /* tiles of a slice */
 	size_t pitch;	 /* words of a row */
 	size_t slice;	 /* rows of a slice, the empty one included */
 	u64 lo, hi;	 /* smallest and largest key of J */
-	bool real;	 /* samples and keys: morphrec/keys.h */
+	bool real;	 /* real and flip: struct key_map of morphrec/keys.h */
 	u64 flip;
 };
 
-/* How a method went. */
+/* The figures of a method. */
 struct field_figures {
-	size_t tiles, visits, changed; /* changed: of the visits, those that raised a key */
+	size_t tiles, visits, changed; /* changed: visits that raised a key */
 };
 
 __host__ __device__ __forceinline__ bool
@@ -115,23 +115,23 @@ field_words(const field &f)
 }
 
 /*
- * Samples of units (rows, or slices of a volume) first .. first + n - 1 of the field to words, and back; samples begins with those
- * of the first.
+ * Pack the samples of units first .. first + n - 1 of the field into words, and unpack them. Units are rows, or slices of a
+ * volume. samples points to the samples of unit `first`.
  */
 int morphrec_pack(struct gpu *g, const field *f, size_t first, size_t n, void *words,
 		  const void *samples);
 int morphrec_unpack(struct gpu *g, const field *f, size_t first, size_t n, const void *words,
 		    void *samples);
 
-/* J becomes the fixpoint. */
+/* Bring J to the fixpoint, by tiles or by heaps. */
 int morphrec_tiles(struct gpu *g, const field *f, field_figures *figures);
 int morphrec_heaps(struct gpu *g, const field *f, field_figures *figures);
 
-/* Bytes they need beside the field. */
+/* Return the bytes that these methods need besides the field. */
 size_t morphrec_tiles_bytes(const field *f);
 size_t morphrec_heaps_bytes(const field *f);
 
-/* The blocks of gpu_hold(). */
+/* The blocks of gpu_hold() that morphrec uses. */
 enum { HOLD_J, HOLD_I, HOLD_QUEUE, HOLD_MARKER, HOLD_MASK, HOLD_RESULT, HOLD_RIM };
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A parallel heap of a block's, for heap.cu: node[0..n), children of i: 2i + 1 and 2i + 2, a node NODE pixels in
- * descending order. A thread per pixel of a node.
+ * The parallel heap of a thread block, for heap.cu. The children of node i are 2i + 1 and 2i + 2. A node holds NODE pixels in
+ * descending order. Each pixel of a node has a thread.
  */
 #ifndef WEIR_GPU_MORPHREC_HEAP_H
 #define WEIR_GPU_MORPHREC_HEAP_H
@@ -13,12 +13,12 @@ namespace
 constexpr unsigned NODE = 256;
 
 struct pixel {
-	u64 key, at; /* at: of the key, counted over the words of the field */
+	u64 key, at; /* at: the place of the key in the field, counted in keys */
 };
 
 /* --- sorted nodes -------------------------------------------------------------------------------------------------- */
 
-/* s[0..2 NODE), rising and then falling or the like, becomes descending. */
+/* Sorts s[0..n), which is bitonic, into descending order. n <= 2 NODE. */
 __device__ void
 order_bitonic(pixel *s, unsigned n)
 {
@@ -34,7 +34,7 @@ order_bitonic(pixel *s, unsigned n)
 	__syncthreads();
 }
 
-/* s[0..NODE) in any order becomes descending: sorted runs, every other one turned round, are merged in pairs. */
+/* Sorts s[0..NODE) into descending order: sorted runs, every other one reversed, are merged in pairs. */
 __device__ void
 sort_node(pixel *s)
 {
@@ -52,7 +52,7 @@ sort_node(pixel *s)
 	__syncthreads();
 }
 
-/* s[0..NODE) and s[NODE..2 NODE), each descending: the higher half of both, then the lower, each descending. */
+/* Merges s[0..NODE) and s[NODE..2 NODE), each descending: the first then holds the higher half, the second the lower. */
 __device__ void
 merge_nodes(pixel *s)
 {
@@ -72,7 +72,7 @@ struct heap {
 	unsigned n, cap;
 };
 
-/* The NODE descending pixels in s[0..NODE) go in; false: no place. */
+/* Inserts the NODE descending pixels in s[0..NODE). Returns false when the heap is full. */
 __device__ bool
 insert(heap &h, pixel *s)
 {
@@ -94,7 +94,10 @@ insert(heap &h, pixel *s)
 	return true;
 }
 
-/* The children a and b of node i exist, X is in s[0..NODE): returns the child to go on with, X the pixels for it. */
+/*
+ * Shares out the pixels in s[0..NODE) and those of both children of node i, which must exist. Returns the child to go on
+ * with; s[0..NODE) then holds the pixels for it.
+ */
 __device__ unsigned
 share_out(heap &h, pixel *s, unsigned i)
 {
@@ -118,7 +121,7 @@ share_out(heap &h, pixel *s, unsigned i)
 	return high;
 }
 
-/* The highest NODE pixels, a thread each, leave the heap. */
+/* Removes the highest NODE pixels. Each thread gets one of them. */
 __device__ pixel
 delete_root(heap &h, pixel *s)
 {

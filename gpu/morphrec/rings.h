@@ -1,6 +1,6 @@
 /*
- * The queue of tile.cu: 16 rings of tiles, taken from the highest that holds one. A tile is idle, queued, running, or
- * running and owed more; so it is in one ring at most, and no two blocks hold it.
+ * The queue of tile.cu: 16 rings of tiles. The next tile comes from the highest ring that holds one. A tile is idle, queued,
+ * running, or running and owed more. So it is in one ring at most, and only one block works on it.
  */
 #ifndef WEIR_GPU_MORPHREC_RINGS_H
 #define WEIR_GPU_MORPHREC_RINGS_H
@@ -23,11 +23,11 @@ struct queue {
 	rings *r;
 	unsigned *slot;	 /* [RINGS][cap]: tile + 1, or 0 */
 	unsigned *state; /* [tiles] */
-	unsigned *level; /* [tiles]: the highest ring it is owed for */
+	unsigned *level; /* [tiles]: the highest ring for which it is owed something */
 	unsigned cap;	 /* a power of 2, >= tiles */
 };
 
-/* A slot may still hold the tile that a slower block has won but not yet taken out. */
+/* Puts a tile into a ring. The slot may still hold a tile that a slower block has won but not taken out yet; then it waits. */
 __device__ void
 push(const queue &q, unsigned id, unsigned ring)
 {
@@ -54,7 +54,7 @@ pop_ring(const queue &q, unsigned ring)
 	}
 }
 
-/* The next tile, running from now on, or NONE: all are idle. */
+/* Takes the next tile, which is running from now on. Returns NONE when all tiles are idle. */
 __device__ unsigned
 pop(const queue &q, unsigned *ring)
 {
@@ -74,7 +74,7 @@ pop(const queue &q, unsigned *ring)
 	}
 }
 
-/* Tile id has something to do in that ring. Only tiles that run call this, so pending is not 0. */
+/* Notes that tile `id` has something to do in that ring. Only running tiles call this, so pending is not 0. */
 __device__ void
 owe(const queue &q, unsigned id, unsigned ring)
 {
@@ -91,7 +91,7 @@ owe(const queue &q, unsigned id, unsigned ring)
 	}
 }
 
-/* The visit of a tile is over. */
+/* Ends the visit of a tile. */
 __device__ void
 finish(const queue &q, unsigned id)
 {

@@ -9,7 +9,7 @@ namespace
 
 constexpr unsigned PITCH = TILE_WORDS + 3, FULL = ~0u;
 
-/* Neighbours of a tile: y, x. The first four share a side. */
+/* Neighbours of a tile along y and x. The first four share a side with it. */
 constexpr unsigned SIDES = 4, NEIGHBOURS = 8;
 
 template <unsigned bits> struct tile {
@@ -40,7 +40,7 @@ id_of(const field &f, const place &p)
 	return (unsigned)((p.z * f.ty + p.y) * f.tx + p.x);
 }
 
-/* The word of lane 0 in row r of the tile, counted from its upper rim. */
+/* Returns the word of lane 0 in row r of the tile. Row 0 is the upper rim. */
 template <unsigned bits>
 __device__ size_t
 word_at(const field &f, const place &p, unsigned r)
@@ -86,7 +86,7 @@ store(const tile<bits> &s, const field &f, const place &p)
 
 /* --- sweeps -------------------------------------------------------------------------------------------------------- */
 
-/* Each key and its two neighbours in the row; left and right: the words beyond lanes 0 and 31. */
+/* Returns the largest of each key and its two neighbours in the row. left and right are the words beyond lanes 0 and 31. */
 template <unsigned bits>
 __device__ typename keys<bits>::word
 widen(typename keys<bits>::word c, typename keys<bits>::word left, typename keys<bits>::word right)
@@ -100,7 +100,7 @@ widen(typename keys<bits>::word c, typename keys<bits>::word left, typename keys
 	return k::larger(c, k::larger(k::from_left(l, c), k::from_right(c, r)));
 }
 
-/* The rows first, first + step, .. of a warp, each raised by the row before it; c: the row before the first. */
+/* Raises rows first, first + step, .. of a warp, each from the row before it. c is the row before the first. */
 template <unsigned bits>
 __device__ bool
 sweep_rows(tile<bits> &s, typename keys<bits>::word c, unsigned first, int step, bool diagonals)
@@ -124,7 +124,7 @@ sweep_rows(tile<bits> &s, typename keys<bits>::word c, unsigned first, int step,
 	return changed;
 }
 
-/* All columns, down and up, the 32 rows of each warp by themselves. */
+/* Sweeps all columns down and up. Each warp sweeps its own 32 rows. */
 template <unsigned bits>
 __device__ bool
 sweep_columns(tile<bits> &s, bool diagonals)
@@ -137,7 +137,7 @@ sweep_columns(tile<bits> &s, bool diagonals)
 	return sweep_rows<bits>(s, below, top + 31, -1, diagonals) || down;
 }
 
-/* The row of this thread, to the right and back. */
+/* Sweeps the row of this thread to the right and back. */
 template <unsigned bits>
 __device__ bool
 sweep_row(tile<bits> &s)
@@ -170,7 +170,7 @@ sweep_row(tile<bits> &s)
 
 /* --- neighbours in other slices of a volume ------------------------------------------------------------------------ */
 
-/* The largest keys around word `at` in the slice that it lies in, as connectivity sees them from the next slice. */
+/* Returns the largest keys around word `at` in its slice, among those that are neighbours of a key in the slice beside. */
 template <unsigned bits>
 __device__ typename keys<bits>::word
 around(const field &f, size_t at)
@@ -194,7 +194,7 @@ around(const field &f, size_t at)
 	return k::larger(mid, k::larger(k::from_left(left, mid), k::from_right(mid, right)));
 }
 
-/* What row r of the tile gets from the slices before and behind. */
+/* Returns the largest keys that row r of the tile gets from the slices before and behind. */
 template <unsigned bits>
 __device__ typename keys<bits>::word
 from_slices(const field &f, const place &p, unsigned r)
