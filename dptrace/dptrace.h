@@ -32,7 +32,7 @@
  * segment is the smaller level of its two points. In the first pass a mean above l counts as l, so that a brighter line
  * nearby does not attract the polyline. Later passes do not cap the mean. The sum rewards evidence column by column:
  *
- *	sum	sum_c r(c) / (|r| + g0) * width	   |r| = |lambda| sigma^2 or |grad| sigma, lambda the larger eigenvalue of H
+ *	sum	sum_c r(c) / (|r| + g0) * width	   |r| = |lambda| sigma^2 or |grad| sigma, lambda the eigenvalue of H that is larger in size
  *
  * The width is that of a column (length by columns) or the length of the link over it (length by arc, as in the paper).
  * g0 is soft times the median of |r| in the strip |v| <= w, and at least a quarter of the largest |r| there. Columns
@@ -48,8 +48,8 @@
 enum dptrace_score { DPTRACE_RIDGE, DPTRACE_EDGE, DPTRACE_SIN };
 
 /*
- * AUTO takes the cost for a line whose level is at least 5.7 times the response of its pixel noise alone. For other lines,
- * and always for the score sin, it takes the sum.
+ * AUTO takes the cost for a line when the smallest level of its points is at least 5.7 times the response to pixel noise
+ * alone. For other lines, and always for the score sin, it takes the sum.
  */
 enum dptrace_objective { DPTRACE_AUTO, DPTRACE_COST, DPTRACE_SUM };
 

@@ -27,7 +27,7 @@ struct noise {
 void level_add_noise(struct noise *to, const struct dptrace_image *image, const float *gray,
 		     const double a[2], const double b[2], double halfwidth);
 
-/* The typical response of such noise alone; 0 where nothing was counted. */
+/* The typical response to such noise alone; 0 where nothing was counted. */
 double level_of_noise(const struct noise *n, double sigma);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Sine, cosine and exponential in plain additions and multiplications. They are the same to the last bit on any CPU. libm
  * chooses its functions by CPU, with or without FMA, and their last bit differs. That bit may decide whether a turn is
- * admissible, or change a tap. Square roots and roundings are exact everywhere, so libm's are used.
+ * admissible, or change a tap. Square roots and roundings are exact everywhere.
  */
 #ifndef DPTRACE_LIBM_H
 #define DPTRACE_LIBM_H

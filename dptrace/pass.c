@@ -1,4 +1,4 @@
-/* One search over the strip, or along the polyline of the search before. */
+/* A pass is one search: over the strip, or along the polyline of the pass before. */
 #include <stdlib.h>
 
 #include "dptrace/pass.h"

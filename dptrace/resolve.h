@@ -23,8 +23,8 @@ struct segment_shape {
 	bool cost; /* the objective is the cost; else it is the sum */
 	int polarity;
 	double bright, dark; /* levels by polarity; 0 with DPTRACE_SUM or DPTRACE_SIN */
-	double level;	     /* cost: l */
-	double noise;	     /* the response of the pixel noise around the line */
+	double level;	     /* cost: l, at least noise */
+	double noise;	     /* the response to the pixel noise around the line */
 	int steepest;	     /* cost: rows that a link may climb; 0: any number */
 	struct tube_shape tube;
 };

@@ -83,7 +83,7 @@ WEIR_CLONES(signed_edge_row, (float *restrict out, const struct rows *r, int a, 
 		sum_edge(out, r, 1, a, false);
 }
 
-/* The cost of a link of mean evidence out[x], groups [a, b). */
+/* Turns the mean evidence out[x] of each link in [a, b) into its score under the cost. */
 WEIR_CLONES(cost_row, (float *restrict out, int a, int b, float length, float cap),
 	    (out, a, b, length, cap))
 {
