@@ -77,7 +77,7 @@ struct emst_tree {
  * the number of exposed colours, of trees that the shells leave and of pairs in a shell depends on the data, and bounds
  * that hold for all data are several times as large. Only the lattice has a fixed size.
  *
- * emst_run chooses one of the two engines. Both are declared here so that the checks can compare them.
+ * emst_run chooses the engine. The two others are declared here so that the checks can compare them.
  */
 int emst_run(const struct emst_set *s, int threads, struct emst_tree *t);
 int emst_run_lattice(const struct emst_set *s, int threads, struct emst_tree *t); /* EMST_CODE */

@@ -2,8 +2,8 @@
  * Turns an image, or a list of points, into the vertices of the tree, and vertices back into samples.
  *
  * The vertices of an image are its distinct colours, and the weight of a colour is its number of pixels. The vertices of a
- * list are its distinct points. 8-bit images of one to three planes become a lattice. Other samples become floats where
- * floats are exact and their squares do not overflow or underflow, and doubles elsewhere.
+ * list are its distinct points. 8-bit images of one to three planes become a lattice. Other samples become floats if floats
+ * are exact and their squares do not overflow or underflow; otherwise they become doubles.
  */
 #ifndef EMST_VERTICES_H
 #define EMST_VERTICES_H
