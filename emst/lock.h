@@ -1,5 +1,5 @@
 /*
- * The threads of a Boruvka round share the first edge of every tree. They read its length without a lock, as a bound, and
+ * The threads of a Boruvka round share the first edge of every tree. They read the squared length without a lock, as a bound, and
  * replace it under one of LOCKS locks. The order of edges is strict, so the edge that stays does not depend on the order
  * in which threads arrive.
  */

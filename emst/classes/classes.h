@@ -80,7 +80,7 @@ int cut_genie(const struct emst_tree *t, const uint32_t *weight, double gini, si
 /*
  * Cuts the edges that are long compared with the edges around them. The condition at one end of an edge: it is longer than
  * factor times the mean length of the other edges within two steps of that end. An edge is cut when the condition holds at
- * both ends. An end without other edges is not tested; an edge without any other edge at both ends is not cut.
+ * both ends. An end without other edges is not tested. An edge is not cut when neither end has other edges.
  */
 int cut_zahn(const struct emst_tree *t, double factor, uint8_t *cut);
 

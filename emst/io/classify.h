@@ -1,4 +1,4 @@
-/* Finds the classes that the options ask for, from a tree or without one. All of these functions may die. */
+/* Finds the classes that the options ask for, from a tree or directly. All of these functions may die. */
 #ifndef EMST_CLASSIFY_H
 #define EMST_CLASSIFY_H
 
