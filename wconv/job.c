@@ -20,7 +20,7 @@ load_kernels(struct job *j)
 			  j->q.kw, j->q.kh);
 }
 
-/* Reads where the item lies in the whole image, if its header says that it is a part. */
+/* Reads from the header where the item lies in the whole image. An item that is not a part is the whole. */
 static void
 find_tile(const struct raw_in *in, const struct img *x, struct wconv_problem *q)
 {

@@ -10,7 +10,7 @@
 
 /* --- shapes -------------------------------------------------------------------------------------------------------- */
 
-/* A sheet of gx x gy kernels side by side. */
+/* Finds the kernels in a sheet, where gx x gy of them stand side by side. */
 static int
 cut_sheet(const struct img *x, size_t gx, size_t gy, struct wconv_problem *q, char err[WCONV_ERR])
 {
@@ -29,7 +29,7 @@ cut_sheet(const struct img *x, size_t gx, size_t gy, struct wconv_problem *q, ch
 	return 0;
 }
 
-/* Axes kx ky [gx [gy]], kernels one after the other. */
+/* Finds the kernels in an item of axes kx ky [gx [gy]], where they stand one after the other. */
 static void
 list_kernels(const struct img *x, struct wconv_problem *q)
 {
@@ -53,7 +53,7 @@ wconv_parse_basis(const char *text, int *degree)
 		   : -1;
 }
 
-/* Grid or polynomials: as the command line says, else the file. */
+/* Decides between a grid and a basis: by the command line, else by the file. */
 static int
 find_degree(const struct img *x, const struct wconv_ask *ask, struct wconv_problem *q,
 	    char err[WCONV_ERR])
@@ -114,7 +114,7 @@ convert(struct wconv_kernels *k, bool in_double)
 		return -1;
 	sample_load(v, k->file.data, k->file.type, n);
 	k->samples = v;
-	if (!in_double) /* in place: each float lies at or before its double */
+	if (!in_double) /* this works in place: each float lies at or before its double */
 		for (size_t i = 0; i < n; i++) {
 			const float f = (float)v[i];
 			memcpy((char *)v + i * sizeof f, &f, sizeof f);
@@ -153,7 +153,7 @@ wconv_drop_kernels(struct wconv_kernels *k)
 
 /* --- places -------------------------------------------------------------------------------------------------------- */
 
-/* Numbers between blanks, exactly n of them. */
+/* Reads exactly n numbers, separated by blanks. */
 static int
 read_numbers(const char *text, double *v, size_t n)
 {
@@ -179,7 +179,7 @@ spread_nodes(double *node, size_t g, double n, int place)
 			node[i] = ((double)i + .5) * n / (double)g - .5;
 }
 
-/* Nodes of one direction: as the command line says, else by the key, else by the axis, else spread over n pixels. */
+/* Places the nodes of one direction: by the command line, else by the key, else by the axis, else evenly over n pixels. */
 static int
 find_nodes(const struct wconv_kernels *k, const struct wconv_ask *ask, bool y, size_t n, size_t g,
 	   double *node, char err[WCONV_ERR])
@@ -211,7 +211,7 @@ find_nodes(const struct wconv_kernels *k, const struct wconv_ask *ask, bool y, s
 	return 0;
 }
 
-/* Two numbers of a key, or x and y. */
+/* Reads the two numbers of a key into *x and *y, which keep their values if the file lacks the key. */
 static int
 find_pair(const struct wconv_kernels *k, const char *key, double *x, double *y, char err[WCONV_ERR])
 {

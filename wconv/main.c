@@ -1,4 +1,4 @@
-/* wconv: items convolved with a kernel that varies over the image. */
+/* wconv convolves items with a kernel that varies over the image. */
 #include <stdio.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static const struct opt_program program = {
     .max_operands = SIZE_MAX,
     .gpu_state = gpu_state};
 
-/* AxB, both 1 or more. */
+/* Parses --grid=AxB; both are 1 or more. */
 static void
 parse_grid(struct args *args)
 {
@@ -99,7 +99,7 @@ parse_centre(struct args *args)
 	args->ask.cy = (size_t)v[1];
 }
 
-/* As many positions as commas and one. */
+/* Parses a list of positions, *n of them, separated by commas. */
 static double *
 parse_positions(const char *option, const char *text, size_t *n)
 {
@@ -115,7 +115,7 @@ parse_positions(const char *option, const char *text, size_t *n)
 	return v;
 }
 
-/* The adjoint and the deconvolution: what they exclude, and their own defaults. */
+/* Checks the options that the adjoint and the deconvolution exclude, and sets the defaults that they change. */
 static void
 check_inverse(struct args *args)
 {
@@ -167,7 +167,7 @@ parse(int argc, char **argv)
 	return args;
 }
 
-/* The pictures of an item, a band of rows at a time. */
+/* Convolves the pictures of an item, a band of rows at a time. */
 static void
 stream_pictures(struct job *j, struct raw_in *in, struct img *x, size_t n, struct raw_out *out,
 		struct progress *bar, struct stats *st)

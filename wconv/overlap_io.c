@@ -4,10 +4,10 @@
 #include "gpu/wconv/wconv.h"
 #include "wconv/overlap_io.h"
 
-/* Two buffers that go round between a thread that fills them and one that empties them. */
+/* Two buffers that one thread fills in turn while another thread empties them. */
 struct belt {
 	char *buffer[2];
-	size_t filled, emptied; /* so far */
+	size_t filled, emptied; /* how many times a buffer was */
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
 };
@@ -15,10 +15,10 @@ struct belt {
 struct overlap {
 	struct wconv_plan *plan;
 	struct raw_in *in;
-	const char *mapped; /* all rows; NULL: they are read */
+	const char *mapped; /* all rows, in their mapped file; NULL: rows are read */
 	struct raw_out *out;
-	size_t in_row, out_row; /* samples */
-	size_t in_size;		/* bytes of one */
+	size_t in_row, out_row; /* samples in a row of the item, of the result */
+	size_t in_size;		/* bytes of a sample of the item */
 	size_t steps;
 	struct belt source, sink;
 };
@@ -42,7 +42,7 @@ stop_belt(struct belt *b)
 	pthread_cond_destroy(&b->moved);
 }
 
-/* The next buffer to fill, or to empty; waits until there is one. */
+/* Waits for the next buffer to fill, or to empty, and returns it. */
 static char *
 await(struct belt *b, bool to_fill)
 {
@@ -54,7 +54,7 @@ await(struct belt *b, bool to_fill)
 	return buffer;
 }
 
-/* That buffer is filled, or emptied. */
+/* Tells the other thread that the buffer is filled, or emptied. */
 static void
 pass(struct belt *b, bool filled)
 {
@@ -67,7 +67,7 @@ pass(struct belt *b, bool filled)
 	pthread_mutex_unlock(&b->lock);
 }
 
-/* Has the system bring in the pages of n bytes of a file. */
+/* Reads a byte of each page, so that the system loads n bytes of a mapped file. */
 static void
 touch(const volatile char *p, size_t n)
 {
@@ -117,7 +117,7 @@ run_step(const struct overlap *p, struct gpu *g, const void *in, void *out)
 		raw_die(p->in, "-g: %s", gpu_why(g));
 }
 
-/* All steps, with rows from the source and to the sink. */
+/* Runs all steps. Rows come from the source, results go to the sink. */
 static void
 run_steps(struct overlap *p, struct gpu *g, struct progress *bar, struct stats *st)
 {
@@ -140,7 +140,7 @@ run_steps(struct overlap *p, struct gpu *g, struct progress *bar, struct stats *
 	}
 }
 
-/* A picture of one step has nothing to overlap: threads took 100 of 140 us of 32x32 pixels. */
+/* Runs a picture of one step without threads: for 32x32 pixels, threads took 100 of 140 us. */
 static void
 run_alone(const struct overlap *p, struct gpu *g, struct stats *st)
 {
@@ -158,7 +158,7 @@ run_alone(const struct overlap *p, struct gpu *g, struct stats *st)
 	stats_charge(st, STATS_WRITE);
 }
 
-/* Three threads: one reads ahead, one writes behind, this one computes. */
+/* Runs with three threads: one reads ahead, one writes behind, and this one computes. */
 static void
 run_beside(struct overlap *p, struct gpu *g, struct progress *bar, struct stats *st)
 {

@@ -10,7 +10,7 @@
 #include "common/real.h"
 #include "wconv/plan.h"
 
-/* alike[i]: all kernels of grid column i (row, if y) are like those of the next. */
+/* Fills in alike[i]: the kernels of grid column i (row, if y) have the same samples as those of the next one. */
 static void
 compare_lines(const struct wconv_plan *p, bool y, bool *alike)
 {
@@ -61,7 +61,7 @@ check_problem(const struct wconv_problem *q, char err[WCONV_ERR])
 	return check_nodes(q->node_y, q->gy, "rows", err);
 }
 
-/* The core for a precision: of this level or lower, NULL for the CPU's. */
+/* Returns the core for a precision, at this level or the CPU's, whichever is lower. level NULL: at the CPU's. */
 static const struct wconv_core *
 find_core(const char *level, bool in_double)
 {
@@ -105,7 +105,7 @@ make_axes(struct wconv_plan *p, char err[WCONV_ERR])
 	return e ? wconv_fail(err, "no memory") : 0;
 }
 
-/* Rows of the item that the windows of tiles t0..t1-1 reach: from *low to *high - 1. */
+/* Finds the rows of the item that the windows of tiles t0..t1-1 reach: *low to *high - 1. */
 static void
 reach(const struct wconv_plan *p, size_t t0, size_t t1, size_t *low, size_t *high)
 {
@@ -128,7 +128,7 @@ reach(const struct wconv_plan *p, size_t t0, size_t t1, size_t *low, size_t *hig
 	}
 }
 
-/* The functions of y that the tiles of the band need. */
+/* Finds the functions of y that the tiles of the band need. */
 static void
 span_functions(const struct wconv_plan *p, struct wconv_band *b)
 {
@@ -142,8 +142,8 @@ span_functions(const struct wconv_plan *p, struct wconv_band *b)
 }
 
 /*
- * Tile rows to a band: tiles enough that threads share them evenly. No more, since the spectra of a band are held at once
- * and fresh memory costs time: at M = 1024 on two threads 2 rows take 6 to 10 % less than 4.
+ * Returns the tile rows of a band: the fewest that the threads can share evenly. The spectra of a whole band are held at
+ * once, and fresh memory costs time: at M = 1024 on two threads, 2 rows take 6 to 10 % less time than 4.
  */
 static size_t
 band_height(const struct wconv_plan *p)
@@ -156,7 +156,7 @@ band_height(const struct wconv_plan *p)
 	return m;
 }
 
-/* Bands of tile rows: what each takes and transforms. */
+/* Makes the bands of tile rows, and finds what each reads and transforms. */
 static int
 make_bands(struct wconv_plan *p)
 {
@@ -187,7 +187,7 @@ raise_to(size_t *most, size_t n)
 	*most = n > *most ? n : *most;
 }
 
-/* How much the rings must hold: the most that any band needs at once, rows that later bands will need included. */
+/* Finds how much the rings must hold: the most for any band of what it needs, and of rows that later bands will need. */
 static void
 measure_rings(struct wconv_plan *p)
 {
@@ -216,7 +216,10 @@ round_up(size_t n, size_t to)
 	return (n + to - 1) / to * to;
 }
 
-/* a * b * c samples, uninitialised, on large pages: 3 to 5 % less time at M = 4096. Any factor may be large. */
+/*
+ * Allocates a * b * c samples, uninitialised, on large pages, which takes 3 to 5 % less time at M = 4096.
+ * Returns NULL if the product overflows.
+ */
 static void *
 allocate(size_t a, size_t b, size_t c, size_t size)
 {
@@ -227,7 +230,7 @@ allocate(size_t a, size_t b, size_t c, size_t size)
 	return weir_alloc_large(n, size);
 }
 
-/* Whether the transforms of all kernels, or their taps, are few enough bytes to be kept. */
+/* Whether the transforms of all kernels, or their samples, take less than WCONV_KEEP bytes. */
 static bool
 keeps(const struct wconv_plan *p)
 {
@@ -294,7 +297,7 @@ make_transforms(struct wconv_plan *p)
 	return p->kernel && p->spectra && p->mean && p->row_sums ? 0 : -ENOMEM;
 }
 
-/* Where tiles leave results: the caller's rows, or planes of our own to be converted or interleaved. */
+/* Decides where tiles store results: in the caller's rows, or in planes that are converted or interleaved later. */
 static int
 make_results(struct wconv_plan *p)
 {

@@ -68,7 +68,7 @@ scratch_of(const struct wconv_plan *p)
 	return (char *)p->scratch + (size_t)omp_get_thread_num() * p->scratch_bytes;
 }
 
-/* The transforms of new kernels and of new rows: independent tasks. */
+/* Transforms the kernels and the rows that are new in this step. They are independent tasks. */
 static void
 run_forward(const struct wconv_plan *p, const struct wconv_band *b, size_t nfy)
 {
@@ -110,7 +110,8 @@ wconv_run(struct wconv_plan *p, const void *in, void *out)
 	p->out = out;
 #pragma omp parallel num_threads(p->q.threads)
 	{
-#pragma omp for schedule(static) nowait /* kernels need no rows; all are in when those are done */
+		/* nowait: kernels need no rows, and all rows are in the ring when the kernels are done */
+#pragma omp for schedule(static) nowait
 		for (size_t r = b->fed0; r < b->fed1; r++)
 			p->core->feed(p, r, (const char *)in + (r - b->fed0) * row_bytes);
 		run_forward(p, b, nfy);

@@ -7,20 +7,20 @@
 #include "common/sample.h"
 #include "wconv/whole.h"
 
-/* An item that is worked on, plane by plane. */
+/* An item that is processed plane by plane. */
 struct whole {
 	struct job *j;
 	struct raw_in *in;
-	/* samples of a row of the item, with all planes, and its rows; the same of the result */
+	/* samples in a row of the item, of all planes; rows of the item; the same for the result */
 	size_t row, rows, out_row, out_rows;
 	/* one row of the item */
 	double *line;
-	/* one plane of the item and of the result, and the bytes of a sample of theirs */
+	/* one plane of the item, one plane of the result; bytes of a sample of both */
 	void *from, *to;
 	size_t size;
 };
 
-/* Plane c of a picture to w->from. Samples that are not finite: 0 as --nan=zero says; the adjoint refuses them. */
+/* Copies plane c of a picture to w->from. --nan=zero makes samples 0 that are not finite; else the adjoint refuses them. */
 static void
 take_plane(struct whole *w, const char *picture, enum img_type type, size_t c)
 {
@@ -43,7 +43,7 @@ take_plane(struct whole *w, const char *picture, enum img_type type, size_t c)
 	}
 }
 
-/* The result of plane c to its place; NaN where the data were unknown and stay so. */
+/* Stores the result of plane c in the picture. A deconvolution with --nan=propagate has NaN where the data were unknown. */
 static void
 give_plane(const struct whole *w, char *picture, size_t c)
 {
@@ -59,7 +59,7 @@ give_plane(const struct whole *w, char *picture, size_t c)
 	}
 }
 
-/* The plane in w->from to w->to. */
+/* Applies the adjoint or the deconvolution to the plane in w->from, to w->to. */
 static void
 run_plane(struct whole *w)
 {

@@ -8,7 +8,10 @@
 #include "common/progress.h"
 #include "wconv/job.h"
 
-/* Reads the n pictures of the item x, computes them all, then writes the item y: its header, then its pictures. */
+/*
+ * Reads the item x whole, then computes and writes its n pictures one after the other, as the item y.
+ * The header of y is written when the first picture is done.
+ */
 void whole_pictures(struct job *j, struct raw_in *in, struct img *x, struct img *y, size_t n,
 		    struct raw_out *out, struct progress *bar, struct stats *st);
 

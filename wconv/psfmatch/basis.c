@@ -1,4 +1,4 @@
-/* The basis of kernels. All are outer products, so that a stamp is convolved along x, then along y. */
+/* The basis of kernels. All kernels are outer products, so that a stamp is convolved along x first and then along y. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "common/mem.h"
 #include "wconv/psfmatch/inside.h"
 
-/* Alard's Gaussians: widths in pixels, and the degree of the powers of each. */
+/* Alard's Gaussians: the width of each in pixels, and the degree of its powers. */
 static const struct {
 	double sigma;
 	int degree;
@@ -25,7 +25,7 @@ count_kernels(const struct psfmatch_options *o)
 	return n;
 }
 
-/* x^power exp(-x^2 / 2 sigma^2), scaled: to the sum 1, or to the sum of squares 1 when it is odd. */
+/* Fills in x^power exp(-x^2 / 2 sigma^2), scaled to the sum 1, or for an odd power to the sum of squares 1. */
 static void
 fill_gauss(double *to, size_t size, double sigma, int power)
 {
@@ -55,7 +55,7 @@ fill_gausses(struct psfmatch_kernels *k)
 			}
 }
 
-/* Single samples, the centre first. */
+/* Fills in kernels of a single sample, the centre first. */
 static void
 fill_deltas(struct psfmatch_kernels *k)
 {
@@ -69,7 +69,7 @@ fill_deltas(struct psfmatch_kernels *k)
 	}
 }
 
-/* Kernels of the same x share their convolution along x. */
+/* Numbers the different x. Kernels of the same x share their convolution along x. */
 static void
 number_columns(struct psfmatch_kernels *k)
 {

@@ -1,4 +1,4 @@
-/* The fit: normal equations over the stamps, their solution, stamps that stand out. */
+/* The fit: the normal equations over the stamps, their solution, and the rejection of outliers. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 #include "wconv/psfmatch/inside.h"
 
 /*
- * Function f of a stamp: kernel f of the basis, or the background, f = n. Its coefficient is a polynomial, a constant for
- * kernel 0: unknowns first[f] .. first[f] + terms[f] - 1.
+ * A stamp has n + 1 functions: function f < n is kernel f of the basis, and function n is the background. The coefficient
+ * of function f is a polynomial, for kernel 0 a constant. Its terms are the unknowns first[f] .. first[f] + terms[f] - 1.
  */
 struct fit {
 	const struct psfmatch_options *o;
@@ -21,7 +21,8 @@ struct fit {
 	struct psfmatch_stamp *s;
 	size_t stamps, n, unknowns;
 	size_t *first, *terms;
-	double *a, *g; /* the solution; normal equations [unknowns][unknowns] */
+	double *a,
+	    *g; /* [unknowns]: right side, then solution; [unknowns][unknowns]: normal equations */
 	double *memory;
 };
 
@@ -44,7 +45,7 @@ count_terms(int degree)
 	return (size_t)((degree + 1) * (degree + 2) / 2);
 }
 
-/* The powers u^i v^j, i + j <= degree, at (x,y). */
+/* Fills in the powers u^i v^j, i + j <= degree, at (x,y). */
 static void
 fill_powers(const struct psfmatch *m, int degree, double x, double y, double *p)
 {
@@ -55,7 +56,7 @@ fill_powers(const struct psfmatch *m, int degree, double x, double y, double *p)
 			*p++ = pow(u, i) * pow(v, j);
 }
 
-enum { TERMS = 66 }; /* of degree 10 */
+enum { TERMS = 66 }; /* the terms of a polynomial of degree 10 */
 
 double
 psfmatch_background(const struct psfmatch *m, double x, double y)
@@ -68,14 +69,14 @@ psfmatch_background(const struct psfmatch *m, double x, double y)
 	return sum;
 }
 
-/* The powers of the functions of a stamp: those of the kernels and of the background. */
+/* Returns the powers of a function of a stamp: those of the kernels, or those of the background. */
 static const double *
 powers_of(const struct fit *f, size_t fun, const double *kernel, const double *background)
 {
 	return fun == f->k.n ? background : kernel;
 }
 
-/* Adds the stamp to the normal equations, lower triangle, and to their right side. */
+/* Adds the stamp to the lower triangle of the normal equations, and to their right side. */
 static void
 add_stamp(struct fit *f, const struct psfmatch_stamp *s)
 {
@@ -99,7 +100,7 @@ add_stamp(struct fit *f, const struct psfmatch_stamp *s)
 	}
 }
 
-/* to = the Laplacian of a kernel, 0 beyond its edges. */
+/* to = the Laplacian of a kernel that is 0 beyond its edges. */
 static void
 laplacian(const double *x, size_t n, double *to)
 {
@@ -111,7 +112,7 @@ laplacian(const double *x, size_t n, double *to)
 					(j + 1 < n ? x[(j + 1) * n + i] : 0);
 }
 
-/* Adds the penalty: for each term of the polynomials the sum of squares of the kernel's Laplacian. 0 or -ENOMEM. */
+/* Adds the penalty: for each term of the polynomials, the sum of squares of the kernel's Laplacian. Returns 0 or -ENOMEM. */
 static int
 add_penalty(struct fit *f)
 {
@@ -145,7 +146,7 @@ add_penalty(struct fit *f)
 	return e;
 }
 
-/* Solves g a = a by Cholesky's factors of the lower triangle, a little damped. false: it is singular. */
+/* Solves g x = a, with x stored in a, by Cholesky's factors of the lower triangle, a little damped. false: g is singular. */
 static bool
 solve(double *g, double *a, size_t n)
 {
@@ -171,7 +172,7 @@ solve(double *g, double *a, size_t n)
 	return true;
 }
 
-/* The mean square of the stamp's misfit over its variance. */
+/* Returns the mean over the stamp's pixels of misfit^2 / variance. c: room for n + 1 coefficients. */
 static double
 misfit(const struct fit *f, const struct psfmatch_stamp *s, double *c)
 {
@@ -202,7 +203,7 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Leaves out stamps whose misfit is above the median by more than 3 of its spreads. Returns how many. */
+/* Rejects the stamps whose misfit is above the median by more than 3 spreads. Returns how many they are. */
 static size_t
 reject(struct fit *f, double *c)
 {
@@ -229,7 +230,7 @@ reject(struct fit *f, double *c)
 	return out;
 }
 
-/* Rounds of fitting and leaving out, until none stands out, 10 at most. */
+/* Fits and rejects in turn, until no stamp is rejected, at most 10 times. */
 static int
 fit_rounds(struct fit *f, char err[PSFMATCH_ERR])
 {
@@ -261,7 +262,7 @@ fit_rounds(struct fit *f, char err[PSFMATCH_ERR])
 	return e;
 }
 
-/* Unknowns, and memory for all sums. 0 or -ENOMEM. */
+/* Counts the unknowns, and allocates memory for all sums. Returns 0 or -ENOMEM. */
 static int
 make_room(struct fit *f)
 {
@@ -302,7 +303,7 @@ sum_stamps(struct fit *f, const struct psfmatch_field *field)
 	return e;
 }
 
-/* The solution as kernels for wconv, and the background, to which the skies that were taken away return. */
+/* Writes the solution as kernels for wconv, and the background, with the skies added that were subtracted. */
 static int
 write_model(struct fit *f, const struct psfmatch_field *field)
 {

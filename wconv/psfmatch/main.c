@@ -1,4 +1,4 @@
-/* psfmatch: the kernel that turns one picture of a field into another, for wconv, or what is left of the other. */
+/* psfmatch writes the kernel that turns one picture of a field into another, or the difference of the two. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +65,7 @@ parse(int argc, char **argv)
 
 /* A picture of one plane, as floats. */
 struct picture {
-	struct img file; /* its head */
+	struct img file; /* its header and payload */
 	size_t w, h;
 	float *v;
 };
@@ -100,7 +100,7 @@ drop_picture(struct picture *p)
 	weir_free(p->v);
 }
 
-/* The item that wconv reads: planes of coefficients, and what belongs to them. */
+/* Writes the item that wconv reads: planes of coefficients, with the keys that describe them. */
 static void
 write_kernels(struct raw_out *out, const struct psfmatch *m, const struct args *args)
 {
@@ -123,7 +123,7 @@ write_kernels(struct raw_out *out, const struct psfmatch *m, const struct args *
 	img_free(&y);
 }
 
-/* REF through the kernels, plus the background, from NEW. */
+/* Subtracts from NEW the background and REF convolved with the kernels. */
 static void
 subtract(const struct psfmatch *m, const struct picture *ref, struct picture *new, int threads)
 {

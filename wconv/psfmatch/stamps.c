@@ -1,4 +1,4 @@
-/* Stamps: the sky and its noise, stars to fit, sums over the pixels around them. */
+/* Stamps: finds the sky and its noise, and stars to fit, and computes the sums over the pixels around them. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median of v, which is sorted. */
+/* Sorts v and returns its median. */
 static double
 median(double *v, size_t n)
 {
@@ -27,8 +27,8 @@ median(double *v, size_t n)
 enum { SAMPLES = 50000 };
 
 /*
- * The median of a picture, and the noise of a pixel: of second differences along rows, which gradients and most of the light
- * of stars leave out. v: room for SAMPLES.
+ * Finds the median of a picture, and the noise of a pixel. The noise comes from second differences along rows, to which
+ * gradients and most of the light of stars add nothing. v: room for SAMPLES. Returns -1 if fewer than 100 samples are known.
  */
 static int
 measure(const float *x, size_t n, double *v, double *sky, double *noise)
@@ -63,7 +63,7 @@ psfmatch_measure_sky(struct psfmatch_field *f)
 	if (v && !measure(f->ref, f->w * f->h, v, &f->sky_ref, &a) &&
 	    !measure(f->new, f->w * f->h, v, &f->sky_new, &b)) {
 		f->noise = sqrt(a * a + b * b);
-		/* pictures without noise: as if the last digit of a float were noise */
+		/* pictures without noise: takes the last digit of a float as noise */
 		if (!(f->noise > 0))
 			f->noise = 1e-6 * (fabs(f->sky_ref) + fabs(f->sky_new)) + 1e-12;
 		e = 0;
@@ -74,7 +74,7 @@ psfmatch_measure_sky(struct psfmatch_field *f)
 
 /* --- stars ----------------------------------------------------------------------------------------------------------- */
 
-/* Whether the pixel is a star's peak, in both pictures well above the sky. */
+/* Whether the pixel is a star's peak in ref: more than 15 times the noise above the sky, and not too bright. */
 static bool
 is_peak(const struct psfmatch_field *f, size_t x, size_t y)
 {
@@ -90,7 +90,7 @@ is_peak(const struct psfmatch_field *f, size_t x, size_t y)
 	return true;
 }
 
-/* Whether all pixels that the stamp uses are known, and none is too bright. */
+/* Whether all pixels that the stamp needs are known in both pictures, and none is too bright. */
 static bool
 is_clean(const struct psfmatch_field *f, size_t x, size_t y, size_t reach)
 {
@@ -104,7 +104,7 @@ is_clean(const struct psfmatch_field *f, size_t x, size_t y, size_t reach)
 	return true;
 }
 
-/* The brightest clean star of columns x0..x1-1 and rows y0..y1-1 to *s; false: there is none. */
+/* Finds *s, the brightest clean star of columns x0..x1-1 and rows y0..y1-1. Returns false if there is none. */
 static bool
 find_star(const struct psfmatch_field *f, size_t x0, size_t x1, size_t y0, size_t y1, size_t reach,
 	  struct psfmatch_stamp *s)
@@ -157,7 +157,7 @@ WEIR_CLONES(add_scaled, (const double *restrict from, size_t n, double by, doubl
 		to[i] += by * from[i];
 }
 
-/* The pixels of ref that the kernels see from the stamp, above the sky: [side + size - 1][side + size - 1]. */
+/* Copies the pixels of ref that the kernels need for the stamp, minus the sky: [side + size - 1][side + size - 1]. */
 static void
 take_window(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t size, double *to)
 {
@@ -169,7 +169,7 @@ take_window(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size
 			to[r * wide + c] = (double)first[r * f->w + c] - f->sky_ref;
 }
 
-/* The window convolved with x along its rows: [side + size - 1][side]. work: room for the window. */
+/* Convolves the window with x along its rows. to: [side + size - 1][side]. work: room for the window. */
 static void
 convolve_x(const double *window, const double *x, size_t size, double *work, double *to)
 {
@@ -183,7 +183,7 @@ convolve_x(const double *window, const double *x, size_t size, double *work, dou
 		memcpy(to + r * PSFMATCH_SIDE, work + r * wide, PSFMATCH_SIDE * sizeof *to);
 }
 
-/* That along its columns with y: [side][side]. */
+/* Convolves a result of convolve_x() with y along its columns. to: [side][side]. */
 static void
 convolve_y(const double *from, const double *y, size_t size, double *to)
 {
@@ -194,7 +194,7 @@ convolve_y(const double *from, const double *y, size_t size, double *to)
 				   PSFMATCH_SIDE * PSFMATCH_SIDE, y[b], to);
 }
 
-/* 1 / sigma of each pixel of the stamp, and the data over sigma. */
+/* Computes weight = 1 / sigma and data = (new - sky) / sigma of each pixel of the stamp. */
 static void
 weigh(const struct psfmatch_field *f, const struct psfmatch_stamp *s, double *weight, double *data)
 {
@@ -231,7 +231,7 @@ psfmatch_dot(const double *a, const double *b, size_t n)
 	return dot(a, b, n);
 }
 
-/* g[k] = (kernel k * ref) over sigma, g[n] = 1 over sigma: [n + 1][pixels]. work: see psfmatch_sum_stamp(). */
+/* Fills in g, [n + 1][pixels]: g[k] = (kernel k * ref) / sigma, g[n] = 1 / sigma. work: see psfmatch_sum_stamp(). */
 static void
 fill_functions(const struct psfmatch_field *f, const struct psfmatch_kernels *k,
 	       const struct psfmatch_stamp *s, const double *weight, double *g, double *work)

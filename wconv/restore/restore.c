@@ -23,7 +23,7 @@ wconv_restore_apply(const struct wconv_restore *r, bool transpose, const void *f
 	}
 }
 
-/* The nodes of one direction, moved by `by`. NULL: no memory. */
+/* Returns the nodes of one direction, moved by `by`; the caller frees them. NULL: no memory. */
 static double *
 move_nodes(const double *node, size_t n, double by)
 {
@@ -35,9 +35,9 @@ move_nodes(const double *node, size_t n, double by)
 }
 
 /*
- * The convolution that stands for A, or for A' where it scatters, over the item alone: its corner is the origin. Where what
- * lies beyond the edges is unknown, the estimate reaches as far as the kernel: the convolution's valid results are the data,
- * or its full results are the estimate.
+ * Poses the problem *p of the convolution that is A, or with scatters A'. Its origin is the corner of the item.
+ * Where the edge renormalises, the estimate extends beyond the data as far as the kernel reaches. Then the convolution of
+ * the estimate has the data as its valid results; with scatters, that of the data has the estimate as its full results.
  */
 static int
 pose(struct wconv_restore *r, const struct wconv_problem *q, struct wconv_problem *p)

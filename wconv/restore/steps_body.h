@@ -1,6 +1,6 @@
 /*
- * The steps, compiled for each precision. Arrays of the data and of the estimate are rows; sums are made along each row and
- * then over the rows, in that order, whatever the threads.
+ * The steps, compiled once for each precision. Sums over the data and over the estimate are made along each row first and
+ * then over the rows, so that they do not depend on the number of threads.
  */
 #include <math.h>
 
@@ -29,7 +29,7 @@ tell(const struct wconv_restore *d, size_t steps)
 
 /* --- Richardson-Lucy ------------------------------------------------------------------------------------------------- */
 
-/* r = y / f, 0 where y is unknown; f is at least `least`. Returns the sum of (y - f)^2. */
+/* With v = f + sky: r = y / max(v, least), or 0 where y is unknown. Returns the sum of (y - v)^2 over known samples. */
 static double
 divide_row(const real *restrict y, const real *restrict f, real sky, real least, size_t n,
 	   real *restrict r)
@@ -45,7 +45,7 @@ divide_row(const real *restrict y, const real *restrict f, real sky, real least,
 	return sum;
 }
 
-/* x *= t / s, never below 0; 0 where s is less than `least`. */
+/* x *= t / s, or x = 0 where that is negative or s is not above `least`. */
 static void
 multiply_row(real *restrict x, const real *restrict t, const real *restrict s, real least, size_t n)
 {
@@ -55,12 +55,13 @@ multiply_row(real *restrict x, const real *restrict t, const real *restrict s, r
 	}
 }
 
-/* What is known of the data: how many samples, their sum and their largest; and r = 1 there, else 0. */
+/* The known samples: how many there are, their sum, and their largest absolute value. */
 struct known {
 	size_t n;
 	double sum, peak;
 };
 
+/* Finds the known samples. Sets d->r to 1 there, else to 0. */
 static struct known
 find_known(const struct wconv_restore *d, const real *y)
 {
@@ -77,7 +78,10 @@ find_known(const struct wconv_restore *d, const real *y)
 	return k;
 }
 
-/* s = A' (known samples), and the flat x that explains their sum. Returns the largest s; 0: there is nothing to go by. */
+/*
+ * Sets s = A' r, with r from find_known(), and x to the constant that explains the sum of the known samples.
+ * Returns the largest s; where it is 0, the method cannot start.
+ */
 static double
 start_lucy(const struct wconv_restore *d, const struct known *k)
 {
@@ -91,7 +95,7 @@ start_lucy(const struct wconv_restore *d, const struct known *k)
 		all += (double)s[i];
 	}
 	level = largest > 0 ? (k->sum - d->o.sky * (double)k->n) / all : 0;
-	if (!(level > 0)) /* nothing above the sky: any positive start will do */
+	if (!(level > 0)) /* nothing is above the sky: any positive constant can be the start */
 		level = k->peak > 0 ? 1e-3 * k->peak : 1;
 	for (size_t i = 0; i < n; i++)
 		x[i] = (real)level;
@@ -136,7 +140,7 @@ lucy(struct wconv_restore *d, const void *data, struct wconv_restored *done, cha
 
 /* --- least squares --------------------------------------------------------------------------------------------------- */
 
-/* to = a to + b from, row by row; returns the sum of squares. */
+/* to = a to + b from, row by row. Returns the sum of squares of the new `to`. */
 static double
 combine(const struct wconv_restore *d, size_t w, size_t h, double a, real *to, double b,
 	const real *from)
@@ -169,7 +173,7 @@ mask(const struct wconv_restore *d, const real *y, real *f)
 	return sum_rows(d->row, d->h);
 }
 
-/* CGLS: r = y - A x, s = A' r - damp^2 x, p the direction, f = A p. */
+/* CGLS, with r = y - A x - sky, s = A' r - damp^2 x, p the direction, f = A p. */
 static int
 least_squares(struct wconv_restore *d, const void *data, struct wconv_restored *done,
 	      char err[WCONV_ERR])
@@ -206,7 +210,7 @@ least_squares(struct wconv_restore *d, const void *data, struct wconv_restored *
 	}
 }
 
-/* The part of the estimate that lies where the data do. */
+/* Copies the part of the estimate that lies where the data do. */
 static void
 cut(const struct wconv_restore *d, void *to)
 {
