@@ -5,7 +5,7 @@
 #include "usfft/inverse.h"
 #include "usfft/plan.h"
 
-/* w <- w / (K w), where K spreads and interpolates. At its fixed point K w = 1 at all points, dense or sparse. */
+/* w <- w / (K w), where K spreads and interpolates. At the fixed point K w = 1, where points are dense and where sparse. */
 static void
 level(struct usfft_plan *p, double *w, double *v, size_t m)
 {

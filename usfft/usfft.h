@@ -36,9 +36,9 @@ enum { USFFT_MAXPOINTS = 0x7fffffff };
 
 /* Seconds that the stages have taken. */
 struct usfft_seconds {
-	/* spread includes interpolation */
+	/* spread includes interpolation. */
 	double sort, spread, fft;
-	/* moving modes between the grid and the caller's array, and dividing the window out */
+	/* modes: moving modes between the grid and the caller's array, and dividing the window out. */
 	double modes;
 };
 
@@ -79,7 +79,9 @@ struct usfft_plan;
  * -ENOMEM, and then *p is NULL. One thread at a time may call it, since FFTW's planner is not thread-safe.
  */
 int usfft_plan(struct usfft_plan **p, const struct usfft_options *o);
-void usfft_free(struct usfft_plan *p); /* NULL is nothing */
+
+/* Frees a plan and what it owns. It accepts NULL. */
+void usfft_free(struct usfft_plan *p);
 
 /*
  * Bytes of the grid of a plan for o. Before points arrive, a plan takes little more memory than that. SIZE_MAX: no plan for

@@ -20,7 +20,7 @@ enum { WINDOW_MINW = 3, WINDOW_MAXW = 16, WINDOW_MAXCOEF = 22 };
 struct window {
 	bool gauss;
 	int w;	     /* taps, WINDOW_MINW..WINDOW_MAXW */
-	double beta; /* shape */
+	double beta; /* the shape parameter */
 	double peak; /* I0(beta), which phi and hat are divided by */
 	int ncoef;
 	double coef[WINDOW_MAXCOEF][WINDOW_MAXW]; /* [0] is the constant term */

@@ -17,7 +17,7 @@
 #include "common/par.h"
 #include "usfft/plan.h"
 
-enum { ROWS_FROM = 1 << 15 }; /* a 1-D grid of as many cells is cut into rows */
+enum { ROWS_FROM = 1 << 15 }; /* a 1-D grid of at least so many cells is cut into rows */
 enum { LONGEST = 1 << 15 };   /* cells of an axis in batches: they fit a cache of 8 MiB */
 
 /* Returns the divisor of n nearest below its square root that makes rows and columns of whole batches. */

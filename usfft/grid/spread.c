@@ -17,9 +17,9 @@
 #include "common/par.h"
 #include "usfft/plan.h"
 
-/* The least bytes of records that are worth a system call to release them (1-D 2^20: 95 -> 89 ms). */
+/* Records are given back from this number of bytes on; for less, the system call costs more (1-D 2^20: 95 -> 89 ms). */
 enum { WORTH_RELEASE = 1 << 16 };
-/* The least bytes of an array whose pages are given back. A smaller array serves the next plan without page faults. */
+/* Arrays are given back from this number of bytes on. A smaller array serves the next plan without page faults. */
 enum { WORTH_MAPPING = 1 << 21 };
 
 static size_t

@@ -10,7 +10,7 @@
 #include "common/par.h"
 #include "usfft/plan.h"
 
-/* The least points of a piece that threads share. With fewer points, one thread ends before the others wake. */
+/* Threads share a piece of at least so many points. With fewer points, one thread ends before the others wake. */
 enum { SHARED_FROM = 1 << 15 };
 enum { BLOCK = 256 }; /* records that are moved at a time */
 
