@@ -10,7 +10,7 @@
 
 #include "usfft/direct.h"
 
-/* s x modulo 1, in [-1/2, 1/2] up to the remainder. */
+/* s x modulo 1, in [-1/2, 1/2] plus the remainder. */
 static long double
 turns(double s, double x)
 {

@@ -32,7 +32,7 @@
 struct usfft_line {
 	size_t m, n;   /* lines; modes */
 	size_t grid;   /* cells of the oversampled grid of one row */
-	size_t ld;     /* its stride in complex samples: the grid, its overhang, padding */
+	size_t ld;     /* stride of rows in complex samples: grid, overhang and padding */
 	double *a, *c; /* owned: m each, in cycles */
 	float *coef;   /* owned: the window's polynomials, laid out for the lanes */
 	float *shift;  /* owned: n complex factors that undo window and overhang */

@@ -114,6 +114,7 @@ mode_of_cell(const struct toeplitz *t, int a, size_t cell)
 	return cell >= n - tail + gap ? cell - gap : n;
 }
 
+/* The cell of an axis that holds mode i. */
 static size_t
 cell_of_mode(const struct toeplitz *t, int a, size_t i)
 {
