@@ -12,11 +12,12 @@ extern "C" {
 #endif
 
 /*
- * radon_run() on g, shared out, of n gathers of one plan, made with o.unfactored and for RADON_ADJOINT, RADON_LSQ or
- * RADON_MODEL by any method but RADON_TIME and RADON_USFFT2D: in[i] and out[i] are those of gather i. Adjoint and
- * modelling by transforms of nonequispaced points whatever the size, |error| as on the CPU: relative l2 <= 2e-6. lsq factors
- * its matrices in each call, once for all n gathers. The same bytes in every run and for any n. report: NULL or n of
- * them; of steps, those of all gathers that were held at once stand with the first. 0, -ENOMEM, or -EIO: gpu_why().
+ * radon_run() for n gathers of one plan, on the devices of g, which share out the gathers. in[i] and out[i] belong to gather
+ * i. The plan must be made with o.unfactored, for RADON_ADJOINT, RADON_LSQ or RADON_MODEL, by any method except RADON_TIME
+ * and RADON_USFFT2D. Adjoint and modelling always use transforms of nonequispaced points; the error is as on the CPU,
+ * relative l2 <= 2e-6. Least squares factors its matrices in each call, once for all n gathers. The bytes are the same in
+ * every run and for any n. report is NULL or has n elements; the steps of all gathers that are held at once are counted in
+ * the report of the first of them. Returns 0, -ENOMEM, or -EIO: see gpu_why().
  */
 int gpu_radon_run(struct gpu *g, const struct radon_plan *p, size_t n, const float *const *in,
 		  float *const *out, struct radon_report *report);

@@ -1,6 +1,6 @@
 /*
- * What the stages of gpu/radon*.cu share. Spectra lie transposed, as cuFFT writes them: frequency k of a row at
- * [k][row], so that a block that has one frequency reads and writes its traces and curves side by side.
+ * What the stages of radon's twin share. Spectra lie transposed, as cuFFT writes them: frequency k of a row is at [k][row]. So
+ * a thread block, which works on one frequency, finds its traces and its curves side by side.
  */
 #ifndef WEIR_GPU_RADON_WORK_H
 #define WEIR_GPU_RADON_WORK_H
@@ -42,13 +42,13 @@ struct radon_job {
 	const float *coef;	   /* [LINE_COEFS][LINE_TAPS], highest power first */
 	const pair<float> *shift;  /* [nq] */
 	const float *q_weight;	   /* [nq] */
-	const float *weight;	   /* [nq][nfft], NULL: q_weight */
+	const float *weight;	   /* [nq][nfft]; NULL: q_weight is used */
 	pair<float> *d, *m;	   /* [nw][n nx], [nw][n nq] */
 	pair<float> *cells;	   /* [bins][n][grid] */
-	pair<float> *modelled;	   /* as d, NULL: no misfit is asked for */
+	pair<float> *modelled;	   /* as d; NULL when no misfit is wanted */
 };
 
-/* Samples of a row of what comes in and goes out, and rows a gather. */
+/* The shape of the input or of the output: rows of a gather, and samples of a row. */
 struct radon_shape {
 	size_t rows, len;
 };
@@ -59,7 +59,7 @@ struct radon_flow {
 	float *x, *time, *result;
 };
 
-/* exp(2 pi i turns), R being double. */
+/* Returns exp(2 pi i turns). R is double. */
 template <class R>
 __device__ pair<R>
 turn_exactly(R turns)
@@ -70,24 +70,27 @@ turn_exactly(R turns)
 	return z;
 }
 
-/* room.cu: what n gathers are to the kernels; how many of *n are held at once; memory and tables for f. */
+/*
+ * room.cu. radon_pose() describes n gathers for the kernels. radon_choose() lowers *n to the gathers that can be held at once.
+ * radon_hold() gets memory and tables for f.
+ */
 radon_flow radon_pose(const struct radon_core *p, size_t n);
 int radon_choose(struct gpu *g, const struct radon_core *p, size_t *n);
 int radon_hold(struct gpu *g, const struct radon_core *p, radon_flow *f);
 
-/* line.cu: m from d, d from m, over the band; the other array's frequencies outside are zeros. */
+/* line.cu: compute m from d, and d from m, over the band. Frequencies of the result outside the band become zeros. */
 int radon_adjoint(struct gpu *g, const radon_job &w);
 int radon_model(struct gpu *g, const radon_job &w);
-/* y[bin][gather][curve], in double, term by term. */
+/* Computes y[bin][gather][curve] in double, term by term. */
 int radon_exact_adjoint(struct gpu *g, const radon_job &w, pair<double> *y);
 
-/* misfit.cu: of each gather, by w.modelled. */
+/* misfit.cu: computes the misfit of each gather, by w.modelled. */
 int radon_misfit(struct gpu *g, const radon_job &w, struct radon_report *report);
 
-/* Bytes that radon_solve() holds. */
+/* Returns the bytes that radon_solve() holds. */
 size_t radon_solve_bytes(const radon_job &w);
 
-/* lsq.cu: m from d. exact: the right-hand side is summed in double. */
+/* lsq.cu: computes m from d by least squares. exact: the right-hand side is summed in double. */
 int radon_solve(struct gpu *g, const radon_job &w, double damping, bool exact,
 		struct radon_report *report);
 

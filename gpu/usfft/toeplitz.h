@@ -1,4 +1,4 @@
-/* A* W A of usfft/inverse.c on the device, a Toeplitz matrix of modes by FFTs of twice their length. */
+/* The matrix A* W A of usfft/inverse.c on the device. A Toeplitz matrix of modes, it is applied by FFTs of twice their length. */
 #ifndef WEIR_GPU_USFFT_TOEPLITZ_H
 #define WEIR_GPU_USFFT_TOEPLITZ_H
 
@@ -7,16 +7,16 @@
 struct toeplitz {
 	int dim;
 	unsigned n[3], len[3]; /* modes; cells, at least 2 n - 1 */
-	unsigned tail[3]; /* modes that lie at the end of an axis: the negative ones in FFT order */
+	unsigned tail[3];      /* modes at the end of an axis: the negative ones, in FFT order */
 	size_t modes, cells;
 	double *symbol;
 	cplx<double> *work;
 };
 
-/* Lengths, for o's modes. 0, or -EIO where there are too many cells. */
+/* Fills *t with the lengths for the modes of o. Returns 0, or -EIO when there are too many cells. */
 int toeplitz_shape(struct gpu *g, const struct usfft_options *o, struct toeplitz *t);
 
-/* The matrix of that column: 2 n - 1 modes an axis, in FFT order. The work array takes the memory of the points' grid. */
+/* Makes the matrix from its column, 2 n - 1 modes along each axis, in FFT order. t->work takes the memory of the points' grid. */
 int toeplitz_make(struct gpu *g, struct toeplitz *t, const cplx<double> *column);
 
 /* out = T in. */

@@ -1,8 +1,8 @@
 /*
- * What the stages of gpu/usfft*.cu share: points sorted by tile, tables and grid, all on the device.
+ * What the stages of usfft's twin share: the points, sorted by tile, the tables and the grid, all on the device.
  *
  *	grid	[z][y][x], dense; cut into tiles of usfft/tile.h: 512 cells, 16 x 16, 16 x 16 x 16
- *	places	per axis the cell that holds a point and its offset there, in tile order; index: where it came from
+ *	places	in tile order: for each axis the cell that holds a point and the offset in it; index: the point's number in the input
  */
 #ifndef WEIR_GPU_USFFT_WORK_H
 #define WEIR_GPU_USFFT_WORK_H
@@ -25,14 +25,14 @@ enum {
 	HOLD_WEIGHTS,
 	HOLD_VECTORS
 };
-enum { SUBPROBLEM = 1024 }; /* points that a block spreads */
+enum { SUBPROBLEM = 1024 }; /* points that a block spreads, at most */
 
 template <class T> struct alignas(2 * sizeof(T)) cplx {
 	T re, im;
 };
 
 template <class T> struct work {
-	unsigned m, ntiles, heavies; /* heavies: subproblems of tiles that have several */
+	unsigned m, ntiles, heavies; /* heavies: subproblems of the tiles that have several */
 	unsigned n[3], modes[3], tiles[3];
 	unsigned w, lead, ncoef, span_log;
 	bool fft_order;
@@ -40,23 +40,24 @@ template <class T> struct work {
 	const T *undo[3]; /* [modes / 2 + 1] */
 	unsigned *index;  /* [m] */
 	unsigned *start;  /* [ntiles + 1] */
-	unsigned *heavy;  /* [ntiles + 1]: first of those subproblems */
+	unsigned *heavy;  /* [ntiles + 1]: the first of these of each tile */
 	unsigned *cell[3];
-	T *rest[3];	/* 2 x - 1 of the offset x in [0,1) */
+	T *rest[3];	/* 2 x - 1, where x in [0,1) is the offset in the cell */
 	cplx<T> *value; /* [m], in tile order */
 	cplx<T> *grid;
 };
 
-/* Coordinates become (x - mid) scale, in cycles; types 1 and 2 leave them as they are. */
+/* A coordinate x becomes (x - mid) scale, in cycles. For types 1 and 2, mid is 0 and scale 1. */
 struct frame {
 	double mid[3], scale[3];
 };
 
-/* Points and values as they came: axis a of point j at x[a][j * stride], its value at c[j * cstride]. */
+/* Points and values as given: coordinate a of point j is x[a][j * stride], its value is c[j * cstride]. */
 template <class T> struct given {
 	const void *x[3];
 	size_t stride, cstride;
-	bool single, turned; /* turned: values are multiplied by exp(2 pi i turn.(x - mid)) */
+	/* single: coordinates are float. turned: values are multiplied by exp(2 pi i turn.(x - mid)). */
+	bool single, turned;
 	T *c;
 	double shift, turn[3];
 	struct frame frame;
@@ -70,7 +71,7 @@ raw_coordinate(const given<T> &in, int axis, size_t j)
 			 : static_cast<const double *>(in.x[axis])[j * in.stride];
 }
 
-/* s.x modulo 1, each product split into its rounded value and the exact rest: usfft/type3.c. */
+/* Returns s.x modulo 1. Each product is split into its rounded value and the exact rest: see usfft/type3.c. */
 __device__ __forceinline__ double
 turns_of(int dim, const double *s, const double *x)
 {
@@ -83,7 +84,7 @@ turns_of(int dim, const double *s, const double *x)
 	return sum;
 }
 
-/* The complex c times factor exp(2 pi i turns). */
+/* Multiplies the complex number c by factor exp(2 pi i turns). */
 template <class T>
 __device__ void
 turn_value(T *c, double turns, double factor)
@@ -96,7 +97,7 @@ turn_value(T *c, double turns, double factor)
 	c[1] = (T)(factor * (re * sine + im * cosine));
 }
 
-/* Kernels whose thread is any of n: for (size_t i = first_of_all(); i < n; i += all_threads()). */
+/* For kernels over n elements: for (size_t i = first_of_all(); i < n; i += all_threads()). */
 static constexpr unsigned ALL_THREADS = 256, ALL_BLOCKS = 1u << 16;
 
 static inline unsigned
@@ -119,7 +120,7 @@ all_threads()
 	return (size_t)gridDim.x * ALL_THREADS;
 }
 
-/* The weight of tap t along an axis. */
+/* Returns the weight of tap t along an axis, at the offset x of work.rest. */
 template <class T>
 __device__ T
 window_tap(const work<T> &k, int axis, unsigned t, T x)
@@ -132,7 +133,7 @@ window_tap(const work<T> &k, int axis, unsigned t, T x)
 	return v;
 }
 
-/* The first i in [0, n] with v[i] >= key; v rises. */
+/* Returns the first i with v[i] >= key, or n. v is in rising order. */
 template <class K>
 __device__ unsigned
 lower_bound(const K *v, unsigned n, K key)
@@ -156,32 +157,35 @@ count_modes(const work<T> &k)
 	return (size_t)k.modes[0] * k.modes[1] * k.modes[2];
 }
 
-/* -EIO, with the reason, for 2^31 cells and more: the kernels count them in 32 bits. */
+/* Returns -EIO, and sets the reason, for 2^31 cells or more, because kernels count cells in 32 bits. Else returns 0. */
 int usfft_too_large(struct gpu *g, const size_t n[3]);
 
 /*
- * Where everything lies for p's points, in memory that is got or kept; heavies is not known. usfft_grid(): and the grid, and what
- * its FFT needs.
+ * usfft_work() lays out the arrays for p's points, in memory that is kept or newly allocated. heavies is not set yet.
+ * usfft_grid() also gets the grid and what its FFT needs.
  */
 template <class T> int usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k);
 template <class T> int usfft_grid(struct gpu *g, const struct usfft_plan *p, work<T> *k);
 
-/* Window and factors of p, to where work says. */
+/* Copies the window and the factors of p to the arrays of work. */
 template <class T> int usfft_tables(struct gpu *g, const struct usfft_plan *p, const work<T> &k);
 
-/* gpu_usfft_points(), in the frame of *in, which is given the rest; the coordinates stay until HOLD_RAW is used. */
+/* gpu_usfft_points() in the frame of *in. It fills the rest of *in. The coordinates stay until HOLD_RAW is used again. */
 template <class T>
 int usfft_take(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, const T *c,
 	       size_t cstride, given<T> *in, size_t *bad);
 
-/* The values c[j * stride] of the points to tile order. */
+/* Copies the values c[j * stride] of the points to k.value, in tile order. */
 template <class T> int usfft_carry(struct gpu *g, const work<T> &k, const T *c, size_t stride);
 
-/* The points' values to the grid, which is cleared before; and from the grid to out, in the points' own order. */
+/*
+ * usfft_spread() clears the grid and spreads the points' values to it. usfft_interp() interpolates from the grid to out, in
+ * the order in which the points were given.
+ */
 template <class T> int usfft_spread(struct gpu *g, work<T> k, int dim);
 template <class T> int usfft_interp(struct gpu *g, const work<T> &k, int dim, cplx<T> *out);
 
-/* The transformed grid's modes, and back, on the device; the grid is lost. */
+/* Transform the grid and take its modes; and back, from modes to the grid. Both lose what the grid held. */
 template <class T>
 int usfft_get_modes(struct gpu *g, const work<T> &k, int dim, int sign, cplx<T> *modes);
 template <class T>

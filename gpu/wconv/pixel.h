@@ -35,7 +35,7 @@ load_sample(const void *in, enum img_type type, size_t i)
 	}
 }
 
-/* Rounds half to even and clips. NaN, which no integer can hold, becomes the lowest. */
+/* Rounds half to even and clips. NaN becomes the lowest value. */
 template <class C>
 __device__ void
 store_whole(void *out, size_t i, double v, double lo, double hi, double top)
@@ -76,7 +76,7 @@ store_sample(void *out, enum img_type type, double top, size_t i, double v)
 	}
 }
 
-/* A pixel of the endless image; 0 unless it is known. */
+/* Returns a pixel of the image as it is continued beyond its edges, and sets *state. A NaN or infinity gives 0. */
 template <class T>
 __device__ T
 pixel(const wc_work<T> &w, unsigned plane, int row, int column, enum wc_state *state)
@@ -95,7 +95,7 @@ pixel(const wc_work<T> &w, unsigned plane, int row, int column, enum wc_state *s
 	return 0;
 }
 
-/* Result x as defined: wconv/direct.c. */
+/* Computes result x as defined in wconv/direct.c. */
 template <class T>
 __device__ double
 careful(const wc_work<T> &w, const wc_segment &g, unsigned plane, unsigned r, unsigned x)
@@ -129,7 +129,7 @@ careful(const wc_work<T> &w, const wc_segment &g, unsigned plane, unsigned r, un
 	return fabs(known) > WCONV_KNOWN * weight ? value * all / known : NAN;
 }
 
-/* The sum of the local kernel at a result. */
+/* Returns the sum of the local kernel at a result. */
 template <class T>
 __device__ double
 local_sum(const wc_work<T> &w, const wc_segment &g, unsigned r, unsigned x)
@@ -145,7 +145,7 @@ local_sum(const wc_work<T> &w, const wc_segment &g, unsigned r, unsigned x)
 	return sum;
 }
 
-/* A result to its place. */
+/* Divides a result by the local sum, if results are divided, and writes it to w.out. */
 template <class T>
 __device__ void
 store_result(const wc_work<T> &w, const wc_segment &g, unsigned plane, unsigned r, unsigned x,
