@@ -41,7 +41,7 @@ check_tile(const struct raw_in *in, const struct img *x, const struct parts *p,
 	     raw_name(in), img_key(x, "tile"));
 }
 
-/* The problem of each part of an item, and what the item cannot be. */
+/* Makes the problem of each array in *p of an item. Dies when the item cannot be reconstructed. */
 static struct morphrec_problem
 problem_of(const struct raw_in *in, const struct img *x, const struct args *a, struct parts *p)
 {
@@ -73,7 +73,7 @@ problem_of(const struct raw_in *in, const struct img *x, const struct args *a, s
 					 .max_mem = a->max_mem};
 }
 
-/* Dies unless the mask is of the marker's shape and maxval, and of its type or one that can become it. */
+/* Dies unless the mask has the marker's shape and maxval, and its type or a type that converts to it. */
 static void
 match(const struct raw_in *in, const struct img *x, const struct img *mask, const char *name)
 {
@@ -105,7 +105,7 @@ match(const struct raw_in *in, const struct img *x, const struct img *mask, cons
 			img_maxval(mask));
 }
 
-/* For -v: the item, and the plan for it. */
+/* Writes the item and its plan to standard error, for -v. */
 static void
 explain(const struct raw_in *in, const struct morphrec_plan *p)
 {
@@ -122,7 +122,7 @@ step_bar(void *bar, double share)
 	progress_step(bar, share);
 }
 
-/* Dies where p->clip met NaN and these are not walls. */
+/* Dies when p->clip met NaN, except with --nan=barrier. */
 static void
 refuse(const struct raw_in *in, const struct morphrec_plan *p, const struct args *a)
 {
@@ -135,7 +135,7 @@ refuse(const struct raw_in *in, const struct morphrec_plan *p, const struct args
 			(size_t)c->first_nan / w % h, (size_t)c->first_nan / w / h);
 }
 
-/* The same of samples f that nothing clips: as marker and mask at once they stay what they are. */
+/* The same for samples f that are not clipped otherwise. f serves as marker and mask, so it does not change. */
 static void
 refuse_nan(const struct raw_in *in, struct morphrec_plan *p, const struct args *a, void *f)
 {
@@ -145,7 +145,7 @@ refuse_nan(const struct raw_in *in, struct morphrec_plan *p, const struct args *
 	refuse(in, p, a);
 }
 
-/* Clips and reconstructs J under I, and refuses what is to be refused: the CPU knows of it only then. */
+/* Clips and reconstructs J under I. Dies on NaN and on markers beyond the mask, which the CPU counts during the run. */
 static void
 reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args *a, void *J,
 	    void *I)
@@ -177,13 +177,13 @@ reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args 
 		raw_die(in, "no memory for the queue of pixels");
 }
 
-/* The mask, and a copy of it in the floating type of the last marker that was not of its own; both may be zeroed. */
+/* The mask, and a copy of it in the floating type of the last marker whose type differed. Both may be zeroed. */
 struct masks {
 	struct img given, wide;
-	struct img shape; /* of --shape=FILE */
+	struct img shape; /* the image of --shape=FILE */
 };
 
-/* Makes m->wide, of that type: in memory, or with --max-mem in a temporary file. */
+/* Makes m->wide, of that type, in memory or in a temporary file. */
 static void
 widen(const struct raw_in *in, struct masks *m, enum img_type type, bool to_file)
 {
@@ -210,7 +210,7 @@ widen(const struct raw_in *in, struct masks *m, enum img_type type, bool to_file
 	}
 }
 
-/* The mask for marker x, in x's type. */
+/* Returns the mask for marker x, in x's type. */
 static struct img *
 mask_for(const struct raw_in *in, const struct img *x, struct masks *m, const struct args *a)
 {
@@ -222,7 +222,7 @@ mask_for(const struct raw_in *in, const struct img *x, struct masks *m, const st
 	return &m->wide;
 }
 
-/* The operator o of x, which becomes the result. */
+/* Applies operator o to x, which becomes the result. */
 static void
 operate(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struct args *a,
 	const struct morphrec_operator *o)
@@ -245,7 +245,7 @@ operate(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const s
 	*x = marker;
 }
 
-/* The same of x in a temporary file: the marker is in another, and a few rows of both at a time in memory. */
+/* The same for x in a temporary file. The marker is in another file, and a few rows of both are in memory at a time. */
 static void
 operate_spooled(const struct raw_in *in, struct morphrec_plan *p, struct img *x,
 		const struct args *a, const struct morphrec_operator *o, struct spool_pages *pages)
@@ -272,7 +272,7 @@ operate_spooled(const struct raw_in *in, struct morphrec_plan *p, struct img *x,
 	*x = marker;
 }
 
-/* The parts of x one after the other, under those of the mask or by the operator o. */
+/* Reconstructs the arrays of x one by one, under those of the mask or by operator o. */
 static void
 each_part(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struct img *mask,
 	  const struct args *a, const struct morphrec_operator *o, const struct parts *parts)
@@ -298,7 +298,7 @@ each_part(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const
 	img_free(&under);
 }
 
-/* x is loaded; it becomes the result. */
+/* Reconstructs x, whose samples are loaded. x becomes the result. */
 static void
 run(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struct img *mask,
     const struct args *a, const struct img *picture, const struct parts *parts,
@@ -318,7 +318,7 @@ run(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struc
 	shape_free(&shape);
 }
 
-/* One item x, its header read: x becomes the result. */
+/* Processes one item x, whose header was read. x becomes the result. */
 static void
 item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, struct stats *st,
      struct morphrec_figures *f)
@@ -330,7 +330,10 @@ item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, st
 	struct morphrec_plan p;
 	const struct img *mask = a->mask ? mask_for(in, x, m, a) : NULL;
 
-	/* A private mapping would be copied page by page as J rises: 51200 x 51200 took 10.6 s so, 3.2 s loaded. */
+	/*
+	 * The marker is loaded because a private mapping would be copied page by page as J rises: 51200 x 51200 took 10.6 s
+	 * mapped and 3.2 s loaded.
+	 */
 	(a->max_mem ? item_spool : mask || parts_count(&parts) > 1 ? raw_load : raw_map)(in, x);
 	if (a->max_mem) {
 		pages = (struct spool_pages){x->data, mask && mask->map ? mask->data : NULL};

@@ -78,7 +78,7 @@ radon_flow radon_pose(const struct radon_core *p, size_t n);
 int radon_choose(struct gpu *g, const struct radon_core *p, size_t *n);
 int radon_hold(struct gpu *g, const struct radon_core *p, radon_flow *f);
 
-/* line.cu: compute m from d, and d from m, over the band. Frequencies of the result outside the band become zeros. */
+/* line.cu: compute m from d, and d from m, over the band. The caller has zeroed the other frequencies of the result. */
 int radon_adjoint(struct gpu *g, const radon_job &w);
 int radon_model(struct gpu *g, const radon_job &w);
 /* Computes y[bin][gather][curve] in double, term by term. */

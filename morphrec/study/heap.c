@@ -1,16 +1,16 @@
 /*
- * He, Wu, Di and Chen: a cluster of parallel heaps. A heap's node holds NODE pixels, sorted, the highest first; no pixel
- * of a node is below one of its children's. Both operations go from the root down, so that on a parallel machine the next
- * can start while the last is still on its way:
+ * The method of He, Wu, Di and Chen: a cluster of parallel heaps. A node of a heap holds NODE pixels, the highest first; no
+ * pixel of a node is below one of its children's. Both operations go from the root down, so that on a parallel machine an
+ * operation can start while the one before it is still on its way:
  *
  *	insert NODE pixels	on the path to the first free place, each node keeps the higher half of its own and those
  *				that come by; the rest goes on
- *	delete the root		the last node takes its place; it and its two children share out their pixels: the highest
- *				NODE stay, the next go to the child whose lowest was the lower, which is then in order with
- *				its own children; the lowest to the other, and on from there
+ *	delete the root		the last node takes its place; it and its two children share out their pixels. The highest
+ *				NODE stay. The next NODE go to the child whose lowest pixel was the lower, which is then
+ *				in order with its own children. The lowest NODE go to the other child, which goes on.
  *
- * The pixels of the root spread all at once, though one may raise another: what was spread too low is spread again.
- * The rows are shared out in bands, a heap each, that run even and odd in turn, as in tile.h.
+ * All pixels of the root raise their neighbours at once, though one may raise another of them, which is then spread again.
+ * The rows are shared out in bands with a heap each. Even and odd bands run in turn, as units do in tile/tile.h.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -28,7 +28,7 @@ by_debt(const void *a, const void *b)
 	return x != y ? (x < y) - (x > y) : (u > v) - (u < v);
 }
 
-/* The units of one parity that have something to do, the one owed most first. */
+/* Collects the units of one parity that have something to do. The unit that is owed the highest level comes first. */
 static size_t
 collect(const struct engine *e, size_t parity)
 {
@@ -43,7 +43,7 @@ collect(const struct engine *e, size_t parity)
 	return n;
 }
 
-/* Whether units are cut along z: bands of memory are, and volumes that are deeper than high. */
+/* Whether units of a volume are slabs along z: with limited memory, and when it has no fewer tiles along z than along y. */
 static bool
 cut_along_z(const struct engine *e)
 {
@@ -91,7 +91,7 @@ engine_run(struct engine *e, const struct morphrec_clip *clip, struct morphrec_f
 			       .map = morphrec_keys(&e->what),
 			       .lo = clip->lo};
 
-	/* Levels: the range of keys of J0 on 1..255. */
+	/* The range of keys of J0 is mapped to levels 1..255. */
 	while ((clip->hi - clip->lo) >> job.shift >= TILE_LEVELS - 1)
 		job.shift++;
 	tile_list_near(&job);
@@ -114,8 +114,9 @@ engine_run(struct engine *e, const struct morphrec_clip *clip, struct morphrec_f
 }
 
 /*
- * What a thousand samples of J0 tell of the levels, which need not be exact. The system may map megabytes around each, which are let go at once: 51200 x 51200 bytes with
- * --max-mem=100M else peak at 4 GB, not 119 MB.
+ * Estimates the range of keys of J0 from 1024 samples, since levels need not be exact. The system may map megabytes around
+ * each sample, so these pages are returned at once: otherwise 51200 x 51200 bytes with --max-mem=100M peak at 4 GB instead of
+ * 119 MB.
  */
 static struct morphrec_clip
 sample(const struct engine *e, const char *J, const char *I)
@@ -128,7 +129,7 @@ sample(const struct engine *e, const char *J, const char *I)
 	size_t n = 0;
 
 	for (size_t at = 0; at < total; at += step, n++) {
-		/* Not all in one column, where step is a multiple of the width. */
+		/* This shift keeps the samples out of a single column when step is a multiple of the width. */
 		const size_t x = (at + n * 7919 % step) % total,
 			     from = x * size > AROUND ? x * size - AROUND : 0,
 			     end = x * size + AROUND < total * size ? x * size + AROUND
@@ -164,7 +165,7 @@ engine_clip_and_run(struct engine *e, struct morphrec_clip *clip, struct morphre
 
 /* --- the plan --------------------------------------------------------------------------------------------------- */
 
-/* n pixels in tiles of `all` with the rim, as even as they can be where even; one tile has no rim. */
+/* Cuts n pixels into tiles of `all` pixels with the rim. even: tiles are of nearly the same size. A single tile has no rim. */
 static struct tile_axis
 cut(size_t n, size_t all, bool even)
 {
@@ -176,8 +177,8 @@ cut(size_t n, size_t all, bool even)
 }
 
 /*
- * Units that touch each other: one for one thread; else four for each, of two tiles at least; smaller ones so that they and
- * the records of all tiles fit max_mem.
+ * Returns the number of units in a row that touch. With one thread it is one unit. Several threads have four
+ * units each over all slices, of at least two tiles. With max_mem, units are small enough that those which run and the records of all tiles fit.
  */
 static size_t
 count_units(const struct engine *e)
@@ -218,7 +219,7 @@ engine_explain(const struct engine *e, char *text, size_t size)
 					   : "plain");
 }
 
-/* Shapes of tiles and units. */
+/* Computes the shapes of tiles and units. */
 static void
 lay_out(struct engine *e)
 {

@@ -1,4 +1,4 @@
-/* A unit of the tile engine: which tile is next, and what each is owed. */
+/* A unit of the tile engine: chooses the next tile, and keeps what each is owed. */
 #include <string.h>
 
 #include "common/par.h"
@@ -22,7 +22,7 @@ list_remove(struct worker *w, uint32_t t)
 	r->listed = 0;
 }
 
-/* Puts tile t in the list of what it is owed, taking it out of a lower one. */
+/* Puts tile t into the list of the level that it is owed, and takes it out of a lower list. */
 static void
 list_add(struct worker *w, uint32_t t)
 {
@@ -44,7 +44,7 @@ list_add(struct worker *w, uint32_t t)
 	w->top = l > w->top ? l : w->top;
 }
 
-/* The tile owed most, taken out; NOBODY when none is. */
+/* Takes the tile that is owed the highest level out of its list. NOBODY when none is owed anything. */
 static uint32_t
 list_take(struct worker *w)
 {
@@ -98,7 +98,7 @@ span(const struct tile_axis *a, size_t i)
 	return (struct tile_span){at, begin, end, rim, end < own + rim ? end : own + rim};
 }
 
-/* Gives tile t what it is owed, by a flood or a visit; or visits it for the first time. */
+/* Serves tile t what it is owed, by a flood or a visit. first: visits it for the first time. */
 static void
 serve(struct worker *w, size_t t, bool first)
 {
@@ -127,7 +127,7 @@ serve(struct worker *w, size_t t, bool first)
 	e->kernel->visit(job, first ? NULL : rose);
 }
 
-/* Counts tiles that were visited once, and reports them, from the first thread alone. */
+/* Adds `more` tiles to those that were visited, and reports the share. Only the first thread reports. */
 static void
 report(struct worker *w, size_t more)
 {
@@ -168,7 +168,7 @@ begin_volume(struct worker *w)
 		}
 }
 
-/* Reads n pixels line by line, as the processor fetches ahead best, into the second-level cache. */
+/* Reads n pixels into the second-level cache, in the order in which the processor prefetches best. */
 static void
 stream(const struct engine *e, size_t at, size_t n)
 {
@@ -183,9 +183,9 @@ stream(const struct engine *e, size_t at, size_t n)
 }
 
 /*
- * The rows of pixels of tile row ty, and one more below for the rim, come into the second-level cache, where visits then
- * find them: of the tiles [left, right) and their rims. Where J is yet to be clipped that does it. Each pixel is clipped
- * once: units of even places begin first, and clip the row beside them of each neighbour too.
+ * Brings the pixels of tiles [left, right) of tile row ty, with their rims, into the second-level cache before they are
+ * visited. If J is not clipped yet, clips them. Each pixel is clipped once: units at even places begin first, and they also
+ * clip the row of each neighbour that touches them.
  */
 static void
 fetch(struct worker *w, size_t ty, size_t left, size_t right)
@@ -225,7 +225,7 @@ is_rich(const struct worker *w, size_t tx, size_t ty)
 	return memcmp(J, J + e->size, n / 2 * e->size) != 0;
 }
 
-/* The first visits of columns [left, right) of tiles, in the order of tile.h. */
+/* Makes the first visits of tile columns [left, right), in the order that tile.h describes. */
 static void
 begin_columns(struct worker *w, size_t left, size_t right)
 {
@@ -253,7 +253,7 @@ begin_columns(struct worker *w, size_t left, size_t right)
 	}
 }
 
-/* Images: as many columns at a time as the second-level cache holds for three rows of tiles. */
+/* Makes the first visits of an image: as many columns at a time as the second-level cache holds for three rows of tiles. */
 static void
 begin_image(struct worker *w)
 {
@@ -269,7 +269,7 @@ begin_image(struct worker *w)
 
 /* --- a unit ----------------------------------------------------------------------------------------------------- */
 
-/* The rows of u, and those beside it that it looked at, with what the system maps around a page that is missed. */
+/* Returns memory to the system: the rows of u, the rows beside it, and what the system maps around a page that it loads. */
 static void
 let_go(const struct engine *e, const struct unit *u)
 {

@@ -1,12 +1,12 @@
-/* A visit for one element type, a template that goes on where row_body.h ends: see tile.h. */
+/* A visit for one element type: see tile.h. This file is a template and follows row_body.h. */
 
-/* The tile at hand: its rows, and what is known of each, bit y of word z + 1. */
+/* The current tile: its rows, and flags of rows. Bit y of word z + 1 is for row y of slice z. */
 struct N(tile) {
 	struct tile_job *job;
 	V *j, *m; /* row y of slice z stands at ((z + 1) * pitch + y + 1) * 4 */
 	ptrdiff_t pitch;
 	size_t width, height; /* of the array: J[(z * height + y) * width + x] */
-	uint64_t rows;	      /* those in the array */
+	uint64_t rows;	      /* rows that lie in the array */
 	uint64_t ahead[TILE_DEPTH + 2], back[TILE_DEPTH + 2]; /* due in a sweep down, up */
 	uint64_t loaded[TILE_DEPTH + 2], rose[TILE_DEPTH + 2];
 };
@@ -17,7 +17,7 @@ N(row_at)(const struct N(tile) * t, int z, int y)
 	return ((z + 1) * t->pitch + y + 1) * TILE_VECTORS;
 }
 
-/* Of row y of slice z, the pixel of the array at the tile's x = 0, which may lie outside. */
+/* Returns the pixel of the array at x = 0 of row y, slice z of the tile. It may lie outside the array. */
 INLINE ptrdiff_t
 N(pixel_at)(const struct N(tile) * t, int z, int y)
 {
@@ -27,7 +27,7 @@ N(pixel_at)(const struct N(tile) * t, int z, int y)
 	       o->sx.at;
 }
 
-/* n samples to keys, and back; floats apart from integers, so that the loops are whole vectors without branches. */
+/* Map n samples to keys, and back. Floats and integers have loops of their own, without branches, which are vectorised. */
 INLINE void
 N(keys_in)(T *restrict to, const T *restrict from, int n, struct key_map map)
 {
@@ -50,7 +50,7 @@ N(keys_out)(T *a, int n, struct key_map map)
 		a[i] = CAT(CAT(key, BITS), _out)(a[i], integer);
 }
 
-/* A row of the array from its pixel x = 0, as keys; 0 outside. */
+/* Loads a row of the array from x = 0 of the tile on, as keys. Keys outside the array are 0. */
 INLINE void
 N(load_keys)(const struct N(tile) * t, V to[4], const T *from)
 {
@@ -71,7 +71,7 @@ N(load_keys)(const struct N(tile) * t, V to[4], const T *from)
 	N(stripe)(to, keys);
 }
 
-/* Rows lie far apart, so those four further on are asked for: 9 to 18 % of a run. */
+/* Loads a row. Rows lie far apart, so the row four further on is prefetched, which saves 9 to 18 % of a run. */
 static TARGET void
 N(load_row)(struct N(tile) * t, int z, int y)
 {
@@ -97,7 +97,7 @@ N(beside)(uint64_t bit, int conn)
 	return conn == 6 ? bit : bit | bit << 1 | bit >> 1;
 }
 
-/* Row y of slice z rose: those after it and those before it are due. */
+/* Notes that row y of slice z rose: rows after it and before it are due. */
 INLINE void
 N(mark)(struct N(tile) * t, int z, uint64_t bit, int conn)
 {
@@ -110,7 +110,7 @@ N(mark)(struct N(tile) * t, int z, uint64_t bit, int conn)
 	t->back[z] |= N(beside)(bit, conn);
 }
 
-/* Loads what row y of slice z takes from on side s (-1: before it). */
+/* Loads the rows that row y of slice z takes from on side s: -1 before it, 1 after it. */
 INLINE void
 N(need)(struct N(tile) * t, int z, int y, int s, int conn)
 {
@@ -125,7 +125,10 @@ N(need)(struct N(tile) * t, int z, int y, int s, int conn)
 		N(load_row)(t, z + s, __builtin_ctzll(b));
 }
 
-/* The due rows, down and up, until none is. always: rows are not at their own fixpoints yet, and all are due downwards. */
+/*
+ * Sweeps the due rows down and up until none is due. always: rows are not at their own fixpoints yet, and all are due in the
+ * first sweep down.
+ */
 INLINE void
 N(fixpoint)(struct N(tile) * t, int conn, bool always)
 {
@@ -178,7 +181,7 @@ N(solve)(struct N(tile) * t, bool always)
 	}
 }
 
-/* Zeroes what rows take from beyond the array: rows that hold those of another tile. */
+/* Zeroes the rows beyond the array that others take from. They still hold rows of another tile. */
 static TARGET void
 N(clear_beyond)(struct N(tile) * t)
 {
@@ -195,7 +198,7 @@ N(clear_beyond)(struct N(tile) * t)
 	}
 }
 
-/* Loads all, and all rows are due. Whether any pixel of J is above 0. */
+/* Loads all rows and makes all due. Returns whether any key of J is above 0. */
 static TARGET bool
 N(begin)(struct N(tile) * t)
 {
@@ -212,7 +215,7 @@ N(begin)(struct N(tile) * t)
 	return v_any(any);
 }
 
-/* Rows rose[z] were raised from outside: they spread along themselves, and those around them are due. */
+/* Rows rose[z] were raised from outside: they spread along themselves, and the rows around them become due. */
 static TARGET void
 N(resume)(struct N(tile) * t, const uint64_t *rose)
 {
@@ -233,7 +236,7 @@ N(resume)(struct N(tile) * t, const uint64_t *rose)
 		}
 }
 
-/* Tells who is owed what rose in a row of the rim: keys is the row now, was as it was; side: dy and dz. */
+/* Tells job->owe what rose in row y of slice z of the rim of neighbour k. keys is the row now, `was` the row before. */
 static TARGET void
 N(owe_row)(const struct tile_job *o, const T *keys, const T *was, int k, int z, int y)
 {
@@ -256,14 +259,14 @@ N(owe_row)(const struct tile_job *o, const T *keys, const T *was, int k, int z, 
 			o->owe(o->with, k, z, y, x, tile_level(o, keys[x]));
 }
 
-/* The neighbour on whose side of span s the place p lies: -1, 0 or 1. */
+/* Returns -1, 0 or 1: place p lies before the tile's own pixels in span s, among them, or after them. */
 static inline int
 N(side)(const struct tile_span *s, int p)
 {
 	return p < s->first ? -1 : p >= s->after;
 }
 
-/* Row y of slice z, which rose, goes back to the array. */
+/* Writes row y of slice z, which rose, back to the array, and tells job->owe about pixels of other tiles. */
 static TARGET void
 N(save_row)(struct N(tile) * t, int z, int y)
 {
