@@ -4,6 +4,7 @@
 #include "gpu/use.h"
 #include "radon/args.h"
 #include "radon/stream/runner.h"
+#include "radon/stream/polygons.h"
 
 const char *const weir_prog = "radon";
 
@@ -40,5 +41,6 @@ main(int argc, char **argv)
 	gpu_report(o.gpu, &st);
 	stats_close(&st, in, out, &args.common);
 	gpu_close(o.gpu);
+	polygons_free(&o.radon.mute);
 	return 0;
 }

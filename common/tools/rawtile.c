@@ -230,6 +230,8 @@ main(int argc, char **argv)
 		cut(in, out, &x, &args, &st);
 		img_free(&x);
 	}
+	for (int axis = 0; axis < 2; axis++)
+		weir_free(args.list[axis].at);
 	stats_close(&st, in, out, &args.common);
 	return 0;
 }

@@ -85,3 +85,13 @@ polygons_read(struct radon_mute *m, const char *path)
 	m->polygon = c.end;
 	m->npolygon = c.count;
 }
+
+void
+polygons_free(struct radon_mute *m)
+{
+	free((void *)m->corner);
+	free((void *)m->polygon);
+	m->corner = NULL;
+	m->polygon = NULL;
+	m->npolygon = 0;
+}

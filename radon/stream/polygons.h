@@ -7,7 +7,8 @@
 
 #include "radon/radon.h"
 
-/* Sets corner, polygon and npolygon of m. The arrays live as long as the process. Dies when the text is malformed. */
+/* Sets corner, polygon and npolygon of m, whose arrays polygons_free() frees. Dies when the text is malformed. */
 void polygons_read(struct radon_mute *m, const char *path);
+void polygons_free(struct radon_mute *m);
 
 #endif
