@@ -177,8 +177,8 @@ gpu-kit: $(KIT)
 demo: all $(HELPERS)
 	B=$(B) t/demo/run
 
-SANITIZED = B=build/san OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' NVCC=
 # Everything above once more under AddressSanitizer and UBSan, then the numbers under ThreadSanitizer.
+SANITIZED = B=build/san OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' NVCC=
 san:
 	ASAN_OPTIONS=allocator_may_return_null=1 LSAN_OPTIONS=suppressions=$(CURDIR)/t/lsan.supp:print_suppressions=0 \
 	 $(MAKE) $(SANITIZED) check
