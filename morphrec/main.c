@@ -12,10 +12,10 @@
 #include "common/tile.h"
 #include "gpu/morphrec/morphrec.h"
 #include "morphrec/args.h"
-#include "morphrec/item_io.h"
-#include "morphrec/item_op.h"
-#include "morphrec/parts.h"
-#include "morphrec/spool.h"
+#include "morphrec/items/item_io.h"
+#include "morphrec/items/item_op.h"
+#include "morphrec/items/parts.h"
+#include "morphrec/items/spool.h"
 
 const char *const weir_prog = "morphrec";
 

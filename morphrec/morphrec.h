@@ -21,7 +21,7 @@
 #include <stddef.h>
 
 #include "morphrec/clip.h"
-#include "morphrec/ops.h"
+#include "morphrec/ops/ops.h"
 #include "morphrec/problem.h"
 
 struct morphrec_plan {

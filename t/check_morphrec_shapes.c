@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "morphrec/area.h"
-#include "morphrec/erode.h"
+#include "morphrec/ops/area.h"
+#include "morphrec/ops/erode.h"
 #include "morphrec/value.h"
 #include "t/check_morphrec.h"
 

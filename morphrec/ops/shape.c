@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "morphrec/shape.h"
+#include "morphrec/ops/shape.h"
 #include "morphrec/value.h"
 
 static int

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "morphrec/area.h"
+#include "morphrec/ops/area.h"
 
 #define NOWHERE UINT32_MAX /* not placed yet */
 
@@ -35,7 +35,7 @@ find_root(struct forest *t, uint32_t p)
 	return p;
 }
 
-#define TEMPLATE "morphrec/area_body.h"
+#define TEMPLATE "morphrec/ops/area_body.h"
 #include "morphrec/four_body.h"
 
 static struct piece

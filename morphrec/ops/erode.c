@@ -4,7 +4,7 @@
 #include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
-#include "morphrec/erode.h"
+#include "morphrec/ops/erode.h"
 
 /* How far a shape reaches: pixels along x; rows, those of other slices too; powers of 2 up to its longest run. */
 struct reach {
@@ -12,7 +12,7 @@ struct reach {
 	int levels;
 };
 
-#define TEMPLATE "morphrec/erode_body.h"
+#define TEMPLATE "morphrec/ops/erode_body.h"
 #include "morphrec/four_body.h"
 
 static size_t

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "common/mem.h"
-#include "morphrec/spool.h"
+#include "morphrec/items/spool.h"
 
 const char *
 spool_directory(void)

@@ -3,7 +3,7 @@
 #define MORPHREC_OPS_H
 
 #include "morphrec/problem.h"
-#include "morphrec/shape.h"
+#include "morphrec/ops/shape.h"
 
 /*
  * Operators on one image f. morphrec_marker() makes the marker J; where the mask is not f itself, it changes f into the

@@ -3,7 +3,7 @@
 #define MORPHREC_ERODE_H
 
 #include "morphrec/problem.h"
-#include "morphrec/shape.h"
+#include "morphrec/ops/shape.h"
 
 /*
  * Erodes f `times` times into J. One erosion gives pixel p the lowest key of f at p + s for all s of the shape. Pixels

@@ -1,5 +1,5 @@
 /* Copies a mask of integers to the floating type of the marker, which holds every value of the mask exactly. */
-#include "morphrec/ops.h"
+#include "morphrec/ops/ops.h"
 
 #define WIDEN(F, T)                                                    \
 	static void F##_from_##T(void *to, const void *from, size_t n) \

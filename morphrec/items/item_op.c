@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "morphrec/item_op.h"
+#include "morphrec/items/item_op.h"
 
 enum {
 	RADIUS_MOST = 1000

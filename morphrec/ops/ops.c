@@ -6,9 +6,9 @@
 
 #include "common/cpu.h"
 #include "common/mem.h"
-#include "morphrec/area.h"
-#include "morphrec/erode.h"
-#include "morphrec/ops.h"
+#include "morphrec/ops/area.h"
+#include "morphrec/ops/erode.h"
+#include "morphrec/ops/ops.h"
 #include "morphrec/value.h"
 
 /* What the loops over samples need. yes, no and most are samples; the others are keys. */
@@ -17,7 +17,7 @@ struct point {
 	uint64_t h, floor, lo, hi, yes, no, most;
 };
 
-#define TEMPLATE "morphrec/ops_body.h"
+#define TEMPLATE "morphrec/ops/ops_body.h"
 #include "morphrec/four_body.h"
 
 /* The loops by log2 of the size of an element. */

@@ -1,8 +1,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "morphrec/item_io.h"
-#include "morphrec/spool.h"
+#include "morphrec/items/item_io.h"
+#include "morphrec/items/spool.h"
 
 void
 item_room(const struct raw_in *in, struct img *x)

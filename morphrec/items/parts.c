@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "morphrec/parts.h"
+#include "morphrec/items/parts.h"
 
 bool
 parts_of(const struct img *x, struct parts *p)
