@@ -28,6 +28,7 @@ static const struct {
     {OPT_FORMAT,
      {0, "raw", OPT_SET, AT(as), NULL, "write raw whatever the input was", .value = RAW_AS_RAW}},
     {OPT_FORMAT, {0, "pnm", OPT_SET, AT(as), NULL, "write PNM or fail", .value = RAW_AS_PNM}},
+    {OPT_PART, {0, "part", OPT_STR, AT(share), "I/N", "do share I of N alone; see rawjoin"}},
     {0, {'o', "out", OPT_STR, AT(out), "FILE", "write to FILE, which appears when all is done"}},
     {0, {'v', "verbose", OPT_COUNT, AT(verbose), NULL, "say on stderr what is done"}},
     {0, {0, "quiet", OPT_FLAG, AT(quiet), NULL, "no warnings, no progress bar"}},
@@ -450,6 +451,9 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 	*noperand = (size_t)(argc - optind);
 	if (*noperand > p->max_operands)
 		die_usage("'%s' is one operand too many", (*operand)[p->max_operands]);
+	if (common->share && !part_parse(common->share, &common->part))
+		die_usage("--part: '%s' is not I/N, a share from 0 to N-1 of N, which is in 1..%d",
+			  common->share, PART_MOST);
 	if (cpu_misnamed())
 		die_usage("WEIR_CPU '%s': must be generic, avx2 or avx512", cpu_misnamed());
 	warn_quiet(common->quiet);

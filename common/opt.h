@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/part.h"
 #include "common/raw.h"
 
 /* The options of every program, see weir(7). It is the first member of every struct args. */
@@ -23,6 +24,8 @@ struct opt_common {
 	struct file_out *report; /* the FILE of --stats, for stats.c; NULL: none */
 	const char *out;	 /* -o; NULL: stdout */
 	int as;			 /* --raw, --pnm: an enum raw_as */
+	const char *share;	 /* --part, as given; NULL: not given */
+	struct part part;	 /* what it says */
 
 	/*
 	 * The text of a history:= line: the program's name and its own options as given. The common options are left
@@ -69,12 +72,12 @@ struct opt {
 };
 
 /* The common options that only some programs have. */
-enum { OPT_THREADS = 1, OPT_GPU = 2, OPT_FORMAT = 4 };
+enum { OPT_THREADS = 1, OPT_GPU = 2, OPT_FORMAT = 4, OPT_PART = 8 };
 
 struct opt_program {
 	const char *what;		/* one line: what the program does */
 	const struct opt *table;	/* ends with a zeroed row */
-	unsigned common;		/* OPT_THREADS | OPT_GPU | OPT_FORMAT */
+	unsigned common;		/* OPT_THREADS | OPT_GPU | OPT_FORMAT | OPT_PART */
 	const char *operands;		/* "[FILE ...]"; NULL: none */
 	size_t max_operands;		/* more are an error */
 	const char *(*gpu_state)(void); /* for --version; NULL: the program has no GPU twin */

@@ -1,6 +1,7 @@
 /* The programs with checks of numbers, for check.c. */
 PROGRAM(common)
 PROGRAM(samples)
+PROGRAM(part)
 PROGRAM(cudacpu)
 PROGRAM(gpu)
 PROGRAM(usfft)
