@@ -23,20 +23,37 @@ static const struct {
 	unsigned needs;
 	struct opt row;
 } common_rows[] = {
-    {OPT_THREADS, {'t', "threads", OPT_INT, AT(threads), "N", "threads", 1, 4096, .value = 0}},
-    {OPT_GPU, {'g', "gpu", OPT_STR, AT(gpu), "LIST", "run on the GPU", .absent = ""}},
+    {OPT_THREADS,
+     {'t', "threads", OPT_INT, AT(threads), "N", "threads", 1, 4096, .group = OPT_RUN}},
+    {OPT_GPU,
+     {'g', "gpu", OPT_STR, AT(gpu), "LIST", "run on the GPU", .absent = "", .group = OPT_RUN}},
     {OPT_FORMAT,
-     {0, "raw", OPT_SET, AT(as), NULL, "write raw whatever the input was", .value = RAW_AS_RAW}},
-    {OPT_FORMAT, {0, "pnm", OPT_SET, AT(as), NULL, "write PNM or fail", .value = RAW_AS_PNM}},
-    {OPT_PART, {0, "part", OPT_STR, AT(share), "I/N", "do share I of N alone; see rawjoin"}},
-    {0, {'o', "out", OPT_STR, AT(out), "FILE", "write to FILE, which appears when all is done"}},
-    {0, {'v', "verbose", OPT_COUNT, AT(verbose), NULL, "say on stderr what is done"}},
-    {0, {0, "quiet", OPT_FLAG, AT(quiet), NULL, "no warnings, no progress bar"}},
-    {0, {0, "max-bytes", OPT_SIZE, AT(max_bytes), "SIZE", "largest item read", 1, 0x1p62}},
-    {0, {0, "stats", OPT_STR, AT(stats), "FILE", "figures as JSON, to stderr", .absent = "-"}},
-    {0, {'h', "help", OPT_HELP, 0, NULL, "this text"}},
-    {0, {'V', "version", OPT_VERSION, 0, NULL, "version, compiler, CPU and GPU"}},
-    {0, {0, "completion", OPT_COMPLETION, 0, NULL, "a completion for bash"}},
+     {0, "raw", OPT_SET, AT(as), NULL, "write raw whatever the input was", .value = RAW_AS_RAW,
+      .group = OPT_DATA}},
+    {OPT_FORMAT,
+     {0, "pnm", OPT_SET, AT(as), NULL, "write PNM or fail", .value = RAW_AS_PNM,
+      .group = OPT_DATA}},
+    {OPT_PART,
+     {0, "part", OPT_STR, AT(share), "I/N", "do share I of N alone; see rawjoin",
+      .group = OPT_RUN}},
+    {0,
+     {'o', "out", OPT_STR, AT(out), "FILE", "write to FILE, which appears when all is done",
+      .group = OPT_DATA}},
+    {0,
+     {'v', "verbose", OPT_COUNT, AT(verbose), NULL, "say on stderr what is done",
+      .group = OPT_RUN}},
+    {0, {0, "quiet", OPT_FLAG, AT(quiet), NULL, "no warnings, no progress bar", .group = OPT_RUN}},
+    {0,
+     {0, "max-bytes", OPT_SIZE, AT(max_bytes), "SIZE", "largest item read", 1, 0x1p62,
+      .group = OPT_RUN}},
+    {0,
+     {0, "stats", OPT_STR, AT(stats), "FILE", "figures as JSON, to stderr", .absent = "-",
+      .group = OPT_RUN}},
+    {0, {'h', "help", OPT_HELP, 0, NULL, "this text", .group = OPT_RUN}},
+    {0, {'V', "version", OPT_VERSION, 0, NULL, "version, compiler, CPU and GPU", .group = OPT_RUN}},
+    {0,
+     {0, "completion", OPT_COMPLETION, 0, "SHELL", "a completion for bash, zsh or fish (bash)",
+      .absent = "bash", .words = "bash|zsh|fish", .group = OPT_RUN}},
 };
 
 /* The program's own rows, and after them its common rows. */
@@ -403,6 +420,18 @@ die_refused(const struct rows *r, char **argv, int c)
 	die_long(r, given);
 }
 
+/* Prints the text that --help, --version or --completion asks for. */
+static _Noreturn void
+print_text(const struct opt_program *p, const struct rows *r, const struct opt *o,
+	   const char *value)
+{
+	int shell = 0;
+
+	if (o->kind == OPT_COMPLETION)
+		store_word(o, value ? value : o->absent, &shell);
+	opt_print(p, r->v, r->n, o->kind, (enum opt_shell)shell);
+}
+
 static void
 parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, void *args,
 	   FILE *history)
@@ -419,7 +448,7 @@ parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, v
 		size_t i = row_of(r, c);
 		r->given[i] = true;
 		if (r->v[i].kind >= OPT_HELP)
-			opt_print(p, r->v, r->n, r->v[i].kind);
+			print_text(p, r, &r->v[i], optarg);
 		store(&r->v[i], optarg, args, (size_t)argc);
 		if (i < r->own)
 			put_history(history, &r->v[i], optarg);

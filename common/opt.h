@@ -1,6 +1,6 @@
 /*
  * The command line. Each program has one table of options, from which opt makes the getopt call, the usage text, the history
- * line and the completion. Values are stored into the program's struct args, which begins with a struct opt_common. The
+ * line and the completions. Values are stored into the program's struct args, which begins with a struct opt_common. The
  * defaults are what that struct holds before opt_parse. A wrong option ends the program with status 2 and a message that
  * names the option, the value and the range.
  */
@@ -47,7 +47,15 @@ enum opt_kind {
 	OPT_LIST,  /* struct opt_list: one more string each time */
 	OPT_HELP,  /* this and the next two are for opt alone */
 	OPT_VERSION,
-	OPT_COMPLETION
+	OPT_COMPLETION /* its argument is one of .words */
+};
+
+/* The parts of the help. */
+enum opt_group {
+	OPT_BY_ARG,  /* OPT_DATA where the argument is a FILE, else OPT_COMPUTE */
+	OPT_COMPUTE, /* what to compute */
+	OPT_DATA,    /* input and output */
+	OPT_RUN	     /* running */
 };
 
 struct opt_list {
@@ -64,11 +72,12 @@ struct opt {
 	const char *arg;    /* its argument as the usage shows it, "FILE"; NULL: it takes none */
 	const char *help;   /* half a line, no full stop */
 	double lo, hi;	    /* INT, SIZE, REAL: lo == hi == 0 means any */
-	const char *words;  /* WORD */
+	const char *words;  /* WORD; STR: what the completion proposes, where FILE means a file */
 	const char *absent; /* not NULL: ARG is optional, and this is its value when left out */
 	int value;	    /* SET */
 	size_t seen;	    /* not 0: offsetof a bool that becomes true when the option is given */
 	bool required;	    /* opt_parse dies when it is not given */
+	enum opt_group group;
 };
 
 /* The common options that only some programs have. */

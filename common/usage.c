@@ -1,4 +1,4 @@
-/* Makes texts from the option table: the usage, the version and the completion. */
+/* Makes texts from the option table: the usage and the version. The completion has its own file. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +37,44 @@ put_wrapped(int *column, const char *word, int n)
 	*column += 1 + n;
 }
 
+static enum opt_group
+group_of(const struct opt *o)
+{
+	if (o->group != OPT_BY_ARG)
+		return o->group;
+	return o->arg && !strcmp(o->arg, "FILE") ? OPT_DATA : OPT_COMPUTE;
+}
+
+static void
+print_option(const struct opt *o)
+{
+	char text[128];
+
+	snprintf(text, sizeof text, "%s%s%s%s%s", o->name, o->arg ? (o->absent ? "[=" : "=") : "",
+		 o->arg ? o->arg : "", o->absent ? "]" : "", o->required ? " *" : "");
+	printf("  %c%c%c --%-26s %s\n", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+	       o->letter ? ',' : ' ', text, o->help);
+}
+
+/* Prints a heading and the options of the group, in the order of the table; nothing where there are none. */
+static void
+print_group(const struct opt *row, size_t n, enum opt_group group)
+{
+	static const char *const title[] = {[OPT_COMPUTE] = "What to compute",
+					    [OPT_DATA] = "Input and output",
+					    [OPT_RUN] = "Running"};
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (group_of(&row[i]) != group)
+			continue;
+		if (!any)
+			printf("\n%s:\n", title[group]);
+		any = true;
+		print_option(&row[i]);
+	}
+}
+
 static void
 print_help(const struct opt_program *p, const struct opt *row, size_t n)
 {
@@ -47,15 +85,9 @@ print_help(const struct opt_program *p, const struct opt *row, size_t n)
 		put_wrapped(&column, text, format_synopsis(&row[i], text, sizeof text));
 	if (p->operands)
 		put_wrapped(&column, p->operands, (int)strlen(p->operands));
-	printf("\n\n%s\n\n", p->what);
-	for (size_t i = 0; i < n; i++) {
-		const struct opt *o = &row[i];
-		snprintf(text, sizeof text, "%s%s%s%s%s", o->name,
-			 o->arg ? (o->absent ? "[=" : "=") : "", o->arg ? o->arg : "",
-			 o->absent ? "]" : "", o->required ? " *" : "");
-		printf("  %c%c%c --%-26s %s\n", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-		       o->letter ? ',' : ' ', text, o->help);
-	}
+	printf("\n\n%s\n", p->what);
+	for (enum opt_group g = OPT_COMPUTE; g <= OPT_RUN; g++)
+		print_group(row, n, g);
 }
 
 static void
@@ -66,25 +98,16 @@ print_version(const struct opt_program *p)
 	       p->gpu_state ? p->gpu_state() : "none for this program");
 }
 
-static void
-print_completion(const struct opt *row, size_t n)
-{
-	printf("complete -o default -W '");
-	for (size_t i = 0; i < n; i++)
-		printf("%s--%s%s", i ? " " : "", row[i].name,
-		       row[i].arg && !row[i].absent ? "=" : "");
-	printf("' %s\n", weir_prog);
-}
-
 _Noreturn void
-opt_print(const struct opt_program *p, const struct opt *row, size_t n, enum opt_kind what)
+opt_print(const struct opt_program *p, const struct opt *row, size_t n, enum opt_kind what,
+	  enum opt_shell shell)
 {
 	if (what == OPT_HELP)
 		print_help(p, row, n);
 	else if (what == OPT_VERSION)
 		print_version(p);
 	else
-		print_completion(row, n);
+		opt_put_completion(p, row, n, shell);
 	if (fflush(stdout) || ferror(stdout))
 		die("(stdout): %s", strerror(errno));
 	exit(0);

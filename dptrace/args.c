@@ -39,7 +39,7 @@ static const struct opt table[] = {
     {0, "method", OPT_WORD, AT(method), "HOW", "with -g: window, or d3, the paper's (window)",
      .words = "window|d3"},
     {0, "to", OPT_WORD, AT(to), "FORMAT", "text, wkt, geojson, svg or csv (text)",
-     .words = "text|wkt|geojson|svg|csv"},
+     .words = "text|wkt|geojson|svg|csv", .group = OPT_DATA},
     {0, "overlay", OPT_STR, AT(overlay), "FILE", "write the pictures with the polylines drawn"},
     {0, "world", OPT_STR, AT(world), "FILE", "a world file: write places instead of pixels"},
     {0}};

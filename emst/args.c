@@ -21,7 +21,8 @@ static const struct opt table[] = {
      .arg = "WHAT",
      .words = "tree|text|linkage|labels|means|palette",
      .seen = offsetof(struct args, has_to),
-     .help = "what to write"},
+     .help = "what to write",
+     .group = OPT_DATA},
     FILE_OPTION("tree", TREE, "the tree"),
     FILE_OPTION("text", TEXT, "the tree as text"),
     FILE_OPTION("linkage", LINKAGE, "SciPy's linkage matrix"),
@@ -139,8 +140,13 @@ static const struct opt table[] = {
     {.name = "points",
      .kind = OPT_FLAG,
      AT(points),
-     .help = "axis 0 holds the coordinates of points"},
-    {.name = "image", .kind = OPT_FLAG, AT(image), .help = "a table of numbers is a gray picture"},
+     .help = "axis 0 holds the coordinates of points",
+     .group = OPT_DATA},
+    {.name = "image",
+     .kind = OPT_FLAG,
+     AT(image),
+     .help = "a table of numbers is a gray picture",
+     .group = OPT_DATA},
     {0}};
 
 static const struct opt_program program = {.what =

@@ -31,15 +31,6 @@ load lib
 	fails 2 "WEIR_CPU 'AVX2': must be generic, avx2 or avx512" env WEIR_CPU=AVX2 rawtopnm
 }
 
-@test "--completion has every option that --help has" {
-	rawtopnm --help | grep -oE '^  (-.,|   ) --[a-z-]+' | grep -oE -e '--[a-z-]+' | sort >want
-	rawtopnm --completion | grep -oE -e '--[a-z-]+' | sort | diff - want
-}
-
-@test "--completion is a line that bash takes" {
-	bash -c "$(rawtopnm --completion); complete -p rawtopnm"
-}
-
 @test "--stats prints one JSON object on one line to stderr" {
 	pgm 1 1 255 7 >a.pgm
 	pgmtoraw --stats a.pgm >out 2>err

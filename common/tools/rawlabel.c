@@ -42,7 +42,7 @@ static const struct opt table[] = {
     {0, "values", OPT_STR, AT(values), "FILE",
      "what is measured, of the same shape; default: the input itself"},
     {0, "to", OPT_WORD, AT(to), "WHAT", "labels|table|csv; default labels",
-     .words = "labels|table|csv"},
+     .words = "labels|table|csv", .group = OPT_DATA},
     {0}};
 #undef AT
 

@@ -1,0 +1,138 @@
+load lib
+
+# What the shells propose for a command line, from --completion of each program.
+setup() {
+	scratch
+	mkdir files functions
+	: >files/one.pgm
+	: >'files/two words.pgm'
+}
+
+# The programs of this build, one a line.
+programs() {
+	local page
+	for page in "$root"/man/*.1; do
+		! command -v "$(basename "$page" .1)" >/dev/null || basename "$page" .1
+	done
+}
+
+# bash_proposes WORD...: what bash proposes for the last word of this command line, one a line. Where bash is interactive,
+# = is a word of its own.
+bash_proposes() {
+	(
+		cd files
+		compopt() { :; } # it wants a line that is being edited
+		eval "$("$1" --completion=bash)"
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		"_weir_$1" "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+		[ ${#COMPREPLY[@]} -eq 0 ] || printf '%s\n' "${COMPREPLY[@]}" | sort
+	)
+}
+
+fish_proposes() {
+	local program=${1%% *}
+	(
+		cd files
+		"$program" --completion=fish >../functions/it.fish
+		HOME=$BATS_TEST_TMPDIR fish --no-config -c "source ../functions/it.fish; complete -C '$1'" | cut -f 1 | sort
+	)
+}
+
+# The terminal ends its lines with a carriage return.
+zsh_proposes() {
+	(
+		cd files
+		timeout 60 zsh -f "$root/t/proposals.zsh" "${1%% *}" "$1" | tr -d '\r' | sort -u
+		rm -r functions
+	)
+}
+
+is() {
+	diff - <(printf '%s' "${1:+$1$'\n'}")
+}
+
+@test "bash: the words of an enumerated option, before and behind the sign" {
+	words='csv
+labels
+table'
+	bash_proposes rawlabel --to '' | is "$words"
+	bash_proposes rawlabel --to = | is "$words"
+	bash_proposes rawlabel --to = l | is labels
+	bash_proposes rawlabel --to l | is labels
+	bash_proposes rawlabel --to=l | is --to=labels
+	bash_proposes rawlabel --to = x | is ''
+}
+
+@test "bash: files for an argument that is a file, for operands, and behind -o" {
+	both='one.pgm
+two words.pgm'
+	bash_proposes wconv --kernel = '' | is "$both"
+	bash_proposes wconv -k '' | is "$both"
+	bash_proposes wconv -k one.pgm tw | is 'two words.pgm'
+	bash_proposes wconv -o o | is one.pgm
+	bash_proposes wconv --kernel=o | is --kernel=one.pgm
+	bash_proposes rawmath 'a-b' a = o | is one.pgm
+}
+
+@test "bash: nothing for a number, and the operand after an option whose argument may be left out" {
+	bash_proposes wconv -t '' | is ''
+	bash_proposes wconv --sky = '' | is ''
+	bash_proposes wconv --stats o | is one.pgm
+	bash_proposes wconv --stats = o | is one.pgm
+}
+
+@test "bash: words and files where an option takes both" {
+	bash_proposes usfft --weights = '' | is 'none
+one.pgm
+pipe
+two words.pgm'
+}
+
+@test "bash: every option of --help is proposed, with a sign where an argument must follow" {
+	for program in $(programs); do
+		"$program" --help | grep -oE '^  (-.,|   ) --[a-z-]+=?' | grep -oE -e '--[a-z-]+=?' | sort >want
+		bash_proposes "$program" --  | diff - want
+	done
+}
+
+@test "bash: a completion is there when the script has been read" {
+	for program in $(programs); do
+		bash --norc -c "source <($program --completion); complete -p $program" | grep -qx "complete -F _weir_$program $program"
+	done
+}
+
+@test "--completion takes bash, zsh or fish" {
+	fails 2 "--completion: 'csh' is not one of bash|zsh|fish" rawinfo --completion=csh
+	rawinfo --completion | diff - <(rawinfo --completion=bash)
+}
+
+@test "zsh and fish read the completion of every program" {
+	for shell in zsh fish; do
+		command -v $shell >/dev/null || continue
+		for program in $(programs); do
+			"$program" --completion=$shell >script
+			HOME=$BATS_TEST_TMPDIR $shell -n script 2>&1 | is ''
+		done
+	done
+}
+
+@test "fish: words, files, numbers and options" {
+	command -v fish >/dev/null || skip "fish is not installed"
+	fish_proposes 'rawlabel --to=' | is '--to=csv
+--to=labels
+--to=table'
+	fish_proposes 'wconv -k o' | is one.pgm
+	fish_proposes 'wconv o' | is one.pgm
+	fish_proposes 'wconv -t o' | is ''
+	fish_proposes 'wconv --cor' | is --correlate
+}
+
+@test "zsh: words, files, numbers and options" {
+	command -v zsh >/dev/null || skip "zsh is not installed"
+	zsh_proposes 'rawlabel --to=' | is 'csv
+labels
+table'
+	zsh_proposes 'wconv -k o' | is one.pgm
+	zsh_proposes 'wconv -t ' | is ''
+	zsh_proposes 'wconv --cor' | is --correlate
+}

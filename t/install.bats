@@ -1,0 +1,34 @@
+load lib
+
+# What `make install` puts, and `make uninstall` takes away.
+setup() {
+	scratch
+	to=$BATS_TEST_TMPDIR/to
+	programs=("$B/rawinfo" "$B/wconv")
+}
+
+@test "programs, completions and pages are installed under the prefix of their names" {
+	(cd "$root" && t/install "$B" "$to" weir- "${programs[@]}")
+	(cd "$to" && find . -type f ! -name '*.7' ! -name '*.5' | sort) | diff - <(cat <<-'END'
+		./bin/weir-rawinfo
+		./bin/weir-wconv
+		./share/bash-completion/completions/weir-rawinfo
+		./share/bash-completion/completions/weir-wconv
+		./share/fish/vendor_completions.d/weir-rawinfo.fish
+		./share/fish/vendor_completions.d/weir-wconv.fish
+		./share/man/man1/weir-rawinfo.1
+		./share/man/man1/weir-wconv.1
+		./share/zsh/site-functions/_weir-rawinfo
+		./share/zsh/site-functions/_weir-wconv
+	END
+	)
+	grep -qx 'complete -F _weir_weir-wconv weir-wconv' "$to/share/bash-completion/completions/weir-wconv"
+}
+
+@test "uninstalling leaves what others have put there, and nothing else" {
+	mkdir -p "$to/share/man/man1"
+	: >"$to/share/man/man1/other.1"
+	(cd "$root" && t/install "$B" "$to" '' "${programs[@]}" && t/install -u "$to" '' "${programs[@]}")
+	(cd "$to" && find . -type f) | diff - <(echo ./share/man/man1/other.1)
+	[ ! -e "$to/bin" ]
+}
