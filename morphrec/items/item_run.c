@@ -1,0 +1,130 @@
+#include <errno.h>
+
+#include "common/die.h"
+#include "common/par.h"
+#include "common/progress.h"
+#include "common/tile.h"
+#include "gpu/morphrec/morphrec.h"
+#include "morphrec/items/item_run.h"
+
+/* Dies when x is a part of a picture whose rest the operator must see, and warns when the rest would change the result. */
+static void
+check_tile(const struct raw_in *in, const struct img *x, const struct parts *p,
+	   const struct args *a)
+{
+	char words[TILE_ERR];
+	struct tile t;
+	const char *why = tile_of(x, p->w, p->h, &t, words);
+
+	if (why)
+		raw_die(in, "%s", why);
+	if (t.W == p->w && t.H == p->h)
+		return;
+	if (a->o.op == MORPHREC_FILL_HOLES || a->o.op == MORPHREC_CLEAR_BORDER)
+		raw_die(in,
+			"a part of a picture (tile:=%s): its sides are cuts, not the frame; see "
+			"rawjoin",
+			img_key(x, "tile"));
+	warn("%s: a part of a picture (tile:=%s): nothing comes from beyond its sides; see rawjoin",
+	     raw_name(in), img_key(x, "tile"));
+}
+
+struct morphrec_problem
+item_problem(const struct raw_in *in, const struct img *x, const struct args *a, struct parts *p)
+{
+	if (!parts_of(x, p))
+		raw_die(in, "%d axes: not a picture, a stack, a volume or several volumes", x->dim);
+	if (img_is_complex(x))
+		raw_die(in, "complex samples have no order");
+	if (a->max_mem && (p->c > 1 || (p->n > 1 && morphrec_is_volume(a->conn))))
+		raw_die(
+		    in,
+		    "--max-mem: takes grey pictures and one volume an item, not %zu planes of %zu",
+		    p->c, p->n);
+	if (morphrec_is_volume(a->conn) && p->d == 1)
+		warn("%s: connectivity %d is for volumes, and this item is a single picture",
+		     raw_name(in), a->conn);
+	if (!morphrec_is_volume(a->conn)) {
+		p->d *= p->n;
+		p->n = 1;
+	}
+	check_tile(in, x, p, a);
+	return (struct morphrec_problem){.type = x->type,
+					 .w = p->w,
+					 .h = p->h,
+					 .d = p->d,
+					 .conn = a->conn,
+					 .erode = a->mask ? a->erode : morphrec_op_erodes(a->o.op),
+					 .method = (enum morphrec_method)a->method,
+					 .threads = par_threads(a->common.threads),
+					 .max_mem = a->max_mem};
+}
+
+void
+item_explain(const struct raw_in *in, const struct morphrec_plan *p)
+{
+	char text[256];
+
+	morphrec_explain(p, text, sizeof text);
+	warn("%s: %zux%zux%zu %s: %s", raw_name(in), p->what.w, p->what.h, p->what.d,
+	     img_type_name(p->what.type), text);
+}
+
+void
+item_step(void *bar, double share)
+{
+	progress_step(bar, share);
+}
+
+/* Dies when p->clip met NaN, except with --nan=barrier. */
+static void
+refuse(const struct raw_in *in, const struct morphrec_plan *p, const struct args *a)
+{
+	const struct morphrec_clip *c = &p->clip;
+	const size_t w = p->what.w, h = p->what.h;
+
+	if (c->nan && a->nan == 0)
+		raw_die(in, "%llu samples are NaN, the first at x %zu, y %zu, slice %zu; see --nan",
+			(unsigned long long)c->nan, (size_t)c->first_nan % w,
+			(size_t)c->first_nan / w % h, (size_t)c->first_nan / w / h);
+}
+
+void
+item_refuse_nan(const struct raw_in *in, struct morphrec_plan *p, const struct args *a, void *f)
+{
+	if (!img_is_float(p->what.type) || a->nan)
+		return;
+	morphrec_clip(p, f, f);
+	refuse(in, p, a);
+}
+
+void
+item_reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args *a, void *J,
+		 void *I)
+{
+	const struct morphrec_clip *c = &p->clip;
+	const size_t w = p->what.w, h = p->what.h;
+	int err = 0;
+
+	progress_start(p->what.step_with, a->common.quiet);
+	if (a->gpu)
+		morphrec_clip(p, J, I);
+	else
+		err = morphrec_clip_and_run(p, J, I);
+	progress_end(p->what.step_with);
+	refuse(in, p, a);
+	if (c->above && a->strict)
+		raw_die(in,
+			"%llu markers are beyond the mask, the first at x %zu, y %zu, slice %zu",
+			(unsigned long long)c->above, (size_t)c->first_above % w,
+			(size_t)c->first_above / w % h, (size_t)c->first_above / w / h);
+	if (c->above && a->mask && a->common.verbose)
+		warn("%s: %llu markers beyond the mask were clipped", raw_name(in),
+		     (unsigned long long)c->above);
+	if (a->gpu)
+		err = gpu_morphrec_run(a->gpu, p, J, I);
+	if (err == -EIO)
+		raw_die(in, "-g: %s", gpu_why(a->gpu));
+	if (err)
+		raw_die(in, "no memory for the queue of pixels");
+}

@@ -1,0 +1,18 @@
+/* The mask of --mask, for markers of any type. All functions die on failure. */
+#ifndef MORPHREC_MASKS_H
+#define MORPHREC_MASKS_H
+
+#include "common/raw.h"
+#include "morphrec/args.h"
+
+/* The mask, and a copy of it in the floating type of the last marker whose type differed. Both may be zeroed. */
+struct masks {
+	struct img given, wide;
+	struct img shape; /* the image of --shape=FILE */
+};
+
+/* Returns the mask for marker x, in x's type. m owns it. */
+struct img *
+masks_for(const struct raw_in *in, const struct img *x, struct masks *m, const struct args *a);
+
+#endif
