@@ -335,9 +335,12 @@ radon_direct_noise(const struct radon_options *o, const float *gather, double *n
 		peak = fmax(peak, energy_at(o, &x, k, d));
 	for (size_t c = 0; d && room && c < 6; c++) {
 		double sum = 0;
-		for (size_t k = 0; k < x.nw; k += 16)
-			if (radon_direct_in_band(o, &x, k) && energy_at(o, &x, k, d) > 1e-3 * peak)
-				sum += surprise(o, &x, k, nus[c] * (double)o->nq, d, room);
+		for (size_t k = 0; k < x.nw; k += 16) {
+			const double e = energy_at(o, &x, k, d);
+			if (radon_direct_in_band(o, &x, k) && e > 1e-3 * peak)
+				sum += pow(e / peak, .25) *
+				       surprise(o, &x, k, nus[c] * (double)o->nq, d, room);
+		}
 		if (sum < best) {
 			best = sum;
 			*nu = nus[c];

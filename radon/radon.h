@@ -164,10 +164,13 @@ double radon_moveout(const struct radon_options *o);
 /*
  * Finds the NU of {.001, .003, .01, .03, .1, .3} that makes the gather most likely. With mu = NU nq this NU minimises
  *
- *	J = sum over f of [nx ln d^H (A A^H + mu I)^-1 d + ln det (A A^H + mu I)]
+ *	J = sum over f of (E / E_max)^(1/4) [nx ln d^H (A A^H + mu I)^-1 d + ln det (A A^H + mu I)]
  *
- * where nx counts the live traces. f is every 16th frequency; those whose energy is at most 1e-3 of the strongest do not
- * count. Returns 0 or -errno. The function is not thread-safe, since FFTW's planner is not.
+ * where nx counts the live traces. f is every 16th frequency; those whose energy E is at most 1e-3 of the strongest do not
+ * count. The factor keeps the many weak frequencies, which are mostly noise, from outvoting those that hold the energy: without
+ * it a real gather got .3 instead of .1, and its left-out traces were predicted .4 dB worse. In the 16 scenes of
+ * t/check_radon_noise.c the primaries are on average .06 dB worse than by the best NU; with NU = .05 they are .8 dB worse.
+ * Returns 0 or -errno. The function is not thread-safe, since FFTW's planner is not.
  */
 int radon_noise(const struct radon_options *o, const float *gather, double *nu);
 

@@ -390,6 +390,7 @@ check_radon(void)
 	check_order();
 	check_radon_lsq();
 	check_radon_guards();
+	check_radon_noise();
 	check_finite();
 	check_threads();
 	check_mute();

@@ -130,42 +130,6 @@ check_energy(void)
 		  "number of curves");
 }
 
-/* The noise that is found is the definition's, and grows with that of the gather. */
-static void
-check_noise(void)
-{
-	static const float level[] = {.01F, .1F, .4F, 1, 3};
-	struct check_many many = {0};
-	double last = 0, first = 0;
-
-	for (size_t i = 0; i < 5; i++)
-		for (int dead = 0; dead < 2; dead++) {
-			struct radon_options o = scene_small;
-			double got = 0, want = 0;
-			o.mode = RADON_LSQ;
-			o.nq = dead ? 15 : 40;
-			o.dq = .2 / (double)(o.nq - 1);
-			scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
-			o.live = scene_live;
-			float *d = events(&o), *noise = scene_noise(&rng, o.nx * o.nt);
-			for (size_t k = 0; k < o.nx * o.nt; k++)
-				d[k] += level[i] * noise[k];
-			scene_live[7] = !dead;
-			if (dead)
-				memset(d + 7 * o.nt, 0, o.nt * sizeof *d);
-			const bool ok =
-			    !radon_noise(&o, d, &got) && !radon_direct_noise(&o, d, &want);
-			check_case(&many, ok && got == want, "noise %g, %d dead: %g, not %g",
-				   (double)level[i], dead, got, want);
-			last = got;
-			first = i ? first : got;
-			weir_free(d);
-			weir_free(noise);
-		}
-	check_case(&many, first <= .003 && last >= .1, "from %g to %g", first, last);
-	check_end(&many, "radon: the evidence of NU is the definition's, and follows the noise");
-}
-
 /* --- sparse, and what must not break ------------------------------------------------------------------------------ */
 
 /* Flat wavelets: what a multiple free gather is. */
@@ -304,7 +268,6 @@ check_radon_lsq(void)
 {
 	check_lsq();
 	check_energy();
-	check_noise();
 	check_sparse();
 	check_sparse_definition();
 	check_singular();

@@ -24,8 +24,9 @@ struct evidence {
 	struct radon_room room;
 	size_t n, ld; /* frequencies, and their number padded to whole blocks */
 	float *d;     /* [nx][ld] complex */
-	bool *counts; /* [ld]: strong enough, and in the band */
-	double *j;    /* [blocks][NUS]: parts of J; before that, energies of the n frequencies */
+	double *
+	    rank; /* [ld]: the weight of a frequency in J; 0: it is too weak, or outside the band */
+	double *j; /* [blocks][NUS]: parts of J; before that, energies of the n frequencies */
 	struct toeplitz *solver;
 	struct toeplitz_work **solve; /* one a thread */
 };
@@ -36,7 +37,7 @@ square(const float *v)
 	return (double)v[0] * (double)v[0] + (double)v[1] * (double)v[1];
 }
 
-/* Takes every 16th frequency out of the spectra of the gather, and marks those that count. */
+/* Takes every 16th frequency out of the spectra of the gather, and finds their weights. */
 static void
 choose(struct evidence *e)
 {
@@ -54,8 +55,9 @@ choose(struct evidence *e)
 		peak = fmax(peak, sum);
 	}
 	for (size_t i = 0; i < e->n; i++)
-		e->counts[i] =
-		    e->j[i] > faint * peak && EVERY * i >= p->kmin && EVERY * i <= p->kmax;
+		e->rank[i] = e->j[i] > faint * peak && EVERY * i >= p->kmin && EVERY * i <= p->kmax
+				 ? sqrt(sqrt(e->j[i] / peak))
+				 : 0;
 }
 
 /*
@@ -81,7 +83,7 @@ add_block(const struct evidence *e, int thread, size_t i, double *t, const float
 		sum[c] = 0;
 		for (size_t l = 0; l < LANES; l++) {
 			double q = 0;
-			if (!e->counts[i + l])
+			if (e->rank[i + l] == 0)
 				continue;
 			for (size_t j = 0; j < p->o.nx; j++)
 				q += square(e->d + 2 * (j * e->ld + i + l));
@@ -90,8 +92,9 @@ add_block(const struct evidence *e, int thread, size_t i, double *t, const float
 					    *m = x + 2 * (k * LANES + l);
 				q -= (double)y[0] * (double)m[0] + (double)y[1] * (double)m[1];
 			}
-			sum[c] += nx * log(fmax(q, 1e-300) / mu) + (nx - nq) * log(mu) +
-				  toeplitz_logdet(e->solve[thread], l);
+			sum[c] +=
+			    e->rank[i + l] * (nx * log(fmax(q, 1e-300) / mu) + (nx - nq) * log(mu) +
+					      toeplitz_logdet(e->solve[thread], l));
 		}
 	}
 }
@@ -133,11 +136,11 @@ take_room(struct evidence *e, int threads)
 	e->n = (p->nw + EVERY - 1) / EVERY;
 	e->ld = (e->n + LANES - 1) / LANES * LANES;
 	e->d = weir_calloc(p->o.nx * e->ld, 2 * sizeof *e->d);
-	e->counts = weir_calloc(e->ld, sizeof *e->counts);
+	e->rank = weir_calloc(e->ld, sizeof *e->rank);
 	e->j = weir_calloc(e->ld, NUS * sizeof *e->j);
 	e->solver = toeplitz_new(p->o.nq, (size_t)threads);
 	e->solve = weir_calloc((size_t)threads, sizeof *e->solve);
-	if (!e->d || !e->counts || !e->j || !e->solver || !e->solve)
+	if (!e->d || !e->rank || !e->j || !e->solver || !e->solve)
 		return false;
 	for (int i = 0; i < threads; i++)
 		if (!(e->solve[i] = toeplitz_work(e->solver)))
@@ -153,7 +156,7 @@ give_room(struct evidence *e)
 	weir_free(e->solve);
 	toeplitz_free(e->solver);
 	weir_free(e->d);
-	weir_free(e->counts);
+	weir_free(e->rank);
 	weir_free(e->j);
 	radon_room_free(&e->room);
 	radon_core_free(&e->core);
