@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/par.h"
 #include "radon/core.h"
 
 /* In a sum of at most this many terms the recurrence is faster than the window and the FFT of a transform. */
@@ -52,6 +53,26 @@ set_points(struct radon_core *p)
 		    (float)radon_mute_weight(&p->o.mute, 0, p->o.q0 + (double)i * p->o.dq);
 }
 
+/* Fills the weights of a mute that depends on time. Returns 0 or -ENOMEM. */
+static int
+weigh(struct radon_core *p)
+{
+	const int threads = p->o.threads > 0 ? p->o.threads : 1;
+
+	if (p->q_mute)
+		return 0;
+	p->weight = weir_alloc(p->o.nq, p->ntau * sizeof *p->weight);
+	if (!p->weight)
+		return -ENOMEM;
+#pragma omp parallel for schedule(static) num_threads(threads)
+	for (size_t i = 0; i < p->o.nq; i++)
+		for (size_t t = 0; t < p->ntau; t++)
+			p->weight[i * p->ntau + t] = (float)radon_mute_weight(
+			    &p->o.mute, p->o.t0 + ((double)t - (double)p->lead) * p->o.dt,
+			    p->o.q0 + (double)i * p->o.dq);
+	return 0;
+}
+
 static int
 plan_rows(struct radon_core *p)
 {
@@ -93,8 +114,8 @@ radon_core_plan(struct radon_core *p, const struct radon_options *o)
 	p->nufft = o->method == RADON_NUFFT ||
 		   (o->method == RADON_AUTO && o->nx > SHORT_SUM && o->nq > SHORT_SUM);
 	p->exact_rhs = o->method == RADON_AUTO;
-	if (o->method == RADON_TIME)
-		return 0;
+	if ((err = weigh(p)) || o->method == RADON_TIME)
+		return err;
 	if ((err = plan_rows(p)) || (p->nufft && (err = usfft_line_plan(&p->line, o->nx, o->nq))))
 		return err;
 	if (p->nufft)
@@ -110,6 +131,7 @@ radon_core_free(struct radon_core *p)
 	weir_free(p->g);
 	weir_free(p->live);
 	weir_free(p->q_weight);
+	weir_free(p->weight);
 	if (p->forward)
 		fftwf_destroy_plan(p->forward);
 	if (p->backward)

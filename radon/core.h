@@ -36,6 +36,7 @@ struct radon_core {
 	bool exact_rhs;
 	bool q_mute;	 /* the mute depends on q alone, and q_weight holds it */
 	float *q_weight; /* owned: nq */
+	float *weight;	 /* owned: the mute's weights [nq][ntau]; NULL when q_weight holds them */
 	size_t nlive;
 	fftwf_plan forward, backward; /* one row */
 	struct usfft_line line;

@@ -49,19 +49,11 @@ WEIR_CLONES(subtract,
 		to[i] = x[i] - from[i] * by;
 }
 
-float
-radon_time_weight(const struct radon_core *p, size_t i, size_t t)
+WEIR_CLONES(mute_row, (float *restrict row, const float *restrict weight, size_t n, float by),
+	    (row, weight, n, by))
 {
-	return (float)radon_mute_weight(&p->o.mute,
-					p->o.t0 + ((double)t - (double)p->lead) * p->o.dt,
-					p->o.q0 + (double)i * p->o.dq);
-}
-
-static void
-mute_row(const struct radon_core *p, size_t i, float *row, float by)
-{
-	for (size_t t = 0; t < p->nfft; t++)
-		row[t] *= by * radon_time_weight(p, i, t);
+	for (size_t t = 0; t < n; t++)
+		row[t] *= by * weight[t];
 }
 
 void
@@ -72,7 +64,7 @@ radon_panel_out(const struct radon_core *p, struct radon_room *w, float *panel)
 		float *row = w->lane[omp_get_thread_num()].row;
 		radon_backward(p, w->m + i * p->ld * 2, row);
 		if (!p->q_mute)
-			mute_row(p, i, row, 1);
+			mute_row(row, p->weight + i * p->ntau, p->nfft, 1);
 		scale(panel + i * p->ntau, row, p->ntau, 1 / (float)p->nfft);
 	}
 }
@@ -84,7 +76,7 @@ radon_mute_panel(const struct radon_core *p, struct radon_room *w)
 	for (size_t i = 0; i < p->o.nq; i++) {
 		float *row = w->lane[omp_get_thread_num()].row, *m = w->m + i * p->ld * 2;
 		radon_backward(p, m, row);
-		mute_row(p, i, row, 1 / (float)p->nfft);
+		mute_row(row, p->weight + i * p->ntau, p->nfft, 1 / (float)p->nfft);
 		fftwf_execute_dft_r2c(p->forward, row, (fftwf_complex *)m);
 	}
 }

@@ -30,7 +30,4 @@ void radon_edges(const struct radon_core *p, const double sum[3], double edge[2]
 /* Weights the panel in w->m by a mute that depends on q alone. */
 void radon_weigh_panel(const struct radon_core *p, struct radon_room *w);
 
-/* The weight of the mute at sample t of curve i. */
-float radon_time_weight(const struct radon_core *p, size_t i, size_t t);
-
 #endif

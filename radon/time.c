@@ -61,7 +61,7 @@ radon_time_adjoint(const struct radon_core *p, const float *gather, float *panel
 			add(row + ((ptrdiff_t)lo - s.by - 1), x + lo, hi - lo, s.part);
 		}
 		for (size_t t = 0; t < p->ntau && (p->o.mute.n || !p->q_mute); t++)
-			row[t] *= p->q_mute ? p->q_weight[i] : radon_time_weight(p, i, t);
+			row[t] *= p->q_mute ? p->q_weight[i] : p->weight[i * p->ntau + t];
 	}
 }
 

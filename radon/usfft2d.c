@@ -115,7 +115,7 @@ radon_2d_adjoint(struct radon_2d *two, const struct radon_core *p, struct radon_
 		usfft_get_row(two->usfft, 1, row_of(p, i), row);
 		for (size_t t = 0; t < p->ntau; t++)
 			panel[i * p->ntau + t] =
-			    row[2 * t] * (p->q_mute ? p->q_weight[i] : radon_time_weight(p, i, t));
+			    row[2 * t] * (p->q_mute ? p->q_weight[i] : p->weight[i * p->ntau + t]);
 	}
 }
 

@@ -184,6 +184,15 @@ keep_panel(struct gpu *g, radon_flow *f)
 	return err;
 }
 
+/* The panel in m by least squares, and the figures of its reports. */
+int
+solve(struct gpu *g, const struct radon_core *p, const radon_job &w, struct radon_report *report)
+{
+	const int err = radon_solve(g, w, radon_damping(p), p->exact_rhs, report);
+
+	return err || !report || w.nq < 2 ? err : radon_edges_found(g, p, w, report);
+}
+
 int
 transform(struct gpu *g, const struct radon_core *p, radon_flow *f, struct radon_report *report)
 {
@@ -199,7 +208,7 @@ transform(struct gpu *g, const struct radon_core *p, radon_flow *f, struct radon
 	if ((err = clear(g, *f, (size_t)f->w.n * f->w.nq, f->w.m)))
 		return err;
 	if (f->w.bins && p->o.mode == RADON_LSQ && p->nlive)
-		err = radon_solve(g, f->w, radon_damping(p), p->exact_rhs, report);
+		err = solve(g, p, f->w, report);
 	else if (f->w.bins && p->o.mode != RADON_LSQ)
 		err = radon_adjoint(g, f->w);
 	if (err || !p->o.subtract)

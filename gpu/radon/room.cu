@@ -80,21 +80,15 @@ send_tables(struct gpu *g, const struct radon_core *p, radon_job *w)
 int
 send_weight(struct gpu *g, const struct radon_core *p, radon_job *w)
 {
-	const size_t n = p->o.nq * p->nfft;
-	float *host;
+	const size_t bytes = p->o.nq * p->nfft * sizeof(float);
 	void *at;
 	int err;
 
 	if (p->q_mute)
 		return 0;
-	if (!(host = static_cast<float *>(weir_alloc(n, sizeof *host))))
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		host[i] = radon_time_weight(p, i / p->nfft, i % p->nfft);
-	if (!(err = gpu_hold(g, HOLD_WEIGHT, n * sizeof *host, &at)))
-		err = gpu_up(g, at, host, n * sizeof *host);
+	if (!(err = gpu_hold(g, HOLD_WEIGHT, bytes, &at)))
+		err = gpu_up(g, at, p->weight, bytes);
 	w->weight = static_cast<const float *>(at);
-	weir_free(host);
 	return err;
 }
 

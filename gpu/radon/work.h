@@ -84,8 +84,12 @@ int radon_model(struct gpu *g, const radon_job &w);
 /* Computes y[bin][gather][curve] in double, term by term. */
 int radon_exact_adjoint(struct gpu *g, const radon_job &w, pair<double> *y);
 
-/* misfit.cu: computes the misfit of each gather, by w.modelled. */
+/* figures.cu: computes the misfit of each gather, by w.modelled. */
 int radon_misfit(struct gpu *g, const radon_job &w, struct radon_report *report);
+
+/* figures.cu: computes the edges of each report from w.m. There are at least 2 curves. */
+int radon_edges_found(struct gpu *g, const struct radon_core *p, const radon_job &w,
+		      struct radon_report *report);
 
 /* Returns the bytes that radon_solve() holds. */
 size_t radon_solve_bytes(const radon_job &w);
