@@ -12,12 +12,8 @@
 #include "common/file.h"
 #include "common/formats/item.h"
 
-/*
- * Flushes the outputs when no input has arrived yet. Otherwise results would wait in a buffer while their reader waits for
- * them and this program waits for input, such as the next frame of a camera.
- */
-static void
-flush_when_idle(const struct raw_in *in)
+void
+raw_flush_when_idle(const struct raw_in *in)
 {
 	struct pollfd p = {.fd = fileno(in->f), .events = POLLIN};
 
@@ -32,7 +28,7 @@ peek(struct raw_in *in, char magic[ITEM_MAGIC])
 	size_t n = 0;
 	int c;
 
-	flush_when_idle(in);
+	raw_flush_when_idle(in);
 	c = getc(in->f);
 	while (in->blanks && (c == ' ' || c == '\t' || c == '\r' || c == '\n'))
 		c = getc(in->f);

@@ -220,6 +220,14 @@ raw_write(struct raw_out *out, const void *buf, size_t count)
 }
 
 void
+raw_flush(struct raw_out *out)
+{
+	errno = 0;
+	if (fflush(out->f))
+		file_die_writing(out->file);
+}
+
+void
 raw_put(struct raw_out *out, const struct img *x)
 {
 	raw_head(out, x);

@@ -57,6 +57,13 @@ struct raw_in *raw_open(char *const *path, size_t npath, size_t max_bytes);
  */
 bool raw_next(struct raw_in *in, struct img *x);
 
+/*
+ * Flushes the outputs when no input has arrived yet. Otherwise results would wait in a buffer while their reader waits for
+ * them and this program waits for input, such as the next frame of a camera. raw_next() does this; a program that reads
+ * a stack frame by frame calls it before each frame.
+ */
+void raw_flush_when_idle(const struct raw_in *in);
+
 /* Reads the next count samples of the current item into buf, in this machine's byte order. */
 void raw_read(struct raw_in *in, void *buf, size_t count);
 
@@ -114,6 +121,9 @@ void raw_head(struct raw_out *out, const struct img *x);
 
 /* Writes the next count samples of the item, which are in this machine's byte order. */
 void raw_write(struct raw_out *out, const void *buf, size_t count);
+
+/* Passes on all that has been written so far. */
+void raw_flush(struct raw_out *out);
 
 /* Writes the header and all samples of x. */
 void raw_put(struct raw_out *out, const struct img *x);

@@ -413,6 +413,31 @@ check_refusals(void)
 	conv_drop(&j);
 }
 
+/* A header may claim more pixels than arrive. With edges of all kinds, a plan for 4e8 pixels in a row takes 2 to 10 GB at once. */
+static void
+check_claims(void)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {13};
+	struct conv_job j;
+
+	conv_pose(&j, 10, 1, 3, 1, 2, 1);
+	conv_fill(&j, &rng);
+	j.q.w = j.q.W = 400000000;
+	for (int edge = WCONV_ZERO; edge <= WCONV_RENORMALISE; edge++) {
+		const size_t before = weir_peak_bytes();
+		char err[WCONV_ERR] = "";
+		struct wconv_plan *p;
+		j.q.edge = (enum wconv_edge)edge;
+		check_case(&m, !wconv_plan(&p, &j.q, err), "edge %d: %s", edge, err);
+		wconv_free(p);
+		check_case(&m, weir_peak_bytes() - before < 200000000, "edge %d: %zu bytes", edge,
+			   weir_peak_bytes() - before);
+	}
+	check_end(&m, "wconv: a plan writes to no memory of pixels that have not arrived");
+	conv_drop(&j);
+}
+
 void
 check_wconv_more(void)
 {
@@ -424,4 +449,5 @@ check_wconv_more(void)
 	check_filling();
 	check_again();
 	check_refusals();
+	check_claims();
 }

@@ -176,6 +176,47 @@ row() {
 	tail -c 16 out | od -An -tfF -w8 | awk '{print $1, $2}' | same /dev/stdin $'3 3\n7 7'
 }
 
+# frames SIZE OPTION...: each of three frames of a stack of SIZE x SIZE pixels comes out before the next one arrives.
+frames() {
+	local size=$1 bytes=$((4 * $1 * $1)) i
+	shift
+	gen noise "$size" "$size" --type=float >x.nrrd
+	tail -c $bytes x.nrrd >frame
+	wconv -t 2 -k k.nrrd "$@" x.nrrd | tail -c $bytes >want
+	rm -f in out
+	mkfifo in out
+	wconv -t 2 -k k.nrrd "$@" <in >out &
+	exec 7>in 8<out
+	printf 'NRRD0005\ntype: float\ndimension: 3\nsizes: %s %s 3\nendian: little\nencoding: raw\n\n' "$size" "$size" >&7
+	for i in 1 2 3; do
+		cat frame >&7
+		[ $i -gt 1 ] || while IFS= read -r line <&8 && [ -n "$line" ]; do :; done
+		head -c $bytes <&8 | cmp - want
+	done
+	exec 7>&- 8<&-
+	wait $!
+}
+
+@test "a frame of a stack comes out before the next one arrives" {
+	item float '3 1' -- 1 2 1 >k.nrrd
+	frames 20
+	frames 300
+	frames 20 --deconvolve=2
+	frames 300 --adjoint
+}
+
+@test "the threads that read and write serve items of all sizes and shapes" {
+	item float '3 1' -- 1 2 1 >k.nrrd
+	for size in '400 300' '20 10' '900 500' '400 300'; do
+		# shellcheck disable=SC2086 # two numbers
+		gen noise $size --type=float >x.nrrd
+		cat x.nrrd >>x
+		wconv -t 2 -k k.nrrd x.nrrd >>want
+	done
+	wconv -t 2 -k k.nrrd x | cmp - want
+	wconv -t 2 -k k.nrrd <x | cmp - want
+}
+
 @test "a part that knows its place gives what the whole gives there, and no more" {
 	item float '9 1' -- 1 2 3 4 5 6 7 8 9 >x.nrrd
 	item float '3 1 2 1' 'cols:=0 8' -- 1 1 1 2 2 2 >k.nrrd

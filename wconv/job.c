@@ -4,6 +4,7 @@
 
 #include "common/die.h"
 #include "common/tile.h"
+#include "gpu/wconv/wconv.h"
 #include "wconv/job.h"
 
 static void
@@ -86,7 +87,7 @@ find_source(struct job *j, const struct raw_in *in, const struct img *x)
 enum { GPU_TILES = 32 };
 
 /* Fills in what the item says about the problem. */
-static size_t
+static void
 pose(struct job *j, const struct raw_in *in, const struct img *x)
 {
 	const struct args *args = j->args;
@@ -111,6 +112,7 @@ pose(struct job *j, const struct raw_in *in, const struct img *x)
 	q->nan = (enum wconv_nan)args->nan;
 	q->output = (enum wconv_output)args->output;
 	q->method = (enum wconv_method)args->method;
+	j->pictures = p.n;
 	j->planes = p.c;
 	if (args->adjoint || args->steps) { /* these work plane by plane, in one precision */
 		q->planes = 1;
@@ -122,7 +124,6 @@ pose(struct job *j, const struct raw_in *in, const struct img *x)
 	j->at_y = (ptrdiff_t)q->y0;
 	if (args->adjoint && !args->steps)
 		find_source(j, in, x);
-	return p.n;
 }
 
 static bool
@@ -179,17 +180,25 @@ static void
 tell(void *with, size_t steps)
 {
 	const struct job *j = with;
+	const double all = (double)(j->pictures * j->planes);
 
-	progress_step(j->bar, (double)steps / j->args->steps);
+	progress_step(j->bar, ((double)j->done + (double)steps / j->args->steps) / all);
 }
 
-size_t
-job_plan(struct job *j, const struct raw_in *in, const struct img *x)
+void
+job_pose(struct job *j, const struct raw_in *in, const struct img *x)
 {
 	const struct wconv_problem before = j->q;
-	const size_t n = pose(j, in, x);
-	char text[512];
 
+	j->in = in;
+	j->done = 0;
+	pose(j, in, x);
+	j->planned = (j->plan || j->restore) && same_shape(&before, &j->q);
+}
+
+static void
+make_plans(struct job *j)
+{
 	const struct wconv_restore_options o = {.least_squares = j->args->has_damp,
 						.damp = j->args->damp,
 						.sky = j->args->sky,
@@ -198,30 +207,30 @@ job_plan(struct job *j, const struct raw_in *in, const struct img *x)
 						.scatters = j->args->adjoint,
 						.tell = tell,
 						.with = j};
+	char text[512];
 
-	if ((j->plan || j->restore) && same_shape(&before, &j->q))
-		return n;
 	drop_plans(j);
 	if (wconv_place_nodes(&j->kernels, &j->args->ask, &j->q, text))
 		die("%s: %s", j->args->kernels, text);
 	if (j->args->steps ? wconv_restore_plan(&j->restore, &j->q, &o, text)
 			   : wconv_plan(&j->plan, &j->q, text))
-		raw_die(in, "%s", text);
+		raw_die(j->in, "%s", text);
 	if (j->args->adjoint && !j->args->steps && wconv_adjoint_plan(&j->adjoint, j->plan, text))
-		raw_die(in, "%s", text);
+		raw_die(j->in, "%s", text);
+}
+
+void
+job_plan(struct job *j)
+{
+	if (j->planned)
+		return;
+	make_plans(j);
+	j->planned = true;
 	if (j->args->common.verbose)
 		explain(j);
 	if (j->args->common.verbose && j->args->gpu)
 		fprintf(stderr, "%s: run on %s\n", weir_prog, gpu_name(j->args->gpu));
-	return n;
-}
-
-const void *
-job_picture(const struct job *j, const void *payload, size_t i)
-{
-	const struct wconv_problem *q = &j->q;
-
-	return (const char *)payload + i * q->h * q->w * q->planes * img_type_size(q->in);
+	stats_charge(j->st, STATS_PLAN);
 }
 
 void
@@ -231,7 +240,7 @@ job_describe(const struct job *j, const struct img *x, struct img *y)
 	size_t w = q->w, h = q->h;
 	ptrdiff_t x0 = (ptrdiff_t)q->x0, y0 = (ptrdiff_t)q->y0;
 
-	if (!j->adjoint && !j->restore)
+	if (!j->args->adjoint && !j->args->steps)
 		wconv_shape(j->plan, &w, &h, &x0, &y0);
 	img_copy_head(y, x);
 	y->type = q->out;
@@ -246,6 +255,46 @@ job_describe(const struct job *j, const struct img *x, struct img *y)
 	opt_add_history(y, &j->args->common);
 }
 
+/* Tells the samples of step i of the item; each picture takes all steps of the plan. */
+static struct wconv_samples
+samples(const void *with, size_t i)
+{
+	const struct job *j = with;
+	const struct wconv_step s = wconv_steps(j->plan, i % wconv_count(j->plan));
+
+	return (struct wconv_samples){s.rows_in * j->row, s.rows_out * j->out_row};
+}
+
+static void
+run_step(void *with, const void *in, void *out)
+{
+	const struct job *j = with;
+
+	if (!j->args->gpu)
+		wconv_run(j->plan, in, out);
+	else if (gpu_wconv_run(j->args->gpu, j->plan, in, out))
+		raw_die(j->in, "-g: %s", gpu_why(j->args->gpu));
+}
+
+void
+job_flow(struct job *j, struct wconv_flow *f)
+{
+	const struct wconv_step most = wconv_most(j->plan);
+	size_t w, h;
+	ptrdiff_t x0, y0;
+
+	wconv_shape(j->plan, &w, &h, &x0, &y0);
+	j->row = j->q.w * j->q.planes;
+	j->out_row = w * j->q.planes;
+	f->in_size = img_type_size(j->q.in);
+	f->out_size = img_type_size(j->q.out);
+	f->steps = j->pictures * wconv_count(j->plan);
+	f->samples = samples;
+	f->most = (struct wconv_samples){most.rows_in * j->row, most.rows_out * j->out_row};
+	f->run = run_step;
+	f->with = j;
+}
+
 void
 job_start(struct job *j)
 {
@@ -253,8 +302,10 @@ job_start(struct job *j)
 }
 
 void
-job_report(const struct job *j, struct stats *st)
+job_report(const struct job *j)
 {
+	struct stats *st = j->st;
+
 	if (!plan_of(j) || j->args->gpu)
 		return;
 	const struct wconv_chosen c = wconv_chosen(plan_of(j));

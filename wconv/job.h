@@ -3,11 +3,9 @@
 #define WCONV_JOB_H
 
 #include "common/opt.h"
-#include "common/progress.h"
-#include "common/raw.h"
-#include "common/stats.h"
 #include "gpu/gpu.h"
 #include "wconv/kernels.h"
+#include "wconv/overlap_io.h"
 #include "wconv/restore/restore.h"
 #include "wconv/wconv.h"
 
@@ -36,27 +34,35 @@ struct job {
 	struct wconv_adjoint *adjoint;
 	struct wconv_restore *restore;
 	struct wconv_restored restored;
-	/* the current item's progress bar */
+	struct stats *st;
+	/* the input, the current item's progress bar, its pictures and planes, and the position of its first pixel */
+	const struct raw_in *in;
 	struct progress *bar;
-	/* the current item's planes, and the position of its first pixel */
-	size_t planes;
+	size_t pictures, planes;
 	ptrdiff_t at_x, at_y;
+	/* the plans were made for an item of the same shape */
+	bool planned;
+	/* how many pictures of the item are done; samples in a row of the item, and of the result */
+	size_t done, row, out_row;
 };
 
 /* Reads the kernels that j->args names. */
 void job_start(struct job *j);
 
-/* Plans for the item x. Keeps the last plan if the shape is the same. Returns how many pictures the item has. */
-size_t job_plan(struct job *j, const struct raw_in *in, const struct img *x);
+/* Poses the problem of the item x. */
+void job_pose(struct job *j, const struct raw_in *in, const struct img *x);
 
-/* Returns picture i of an item's payload. */
-const void *job_picture(const struct job *j, const void *payload, size_t i);
+/* Plans for the item. Keeps the last plan if the shape is the same. */
+void job_plan(struct job *j);
 
-/* Makes y the header of x's result. */
+/* Makes y the header of x's result. The convolution must have been planned; the others need not. */
 void job_describe(const struct job *j, const struct img *x, struct img *y);
 
-/* Reports to st what was chosen for the last item. */
-void job_report(const struct job *j, struct stats *st);
+/* Makes f the convolution of all pictures of the item, a band of rows at a time. f->head and f->mapped are kept. */
+void job_flow(struct job *j, struct wconv_flow *f);
+
+/* Reports to j->st what was chosen for the last item. */
+void job_report(const struct job *j);
 
 void job_end(struct job *j);
 

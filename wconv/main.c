@@ -6,8 +6,6 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "gpu/use.h"
-#include "wconv/job.h"
-#include "wconv/overlap_io.h"
 #include "wconv/whole.h"
 
 const char *const weir_prog = "wconv";
@@ -167,58 +165,73 @@ parse(int argc, char **argv)
 	return args;
 }
 
-/* Convolves the pictures of an item, a band of rows at a time. */
-static void
-stream_pictures(struct job *j, struct raw_in *in, struct img *x, size_t n, struct raw_out *out,
-		struct progress *bar, struct stats *st)
-{
-	const char *mapped = raw_try_map(in, x) ? x->data : NULL;
+/* Pictures in files are mapped if the item is at least this long: mapping a small one takes longer than reading it. */
+enum { WORTH_MAPPING = 1 << 18 };
 
-	for (size_t i = 0; i < n; i++)
-		wconv_overlap_io(j->plan, &j->q, j->args->gpu, in,
-				 mapped ? job_picture(j, mapped, i) : NULL, out, bar, st);
+static const char *
+map_item(struct raw_in *in, struct img *x)
+{
+	size_t bytes;
+
+	return img_bytes(x, &bytes) && bytes >= WORTH_MAPPING && raw_try_map(in, x) ? x->data
+										    : NULL;
 }
 
 static void
-run(struct job *j, struct raw_in *in, struct raw_out *out, struct stats *st)
+run_item(struct job *j, struct raw_in *in, struct img *x, struct wconv_io *io)
 {
-	struct progress bar;
-	struct img x, y;
+	struct wconv_flow flow = {.mapped = map_item(in, x)};
+	struct whole *whole = NULL;
+	struct img y;
 
-	for (; raw_next(in, &x); st->items++) {
+	job_pose(j, in, x);
+	if (j->args->adjoint || j->args->steps) {
+		whole = whole_start(j, x, &flow);
+	} else {
+		job_plan(j);
+		job_flow(j, &flow);
+	}
+	job_describe(j, x, &y);
+	flow.head = &y;
+	wconv_io_run(io, &flow, j->bar);
+	whole_end(whole);
+	img_free(&y);
+}
+
+static void
+run(struct job *j, struct raw_in *in, struct raw_out *out)
+{
+	struct wconv_io *io = wconv_io_start(in, out, j->st);
+	struct progress bar;
+	struct img x;
+
+	for (; raw_next(in, &x); j->st->items++) {
 		if (j->args->common.verbose)
 			raw_say(in, &x);
-		stats_charge(st, STATS_READ);
-		size_t n = job_plan(j, in, &x);
-		job_describe(j, &x, &y);
-		stats_charge(st, STATS_PLAN);
+		stats_charge(j->st, STATS_READ);
 		progress_start(&bar, j->args->common.quiet);
-		if (j->args->adjoint || j->args->steps) {
-			whole_pictures(j, in, &x, &y, n, out, &bar, st);
-		} else {
-			raw_head(out, &y);
-			stream_pictures(j, in, &x, n, out, &bar, st);
-		}
+		j->bar = &bar;
+		run_item(j, in, &x, io);
 		progress_end(&bar);
 		img_free(&x);
-		img_free(&y);
 	}
+	wconv_io_end(io);
 }
 
 int
 main(int argc, char **argv)
 {
 	struct args args = parse(argc, argv);
-	struct job job = {.args = &args};
 	struct stats st;
+	struct job job = {.args = &args, .st = &st};
 
 	stats_start(&st);
 	job_start(&job);
 	struct raw_out *out = raw_create(args.common.out, (enum raw_as)args.common.as);
 	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	run(&job, in, out, &st);
+	run(&job, in, out);
 	st.threads = args.common.threads;
-	job_report(&job, &st);
+	job_report(&job);
 	gpu_report(args.gpu, &st);
 	stats_close(&st, in, out, &args.common);
 	gpu_close(args.gpu);

@@ -1,34 +1,50 @@
 #include <pthread.h>
 
+#include "common/die.h"
 #include "common/mem.h"
-#include "gpu/wconv/wconv.h"
 #include "wconv/overlap_io.h"
+
+/* Items whose steps take and give fewer bytes than this together run without threads: handing a buffer over takes 10 us. */
+enum { SMALL = 1 << 18 };
 
 /* Two buffers that one thread fills in turn while another thread empties them. */
 struct belt {
 	char *buffer[2];
+	size_t bytes;		/* of a buffer */
 	size_t filled, emptied; /* how many times a buffer was */
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
 };
 
-struct overlap {
-	struct wconv_plan *plan;
-	struct raw_in *in;
-	const char *mapped; /* all rows, in their mapped file; NULL: rows are read */
-	struct raw_out *out;
-	size_t in_row, out_row; /* samples in a row of the item, of the result */
-	size_t in_size;		/* bytes of a sample of the item */
-	size_t steps;
-	struct belt source, sink;
+/* A thread that does its part of every item. */
+struct worker {
+	struct wconv_io *io;
+	void (*work)(struct wconv_io *io);
+	size_t done; /* items */
+	pthread_t thread;
 };
 
+struct wconv_io {
+	struct raw_in *in;
+	struct raw_out *out;
+	struct stats *st;
+	struct belt source, sink;
+	/* the current item */
+	const struct wconv_flow *flow;
+	struct worker reader, writer;
+	bool threads; /* they have started */
+	/* how many items the workers have been given; whether there will be no more */
+	size_t given;
+	bool ended;
+	pthread_mutex_t lock;
+	pthread_cond_t turn;
+};
+
+/* --- belts ----------------------------------------------------------------------------------- */
+
 static void
-start_belt(struct belt *b, size_t samples, size_t size)
+start_belt(struct belt *b)
 {
-	for (size_t i = 0; i < 2; i++)
-		b->buffer[i] = samples ? weir_xalloc_large(samples, size) : NULL;
-	b->filled = b->emptied = 0;
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->moved, NULL);
 }
@@ -40,6 +56,17 @@ stop_belt(struct belt *b)
 		weir_free(b->buffer[i]);
 	pthread_mutex_destroy(&b->lock);
 	pthread_cond_destroy(&b->moved);
+}
+
+/* Makes the buffers hold n samples of this size. Their memory is committed as it is written to. */
+static void
+widen_belt(struct belt *b, size_t n, size_t size)
+{
+	for (size_t i = 0; i < 2 && b->bytes < n * size; i++) {
+		weir_free(b->buffer[i]);
+		b->buffer[i] = weir_xalloc_large(n, size);
+	}
+	b->bytes = b->bytes < n * size ? n * size : b->bytes;
 }
 
 /* Waits for the next buffer to fill, or to empty, and returns it. */
@@ -54,8 +81,8 @@ await(struct belt *b, bool to_fill)
 	return buffer;
 }
 
-/* Tells the other thread that the buffer is filled, or emptied. */
-static void
+/* Tells the other thread that the buffer is filled, or emptied. Returns whether no buffer is filled now. */
+static bool
 pass(struct belt *b, bool filled)
 {
 	pthread_mutex_lock(&b->lock);
@@ -63,9 +90,13 @@ pass(struct belt *b, bool filled)
 		b->filled++;
 	else
 		b->emptied++;
+	const bool empty = b->filled == b->emptied;
 	pthread_cond_signal(&b->moved);
 	pthread_mutex_unlock(&b->lock);
+	return empty;
 }
+
+/* --- workers --------------------------------------------------------------------------------- */
 
 /* Reads a byte of each page, so that the system loads n bytes of a mapped file. */
 static void
@@ -75,128 +106,200 @@ touch(const volatile char *p, size_t n)
 		(void)p[i];
 }
 
-static void *
-read_ahead(void *arg)
+static void
+read_ahead(struct wconv_io *io)
 {
-	struct overlap *p = arg;
-	const char *next = p->mapped;
+	const struct wconv_flow *f = io->flow;
+	const char *next = f->mapped;
 
-	for (size_t i = 0; i < p->steps; i++) {
-		const size_t samples = wconv_steps(p->plan, i).rows_in * p->in_row;
-		char *to = await(&p->source, true);
-		if (p->mapped) {
-			touch(next, samples * p->in_size);
-			next += samples * p->in_size;
+	for (size_t i = 0; i < f->steps; i++) {
+		const size_t n = f->samples(f->with, i).in;
+		char *to = await(&io->source, true);
+		if (f->mapped) {
+			touch(next, n * f->in_size);
+			next += n * f->in_size;
 		} else {
-			raw_read(p->in, to, samples);
+			raw_read(io->in, to, n);
 		}
-		pass(&p->source, true);
+		pass(&io->source, true);
 	}
-	return NULL;
+}
+
+static void
+write_behind(struct wconv_io *io)
+{
+	const struct wconv_flow *f = io->flow;
+
+	for (size_t i = 0; i < f->steps; i++) {
+		const char *from = await(&io->sink, false);
+		if (i == 0)
+			raw_head(io->out, f->head);
+		raw_write(io->out, from, f->samples(f->with, i).out);
+		if (pass(&io->sink, false))
+			raw_flush(io->out);
+	}
 }
 
 static void *
-write_behind(void *arg)
+serve(void *arg)
 {
-	struct overlap *p = arg;
+	struct worker *w = arg;
+	struct wconv_io *io = w->io;
 
-	for (size_t i = 0; i < p->steps; i++) {
-		const size_t rows = wconv_steps(p->plan, i).rows_out;
-		raw_write(p->out, await(&p->sink, false), rows * p->out_row);
-		pass(&p->sink, false);
+	pthread_mutex_lock(&io->lock);
+	while (true) {
+		while (w->done == io->given && !io->ended)
+			pthread_cond_wait(&io->turn, &io->lock);
+		if (w->done == io->given)
+			break;
+		pthread_mutex_unlock(&io->lock);
+		w->work(io);
+		pthread_mutex_lock(&io->lock);
+		w->done++;
+		pthread_cond_broadcast(&io->turn);
 	}
+	pthread_mutex_unlock(&io->lock);
 	return NULL;
 }
 
 static void
-run_step(const struct overlap *p, struct gpu *g, const void *in, void *out)
+start_worker(struct wconv_io *io, struct worker *w, void (*work)(struct wconv_io *io))
 {
-	if (!g)
-		wconv_run(p->plan, in, out);
-	else if (gpu_wconv_run(g, p->plan, in, out))
-		raw_die(p->in, "-g: %s", gpu_why(g));
+	*w = (struct worker){.io = io, .work = work};
+	if (pthread_create(&w->thread, NULL, serve, w))
+		raw_die(io->in, "no thread to read or write with");
 }
 
-/* Runs all steps. Rows come from the source, results go to the sink. */
+/* Gives the workers the current item, and starts them if this is their first. */
 static void
-run_steps(struct overlap *p, struct gpu *g, struct progress *bar, struct stats *st)
+give_item(struct wconv_io *io)
 {
-	const char *next = p->mapped, *kept = next;
+	if (!io->threads) {
+		start_worker(io, &io->reader, read_ahead);
+		start_worker(io, &io->writer, write_behind);
+		io->threads = true;
+	}
+	pthread_mutex_lock(&io->lock);
+	io->given++;
+	pthread_cond_broadcast(&io->turn);
+	pthread_mutex_unlock(&io->lock);
+}
 
-	for (size_t i = 0; i < p->steps; i++) {
-		const char *buffer = await(&p->source, false), *from = p->mapped ? next : buffer;
-		stats_charge(st, STATS_READ);
-		char *to = await(&p->sink, true);
-		stats_charge(st, STATS_WRITE);
-		run_step(p, g, from, to);
-		stats_charge(st, STATS_COMPUTE);
-		if (p->mapped) {
-			next += wconv_steps(p->plan, i).rows_in * p->in_row * p->in_size;
-			kept = weir_forget(kept, (size_t)(next - kept));
+/* Waits until both workers are done with the item. */
+static void
+await_item(struct wconv_io *io)
+{
+	pthread_mutex_lock(&io->lock);
+	while (io->reader.done < io->given || io->writer.done < io->given)
+		pthread_cond_wait(&io->turn, &io->lock);
+	pthread_mutex_unlock(&io->lock);
+}
+
+/* --- items ----------------------------------------------------------------------------------- */
+
+/* Moves on in the mapped file by n bytes from next, and gives pages before that place back. Returns the first byte not given back. */
+static const char *
+give_back(const char *kept, const char *next, size_t n)
+{
+	return weir_forget(kept, (size_t)(next + n - kept));
+}
+
+static void
+run_alone(struct wconv_io *io, struct progress *bar)
+{
+	const struct wconv_flow *f = io->flow;
+	const char *next = f->mapped, *kept = next;
+
+	for (size_t i = 0; i < f->steps; i++) {
+		const struct wconv_samples n = f->samples(f->with, i);
+		if (!f->mapped) {
+			raw_flush_when_idle(io->in);
+			raw_read(io->in, io->source.buffer[0], n.in);
 		}
-		pass(&p->source, false);
-		pass(&p->sink, true);
-		progress_step(bar, (double)(i + 1) / (double)p->steps);
+		stats_charge(io->st, STATS_READ);
+		f->run(f->with, f->mapped ? next : io->source.buffer[0], io->sink.buffer[0]);
+		stats_charge(io->st, STATS_COMPUTE);
+		if (f->mapped) {
+			kept = give_back(kept, next, n.in * f->in_size);
+			next += n.in * f->in_size;
+		}
+		if (i == 0)
+			raw_head(io->out, f->head);
+		raw_write(io->out, io->sink.buffer[0], n.out);
+		stats_charge(io->st, STATS_WRITE);
+		progress_step(bar, (double)(i + 1) / (double)f->steps);
 	}
 }
 
-/* Runs a picture of one step without threads: for 32x32 pixels, threads took 100 of 140 us. */
+/* Computes all steps while the workers read and write. */
 static void
-run_alone(const struct overlap *p, struct gpu *g, struct stats *st)
+run_beside(struct wconv_io *io, struct progress *bar)
 {
-	const struct wconv_step s = wconv_steps(p->plan, 0);
-	const void *from = p->mapped;
+	const struct wconv_flow *f = io->flow;
+	const char *next = f->mapped, *kept = next;
 
-	if (!p->mapped) {
-		raw_read(p->in, p->source.buffer[0], s.rows_in * p->in_row);
-		from = p->source.buffer[0];
+	give_item(io);
+	for (size_t i = 0; i < f->steps; i++) {
+		const char *buffer = await(&io->source, false), *from = f->mapped ? next : buffer;
+		stats_charge(io->st, STATS_READ);
+		char *to = await(&io->sink, true);
+		stats_charge(io->st, STATS_WRITE);
+		f->run(f->with, from, to);
+		stats_charge(io->st, STATS_COMPUTE);
+		if (f->mapped) {
+			const size_t bytes = f->samples(f->with, i).in * f->in_size;
+			kept = give_back(kept, next, bytes);
+			next += bytes;
+		}
+		pass(&io->source, false);
+		pass(&io->sink, true);
+		progress_step(bar, (double)(i + 1) / (double)f->steps);
 	}
-	stats_charge(st, STATS_READ);
-	run_step(p, g, from, p->sink.buffer[0]);
-	stats_charge(st, STATS_COMPUTE);
-	raw_write(p->out, p->sink.buffer[0], s.rows_out * p->out_row);
-	stats_charge(st, STATS_WRITE);
+	await_item(io);
+	stats_charge(io->st, STATS_WRITE);
 }
 
-/* Runs with three threads: one reads ahead, one writes behind, and this one computes. */
-static void
-run_beside(struct overlap *p, struct gpu *g, struct progress *bar, struct stats *st)
+struct wconv_io *
+wconv_io_start(struct raw_in *in, struct raw_out *out, struct stats *st)
 {
-	pthread_t reader, writer;
+	struct wconv_io *io = weir_xalloc(1, sizeof *io);
 
-	if (pthread_create(&reader, NULL, read_ahead, p) ||
-	    pthread_create(&writer, NULL, write_behind, p))
-		raw_die(p->in, "no thread to read or write with");
-	run_steps(p, g, bar, st);
-	pthread_join(reader, NULL);
-	pthread_join(writer, NULL);
-	stats_charge(st, STATS_WRITE);
+	*io = (struct wconv_io){.in = in, .out = out, .st = st};
+	start_belt(&io->source);
+	start_belt(&io->sink);
+	pthread_mutex_init(&io->lock, NULL);
+	pthread_cond_init(&io->turn, NULL);
+	return io;
 }
 
 void
-wconv_overlap_io(struct wconv_plan *plan, const struct wconv_problem *q, struct gpu *g,
-		 struct raw_in *in, const void *mapped, struct raw_out *out, struct progress *bar,
-		 struct stats *st)
+wconv_io_run(struct wconv_io *io, const struct wconv_flow *f, struct progress *bar)
 {
-	const struct wconv_step most = wconv_most(plan);
-	struct overlap p = {.plan = plan,
-			    .in = in,
-			    .mapped = mapped,
-			    .out = out,
-			    .steps = wconv_count(plan),
-			    .in_row = q->w * q->planes,
-			    .in_size = img_type_size(q->in)};
-	ptrdiff_t x0, y0;
-	size_t w, h;
+	const size_t bytes = f->most.in * f->in_size + f->most.out * f->out_size;
 
-	wconv_shape(plan, &w, &h, &x0, &y0);
-	p.out_row = w * q->planes;
-	start_belt(&p.source, mapped ? 0 : most.rows_in * p.in_row, p.in_size);
-	start_belt(&p.sink, most.rows_out * p.out_row, img_type_size(q->out));
-	if (p.steps == 1)
-		run_alone(&p, g, st);
+	io->flow = f;
+	widen_belt(&io->source, f->mapped ? 0 : f->most.in, f->in_size);
+	widen_belt(&io->sink, f->most.out, f->out_size);
+	if (f->steps == 1 || bytes < SMALL)
+		run_alone(io, bar);
 	else
-		run_beside(&p, g, bar, st);
-	stop_belt(&p.source);
-	stop_belt(&p.sink);
+		run_beside(io, bar);
+}
+
+void
+wconv_io_end(struct wconv_io *io)
+{
+	if (io->threads) {
+		pthread_mutex_lock(&io->lock);
+		io->ended = true;
+		pthread_cond_broadcast(&io->turn);
+		pthread_mutex_unlock(&io->lock);
+		pthread_join(io->reader.thread, NULL);
+		pthread_join(io->writer.thread, NULL);
+	}
+	stop_belt(&io->source);
+	stop_belt(&io->sink);
+	pthread_mutex_destroy(&io->lock);
+	pthread_cond_destroy(&io->turn);
+	weir_free(io);
 }

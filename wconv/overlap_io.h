@@ -1,20 +1,48 @@
-/* Convolves one picture. While the plan runs, one thread reads the rows of later steps, and another writes results. */
+/*
+ * Reading, computing and writing at the same time: one thread reads samples of later steps, the caller computes, and another
+ * thread writes results. The threads start with the first item that is large enough for them, and serve all later items.
+ */
 #ifndef WCONV_OVERLAP_IO_H
 #define WCONV_OVERLAP_IO_H
 
 #include "common/progress.h"
 #include "common/raw.h"
 #include "common/stats.h"
-#include "gpu/gpu.h"
-#include "wconv/wconv.h"
+
+/* How many samples of the item a step takes, and how many samples of the result it gives. */
+struct wconv_samples {
+	size_t in, out;
+};
+
+/* An item that is processed in steps, one after the other. */
+struct wconv_flow {
+	/* the header of the result; it is written just before the first results */
+	const struct img *head;
+	/* all samples of the item in their mapped file; NULL: they are read */
+	const char *mapped;
+	/* bytes of a sample of the item, of the result */
+	size_t in_size, out_size;
+	size_t steps;
+	/* tells the samples of step i */
+	struct wconv_samples (*samples)(const void *with, size_t i);
+	/* the largest in and the largest out of all steps */
+	struct wconv_samples most;
+	/* does the next step */
+	void (*run)(void *with, const void *in, void *out);
+	void *with;
+};
+
+struct wconv_io;
+
+/* in, out and st are borrowed until wconv_io_end. st gets the seconds of computing, and those it waited to read and to write. */
+struct wconv_io *wconv_io_start(struct raw_in *in, struct raw_out *out, struct stats *st);
 
 /*
- * Reads one picture of the current item, convolves it and writes the result. mapped: the picture's samples in its mapped
- * file; NULL: the samples are read. g: the GPU; NULL: the CPU computes. Dies as raw_read() and raw_write() do.
- * st gets the seconds of computing, and the seconds that computing waited for reading and for writing.
+ * Runs all steps of the current item of in, and writes their results. Results leave as soon as they are computed, unless more
+ * input is already there. Dies as raw_read() and raw_write() do.
  */
-void wconv_overlap_io(struct wconv_plan *p, const struct wconv_problem *q, struct gpu *g,
-		      struct raw_in *in, const void *mapped, struct raw_out *out,
-		      struct progress *bar, struct stats *st);
+void wconv_io_run(struct wconv_io *io, const struct wconv_flow *f, struct progress *bar);
+
+void wconv_io_end(struct wconv_io *io);
 
 #endif

@@ -258,8 +258,8 @@ make_rings(struct wconv_plan *p)
 	p->mask =
 	    weir_alloc(p->depth, q->planes * p->pitch); /* touched only where pixels are masked */
 	p->flags = weir_calloc(p->depth, q->planes);
-	p->outside = weir_calloc(p->pitch, size);
-	p->outside_mask = weir_calloc(p->pitch, 1);
+	p->outside = weir_map(p->pitch, size);
+	p->outside_mask = weir_map(p->pitch, 1);
 	p->slot_holds = weir_calloc(p->slots, sizeof *p->slot_holds);
 	p->claimed = weir_calloc(p->slots, sizeof *p->claimed);
 	if (!p->row || !p->mask || !p->flags || !p->outside || !p->outside_mask || !p->slot_holds ||
@@ -267,10 +267,6 @@ make_rings(struct wconv_plan *p)
 		return -ENOMEM;
 	for (size_t r = 0; p->direct && r < p->depth * q->planes; r++) /* vectors read there */
 		memset((char *)p->row + (r * p->pitch + span) * size, 0, (p->pitch - span) * size);
-	if (q->edge == WCONV_RENORMALISE)
-		memset(p->outside_mask, WCONV_UNKNOWN, p->pitch);
-	for (size_t i = 0; q->edge == WCONV_CONSTANT && i < p->pitch; i++)
-		real_set(p->outside, i, q->constant, !q->in_double);
 	return 0;
 }
 
@@ -357,11 +353,13 @@ wconv_free(struct wconv_plan *p)
 	wconv_axis_free(&p->y);
 	wconv_rfft_free(&p->rows);
 	wconv_fft_free(&p->columns);
-	void *const owned[] = {p->scale,   p->sum,  p->weight,	 p->like_right, p->like_below,
-			       p->row,	   p->mask, p->flags,	 p->outside,	p->outside_mask,
-			       p->spectra, p->mean, p->row_sums, p->kernel,	p->slot_holds,
-			       p->claimed, p->band, p->scratch,	 p->result};
+	void *const owned[] = {p->scale,    p->sum,    p->weight,     p->like_right, p->like_below,
+			       p->row,	    p->mask,   p->flags,      p->spectra,    p->mean,
+			       p->row_sums, p->kernel, p->slot_holds, p->claimed,    p->band,
+			       p->scratch,  p->result};
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		weir_free(owned[i]);
+	weir_unmap(p->outside, p->pitch, p->core ? p->core->sample : 1);
+	weir_unmap(p->outside_mask, p->pitch, 1);
 	weir_free(p);
 }

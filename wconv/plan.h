@@ -51,9 +51,11 @@ struct wconv_plan {
 	unsigned char *mask;
 	/* [depth][planes]: the OR of all masks of the row; where it is 0, the row's masks are not filled in */
 	unsigned char *flags;
-	/* the row that stands for all rows outside the image, and its mask */
+	/* the row that stands for all rows outside the image, and its mask. They are zero until the first step fills them in:
+	   before that, the item's header may claim more than arrives */
 	void *outside;
 	unsigned char *outside_mask;
+	bool begun;
 
 	/* transforms; spectra of image rows [planes][tiles in x][blocks][spectra_depth][2 LANES] */
 	struct wconv_rfft rows;

@@ -1,7 +1,9 @@
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/par.h"
+#include "common/real.h"
 #include "wconv/plan.h"
 
 size_t
@@ -100,28 +102,52 @@ run_tiles(const struct wconv_plan *p, const struct wconv_band *b)
 	}
 }
 
+/* Fills in the row outside the image. */
+static void
+fill_outside(struct wconv_plan *p)
+{
+	if (p->q.edge == WCONV_RENORMALISE)
+		memset(p->outside_mask, WCONV_UNKNOWN, p->pitch);
+	for (size_t i = 0; p->q.edge == WCONV_CONSTANT && i < p->pitch; i++)
+		real_set(p->outside, i, p->q.constant, !p->q.in_double);
+	p->begun = true;
+}
+
+/* Does band b; all threads of a team call this. */
+static void
+run_band(const struct wconv_plan *p, const struct wconv_band *b, size_t nfy, const void *in)
+{
+	const size_t row_bytes = p->q.w * p->q.planes * img_type_size(p->q.in);
+	const size_t results = wconv_steps(p, p->now).rows_out;
+
+	/* nowait: kernels need no rows, and all rows are in the ring when the kernels are done */
+#pragma omp for schedule(static) nowait
+	for (size_t r = b->fed0; r < b->fed1; r++)
+		p->core->feed(p, r, (const char *)in + (r - b->fed0) * row_bytes);
+	run_forward(p, b, nfy);
+	run_tiles(p, b);
+	if (p->result) {
+#pragma omp barrier
+#pragma omp for schedule(static)
+		for (size_t r = 0; r < results; r++)
+			p->core->finish(p, r);
+	}
+}
+
 void
 wconv_run(struct wconv_plan *p, const void *in, void *out)
 {
 	const struct wconv_band *b = &p->band[p->now];
-	const size_t row_bytes = p->q.w * p->q.planes * img_type_size(p->q.in);
-	const size_t results = wconv_steps(p, p->now).rows_out, nfy = wconv_claim_slots(p, b);
+	const size_t nfy = wconv_claim_slots(p, b);
 
 	p->out = out;
+	if (!p->begun)
+		fill_outside(p);
+	if (p->q.threads == 1) { /* a team of one would call the system at each barrier */
+		run_band(p, b, nfy, in);
+	} else {
 #pragma omp parallel num_threads(p->q.threads)
-	{
-		/* nowait: kernels need no rows, and all rows are in the ring when the kernels are done */
-#pragma omp for schedule(static) nowait
-		for (size_t r = b->fed0; r < b->fed1; r++)
-			p->core->feed(p, r, (const char *)in + (r - b->fed0) * row_bytes);
-		run_forward(p, b, nfy);
-		run_tiles(p, b);
-		if (p->result) {
-#pragma omp barrier
-#pragma omp for schedule(static)
-			for (size_t r = 0; r < results; r++)
-				p->core->finish(p, r);
-		}
+		run_band(p, b, nfy, in);
 	}
 	p->now = (p->now + 1) % p->bands;
 }

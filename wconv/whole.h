@@ -1,18 +1,19 @@
 /*
- * The adjoint and the deconvolution of an item. They hold each picture whole in memory.
+ * The adjoint and the deconvolution of an item. They hold one picture whole in memory.
  * On failure the program ends with a line that names the item.
  */
 #ifndef WCONV_WHOLE_H
 #define WCONV_WHOLE_H
 
-#include "common/progress.h"
 #include "wconv/job.h"
 
-/*
- * Reads the item x whole, then computes and writes its n pictures one after the other, as the item y.
- * The header of y is written when the first picture is done.
- */
-void whole_pictures(struct job *j, struct raw_in *in, struct img *x, struct img *y, size_t n,
-		    struct raw_out *out, struct progress *bar, struct stats *st);
+/* The work on an item, a plane at a time. */
+struct whole;
+
+/* Makes f the work on item x, a picture at a time. f->head and f->mapped are kept. The caller ends it with whole_end(). */
+struct whole *whole_start(struct job *j, const struct img *x, struct wconv_flow *f);
+
+/* w may be NULL. */
+void whole_end(struct whole *w);
 
 #endif
