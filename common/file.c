@@ -1,7 +1,5 @@
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,8 +11,9 @@
 #include "common/die.h"
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/path.h"
 
-enum { PIPE = 1 << 20, MAXLINKS = 40 };
+enum { PIPE = 1 << 20 };
 
 struct file_out {
 	FILE *f;
@@ -180,7 +179,7 @@ open_nameless(const struct file_out *out)
 	return fd;
 }
 
-/* Opens a temporary file for the bytes. It gets the mode and owner of the file that exists already. */
+/* Opens a temporary file for the bytes. It gets the mode, owner and attributes of the file that exists already. */
 static void
 open_temporary(struct file_out *out)
 {
@@ -202,91 +201,7 @@ open_temporary(struct file_out *out)
 	const bool ours =
 	    !fstat(to, &now) && now.st_uid == out->st.st_uid && now.st_gid == out->st.st_gid;
 	out->copy = out->st.st_nlink > 1 || (!ours && fchown(to, out->st.st_uid, out->st.st_gid)) ||
-		    fchmod(to, out->st.st_mode & 07777);
-}
-
-/* --- what a name means ---------------------------------------------------------------------------------------- */
-
-/* Returns the descriptor that dir/base stands for when dir is this process's /proc/PID/fd, else -1. */
-static int
-descriptor_of(const char *dir, const char *base)
-{
-	char own[64], *end;
-	long fd;
-
-	snprintf(own, sizeof own, "/proc/%ld/fd", (long)getpid());
-	if (strcmp(dir, own) || !isdigit((unsigned char)*base))
-		return -1;
-	fd = strtol(base, &end, 10);
-	return *end || fd > INT_MAX ? -1 : (int)fd;
-}
-
-/* Returns the directory of path, with every symbolic link followed. The caller frees it. NULL: see errno. */
-static char *
-real_directory(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *dir, *real;
-
-	if (!slash)
-		return realpath(".", NULL);
-	dir = weir_xstrdup(path);
-	dir[slash == path ? 1 : slash - path] = 0;
-	real = realpath(dir, NULL);
-	weir_free(dir);
-	return real;
-}
-
-/* Returns "dir/base", or base alone when it is absolute. The caller frees it. */
-static char *
-join_path(const char *dir, const char *base)
-{
-	const size_t n = strlen(dir) + strlen(base) + 2;
-	char *path = weir_xalloc(n, 1);
-
-	if (*base == '/')
-		snprintf(path, n, "%s", base);
-	else
-		snprintf(path, n, "%s/%s", strcmp(dir, "/") ? dir : "", base);
-	return path;
-}
-
-/*
- * Follows the symbolic links of path. Returns the absolute path at their end, where a file may exist or not. When they end at
- * a descriptor of this process, it returns NULL and sets *fd to it. On failure it returns NULL with *fd = -1 and errno.
- */
-static char *
-follow(const char *path, int *fd)
-{
-	char *at = weir_xstrdup(path), target[PATH_MAX];
-
-	*fd = -1;
-	for (int links = 0; links < MAXLINKS; links++) {
-		const char *slash = strrchr(at, '/');
-		char *dir = real_directory(at), *full;
-		ssize_t n;
-
-		if (!dir)
-			break;
-		*fd = descriptor_of(dir, slash ? slash + 1 : at);
-		full = join_path(dir, slash ? slash + 1 : at);
-		weir_free(at);
-		n = *fd < 0 ? readlink(full, target, sizeof target - 1) : 0;
-		if (*fd >= 0 || n < 0) {
-			free(dir);
-			if (*fd < 0)
-				return full;
-			weir_free(full);
-			return NULL;
-		}
-		target[n] = 0;
-		at = join_path(dir, target);
-		free(dir);
-		weir_free(full);
-		errno = ELOOP;
-	}
-	weir_free(at);
-	return NULL;
+		    fchmod(to, out->st.st_mode & 07777) || !path_copy_attributes(out->path, to);
 }
 
 /* --- outputs -------------------------------------------------------------------------------------------------- */
@@ -314,7 +229,7 @@ open_path(struct file_out *out, const char *path)
 {
 	int fd;
 
-	out->path = follow(path, &fd);
+	out->path = path_follow(path, &fd);
 	if (!out->path && fd < 0)
 		die("%s: %s", path, strerror(errno));
 	out->exists = out->path && !stat(out->path, &out->st);

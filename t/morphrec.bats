@@ -503,15 +503,13 @@ big() {
 @test "a mask that shrinks while it is mapped ends the program with a message" {
 	big 2000 2000 255 >mask.pgm
 	mkfifo pipe
-	morphrec -m mask.pgm pipe >out.pgm 2>stderr 3>&- &
-	exec 7>pipe
-	printf 'P5\n2000 2000\n255\n' >&7
-	head -c 3999999 mask.pgm >&7
-	truncate -s 1000 mask.pgm
-	printf x >&7
-	exec 7>&-
-	wait $! || status=$?
-	[ "$status" -eq 1 ]
+	{
+		printf 'P5\n2000 2000\n255\n'
+		head -c 3999999 mask.pgm
+		truncate -s 1000 mask.pgm
+		printf x
+	} >pipe 3>&- &
+	run -1 bash -c 'morphrec -m mask.pgm pipe >out.pgm 2>stderr'
 	[ "$(wc -l <stderr)" -eq 1 ]
 	grep -q '^morphrec: a file shrank while it was mapped' stderr
 }

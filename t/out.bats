@@ -91,6 +91,15 @@ only() {
 	only a.pgm want file other
 }
 
+@test "-o keeps the access control list of a file that exists" {
+	echo old >file
+	command -v setfacl && setfacl -m u:nobody:rw file || skip "no access control lists here"
+	getfacl file >before
+	pgmtoraw -o file a.pgm
+	cmp file want
+	getfacl file | cmp - before
+}
+
 # As a user who is not root, if there is a way.
 as_user() {
 	if [ "$(id -u)" -ne 0 ]; then
@@ -249,7 +258,7 @@ signals_leave_nothing() {
 @test "an input that shrinks while it is mapped leaves no output" {
 	gen --type=float noise 600 600 >mask.nrrd
 	mkfifo in
-	morphrec -m mask.nrrd -o out in 2>err &
+	morphrec -m mask.nrrd -o out <in 2>err &
 	exec 7>in
 	wait_for_output
 	truncate -s 5000 mask.nrrd
