@@ -81,9 +81,10 @@ $(B)/flags: force
 	@echo '$(CC) $(ALL_CPPFLAGS) $(subst ','\'',$(ALL_CFLAGS)) $(ALL_LDFLAGS) $(LIBS) $(NVCC)' | cmp -s - $@ || \
 	 echo '$(CC) $(ALL_CPPFLAGS) $(subst ','\'',$(ALL_CFLAGS)) $(ALL_LDFLAGS) $(LIBS) $(NVCC)' >$@
 
+# The objects do not tell in which directory they were made: two builds have the same bytes.
 $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -ffile-prefix-map=$(CURDIR)=. -MMD -MP -c -o $@ $<
 
 # GPU architectures: the machine's own where there is a GPU, else Hopper. Packages ask for all: ARCHS='75 80 86 89 90'.
 # Newer ones run by PTX.
@@ -223,15 +224,26 @@ install: all
 uninstall:
 	t/install -u '$(DESTDIR)$(PREFIX)' '$(PROGRAM_PREFIX)' $(BINARIES)
 
+# The sources of the last commit as one file, and a Debian package made of it, without CUDA.
+dist:
+	t/dist $(B) $(VERSION)
+
+deb: dist
+	t/deb $(B) $(VERSION)
+
+# The pages of man/ as linked HTML with pictures, those of `make demo` too where that has run: $(B)/html/index.html.
+html:
+	t/html $(B)/html $(wildcard $(B)/demo)
+
 clean:
 	rm -rf build
 
 help:
-	@echo 'all check cpus san bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall clean'
+	@echo 'all check cpus san bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb html clean'
 	@echo 'NVCC= (no CUDA)  MARCH=native  PREFIX=$(PREFIX)  DESTDIR=  PROGRAM_PREFIX=  ONLY=program (bench)'
 
 force:
-.PHONY: all check cpus san bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall clean help force
+.PHONY: all check cpus san bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb html clean help force
 .DELETE_ON_ERROR:
 
 -include $(shell find $(B)/obj $(B)/t -name '*.d' 2>/dev/null)
