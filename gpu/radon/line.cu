@@ -1,9 +1,9 @@
 /*
  * Adjoint and modelling, a frequency at a time: usfft/line.h on the GPU, with that plan's window and factors.
  *
- *	spread	block = (frequency, gather), 8 lanes = trace, lane = the cells whose number modulo 8 is its own: a trace's 8 taps meet
- *		each lane once, so that no cell has two writers. Up to 8 such groups have a copy of the row each, added
- *		in their order at the end
+ *	spread	block = (frequency, gather), 16 lanes = trace, 8 of them for real parts, 8 for imaginary ones; lane = the cells whose
+ *		number modulo 8 is its own: a trace's 8 taps meet each lane once, so that no cell has two writers. Up to 8
+ *		such groups have a copy of the row each, added in their order at the end
  *	modes	block = (frequency, gather), thread = curve
  *	cells	block = (frequency, gather), thread = cell of the row
  *	interp	block = (frequency, gather), thread = trace
@@ -16,12 +16,12 @@
  * 1.65 nq). Operations of spread and interp: 8 x (10 + 2) multiplications and additions a trace, frequency and gather.
  */
 #include "gpu/fft.h"
-#include "gpu/radon/work.h"
+#include "gpu/radon/phases.h"
 
 namespace
 {
 
-constexpr unsigned THREADS = 128, COPIES = 8;
+constexpr unsigned THREADS = 128, COPIES = 8, TRACE_LANES = 2 * LINE_TAPS;
 
 /* usfft/line.c: cos and sin of 2 pi t, |t| <= 1/2. */
 __device__ pair<float>
@@ -68,11 +68,11 @@ spread_traces(const radon_job w, unsigned copies)
 	WEIR_SHARED(pair<float>, shared);
 	const unsigned bin = blockIdx.x, gather = blockIdx.y, k = w.kmin + bin,
 		       row = w.grid + LINE_TAPS;
-	const unsigned lane = threadIdx.x % LINE_TAPS, group = threadIdx.x / LINE_TAPS;
-	const unsigned groups = blockDim.x / LINE_TAPS;
+	const unsigned lane = threadIdx.x % LINE_TAPS, imag = threadIdx.x / LINE_TAPS % 2;
+	const unsigned group = threadIdx.x / TRACE_LANES, groups = blockDim.x / TRACE_LANES;
 	const pair<float> *d = w.d + ((size_t)k * w.n + gather) * w.nx;
 	pair<float> *out = w.cells + ((size_t)bin * w.n + gather) * w.grid;
-	pair<float> *to = copies ? shared + group * row : out;
+	float *to = reinterpret_cast<float *>(copies ? shared + group * row : out) + imag;
 
 	for (unsigned i = threadIdx.x; i < (copies ? copies * row : w.grid); i += blockDim.x)
 		(copies ? shared : out)[i] = {0, 0};
@@ -85,8 +85,8 @@ spread_traces(const radon_job w, unsigned copies)
 		const unsigned at =
 		    copies || cell + tap < w.grid ? cell + tap : cell + tap - w.grid;
 		const float weight = line_tap(w, tap, place);
-		to[at].re += weight * (d[j].re * z.re - d[j].im * z.im);
-		to[at].im += weight * (d[j].re * z.im + d[j].im * z.re);
+		to[2 * at] += weight * (imag ? d[j].re * z.im + d[j].im * z.re
+					     : d[j].re * z.re - d[j].im * z.im);
 		if (!copies)
 			__syncthreads();
 	}
@@ -164,45 +164,35 @@ interp_traces(const radon_job w)
 
 /* --- sums ---------------------------------------------------------------------------------------------------------- */
 
-__device__ pair<double>
-sum_of_traces(const radon_job &w, unsigned k, unsigned gather, unsigned i)
-{
-	const pair<float> *d = w.d + ((size_t)k * w.n + gather) * w.nx;
-	pair<double> sum = {0, 0};
-
-	for (unsigned j = 0; j < w.nx; j++) {
-		const pair<double> z = turn_exactly(k * (w.a[j] + i * w.c[j]));
-		sum.re += d[j].re * z.re - d[j].im * z.im;
-		sum.im += d[j].re * z.im + d[j].im * z.re;
-	}
-	return sum;
-}
-
 /* To y, in double, or NULL: to m. */
 __global__ void
 sum_traces(const radon_job w, pair<double> *y)
 {
+	__shared__ phases p;
 	const unsigned bin = blockIdx.x, gather = blockIdx.y, k = w.kmin + bin;
+	const pair<float> *d = w.d + ((size_t)k * w.n + gather) * w.nx;
 
-	for (unsigned i = threadIdx.x; i < w.nq; i += THREADS) {
-		const pair<double> sum = sum_of_traces(w, k, gather, i);
+	sum_phases<CURVES / THREADS>(w, k, d, &p, [&](unsigned i, const pair<double> &sum) {
 		if (y)
 			y[((size_t)bin * w.n + gather) * w.nq + i] = sum;
 		else
 			w.m[((size_t)k * w.n + gather) * w.nq + i] = {(float)sum.re, (float)sum.im};
-	}
+	});
 }
 
+/* From curve to curve a trace's phase turns by the same angle. It begins anew after RUN curves, so that errors do not grow. */
 __global__ void
 sum_curves(const radon_job w)
 {
+	constexpr unsigned RUN = 32;
 	const unsigned gather = blockIdx.y, k = w.kmin + blockIdx.x;
 	const pair<float> *m = w.m + ((size_t)k * w.n + gather) * w.nq;
 
 	for (unsigned j = threadIdx.x; j < w.nx; j += THREADS) {
-		pair<double> sum = {0, 0};
+		const pair<double> step = turn_exactly(k * w.c[j]);
+		pair<double> sum = {0, 0}, z = {1, 0};
 		for (unsigned i = 0; i < w.nq; i++) {
-			const pair<double> z = turn_exactly(k * (w.a[j] + i * w.c[j]));
+			z = i % RUN ? times(z, step) : turn_exactly(k * (w.a[j] + i * w.c[j]));
 			sum.re += m[i].re * z.re + m[i].im * z.im;
 			sum.im += m[i].im * z.re - m[i].re * z.im;
 		}
@@ -237,7 +227,7 @@ radon_adjoint(struct gpu *g, const radon_job &w)
 
 	if (!w.grid)
 		return radon_exact_adjoint(g, w, NULL);
-	GPU_LAUNCH(g, spread_traces, dim3(w.bins, w.n), LINE_TAPS * (copies ? copies : 1),
+	GPU_LAUNCH(g, spread_traces, dim3(w.bins, w.n), TRACE_LANES * (copies ? copies : 1),
 		   copies * row, w, copies);
 	if ((err = gpu_fft(g, &f, 1, w.cells, w.cells)))
 		return err;

@@ -12,7 +12,7 @@
  * Bytes: the work arrays, (2 + 4 gathers) nq complex doubles a frequency, stay in the caches. Operations: 8 nq^2 for the
  * predictor and 8 nq^2 for each gather, in double; 2 barriers a step.
  */
-#include "gpu/radon/work.h"
+#include "gpu/radon/phases.h"
 
 #include <string.h>
 
@@ -48,12 +48,6 @@ struct outcome {
 };
 
 __device__ cplx
-times(const cplx &a, const cplx &b)
-{
-	return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-
-__device__ cplx
 sum_lanes(cplx v)
 {
 	for (unsigned d = 16; d > 0; d /= 2) {
@@ -78,18 +72,11 @@ convolve(const cplx *t, const cplx *v, unsigned m)
 }
 
 __device__ void
-make_column(const radon_job &w, unsigned k, double damping, cplx *t)
+make_column(const radon_job &w, unsigned k, double damping, phases *p, cplx *t)
 {
-	for (unsigned i = threadIdx.x; i < w.nq; i += THREADS) {
-		cplx sum = {i == 0 ? damping : 0, 0};
-		for (unsigned j = 0; j < w.nx; j++)
-			if (w.live[j]) {
-				const cplx z = turn_exactly(k * (i * w.c[j]));
-				sum.re += z.re;
-				sum.im += z.im;
-			}
-		t[i] = sum;
-	}
+	sum_phases<CURVES / THREADS>(w, k, NULL, p, [&](unsigned i, const cplx &sum) {
+		t[i] = {sum.re + (i == 0 ? damping : 0), sum.im};
+	});
 }
 
 /* a[k] += c conj(a[m - k]), k = 0..m, both of a pair by one thread. */
@@ -207,6 +194,7 @@ __global__ void
 solve(const radon_job w, unsigned first, double damping, const cplx *y, cplx *room, outcome *out)
 {
 	__shared__ unsigned steps[WARPS];
+	__shared__ phases p;
 	const unsigned bin = first + blockIdx.x, k = w.kmin + bin, n = w.nq,
 		       warp = threadIdx.x / 32;
 	cplx *at = room + (size_t)blockIdx.x * (2 + 4 * (size_t)w.n) * n;
@@ -214,7 +202,7 @@ solve(const radon_job w, unsigned first, double damping, const cplx *y, cplx *ro
 	pair<float> *m = w.m + (size_t)k * w.n * n;
 	const bool real = k == 0 || 2 * k == w.nfft; /* as in the spectrum of a real panel */
 
-	make_column(w, k, damping, s.t);
+	make_column(w, k, damping, &p, s.t);
 	for (unsigned i = threadIdx.x; i < w.n * n; i += THREADS)
 		s.part(i / n, 1)[i % n] = y ? y[(size_t)bin * w.n * n + i] : cplx{m[i].re, m[i].im};
 	__syncthreads();
