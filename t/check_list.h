@@ -2,6 +2,7 @@
 PROGRAM(common)
 PROGRAM(samples)
 PROGRAM(part)
+PROGRAM(label)
 PROGRAM(cudacpu)
 PROGRAM(gpu)
 PROGRAM(usfft)

@@ -55,6 +55,7 @@ image rawtofits
 image rawtotiff
 image rawaxes --flip=0
 image rawlabel --to=csv
+image rawlabel --split=3
 image rawtonpy
 image rawmath -t 2 a*2
 gather radon -t 2 --quiet -q -.1:.1:5 -X 40

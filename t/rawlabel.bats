@@ -108,3 +108,35 @@ nan'
 	cmp <(rawlabel a.npy | rawtotext) <(rawtotext l.npy)
 	cmp <(rawlabel -c 18 --above=.7 v.npy | rawtotext) <(rawtotext w.npy)
 }
+
+@test "parts are cut where peaks stand high enough above their saddle" {
+	pgm 7 2 9 1 7 3 4 9 2 0 0 7 3 4 9 0 5 >a.pgm
+	same <(rawlabel --split=3 a.pgm | rawtotext) '1 1 1 2 2 2 0
+0 1 1 2 2 0 3'
+	same <(rawlabel --split=4 a.pgm | rawtotext) '1 1 1 2 2 2 0
+0 1 1 2 2 0 2'
+	same <(rawlabel --split=5 -c 4 a.pgm | rawtotext) '1 1 1 1 1 1 0
+0 1 1 1 1 0 2'
+	same <(rawlabel --split=4 --above=3 a.pgm | rawtotext) '0 1 0 2 2 0 0
+0 1 0 2 2 0 3'
+	same <(rawlabel --split=3 --to=csv a.pgm | cut -d, -f 2,9,10) 'size,sum,peak
+5,21,7
+5,28,9
+1,5,5'
+	fails 2 "--split: -1" rawlabel --split=-1 a.pgm
+}
+
+@test "a plateau between two peaks is shared from both sides" {
+	pgm 9 1 9 9 1 1 1 1 1 1 1 5 >a.pgm
+	same <(rawlabel --split=1 a.pgm | rawtotext) '1 1 1 1 1 2 2 2 2'
+}
+
+@test "there are as many parts as peaks that --hmax does not level" {
+	gen smooth 80 60 2 | rawmath --type=ushort --pnm 'a + 300' >a.pgm
+	for h in 5 20 60; do
+		morphrec --hmax=$((h - 1)) a.pgm | morphrec --regmax >b.pgm
+		[ "$(rawlabel --split=$h --to=csv a.pgm | wc -l)" -eq "$(rawlabel --to=csv b.pgm | wc -l)" ]
+	done
+	rawlabel --split=5 --to=table a.pgm | rawtotext >t
+	[ "$(awk '{ n += $2 } END { print n }' t)" -eq 4800 ]
+}

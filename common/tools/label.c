@@ -6,12 +6,15 @@
 #include "common/mem.h"
 #include "common/tools/label.h"
 
+enum { NONE = UINT32_MAX };
+
 int
 label_open(struct label *l, size_t w, size_t h, size_t depth, int connectivity)
 {
 	size_t rows;
 
-	*l = (struct label){.w = w, .h = h, .depth = depth, .connectivity = connectivity};
+	*l = (struct label){
+	    .w = w, .h = h, .depth = depth, .connectivity = connectivity, .spare = NONE};
 	if (!weir_mul(h, depth, &rows) || rows == SIZE_MAX)
 		return -ENOMEM;
 	l->row = weir_alloc(rows + 1, sizeof *l->row);
@@ -26,123 +29,95 @@ label_free(struct label *l)
 {
 	weir_free(l->row);
 	free(l->run);
+	free(l->up);
+	free(l->slot);
 	free(l->region);
+	free(l->first);
 	*l = (struct label){0};
 }
 
-/* --- union and find --------------------------------------------------------------------------------------------------- */
-
-static uint32_t
-find(struct label_run *run, uint32_t i)
+/* Makes room for n elements in the array whose address is at p. */
+static int
+grow(void *p, size_t *room, size_t n, size_t size)
 {
-	while (run[i].up != i) {
-		run[i].up = run[run[i].up].up; /* path halving */
-		i = run[i].up;
-	}
-	return i;
-}
+	const size_t more = n + n / 2 + 1024;
+	void *array;
 
-/* Joins two components. The lower index becomes the root, so that a root is the first run of its component. */
-static void
-join(struct label_run *run, uint32_t a, uint32_t b)
-{
-	a = find(run, a);
-	b = find(run, b);
-	if (a < b)
-		run[b].up = a;
-	else
-		run[a].up = b;
-}
-
-/* Joins the runs of the new row with those of an earlier row. With reach 1, runs that meet at a corner are joined, too. */
-static void
-join_rows(struct label *l, size_t earlier, size_t reach)
-{
-	size_t a = l->row[earlier], b = l->row[l->rows];
-	const size_t enda = l->row[earlier + 1], endb = l->nrun;
-
-	while (a < enda && b < endb) {
-		const struct label_run *p = &l->run[a], *q = &l->run[b];
-
-		if ((size_t)p->to + reach <= q->from) {
-			a++;
-		} else if ((size_t)q->to + reach <= p->from) {
-			b++;
-		} else {
-			join(l->run, (uint32_t)a, (uint32_t)b);
-			if (p->to < q->to)
-				a++;
-			else
-				b++;
-		}
-	}
-}
-
-/* Joins the new row, row y of plane z, with each earlier row that it touches. */
-static void
-join_all(struct label *l)
-{
-	const size_t y = l->rows % l->h, z = l->rows / l->h;
-	const int c = l->connectivity;
-	const size_t near = c == 4 || c == 6 ? 0 : 1, corner = c == 26 ? 1 : 0;
-
-	if (y)
-		join_rows(l, l->rows - 1, near);
-	if (!z || c < 6 || c == 8)
-		return;
-	join_rows(l, l->rows - l->h, near);
-	if (c >= 18 && y)
-		join_rows(l, l->rows - l->h - 1, corner);
-	if (c >= 18 && y + 1 < l->h)
-		join_rows(l, l->rows - l->h + 1, corner);
+	if (n <= *room)
+		return 0;
+	memcpy(&array, p, sizeof array);
+	array = realloc(array, more * size);
+	if (!array)
+		return -ENOMEM;
+	memcpy(p, &array, sizeof array);
+	*room = more;
+	return 0;
 }
 
 /* --- regions ------------------------------------------------------------------------------------------------------------ */
 
-static int
-grow(void **p, size_t *room, size_t n, size_t size)
+/* Begins a region at the first sample of a run. */
+static void
+begin_region(struct label_region *g, const size_t at[3])
 {
-	void *more;
-
-	if (n < *room)
-		return 0;
-	more = realloc(*p, (2 * *room + 1024) * size);
-	if (!more)
-		return -ENOMEM;
-	*p = more;
-	*room = 2 * *room + 1024;
-	return 0;
+	*g = (struct label_region){.peak = -INFINITY};
+	for (int k = 0; k < 3; k++)
+		g->lo[k] = g->hi[k] = g->first[k] = g->top[k] = at[k];
 }
 
-/* Measures a single run. */
-static void
-measure(struct label_region *g, const struct label *l, const struct label_run *run,
-	const double *values)
+static bool
+comes_before(const size_t a[3], const size_t b[3])
 {
-	const size_t y = l->rows % l->h, z = l->rows / l->h;
-	const double n = (double)(run->to - run->from);
+	return a[2] != b[2] ? a[2] < b[2] : a[1] != b[1] ? a[1] < b[1] : a[0] < b[0];
+}
 
-	*g = (struct label_region){.size = run->to - run->from,
-				   .lo = {run->from, y, z},
-				   .hi = {run->to - 1, y, z},
-				   .first = {run->from, y, z},
-				   .top = {run->from, y, z},
-				   .peak = -INFINITY};
-	g->shape[0] = n * (n - 1) / 2;
-	for (uint32_t i = run->from; i < run->to; i++) {
-		const double v = values[i], x = i - run->from;
-
-		g->sum += v;
-		g->moment[0] += v * x;
-		g->xx += v * x * x;
-		if (v > g->peak) {
-			g->peak = v;
-			g->top[0] = i;
-		}
+static void
+raise_peak(struct label_region *g, double v, const size_t at[3])
+{
+	if (v > g->peak || (v == g->peak && comes_before(at, g->top))) {
+		g->peak = v;
+		memcpy(g->top, at, sizeof g->top);
 	}
 }
 
-/* Adds region b to region a. b's moments are moved to a's first sample. Of equal peaks, the first stays. */
+/* Adds the samples of a run whose first sample lies at at[]. values are those of the run. */
+static void
+add_run(struct label_region *g, const size_t at[3], size_t n, const double *values)
+{
+	const double len = (double)n;
+	double d[3], s0 = 0, s1 = 0, s2 = 0, peak = -INFINITY;
+	size_t top = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const double v = values[i], x = (double)i;
+
+		s0 += v;
+		s1 += v * x;
+		s2 += v * x * x;
+		if (v > peak) {
+			peak = v;
+			top = i;
+		}
+	}
+	for (int k = 0; k < 3; k++) {
+		d[k] = (double)at[k] - (double)g->first[k];
+		g->lo[k] = at[k] < g->lo[k] ? at[k] : g->lo[k];
+		g->hi[k] = at[k] > g->hi[k] ? at[k] : g->hi[k];
+		g->shape[k] += d[k] * len;
+		g->moment[k] += d[k] * s0;
+	}
+	g->hi[0] = at[0] + n - 1 > g->hi[0] ? at[0] + n - 1 : g->hi[0];
+	g->shape[0] += len * (len - 1) / 2;
+	g->xx += s2 + 2 * d[0] * s1 + d[0] * d[0] * s0;
+	g->yy += d[1] * d[1] * s0;
+	g->xy += d[1] * (s1 + d[0] * s0);
+	g->moment[0] += s1;
+	g->size += n;
+	g->sum += s0;
+	raise_peak(g, peak, (size_t[3]){at[0] + top, at[1], at[2]});
+}
+
+/* Adds region b to region a. b's moments are moved to a's first sample. */
 static void
 merge(struct label_region *a, const struct label_region *b)
 {
@@ -161,104 +136,286 @@ merge(struct label_region *a, const struct label_region *b)
 		a->moment[k] += b->moment[k] + d[k] * b->sum;
 	a->size += b->size;
 	a->sum += b->sum;
-	if (b->peak > a->peak) {
-		a->peak = b->peak;
-		memcpy(a->top, b->top, sizeof a->top);
+	raise_peak(a, b->peak, b->top);
+}
+
+/* Returns the number of a region that no root has. There is room for it. */
+static uint32_t
+take_region(struct label *l)
+{
+	const uint32_t s = l->spare;
+
+	if (s == NONE)
+		return (uint32_t)l->nregion++;
+	l->spare = (uint32_t)l->region[s].size;
+	return s;
+}
+
+/* Adds the region of root b to that of root a. */
+static void
+unite(struct label *l, uint32_t a, uint32_t b)
+{
+	const uint32_t s = l->slot[b];
+
+	merge(&l->region[l->slot[a]], &l->region[s]);
+	l->region[s].size = l->spare;
+	l->spare = s;
+}
+
+/* --- union and find --------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+find(uint32_t *up, uint32_t i)
+{
+	while (up[i] != i) {
+		up[i] = up[up[i]]; /* path halving */
+		i = up[i];
 	}
+	return i;
+}
+
+/* Joins the components of runs a and b < first. The lower root stays, so that a root is the first run of its component. */
+static void
+join(struct label *l, uint32_t a, uint32_t b)
+{
+	a = find(l->up, a);
+	b = find(l->up, b);
+	if (a == b)
+		return;
+	const uint32_t low = a < b ? a : b, high = a < b ? b : a;
+
+	l->up[high] = low;
+	/* The runs of the new row have no region yet. */
+	if (l->region && high < l->row[l->rows])
+		unite(l, low, high);
+}
+
+/* Joins the runs of the new row with those of an earlier row. With reach 1, runs that meet at a corner are joined, too. */
+static void
+join_rows(struct label *l, size_t earlier, uint32_t reach)
+{
+	const struct label_run *run = l->run;
+	size_t a = l->row[earlier], b = l->row[l->rows];
+	const size_t enda = l->row[earlier + 1], endb = l->nrun;
+
+	while (a < enda && b < endb) {
+		const struct label_run p = run[a], q = run[b];
+		const bool next = p.to < q.to;
+
+		if (p.from < (uint64_t)q.to + reach && q.from < (uint64_t)p.to + reach)
+			join(l, (uint32_t)a, (uint32_t)b);
+		a += next;
+		b += !next;
+	}
+}
+
+/* Joins the new row, row y of plane z, with each earlier row that it touches. */
+static void
+join_all(struct label *l)
+{
+	const size_t y = l->rows % l->h, z = l->rows / l->h;
+	const int c = l->connectivity;
+	const uint32_t near = c == 4 || c == 6 ? 0 : 1, corner = c == 26 ? 1 : 0;
+
+	if (y)
+		join_rows(l, l->rows - 1, near);
+	if (!z || c < 6 || c == 8)
+		return;
+	join_rows(l, l->rows - l->h, near);
+	if (c >= 18 && y)
+		join_rows(l, l->rows - l->h - 1, corner);
+	if (c >= 18 && y + 1 < l->h)
+		join_rows(l, l->rows - l->h + 1, corner);
 }
 
 /* --- rows --------------------------------------------------------------------------------------------------------------- */
 
-/* Returns the first i >= from where a run begins or, with run set, where it has ended; else w. Skips equal bytes by eights. */
-static size_t
-next_change(const uint8_t *chosen, size_t from, size_t w, bool run)
+/* Makes room for the runs of a row. */
+static int
+make_room(struct label *l, bool measured)
 {
-	const uint64_t alike = run ? 0x0101010101010101ull : 0;
-	uint64_t eight;
+	const size_t n = l->nrun + l->w / 2 + 1;
 
-	for (; from + 8 <= w; from += 8) {
-		memcpy(&eight, chosen + from, 8);
-		if (eight != alike)
-			break;
+	if (grow(&l->run, &l->room_run, n, sizeof *l->run) ||
+	    grow(&l->up, &l->room_up, n, sizeof *l->up))
+		return -ENOMEM;
+	if (!measured)
+		return 0;
+	if (grow(&l->slot, &l->room_slot, n, sizeof *l->slot) ||
+	    grow(&l->region, &l->room_region, l->nregion + l->w / 2 + 1, sizeof *l->region))
+		return -ENOMEM;
+	return 0;
+}
+
+/* Bit k of the result says whether v[k], which is 0 or 1, is 1. */
+static uint64_t
+gather_bits(const uint8_t *v)
+{
+	uint64_t bits = 0, eight;
+
+	for (int k = 0; k < 64; k += 8) {
+		memcpy(&eight, v + k, 8);
+		bits |= (eight * 0x0102040810204080) >> 56 << k;
 	}
-	while (from < w && (chosen[from] != 0) == run)
-		from++;
-	return from;
+	return bits;
+}
+
+/* Writes the columns at which chosen[i] changes; before the row and after it there is 0. Returns their number, an even one. */
+static size_t
+find_edges(const uint8_t *chosen, size_t w, uint32_t *edge)
+{
+	uint64_t last = 0;
+	uint8_t rest[64];
+	size_t n = 0;
+
+	for (size_t i = 0; i < w; i += 64) {
+		if (w - i < 64) {
+			memset(rest, 0, sizeof rest);
+			memcpy(rest, chosen + i, w - i);
+		}
+		const uint64_t bits = gather_bits(w - i < 64 ? rest : chosen + i);
+		uint64_t change = bits ^ (bits << 1 | last);
+
+		for (last = bits >> 63; change; change &= change - 1)
+			edge[n++] = (uint32_t)i + (uint32_t)__builtin_ctzll(change);
+	}
+	if (last)
+		edge[n++] = (uint32_t)w;
+	return n;
+}
+
+/* Adds the values of the new row's runs to their components. */
+static void
+measure_row(struct label *l, const double *values)
+{
+	const size_t y = l->rows % l->h, z = l->rows / l->h;
+
+	for (size_t i = l->row[l->rows]; i < l->nrun; i++) {
+		const struct label_run *run = &l->run[i];
+		const uint32_t root = find(l->up, (uint32_t)i);
+		const size_t at[3] = {run->from, y, z};
+
+		if (root == i) {
+			l->slot[i] = take_region(l);
+			begin_region(&l->region[l->slot[i]], at);
+		}
+		add_run(&l->region[l->slot[root]], at, run->to - run->from, values + run->from);
+	}
 }
 
 int
 label_row(struct label *l, const uint8_t *chosen, const double *values)
 {
-	for (size_t i = next_change(chosen, 0, l->w, false); i < l->w;
-	     i = next_change(chosen, i, l->w, false)) {
-		void *run = l->run, *region = l->region;
+	if (l->nrun + l->w / 2 + 1 >= NONE)
+		return -EOVERFLOW;
+	if (make_room(l, values))
+		return -ENOMEM;
+	const size_t n = find_edges(chosen, l->w, &l->run[l->nrun].from) / 2;
 
-		if (l->nrun == UINT32_MAX)
-			return -EOVERFLOW;
-		if (grow(&run, &l->room, l->nrun, sizeof *l->run))
-			return -ENOMEM;
-		l->run = run;
-		if (values && grow(&region, &l->room_region, l->nrun, sizeof *l->region))
-			return -ENOMEM;
-		l->region = region;
-		const size_t to = next_change(chosen, i, l->w, true);
-		l->run[l->nrun] = (struct label_run){(uint32_t)i, (uint32_t)to, (uint32_t)l->nrun};
-		if (values)
-			measure(&l->region[l->nrun], l, &l->run[l->nrun], values);
-		l->nrun++;
-		i = to;
-	}
+	for (size_t i = 0; i < n; i++)
+		l->up[l->nrun + i] = (uint32_t)(l->nrun + i);
+	l->nrun += n;
 	join_all(l);
+	if (values)
+		measure_row(l, values);
+	l->row[++l->rows] = l->nrun;
+	return 0;
+}
+
+int
+label_parts(struct label *l, const uint32_t *part, const double *values)
+{
+	if (l->nrun + l->w >= NONE)
+		return -EOVERFLOW;
+	for (size_t i = 0, to; i < l->w; i = to) {
+		for (to = i + 1; to < l->w && part[to] == part[i];)
+			to++;
+		if (!part[i])
+			continue;
+		if (make_room(l, values) ||
+		    grow(&l->first, &l->room_first, part[i] + (size_t)1, sizeof *l->first))
+			return -ENOMEM;
+		if (part[i] > l->nfirst) {
+			l->nfirst = part[i];
+			l->first[part[i]] = (uint32_t)l->nrun;
+		}
+		l->run[l->nrun] = (struct label_run){(uint32_t)i, (uint32_t)to};
+		l->up[l->nrun++] = l->first[part[i]];
+	}
+	if (values)
+		measure_row(l, values);
 	l->row[++l->rows] = l->nrun;
 	return 0;
 }
 
 /* --- the end ------------------------------------------------------------------------------------------------------------- */
 
-/* Sets sizes[root] to the number of samples of the component, for every root. */
+/* Sets sizes[root] to the number of samples of the component, for every root. Paths are those of the roots alone. */
 static void
-count_sizes(struct label *l, uint64_t *sizes)
+count_sizes(const struct label *l, uint64_t *sizes)
 {
 	for (size_t i = 0; i < l->nrun; i++)
-		sizes[find(l->run, (uint32_t)i)] += l->run[i].to - l->run[i].from;
+		sizes[l->up[i]] += l->run[i].to - l->run[i].from;
 }
 
 int
 label_close(struct label *l, uint64_t min_size)
 {
-	uint64_t *sizes = weir_calloc(l->nrun, sizeof *sizes);
+	uint64_t *sizes = NULL;
+	uint32_t n = 0;
 
-	if (!sizes)
-		return -ENOMEM;
-	count_sizes(l, sizes);
-	/* Every path ends in its root before the first label replaces a root. */
+	/* A path leads to lower indices, so what it leads to is finished. */
 	for (size_t i = 0; i < l->nrun; i++)
-		l->run[i].up = find(l->run, (uint32_t)i);
-	l->n = 0;
+		l->up[i] = l->up[l->up[i]];
+	if (min_size > 1) {
+		sizes = weir_calloc(l->nrun, sizeof *sizes);
+		if (!sizes)
+			return -ENOMEM;
+		count_sizes(l, sizes);
+	}
+	/* A root comes first of its runs. Its label takes the place of its index. */
 	for (size_t i = 0; i < l->nrun; i++) {
-		const uint32_t root = l->run[i].up;
-
-		/* A root comes first of its runs. Its label then replaces its size. */
-		if (root == i) {
-			const bool kept = sizes[i] >= min_size;
-			if (kept && l->region)
-				l->region[l->n] = l->region[i];
-			l->n += kept;
-			sizes[i] = kept ? l->n : 0;
-		} else if (sizes[root] && l->region) {
-			merge(&l->region[sizes[root] - 1], &l->region[i]);
+		if (l->up[i] != i)
+			l->up[i] = l->up[l->up[i]];
+		else if (sizes && sizes[i] < min_size)
+			l->up[i] = 0;
+		else {
+			if (l->region)
+				l->slot[n] = l->slot[i];
+			l->up[i] = ++n;
 		}
-		l->run[i].up = (uint32_t)sizes[root];
 	}
 	weir_free(sizes);
-	return l->n > INT32_MAX ? -EOVERFLOW : 0;
+	l->n = n;
+	return n > INT32_MAX ? -EOVERFLOW : 0;
+}
+
+const struct label_region *
+label_region(const struct label *l, size_t i)
+{
+	return &l->region[l->slot[i]];
+}
+
+/* Writes v from labels[from] on, at least up to labels[to - 1], and at most LABEL_PAD samples more. */
+static inline void
+fill(int32_t *restrict labels, size_t from, size_t to, int32_t v)
+{
+	do {
+		for (int k = 0; k < LABEL_PAD; k++)
+			labels[from + (size_t)k] = v;
+		from += LABEL_PAD;
+	} while (from < to);
 }
 
 void
 label_write(const struct label *l, size_t row, int32_t *labels)
 {
-	memset(labels, 0, l->w * sizeof *labels);
-	for (size_t i = l->row[row]; i < l->row[row + 1]; i++)
-		for (uint32_t x = l->run[i].from; x < l->run[i].to; x++)
-			labels[x] = (int32_t)l->run[i].up;
+	size_t at = 0;
+
+	for (size_t i = l->row[row]; i < l->row[row + 1]; i++) {
+		fill(labels, at, l->run[i].from, 0);
+		fill(labels, l->run[i].from, l->run[i].to, (int32_t)l->up[i]);
+		at = l->run[i].to;
+	}
+	fill(labels, at, l->w, 0);
 }

@@ -1,12 +1,14 @@
 /*
  * Finds connected components, row by row. Each row is cut into runs of chosen samples. Runs that touch are joined by
  * union-find, in which the least index becomes the root. The root of a component is therefore its first run. Memory grows
- * with the number of runs, not with the number of samples. Pure.
+ * with the number of runs, not with the number of samples; measures are kept for roots alone. Pure.
  *
  *	label_open(&l, w, h, depth, connectivity);
  *	for each row: label_row(&l, chosen, values);	chosen[i] != 0: sample i belongs to a component
  *	label_close(&l, min_size);			numbers the components in the order of their first samples
  *	for each row: label_write(&l, row, labels);	0 outside, else 1 to l.n
+ *
+ * Parts that are known already (common/tools/split.h) are numbered and measured with label_parts() in place of label_row().
  */
 #ifndef TOOLS_LABEL_H
 #define TOOLS_LABEL_H
@@ -17,9 +19,6 @@
 
 struct label_run {
 	uint32_t from, to; /* the run has the columns from .. to - 1 */
-
-	/* A run of the same component whose index is not larger. After label_close(): the label. */
-	uint32_t up;
 };
 
 /* Measures of a component. Moments are about its first sample. */
@@ -37,9 +36,20 @@ struct label {
 	size_t rows;	       /* rows given to label_row() so far */
 	size_t *row;	       /* index of the first run of each row; owned */
 	struct label_run *run; /* owned */
-	size_t nrun, room;
-	struct label_region *region; /* of the components, after label_close; owned */
-	size_t n, room_region;
+
+	/* A run of the same component whose index is not larger. After label_close(): the label of the run. Owned. */
+	uint32_t *up;
+	size_t nrun, room_run, room_up;
+
+	/* Of roots, while rows come: the index of the region. After label_close(): that of each component. Owned. */
+	uint32_t *slot;
+	struct label_region *region; /* owned */
+	size_t nregion, room_slot, room_region;
+	uint32_t
+	    spare; /* the first of the regions that no root has; its size is the index of the next */
+	uint32_t *first; /* of label_parts(): the first run of each part, by its number; owned */
+	size_t nfirst, room_first;
+	size_t n; /* number of components, after label_close() */
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -48,10 +58,20 @@ int label_open(struct label *l, size_t w, size_t h, size_t depth, int connectivi
 /* Adds a row of w samples and, unless NULL, their w values. Returns 0, -ENOMEM, or -EOVERFLOW at 2^32 runs. */
 int label_row(struct label *l, const uint8_t *chosen, const double *values);
 
-/* Numbers the components. Those of fewer than min_size samples get label 0. Returns 0 or -ENOMEM. */
+/*
+ * Does the same where parts are known: samples with the same part[i] != 0 are a component. Parts are numbered in the order
+ * of their first samples. A label_row() in between is not allowed.
+ */
+int label_parts(struct label *l, const uint32_t *part, const double *values);
+
+/* Numbers the components. Those of fewer than min_size samples get label 0. Returns 0, -ENOMEM, or -EOVERFLOW. */
 int label_close(struct label *l, uint64_t min_size);
 
-/* Writes the w labels of row number `row`. */
+/* Returns the measures of component i < l->n. */
+const struct label_region *label_region(const struct label *l, size_t i);
+
+/* Writes the w labels of row number `row`. labels has room for w + LABEL_PAD. */
+enum { LABEL_PAD = 16 };
 void label_write(const struct label *l, size_t row, int32_t *labels);
 
 void label_free(struct label *l);

@@ -12,8 +12,9 @@
 #include "common/raw.h"
 #include "common/sample.h"
 #include "common/stats.h"
-
 #include "common/tools/label.h"
+#include "common/tools/number.h"
+#include "common/tools/split.h"
 
 const char *const weir_prog = "rawlabel";
 
@@ -25,6 +26,8 @@ struct args {
 	double above;
 	bool has_above;
 	size_t min_size;
+	double split;
+	bool has_split;
 	const char *values;
 	int to;
 	char **path;
@@ -39,6 +42,8 @@ static const struct opt table[] = {
      "samples greater than T are chosen; default: those that are not 0", .seen = AT(has_above)},
     {0, "min-size", OPT_SIZE, AT(min_size), "N",
      "components of fewer samples are left out; default 1", 1, 0x1p52},
+    {0, "split", OPT_REAL, AT(split), "H",
+     "cut components between peaks that stand H above their saddle", .seen = AT(has_split)},
     {0, "values", OPT_STR, AT(values), "FILE",
      "what is measured, of the same shape; default: the input itself"},
     {0, "to", OPT_WORD, AT(to), "WHAT", "labels|table|csv; default labels",
@@ -61,6 +66,8 @@ parse(int argc, char **argv)
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
 	args.connectivity = connectivities[args.connectivity];
+	if (args.has_split && !(args.split >= 0 && args.split < INFINITY))
+		die_usage("--split: %g is not 0 or more", args.split);
 	return args;
 }
 
@@ -116,6 +123,48 @@ check(const struct raw_in *in, int r)
 		raw_die(in, "%s", strerror(-r));
 }
 
+static void
+free_row(struct row *r)
+{
+	weir_free(r->from);
+	weir_free(r->chosen);
+	weir_free(r->values);
+}
+
+/* Reads the whole item, cuts it into parts, and gives these to l, together with the item of values if that is another one. */
+static void
+read_parts(const struct args *args, struct raw_in *in, const struct img *x, struct raw_in *values,
+	   const struct img *y, struct label *l, struct stats *st)
+{
+	const struct split_shape s = {l->w, l->h, l->depth, l->connectivity};
+	const size_t rows = l->h * l->depth, n = rows * l->w;
+	struct row r = {.from = weir_xalloc(l->w, 8),
+			.chosen = weir_xalloc(n, 1),
+			.values = weir_xalloc(n, sizeof(double))};
+	uint32_t *part = weir_xalloc_large(n, sizeof *part);
+	struct row at = r;
+
+	for (size_t i = 0; i < rows; i++, at.chosen += l->w, at.values += l->w) {
+		raw_read(in, at.from, l->w);
+		choose(&at, x->type, l->w, args->has_above ? args->above : NAN);
+		sample_load(at.values, at.from, x->type, l->w);
+	}
+	stats_charge(st, STATS_READ);
+	check(in, split(&s, r.values, r.chosen, args->split, part));
+	stats_charge(st, STATS_COMPUTE);
+	for (size_t i = 0; i < rows; i++) {
+		double *v = r.values + i * l->w;
+
+		if (values) {
+			raw_read(values, r.from, l->w);
+			sample_load(v, r.from, y->type, l->w);
+		}
+		check(in, label_parts(l, part + i * l->w, args->to == LABELS ? NULL : v));
+	}
+	weir_free(part);
+	free_row(&r);
+}
+
 /* Reads the item a row at a time, together with the item of values if that is another one. */
 static void
 read_rows(const struct args *args, struct raw_in *in, const struct img *x, struct raw_in *values,
@@ -142,9 +191,7 @@ read_rows(const struct args *args, struct raw_in *in, const struct img *x, struc
 		progress_step(&bar, (double)i / (double)rows);
 	}
 	progress_end(&bar);
-	weir_free(r.from);
-	weir_free(r.chosen);
-	weir_free(r.values);
+	free_row(&r);
 }
 
 /* --- output ---------------------------------------------------------------------------------------------------------- */
@@ -153,7 +200,7 @@ static void
 put_labels(const struct args *args, const struct img *x, const struct label *l, size_t first,
 	   struct raw_out *out)
 {
-	int32_t *row = weir_xalloc(l->w, sizeof *row);
+	int32_t *row = weir_xalloc(l->w + LABEL_PAD, sizeof *row);
 	struct img y;
 
 	if (!first) {
@@ -219,30 +266,10 @@ fill(double v[COLUMNS], const struct img *x, const struct label_region *g, size_
 	return k;
 }
 
-/* Prints v as %.9g does, with a faster way for whole numbers. Returns the length. */
-static size_t
-print_number(char *to, double v)
-{
-	char digits[16];
-	size_t n = 0, k = 0;
-
-	if (!(v > -1e9 && v < 1e9) || v != trunc(v) || (v == 0 && signbit(v)))
-		return (size_t)sprintf(to, "%.9g", v);
-	uint32_t u = (uint32_t)fabs(v);
-	if (v < 0)
-		to[n++] = '-';
-	do
-		digits[k++] = (char)('0' + u % 10);
-	while (u /= 10);
-	while (k)
-		to[n++] = digits[--k];
-	return n;
-}
-
 static void
 put_csv(const struct img *x, const struct label *l, size_t dims, size_t first, struct raw_out *out)
 {
-	char line[COLUMNS * 24];
+	char line[COLUMNS * (NUMBER_ROOM + 1)];
 	double v[COLUMNS];
 
 	if (!first) {
@@ -251,11 +278,11 @@ put_csv(const struct img *x, const struct label *l, size_t dims, size_t first, s
 		raw_text(out, "\n", 1);
 	}
 	for (size_t i = 0; i < l->n; i++) {
-		const size_t n = fill(v, x, &l->region[i], i + 1, dims);
+		const size_t n = fill(v, x, label_region(l, i), i + 1, dims);
 		size_t used = 0;
 
 		for (size_t k = 0; k < n; k++) {
-			used += print_number(line + used, v[k]);
+			used += number_print(line + used, v[k]);
 			line[used++] = k + 1 < n ? ',' : '\n';
 		}
 		raw_text(out, line, used);
@@ -278,7 +305,7 @@ put_table(const struct args *args, const struct raw_in *in, const struct img *x,
 	opt_add_history(&y, &args->common);
 	raw_head(out, &y);
 	for (size_t i = 0; i < l->n; i++)
-		raw_write(out, v, fill(v, x, &l->region[i], i + 1, dims));
+		raw_write(out, v, fill(v, x, label_region(l, i), i + 1, dims));
 	img_free(&y);
 }
 
@@ -325,7 +352,7 @@ convert_item(const struct args *args, struct raw_in *in, const struct img *x, st
 		struct label l;
 
 		check(in, label_open(&l, p.w, p.h, volume ? p.n : 1, args->connectivity));
-		read_rows(args, in, x, values, &y, &l, st);
+		(args->has_split ? read_parts : read_rows)(args, in, x, values, &y, &l, st);
 		check(in, label_close(&l, args->min_size));
 		stats_charge(st, STATS_COMPUTE);
 		*found += l.n;

@@ -1,0 +1,295 @@
+/* rawlabel's parts against their definitions: components by flood fill, parts by all saddles, numbers by printf. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/tools/label.h"
+#include "common/tools/number.h"
+#include "common/tools/split.h"
+#include "t/check.h"
+
+void check_label(void);
+
+enum { MOST = 4000 };
+
+/* A picture or volume, with what is chosen of it and where it belongs. */
+struct scene {
+	struct split_shape s;
+	size_t n;
+	uint8_t chosen[MOST];
+	double v[MOST];
+	uint32_t part[MOST];
+};
+
+static bool
+touch(const struct split_shape *s, size_t a, size_t b)
+{
+	const size_t w = s->w, wh = s->w * s->h;
+	const long dx = labs((long)(a % w) - (long)(b % w)),
+		   dy = labs((long)(a % wh / w) - (long)(b % wh / w)),
+		   dz = labs((long)(a / wh) - (long)(b / wh)), all = dx + dy + dz;
+
+	if (dx > 1 || dy > 1 || dz > 1 || !all)
+		return false;
+	switch (s->connectivity) {
+	case 4:
+	case 6:
+		return all == 1;
+	case 8:
+	case 26:
+		return true;
+	}
+	return all <= 2;
+}
+
+/* Every sample that touches one of component k gets k, until none is left. */
+static uint32_t
+flood(const struct scene *a, uint32_t *label)
+{
+	uint32_t k = 0;
+
+	memset(label, 0, a->n * sizeof *label);
+	for (size_t i = 0; i < a->n; i++) {
+		if (!a->chosen[i] || label[i])
+			continue;
+		label[i] = ++k;
+		for (bool more = true; more;) {
+			more = false;
+			for (size_t p = 0; p < a->n; p++)
+				for (size_t q = 0; label[p] == k && q < a->n; q++)
+					if (a->chosen[q] && !label[q] && touch(&a->s, p, q)) {
+						label[q] = k;
+						more = true;
+					}
+		}
+	}
+	return k;
+}
+
+/*
+ * The definition of the parts where all values differ. Each sample belongs to the peak that one reaches by going to the highest
+ * neighbour again and again. The saddle between two sets of peaks is the highest of the lower samples of all pairs of
+ * neighbours between them. From the highest saddle down, the set with the lower peak is joined to the other unless it rises
+ * high enough. Sets are named by their highest sample.
+ */
+static void
+parts(const struct scene *a, double rise, uint32_t *top)
+{
+	for (size_t i = 0; i < a->n; i++)
+		top[i] = (uint32_t)i;
+	for (size_t i = 0; i < a->n; i++)
+		for (size_t q = 0; q < a->n; q++)
+			if (a->chosen[i] && a->chosen[q] && touch(&a->s, i, q) &&
+			    a->v[q] > a->v[top[i]])
+				top[i] = (uint32_t)q;
+	for (size_t i = 0; i < a->n; i++)
+		while (top[top[i]] != top[i])
+			top[i] = top[top[i]];
+	for (;;) {
+		double saddle = -INFINITY;
+		size_t p = 0, q = 0;
+
+		for (size_t i = 0; i < a->n; i++)
+			for (size_t k = 0; k < a->n; k++)
+				if (a->chosen[i] && a->chosen[k] && top[i] != top[k] &&
+				    a->v[i] < a->v[k] && a->v[i] > saddle && touch(&a->s, i, k) &&
+				    fmin(a->v[top[i]], a->v[top[k]]) - a->v[i] < rise) {
+					saddle = a->v[i];
+					p = i;
+					q = k;
+				}
+		if (saddle == -INFINITY)
+			return;
+		const uint32_t x = top[p], y = top[q], high = a->v[x] > a->v[y] ? x : y;
+
+		for (size_t i = 0; i < a->n; i++)
+			if (top[i] == x || top[i] == y)
+				top[i] = high;
+	}
+}
+
+/* Whether two numberings name the same sets, and the first one in the order of first samples. */
+static bool
+same_sets(const struct scene *a, const uint32_t *name, const uint32_t *other)
+{
+	static uint32_t of[MOST + 1];
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		if (!a->chosen[i] != !name[i] || name[i] > n + 1)
+			return false;
+		if (!name[i])
+			continue;
+		if (name[i] == n + 1) {
+			n++;
+			for (uint32_t k = 1; k < n; k++)
+				if (of[k] == other[i])
+					return false;
+			of[n] = other[i];
+		}
+		if (of[name[i]] != other[i])
+			return false;
+	}
+	return true;
+}
+
+static void
+make_scene(struct check_rng *r, struct scene *a, size_t most)
+{
+	static const int kinds[] = {4, 8, 6, 18, 26};
+	const double share = rng_unit(r);
+
+	a->s.connectivity = kinds[rng_below(r, 5)];
+	a->s.depth = a->s.connectivity == 4 || a->s.connectivity == 8 ? 1 : 1 + rng_below(r, 4);
+	a->s.w = 1 + rng_below(r, rng_below(r, 4) ? 20 : 200);
+	a->s.h = 1 + rng_below(r, most / a->s.depth / a->s.w ? most / a->s.depth / a->s.w : 1);
+	a->n = a->s.w * a->s.h * a->s.depth;
+	for (size_t i = 0; i < a->n; i++) {
+		a->chosen[i] = rng_unit(r) < share;
+		a->v[i] = rng_unit(r) - .5;
+	}
+}
+
+static const char *
+wrong_region(const struct scene *a, const int32_t *label, const struct label_region *g, int32_t k)
+{
+	size_t size = 0, top = MOST;
+	double sum = 0, x = 0, xx = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		if (label[i] != k)
+			continue;
+		const double at = (double)(i % a->s.w) - (double)g->first[0];
+
+		size++;
+		sum += a->v[i];
+		x += a->v[i] * at;
+		xx += a->v[i] * at * at;
+		if (top == MOST || a->v[i] > a->v[top])
+			top = i;
+	}
+	if (g->size != size || fabs(g->sum - sum) > 1e-12)
+		return "the size or the sum";
+	if (fabs(g->moment[0] - x) > 1e-9 || fabs(g->xx - xx) > 1e-7)
+		return "a moment";
+	if (g->peak != a->v[top] || g->top[0] + a->s.w * (g->top[1] + a->s.h * g->top[2]) != top)
+		return "the peak";
+	return NULL;
+}
+
+/* Labels a scene row by row. known: its parts are given. */
+static const char *
+run_label(const struct scene *a, bool known, uint64_t least, int32_t *label, size_t *n)
+{
+	const char *why = NULL;
+	int32_t row[MOST + LABEL_PAD];
+	struct label l;
+
+	if (label_open(&l, a->s.w, a->s.h, a->s.depth, a->s.connectivity))
+		abort();
+	for (size_t at = 0; at < a->n; at += a->s.w)
+		if (known ? label_parts(&l, a->part + at, a->v + at)
+			  : label_row(&l, a->chosen + at, a->v + at))
+			abort();
+	if (label_close(&l, least))
+		abort();
+	for (size_t y = 0; y < l.rows; y++) {
+		label_write(&l, y, row);
+		memcpy(label + y * l.w, row, l.w * sizeof *row);
+	}
+	for (size_t i = 0; i < l.n && !why; i++)
+		why = wrong_region(a, label, label_region(&l, i), (int32_t)i + 1);
+	*n = l.n;
+	label_free(&l);
+	return why;
+}
+
+static void
+check_components(struct check_rng *r)
+{
+	static struct scene a;
+	static uint32_t want[MOST];
+	static int32_t got[MOST];
+	struct check_many m = {0};
+
+	for (int round = 0; round < 300; round++) {
+		const uint64_t least = 1 + rng_below(r, 4);
+		size_t n, kept = 0;
+
+		make_scene(r, &a, 600);
+		const uint32_t all = flood(&a, want);
+		const char *why = run_label(&a, false, 1, got, &n);
+
+		check_case(&m, !why && n == all && !memcmp(want, got, a.n * sizeof *want),
+			   "%zux%zux%zu, %d: %s", a.s.w, a.s.h, a.s.depth, a.s.connectivity,
+			   why ? why : "labels");
+		for (uint32_t k = 1; k <= all; k++) {
+			uint64_t size = 0;
+			for (size_t i = 0; i < a.n; i++)
+				size += want[i] == k;
+			kept += size >= least;
+		}
+		why = run_label(&a, false, least, got, &n);
+		check_case(&m, !why && n == kept, "min-size: %zu of %zu: %s", n, kept,
+			   why ? why : "the number");
+	}
+	check_end(&m, "label: components and their measures are those of a flood fill");
+}
+
+static void
+check_split(struct check_rng *r)
+{
+	static struct scene a;
+	static uint32_t want[MOST];
+	static int32_t got[MOST];
+	struct check_many m = {0};
+
+	for (int round = 0; round < 300; round++) {
+		const double rise = rng_below(r, 4) ? rng_unit(r) * .6 : 0;
+		const char *why;
+		size_t n;
+
+		make_scene(r, &a, 120);
+		if (split(&a.s, a.v, a.chosen, rise, a.part))
+			abort();
+		parts(&a, rise, want);
+		why = run_label(&a, true, 1, got, &n);
+		check_case(&m, !why && same_sets(&a, a.part, want), "%zux%zux%zu, %d, rise %g: %s",
+			   a.s.w, a.s.h, a.s.depth, a.s.connectivity, rise, why ? why : "parts");
+		check_case(&m, !memcmp(got, a.part, a.n * sizeof *got), "numbers of parts");
+	}
+	check_end(&m, "split: parts are those of the definition");
+}
+
+static void
+check_numbers(struct check_rng *r)
+{
+	static const double special[] = {
+	    0,	  -0.0, 1,    9.9999999995, 99999.99995, 999999999, 999999998.9999999,
+	    1e-4, 1e9,	1e-5, NAN,	    INFINITY,	 -INFINITY, 0.5};
+	struct check_many m = {0};
+
+	for (size_t i = 0; i < 300000; i++) {
+		char want[64], got[NUMBER_ROOM];
+		double v = exp(40 * rng_unit(r) - 12) * (rng_below(r, 5) ? 1 : -1);
+
+		v = i % 3 ? v : rint(v * 8) / 8;
+		v = i % 11 ? v : rint(v * 1e6) / 1e6;
+		v = i < sizeof special / sizeof *special ? special[i] : v;
+		got[number_print(got, v)] = 0;
+		snprintf(want, sizeof want, "%.9g", v);
+		check_case(&m, !strcmp(want, got), "%s, and printf has %s", got, want);
+	}
+	check_end(&m, "numbers are printed as by printf");
+}
+
+void
+check_label(void)
+{
+	struct check_rng r = {7};
+
+	check_components(&r);
+	check_split(&r);
+	check_numbers(&r);
+}
