@@ -11,13 +11,16 @@
 #define LSQ_NOISE    "0.05"
 #define SPARSE_NOISE "0.003"
 
+/* The default steps of lsq with hyperbolic curves. */
+enum { HYPERBOLIC_STEPS = 20 };
+
 #define AT(member) offsetof(struct args, member)
 
 static const struct opt table[] = {
     {'q', "curves", OPT_STR, AT(curves), "LO:HI:N", "N curves, moveouts at -X of LO to HI seconds"},
     {'X', "reference", OPT_ABOVE, AT(reference), "OFFSET", "offset at which q is the moveout"},
-    {0, "curve", OPT_WORD, AT(curve), "CURVE", "parabolic|linear|foster-mosher; default parabolic",
-     .words = "parabolic|linear|foster-mosher"},
+    {0, "curve", OPT_WORD, AT(curve), "CURVE", "parabolic|linear|foster-mosher|hyperbolic",
+     .words = "parabolic|linear|foster-mosher|hyperbolic"},
     {0, "depth", OPT_ABOVE, AT(depth), "Z", "depth of foster-mosher curves",
      .seen = AT(depth_given)},
     {0, "adjoint", OPT_SET, AT(mode), NULL, "sum along curves (the default)",
@@ -73,6 +76,8 @@ parse_curves(const struct args *a, struct radon_options *o)
 		die_usage(
 		    "-q: '%s': N curves go from LO up to HI, one curve from LO to the same HI",
 		    a->curves);
+	if (a->curve == RADON_HYPERBOLIC && v[0] < 0)
+		die_usage("-q: '%s': q of hyperbolic curves is (X/v)^2, 0 or more", a->curves);
 	o->nq = (size_t)v[2];
 	o->q0 = v[0];
 	o->dq = o->nq > 1 ? (v[1] - v[0]) / (v[2] - 1) : 0;
@@ -119,7 +124,8 @@ parse_noise(const char *option, const char *text)
 static void
 check_together(const struct args *a, const struct radon_options *o)
 {
-	const bool inverse = o->mode == RADON_LSQ || o->mode == RADON_SPARSE;
+	const bool inverse = o->mode == RADON_LSQ || o->mode == RADON_SPARSE,
+		   hyperbolic = a->curve == RADON_HYPERBOLIC;
 
 	if (a->lsq_given + a->sparse_given + (a->mode == RADON_MODEL) > 1)
 		die_usage("one of --lsq, --sparse and --model at a time");
@@ -135,18 +141,25 @@ check_together(const struct args *a, const struct radon_options *o)
 		die_usage("--mute and --polygons are for panels as they are made, not for --model");
 	if (a->taper_given && !a->mute && !a->polygons)
 		die_usage("--taper needs --mute or --polygons");
-	if (a->steps_given && o->mode != RADON_SPARSE)
+	if (a->steps_given && o->mode != RADON_SPARSE && !(hyperbolic && o->mode == RADON_LSQ))
 		die_usage("--steps needs --sparse");
+	if (hyperbolic && (a->method != RADON_AUTO && a->method != RADON_TIME))
+		die_usage("--curve=hyperbolic goes with --method=time alone");
+	if (hyperbolic && o->mode == RADON_LSQ && !strcmp(a->lsq, "auto"))
+		die_usage("--lsq=auto goes without --curve=hyperbolic: give a NU");
+	if ((hyperbolic || o->method == RADON_TIME) && (a->fmin > 0 || a->fmax > 0))
+		die_usage("--fmin and --fmax: curves that are summed in time have no band");
 	if (a->cut && (a->subtract || o->mode == RADON_MODEL))
 		die_usage("--cut is for panels");
-	if (inverse && (o->method == RADON_TIME || o->method == RADON_USFFT2D))
+	if (inverse && !hyperbolic && (o->method == RADON_TIME || o->method == RADON_USFFT2D))
 		die_usage("--method=%s has no inverse: it goes with --adjoint and --model",
 			  o->method == RADON_TIME ? "time" : "usfft2d");
 	if (a->fmax > 0 && a->fmin > a->fmax)
 		die_usage("--fmin=%g is above --fmax=%g", a->fmin, a->fmax);
-	if (a->common.gpu &&
-	    (o->mode == RADON_SPARSE || o->method == RADON_TIME || o->method == RADON_USFFT2D))
-		die_usage("-g: goes without --sparse, --method=time and --method=usfft2d");
+	if (a->common.gpu && (hyperbolic || o->mode == RADON_SPARSE || o->method == RADON_TIME ||
+			      o->method == RADON_USFFT2D))
+		die_usage("-g: goes without --sparse, --curve=hyperbolic, --method=time and "
+			  "--method=usfft2d");
 }
 
 void
@@ -182,7 +195,7 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 	o->fmin = a->fmin;
 	o->fmax = a->fmax;
 	o->outer = 3;
-	o->inner = a->inner;
+	o->inner = !a->steps_given && o->mode == RADON_LSQ ? HYPERBOLIC_STEPS : a->inner;
 	o->subtract = a->subtract;
 	o->report = a->common.verbose > 0;
 	o->threads = par_threads(a->common.threads);

@@ -7,7 +7,7 @@
 bool
 radon_curve(enum radon_curve curve, double x, double reference, double depth, double *g)
 {
-	if (curve == RADON_PARABOLIC)
+	if (curve == RADON_PARABOLIC || curve == RADON_HYPERBOLIC)
 		*g = x / reference * (x / reference);
 	else if (curve == RADON_LINEAR)
 		*g = x / reference;
@@ -103,7 +103,21 @@ radon_moveout(const struct radon_options *o)
 	double lo, hi;
 
 	moveouts(o, &lo, &hi);
-	return fmax(-lo, hi);
+	return o->hyperbolic ? sqrt(hi) : fmax(-lo, hi);
+}
+
+/* The time axis of hyperbolic curves: tau is not below 0, and never later than the gather. */
+static bool
+hyperbolic_axis(const struct radon_options *o, size_t *ntau, size_t *lead)
+{
+	const double before = floor(fmax(o->t0, 0) / o->dt + 1e-9),
+		     all = fmax(before, (double)o->lead) + (double)o->nt + (double)o->tail;
+
+	if (!(all < 1 << 28))
+		return false;
+	*lead = before > (double)o->lead ? (size_t)before : o->lead;
+	*ntau = (size_t)all;
+	return true;
 }
 
 bool
@@ -111,6 +125,8 @@ radon_fits(const struct radon_options *o, size_t *ntau, size_t *lead)
 {
 	double lo, hi;
 
+	if (o->hyperbolic)
+		return hyperbolic_axis(o, ntau, lead);
 	moveouts(o, &lo, &hi);
 	lo = ceil(-lo / o->dt - 1e-9);
 	hi = ceil(hi / o->dt - 1e-9);

@@ -53,7 +53,7 @@ radon_alias(const struct radon_options *o)
 		lo = fmin(lo, o->g[j]);
 		hi = fmax(hi, o->g[j]);
 	}
-	return o->nq > 1 && hi > lo ? 1 / (o->dq * (hi - lo)) : INFINITY;
+	return o->nq > 1 && hi > lo && !o->hyperbolic ? 1 / (o->dq * (hi - lo)) : INFINITY;
 }
 
 /* Adds the energy of the traces at each of nt / 2 + 1 frequencies to sum. Returns 0 or -ENOMEM. */

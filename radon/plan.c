@@ -4,14 +4,23 @@
 #include "common/mem.h"
 #include "radon/plan.h"
 
+static bool
+is_inverse(const struct radon_options *o)
+{
+	return o->mode == RADON_LSQ || o->mode == RADON_SPARSE;
+}
+
 static int
 check(const struct radon_options *o)
 {
 	if (!o->nt || !o->nx || !o->nq || !(o->dt > 0) || (o->nq > 1 && !(o->dq > 0)) ||
 	    !(o->nu >= 0) || !(o->fmin >= 0) || o->mute.n > RADON_MAXMUTE)
 		return -EDOM;
-	if ((o->mode == RADON_LSQ || o->mode == RADON_SPARSE) &&
-	    (o->method == RADON_TIME || o->method == RADON_USFFT2D))
+	if (o->hyperbolic &&
+	    (o->method != RADON_TIME || !(o->q0 >= 0) || o->nt < 2 || o->nt > 1 << 28))
+		return -EDOM;
+	if (is_inverse(o) &&
+	    (o->method == RADON_USFFT2D || (o->method == RADON_TIME && !o->hyperbolic)))
 		return -EDOM;
 	for (size_t j = 0; j < o->nx; j++)
 		if (!isfinite(o->g[j]))
@@ -26,6 +35,8 @@ build(struct radon_plan *p, const struct radon_options *o)
 
 	if (err)
 		return err;
+	if (o->method == RADON_TIME)
+		return 0;
 	if (o->method == RADON_USFFT2D)
 		return radon_2d_plan(&p->two, &p->core);
 	if (o->mode == RADON_LSQ && !o->unfactored && p->core.nlive && p->core.first < p->core.last)
@@ -82,7 +93,10 @@ radon_work(const struct radon_plan *p, int threads)
 		return NULL;
 	if (radon_room_take(&w->room, &p->core, threads) &&
 	    (!p->solver || (w->lsq = radon_lsq_work(p->solver, threads))) &&
-	    (p->core.o.mode != RADON_SPARSE || (w->sparse = radon_sparse_room(&p->core))))
+	    (p->core.o.mode != RADON_SPARSE || p->core.o.hyperbolic ||
+	     (w->sparse = radon_sparse_room(&p->core))) &&
+	    (!p->core.o.hyperbolic || !is_inverse(&p->core.o) ||
+	     (w->in_time = radon_time_inverse(&p->core))))
 		return w;
 	radon_work_free(w);
 	return NULL;
@@ -95,6 +109,7 @@ radon_work_free(struct radon_work *w)
 		return;
 	radon_lsq_work_free(w->lsq);
 	radon_sparse_free(w->sparse);
+	radon_time_inverse_free(w->in_time);
 	radon_room_free(&w->room);
 	weir_free(w);
 }

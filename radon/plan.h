@@ -5,6 +5,7 @@
 #include "radon/core.h"
 #include "radon/inverse/lsq.h"
 #include "radon/inverse/sparse.h"
+#include "radon/time/inverse.h"
 #include "radon/usfft2d.h"
 
 struct radon_plan {
@@ -17,6 +18,8 @@ struct radon_work {
 	struct radon_room room;
 	struct radon_lsq_work *lsq;  /* owned */
 	struct radon_sparse *sparse; /* owned */
+	/* Owned; for the inverses of hyperbolic curves. */
+	struct radon_time_inverse *in_time;
 };
 
 #endif

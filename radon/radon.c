@@ -4,7 +4,8 @@
 #include "radon/block.h"
 #include "radon/plan.h"
 #include "radon/spectra.h"
-#include "radon/time.h"
+#include "radon/time/hyperbola.h"
+#include "radon/time/shift.h"
 
 /* lsq and sparse without live traces or without frequencies: the panel is zeros, and nothing is subtracted. */
 static void
@@ -44,6 +45,28 @@ run_model(const struct radon_plan *p, struct radon_room *w, const float *in, flo
 	radon_gather_out(c, w, NULL, out);
 }
 
+static void
+run_in_time(const struct radon_core *c, struct radon_work *w, const float *in, float *out,
+	    struct radon_report *r)
+{
+	const int threads = w->room.threads;
+
+	if (c->o.mode == RADON_MODEL && c->o.hyperbolic)
+		hyperbola_model(c, in, out, threads);
+	else if (c->o.mode == RADON_MODEL)
+		radon_time_model(c, in, out, threads);
+	else if (c->o.mode != RADON_ADJOINT && !c->nlive)
+		run_dead(c, in, out);
+	else if (c->o.mode != RADON_ADJOINT)
+		radon_time_inverse_run(c, w->in_time, threads, in, out, r);
+	else if (c->o.hyperbolic)
+		hyperbola_adjoint(c, in, out, threads);
+	else
+		radon_time_adjoint(c, in, out, threads);
+	if (c->o.mode == RADON_ADJOINT)
+		radon_mute_rows(c, out, threads);
+}
+
 void
 radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, float *out,
 	  struct radon_report *report)
@@ -52,10 +75,8 @@ radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, flo
 	struct radon_report own, *r = report ? report : &own;
 
 	*r = (struct radon_report){.edge = {NAN, NAN}};
-	if (c->o.method == RADON_TIME && c->o.mode == RADON_MODEL)
-		radon_time_model(c, in, out, w->room.threads);
-	else if (c->o.method == RADON_TIME)
-		radon_time_adjoint(c, in, out, w->room.threads);
+	if (c->o.method == RADON_TIME)
+		run_in_time(c, w, in, out, r);
 	else if (c->o.mode == RADON_ADJOINT)
 		run_adjoint(p, &w->room, in, out);
 	else if (c->o.mode == RADON_MODEL)

@@ -16,6 +16,9 @@
  *	linear		g = x / X
  *	Foster-Mosher	g = (sqrt(z^2 + x^2) - z) / (sqrt(z^2 + X^2) - z)
  *
+ * Hyperbolic curves vary with time: t = sqrt(tau^2 + q g) with g = (x / X)^2, and q = (X / v)^2 in s^2, where v is a velocity.
+ * Times count from the shot. radon/time/hyperbola.h defines their operators, and conjugate gradients find their inverses.
+ *
  * The discrete Fourier transform shifts by fractions of a sample. At each frequency w = 2 pi k / (nfft dt)
  *
  *	M(q) = sum_x D(x) exp(i w q g(x)),	D(x) = sum_q M(q) exp(-i w q g(x)).
@@ -39,7 +42,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum radon_curve { RADON_PARABOLIC, RADON_LINEAR, RADON_FOSTER };
+enum radon_curve { RADON_PARABOLIC, RADON_LINEAR, RADON_FOSTER, RADON_HYPERBOLIC };
 enum radon_mode { RADON_ADJOINT, RADON_LSQ, RADON_SPARSE, RADON_MODEL };
 
 enum radon_method {
@@ -49,7 +52,10 @@ enum radon_method {
 	RADON_NUFFT,
 	/* Adds the terms of the sum at each frequency; a recurrence in double yields the phases. */
 	RADON_RECURRENCE,
-	/* Shifts and adds in time with linear interpolation. It serves adjoint and modelling only. */
+	/*
+	 * Shifts and adds in time with linear interpolation. It serves adjoint and modelling only, except that it serves all
+	 * modes of hyperbolic curves, which no other method serves.
+	 */
 	RADON_TIME,
 	/* Takes one 2-D transform of nonequispaced points. It serves adjoint and modelling only. */
 	RADON_USFFT2D
@@ -81,6 +87,7 @@ struct radon_options {
 	double dt, t0;	   /* s; dt > 0; t0: the first time, which only a mute uses */
 	double q0, dq;	   /* s; dq > 0 where nq > 1 */
 	const double *g;   /* nx of them, finite; copied */
+	bool hyperbolic;   /* q0 >= 0, nt >= 2, and the method is RADON_TIME */
 	/* The panel's time axis also holds curves with g from glo to ghi. With 0, 0 it holds those of the array g alone. */
 	double glo, ghi;
 	/* That axis has at least `lead` samples before the gather's times and at least `tail` samples after them. */
@@ -91,7 +98,8 @@ struct radon_options {
 	enum radon_method method;
 	double fmin, fmax; /* Hz; frequencies outside are 0; fmax 0: Nyquist */
 	double nu;	   /* lsq, sparse: NU, >= 0 */
-	int outer, inner;  /* sparse: sets of weights, steps of conjugate gradients for each */
+	/* sparse: sets of weights, and steps of conjugate gradients for each. Hyperbolic lsq takes `inner` steps too. */
+	int outer, inner;
 	/*
 	 * With lsq and sparse the result is the gather minus what the muted panel models. Zeros that a trace begins or ends with
 	 * stay zeros.
@@ -182,7 +190,10 @@ int radon_noise(const struct radon_options *o, const float *gather, double *nu);
  */
 double radon_alpha(const struct radon_options *o, const float *gather, const float *left);
 
-/* The lowest frequency at which neighbouring curves move a whole period apart across the traces, in Hz; inf: none. */
+/*
+ * The lowest frequency at which neighbouring curves move a whole period apart across the traces, in Hz; inf: none, or the
+ * curves are hyperbolic.
+ */
 double radon_alias(const struct radon_options *o);
 
 /*
@@ -208,6 +219,17 @@ void radon_direct_axis(const struct radon_options *o, size_t *ntau, size_t *lead
 /* Adjoint and modelling on the same axes by the sums at the head of this file. Both return 0 or -ENOMEM. */
 int radon_direct_adjoint(const struct radon_options *o, const float *gather, double *panel);
 int radon_direct_model(const struct radon_options *o, const double *panel, double *gather);
+
+/*
+ * The same for hyperbolic curves, by their sums in time. The inverse is lsq or sparse by o->mode, found by as many steps of
+ * conjugate gradients as radon_run() takes.
+ */
+void
+radon_direct_hyperbola_adjoint(const struct radon_options *o, const double *gather, double *panel);
+void
+radon_direct_hyperbola_model(const struct radon_options *o, const double *panel, double *gather);
+int
+radon_direct_hyperbola_inverse(const struct radon_options *o, const float *gather, double *panel);
 
 /* lsq by a dense Cholesky factorisation at each frequency. Returns 0 or -ENOMEM. */
 int radon_direct_lsq(const struct radon_options *o, const float *gather, double *panel);

@@ -57,6 +57,21 @@ WEIR_CLONES(mute_row, (float *restrict row, const float *restrict weight, size_t
 }
 
 void
+radon_mute_rows(const struct radon_core *p, float *panel, int threads)
+{
+	if (!p->o.mute.n && !p->o.mute.npolygon)
+		return;
+#pragma omp parallel for schedule(static) num_threads(threads)
+	for (size_t i = 0; i < p->o.nq; i++) {
+		float *row = panel + i * p->ntau;
+		for (size_t t = 0; t < p->ntau && p->q_mute; t++)
+			row[t] *= p->q_weight[i];
+		if (!p->q_mute)
+			mute_row(row, p->weight + i * p->ntau, p->ntau, 1);
+	}
+}
+
+void
 radon_panel_out(const struct radon_core *p, struct radon_room *w, float *panel)
 {
 #pragma omp parallel for schedule(static) num_threads(w->threads)

@@ -21,6 +21,9 @@ void radon_panel_out(const struct radon_core *p, struct radon_room *w, float *pa
 void radon_gather_out(const struct radon_core *p, struct radon_room *w, const float *minus_from,
 		      float *gather);
 
+/* Weights a panel of samples [nq][ntau] by the mute. */
+void radon_mute_rows(const struct radon_core *p, float *panel, int threads);
+
 /* Weights the panel in w->m by a mute that depends on time. */
 void radon_mute_panel(const struct radon_core *p, struct radon_room *w);
 

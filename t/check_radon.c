@@ -391,6 +391,7 @@ check_radon(void)
 	check_radon_lsq();
 	check_radon_guards();
 	check_radon_noise();
+	check_radon_hyperbola();
 	check_finite();
 	check_threads();
 	check_mute();

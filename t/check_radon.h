@@ -31,9 +31,13 @@ double scene_energy(const float *x, size_t n);
 /* Sample i of a gather with an event at t0 and q. */
 float scene_wavelet(const struct radon_options *o, size_t i, double t0, double q);
 
-/* Parts of check_radon: least squares and sparse solutions; guards; the noise found. */
+/*
+ * Parts of check_radon: least squares and sparse solutions; guards; the noise found;
+ * hyperbolic curves.
+ */
 void check_radon_lsq(void);
 void check_radon_guards(void);
 void check_radon_noise(void);
+void check_radon_hyperbola(void);
 
 #endif

@@ -321,6 +321,7 @@ below() {
 	fails 2 'one of --lsq, --sparse and --model' radon $curves --lsq --sparse </dev/null
 	fails 2 '--subtract goes with' radon --model --subtract </dev/null
 	fails 2 '--method=time has no inverse' radon $curves --lsq --method=time </dev/null
+	fails 2 '--fmin and --fmax' radon $curves --fmax=9 --method=time </dev/null
 	fails 2 '--depth goes with' radon $curves --depth=5 </dev/null
 	fails 2 '--depth goes with' radon $curves --curve=foster-mosher </dev/null
 	fails 2 'are for panels' radon --model --mute=1 </dev/null
@@ -427,4 +428,52 @@ below() {
 				awk '{ e = $1 - $2; if (e < -1e-3 || e > 1e-3) exit 1 }'
 		done
 	done
+}
+
+hyperbolas='-q 0:3:61 -X 3000 --curve=hyperbolic --quiet'
+
+# Four traces of 200 samples of 4 ms, with a spike on the hyperbola of tau .24 s and q .0324 s^2: at .24, .3, .24 and .3 s.
+hyperbola() {
+	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 200 4\nspacings: .004 nan\nendian: little\nencoding: raw\n\n' >v
+	for at in 60 75 60 75; do
+		awk -v at=$at 'BEGIN { for (t = 0; t < 200; t++) print t == at }'
+	done | texttoraw --type=float --sizes=200,4 | tail -c 3200 >>v
+}
+
+@test "radon: a hyperbola becomes a point, and the point a hyperbola" {
+	hyperbola
+	echo 0 30 0 30 >x
+	radon -q 0:.0324:2 -X 30 --curve=hyperbolic --offsets=x <v >p
+	grep -aq '^units: "s" "s^2"$' p
+	samples p | sed -n 2p | tr ' ' '\n' | awk '$1 > 3.99 { print NR - 1 }' >at
+	[ "$(cat at)" = 60 ]
+	radon --model --offsets=x p | grep -aq '^sizes: 200 4$'
+	radon -q 0:.0324:2 -X 30 --curve=hyperbolic --offsets=x --lsq=.001 <v | radon --model >y
+	for j in 1 2 3 4; do
+		samples y | sed -n ${j}p | tr ' ' '\n' | awk '$1 > .9 { print NR - 1 }'
+	done | paste -sd ' ' >at
+	[ "$(cat at)" = "60 75 60 75" ]
+}
+
+@test "radon: hyperbolas on one thread and on two give the same bytes" {
+	gathers 24 >d
+	for mode in --adjoint --lsq "--mute=1 --subtract" "--sparse --steps=3"; do
+		radon $hyperbolas -t 1 $mode d >one
+		radon $hyperbolas -t 2 $mode d >two
+		tail -c 9600 one >a
+		tail -c 9600 two >b
+		cmp a b
+	done
+}
+
+@test "radon: hyperbolic curves without a meaning are refused" {
+	fails 2 '0 or more' radon -q -1:1:5 -X 3000 --curve=hyperbolic </dev/null
+	fails 2 '--method=time alone' radon $hyperbolas --method=nufft </dev/null
+	fails 2 '--fmin and --fmax' radon $hyperbolas --fmax=50 </dev/null
+	fails 2 'give a NU' radon $hyperbolas --lsq=auto </dev/null
+	fails 2 '-g: goes without' radon $hyperbolas -g </dev/null
+	gathers 24 >d
+	fails 1 '(X/v)^2' radon -q 0:3:61 -X 1 --curve=hyperbolic d
+	radon $hyperbolas d >p
+	fails 1 'no band' radon --model --fmax=10 p
 }

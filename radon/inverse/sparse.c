@@ -6,14 +6,8 @@
 #include "common/par.h"
 #include "radon/block.h"
 #include "radon/inverse/sparse.h"
+#include "radon/inverse/weights.h"
 #include "radon/spectra.h"
-
-/*
- * The weight of a sample comes from the amplitude over SMOOTH samples to each side. No weight is below `least`; the greatest
- * weight is 1.
- */
-enum { SMOOTH = 3 };
-static const float least = 1e-2f;
 
 struct radon_sparse {
 	float *u, *weight, *dir, *grad; /* [nq][nfft] */
@@ -272,14 +266,7 @@ amplitudes(const struct radon_core *p, struct radon_sparse *s, struct radon_room
 	for (size_t i = 0; i < p->o.nq; i++) {
 		float *row = w->lane[omp_get_thread_num()].row, *to = s->grad + i * p->nfft;
 		multiply(row, s->u + i * p->nfft, s->weight + i * p->nfft, p->nfft);
-		for (size_t t = 0; t < p->nfft; t++) {
-			float sum = 0;
-			for (size_t v = t < SMOOTH ? 0 : t - SMOOTH; v <= t + SMOOTH && v < p->nfft;
-			     v++)
-				sum += row[v] * row[v];
-			to[t] = sqrtf(sum);
-			top = fmaxf(top, to[t]);
-		}
+		top = fmaxf(top, radon_amplitudes(row, to, p->nfft));
 	}
 	return top;
 }
@@ -290,8 +277,8 @@ reweigh(const struct radon_core *p, struct radon_sparse *s, struct radon_room *w
 	const float top = amplitudes(p, s, w);
 
 #pragma omp parallel for schedule(static) num_threads(w->threads)
-	for (size_t i = 0; i < p->o.nq * p->nfft; i++)
-		s->weight[i] = top > 0 ? fmaxf(sqrtf(s->grad[i] / top), least) : 1;
+	for (size_t i = 0; i < p->o.nq; i++)
+		radon_weights(s->grad + i * p->nfft, top, s->weight + i * p->nfft, p->nfft);
 }
 
 /* Finds the edges of a report from the panel in w->m. */

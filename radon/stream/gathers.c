@@ -39,9 +39,9 @@ read_keys(struct gathers *s)
 			raw_die(s->in, "radon_curve:=%s is not a curve, an offset and a depth",
 				curve);
 		int i = 0;
-		while (i < 3 && strcmp(name, radon_curve_names[i]))
+		while (i < RADON_CURVES && strcmp(name, radon_curve_names[i]))
 			i++;
-		if (i == 3)
+		if (i == RADON_CURVES)
 			raw_die(s->in, "radon_curve:=%s is no curve", name);
 		s->curve = (enum radon_curve)i;
 		s->reference = x;
@@ -70,6 +70,23 @@ shape_of_panel(struct gathers *s)
 		raw_die(s->in,
 			"axis 1 is no axis of curves: it needs a first q and a spacing above 0");
 	read_keys(s);
+}
+
+/* Hyperbolic curves go with --method=time alone, which has no band. */
+static void
+be_hyperbolic(struct gathers *s)
+{
+	s->shape.hyperbolic = true;
+	s->shape.method = RADON_TIME;
+	if (!(s->shape.q0 >= 0))
+		raw_die(s->in, "hyperbolic curves from q = %g on: q is (X/v)^2, 0 or more",
+			s->shape.q0);
+	if (s->o->gpu)
+		raw_die(s->in, "hyperbolic curves do not run on the GPU");
+	if (s->shape.fmin > 0 || s->shape.fmax > 0)
+		raw_die(s->in, "--fmin and --fmax: hyperbolic curves have no band");
+	if (s->shape.nt < 2)
+		raw_die(s->in, "traces of one sample have no hyperbolic curves");
 }
 
 static void
@@ -104,6 +121,8 @@ begin_item(struct gathers *s)
 	check_band(s);
 	if (s->shape.mode == RADON_MODEL)
 		shape_of_panel(s);
+	if (s->curve == RADON_HYPERBOLIC)
+		be_hyperbolic(s);
 	if (!(s->reference > 0))
 		raw_die(s->in, "the reference offset is not known: give -X");
 	offsets_of_item(s);
@@ -247,10 +266,11 @@ fit_panel(const struct gathers *s, struct gather *g)
 
 	if (most > FAR * length)
 		raw_die(s->in,
-			"moveouts of up to %.4g s on traces of %.4g s: q is in seconds at the "
-			"reference "
-			"offset X, which is %.4g; see -q and -X",
-			most, length, s->reference);
+			"moveouts of up to %.4g s on traces of %.4g s: q is %s "
+			"reference offset X, which is %.4g; see -q and -X",
+			most, length,
+			g->o.hyperbolic ? "(X/v)^2 in s^2 with the" : "in seconds at the",
+			s->reference);
 	if (!radon_fits(&g->o, &g->ntau, &g->lead) ||
 	    !weir_mul(g->o.nq * sizeof(float), g->ntau, &bytes) || bytes > limit)
 		raw_die(

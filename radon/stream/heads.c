@@ -7,7 +7,8 @@
 #include "common/opt.h"
 #include "radon/stream/heads.h"
 
-const char *const radon_curve_names[3] = {"parabolic", "linear", "foster-mosher"};
+const char *const radon_curve_names[RADON_CURVES] = {"parabolic", "linear", "foster-mosher",
+						     "hyperbolic"};
 
 static void
 set_number(char *to, size_t room, double v)
@@ -62,7 +63,7 @@ head_of_panel(const struct gathers *s, struct gather *g)
 	img_set_label(t, "tau");
 	img_set_unit(t, "s");
 	img_set_label(q, "q");
-	img_set_unit(q, "s");
+	img_set_unit(q, s->curve == RADON_HYPERBOLIC ? "s^2" : "s");
 }
 
 static void

@@ -8,7 +8,8 @@
 #include "radon/stream/gathers.h"
 
 /* The names of curves in --curve and radon_curve:=, indexed by enum radon_curve. */
-extern const char *const radon_curve_names[3];
+enum { RADON_CURVES = RADON_HYPERBOLIC + 1 };
+extern const char *const radon_curve_names[RADON_CURVES];
 
 struct gathers {
 	struct raw_in *in;

@@ -1,6 +1,6 @@
 /* RADON_TIME: whole transforms by shifting and adding in time. */
-#ifndef RADON_TIME_H
-#define RADON_TIME_H
+#ifndef RADON_SHIFT_H
+#define RADON_SHIFT_H
 
 #include "radon/core.h"
 

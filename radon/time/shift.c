@@ -5,7 +5,7 @@
 #include "common/cpu.h"
 #include "common/par.h"
 #include "radon/spectra.h"
-#include "radon/time.h"
+#include "radon/time/shift.h"
 
 /*
  * The shift from a panel row to a trace: panel sample n lies at trace sample n + by + part, part in [0, 1). The trace is taken
@@ -60,8 +60,6 @@ radon_time_adjoint(const struct radon_core *p, const float *gather, float *panel
 			overlap(s.by + 1, p->o.nt, p->ntau, &lo, &hi);
 			add(row + ((ptrdiff_t)lo - s.by - 1), x + lo, hi - lo, s.part);
 		}
-		for (size_t t = 0; t < p->ntau && (p->o.mute.n || !p->q_mute); t++)
-			row[t] *= p->q_mute ? p->q_weight[i] : p->weight[i * p->ntau + t];
 	}
 }
 
