@@ -8,7 +8,8 @@
 
 static const struct {
 	size_t nt, nx, nq;
-} shapes[] = {{1, 1, 1}, {40, 1, 30}, {33, 30, 1}, {50, 5, 7}, {50, 40, 13}, {61, 13, 70}, {20, 3, 600}};
+} shapes[] = {{1, 1, 1},    {40, 1, 30},  {33, 30, 1}, {50, 5, 7},
+	      {50, 40, 13}, {61, 13, 70}, {20, 3, 600}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static struct radon_options

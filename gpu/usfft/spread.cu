@@ -2,7 +2,7 @@
  * Type 1: points to grid, without an atomic addition of floats, so that a result is the same in every run.
  *
  *	block	= a subproblem, at most 1024 points of one tile; its part of the grid, the tile and the window's overhang, in shared
- *		memory. In 3-D as many planes of it as fit, slab after slab
+ *		memory. In 3-D as many planes of it as fit twice into a multiprocessor, slab after slab
  *	batch	32 points: the threads work out the taps of all three axes and leave them in shared memory; then all of them
  *		take one point after the other ("output driven")
  *	thread	owns the cells whose coordinates modulo P are its own: P x P threads in 2-D and 3-D (there 4 planes at a time while
@@ -15,7 +15,7 @@
  * cell adds all that falls on it.
  *
  * Shared: a part, rows padded to 8 modulo 16 columns for float and P = 8 (4 rows of 8 cells are then in 32 banks), and a batch:
- * 3-D at 7 taps in float 9 of 22 planes of 24 x 22 x 8 bytes and 6.6 KB, at 16 in double 2 of 31 planes of 15 KB and 13 KB.
+ * 3-D at 7 taps in float 22 planes of 24 x 22 x 8 bytes and 6.6 KB, at 16 in double 31 planes of 15 KB, some 7 at a time, and 13 KB.
  *
  * Bytes: records (4 + real) dim + 2 reals a point, once a slab; parts in 2-D (1 + (W-1)/16)^2 cells read and written for
  * each cell of the grid. Operations: 2 W^dim (complex by real, added) and 2 dim W ncoef a point; shared memory moves 32 bytes (float:
@@ -229,11 +229,21 @@ spread_tiles(const work<T> k, const shape s, const colour c, unsigned z0, const 
 
 /* --- launches ------------------------------------------------------------------------------------------------------ */
 
+/* Shared memory of a block: as much as leaves room for two blocks, since in 3-D each slab takes all points once more. */
+size_t
+shared_room(const struct gpu *g)
+{
+	const cudaDeviceProp &p = g->prop;
+	const size_t half = p.sharedMemPerMultiprocessor / 2 - p.reservedSharedMemPerBlock;
+
+	return max(p.sharedMemPerBlock, min(p.sharedMemPerBlockOptin, half));
+}
+
 template <class T>
 shape
 shape_of(const struct gpu *g, const work<T> &k, int dim)
 {
-	const size_t room = g->prop.sharedMemPerBlock - sizeof(batch<T>);
+	const size_t room = shared_room(g) - sizeof(batch<T>);
 	shape s = {};
 
 	s.pad = (1u << k.span_log) + k.w - 1;
@@ -243,7 +253,9 @@ shape_of(const struct gpu *g, const work<T> &k, int dim)
 		s.stride++;
 	s.high = dim > 1 ? s.pad : 1;
 	s.deep = dim > 2 ? s.pad : 1;
-	s.planes = min(s.deep, (unsigned)(room / (s.stride * s.high * sizeof(cplx<T>))));
+	const unsigned fit = (unsigned)(room / (s.stride * s.high * sizeof(cplx<T>)));
+	const unsigned slabs = (s.deep + fit - 1) / fit;
+	s.planes = (s.deep + slabs - 1) / slabs;
 	s.cells = s.planes * s.high * s.stride;
 	s.copies = dim == 1 ? COPIES : 1;
 	s.q = dim == 3 ? THREADS / (s.p * s.p) : 1;
@@ -299,6 +311,10 @@ spread(struct gpu *g, const work<T> &k)
 	void *parts = NULL;
 	int err;
 
+	GPU_TRY(g, cudaFuncSetAttribute((spread_heavy<T, DIM>),
+					cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.bytes));
+	GPU_TRY(g, cudaFuncSetAttribute((spread_tiles<T, DIM>),
+					cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.bytes));
 	if (k.heavies &&
 	    (err = gpu_hold(g, HOLD_HEAVY, (size_t)k.heavies * s.cells * sizeof(cplx<T>), &parts)))
 		return err;

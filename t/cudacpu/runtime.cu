@@ -146,6 +146,7 @@ cudaGetDeviceProperties(cudaDeviceProp *p, int d)
 	p->l2CacheSize = 4 << 20;
 	p->sharedMemPerBlock = CUDACPU_SHARED;
 	p->sharedMemPerBlockOptin = CUDACPU_SHARED_OPTIN;
+	p->sharedMemPerMultiprocessor = 2 * CUDACPU_SHARED_OPTIN;
 	p->totalGlobalMem = memory;
 	return d >= 0 && d < devices ? cudaSuccess : cudaErrorInvalidDevice;
 }

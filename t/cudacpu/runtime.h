@@ -23,7 +23,8 @@ typedef struct cudacpu_event *cudaEvent_t;
 struct cudaDeviceProp {
 	char name[256];
 	int major, minor, multiProcessorCount, l2CacheSize;
-	size_t sharedMemPerBlock, sharedMemPerBlockOptin, totalGlobalMem;
+	size_t sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
+	size_t reservedSharedMemPerBlock, totalGlobalMem;
 };
 
 /* The device in use is each host thread's own. */
