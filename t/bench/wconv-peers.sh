@@ -42,6 +42,13 @@ fi
 echo "hotpants: left out, Debian has no package of it"
 interleave -n 3 -b 'rm -f o.*' "${commands[@]}"
 
+if $python -c "import skimage, PIL" 2>/dev/null; then
+	echo "deconvolution: error inside, near the edges, seconds"
+	$python "$here/wconv_lucy.py"
+else
+	echo "scikit-image: not installed"
+fi
+
 # wide ROWS: a black frame, 40960 wide, made as it is read
 wide() {
 	gen --type=float constant 40960 1 1 | head -c -163840 | sed "s/^sizes:.*/sizes: 40960 $1/"
