@@ -126,7 +126,8 @@ struct radon_report {
 	size_t steps;
 	/*
 	 * [0] is the mean energy of the first two curves divided by the mean energy of all curves; [1] is that of the last two.
-	 * Both are NaN when there are fewer than 8 curves or the run does not find them.
+	 * Both are NaN when there are fewer than 8 curves or the run does not find them; [0] is NaN when no curve can lie beyond
+	 * the first.
 	 */
 	double edge[2];
 };

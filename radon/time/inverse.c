@@ -215,6 +215,8 @@ find_edges(const struct radon_core *p, struct radon_time_inverse *s, double edge
 			       s->part[nq - 1] + s->part[nq > 1 ? nq - 2 : 0], all};
 
 	radon_edges(p, sum, edge);
+	if (!(p->o.q0 > 0)) /* no hyperbola lies beyond q = 0 */
+		edge[0] = NAN;
 }
 
 void
