@@ -91,6 +91,20 @@ raise(const field &f, size_t at, u64 v)
 
 /* --- the kernels --------------------------------------------------------------------------------------------------- */
 
+/* Whether the key at `at` is above a neighbour's that its mask lets rise. */
+template <unsigned bits>
+__device__ bool
+spreads(const field &f, const cluster &c, size_t at, u64 key)
+{
+	for (unsigned n = 0; key && n < c.neighbours; n++) {
+		const size_t q = at + c.step[n];
+		if (q < c.keys && min(key, mask_at<bits>(f, q)) > marker_at<bits>(f, q))
+			return true;
+	}
+	return false;
+}
+
+/* Lists the pixels that spread. The seeds of a warp take their places by one addition. */
 template <unsigned bits>
 __global__ void
 scan(const field f, const cluster c)
@@ -99,23 +113,20 @@ scan(const field f, const cluster c)
 	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x,
 		     row = (size_t)f.tx * TILE_WORDS;
 	const size_t rows = f.slice - 1, y = i / row;
-
-	if (y >= rows * f.d)
-		return;
 	const size_t word = (y / rows * f.slice + y % rows + 1) * f.pitch + PAD + i % row;
+	const bool inside = y < rows * f.d;
+	const unsigned lane = threadIdx.x % 32;
+
 	for (unsigned b = 0; b < k::per; b++) {
 		const size_t at = word * k::per + b;
-		const u64 key = marker_at<bits>(f, at);
-		bool spreads = false;
-		for (unsigned n = 0; key && n < c.neighbours && !spreads; n++) {
-			const size_t q = at + c.step[n];
-			spreads =
-			    q < c.keys && min(key, mask_at<bits>(f, q)) > marker_at<bits>(f, q);
-		}
-		if (!spreads)
-			continue;
-		const u64 place = atomicAdd(&c.t->seeds, (u64)1);
-		if (place < c.seeds)
+		const u64 key = inside ? marker_at<bits>(f, at) : 0;
+		const bool is_seed = spreads<bits>(f, c, at, key);
+		const unsigned all = __ballot_sync(~0u, is_seed);
+		u64 place = 0;
+		if (lane == 0 && all)
+			place = atomicAdd(&c.t->seeds, (u64)__popc(all));
+		place = __shfl_sync(~0u, place, 0) + (u64)__popc(all & ((1u << lane) - 1));
+		if (is_seed && place < c.seeds)
 			c.seed[place] = {key, at};
 	}
 }

@@ -13,8 +13,13 @@ namespace
 constexpr unsigned RINGS = 16, NONE = ~0u;
 enum { IDLE, QUEUED, RUNNING, OWED };
 
+/* Blocks that work on different rings do not share a cache line. */
+struct alignas(128) counters {
+	unsigned head, tail;
+};
+
 struct rings {
-	unsigned head[RINGS], tail[RINGS];
+	counters ring[RINGS];
 	unsigned pending; /* tiles that are not idle */
 	unsigned visits, changed;
 };
@@ -31,46 +36,63 @@ struct queue {
 __device__ void
 push(const queue &q, unsigned id, unsigned ring)
 {
-	const unsigned at = atomicAdd(&q.r->tail[ring], 1u) & (q.cap - 1);
+	const unsigned at = atomicAdd(&q.r->ring[ring].tail, 1u) & (q.cap - 1);
 
 	while (atomicCAS(&q.slot[(size_t)ring * q.cap + at], 0u, id + 1) != 0)
 		__nanosleep(20);
 }
 
+/* Returns the first tile of a ring, or NONE when other blocks have emptied it. */
 __device__ unsigned
-pop_ring(const queue &q, unsigned ring)
+pop_ring(const queue &q, unsigned at)
 {
+	counters *const r = &q.r->ring[at];
+
 	for (;;) {
-		const unsigned head = __ldcg(&q.r->head[ring]), tail = __ldcg(&q.r->tail[ring]);
+		const unsigned head = __ldcg(&r->head), tail = __ldcg(&r->tail);
 		unsigned id;
 		if ((int)(tail - head) <= 0)
 			return NONE;
-		if (atomicCAS(&q.r->head[ring], head, head + 1) != head)
+		if (atomicCAS(&r->head, head, head + 1) != head)
 			continue;
-		unsigned *slot = &q.slot[(size_t)ring * q.cap + (head & (q.cap - 1))];
+		unsigned *slot = &q.slot[(size_t)at * q.cap + (head & (q.cap - 1))];
 		while (!(id = atomicExch(slot, 0u)))
 			__nanosleep(20);
 		return id - 1;
 	}
 }
 
-/* Takes the next tile, which is running from now on. Returns NONE when all tiles are idle. */
+/*
+ * Takes the next tile, which is running from now on. Returns NONE when all tiles are idle. By a whole warp: a lane looks at a
+ * ring, so that the highest ring with a tile is known after one access to memory.
+ */
 __device__ unsigned
-pop(const queue &q, unsigned *ring)
+pop(const queue &q, unsigned *at)
 {
+	const unsigned lane = threadIdx.x % 32;
+	const counters *const r = &q.r->ring[lane % RINGS];
+
 	for (;;) {
-		for (unsigned k = RINGS; k--;) {
-			const unsigned id = pop_ring(q, k);
-			if (id == NONE)
-				continue;
-			*ring = k;
-			atomicExch(&q.state[id], (unsigned)RUNNING);
+		const bool holds = (int)(__ldcg(&r->tail) - __ldcg(&r->head)) > 0;
+		const unsigned found = __ballot_sync(~0u, holds && lane < RINGS);
+		const unsigned highest = found ? 31 - (unsigned)__clz((int)found) : 0;
+		unsigned id = NONE, pending = 1;
+		if (lane == 0 && found)
+			id = pop_ring(q, highest);
+		if (lane == 0 && !found)
+			pending = __ldcg(&q.r->pending);
+		id = __shfl_sync(~0u, id, 0);
+		if (id != NONE) {
+			*at = highest;
+			if (lane == 0)
+				atomicExch(&q.state[id], (unsigned)RUNNING);
 			__threadfence();
 			return id;
 		}
-		if (__ldcg(&q.r->pending) == 0)
+		if (!__shfl_sync(~0u, pending, 0))
 			return NONE;
-		__nanosleep(200);
+		if (!found)
+			__nanosleep(200);
 	}
 }
 

@@ -199,7 +199,7 @@ __launch_bounds__(tile<bits>::H) visit(const field f, const queue q)
 	const unsigned t = threadIdx.x;
 
 	for (;;) {
-		if (t == 0)
+		if (t < 32)
 			s.id = pop(q, &s.ring);
 		__syncthreads();
 		if (s.id == NONE)
