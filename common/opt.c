@@ -450,7 +450,7 @@ parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, v
 		if (r->v[i].kind >= OPT_HELP)
 			print_text(p, r, &r->v[i], optarg);
 		store(&r->v[i], optarg, args, (size_t)argc);
-		if (i < r->own)
+		if (i < r->own && !r->v[i].unrecorded)
 			put_history(history, &r->v[i], optarg);
 	}
 }

@@ -76,6 +76,7 @@ struct opt {
 	const char *absent; /* not NULL: ARG is optional, and this is its value when left out */
 	int value;	    /* SET */
 	size_t seen;	    /* not 0: offsetof a bool that becomes true when the option is given */
+	bool unrecorded;    /* history:= leaves it out */
 	bool required;	    /* opt_parse dies when it is not given */
 	enum opt_group group;
 };

@@ -46,12 +46,14 @@ static const struct opt table[] = {
      .words = "tile|queue|heap|scan"},
     {0, "max-mem", OPT_SIZE, AT(max_mem), "BYTES", "keep the pictures in files, work in bands",
      .lo = 1, .hi = 1e18},
+    {0, "seam", OPT_STR, AT(seam), "DIR", "with --part: shares of one picture meet in DIR",
+     .unrecorded = true},
     {0}};
 
 static const struct opt_program program = {
     .what = "Grayscale morphological reconstruction, and the operators made of it.",
     .table = table,
-    .common = OPT_THREADS | OPT_GPU | OPT_FORMAT,
+    .common = OPT_THREADS | OPT_GPU | OPT_FORMAT | OPT_PART,
     .operands = "[FILE ...]",
     .max_operands = SIZE_MAX,
     .gpu_state = gpu_state};
@@ -151,6 +153,14 @@ check(const struct args *a)
 	if (a->common.gpu &&
 	    (a->max_mem || (a->method != MORPHREC_TILE && a->method != MORPHREC_HEAP)))
 		die_usage("-g: goes with the methods tile and heap, without --max-mem");
+	if (!a->seam != !a->common.part.n)
+		die_usage("--seam and --part: each needs the other");
+	if (a->seam && (a->max_mem || a->common.gpu || a->method != MORPHREC_TILE ||
+			morphrec_op_is_area(a->o.op)))
+		die_usage("--seam: not with --max-mem, -g, --area or --area-close, and only with "
+			  "the method tile");
+	if (a->seam && a->common.out && !strcmp(a->common.out, "-"))
+		die_usage("--seam: standard output takes a line, not the picture; -o needs a file");
 	if (morphrec_op_is_area(a->o.op) &&
 	    (a->common.gpu || a->method != MORPHREC_TILE || a->strict))
 		die_usage(

@@ -13,6 +13,7 @@
 #define MORPHREC_KEYS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -64,5 +65,39 @@ INTEGER_OR_REAL(uint32_t, float, 32)
 INTEGER_OR_REAL(uint64_t, double, 64)
 #undef INTEGER
 #undef INTEGER_OR_REAL
+
+/* Return the key of sample i of array a, whose samples have `size` bytes, and set it. */
+static inline uint64_t
+key_get(size_t size, const void *a, size_t i, struct key_map map)
+{
+	switch (size) {
+	case 1:
+		return key8_in(((const uint8_t *)a)[i], map);
+	case 2:
+		return key16_in(((const uint16_t *)a)[i], map);
+	case 4:
+		return key32_in(((const uint32_t *)a)[i], map);
+	default:
+		return key64_in(((const uint64_t *)a)[i], map);
+	}
+}
+
+static inline void
+key_put(size_t size, void *a, size_t i, uint64_t k, struct key_map map)
+{
+	switch (size) {
+	case 1:
+		((uint8_t *)a)[i] = key8_out((uint8_t)k, map);
+		break;
+	case 2:
+		((uint16_t *)a)[i] = key16_out((uint16_t)k, map);
+		break;
+	case 4:
+		((uint32_t *)a)[i] = key32_out((uint32_t)k, map);
+		break;
+	default:
+		((uint64_t *)a)[i] = key64_out(k, map);
+	}
+}
 
 #endif

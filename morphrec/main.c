@@ -11,6 +11,7 @@
 #include "morphrec/items/item_op.h"
 #include "morphrec/items/item_run.h"
 #include "morphrec/items/masks.h"
+#include "morphrec/items/seam_run.h"
 #include "morphrec/items/spool.h"
 
 const char *const weir_prog = "morphrec";
@@ -30,7 +31,7 @@ operate(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const s
 		raw_die(in, err == -E2BIG ? "areas are counted in up to 4294967295 pixels at a time"
 					  : "no memory for the marker");
 	if (!morphrec_op_is_area(o->op))
-		item_reconstruct(in, p, a, marker.data, x->data);
+		item_reconstruct(in, p, a, marker.data, x->data, &p->what, 0);
 	else
 		item_refuse_nan(in, p, a, x->data);
 	morphrec_finish(&p->what, o, marker.data, x->data);
@@ -55,7 +56,7 @@ operate_spooled(const struct raw_in *in, struct morphrec_plan *p, struct img *x,
 		morphrec_marker_rows(&p->what, o, marker.data, x->data, i, i + n);
 		spool_done(pages, i * row, n * row);
 	}
-	item_reconstruct(in, p, a, marker.data, x->data);
+	item_reconstruct(in, p, a, marker.data, x->data, &p->what, 0);
 	for (size_t i = 0; i < rows; i += step) {
 		const size_t n = rows - i < step ? rows - i : step;
 		morphrec_finish_rows(&p->what, o, marker.data, x->data, i, i + n);
@@ -81,7 +82,7 @@ each_part(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const
 		parts_take(parts, i, size, one.data, x->data);
 		if (mask) {
 			parts_take(parts, i, size, under.data, mask->data);
-			item_reconstruct(in, p, a, one.data, under.data);
+			item_reconstruct(in, p, a, one.data, under.data, &p->what, 0);
 		} else {
 			operate(in, p, &one, a, o);
 		}
@@ -103,7 +104,7 @@ run(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struc
 	if (parts_count(parts) > 1)
 		each_part(in, p, x, mask, a, &o, parts);
 	else if (mask)
-		item_reconstruct(in, p, a, x->data, mask->data);
+		item_reconstruct(in, p, a, x->data, mask->data, &p->what, 0);
 	else if (a->max_mem)
 		operate_spooled(in, p, x, a, &o, pages);
 	else
@@ -143,14 +144,28 @@ item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, st
 		item_explain(in, &p);
 	stats_charge(st, STATS_PLAN);
 	run(in, &p, x, mask, a, &m->shape, &parts, &pages);
-	f->tiles += p.figures.tiles;
-	f->visits += p.figures.visits;
-	f->floods += p.figures.floods;
-	f->risen += p.figures.risen;
-	f->rises += p.figures.rises;
-	f->stale += p.figures.stale;
+	item_add_figures(f, &p.figures);
 	morphrec_free(&p);
 	stats_charge(st, STATS_COMPUTE);
+}
+
+/* Processes each item of the input. Returns the output. */
+static struct raw_out *
+stream(struct raw_in *in, struct masks *masks, const struct args *a, struct stats *st,
+       struct morphrec_figures *f)
+{
+	struct raw_out *out = raw_create(a->common.out, (enum raw_as)a->common.as);
+	struct img x;
+
+	while (raw_next(in, &x)) {
+		item(in, &x, masks, a, st, f);
+		opt_add_history(&x, &a->common);
+		(a->max_mem ? item_unspool : raw_put)(out, &x);
+		img_free(&x);
+		st->items++;
+		stats_charge(st, STATS_WRITE);
+	}
+	return out;
 }
 
 int
@@ -159,7 +174,7 @@ main(int argc, char **argv)
 	const struct args a = morphrec_args(argc, argv);
 	struct morphrec_figures f = {0};
 	struct masks masks = {0};
-	struct img x;
+	struct raw_out *out = NULL;
 	struct stats st;
 
 	stats_start(&st);
@@ -169,15 +184,10 @@ main(int argc, char **argv)
 	if (a.kind == ARGS_PICTURE)
 		raw_load_file(a.shape, a.common.max_bytes, false, &masks.shape);
 	struct raw_in *in = raw_open(a.path, a.npath, a.common.max_bytes);
-	struct raw_out *out = raw_create(a.common.out, (enum raw_as)a.common.as);
-	while (raw_next(in, &x)) {
-		item(in, &x, &masks, &a, &st, &f);
-		opt_add_history(&x, &a.common);
-		(a.max_mem ? item_unspool : raw_put)(out, &x);
-		img_free(&x);
-		st.items++;
-		stats_charge(&st, STATS_WRITE);
-	}
+	if (a.seam)
+		seam_run(in, &masks, &a, &st, &f);
+	else
+		out = stream(in, &masks, &a, &st, &f);
 	img_free(&masks.given);
 	img_free(&masks.wide);
 	img_free(&masks.shape);

@@ -80,6 +80,12 @@ morphrec_clip_and_run(struct morphrec_plan *p, void *J, const void *I)
 }
 
 void
+morphrec_resume(struct morphrec_plan *p, void *J, const void *I, const size_t *risen, size_t n)
+{
+	engine_resume(p->engine, &p->clip, &p->figures, J, I, risen, n);
+}
+
+void
 morphrec_free(struct morphrec_plan *p)
 {
 	engine_free(p->engine);

@@ -60,6 +60,13 @@ int morphrec_run(struct morphrec_plan *p, void *J, const void *I);
  */
 int morphrec_clip_and_run(struct morphrec_plan *p, void *J, const void *I);
 
+/*
+ * For the method tile. J was the reconstruction under I before the n pixels risen[] of it were raised, none above the mask;
+ * it becomes that of this marker. The time grows with what rises. p->clip holds the range of keys of J0; it need not be exact.
+ */
+void
+morphrec_resume(struct morphrec_plan *p, void *J, const void *I, const size_t *risen, size_t n);
+
 /* Frees what the plan owns. It accepts a zeroed plan. */
 void morphrec_free(struct morphrec_plan *p);
 

@@ -114,6 +114,54 @@ volumes(const struct tile_kernel *kernels, struct check_many *m)
 	}
 }
 
+/* Raises some pixels of the result under the mask, and resumes. It must end as a run on that marker does. */
+static void
+resume_once(struct job *a, struct check_rng *r, const struct tile_kernel *kernels,
+	    struct check_many *m)
+{
+	const struct key_map map = morphrec_keys(&a->what);
+	const size_t size = img_type_size(a->what.type), most = 1 + rng_below(r, 40);
+	size_t risen[40], n = 0;
+	struct morphrec_plan p;
+
+	morphrec_plan(&p, &a->what);
+	engine_free(p.engine);
+	p.engine = engine_new_on(&a->what, kernels);
+	morphrec_clip(&p, a->J, a->I);
+	morphrec_run(&p, a->J, a->I);
+	for (size_t i = 0; i < most; i++) {
+		const size_t at = rng_below(r, a->n);
+		const uint64_t top = key_get(size, a->I, at, map);
+		if (key_get(size, a->J, at, map) < top) {
+			key_put(size, a->J, at, top, map);
+			risen[n++] = at;
+		}
+	}
+	oracle(a);
+	morphrec_resume(&p, a->J, a->I, risen, n);
+	check_case(m, !memcmp(a->J, a->want, a->bytes), "%s, %zu raised", job_name(a), n);
+	morphrec_free(&p);
+}
+
+static void
+resumes(const struct tile_kernel *kernels, struct check_many *m)
+{
+	static const enum img_type types[] = {IMG_U8, IMG_I16, IMG_F32, IMG_F64};
+	static const int conns[] = {4, 8, 6, 18, 26};
+	struct check_rng r = {29};
+
+	for (int i = 0; i < 80; i++) {
+		const bool volume = morphrec_is_volume(conns[i % 5]);
+		struct job a = job_new(types[i % 4], 1 + rng_below(&r, 300),
+				       1 + rng_below(&r, volume ? 40 : 200),
+				       1 + rng_below(&r, volume ? 40 : 3), conns[i % 5], i / 5 % 2);
+		job_fill(&a, &r, (enum style)(i % STYLES));
+		a.what.threads = 1 + i % 3;
+		resume_once(&a, &r, kernels, m);
+		job_free(&a);
+	}
+}
+
 void
 check_morphrec_seams(void)
 {
@@ -121,16 +169,18 @@ check_morphrec_seams(void)
 	static const int conns[] = {4, 8, 6, 18, 26};
 
 	for (int level = 0; level <= CPU_AVX512; level++) {
-		struct check_many ways = {0}, many = {0};
-		char text[2][90];
+		struct check_many ways = {0}, many = {0}, risen = {0};
+		char text[3][90];
 		snprintf(text[0], sizeof text[0],
 			 "%s: ways cross faces, edges and corners of tiles",
 			 cpu_name((enum cpu_level)level));
 		snprintf(text[1], sizeof text[1], "%s: volumes of many tiles",
 			 cpu_name((enum cpu_level)level));
+		snprintf(text[2], sizeof text[2], "%s: pixels raised later spread as at first",
+			 cpu_name((enum cpu_level)level));
 		if (level > (int)weir_cpu) {
-			check_skip(text[0], "not on this CPU");
-			check_skip(text[1], "not on this CPU");
+			for (int i = 0; i < 3; i++)
+				check_skip(text[i], "not on this CPU");
 			continue;
 		}
 		for (int i = 0; i < 5; i++)
@@ -138,5 +188,7 @@ check_morphrec_seams(void)
 		volumes(kernels[level], &many);
 		check_end(&ways, text[0]);
 		check_end(&many, text[1]);
+		resumes(kernels[level], &risen);
+		check_end(&risen, text[2]);
 	}
 }

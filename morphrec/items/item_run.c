@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdio.h>
 
 #include "common/die.h"
 #include "common/par.h"
@@ -76,17 +77,26 @@ item_step(void *bar, double share)
 	progress_step(bar, share);
 }
 
-/* Dies when p->clip met NaN, except with --nan=barrier. */
+/* Writes the place of sample i of an array of the shape of whole, for messages. */
+static const char *
+place(const struct morphrec_problem *whole, uint64_t i, char text[80])
+{
+	snprintf(text, 80, "x %zu, y %zu, slice %zu", (size_t)i % whole->w,
+		 (size_t)i / whole->w % whole->h, (size_t)i / whole->w / whole->h);
+	return text;
+}
+
+/* Dies when p->clip met NaN, except with --nan=barrier. The array begins at sample `at` of an array of the shape of whole. */
 static void
-refuse(const struct raw_in *in, const struct morphrec_plan *p, const struct args *a)
+refuse(const struct raw_in *in, const struct morphrec_plan *p, const struct args *a,
+       const struct morphrec_problem *whole, size_t at)
 {
 	const struct morphrec_clip *c = &p->clip;
-	const size_t w = p->what.w, h = p->what.h;
+	char text[80];
 
 	if (c->nan && a->nan == 0)
-		raw_die(in, "%llu samples are NaN, the first at x %zu, y %zu, slice %zu; see --nan",
-			(unsigned long long)c->nan, (size_t)c->first_nan % w,
-			(size_t)c->first_nan / w % h, (size_t)c->first_nan / w / h);
+		raw_die(in, "%llu samples are NaN, the first at %s; see --nan",
+			(unsigned long long)c->nan, place(whole, at + c->first_nan, text));
 }
 
 void
@@ -95,15 +105,16 @@ item_refuse_nan(const struct raw_in *in, struct morphrec_plan *p, const struct a
 	if (!img_is_float(p->what.type) || a->nan)
 		return;
 	morphrec_clip(p, f, f);
-	refuse(in, p, a);
+	refuse(in, p, a, &p->what, 0);
 }
 
 void
 item_reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args *a, void *J,
-		 void *I)
+		 void *I, const struct morphrec_problem *whole, size_t at)
 {
 	const struct morphrec_clip *c = &p->clip;
-	const size_t w = p->what.w, h = p->what.h;
+	const size_t first = at / img_type_size(whole->type);
+	char text[80];
 	int err = 0;
 
 	progress_start(p->what.step_with, a->common.quiet);
@@ -112,12 +123,10 @@ item_reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct 
 	else
 		err = morphrec_clip_and_run(p, J, I);
 	progress_end(p->what.step_with);
-	refuse(in, p, a);
+	refuse(in, p, a, whole, first);
 	if (c->above && a->strict)
-		raw_die(in,
-			"%llu markers are beyond the mask, the first at x %zu, y %zu, slice %zu",
-			(unsigned long long)c->above, (size_t)c->first_above % w,
-			(size_t)c->first_above / w % h, (size_t)c->first_above / w / h);
+		raw_die(in, "%llu markers are beyond the mask, the first at %s",
+			(unsigned long long)c->above, place(whole, first + c->first_above, text));
 	if (c->above && a->mask && a->common.verbose)
 		warn("%s: %llu markers beyond the mask were clipped", raw_name(in),
 		     (unsigned long long)c->above);
@@ -127,4 +136,15 @@ item_reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct 
 		raw_die(in, "-g: %s", gpu_why(a->gpu));
 	if (err)
 		raw_die(in, "no memory for the queue of pixels");
+}
+
+void
+item_add_figures(struct morphrec_figures *sum, const struct morphrec_figures *f)
+{
+	sum->tiles += f->tiles;
+	sum->visits += f->visits;
+	sum->floods += f->floods;
+	sum->risen += f->risen;
+	sum->rises += f->rises;
+	sum->stale += f->stale;
 }

@@ -66,13 +66,40 @@ widen(const struct raw_in *in, struct masks *m, enum img_type type, bool to_file
 	}
 }
 
-struct img *
-masks_for(const struct raw_in *in, const struct img *x, struct masks *m, const struct args *a)
+/* Returns the mask in x's type. */
+static struct img *
+in_type(const struct raw_in *in, const struct img *x, struct masks *m, const struct args *a)
 {
-	match(in, x, &m->given, a->mask);
 	if (x->type == m->given.type)
 		return &m->given;
 	if (x->type != m->wide.type)
 		widen(in, m, x->type, a->max_mem != 0);
 	return &m->wide;
+}
+
+struct img *
+masks_for(const struct raw_in *in, const struct img *x, struct masks *m, const struct args *a)
+{
+	match(in, x, &m->given, a->mask);
+	return in_type(in, x, m, a);
+}
+
+struct img *
+masks_layers(const struct raw_in *in, const struct img *x, struct masks *m, const struct args *a,
+	     size_t layers, size_t at, size_t n)
+{
+	struct img *g = &m->given;
+	size_t bytes;
+
+	match(in, x, g, a->mask);
+	img_bytes(g, &bytes);
+	const size_t layer = bytes / layers;
+	if (g->map)
+		g->data = (char *)g->data + at * layer;
+	else
+		memmove(g->data, (char *)g->data + at * layer, n * layer);
+	while (g->dim > 1)
+		img_drop_axis(g, g->dim - 1);
+	g->axis[0].n = n * layer / img_type_size(g->type);
+	return in_type(in, x, m, a);
 }

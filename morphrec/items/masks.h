@@ -15,4 +15,11 @@ struct masks {
 struct img *
 masks_for(const struct raw_in *in, const struct img *x, struct masks *m, const struct args *a);
 
+/*
+ * The same for layers [at, at + n) of the mask, which are rows of a picture or slices of a volume, of `layers` in all. It
+ * drops the rest of the mask.
+ */
+struct img *masks_layers(const struct raw_in *in, const struct img *x, struct masks *m,
+			 const struct args *a, size_t layers, size_t at, size_t n);
+
 #endif

@@ -15,6 +15,7 @@
 struct point {
 	struct key_map map;
 	uint64_t h, floor, lo, hi, yes, no, most;
+	bool odd; /* below(): a pixel that is not in the array is above the floor */
 };
 
 #define TEMPLATE "morphrec/ops/ops_body.h"
@@ -123,21 +124,29 @@ difference(enum img_type type, void *J, const void *f, size_t n)
 	}
 }
 
+/* Whether row y of slice z lies on the frame as a whole. */
+static bool
+on_frame(const struct morphrec_problem *a, const struct morphrec_operator *o, size_t y, size_t z)
+{
+	const bool volume = morphrec_is_volume(a->conn);
+	const bool top = y == 0 && (volume || !o->cut[0]),
+		   foot = y + 1 == a->h && (volume || !o->cut[1]);
+
+	return top || foot || (volume && ((z == 0 && !o->cut[0]) || (z + 1 == a->d && !o->cut[1])));
+}
+
 /* Sets J to f on the frame of the picture or volume, and to fill inside, in rows [first, end) of all rows. */
 static void
-frame(const struct morphrec_problem *a, void *J, const void *f, double fill, size_t first,
-      size_t end)
+frame(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J, const void *f,
+      double fill, size_t first, size_t end)
 {
 	const size_t size = img_type_size(a->type), row = a->w * size;
 	const char *filled = NULL; /* a row to copy from */
 
 	for (size_t i = first; i < end; i++) {
-		const size_t y = i % a->h, z = i / a->h;
 		char *to = (char *)J + i * row;
 		const char *from = (const char *)f + i * row;
-		const bool edge = y == 0 || y + 1 == a->h ||
-				  (morphrec_is_volume(a->conn) && (z == 0 || z + 1 == a->d));
-		if (edge) {
+		if (on_frame(a, o, i % a->h, i / a->h)) {
 			memcpy(to, from, row);
 			continue;
 		}
@@ -155,7 +164,7 @@ frame(const struct morphrec_problem *a, void *J, const void *f, double fill, siz
 static struct point
 point_of(const struct morphrec_problem *a, const struct morphrec_operator *o)
 {
-	struct point p = {.map = morphrec_keys(a), .h = 1};
+	struct point p = {.map = morphrec_keys(a), .h = 1, .odd = o->rest};
 	double lo, hi;
 
 	morphrec_range(a->type, &lo, &hi);
@@ -212,10 +221,10 @@ morphrec_marker_rows(const struct morphrec_problem *a, const struct morphrec_ope
 			lower[l](j, g, n, &p);
 		return 0;
 	case MORPHREC_FILL_HOLES:
-		frame(a, J, f, img_is_float(a->type) ? hi : o->top, first, end);
+		frame(a, o, J, f, img_is_float(a->type) ? hi : o->top, first, end);
 		return 0;
 	case MORPHREC_CLEAR_BORDER:
-		frame(a, J, f, lo, first, end);
+		frame(a, o, J, f, lo, first, end);
 		return 0;
 	case MORPHREC_REGMAX:
 	case MORPHREC_REGMIN:
@@ -274,4 +283,36 @@ morphrec_finish(const struct morphrec_problem *a, const struct morphrec_operator
 	}
 	for (size_t i = 0; i < pieces; i++)
 		below[log_size(a->type)]((char *)J + i * n * size, (char *)f + i * n * size, n, &p);
+}
+
+size_t
+morphrec_op_reach(const struct morphrec_problem *a, const struct morphrec_operator *o)
+{
+	const bool volume = morphrec_is_volume(a->conn);
+	size_t reach = 0;
+
+	if (o->op != MORPHREC_OPEN && o->op != MORPHREC_CLOSE && o->op != MORPHREC_TOPHAT)
+		return 0;
+	if (!o->shape)
+		return o->r;
+	for (size_t k = 0; k < o->shape->n; k++) {
+		const struct shape_run *u = &o->shape->run[k];
+		const ptrdiff_t v = volume ? u->dz : u->dy;
+		const size_t away = (size_t)(v < 0 ? -v : v);
+		reach = (volume || !u->dz) && away > reach ? away : reach;
+	}
+	return reach * o->r;
+}
+
+bool
+morphrec_all_floor(const struct morphrec_problem *a, const struct morphrec_operator *o,
+		   const void *f)
+{
+	const struct point p = point_of(a, o);
+	const size_t n = a->w * a->h * a->d, size = img_type_size(a->type);
+	size_t i = 0;
+
+	while (i < n && key_get(size, f, i, p.map) == p.floor)
+		i++;
+	return i == n;
 }

@@ -36,6 +36,12 @@ struct morphrec_operator {
 	size_t r;
 	const struct shape *shape; /* borrowed */
 	uint64_t area;		   /* AREA, AREA_CLOSE: pixels */
+	/*
+	 * For an array that is a share of a larger one, cut along its slowest axis: whether there is more before its first
+	 * and after its last row (slice of a volume), which are then not on the frame. rest: REGMAX, REGMIN: pixels beyond
+	 * it are not all at the floor.
+	 */
+	bool cut[2], rest;
 	/* REGMAX, REGMIN, HYSTERESIS: the value that stands for yes. HMIN, FILL_HOLES: the largest value. */
 	double top;
 };
@@ -66,6 +72,14 @@ int morphrec_marker_rows(const struct morphrec_problem *what, const struct morph
 			 void *J, void *f, size_t first, size_t end);
 void morphrec_finish_rows(const struct morphrec_problem *what, const struct morphrec_operator *o,
 			  void *J, void *f, size_t first, size_t end);
+
+/*
+ * What a share of a larger array must know of the rest. morphrec_op_reach() counts the rows (slices of a volume) on each
+ * side on which its marker depends. morphrec_all_floor() tells whether all of f, the larger array, is at the lowest value.
+ */
+size_t morphrec_op_reach(const struct morphrec_problem *what, const struct morphrec_operator *o);
+bool morphrec_all_floor(const struct morphrec_problem *what, const struct morphrec_operator *o,
+			const void *f);
 
 /*
  * Copies n samples of an integer type to the same values of a floating type. morphrec_widening() returns the function for

@@ -42,7 +42,7 @@ WEIR_CLONES(N(subtract), (void *to, void *from, size_t n, const struct point *p)
 WEIR_CLONES(N(below), (void *to, void *from, size_t n, const struct point *p), (to, from, n, p))
 {
 	const T *restrict f = from, yes = (T)p->yes, no = (T)p->no, floor = (T)p->floor;
-	T *restrict J = to, odd = 0;
+	T *restrict J = to, odd = p->odd;
 
 	for (size_t i = 0; i < n; i++)
 		odd |= (T)(IN(f[i], p->map) ^ floor);

@@ -105,39 +105,6 @@ serial_queue(struct serial *s)
 
 /* --- pieces ----------------------------------------------------------------------------------------------------- */
 
-static uint64_t
-key_get(size_t size, const void *a, size_t i, struct key_map map)
-{
-	switch (size) {
-	case 1:
-		return key8_in(((const uint8_t *)a)[i], map);
-	case 2:
-		return key16_in(((const uint16_t *)a)[i], map);
-	case 4:
-		return key32_in(((const uint32_t *)a)[i], map);
-	default:
-		return key64_in(((const uint64_t *)a)[i], map);
-	}
-}
-
-static void
-key_put(size_t size, void *a, size_t i, uint64_t k, struct key_map map)
-{
-	switch (size) {
-	case 1:
-		((uint8_t *)a)[i] = key8_out((uint8_t)k, map);
-		break;
-	case 2:
-		((uint16_t *)a)[i] = key16_out((uint16_t)k, map);
-		break;
-	case 4:
-		((uint32_t *)a)[i] = key32_out((uint32_t)k, map);
-		break;
-	default:
-		((uint64_t *)a)[i] = key64_out(k, map);
-	}
-}
-
 static int
 run_piece(struct serial *s, const struct morphrec_problem *a, void *J, const void *I, size_t at)
 {

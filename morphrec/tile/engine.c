@@ -78,9 +78,9 @@ reset(struct engine *e, const struct tile_job *job)
 	}
 }
 
-void
-engine_run(struct engine *e, const struct morphrec_clip *clip, struct morphrec_figures *figures,
-	   void *J, const void *I)
+/* Makes the engine ready for a run on J and I: every unit and tile is due for the first time. */
+static void
+prepare(struct engine *e, const struct morphrec_clip *clip, void *J, const void *I)
 {
 	struct tile_job job = {.J = J,
 			       .I = I,
@@ -98,6 +98,12 @@ engine_run(struct engine *e, const struct morphrec_clip *clip, struct morphrec_f
 	e->J = J;
 	e->I = I;
 	reset(e, &job);
+}
+
+/* Runs the units that have something to do, until none has. */
+static void
+run_units(struct engine *e, struct morphrec_figures *figures)
+{
 	for (size_t idle = 0, parity = 0; idle < 2; parity ^= 1) {
 		const size_t n = collect(e, parity);
 		idle = n ? 0 : idle + 1;
@@ -111,6 +117,26 @@ engine_run(struct engine *e, const struct morphrec_clip *clip, struct morphrec_f
 		figures->visits += e->worker[i].figures.visits;
 		figures->floods += e->worker[i].figures.floods;
 	}
+}
+
+void
+engine_run(struct engine *e, const struct morphrec_clip *clip, struct morphrec_figures *figures,
+	   void *J, const void *I)
+{
+	prepare(e, clip, J, I);
+	run_units(e, figures);
+}
+
+void
+engine_resume(struct engine *e, const struct morphrec_clip *clip, struct morphrec_figures *figures,
+	      void *J, const void *I, const size_t *risen, size_t n)
+{
+	prepare(e, clip, J, I);
+	for (size_t i = 0; i < e->units; i++)
+		e->unit[i].begun = true;
+	for (size_t i = 0; i < n; i++)
+		engine_owe(e, risen[i]);
+	run_units(e, figures);
 }
 
 /*

@@ -59,6 +59,35 @@ list_take(struct worker *w)
 
 /* --- tiles ------------------------------------------------------------------------------------------------------ */
 
+/* Notes that tile t is owed pixel x of row y, slice z, all in its coordinates. x is -1 for several pixels of the row. */
+static void
+charge(const struct engine *e, size_t t, int z, int y, int x, uint8_t level)
+{
+	struct record *r = &e->tile[t];
+
+	e->rose[t * e->depth + (size_t)z] |= UINT64_C(1) << y;
+	if (x >= 0 && r->n < TILE_FEW)
+		r->px[r->n++] = (uint32_t)((z * TILE_ROWS + y) * e->kernel->width + x);
+	else
+		r->n = TILE_FEW + 1;
+	r->level = level > r->level ? level : r->level;
+}
+
+void
+engine_owe(struct engine *e, size_t at)
+{
+	const size_t row = at / e->what.w, x = at % e->what.w, y = row % e->what.h,
+		     z = row / e->what.h, tx = x / e->x.own, ty = y / e->y.own, tz = z / e->z.own;
+	const struct worker *w = e->worker;
+	const uint8_t level = tile_level(&w->job, key_get(e->size, e->J, at, w->job.map));
+
+	charge(e, (tz * e->y.tiles + ty) * e->x.tiles + tx, (int)(z - tz * e->z.own + e->z.rim),
+	       (int)(y - ty * e->y.own + e->y.rim), (int)(x - tx * e->x.own + e->x.rim), level);
+	for (struct unit *u = e->unit; u < e->unit + e->units; u++)
+		if (ty >= u->y && ty < u->y_end && tz >= u->z && tz < u->z_end)
+			u->owed[0] = level > u->owed[0] ? level : u->owed[0];
+}
+
 /* Notes that a pixel of a neighbour rose: struct tile_job. */
 static void
 owe(void *with, int k, int z, int y, int x, uint8_t level)
@@ -68,14 +97,8 @@ owe(void *with, int k, int z, int y, int x, uint8_t level)
 	const struct unit *u = w->unit;
 	const size_t tx = w->tx + (size_t)(k % 3 - 1), ty = w->ty + (size_t)(k / 3 % 3 - 1),
 		     tz = w->tz + (size_t)(k / 9 - 1), t = (tz * e->y.tiles + ty) * e->x.tiles + tx;
-	struct record *r = &e->tile[t];
 
-	e->rose[t * e->depth + (size_t)z] |= UINT64_C(1) << y;
-	if (x >= 0 && r->n < TILE_FEW)
-		r->px[r->n++] = (uint32_t)((z * TILE_ROWS + y) * e->kernel->width + x);
-	else
-		r->n = TILE_FEW + 1;
-	r->level = level > r->level ? level : r->level;
+	charge(e, t, z, y, x, level);
 	if (ty < u->y || tz < u->z) {
 		uint8_t *o = &w->unit[-1].owed[1];
 		*o = level > *o ? level : *o;

@@ -67,6 +67,9 @@ struct engine {
 /* Sets up a worker, whose lists are empty. */
 void worker_start(struct worker *w, const struct engine *e, const struct tile_job *job);
 
+/* Notes that pixel `at` of J was raised from outside: its tile is owed that. No unit may run. */
+void engine_owe(struct engine *e, size_t at);
+
 /* Brings u to its fixpoint, given what its neighbours owe it, and notes what it owes them. */
 void unit_run(struct worker *w, struct unit *u);
 

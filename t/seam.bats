@@ -1,0 +1,208 @@
+load lib
+
+# Shares of one picture that morphrec reconstructs one by one: --seam=DIR --part=I/N.
+
+# whole N OPTION... FILE: the samples of the shares' pictures in seam/ are those of a run without shares.
+whole() {
+	local n=$1 i
+	shift
+	morphrec --raw --quiet "$@" >want.nrrd
+	for ((i = 0; i < n; i++)); do
+		grep -aq '^sizes:.* 0$' seam/part.$i && continue
+		tail -c +$(($(rawinfo --skip seam/part.$i) + 1)) seam/part.$i
+	done | cmp - <(tail -c +$(($(rawinfo --skip want.nrrd) + 1)) want.nrrd)
+}
+
+# shares N OPTION... FILE: N shares to their end, two at a time.
+shares() {
+	local n=$1
+	shift
+	rm -rf seam
+	"$root/t/demo/cluster/morphrec.sh" "$n" 2 seam -t 1 --quiet "$@"
+	whole "$n" -t 1 "$@"
+}
+
+# volume TYPE SIZE < samples: an item of three axes.
+volume() {
+	printf 'NRRD0005\ntype: %s\ndimension: 3\nsizes: %s\nendian: little\nencoding: raw\n\n' "$1" "$2"
+	cat
+}
+
+@test "a share says which share beside it must run again" {
+	pgm 1 6 9 9 9 9 9 9 9 >mask.pgm
+	pgm 1 6 9 9 0 0 0 0 0 >marker.pgm
+	share() { morphrec --seam=d --part="$1/3" -m mask.pgm marker.pgm; }
+	[ "$(share 1)" = "rose 0 2" ] # neither has a border yet
+	[ "$(share 2)" = "still" ]
+	[ "$(share 0)" = "rose 1" ] # its 9 is above the border of share 1
+	[ "$(share 0)" = "rose 1" ] # and still is
+	[ "$(share 1)" = "rose 2" ]
+	[ "$(share 2)" = "still" ]
+	[ "$(share 0)" = "still" ]
+	[ "$(share 1)" = "still" ]
+	for i in 0 1 2; do
+		morphrec --seam=d --part=$i/3 -o $i -m mask.pgm marker.pgm >line
+		[ "$(cat line)" = still ]
+		tail -c 2 $i
+	done | od -An -tu1 | xargs >got
+	same got "9 9 9 9 9 9"
+}
+
+@test "a share's picture carries its place, and a history without --seam and --part" {
+	gen noise 30 20 >f.pgm
+	morphrec --seam=d --part=1/2 --hmax=9 -o out f.pgm >line
+	grep -aqx 'sizes: 30 10' out
+	grep -aqx 'history:=morphrec --hmax=9' out
+	grep -aq '^part:=1/2 [0-9a-f]\{16\}$' out
+	grep -aqx 'place:=0/1 pnm 1:10/20' out
+}
+
+@test "shares of a picture are the whole: every operator" {
+	gen smooth 60 50 3 >smooth.pgm
+	gen noise 60 50 --type=float >float.nrrd
+	for o in --hmax=9 --hmin=9 --hdome=9 --fill-holes --clear-border --regmax --regmin --open=2 --close=2 \
+		'--tophat=3 --shape=disk' --hysteresis=99,200; do
+		# shellcheck disable=SC2086 # options are words
+		shares 4 $o -c 4 smooth.pgm
+	done
+	for o in --hmax=.1 --fill-holes --clear-border --regmax --open=2 --hysteresis=.4,.8; do
+		shares 3 $o float.nrrd
+	done
+}
+
+@test "shares of corridors and of noise are the whole: 4 and 16" {
+	gen noise 48 64 >noise.pgm
+	gen seeds 48 64 5 >seeds.pgm
+	gen spiral 31 31 >spiral.pgm
+	gen serpentine 31 31 >serpentine.pgm
+	printf 'P5\n31 31\n255\n\377' | cat - <(head -c 960 /dev/zero) >corner.pgm
+	for n in 4 16; do
+		shares $n -c 4 -m noise.pgm seeds.pgm
+		shares $n -c 4 -m spiral.pgm corner.pgm
+		shares $n -c 4 -m serpentine.pgm corner.pgm
+		shares $n --fill-holes noise.pgm
+	done
+}
+
+@test "shares of a volume are the whole, slices on both sides" {
+	gen noise 90 200 | tail -c 18000 | volume uchar '30 20 30' >noise.nrrd
+	gen smooth 90 200 3 | tail -c 18000 | volume uchar '30 20 30' >smooth.nrrd
+	gen seeds 90 200 9 | tail -c 18000 | volume uchar '30 20 30' >seeds.nrrd
+	for c in 6 18 26; do
+		shares 4 --hmax=20 -c $c smooth.nrrd
+		shares 4 --fill-holes -c $c noise.nrrd
+		shares 16 -m noise.nrrd -c $c seeds.nrrd
+		shares 4 --clear-border -c $c smooth.nrrd
+		shares 4 --open=2 -c $c smooth.nrrd
+	done
+}
+
+@test "-e, a marker of floats under a mask of bytes, one that cannot be mapped" {
+	gen noise 40 30 >mask.pgm
+	gen noise 40 30 --type=float >marker.nrrd
+	shares 3 -m mask.pgm marker.nrrd
+	gen noise 40 30 --maxval=1000 >mask.pgm 2>/dev/null || pgm 2 3 1000 1 900 3 4 5 999 >mask.pgm
+	pgm 2 3 1000 1000 1000 1000 1000 700 1000 >marker.pgm
+	pgm 2 3 1000 1 900 3 4 5 999 >mask.pgm
+	shares 2 -e -m mask.pgm marker.pgm
+	shares 3 --hmax=100 mask.pgm
+}
+
+@test "more shares than rows: some have none" {
+	pgm 2 3 9 9 1 5 2 3 9 >f.pgm
+	shares 7 --hmax=3 f.pgm
+	[ "$(morphrec --seam=d --part=0/7 --hmax=3 -o none f.pgm)" = still ]
+	grep -aqx 'sizes: 2 0' none
+	[ ! -e d ]
+}
+
+@test "a single constant picture in shares is one regional maximum; one pixel more, and it is not" {
+	pgm 2 4 9 0 0 0 0 0 0 0 0 >f.pgm
+	shares 2 --regmax f.pgm
+	pgm 2 4 9 1 0 0 0 0 0 0 0 >f.pgm
+	shares 2 --regmax f.pgm
+}
+
+# Each system call of a share's run, from before it opens DIR on, is its last one.
+@test "a share that is killed anywhere and run again gives the same bytes" {
+	killat 1 true || [ $? -eq 137 ] || skip "processes cannot be traced here"
+	! sanitized || skip "the sanitizer makes calls of its own"
+	gen seeds 20 16 3 >marker.pgm
+	gen noise 20 16 >mask.pgm
+	run_all() {
+		local due="0 1 2" next i
+		while [ -n "$due" ]; do
+			next=
+			for i in $due; do
+				next+=$(morphrec -t 1 --seam=seam --part="$i/3" -m mask.pgm marker.pgm | sed -n 's/^rose//p')
+			done
+			due=$(tr ' ' '\n' <<<"$next" | sort -nu | xargs)
+		done
+		for i in 0 1 2; do morphrec -t 1 --seam=seam --part="$i/3" -o seam/part.$i -m mask.pgm marker.pgm >line; done
+	}
+	local killed=0 status
+	for ((n = 40; n < 400; n += 7)); do
+		rm -rf seam
+		morphrec -t 1 --seam=seam --part=0/3 -m mask.pgm marker.pgm >line
+		((n % 2)) || morphrec -t 1 --seam=seam --part=1/3 -m mask.pgm marker.pgm >line
+		status=0
+		killat $n morphrec -t 1 --seam=seam --part=1/3 -m mask.pgm marker.pgm >line || status=$?
+		[ $status -eq 137 ] || break
+		killed=$((killed + 1))
+		morphrec -t 1 --seam=seam --part=2/3 -m mask.pgm marker.pgm >line
+		run_all
+		whole 3 -t 1 -m mask.pgm marker.pgm
+	done
+	[ $killed -gt 6 ]
+}
+
+@test "a state that a killed run left half done is made again" {
+	gen noise 20 16 >mask.pgm
+	gen seeds 20 16 3 >marker.pgm
+	morphrec --seam=seam --part=1/2 -m mask.pgm marker.pgm >line
+	# Byte 64 tells that the state is settled; the samples begin at 4096.
+	printf '\0' | dd of=seam/state.1 bs=1 seek=64 conv=notrunc status=none
+	head -c 100 /dev/zero | dd of=seam/state.1 bs=1 seek=4100 conv=notrunc status=none
+	for i in 0 1 0 1 0 1; do morphrec --seam=seam --part=$i/2 -o seam/part.$i -m mask.pgm marker.pgm >line; done
+	whole 2 -m mask.pgm marker.pgm
+}
+
+@test "files of another run are refused by name; so is a share that runs already" {
+	gen noise 20 16 >f.pgm
+	morphrec --seam=d --part=0/2 --hmax=9 f.pgm >line
+	fails 1 'd/state.0 is of another run' morphrec --seam=d --part=0/2 --hmax=8 f.pgm
+	fails 1 'd/border.0 is of another run' morphrec --seam=d --part=1/3 --hmax=9 f.pgm
+	gen noise 20 16 --seed=2 >g.pgm
+	cmp -s f.pgm g.pgm || fails 1 'd/state.0 is of another run' morphrec --seam=d --part=0/2 --hmax=9 g.pgm
+	flock d/state.0 true || skip "no flock(1)"
+	fails 1 'd/state.0: another process runs this share' flock d/state.0 morphrec --seam=d --part=0/2 --hmax=9 f.pgm
+	rm d/state.1
+	: >d/border.0
+	fails 1 'd/border.0: it is too short' morphrec --seam=d --part=1/2 --hmax=9 f.pgm
+	echo text >d/state.1
+	fails 1 'd/state.1 is no state of a share' morphrec --seam=d --part=1/2 --hmax=9 f.pgm
+}
+
+@test "places in messages are those of the whole" {
+	pgm 2 4 9 1 1 1 1 1 1 1 1 >mask.pgm
+	pgm 2 4 9 0 0 0 0 0 0 0 5 >marker.pgm
+	fails 1 '1 markers are beyond the mask, the first at x 1, y 3, slice 0' \
+		morphrec --strict --seam=d --part=1/2 -m mask.pgm marker.pgm
+	fails 1 '1 markers are beyond the mask' morphrec --strict --seam=d --part=1/2 -m mask.pgm marker.pgm
+}
+
+@test "what --seam does not go with" {
+	gen noise 20 16 >f.pgm
+	fails 2 'each needs the other' morphrec --seam=d --hmax=9 f.pgm
+	fails 2 '--seam: not with' morphrec --seam=d --part=0/2 --area=9 f.pgm
+	fails 2 '--seam: not with' morphrec --seam=d --part=0/2 --max-mem=1M --hmax=9 f.pgm
+	fails 2 'only with the method tile' morphrec --seam=d --part=0/2 --method=queue --hmax=9 f.pgm
+	fails 2 'standard output takes a line' morphrec --seam=d --part=0/2 -o - --hmax=9 f.pgm
+	fails 2 '--part' morphrec --seam=d --part=2/2 --hmax=9 f.pgm
+	cat f.pgm f.pgm >two.pgm
+	fails 1 'more than one item' morphrec --seam=d --part=0/2 --hmax=9 two.pgm
+	gen noise 20 16 | tail -c 320 | volume uchar '20 4 4' >v.nrrd
+	fails 1 'takes a grey picture, or with -c' morphrec --seam=d --part=0/2 --hmax=9 v.nrrd
+	fails 1 '--part needs a regular file' morphrec --seam=d --part=0/2 --hmax=9 - < <(cat f.pgm)
+	fails 1 'd/none: No such file' morphrec --seam=d/none --part=0/2 --hmax=9 f.pgm
+}
