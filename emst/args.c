@@ -131,7 +131,7 @@ static const struct opt table[] = {
      AT(method),
      .arg = "WORD",
      .words = "fast|brute",
-     .help = "with -g: brute compares all pairs of colours too"},
+     .help = "brute compares all pairs, as the paper does"},
     {.name = "tree",
      .kind = OPT_STR,
      AT(tree),
@@ -245,8 +245,9 @@ args_parse(int argc, char **argv)
 			die_usage("standard output is for --to; give a file for the others");
 	if (args.common.gpu && (args.has_min_pts || args.tree))
 		die_usage("-g: goes neither with --min-pts nor with --tree");
-	if (args.method && !args.common.gpu)
-		die_usage("--method=brute goes with -g");
+	if (args.method && (args.has_min_pts || args.tree || args.neighbours || args.has_palette))
+		die_usage("--method=brute makes the tree: it goes neither with --min-pts, --tree, "
+			  "--neighbours nor --palette");
 	args.gpu = gpu_use(&args.common);
 	return args;
 }

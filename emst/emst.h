@@ -83,6 +83,9 @@ int emst_run(const struct emst_set *s, int threads, struct emst_tree *t);
 int emst_run_lattice(const struct emst_set *s, int threads, struct emst_tree *t); /* EMST_CODE */
 int emst_run_kd(const struct emst_set *s, int threads, struct emst_tree *t);
 
+/* Compares all pairs in every round, as the paper does. It returns what emst_run() returns. */
+int emst_run_brute(const struct emst_set *s, int threads, struct emst_tree *t);
+
 /*
  * Computes the tree of mutual reachability. The length of an edge is the maximum of its Euclidean length and the core
  * radii of its two ends. The core radius of a vertex is the least r for which the vertices within r of it, itself

@@ -143,8 +143,9 @@ static int
 run_tree(struct emst_tree *t, const struct vertices *v, const struct raw_in *in,
 	 const struct args *args, int threads)
 {
-	const int err = args->gpu ? gpu_emst_run(args->gpu, &v->set, args->method, t)
-				  : emst_run(&v->set, threads, t);
+	const int err = args->gpu      ? gpu_emst_run(args->gpu, &v->set, args->method, t)
+			: args->method ? emst_run_brute(&v->set, threads, t)
+				       : emst_run(&v->set, threads, t);
 
 	if (err == -EIO)
 		raw_die(in, "-g: %s", gpu_why(args->gpu));

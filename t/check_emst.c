@@ -203,6 +203,8 @@ compare_ways(struct check_many *c, const struct sample *m, size_t set)
 	for (int threads = 1; threads <= 3; threads++) {
 		err = emst_run_kd(&m->s, threads, &got);
 		expect(c, &want, &got, err, "kd", set);
+		err = emst_run_brute(&m->s, threads, &got);
+		expect(c, &want, &got, err, "all pairs in every round", set);
 		if (!m->code)
 			continue;
 		err = emst_run_lattice(&m->s, threads, &got);

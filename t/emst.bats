@@ -20,6 +20,28 @@ four() {
 65536 592136 14.45683229'
 }
 
+@test "--method=brute makes the same tree: colours, points, equal points" {
+	gen noise 60 40 >gray.pgm
+	gen noise 3000 20 | tail -c 60000 | { printf 'P6 200 100 255\n' && cat; } >colours.ppm
+	for input in colours.ppm gray.pgm; do
+		# shellcheck disable=SC2086 # words
+		emst --to=text $input >want
+		# shellcheck disable=SC2086
+		emst --to=text --method=brute $input | cmp - want
+	done
+	printf '1 2\n3 4\n1 2\n5 5\n' | texttoraw >points.nrrd
+	emst --points --to=text points.nrrd >want
+	emst --points --to=text --method=brute points.nrrd | diff - want
+	printf '1 2\n' | texttoraw >one.nrrd
+	emst --points --to=text --method=brute one.nrrd | diff - /dev/null
+}
+
+@test "--method=brute with what does not make a tree of all pairs is wrong usage" {
+	for option in --min-pts=3 --tree=x --neighbours=4 --palette=3; do
+		fails 2 "--method=brute makes the tree" emst --method=brute $option colours.ppm
+	done
+}
+
 @test "equal edges are ordered by the difference of the numbers, then by the smaller one" {
 	same <(ppm 3 1 0 0 1 0 1 1 1 0 1 | emst --to=text) '1 257 1
 1 65537 1'

@@ -1,0 +1,250 @@
+/*
+ * The tree as Barsuk and Ivanov compute it, on the CPU: in every round of Boruvka's algorithm each vertex looks at all
+ * vertices of other trees, n^2 distances in at most log2(n) rounds. It is there to reproduce their figures; the other
+ * engines are faster from some hundred vertices on.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/cpu.h"
+#include "common/mem.h"
+#include "common/par.h"
+#include "emst/emst.h"
+#include "emst/lattice/lattice.h"
+
+enum { BLOCK = 256, LANES = 16 };
+
+struct brute {
+	const struct emst_set *s;
+	size_t n, padded; /* padded: the next multiple of BLOCK */
+	bool wide;	  /* coordinates are doubles */
+	void *x;	  /* [padded / BLOCK][k][BLOCK]; infinite behind the last vertex */
+	const void *at;	  /* [n][k] */
+	void *made;	  /* what at points to, where it is not the set's own */
+	uint32_t *number; /* [padded] */
+	uint32_t *tree;	  /* [padded] */
+	uint32_t *up;	  /* [n]: the forest of trees that have been joined in this round */
+};
+
+/* An edge from a vertex that is known. */
+struct brute_edge {
+	double d2;
+	uint32_t other, span; /* span: the difference of the ends' numbers */
+};
+
+#define REAL float
+#define NEAR near_float
+#include "emst/brute/near_body.h"
+#undef REAL
+#undef NEAR
+#define REAL double
+#define NEAR near_double
+#include "emst/brute/near_body.h"
+#undef REAL
+#undef NEAR
+
+/* --- the vertices -------------------------------------------------------------------------------------------------- */
+
+/* The squares of distances between colours are whole numbers below 2^24, so floats hold them. */
+static int
+place_colours(struct brute *b)
+{
+	const unsigned k = b->s->k;
+	float *at = b->made = weir_alloc(b->n * k, sizeof *at);
+
+	if (!at)
+		return -ENOMEM;
+	lattice_codes(b->s->lattice, b->number, 1);
+	for (size_t i = 0; i < b->n; i++)
+		for (unsigned a = 0; a < k; a++)
+			at[i * k + a] = (float)(b->number[i] >> 8 * (k - 1 - a) & 255);
+	b->at = at;
+	return 0;
+}
+
+static int
+place_points(struct brute *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		b->number[i] = b->s->id ? b->s->id[i] : (uint32_t)i;
+	b->at = b->s->x;
+	return 0;
+}
+
+static void
+fill_blocks(struct brute *b)
+{
+	const unsigned k = b->s->k;
+
+	for (size_t i = 0; i < b->padded; i++)
+		for (unsigned a = 0; a < k; a++) {
+			const size_t to = (i / BLOCK * k + a) * BLOCK + i % BLOCK;
+			if (b->wide)
+				((double *)b->x)[to] =
+				    i < b->n ? ((const double *)b->at)[i * k + a] : INFINITY;
+			else
+				((float *)b->x)[to] =
+				    i < b->n ? ((const float *)b->at)[i * k + a] : INFINITY;
+		}
+}
+
+static int
+begin(struct brute *b, const struct emst_set *s)
+{
+	const size_t n = s->n, padded = (n + BLOCK - 1) / BLOCK * BLOCK;
+	int err;
+
+	*b = (struct brute){.s = s, .n = n, .padded = padded, .wide = s->type == EMST_F64};
+	b->x = weir_alloc(padded * s->k, b->wide ? sizeof(double) : sizeof(float));
+	b->number = weir_calloc(padded, sizeof *b->number);
+	b->tree = weir_calloc(padded, sizeof *b->tree);
+	b->up = weir_alloc(n, sizeof *b->up);
+	if (!b->x || !b->number || !b->tree || !b->up)
+		return -ENOMEM;
+	err = s->type == EMST_CODE ? place_colours(b) : place_points(b);
+	if (err)
+		return err;
+	fill_blocks(b);
+	for (size_t i = 0; i < n; i++)
+		b->tree[i] = (uint32_t)i;
+	return 0;
+}
+
+static void
+end(struct brute *b)
+{
+	weir_free(b->x);
+	weir_free(b->made);
+	weir_free(b->number);
+	weir_free(b->tree);
+	weir_free(b->up);
+}
+
+/* --- a round ------------------------------------------------------------------------------------------------------- */
+
+struct chosen {
+	double d2;
+	uint32_t lo, hi, span;
+};
+
+static int
+order(const void *pa, const void *pb)
+{
+	const struct chosen *a = pa, *b = pb;
+
+	if (a->d2 != b->d2)
+		return a->d2 < b->d2 ? -1 : 1;
+	if (a->span != b->span)
+		return a->span < b->span ? -1 : 1;
+	return (a->lo > b->lo) - (a->lo < b->lo);
+}
+
+static void
+look(const struct brute *b, struct chosen *near, int threads)
+{
+#pragma omp parallel for schedule(dynamic, 64) num_threads(threads) if (b->n > 500)
+	for (size_t v = 0; v < b->n; v++) {
+		const struct brute_edge e = b->wide ? near_double(b, v) : near_float(b, v);
+		const uint32_t w = (uint32_t)v;
+		near[v] = (struct chosen){e.d2, w < e.other ? w : e.other,
+					  w < e.other ? e.other : w, e.span};
+	}
+}
+
+static uint32_t
+root(uint32_t *up, uint32_t t)
+{
+	while (up[t] != t)
+		t = up[t] = up[up[t]];
+	return t;
+}
+
+/* Every tree takes the first of its vertices' edges; first[] has room for n indices. Returns the number of edges taken. */
+static size_t
+join(struct brute *b, const struct chosen *near, uint32_t *first, struct chosen *out)
+{
+	size_t taken = 0;
+
+	for (uint32_t t = 0; t < b->n; t++) {
+		b->up[t] = t;
+		first[t] = UINT32_MAX;
+	}
+	for (uint32_t v = 0; v < b->n; v++) {
+		uint32_t *f = &first[b->tree[v]];
+		if (*f == UINT32_MAX || order(&near[v], &near[*f]) < 0)
+			*f = v;
+	}
+	for (uint32_t t = 0; t < b->n; t++) {
+		if (first[t] == UINT32_MAX)
+			continue;
+		const struct chosen *e = &near[first[t]];
+		const uint32_t from = root(b->up, b->tree[e->lo]), to = root(b->up, b->tree[e->hi]);
+		if (from == to)
+			continue;
+		b->up[from > to ? from : to] = from < to ? from : to;
+		out[taken++] = *e;
+	}
+	for (uint32_t v = 0; v < b->n; v++)
+		b->tree[v] = root(b->up, b->tree[v]);
+	return taken;
+}
+
+/* 0; -EEXIST when two points are equal, which the first round shows; -ERANGE when squares overflow. */
+static int
+judge(const struct chosen *near, size_t n)
+{
+	for (size_t v = 0; v < n; v++)
+		if (near[v].d2 == 0 || isinf(near[v].d2))
+			return near[v].d2 == 0 ? -EEXIST : -ERANGE;
+	return 0;
+}
+
+static int
+grow(struct brute *b, struct chosen *edge, int threads)
+{
+	struct chosen *near = weir_alloc(b->n, sizeof *near);
+	uint32_t *first = weir_alloc(b->n, sizeof *first);
+	int err = near && first ? 0 : -ENOMEM;
+
+	for (size_t have = 0; !err && have + 1 < b->n;) {
+		look(b, near, threads);
+		if (!have)
+			err = judge(near, b->n);
+		if (!err)
+			have += join(b, near, first, edge + have);
+		if (b->s->step)
+			b->s->step(b->s->step_of, (double)have / (double)b->n);
+	}
+	weir_free(near);
+	weir_free(first);
+	return err;
+}
+
+int
+emst_run_brute(const struct emst_set *s, int threads, struct emst_tree *t)
+{
+	struct brute b;
+	struct chosen *edge = weir_alloc(s->n, sizeof *edge);
+	int err = begin(&b, s);
+
+	*t = (struct emst_tree){.n = s->n,
+				.edge = weir_alloc(s->n, sizeof *t->edge),
+				.length = weir_alloc(s->n, sizeof *t->length)};
+	if (!edge || !t->edge || !t->length)
+		err = -ENOMEM;
+	if (!err)
+		err = grow(&b, edge, threads);
+	if (!err) {
+		qsort(edge, s->n - 1, sizeof *edge, order);
+		for (size_t i = 0; i + 1 < s->n; i++) {
+			t->edge[i] = (struct emst_edge){edge[i].lo, edge[i].hi};
+			t->length[i] = sqrt(edge[i].d2);
+		}
+	} else {
+		emst_tree_free(t);
+	}
+	end(&b);
+	weir_free(edge);
+	return err;
+}
