@@ -57,6 +57,10 @@ image rawtotiff
 image rawaxes --flip=0
 image rawlabel --to=csv
 image rawlabel --split=3
+image rawstack
+image rawstack --combine=median
+image rawstack --combine=sum
+image rawstack --split
 image rawtonpy
 image rawmath -t 2 a*2
 gather radon -t 2 --quiet -q -.1:.1:5 -X 40

@@ -43,7 +43,8 @@ item_problem(const struct raw_in *in, const struct img *x, const struct args *a,
 		    "--max-mem: takes grey pictures and one volume an item, not %zu planes of %zu",
 		    p->c, p->n);
 	if (morphrec_is_volume(a->conn) && p->d == 1)
-		warn("%s: connectivity %d is for volumes, and this item is a single picture",
+		warn("%s: connectivity %d is for volumes, and this item is a single picture; "
+		     "rawstack makes volumes of pictures",
 		     raw_name(in), a->conn);
 	if (!morphrec_is_volume(a->conn)) {
 		p->d *= p->n;

@@ -1,0 +1,121 @@
+load lib
+
+# rawstack: items to a stack, to one item, and back.
+
+@test "pictures become a stack, and the stack the same pictures" {
+	gen --seed=1 --type=ushort noise 7 5 >a.pgm
+	gen --seed=2 --type=ushort noise 7 5 >b.pgm
+	rawstack a.pgm b.pgm >s.nrrd
+	same <(grep -a ^sizes s.nrrd) 'sizes: 7 5 2'
+	cmp <(rawtotext s.nrrd | grep .) <(rawtotext a.pgm b.pgm | grep .)
+	rawstack --split --pnm s.nrrd >t.pgm
+	cmp t.pgm <(cat a.pgm b.pgm)
+	cmp <(cat a.pgm b.pgm | rawstack | rawtotext) <(rawtotext s.nrrd)
+}
+
+@test "an axis that was taken apart comes back as it was" {
+	for lines in 'spacings: .5 2 -3' 'axis mins: 0 0 7' 'spacings: nan nan 1.25/axis mins: nan nan -4' 'units: "" "" "um"/labels: "" "" "depth of it"'; do
+		gen --type=float values 2x2x3 1 2 3 4 5 6 7 8 9 10 11 12 | sed "/^sizes/a ${lines//\//\\n}" >a
+		rawstack --split a | rawstack | sed '/^history/d' >b
+		diff <(rawinfo a | sed 1d) <(rawinfo b | sed 1d)
+		[ "$(rawstack --split a | rawinfo | grep -c ^sizes)" -eq 3 ]
+	done
+	rawstack --split a | rawstack --spacing=2.5 --label=t --unit=s >b
+	same <(grep -a -e ^spacings -e ^labels -e ^units b) 'spacings: nan nan 2.5
+labels: "" "" "t"
+units: "" "" "s"'
+}
+
+@test "positions at uneven distances are no axis" {
+	for p in 1 2 4; do
+		gen --type=float values 1 $p | sed "/^sizes/a slice.position:=$p"
+	done | rawstack >a
+	run ! grep -a -e spacings -e mins -e slice a
+}
+
+@test "combinations, by hand; NaN is left out" {
+	gen --type=float -- values 4x1 1 nan -5 nan >a
+	gen --type=float -- values 4x1 4 2 7 nan >b
+	gen --type=float -- values 4x1 2 8 1 nan >c
+	same <(rawstack --combine=median a b c | rawtotext) '2 5 1 nan'
+	same <(rawstack --combine=mean a b c | rawtotext) '2.3333333 5 1 nan'
+	same <(rawstack --combine=sum a b c | rawtotext) '7 10 3 nan'
+	same <(rawstack --combine=min a b c | rawtotext) '1 2 -5 nan'
+	same <(rawstack --combine=max a b c | rawtotext) '4 8 7 nan'
+	same <(rawstack --combine=max a | rawtotext) '1 nan -5 nan'
+}
+
+@test "the clipped mean leaves a cosmic ray out" {
+	for v in 10 11 12 11 10 12 11 10 12 11 900; do
+		gen --type=ushort values 2x1 $v 5
+	done >a
+	same <(rawstack --combine=clip a | rawtotext) '11 5'
+	same <(rawstack --combine=clip --clip=100 a | rawtotext --digits=8) '91.818184 5'
+}
+
+@test "least and greatest keep the type, and PNM stays PNM" {
+	gen noise 5 4 >a.pgm
+	gen --seed=2 noise 5 4 >b.pgm
+	rawstack --combine=max a.pgm b.pgm >c.pgm
+	head -c 2 c.pgm | grep P5
+	cmp <(rawtotext c.pgm) <(rawmath --type=uchar 'max(a, b)' a.pgm b.pgm | rawtotext)
+	rawstack --combine=mean a.pgm b.pgm | grep -ax 'type: float'
+	gen --type=int values 1 7 | rawstack --combine=sum | grep -ax 'type: double'
+}
+
+@test "every N items make a result" {
+	pgm 1 1 9 1 >a.pgm
+	pgm 1 1 9 4 >b.pgm
+	same <(cat a.pgm b.pgm b.pgm b.pgm | rawstack --every=2 --combine=sum | rawtotext | grep .) '5
+8'
+	[ "$(cat a.pgm b.pgm b.pgm b.pgm | rawstack --every=2 | rawinfo | grep -c 'sizes: 1 1 2')" -eq 2 ]
+	rc=0
+	cat a.pgm b.pgm b.pgm | rawstack --every=2 2>err >out || rc=$?
+	[ $rc -eq 1 ] && grep '1 items are left, fewer than --every=2' err
+}
+
+@test "any number of threads gives the same bytes, and medians are those of NumPy" {
+	for s in 1 2 3 4 5 6; do
+		gen --type=float --seed=$s noise 301 57
+	done >a
+	for how in median clip; do
+		rawstack -t 1 --combine=$how a >one
+		rawstack -t 7 --combine=$how a >seven
+		cmp <(samples one) <(samples seven)
+	done
+	/usr/bin/python3 -c 'import numpy, astropy' 2>/dev/null || skip 'python3-numpy and python3-astropy are not installed'
+	rawstack a | rawtonpy >a.npy
+	rawstack --combine=median a | rawtonpy >m.npy
+	rawstack --combine=clip --clip=1.5 a | rawtonpy >c.npy
+	/usr/bin/python3 - <<-'END'
+		import numpy as np
+		from astropy.stats import sigma_clip
+		a = np.load('a.npy').astype('f8')
+		assert (np.load('m.npy') == np.median(a, 0).astype('f4')).all()
+		want = sigma_clip(a, sigma=1.5, maxiters=None, axis=0).mean(0)
+		assert np.abs(np.load('c.npy') - want).max() < 1e-6
+	END
+}
+
+@test "items that do not belong together are refused by name" {
+	gen noise 3 2 >a.pgm
+	gen noise 2 3 >b.pgm
+	gen --type=float noise 3 2 >c
+	fails 1 'b.pgm: item 1: its shape is not that of the first item' rawstack a.pgm b.pgm
+	fails 1 'its samples are float, and those of the first item uchar' rawstack a.pgm c
+	fails 1 'its shape is not that' rawstack --combine=sum a.pgm b.pgm
+	rawtile --size=3x1 a.pgm >t
+	fails 1 'another part of a picture' rawstack t
+	gen --type=longlong values 1 5 >d
+	fails 1 'samples of 64 bits would lose digits' rawstack --combine=sum d
+	fails 2 '--split goes without --combine' rawstack --split --combine=sum a.pgm
+	fails 2 'those of a new axis' rawstack --combine=sum --unit=m a.pgm
+	fails 2 '--clip goes with' rawstack --clip=2 a.pgm
+	fails 2 '--clip: 0' rawstack --combine=clip --clip=0 a.pgm
+	fails 2 '--spacing: 0' rawstack --spacing=0 a.pgm
+	head -c 15 a.pgm >short
+	fails 1 'short' rawstack short
+	fails 1 'No such file' rawstack nowhere
+	gen constant 100 100 1 >e.pgm
+	fails 1 'exceed the limit' bash -c 'cat e.pgm e.pgm | rawstack --max-bytes=15k'
+}
