@@ -228,6 +228,25 @@ img_set_key(struct img *x, const char *name, const char *fmt, ...)
 	free(value);
 }
 
+void
+img_change_key(struct img *x, const char *name, const char *fmt, ...)
+{
+	char *value;
+	va_list ap;
+	size_t i = 0;
+
+	va_start(ap, fmt);
+	if (vasprintf(&value, fmt, ap) < 0)
+		die("no memory for a key");
+	va_end(ap);
+	while (i < x->nkey && strcmp(x->key[i].name, name))
+		i++;
+	if (i == x->nkey)
+		img_add_key(x, name, "");
+	free(x->key[i].value);
+	x->key[i].value = value;
+}
+
 unsigned
 img_maxval(const struct img *x)
 {

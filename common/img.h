@@ -93,6 +93,10 @@ void img_set_key(struct img *x, const char *name, const char *fmt, ...)
 void img_add_key(struct img *x, const char *name, const char *value);
 void img_drop_key(struct img *x, const char *name);
 
+/* Does what img_set_key does, but a line that exists keeps its place among the others. */
+void img_change_key(struct img *x, const char *name, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Replace the label or the unit of an axis. NULL removes it. */
 void img_set_label(struct img_axis *a, const char *label);
 void img_set_unit(struct img_axis *a, const char *unit);

@@ -483,6 +483,8 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 	if (common->share && !part_parse(common->share, &common->part))
 		die_usage("--part: '%s' is not I/N, a share from 0 to N-1 of N, which is in 1..%d",
 			  common->share, PART_MOST);
+	if (common->share && common->as == RAW_AS_PNM)
+		die_usage("--part: shares are raw items; give --pnm to rawjoin");
 	if (cpu_misnamed())
 		die_usage("WEIR_CPU '%s': must be generic, avx2 or avx512", cpu_misnamed());
 	warn_quiet(common->quiet);
@@ -494,4 +496,10 @@ void
 opt_add_history(struct img *x, const struct opt_common *o)
 {
 	img_add_key(x, "history", o->history);
+}
+
+enum raw_as
+opt_as(const struct opt_common *o)
+{
+	return o->part.n ? RAW_AS_RAW : (enum raw_as)o->as;
 }

@@ -103,6 +103,9 @@ void opt_parse(const struct opt_program *p, int argc, char **argv, void *args, c
 /* Adds o->history to x as a history:= line. */
 void opt_add_history(struct img *x, const struct opt_common *o);
 
+/* Returns what to write: raw items for a share of the work, else what --raw and --pnm say. */
+enum raw_as opt_as(const struct opt_common *o);
+
 /* --- numbers inside an argument -------------------------------------------------------------- */
 
 /*

@@ -140,8 +140,9 @@ void
 part_set(struct img *y, const struct part *p, uint64_t hash, const struct part_place *place)
 {
 	char text[256];
-	int n = snprintf(text, sizeof text, "%zu/%zu%s%s", place->item, place->items,
-			 place->pnm ? " pnm" : "", place->tile ? " tile" : "");
+	int n = snprintf(text, sizeof text, "%zu/%zu %zu/%zu%s%s%s", place->item, place->items,
+			 place->piece, place->pieces, place->pnm ? " pnm" : "",
+			 place->tile ? " tile" : "", place->empty ? " empty" : "");
 
 	for (size_t i = 0; i < place->ncut; i++) {
 		const struct part_cut *c = &place->cut[i];
@@ -153,6 +154,17 @@ part_set(struct img *y, const struct part *p, uint64_t hash, const struct part_p
 	}
 	img_set_key(y, "part", "%zu/%zu %016llx", p->i, p->n, (unsigned long long)hash);
 	img_set_key(y, "place", "%s", text);
+}
+
+void
+part_set_empty(struct img *y, const struct part *p, uint64_t hash, size_t items)
+{
+	const struct part_place place = {.items = items, .pieces = 1, .empty = true};
+
+	for (int i = img_row_axis(y); i < y->dim; i++)
+		img_cut_axis(&y->axis[i], 1, 0);
+	img_drop_key(y, "tile");
+	part_set(y, p, hash, &place);
 }
 
 /* --- reading the keys -------------------------------------------------------------------------------------------- */
@@ -197,24 +209,27 @@ parse_cut(const char *word, struct part_cut *c)
 	return c->total >= 1 && c->first <= c->total;
 }
 
+/* Parses I/N. */
 static bool
-parse_item(const char *word, struct part_place *place)
+parse_fraction(const char *word, size_t *i, size_t *n)
 {
-	return word && take_size(&word, '/', &place->item) &&
-	       take_size(&word, '\0', &place->items) && place->item < place->items;
+	return word && take_size(&word, '/', i) && take_size(&word, '\0', n) && *i < *n;
 }
 
 static bool
 parse_place(char *text, struct part_place *place)
 {
 	*place = (struct part_place){0};
-	if (!parse_item(word_next(&text), place))
+	if (!parse_fraction(word_next(&text), &place->item, &place->items) ||
+	    !parse_fraction(word_next(&text), &place->piece, &place->pieces))
 		return false;
 	for (char *word; (word = word_next(&text));) {
 		if (!strcmp(word, "pnm"))
 			place->pnm = true;
 		else if (!strcmp(word, "tile"))
 			place->tile = true;
+		else if (!strcmp(word, "empty"))
+			place->empty = true;
 		else if (place->ncut == PART_CUTS || !parse_cut(word, &place->cut[place->ncut++]))
 			return false;
 	}
@@ -266,6 +281,18 @@ part_of(const struct img *x, struct part *p, uint64_t *hash, struct part_place *
 	return NULL;
 }
 
+/* Moves tile:=x0 y0 W H of the rows from `first` on to the first row. */
+static void
+restore_tile(struct img *x, size_t first)
+{
+	const char *tile = img_key(x, "tile");
+	ptrdiff_t v[4];
+
+	if (tile && sscanf(tile, "%td %td %td %td", &v[0], &v[1], &v[2], &v[3]) == 4)
+		img_change_key(x, "tile", "%td %td %td %td", v[0], v[1] - (ptrdiff_t)first, v[2],
+			       v[3]);
+}
+
 void
 part_restore(struct img *x, const struct part_place *place)
 {
@@ -274,6 +301,8 @@ part_restore(struct img *x, const struct part_place *place)
 
 		x->axis[c->axis].n = c->total;
 		x->axis[c->axis].min = c->min;
+		if (place->tile && c->axis == img_row_axis(x) + 1)
+			restore_tile(x, c->first);
 	}
 	if (!place->tile)
 		img_drop_key(x, "tile");

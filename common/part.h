@@ -4,12 +4,12 @@
  * What a share writes carries two keys, from which rawjoin(1) makes the whole again:
  *
  *	part:=I/N FINGERPRINT		the share, and 16 hexadecimal digits that tell the whole from any other
- *	place:=K/ITEMS [pnm] [tile] A:FIRST/TOTAL[@MIN] ...
- *		Item K of ITEMS in the whole's stream. Along axis A, the item holds samples from FIRST on, of TOTAL; MIN is the
+ *	place:=K/ITEMS J/PIECES [pnm] [tile] [empty] A:FIRST/TOTAL[@MIN] ...
+ *		This is piece J of PIECES of the share. It is of item K of ITEMS in the whole's stream. Along axis A, the item holds samples from FIRST on, of TOTAL; MIN is the
  *		axis min of the whole. pnm: the whole is PNM. tile: the whole has the key tile:=.
  *
- * The samples of such an item lie one after the other in the whole. A share that has nothing to do writes one item whose
- * axis A has 0 samples.
+ * The samples of such an item lie one after the other in the whole. A share that has nothing to do writes one item of one
+ * pixel; `empty` says that it is not in the whole. So every filter passes it on.
  */
 #ifndef WEIR_PART_H
 #define WEIR_PART_H
@@ -65,8 +65,8 @@ struct part_cut {
 enum { PART_CUTS = 2 };
 
 struct part_place {
-	size_t item, items;
-	bool pnm, tile;
+	size_t item, items, piece, pieces;
+	bool pnm, tile, empty;
 	size_t ncut;
 	struct part_cut cut[PART_CUTS]; /* from the slowest axis on */
 };
@@ -76,6 +76,9 @@ void part_cut(struct img *y, struct part_place *place, int axis, size_t first, s
 
 /* Sets the keys of y. */
 void part_set(struct img *y, const struct part *p, uint64_t hash, const struct part_place *place);
+
+/* Sets the keys of y, and makes it the one pixel that an empty share writes. */
+void part_set_empty(struct img *y, const struct part *p, uint64_t hash, size_t items);
 
 /* Whether x carries the key part:= */
 bool part_is(const struct img *x);

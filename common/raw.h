@@ -67,6 +67,12 @@ void raw_flush_when_idle(const struct raw_in *in);
 /* Reads the next count samples of the current item into buf, in this machine's byte order. */
 void raw_read(struct raw_in *in, void *buf, size_t count);
 
+/* Returns how many samples of the current item are still unread. */
+size_t raw_left(const struct raw_in *in);
+
+/* Passes over the next count samples of the current item. In a regular file, they are not read. */
+void raw_skip(struct raw_in *in, size_t count);
+
 /* Allocates x->data and reads the whole payload into it. x is as raw_next gave it. */
 void raw_load(struct raw_in *in, struct img *x);
 
@@ -90,6 +96,9 @@ uint64_t raw_bytes_in(const struct raw_in *in);
 
 /* Whether the file has the current item in the other byte order than this machine's. raw_read converts it. */
 bool raw_swapped(const struct raw_in *in);
+
+/* Begins again with the first item of the first file. All files must be regular files. */
+void raw_rewind(struct raw_in *in);
 
 /* Returns the offset of the payload of the current item in its file, in bytes. Dies on a pipe. */
 uint64_t raw_offset(const struct raw_in *in);

@@ -40,12 +40,24 @@ close_file(struct raw_in *in)
 	in->f = NULL;
 }
 
+/* Opens stdin again, which file_open() does once in a process. */
+static FILE *
+reopen_stdin(struct raw_in *in)
+{
+	if (fseeko(stdin, in->stdin_start, SEEK_SET))
+		die("(stdin): %s", strerror(errno));
+	return stdin;
+}
+
 static void
 open_next(struct raw_in *in)
 {
 	const char *path = in->npath ? in->path[in->next] : NULL;
+	const bool is_stdin = !path || !strcmp(path, "-");
 
-	in->f = file_open(path);
+	in->f = is_stdin && in->stdin_start >= 0 ? reopen_stdin(in) : file_open(path);
+	if (is_stdin)
+		in->stdin_start = ftello(stdin);
 	in->name = file_name(path);
 	in->next++;
 	in->item_of_file = 0;
@@ -67,10 +79,22 @@ raw_open(char *const *path, size_t npath, size_t max_bytes)
 {
 	struct raw_in *in = weir_xalloc(1, sizeof *in);
 
-	*in = (struct raw_in){
-	    .path = path, .npath = npath, .name = "(stdin)", .max_bytes = max_bytes};
+	*in = (struct raw_in){.path = path,
+			      .npath = npath,
+			      .name = "(stdin)",
+			      .stdin_start = -1,
+			      .max_bytes = max_bytes};
 	open_next(in);
 	return in;
+}
+
+void
+raw_rewind(struct raw_in *in)
+{
+	close_file(in);
+	in->next = in->item = 0;
+	in->left = 0;
+	open_next(in);
 }
 
 void
@@ -152,15 +176,42 @@ raw_load(struct raw_in *in, struct img *x)
 	raw_read(in, x->data, in->left);
 }
 
-void
-source_skip(struct raw_in *in)
+/* Reads and drops samples. */
+static void
+skip_blocks(struct raw_in *in, size_t count)
 {
 	static char sink[1 << 16];
 
-	while (in->left && !in->whole) {
-		size_t n = in->left < sizeof sink / in->size ? in->left : sizeof sink / in->size;
+	while (count) {
+		const size_t n = count < sizeof sink / in->size ? count : sizeof sink / in->size;
+
 		read_block(in, sink, n);
+		count -= n;
 	}
+}
+
+void
+raw_skip(struct raw_in *in, size_t count)
+{
+	struct stat st;
+
+	if (count > in->left)
+		raw_die(in, "internal error: %zu samples to skip, %zu left", count, in->left);
+	in->left -= count;
+	if (in->whole)
+		return;
+	if (!fstat(fileno(in->f), &st) && S_ISREG(st.st_mode) &&
+	    !fseeko(in->f, (off_t)(count * in->size), SEEK_CUR))
+		return;
+	in->left += count;
+	skip_blocks(in, count);
+}
+
+void
+source_skip(struct raw_in *in)
+{
+	if (!in->whole)
+		skip_blocks(in, in->left);
 	in->left = 0;
 	weir_free(in->whole);
 	in->whole = NULL;
@@ -178,6 +229,12 @@ size_t
 raw_item(const struct raw_in *in)
 {
 	return in->item;
+}
+
+size_t
+raw_left(const struct raw_in *in)
+{
+	return in->left;
 }
 
 uint64_t

@@ -12,6 +12,7 @@ struct raw_in {
 	size_t npath, next; /* next: the file to open after this one */
 	FILE *f;
 	const char *name;
+	off_t stdin_start; /* where stdin began, bytes; -1: it has not been opened, or is a pipe */
 	size_t max_bytes; /* as given to raw_open; 0: the default */
 	size_t item, item_of_file;
 	uint64_t bytes;

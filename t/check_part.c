@@ -79,8 +79,9 @@ shares_are_the_whole(void)
 static bool
 same_place(const struct part_place *a, const struct part_place *b)
 {
-	bool same = a->item == b->item && a->items == b->items && a->pnm == b->pnm &&
-		    a->tile == b->tile && a->ncut == b->ncut;
+	bool same = a->item == b->item && a->items == b->items && a->piece == b->piece &&
+		    a->pieces == b->pieces && a->pnm == b->pnm && a->tile == b->tile &&
+		    a->ncut == b->ncut;
 
 	for (size_t i = 0; same && i < a->ncut; i++)
 		same = a->cut[i].axis == b->cut[i].axis && a->cut[i].first == b->cut[i].first &&
@@ -94,7 +95,13 @@ same_place(const struct part_place *a, const struct part_place *b)
 static void
 keys_come_back(void)
 {
-	struct part_place place = {.item = 3, .items = 9, .pnm = true, .tile = false}, back;
+	struct part_place place = {.item = 3,
+				   .items = 9,
+				   .piece = 1,
+				   .pieces = 4,
+				   .pnm = true,
+				   .tile = false},
+			  back;
 	struct part p = {2, 5}, q;
 	char words[PART_ERR];
 	uint64_t hash;
@@ -122,23 +129,25 @@ malformed_keys_are_refused(void)
 {
 	static const char good[] = "1/2 0123456789abcdef";
 	static const char *const cases[][2] = {
-	    {"1/2", "0/1 1:0/9"},
-	    {"2/2 0123456789abcdef", "0/1 1:0/9"},
-	    {"1/2 0123456789abcde", "0/1 1:0/9"},
-	    {"1/2 0123456789ABCDEF", "0/1 1:0/9"},
+	    {"1/2", "0/1 0/1 1:0/9"},
+	    {"2/2 0123456789abcdef", "0/1 0/1 1:0/9"},
+	    {"1/2 0123456789abcde", "0/1 0/1 1:0/9"},
+	    {"1/2 0123456789ABCDEF", "0/1 0/1 1:0/9"},
 	    {good, ""},
-	    {good, "1/1 1:0/9"},
-	    {good, "0/1 1:0/0"},
-	    {good, "0/1 1:5/9"}, /* 5 rows from 5 on are more than 9 */
-	    {good, "0/1 1:18446744073709551615/18446744073709551615"},
-	    {good, "0/1 2:0/9"}, /* there is no such axis */
-	    {good, "0/1 0:0/4"}, /* samples that are not together */
-	    {good, "0/1 1:0/9 1:0/9"},
-	    {good, "0/1 1:0/9@nan"},
-	    {good, "0/1 1:0/9@1x"},
-	    {good, "0/1 1:0/9 x"},
-	    {good, "0/1 1:0/9 0:0/4 0:0/4"},
-	    {good, "0/1 pnm tile 1:0/9@1 %s"}};
+	    {good, "1/1 0/1 1:0/9"},
+	    {good, "0/1 1/1 1:0/9"},
+	    {good, "0/1 1:0/9"},
+	    {good, "0/1 0/1 1:0/0"},
+	    {good, "0/1 0/1 1:5/9"}, /* 5 rows from 5 on are more than 9 */
+	    {good, "0/1 0/1 1:18446744073709551615/18446744073709551615"},
+	    {good, "0/1 0/1 2:0/9"}, /* there is no such axis */
+	    {good, "0/1 0/1 0:0/4"}, /* samples that are not together */
+	    {good, "0/1 0/1 1:0/9 1:0/9"},
+	    {good, "0/1 0/1 1:0/9@nan"},
+	    {good, "0/1 0/1 1:0/9@1x"},
+	    {good, "0/1 0/1 1:0/9 x"},
+	    {good, "0/1 0/1 1:0/9 0:0/4 0:0/4"},
+	    {good, "0/1 0/1 pnm tile 1:0/9@1 %s"}};
 	struct check_many many = {0};
 	struct part_place place;
 	char words[PART_ERR];

@@ -110,6 +110,10 @@ wconv_axis(struct wconv_axis *a, const struct wconv_problem *q, bool y, const bo
 	if (part && (ptrdiff_t)k > a->have1 - a->have0)
 		return -ERANGE;
 	bound_results(a, q->output);
+	if (y && q->want0 < q->want1) {
+		a->lo = a->lo > q->want0 ? a->lo : q->want0;
+		a->hi = a->hi < q->want1 ? a->hi : q->want1;
+	}
 	if (a->lo >= a->hi)
 		return -EDOM;
 	if (a->degree >= 0) {

@@ -296,6 +296,16 @@ job_flow(struct job *j, struct wconv_flow *f)
 }
 
 void
+job_tile(const struct job *j, struct img *y, ptrdiff_t row)
+{
+	ptrdiff_t x0, y0;
+	size_t w, h;
+
+	wconv_shape(j->plan, &w, &h, &x0, &y0);
+	img_change_key(y, "tile", "%td %td %zu %zu", x0, y0 + row, j->q.W, j->q.H);
+}
+
+void
 job_start(struct job *j)
 {
 	load_kernels(j);

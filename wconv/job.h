@@ -61,6 +61,9 @@ void job_describe(const struct job *j, const struct img *x, struct img *y);
 /* Makes f the convolution of all pictures of the item, a band of rows at a time. f->head and f->mapped are kept. */
 void job_flow(struct job *j, struct wconv_flow *f);
 
+/* Sets the key tile:= of y, a header of some rows of the result, which begin at row `row` of it. */
+void job_tile(const struct job *j, struct img *y, ptrdiff_t row);
+
 /* Reports to j->st what was chosen for the last item. */
 void job_report(const struct job *j);
 

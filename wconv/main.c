@@ -6,6 +6,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "gpu/use.h"
+#include "wconv/share.h"
 #include "wconv/whole.h"
 
 const char *const weir_prog = "wconv";
@@ -53,7 +54,7 @@ static const struct opt table[] = {
 static const struct opt_program program = {
     .what = "convolves images with a kernel that varies from place to place",
     .table = table,
-    .common = OPT_THREADS | OPT_GPU | OPT_FORMAT,
+    .common = OPT_THREADS | OPT_GPU | OPT_FORMAT | OPT_PART,
     .operands = "[FILE ...]",
     .max_operands = SIZE_MAX,
     .gpu_state = gpu_state};
@@ -135,6 +136,19 @@ check_inverse(struct args *args)
 		die_usage("--nan=interpolate: the adjoint has no pixels to fill in");
 }
 
+static void
+check_share(const struct args *args)
+{
+	if (!args->common.part.n)
+		return;
+	if (args->steps || args->adjoint)
+		die_usage("--part shares out the convolution; --adjoint and --deconvolve need all "
+			  "pixels");
+	if (args->edge == WCONV_WRAP)
+		die_usage(
+		    "--part: --edge=wrap needs the first and the last rows of a picture at once");
+}
+
 static struct args
 parse(int argc, char **argv)
 {
@@ -154,6 +168,7 @@ parse(int argc, char **argv)
 	if (args.has_constant)
 		args.edge = WCONV_CONSTANT;
 	check_inverse(&args);
+	check_share(&args);
 	if (args.basis && (args.cols || args.rows || args.place >= 0))
 		die_usage("--basis has no nodes: it excludes --place, --cols and --rows");
 	for (size_t i = 0; i < args.npath; i++)
@@ -227,9 +242,9 @@ main(int argc, char **argv)
 
 	stats_start(&st);
 	job_start(&job);
-	struct raw_out *out = raw_create(args.common.out, (enum raw_as)args.common.as);
+	struct raw_out *out = raw_create(args.common.out, opt_as(&args.common));
 	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	run(&job, in, out);
+	(args.common.part.n ? share_run : run)(&job, in, out);
 	st.threads = args.common.threads;
 	job_report(&job);
 	gpu_report(args.gpu, &st);

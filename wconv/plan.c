@@ -128,6 +128,20 @@ reach(const struct wconv_plan *p, size_t t0, size_t t1, size_t *low, size_t *hig
 	}
 }
 
+struct wconv_rows
+wconv_need(const struct wconv_plan *p, size_t t0, size_t t1)
+{
+	size_t low, high;
+
+	reach(p, t0, t1, &low, &high);
+	/* A part has at least as many rows as the kernel. */
+	if (high - low < p->q.kh)
+		high = low + p->q.kh < p->q.h ? low + p->q.kh : p->q.h;
+	if (high - low < p->q.kh)
+		low = high > p->q.kh ? high - p->q.kh : 0;
+	return (struct wconv_rows){p->y.tile[t0].a, p->y.tile[t1 - 1].b, low, high - low};
+}
+
 /* Finds the functions of y that the tiles of the band need. */
 static void
 span_functions(const struct wconv_plan *p, struct wconv_band *b)
@@ -202,6 +216,7 @@ measure_rings(struct wconv_plan *p)
 
 		reach(p, b->tile0, b->tile1, &from, &to);
 		low = from < low ? from : low;
+		raise_to(&p->depth, b->fed1 - b->fed0); /* rows that are fed at once */
 		if (low < b->fed1)
 			raise_to(&p->depth, b->fed1 - low);
 		raise_to(&p->spectra_depth, b->row1 - start);

@@ -90,6 +90,9 @@ struct wconv_problem {
 	/* the item lies at (x0,y0) of the whole image of W x H. A part gives the results that
 	   need no pixel of the whole that the part lacks */
 	size_t x0, y0, W, H;
+	/* the rows of results that are wanted, of those that the item gives: want0 .. want1 - 1, as positions in the whole.
+	   Equal: all of them */
+	ptrdiff_t want0, want1;
 	/* size of a kernel in samples; columns and rows of the grid */
 	size_t kw, kh, gx, gy;
 	/* double if in_double, else float; finite; borrowed until wconv_free */
@@ -164,6 +167,16 @@ struct wconv_chosen wconv_chosen(const struct wconv_plan *p);
  * of a part have the bytes of the whole.
  */
 ptrdiff_t wconv_border(const struct wconv_plan *p, bool y, size_t i);
+
+/*
+ * The rows of tiles t0 .. t1-1 along y have the results want0 .. want1-1. A problem that wants these, and has `rows` rows of
+ * the item from row `first` on, gives them with the same bytes.
+ */
+struct wconv_rows {
+	ptrdiff_t want0, want1;
+	size_t first, rows;
+};
+struct wconv_rows wconv_need(const struct wconv_plan *p, size_t t0, size_t t1);
 
 /* Writes one line to text[n]: what was chosen, and why. */
 void wconv_explain(const struct wconv_plan *p, char *text, size_t n);

@@ -1,6 +1,7 @@
 /* rawjoin: puts together the parts of pictures that rawtile makes. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/die.h"
 #include "common/mem.h"
@@ -9,6 +10,7 @@
 #include "common/sample.h"
 #include "common/stats.h"
 #include "common/tile.h"
+#include "common/tools/shares.h"
 
 const char *const weir_prog = "rawjoin";
 
@@ -19,6 +21,8 @@ struct args {
 	int overlap;
 	const char *fill; /* NULL: missing pixels are an error */
 	double value;	  /* the number that fill states */
+	bool missing;	  /* --missing */
+	size_t shares;	  /* its number; 0: the files say it */
 	char **path;
 	size_t npath;
 };
@@ -27,6 +31,9 @@ struct args {
 static const struct opt table[] = {
     {0, "fill", OPT_STR, AT(fill), "V",
      "what pixels become that no part has, nan too; default: an error"},
+    {0, "missing", OPT_SIZE, AT(shares), "N",
+     "print which of N shares are absent or short, as sbatch -a takes them", 0, PART_MOST,
+     .absent = "0", .seen = AT(missing)},
     {0, "overlap", OPT_WORD, AT(overlap), "WHICH",
      "same|first|last: where parts differ that overlap; default same: an error",
      .words = "same|first|last"},
@@ -55,6 +62,8 @@ parse(int argc, char **argv)
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
 	if (args.fill && !opt_number(args.fill, &args.value))
 		die_usage("--fill: '%s' is not a number", args.fill);
+	if (args.missing && !args.npath)
+		die_usage("--missing needs the names of the files");
 	return args;
 }
 
@@ -191,46 +200,95 @@ add(struct whole *w, const struct raw_in *in, const struct img *x, const struct 
 }
 
 static void
-join(struct raw_in *in, struct raw_out *out, const struct args *args, struct stats *st)
+join_tiles(struct raw_in *in, struct img *x, struct raw_out *out, const struct args *args,
+	   struct stats *st)
 {
 	struct whole w = {0};
 	struct img_picture p;
 	char words[TILE_ERR];
 	struct tile t;
-	struct img x;
 
-	for (; raw_next(in, &x); st->items++) {
+	do {
 		if (args->common.verbose)
-			raw_say(in, &x);
-		if (!img_picture(&x, &p))
-			raw_die(in, "it has %d axes, more than pictures have", x.dim);
-		if (tile_of(&x, p.w, p.h, &t, words))
+			raw_say(in, x);
+		if (part_is(x))
+			raw_die(in, "it is a share of --part, but the items before are not");
+		if (!img_picture(x, &p))
+			raw_die(in, "it has %d axes, more than pictures have", x->dim);
+		if (tile_of(x, p.w, p.h, &t, words))
 			raw_die(in, "%s", words);
 		if (!w.y.data)
-			start(&w, in, &x, &p, &t, args);
-		raw_map(in, &x);
+			start(&w, in, x, &p, &t, args);
+		raw_map(in, x);
 		stats_charge(st, STATS_READ);
-		add(&w, in, &x, &p, &t, (enum overlap)args->overlap);
+		add(&w, in, x, &p, &t, (enum overlap)args->overlap);
 		stats_charge(st, STATS_COMPUTE);
-		img_free(&x);
+		img_free(x);
 		if (!w.missing)
 			finish(&w, out, args);
 		stats_charge(st, STATS_WRITE);
-	}
+		st->items++;
+	} while (raw_next(in, x));
 	if (w.y.data)
 		finish(&w, out, args);
 	stats_charge(st, STATS_WRITE);
+}
+
+/* --- what there is to join ----------------------------------------------------------------------------------------- */
+
+/* Whether all files are regular ones, and at least one is a share of --part. */
+static bool
+any_share(char *const *path, size_t npath)
+{
+	char words[SHARE_ERR];
+	struct share_file f = {0};
+	struct stat st;
+
+	for (size_t i = 0; i < npath; i++)
+		if (stat(path[i], &st) || !S_ISREG(st.st_mode))
+			return false;
+	for (size_t i = 0; i < npath && !f.part.n; i++)
+		shares_look(path[i], &f, words);
+	return f.part.n > 0;
+}
+
+static void
+join(struct raw_in *in, struct raw_out *out, const struct args *args, struct stats *st)
+{
+	struct img x;
+
+	raw_next(in, &x);
+	if (part_is(&x))
+		shares_join(in, &x, out, st);
+	else
+		join_tiles(in, &x, out, args, st);
+}
+
+/* Prints what --missing asks for. */
+static void
+print_missing(const struct args *args, struct stats *st)
+{
+	struct raw_out *out = raw_create_text(args->common.out);
+
+	shares_print_missing(args->path, args->npath, args->shares, out);
+	stats_close(st, NULL, out, &args->common);
 }
 
 int
 main(int argc, char **argv)
 {
 	struct args args = parse(argc, argv);
-	struct raw_out *out = raw_create(args.common.out, (enum raw_as)args.common.as);
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
 	struct stats st;
 
 	stats_start(&st);
+	if (args.missing) {
+		print_missing(&args, &st);
+		return 0;
+	}
+	if (args.npath > 1 && any_share(args.path, args.npath))
+		shares_sort(args.path, args.npath);
+	struct raw_out *out = raw_create(args.common.out, (enum raw_as)args.common.as);
+	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
 	join(in, out, &args, &st);
 	stats_close(&st, in, out, &args.common);
 	return 0;

@@ -1,0 +1,222 @@
+load lib
+
+# The shares of --part=I/N, joined by rawjoin(1), are the bytes of the run without it.
+
+# shares N COMMAND...: runs the N shares of the command, into the files share.0 and so on.
+shares() {
+	local n=$1 i
+	shift
+	rm -f share.*
+	for ((i = 0; i < n; i++)); do
+		"$@" --part="$i/$n" >"share.$i"
+	done
+}
+
+# whole COMMAND...: the command as a whole gives the bytes of its shares, for 1, 2, 7 and 64 shares.
+whole() {
+	local n
+	"$@" >whole
+	for n in ${NS:-1 2 7 64}; do
+		shares "$n" "$@"
+		rawjoin share.* >joined
+		cmp joined whole || { echo "$* in $n shares" && return 1; }
+	done
+}
+
+# four: four shares of a convolution of f.raw in share.0 to share.3; what all tests of bad files begin with.
+four() {
+	gen noise 20 200 --type=float >f.raw
+	gen kernels 5 1 1 >k.raw
+	shares 4 wconv -k k.raw f.raw
+}
+
+@test "wconv: rows of every type, by direct sums and by transforms" {
+	gen kernels 9 2 3 >k.raw
+	gen noise 60 300 >u8.pgm
+	gen noise --type=ushort --maxval 1000 60 300 >u16.pgm
+	gen noise --type=int 60 300 >i32.raw
+	gen noise --type=float 60 300 >f32.raw
+	gen noise --type=double 60 300 >f64.raw
+	whole wconv -k k.raw u8.pgm
+	whole wconv -k k.raw --type=input u8.pgm
+	NS=7 whole wconv -k k.raw --type=input --raw u8.pgm
+	NS=7 whole wconv -k k.raw --type=input u16.pgm
+	NS=7 whole wconv -k k.raw --method=fft i32.raw
+	whole wconv -k k.raw --method=fft f32.raw
+	NS=7 whole wconv -k k.raw --method=fft --double f64.raw
+	NS=7 whole wconv -k k.raw --method=direct -t 3 f64.raw
+}
+
+@test "wconv: every edge but wrap, all sizes of results" {
+	gen kernels 33 1 1 >k.raw
+	gen noise 40 200 --type=float >f.raw
+	for edge in zero reflect mirror nearest renormalise; do
+		for output in same valid full; do
+			NS=7 whole wconv -k k.raw --edge=$edge --output=$output --method=direct f.raw
+		done
+		NS=3 whole wconv -k k.raw --edge=$edge --method=fft f.raw
+	done
+	NS=7 whole wconv -k k.raw --constant=3 --centre=0,32 f.raw
+	NS=7 whole wconv -k k.raw --edge=mirror --centre=32,0 --correlate f.raw
+	fails 2 "--edge=wrap" wconv -k k.raw --edge=wrap --part=0/2 f.raw
+}
+
+@test "wconv: polynomial kernels, and pixels that are not finite" {
+	gen noise 40 300 --type=float >f.raw
+	gen kernels 5 3 1 >planes.raw
+	NS=7 whole wconv -k planes.raw --basis=poly:1 --normalise f.raw
+	rawmath 'x < .1 ? 0/0 : x' f.raw >holes.raw
+	gen kernels 9 2 2 >k.raw
+	for nan in propagate interpolate zero; do
+		NS=7 whole wconv -k k.raw --nan=$nan --method=direct holes.raw
+		NS=7 whole wconv -k k.raw --nan=$nan --method=fft holes.raw
+	done
+}
+
+@test "wconv: stacks, streams of items and files one after the other" {
+	gen kernels 5 2 2 >k.raw
+	gen noise 30 70 --type=float >a.raw
+	gen noise 40 100 >b.pgm
+	cat a.raw b.pgm a.raw >many
+	whole wconv -k k.raw many b.pgm
+	item float "20 50 6" -- $(seq 6000) >stack.raw
+	whole wconv -k k.raw stack.raw
+	rawtonpy stack.raw >stack.npy
+	NS=7 whole wconv -k k.raw stack.npy
+	wconv -k k.raw --part=1/3 <a.raw | cmp - <(wconv -k k.raw --part=1/3 a.raw)
+}
+
+@test "wconv: a part of a picture has shares" {
+	gen kernels 5 2 2 >k.raw
+	gen noise 60 300 --type=float | rawtile --rows=0,90,200 --margin=10 --only=1 >part.raw
+	whole wconv -k k.raw part.raw
+}
+
+@test "a share says where its rows lie, and positions come back exactly" {
+	item float "3 80" 'spacings: 1 0.1' 'axis mins: 0 0.7' -- $(seq 240) >f.raw
+	gen kernels 3 1 1 >k.raw
+	shares 2 wconv -k k.raw f.raw
+	[ "$(rawinfo share.1 | grep -c '^tile:=0 40 3 80$')" = 1 ]
+	rawinfo share.1 | grep -q '^place:=0/1 0/1 1:40/80@0.69'
+	wconv -k k.raw f.raw | cmp - <(rawjoin share.0 share.1)
+}
+
+@test "an empty share is one pixel, which filters pass on and rawjoin leaves out" {
+	four
+	shares 30 wconv -k k.raw f.raw
+	rawinfo share.0 | grep -q '^sizes: 1 1$'
+	for share in share.*; do
+		rawmath 'x * 2' "$share" >twice
+		mv twice "$share"
+	done
+	wconv -k k.raw f.raw | rawmath 'x * 2' | cmp - <(rawjoin share.*)
+}
+
+@test "rawjoin writes PNM where the whole is PNM" {
+	gen noise 20 70 >a.pgm
+	gen kernels 3 1 1 >k.raw
+	cat a.pgm a.pgm >two.pgm
+	whole wconv -k k.raw --type=input two.pgm
+	head -c 2 joined | grep -q P5
+	rawjoin --raw share.* | head -c 4 | grep -q NRRD
+}
+
+@test "a share of another input, of other options or of another N is refused by name" {
+	four
+	gen noise 20 200 --type=float -s 2 >g.raw
+	wconv -k k.raw g.raw --part=1/4 >picture
+	wconv -k k.raw f.raw --edge=mirror --part=1/4 >options
+	wconv -k k.raw f.raw --part=1/5 >number
+	gen kernels 5 1 1 | rawmath 'x * 2' >k.raw
+	wconv -k k.raw f.raw --part=1/4 >kernel
+	for other in picture options kernel; do
+		fails 1 "rawjoin: $other: its fingerprint is" rawjoin share.0 "$other" share.2 share.3
+		grep -q 'that of share.0' stderr
+	done
+	fails 1 "number: it is share 1/5, but share.0 is share 0/4" rawjoin share.0 number share.2 share.3
+	fails 1 "f.raw: this is no share of --part" rawjoin share.0 f.raw share.2 share.3
+	fails 1 "two.pgm: this is no share" eval 'printf "P5 1 1 255 x" >two.pgm; rawjoin share.0 two.pgm'
+}
+
+@test "missing, doubled, empty and truncated shares are refused by name" {
+	four
+	fails 1 "share 2/4 is missing" rawjoin share.0 share.1 share.3
+	fails 1 "share 3/4 is missing" rawjoin share.2 share.1 share.0
+	cp share.1 twin
+	fails 1 "share.1: it is share 1/4, and so is twin" rawjoin share.0 twin share.1 share.2 share.3
+	: >empty
+	fails 1 "empty: the file is empty" rawjoin share.0 empty share.2 share.3
+	head -c 300 share.1 >short
+	fails 1 "short: the payload ends after" rawjoin share.0 short share.2 share.3
+	head -c 50 share.1 >head
+	fails 1 "head: the file ends inside a header" rawjoin share.0 head share.2 share.3
+	cat share.0 share.1 >both
+	fails 1 "both: the file holds items of several shares" rawjoin both share.2 share.3
+}
+
+@test "a share that ends between two of its items is short" {
+	gen kernels 3 1 1 >k.raw
+	item float "4 30 5" -- $(seq 600) >stack.raw
+	cat stack.raw stack.raw >two.raw
+	shares 3 wconv -k k.raw two.raw
+	skip=$(rawinfo --skip share.1 | head -n 1)
+	bytes=$(($(sed -n 's/^sizes: 4 30 //p;/^$/q' share.1) * 4 * 30 * 4))
+	head -c $((skip + bytes)) share.1 >short
+	fails 1 "short: the file ends after 1 of the 2 pieces of share 1/3" rawjoin share.0 short share.2
+	[ "$(rawjoin --missing share.0 short share.2 2>/dev/null)" = 1 ]
+	! cat share.0 short share.2 | rawjoin >/dev/null 2>stderr
+	grep -q 'ends after 1 of its 2 pieces' stderr
+}
+
+@test "shares come through a pipe in their order, and in one file" {
+	four
+	wconv -k k.raw f.raw >whole
+	cat share.0 share.1 share.2 share.3 | rawjoin | cmp - whole
+	cat share.? >all
+	rawjoin all | cmp - whole
+	cat share.0 share.2 share.1 share.3 >disorder
+	! rawjoin <disorder >/dev/null 2>stderr
+	grep -q 'share 2/4 comes where share 1 is due' stderr
+	! cat share.0 f.raw | rawjoin >/dev/null 2>stderr
+	grep -q 'it has no key part:=' stderr
+	fails 1 "it is a share of --part" sh -c 'gen noise 3 3 | cat - share.0 | rawjoin >/dev/null'
+}
+
+@test "--missing prints what is absent or short, as sbatch -a takes it" {
+	four
+	[ -z "$(rawjoin --missing share.*)" ]
+	rm share.1 share.2
+	[ "$(rawjoin --missing share.*)" = 1-2 ]
+	[ "$(rawjoin --missing=4 share.0 share.1 share.2 share.3)" = 1-2 ]
+	[ "$(rawjoin --missing=7 none.*)" = 0-6 ]
+	shares 4 wconv -k k.raw f.raw
+	truncate -s 400 share.0
+	: >share.3
+	[ "$(rawjoin --missing share.* 2>stderr)" = 0,3 ]
+	grep -q 'share.0: the payload ends after' stderr
+	[ -z "$(rawjoin --missing --quiet share.* 2>&1 >/dev/null)" ]
+	fails 1 "no file says how many shares" rawjoin --quiet --missing share.3
+	fails 1 "--missing says 5 shares" rawjoin --missing=5 share.1
+	fails 2 "names of the files" rawjoin --missing
+}
+
+@test "a share that was processed otherwise than the others is refused" {
+	four
+	rawmath 'x * 2' share.2 >other
+	fails 1 "other: item 1: the header differs" sh -c 'rawjoin share.0 share.1 other share.3 >/dev/null'
+}
+
+@test "N and I are checked, and so is what cannot be shared out" {
+	four
+	for part in 4/4 5/4 0/0 1/0 -1/4 1 1/4/2 x ''; do
+		fails 2 "--part: '$part' is not I/N" wconv -k k.raw --part="$part" f.raw
+	done
+	fails 1 "(stdin): --part needs a regular file" sh -c 'cat f.raw | wconv -k k.raw --part=0/2'
+	fails 1 "this is a share itself" wconv -k k.raw --part=0/2 share.1
+	fails 2 "--adjoint" wconv -k k.raw --part=0/2 --adjoint f.raw
+	fails 2 "give --pnm to rawjoin" wconv -k k.raw --part=0/2 --pnm f.raw
+	: >empty
+	fails 1 "empty" wconv -k k.raw --part=0/2 empty
+	head -c 5000 f.raw >short
+	fails 1 "short: item 1: the payload ends after" wconv -k k.raw --part=0/2 short
+}
