@@ -247,3 +247,93 @@ sizes: 3 2'
 	rawtofits --stats=s a >b
 	grep '"items": 1, .*"bytes_out": 5760' s
 }
+
+# model W H N STEP [CARD ...] -- SAMPLE ...: a .psf file of PSFEx.
+model() {
+	local w=$1 h=$2 n=$3 step=$4 cards=()
+	shift 4
+	while [ "$1" != -- ]; do
+		cards+=("$1")
+		shift
+	done
+	shift
+	for card in 'SIMPLE  =                    T' 'BITPIX  =                    8' 'NAXIS   =                    0' 'EXTEND  =                    T' END; do
+		card "$card"
+	done | perl -0777 -pe '$_ .= " " x (-length() % 2880)'
+	for card in "XTENSION= 'BINTABLE'" 'BITPIX  =                    8' 'NAXIS   =                    2' \
+		"NAXIS1  = $(printf %20d $((4 * w * h * n)))" 'NAXIS2  =                    1' 'PCOUNT  =                    0' \
+		'GCOUNT  =                    1' 'TFIELDS =                    1' "EXTNAME = 'PSF_DATA'" "TTYPE1  = 'PSF_MASK'" \
+		"TFORM1  = '$((w * h * n))E'" 'POLNAXIS=                    2' 'POLNGRP =                    1' "POLNAME1= 'X_IMAGE '" \
+		"POLNAME2= 'Y_IMAGE '" 'POLZERO1=                 11.0' 'POLSCAL1=                 20.0' 'POLZERO2=                 21.0' \
+		'POLSCAL2=                 40.0' "PSF_SAMP= $(printf %20s "$step")" 'PSFNAXIS=                    3' \
+		"PSFAXIS1= $(printf %20d "$w")" "PSFAXIS2= $(printf %20d "$h")" "PSFAXIS3= $(printf %20d "$n")" "${cards[@]}" END; do
+		card "$card"
+	done | perl -0777 -pe '$_ .= " " x (-length() % 2880)'
+	perl -e '$_ = pack("f>*", @ARGV); print $_, "\0" x (-length() % 2880)' -- "$@"
+}
+
+degree() {
+	printf 'POLDEG1 = %20d' "$1"
+}
+
+@test "a model of PSFEx is a basis for wconv, and needs no option there" {
+	# 1 + u / 2 in the middle, and v beside it; u = (x - 10) / 20, v = (y - 20) / 40.
+	model 3 1 3 1.0 "$(degree 1)" -- 0 1 0 0 .5 0 0 0 1 >m.psf
+	fitstoraw m.psf >m.nrrd
+	same <(grep -a -e ^sizes -e ^basis -e ^zero -e ^scale m.nrrd) 'sizes: 3 1 3
+basis:=poly:1
+zero:=10 20
+scale:=20 40'
+	same <(rawtotext m.nrrd | grep .) '0 1 0
+0 0.5 0
+0 0 1'
+	# At (30, 40): u = 1, v = .5. Light at (29, 40) comes to (30, 40) by what lies right of the middle.
+	gen --type=float --maxval=1 dot 41 61 30 40 >a
+	same <(wconv -k m.nrrd a | rawaxes --crop=0:30:32 --crop=1:40:41 | rawtotext --digits=6) '1.5 0.5'
+}
+
+@test "a model with other steps comes to pixels by the Lanczos function of three lobes" {
+	# A constant stays one: 4 per pixel where 1 is at every half pixel. The centre is half the size, rounded down.
+	model 9 9 1 0.5 "$(degree 0)" -- $(yes 1 | head -81) >m.psf
+	same <(fitstoraw m.psf | rawtotext --digits=6) "$(yes '4 4 4 4 4' | head -5)"
+	# At every second sample the function is 0 but at its centre: the samples themselves, by pixels.
+	model 5 1 1 0.5 "$(degree 0)" -- 1 0 7 0 2 >m.psf
+	same <(fitstoraw m.psf | rawaxes --slice=1:0 | rawtotext --digits=4) '4 28 8'
+	/usr/bin/python3 -c 'import numpy' 2>/dev/null || skip 'python3-numpy is not installed'
+	model 25 21 1 0.83 "$(degree 0)" -- $(seq 525 | awk '{ print sin($1 * $1) }') >m.psf
+	fitstoraw m.psf | rawtonpy >o.npy
+	/usr/bin/python3 - <<-'END'
+		import numpy as np
+		a = np.frombuffer(open('m.psf', 'rb').read()[-2880:], '>f4')[:525].reshape(21, 25).astype('f8')
+		o = np.load('o.npy')
+		def weights(m, n):
+		    d = np.arange(m) - (m // 2 + (np.arange(n)[:, None] - n // 2) / np.float64(.83))
+		    w = np.where(abs(d) < 3, np.sinc(d) * np.sinc(d / 3), 0)
+		    return w / w.sum(1, keepdims=True)
+		assert o.shape == (17, 19)
+		want = weights(21, 17) @ a @ weights(25, 19).T / .83 ** 2
+		assert abs(o - want).max() < 1e-6 * abs(want).max()
+	END
+}
+
+@test "broken models of PSFEx are refused by name" {
+	model 3 1 3 1.0 "$(degree 2)" -- 0 1 0 0 .5 0 0 0 1 >m.psf
+	fails 1 'HDU 1: it is a model of PSFEx, and POLDEG1 does not agree with the number of planes' fitstoraw m.psf
+	model 3 1 3 0.0 "$(degree 1)" -- 0 1 0 0 .5 0 0 0 1 >m.psf
+	fails 1 'is a table' bash -c 'fitstoraw --hdu=1 m.psf'
+	model 3 1 3 1e9 "$(degree 1)" -- 0 1 0 0 .5 0 0 0 1 >m.psf
+	fails 1 'PSF_SAMP is not in .01..100' fitstoraw m.psf
+	model 3 1 3 1.0 "$(degree 1)" -- 0 1 0 0 .5 0 0 0 1 | sed 's/X_IMAGE /MAG_AUTO/' >m.psf
+	fails 1 'depends on more than X_IMAGE and Y_IMAGE' fitstoraw m.psf
+	model 3 1 3 1.0 "$(degree 1)" -- 0 1 0 0 .5 0 0 0 1 | sed 's/PSFAXIS1=                    3/PSFAXIS1=                 4000/' >m.psf
+	fails 1 'its column does not have the samples of PSFAXIS' fitstoraw m.psf
+	model 3 1 3 1.0 "$(degree 1)" -- 0 1 0 0 .5 0 0 0 1 | head -c 5770 >m.psf
+	fails 1 'm.psf' fitstoraw m.psf
+}
+
+@test "a file of --stats that is an input is refused, and stdin is read once" {
+	fits 8 2 -- C 1 2 >a.fits
+	fails 2 '--stats names this input' fitstoraw --stats=a.fits a.fits
+	fails 2 'stdin can be read only once' bash -c 'fitstoraw -o out - - <a.fits'
+	[ "$(fitstoraw a.fits | rawtotext)" = '1 2' ]
+}

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/die.h"
+#include "common/file.h"
 #include "common/mem.h"
 #include "common/tools/door.h"
 
@@ -76,45 +77,29 @@ spool(int from, const char *name)
 		die("%s: %s", path, strerror(errno));
 	forget_name(path);
 	free(path);
-	fcntl(from, F_SETPIPE_SZ, BLOCK);
 	while ((some = read(from, block, BLOCK)) > 0)
 		write_all(fd, block, (size_t)some);
 	if (some < 0)
 		die("%s: %s", name, strerror(errno));
 	weir_free(block);
-	close(from);
 	return fd;
 }
 
-static int
-open_operand(const char *operand)
+/* Opens an operand. Dies when the input cannot be read or is empty. */
+static struct door
+open_door(const char *operand)
 {
-	static bool taken;
-	int fd;
-
-	if (!strcmp(operand, "-")) {
-		if (taken)
-			die_usage("stdin can be read only once");
-		taken = true;
-		return STDIN_FILENO;
-	}
-	fd = open(operand, O_RDONLY);
-	if (fd < 0)
-		die("%s: %s", operand, strerror(errno));
-	return fd;
-}
-
-struct door
-door_open(const char *operand)
-{
-	struct door d = {.name = strcmp(operand, "-") ? operand : "(stdin)"};
+	struct door d = {.name = file_name(operand), .file = file_open(operand)};
 	struct stat st;
 
-	d.fd = open_operand(operand);
+	d.fd = fileno(d.file);
 	if (fstat(d.fd, &st))
 		die("%s: %s", d.name, strerror(errno));
-	if (!S_ISREG(st.st_mode))
+	if (!S_ISREG(st.st_mode)) {
 		d.fd = spool(d.fd, d.name);
+		fclose(d.file);
+		d.file = NULL;
+	}
 	if (fstat(d.fd, &st))
 		die("%s: %s", d.name, strerror(errno));
 	if (!st.st_size)
@@ -155,10 +140,32 @@ door_send(struct door *d, struct raw_out *out)
 void
 door_close(struct door *d)
 {
-	if (d->fd > STDIN_FILENO)
+	if (d->file)
+		fclose(d->file);
+	else if (d->fd >= 0)
 		close(d->fd);
 	free(d->path);
 	*d = (struct door){.fd = -1};
+}
+
+void
+door_each(char *const *path, size_t npath, const struct opt_common *common,
+	  void (*convert)(const void *context, const struct door *d, struct raw_out *out,
+			  struct stats *st),
+	  const void *context)
+{
+	struct raw_out *out = raw_create(common->out, RAW_AS_RAW);
+	struct stats st;
+
+	stats_start(&st);
+	for (size_t i = 0; i < (npath ? npath : 1); i++) {
+		struct door d = open_door(npath ? path[i] : "-");
+
+		convert(context, &d, out, &st);
+		st.bytes_in += d.bytes;
+		door_close(&d);
+	}
+	stats_close(&st, NULL, out, common);
 }
 
 void

@@ -7,19 +7,28 @@
 #define TOOLS_DOOR_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "common/img.h"
 #include "common/raw.h"
+#include "common/stats.h"
 
 struct door {
 	const char *name; /* for messages: "(stdin)" for stdin; borrowed */
 	char *path;	  /* the path for the library to open; owned */
+	FILE *file;	  /* what fd belongs to; NULL: a scratch file; owned */
 	int fd;		  /* the open file; -1: a scratch file before door_hide() */
 	uint64_t bytes;	  /* its size */
 };
 
-/* Opens an operand. "-" is stdin and may be given once. Dies when the input cannot be read or is empty. */
-struct door door_open(const char *operand);
+/*
+ * Does the whole work of a program whose operands are such files: opens its output, calls convert for each operand, which is
+ * stdin where there is none, closes all, and writes --stats. context is passed to convert.
+ */
+void door_each(char *const *path, size_t npath, const struct opt_common *common,
+	       void (*convert)(const void *context, const struct door *d, struct raw_out *out,
+			       struct stats *st),
+	       const void *context);
 
 /* Chooses a path at which the library is to create a scratch file for output. */
 struct door door_scratch(void);

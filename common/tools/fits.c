@@ -2,6 +2,8 @@
 #include <fitsio.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
 #include "common/tools/fits.h"
 
@@ -65,4 +67,32 @@ fits_why(int status, char *text, size_t n)
 	else
 		snprintf(text, n, "%s", name);
 	fits_clear_errmsg();
+}
+
+bool
+fits_listed(const char *list, int unit, const char *extname)
+{
+	char number[16];
+
+	snprintf(number, sizeof number, "%d", unit);
+	for (const char *w = list;; w++) {
+		const size_t n = strcspn(w, ",");
+
+		if ((n == strlen(number) && !strncmp(w, number, n)) ||
+		    (n && n == strlen(extname) && !strncasecmp(w, extname, n)))
+			return true;
+		w += n;
+		if (!*w)
+			return false;
+	}
+}
+
+size_t
+fits_words(const char *list)
+{
+	size_t n = 1;
+
+	for (; *list; list++)
+		n += *list == ',';
+	return n;
 }

@@ -19,4 +19,8 @@ enum img_type fits_choose_type(int bitpix, double scale, double zero, bool blank
 /* Writes the first of cfitsio's messages about a failure into text[0..n) and drops the others. */
 void fits_why(int status, char *text, size_t n);
 
+/* Whether the list of --hdu has this HDU, by its number or its name. fits_words() counts the words of the list. */
+bool fits_listed(const char *list, int unit, const char *extname);
+size_t fits_words(const char *list);
+
 #endif

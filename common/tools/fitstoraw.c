@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "common/die.h"
 #include "common/mem.h"
@@ -15,6 +14,7 @@
 #include "common/tools/cards.h"
 #include "common/tools/door.h"
 #include "common/tools/fits.h"
+#include "common/tools/fitspsf.h"
 
 const char *const weir_prog = "fitstoraw";
 
@@ -42,7 +42,7 @@ enum { BLOCK = 1 << 20 }; /* bytes to read at a time, or a row of tiles if that 
 
 /* An open file, and its HDU (header and data unit) that is being read. */
 struct source {
-	struct door door;
+	const struct door *door;
 	fitsfile *f;
 	int unit;	       /* number of the HDU; 0 is the primary HDU */
 	char name[FLEN_VALUE]; /* EXTNAME of the HDU; "" when it has none */
@@ -55,7 +55,7 @@ die_fits(const struct source *s, int status)
 	char text[FLEN_ERRMSG + 32];
 
 	fits_why(status, text, sizeof text);
-	die("%s: HDU %d: %s", s->door.name, s->unit, text);
+	die("%s: HDU %d: %s", s->door->name, s->unit, text);
 }
 
 /* --- what the HDU holds --------------------------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ read_layout(const struct source *s)
 	if (fits_get_img_type(s->f, &bitpix, &status) || fits_get_img_dim(s->f, &l.dim, &status))
 		die_fits(s, status);
 	if (l.dim > IMG_MAXDIM)
-		die("%s: HDU %d: it has %d axes, and an item at most %d", s->door.name, s->unit,
+		die("%s: HDU %d: it has %d axes, and an item at most %d", s->door->name, s->unit,
 		    l.dim, IMG_MAXDIM);
 	if (fits_get_img_sizell(s->f, l.dim, l.sizes, &status))
 		die_fits(s, status);
@@ -111,7 +111,7 @@ read_layout(const struct source *s)
 	const bool blank = bitpix > 0 && (!isnan(number_of(s, "BLANK", NAN)) ||
 					  !isnan(number_of(s, "ZBLANK", NAN)));
 	if (scale == 0 || !isfinite(scale) || !isfinite(zero))
-		die("%s: HDU %d: BSCALE or BZERO is no scale", s->door.name, s->unit);
+		die("%s: HDU %d: BSCALE or BZERO is no scale", s->door->name, s->unit);
 	l.type = fits_choose_type(bitpix, scale, zero, blank);
 	l.code = fits_code(l.type);
 	l.packed = fits_is_compressed_image(s->f, &status);
@@ -177,7 +177,7 @@ describe(struct img *x, struct source *s, const struct layout *l, size_t max_byt
 	for (int i = 0; i < l->dim; i++)
 		sizes[i] = (size_t)l->sizes[i];
 	img_init(x, l->type, l->dim, sizes);
-	door_limit(s->door.name, x, max_bytes);
+	door_limit(s->door->name, x, max_bytes);
 	for (int i = 0; i < l->dim; i++) {
 		x->axis[i].spacing = 1;
 		x->axis[i].min = 0;
@@ -207,9 +207,9 @@ insist_on_all(const struct source *s, const struct img *x)
 		die_fits(s, status);
 	img_count(x, &count);
 	const uint64_t want = (uint64_t)count * (uint64_t)abs(bitpix) / 8, at = (uint64_t)data;
-	if (s->door.bytes < at + want)
-		die("%s: HDU %d: the payload ends after %ju of %ju bytes", s->door.name, s->unit,
-		    (uintmax_t)(s->door.bytes < at ? 0 : s->door.bytes - at), (uintmax_t)want);
+	if (s->door->bytes < at + want)
+		die("%s: HDU %d: the payload ends after %ju of %ju bytes", s->door->name, s->unit,
+		    (uintmax_t)(s->door->bytes < at ? 0 : s->door->bytes - at), (uintmax_t)want);
 }
 
 static void
@@ -252,11 +252,40 @@ convert_unit(const struct args *args, struct source *s, struct raw_out *out, str
 	describe(&x, s, &l, args->common.max_bytes);
 	insist_on_all(s, &x);
 	if (args->common.verbose)
-		warn("%s: HDU %d: item %ju: %s, %d axes", s->door.name, s->unit,
+		warn("%s: HDU %d: item %ju: %s, %d axes", s->door->name, s->unit,
 		     (uintmax_t)st->items + 1, img_type_name(x.type), x.dim);
 	stats_charge(st, STATS_PLAN);
 	raw_head(out, &x);
 	copy_pixels(s, &l, &x, out, args->common.quiet, st);
+	img_free(&x);
+	st->items++;
+}
+
+/* --- models of PSFEx -------------------------------------------------------------------------------------------------- */
+
+static void
+convert_psf(const struct args *args, const struct source *s, struct raw_out *out, struct stats *st)
+{
+	char err[FITSPSF_ERR];
+	struct psf p;
+	struct img x;
+	int status = 0;
+
+	if (fitspsf_read(s->f, &p, err))
+		die("%s: HDU %d: %s", s->door->name, s->unit, err);
+	fitspsf_describe(&p, &x);
+	door_limit(s->door->name, &x, args->common.max_bytes);
+	if (args->common.verbose)
+		warn("%s: HDU %d: item %ju: a model of PSFEx, %zu planes, %g pixels a sample",
+		     s->door->name, s->unit, (uintmax_t)st->items + 1, p.n, p.step);
+	float *samples = fitspsf_load(s->f, &p, &status);
+	if (status)
+		die_fits(s, status);
+	stats_charge(st, STATS_READ);
+	raw_head(out, &x);
+	fitspsf_put(&p, samples, out);
+	weir_free(samples);
+	stats_charge(st, STATS_WRITE);
 	img_free(&x);
 	st->items++;
 }
@@ -283,25 +312,6 @@ lacks_pixels(const struct source *s)
 	return dim ? NULL : "has no pixels";
 }
 
-/* Whether the HDU is in the list, by its number or its name. */
-static bool
-in_list(const char *list, const struct source *s)
-{
-	char number[16];
-
-	snprintf(number, sizeof number, "%d", s->unit);
-	for (const char *w = list;; w++) {
-		const size_t n = strcspn(w, ",");
-
-		if ((n == strlen(number) && !strncmp(w, number, n)) ||
-		    (n && n == strlen(s->name) && !strncasecmp(w, s->name, n)))
-			return true;
-		w += n;
-		if (!*w)
-			return false;
-	}
-}
-
 /* Goes to the next HDU. Returns false after the last one. */
 static bool
 next_unit(struct source *s)
@@ -321,16 +331,6 @@ next_unit(struct source *s)
 	return true;
 }
 
-static size_t
-words(const char *list)
-{
-	size_t n = 1;
-
-	for (; list && *list; list++)
-		n += *list == ',';
-	return n;
-}
-
 static void
 keep_empty(struct source *s)
 {
@@ -340,56 +340,51 @@ keep_empty(struct source *s)
 }
 
 static void
-convert_file(const struct args *args, const char *path, struct raw_out *out, struct stats *st)
+convert_file(const void *context, const struct door *door, struct raw_out *out, struct stats *st)
 {
-	struct source s = {.door = door_open(path), .unit = -1};
+	const struct args *args = context;
+	struct source s = {.door = door, .unit = -1};
 	const uint64_t items = st->items;
 	int status = 0;
 	size_t found = 0;
 
-	if (fits_open_diskfile(&s.f, s.door.path, READONLY, &status)) {
+	if (fits_open_diskfile(&s.f, door->path, READONLY, &status)) {
 		char text[FLEN_ERRMSG + 32];
 		fits_why(status, text, sizeof text);
-		die("%s: %s", s.door.name, text);
+		die("%s: %s", door->name, text);
 	}
 	while (next_unit(&s)) {
-		const char *why = lacks_pixels(&s);
+		const bool psf = fitspsf_is(s.f);
+		const char *why = psf ? NULL : lacks_pixels(&s);
 
 		if (!s.unit && why)
 			keep_empty(&s);
-		if (args->hdu && !in_list(args->hdu, &s))
+		if (args->hdu && !fits_listed(args->hdu, s.unit, s.name))
 			continue;
 		found++;
-		if (!why)
+		if (psf)
+			convert_psf(args, &s, out, st);
+		else if (!why)
 			convert_unit(args, &s, out, st);
 		else if (args->hdu)
-			die("%s: HDU %d %s", s.door.name, s.unit, why);
+			die("%s: HDU %d %s", door->name, s.unit, why);
 		else if (s.unit)
-			warn("%s: HDU %d %s, and is left out", s.door.name, s.unit, why);
+			warn("%s: HDU %d %s, and is left out", door->name, s.unit, why);
 	}
-	if (args->hdu && found < words(args->hdu))
-		die("%s: --hdu=%s: %zu of them are there", s.door.name, args->hdu, found);
+	if (args->hdu && found < fits_words(args->hdu))
+		die("%s: --hdu=%s: %zu of them are there", door->name, args->hdu, found);
 	if (st->items == items)
-		die("%s: there is no image in it", s.door.name);
+		die("%s: there is no image in it", door->name);
 	img_free(&s.empty);
-	st->bytes_in += s.door.bytes;
 	fits_close_file(s.f, &status);
-	door_close(&s.door);
 }
 
 int
 main(int argc, char **argv)
 {
-	static char standard[] = "-", *const only_stdin[] = {standard};
 	struct args args = {0};
-	struct raw_out *out;
-	struct stats st;
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	out = raw_create(args.common.out, RAW_AS_RAW);
-	stats_start(&st);
-	for (size_t i = 0; i < (args.npath ? args.npath : 1); i++)
-		convert_file(&args, (args.npath ? args.path : only_stdin)[i], out, &st);
-	stats_close(&st, NULL, out, &args.common);
+	door_each(args.path, args.npath, &args.common, convert_file, &args);
 	return 0;
 }

@@ -43,7 +43,7 @@ static const struct opt_program program = {.what = "Turns the pages of TIFF file
 
 /* An open file, and where its pages are. */
 struct source {
-	struct door door;
+	const struct door *door;
 	TIFF *t;
 	struct page {
 		struct tiffpage layout;
@@ -59,7 +59,7 @@ die_tiff(const struct source *s, size_t page, const char *ours)
 {
 	const char *why = tiff_why();
 
-	die("%s: page %zu: %s", s->door.name, page, *why ? why : ours);
+	die("%s: page %zu: %s", s->door->name, page, *why ? why : ours);
 }
 
 /* --- pages ----------------------------------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ add_page(struct source *s, size_t number)
 	p = &s->page[s->n++];
 	why = tiffpage_read(s->t, &p->layout);
 	if (why)
-		die("%s: page %zu: %s", s->door.name, number, why);
+		die("%s: page %zu: %s", s->door->name, number, why);
 	p->offset = TIFFCurrentDirOffset(s->t);
 	p->number = number;
 }
@@ -107,11 +107,11 @@ find_pages(struct source *s)
 	} while (TIFFReadDirectory(s->t));
 	const char *why = tiff_why();
 	if (*why)
-		die("%s: page %zu: %s", s->door.name, number, why);
+		die("%s: page %zu: %s", s->door->name, number, why);
 	if (!s->n)
-		die("%s: it has small copies and masks alone, and no page", s->door.name);
+		die("%s: it has small copies and masks alone, and no page", s->door->name);
 	if (left_out)
-		warn("%s: %zu small copies or masks are left out", s->door.name, left_out);
+		warn("%s: %zu small copies or masks are left out", s->door->name, left_out);
 }
 
 static void
@@ -121,7 +121,7 @@ insist_alike(const struct source *s)
 		if (!tiffpage_alike(&s->page[0].layout, &s->page[i].layout))
 			die("%s: page %zu differs in shape or type from page %zu; see "
 			    "--pages=items",
-			    s->door.name, s->page[i].number, s->page[0].number);
+			    s->door->name, s->page[i].number, s->page[0].number);
 }
 
 /* --- samples ----------------------------------------------------------------------------------------------------------- */
@@ -203,8 +203,8 @@ is_run(const struct source *s, const struct stackmeta *m, uint64_t *offset)
 	    !TIFFGetField(s->t, TIFFTAG_STRIPOFFSETS, &offsets))
 		return false;
 	*offset = offsets[0];
-	return m->n <= (s->door.bytes - *offset) / (p->h * tiffpage_row(p)) &&
-	       *offset < s->door.bytes;
+	return m->n <= (s->door->bytes - *offset) / (p->h * tiffpage_row(p)) &&
+	       *offset < s->door->bytes;
 }
 
 static void
@@ -216,8 +216,8 @@ put_run(const struct source *s, uint64_t offset, size_t n, struct target *o)
 
 	for (size_t left = n * s->page[0].layout.h, some; left; left -= some) {
 		some = left < most ? left : most;
-		if (pread(s->door.fd, band, some * row, (off_t)offset) != (ssize_t)(some * row))
-			die("%s: the samples end before the stack does", s->door.name);
+		if (pread(s->door->fd, band, some * row, (off_t)offset) != (ssize_t)(some * row))
+			die("%s: the samples end before the stack does", s->door->name);
 		if (TIFFIsByteSwapped(s->t))
 			swap_bytes(band, some * o->row, size);
 		put_rows(o, band, some);
@@ -253,9 +253,9 @@ put_item(const struct args *args, const struct source *s, size_t first, size_t n
 		img_free(&x);
 		tiffpage_describe(s->t, p, n, &x, &m);
 	}
-	door_limit(s->door.name, &x, args->common.max_bytes);
+	door_limit(s->door->name, &x, args->common.max_bytes);
 	if (args->common.verbose)
-		warn("%s: item %ju: %s, %zu x %zu, %zu planes, %zu pages", s->door.name,
+		warn("%s: item %ju: %s, %zu x %zu, %zu planes, %zu pages", s->door->name,
 		     (uintmax_t)st->items + 1, img_type_name(x.type), p->w, p->h, p->planes, n);
 	struct target o = open_target(args, p, &x, out, n, st);
 	stats_charge(st, STATS_PLAN);
@@ -274,15 +274,16 @@ put_item(const struct args *args, const struct source *s, size_t first, size_t n
 }
 
 static void
-convert_file(const struct args *args, const char *path, struct raw_out *out, struct stats *st)
+convert_file(const void *context, const struct door *door, struct raw_out *out, struct stats *st)
 {
-	struct source s = {.door = door_open(path)};
+	const struct args *args = context;
+	struct source s = {.door = door};
 
 	/* m: libtiff reads the file and does not map it. A file that shrinks is then an error instead of a signal. */
-	s.t = TIFFOpen(s.door.path, "rm");
+	s.t = TIFFOpen(door->path, "rm");
 	if (!s.t) {
 		const char *why = tiff_why();
-		die("%s: %s", s.door.name, *why ? why : "this is no TIFF file");
+		die("%s: %s", door->name, *why ? why : "this is no TIFF file");
 	}
 	find_pages(&s);
 	if (args->pages != ITEMS) {
@@ -291,26 +292,17 @@ convert_file(const struct args *args, const char *path, struct raw_out *out, str
 	}
 	for (size_t i = 0; args->pages == ITEMS && i < s.n; i++)
 		put_item(args, &s, i, 1, out, st);
-	st->bytes_in += s.door.bytes;
 	TIFFClose(s.t);
 	free(s.page);
-	door_close(&s.door);
 }
 
 int
 main(int argc, char **argv)
 {
-	static char standard[] = "-", *const only_stdin[] = {standard};
 	struct args args = {0};
-	struct raw_out *out;
-	struct stats st;
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	out = raw_create(args.common.out, RAW_AS_RAW);
-	stats_start(&st);
 	tiff_init();
-	for (size_t i = 0; i < (args.npath ? args.npath : 1); i++)
-		convert_file(&args, (args.npath ? args.path : only_stdin)[i], out, &st);
-	stats_close(&st, NULL, out, &args.common);
+	door_each(args.path, args.npath, &args.common, convert_file, &args);
 	return 0;
 }
