@@ -15,7 +15,9 @@
 #define USFFT_SIGMA_GAUSS 4.0
 
 struct usfft_plan {
+	/* For a small problem o.threads is 1, which saves the barriers; `threads` is what the caller asked for. */
 	struct usfft_options o;
+	int threads;
 	size_t real;  /* bytes of a real */
 	double reach; /* what usfft_reach() returns */
 	struct window win[3];

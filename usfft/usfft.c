@@ -135,6 +135,7 @@ usfft_plan(struct usfft_plan **plan, const struct usfft_options *o)
 	if (!p)
 		return -ENOMEM;
 	p->o = *o;
+	p->threads = o->threads;
 	p->took = o->took ? o->took : &p->own;
 	err = make_plan(p);
 	if (err)
