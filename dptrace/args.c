@@ -33,6 +33,8 @@ static const struct opt table[] = {
     {'a', "angle", OPT_REAL, AT(angle), "DEG", "the largest turn at a guide", .lo = DBL_MIN,
      .hi = 180},
     {0, "slope", OPT_ABOVE, AT(slope), "M", "cost: the steepest link (2.5)", .lo = 0},
+    {0, "snap", OPT_REAL, AT(snap), "PX", "how far a given point may move (cost: 3)", .lo = 0,
+     .hi = 1e6},
     {0, "passes", OPT_SIZE, AT(passes), "N", "the first is over the strip, others follow it (2)",
      .lo = 1, .hi = 16},
     {0, "scores", OPT_STR, AT(scores), "FILE", "the recursion alone, on given link scores"},
@@ -55,7 +57,7 @@ static const struct opt_program program = {
 struct args
 dptrace_args(int argc, char **argv, char ***path, size_t *npath)
 {
-	struct args a = {.sigma = 2, .soft = 4, .passes = 2};
+	struct args a = {.sigma = 2, .soft = 4, .passes = 2, .snap = -1};
 
 	opt_parse(&program, argc, argv, &a, path, npath);
 	if (!a.point.n && !a.lines)
@@ -95,6 +97,7 @@ dptrace_args_options(const struct args *a)
 					.halfwidth = a->halfwidth,
 					.phi = a->angle * M_PI / 180,
 					.slope = a->slope,
+					.snap = a->snap,
 					.passes = a->passes,
 					.margins = !a->common.quiet || a->common.verbose ||
 						   a->to == REPORT_CSV || a->to == REPORT_GEOJSON,

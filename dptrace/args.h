@@ -13,7 +13,7 @@ struct args {
 	const char *lines, *scores, *overlay, *world;
 	bool closed;
 	int score, objective, length, method, to;
-	double sigma, soft, spacing, halfwidth, angle, slope;
+	double sigma, soft, spacing, halfwidth, angle, slope, snap;
 	size_t n, d, passes;
 };
 

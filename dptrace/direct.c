@@ -58,30 +58,32 @@ extend(const struct link *p, const struct link *l, double phi)
 }
 
 /*
- * Traces the best polyline back through n gaps. at receives the sample at the start of each link, and 0 for the end of
- * each segment. Returns 1 when there is no polyline.
+ * Traces the best polyline back through n gaps. at receives the sample at the start of each link, and at the end of each
+ * segment. Returns 1 when there is no polyline.
  */
 static int
 follow(const struct link *l, size_t n, int *at, double *best)
 {
+	const struct dptrace_table *last = l[n - 1].t;
+	const int e = last->d[last->n - 1];
 	int k = 0, j = 0, *end = at;
 
 	*best = -INFINITY;
-	for (int i = 0; i < l[n - 1].t->d[l[n - 1].g]; i++)
+	for (int i = 0; i < last->d[last->n - 2] * e; i++)
 		if (l[n - 1].best[i] > *best) {
 			*best = l[n - 1].best[i];
-			j = i;
+			j = i / e;
+			k = i % e;
 		}
 	if (isinf(*best))
 		return 1;
 	for (size_t m = 0; m < n; m++)
 		end += l[m].g == 0 ? 2 : 1;
 	for (size_t m = n; m-- > 0;) {
-		int e = l[m].t->d[l[m].g + 1];
 		if (l[m].g + 2 == l[m].t->n)
-			*--end = 0;
+			*--end = k;
 		*--end = j;
-		int i = l[m].from[j * e + k];
+		const int i = l[m].from[j * l[m].t->d[l[m].g + 1] + k];
 		k = j;
 		j = i;
 	}

@@ -113,12 +113,12 @@ divisor(const struct dptrace_options *o, double size, double g0)
 	return size + (o->score == DPTRACE_SIN ? 0 : g0);
 }
 
-/* The evidence at (x, y) for a link of direction (cu, cv). */
+/* The evidence at (x, y) for a link of direction (cu, cv), less so many sizes of the gradient for a ridge. */
 static double
 evidence(const struct dptrace_image *im, const struct dptrace_options *o, const double e[2],
-	 double x, double y, double cu, double cv, double g0)
+	 double x, double y, double cu, double cv, double g0, double flank)
 {
-	double d[3], size;
+	double d[3], g[2] = {0, 0}, size;
 
 	if (x < -.5 || y < -.5 || x > (double)im->w - .5 || y > (double)im->h - .5)
 		return 0;
@@ -126,7 +126,10 @@ evidence(const struct dptrace_image *im, const struct dptrace_options *o, const 
 		derive_mean(im, o->sigma, e, x, y, 2, d);
 		size = fabs(d[0] + d[2]) / 2 + hypot((d[0] - d[2]) / 2, d[1]);
 		double across = cv * cv * d[0] - 2 * cu * cv * d[1] + cu * cu * d[2];
-		return (o->polarity < 0 ? across : -across) / divisor(o, size, g0);
+		if (flank > 0)
+			derive_mean(im, o->sigma, e, x, y, 1, g);
+		return ((o->polarity < 0 ? across : -across) - flank * hypot(g[0], g[1])) /
+		       divisor(o, size, g0);
 	}
 	if (o->score == DPTRACE_EDGE && im->c > 1 && !o->polarity)
 		derive_colours(im, o->sigma, e, x, y, d);
@@ -145,13 +148,14 @@ dptrace_direct_score(const struct dptrace_image *im, const struct dptrace_option
 	const double length = hypot(b[0] - a[0], b[1] - a[1]),
 		     e[2] = {(b[0] - a[0]) / length, (b[1] - a[1]) / length};
 	const double du = to[0] - from[0], dv = to[1] - from[1], link = hypot(du, dv);
+	const double flank = o->objective == DPTRACE_COST && !capped ? .5 / o->sigma : 0;
 	double sum = 0;
 
 	for (size_t c = 0; c < columns; c++) {
 		const double t = ((double)c + .5) / (double)columns, u = from[0] + t * du,
 			     v = from[1] + t * dv;
 		sum += evidence(im, o, e, a[0] + u * e[0] - v * e[1], a[1] + u * e[1] + v * e[0],
-				du / link, dv / link, g0);
+				du / link, dv / link, g0, flank);
 	}
 	if (o->objective == DPTRACE_COST) {
 		const double mean = fmax(sum / (double)columns, 0);

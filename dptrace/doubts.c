@@ -22,6 +22,8 @@ warn_about(const char *name, size_t line, const struct dptrace_trace *t, const s
 		warn("%s: line %zu: %zu vertices turn about as far as they may: if the object "
 		     "doubles back there, add points",
 		     name, line, t->sharp);
+	if (t->bare > DPTRACE_BARE)
+		warn("%s: line %zu: %.0f px without a line: add points", name, line, t->bare);
 	if (t->margin < t->low && !t->blank)
 		warn("%s: line %zu: another course is about as good (margin %.2g): add points",
 		     name, line, t->margin);
@@ -52,6 +54,7 @@ doubts_of(struct doubts *d, const char *name, const struct args *a, size_t line,
 	d->sharp += t->sharp > 0;
 	d->released += t->released > 0;
 	d->low += t->margin < t->low;
+	d->bare += t->bare > DPTRACE_BARE;
 }
 
 void
@@ -76,4 +79,5 @@ doubts_stats(const struct doubts *d, struct stats *st)
 	stats_add(st, "sharp", "%zu", d->sharp);
 	stats_add(st, "released", "%zu", d->released);
 	stats_add(st, "low_margin", "%zu", d->low);
+	stats_add(st, "bare", "%zu", d->bare);
 }

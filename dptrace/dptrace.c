@@ -18,6 +18,12 @@ vertices_of(const struct segment_shape *s, size_t n, size_t passes)
 	return sum;
 }
 
+/*
+ * Under the cost, a margin below so many px for each px of |ab| is doubtful. On the training half of DRIVE this names 22 %
+ * of the polylines that are lost and 1 to 5 % of the others, by class.
+ */
+#define LOW .0018
+
 /* The unit of margins: by how much the score of a pixel of full evidence exceeds that of a pixel without evidence. */
 static double
 worth(const struct segment_shape *s)
@@ -72,9 +78,26 @@ put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrac
 	for (int g = k > 0; g < s->n; g++) {
 		const struct verdict *said = w->verdict + row + (size_t)g;
 		t->border += said->border;
-		if (!w->plan->o.margins || (double)said->margin / worth(s) < t->margin)
-			t->margin = (double)said->margin / worth(s);
+		if (w->plan->o.margins && !((double)said->margin / worth(s) < t->margin))
+			continue;
+		t->margin = (double)said->margin / worth(s);
+		t->low = s->cost ? LOW * s->length : .3;
 	}
+}
+
+/* The longest stretch of links that cost 1.5 a px or more: their evidence is below .37 of the level. */
+static double
+bare_stretch(const struct dptrace_trace *t)
+{
+	double run = 0, most = 0;
+
+	for (size_t i = 1; i < t->n; i++) {
+		const struct dptrace_vertex *a = &t->v[i - 1], *b = &t->v[i];
+		const double dx = b->x - a->x, dy = b->y - a->y;
+		run = b->score <= -1.5 ? run + sqrt(dx * dx + dy * dy) : 0;
+		most = run > most ? run : most;
+	}
+	return most;
 }
 
 static void
@@ -96,7 +119,7 @@ pass_put(struct work *w, struct dptrace_trace *t)
 				    .v = t->v,
 				    .score = w->chain.best,
 				    .margin = INFINITY,
-				    .low = w->shape->cost ? .2 : .3,
+				    .low = w->shape->cost ? 0 : .3,
 				    .blank = w->blank};
 	for (int k = 0; k < w->chain.n; k++) {
 		put_segment(w, k, v, t);
@@ -104,10 +127,12 @@ pass_put(struct work *w, struct dptrace_trace *t)
 		if (w->chain.released[k] && !t->released++)
 			t->released_at = (size_t)k;
 	}
-	if (w->shape->cost)
+	if (w->shape->cost) {
 		t->sharp = w->sharp;
-	else
+		t->bare = t->blank ? 0 : bare_stretch(t);
+	} else {
 		count_sharp(t, bound_of(.9 * w->shape->phi));
+	}
 }
 
 /* --- plan, run, free --------------------------------------------------------------------------------------------- */

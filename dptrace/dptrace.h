@@ -30,7 +30,8 @@
  *
  * The level of a point is the largest response within 3 px of it (within 1.5 sigma, if that is more). The level l of a
  * segment is the smaller level of its two points. In the first pass a mean above l counts as l, so that a brighter line
- * nearby does not attract the polyline. Later passes do not cap the mean. The sum rewards evidence column by column:
+ * nearby does not attract the polyline. Later passes do not cap the mean, and .5 sigma |grad| is subtracted from the
+ * response of a ridge: it vanishes on the middle of a line, not on its flank or on an edge. The sum rewards evidence column by column:
  *
  *	sum	sum_c r(c) / (|r| + g0) * width	   |r| = |lambda| sigma^2 or |grad| sigma, lambda the eigenvalue of H that is larger in size
  *
@@ -48,7 +49,7 @@
 enum dptrace_score { DPTRACE_RIDGE, DPTRACE_EDGE, DPTRACE_SIN };
 
 /*
- * AUTO takes the cost for a line when the smallest level of its points is at least 5.7 times the response to pixel noise
+ * AUTO takes the cost for a line when the smallest level of its points is at least 4.3 times the response to pixel noise
  * alone. For other lines, and always for the score sin, it takes the sum.
  */
 enum dptrace_objective { DPTRACE_AUTO, DPTRACE_COST, DPTRACE_SUM };
@@ -56,7 +57,8 @@ enum dptrace_objective { DPTRACE_AUTO, DPTRACE_COST, DPTRACE_SUM };
 enum {
 	DPTRACE_ERR = 256,   /* bytes of an error message */
 	DPTRACE_MAXD = 8191, /* samples of a guide */
-	DPTRACE_MAXN = 4096  /* guides of a segment */
+	DPTRACE_MAXN = 4096, /* guides of a segment */
+	DPTRACE_BARE = 60    /* px without a line, from which on a polyline is doubtful */
 };
 
 /* The picture: c planes of h rows of w samples, finite. The centre of pixel (x, y) is the point (x, y). */
@@ -88,6 +90,11 @@ struct dptrace_options {
 	double phi;
 	/* cost: the steepest link, |dv / du|; 0: 2.5 */
 	double slope;
+	/*
+	 * px that the polyline may move a given point, across its course; 0: none; < 0: cost 2, or sigma if that is
+	 * more; sum none
+	 */
+	double snap;
 	/* >= 1; each pass after the first follows the polyline of the pass before with a finer step */
 	size_t passes;
 	bool margins;	  /* fill the margins; this costs one more sweep of the recursion */
@@ -118,7 +125,7 @@ struct dptrace_vertex {
 	 * were not asked for.
 	 */
 	double margin;
-	bool point;  /* one of the given points */
+	bool point;  /* one of the given points, perhaps moved */
 	bool border; /* on the first or last sample of its guide */
 };
 
@@ -127,8 +134,9 @@ struct dptrace_trace {
 	struct dptrace_vertex *v; /* a closed line repeats its first vertex at the end */
 	double score;		  /* the optimum */
 	double margin;		  /* the smallest margin of its vertices */
-	double low;		  /* a margin below this one is doubtful: .2 (cost), .3 (sum) */
-	size_t border;		  /* vertices on the border of the strip */
+	double low;    /* a margin below this one is doubtful: .3 (sum), .0018 |ab| (cost) */
+	double bare;   /* cost: px of the longest stretch of links that cost 1.5 a px or more */
+	size_t border; /* vertices on the border of the strip */
 	/*
 	 * sum: vertices that turn by more than .9 phi. cost: vertices of the first pass that turn by more than .97 phi, and
 	 * its links that are as steep as they may be. 0 for given tables.
@@ -187,7 +195,8 @@ void dptrace_free(struct dptrace_plan *p);
 
 /*
  * A segment of given link scores. It has n guides. Guide g lies at u = h[0] + .. + h[g-1] and has d[g] samples; sample j
- * lies at v = (o[g] + j) dv; d[0] == d[n-1] == 1. Table g is [d[g]][d[g+1]]. (ex, ey) is the unit vector along ab. The
+ * lies at v = (o[g] + j) dv. Where two segments meet, the last guide of one is the first of the other, so they have the
+ * same number of samples; so do both ends of a closed chain. Table g is [d[g]][d[g+1]]. (ex, ey) is the unit vector along ab. The
  * optimum is exact when the scores are whole numbers with sums below 2^24.
  */
 struct dptrace_table {
@@ -233,7 +242,7 @@ int dptrace_direct(const struct dptrace_table *seg, size_t nseg, double phi, int
 /*
  * The score of one link of the segment ab by definition. The link goes from (u, v) = from to (u, v) = to, over that many
  * columns. o->objective is COST or SUM. Under the sum, g0 is as at the top of this file. Under the cost, g0 is the level
- * l, and capped says whether the mean counts up to l only.
+ * l, and capped says whether the mean counts up to l only, as in the first pass.
  */
 double dptrace_direct_score(const struct dptrace_image *image, const struct dptrace_options *o,
 			    const double a[2], const double b[2], const double from[2],

@@ -8,7 +8,7 @@
 #include "dptrace/level.h"
 #include "dptrace/libm.h"
 
-#define NEAR 1.5 /* px: the Gaussian that weighs responses for the polarity of a point */
+#define NEAR 2.2 /* px: the Gaussian that weighs responses for the polarity of a point */
 
 /* Half kernels of the derivatives of orders 0, 1 and 2, at steps of a pixel. */
 struct taps {
@@ -52,33 +52,57 @@ derive_row(const struct taps *t, const float *row, size_t w, ptrdiff_t x, int mo
 	}
 }
 
-/* The derivatives of a plane at pixel (x, y), of that order in total: d[i] is of order i along y. */
+/* Adds rows y - j (up) and y + j (down) to the derivatives of that order: d[i] is of order i along y. */
+static void
+add_rows(const struct taps *t, int j, const double up[3], const double down[3], int order,
+	 double *d)
+{
+	for (int i = 0; i <= order; i++)
+		d[i] += (double)t->w[i][j] * (i == 1 ? down[order - i] - up[order - i]
+						     : down[order - i] + up[order - i]);
+}
+
+/*
+ * The derivatives of a plane at pixel (x, y): g those of order 1 and, where most is 2, d those of order 2. Element i is of
+ * order i along y.
+ */
 static void
 derive(const struct taps *t, const float *plane, size_t w, size_t h, ptrdiff_t x, ptrdiff_t y,
-       int order, double d[3])
+       int most, double g[2], double d[3])
 {
 	const double ref = (double)plane[(size_t)y * w + (size_t)x];
 	double up[3], down[3];
 
-	derive_row(t, plane + (size_t)clamp_to(y, h) * w, w, x, order, ref, up);
-	for (int i = 0; i <= order; i++)
-		d[i] = i == 1 ? 0 : (double)t->w[i][0] * up[order - i];
+	derive_row(t, plane + (size_t)clamp_to(y, h) * w, w, x, most, ref, up);
+	for (int i = 0; i <= most; i++)
+		d[i] = i == 1 ? 0 : (double)t->w[i][0] * up[most - i];
+	g[0] = (double)t->w[0][0] * up[1];
+	g[1] = 0;
 	for (int j = 1; j <= t->r; j++) {
-		derive_row(t, plane + (size_t)clamp_to(y - j, h) * w, w, x, order, ref, up);
-		derive_row(t, plane + (size_t)clamp_to(y + j, h) * w, w, x, order, ref, down);
-		for (int i = 0; i <= order; i++)
-			d[i] += (double)t->w[i][j] * (i == 1 ? down[order - i] - up[order - i]
-							     : down[order - i] + up[order - i]);
+		derive_row(t, plane + (size_t)clamp_to(y - j, h) * w, w, x, most, ref, up);
+		derive_row(t, plane + (size_t)clamp_to(y + j, h) * w, w, x, most, ref, down);
+		add_rows(t, j, up, down, 1, g);
+		if (most == 2)
+			add_rows(t, j, up, down, 2, d);
 	}
 }
 
+static double
+less(double a, double b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* The responses at a pixel of those derivatives. Those for the polarity are smaller where there is a gradient. */
 static struct level
-ridge_level(const double d[3], double sigma)
+ridge_level(const double g[2], const double d[3], double sigma)
 {
 	const double mean = (d[0] + d[2]) / 2, half = (d[0] - d[2]) / 2,
-		     root = sqrt(half * half + d[1] * d[1]), square = sigma * sigma;
+		     root = sqrt(half * half + d[1] * d[1]), square = sigma * sigma,
+		     flank = COST_FLANK * sigma * sqrt(g[0] * g[0] + g[1] * g[1]),
+		     bright = square * (root - mean), dark = square * (root + mean);
 
-	return (struct level){.bright = square * (root - mean), .dark = square * (root + mean)};
+	return (struct level){bright, dark, less(bright, flank), less(dark, flank)};
 }
 
 /* The response at a pixel. */
@@ -87,21 +111,21 @@ response(const struct taps *t, const struct dptrace_image *im, const float *gray
 	 const struct dptrace_options *o, ptrdiff_t x, ptrdiff_t y)
 {
 	const bool colour = o->score == DPTRACE_EDGE && im->c > 1 && !o->polarity;
-	double d[3], xx = 0, xy = 0, yy = 0;
+	double g[2], d[3], xx = 0, xy = 0, yy = 0;
 
 	if (o->score == DPTRACE_RIDGE) {
-		derive(t, gray, im->w, im->h, x, y, 2, d);
-		return ridge_level(d, o->sigma);
+		derive(t, gray, im->w, im->h, x, y, 2, g, d);
+		return ridge_level(g, d, o->sigma);
 	}
 	for (size_t c = 0; c < (colour ? im->c : 1); c++) {
-		derive(t, colour ? im->v + c * im->w * im->h : gray, im->w, im->h, x, y, 1, d);
-		xx += d[0] * d[0];
-		xy += d[0] * d[1];
-		yy += d[1] * d[1];
+		derive(t, colour ? im->v + c * im->w * im->h : gray, im->w, im->h, x, y, 1, g, d);
+		xx += g[0] * g[0];
+		xy += g[0] * g[1];
+		yy += g[1] * g[1];
 	}
 	const double half = (xx - yy) / 2,
 		     size = o->sigma * sqrt((xx + yy) / 2 + sqrt(half * half + xy * xy));
-	return (struct level){.bright = size, .dark = size};
+	return (struct level){size, size, size, size};
 }
 
 static double
@@ -130,8 +154,8 @@ level_at(const struct dptrace_image *im, const float *gray, const struct dptrace
 			const double near =
 			    libm_exp_minus((double)((x - px) * (x - px) + (y - py) * (y - py)) /
 					   (2 * NEAR * NEAR));
-			most.near_bright = larger(most.near_bright, near * l.bright);
-			most.near_dark = larger(most.near_dark, near * l.dark);
+			most.near_bright = larger(most.near_bright, near * l.near_bright);
+			most.near_dark = larger(most.near_dark, near * l.near_dark);
 		}
 	return most;
 }

@@ -6,8 +6,8 @@
 
 /*
  * The largest responses near a point. A ridge has one for bright and one for dark lines; for an edge both are the same.
- * near_bright and near_dark weigh responses by their nearness to the point. They decide the polarity, because the flanks
- * of a line respond with the other polarity.
+ * near_bright and near_dark weigh responses by their nearness to the point, less COST_FLANK of the gradient's. They decide
+ * the polarity, because the flanks of a line respond with the other polarity.
  */
 struct level {
 	double bright, dark;

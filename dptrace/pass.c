@@ -7,7 +7,7 @@
 
 /* The largest sizes among the segments of a pass. */
 struct extent {
-	int guides, samples, rows, points;
+	int guides, samples, rows, points, links;
 	size_t stride;		     /* guides of a segment, the largest number of all passes */
 	size_t strip, base, scratch; /* bytes */
 };
@@ -43,6 +43,7 @@ extent_of(const struct segment_shape *s, size_t n, size_t pass, const struct dpt
 		scratch_take(&idle, &scratch, &g);
 		e.guides = more(pass_guides(&s[i], pass), e.guides);
 		e.samples = more(pass_samples(&s[i], pass), e.samples);
+		e.links = more(pass_links(&s[i], o, pass), e.links);
 		e.rows = more(rows, e.rows);
 		e.points = more(s[i].cost ? s[i].tube.points : 0, e.points);
 		e.stride = larger((size_t)more(s[i].n, s[i].cost ? s[i].tube.n : 0), e.stride);
@@ -70,13 +71,14 @@ lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n, siz
 	w->xy = arena_take(&a, n * w->stride, sizeof *w->xy);
 	w->v = arena_take(&a, n * w->stride, sizeof *w->v);
 	w->verdict = arena_take(&a, n * w->stride, sizeof *w->verdict);
+	w->moved = arena_take(&a, n, sizeof *w->moved);
 	w->curve = arena_take(&a, n, sizeof *w->curve);
 	w->points = arena_take(&a, n * w->npoints, sizeof *w->points);
 	w->spare = arena_take(&a, w->npoints, sizeof *w->spare);
 	for (int i = 0; i < held; i++)
 		w->base_room[i] = arena_take(&a, e.base, 1);
 	w->chain.margins = o->margins && pass == 0;
-	chain_take(&w->chain, &a, (int)n, nslot, e.guides, e.samples, e.rows);
+	chain_take(&w->chain, &a, (int)n, nslot, e.guides, e.samples, e.rows, e.links);
 	for (int i = 0; i < held; i++)
 		w->room[i] = arena_take(&a, e.strip, 1);
 	w->scratch_room = arena_take(&a, e.scratch, 1);
@@ -84,6 +86,42 @@ lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n, siz
 }
 
 /* --- guides --------------------------------------------------------------------------------------------------------- */
+
+/*
+ * The samples lo..hi, counted from the middle row of the strip, that the start (side 0) or the end (side 1) of segment k
+ * may move to. at is the row of the pass before.
+ */
+static void
+reach_of_end(const struct work *w, int k, int side, int at, int *lo, int *hi)
+{
+	const struct segment_shape *s = &w->shape[k];
+	const struct dptrace_options *o = &w->plan->o;
+	const int snap = pass_snap(s, o, w->pass, s->snap[side]);
+
+	*lo = -snap;
+	*hi = snap;
+	if (w->pass == 0 || snap == 0)
+		return;
+	if (pass_is_tube(s, w->pass)) {
+		const double all = s->snap[side] * s->dv, moved = w->moved[k][side];
+		*lo = more(*lo, -(int)floor((all + moved) / s->tube.dv));
+		*hi = -more(-*hi, -(int)floor((all - moved) / s->tube.dv));
+	} else {
+		*lo = more(*lo, at - REFINED);
+		*hi = -more(-*hi, -(at + REFINED));
+	}
+}
+
+static void
+put_end(const struct work *w, int k, int side, int at, struct course *c)
+{
+	const int g = side ? c->n - 1 : 0;
+	int lo, hi;
+
+	reach_of_end(w, k, side, at, &lo, &hi);
+	c->d[g] = hi - lo + 1;
+	c->o[g] = (c->rows - 1) / 2 + lo;
+}
 
 static void
 straight_course(const struct work *w, int k, struct course *c)
@@ -99,13 +137,16 @@ straight_course(const struct work *w, int k, struct course *c)
 	for (int g = 0; g < c->n; g++) {
 		int z = w->pass ? (int)lround(v[g] / c->dv) : 0;
 		c->o[g] = z;
-		c->d[g] = g == 0 || g == c->n - 1 ? 1 : d;
+		c->d[g] = d;
 		c->h[g] = s->length / (c->n - 1);
 		far = abs(z) > far ? abs(z) : far;
 	}
+	const int start = c->o[0], end = c->o[c->n - 1];
 	c->rows = 2 * (far + d / 2) + 1;
 	for (int g = 0; g < c->n; g++)
 		c->o[g] += (c->rows - c->d[g]) / 2;
+	put_end(w, k, 0, start, c);
+	put_end(w, k, 1, end, c);
 }
 
 static void
@@ -122,10 +163,12 @@ curved_course(const struct work *w, int k, struct course *c)
 	c->rows = d;
 	c->steepest = more(1, (int)floor(curve->length / (c->n - 1) / c->dv));
 	for (int g = 0; g < c->n; g++) {
-		c->d[g] = g == 0 || g == c->n - 1 ? 1 : d;
-		c->o[g] = (d - c->d[g]) / 2;
+		c->d[g] = d;
+		c->o[g] = 0;
 		c->h[g] = curve->length / (c->n - 1);
 	}
+	put_end(w, k, 0, 0, c);
+	put_end(w, k, 1, 0, c);
 }
 
 void
@@ -226,21 +269,57 @@ across(const struct course *c, int g, int j)
 	return (c->o[g] + j - (c->rows - 1) / 2) * c->dv;
 }
 
+/* The unit vector across segment k at its start (side 0) or end (side 1), in this pass. */
+static void
+normal_of(const struct work *w, int k, int side, double n[2])
+{
+	const struct segment_shape *s = &w->shape[k];
+
+	n[0] = -s->ey;
+	n[1] = s->ex;
+	if (pass_is_tube(s, w->pass)) {
+		const struct place p = curve_place(&w->curve[k], side ? w->curve[k].length : 0);
+		n[0] = p.nx;
+		n[1] = p.ny;
+	}
+}
+
+/*
+ * The way of a point that moves 1 px across the segment whose end it is. Where two segments meet it moves 1 px across both,
+ * along the bisector of their normals.
+ */
+static void
+way_of_end(const struct work *w, int k, int side, double way[2])
+{
+	const int n = w->chain.n, next = side ? k + 1 : k - 1;
+	double other[2];
+
+	normal_of(w, k, side, way);
+	if ((next < 0 || next == n) && !w->chain.closed)
+		return;
+	normal_of(w, (next + n) % n, !side, other);
+	const double dot = way[0] * other[0] + way[1] * other[1];
+	for (int a = 0; a < 2; a++)
+		way[a] = (way[a] + other[a]) / (1 + dot);
+}
+
 /* The place xy in the picture of v on guide g of the course c of segment k. */
 static void
 put_place(const struct work *w, int k, const struct course *c, int g, double v, double xy[2])
 {
 	const struct segment_shape *s = &w->shape[k];
-
-	if (pass_is_tube(s, w->pass)) {
-		const struct place p = curve_place(&w->curve[k], g * c->h[g]);
-		xy[0] = p.x + v * p.nx;
-		xy[1] = p.y + v * p.ny;
-		return;
-	}
 	const double u = g * (s->length / (c->n - 1));
-	xy[0] = s->ax + u * s->ex - v * s->ey;
-	xy[1] = s->ay + u * s->ey + v * s->ex;
+	struct place p = {s->ax + u * s->ex, s->ay + u * s->ey, -s->ey, s->ex};
+	double way[2];
+
+	if (pass_is_tube(s, w->pass))
+		p = curve_place(&w->curve[k], g * c->h[g]);
+	way[0] = p.nx;
+	way[1] = p.ny;
+	if (v != 0 && (g == 0 || g == c->n - 1))
+		way_of_end(w, k, g > 0, way);
+	xy[0] = p.x + v * way[0];
+	xy[1] = p.y + v * way[1];
 }
 
 /* The number of places where a polyline's link is about as steep as it may be, or where it turns by more than most. */
@@ -268,12 +347,24 @@ keep_verdicts(struct work *w, int k, const struct course *c)
 		w->verdict[row + (size_t)g] = (struct verdict){
 		    .x = w->xy[row + (size_t)g][0],
 		    .y = w->xy[row + (size_t)g][1],
-		    .border = c->d[g] > 1 && (at[g] == 0 || at[g] == c->d[g] - 1),
+		    .border = g > 0 && g < c->n - 1 && c->d[g] > 1 &&
+			      (at[g] == 0 || at[g] == c->d[g] - 1),
 		    .margin = w->chain.margins
 				  ? w->chain.margin[(size_t)k * (size_t)w->chain.maxn + (size_t)g]
 				  : NAN};
 	if (w->shape[k].cost)
 		w->sharp += count_sharp(c, at, bound_of(.97 * w->shape[k].phi));
+}
+
+/* Adds the moves of the ends of segment k, of n guides. Across a straight course, v counts from the given point. */
+static void
+keep_moves(struct work *w, int k, int n)
+{
+	const double *v = w->v + (size_t)k * w->stride;
+	const bool on = pass_is_tube(&w->shape[k], w->pass);
+
+	for (int side = 0; side < 2; side++)
+		w->moved[k][side] = (on ? w->moved[k][side] : 0) + v[side ? n - 1 : 0];
 }
 
 void
@@ -291,6 +382,7 @@ pass_keep(struct work *w)
 			w->v[row + (size_t)g] = v;
 			put_place(w, k, c, g, v, w->xy[row + (size_t)g]);
 		}
+		keep_moves(w, k, c->n);
 		if (w->pass == 0)
 			keep_verdicts(w, k, c);
 	}

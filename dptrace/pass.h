@@ -35,6 +35,7 @@ struct work {
 	double (*xy)[2];
 	double *v;
 	struct verdict *verdict;
+	double (*moved)[2]; /* [segments]: how far its start and its end moved so far, across it */
 	/* cost, passes after the first: the curves [segments], their points, and scratch for the points of one */
 	struct curve *curve;
 	double (*points)[2], (*spare)[2];
@@ -78,6 +79,13 @@ double pass_step(const struct segment_shape *s, const struct dptrace_options *o,
 /* The rows of the widest strip of a pass; the samples of an inner guide. */
 int pass_rows(const struct segment_shape *s, const struct grid *g, size_t pass);
 int pass_samples(const struct segment_shape *s, size_t pass);
+
+/* The first or last links of a segment in that pass, at most. */
+int pass_links(const struct segment_shape *s, const struct dptrace_options *o, size_t pass);
+
+/* The samples to either side that a pass may move a point for which the first pass has snap samples. */
+int
+pass_snap(const struct segment_shape *s, const struct dptrace_options *o, size_t pass, int snap);
 
 /* The largest turn at a guide in that pass, radians. */
 double pass_phi(const struct segment_shape *s, size_t pass);

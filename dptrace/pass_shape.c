@@ -50,6 +50,30 @@ pass_samples(const struct segment_shape *s, size_t pass)
 	return pass ? 2 * REFINED + 1 : s->d;
 }
 
+/*
+ * Passes along curves move points by two thirds of what the first pass may. Both moves together stay within its distance,
+ * as links climb at most 2.5 px for each px along ab.
+ */
+int
+pass_snap(const struct segment_shape *s, const struct dptrace_options *o, size_t pass, int snap)
+{
+	const double px = snap * s->dv, step = pass_step(s, o, pass);
+	const int samples = (int)floor((pass_is_tube(s, pass) ? px * 2 / 3 : px) / step + 1e-9);
+	const int most = (pass_samples(s, pass) - 1) / 2;
+
+	return pass_is_tube(s, pass) && samples > most ? most : samples;
+}
+
+int
+pass_links(const struct segment_shape *s, const struct dptrace_options *o, size_t pass)
+{
+	const int most = s->snap[0] > s->snap[1] ? s->snap[0] : s->snap[1],
+		  snap = pass_snap(s, o, pass, most), d = pass_samples(s, pass),
+		  ends = 2 * snap + 1 < d ? 2 * snap + 1 : d;
+
+	return ends * (pass_guides(s, pass) == 2 ? ends : d);
+}
+
 double
 pass_phi(const struct segment_shape *s, size_t pass)
 {
@@ -70,8 +94,10 @@ pass_rule(const struct segment_shape *s, const struct dptrace_options *o, size_t
 
 	if (!s->cost)
 		return sum;
-	return (struct rule){.cost = true,
-			     .polarity = s->polarity,
-			     .scale = s->level > 0 ? (float)(size / s->level) : 0,
-			     .cap = pass ? 1e9f : 1};
+	return (struct rule){
+	    .cost = true,
+	    .polarity = s->polarity,
+	    .scale = s->level > 0 ? (float)(size / s->level) : 0,
+	    .cap = pass ? 1e9f : 1,
+	    .flank = pass && o->score == DPTRACE_RIDGE ? (float)(COST_FLANK / o->sigma) : 0};
 }

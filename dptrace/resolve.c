@@ -7,7 +7,7 @@
 #include "dptrace/level.h"
 #include "dptrace/resolve.h"
 
-#define CLEAR	   5.7	 /* DPTRACE_AUTO: a clear line's level, in responses of noise alone */
+#define CLEAR	   4.3	 /* DPTRACE_AUTO: a clear line's level, in responses of noise alone */
 #define TUBE_NOISE 45.	 /* px times level / noise: the spacing of a tube's guides in noise */
 enum { TUBE_HALF = 15 }; /* samples of a tube to either side */
 
@@ -34,6 +34,13 @@ larger(double a, double b)
 	return a > b ? a : b;
 }
 
+/* The default px between samples under the cost. */
+static double
+cost_step(const struct dptrace_options *o)
+{
+	return larger(1, o->sigma / 2);
+}
+
 /*
  * The default number of samples of a guide. Under the sum they are about sigma apart, within 1 to 2 px; later passes look
  * closer. For sin, which is not smooth, they are about a pixel apart. Their number is rounded up so that they fill
@@ -46,7 +53,7 @@ default_samples(double halfwidth, const struct dptrace_options *o, bool cost)
 	const double step = 1.07 * (o->score == DPTRACE_SIN ? 1 : clamp(o->sigma, 1, 2));
 
 	if (cost)
-		return 2 * floor(halfwidth / larger(1, o->sigma / 2)) + 1;
+		return 2 * floor(halfwidth / cost_step(o) + 1e-9) + 1;
 	return ceil((2 * halfwidth / step + 2) / GROUP) * GROUP - 1;
 }
 
@@ -63,7 +70,11 @@ default_halfwidth(double length, const struct dptrace_options *o, bool cost)
 {
 	if (o->halfwidth > 0)
 		return o->halfwidth;
-	return cost ? clamp(.3 * length, 8, 96) : clamp(.2 * length, 32, 64);
+	if (!cost)
+		return clamp(.2 * length, 32, 64);
+	/* Whole steps, so that the samples of all segments are equally far apart. */
+	const double w = clamp(.3 * length, 8, 96), step = cost_step(o);
+	return o->d || w < step ? w : floor(w / step) * step;
 }
 
 /* Fills in the ends of the segment from a to b. */
@@ -165,13 +176,81 @@ shape_bounds(struct segment_shape *s, size_t n, const struct dptrace_options *o)
 	}
 }
 
-/* --- the objective ------------------------------------------------------------------------------------------------ */
-
 static double
 smaller(double a, double b)
 {
 	return a < b ? a : b;
 }
+
+/* --- points that may move --------------------------------------------------------------------------------------- */
+
+/* px that the polyline may move the points of a segment. */
+static double
+snap_of(const struct segment_shape *s, const struct dptrace_options *o)
+{
+	if (o->snap >= 0)
+		return o->snap;
+	return s->cost ? larger(2, o->sigma) : 0;
+}
+
+/* The samples, to either side of the middle, within that many px. */
+static int
+samples_within(const struct segment_shape *s, double px)
+{
+	const double samples = floor(px / s->dv + 1e-9);
+	const int most = (s->d - 1) / 2;
+
+	return samples < most ? (int)samples : most;
+}
+
+/*
+ * The samples that the polyline may move the point where segment s meets segment t. Both frames measure the same distance
+ * across when their samples are equally far apart. The point moves along the bisector of their normals, and farther than
+ * it moves across each of them. Where the line turns by more than 120 degrees the point stays.
+ */
+static int
+samples_at_turn(const struct segment_shape *s, const struct segment_shape *t, double px)
+{
+	const double half =
+	    sqrt((1 + s->ex * t->ex + s->ey * t->ey) / 2); /* cosine of half the turn */
+	const int a = samples_within(s, px * half), b = samples_within(t, px * half);
+
+	if (!(half >= .5) || s->dv != t->dv)
+		return 0;
+	return a < b ? a : b;
+}
+
+/* px that a point may move: at most px, and not out of the picture. */
+static double
+room_of(const double p[2], const struct dptrace_image *im, double px)
+{
+	const double x = smaller(p[0], (double)im->w - 1 - p[0]),
+		     y = smaller(p[1], (double)im->h - 1 - p[1]);
+
+	return clamp(smaller(x, y) + .5, 0, px);
+}
+
+/* Fills in snap. All segments must have their samples. */
+static void
+shape_ends(struct segment_shape *s, const struct dptrace_line *l, const struct dptrace_image *im,
+	   const struct dptrace_options *o)
+{
+	const size_t n = dptrace_segments(l);
+	const double px = snap_of(s, o);
+
+	for (size_t i = 0; i < n; i++) {
+		struct segment_shape *next = &s[(i + 1) % n];
+		const double room = room_of(l->xy[(i + 1) % l->n], im, px);
+		if (i == 0 && !l->closed)
+			s->snap[0] = samples_within(s, room_of(l->xy[0], im, px));
+		if (i + 1 == n && !l->closed)
+			s[i].snap[1] = samples_within(&s[i], room);
+		else
+			s[i].snap[1] = next->snap[0] = samples_at_turn(&s[i], next, room);
+	}
+}
+
+/* --- the objective ------------------------------------------------------------------------------------------------ */
 
 static double
 share_of_bright(const struct level *l)
@@ -269,5 +348,6 @@ dptrace_shape(struct segment_shape *s, const struct dptrace_line *l, const struc
 		if (shape_guides(&s[i], o, err))
 			return -1;
 	shape_bounds(s, n, o);
+	shape_ends(s, l, im, o);
 	return 0;
 }

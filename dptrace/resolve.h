@@ -26,6 +26,7 @@ struct segment_shape {
 	double level;	     /* cost: l, at least noise */
 	double noise;	     /* the response to the pixel noise around the line */
 	int steepest;	     /* cost: rows that a link may climb; 0: any number */
+	int snap[2]; /* samples to either side that the polyline may move the start and the end */
 	struct tube_shape tube;
 };
 

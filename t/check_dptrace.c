@@ -30,7 +30,7 @@ static const double bounds[] = {.05, .1, .2, .35, .5, .8, 1.2, M_PI / 2, 1.7, 2.
 
 static void
 random_segment(struct problem *p, size_t s, struct check_rng *r, size_t n, size_t maxd, bool uneven,
-	       int values)
+	       int values, const int ends[2])
 {
 	const double heading = 2 * M_PI * rng_unit(r);
 	struct dptrace_table *t = &p->seg[s];
@@ -46,9 +46,10 @@ random_segment(struct problem *p, size_t s, struct check_rng *r, size_t n, size_
 	const size_t d = 1 + rng_below(r, maxd);
 	const double h = .3 + 3 * rng_unit(r);
 	for (size_t g = 0; g < n; g++) {
-		bool end = g == 0 || g + 1 == n;
-		p->d[s][g] = end ? 1 : (int)(uneven ? 1 + rng_below(r, maxd) : d);
-		p->o[s][g] = end ? 0 : -p->d[s][g] / 2 + (uneven ? (int)rng_below(r, 5) - 2 : 0);
+		const int end = g == 0 ? ends[0] : g + 1 == n ? ends[1] : 0;
+		p->d[s][g] = end ? end : (int)(uneven ? 1 + rng_below(r, maxd) : d);
+		p->o[s][g] =
+		    end ? -(end / 2) : -p->d[s][g] / 2 + (uneven ? (int)rng_below(r, 5) - 2 : 0);
 		p->h[s][g] = uneven ? .3 + 3 * rng_unit(r) : h;
 	}
 	for (size_t g = 0; g + 1 < n; g++) {
@@ -59,10 +60,28 @@ random_segment(struct problem *p, size_t s, struct check_rng *r, size_t n, size_
 	}
 }
 
+/* Makes all segments of p. Half of the points where segments meet, and of the ends, have up to 3 samples. */
+static void
+random_chain(struct problem *p, struct check_rng *r, size_t n, size_t maxd, bool uneven, int values)
+{
+	const int start = rng_below(r, 2) ? 1 : 1 + (int)rng_below(r, 3);
+	int ends[2] = {start, start};
+
+	for (size_t s = 0; s < p->nseg; s++) {
+		if (!p->closed || s + 1 < p->nseg)
+			ends[1] = rng_below(r, 2) ? 1 : 1 + (int)rng_below(r, 3);
+		else
+			ends[1] = start;
+		random_segment(p, s, r, n, maxd, uneven, values, ends);
+		ends[0] = ends[1];
+	}
+}
+
 struct search {
 	const struct problem *p;
 	size_t s, g;  /* the gap to be chosen next */
 	double first; /* the direction of the first link */
+	int start;    /* and its first sample */
 	double best;
 };
 
@@ -85,7 +104,8 @@ try_all(struct search *q, size_t s, size_t g, int j, double before, double sum)
 	const struct problem *p = q->p;
 
 	if (s == p->nseg) {
-		if ((!p->closed || turn(before, q->first) <= p->phi + 1e-12) && sum > q->best)
+		if ((!p->closed || (j == q->start && turn(before, q->first) <= p->phi + 1e-12)) &&
+		    sum > q->best)
 			q->best = sum;
 		return;
 	}
@@ -97,19 +117,32 @@ try_all(struct search *q, size_t s, size_t g, int j, double before, double sum)
 			q->first = here;
 		else if (turn(before, here) > p->phi + 1e-12)
 			continue;
-		try_all(q, end ? s + 1 : s, end ? 0 : g + 1, end ? 0 : k, here,
+		try_all(q, end ? s + 1 : s, end ? 0 : g + 1, k, here,
 			sum + (double)t->score[g][j * t->d[g + 1] + k]);
 	}
 }
 
-/* The sum of the polyline at, or NaN when it breaks the bound. */
+/* Finds the best sum of all polylines from each sample of the first guide. */
+static void
+try_starts(struct search *q)
+{
+	for (q->start = 0; q->start < q->p->seg[0].d[0]; q->start++)
+		try_all(q, 0, 0, q->start, 0, 0);
+}
+
+/* The sum of the polyline at, or NaN when it breaks the bound or where its segments do not meet. */
 static double
 sum_of(const struct problem *p, const int *at)
 {
 	double sum = 0, before = NAN, first = NAN;
+	const int start = at[0];
+	int here_at = start;
 
 	for (size_t s = 0; s < p->nseg; at += p->seg[s++].n) {
 		const struct dptrace_table *t = &p->seg[s];
+		if (at[0] != here_at)
+			return NAN;
+		here_at = at[t->n - 1];
 		for (size_t g = 0; g + 1 < t->n; g++) {
 			if (at[g] < 0 || at[g] >= t->d[g])
 				return NAN;
@@ -122,7 +155,7 @@ sum_of(const struct problem *p, const int *at)
 			sum += (double)t->score[g][at[g] * t->d[g + 1] + at[g + 1]];
 		}
 	}
-	return p->closed && turn(before, first) > p->phi + 1e-9 ? NAN : sum;
+	return p->closed && (here_at != start || turn(before, first) > p->phi + 1e-9) ? NAN : sum;
 }
 
 static void
@@ -134,7 +167,7 @@ compare(struct check_many *brute, struct check_many *paper, struct check_many *l
 	double best, direct = -INFINITY;
 	int r = dptrace_tables(p->seg, p->nseg, p->closed, p->phi, 1, at, &best, NULL);
 
-	try_all(&q, 0, 0, 0, 0, 0);
+	try_starts(&q);
 	const bool none = q.best == -INFINITY;
 	check_case(brute, r == none, "phi %g, %zu segments: given up %d, brute force finds %g",
 		   p->phi, p->nseg, r, q.best);
@@ -168,12 +201,11 @@ check_tables(void)
 			n = 2 + rng_below(&r, 2);
 			maxd = 6;
 		}
-		for (size_t s = 0; s < p.nseg; s++)
-			random_segment(&p, s, &r, n, maxd, i % 4 < 2, i % 5 ? 64 : 3);
+		random_chain(&p, &r, n, maxd, i % 4 < 2, i % 5 ? 64 : 3);
 		compare(&brute, &paper, &legal, &p);
 	}
 	check_end(&brute, "the optimum is that of brute force: uneven spacings and samples, phi "
-			  ".05 to pi, chains, closed");
+			  ".05 to pi, chains, closed, free ends");
 	check_end(&paper, "the paper's recursion finds the same");
 	check_end(&legal, "the polyline keeps the bound and sums to the optimum");
 }
@@ -277,7 +309,7 @@ best_avoiding(struct problem *p, size_t s, size_t g, int not )
 	}
 	for (int k = 0; k < p->d[s][g + 1]; k++)
 		q.table[s][g][not *p->d[s][g + 1] + k] = -1e6f;
-	try_all(&w, 0, 0, 0, 0, 0);
+	try_starts(&w);
 	return w.best < -1e5 ? -INFINITY : w.best;
 }
 
@@ -293,9 +325,7 @@ check_margins(void)
 	for (int i = 0; i < 300; i++) {
 		p.nseg = 1 + (size_t)(i % 3 == 2);
 		p.phi = bounds[2 + rng_below(&r, 10)];
-		for (size_t s = 0; s < p.nseg; s++)
-			random_segment(&p, s, &r, p.nseg > 1 ? 3 : 5, p.nseg > 1 ? 6 : 8, i % 2,
-				       64);
+		random_chain(&p, &r, p.nseg > 1 ? 3 : 5, p.nseg > 1 ? 6 : 8, i % 2, 64);
 		if (dptrace_tables(p.seg, p.nseg, false, p.phi, 1, at, &best, margin))
 			continue;
 		for (size_t s = 0, k = 0; s < p.nseg; k += p.seg[s++].n)

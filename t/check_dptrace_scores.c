@@ -70,7 +70,8 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 	strip.rule = (struct rule){
 	    cost, o->polarity,
 	    (float)((o->score == DPTRACE_RIDGE ? o->sigma : 1) * o->sigma / (cost ? level : 1)),
-	    capped ? 1 : 1e9f};
+	    capped ? 1 : 1e9f,
+	    cost && !capped && o->score == DPTRACE_RIDGE ? (float)(COST_FLANK / o->sigma) : 0};
 	strip_columns(bench.column, &strip.g, &at);
 	base_fill(&base, &bench, &strip.g, im, gray, o, &strip.rule);
 	strip_fill(&strip, &base, &s.c);

@@ -25,7 +25,7 @@ struct chain_of {
 /* Guides of one size, or each of its own; whole scores, so that many polylines are equally good, or any. */
 static void
 random_table(struct chain_of *c, size_t s, struct check_rng *r, size_t maxd, bool uneven,
-	     bool whole)
+	     bool whole, const int ends[2])
 {
 	const double heading = 2 * M_PI * rng_unit(r), h = .3 + 6 * rng_unit(r);
 	const size_t n = 2 + rng_below(r, GUIDES - 1), d = 1 + rng_below(r, maxd);
@@ -39,9 +39,10 @@ random_table(struct chain_of *c, size_t s, struct check_rng *r, size_t maxd, boo
 					   .o = c->o[s],
 					   .score = c->score[s]};
 	for (size_t g = 0; g < n; g++) {
-		const bool end = g == 0 || g + 1 == n;
-		c->d[s][g] = end ? 1 : uneven ? 1 + (int)rng_below(r, maxd) : (int)d;
-		c->o[s][g] = end ? 0 : -c->d[s][g] / 2 + (uneven ? (int)rng_below(r, 5) - 2 : 0);
+		const int end = g == 0 ? ends[0] : g + 1 == n ? ends[1] : 0;
+		c->d[s][g] = end ? end : uneven ? 1 + (int)rng_below(r, maxd) : (int)d;
+		c->o[s][g] =
+		    end ? -(end / 2) : -c->d[s][g] / 2 + (uneven ? (int)rng_below(r, 5) - 2 : 0);
 		c->h[s][g] = uneven ? .3 + 6 * rng_unit(r) : h;
 	}
 	for (size_t g = 0; g + 1 < n; g++) {
@@ -95,8 +96,12 @@ tables_agree(struct gpu *g)
 		c.uneven = uneven;
 		c.closed = c.n > 1 && i % 4 == 0;
 		c.phi = bounds[i % 6];
-		for (size_t s = 0; s < c.n; s++)
-			random_table(&c, s, &r, i % 10 ? 12 : SAMPLES, uneven, whole);
+		int ends[2] = {1 + (int)rng_below(&r, 4)};
+		const int start = ends[0];
+		for (size_t s = 0; s < c.n; s++, ends[0] = ends[1]) {
+			ends[1] = c.closed && s + 1 == c.n ? start : 1 + (int)rng_below(&r, 4);
+			random_table(&c, s, &r, i % 10 ? 12 : SAMPLES, uneven, whole, ends);
+		}
 		check_order(i % check_orders());
 		check_case(&m, same_tables(g, &c, method, margins),
 			   "%d: %zu segments, closed %d, phi %g, uneven %d, whole %d, method %d", i,
@@ -148,7 +153,8 @@ static bool
 same_trace(const struct dptrace_trace *a, const struct dptrace_trace *b)
 {
 	if (a->n != b->n || !same(a->score, b->score) || !same(a->margin, b->margin) ||
-	    a->border != b->border || a->sharp != b->sharp || a->released != b->released ||
+	    a->bare != b->bare || a->low != b->low || a->border != b->border ||
+	    a->sharp != b->sharp || a->released != b->released ||
 	    (a->released && a->released_at != b->released_at) || a->blank != b->blank)
 		return false;
 	for (size_t i = 0; i < a->n; i++) {
@@ -216,7 +222,7 @@ static const struct {
      GPU_DPTRACE_WINDOW,
      0},
     {{.score = DPTRACE_RIDGE, .n = 5, .d = 25, .margins = true}, 1, GPU_DPTRACE_WINDOW, 5000000},
-    {{.score = DPTRACE_RIDGE, .objective = DPTRACE_COST, .margins = true},
+    {{.score = DPTRACE_RIDGE, .objective = DPTRACE_COST, .snap = -1, .margins = true},
      1,
      GPU_DPTRACE_WINDOW,
      0},
@@ -226,10 +232,15 @@ static const struct {
       .passes = 3,
       .slope = 1,
       .d = 24,
+      .snap = 3,
       .margins = true},
      3,
      GPU_DPTRACE_WINDOW,
      4000000},
+    {{.score = DPTRACE_RIDGE, .snap = 4, .d = 31, .halfwidth = 20, .passes = 3, .margins = true},
+     1,
+     GPU_DPTRACE_WINDOW,
+     0},
     {{.score = DPTRACE_EDGE, .objective = DPTRACE_COST, .sigma = 1.5}, 3, GPU_DPTRACE_WINDOW, 0},
     {{.score = DPTRACE_EDGE,
       .objective = DPTRACE_COST,

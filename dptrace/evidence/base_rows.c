@@ -354,15 +354,32 @@ make_sum(const struct job *j, int fields, size_t n)
 			       fields == 3 && j->rule->polarity >= 0 ? -1 : 1, b->g0, one, n);
 }
 
-/* Makes the fields of the cost, and finds whether there is any evidence. */
+/* f -= part * size * inside. */
+WEIR_CLONES(subtract_flanks,
+	    (float *restrict f, const float *restrict size, const float *restrict inside,
+	     float part, size_t n),
+	    (f, size, inside, part, n))
+{
+	for (size_t i = 0; i < n; i++)
+		f[i] -= part * size[i] * inside[i];
+}
+
+/*
+ * Makes the fields of the cost, and finds whether there is any evidence. Fields 0 and 2 of a ridge are T_uu and T_vv; what
+ * is subtracted from both counts alike for links of all directions.
+ */
 static void
 make_cost(const struct job *j, int fields, size_t n)
 {
-	const float sign = fields == 3 && j->rule->polarity >= 0 ? -1 : 1;
+	const struct rule *r = j->rule;
+	const float sign = fields == 3 && r->polarity >= 0 ? -1 : 1;
 
-	j->out->blank = j->rule->scale == 0;
+	j->out->blank = r->scale == 0;
 	for (int i = 0; i < fields; i++)
-		scale_inside(j->out->f[i], j->scratch->inside, sign * j->rule->scale, n);
+		scale_inside(j->out->f[i], j->scratch->inside, sign * r->scale, n);
+	for (int i = 0; r->flank > 0 && i < fields; i += 2)
+		subtract_flanks(j->out->f[i], j->scratch->size, j->scratch->inside,
+				r->flank * r->scale, n);
 }
 
 void
@@ -378,6 +395,10 @@ base_fill(struct base *b, const struct scratch *scratch, const struct grid *g,
 		colour_gradient(&job);
 	} else {
 		sample_strip(&job, gray);
+		if (rule->flank > 0) {
+			differentiate(&job, 1);
+			gradient_size(scratch->size, b->f[0], b->f[1], n);
+		}
 		differentiate(&job, fields - 1);
 	}
 	for (int col = 0; col < g->ncol; col++)

@@ -61,12 +61,20 @@ struct scratch {
 /* k of the cost: a pixel without evidence costs 1/k, one with evidence of level l costs 1/(1 + k). */
 #define COST_K .3f
 
+/*
+ * The part of sigma |grad| that is subtracted from the response of a ridge, where a line is located and where its polarity
+ * is found. On the middle of a line the gradient is 0; on its flank and on an edge it is large.
+ */
+#define COST_FLANK .5
+
 /* How evidence becomes a score. */
 struct rule {
 	bool cost; /* else the sum */
 	int polarity;
 	float scale; /* cost: factor of the derivatives that makes the level l 1 */
 	float cap;   /* cost: the most that the mean evidence of a link counts */
+	float
+	    flank; /* cost, ridge: so many sizes of the gradient count against the second derivative */
 };
 
 /* What links of one slope share: the factors of the fields, the factor of their sum, and the length. */

@@ -4,13 +4,15 @@
 #include "dptrace/search/chain.h"
 
 void
-chain_take(struct chain *c, struct arena *a, int n, int nslot, int maxn, int maxd, int rows)
+chain_take(struct chain *c, struct arena *a, int n, int nslot, int maxn, int maxd, int rows,
+	   int maxlinks)
 {
-	const size_t links = (size_t)n * (size_t)maxd, nodes = (size_t)n * (size_t)maxn;
+	const size_t links = (size_t)n * (size_t)maxlinks, nodes = (size_t)n * (size_t)maxn;
 
 	c->n = n;
 	c->maxn = maxn;
 	c->maxd = maxd;
+	c->maxlinks = maxlinks;
 	c->nslot = n < nslot ? n : nslot;
 	for (int i = 0; i < c->nslot; i++)
 		segment_take(&c->slot[i], a, maxn, rows, maxd, c->margins, c->threads);
@@ -19,7 +21,7 @@ chain_take(struct chain *c, struct arena *a, int n, int nslot, int maxn, int max
 	c->exit = arena_take(a, links, sizeof *c->exit);
 	c->leave = arena_take(a, links, sizeof *c->leave);
 	c->released = arena_take(a, (size_t)n, sizeof *c->released);
-	c->branch = arena_take(a, 2 * (size_t)maxd, sizeof *c->branch);
+	c->branch = arena_take(a, 2 * (size_t)maxlinks, sizeof *c->branch);
 	c->at = arena_take(a, nodes, sizeof *c->at);
 	c->link = arena_take(a, nodes, sizeof *c->link);
 	c->margin = arena_take(a, nodes, sizeof *c->margin);
@@ -28,7 +30,7 @@ chain_take(struct chain *c, struct arena *a, int n, int nslot, int maxn, int max
 static float *
 of_links(const struct chain *c, float *base, int k)
 {
-	return base + (size_t)k * (size_t)c->maxd;
+	return base + (size_t)k * (size_t)c->maxlinks;
 }
 
 static struct ends
@@ -43,10 +45,23 @@ ends_of(const struct course *c)
 			     .dv = c->dv,
 			     .first_h = c->h[0],
 			     .last_h = c->h[n - 2],
-			     .nfirst = c->d[1],
-			     .nlast = c->d[n - 2],
+			     .first = {c->d[0], c->d[1]},
+			     .last = {c->d[n - 2], c->d[n - 1]},
 			     .first0 = c->o[1] - c->o[0],
-			     .last0 = c->o[n - 1] - c->o[n - 2]};
+			     .last0 = c->o[n - 1] - c->o[n - 2],
+			     .climb = course_climb(c)};
+}
+
+static int
+first_links(const struct ends *e)
+{
+	return e->first[0] * e->first[1];
+}
+
+static int
+last_links(const struct ends *e)
+{
+	return e->last[0] * e->last[1];
 }
 
 /* Puts segment k into its slot, with its course and windows. Returns true when it had to be loaded. */
@@ -88,15 +103,15 @@ step_of(double ex, double ey, double h, double v)
 }
 
 static struct step
-first_step(const struct ends *e, int k)
+first_step(const struct ends *e, int i, int k)
 {
-	return step_of(e->ex, e->ey, e->first_h, (e->first0 + k) * e->dv);
+	return step_of(e->ex, e->ey, e->first_h, (e->first0 - i + k) * e->dv);
 }
 
 static struct step
-last_step(const struct ends *e, int j)
+last_step(const struct ends *e, int i, int k)
 {
-	return step_of(e->fx, e->fy, e->last_h, (e->last0 - j) * e->dv);
+	return step_of(e->fx, e->fy, e->last_h, (e->last0 - i + k) * e->dv);
 }
 
 static bool
@@ -130,6 +145,23 @@ rebase(float *x, int n)
 	return m;
 }
 
+/*
+ * The largest of the sums in[i e + m] of the last links i -> m of p, those whose step may be followed by the step to, or
+ * of all of them where the bound is released.
+ */
+static float
+best_into(const struct chain *c, const struct ends *p, const float *in, int m, struct step to,
+	  bool released)
+{
+	const int e = p->last[1];
+	float best = NEVER;
+
+	for (int i = 0; i < p->last[0]; i++)
+		if (in[i * e + m] > best && (released || may_follow(c, last_step(p, i, m), to)))
+			best = in[i * e + m];
+	return best;
+}
+
 /* Computes entry[k] from exit[k-1]. */
 static void
 meet(struct chain *c, int k)
@@ -138,13 +170,13 @@ meet(struct chain *c, int k)
 	const float *in = of_links(c, c->exit, k - 1);
 	float *out = of_links(c, c->entry, k);
 
-	for (int i = 0; i < e->nfirst; i++) {
-		struct step s = first_step(e, i);
-		out[i] = NEVER;
-		for (int j = 0; j < p->nlast; j++)
-			if (in[j] > out[i] && (c->released[k] || may_follow(c, last_step(p, j), s)))
-				out[i] = in[j];
-	}
+	for (int i = 0; i < e->first[0]; i++)
+		for (int m = 0; m < e->first[1]; m++) {
+			const bool steep = abs(e->first0 - i + m) > e->climb;
+			*out++ = steep
+				     ? NEVER
+				     : best_into(c, p, in, i, first_step(e, i, m), c->released[k]);
+		}
 }
 
 /* Runs segment k from its entry to its exit. Returns the largest sum at its exit. */
@@ -158,9 +190,10 @@ pass(struct chain *c, int k)
 	hold(c, k, &s);
 	recur_forward(s, of_links(c, c->entry, k), c->threads);
 	last = &s->gap[s->c.n - 2];
-	for (int j = 0; j < last->nrow; j++)
-		out[j] = last->F[(size_t)(last->nrow - 1 - j) * last->ldf];
-	return largest(out, last->nrow);
+	for (int i = 0; i < c->ends[k].last[0]; i++)
+		for (int m = 0; m < c->ends[k].last[1]; m++)
+			*out++ = row_of(last, last->F, last->ldf, m - i)[m];
+	return largest(of_links(c, c->exit, k), last_links(&c->ends[k]));
 }
 
 /*
@@ -173,7 +206,7 @@ go(struct chain *c, int k0, int k1, bool release)
 	struct segment *s;
 
 	hold(c, 0, &s);
-	for (int i = 0; i < c->ends[0].nfirst; i++)
+	for (int i = 0; i < first_links(&c->ends[0]); i++)
 		c->entry[i] = k1 < 0 || (k0 <= i && i <= k1) ? 0 : NEVER;
 	c->best = 0;
 	for (int k = 0; k < c->n; k++) {
@@ -181,7 +214,7 @@ go(struct chain *c, int k0, int k1, bool release)
 		for (;; c->released[k] = true) {
 			if (k > 0)
 				meet(c, k);
-			float top = rebase(of_links(c, c->entry, k), c->ends[k].nfirst);
+			float top = rebase(of_links(c, c->entry, k), first_links(&c->ends[k]));
 			if (pass(c, k) > NEVER / 2) {
 				c->best += (double)top;
 				break;
@@ -193,50 +226,78 @@ go(struct chain *c, int k0, int k1, bool release)
 	return true;
 }
 
+/* Says whether one of the first links k0..k1, from sample m, may follow the step by which a closed chain ends there. */
+static bool
+may_close(const struct chain *c, struct step s, int m, int k0, int k1)
+{
+	const struct ends *f = &c->ends[0];
+	const int d = f->first[1], from = m * d > k0 ? m * d : k0,
+		  to = m * d + d - 1 < k1 ? m * d + d - 1 : k1;
+
+	for (int k = from; k <= to; k++)
+		if (c->released[0] || may_follow(c, s, first_step(f, m, k - m * d)))
+			return true;
+	return false;
+}
+
 /* Computes leave of the last segment: 0, or NEVER where no first link k0..k1 of a closed chain may follow. */
 static void
 close_up(struct chain *c, int k0, int k1)
 {
-	const struct ends *e = &c->ends[c->n - 1], *f = &c->ends[0];
+	const struct ends *e = &c->ends[c->n - 1];
 	float *leave = of_links(c, c->leave, c->n - 1);
 
-	for (int j = 0; j < e->nlast; j++) {
-		struct step s = last_step(e, j);
-		leave[j] = k1 < 0 ? 0 : NEVER;
-		for (int k = k0; k <= k1; k++)
-			if (may_follow(c, s, first_step(f, k)))
-				leave[j] = 0;
-	}
+	for (int i = 0; i < e->last[0]; i++)
+		for (int m = 0; m < e->last[1]; m++)
+			*leave++ =
+			    k1 < 0 || may_close(c, last_step(e, i, m), m, k0, k1) ? 0 : NEVER;
+}
+
+/* A last link: its sum, how straight it goes on, how far from the middle it ends, and its entry. */
+struct choice {
+	float sum;
+	double straight;
+	int aside, link;
+};
+
+/* Says whether a is better than b. Ties go to the straightest link, then to the middle of the last guide. */
+static bool
+is_better(const struct choice *a, const struct choice *b)
+{
+	if (a->sum != b->sum)
+		return a->sum > b->sum;
+	if (a->straight != b->straight)
+		return a->straight > b->straight;
+	return a->aside < b->aside;
 }
 
 /*
- * The best last link of segment k before the step next (NULL: the chain ends). Ties go to the straightest link, then to
- * the lowest.
+ * The best last link of segment k before the step next from sample start (NULL: the chain ends). Ties that is_better()
+ * leaves go to the lowest link.
  */
 static int
-best_last(const struct chain *c, int k, const struct step *next)
+best_last(const struct chain *c, int k, const struct step *next, int start)
 {
 	const struct ends *e = &c->ends[k];
 	const struct step along = {e->fx, e->fy}, *to = next ? next : &along;
 	const bool free = !next || c->released[k + 1];
 	const float *sum = of_links(c, c->exit, k), *leave = of_links(c, c->leave, k);
-	float top = 2 * NEVER;
-	double straight = -INFINITY;
-	int best = 0;
+	struct choice best = {2 * NEVER, -INFINITY, 0, 0};
 
-	for (int j = 0; j < e->nlast; j++) {
-		struct step s = last_step(e, j);
-		float f = next ? sum[j] : sum[j] + leave[j];
-		if (f < top || (!free && !may_follow(c, s, *to)))
+	for (int link = 0; link < last_links(e); link++) {
+		const int i = link / e->last[1], m = link % e->last[1];
+		const float f = next ? sum[link] : sum[link] + leave[link];
+		if (f < best.sum || (next && m != start))
 			continue;
-		double cosine = (s.x * to->x + s.y * to->y) / sqrt(s.x * s.x + s.y * s.y);
-		if (f > top || cosine > straight) {
-			top = f;
-			straight = cosine;
-			best = j;
-		}
+		const struct step s = last_step(e, i, m);
+		if (!free && !may_follow(c, s, *to))
+			continue;
+		const double cosine = (s.x * to->x + s.y * to->y) / sqrt(s.x * s.x + s.y * s.y);
+		const struct choice by = {f, cosine, abs(2 * m + 1 - e->last[1]), link};
+		if (is_better(&by, &best))
+			best = by;
 	}
-	return best;
+	return best.link;
 }
 
 static void
@@ -256,16 +317,19 @@ static void
 trace_back(struct chain *c)
 {
 	struct step next;
+	int start = 0;
 
 	for (int k = c->n - 1; k >= 0; k--) {
 		const struct segment *s = chain_segment(c, k);
 		int *at = chain_at(c, k), n = s->c.n;
 
-		at[n - 1] = 0;
-		at[n - 2] = best_last(c, k, k == c->n - 1 ? NULL : &next);
+		const int link = best_last(c, k, k == c->n - 1 ? NULL : &next, start);
+		at[n - 1] = link % s->c.d[n - 1];
+		at[n - 2] = link / s->c.d[n - 1];
 		recur_trace(s, at);
 		score_links(c, k, s);
-		next = first_step(&c->ends[k], at[1]);
+		start = at[0];
+		next = first_step(&c->ends[k], at[0], at[1]);
 	}
 }
 
@@ -276,7 +340,7 @@ reached(const struct chain *c)
 	const float *sum = of_links(c, c->exit, c->n - 1), *leave = of_links(c, c->leave, c->n - 1);
 	float top = NEVER;
 
-	for (int j = 0; j < c->ends[c->n - 1].nlast; j++)
+	for (int j = 0; j < last_links(&c->ends[c->n - 1]); j++)
 		top = sum[j] + leave[j] > top ? sum[j] + leave[j] : top;
 	return top > NEVER / 2 ? c->best + (double)top : (double)NEVER;
 }
@@ -297,9 +361,10 @@ try_branch(struct chain *c, struct branch *b)
 	trace_back(c);
 
 	const struct segment *s = chain_segment(c, c->n - 1);
-	int last = chain_at(c, c->n - 1)[s->c.n - 2];
-	return may_follow(c, last_step(&c->ends[c->n - 1], last),
-			  first_step(&c->ends[0], chain_at(c, 0)[1]));
+	const int *first = chain_at(c, 0), *last = chain_at(c, c->n - 1) + s->c.n - 2;
+	return last[1] == first[0] &&
+	       (c->released[0] || may_follow(c, last_step(&c->ends[c->n - 1], last[0], last[1]),
+					     first_step(&c->ends[0], first[0], first[1])));
 }
 
 /*
@@ -313,7 +378,7 @@ close_best(struct chain *c)
 {
 	int n = 1;
 
-	c->branch[0] = (struct branch){0, c->ends[0].nfirst - 1, 0};
+	c->branch[0] = (struct branch){0, first_links(&c->ends[0]) - 1, 0};
 	if (try_branch(c, &c->branch[0]))
 		return c->branch[0];
 	for (;;) {
@@ -333,24 +398,36 @@ close_best(struct chain *c)
 	}
 }
 
+/* The largest H of the first links m -> i of segment s, its number k, that may follow the step a. */
+static float
+best_out(const struct chain *c, const struct segment *s, int k, int m, struct step a)
+{
+	const struct ends *e = &c->ends[k];
+	const struct gap *gap = &s->gap[0];
+	float best = NEVER;
+
+	for (int i = 0; i < e->first[1]; i++) {
+		const float h = row_of(gap, gap->H, gap->lds, i - m)[m];
+		if (h > best && (c->released[k] || may_follow(c, a, first_step(e, m, i))))
+			best = h;
+	}
+	return best;
+}
+
 /* Computes leave[k-1] from the first links of segment k. H of its gap 0 must be there. */
 static void
 meet_back(struct chain *c, int k)
 {
-	struct segment *s = chain_segment(c, k);
-	const struct ends *p = &c->ends[k - 1], *e = &c->ends[k];
+	const struct segment *s = chain_segment(c, k);
+	const struct ends *p = &c->ends[k - 1];
 	float *out = of_links(c, c->leave, k - 1);
 
-	for (int j = 0; j < p->nlast; j++) {
-		struct step a = last_step(p, j);
-		out[j] = NEVER;
-		for (int i = 0; i < e->nfirst; i++) {
-			float h = s->gap[0].H[(size_t)i * s->gap[0].lds];
-			if (h > out[j] && (c->released[k] || may_follow(c, a, first_step(e, i))))
-				out[j] = h;
-		}
-	}
-	rebase(out, p->nlast);
+	for (int i = 0; i < p->last[0]; i++)
+		for (int m = 0; m < p->last[1]; m++)
+			*out++ = abs(p->last0 - i + m) > p->climb
+				     ? NEVER
+				     : best_out(c, s, k, m, last_step(p, i, m));
+	rebase(of_links(c, c->leave, k - 1), last_links(p));
 }
 
 /* What the best polyline through a sample at least c->apart from at loses against the best one through at. */
@@ -393,7 +470,10 @@ chain_solve(struct chain *c)
 	memset(c->released, 0, (size_t)c->n * sizeof *c->released);
 	if (c->closed && go(c, 0, -1, true)) {
 		b = close_best(c);
-		c->released[0] = b.k1 < 0;
+		if (b.k1 < 0) {
+			c->released[0] = true;
+			b = close_best(c);
+		}
 	}
 	if (!go(c, b.k0, b.k1, true))
 		return false;

@@ -208,22 +208,28 @@ run_sweep(const struct sweep *w, int threads)
 	}
 }
 
-/* Computes F of gap 0, which has one link to each sample of guide 1. */
+/* Computes F of gap 0. The link from sample j to sample k of guide 1 has entry j * d[1] + k. */
 static void
 enter(struct segment *s, const float *entry)
 {
 	const struct gap *gap = &s->gap[0];
+	const int d = s->c.d[1];
 	float room[LANES];
 
-	for (int k = 0; k < gap->nrow; k++) {
-		float *f = row_of(gap, gap->F, gap->ldf, k);
-		float *score = gap->S ? row_of(gap, gap->S, gap->lds, k) : room;
+	for (int r = 0; r < gap->nrow; r++) {
+		const int slope = r + gap->s0;
+		float *f = gap->F + (size_t)r * gap->ldf;
+		float *score = gap->S ? gap->S + (size_t)r * gap->lds : room;
 
 		empty_row(f, gap->ldf);
-		if (gap->from[k] >= gap->to[k])
-			continue;
-		s->score(s, 0, k, 0, 0, GROUP, score);
-		f[k] = score[0] + entry[k];
+		for (int j = gap->from[r]; j < gap->to[r]; j++) {
+			const int first = j / GROUP * GROUP;
+			if (j == gap->from[r] || j == first)
+				s->score(s, 0, slope, first, 0, GROUP,
+					 score + (gap->S ? first : 0));
+			f[j + slope] =
+			    score[gap->S ? j : j - first] + entry[(size_t)(j * d + j + slope)];
+		}
 	}
 }
 
@@ -251,19 +257,20 @@ recur_forward(struct segment *s, const float *entry, int threads)
 	}
 }
 
-/* Computes H of the last gap, which has one link, of slope -j, from each sample j of guide n-2. */
+/* Computes H of the last gap. The link from sample j of guide n-2 to sample k has entry j * d[n-1] + k. */
 static void
 leave_by(struct segment *s, const float *leave)
 {
 	const struct gap *gap = &s->gap[s->c.n - 2];
+	const int d = s->c.d[s->c.n - 1];
 
-	for (int j = 0; j < gap->nrow; j++) {
-		size_t r = (size_t)(gap->nrow - 1 - j);
-		float *h = gap->H + r * gap->lds;
+	for (int r = 0; r < gap->nrow; r++) {
+		float *h = gap->H + (size_t)r * gap->lds;
 
 		empty_row(h, gap->lds);
-		if (gap->from[r] < gap->to[r])
-			h[j] = gap->S[r * gap->lds + (size_t)j] + leave[j];
+		for (int j = gap->from[r]; j < gap->to[r]; j++)
+			h[j] = gap->S[(size_t)r * gap->lds + (size_t)j] +
+			       leave[j * d + j + r + gap->s0];
 	}
 }
 

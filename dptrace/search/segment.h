@@ -138,14 +138,14 @@ void segment_take(struct segment *s, struct arena *a, int n, int rows, int maxd,
 void segment_shape(struct segment *s, struct bound phi);
 
 /*
- * Computes F of all gaps. entry[k] is the sum up to the segment's start of a polyline that enters by the link to sample k
- * of guide 1; NEVER: none enters there.
+ * Computes F of all gaps. entry[j * d[1] + k] is the sum up to the segment's start of a polyline that enters by the link
+ * from sample j of guide 0 to sample k of guide 1; NEVER: none enters there.
  */
 void recur_forward(struct segment *s, const float *entry, int threads);
 
 /*
- * Computes H, gap by gap from the last one, and through. H of two gaps is kept. leave[j] is the sum from the segment's end
- * on of a polyline that leaves by the link from sample j of guide n-2. F and S must be there.
+ * Computes H, gap by gap from the last one, and through. H of two gaps is kept. leave[j * d[n-1] + k] is the sum from the
+ * segment's end on of a polyline that leaves by the link from sample j of guide n-2 to sample k. F and S must be there.
  */
 void recur_backward(struct segment *s, const float *leave, int threads);
 

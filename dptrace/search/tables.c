@@ -77,14 +77,25 @@ take_diagonals(const struct dptrace_table *t, size_t g, struct arena *a, float *
 }
 
 static void
-take_tables(struct chain *c, struct diagonals *t, struct arena *a, size_t nseg, int maxd, int rows)
+take_tables(struct chain *c, struct diagonals *t, struct arena *a, size_t nseg, int maxd, int rows,
+	    int maxlinks)
 {
-	chain_take(c, a, (int)nseg, SLOTS, t->maxn, maxd, rows);
+	chain_take(c, a, (int)nseg, SLOTS, t->maxn, maxd, rows, maxlinks);
 	t->base = arena_take(a, nseg * (size_t)t->maxn, sizeof *t->base);
 	for (size_t k = 0; k < nseg; k++)
 		for (size_t g = 0; g + 1 < t->seg[k].n; g++)
 			take_diagonals(&t->seg[k], g, a,
 				       a->base ? &t->base[k * (size_t)t->maxn + g] : NULL);
+}
+
+/* The larger of most and the numbers of first and of last links of t. */
+static int
+more_links(int most, const struct dptrace_table *t)
+{
+	const int first = t->d[0] * t->d[1], last = t->d[t->n - 2] * t->d[t->n - 1];
+
+	most = first > most ? first : most;
+	return last > most ? last : most;
 }
 
 int
@@ -99,20 +110,21 @@ dptrace_tables(const struct dptrace_table *seg, size_t nseg, bool closed, double
 			  .load = load_table};
 	struct diagonals t = {.seg = seg};
 	struct arena a = {0};
-	int maxd = 1, rows = 1, released;
+	int maxd = 1, rows = 1, links = 1, released;
 
 	for (size_t k = 0; k < nseg; k++) {
 		t.maxn = (int)seg[k].n > t.maxn ? (int)seg[k].n : t.maxn;
 		rows = rows_of(&seg[k]) > rows ? rows_of(&seg[k]) : rows;
 		for (size_t g = 0; g < seg[k].n; g++)
 			maxd = seg[k].d[g] > maxd ? seg[k].d[g] : maxd;
+		links = more_links(links, &seg[k]);
 	}
 	c.ctx = &t;
-	take_tables(&c, &t, &a, nseg, maxd, rows);
+	take_tables(&c, &t, &a, nseg, maxd, rows, links);
 	if (!(a.base = weir_alloc(a.used, 1)))
 		return -ENOMEM;
 	a.used = 0;
-	take_tables(&c, &t, &a, nseg, maxd, rows);
+	take_tables(&c, &t, &a, nseg, maxd, rows, links);
 	released = !chain_solve(&c);
 	*best = c.best;
 	for (size_t k = 0; k < nseg; k++) {

@@ -148,9 +148,12 @@ size_of(const dp_evidence &e, const dp_strip &s)
 	return along_of(e, s, 3);
 }
 
-/* Field blockIdx.z: of order - that along. */
+/*
+ * Field blockIdx.z: of order - that along. The kernels are those of the highest order; where order is one lower, the kernel
+ * of a field is that of the next one.
+ */
 __global__ void
-derive_along(const dp_evidence e, unsigned order)
+derive_along(const dp_evidence e, unsigned order, unsigned highest)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
 	const size_t i = element();
@@ -159,9 +162,9 @@ derive_along(const dp_evidence e, unsigned order)
 		return;
 	const size_t col = i / s.raw_rows * (size_t)s.g.sub + (size_t)s.g.ru;
 	const float *in = e.bench + s.bench + col * s.raw_rows + i % s.raw_rows;
-	along_of(e, s, blockIdx.z)[i] =
-	    convolve(in, (ptrdiff_t)s.raw_rows, taps_of(e, s, blockIdx.z) + s.g.rv + 1, s.g.ru,
-		     order - blockIdx.z == 1 ? -1.f : 1.f);
+	along_of(e, s, blockIdx.z)[i] = convolve(
+	    in, (ptrdiff_t)s.raw_rows, taps_of(e, s, blockIdx.z + highest - order) + s.g.rv + 1,
+	    s.g.ru, order - blockIdx.z == 1 ? -1.f : 1.f);
 }
 
 /* And of that order across. */
@@ -217,13 +220,14 @@ main_direction(const dp_evidence e)
 
 /* --- evidence ------------------------------------------------------------------------------------------------------ */
 
+/* The size of the gradient stays where it counts against a ridge. */
 __global__ void
 find_sizes(const dp_evidence e, bool hessian)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
 	const size_t i = element();
 
-	if (i >= s.plane)
+	if (i >= s.plane || (hessian && s.rule.flank > 0))
 		return;
 	const float *f = e.base + s.base + i;
 	const float a = f[0], b = f[s.plane];
@@ -338,6 +342,8 @@ make_evidence(const dp_evidence e)
 	float *f = e.base + s.base + blockIdx.z * s.plane + i;
 	if (s.rule.cost) {
 		*f *= sign * s.rule.scale * in;
+		if (s.rule.flank > 0 && blockIdx.z != 1)
+			*f -= s.rule.flank * s.rule.scale * size_of(e, s)[i] * in;
 		return;
 	}
 	const float d = one * size_of(e, s)[i] + e.g0[blockIdx.y];
@@ -351,9 +357,11 @@ int
 differentiate(struct gpu *g, const dp_evidence &e, const float *plane, unsigned order, unsigned n,
 	      unsigned blocks)
 {
+	const unsigned highest = (unsigned)dp_fields(&e.o) - 1;
+
 	GPU_LAUNCH(g, find_ref, (n + 31) / 32, 32, 0, e, plane, n);
 	GPU_LAUNCH(g, sample_strips, dim3(blocks, n), THREADS, 0, e, plane);
-	GPU_LAUNCH(g, derive_along, dim3(blocks, n, order + 1), THREADS, 0, e, order);
+	GPU_LAUNCH(g, derive_along, dim3(blocks, n, order + 1), THREADS, 0, e, order, highest);
 	GPU_LAUNCH(g, derive_across, dim3(blocks, n, order + 1), THREADS, 0, e);
 	return 0;
 }
@@ -368,6 +376,11 @@ dp_base(struct gpu *g, const dp_evidence *e, unsigned n, size_t most)
 		       blocks = (unsigned)((most + THREADS - 1) / THREADS);
 	int err;
 
+	if (e->flanks) {
+		if ((err = differentiate(g, *e, e->gray, 1, n, blocks)))
+			return err;
+		GPU_LAUNCH(g, find_sizes, dim3(blocks, n), THREADS, 0, *e, false);
+	}
 	if (!colour && (err = differentiate(g, *e, e->gray, fields - 1, n, blocks)))
 		return err;
 	for (size_t c = 0; colour && c < e->c; c++) {

@@ -69,15 +69,17 @@ namespace
 
 /* Bytes of a segment in one pass. */
 size_t
-pass_bytes(const struct segment_shape *s, dp_strip x, size_t pass, bool margins)
+pass_bytes(const struct segment_shape *s, const struct dptrace_options *o, dp_strip x, size_t pass,
+	   bool margins)
 {
 	const size_t d = (size_t)pass_samples(s, pass), n = (size_t)pass_guides(s, pass),
-		     links = n > 2 ? 2 * d + (n - 3) * d * d : 1;
+		     ends = (size_t)pass_links(s, o, pass),
+		     links = n > 2 ? 2 * ends + (n - 3) * d * d : ends;
 	batch_aim(&x, pass_rows(s, &x.g, pass));
 	const pass_size z = batch_pass_size(&x);
 
 	return sizeof(float) * (z.fields + z.offsets + 4 * z.slopes + 4 * z.slopes +
-				links * (margins ? 3 : 2) + (margins ? n * d : 0) + 3 * d) +
+				links * (margins ? 3 : 2) + (margins ? n * d : 0) + 3 * ends) +
 	       n * 256;
 }
 
@@ -94,7 +96,7 @@ line_bytes(const struct dptrace_plan *p, size_t line)
 			    strip_of(&s[i], &p->o, pass, pass_most(&s[i], &p->o, pass));
 			held += sizeof(float) * 3 * x.plane + sizeof(struct walk) * x.wide;
 			bench += sizeof(float) * dp_bench_size(&x);
-			bytes += pass_bytes(&s[i], x, pass, p->o.margins && pass == 0);
+			bytes += pass_bytes(&s[i], &p->o, x, pass, p->o.margins && pass == 0);
 		}
 		const size_t all = held + (bench > bytes ? bench : bytes);
 		most = all > most ? all : most;
@@ -149,10 +151,12 @@ take_work(const struct batch *b, struct work *w, struct arena *a, size_t i)
 	x.xy = dp_take<double[2]>(a, all);
 	x.v = dp_take<double>(a, all);
 	x.verdict = dp_take<struct verdict>(a, all);
+	x.moved = dp_take<double[2]>(a, n);
 	x.curve = dp_take<struct curve>(a, n);
 	x.points = dp_take<double[2]>(a, n * points);
 	x.spare = dp_take<double[2]>(a, points);
 	x.chain.n = (int)n;
+	x.chain.closed = b->p->line[b->first + i].closed;
 	x.chain.maxn = (int)guides;
 	x.chain.at = dp_take<int>(a, all);
 	x.chain.link = dp_take<float>(a, all);

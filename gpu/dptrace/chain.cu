@@ -82,11 +82,26 @@ begin(const dp_chains c, const dp_start *from)
 {
 	const dp_start f = from[blockIdx.x];
 	const size_t id = c.line[f.line].seg;
-	const int n = first_links(c, c.seg[id]);
+	const pair_of_guides p = first_guides(c, c.seg[id]);
 
-	for (int i = (int)threadIdx.x; i < n; i += (int)THREADS)
-		c.entry[id * c.maxd + (size_t)i] =
+	for (int i = (int)threadIdx.x; i < p.d * p.e; i += (int)THREADS)
+		c.entry[id * c.maxlinks + (size_t)i] =
 		    f.k1 < 0 || (f.k0 <= i && i <= f.k1) ? 0.f : NEVER;
+}
+
+/* The largest sum of the last links of segment id, s, to sample m that may be followed by the step next. */
+__device__ float
+best_into(const dp_chains &c, size_t id, const dp_segment &s, int m, step next, bool free)
+{
+	const pair_of_guides p = last_guides(c, s);
+	const float *in = c.exit + id * c.maxlinks;
+	float best = NEVER;
+
+	for (int i = 0; i < p.d; i++)
+		if (in[i * p.e + m] > best &&
+		    (free || may_follow(c.line[s.line].phi, last_step(c, s, i, m), next)))
+			best = in[i * p.e + m];
+	return best;
 }
 
 /* entry from the exit of the segment before. block = segment. */
@@ -95,25 +110,15 @@ __launch_bounds__(THREADS) meet(const dp_chains c, const unsigned *ids, dp_sums 
 {
 	const size_t id = ids[blockIdx.x];
 	const dp_segment s = c.seg[id];
-	const int n = first_links(c, s);
-	float *entry = c.entry + id * c.maxd;
+	const pair_of_guides p = first_guides(c, s);
+	float *entry = c.entry + id * c.maxlinks;
 
-	if (s.k > 0) {
-		const dp_segment p = c.seg[id - 1];
-		const float *in = c.exit + (id - 1) * c.maxd;
-		const int np = last_links(c, p);
-		const bool free = c.released[id];
-		for (int i = (int)threadIdx.x; i < n; i += (int)THREADS) {
-			const step next = first_step(c, s, i);
-			float best = NEVER;
-			for (int j = 0; j < np; j++)
-				if (in[j] > best && (free || may_follow(c.line[s.line].phi,
-									last_step(c, p, j), next)))
-					best = in[j];
-			entry[i] = best;
-		}
-	}
-	const float taken = rebase(entry, n);
+	for (int i = (int)threadIdx.x; s.k > 0 && i < p.d * p.e; i += (int)THREADS)
+		entry[i] = is_steep(s, c.guide + s.guide, i / p.e, i % p.e)
+			       ? NEVER
+			       : best_into(c, id - 1, c.seg[id - 1], i / p.e,
+					   first_step(c, s, i / p.e, i % p.e), c.released[id]);
+	const float taken = rebase(entry, p.d * p.e);
 	if (threadIdx.x == 0)
 		out[blockIdx.x].taken = taken;
 }
@@ -125,16 +130,31 @@ __launch_bounds__(THREADS) pass_out(const dp_chains c, const unsigned *ids, dp_s
 	const size_t id = ids[blockIdx.x];
 	const dp_segment s = c.seg[id];
 	const float *F = c.F + c.guide[s.guide + (size_t)s.n - 2].link;
-	const int n = last_links(c, s);
+	const pair_of_guides p = last_guides(c, s);
 	float most = NEVER;
 
-	for (int j = (int)threadIdx.x; j < n; j += (int)THREADS) {
-		c.exit[id * c.maxd + (size_t)j] = F[j];
-		most = F[j] > most ? F[j] : most;
+	for (int j = (int)threadIdx.x; j < p.d * p.e; j += (int)THREADS) {
+		const float sum = F[j % p.e * p.d + j / p.e];
+		c.exit[id * c.maxlinks + (size_t)j] = sum;
+		most = sum > most ? sum : most;
 	}
 	most = block_largest(most);
 	if (threadIdx.x == 0)
 		out[blockIdx.x].most = most;
+}
+
+/* Whether one of the first links k0..k1, from sample m, may follow the step by which a closed line ends there. */
+__device__ bool
+may_close(const dp_chains &c, const dp_line &l, step last, int m, int k0, int k1)
+{
+	const dp_segment first = c.seg[l.seg];
+	const int e = first_guides(c, first).e;
+
+	for (int k = max(k0, m * e); k <= min(k1, m * e + e - 1); k++)
+		if (c.released[l.seg] ||
+		    may_follow(l.phi, last, first_step(c, first, m, k - m * e)))
+			return true;
+	return false;
 }
 
 /* leave of last segments: NEVER where no first link k0..k1 may close the line. block = line. */
@@ -144,17 +164,17 @@ __launch_bounds__(THREADS) close_up(const dp_chains c, const dp_start *from, dp_
 	const dp_start f = from[blockIdx.x];
 	const dp_line l = c.line[f.line];
 	const size_t id = l.seg + (size_t)l.n - 1;
-	const dp_segment s = c.seg[id], first = c.seg[l.seg];
-	const int n = last_links(c, s);
+	const dp_segment s = c.seg[id];
+	const pair_of_guides p = last_guides(c, s);
 	float most = NEVER;
 
-	for (int j = (int)threadIdx.x; j < n; j += (int)THREADS) {
-		const step last = last_step(c, s, j);
-		bool ok = f.k1 < 0;
-		for (int k = f.k0; k <= f.k1 && !ok; k++)
-			ok = may_follow(l.phi, last, first_step(c, first, k));
-		const float leave = ok ? 0.f : NEVER, sum = c.exit[id * c.maxd + (size_t)j] + leave;
-		c.leave[id * c.maxd + (size_t)j] = leave;
+	for (int j = (int)threadIdx.x; j < p.d * p.e; j += (int)THREADS) {
+		const int m = j % p.e;
+		const bool ok =
+		    f.k1 < 0 || may_close(c, l, last_step(c, s, j / p.e, m), m, f.k0, f.k1);
+		const float leave = ok ? 0.f : NEVER,
+			    sum = c.exit[id * c.maxlinks + (size_t)j] + leave;
+		c.leave[id * c.maxlinks + (size_t)j] = leave;
 		most = sum > most ? sum : most;
 	}
 	most = block_largest(most);
@@ -171,22 +191,26 @@ __launch_bounds__(THREADS) meet_back(const dp_chains c, const unsigned *ids)
 
 	if (s.k == 0)
 		return;
-	const dp_segment p = c.seg[id - 1];
+	const dp_segment before = c.seg[id - 1];
+	const pair_of_guides p = last_guides(c, before);
+	const int e = first_guides(c, s).e;
 	const float *H = c.H + c.guide[s.guide].link;
-	float *leave = c.leave + (id - 1) * c.maxd;
-	const int n = first_links(c, s), np = last_links(c, p);
+	float *leave = c.leave + (id - 1) * c.maxlinks;
 	const bool free = c.released[id];
 
-	for (int j = (int)threadIdx.x; j < np; j += (int)THREADS) {
-		const step last = last_step(c, p, j);
+	for (int j = (int)threadIdx.x; j < p.d * p.e; j += (int)THREADS) {
+		const int m = j % p.e;
+		const step last = last_step(c, before, j / p.e, m);
+		const bool steep =
+		    is_steep(before, c.guide + before.guide + before.n - 2, j / p.e, m);
 		float best = NEVER;
-		for (int i = 0; i < n; i++)
-			if (H[i] > best &&
-			    (free || may_follow(c.line[s.line].phi, last, first_step(c, s, i))))
-				best = H[i];
+		for (int i = 0; i < e && !steep; i++)
+			if (H[m * e + i] > best &&
+			    (free || may_follow(c.line[s.line].phi, last, first_step(c, s, m, i))))
+				best = H[m * e + i];
 		leave[j] = best;
 	}
-	rebase(leave, np);
+	rebase(leave, p.d * p.e);
 }
 
 } // namespace

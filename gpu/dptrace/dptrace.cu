@@ -95,6 +95,9 @@ make_base(struct batch *b)
 	b->on.g0 = b->on.ref + b->nseg;
 	b->on.top = b->on.g0 + b->nseg;
 	b->on.bench = static_cast<float *>(scratch);
+	b->on.flanks = false;
+	for (size_t i = 0; i < b->nseg; i++)
+		b->on.flanks |= b->strip[i].rule.flank > 0;
 	if ((err = send_strips(b)) || (err = gpu_begin(b->g)) ||
 	    (err = dp_base(b->g, &b->on, (unsigned)b->nseg, most)) || (err = gpu_end(b->g)))
 		return err;

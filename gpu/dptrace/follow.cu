@@ -12,11 +12,11 @@ namespace
 
 constexpr unsigned WARP = 32;
 
-/* A link before: the larger sum, then the straighter turn, then the lower sample. */
+/* A link before: the larger sum, then the straighter turn, then the one nearer to the middle, then the lower sample. */
 struct choice {
 	float sum;
 	double straight;
-	int sample;
+	int aside, sample;
 };
 
 __device__ bool
@@ -26,6 +26,8 @@ is_better(const choice &a, const choice &b)
 		return a.sum > b.sum;
 	if (a.straight != b.straight)
 		return a.straight > b.straight;
+	if (a.aside != b.aside)
+		return a.aside < b.aside;
 	return a.sample < b.sample;
 }
 
@@ -34,34 +36,36 @@ __device__ choice
 warp_best(choice a)
 {
 	for (int step = WARP / 2; step; step /= 2) {
-		const choice b = {__shfl_xor_sync(~0u, a.sum, step),
-				  __shfl_xor_sync(~0u, a.straight, step),
-				  __shfl_xor_sync(~0u, a.sample, step)};
+		const choice b = {
+		    __shfl_xor_sync(~0u, a.sum, step), __shfl_xor_sync(~0u, a.straight, step),
+		    __shfl_xor_sync(~0u, a.aside, step), __shfl_xor_sync(~0u, a.sample, step)};
 		if (is_better(b, a))
 			a = b;
 	}
 	return a;
 }
 
-/* The best last link of a segment before the step next, or, at the end, before the way straight on. */
+/* The best last link of a segment before the step next from sample start, or, at the end, before the way straight on. */
 __device__ int
-best_last(const dp_chains &c, size_t id, bool end, step next)
+best_last(const dp_chains &c, size_t id, bool end, step next, int start)
 {
 	const dp_segment s = c.seg[id];
+	const pair_of_guides p = last_guides(c, s);
 	const struct bound phi = c.line[s.line].phi;
-	const float *sum = c.exit + id * c.maxd, *leave = c.leave + id * c.maxd;
+	const float *sum = c.exit + id * c.maxlinks, *leave = c.leave + id * c.maxlinks;
 	const bool free = end || c.released[id + 1];
-	choice best = {2 * NEVER, -INFINITY, 0};
+	choice best = {2 * NEVER, -INFINITY, 0, 0};
 
 	if (end)
 		next = {s.fx, s.fy};
-	for (int j = (int)threadIdx.x; j < last_links(c, s); j += (int)WARP) {
-		const step a = last_step(c, s, j);
+	for (int j = (int)threadIdx.x; j < p.d * p.e; j += (int)WARP) {
+		const int m = j % p.e;
+		const step a = last_step(c, s, j / p.e, m);
 		const float f = end ? sum[j] + leave[j] : sum[j];
-		if (f < best.sum || (!free && !may_follow(phi, a, next)))
+		if (f < best.sum || (!end && m != start) || (!free && !may_follow(phi, a, next)))
 			continue;
 		const double cosine = (a.x * next.x + a.y * next.y) / sqrt(a.x * a.x + a.y * a.y);
-		const choice to = {f, cosine, j};
+		const choice to = {f, cosine, abs(2 * m + 1 - p.e), j};
 		if (is_better(to, best))
 			best = to;
 	}
@@ -77,26 +81,26 @@ best_before(const dp_chains &c, const dp_segment &s, int g, int j, int t)
 	const int climb = v->o - u->o;
 	const float *F = c.F + u->link + (size_t)j * (size_t)u->d;
 	const double y2 = t * s.dv;
-	choice best = {2 * NEVER, -INFINITY, 0};
+	choice best = {2 * NEVER, -INFINITY, 0, 0};
 
 	for (int i = max(0, j - (hi[t] - climb)) + (int)threadIdx.x;
 	     i <= min(u->d - 1, j - (lo[t] - climb)); i += (int)WARP) {
 		if (F[i] < best.sum)
 			continue;
 		const double y1 = (j - i + climb) * s.dv;
-		const choice to = {F[i], (u->h * v->h + y1 * y2) / sqrt(u->h * u->h + y1 * y1), i};
+		const choice to = {F[i], (u->h * v->h + y1 * y2) / sqrt(u->h * u->h + y1 * y1), 0,
+				   i};
 		if (is_better(to, best))
 			best = to;
 	}
 	return warp_best(best).sample;
 }
 
-/* at of a segment from its last link on. */
+/* at of a segment from its last link j -> k on. */
 __device__ void
-follow_segment(const dp_chains &c, const dp_segment &s, int j)
+follow_segment(const dp_chains &c, const dp_segment &s, int j, int k)
 {
 	const dp_guide *v = c.guide + s.guide;
-	int k = 0;
 
 	for (int g = s.n - 2; g >= 0; g--) {
 		const int i = g > 0 ? best_before(c, s, g, j, k - j + v[g + 1].o - v[g].o) : 0;
@@ -119,18 +123,24 @@ follow(const dp_chains c, const dp_start *from, int *closes)
 {
 	const dp_line l = c.line[from[blockIdx.x].line];
 	step next = {0, 0}, last = next;
+	int start = 0, end = 0;
 
 	for (int k = l.n - 1; k >= 0; k--) {
 		const size_t id = l.seg + (size_t)k;
 		const dp_segment s = c.seg[id];
-		const int j = best_last(c, id, k == l.n - 1, next);
-		follow_segment(c, s, j);
-		if (k == l.n - 1)
-			last = last_step(c, s, j);
-		next = first_step(c, s, c.at[s.guide + 1]);
+		const int e = last_guides(c, s).e,
+			  link = best_last(c, id, k == l.n - 1, next, start);
+		follow_segment(c, s, link / e, link % e);
+		if (k == l.n - 1) {
+			last = last_step(c, s, link / e, link % e);
+			end = link % e;
+		}
+		start = c.at[s.guide];
+		next = first_step(c, s, start, c.at[s.guide + 1]);
 	}
 	if (threadIdx.x == 0)
-		closes[blockIdx.x] = may_follow(l.phi, last, next);
+		closes[blockIdx.x] =
+		    start == end && (c.released[l.seg] || may_follow(l.phi, last, next));
 }
 
 } // namespace

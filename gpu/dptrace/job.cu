@@ -22,6 +22,10 @@ count_all(struct dp_job *j, const size_t *n, dp_course_of *course, void *ctx)
 			for (int g = 0; g < c->n; g++)
 				j->on.maxd =
 				    (size_t)c->d[g] > j->on.maxd ? (size_t)c->d[g] : j->on.maxd;
+			const size_t first = (size_t)c->d[0] * (size_t)c->d[1],
+				     last = (size_t)c->d[c->n - 2] * (size_t)c->d[c->n - 1];
+			j->on.maxlinks = first > j->on.maxlinks ? first : j->on.maxlinks;
+			j->on.maxlinks = last > j->on.maxlinks ? last : j->on.maxlinks;
 		}
 }
 
@@ -156,7 +160,7 @@ void
 take_sums(struct dp_job *j, struct arena *a)
 {
 	dp_chains *c = &j->on;
-	const size_t ends = j->nseg * c->maxd;
+	const size_t ends = j->nseg * c->maxlinks;
 
 	c->S = dp_take<float>(a, j->links);
 	c->F = dp_take<float>(a, j->links);

@@ -55,7 +55,8 @@ struct dp_table {
 	size_t at;
 };
 
-/* What kernels read and write. Pointers are to device memory. maxd is the stride of arrays by sample. */
+/* What kernels read and write. Pointers are to device memory. maxd is the stride of arrays by
+ * sample. */
 struct dp_chains {
 	const dp_line *line;
 	const dp_segment *seg;
@@ -63,12 +64,12 @@ struct dp_chains {
 	const dp_table *table;
 	int *window;
 	float *S, *F, *H;	     /* H only with margins */
-	float *entry, *exit, *leave; /* [segment][maxd]: as in dptrace/search/chain.h */
+	float *entry, *exit, *leave; /* [segment][maxlinks]: as in dptrace/search/chain.h */
 	int *released;		     /* [segment] */
 	float *through;		     /* [guide][maxd], only with margins */
 	int *at;		     /* [guide] */
 	float *link, *margin;	     /* [guide] */
-	size_t maxd;
+	size_t maxd, maxlinks;	     /* maxlinks: the first or last links of a segment, at most */
 };
 
 /* A batch: the same arrays on the host, and the results after dp_solve(). */

@@ -192,26 +192,27 @@ __launch_bounds__(CUBIC) cubic(const dp_chains c, const unsigned *ids, int g)
 	    l > h ? NEVER : best + w.score[(size_t)x * w.score_lane + (size_t)y * w.score_y];
 }
 
-/* Gap 0: one link to each sample of guide 1. thread = link. */
+/* Gap 0. F stands by the end of a link, S and entry by its start. thread = link. */
 __global__ void
 enter(const dp_chains c, const unsigned *ids)
 {
 	const unsigned id = ids[blockIdx.y], k = blockIdx.x * blockDim.x + threadIdx.x;
 	const dp_guide *v = c.guide + c.seg[id].guide;
+	const unsigned d = (unsigned)v->d, e = (unsigned)v[1].d;
 
-	if (k < (unsigned)v[1].d)
-		c.F[v->link + k] = c.S[v->link + k] + c.entry[id * c.maxd + k];
+	if (k < d * e)
+		c.F[v->link + k % e * d + k / e] = c.S[v->link + k] + c.entry[id * c.maxlinks + k];
 }
 
-/* The last gap: one link from each sample of the last guide but one. thread = link. */
+/* The last gap. thread = link. */
 __global__ void
 leave_by(const dp_chains c, const unsigned *ids)
 {
 	const unsigned id = ids[blockIdx.y], k = blockIdx.x * blockDim.x + threadIdx.x;
 	const dp_guide *v = c.guide + c.seg[id].guide + c.seg[id].n - 2;
 
-	if (k < (unsigned)v->d)
-		c.H[v->link + k] = c.S[v->link + k] + c.leave[id * c.maxd + k];
+	if (k < (unsigned)v->d * (unsigned)v[1].d)
+		c.H[v->link + k] = c.S[v->link + k] + c.leave[id * c.maxlinks + k];
 }
 
 /* The best sum through each sample. warp = sample, grid = samples x segments x guides. */
@@ -293,7 +294,7 @@ dp_forward(struct dp_job *j, const unsigned *ids, unsigned n)
 	GPU_TRY(j->g,
 		cudaFuncSetAttribute(sweep_gap<false>, cudaFuncAttributeMaxDynamicSharedMemorySize,
 				     (int)s.shared));
-	GPU_LAUNCH(j->g, enter, dim3(blocks(maxd, THREADS), n), THREADS, 0, j->on, ids);
+	GPU_LAUNCH(j->g, enter, dim3(blocks(j->on.maxlinks, THREADS), n), THREADS, 0, j->on, ids);
 	for (int g = 1; g < j->maxn - 1; g++)
 		if (j->method == GPU_DPTRACE_D3)
 			GPU_LAUNCH(j->g, cubic, dim3(maxd * maxd, n), CUBIC, 0, j->on, ids, g);
@@ -312,7 +313,8 @@ dp_backward(struct dp_job *j, const unsigned *ids, unsigned n)
 	GPU_TRY(j->g,
 		cudaFuncSetAttribute(sweep_gap<true>, cudaFuncAttributeMaxDynamicSharedMemorySize,
 				     (int)s.shared));
-	GPU_LAUNCH(j->g, leave_by, dim3(blocks(maxd, THREADS), n), THREADS, 0, j->on, ids);
+	GPU_LAUNCH(j->g, leave_by, dim3(blocks(j->on.maxlinks, THREADS), n), THREADS, 0, j->on,
+		   ids);
 	for (int step = 1; step < j->maxn - 1; step++)
 		GPU_LAUNCH(j->g, sweep_gap<true>, dim3(blocks(maxd, s.lanes), n), THREADS, s.shared,
 			   j->on, ids, step, s.lanes, s.ld);

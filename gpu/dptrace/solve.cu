@@ -212,12 +212,34 @@ all_done(const struct closing *c, unsigned n)
 	return true;
 }
 
-/* The first links of all closed lines into p[line]; lines that cannot be closed are released at their start. */
+/* Tries the first links of n closed lines until each has the best ones, or none. */
+int
+try_all(struct dp_job *j, const struct lists *l, struct closing *c, unsigned n,
+	struct passage *scratch)
+{
+	int err;
+
+	for (unsigned i = 0; i < n; i++) {
+		const dp_guide *v = j->guide + j->seg[j->line[c[i].line].seg].guide;
+		c[i].at = closing::WHOLE;
+		c[i].n = 1;
+		c[i].branch[0] = {0, v->d * v[1].d - 1, 0};
+	}
+	while (!all_done(c, n))
+		if ((err = try_branches(j, l, c, n, scratch)))
+			return err;
+	return 0;
+}
+
+/*
+ * The first links of all closed lines into p[line]. Lines that cannot be closed within the bound are released at their
+ * start and tried again.
+ */
 int
 close_lines(struct dp_job *j, const struct lists *l, struct passage *p, struct passage *scratch,
 	    struct closing *c, struct branch *room)
 {
-	unsigned n = 0, count = 0;
+	unsigned n = 0, count = 0, again = 0;
 	int err;
 
 	for (unsigned i = 0; i < j->nline; i++)
@@ -226,21 +248,26 @@ close_lines(struct dp_job *j, const struct lists *l, struct passage *p, struct p
 	if (!count || (err = go(j, l, scratch, count, true)))
 		return count ? err : 0;
 	count = keep_through(scratch, count);
-	for (; n < count; n++) {
-		const unsigned line = scratch[n].line;
-		const int d = j->guide[j->seg[j->line[line].seg].guide + 1].d;
-		c[n] = {line, closing::WHOLE, room + 2 * (size_t)n * j->on.maxd, 1, 0, {0, 0, 0}};
-		c[n].branch[0] = {0, d - 1, 0};
-	}
-	while (!all_done(c, n))
-		if ((err = try_branches(j, l, c, n, scratch)))
+	for (; n < count; n++)
+		c[n] = {
+		    scratch[n].line, closing::WHOLE, room + 2 * (size_t)n * j->on.maxlinks, 1, 0,
+		    {0, 0, 0}};
+	for (int round = 0; round < 2 && n; round++, n = again) {
+		if ((err = try_all(j, l, c, n, scratch)))
 			return err;
-	for (unsigned i = 0; i < n; i++) {
-		p[c[i].line].k0 = c[i].chosen.k0;
-		p[c[i].line].k1 = c[i].chosen.k1;
-		j->released[j->line[c[i].line].seg] = c[i].chosen.k1 < 0;
+		again = 0;
+		for (unsigned i = 0; i < n; i++) {
+			p[c[i].line].k0 = c[i].chosen.k0;
+			p[c[i].line].k1 = c[i].chosen.k1;
+			if (c[i].chosen.k1 >= 0)
+				continue;
+			j->released[j->line[c[i].line].seg] = 1;
+			c[again++] = c[i];
+		}
+		if ((err = send_released(j)))
+			return err;
 	}
-	return send_released(j);
+	return 0;
 }
 
 /* --- all of it ----------------------------------------------------------------------------------------------------- */
@@ -321,7 +348,7 @@ dp_solve(struct dp_job *j)
 		struct passage *p = dp_take<struct passage>(&a, n),
 			       *q = dp_take<struct passage>(&a, n);
 		struct closing *c = dp_take<struct closing>(&a, closed);
-		struct branch *room = dp_take<struct branch>(&a, 2 * closed * j->on.maxd);
+		struct branch *room = dp_take<struct branch>(&a, 2 * closed * j->on.maxlinks);
 		if (a.base)
 			err = (err = take_lists(j, &l, &host)) ? err : solve(j, &l, p, q, c, room);
 		else if (!(a.base = static_cast<char *>(weir_alloc(a.used, 1))))

@@ -42,6 +42,7 @@ struct dp_evidence {
 	int *offset;
 	dp_slope *slope;
 	struct dptrace_options o;
+	bool flanks; /* the gradient counts against the ridges of some strip */
 };
 
 static inline bool

@@ -28,31 +28,47 @@ step_of(double ex, double ey, double h, double v)
 }
 
 __device__ __forceinline__ step
-first_step(const dp_chains &c, const dp_segment &s, int k)
+first_step(const dp_chains &c, const dp_segment &s, int i, int k)
 {
 	const dp_guide *v = c.guide + s.guide;
 
-	return step_of(s.ex, s.ey, v->h, (v[1].o - v->o + k) * s.dv);
+	return step_of(s.ex, s.ey, v->h, (v[1].o - v->o - i + k) * s.dv);
 }
 
 __device__ __forceinline__ step
-last_step(const dp_chains &c, const dp_segment &s, int j)
+last_step(const dp_chains &c, const dp_segment &s, int i, int k)
 {
 	const dp_guide *v = c.guide + s.guide + s.n - 2;
 
-	return step_of(s.fx, s.fy, v->h, (v[1].o - v->o - j) * s.dv);
+	return step_of(s.fx, s.fy, v->h, (v[1].o - v->o - i + k) * s.dv);
 }
 
-__device__ __forceinline__ int
-first_links(const dp_chains &c, const dp_segment &s)
+/* The samples of the first and of the last but one guide, and of those after them. */
+struct pair_of_guides {
+	int d, e;
+};
+
+__device__ __forceinline__ pair_of_guides
+first_guides(const dp_chains &c, const dp_segment &s)
 {
-	return c.guide[s.guide + 1].d;
+	const dp_guide *v = c.guide + s.guide;
+
+	return {v->d, v[1].d};
 }
 
-__device__ __forceinline__ int
-last_links(const dp_chains &c, const dp_segment &s)
+__device__ __forceinline__ pair_of_guides
+last_guides(const dp_chains &c, const dp_segment &s)
 {
-	return c.guide[s.guide + (size_t)s.n - 2].d;
+	const dp_guide *v = c.guide + s.guide + s.n - 2;
+
+	return {v->d, v[1].d};
+}
+
+/* Whether link i -> k of the gap after guide v climbs more rows than links of its segment may. */
+__device__ __forceinline__ bool
+is_steep(const dp_segment &s, const dp_guide *v, int i, int k)
+{
+	return s.steepest && abs(v[1].o - v->o - i + k) > s.steepest;
 }
 
 __device__ __forceinline__ bool
