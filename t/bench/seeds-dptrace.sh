@@ -1,0 +1,19 @@
+#!/bin/bash
+# Seredin 2016, Table 2: the best polyline over n guides of d samples from given link scores, on a GTX 750 Ti. Ours is the
+# whole process, which reads the scores from a file.
+source "$(dirname "$0")/seeds.bash"
+
+while read -r d n theirs; do
+	gen --type=float noise "$d" $((d * (n - 1))) >flat.nrrd
+	sed "1,/^\$/{ s/^dimension.*/dimension: 3/; s/^sizes.*/sizes: $d $d $((n - 1))/; /^kinds/d; /^labels/d; /^#/d }" flat.nrrd >scores.nrrd
+	echo "d = $d, n = $n; theirs: $theirs"
+	interleave -n 7 "dptrace=dptrace --quiet --scores=scores.nrrd -p 0,0 -p 1000,0 -a 30 >/dev/null" \
+		"one thread=dptrace --quiet -t 1 --scores=scores.nrrd -p 0,0 -p 1000,0 -a 30 >/dev/null"
+done <<END
+128 5 0.0019 s
+256 8 0.022 s
+512 8 -
+1024 8 1.398 s
+END
+echo "In memory, one thread, beside Seredin's recursion in registers of this processor:"
+"$B/t/bench/dptrace"
