@@ -93,7 +93,7 @@ raw_rewind(struct raw_in *in)
 {
 	close_file(in);
 	in->next = in->item = 0;
-	in->left = 0;
+	in->left = in->beyond = 0;
 	open_next(in);
 }
 
@@ -137,7 +137,8 @@ read_block(struct raw_in *in, void *buf, size_t count)
 	in->left -= got;
 	in->bytes += got * in->size;
 	if (got < count)
-		die_truncated(in, (in->total - in->left) * in->size, in->total * in->size);
+		die_truncated(in, (in->total - in->left - in->beyond) * in->size,
+			      in->total * in->size);
 	if (in->swap)
 		swap_bytes(buf, count, in->size);
 	if (in->limit && sample_max(buf, count, in->size) > in->limit)
@@ -153,7 +154,8 @@ raw_read(struct raw_in *in, void *buf, size_t count)
 	if (count > in->left)
 		raw_die(in, "internal error: %zu samples asked for, %zu left", count, in->left);
 	if (in->whole) {
-		memcpy(to, (char *)in->whole + (in->total - in->left) * in->size, count * in->size);
+		memcpy(to, (char *)in->whole + (in->total - in->left - in->beyond) * in->size,
+		       count * in->size);
 		in->left -= count;
 		return;
 	}
@@ -208,9 +210,22 @@ raw_skip(struct raw_in *in, size_t count)
 }
 
 void
+source_narrow(struct raw_in *in, size_t count)
+{
+	in->beyond = in->left - count;
+	in->left = count;
+}
+
+void
 source_skip(struct raw_in *in)
 {
-	if (!in->whole)
+	const size_t beyond = in->beyond;
+
+	in->beyond = 0;
+	in->left += beyond;
+	if (beyond)
+		raw_skip(in, in->left);
+	else if (!in->whole)
 		skip_blocks(in, in->left);
 	in->left = 0;
 	weir_free(in->whole);

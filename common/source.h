@@ -13,13 +13,14 @@ struct raw_in {
 	FILE *f;
 	const char *name;
 	off_t stdin_start; /* where stdin began, bytes; -1: it has not been opened, or is a pipe */
-	size_t max_bytes; /* as given to raw_open; 0: the default */
+	size_t max_bytes;  /* as given to raw_open; 0: the default */
 	size_t item, item_of_file;
 	uint64_t bytes;
 	off_t offset; /* of the payload in its file, bytes; -1: a pipe */
 
 	/* The current item: its samples that are still unread, all its samples, and the bytes of one. */
 	size_t left, total, size;
+	size_t beyond;	/* samples after those in `left`, which source_narrow() has put aside */
 	bool swap;	/* its payload is in the other byte order */
 	bool blanks;	/* it was a plain PNM item, which blanks may follow */
 	unsigned limit; /* maxval, where the type can hold more; else 0 */
@@ -32,6 +33,9 @@ struct raw_in {
  * before any work is done for it.
  */
 void source_expect(struct raw_in *in, size_t bytes);
+
+/* Makes the next count samples all that is left of the current item, until the next item is read. */
+void source_narrow(struct raw_in *in, size_t count);
 
 /* Reads and drops the unread rest of the current item. */
 void source_skip(struct raw_in *in);

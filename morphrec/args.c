@@ -153,8 +153,8 @@ check(const struct args *a)
 	if (a->common.gpu &&
 	    (a->max_mem || (a->method != MORPHREC_TILE && a->method != MORPHREC_HEAP)))
 		die_usage("-g: goes with the methods tile and heap, without --max-mem");
-	if (!a->seam != !a->common.part.n)
-		die_usage("--seam and --part: each needs the other");
+	if (a->seam && !a->common.part.n)
+		die_usage("--seam needs --part=I/N");
 	if (a->seam && (a->max_mem || a->common.gpu || a->method != MORPHREC_TILE ||
 			morphrec_op_is_area(a->o.op)))
 		die_usage("--seam: not with --max-mem, -g, --area or --area-close, and only with "

@@ -4,6 +4,7 @@
 #include "common/par.h"
 #include "common/progress.h"
 #include "common/raw.h"
+#include "common/slices.h"
 #include "common/stats.h"
 #include "gpu/morphrec/morphrec.h"
 #include "morphrec/args.h"
@@ -112,17 +113,16 @@ run(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struc
 	shape_free(&shape);
 }
 
-/* Processes one item x, whose header was read. x becomes the result. */
+/* Processes one item x, whose header was read, under its mask or none. x becomes the result. */
 static void
-item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, struct stats *st,
-     struct morphrec_figures *f)
+item(struct raw_in *in, struct img *x, const struct img *mask, const struct img *picture,
+     const struct args *a, struct stats *st, struct morphrec_figures *f)
 {
 	struct parts parts;
 	struct morphrec_problem what = item_problem(in, x, a, &parts);
 	struct spool_pages pages;
 	struct progress bar;
 	struct morphrec_plan p;
-	const struct img *mask = a->mask ? masks_for(in, x, m, a) : NULL;
 
 	/*
 	 * The marker is loaded because a private mapping would be copied page by page as J rises: 51200 x 51200 took 10.6 s
@@ -143,28 +143,99 @@ item(struct raw_in *in, struct img *x, struct masks *m, const struct args *a, st
 	if (a->common.verbose)
 		item_explain(in, &p);
 	stats_charge(st, STATS_PLAN);
-	run(in, &p, x, mask, a, &m->shape, &parts, &pages);
+	run(in, &p, x, mask, a, picture, &parts, &pages);
 	item_add_figures(f, &p.figures);
 	morphrec_free(&p);
 	stats_charge(st, STATS_COMPUTE);
 }
 
-/* Processes each item of the input. Returns the output. */
+/* --- the stream -------------------------------------------------------------------------------------------------- */
+
+/* What slices_open() is to count as one slice: an item, or a picture or volume of it. */
+struct slicing {
+	int conn;
+	bool items;
+};
+
+/* Returns the axis of x along which its pictures, or its volumes, are processed one by one; -1: there is none. */
+static int
+slice_axis(const struct slicing *by, const struct img *x)
+{
+	const int spatial = x->dim - img_row_axis(x);
+
+	return !by->items && spatial > (morphrec_is_volume(by->conn) ? 3 : 2) ? x->dim - 1 : -1;
+}
+
+static size_t
+count_slices(const void *slicing, const struct img *x)
+{
+	const int axis = slice_axis(slicing, x);
+
+	return axis < 0 ? 1 : x->axis[axis].n;
+}
+
+/* Opens the share. With a mask, several items are shared out whole, since each is under the whole mask. */
+static void
+open_share(struct slices *s, struct slicing *by, const struct args *a, struct raw_in *in)
+{
+	uint64_t hash = part_begin(&a->common);
+
+	if (a->common.part.n) {
+		hash = a->mask ? part_hash_file(hash, a->mask) : hash;
+		hash = a->kind == ARGS_PICTURE ? part_hash_file(hash, a->shape) : hash;
+		hash = part_hash_files(hash, a->path, a->npath);
+	}
+	slices_open(s, &a->common, hash, in, count_slices, by);
+	if (!a->mask || s->items < 2)
+		return;
+	by->items = true;
+	slices_free(s);
+	slices_open(s, &a->common, hash, in, count_slices, by);
+}
+
+/* Returns what of the mask belongs to the slices of x that are in the share. NULL: there is no mask. */
+static const struct img *
+mask_of(const struct raw_in *in, const struct img *x, struct masks *m, const struct args *a,
+	const struct slices *s, int axis)
+{
+	size_t from, to;
+
+	if (!a->mask)
+		return NULL;
+	if (axis < 0 || !a->common.part.n)
+		return masks_for(in, x, m, a);
+	slices_of(s, in, x->axis[axis].n, &from, &to);
+	return masks_layers(in, x, m, a, x->axis[axis].n, from, to - from);
+}
+
+/* Processes each item of the input, or the share of them. Returns the output. */
 static struct raw_out *
 stream(struct raw_in *in, struct masks *masks, const struct args *a, struct stats *st,
        struct morphrec_figures *f)
 {
-	struct raw_out *out = raw_create(a->common.out, (enum raw_as)a->common.as);
+	struct slicing by = {a->conn, false};
+	struct slices share;
 	struct img x;
 
-	while (raw_next(in, &x)) {
-		item(in, &x, masks, a, st, f);
-		opt_add_history(&x, &a->common);
-		(a->max_mem ? item_unspool : raw_put)(out, &x);
+	open_share(&share, &by, a, in);
+	struct raw_out *out = raw_create(a->common.out, opt_as(&a->common));
+	while (raw_next(in, &x) && !slices_over(&share, in)) {
+		const int axis = slice_axis(&by, &x);
+		size_t from, to;
+
+		if (slices_of(&share, in, count_slices(&by, &x), &from, &to)) {
+			const struct img *mask = mask_of(in, &x, masks, a, &share, axis);
+			slices_take(&share, in, &x, axis);
+			item(in, &x, mask, &masks->shape, a, st, f);
+			opt_add_history(&x, &a->common);
+			slices_keys(&share, &x);
+			(a->max_mem ? item_unspool : raw_put)(out, &x);
+			st->items++;
+			stats_charge(st, STATS_WRITE);
+		}
 		img_free(&x);
-		st->items++;
-		stats_charge(st, STATS_WRITE);
 	}
+	slices_close(&share, out);
 	return out;
 }
 

@@ -8,11 +8,27 @@
 
 const char *const weir_prog = "radon";
 
+/* Returns the fingerprint of the input files and of the files that options name. */
+static uint64_t
+fingerprint(const struct args *a, const struct gathers_options *o, char *const *path, size_t npath)
+{
+	uint64_t hash = part_begin(&a->common);
+
+	if (!a->common.part.n)
+		return hash;
+	if (o->offsets)
+		hash = part_hash_file(hash, o->offsets);
+	if (a->polygons)
+		hash = part_hash_file(hash, a->polygons);
+	return part_hash_files(hash, path, npath);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct gathers_options o = {0};
 	struct batches *gathers;
+	struct slices share;
 	struct runner *runner;
 	struct raw_out *out;
 	struct raw_in *in;
@@ -26,6 +42,9 @@ main(int argc, char **argv)
 	stats_start(&st);
 	st.threads = o.radon.threads;
 	in = raw_open(operand, n, args.common.max_bytes);
+	slices_open(&share, &args.common, fingerprint(&args, &o, operand, n), in, gathers_count,
+		    NULL);
+	o.share = &share;
 	out = raw_create(args.common.out, RAW_FOLLOW);
 	gathers = batch_open(&o, in, out, &st);
 	runner = runner_open(&o, &st);
@@ -38,6 +57,7 @@ main(int argc, char **argv)
 	}
 	runner_close(runner);
 	batch_close(gathers);
+	slices_close(&share, out);
 	gpu_report(o.gpu, &st);
 	stats_close(&st, in, out, &args.common);
 	gpu_close(o.gpu);

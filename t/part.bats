@@ -220,3 +220,40 @@ four() {
 	head -c 5000 f.raw >short
 	fails 1 "short: item 1: the payload ends after" wconv -k k.raw --part=0/2 short
 }
+
+@test "radon: gathers, with offsets in the file, in the key and along the axis" {
+	gencmp --traces=12 --samples=60 --gathers=5 --step=50 >five.raw
+	gencmp --traces=9 --samples=50 --step=80 >one.raw
+	cat one.raw five.raw one.raw >many.raw
+	whole radon -q -.1:.2:30 -X 1000 many.raw
+	NS=3 whole radon --lsq=.1 -q -.1:.2:20 -X 1000 five.raw
+	radon -q -.1:.2:30 -X 1000 five.raw >panels.raw
+	NS=3 whole radon --model panels.raw
+}
+
+@test "usfft: the items of a batch" {
+	item double "2 3" -- -.3 .1 .2 .4 .05 -.2 >points.raw
+	for i in 1 2 3 4 5; do
+		item double "2 3" 'kinds: complex domain' -- "$i" 2 3 4 5 $((6 * i))
+	done | cat points.raw - >all.raw
+	whole usfft -T 1 -n 4,3 --batch all.raw
+	fails 2 '--wisdom' usfft -T 1 -n 4,3 --batch --wisdom=w --part=0/2 all.raw
+	tail -c +"$(($(wc -c <points.raw) + 1))" all.raw >values.raw
+	NS=3 whole usfft -T 1 -n 4,3 -p points.raw --output=abs values.raw
+}
+
+@test "morphrec: the pictures of a stack, with a mask and without" {
+	for i in 1 2 3 4 5; do gen noise -s $i 20 30 | tail -c 600; done >samples
+	{
+		printf 'NRRD0005\ntype: uchar\ndimension: 3\nsizes: 20 30 5\nencoding: raw\n\n'
+		cat samples
+	} >stack.raw
+	rawmath 'x > 40 ? x - 40 : 0' stack.raw | rawmath --type=uchar x >marker.raw
+	gen noise 30 40 >a.pgm
+	whole morphrec --hmax=30 stack.raw
+	NS=3 whole morphrec --hmax=30 -c 26 stack.raw
+	NS=7 whole morphrec --fill-holes a.pgm stack.raw a.pgm
+	whole morphrec -m stack.raw marker.raw
+	cat marker.raw marker.raw >two.raw
+	NS=3 whole morphrec -m stack.raw two.raw
+}

@@ -2,15 +2,10 @@ load lib
 
 # Shares of one picture that morphrec reconstructs one by one: --seam=DIR --part=I/N.
 
-# whole N OPTION... FILE: the samples of the shares' pictures in seam/ are those of a run without shares.
+# whole OPTION... FILE: the shares' pictures in seam/, joined, are the bytes of a run without shares.
 whole() {
-	local n=$1 i
-	shift
-	morphrec --raw --quiet "$@" >want.nrrd
-	for ((i = 0; i < n; i++)); do
-		grep -aq '^sizes:.* 0$' seam/part.$i && continue
-		tail -c +$(($(rawinfo --skip seam/part.$i) + 1)) seam/part.$i
-	done | cmp - <(tail -c +$(($(rawinfo --skip want.nrrd) + 1)) want.nrrd)
+	morphrec --quiet "$@" >want
+	rawjoin seam/part.* | cmp - want
 }
 
 # shares N OPTION... FILE: N shares to their end, two at a time.
@@ -19,7 +14,7 @@ shares() {
 	shift
 	rm -rf seam
 	"$root/t/demo/cluster/morphrec.sh" "$n" 2 seam -t 1 --quiet "$@"
-	whole "$n" -t 1 "$@"
+	whole -t 1 "$@"
 }
 
 # volume TYPE SIZE < samples: an item of three axes.
@@ -54,7 +49,7 @@ volume() {
 	grep -aqx 'sizes: 30 10' out
 	grep -aqx 'history:=morphrec --hmax=9' out
 	grep -aq '^part:=1/2 [0-9a-f]\{16\}$' out
-	grep -aqx 'place:=0/1 pnm 1:10/20' out
+	grep -aqx 'place:=0/1 0/1 pnm 1:10/20' out
 }
 
 @test "shares of a picture are the whole: every operator" {
@@ -112,7 +107,7 @@ volume() {
 	pgm 2 3 9 9 1 5 2 3 9 >f.pgm
 	shares 7 --hmax=3 f.pgm
 	[ "$(morphrec --seam=d --part=0/7 --hmax=3 -o none f.pgm)" = still ]
-	grep -aqx 'sizes: 2 0' none
+	grep -aqx 'place:=0/1 0/1 empty' none
 	[ ! -e d ]
 }
 
@@ -151,7 +146,7 @@ volume() {
 		killed=$((killed + 1))
 		morphrec -t 1 --seam=seam --part=2/3 -m mask.pgm marker.pgm >line
 		run_all
-		whole 3 -t 1 -m mask.pgm marker.pgm
+		whole -t 1 -m mask.pgm marker.pgm
 	done
 	[ $killed -gt 6 ]
 }
@@ -164,7 +159,7 @@ volume() {
 	printf '\0' | dd of=seam/state.1 bs=1 seek=64 conv=notrunc status=none
 	head -c 100 /dev/zero | dd of=seam/state.1 bs=1 seek=4100 conv=notrunc status=none
 	for i in 0 1 0 1 0 1; do morphrec --seam=seam --part=$i/2 -o seam/part.$i -m mask.pgm marker.pgm >line; done
-	whole 2 -m mask.pgm marker.pgm
+	whole -m mask.pgm marker.pgm
 }
 
 @test "files of another run are refused by name; so is a share that runs already" {
@@ -193,7 +188,7 @@ volume() {
 
 @test "what --seam does not go with" {
 	gen noise 20 16 >f.pgm
-	fails 2 'each needs the other' morphrec --seam=d --hmax=9 f.pgm
+	fails 2 '--seam needs --part' morphrec --seam=d --hmax=9 f.pgm
 	fails 2 '--seam: not with' morphrec --seam=d --part=0/2 --area=9 f.pgm
 	fails 2 '--seam: not with' morphrec --seam=d --part=0/2 --max-mem=1M --hmax=9 f.pgm
 	fails 2 'only with the method tile' morphrec --seam=d --part=0/2 --method=queue --hmax=9 f.pgm

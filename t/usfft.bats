@@ -107,9 +107,9 @@ columns() {
 }
 
 @test "parts: real, imaginary, absolute value" {
-	[ "$(usfft -T 1 -n 4 --part=real pv.nrrd | numbers)" = "0.0000 1.0000 2.0000 1.0000" ]
-	[ "$(usfft -T 1 -n 4 --part=imag pv.nrrd | numbers)" = "0.0000 1.0000 0.0000 -1.0000" ]
-	[ "$(usfft -T 2 -p p.nrrd --part=abs f.nrrd | numbers)" = "1.0000 1.0000 1.0000" ]
+	[ "$(usfft -T 1 -n 4 --output=real pv.nrrd | numbers)" = "0.0000 1.0000 2.0000 1.0000" ]
+	[ "$(usfft -T 1 -n 4 --output=imag pv.nrrd | numbers)" = "0.0000 1.0000 0.0000 -1.0000" ]
+	[ "$(usfft -T 2 -p p.nrrd --output=abs f.nrrd | numbers)" = "1.0000 1.0000 1.0000" ]
 }
 
 @test "the inverse finds the modes of given values" {
@@ -130,7 +130,7 @@ columns() {
 	doubles 4x64 $(for y in -.5 -.375 -.25 -.125 0 .125 .25 .375; do
 		for x in -.5 -.375 -.25 -.125 0 .125 .25 .375; do echo $x $y 1 0; done
 	done) >even.nrrd
-	usfft -T 1 -n 8,8 --weights=pipe --part=real even.nrrd | numbers >out
+	usfft -T 1 -n 8,8 --weights=pipe --output=real even.nrrd | numbers >out
 	awk '{exit !($37 > 0.98 && $37 < 1.02)}' out
 }
 
@@ -172,7 +172,7 @@ columns() {
 	doubles 4x2 1 1 0 0 0 0 1 1 >maps.nrrd
 	# modes -2..1 are 1 2 3 4; coil 0 sees 1 2, coil 1 sees 3 4
 	doubles 2x2 3 -1 7 -1 >v.nrrd
-	usfft -T 2 --inverse -e 1e-12 --rtol=1e-9 --coils=maps.nrrd -n 4 -p at.nrrd --part=real v.nrrd >out
+	usfft -T 2 --inverse -e 1e-12 --rtol=1e-9 --coils=maps.nrrd -n 4 -p at.nrrd --output=real v.nrrd >out
 	[ "$(numbers <out)" = "1.0000 2.0000 3.0000 4.0000" ]
 	doubles 2 3 -1 >one.nrrd
 	fails 1 '2 values for 2 coils and 2 points' usfft -T 2 --inverse --coils=maps.nrrd -n 4 -p at.nrrd one.nrrd
@@ -305,7 +305,7 @@ columns() {
 @test "one point; many in one place" {
 	[ "$(doubles 3x1 .25 2 0 | usfft -T 1 -n 2 | numbers)" = "0.0000 2.0000 2.0000 0.0000" ]
 	gen --type=double constant 3 20000 .25 >same.nrrd
-	[ "$(usfft -T 1 -n 2 -e 1e-9 --part=real same.nrrd | numbers)" = "-5000.0000 5000.0000" ]
+	[ "$(usfft -T 1 -n 2 -e 1e-9 --output=real same.nrrd | numbers)" = "-5000.0000 5000.0000" ]
 }
 
 @test "what does not fit together is refused" {

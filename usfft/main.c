@@ -127,10 +127,10 @@ static const struct opt table[] = {
      .help = "oversampling, 1.15 to 4 (chosen)",
      .lo = 1.15,
      .hi = 4},
-    {.name = "part",
+    {.name = "output",
      .kind = OPT_WORD,
      .at = AT(part),
-     .arg = "PART",
+     .arg = "WHAT",
      .help = "what to write: complex, real, imag or abs (complex)",
      .words = "complex|real|imag|abs"},
     {.name = "check",
@@ -154,7 +154,7 @@ static const struct opt table[] = {
 static const struct opt_program program = {
     .what = "Fourier transforms on nonequispaced points in 1, 2 and 3 dimensions.",
     .table = table,
-    .common = OPT_THREADS | OPT_GPU,
+    .common = OPT_THREADS | OPT_GPU | OPT_PART,
     .operands = "[FILE ...]",
     .max_operands = SIZE_MAX,
     .gpu_state = gpu_state};
@@ -212,6 +212,8 @@ check_args(const struct job *j)
 		die_usage("--weights: goes with points to modes, or --inverse");
 	if (a->weights_to && !item_weighs(j))
 		die_usage("--weights-to: goes with --weights=pipe or --weights=FILE");
+	if ((a->weights_to || a->wisdom) && a->common.part.n)
+		die_usage("--weights-to and --wisdom: go without --part");
 	check_inverse_args(a);
 	if (a->check && a->inverse)
 		die_usage("--check: has no sums to compare --inverse with");
@@ -242,6 +244,35 @@ parse(struct job *j, int argc, char **argv, char ***path, size_t *npath)
 	j->o.took = &j->took;
 }
 
+/* The points of --batch are the first item of the input, and no work by themselves. */
+static size_t
+count_slices(const void *batch, const struct img *x)
+{
+	bool *is_points = (bool *)(uintptr_t)batch;
+	const bool first = *is_points;
+
+	(void)x;
+	*is_points = false;
+	return !first;
+}
+
+/* Finds the share of --part: some of the items. */
+static void
+open_share(struct job *j, char **path, size_t npath)
+{
+	const struct args *a = &j->a;
+	const char *const files[] = {a->points, a->targets, a->start, a->coils,
+				     item_weighs_by_file(j) ? a->weights : NULL};
+	uint64_t hash = part_begin(&a->common);
+	bool batch = a->batch;
+
+	for (size_t i = 0; a->common.part.n && i < sizeof files / sizeof *files; i++)
+		hash = files[i] ? part_hash_file(hash, files[i]) : hash;
+	if (a->common.part.n)
+		hash = part_hash_files(hash, path, npath);
+	slices_open(&j->share, &a->common, hash, j->in, count_slices, &batch);
+}
+
 static void
 open_files(struct job *j, char **path, size_t npath)
 {
@@ -260,6 +291,7 @@ open_files(struct job *j, char **path, size_t npath)
 	item_load_weights(j);
 	item_load_inverse(j);
 	j->in = raw_open(path, npath, max);
+	open_share(j, path, npath);
 	j->out = raw_create(j->a.common.out, RAW_AS_RAW);
 	if (j->a.batch) {
 		if (!raw_next(j->in, &j->points))
@@ -289,6 +321,7 @@ finish(struct job *j)
 		die("%s: %s", j->a.wisdom, strerror(-err));
 	if (j->weights_out)
 		raw_finish(j->weights_out);
+	slices_close(&j->share, j->out);
 	if (!j->run.gpu)
 		report_stages(j);
 	if (j->run.plan)
@@ -306,6 +339,23 @@ finish(struct job *j)
 	img_free(&j->targets);
 }
 
+static void
+transform_item(struct job *j, struct img *x)
+{
+	item_read(j, x);
+	stats_charge(&j->st, STATS_READ);
+	if (j->a.inverse)
+		item_invert(j, x);
+	else if (j->type == 1)
+		item_points_to_modes(j, x);
+	else if (j->type == 2)
+		item_modes_to_points(j, x);
+	else
+		item_points_to_points(j, x);
+	j->st.items++;
+	stats_charge(&j->st, STATS_WRITE);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -318,20 +368,10 @@ main(int argc, char **argv)
 	stats_start(&j.st);
 	j.st.threads = j.o.threads;
 	open_files(&j, path, npath);
-	while (raw_next(j.in, &x)) {
-		item_read(&j, &x);
-		stats_charge(&j.st, STATS_READ);
-		if (j.a.inverse)
-			item_invert(&j, &x);
-		else if (j.type == 1)
-			item_points_to_modes(&j, &x);
-		else if (j.type == 2)
-			item_modes_to_points(&j, &x);
-		else
-			item_points_to_points(&j, &x);
+	while (raw_next(j.in, &x) && !slices_over(&j.share, j.in)) {
+		if (slices_take(&j.share, j.in, &x, -1))
+			transform_item(&j, &x);
 		img_free(&x);
-		j.st.items++;
-		stats_charge(&j.st, STATS_WRITE);
 	}
 	finish(&j);
 	return 0;

@@ -212,6 +212,7 @@ write_item(struct run *r, struct stats *st)
 	const struct opt_common *c = &r->a->common;
 	const size_t own = r->s.end - r->s.first;
 	struct part_place place = {.items = 1,
+				   .pieces = 1,
 				   .pnm = c->as == RAW_AS_PNM ||
 					  (c->as == RAW_FOLLOW && r->x->format == IMG_PNM),
 				   .tile = img_key(r->x, "tile") != NULL};
@@ -220,16 +221,21 @@ write_item(struct run *r, struct stats *st)
 
 	img_copy_head(&y, r->x);
 	y.format = IMG_RAW;
-	part_cut(&y, &place, y.dim - 1, r->s.first, own);
 	opt_add_history(&y, c);
-	part_set(&y, &c->part, r->s.hash, &place);
 	if (own) {
+		part_cut(&y, &place, y.dim - 1, r->s.first, own);
+		part_set(&y, &c->part, r->s.hash, &place);
 		const struct morphrec_problem what = with_layers(r->what, own);
 		if (img_alloc(&y))
 			raw_die(r->in, "no memory for the result");
 		memcpy(y.data, seam_layer(&r->s, r->s.first), own * r->s.bytes);
 		morphrec_finish(&what, &r->o, y.data,
 				(char *)r->cut.data + (r->s.first - r->s.at) * r->s.bytes);
+	} else {
+		part_set_empty(&y, &c->part, r->s.hash, 1);
+		if (img_alloc(&y))
+			raw_die(r->in, "no memory for the result");
+		memset(y.data, 0, img_type_size(y.type));
 	}
 	raw_put(out, &y);
 	img_free(&y);

@@ -293,14 +293,43 @@ gathers_open(struct raw_in *in, const struct gathers_options *o)
 	return s;
 }
 
+size_t
+gathers_count(const void *unused, const struct img *x)
+{
+	(void)unused;
+	return x->dim == 3 ? x->axis[2].n : 1;
+}
+
+/* Passes over the next n planes of the item, which are in other shares. */
+static void
+skip_planes(struct gathers *s, size_t n)
+{
+	raw_skip(s->in, n * s->rows * s->n);
+	s->plane += n;
+	if (s->file && s->nfile != s->shape.nx)
+		s->at += n * s->shape.nx;
+}
+
+/* Passes over what is left of the item. */
+static void
+end_item(struct gathers *s)
+{
+	if (s->plane < s->planes)
+		skip_planes(s, s->planes - s->plane);
+	img_free(&s->item);
+}
+
 bool
 gathers_next(struct gathers *s, struct gather *g)
 {
-	if (s->plane == s->planes) {
-		img_free(&s->item);
-		if (!raw_next(s->in, &s->item))
+	while (s->plane == s->to) {
+		end_item(s);
+		if (!raw_next(s->in, &s->item) || slices_over(s->o->share, s->in))
 			return false;
 		begin_item(s);
+		if (!slices_of(s->o->share, s->in, s->planes, &s->from, &s->to))
+			s->from = s->to = s->planes;
+		skip_planes(s, s->from);
 	}
 	room(g, s);
 	g->o = s->shape;
@@ -319,8 +348,10 @@ gathers_next(struct gathers *s, struct gather *g)
 	else
 		samples(&g->out, &g->room_out, g->o.nq, g->ntau);
 	img_free(&g->head);
-	if (!s->plane)
+	if (s->plane == s->from) {
 		head_of_result(s, g);
+		slices_set(s->o->share, s->in, &g->head, g->head.dim == 3 ? 2 : -1);
+	}
 	s->plane++;
 	return true;
 }
@@ -328,7 +359,7 @@ gathers_next(struct gathers *s, struct gather *g)
 void
 gathers_close(struct gathers *s)
 {
-	if (s->file && s->at && s->at < s->nfile)
+	if (s->file && s->at && s->at < s->nfile && !s->o->common->part.n)
 		die("%s: %zu numbers left over", s->o->offsets, s->nfile - s->at);
 	img_free(&s->item);
 	free(s->offset);

@@ -14,6 +14,7 @@
 #define RADON_GATHERS_H
 
 #include "common/raw.h"
+#include "common/slices.h"
 #include "radon/radon.h"
 
 /* The options, which are the same for all gathers. */
@@ -26,7 +27,8 @@ struct gathers_options {
 	bool nan_is_zero, cut;
 	bool any_noise; /* lsq: radon_noise() finds NU for each gather */
 	const struct opt_common *common;
-	struct gpu *gpu; /* NULL: the CPU */
+	struct slices *share; /* what --part leaves of the input; without the option, all */
+	struct gpu *gpu;      /* NULL: the CPU */
 };
 
 /* One gather, its options and its result. */
@@ -46,6 +48,9 @@ struct gather {
 };
 
 struct gathers;
+
+/* Counts the gathers of an item, for slices_open(). */
+size_t gathers_count(const void *unused, const struct img *x);
 
 /* Opens the stream and reads the file of offsets. in and o are borrowed until gathers_close(). */
 struct gathers *gathers_open(struct raw_in *in, const struct gathers_options *o);

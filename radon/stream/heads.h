@@ -16,6 +16,7 @@ struct gathers {
 	const struct gathers_options *o;
 	struct img item;      /* the current item's head; dim 0: none */
 	size_t planes, plane; /* of the item */
+	size_t from, to;      /* those of its planes that are in the share */
 	double *offset;	      /* owned: the item's offsets, nx for each plane or nx for all */
 	size_t noffset;
 	double *file; /* owned: all numbers of the offsets file */

@@ -31,7 +31,7 @@ struct item_input item_input(const struct job *j, const struct img *x, size_t m,
 /* Sorts an item's points into the plan, unless they are fixed. It frees the item's samples, except with --check. */
 void item_sort(struct job *j, struct img *x, const struct item_input *q);
 
-/* Writes one row of n complex results, or the part of them that --part asks for. */
+/* Writes one row of n complex results, or what --output asks of them. */
 void item_write_row(struct job *j, void *row, size_t n, bool single);
 
 /* Writes the header y of an item of results, with the keys of `from`, the item that it was computed from. */
@@ -39,6 +39,9 @@ void item_write_head(struct job *j, struct img *y, const struct img *from);
 
 /* Whether --weights asks for weights. */
 bool item_weighs(const struct job *j);
+
+/* Whether --weights names a file. */
+bool item_weighs_by_file(const struct job *j);
 
 /* Reads the file of --weights, and opens the file of --weights-to, where they are given. */
 void item_load_weights(struct job *j);

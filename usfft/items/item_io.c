@@ -41,6 +41,7 @@ item_write_head(struct job *j, struct img *y, const struct img *from)
 		if (strcmp(from->key[i].name, "columns") && strcmp(from->key[i].name, "maxval"))
 			img_add_key(y, from->key[i].name, from->key[i].value);
 	opt_add_history(y, &j->a.common);
+	slices_keys(&j->share, y);
 	raw_head(j->out, y);
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/opt.h"
 #include "common/raw.h"
+#include "common/slices.h"
 #include "common/stats.h"
 #include "usfft/items/stream.h"
 #include "usfft/transform.h"
@@ -41,6 +42,7 @@ struct job {
 	struct raw_out *weights_out; /* NULL: none */
 	struct raw_in *in;
 	struct raw_out *out;
+	struct slices share; /* the items that --part leaves; without it, all */
 	struct stats st;
 	struct usfft_seconds took;
 	double check_error;

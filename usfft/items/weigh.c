@@ -15,8 +15,8 @@ item_weighs(const struct job *j)
 	return j->a.weights && strcmp(j->a.weights, "none") != 0;
 }
 
-static bool
-from_file(const struct job *j)
+bool
+item_weighs_by_file(const struct job *j)
 {
 	return item_weighs(j) && strcmp(j->a.weights, "pipe") != 0;
 }
@@ -40,7 +40,7 @@ read_weights(struct job *j)
 void
 item_load_weights(struct job *j)
 {
-	if (from_file(j))
+	if (item_weighs_by_file(j))
 		read_weights(j);
 	if (j->a.weights_to)
 		j->weights_out = raw_create(j->a.weights_to, RAW_AS_RAW);
@@ -66,9 +66,9 @@ item_weigh(struct job *j, const struct usfft_points *pt, const struct usfft_opti
 
 	if (!item_weighs(j) || known)
 		return j->weights;
-	if (from_file(j) && j->nweights != pt->m)
+	if (item_weighs_by_file(j) && j->nweights != pt->m)
 		raw_die(j->in, "%s: %zu weights for %zu points", j->a.weights, j->nweights, pt->m);
-	if (!from_file(j)) {
+	if (!item_weighs_by_file(j)) {
 		weir_free(j->weights);
 		j->weights = weir_xalloc(pt->m, sizeof *j->weights);
 		item_judge(j, transform_pipe(&j->run, o, pt, PIPE_ROUNDS, j->weights, &bad), &bad);
