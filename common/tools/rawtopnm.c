@@ -229,8 +229,11 @@ convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, st
 	if (args->common.verbose)
 		warn("%s: item %zu: %.9g to %.9g become 0 to %u", raw_name(in), raw_item(in), t.lo,
 		     t.hi, t.maxval);
+	if (tone_make_table(&t, x))
+		raw_die(in, "no memory");
 	describe(&t, x, &y);
 	put(&t, x, &y, out, st);
+	weir_free(t.table);
 	img_free(&y);
 }
 

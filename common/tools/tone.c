@@ -1,46 +1,12 @@
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/cpu.h"
 #include "common/mem.h"
-#include "common/opt.h"
 #include "common/par.h"
 #include "common/sample.h"
 #include "common/tools/tone.h"
-
-enum { BLOCK = 2048 }; /* values at a time: 48 KiB of doubles and levels stay in the cache */
-
-/* --- the range as text ----------------------------------------------------------------------- */
-
-static bool
-parse_end(const char *text, size_t n, struct tone_end *end)
-{
-	char word[64];
-
-	end->is_percentile = *text == 'p';
-	text += end->is_percentile;
-	n -= end->is_percentile;
-	if (n >= sizeof word)
-		return false;
-	memcpy(word, text, n);
-	word[n] = '\0';
-	return opt_number(word, &end->v) && isfinite(end->v) &&
-	       (!end->is_percentile || (end->v >= 0 && end->v <= 100));
-}
-
-int
-tone_parse_range(const char *text, struct tone_end end[2])
-{
-	const char *colon;
-
-	if (!strcmp(text, "minmax"))
-		text = "p0:p100";
-	colon = strchr(text, ':');
-	if (!colon || !parse_end(text, (size_t)(colon - text), &end[0]) ||
-	    !parse_end(colon + 1, strlen(colon + 1), &end[1]))
-		return -1;
-	return end[0].is_percentile == end[1].is_percentile && end[0].v == end[1].v ? -1 : 0;
-}
 
 /* --- values ---------------------------------------------------------------------------------- */
 
@@ -64,9 +30,8 @@ take_part(enum tone_part part, double *v, size_t n)
 					  : hypot(v[2 * i], v[2 * i + 1]);
 }
 
-/* Computes n <= BLOCK values from number `first` on; NaN where log10 is undefined. v has room for 2 BLOCK. */
-static void
-load(const struct tone *t, const struct img *x, size_t first, size_t n, double *v)
+void
+tone_load(const struct tone *t, const struct img *x, size_t first, size_t n, double *v)
 {
 	const size_t pair = img_is_complex(x) ? 2 : 1;
 	const char *from = (const char *)x->data + first * pair * img_type_size(x->type);
@@ -80,136 +45,6 @@ load(const struct tone *t, const struct img *x, size_t first, size_t n, double *
 	if (t->log)
 		for (size_t i = 0; i < n; i++)
 			v[i] = v[i] > 0 ? v[i] : NAN;
-}
-
-static size_t
-blocks(size_t n)
-{
-	return (n + BLOCK - 1) / BLOCK;
-}
-
-/* --- the range as numbers -------------------------------------------------------------------- */
-
-/* Finds the least and greatest finite value, and how many values are finite. */
-static struct sample_stats
-find_extremes(const struct tone *t, const struct img *x)
-{
-	const size_t n = tone_count(x);
-	double lo = INFINITY, hi = -INFINITY;
-	uint64_t finite = 0;
-
-#pragma omp parallel for schedule(static) num_threads(t->threads) if (n > 8 * BLOCK)                \
-    reduction(min : lo) reduction(max : hi) reduction(+ : finite)
-	for (size_t b = 0; b < blocks(n); b++) {
-		const size_t at = b * BLOCK, some = n - at < BLOCK ? n - at : BLOCK;
-		struct sample_stats here;
-		double v[2 * BLOCK];
-
-		load(t, x, at, some, v);
-		sample_stats_start(&here);
-		sample_stats_add(&here, v, some);
-		lo = here.lo < lo ? here.lo : lo;
-		hi = here.hi > hi ? here.hi : hi;
-		finite += here.finite;
-	}
-	return (struct sample_stats){.lo = lo, .hi = hi, .finite = finite};
-}
-
-/*
- * Maps doubles to unsigned keys of the same order: the sign bit of positive numbers is set, and negative numbers are inverted.
- * A rank is then found by counting, 16 bits of the key at a time from the top. This takes four passes, is exact, and needs no
- * copy of the samples.
- */
-static uint64_t
-key_of(double v)
-{
-	uint64_t u;
-
-	v += 0.0; /* -0 becomes 0 */
-	memcpy(&u, &v, sizeof u);
-	return u >> 63 ? ~u : u | 1ull << 63;
-}
-
-static double
-value_of(uint64_t key)
-{
-	const uint64_t u = key >> 63 ? key & ~(1ull << 63) : ~key;
-	double v;
-
-	memcpy(&v, &u, sizeof v);
-	return v;
-}
-
-enum { DIGITS = 1 << 16 };
-
-/* Counts in hist[d] the finite values whose key has the 16-bit digit d at shift and equals prefix above it. */
-static void
-count_digits(const struct tone *t, const struct img *x, uint64_t prefix, int shift, size_t *hist)
-{
-	const size_t n = tone_count(x);
-	double v[2 * BLOCK];
-
-	memset(hist, 0, DIGITS * sizeof *hist);
-	for (size_t at = 0; at < n; at += BLOCK) {
-		const size_t some = n - at < BLOCK ? n - at : BLOCK;
-
-		load(t, x, at, some, v);
-		for (size_t i = 0; i < some; i++) {
-			const uint64_t key = key_of(v[i]) >> shift;
-
-			if (isfinite(v[i]) && key >> 16 == prefix)
-				hist[key & (DIGITS - 1)]++;
-		}
-	}
-}
-
-/* Returns the finite value of a rank. Rank 0 is the least; there are more than `rank` finite values. */
-static double
-value_of_rank(const struct tone *t, const struct img *x, size_t rank)
-{
-	size_t *hist = weir_xalloc(DIGITS, sizeof *hist);
-	uint64_t prefix = 0;
-
-	for (int shift = 48; shift >= 0; shift -= 16) {
-		size_t digit = 0;
-
-		count_digits(t, x, prefix, shift, hist);
-		while (rank >= hist[digit])
-			rank -= hist[digit++];
-		prefix = prefix << 16 | digit;
-	}
-	weir_free(hist);
-	return value_of(prefix);
-}
-
-static double
-find_end(const struct tone *t, const struct tone_end *end, const struct img *x,
-	 const struct sample_stats *all)
-{
-	if (!end->is_percentile)
-		return end->v;
-	if (!all->finite)
-		return 0;
-	const size_t last = (size_t)all->finite - 1;
-	const size_t rank = (size_t)(end->v / 100 * (double)last + .5);
-	if (rank == 0)
-		return all->lo;
-	return rank >= last ? all->hi : value_of_rank(t, x, rank);
-}
-
-void
-tone_find_range(struct tone *t, const struct tone_end end[2], const struct img *x)
-{
-	struct sample_stats all = {0};
-	double found[2];
-
-	if (end[0].is_percentile || end[1].is_percentile)
-		all = find_extremes(t, x);
-#pragma omp parallel for num_threads(t->threads)
-	for (int i = 0; i < 2; i++)
-		found[i] = find_end(t, &end[i], x, &all);
-	t->lo = found[0];
-	t->hi = found[1];
 }
 
 /* --- levels ---------------------------------------------------------------------------------- */
@@ -257,12 +92,43 @@ fade(double *v, size_t n, double gamma)
 			v[i] = pow(v[i], 1 / gamma);
 }
 
+/*
+ * v = log10(v), for v > 0 or NaN, to a few units of the last digit. v = 2^e m with m from sqrt(1/2) to sqrt(2), and log(m) is
+ * 2 atanh(s) with s = (m - 1) / (m + 1), |s| < .172. The C library has no such function for vectors.
+ */
+WEIR_CLONES(take_logarithms, (double *v, size_t n), (v, n))
+{
+	const double log10_2 = 0.30102999566398119521, log10_e = 0.43429448190325182765;
+
+	for (size_t i = 0; i < n; i++) {
+		const bool tiny = v[i] < 0x1p-1022;
+		const double x = tiny ? v[i] * 0x1p54 : v[i];
+		uint64_t u, whole;
+		double m, e;
+
+		memcpy(&u, &x, sizeof u);
+		/* Adding makes numbers from sqrt(2) on overflow into the exponent. */
+		const uint64_t shifted = u + (0x3ff0000000000000 - 0x3fe6a09e667f3bcd);
+		whole = shifted >> 52 | 0x4330000000000000; /* 2^52 + the exponent */
+		u -= (shifted & 0xfff0000000000000) - 0x3ff0000000000000;
+		memcpy(&m, &u, sizeof m);
+		memcpy(&e, &whole, sizeof e);
+		e -= 0x1p52 + 1023 + (tiny ? 54 : 0);
+		const double s = (m - 1) / (m + 1), q = s * s;
+		double sum = 1. / 21;
+
+		for (int k = 19; k > 0; k -= 2)
+			sum = sum * q + 1. / k;
+		const double y = e * log10_2 + 2 * s * sum * log10_e;
+		v[i] = x == x ? y : x;
+	}
+}
+
 static void
 block_of_greys(const struct tone *t, double *v, size_t n, void *level, size_t at)
 {
 	if (t->log)
-		for (size_t i = 0; i < n; i++)
-			v[i] = log10(v[i]);
+		take_logarithms(v, n);
 	normalise(v, n, t->log ? log10(t->lo) : t->lo, t->log ? log10(t->hi) : t->hi);
 	fade(v, n, t->gamma);
 	quantise(t, level, at, v, n);
@@ -272,7 +138,7 @@ static void
 block_of_colours(const struct tone *t, const double *v, size_t n, void *level, size_t at)
 {
 	const double peak = fmax(fabs(t->lo), fabs(t->hi));
-	double s[BLOCK], rgb[3 * BLOCK];
+	double s[TONE_BLOCK], rgb[3 * TONE_BLOCK];
 
 	for (size_t i = 0; i < n; i++)
 		s[i] = fabs(v[i]);
@@ -288,15 +154,78 @@ block_of_colours(const struct tone *t, const double *v, size_t n, void *level, s
 	quantise(t, level, 3 * at, rgb, 3 * n);
 }
 
+/* --- levels of integers: a table --------------------------------------------------------------------------------------- */
+
+int
+tone_make_table(struct tone *t, const struct img *x)
+{
+	const size_t size = img_type_size(x->type), entries = size == 1 ? 256 : 65536;
+	struct img all;
+
+	if (img_is_complex(x) || img_is_float(x->type) || size > 2 || t->diverging ||
+	    tone_count(x) < 2 * entries)
+		return 0;
+	img_init(&all, x->type, 1, &entries);
+	void *table = weir_alloc(entries, t->maxval < 256 ? 1 : 2);
+
+	if (img_alloc(&all) || !table) {
+		weir_free(table);
+		img_free(&all);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < entries; i++)
+		memcpy((char *)all.data + i * size, &i, size);
+	tone_levels(t, &all, 0, entries, table);
+	img_free(&all);
+	t->table = table;
+	return 0;
+}
+
+#define LOOK_UP(NAME, FROM, TO)                                                  \
+	static void NAME(const FROM *from, size_t n, const TO *table, TO *level) \
+	{                                                                        \
+		for (size_t i = 0; i < n; i++)                                   \
+			level[i] = table[from[i]];                               \
+	}
+LOOK_UP(look_up_8_8, uint8_t, uint8_t)
+LOOK_UP(look_up_8_16, uint8_t, uint16_t)
+LOOK_UP(look_up_16_8, uint16_t, uint8_t)
+LOOK_UP(look_up_16_16, uint16_t, uint16_t)
+#undef LOOK_UP
+
+/* Samples are taken as unsigned numbers, as tone_make_table() did. */
+static void
+look_up(const struct tone *t, const struct img *x, size_t first, size_t n, void *level, size_t at)
+{
+	const size_t size = img_type_size(x->type);
+	const void *from = (const char *)x->data + (first + at) * size;
+	const bool narrow = t->maxval < 256;
+	uint8_t *low = (uint8_t *)level + at;
+	uint16_t *wide = (uint16_t *)level + at;
+
+	if (size == 1 && narrow)
+		look_up_8_8(from, n, t->table, low);
+	else if (size == 1)
+		look_up_8_16(from, n, t->table, wide);
+	else if (narrow)
+		look_up_16_8(from, n, t->table, low);
+	else
+		look_up_16_16(from, n, t->table, wide);
+}
+
 void
 tone_levels(const struct tone *t, const struct img *x, size_t first, size_t n, void *level)
 {
-#pragma omp parallel for schedule(static) num_threads(t->threads) if (n > 8 * BLOCK)
-	for (size_t b = 0; b < blocks(n); b++) {
-		const size_t at = b * BLOCK, some = n - at < BLOCK ? n - at : BLOCK;
-		double v[2 * BLOCK];
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (n > 8 * TONE_BLOCK)
+	for (size_t b = 0; b < tone_blocks(n); b++) {
+		const size_t at = b * TONE_BLOCK, some = n - at < TONE_BLOCK ? n - at : TONE_BLOCK;
+		double v[2 * TONE_BLOCK];
 
-		load(t, x, first + at, some, v);
+		if (t->table) {
+			look_up(t, x, first, some, level, at);
+			continue;
+		}
+		tone_load(t, x, first + at, some, v);
 		if (t->diverging)
 			block_of_colours(t, v, some, level, at);
 		else

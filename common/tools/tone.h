@@ -32,6 +32,7 @@ struct tone {
 	unsigned maxval; /* 1..65535 */
 	double lo, hi;	 /* lo > hi exchanges dark and bright */
 	int threads;
+	void *table; /* of tone_make_table(); NULL: none; the caller frees it by weir_free() */
 };
 
 /*
@@ -48,10 +49,27 @@ int tone_parse_range(const char *text, struct tone_end end[2]);
 void tone_find_range(struct tone *t, const struct tone_end end[2], const struct img *x);
 
 /*
+ * Makes the table of the levels of all samples that there can be, for integers of at most 16 bits; t->lo and t->hi are known.
+ * Other samples, and few of them, need no table. Returns 0 or -ENOMEM.
+ */
+int tone_make_table(struct tone *t, const struct img *x);
+
+/*
  * Computes the levels of n values of x, from value number `first` on. Levels are uint8_t when maxval < 256, else uint16_t.
  * With t->diverging, each value has three levels. A complex sample is one value.
  */
 void tone_levels(const struct tone *t, const struct img *x, size_t first, size_t n, void *level);
+
+enum { TONE_BLOCK = 2048 }; /* values at a time: 48 KiB of doubles and levels stay in the cache */
+
+static inline size_t
+tone_blocks(size_t n)
+{
+	return (n + TONE_BLOCK - 1) / TONE_BLOCK;
+}
+
+/* Computes n <= TONE_BLOCK values from number `first` on; NaN where log10 is undefined. v has room for 2 TONE_BLOCK. */
+void tone_load(const struct tone *t, const struct img *x, size_t first, size_t n, double *v);
 
 /* The number of values of x: its samples, or its pairs of samples when x is complex. */
 size_t tone_count(const struct img *x);
