@@ -188,3 +188,46 @@ sample_stats_add(struct sample_stats *s, const double *v, size_t n)
 		else
 			add_finite(s, v + i, 1);
 }
+
+/* The sums of a block of at most 65536 samples fit 32 bits. */
+#define MEASURE(NAME, TYPE, MOST)                                                               \
+	WEIR_CLONES(measure_##NAME, (struct sample_stats *restrict s, const TYPE *v, size_t n), \
+		    (s, v, n))                                                                  \
+	{                                                                                       \
+		TYPE lo = MOST, hi = 0;                                                         \
+		uint32_t sum = 0;                                                               \
+                                                                                                \
+		for (size_t i = 0; i < n; i++) {                                                \
+			lo = v[i] < lo ? v[i] : lo;                                             \
+			hi = v[i] > hi ? v[i] : hi;                                             \
+			sum += v[i];                                                            \
+		}                                                                               \
+		s->lo = lo < s->lo ? lo : s->lo;                                                \
+		s->hi = hi > s->hi ? hi : s->hi;                                                \
+		s->sum += sum;                                                                  \
+		s->finite += n;                                                                 \
+	}
+MEASURE(u8, uint8_t, UINT8_MAX)
+MEASURE(u16, uint16_t, UINT16_MAX)
+#undef MEASURE
+
+void
+sample_measure(struct sample_stats *s, const void *in, enum img_type type, size_t n)
+{
+	enum { BLOCK = 2048 };
+	double v[BLOCK];
+
+	for (size_t at = 0, some; at < n; at += some) {
+		const char *from = (const char *)in + at * img_type_size(type);
+
+		some = n - at < BLOCK ? n - at : BLOCK;
+		if (type == IMG_U8) {
+			measure_u8(s, (const uint8_t *)from, some);
+		} else if (type == IMG_U16) {
+			measure_u16(s, (const uint16_t *)(const void *)from, some);
+		} else {
+			sample_load(v, from, type, some);
+			sample_stats_add(s, v, some);
+		}
+	}
+}

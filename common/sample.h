@@ -24,4 +24,7 @@ struct sample_stats {
 void sample_stats_start(struct sample_stats *s);
 void sample_stats_add(struct sample_stats *s, const double *v, size_t n);
 
+/* Does the same with samples of any type. The sum of small unsigned integers is exact, and quick. */
+void sample_measure(struct sample_stats *s, const void *in, enum img_type type, size_t n);
+
 #endif

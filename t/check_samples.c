@@ -98,6 +98,43 @@ samples_are_counted(void)
 	      (uintmax_t)s.nan, (uintmax_t)s.inf);
 }
 
+/* Samples as they are stored give what the same samples give as doubles. */
+static void
+samples_are_measured(void)
+{
+	struct check_rng r = {9};
+	struct check_many many = {0};
+
+	for (enum img_type type = IMG_I8; type <= IMG_F64; type++) {
+		const size_t n = 1 + rng_below(&r, 9000);
+		double lo = INFINITY, hi = -INFINITY, sum = 0;
+		struct sample_stats s;
+		struct img x;
+
+		random_samples(&r, type, 1, &n, &x);
+		for (size_t i = 0; img_is_float(type) && i < n; i++)
+			if (type == IMG_F32)
+				((float *)x.data)[i] = (float)rng_below(&r, 1000);
+			else
+				((double *)x.data)[i] = (double)rng_below(&r, 1000);
+		for (size_t i = 0; i < n; i++) {
+			lo = fmin(lo, sample(&x, i));
+			hi = fmax(hi, sample(&x, i));
+			sum += sample(&x, i);
+		}
+		sample_stats_start(&s);
+		sample_measure(&s, x.data, type, n / 3);
+		sample_measure(&s, (char *)x.data + n / 3 * img_type_size(type), type, n - n / 3);
+		check_case(&many,
+			   s.lo == lo && s.hi == hi && s.finite == n &&
+			       fabs(s.sum - sum) <= 1e-9 * fmax(fabs(lo), fabs(hi)) * (double)n,
+			   "%s: %g..%g, %g, want %g..%g, %g", img_type_name(type), s.lo, s.hi,
+			   s.sum, lo, hi, sum);
+		img_free(&x);
+	}
+	check_end(&many, "samples: every type is measured as it is stored");
+}
+
 static int
 ascending(const void *a, const void *b)
 {
@@ -287,6 +324,7 @@ check_samples(void)
 {
 	samples_become_doubles();
 	samples_are_counted();
+	samples_are_measured();
 	percentiles_are_samples();
 	levels_follow_the_formula();
 	slices_are_where_they_should_be();

@@ -46,13 +46,12 @@ parse(int argc, char **argv)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-enum { BLOCK = 4096 }; /* samples at a time */
+enum { BLOCK = 1 << 15 }; /* samples at a time */
 
 static struct sample_stats
 survey(struct raw_in *in, const struct img *x, bool quiet, struct stats *st)
 {
-	char block[8 * BLOCK];
-	double v[BLOCK];
+	static _Alignas(8) char block[8 * BLOCK];
 	struct sample_stats s;
 	struct progress bar;
 	size_t count;
@@ -65,8 +64,7 @@ survey(struct raw_in *in, const struct img *x, bool quiet, struct stats *st)
 
 		raw_read(in, block, n);
 		stats_charge(st, STATS_READ);
-		sample_load(v, block, x->type, n);
-		sample_stats_add(&s, v, n);
+		sample_measure(&s, block, x->type, n);
 		stats_charge(st, STATS_COMPUTE);
 		done += n;
 		progress_step(&bar, (double)done / (double)count);
