@@ -130,6 +130,19 @@ first_tile(const struct wconv_adjoint *a, size_t i)
 }
 
 /* Allocates what the tiles leave, the item with its edges, and the scratch of the threads. */
+/* Finds the rows of the item into which rows beyond its edges are folded. */
+static void
+find_folded(const struct wconv_plan *p, bool *folded)
+{
+	const struct wconv_axis *y = &p->y;
+
+	for (ptrdiff_t r = y->lo - y->before; r < y->hi + y->after; r++) {
+		const ptrdiff_t from = wconv_edge(y->edge, r, y->n);
+		if (from >= 0 && (r < 0 || r >= y->n))
+			folded[from - y->have0] = true;
+	}
+}
+
 static int
 make_room(struct wconv_adjoint *a)
 {
@@ -149,11 +162,15 @@ make_room(struct wconv_adjoint *a)
 	}
 	s->tiles = weir_alloc_large(s->ring * p->x.ntile, s->tile_samples * size);
 	s->picture = weir_alloc_large(a->rows, s->pitch * size);
+	s->folded = weir_calloc(p->q.h, sizeof *s->folded);
 	a->scratch_bytes = p->core->spread_scratch(p);
 	if (a->scratch_bytes < s->pitch * size) /* fold() holds a row of the picture in it */
 		a->scratch_bytes = (s->pitch * size + 63) / 64 * 64;
 	a->scratch = weir_calloc((size_t)p->q.threads, a->scratch_bytes);
-	return s->tiles && s->picture && a->scratch ? 0 : -ENOMEM;
+	if (!s->tiles || !s->picture || !s->folded || !a->scratch)
+		return -ENOMEM;
+	find_folded(p, s->folded);
+	return 0;
 }
 
 int
@@ -219,7 +236,14 @@ wconv_adjoint_run(struct wconv_adjoint *a, const void *in, void *out)
 	}
 #pragma omp parallel for num_threads(p->q.threads) schedule(static)
 	for (size_t r = 0; r < p->q.h; r++)
-		p->core->fold(p, &a->s, r, scratch_of(a));
+		if (a->s.folded[r])
+			p->core->fold(p, &a->s, r, scratch_of(a));
+}
+
+void
+wconv_adjoint_then(struct wconv_adjoint *a, struct wconv_after after)
+{
+	a->s.after = after;
 }
 
 void
@@ -230,6 +254,7 @@ wconv_adjoint_free(struct wconv_adjoint *a)
 	weir_free(a->s.gain);
 	weir_free(a->s.tiles);
 	weir_free(a->s.picture);
+	weir_free(a->s.folded);
 	weir_free(a->scratch);
 	weir_free(a);
 }

@@ -34,6 +34,7 @@ struct wconv_band {
 
 struct wconv_plan {
 	struct wconv_problem q;
+	struct wconv_after after;
 	const struct wconv_core *core;
 	struct wconv_axis x, y;
 	bool direct;
@@ -94,6 +95,8 @@ struct wconv_plan {
 struct wconv_spread {
 	const void *in;
 	void *out;
+	/* what to do with each row; if it is set, out is not written */
+	struct wconv_after after;
 	/* per result: the factor that it is multiplied by first; NULL: 1 */
 	void *gain;
 	/* what each tile scatters into its window: a ring of tile rows [ring][tiles in x], each of them spectra
@@ -103,9 +106,11 @@ struct wconv_spread {
 	/* the tile rows [tile0,tile1) are in the ring and may reach the rows that are collected */
 	size_t tile0, tile1;
 	size_t tile_samples, tile_rows, tile_pitch;
-	/* the item with its edges, [rows][pitch] */
+	/* the item with its edges, [rows][pitch]: only the rows that are folded, and those beyond the edges */
 	void *picture;
 	size_t pitch;
+	/* per row of the item: rows beyond the edges are folded into it */
+	bool *folded;
 };
 
 /* The code for one precision at one level. Each function does one task; tasks of the same kind run in parallel. */

@@ -132,6 +132,20 @@ run_band(const struct wconv_plan *p, const struct wconv_band *b, size_t nfy, con
 		for (size_t r = 0; r < results; r++)
 			p->core->finish(p, r);
 	}
+	if (p->after.row) {
+		const size_t first = (size_t)(p->y.tile[b->tile0].a - p->y.lo),
+			     bytes = (size_t)(p->x.hi - p->x.lo) * p->core->sample;
+#pragma omp barrier
+#pragma omp for schedule(static)
+		for (size_t r = 0; r < results; r++)
+			p->after.row(p->after.with, first + r, (const char *)p->out + r * bytes);
+	}
+}
+
+void
+wconv_then(struct wconv_plan *p, struct wconv_after after)
+{
+	p->after = after;
 }
 
 void

@@ -152,6 +152,17 @@ struct wconv_step wconv_most(const struct wconv_plan *p);
  */
 void wconv_run(struct wconv_plan *p, const void *in, void *out);
 
+/*
+ * What to do with each row of results as soon as it is done, while it is in the cache. samples: the row.
+ * Any thread may call it, for the rows in any order. row NULL: nothing.
+ */
+struct wconv_after {
+	void (*row)(void *with, size_t row, const void *samples);
+	void *with;
+};
+/* The plan must have one plane, and results of its own precision. */
+void wconv_then(struct wconv_plan *p, struct wconv_after after);
+
 /* What the plan has chosen. */
 struct wconv_chosen {
 	bool direct;   /* direct sums; else transforms */
@@ -201,6 +212,8 @@ struct wconv_adjoint;
 /* p is borrowed until wconv_adjoint_free. Returns 0, or -1 with a sentence in err and *a NULL. */
 int wconv_adjoint_plan(struct wconv_adjoint **a, struct wconv_plan *p, char err[WCONV_ERR]);
 void wconv_adjoint_run(struct wconv_adjoint *a, const void *in, void *out);
+/* With `after`, wconv_adjoint_run() stores nothing in out, which may be NULL. */
+void wconv_adjoint_then(struct wconv_adjoint *a, struct wconv_after after);
 
 /* a may be NULL. */
 void wconv_adjoint_free(struct wconv_adjoint *a);

@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/die.h"
 #include "common/mem.h"
@@ -43,36 +44,71 @@ take_plane(struct whole *w, const char *picture, size_t c)
 	}
 }
 
-/* Stores the result of plane c in the picture. A deconvolution with --nan=propagate has NaN where the data were unknown. */
+/*
+ * Stores the result of plane c in the picture. A deconvolution with --nan=propagate has NaN where the data, `from`, were
+ * unknown.
+ */
 static void
-give_plane(const struct whole *w, char *picture, size_t c)
+give_plane(const struct whole *w, const void *from, char *picture, size_t c)
 {
 	const struct args *args = w->j->args;
-	const size_t planes = w->j->planes, n = w->out_row / planes;
+	const size_t planes = w->j->planes, n = w->out_row / planes * w->out_rows;
 	const bool keep = args->steps && args->nan == WCONV_NAN_PROPAGATE,
 		   single = w->size == sizeof(float);
 
-	for (size_t i = 0; i < n * w->out_rows; i++) {
-		const bool unknown = keep && !isfinite(real_at(w->from, i, single));
+	if (planes == 1 && !keep) {
+		memcpy(picture, w->to, n * w->size);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const bool unknown = keep && !isfinite(real_at(from, i, single));
 		real_set(picture, i * planes + c, unknown ? NAN : real_at(w->to, i, single),
 			 single);
 	}
 }
 
-/* Applies the adjoint or the deconvolution to the plane in w->from, to w->to. */
+/* Applies the adjoint or the deconvolution to one plane. */
 static void
-run_plane(struct whole *w)
+run_plane(struct whole *w, const void *from, void *to)
 {
 	struct job *j = w->j;
 	char err[WCONV_ERR];
 
 	if (!j->restore)
-		wconv_adjoint_run(j->adjoint, w->from, w->to);
-	else if (wconv_restore_run(j->restore, w->from, w->to, &j->restored, err))
+		wconv_adjoint_run(j->adjoint, from, to);
+	else if (wconv_restore_run(j->restore, from, to, &j->restored, err))
 		raw_die(j->in, "%s", err);
 	if (j->restore && j->args->common.verbose)
 		fprintf(stderr, "%s: %zu steps, misfit %.6g\n", weir_prog, j->restored.steps,
 			j->restored.rms);
+	j->done++;
+}
+
+/* Whether all n samples, float or double, are finite: v - v is then 0, else NaN. */
+static bool
+all_finite(const void *samples, size_t n, bool single)
+{
+	const float *f = samples;
+	const double *d = samples;
+	int bad = 0;
+
+#pragma omp simd reduction(| : bad)
+	for (size_t i = 0; i < (single ? n : 0); i++)
+		bad |= f[i] - f[i] != 0;
+#pragma omp simd reduction(| : bad)
+	for (size_t i = 0; i < (single ? 0 : n); i++)
+		bad |= d[i] - d[i] != 0;
+	return !bad;
+}
+
+/* Whether the samples of a picture can be processed where they are. */
+static bool
+serves_as_plane(const struct whole *w, const void *picture)
+{
+	const struct args *args = w->j->args;
+
+	return w->j->planes == 1 && w->type == w->j->q.out && args->nan != WCONV_NAN_ZERO &&
+	       (args->steps || all_finite(picture, w->row * w->rows, w->size == sizeof(float)));
 }
 
 /* A step: one picture. The first one makes the plans, so that a header alone costs neither memory nor time. */
@@ -83,11 +119,15 @@ run_picture(void *with, const void *in, void *out)
 
 	stats_charge(w->j->st, STATS_READ);
 	job_plan(w->j);
+	if (serves_as_plane(w, in)) {
+		run_plane(w, in, w->to);
+		give_plane(w, in, out, 0);
+		return;
+	}
 	for (size_t c = 0; c < w->j->planes; c++) {
 		take_plane(w, in, c);
-		run_plane(w);
-		give_plane(w, out, c);
-		w->j->done++;
+		run_plane(w, w->from, w->to);
+		give_plane(w, w->from, out, c);
 	}
 }
 

@@ -66,10 +66,10 @@ sum_block(const struct sums *s, size_t nf, size_t x, vec *out)
 			out[b] += sum[f][b] * *(const loose *)(s->weight[f] + x + b * LANES);
 }
 
-/* Computes one row of n results from nf functions with taps [nf][kh][kw] and weights [nf][stride]. */
+/* Computes one row of n results from nf functions with taps [kh][kw], `apart` from each other, and weights [nf][stride]. */
 static void
 sum_row(const real *const *window, size_t kh, size_t kw, size_t n, size_t nf, const real *taps,
-	const real *weights, size_t stride, real *out)
+	size_t apart, const real *weights, size_t stride, real *out)
 {
 	const size_t runs = (kw + PART - 1) / PART;
 	struct sums s = {.window = window,
@@ -84,7 +84,7 @@ sum_row(const real *const *window, size_t kh, size_t kw, size_t n, size_t nf, co
 
 		for (size_t f = 0; f < nf; f += 2) {
 			for (size_t i = 0; i < 2 && f + i < nf; i++) {
-				s.tap[i] = taps + (f + i) * kh * kw;
+				s.tap[i] = taps + (f + i) * apart;
 				s.weight[i] = weights + (f + i) * stride;
 			}
 			if (f + 2 <= nf)

@@ -320,7 +320,7 @@ convolve_near(const struct wconv_plan *p, struct work *w, size_t rows, size_t n,
 						to[t] += v * k[t];
 			}
 		}
-		sum_row(w->window + y, p->q.kh, p->q.kw, n, w->x.n, w->taps, w->x.weight,
+		sum_row(w->window + y, p->q.kh, p->q.kw, n, w->x.n, w->taps, taps, w->x.weight,
 			w->x.stride, out + y * pitch);
 	}
 }

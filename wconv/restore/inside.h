@@ -19,10 +19,17 @@ struct wconv_restore {
 	void *f, *r;
 	/* one sum for each row of the data or of the estimate, so that totals do not depend on threads */
 	double *row;
+	/* Richardson-Lucy: the data; a step's smallest A x + sky; the value of s below which x is not known */
+	const void *y;
+	double least, dark;
 };
 
 /* to = A from; with transpose, to = A' from. */
 void wconv_restore_apply(const struct wconv_restore *r, bool transpose, const void *from, void *to);
+
+/* Does the same, and calls `row` for each row of the result when it is done. to need not hold the result afterwards. */
+void wconv_restore_apply_rows(struct wconv_restore *r, bool transpose, const void *from, void *to,
+			      void (*row)(void *r, size_t row, const void *samples));
 
 /*
  * The methods in one precision. lucy and least_squares return 0, or -1 with a sentence in err.

@@ -5,22 +5,39 @@
 #include "wconv/plan.h"
 #include "wconv/restore/inside.h"
 
-void
-wconv_restore_apply(const struct wconv_restore *r, bool transpose, const void *from, void *to)
+/* Applies A or A'. With `after`, the results of a band take the place of those of the band before. */
+static void
+apply(const struct wconv_restore *r, bool transpose, const void *from, void *to,
+      struct wconv_after after)
 {
 	const size_t size = r->in_double ? sizeof(double) : sizeof(float);
 	const size_t wide = r->o.scatters ? r->w : r->ew, give = r->o.scatters ? r->ew : r->w;
 
 	if (transpose != r->o.scatters) {
+		wconv_adjoint_then(r->adjoint, after);
 		wconv_adjoint_run(r->adjoint, from, to);
 		return;
 	}
+	wconv_then(r->plan, after);
 	for (size_t i = 0; i < wconv_count(r->plan); i++) {
 		const struct wconv_step s = wconv_steps(r->plan, i);
 		wconv_run(r->plan, from, to);
 		from = (const char *)from + s.rows_in * wide * size;
-		to = (char *)to + s.rows_out * give * size;
+		to = (char *)to + (after.row ? 0 : s.rows_out * give * size);
 	}
+}
+
+void
+wconv_restore_apply(const struct wconv_restore *r, bool transpose, const void *from, void *to)
+{
+	apply(r, transpose, from, to, (struct wconv_after){0});
+}
+
+void
+wconv_restore_apply_rows(struct wconv_restore *r, bool transpose, const void *from, void *to,
+			 void (*row)(void *r, size_t row, const void *samples))
+{
+	apply(r, transpose, from, to, (struct wconv_after){row, r});
 }
 
 /* Returns the nodes of one direction, moved by `by`; the caller frees them. NULL: no memory. */

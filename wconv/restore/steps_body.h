@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "common/cpu.h"
 #include "common/par.h"
 #include "wconv/plan.h"
 #include "wconv/restore/inside.h"
@@ -29,25 +30,41 @@ tell(const struct wconv_restore *d, size_t steps)
 
 /* --- Richardson-Lucy ------------------------------------------------------------------------------------------------- */
 
-/* With v = f + sky: r = y / max(v, least), or 0 where y is unknown. Returns the sum of (y - v)^2 over known samples. */
-static double
-divide_row(const real *restrict y, const real *restrict f, real sky, real least, size_t n,
-	   real *restrict r)
-{
-	double sum = 0;
+enum { PARTS = 16 }; /* partial sums of a row: the compiler makes vectors of them */
 
-	for (size_t i = 0; i < n; i++) {
+/* With v = f + sky: r = y / max(v, least), or 0 where y is unknown. Adds the squares of y - v over known samples to sum. */
+WEIR_CLONES(divide_row,
+	    (const real *restrict y, const real *restrict f, real sky, real least, size_t n,
+	     real *restrict r, double *restrict sum),
+	    (y, f, sky, least, n, r, sum))
+{
+	double part[PARTS] = {0};
+	size_t i = 0;
+
+	for (; i + PARTS <= n; i += PARTS)
+#pragma omp simd
+		for (size_t k = 0; k < PARTS; k++) {
+			const real v = f[i + k] + sky, d = y[i + k] - v;
+			const bool known = y[i + k] - y[i + k] == 0;
+			r[i + k] = known ? y[i + k] / (v > least ? v : least) : 0;
+			part[k] += known ? (double)d * (double)d : 0;
+		}
+	for (size_t k = 0; i < n; i++, k++) {
 		const real v = f[i] + sky, d = y[i] - v;
 		const bool known = y[i] - y[i] == 0;
 		r[i] = known ? y[i] / (v > least ? v : least) : 0;
-		sum += known ? (double)d * (double)d : 0;
+		part[k] += known ? (double)d * (double)d : 0;
 	}
-	return sum;
+	*sum = 0;
+	for (size_t k = 0; k < PARTS; k++)
+		*sum += part[k];
 }
 
 /* x *= t / s, or x = 0 where that is negative or s is not above `least`. */
-static void
-multiply_row(real *restrict x, const real *restrict t, const real *restrict s, real least, size_t n)
+WEIR_CLONES(multiply_row,
+	    (real *restrict x, const real *restrict t, const real *restrict s, real least,
+	     size_t n),
+	    (x, t, s, least, n))
 {
 	for (size_t i = 0; i < n; i++) {
 		const real v = x[i] * t[i] / s[i];
@@ -102,58 +119,90 @@ start_lucy(const struct wconv_restore *d, const struct known *k)
 	return largest;
 }
 
-static int
-lucy(struct wconv_restore *d, const void *data, struct wconv_restored *done, char err[WCONV_ERR])
+/* Row `row` of A x is f: makes that row of r = y / (A x + sky). */
+static void
+divide(void *with, size_t row, const void *f)
 {
-	const real *y = data;
+	const struct wconv_restore *d = with;
+
+	divide_row((const real *)d->y + row * d->w, f, (real)d->o.sky, (real)d->least, d->w,
+		   (real *)d->r + row * d->w, d->row + row);
+}
+
+/* Row `row` of A' r is t: makes that row of the next x. */
+static void
+multiply(void *with, size_t row, const void *t)
+{
+	const struct wconv_restore *d = with;
+
+	multiply_row((real *)d->x + row * d->ew, t, (real *)d->s + row * d->ew, (real)d->dark,
+		     d->ew);
+}
+
+static int
+lucy(struct wconv_restore *d, const void *y, struct wconv_restored *done, char err[WCONV_ERR])
+{
 	const struct known k = find_known(d, y);
 	const double largest = start_lucy(d, &k);
-	const real least = (real)(k.peak * (sizeof(real) == 4 ? 1e-7 : 1e-14));
-	real *x = d->x, *t = d->p, *s = d->s, *f = d->f, *r = d->r;
+	const real *s = d->s;
+	real *x = d->x;
 
 	if (!k.n)
 		return wconv_fail(err, "no sample is known");
 	if (!(largest > 0))
 		return wconv_fail(err,
 				  "the kernels sum to nothing positive: use least squares, --damp");
+	d->y = y;
+	d->least = k.peak * (sizeof(real) == 4 ? 1e-7 : 1e-14);
+	d->dark = .01 * largest;
 	for (done->steps = 0;; done->steps++) {
-		wconv_restore_apply(d, false, x, f);
-#pragma omp parallel for num_threads(d->threads) schedule(static)
-		for (size_t i = 0; i < d->h; i++)
-			d->row[i] = divide_row(y + i * d->w, f + i * d->w, (real)d->o.sky, least,
-					       d->w, r + i * d->w);
+		wconv_restore_apply_rows(d, false, x, d->f, divide);
 		done->rms = sqrt(sum_rows(d->row, d->h) / (double)k.n);
 		if (done->steps == d->o.steps || done->rms <= d->o.noise)
 			break;
-		wconv_restore_apply(d, true, r, t);
-#pragma omp parallel for num_threads(d->threads) schedule(static)
-		for (size_t i = 0; i < d->eh; i++)
-			multiply_row(x + i * d->ew, t + i * d->ew, s + i * d->ew,
-				     (real)(.01 * largest), d->ew);
+		wconv_restore_apply_rows(d, true, d->r, d->p, multiply);
 		tell(d, done->steps + 1);
 	}
 	for (size_t i = 0; i < d->ew * d->eh; i++)
-		if (!((double)s[i] > .01 * largest))
+		if (!((double)s[i] > d->dark))
 			x[i] = (real)NAN;
 	return 0;
 }
 
 /* --- least squares --------------------------------------------------------------------------------------------------- */
 
-/* to = a to + b from, row by row. Returns the sum of squares of the new `to`. */
+/* to = a to + b from; sum becomes the sum of squares of the new `to`. */
+WEIR_CLONES(combine_row,
+	    (double a, real *restrict to, double b, const real *restrict from, size_t n,
+	     double *restrict sum),
+	    (a, to, b, from, n, sum))
+{
+	double part[PARTS] = {0};
+	size_t i = 0;
+
+	for (; i + PARTS <= n; i += PARTS)
+#pragma omp simd
+		for (size_t k = 0; k < PARTS; k++) {
+			to[i + k] = (real)(a * (double)to[i + k] + b * (double)from[i + k]);
+			part[k] += (double)to[i + k] * (double)to[i + k];
+		}
+	for (size_t k = 0; i < n; i++, k++) {
+		to[i] = (real)(a * (double)to[i] + b * (double)from[i]);
+		part[k] += (double)to[i] * (double)to[i];
+	}
+	*sum = 0;
+	for (size_t k = 0; k < PARTS; k++)
+		*sum += part[k];
+}
+
+/* Does the same for all rows. Returns the sum of squares of the new `to`. */
 static double
 combine(const struct wconv_restore *d, size_t w, size_t h, double a, real *to, double b,
 	const real *from)
 {
 #pragma omp parallel for num_threads(d->threads) schedule(static)
-	for (size_t y = 0; y < h; y++) {
-		double sum = 0;
-		for (size_t i = y * w; i < (y + 1) * w; i++) {
-			to[i] = (real)(a * (double)to[i] + b * (double)from[i]);
-			sum += (double)to[i] * (double)to[i];
-		}
-		d->row[y] = sum;
-	}
+	for (size_t y = 0; y < h; y++)
+		combine_row(a, to + y * w, b, from + y * w, w, d->row + y);
 	return sum_rows(d->row, h);
 }
 
@@ -163,12 +212,9 @@ mask(const struct wconv_restore *d, const real *y, real *f)
 {
 #pragma omp parallel for num_threads(d->threads) schedule(static)
 	for (size_t k = 0; k < d->h; k++) {
-		double sum = 0;
-		for (size_t i = k * d->w; i < (k + 1) * d->w; i++) {
+		for (size_t i = k * d->w; i < (k + 1) * d->w; i++)
 			f[i] = y[i] - y[i] == 0 ? f[i] : 0;
-			sum += (double)f[i] * (double)f[i];
-		}
-		d->row[k] = sum;
+		combine_row(1, f + k * d->w, 0, (const real *)d->r + k * d->w, d->w, d->row + k);
 	}
 	return sum_rows(d->row, d->h);
 }
