@@ -34,7 +34,7 @@ struct morphrec_problem {
 
 /* How a run went: for --stats. */
 struct morphrec_figures {
-	size_t tiles, visits, floods, phases; /* tile */
+	size_t tiles, visits, floods; /* tile */
 	/*
 	 * The other methods: pixels that rose; how often pixels rose; how often a pixel was taken out of a heap after it
 	 * had risen again.

@@ -6,10 +6,13 @@
 
 #include "common/cpu.h"
 #include "common/mem.h"
+#include "common/par.h"
 #include "morphrec/ops/area.h"
 #include "morphrec/ops/erode.h"
 #include "morphrec/ops/ops.h"
 #include "morphrec/value.h"
+
+enum { PIECE = 1 << 20 }; /* bytes of the array for each thread, at least */
 
 /* What the loops over samples need. yes, no and most are samples; the others are keys. */
 struct point {
@@ -245,11 +248,28 @@ morphrec_marker_rows(const struct morphrec_problem *a, const struct morphrec_ope
 	}
 }
 
+/* Returns how many pieces the rows of the stack are shared out in, a piece a thread. Small arrays are one piece. */
+static size_t
+pieces_of(const struct morphrec_problem *a)
+{
+	const size_t rows = a->h * a->d, most = 1 + rows * a->w * img_type_size(a->type) / PIECE,
+		     threads = (size_t)a->threads < most ? (size_t)a->threads : most;
+
+	return threads < rows ? threads : rows;
+}
+
 int
 morphrec_marker(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J,
 		void *f)
 {
-	return morphrec_marker_rows(a, o, J, f, 0, a->h * a->d);
+	const size_t rows = a->h * a->d, n = pieces_of(a);
+
+	if (!morphrec_op_by_rows(o->op))
+		return morphrec_marker_rows(a, o, J, f, 0, rows);
+#pragma omp parallel for num_threads((int)n) if (n > 1)
+	for (size_t i = 0; i < n; i++)
+		morphrec_marker_rows(a, o, J, f, rows * i / n, rows * (i + 1) / n);
+	return 0;
 }
 
 void
@@ -268,6 +288,16 @@ morphrec_finish_rows(const struct morphrec_problem *a, const struct morphrec_ope
 		subtract[log_size(a->type)](j, g, n, &p);
 }
 
+static void
+finish_pieces(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J, void *f)
+{
+	const size_t rows = a->h * a->d, n = pieces_of(a);
+
+#pragma omp parallel for num_threads((int)n) if (n > 1)
+	for (size_t i = 0; i < n; i++)
+		morphrec_finish_rows(a, o, J, f, rows * i / n, rows * (i + 1) / n);
+}
+
 void
 morphrec_finish(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J,
 		void *f)
@@ -278,7 +308,7 @@ morphrec_finish(const struct morphrec_problem *a, const struct morphrec_operator
 	    n = a->w * a->h * a->d / pieces;
 
 	if (o->op != MORPHREC_REGMAX && o->op != MORPHREC_REGMIN) {
-		morphrec_finish_rows(a, o, J, f, 0, a->h * a->d);
+		finish_pieces(a, o, J, f);
 		return;
 	}
 	for (size_t i = 0; i < pieces; i++)

@@ -18,29 +18,43 @@ tile_kernels(void)
 
 /* --- a run ------------------------------------------------------------------------------------------------------ */
 
-static int
-by_debt(const void *a, const void *b)
+/* Whether a unit that touches u, or u itself, is running. */
+static bool
+is_busy(const struct engine *e, const struct unit *u)
 {
-	const struct unit *u = *(struct unit *const *)a, *v = *(struct unit *const *)b;
-	const int x = u->owed[0] > u->owed[1] ? u->owed[0] : u->owed[1],
-		  y = v->owed[0] > v->owed[1] ? v->owed[0] : v->owed[1];
+	const size_t place = (size_t)(u - e->unit) % e->per;
 
-	return x != y ? (x < y) - (x > y) : (u > v) - (u < v);
+	return u->running || (place && u[-1].running) || (place + 1 < e->per && u[1].running);
 }
 
-/* Collects the units of one parity that have something to do. The unit that is owed the highest level comes first. */
-static size_t
-collect(const struct engine *e, size_t parity)
+/* Returns the highest level that is owed to u. */
+static int
+debt(const struct unit *u)
 {
-	size_t n = 0;
+	return u->owed[0] > u->owed[1] ? u->owed[0] : u->owed[1];
+}
 
-	for (size_t i = 0; i < e->units; i++) {
-		struct unit *u = &e->unit[i];
-		if (i % e->per % 2 == parity && (!u->begun || u->owed[0] || u->owed[1]))
-			e->due[n++] = u;
-	}
-	qsort(e->due, n, sizeof *e->due, by_debt);
-	return n;
+/*
+ * Returns the unit to run next, among those that touch no running one: one that has not begun, or else the one that is owed the
+ * highest level. Units at even places begin first, since they do not touch each other. NULL when there is none. A unit beside a
+ * running one is not looked at, since it may change.
+ */
+static struct unit *
+choose(struct engine *e)
+{
+	struct unit *const end = e->unit + e->units, *best = NULL;
+
+	while (e->first < end && e->first->begun && !is_busy(e, e->first))
+		e->first++;
+	for (size_t odd = 0; odd < 2; odd++)
+		for (struct unit *u = e->first; u < end; u++)
+			if ((size_t)(u - e->unit) % e->per % 2 == odd && !is_busy(e, u) &&
+			    !u->begun)
+				return u;
+	for (struct unit *u = e->unit; u < end; u++)
+		if (!is_busy(e, u) && debt(u) > (best ? debt(best) : 0))
+			best = u;
+	return best;
 }
 
 /* Whether units of a volume are slabs along z: with limited memory, and when it has no fewer tiles along z than along y. */
@@ -100,18 +114,41 @@ prepare(struct engine *e, const struct morphrec_clip *clip, void *J, const void 
 	reset(e, &job);
 }
 
+/*
+ * Takes unit after unit, until none has anything to do and none is running. A worker that finds none waits until another
+ * worker's unit has ended.
+ */
+static void
+work(struct engine *e, struct worker *w)
+{
+	pthread_mutex_lock(&e->lock);
+	for (;;) {
+		struct unit *u = choose(e);
+		if (!u && !e->running)
+			break;
+		if (!u) {
+			pthread_cond_wait(&e->ended, &e->lock);
+			continue;
+		}
+		u->running = true;
+		e->running++;
+		pthread_mutex_unlock(&e->lock);
+		unit_run(w, u);
+		pthread_mutex_lock(&e->lock);
+		u->running = false;
+		e->running--;
+		pthread_cond_broadcast(&e->ended);
+	}
+	pthread_mutex_unlock(&e->lock);
+}
+
 /* Runs the units that have something to do, until none has. */
 static void
 run_units(struct engine *e, struct morphrec_figures *figures)
 {
-	for (size_t idle = 0, parity = 0; idle < 2; parity ^= 1) {
-		const size_t n = collect(e, parity);
-		idle = n ? 0 : idle + 1;
-		figures->phases += n > 0;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(e->what.threads) if (n > 1)
-		for (size_t i = 0; i < n; i++)
-			unit_run(&e->worker[omp_get_thread_num()], e->due[i]);
-	}
+	e->first = e->unit;
+#pragma omp parallel num_threads(e->what.threads) if (e->units > 1)
+	work(e, &e->worker[omp_get_thread_num()]);
 	figures->tiles += e->x.tiles * e->y.tiles * e->z.tiles;
 	for (int i = 0; i < e->what.threads; i++) {
 		figures->visits += e->worker[i].figures.visits;
@@ -203,8 +240,8 @@ cut(size_t n, size_t all, bool even)
 }
 
 /*
- * Returns the number of units in a row that touch. With one thread it is one unit. Several threads have four
- * units each over all slices, of at least two tiles. With max_mem, units are small enough that those which run and the records of all tiles fit.
+ * Returns the number of units in a row that touch. With one thread it is one unit. Several threads have three units each over
+ * all slices, of at least two tiles; more of them would raise pixels more often. With max_mem, units are small enough that those which run and the records of all tiles fit.
  */
 static size_t
 count_units(const struct engine *e)
@@ -219,7 +256,7 @@ count_units(const struct engine *e)
 	size_t n = 1;
 
 	if (threads > 1)
-		n = (4 * threads + slices - 1) / slices;
+		n = (3 * threads + slices - 1) / slices;
 	if (a->max_mem) {
 		const size_t left = a->max_mem > records ? a->max_mem - records : 0,
 			     fit = left / row > 2 ? left / row : 2;
@@ -274,6 +311,8 @@ engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *ker
 
 	if (!e)
 		return NULL;
+	pthread_mutex_init(&e->lock, NULL);
+	pthread_cond_init(&e->ended, NULL);
 	e->what = *what;
 	e->kernel = &kernels[__builtin_ctzll(img_type_size(what->type))];
 	lay_out(e);
@@ -282,11 +321,10 @@ engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *ker
 		e->tile = weir_alloc(n, sizeof *e->tile);
 		e->rose = weir_alloc(words, sizeof *e->rose);
 		e->unit = weir_alloc(e->units, sizeof *e->unit);
-		e->due = weir_alloc(e->units, sizeof(struct unit *));
 		e->worker = weir_alloc(threads, sizeof *e->worker);
 		e->rows = weir_calloc(threads, e->room);
 	}
-	if (!e->tile || !e->rose || !e->unit || !e->due || !e->worker || !e->rows) {
+	if (!e->tile || !e->rose || !e->unit || !e->worker || !e->rows) {
 		engine_free(e);
 		return NULL;
 	}
@@ -304,10 +342,11 @@ engine_free(struct engine *e)
 {
 	if (!e)
 		return;
+	pthread_mutex_destroy(&e->lock);
+	pthread_cond_destroy(&e->ended);
 	weir_free(e->tile);
 	weir_free(e->rose);
 	weir_free(e->unit);
-	weir_free(e->due);
 	weir_free(e->worker);
 	weir_free(e->rows);
 	weir_free(e);

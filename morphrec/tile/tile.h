@@ -29,10 +29,10 @@
  * one will arrive: this is the idea of He et al., applied to tiles. A tile that is owed only a few pixels, as in a maze, is
  * flooded from these, pixel by pixel. If the flood grows too wide, the tile is visited.
  *
- * The tiles are shared out in units: bands of an image, slabs of a volume along y or z, at least two tiles thick. All even
- * units run at the same time, each to its own fixpoint; then all odd units; and so on with the units that are owed something.
- * Units that touch never run at the same time, so a unit may read and raise pixels of its neighbours in place. Any order
- * ends in the same fixpoint.
+ * The tiles are shared out in units: bands of an image, slabs of a volume along y or z, at least two tiles thick. A thread
+ * takes any unit that has something to do and touches no running unit, and brings it to its own fixpoint; until no unit
+ * has anything to do. Units that touch never run at the same time, so a unit may read and raise pixels of its neighbours in
+ * place. Any order ends in the same fixpoint.
  */
 #ifndef MORPHREC_TILE_H
 #define MORPHREC_TILE_H

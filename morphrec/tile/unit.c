@@ -207,8 +207,8 @@ stream(const struct engine *e, size_t at, size_t n)
 
 /*
  * Brings the pixels of tiles [left, right) of tile row ty, with their rims, into the second-level cache before they are
- * visited. If J is not clipped yet, clips them. Each pixel is clipped once: units at even places begin first, and they also
- * clip the row of each neighbour that touches them.
+ * visited. If J is not clipped yet, clips them. Each pixel is clipped once: of two units that touch, the one that begins first
+ * also clips the other's row that touches it.
  */
 static void
 fetch(struct worker *w, size_t ty, size_t left, size_t right)
@@ -221,9 +221,9 @@ fetch(struct worker *w, size_t ty, size_t left, size_t right)
 	size_t y = ty * own + 1, end = (ty + 1) * own + 1;
 
 	if (ty == u->y)
-		y = !place ? 0 : place % 2 ? y : y - 2;
-	if (ty + 1 == u->y_end && place + 1 < e->per)
-		end -= place % 2 ? 2 : 0;
+		y = !place ? 0 : u[-1].begun ? y : y - 2;
+	if (ty + 1 == u->y_end && place + 1 < e->per && u[1].begun)
+		end -= 2;
 	for (end = end < h ? end : h; y < end; y++) {
 		const size_t at = (u->z * h + y) * e->what.w + x;
 		if (e->unclipped)

@@ -2,6 +2,8 @@
 #ifndef MORPHREC_UNIT_H
 #define MORPHREC_UNIT_H
 
+#include <pthread.h>
+
 #include "morphrec/clip.h"
 #include "morphrec/tile/tile.h"
 
@@ -24,7 +26,7 @@ struct record {
  */
 struct unit {
 	size_t y, y_end, z, z_end; /* tiles */
-	bool begun;
+	bool begun, running;
 	uint8_t
 	    owed[2]; /* the highest level that the unit before, and after, owes it; 0: nothing */
 };
@@ -58,7 +60,10 @@ struct engine {
 	struct record *tile; /* [z][y][x] */
 	uint64_t *rose;	     /* [z][y][x][depth]: rows that are owed, a bit each */
 	struct unit *unit;
-	struct unit **due;     /* work space: the units that run next */
+	pthread_mutex_t lock;  /* of the units */
+	pthread_cond_t ended;  /* a unit has ended */
+	struct unit *first;    /* units before it have begun */
+	size_t running;	       /* units */
 	struct worker *worker; /* [threads] */
 	void *rows;	       /* [threads]: work space of the kernels */
 	size_t room;	       /* bytes of one of these */
