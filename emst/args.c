@@ -19,7 +19,7 @@ static const struct opt table[] = {
      .kind = OPT_WORD,
      AT(to),
      .arg = "WHAT",
-     .words = "tree|text|linkage|labels|means|palette",
+     .words = "tree|text|linkage|labels|means|palette|colours",
      .seen = offsetof(struct args, has_to),
      .help = "what to write",
      .group = OPT_DATA},
@@ -29,6 +29,7 @@ static const struct opt table[] = {
     FILE_OPTION("labels", LABELS, "the map of classes"),
     FILE_OPTION("means", MEANS, "the class means"),
     FILE_OPTION("palette", PALETTE, "the table of classes"),
+    FILE_OPTION("colours", COLOURS, "the colours and their pixels"),
     {.name = "palette",
      .kind = OPT_SIZE,
      AT(palette),
@@ -147,6 +148,11 @@ static const struct opt table[] = {
      AT(image),
      .help = "a table of numbers is a gray picture",
      .group = OPT_DATA},
+    {.name = "together",
+     .kind = OPT_FLAG,
+     AT(together),
+     .help = "one set of colours from all items",
+     .group = OPT_DATA},
     {0}};
 
 static const struct opt_program program = {.what =
@@ -222,6 +228,23 @@ check_cuts(const struct args *args)
 		die_usage("only one of --points and --image can be given");
 }
 
+static bool
+writes(const struct args *args, int kind)
+{
+	return args->to == kind || args->file[kind];
+}
+
+/* Checks that the colours of pictures are looked at where that is asked for. */
+static void
+check_colours(const struct args *args)
+{
+	if ((args->together || args->colours) && (args->neighbours || args->points))
+		die_usage("%s goes without --neighbours and --points",
+			  args->together ? "--together" : "--to=colours");
+	if (args->together && (writes(args, LABELS) || writes(args, MEANS)))
+		die_usage("--together writes no labels and means, since the pictures are not kept");
+}
+
 struct args
 args_parse(int argc, char **argv)
 {
@@ -235,6 +258,8 @@ args_parse(int argc, char **argv)
 		if (args.file[kind] || args.to == kind)
 			die_usage("%s makes no tree; it can write labels, means and palette",
 				  args.has_palette ? "--palette" : "--scale");
+	args.colours = writes(&args, COLOURS);
+	check_colours(&args);
 	args.m = parse_size("--min-size", args.min_size	   ? args.min_size
 					  : args.has_scale ? "20"
 							   : "1%");

@@ -199,7 +199,7 @@ emst_direct(const struct emst_set *s, const double *core, struct emst_tree *t)
 
 struct near {
 	double d2;
-	uint32_t weight;
+	uint64_t weight;
 };
 
 static int
@@ -212,7 +212,7 @@ nearer(const void *pa, const void *pb)
 
 /* Computes the squared core radius of every vertex: takes all vertices in order of distance until they weigh min_weight. */
 int
-emst_direct_core(const struct emst_set *s, const uint32_t *weight, uint64_t min_weight,
+emst_direct_core(const struct emst_set *s, const uint64_t *weight, uint64_t min_weight,
 		 double *core)
 {
 	struct direct d;

@@ -11,7 +11,7 @@
 
 struct hdbscan {
 	const struct emst_tree *t;
-	const uint32_t *weight;
+	const uint64_t *weight;
 	uint64_t min_weight;
 	bool leaves;
 	uint8_t *rows;	 /* [3 n][n]: three sets of vertices for each level of the recursion */
@@ -127,7 +127,7 @@ rank(const struct hdbscan *h, uint64_t *weight)
 }
 
 int
-emst_direct_hdbscan(const struct emst_tree *t, const uint32_t *weight, uint64_t min_weight,
+emst_direct_hdbscan(const struct emst_tree *t, const uint64_t *weight, uint64_t min_weight,
 		    bool leaves, uint32_t *label)
 {
 	struct hdbscan h = {t,	   weight, min_weight, leaves, weir_calloc(3 * t->n + 4, t->n),
@@ -180,7 +180,7 @@ first_edge(const struct emst_tree *t, const uint32_t *part, const uint64_t *w, b
 }
 
 int
-emst_direct_genie(const struct emst_tree *t, const uint32_t *weight, double gini, size_t classes,
+emst_direct_genie(const struct emst_tree *t, const uint64_t *weight, double gini, size_t classes,
 		  uint8_t *cut)
 {
 	uint32_t *part = weir_alloc(t->n, sizeof *part);

@@ -159,7 +159,7 @@ emst_run_kd(const struct emst_set *s, int threads, struct emst_tree *t)
 }
 
 int
-emst_run_density(const struct emst_set *s, const uint32_t *weight, uint64_t min_weight, int threads,
+emst_run_density(const struct emst_set *s, const uint64_t *weight, uint64_t min_weight, int threads,
 		 double *core, struct emst_tree *t)
 {
 	const struct kd_input in = {s, threads, weight, min_weight, core};

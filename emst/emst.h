@@ -89,15 +89,15 @@ int emst_run_brute(const struct emst_set *s, int threads, struct emst_tree *t);
 /*
  * Computes the tree of mutual reachability. The length of an edge is the maximum of its Euclidean length and the core
  * radii of its two ends. The core radius of a vertex is the least r for which the vertices within r of it, itself
- * included, weigh at least min_weight. weight [n]; core [n] is filled with the SQUARED radii. Returns -EDOM when all
+ * included, weigh at least min_weight, which is below 2^32. weight [n]; core [n] is filled with the SQUARED radii. Returns -EDOM when all
  * vertices together weigh less than min_weight.
  */
-int emst_run_density(const struct emst_set *s, const uint32_t *weight, uint64_t min_weight,
+int emst_run_density(const struct emst_set *s, const uint64_t *weight, uint64_t min_weight,
 		     int threads, double *core, struct emst_tree *t);
 
 /* The definitions of the tree and of the core radii, in direct.c, take O(n^2 log n). core may be NULL. */
 int emst_direct(const struct emst_set *s, const double *core, struct emst_tree *t);
-int emst_direct_core(const struct emst_set *s, const uint32_t *weight, uint64_t min_weight,
+int emst_direct_core(const struct emst_set *s, const uint64_t *weight, uint64_t min_weight,
 		     double *core);
 
 /*
@@ -110,11 +110,11 @@ int emst_direct_core(const struct emst_set *s, const uint32_t *weight, uint64_t 
  * label[n] is 1, 2 .. from the heaviest class on; among equal weights the class with the first vertex comes first. 0 means
  * no class.
  */
-int emst_direct_hdbscan(const struct emst_tree *t, const uint32_t *weight, uint64_t min_weight,
+int emst_direct_hdbscan(const struct emst_tree *t, const uint64_t *weight, uint64_t min_weight,
 			bool leaves, uint32_t *label);
 
 /* Computes Genie (Gagolewski, Bartoszuk, Cena 2016) as cut_genie() in classes.h states it, in O(n^3). cut[n-1]. */
-int emst_direct_genie(const struct emst_tree *t, const uint32_t *weight, double gini,
+int emst_direct_genie(const struct emst_tree *t, const uint64_t *weight, double gini,
 		      size_t classes, uint8_t *cut);
 
 /*

@@ -9,9 +9,10 @@
 #include "common/progress.h"
 #include "common/stats.h"
 #include "emst/args.h"
-#include "emst/mesh/mesh.h"
 #include "emst/io/classify.h"
 #include "emst/io/saved.h"
+#include "emst/io/take.h"
+#include "emst/mesh/mesh.h"
 #include "gpu/emst/emst.h"
 
 const char *const weir_prog = "emst";
@@ -21,6 +22,7 @@ const char *const weir_prog = "emst";
 struct outputs {
 	struct raw_out *main, *other[KINDS];
 	bool classes; /* some of them need classes */
+	bool tree;    /* some of them need a tree or classes; the others need only colours */
 };
 
 static struct raw_out *
@@ -28,20 +30,29 @@ create(const char *path, int kind, int as)
 {
 	return kind == TEXT || kind == PALETTE
 		   ? raw_create_text(path)
-		   : raw_create(path, kind < LABELS ? RAW_AS_RAW : (enum raw_as)as);
+		   : raw_create(path,
+				kind == LABELS || kind == MEANS ? (enum raw_as)as : RAW_AS_RAW);
+}
+
+static bool
+is_of_classes(int kind)
+{
+	return kind == LABELS || kind == MEANS || kind == PALETTE;
 }
 
 static struct outputs
 open_outputs(const struct args *args)
 {
 	struct outputs o = {.main = create(args->common.out, args->to, args->common.as),
-			    .classes = args->to >= LABELS};
+			    .classes = is_of_classes(args->to),
+			    .tree = args->to != COLOURS};
 
 	for (int kind = 0; kind < KINDS; kind++) {
 		if (!args->file[kind])
 			continue;
 		o.other[kind] = create(args->file[kind], kind, args->common.as);
-		o.classes |= kind >= LABELS;
+		o.classes |= is_of_classes(kind);
+		o.tree |= kind != COLOURS;
 	}
 	return o;
 }
@@ -70,74 +81,6 @@ write_outputs(const struct outputs *o, const struct args *args, const struct res
 }
 
 /* --- an item ------------------------------------------------------------------------------------------------------ */
-
-/* The shape of an item: it is a list of points, or pictures whose pixels are points. */
-struct shape {
-	bool points;
-	size_t inputs, planes;
-	size_t w, h; /* of a picture */
-};
-
-/* Returns true for few columns and many rows in a format that does not tell pictures from lists. */
-static bool
-is_table(const struct img *x)
-{
-	return x->format != IMG_PNM && x->dim == 2 && x->axis[0].n <= EMST_MAXDIM &&
-	       x->axis[1].n >= 8 * x->axis[0].n;
-}
-
-static struct shape
-shape_of(const struct raw_in *in, const struct img *x, const struct args *args)
-{
-	struct shape s = {.points =
-			      args->points || (x->dim == 2 && !strcmp(x->axis[0].kind, "list"))};
-	struct img_picture p;
-	size_t count;
-
-	if (!img_count(x, &count) || (!s.points && !img_picture(x, &p)))
-		raw_die(in, "neither a picture nor a list of points");
-	if (!s.points && !args->image && is_table(x))
-		raw_die(in,
-			"%zu columns and %zu rows: give --points if the rows are points, --image "
-			"if this is a gray picture",
-			x->axis[0].n, x->axis[1].n);
-	if (img_key(x, "tile") && !args->common.quiet)
-		warn("%s: item %zu: tile:= says that this is part of a picture; only that part "
-		     "is looked at, and what is written has no tile:=",
-		     raw_name(in), raw_item(in));
-	if (!s.points) {
-		s.w = p.w;
-		s.h = p.h;
-	}
-	if (args->neighbours && (s.points || p.n > 1))
-		raw_die(in, "--neighbours takes items of one picture");
-	s.planes = s.points ? x->axis[0].n : p.c;
-	s.inputs = count / s.planes;
-	const int most = args->has_min_pts || args->gpu ? EMST_MAXDIM : EMST_MOSTDIM;
-	if (s.planes > (size_t)most)
-		raw_die(in, "%zu coordinates; at most %d%s", s.planes, most,
-			most < EMST_MOSTDIM ? " with --min-pts or -g" : "");
-	if (args->neighbours && s.inputs >= MESH_MOST)
-		raw_die(in, "%zu pixels; --neighbours takes at most 1073741823", s.inputs);
-	if (s.inputs >= EMST_MAXPOINTS)
-		raw_die(in, "%zu %s; at most 2147483647", s.inputs, s.points ? "points" : "pixels");
-	return s;
-}
-
-static void
-make_vertices(struct vertices *v, const struct raw_in *in, const struct img *x, struct shape s,
-	      bool grid, int threads)
-{
-	size_t at = 0;
-	int err =
-	    grid ? vertices_pixels(v, x->data, x->type, s.inputs, s.planes, &at)
-		 : vertices_make(v, x->data, x->type, s.inputs, s.planes, s.points, threads, &at);
-
-	if (err == VERTICES_NOT_FINITE)
-		raw_die(in, "coordinate %zu of %s %zu is not finite", at % s.planes,
-			s.points ? "point" : "pixel", at / s.planes);
-	insist(in, err);
-}
 
 static int
 run_tree(struct emst_tree *t, const struct vertices *v, const struct raw_in *in,
@@ -185,8 +128,8 @@ grow_tree(struct emst_tree *t, struct vertices *v, const struct raw_in *in, cons
 	}
 	progress_end(&bar);
 	if (err == -EDOM)
-		raw_die(in, "--min-pts %zu: there are only %zu %s", args->min_pts, v->inputs,
-			v->points ? "points" : "pixels");
+		raw_die(in, "--min-pts %zu: there are only %ju %s", args->min_pts,
+			(uintmax_t)v->total, v->points ? "points" : "pixels");
 	insist(in, err);
 	vertices_scale_back(v, t);
 }
@@ -225,73 +168,118 @@ add_totals(struct totals *s, const struct vertices *v, const struct emst_tree *f
 	s->classes += c->n;
 }
 
+/* The streams of a run, and what is known about all items so far. */
+struct run {
+	const struct args *args;
+	struct raw_in *in, *trees; /* trees: NULL without --tree */
+	struct outputs o;
+	struct stats st;
+	struct totals totals;
+};
+
+/* Finds what the options ask for and writes it. x is the item, or NULL when the vertices are those of several items. */
 static void
-run_item(const struct args *args, struct raw_in *in, struct raw_in *trees, const struct outputs *o,
-	 struct img *x, struct stats *st, struct totals *totals)
+run_vertices(struct run *r, struct vertices *v, struct shape shape, const struct img *x)
 {
-	struct vertices v;
+	const struct args *args = r->args;
+	const int threads = r->st.threads;
 	struct emst_tree tree = {0}, full;
 	struct classes c = {0};
 
-	const struct shape shape = shape_of(in, x, args);
-	raw_load(in, x);
-	stats_charge(st, STATS_READ);
-	make_vertices(&v, in, x, shape, args->neighbours, st->threads);
 	if (args->has_palette)
-		reduce_colours(&c, &v, in, args, st->threads);
+		reduce_colours(&c, v, r->in, args, threads);
 	else if (args->neighbours)
-		join_neighbours(&tree, &c, &v, in, shape, args, st->threads);
-	else if (trees)
-		saved_read(&tree, &v, trees, args->min_pts, in);
-	else
-		grow_tree(&tree, &v, in, args, st->threads);
-	if (o->classes && !c.label)
-		classify(&c, &tree, &v, in, args);
+		join_neighbours(&tree, &c, v, r->in, shape, args, threads);
+	else if (r->trees)
+		saved_read(&tree, v, r->trees, args->min_pts, r->in);
+	else if (r->o.tree)
+		grow_tree(&tree, v, r->in, args, threads);
+	if (r->o.classes && !c.label)
+		classify(&c, &tree, v, r->in, args);
+	if (args->colours && !v->weight)
+		insist(r->in, vertices_weigh(v));
 	full = tree;
-	if (v.points && v.of)
-		insist(in, vertices_expand(&v, &tree, &full));
-	add_totals(totals, &v, &full, &c);
-	stats_charge(st, STATS_COMPUTE);
-	write_outputs(o, args,
-		      &(struct result){&args->common, in, x, &v, &tree, &full, args->min_pts, &c});
-	stats_charge(st, STATS_WRITE);
+	if (v->points && v->of)
+		insist(r->in, vertices_expand(v, &tree, &full));
+	add_totals(&r->totals, v, &full, &c);
+	stats_charge(&r->st, STATS_COMPUTE);
+	write_outputs(
+	    &r->o, args,
+	    &(struct result){&args->common, r->in, x, v, &tree, &full, args->min_pts, &c});
+	stats_charge(&r->st, STATS_WRITE);
 	if (full.edge != tree.edge)
 		emst_tree_free(&full);
 	emst_tree_free(&tree);
 	classes_free(&c);
-	vertices_free(&v);
+	vertices_free(v);
+}
+
+/* Runs on each item in turn. */
+static void
+run_each(struct run *r)
+{
+	struct img x;
+
+	for (; raw_next(r->in, &x); r->st.items++) {
+		struct vertices v;
+		struct rows rows = {0};
+		if (r->args->common.verbose)
+			raw_say(r->in, &x);
+		const struct shape shape = take_shape(r->in, &x, r->args);
+		take_item(&v, &rows, r->in, &x, shape, r->args, r->st.threads);
+		stats_charge(&r->st, STATS_READ);
+		run_vertices(r, &v, shape, &x);
+		rows_free(&rows);
+		img_free(&x);
+	}
+}
+
+/* Runs once on the colours of all items. */
+static void
+run_together(struct run *r)
+{
+	struct vertices v;
+	struct rows all = {0};
+	struct img x;
+
+	for (; raw_next(r->in, &x); r->st.items++) {
+		if (r->args->common.verbose)
+			raw_say(r->in, &x);
+		take_together(&all, r->in, &x, take_shape(r->in, &x, r->args), r->args,
+			      r->st.threads);
+		img_free(&x);
+	}
+	take_all(&v, &all, r->in, r->st.threads);
+	stats_charge(&r->st, STATS_READ);
+	run_vertices(r, &v, (struct shape){0}, NULL);
+	rows_free(&all);
 }
 
 int
 main(int argc, char **argv)
 {
 	struct args args = args_parse(argc, argv);
-	struct outputs o = open_outputs(&args);
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes), *trees = NULL;
+	struct run r = {.args = &args, .o = open_outputs(&args)};
 	char *tree_path[] = {(char *)(uintptr_t)args.tree};
-	struct totals totals = {0};
-	struct stats st;
-	struct img x;
 
-	stats_start(&st);
-	st.threads = par_threads(args.common.threads);
+	r.in = raw_open(args.path, args.npath, args.common.max_bytes);
 	if (args.tree)
-		trees = raw_open(tree_path, 1, args.common.max_bytes);
-	for (; raw_next(in, &x); st.items++) {
-		if (args.common.verbose)
-			raw_say(in, &x);
-		run_item(&args, in, trees, &o, &x, &st, &totals);
-		img_free(&x);
-	}
-	raw_close(trees);
-	st.bytes_out = finish_others(&o);
-	stats_add(&st, "points", "%zu", totals.points);
-	stats_add(&st, "total_weight", "%.10g", totals.weight);
-	stats_add(&st, "longest_edge", "%.10g", totals.longest);
-	if (o.classes)
-		stats_add(&st, "classes", "%zu", totals.classes);
-	gpu_report(args.gpu, &st);
-	stats_close(&st, in, o.main, &args.common);
+		r.trees = raw_open(tree_path, 1, args.common.max_bytes);
+	stats_start(&r.st);
+	r.st.threads = par_threads(args.common.threads);
+	if (args.together)
+		run_together(&r);
+	else
+		run_each(&r);
+	raw_close(r.trees);
+	r.st.bytes_out = finish_others(&r.o);
+	stats_add(&r.st, "points", "%zu", r.totals.points);
+	stats_add(&r.st, "total_weight", "%.10g", r.totals.weight);
+	stats_add(&r.st, "longest_edge", "%.10g", r.totals.longest);
+	if (r.o.classes)
+		stats_add(&r.st, "classes", "%zu", r.totals.classes);
+	gpu_report(args.gpu, &r.st);
+	stats_close(&r.st, r.in, r.o.main, &args.common);
 	gpu_close(args.gpu);
 	return 0;
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
 #include "common/sample.h"
@@ -210,6 +209,7 @@ vertices_make(struct vertices *v, const void *data, enum img_type type, size_t i
 			       .inputs = inputs,
 			       .planes = planes,
 			       .points = points,
+			       .total = inputs,
 			       .scale = 1};
 	int err = type == IMG_U8 && planes <= 3 && !points ? make_lattice(v, threads)
 							   : make_vectors(v, at);
@@ -224,8 +224,12 @@ vertices_pixels(struct vertices *v, const void *data, enum img_type type, size_t
 {
 	struct extent e;
 
-	*v = (struct vertices){
-	    .data = data, .type = type, .inputs = inputs, .planes = planes, .scale = 1};
+	*v = (struct vertices){.data = data,
+			       .type = type,
+			       .inputs = inputs,
+			       .planes = planes,
+			       .total = inputs,
+			       .scale = 1};
 	int err =
 	    survey(v, inputs * planes, &e, at) ? load(v, inputs * planes, e) : VERTICES_NOT_FINITE;
 	if (err)
@@ -240,56 +244,13 @@ vertices_free(struct vertices *v)
 	weir_free(v->code);
 	weir_free(v->x);
 	weir_free(v->first);
+	weir_free(v->place);
 	weir_free(v->of);
 	weir_free(v->weight);
 	*v = (struct vertices){0};
 }
 
 /* --- and back ----------------------------------------------------------------------------------------------------- */
-
-/* Finds the vertices of n pixels of 1..3 planes. */
-WEIR_CLONES(find_colours,
-	    (const struct lattice *l, const uint8_t *px, size_t planes, size_t n,
-	     uint32_t *restrict vertex),
-	    (l, px, planes, n, vertex))
-{
-	for (size_t i = 0; i < n; i++) {
-		uint32_t code = 0;
-		for (size_t a = 0; a < planes; a++)
-			code = code << 8 | *px++;
-		vertex[i] = lattice_rank(l, code);
-	}
-}
-
-void
-vertices_find(const struct vertices *v, size_t from, size_t count, uint32_t *vertex)
-{
-	if (v->code) {
-		find_colours(&v->lattice, (const uint8_t *)v->data + from * v->planes, v->planes,
-			     count, vertex);
-		return;
-	}
-	for (size_t i = 0; i < count; i++)
-		vertex[i] = v->of ? v->of[from + i] : (uint32_t)(from + i);
-}
-
-int
-vertices_weigh(struct vertices *v)
-{
-	enum { BLOCK = 1024 };
-	uint32_t vertex[BLOCK];
-
-	v->weight = weir_calloc_large(v->set.n, sizeof *v->weight);
-	if (!v->weight)
-		return -ENOMEM;
-	for (size_t from = 0; from < v->inputs; from += BLOCK) {
-		size_t n = v->inputs - from < BLOCK ? v->inputs - from : BLOCK;
-		vertices_find(v, from, n, vertex);
-		for (size_t i = 0; i < n; i++)
-			v->weight[vertex[i]]++;
-	}
-	return 0;
-}
 
 void
 vertices_get(const struct vertices *v, size_t i, double *x)
@@ -310,6 +271,8 @@ vertices_number(const struct vertices *v, size_t i)
 {
 	if (v->code)
 		return v->code[i];
+	if (v->place)
+		return v->place[i];
 	return v->first ? v->first[i] : (uint32_t)i;
 }
 

@@ -18,6 +18,9 @@ struct vertices {
 	enum img_type type;    /* of data */
 	size_t inputs, planes; /* pixels or points; samples of each */
 	bool points;	       /* the input is a list: the output has every point as a vertex */
+	const uint64_t
+	    *count;	/* [inputs]: each stands for so many pixels or points; borrowed. NULL: 1 */
+	uint64_t total; /* pixels or points: the sum of the counts */
 
 	/* Of 8-bit images of up to 3 planes: the lattice, and the colours in ascending order [n]; owned. */
 	struct lattice lattice;
@@ -27,10 +30,11 @@ struct vertices {
 
 	/* [n]: the first input that is this vertex; owned. NULL: vertex i is input i. */
 	uint32_t *first;
+	uint32_t *place; /* [n]: the numbers of the vertices, if they are not first[]; owned */
 	/* [inputs]: the vertex of an input; owned. NULL: input i is vertex i. */
 	uint32_t *of;
-	/* [n]: the number of inputs that are this vertex; owned. NULL before vertices_weigh(). */
-	uint32_t *weight;
+	/* [n]: the sum of the counts of the inputs that are this vertex; owned. NULL before vertices_weigh(). */
+	uint64_t *weight;
 	/* x was divided by scale, a power of two; vertices_scale_back() multiplies the lengths by it. */
 	double scale;
 };
@@ -46,6 +50,13 @@ int vertices_make(struct vertices *v, const void *data, enum img_type type, size
 int vertices_pixels(struct vertices *v, const void *data, enum img_type type, size_t inputs,
 		    size_t planes, size_t *at);
 
+/*
+ * Gives every input a count and, unless place is NULL, a number; total is the sum of the counts. count [inputs] is borrowed;
+ * place [inputs] ascends and is copied. 0 or -ENOMEM, and then v is empty.
+ */
+int
+vertices_count(struct vertices *v, const uint64_t *count, const uint32_t *place, uint64_t total);
+
 void vertices_free(struct vertices *v);
 
 /* Makes equal points one vertex. Call it when emst_run() has returned -EEXIST. 0 or -ENOMEM. */
@@ -60,7 +71,7 @@ void vertices_find(const struct vertices *v, size_t from, size_t count, uint32_t
 /* Fills x[k] with the coordinates of vertex i, multiplied by scale. */
 void vertices_get(const struct vertices *v, size_t i, double *x);
 
-/* Returns the number of vertex i in the output: its colour r<<16|g<<8|b, or the first input that is this vertex. */
+/* Returns the number of vertex i in the output: its colour r<<16|g<<8|b, or the place of the first input that is it. */
 uint32_t vertices_number(const struct vertices *v, size_t i);
 
 /* Finds the vertex that has this number; returns false when there is none. */

@@ -288,7 +288,7 @@ check_density(void)
 {
 	struct check_many c = {0};
 	struct check_rng r = {3};
-	static uint32_t weight[400];
+	static uint64_t weight[400];
 	static double core[400], want_core[400];
 
 	for (size_t set = 0; set < 120; set++) {
@@ -302,8 +302,10 @@ check_density(void)
 		else
 			random_colours(&m, &r, 2 + rng_below(&r, 150), 12, 2);
 		for (size_t i = 0; i < m.s.n; i++)
-			sum += weight[i] = 1 + (uint32_t)rng_below(&r, set % 3 ? 1 : 5);
+			sum += weight[i] = 1 + rng_below(&r, set % 3 ? 1 : 5);
 		p = 1 + rng_below(&r, sum < 12 ? sum : 12);
+		if (set % 7 == 0)
+			weight[rng_below(&r, m.s.n)] += (uint64_t)1 << 40;
 		emst_direct_core(&m.s, weight, p, want_core);
 		kruskal(&m, want_core, &want);
 		int err = emst_direct(&m.s, want_core, &got);
@@ -326,7 +328,7 @@ enum { TREE_MOST = 90 };
 struct any_tree {
 	struct emst_edge edge[TREE_MOST];
 	double length[TREE_MOST];
-	uint32_t weight[TREE_MOST];
+	uint64_t weight[TREE_MOST];
 	struct emst_tree t;
 	struct dendrogram d;
 };
@@ -336,7 +338,7 @@ make_tree(struct any_tree *a, struct check_rng *r, size_t set)
 {
 	a->t = (struct emst_tree){1 + rng_below(r, TREE_MOST), a->edge, a->length};
 	for (uint32_t i = 0; i < a->t.n; i++) {
-		a->weight[i] = 1 + (uint32_t)rng_below(r, set % 4 < 2 ? 1 : 15);
+		a->weight[i] = (1 + rng_below(r, set % 4 < 2 ? 1 : 15)) << (set % 7 ? 0 : 33);
 		if (i)
 			a->edge[i - 1] = (struct emst_edge){(uint32_t)rng_below(r, i), i};
 		a->length[i] = (i ? a->length[i - 1] : .1) +
@@ -416,7 +418,8 @@ check_genie(void)
 static size_t
 replay(const struct any_tree *a, uint64_t m, uint8_t *cut)
 {
-	uint32_t part[TREE_MOST], weight[TREE_MOST];
+	uint64_t weight[TREE_MOST];
+	uint32_t part[TREE_MOST];
 	size_t trees = a->t.n;
 
 	for (uint32_t v = 0; v < a->t.n; v++) {
@@ -464,7 +467,7 @@ enum { PIXELS = 3000 };
 
 /* Distinct colours of a few clouds, ascending, with weights. */
 static size_t
-random_histogram(struct check_rng *r, uint32_t *code, uint32_t *weight)
+random_histogram(struct check_rng *r, uint32_t *code, uint64_t *weight)
 {
 	struct sample m;
 	size_t n;
@@ -475,7 +478,7 @@ random_histogram(struct check_rng *r, uint32_t *code, uint32_t *weight)
 		for (int a = 0; a < 3; a++)
 			code[i] = code[i] << 8 |
 				  (uint32_t)fmin(fmax(20 + cloud + 9 * rng_normal(r), 0), 255);
-		weight[i] = 1 + (uint32_t)rng_below(r, 50) * (uint32_t)rng_below(r, 50);
+		weight[i] = 1 + (uint64_t)rng_below(r, 50) * rng_below(r, 50);
 	}
 	weight[0] = 1u << 30; /* a sky of one colour */
 	from_codes(&m, code, PIXELS);
@@ -500,7 +503,7 @@ distance2(const struct centre *c, uint32_t code)
 /* Every colour against every centre. */
 static bool
 all_nearest(const struct lloyd *l, const struct cells *cells, const uint32_t *code,
-	    const uint32_t *weight, double sse)
+	    const uint64_t *weight, double sse)
 {
 	double sum = 0;
 
@@ -511,7 +514,7 @@ all_nearest(const struct lloyd *l, const struct cells *cells, const uint32_t *co
 			least = fmin(least, distance2(&l->c[j], code[i]));
 		if (got > least + .1)
 			return false;
-		sum += weight[i] * got;
+		sum += (double)weight[i] * got;
 	}
 	return fabs(sum - sse) <= 1e-9 * cells->squares;
 }
@@ -519,7 +522,8 @@ all_nearest(const struct lloyd *l, const struct cells *cells, const uint32_t *co
 static void
 check_rounds(void)
 {
-	static uint32_t code[PIXELS], weight[PIXELS];
+	static uint64_t weight[PIXELS];
+	static uint32_t code[PIXELS];
 	struct check_many m = {0};
 	struct check_rng r = {8};
 
@@ -549,7 +553,8 @@ check_rounds(void)
 static void
 check_palette(void)
 {
-	static uint32_t code[PIXELS], weight[PIXELS], label[PIXELS], again[PIXELS];
+	static uint64_t weight[PIXELS];
+	static uint32_t code[PIXELS], label[PIXELS], again[PIXELS];
 	struct check_many m = {0};
 	struct check_rng r = {9};
 
@@ -566,7 +571,8 @@ check_palette(void)
 			   "set %zu, %zu colours in %zu: error %d, label %u", set, n, k, err, most);
 	}
 	check_end(&m, "emst: a palette is the same for any threads, and no larger than was asked");
-	const uint32_t few[] = {7, 65536, 0xffffff}, one[] = {3, 1, 2};
+	const uint32_t few[] = {7, 65536, 0xffffff};
+	const uint64_t one[] = {3, 1, 2};
 	check(!palette_make(few, one, 3, 8, 2, label) && label[0] != label[1] &&
 		  label[1] != label[2] && label[0] != label[2],
 	      "emst: a picture of few colours keeps them all", "%u %u %u", label[0], label[1],

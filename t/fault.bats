@@ -49,6 +49,7 @@ stars psfmatch -t 2 --size=3 --degree=0 --subtract - stars
 image morphrec -t 2 --hmax=3
 image emst -t 2 --to=labels --distance=3
 image emst --to=tree --method=brute
+image emst -t 2 --together --to=palette --colours-to=colours
 image dptrace -t 2 --quiet --to=wkt -p -.5,-.5 -p .5,.5
 image usfft -t 2 -T 2 -p points.nrrd
 fits fitstoraw

@@ -19,7 +19,7 @@ struct dendrogram {
 	size_t n; /* vertices */
 	/* [n-1]: the two parts that an edge joins; the part of its end u comes first; owned. */
 	uint32_t (*part)[2];
-	uint32_t *weight; /* [2n-1]: of every part; owned */
+	uint64_t *weight; /* [2n-1]: of every part; owned */
 };
 
 struct classes {
@@ -33,15 +33,15 @@ struct classes {
 	uint64_t *weight;
 };
 
-/* All return 0 or -ENOMEM. weight [vertices]; NULL means 1 each. The sum of all weights is below 2^32. */
-int dendrogram_make(struct dendrogram *d, const struct emst_tree *t, const uint32_t *weight);
+/* All return 0 or -ENOMEM. weight [vertices]; NULL means 1 each. The sum of all weights is below 2^46. */
+int dendrogram_make(struct dendrogram *d, const struct emst_tree *t, const uint64_t *weight);
 void dendrogram_free(struct dendrogram *d);
 
 /* Returns the weight of the lighter part that edge e joins. The minimum-size forests of all m up to this weight cut e. */
-static inline uint32_t
+static inline uint64_t
 dendrogram_lighter(const struct dendrogram *d, size_t e)
 {
-	const uint32_t a = d->weight[d->part[e][0]], b = d->weight[d->part[e][1]];
+	const uint64_t a = d->weight[d->part[e][0]], b = d->weight[d->part[e][1]];
 
 	return a < b ? a : b;
 }
@@ -73,8 +73,10 @@ int cut_at_most(const struct dendrogram *d, size_t classes, uint8_t *cut);
  * is above gini, the first edge that leaves a lightest part is taken instead. Ends when `classes` parts are left.
  *
  *	Gini index of the weights w of k parts = sum over i < j of |w_i - w_j| / ((k - 1) sum of all w)
+ *
+ * Returns -EOVERFLOW when the number of vertices times the sum of all weights is 2^63 or more.
  */
-int cut_genie(const struct emst_tree *t, const uint32_t *weight, double gini, size_t classes,
+int cut_genie(const struct emst_tree *t, const uint64_t *weight, double gini, size_t classes,
 	      uint8_t *cut);
 
 /*
@@ -97,11 +99,11 @@ int cut_functional(const struct dendrogram *d, const struct emst_tree *t, const 
  * heaviest class on, and CLASSES_NONE becomes 0. A number that no vertex has is skipped.
  */
 #define CLASSES_NONE 0xffffffffu
-int classes_rank(struct classes *c, size_t vertices, size_t n, const uint32_t *weight);
+int classes_rank(struct classes *c, size_t vertices, size_t n, const uint64_t *weight);
 
 /* Makes a class of each part that the cuts leave. */
 int classes_make(struct classes *c, const struct emst_tree *t, const uint8_t *cut,
-		 const uint32_t *weight);
+		 const uint64_t *weight);
 
 /*
  * HDBSCAN* makes classes of at least min_weight from the tree of mutual reachability. Edges are cut, longest first. A class

@@ -22,7 +22,7 @@ join_parts(struct dendrogram *d, const struct emst_tree *t, uint32_t *up, uint32
 }
 
 int
-dendrogram_make(struct dendrogram *d, const struct emst_tree *t, const uint32_t *weight)
+dendrogram_make(struct dendrogram *d, const struct emst_tree *t, const uint64_t *weight)
 {
 	uint32_t *up = roots_new(t->n), *name = roots_new(t->n);
 

@@ -29,12 +29,18 @@ struct leaving {
 	uint8_t *done;	      /* [n]: the edge has joined two parts */
 };
 
+/* A part by its weight and the first edge that leaves it. */
+struct light {
+	uint64_t weight;
+	uint32_t edge;
+};
+
 struct genie {
 	const struct emst_tree *t;
 	uint32_t *up, *top; /* [n]: union-find; of a root, the first node of its heap; owned */
 	uint64_t *weight;   /* [n] of roots; owned */
 	struct leaving leaving;
-	uint64_t *part; /* heap of weight << 32 | edge, outdated ones included; owned */
+	struct light *part; /* heap, outdated ones included; owned */
 	size_t nparts;
 	struct weights w;
 	uint64_t spread; /* the sum over all pairs of parts of the difference of their weights */
@@ -151,16 +157,21 @@ drop_done(struct leaving *l, uint32_t top)
 
 /* --- parts by weight ------------------------------------------------------------------------------------------------ */
 
+static inline bool
+lighter(struct light a, struct light b)
+{
+	return a.weight < b.weight || (a.weight == b.weight && a.edge < b.edge);
+}
+
 static void
 push_part(struct genie *g, uint32_t root)
 {
+	const struct light x = {g->weight[root], g->top[root] / 2};
 	size_t i = g->nparts;
-	uint64_t x;
 
 	if (g->top[root] == NONE)
 		return;
-	x = g->weight[root] << 32 | g->top[root] / 2;
-	for (g->nparts++; i && g->part[(i - 1) / 2] > x; i = (i - 1) / 2)
+	for (g->nparts++; i && lighter(x, g->part[(i - 1) / 2]); i = (i - 1) / 2)
 		g->part[i] = g->part[(i - 1) / 2];
 	g->part[i] = x;
 }
@@ -168,13 +179,13 @@ push_part(struct genie *g, uint32_t root)
 static void
 pop_part(struct genie *g)
 {
-	const uint64_t x = g->part[--g->nparts];
+	const struct light x = g->part[--g->nparts];
 	size_t i = 0, child;
 
 	for (; (child = 2 * i + 1) < g->nparts; i = child) {
-		if (child + 1 < g->nparts && g->part[child + 1] < g->part[child])
+		if (child + 1 < g->nparts && lighter(g->part[child + 1], g->part[child]))
 			child++;
-		if (g->part[child] >= x)
+		if (!lighter(g->part[child], x))
 			break;
 		g->part[i] = g->part[child];
 	}
@@ -186,8 +197,8 @@ static uint32_t
 lightest_edge(struct genie *g)
 {
 	for (;; pop_part(g)) {
-		const uint32_t e = (uint32_t)g->part[0];
-		const uint64_t w = g->part[0] >> 32;
+		const uint32_t e = g->part[0].edge;
+		const uint64_t w = g->part[0].weight;
 		if (!g->leaving.done[e] && (g->weight[roots_find(g->up, g->t->edge[e].u)] == w ||
 					    g->weight[roots_find(g->up, g->t->edge[e].v)] == w))
 			return e;
@@ -217,7 +228,7 @@ join(struct genie *g, uint32_t e)
 }
 
 static int
-start(struct genie *g, const struct emst_tree *t, const uint32_t *weight, uint64_t *total)
+start(struct genie *g, const struct emst_tree *t, const uint64_t *weight, uint64_t *total)
 {
 	const size_t n = t->n;
 
@@ -236,6 +247,8 @@ start(struct genie *g, const struct emst_tree *t, const uint32_t *weight, uint64
 		*total += g->weight[v] = weight ? weight[v] : 1;
 		g->top[v] = NONE;
 	}
+	if (*total > (uint64_t)INT64_MAX / n)
+		return -EOVERFLOW;
 	int err = make_weights(&g->w, *total, n);
 	if (err)
 		return err;
@@ -271,7 +284,7 @@ end(struct genie *g)
 }
 
 int
-cut_genie(const struct emst_tree *t, const uint32_t *weight, double gini, size_t classes,
+cut_genie(const struct emst_tree *t, const uint64_t *weight, double gini, size_t classes,
 	  uint8_t *cut)
 {
 	struct genie g;

@@ -23,7 +23,7 @@ heavier(const void *pa, const void *pb)
 }
 
 int
-classes_rank(struct classes *c, size_t vertices, size_t n, const uint32_t *weight)
+classes_rank(struct classes *c, size_t vertices, size_t n, const uint64_t *weight)
 {
 	struct ranked *r = weir_calloc(n, sizeof *r);
 	uint32_t *name = weir_alloc(n, sizeof *name);
@@ -33,7 +33,8 @@ classes_rank(struct classes *c, size_t vertices, size_t n, const uint32_t *weigh
 	for (uint32_t i = 0; ok && i < n; i++)
 		r[i] = (struct ranked){0, CLASSES_NONE, i};
 	for (uint32_t v = 0; ok && v < vertices; v++) {
-		uint32_t label = c->label[v], w = weight ? weight[v] : 1;
+		const uint32_t label = c->label[v];
+		const uint64_t w = weight ? weight[v] : 1;
 		if (label == CLASSES_NONE) {
 			c->weight[0] += w;
 			continue;
@@ -57,7 +58,7 @@ classes_rank(struct classes *c, size_t vertices, size_t n, const uint32_t *weigh
 
 int
 classes_make(struct classes *c, const struct emst_tree *t, const uint8_t *cut,
-	     const uint32_t *weight)
+	     const uint64_t *weight)
 {
 	uint32_t *up = weir_alloc(t->n, sizeof *up), n = 0;
 	int err = -ENOMEM;

@@ -19,16 +19,28 @@ insist(const struct raw_in *in, int err)
 static uint64_t
 weight_of(struct args_size s, const char *option, const struct raw_in *in, const struct vertices *v)
 {
-	const double all = (double)v->inputs;
+	const double all = (double)v->total;
 
 	if (s.percent >= 0)
 		return (uint64_t)fmax(ceil(s.percent / 100 * all), 1);
 	if (s.number == 0)
 		return (uint64_t)fmax(ceil(sqrt(all)), 2);
 	if (s.number > all)
-		raw_die(in, "%s %.0f: there are only %zu %s", option, s.number, v->inputs,
+		raw_die(in, "%s %.0f: there are only %ju %s", option, s.number, (uintmax_t)v->total,
 			v->points ? "points" : "pixels");
 	return (uint64_t)s.number;
+}
+
+static void
+run_genie(uint8_t *cut, const struct emst_tree *t, const struct vertices *v,
+	  const struct raw_in *in, const struct args *args)
+{
+	const int err = cut_genie(t, v->weight, args->genie, args->k, cut);
+
+	if (err == -EOVERFLOW)
+		raw_die(in, "--genie: %zu vertices of %ju pixels; the product must be below 2^63",
+			t->n, (uintmax_t)v->total);
+	insist(in, err);
 }
 
 /* Marks the edges that the options cut. Sets *m to the least weight of a class, where the options have one. */
@@ -37,7 +49,7 @@ cut_tree(uint8_t *cut, uint64_t *m, const struct emst_tree *t, const struct dend
 	 const struct vertices *v, const struct raw_in *in, const struct args *args)
 {
 	if (args->has_genie)
-		insist(in, cut_genie(t, v->weight, args->genie, args->k, cut));
+		run_genie(cut, t, v, in, args);
 	else if (args->linkage)
 		cut_longest(t, args->k, cut);
 	else if (args->has_distance)

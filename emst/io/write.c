@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/die.h"
@@ -86,7 +87,7 @@ write_linkage(struct raw_out *out, const struct result *r)
 			row[i][0] = part[0] < part[1] ? part[0] : part[1];
 			row[i][1] = part[0] < part[1] ? part[1] : part[0];
 			row[i][2] = r->full->length[from + i];
-			row[i][3] = d.weight[r->full->n + from + i];
+			row[i][3] = (double)d.weight[r->full->n + from + i];
 		}
 		raw_write(out, row, 4 * count);
 	}
@@ -107,6 +108,16 @@ put_label(void *to, enum img_type type, size_t i, uint32_t label)
 		((uint32_t *)to)[i] = label;
 }
 
+/* Removes what a list with counts says of its columns. */
+static void
+drop_columns(struct img *y, const struct result *r)
+{
+	if (!r->v->count)
+		return;
+	img_drop_key(y, "columns");
+	img_drop_key(y, "colours");
+}
+
 static void
 write_labels(struct raw_out *out, const struct result *r)
 {
@@ -117,8 +128,9 @@ write_labels(struct raw_out *out, const struct result *r)
 	if (n > 65535 && is_pnm(r))
 		raw_die(r->in, "%zu classes are more than the 65535 of a PGM; use --raw", n);
 	img_copy_head(&y, r->x);
-	if (r->v->planes > 1 || r->v->points)
+	if (r->v->planes > 1 || r->v->points || r->v->count)
 		img_drop_axis(&y, 0);
+	drop_columns(&y, r);
 	y.type = n < 256 ? IMG_U8 : n < 65536 ? IMG_U16 : IMG_U32;
 	img_drop_key(&y, "tupltype");
 	img_drop_key(&y, "tile");
@@ -150,7 +162,7 @@ class_means(const struct result *r)
 		uint32_t label = r->classes->label[i];
 		vertices_get(r->v, i, x);
 		for (size_t a = 0; label && a < k; a++)
-			mean[label * k + a] += r->v->weight[i] * x[a];
+			mean[label * k + a] += (double)r->v->weight[i] * x[a];
 	}
 	for (size_t label = 1; label < n; label++)
 		for (size_t a = 0; a < k; a++)
@@ -210,19 +222,23 @@ put_sample(char *to, enum img_type type, double x)
 	memcpy(to, &s, img_type_size(type));
 }
 
-/* Writes every sample as the mean of its class. */
+/* Writes every sample as the mean of its class. Counts are left out. */
 static void
 write_means(struct raw_out *out, const struct result *r)
 {
 	uint32_t vertex[BLOCK];
-	size_t k = r->v->planes, size = img_type_size(r->x->type), n = r->classes->n + 1;
+	size_t k = r->v->planes, size = img_type_size(r->v->type), n = r->classes->n + 1;
 	double *mean = class_means(r);
 	char *sample = weir_xalloc(n * k, size), *row = weir_xalloc(BLOCK * k, size);
 	struct img y;
 
 	for (size_t i = 0; i < n * k; i++)
-		put_sample(sample + i * size, r->x->type, mean[i]);
+		put_sample(sample + i * size, r->v->type, mean[i]);
 	img_copy_head(&y, r->x);
+	y.type = r->v->type;
+	if (r->v->count)
+		y.axis[0].n = k;
+	drop_columns(&y, r);
 	img_drop_key(&y, "tile");
 	opt_add_history(&y, r->common);
 	raw_head(out, &y);
@@ -249,7 +265,7 @@ write_palette(struct raw_out *out, const struct result *r)
 
 	for (size_t label = r->classes->weight[0] ? 0 : 1; label <= r->classes->n; label++) {
 		raw_printf(out, "%zu %ju %.4f", label, (uintmax_t)r->classes->weight[label],
-			   (double)r->classes->weight[label] / (double)r->v->inputs);
+			   (double)r->classes->weight[label] / (double)r->v->total);
 		for (size_t a = 0; label && a < k; a++)
 			raw_printf(out, " %.6g", mean[label * k + a]);
 		raw_printf(out, "\n");
@@ -257,12 +273,77 @@ write_palette(struct raw_out *out, const struct result *r)
 	weir_free(mean);
 }
 
+/* --- colours ----------------------------------------------------------------------------------------------------- */
+
+/* Names the columns: the samples, the count and, with place, the place of the first pixel. */
+static void
+name_columns(struct img *y, size_t k, bool place)
+{
+	char *names = weir_xalloc(k + 2, 8), *at = names;
+
+	if (k == 1)
+		at += sprintf(at, "gray ");
+	else if (k == 3)
+		at += sprintf(at, "r g b ");
+	else
+		for (size_t a = 1; a <= k; a++)
+			at += sprintf(at, "x%zu ", a);
+	strcpy(at, place ? "count place" : "count");
+	img_set_key(y, "columns", "%s", names);
+	weir_free(names);
+}
+
+/* Whether unsigned integers of 32 bits hold all samples, counts and places. */
+static bool
+fits_u32(const struct vertices *v)
+{
+	return (v->type == IMG_U8 || v->type == IMG_U16 || v->type == IMG_U32) &&
+	       v->total <= UINT32_MAX;
+}
+
+static void
+get_row(double *row, const struct vertices *v, size_t i, bool place)
+{
+	vertices_get(v, i, row);
+	row[v->planes] = (double)v->weight[i];
+	if (place)
+		row[v->planes + 1] = vertices_number(v, i);
+}
+
+static void
+write_colours(struct raw_out *out, const struct result *r)
+{
+	const struct vertices *v = r->v;
+	const bool place = !v->code;
+	const size_t k = v->planes + 1 + place;
+	double *row = weir_xalloc(k, sizeof *row);
+	uint32_t *whole = weir_xalloc(k, sizeof *whole);
+	struct img y;
+
+	img_init(&y, fits_u32(v) ? IMG_U32 : IMG_F64, 2, (size_t[]){k, v->set.n});
+	strcpy(y.axis[0].kind, "list");
+	name_columns(&y, v->planes, place);
+	img_set_key(&y, "colours", "%s", img_type_name(v->type));
+	opt_add_history(&y, r->common);
+	raw_head(out, &y);
+	for (size_t i = 0; i < v->set.n; i++) {
+		get_row(row, v, i, place);
+		for (size_t a = 0; y.type == IMG_U32 && a < k; a++)
+			whole[a] = (uint32_t)row[a];
+		raw_write(out, y.type == IMG_U32 ? (void *)whole : row, k);
+	}
+	img_free(&y);
+	weir_free(whole);
+	weir_free(row);
+}
+
 void
 write_result(struct raw_out *out, enum kind kind, const struct result *r)
 {
 	static void (*const write[KINDS])(struct raw_out *, const struct result *) = {
-	    [TREE] = write_tree,     [TEXT] = write_text,   [LINKAGE] = write_linkage,
-	    [LABELS] = write_labels, [MEANS] = write_means, [PALETTE] = write_palette};
+	    [TREE] = write_tree,      [TEXT] = write_text,   [LINKAGE] = write_linkage,
+	    [LABELS] = write_labels,  [MEANS] = write_means, [PALETTE] = write_palette,
+	    [COLOURS] = write_colours};
 
 	write[kind](out, r);
 }

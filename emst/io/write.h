@@ -7,13 +7,14 @@
 #include "emst/classes/classes.h"
 
 /* In the order of --to's words. */
-enum kind { TREE, TEXT, LINKAGE, LABELS, MEANS, PALETTE, KINDS };
+enum kind { TREE, TEXT, LINKAGE, LABELS, MEANS, PALETTE, COLOURS, KINDS };
 
 /* The results of one item. */
 struct result {
 	const struct opt_common *common;
 	const struct raw_in *in;
-	const struct img *x;
+	const struct img
+	    *x; /* NULL: the vertices are of several items; then there are no LABELS and MEANS */
 	const struct vertices *v;
 	const struct emst_tree *tree; /* of the vertices */
 	const struct emst_tree *full; /* of all points of a list, equal ones included */

@@ -58,7 +58,10 @@ core_leaf(const struct kd *t, size_t p, size_t leaf, struct heap *h)
 		size_t j = (size_t)__builtin_ctz(hits);
 		if (d.x[j] >= heap_limit(h))
 			continue;
-		heap_push(h, (struct reached){d.x[j], t->in->weight[t->vertex[first + j]]});
+		const uint64_t w = t->in->weight[t->vertex[first + j]];
+		/* A weight above min_weight decides what min_weight itself decides. */
+		heap_push(
+		    h, (struct reached){d.x[j], (uint32_t)(w < h->min_weight ? w : h->min_weight)});
 		while (h->weight - h->v[0].weight >= h->min_weight)
 			heap_pop(h);
 	}

@@ -10,8 +10,9 @@
 struct kd_input {
 	const struct emst_set *s; /* EMST_F32 for kd_f32, EMST_F64 for kd_f64 */
 	int threads;
-	/* weight, min_weight and core are for mutual reachability. For the Euclidean tree they are NULL, 0, NULL. */
-	const uint32_t *weight;
+	/* weight, min_weight and core are for mutual reachability. For the Euclidean tree they are NULL, 0, NULL.
+	 * min_weight is below 2^32. */
+	const uint64_t *weight;
 	uint64_t min_weight;
 	double *core; /* [n], output: the squared core radii */
 };

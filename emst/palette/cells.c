@@ -26,11 +26,11 @@ list_cells(struct cells *c, uint32_t *first, const uint32_t *code)
 }
 
 static void
-place_colours(struct cells *c, uint32_t *first, const uint32_t *code, const uint32_t *weight)
+place_colours(struct cells *c, uint32_t *first, const uint32_t *code, const uint64_t *weight)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const uint32_t p = c->at[i] = first[cell_of(code[i])]++;
-		const int64_t w = weight[i];
+		const int64_t w = (int64_t)weight[i];
 		for (int a = 0; a < 3; a++) {
 			const int64_t v = code[i] >> 8 * (2 - a) & 255;
 			c->x[a][p] = (float)v;
@@ -56,7 +56,7 @@ measure_cell(const struct cells *c, struct cell *q)
 }
 
 int
-cells_make(struct cells *c, const uint32_t *code, const uint32_t *weight, size_t n)
+cells_make(struct cells *c, const uint32_t *code, const uint64_t *weight, size_t n)
 {
 	uint32_t *first = weir_calloc(CELLS + 1, sizeof *first);
 	bool room = first != NULL;

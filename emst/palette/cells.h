@@ -35,7 +35,7 @@ struct cells {
 };
 
 /* Groups n colours. 0 or -ENOMEM; call cells_free() in either case. */
-int cells_make(struct cells *c, const uint32_t *code, const uint32_t *weight, size_t n);
+int cells_make(struct cells *c, const uint32_t *code, const uint64_t *weight, size_t n);
 void cells_free(struct cells *c);
 
 #endif

@@ -104,7 +104,7 @@ find_labels(const struct cells *cells, size_t k, int threads, uint32_t *label)
 }
 
 int
-palette_make(const uint32_t *code, const uint32_t *weight, size_t n, size_t k, int threads,
+palette_make(const uint32_t *code, const uint64_t *weight, size_t n, size_t k, int threads,
 	     uint32_t *label)
 {
 	struct cells cells;

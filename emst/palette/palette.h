@@ -24,7 +24,7 @@ enum { PALETTE_MOST = 256 };
  * order, weight[n] their pixels. 1 <= k <= PALETTE_MOST. When n <= k, every colour is a class of its own. The result is the
  * same for any number of threads. 0 or -ENOMEM.
  */
-int palette_make(const uint32_t *code, const uint32_t *weight, size_t n, size_t k, int threads,
+int palette_make(const uint32_t *code, const uint64_t *weight, size_t n, size_t k, int threads,
 		 uint32_t *label);
 
 #endif

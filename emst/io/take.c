@@ -1,0 +1,222 @@
+#include <errno.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/sample.h"
+#include "emst/io/classify.h"
+#include "emst/io/take.h"
+#include "emst/mesh/mesh.h"
+
+/* --- shapes ------------------------------------------------------------------------------------------------------- */
+
+/* Returns true for few columns and many rows in a format that does not tell pictures from lists. */
+static bool
+is_table(const struct img *x)
+{
+	return x->format != IMG_PNM && x->dim == 2 && x->axis[0].n <= EMST_MAXDIM &&
+	       x->axis[1].n >= 8 * x->axis[0].n;
+}
+
+/* Returns true when columns:= ends in these words. */
+static bool
+columns_end(const struct img *x, const char *words)
+{
+	const char *names = img_key(x, "columns");
+	const size_t n = names ? strlen(names) : 0, m = strlen(words);
+
+	return n >= m && !strcmp(names + n - m, words) && (n == m || names[n - m - 1] == ' ');
+}
+
+/* Reads what colours:= says of the pictures that a list of colours is from. */
+static void
+take_colours(struct shape *s, const struct raw_in *in, const struct img *x, const char *type)
+{
+	s->type = img_type_named(type);
+	if (s->type == IMG_NONE)
+		raw_die(in, "colours:=%s is not a type", type);
+	const bool coded = rows_coded(s->type, x->axis[0].n - 1, false);
+	const char *last = coded ? "count" : "count place";
+	if (!columns_end(x, last))
+		raw_die(in, "colours:=%s, but columns:= does not end in %s", type, last);
+	s->points = false;
+	s->counted = true;
+	s->planes = x->axis[0].n - (coded ? 1 : 2);
+}
+
+static void
+take_list(struct shape *s, const struct raw_in *in, const struct img *x)
+{
+	const char *colours = img_key(x, "colours");
+
+	s->points = true;
+	s->planes = x->axis[0].n;
+	if (colours) {
+		take_colours(s, in, x, colours);
+	} else if (columns_end(x, "count")) {
+		s->counted = true;
+		s->planes--;
+	}
+	if (s->planes == 0 || s->planes >= x->axis[0].n + !s->counted)
+		raw_die(in, "%zu columns: want the samples too", x->axis[0].n);
+}
+
+static void
+take_picture(struct shape *s, const struct raw_in *in, const struct img *x, const struct args *args)
+{
+	struct img_picture p;
+
+	if (!img_picture(x, &p))
+		raw_die(in, "neither a picture nor a list of points");
+	if (!args->image && is_table(x))
+		raw_die(in,
+			"%zu columns and %zu rows: give --points if the rows are points, --image "
+			"if this is a gray picture",
+			x->axis[0].n, x->axis[1].n);
+	if (args->neighbours && p.n > 1)
+		raw_die(in, "--neighbours takes items of one picture");
+	s->w = p.w;
+	s->h = p.h;
+	s->planes = p.c;
+}
+
+/* Refuses what the options do not go with. */
+static void
+check_shape(const struct raw_in *in, struct shape s, const struct args *args)
+{
+	const int most = args->has_min_pts || args->gpu ? EMST_MAXDIM : EMST_MOSTDIM;
+
+	if (args->neighbours && (s.points || s.counted))
+		raw_die(in, "--neighbours takes items of one picture");
+	if ((args->together || args->colours) && s.points)
+		raw_die(in, "a list of points; %s takes pictures and colours",
+			args->together ? "--together" : "--to=colours");
+	if (s.planes > (size_t)most)
+		raw_die(in, "%zu coordinates; at most %d%s", s.planes, most,
+			most < EMST_MOSTDIM ? " with --min-pts or -g" : "");
+	if (args->neighbours && s.inputs >= MESH_MOST)
+		raw_die(in, "%zu pixels; --neighbours takes at most 1073741823", s.inputs);
+	if (s.inputs >= EMST_MAXPOINTS)
+		raw_die(in, "%zu %s; at most 2147483647", s.inputs, s.points ? "points" : "pixels");
+}
+
+struct shape
+take_shape(const struct raw_in *in, const struct img *x, const struct args *args)
+{
+	struct shape s = {.type = x->type};
+	size_t count;
+
+	if (!img_count(x, &count))
+		raw_die(in, "neither a picture nor a list of points");
+	if (args->points || (x->dim == 2 && !strcmp(x->axis[0].kind, "list")))
+		take_list(&s, in, x);
+	else
+		take_picture(&s, in, x, args);
+	if (img_key(x, "tile") && !args->common.quiet)
+		warn("%s: item %zu: tile:= says that this is part of a picture; only that part "
+		     "is looked at, and what is written has no tile:=",
+		     raw_name(in), raw_item(in));
+	s.inputs = count / (s.counted ? x->axis[0].n : s.planes);
+	check_shape(in, s, args);
+	return s;
+}
+
+/* --- vertices ----------------------------------------------------------------------------------------------------- */
+
+static void
+insist_finite(const struct raw_in *in, int err, struct shape s, size_t at)
+{
+	if (err == VERTICES_NOT_FINITE)
+		raw_die(in, "coordinate %zu of %s %zu is not finite", at % s.planes,
+			s.points    ? "point"
+			: s.counted ? "row"
+				    : "pixel",
+			at / s.planes);
+	insist(in, err);
+}
+
+/* Reads rows block by block. */
+static void
+read_rows(struct rows *r, struct raw_in *in, const struct img *x, struct shape s)
+{
+	enum { BLOCK = 1024 };
+	const size_t columns = x->axis[0].n;
+	char *raw = weir_xalloc(BLOCK * columns, img_type_size(x->type));
+	double *row = weir_xalloc(BLOCK * columns, sizeof *row);
+	size_t at = 0;
+
+	rows_init(r, s.type, s.planes, s.points);
+	for (size_t from = 0; from < s.inputs; from += BLOCK) {
+		const size_t n = s.inputs - from < BLOCK ? s.inputs - from : BLOCK;
+		raw_read(in, raw, n * columns);
+		sample_load(row, raw, x->type, n * columns);
+		const int err = rows_put(r, row, n, &at);
+		if (err == ROWS_SAMPLE)
+			raw_die(in, "row %zu has a sample that is no %s", at,
+				img_type_name(s.type));
+		if (err == ROWS_COUNT)
+			raw_die(in,
+				"row %zu: want a count that is a whole number from 1, and all "
+				"counts together below 2^46",
+				at);
+		if (err == ROWS_PLACE)
+			raw_die(in,
+				"row %zu: want a place that is a whole number below 2147483648 and "
+				"above that of the row before",
+				at);
+		insist(in, err);
+	}
+	weir_free(row);
+	weir_free(raw);
+}
+
+void
+take_item(struct vertices *v, struct rows *rows, struct raw_in *in, struct img *x, struct shape s,
+	  const struct args *args, int threads)
+{
+	size_t at = 0;
+	int err;
+
+	if (s.counted) {
+		read_rows(rows, in, x, s);
+		err = rows_vertices(rows, v, threads, &at);
+	} else {
+		raw_load(in, x);
+		err = args->neighbours
+			  ? vertices_pixels(v, x->data, x->type, s.inputs, s.planes, &at)
+			  : vertices_make(v, x->data, x->type, s.inputs, s.planes, s.points,
+					  threads, &at);
+	}
+	insist_finite(in, err, s, at);
+}
+
+void
+take_together(struct rows *all, struct raw_in *in, struct img *x, struct shape s,
+	      const struct args *args, int threads)
+{
+	struct vertices v;
+	struct rows rows = {0};
+
+	if (!all->planes)
+		rows_init(all, s.type, s.planes, false);
+	if (all->type != s.type || all->planes != s.planes)
+		raw_die(in, "--together: %zu samples of type %s; the items before have %zu of %s",
+			s.planes, img_type_name(s.type), all->planes, img_type_name(all->type));
+	take_item(&v, &rows, in, x, s, args, threads);
+	insist(in, vertices_weigh(&v));
+	const int err = rows_add(all, &v, threads);
+	if (err == -ERANGE)
+		raw_die(in, "--together: all pictures have more than %s pixels",
+			rows_coded(s.type, s.planes, false) ? "2^46" : "2147483647");
+	insist(in, err);
+	vertices_free(&v);
+	rows_free(&rows);
+}
+
+void
+take_all(struct vertices *v, const struct rows *all, const struct raw_in *in, int threads)
+{
+	size_t at = 0;
+
+	insist(in, rows_vertices(all, v, threads, &at));
+}
