@@ -35,10 +35,16 @@ code_d2(uint32_t a, uint32_t b)
 	return d2;
 }
 
-/* Fills code[] with the colours whose bits are set, in ascending order. */
+/* Fills code[] with the colours in ascending order: those of the list, or those whose bits are set in the lattice. */
 static void
-read_codes(const struct lattice *l, uint32_t *code)
+read_codes(const struct emst_set *s, uint32_t *code)
 {
+	const struct lattice *l = s->lattice;
+
+	for (size_t i = 0; !l && i < s->n; i++)
+		code[i] = s->code[i];
+	if (!l)
+		return;
 	for (size_t r = 0; r < 256; r++)
 		for (size_t g = 0; g < 256; g++) {
 			const uint64_t *row =
@@ -165,7 +171,7 @@ begin(struct direct *d, const struct emst_set *s)
 {
 	*d = (struct direct){.s = s, .tree = weir_alloc(s->n, sizeof *d->tree)};
 	if (s->type == EMST_CODE && (d->code = weir_alloc(s->n, sizeof *d->code)))
-		read_codes(s->lattice, d->code);
+		read_codes(s, d->code);
 	return d->tree && (d->code || s->type != EMST_CODE) ? 0 : -ENOMEM;
 }
 

@@ -11,6 +11,7 @@
 #include "emst/emst.h"
 #include "emst/lattice/forest.h"
 #include "emst/kd/kd.h"
+#include "emst/sort.h"
 
 enum { FEW = 20000, SPARSE = 1 };
 
@@ -112,18 +113,18 @@ static int
 run_colours(const struct kd_input *in, way *run, struct emst_tree *t)
 {
 	const struct emst_set *s = in->s;
-	uint32_t *code = weir_alloc_large(s->n, sizeof *code);
-	float *x = weir_alloc_large(3 * s->n, sizeof *x);
+	const uint32_t *code = s->code;
+	const unsigned k = s->k;
+	float *x = weir_alloc_large(k * s->n, sizeof *x);
 	int err = -ENOMEM;
 
-	if (code && x) {
-		lattice_codes(s->lattice, code, in->threads);
+	if (x) {
 		for (size_t i = 0; i < s->n; i++)
-			for (unsigned a = 0; a < 3; a++)
-				x[3 * i + a] = (float)(code[i] >> 8 * (2 - a) & 255);
+			for (unsigned a = 0; a < k; a++)
+				x[k * i + a] = (float)(code[i] >> 8 * (k - 1 - a) & 255);
 		struct emst_set points = {.type = EMST_F32,
 					  .n = s->n,
-					  .k = 3,
+					  .k = k,
 					  .x = x,
 					  .id = code,
 					  .step = s->step,
@@ -133,7 +134,6 @@ run_colours(const struct kd_input *in, way *run, struct emst_tree *t)
 		err = run(&job, t);
 	}
 	weir_free(x);
-	weir_free(code);
 	return err;
 }
 
@@ -173,15 +173,41 @@ emst_run_density(const struct emst_set *s, const uint64_t *weight, uint64_t min_
 	return sum < min_weight ? -EDOM : run_points(&in, emst_kd_f32, emst_kd_f64, t);
 }
 
+/* Gray levels are a chain: an edge that skips a level is longer than all those below it. */
+static int
+run_levels(const struct emst_set *s, struct emst_tree *t)
+{
+	enum { LEVELS = 256 };
+	struct sorted e[LEVELS], tmp[LEVELS];
+	const size_t n = s->n - 1;
+
+	*t = (struct emst_tree){s->n, weir_alloc(n, sizeof *t->edge),
+				weir_alloc(n, sizeof *t->length)};
+	if (!t->edge || !t->length) {
+		emst_tree_free(t);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		e[i] = (struct sorted){s->code[i + 1] - s->code[i], i, i + 1};
+	emst_sort(e, tmp, n);
+	for (size_t i = 0; i < n; i++) {
+		t->edge[i] = (struct emst_edge){e[i].a, e[i].b};
+		t->length[i] = (double)e[i].key;
+	}
+	return 0;
+}
+
 int
 emst_run(const struct emst_set *s, int threads, struct emst_tree *t)
 {
 	int err = SPARSE;
 
+	if (s->type == EMST_CODE && s->k == 1 && s->n >= 1)
+		return run_levels(s, t);
 	if (s->n <= EMST_PRIM || s->k > EMST_MAXDIM)
 		return run_points(&(struct kd_input){.s = s, .threads = threads}, emst_prim_f32,
 				  emst_prim_f64, t);
-	if (s->type == EMST_CODE && s->n > FEW)
+	if (s->type == EMST_CODE && s->lattice && s->n > FEW)
 		err = run_lattice(s, threads, t, true);
 	return err == SPARSE ? emst_run_kd(s, threads, t) : err;
 }

@@ -36,7 +36,7 @@ enum {
 #define EMST_MAXPOINTS ((size_t)1 << 31)
 
 enum emst_type {
-	EMST_CODE, /* 8-bit colours of 1..3 planes, on a lattice */
+	EMST_CODE, /* 8-bit colours of 1..3 planes */
 	EMST_F32,
 	EMST_F64
 };
@@ -48,8 +48,9 @@ struct emst_set {
 	enum emst_type type;
 	size_t n;
 	unsigned k;
-	/* EMST_CODE only: the colours present, in ascending order. */
+	/* EMST_CODE only: the colours present. emst_run_lattice() and a GPU want the lattice, for others it may be NULL. */
 	const struct lattice *lattice;
+	const uint32_t *code; /* [n], ascending */
 	/* EMST_F32, EMST_F64: float or double [n][k]. All are finite, none is -0.0, no two vectors are equal. */
 	const void *x;
 	/* EMST_F32, EMST_F64: the numbers of the vertices for the order of edges [n], ascending. NULL means 0..n-1. */

@@ -22,7 +22,7 @@ WEIR_CLONES(find_colours,
 void
 vertices_find(const struct vertices *v, size_t from, size_t count, uint32_t *vertex)
 {
-	if (v->code) {
+	if (v->lattice.n) {
 		find_colours(&v->lattice, (const uint8_t *)v->data + from * v->planes, v->planes,
 			     count, vertex);
 		return;

@@ -83,9 +83,11 @@ write_outputs(const struct outputs *o, const struct args *args, const struct res
 /* --- an item ------------------------------------------------------------------------------------------------------ */
 
 static int
-run_tree(struct emst_tree *t, const struct vertices *v, const struct raw_in *in,
-	 const struct args *args, int threads)
+run_tree(struct emst_tree *t, struct vertices *v, const struct raw_in *in, const struct args *args,
+	 int threads)
 {
+	if (args->gpu)
+		insist(in, vertices_lattice(v));
 	const int err = args->gpu      ? gpu_emst_run(args->gpu, &v->set, args->method, t)
 			: args->method ? emst_run_brute(&v->set, threads, t)
 				       : emst_run(&v->set, threads, t);

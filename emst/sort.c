@@ -1,8 +1,9 @@
+#include <stdbool.h>
 #include <string.h>
 
 #include "emst/sort.h"
 
-enum { DIGIT = 11, VALUES = 1 << DIGIT, DIGITS = 6, FEW = 48 };
+enum { DIGIT = 11, VALUES = 1 << DIGIT, DIGITS = 6, SOME = 1024 };
 
 static void
 insertion(struct sorted *v, size_t n)
@@ -14,6 +15,45 @@ insertion(struct sorted *v, size_t n)
 			v[j] = v[j - 1];
 		v[j] = x;
 	}
+}
+
+/* Merges the runs a[0..n) and b[0..m); of equal keys those of a come first. */
+static void
+merge(struct sorted *restrict to, const struct sorted *restrict a, size_t n,
+      const struct sorted *restrict b, size_t m)
+{
+	while (n && m) {
+		const bool second = b->key < a->key;
+		*to++ = second ? *b : *a;
+		b += second;
+		m -= second;
+		a += !second;
+		n -= !second;
+	}
+	memcpy(to, n ? a : b, (n + m) * sizeof *to);
+}
+
+/* Sorts by merging runs. The tables of digits would take longer to clear than this. */
+static void
+sort_some(struct sorted *v, struct sorted *tmp, size_t n)
+{
+	enum { RUN = 16 };
+	struct sorted *from = v, *to = tmp;
+
+	for (size_t i = 0; i < n; i += RUN)
+		insertion(v + i, n - i < RUN ? n - i : RUN);
+	for (size_t run = RUN; run < n; run *= 2) {
+		for (size_t i = 0; i < n; i += 2 * run) {
+			const size_t a = n - i < run ? n - i : run,
+				     b = n - i - a < run ? n - i - a : run;
+			merge(to + i, from + i, a, from + i + a, b);
+		}
+		struct sorted *t = from;
+		from = to;
+		to = t;
+	}
+	if (from != v)
+		memcpy(v, from, n * sizeof *v);
 }
 
 static void
@@ -36,8 +76,8 @@ emst_sort(struct sorted *v, struct sorted *tmp, size_t n)
 	uint32_t count[DIGITS][VALUES];
 	struct sorted *from = v, *to = tmp;
 
-	if (n <= FEW) {
-		insertion(v, n);
+	if (n <= SOME) {
+		sort_some(v, tmp, n);
 		return;
 	}
 	memset(count, 0, sizeof count);

@@ -6,6 +6,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "common/sample.h"
+#include "emst/lattice/few.h"
 #include "emst/sort.h"
 #include "emst/vertices.h"
 
@@ -91,8 +92,10 @@ load(struct vertices *v, size_t n, struct extent e)
 	v->x = weir_alloc_large(n, floats ? sizeof(float) : sizeof(double));
 	if (!v->x)
 		return -ENOMEM;
-	v->set = (struct emst_set){
-	    floats ? EMST_F32 : EMST_F64, v->inputs, (unsigned)v->planes, NULL, v->x, NULL};
+	v->set = (struct emst_set){.type = floats ? EMST_F32 : EMST_F64,
+				   .n = v->inputs,
+				   .k = (unsigned)v->planes,
+				   .x = v->x};
 	if (bytes) {
 		load_bytes(v->x, v->data, v->type == IMG_I8, n);
 	} else if (floats) {
@@ -169,6 +172,39 @@ vertices_distinct(struct vertices *v)
 
 /* --- the two kinds ------------------------------------------------------------------------------------------------ */
 
+/* Makes the vertices of a small picture without a lattice. */
+static int
+make_few(struct vertices *v)
+{
+	uint64_t *work = weir_alloc(v->inputs, 2 * sizeof *work);
+
+	v->of = weir_alloc(v->inputs, sizeof *v->of);
+	v->code = weir_alloc(v->inputs, sizeof *v->code);
+	const bool room = work && v->of && v->code;
+	if (room)
+		v->set = (struct emst_set){
+		    .type = EMST_CODE,
+		    .n = few_colours(v->data, v->inputs, v->planes, v->of, v->code, work),
+		    .k = (unsigned)v->planes,
+		    .code = v->code};
+	weir_free(work);
+	return room ? 0 : -ENOMEM;
+}
+
+int
+vertices_lattice(struct vertices *v)
+{
+	if (v->set.type != EMST_CODE || v->set.lattice)
+		return 0;
+	int err = lattice_init(&v->lattice);
+	if (err)
+		return err;
+	lattice_add_codes(&v->lattice, v->code, v->set.n);
+	lattice_index(&v->lattice);
+	v->set.lattice = &v->lattice;
+	return 0;
+}
+
 static int
 make_lattice(struct vertices *v, int threads)
 {
@@ -183,8 +219,11 @@ make_lattice(struct vertices *v, int threads)
 	if (!v->code)
 		return -ENOMEM;
 	lattice_codes(&v->lattice, v->code, threads);
-	v->set = (struct emst_set){EMST_CODE,	v->lattice.n, (unsigned)v->planes,
-				   &v->lattice, NULL,	      NULL};
+	v->set = (struct emst_set){.type = EMST_CODE,
+				   .n = v->lattice.n,
+				   .k = (unsigned)v->planes,
+				   .lattice = &v->lattice,
+				   .code = v->code};
 	return 0;
 }
 
@@ -211,8 +250,9 @@ vertices_make(struct vertices *v, const void *data, enum img_type type, size_t i
 			       .points = points,
 			       .total = inputs,
 			       .scale = 1};
-	int err = type == IMG_U8 && planes <= 3 && !points ? make_lattice(v, threads)
-							   : make_vectors(v, at);
+	int err = type != IMG_U8 || planes > 3 || points ? make_vectors(v, at)
+		  : inputs <= FEW_MOST			 ? make_few(v)
+							 : make_lattice(v, threads);
 	if (err)
 		vertices_free(v);
 	return err;

@@ -22,7 +22,7 @@ struct vertices {
 	    *count;	/* [inputs]: each stands for so many pixels or points; borrowed. NULL: 1 */
 	uint64_t total; /* pixels or points: the sum of the counts */
 
-	/* Of 8-bit images of up to 3 planes: the lattice, and the colours in ascending order [n]; owned. */
+	/* Of 8-bit images of up to 3 planes: the lattice, empty for small images; the colours in ascending order [n]; owned. */
 	struct lattice lattice;
 	uint32_t *code;
 	/* Of all other input: the coordinates [n][k]; set.x points at them; owned. */
@@ -31,7 +31,7 @@ struct vertices {
 	/* [n]: the first input that is this vertex; owned. NULL: vertex i is input i. */
 	uint32_t *first;
 	uint32_t *place; /* [n]: the numbers of the vertices, if they are not first[]; owned */
-	/* [inputs]: the vertex of an input; owned. NULL: input i is vertex i. */
+	/* [inputs]: the vertex of an input; owned. NULL: the lattice knows it, or input i is vertex i. */
 	uint32_t *of;
 	/* [n]: the sum of the counts of the inputs that are this vertex; owned. NULL before vertices_weigh(). */
 	uint64_t *weight;
@@ -56,6 +56,9 @@ int vertices_pixels(struct vertices *v, const void *data, enum img_type type, si
  */
 int
 vertices_count(struct vertices *v, const uint64_t *count, const uint32_t *place, uint64_t total);
+
+/* Makes the lattice if the vertices are colours without one: a GPU wants it. 0 or -ENOMEM. */
+int vertices_lattice(struct vertices *v);
 
 void vertices_free(struct vertices *v);
 

@@ -6,12 +6,12 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
 #include "emst/emst.h"
-#include "emst/lattice/lattice.h"
 
 enum { BLOCK = 256, LANES = 16 };
 
@@ -55,7 +55,7 @@ place_colours(struct brute *b)
 
 	if (!at)
 		return -ENOMEM;
-	lattice_codes(b->s->lattice, b->number, 1);
+	memcpy(b->number, b->s->code, b->n * sizeof *b->number);
 	for (size_t i = 0; i < b->n; i++)
 		for (unsigned a = 0; a < k; a++)
 			at[i * k + a] = (float)(b->number[i] >> 8 * (k - 1 - a) & 255);

@@ -58,8 +58,9 @@ WEIR_CLONES_OF(REAL, look_block, (struct prim * p, size_t block, const struct jo
 	}
 	for (size_t j = 0; j < LEAF; j++)
 		least[j] = d2[j];
-	for (size_t j = LEAF; j < BLOCK; j++)
-		least[j % LEAF] = d2[j] < least[j % LEAF] ? d2[j] : least[j % LEAF];
+	for (size_t i = LEAF; i < BLOCK; i += LEAF)
+		for (size_t j = 0; j < LEAF; j++)
+			least[j] = d2[i + j] < least[j] ? d2[i + j] : least[j];
 	for (size_t j = 1; j < LEAF; j++)
 		least[0] = least[j] < least[0] ? least[j] : least[0];
 	return least[0];
@@ -72,11 +73,25 @@ blocks_of(const struct prim *p)
 }
 
 static void
+look_shared(struct prim *p, const struct joined *v)
+{
+	const size_t blocks = blocks_of(p);
+
+#pragma omp parallel for schedule(static) num_threads(p->threads)
+	for (size_t b = 0; b < blocks; b++)
+		p->least[b] = look_block(p, b, v);
+}
+
+/* A region of one thread costs 1 us, which is most of the time of a small step. */
+static void
 look_from(struct prim *p, const struct joined *v)
 {
 	const size_t blocks = blocks_of(p);
 
-#pragma omp parallel for schedule(static) num_threads(p->threads) if (p->left * p->k > PRIM_SHARE)
+	if (p->threads > 1 && p->left * p->k > PRIM_SHARE) {
+		look_shared(p, v);
+		return;
+	}
 	for (size_t b = 0; b < blocks; b++)
 		p->least[b] = look_block(p, b, v);
 }
