@@ -445,14 +445,14 @@ hyperbola() {
 	echo 0 30 0 30 >x
 	radon -q 0:.0324:2 -X 30 --curve=hyperbolic --offsets=x <v >p
 	grep -aq '^units: "s" "s^2"$' p
-	samples p | sed -n 2p | tr ' ' '\n' | awk '$1 > 3.99 { print NR - 1 }' >at
-	[ "$(cat at)" = 60 ]
+	samples p | sed -n 2p | tr ' ' '\n' | awk '$1 > 3.99 { print NR - 1 }' >places
+	[ "$(cat places)" = 60 ]
 	radon --model --offsets=x p | grep -aq '^sizes: 200 4$'
 	radon -q 0:.0324:2 -X 30 --curve=hyperbolic --offsets=x --lsq=.001 <v | radon --model >y
 	for j in 1 2 3 4; do
 		samples y | sed -n ${j}p | tr ' ' '\n' | awk '$1 > .9 { print NR - 1 }'
-	done | paste -sd ' ' >at
-	[ "$(cat at)" = "60 75 60 75" ]
+	done | paste -sd ' ' >places
+	[ "$(cat places)" = "60 75 60 75" ]
 }
 
 @test "radon: hyperbolas on one thread and on two give the same bytes" {

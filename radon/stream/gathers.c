@@ -24,39 +24,6 @@ spacing_of(const struct gathers *s, const struct img_axis *a)
 	return a->spacing;
 }
 
-/* Reads the keys of a panel: curve, reference, depth and the shape of the gather. */
-static void
-read_keys(struct gathers *s)
-{
-	const char *curve = img_key(&s->item, "radon_curve"),
-		   *gather = img_key(&s->item, "radon_gather");
-	char name[32];
-	double x, z, t0;
-	size_t nx, nt;
-
-	if (curve && !(s->o->reference > 0)) {
-		if (sscanf(curve, "%31s %lf %lf", name, &x, &z) != 3)
-			raw_die(s->in, "radon_curve:=%s is not a curve, an offset and a depth",
-				curve);
-		int i = 0;
-		while (i < RADON_CURVES && strcmp(name, radon_curve_names[i]))
-			i++;
-		if (i == RADON_CURVES)
-			raw_die(s->in, "radon_curve:=%s is no curve", name);
-		s->curve = (enum radon_curve)i;
-		s->reference = x;
-		s->depth = z;
-	}
-	if (gather) {
-		if (sscanf(gather, "%zu %zu %lf", &nx, &nt, &t0) != 3 || !nx || !nt ||
-		    nt > 1 << 28 || !isfinite(t0))
-			raw_die(s->in, "radon_gather:=%s is no traces, samples and a time", gather);
-		s->shape.nx = nx;
-		s->shape.nt = nt;
-		s->shape.t0 = t0;
-	}
-}
-
 /* Finds the curves of a panel from axis 1, and the rest from its keys. */
 static void
 shape_of_panel(struct gathers *s)
@@ -69,24 +36,7 @@ shape_of_panel(struct gathers *s)
 	if (!isfinite(q->min) || (q->n > 1 && !(q->spacing > 0 && isfinite(q->spacing))))
 		raw_die(s->in,
 			"axis 1 is no axis of curves: it needs a first q and a spacing above 0");
-	read_keys(s);
-}
-
-/* Hyperbolic curves go with --method=time alone, which has no band. */
-static void
-be_hyperbolic(struct gathers *s)
-{
-	s->shape.hyperbolic = true;
-	s->shape.method = RADON_TIME;
-	if (!(s->shape.q0 >= 0))
-		raw_die(s->in, "hyperbolic curves from q = %g on: q is (X/v)^2, 0 or more",
-			s->shape.q0);
-	if (s->o->gpu)
-		raw_die(s->in, "hyperbolic curves do not run on the GPU");
-	if (s->shape.fmin > 0 || s->shape.fmax > 0)
-		raw_die(s->in, "--fmin and --fmax: hyperbolic curves have no band");
-	if (s->shape.nt < 2)
-		raw_die(s->in, "traces of one sample have no hyperbolic curves");
+	keys_read(s);
 }
 
 static void
@@ -122,7 +72,7 @@ begin_item(struct gathers *s)
 	if (s->shape.mode == RADON_MODEL)
 		shape_of_panel(s);
 	if (s->curve == RADON_HYPERBOLIC)
-		be_hyperbolic(s);
+		keys_be_hyperbolic(s);
 	if (!(s->reference > 0))
 		raw_die(s->in, "the reference offset is not known: give -X");
 	offsets_of_item(s);

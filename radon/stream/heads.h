@@ -1,6 +1,6 @@
 /*
- * The struct that three files share: gathers.c reads gathers from items, offsets.c finds the offsets of their traces, and
- * heads.c makes the heads of results.
+ * The struct that four files share: gathers.c reads gathers from items, keys.c reads the keys of panels, offsets.c finds the
+ * offsets of traces, and heads.c makes the heads of results.
  */
 #ifndef RADON_HEADS_H
 #define RADON_HEADS_H
@@ -30,6 +30,12 @@ struct gathers {
 	void *raw;	/* owned: one row in the item's type */
 	double *wide;	/* owned: the same row in double */
 };
+
+/* Reads the keys of a panel: curve, reference, depth and the shape of the gather. */
+void keys_read(struct gathers *s);
+
+/* Hyperbolic curves go with --method=time alone, which has no band. Sets the method, and dies when other options do not suit. */
+void keys_be_hyperbolic(struct gathers *s);
 
 /* Reads all numbers of the file of offsets into s->file. */
 void offsets_read(struct gathers *s, const char *path);
