@@ -65,6 +65,7 @@ image rawstack --split
 image rawtonpy
 image rawmath -t 2 a*2
 gather radon -t 2 --quiet -q -.1:.1:5 -X 40
+gather radon -t 2 --quiet -q 0:.1:5 -X 40 --curve=hyperbolic --sparse --subtract
 '
 
 # Calls of the system fail under ptrace(2), which some containers forbid.
