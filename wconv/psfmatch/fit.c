@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
 #include "wconv/psfmatch/inside.h"
@@ -76,28 +77,55 @@ powers_of(const struct fit *f, size_t fun, const double *kernel, const double *b
 	return fun == f->k.n ? background : kernel;
 }
 
-/* Adds the stamp to the lower triangle of the normal equations, and to their right side. */
-static void
-add_stamp(struct fit *f, const struct psfmatch_stamp *s)
+/* to[0..n) += by from[0..n) */
+WEIR_CLONES(add_row, (double by, const double *restrict from, size_t n, double *restrict to),
+	    (by, from, n, to))
 {
-	double kernel[TERMS], background[TERMS];
-	const size_t m = f->k.n + 1;
+	for (size_t i = 0; i < n; i++)
+		to[i] += by * from[i];
+}
 
-	fill_powers(f->m, f->o->degree, (double)s->x, (double)s->y, kernel);
-	fill_powers(f->m, f->o->background, (double)s->x, (double)s->y, background);
-	for (size_t i = 0; i < m; i++) {
-		const double *p = powers_of(f, i, kernel, background);
-		for (size_t t = 0; t < f->terms[i]; t++) {
-			double *row = f->g + (f->first[i] + t) * f->unknowns;
-			for (size_t j = 0; j <= i; j++) {
-				const double *r = powers_of(f, j, kernel, background);
-				const double v = s->q[i * m + j] * p[t];
-				for (size_t e = 0; e < f->terms[j]; e++)
-					row[f->first[j] + e] += v * r[e];
-			}
-			f->a[f->first[i] + t] += s->b[i] * p[t];
-		}
+/* Adds function i of a stamp to the lower triangle of the normal equations, and to their right side. z: [unknowns]. */
+static void
+add_function(struct fit *f, const struct psfmatch_stamp *s, size_t i, const double *kernel,
+	     const double *background, double *z)
+{
+	const double *p = powers_of(f, i, kernel, background), *q = s->q + i * (f->k.n + 1);
+	const size_t end = f->first[i] + f->terms[i];
+
+	for (size_t j = 0; j <= i; j++) {
+		const double *r = powers_of(f, j, kernel, background);
+		for (size_t e = 0; e < f->terms[j]; e++)
+			z[f->first[j] + e] = q[j] * r[e];
 	}
+	for (size_t t = 0; t < f->terms[i]; t++) {
+		add_row(p[t], z, end, f->g + (f->first[i] + t) * f->unknowns);
+		f->a[f->first[i] + t] += s->b[i] * p[t];
+	}
+}
+
+/* Adds the used stamps to the normal equations. Each thread has functions of its own. Returns 0 or -ENOMEM. */
+static int
+add_stamps(struct fit *f)
+{
+	int e = 0;
+
+#pragma omp parallel for num_threads(f->o->threads) schedule(dynamic, 4) reduction(min : e)
+	for (size_t i = 0; i <= f->k.n; i++) {
+		double kernel[TERMS], background[TERMS];
+		double *z = weir_alloc(f->unknowns, sizeof *z);
+		for (size_t k = 0; z && k < f->stamps; k++) {
+			const struct psfmatch_stamp *s = f->s + k;
+			if (!s->used)
+				continue;
+			fill_powers(f->m, f->o->degree, (double)s->x, (double)s->y, kernel);
+			fill_powers(f->m, f->o->background, (double)s->x, (double)s->y, background);
+			add_function(f, s, i, kernel, background, z);
+		}
+		e = z ? e : -ENOMEM;
+		weir_free(z);
+	}
+	return e;
 }
 
 /* to = the Laplacian of a kernel that is 0 beyond its edges. */
@@ -144,32 +172,6 @@ add_penalty(struct fit *f)
 	weir_free(kernel);
 	weir_free(l);
 	return e;
-}
-
-/* Solves g x = a, with x stored in a, by Cholesky's factors of the lower triangle, a little damped. false: g is singular. */
-static bool
-solve(double *g, double *a, size_t n)
-{
-	for (size_t k = 0; k < n; k++) {
-		g[k * n + k] *= 1 + 1e-10;
-		for (size_t l = 0; l <= k; l++) {
-			const double v = g[k * n + l] - psfmatch_dot(g + k * n, g + l * n, l);
-			if (l == k && !(v > 0))
-				return false;
-			g[k * n + l] = l < k ? v / g[l * n + l] : sqrt(v);
-		}
-	}
-	for (size_t k = 0; k < n; k++) {
-		for (size_t l = 0; l < k; l++)
-			a[k] -= g[k * n + l] * a[l];
-		a[k] /= g[k * n + k];
-	}
-	for (size_t k = n; k-- > 0;) {
-		a[k] /= g[k * n + k];
-		for (size_t l = 0; l < k; l++)
-			a[l] -= g[k * n + l] * a[k];
-	}
-	return true;
 }
 
 /* Returns the mean over the stamp's pixels of misfit^2 / variance. c: room for n + 1 coefficients. */
@@ -242,16 +244,15 @@ fit_rounds(struct fit *f, char err[PSFMATCH_ERR])
 		memset(f->g, 0, f->unknowns * f->unknowns * sizeof *f->g);
 		memset(f->a, 0, f->unknowns * sizeof *f->a);
 		for (size_t i = 0; i < f->stamps; i++)
-			if (f->s[i].used) {
-				add_stamp(f, f->s + i);
-				used++;
-			}
-		if (used < 2 * count_terms(f->o->degree))
+			used += f->s[i].used;
+		if (add_stamps(f))
+			e = fail(err, "no memory");
+		else if (used < 2 * count_terms(f->o->degree))
 			e = fail(err, "%zu stars are too few for polynomials of degree %d", used,
 				 f->o->degree);
 		else if (f->o->smooth > 0 && f->o->basis == PSFMATCH_DELTA && add_penalty(f))
 			e = fail(err, "no memory");
-		else if (!solve(f->g, f->a, f->unknowns))
+		else if (!psfmatch_solve(f->g, f->a, f->unknowns, f->o->threads))
 			e = fail(err, "the stars do not determine the kernel: take fewer unknowns");
 		f->m->used = used;
 		f->m->rejected = f->stamps - used;

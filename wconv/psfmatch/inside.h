@@ -55,6 +55,15 @@ int psfmatch_find_stamps(const struct psfmatch_field *f, size_t margin, struct p
 /* Returns sum a[i] b[i]. */
 double psfmatch_dot(const double *a, const double *b, size_t n);
 
+/* q[i][j] = sum_l g[i][l] g[j][l], for the m rows g[m][n]. */
+void psfmatch_gram(const double *g, size_t m, size_t n, double *q);
+
+/*
+ * Solves g x = a, with x stored in a, by Cholesky's factors of the lower triangle of g[n][n], a little damped. g is destroyed.
+ * The result does not depend on threads. Returns false if g is singular.
+ */
+bool psfmatch_solve(double *g, double *a, size_t n, int threads);
+
 /* Fills in pixels, yy, and the arrays q and b, which the caller has allocated. Returns 0 or -ENOMEM. */
 int psfmatch_sum_stamp(const struct psfmatch_field *f, const struct psfmatch_kernels *k,
 		       struct psfmatch_stamp *s);

@@ -209,28 +209,6 @@ weigh(const struct psfmatch_field *f, const struct psfmatch_stamp *s, double *we
 	}
 }
 
-WEIR_CLONES_OF(double, dot, (const double *restrict a, const double *restrict b, size_t n),
-	       (a, b, n))
-{
-	double part[8] = {0}, sum = 0;
-	size_t i = 0;
-
-	for (; i + 8 <= n; i += 8)
-		for (size_t k = 0; k < 8; k++)
-			part[k] += a[i + k] * b[i + k];
-	for (size_t k = 0; k < 8; k++)
-		sum += part[k];
-	for (; i < n; i++)
-		sum += a[i] * b[i];
-	return sum;
-}
-
-double
-psfmatch_dot(const double *a, const double *b, size_t n)
-{
-	return dot(a, b, n);
-}
-
 /* Fills in g, [n + 1][pixels]: g[k] = (kernel k * ref) / sigma, g[n] = 1 / sigma. work: see psfmatch_sum_stamp(). */
 static void
 fill_functions(const struct psfmatch_field *f, const struct psfmatch_kernels *k,
@@ -269,12 +247,9 @@ psfmatch_sum_stamp(const struct psfmatch_field *f, const struct psfmatch_kernels
 	double *weight = g + m * pixels, *data = weight + pixels;
 	weigh(f, s, weight, data);
 	fill_functions(f, k, s, weight, g, data + pixels);
-	for (size_t i = 0; i < m; i++) {
-		for (size_t j = 0; j <= i; j++)
-			s->q[i * m + j] = s->q[j * m + i] =
-			    psfmatch_dot(g + i * pixels, g + j * pixels, pixels);
+	psfmatch_gram(g, m, pixels, s->q);
+	for (size_t i = 0; i < m; i++)
 		s->b[i] = psfmatch_dot(g + i * pixels, data, pixels);
-	}
 	s->yy = psfmatch_dot(data, data, pixels);
 	s->pixels = pixels;
 	weir_free(g);
