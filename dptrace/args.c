@@ -37,6 +37,7 @@ static const struct opt table[] = {
      .hi = 1e6},
     {0, "passes", OPT_SIZE, AT(passes), "N", "the first is over the strip, others follow it (2)",
      .lo = 1, .hi = 16},
+    {0, "mask", OPT_STR, AT(mask), "FILE", "there is no line where this picture is 0"},
     {0, "scores", OPT_STR, AT(scores), "FILE", "the recursion alone, on given link scores"},
     {0, "method", OPT_WORD, AT(method), "HOW", "with -g: window, or d3, the paper's (window)",
      .words = "window|d3"},
@@ -66,6 +67,8 @@ dptrace_args(int argc, char **argv, char ***path, size_t *npath)
 		die_usage("--spacing: goes without --guides");
 	if (a.scores && *npath)
 		die_usage("--scores: goes without a picture, not with %s", **path);
+	if (a.scores && a.mask)
+		die_usage("--scores: goes without --mask");
 	if (a.scores && (a.overlay || a.n || a.d || a.spacing > 0))
 		die_usage("--scores: goes without --overlay, --guides, --samples and --spacing");
 	if (a.method == GPU_DPTRACE_D3 && !a.common.gpu)

@@ -10,7 +10,7 @@ struct args {
 	struct opt_common common;
 	struct gpu *gpu; /* NULL: the CPU */
 	struct opt_list point;
-	const char *lines, *scores, *overlay, *world;
+	const char *lines, *scores, *overlay, *world, *mask;
 	bool closed;
 	int score, objective, length, method, to;
 	double sigma, soft, spacing, halfwidth, angle, slope, snap;

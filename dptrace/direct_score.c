@@ -113,6 +113,16 @@ divisor(const struct dptrace_options *o, double size, double g0)
 	return size + (o->score == DPTRACE_SIN ? 0 : g0);
 }
 
+/* Says whether the mask leaves out the pixel at the place (x, y) of the picture. */
+static bool
+is_masked(const struct dptrace_image *im, double x, double y)
+{
+	const size_t i = (size_t)fmin(floor(x + .5), (double)im->w - 1),
+		     j = (size_t)fmin(floor(y + .5), (double)im->h - 1);
+
+	return im->mask && !im->mask[j * im->w + i];
+}
+
 /* The evidence at (x, y) for a link of direction (cu, cv), less so many sizes of the gradient for a ridge. */
 static double
 evidence(const struct dptrace_image *im, const struct dptrace_options *o, const double e[2],
@@ -121,6 +131,8 @@ evidence(const struct dptrace_image *im, const struct dptrace_options *o, const 
 	double d[3], g[2] = {0, 0}, size;
 
 	if (x < -.5 || y < -.5 || x > (double)im->w - .5 || y > (double)im->h - .5)
+		return 0;
+	if (is_masked(im, x, y))
 		return 0;
 	if (o->score == DPTRACE_RIDGE) {
 		derive_mean(im, o->sigma, e, x, y, 2, d);
@@ -193,7 +205,8 @@ dptrace_direct_level(const struct dptrace_image *im, const struct dptrace_option
 
 	for (double y = round(p[1]) - reach; y <= round(p[1]) + reach; y++)
 		for (double x = round(p[0]) - reach; x <= round(p[0]) + reach; x++)
-			if (x >= 0 && y >= 0 && x < (double)im->w && y < (double)im->h)
+			if (x >= 0 && y >= 0 && x < (double)im->w && y < (double)im->h &&
+			    !is_masked(im, x, y))
 				most = fmax(most, response(im, o, x, y));
 	return most;
 }

@@ -18,12 +18,6 @@ vertices_of(const struct segment_shape *s, size_t n, size_t passes)
 	return sum;
 }
 
-/*
- * Under the cost, a margin below so many px for each px of |ab| is doubtful. On the training half of DRIVE this names 22 %
- * of the polylines that are lost and 1 to 5 % of the others, by class.
- */
-#define LOW .0018
-
 /* The unit of margins: by how much the score of a pixel of full evidence exceeds that of a pixel without evidence. */
 static double
 worth(const struct segment_shape *s)
@@ -78,10 +72,8 @@ put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrac
 	for (int g = k > 0; g < s->n; g++) {
 		const struct verdict *said = w->verdict + row + (size_t)g;
 		t->border += said->border;
-		if (w->plan->o.margins && !((double)said->margin / worth(s) < t->margin))
-			continue;
-		t->margin = (double)said->margin / worth(s);
-		t->low = s->cost ? LOW * s->length : .3;
+		if (!w->plan->o.margins || (double)said->margin / worth(s) < t->margin)
+			t->margin = (double)said->margin / worth(s);
 	}
 }
 
@@ -119,7 +111,7 @@ pass_put(struct work *w, struct dptrace_trace *t)
 				    .v = t->v,
 				    .score = w->chain.best,
 				    .margin = INFINITY,
-				    .low = w->shape->cost ? 0 : .3,
+				    .low = w->shape->cost ? .2 : .3,
 				    .blank = w->blank};
 	for (int k = 0; k < w->chain.n; k++) {
 		put_segment(w, k, v, t);

@@ -65,6 +65,8 @@ enum {
 struct dptrace_image {
 	size_t c, h, w;
 	const float *v; /* [c][h][w], borrowed until the plan is freed */
+	/* [h][w], borrowed too: where it is 0 there is no evidence. The picture goes on there without an edge. NULL: none */
+	const unsigned char *mask;
 };
 
 struct dptrace_options {
@@ -134,7 +136,7 @@ struct dptrace_trace {
 	struct dptrace_vertex *v; /* a closed line repeats its first vertex at the end */
 	double score;		  /* the optimum */
 	double margin;		  /* the smallest margin of its vertices */
-	double low;    /* a margin below this one is doubtful: .3 (sum), .0018 |ab| (cost) */
+	double low;		  /* a margin below this one is doubtful: .2 (cost), .3 (sum) */
 	double bare;   /* cost: px of the longest stretch of links that cost 1.5 a px or more */
 	size_t border; /* vertices on the border of the strip */
 	/*

@@ -148,6 +148,8 @@ level_at(const struct dptrace_image *im, const float *gray, const struct dptrace
 		for (ptrdiff_t x = px - r; x <= px + r; x++) {
 			if (x < 0 || y < 0 || x >= (ptrdiff_t)im->w || y >= (ptrdiff_t)im->h)
 				continue;
+			if (im->mask && !im->mask[(size_t)y * im->w + (size_t)x])
+				continue;
 			const struct level l = response(&t, im, gray, o, x, y);
 			most.bright = larger(most.bright, l.bright);
 			most.dark = larger(most.dark, l.dark);
@@ -181,6 +183,8 @@ level_add_noise(struct noise *to, const struct dptrace_image *im, const float *g
 				y = lround(a[1] + u * dy + v * dx);
 		const float *p = gray + y * (ptrdiff_t)im->w + x;
 		if (x < 1 || y < 1 || x + 1 >= (ptrdiff_t)im->w || y + 1 >= (ptrdiff_t)im->h)
+			continue;
+		if (im->mask && !im->mask[p - gray])
 			continue;
 		to->sum += second_difference(p, 1) + second_difference(p, im->w);
 		to->n += 2;

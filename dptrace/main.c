@@ -98,7 +98,7 @@ shift_trace(const struct dptrace_trace *t, double dx, double dy)
 static void
 trace_picture(struct session *s, struct raw_in *in, struct img *x)
 {
-	const struct dptrace_image image = read_image(in, x);
+	const struct dptrace_image image = read_image(in, s->a, x);
 	const struct tile t = read_tile(in, x);
 	const bool map = !s->a->world && (s->a->to == REPORT_WKT || s->a->to == REPORT_GEOJSON);
 	const double x0 = (double)t.x0, y0 = (double)t.y0;
@@ -125,6 +125,7 @@ trace_picture(struct session *s, struct raw_in *in, struct img *x)
 	dptrace_free(&p);
 	shift_points(s->lines, x0, y0);
 	weir_free((void *)image.v);
+	weir_free((void *)image.mask);
 	stats_charge(&s->st, STATS_WRITE);
 }
 

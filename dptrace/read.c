@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "dptrace/read.h"
+#include "dptrace/text/mask.h"
 #include "dptrace/text/take.h"
 
 /* Reads a whole text file; "-" is standard input. The caller frees the text. */
@@ -75,8 +77,34 @@ read_world(const struct args *a, double world[6])
 	return world;
 }
 
+/* The mask of the picture p of x: --mask, less the pixels without data where x has the key nodata. NULL: none. */
+static unsigned char *
+read_mask(struct raw_in *in, const struct args *a, const struct img *x, const struct img_picture *p)
+{
+	const char *word = img_key(x, "nodata");
+	double nodata = NAN;
+	char err[DPTRACE_ERR];
+
+	if (word && !opt_number(word, &nodata))
+		raw_die(in, "nodata: '%s' is not a number", word);
+	if (!a->mask && !word)
+		return NULL;
+	unsigned char *mask = weir_xalloc(p->w * p->h, 1);
+	memset(mask, 1, p->w * p->h);
+	if (a->mask) {
+		struct img m;
+		raw_load_file(a->mask, a->common.max_bytes, false, &m);
+		if (mask_take(mask, &m, p->w, p->h, err))
+			die("%s: %s", a->mask, err);
+		img_free(&m);
+	}
+	if (word)
+		mask_nodata(mask, x, p, nodata);
+	return mask;
+}
+
 struct dptrace_image
-read_image(struct raw_in *in, struct img *x)
+read_image(struct raw_in *in, const struct args *a, struct img *x)
 {
 	struct img_picture p;
 	char err[DPTRACE_ERR];
@@ -87,9 +115,13 @@ read_image(struct raw_in *in, struct img *x)
 		raw_die(in, "complex samples");
 	raw_map(in, x);
 	float *v = weir_xalloc(p.h * p.w, p.c * sizeof *v);
-	if (take_planes(v, x, &p, err))
+	unsigned char *mask = read_mask(in, a, x, &p);
+	if (take_planes(v, x, &p, mask, err))
 		raw_die(in, "%s", err);
-	return (struct dptrace_image){.c = p.c, .h = p.h, .w = p.w, .v = v};
+	const int none = mask ? mask_fill(v, p.c, p.h, p.w, mask) : 0;
+	if (none)
+		raw_die(in, none < 0 ? "no memory for the mask" : "the mask leaves no pixel");
+	return (struct dptrace_image){.c = p.c, .h = p.h, .w = p.w, .v = v, .mask = mask};
 }
 
 struct tile

@@ -151,11 +151,14 @@ check_dptrace_scores(void)
 	enum { W = 90, H = 70 };
 	struct check_many m = {0};
 	struct check_rng r = {4};
+	static unsigned char mask[W * H];
 	float *v = calloc(3 * W * H, sizeof *v), *mean = malloc(W * H * sizeof *mean);
 
 	smooth_noise(v, 3, W, H, &r);
 	for (size_t i = 0; i < W * H; i++)
 		mean[i] = (v[i] + v[W * H + i] + v[2 * W * H + i]) / 3;
+	for (size_t i = 0; i < W * H; i++)
+		mask[i] = (i % W - 40) * (i % W - 40) + (i / W - 40) * (i / W - 40) > 200;
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
 		for (int i = 0; i < 8; i++) {
 			struct dptrace_options o = {.score = kinds[k].score,
@@ -167,7 +170,8 @@ check_dptrace_scores(void)
 			if (i >= 4 &&
 			    (o.score == DPTRACE_SIN || (o.score == DPTRACE_RIDGE && !o.polarity)))
 				continue; /* the cost has neither */
-			struct dptrace_image im = {i % 4 == 2 ? 3 : 1, H, W, v};
+			struct dptrace_image im = {i % 4 == 2 ? 3 : 1, H, W, v,
+						   i % 4 == 1 ? mask : NULL};
 			/* the last strip leaves the picture */
 			const double a[2] = {20, 25 - 20 * (i % 4 == 3)}, b[2] = {70, 41};
 			compare_scores(&m, &im, i % 4 == 2 ? mean : v, &o, i % 4 == 3 ? 21 : 17,
@@ -175,9 +179,9 @@ check_dptrace_scores(void)
 		}
 	check_end(&m, "link scores are those of the definition to 1 %, costs to 3: all scores, "
 		      "steps, colours, "
-		      "beyond the border, both objectives");
-	compare_levels(&(struct dptrace_image){1, H, W, v}, v, &r);
-	compare_levels(&(struct dptrace_image){3, H, W, v}, mean, &r);
+		      "beyond the border, masks, both objectives");
+	compare_levels(&(struct dptrace_image){1, H, W, v, mask}, v, &r);
+	compare_levels(&(struct dptrace_image){3, H, W, v, NULL}, mean, &r);
 	compare_columns();
 	free(v);
 	free(mean);

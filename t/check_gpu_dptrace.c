@@ -251,6 +251,14 @@ static const struct {
      GPU_DPTRACE_D3,
      0}};
 
+/* Makes a mask with a hole. */
+static void
+make_mask(unsigned char mask[HIGH * WIDE])
+{
+	for (int i = 0; i < HIGH * WIDE; i++)
+		mask[i] = hypot(i % WIDE - 30, i / WIDE - 12) > 6;
+}
+
 static struct dptrace_options
 options_of(size_t row)
 {
@@ -271,12 +279,15 @@ pictures_agree(struct gpu *g)
 	struct check_rng r = {42};
 	double xy[LINES][POINTS][2];
 	struct dptrace_line l[LINES];
+	static unsigned char mask[HIGH * WIDE];
 
+	make_mask(mask);
 	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
 		const struct dptrace_options o = options_of(i);
 		random_picture(v, &r);
 		random_lines(l, xy, &r);
-		const struct dptrace_image im = {asked[i].planes, HIGH, WIDE, &v[0][0][0]};
+		const struct dptrace_image im = {asked[i].planes, HIGH, WIDE, &v[0][0][0],
+						 i % 3 == 1 ? mask : NULL};
 		check_order((int)i % check_orders());
 		gpu_release(g);
 		if (cudacpu_memory && asked[i].memory)
@@ -299,13 +310,16 @@ shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 	struct check_rng r = {43};
 	double xy[LINES][POINTS][2];
 	struct dptrace_line l[LINES];
+	static unsigned char mask[HIGH * WIDE];
 
 	(void)one;
+	make_mask(mask);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const struct dptrace_options o = options_of(rows[i]);
 		random_picture(v, &r);
 		random_lines(l, xy, &r);
-		const struct dptrace_image im = {asked[rows[i]].planes, HIGH, WIDE, &v[0][0][0]};
+		const struct dptrace_image im = {asked[rows[i]].planes, HIGH, WIDE, &v[0][0][0],
+						 i % 3 == 1 ? mask : NULL};
 		check_order((int)i);
 		gpu_release(several);
 		if (cudacpu_memory && asked[rows[i]].memory)

@@ -445,3 +445,29 @@ tables() {
 	gen --type=float -- values 2x2x3 1 2 3 4 5 6 7 8 9 1 2 3 >stack.nrrd
 	fails 1 'not a single picture' dptrace -p 0,0 -p 1,1 stack.nrrd
 }
+
+@test "where the mask is 0 there is no line, and its rim is none" {
+	# a bright disc of a road: the disc's rim is stronger than the road
+	awk 'BEGIN { print "P2 80 60 99"; for (y = 0; y < 60; y++) for (x = 0; x < 80; x++)
+		print (y < 34 ? 60 + 5 * ((y - 24) ^ 2 < 3) : 0) }' >rim.pgm
+	awk 'BEGIN { print "P2 80 60 1"; for (y = 0; y < 60; y++) for (x = 0; x < 80; x++) print (y < 34) }' >mask.pgm
+	dptrace --quiet --score=ridge+ -p 5,24 -p 75,24 -w 20 --mask=mask.pgm rim.pgm >out
+	awk '{ d = $2 - 24; if (d * d > 1) exit 1 }' out
+	# a line in the masked half alone leaves the chord
+	awk 'BEGIN { print "P2 80 60 99"; for (y = 0; y < 60; y++) for (x = 0; x < 80; x++) print (y > 40 && y < 44 ? 90 : 9) }' >low.pgm
+	dptrace --quiet -p 5,30 -p 75,30 -w 20 --mask=mask.pgm low.pgm >out
+	awk '{ d = $2 - 30; if (d * d > 1) exit 1 }' out
+	fails 1 'a mask of one plane of 80 x 60 is needed' dptrace -p 5,24 -p 75,24 --mask=road.pgm rim.pgm
+	awk 'NR == 1; NR > 1 { print 0 }' mask.pgm >none.pgm
+	fails 1 'the mask leaves no pixel' dptrace -p 5,24 -p 75,24 --mask=none.pgm rim.pgm
+}
+
+@test "pixels without data are left out by the key nodata" {
+	awk 'BEGIN { print "P2 80 60 99"; for (y = 0; y < 60; y++) for (x = 0; x < 80; x++)
+		print (y < 34 ? 60 + 5 * ((y - 24) ^ 2 < 3) : 0) }' >rim.pgm
+	awk 'BEGIN { print "P2 80 60 1"; for (y = 0; y < 60; y++) for (x = 0; x < 80; x++) print (y < 34) }' >mask.pgm
+	dptrace --quiet --score=ridge+ -p 5,24 -p 75,24 --mask=mask.pgm rim.pgm >want
+	pgmtoraw rim.pgm | sed '0,/^encoding/s/^encoding/nodata:=0\nencoding/' >nodata.nrrd
+	dptrace --quiet --score=ridge+ -p 5,24 -p 75,24 nodata.nrrd >got
+	diff want got
+}

@@ -403,7 +403,7 @@ base_fill(struct base *b, const struct scratch *scratch, const struct grid *g,
 	}
 	for (int col = 0; col < g->ncol; col++)
 		walk_inside(scratch->inside + (size_t)col * base, (int)base, image->w, image->h,
-			    walk_on(scratch->column[g->ru + col * g->sub], g->rv));
+			    walk_on(scratch->column[g->ru + col * g->sub], g->rv), image->mask);
 	if (rule->cost) {
 		make_cost(&job, fields, n);
 		return;

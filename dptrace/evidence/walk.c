@@ -97,7 +97,13 @@ WEIR_CLONES(mark_inside, (float *restrict out, int n, size_t w, size_t h, struct
 }
 
 void
-walk_inside(float *out, int n, size_t w, size_t h, struct walk k)
+walk_inside(float *out, int n, size_t w, size_t h, struct walk k, const unsigned char *mask)
 {
 	mark_inside(out, n, w, h, k);
+	for (int i = 0; mask && i < n; i++)
+		if (out[i] > 0) {
+			const size_t x = (size_t)(k.x + i * k.dx + .5),
+				     y = (size_t)(k.y + i * k.dy + .5);
+			out[i] = mask[(y < h ? y : h - 1) * w + (x < w ? x : w - 1)] ? 1 : 0;
+		}
 }

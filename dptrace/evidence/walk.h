@@ -15,7 +15,7 @@ struct walk {
  */
 void walk_sample(float *out, int n, const float *p, size_t w, size_t h, struct walk k, float ref);
 
-/* Sets out[i] to 1 where sample i lies inside the picture, and to 0 outside. */
-void walk_inside(float *out, int n, size_t w, size_t h, struct walk k);
+/* Sets out[i] to 1 where sample i lies inside the picture and its mask (NULL: none), and to 0 outside. */
+void walk_inside(float *out, int n, size_t w, size_t h, struct walk k, const unsigned char *mask);
 
 #endif

@@ -8,10 +8,15 @@
 
 /* Distributes row y, [w][c] as it was read, to the planes. */
 static int
-deal_row(float *v, const double *row, const struct img_picture *p, size_t y, char err[DPTRACE_ERR])
+deal_row(float *v, const double *row, const struct img_picture *p, size_t y,
+	 const unsigned char *mask, char err[DPTRACE_ERR])
 {
 	for (size_t i = 0; i < p->w * p->c; i++) {
 		const size_t c = i % p->c, at = i / p->c;
+		if (mask && !mask[y * p->w + at]) {
+			v[(c * p->h + y) * p->w + at] = 0;
+			continue;
+		}
 		if (!(fabs(row[i]) <= (double)FLT_MAX / 4))
 			return dptrace_fail(
 			    err,
@@ -24,7 +29,8 @@ deal_row(float *v, const double *row, const struct img_picture *p, size_t y, cha
 }
 
 int
-take_planes(float *v, const struct img *x, const struct img_picture *p, char err[DPTRACE_ERR])
+take_planes(float *v, const struct img *x, const struct img_picture *p, const unsigned char *mask,
+	    char err[DPTRACE_ERR])
 {
 	const size_t n = p->w * p->c;
 	double *row = weir_alloc(n, sizeof *row);
@@ -33,7 +39,7 @@ take_planes(float *v, const struct img *x, const struct img_picture *p, char err
 	for (size_t y = 0; !r && y < p->h; y++) {
 		sample_load(row, (const char *)x->data + y * n * img_type_size(x->type), x->type,
 			    n);
-		r = deal_row(v, row, p, y, err);
+		r = deal_row(v, row, p, y, mask, err);
 	}
 	weir_free(row);
 	return r;

@@ -6,10 +6,11 @@
 #include "dptrace/dptrace.h"
 
 /*
- * Copies the samples of the picture p of x into v by planes, [c][h][w]. Returns 0, or -1 with a sentence in err when a
- * sample is NaN, infinite or too large.
+ * Copies the samples of the picture p of x into v by planes, [c][h][w]. Pixels that mask [h][w] (NULL: none) leaves out are
+ * 0. Returns 0, or -1 with a sentence in err when another sample is NaN, infinite or too large.
  */
-int take_planes(float *v, const struct img *x, const struct img_picture *p, char err[DPTRACE_ERR]);
+int take_planes(float *v, const struct img *x, const struct img_picture *p,
+		const unsigned char *mask, char err[DPTRACE_ERR]);
 
 /* Copies n link scores of x into v. Returns 0, or -1 with a sentence in err when a score is NaN or beyond 1e20. */
 int take_scores(float *v, const struct img *x, size_t n, char err[DPTRACE_ERR]);

@@ -75,14 +75,18 @@ sample(const float *p, size_t w, size_t h, const walk &k, int n, int i, float re
 	return sample_clamped(p, w, h, k.x + i * k.dx, k.y + i * k.dy, ref);
 }
 
-/* 1 where element i of a column lies inside the picture, else 0. */
+/* 1 where element i of a column lies inside the picture and its mask, else 0. */
 __device__ float
 inside(const dp_evidence &e, const walk &k, int i)
 {
 	const double xmax = (double)e.w - .5, ymax = (double)e.h - .5;
 	const double x = k.x + i * k.dx, y = k.y + i * k.dy;
 
-	return (float)((x >= -.5) & (x <= xmax) & (y >= -.5) & (y <= ymax));
+	const bool in = (x >= -.5) & (x <= xmax) & (y >= -.5) & (y <= ymax);
+	if (!in || !e.mask)
+		return (float)in;
+	const size_t px = (size_t)(x + .5), py = (size_t)(y + .5);
+	return e.mask[(py < e.h ? py : e.h - 1) * e.w + (px < e.w ? px : e.w - 1)] ? 1.f : 0.f;
 }
 
 /* What samples are taken less of: the picture's in the middle of the segment. thread = segment. */

@@ -28,7 +28,8 @@ send_picture(struct gpu *g, const struct dptrace_plan *p, dp_evidence *on)
 	const struct dptrace_image *im = &p->image;
 	const size_t n = im->w * im->h, c = dp_is_colour(&p->o, im->c) ? im->c : 0;
 	void *device;
-	int err = gpu_hold(g, HOLD_IMAGE, (1 + c) * n * sizeof(float), &device);
+	int err =
+	    gpu_hold(g, HOLD_IMAGE, (1 + c) * n * sizeof(float) + (im->mask ? n : 0), &device);
 
 	*on = {};
 	on->w = im->w;
@@ -39,6 +40,11 @@ send_picture(struct gpu *g, const struct dptrace_plan *p, dp_evidence *on)
 		return err;
 	on->gray = static_cast<float *>(device);
 	on->planes = on->gray + n;
+	unsigned char *const mask =
+	    reinterpret_cast<unsigned char *>(const_cast<float *>(on->planes + c * n));
+	if (im->mask && (err = gpu_up(g, mask, im->mask, n)))
+		return err;
+	on->mask = im->mask ? mask : NULL;
 	return c ? gpu_up(g, static_cast<float *>(device) + n, im->v, c * n * sizeof(float)) : 0;
 }
 

@@ -31,6 +31,7 @@ struct alignas(32) dp_slope {
 /* What kernels see. */
 struct dp_evidence {
 	const float *gray, *planes; /* planes: of colours, for their gradient */
+	const unsigned char *mask;  /* NULL: none */
 	size_t w, h, c;
 	const dp_strip *strip; /* [segment] */
 	const float *taps;

@@ -294,7 +294,7 @@ bench_scores(void)
 		c->h[g] = length / GAPS;
 	}
 	segment_shape(&s.s, thirty);
-	const struct dptrace_image im = {1, W, W, s.image};
+	const struct dptrace_image im = {1, W, W, s.image, NULL};
 	const struct origin at = {300, 500, c->ex, c->ey};
 	strip_columns(bench.column, &s.strip.g, &at);
 	base_fill(&base, &bench, &s.strip.g, &im, s.image, &s.o, &s.strip.rule);
