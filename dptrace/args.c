@@ -33,16 +33,18 @@ static const struct opt table[] = {
     {'a', "angle", OPT_REAL, AT(angle), "DEG", "the largest turn at a guide", .lo = DBL_MIN,
      .hi = 180},
     {0, "slope", OPT_ABOVE, AT(slope), "M", "cost: the steepest link (2.5)", .lo = 0},
-    {0, "snap", OPT_REAL, AT(snap), "PX", "how far a given point may move (cost: 3)", .lo = 0,
-     .hi = 1e6},
+    {0, "snap", OPT_REAL, AT(snap), "PX", "how far a given point may move (cost: 2, or sigma)",
+     .lo = 0, .hi = 1e6},
     {0, "passes", OPT_SIZE, AT(passes), "N", "the first is over the strip, others follow it (2)",
      .lo = 1, .hi = 16},
     {0, "mask", OPT_STR, AT(mask), "FILE", "there is no line where this picture is 0"},
     {0, "scores", OPT_STR, AT(scores), "FILE", "the recursion alone, on given link scores"},
     {0, "method", OPT_WORD, AT(method), "HOW", "with -g: window, or d3, the paper's (window)",
      .words = "window|d3"},
-    {0, "to", OPT_WORD, AT(to), "FORMAT", "text, wkt, geojson, svg or csv (text)",
-     .words = "text|wkt|geojson|svg|csv", .group = OPT_DATA},
+    {0, "to", OPT_WORD, AT(to), "FORMAT", "text, wkt, geojson, geojsonl, svg or csv (text)",
+     .words = "text|wkt|geojson|svg|csv|geojsonl", .group = OPT_DATA},
+    {0, "points", OPT_WORD, AT(points), "HOW", "given points are pixels or world (pixels)",
+     .words = "pixels|world", .group = OPT_DATA},
     {0, "overlay", OPT_STR, AT(overlay), "FILE", "write the pictures with the polylines drawn"},
     {0, "world", OPT_STR, AT(world), "FILE", "a world file: write places instead of pixels"},
     {0}};
@@ -67,6 +69,8 @@ dptrace_args(int argc, char **argv, char ***path, size_t *npath)
 		die_usage("--spacing: goes without --guides");
 	if (a.scores && *npath)
 		die_usage("--scores: goes without a picture, not with %s", **path);
+	if (a.scores && a.points == POINTS_WORLD)
+		die_usage("--scores: goes without --points=world");
 	if (a.scores && a.mask)
 		die_usage("--scores: goes without --mask");
 	if (a.scores && (a.overlay || a.n || a.d || a.spacing > 0))
@@ -103,7 +107,8 @@ dptrace_args_options(const struct args *a)
 					.snap = a->snap,
 					.passes = a->passes,
 					.margins = !a->common.quiet || a->common.verbose ||
-						   a->to == REPORT_CSV || a->to == REPORT_GEOJSON,
+						   a->to == REPORT_CSV || a->to == REPORT_GEOJSON ||
+						   a->to == REPORT_GEOJSONL,
 					.max_bytes = weir_limit(a->common.max_bytes),
 					.threads = a->gpu ? 1 : par_threads(a->common.threads)};
 }

@@ -12,12 +12,13 @@ struct args {
 	struct opt_list point;
 	const char *lines, *scores, *overlay, *world, *mask;
 	bool closed;
-	int score, objective, length, method, to;
+	int score, objective, length, method, to, points;
 	double sigma, soft, spacing, halfwidth, angle, slope, snap;
 	size_t n, d, passes;
 };
 
-enum { SCORE_SIN = 6 }; /* the index of sin among the words of --score */
+enum { POINTS_WORLD = 1 }; /* the index of world among the words of --points */
+enum { SCORE_SIN = 6 };	   /* the index of sin among the words of --score */
 
 /* Reads and checks the command line. Dies on wrong usage, and where -g finds no GPU. */
 struct args dptrace_args(int argc, char **argv, char ***path, size_t *npath);

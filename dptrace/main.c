@@ -16,7 +16,9 @@ const char *const weir_prog = "dptrace";
 struct session {
 	const struct args *a;
 	const struct points *lines;
+	double (*given)[2]; /* their points, as they were given */
 	struct report report;
+	const double *world;	 /* of --world */
 	struct raw_out *overlay; /* NULL: none */
 	struct doubts doubts;
 	struct stats st;
@@ -73,15 +75,18 @@ write_overlay(struct session *s, const struct raw_in *in, const struct dptrace_p
 }
 
 /*
- * Moves all points by (dx, dy). The points of a part of a picture are given in pixels of the whole, and its polylines are
- * written in these too.
+ * Makes pixels of the points as they were given: places of world (NULL: pixels already). In a part of a picture, which
+ * begins at (x0, y0), they count from its corner. The polylines are written in pixels of the whole.
  */
 static void
-shift_points(const struct points *lines, double dx, double dy)
+place_points(const struct session *s, const double *world, double x0, double y0)
 {
-	for (size_t i = 0; i < lines->nxy; i++) {
-		lines->xy[i][0] += dx;
-		lines->xy[i][1] += dy;
+	for (size_t i = 0; i < s->lines->nxy; i++) {
+		double xy[2] = {s->given[i][0], s->given[i][1]};
+		if (world)
+			points_unmap(world, xy);
+		s->lines->xy[i][0] = xy[0] - x0;
+		s->lines->xy[i][1] = xy[1] - y0;
 	}
 }
 
@@ -100,14 +105,20 @@ trace_picture(struct session *s, struct raw_in *in, struct img *x)
 {
 	const struct dptrace_image image = read_image(in, s->a, x);
 	const struct tile t = read_tile(in, x);
-	const bool map = !s->a->world && (s->a->to == REPORT_WKT || s->a->to == REPORT_GEOJSON);
+	const bool map =
+	    s->a->to == REPORT_WKT || s->a->to == REPORT_GEOJSON || s->a->to == REPORT_GEOJSONL;
 	const double x0 = (double)t.x0, y0 = (double)t.y0;
-	double world[6];
+	const double *world = s->world;
+	double own[6];
 	struct dptrace_plan p;
 
-	if (map)
-		s->report.world = read_geotransform(in, x, world);
-	shift_points(s->lines, -x0, -y0);
+	if (!world && (map || s->a->points == POINTS_WORLD))
+		world = read_geotransform(in, x, &t, own);
+	if (!world && s->a->points == POINTS_WORLD)
+		raw_die(in, "no geotransform: --points=world needs one, or --world");
+	s->report.world = map || s->world ? world : NULL;
+	s->report.crs = s->world ? NULL : img_key(x, "crs");
+	place_points(s, s->a->points == POINTS_WORLD ? world : NULL, x0, y0);
 	stats_charge(&s->st, STATS_READ);
 	plan(&p, in, &image, s);
 	stats_charge(&s->st, STATS_PLAN);
@@ -123,7 +134,6 @@ trace_picture(struct session *s, struct raw_in *in, struct img *x)
 		write_line(s, raw_name(in), i, &p.trace[i]);
 	}
 	dptrace_free(&p);
-	shift_points(s->lines, x0, y0);
 	weir_free((void *)image.v);
 	weir_free((void *)image.mask);
 	stats_charge(&s->st, STATS_WRITE);
@@ -196,7 +206,9 @@ main(int argc, char **argv)
 	struct points lines = read_points(&a, npath);
 	s.lines = &lines;
 	s.report.format = (enum report_format)a.to;
-	s.report.world = read_world(&a, world);
+	s.report.world = s.world = read_world(&a, world);
+	s.given = weir_xalloc(lines.nxy, sizeof *s.given);
+	memcpy(s.given, lines.xy, lines.nxy * sizeof *s.given);
 	s.report.out = raw_create_text(a.common.out);
 	if (a.scores)
 		trace_scores(&s);
@@ -204,6 +216,7 @@ main(int argc, char **argv)
 		trace_pictures(&s, path, npath);
 	report_end(&s.report);
 	points_free(&lines);
+	weir_free(s.given);
 	doubts_stats(&s.doubts, &s.st);
 	gpu_report(a.gpu, &s.st);
 	stats_close(&s.st, NULL, s.report.out, &a.common);

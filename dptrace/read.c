@@ -137,15 +137,39 @@ read_tile(const struct raw_in *in, const struct img *x)
 	return t;
 }
 
+/* Where samples of an axis lie in the picture that a geotransform is of: sample i is pixel `first` + step i. */
+static void
+pixels_of(const struct img_axis *a, size_t x0, double *first, double *step)
+{
+	*step = isnan(a->spacing) || isnan(a->min) ? 1 : a->spacing;
+	*first = isnan(a->min) ? (double)x0 : a->min;
+}
+
 const double *
-read_geotransform(const struct raw_in *in, const struct img *x, double world[6])
+read_geotransform(const struct raw_in *in, const struct img *x, const struct tile *t,
+		  double world[6])
 {
 	const char *text = img_key(x, "geotransform");
+	const struct img_axis *row = &x->axis[img_row_axis(x)];
 	char err[DPTRACE_ERR];
+	double px, py = (double)t->y0, sx, sy = 1;
 
-	if (text && geotransform_parse(world, text, err))
+	if (!text)
+		return NULL;
+	if (geotransform_parse(world, text, err))
 		raw_die(in, "geotransform: %s", err);
-	return text ? world : NULL;
+	pixels_of(row, t->x0, &px, &sx);
+	if (x->dim > img_row_axis(x) + 1)
+		pixels_of(row + 1, t->y0, &py, &sy);
+	/* Places of the whole count from the tile's corner: sample X - x0 is pixel px + sx (X - x0). */
+	px -= sx * (double)t->x0;
+	py -= sy * (double)t->y0;
+	for (int i = 0; i < 2; i++) {
+		world[4 + i] += world[i] * px + world[2 + i] * py;
+		world[i] *= sx;
+		world[2 + i] *= sy;
+	}
+	return world;
 }
 
 /* Dies unless there is one line, it has that many segments, and its neighbouring points differ. */

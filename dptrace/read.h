@@ -19,8 +19,12 @@ struct dptrace_image read_image(struct raw_in *in, const struct args *a, struct 
 /* The place of the picture whose header is x in a larger one, by its key tile; 0, 0 without that key. */
 struct tile read_tile(const struct raw_in *in, const struct img *x);
 
-/* The key geotransform of that picture as a world file; NULL without that key. */
-const double *read_geotransform(const struct raw_in *in, const struct img *x, double world[6]);
+/*
+ * The key geotransform of that picture as a world file for pixels of the whole picture, of which it is the part t; NULL
+ * without that key. Positions on its axes say which pixels a cropped picture has.
+ */
+const double *read_geotransform(const struct raw_in *in, const struct img *x, const struct tile *t,
+				double world[6]);
 
 /* The link scores of --scores, [segments][n-1][d][d], for the only line of lines; caller frees v. */
 struct scores {

@@ -471,3 +471,24 @@ tables() {
 	dptrace --quiet --score=ridge+ -p 5,24 -p 75,24 nodata.nrrd >got
 	diff want got
 }
+
+@test "points may be places of the map, in text or WKT" {
+	pgmtoraw road.pgm | sed '0,/^encoding/s/^encoding/geotransform:=1000 2 0 5000 0 -2\ncrs:=EPSG:32633\nencoding/' >map.nrrd
+	dptrace -n 5 $ends --to=wkt map.nrrd >want
+	# pixel 5,22 has its centre at 1011 4955
+	dptrace -n 5 -p 1011,4955 -p 1151,4965 --points=world --to=wkt map.nrrd | diff want -
+	echo 'LineString(1011 4955, 1151 4965)' >clicks.wkt
+	dptrace -n 5 -f clicks.wkt --points=world --to=wkt map.nrrd | diff want -
+	dptrace -n 5 -f want --points=world --to=wkt map.nrrd | grep -q '^LINESTRING'
+	fails 1 'no geotransform: --points=world needs one' dptrace -p 1011,4955 -p 1151,4965 --points=world road.pgm
+	fails 1 'number' dptrace -f <(echo 'LINESTRING (1 2, x 3)') road.pgm
+}
+
+@test "a cut picture keeps its places, and GeoJSON names the system" {
+	pgmtoraw road.pgm | sed '0,/^encoding/s/^encoding/spacings: 1 1\naxis mins: 0 0\ngeotransform:=1000 2 0 5000 0 -2\ncrs:=EPSG:32633\nencoding/' >map.nrrd
+	dptrace -n 3 --quiet -w 9 --snap=0 -p 25,24 -p 75,17 --to=geojsonl map.nrrd | sed 's/.*geometry/geometry/' >want
+	rawaxes --crop=0:20:80 --crop=1:2:40 map.nrrd | dptrace -n 3 --quiet -w 9 --snap=0 -p 5,22 -p 55,15 --to=geojsonl | sed 's/.*geometry/geometry/' >got
+	diff want got
+	dptrace $ends --to=geojson map.nrrd | grep -q '^{"type": "FeatureCollection", "crs": {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::32633"}}, "features": \[$'
+	dptrace $ends --to=geojson road.pgm | grep -q '^{"type": "FeatureCollection", "features": \[$'
+}

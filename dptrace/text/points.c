@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/mem.h"
 #include "common/opt.h"
@@ -80,16 +81,16 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Reads the next word of *at..end as a number. Returns 1, 0 when no word is left, or -1 with a sentence in err. */
+/* Reads the next word of *at..end as a number; blanks and comma separate words. Returns 1, 0 when no word is left, or -1 with a sentence in err. */
 static int
-next_number(const char **at, const char *end, double *v, char err[DPTRACE_ERR])
+next_number(const char **at, const char *end, char comma, double *v, char err[DPTRACE_ERR])
 {
 	char word[WORD];
 	size_t n = 0;
 
-	while (*at < end && is_blank(**at))
+	while (*at < end && (is_blank(**at) || **at == comma))
 		++*at;
-	while (*at < end && !is_blank(**at) && n + 1 < sizeof word)
+	while (*at < end && !is_blank(**at) && **at != comma && n + 1 < sizeof word)
 		word[n++] = *(*at)++;
 	word[n] = '\0';
 	if (n == 0)
@@ -107,7 +108,28 @@ end_of_line(const char *at, const char *end)
 	return nl ? nl : end;
 }
 
-/* Parses one line of text up to its comment. */
+/* Narrows at..end to what stands between the parentheses of WKT's LINESTRING; returns whether it is one. */
+static bool
+is_wkt(const char **at, const char **end)
+{
+	static const char word[] = "LINESTRING";
+	const char *from = *at, *open, *shut;
+
+	while (from < *end && is_blank(*from))
+		from++;
+	if ((size_t)(*end - from) < sizeof word - 1 ||
+	    strncasecmp(from, word, sizeof word - 1) != 0)
+		return false;
+	open = memchr(from, '(', (size_t)(*end - from));
+	shut = memchr(from, ')', (size_t)(*end - from));
+	if (!open || !shut || shut < open)
+		return false;
+	*at = open + 1;
+	*end = shut;
+	return true;
+}
+
+/* Parses one line of text up to its comment. In WKT a comma, too, separates numbers. */
 static int
 parse_line(struct points *p, const char *at, const char *end, bool closed, char err[DPTRACE_ERR])
 {
@@ -117,7 +139,8 @@ parse_line(struct points *p, const char *at, const char *end, bool closed, char 
 	int r;
 
 	end = comment ? comment : end;
-	while ((r = next_number(&at, end, &xy[n % 2], err)) > 0)
+	const bool wkt = is_wkt(&at, &end);
+	while ((r = next_number(&at, end, wkt ? ',' : ' ', &xy[n % 2], err)) > 0)
 		if (++n % 2 == 0 && add_point(p, xy[0], xy[1]))
 			return say(err, "no memory for %zu points", p->nxy);
 	if (r < 0 || n == 0)
@@ -154,7 +177,7 @@ world_parse(double world[6], const char *text, size_t n, char err[DPTRACE_ERR])
 
 	while (at < end && r >= 0) {
 		const char *nl = end_of_line(at, end);
-		while ((r = next_number(&at, nl, &v, err)) > 0)
+		while ((r = next_number(&at, nl, ' ', &v, err)) > 0)
 			if (count++ < 6)
 				world[count - 1] = v;
 		at = nl < end ? nl + 1 : end;
@@ -175,7 +198,7 @@ geotransform_parse(double world[6], const char *text, char err[DPTRACE_ERR])
 	double g[6], v;
 	int n = 0, r;
 
-	while ((r = next_number(&text, end, &v, err)) > 0)
+	while ((r = next_number(&text, end, ' ', &v, err)) > 0)
 		if (n++ < 6)
 			g[n - 1] = v;
 	if (r < 0)
@@ -188,6 +211,16 @@ geotransform_parse(double world[6], const char *text, char err[DPTRACE_ERR])
 	return map[0] * map[3] - map[1] * map[2] != 0
 		   ? 0
 		   : say(err, "a geotransform that maps the picture onto a line");
+}
+
+void
+points_unmap(const double world[6], double xy[2])
+{
+	const double x = xy[0] - world[4], y = xy[1] - world[5],
+		     size = world[0] * world[3] - world[1] * world[2];
+
+	xy[0] = (world[3] * x - world[2] * y) / size;
+	xy[1] = (world[0] * y - world[1] * x) / size;
 }
 
 void

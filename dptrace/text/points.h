@@ -12,8 +12,8 @@ struct points {
 };
 
 /*
- * Adds the polylines of a text. Each line of text is one polyline `x y x y ...`. Blanks, tabs and a CR before the newline
- * separate numbers. # begins a comment. A line without numbers is skipped. Returns 0, or -1 with a sentence in err.
+ * Adds the polylines of a text. Each line of text is one polyline `x y x y ...`, or WKT's `LINESTRING (x y, x y, ...)`.
+ * Blanks, tabs and a CR before the newline separate numbers. # begins a comment. A line without numbers is skipped. Returns 0, or -1 with a sentence in err.
  */
 int points_parse(struct points *p, const char *text, size_t n, bool closed, char err[DPTRACE_ERR]);
 
@@ -24,6 +24,9 @@ int points_add(struct points *p, const double (*xy)[2], size_t n, bool closed);
 void points_finish(struct points *p);
 
 void points_free(struct points *p);
+
+/* Turns a place xy of such a map (world_parse()) into a pixel. */
+void points_unmap(const double world[6], double xy[2]);
 
 /*
  * Parses a world file, six numbers A D B E C F. Pixel (x, y) lies at (A x + B y + C, D x + E y + F). Returns 0, or -1 with

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 
 #include "dptrace/text/report.h"
 
@@ -49,23 +50,24 @@ put_figure(const struct report *r, const char *before, double x)
 	if (isfinite(x))
 		raw_printf(r->out, "%s%.6g", before, x);
 	else
-		raw_printf(r->out, "%s%s", before, r->format == REPORT_GEOJSON ? "null" : "");
+		raw_printf(r->out, "%s%s", before, r->format == REPORT_CSV ? "" : "null");
 }
 
 static void
 put_feature(const struct report *r, const struct dptrace_trace *t, bool closed, size_t item,
 	    size_t line)
 {
-	raw_printf(r->out,
-		   "%s\n{\"type\": \"Feature\", \"properties\": {\"item\": %zu, \"line\": %zu",
-		   r->written ? "," : "", item, line);
+	if (r->format == REPORT_GEOJSON)
+		raw_printf(r->out, "%s\n", r->written ? "," : "");
+	raw_printf(r->out, "{\"type\": \"Feature\", \"properties\": {\"item\": %zu, \"line\": %zu",
+		   item, line);
 	put_figure(r, ", \"score\": ", t->score);
 	put_figure(r, ", \"margin\": ", t->margin);
 	raw_printf(r->out,
 		   ", \"border\": %zu}, \"geometry\": {\"type\": \"%s\", \"coordinates\": [%s",
 		   t->border, closed ? "Polygon" : "LineString", closed ? "[" : "");
 	put_places(r, t, ", ", "[", ", ", "]");
-	raw_printf(r->out, "%s]}}", closed ? "]" : "");
+	raw_printf(r->out, "%s]}}%s", closed ? "]" : "", r->format == REPORT_GEOJSONL ? "\n" : "");
 }
 
 static void
@@ -81,11 +83,28 @@ put_rows(const struct report *r, const struct dptrace_trace *t, size_t item, siz
 	}
 }
 
+/* Writes the member crs by which GDAL and QGIS know the coordinates; nothing for pixels and for systems without a number. */
+static void
+put_crs(const struct report *r)
+{
+	unsigned n;
+
+	if (r->world && r->crs && sscanf(r->crs, "EPSG:%u", &n) == 1)
+		raw_printf(r->out,
+			   "\"crs\": {\"type\": \"name\", \"properties\": {\"name\": "
+			   "\"urn:ogc:def:crs:EPSG::%u\"}}, ",
+			   n);
+}
+
 void
 report_begin(struct report *r, size_t w, size_t h)
 {
 	if (r->format == REPORT_GEOJSON)
-		raw_printf(r->out, "{\"type\": \"FeatureCollection\", \"features\": [");
+		raw_printf(r->out, "{\"type\": \"FeatureCollection\", ");
+	if (r->format == REPORT_GEOJSON)
+		put_crs(r);
+	if (r->format == REPORT_GEOJSON)
+		raw_printf(r->out, "\"features\": [");
 	if (r->format == REPORT_CSV)
 		raw_printf(r->out, "item,line,vertex,x,y,score,margin,point,border\n");
 	if (r->format == REPORT_SVG && w > 0) /* The centre of pixel 0,0 is 0,0. */
@@ -114,6 +133,7 @@ report_line(struct report *r, const struct dptrace_trace *t, bool closed, size_t
 		raw_printf(r->out, "%s\n", closed ? "))" : ")");
 		break;
 	case REPORT_GEOJSON:
+	case REPORT_GEOJSONL:
 		put_feature(r, t, closed, item, line);
 		break;
 	case REPORT_SVG:

@@ -5,12 +5,20 @@
 #include "common/raw.h"
 #include "dptrace/dptrace.h"
 
-enum report_format { REPORT_TEXT, REPORT_WKT, REPORT_GEOJSON, REPORT_SVG, REPORT_CSV };
+enum report_format {
+	REPORT_TEXT,
+	REPORT_WKT,
+	REPORT_GEOJSON,
+	REPORT_SVG,
+	REPORT_CSV,
+	REPORT_GEOJSONL
+};
 
 struct report {
 	struct raw_out *out;
 	enum report_format format;
 	const double *world; /* NULL: pixels */
+	const char *crs;     /* the key crs of the picture; NULL: none */
 	size_t written;	     /* polylines so far */
 };
 
