@@ -1,0 +1,84 @@
+load lib
+
+# The scripts of t/demo/cluster: a program in shares on a Slurm of one machine, and by GNU parallel.
+
+setup_file() {
+	export SLURM_DIR=$BATS_FILE_TMPDIR/slurm
+	root=${BATS_TEST_DIRNAME%/t}
+	! "$root/t/slurm" here >/dev/null || "$root/t/slurm" start "$SLURM_DIR"
+}
+
+teardown_file() {
+	[ ! -e "$SLURM_DIR" ] || "${BATS_TEST_DIRNAME%/t}/t/slurm" stop "$SLURM_DIR"
+}
+
+setup() {
+	scratch
+	export SLURM_CONF=$SLURM_DIR/slurm.conf
+	cluster=$root/t/demo/cluster
+	gen noise 60 200 --type=float >f.raw
+	gen kernels 5 2 2 >k.raw
+}
+
+needs_slurm() {
+	local why
+	why=$("$root/t/slurm" here) || skip "$why"
+}
+
+# first PROGRAM SHARE < script: bin/PROGRAM does what the script says when it runs that share for the first time. Otherwise it is
+# the program.
+first() {
+	mkdir -p bin
+	cat - >bin/what
+	cat >"bin/$1" <<-END
+		#!/bin/bash
+		if [[ " \$* " == *" --part=$2 "* ]] && mkdir "$PWD/once" 2>/dev/null; then
+			. "$PWD/bin/what"
+		fi
+		exec "$B/$1" "\$@"
+	END
+	chmod +x "bin/$1"
+	PATH=$PWD/bin:$PATH
+}
+
+@test "Slurm: an array of shares, and a job that joins them" {
+	needs_slurm
+	N=5 DIR=$PWD/out bash "$cluster/shares.sbatch" wconv -k k.raw --method=direct f.raw
+	wconv -k k.raw --method=direct f.raw | cmp - out/whole
+}
+
+@test "Slurm: radon by gathers" {
+	needs_slurm
+	gencmp --traces=12 --samples=60 --gathers=5 --step=50 >gathers.raw
+	N=3 DIR=$PWD/out bash "$cluster/shares.sbatch" radon --lsq=.1 -q -.1:.2:20 -X 1000 gathers.raw
+	radon --lsq=.1 -q -.1:.2:20 -X 1000 gathers.raw | cmp - out/whole
+}
+
+@test "Slurm: a task is killed half-way; the join is cancelled, and the next run does what is missing" {
+	needs_slurm
+	first wconv 1/4 <<<'"$B/wconv" -k k.raw --part=1/4 f.raw | head -c 5000 >out/share.1; kill -9 $$'
+	export B
+	N=4 DIR=$PWD/out run ! bash "$cluster/shares.sbatch" wconv -k k.raw --method=direct f.raw
+	[ ! -e out/whole ]
+	[ "$(rawjoin --quiet --missing=4 out/share.*)" = 1 ]
+	N=4 DIR=$PWD/out bash "$cluster/shares.sbatch" wconv -k k.raw --method=direct f.raw
+	wconv -k k.raw --method=direct f.raw | cmp - out/whole
+}
+
+@test "Slurm: a task that is requeued while it runs does its share again" {
+	needs_slurm
+	first wconv 2/3 <<<'scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"; exec tail -f /dev/null'
+	N=3 DIR=$PWD/out bash "$cluster/shares.sbatch" wconv -k k.raw f.raw
+	[ -e once ]
+	wconv -k k.raw f.raw | cmp - out/whole
+}
+
+@test "GNU parallel: a share fails, and --resume-failed runs it again" {
+	command -v parallel >/dev/null || skip "GNU parallel is not installed"
+	first wconv 2/5 <<<'kill -9 $$'
+	run ! "$cluster/shares.sh" 5 2 out wconv -k k.raw f.raw
+	[ ! -e out/whole ]
+	[ "$(rawjoin --missing=5 out/share.*)" = 2 ]
+	"$cluster/shares.sh" 5 2 out wconv -k k.raw f.raw
+	wconv -k k.raw f.raw | cmp - out/whole
+}
