@@ -231,7 +231,6 @@ join_tiles(struct raw_in *in, struct img *x, struct raw_out *out, const struct a
 	} while (raw_next(in, x));
 	if (w.y.data)
 		finish(&w, out, args);
-	stats_charge(st, STATS_WRITE);
 }
 
 /* --- what there is to join ----------------------------------------------------------------------------------------- */
@@ -262,6 +261,7 @@ join(struct raw_in *in, struct raw_out *out, const struct args *args, struct sta
 		shares_join(in, &x, out, st);
 	else
 		join_tiles(in, &x, out, args, st);
+	stats_charge(st, STATS_WRITE);
 }
 
 /* Prints what --missing asks for. */

@@ -16,11 +16,10 @@ read_head(FILE *f, char **text, size_t *n)
 {
 	FILE *to = open_memstream(text, n);
 	const char *why = "the file ends inside a header";
-	size_t count = 0;
 
 	if (!to)
 		die("no memory");
-	for (int c, before = 0; (c = getc(f)) != EOF; before = c) {
+	for (int c, before = 0, count = 0; (c = getc(f)) != EOF; before = c) {
 		if (c == '\n' && before == '\n') {
 			why = NULL;
 			break;
@@ -214,8 +213,7 @@ shares_print_missing(char *const *path, size_t npath, size_t n, struct raw_out *
 	for (size_t i = 0; i < npath; i++) {
 		const char *why = shares_look(path[i], &f, words);
 
-		if (f.part.n && !first.part.n)
-			first = f;
+		first = first.part.n ? first : f;
 		if (f.part.n)
 			check_same_run(&first, &f);
 		if (f.part.n && n && f.part.n != n)
@@ -331,12 +329,10 @@ copy_piece(struct joined *j, struct raw_in *in, const struct img *x)
 {
 	const size_t most = BLOCK / img_type_size(x->type);
 
-	for (size_t left = raw_left(in); left;) {
-		const size_t n = left < most ? left : most;
-
+	for (size_t left = raw_left(in), n; left; left -= n) {
+		n = left < most ? left : most;
 		raw_read(in, j->block, n);
 		raw_write(j->out, j->block, n);
-		left -= n;
 	}
 }
 
@@ -399,7 +395,6 @@ shares_join(struct raw_in *in, struct img *x, struct raw_out *out, struct stats 
 		st->items++;
 	} while (raw_next(in, x));
 	check_end(&j);
-	stats_charge(st, STATS_WRITE);
 	free(j.head);
 	weir_free(j.block);
 }
