@@ -1,8 +1,9 @@
-/* Finds the vertex that an input is, and what all inputs of a vertex weigh. */
+/* Finds the vertex that an input is, what all inputs of a vertex weigh, and the tree of all inputs. */
 #include <errno.h>
 
 #include "common/cpu.h"
 #include "common/mem.h"
+#include "emst/sort.h"
 #include "emst/vertices.h"
 
 /* Finds the vertices of n pixels of 1..3 planes. */
@@ -65,4 +66,47 @@ vertices_count(struct vertices *v, const uint64_t *count, const uint32_t *place,
 		v->place[i] = place[v->first[i]];
 	v->set.id = v->place;
 	return 0;
+}
+
+/* Writes the edges of length 0. By the rule they come first, those with the smallest difference of places before others. */
+static size_t
+join_equal(const struct vertices *v, struct sorted *e, struct sorted *tmp, struct emst_tree *to)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < v->inputs; i++) {
+		uint32_t first = v->first[v->of[i]];
+		if (first != i)
+			e[n++] = (struct sorted){(uint64_t)(i - first) << 32 | first, first, i};
+	}
+	emst_sort(e, tmp, n);
+	for (size_t i = 0; i < n; i++) {
+		to->edge[i] = (struct emst_edge){e[i].a, e[i].b};
+		to->length[i] = 0;
+	}
+	return n;
+}
+
+int
+vertices_expand(const struct vertices *v, const struct emst_tree *t, struct emst_tree *to)
+{
+	struct sorted *e = weir_alloc_large(v->inputs, sizeof *e),
+		      *tmp = weir_alloc_large(v->inputs, sizeof *tmp);
+
+	*to = (struct emst_tree){v->inputs, weir_alloc_large(v->inputs, sizeof *to->edge),
+				 weir_alloc_large(v->inputs, sizeof *to->length)};
+	bool ok = e && tmp && to->edge && to->length;
+	if (ok) {
+		size_t n = join_equal(v, e, tmp, to);
+		for (size_t i = 0; i + 1 < t->n; i++, n++) {
+			to->edge[n] =
+			    (struct emst_edge){v->first[t->edge[i].u], v->first[t->edge[i].v]};
+			to->length[n] = t->length[i];
+		}
+	} else {
+		emst_tree_free(to);
+	}
+	weir_free(tmp);
+	weir_free(e);
+	return ok ? 0 : -ENOMEM;
 }

@@ -82,11 +82,30 @@ load_bytes(float *x, const void *s, bool is_signed, size_t n)
 		x[i] = is_signed ? (float)i8[i] : (float)u8[i];
 }
 
+/* Returns true when floats hold every sum of squares of the differences of n bytes: it is at most 2^24. */
+static bool
+bytes_suffice(const struct vertices *v, size_t n)
+{
+	const int8_t *i8 = v->data;
+	const uint8_t *u8 = v->data;
+	int low = 255, high = -128;
+
+	if (v->planes * 255 * 255 <= 1 << 24)
+		return true;
+	for (size_t i = 0; i < n; i++) {
+		const int x = v->type == IMG_I8 ? i8[i] : u8[i];
+		low = x < low ? x : low;
+		high = x > high ? x : high;
+	}
+	return v->planes * (size_t)(high - low) * (size_t)(high - low) <= 1 << 24;
+}
+
 static int
 load(struct vertices *v, size_t n, struct extent e)
 {
-	bool bytes = v->type == IMG_U8 || v->type == IMG_I8,
-	     floats = bytes || (v->type == IMG_F32 && floats_suffice(e, v->planes));
+	const bool bytes = v->type == IMG_U8 || v->type == IMG_I8,
+		   floats = (bytes && bytes_suffice(v, n)) ||
+			    (v->type == IMG_F32 && floats_suffice(e, v->planes));
 	double *x;
 
 	v->x = weir_alloc_large(n, floats ? sizeof(float) : sizeof(double));
@@ -96,7 +115,7 @@ load(struct vertices *v, size_t n, struct extent e)
 				   .n = v->inputs,
 				   .k = (unsigned)v->planes,
 				   .x = v->x};
-	if (bytes) {
+	if (bytes && floats) {
 		load_bytes(v->x, v->data, v->type == IMG_I8, n);
 	} else if (floats) {
 		load_floats(v->x, v->data, n);
@@ -345,47 +364,4 @@ vertices_scale_back(const struct vertices *v, struct emst_tree *t)
 {
 	for (size_t i = 0; v->scale != 1 && i + 1 < t->n; i++)
 		t->length[i] *= v->scale;
-}
-
-/* Writes the edges of length 0. By the rule they come first, those with the smallest difference of places before others. */
-static size_t
-join_equal(const struct vertices *v, struct sorted *e, struct sorted *tmp, struct emst_tree *to)
-{
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < v->inputs; i++) {
-		uint32_t first = v->first[v->of[i]];
-		if (first != i)
-			e[n++] = (struct sorted){(uint64_t)(i - first) << 32 | first, first, i};
-	}
-	emst_sort(e, tmp, n);
-	for (size_t i = 0; i < n; i++) {
-		to->edge[i] = (struct emst_edge){e[i].a, e[i].b};
-		to->length[i] = 0;
-	}
-	return n;
-}
-
-int
-vertices_expand(const struct vertices *v, const struct emst_tree *t, struct emst_tree *to)
-{
-	struct sorted *e = weir_alloc_large(v->inputs, sizeof *e),
-		      *tmp = weir_alloc_large(v->inputs, sizeof *tmp);
-
-	*to = (struct emst_tree){v->inputs, weir_alloc_large(v->inputs, sizeof *to->edge),
-				 weir_alloc_large(v->inputs, sizeof *to->length)};
-	bool ok = e && tmp && to->edge && to->length;
-	if (ok) {
-		size_t n = join_equal(v, e, tmp, to);
-		for (size_t i = 0; i + 1 < t->n; i++, n++) {
-			to->edge[n] =
-			    (struct emst_edge){v->first[t->edge[i].u], v->first[t->edge[i].v]};
-			to->length[n] = t->length[i];
-		}
-	} else {
-		emst_tree_free(to);
-	}
-	weir_free(tmp);
-	weir_free(e);
-	return ok ? 0 : -ENOMEM;
 }

@@ -358,8 +358,7 @@ check_large(void)
 		emst_tree_free(&want);
 		free_sample(&m);
 	}
-	check_end(
-	    &c, "emst: clouds, sheets and sparse colours: lattice and kd-tree agree edge by edge");
+	check_end(&c, "emst: clouds, sheets, sparse colours: lattice and kd-tree agree");
 }
 
 static void
@@ -373,8 +372,7 @@ check_limits(void)
 
 	check(emst_run(&s, 1, &t) == -EEXIST && !t.edge, "emst: equal points are refused", "ok");
 	s.n = 1;
-	check(emst_run(&s, 2, &t) == 0 && t.n == 1, "emst: one point is a tree without edges",
-	      "%zu", t.n);
+	check(!emst_run(&s, 2, &t) && t.n == 1, "emst: one point is a tree without edges", "no");
 	emst_tree_free(&t);
 	s.k = 4097;
 	check(emst_run(&s, 1, &t) == -ERANGE && !t.edge, "emst: 4097 dimensions are refused", "ok");

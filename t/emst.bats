@@ -86,6 +86,19 @@ four() {
 	same <(emst --to=text four.pam) '0 1 2'
 }
 
+@test "squared lengths are exact for bytes of any number of planes" {
+	# 1000 planes; |b - a|^2 = 1000 * 255^2 is above 2^24, and c differs from b by 1 in one plane.
+	awk 'BEGIN { for (i = 0; i < 3; i++) for (a = 0; a < 1000; a++) print !i ? 0 : i == 2 && a == 999 ? 254 : 255 }' |
+		texttoraw --type=uchar >v.nrrd
+	{
+		sed 's/^dimension: .*/dimension: 2/;s/^sizes: .*/sizes: 1000 3/;/^kinds\|^columns/d;/^$/q' v.nrrd
+		tail -c 3000 v.nrrd
+	} >p.nrrd
+	emst --points p.nrrd >tree.nrrd
+	same <(samples tree.nrrd | awk '{ printf "%s %s %.0f\n", $1, $2, $3 * $3 * 1e6 }') '1 2 1000000
+0 2 65024491000000'
+}
+
 @test "gray images are a chain, and so are collinear points" {
 	same <(printf 'P2 5 1 255 10 12 13 20 10\n' | emst --to=text) '12 13 1
 10 12 2
