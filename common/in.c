@@ -47,6 +47,8 @@ raw_next(struct raw_in *in, struct img *x)
 	char magic[ITEM_MAGIC];
 	size_t n;
 
+	if (!in->f)
+		return false;
 	source_skip(in);
 	while (!(n = peek(in, magic))) {
 		if (!in->item_of_file)

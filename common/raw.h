@@ -53,7 +53,7 @@ struct raw_in *raw_open(char *const *path, size_t npath, size_t max_bytes);
 
 /*
  * Skips the unread rest of the item before, and reads the header of the next item into x, without the payload. Returns
- * false at the end.
+ * false at the end, and then again.
  */
 bool raw_next(struct raw_in *in, struct img *x);
 

@@ -174,3 +174,22 @@ value() {
 	cmp one seven
 	cmp <(rawtotext one) <(rawtotext want.npy)
 }
+
+@test "an input of one item serves all items of a stream from a pipe" {
+	gen --seed=1 noise 300 200 >a.pgm
+	gen --seed=2 noise 300 200 >b.pgm
+	cat a.pgm b.pgm a.pgm b.pgm | rawmath 'a * 3 + b + x' - b.pgm | rawtotext | grep . >all
+	for i in a b a b; do
+		rawmath 'a * 3 + b + x' $i.pgm b.pgm | rawtotext
+	done >each
+	cmp all each
+}
+
+@test "the first input is computed as it is read" {
+	head -c 20000000 /dev/zero >zero
+	{
+		printf 'P5 20000 2000\n255\n'
+		cat zero zero
+	} | rawmath --type=uchar --stats=s 'a + 1' - | tail -c 3 | od -An -tu1 | grep -q '1   1   1'
+	sanitized || [ "$(sed 's/.*"peak_bytes": \([0-9]*\).*/\1/' s)" -lt 20000000 ]
+}

@@ -101,6 +101,9 @@ struct input {
 	struct img x;
 	size_t count; /* samples: as many as the result has, or one, or a plane that repeats */
 	bool kept;    /* the only item of its file: it is used for all items of the other inputs */
+	char *
+	    chunk; /* of an input that is read as it is computed: its samples from number `from` on; owned */
+	size_t from;
 };
 
 /* Reads the next item of each input. Returns false when the first input has no more. */
@@ -112,6 +115,8 @@ next_items(const struct args *args, struct input *input)
 	for (size_t i = 0; i < args->ninput; i++) {
 		struct input *p = &input[i];
 
+		if (p->kept)
+			continue;
 		if (!raw_next(p->in, &next)) {
 			if (!i)
 				return false;
@@ -121,12 +126,12 @@ next_items(const struct args *args, struct input *input)
 			p->kept = true;
 			continue;
 		}
-		if (p->kept)
-			raw_die(p->in, "internal error: an item came late");
 		img_free(&p->x);
 		p->x = next;
-		raw_map(p->in, &p->x);
 		img_count(&p->x, &p->count);
+		/* The first input is not used again, so it need not be held. */
+		if (i)
+			raw_map(p->in, &p->x);
 	}
 	return true;
 }
@@ -178,7 +183,7 @@ choose_type(const struct args *args, const struct input *input)
 /* What the computation of an item needs. */
 struct work {
 	const struct args *args;
-	const struct input *input;
+	struct input *input;
 	const struct img *whole;
 	enum img_type type;
 };
@@ -189,6 +194,10 @@ load(const struct input *p, size_t at, size_t n, double *v)
 {
 	const size_t size = img_type_size(p->x.type);
 
+	if (p->chunk) {
+		sample_load(v, p->chunk + (at - p->from) * size, p->x.type, n);
+		return;
+	}
 	if (p->count == 1) {
 		sample_load(v, p->x.data, p->x.type, 1);
 		for (size_t i = 1; i < n; i++)
@@ -259,6 +268,11 @@ compute(const struct work *w, size_t count, struct raw_out *out, struct stats *s
 		const size_t n = count - at < CHUNK ? count - at : CHUNK;
 		size_t bad = n;
 
+		if (w->input[0].chunk) {
+			raw_read(w->input[0].in, w->input[0].chunk, n);
+			w->input[0].from = at;
+			stats_charge(st, STATS_READ);
+		}
 #pragma omp parallel for schedule(static) num_threads(threads) if (n > 8 * EXPR_BLOCK) \
     reduction(min                                                                      \
 	      : bad)
@@ -291,6 +305,12 @@ convert_item(const struct args *args, struct input *input, struct raw_out *out, 
 	for (size_t i = 0; i < args->ninput; i++)
 		if (i != best)
 			insist_on_fit(&input[i], &input[best]);
+	if (!raw_try_map(input[0].in, &input[0].x)) {
+		if (input[0].count == input[best].count)
+			input[0].chunk = weir_xalloc(CHUNK, img_type_size(input[0].x.type));
+		else
+			raw_load(input[0].in, &input[0].x);
+	}
 	stats_charge(st, STATS_READ);
 	img_copy_head(&y, w.whole);
 	y.type = w.type;
@@ -304,6 +324,8 @@ convert_item(const struct args *args, struct input *input, struct raw_out *out, 
 	free(line);
 	raw_head(out, &y);
 	compute(&w, input[best].count, out, st);
+	weir_free(input[0].chunk);
+	input[0].chunk = NULL;
 	img_free(&y);
 }
 

@@ -1,0 +1,68 @@
+/* Any bytes as the cards of a FITS header: a card that becomes a key is the same card again. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/tools/cards.h"
+#include "common/tools/wcs.h"
+
+const char *const weir_prog = "fuzz";
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+/* A card has printable characters, and blanks at its end do not count. */
+static void
+take_card(const uint8_t *bytes, size_t n, char card[CARD + 1])
+{
+	n = n < CARD ? n : CARD;
+	for (size_t i = 0; i < n; i++)
+		card[i] = bytes[i] < ' ' || bytes[i] > '~' ? ' ' : (char)bytes[i];
+	while (n && card[n - 1] == ' ')
+		n--;
+	card[n] = 0;
+}
+
+/* A key that came from a card makes a card with the same key. */
+static void
+turn_round(const char *card)
+{
+	char name[CARD_PREFIX_LEN + CARD_NAME + 1], value[CARD + 1], again[CARD + 1];
+	char name2[sizeof name], value2[sizeof value];
+
+	card_to_key(card, name, value);
+	if (!card_from_key(name + CARD_PREFIX_LEN, value, again))
+		abort();
+	card_to_key(again, name2, value2);
+	if (strcmp(name, name2) || strcmp(value, value2))
+		abort();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	const size_t sizes[2] = {4, 3};
+	char card[CARD + 1];
+	struct img x;
+
+	img_init(&x, IMG_F32, 2, sizes);
+	for (size_t at = 0; at < n; at += CARD) {
+		char name[CARD_PREFIX_LEN + CARD_NAME + 1], value[CARD + 1];
+		double v;
+
+		take_card(bytes + at, n - at, card);
+		turn_round(card);
+		card_to_key(card, name, value);
+		img_add_key(&x, name, value);
+		card_number(&x, name + CARD_PREFIX_LEN, &v);
+		card_unpack(card);
+	}
+	x.axis[0].min = 2;
+	x.axis[1].min = 3;
+	x.axis[1].spacing = -1;
+	wcs_follow(&x);
+	wcs_permute(&x, (const int[]){1, 0}, 2);
+	wcs_slice(&x, 1);
+	wcs_of_axes(&x);
+	img_free(&x);
+	return 0;
+}

@@ -1,0 +1,39 @@
+/* Any bytes as an expression of rawmath. What compiles is computed for numbers of all kinds. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/tools/expr.h"
+
+const char *const weir_prog = "fuzz";
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	static const char *const name[] = {"x", "y", "a", "b2"};
+	static const double number[] = {0, -0., 1, -2.5, 1e300, NAN, INFINITY, -INFINITY};
+	static double v[4][EXPR_BLOCK], out[EXPR_BLOCK];
+	const double *const var[] = {v[0], v[1], v[2], v[3]};
+	unsigned char used[4] = {0};
+	char *text = malloc(n + 1), err[EXPR_ERR];
+	struct expr e;
+
+	if (!text)
+		return 0;
+	if (n)
+		memcpy(text, bytes, n);
+	text[n] = 0;
+	for (size_t i = 0; i < 4 * (size_t)EXPR_BLOCK; i++)
+		v[i / EXPR_BLOCK][i % EXPR_BLOCK] = number[i * 7 % 8];
+	const char *why = expr_parse(&e, text, name, 4, used, err);
+
+	if (why ? !*why : e.n > EXPR_MOST)
+		abort();
+	if (!why)
+		expr_eval(&e, var, 17, out);
+	free(text);
+	return 0;
+}
