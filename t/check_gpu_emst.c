@@ -119,10 +119,13 @@ pictures_agree(struct gpu *g)
 		struct lattice l = {0};
 		struct emst_tree want;
 		if (lattice_make(&l, &r, sets[i].n, sets[i].kind, sets[i].side, sets[i].step)) {
+			uint32_t *code = weir_alloc(l.n, sizeof *code);
 			const struct emst_set s = {
-			    .type = EMST_CODE, .n = l.n, .k = 3, .lattice = &l};
+			    .type = EMST_CODE, .n = l.n, .k = 3, .lattice = &l, .code = code};
+			lattice_codes(&l, code, 1);
 			emst_run_kd(&s, 1, &want);
 			tree_check(g, &s, false, &want, &m, sets[i].what);
+			weir_free(code);
 		}
 		lattice_free(&l);
 	}
