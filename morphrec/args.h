@@ -33,7 +33,7 @@ struct args {
 	int nan, method; /* nan: 0 is error, 1 is barrier */
 	size_t max_mem;
 	const char *seam; /* the directory of the shares; NULL: not given */
-	struct gpu *gpu; /* NULL: the CPU */
+	struct gpu *gpu;  /* NULL: the CPU */
 	char **path;
 	size_t npath;
 };

@@ -153,10 +153,10 @@ read_border(struct seam *s, size_t share, int which, void *layer)
 	struct seam_head h;
 	FILE *f = fopen(name_of(s, "border", share, name), "rbe");
 
-	if (!f && errno == ENOENT)
-		return false;
-	if (!f)
+	if (!f && errno != ENOENT)
 		die("%s: %s", name, strerror(errno));
+	if (!f)
+		return false;
 	if (fread(&h, sizeof h, 1, f) != 1)
 		die("%s: %s", name, ferror(f) ? strerror(errno) : "it is too short");
 	check_head(s, &h, share, name);
