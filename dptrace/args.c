@@ -52,10 +52,27 @@ static const struct opt table[] = {
 static const struct opt_program program = {
     .what = "The best polyline along a linear object between given points.",
     .table = table,
-    .common = OPT_THREADS | OPT_GPU,
+    .common = OPT_THREADS | OPT_GPU | OPT_PART,
     .gpu_state = gpu_state,
     .operands = "[FILE ...]",
     .max_operands = SIZE_MAX};
+
+static void
+check_share(const struct args *a, size_t npath)
+{
+	if (!a->common.part.n)
+		return;
+	if (a->scores)
+		die_usage("--part shares out the polylines; --scores has one");
+	if (npath > 1)
+		die_usage("--part shares out the polylines of one picture, not of %zu", npath);
+	if (a->overlay)
+		die_usage("--part: goes without --overlay, which needs all polylines");
+	if (a->to == REPORT_GEOJSON)
+		die_usage("--part: a FeatureCollection is one value; give --to=geojsonl");
+	if (a->to == REPORT_SVG)
+		die_usage("--part: goes without --to=svg, which is one drawing");
+}
 
 struct args
 dptrace_args(int argc, char **argv, char ***path, size_t *npath)
@@ -79,6 +96,7 @@ dptrace_args(int argc, char **argv, char ***path, size_t *npath)
 		die_usage("--method: d3 goes with -g");
 	if (a.world && a.to == REPORT_SVG)
 		die_usage("--world: goes without --to=svg, which is in pixels");
+	check_share(&a, *npath);
 	a.gpu = gpu_use_list(&a.common);
 	return a;
 }

@@ -14,8 +14,8 @@ struct doubts {
 void doubts_of(struct doubts *d, const char *name, const struct args *a, size_t line,
 	       const struct dptrace_trace *t);
 
-/* Prints the options resolved for every segment, for -v. */
-void doubts_explain(const char *name, const struct dptrace_plan *p);
+/* Prints the options resolved for every segment, for -v. The first line of the plan has the number `first`. */
+void doubts_explain(const char *name, size_t first, const struct dptrace_plan *p);
 
 /* Adds the counts to the figures of --stats. */
 void doubts_stats(const struct doubts *d, struct stats *st);

@@ -15,8 +15,9 @@ const char *const weir_prog = "dptrace";
 /* The state that all pictures share. */
 struct session {
 	const struct args *a;
-	const struct points *lines;
-	double (*given)[2]; /* their points, as they were given */
+	const struct points *lines; /* of the share */
+	size_t first;		    /* the number of their first one in the whole */
+	double (*given)[2];	    /* their points, as they were given */
 	struct report report;
 	const double *world;	 /* of --world */
 	struct raw_out *overlay; /* NULL: none */
@@ -34,7 +35,7 @@ plan(struct dptrace_plan *p, const struct raw_in *in, const struct dptrace_image
 	if (!dptrace_plan(p, image, s->lines->line, s->lines->nline, &o, err))
 		return;
 	if (p->bad < s->lines->nline)
-		raw_die(in, "line %zu: %s", p->bad, err);
+		raw_die(in, "line %zu: %s", s->first + p->bad, err);
 	raw_die(in, "%s", err);
 }
 
@@ -43,9 +44,9 @@ run(const struct raw_in *in, struct dptrace_plan *p, const struct args *a)
 {
 	int err = 0;
 
-	if (a->gpu)
+	if (a->gpu && p->nline)
 		err = gpu_dptrace_run(a->gpu, p, (enum gpu_dptrace_method)a->method);
-	else
+	else if (!a->gpu)
 		dptrace_run(p);
 	if (err)
 		raw_die(in, "-g: %s", err == -ENOMEM ? "no memory" : gpu_why(a->gpu));
@@ -54,8 +55,8 @@ run(const struct raw_in *in, struct dptrace_plan *p, const struct args *a)
 static void
 write_line(struct session *s, const char *name, size_t line, const struct dptrace_trace *t)
 {
-	report_line(&s->report, t, s->lines->line[line].closed, s->st.items, line);
-	doubts_of(&s->doubts, name, s->a, line, t);
+	report_line(&s->report, t, s->lines->line[line].closed, s->st.items, s->first + line);
+	doubts_of(&s->doubts, name, s->a, s->first + line, t);
 }
 
 static void
@@ -125,7 +126,7 @@ trace_picture(struct session *s, struct raw_in *in, struct img *x)
 	run(in, &p, s->a);
 	stats_charge(&s->st, STATS_COMPUTE);
 	if (s->a->common.verbose)
-		doubts_explain(raw_name(in), &p);
+		doubts_explain(raw_name(in), s->first, &p);
 	if (s->st.items == 0)
 		report_begin(&s->report, image.w, image.h);
 	write_overlay(s, in, &p, img_maxval(x));
@@ -148,6 +149,9 @@ trace_pictures(struct session *s, char **path, size_t npath)
 	if (s->a->overlay)
 		s->overlay = raw_create(s->a->overlay, RAW_FOLLOW);
 	while (raw_next(in, &x)) {
+		if (s->st.items && s->a->common.part.n)
+			raw_die(in,
+				"--part shares out the polylines of one picture; this is another");
 		trace_picture(s, in, &x);
 		img_free(&x);
 		s->st.items++;
@@ -192,6 +196,19 @@ trace_scores(struct session *s)
 	s->st.items++;
 }
 
+/* The polylines of this share of all. *first receives the number of its first one. The points stay where they are. */
+static struct points
+share_of(const struct points *all, const struct part *part, size_t *first)
+{
+	struct points share = *all;
+	size_t end;
+
+	part_range(part, all->nline, first, &end);
+	share.line += *first;
+	share.nline = end - *first;
+	return share;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -204,7 +221,10 @@ main(int argc, char **argv)
 	stats_start(&s.st);
 	s.st.threads = par_threads(a.common.threads);
 	struct points lines = read_points(&a, npath);
-	s.lines = &lines;
+	const struct points share = share_of(&lines, &a.common.part, &s.first);
+	s.lines = &share;
+	s.report.written = s.first;
+	s.report.follows = a.common.part.i > 0;
 	s.report.format = (enum report_format)a.to;
 	s.report.world = s.world = read_world(&a, world);
 	s.given = weir_xalloc(lines.nxy, sizeof *s.given);

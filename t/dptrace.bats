@@ -492,3 +492,44 @@ tables() {
 	dptrace $ends --to=geojson map.nrrd | grep -q '^{"type": "FeatureCollection", "crs": {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::32633"}}, "features": \[$'
 	dptrace $ends --to=geojson road.pgm | grep -q '^{"type": "FeatureCollection", "features": \[$'
 }
+
+@test "the shares of --part, one after the other, are the whole" {
+	for i in $(seq 20); do echo "5 22 $((i * 3 + 10)) $((17 + i % 3))"; done >lines
+	for to in text wkt csv geojsonl; do
+		dptrace --quiet --to=$to $ends -f lines road.pgm >whole
+		for n in 1 2 7 64; do
+			for ((i = 0; i < n; i++)); do
+				dptrace --quiet --to=$to $ends -f lines --part=$i/$n road.pgm
+			done >shares
+			cmp shares whole
+		done
+	done
+	# 21 polylines in two shares: the second has 11, from number 10 on; a share of 64 is empty.
+	[ "$(dptrace --quiet --to=csv -p 5,22 -p 75,17 -f lines --part=1/2 road.pgm | cut -d, -f2 | uniq | tr '\n' ' ')" = \
+		"10 11 12 13 14 15 16 17 18 19 20 " ]
+	[ "$(for ((i = 0; i < 64; i++)); do dptrace --quiet $ends -f lines --part=$i/64 road.pgm | grep -c . || true; done | grep -cx 0)" -eq 43 ]
+}
+
+@test "messages of a share count polylines as the whole does" {
+	for i in $(seq 4); do echo "5 22 $((i * 9)) 19"; done >lines
+	sed -i '3s/.*/5 22 500 17/' lines
+	dptrace --quiet -f lines --part=0/2 road.pgm >out
+	[ -s out ]
+	fails 1 'line 2: point 500,17 lies outside the image' dptrace -f lines --part=1/2 road.pgm
+	echo '5 3 75 3 # no road here' >lines
+	echo '5 36 75 36' >>lines
+	dptrace -v -f lines road.pgm 2>whole >out
+	for i in 0 1; do dptrace -v -f lines --part=$i/2 road.pgm; done 2>shares >out
+	grep -q 'line 1: segment 0' shares
+	diff <(grep 'line [01]:' whole | sort) <(grep 'line [01]:' shares | sort)
+}
+
+@test "--part refuses what is no sequence of polylines of one picture" {
+	fails 2 'give --to=geojsonl' dptrace $ends --part=0/2 --to=geojson road.pgm
+	fails 2 'svg' dptrace $ends --part=0/2 --to=svg road.pgm
+	fails 2 'overlay' dptrace $ends --part=0/2 --overlay=o.ppm road.pgm
+	fails 2 'not of 2' dptrace $ends --part=0/2 road.pgm road.pgm
+	fails 1 'one picture' sh -c "pgmtoraw road.pgm >r && cat r r | dptrace --quiet $ends --part=0/2"
+	fails 2 'scores' dptrace $ends --part=0/2 --scores=s.npy
+	fails 2 "'2/2' is not I/N" dptrace $ends --part=2/2 road.pgm
+}

@@ -19,7 +19,8 @@ struct report {
 	enum report_format format;
 	const double *world; /* NULL: pixels */
 	const char *crs;     /* the key crs of the picture; NULL: none */
-	size_t written;	     /* polylines so far */
+	bool follows;	     /* another output stands before this one: it begins without a header */
+	size_t written;	     /* polylines so far, with those of the outputs before */
 };
 
 /* Writes the beginning of the whole output. w x h is the size of the picture, for SVG; 0 without a picture. */
