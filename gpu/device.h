@@ -20,6 +20,19 @@
 #define WEIR_SHARED(type, name) extern __shared__ type name[]
 #endif
 
+/*
+ * Returns *i modulo n, and divides *i by n: the innermost index of an element. A GPU has no instruction for division, and in 64
+ * bits it takes many more of the others, so it divides in 32 bits where *i fits.
+ */
+static __device__ __forceinline__ unsigned
+take_index(size_t *i, unsigned n)
+{
+	const size_t whole = *i;
+
+	*i = whole >> 32 ? whole / n : (unsigned)whole / n;
+	return (unsigned)(whole - *i * n);
+}
+
 /* The slots of gpu_hold(). Each twin uses those below GPU_SLOT_FFT as it likes. */
 enum { GPU_SLOT_FFT = 15, GPU_SLOTS };
 static constexpr size_t GPU_CHUNK = (size_t)4 << 20;

@@ -60,9 +60,9 @@ template <unsigned bits>
 __device__ spot
 spot_of(const field &f, size_t i)
 {
-	const size_t row = (size_t)f.tx * TILE_WORDS, c = i % row, y = i / row % f.h,
-		     z = i / row / f.h;
-	const unsigned x = (unsigned)c * keys<bits>::per;
+	size_t z = i;
+	const unsigned c = take_index(&z, f.tx * TILE_WORDS), y = take_index(&z, (unsigned)f.h);
+	const unsigned x = c * keys<bits>::per;
 
 	return {(z * f.slice + y + 1) * f.pitch + PAD + c, (z * f.h + y) * f.w + x, x};
 }

@@ -33,13 +33,14 @@ blocks_of(size_t n)
 
 /* Rows of `have` samples to sample `at` of rows of nfft. */
 __global__ void
-pad_rows(float *time, const float *x, size_t rows, size_t have, size_t at, size_t nfft)
+pad_rows(float *time, const float *x, size_t rows, unsigned have, unsigned at, unsigned nfft)
 {
 	const size_t step = (size_t)gridDim.x * THREADS;
 
 	for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < rows * nfft; i += step) {
-		const size_t t = i % nfft - at;
-		time[i] = i % nfft >= at && t < have ? x[i / nfft * have + t] : 0;
+		size_t row = i;
+		const unsigned place = take_index(&row, nfft), t = place - at;
+		time[i] = place >= at && t < have ? x[row * have + t] : 0;
 	}
 }
 
@@ -50,9 +51,10 @@ mute_rows(const radon_job w, float *time, size_t rows)
 	const size_t step = (size_t)gridDim.x * THREADS;
 
 	for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < rows * w.nfft; i += step) {
-		const size_t q = i / w.nfft % w.nq;
+		size_t rest = i;
+		const unsigned t = take_index(&rest, w.nfft), q = take_index(&rest, w.nq);
 		time[i] *=
-		    (w.weight ? w.weight[q * w.nfft + i % w.nfft] : w.q_weight[q]) / (float)w.nfft;
+		    (w.weight ? w.weight[(size_t)q * w.nfft + t] : w.q_weight[q]) / (float)w.nfft;
 	}
 }
 
@@ -63,9 +65,10 @@ take_rows(const radon_job w, const float *time, const float *x, float *out, size
 	const size_t step = (size_t)gridDim.x * THREADS;
 
 	for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < rows * w.nt; i += step) {
-		const size_t row = i / w.nt;
-		const float v = time[row * w.nfft + w.lead + i % w.nt] / (float)w.nfft;
-		out[i] = !x ? v : w.live[row % w.nx] ? x[i] - v : x[i];
+		size_t row = i;
+		const unsigned t = take_index(&row, w.nt);
+		const float v = time[row * w.nfft + w.lead + t] / (float)w.nfft;
+		out[i] = !x ? v : w.live[take_index(&row, w.nx)] ? x[i] - v : x[i];
 	}
 }
 
@@ -76,8 +79,10 @@ weigh_modes(const radon_job w)
 	const size_t n = (size_t)w.nw * w.n * w.nq, step = (size_t)gridDim.x * THREADS;
 
 	for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += step) {
-		w.m[i].re *= w.q_weight[i % w.nq];
-		w.m[i].im *= w.q_weight[i % w.nq];
+		size_t rest = i;
+		const float weight = w.q_weight[take_index(&rest, w.nq)];
+		w.m[i].re *= weight;
+		w.m[i].im *= weight;
 	}
 }
 
@@ -165,12 +170,12 @@ model_gathers(struct gpu *g, const radon_flow &f, const float *from)
 }
 
 int
-pad(struct gpu *g, const radon_flow &f, size_t at)
+pad(struct gpu *g, const radon_flow &f, unsigned at)
 {
 	const size_t rows = f.w.n * f.in.rows;
 
-	GPU_LAUNCH(g, pad_rows, blocks_of(rows * f.w.nfft), THREADS, 0, f.time, f.x, rows, f.in.len,
-		   at, (size_t)f.w.nfft);
+	GPU_LAUNCH(g, pad_rows, blocks_of(rows * f.w.nfft), THREADS, 0, f.time, f.x, rows,
+		   (unsigned)f.in.len, at, f.w.nfft);
 	return 0;
 }
 

@@ -48,8 +48,8 @@ __global__ void
 multiply(const wc_work<T> w, const wc_tiles<T> b, unsigned i, unsigned j)
 {
 	const size_t at = element();
-	const unsigned y = (unsigned)(at % b.ny), n = (unsigned)(at / b.ny % b.n),
-		       c = (unsigned)(at / b.ny / b.n);
+	size_t rest = at;
+	const unsigned y = take_index(&rest, b.ny), n = take_index(&rest, b.n), c = (unsigned)rest;
 
 	if (c >= b.columns)
 		return;
@@ -88,8 +88,9 @@ __global__ void
 blend_y(const wc_work<T> w, const wc_tiles<T> b, unsigned j, bool first)
 {
 	const size_t at = element();
-	const unsigned y = (unsigned)(at % b.high), n = (unsigned)(at / b.high % b.n),
-		       c = (unsigned)(at / b.high / b.n);
+	size_t rest = at;
+	const unsigned y = take_index(&rest, b.high), n = take_index(&rest, b.n),
+		       c = (unsigned)rest;
 
 	if (c >= b.columns)
 		return;
@@ -112,7 +113,8 @@ __global__ void
 find_levels(const wc_work<T> w, const wc_tiles<T> b, unsigned i)
 {
 	const size_t at = element();
-	const unsigned y = (unsigned)(at % b.high), n = (unsigned)(at / b.high);
+	size_t rest = at;
+	const unsigned y = take_index(&rest, b.high), n = (unsigned)rest;
 
 	if (n >= b.n || y >= b.list[n].h)
 		return;
@@ -134,8 +136,9 @@ __global__ void
 blend_x(const wc_work<T> w, const wc_tiles<T> b, unsigned i, bool first, T scale)
 {
 	const size_t at = element();
-	const unsigned x = (unsigned)(at % b.wide), y = (unsigned)(at / b.wide % b.high),
-		       n = (unsigned)(at / b.wide / b.high);
+	size_t rest = at;
+	const unsigned x = take_index(&rest, b.wide), y = take_index(&rest, b.high),
+		       n = (unsigned)rest;
 
 	if (n >= b.n || x >= b.list[n].w || y >= b.list[n].h)
 		return;
@@ -151,8 +154,9 @@ __global__ void
 store(const wc_work<T> w, const wc_tiles<T> b)
 {
 	const size_t at = element();
-	const unsigned x = (unsigned)(at % b.wide), y = (unsigned)(at / b.wide % b.high),
-		       n = (unsigned)(at / b.wide / b.high);
+	size_t rest = at;
+	const unsigned x = take_index(&rest, b.wide), y = take_index(&rest, b.high),
+		       n = (unsigned)rest;
 	unsigned odd = 0;
 
 	if (n >= b.n || x >= b.list[n].w || y >= b.list[n].h)

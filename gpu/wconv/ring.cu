@@ -39,8 +39,9 @@ __global__ void
 pad_kernels(const wc_work<T> w, const wc_tiles<T> b, unsigned fy)
 {
 	const size_t i = element();
-	const unsigned x = (unsigned)(i % b.nx), y = (unsigned)(i / b.nx % b.ny),
-		       fx = (unsigned)(i / b.nx / b.ny);
+	size_t rest = i;
+	const unsigned x = take_index(&rest, b.nx), y = take_index(&rest, b.ny),
+		       fx = (unsigned)rest;
 
 	if (fx >= w.nfx)
 		return;

@@ -70,9 +70,11 @@ __global__ void
 see(const wc_work<T> w, const wc_tiles<T> b)
 {
 	const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
-	const unsigned t = (unsigned)(i / b.nx / b.ny), x = (unsigned)(i % b.nx);
+	size_t t = i;
+	const unsigned x = take_index(&t, b.nx);
 	unsigned seen = 0;
 
+	take_index(&t, b.ny);
 	if (t >= b.n || !b.any[t])
 		return;
 	for (unsigned k = 0; k < w.kw && x + k < b.nx; k++)
