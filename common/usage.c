@@ -75,6 +75,15 @@ print_group(const struct opt *row, size_t n, enum opt_group group)
 	}
 }
 
+static bool
+any_required(const struct opt *row, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (row[i].required)
+			return true;
+	return false;
+}
+
 static void
 print_help(const struct opt_program *p, const struct opt *row, size_t n)
 {
@@ -88,6 +97,8 @@ print_help(const struct opt_program *p, const struct opt *row, size_t n)
 	printf("\n\n%s\n", p->what);
 	for (enum opt_group g = OPT_COMPUTE; g <= OPT_RUN; g++)
 		print_group(row, n, g);
+	printf("\nDefaults stand in parentheses.%s\n",
+	       any_required(row, n) ? " The option with * must be given." : "");
 }
 
 static void

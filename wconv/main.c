@@ -23,7 +23,7 @@ static const struct opt table[] = {
     {0, "rows", OPT_STR, AT(rows), "Y,...", "positions of the grid's rows"},
     {0, "basis", OPT_STR, AT(basis), "poly:DEG", "the kernels are coefficients of polynomials"},
     {0, "centre", OPT_STR, AT(centre), "X,Y",
-     "the kernels' centre; default half their size, rounded down"},
+     "the kernels' centre (half their size, rounded down)"},
     {0, "normalise", OPT_FLAG, AT(normalise), NULL, "scale each kernel to the sum 1"},
     {0, "correlate", OPT_FLAG, AT(correlate), NULL, "correlate instead of convolving"},
     {0, "adjoint", OPT_FLAG, AT(adjoint), NULL, "scatter along the kernels instead of gathering"},
@@ -52,7 +52,7 @@ static const struct opt table[] = {
 #undef AT
 
 static const struct opt_program program = {
-    .what = "convolves images with a kernel that varies from place to place",
+    .what = "Convolves images with a kernel that varies from place to place.",
     .table = table,
     .common = OPT_THREADS | OPT_GPU | OPT_FORMAT | OPT_PART,
     .operands = "[FILE ...]",

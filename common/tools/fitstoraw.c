@@ -30,7 +30,7 @@ static const struct opt table[] = {
      .kind = OPT_STR,
      .at = offsetof(struct args, hdu),
      .arg = "LIST",
-     .help = "0 (the primary one), numbers or names, by commas; default: all images"},
+     .help = "0 (the primary one), numbers or names, by commas (all images)"},
     {0}};
 
 static const struct opt_program program = {.what = "Turns the images of FITS files into raw items.",

@@ -29,13 +29,12 @@ struct args {
 
 #define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
-    {0, "fill", OPT_STR, AT(fill), "V",
-     "what pixels become that no part has, nan too; default: an error"},
+    {0, "fill", OPT_STR, AT(fill), "V", "what pixels become that no part has, nan too (an error)"},
     {0, "missing", OPT_SIZE, AT(shares), "N",
      "print which of N shares are absent or short, as sbatch -a takes them", 0, PART_MOST,
      .absent = "0", .seen = AT(missing)},
     {0, "overlap", OPT_WORD, AT(overlap), "WHICH",
-     "same|first|last: where parts differ that overlap; default same: an error",
+     "same, first or last: where parts differ that overlap (same: an error)",
      .words = "same|first|last"},
     {0}};
 

@@ -37,16 +37,16 @@ struct args {
 #define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {'c', "connectivity", OPT_WORD, AT(connectivity), "N",
-     "4|8 in pictures, 6|18|26 in volumes; default 8", .words = "4|8|6|18|26"},
+     "4|8 in pictures, 6|18|26 in volumes (8)", .words = "4|8|6|18|26"},
     {0, "above", OPT_REAL, AT(above), "T",
-     "samples greater than T are chosen; default: those that are not 0", .seen = AT(has_above)},
-    {0, "min-size", OPT_SIZE, AT(min_size), "N",
-     "components of fewer samples are left out; default 1", 1, 0x1p52},
+     "samples greater than T are chosen (those that are not 0)", .seen = AT(has_above)},
+    {0, "min-size", OPT_SIZE, AT(min_size), "N", "components of fewer samples are left out (1)", 1,
+     0x1p52},
     {0, "split", OPT_REAL, AT(split), "H",
      "cut components between peaks that stand H above their saddle", .seen = AT(has_split)},
     {0, "values", OPT_STR, AT(values), "FILE",
-     "what is measured, of the same shape; default: the input itself"},
-    {0, "to", OPT_WORD, AT(to), "WHAT", "labels|table|csv; default labels",
+     "what is measured, of the same shape (the input itself)"},
+    {0, "to", OPT_WORD, AT(to), "WHAT", "labels, table or csv (labels)",
      .words = "labels|table|csv", .group = OPT_DATA},
     {0}};
 #undef AT

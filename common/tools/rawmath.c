@@ -38,7 +38,7 @@ static const struct opt table[] = {
      .kind = OPT_WORD,
      .at = offsetof(struct args, type),
      .arg = "TYPE",
-     .help = TYPES "; default float, or double where floats would lose digits",
+     .help = TYPES " (float, or double where floats would lose digits)",
      .words = TYPES},
     {0}};
 

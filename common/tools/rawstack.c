@@ -34,14 +34,13 @@ struct args {
 #define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "combine", OPT_WORD, AT(combine), "HOW",
-     "median|mean|sum|min|max|clip: one number for each pixel; clip is a clipped mean",
+     "median, mean, sum, min, max or clip: one number for each pixel; clip is a clipped mean",
      .words = WORDS},
     {0, "clip", OPT_REAL, AT(clip), "K",
-     "standard deviations from the median beyond which a clipped mean leaves out; default 3",
+     "standard deviations from the median beyond which a clipped mean leaves out (3)",
      .seen = AT(has_clip)},
     {0, "split", OPT_FLAG, AT(split), NULL, "an item for each place of the slowest axis"},
-    {0, "every", OPT_SIZE, AT(every), "N", "one result for each N items; default: for all", 1,
-     0x1p31},
+    {0, "every", OPT_SIZE, AT(every), "N", "one result for each N items (for all)", 1, 0x1p31},
     {0, "spacing", OPT_REAL, AT(spacing), "V", "between the places of the new axis",
      .seen = AT(has_spacing)},
     {0, "label", OPT_STR, AT(label), "TEXT", "of the new axis, such as z"},

@@ -31,9 +31,8 @@ struct args {
 #define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "range", OPT_STR, AT(range), "RANGE", "LO:HI, minmax, or percentiles as p1:p99"},
-    {0, "gamma", OPT_ABOVE, AT(gamma), "G", "brightness is the 1/G-th power; default 1"},
-    {0, "maxval", OPT_INT, AT(maxval), "N", "the brightest level; default the item's, or 255", 1,
-     65535},
+    {0, "gamma", OPT_ABOVE, AT(gamma), "G", "brightness is the 1/G-th power (1)"},
+    {0, "maxval", OPT_INT, AT(maxval), "N", "the brightest level (the item's, or 255)", 1, 65535},
     {0, "log", OPT_FLAG, AT(log), NULL, "show logarithms"},
     {0, "abs", OPT_FLAG, AT(abs), NULL, "show magnitudes"},
     {0, "phase", OPT_FLAG, AT(phase), NULL, "show the phase of complex samples, -pi to pi"},

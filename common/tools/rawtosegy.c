@@ -19,11 +19,11 @@ struct args {
 static const struct opt table[] = {
     {0, "headers", OPT_STR, AT(headers), "FILE",
      "take all headers of this SEG-Y file over, byte for byte, and its format"},
-    {0, "format", OPT_WORD, AT(format), "FORMAT", "ieee|ibm, without --headers; default ieee",
+    {0, "format", OPT_WORD, AT(format), "FORMAT", "ieee or ibm, without --headers (ieee)",
      .words = "ieee|ibm"},
     {0}};
 
-static const struct opt_program program = {.what = "turns raw items into SEG-Y traces",
+static const struct opt_program program = {.what = "Turns raw items into SEG-Y traces.",
 					   .table = table,
 					   .operands = "[FILE]",
 					   .max_operands = 1};

@@ -17,11 +17,11 @@ struct args {
 static const struct opt table[] = {{0, "headers", OPT_STR, AT(headers), "FILE",
 				    "take the headers of this SU file over, byte for byte"},
 				   {0, "endian", OPT_WORD, AT(order), "ORDER",
-				    TRACE_ORDERS "; default: as --headers, else big",
+				    TRACE_ORDERS " (as --headers, else big)",
 				    .words = TRACE_ORDERS},
 				   {0}};
 
-static const struct opt_program program = {.what = "turns raw items into SU traces",
+static const struct opt_program program = {.what = "Turns raw items into SU traces.",
 					   .table = table,
 					   .operands = "[FILE]",
 					   .max_operands = 1};

@@ -23,10 +23,9 @@ struct args {
 
 #define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
-    {0, "digits", OPT_INT, AT(digits), "N", "digits of a number; default as many as it takes", 1,
-     17},
+    {0, "digits", OPT_INT, AT(digits), "N", "digits of a number (as many as it takes)", 1, 17},
     {0, "positions", OPT_FLAG, AT(positions), NULL, "a line a sample, where it lies before it"},
-    {'s', "separator", OPT_STR, AT(separator), "TEXT", "between numbers; default a blank"},
+    {'s', "separator", OPT_STR, AT(separator), "TEXT", "between numbers (a blank)"},
     {0}};
 #undef AT
 

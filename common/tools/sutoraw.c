@@ -7,7 +7,7 @@
 
 const char *const weir_prog = "sutoraw";
 
-static const struct opt_program program = {.what = "turns SU traces into raw items, one a gather",
+static const struct opt_program program = {.what = "Turns SU traces into raw items, one a gather.",
 					   .table = traces_table,
 					   .operands = "[FILE]",
 					   .max_operands = 1};

@@ -32,7 +32,7 @@ static const struct opt table[] = {
      .kind = OPT_WORD,
      .at = offsetof(struct args, pages),
      .arg = "HOW",
-     .help = "stack|items: pages as one item, or an item each; default stack",
+     .help = "stack or items: pages as one item, or an item each (stack)",
      .words = "stack|items"},
     {0}};
 

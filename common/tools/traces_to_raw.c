@@ -8,15 +8,15 @@
 #include "common/stats.h"
 #include "common/tools/traces.h"
 
-const struct opt traces_table[] = {
-    {'k', "key", OPT_WORD, offsetof(struct traces_args, key), "WORD",
-     "header word that a gather shares; default cdp", .words = TRACE_KEYS},
-    {0, "endian", OPT_WORD, offsetof(struct traces_args, order), "ORDER",
-     TRACE_ORDERS "; default: the one that fits", .words = TRACE_ORDERS},
-    {0, "dt", OPT_ABOVE, offsetof(struct traces_args, dt), "SECONDS",
-     "time between samples, whatever the headers say",
-     .seen = offsetof(struct traces_args, dt_given)},
-    {0}};
+const struct opt traces_table[] = {{'k', "key", OPT_WORD, offsetof(struct traces_args, key), "WORD",
+				    "header word that a gather shares (cdp)", .words = TRACE_KEYS},
+				   {0, "endian", OPT_WORD, offsetof(struct traces_args, order),
+				    "ORDER", TRACE_ORDERS " (the one that fits)",
+				    .words = TRACE_ORDERS},
+				   {0, "dt", OPT_ABOVE, offsetof(struct traces_args, dt), "SECONDS",
+				    "time between samples, whatever the headers say",
+				    .seen = offsetof(struct traces_args, dt_given)},
+				   {0}};
 
 static const struct {
 	const char *name;

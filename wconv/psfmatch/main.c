@@ -27,21 +27,20 @@ struct args {
 #define AT(member) offsetof(struct args, member)
 
 static const struct opt table[] = {
-    {0, "basis", OPT_WORD, AT(basis), "WHICH", "gauss or delta; default gauss",
-     .words = "gauss|delta"},
-    {0, "size", OPT_INT, AT(size), "N", "the kernels' width and height, odd; default 21", 3, 101},
-    {0, "degree", OPT_INT, AT(degree), "DEG", "of the kernel's polynomials; default 2", 0, 10},
-    {0, "background", OPT_INT, AT(background), "DEG", "of the background's; default 1", 0, 10},
-    {0, "smooth", OPT_REAL, AT(smooth), "V",
-     "penalty on rough kernels of --basis=delta; default .001", 0, 1e6},
-    {0, "gain", OPT_ABOVE, AT(gain), "E", "electrons in a unit of the pictures; default 1"},
+    {0, "basis", OPT_WORD, AT(basis), "WHICH", "gauss or delta (gauss)", .words = "gauss|delta"},
+    {0, "size", OPT_INT, AT(size), "N", "the kernels' width and height, odd (21)", 3, 101},
+    {0, "degree", OPT_INT, AT(degree), "DEG", "of the kernel's polynomials (2)", 0, 10},
+    {0, "background", OPT_INT, AT(background), "DEG", "of the background's (1)", 0, 10},
+    {0, "smooth", OPT_REAL, AT(smooth), "V", "penalty on rough kernels of --basis=delta (.001)", 0,
+     1e6},
+    {0, "gain", OPT_ABOVE, AT(gain), "E", "electrons in a unit of the pictures (1)"},
     {0, "top", OPT_REAL, AT(top), "V", "pixels above V are not used", .seen = AT(has_top)},
     {0, "subtract", OPT_FLAG, AT(subtract), NULL, "write NEW less the matched REF"},
     {0}};
 #undef AT
 
 static const struct opt_program program = {
-    .what = "finds the kernel that turns one picture of a field into another",
+    .what = "Finds the kernel that turns one picture of a field into another.",
     .table = table,
     .common = OPT_THREADS,
     .operands = "REF NEW",
