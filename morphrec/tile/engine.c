@@ -44,7 +44,7 @@ choose(struct engine *e)
 {
 	struct unit *const end = e->unit + e->units, *best = NULL;
 
-	while (e->first < end && e->first->begun && !is_busy(e, e->first))
+	while (e->first < end && !is_busy(e, e->first) && e->first->begun)
 		e->first++;
 	for (size_t odd = 0; odd < 2; odd++)
 		for (struct unit *u = e->first; u < end; u++)
