@@ -1,12 +1,12 @@
 /*
- * Makes the evidence at the base rows: samples the picture, differentiates in the strip, and divides by the size of the
- * derivative or by the level.
+ * Makes the evidence at the base rows: samples the picture, differentiates in the strip, and has normalise.c divide by the
+ * size of the derivative or by the level.
  */
-#include <stdint.h>
 #include <string.h>
 
 #include "common/cpu.h"
 #include "dptrace/libm.h"
+#include "dptrace/evidence/normalise.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/evidence/walk.h"
 
@@ -23,7 +23,6 @@ struct job {
 	const struct grid *g;
 	const struct dptrace_image *image;
 	const struct dptrace_options *o;
-	const struct rule *rule;
 };
 
 /* Rows of raw samples in a column: the base rows and the reach of the derivatives. */
@@ -260,135 +259,12 @@ colour_gradient(const struct job *j)
 	main_direction(j->out->f[0], j->out->f[1], uu, uv, vv, n);
 }
 
-/* k bits of a float x >= 0, after its first `skip` bits. The leading bits of such floats are ordered as the floats are. */
-static unsigned
-bits_of(float x, int skip, int k)
-{
-	uint32_t u;
-
-	memcpy(&u, &x, sizeof u);
-	return u << skip >> (32 - k);
-}
-
-/*
- * The median of the sizes inside the picture and the strip, taken from every fourth column; 0 when there are none. Two
- * rounds of counting the leading bits find it to 1 part in 30000. *top receives the largest size.
- */
-static float
-median_size(const struct grid *g, const struct scratch *b, float *top)
-{
-	enum { BITS = 12, BINS = 1 << BITS, ROUNDS = 2 };
-	const size_t base = base_rows(g);
-	uint32_t count[BINS], bits = 0;
-	size_t n = 0, before = 0;
-	float median;
-
-	*top = 0;
-	for (int round = 0; round < ROUNDS; round++) {
-		memset(count, 0, sizeof count);
-		for (int c = 0; c < g->ncol; c += 4)
-			for (size_t i = (size_t)c * base + SKIRT;
-			     i < (size_t)c * base + SKIRT + (size_t)g->base; i++) {
-				if (b->inside[i] == 0 ||
-				    (round && bits_of(b->size[i], 0, round * BITS) != bits))
-					continue;
-				count[bits_of(b->size[i], round * BITS, BITS)]++;
-				n += !round;
-				*top = b->size[i] > *top ? b->size[i] : *top;
-			}
-		unsigned k = 0;
-		while (k + 1 < BINS && before + count[k] <= n / 2)
-			before += count[k++];
-		bits = bits << BITS | k;
-	}
-	bits <<= 32 - ROUNDS * BITS;
-	memcpy(&median, &bits, sizeof median);
-	return n ? median : 0;
-}
-
-/*
- * g0: that many medians, and at least a quarter of the largest size. That minimum keeps the peak of a clear line in a
- * quiet picture from being cut off flat.
- */
-static float
-soft_size(double soft, float median, float top)
-{
-	float g0 = (float)soft * median, least = top / 4;
-
-	return g0 > least ? g0 : least;
-}
-
-/* f *= sign * inside / (one * size + g0). Where the divisor is 0 there is no evidence. */
-WEIR_CLONES(soft_normalise,
-	    (float *restrict f, const float *restrict size, const float *restrict inside,
-	     float sign, float g0, float one, size_t n),
-	    (f, size, inside, sign, g0, one, n))
-{
-	for (size_t i = 0; i < n; i++) {
-		float d = one * size[i] + g0;
-		f[i] = d > 0 ? f[i] * (sign * inside[i] / d) : 0;
-	}
-}
-
-/* f *= scale * inside. The scale turns the level into 1. */
-WEIR_CLONES(scale_inside, (float *restrict f, const float *restrict inside, float scale, size_t n),
-	    (f, inside, scale, n))
-{
-	for (size_t i = 0; i < n; i++)
-		f[i] *= scale * inside[i];
-}
-
-/* Makes the fields of the sum, and finds whether there is any evidence. */
-static void
-make_sum(const struct job *j, int fields, size_t n)
-{
-	struct base *b = j->out;
-	const struct dptrace_options *o = j->o;
-	const float one = o->score == DPTRACE_SIN || o->soft > 0;
-	float top;
-	const float median = median_size(j->g, j->scratch, &top);
-
-	b->blank = top == 0;
-	b->g0 = o->score == DPTRACE_SIN ? 0 : one > 0 ? soft_size(o->soft, median, top) : 1;
-	for (int i = 0; i < fields; i++)
-		soft_normalise(b->f[i], j->scratch->size, j->scratch->inside,
-			       fields == 3 && j->rule->polarity >= 0 ? -1 : 1, b->g0, one, n);
-}
-
-/* f -= part * size * inside. */
-WEIR_CLONES(subtract_flanks,
-	    (float *restrict f, const float *restrict size, const float *restrict inside,
-	     float part, size_t n),
-	    (f, size, inside, part, n))
-{
-	for (size_t i = 0; i < n; i++)
-		f[i] -= part * size[i] * inside[i];
-}
-
-/*
- * Makes the fields of the cost, and finds whether there is any evidence. Fields 0 and 2 of a ridge are T_uu and T_vv; what
- * is subtracted from both counts alike for links of all directions.
- */
-static void
-make_cost(const struct job *j, int fields, size_t n)
-{
-	const struct rule *r = j->rule;
-	const float sign = fields == 3 && r->polarity >= 0 ? -1 : 1;
-
-	j->out->blank = r->scale == 0;
-	for (int i = 0; i < fields; i++)
-		scale_inside(j->out->f[i], j->scratch->inside, sign * r->scale, n);
-	for (int i = 0; r->flank > 0 && i < fields; i += 2)
-		subtract_flanks(j->out->f[i], j->scratch->size, j->scratch->inside,
-				r->flank * r->scale, n);
-}
-
 void
 base_fill(struct base *b, const struct scratch *scratch, const struct grid *g,
 	  const struct dptrace_image *image, const float *gray, const struct dptrace_options *o,
 	  const struct rule *rule)
 {
-	const struct job job = {b, scratch, g, image, o, rule};
+	const struct job job = {b, scratch, g, image, o};
 	const int fields = o->score == DPTRACE_RIDGE ? 3 : 2;
 	const size_t base = base_rows(g), n = (size_t)g->ncol * base;
 
@@ -406,12 +282,12 @@ base_fill(struct base *b, const struct scratch *scratch, const struct grid *g,
 		walk_inside(scratch->inside + (size_t)col * base, (int)base, image->w, image->h,
 			    walk_on(scratch->column[g->ru + col * g->sub], g->rv), image->mask);
 	if (rule->cost) {
-		make_cost(&job, fields, n);
+		normalise_cost(b, scratch, g, o, rule);
 		return;
 	}
 	if (fields == 3)
 		hessian_size(scratch->size, b->f[0], b->f[1], b->f[2], n);
 	else
 		gradient_size(scratch->size, b->f[0], b->f[1], n);
-	make_sum(&job, fields, n);
+	normalise_sum(b, scratch, g, o, rule);
 }

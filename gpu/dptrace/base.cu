@@ -1,5 +1,5 @@
 /*
- * From the picture to evidence at the base rows of all segments of a batch: dptrace/evidence/base_rows.c, float by float.
+ * From the picture to evidence at the base rows of all segments of a batch: dptrace/evidence/base_rows.c and normalise.c, float by float.
  *
  *	samples, derivatives, division	thread = element of a strip, grid = elements x segments; columns lie along v, so that
  *					neighbouring threads read and write neighbours

@@ -1,5 +1,5 @@
 /*
- * Chains of segments: what dptrace/search/chain.c does to one line, done to all lines of a batch, their k-th segments at a time. The way
+ * Chains of segments: what dptrace/search/passage.c and chain.c do to one line, done to all lines of a batch, their k-th segments at a time. The way
  * back: follow.cu.
  *
  *	windows		thread = table; the CPU's walk, step by step, since rounding decides where it stops
