@@ -110,6 +110,90 @@ axis mins: 11 1'
 	same <(rawjoin --overlap=last a.nrrd b.nrrd | rawtotext) '1 5 6'
 }
 
+# typed TYPE SIZES [LINE ...] -- SAMPLE...: an item of any type, on stdout.
+typed() {
+	item double "${@:2}" | rawmath --type="$1" a
+}
+
+# longs SAMPLE...: a row of 64-bit integers, exactly these.
+longs() {
+	printf 'NRRD0005\ntype: int64\ndimension: 1\nsizes: %d\nendian: little\nencoding: raw\n\n' $#
+	perl -e 'print pack("q<*", @ARGV)' -- "$@"
+}
+
+@test "where parts overlap, samples add up, or the greatest or least stays" {
+	for type in char uchar short ushort int uint int64 uint64 float double; do
+		typed $type '2 1' 'tile:=0 0 3 1' -- 1 2 >a.nrrd
+		typed $type '2 1' 'tile:=1 0 3 1' -- 5 6 >b.nrrd
+		typed $type '3 1' -- 3 3 3 >c.nrrd
+		same <(rawjoin --overlap=sum a.nrrd b.nrrd c.nrrd | rawtotext) '4 10 9'
+		same <(rawjoin --overlap=max a.nrrd b.nrrd c.nrrd | rawtotext) '3 5 6'
+		same <(rawjoin --overlap=min c.nrrd b.nrrd a.nrrd | rawtotext) '1 2 3'
+	done
+	rawjoin --overlap=max a.nrrd b.nrrd | rawinfo | grep -x 'sizes: 3 1'
+	fails 1 '1 of 3x1 pixels are in no part' rawjoin --overlap=sum a.nrrd
+	same <(rawjoin --overlap=sum --fill=7 a.nrrd a.nrrd | rawtotext) '2 4 7'
+}
+
+@test "integers of 64 bits are combined exactly" {
+	longs -9223372036854775807 -1 >a.nrrd
+	longs 9223372036854775806 -2 >b.nrrd
+	same <(rawjoin --overlap=sum a.nrrd b.nrrd | rawtotext) '-1 -3'
+	same <(rawjoin --overlap=max a.nrrd b.nrrd | rawtotext) '9223372036854775806 -1'
+	same <(rawjoin --overlap=min a.nrrd b.nrrd | rawtotext) '-9223372036854775807 -2'
+	fails 1 'b.nrrd: the sum at 0,0 does not fit int64' rawjoin --overlap=sum b.nrrd b.nrrd
+	sed 's/int64/uint64/' b.nrrd >c.nrrd
+	fails 1 'c.nrrd: the sum at 1,0 does not fit uint64' rawjoin --overlap=sum c.nrrd c.nrrd
+	longs 0 9 | sed 's/int64/uint64/' >d.nrrd
+	same <(rawjoin --overlap=max c.nrrd d.nrrd | rawtotext) '9223372036854775806 18446744073709551614'
+}
+
+@test "long rows, planes and stacks add up" {
+	gen noise 300 5 >a.pgm
+	gen noise -s 2 300 5 >b.pgm
+	for i in a b; do rawmath --type=ushort a $i.pgm | sed '/^maxval/d' >$i.nrrd; done
+	rawmath --type=ushort a+b a.nrrd b.nrrd | rawtotext >want
+	rawjoin --overlap=sum a.nrrd b.nrrd | rawtotext | cmp - want
+	gen --type=float -- values 3x4x2 {1..24} | sed 's/^kinds: domain/kinds: RGB-color/' >c.nrrd
+	rawtile --grid=2x2 --margin=1 c.nrrd | cat - c.nrrd | rawjoin --overlap=max | cmp <(rawtotext c.nrrd) <(rawtotext)
+	cat c.nrrd c.nrrd c.nrrd | rawjoin --overlap=sum | cmp <(rawmath 'a * 3' c.nrrd | rawtotext) <(rawtotext)
+}
+
+@test "sums of floats follow the order of the parts; NaN stays in sums only" {
+	item float 4 -- 1e30 nan nan -inf >a.nrrd
+	item float 4 -- -1e30 2 nan inf >b.nrrd
+	item float 4 -- 1 3 nan 1 >c.nrrd
+	same <(rawjoin --overlap=sum a.nrrd b.nrrd c.nrrd | rawtotext) '1 nan nan nan'
+	same <(rawjoin --overlap=sum c.nrrd a.nrrd b.nrrd | rawtotext | cut -d ' ' -f 1) 0
+	same <(rawjoin --overlap=max a.nrrd b.nrrd c.nrrd | rawtotext) '1e+30 3 nan inf'
+	same <(rawjoin --overlap=min b.nrrd a.nrrd c.nrrd | rawtotext) '-1e+30 2 nan -inf'
+}
+
+@test "what cannot be combined is refused by name" {
+	pgm 3 1 9 1 4 5 >a.pgm
+	cmp <(rawjoin --overlap=max a.pgm a.pgm) a.pgm
+	fails 1 'a.pgm: the sum at 2,0 exceeds the maxval 9' rawjoin --overlap=sum a.pgm a.pgm
+	pgm 3 1 255 1 4 5 >b.pgm
+	fails 1 'b.pgm: its maxval is 255, but that of the parts before is 9' rawjoin --overlap=max a.pgm b.pgm
+	item float '2 1' -- 1 4 >c.nrrd
+	fails 1 'c.nrrd: 1x2x1 float of a picture of 2x1, but the parts before are' rawjoin --overlap=sum a.pgm c.nrrd
+	typed char 1 -- -100 >d.nrrd
+	fails 1 'd.nrrd: the sum at 0,0 does not fit signed char' rawjoin --overlap=sum d.nrrd d.nrrd
+	item float '2 1' 'kinds: complex domain' -- 1 4 >e.nrrd
+	fails 1 'e.nrrd: complex numbers have no order' rawjoin --overlap=max e.nrrd e.nrrd
+	for i in 0 1; do wconv -k a.pgm --part=$i/2 c.nrrd >share.$i; done
+	fails 1 'it is a share of --part, and shares do not overlap' rawjoin --overlap=sum share.0 share.1
+}
+
+@test "a Fourier transform of points that are shared out is the sum of the shares' transforms" {
+	gen --type=float -- noise 4 600 | rawmath 'a - .5' >points.nrrd
+	usfft -T 1 -n 16,16 points.nrrd >whole.nrrd
+	rawtile --grid=1x7 points.nrrd | sed '/^tile:=/d' | usfft -T 1 -n 16,16 | rawjoin --overlap=sum >sum.nrrd
+	rawmath --type=double '(a - b)^2' sum.nrrd whole.nrrd | rawinfo | grep ^mean >difference
+	rawmath --type=double 'a^2' whole.nrrd | rawinfo | grep ^mean >norm
+	cat difference norm | awk '{ v[NR] = $2 } END { print v[1], v[2]; exit !(v[2] > 0 && v[1] < 4e-12 * v[2]) }'
+}
+
 @test "parts of different pictures are not mixed" {
 	item float '2 1' 'tile:=0 0 3 1' -- 1 2 >a.nrrd
 	item float '2 1' 'tile:=1 0 4 1' -- 5 6 >b.nrrd

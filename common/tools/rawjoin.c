@@ -10,11 +10,10 @@
 #include "common/sample.h"
 #include "common/stats.h"
 #include "common/tile.h"
+#include "common/tools/overlap.h"
 #include "common/tools/shares.h"
 
 const char *const weir_prog = "rawjoin";
-
-enum overlap { SAME, FIRST, LAST };
 
 struct args {
 	struct opt_common common;
@@ -34,8 +33,9 @@ static const struct opt table[] = {
      "print which of N shares are absent or short, as sbatch -a takes them", 0, PART_MOST,
      .absent = "0", .seen = AT(missing)},
     {0, "overlap", OPT_WORD, AT(overlap), "WHICH",
-     "same, first or last: where parts differ that overlap (same: an error)",
-     .words = "same|first|last"},
+     "same, first, last, sum, max or min: what overlapping pixels become (same; an error if they "
+     "differ)",
+     .words = "same|first|last|sum|max|min"},
     {0}};
 
 static const struct opt_program program = {
@@ -51,6 +51,7 @@ struct whole {
 	struct img_picture p;
 	bool *have;	/* [h][w]: pixels that have arrived */
 	size_t missing; /* pixels */
+	unsigned most;	/* the greatest level, maxval; 0: that of the type */
 };
 
 static struct args
@@ -92,6 +93,8 @@ start(struct whole *to, const struct raw_in *in, const struct img *x, const stru
 			t->W, t->H, most);
 	to->p = (struct img_picture){p->c, t->W, t->H, p->n};
 	to->missing = t->W * t->H;
+	if (x->type == IMG_U8 || x->type == IMG_U16)
+		to->most = img_maxval(x);
 	/* The pages are untouched at first, so memory grows as parts arrive, not with the size that they claim. */
 	to->y.data = weir_alloc(bytes, 1);
 	to->have = weir_map(t->W * t->H, sizeof *to->have);
@@ -138,22 +141,27 @@ finish(struct whole *w, struct raw_out *out, const struct args *args)
 /* --- parts --------------------------------------------------------------------------------------------------------- */
 
 /*
- * Copies n pixels into picture k, from pixel `at` on. With SAME, returns the index of the first pixel that differs from the one
- * already there. Returns at + n when there is none.
+ * Lays n pixels into picture k, from pixel `at` on. Returns the index of the first pixel that differs from the one already there
+ * with OVERLAP_SAME, or whose sum does not fit. Returns at + n when there is none.
  */
 static size_t
 lay(struct whole *w, size_t k, size_t at, const char *x, size_t n, enum overlap overlap)
 {
-	const size_t pixel = w->p.c * img_type_size(w->y.type);
+	const size_t c = w->p.c, pixel = c * img_type_size(w->y.type);
 	char *y = (char *)w->y.data + (k * w->p.w * w->p.h + at) * pixel;
 	const bool *have = w->have + at;
 
 	for (size_t i = 0, to; i < n; i = to) {
 		for (to = i + 1; to < n && have[to] == have[i]; to++)
 			;
-		if (!have[i] || overlap == LAST)
+		if (!have[i] || overlap == OVERLAP_LAST)
 			memcpy(y + i * pixel, x + i * pixel, (to - i) * pixel);
-		else if (overlap == SAME)
+		else if (overlap_combines(overlap)) {
+			const size_t done = overlap_combine(overlap, y + i * pixel, x + i * pixel,
+							    w->y.type, w->most, (to - i) * c);
+			if (done < (to - i) * c)
+				return at + i + done / c;
+		} else if (overlap == OVERLAP_SAME)
 			for (size_t j = i; j < to; j++)
 				if (memcmp(y + j * pixel, x + j * pixel, pixel))
 					return at + j;
@@ -170,6 +178,32 @@ mark(struct whole *w, size_t at, size_t n)
 	}
 }
 
+/* Refuses a part that cannot be combined with those before. */
+static void
+check_combines(const struct whole *w, const struct raw_in *in, const struct img *x,
+	       enum overlap overlap)
+{
+	if (overlap != OVERLAP_SUM && img_is_complex(x))
+		raw_die(in, "complex numbers have no order; of them there is --overlap=sum");
+	if (img_maxval(x) != img_maxval(&w->y))
+		raw_die(in, "its maxval is %u, but that of the parts before is %u", img_maxval(x),
+			img_maxval(&w->y));
+}
+
+/* Refuses the part whose pixel i cannot be laid. */
+static void __attribute__((noreturn))
+die_at(const struct whole *w, const struct raw_in *in, size_t i, enum overlap overlap)
+{
+	if (overlap == OVERLAP_SUM && w->most)
+		raw_die(in, "the sum at %zu,%zu exceeds the maxval %u", i % w->p.w, i / w->p.w,
+			w->most);
+	if (overlap == OVERLAP_SUM)
+		raw_die(in, "the sum at %zu,%zu does not fit %s", i % w->p.w, i / w->p.w,
+			img_type_name(w->y.type));
+	raw_die(in, "it differs from the part below it, first at %zu,%zu; see --overlap",
+		i % w->p.w, i / w->p.w);
+}
+
 static void
 add(struct whole *w, const struct raw_in *in, const struct img *x, const struct img_picture *p,
     const struct tile *t, enum overlap overlap)
@@ -183,16 +217,15 @@ add(struct whole *w, const struct raw_in *in, const struct img *x, const struct 
 			"%s of %zux%zu",
 			p->c, p->w, p->n, img_type_name(x->type), t->W, t->H, w->p.c, w->p.n,
 			img_type_name(w->y.type), w->p.w, w->p.h);
+	if (overlap_combines(overlap))
+		check_combines(w, in, x, overlap);
 	for (size_t k = 0; k < p->n; k++)
 		for (size_t r = 0; r < p->h; r++) {
 			const size_t at = (t->y0 + r) * t->W + t->x0;
 			const size_t to = lay(
 			    w, k, at, (const char *)x->data + (k * p->h + r) * row, p->w, overlap);
 			if (to != at + p->w)
-				raw_die(in,
-					"it differs from the part below it, first at %zu,%zu; see "
-					"--overlap",
-					to % t->W, to / t->W);
+				die_at(w, in, to, overlap);
 		}
 	for (size_t r = 0; r < p->h; r++)
 		mark(w, (t->y0 + r) * t->W + t->x0, p->w);
@@ -223,7 +256,7 @@ join_tiles(struct raw_in *in, struct img *x, struct raw_out *out, const struct a
 		add(&w, in, x, &p, &t, (enum overlap)args->overlap);
 		stats_charge(st, STATS_COMPUTE);
 		img_free(x);
-		if (!w.missing)
+		if (!w.missing && !overlap_combines((enum overlap)args->overlap))
 			finish(&w, out, args);
 		stats_charge(st, STATS_WRITE);
 		st->items++;
@@ -256,6 +289,9 @@ join(struct raw_in *in, struct raw_out *out, const struct args *args, struct sta
 	struct img x;
 
 	raw_next(in, &x);
+	if (part_is(&x) && overlap_combines((enum overlap)args->overlap))
+		raw_die(in,
+			"it is a share of --part, and shares do not overlap; leave --overlap out");
 	if (part_is(&x))
 		shares_join(in, &x, out, st);
 	else
