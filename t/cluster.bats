@@ -82,3 +82,16 @@ first() {
 	"$cluster/shares.sh" 5 2 out wconv -k k.raw f.raw
 	wconv -k k.raw f.raw | cmp - out/whole
 }
+
+@test "Slurm: the tree of many pictures, a picture a task; a picture that was missing is done later" {
+	needs_slurm
+	for i in 0 1 2; do gen noise -s $i 40 30 | rawtopnm >"$i.pgm"; done
+	mv 1.pgm away
+	DIR=$PWD/out run ! bash "$cluster/emst.sbatch" --to=text -- 0.pgm 1.pgm 2.pgm
+	[ ! -e out/whole ] && [ ! -e out/colours.000001 ] && [ -e out/colours.000002 ]
+	mv away 1.pgm
+	DIR=$PWD/out bash "$cluster/emst.sbatch" --to=text -- 0.pgm 1.pgm 2.pgm
+	emst --together --to=text 0.pgm 1.pgm 2.pgm | cmp - out/whole
+	DIR=$PWD/out bash "$cluster/emst.sbatch" --to=colours -- 0.pgm 1.pgm 2.pgm
+	cmp <(emst --together --to=colours 0.pgm 1.pgm 2.pgm | rawtotext) <(rawtotext out/whole)
+}
