@@ -40,10 +40,11 @@ close_file(struct raw_in *in)
 	in->f = NULL;
 }
 
-/* Opens stdin again, which file_open() does once in a process. */
+/* Opens stdin again after raw_rewind(), which file_open() does once in a process. */
 static FILE *
 reopen_stdin(struct raw_in *in)
 {
+	in->stdin_again = false;
 	if (fseeko(stdin, in->stdin_start, SEEK_SET))
 		die("(stdin): %s", strerror(errno));
 	return stdin;
@@ -55,7 +56,7 @@ open_next(struct raw_in *in)
 	const char *path = in->npath ? in->path[in->next] : NULL;
 	const bool is_stdin = !path || !strcmp(path, "-");
 
-	in->f = is_stdin && in->stdin_start >= 0 ? reopen_stdin(in) : file_open(path);
+	in->f = is_stdin && in->stdin_again ? reopen_stdin(in) : file_open(path);
 	if (is_stdin)
 		in->stdin_start = ftello(stdin);
 	in->name = file_name(path);
@@ -94,6 +95,7 @@ raw_rewind(struct raw_in *in)
 	close_file(in);
 	in->next = in->item = 0;
 	in->left = in->beyond = 0;
+	in->stdin_again = in->stdin_start >= 0;
 	open_next(in);
 }
 

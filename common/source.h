@@ -13,6 +13,7 @@ struct raw_in {
 	FILE *f;
 	const char *name;
 	off_t stdin_start; /* where stdin began, bytes; -1: it has not been opened, or is a pipe */
+	bool stdin_again;  /* raw_rewind() was called, and stdin has not been opened since */
 	size_t max_bytes;  /* as given to raw_open; 0: the default */
 	size_t item, item_of_file;
 	uint64_t bytes;
