@@ -294,13 +294,15 @@ scale:=20 40'
 
 @test "a model with other steps comes to pixels by the Lanczos function of three lobes" {
 	# A constant stays one: 4 per pixel where 1 is at every half pixel. The centre is half the size, rounded down.
-	model 9 9 1 0.5 "$(degree 0)" -- $(yes 1 | head -81) >m.psf
+	mapfile -t ones < <(yes 1 | head -81)
+	model 9 9 1 0.5 "$(degree 0)" -- "${ones[@]}" >m.psf
 	same <(fitstoraw m.psf | rawtotext --digits=6) "$(yes '4 4 4 4 4' | head -5)"
 	# At every second sample the function is 0 but at its centre: the samples themselves, by pixels.
 	model 5 1 1 0.5 "$(degree 0)" -- 1 0 7 0 2 >m.psf
 	same <(fitstoraw m.psf | rawaxes --slice=1:0 | rawtotext --digits=4) '4 28 8'
 	/usr/bin/python3 -c 'import numpy' 2>/dev/null || skip 'python3-numpy is not installed'
-	model 25 21 1 0.83 "$(degree 0)" -- $(seq 525 | awk '{ print sin($1 * $1) }') >m.psf
+	mapfile -t waves < <(seq 525 | awk '{ print sin($1 * $1) }')
+	model 25 21 1 0.83 "$(degree 0)" -- "${waves[@]}" >m.psf
 	fitstoraw m.psf | rawtonpy >o.npy
 	/usr/bin/python3 - <<-'END'
 		import numpy as np

@@ -14,12 +14,18 @@ load lib
 }
 
 @test "an axis that was taken apart comes back as it was" {
-	for lines in 'spacings: .5 2 -3' 'axis mins: 0 0 7' 'spacings: nan nan 1.25/axis mins: nan nan -4' 'units: "" "" "um"/labels: "" "" "depth of it"'; do
-		gen --type=float values 2x2x3 1 2 3 4 5 6 7 8 9 10 11 12 | sed "/^sizes/a ${lines//\//\\n}" >a
+	cat >lines <<-'END'
+		spacings: .5 2 -3
+		axis mins: 0 0 7
+		spacings: nan nan 1.25/axis mins: nan nan -4
+		units: "" "" "um"/labels: "" "" "depth of it"
+	END
+	while read -r line; do
+		gen --type=float values 2x2x3 1 2 3 4 5 6 7 8 9 10 11 12 | sed "/^sizes/a ${line//\//\\n}" >a
 		rawstack --split a | rawstack | sed '/^history/d' >b
 		diff <(rawinfo a | sed 1d) <(rawinfo b | sed 1d)
 		[ "$(rawstack --split a | rawinfo | grep -c ^sizes)" -eq 3 ]
-	done
+	done <lines
 	rawstack --split a | rawstack --spacing=2.5 --label=t --unit=s >b
 	same <(grep -a -e ^spacings -e ^labels -e ^units b) 'spacings: nan nan 2.5
 labels: "" "" "t"

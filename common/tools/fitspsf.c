@@ -78,7 +78,7 @@ read_sizes(fitsfile *f, double size[3])
 static bool
 is_position(fitsfile *f, int i)
 {
-	char key[16], name[FLEN_VALUE] = "";
+	char key[24], name[FLEN_VALUE] = "";
 	int status = 0;
 
 	snprintf(key, sizeof key, "POLNAME%d", i + 1);
@@ -91,7 +91,7 @@ is_position(fitsfile *f, int i)
 static bool
 read_position(fitsfile *f, int i, struct psf *p)
 {
-	char key[16];
+	char key[24];
 
 	snprintf(key, sizeof key, "POLZERO%d", i + 1);
 	p->zero[i] = number_of(f, key, NAN) - 1;

@@ -6,7 +6,7 @@
 #include "common/mem.h"
 #include "common/tools/label.h"
 
-enum { NONE = UINT32_MAX };
+static const uint32_t NONE = UINT32_MAX;
 
 int
 label_open(struct label *l, size_t w, size_t h, size_t depth, int connectivity)

@@ -5,7 +5,9 @@
 #include "common/mem.h"
 #include "common/tools/split.h"
 
-enum { NEIGHBOURS = 26, QUEUED = UINT32_MAX };
+enum { NEIGHBOURS = 26 };
+
+static const uint32_t QUEUED = UINT32_MAX;
 
 /* --- order -------------------------------------------------------------------------------------------------------------- */
 

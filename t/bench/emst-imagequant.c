@@ -62,7 +62,7 @@ run_ours(void *job)
 		double *s = sum[label[i]];
 		for (int a = 0; a < 3; a++)
 			s[a] += (double)v.weight[i] * (v.code[i] >> 8 * (2 - a) & 255);
-		s[3] += v.weight[i];
+		s[3] += (double)v.weight[i];
 	}
 	for (size_t j = 0; j < p->k; j++)
 		for (int a = 0; a < 3; a++)
