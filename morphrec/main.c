@@ -219,11 +219,12 @@ stream(struct raw_in *in, struct masks *masks, const struct args *a, struct stat
 
 	open_share(&share, &by, a, in);
 	struct raw_out *out = raw_create(a->common.out, opt_as(&a->common));
-	while (raw_next(in, &x) && !slices_over(&share, in)) {
+	while (raw_next(in, &x)) {
 		const int axis = slice_axis(&by, &x);
+		const bool over = slices_over(&share, in);
 		size_t from, to;
 
-		if (slices_of(&share, in, count_slices(&by, &x), &from, &to)) {
+		if (!over && slices_of(&share, in, count_slices(&by, &x), &from, &to)) {
 			const struct img *mask = mask_of(in, &x, masks, a, &share, axis);
 			slices_take(&share, in, &x, axis);
 			item(in, &x, mask, &masks->shape, a, st, f);
@@ -234,6 +235,8 @@ stream(struct raw_in *in, struct masks *masks, const struct args *a, struct stat
 			stats_charge(st, STATS_WRITE);
 		}
 		img_free(&x);
+		if (over)
+			break;
 	}
 	slices_close(&share, out);
 	return out;

@@ -368,10 +368,10 @@ main(int argc, char **argv)
 	stats_start(&j.st);
 	j.st.threads = j.o.threads;
 	open_files(&j, path, npath);
-	while (raw_next(j.in, &x) && !slices_over(&j.share, j.in)) {
-		if (slices_take(&j.share, j.in, &x, -1))
+	for (bool over = false; !over && raw_next(j.in, &x); img_free(&x)) {
+		over = slices_over(&j.share, j.in);
+		if (!over && slices_take(&j.share, j.in, &x, -1))
 			transform_item(&j, &x);
-		img_free(&x);
 	}
 	finish(&j);
 	return 0;
