@@ -1,10 +1,13 @@
 load lib
 
-# The pages as HTML: `make html`.
+# The pages as HTML: `make html`. They are made once for all tests.
+setup_file() {
+	! command -v mandoc >/dev/null || (cd "$root" && t/html "$BATS_FILE_TMPDIR/html" "$B/demo")
+}
+
 setup() {
-	scratch
 	command -v mandoc >/dev/null || skip "mandoc is not installed"
-	(cd "$root" && t/html "$BATS_TEST_TMPDIR/html" "$B/demo")
+	cd "$BATS_FILE_TMPDIR"
 }
 
 # links FILE: what it leads to or shows, one a line.
