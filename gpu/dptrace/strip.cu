@@ -181,7 +181,7 @@ charge(float sum[SLOPES], const rows &r, const struct rule &rule, int t0, int st
 /* One gap's links. */
 struct gap_of {
 	const dp_guide *v;
-	int d, e, climb, slopes;
+	int d, e, climb;
 };
 
 /* Slope s0 + i of a warp's. */
@@ -217,7 +217,7 @@ __launch_bounds__(THREADS) score_links(const dp_evidence e, const dp_chains c)
 	if ((int)blockIdx.z + 1 >= s.n)
 		return;
 	const dp_guide *v = c.guide + s.guide + blockIdx.z;
-	const gap_of g = {v, v->d, v[1].d, v[1].o - v->o, v->d + v[1].d - 1};
+	const gap_of g = {v, v->d, v[1].d, v[1].o - v->o};
 	const int across = (g.d + (int)TILE - 1) / (int)TILE,
 		  j0 = (int)blockIdx.x % across * (int)TILE,
 		  s0 = 1 - g.d + (int)blockIdx.x / across * (int)TILE;

@@ -23,75 +23,92 @@ square_of(const pair<float> &v)
 	return (double)v.re * (double)v.re + (double)v.im * (double)v.im;
 }
 
+/* Three sums of a frequency and a gather. */
+struct sums {
+	double v[3];
+};
+
+/* Adds up what the threads of a block found, in one order. */
+__device__ void
+add_threads(const sums &own, sums *of)
+{
+	__shared__ sums part[THREADS];
+
+	part[threadIdx.x] = own;
+	for (unsigned half = THREADS / 2; half; half /= 2) {
+		__syncthreads();
+		for (unsigned i = 0; i < 3 && threadIdx.x < half; i++)
+			part[threadIdx.x].v[i] += part[threadIdx.x + half].v[i];
+	}
+	if (threadIdx.x == 0)
+		of[blockIdx.x] = part[0];
+}
+
 /* of[bin][gather]: |d|^2, |d - A m|^2 */
 __global__ void
-square(const radon_job w, pair<double> *of)
+square(const radon_job w, sums *of)
 {
-	__shared__ pair<double> part[THREADS];
 	const unsigned gather = blockIdx.x % w.n, bin = blockIdx.x / w.n, k = w.kmin + bin;
 	const size_t row = ((size_t)k * w.n + gather) * w.nx;
 	const double both = k == 0 || 2 * k == w.nfft ? 1 : 2;
-	pair<double> sum = {0, 0};
+	sums sum = {};
 
 	for (unsigned j = threadIdx.x; j < w.nx; j += THREADS) {
 		const pair<float> d = w.d[row + j], a = w.modelled[row + j];
 		const double re = (double)d.re - (double)a.re, im = (double)d.im - (double)a.im;
 		if (!w.live[j])
 			continue;
-		sum.re += both * square_of(d);
-		sum.im += both * (re * re + im * im);
+		sum.v[0] += both * square_of(d);
+		sum.v[1] += both * (re * re + im * im);
 	}
-	part[threadIdx.x] = sum;
-	for (unsigned half = THREADS / 2; half; half /= 2) {
-		__syncthreads();
-		if (threadIdx.x < half) {
-			part[threadIdx.x].re += part[threadIdx.x + half].re;
-			part[threadIdx.x].im += part[threadIdx.x + half].im;
-		}
-	}
-	if (threadIdx.x == 0)
-		of[blockIdx.x] = part[0];
+	add_threads(sum, of);
 }
 
-/* The energy of the first two curves, of the last two and of all. */
-struct energies {
-	double first, last, all;
-};
-
-/* of[bin][gather] */
+/* of[bin][gather]: the energy of the first two curves, of the last two, of all. */
 __global__ void
-edges(const radon_job w, energies *of)
+edges(const radon_job w, sums *of)
 {
-	__shared__ double part[THREADS];
 	const unsigned gather = blockIdx.x % w.n, k = w.kmin + blockIdx.x / w.n;
 	const pair<float> *m = w.m + ((size_t)k * w.n + gather) * w.nq;
-	double sum = 0;
+	sums sum = {};
 
-	for (unsigned i = threadIdx.x; i < w.nq; i += THREADS)
-		sum += square_of(m[i]);
-	part[threadIdx.x] = sum;
-	for (unsigned half = THREADS / 2; half; half /= 2) {
-		__syncthreads();
-		if (threadIdx.x < half)
-			part[threadIdx.x] += part[threadIdx.x + half];
+	for (unsigned i = threadIdx.x; i < w.nq; i += THREADS) {
+		const double energy = square_of(m[i]);
+		sum.v[0] += i < 2 ? energy : 0;
+		sum.v[1] += i + 2 >= w.nq ? energy : 0;
+		sum.v[2] += energy;
 	}
-	if (threadIdx.x == 0)
-		of[blockIdx.x] = {square_of(m[0]) + square_of(m[1]),
-				  square_of(m[w.nq - 2]) + square_of(m[w.nq - 1]), part[0]};
+	add_threads(sum, of);
 }
 
 int
-launch_edges(struct gpu *g, const radon_job &w, energies *sums)
+launch(struct gpu *g, const radon_job &w, void (*kernel)(const radon_job, sums *), sums *of)
 {
-	GPU_LAUNCH(g, edges, w.bins * w.n, THREADS, 0, w, sums);
+	GPU_LAUNCH(g, kernel, w.bins * w.n, THREADS, 0, w, of);
 	return 0;
 }
 
+/* Calls put(gather, sum) with the sums over the band that a kernel finds. */
+template <class PUT>
 int
-launch_square(struct gpu *g, const radon_job &w, pair<double> *sums)
+sum_band(struct gpu *g, const radon_job &w, void (*kernel)(const radon_job, sums *), PUT put)
 {
-	GPU_LAUNCH(g, square, w.bins * w.n, THREADS, 0, w, sums);
-	return 0;
+	const size_t n = (size_t)w.bins * w.n;
+	sums *const host = static_cast<sums *>(weir_alloc(n, sizeof *host));
+	void *at = NULL;
+	int err = host ? gpu_hold(g, HOLD_SQUARES, n * sizeof *host, &at) : -ENOMEM;
+
+	if (!err && !(err = launch(g, w, kernel, static_cast<sums *>(at))))
+		err = gpu_down(g, host, at, n * sizeof *host);
+	for (unsigned q = 0; q < w.n && !err; q++) {
+		sums all = {};
+		for (unsigned b = 0; b < w.bins; b++)
+			for (unsigned i = 0; i < 3; i++)
+				all.v[i] += host[(size_t)b * w.n + q].v[i];
+		put(q, all.v);
+	}
+	weir_free(host);
+	return err;
 }
 
 } // namespace
@@ -99,52 +116,22 @@ launch_square(struct gpu *g, const radon_job &w, pair<double> *sums)
 int
 radon_misfit(struct gpu *g, const radon_job &w, struct radon_report *report)
 {
-	const size_t n = (size_t)w.bins * w.n;
-	pair<double> *const host = static_cast<pair<double> *>(weir_alloc(n, sizeof *host));
 	radon_job model = w;
-	void *sums;
-	int err = -ENOMEM;
+	int err;
 
 	model.d = w.modelled;
-	if (host && !(err = gpu_hold(g, HOLD_SQUARES, n * sizeof *host, &sums)) &&
-	    !(err = radon_model(g, model))) {
-		err = launch_square(g, w, static_cast<pair<double> *>(sums));
-		err = err ? err : gpu_down(g, host, sums, n * sizeof *host);
-	}
-	for (unsigned q = 0; q < w.n && !err; q++) {
-		double all = 0, left = 0;
-		for (unsigned b = 0; b < w.bins; b++) {
-			all += host[(size_t)b * w.n + q].re;
-			left += host[(size_t)b * w.n + q].im;
-		}
-		report[q].misfit = all > 0 ? left / all : 0;
-	}
-	weir_free(host);
-	return err;
+	if ((err = radon_model(g, model)))
+		return err;
+	return sum_band(g, w, square, [&](unsigned q, const double *sum) {
+		report[q].misfit = sum[0] > 0 ? sum[1] / sum[0] : 0;
+	});
 }
 
 int
 radon_edges_found(struct gpu *g, const struct radon_core *p, const radon_job &w,
 		  struct radon_report *report)
 {
-	const size_t n = (size_t)w.bins * w.n;
-	energies *const host = static_cast<energies *>(weir_alloc(n, sizeof *host));
-	void *sums;
-	int err = -ENOMEM;
-
-	if (host && !(err = gpu_hold(g, HOLD_SQUARES, n * sizeof *host, &sums)) &&
-	    !(err = launch_edges(g, w, static_cast<energies *>(sums))))
-		err = gpu_down(g, host, sums, n * sizeof *host);
-	for (unsigned q = 0; q < w.n && !err; q++) {
-		double sum[3] = {0, 0, 0};
-		for (unsigned b = 0; b < w.bins; b++) {
-			const energies &e = host[(size_t)b * w.n + q];
-			sum[0] += e.first;
-			sum[1] += e.last;
-			sum[2] += e.all;
-		}
+	return sum_band(g, w, edges, [&](unsigned q, const double *sum) {
 		radon_edges(p, sum, report[q].edge);
-	}
-	weir_free(host);
-	return err;
+	});
 }
