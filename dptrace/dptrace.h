@@ -31,10 +31,12 @@
  * The level of a point is the largest response within 3 px of it (within 1.5 sigma, if that is more). The level l of a
  * segment is the smaller level of its two points. In the first pass a mean above l counts as l, so that a brighter line
  * nearby does not attract the polyline. Later passes do not cap the mean, and .5 sigma |grad| is subtracted from the
- * response of a ridge: it vanishes on the middle of a line, not on its flank or on an edge. The sum rewards evidence column by column:
+ * response of a ridge: it vanishes on the middle of a line, not on its flank or on an edge. The sum rewards evidence column
+ * by column:
  *
- *	sum	sum_c r(c) / (|r| + g0) * width	   |r| = |lambda| sigma^2 or |grad| sigma, lambda the eigenvalue of H that is larger in size
+ *	sum	sum_c r(c) / (|r| + g0) * width	   |r| = |lambda| sigma^2 or |grad| sigma
  *
+ * lambda is the eigenvalue of H that is larger in size.
  * The width is that of a column (length by columns) or the length of the link over it (length by arc, as in the paper).
  * g0 is soft times the median of |r| in the strip |v| <= w, and at least a quarter of the largest |r| there. Columns
  * outside the image have no response. The cost follows clear lines better, the sum follows lines in noise better; see

@@ -98,8 +98,10 @@ read_mask(struct raw_in *in, const struct args *a, const struct img *x, const st
 			die("%s: %s", a->mask, err);
 		img_free(&m);
 	}
-	if (word)
-		mask_nodata(mask, x, p, nodata);
+	if (word && !mask_nodata(mask, x, p, nodata) && !a->mask) {
+		weir_free(mask);
+		return NULL;
+	}
 	return mask;
 }
 

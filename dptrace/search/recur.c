@@ -187,9 +187,8 @@ run_sweep(const struct sweep *w, int threads)
 {
 	const struct gap *gap = &w->s->gap[w->g];
 	const int blocks = (w->d + LANES - 1) / LANES;
-	const bool share = threads > 1 && w->d * gap->nrow >= WORTH_SHARING;
 
-#pragma omp parallel num_threads(threads) if (share)
+#pragma omp parallel num_threads(threads) if (threads > 1 && w->d * gap->nrow >= WORTH_SHARING)
 	{
 		float *suffix = w->s->suffix + (size_t)omp_get_thread_num() * w->s->suffix_len;
 /* All rows are masked before any block is swept, because masking rewrites whole rows, their possible links included. */

@@ -1,5 +1,4 @@
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,20 +6,10 @@
 
 #include "common/mem.h"
 #include "common/opt.h"
+#include "dptrace/resolve.h"
 #include "dptrace/text/points.h"
 
 enum { WORD = 64 }; /* the longest number that is read */
-
-static int
-say(char err[DPTRACE_ERR], const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, DPTRACE_ERR, fmt, ap);
-	va_end(ap);
-	return -1;
-}
 
 /* Makes room in the array *p of n elements for one more. The room is doubled when it is full. */
 static bool
@@ -81,7 +70,10 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Reads the next word of *at..end as a number; blanks and comma separate words. Returns 1, 0 when no word is left, or -1 with a sentence in err. */
+/*
+ * Reads the next word of *at..end as a number; blanks and comma separate words. Returns 1, 0 when no word is left, or -1
+ * with a sentence in err.
+ */
 static int
 next_number(const char **at, const char *end, char comma, double *v, char err[DPTRACE_ERR])
 {
@@ -96,7 +88,7 @@ next_number(const char **at, const char *end, char comma, double *v, char err[DP
 	if (n == 0)
 		return 0;
 	if (strlen(word) != n || !opt_number(word, v) || !isfinite(*v))
-		return say(err, "'%s' is not a finite number", word);
+		return dptrace_fail(err, "'%s' is not a finite number", word);
 	return 1;
 }
 
@@ -142,12 +134,14 @@ parse_line(struct points *p, const char *at, const char *end, bool closed, char 
 	const bool wkt = is_wkt(&at, &end);
 	while ((r = next_number(&at, end, wkt ? ',' : ' ', &xy[n % 2], err)) > 0)
 		if (++n % 2 == 0 && add_point(p, xy[0], xy[1]))
-			return say(err, "no memory for %zu points", p->nxy);
+			return dptrace_fail(err, "no memory for %zu points", p->nxy);
 	if (r < 0 || n == 0)
 		return r;
 	if (n % 2 || n < 4)
-		return say(err, "%zu number%s: a polyline is x y x y ...", n, n == 1 ? "" : "s");
-	return add_line(p, n / 2, closed) ? say(err, "no memory for %zu lines", p->nline) : 0;
+		return dptrace_fail(err, "%zu number%s: a polyline is x y x y ...", n,
+				    n == 1 ? "" : "s");
+	return add_line(p, n / 2, closed) ? dptrace_fail(err, "no memory for %zu lines", p->nline)
+					  : 0;
 }
 
 int
@@ -161,11 +155,11 @@ points_parse(struct points *p, const char *text, size_t n, bool closed, char err
 		const char *nl = end_of_line(at, end);
 		if (parse_line(p, at, nl, closed, err)) {
 			snprintf(why, sizeof why, "%s", err);
-			return say(err, "line %zu: %s", row, why);
+			return dptrace_fail(err, "line %zu: %s", row, why);
 		}
 		at = nl < end ? nl + 1 : end;
 	}
-	return p->nline > before ? 0 : say(err, "no points");
+	return p->nline > before ? 0 : dptrace_fail(err, "no points");
 }
 
 int
@@ -185,10 +179,10 @@ world_parse(double world[6], const char *text, size_t n, char err[DPTRACE_ERR])
 	if (r < 0)
 		return -1;
 	if (count != 6)
-		return say(err, "%d numbers: a world file has six", count);
+		return dptrace_fail(err, "%d numbers: a world file has six", count);
 	return world[0] * world[3] - world[1] * world[2] != 0
 		   ? 0
-		   : say(err, "the first four numbers map the picture onto a line");
+		   : dptrace_fail(err, "the first four numbers map the picture onto a line");
 }
 
 int
@@ -204,13 +198,13 @@ geotransform_parse(double world[6], const char *text, char err[DPTRACE_ERR])
 	if (r < 0)
 		return -1;
 	if (n != 6)
-		return say(err, "%d numbers: a geotransform has six", n);
+		return dptrace_fail(err, "%d numbers: a geotransform has six", n);
 	const double map[6] = {
 	    g[1], g[4], g[2], g[5], g[0] + (g[1] + g[2]) / 2, g[3] + (g[4] + g[5]) / 2};
 	memcpy(world, map, sizeof map);
 	return map[0] * map[3] - map[1] * map[2] != 0
 		   ? 0
-		   : say(err, "a geotransform that maps the picture onto a line");
+		   : dptrace_fail(err, "a geotransform that maps the picture onto a line");
 }
 
 void

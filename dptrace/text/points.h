@@ -13,7 +13,8 @@ struct points {
 
 /*
  * Adds the polylines of a text. Each line of text is one polyline `x y x y ...`, or WKT's `LINESTRING (x y, x y, ...)`.
- * Blanks, tabs and a CR before the newline separate numbers. # begins a comment. A line without numbers is skipped. Returns 0, or -1 with a sentence in err.
+ * Blanks, tabs and a CR before the newline separate numbers. # begins a comment. A line without numbers is skipped. Returns
+ * 0, or -1 with a sentence in err.
  */
 int points_parse(struct points *p, const char *text, size_t n, bool closed, char err[DPTRACE_ERR]);
 

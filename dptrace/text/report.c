@@ -99,12 +99,11 @@ put_crs(const struct report *r)
 void
 report_begin(struct report *r, size_t w, size_t h)
 {
-	if (r->format == REPORT_GEOJSON)
+	if (r->format == REPORT_GEOJSON) {
 		raw_printf(r->out, "{\"type\": \"FeatureCollection\", ");
-	if (r->format == REPORT_GEOJSON)
 		put_crs(r);
-	if (r->format == REPORT_GEOJSON)
 		raw_printf(r->out, "\"features\": [");
+	}
 	if (r->format == REPORT_CSV && !r->follows)
 		raw_printf(r->out, "item,line,vertex,x,y,score,margin,point,border\n");
 	if (r->format == REPORT_SVG && w > 0) /* The centre of pixel 0,0 is 0,0. */
