@@ -9,6 +9,7 @@
 #include "common/die.h"
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/scratch.h"
 #include "common/tools/door.h"
 
 enum { BLOCK = 1 << 20 };
@@ -17,10 +18,9 @@ enum { BLOCK = 1 << 20 };
 static char *
 new_path(void)
 {
-	const char *dir = getenv("TMPDIR");
 	char *path;
 
-	if (asprintf(&path, "%s/weir.XXXXXX", dir && *dir ? dir : "/tmp") < 0)
+	if (asprintf(&path, "%s/weir.XXXXXX", scratch_directory()) < 0)
 		die("no memory");
 	if (!mkdtemp(path))
 		die("%s: %s", path, strerror(errno));
@@ -28,18 +28,6 @@ new_path(void)
 	if (!path)
 		die("no memory");
 	return strcat(path, "/scratch");
-}
-
-/* Removes the name and the directory of a file, which stays open. */
-static void
-forget_name(const char *path)
-{
-	char *dir = weir_xstrdup(path);
-
-	unlink(path);
-	*strrchr(dir, '/') = 0;
-	rmdir(dir);
-	weir_free(dir);
 }
 
 static char *
@@ -69,14 +57,12 @@ write_all(int fd, const char *buf, size_t n)
 static int
 spool(int from, const char *name)
 {
-	char *path = new_path(), *block = weir_xalloc(BLOCK, 1);
-	const int fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	char *block = weir_xalloc(BLOCK, 1);
+	const int fd = scratch_open();
 	ssize_t some;
 
 	if (fd < 0)
-		die("%s: %s", path, strerror(errno));
-	forget_name(path);
-	free(path);
+		die("%s: no temporary file in %s: %s", name, scratch_directory(), strerror(errno));
 	while ((some = read(from, block, BLOCK)) > 0)
 		write_all(fd, block, (size_t)some);
 	if (some < 0)
@@ -121,7 +107,9 @@ door_hide(struct door *d)
 	d->fd = open(d->path, O_RDONLY);
 	if (d->fd < 0)
 		die("%s: %s", d->path, strerror(errno));
-	forget_name(d->path);
+	unlink(d->path);
+	*strrchr(d->path, '/') = 0;
+	rmdir(d->path);
 }
 
 void

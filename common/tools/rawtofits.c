@@ -321,7 +321,7 @@ convert(const struct args *args, struct raw_in *in, struct sink *s, struct stats
 	check(status);
 	/* cfitsio does not report a failed write at the end, for example on a full disk. */
 	if (fstat(s->door.fd, &file) || file.st_size != end)
-		die("%s: only %lld of %lld bytes could be written", s->door.path,
+		die("%s: only %lld of %lld bytes could be written", s->door.name,
 		    (long long)file.st_size, (long long)end);
 }
 

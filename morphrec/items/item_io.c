@@ -1,15 +1,16 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/scratch.h"
 #include "morphrec/items/item_io.h"
 #include "morphrec/items/spool.h"
 
 void
 item_room(const struct raw_in *in, struct img *x)
 {
-	if (!img_bytes(x, &x->mapped) || !(x->map = x->data = spool_map(x->mapped)))
+	if (!img_bytes(x, &x->mapped) || !(x->map = x->data = scratch_map(x->mapped)))
 		raw_die(in, "no temporary file for %zu bytes in %s: %s", x->mapped,
-			spool_directory(), strerror(errno));
+			scratch_directory(), strerror(errno));
 }
 
 void

@@ -1,17 +1,8 @@
-/* For --max-mem: memory that is mapped from a temporary file, and returned to the system when it is not needed for a while. */
+/* For --max-mem: arrays that are mapped from temporary files, and returned to the system when they are not needed for a while. */
 #ifndef MORPHREC_SPOOL_H
 #define MORPHREC_SPOOL_H
 
 #include <stddef.h>
-
-/* Where temporary files stand: TMPDIR, or /tmp. */
-const char *spool_directory(void);
-
-/*
- * Maps `bytes` bytes of a new file without a name in TMPDIR, or /tmp if that is not set. Free them with munmap(). On failure
- * it returns NULL and sets errno: ENOSPC when the file system has no room for them.
- */
-void *spool_map(size_t bytes);
 
 /* Arrays of the same shape that are mapped from files; I is NULL when the mask is not. */
 struct spool_pages {
