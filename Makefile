@@ -35,7 +35,7 @@ TOOLFILES := $(filter-out $(TOOLLEFT),$(wildcard common/tools/*.c))
 TOOLS := $(shell grep -l '^main.int' $(TOOLFILES))
 BINARIES := $(PROGRAMS:%=$(B)/%) $(addprefix $(B)/,$(notdir $(GUESTS))) $(TOOLS:common/tools/%.c=$(B)/%)
 
-COMMON := $(patsubst %.c,$(B)/obj/%.o,$(wildcard common/*.c common/formats/*.c))
+COMMON := $(patsubst %.c,$(B)/obj/%.o,$(wildcard common/*.c common/formats/*.c common/options/*.c))
 SHARED := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(TOOLS),$(TOOLFILES)))
 sources = $(filter-out $(1)/main.c $(if $(filter $(1),$(GUESTS)),,$(addsuffix /%,$(GUESTS))),$(wildcard $(1)/*.c $(1)/*/*.c))
 core = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
@@ -198,10 +198,10 @@ fuzz-programs:
 	$(MAKE) $(SANITIZED) all build/san/t/gen build/san/t/gencmp build/san/t/mutate build/san/t/skeleton
 	t/fuzz/programs
 
-build/fuzz/%: t/fuzz/%.c $(wildcard common/*.[ch] common/formats/*.[ch] common/tools/*.[ch])
+build/fuzz/%: t/fuzz/%.c $(wildcard common/*.[ch] common/*/*.[ch])
 	@mkdir -p $(@D)
 	clang -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(ALL_CPPFLAGS) -o $@ $< \
-	 $(filter-out $(TOOLS),$(wildcard common/*.c common/formats/*.c) $(TOOLFILES)) -fopenmp $(TOOLLIBS) $(LIBS)
+	 $(filter-out $(TOOLS),$(wildcard common/*.c common/formats/*.c common/options/*.c) $(TOOLFILES)) -fopenmp $(TOOLLIBS) $(LIBS)
 
 # ---- upkeep -------------------------------------------------------------------------------------------------------
 SOURCES = $(shell git ls-files '*.c' '*.cc' '*.h' '*.cu' 2>/dev/null)

@@ -1,6 +1,6 @@
 /* Makes the texts of --help, --version and --completion from the option table. Only opt.c calls this. */
-#ifndef WEIR_USAGE_H
-#define WEIR_USAGE_H
+#ifndef WEIR_OPTIONS_USAGE_H
+#define WEIR_OPTIONS_USAGE_H
 
 #include "common/opt.h"
 

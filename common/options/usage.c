@@ -7,7 +7,7 @@
 #include "common/cpu.h"
 #include "common/die.h"
 #include "common/opt.h"
-#include "common/usage.h"
+#include "common/options/usage.h"
 
 /* Formats an option as the SYNOPSIS shows it, such as "[-k FILE]". Returns the length. */
 static int

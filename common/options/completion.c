@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/opt.h"
-#include "common/usage.h"
+#include "common/options/usage.h"
 
 /* Returns the words of an option, with | between them. NULL: its argument is free. */
 static const char *

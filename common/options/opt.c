@@ -1,21 +1,17 @@
 #include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
-#include <limits.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/cpu.h"
 #include "common/die.h"
 #include "common/file.h"
-#include "common/mem.h"
 #include "common/opt.h"
-#include "common/usage.h"
+#include "common/options/usage.h"
+#include "common/options/value.h"
 
 /* getopt returns LONG for row 0 of the table. It is above every letter. */
-enum { MAXROWS = 80, MAXNAME = 40, LONG = 256 };
+enum { LONG = 256 };
 
 #define AT(member) offsetof(struct opt_common, member)
 
@@ -56,222 +52,21 @@ static const struct {
 
 /* The program's own rows, and after them its common rows. */
 struct rows {
-	struct opt v[MAXROWS];
+	struct opt v[OPT_MAXROWS];
 	size_t n, own;
-	bool given[MAXROWS];
+	bool given[OPT_MAXROWS];
 };
 
 static void
 gather_rows(const struct opt_program *p, struct rows *r)
 {
 	*r = (struct rows){0};
-	for (const struct opt *o = p->table; o->name && r->n < MAXROWS; o++)
+	for (const struct opt *o = p->table; o->name && r->n < OPT_MAXROWS; o++)
 		r->v[r->n++] = *o;
 	r->own = r->n;
-	for (size_t i = 0; i < sizeof common_rows / sizeof *common_rows && r->n < MAXROWS; i++)
+	for (size_t i = 0; i < sizeof common_rows / sizeof *common_rows && r->n < OPT_MAXROWS; i++)
 		if ((common_rows[i].needs & p->common) == common_rows[i].needs)
 			r->v[r->n++] = common_rows[i].row;
-}
-
-/* Keeps p reachable until the process ends, so that leak checkers do not report it. Returns p. */
-static void *
-keep(void *p)
-{
-	static void *kept[MAXROWS];
-	static size_t n;
-
-	return kept[n++ % MAXROWS] = p;
-}
-
-/* --- values ---------------------------------------------------------------------------------- */
-
-bool
-opt_number(const char *text, double *v)
-{
-	char *end;
-
-	*v = strtod(text, &end);
-	return end != text && !*end && !isspace((unsigned char)*text);
-}
-
-bool
-opt_size(const char *text, size_t *v)
-{
-	static const char suffix[] = "kMGT";
-	unsigned long long n;
-	const char *s;
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	*v = (size_t)n;
-	if (errno || !*end)
-		return !errno;
-	s = strchr(suffix, *end);
-	return s && !end[1] && weir_mul(*v, (size_t)1 << 10 * (s - suffix + 1), v);
-}
-
-/* Returns the names of an option, such as "-t, --threads". */
-static const char *
-spelled(const struct opt *o)
-{
-	static char text[64];
-
-	if (o->letter)
-		snprintf(text, sizeof text, "-%c, --%s", o->letter, o->name);
-	else
-		snprintf(text, sizeof text, "--%s", o->name);
-	return text;
-}
-
-static bool
-within(const struct opt *o, double v)
-{
-	if (o->kind == OPT_ABOVE)
-		return v > o->lo;
-	return (o->lo == 0 && o->hi == 0) || (v >= o->lo && v <= o->hi);
-}
-
-static _Noreturn void
-die_range(const struct opt *o, const char *value, const char *what)
-{
-	if (o->kind == OPT_ABOVE)
-		die_usage("%s: '%s' is not %s above %g", spelled(o), value, what, o->lo);
-	if (o->lo == 0 && o->hi == 0)
-		die_usage("%s: '%s' is not %s", spelled(o), value, what);
-	die_usage("%s: '%s' is not %s in %g..%g", spelled(o), value, what, o->lo, o->hi);
-}
-
-static void
-store_int(const struct opt *o, const char *value, int *to)
-{
-	char *end;
-	long v;
-
-	errno = 0;
-	v = strtol(value, &end, 10);
-	if (errno || end == value || *end || isspace((unsigned char)*value) || v < INT_MIN ||
-	    v > INT_MAX || !within(o, (double)v))
-		die_range(o, value, "a whole number");
-	*to = (int)v;
-}
-
-static void
-store_size(const struct opt *o, const char *value, size_t *to)
-{
-	if (!opt_size(value, to) || !within(o, (double)*to))
-		die_range(o, value, "a size");
-}
-
-static void
-store_real(const struct opt *o, const char *value, double *to)
-{
-	if (!opt_number(value, to) || !isfinite(*to) || !within(o, *to))
-		die_range(o, value, "a number");
-}
-
-/* Returns name with American spelling, in text, or name itself where it has no such word. */
-static const char *
-american(const char *name, char text[MAXNAME])
-{
-	static const char *const pairs[][2] = {
-	    {"centre", "center"}, {"colour", "color"}, {"normalise", "normalize"}};
-
-	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-		const char *at = strstr(name, pairs[i][0]);
-		if (!at)
-			continue;
-		snprintf(text, MAXNAME, "%.*s%s%s", (int)(at - name), name, pairs[i][1],
-			 at + strlen(pairs[i][0]));
-		return text;
-	}
-	return name;
-}
-
-static void
-store_word(const struct opt *o, const char *value, int *to)
-{
-	int i = 0;
-
-	for (const char *w = o->words; *w; w += *w == '|', i++) {
-		char word[MAXNAME], spelling[MAXNAME];
-		const size_t len = strcspn(w, "|");
-
-		snprintf(word, sizeof word, "%.*s", (int)len, w);
-		if (!strcmp(word, value) || !strcmp(american(word, spelling), value)) {
-			*to = i;
-			return;
-		}
-		w += len;
-	}
-	die_usage("%s: '%s' is not one of %s", spelled(o), value, o->words);
-}
-
-static void
-store_list(const char *value, struct opt_list *list, size_t most)
-{
-	if (!list->v)
-		list->v = keep(weir_xalloc(most, sizeof *list->v));
-	list->v[list->n++] = value;
-}
-
-/* most: the length of the command line, which a list cannot exceed. */
-static void
-store(const struct opt *o, const char *value, void *args, size_t most)
-{
-	void *to = (char *)args + o->at;
-
-	if (o->arg && !value)
-		value = o->absent;
-	if (o->seen)
-		*(bool *)((char *)args + o->seen) = true;
-	if (o->kind == OPT_FLAG)
-		*(bool *)to = true;
-	else if (o->kind == OPT_SET)
-		*(int *)to = o->value;
-	else if (o->kind == OPT_COUNT)
-		++*(int *)to;
-	else if (o->kind == OPT_INT)
-		store_int(o, value, to);
-	else if (o->kind == OPT_SIZE)
-		store_size(o, value, to);
-	else if (o->kind == OPT_REAL || o->kind == OPT_ABOVE)
-		store_real(o, value, to);
-	else if (o->kind == OPT_STR)
-		*(const char **)to = value;
-	else if (o->kind == OPT_WORD)
-		store_word(o, value, to);
-	else if (o->kind == OPT_LIST)
-		store_list(value, to, most);
-}
-
-size_t
-opt_reals_upto(const char *option, const char *text, char sep, double *v, size_t max)
-{
-	size_t n = 0;
-
-	for (const char *s = text;; s++) {
-		char *end;
-		if (n == max)
-			die_usage("%s: '%s' has more than %zu numbers", option, text, max);
-		v[n] = strtod(s, &end);
-		if (end == s || isspace((unsigned char)*s) || !isfinite(v[n]) ||
-		    (*end && *end != sep))
-			die_usage("%s: '%s' is not numbers separated by '%c'", option, text, sep);
-		n++;
-		if (!*end)
-			return n;
-		s = end;
-	}
-}
-
-void
-opt_reals(const char *option, const char *text, char sep, double *v, size_t n)
-{
-	if (opt_reals_upto(option, text, sep, v, n) < n)
-		die_usage("%s: '%s' has fewer than %zu numbers", option, text, n);
 }
 
 /* --- history ------------------------------------------------------------------------------- */
@@ -321,7 +116,7 @@ row_of(const struct rows *r, int c)
 
 static void
 fill_getopt(const struct rows *r, struct option *longs, char *shorts,
-	    char american_names[][MAXNAME])
+	    char american_names[][OPT_MAXNAME])
 {
 	*shorts++ = ':';
 	for (size_t i = 0; i < r->n; i++) {
@@ -329,7 +124,7 @@ fill_getopt(const struct rows *r, struct option *longs, char *shorts,
 		int has = !o->arg ? no_argument : o->absent ? optional_argument : required_argument;
 		longs[i] = (struct option){o->name, has, NULL, LONG + (int)i};
 		longs[r->n + i] = longs[i];
-		longs[r->n + i].name = american(o->name, american_names[i]);
+		longs[r->n + i].name = opt_american(o->name, american_names[i]);
 		if (!o->letter)
 			continue;
 		*shorts++ = o->letter;
@@ -343,7 +138,7 @@ fill_getopt(const struct rows *r, struct option *longs, char *shorts,
 static size_t
 distance(const char *a, size_t n, const char *b)
 {
-	size_t row[MAXNAME], m = strlen(b);
+	size_t row[OPT_MAXNAME], m = strlen(b);
 
 	for (size_t j = 0; j <= m; j++)
 		row[j] = j;
@@ -367,7 +162,7 @@ nearest(const struct rows *r, const char *name, size_t n)
 	const char *best = NULL;
 	size_t least = n / 3 + 1;
 
-	for (size_t i = 0; i < r->n && n < MAXNAME; i++) {
+	for (size_t i = 0; i < r->n && n < OPT_MAXNAME; i++) {
 		const size_t d = distance(name, n, r->v[i].name);
 		if (d <= least && (!best || d < least)) {
 			least = d;
@@ -426,7 +221,7 @@ print_text(const struct opt_program *p, const struct rows *r, const struct opt *
 	int shell = 0;
 
 	if (o->kind == OPT_COMPLETION)
-		store_word(o, value ? value : o->absent, &shell);
+		opt_store_word(o, value ? value : o->absent, &shell);
 	opt_print(p, r->v, r->n, o->kind, (enum opt_shell)shell);
 }
 
@@ -434,8 +229,8 @@ static void
 parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, void *args,
 	   FILE *history)
 {
-	struct option longs[2 * MAXROWS + 1] = {{0}};
-	char shorts[3 * MAXROWS + 2], american_names[MAXROWS][MAXNAME];
+	struct option longs[2 * OPT_MAXROWS + 1] = {{0}};
+	char shorts[3 * OPT_MAXROWS + 2], american_names[OPT_MAXROWS][OPT_MAXNAME];
 	int c;
 
 	fill_getopt(r, longs, shorts, american_names);
@@ -447,7 +242,7 @@ parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, v
 		r->given[i] = true;
 		if (r->v[i].kind >= OPT_HELP)
 			print_text(p, r, &r->v[i], optarg);
-		store(&r->v[i], optarg, args, (size_t)argc);
+		opt_store(&r->v[i], optarg, args, (size_t)argc);
 		if (i < r->own && !r->v[i].unrecorded)
 			put_history(history, &r->v[i], optarg);
 	}
@@ -470,10 +265,10 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 	parse_rows(p, &r, argc, argv, args, history);
 	if (ferror(history) | fclose(history) || !text)
 		die("no memory");
-	common->history = keep(text);
+	common->history = opt_keep(text);
 	for (size_t i = 0; i < r.n; i++)
 		if (r.v[i].required && !r.given[i])
-			die_usage("%s is required; see %s --help", spelled(&r.v[i]), weir_prog);
+			die_usage("%s is required; see %s --help", opt_spelled(&r.v[i]), weir_prog);
 	*operand = argv + optind;
 	*noperand = (size_t)(argc - optind);
 	if (*noperand > p->max_operands)

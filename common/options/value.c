@@ -1,0 +1,207 @@
+/* The values of options: numbers, sizes, words and lists, each checked and stored. */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/options/value.h"
+
+void *
+opt_keep(void *p)
+{
+	static void *kept[OPT_MAXROWS];
+	static size_t n;
+
+	return kept[n++ % OPT_MAXROWS] = p;
+}
+
+bool
+opt_number(const char *text, double *v)
+{
+	char *end;
+
+	*v = strtod(text, &end);
+	return end != text && !*end && !isspace((unsigned char)*text);
+}
+
+bool
+opt_size(const char *text, size_t *v)
+{
+	static const char suffix[] = "kMGT";
+	unsigned long long n;
+	const char *s;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	*v = (size_t)n;
+	if (errno || !*end)
+		return !errno;
+	s = strchr(suffix, *end);
+	return s && !end[1] && weir_mul(*v, (size_t)1 << 10 * (s - suffix + 1), v);
+}
+
+const char *
+opt_spelled(const struct opt *o)
+{
+	static char text[64];
+
+	if (o->letter)
+		snprintf(text, sizeof text, "-%c, --%s", o->letter, o->name);
+	else
+		snprintf(text, sizeof text, "--%s", o->name);
+	return text;
+}
+
+static bool
+within(const struct opt *o, double v)
+{
+	if (o->kind == OPT_ABOVE)
+		return v > o->lo;
+	return (o->lo == 0 && o->hi == 0) || (v >= o->lo && v <= o->hi);
+}
+
+static _Noreturn void
+die_range(const struct opt *o, const char *value, const char *what)
+{
+	if (o->kind == OPT_ABOVE)
+		die_usage("%s: '%s' is not %s above %g", opt_spelled(o), value, what, o->lo);
+	if (o->lo == 0 && o->hi == 0)
+		die_usage("%s: '%s' is not %s", opt_spelled(o), value, what);
+	die_usage("%s: '%s' is not %s in %g..%g", opt_spelled(o), value, what, o->lo, o->hi);
+}
+
+static void
+store_int(const struct opt *o, const char *value, int *to)
+{
+	char *end;
+	long v;
+
+	errno = 0;
+	v = strtol(value, &end, 10);
+	if (errno || end == value || *end || isspace((unsigned char)*value) || v < INT_MIN ||
+	    v > INT_MAX || !within(o, (double)v))
+		die_range(o, value, "a whole number");
+	*to = (int)v;
+}
+
+static void
+store_size(const struct opt *o, const char *value, size_t *to)
+{
+	if (!opt_size(value, to) || !within(o, (double)*to))
+		die_range(o, value, "a size");
+}
+
+static void
+store_real(const struct opt *o, const char *value, double *to)
+{
+	if (!opt_number(value, to) || !isfinite(*to) || !within(o, *to))
+		die_range(o, value, "a number");
+}
+
+const char *
+opt_american(const char *name, char text[OPT_MAXNAME])
+{
+	static const char *const pairs[][2] = {
+	    {"centre", "center"}, {"colour", "color"}, {"normalise", "normalize"}};
+
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		const char *at = strstr(name, pairs[i][0]);
+		if (!at)
+			continue;
+		snprintf(text, OPT_MAXNAME, "%.*s%s%s", (int)(at - name), name, pairs[i][1],
+			 at + strlen(pairs[i][0]));
+		return text;
+	}
+	return name;
+}
+
+void
+opt_store_word(const struct opt *o, const char *value, int *to)
+{
+	int i = 0;
+
+	for (const char *w = o->words; *w; w += *w == '|', i++) {
+		char word[OPT_MAXNAME], spelling[OPT_MAXNAME];
+		const size_t len = strcspn(w, "|");
+
+		snprintf(word, sizeof word, "%.*s", (int)len, w);
+		if (!strcmp(word, value) || !strcmp(opt_american(word, spelling), value)) {
+			*to = i;
+			return;
+		}
+		w += len;
+	}
+	die_usage("%s: '%s' is not one of %s", opt_spelled(o), value, o->words);
+}
+
+static void
+store_list(const char *value, struct opt_list *list, size_t most)
+{
+	if (!list->v)
+		list->v = opt_keep(weir_xalloc(most, sizeof *list->v));
+	list->v[list->n++] = value;
+}
+
+void
+opt_store(const struct opt *o, const char *value, void *args, size_t most)
+{
+	void *to = (char *)args + o->at;
+
+	if (o->arg && !value)
+		value = o->absent;
+	if (o->seen)
+		*(bool *)((char *)args + o->seen) = true;
+	if (o->kind == OPT_FLAG)
+		*(bool *)to = true;
+	else if (o->kind == OPT_SET)
+		*(int *)to = o->value;
+	else if (o->kind == OPT_COUNT)
+		++*(int *)to;
+	else if (o->kind == OPT_INT)
+		store_int(o, value, to);
+	else if (o->kind == OPT_SIZE)
+		store_size(o, value, to);
+	else if (o->kind == OPT_REAL || o->kind == OPT_ABOVE)
+		store_real(o, value, to);
+	else if (o->kind == OPT_STR)
+		*(const char **)to = value;
+	else if (o->kind == OPT_WORD)
+		opt_store_word(o, value, to);
+	else if (o->kind == OPT_LIST)
+		store_list(value, to, most);
+}
+
+size_t
+opt_reals_upto(const char *option, const char *text, char sep, double *v, size_t max)
+{
+	size_t n = 0;
+
+	for (const char *s = text;; s++) {
+		char *end;
+		if (n == max)
+			die_usage("%s: '%s' has more than %zu numbers", option, text, max);
+		v[n] = strtod(s, &end);
+		if (end == s || isspace((unsigned char)*s) || !isfinite(v[n]) ||
+		    (*end && *end != sep))
+			die_usage("%s: '%s' is not numbers separated by '%c'", option, text, sep);
+		n++;
+		if (!*end)
+			return n;
+		s = end;
+	}
+}
+
+void
+opt_reals(const char *option, const char *text, char sep, double *v, size_t n)
+{
+	if (opt_reals_upto(option, text, sep, v, n) < n)
+		die_usage("%s: '%s' has fewer than %zu numbers", option, text, n);
+}
