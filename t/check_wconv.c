@@ -306,6 +306,7 @@ check_wconv(void)
 	check_rounding();
 	check_polynomials();
 	check_equal_kernels();
+	check_wconv_parts();
 	check_wconv_more();
 	check_wconv_adjoint();
 	check_wconv_restore();

@@ -41,6 +41,7 @@ double conv_got(const struct conv_job *j, size_t i);
  */
 double conv_error(const struct conv_job *j);
 
+void check_wconv_parts(void);
 void check_wconv_more(void);
 void check_wconv_adjoint(void);
 void check_wconv_restore(void);

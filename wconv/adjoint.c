@@ -129,7 +129,6 @@ first_tile(const struct wconv_adjoint *a, size_t i)
 	return t;
 }
 
-/* Allocates what the tiles leave, the item with its edges, and the scratch of the threads. */
 /* Finds the rows of the item into which rows beyond its edges are folded. */
 static void
 find_folded(const struct wconv_plan *p, bool *folded)
@@ -143,6 +142,7 @@ find_folded(const struct wconv_plan *p, bool *folded)
 	}
 }
 
+/* Allocates what the tiles leave, the item with its edges, and the scratch of the threads. */
 static int
 make_room(struct wconv_adjoint *a)
 {

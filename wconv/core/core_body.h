@@ -29,6 +29,8 @@ FOR_TARGET(TARGET, BYTES)
 #include "wconv/core/tasks_body.h"
 
 #include "wconv/core/scatter_body.h"
+#include "wconv/core/scatter_near_body.h"
+#include "wconv/core/scatter_tasks_body.h"
 
 const struct wconv_core CORE = {LEVEL, LANES,  sizeof(real),   scratch, feed,	 kernel, rows,
 				tile,  finish, spread_scratch, spread,	collect, fold};
