@@ -8,6 +8,7 @@
 
 #include "common/mem.h"
 #include "common/par.h"
+#include "emst/brute/brute.h"
 #include "emst/emst.h"
 #include "emst/lattice/forest.h"
 #include "emst/kd/kd.h"
@@ -156,6 +157,13 @@ emst_run_kd(const struct emst_set *s, int threads, struct emst_tree *t)
 	return s->k > EMST_MAXDIM ? -ERANGE
 				  : run_points(&(struct kd_input){.s = s, .threads = threads},
 					       emst_kd_f32, emst_kd_f64, t);
+}
+
+int
+emst_run_brute(const struct emst_set *s, int threads, struct emst_tree *t)
+{
+	return run_points(&(struct kd_input){.s = s, .threads = threads}, emst_brute, emst_brute,
+			  t);
 }
 
 int

@@ -108,15 +108,15 @@ static void
 grow_tree(struct emst_tree *t, struct vertices *v, const struct raw_in *in, const struct args *args,
 	  int threads)
 {
-	int err = -EEXIST;
 	struct progress bar;
+	int err;
 
 	progress_start(&bar, args->common.quiet);
 	v->set.step = step_bar;
 	v->set.step_of = &bar;
-	if (args->has_min_pts && v->points)
-		insist(in, vertices_distinct(v));
 	if (args->has_min_pts) {
+		if (v->points)
+			insist(in, vertices_distinct(v));
 		insist(in, vertices_weigh(v));
 		double *core = weir_xalloc(v->set.n, sizeof *core);
 		err = emst_run_density(&v->set, v->weight, args->min_pts, threads, core, t);

@@ -252,10 +252,15 @@ make_vectors(struct vertices *v, size_t *at)
 	size_t n = v->inputs * v->planes;
 	struct extent e;
 
-	if (!survey(v, n, &e, at))
-		return VERTICES_NOT_FINITE;
-	int err = load(v, n, e);
-	return err || v->points ? err : vertices_distinct(v);
+	return survey(v, n, &e, at) ? load(v, n, e) : VERTICES_NOT_FINITE;
+}
+
+static int
+make_distinct_vectors(struct vertices *v, size_t *at)
+{
+	int err = make_vectors(v, at);
+
+	return err ? err : vertices_distinct(v);
 }
 
 int
@@ -269,9 +274,10 @@ vertices_make(struct vertices *v, const void *data, enum img_type type, size_t i
 			       .points = points,
 			       .total = inputs,
 			       .scale = 1};
-	int err = type != IMG_U8 || planes > 3 || points ? make_vectors(v, at)
-		  : inputs <= FEW_MOST			 ? make_few(v)
-							 : make_lattice(v, threads);
+	int err = points			 ? make_vectors(v, at)
+		  : type != IMG_U8 || planes > 3 ? make_distinct_vectors(v, at)
+		  : inputs <= FEW_MOST		 ? make_few(v)
+						 : make_lattice(v, threads);
 	if (err)
 		vertices_free(v);
 	return err;
@@ -281,16 +287,13 @@ int
 vertices_pixels(struct vertices *v, const void *data, enum img_type type, size_t inputs,
 		size_t planes, size_t *at)
 {
-	struct extent e;
-
 	*v = (struct vertices){.data = data,
 			       .type = type,
 			       .inputs = inputs,
 			       .planes = planes,
 			       .total = inputs,
 			       .scale = 1};
-	int err =
-	    survey(v, inputs * planes, &e, at) ? load(v, inputs * planes, e) : VERTICES_NOT_FINITE;
+	int err = make_vectors(v, at);
 	if (err)
 		vertices_free(v);
 	return err;

@@ -379,6 +379,8 @@ check_limits(void)
 	s.k = 2;
 	s.n = EMST_MAXPOINTS;
 	check(emst_run(&s, 1, &t) == -ERANGE && !t.edge, "emst: 2^31 points are refused", "a tree");
+	check(emst_run_brute(&s, 1, &t) == -ERANGE && !t.edge,
+	      "emst: 2^31 points are refused where all pairs are compared", "a tree");
 	from_codes(&m, black_white, 2);
 	check(emst_run_lattice(&m.s, 1, &t) == 0 && t.length[0] == sqrt(3 * 255 * 255),
 	      "emst: black and white are sqrt(3) 255 apart", "%g", t.length ? t.length[0] : -1.);

@@ -36,6 +36,12 @@ four() {
 	emst --points --to=text --method=brute one.nrrd | diff - /dev/null
 }
 
+@test "--method=brute takes points whose squared distance is too small for a double" {
+	printf '0 0\n1e-300 0\n1 0\n' | texttoraw >points.nrrd
+	same <(emst --points --to=text --method=brute points.nrrd) '0 1 0
+1 2 1'
+}
+
 @test "--method=brute with what does not make a tree of all pairs is wrong usage" {
 	for option in --min-pts=3 --tree=x --neighbours=4 --palette=3; do
 		fails 2 "--method=brute makes the tree" emst --method=brute $option colours.ppm

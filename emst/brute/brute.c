@@ -11,7 +11,8 @@
 #include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
-#include "emst/emst.h"
+#include "emst/brute/brute.h"
+#include "emst/roots.h"
 
 enum { BLOCK = 256, LANES = 16 };
 
@@ -20,8 +21,6 @@ struct brute {
 	size_t n, padded; /* padded: the next multiple of BLOCK */
 	bool wide;	  /* coordinates are doubles */
 	void *x;	  /* [padded / BLOCK][k][BLOCK]; infinite behind the last vertex */
-	const void *at;	  /* [n][k] */
-	void *made;	  /* what at points to, where it is not the set's own */
 	uint32_t *number; /* [padded] */
 	uint32_t *tree;	  /* [padded] */
 	uint32_t *up;	  /* [n]: the forest of trees that have been joined in this round */
@@ -46,32 +45,6 @@ struct brute_edge {
 
 /* --- the vertices -------------------------------------------------------------------------------------------------- */
 
-/* The squares of distances between colours are whole numbers below 2^24, so floats hold them. */
-static int
-place_colours(struct brute *b)
-{
-	const unsigned k = b->s->k;
-	float *at = b->made = weir_alloc(b->n * k, sizeof *at);
-
-	if (!at)
-		return -ENOMEM;
-	memcpy(b->number, b->s->code, b->n * sizeof *b->number);
-	for (size_t i = 0; i < b->n; i++)
-		for (unsigned a = 0; a < k; a++)
-			at[i * k + a] = (float)(b->number[i] >> 8 * (k - 1 - a) & 255);
-	b->at = at;
-	return 0;
-}
-
-static int
-place_points(struct brute *b)
-{
-	for (size_t i = 0; i < b->n; i++)
-		b->number[i] = b->s->id ? b->s->id[i] : (uint32_t)i;
-	b->at = b->s->x;
-	return 0;
-}
-
 static void
 fill_blocks(struct brute *b)
 {
@@ -82,10 +55,10 @@ fill_blocks(struct brute *b)
 			const size_t to = (i / BLOCK * k + a) * BLOCK + i % BLOCK;
 			if (b->wide)
 				((double *)b->x)[to] =
-				    i < b->n ? ((const double *)b->at)[i * k + a] : INFINITY;
+				    i < b->n ? ((const double *)b->s->x)[i * k + a] : INFINITY;
 			else
 				((float *)b->x)[to] =
-				    i < b->n ? ((const float *)b->at)[i * k + a] : INFINITY;
+				    i < b->n ? ((const float *)b->s->x)[i * k + a] : INFINITY;
 		}
 }
 
@@ -93,21 +66,19 @@ static int
 begin(struct brute *b, const struct emst_set *s)
 {
 	const size_t n = s->n, padded = (n + BLOCK - 1) / BLOCK * BLOCK;
-	int err;
 
 	*b = (struct brute){.s = s, .n = n, .padded = padded, .wide = s->type == EMST_F64};
 	b->x = weir_alloc(padded * s->k, b->wide ? sizeof(double) : sizeof(float));
 	b->number = weir_calloc(padded, sizeof *b->number);
 	b->tree = weir_calloc(padded, sizeof *b->tree);
-	b->up = weir_alloc(n, sizeof *b->up);
+	b->up = roots_new(n);
 	if (!b->x || !b->number || !b->tree || !b->up)
 		return -ENOMEM;
-	err = s->type == EMST_CODE ? place_colours(b) : place_points(b);
-	if (err)
-		return err;
 	fill_blocks(b);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		b->tree[i] = (uint32_t)i;
+		b->number[i] = s->id ? s->id[i] : (uint32_t)i;
+	}
 	return 0;
 }
 
@@ -115,7 +86,6 @@ static void
 end(struct brute *b)
 {
 	weir_free(b->x);
-	weir_free(b->made);
 	weir_free(b->number);
 	weir_free(b->tree);
 	weir_free(b->up);
@@ -152,24 +122,14 @@ look(const struct brute *b, struct chosen *near, int threads)
 	}
 }
 
-static uint32_t
-root(uint32_t *up, uint32_t t)
-{
-	while (up[t] != t)
-		t = up[t] = up[up[t]];
-	return t;
-}
-
 /* Every tree takes the first of its vertices' edges; first[] has room for n indices. Returns the number of edges taken. */
 static size_t
 join(struct brute *b, const struct chosen *near, uint32_t *first, struct chosen *out)
 {
 	size_t taken = 0;
 
-	for (uint32_t t = 0; t < b->n; t++) {
-		b->up[t] = t;
-		first[t] = UINT32_MAX;
-	}
+	roots_single(b->up, b->n);
+	memset(first, 0xff, b->n * sizeof *first);
 	for (uint32_t v = 0; v < b->n; v++) {
 		uint32_t *f = &first[b->tree[v]];
 		if (*f == UINT32_MAX || order(&near[v], &near[*f]) < 0)
@@ -179,24 +139,32 @@ join(struct brute *b, const struct chosen *near, uint32_t *first, struct chosen 
 		if (first[t] == UINT32_MAX)
 			continue;
 		const struct chosen *e = &near[first[t]];
-		const uint32_t from = root(b->up, b->tree[e->lo]), to = root(b->up, b->tree[e->hi]);
+		const uint32_t from = roots_find(b->up, b->tree[e->lo]),
+			       to = roots_find(b->up, b->tree[e->hi]);
 		if (from == to)
 			continue;
-		b->up[from > to ? from : to] = from < to ? from : to;
+		roots_join(b->up, from, to);
 		out[taken++] = *e;
 	}
 	for (uint32_t v = 0; v < b->n; v++)
-		b->tree[v] = root(b->up, b->tree[v]);
+		b->tree[v] = roots_find(b->up, b->tree[v]);
 	return taken;
 }
 
 /* 0; -EEXIST when two points are equal, which the first round shows; -ERANGE when squares overflow. */
 static int
-judge(const struct chosen *near, size_t n)
+judge(const struct brute *b, const struct chosen *near)
 {
-	for (size_t v = 0; v < n; v++)
-		if (near[v].d2 == 0 || isinf(near[v].d2))
-			return near[v].d2 == 0 ? -EEXIST : -ERANGE;
+	const size_t bytes = b->s->k * (b->wide ? sizeof(double) : sizeof(float));
+	const char *x = b->s->x;
+
+	for (size_t v = 0; v < b->n; v++) {
+		if (isinf(near[v].d2))
+			return -ERANGE;
+		if (near[v].d2 == 0 &&
+		    !memcmp(x + near[v].lo * bytes, x + near[v].hi * bytes, bytes))
+			return -EEXIST;
+	}
 	return 0;
 }
 
@@ -210,7 +178,7 @@ grow(struct brute *b, struct chosen *edge, int threads)
 	for (size_t have = 0; !err && have + 1 < b->n;) {
 		look(b, near, threads);
 		if (!have)
-			err = judge(near, b->n);
+			err = judge(b, near);
 		if (!err)
 			have += join(b, near, first, edge + have);
 		if (b->s->step)
@@ -222,8 +190,9 @@ grow(struct brute *b, struct chosen *edge, int threads)
 }
 
 int
-emst_run_brute(const struct emst_set *s, int threads, struct emst_tree *t)
+emst_brute(const struct kd_input *in, struct emst_tree *t)
 {
+	const struct emst_set *s = in->s;
 	struct brute b;
 	struct chosen *edge = weir_alloc(s->n, sizeof *edge);
 	int err = begin(&b, s);
@@ -234,7 +203,7 @@ emst_run_brute(const struct emst_set *s, int threads, struct emst_tree *t)
 	if (!edge || !t->edge || !t->length)
 		err = -ENOMEM;
 	if (!err)
-		err = grow(&b, edge, threads);
+		err = grow(&b, edge, in->threads);
 	if (!err) {
 		qsort(edge, s->n - 1, sizeof *edge, order);
 		for (size_t i = 0; i + 1 < s->n; i++) {

@@ -15,7 +15,7 @@ WEIR_CLONES_OF(struct brute_edge, NEAR, (const struct brute *b, size_t v), (b, v
 		const REAL *restrict row = x;
 		REAL d[BLOCK] = {0}, least[LANES];
 		for (unsigned a = 0; a < b->s->k; a++, row += BLOCK) {
-			const REAL c = ((const REAL *)b->at)[v * b->s->k + a];
+			const REAL c = ((const REAL *)b->s->x)[v * b->s->k + a];
 			for (size_t j = 0; j < BLOCK; j++)
 				d[j] += (row[j] - c) * (row[j] - c);
 		}

@@ -4,6 +4,7 @@
 
 #include "common/die.h"
 #include "common/mem.h"
+#include "common/sample.h"
 #include "emst/io/write.h"
 
 enum { BLOCK = 4096 };
@@ -170,56 +171,17 @@ class_means(const struct result *r)
 	return mean;
 }
 
-/* Stores a mean as a sample of the type. Integer types get the nearest integer, halves rounded up. */
+/*
+ * Stores a mean as a sample of the type. Integer types get the nearest integer, halves rounded up. Only a mean near the largest
+ * integer of 64 bits can be rounded beyond it.
+ */
 static void
 put_sample(char *to, enum img_type type, double x)
 {
-	union {
-		uint8_t u8;
-		int8_t i8;
-		uint16_t u16;
-		int16_t i16;
-		uint32_t u32;
-		int32_t i32;
-		uint64_t u64;
-		int64_t i64;
-		float f32;
-		double f64;
-	} s;
-	double whole = floor(x + .5);
+	const double y = type == IMG_F32 || type == IMG_F64 ? x : floor(x + .5);
 
-	switch (type) {
-	case IMG_U8:
-		s.u8 = (uint8_t)whole;
-		break;
-	case IMG_I8:
-		s.i8 = (int8_t)whole;
-		break;
-	case IMG_U16:
-		s.u16 = (uint16_t)whole;
-		break;
-	case IMG_I16:
-		s.i16 = (int16_t)whole;
-		break;
-	case IMG_U32:
-		s.u32 = (uint32_t)whole;
-		break;
-	case IMG_I32:
-		s.i32 = (int32_t)whole;
-		break;
-	case IMG_U64:
-		s.u64 = whole >= 0x1p64 ? UINT64_MAX : (uint64_t)whole;
-		break;
-	case IMG_I64:
-		s.i64 = whole >= 0x1p63 ? INT64_MAX : (int64_t)whole;
-		break;
-	case IMG_F32:
-		s.f32 = (float)x;
-		break;
-	default:
-		s.f64 = x;
-	}
-	memcpy(to, &s, img_type_size(type));
+	if (!sample_store(to, &y, type, 1))
+		memcpy(to, &(uint64_t){type == IMG_I64 ? INT64_MAX : UINT64_MAX}, sizeof(uint64_t));
 }
 
 /* Writes every sample as the mean of its class. Counts are left out. */

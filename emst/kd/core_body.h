@@ -46,7 +46,7 @@ heap_limit(const struct heap *h)
 	return h->weight >= h->min_weight ? h->v[0].d2 : (REAL)INFINITY;
 }
 
-ALWAYS_INLINE void
+CPU_INLINE void
 core_leaf(const struct kd *t, size_t p, size_t leaf, struct heap *h)
 {
 	size_t first = leaf_begin(t, leaf), n = leaf_begin(t, leaf + 1) - first;

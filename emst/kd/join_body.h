@@ -4,7 +4,7 @@
  * the bound of the point allows a shorter edge than its tree already has.
  */
 
-ALWAYS_INLINE bool
+CPU_INLINE bool
 edge_before(const struct kd_edge *a, const struct kd_edge *b)
 {
 	if (a->d2 != b->d2)
@@ -12,7 +12,7 @@ edge_before(const struct kd_edge *a, const struct kd_edge *b)
 	return a->span != b->span ? a->span < b->span : a->lo < b->lo;
 }
 
-ALWAYS_INLINE struct kd_edge
+CPU_INLINE struct kd_edge
 edge_make(const struct kd *t, REAL d2, size_t p, size_t q)
 {
 	uint32_t a = t->number[p], b = t->number[q];
@@ -20,7 +20,7 @@ edge_make(const struct kd *t, REAL d2, size_t p, size_t q)
 	return (struct kd_edge){d2, a < b ? b - a : a - b, a < b ? a : b, (uint32_t)p, (uint32_t)q};
 }
 
-ALWAYS_INLINE REAL
+CPU_INLINE REAL
 best_d2(const struct kd *t, uint32_t tree)
 {
 	REAL d2;
@@ -46,7 +46,7 @@ offer(struct kd *t, uint32_t tree, struct kd_edge e)
 }
 
 /* Compares the edges from p to the foreign points of a leaf with *best, and keeps the first. */
-ALWAYS_INLINE void
+CPU_INLINE void
 search_leaf(const struct kd *t, size_t p, uint32_t tree, size_t leaf, struct kd_edge *best,
 	    unsigned k)
 {
@@ -71,7 +71,7 @@ search_leaf(const struct kd *t, size_t p, uint32_t tree, size_t leaf, struct kd_
 	}
 }
 
-ALWAYS_INLINE void
+CPU_INLINE void
 search_below(const struct kd *t, size_t p, uint32_t tree, size_t top, struct kd_edge *best,
 	     unsigned k)
 {
@@ -103,7 +103,7 @@ search_below(const struct kd *t, size_t p, uint32_t tree, size_t top, struct kd_
 	}
 }
 
-ALWAYS_INLINE void
+CPU_INLINE void
 search_from(struct kd *t, size_t p, uint32_t tree, unsigned k)
 {
 	size_t own = t->nleaves + t->leaf[p];
@@ -145,7 +145,7 @@ WEIR_CLONES(search_some, (struct kd *restrict t, size_t from, size_t to, bool re
 }
 
 /* Offers the first foreign point of the list, if it is certainly the nearest; else marks the list as used up. */
-ALWAYS_INLINE void
+CPU_INLINE void
 ask_list(struct kd *t, size_t p)
 {
 	const unsigned m = t->nnear;

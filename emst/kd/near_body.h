@@ -15,7 +15,7 @@ struct near_job {
 };
 
 /* Returns the squared distance between the boxes of two nodes. */
-ALWAYS_INLINE REAL
+CPU_INLINE REAL
 boxes_d2(const struct kd *t, size_t a, size_t b, unsigned k)
 {
 	const REAL *p = t->box + a * 2 * t->k, *q = t->box + b * 2 * t->k;
@@ -31,7 +31,7 @@ boxes_d2(const struct kd *t, size_t a, size_t b, unsigned k)
 }
 
 /* Computes the squared distances from the points of the leaf to the box of a node. */
-ALWAYS_INLINE void
+CPU_INLINE void
 points_box_d2(const struct near_job *job, size_t node, unsigned k, union block *d2)
 {
 	const REAL *least = job->t->box + node * 2 * job->t->k, *most = least + job->t->k;
@@ -49,7 +49,7 @@ points_box_d2(const struct near_job *job, size_t node, unsigned k, union block *
 }
 
 /* Inserts point i into the list d2[], near[] at its place; the last entry falls out. */
-ALWAYS_INLINE void
+CPU_INLINE void
 keep_nearest(REAL *d2, uint32_t *near, unsigned n, REAL d, uint32_t i)
 {
 	unsigned at = n - 1;
@@ -62,7 +62,7 @@ keep_nearest(REAL *d2, uint32_t *near, unsigned n, REAL d, uint32_t i)
 	near[at] = i;
 }
 
-ALWAYS_INLINE void
+CPU_INLINE void
 near_leaf(struct near_job *job, size_t leaf, unsigned k)
 {
 	const struct kd *t = job->t;
@@ -97,7 +97,7 @@ near_leaf(struct near_job *job, size_t leaf, unsigned k)
 }
 
 /* Looks at all leaves below a node, the nearer child first. */
-ALWAYS_INLINE void
+CPU_INLINE void
 near_below(struct near_job *job, size_t own, size_t top, unsigned k)
 {
 	const struct kd *t = job->t;
@@ -128,7 +128,7 @@ near_below(struct near_job *job, size_t own, size_t top, unsigned k)
 }
 
 /* Fills the lists of the points of a leaf. Returns the number of looks at leaves. */
-ALWAYS_INLINE size_t
+CPU_INLINE size_t
 near_of_leaf(struct kd *t, size_t leaf, unsigned k)
 {
 	struct near_job job = {.t = t, .first = leaf_begin(t, leaf)};

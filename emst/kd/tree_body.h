@@ -16,7 +16,6 @@
 #include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
-#include "emst/inline.h"
 #include "emst/kd/kd.h"
 #include "emst/lock.h"
 #include "emst/roots.h"
@@ -53,7 +52,6 @@ struct kd {
 	unsigned nnear; /* length of the lists of nearest points; 0: none are kept */
 	REAL *near_d2;	/* [n][nnear], ascending; owned */
 	uint32_t *near; /* [n][nnear]; NONE: there are no more; owned */
-	bool equal;	/* two points are equal */
 
 	size_t ntrees;
 	uint32_t largest;
@@ -240,7 +238,7 @@ build(struct kd *t)
 }
 
 /* Returns the squared distance from a point to a box. */
-ALWAYS_INLINE REAL
+CPU_INLINE REAL
 box_d2(const struct kd *t, const REAL *x, size_t node, unsigned k)
 {
 	const REAL *least = t->box + node * 2 * t->k, *most = least + t->k;
@@ -256,7 +254,7 @@ box_d2(const struct kd *t, const REAL *x, size_t node, unsigned k)
 }
 
 /* Computes the squared distances from a point to the points of a leaf. */
-ALWAYS_INLINE void
+CPU_INLINE void
 leaf_d2(const struct kd *t, const REAL *x, size_t leaf, unsigned k, union block *d2)
 {
 	const lanes *lane = t->lane + leaf * t->k;
@@ -270,7 +268,7 @@ leaf_d2(const struct kd *t, const REAL *x, size_t leaf, unsigned k, union block 
 }
 
 /* Returns a mask whose bit j tells whether d[j] <= limit. */
-ALWAYS_INLINE unsigned
+CPU_INLINE unsigned
 at_most(const REAL d[LEAF], REAL limit)
 {
 	unsigned mask = 0;

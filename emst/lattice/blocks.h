@@ -101,7 +101,7 @@ blocks_now(const struct blocks *k, uint32_t tree)
 }
 
 /* Returns the number of the node at R,G,B, counted in nodes of its level. */
-ALWAYS_INLINE uint32_t
+CPU_INLINE uint32_t
 node_id(int level, int R, int G, int B)
 {
 	int s = 6 - 2 * level;
@@ -117,7 +117,7 @@ node_bit(int R, int G, int B)
 }
 
 /* Returns the node of `level` that bit t of its parent, a node of level + 1, stands for. */
-ALWAYS_INLINE uint32_t
+CPU_INLINE uint32_t
 node_child(uint32_t parent, int level, int t)
 {
 	int s = 4 - 2 * level;

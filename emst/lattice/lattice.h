@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emst/inline.h"
+#include "common/cpu.h"
 
 enum { LATTICE_SIDE = 258, LATTICE_ROWS = LATTICE_SIDE * LATTICE_SIDE, LATTICE_WORDS = 6 };
 
@@ -82,7 +82,7 @@ code_b(uint32_t code)
 }
 
 /* Returns the vertex index of a colour that is present. */
-ALWAYS_INLINE uint32_t
+CPU_INLINE uint32_t
 lattice_rank(const struct lattice *l, uint32_t code)
 {
 	size_t row = lattice_row(code_r(code), code_g(code)), w = (code & 255) >> 6;
@@ -93,7 +93,7 @@ lattice_rank(const struct lattice *l, uint32_t code)
 }
 
 /* Returns word w[0] of a row shifted so that bit b holds what was at b + s. |s| <= 64; w[-1] or w[1] is read too. */
-ALWAYS_INLINE uint64_t
+CPU_INLINE uint64_t
 row_shift(const uint64_t *w, int s)
 {
 	if (s == 0)

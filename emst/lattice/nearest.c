@@ -5,7 +5,6 @@
  * wholly on a side where the query has a neighbour: that neighbour is nearer to all colours of the node.
  */
 #include "common/cpu.h"
-#include "emst/inline.h"
 #include "emst/lattice/nearest.h"
 
 enum { SMALL_TREE = 100 };
@@ -15,13 +14,13 @@ struct child {
 	int bit;
 };
 
-ALWAYS_INLINE int
+CPU_INLINE int
 axis_gap(int x, int lo, int size)
 {
 	return x < lo ? lo - x : x >= lo + size ? x - lo - size + 1 : 0;
 }
 
-ALWAYS_INLINE uint32_t
+CPU_INLINE uint32_t
 box_d2(const struct query *q, int r, int g, int b, int size)
 {
 	int x = axis_gap(q->x[0], r, size), y = axis_gap(q->x[1], g, size),
@@ -31,7 +30,7 @@ box_d2(const struct query *q, int r, int g, int b, int size)
 }
 
 /* Returns true when the box lies wholly on a side where the query has a neighbour. */
-ALWAYS_INLINE bool
+CPU_INLINE bool
 is_hidden(const struct query *q, int r, int g, int b, int size)
 {
 	const int lo[3] = {r, g, b};
@@ -43,7 +42,7 @@ is_hidden(const struct query *q, int r, int g, int b, int size)
 	return side & q->faces;
 }
 
-ALWAYS_INLINE void
+CPU_INLINE void
 scan_block(const struct blocks *k, const struct query *q, uint32_t id, struct key *best)
 {
 	uint64_t word = k->bits[0][id];
@@ -68,7 +67,7 @@ scan_block(const struct blocks *k, const struct query *q, uint32_t id, struct ke
 }
 
 /* Lists the children of a node of level + 1 that may hold a nearer colour, by distance. The children are nodes of `level`. */
-ALWAYS_INLINE int
+CPU_INLINE int
 sort_children(const struct blocks *k, const struct query *q, uint32_t parent, int level,
 	      const struct key *best, struct child c[64])
 {
@@ -93,7 +92,7 @@ sort_children(const struct blocks *k, const struct query *q, uint32_t parent, in
 	return n;
 }
 
-ALWAYS_INLINE void
+CPU_INLINE void
 visit1(const struct blocks *k, const struct query *q, uint32_t id, struct key *best)
 {
 	struct child c[64];
@@ -103,7 +102,7 @@ visit1(const struct blocks *k, const struct query *q, uint32_t id, struct key *b
 		scan_block(k, q, node_child(id, 0, c[i].bit), best);
 }
 
-ALWAYS_INLINE void
+CPU_INLINE void
 visit2(const struct blocks *k, const struct query *q, uint32_t id, struct key *best)
 {
 	struct child c[64];
@@ -113,7 +112,7 @@ visit2(const struct blocks *k, const struct query *q, uint32_t id, struct key *b
 		visit1(k, q, node_child(id, 1, c[i].bit), best);
 }
 
-ALWAYS_INLINE void
+CPU_INLINE void
 visit3(const struct blocks *k, const struct query *q, struct key *best)
 {
 	struct child c[64];
@@ -124,7 +123,7 @@ visit3(const struct blocks *k, const struct query *q, struct key *best)
 }
 
 /* Scans the query's block and the 26 around it. Colours outside them are at least the returned squared distance away. */
-ALWAYS_INLINE uint32_t
+CPU_INLINE uint32_t
 scan_around(const struct blocks *k, const struct query *q, struct key *best)
 {
 	int at[3], lo[3], hi[3], inside = 4;
@@ -149,14 +148,14 @@ scan_around(const struct blocks *k, const struct query *q, struct key *best)
 	return (uint32_t)((inside + 5) * (inside + 5));
 }
 
-ALWAYS_INLINE void
+CPU_INLINE void
 find_nearest(const struct blocks *k, const struct query *q, struct key *best)
 {
 	if (best->d2 >= scan_around(k, q, best))
 		visit3(k, q, best);
 }
 
-ALWAYS_INLINE bool
+CPU_INLINE bool
 is_present(const struct lattice *l, int r, int g, int b)
 {
 	return lattice_words(l, r, g)[b >> 6] >> (b & 63) & 1;
@@ -166,7 +165,7 @@ is_present(const struct lattice *l, int r, int g, int b)
  * Looks at the offsets of the ball from squared length d2 on; shorter ones are known to find nothing. Returns the d2 below
  * which nothing is found, at most NEAR_D2 + 1: then the ball holds no foreign colour.
  */
-ALWAYS_INLINE uint32_t
+CPU_INLINE uint32_t
 scan_ball(const struct blocks *k, const struct query *q, uint32_t d2, struct key *best)
 {
 	for (; d2 <= NEAR_D2 && d2 <= best->d2; d2++) {
@@ -193,7 +192,7 @@ scan_ball(const struct blocks *k, const struct query *q, uint32_t d2, struct key
 	return d2;
 }
 
-ALWAYS_INLINE void
+CPU_INLINE void
 offer(struct blocks *k, uint32_t tree, const struct key *key)
 {
 	if (key->lo == NONE)
@@ -208,13 +207,13 @@ offer(struct blocks *k, uint32_t tree, const struct key *key)
 	lock_give(k->locks, tree);
 }
 
-ALWAYS_INLINE uint32_t
+CPU_INLINE uint32_t
 limit_of(const struct blocks *k, uint32_t tree)
 {
 	return __atomic_load_n(&k->best[tree].d2, __ATOMIC_RELAXED);
 }
 
-ALWAYS_INLINE void
+CPU_INLINE void
 search(struct blocks *k, size_t i)
 {
 	uint32_t code = k->code[i], tree = k->now[k->home[i]], bound = k->bound[i];
@@ -284,7 +283,7 @@ list_blocks(const struct blocks *k, const int x[3], uint32_t tree, int level, ui
 	}
 }
 
-ALWAYS_INLINE void
+CPU_INLINE void
 search_list(struct blocks *k, size_t i, const struct list *list)
 {
 	uint32_t code = k->code[i], tree = k->now[k->home[i]], d2[MAXLIST];
@@ -314,7 +313,7 @@ block_of(uint32_t code)
  * one. The list costs 6 % on photographs and gains where trees are large and close: 12 clouds 301 -> 220 ms, sheets
  * 724 -> 385 (one thread).
  */
-ALWAYS_INLINE bool
+CPU_INLINE bool
 search_crowd(struct blocks *k, size_t from, size_t to)
 {
 	uint32_t code = k->code[from], tree = k->now[k->home[from]], limit = limit_of(k, tree);
@@ -336,7 +335,7 @@ search_crowd(struct blocks *k, size_t from, size_t to)
 	return !list.full;
 }
 
-ALWAYS_INLINE void
+CPU_INLINE void
 search_blocks(struct blocks *k, size_t from, size_t to)
 {
 	uint32_t largest = k->now[k->largest];

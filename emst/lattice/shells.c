@@ -124,7 +124,7 @@ grow(struct pairs *p)
 }
 
 /* Returns the pairs of one word that are not dropped. before: bit 63 of the pairs of the word to the left. */
-ALWAYS_INLINE uint64_t
+CPU_INLINE uint64_t
 prune(const uint64_t *u, const uint64_t *v, const struct offset *o, uint32_t d2, uint64_t before)
 {
 	enum { G = LATTICE_WORDS, R = LATTICE_SIDE * LATTICE_WORDS };
@@ -148,7 +148,7 @@ prune(const uint64_t *u, const uint64_t *v, const struct offset *o, uint32_t d2,
 }
 
 /* Finds the pairs (u, u + o) of one row whose labels differ. */
-ALWAYS_INLINE void
+CPU_INLINE void
 scan_row(const struct forest *f, const struct offset *o, uint32_t d2, int r, int g,
 	 struct pairs *out)
 {

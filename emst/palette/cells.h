@@ -11,11 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/cpu.h"
+
 enum { LANES = 16, CELLS = 32 * 32 * 32 };
 
 struct sum4 {
 	int64_t v[4];
 };
+
+CPU_INLINE void
+sum4_add(struct sum4 *to, const struct sum4 *x)
+{
+	for (int a = 0; a < 4; a++)
+		to->v[a] += x->v[a];
+}
 
 struct cell {
 	uint32_t start;	    /* its first colour; the next cell's start is its end */

@@ -150,13 +150,6 @@ nearest_rivals(const struct cells *c, size_t p, const struct rivals *r, uint8_t 
 		at[i] = (uint8_t)id[i];
 }
 
-CPU_INLINE void
-add(struct sum4 *to, const struct sum4 *x)
-{
-	for (int a = 0; a < 4; a++)
-		to->v[a] += x->v[a];
-}
-
 /* Assigns the colours of the cells from..to-1, and adds them to sum[k]. */
 WEIR_CLONES(assign_cells,
 	    (const struct cells *c, const struct table *t, size_t from, size_t to, uint8_t *label,
@@ -168,7 +161,7 @@ WEIR_CLONES(assign_cells,
 	for (const struct cell *q = c->cell + from; q < c->cell + to; q++) {
 		find_rivals(t, q, &r);
 		if (r.n == 1) {
-			add(&sum[r.id[0]], &q->sum);
+			sum4_add(&sum[r.id[0]], &q->sum);
 			memset(label + q->start, (int)r.id[0], q[1].start - q->start);
 			continue;
 		}
@@ -178,7 +171,7 @@ WEIR_CLONES(assign_cells,
 			nearest_rivals(c, p, &r, at);
 			for (size_t i = 0; i < n; i++) {
 				label[p + i] = at[i];
-				add(&sum[at[i]], &c->sum[p + i]);
+				sum4_add(&sum[at[i]], &c->sum[p + i]);
 			}
 		}
 	}
@@ -213,7 +206,7 @@ lloyd_assign(struct lloyd *l)
 	memset(l->sum, 0, sizeof l->sum);
 	for (size_t s = 0; s < SHARES; s++)
 		for (size_t j = 0; j < l->k; j++)
-			add(&l->sum[j], &l->share[s * l->k + j]);
+			sum4_add(&l->sum[j], &l->share[s * l->k + j]);
 	return sse_of(l);
 }
 

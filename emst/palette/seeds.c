@@ -47,13 +47,6 @@ free_octree(struct octree *o)
 	}
 }
 
-static void
-add(struct sum4 *to, const struct sum4 *x)
-{
-	for (int a = 0; a < 4; a++)
-		to->v[a] += x->v[a];
-}
-
 /* Splits a cell into parts of 4x4x4. A part that holds `most` pixels or more is split into parts of 2x2x2. */
 static size_t
 split_cell(const struct cells *c, const struct cell *q, uint64_t most, struct sum4 *sum, size_t n)
@@ -65,14 +58,14 @@ split_cell(const struct cells *c, const struct cell *q, uint64_t most, struct su
 	for (uint32_t p = q->start; p < q[1].start; p++) {
 		const unsigned r = (unsigned)c->x[0][p] & 7, g = (unsigned)c->x[1][p] & 7,
 			       b = (unsigned)c->x[2][p] & 7;
-		add(&part[(r >> 2) << 5 | (g >> 2) << 4 | (b >> 2) << 3 | (r >> 1 & 1) << 2 |
-			  (g >> 1 & 1) << 1 | (b >> 1 & 1)],
-		    &c->sum[p]);
+		sum4_add(&part[(r >> 2) << 5 | (g >> 2) << 4 | (b >> 2) << 3 | (r >> 1 & 1) << 2 |
+			       (g >> 1 & 1) << 1 | (b >> 1 & 1)],
+			 &c->sum[p]);
 	}
 	for (int eight = 0; eight < PARTS; eight += 8) {
 		struct sum4 whole = {{0}};
 		for (int i = eight; i < eight + 8; i++)
-			add(&whole, &part[i]);
+			sum4_add(&whole, &part[i]);
 		if ((uint64_t)whole.v[3] < most) {
 			sum[next] = whole;
 			next += whole.v[3] > 0;
@@ -104,7 +97,7 @@ list_seeds(struct octree *o, const struct cells *c, uint64_t most, struct sum4 *
 			sum[n++] = (struct sum4){{0}};
 			*seed = (uint32_t)n;
 		}
-		add(&sum[*seed - 1], &q->sum);
+		sum4_add(&sum[*seed - 1], &q->sum);
 	}
 	return n;
 }
