@@ -13,4 +13,14 @@ clock_now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Adds the seconds since *t to a stage, and sets *t to now. */
+static inline void
+clock_charge(double *t, double *stage)
+{
+	const double now = clock_now();
+
+	*stage += now - *t;
+	*t = now;
+}
+
 #endif

@@ -7,7 +7,7 @@
 
 /* w <- w / (K w), where K spreads and interpolates. At the fixed point K w = 1, where points are dense and where sparse. */
 static void
-level(struct usfft_plan *p, double *w, double *v, size_t m)
+equalise(struct usfft_plan *p, double *w, double *v, size_t m)
 {
 	for (size_t j = 0; j < m; j++) {
 		v[2 * j] = w[j];
@@ -16,7 +16,7 @@ level(struct usfft_plan *p, double *w, double *v, size_t m)
 	double start = clock_now();
 	spread_points(p, 1, v);
 	interp_points(p, 1, v);
-	charge_time(&start, &p->took->spread);
+	clock_charge(&start, &p->took->spread);
 	for (size_t j = 0; j < m; j++)
 		w[j] = v[2 * j] > 0 ? w[j] / v[2 * j] : w[j];
 }
@@ -37,7 +37,7 @@ usfft_pipe(const struct usfft_options *given, const struct usfft_points *pt, int
 	for (size_t j = 0; !err && j < pt->m; j++)
 		w[j] = 1;
 	for (int i = 0; !err && i < rounds; i++)
-		level(p, w, v, pt->m);
+		equalise(p, w, v, pt->m);
 	for (int a = 0; !err && a < o.dim; a++) {
 		const double h = window_hat(&p->win[a], 0);
 		area *= h * h / (double)p->grid.n[a];

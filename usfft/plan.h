@@ -22,9 +22,7 @@ struct usfft_plan {
 	double reach; /* what usfft_reach() returns */
 	struct window win[3];
 	struct grid grid;
-	void *undo[3]; /* owned: reals; per axis, 1 / window_hat() at modes 0..n/2 */
 	const struct tile_ops *ops;
-	const struct batch_ops *batch;
 	struct tile_window taps;
 	size_t tiles[3], ntiles;
 	size_t nbands, ncolours;
@@ -46,16 +44,6 @@ static inline int
 conjugate(int sign)
 {
 	return sign < 0 ? 1 : -1;
-}
-
-/* Adds the seconds since *t to a stage, and sets *t to now. */
-static inline void
-charge_time(double *t, double *stage)
-{
-	const double now = clock_now();
-
-	*stage += now - *t;
-	*t = now;
 }
 
 /*

@@ -5,7 +5,6 @@
 #include "common/fft.h"
 #include "common/mem.h"
 #include "common/par.h"
-#include "usfft/plan.h"
 #include "usfft/toeplitz.h"
 
 enum { BATCH = 4 }; /* columns at a time; fft_size() returns multiples of it */
@@ -147,7 +146,7 @@ usfft_toeplitz_apply(struct toeplitz *t, const double *in, double *out)
 			t->work[i][1] *= t->symbol[i];
 		}
 	run_fft(t, 1);
-	charge_time(&start, &t->took->fft);
+	clock_charge(&start, &t->took->fft);
 #pragma omp parallel for num_threads(t->threads) schedule(static)
 	for (size_t r = 0; r < n[1] * n[2]; r++) {
 		const size_t y = cell_of_mode(t, 1, r % n[1]), z = cell_of_mode(t, 2, r / n[1]);

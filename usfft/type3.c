@@ -111,7 +111,7 @@ hand_over(const struct usfft_plan *outer, struct usfft_plan *inner, int sign)
 	for (size_t i = 0; i < g->n[1] * g->n[2] * cuts; i++) {
 		const size_t row = i / cuts, x = i % cuts * g->rowlen;
 		const size_t from = row / g->n[1] * g->plane + row % g->n[1];
-		modes_put(inner, conjugate(sign), row, x, x + g->rowlen,
+		modes_put(&inner->grid, conjugate(sign), row, x, x + g->rowlen,
 			  (const char *)g->data + grid_cell(g, from, x) * 2 * outer->real);
 	}
 }
@@ -184,7 +184,7 @@ spread_outer(struct usfft_3 *t, const struct usfft_points *pt, const void *c, in
 		return err;
 	double start = clock_now();
 	spread_points(t->outer, 1, NULL);
-	charge_time(&start, &t->outer->took->spread);
+	clock_charge(&start, &t->outer->took->spread);
 	return 0;
 }
 
@@ -227,11 +227,11 @@ transform(struct usfft_3 *t, const struct usfft_points *pt, const void *c,
 		return err;
 	double start = clock_now();
 	hand_over(t->outer, t->inner, sign);
-	charge_time(&start, &t->inner->took->modes);
+	clock_charge(&start, &t->inner->took->modes);
 	usfft_scatter(t->inner, sign, out);
 	start = clock_now();
 	finish(t, targets, sign, out);
-	charge_time(&start, &t->inner->took->modes);
+	clock_charge(&start, &t->inner->took->modes);
 	return 0;
 }
 

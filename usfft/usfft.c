@@ -55,18 +55,18 @@ make_windows(struct usfft_plan *p, int w)
 }
 
 static int
-make_undo(struct usfft_plan *p)
+make_undo(struct grid *g, const struct window win[3])
 {
-	for (int a = 0; a < p->o.dim; a++) {
-		const size_t n = p->o.n[a] / 2 + 1;
+	for (int a = 0; a < g->dim; a++) {
+		const size_t n = g->modes[a] / 2 + 1;
 		double *undo = weir_alloc(n, sizeof *undo);
-		p->undo[a] = undo;
+		g->undo[a] = undo;
 		if (!undo)
 			return -ENOMEM;
-		window_undo(&p->win[a], p->grid.n[a], undo, n);
-		for (size_t k = 0; p->o.single && k < n; k++) {
+		window_undo(&win[a], g->n[a], undo, n);
+		for (size_t k = 0; g->real == sizeof(float) && k < n; k++) {
 			const float v = (float)undo[k];
-			memcpy((float *)p->undo[a] + k, &v, sizeof v);
+			memcpy((float *)g->undo[a] + k, &v, sizeof v);
 		}
 	}
 	return 0;
@@ -96,7 +96,7 @@ make_plan(struct usfft_plan *p)
 	p->real = p->o.single ? sizeof(float) : sizeof(double);
 	const struct loops *loops = usfft_loops(p->o.registers, p->o.single);
 	p->ops = &loops->tile;
-	p->batch = &loops->batch;
+	p->grid.ops = &loops->batch;
 	err = usfft_choose(&p->o, p->ops->lanes, &w, p->grid.n, &p->reach);
 	if (err)
 		return err;
@@ -106,7 +106,7 @@ make_plan(struct usfft_plan *p)
 	if (!err)
 		err = make_windows(p, w);
 	if (!err)
-		err = make_undo(p);
+		err = make_undo(&p->grid, p->win);
 	return err ? err : make_tiles(p);
 }
 
@@ -150,10 +150,10 @@ usfft_free(struct usfft_plan *p)
 {
 	if (!p)
 		return;
-	void *owned[] = {p->undo[0], p->undo[1], p->undo[2], p->taps.x, p->taps.y,	p->taps.z,
-			 p->band,    p->colour,	 p->acc,     p->heavy,	p->points.start};
+	void *owned[] = {p->taps.x, p->taps.y, p->taps.z, p->band,
+			 p->colour, p->acc,    p->heavy,  p->points.start};
 
-	grid_free(&p->grid, p->o.single);
+	grid_free(&p->grid);
 	sort_free(&p->points);
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		weir_free(owned[i]);
@@ -184,9 +184,9 @@ usfft_gather(struct usfft_plan *p, int sign, const void *c)
 	double t = clock_now();
 
 	spread_points(p, conjugate(sign), c);
-	charge_time(&t, &p->took->spread);
-	grid_to_modes(p);
-	charge_time(&t, &p->took->fft);
+	clock_charge(&t, &p->took->spread);
+	grid_to_modes(&p->grid);
+	clock_charge(&t, &p->took->fft);
 }
 
 /* How many modes of a row a thread takes at a time: all of them, except in one dimension, where there is only one row. */
@@ -201,7 +201,7 @@ piece_of_row(const struct usfft_plan *p)
 void
 usfft_get_row(const struct usfft_plan *p, int sign, size_t row, void *modes)
 {
-	modes_get(p, conjugate(sign), row, 0, p->o.n[0], modes);
+	modes_get(&p->grid, conjugate(sign), row, 0, p->o.n[0], modes);
 }
 
 void
@@ -216,22 +216,23 @@ usfft_type1(struct usfft_plan *p, int sign, const void *c, void *modes)
 #pragma omp parallel for num_threads(p->o.threads) schedule(static)
 	for (size_t i = 0; i < rows * pieces; i++) {
 		const size_t row = i / pieces, from = i % pieces * piece;
-		modes_get(p, conjugate(sign), row, from, from + piece < nx ? from + piece : nx,
+		modes_get(&p->grid, conjugate(sign), row, from,
+			  from + piece < nx ? from + piece : nx,
 			  (char *)modes + (row * nx + from) * 2 * p->real);
 	}
-	charge_time(&t, &p->took->modes);
+	clock_charge(&t, &p->took->modes);
 }
 
 void
 usfft_clear(struct usfft_plan *p)
 {
-	grid_clear(p);
+	grid_clear(&p->grid);
 }
 
 void
 usfft_put_row(struct usfft_plan *p, int sign, size_t row, const void *modes)
 {
-	modes_put(p, conjugate(sign), row, 0, p->o.n[0], modes);
+	modes_put(&p->grid, conjugate(sign), row, 0, p->o.n[0], modes);
 }
 
 void
@@ -239,10 +240,10 @@ usfft_scatter(struct usfft_plan *p, int sign, void *c)
 {
 	double t = clock_now();
 
-	modes_to_grid(p);
-	charge_time(&t, &p->took->fft);
+	modes_to_grid(&p->grid);
+	clock_charge(&t, &p->took->fft);
 	interp_points(p, conjugate(sign), c);
-	charge_time(&t, &p->took->spread);
+	clock_charge(&t, &p->took->spread);
 }
 
 void
@@ -256,9 +257,10 @@ usfft_type2(struct usfft_plan *p, int sign, const void *modes, void *c)
 #pragma omp parallel for num_threads(p->o.threads) schedule(static)
 	for (size_t i = 0; i < rows * pieces; i++) {
 		const size_t row = i / pieces, from = i % pieces * piece;
-		modes_put(p, conjugate(sign), row, from, from + piece < nx ? from + piece : nx,
+		modes_put(&p->grid, conjugate(sign), row, from,
+			  from + piece < nx ? from + piece : nx,
 			  (const char *)modes + (row * nx + from) * 2 * p->real);
 	}
-	charge_time(&t, &p->took->modes);
+	clock_charge(&t, &p->took->modes);
 	usfft_scatter(p, sign, c);
 }

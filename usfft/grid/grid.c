@@ -15,7 +15,8 @@
 
 #include "common/mem.h"
 #include "common/par.h"
-#include "usfft/plan.h"
+#include "usfft/grid/grid.h"
+#include "usfft/grid/modes.h"
 
 enum { ROWS_FROM = 1 << 15 }; /* a 1-D grid of at least so many cells is cut into rows */
 enum { LONGEST = 1 << 15 };   /* cells of an axis in batches: they fit a cache of 8 MiB */
@@ -113,10 +114,16 @@ make_roots(struct grid *g)
 int
 grid_make(struct grid *g, const struct usfft_options *o)
 {
-	const size_t sample = 2 * (o->single ? sizeof(float) : sizeof(double));
 	const bool cut = o->dim == 1 && g->n[0] >= ROWS_FROM;
 	size_t samples;
 
+	g->dim = o->dim;
+	g->threads = o->threads;
+	g->real = o->single ? sizeof(float) : sizeof(double);
+	g->fft_order = o->fft_order;
+	for (int a = 0; a < 3; a++)
+		g->modes[a] = a < o->dim ? o->n[a] : 1;
+	const size_t sample = 2 * g->real;
 	g->rowlen = cut ? cut_rows(g->n[0]) : g->n[0];
 	g->ld = g->rowlen + WEIR_ALIGN / sample;
 	g->plane = g->n[0] / g->rowlen * g->n[1] + (o->dim == 3);
@@ -142,16 +149,17 @@ destroy_plan(void *plan, bool single)
 }
 
 void
-grid_free(struct grid *g, bool single)
+grid_free(struct grid *g)
 {
-	weir_unmap(g->data, g->rows * g->ld, 2 * (single ? sizeof(float) : sizeof(double)));
+	weir_unmap(g->data, g->rows * g->ld, 2 * g->real);
 	weir_free(g->root[0]);
 	weir_free(g->root[1]);
 	weir_free(g->work);
 	for (int a = 0; a < 3; a++) {
 		if (!a || g->batch[a].root != g->batch[0].root)
 			batch_free(&g->batch[a]);
-		destroy_plan(g->fftw[a], single);
+		destroy_plan(g->fftw[a], g->real == sizeof(float));
+		weir_free(g->undo[a]);
 	}
 }
 
@@ -159,29 +167,28 @@ static const struct batch_gap none = {0, 0};
 
 /* The cells of an axis that hold no modes; along x, only whole batches of them. */
 static struct batch_gap
-gap_of(const struct usfft_plan *p, int axis)
+gap_of(const struct grid *g, int axis)
 {
-	const size_t each = axis ? 1 : batch_width(p->real);
-	const size_t from = ((p->o.n[axis] + 1) / 2 + each - 1) / each * each;
-	const size_t to = (p->grid.n[axis] - p->o.n[axis] / 2) / each * each;
+	const size_t each = axis ? 1 : batch_width(g->real);
+	const size_t from = ((g->modes[axis] + 1) / 2 + each - 1) / each * each;
+	const size_t to = (g->n[axis] - g->modes[axis] / 2) / each * each;
 
 	return from < to ? (struct batch_gap){from, to} : none;
 }
 
 /* Whether cell y (axis 1) or z (axis 2) of the grid holds modes. */
 static bool
-holds_modes(const struct usfft_plan *p, int axis, size_t cell)
+holds_modes(const struct grid *g, int axis, size_t cell)
 {
-	const size_t n = p->o.n[axis];
+	const size_t n = g->modes[axis];
 
-	return cell < (n + 1) / 2 || cell >= p->grid.n[axis] - n / 2;
+	return cell < (n + 1) / 2 || cell >= g->n[axis] - n / 2;
 }
 
 static void
-clear_cells(const struct usfft_plan *p, size_t row, size_t from, size_t to)
+clear_cells(const struct grid *g, size_t row, size_t from, size_t to)
 {
-	memset((char *)p->grid.data + (row * p->grid.ld + from) * 2 * p->real, 0,
-	       (to - from) * 2 * p->real);
+	memset((char *)g->data + (row * g->ld + from) * 2 * g->real, 0, (to - from) * 2 * g->real);
 }
 
 /*
@@ -189,77 +196,74 @@ clear_cells(const struct usfft_plan *p, size_t row, size_t from, size_t to)
  * with batches it clears only the cells beside the gap.
  */
 void
-grid_clear(struct usfft_plan *p)
+grid_clear(struct grid *g)
 {
-	struct grid *g = &p->grid;
-	const size_t n = p->o.n[0];
+	const size_t n = g->modes[0];
 	const bool whole = g->rowlen == g->n[0];
 	const struct batch_gap modes = {(n + 1) / 2, g->n[0] - n / 2};
-	const struct batch_gap gap = g->batched && whole ? gap_of(p, 0) : none;
+	const struct batch_gap gap = g->batched && whole ? gap_of(g, 0) : none;
 	const bool split = gap.from < gap.to;
 
 	if (g->clean) {
 		g->clean = false;
 		return;
 	}
-#pragma omp parallel for num_threads(p->o.threads) schedule(static)
+#pragma omp parallel for num_threads(g->threads) schedule(static)
 	for (size_t r = 0; r < g->rows; r++) {
 		const bool used = whole && r % g->plane < g->n[1] &&
-				  holds_modes(p, 1, r % g->plane) &&
-				  holds_modes(p, 2, r / g->plane);
+				  holds_modes(g, 1, r % g->plane) &&
+				  holds_modes(g, 2, r / g->plane);
 		if (used) {
-			clear_cells(p, r, modes.from, split ? gap.from : modes.to);
-			clear_cells(p, r, split ? gap.to : modes.to, modes.to);
+			clear_cells(g, r, modes.from, split ? gap.from : modes.to);
+			clear_cells(g, r, split ? gap.to : modes.to, modes.to);
 		} else if (!g->batched || !whole) {
-			clear_cells(p, r, 0, g->rowlen);
+			clear_cells(g, r, 0, g->rowlen);
 		}
 	}
 }
 
 static void
-run_fftw(const struct usfft_plan *p, int axis, void *at)
+run_fftw(const struct grid *g, int axis, void *at)
 {
-	if (p->o.single)
-		fftwf_execute_dft(p->grid.fftw[axis], at, at);
+	if (g->real == sizeof(float))
+		fftwf_execute_dft(g->fftw[axis], at, at);
 	else
-		fftw_execute_dft(p->grid.fftw[axis], at, at);
+		fftw_execute_dft(g->fftw[axis], at, at);
 }
 
 static char *
-work_of(const struct usfft_plan *p)
+work_of(const struct grid *g)
 {
-	return p->grid.work + (size_t)omp_get_thread_num() * p->grid.work_bytes;
+	return g->work + (size_t)omp_get_thread_num() * g->work_bytes;
 }
 
 /* Transforms a batch of rows, or as many rows as are left. */
 static void
-run_rows(const struct usfft_plan *p, size_t row, struct batch_gap in, struct batch_gap out)
+run_rows(const struct grid *g, size_t row, struct batch_gap in, struct batch_gap out)
 {
-	const struct grid *g = &p->grid;
-	const size_t row_bytes = g->ld * 2 * p->real, left = g->rows - row;
+	const size_t row_bytes = g->ld * 2 * g->real, left = g->rows - row;
 	char *at = (char *)g->data + row * row_bytes;
 
 	if (g->batched) {
-		p->batch->rows(&g->batch[0], at, g->ld, in, out, work_of(p));
+		g->ops->rows(&g->batch[0], at, g->ld, in, out, work_of(g));
 		return;
 	}
-	for (size_t r = 0; r < batch_width(p->real) && r < left; r++)
-		run_fftw(p, 0, at + r * row_bytes);
+	for (size_t r = 0; r < batch_width(g->real) && r < left; r++)
+		run_fftw(g, 0, at + r * row_bytes);
 }
 
 /* Transforms a batch of columns along y (axis 1) or z (axis 2), from column x on. */
 static void
-run_columns(const struct usfft_plan *p, int axis, size_t row, size_t x, struct batch_gap in,
+run_columns(const struct grid *g, int axis, size_t row, size_t x, struct batch_gap in,
 	    struct batch_gap out)
 {
-	const struct grid *g = &p->grid;
-	char *at = (char *)g->data + (row * g->ld + x) * 2 * p->real;
+	char *at = (char *)g->data + (row * g->ld + x) * 2 * g->real;
 
 	if (g->batched)
-		p->batch->columns(&g->batch[axis], at, axis == 1 ? g->ld : g->ld * g->plane, in,
-				  out, work_of(p));
+		g->ops->columns(&g->batch[axis], at, axis == 1 ? g->ld : g->ld * g->plane, in, out,
+				work_of(g));
 	else
-		run_fftw(p, axis, at);
+		run_fftw(g, axis, at);
 }
 
 /* The batches of columns, or the single rows, that hold modes: `front` before the gap of an axis, the others behind it. */
@@ -268,12 +272,12 @@ struct kept {
 };
 
 static struct kept
-kept_of(const struct usfft_plan *p, int axis, size_t each)
+kept_of(const struct grid *g, int axis, size_t each)
 {
-	const struct batch_gap gap = gap_of(p, axis);
+	const struct batch_gap gap = gap_of(g, axis);
 	struct kept k = {gap.from / each, gap.to / each, each, 0};
 
-	k.count = k.front + (p->grid.n[axis] / each - k.behind);
+	k.count = k.front + (g->n[axis] / each - k.behind);
 	return k;
 }
 
@@ -284,117 +288,115 @@ kept_at(const struct kept *k, size_t i)
 }
 
 static void
-columns(const struct usfft_plan *p, int axis, size_t row, bool to_modes)
+columns(const struct grid *g, int axis, size_t row, bool to_modes)
 {
-	const struct kept x = kept_of(p, 0, batch_width(p->real));
-	const struct batch_gap gap = gap_of(p, axis);
+	const struct kept x = kept_of(g, 0, batch_width(g->real));
+	const struct batch_gap gap = gap_of(g, axis);
 
 	for (size_t i = 0; i < x.count; i++)
-		run_columns(p, axis, row, kept_at(&x, i), to_modes ? none : gap,
+		run_columns(g, axis, row, kept_at(&x, i), to_modes ? none : gap,
 			    to_modes ? gap : none);
 }
 
 /* Transforms a 1-D grid. */
 static void
-line(const struct usfft_plan *p, bool to_modes)
+line(const struct grid *g, bool to_modes)
 {
-	const struct grid *g = &p->grid;
-	const size_t each = batch_width(p->real);
+	const size_t each = batch_width(g->real);
 
 	if (g->rows == 1) {
-		run_rows(p, 0, none, none);
+		run_rows(g, 0, none, none);
 		return;
 	}
 	for (int pass = 0; pass < 2; pass++)
 		if ((pass == 0) == to_modes)
-#pragma omp parallel for num_threads(p->o.threads) schedule(static)
+#pragma omp parallel for num_threads(g->threads) schedule(static)
 			for (size_t x = 0; x < g->rowlen; x += each)
-				run_columns(p, 1, 0, x, none, none);
+				run_columns(g, 1, 0, x, none, none);
 		else
-#pragma omp parallel for num_threads(p->o.threads) schedule(static)
+#pragma omp parallel for num_threads(g->threads) schedule(static)
 			for (size_t r = 0; r < g->rows; r += each) {
 				for (size_t i = r; to_modes && i < r + each; i++)
-					modes_twiddle(p, i);
-				run_rows(p, r, none, none);
+					modes_twiddle(g, i);
+				run_rows(g, r, none, none);
 				for (size_t i = r; !to_modes && i < r + each; i++)
-					modes_twiddle(p, i);
+					modes_twiddle(g, i);
 			}
 }
 
 /* Transforms all rows of a 2-D grid. */
 static void
-rows_2d(const struct usfft_plan *p, bool to_modes)
+rows_2d(const struct grid *g, bool to_modes)
 {
-	const struct batch_gap gap = gap_of(p, 0);
+	const struct batch_gap gap = gap_of(g, 0);
 
-#pragma omp parallel for num_threads(p->o.threads) schedule(static)
-	for (size_t r = 0; r < p->grid.n[1]; r += batch_width(p->real))
-		run_rows(p, r, to_modes ? none : gap, to_modes ? gap : none);
+#pragma omp parallel for num_threads(g->threads) schedule(static)
+	for (size_t r = 0; r < g->n[1]; r += batch_width(g->real))
+		run_rows(g, r, to_modes ? none : gap, to_modes ? gap : none);
 }
 
 static void
-columns_2d(const struct usfft_plan *p, bool to_modes)
+columns_2d(const struct grid *g, bool to_modes)
 {
-	const struct kept x = kept_of(p, 0, batch_width(p->real));
-	const struct batch_gap gap = gap_of(p, 1);
+	const struct kept x = kept_of(g, 0, batch_width(g->real));
+	const struct batch_gap gap = gap_of(g, 1);
 
-#pragma omp parallel for num_threads(p->o.threads) schedule(dynamic, 4)
+#pragma omp parallel for num_threads(g->threads) schedule(dynamic, 4)
 	for (size_t i = 0; i < x.count; i++)
-		run_columns(p, 1, 0, kept_at(&x, i), to_modes ? none : gap, to_modes ? gap : none);
+		run_columns(g, 1, 0, kept_at(&x, i), to_modes ? none : gap, to_modes ? gap : none);
 }
 
 /* Transforms a 3-D grid along x and y, plane by plane, while the plane is in the cache. */
 static void
-planes_3d(const struct usfft_plan *p, bool to_modes)
+planes_3d(const struct grid *g, bool to_modes)
 {
-	const struct grid *g = &p->grid;
-	const struct batch_gap gap = gap_of(p, 0);
+	const struct batch_gap gap = gap_of(g, 0);
 
-#pragma omp parallel for num_threads(p->o.threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(g->threads) schedule(dynamic, 1)
 	for (size_t z = 0; z < g->n[2]; z++) {
 		if (!to_modes)
-			columns(p, 1, z * g->plane, false);
-		for (size_t y = 0; y < g->n[1]; y += batch_width(p->real))
-			run_rows(p, z * g->plane + y, to_modes ? none : gap, to_modes ? gap : none);
+			columns(g, 1, z * g->plane, false);
+		for (size_t y = 0; y < g->n[1]; y += batch_width(g->real))
+			run_rows(g, z * g->plane + y, to_modes ? none : gap, to_modes ? gap : none);
 		if (to_modes)
-			columns(p, 1, z * g->plane, true);
+			columns(g, 1, z * g->plane, true);
 	}
 }
 
 static void
-columns_z(const struct usfft_plan *p, bool to_modes)
+columns_z(const struct grid *g, bool to_modes)
 {
-	const struct kept y = kept_of(p, 1, 1);
+	const struct kept y = kept_of(g, 1, 1);
 
-#pragma omp parallel for num_threads(p->o.threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(g->threads) schedule(dynamic, 1)
 	for (size_t i = 0; i < y.count; i++)
-		columns(p, 2, kept_at(&y, i), to_modes);
+		columns(g, 2, kept_at(&y, i), to_modes);
 }
 
 void
-grid_to_modes(const struct usfft_plan *p)
+grid_to_modes(const struct grid *g)
 {
-	if (p->o.dim == 1) {
-		line(p, true);
-	} else if (p->o.dim == 2) {
-		rows_2d(p, true);
-		columns_2d(p, true);
+	if (g->dim == 1) {
+		line(g, true);
+	} else if (g->dim == 2) {
+		rows_2d(g, true);
+		columns_2d(g, true);
 	} else {
-		planes_3d(p, true);
-		columns_z(p, true);
+		planes_3d(g, true);
+		columns_z(g, true);
 	}
 }
 
 void
-modes_to_grid(const struct usfft_plan *p)
+modes_to_grid(const struct grid *g)
 {
-	if (p->o.dim == 1) {
-		line(p, false);
-	} else if (p->o.dim == 2) {
-		columns_2d(p, false);
-		rows_2d(p, false);
+	if (g->dim == 1) {
+		line(g, false);
+	} else if (g->dim == 2) {
+		columns_2d(g, false);
+		rows_2d(g, false);
 	} else {
-		columns_z(p, false);
-		planes_3d(p, false);
+		columns_z(g, false);
+		planes_3d(g, false);
 	}
 }

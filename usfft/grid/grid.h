@@ -12,6 +12,15 @@
 enum { ROOT_FINE = 1024 };
 
 struct grid {
+	int dim, threads;	     /* threads: for the next call */
+	size_t real;		     /* bytes of a real */
+	const struct batch_ops *ops; /* the loops of batches */
+
+	/* The modes, which fill a part of the transformed grid, and how the caller orders them. 1 beyond dim. */
+	size_t modes[3];
+	bool fft_order;
+	void *undo[3]; /* owned: reals; per axis, 1 / window_hat() at modes 0..modes/2 */
+
 	size_t n[3];   /* cells per axis, multiples of the tile's span; 1 beyond dim */
 	size_t rowlen; /* cells in a row: n[0], or a divisor of it in 1-D */
 	size_t ld;     /* stride of rows, complex samples */
@@ -42,20 +51,20 @@ grid_cell(const struct grid *g, size_t row, size_t x)
 	return (row * (g->n[0] / g->rowlen) + x / g->rowlen) * g->ld + x % g->rowlen;
 }
 
-/* Allocates the grid of g->n cells and plans its FFTs. Returns 0 or -errno. */
+/* Allocates the grid of g->n cells for the modes of o, and plans its FFTs by g->ops. Returns 0 or -errno. */
 int grid_make(struct grid *g, const struct usfft_options *o);
-void grid_free(struct grid *g, bool single);
 
-struct usfft_plan;
+/* Frees what g owns. It accepts a zeroed struct. */
+void grid_free(struct grid *g);
 
 /* Zeroes the cells that modes_put() does not write. */
-void grid_clear(struct usfft_plan *p);
+void grid_clear(struct grid *g);
 
 /*
  * grid_to_modes() transforms all rows, and then only the columns that hold modes. modes_to_grid() takes the same steps in
  * reverse.
  */
-void grid_to_modes(const struct usfft_plan *p);
-void modes_to_grid(const struct usfft_plan *p);
+void grid_to_modes(const struct grid *g);
+void modes_to_grid(const struct grid *g);
 
 #endif

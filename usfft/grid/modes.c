@@ -2,11 +2,12 @@
  * Moves modes between the transformed grid and the caller's order, and divides the window out. It also multiplies by the
  * twiddle factors between the two passes of a long 1-D grid.
  */
+#include <stdint.h>
 #include <string.h>
 
 #include "common/cpu.h"
 #include "common/real.h"
-#include "usfft/plan.h"
+#include "usfft/grid/modes.h"
 
 /* A row in the caller's order is two runs of modes: the negative modes, and the others. */
 struct run {
@@ -36,13 +37,18 @@ root_of_unity(const struct grid *g, size_t q, double *re, double *im)
 #define NAME(x) x##_double
 #include "usfft/grid/modes_body.h"
 
-void
-modes_twiddle(const struct usfft_plan *p, size_t row)
+static bool
+single(const struct grid *g)
 {
-	const struct grid *g = &p->grid;
-	char *data = (char *)g->data + row * g->ld * 2 * p->real;
+	return g->real == sizeof(float);
+}
 
-	if (p->o.single)
+void
+modes_twiddle(const struct grid *g, size_t row)
+{
+	char *data = (char *)g->data + row * g->ld * 2 * g->real;
+
+	if (single(g))
 		twiddle_row_float(g, row, (float *)data);
 	else
 		twiddle_row_double(g, row, (double *)data);
@@ -50,10 +56,10 @@ modes_twiddle(const struct usfft_plan *p, size_t row)
 
 /* Finds the parts of both runs of an axis that lie at from..to-1 of the caller's order. Returns how many there are. */
 static int
-find_runs(const struct usfft_plan *p, int axis, size_t from, size_t to, struct run run[2])
+find_runs(const struct grid *g, int axis, size_t from, size_t to, struct run run[2])
 {
-	const size_t n = p->o.n[axis], cells = p->grid.n[axis], neg = n / 2, pos = n - neg;
-	const size_t at_neg = p->o.fft_order ? pos : 0, at_pos = p->o.fft_order ? 0 : neg;
+	const size_t n = g->modes[axis], cells = g->n[axis], neg = n / 2, pos = n - neg;
+	const size_t at_neg = g->fft_order ? pos : 0, at_pos = g->fft_order ? 0 : neg;
 	const struct run whole[2] = {{at_neg, cells - neg, neg, -1, neg}, {at_pos, 0, 0, 1, pos}};
 	int count = 0;
 
@@ -73,51 +79,50 @@ find_runs(const struct usfft_plan *p, int axis, size_t from, size_t to, struct r
 
 /* Returns the grid's row for a row of modes. *factor: the product of the window's factors along y and z. */
 static size_t
-find_row(const struct usfft_plan *p, size_t row, double *factor)
+find_row(const struct grid *g, size_t row, double *factor)
 {
-	size_t cell[3] = {0}, place[3] = {0, row % p->o.n[1], row / p->o.n[1]};
+	size_t cell[3] = {0}, place[3] = {0, row % g->modes[1], row / g->modes[1]};
 	struct run run[2];
 
 	*factor = 1;
-	for (int a = 1; a < p->o.dim; a++) {
-		find_runs(p, a, place[a], place[a] + 1, run);
+	for (int a = 1; a < g->dim; a++) {
+		find_runs(g, a, place[a], place[a] + 1, run);
 		cell[a] = run[0].cell;
-		*factor *= real_at(p->undo[a], run[0].mode, p->o.single);
+		*factor *= real_at(g->undo[a], run[0].mode, single(g));
 	}
-	return cell[2] * p->grid.plane + cell[1];
+	return cell[2] * g->plane + cell[1];
 }
 
 void
-modes_get(const struct usfft_plan *p, int sign, size_t row, size_t from, size_t to, void *modes)
+modes_get(const struct grid *g, int sign, size_t row, size_t from, size_t to, void *modes)
 {
 	struct run run[2];
 	double factor;
-	const size_t r = find_row(p, row, &factor);
-	const int runs = find_runs(p, 0, from, to, run);
+	const size_t r = find_row(g, row, &factor);
+	const int runs = find_runs(g, 0, from, to, run);
 
 	for (int i = 0; i < runs; i++) {
-		void *out = (char *)modes + (run[i].at - from) * 2 * p->real;
-		if (p->o.single)
-			get_run_float(p, r, &run[i], factor, sign, out);
+		void *out = (char *)modes + (run[i].at - from) * 2 * g->real;
+		if (single(g))
+			get_run_float(g, r, &run[i], factor, sign, out);
 		else
-			get_run_double(p, r, &run[i], factor, sign, out);
+			get_run_double(g, r, &run[i], factor, sign, out);
 	}
 }
 
 void
-modes_put(const struct usfft_plan *p, int sign, size_t row, size_t from, size_t to,
-	  const void *modes)
+modes_put(const struct grid *g, int sign, size_t row, size_t from, size_t to, const void *modes)
 {
 	struct run run[2];
 	double factor;
-	const size_t r = find_row(p, row, &factor);
-	const int runs = find_runs(p, 0, from, to, run);
+	const size_t r = find_row(g, row, &factor);
+	const int runs = find_runs(g, 0, from, to, run);
 
 	for (int i = 0; i < runs; i++) {
-		const void *in = (const char *)modes + (run[i].at - from) * 2 * p->real;
-		if (p->o.single)
-			put_run_float(p, r, &run[i], factor, sign, in);
+		const void *in = (const char *)modes + (run[i].at - from) * 2 * g->real;
+		if (single(g))
+			put_run_float(g, r, &run[i], factor, sign, in);
 		else
-			put_run_double(p, r, &run[i], factor, sign, in);
+			put_run_double(g, r, &run[i], factor, sign, in);
 	}
 }

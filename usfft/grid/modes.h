@@ -2,20 +2,17 @@
 #ifndef WEIR_USFFT_MODES_H
 #define WEIR_USFFT_MODES_H
 
-#include <stddef.h>
-
-struct usfft_plan;
+#include "usfft/grid/grid.h"
 
 /*
- * Copies modes from..to-1 of a row, from the grid or to it, and divides the window out. sign -1: also conjugates them, see
- * conjugate().
+ * Copies modes from..to-1 of a row, from the grid or to it, and divides the window out. sign -1: also conjugates them, since
+ * the FFTs of the grid have the sign -1.
  */
+void modes_get(const struct grid *g, int sign, size_t row, size_t from, size_t to, void *modes);
 void
-modes_get(const struct usfft_plan *p, int sign, size_t row, size_t from, size_t to, void *modes);
-void modes_put(const struct usfft_plan *p, int sign, size_t row, size_t from, size_t to,
-	       const void *modes);
+modes_put(const struct grid *g, int sign, size_t row, size_t from, size_t to, const void *modes);
 
 /* Multiplies a row of a cut 1-D grid by the twiddle factors between its two passes. */
-void modes_twiddle(const struct usfft_plan *p, size_t row);
+void modes_twiddle(const struct grid *g, size_t row);
 
 #endif

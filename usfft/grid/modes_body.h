@@ -51,11 +51,10 @@ WEIR_CLONES(NAME(scale_cut),
 }
 
 static void
-NAME(get_run)(const struct usfft_plan *p, size_t row, const struct run *run, double factor,
-	      int sign, void *modes)
+NAME(get_run)(const struct grid *g, size_t row, const struct run *run, double factor, int sign,
+	      void *modes)
 {
-	const struct grid *g = &p->grid;
-	const REAL *undo = (const REAL *)p->undo[0] + run->mode;
+	const REAL *undo = (const REAL *)g->undo[0] + run->mode;
 	const REAL *from = (const REAL *)g->data + 2 * (row * g->ld + run->cell);
 
 	if (g->rowlen < g->n[0])
@@ -65,11 +64,10 @@ NAME(get_run)(const struct usfft_plan *p, size_t row, const struct run *run, dou
 }
 
 static void
-NAME(put_run)(const struct usfft_plan *p, size_t row, const struct run *run, double factor,
-	      int sign, const void *modes)
+NAME(put_run)(const struct grid *g, size_t row, const struct run *run, double factor, int sign,
+	      const void *modes)
 {
-	const struct grid *g = &p->grid;
-	const REAL *undo = (const REAL *)p->undo[0] + run->mode;
+	const REAL *undo = (const REAL *)g->undo[0] + run->mode;
 	REAL *to = (REAL *)g->data + 2 * (row * g->ld + run->cell);
 
 	if (g->rowlen < g->n[0])

@@ -157,7 +157,7 @@ usfft_expect(struct usfft_plan *p, size_t m, bool values)
 
 	if (m > USFFT_MAXPOINTS)
 		return -EOVERFLOW;
-	p->o.threads = is_small(p, m) ? 1 : p->threads;
+	p->o.threads = p->grid.threads = is_small(p, m) ? 1 : p->threads;
 	end_arrival(q);
 	if (m > q->room || !q->record || q->indexed == values) {
 		sort_free(q);
@@ -196,7 +196,7 @@ usfft_add(struct usfft_plan *p, const struct usfft_points *pt, const void *c, si
 		finite =
 		    records_take(&s, from, to < pt->m ? to : pt->m, q->count + i * keys) && finite;
 	}
-	charge_time(&t, &p->took->sort);
+	clock_charge(&t, &p->took->sort);
 	if (finite) {
 		q->arrivals += pt->m;
 		return 0;
@@ -220,7 +220,7 @@ usfft_sort(struct usfft_plan *p)
 		move_records(q, share(q->m, i, shares), share(q->m, i + 1, shares),
 			     q->count + i * keys);
 	end_arrival(q);
-	charge_time(&t, &p->took->sort);
+	clock_charge(&t, &p->took->sort);
 }
 
 int
