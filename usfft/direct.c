@@ -75,6 +75,19 @@ usfft_direct_mode(const struct usfft_options *o, const struct usfft_points *pt, 
 	usfft_direct_sum(o->dim, pt, c, sign, k, out);
 }
 
+/* k.x_j modulo 1, for the mode k that lies at index `at` of the modes. */
+static long double
+mode_turns(const struct usfft_options *o, const struct usfft_points *pt, size_t at, size_t j)
+{
+	long double phase = 0;
+
+	for (int a = 0; a < o->dim; a++) {
+		phase += turns(mode(at % o->n[a], o->n[a], o->fft_order), coordinate(pt, a, j));
+		at /= o->n[a];
+	}
+	return phase;
+}
+
 void
 usfft_direct_point(const struct usfft_options *o, const struct usfft_points *pt,
 		   const double *modes, int sign, size_t j, double out[2])
@@ -84,16 +97,8 @@ usfft_direct_point(const struct usfft_options *o, const struct usfft_points *pt,
 
 	for (int a = 0; a < o->dim; a++)
 		n *= o->n[a];
-	for (size_t at = 0; at < n; at++) {
-		long double phase = 0;
-		size_t rest = at;
-		for (int a = 0; a < o->dim; a++) {
-			phase += turns(mode(rest % o->n[a], o->n[a], o->fft_order),
-				       coordinate(pt, a, j));
-			rest /= o->n[a];
-		}
-		add_term(sum, modes + 2 * at, phase, sign);
-	}
+	for (size_t at = 0; at < n; at++)
+		add_term(sum, modes + 2 * at, mode_turns(o, pt, at, j), sign);
 	out[0] = (double)sum[0];
 	out[1] = (double)sum[1];
 }
@@ -104,13 +109,7 @@ make_row(const struct usfft_options *o, const struct usfft_points *pt, int sign,
 	 double complex *row)
 {
 	for (size_t at = 0; at < n; at++) {
-		long double phase = 0;
-		size_t rest = at;
-		for (int a = 0; a < o->dim; a++) {
-			phase += turns(mode(rest % o->n[a], o->n[a], o->fft_order),
-				       coordinate(pt, a, j));
-			rest /= o->n[a];
-		}
+		const long double phase = mode_turns(o, pt, at, j);
 		const double angle = (double)(2 * 3.14159265358979323846264338327950288L * phase);
 		row[at] = cos(angle) + sign * sin(angle) * I;
 	}

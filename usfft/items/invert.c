@@ -97,7 +97,7 @@ item_invert(struct job *j, struct img *x)
 	stats_charge(&j->st, STATS_COMPUTE);
 	if (got.residual > j->a.rtol)
 		warn("residual %.3g after %d iterations", got.residual, got.iterations);
-	stream_modes_head(&y, &o, !j->a.part);
+	stream_modes_head(&y, &o, !j->a.output);
 	item_write_head(j, &y, x);
 	item_write_row(j, f, modes, false);
 	img_free(&y);

@@ -29,9 +29,19 @@ end_check(struct job *j, struct spot_check *s)
 void
 item_write_row(struct job *j, void *row, size_t n, bool single)
 {
-	if (j->a.part)
-		stream_part(row, n, single, j->a.part);
-	raw_write(j->out, row, j->a.part ? n : 2 * n);
+	switch (j->a.output) {
+	case OUTPUT_COMPLEX:
+		break;
+	case OUTPUT_REAL:
+		stream_take(row, n, single, 0);
+		break;
+	case OUTPUT_IMAG:
+		stream_take(row, n, single, 1);
+		break;
+	default:
+		stream_abs(row, n, single);
+	}
+	raw_write(j->out, row, j->a.output == OUTPUT_COMPLEX ? 2 * n : n);
 }
 
 void
@@ -56,7 +66,7 @@ write_modes(struct job *j, const struct img *x, const struct usfft_points *pt, s
 	char *block = weir_xalloc(most, row_bytes);
 	struct img y;
 
-	stream_modes_head(&y, o, !j->a.part);
+	stream_modes_head(&y, o, !j->a.output);
 	item_write_head(j, &y, x);
 	for (size_t r = 0; r < rows; r += most) {
 		const size_t count = rows - r < most ? rows - r : most;
@@ -103,7 +113,7 @@ write_values(struct job *j, const struct img *x, void *z, size_t m, bool single)
 {
 	struct img y;
 
-	stream_values_head(&y, m, single, !j->a.part);
+	stream_values_head(&y, m, single, !j->a.output);
 	item_write_head(j, &y, x);
 	item_write_row(j, z, m, single);
 	img_free(&y);

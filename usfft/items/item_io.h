@@ -16,15 +16,16 @@
 
 struct args {
 	struct opt_common common;
-	int type, sign, order, window, part, check, iter;
+	int type, sign, order, window, output, check, iter;
 	const char *n, *points, *targets, *wisdom, *weights, *weights_to, *start, *coils;
 	double tol, rtol, damp, sigma;
 	bool adjoint, batch, inverse, strict;
 };
 
-/* The words of --order and --window. */
+/* The words of --order, --window and --output. */
 enum { ORDER_CENTRED, ORDER_FFT };
 enum { WINDOW_KAISER, WINDOW_GAUSS };
+enum { OUTPUT_COMPLEX, OUTPUT_REAL, OUTPUT_IMAG, OUTPUT_ABS };
 
 /* What one run of the program works on. */
 struct job {

@@ -155,12 +155,18 @@ stream_values_head(struct img *x, size_t m, bool single, bool complex)
 }
 
 void
-stream_part(void *z, size_t count, bool single, int part)
+stream_take(void *z, size_t count, bool single, int part)
 {
-	for (size_t i = 0; i < count; i++) {
-		const double re = real_at(z, 2 * i, single), im = real_at(z, 2 * i + 1, single);
-		real_set(z, i, part == 1 ? re : part == 2 ? im : hypot(re, im), single);
-	}
+	for (size_t i = 0; i < count; i++)
+		real_set(z, i, real_at(z, 2 * i + (size_t)part, single), single);
+}
+
+void
+stream_abs(void *z, size_t count, bool single)
+{
+	for (size_t i = 0; i < count; i++)
+		real_set(z, i, hypot(real_at(z, 2 * i, single), real_at(z, 2 * i + 1, single)),
+			 single);
 }
 
 size_t

@@ -38,8 +38,9 @@ bool stream_single(enum img_type type);
 void stream_modes_head(struct img *x, const struct usfft_options *o, bool complex);
 void stream_values_head(struct img *x, size_t m, bool single, bool complex);
 
-/* Replaces each complex z[i] by one real, in place. part 1: the real part, 2: the imaginary part, 3: |z[i]|. */
-void stream_part(void *z, size_t count, bool single, int part);
+/* Replace each complex z[i] by one real, in place: its real (0) or imaginary (1) part, or |z[i]|. */
+void stream_take(void *z, size_t count, bool single, int part);
+void stream_abs(void *z, size_t count, bool single);
 
 /* Returns the first point with a coordinate outside [-1/2, 1/2), or m. */
 size_t stream_find_outside(const struct usfft_points *pt, int dim);
