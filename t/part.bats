@@ -227,6 +227,14 @@ four() {
 	NS=3 whole radon --lsq=.1 -q -.1:.2:20 -X 1000 five.raw
 	radon -q -.1:.2:30 -X 1000 five.raw >panels.raw
 	NS=3 whole radon --model panels.raw
+	printf 'NRRD0005\ntype: float\ndimension: 3\nsizes: 50 9 4\nspacings: .004 nan nan\nendian: little\nencoding: raw\n\n' >four.raw
+	for i in 1 2 3 4; do tail -c 1800 one.raw; done >>four.raw
+	seq 100 100 900 >nine
+	seq 25 25 900 >each
+	NS=3 whole radon -q -.1:.2:30 -X 1000 --offsets=nine four.raw
+	NS=3 whole radon -q -.1:.2:30 -X 1000 --offsets=each four.raw
+	radon -q -.1:.2:30 -X 1000 --offsets=each four.raw >panels.raw
+	NS=3 whole radon --model --offsets=nine panels.raw
 }
 
 @test "usfft: the items of a batch" {

@@ -33,6 +33,18 @@ key_offsets(struct img *x, const double *v, size_t n)
 	weir_free(text);
 }
 
+/* Sets the item's offsets from the file. They are the same for all planes, or those of its planes one after the other. */
+static void
+key_of_file(const struct gathers *s, struct img *x)
+{
+	const size_t nx = s->shape.nx;
+
+	if (s->nfile == nx)
+		key_offsets(x, s->file, nx);
+	else
+		key_offsets(x, s->file + s->at - (s->plane + 1) * nx, s->planes * nx);
+}
+
 static const char *
 or_none(const char *text)
 {
@@ -51,10 +63,10 @@ head_of_panel(const struct gathers *s, struct gather *g)
 	img_set_key(x, "radon_gather", "%zu %zu %.17g", g->o.nx, g->o.nt, g->o.t0);
 	img_set_key(x, "radon_trace", "%.17g %.17g %s %s", q->min, q->spacing, or_none(q->unit),
 		    or_none(q->label));
-	if (s->file && s->nfile > g->o.nx)
-		key_offsets(x, s->file + s->at - g->o.nx, g->o.nx * s->planes);
+	if (s->file)
+		key_of_file(s, x);
 	else
-		key_offsets(x, s->file ? s->file : s->offset, s->file ? g->o.nx : s->noffset);
+		key_offsets(x, s->offset, s->noffset);
 	t->n = o->cut ? g->o.nt : g->ntau;
 	t->min = o->cut ? g->o.t0 : g->o.t0 - (double)g->lead * g->o.dt;
 	q->n = g->o.nq;
@@ -74,10 +86,8 @@ head_of_gather(const struct gathers *s, struct gather *g)
 	struct img_axis *t = &x->axis[0], *a = &x->axis[1];
 	char unit[64] = "-", label[64] = "trace";
 
-	if (s->file && s->nfile > g->o.nx)
-		key_offsets(x, s->file + s->at - g->o.nx, g->o.nx * s->planes);
-	else if (s->file)
-		key_offsets(x, s->file, s->nfile);
+	if (s->file)
+		key_of_file(s, x);
 	t->n = g->o.nt;
 	t->min = g->o.t0;
 	a->n = g->o.nx;

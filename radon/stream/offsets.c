@@ -139,8 +139,7 @@ offsets_take(struct gathers *s, struct gather *g)
 	} else if (s->file) {
 		if (s->nfile - s->at < nx * (s->plane ? 1 : s->planes))
 			die("%s: %zu numbers: neither %zu, the traces of a gather, nor those of "
-			    "all "
-			    "gathers",
+			    "all gathers",
 			    s->o->offsets, s->nfile, nx);
 		from = s->file + s->at;
 		s->at += nx;
