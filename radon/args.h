@@ -8,9 +8,9 @@
 struct args {
 	struct opt_common common;
 	const char *curves, *lsq, *sparse, *mute, *polygons, *offsets;
-	int mode, curve, method, nan, outer, inner;
+	int mode, curve, method, nan, inner;
 	double reference, depth, taper, fmin, fmax;
-	bool reference_given, depth_given, taper_given, lsq_given, sparse_given, subtract, cut;
+	bool depth_given, taper_given, lsq_given, sparse_given, subtract, cut;
 	bool steps_given;
 };
 

@@ -171,9 +171,9 @@ radon_room_take(struct radon_room *r, const struct radon_core *p, int threads)
 		return true;
 	r->lane = weir_calloc((size_t)threads, sizeof *r->lane);
 	r->d = weir_calloc(rows, p->ld * 2 * sizeof *r->d);
-	r->m = p->o.mode == RADON_SPARSE ? weir_calloc(rows, p->ld * 2 * sizeof *r->m) : r->d;
-	r->part = weir_alloc((rows > p->last ? rows : p->last) + 1, sizeof *r->part);
-	ok = r->lane && r->d && r->m && r->part;
+	r->m = r->d;
+	r->part = weir_alloc(p->last + 1, sizeof *r->part);
+	ok = r->lane && r->d && r->part;
 	for (int i = 0; ok && i < threads; i++)
 		ok = take_lane(p, &r->lane[i]);
 	return ok;
@@ -193,8 +193,6 @@ radon_room_free(struct radon_room *r)
 		usfft_line_work_free(&l->line);
 	}
 	weir_free(r->lane);
-	if (r->m != r->d)
-		weir_free(r->m);
 	weir_free(r->d);
 	weir_free(r->part);
 }

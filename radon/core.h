@@ -66,12 +66,12 @@ struct radon_room {
 	int threads;
 	struct radon_lane *lane; /* owned: one a thread */
 	/*
-	 * The spectra of the gather, [nx][ld] complex, and of the panel, [nq][ld] complex; owned. Except in sparse mode, d and m
-	 * are the same array. This is safe, since each block is read before it is written and no other block is touched. It
-	 * saves a quarter of the page faults (512^3: 10.0 -> 9.2 ms in all).
+	 * The spectra of the gather, [nx][ld] complex, and of the panel, [nq][ld] complex; owned. d and m are the same array.
+	 * This is safe, since each block is read before it is written and no other block is touched. It saves a quarter of the
+	 * page faults (512^3: 10.0 -> 9.2 ms in all).
 	 */
 	float *d, *m;
-	double (*part)[5]; /* owned: the sums of each row or block, which are added in order */
+	double (*part)[5]; /* owned; lsq: the sums of each block, which are added in order */
 };
 
 /* Allocates into r, a zeroed struct. Returns false when there is no memory; the caller calls radon_room_free() then too. */

@@ -94,9 +94,9 @@ radon_work(const struct radon_plan *p, int threads)
 	if (radon_room_take(&w->room, &p->core, threads) &&
 	    (!p->solver || (w->lsq = radon_lsq_work(p->solver, threads))) &&
 	    (p->core.o.mode != RADON_SPARSE || p->core.o.hyperbolic ||
-	     (w->sparse = radon_sparse_room(&p->core))) &&
+	     (w->irls = radon_sparse(&p->core))) &&
 	    (!p->core.o.hyperbolic || !is_inverse(&p->core.o) ||
-	     (w->in_time = radon_time_inverse(&p->core))))
+	     (w->irls = radon_time_inverse(&p->core))))
 		return w;
 	radon_work_free(w);
 	return NULL;
@@ -108,8 +108,7 @@ radon_work_free(struct radon_work *w)
 	if (!w)
 		return;
 	radon_lsq_work_free(w->lsq);
-	radon_sparse_free(w->sparse);
-	radon_time_inverse_free(w->in_time);
+	radon_irls_free(w->irls);
 	radon_room_free(&w->room);
 	weir_free(w);
 }

@@ -16,10 +16,8 @@ struct radon_plan {
 
 struct radon_work {
 	struct radon_room room;
-	struct radon_lsq_work *lsq;  /* owned */
-	struct radon_sparse *sparse; /* owned */
-	/* Owned; for the inverses of hyperbolic curves. */
-	struct radon_time_inverse *in_time;
+	struct radon_lsq_work *lsq; /* owned */
+	struct radon_irls *irls; /* owned; for sparse, and for the inverses of hyperbolic curves */
 };
 
 #endif

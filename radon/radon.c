@@ -58,7 +58,7 @@ run_in_time(const struct radon_core *c, struct radon_work *w, const float *in, f
 	else if (c->o.mode != RADON_ADJOINT && !c->nlive)
 		run_dead(c, in, out);
 	else if (c->o.mode != RADON_ADJOINT)
-		radon_time_inverse_run(c, w->in_time, threads, in, out, r);
+		radon_time_inverse_run(w->irls, &w->room, in, out, r);
 	else if (c->o.hyperbolic)
 		hyperbola_adjoint(c, in, out, threads);
 	else
@@ -86,7 +86,7 @@ radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, flo
 	else if (c->o.mode == RADON_LSQ)
 		radon_lsq_run(c, p->solver, &w->room, w->lsq, in, out, r);
 	else
-		radon_sparse_run(c, w->sparse, &w->room, in, out, r);
+		radon_sparse_run(w->irls, &w->room, in, out, r);
 	if (c->o.subtract)
 		radon_keep_muted(&c->o, in, out);
 }

@@ -6,7 +6,7 @@
 const char *const weir_prog = "segytoraw";
 
 static const struct opt_program program = {.what =
-					       "turns SEG-Y traces into raw items, one a gather",
+					       "Turns SEG-Y traces into raw items, one a gather",
 					   .table = traces_table,
 					   .operands = "[FILE]",
 					   .max_operands = 1};

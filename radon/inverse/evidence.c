@@ -24,11 +24,15 @@ struct evidence {
 	struct radon_room room;
 	size_t n, ld; /* frequencies, and their number padded to whole blocks */
 	float *d;     /* [nx][ld] complex */
-	double *
-	    rank; /* [ld]: the weight of a frequency in J; 0: it is too weak, or outside the band */
+	/* [ld]: the weight of a frequency in J; 0: it is too weak, or outside the band. */
+	double *rank;
 	double *j; /* [blocks][NUS]: parts of J; before that, energies of the n frequencies */
 	struct toeplitz *solver;
-	struct toeplitz_work **solve; /* one a thread */
+	struct evidence_lane {
+		struct toeplitz_work *solve;
+		float *m;	/* nq rows of LANES complex: a solution */
+		double *column; /* the same: the first column of A^H A */
+	} * lane;		/* one a thread */
 };
 
 static double
@@ -60,17 +64,15 @@ choose(struct evidence *e)
 				 : 0;
 }
 
-/*
- * sum = the part of J that the block at frequency i has for each NU. t is the first column of A^H A, b is A^H d, and x is work
- * of the size of b.
- */
-static void
-add_block(const struct evidence *e, int thread, size_t i, double *t, const float *b, float *x,
-	  double sum[NUS])
+/* sum = the part of J that the block at frequency i has for each NU. b is A^H d. Returns 0 or -ENOMEM. */
+static int
+add_block(const struct evidence *e, int thread, size_t i, const float *b, double sum[NUS])
 {
 	const struct radon_core *p = &e->core;
 	const double nx = (double)p->nlive, nq = (double)p->o.nq;
-	double t0[LANES];
+	struct toeplitz_work *solve = e->lane[thread].solve;
+	double t0[LANES], *t = e->lane[thread].column;
+	float *x = e->lane[thread].m;
 
 	memcpy(t0, t, sizeof t0);
 	for (int c = 0; c < NUS; c++) {
@@ -78,8 +80,9 @@ add_block(const struct evidence *e, int thread, size_t i, double *t, const float
 		for (size_t l = 0; l < LANES; l++)
 			t[l] = t0[l] + mu;
 		memcpy(x, b, 2 * p->o.nq * LANES * sizeof *x);
-		toeplitz_factor(e->solver, e->solve[thread], (size_t)thread, t);
-		toeplitz_solve(e->solver, e->solve[thread], (size_t)thread, x);
+		if (toeplitz_factor(e->solver, solve, (size_t)thread, t))
+			return -ENOMEM;
+		toeplitz_solve(e->solver, solve, (size_t)thread, x);
 		sum[c] = 0;
 		for (size_t l = 0; l < LANES; l++) {
 			double q = 0;
@@ -94,66 +97,63 @@ add_block(const struct evidence *e, int thread, size_t i, double *t, const float
 			}
 			sum[c] +=
 			    e->rank[i + l] * (nx * log(fmax(q, 1e-300) / mu) + (nx - nq) * log(mu) +
-					      toeplitz_logdet(e->solve[thread], l));
+					      toeplitz_logdet(solve, l));
 		}
 	}
+	return 0;
 }
 
-static void
+static int
 add_blocks(struct evidence *e)
 {
 	const struct radon_core *p = &e->core;
+	int err = 0;
 
-#pragma omp parallel for schedule(dynamic, 1) num_threads(e->room.threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(e->room.threads) reduction(min : err)
 	for (size_t i = 0; i < e->ld; i += LANES) {
 		const int thread = omp_get_thread_num();
 		struct radon_lane *w = &e->room.lane[thread];
-		double *column = w->sum + 2 * p->o.nq * LANES;
 		recurrence_adjoint(p, w, i, e->d + 2 * i, e->ld, w->m, LANES);
-		recurrence_column(p, w, i, column);
-		add_block(e, thread, i, column, w->m, w->m + 2 * p->o.nq * LANES,
-			  e->j + i / LANES * NUS);
+		recurrence_column(p, w, i, e->lane[thread].column);
+		const int bad = add_block(e, thread, i, w->m, e->j + i / LANES * NUS);
+		err = bad < err ? bad : err;
 	}
+	return err;
 }
 
 static bool
 take_room(struct evidence *e, int threads)
 {
 	const struct radon_core *p = &e->core;
-	const size_t panel = 4 * p->o.nq * LANES;
+	bool ok = radon_room_take(&e->room, p, threads);
 
-	if (!radon_room_take(&e->room, p, threads))
-		return false;
-	for (int i = 0; i < threads; i++) {
-		struct radon_lane *w = &e->room.lane[i];
-		weir_free(w->m);
-		weir_free(w->sum);
-		w->m = weir_calloc(panel, sizeof *w->m);
-		w->sum = weir_alloc(panel, sizeof *w->sum);
-		if (!w->m || !w->sum)
-			return false;
-	}
 	e->n = (p->nw + EVERY - 1) / EVERY;
 	e->ld = (e->n + LANES - 1) / LANES * LANES;
 	e->d = weir_calloc(p->o.nx * e->ld, 2 * sizeof *e->d);
 	e->rank = weir_calloc(e->ld, sizeof *e->rank);
 	e->j = weir_calloc(e->ld, NUS * sizeof *e->j);
 	e->solver = toeplitz_new(p->o.nq, (size_t)threads);
-	e->solve = weir_calloc((size_t)threads, sizeof *e->solve);
-	if (!e->d || !e->rank || !e->j || !e->solver || !e->solve)
-		return false;
-	for (int i = 0; i < threads; i++)
-		if (!(e->solve[i] = toeplitz_work(e->solver)))
-			return false;
-	return true;
+	e->lane = weir_calloc((size_t)threads, sizeof *e->lane);
+	ok = ok && e->d && e->rank && e->j && e->solver && e->lane;
+	for (int i = 0; ok && i < threads; i++) {
+		struct evidence_lane *l = &e->lane[i];
+		l->solve = toeplitz_work(e->solver);
+		l->m = weir_alloc(p->o.nq * LANES, 2 * sizeof *l->m);
+		l->column = weir_alloc(p->o.nq * LANES, 2 * sizeof *l->column);
+		ok = l->solve && l->m && l->column;
+	}
+	return ok;
 }
 
 static void
 give_room(struct evidence *e)
 {
-	for (int i = 0; e->solve && i < e->room.threads; i++)
-		toeplitz_work_free(e->solve[i]);
-	weir_free(e->solve);
+	for (int i = 0; e->lane && i < e->room.threads; i++) {
+		toeplitz_work_free(e->lane[i].solve);
+		weir_free(e->lane[i].m);
+		weir_free(e->lane[i].column);
+	}
+	weir_free(e->lane);
 	toeplitz_free(e->solver);
 	weir_free(e->d);
 	weir_free(e->rank);
@@ -200,8 +200,8 @@ radon_noise(const struct radon_options *o, const float *gather, double *nu)
 			e.core.a[j] *= EVERY;
 			e.core.c[j] *= EVERY;
 		}
-		add_blocks(&e);
-		*nu = least(&e);
+		if (!(err = add_blocks(&e)))
+			*nu = least(&e);
 	}
 	give_room(&e);
 	return err;

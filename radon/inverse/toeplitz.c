@@ -228,9 +228,9 @@ toeplitz_factor(struct toeplitz *s, struct toeplitz_work *w, size_t b, const dou
 		}
 	cut(s, w->x);
 	transform(s->forward, w->x, fa);
-	if (need && !(s->ft[b] = circulant(s, w, t)))
-		return -ENOMEM;
-	return 0;
+	weir_free(s->ft[b]);
+	s->ft[b] = need ? circulant(s, w, t) : NULL;
+	return need && !s->ft[b] ? -ENOMEM : 0;
 }
 
 /* Copies the right-hand side as doubles. Returns false when it is 0 in all lanes; the solution is then 0 too. */

@@ -90,8 +90,7 @@ warn_result(struct batches *s, const struct gather *g)
 
 	if (g->alpha < .8 && !s->strong++)
 		warn("item %zu: gather %zu: what is subtracted is too strong (alpha %.2f; below "
-		     "0.5 it "
-		     "adds energy): a larger NU, or other curves",
+		     "0.5 it adds energy): a larger NU, or other curves",
 		     g->item, g->plane + 1, g->alpha);
 	if ((low || high) && !s->beyond++)
 		warn("item %zu: gather %zu: events lie beyond %s of the curves: widen -q", g->item,

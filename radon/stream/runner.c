@@ -60,8 +60,7 @@ warn_alias(struct runner *r, const struct gather *g)
 		return;
 	r->warned = true;
 	warn("item %zu: gather %zu: curves %.4g s apart alias above %.4g Hz, and 99 %% of the "
-	     "energy "
-	     "reaches to %.4g Hz: more curves, or --fmax",
+	     "energy reaches to %.4g Hz: more curves, or --fmax",
 	     g->item, g->plane + 1, g->o.dq, alias, top);
 }
 

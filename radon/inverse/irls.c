@@ -1,0 +1,228 @@
+#include <math.h>
+#include <string.h>
+
+#include "common/cpu.h"
+#include "common/mem.h"
+#include "common/par.h"
+#include "radon/inverse/irls.h"
+#include "radon/inverse/weights.h"
+#include "radon/spectra.h"
+
+struct radon_irls *
+radon_irls(const struct radon_core *p, size_t row)
+{
+	struct radon_irls *s = weir_calloc(1, sizeof *s);
+	const size_t panel = p->ntau * sizeof(float);
+
+	if (!s)
+		return NULL;
+	*s = (struct radon_irls){.p = p, .row = row};
+	s->u = weir_alloc(p->o.nq, panel);
+	s->weight = weir_alloc(p->o.nq, panel);
+	s->dir = weir_alloc(p->o.nq, panel);
+	s->grad = weir_alloc(p->o.nq, panel);
+	s->res = weir_calloc(p->o.nx, row * sizeof *s->res);
+	s->step = weir_calloc(p->o.nx, row * sizeof *s->step);
+	s->part = weir_alloc(p->o.nq > p->o.nx ? p->o.nq : p->o.nx, sizeof *s->part);
+	s->span = weir_alloc(p->o.nx, sizeof *s->span);
+	if (s->u && s->weight && s->dir && s->grad && s->res && s->step && s->part && s->span)
+		return s;
+	radon_irls_free(s);
+	return NULL;
+}
+
+void
+radon_irls_free(struct radon_irls *s)
+{
+	if (!s)
+		return;
+	weir_free(s->u);
+	weir_free(s->weight);
+	weir_free(s->dir);
+	weir_free(s->grad);
+	weir_free(s->res);
+	weir_free(s->step);
+	weir_free(s->part);
+	weir_free(s->span);
+	weir_free(s);
+}
+
+/* --- rows ---------------------------------------------------------------------------------------------------------- */
+
+double
+radon_irls_add_up(const struct radon_irls *s, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += s->part[i];
+	return sum;
+}
+
+WEIR_CLONES_OF(double, energy_of_row, (const float *v, size_t n), (v, n))
+{
+	double sum[16] = {0}, all = 0;
+
+	for (size_t i = 0; i + 16 <= n; i += 16)
+		for (size_t c = 0; c < 16; c++)
+			sum[c] += (double)v[i + c] * (double)v[i + c];
+	for (size_t i = n / 16 * 16; i < n; i++)
+		sum[0] += (double)v[i] * (double)v[i];
+	for (size_t c = 0; c < 16; c++)
+		all += sum[c];
+	return all;
+}
+
+double
+radon_irls_energy_of_row(const float *v, size_t n)
+{
+	return energy_of_row(v, n);
+}
+
+WEIR_CLONES(multiply,
+	    (float *restrict to, const float *restrict a, const float *restrict b, size_t n),
+	    (to, a, b, n))
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = a[i] * b[i];
+}
+
+void
+radon_irls_weigh_row(const struct radon_irls *s, const float *x, size_t i, float *to)
+{
+	const size_t n = s->p->ntau;
+
+	multiply(to, x + i * n, s->weight + i * n, n);
+}
+
+WEIR_CLONES(finish_gradient,
+	    (float *restrict grad, const float *restrict weight, const float *restrict u, size_t n,
+	     float scale, float damping),
+	    (grad, weight, u, n, scale, damping))
+{
+	for (size_t i = 0; i < n; i++)
+		grad[i] = weight[i] * grad[i] * scale - damping * u[i];
+}
+
+void
+radon_irls_gradient_row(struct radon_irls *s, size_t i, float scale)
+{
+	const size_t n = s->p->ntau, at = i * n;
+
+	finish_gradient(s->grad + at, s->weight + at, s->u + at, n, scale,
+			(float)radon_damping(s->p));
+	s->part[i] = energy_of_row(s->grad + at, n);
+}
+
+/* y = a x + b y */
+WEIR_CLONES(combine, (float *restrict y, const float *restrict x, size_t n, float a, float b),
+	    (y, x, n, a, b))
+{
+	for (size_t i = 0; i < n; i++)
+		y[i] = a * x[i] + b * y[i];
+}
+
+/* y = a x + b y for `rows` rows of n. */
+static void
+combine_rows(const struct radon_irls *s, float *y, const float *x, size_t rows, size_t n, double a,
+	     double b)
+{
+#pragma omp parallel for schedule(static) num_threads(s->w->threads)
+	for (size_t r = 0; r < rows; r++)
+		combine(y + r * n, x + r * n, n, (float)a, (float)b);
+}
+
+/* --- the iteration ------------------------------------------------------------------------------------------------- */
+
+static double
+gradient(struct radon_irls *s, const struct radon_irls_operators *a)
+{
+	a->gradient(s);
+	return radon_irls_add_up(s, s->p->o.nq);
+}
+
+static double
+energy_of_direction(struct radon_irls *s)
+{
+	const size_t n = s->p->ntau;
+
+#pragma omp parallel for schedule(static) num_threads(s->w->threads)
+	for (size_t i = 0; i < s->p->o.nq; i++)
+		s->part[i] = energy_of_row(s->dir + i * n, n);
+	return radon_irls_add_up(s, s->p->o.nq);
+}
+
+/* Finds s->u for the current weights, from 0. On entry s->res holds the gather, on return the residual. */
+static void
+conjugate_gradients(struct radon_irls *s, const struct radon_irls_operators *a, size_t *steps)
+{
+	const size_t rows = s->p->o.nq, n = s->p->ntau;
+	const double damping = radon_damping(s->p);
+	double g, next;
+
+	memset(s->u, 0, rows * n * sizeof *s->u);
+	g = gradient(s, a);
+	memcpy(s->dir, s->grad, rows * n * sizeof *s->dir);
+	const double enough = 1e-10 * g;
+	for (int step = 0; step < s->p->o.inner && g > enough; step++, ++*steps) {
+		a->model(s, s->dir);
+		const double all = a->keep(s, s->step) + damping * energy_of_direction(s);
+		combine_rows(s, s->u, s->dir, rows, n, g / all, 1);
+		combine_rows(s, s->res, s->step, s->p->o.nx, s->row, -g / all, 1);
+		next = gradient(s, a);
+		combine_rows(s, s->dir, s->grad, rows, n, 1, next / g);
+		g = next;
+	}
+}
+
+static void
+reweigh(struct radon_irls *s)
+{
+	const size_t n = s->p->ntau;
+	float top = 0;
+
+#pragma omp parallel for schedule(static) num_threads(s->w->threads) reduction(max : top)
+	for (size_t i = 0; i < s->p->o.nq; i++) {
+		radon_irls_weigh_row(s, s->u, i, s->grad + i * n);
+		top = fmaxf(top, radon_amplitudes(s->grad + i * n, s->dir + i * n, n));
+	}
+#pragma omp parallel for schedule(static) num_threads(s->w->threads)
+	for (size_t i = 0; i < s->p->o.nq; i++)
+		radon_weights(s->dir + i * n, top, s->weight + i * n, n);
+}
+
+void
+radon_irls_run(struct radon_irls *s, const struct radon_irls_operators *a, struct radon_room *w,
+	       const float *in, struct radon_report *r)
+{
+	const struct radon_options *o = &s->p->o;
+	const int sets = o->mode == RADON_SPARSE ? o->outer : 1;
+	double all = 0;
+
+	s->w = w;
+	s->in = in;
+	for (size_t i = 0; i < o->nq * s->p->ntau; i++)
+		s->weight[i] = 1;
+	for (size_t j = 0; j < o->nx; j++)
+		s->span[j] = s->p->live[j] ? radon_span(in + j * o->nt, o->nt)
+					   : (struct radon_span){o->nt, o->nt};
+	for (int i = 0; i < sets; i++) {
+		if (i)
+			reweigh(s);
+		a->load(s);
+		all = a->keep(s, s->res);
+		conjugate_gradients(s, a, &r->steps);
+	}
+	r->misfit = all > 0 ? a->keep(s, s->res) / all : 0;
+}
+
+void
+radon_irls_edges(const struct radon_irls *s, double edge[2])
+{
+	const size_t nq = s->p->o.nq;
+	const double sum[3] = {s->part[0] + s->part[nq > 1],
+			       s->part[nq - 1] + s->part[nq > 1 ? nq - 2 : 0],
+			       radon_irls_add_up(s, nq)};
+
+	radon_edges(s->p, sum, edge);
+}

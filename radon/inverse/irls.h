@@ -1,0 +1,59 @@
+/*
+ * Iteratively reweighted least squares, for sparse.c in spectra and for time/inverse.c in samples. W in (0, 1] weights the
+ * samples of the panel, and m = W u. For given weights, `inner` steps of conjugate gradients from u = 0 minimise
+ * |d - A W u|^2 + NU nq |u|^2. Then new weights are found, which grow with the amplitude of m. This is done `outer` times in
+ * sparse mode and once in lsq mode, the first time with W = 1. Dead traces and the zeros that a trace begins or ends with
+ * contribute no equations.
+ */
+#ifndef RADON_IRLS_H
+#define RADON_IRLS_H
+
+#include "radon/core.h"
+
+struct radon_irls;
+
+/* What differs between the two: the operators, and the form of gathers. */
+struct radon_irls_operators {
+	void (*load)(struct radon_irls *s);		     /* s->res = the gather s->in */
+	void (*model)(struct radon_irls *s, const float *x); /* s->step = A W x */
+	double (*keep)(const struct radon_irls *s,
+		       float *x); /* zeroes what is in no equation; returns |x|^2 */
+	/* s->grad = W A^H s->res - damping s->u by radon_irls_gradient_row(). */
+	void (*gradient)(struct radon_irls *s);
+};
+
+/* The arrays of one gather. */
+struct radon_irls {
+	const struct radon_core *p;	/* borrowed */
+	float *u, *weight, *dir, *grad; /* [nq][ntau] */
+	float *res, *step;		/* [nx][row]: residual, A W x */
+	size_t row;			/* floats that a trace takes in them */
+	double *part;			/* the sums of rows, which are added in order */
+	struct radon_span *span;	/* [nx]: the data of each trace; none of a dead trace */
+	/* These two are borrowed while a gather runs. */
+	struct radon_room *w;
+	const float *in;
+};
+
+/* Allocates the arrays. Returns NULL when there is no memory. */
+struct radon_irls *radon_irls(const struct radon_core *p, size_t row);
+void radon_irls_free(struct radon_irls *s); /* accepts NULL */
+
+/* Finds u and the weights. Sets the misfit and the steps of the report. */
+void radon_irls_run(struct radon_irls *s, const struct radon_irls_operators *a,
+		    struct radon_room *w, const float *in, struct radon_report *r);
+
+/* to = row i of W x */
+void radon_irls_weigh_row(const struct radon_irls *s, const float *x, size_t i, float *to);
+
+/* Row i of s->grad holds A^H s->res / scale. Makes it the row of the gradient, and s->part[i] its energy. */
+void radon_irls_gradient_row(struct radon_irls *s, size_t i, float scale);
+
+/* The sum of squares of n samples, and the sum of the first n parts, in order. */
+double radon_irls_energy_of_row(const float *v, size_t n);
+double radon_irls_add_up(const struct radon_irls *s, size_t n);
+
+/* Finds the edges of a report from s->part, the energies of the rows of a panel. */
+void radon_irls_edges(const struct radon_irls *s, double edge[2]);
+
+#endif
