@@ -281,6 +281,26 @@ part_of(const struct img *x, struct part *p, uint64_t *hash, struct part_place *
 	return NULL;
 }
 
+bool
+part_same(const struct img *x, const struct img *y)
+{
+	struct part_place a, b;
+	char words[PART_ERR];
+	struct part p;
+	uint64_t hash;
+
+	if (!part_is(x) || !part_is(y))
+		return part_is(x) == part_is(y);
+	if (part_of(x, &p, &hash, &a, words) || part_of(y, &p, &hash, &b, words) ||
+	    a.ncut != b.ncut || a.empty != b.empty)
+		return false;
+	for (size_t i = 0; i < a.ncut; i++)
+		if (a.cut[i].axis != b.cut[i].axis || a.cut[i].first != b.cut[i].first ||
+		    a.cut[i].total != b.cut[i].total)
+			return false;
+	return true;
+}
+
 /* Moves tile:=x0 y0 W H of the rows from `first` on to the first row. */
 static void
 restore_tile(struct img *x, size_t first)

@@ -83,6 +83,9 @@ void part_set_empty(struct img *y, const struct part *p, uint64_t hash, size_t i
 /* Whether x carries the key part:= */
 bool part_is(const struct img *x);
 
+/* Whether x and y hold the same samples of their wholes: neither is a share, or both have the same cuts. */
+bool part_same(const struct img *x, const struct img *y);
+
 /*
  * Reads the keys of x. Returns NULL, or words with a sentence that says what is wrong with them. They are checked against the
  * sizes of x.

@@ -1,5 +1,7 @@
 #include <stdio.h>
+#include <string.h>
 
+#include "common/part.h"
 #include "common/tile.h"
 #include "common/words.h"
 
@@ -32,6 +34,14 @@ tile_of(const struct img *x, size_t w, size_t h, struct tile *t, char words[TILE
 		return words;
 	}
 	return NULL;
+}
+
+bool
+tile_same(const struct img *x, const struct img *y)
+{
+	const char *mine = img_key(x, "tile"), *theirs = img_key(y, "tile");
+
+	return part_same(x, y) && (mine && theirs ? !strcmp(mine, theirs) : mine == theirs);
 }
 
 void

@@ -2,6 +2,8 @@
 #ifndef WEIR_TILE_H
 #define WEIR_TILE_H
 
+#include <stdbool.h>
+
 #include "common/img.h"
 
 enum { TILE_MOST = 134217728 }; /* pixels: the greatest width and height of a picture */
@@ -17,6 +19,9 @@ struct tile {
  */
 enum { TILE_ERR = 160 };
 const char *tile_of(const struct img *x, size_t w, size_t h, struct tile *t, char words[TILE_ERR]);
+
+/* Whether x and y have the same place: both keys, and those of --part (common/part.h), agree. */
+bool tile_same(const struct img *x, const struct img *y);
 
 /* Sets the key of x to t. */
 void tile_set(struct img *x, const struct tile *t);

@@ -89,6 +89,9 @@ nan'
 	gen noise 2 3 >b.pgm
 	fails 1 '--values: the shapes differ' rawlabel --values=b.pgm a.pgm
 	fails 1 '--values has no more items' bash -c 'cat a.pgm a.pgm | rawlabel --to=csv -o out --values=a.pgm'
+	rawtile --size=3x1 --only=0 a.pgm >top
+	rawtile --size=3x1 --only=1 a.pgm >bottom
+	fails 1 '--values: it is another part of a picture' rawlabel --values=bottom top
 	printf 'P6 1 1 255\nabc' >c.ppm
 	fails 1 'of one plane' rawlabel c.ppm
 	fails 2 "--connectivity: '5'" rawlabel -c 5 a.pgm

@@ -132,7 +132,7 @@ value() {
 	for line in 'spacings: 0.5 2' 'tile:=4 6 10 20' kept:=yes "history:=rawmath 'a \* 2'"; do
 		grep -x "$line" c
 	done
-	fails 1 'b: it is another part than a' rawmath 'a + b' a b
+	fails 1 'b: it is another part of a picture than a' rawmath 'a + b' a b
 }
 
 @test "wrong expressions are refused, and the place is named" {

@@ -112,16 +112,41 @@ units: "" "" "s"'
 	fails 1 'its shape is not that' rawstack --combine=sum a.pgm b.pgm
 	rawtile --size=3x1 a.pgm >t
 	fails 1 'another part of a picture' rawstack t
+	pgm 3 2 9 1 2 3 4 5 6 >e.pgm
+	fails 1 'its maxval is 9, and that of the first item 255' rawstack a.pgm e.pgm
+	gen --type=float values 2x2 1 2 3 4 | sed 's/^kinds.*/kinds: complex domain/' >f
+	fails 1 'complex numbers have no order' rawstack --combine=median f
+	same <(rawstack --combine=sum f f | rawtotext) '2 4
+6 8'
+	for i in 0 1; do
+		gen --type=float values 3x2 1 2 3 4 5 6 |
+			sed "/^sizes/a part:=$i/2 0123456789abcdef\\nplace:=0/1 0/1 1:$((2 * i))/4" >s.$i
+	done
+	cmp <(rawstack --combine=sum s.0 s.0 | rawtotext) <(rawmath 'a * 2' s.0 | rawtotext)
+	fails 1 'another part of a picture' rawmath 'a + b' s.0 s.1
+	fails 1 'another part of a picture' rawstack --combine=mean s.0 s.1
 	gen --type=longlong values 1 5 >d
 	fails 1 'samples of 64 bits would lose digits' rawstack --combine=sum d
 	fails 2 '--split goes without --combine' rawstack --split --combine=sum a.pgm
 	fails 2 'those of a new axis' rawstack --combine=sum --unit=m a.pgm
 	fails 2 '--clip goes with' rawstack --clip=2 a.pgm
-	fails 2 '--clip: 0' rawstack --combine=clip --clip=0 a.pgm
+	fails 2 "--clip: '0' is not a number above 0" rawstack --combine=clip --clip=0 a.pgm
 	fails 2 '--spacing: 0' rawstack --spacing=0 a.pgm
 	head -c 15 a.pgm >short
 	fails 1 'short' rawstack short
 	fails 1 'No such file' rawstack nowhere
 	gen constant 100 100 1 >e.pgm
 	fails 1 'exceed the limit' bash -c 'cat e.pgm e.pgm | rawstack --max-bytes=15k'
+}
+
+@test "a header that claims 10^9 samples commits no memory before they arrive" {
+	! sanitized || skip "the sanitizer commits memory of its own"
+	/usr/bin/python3 - <<-'END'
+		import resource, subprocess
+		head = b'NRRD0005\ntype: uchar\ndimension: 1\nsizes: 1000000000\nencoding: raw\n\nabc'
+		for how in 'sum', 'median':
+		    r = subprocess.run(['rawstack', '--combine=' + how, '--max-bytes=2G'], input=head, capture_output=True)
+		    assert r.returncode == 1 and b'the payload ends after 3 of' in r.stderr, r
+		assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 100000
+	END
 }

@@ -12,6 +12,7 @@
 #include "common/raw.h"
 #include "common/sample.h"
 #include "common/stats.h"
+#include "common/tile.h"
 #include "common/tools/label.h"
 #include "common/tools/number.h"
 #include "common/tools/split.h"
@@ -336,6 +337,8 @@ open_values(const struct raw_in *in, const struct img *x, struct raw_in *values,
 	for (int i = 0; i < x->dim || i < y->dim; i++)
 		if (x->dim != y->dim || x->axis[i].n != y->axis[i].n)
 			raw_die(in, "--values: the shapes differ");
+	if (!tile_same(x, y))
+		raw_die(in, "--values: it is another part of a picture");
 }
 
 static void

@@ -13,6 +13,7 @@
 #include "common/raw.h"
 #include "common/sample.h"
 #include "common/stats.h"
+#include "common/tile.h"
 #include "common/tools/expr.h"
 
 const char *const weir_prog = "rawmath";
@@ -152,17 +153,15 @@ largest(const struct args *args, const struct input *input)
 static void
 insist_on_fit(const struct input *p, const struct input *whole)
 {
-	const char *mine = img_key(&p->x, "tile"), *theirs = img_key(&whole->x, "tile");
-
 	if (p->count == 1)
 		return;
 	for (int i = 0; i < p->x.dim; i++)
 		if (i >= whole->x.dim || p->x.axis[i].n != whole->x.axis[i].n)
 			die("%s: its shape does not fit that of %s", raw_name(p->in),
 			    raw_name(whole->in));
-	if ((mine || theirs) && (!mine || !theirs || strcmp(mine, theirs)))
-		die("%s: it is another part than %s: tile:=%s, and there tile:=%s", raw_name(p->in),
-		    raw_name(whole->in), mine ? mine : "", theirs ? theirs : "");
+	if (!tile_same(&p->x, &whole->x))
+		die("%s: it is another part of a picture than %s: see tile:= and place:=",
+		    raw_name(p->in), raw_name(whole->in));
 }
 
 static enum img_type
