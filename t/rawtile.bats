@@ -90,6 +90,36 @@ axis mins: 11 1'
 	cmp <(rawtotext whole.nrrd) <(rawtotext joined.nrrd)
 }
 
+@test "of a picture from a pipe, the rows of a row of parts are held" {
+	gen noise 61 47 >a.pgm
+	for cut in --grid=3x4 --size=20x9 --rows=0,1,30 '--grid=2x5 --margin=7' '--size=61x5 --margin=3,0,9,4' \
+		'--grid=3x4 --only=7'; do
+		# shellcheck disable=SC2086 # arguments are words
+		cmp <(rawtile $cut <a.pgm) <(cat a.pgm a.pgm | rawtile $cut | head -c "$(rawtile $cut <a.pgm | wc -c)")
+	done
+	cmp <(cat a.pgm a.pgm | rawtile --grid=2x3 --margin=5 | rawjoin --pnm) <(cat a.pgm a.pgm)
+	gen noise 4000 4000 >big.pgm
+	cat big.pgm | rawtile --size=500x500 --stats=s >parts
+	sanitized || [ "$(sed 's/.*"peak_bytes": \([0-9]*\).*/\1/' s)" -lt 9000000 ]
+	cat parts | rawjoin --pnm --max-mem=2M --stats=s | cmp - big.pgm
+	sanitized || [ "$(sed 's/.*"peak_bytes": \([0-9]*\).*/\1/' s)" -lt 12000000 ]
+}
+
+@test "a picture in a file is the same as one in memory" {
+	gen noise 61 47 >a.pgm
+	gen --seed=5 --type=float noise 5 3 >b.nrrd
+	rawtile --grid=3x4 --margin=3 a.pgm >parts
+	cmp <(rawjoin --max-mem=1 --pnm parts) a.pgm
+	rawtile --size=2x2 b.nrrd >parts
+	cmp <(rawjoin --max-mem=50 parts) <(rawjoin parts)
+	rawtile --size=2x2 --only=3 b.nrrd >one
+	cmp <(rawjoin --max-mem=1 --fill=7 one) <(rawjoin --fill=7 one)
+	for how in sum max last; do
+		cmp <(rawjoin --max-mem=1 --overlap=$how parts one) <(rawjoin --overlap=$how parts one)
+	done
+	TMPDIR=/nowhere fails 1 'no temporary file in /nowhere' rawjoin --max-mem=1 parts
+}
+
 @test "missing pixels are an error that counts them, or filled" {
 	pgm 3 2 9 1 2 3 4 5 6 >a.pgm
 	rawtile --size=2x1 --only=2 a.pgm >part
@@ -176,7 +206,7 @@ longs() {
 	pgm 3 1 255 1 4 5 >b.pgm
 	fails 1 'b.pgm: its maxval is 255, but that of the parts before is 9' rawjoin --overlap=max a.pgm b.pgm
 	item float '2 1' -- 1 4 >c.nrrd
-	fails 1 'c.nrrd: 1x2x1 float of a picture of 2x1, but the parts before are' rawjoin --overlap=sum a.pgm c.nrrd
+	fails 1 'c.nrrd: it is of 1 planes and 1 pictures of float, 2x1 pixels each, but the parts before are' rawjoin --overlap=sum a.pgm c.nrrd
 	typed char 1 -- -100 >d.nrrd
 	fails 1 'd.nrrd: the sum at 0,0 does not fit signed char' rawjoin --overlap=sum d.nrrd d.nrrd
 	item float '2 1' 'kinds: complex domain' -- 1 4 >e.nrrd

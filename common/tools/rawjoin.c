@@ -1,6 +1,8 @@
 /* rawjoin: puts together the parts of pictures that rawtile makes. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "common/die.h"
@@ -8,6 +10,7 @@
 #include "common/opt.h"
 #include "common/raw.h"
 #include "common/sample.h"
+#include "common/scratch.h"
 #include "common/stats.h"
 #include "common/tile.h"
 #include "common/tools/overlap.h"
@@ -22,6 +25,7 @@ struct args {
 	double value;	  /* the number that fill states */
 	bool missing;	  /* --missing */
 	size_t shares;	  /* its number; 0: the files say it */
+	size_t max_mem;	  /* 0: pictures are held in memory */
 	char **path;
 	size_t npath;
 };
@@ -29,6 +33,9 @@ struct args {
 #define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "fill", OPT_STR, AT(fill), "V", "what pixels become that no part has, nan too (an error)"},
+    {0, "max-mem", OPT_SIZE, AT(max_mem), "BYTES",
+     "keep larger pictures in a file, and about so much of them in memory", 1, 0x1p62,
+     .unrecorded = true},
     {0, "missing", OPT_SIZE, AT(shares), "N",
      "print which of N shares are absent or short, as sbatch -a takes them", 0, PART_MOST,
      .absent = "0", .seen = AT(missing)},
@@ -50,6 +57,8 @@ struct whole {
 	struct img y; /* data is NULL when there is no picture */
 	struct img_picture p;
 	bool *have;	/* [h][w]: pixels that have arrived */
+	bool in_file;	/* y.data and have are mapped from temporary files */
+	size_t touched; /* bytes of them that may be in memory */
 	size_t missing; /* pixels */
 	unsigned most;	/* the greatest level, maxval; 0: that of the type */
 };
@@ -64,10 +73,46 @@ parse(int argc, char **argv)
 		die_usage("--fill: '%s' is not a number", args.fill);
 	if (args.missing && !args.npath)
 		die_usage("--missing needs the names of the files");
+	if (args.max_mem && !args.common.max_bytes)
+		args.common.max_bytes = SIZE_MAX;
 	return args;
 }
 
 /* --- whole pictures ------------------------------------------------------------------------------------------------ */
+
+/* Says that bytes of the picture were touched. Returns its pages to the system when they are too many. */
+static void
+touch(struct whole *w, size_t bytes, const struct args *args)
+{
+	w->touched += bytes;
+	if (!w->in_file || w->touched < args->max_mem / 2)
+		return;
+	weir_forget(w->y.data, w->y.mapped);
+	weir_forget(w->have, w->p.w * w->p.h);
+	w->touched = 0;
+}
+
+/* Makes room for the pixels. Pages are untouched at first, so memory grows as parts arrive, not with the size that they claim. */
+static void
+make_room(struct whole *w, const struct raw_in *in, size_t bytes, const struct args *args)
+{
+	const size_t pixels = w->p.w * w->p.h;
+
+	w->in_file = args->max_mem && bytes > args->max_mem;
+	if (w->in_file) {
+		w->y.mapped = bytes;
+		w->y.map = w->y.data = scratch_map(bytes);
+		w->have = w->y.data ? scratch_map(pixels) : NULL;
+		if (!w->have)
+			raw_die(in, "no temporary file in %s for a picture of %zux%zu pixels: %s",
+				scratch_directory(), w->p.w, w->p.h, strerror(errno));
+		return;
+	}
+	w->y.data = weir_alloc(bytes, 1);
+	w->have = weir_map(pixels, sizeof *w->have);
+	if (!w->y.data || !w->have)
+		raw_die(in, "no memory for a picture of %zux%zu pixels", w->p.w, w->p.h);
+}
 
 /* Begins a picture; x is its first part. */
 static void
@@ -95,32 +140,49 @@ start(struct whole *to, const struct raw_in *in, const struct img *x, const stru
 	to->missing = t->W * t->H;
 	if (x->type == IMG_U8 || x->type == IMG_U16)
 		to->most = img_maxval(x);
-	/* The pages are untouched at first, so memory grows as parts arrive, not with the size that they claim. */
-	to->y.data = weir_alloc(bytes, 1);
-	to->have = weir_map(t->W * t->H, sizeof *to->have);
-	if (!to->y.data || !to->have)
-		raw_die(in, "no memory for a picture of %zux%zu pixels", t->W, t->H);
+	make_room(to, in, bytes, args);
 }
 
 static void
 drop(struct whole *w)
 {
 	img_free(&w->y);
-	weir_unmap(w->have, w->p.w * w->p.h, sizeof *w->have);
+	if (w->in_file)
+		munmap(w->have, w->p.w * w->p.h);
+	else
+		weir_unmap(w->have, w->p.w * w->p.h, sizeof *w->have);
 	*w = (struct whole){0};
 }
 
+/* Sets the samples of a row that no part has. */
 static void
-fill(struct whole *w, double v)
+fill_row(const struct whole *w, size_t row, const char *sample)
 {
-	const size_t pixel = w->p.c * img_type_size(w->y.type), pixels = w->p.w * w->p.h;
-	char sample[8], *y = w->y.data;
+	const size_t size = img_type_size(w->y.type);
+	const bool *have = w->have + row % w->p.h * w->p.w;
+	char *y = (char *)w->y.data + row * w->p.w * w->p.c * size;
 
-	if (sample_store(sample, &v, w->y.type, 1) != 1)
-		die("--fill: %g is no %s", v, img_type_name(w->y.type));
-	for (size_t i = 0; i < pixels * w->p.n; i++)
-		for (size_t k = 0; !w->have[i % pixels] && k < pixel; k += img_type_size(w->y.type))
-			memcpy(y + i * pixel + k, sample, img_type_size(w->y.type));
+	for (size_t i = 0; i < w->p.w; i++)
+		for (size_t k = 0; !have[i] && k < w->p.c; k++)
+			memcpy(y + (i * w->p.c + k) * size, sample, size);
+}
+
+/* Writes the picture row by row, which drops its pages. */
+static void
+put(struct whole *w, struct raw_out *out, const struct args *args)
+{
+	const size_t width = w->p.w * w->p.c, row = width * img_type_size(w->y.type);
+	char sample[8];
+
+	if (w->missing && sample_store(sample, &args->value, w->y.type, 1) != 1)
+		die("--fill: %g is no %s", args->value, img_type_name(w->y.type));
+	raw_head(out, &w->y);
+	for (size_t i = 0; i < w->p.h * w->p.n; i++) {
+		if (w->missing)
+			fill_row(w, i, sample);
+		raw_write(out, (char *)w->y.data + i * row, width);
+		touch(w, row + w->p.w, args);
+	}
 }
 
 /* Writes a picture when no more parts of it will come. */
@@ -132,9 +194,7 @@ finish(struct whole *w, struct raw_out *out, const struct args *args)
 		die("%zu of %zux%zu pixels are in no part, the first at %zu,%zu; see --fill",
 		    w->missing, w->p.w, w->p.h, i % w->p.w, i / w->p.w);
 	}
-	if (w->missing)
-		fill(w, args->value);
-	raw_put(out, &w->y);
+	put(w, out, args);
 	drop(w);
 }
 
@@ -178,16 +238,23 @@ mark(struct whole *w, size_t at, size_t n)
 	}
 }
 
-/* Refuses a part that cannot be combined with those before. */
+/* Refuses a part that does not fit those before. */
 static void
-check_combines(const struct whole *w, const struct raw_in *in, const struct img *x,
-	       enum overlap overlap)
+check_part(const struct whole *w, const struct raw_in *in, const struct img *x,
+	   const struct img_picture *p, const struct tile *t, enum overlap overlap)
 {
-	if (overlap != OVERLAP_SUM && img_is_complex(x))
-		raw_die(in, "complex numbers have no order; of them there is --overlap=sum");
+	if (x->type != w->y.type || p->c != w->p.c || p->n != w->p.n || t->W != w->p.w ||
+	    t->H != w->p.h)
+		raw_die(in,
+			"it is of %zu planes and %zu pictures of %s, %zux%zu pixels each, but the "
+			"parts before are of %zu and %zu of %s, %zux%zu",
+			p->c, p->n, img_type_name(x->type), t->W, t->H, w->p.c, w->p.n,
+			img_type_name(w->y.type), w->p.w, w->p.h);
 	if (img_maxval(x) != img_maxval(&w->y))
 		raw_die(in, "its maxval is %u, but that of the parts before is %u", img_maxval(x),
 			img_maxval(&w->y));
+	if (img_is_complex(x) && (overlap == OVERLAP_MAX || overlap == OVERLAP_MIN))
+		raw_die(in, "complex numbers have no order; of them there is --overlap=sum");
 }
 
 /* Refuses the part whose pixel i cannot be laid. */
@@ -206,19 +273,13 @@ die_at(const struct whole *w, const struct raw_in *in, size_t i, enum overlap ov
 
 static void
 add(struct whole *w, const struct raw_in *in, const struct img *x, const struct img_picture *p,
-    const struct tile *t, enum overlap overlap)
+    const struct tile *t, const struct args *args)
 {
+	enum { PAGES = 4 << 12 }; /* of both ends of a row, in y and in have */
+	const enum overlap overlap = (enum overlap)args->overlap;
 	const size_t row = p->w * p->c * img_type_size(x->type);
 
-	if (x->type != w->y.type || p->c != w->p.c || p->n != w->p.n || t->W != w->p.w ||
-	    t->H != w->p.h)
-		raw_die(in,
-			"%zux%zux%zu %s of a picture of %zux%zu, but the parts before are %zux%zu "
-			"%s of %zux%zu",
-			p->c, p->w, p->n, img_type_name(x->type), t->W, t->H, w->p.c, w->p.n,
-			img_type_name(w->y.type), w->p.w, w->p.h);
-	if (overlap_combines(overlap))
-		check_combines(w, in, x, overlap);
+	check_part(w, in, x, p, t, overlap);
 	for (size_t k = 0; k < p->n; k++)
 		for (size_t r = 0; r < p->h; r++) {
 			const size_t at = (t->y0 + r) * t->W + t->x0;
@@ -226,9 +287,12 @@ add(struct whole *w, const struct raw_in *in, const struct img *x, const struct 
 			    w, k, at, (const char *)x->data + (k * p->h + r) * row, p->w, overlap);
 			if (to != at + p->w)
 				die_at(w, in, to, overlap);
+			touch(w, row + p->w + PAGES, args);
 		}
-	for (size_t r = 0; r < p->h; r++)
+	for (size_t r = 0; r < p->h; r++) {
 		mark(w, (t->y0 + r) * t->W + t->x0, p->w);
+		touch(w, p->w + PAGES / 2, args);
+	}
 }
 
 static void
@@ -253,7 +317,7 @@ join_tiles(struct raw_in *in, struct img *x, struct raw_out *out, const struct a
 			start(&w, in, x, &p, &t, args);
 		raw_map(in, x);
 		stats_charge(st, STATS_READ);
-		add(&w, in, x, &p, &t, (enum overlap)args->overlap);
+		add(&w, in, x, &p, &t, args);
 		stats_charge(st, STATS_COMPUTE);
 		img_free(x);
 		if (!w.missing && !overlap_combines((enum overlap)args->overlap))

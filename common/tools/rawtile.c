@@ -163,9 +163,18 @@ span_of(const struct args *args, int axis, size_t n, size_t i)
 			     n - to > args->after[axis] ? to + args->after[axis] : n};
 }
 
+/* The rows of the pictures that are in memory. */
+struct rows {
+	const char *data; /* row `first` of the first picture */
+	char *
+	    held; /* the buffer, where rows come through a pipe; NULL: all rows are there. Owned. */
+	size_t first, end;
+};
+
+/* Writes a part, whose rows are in memory. */
 static void
 put(struct raw_out *out, const struct img *x, const struct img_picture *p, const struct args *args,
-    struct tile t, struct span c, struct span r)
+    const struct rows *in, struct tile t, struct span c, struct span r)
 {
 	const size_t pixel = p->c * img_type_size(x->type);
 	const int axis = img_row_axis(x);
@@ -183,9 +192,55 @@ put(struct raw_out *out, const struct img *x, const struct img_picture *p, const
 	for (size_t k = 0; k < p->n; k++)
 		for (size_t i = r.from; i < r.to; i++)
 			raw_write(out,
-				  (const char *)x->data + ((k * p->h + i) * p->w + c.from) * pixel,
+				  in->data + ((k * p->h + i - in->first) * p->w + c.from) * pixel,
 				  (c.to - c.from) * p->c);
 	img_free(&y);
+}
+
+/*
+ * Maps the pictures. A stack is loaded where that is not possible. Of one picture that comes through a pipe, as many rows are
+ * held as the highest part has.
+ */
+static struct rows
+open_rows(const struct args *args, struct raw_in *in, struct img *x, const struct img_picture *p,
+	  size_t ny)
+{
+	size_t most = 0;
+
+	if (!raw_try_map(in, x)) {
+		for (size_t i = 0; i < ny; i++) {
+			const struct span r = span_of(args, 1, p->h, i);
+
+			most = r.to - r.from > most ? r.to - r.from : most;
+		}
+		if (p->n == 1) {
+			char *held = weir_xalloc(most * p->w, p->c * img_type_size(x->type));
+			return (struct rows){.data = held, .held = held};
+		}
+		raw_load(in, x);
+	}
+	return (struct rows){.data = x->data, .end = p->h};
+}
+
+/* Reads on to the rows r. Those before them are dropped. */
+static void
+advance(struct rows *rows, struct raw_in *in, const struct img *x, const struct img_picture *p,
+	struct span r)
+{
+	const size_t width = p->w * p->c, row = width * img_type_size(x->type);
+
+	if (!rows->held || rows->end == r.to)
+		return;
+	if (r.from < rows->end) {
+		memmove(rows->held, rows->held + (r.from - rows->first) * row,
+			(rows->end - r.from) * row);
+	} else {
+		raw_skip(in, (r.from - rows->end) * width);
+		rows->end = r.from;
+	}
+	raw_read(in, rows->held + (rows->end - r.from) * row, (r.to - rows->end) * width);
+	rows->first = r.from;
+	rows->end = r.to;
 }
 
 static void
@@ -205,13 +260,18 @@ cut(struct raw_in *in, struct raw_out *out, struct img *x, const struct args *ar
 		raw_die(in, "%zux%zu pixels are too few for these parts", p.w, p.h);
 	if (args->only != ALL && (size_t)args->only >= nx * ny)
 		raw_die(in, "--only: it comes in %zu parts", nx * ny);
-	raw_map(in, x);
-	stats_charge(st, STATS_READ);
-	for (size_t i = 0; i < nx * ny; i++)
-		if (args->only == ALL || (size_t)args->only == i)
-			put(out, x, &p, args, t, span_of(args, 0, p.w, i % nx),
-			    span_of(args, 1, p.h, i / nx));
-	stats_charge(st, STATS_WRITE);
+	struct rows rows = open_rows(args, in, x, &p, ny);
+	for (size_t i = 0; i < nx * ny; i++) {
+		const struct span r = span_of(args, 1, p.h, i / nx);
+
+		if (args->only != ALL && (size_t)args->only != i)
+			continue;
+		advance(&rows, in, x, &p, r);
+		stats_charge(st, STATS_READ);
+		put(out, x, &p, args, &rows, t, span_of(args, 0, p.w, i % nx), r);
+		stats_charge(st, STATS_WRITE);
+	}
+	weir_free(rows.held);
 }
 
 int
