@@ -101,6 +101,13 @@ gpu_wconv_run(struct gpu *g, struct wconv_plan *p, const void *in, void *out)
 }
 
 int
+gpu_wconv_adjoint(struct gpu *g, const struct wconv_plan *p, const void *in, void *out)
+{
+	(void)g, (void)p, (void)in, (void)out;
+	return -EIO;
+}
+
+int
 gpu_usfft_points(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, const void *c,
 		 size_t cstride, size_t *bad)
 {

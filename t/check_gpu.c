@@ -52,8 +52,9 @@ static const struct {
 	const char *name;
 	void (*run)(struct gpu *g);
 } twins[] = {{"gpu/morphrec", check_gpu_morphrec}, {"gpu/emst", check_gpu_emst},
-	     {"gpu/wconv", check_gpu_wconv},	   {"gpu/usfft", check_gpu_usfft},
-	     {"gpu/radon", check_gpu_radon},	   {"gpu/dptrace", check_gpu_dptrace}};
+	     {"gpu/wconv", check_gpu_wconv},	   {"gpu/wconv-adjoint", check_gpu_wconv_adjoint},
+	     {"gpu/usfft", check_gpu_usfft},	   {"gpu/radon", check_gpu_radon},
+	     {"gpu/dptrace", check_gpu_dptrace}};
 
 void
 check_gpu(void)

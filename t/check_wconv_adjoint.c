@@ -88,10 +88,11 @@ scatter_error(const struct pair *p)
 static void
 hold(struct check_many *m, struct pair *p, struct check_rng *rng, const char *what)
 {
-	const double bound = p->j.q.in_double ? 1e-14 : 1e-6;
 	static const enum wconv_method methods[] = {WCONV_DIRECT, WCONV_FFT};
+	static const double single[] = {3e-7, 6e-7};
 
 	for (size_t i = 0; i < 6; i++) {
+		const double bound = p->j.q.in_double ? 1e-14 : single[i % 2];
 		p->j.q.method = methods[i % 2];
 		p->j.q.level = levels[i / 2];
 		if (!conv_run(&p->j, NULL, NULL)) {

@@ -22,7 +22,7 @@ picture() {
 	} >gather.nrrd
 }
 commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 36,2 --quiet f.pgm" "wconv -k k.pgm f.pgm"
-	"wconv --method=fft -k k.pgm f.pgm" "usfft -T 1 -n 8 points.nrrd" "radon -q 0:0.01:4 -X 300 gather.nrrd"
+	"wconv --method=fft -k k.pgm f.pgm" "wconv --adjoint -k k.pgm f.pgm" "usfft -T 1 -n 8 points.nrrd" "radon -q 0:0.01:4 -X 300 gather.nrrd"
 	"usfft -T 3 --targets=points.nrrd points.nrrd" "usfft -T 2 --inverse -n 2 points.nrrd"
 	"usfft -T 1 -n 8 --weights=pipe points.nrrd")
 
@@ -54,6 +54,8 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 	wconv -k k.pgm --type=input f.pgm >want
 	wconv -k k.pgm --type=input -g f.pgm | cmp - want
 	wconv -k k.pgm --type=input -g --method=fft f.pgm | cmp - want
+	wconv -k k.pgm --adjoint f.pgm | rawtopnm --range=0:4080 >want
+	wconv -k k.pgm --adjoint -g f.pgm | rawtopnm --range=0:4080 | cmp - want
 }
 
 @test "-g with what the GPU does not do is wrong usage" {

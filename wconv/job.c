@@ -215,7 +215,8 @@ make_plans(struct job *j)
 	if (j->args->steps ? wconv_restore_plan(&j->restore, &j->q, &o, text)
 			   : wconv_plan(&j->plan, &j->q, text))
 		raw_die(j->in, "%s", text);
-	if (j->args->adjoint && !j->args->steps && wconv_adjoint_plan(&j->adjoint, j->plan, text))
+	if (j->args->adjoint && !j->args->steps && !j->args->gpu &&
+	    wconv_adjoint_plan(&j->adjoint, j->plan, text))
 		raw_die(j->in, "%s", text);
 }
 

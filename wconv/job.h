@@ -29,7 +29,7 @@ struct job {
 	const struct args *args;
 	struct wconv_kernels kernels;
 	struct wconv_problem q;
-	/* plans of the convolution and of its adjoint; NULL for a deconvolution, which has plans of its own */
+	/* plans of the convolution, and of its adjoint on the CPU; NULL for a deconvolution, which has plans of its own */
 	struct wconv_plan *plan;
 	struct wconv_adjoint *adjoint;
 	struct wconv_restore *restore;

@@ -6,6 +6,7 @@
 #include "common/mem.h"
 #include "common/real.h"
 #include "common/sample.h"
+#include "gpu/wconv/wconv.h"
 #include "wconv/whole.h"
 
 struct whole {
@@ -74,9 +75,11 @@ run_plane(struct whole *w, const void *from, void *to)
 	struct job *j = w->j;
 	char err[WCONV_ERR];
 
-	if (!j->restore)
+	if (j->adjoint)
 		wconv_adjoint_run(j->adjoint, from, to);
-	else if (wconv_restore_run(j->restore, from, to, &j->restored, err))
+	else if (!j->restore && gpu_wconv_adjoint(j->args->gpu, j->plan, from, to))
+		raw_die(j->in, "-g: %s", gpu_why(j->args->gpu));
+	else if (j->restore && wconv_restore_run(j->restore, from, to, &j->restored, err))
 		raw_die(j->in, "%s", err);
 	if (j->restore && j->args->common.verbose)
 		fprintf(stderr, "%s: %zu steps, misfit %.6g\n", weir_prog, j->restored.steps,

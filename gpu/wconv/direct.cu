@@ -17,35 +17,12 @@
  * rows again from the second-level cache.
  */
 #include "gpu/wconv/pixel.h"
+#include "gpu/wconv/taps.h"
 
 namespace
 {
 
-constexpr unsigned WARPS = 4, LANE = 8, SPAN = WC_SPAN, TAPS = 32, STAGED = SPAN + TAPS + LANE;
-constexpr unsigned STRIDE = STAGED / LANE + (STAGED / LANE % 2 ? 0 : 1);
-
 /* --- the sums ------------------------------------------------------------------------------------------------------ */
-
-/* Of the kernels above and below, blended: tap t of kernel row b for function f of x at row r of the results. */
-template <class T>
-__device__ T
-blended_tap(const wc_work<T> &w, unsigned r, unsigned f, unsigned b, unsigned t)
-{
-	T sum = 0;
-
-	for (unsigned j = 0; j < w.nwy; j++) {
-		const unsigned fy = w.fy[r] + j;
-		const unsigned k = fy < w.nfy && f < w.nfx ? w.number[fy * w.nfx + f] : WC_NONE;
-		if (k != WC_NONE)
-			sum += w.wy[(size_t)j * w.rows + r] *
-			       w.kernel[((size_t)k * w.kh + b) * w.kw + t];
-	}
-	return sum;
-}
-
-template <class T> struct taps {
-	T a, b;
-};
 
 /* What a warp has in shared memory. */
 template <class T> struct staged {
@@ -103,17 +80,6 @@ sum_taps(const staged<T> &s, T sa[LANE], T sb[LANE])
 			}
 			v[u] = s.pixel[u][lane + m + 1];
 		}
-}
-
-/* sum + lost grows by v. */
-template <class T>
-__device__ void
-add_compensated(T &sum, T &lost, T v)
-{
-	const T y = v - lost, t = sum + y;
-
-	lost = (t - sum) - y;
-	sum = t;
 }
 
 template <class T>

@@ -24,30 +24,15 @@
 namespace
 {
 
-constexpr unsigned THREADS = 256;
 constexpr size_t ENOUGH = (size_t)512 << 20; /* bytes of tiles worked on at once */
 
-__device__ size_t
-element(void)
-{
-	return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-}
-
 /* --- products and blends ------------------------------------------------------------------------------------------- */
-
-/* The kernel of functions number i and j of a tile; WC_NONE: it has none. */
-template <class T>
-__device__ unsigned
-kernel_of(const wc_work<T> &w, const wc_tile &t, unsigned i, unsigned j)
-{
-	return i < t.nfx && j < t.nfy ? w.number[(t.fy + j) * w.nfx + t.fx + i] : WC_NONE;
-}
 
 template <class T>
 __global__ void
 multiply(const wc_work<T> w, const wc_tiles<T> b, unsigned i, unsigned j)
 {
-	const size_t at = element();
+	const size_t at = wc_element();
 	size_t rest = at;
 	const unsigned y = take_index(&rest, b.ny), n = take_index(&rest, b.n), c = (unsigned)rest;
 
@@ -55,7 +40,7 @@ multiply(const wc_work<T> w, const wc_tiles<T> b, unsigned i, unsigned j)
 		return;
 	const wc_tile t = b.list[n];
 	wc_cx<T> v = {0, 0};
-	if (kernel_of(w, t, i, j) != WC_NONE) {
+	if (wc_kernel_of(w, t, i, j) != WC_NONE) {
 		const size_t slot = (t.fy + j) % b.slots;
 		const wc_cx<T> a = b.image[at],
 			       k = b.kernel[((slot * b.columns + c) * w.nfx + t.fx + i) * b.ny + y];
@@ -64,30 +49,11 @@ multiply(const wc_work<T> w, const wc_tiles<T> b, unsigned i, unsigned j)
 	b.product[at] = v;
 }
 
-/* The weight of function number j of the tile at row y of it. */
-template <class T>
-__device__ T
-weight_y(const wc_work<T> &w, const wc_tile &t, unsigned j, unsigned y)
-{
-	const unsigned r = t.y + y, k = t.fy + j - w.fy[r];
-
-	return j < t.nfy && k < w.nwy ? w.wy[(size_t)k * w.rows + r] : 0;
-}
-
-template <class T>
-__device__ T
-weight_x(const wc_work<T> &w, const wc_tile &t, unsigned i, unsigned x)
-{
-	const unsigned at = t.x + x, k = t.fx + i - w.fx[at];
-
-	return i < t.nfx && k < w.nwx ? w.wx[(size_t)k * w.width + at] : 0;
-}
-
 template <class T>
 __global__ void
 blend_y(const wc_work<T> w, const wc_tiles<T> b, unsigned j, bool first)
 {
-	const size_t at = element();
+	const size_t at = wc_element();
 	size_t rest = at;
 	const unsigned y = take_index(&rest, b.high), n = take_index(&rest, b.n),
 		       c = (unsigned)rest;
@@ -99,7 +65,7 @@ blend_y(const wc_work<T> w, const wc_tiles<T> b, unsigned j, bool first)
 	if (!first)
 		sum = b.blend[at];
 	if (y < t.h) {
-		const T v = weight_y(w, t, j, y);
+		const T v = wc_weight_y(w, t, j, y);
 		const wc_cx<T> p = b.product[((size_t)c * b.n + n) * b.ny + w.kh - 1 + y];
 		sum.re += v * p.re;
 		sum.im += v * p.im;
@@ -112,7 +78,7 @@ template <class T>
 __global__ void
 find_levels(const wc_work<T> w, const wc_tiles<T> b, unsigned i)
 {
-	const size_t at = element();
+	const size_t at = wc_element();
 	size_t rest = at;
 	const unsigned y = take_index(&rest, b.high), n = (unsigned)rest;
 
@@ -122,11 +88,11 @@ find_levels(const wc_work<T> w, const wc_tiles<T> b, unsigned i)
 	const T *mean = b.mean + (size_t)n * b.ny + y;
 	double level = 0;
 	for (unsigned j = 0; j < t.nfy; j++) {
-		const unsigned k = kernel_of(w, t, i, j);
+		const unsigned k = wc_kernel_of(w, t, i, j);
 		double sum = 0;
 		for (unsigned r = 0; k != WC_NONE && r < w.kh; r++)
 			sum += b.sums[(size_t)k * w.kh + r] * (double)mean[r];
-		level += (double)weight_y(w, t, j, y) * sum;
+		level += (double)wc_weight_y(w, t, j, y) * sum;
 	}
 	b.level[at] = (T)level;
 }
@@ -135,7 +101,7 @@ template <class T>
 __global__ void
 blend_x(const wc_work<T> w, const wc_tiles<T> b, unsigned i, bool first, T scale)
 {
-	const size_t at = element();
+	const size_t at = wc_element();
 	size_t rest = at;
 	const unsigned x = take_index(&rest, b.wide), y = take_index(&rest, b.high),
 		       n = (unsigned)rest;
@@ -143,7 +109,7 @@ blend_x(const wc_work<T> w, const wc_tiles<T> b, unsigned i, bool first, T scale
 	if (n >= b.n || x >= b.list[n].w || y >= b.list[n].h)
 		return;
 	const size_t row = (size_t)n * b.high + y;
-	const T v = weight_x(w, b.list[n], i, x) *
+	const T v = wc_weight_x(w, b.list[n].fx + i, b.list[n].x + x) *
 		    (b.real[row * b.nx + w.kw - 1 + x] * scale + b.level[row]);
 	b.result[at] = first ? v : b.result[at] + v;
 }
@@ -153,7 +119,7 @@ template <class T>
 __global__ void
 store(const wc_work<T> w, const wc_tiles<T> b)
 {
-	const size_t at = element();
+	const size_t at = wc_element();
 	size_t rest = at;
 	const unsigned x = take_index(&rest, b.wide), y = take_index(&rest, b.high),
 		       n = (unsigned)rest;
@@ -171,12 +137,6 @@ store(const wc_work<T> w, const wc_tiles<T> b)
 
 /* --- the host's part ----------------------------------------------------------------------------------------------- */
 
-unsigned
-blocks(size_t n)
-{
-	return (unsigned)((n + THREADS - 1) / THREADS);
-}
-
 template <class T>
 int
 restore_rows(struct gpu *g, const wc_tiles<T> &b)
@@ -186,17 +146,6 @@ restore_rows(struct gpu *g, const wc_tiles<T> &b)
 	    gpu_fft_lines(GPU_FFT_C2R, sizeof(T) == 8, b.nx, rows, rows, 1, 1, b.nx);
 
 	return gpu_fft(g, &f, 1, b.blend, b.real);
-}
-
-/* Whether some of n tiles has the functions number i and j, and a kernel for them. */
-bool
-is_needed(const struct wconv_plan *p, const wc_tile *t, unsigned n, unsigned i, unsigned j)
-{
-	for (unsigned k = 0; k < n; k++)
-		if (i < t[k].nfx && j < t[k].nfy &&
-		    wconv_kernel(p, t[k].fx + i, t[k].fy + j) != SIZE_MAX)
-			return true;
-	return false;
 }
 
 /* The tiles of b, host[]: the same on the host. */
@@ -217,24 +166,24 @@ run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const 
 	for (unsigned i = 0; i < p->x.most; i++) {
 		bool first = true;
 		for (unsigned j = 0; j < p->y.most; j++) {
-			if (!is_needed(p, host, b.n, i, j))
+			if (!wc_is_needed(p, host, b.n, i, j))
 				continue;
-			GPU_LAUNCH(g, multiply<T>, blocks(spectrum), THREADS, 0, w, b, i, j);
+			GPU_LAUNCH(g, multiply<T>, wc_blocks(spectrum), WC_THREADS, 0, w, b, i, j);
 			if ((err = wc_columns(g, b, b.n, 1, b.product)))
 				return err;
-			GPU_LAUNCH(g, blend_y<T>, blocks(rows * b.columns), THREADS, 0, w, b, j,
-				   first);
+			GPU_LAUNCH(g, blend_y<T>, wc_blocks(rows * b.columns), WC_THREADS, 0, w, b,
+				   j, first);
 			first = false;
 		}
 		if (first)
 			continue;
-		GPU_LAUNCH(g, find_levels<T>, blocks(rows), THREADS, 0, w, b, i);
+		GPU_LAUNCH(g, find_levels<T>, wc_blocks(rows), WC_THREADS, 0, w, b, i);
 		if ((err = restore_rows(g, b)))
 			return err;
-		GPU_LAUNCH(g, blend_x<T>, blocks(results), THREADS, 0, w, b, i, start, scale);
+		GPU_LAUNCH(g, blend_x<T>, wc_blocks(results), WC_THREADS, 0, w, b, i, start, scale);
 		start = false;
 	}
-	GPU_LAUNCH(g, store<T>, blocks(results), THREADS, 0, w, b);
+	GPU_LAUNCH(g, store<T>, wc_blocks(results), WC_THREADS, 0, w, b);
 	return 0;
 }
 
@@ -257,10 +206,11 @@ take_tiles(wc_tiles<T> *b, gpu_block *at, size_t n, size_t functions)
 	b->any = gpu_take<unsigned>(at, n);
 }
 
-/* How many of all tiles are worked on at once; lays b out for them. */
+} // namespace
+
 template <class T>
 int
-lay_out(struct gpu *g, wc_tiles<T> *b, size_t all, size_t functions, size_t *n)
+wc_lay_out(struct gpu *g, const struct wconv_plan *p, size_t all, wc_tiles<T> *b, size_t *n)
 {
 	gpu_block one = {}, count = {}, on = {};
 	size_t room;
@@ -269,36 +219,30 @@ lay_out(struct gpu *g, wc_tiles<T> *b, size_t all, size_t functions, size_t *n)
 
 	if (err)
 		return err;
+	b->nx = (unsigned)p->rows.n;
+	b->ny = (unsigned)p->columns.n;
+	b->columns = b->nx / 2 + 1;
+	b->high = (unsigned)p->y.longest;
+	b->wide = (unsigned)p->x.longest;
+	b->slots = (unsigned)p->slots;
 	take_tiles(b, &one, 1, 1);
 	room = room / 2 < ENOUGH ? room / 2 : ENOUGH;
 	*n = room / one.used < 1 ? 1 : room / one.used < all ? room / one.used : all;
-	take_tiles(b, &count, *n, functions);
+	take_tiles(b, &count, *n, p->x.nfun);
 	if ((err = gpu_hold(g, WC_TILES, count.used, &device)))
 		return err;
 	on.base = static_cast<char *>(device);
-	take_tiles(b, &on, *n, functions);
+	take_tiles(b, &on, *n, p->x.nfun);
 	return 0;
 }
 
-/* The tiles of those rows. */
-size_t
-list_tiles(const struct wconv_plan *p, wc_span rows, wc_tile *to)
-{
-	const ptrdiff_t top = p->y.tile[rows.from].a;
-	size_t n = 0;
+template int wc_lay_out<float>(struct gpu *g, const struct wconv_plan *p, size_t all,
+			       wc_tiles<float> *b, size_t *n);
+template int wc_lay_out<double>(struct gpu *g, const struct wconv_plan *p, size_t all,
+				wc_tiles<double> *b, size_t *n);
 
-	for (size_t plane = 0; plane < p->q.planes; plane++)
-		for (size_t ty = rows.from; ty < rows.to; ty++)
-			for (size_t tx = 0; tx < p->x.ntile; tx++) {
-				const struct wconv_tile *X = &p->x.tile[tx], *Y = &p->y.tile[ty];
-				to[n++] = {(unsigned)plane,	    (unsigned)(X->a - p->x.lo),
-					   (unsigned)(Y->a - top),  (unsigned)(X->b - X->a),
-					   (unsigned)(Y->b - Y->a), (unsigned)X->f0,
-					   (unsigned)X->nf,	    (unsigned)Y->f0,
-					   (unsigned)Y->nf};
-			}
-	return n;
-}
+namespace
+{
 
 template <class T>
 int
@@ -310,16 +254,11 @@ run_list(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span
 	void *device;
 	int err;
 
-	b.nx = (unsigned)p->rows.n;
-	b.ny = (unsigned)p->columns.n;
-	b.columns = b.nx / 2 + 1;
-	b.high = (unsigned)p->y.longest;
-	b.wide = (unsigned)p->x.longest;
-	b.slots = (unsigned)p->slots;
 	if ((err = gpu_hold(g, WC_LIST, all * sizeof *list, &device)) ||
 	    (err = gpu_up(g, device, list, all * sizeof *list)) ||
-	    (err = lay_out(g, &b, all, w.nfx, &most)) || (err = gpu_begin(g)) ||
-	    (err = wc_fill_ring(g, p, w, fresh, &b)))
+	    (err = wc_lay_out(g, p, all, &b, &most)) || (err = gpu_begin(g)) ||
+	    (err = wc_fill_ring(g, p, w, fresh, &b)) ||
+	    (err = wc_sum_kernels(g, p, w, fresh.to > 0, &b)))
 		return err;
 	for (size_t at = 0; at < all && !err; at += most) {
 		b.n = (unsigned)(all - at < most ? all - at : most);
@@ -341,7 +280,8 @@ wc_transform(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_
 	int err = -ENOMEM;
 
 	if (list)
-		err = run_list(g, p, w, fresh, list, list_tiles(p, tiles, list));
+		err = run_list(g, p, w, fresh, list,
+			       wc_list_tiles(p, tiles, p->y.tile[tiles.from].a, list));
 	weir_free(list);
 	return err;
 }

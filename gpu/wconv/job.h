@@ -25,7 +25,8 @@ enum {
 	WC_SPECTRA,
 	WC_SUMS,
 	WC_LIST,
-	WC_TILES
+	WC_TILES,
+	WC_FOLD
 }; /* the blocks of gpu_hold() that wconv uses */
 
 constexpr unsigned WC_NONE = ~0u, WC_SPAN = 256; /* results of a segment, at most */
@@ -66,6 +67,9 @@ unsigned wc_weights(const struct wconv_axis *a);
 /* Returns the place of the item where pixel x of the window is found, or -1. */
 ptrdiff_t wc_place(const struct wconv_axis *a, ptrdiff_t x);
 
+/* Returns what the problem says about a step with so many rows of results; the arrays are missing. */
+template <class T> wc_work<T> wc_work_of(const struct wconv_plan *p, size_t rows);
+
 /* Copies a block that the host has filled to the device. */
 int wc_send(struct gpu *g, int slot, const gpu_block *b, void **device);
 
@@ -95,5 +99,26 @@ template <class T> int wc_sum(struct gpu *g, const wc_work<T> &w, unsigned segme
 template <class T>
 int wc_transform(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span tiles,
 		 wc_span fresh);
+
+/*
+ * The adjoint of a whole item. All arrays are on the device. Padded is the item with its edges: each result's window lies
+ * inside it.
+ */
+template <class T> struct wc_adjoint {
+	T *in;	   /* [rows][width]: the results, times their factors */
+	T *padded; /* [high][wide] */
+	T *out;	   /* [item_h][item_w] */
+	unsigned wide, high, item_w, item_h;
+	/* pixel x of the item is the sum of the padded columns column[column0[x]] .. column[column0[x + 1] - 1]; rows likewise */
+	const unsigned *column0, *column, *row0, *row;
+	/* the windows of tiles tile_x[2 Q] .. tile_x[2 Q + 1] - 1 have the padded column Q; rows likewise. Transforms only */
+	const unsigned *tile_x, *tile_y;
+};
+
+/* Fill in a.padded: wc_scatter(), in scatter.cu, by sums; wc_scatter_tiles(), in scatter_fft.cu, by transforms. */
+template <class T> int wc_scatter(struct gpu *g, const wc_work<T> &w, const wc_adjoint<T> &a);
+template <class T>
+int wc_scatter_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w,
+		     const wc_adjoint<T> &a);
 
 #endif

@@ -10,20 +10,12 @@
 namespace
 {
 
-constexpr unsigned THREADS = 256;
-
-__device__ size_t
-element(void)
-{
-	return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-}
-
 /* The sums of the kernels' rows: thread = row. */
 template <class T>
 __global__ void
 sum_rows(const wc_work<T> w, double *sums, size_t rows)
 {
-	const size_t i = element();
+	const size_t i = wc_element();
 	double sum = 0;
 
 	if (i >= rows)
@@ -38,7 +30,7 @@ template <class T>
 __global__ void
 pad_kernels(const wc_work<T> w, const wc_tiles<T> b, unsigned fy)
 {
-	const size_t i = element();
+	const size_t i = wc_element();
 	size_t rest = i;
 	const unsigned x = take_index(&rest, b.nx), y = take_index(&rest, b.ny),
 		       fx = (unsigned)rest;
@@ -49,12 +41,6 @@ pad_kernels(const wc_work<T> w, const wc_tiles<T> b, unsigned fy)
 	b.real[i] = k != WC_NONE && x < w.kw && y < w.kh
 			? w.kernel[((size_t)k * w.kh + (w.kh - 1 - y)) * w.kw + (w.kw - 1 - x)]
 			: 0;
-}
-
-unsigned
-blocks(size_t n)
-{
-	return (unsigned)((n + THREADS - 1) / THREADS);
 }
 
 } // namespace
@@ -90,7 +76,8 @@ make_spectra(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b, unsigned 
 	wc_cx<T> *to = b.kernel + (size_t)(fy % b.slots) * b.columns * w.nfx * b.ny;
 	int err;
 
-	GPU_LAUNCH(g, pad_kernels<T>, blocks((size_t)w.nfx * b.ny * b.nx), THREADS, 0, w, b, fy);
+	GPU_LAUNCH(g, pad_kernels<T>, wc_blocks((size_t)w.nfx * b.ny * b.nx), WC_THREADS, 0, w, b,
+		   fy);
 	if ((err = wc_rows(g, b, w.nfx, to)))
 		return err;
 	return wc_columns(g, b, w.nfx, -1, to);
@@ -100,21 +87,31 @@ make_spectra(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b, unsigned 
 
 template <class T>
 int
+wc_sum_kernels(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, bool fresh,
+	       wc_tiles<T> *b)
+{
+	const size_t rows = p->q.gx * p->q.gy * w.kh;
+	void *sums;
+	const int err = gpu_hold(g, WC_SUMS, rows * sizeof(double), &sums);
+
+	if (err)
+		return err;
+	b->sums = static_cast<double *>(sums);
+	if (fresh)
+		GPU_LAUNCH(g, sum_rows<T>, wc_blocks(rows), WC_THREADS, 0, w, b->sums, rows);
+	return 0;
+}
+
+template <class T>
+int
 wc_fill_ring(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span fresh,
 	     wc_tiles<T> *b)
 {
-	const size_t bytes = p->slots * b->columns * w.nfx * b->ny * sizeof(wc_cx<T>),
-		     rows = p->q.gx * p->q.gy * w.kh;
-	void *ring, *sums;
-	int err;
+	const size_t bytes = p->slots * b->columns * w.nfx * b->ny * sizeof(wc_cx<T>);
+	void *ring;
+	int err = gpu_hold(g, WC_SPECTRA, bytes, &ring);
 
-	if ((err = gpu_hold(g, WC_SPECTRA, bytes, &ring)) ||
-	    (err = gpu_hold(g, WC_SUMS, rows * sizeof(double), &sums)))
-		return err;
 	b->kernel = static_cast<wc_cx<T> *>(ring);
-	b->sums = static_cast<double *>(sums);
-	if (fresh.to)
-		GPU_LAUNCH(g, sum_rows<T>, blocks(rows), THREADS, 0, w, b->sums, rows);
 	for (size_t f = fresh.from; f < fresh.to && !err; f++)
 		err = make_spectra(g, w, *b, (unsigned)f);
 	return err;
@@ -123,10 +120,14 @@ wc_fill_ring(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_
 template int wc_rows<float>(struct gpu *g, const wc_tiles<float> &b, size_t n, wc_cx<float> *to);
 template int
 wc_columns<float>(struct gpu *g, const wc_tiles<float> &b, size_t n, int sign, wc_cx<float> *at);
+template int wc_sum_kernels<float>(struct gpu *g, const struct wconv_plan *p,
+				   const wc_work<float> &w, bool fresh, wc_tiles<float> *b);
 template int wc_fill_ring<float>(struct gpu *g, const struct wconv_plan *p, const wc_work<float> &w,
 				 wc_span fresh, wc_tiles<float> *b);
 template int wc_rows<double>(struct gpu *g, const wc_tiles<double> &b, size_t n, wc_cx<double> *to);
 template int
 wc_columns<double>(struct gpu *g, const wc_tiles<double> &b, size_t n, int sign, wc_cx<double> *at);
+template int wc_sum_kernels<double>(struct gpu *g, const struct wconv_plan *p,
+				    const wc_work<double> &w, bool fresh, wc_tiles<double> *b);
 template int wc_fill_ring<double>(struct gpu *g, const struct wconv_plan *p,
 				  const wc_work<double> &w, wc_span fresh, wc_tiles<double> *b);

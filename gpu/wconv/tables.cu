@@ -1,5 +1,5 @@
 /* Weights, places and kernels of a picture and of a step: made by the host, sent to the device. */
-#include "gpu/wconv/job.h"
+#include "gpu/wconv/tiles.h"
 
 namespace
 {
@@ -167,6 +167,59 @@ wc_place(const struct wconv_axis *a, ptrdiff_t x)
 	return from < 0 ? -1 : from - a->have0;
 }
 
+template <class T>
+wc_work<T>
+wc_work_of(const struct wconv_plan *p, size_t rows)
+{
+	const struct wconv_problem *q = &p->q;
+	wc_work<T> w = {};
+
+	w.width = (unsigned)(p->x.hi - p->x.lo);
+	w.rows = (unsigned)rows;
+	w.planes = (unsigned)q->planes;
+	w.kw = (unsigned)q->kw;
+	w.kh = (unsigned)q->kh;
+	w.nwx = wc_weights(&p->x);
+	w.nwy = wc_weights(&p->y);
+	w.nfx = (unsigned)p->x.nfun;
+	w.nfy = (unsigned)p->y.nfun;
+	w.ring_row = q->w * q->planes;
+	w.type = q->out;
+	w.nan = q->nan;
+	w.renormalise = q->edge == WCONV_RENORMALISE;
+	w.outside = q->edge == WCONV_CONSTANT ? q->constant : 0;
+	w.top = q->top;
+	return w;
+}
+
+bool
+wc_is_needed(const struct wconv_plan *p, const wc_tile *t, unsigned n, unsigned i, unsigned j)
+{
+	for (unsigned k = 0; k < n; k++)
+		if (i < t[k].nfx && j < t[k].nfy &&
+		    wconv_kernel(p, t[k].fx + i, t[k].fy + j) != SIZE_MAX)
+			return true;
+	return false;
+}
+
+size_t
+wc_list_tiles(const struct wconv_plan *p, wc_span rows, ptrdiff_t top, wc_tile *to)
+{
+	size_t n = 0;
+
+	for (size_t plane = 0; plane < p->q.planes; plane++)
+		for (size_t ty = rows.from; ty < rows.to; ty++)
+			for (size_t tx = 0; tx < p->x.ntile; tx++) {
+				const struct wconv_tile *X = &p->x.tile[tx], *Y = &p->y.tile[ty];
+				to[n++] = {(unsigned)plane,	    (unsigned)(X->a - p->x.lo),
+					   (unsigned)(Y->a - top),  (unsigned)(X->b - X->a),
+					   (unsigned)(Y->b - Y->a), (unsigned)X->f0,
+					   (unsigned)X->nf,	    (unsigned)Y->f0,
+					   (unsigned)Y->nf};
+			}
+	return n;
+}
+
 int
 wc_send(struct gpu *g, int slot, const gpu_block *b, void **device)
 {
@@ -247,11 +300,13 @@ wc_send_step(struct gpu *g, const struct wconv_plan *p, ptrdiff_t first, size_t 
 	return err;
 }
 
+template wc_work<float> wc_work_of<float>(const struct wconv_plan *p, size_t rows);
 template int wc_send_kernels<float>(struct gpu *g, const struct wconv_plan *p);
 template int wc_send_tables<float>(struct gpu *g, const struct wconv_plan *p, wc_work<float> *w,
 				   unsigned *segments);
 template int wc_send_step<float>(struct gpu *g, const struct wconv_plan *p, ptrdiff_t first,
 				 size_t rows, wc_work<float> *w);
+template wc_work<double> wc_work_of<double>(const struct wconv_plan *p, size_t rows);
 template int wc_send_kernels<double>(struct gpu *g, const struct wconv_plan *p);
 template int wc_send_tables<double>(struct gpu *g, const struct wconv_plan *p, wc_work<double> *w,
 				    unsigned *segments);

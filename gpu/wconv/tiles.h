@@ -5,6 +5,22 @@
 #include "gpu/fft.h"
 #include "gpu/wconv/job.h"
 
+constexpr unsigned WC_THREADS = 256; /* of a block */
+
+/* Returns how many blocks have a thread for each of n elements. */
+static inline unsigned
+wc_blocks(size_t n)
+{
+	return (unsigned)((n + WC_THREADS - 1) / WC_THREADS);
+}
+
+/* Returns the element of this thread. */
+static __device__ __forceinline__ size_t
+wc_element(void)
+{
+	return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
 /* A tile: results [x, x + w) of rows [y, y + h) of the step. They need functions fx .. fx + nfx - 1 and fy .. fy + nfy - 1. */
 struct wc_tile {
 	unsigned plane, x, y, w, h, fx, nfx, fy, nfy;
@@ -32,6 +48,44 @@ template <class T> struct wc_tiles {
 	unsigned slots;
 };
 
+/* Returns the kernel of functions number i and j of a tile; WC_NONE: it has none. */
+template <class T>
+static __device__ unsigned
+wc_kernel_of(const wc_work<T> &w, const wc_tile &t, unsigned i, unsigned j)
+{
+	return i < t.nfx && j < t.nfy ? w.number[(t.fy + j) * w.nfx + t.fx + i] : WC_NONE;
+}
+
+/* Returns the weight of function number j of the tile at its row y. */
+template <class T>
+static __device__ T
+wc_weight_y(const wc_work<T> &w, const wc_tile &t, unsigned j, unsigned y)
+{
+	const unsigned r = t.y + y, k = t.fy + j - w.fy[r];
+
+	return j < t.nfy && k < w.nwy ? w.wy[(size_t)k * w.rows + r] : 0;
+}
+
+/* Returns the weight of function f of x at column `at` of the results. */
+template <class T>
+static __device__ T
+wc_weight_x(const wc_work<T> &w, unsigned f, unsigned at)
+{
+	const unsigned k = f - w.fx[at];
+
+	return k < w.nwx ? w.wx[(size_t)k * w.width + at] : 0;
+}
+
+/* Whether some of n tiles has the functions number i and j, and a kernel for them. */
+bool wc_is_needed(const struct wconv_plan *p, const wc_tile *t, unsigned n, unsigned i, unsigned j);
+
+/* Lists the tiles of those tile rows, of all planes. Their y counts from result `top`. Returns how many they are. */
+size_t wc_list_tiles(const struct wconv_plan *p, wc_span rows, ptrdiff_t top, wc_tile *to);
+
+/* Finds how many of all tiles can be worked on at once, *n, and gives b its sizes and the memory for them: fft.cu. */
+template <class T>
+int wc_lay_out(struct gpu *g, const struct wconv_plan *p, size_t all, wc_tiles<T> *b, size_t *n);
+
 /* wc_rows() transforms rows [n][ny][nx] of b.real to columns [columns][n][ny]; wc_columns() transforms these in place. */
 template <class T> int wc_rows(struct gpu *g, const wc_tiles<T> &b, size_t n, wc_cx<T> *to);
 template <class T>
@@ -40,9 +94,15 @@ int wc_columns(struct gpu *g, const wc_tiles<T> &b, size_t n, int sign, wc_cx<T>
 /* Copies the windows of all tiles to b.real and subtracts its mean from each row: window.cu. */
 template <class T> int wc_windows(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b);
 
-/* Adds the spectra of the kernels of the fresh functions of y to the ring, and sets the sums of the kernels' rows: ring.cu. */
+/*
+ * In ring.cu. wc_fill_ring() adds the spectra of the kernels of the fresh functions of y to the ring. wc_sum_kernels() gives b
+ * the sums of the kernels' rows, and computes them if they are fresh.
+ */
 template <class T>
 int wc_fill_ring(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span fresh,
 		 wc_tiles<T> *b);
+template <class T>
+int wc_sum_kernels(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, bool fresh,
+		   wc_tiles<T> *b);
 
 #endif

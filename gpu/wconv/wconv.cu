@@ -28,31 +28,6 @@ feed(T *ring, const void *in, enum img_type type, size_t row_samples, size_t sam
 		    load_sample<T>(in, type, i);
 }
 
-template <class T>
-wc_work<T>
-work_of(const struct wconv_plan *p, size_t rows)
-{
-	const struct wconv_problem *q = &p->q;
-	wc_work<T> w = {};
-
-	w.width = (unsigned)(p->x.hi - p->x.lo);
-	w.rows = (unsigned)rows;
-	w.planes = (unsigned)q->planes;
-	w.kw = (unsigned)q->kw;
-	w.kh = (unsigned)q->kh;
-	w.nwx = wc_weights(&p->x);
-	w.nwy = wc_weights(&p->y);
-	w.nfx = (unsigned)p->x.nfun;
-	w.nfy = (unsigned)p->y.nfun;
-	w.ring_row = q->w * q->planes;
-	w.type = q->out;
-	w.nan = q->nan;
-	w.renormalise = q->edge == WCONV_RENORMALISE;
-	w.outside = q->edge == WCONV_CONSTANT ? q->constant : 0;
-	w.top = q->top;
-	return w;
-}
-
 /* --- shares and parts ---------------------------------------------------------------------------------------------- */
 
 enum { PARTS = 4, LEAST = 16 }; /* parts of a share; rows of one at least, or a tile row */
@@ -230,7 +205,7 @@ run_share(struct gpu *g, size_t i, void *with)
 	const rows_of all = step_rows(p, p->now), share = cut(p, all, i, s->n),
 		      before = p->now ? cut(p, step_rows(p, p->now - 1), i, s->n) : rows_of{};
 	const struct wconv_band *b = &p->band[p->now];
-	wc_work<T> w = work_of<T>(p, share.n);
+	wc_work<T> w = wc_work_of<T>(p, share.n);
 	flow f = {};
 	unsigned segments = 0;
 	void *ring, *raw, *made;

@@ -12,14 +12,14 @@
 namespace
 {
 
-constexpr unsigned THREADS = 256, WARP = 32;
+constexpr unsigned WARP = 32;
 
 /* The sum of a block's v, for all of its threads, always in the same order. */
 template <class T>
 __device__ T
 block_sum(T v)
 {
-	__shared__ T part[THREADS / WARP];
+	__shared__ T part[WC_THREADS / WARP];
 	T sum = 0;
 
 	for (int step = WARP / 2; step; step /= 2)
@@ -27,7 +27,7 @@ block_sum(T v)
 	if (threadIdx.x % WARP == 0)
 		part[threadIdx.x / WARP] = v;
 	__syncthreads();
-	for (unsigned i = 0; i < THREADS / WARP; i++)
+	for (unsigned i = 0; i < WC_THREADS / WARP; i++)
 		sum += part[i];
 	return sum;
 }
@@ -35,7 +35,7 @@ block_sum(T v)
 /* Row y of the window of tile number n: all rows along one axis of the grid, since small tiles are more than 65535. */
 template <class T>
 __global__ void
-__launch_bounds__(THREADS) gather(const wc_work<T> w, const wc_tiles<T> b)
+__launch_bounds__(WC_THREADS) gather(const wc_work<T> w, const wc_tiles<T> b)
 {
 	const unsigned n = blockIdx.x / b.ny, y = blockIdx.x % b.ny;
 	const wc_tile t = b.list[n];
@@ -45,7 +45,7 @@ __launch_bounds__(THREADS) gather(const wc_work<T> w, const wc_tiles<T> b)
 	T sum = 0;
 	bool odd = false;
 
-	for (unsigned x = threadIdx.x; x < b.nx; x += THREADS) {
+	for (unsigned x = threadIdx.x; x < b.nx; x += WC_THREADS) {
 		enum wc_state state = KNOWN;
 		T v = 0;
 		if (in && x < wide)
@@ -58,7 +58,7 @@ __launch_bounds__(THREADS) gather(const wc_work<T> w, const wc_tiles<T> b)
 	if (odd)
 		atomicOr(&b.any[n], 1u);
 	const T mean = block_sum<T>(sum) / (T)wide;
-	for (unsigned x = threadIdx.x; in && x < wide; x += THREADS)
+	for (unsigned x = threadIdx.x; in && x < wide; x += WC_THREADS)
 		b.real[row * b.nx + x] -= mean;
 	if (threadIdx.x == 0)
 		b.mean[row] = in ? mean : 0;
@@ -69,7 +69,7 @@ template <class T>
 __global__ void
 see(const wc_work<T> w, const wc_tiles<T> b)
 {
-	const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+	const size_t i = wc_element();
 	size_t t = i;
 	const unsigned x = take_index(&t, b.nx);
 	unsigned seen = 0;
@@ -91,8 +91,8 @@ wc_windows(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b)
 	const size_t all = (size_t)b.n * b.ny * b.nx;
 
 	GPU_TRY(g, cudaMemsetAsync(b.any, 0, b.n * sizeof *b.any, g->stream[0]));
-	GPU_LAUNCH(g, gather<T>, b.ny * b.n, THREADS, 0, w, b);
-	GPU_LAUNCH(g, see<T>, (unsigned)((all + THREADS - 1) / THREADS), THREADS, 0, w, b);
+	GPU_LAUNCH(g, gather<T>, b.ny * b.n, WC_THREADS, 0, w, b);
+	GPU_LAUNCH(g, see<T>, wc_blocks(all), WC_THREADS, 0, w, b);
 	return 0;
 }
 

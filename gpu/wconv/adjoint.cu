@@ -1,0 +1,237 @@
+/*
+ * The adjoint of wconv on the first device. The whole item is there.
+ *
+ *	weigh	results times their factors: 1 / the sum of the local kernel, or that sum / its part on known pixels	thread = result
+ *		each scatters along its kernel to the item with its edges	scatter.cu by sums, scatter_fft.cu by transforms
+ *	fold	what lies beyond the edges is added to the pixels that it copies	thread = pixel
+ *
+ * No sum depends on the order of threads.
+ *
+ * Bound: each sample once over the bus each way; weigh and fold read and write each sample once.
+ */
+#include "gpu/wconv/pixel.h"
+#include "gpu/wconv/tiles.h"
+
+namespace
+{
+
+/* Returns (sum of the local kernel) / (its sum over known pixels), or 0 where less than WCONV_KNOWN of its weight is known. */
+template <class T>
+__device__ double
+known_gain(const wc_work<T> &w, unsigned r, unsigned x)
+{
+	double all = 0, known = 0, weight = 0;
+
+	for (unsigned n = 0; n < w.nwy * w.nwx; n++) {
+		const unsigned fy = w.fy[r] + n / w.nwx, fx = w.fx[x] + n % w.nwx;
+		const double by = (double)w.wy[(size_t)(n / w.nwx) * w.rows + r] *
+				  (double)w.wx[(size_t)(n % w.nwx) * w.width + x];
+		if (by == 0 || fy >= w.nfy || fx >= w.nfx || w.number[fy * w.nfx + fx] == WC_NONE)
+			continue;
+		const T *k = w.kernel + (size_t)w.number[fy * w.nfx + fx] * w.kh * w.kw;
+		for (unsigned i = 0; i < w.kw * w.kh; i++) {
+			const double v = by * (double)k[i];
+			all += v;
+			weight += fabs(v);
+			if (w.row[r + i / w.kw] >= 0 && w.column[x + i % w.kw] >= 0)
+				known += v;
+		}
+	}
+	return fabs(known) > WCONV_KNOWN * weight ? all / known : 0;
+}
+
+template <class T>
+__global__ void
+weigh(const wc_work<T> w, T *in)
+{
+	const size_t at = wc_element();
+	size_t rest = at;
+	const unsigned x = take_index(&rest, w.width), r = (unsigned)rest;
+
+	if (rest >= w.rows)
+		return;
+	/* a window that reaches beyond an edge has its first or its last row or column there */
+	const bool beyond = w.row[r] < 0 || w.row[r + w.kh - 1] < 0 || w.column[x] < 0 ||
+			    w.column[x + w.kw - 1] < 0;
+	const wc_segment g = {0, 0, w.fx[x], w.nwx};
+	double v = (double)in[at];
+	if (w.renormalise && beyond)
+		v *= known_gain<T>(w, r, x);
+	if (w.sum)
+		v /= local_sum<T>(w, g, r, x);
+	in[at] = (T)v;
+}
+
+template <class T>
+__global__ void
+fold(const wc_adjoint<T> a)
+{
+	const size_t at = wc_element();
+	size_t rest = at;
+	const unsigned x = take_index(&rest, a.item_w), y = (unsigned)rest;
+	T sum = 0;
+
+	if (rest >= a.item_h)
+		return;
+	for (unsigned i = a.row0[y]; i < a.row0[y + 1]; i++)
+		for (unsigned k = a.column0[x]; k < a.column0[x + 1]; k++)
+			sum += a.padded[(size_t)a.row[i] * a.wide + a.column[k]];
+	a.out[at] = sum;
+}
+
+/* --- the host's part ----------------------------------------------------------------------------------------------- */
+
+/* For one direction: the lists of wc_adjoint. */
+struct folds {
+	unsigned *first, *place, *tile;
+};
+
+folds
+lay_folds(gpu_block *b, const struct wconv_axis *a, size_t padded)
+{
+	folds f;
+
+	f.first = gpu_take<unsigned>(b, (size_t)(a->have1 - a->have0) + 1);
+	f.place = gpu_take<unsigned>(b, padded);
+	f.tile = gpu_take<unsigned>(b, 2 * padded);
+	return f;
+}
+
+/* Sorts the padded places by the pixel that they are copies of. */
+void
+list_copies(const folds &f, const struct wconv_axis *a, size_t padded)
+{
+	const size_t n = (size_t)(a->have1 - a->have0);
+	const ptrdiff_t origin = a->lo - a->before;
+
+	memset(f.first, 0, (n + 1) * sizeof *f.first);
+	for (size_t i = 0; i < padded; i++) {
+		const ptrdiff_t x = wc_place(a, origin + (ptrdiff_t)i);
+		if (x >= 0)
+			f.first[x + 1]++;
+	}
+	for (size_t x = 0; x < n; x++)
+		f.first[x + 1] += f.first[x];
+	for (size_t i = 0; i < padded; i++) {
+		const ptrdiff_t x = wc_place(a, origin + (ptrdiff_t)i);
+		if (x >= 0)
+			f.place[f.first[x]++] = (unsigned)i;
+	}
+	memmove(f.first + 1, f.first, n * sizeof *f.first);
+	f.first[0] = 0;
+}
+
+/* Finds the tiles whose windows have each padded place. */
+void
+list_tiles_of(const folds &f, const struct wconv_axis *a, size_t padded, size_t kernel)
+{
+	for (size_t i = 0, from = 0, to = 0; i < padded; i++) {
+		while (to < a->ntile && (size_t)(a->tile[to].a - a->lo) <= i)
+			to++;
+		while (from < to && (size_t)(a->tile[from].b - a->lo) + kernel - 1 <= i)
+			from++;
+		f.tile[2 * i] = (unsigned)from;
+		f.tile[2 * i + 1] = (unsigned)to;
+	}
+}
+
+template <class T>
+int
+send_folds(struct gpu *g, const struct wconv_plan *p, wc_adjoint<T> *a)
+{
+	gpu_block b = {};
+	void *device;
+	int err = -ENOMEM;
+
+	lay_folds(&b, &p->x, a->wide);
+	lay_folds(&b, &p->y, a->high);
+	b.base = static_cast<char *>(weir_calloc(b.used, 1));
+	b.used = 0;
+	if (b.base) {
+		folds x = lay_folds(&b, &p->x, a->wide), y = lay_folds(&b, &p->y, a->high);
+		list_copies(x, &p->x, a->wide);
+		list_copies(y, &p->y, a->high);
+		list_tiles_of(x, &p->x, a->wide, p->q.kw);
+		list_tiles_of(y, &p->y, a->high, p->q.kh);
+		if (!(err = wc_send(g, WC_FOLD, &b, &device))) {
+			gpu_block on = {static_cast<char *>(device), 0};
+			x = lay_folds(&on, &p->x, a->wide);
+			y = lay_folds(&on, &p->y, a->high);
+			a->column0 = x.first;
+			a->column = x.place;
+			a->tile_x = x.tile;
+			a->row0 = y.first;
+			a->row = y.place;
+			a->tile_y = y.tile;
+		}
+	}
+	weir_free(b.base);
+	return err;
+}
+
+/* Takes the arrays of samples from the device's memory. */
+template <class T>
+int
+hold_samples(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_adjoint<T> *a)
+{
+	void *in, *padded, *out;
+	int err;
+
+	a->wide = w.width + w.kw - 1;
+	a->high = w.rows + w.kh - 1;
+	a->item_w = (unsigned)p->q.w;
+	a->item_h = (unsigned)p->q.h;
+	if ((err = gpu_hold(g, WC_RAW, (size_t)w.rows * w.width * sizeof(T), &in)) ||
+	    (err = gpu_hold(g, WC_RING, (size_t)a->high * a->wide * sizeof(T), &padded)) ||
+	    (err = gpu_hold(g, WC_OUT, p->q.h * p->q.w * sizeof(T), &out)))
+		return err;
+	a->in = static_cast<T *>(in);
+	a->padded = static_cast<T *>(padded);
+	a->out = static_cast<T *>(out);
+	return 0;
+}
+
+template <class T>
+int
+run_kernels(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const wc_adjoint<T> &a)
+{
+	int err = gpu_begin(g);
+
+	if (err)
+		return err;
+	if (w.renormalise || w.sum)
+		GPU_LAUNCH(g, weigh<T>, wc_blocks((size_t)w.rows * w.width), WC_THREADS, 0, w,
+			   a.in);
+	if ((err = p->direct ? wc_scatter<T>(g, w, a) : wc_scatter_tiles<T>(g, p, w, a)))
+		return err;
+	GPU_LAUNCH(g, fold<T>, wc_blocks(p->q.w * p->q.h), WC_THREADS, 0, a);
+	return gpu_end(g);
+}
+
+template <class T>
+int
+run(struct gpu *g, const struct wconv_plan *p, const void *in, void *out)
+{
+	wc_work<T> w = wc_work_of<T>(p, (size_t)(p->y.hi - p->y.lo));
+	wc_adjoint<T> a = {};
+	unsigned segments;
+	int err;
+
+	if ((err = hold_samples(g, p, w, &a)) || (err = send_folds(g, p, &a)) ||
+	    (err = wc_send_kernels<T>(g, p)) || (err = wc_send_tables<T>(g, p, &w, &segments)) ||
+	    (err = wc_send_step<T>(g, p, p->y.lo, w.rows, &w)) ||
+	    (err = gpu_up(g, a.in, in, (size_t)w.rows * w.width * sizeof(T))))
+		return err;
+	w.kernel = static_cast<const T *>(g->held[WC_KERNELS]);
+	if ((err = run_kernels<T>(g, p, w, a)))
+		return err;
+	return gpu_down(g, out, a.out, p->q.h * p->q.w * sizeof(T));
+}
+
+} // namespace
+
+int
+gpu_wconv_adjoint(struct gpu *g, const struct wconv_plan *p, const void *in, void *out)
+{
+	return p->q.in_double ? run<double>(g, p, in, out) : run<float>(g, p, in, out);
+}

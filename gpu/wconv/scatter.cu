@@ -1,0 +1,138 @@
+/*
+ * The adjoint of direct sums. Each pixel of the item with its edges gathers what the results scatter to it. With A(t) and B(t)
+ * of direct.cu for row Y of the results, and b the row of the kernel:
+ *
+ *	F(Q,Y+b) = sum_t A(t) u(Q - t) + B(t) v(Q - t),	u = wx0 in(.,Y), v = wx1 in(.,Y)	2 multiplications and additions a tap
+ *
+ *	warp	256 pixels of a row, lane = 8 pixels side by side
+ *	block	4 warps, 4 rows; grid = rows x segments of 256 pixels
+ *	shared	a warp's 32 taps of A and B, in reverse order, and the 296 pairs (u, v) that they meet, laid out as in direct.cu
+ *
+ * Functions of x are taken two at a time, from the first to the last that the results in reach have: two inside a cell of the
+ * grid. Sums are compensated as in direct.cu.
+ *
+ * Bound: 4 kw kh operations a pixel.
+ */
+#include "gpu/wconv/taps.h"
+#include "gpu/wconv/tiles.h"
+
+namespace
+{
+
+template <class T> struct pair {
+	T u, v;
+};
+
+/* What a warp has in shared memory. */
+template <class T> struct staged {
+	pair<T> sample[LANE][STRIDE];
+	taps<T> tap[TAPS];
+};
+
+/*
+ * Stages taps t0 .. t0 + 31 of kernel row b and functions f and f + 1, and what they meet of row y of the results for the
+ * pixels from q0 on. Returns whether any of that is not 0.
+ */
+template <class T>
+__device__ bool
+stage(staged<T> &s, const wc_work<T> &w, const T *in, unsigned y, unsigned b, unsigned f,
+      unsigned q0, unsigned t0)
+{
+	const unsigned lane = threadIdx.x % 32, t = t0 + TAPS - 1 - lane;
+	const taps<T> none = {0, 0};
+	bool lit = false;
+
+	__syncwarp();
+	for (unsigned i = lane; i < STAGED; i += 32) {
+		const unsigned x = q0 + i - t0 - (TAPS - 1); /* huge before the first result */
+		pair<T> p = {0, 0};
+		if (x < w.width) {
+			const T v = in[(size_t)y * w.width + x];
+			p = {wc_weight_x(w, f, x) * v, wc_weight_x(w, f + 1, x) * v};
+		}
+		lit |= p.u != 0 || p.v != 0;
+		s.sample[i % LANE][i / LANE] = p;
+	}
+	s.tap[lane] =
+	    t < w.kw ? taps<T>{blended_tap<T>(w, y, f, b, t), blended_tap<T>(w, y, f + 1, b, t)}
+		     : none;
+	__syncwarp();
+	return __any_sync(~0u, lit);
+}
+
+/* Sums the staged taps over the windows of a lane's 8 pixels. v[(m + i) % 8] is the pair of tap m, pixel i. */
+template <class T>
+__device__ void
+sum_taps(const staged<T> &s, T sum[LANE])
+{
+	const unsigned lane = threadIdx.x % 32;
+	pair<T> v[LANE];
+
+#pragma unroll
+	for (unsigned i = 0; i < LANE; i++) {
+		sum[i] = 0;
+		v[i] = s.sample[i][lane];
+	}
+	for (unsigned m = 0; m < TAPS / LANE; m++)
+#pragma unroll
+		for (unsigned u = 0; u < LANE; u++) {
+			const taps<T> k = s.tap[m * LANE + u];
+#pragma unroll
+			for (unsigned i = 0; i < LANE; i++) {
+				const pair<T> &p = v[(u + i) % LANE];
+				sum[i] += k.a * p.u + k.b * p.v;
+			}
+			v[u] = s.sample[u][lane + m + 1];
+		}
+}
+
+template <class T>
+__global__ void __launch_bounds__(32 * WARPS)
+    scatter(const wc_work<T> w, const wc_adjoint<T> a, unsigned segments)
+{
+	__shared__ staged<T> shared[WARPS];
+	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	const unsigned r = blockIdx.x / segments * WARPS + warp, q0 = blockIdx.x % segments * SPAN;
+	const unsigned x0 = min(q0 < w.kw ? 0 : q0 - (w.kw - 1), w.width - 1),
+		       x1 = min(q0 + SPAN - 1, w.width - 1);
+	T sum[LANE], lost[LANE], part[LANE];
+
+	if (r >= a.high)
+		return;
+#pragma unroll
+	for (unsigned i = 0; i < LANE; i++)
+		sum[i] = lost[i] = 0;
+	for (unsigned f = w.fx[x0]; f < min(w.fx[x1] + w.nwx, w.nfx); f += 2)
+		for (unsigned b = 0; b < w.kh && b <= r; b++)
+			for (unsigned t0 = 0; r - b < w.rows && t0 < w.kw; t0 += TAPS) {
+				if (!stage<T>(shared[warp], w, a.in, r - b, b, f, q0, t0))
+					continue;
+				sum_taps<T>(shared[warp], part);
+#pragma unroll
+				for (unsigned i = 0; i < LANE; i++)
+					add_compensated<T>(sum[i], lost[i], part[i]);
+			}
+#pragma unroll
+	for (unsigned i = 0; i < LANE; i++) {
+		const unsigned q = q0 + lane * LANE + i;
+		if (q < a.wide)
+			a.padded[(size_t)r * a.wide + q] = sum[i];
+	}
+}
+
+} // namespace
+
+template <class T>
+int
+wc_scatter(struct gpu *g, const wc_work<T> &w, const wc_adjoint<T> &a)
+{
+	const unsigned segments = (a.wide + SPAN - 1) / SPAN;
+
+	GPU_LAUNCH(g, scatter<T>, (a.high + WARPS - 1) / WARPS * segments, 32 * WARPS, 0, w, a,
+		   segments);
+	return 0;
+}
+
+template int wc_scatter<float>(struct gpu *g, const wc_work<float> &w, const wc_adjoint<float> &a);
+template int
+wc_scatter<double>(struct gpu *g, const wc_work<double> &w, const wc_adjoint<double> &a);

@@ -1,0 +1,48 @@
+/* What direct sums and their adjoint share: the layout of a warp's sums, blended taps, and a sum with compensation. */
+#ifndef WEIR_GPU_WCONV_TAPS_H
+#define WEIR_GPU_WCONV_TAPS_H
+
+#include "gpu/wconv/job.h"
+
+namespace
+{
+
+/* A warp makes SPAN results, LANE of them in a thread, TAPS taps at a time. STRIDE is odd, so that threads meet no bank twice. */
+constexpr unsigned WARPS = 4, LANE = 8, SPAN = WC_SPAN, TAPS = 32, STAGED = SPAN + TAPS + LANE;
+constexpr unsigned STRIDE = STAGED / LANE + (STAGED / LANE % 2 ? 0 : 1);
+
+/* Returns tap t of kernel row b for function f of x at row r of the results: the kernels above and below, blended. */
+template <class T>
+__device__ T
+blended_tap(const wc_work<T> &w, unsigned r, unsigned f, unsigned b, unsigned t)
+{
+	T sum = 0;
+
+	for (unsigned j = 0; j < w.nwy; j++) {
+		const unsigned fy = w.fy[r] + j;
+		const unsigned k = fy < w.nfy && f < w.nfx ? w.number[fy * w.nfx + f] : WC_NONE;
+		if (k != WC_NONE)
+			sum += w.wy[(size_t)j * w.rows + r] *
+			       w.kernel[((size_t)k * w.kh + b) * w.kw + t];
+	}
+	return sum;
+}
+
+template <class T> struct taps {
+	T a, b;
+};
+
+/* Adds v to sum + lost. */
+template <class T>
+__device__ void
+add_compensated(T &sum, T &lost, T v)
+{
+	const T y = v - lost, t = sum + y;
+
+	lost = (t - sum) - y;
+	sum = t;
+}
+
+} // namespace
+
+#endif
