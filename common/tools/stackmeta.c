@@ -111,7 +111,7 @@ read_ome(const char *pixels, size_t planes, struct stackmeta *m)
 
 	m->ome = true;
 	m->n = 1;
-	for (int i = 2; order && i < 5 && order[i]; i++)
+	for (size_t i = 2; order && i < strnlen(order, 5); i++)
 		for (int k = 0; k < 3; k++)
 			if (order[i] == sizes[k][4]) {
 				size_t n = count_at(attribute(pixels, sizes[k]));
