@@ -18,25 +18,22 @@ enum { BLOCK = 1 << 20 };
 static char *
 new_path(void)
 {
-	char *path;
+	static const char file[] = "/scratch";
+	char *path = weir_xalloc(strlen(scratch_directory()) + sizeof "/weir.XXXXXX/scratch", 1);
 
-	if (asprintf(&path, "%s/weir.XXXXXX", scratch_directory()) < 0)
-		die("no memory");
+	sprintf(path, "%s/weir.XXXXXX", scratch_directory());
 	if (!mkdtemp(path))
 		die("%s: %s", path, strerror(errno));
-	path = realloc(path, strlen(path) + sizeof "/scratch");
-	if (!path)
-		die("no memory");
-	return strcat(path, "/scratch");
+	return strcat(path, file);
 }
 
 static char *
 path_of_fd(int fd)
 {
-	char *path;
+	enum { ROOM = 32 };
+	char *path = weir_xalloc(ROOM, 1);
 
-	if (asprintf(&path, "/proc/self/fd/%d", fd) < 0)
-		die("no memory");
+	snprintf(path, ROOM, "/proc/self/fd/%d", fd);
 	return path;
 }
 
@@ -95,10 +92,38 @@ open_door(const char *operand)
 	return d;
 }
 
+static const char scratch_name[] = "the scratch file in TMPDIR";
+
 struct door
 door_scratch(void)
 {
-	return (struct door){.name = "the scratch file in TMPDIR", .path = new_path(), .fd = -1};
+	struct door d = {.name = scratch_name, .fd = scratch_open()};
+
+	if (d.fd < 0)
+		die("no temporary file in %s: %s", scratch_directory(), strerror(errno));
+	return d;
+}
+
+/* The path of the file that has a name. NULL: none has. */
+static char *named;
+
+static void
+forget_name(void)
+{
+	if (!named)
+		return;
+	unlink(named);
+	*strrchr(named, '/') = 0;
+	rmdir(named);
+	named = NULL;
+}
+
+struct door
+door_scratch_path(void)
+{
+	named = new_path();
+	atexit(forget_name);
+	return (struct door){.name = scratch_name, .path = named, .fd = -1};
 }
 
 void
@@ -107,18 +132,16 @@ door_hide(struct door *d)
 	d->fd = open(d->path, O_RDONLY);
 	if (d->fd < 0)
 		die("%s: %s", d->path, strerror(errno));
-	unlink(d->path);
-	*strrchr(d->path, '/') = 0;
-	rmdir(d->path);
+	forget_name();
 }
 
 void
 door_send(struct door *d, struct raw_out *out)
 {
 	char *block = weir_xalloc(BLOCK, 1);
-	ssize_t some;
+	ssize_t some = lseek(d->fd, 0, SEEK_SET) < 0 ? -1 : 1;
 
-	while ((some = read(d->fd, block, BLOCK)) > 0)
+	while (some > 0 && (some = read(d->fd, block, BLOCK)) > 0)
 		raw_text(out, block, (size_t)some);
 	if (some < 0)
 		die("%s: %s", d->name, strerror(errno));
@@ -132,7 +155,7 @@ door_close(struct door *d)
 		fclose(d->file);
 	else if (d->fd >= 0)
 		close(d->fd);
-	free(d->path);
+	weir_free(d->path);
 	*d = (struct door){.fd = -1};
 }
 

@@ -15,9 +15,9 @@
 
 struct door {
 	const char *name; /* for messages: "(stdin)" for stdin; borrowed */
-	char *path;	  /* the path for the library to open; owned */
+	char *path;	  /* the path for the library to open or create; NULL: none; owned */
 	FILE *file;	  /* what fd belongs to; NULL: a scratch file; owned */
-	int fd;		  /* the open file; -1: a scratch file before door_hide() */
+	int fd;		  /* the open file; -1: before door_hide() */
 	uint64_t bytes;	  /* its size */
 };
 
@@ -30,10 +30,14 @@ void door_each(char *const *path, size_t npath, const struct opt_common *common,
 			       struct stats *st),
 	       const void *context);
 
-/* Chooses a path at which the library is to create a scratch file for output. */
+/* Opens a scratch file for output. The library writes to a copy of its descriptor. */
 struct door door_scratch(void);
 
-/* Opens the scratch file and removes its name. Call it when the library has created the file. */
+/*
+ * Does the same for a library that must create the file itself: chooses its path. door_hide() opens the file when the library
+ * has created it, and removes its name. When the process exits before, the name is removed, too.
+ */
+struct door door_scratch_path(void);
 void door_hide(struct door *d);
 
 /* Copies the scratch file to out. */

@@ -307,7 +307,7 @@ convert(const struct args *args, struct raw_in *in, struct sink *s, struct stats
 		if (args->common.verbose)
 			raw_say(in, &x);
 		if (!s->f) {
-			s->door = door_scratch();
+			s->door = door_scratch_path();
 			fits_create_diskfile(&s->f, s->door.path, &status);
 			check(status);
 			door_hide(&s->door);

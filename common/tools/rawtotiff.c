@@ -264,10 +264,9 @@ open_file(const struct args *args, const struct img *x, struct door *d)
 	tiff_init();
 	img_bytes(x, &bytes);
 	*d = door_scratch();
-	t = TIFFOpen(d->path, args->big || bytes >= 4000000000 ? "w8" : "w");
+	t = TIFFFdOpen(dup(d->fd), d->name, args->big || bytes >= 4000000000 ? "w8" : "w");
 	if (!t)
 		die_tiff();
-	door_hide(d);
 	return t;
 }
 

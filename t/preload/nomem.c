@@ -1,6 +1,7 @@
 /*
  * Loaded before the C library by t/fault: the FAULT_AT-th request for memory fails, from 1, and a byte is written to the
- * descriptor FAULT_FD when it does. Requests before main() are not counted.
+ * descriptor FAULT_FD when it does. Requests before main() are not counted, nor are those of the code in a library whose file
+ * name holds FAULT_SPARE.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,6 +13,7 @@
 
 static atomic_long left;
 static int report = -1;
+static const char *spare;
 
 static int (*program)(int, char **, char **);
 
@@ -21,6 +23,7 @@ arm(int argc, char **argv, char **env)
 	const char *at = getenv("FAULT_AT"), *fd = getenv("FAULT_FD");
 
 	report = fd ? atoi(fd) : -1;
+	spare = getenv("FAULT_SPARE");
 	left = at ? atol(at) : 0;
 	return program(argc, argv, env);
 }
@@ -40,9 +43,14 @@ __libc_start_main(int (*start)(int, char **, char **), int argc, char **argv, vo
 	return next(arm, argc, argv, init, fini, rtld_fini, stack);
 }
 
+/* caller: an address in the code that asks for memory. */
 static bool
-fails(void)
+fails(const void *caller)
 {
+	Dl_info from;
+
+	if (left > 0 && spare && dladdr(caller, &from) && strstr(from.dli_fname, spare))
+		return false;
 	if (left <= 0 || --left)
 		return false;
 	if (write(report, "x", 1) != 1)
@@ -59,36 +67,36 @@ void *__libc_memalign(size_t align, size_t n);
 void *
 malloc(size_t n)
 {
-	return fails() ? NULL : __libc_malloc(n);
+	return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(n);
 }
 
 void *
 calloc(size_t n, size_t size)
 {
-	return fails() ? NULL : __libc_calloc(n, size);
+	return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(n, size);
 }
 
 void *
 realloc(void *p, size_t n)
 {
-	return n && fails() ? NULL : __libc_realloc(p, n);
+	return n && fails(__builtin_return_address(0)) ? NULL : __libc_realloc(p, n);
 }
 
 void *
 memalign(size_t align, size_t n)
 {
-	return fails() ? NULL : __libc_memalign(align, n);
+	return fails(__builtin_return_address(0)) ? NULL : __libc_memalign(align, n);
 }
 
 void *
 aligned_alloc(size_t align, size_t n)
 {
-	return memalign(align, n);
+	return fails(__builtin_return_address(0)) ? NULL : __libc_memalign(align, n);
 }
 
 int
 posix_memalign(void **p, size_t align, size_t n)
 {
-	*p = memalign(align, n);
+	*p = fails(__builtin_return_address(0)) ? NULL : __libc_memalign(align, n);
 	return *p ? 0 : ENOMEM;
 }
