@@ -152,7 +152,7 @@ make_scene(struct check_rng *r, struct scene *a, size_t most)
 }
 
 static const char *
-wrong_region(const struct scene *a, const int32_t *label, const struct label_region *g, int32_t k)
+wrong_region(const struct scene *a, const int32_t *label, const struct region *g, int32_t k)
 {
 	size_t size = 0, top = MOST;
 	double sum = 0, x = 0, xx = 0;

@@ -17,17 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/tools/region.h"
+
 struct label_run {
 	uint32_t from, to; /* the run has the columns from .. to - 1 */
-};
-
-/* Measures of a component. Moments are about its first sample. */
-struct label_region {
-	uint64_t size;
-	size_t lo[3], hi[3], first[3], top[3]; /* box, first sample, place of the peak: x y z */
-	double shape[3];		       /* sums of x, y, z */
-	double sum, peak;		       /* of the values */
-	double moment[3], xx, yy, xy;	       /* sums of v x, v y, v z, v x^2, v y^2, v x y */
 };
 
 struct label {
@@ -43,7 +36,7 @@ struct label {
 
 	/* Of roots, while rows come: the index of the region. After label_close(): that of each component. Owned. */
 	uint32_t *slot;
-	struct label_region *region; /* owned */
+	struct region *region; /* owned */
 	size_t nregion, room_slot, room_region;
 	uint32_t
 	    spare; /* the first of the regions that no root has; its size is the index of the next */
@@ -68,7 +61,7 @@ int label_parts(struct label *l, const uint32_t *part, const double *values);
 int label_close(struct label *l, uint64_t min_size);
 
 /* Returns the measures of component i < l->n. */
-const struct label_region *label_region(const struct label *l, size_t i);
+const struct region *label_region(const struct label *l, size_t i);
 
 /* Writes the w labels of row number `row`. labels has room for w + LABEL_PAD. */
 enum { LABEL_PAD = 16 };

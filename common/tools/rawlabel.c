@@ -240,8 +240,7 @@ step(const struct img_axis *a)
 
 /* Writes a region's row of the table. Returns how many numbers it has. */
 static size_t
-fill(double v[COLUMNS], const struct img *x, const struct label_region *g, size_t label,
-     size_t dims)
+fill(double v[COLUMNS], const struct img *x, const struct region *g, size_t label, size_t dims)
 {
 	const struct img_axis *a = x->axis;
 	const double n = (double)g->size, mx = g->moment[0] / g->sum, my = g->moment[1] / g->sum;
