@@ -140,6 +140,8 @@ $(HELPERS): $(B)/t/%: $(B)/obj/t/%.o $(B)/libcommon.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
+$(B)/t/fault: $(B)/obj/t/fault/calls.o
+
 # Loaded before the C library by t/fault.
 $(B)/t/nomem.so: t/preload/nomem.c $(B)/flags
 	@mkdir -p $(@D)

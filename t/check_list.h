@@ -1,5 +1,6 @@
 /* The programs with checks of numbers, for check.c. */
 PROGRAM(common)
+PROGRAM(limits)
 PROGRAM(samples)
 PROGRAM(part)
 PROGRAM(label)

@@ -1,0 +1,147 @@
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/die.h"
+#include "t/fault/calls.h"
+
+#if defined(__x86_64__)
+typedef struct user_regs_struct regs;
+#define CALL(r) ((long)(r)->orig_rax)
+#define ARG0(r) ((r)->rdi)
+#define ARG2(r) ((r)->rdx)
+#define ARG3(r) ((r)->r10)
+
+/* Whether descriptor fd of the process is standard input or a file below this directory. */
+static bool
+is_ours(pid_t pid, int fd)
+{
+	char link[64], path[4096], here[4096];
+	ssize_t n;
+
+	if (fd == 0)
+		return true;
+	snprintf(link, sizeof link, "/proc/%d/fd/%d", pid, fd);
+	n = readlink(link, path, sizeof path - 1);
+	if (n < 0 || !getcwd(here, sizeof here))
+		return false;
+	path[n] = 0;
+	return !strncmp(path, here, strlen(here));
+}
+
+static bool
+is_for_writing(pid_t pid, int fd)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+	return fd != 2 && !lstat(path, &st) && (st.st_mode & 0200) && is_ours(pid, fd);
+}
+
+static bool
+is_target(enum kind kind, pid_t pid, const regs *r)
+{
+	const long call = CALL(r);
+	const int fd = (int)ARG0(r);
+	const bool reads = call == SYS_read || call == SYS_pread64 || call == SYS_readv;
+	const bool writes = call == SYS_write || call == SYS_pwrite64 || call == SYS_writev;
+
+	switch (kind) {
+	case MMAP:
+		return call == SYS_mmap;
+	case WRITE:
+		return writes && fd != 2;
+	case READ:
+		return reads && is_ours(pid, fd);
+	case SHORT:
+		return (call == SYS_read || call == SYS_write) && fd != 2 && is_ours(pid, fd) &&
+		       ARG2(r) > 1;
+	case CLOSE:
+		return call == SYS_close && is_for_writing(pid, fd);
+	case RENAME:
+		return call == SYS_rename || call == SYS_linkat;
+	case MEMORY:
+		break;
+	}
+	return false;
+}
+
+static int
+error_of(enum kind kind)
+{
+	return kind == MMAP ? ENOMEM : kind == WRITE ? ENOSPC : kind == RENAME ? EACCES : EIO;
+}
+
+/* Makes the call that the process stands at the entry of the one that fails. */
+static void
+spoil(enum kind kind, pid_t pid, regs *r)
+{
+	if (kind == SHORT)
+		ARG2(r) = 1;
+	else
+		r->orig_rax = (unsigned long long)-1;
+	ptrace(PTRACE_SETREGS, pid, NULL, r);
+	if (kind == SHORT)
+		return;
+	ptrace(PTRACE_SYSCALL, pid, NULL, NULL);
+	waitpid(pid, NULL, __WALL);
+	ptrace(PTRACE_GETREGS, pid, NULL, r);
+	r->rax = (unsigned long long)-error_of(kind);
+	ptrace(PTRACE_SETREGS, pid, NULL, r);
+}
+
+struct end
+calls_follow(enum kind kind, pid_t child, long n)
+{
+	struct end end = {0};
+	bool begun = false;
+
+	waitpid(child, NULL, 0);
+	ptrace(PTRACE_SETOPTIONS, child, NULL,
+	       PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL);
+	ptrace(PTRACE_SYSCALL, child, NULL, NULL);
+	for (;;) {
+		int status, sig = 0;
+		pid_t pid = waitpid(-1, &status, __WALL);
+		regs r;
+
+		if (pid < 0)
+			die("waitpid: %s", strerror(errno));
+		if (WIFEXITED(status) || WIFSIGNALED(status)) {
+			if (pid != child)
+				continue;
+			end.status = status;
+			return end;
+		}
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
+			ptrace(PTRACE_GETREGS, pid, NULL, &r);
+			/* At the entry of a call, rax holds -ENOSYS. The loader's last call before main() is munmap(). */
+			if ((long)r.rax == -ENOSYS) {
+				begun |= CALL(&r) == SYS_munmap;
+				if (begun && !end.met && is_target(kind, pid, &r) && !--n) {
+					end.met = true;
+					spoil(kind, pid, &r);
+				}
+			}
+		} else if (WSTOPSIG(status) != SIGTRAP && WSTOPSIG(status) != SIGSTOP) {
+			sig = WSTOPSIG(status);
+		}
+		ptrace(PTRACE_SYSCALL, pid, NULL, (void *)(intptr_t)sig);
+	}
+}
+#else
+struct end
+calls_follow(enum kind kind, pid_t child, long n)
+{
+	(void)kind, (void)child, (void)n;
+	die("calls of the system can be made to fail on x86-64 only");
+}
+#endif
