@@ -14,7 +14,7 @@ struct hdbscan {
 	const uint64_t *weight;
 	uint64_t min_weight;
 	bool leaves;
-	uint8_t *rows;	 /* [3 n][n]: three sets of vertices for each level of the recursion */
+	uint8_t *rows;	 /* [2 n][n]: two sets of vertices for each level of the recursion */
 	uint32_t *label; /* [n] */
 	uint32_t chosen; /* classes chosen so far, including those dropped later */
 };
@@ -41,55 +41,79 @@ reach(const struct hdbscan *h, const uint8_t *s, uint32_t u, size_t e, uint8_t *
 	return weight;
 }
 
-static uint64_t
-weight_of(const struct hdbscan *h, const uint8_t *s, size_t *vertices)
-{
-	uint64_t weight = 0;
+/* The marks of a vertex of a class: it is there, and its part has been found. */
+enum { THERE = 1, FOUND = 2 };
 
-	*vertices = 0;
+/* Marks the vertices of part[] in s[]. Returns their number. */
+static size_t
+mark(const struct hdbscan *h, uint8_t *s, const uint8_t *part, uint8_t with)
+{
+	size_t vertices = 0;
+
 	for (size_t v = 0; v < h->t->n; v++)
-		if (s[v]) {
-			weight += h->weight[v];
-			++*vertices;
+		if (part[v]) {
+			s[v] = with;
+			vertices++;
 		}
-	return weight;
+	return vertices;
+}
+
+/* Returns the number of parts that weigh min_weight or more when edges from e on are cut. Marks s[] as FOUND. */
+static size_t
+count_large(const struct hdbscan *h, uint8_t *s, size_t e, uint8_t *part)
+{
+	size_t large = 0;
+
+	for (uint32_t v = 0; v < h->t->n; v++)
+		if (s[v] == THERE) {
+			large += reach(h, s, v, e, part) >= h->min_weight;
+			mark(h, s, part, FOUND);
+		}
+	return large;
+}
+
+/* Returns the first of the edges that are as long as edge e. *within tells whether one of them joins vertices of s. */
+static size_t
+first_equal(const struct hdbscan *h, const uint8_t *s, size_t e, bool *within)
+{
+	size_t i = e + 1;
+
+	*within = false;
+	for (; i && h->t->length[i - 1] == h->t->length[e]; i--)
+		*within |= s[h->t->edge[i - 1].u] && s[h->t->edge[i - 1].v];
+	return i;
 }
 
 /*
- * Follows the class of the vertices in row 3 * level, which began at 1/length = birth, while the edges below e are cut,
- * longest first. Labels the classes chosen from it, and returns their total stability.
+ * Follows the class of the vertices in row 2 * level, which began at 1/length = birth, while the edges below e are cut,
+ * longest first, those of one length at once. Labels the classes chosen from it, and returns their total stability.
  */
 static double
 choose(struct hdbscan *h, size_t level, double birth, size_t e)
 {
 	const size_t n = h->t->n;
-	uint8_t *all = h->rows + 3 * level * n, *s = all + n, *part = s + n, *next = part + n;
+	uint8_t *all = h->rows + 2 * level * n, *s = all + n, *part = s + n;
 	double own = 0, within = 0;
-	bool splits = false;
-	size_t left;
+	bool splits = false, cut;
 
 	memcpy(s, all, n);
-	while (!splits && e-- > 0) {
-		struct emst_edge x = h->t->edge[e];
-		if (!s[x.u] || !s[x.v])
+	while (!splits && e > 0) {
+		const double at = 1 / fmax(h->t->length[e - 1], 0x1p-500);
+		e = first_equal(h, s, e - 1, &cut);
+		if (!cut)
 			continue;
-		double at = 1 / fmax(h->t->length[e], 0x1p-500);
-		uint64_t whole = weight_of(h, s, &left), w = reach(h, s, x.u, e, part);
-		splits = w >= h->min_weight && whole - w >= h->min_weight;
-		for (int side = 0; side < 2; side++, w = whole - w) {
-			for (size_t v = 0; v < n; v++)
-				next[v] = s[v] && part[v] != side;
-			if (splits || w < h->min_weight)
+		splits = count_large(h, s, e, part) > 1;
+		for (uint32_t v = 0; v < n; v++) {
+			if (s[v] != FOUND)
+				continue;
+			const uint64_t w = reach(h, s, v, e, part);
+			const bool large = w >= h->min_weight;
+			const size_t vertices = mark(h, s, part, large && !splits ? THERE : 0);
+			if (!large || splits || vertices == 1)
 				own += (double)w * (at - birth);
-			if (splits)
+			if (large && splits)
 				within += choose(h, level + 1, at, e);
-			else if (w < h->min_weight)
-				for (size_t v = 0; v < n; v++)
-					s[v] &= (uint8_t)!next[v];
 		}
-		whole = weight_of(h, s, &left);
-		if (!splits && left == 1)
-			own += (double)whole * (at - birth);
 	}
 	if (splits && (!level || h->leaves || own < within))
 		return within;
@@ -130,7 +154,7 @@ int
 emst_direct_hdbscan(const struct emst_tree *t, const uint64_t *weight, uint64_t min_weight,
 		    bool leaves, uint32_t *label)
 {
-	struct hdbscan h = {t,	   weight, min_weight, leaves, weir_calloc(3 * t->n + 4, t->n),
+	struct hdbscan h = {t,	   weight, min_weight, leaves, weir_calloc(2 * t->n + 3, t->n),
 			    label, 0};
 	uint64_t *sum = weir_alloc(2 * t->n + 1, sizeof *sum);
 	bool room = h.rows && sum;

@@ -69,6 +69,49 @@ check_hdbscan(void)
 		      "and equal lengths included");
 }
 
+/* Reverses the edges of each length. Such a tree has the same parts at every length. */
+static void
+reverse_equal(struct any_tree *a)
+{
+	for (size_t from = 0, to; from + 1 < a->t.n; from = to) {
+		for (to = from + 1; to + 1 < a->t.n && a->length[to] == a->length[from]; to++)
+			;
+		for (size_t i = from, j = to - 1; i < j; i++, j--) {
+			const struct emst_edge x = a->edge[i];
+			a->edge[i] = a->edge[j];
+			a->edge[j] = x;
+		}
+	}
+}
+
+static void
+check_equal_lengths(void)
+{
+	struct check_many c = {0};
+	struct check_rng r = {12};
+	struct any_tree a;
+
+	for (size_t set = 0; set < 500; set++) {
+		struct classes want = {0}, got = {0};
+		int err = make_tree(&a, &r, 5 * set);
+		const struct density how = {1 + rng_below(&r, 9), set % 2, false};
+		if (!err)
+			err = classes_density(&want, &a.d, &a.t, how);
+		dendrogram_free(&a.d);
+		reverse_equal(&a);
+		if (!err)
+			err = dendrogram_make(&a.d, &a.t, a.weight);
+		if (!err)
+			err = classes_density(&got, &a.d, &a.t, how);
+		check_case(&c, !err && !memcmp(got.label, want.label, a.t.n * sizeof *got.label),
+			   "set %zu, %zu vertices: error %d", set, a.t.n, err);
+		dendrogram_free(&a.d);
+		classes_free(&want);
+		classes_free(&got);
+	}
+	check_end(&c, "emst: the classes of HDBSCAN* do not depend on the order of equal edges");
+}
+
 /* Joining as Genie does, by heaps and by looking at everything. */
 static void
 check_genie(void)
@@ -149,6 +192,7 @@ void
 check_emst_classes(void)
 {
 	check_hdbscan();
+	check_equal_lengths();
 	check_genie();
 	check_forest();
 }

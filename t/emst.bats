@@ -269,6 +269,14 @@ labels() {
 	levels | emst --to=labels --functional=.1 -v 2>&1 >/dev/null | grep -F 'classes of at least'
 }
 
+@test "--min-pts cuts edges of one length at once, so the order of the points does not matter" {
+	for order in '0 1 2 3' '1 0 3 2' '2 0 3 1'; do
+		# shellcheck disable=SC2086 # words
+		printf '%s\n' $order | texttoraw >row.nrrd
+		same <(emst --points --min-pts=2 --to=palette row.nrrd) '1 4 1.0000 1.5'
+	done
+}
+
 @test "--min-pts finds the dense classes and leaves the rest out" {
 	[ "$(labels --min-pts=3)" = '1 1 1 1 1 2 2 2 0' ]
 	[ "$(labels --min-pts=9)" = '1 1 1 1 1 1 1 1 1' ]

@@ -26,6 +26,11 @@ struct condensed {
 	size_t n;
 	uint32_t *of;	 /* [2n-1]: the last class that a part is or was in; owned */
 	uint8_t *fallen; /* [2n-1]: the part has dropped out of that class; owned */
+	/*
+	 * [n-1]: the parts of at least min_weight into which a part falls when the edges of one length are cut at once; 2 stands
+	 * for more, too. A part that itself falls apart at that cut has the number of the part around it. Owned.
+	 */
+	uint8_t *large;
 };
 
 /* Returns 1/length, which is finite even where a length was rounded to 0. */
@@ -48,26 +53,58 @@ drop(struct condensed *y, uint32_t part, uint32_t class, double at)
 	y->l[class].stability += (double)y->d->weight[part] * (at - y->l[class].birth);
 }
 
-/* Cuts edge e: its two parts become classes, stay in their class, or drop out. */
+/* Tells whether the cut of edge e also cuts the edge that joined part p, since both have one length. */
+static bool
+falls_too(const struct condensed *y, size_t e, uint32_t p)
+{
+	const size_t n = y->t->n;
+
+	return p >= n && y->t->length[p - n] == y->t->length[e];
+}
+
+static bool
+is_large(const struct condensed *y, uint32_t p)
+{
+	return y->d->weight[p] >= y->how.min_weight;
+}
+
+static void
+count_large(struct condensed *y)
+{
+	for (size_t e = 0; e + 1 < y->t->n; e++) {
+		unsigned large = 0;
+		for (int i = 0; i < 2; i++) {
+			const uint32_t p = y->d->part[e][i];
+			large += falls_too(y, e, p) ? y->large[p - y->t->n] : is_large(y, p);
+		}
+		y->large[e] = large < 2 ? (uint8_t)large : 2;
+	}
+}
+
+/* Cuts edge e: its two parts become classes, stay in their class, drop out, or fall apart at the same cut. */
 static void
 split(struct condensed *y, size_t e)
 {
-	size_t n = y->t->n, part = n + e;
-	uint32_t class = y->of[part];
-	double at = end_of(y->t->length[e]);
-	bool large[2], both;
+	const size_t n = y->t->n, part = n + e;
+	const uint32_t class = y->of[part];
+	const double at = end_of(y->t->length[e]);
+	const bool splits = !y->fallen[part] && y->large[e] == 2;
 
-	for (int i = 0; i < 2; i++)
-		large[i] = !y->fallen[part] && y->d->weight[y->d->part[e][i]] >= y->how.min_weight;
-	both = large[0] && large[1];
-	if (both)
-		y->l[class].splits = true;
+	y->l[class].splits |= splits;
 	for (int i = 0; i < 2; i++) {
-		uint32_t p = y->d->part[e][i];
-		y->of[p] = both ? begin_class(y, class, at) : class;
-		y->fallen[p] = !large[i];
-		if (!y->fallen[part] && (both || !large[i] || p < n))
+		const uint32_t p = y->d->part[e][i];
+		const bool stays = !y->fallen[part] && is_large(y, p);
+		y->of[p] = class;
+		if (falls_too(y, e, p)) {
+			y->fallen[p] = y->fallen[part];
+			y->large[p - n] = y->large[e];
+			continue;
+		}
+		y->fallen[p] = !stays;
+		if (!y->fallen[part] && (splits || !stays || p < n))
 			drop(y, p, class, at);
+		if (splits && stays)
+			y->of[p] = begin_class(y, class, at);
 	}
 }
 
@@ -98,8 +135,10 @@ condense(struct condensed *y)
 	y->l = weir_alloc(2 * n, sizeof *y->l);
 	y->of = weir_alloc(parts, sizeof *y->of);
 	y->fallen = weir_calloc(parts, sizeof *y->fallen);
-	if (!y->l || !y->of || !y->fallen)
+	y->large = weir_alloc(n, sizeof *y->large);
+	if (!y->l || !y->of || !y->fallen || !y->large)
 		return -ENOMEM;
+	count_large(y);
 	y->of[parts - 1] = begin_class(y, CLASSES_NONE, n > 1 ? end_of(y->t->length[n - 2]) : 0);
 	for (size_t e = n - 1; e-- > 0;)
 		split(y, e);
@@ -150,6 +189,7 @@ classes_density(struct classes *c, const struct dendrogram *d, const struct emst
 	weir_free(y.l);
 	weir_free(y.of);
 	weir_free(y.fallen);
+	weir_free(y.large);
 	if (err)
 		classes_free(c);
 	return err;
