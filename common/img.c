@@ -152,7 +152,7 @@ img_alloc(struct img *x)
 
 	if (!img_count(x, &count) || !weir_mul(count, img_type_size(x->type), NULL))
 		return -EOVERFLOW;
-	x->data = weir_alloc(count, img_type_size(x->type));
+	x->data = weir_alloc_large(count, img_type_size(x->type));
 	return x->data ? 0 : -ENOMEM;
 }
 
