@@ -25,14 +25,14 @@ needs_slurm() {
 	why=$("$root/t/slurm" here) || skip "$why"
 }
 
-# first PROGRAM SHARE < script: bin/PROGRAM does what the script says when it runs that share for the first time. Otherwise it is
-# the program.
+# first PROGRAM WORD < script: bin/PROGRAM does what the script says when it has that argument for the first time. Otherwise it
+# is the program.
 first() {
 	mkdir -p bin
 	cat - >bin/what
 	cat >"bin/$1" <<-END
 		#!/bin/bash
-		if [[ " \$* " == *" --part=$2 "* ]] && mkdir "$PWD/once" 2>/dev/null; then
+		if [[ " \$* " == *" $2 "* ]] && mkdir "$PWD/once" 2>/dev/null; then
 			. "$PWD/bin/what"
 		fi
 		exec "$B/$1" "\$@"
@@ -56,7 +56,7 @@ first() {
 
 @test "Slurm: a task is killed half-way; the join is cancelled, and the next run does what is missing" {
 	needs_slurm
-	first wconv 1/4 <<<'"$B/wconv" -k k.raw --part=1/4 f.raw | head -c 5000 >out/share.1; kill -9 $$'
+	first wconv --part=1/4 <<<'"$B/wconv" -k k.raw --part=1/4 f.raw | head -c 5000 >out/share.1; kill -9 $$'
 	export B
 	N=4 DIR=$PWD/out run ! bash "$cluster/shares.sbatch" wconv -k k.raw --method=direct f.raw
 	[ ! -e out/whole ]
@@ -67,7 +67,7 @@ first() {
 
 @test "Slurm: a task that is requeued while it runs does its share again" {
 	needs_slurm
-	first wconv 2/3 <<<'scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"; exec tail -f /dev/null'
+	first wconv --part=2/3 <<<'scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"; exec tail -f /dev/null'
 	N=3 DIR=$PWD/out bash "$cluster/shares.sbatch" wconv -k k.raw f.raw
 	[ -e once ]
 	wconv -k k.raw f.raw | cmp - out/whole
@@ -75,7 +75,7 @@ first() {
 
 @test "GNU parallel: a share fails, and --resume-failed runs it again" {
 	command -v parallel >/dev/null || skip "GNU parallel is not installed"
-	first wconv 2/5 <<<'kill -9 $$'
+	first wconv --part=2/5 <<<'kill -9 $$'
 	run ! "$cluster/shares.sh" 5 2 out wconv -k k.raw f.raw
 	[ ! -e out/whole ]
 	[ "$(rawjoin --missing=5 out/share.*)" = 2 ]
@@ -92,6 +92,24 @@ first() {
 	mv away 1.pgm
 	DIR=$PWD/out bash "$cluster/emst.sbatch" --to=text -- 0.pgm 1.pgm 2.pgm
 	emst --together --to=text 0.pgm 1.pgm 2.pgm | cmp - out/whole
+	# Colours of a picture that is not named do not count.
+	cp out/colours.000002 out/colours.000003
 	DIR=$PWD/out bash "$cluster/emst.sbatch" --to=colours -- 0.pgm 1.pgm 2.pgm
 	cmp <(emst --together --to=colours 0.pgm 1.pgm 2.pgm | rawtotext) <(rawtotext out/whole)
+}
+
+@test "Slurm: a picture's task is killed half-way and leaves nothing; the next run does that picture alone" {
+	needs_slurm
+	killat 1 true || [ $? -eq 137 ] || skip "processes cannot be traced here"
+	for i in 0 1 2; do gen noise -s $i 40 30 | rawtopnm >"$i.pgm"; done
+	first emst 1.pgm <<<'killat 80 "$B/emst" "$@"; echo $? >killed; kill -9 $$'
+	export B
+	DIR=$PWD/out run ! bash "$cluster/emst.sbatch" --to=text -- 0.pgm 1.pgm 2.pgm
+	same killed 137
+	same <(cd out && ls -A colours.* .colours.* 2>/dev/null) 'colours.000000
+colours.000002'
+	touch -d @0 out/colours.*
+	DIR=$PWD/out bash "$cluster/emst.sbatch" --to=text -- 0.pgm 1.pgm 2.pgm
+	[ "$(stat -c %Y out/colours.000002)" -eq 0 ]
+	emst --together --to=text 0.pgm 1.pgm 2.pgm | cmp - out/whole
 }
