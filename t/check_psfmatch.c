@@ -116,6 +116,10 @@ star_error(const struct psfmatch *m, double x, double y, double ratio,
 	return worst / (ratio * gauss(0, 0, w));
 }
 
+/*
+ * The bounds of these checks do not follow from the noise. What a kernel of 11x11 samples and polynomials of degree 1 cannot
+ * follow is more than the noise, and the bounds were set after the first values had been seen.
+ */
 static void
 check_kernels(void)
 {

@@ -3,10 +3,8 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
 #include "wconv/psfmatch/inside.h"
@@ -24,7 +22,7 @@ struct fit {
 	size_t *first, *terms;
 	double *a,
 	    *g; /* [unknowns]: right side, then solution; [unknowns][unknowns]: normal equations */
-	double *memory;
+	double *memory, *room; /* of all stamps' sums; for psfmatch_solve() */
 };
 
 static int fail(char err[PSFMATCH_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -77,14 +75,6 @@ powers_of(const struct fit *f, size_t fun, const double *kernel, const double *b
 	return fun == f->k.n ? background : kernel;
 }
 
-/* to[0..n) += by from[0..n) */
-WEIR_CLONES(add_row, (double by, const double *restrict from, size_t n, double *restrict to),
-	    (by, from, n, to))
-{
-	for (size_t i = 0; i < n; i++)
-		to[i] += by * from[i];
-}
-
 /* Adds function i of a stamp to the lower triangle of the normal equations, and to their right side. z: [unknowns]. */
 static void
 add_function(struct fit *f, const struct psfmatch_stamp *s, size_t i, const double *kernel,
@@ -99,7 +89,7 @@ add_function(struct fit *f, const struct psfmatch_stamp *s, size_t i, const doub
 			z[f->first[j] + e] = q[j] * r[e];
 	}
 	for (size_t t = 0; t < f->terms[i]; t++) {
-		add_row(p[t], z, end, f->g + (f->first[i] + t) * f->unknowns);
+		psfmatch_add(p[t], z, end, f->g + (f->first[i] + t) * f->unknowns);
 		f->a[f->first[i] + t] += s->b[i] * p[t];
 	}
 }
@@ -190,19 +180,10 @@ misfit(const struct fit *f, const struct psfmatch_stamp *s, double *c)
 			c[i] += f->a[f->first[i] + t] * p[t];
 	}
 	for (size_t i = 0; i < m; i++) {
-		sum -= 2 * c[i] * s->b[i];
-		for (size_t j = 0; j < m; j++)
-			sum += c[i] * c[j] * s->q[i * m + j];
+		const double *q = s->q + i * m;
+		sum += c[i] * (c[i] * q[i] - 2 * s->b[i] + 2 * psfmatch_dot(q, c, i));
 	}
 	return (sum > 0 ? sum : 0) / (double)s->pixels;
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 /* Rejects the stamps whose misfit is above the median by more than 3 spreads. Returns how many they are. */
@@ -217,13 +198,11 @@ reject(struct fit *f, double *c)
 		if (f->s[i].used)
 			sorted[n++] = each[i];
 	}
-	qsort(sorted, n, sizeof *sorted, compare);
-	const double middle = sorted[n / 2];
+	const double middle = psfmatch_median(sorted, n);
 	f->m->misfit = middle;
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = fabs(sorted[i] - middle);
-	qsort(sorted, n, sizeof *sorted, compare);
-	const double spread = 1.4826 * sorted[n / 2] + .05 * middle + 1e-9;
+	const double spread = 1.4826 * psfmatch_median(sorted, n) + .05 * middle + 1e-9;
 	for (size_t i = 0; i < f->stamps; i++)
 		if (f->s[i].used && each[i] > middle + 3 * spread) {
 			f->s[i].used = false;
@@ -252,7 +231,7 @@ fit_rounds(struct fit *f, char err[PSFMATCH_ERR])
 				 f->o->degree);
 		else if (f->o->smooth > 0 && f->o->basis == PSFMATCH_DELTA && add_penalty(f))
 			e = fail(err, "no memory");
-		else if (!psfmatch_solve(f->g, f->a, f->unknowns, f->o->threads))
+		else if (!psfmatch_solve(f->g, f->a, f->unknowns, f->room, f->o->threads))
 			e = fail(err, "the stars do not determine the kernel: take fewer unknowns");
 		f->m->used = used;
 		f->m->rejected = f->stamps - used;
@@ -283,7 +262,8 @@ make_room(struct fit *f)
 	f->a = weir_alloc(f->unknowns, sizeof *f->a);
 	f->g = weir_alloc(f->unknowns, f->unknowns * sizeof *f->g);
 	f->memory = weir_alloc(f->stamps, each * sizeof *f->memory);
-	if (!f->a || !f->g || !f->memory)
+	f->room = weir_alloc(psfmatch_room(f->unknowns), sizeof *f->room);
+	if (!f->a || !f->g || !f->memory || !f->room)
 		return -ENOMEM;
 	for (size_t i = 0; i < f->stamps; i++) {
 		f->s[i].q = f->memory + i * each;
@@ -363,6 +343,7 @@ psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, s
 	weir_free(f.a);
 	weir_free(f.g);
 	weir_free(f.memory);
+	weir_free(f.room);
 	return e;
 }
 

@@ -38,7 +38,7 @@ struct psfmatch_stamp {
 	size_t x, y; /* its centre */
 	bool used;
 	/* Sums over its pixels, each divided by the pixel's variance. The functions are the n kernels * ref, and 1.
-	   q: products of two functions, [n + 1][n + 1]; b: products with the data, [n + 1]; yy: squares of the data */
+	   q: products of two functions, the lower triangle of [n + 1][n + 1]; b: products with the data, [n + 1]; yy: squares of the data */
 	double *q, *b, yy;
 	size_t pixels;
 };
@@ -55,14 +55,23 @@ int psfmatch_find_stamps(const struct psfmatch_field *f, size_t margin, struct p
 /* Returns sum a[i] b[i]. */
 double psfmatch_dot(const double *a, const double *b, size_t n);
 
-/* q[i][j] = sum_l g[i][l] g[j][l], for the m rows g[m][n]. */
-void psfmatch_gram(const double *g, size_t m, size_t n, double *q);
+/* to[i] += by from[i], i < n */
+void psfmatch_add(double by, const double *from, size_t n, double *to);
+
+/* Sorts v[n] and returns its median. */
+double psfmatch_median(double *v, size_t n);
+
+/* Returns how many doubles psfmatch_gram() needs as room for m rows, and psfmatch_solve() for m unknowns. */
+size_t psfmatch_room(size_t m);
+
+/* q[i][j] = sum_l g[i][l] g[j][l], j <= i, for the m rows g[m][n]; zero for j > i. */
+void psfmatch_gram(const double *g, size_t m, size_t n, double *room, double *q);
 
 /*
  * Solves g x = a, with x stored in a, by Cholesky's factors of the lower triangle of g[n][n], a little damped. g is destroyed.
  * The result does not depend on threads. Returns false if g is singular.
  */
-bool psfmatch_solve(double *g, double *a, size_t n, int threads);
+bool psfmatch_solve(double *g, double *a, size_t n, double *room, int threads);
 
 /* Fills in pixels, yy, and the arrays q and b, which the caller has allocated. Returns 0 or -ENOMEM. */
 int psfmatch_sum_stamp(const struct psfmatch_field *f, const struct psfmatch_kernels *k,

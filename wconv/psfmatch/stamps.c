@@ -1,28 +1,11 @@
 /* Stamps: finds the sky and its noise, and stars to fit, and computes the sums over the pixels around them. */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/cpu.h"
 #include "common/mem.h"
 #include "wconv/psfmatch/inside.h"
-
-static int
-compare(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Sorts v and returns its median. */
-static double
-median(double *v, size_t n)
-{
-	qsort(v, n, sizeof *v, compare);
-	return v[n / 2];
-}
 
 enum { SAMPLES = 50000 };
 
@@ -41,7 +24,7 @@ measure(const float *x, size_t n, double *v, double *sky, double *noise)
 			v[k++] = (double)x[i];
 	if (k < 100)
 		return -1;
-	*sky = median(v, k);
+	*sky = psfmatch_median(v, k);
 	k = 0;
 	for (size_t i = 1; i + 1 < n; i += step) {
 		const double d = (double)x[i - 1] - 2 * (double)x[i] + (double)x[i + 1];
@@ -50,7 +33,7 @@ measure(const float *x, size_t n, double *v, double *sky, double *noise)
 	}
 	if (k < 100)
 		return -1;
-	*noise = 1.4826 * median(v, k);
+	*noise = 1.4826 * psfmatch_median(v, k);
 	return 0;
 }
 
@@ -149,12 +132,33 @@ psfmatch_find_stamps(const struct psfmatch_field *f, size_t margin, struct psfma
 
 /* --- sums ------------------------------------------------------------------------------------------------------------ */
 
-/* to[i] += by from[i] */
-WEIR_CLONES(add_scaled, (const double *restrict from, size_t n, double by, double *restrict to),
-	    (from, n, by, to))
+enum { LANES = 8, TOGETHER = 4 };
+typedef double vec
+    __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
+
+/* to[i] = sum_a tap[a] from[i + (size - 1 - a) stride], i < n */
+WEIR_CLONES(sum_taps,
+	    (const double *restrict from, const double *restrict tap, size_t size, size_t stride,
+	     size_t n, double *restrict to),
+	    (from, tap, size, stride, n, to))
 {
-	for (size_t i = 0; i < n; i++)
-		to[i] += by * from[i];
+	const double *last = from + (size - 1) * stride;
+	size_t i = 0;
+
+	for (; i + TOGETHER * LANES <= n; i += TOGETHER * LANES) {
+		vec sum[TOGETHER] = {{0}};
+		for (size_t a = 0; a < size; a++)
+			for (size_t k = 0; tap[a] != 0 && k < TOGETHER; k++)
+				sum[k] +=
+				    tap[a] * *(const vec *)(last + i + k * LANES - a * stride);
+		for (size_t k = 0; k < TOGETHER; k++)
+			*(vec *)(to + i + k * LANES) = sum[k];
+	}
+	for (; i < n; i++) {
+		to[i] = 0;
+		for (size_t a = 0; a < size; a++)
+			to[i] += tap[a] * last[i - a * stride];
+	}
 }
 
 /* Copies the pixels of ref that the kernels need for the stamp, minus the sky: [side + size - 1][side + size - 1]. */
@@ -175,23 +179,9 @@ convolve_x(const double *window, const double *x, size_t size, double *work, dou
 {
 	const size_t wide = PSFMATCH_SIDE + size - 1, n = wide * wide - (size - 1);
 
-	memset(work, 0, n * sizeof *work);
-	for (size_t a = 0; a < size; a++)
-		if (x[a] != 0)
-			add_scaled(window + size - 1 - a, n, x[a], work);
+	sum_taps(window, x, size, 1, n, work);
 	for (size_t r = 0; r < wide; r++)
 		memcpy(to + r * PSFMATCH_SIDE, work + r * wide, PSFMATCH_SIDE * sizeof *to);
-}
-
-/* Convolves a result of convolve_x() with y along its columns. to: [side][side]. */
-static void
-convolve_y(const double *from, const double *y, size_t size, double *to)
-{
-	memset(to, 0, PSFMATCH_SIDE * PSFMATCH_SIDE * sizeof *to);
-	for (size_t b = 0; b < size; b++)
-		if (y[b] != 0)
-			add_scaled(from + (size - 1 - b) * PSFMATCH_SIDE,
-				   PSFMATCH_SIDE * PSFMATCH_SIDE, y[b], to);
 }
 
 /* Computes weight = 1 / sigma and data = (new - sky) / sigma of each pixel of the stamp. */
@@ -226,7 +216,7 @@ fill_functions(const struct psfmatch_field *f, const struct psfmatch_kernels *k,
 			convolve_x(window, k->x + i * size, size, rows, along);
 			made++;
 		}
-		convolve_y(along, k->y + i * size, size, to);
+		sum_taps(along, k->y + i * size, size, PSFMATCH_SIDE, pixels, to);
 		for (size_t p = 0; p < pixels; p++)
 			to[p] = to[p] * weight[p] - k->sum[i] * g[p];
 	}
@@ -239,15 +229,15 @@ psfmatch_sum_stamp(const struct psfmatch_field *f, const struct psfmatch_kernels
 {
 	const size_t pixels = PSFMATCH_SIDE * PSFMATCH_SIDE, m = k->n + 1;
 	const size_t wide = PSFMATCH_SIDE + k->size - 1;
-	double *g = weir_alloc(
-	    (m + 2) * pixels + 2 * wide * wide + k->different * wide * PSFMATCH_SIDE, sizeof *g);
+	const size_t work = 2 * wide * wide + k->different * wide * PSFMATCH_SIDE;
+	double *g = weir_alloc((m + 2) * pixels + work + psfmatch_room(m), sizeof *g);
 
 	if (!g)
 		return -ENOMEM;
 	double *weight = g + m * pixels, *data = weight + pixels;
 	weigh(f, s, weight, data);
 	fill_functions(f, k, s, weight, g, data + pixels);
-	psfmatch_gram(g, m, pixels, s->q);
+	psfmatch_gram(g, m, pixels, data + pixels + work, s->q);
 	for (size_t i = 0; i < m; i++)
 		s->b[i] = psfmatch_dot(g + i * pixels, data, pixels);
 	s->yy = psfmatch_dot(data, data, pixels);
