@@ -28,6 +28,23 @@ line() {
 	grep -aq '^cdp:=100$' r
 }
 
+@test "su: coordinates of source and group give the offsets in a plane" {
+	line
+	run ! grep -aq '^offset-' <(sutoraw line.su)
+	# The second trace: scalco -10, source (100, 200), group (350, 150).
+	poke line.su $((256 + 70)) ff f6 00 00 00 64 00 00 00 c8 00 00 01 5e 00 00 00 96 00 01
+	sutoraw line.su >r
+	[ "$(grep -a '^offset-x:=' r)" = 'offset-x:=0 25 0' ]
+	[ "$(grep -a '^offset-y:=' r)" = 'offset-y:=0 -5 0' ]
+	grep -aq '^offsets:=50 100 150$' r
+	poke line.su $((256 + 70)) 00 03
+	sutoraw line.su | grep -aq '^offset-x:=0 750 0$'
+	poke line.su $((256 + 70)) 00 00
+	sutoraw line.su | grep -aq '^offset-y:=0 -50 0$'
+	poke line.su $((256 + 88)) 00 02
+	run ! grep -aq '^offset-' <(sutoraw line.su)
+}
+
 @test "su: another key makes other gathers, none makes one" {
 	line
 	[ "$(sutoraw --key=offset line.su | grep -ac '^sizes: 4 1$')" -eq 5 ]

@@ -21,7 +21,10 @@
 
 enum { TRACE_HEAD = 240, TRACE_MAXNS = 65535 };
 
-/* Header words, by their offset from the start of the header. trid, delrt, ns and dt have two bytes, the others four. */
+/*
+ * Header words, by their offset from the start of the header. trid, scalco, counit, delrt, ns and dt have two bytes, the others
+ * four.
+ */
 enum {
 	TRACE_TRACL = 0,
 	TRACE_TRACR = 4,
@@ -29,6 +32,12 @@ enum {
 	TRACE_CDPT = 24,
 	TRACE_TRID = 28, /* two bytes */
 	TRACE_OFFSET = 36,
+	TRACE_SCALCO = 70, /* the factor of coordinates; below 0: their divisor; 0: none */
+	TRACE_SX = 72,
+	TRACE_SY = 76,
+	TRACE_GX = 80,
+	TRACE_GY = 84,
+	TRACE_COUNIT = 88, /* 2 and more: coordinates are angles */
 	TRACE_DELRT = 108, /* ms, signed */
 	TRACE_NS = 114,	   /* unsigned */
 	TRACE_DT = 116	   /* us, unsigned */

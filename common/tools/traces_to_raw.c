@@ -27,9 +27,10 @@ static const struct {
 
 /* The gather that is being read. */
 struct gather {
-	float *data;	 /* [n][ns] */
-	int32_t *offset; /* n */
-	size_t n, room;	 /* traces */
+	float *data;	/* [n][ns] */
+	double *offset; /* n */
+	double *x, *y;	/* n: from source to group; 0 when the header has no coordinates */
+	size_t n, room; /* traces */
 	int32_t key, delay;
 };
 
@@ -43,9 +44,27 @@ grow(struct gather *g, const struct traces *t, size_t max_bytes)
 		    t->name, t->trace, limit);
 	g->data = realloc(g->data, room * t->ns * sizeof *g->data);
 	g->offset = realloc(g->offset, room * sizeof *g->offset);
-	if (!g->data || !g->offset)
+	g->x = realloc(g->x, room * sizeof *g->x);
+	g->y = realloc(g->y, room * sizeof *g->y);
+	if (!g->data || !g->offset || !g->x || !g->y)
 		die("%s: trace %zu: no memory for the gather", t->name, t->trace);
 	g->room = room;
+}
+
+/* Adds the offset of the record r to the gather. */
+static void
+add_offset(struct gather *g, const struct traces *t, const unsigned char *r)
+{
+	const int32_t scale = trace_word(r + TRACE_SCALCO, 2, t->swap);
+	const bool angles = trace_word(r + TRACE_COUNIT, 2, t->swap) > 1;
+	const double by = scale > 0 ? scale : 1, down = scale < 0 ? -(double)scale : 1;
+	double at[4]; /* sx, sy, gx, gy */
+
+	for (size_t i = 0; i < 4; i++)
+		at[i] = angles ? 0 : trace_word(r + TRACE_SX + 4 * i, 4, t->swap);
+	g->offset[g->n] = trace_word(r + TRACE_OFFSET, 4, t->swap);
+	g->x[g->n] = (at[2] - at[0]) * by / down;
+	g->y[g->n] = (at[3] - at[1]) * by / down;
 }
 
 /* Reads the traces up to the next change of the key. Returns false at the end of the file. */
@@ -71,20 +90,35 @@ read_gather(struct traces *t, const struct traces_args *args, struct gather *g,
 		if (g->n == g->room)
 			grow(g, t, args->common.max_bytes);
 		decode(t, g->data + g->n * t->ns, r + TRACE_HEAD);
-		g->offset[g->n++] = trace_word(r + TRACE_OFFSET, 4, t->swap);
+		add_offset(g, t, r);
+		g->n++;
 	}
 	return g->n > 0;
 }
 
 static void
+set_numbers(struct img *x, const char *key, const double *v, size_t n)
+{
+	char *text = weir_xalloc(n, 26), *s = text;
+
+	for (size_t j = 0; j < n; j++)
+		s += sprintf(s, j ? " %.15g" : "%.15g", v[j]);
+	img_set_key(x, key, "%s", text);
+	weir_free(text);
+}
+
+static void
 set_offsets(struct img *x, const struct gather *g)
 {
-	char *text = weir_xalloc(g->n, 12), *s = text;
+	bool any = false;
 
+	set_numbers(x, "offsets", g->offset, g->n);
 	for (size_t j = 0; j < g->n; j++)
-		s += sprintf(s, j ? " %d" : "%d", g->offset[j]);
-	img_set_key(x, "offsets", "%s", text);
-	weir_free(text);
+		any |= g->x[j] != 0 || g->y[j] != 0;
+	if (!any)
+		return;
+	set_numbers(x, "offset-x", g->x, g->n);
+	set_numbers(x, "offset-y", g->y, g->n);
 }
 
 static void
@@ -129,4 +163,6 @@ traces_to_raw(struct traces *t, const struct traces_args *args,
 	stats_close(&st, NULL, out, &args->common);
 	free(g.data);
 	free(g.offset);
+	free(g.x);
+	free(g.y);
 }
