@@ -11,13 +11,16 @@
 #define LSQ_NOISE    "0.05"
 #define SPARSE_NOISE "0.003"
 
-/* The default steps of lsq with hyperbolic curves. */
-enum { HYPERBOLIC_STEPS = 20 };
+/* The default steps of lsq with hyperbolic curves and with two axes of curves. */
+enum { LSQ_STEPS = 20 };
 
 #define AT(member) offsetof(struct args, member)
 
 static const struct opt table[] = {
     {'q', "curves", OPT_STR, AT(curves), "LO:HI:N", "N curves, moveouts at -X of LO to HI seconds"},
+    {0, "qy", OPT_STR, AT(qy), "LO:HI:N", "a second axis of curves; -q is then that along x"},
+    {0, "azimuth", OPT_REAL, AT(azimuth), "DEGREES", "the direction of -q, from x towards y (0)",
+     -360, 360, .seen = AT(azimuth_given)},
     {'X', "reference", OPT_ABOVE, AT(reference), "OFFSET", "offset at which q is the moveout"},
     {0, "curve", OPT_WORD, AT(curve), "CURVE", "parabolic|linear|foster-mosher|hyperbolic",
      .words = "parabolic|linear|foster-mosher|hyperbolic"},
@@ -56,30 +59,44 @@ static const struct opt_program program = {
     .max_operands = (size_t)-1,
     .gpu_state = gpu_state};
 
+/* Parses LO:HI:N. */
 static void
-parse_curves(const struct args *a, struct radon_options *o)
+parse_axis(const char *option, const char *text, size_t *n, double *first, double *apart)
 {
 	double v[3];
 
-	if (!a->curves) {
-		if (o->mode != RADON_MODEL)
-			die_usage("-q is required; see %s --help", weir_prog);
-		return;
-	}
-	if (o->mode == RADON_MODEL)
-		die_usage("-q: the curves of --model are those of its panels");
-	opt_reals("-q", a->curves, ':', v, 3);
+	opt_reals(option, text, ':', v, 3);
 	if (v[2] != floor(v[2]) || v[2] < 1 || v[2] > 1e6)
-		die_usage("-q: '%g' curves is not a whole number in 1..1e6", v[2]);
+		die_usage("%s: '%g' curves is not a whole number in 1..1e6", option, v[2]);
 	if (v[2] > 1 ? !(v[1] > v[0]) : v[1] != v[0])
 		die_usage(
-		    "-q: '%s': N curves go from LO up to HI, one curve from LO to the same HI",
-		    a->curves);
-	if (a->curve == RADON_HYPERBOLIC && v[0] < 0)
+		    "%s: '%s': N curves go from LO up to HI, one curve from LO to the same HI",
+		    option, text);
+	*n = (size_t)v[2];
+	*first = v[0];
+	*apart = *n > 1 ? (v[1] - v[0]) / (v[2] - 1) : 0;
+}
+
+static void
+parse_curves(const struct args *a, struct radon_options *o)
+{
+	if (o->mode == RADON_MODEL && (a->curves || a->qy))
+		die_usage("%s: the curves of --model are those of its panels",
+			  a->curves ? "-q" : "--qy");
+	if (o->mode == RADON_MODEL)
+		return;
+	if (!a->curves)
+		die_usage("-q is required; see %s --help", weir_prog);
+	parse_axis("-q", a->curves, &o->nq, &o->q0, &o->dq);
+	if (a->curve == RADON_HYPERBOLIC && o->q0 < 0)
 		die_usage("-q: '%s': q of hyperbolic curves is (X/v)^2, 0 or more", a->curves);
-	o->nq = (size_t)v[2];
-	o->q0 = v[0];
-	o->dq = o->nq > 1 ? (v[1] - v[0]) / (v[2] - 1) : 0;
+	if (!a->qy)
+		return;
+	parse_axis("--qy", a->qy, &o->nr, &o->r0, &o->dr);
+	if (o->nq * o->nr > 1000000)
+		die_usage("--qy: %zu x %zu curves are more than 1000000", o->nq, o->nr);
+	o->nq *= o->nr;
+	o->mute.radial = a->curve == RADON_LINEAR;
 }
 
 /* "Q" or "T:Q,T:Q..." */
@@ -120,6 +137,24 @@ parse_noise(const char *option, const char *text)
 	return v;
 }
 
+/* Curves with two axes. */
+static void
+check_plane(const struct args *a, const struct radon_options *o)
+{
+	if (a->azimuth_given && !a->qy)
+		die_usage("--azimuth needs --qy");
+	if (!a->qy)
+		return;
+	if (a->curve != RADON_PARABOLIC && a->curve != RADON_LINEAR)
+		die_usage("--qy goes with parabolic and linear curves alone");
+	if (o->method == RADON_TIME || o->method == RADON_USFFT2D)
+		die_usage("--qy goes without --method=time and --method=usfft2d");
+	if (o->mode == RADON_LSQ && !strcmp(a->lsq, "auto"))
+		die_usage("--lsq=auto goes without --qy: give a NU");
+	if (a->common.gpu)
+		die_usage("-g: goes without --qy");
+}
+
 static void
 check_together(const struct args *a, const struct radon_options *o)
 {
@@ -140,7 +175,8 @@ check_together(const struct args *a, const struct radon_options *o)
 		die_usage("--mute and --polygons are for panels as they are made, not for --model");
 	if (a->taper_given && !a->mute && !a->polygons)
 		die_usage("--taper needs --mute or --polygons");
-	if (a->steps_given && o->mode != RADON_SPARSE && !(hyperbolic && o->mode == RADON_LSQ))
+	if (a->steps_given && o->mode != RADON_SPARSE &&
+	    !((hyperbolic || a->qy) && o->mode == RADON_LSQ))
 		die_usage("--steps needs --sparse");
 	if (hyperbolic && (a->method != RADON_AUTO && a->method != RADON_TIME))
 		die_usage("--curve=hyperbolic goes with --method=time alone");
@@ -180,12 +216,13 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 	}
 	o->method = (enum radon_method)a->method;
 	check_together(a, o);
+	check_plane(a, o);
 	parse_curves(a, o);
 	if (a->mute)
 		parse_mute(a, &o->mute);
 	if (a->polygons)
 		polygons_read(&o->mute, a->polygons);
-	o->mute.taper = a->taper_given ? a->taper : 4 * o->dq;
+	o->mute.taper = a->taper_given ? a->taper : o->nr ? o->dq + o->dr : 4 * o->dq;
 	g->any_noise = o->mode == RADON_LSQ && !strcmp(a->lsq, "auto");
 	if (o->mode == RADON_LSQ && !g->any_noise)
 		o->nu = parse_noise("--lsq", a->lsq);
@@ -194,13 +231,14 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 	o->fmin = a->fmin;
 	o->fmax = a->fmax;
 	o->outer = 3;
-	o->inner = !a->steps_given && o->mode == RADON_LSQ ? HYPERBOLIC_STEPS : a->inner;
+	o->inner = !a->steps_given && o->mode == RADON_LSQ ? LSQ_STEPS : a->inner;
 	o->subtract = a->subtract;
 	o->report = a->common.verbose > 0;
 	o->threads = par_threads(a->common.threads);
 	g->curve = (enum radon_curve)a->curve;
 	g->reference = a->reference;
 	g->depth = a->depth;
+	g->azimuth = a->azimuth;
 	g->offsets = a->offsets;
 	g->nan_is_zero = a->nan == 1;
 	g->cut = a->cut;

@@ -7,10 +7,10 @@
 
 struct args {
 	struct opt_common common;
-	const char *curves, *lsq, *sparse, *mute, *polygons, *offsets;
+	const char *curves, *qy, *lsq, *sparse, *mute, *polygons, *offsets;
 	int mode, curve, method, nan, inner;
-	double reference, depth, taper, fmin, fmax;
-	bool depth_given, taper_given, lsq_given, sparse_given, subtract, cut;
+	double reference, azimuth, depth, taper, fmin, fmax;
+	bool azimuth_given, depth_given, taper_given, lsq_given, sparse_given, subtract, cut;
 	bool steps_given;
 };
 

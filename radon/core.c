@@ -9,6 +9,12 @@
 /* In a sum of at most this many terms the recurrence is faster than the window and the FFT of a transform. */
 enum { SHORT_SUM = 12 };
 
+bool
+radon_iterates(const struct radon_options *o)
+{
+	return o->mode == RADON_SPARSE || (o->mode == RADON_LSQ && (o->hyperbolic || o->nr > 0));
+}
+
 double
 radon_damping(const struct radon_core *p)
 {
@@ -43,14 +49,17 @@ set_points(struct radon_core *p)
 
 	for (size_t j = 0; j < p->o.nx; j++) {
 		p->a[j] = p->o.q0 * p->g[j] * per;
-		p->c[j] = p->o.nq > 1 ? p->o.dq * p->g[j] * per : 0;
+		p->c[j] = p->nq > 1 ? p->o.dq * p->g[j] * per : 0;
+		if (p->h) {
+			p->b[j] = p->o.r0 * p->h[j] * per;
+			p->e[j] = p->o.nr > 1 ? p->o.dr * p->h[j] * per : 0;
+		}
 		p->live[j] = !p->o.live || p->o.live[j];
 		p->nlive += p->live[j];
 	}
 	p->q_mute = p->o.mute.n <= 1 && !p->o.mute.npolygon;
 	for (size_t i = 0; i < p->o.nq; i++)
-		p->q_weight[i] =
-		    (float)radon_mute_weight(&p->o.mute, 0, p->o.q0 + (double)i * p->o.dq);
+		p->q_weight[i] = (float)radon_mute_weight(&p->o.mute, 0, radon_mute_q(&p->o, i));
 }
 
 /* Fills the weights of a mute that depends on time. Returns 0 or -ENOMEM. */
@@ -69,7 +78,7 @@ weigh(struct radon_core *p)
 		for (size_t t = 0; t < p->ntau; t++)
 			p->weight[i * p->ntau + t] = (float)radon_mute_weight(
 			    &p->o.mute, p->o.t0 + ((double)t - (double)p->lead) * p->o.dt,
-			    p->o.q0 + (double)i * p->o.dq);
+			    radon_mute_q(&p->o, i));
 	return 0;
 }
 
@@ -89,6 +98,21 @@ plan_rows(struct radon_core *p)
 	return p->forward && p->backward ? 0 : -ENOMEM;
 }
 
+/* Allocates the arrays of a second axis of curves. */
+static bool
+take_second_axis(struct radon_core *p)
+{
+	const size_t n = p->o.nx;
+
+	p->h = weir_alloc(n, sizeof *p->h);
+	p->b = weir_alloc(n, sizeof *p->b);
+	p->e = weir_alloc(n, sizeof *p->e);
+	if (!p->h || !p->b || !p->e)
+		return false;
+	memcpy(p->h, p->o.h, n * sizeof *p->h);
+	return true;
+}
+
 int
 radon_core_plan(struct radon_core *p, const struct radon_options *o)
 {
@@ -99,6 +123,7 @@ radon_core_plan(struct radon_core *p, const struct radon_options *o)
 	if (!radon_fits(o, &p->ntau, &p->lead))
 		return -EOVERFLOW;
 	p->nfft = p->ntau;
+	p->nq = o->nr ? o->nq / o->nr : o->nq;
 	p->a = weir_alloc(o->nx, sizeof *p->a);
 	p->c = weir_alloc(o->nx, sizeof *p->c);
 	p->g = weir_alloc(o->nx, sizeof *p->g);
@@ -106,17 +131,20 @@ radon_core_plan(struct radon_core *p, const struct radon_options *o)
 	p->q_weight = weir_alloc(o->nq, sizeof *p->q_weight);
 	if (!p->a || !p->c || !p->g || !p->live || !p->q_weight)
 		return -ENOMEM;
+	if (o->nr && !take_second_axis(p))
+		return -ENOMEM;
 	memcpy(p->g, o->g, o->nx * sizeof *p->g);
 	set_shape(p);
 	set_points(p);
 	p->o.g = p->g;
+	p->o.h = p->h;
 	p->o.live = p->live;
 	p->nufft = o->method == RADON_NUFFT ||
-		   (o->method == RADON_AUTO && o->nx > SHORT_SUM && o->nq > SHORT_SUM);
+		   (o->method == RADON_AUTO && o->nx > SHORT_SUM && p->nq > SHORT_SUM);
 	p->exact_rhs = o->method == RADON_AUTO;
 	if ((err = weigh(p)) || o->method == RADON_TIME)
 		return err;
-	if ((err = plan_rows(p)) || (p->nufft && (err = usfft_line_plan(&p->line, o->nx, o->nq))))
+	if ((err = plan_rows(p)) || (p->nufft && (err = usfft_line_plan(&p->line, o->nx, p->nq))))
 		return err;
 	if (p->nufft)
 		usfft_line_points(&p->line, p->a, p->c);
@@ -129,6 +157,9 @@ radon_core_free(struct radon_core *p)
 	weir_free(p->a);
 	weir_free(p->c);
 	weir_free(p->g);
+	weir_free(p->h);
+	weir_free(p->b);
+	weir_free(p->e);
 	weir_free(p->live);
 	weir_free(p->q_weight);
 	weir_free(p->weight);
@@ -142,21 +173,32 @@ radon_core_free(struct radon_core *p)
 /* --- the work of a gather ------------------------------------------------------------------------------------------ */
 
 static bool
+take_turns(struct radon_lane *l, size_t nx)
+{
+	l->turn = weir_alloc(nx * LANES, 2 * sizeof *l->turn);
+	l->by = weir_alloc(nx * LANES, 2 * sizeof *l->by);
+	l->turned = weir_alloc(nx * LANES, 2 * sizeof *l->turned);
+	return l->turn && l->by && l->turned;
+}
+
+static bool
 take_lane(const struct radon_core *p, struct radon_lane *l)
 {
 	const size_t row = 2 * LANES * sizeof(double);
-	const bool sums = !p->nufft || p->o.mode == RADON_LSQ;
+	const bool sums = !p->nufft || (p->o.mode == RADON_LSQ && !p->h);
 
 	l->row = weir_alloc(p->nfft + 2, sizeof *l->row);
 	l->m = weir_calloc(p->o.nq * LANES, 2 * sizeof *l->m);
 	l->d = weir_calloc(p->o.nx * LANES, 2 * sizeof *l->d);
 	if (!l->row || !l->m || !l->d || (p->nufft && usfft_line_work(&l->line, &p->line)))
 		return false;
+	if (p->h && !take_turns(l, p->o.nx))
+		return false;
 	if (!sums || p->o.method == RADON_USFFT2D)
 		return true;
 	l->z = weir_alloc(p->o.nx, row);
 	l->e = weir_alloc(p->o.nx, row);
-	l->sum = weir_alloc(p->o.nq, row);
+	l->sum = weir_alloc(p->nq, row);
 	return l->z && l->e && l->sum;
 }
 
@@ -190,6 +232,9 @@ radon_room_free(struct radon_room *r)
 		weir_free(l->z);
 		weir_free(l->e);
 		weir_free(l->sum);
+		weir_free(l->turn);
+		weir_free(l->by);
+		weir_free(l->turned);
 		usfft_line_work_free(&l->line);
 	}
 	weir_free(r->lane);

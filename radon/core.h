@@ -23,7 +23,10 @@ struct radon_core {
 	struct radon_options o; /* g and live: owned */
 	bool *live;
 	double *g;
+	double *h;     /* owned; NULL: one axis of curves */
+	size_t nq;     /* curves of the axis q */
 	double *a, *c; /* cycles per frequency: q0 g / (nfft dt), dq g / (nfft dt) */
+	double *b, *e; /* those of the second axis: r0 h / (nfft dt), dr h / (nfft dt); or NULL */
 	size_t ntau, lead;
 	size_t nfft, nw, ld; /* nw = nfft / 2 + 1 frequencies */
 	size_t kmin, kmax;   /* the band, kmax included */
@@ -43,6 +46,9 @@ struct radon_core {
 	const struct radon_loops *loops; /* for this CPU */
 };
 
+/* Is the panel found by the iteration of inverse/irls.h? */
+bool radon_iterates(const struct radon_options *o);
+
 /* The damping NU nq, which lsq and sparse add to the diagonal of A^H A. */
 double radon_damping(const struct radon_core *p);
 
@@ -52,11 +58,14 @@ void radon_core_free(struct radon_core *p);
 
 /* The arrays of one thread for a block of LANES frequencies and for a row. */
 struct radon_lane {
-	float *row;  /* nfft + 2 floats */
-	float *m;    /* nq x LANES complex: a block of the panel */
-	float *d;    /* nx x LANES complex: a block of the gather */
-	double *z;   /* recurrence: nx rows of LANES complex, as LANES re and LANES im */
-	double *e;   /* the same */
+	float *row; /* nfft + 2 floats */
+	float *m;   /* nq x LANES complex: a block of the panel */
+	float *d;   /* nx x LANES complex: a block of the gather */
+	double *z;  /* recurrence: nx rows of LANES complex, as LANES re and LANES im */
+	double *e;  /* the same */
+	/* With a second axis: phases and their steps, as z and e; and a turned block of the gather, as d. */
+	double *turn, *by;
+	float *turned;
 	double *sum; /* recurrence: nq such rows */
 	struct usfft_line_work line;
 };

@@ -81,20 +81,38 @@ radon_mute_weight(const struct radon_mute *m, double tau, double q)
 	return rise(q - cut, m->taper);
 }
 
-/* The least and the greatest of q g over all curves and traces, s. */
+double
+radon_mute_q(const struct radon_options *o, size_t i)
+{
+	const size_t n = o->nr ? o->nq / o->nr : o->nq;
+	const double q = o->q0 + (double)(i % n) * o->dq, r = o->r0 + (double)(i / n) * o->dr;
+
+	return !o->nr ? q : o->mute.radial ? hypot(q, r) : (q + r) / 2;
+}
+
+void
+radon_widen(const struct radon_options *o, double g, double h, double *least, double *most)
+{
+	const size_t nr = o->nr ? o->nr : 1;
+	const double q[2] = {o->q0 * g, (o->q0 + (double)(o->nq / nr - 1) * o->dq) * g};
+	double r[2] = {0, 0};
+
+	if (o->nr) {
+		r[0] = o->r0 * h;
+		r[1] = (o->r0 + (double)(nr - 1) * o->dr) * h;
+	}
+	*least = fmin(*least, fmin(q[0], q[1]) + fmin(r[0], r[1]));
+	*most = fmax(*most, fmax(q[0], q[1]) + fmax(r[0], r[1]));
+}
+
+/* The least and the greatest moveout of all curves and traces, and 0, in s. */
 static void
 moveouts(const struct radon_options *o, double *lo, double *hi)
 {
-	const double q[2] = {o->q0, o->q0 + (double)(o->nq - 1) * o->dq};
-
-	double glo = fmin(o->glo, 0), ghi = fmax(o->ghi, 0);
-
-	for (size_t j = 0; j < o->nx; j++) {
-		glo = fmin(glo, o->g[j]);
-		ghi = fmax(ghi, o->g[j]);
-	}
-	*lo = fmin(0, fmin(fmin(q[0] * glo, q[0] * ghi), fmin(q[1] * glo, q[1] * ghi)));
-	*hi = fmax(0, fmax(fmax(q[0] * glo, q[0] * ghi), fmax(q[1] * glo, q[1] * ghi)));
+	*lo = fmin(0, o->least);
+	*hi = fmax(0, o->most);
+	for (size_t j = 0; j < o->nx; j++)
+		radon_widen(o, o->g[j], o->nr ? o->h[j] : 0, lo, hi);
 }
 
 double

@@ -28,6 +28,17 @@ likes(size_t n)
 	return n == 1 && odd <= 3;
 }
 
+/* The moveout of curve i on trace j, in s. */
+static double
+moveout(const struct radon_options *o, size_t i, size_t j)
+{
+	if (!o->nr)
+		return (o->q0 + (double)i * o->dq) * o->g[j];
+	const size_t n = o->nq / o->nr;
+	return (o->q0 + (double)(i % n) * o->dq) * o->g[j] +
+	       (o->r0 + (double)(i / n) * o->dr) * o->h[j];
+}
+
 void
 radon_direct_axis(const struct radon_options *o, size_t *ntau, size_t *lead)
 {
@@ -35,11 +46,9 @@ radon_direct_axis(const struct radon_options *o, size_t *ntau, size_t *lead)
 
 	for (size_t i = 0; i < o->nq; i++)
 		for (size_t j = 0; j < o->nx + 2; j++) {
-			const double q = o->q0 + (double)i * o->dq;
-			const double s = q *
-					 (j < o->nx    ? o->g[j]
-					  : j == o->nx ? o->glo
-						       : o->ghi) /
+			const double s = (j < o->nx    ? moveout(o, i, j)
+					  : j == o->nx ? o->least
+						       : o->most) /
 					 o->dt;
 			before = s > before ? s : before;
 			after = -s > after ? -s : after;
@@ -66,12 +75,11 @@ radon_direct_axes(const struct radon_options *o)
 	return x;
 }
 
-/* exp(i 2 pi f q_i g_j) at frequency number k. */
+/* exp(i 2 pi f s) at frequency number k, where s is the moveout of curve i on trace j. */
 static complex double
 phase(const struct radon_options *o, const struct direct_axes *x, size_t k, size_t i, size_t j)
 {
-	const double cycles =
-	    (double)k / ((double)x->nfft * o->dt) * (o->q0 + (double)i * o->dq) * o->g[j];
+	const double cycles = (double)k / ((double)x->nfft * o->dt) * moveout(o, i, j);
 
 	return cexp(2 * M_PI * I * (cycles - rint(cycles)));
 }

@@ -1,4 +1,4 @@
-/* The definition of sparse: iteratively reweighted least squares by conjugate gradients, in double, sample by sample. */
+/* The definition of sparse, and of lsq with one set of weights: iteratively reweighted least squares by conjugate gradients, in double, sample by sample. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -201,10 +201,11 @@ radon_direct_sparse(const struct radon_options *o, const float *gather, double *
 	struct sparse s = {.o = o, .x = radon_direct_axes(o), .gather = gather};
 	complex double *d = radon_direct_gather_spectra(o, &s.x, gather);
 	const bool ok = sparse_room(&s) && d;
+	const int sets = o->mode == RADON_SPARSE ? o->outer : 1;
 
 	for (size_t i = 0; ok && i < o->nq * s.x.ntau; i++)
 		s.w[i] = 1;
-	for (int i = 0; ok && i < o->outer; i++) {
+	for (int i = 0; ok && i < sets; i++) {
 		if (i)
 			reweigh(&s);
 		memcpy(s.res, d, o->nx * s.x.nw * sizeof *d);

@@ -44,16 +44,28 @@ radon_alpha(const struct radon_options *o, const float *gather, const float *lef
 	return sum[1] > 0 ? sum[0] / sum[1] : 1;
 }
 
-double
-radon_alias(const struct radon_options *o)
+/* The frequency at which n curves, d apart, alias on traces at g. */
+static double
+alias(size_t n, double d, const double *g, size_t nx)
 {
 	double lo = INFINITY, hi = -INFINITY;
 
-	for (size_t j = 0; j < o->nx; j++) {
-		lo = fmin(lo, o->g[j]);
-		hi = fmax(hi, o->g[j]);
+	for (size_t j = 0; j < nx; j++) {
+		lo = fmin(lo, g[j]);
+		hi = fmax(hi, g[j]);
 	}
-	return o->nq > 1 && hi > lo && !o->hyperbolic ? 1 / (o->dq * (hi - lo)) : INFINITY;
+	return n > 1 && hi > lo ? 1 / (d * (hi - lo)) : INFINITY;
+}
+
+double
+radon_alias(const struct radon_options *o, double *apart)
+{
+	const size_t n = o->nr ? o->nq / o->nr : o->nq;
+	const double q = o->hyperbolic ? INFINITY : alias(n, o->dq, o->g, o->nx),
+		     r = o->nr ? alias(o->nr, o->dr, o->h, o->nx) : INFINITY;
+
+	*apart = q < r ? o->dq : o->dr;
+	return fmin(q, r);
 }
 
 /* Adds the energy of the traces at each of nt / 2 + 1 frequencies to sum. Returns 0 or -ENOMEM. */

@@ -43,7 +43,7 @@ main(int argc, char **argv)
 	st.threads = o.radon.threads;
 	in = raw_open(operand, n, args.common.max_bytes);
 	slices_open(&share, &args.common, fingerprint(&args, &o, operand, n), in, gathers_count,
-		    NULL);
+		    &o);
 	o.share = &share;
 	out = raw_create(args.common.out, RAW_FOLLOW);
 	gathers = batch_open(&o, in, out, &st);

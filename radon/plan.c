@@ -4,6 +4,21 @@
 #include "common/mem.h"
 #include "radon/plan.h"
 
+/* Is the second axis of curves all right, when there is one? */
+static bool
+check_second_axis(const struct radon_options *o)
+{
+	if (!o->nr)
+		return true;
+	if (o->nq % o->nr || (o->nr > 1 && !(o->dr > 0)) || o->hyperbolic ||
+	    o->method == RADON_TIME || o->method == RADON_USFFT2D)
+		return false;
+	for (size_t j = 0; j < o->nx; j++)
+		if (!isfinite(o->h[j]))
+			return false;
+	return true;
+}
+
 static bool
 is_inverse(const struct radon_options *o)
 {
@@ -13,8 +28,9 @@ is_inverse(const struct radon_options *o)
 static int
 check(const struct radon_options *o)
 {
-	if (!o->nt || !o->nx || !o->nq || !(o->dt > 0) || (o->nq > 1 && !(o->dq > 0)) ||
-	    !(o->nu >= 0) || !(o->fmin >= 0) || o->mute.n > RADON_MAXMUTE)
+	if (!o->nt || !o->nx || !o->nq || !(o->dt > 0) ||
+	    (o->nq > (o->nr ? o->nr : 1) && !(o->dq > 0)) || !(o->nu >= 0) || !(o->fmin >= 0) ||
+	    o->mute.n > RADON_MAXMUTE || !check_second_axis(o))
 		return -EDOM;
 	if (o->hyperbolic &&
 	    (o->method != RADON_TIME || !(o->q0 >= 0) || o->nt < 2 || o->nt > 1 << 28))
@@ -39,7 +55,8 @@ build(struct radon_plan *p, const struct radon_options *o)
 		return 0;
 	if (o->method == RADON_USFFT2D)
 		return radon_2d_plan(&p->two, &p->core);
-	if (o->mode == RADON_LSQ && !o->unfactored && p->core.nlive && p->core.first < p->core.last)
+	if (o->mode == RADON_LSQ && !o->nr && !o->unfactored && p->core.nlive &&
+	    p->core.first < p->core.last)
 		return radon_lsq_factor(&p->solver, &p->core);
 	return 0;
 }
@@ -93,10 +110,9 @@ radon_work(const struct radon_plan *p, int threads)
 		return NULL;
 	if (radon_room_take(&w->room, &p->core, threads) &&
 	    (!p->solver || (w->lsq = radon_lsq_work(p->solver, threads))) &&
-	    (p->core.o.mode != RADON_SPARSE || p->core.o.hyperbolic ||
-	     (w->irls = radon_sparse(&p->core))) &&
-	    (!p->core.o.hyperbolic || !is_inverse(&p->core.o) ||
-	     (w->irls = radon_time_inverse(&p->core))))
+	    (!radon_iterates(&p->core.o) ||
+	     (w->irls =
+		  p->core.o.hyperbolic ? radon_time_inverse(&p->core) : radon_sparse(&p->core))))
 		return w;
 	radon_work_free(w);
 	return NULL;

@@ -83,10 +83,10 @@ radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, flo
 		run_model(p, &w->room, in, out);
 	else if (!c->nlive || c->first == c->last)
 		run_dead(c, in, out);
-	else if (c->o.mode == RADON_LSQ)
-		radon_lsq_run(c, p->solver, &w->room, w->lsq, in, out, r);
-	else
+	else if (w->irls)
 		radon_sparse_run(w->irls, &w->room, in, out, r);
+	else
+		radon_lsq_run(c, p->solver, &w->room, w->lsq, in, out, r);
 	if (c->o.subtract)
 		radon_keep_muted(&c->o, in, out);
 }

@@ -16,6 +16,10 @@
  *	linear		g = x / X
  *	Foster-Mosher	g = (sqrt(z^2 + x^2) - z) / (sqrt(z^2 + X^2) - z)
  *
+ * Traces in a plane have offsets (x, y), and curves t = tau + q g(x) + r g(y) with two regular axes, q and r. With parabolic
+ * curves the moveout at the distance X is q in the direction of x and r in that of y. In other directions it is that of an
+ * ellipse, and (q + r) / 2 is its mean. With linear curves q and r are slownesses times X.
+ *
  * Hyperbolic curves vary with time: t = sqrt(tau^2 + q g) with g = (x / X)^2, and q = (X / v)^2 in s^2, where v is a velocity.
  * Times count from the shot. radon/time/hyperbola.h defines their operators, and conjugate gradients find their inverses.
  *
@@ -72,6 +76,8 @@ struct radon_mute {
 	size_t n;
 	double t[RADON_MAXMUTE], q[RADON_MAXMUTE]; /* s; t ascends */
 	double taper;				   /* s, >= 0 */
+	/* Curves with two axes have sqrt(q^2 + r^2) for q. Without radial they have (q + r) / 2. */
+	bool radial;
 	/*
 	 * Polygons replace the line when npolygon is above 0. The mute keeps what lies inside a polygon. Its weight rises from
 	 * 0 at the sides to 1 at a distance of taper along q. The corners (tau, q) of polygon i are corner[polygon[i - 1]] to
@@ -85,11 +91,18 @@ struct radon_mute {
 struct radon_options {
 	size_t nt, nx, nq; /* samples, traces, curves, >= 1 each */
 	double dt, t0;	   /* s; dt > 0; t0: the first time, which only a mute uses */
-	double q0, dq;	   /* s; dq > 0 where nq > 1 */
+	double q0, dq;	   /* s; dq > 0 where there is more than one q */
 	const double *g;   /* nx of them, finite; copied */
-	bool hyperbolic;   /* q0 >= 0, nt >= 2, and the method is RADON_TIME */
-	/* The panel's time axis also holds curves with g from glo to ghi. With 0, 0 it holds those of the array g alone. */
-	double glo, ghi;
+	/*
+	 * 0: one axis of curves, q. Otherwise r is a second axis, and nq is a multiple of nr, which counts all curves. Curve i
+	 * has q = q0 + (i mod nq / nr) dq and r = r0 + (i / (nq / nr)) dr. The method is the first, second or third.
+	 */
+	size_t nr;
+	double r0, dr;	 /* s; dr > 0 where nr > 1 */
+	const double *h; /* g(y) of the traces, nx of them, finite; copied */
+	bool hyperbolic; /* q0 >= 0, nt >= 2, and the method is RADON_TIME */
+	/* The panel's time axis also holds moveouts from least to most seconds. With 0, 0 it holds those of the traces alone. */
+	double least, most;
 	/* That axis has at least `lead` samples before the gather's times and at least `tail` samples after them. */
 	size_t lead, tail;
 	/* [nx], copied. False marks a dead trace: lsq and sparse take no equations from it. NULL: all traces are live. */
@@ -98,7 +111,10 @@ struct radon_options {
 	enum radon_method method;
 	double fmin, fmax; /* Hz; frequencies outside are 0; fmax 0: Nyquist */
 	double nu;	   /* lsq, sparse: NU, >= 0 */
-	/* sparse: sets of weights, and steps of conjugate gradients for each. Hyperbolic lsq takes `inner` steps too. */
+	/*
+	 * sparse: sets of weights, and steps of conjugate gradients for each. lsq takes `inner` steps too when the curves are
+	 * hyperbolic or have two axes.
+	 */
 	int outer, inner;
 	/*
 	 * With lsq and sparse the result is the gather minus what the muted panel models. Zeros that a trace begins or ends with
@@ -165,7 +181,13 @@ bool radon_curve(enum radon_curve curve, double x, double reference, double dept
 /* Returns the weight of the mute at (tau, q), from 0 to 1. */
 double radon_mute_weight(const struct radon_mute *m, double tau, double q);
 
-/* Returns the largest |q g| of all curves and traces, in seconds. */
+/* Returns the q that the mute takes for curve i. */
+double radon_mute_q(const struct radon_options *o, size_t i);
+
+/* Widens *least .. *most to the moveouts q g + r h of all curves, in seconds. Without a second axis h is of no effect. */
+void radon_widen(const struct radon_options *o, double g, double h, double *least, double *most);
+
+/* Returns the largest moveout of all curves and traces, in seconds. */
 double radon_moveout(const struct radon_options *o);
 
 /* --- inverse/evidence.c ------------------------------------------------------------------------------------------ */
@@ -193,9 +215,9 @@ double radon_alpha(const struct radon_options *o, const float *gather, const flo
 
 /*
  * The lowest frequency at which neighbouring curves move a whole period apart across the traces, in Hz; inf: none, or the
- * curves are hyperbolic.
+ * curves are hyperbolic. *apart is the distance of these curves, in s.
  */
-double radon_alias(const struct radon_options *o);
+double radon_alias(const struct radon_options *o, double *apart);
 
 /*
  * The frequency below which 99 % of the gather's energy lies, in Hz; inf: no memory. The function is not thread-safe, since
@@ -238,7 +260,7 @@ int radon_direct_lsq(const struct radon_options *o, const float *gather, double 
 /* Finds the NU of radon_noise() by a dense Cholesky factorisation of A A^H + mu I. Returns 0 or -ENOMEM. */
 int radon_direct_noise(const struct radon_options *o, const float *gather, double *nu);
 
-/* sparse by the iteration of radon/inverse/sparse.h, in double. Returns 0 or -ENOMEM. */
+/* sparse by the iteration of radon/inverse/irls.h, in double; by o->mode also lsq with two axes. Returns 0 or -ENOMEM. */
 int radon_direct_sparse(const struct radon_options *o, const float *gather, double *panel);
 
 #endif

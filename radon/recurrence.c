@@ -9,9 +9,8 @@
 
 enum { PAIRS = 2 * LANES };
 
-/* z = exp(sign 2 pi i k' x), k' = k..k+LANES-1. */
-static void
-phases(double x, size_t k, int sign, double *z)
+void
+recurrence_phases(double x, size_t k, int sign, double *z)
 {
 	const double base = (double)k * x, step = 2 * M_PI * (x - rint(x)) * sign;
 	double re = cos(2 * M_PI * (base - rint(base))),
@@ -33,8 +32,8 @@ recurrence_adjoint(const struct radon_core *p, struct radon_lane *w, size_t k, c
 {
 	for (size_t j = 0; j < p->o.nx; j++) {
 		double *z = w->z + j * PAIRS;
-		phases(p->c[j], k, 1, w->e + j * PAIRS);
-		phases(p->a[j], k, 1, z);
+		recurrence_phases(p->c[j], k, 1, w->e + j * PAIRS);
+		recurrence_phases(p->a[j], k, 1, z);
 		for (int l = 0; l < LANES; l++) {
 			const double dr = (double)d[2 * (j * ldd) + 2 * (size_t)l],
 				     di = (double)d[2 * (j * ldd) + 2 * (size_t)l + 1];
@@ -43,8 +42,8 @@ recurrence_adjoint(const struct radon_core *p, struct radon_lane *w, size_t k, c
 			z[l] = re;
 		}
 	}
-	p->loops->turn_and_add(p->o.nx, p->o.nq, w->z, w->e, w->sum);
-	for (size_t i = 0; i < p->o.nq; i++)
+	p->loops->turn_and_add(p->o.nx, p->nq, w->z, w->e, w->sum);
+	for (size_t i = 0; i < p->nq; i++)
 		for (size_t l = 0; l < LANES; l++) {
 			m[2 * (i * ldm + l)] = (float)w->sum[i * PAIRS + l];
 			m[2 * (i * ldm + l) + 1] = (float)w->sum[i * PAIRS + LANES + l];
@@ -55,18 +54,18 @@ void
 recurrence_model(const struct radon_core *p, struct radon_lane *w, size_t k, const float *m,
 		 size_t ldm, float *d, size_t ldd)
 {
-	for (size_t i = 0; i < p->o.nq; i++)
+	for (size_t i = 0; i < p->nq; i++)
 		for (size_t l = 0; l < LANES; l++) {
 			w->sum[i * PAIRS + l] = (double)m[2 * (i * ldm + l)];
 			w->sum[i * PAIRS + LANES + l] = (double)m[2 * (i * ldm + l) + 1];
 		}
 	for (size_t j = 0; j < p->o.nx; j++)
-		phases(p->c[j], k, -1, w->e + j * PAIRS);
-	p->loops->add_and_turn(p->o.nx, p->o.nq, w->sum, w->e, w->z);
+		recurrence_phases(p->c[j], k, -1, w->e + j * PAIRS);
+	p->loops->add_and_turn(p->o.nx, p->nq, w->sum, w->e, w->z);
 	for (size_t j = 0; j < p->o.nx; j++) {
 		const double *z = w->z + j * PAIRS;
 		double t[PAIRS];
-		phases(p->a[j], k, -1, t);
+		recurrence_phases(p->a[j], k, -1, t);
 		for (size_t l = 0; l < LANES; l++) {
 			float *to = d + 2 * (j * ldd + l);
 			to[0] = (float)(z[l] * t[l] - z[LANES + l] * t[LANES + l]);
@@ -79,9 +78,9 @@ void
 recurrence_column(const struct radon_core *p, struct radon_lane *w, size_t k, double *t)
 {
 	for (size_t j = 0; j < p->o.nx; j++) {
-		phases(p->c[j], k, 1, w->e + j * PAIRS);
+		recurrence_phases(p->c[j], k, 1, w->e + j * PAIRS);
 		for (int l = 0; l < PAIRS; l++)
 			w->z[j * PAIRS + (size_t)l] = l < LANES && p->live[j] ? 1 : 0;
 	}
-	p->loops->turn_and_add(p->o.nx, p->o.nq, w->z, w->e, t);
+	p->loops->turn_and_add(p->o.nx, p->nq, w->z, w->e, t);
 }

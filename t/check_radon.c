@@ -11,41 +11,6 @@ static struct check_rng rng = {7};
 
 /* --- against direct.c ---------------------------------------------------------------------------------------------- */
 
-static double
-adjoint_error(const struct radon_options *o)
-{
-	float *d = scene_noise(&rng, o->nx * o->nt), *m = scene_run(o, d, NULL);
-	double *want = weir_alloc(scene_panel_size(o), sizeof *want), e = NAN;
-
-	if (m && !radon_direct_adjoint(o, d, want))
-		e = scene_distance(m, want, scene_panel_size(o));
-	weir_free(d);
-	weir_free(m);
-	weir_free(want);
-	return e;
-}
-
-static double
-model_error(struct radon_options o)
-{
-	const size_t n = scene_panel_size(&o);
-	float *m = scene_noise(&rng, n), *d;
-	double *wide = weir_alloc(n, sizeof *wide), *want = weir_alloc(o.nx * o.nt, sizeof *want);
-	double e = NAN;
-
-	o.mode = RADON_MODEL;
-	for (size_t i = 0; i < n; i++)
-		wide[i] = (double)m[i];
-	d = scene_run(&o, m, NULL);
-	if (d && !radon_direct_model(&o, wide, want))
-		e = scene_distance(d, want, o.nx * o.nt);
-	weir_free(d);
-	weir_free(m);
-	weir_free(wide);
-	weir_free(want);
-	return e;
-}
-
 /* Moveouts of whole samples up to rounding, between samples, to one side, to both; an item's wider range of g. */
 static void
 check_axis(void)
@@ -62,8 +27,8 @@ check_axis(void)
 		o.q0 = i % 4 ? rng_unit(&rng) - .5 : .004 * (double)rng_below(&rng, 40) - .08;
 		scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
 		scene_g[0] = i % 3 ? 1 : -1;
-		o.ghi = i % 5 ? 0 : 1.7;
-		o.glo = i % 7 ? 0 : -.6;
+		o.most = i % 5 ? 0 : .7;
+		o.least = i % 7 ? 0 : -.6;
 		o.lead = i % 6 ? 0 : rng_below(&rng, 90);
 		o.tail = i % 8 ? 0 : rng_below(&rng, 90);
 		radon_direct_axis(&o, &want, &want_lead);
@@ -98,7 +63,8 @@ check_methods(void)
 				o.nq = sizes[s].nq;
 				o.method = methods[m];
 				scene_lay_out(&rng, o.nx, (enum radon_curve)curve, curve ? .8 : 0);
-				double a = adjoint_error(&o), b = model_error(o);
+				double a = scene_adjoint_error(&rng, &o),
+				       b = scene_model_error(&rng, o);
 				check_case(&adjoint, a <= 2e-6,
 					   "%zux%zux%zu method %d curve %d: %g", o.nt, o.nx, o.nq,
 					   (int)o.method, curve, a);
@@ -117,7 +83,7 @@ check_band(void)
 	scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
 	o.fmin = 12;
 	o.fmax = 61.5;
-	double a = adjoint_error(&o), b = model_error(o);
+	double a = scene_adjoint_error(&rng, &o), b = scene_model_error(&rng, o);
 	check(a <= 2e-6 && b <= 2e-6, "radon: a band is that of the definition", "%g %g", a, b);
 	o.fmin = 61;
 	o.fmax = 60;
@@ -132,31 +98,6 @@ check_band(void)
 
 /* --- the transform as an operator ---------------------------------------------------------------------------------- */
 
-/* |<Rf, m> - <f, R*m>| / (|Rf| |m|) */
-static double
-dot_test(struct radon_options o)
-{
-	const size_t n = scene_panel_size(&o), k = o.nx * o.nt;
-	float *f = scene_noise(&rng, k), *m = scene_noise(&rng, n), *rf, *am;
-	double a = 0, b = 0, nf = 0, nm = 0;
-
-	rf = scene_run(&o, f, NULL);
-	o.mode = RADON_MODEL;
-	am = scene_run(&o, m, NULL);
-	for (size_t i = 0; i < n; i++) {
-		a += (double)rf[i] * (double)m[i];
-		nf += (double)rf[i] * (double)rf[i];
-		nm += (double)m[i] * (double)m[i];
-	}
-	for (size_t i = 0; i < k; i++)
-		b += (double)f[i] * (double)am[i];
-	weir_free(f);
-	weir_free(m);
-	weir_free(rf);
-	weir_free(am);
-	return fabs(a - b) / sqrt(nf * nm);
-}
-
 static void
 check_dot(void)
 {
@@ -167,7 +108,7 @@ check_dot(void)
 			struct radon_options o = scene_small;
 			o.method = (enum radon_method)method;
 			scene_lay_out(&rng, o.nx, RADON_PARABOLIC, jitter);
-			double e = dot_test(o);
+			double e = scene_dot_test(&rng, o);
 			check_case(&many, e <= 1e-6, "method %d: %g", method, e);
 		}
 	check_end(&many, "radon: modelling is the adjoint's adjoint to 1e-6, all methods");
@@ -392,6 +333,7 @@ check_radon(void)
 	check_radon_guards();
 	check_radon_noise();
 	check_radon_hyperbola();
+	check_radon_plane();
 	check_finite();
 	check_threads();
 	check_mute();

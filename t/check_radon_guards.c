@@ -40,6 +40,7 @@ check_frequencies(void)
 {
 	struct radon_options o = scene_small;
 	float d[3 * 100];
+	double apart;
 
 	o.nx = 3;
 	o.nt = 100;
@@ -49,8 +50,9 @@ check_frequencies(void)
 	scene_g[2] = .75;
 	for (size_t i = 0; i < 300; i++)
 		d[i] = (float)sin(2 * M_PI * 30 * o.dt * (double)(i % 100));
-	check(fabs(radon_alias(&o) - 20) < 1e-9,
-	      "radon: curves alias a period apart across the traces", "%g", radon_alias(&o));
+	check(fabs(radon_alias(&o, &apart) - 20) < 1e-9 && apart == o.dq,
+	      "radon: curves alias a period apart across the traces", "%g",
+	      radon_alias(&o, &apart));
 	check(fabs(radon_top_frequency(&o, d) - 30) < 1e-9,
 	      "radon: a wave's energy lies below its frequency", "%g", radon_top_frequency(&o, d));
 }

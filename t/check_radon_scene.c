@@ -100,3 +100,62 @@ scene_wavelet(const struct radon_options *o, size_t i, double t0, double q)
 
 	return (float)((1 - 2 * x * x) * exp(-x * x));
 }
+
+double
+scene_adjoint_error(struct check_rng *r, const struct radon_options *o)
+{
+	float *d = scene_noise(r, o->nx * o->nt), *m = scene_run(o, d, NULL);
+	double *want = weir_alloc(scene_panel_size(o), sizeof *want), e = NAN;
+
+	if (m && !radon_direct_adjoint(o, d, want))
+		e = scene_distance(m, want, scene_panel_size(o));
+	weir_free(d);
+	weir_free(m);
+	weir_free(want);
+	return e;
+}
+
+double
+scene_model_error(struct check_rng *r, struct radon_options o)
+{
+	const size_t n = scene_panel_size(&o);
+	float *m = scene_noise(r, n), *d;
+	double *wide = weir_alloc(n, sizeof *wide), *want = weir_alloc(o.nx * o.nt, sizeof *want);
+	double e = NAN;
+
+	o.mode = RADON_MODEL;
+	for (size_t i = 0; i < n; i++)
+		wide[i] = (double)m[i];
+	d = scene_run(&o, m, NULL);
+	if (d && !radon_direct_model(&o, wide, want))
+		e = scene_distance(d, want, o.nx * o.nt);
+	weir_free(d);
+	weir_free(m);
+	weir_free(wide);
+	weir_free(want);
+	return e;
+}
+
+double
+scene_dot_test(struct check_rng *r, struct radon_options o)
+{
+	const size_t n = scene_panel_size(&o), k = o.nx * o.nt;
+	float *f = scene_noise(r, k), *m = scene_noise(r, n), *rf, *am;
+	double a = 0, b = 0, nf = 0, nm = 0;
+
+	rf = scene_run(&o, f, NULL);
+	o.mode = RADON_MODEL;
+	am = scene_run(&o, m, NULL);
+	for (size_t i = 0; i < n; i++) {
+		a += (double)rf[i] * (double)m[i];
+		nf += (double)rf[i] * (double)rf[i];
+		nm += (double)m[i] * (double)m[i];
+	}
+	for (size_t i = 0; i < k; i++)
+		b += (double)f[i] * (double)am[i];
+	weir_free(f);
+	weir_free(m);
+	weir_free(rf);
+	weir_free(am);
+	return fabs(a - b) / sqrt(nf * nm);
+}

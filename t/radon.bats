@@ -477,3 +477,109 @@ hyperbola() {
 	radon $hyperbolas d >p
 	fails 1 'no band' radon --model --fmax=10 p
 }
+
+# plane N: the N-trace gather of 100 samples, whose traces lie on a spiral in a plane.
+plane() {
+	gathers "$1" | sed "s/^offsets:=.*/offset-x:=$(seq 1 "$1" | awk '{ print int(120 * $1 * cos($1)) }' | paste -sd ' ')\n$(
+		)offset-y:=$(seq 1 "$1" | awk '{ print int(120 * $1 * sin($1)) }' | paste -sd ' ')/"
+}
+
+axes='-q -0.1:0.2:11 --qy=-0.1:0.3:9 -X 3000 --quiet'
+
+@test "radon: a panel of two axes, and the gather that it models" {
+	plane 24 >d
+	radon $axes --azimuth=30 --sparse d >p
+	grep -aq '^sizes: [0-9]* 11 9$' p
+	grep -aq '^labels: "tau" "qx" "qy"$' p
+	grep -aq '^radon_azimuth:=30$' p
+	radon --model p >m
+	radon $axes --azimuth=30 --subtract d >s
+	for key in sizes labels offset-x offset-y; do
+		diff <(grep -a "^$key" d) <(grep -a "^$key" m)
+	done
+	run ! grep -aq -e radon_ -e '^offsets' m
+	paste <(samples d | tr ' ' '\n') <(samples m | tr ' ' '\n') <(samples s | tr ' ' '\n') |
+		awk '{ e = $1 - $2 - $3; if ($1 != 0 && (e < -1e-4 || e > 1e-4)) exit 1 }'
+	for t in 1 3; do
+		radon $axes --azimuth=30 --sparse -t $t d >p$t
+	done
+	cmp <(samples p1) <(samples p3)
+}
+
+@test "radon: two axes turn with their azimuth" {
+	plane 24 >d
+	radon -q -0.1:0.2:11 --qy=-0.1:0.2:11 -X 3000 --quiet d >p
+	radon -q -0.1:0.2:11 --qy=-0.1:0.2:11 --azimuth=90 -X 3000 --quiet d >turned
+	# The second curve along qx of one is the second along qy of the other.
+	paste <(samples p | tail -n +12 | head -1 | tr ' ' '\n') <(samples turned | tail -n +2 | head -1 | tr ' ' '\n') |
+		awk '{ e = $1 - $2; if (e < -1e-4 || e > 1e-4) exit 1 }'
+}
+
+@test "radon: --offsets of a plane are pairs, and other traces can be modelled" {
+	plane 24 >d
+	sed -n 's/^offset-x:=//p;/^$/q' d | tr ' ' '\n' >x
+	sed -n 's/^offset-y:=//p;/^$/q' d | tr ' ' '\n' >y
+	paste x y >xy
+	sed 's/^offset-[xy]:=.*/offsets:=1 2/' d >bare
+	radon $axes --sparse d >p
+	radon $axes --sparse --offsets=xy bare >q
+	grep -aq "^offset-y:=$(paste -sd ' ' <y)\$" q
+	run ! grep -aq '^offsets' q
+	cmp <(samples p) <(samples q)
+	head -5 xy >five
+	radon --model --offsets=five p >m
+	grep -aq "^offset-x:=$(head -5 x | paste -sd ' ')\$" m
+	radon --model p >all
+	cmp <(samples m) <(samples all | head -5)
+	fails 1 '5 numbers are not pairs' radon --model --offsets=<(echo 1 2 3 4 5) p
+	fails 1 '10 numbers: neither 48, the pairs of a gather' radon $axes --offsets=five d
+}
+
+@test "radon: gathers of a plane as planes of one item" {
+	plane 12 | sed 's/^dimension: 2/dimension: 3/; s/^sizes: 100 12/sizes: 100 4 3/; s/^kinds: .*/kinds: domain domain domain/
+		s/^centers:.*/centers: node none none/; s/^spacings: .*/spacings: 0.004 nan nan/
+		s/^axis mins: .*/axis mins: 0 nan nan/; s/^labels: .*/labels: "t" "trace" "cmp"/; s/^units: .*/units: "s" "" ""/' >d
+	radon $axes d >p
+	grep -aq '^sizes: [0-9]* 11 9 3$' p
+	radon --model p >m
+	grep -aq '^sizes: 100 4 3$' m
+	for i in 0 1 2; do
+		radon $axes --part=$i/3 d >p$i
+		radon --model --part=$i/3 p >m$i
+	done
+	rawjoin p0 p1 p2 | cmp - p
+	rawjoin m0 m1 m2 | cmp - m
+}
+
+@test "radon: without --qy the offset in a plane is the distance" {
+	plane 24 >d
+	paste <(sed -n 's/^offset-x:=//p;/^$/q' d | tr ' ' '\n') <(sed -n 's/^offset-y:=//p;/^$/q' d | tr ' ' '\n') |
+		awk '{ printf "%.17g\n", sqrt($1 ^ 2 + $2 ^ 2) }' >o
+	radon $curves --quiet d >p
+	radon $curves --quiet --offsets=o d >q
+	paste <(samples p | tr ' ' '\n') <(samples q | tr ' ' '\n') |
+		awk '{ e = $1 - $2; if (e < -1e-4 || e > 1e-4) exit 1 }'
+	grep -aq '^offsets:=' p
+}
+
+@test "radon: two axes that go with nothing else are refused" {
+	gathers 24 >d
+	fails 1 'no offsets in a plane' radon $axes d
+	fails 2 '--azimuth needs --qy' radon $curves --azimuth=3 d
+	fails 2 'the curves of --model' radon --model --qy=0:1:3 d
+	fails 2 "--qy: '1:0:3'" radon $curves --qy=1:0:3 d
+	fails 2 'more than 1000000' radon -q 0:1:2000 --qy=0:1:2000 -X 1 d
+	fails 2 'parabolic and linear curves' radon $axes --curve=foster-mosher --depth=1 d
+	fails 2 'parabolic and linear curves' radon -q 0:1:3 --qy=0:1:3 -X 1 --curve=hyperbolic d
+	fails 2 '--method=time' radon $axes --method=time d
+	fails 2 '--lsq=auto goes without --qy' radon $axes --lsq=auto d
+	fails 2 '-g: goes without --qy' radon $axes -g d
+	plane 24 | sed 's/^offset-y:=[^ ]* /offset-y:=/' >e
+	fails 1 '24 numbers in offset-x:=, and 23 in offset-y:=' radon $axes e
+	plane 24 | radon $axes >p
+	fails 1 'go with auto, nufft and recurrence' radon --model --method=time p
+	sed 's/^radon_azimuth:=0/radon_azimuth:=x/' p >q
+	fails 1 'radon_azimuth:=x is no angle' radon --model q
+	sed 's/^radon_curve:=parabolic/radon_curve:=hyperbolic/' p >q
+	fails 1 'hyperbolic curves have no second axis' radon --model q
+}

@@ -216,13 +216,37 @@ radon_irls_run(struct radon_irls *s, const struct radon_irls_operators *a, struc
 	r->misfit = all > 0 ? a->keep(s, s->res) / all : 0;
 }
 
+/* The energy of lines i and i + 1 of an axis of curves. Line i has `count` rows: i * stride, i * stride + next ... */
+static double
+energy_of_lines(const struct radon_irls *s, size_t i, size_t stride, size_t count, size_t next)
+{
+	double sum = 0;
+
+	for (size_t k = 0; k < count; k++)
+		sum += s->part[i * stride + k * next] + s->part[(i + 1) * stride + k * next];
+	return sum;
+}
+
+/* Raises the edges to those of an axis of n such lines. */
+static void
+raise_edges(const struct radon_irls *s, size_t n, size_t stride, size_t count, size_t next,
+	    double edge[2])
+{
+	const double mean = radon_irls_add_up(s, s->p->o.nq) / (double)n;
+
+	for (size_t side = 0; side < 2 && n >= 8; side++) {
+		const double e = energy_of_lines(s, side ? n - 2 : 0, stride, count, next);
+		edge[side] = fmax(edge[side], mean > 0 ? e / 2 / mean : 0);
+	}
+}
+
 void
 radon_irls_edges(const struct radon_irls *s, double edge[2])
 {
-	const size_t nq = s->p->o.nq;
-	const double sum[3] = {s->part[0] + s->part[nq > 1],
-			       s->part[nq - 1] + s->part[nq > 1 ? nq - 2 : 0],
-			       radon_irls_add_up(s, nq)};
+	const size_t n = s->p->nq, nr = s->p->o.nr;
 
-	radon_edges(s->p, sum, edge);
+	edge[0] = edge[1] = NAN;
+	raise_edges(s, n, 1, nr ? nr : 1, n, edge);
+	if (nr)
+		raise_edges(s, nr, n, n, 1, edge);
 }

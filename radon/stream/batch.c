@@ -68,7 +68,7 @@ say(const struct gathers_options *o, const struct gather *g)
 		return;
 	fprintf(stderr, "%s: item %zu: gather %zu: misfit %.3g", weir_prog, g->item, g->plane + 1,
 		r->misfit);
-	if (g->o.mode == RADON_LSQ && !g->o.hyperbolic)
+	if (g->o.mode == RADON_LSQ && !g->o.hyperbolic && !g->o.nr)
 		fprintf(stderr, ", condition at least %.3g, %zu frequencies by conjugate gradients",
 			r->condition, r->fallbacks);
 	if (o->any_noise)

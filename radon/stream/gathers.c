@@ -24,18 +24,32 @@ spacing_of(const struct gathers *s, const struct img_axis *a)
 	return a->spacing;
 }
 
-/* Finds the curves of a panel from axis 1, and the rest from its keys. */
+/* Finds the curves of a panel from an axis. */
+static void
+curves_of_axis(const struct gathers *s, int axis, size_t *n, double *first, double *apart)
+{
+	const struct img_axis *q = &s->item.axis[axis];
+
+	*n = q->n;
+	*first = q->min;
+	*apart = q->n > 1 ? q->spacing : 0;
+	if (!isfinite(q->min) || (q->n > 1 && !(q->spacing > 0 && isfinite(q->spacing))))
+		raw_die(s->in,
+			"axis %d is no axis of curves: it needs a first q and a spacing above 0",
+			axis);
+}
+
+/* Finds the curves of a panel from its axes, and the rest from its keys. */
 static void
 shape_of_panel(struct gathers *s)
 {
-	const struct img_axis *q = &s->item.axis[1];
-
-	s->shape.nq = q->n;
-	s->shape.q0 = q->min;
-	s->shape.dq = q->n > 1 ? q->spacing : 0;
-	if (!isfinite(q->min) || (q->n > 1 && !(q->spacing > 0 && isfinite(q->spacing))))
-		raw_die(s->in,
-			"axis 1 is no axis of curves: it needs a first q and a spacing above 0");
+	curves_of_axis(s, 1, &s->shape.nq, &s->shape.q0, &s->shape.dq);
+	s->shape.nr = 0;
+	if (s->per == 2) {
+		curves_of_axis(s, 2, &s->shape.nr, &s->shape.r0, &s->shape.dr);
+		s->shape.nq *= s->shape.nr;
+		s->rows = s->shape.nq;
+	}
 	keys_read(s);
 }
 
@@ -50,14 +64,31 @@ check_band(const struct gathers *s)
 		raw_die(s->in, "--fmin=%g is above Nyquist, %g Hz", s->shape.fmin, nyquist);
 }
 
+/* Has an item two axes of curves, as a panel to model from or for its result? */
+static bool
+has_two_axes(const struct gathers_options *o, const struct img *x)
+{
+	return o->radon.mode == RADON_MODEL ? img_key(x, "radon_azimuth") != NULL : o->radon.nr > 0;
+}
+
+/* The axes of one gather or panel of the input. */
+static int
+axes_of_plane(const struct gathers_options *o, const struct img *x)
+{
+	return o->radon.mode == RADON_MODEL && has_two_axes(o, x) ? 3 : 2;
+}
+
 static void
 begin_item(struct gathers *s)
 {
 	const struct img *x = &s->item;
+	const int axes = axes_of_plane(s->o, x);
 
-	if (x->dim < 2 || x->dim > 3 || img_is_complex(x))
+	if (x->dim < axes || x->dim > axes + 1 || img_is_complex(x))
 		raw_die(s->in, "not a gather: real, sizes `t trace` or `t trace gather`");
-	s->planes = x->dim == 3 ? x->axis[2].n : 1;
+	s->stack = x->dim > axes;
+	s->planes = gathers_count(s->o, x);
+	s->per = has_two_axes(s->o, x) ? 2 : 1;
 	s->plane = 0;
 	s->rows = x->axis[1].n;
 	s->n = x->axis[0].n;
@@ -65,12 +96,15 @@ begin_item(struct gathers *s)
 	s->curve = s->o->curve;
 	s->reference = s->o->reference;
 	s->depth = s->o->depth;
+	s->azimuth = s->o->azimuth;
 	s->shape.dt = spacing_of(s, &x->axis[0]);
 	s->shape.t0 = isfinite(x->axis[0].min) ? x->axis[0].min : 0;
 	s->shape.nt = s->n;
 	check_band(s);
 	if (s->shape.mode == RADON_MODEL)
 		shape_of_panel(s);
+	if (s->per == 2)
+		keys_have_two_axes(s);
 	if (s->curve == RADON_HYPERBOLIC)
 		keys_be_hyperbolic(s);
 	if (!(s->reference > 0))
@@ -94,10 +128,10 @@ room(struct gather *g, const struct gathers *s)
 	if (g->room_x >= nx && g->g)
 		return;
 	weir_free(g->g);
-	weir_free(g->offset);
+	weir_free(g->h);
 	weir_free(g->live);
 	g->g = weir_xalloc(nx, sizeof *g->g);
-	g->offset = weir_xalloc(nx, sizeof *g->offset);
+	g->h = weir_xalloc(nx, sizeof *g->h);
 	g->live = weir_xalloc(nx, sizeof *g->live);
 	g->room_x = nx;
 }
@@ -244,10 +278,11 @@ gathers_open(struct raw_in *in, const struct gathers_options *o)
 }
 
 size_t
-gathers_count(const void *unused, const struct img *x)
+gathers_count(const void *o, const struct img *x)
 {
-	(void)unused;
-	return x->dim == 3 ? x->axis[2].n : 1;
+	const int axes = axes_of_plane(o, x);
+
+	return x->dim > axes ? x->axis[axes].n : 1;
 }
 
 /* Passes over the next n planes of the item, which are in other shares. */
@@ -256,8 +291,8 @@ skip_planes(struct gathers *s, size_t n)
 {
 	raw_skip(s->in, n * s->rows * s->n);
 	s->plane += n;
-	if (s->file && s->nfile != s->shape.nx)
-		s->at += n * s->shape.nx;
+	if (s->file && s->nfile != s->shape.nx * s->per)
+		s->at += n * s->shape.nx * s->per;
 }
 
 /* Passes over what is left of the item. */
@@ -287,6 +322,7 @@ gathers_next(struct gathers *s, struct gather *g)
 	g->plane = s->plane;
 	offsets_take(s, g);
 	g->o.g = g->g;
+	g->o.h = g->h;
 	g->o.live = g->live;
 	if (g->o.mode == RADON_MODEL)
 		hold_panel(s, g);
@@ -300,7 +336,7 @@ gathers_next(struct gathers *s, struct gather *g)
 	img_free(&g->head);
 	if (s->plane == s->from) {
 		head_of_result(s, g);
-		slices_set(s->o->share, s->in, &g->head, g->head.dim == 3 ? 2 : -1);
+		slices_set(s->o->share, s->in, &g->head, s->stack ? g->head.dim - 1 : -1);
 	}
 	s->plane++;
 	return true;
@@ -324,9 +360,11 @@ gather_like(const struct gather *a, const struct gather *b)
 {
 	const struct radon_options *x = &a->o, *y = &b->o;
 
-	return x->nt == y->nt && x->nx == y->nx && x->nq == y->nq && x->dt == y->dt &&
-	       x->t0 == y->t0 && x->q0 == y->q0 && x->dq == y->dq && a->ntau == b->ntau &&
-	       a->lead == b->lead && x->nu == y->nu && !memcmp(a->g, b->g, x->nx * sizeof *a->g) &&
+	return x->nt == y->nt && x->nx == y->nx && x->nq == y->nq && x->nr == y->nr &&
+	       x->dt == y->dt && x->t0 == y->t0 && x->q0 == y->q0 && x->dq == y->dq &&
+	       x->r0 == y->r0 && x->dr == y->dr && a->ntau == b->ntau && a->lead == b->lead &&
+	       x->nu == y->nu && !memcmp(a->g, b->g, x->nx * sizeof *a->g) &&
+	       (!x->nr || !memcmp(a->h, b->h, x->nx * sizeof *a->h)) &&
 	       !memcmp(a->live, b->live, x->nx * sizeof *a->live);
 }
 
@@ -349,7 +387,7 @@ gather_free(struct gather *g)
 {
 	img_free(&g->head);
 	weir_free(g->g);
-	weir_free(g->offset);
+	weir_free(g->h);
 	weir_free(g->live);
 	weir_free(g->in);
 	weir_free(g->out);

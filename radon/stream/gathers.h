@@ -8,6 +8,12 @@
  *	radon_gather:=92 1751 0		traces, samples and first time of the gather
  *	radon_trace:=nan nan - trace	min, spacing, unit and label of its trace axis; - for none
  *
+ * With two axes of curves a panel is `tau qx qy` or `tau qx qy gather`. Offsets are then pairs, and the keys are these:
+ *
+ *	offset-x:=60 160 260		the offsets of the traces along x
+ *	offset-y:=20 40 30		and along y
+ *	radon_azimuth:=30		the direction of the axis qx, in degrees from x towards y
+ *
  * These functions die on bad input. The message names the file, the item, and the gather and trace if one is at fault.
  */
 #ifndef RADON_GATHERS_H
@@ -23,6 +29,7 @@ struct gathers_options {
 	struct radon_options radon;
 	enum radon_curve curve;
 	double reference, depth; /* reference 0: not given */
+	double azimuth;		 /* of the axis qx, in degrees */
 	const char *offsets;	 /* a file of numbers; NULL: none */
 	bool nan_is_zero, cut;
 	bool any_noise; /* lsq: radon_noise() finds NU for each gather */
@@ -33,12 +40,12 @@ struct gathers_options {
 
 /* One gather, its options and its result. */
 struct gather {
-	/* Complete options of this gather. They point to g and live below. */
+	/* Complete options of this gather. They point to g, h and live below. */
 	struct radon_options o;
 	/* The head of the item that this result begins. With dim 0 the result continues the item of the previous one. */
 	struct img head;
 	size_t item, plane; /* from 1 and from 0, for messages */
-	double *g, *offset; /* owned: room for `room_x` traces */
+	double *g, *h;	    /* owned: room for `room_x` traces */
 	bool *live;
 	float *in, *out; /* owned: room for room_in and room_out samples */
 	size_t room_x, room_in, room_out;
@@ -49,8 +56,8 @@ struct gather {
 
 struct gathers;
 
-/* Counts the gathers of an item, for slices_open(). */
-size_t gathers_count(const void *unused, const struct img *x);
+/* Counts the gathers of an item, for slices_open(). o is a struct gathers_options. */
+size_t gathers_count(const void *o, const struct img *x);
 
 /* Opens the stream and reads the file of offsets. in and o are borrowed until gathers_close(). */
 struct gathers *gathers_open(struct raw_in *in, const struct gathers_options *o);

@@ -18,31 +18,46 @@ set_number(char *to, size_t room, double v)
 		snprintf(to, room, "%.17g", v);
 }
 
+/* Sets a key to n numbers, every `step`-th from v on. */
 static void
-key_offsets(struct img *x, const double *v, size_t n)
+set_key(struct img *x, const char *name, const double *v, size_t n, size_t step)
 {
 	char *text = weir_xalloc(n, 26), *s = text;
 
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			*s++ = ' ';
-		set_number(s, 25, v[i]);
+		set_number(s, 25, v[i * step]);
 		s += strlen(s);
 	}
-	img_set_key(x, "offsets", "%s", text);
+	img_set_key(x, name, "%s", text);
 	weir_free(text);
+}
+
+static void
+key_offsets(const struct gathers *s, struct img *x, const double *v, size_t n)
+{
+	img_drop_key(x, "offsets");
+	img_drop_key(x, "offset-x");
+	img_drop_key(x, "offset-y");
+	if (s->per == 1) {
+		set_key(x, "offsets", v, n, 1);
+		return;
+	}
+	set_key(x, "offset-x", v, n / 2, 2);
+	set_key(x, "offset-y", v + 1, n / 2, 2);
 }
 
 /* Sets the item's offsets from the file. They are the same for all planes, or those of its planes one after the other. */
 static void
 key_of_file(const struct gathers *s, struct img *x)
 {
-	const size_t nx = s->shape.nx;
+	const size_t n = s->shape.nx * s->per;
 
-	if (s->nfile == nx)
-		key_offsets(x, s->file, nx);
+	if (s->nfile == n)
+		key_offsets(s, x, s->file, n);
 	else
-		key_offsets(x, s->file + s->at - (s->plane + 1) * nx, s->planes * nx);
+		key_offsets(s, x, s->file + s->at - (s->plane + 1) * n, s->planes * n);
 }
 
 static const char *
@@ -52,11 +67,22 @@ or_none(const char *text)
 }
 
 static void
+set_curves(struct img_axis *q, size_t n, double first, double apart, const char *label)
+{
+	q->n = n;
+	q->min = first;
+	q->spacing = n > 1 ? apart : NAN;
+	img_set_label(q, label);
+	img_set_unit(q, "s");
+}
+
+static void
 head_of_panel(const struct gathers *s, struct gather *g)
 {
 	const struct gathers_options *o = s->o;
 	struct img *x = &g->head;
 	struct img_axis *t = &x->axis[0], *q = &x->axis[1];
+	const size_t nr = g->o.nr;
 
 	img_set_key(x, "radon_curve", "%s %.17g %.17g", radon_curve_names[s->curve], s->reference,
 		    s->depth);
@@ -65,17 +91,20 @@ head_of_panel(const struct gathers *s, struct gather *g)
 		    or_none(q->label));
 	if (s->file)
 		key_of_file(s, x);
-	else
-		key_offsets(x, s->offset, s->noffset);
+	else if (!nr && !img_key(x, "offsets"))
+		key_offsets(s, x, s->offset, s->noffset);
 	t->n = o->cut ? g->o.nt : g->ntau;
 	t->min = o->cut ? g->o.t0 : g->o.t0 - (double)g->lead * g->o.dt;
-	q->n = g->o.nq;
-	q->min = g->o.q0;
-	q->spacing = g->o.nq > 1 ? g->o.dq : NAN;
+	set_curves(q, nr ? g->o.nq / nr : g->o.nq, g->o.q0, g->o.dq, nr ? "qx" : "q");
 	img_set_label(t, "tau");
 	img_set_unit(t, "s");
-	img_set_label(q, "q");
-	img_set_unit(q, s->curve == RADON_HYPERBOLIC ? "s^2" : "s");
+	if (s->curve == RADON_HYPERBOLIC)
+		img_set_unit(q, "s^2");
+	if (!nr)
+		return;
+	img_set_key(x, "radon_azimuth", "%.17g", s->azimuth);
+	img_insert_axis(x, 2, nr, q->kind);
+	set_curves(&x->axis[2], nr, g->o.r0, g->o.dr, "qy");
 }
 
 static void
@@ -99,6 +128,9 @@ head_of_gather(const struct gathers *s, struct gather *g)
 	img_set_label(t, "t");
 	img_set_label(a, strcmp(label, "-") ? label : NULL);
 	img_set_unit(a, strcmp(unit, "-") ? unit : NULL);
+	if (s->per == 2)
+		img_drop_axis(x, 2);
+	img_drop_key(x, "radon_azimuth");
 	img_drop_key(x, "radon_curve");
 	img_drop_key(x, "radon_gather");
 	img_drop_key(x, "radon_trace");

@@ -35,6 +35,20 @@ keys_read(struct gathers *s)
 		s->shape.nt = nt;
 		s->shape.t0 = t0;
 	}
+	if (s->per == 2 && (sscanf(img_key(&s->item, "radon_azimuth"), "%lf", &s->azimuth) != 1 ||
+			    !isfinite(s->azimuth)))
+		raw_die(s->in, "radon_azimuth:=%s is no angle", img_key(&s->item, "radon_azimuth"));
+}
+
+void
+keys_have_two_axes(struct gathers *s)
+{
+	if (s->curve != RADON_PARABOLIC && s->curve != RADON_LINEAR)
+		raw_die(s->in, "%s curves have no second axis", radon_curve_names[s->curve]);
+	if (s->shape.method == RADON_TIME || s->shape.method == RADON_USFFT2D)
+		raw_die(s->in, "--method: two axes of curves go with auto, nufft and recurrence");
+	if (s->o->gpu)
+		raw_die(s->in, "-g: two axes of curves do not run on the GPU");
 }
 
 void

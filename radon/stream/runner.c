@@ -13,7 +13,7 @@ struct runner {
 	const struct gathers_options *o;
 	struct stats *st;
 	int threads;
-	struct gather like; /* what the plan is for: shapes, and copies of g and live */
+	struct gather like; /* what the plan is for: shapes, and copies of g, h and live */
 	struct radon_plan *plan;
 	struct radon_work **work; /* one a thread, for whole gathers */
 	struct radon_work *shared;
@@ -50,7 +50,8 @@ drop_plan(struct runner *r)
 static void
 warn_alias(struct runner *r, const struct gather *g)
 {
-	const double nyquist = .5 / g->o.dt, alias = radon_alias(&g->o);
+	double apart;
+	const double nyquist = .5 / g->o.dt, alias = radon_alias(&g->o, &apart);
 	double top = g->o.fmax > 0 ? g->o.fmax : nyquist;
 
 	if (r->warned || g->o.mode == RADON_MODEL || !(alias < top))
@@ -61,7 +62,7 @@ warn_alias(struct runner *r, const struct gather *g)
 	r->warned = true;
 	warn("item %zu: gather %zu: curves %.4g s apart alias above %.4g Hz, and 99 %% of the "
 	     "energy reaches to %.4g Hz: more curves, or --fmax",
-	     g->item, g->plane + 1, g->o.dq, alias, top);
+	     g->item, g->plane + 1, apart, alias, top);
 }
 
 static void
@@ -78,12 +79,13 @@ new_plan(struct runner *r, const struct gather *g)
 	if (err)
 		die("item %zu: gather %zu: no plan for %zu samples, %zu traces, %zu curves: %s",
 		    g->item, g->plane + 1, o.nt, o.nx, o.nq, strerror(-err));
-	weir_free(r->like.g);
-	weir_free(r->like.live);
+	gather_free(&r->like);
 	r->like = (struct gather){.o = o, .ntau = g->ntau, .lead = g->lead};
 	r->like.g = weir_xalloc(o.nx, sizeof *r->like.g);
+	r->like.h = weir_xalloc(o.nx, sizeof *r->like.h);
 	r->like.live = weir_xalloc(o.nx, sizeof *r->like.live);
 	memcpy(r->like.g, g->g, o.nx * sizeof *r->like.g);
+	memcpy(r->like.h, g->h, o.nx * sizeof *r->like.h);
 	memcpy(r->like.live, g->live, o.nx * sizeof *r->like.live);
 	r->plans++;
 }
@@ -195,8 +197,7 @@ runner_close(struct runner *r)
 {
 	stats_add(r->st, "plans", "%zu", r->plans);
 	drop_plan(r);
-	weir_free(r->like.g);
-	weir_free(r->like.live);
+	gather_free(&r->like);
 	weir_free(r->work);
 	weir_free(r);
 }

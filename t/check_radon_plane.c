@@ -1,0 +1,281 @@
+/* radon: traces in a plane, and curves with two axes. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "t/check_radon.h"
+
+static struct check_rng rng = {23};
+static double plane_h[SCENE_TRACES];
+
+/* nx traces in a square, whose corners have g = h = 1; nq by nr curves. */
+static struct radon_options
+problem(size_t nx, size_t nq, size_t nr)
+{
+	struct radon_options o = scene_small;
+
+	o.nt = 60;
+	o.nx = nx;
+	o.nq = nq * nr;
+	o.nr = nr;
+	o.h = plane_h;
+	o.dq = .006;
+	o.r0 = -.04;
+	o.dr = nr > 1 ? .009 : 0;
+	for (size_t j = 0; j < nx; j++) {
+		scene_g[j] = pow(rng_unit(&rng), 2);
+		plane_h[j] = pow(rng_unit(&rng), 2);
+		scene_live[j] = true;
+	}
+	return o;
+}
+
+static void
+check_operators(void)
+{
+	static const size_t sizes[][3] = {
+	    {24, 15, 14}, {7, 5, 3}, {30, 13, 1}, {5, 1, 9}, {1, 1, 1}};
+	struct check_many many = {0};
+
+	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+		for (int method = RADON_AUTO; method <= RADON_RECURRENCE; method++) {
+			struct radon_options o = problem(sizes[s][0], sizes[s][1], sizes[s][2]);
+			size_t ntau, lead, want, want_lead;
+			o.method = (enum radon_method)method;
+			o.most = s == 1 ? .1 : 0;
+			radon_direct_axis(&o, &want, &want_lead);
+			radon_fits(&o, &ntau, &lead);
+			const double a = scene_adjoint_error(&rng, &o),
+				     b = scene_model_error(&rng, o), c = scene_dot_test(&rng, o);
+			check_case(&many, ntau == want && lead == want_lead, "size %zu: axis", s);
+			check_case(&many, a <= 2e-6 && b <= 2e-6 && c <= 1e-6,
+				   "size %zu method %d: %g %g %g", s, method, a, b, c);
+		}
+	check_end(&many, "radon: sums over a plane are the definition's, and transposes");
+}
+
+/* With h = 0, or with one r of 0, the second axis changes nothing. */
+static void
+check_one_axis(void)
+{
+	struct radon_options o = problem(24, 15, 1), plain;
+	float *d = scene_noise(&rng, o.nx * o.nt), *a, *b;
+	double *want = weir_alloc(2 * scene_panel_size(&o), sizeof *want);
+
+	o.r0 = 0;
+	plain = o;
+	plain.nr = 0;
+	const size_t n = scene_panel_size(&o);
+	a = scene_run(&o, d, NULL);
+	b = scene_run(&plain, d, NULL);
+	for (size_t i = 0; i < n; i++)
+		want[i] = (double)b[i];
+	const double e = scene_distance(a, want, n);
+	check(n == scene_panel_size(&plain) && e < 1e-6,
+	      "radon: one curve of 0 along y is no axis at all", "%g", e);
+	weir_free(a);
+	weir_free(b);
+	weir_free(d);
+	weir_free(want);
+}
+
+/* A dead trace, a muted beginning, a band; on one thread and on three. */
+static void
+check_inverses(void)
+{
+	struct check_many many = {0};
+
+	for (int mode = RADON_LSQ; mode <= RADON_SPARSE; mode++)
+		for (int band = 0; band < 2; band++) {
+			struct radon_options o = problem(15, 5, 4);
+			o.mode = (enum radon_mode)mode;
+			o.inner = 4;
+			o.fmin = band ? 20 : 0;
+			o.fmax = band ? 90 : 0;
+			o.live = scene_live;
+			scene_live[3] = false;
+			const size_t n = scene_panel_size(&o);
+			float *d = scene_noise(&rng, o.nx * o.nt), *m, *again;
+			double *want = weir_alloc(n, sizeof *want), e = NAN;
+			struct radon_report r;
+			memset(d + 3 * o.nt, 0, o.nt * sizeof *d);
+			memset(d + 5 * o.nt, 0, 9 * sizeof *d);
+			m = scene_run(&o, d, &r);
+			if (m && !radon_direct_sparse(&o, d, want))
+				e = scene_distance(m, want, n);
+			o.threads = 3;
+			again = scene_run(&o, d, NULL);
+			check_case(&many,
+				   e <= 1e-4 && !memcmp(m, again, n * sizeof *m) &&
+				       r.steps == (mode == RADON_LSQ ? 4 : 12),
+				   "mode %d band %d: %g, %zu steps", mode, band, e, r.steps);
+			weir_free(d);
+			weir_free(m);
+			weir_free(again);
+			weir_free(want);
+		}
+	check_end(&many,
+		  "radon: inverses in a plane are the definition's, on any number of threads");
+}
+
+/* Steps enough lead to the dense solution. */
+static void
+check_dense(void)
+{
+	struct radon_options o = problem(12, 4, 3);
+	double *want, e = NAN;
+	float *d, *m;
+
+	o.mode = RADON_LSQ;
+	o.nu = .05;
+	o.nt = 40;
+	o.inner = 300;
+	o.fmax = 100; /* the two differ at Nyquist, where a sample of the spectrum is real */
+	const size_t n = scene_panel_size(&o);
+	want = weir_alloc(n, sizeof *want);
+	d = scene_noise(&rng, o.nx * o.nt);
+	m = scene_run(&o, d, NULL);
+	if (m && !radon_direct_lsq(&o, d, want))
+		e = scene_distance(m, want, n);
+	check(e <= 1e-3, "radon: lsq in a plane goes to the dense solution", "%g", e);
+	weir_free(d);
+	weir_free(m);
+	weir_free(want);
+}
+
+/*
+ * A flat primary, and a multiple with another moveout along y than along x. One axis of the distance from 0 cannot tell them
+ * apart well; two axes can.
+ */
+static void
+check_ellipse(void)
+{
+	struct radon_options o = problem(60, 15, 15);
+	double e[2];
+
+	o.mode = RADON_SPARSE;
+	o.nu = .003;
+	o.nt = 150;
+	o.subtract = true;
+	o.q0 = o.r0 = -.06;
+	o.dq = o.dr = .02;
+	o.mute = (struct radon_mute){.n = 1, .q = {.03}, .taper = .02};
+	float *d = weir_alloc(o.nx * o.nt, sizeof *d);
+	double *primary = weir_alloc(o.nx * o.nt, sizeof *primary);
+	for (size_t i = 0; i < o.nx * o.nt; i++) {
+		const size_t j = i / o.nt;
+		primary[i] = (double)scene_wavelet(&o, i, .15, 0);
+		d[i] = (float)primary[i] +
+		       scene_wavelet(&o, i, .3 + .18 * scene_g[j] + .06 * plane_h[j], 0) +
+		       scene_wavelet(&o, i, .2 + .06 * scene_g[j] + .16 * plane_h[j], 0);
+	}
+	for (int axes = 2; axes >= 1; axes--) {
+		if (axes == 1) {
+			o.nr = 0;
+			o.nq = 61;
+			o.dq = .36 / 60;
+			for (size_t j = 0; j < o.nx; j++)
+				scene_g[j] = (scene_g[j] + plane_h[j]) / 2;
+		}
+		float *out = scene_run(&o, d, NULL);
+		e[axes - 1] = 20 * log10(scene_distance(out, primary, o.nx * o.nt));
+		weir_free(out);
+	}
+	check(e[1] < -14 && e[0] > -5, "radon: elliptic moveouts need two axes",
+	      "%.1f dB with two axes, %.1f with one", e[1], e[0]);
+	weir_free(d);
+	weir_free(primary);
+}
+
+/* Energy beyond one end of either axis tells of it. */
+static void
+check_edges(void)
+{
+	struct check_many many = {0};
+
+	for (int end = 0; end < 5; end++) {
+		struct radon_options o = problem(60, 21, 21);
+		struct radon_report r;
+		const double q = end == 0   ? .3
+				 : end == 1 ? -.2
+					    : .05,
+			     h = end == 2   ? .3
+				 : end == 3 ? -.2
+					    : .05;
+		o.mode = RADON_SPARSE;
+		o.nt = 150;
+		o.q0 = o.r0 = -.1;
+		o.dq = o.dr = .015;
+		float *d = weir_alloc(o.nx * o.nt, sizeof *d), *m;
+		for (size_t i = 0; i < o.nx * o.nt; i++)
+			d[i] = scene_wavelet(&o, i,
+					     .3 + q * scene_g[i / o.nt] + h * plane_h[i / o.nt], 0);
+		m = scene_run(&o, d, &r);
+		check_case(&many, (r.edge[0] > 3) == (end == 1 || end == 3), "end %d: low %g", end,
+			   r.edge[0]);
+		check_case(&many, (r.edge[1] > 3) == (end == 0 || end == 2), "end %d: high %g", end,
+			   r.edge[1]);
+		weir_free(d);
+		weir_free(m);
+	}
+	check_end(&many, "radon: events beyond either axis of curves are told");
+}
+
+static void
+check_mute_and_alias(void)
+{
+	struct radon_options o = problem(3, 3, 2);
+	double apart;
+
+	o.q0 = o.r0 = .3;
+	o.dq = .1;
+	o.dr = .4;
+	scene_g[0] = plane_h[0] = plane_h[1] = plane_h[2] = 0;
+	scene_g[1] = .5;
+	scene_g[2] = plane_h[1] = 1;
+	const double mean = radon_mute_q(&o, 4), lowest = radon_alias(&o, &apart);
+	o.mute.radial = true;
+	const double far = radon_mute_q(&o, 4);
+	check(fabs(mean - .55) < 1e-12 && fabs(far - hypot(.4, .7)) < 1e-12,
+	      "radon: a mute in a plane takes the mean of q and r, or their distance from 0",
+	      "%g %g", mean, far);
+	check(fabs(lowest - 2.5) < 1e-9 && apart == o.dr,
+	      "radon: the axis whose curves alias first is found", "%g Hz, %g s", lowest, apart);
+}
+
+static void
+check_refused(void)
+{
+	struct radon_options o = problem(5, 4, 3);
+	struct radon_plan *p;
+	int refused = 0;
+
+	o.nq = 13;
+	refused += radon_plan(&p, &o) == -EDOM;
+	o.nq = 12;
+	o.dr = 0;
+	refused += radon_plan(&p, &o) == -EDOM;
+	o.dr = .01;
+	o.method = RADON_TIME;
+	refused += radon_plan(&p, &o) == -EDOM;
+	o.method = RADON_USFFT2D;
+	refused += radon_plan(&p, &o) == -EDOM;
+	o.method = RADON_AUTO;
+	plane_h[2] = NAN;
+	refused += radon_plan(&p, &o) == -EDOM;
+	check(refused == 5, "radon: two axes that cannot be planned are refused", "%d", refused);
+}
+
+void
+check_radon_plane(void)
+{
+	check_operators();
+	check_one_axis();
+	check_inverses();
+	check_dense();
+	check_ellipse();
+	check_edges();
+	check_mute_and_alias();
+	check_refused();
+}
