@@ -188,3 +188,19 @@ there_and_back() {
 	fails 1 'No space left' bash -c 'rawtotiff a.pgm >/dev/full'
 	cat a.tif | tifftoraw | rawtopnm | cmp - a.pgm
 }
+
+@test "samples of 24 bits are packed highest bit first in both byte orders, as TIFF 6.0 says" {
+	/usr/bin/python3 - <<-'END'
+		import struct
+		samples = b''.join(v.to_bytes(3, 'big') for v in (1, 2, 0x10203, 0xfffffe))
+		for name, order in ('II', '<'), ('MM', '>'):
+		    entry = lambda tag, kind, value: struct.pack(order + 'HHI', tag, kind, 1) + (
+		        struct.pack(order + 'HH', value, 0) if kind == 3 else struct.pack(order + 'I', value))
+		    tags = ((256, 3, 4), (257, 3, 1), (258, 3, 24), (259, 3, 1), (262, 3, 1), (273, 4, 8), (277, 3, 1), (278, 3, 1), (279, 4, 12))
+		    with open(name + '.tif', 'wb') as f:
+		        f.write(struct.pack(order + '2sHI', name.encode(), 42, 20) + samples + struct.pack(order + 'H', len(tags)))
+		        f.write(b''.join(entry(*t) for t in tags) + bytes(4))
+	END
+	same <(tifftoraw II.tif | rawtotext) '1 2 66051 16777214'
+	cmp <(tifftoraw II.tif | rawtotext) <(tifftoraw MM.tif | rawtotext)
+}

@@ -197,6 +197,9 @@ load_unit(struct reader *r, size_t x, size_t y, size_t plane)
 	const tmsize_t got = r->p->tiled ? TIFFReadEncodedTile(r->t, i, r->unit, n)
 					 : TIFFReadEncodedStrip(r->t, i, r->unit, n);
 
+	/* In both byte orders, TIFF 6.0 packs samples of 24 bits highest bit first. libtiff swaps them in one of the two. */
+	if (r->p->bits == 24 && got > 0 && TIFFIsByteSwapped(r->t))
+		TIFFSwabArrayOfTriples(r->unit, got / 3);
 	return got < 0 || (size_t)got < (rows - 1) * r->stride + 1 ? -1 : 0;
 }
 

@@ -16,18 +16,6 @@ bits_at(const unsigned char *from, size_t i, unsigned bits)
 	return (uint32_t)(v & ((1ull << bits) - 1));
 }
 
-static uint32_t
-bytes3_at(const unsigned char *from, size_t i)
-{
-	const unsigned char *b = from + 3 * i;
-
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16;
-#else
-	return (uint32_t)b[2] | (uint32_t)b[1] << 8 | (uint32_t)b[0] << 16;
-#endif
-}
-
 static void
 store(void *to, size_t i, size_t size, uint32_t v)
 {
@@ -61,8 +49,7 @@ unpack_samples(void *to, const unsigned char *from, size_t n, unsigned bits, enu
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		store(to, i * apart, size,
-		      bits == 24 ? bytes3_at(from, i) : bits_at(from, i, bits));
+		store(to, i * apart, size, bits_at(from, i, bits));
 }
 
 static float

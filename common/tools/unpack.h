@@ -13,8 +13,8 @@ struct palette {
 };
 
 /*
- * Unpacks n samples of `bits` bits each. Samples of whole bytes are in this machine's byte order; others are packed highest
- * bit first. Sample i becomes to[i * apart]. unpack_half() does the same for floats of 16 bits.
+ * Unpacks n samples of `bits` bits each. Samples of 8, 16, 32 and 64 bits are in this machine's byte order; others are packed
+ * highest bit first. Sample i becomes to[i * apart]. unpack_half() does the same for floats of 16 bits.
  */
 void unpack_samples(void *to, const unsigned char *from, size_t n, unsigned bits,
 		    enum img_type type, size_t apart);
