@@ -333,5 +333,6 @@ check_usfft(void)
 	check_refused();
 	check_usfft_batch();
 	check_usfft_more();
+	check_usfft_sky();
 	check_usfft_line();
 }

@@ -331,3 +331,63 @@ columns() {
 	fails 2 '--type' usfft -n 4 pv.nrrd
 	fails 2 '--type' usfft -T 4 -n 4 pv.nrrd
 }
+
+@test "a source in the centre of the sky gives every visibility its brightness" {
+	doubles 3x3 10 20 30 -5 0 -100 0 0 7 | columns 'u v w' >uvw.nrrd
+	doubles 3x3 0 0 0 0 2 0 0 0 0 >sky.nrrd
+	[ "$(usfft -T 2 --pixel=.5 -p uvw.nrrd sky.nrrd | numbers)" = "2.0000 0.0000 2.0000 0.0000 2.0000 0.0000" ]
+}
+
+@test "w turns a visibility by the depth of the sky" {
+	# l = sin 30 degrees: n - 1 = sqrt(3) / 2 - 1, and w = 1 / (n - 1) / 4 turns by a quarter
+	doubles 3x1 0 0 -1.8660254037844386 | columns 'u v w' >uvw.nrrd
+	doubles 3x1 0 0 1 >sky.nrrd
+	[ "$(usfft -T 2 -e 1e-10 --pixel=28.64788975654116 -p uvw.nrrd sky.nrrd | numbers)" = "0.0000 -1.0000" ]
+	[ "$(usfft -T 2 -s + -e 1e-10 --pixel=28.64788975654116 -p uvw.nrrd sky.nrrd | numbers)" = "0.0000 1.0000" ]
+	doubles 5x1 0 0 -1.8660254037844386 0 1 | columns 'u v w re im' >vis.nrrd
+	[ "$(usfft -T 1 -s + -n 3,1 -e 1e-10 --pixel=28.64788975654116 vis.nrrd | numbers)" = "-1.0000 0.0000 -1.0000" ]
+}
+
+@test "an image of the sky has degrees on its axes, and zeros beyond the horizon" {
+	doubles 5x1 0 0 0 1 0 | columns 'u v w re im' >vis.nrrd
+	usfft -T 1 -n 4,1 --pixel=-40,1 vis.nrrd >sky.nrrd
+	grep -aqx 'spacings: -40 1' sky.nrrd
+	grep -aqx 'axis mins: 80 -0' sky.nrrd || grep -aqx 'axis mins: 80 0' sky.nrrd
+	grep -aqx 'units: "deg" "deg"' sky.nrrd
+	[ "$(numbers <sky.nrrd)" = "0.0000 1.0000 1.0000 1.0000" ]
+}
+
+@test "the sky comes back from many visibilities, with weights and from a stream" {
+	awk 'BEGIN { for (j = 0; j < 400; j++) print 900 * cos(j) * sin(j * j), 900 * cos(j) * cos(j * j), 200 * sin(5 * j) }' |
+		texttoraw >uvw.nrrd
+	doubles 5x4 1 0 0 0 0 0 3 0 0 0 0 0 0 2 0 0 0 0 0 1 >sky.nrrd
+	usfft -T 2 -e 1e-10 --check=9 --pixel=-.03,.03 -p uvw.nrrd sky.nrrd >vis.nrrd 2>said
+	awk '{ exit !($NF < 1e-10) }' said
+	usfft -T 2 --inverse --rtol=1e-9 -e 1e-10 --weights=pipe --weights-to=w.nrrd --pixel=-.03,.03 -n 5,4 -p uvw.nrrd vis.nrrd >again.nrrd
+	[ "$(numbers <again.nrrd)" = "$(numbers <sky.nrrd)" ]
+	grep -aqx 'sizes: 400' w.nrrd
+	cat uvw.nrrd vis.nrrd vis.nrrd | usfft -T 2 --batch --adjoint -e 1e-9 --check=20 --pixel=-.03,.03 -n 5,4 2>said >two.nrrd
+	[ "$(wc -l <said)" = 2 ]
+	awk '!($NF < 1e-9) { exit 1 }' said
+}
+
+@test "what does not go with --pixel is refused" {
+	doubles 3x2 1 2 3 4 5 6 >uvw.nrrd
+	doubles 2x2 1 2 3 4 >sky.nrrd
+	for bad in '--pixel=0' '--pixel=x' '--pixel=1,2,3' '--wstep=1' '--pixel=1 --output=real' '--pixel=1 --coils=c.nrrd' \
+		'--pixel=1 --sigma=2' '--pixel=1 --window=gauss'; do
+		run -2 usfft -T 2 -p uvw.nrrd $bad sky.nrrd
+	done
+	run -2 usfft -T 1 --pixel=1 -n 4 uvw.nrrd
+	run -1 usfft -T 2 --pixel=.1 -p uvw.nrrd f.nrrd
+	[[ $output == *'two axes'* ]]
+	run -1 usfft -T 2 --pixel=.1 --wstep=1e9 -p uvw.nrrd sky.nrrd
+	[[ $output == *'--wstep=1e+09 is too large for this field of view'* ]]
+	run -1 usfft -T 2 --pixel=.1 -p p.nrrd sky.nrrd
+	[[ $output == *'u v w among them'* ]]
+	doubles 3x2 1 2 nan 4 5 6 >bad.nrrd
+	run -1 usfft -T 2 --pixel=.1 -p bad.nrrd sky.nrrd
+	[[ $output == *'point 0 '* ]]
+	run -1 usfft -T 2 --strict --pixel=.1 -p <(doubles 3x1 1 300 0) sky.nrrd
+	[[ $output == *'point 0 lies outside'* ]]
+}

@@ -75,11 +75,11 @@ search_sigma(const struct usfft_options *o, int w, double eps, double *error)
 }
 
 /*
- * search_sigma(), with its results kept for the next plan. The search depends only on the tolerance and the kind of
- * transform, and takes longer than a small transform (64^2: .4 ms of .75).
+ * This is search_sigma(), with its results kept for the next plan. The search depends only on the tolerance and the kind
+ * of transform, and takes longer than a small transform (64^2: .4 ms of .75).
  */
-static double
-least_sigma(const struct usfft_options *o, int w, double eps, double *error)
+double
+usfft_least_sigma(const struct usfft_options *o, int w, double eps, double *error)
 {
 	static struct {
 		double eps, wanted, sigma[WINDOW_MAXW + 1], error[WINDOW_MAXW + 1];
@@ -155,7 +155,7 @@ usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3], doub
 		double error, t;
 		if (best_error <= eps && estimate(o, lanes, taps, tightest, points) >= best)
 			continue;
-		const double sigma = least_sigma(o, taps, eps, &error);
+		const double sigma = usfft_least_sigma(o, taps, eps, &error);
 		for (int plain = 0; plain < 2; plain++) {
 			size_t size[3] = {1, 1, 1};
 			for (int a = 0; a < o->dim; a++)

@@ -3,6 +3,7 @@
 #define WEIR_USFFT_DIRECT_H
 
 #include "usfft/inverse.h"
+#include "usfft/sky/sky.h"
 #include "usfft/usfft.h"
 
 /* out = sum_j c_j exp(sign 2 pi i s.x_j): types 1 and 3. c: m complex samples. */
@@ -16,6 +17,12 @@ void usfft_direct_mode(const struct usfft_options *o, const struct usfft_points 
 /* out = the value of type 2 at point j. */
 void usfft_direct_point(const struct usfft_options *o, const struct usfft_points *pt,
 			const double *modes, int sign, size_t j, double out[2]);
+
+/* The pixel at index `at` of an image of the sky, and the visibility of point j: see usfft/sky/sky.h. */
+double usfft_direct_pixel(const struct usfft_sky_options *o, const struct usfft_points *pt,
+			  const double *vis, int sign, size_t at);
+void usfft_direct_visibility(const struct usfft_sky_options *o, const struct usfft_points *pt,
+			     const double *image, int sign, size_t j, double out[2]);
 
 /*
  * Solves the problem of usfft_inverse() by Gaussian elimination on the dense normal equations, with n^3 operations for n

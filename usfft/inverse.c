@@ -8,10 +8,10 @@
  * twice the size for each coil, and does not touch the points. Everything is in double precision.
  */
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "common/mem.h"
+#include "usfft/cg.h"
 #include "usfft/inverse.h"
 #include "usfft/toeplitz.h"
 
@@ -119,9 +119,12 @@ add_back(const double *map, const double *x, size_t n, double *to)
 	}
 }
 
-static void
-apply(struct normal *a, const double *in, double *out)
+/* A cg_matrix. */
+static int
+apply(void *who, const double *in, double *out)
 {
+	struct normal *a = who;
+
 	if (!a->coils)
 		usfft_toeplitz_apply(&a->t, in, out);
 	else
@@ -134,6 +137,7 @@ apply(struct normal *a, const double *in, double *out)
 	}
 	for (size_t i = 0; a->lambda > 0 && i < 2 * a->n; i++)
 		out[i] += a->lambda * in[i];
+	return 0;
 }
 
 /* r = sum_c S_c* A* W b_c */
@@ -154,54 +158,6 @@ right_side(const struct normal *a, const struct usfft_options *o, const struct u
 	return err;
 }
 
-static double
-dot(const double *a, const double *b, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += a[i] * b[i];
-	return sum;
-}
-
-/* Iterates conjugate gradients from f on. r: the right side, which becomes the residual. work: 2 n complex modes. */
-static void
-iterate(struct normal *a, const struct usfft_inverse *v, double *f, double *r, double *work,
-	struct usfft_outcome *got)
-{
-	const size_t n = 2 * a->n;
-	double *p = work, *q = work + n;
-	const double first = dot(r, r, n);
-
-	if (v->start) {
-		apply(a, f, q);
-		for (size_t i = 0; i < n; i++)
-			r[i] -= q[i];
-	}
-	double rho = dot(r, r, n);
-	memcpy(p, r, n * sizeof *p);
-	*got = (struct usfft_outcome){.residual = first > 0 ? sqrt(rho / first) : 0};
-	while (got->iterations < v->iter && got->residual > v->rtol) {
-		apply(a, p, q);
-		const double curve = dot(p, q, n);
-		if (!(curve > 0))
-			return;
-		const double alpha = rho / curve;
-		for (size_t i = 0; i < n; i++) {
-			f[i] += alpha * p[i];
-			r[i] -= alpha * q[i];
-		}
-		const double next = dot(r, r, n), beta = next / rho;
-		for (size_t i = 0; i < n; i++)
-			p[i] = r[i] + beta * p[i];
-		rho = next;
-		got->iterations++;
-		got->residual = sqrt(rho / first);
-		if (v->step)
-			v->step(v->who, got);
-	}
-}
-
 int
 usfft_inverse(const struct usfft_options *given, const struct usfft_points *pt, const double *w,
 	      const double *b, const struct usfft_inverse *v, double *modes,
@@ -209,25 +165,23 @@ usfft_inverse(const struct usfft_options *given, const struct usfft_points *pt, 
 {
 	struct usfft_options o = *given;
 	struct normal a = {0};
-	double *work = NULL, *r = NULL;
+	double *r = NULL;
 	int err;
 
 	o.single = false;
 	err = make_normal(&a, &o, pt, w, v, bad);
 	if (!err) {
 		r = weir_alloc(a.n, 2 * sizeof *r);
-		work = weir_alloc(a.n, 4 * sizeof *work);
-		err = r && work ? right_side(&a, &o, pt, w, b, v->sign, r, bad) : -ENOMEM;
+		err = r ? right_side(&a, &o, pt, w, b, v->sign, r, bad) : -ENOMEM;
 	}
 	if (!err) {
 		if (v->start)
 			memcpy(modes, v->start, 2 * a.n * sizeof *modes);
 		else
 			memset(modes, 0, 2 * a.n * sizeof *modes);
-		iterate(&a, v, modes, r, work, got);
+		err = usfft_cg(apply, &a, 2 * a.n, v, modes, r, got);
 	}
 	free_normal(&a);
 	weir_free(r);
-	weir_free(work);
 	return err;
 }

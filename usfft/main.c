@@ -1,248 +1,12 @@
-#include <math.h>
 #include <string.h>
 
 #include "common/die.h"
 #include "common/fft.h"
 #include "common/mem.h"
-#include "common/par.h"
 #include "gpu/use.h"
 #include "usfft/items/item_in.h"
 
 const char *const weir_prog = "usfft";
-
-#define AT(member) offsetof(struct args, member)
-
-static const struct opt table[] = {
-    {.letter = 'T',
-     .name = "type",
-     .kind = OPT_INT,
-     .at = AT(type),
-     .arg = "TYPE",
-     .help = "1: points to modes, 2: modes to points, 3: points to points",
-     .lo = 1,
-     .hi = 3,
-     .required = true},
-    {.letter = 'n',
-     .name = "modes",
-     .kind = OPT_STR,
-     .at = AT(n),
-     .arg = "NX,NY,NZ",
-     .help = "modes per axis, fastest first"},
-    {.letter = 'e',
-     .name = "tol",
-     .kind = OPT_ABOVE,
-     .at = AT(tol),
-     .arg = "TOL",
-     .help = "relative l2 error wanted (1e-6)",
-     .hi = 0.5},
-    {.letter = 'p',
-     .name = "points",
-     .kind = OPT_STR,
-     .at = AT(points),
-     .arg = "FILE",
-     .help = "the points; the input is values or modes"},
-    {.name = "targets",
-     .kind = OPT_STR,
-     .at = AT(targets),
-     .arg = "FILE",
-     .help = "type 3: where to evaluate"},
-    {.name = "batch",
-     .kind = OPT_FLAG,
-     .at = AT(batch),
-     .help = "the first item is the points, the others are values",
-     .group = OPT_DATA},
-    {.letter = 's',
-     .name = "sign",
-     .kind = OPT_WORD,
-     .at = AT(sign),
-     .arg = "SIGN",
-     .help = "sign of the exponent, - or + (-)",
-     .words = "-|+"},
-    {.name = "order",
-     .kind = OPT_WORD,
-     .at = AT(order),
-     .arg = "ORDER",
-     .help = "of modes: centred or fft (centred)",
-     .words = "centred|fft"},
-    {.name = "adjoint",
-     .kind = OPT_FLAG,
-     .at = AT(adjoint),
-     .help = "the adjoint of the type with that sign"},
-    {.name = "inverse",
-     .kind = OPT_FLAG,
-     .at = AT(inverse),
-     .help = "type 2: the modes that give these values"},
-    {.name = "iter",
-     .kind = OPT_INT,
-     .at = AT(iter),
-     .arg = "N",
-     .help = "iterations of --inverse at most (50)",
-     .lo = 1,
-     .hi = 1e6},
-    {.name = "rtol",
-     .kind = OPT_REAL,
-     .at = AT(rtol),
-     .arg = "R",
-     .help = "residual at which --inverse stops (1e-4)",
-     .lo = 0,
-     .hi = 1},
-    {.name = "damp",
-     .kind = OPT_REAL,
-     .at = AT(damp),
-     .arg = "MU",
-     .help = "--inverse: damping, in sums of the weights (0)",
-     .lo = 0,
-     .hi = 1e30},
-    {.name = "start",
-     .kind = OPT_STR,
-     .at = AT(start),
-     .arg = "FILE",
-     .help = "--inverse: the modes to begin from"},
-    {.name = "coils",
-     .kind = OPT_STR,
-     .at = AT(coils),
-     .arg = "FILE",
-     .help = "--inverse: sensitivity maps; one image from all coils"},
-    {.name = "weights",
-     .kind = OPT_STR,
-     .at = AT(weights),
-     .arg = "HOW",
-     .help = "of points: none, pipe or a file of them (none)",
-     .words = "none|pipe|FILE"},
-    {.name = "weights-to",
-     .kind = OPT_STR,
-     .at = AT(weights_to),
-     .arg = "FILE",
-     .help = "where to write the weights"},
-    {.name = "window",
-     .kind = OPT_WORD,
-     .at = AT(window),
-     .arg = "NAME",
-     .help = "kaiser or gauss (kaiser)",
-     .words = "kaiser|gauss"},
-    {.name = "sigma",
-     .kind = OPT_REAL,
-     .at = AT(sigma),
-     .arg = "S",
-     .help = "oversampling, 1.15 to 4 (chosen)",
-     .lo = 1.15,
-     .hi = 4},
-    {.name = "output",
-     .kind = OPT_WORD,
-     .at = AT(output),
-     .arg = "WHAT",
-     .help = "what to write: complex, real, imag or abs (complex)",
-     .words = "complex|real|imag|abs"},
-    {.name = "check",
-     .kind = OPT_INT,
-     .at = AT(check),
-     .arg = "K",
-     .help = "compare K results with exact sums",
-     .lo = 1,
-     .hi = 1e6},
-    {.name = "strict",
-     .kind = OPT_FLAG,
-     .at = AT(strict),
-     .help = "refuse points outside [-1/2,1/2) and tolerances out of reach"},
-    {.name = "wisdom",
-     .kind = OPT_STR,
-     .at = AT(wisdom),
-     .arg = "FILE",
-     .help = "measure FFTs, and keep in FILE what was found"},
-    {0}};
-
-static const struct opt_program program = {
-    .what = "Fourier transforms on nonequispaced points in 1, 2 and 3 dimensions.",
-    .table = table,
-    .common = OPT_THREADS | OPT_GPU | OPT_PART,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX,
-    .gpu_state = gpu_state};
-
-static void
-parse_modes(struct job *j)
-{
-	double v[3];
-	const size_t count = j->a.n ? opt_reals_upto("-n", j->a.n, ',', v, 3) : 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (!(v[i] >= 1 && v[i] <= 1 << 30 && v[i] == floor(v[i])))
-			die_usage("-n: %g is not a whole number in 1..%d", v[i], 1 << 30);
-		j->o.n[i] = (size_t)v[i];
-	}
-	j->o.dim = (int)count;
-}
-
-static void
-check_inverse_args(const struct args *a)
-{
-	const char *given = a->coils	  ? "--coils"
-			    : a->start	  ? "--start"
-			    : a->damp > 0 ? "--damp"
-					  : NULL;
-
-	if (given && !a->inverse)
-		die_usage("%s: goes with --inverse", given);
-	if (given && a->common.gpu)
-		die_usage("%s: is for the CPU, and goes without -g", given);
-	if (a->coils && !a->points && !a->batch)
-		die_usage("--coils: needs the points by --points or --batch");
-}
-
-static void
-check_args(const struct job *j)
-{
-	const struct args *a = &j->a;
-	const bool to_modes = j->type == 1 || a->inverse;
-
-	if (a->inverse && (a->type != 2 || a->adjoint))
-		die_usage("--inverse: goes with -T 2, without --adjoint");
-	if (to_modes != (a->n != NULL))
-		die_usage(to_modes ? "-n: is needed: how many modes"
-				   : "-n: goes with modes as output only");
-	if (a->type == 3 && !a->targets)
-		die_usage("-T 3: needs --targets=FILE, the places where to evaluate");
-	if (a->type != 3 && a->targets)
-		die_usage("--targets: goes with -T 3 only");
-	if (a->points && a->batch)
-		die_usage("--batch: the points come from --points already");
-	if (!to_modes && (j->type == 2 || a->adjoint) && !a->points && !a->batch)
-		die_usage("no points: give --points or --batch");
-	if (a->weights && j->type != 1 && !a->inverse)
-		die_usage("--weights: goes with points to modes, or --inverse");
-	if (a->weights_to && !item_weighs(j))
-		die_usage("--weights-to: goes with --weights=pipe or --weights=FILE");
-	if ((a->weights_to || a->wisdom) && a->common.part.n)
-		die_usage("--weights-to and --wisdom: go without --part");
-	check_inverse_args(a);
-	if (a->check && a->inverse)
-		die_usage("--check: has no sums to compare --inverse with");
-	if (a->common.gpu && a->wisdom)
-		die_usage("--wisdom: is of the CPU's FFTs, and goes without -g");
-}
-
-static void
-parse(struct job *j, int argc, char **argv, char ***path, size_t *npath)
-{
-	j->a = (struct args){.tol = 1e-6, .iter = 50, .rtol = 1e-4};
-	opt_parse(&program, argc, argv, &j->a, path, npath);
-	j->sign = j->a.sign ? 1 : -1;
-	j->type = j->a.type;
-	if (j->a.adjoint) {
-		j->type = j->type == 3 ? 3 : 3 - j->type;
-		j->sign = -j->sign;
-	}
-	parse_modes(j);
-	check_args(j);
-	j->o.tol = j->a.tol;
-	j->o.gauss = j->a.window == WINDOW_GAUSS;
-	j->o.sigma = j->a.sigma;
-	j->o.fft_order = j->a.order == ORDER_FFT;
-	j->o.threads = par_threads(j->a.common.threads);
-	j->o.measure = j->a.wisdom != NULL;
-	j->run.gpu = gpu_use(&j->a.common);
-	j->o.took = &j->took;
-}
 
 /* The points of --batch are the first item of the input, and no work by themselves. */
 static size_t
@@ -332,6 +96,7 @@ finish(struct job *j)
 	stats_close(&j->st, j->in, j->out, &j->a.common);
 	gpu_close(j->run.gpu);
 	transform_free(&j->run);
+	usfft_sky_free(j->sky);
 	weir_free(j->weights);
 	weir_free(j->maps);
 	weir_free(j->start);
@@ -346,6 +111,10 @@ transform_item(struct job *j, struct img *x)
 	stats_charge(&j->st, STATS_READ);
 	if (j->a.inverse)
 		item_invert(j, x);
+	else if (j->type == 1 && j->a.pixel)
+		item_to_sky(j, x);
+	else if (j->a.pixel)
+		item_from_sky(j, x);
 	else if (j->type == 1)
 		item_points_to_modes(j, x);
 	else if (j->type == 2)
@@ -364,7 +133,7 @@ main(int argc, char **argv)
 	size_t npath;
 	struct img x;
 
-	parse(&j, argc, argv, &path, &npath);
+	args_parse(&j, argc, argv, &path, &npath);
 	stats_start(&j.st);
 	j.st.threads = j.o.threads;
 	open_files(&j, path, npath);

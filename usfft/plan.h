@@ -52,4 +52,10 @@ conjugate(int sign)
  */
 int usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3], double *reach);
 
+/*
+ * choose.c: returns the least oversampling at which w taps keep an error of eps along an axis, and the error that they
+ * keep. If none does, that is the largest oversampling. If o->sigma is not 0, it is that.
+ */
+double usfft_least_sigma(const struct usfft_options *o, int w, double eps, double *error);
+
 #endif

@@ -44,6 +44,8 @@ item_load_inverse(struct job *j)
 		j->maps = read_images(j, j->a.coils, &j->coils);
 	if (j->a.start)
 		j->start = read_images(j, j->a.start, &one);
+	for (size_t i = 0; j->start && j->a.pixel && i < transform_modes(&j->o); i++)
+		j->start[i] = j->start[2 * i];
 	if (one != 1)
 		die("%s: holds %zu images, and one is needed", j->a.start, one);
 }
@@ -63,6 +65,18 @@ watch(void *who, const struct usfft_outcome *got)
 		warn("iteration %d, residual %.3g", got->iterations, got->residual);
 }
 
+static void
+write_modes(struct job *j, const struct img *x, const struct usfft_options *o, double *f,
+	    size_t modes)
+{
+	struct img y;
+
+	stream_modes_head(&y, o, !j->a.output);
+	item_write_head(j, &y, x);
+	item_write_row(j, f, modes, false);
+	img_free(&y);
+}
+
 void
 item_invert(struct job *j, struct img *x)
 {
@@ -80,27 +94,30 @@ item_invert(struct job *j, struct img *x)
 					.maps = j->maps};
 	struct usfft_options o = j->o;
 	struct usfft_outcome got;
-	struct img y;
 	size_t bad = 0;
 
-	if (q.at.dim != o.dim)
+	if (!j->a.pixel && q.at.dim != o.dim)
 		raw_die(j->in, "points of %d axes, but -n of %d", q.at.dim, o.dim);
 	const size_t modes = transform_modes(&o);
 	double *f = weir_xalloc(modes, 2 * sizeof *f),
 	       *b = values_as_doubles(&q.v, q.at.pt.m * sets, NULL);
 	if (!b)
 		item_judge(j, -ENOMEM, NULL);
-	const double *w = item_weigh(j, &q.at.pt, &o);
+	const double *w =
+	    j->a.pixel ? item_sky_weigh(j, &q.at.pt, o.n) : item_weigh(j, &q.at.pt, q.at.pt.m, &o);
 	progress_start(&who.bar, j->a.common.quiet);
-	item_judge(j, transform_inverse(&j->run, &o, &q.at.pt, w, b, &v, f, &got, &bad), &bad);
+	const int err = j->a.pixel
+			    ? usfft_sky_inverse(item_sky_plan(j, &q.at.pt, o.n), w, b, &v, f, &got)
+			    : transform_inverse(&j->run, &o, &q.at.pt, w, b, &v, f, &got, &bad);
+	item_judge(j, err, &bad);
 	progress_end(&who.bar);
 	stats_charge(&j->st, STATS_COMPUTE);
 	if (got.residual > j->a.rtol)
 		warn("residual %.3g after %d iterations", got.residual, got.iterations);
-	stream_modes_head(&y, &o, !j->a.output);
-	item_write_head(j, &y, x);
-	item_write_row(j, f, modes, false);
-	img_free(&y);
+	if (j->a.pixel)
+		item_sky_write(j, x, o.n, f, false);
+	else
+		write_modes(j, x, &o, f, modes);
 	weir_free(f);
 	weir_free(b);
 	values_free(&q.v);

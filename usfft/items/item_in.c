@@ -59,13 +59,16 @@ item_take_points(const struct job *j, const char *name, const struct img *x, boo
 {
 	char err[STREAM_ERR];
 
-	if (!stream_points(x, values, p, err))
+	if (!stream_points(x, values, j->a.pixel != NULL, p, err))
 		die("%s: %s", name, err);
 	if (!j->a.strict || j->a.type == 3)
 		return;
-	const size_t out = stream_find_outside(&p->pt, p->dim);
+	const bool sky = j->a.pixel != NULL;
+	const double scale[3] = {sky ? j->pixel[0] : 1, sky ? j->pixel[1] : 1, 1};
+	const size_t out = stream_find_outside(&p->pt, sky ? 2 : p->dim, scale);
 	if (out < p->pt.m)
-		die("%s: point %zu lies outside [-1/2,1/2)", name, out);
+		die("%s: point %zu lies outside [-1/2,1/2)%s", name, out,
+		    sky ? " cycles from pixel to pixel" : "");
 }
 
 void
@@ -80,9 +83,8 @@ item_check_tolerance(const struct job *j, const struct usfft_options *o)
 		warn("tolerance %g cannot be reached: expect %g", o->tol, least);
 }
 
-/* Refuses a grid that is larger than --max-bytes. */
-static void
-check_memory(const struct job *j, const struct usfft_options *o)
+void
+item_check_memory(const struct job *j, const struct usfft_options *o)
 {
 	const size_t bytes = usfft_bytes(o), limit = weir_limit(j->a.common.max_bytes);
 
@@ -97,7 +99,7 @@ item_plan(struct job *j, const struct usfft_options *o)
 	if (transform_fits(&j->run, o))
 		return;
 	item_check_tolerance(j, o);
-	check_memory(j, o);
+	item_check_memory(j, o);
 	item_judge(j, transform_plan(&j->run, o), NULL);
 	if (j->fixed)
 		sort_points(j, &j->at.pt, NULL, 0, NULL);
@@ -157,8 +159,8 @@ may_arrive(const struct job *j)
 {
 	const struct args *a = &j->a;
 
-	return j->type == 1 && !a->inverse && !j->fixed && !item_weighs(j) && !a->check &&
-	       !a->strict && !j->run.gpu;
+	return j->type == 1 && !a->pixel && !a->inverse && !j->fixed && !item_weighs(j) &&
+	       !a->check && !a->strict && !j->run.gpu;
 }
 
 void
@@ -194,7 +196,7 @@ sort_arriving(struct job *j, const struct img *x)
 		piece.axis[1].n = left < j->piece ? left : j->piece;
 		raw_read(j->in, piece.data, piece.axis[1].n * piece.axis[0].n);
 		stats_charge(&j->st, STATS_READ);
-		stream_points(&piece, true, &at, err);
+		stream_points(&piece, true, false, &at, err);
 		item_judge(j, usfft_add(j->run.plan, &at.pt, at.c, at.cstride, &bad), &bad);
 		stats_charge(&j->st, STATS_COMPUTE);
 	}

@@ -3,6 +3,7 @@
 #define WEIR_USFFT_ITEM_IN_H
 
 #include "usfft/items/item_io.h"
+#include "usfft/items/spot_check.h"
 #include "usfft/items/values.h"
 
 enum { ITEM_PIECE = 1 << 18 }; /* bytes read or written at a time: they fit the cache */
@@ -18,6 +19,9 @@ void item_judge(const struct job *j, int err, const size_t *bad);
 
 /* Warns of a tolerance that cannot be reached; with --strict it is an error. */
 void item_check_tolerance(const struct job *j, const struct usfft_options *o);
+
+/* Dies when the grid of a plan for o is larger than --max-bytes. */
+void item_check_memory(const struct job *j, const struct usfft_options *o);
 
 /* Makes j->run a plan for o, and sorts fixed points into it. It keeps the last plan if that fits. */
 void item_plan(struct job *j, const struct usfft_options *o);
@@ -37,6 +41,24 @@ void item_write_row(struct job *j, void *row, size_t n, bool single);
 /* Writes the header y of an item of results, with the keys of `from`, the item that it was computed from. */
 void item_write_head(struct job *j, struct img *y, const struct img *from);
 
+/* Returns the plan of --pixel for the points and an image of sizes n; it keeps that of fixed points for the next item. */
+struct usfft_sky *item_sky_plan(struct job *j, const struct usfft_points *pt, const size_t n[3]);
+
+/* Returns the weights of visibilities, as item_weigh() does, which sees each with its conjugate at -u, -v. */
+const double *item_sky_weigh(struct job *j, const struct usfft_points *pt, const size_t n[3]);
+
+/* Writes an image of the sky as an item of float (single) or double, with degrees on its axes. x: as in item_write_head(). */
+void item_sky_write(struct job *j, const struct img *x, const size_t n[3], const double *image,
+		    bool single);
+
+/* spot_check_start() for --check, and spot_check_end(), of which it warns. */
+void item_start_check(const struct job *j, struct spot_check *s, size_t outs,
+		      const struct values *v, size_t count);
+void item_end_check(struct job *j, struct spot_check *s);
+
+/* Writes m results at points as one item. */
+void item_write_values(struct job *j, const struct img *x, void *z, size_t m, bool single);
+
 /* Whether --weights asks for weights. */
 bool item_weighs(const struct job *j);
 
@@ -47,11 +69,11 @@ bool item_weighs_by_file(const struct job *j);
 void item_load_weights(struct job *j);
 
 /*
- * Returns the weights of the points that --weights asks for, or NULL; they are valid until the next item. It also writes
- * them to the file of --weights-to.
+ * Returns the weights of the first m points that --weights asks for, or NULL; they are valid until the next item. It also
+ * writes them to the file of --weights-to.
  */
 const double *
-item_weigh(struct job *j, const struct usfft_points *pt, const struct usfft_options *o);
+item_weigh(struct job *j, const struct usfft_points *pt, size_t m, const struct usfft_options *o);
 
 /* Reads --start and --coils. */
 void item_load_inverse(struct job *j);

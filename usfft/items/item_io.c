@@ -6,17 +6,16 @@
 #include "common/die.h"
 #include "common/mem.h"
 #include "usfft/items/item_in.h"
-#include "usfft/items/spot_check.h"
 
-static void
-start_check(const struct job *j, struct spot_check *s, size_t outs, const struct values *v,
-	    size_t count)
+void
+item_start_check(const struct job *j, struct spot_check *s, size_t outs, const struct values *v,
+		 size_t count)
 {
 	item_judge(j, spot_check_start(s, (size_t)j->a.check, outs, j->sign, v, count), NULL);
 }
 
-static void
-end_check(struct job *j, struct spot_check *s)
+void
+item_end_check(struct job *j, struct spot_check *s)
 {
 	const double error = spot_check_end(s);
 
@@ -93,7 +92,7 @@ item_points_to_modes(struct job *j, struct img *x)
 		raw_die(j->in, "points of %d axes, but -n of %d", q.at.dim, o.dim);
 	o.single = q.v.single;
 	o.expect = pt->m;
-	const double *w = item_weigh(j, pt, &o);
+	const double *w = item_weigh(j, pt, pt->m, &o);
 	if (w)
 		item_judge(j, values_make_own(&q.v, pt->m, w), NULL);
 	item_plan(j, &o);
@@ -101,15 +100,14 @@ item_points_to_modes(struct job *j, struct img *x)
 	item_sort(j, x, &q);
 	item_judge(j, transform_gather(&j->run, j->sign, j->fixed ? q.v.c : NULL), NULL);
 	stats_charge(&j->st, STATS_COMPUTE);
-	start_check(j, &s, transform_modes(&o), &q.v, pt->m);
+	item_start_check(j, &s, transform_modes(&o), &q.v, pt->m);
 	write_modes(j, x, pt, &s);
-	end_check(j, &s);
+	item_end_check(j, &s);
 	values_free(&q.v);
 }
 
-/* Writes results at points as one item. */
-static void
-write_values(struct job *j, const struct img *x, void *z, size_t m, bool single)
+void
+item_write_values(struct job *j, const struct img *x, void *z, size_t m, bool single)
 {
 	struct img y;
 
@@ -154,10 +152,10 @@ item_modes_to_points(struct job *j, struct img *x)
 	stats_charge(&j->st, STATS_PLAN);
 	item_judge(j, transform_type2(&j->run, j->sign, f.c, z), NULL);
 	stats_charge(&j->st, STATS_COMPUTE);
-	start_check(j, &s, m, &f, modes);
+	item_start_check(j, &s, m, &f, modes);
 	spot_check_points(&s, &o, &j->at.pt, z);
-	end_check(j, &s);
-	write_values(j, x, z, m, o.single);
+	item_end_check(j, &s);
+	item_write_values(j, x, z, m, o.single);
 	values_free(&f);
 	weir_free(z);
 }
@@ -185,10 +183,10 @@ item_points_to_points(struct job *j, struct img *x)
 		item_judge(j, values_make_own(&q.v, from->m, NULL), NULL);
 	item_judge(j, transform_type3(&j->run, &o, from, q.v.c, to, j->sign, z, &bad), &bad);
 	stats_charge(&j->st, STATS_COMPUTE);
-	start_check(j, &s, to->m, &q.v, from->m);
+	item_start_check(j, &s, to->m, &q.v, from->m);
 	spot_check_targets(&s, &o, from, to, z);
-	end_check(j, &s);
-	write_values(j, x, z, to->m, o.single);
+	item_end_check(j, &s);
+	item_write_values(j, x, z, to->m, o.single);
 	values_free(&q.v);
 	weir_free(z);
 }

@@ -11,14 +11,15 @@
 #include "common/slices.h"
 #include "common/stats.h"
 #include "usfft/items/stream.h"
+#include "usfft/sky/sky.h"
 #include "usfft/transform.h"
 #include "usfft/usfft.h"
 
 struct args {
 	struct opt_common common;
 	int type, sign, order, window, output, check, iter;
-	const char *n, *points, *targets, *wisdom, *weights, *weights_to, *start, *coils;
-	double tol, rtol, damp, sigma;
+	const char *n, *points, *targets, *wisdom, *weights, *weights_to, *start, *coils, *pixel;
+	double tol, rtol, damp, sigma, wstep;
 	bool adjoint, batch, inverse, strict;
 };
 
@@ -35,11 +36,14 @@ struct job {
 	struct transform run;	    /* run.gpu is NULL on the CPU */
 	struct img points, targets; /* points: the item of --points or --batch */
 	struct stream_points at, to;
-	bool fixed;	      /* the points are those of --points or --batch, for all items */
-	double *weights;      /* owned: of the item, of fixed points, or from a file; NULL: none */
-	size_t nweights;      /* numbers in the file; 0: there is none */
-	double *maps, *start; /* owned: of --inverse, complex; NULL: none */
-	size_t coils;	      /* maps */
+	bool fixed;	       /* the points are those of --points or --batch, for all items */
+	double pixel[2];       /* of --pixel, as direction cosines */
+	struct usfft_sky *sky; /* owned: of --pixel; NULL: none */
+	size_t sky_n[2];       /* the image that it is for */
+	double *weights;       /* owned: of the item, of fixed points, or from a file; NULL: none */
+	size_t nweights;       /* numbers in the file; 0: there is none */
+	double *maps, *start;  /* owned: of --inverse, complex; NULL: none */
+	size_t coils;	       /* maps */
 	struct raw_out *weights_out; /* NULL: none */
 	struct raw_in *in;
 	struct raw_out *out;
@@ -49,6 +53,9 @@ struct job {
 	double check_error;
 	size_t piece; /* points of the item that are read at a time; 0: all data is in memory */
 };
+
+/* args.c: sets j to what the options ask for, checked. *path points to the *npath files among the arguments. */
+void args_parse(struct job *j, int argc, char **argv, char ***path, size_t *npath);
 
 /* Finds the points of item x, which p borrows; name is that of its file. values: as in stream_points(). */
 void item_take_points(const struct job *j, const char *name, const struct img *x, bool values,
@@ -62,5 +69,9 @@ void item_points_to_modes(struct job *j, struct img *x);
 void item_modes_to_points(struct job *j, struct img *x);
 void item_points_to_points(struct job *j, struct img *x);
 void item_invert(struct job *j, struct img *x);
+
+/* The first two with --pixel: from visibilities to an image of the sky, and back. */
+void item_to_sky(struct job *j, struct img *x);
+void item_from_sky(struct job *j, struct img *x);
 
 #endif

@@ -38,9 +38,9 @@ spot_check_start(struct spot_check *s, size_t k, size_t outs, int sign, const st
 		 size_t count)
 {
 	*s = (struct spot_check){.k = k < outs ? k : outs, .outs = outs, .sign = sign};
-	if (s->k)
+	if (s->k && v)
 		s->in = values_as_doubles(v, count, NULL);
-	return s->k && !s->in ? -ENOMEM : 0;
+	return s->k && v && !s->in ? -ENOMEM : 0;
 }
 
 void
@@ -79,6 +79,22 @@ spot_check_targets(struct spot_check *s, const struct usfft_options *o,
 			at[a] = real_at(to->x[a], pick(s) * to->stride, to->single);
 		usfft_direct_sum(o->dim, from, s->in, s->sign, at, want);
 		compare(s, want, got, pick(s), o->single);
+	}
+}
+
+void
+spot_check_sky(struct spot_check *s, const struct usfft_sky_options *o,
+	       const struct usfft_points *pt, bool image, const double *in, const double *got)
+{
+	while (s->next < s->k) {
+		const size_t i = pick(s);
+		const double pixel[2] = {image ? got[i] : 0, 0};
+		double want[2] = {0, 0};
+		if (image)
+			want[0] = usfft_direct_pixel(o, pt, in, s->sign, i);
+		else
+			usfft_direct_visibility(o, pt, in, s->sign, i, want);
+		compare(s, want, image ? pixel : got, image ? 0 : i, false);
 	}
 }
 

@@ -27,23 +27,26 @@ find_column(const char *columns, const char *name, size_t *count)
 
 /* Returns the names of the columns: those of the key, else the usual ones. values: three columns are x re im. */
 static const char *
-columns_of(const struct img *x, bool values)
+columns_of(const struct img *x, bool values, bool sky)
 {
 	static const char *const usual[] = {NULL, "x", "x y", "x y z", "x y re im", "x y z re im"};
+	static const char *const of_sky[] = {NULL, NULL, NULL, "u v w", NULL, "u v w re im"};
 	const char *given = img_key(x, "columns");
 	const size_t k = x->axis[0].n;
 
 	if (given)
 		return given;
-	if (k == 3 && values)
+	if (k == 3 && values && !sky)
 		return "x re im";
-	return k <= 5 ? usual[k] : NULL;
+	return k > 5 ? NULL : sky ? of_sky[k] : usual[k];
 }
 
 bool
-stream_points(const struct img *x, bool values, struct stream_points *p, char err[STREAM_ERR])
+stream_points(const struct img *x, bool values, bool sky, struct stream_points *p,
+	      char err[STREAM_ERR])
 {
-	static const char *const name[] = {"x", "y", "z"};
+	static const char *const names[2][3] = {{"x", "y", "z"}, {"u", "v", "w"}};
+	const char *const *name = names[sky];
 	const size_t real = img_type_size(x->type);
 	const char *columns;
 	size_t count = 0;
@@ -54,15 +57,15 @@ stream_points(const struct img *x, bool values, struct stream_points *p, char er
 		snprintf(err, STREAM_ERR, "points are an item `k n` of type float or double");
 		return false;
 	}
-	columns = columns_of(x, values);
+	columns = columns_of(x, values, sky);
 	for (int a = 0; columns && a < 3; a++) {
 		at[a] = find_column(columns, name[a], &count);
 		if (at[a] >= 0 && p->dim == a)
 			p->dim++;
 	}
-	if (!columns || count != x->axis[0].n || p->dim == 0) {
-		snprintf(err, STREAM_ERR, "columns:=%.60s does not name %zu columns, x among them",
-			 columns ? columns : "", x->axis[0].n);
+	if (!columns || count != x->axis[0].n || p->dim < (sky ? 3 : 1)) {
+		snprintf(err, STREAM_ERR, "columns:=%.60s does not name %zu columns, %s among them",
+			 columns ? columns : "", x->axis[0].n, sky ? "u v w" : "x");
 		return false;
 	}
 	p->pt = (struct usfft_points){.m = x->axis[1].n, .stride = count, .single = p->single};
@@ -170,11 +173,11 @@ stream_abs(void *z, size_t count, bool single)
 }
 
 size_t
-stream_find_outside(const struct usfft_points *pt, int dim)
+stream_find_outside(const struct usfft_points *pt, int dim, const double scale[3])
 {
 	for (size_t j = 0; j < pt->m; j++)
 		for (int a = 0; a < dim; a++) {
-			const double x = real_at(pt->x[a], j * pt->stride, pt->single);
+			const double x = scale[a] * real_at(pt->x[a], j * pt->stride, pt->single);
 			if (!(x >= -0.5 && x < 0.5))
 				return j;
 		}

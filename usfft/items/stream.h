@@ -19,8 +19,12 @@ struct stream_points {
 
 enum { STREAM_ERR = 160 };
 
-/* Finds the points of x. values: three columns without a key are x re im, not x y z. False: err says why. */
-bool stream_points(const struct img *x, bool values, struct stream_points *p, char err[STREAM_ERR]);
+/*
+ * Finds the points of x. values: three columns without a key are x re im, not x y z. sky: the columns are u v w, all three.
+ * False: err says why.
+ */
+bool stream_points(const struct img *x, bool values, bool sky, struct stream_points *p,
+		   char err[STREAM_ERR]);
 
 /* n = the modes per axis that item x holds. Its samples are complex or real. False: x does not have dim axes; see err. */
 bool stream_modes(const struct img *x, int dim, size_t n[3], char err[STREAM_ERR]);
@@ -42,7 +46,7 @@ void stream_values_head(struct img *x, size_t m, bool single, bool complex);
 void stream_take(void *z, size_t count, bool single, int part);
 void stream_abs(void *z, size_t count, bool single);
 
-/* Returns the first point with a coordinate outside [-1/2, 1/2), or m. */
-size_t stream_find_outside(const struct usfft_points *pt, int dim);
+/* Returns the first point with a coordinate, times scale, outside [-1/2, 1/2), or m. */
+size_t stream_find_outside(const struct usfft_points *pt, int dim, const double scale[3]);
 
 #endif

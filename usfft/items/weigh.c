@@ -59,21 +59,21 @@ write_weights(struct job *j, size_t m)
 }
 
 const double *
-item_weigh(struct job *j, const struct usfft_points *pt, const struct usfft_options *o)
+item_weigh(struct job *j, const struct usfft_points *pt, size_t m, const struct usfft_options *o)
 {
 	const bool known = j->weights && j->fixed && j->st.items > 0;
 	size_t bad = 0;
 
 	if (!item_weighs(j) || known)
 		return j->weights;
-	if (item_weighs_by_file(j) && j->nweights != pt->m)
-		raw_die(j->in, "%s: %zu weights for %zu points", j->a.weights, j->nweights, pt->m);
+	if (item_weighs_by_file(j) && j->nweights != m)
+		raw_die(j->in, "%s: %zu weights for %zu points", j->a.weights, j->nweights, m);
 	if (!item_weighs_by_file(j)) {
 		weir_free(j->weights);
 		j->weights = weir_xalloc(pt->m, sizeof *j->weights);
 		item_judge(j, transform_pipe(&j->run, o, pt, PIPE_ROUNDS, j->weights, &bad), &bad);
 	}
 	if (j->weights_out)
-		write_weights(j, pt->m);
+		write_weights(j, m);
 	return j->weights;
 }

@@ -1,0 +1,214 @@
+/* Images of the sky with the w-term: both directions against the plain sums, their dot product, and the inverse. */
+#include <math.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "t/check_usfft.h"
+#include "usfft/direct.h"
+
+/* Visibilities of baselines up to 0.45 / pixel wavelengths; w is within `deep' / 2. */
+struct sky {
+	struct usfft_sky_options o;
+	struct usfft_points pt;
+	size_t pixels;
+	double *uvw, *vis, *image; /* owned */
+};
+
+static void
+make_sky(struct sky *s, size_t nx, size_t ny, double wide, double deep, double tol, size_t m,
+	 struct check_rng *r)
+{
+	*s = (struct sky){.o = {.o = {.dim = 2, .n = {nx, ny, 1}, .tol = tol, .threads = 2},
+				.pixel = {-wide / (double)nx, wide / (double)ny}},
+			  .pt = {.m = m, .stride = 3},
+			  .pixels = nx * ny};
+	s->uvw = weir_xalloc(3 * m, sizeof *s->uvw);
+	s->vis = weir_xalloc(2 * m, sizeof *s->vis);
+	s->image = weir_xalloc(s->pixels, sizeof *s->image);
+	for (size_t j = 0; j < m; j++)
+		for (int a = 0; a < 3; a++)
+			s->uvw[3 * j + (size_t)a] =
+			    (rng_unit(r) - 0.5) * (a == 2 ? deep : 0.9 / fabs(s->o.pixel[a]));
+	for (int a = 0; a < 3; a++)
+		s->pt.x[a] = s->uvw + a;
+	for (size_t i = 0; i < 2 * m; i++)
+		s->vis[i] = rng_normal(r);
+	for (size_t i = 0; i < s->pixels; i++)
+		s->image[i] = rng_normal(r);
+}
+
+static void
+free_sky(struct sky *s)
+{
+	weir_free(s->uvw);
+	weir_free(s->vis);
+	weir_free(s->image);
+}
+
+static struct usfft_sky *
+plan_sky(const struct sky *s)
+{
+	struct usfft_sky *p;
+	size_t bad;
+
+	if (usfft_sky_plan(&p, &s->o, &s->pt, &bad))
+		die("no plan of planes");
+	return p;
+}
+
+/* The relative l2 error of type 1, at every third pixel or so. */
+static double
+error_of_image(const struct sky *s, int sign)
+{
+	struct usfft_sky *p = plan_sky(s);
+	double *got = weir_xalloc(s->pixels, sizeof *got), diff = 0, norm = 0;
+
+	check_poison(got, s->pixels * sizeof *got);
+	if (usfft_sky_type1(p, sign, s->vis, got))
+		die("no image");
+	for (size_t i = 0; i < s->pixels; i += 3) {
+		const double want = usfft_direct_pixel(&s->o, &s->pt, s->vis, sign, i);
+		diff += (got[i] - want) * (got[i] - want);
+		norm += want * want;
+	}
+	usfft_sky_free(p);
+	weir_free(got);
+	return sqrt(diff / norm);
+}
+
+static double
+error_of_visibilities(const struct sky *s, int sign)
+{
+	struct usfft_sky *p = plan_sky(s);
+	double *got = weir_xalloc(s->pt.m, 2 * sizeof *got), diff = 0, norm = 0;
+
+	check_poison(got, s->pt.m * 2 * sizeof *got);
+	if (usfft_sky_type2(p, sign, s->image, got))
+		die("no visibilities");
+	for (size_t j = 0; j < s->pt.m; j++) {
+		double want[2];
+		usfft_direct_visibility(&s->o, &s->pt, s->image, sign, j, want);
+		for (size_t k = 0; k < 2; k++) {
+			diff += (got[2 * j + k] - want[k]) * (got[2 * j + k] - want[k]);
+			norm += want[k] * want[k];
+		}
+	}
+	usfft_sky_free(p);
+	weir_free(got);
+	return sqrt(diff / norm);
+}
+
+/* From a few minutes of arc to beyond the horizon, and from flat arrays to deep ones. */
+static const struct {
+	double wide, deep;
+	size_t nx, ny;
+} shape[] = {
+    {0.01, 1e5, 18, 15}, {0.5, 300, 15, 18}, {1.3, 60, 24, 10}, {2.03, 20, 20, 20}, {0.2, 0, 8, 9}};
+
+static void
+check_errors(struct check_rng *r)
+{
+	struct check_many many = {0};
+
+	for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
+		for (double tol = 1e-2; tol > 1e-13; tol /= 10) {
+			struct sky s;
+			const int sign = i % 2 ? 1 : -1;
+			make_sky(&s, shape[i].nx, shape[i].ny, shape[i].wide, shape[i].deep, tol,
+				 150, r);
+			s.o.o.fft_order = i % 2;
+			const double a = error_of_image(&s, sign),
+				     b = error_of_visibilities(&s, sign);
+			memset(s.image, 0, s.pixels * sizeof *s.image);
+			s.image[s.o.o.fft_order ? 0
+						: s.o.o.n[1] / 2 * s.o.o.n[0] + s.o.o.n[0] / 2] = 1;
+			const double c = error_of_visibilities(&s, sign);
+			check_case(&many, a <= tol && b <= tol && c <= tol,
+				   "case %zu tol %g: image %.2e, visibilities %.2e, of a source in "
+				   "the centre %.2e",
+				   i, tol, a, b, c);
+			free_sky(&s);
+		}
+	check_end(&many, "the w-term stays below its tolerance, also for one source in the centre");
+}
+
+static void
+check_dot(struct check_rng *r)
+{
+	struct check_many many = {0};
+
+	for (size_t i = 0; i < sizeof shape / sizeof *shape; i++) {
+		struct sky s;
+		double left = 0, right = 0, norm = 0;
+		make_sky(&s, shape[i].nx, shape[i].ny, shape[i].wide, shape[i].deep, 1e-5, 200, r);
+		struct usfft_sky *p = plan_sky(&s);
+		double *vis = weir_xalloc(s.pt.m, 2 * sizeof *vis);
+		double *image = weir_xalloc(s.pixels, sizeof *image);
+		if (usfft_sky_type2(p, 1, s.image, vis) || usfft_sky_type1(p, -1, s.vis, image))
+			die("no transform");
+		for (size_t j = 0; j < 2 * s.pt.m; j++) {
+			left += vis[j] * s.vis[j];
+			norm += fabs(vis[j] * s.vis[j]);
+		}
+		for (size_t k = 0; k < s.pixels; k++)
+			right += image[k] * s.image[k];
+		check_case(&many, fabs(left - right) <= 1e-13 * norm, "case %zu: %.17g and %.17g",
+			   i, left, right);
+		usfft_sky_free(p);
+		weir_free(vis);
+		weir_free(image);
+		free_sky(&s);
+	}
+	check_end(&many, "the two directions with the w-term are adjoint");
+}
+
+/* A sky that many visibilities have seen comes back, from any start and with weights. */
+static void
+check_sky_inverse(struct check_rng *r)
+{
+	struct check_many many = {0};
+
+	for (int i = 0; i < 3; i++) {
+		struct sky s;
+		struct usfft_outcome got;
+		double diff = 0, norm = 0;
+		make_sky(&s, 10, 8, 0.5, 300, 1e-12, 1200, r);
+		struct usfft_sky *p = plan_sky(&s);
+		double *image = weir_xalloc(s.pixels, sizeof *image);
+		double *start = weir_xalloc(s.pixels, sizeof *start);
+		double *w = weir_xalloc(s.pt.m, sizeof *w);
+		for (size_t j = 0; j < s.pt.m; j++)
+			w[j] = 0.5 + rng_unit(r);
+		for (size_t k = 0; k < s.pixels; k++)
+			start[k] = rng_normal(r);
+		const struct usfft_inverse v = {
+		    .sign = -1, .iter = 100, .rtol = 1e-11, .start = i == 2 ? start : NULL};
+		if (usfft_sky_type2(p, -1, s.image, s.vis) ||
+		    usfft_sky_inverse(p, i ? w : NULL, s.vis, &v, image, &got))
+			die("no inverse");
+		for (size_t k = 0; k < s.pixels; k++) {
+			diff += (image[k] - s.image[k]) * (image[k] - s.image[k]);
+			norm += s.image[k] * s.image[k];
+		}
+		check_case(&many, got.residual <= 1e-11 && sqrt(diff / norm) <= 1e-9,
+			   "case %d: residual %.1e, error %.1e", i, got.residual,
+			   sqrt(diff / norm));
+		usfft_sky_free(p);
+		weir_free(image);
+		weir_free(start);
+		weir_free(w);
+		free_sky(&s);
+	}
+	check_end(&many, "a sky that enough visibilities have seen comes back");
+}
+
+void
+check_usfft_sky(void)
+{
+	struct check_rng r = {31};
+
+	check_errors(&r);
+	check_dot(&r);
+	check_sky_inverse(&r);
+}

@@ -1,0 +1,67 @@
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "usfft/cg.h"
+
+static double
+dot(const double *a, const double *b, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+/* Iterates. p: the direction, and q: room for its product. first: the square of the norm of the right side. */
+static int
+iterate(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, double first,
+	double *f, double *r, double *p, double *q, struct usfft_outcome *got)
+{
+	double rho = dot(r, r, n);
+	int err = 0;
+
+	memcpy(p, r, n * sizeof *p);
+	*got = (struct usfft_outcome){.residual = first > 0 ? sqrt(rho / first) : 0};
+	while (!err && got->iterations < v->iter && got->residual > v->rtol) {
+		err = matrix(who, p, q);
+		const double curve = dot(p, q, n);
+		if (err || !(curve > 0))
+			return err;
+		const double alpha = rho / curve;
+		for (size_t i = 0; i < n; i++) {
+			f[i] += alpha * p[i];
+			r[i] -= alpha * q[i];
+		}
+		const double next = dot(r, r, n), beta = next / rho;
+		for (size_t i = 0; i < n; i++)
+			p[i] = r[i] + beta * p[i];
+		rho = next;
+		got->iterations++;
+		got->residual = sqrt(rho / first);
+		if (v->step)
+			v->step(v->who, got);
+	}
+	return err;
+}
+
+int
+usfft_cg(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, double *f,
+	 double *r, struct usfft_outcome *got)
+{
+	double *work = weir_alloc(n, 2 * sizeof *work);
+	const double first = dot(r, r, n);
+	int err = work ? 0 : -ENOMEM;
+
+	if (!err && v->start) {
+		err = matrix(who, f, work);
+		for (size_t i = 0; !err && i < n; i++)
+			r[i] -= work[i];
+	}
+	if (!err)
+		err = iterate(matrix, who, n, v, first, f, r, work, work + n, got);
+	weir_free(work);
+	return err;
+}
