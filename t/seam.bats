@@ -96,7 +96,6 @@ volume() {
 	gen noise 40 30 >mask.pgm
 	gen noise 40 30 --type=float >marker.nrrd
 	shares 3 -m mask.pgm marker.nrrd
-	gen noise 40 30 --maxval=1000 >mask.pgm 2>/dev/null || pgm 2 3 1000 1 900 3 4 5 999 >mask.pgm
 	pgm 2 3 1000 1000 1000 1000 1000 700 1000 >marker.pgm
 	pgm 2 3 1000 1 900 3 4 5 999 >mask.pgm
 	shares 2 -e -m mask.pgm marker.pgm

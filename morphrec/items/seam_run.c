@@ -54,7 +54,10 @@ with_layers(struct morphrec_problem what, size_t n)
 
 /* --- keys ------------------------------------------------------------------------------------------------------- */
 
-/* Raises the n samples at J to those of `to` that are higher. Lists them in risen, if it is not NULL, by their index from `at` on. */
+/*
+ * Raises the n samples at J to those of `to` that are higher. Lists them in risen, if it is not NULL, by their index from
+ * `at` on. Returns their number.
+ */
 static size_t
 raise(const struct morphrec_problem *what, void *J, const void *to, size_t n, size_t at,
       size_t *risen)

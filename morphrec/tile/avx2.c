@@ -53,31 +53,8 @@ v_store_lanes(char *p, size_t step, V a)
 #define before(a) _mm256_permute2x128_si256(a, a, 0x08)
 #define after(a)  _mm256_permute2x128_si256(a, a, 0x81)
 
-#define OPS(bits, MAX, MIN, LOW, HIGH)                                  \
-	INLINE V max##bits(V a, V b)                                    \
-	{                                                               \
-		return MAX(a, b);                                       \
-	}                                                               \
-	INLINE V min##bits(V a, V b)                                    \
-	{                                                               \
-		return MIN(a, b);                                       \
-	}                                                               \
-	INLINE V lo##bits(V a, V b)                                     \
-	{                                                               \
-		return LOW(a, b);                                       \
-	}                                                               \
-	INLINE V hi##bits(V a, V b)                                     \
-	{                                                               \
-		return HIGH(a, b);                                      \
-	}                                                               \
-	INLINE V up##bits(V a)                                          \
-	{                                                               \
-		return _mm256_alignr_epi8(a, before(a), 16 - bits / 8); \
-	}                                                               \
-	INLINE V down##bits(V a)                                        \
-	{                                                               \
-		return _mm256_alignr_epi8(after(a), a, bits / 8);       \
-	}
+#define MM(name) _mm256_##name
+#include "morphrec/tile/x86_body.h"
 
 /* Unsigned comparison of 64 bits: signed, with the sign bits flipped. */
 INLINE V
@@ -100,10 +77,7 @@ smaller64(V a, V b)
 	return _mm256_blendv_epi8(a, b, greater64(a, b));
 }
 
-OPS(8, _mm256_max_epu8, _mm256_min_epu8, _mm256_unpacklo_epi8, _mm256_unpackhi_epi8)
-OPS(16, _mm256_max_epu16, _mm256_min_epu16, _mm256_unpacklo_epi16, _mm256_unpackhi_epi16)
-OPS(32, _mm256_max_epu32, _mm256_min_epu32, _mm256_unpacklo_epi32, _mm256_unpackhi_epi32)
-OPS(64, larger64, smaller64, _mm256_unpacklo_epi64, _mm256_unpackhi_epi64)
+OPS(64, larger64, smaller64)
 
 #include "morphrec/tile/kernels_body.h"
 

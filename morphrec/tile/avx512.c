@@ -60,36 +60,10 @@ v_store_lanes(char *p, size_t step, V a)
 #define before(a) _mm512_maskz_shuffle_i32x4(0xfff0, a, a, 0x90)
 #define after(a)  _mm512_maskz_shuffle_i32x4(0x0fff, a, a, 0x39)
 
-#define OPS(bits, MAX, MIN, LOW, HIGH)                                  \
-	INLINE V max##bits(V a, V b)                                    \
-	{                                                               \
-		return MAX(a, b);                                       \
-	}                                                               \
-	INLINE V min##bits(V a, V b)                                    \
-	{                                                               \
-		return MIN(a, b);                                       \
-	}                                                               \
-	INLINE V lo##bits(V a, V b)                                     \
-	{                                                               \
-		return LOW(a, b);                                       \
-	}                                                               \
-	INLINE V hi##bits(V a, V b)                                     \
-	{                                                               \
-		return HIGH(a, b);                                      \
-	}                                                               \
-	INLINE V up##bits(V a)                                          \
-	{                                                               \
-		return _mm512_alignr_epi8(a, before(a), 16 - bits / 8); \
-	}                                                               \
-	INLINE V down##bits(V a)                                        \
-	{                                                               \
-		return _mm512_alignr_epi8(after(a), a, bits / 8);       \
-	}
+#define MM(name) _mm512_##name
+#include "morphrec/tile/x86_body.h"
 
-OPS(8, _mm512_max_epu8, _mm512_min_epu8, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8)
-OPS(16, _mm512_max_epu16, _mm512_min_epu16, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16)
-OPS(32, _mm512_max_epu32, _mm512_min_epu32, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32)
-OPS(64, _mm512_max_epu64, _mm512_min_epu64, _mm512_unpacklo_epi64, _mm512_unpackhi_epi64)
+OPS(64, MM(max_epu64), MM(min_epu64))
 
 #include "morphrec/tile/kernels_body.h"
 

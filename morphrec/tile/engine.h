@@ -34,8 +34,8 @@ engine_resume(struct engine *e, const struct morphrec_clip *clip, struct morphre
 	      void *J, const void *I, const size_t *risen, size_t n);
 
 /*
- * The same as engine_run() for a J that is not clipped yet. Each unit of an image clips its own pixels before it first visits them. A volume
- * is clipped as a whole, in a pass before the run. *clip receives what was met.
+ * The same as engine_run() for a J that is not clipped yet. Each unit of an image clips its own pixels before it first
+ * visits them. A volume is clipped as a whole, in a pass before the run. *clip receives what was met.
  */
 void engine_clip_and_run(struct engine *e, struct morphrec_clip *clip,
 			 struct morphrec_figures *figures, void *J, const void *I);
