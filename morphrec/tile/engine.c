@@ -67,22 +67,20 @@ cut_along_z(const struct engine *e)
 static void
 reset(struct engine *e, const struct tile_job *job)
 {
-	const size_t n = e->x.tiles * e->y.tiles * e->z.tiles,
-		     slices = morphrec_is_volume(e->what.conn) ? 1 : e->what.d;
+	const size_t n = e->x.tiles * e->y.tiles * e->z.tiles;
 	const bool along_z = cut_along_z(e);
 
 	memset(e->tile, 0, n * sizeof *e->tile);
 	memset(e->rose, 0, n * e->depth * sizeof *e->rose);
 	for (size_t i = 0; i < e->units; i++) {
-		const size_t b = i % e->per, s = i / e->per,
-			     cut = along_z ? e->z.tiles : e->y.tiles, from = cut * b / e->per,
-			     to = cut * (b + 1) / e->per;
-		e->unit[i] = (struct unit){.y = along_z ? 0 : from,
-					   .y_end = along_z ? e->y.tiles : to,
-					   .z = along_z ? from : s,
-					   .z_end = along_z	 ? to
-						    : slices > 1 ? s + 1
-								 : e->z.tiles};
+		const size_t b = i % e->per, z = i / e->per * e->slices,
+			     tiles = along_z ? e->z.tiles : e->y.tiles, from = tiles * b / e->per,
+			     to = tiles * (b + 1) / e->per, left = e->z.tiles - z;
+		e->unit[i] = (struct unit){
+		    .y = along_z ? 0 : from,
+		    .y_end = along_z ? e->y.tiles : to,
+		    .z = along_z ? from : z,
+		    .z_end = along_z ? to : z + (left < e->slices ? left : e->slices)};
 	}
 	e->begun = 0;
 	for (int i = 0; i < e->what.threads; i++) {
@@ -240,8 +238,9 @@ cut(size_t n, size_t all, bool even)
 }
 
 /*
- * Returns the number of units in a row that touch. With one thread it is one unit. Several threads have three units each over
- * all slices, of at least two tiles; more of them would raise pixels more often. With max_mem, units are small enough that those which run and the records of all tiles fit.
+ * Returns the number of units in a row that touch. With one thread it is one unit. Several threads have three units each
+ * over all slices, of at least two tiles; more of them would raise pixels more often. With max_mem, units are small enough
+ * that those which run and the records of all tiles fit.
  */
 static size_t
 count_units(const struct engine *e)
@@ -264,6 +263,16 @@ count_units(const struct engine *e)
 	}
 	n = n < tiles / 2 ? n : tiles / 2;
 	return n ? n : 1;
+}
+
+/* Returns how many slices of an image a unit holds: as many as fit 64 KiB, since a thread needs a microsecond to take a unit. */
+static size_t
+count_slices(const struct engine *e)
+{
+	enum { SMALL = 1 << 16 };
+	const size_t slice = e->what.w * e->what.h * e->size;
+
+	return e->per == 1 && slice < SMALL ? SMALL / slice : 1;
 }
 
 void
@@ -297,7 +306,8 @@ lay_out(struct engine *e)
 	e->depth = e->z.own + 2 * e->z.rim;
 	e->flood = tile_floods[__builtin_ctzll(e->size)];
 	e->per = count_units(e);
-	e->units = e->per * (volume ? 1 : a->d);
+	e->slices = volume ? e->z.tiles : count_slices(e);
+	e->units = e->per * ((e->z.tiles + e->slices - 1) / e->slices);
 	e->room = 2 * tile_rows((int)(e->y.own + 2 * e->y.rim), (int)e->depth) *
 		  (size_t)e->kernel->width * e->size;
 }

@@ -211,7 +211,7 @@ stream(const struct engine *e, size_t at, size_t n)
  * also clips the other's row that touches it.
  */
 static void
-fetch(struct worker *w, size_t ty, size_t left, size_t right)
+fetch(struct worker *w, size_t z, size_t ty, size_t left, size_t right)
 {
 	const struct engine *e = w->e;
 	const struct unit *u = w->unit;
@@ -225,7 +225,7 @@ fetch(struct worker *w, size_t ty, size_t left, size_t right)
 	if (ty + 1 == u->y_end && place + 1 < e->per && u[1].begun)
 		end -= 2;
 	for (end = end < h ? end : h; y < end; y++) {
-		const size_t at = (u->z * h + y) * e->what.w + x;
+		const size_t at = (z * h + y) * e->what.w + x;
 		if (e->unclipped)
 			clip_some(&e->what, e->J, e->I, at, x_end - x, &w->clip);
 		else
@@ -233,9 +233,9 @@ fetch(struct worker *w, size_t ty, size_t left, size_t right)
 	}
 }
 
-/* Whether the marker in tile tx, ty has something to give: the middle of its middle row is not flat. */
+/* Whether the marker in tile tx, ty of slice z has something to give: the middle of its middle row is not flat. */
 static bool
-is_rich(const struct worker *w, size_t tx, size_t ty)
+is_rich(const struct worker *w, size_t z, size_t tx, size_t ty)
 {
 	const struct engine *e = w->e;
 	const size_t x = tx * e->x.own, y = ty * e->y.own + e->y.own / 2,
@@ -244,24 +244,24 @@ is_rich(const struct worker *w, size_t tx, size_t ty)
 
 	if (y >= e->what.h)
 		return false;
-	J += ((w->unit->z * e->what.h + y) * e->what.w + x + n / 4) * e->size;
+	J += ((z * e->what.h + y) * e->what.w + x + n / 4) * e->size;
 	return memcmp(J, J + e->size, n / 2 * e->size) != 0;
 }
 
-/* Makes the first visits of tile columns [left, right), in the order that tile.h describes. */
+/* Makes the first visits of tile columns [left, right) of slice z, in the order that tile.h describes. */
 static void
-begin_columns(struct worker *w, size_t left, size_t right)
+begin_columns(struct worker *w, size_t z, size_t left, size_t right)
 {
 	const struct engine *e = w->e;
 	const struct unit *u = w->unit;
-	const size_t slice = u->z * e->y.tiles;
+	const size_t slice = z * e->y.tiles;
 
 	for (size_t ty = u->y; ty < u->y_end + 2; ty++) {
 		const size_t row = (slice + ty) * e->x.tiles;
 		if (ty < u->y_end)
-			fetch(w, ty, left, right);
+			fetch(w, z, ty, left, right);
 		for (size_t tx = left + (ty + left) % 2; ty < u->y_end && tx < right; tx += 2)
-			if (is_rich(w, tx, ty))
+			if (is_rich(w, z, tx, ty))
 				open_tile(w, row + tx, true);
 		for (size_t tx = left; ty > u->y && ty <= u->y_end && tx < right; tx++)
 			if (!e->tile[row - e->x.tiles + tx].begun)
@@ -276,9 +276,9 @@ begin_columns(struct worker *w, size_t left, size_t right)
 	}
 }
 
-/* Makes the first visits of an image: as many columns at a time as the second-level cache holds for three rows of tiles. */
+/* Makes the first visits of slice z: as many columns at a time as the second-level cache holds for three rows of tiles. */
 static void
-begin_image(struct worker *w)
+begin_slice(struct worker *w, size_t z)
 {
 	enum {
 		STREAK = 4352
@@ -287,7 +287,7 @@ begin_image(struct worker *w)
 		     pieces = n < tiles ? n : tiles;
 
 	for (size_t i = 0; i < pieces; i++)
-		begin_columns(w, tiles * i / pieces, tiles * (i + 1) / pieces);
+		begin_columns(w, z, tiles * i / pieces, tiles * (i + 1) / pieces);
 }
 
 /* --- a unit ----------------------------------------------------------------------------------------------------- */
@@ -331,8 +331,8 @@ unit_run(struct worker *w, struct unit *u)
 	w->beginning = true;
 	if (!u->begun && morphrec_is_volume(e->what.conn))
 		begin_volume(w);
-	else if (!u->begun)
-		begin_image(w);
+	for (size_t z = u->z; !u->begun && !morphrec_is_volume(e->what.conn) && z < u->z_end; z++)
+		begin_slice(w, z);
 	w->beginning = false;
 	u->begun = true;
 	for (size_t z = u->z; z < u->z_end; z++)

@@ -21,8 +21,8 @@ struct record {
 };
 
 /*
- * A box of tiles that one thread brings to its fixpoint: a band of tile rows of a slice, or a slab of a volume along y or
- * z. Units that follow each other touch, unless they are bands of two slices.
+ * A box of tiles that one thread brings to its fixpoint: a band of tile rows of a slice, some small slices, or a slab of a
+ * volume along y or z. Units that follow each other touch, unless they belong to different slices of an image.
  */
 struct unit {
 	size_t y, y_end, z, z_end; /* tiles */
@@ -51,8 +51,9 @@ struct engine {
 	struct tile_axis x, y, z;
 	const struct tile_kernel *kernel;
 	tile_flood *flood;
-	size_t depth; /* slices of a tile with its rim */
-	size_t per;   /* units in a row that touch: those of a slice, or all */
+	size_t depth;  /* slices of a tile with its rim */
+	size_t per;    /* units in a row that touch: those of a slice, or all */
+	size_t slices; /* of an image, that a unit holds; above 1 only where per is 1 */
 	size_t units, begun;
 	bool unclipped; /* J is not clipped yet: units clip their own pixels as they begin */
 	void *J;
