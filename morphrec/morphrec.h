@@ -76,4 +76,25 @@ void morphrec_free(struct morphrec_plan *p);
  */
 int morphrec_direct(const struct morphrec_problem *what, void *J, const void *I);
 
+/* A shape as its definition takes it: not by runs. */
+struct morphrec_footprint {
+	enum { FOOT_BOX, FOOT_DISK, FOOT_BALL, FOOT_OCTAGON, FOOT_LINE, FOOT_PICTURE } kind;
+	double r;		   /* the radius, in the unit of the spacings */
+	double spacing[3];	   /* of pixels along x, y, z: > 0; octagon and line: 1 */
+	double degrees;		   /* FOOT_LINE */
+	const struct img *picture; /* FOOT_PICTURE: borrowed */
+};
+
+/* Whether the pixel that lies (x, y, z) pixels from the centre belongs to the shape. */
+bool
+morphrec_direct_holds(const struct morphrec_footprint *s, ptrdiff_t x, ptrdiff_t y, ptrdiff_t z);
+
+/*
+ * The erosion of f by s into J; where the problem erodes, the dilation. A pixel gets the lowest value of f over the shape
+ * around it. Pixels outside do not count. No pixel of the shape lies more than `reach` pixels from the centre along an axis.
+ * No sample is NaN.
+ */
+void morphrec_direct_erode(const struct morphrec_problem *what, const struct morphrec_footprint *s,
+			   ptrdiff_t reach, void *J, const void *f);
+
 #endif

@@ -1,5 +1,4 @@
 /* Erosion by shapes and area openings, against their definitions. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,38 +8,60 @@
 #include "morphrec/value.h"
 #include "t/check_morphrec.h"
 
-/* Whether pixel (x, y, z) from the centre is in a ball of radius r. */
-static bool
-in_ball(ptrdiff_t x, ptrdiff_t y, ptrdiff_t z, ptrdiff_t r)
+enum { KINDS = FOOT_PICTURE + 1, REACH = 9 };
+
+/* Makes a random footprint within REACH, and s, the runs that the program makes of it. picture has room for 9^3 bytes. */
+static int
+random_shape(struct check_rng *r, int kind, bool volume, struct morphrec_footprint *foot,
+	     struct shape *s, struct img *picture)
 {
-	return x * x + y * y + z * z <= r * r;
+	static const double steps[] = {1, .25, .3, 2, .7};
+	const size_t sizes[] = {1 + rng_below(r, 9), 1 + rng_below(r, 9),
+				volume ? 1 + rng_below(r, 9) : 1};
+	uint8_t *v = picture->data;
+	double radii[3];
+	const size_t whole = 1 + rng_below(r, 6);
+
+	*foot = (struct morphrec_footprint){.kind = kind,
+					    .r = (double)whole,
+					    .spacing = {1, 1, 1},
+					    .degrees = (double)rng_below(r, 361) - 180,
+					    .picture = picture};
+	for (int i = 0; i < 3 && kind <= FOOT_BALL && rng_below(r, 2); i++)
+		foot->spacing[i] = foot->r * steps[rng_below(r, 5)];
+	for (int i = 0; i < 3; i++)
+		radii[i] = i < 2 || volume ? foot->r / foot->spacing[i] * (1 + 1e-12) : 0;
+	img_init(picture, IMG_U8, 3, sizes);
+	picture->data = v;
+	for (size_t i = 0; i < sizes[0] * sizes[1] * sizes[2]; i++)
+		v[i] = (uint8_t)(rng_below(r, 3) == 0);
+	v[0] = 1;
+	switch (kind) {
+	case FOOT_BOX:
+		return shape_box(s, radii);
+	case FOOT_DISK:
+		return shape_disk(s, radii);
+	case FOOT_BALL:
+		return shape_ball(s, radii);
+	case FOOT_OCTAGON:
+		return shape_octagon(s, whole);
+	case FOOT_LINE:
+		return shape_line(s, whole, foot->degrees);
+	default:
+		return shape_picture(s, picture);
+	}
 }
 
-/* The lowest (by erosion: highest) value over the ball around each pixel. */
-static void
-erode_slowly(struct job *a, ptrdiff_t r)
+/* Counts the runs of s that hold pixel (x, y, z). */
+static int
+runs_at(const struct shape *s, ptrdiff_t x, ptrdiff_t y, ptrdiff_t z)
 {
-	const struct morphrec_problem *w = &a->what;
-	const ptrdiff_t rz = morphrec_is_volume(w->conn) ? r : 0;
+	int n = 0;
 
-	for (size_t i = 0; i < a->n; i++) {
-		const ptrdiff_t x = (ptrdiff_t)(i % w->w), y = (ptrdiff_t)(i / w->w % w->h),
-				z = (ptrdiff_t)(i / w->w / w->h);
-		double low = w->erode ? -INFINITY : INFINITY;
-		for (ptrdiff_t k = z - rz; k <= z + rz; k++)
-			for (ptrdiff_t j = y - r; j <= y + r; j++)
-				for (ptrdiff_t m = x - r; m <= x + r; m++) {
-					if (!in_ball(m - x, j - y, k - z, r) || k < 0 || j < 0 ||
-					    m < 0 || k >= (ptrdiff_t)w->d || j >= (ptrdiff_t)w->h ||
-					    m >= (ptrdiff_t)w->w)
-						continue;
-					const size_t q =
-					    ((size_t)k * w->h + (size_t)j) * w->w + (size_t)m;
-					const double v = value_get(w->type, a->I, q);
-					low = w->erode ? fmax(low, v) : fmin(low, v);
-				}
-		value_set(w->type, a->want, i, low);
-	}
+	for (size_t k = 0; k < s->n; k++)
+		n += s->run[k].dz == z && s->run[k].dy == y && x >= s->run[k].first &&
+		     x <= s->run[k].last;
+	return n;
 }
 
 static void
@@ -48,29 +69,36 @@ shapes_agree(void)
 {
 	static const enum img_type types[] = {IMG_U8, IMG_I16, IMG_F32, IMG_F64};
 	struct check_rng r = {29};
-	struct check_many m = {0};
+	struct check_many same = {0}, eroded = {0};
+	uint8_t room[729];
+	struct img picture = {.data = room};
 
-	for (int i = 0; i < 40; i++) {
-		const int conn = i % 3 ? 8 : 26;
-		const ptrdiff_t radius = (ptrdiff_t)rng_below(&r, 5);
-		const double radii[3] = {(double)radius, (double)radius, (double)radius};
-		struct job a = job_new(types[i % 4], 1 + rng_below(&r, 30), 1 + rng_below(&r, 30),
+	for (int i = 0; i < 240; i++) {
+		const int kind = i % KINDS, conn = i / KINDS % 2 ? 8 : 26;
+		const bool volume = conn == 26;
+		struct job a = job_new(types[i % 4], 1 + rng_below(&r, 30), 1 + rng_below(&r, 12),
 				       1 + rng_below(&r, 4), conn, i / 4 % 2);
+		struct morphrec_footprint foot;
 		struct shape s;
-		int err = conn == 8 ? shape_disk(&s, radii) : shape_ball(&s, radii);
+		int err = random_shape(&r, kind, volume, &foot, &s, &picture), wrong = 0;
+		for (ptrdiff_t z = volume ? -REACH : 0; !err && z <= (volume ? REACH : 0); z++)
+			for (ptrdiff_t y = -REACH; y <= REACH; y++)
+				for (ptrdiff_t x = -REACH; x <= REACH; x++)
+					wrong += runs_at(&s, x, y, z) !=
+						 morphrec_direct_holds(&foot, x, y, z);
+		check_case(&same, !err && !wrong, "kind %d, radius %g, %g degrees: %d pixels", kind,
+			   foot.r, foot.degrees, wrong);
 		job_fill(&a, &r, NOISE);
-		erode_slowly(&a, radius);
+		morphrec_direct_erode(&a.what, &foot, REACH, a.want, a.I);
 		a.what.threads = 1 + i % 3;
 		err = err ? err : erode_by(&a.what, &s, 1, a.got, a.I);
-		bool same = !err;
-		for (size_t k = 0; same && k < a.n; k++)
-			same =
-			    value_get(a.what.type, a.got, k) == value_get(a.what.type, a.want, k);
-		check_case(&m, same, "%s, radius %td", job_name(&a), radius);
+		check_case(&eroded, !err && !memcmp(a.got, a.want, a.bytes), "%s, kind %d",
+			   job_name(&a), kind);
 		shape_free(&s);
 		job_free(&a);
 	}
-	check_end(&m, "erosion by disks and balls is the extremum over each");
+	check_end(&same, "the runs of each shape are the pixels of its definition");
+	check_end(&eroded, "erosion by each shape is the extremum over it");
 }
 
 /* A square, or cube, along one axis after the other is the shape of all its pixels at once. */

@@ -211,6 +211,16 @@ big() {
 	fails 1 'the shape has no pixel' morphrec --open=1 --shape=./shape.pgm in.pgm
 }
 
+@test "a shape of no pixel in the picture leaves the marker at the mask, floats too" {
+	pgm 3 1 1 1 0 0 >left.pgm
+	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 3 1\nencoding: raw\nendian: little\n\n' >f.nrrd
+	printf '\0\0\200\77\0\0\0\100\0\0\200\77' >>f.nrrd # 1 2 1
+	morphrec --open=1 --shape=left.pgm f.nrrd | tail -c 12 | od -An -tf4 | xargs >got
+	same got "1 1 1"
+	morphrec --close=1 --shape=left.pgm f.nrrd | tail -c 12 | od -An -tf4 | xargs >got
+	same got "1 2 2"
+}
+
 @test "a radius with a unit is taken by the spacings of the axes" {
 	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 5 3\nspacings: 1 2\nunits: "um" "um"\nencoding: raw\n\n' >f.nrrd
 	printf '\0\0\0\0\0\7\7\7\7\7\0\0\0\0\0' >>f.nrrd

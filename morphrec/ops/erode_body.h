@@ -32,6 +32,15 @@ WEIR_CLONES(N(row_out), (T * a, size_t n, struct key_map map), (a, n, map))
 		a[i] = OUT(a[i], map);
 }
 
+/* Returns the highest key: of floats, that of the infinity beyond all numbers; the keys above it are NaN. */
+static T
+N(highest)(struct key_map map)
+{
+	const T infinity = (T) ~(BITS == 32 ? UINT32_MAX >> 9 : UINT64_MAX >> 12);
+
+	return map.real ? infinity : (T)-1;
+}
+
 /* Writes rows [first, end) of the h d rows of f, eroded, into J. work has r->levels rows of w + 2 r->x elements. */
 static void
 N(erode_rows)(const struct morphrec_problem *a, const struct shape *s, const struct reach *r, T *J,
@@ -43,7 +52,7 @@ N(erode_rows)(const struct morphrec_problem *a, const struct shape *s, const str
 	T *min = work;
 
 	for (size_t i = first * w; i < end * w; i++)
-		J[i] = (T)-1;
+		J[i] = N(highest)(map);
 	for (size_t i = 0; i < wide; i++)
 		min[i] = (T)-1;
 	for (size_t row = from; row < to; row++) {
