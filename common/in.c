@@ -111,7 +111,9 @@ raw_try_map(struct raw_in *in, struct img *x)
 void
 raw_map(struct raw_in *in, struct img *x)
 {
-	if (!raw_try_map(in, x))
+	enum { SMALL = 1 << 16 }; /* bytes; to read fewer of them takes less time than to map them */
+
+	if (in->left * in->size < SMALL || !raw_try_map(in, x))
 		raw_load(in, x);
 }
 

@@ -78,8 +78,8 @@ void raw_load(struct raw_in *in, struct img *x);
 
 /*
  * Does the same, without a copy where it can: x->data is a private mapping of the file, to which writing does not change the
- * file. This needs a regular file, this machine's byte order, an aligned payload and samples that need no check or decoding;
- * otherwise it calls raw_load. A file that shrinks while it is mapped ends the program with a message.
+ * file. This needs a regular file, this machine's byte order, an aligned payload of 64 KiB or more, and samples that need no
+ * check or decoding; otherwise it calls raw_load. A file that shrinks while it is mapped ends the program with a message.
  */
 void raw_map(struct raw_in *in, struct img *x);
 

@@ -175,16 +175,16 @@ engine_resume(struct engine *e, const struct morphrec_clip *clip, struct morphre
 }
 
 /*
- * Estimates the range of keys of J0 from 1024 samples, since levels need not be exact. The system may map megabytes around
- * each sample, so these pages are returned at once: otherwise 51200 x 51200 bytes with --max-mem=100M peak at 4 GB instead of
- * 119 MB.
+ * Estimates the range of keys of J0, since levels need not be exact, from 1024 samples, or one of 64 in small arrays. The
+ * system may map megabytes around each sample, so these pages are returned at once: otherwise 51200 x 51200 bytes with
+ * --max-mem=100M peak at 4 GB instead of 119 MB.
  */
 static struct morphrec_clip
 sample(const struct engine *e, const char *J, const char *I)
 {
-	enum { SAMPLES = 1024, AROUND = 1 << 22 };
+	enum { SAMPLES = 1024, LEAST = 64, AROUND = 1 << 22 };
 	const size_t size = e->size, total = e->what.w * e->what.h * e->what.d,
-		     step = total / SAMPLES + 1;
+		     step = total / SAMPLES + 1 > LEAST ? total / SAMPLES + 1 : LEAST;
 	_Alignas(8) char j[SAMPLES * 8], i[SAMPLES * 8];
 	struct morphrec_problem few = e->what;
 	size_t n = 0;
