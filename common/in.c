@@ -111,7 +111,7 @@ raw_try_map(struct raw_in *in, struct img *x)
 void
 raw_map(struct raw_in *in, struct img *x)
 {
-	enum { SMALL = 1 << 16 }; /* bytes; to read fewer of them takes less time than to map them */
+	enum { SMALL = 1 << 16 }; /* bytes: reading fewer takes less time than mapping them */
 
 	if (in->left * in->size < SMALL || !raw_try_map(in, x))
 		raw_load(in, x);

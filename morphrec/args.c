@@ -44,6 +44,10 @@ static const struct opt table[] = {
      .words = "error|barrier"},
     {0, "method", OPT_WORD, AT(method), "NAME", "tile, queue, heap or scan (tile)",
      .words = "tile|queue|heap|scan"},
+    {0, "node", OPT_SIZE, AT(node), "N", "of --method=heap: pixels of a node (256)", .lo = 1,
+     .hi = 1e6},
+    {0, "heaps", OPT_SIZE, AT(heaps), "N",
+     "of --method=heap: heaps (1, or 4 for each of more threads)", .lo = 1, .hi = 1 << 20},
     {0, "max-mem", OPT_SIZE, AT(max_mem), "BYTES", "keep the pictures in files, work in bands",
      .lo = 1, .hi = 1e18},
     {0, "seam", OPT_STR, AT(seam), "DIR", "with --part: shares of one picture meet in DIR",
@@ -144,6 +148,8 @@ check(const struct args *a)
 		die_usage("--connectivity: %d is not one of 4, 8, 6, 18, 26", a->conn);
 	if (a->erode && !a->mask)
 		die_usage("--erode: goes with a mask (-m) only");
+	if ((a->node || a->heaps) && (a->method != MORPHREC_HEAP || a->common.gpu))
+		die_usage("--node and --heaps: go with --method=heap, without -g");
 	if (a->max_mem && a->method != MORPHREC_TILE)
 		die_usage("--max-mem: goes with the method tile only");
 	if (a->max_mem && !morphrec_op_by_rows(a->o.op))

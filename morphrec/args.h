@@ -30,7 +30,8 @@ struct args {
 	bool has_hmax, has_hmin, has_hdome, has_area, has_area_close;
 	int conn;
 	bool erode, strict;
-	int nan, method; /* nan: 0 is error, 1 is barrier */
+	int nan, method;    /* nan: 0 is error, 1 is barrier */
+	size_t node, heaps; /* of the method heap; 0: not given */
 	size_t max_mem;
 	const char *seam; /* the directory of the shares; NULL: not given */
 	struct gpu *gpu;  /* NULL: the CPU */

@@ -21,7 +21,8 @@ struct morphrec_problem {
 	int conn;	/* 4, 8 (images); 6, 18, 26 (volumes) */
 	bool erode;
 	enum morphrec_method method;
-	int threads; /* >= 1; used by the methods tile and heap */
+	int threads;	    /* >= 1; used by the methods tile and heap */
+	size_t node, heaps; /* method heap: pixels of a node, and heaps; 0: the defaults */
 	/* Method tile: bytes of marker and mask that all threads together may hold in memory; 0: no limit. */
 	size_t max_mem;
 	/* Called by any thread when bytes [at, at + n) of J and I are not needed for a while; or NULL. */
@@ -37,7 +38,7 @@ struct morphrec_figures {
 	size_t tiles, visits, floods; /* tile */
 	/*
 	 * The other methods: pixels that rose; how often pixels rose; how often a pixel was taken out of a heap after it
-	 * had risen again.
+	 * had risen again. rises - risen: how often a pixel rose again, and its value was propagated again.
 	 */
 	size_t risen, rises, stale;
 };

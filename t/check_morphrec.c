@@ -85,6 +85,32 @@ volumes_agree(enum morphrec_method method, const char *name)
 	check_end(&m, name);
 }
 
+/* Heaps of many nodes and many bands: small nodes make deep heaps of small pictures. */
+static void
+heaps_agree(void)
+{
+	static const size_t nodes[] = {1, 2, 3, 17, 64};
+	static const int conns[] = {4, 8, 6, 18, 26};
+	struct check_rng r = {19};
+	struct check_many m = {0};
+
+	for (int i = 0; i < 60; i++) {
+		const int conn = conns[i % 5];
+		struct job a =
+		    job_new(types[i % TYPES], 1 + rng_below(&r, 60), 1 + rng_below(&r, 60),
+			    morphrec_is_volume(conn) ? 1 + rng_below(&r, 12) : 1, conn, i / 5 % 2);
+		job_fill(&a, &r, (enum style)(i % STYLES));
+		oracle(&a);
+		a.what.method = MORPHREC_HEAP;
+		a.what.node = nodes[rng_below(&r, 5)];
+		a.what.heaps = 1 + rng_below(&r, 9);
+		a.what.threads = 1 + i % 3;
+		job_compare(&a, &m);
+		job_free(&a);
+	}
+	check_end(&m, "the heap cluster: nodes of 1 to 64 pixels, 1 to 9 heaps");
+}
+
 /* The kernels of each level that this CPU has. */
 static void
 kernels_agree(void)
@@ -307,6 +333,7 @@ check_morphrec(void)
 	method_agrees(MORPHREC_SCAN, NULL, 48, "the scans give the same");
 	method_agrees(MORPHREC_HEAP, NULL, 48, "the heap cluster gives the same, 1 and 3 threads");
 	volumes_agree(MORPHREC_TILE, "tiles: volumes of 6, 18 and 26 neighbours");
+	heaps_agree();
 	volumes_agree(MORPHREC_HEAP, "the heap cluster: volumes");
 	volumes_agree(MORPHREC_QUEUE, "the queue: volumes");
 }

@@ -12,7 +12,7 @@ enum { KINDS = FOOT_PICTURE + 1, REACH = 9 };
 
 /* Makes a random footprint within REACH, and s, the runs that the program makes of it. picture has room for 9^3 bytes. */
 static int
-random_shape(struct check_rng *r, int kind, bool volume, struct morphrec_footprint *foot,
+random_shape(struct check_rng *r, unsigned kind, bool volume, struct morphrec_footprint *foot,
 	     struct shape *s, struct img *picture)
 {
 	static const double steps[] = {1, .25, .3, 2, .7};
@@ -74,7 +74,8 @@ shapes_agree(void)
 	struct img picture = {.data = room};
 
 	for (int i = 0; i < 240; i++) {
-		const int kind = i % KINDS, conn = i / KINDS % 2 ? 8 : 26;
+		const unsigned kind = (unsigned)i % KINDS;
+		const int conn = i / (int)KINDS % 2 ? 8 : 26;
 		const bool volume = conn == 26;
 		struct job a = job_new(types[i % 4], 1 + rng_below(&r, 30), 1 + rng_below(&r, 12),
 				       1 + rng_below(&r, 4), conn, i / 4 % 2);
@@ -86,13 +87,13 @@ shapes_agree(void)
 				for (ptrdiff_t x = -REACH; x <= REACH; x++)
 					wrong += runs_at(&s, x, y, z) !=
 						 morphrec_direct_holds(&foot, x, y, z);
-		check_case(&same, !err && !wrong, "kind %d, radius %g, %g degrees: %d pixels", kind,
+		check_case(&same, !err && !wrong, "kind %u, radius %g, %g degrees: %d pixels", kind,
 			   foot.r, foot.degrees, wrong);
 		job_fill(&a, &r, NOISE);
 		morphrec_direct_erode(&a.what, &foot, REACH, a.want, a.I);
 		a.what.threads = 1 + i % 3;
 		err = err ? err : erode_by(&a.what, &s, 1, a.got, a.I);
-		check_case(&eroded, !err && !memcmp(a.got, a.want, a.bytes), "%s, kind %d",
+		check_case(&eroded, !err && !memcmp(a.got, a.want, a.bytes), "%s, kind %u",
 			   job_name(&a), kind);
 		shape_free(&s);
 		job_free(&a);

@@ -530,6 +530,17 @@ big() {
 	grep -q '"tiles": [1-9][0-9]*, "visits": [1-9][0-9]*, "floods": [0-9]*' s.json
 }
 
+@test "--node and --heaps: the same bytes; they go with the method heap" {
+	gen noise 60 50 >f.pgm
+	morphrec --fill-holes f.pgm >want.pgm
+	for o in '--node=1 -t 1' '--node=7 --heaps=5 -t 1' '--heaps=1 -t 2' '--node=1000 --heaps=1000 -t 2'; do
+		# shellcheck disable=SC2086 # options are words
+		morphrec --method=heap $o --fill-holes f.pgm | cmp - want.pgm
+	done
+	fails 2 '--node and --heaps: go with --method=heap' morphrec --node=9 --fill-holes f.pgm
+	fails 2 "--node: '0' is not a size" morphrec --method=heap --node=0 --fill-holes f.pgm
+}
+
 @test "--stats of the other methods: how many pixels rose, and how often" {
 	pgm 5 1 9 0 7 5 5 5 >mask.pgm
 	pgm 5 1 9 0 3 0 0 5 >marker.pgm

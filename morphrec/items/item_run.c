@@ -58,6 +58,8 @@ item_problem(const struct raw_in *in, const struct img *x, const struct args *a,
 					 .conn = a->conn,
 					 .erode = a->mask ? a->erode : morphrec_op_erodes(a->o.op),
 					 .method = (enum morphrec_method)a->method,
+					 .node = a->node,
+					 .heaps = a->heaps,
 					 .threads = par_threads(a->common.threads),
 					 .max_mem = a->max_mem};
 }

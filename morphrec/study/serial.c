@@ -2,11 +2,12 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/par.h"
 #include "morphrec/study/serial.h"
 
-/* Raises the key of J at p from its neighbours at sign * to[0..n). Returns whether it rose. */
+/* Raises the key of J at p from its neighbours at sign * to[0..n). Returns whether it rose, and counts that. */
 static inline bool
-pull(struct serial *s, size_t p, const ptrdiff_t *to, int sign)
+pull(struct serial *s, size_t p, const ptrdiff_t *to, int sign, size_t *count)
 {
 	uint64_t v = s->J[p];
 
@@ -17,7 +18,7 @@ pull(struct serial *s, size_t p, const ptrdiff_t *to, int sign)
 	v = v < s->I[p] ? v : s->I[p];
 	const bool rises = v > s->J[p];
 	s->J[p] = v;
-	s->figures.rises += rises;
+	*count += rises;
 	return rises;
 }
 
@@ -30,9 +31,9 @@ serial_scan(struct serial *s)
 	while (changed) {
 		changed = false;
 		for (size_t p = first + s->w + 1; p < end - s->w - 1; p++)
-			changed |= pull(s, p, s->before, 1);
+			changed |= pull(s, p, s->before, 1, &s->figures.rises);
 		for (size_t p = end - s->w - 1; p-- > first + s->w + 1;)
-			changed |= pull(s, p, s->before, -1);
+			changed |= pull(s, p, s->before, -1, &s->figures.rises);
 	}
 	return 0;
 }
@@ -43,8 +44,10 @@ struct fifo {
 };
 
 static int
-fifo_put(struct fifo *f, size_t p)
+fifo_put(void *fifo, size_t p)
 {
+	struct fifo *f = fifo;
+
 	if (f->n == f->cap) {
 		const size_t cap = f->cap ? 2 * f->cap : 1 << 12;
 		size_t *v = weir_alloc(cap, sizeof *v);
@@ -69,25 +72,35 @@ fifo_take(struct fifo *f)
 	return p;
 }
 
-/* Vincent's method: a scan each way. The second scan queues the pixels that can still raise a neighbour after them. */
 int
-serial_queue(struct serial *s)
+serial_scan_once(struct serial *s, size_t from, size_t to, size_t *rises,
+		 int (*put)(void *with, size_t p), void *with)
 {
-	const size_t first = s->d > 1 ? s->w * s->h : 0, end = s->w * s->h * s->d - first;
-	struct fifo f = {0};
+	const size_t all = s->w * s->h * s->d, frame = (s->d > 1 ? s->w * s->h : 0) + s->w + 1,
+		     first = from > frame ? from : frame, end = to < all - frame ? to : all - frame;
 	int err = 0;
 
-	for (size_t p = first + s->w + 1; p < end - s->w - 1; p++)
-		pull(s, p, s->before, 1);
-	for (size_t p = end - s->w - 1; !err && p-- > first + s->w + 1;) {
+	for (size_t p = first; p < end; p++)
+		pull(s, p, s->before, 1, rises);
+	for (size_t p = end; !err && p-- > first;) {
 		bool owes = false;
-		pull(s, p, s->before, -1);
+		pull(s, p, s->before, -1, rises);
 		for (int k = 0; k < s->n; k++) {
 			const size_t q = p - (size_t)s->before[k];
 			owes |= s->J[q] < s->J[p] && s->J[q] < s->I[q];
 		}
-		err = owes ? fifo_put(&f, p) : 0;
+		err = owes ? put(with, p) : 0;
 	}
+	return err;
+}
+
+/* Vincent's method: a scan each way, and a queue of the pixels that can still raise a neighbour. */
+int
+serial_queue(struct serial *s)
+{
+	struct fifo f = {0};
+	int err = serial_scan_once(s, 0, s->w * s->h * s->d, &s->figures.rises, fifo_put, &f);
+
 	while (!err && f.n) {
 		const size_t p = fifo_take(&f);
 		for (int k = 0; !err && k < 2 * s->n; k++) {
@@ -105,32 +118,56 @@ serial_queue(struct serial *s)
 
 /* --- pieces ----------------------------------------------------------------------------------------------------- */
 
+/* Copies row `row` of the piece that begins at pixel `at`, as keys. */
+static void
+load_row(struct serial *s, const struct morphrec_problem *a, const void *J, const void *I,
+	 size_t at, size_t row)
+{
+	const struct key_map map = morphrec_keys(a);
+	const size_t size = img_type_size(a->type),
+		     q = ((row / a->h + (s->d > 1)) * s->h + row % a->h + 1) * s->w + 1,
+		     i = at + row * a->w;
+
+	for (size_t x = 0; x < a->w; x++) {
+		s->J[q + x] = key_get(size, J, i + x, map);
+		s->I[q + x] = key_get(size, I, i + x, map);
+	}
+}
+
+/* Copies it back. Returns how many pixels rose. */
+static size_t
+store_row(const struct serial *s, const struct morphrec_problem *a, void *J, size_t at, size_t row)
+{
+	const struct key_map map = morphrec_keys(a);
+	const size_t size = img_type_size(a->type),
+		     q = ((row / a->h + (s->d > 1)) * s->h + row % a->h + 1) * s->w + 1,
+		     i = at + row * a->w;
+	size_t risen = 0;
+
+	for (size_t x = 0; x < a->w; x++) {
+		risen += s->J[q + x] > key_get(size, J, i + x, map);
+		key_put(size, J, i + x, s->J[q + x], map);
+	}
+	return risen;
+}
+
 static int
 run_piece(struct serial *s, const struct morphrec_problem *a, void *J, const void *I, size_t at)
 {
-	const struct key_map map = morphrec_keys(a);
-	const size_t size = img_type_size(a->type), frame = s->d > 1;
-	int err;
+	const int threads = a->method == MORPHREC_HEAP ? a->threads : 1;
+	const size_t rows = a->h * (a->d / s->pieces);
+	size_t risen = 0;
 
-	for (size_t z = frame; z < s->d - frame; z++)
-		for (size_t y = 1; y < s->h - 1; y++)
-			for (size_t x = 1; x < s->w - 1; x++) {
-				const size_t q = (z * s->h + y) * s->w + x,
-					     i = at + ((z - frame) * a->h + y - 1) * a->w + x - 1;
-				s->J[q] = key_get(size, J, i, map);
-				s->I[q] = key_get(size, I, i, map);
-			}
-	err = a->method == MORPHREC_SCAN    ? serial_scan(s)
-	      : a->method == MORPHREC_QUEUE ? serial_queue(s)
-					    : serial_heap(s, a->threads);
-	for (size_t z = frame; !err && z < s->d - frame; z++)
-		for (size_t y = 1; y < s->h - 1; y++)
-			for (size_t x = 1; x < s->w - 1; x++) {
-				const size_t i = at + ((z - frame) * a->h + y - 1) * a->w + x - 1;
-				const uint64_t k = s->J[(z * s->h + y) * s->w + x];
-				s->figures.risen += k > key_get(size, J, i, map);
-				key_put(size, J, i, k, map);
-			}
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+	for (size_t i = 0; i < rows; i++)
+		load_row(s, a, J, I, at, i);
+	const int err = a->method == MORPHREC_SCAN    ? serial_scan(s)
+			: a->method == MORPHREC_QUEUE ? serial_queue(s)
+						      : serial_heap(s, a->node, a->heaps, threads);
+#pragma omp parallel for num_threads(threads) if (threads > 1) reduction(+ : risen)
+	for (size_t i = 0; i < (err ? 0 : rows); i++)
+		risen += store_row(s, a, J, at, i);
+	s->figures.risen += risen;
 	return err;
 }
 

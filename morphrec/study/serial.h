@@ -8,7 +8,10 @@
 
 #include "morphrec/problem.h"
 
-enum { SERIAL_HALF = 13 }; /* neighbours before a pixel in raster order, at most */
+enum {
+	SERIAL_HALF = 13,  /* neighbours before a pixel in raster order, at most */
+	SERIAL_NODE = 256, /* pixels of a node of a heap */
+};
 
 struct serial {
 	size_t w, h, d; /* with the frame */
@@ -31,6 +34,15 @@ int serial_run(struct serial *s, const struct morphrec_problem *what,
 /* The three methods, on the piece that s holds. They return 0 or -ENOMEM. */
 int serial_scan(struct serial *s);
 int serial_queue(struct serial *s);
-int serial_heap(struct serial *s, int threads);
+
+/* node: pixels of a node, 0 for SERIAL_NODE; heaps: their number, at most; 0: one, or with more threads four each. */
+int serial_heap(struct serial *s, size_t node, size_t heaps, int threads);
+
+/*
+ * Vincent's two scans, of the pixels [first, end) of the piece. Pixels around them do not change, but raise. Calls put for
+ * each pixel that can still raise one after it. Adds to *rises. Returns 0, or what put returned when that is not 0.
+ */
+int serial_scan_once(struct serial *s, size_t first, size_t end, size_t *rises,
+		     int (*put)(void *with, size_t p), void *with);
 
 #endif
