@@ -155,7 +155,7 @@ evidence(const struct dptrace_image *im, const struct dptrace_options *o, const 
 double
 dptrace_direct_score(const struct dptrace_image *im, const struct dptrace_options *o,
 		     const double a[2], const double b[2], const double from[2], const double to[2],
-		     size_t columns, double g0, bool capped)
+		     size_t columns, double g0, double floor, bool capped)
 {
 	const double length = hypot(b[0] - a[0], b[1] - a[1]),
 		     e[2] = {(b[0] - a[0]) / length, (b[1] - a[1]) / length};
@@ -170,7 +170,7 @@ dptrace_direct_score(const struct dptrace_image *im, const struct dptrace_option
 				du / link, dv / link, g0, flank);
 	}
 	if (o->objective == DPTRACE_COST) {
-		const double mean = fmax(sum / (double)columns, 0);
+		const double mean = fmax((sum / (double)columns * g0 - floor) / (g0 - floor), 0);
 		return -link / ((capped ? fmin(mean, 1) : mean) + .3);
 	}
 	sum *= (o->arc ? link : du) / (double)columns;

@@ -1,133 +1,12 @@
-/* Plans (options become shapes, and memory is sized), runs the passes of every line, and turns optima into vertices. */
-#include <stdio.h>
+/* Plans (options become shapes, polarities are found, memory is sized) and runs the passes of every line. */
+#include <math.h>
+#include <string.h>
 
 #include "common/mem.h"
 #include "common/par.h"
 #include "dptrace/pass.h"
 
-/* --- results ----------------------------------------------------------------------------------------------------- */
-
-/* The number of vertices of a line of n segments after that many passes. */
-static size_t
-vertices_of(const struct segment_shape *s, size_t n, size_t passes)
-{
-	size_t sum = 1;
-
-	for (size_t i = 0; i < n; i++)
-		sum += (size_t)pass_guides(&s[i], passes - 1) - 1;
-	return sum;
-}
-
-/* The unit of margins: by how much the score of a pixel of full evidence exceeds that of a pixel without evidence. */
-static double
-worth(const struct segment_shape *s)
-{
-	const double k = (double)COST_K;
-
-	return s->cost ? 1 / k - 1 / (1 + k) : 1;
-}
-
-static double
-square_distance(const struct verdict *v, const double xy[2])
-{
-	return (v->x - xy[0]) * (v->x - xy[0]) + (v->y - xy[1]) * (v->y - xy[1]);
-}
-
-/*
- * The verdict of the first pass, of n guides, on a vertex at xy: that of the nearest vertex of the first pass. The search
- * goes forward from *at and moves *at on, as callers go along the polyline.
- */
-static const struct verdict *
-verdict_on(const struct verdict *v, int n, const double xy[2], int *at)
-{
-	while (*at + 1 < n && square_distance(&v[*at + 1], xy) <= square_distance(&v[*at], xy))
-		++*at;
-	return &v[*at];
-}
-
-static void
-put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrace_trace *t)
-{
-	const struct segment_shape *s = &w->shape[k];
-	const float *link = w->chain.link + (size_t)k * (size_t)w->chain.maxn;
-	const size_t row = (size_t)k * w->stride;
-	const int n = pass_guides(s, w->pass);
-	const double h = pass_length(w, k) / (n - 1);
-	int at = 0;
-
-	for (int g = k > 0; g < n; g++) {
-		const double *xy = w->xy[row + (size_t)g];
-		const bool point = g == 0 || g == n - 1;
-		const struct verdict *said = verdict_on(w->verdict + row, s->n, xy, &at);
-
-		v[g] = (struct dptrace_vertex){.x = xy[0],
-					       .y = xy[1],
-					       .score = g > 0 ? (double)link[g - 1] / h : 0,
-					       .margin = !point || isnan(said->margin)
-							     ? (double)said->margin / worth(s)
-							     : INFINITY,
-					       .point = point,
-					       .border = !point && said->border};
-	}
-	for (int g = k > 0; g < s->n; g++) {
-		const struct verdict *said = w->verdict + row + (size_t)g;
-		t->border += said->border;
-		if (!w->plan->o.margins || (double)said->margin / worth(s) < t->margin)
-			t->margin = (double)said->margin / worth(s);
-	}
-}
-
-/* The longest stretch of links that cost 1.5 a px or more: their evidence is below .37 of the level. */
-static double
-bare_stretch(const struct dptrace_trace *t)
-{
-	double run = 0, most = 0;
-
-	for (size_t i = 1; i < t->n; i++) {
-		const struct dptrace_vertex *a = &t->v[i - 1], *b = &t->v[i];
-		const double dx = b->x - a->x, dy = b->y - a->y;
-		run = b->score <= -1.5 ? run + sqrt(dx * dx + dy * dy) : 0;
-		most = run > most ? run : most;
-	}
-	return most;
-}
-
-static void
-count_sharp(struct dptrace_trace *t, struct bound most)
-{
-	for (size_t i = 1; i + 1 < t->n; i++) {
-		const struct dptrace_vertex *v = &t->v[i];
-		t->sharp += !turn_ok(most, v[0].x - v[-1].x, v[0].y - v[-1].y, v[1].x - v[0].x,
-				     v[1].y - v[0].y);
-	}
-}
-
-void
-pass_put(struct work *w, struct dptrace_trace *t)
-{
-	struct dptrace_vertex *v = t->v;
-
-	*t = (struct dptrace_trace){.n = t->n,
-				    .v = t->v,
-				    .score = w->chain.best,
-				    .margin = INFINITY,
-				    .low = w->shape->cost ? .2 : .3,
-				    .blank = w->blank};
-	for (int k = 0; k < w->chain.n; k++) {
-		put_segment(w, k, v, t);
-		v += pass_guides(&w->shape[k], w->pass) - 1;
-		if (w->chain.released[k] && !t->released++)
-			t->released_at = (size_t)k;
-	}
-	if (w->shape->cost) {
-		t->sharp = w->sharp;
-		t->bare = t->blank ? 0 : bare_stretch(t);
-	} else {
-		count_sharp(t, bound_of(.9 * w->shape->phi));
-	}
-}
-
-/* --- plan, run, free --------------------------------------------------------------------------------------------- */
+/* --- run --------------------------------------------------------------------------------------------------------- */
 
 static void
 trace_line(struct work *w, size_t i)
@@ -145,6 +24,8 @@ dptrace_run(struct dptrace_plan *p)
 	for (size_t i = 0; i < p->nline; i++)
 		trace_line(&p->work[omp_get_thread_num() % p->outer], i);
 }
+
+/* --- plan -------------------------------------------------------------------------------------------------------- */
 
 /* The memory that the largest line needs. */
 static size_t
@@ -208,10 +89,36 @@ make_gray(struct dptrace_plan *p, char err[DPTRACE_ERR])
 	return 0;
 }
 
+/* The number of vertices of a line of n segments after that many passes. */
+static size_t
+vertices_of(const struct segment_shape *s, size_t n, size_t passes)
+{
+	size_t sum = 1;
+
+	for (size_t i = 0; i < n; i++)
+		sum += (size_t)pass_guides(&s[i], passes - 1) - 1;
+	return sum;
+}
+
+/* Shapes the measured line i, with that polarity; 0: the points vote. */
+static int
+shape_line(struct dptrace_plan *p, size_t i, int polarity, char err[DPTRACE_ERR])
+{
+	struct dptrace_options o = p->o;
+
+	o.polarity = polarity;
+	p->bad = i;
+	if (dptrace_shape(p->shape + p->first[i], &p->line[i], &p->image, &o, err))
+		return -1;
+	p->bad = p->nline;
+	return 0;
+}
+
+/* Measures and shapes all lines. */
 static int
 shape_lines(struct dptrace_plan *p, char err[DPTRACE_ERR])
 {
-	size_t segments = 0, vertices = 0;
+	size_t segments = 0;
 
 	for (size_t i = 0; i < p->nline; i++)
 		segments += p->line[i].n;
@@ -222,13 +129,25 @@ shape_lines(struct dptrace_plan *p, char err[DPTRACE_ERR])
 		return dptrace_fail(err, "no memory for %zu points", segments);
 	p->first[0] = 0;
 	for (size_t i = 0; i < p->nline; i++) {
-		struct segment_shape *s = p->shape + p->first[i];
-		if (dptrace_shape(s, &p->line[i], &p->image, p->gray, &p->o, err)) {
-			p->bad = i;
+		p->bad = i;
+		if (dptrace_measure(p->shape + p->first[i], &p->line[i], &p->image, p->gray, &p->o,
+				    err) ||
+		    shape_line(p, i, p->o.polarity, err))
 			return -1;
-		}
 		p->first[i + 1] = p->first[i] + dptrace_segments(&p->line[i]);
-		p->trace[i].n = vertices_of(s, dptrace_segments(&p->line[i]), p->o.passes);
+	}
+	return 0;
+}
+
+/* Makes room for the vertices of all traces. */
+static int
+take_vertices(struct dptrace_plan *p, char err[DPTRACE_ERR])
+{
+	size_t vertices = 0;
+
+	for (size_t i = 0; i < p->nline; i++) {
+		p->trace[i].n =
+		    vertices_of(p->shape + p->first[i], p->first[i + 1] - p->first[i], p->o.passes);
 		vertices += p->trace[i].n;
 	}
 	if (!(p->vertex = weir_calloc(vertices, sizeof *p->vertex)))
@@ -238,6 +157,129 @@ shape_lines(struct dptrace_plan *p, char err[DPTRACE_ERR])
 	return 0;
 }
 
+/* Shares the threads out over lines, or gives them all to each line, and takes the memory. */
+static int
+take_memory(struct dptrace_plan *p, char err[DPTRACE_ERR])
+{
+	p->outer = p->nline >= (size_t)p->o.threads ? p->o.threads : 1;
+	p->inner = p->outer > 1 ? 1 : p->o.threads;
+	if (!(p->work = weir_calloc((size_t)p->outer, sizeof *p->work)))
+		return dptrace_fail(err, "no memory for %d threads", p->outer);
+	return take_vertices(p, err) || fit_memory(p, err) ? -1 : 0;
+}
+
+void
+dptrace_free(struct dptrace_plan *p)
+{
+	for (int i = 0; p->work && i < p->outer; i++)
+		weir_free(p->work[i].memory);
+	weir_free(p->work);
+	weir_free(p->own_gray);
+	weir_free(p->first);
+	weir_free(p->shape);
+	weir_free(p->trace);
+	weir_free(p->vertex);
+	*p = (struct dptrace_plan){0};
+}
+
+/* --- polarity ----------------------------------------------------------------------------------------------------- */
+
+#define IN_DOUBT .5 /* votes nearer to 0 than this are in doubt */
+#define PER_COST 4. /* votes that a px is worth whose cost differs by 1 */
+
+static bool
+is_in_doubt(const struct dptrace_plan *p, size_t i)
+{
+	return fabs(p->shape[p->first[i]].vote) < IN_DOUBT;
+}
+
+/*
+ * Adds to the plan q a try of line i with that polarity, if the line is clear enough for the cost. The level of a try does
+ * not depend on its polarity, so that costs compare. Returns whether it was added.
+ */
+static bool
+add_try(struct dptrace_plan *q, struct dptrace_line *line, const struct dptrace_plan *p, size_t i,
+	int polarity)
+{
+	struct segment_shape *s = q->shape + q->first[q->nline];
+	struct dptrace_options o = p->o;
+	const size_t n = p->first[i + 1] - p->first[i];
+	char err[DPTRACE_ERR];
+
+	memcpy(s, p->shape + p->first[i], n * sizeof *s);
+	for (size_t k = 0; k < n; k++)
+		s[k].bright = s[k].dark = fmax(s[k].bright, s[k].dark);
+	o.polarity = polarity;
+	if (dptrace_shape(s, &p->line[i], &p->image, &o, err) || !s->cost)
+		return false;
+	line[q->nline] = p->line[i];
+	q->first[q->nline + 1] = q->first[q->nline] + n;
+	q->nline++;
+	return true;
+}
+
+/* Runs the tries of q, a bright and a dark one for each line of[] of p. The vote and the costs decide the polarity. */
+static int
+run_tries(struct dptrace_plan *q, struct dptrace_plan *p, const size_t *of, char err[DPTRACE_ERR])
+{
+	if (take_memory(q, err))
+		return -1;
+	dptrace_run(q);
+	for (size_t t = 0; t < q->nline; t += 2) {
+		double vote = q->shape[q->first[t]].vote, length = 0;
+		for (size_t k = q->first[t]; k < q->first[t + 1]; k++)
+			length += q->shape[k].length;
+		vote += PER_COST * (q->trace[t].score - q->trace[t + 1].score) / length;
+		if (shape_line(p, of[t / 2], vote < 0 ? -1 : 1, err))
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Finds the polarity of the lines whose points hardly tell bright from dark: their first pass is tried with both. The
+ * tries are the lines of a plan of their own.
+ */
+static int
+settle_polarity(struct dptrace_plan *p, char err[DPTRACE_ERR])
+{
+	struct dptrace_plan q = {.image = p->image, .gray = p->gray, .o = p->o};
+	size_t tries = 0, segments = 0;
+	int r = 0;
+
+	if (p->o.score != DPTRACE_RIDGE || p->o.polarity || p->o.objective == DPTRACE_SUM)
+		return 0;
+	for (size_t i = 0; i < p->nline; i++)
+		if (is_in_doubt(p, i)) {
+			tries += 2;
+			segments += 2 * (p->first[i + 1] - p->first[i]);
+		}
+	if (tries == 0)
+		return 0;
+	q.o.passes = 1;
+	q.o.margins = false;
+	struct dptrace_line *line = weir_alloc(tries, sizeof *line);
+	size_t *of = weir_alloc(tries / 2, sizeof *of);
+	q.line = line;
+	q.first = weir_calloc(tries + 1, sizeof *q.first);
+	q.shape = weir_alloc(segments, sizeof *q.shape);
+	q.trace = weir_calloc(tries, sizeof *q.trace);
+	if (!line || !of || !q.first || !q.shape || !q.trace)
+		r = dptrace_fail(err, "no memory for %zu lines", tries);
+	for (size_t i = 0; !r && i < p->nline; i++)
+		if (is_in_doubt(p, i)) {
+			of[q.nline / 2] = i;
+			if (add_try(&q, line, p, i, 1))
+				add_try(&q, line, p, i, -1);
+		}
+	if (!r && q.nline)
+		r = run_tries(&q, p, of, err);
+	dptrace_free(&q);
+	weir_free(line);
+	weir_free(of);
+	return r;
+}
+
 int
 dptrace_plan(struct dptrace_plan *p, const struct dptrace_image *image,
 	     const struct dptrace_line *line, size_t nline, const struct dptrace_options *o,
@@ -245,11 +287,8 @@ dptrace_plan(struct dptrace_plan *p, const struct dptrace_image *image,
 {
 	*p = (struct dptrace_plan){
 	    .image = *image, .o = *o, .line = line, .nline = nline, .bad = nline};
-	p->outer = nline >= (size_t)o->threads ? o->threads : 1;
-	p->inner = p->outer > 1 ? 1 : o->threads;
-	if (!(p->work = weir_calloc((size_t)p->outer, sizeof *p->work)))
-		return dptrace_fail(err, "no memory for %d threads", p->outer);
-	if (make_gray(p, err) || shape_lines(p, err) || fit_memory(p, err)) {
+	if (make_gray(p, err) || shape_lines(p, err) || settle_polarity(p, err) ||
+	    take_memory(p, err)) {
 		size_t bad = p->bad;
 		dptrace_free(p);
 		p->bad = bad;
@@ -266,18 +305,4 @@ dptrace_resolved(const struct dptrace_plan *p, size_t line, size_t segment)
 	return (struct dptrace_resolved){(size_t)s->n, (size_t)s->d, s->length,
 					 s->halfwidth, s->phi,	     s->cost,
 					 s->polarity,  s->level,     s->noise};
-}
-
-void
-dptrace_free(struct dptrace_plan *p)
-{
-	for (int i = 0; p->work && i < p->outer; i++)
-		weir_free(p->work[i].memory);
-	weir_free(p->work);
-	weir_free(p->own_gray);
-	weir_free(p->first);
-	weir_free(p->shape);
-	weir_free(p->trace);
-	weir_free(p->vertex);
-	*p = (struct dptrace_plan){0};
 }

@@ -26,9 +26,9 @@
  * An objective turns the responses into the score of a link. There are two. The cost is an integral along the polyline;
  * its score is minus what the link costs. A link of length s costs
  *
- *	cost	s / (min(max(m / l, 0), 1) + k)	   m the mean of r over the link's columns, k = .3
+ *	cost	s / (min(max((m - f) / (l - f), 0), 1) + k)	   m the mean of r over the link's columns, k = .3
  *
- * The level of a point is the largest response within 3 px of it (within 1.5 sigma, if that is more). The level l of a
+ * The floor f is twice the typical response to the noise of the pixels, and at most l / 2. The level of a point is the largest response within 3 px of it (within 1.5 sigma, if that is more). The level l of a
  * segment is the smaller level of its two points. In the first pass a mean above l counts as l, so that a brighter line
  * nearby does not attract the polyline. Later passes do not cap the mean, and .5 sigma |grad| is subtracted from the
  * response of a ridge: it vanishes on the middle of a line, not on its flank or on an edge. The sum rewards evidence column
@@ -76,7 +76,7 @@ struct dptrace_options {
 	enum dptrace_objective objective;
 	/*
 	 * ridge: 1 bright, -1 dark; edge: 1 brighter where v > 0, -1 darker; 0: either. With 0, the points of each line
-	 * decide the polarity of a ridge under the cost.
+	 * vote for the polarity of a ridge under the cost. Where the vote is close, the costs of both decide with it.
 	 */
 	int polarity;
 	bool arc;     /* sum: length by arc instead of by columns */
@@ -246,11 +246,12 @@ int dptrace_direct(const struct dptrace_table *seg, size_t nseg, double phi, int
 /*
  * The score of one link of the segment ab by definition. The link goes from (u, v) = from to (u, v) = to, over that many
  * columns. o->objective is COST or SUM. Under the sum, g0 is as at the top of this file. Under the cost, g0 is the level
- * l, and capped says whether the mean counts up to l only, as in the first pass.
+ * l, floor is f, and capped says whether the mean counts up to l only, as in the first pass.
  */
-double dptrace_direct_score(const struct dptrace_image *image, const struct dptrace_options *o,
-			    const double a[2], const double b[2], const double from[2],
-			    const double to[2], size_t columns, double g0, bool capped);
+double
+dptrace_direct_score(const struct dptrace_image *image, const struct dptrace_options *o,
+		     const double a[2], const double b[2], const double from[2], const double to[2],
+		     size_t columns, double g0, double floor, bool capped);
 
 /* The level of a point by definition: the largest response of o->polarity around it. */
 double dptrace_direct_level(const struct dptrace_image *image, const struct dptrace_options *o,

@@ -114,7 +114,7 @@ void pass_curves(struct work *w);
  */
 void pass_keep(struct work *w);
 
-/* Turns the polyline of the last pass into the vertices of t. It is defined in dptrace.c. */
+/* Turns the polyline of the last pass into the vertices of t. It is defined in pass_put.c. */
 void pass_put(struct work *w, struct dptrace_trace *t);
 
 #endif

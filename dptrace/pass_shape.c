@@ -94,10 +94,12 @@ pass_rule(const struct segment_shape *s, const struct dptrace_options *o, size_t
 
 	if (!s->cost)
 		return sum;
+	const double above = s->level - s->floor;
 	return (struct rule){
 	    .cost = true,
 	    .polarity = s->polarity,
-	    .scale = s->level > 0 ? (float)(size / s->level) : 0,
+	    .scale = above > 0 ? (float)(size / above) : 0,
 	    .cap = pass ? 1e9f : 1,
+	    .floor = above > 0 ? (float)(s->floor / above) : 0,
 	    .flank = pass && o->score == DPTRACE_RIDGE ? (float)(COST_FLANK / o->sigma) : 0};
 }

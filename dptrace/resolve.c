@@ -8,6 +8,7 @@
 #include "dptrace/resolve.h"
 
 #define CLEAR	   4.3	 /* DPTRACE_AUTO: a clear line's level, in responses of noise alone */
+#define FLOOR	   2.	 /* cost: the floor, in responses of noise alone */
 #define TUBE_NOISE 45.	 /* px times level / noise: the spacing of a tube's guides in noise */
 enum { TUBE_HALF = 15 }; /* samples of a tube to either side */
 
@@ -261,56 +262,57 @@ share_of_bright(const struct level *l)
 }
 
 /*
- * Finds the levels of a line's segments. The level of a segment is the smaller one of its points' levels. Where the
- * polarity is open, the points of each segment vote: the share of bright in a point's two responses is its vote.
+ * Finds the levels of a line's segments. The level of a segment is the smaller one of its points' levels. The points of
+ * each segment vote for a polarity: the share of bright in a point's two responses is its vote.
  */
 static void
 find_levels(struct segment_shape *s, size_t n, const struct dptrace_line *l,
 	    const struct dptrace_image *im, const float *gray, const struct dptrace_options *o)
 {
 	struct level last = level_at(im, gray, o, l->xy[0]);
+	struct noise noise = {0, 0};
 	double votes = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct level next = level_at(im, gray, o, l->xy[(i + 1) % l->n]);
+		const double(*xy)[2] = l->xy, *next_xy = xy[(i + 1) % l->n];
+		const struct level next = level_at(im, gray, o, next_xy);
 		s[i].bright = smaller(last.bright, next.bright);
 		s[i].dark = smaller(last.dark, next.dark);
 		votes += share_of_bright(&last) + share_of_bright(&next) - 1;
+		level_add_noise(&noise, im, gray, xy[i], next_xy,
+				default_halfwidth(s[i].length, o, true));
 		last = next;
 	}
-	const bool either = o->score == DPTRACE_RIDGE && !o->polarity;
-	const int polarity = !either ? o->polarity : votes < 0 ? -1 : 1;
 	for (size_t i = 0; i < n; i++) {
-		s[i].polarity = polarity;
-		s[i].level = polarity < 0 ? s[i].dark : s[i].bright;
+		s[i].vote = votes / (double)n;
+		s[i].noise = level_of_noise(&noise, o->sigma);
 	}
 }
 
-/* Chooses the objective of a line, and fills in the polarity, levels and noise that it needs. */
-static void
-choose_objective(struct segment_shape *s, size_t n, const struct dptrace_line *l,
-		 const struct dptrace_image *im, const float *gray, const struct dptrace_options *o)
+static bool
+has_cost(const struct dptrace_options *o)
 {
-	double least = INFINITY;
-	struct noise noise = {0, 0};
+	return o->objective != DPTRACE_SUM && o->score != DPTRACE_SIN;
+}
 
-	if (o->objective == DPTRACE_SUM || o->score == DPTRACE_SIN) {
-		for (size_t i = 0; i < n; i++)
-			s[i].polarity = o->polarity;
-		return;
-	}
-	find_levels(s, n, l, im, gray, o);
+/* Chooses the objective of a line by its levels, and fills in the polarity, level and floor that it needs. */
+static void
+choose_objective(struct segment_shape *s, size_t n, const struct dptrace_options *o)
+{
+	const bool either = o->score == DPTRACE_RIDGE && !o->polarity;
+	const int polarity = !either ? o->polarity : s->vote < 0 ? -1 : 1;
+	double least = INFINITY;
+
 	for (size_t i = 0; i < n; i++) {
+		s[i].level = polarity < 0 ? s[i].dark : s[i].bright;
 		least = smaller(least, s[i].level);
-		level_add_noise(&noise, im, gray, l->xy[i], l->xy[(i + 1) % l->n],
-				default_halfwidth(s[i].length, o, true));
 	}
-	const double alone = level_of_noise(&noise, o->sigma);
 	for (size_t i = 0; i < n; i++) {
-		s[i].cost = o->objective == DPTRACE_COST || least >= CLEAR * alone;
-		s[i].noise = alone;
-		s[i].level = larger(s[i].level, alone);
-		s[i].polarity = s[i].cost ? s[i].polarity : o->polarity;
+		s[i].cost =
+		    has_cost(o) && (o->objective == DPTRACE_COST || least >= CLEAR * s->noise);
+		s[i].level = larger(s[i].level, s->noise);
+		s[i].floor = smaller(FLOOR * s->noise, s[i].level / 2);
+		s[i].polarity = s[i].cost ? polarity : o->polarity;
 	}
 }
 
@@ -330,8 +332,9 @@ check_points(const struct dptrace_line *l, const struct dptrace_image *im, char 
 }
 
 int
-dptrace_shape(struct segment_shape *s, const struct dptrace_line *l, const struct dptrace_image *im,
-	      const float *gray, const struct dptrace_options *o, char err[DPTRACE_ERR])
+dptrace_measure(struct segment_shape *s, const struct dptrace_line *l,
+		const struct dptrace_image *im, const float *gray, const struct dptrace_options *o,
+		char err[DPTRACE_ERR])
 {
 	const size_t n = dptrace_segments(l), side = im->w > im->h ? im->w : im->h;
 
@@ -343,7 +346,18 @@ dptrace_shape(struct segment_shape *s, const struct dptrace_line *l, const struc
 	for (size_t i = 0; i < n; i++)
 		if (shape_chord(&s[i], l->xy[i], l->xy[(i + 1) % l->n], err))
 			return -1;
-	choose_objective(s, n, l, im, gray, o);
+	if (has_cost(o))
+		find_levels(s, n, l, im, gray, o);
+	return 0;
+}
+
+int
+dptrace_shape(struct segment_shape *s, const struct dptrace_line *l, const struct dptrace_image *im,
+	      const struct dptrace_options *o, char err[DPTRACE_ERR])
+{
+	const size_t n = dptrace_segments(l);
+
+	choose_objective(s, n, o);
 	for (size_t i = 0; i < n; i++)
 		if (shape_guides(&s[i], o, err))
 			return -1;

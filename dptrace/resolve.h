@@ -23,8 +23,10 @@ struct segment_shape {
 	bool cost; /* the objective is the cost; else it is the sum */
 	int polarity;
 	double bright, dark; /* levels by polarity; 0 with DPTRACE_SUM or DPTRACE_SIN */
+	double vote;	     /* of the points, for bright (1) or dark (-1) */
 	double level;	     /* cost: l, at least noise */
 	double noise;	     /* the response to the pixel noise around the line */
+	double floor;	     /* cost: f, the response that counts as none */
 	int steepest;	     /* cost: rows that a link may climb; 0: any number */
 	int snap[2]; /* samples to either side that the polyline may move the start and the end */
 	struct tube_shape tube;
@@ -33,9 +35,20 @@ struct segment_shape {
 /* Prints a sentence into err; returns -1. */
 int dptrace_fail(char err[DPTRACE_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Checks a line and resolves its segments. gray is the mean of the planes. Returns 0, or -1 with a sentence in err. */
+/*
+ * Checks a line, and takes from the picture what its shape depends on: it fills in the ends, levels, vote and noise of the
+ * segments. gray is the mean of the planes. Returns 0, or -1 with a sentence in err.
+ */
+int dptrace_measure(struct segment_shape *s, const struct dptrace_line *l,
+		    const struct dptrace_image *im, const float *gray,
+		    const struct dptrace_options *o, char err[DPTRACE_ERR]);
+
+/*
+ * Resolves the other members of the segments, which dptrace_measure() has been through. Where the polarity is open, it is
+ * that of the vote. Returns 0, or -1 with a sentence in err.
+ */
 int
 dptrace_shape(struct segment_shape *s, const struct dptrace_line *l, const struct dptrace_image *im,
-	      const float *gray, const struct dptrace_options *o, char err[DPTRACE_ERR]);
+	      const struct dptrace_options *o, char err[DPTRACE_ERR]);
 
 #endif

@@ -66,12 +66,17 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 	segment_shape(&s, (struct bound){-1, 0});
 	const struct origin at = {a[0], a[1], s.c.ex, s.c.ey};
 	const bool cost = o->objective == DPTRACE_COST;
-	const double level = cost ? dptrace_direct_level(im, o, a) : 0;
+	const double level = cost ? dptrace_direct_level(im, o, a) : 1,
+		     floor = cost ? level / 5 : 0;
 	strip.rule = (struct rule){
-	    cost, o->polarity,
-	    (float)((o->score == DPTRACE_RIDGE ? o->sigma : 1) * o->sigma / (cost ? level : 1)),
-	    capped ? 1 : 1e9f,
-	    cost && !capped && o->score == DPTRACE_RIDGE ? (float)(COST_FLANK / o->sigma) : 0};
+	    .cost = cost,
+	    .polarity = o->polarity,
+	    .scale =
+		(float)((o->score == DPTRACE_RIDGE ? o->sigma : 1) * o->sigma / (level - floor)),
+	    .cap = capped ? 1 : 1e9f,
+	    .floor = (float)(floor / (level - floor)),
+	    .flank =
+		cost && !capped && o->score == DPTRACE_RIDGE ? (float)(COST_FLANK / o->sigma) : 0};
 	strip_columns(bench.column, &strip.g, &at);
 	base_fill(&base, &bench, &strip.g, im, gray, o, &strip.rule);
 	strip_fill(&strip, &base, &s.c);
@@ -84,7 +89,7 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 		float out[LANES];
 		strip_score(&s, g, k - j, j, 0, GROUP, out);
 		double want = dptrace_direct_score(im, o, a, b, from, to, (size_t)strip.g.per_gap,
-						   cost ? level : (double)base.g0, capped);
+						   cost ? level : (double)base.g0, floor, capped);
 		sum += fabs((double)out[0] - want) / (length / 4);
 		peak = fmax(peak, fabs(want) / (length / 4));
 	}

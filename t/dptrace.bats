@@ -38,6 +38,18 @@ tables() {
 	dptrace $ends dark.pgm | near 1
 }
 
+@test "a dark road is followed from points that lie on bright spots" {
+	for spot in "3 1.5 8" "2 1 9"; do
+		set -- $spot
+		awk -v r="$1" -v off="$2" -v light="$3" 'BEGIN { print "P2 80 40 9"; for (y = 0; y < 40; y++) for (x = 0; x < 80; x++) {
+			v = (y - 20 - 6 * sin(x / 13)) ^ 2 < 3 ? 2 : 5
+			if ((x - 5) ^ 2 + (y - 22 - off) ^ 2 < r || (x - 75) ^ 2 + (y - 17 - off) ^ 2 < r) v = light
+			print v } }' >spots.pgm
+		dptrace $ends spots.pgm | near 1.2
+		run ! near 3 < <(dptrace $ends --score=ridge+ spots.pgm)
+	done
+}
+
 @test "with --snap=0 the given points are on the polyline, by default they may move" {
 	dptrace --snap=0 $ends road.pgm >out
 	[ "$(head -n 1 out)" = "5.000 22.000" ]

@@ -84,11 +84,12 @@ WEIR_CLONES(signed_edge_row, (float *restrict out, const struct rows *r, int a, 
 }
 
 /* Turns the mean evidence out[x] of each link in [a, b) into its score under the cost. */
-WEIR_CLONES(cost_row, (float *restrict out, int a, int b, float length, float cap),
-	    (out, a, b, length, cap))
+WEIR_CLONES(cost_row, (float *restrict out, int a, int b, float length, float floor, float cap),
+	    (out, a, b, length, floor, cap))
 {
 	for (int x = a; x < b; x++) {
-		float e = out[x] > 0 ? out[x] : 0;
+		float e = out[x] - floor;
+		e = e > 0 ? e : 0;
 		e = e < cap ? e : cap;
 		out[x] = -(length / (e + COST_K));
 	}
@@ -115,5 +116,5 @@ strip_score(const struct segment *s, int g, int slope, int j, int a, int b, floa
 	else
 		edge_row(out, &r, a, b);
 	if (p->rule.cost)
-		cost_row(out, a, b, r.c->length, p->rule.cap);
+		cost_row(out, a, b, r.c->length, p->rule.floor, p->rule.cap);
 }

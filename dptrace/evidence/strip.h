@@ -71,8 +71,10 @@ struct scratch {
 struct rule {
 	bool cost; /* else the sum */
 	int polarity;
-	float scale; /* cost: factor of the derivatives that makes the level l 1 */
+	float scale; /* cost: factor of the derivatives that makes the level l 1, less the floor */
 	float cap;   /* cost: the most that the mean evidence of a link counts */
+	float
+	    floor; /* cost: what is subtracted from the mean evidence, so that noise counts as none */
 	float
 	    flank; /* cost, ridge: so many sizes of the gradient count against the second derivative */
 };

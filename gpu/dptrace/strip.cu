@@ -169,7 +169,8 @@ __device__ void
 charge(float sum[SLOPES], const rows &r, const struct rule &rule, int t0, int steepest)
 {
 	for (int i = 0; i < (int)SLOPES; i++) {
-		float e = sum[i] > 0 ? sum[i] : 0;
+		float e = sum[i] - rule.floor;
+		e = e > 0 ? e : 0;
 		e = e < rule.cap ? e : rule.cap;
 		if (rule.cost)
 			sum[i] = -(r.slope[i].length / (e + COST_K));

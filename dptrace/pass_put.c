@@ -1,0 +1,111 @@
+/* Turns the optimum of the last pass into the vertices of a trace, with the verdicts of the first pass. */
+#include "dptrace/pass.h"
+
+/* The unit of margins: by how much the score of a pixel of full evidence exceeds that of a pixel without evidence. */
+static double
+worth(const struct segment_shape *s)
+{
+	const double k = (double)COST_K;
+
+	return s->cost ? 1 / k - 1 / (1 + k) : 1;
+}
+
+static double
+square_distance(const struct verdict *v, const double xy[2])
+{
+	return (v->x - xy[0]) * (v->x - xy[0]) + (v->y - xy[1]) * (v->y - xy[1]);
+}
+
+/*
+ * The verdict of the first pass, of n guides, on a vertex at xy: that of the nearest vertex of the first pass. The search
+ * goes forward from *at and moves *at on, as callers go along the polyline.
+ */
+static const struct verdict *
+verdict_on(const struct verdict *v, int n, const double xy[2], int *at)
+{
+	while (*at + 1 < n && square_distance(&v[*at + 1], xy) <= square_distance(&v[*at], xy))
+		++*at;
+	return &v[*at];
+}
+
+static void
+put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrace_trace *t)
+{
+	const struct segment_shape *s = &w->shape[k];
+	const float *link = w->chain.link + (size_t)k * (size_t)w->chain.maxn;
+	const size_t row = (size_t)k * w->stride;
+	const int n = pass_guides(s, w->pass);
+	const double h = pass_length(w, k) / (n - 1);
+	int at = 0;
+
+	for (int g = k > 0; g < n; g++) {
+		const double *xy = w->xy[row + (size_t)g];
+		const bool point = g == 0 || g == n - 1;
+		const struct verdict *said = verdict_on(w->verdict + row, s->n, xy, &at);
+
+		v[g] = (struct dptrace_vertex){.x = xy[0],
+					       .y = xy[1],
+					       .score = g > 0 ? (double)link[g - 1] / h : 0,
+					       .margin = !point || isnan(said->margin)
+							     ? (double)said->margin / worth(s)
+							     : INFINITY,
+					       .point = point,
+					       .border = !point && said->border};
+	}
+	for (int g = k > 0; g < s->n; g++) {
+		const struct verdict *said = w->verdict + row + (size_t)g;
+		t->border += said->border;
+		if (!w->plan->o.margins || (double)said->margin / worth(s) < t->margin)
+			t->margin = (double)said->margin / worth(s);
+	}
+}
+
+/* The longest stretch of links that cost 1.5 a px or more: their evidence is below .37 of the level. */
+static double
+bare_stretch(const struct dptrace_trace *t)
+{
+	double run = 0, most = 0;
+
+	for (size_t i = 1; i < t->n; i++) {
+		const struct dptrace_vertex *a = &t->v[i - 1], *b = &t->v[i];
+		const double dx = b->x - a->x, dy = b->y - a->y;
+		run = b->score <= -1.5 ? run + sqrt(dx * dx + dy * dy) : 0;
+		most = run > most ? run : most;
+	}
+	return most;
+}
+
+static void
+count_sharp(struct dptrace_trace *t, struct bound most)
+{
+	for (size_t i = 1; i + 1 < t->n; i++) {
+		const struct dptrace_vertex *v = &t->v[i];
+		t->sharp += !turn_ok(most, v[0].x - v[-1].x, v[0].y - v[-1].y, v[1].x - v[0].x,
+				     v[1].y - v[0].y);
+	}
+}
+
+void
+pass_put(struct work *w, struct dptrace_trace *t)
+{
+	struct dptrace_vertex *v = t->v;
+
+	*t = (struct dptrace_trace){.n = t->n,
+				    .v = t->v,
+				    .score = w->chain.best,
+				    .margin = INFINITY,
+				    .low = w->shape->cost ? .2 : .3,
+				    .blank = w->blank};
+	for (int k = 0; k < w->chain.n; k++) {
+		put_segment(w, k, v, t);
+		v += pass_guides(&w->shape[k], w->pass) - 1;
+		if (w->chain.released[k] && !t->released++)
+			t->released_at = (size_t)k;
+	}
+	if (w->shape->cost) {
+		t->sharp = w->sharp;
+		t->bare = t->blank ? 0 : bare_stretch(t);
+	} else {
+		count_sharp(t, bound_of(.9 * w->shape->phi));
+	}
+}
