@@ -106,8 +106,7 @@ trace_picture(struct session *s, struct raw_in *in, struct img *x)
 {
 	const struct dptrace_image image = read_image(in, s->a, x);
 	const struct tile t = read_tile(in, x);
-	const bool map =
-	    s->a->to == REPORT_WKT || s->a->to == REPORT_GEOJSON || s->a->to == REPORT_GEOJSONL;
+	const bool map = report_is_map((enum report_format)s->a->to);
 	const double x0 = (double)t.x0, y0 = (double)t.y0;
 	const double *world = s->world;
 	double own[6];

@@ -484,6 +484,27 @@ tables() {
 	diff want got
 }
 
+@test "the LineStrings of GeoJSON are polylines" {
+	dptrace -n 3 $ends -p 60,14 road.pgm >want
+	dptrace -n 3 $ends -p 60,14 --to=geojson road.pgm >out.json
+	printf '{"type": "LineString", "coordinates": [[5,22],[75,17],[60,14]]}\n' >one
+	printf '\036{"geometry":{"coordinates":[[5,22,0],[75,17,1e3],[60, 14]],\n"type":"LineString"},"type":"Feature","properties":{"a":[1,{"b":null}],"c":"}\\""}}\n' >feature
+	printf '{"type":"FeatureCollection","features":[%s]}' "$(tr -d '\036' <feature)" >collection
+	printf '{"type":"MultiLineString","coordinates":[[[5,22],[75,17],[60,14]]]}' >multi
+	for f in one feature collection multi; do
+		dptrace -n 3 -f $f road.pgm | diff want -
+	done
+	cat feature one >two
+	dptrace -n 3 -f two road.pgm | diff <(cat want; echo; cat want) -
+	dptrace -n 3 -f out.json road.pgm >back
+	fails 1 'line 1: a Point: only LineStrings are traced' dptrace -f <(echo '{"type":"Point","coordinates":[1,2]}') road.pgm
+	fails 1 'line 2: a position has two numbers' dptrace -f <(printf '{"type":"LineString",\n"coordinates":[[1],[2,3]]}') road.pgm
+	fails 1 'a LineString has two or more' dptrace -f <(echo '{"type":"LineString","coordinates":[[2,3]]}') road.pgm
+	fails 1 'malformed GeoJSON' dptrace -f <(echo '{"type":"LineString","coordinates":[[1,2],[2,3') road.pgm
+	fails 1 'no points' dptrace -f <(echo '{"type":"FeatureCollection","features":[]}') road.pgm
+	fails 1 'more than 64 levels' dptrace -f <(printf '{"a":%0200d' 0 | tr 0 '[') road.pgm
+}
+
 @test "points may be places of the map, in text or WKT" {
 	pgmtoraw road.pgm | sed '0,/^encoding/s/^encoding/geotransform:=1000 2 0 5000 0 -2\ncrs:=EPSG:32633\nencoding/' >map.nrrd
 	dptrace -n 5 $ends --to=wkt map.nrrd >want
@@ -492,6 +513,9 @@ tables() {
 	echo 'LineString(1011 4955, 1151 4965)' >clicks.wkt
 	dptrace -n 5 -f clicks.wkt --points=world --to=wkt map.nrrd | diff want -
 	dptrace -n 5 -f want --points=world --to=wkt map.nrrd | grep -q '^LINESTRING'
+	dptrace -n 5 $ends --to=ewkt map.nrrd | diff <(sed 's/^/SRID=32633;/' want) -
+	dptrace -n 5 -f <(echo 'srid=32633;LineString(1011 4955, 1151 4965)') --points=world --to=wkt map.nrrd | diff want -
+	dptrace -n 5 $ends --to=ewkt road.pgm | grep -q '^LINESTRING'
 	fails 1 'no geotransform: --points=world needs one' dptrace -p 1011,4955 -p 1151,4965 --points=world road.pgm
 	fails 1 'number' dptrace -f <(echo 'LINESTRING (1 2, x 3)') road.pgm
 }

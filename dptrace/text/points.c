@@ -28,8 +28,8 @@ grow(void **p, size_t n, size_t size)
 	return true;
 }
 
-static int
-add_point(struct points *p, double x, double y)
+int
+points_point(struct points *p, double x, double y)
 {
 	if (!grow((void **)&p->xy, p->nxy, sizeof *p->xy))
 		return -1;
@@ -38,9 +38,8 @@ add_point(struct points *p, double x, double y)
 	return 0;
 }
 
-/* Makes a line of the last n points. Points may still move in memory; points_finish() sets the line's xy. */
-static int
-add_line(struct points *p, size_t n, bool closed)
+int
+points_line(struct points *p, size_t n, bool closed)
 {
 	if (!grow((void **)&p->line, p->nline, sizeof *p->line))
 		return -1;
@@ -52,9 +51,9 @@ int
 points_add(struct points *p, const double (*xy)[2], size_t n, bool closed)
 {
 	for (size_t i = 0; i < n; i++)
-		if (add_point(p, xy[i][0], xy[i][1]))
+		if (points_point(p, xy[i][0], xy[i][1]))
 			return -1;
-	return add_line(p, n, closed);
+	return points_line(p, n, closed);
 }
 
 void
@@ -100,15 +99,21 @@ end_of_line(const char *at, const char *end)
 	return nl ? nl : end;
 }
 
-/* Narrows at..end to what stands between the parentheses of WKT's LINESTRING; returns whether it is one. */
+/*
+ * Narrows at..end to what stands between the parentheses of WKT's LINESTRING, with or without the SRID of EWKT. Returns
+ * whether it is one.
+ */
 static bool
 is_wkt(const char **at, const char **end)
 {
-	static const char word[] = "LINESTRING";
+	static const char word[] = "LINESTRING", srid[] = "SRID=";
 	const char *from = *at, *open, *shut;
 
 	while (from < *end && is_blank(*from))
 		from++;
+	if ((size_t)(*end - from) >= sizeof srid - 1 && !strncasecmp(from, srid, sizeof srid - 1) &&
+	    memchr(from, ';', (size_t)(*end - from)))
+		from = (const char *)memchr(from, ';', (size_t)(*end - from)) + 1;
 	if ((size_t)(*end - from) < sizeof word - 1 ||
 	    strncasecmp(from, word, sizeof word - 1) != 0)
 		return false;
@@ -133,25 +138,33 @@ parse_line(struct points *p, const char *at, const char *end, bool closed, char 
 	end = comment ? comment : end;
 	const bool wkt = is_wkt(&at, &end);
 	while ((r = next_number(&at, end, wkt ? ',' : ' ', &xy[n % 2], err)) > 0)
-		if (++n % 2 == 0 && add_point(p, xy[0], xy[1]))
+		if (++n % 2 == 0 && points_point(p, xy[0], xy[1]))
 			return dptrace_fail(err, "no memory for %zu points", p->nxy);
 	if (r < 0 || n == 0)
 		return r;
 	if (n % 2 || n < 4)
 		return dptrace_fail(err, "%zu number%s: a polyline is x y x y ...", n,
 				    n == 1 ? "" : "s");
-	return add_line(p, n / 2, closed) ? dptrace_fail(err, "no memory for %zu lines", p->nline)
-					  : 0;
+	return points_line(p, n / 2, closed)
+		   ? dptrace_fail(err, "no memory for %zu lines", p->nline)
+		   : 0;
 }
 
 int
 points_parse(struct points *p, const char *text, size_t n, bool closed, char err[DPTRACE_ERR])
 {
-	const char *end = text + n;
+	const char *end = text + n, *at = text;
 	char why[DPTRACE_ERR - 32];
-	size_t row = 1, before = p->nline;
+	size_t row = 1, before = p->nline, blanks = 0;
 
-	for (const char *at = text; at < end; row++) {
+	while (blanks < n && strchr(" \t\r\n\x1e", text[blanks]))
+		blanks++;
+	if (blanks < n && text[blanks] == '{') {
+		if (geojson_parse(p, text, n, closed, err))
+			return -1;
+		at = end;
+	}
+	for (; at < end; row++) {
 		const char *nl = end_of_line(at, end);
 		if (parse_line(p, at, nl, closed, err)) {
 			snprintf(why, sizeof why, "%s", err);

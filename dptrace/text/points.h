@@ -13,10 +13,22 @@ struct points {
 
 /*
  * Adds the polylines of a text. Each line of text is one polyline `x y x y ...`, or WKT's `LINESTRING (x y, x y, ...)`.
- * Blanks, tabs and a CR before the newline separate numbers. # begins a comment. A line without numbers is skipped. Returns
- * 0, or -1 with a sentence in err.
+ * Blanks, tabs and a CR before the newline separate numbers. # begins a comment. A line without numbers is skipped. A text
+ * that begins with { is GeoJSON. Returns 0, or -1 with a sentence in err.
  */
 int points_parse(struct points *p, const char *text, size_t n, bool closed, char err[DPTRACE_ERR]);
+
+/*
+ * Adds the polylines of a text in GeoJSON: its LineStrings and MultiLineStrings, in order. Another geometry with coordinates
+ * is an error. Returns 0, or -1 with a sentence in err.
+ */
+int geojson_parse(struct points *p, const char *text, size_t n, bool closed, char err[DPTRACE_ERR]);
+
+/* Adds a point of the next line. Returns 0, or -1 when there is no memory. */
+int points_point(struct points *p, double x, double y);
+
+/* Makes a line of the last n points. Returns 0, or -1 when there is no memory. */
+int points_line(struct points *p, size_t n, bool closed);
 
 /* Adds one line of n points. Returns 0, or -1 when there is no memory. */
 int points_add(struct points *p, const double (*xy)[2], size_t n, bool closed);

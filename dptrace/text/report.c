@@ -83,17 +83,24 @@ put_rows(const struct report *r, const struct dptrace_trace *t, size_t item, siz
 	}
 }
 
-/* Writes the member crs by which GDAL and QGIS know the coordinates; nothing for pixels and for systems without a number. */
-static void
-put_crs(const struct report *r)
+/* The number of the system of the places, of EPSG; 0 for pixels and for systems without a number. */
+static unsigned
+epsg_of(const struct report *r)
 {
 	unsigned n;
 
-	if (r->world && r->crs && sscanf(r->crs, "EPSG:%u", &n) == 1)
+	return r->world && r->crs && sscanf(r->crs, "EPSG:%u", &n) == 1 ? n : 0;
+}
+
+/* Writes the member crs by which GDAL and QGIS know the coordinates. */
+static void
+put_crs(const struct report *r)
+{
+	if (epsg_of(r))
 		raw_printf(r->out,
 			   "\"crs\": {\"type\": \"name\", \"properties\": {\"name\": "
 			   "\"urn:ogc:def:crs:EPSG::%u\"}}, ",
-			   n);
+			   epsg_of(r));
 }
 
 void
@@ -127,6 +134,9 @@ report_line(struct report *r, const struct dptrace_trace *t, bool closed, size_t
 		put_places(r, t, "", "", " ", "\n");
 		break;
 	case REPORT_WKT:
+	case REPORT_EWKT:
+		if (r->format == REPORT_EWKT && epsg_of(r))
+			raw_printf(r->out, "SRID=%u;", epsg_of(r));
 		raw_printf(r->out, "%s", closed ? "POLYGON ((" : "LINESTRING (");
 		put_places(r, t, ", ", "", " ", "");
 		raw_printf(r->out, "%s\n", closed ? "))" : ")");

@@ -11,8 +11,16 @@ enum report_format {
 	REPORT_GEOJSON,
 	REPORT_SVG,
 	REPORT_CSV,
-	REPORT_GEOJSONL
+	REPORT_GEOJSONL,
+	REPORT_EWKT
 };
+
+/* Says whether programs that know maps read the format: its places are those of the map, where the picture has one. */
+static inline bool
+report_is_map(enum report_format f)
+{
+	return f == REPORT_WKT || f == REPORT_EWKT || f == REPORT_GEOJSON || f == REPORT_GEOJSONL;
+}
 
 struct report {
 	struct raw_out *out;
