@@ -27,6 +27,8 @@ static const struct {
     {"packed fields, funnel shifts and bit counts", selftest_fields},
     {"Fourier transforms of all kinds, shapes and strides are the sums that define them",
      selftest_fft},
+    {"a stream hands data to another, and waits for its turn", selftest_streams},
+    {"a graph does again what was captured", selftest_graph},
     {"gpu/prim.cu: each number becomes the sum of those before it", selftest_scan},
     {"gpu/prim.cu: a sort is stable, and so is one after another", selftest_sort},
     {"gpu/prim.cu: inner products", selftest_dot},
@@ -53,6 +55,23 @@ aborts(void (*f)(void))
 	       !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* Each of the three waits is left out in turn, in every order. */
+static void
+check_waits(void)
+{
+	struct check_many m = {0};
+
+	for (unsigned missing = 1; missing < SELFTEST_WAITS; missing *= 2) {
+		int wrong = 0;
+		for (int order = 0; order < CHECK_ORDERS; order++) {
+			cudacpu_order(order, 1);
+			wrong += selftest_waits(SELFTEST_WAITS & ~missing) != 0;
+		}
+		check_case(&m, wrong > 0, "without wait %u all was right", missing);
+	}
+	check_end(&m, "cudacpu: a missing wait shows");
+}
+
 static void
 check_faults(void)
 {
@@ -64,6 +83,7 @@ check_faults(void)
 		stale += wrong_without_barrier();
 	}
 	check(stale > 0, "cudacpu: a missing barrier shows", "no thread saw a stale word");
+	check_waits();
 	check(aborts(wrong_barrier_of_some),
 	      "cudacpu: a barrier that some threads never reach aborts", "it went on");
 	check(aborts(wrong_lane_outside_mask),

@@ -1,7 +1,7 @@
 /*
  * CUDA on the CPU, for tests: what g++ includes as <cuda_runtime.h> when it compiles gpu/NAME.cu as plain C++. Every thread
  * of a block is a fiber (fibers.cu), blocks are shared among OpenMP threads, device memory is malloc's, a copy is
- * memcpy, a stream does its work at once.
+ * memcpy. A stream does its work at once, or as late as CUDA may (streams.cu), so that a missing wait shows.
  *
  * A fiber runs on until its thread meets a barrier, a shuffle, a vote or its end: the worst schedule there is, so a
  * missing barrier shows at once. cudacpu_order() chooses in which order the fibers go. Reported with a line on stderr and an
@@ -45,7 +45,7 @@
 extern __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 static constexpr int warpSize = 32;
 
-/* The order of fibers within a block, and of blocks. */
+/* The order of fibers within a block, of blocks, and of streams. */
 enum { CUDACPU_FORWARD, CUDACPU_BACKWARD, CUDACPU_SHUFFLED };
 extern "C" void cudacpu_order(int order, unsigned seed);
 /* Device memory from now on, of each device: an allocation beyond it fails. */
@@ -66,8 +66,8 @@ struct cudacpu_grid {
 };
 
 /* Starts nothing and leaves an error where a GPU would: a stream of another device, more shared memory than allowed. */
-void cudacpu_launch(const cudacpu_grid *g, void (*call)(void *), void *args);
-cudaError_t cudacpu_may_launch(const cudacpu_grid *g);
+void cudacpu_launch(const cudacpu_grid &g, std::function<void()> call);
+cudaError_t cudacpu_may_launch(const cudacpu_grid &g);
 void *cudacpu_dynamic(void);
 
 template <class... P, class... A>
@@ -76,10 +76,8 @@ cudacpu_launch_kernel(void (*k)(P...), dim3 grid, dim3 block, size_t shared, cud
 		      A... a)
 {
 	const cudacpu_grid g = {reinterpret_cast<const void *>(k), grid, block, shared, stream};
-	auto call = [&] { k(a...); };
 
-	cudacpu_launch(
-	    &g, [](void *c) { (*static_cast<decltype(call) *>(c))(); }, &call);
+	cudacpu_launch(g, [=] { k(a...); });
 }
 
 #define WEIR_LAUNCH(kernel, grid, block, shared, stream, ...) \

@@ -26,6 +26,7 @@ struct handle {
 	long long n[3], batch;
 	side in, out;
 	void *area;
+	cudaStream_t stream;
 };
 
 handle handles[HANDLES];
@@ -94,9 +95,14 @@ make(int plan, int rank, long long *n, long long *inembed, long long istride, lo
 }
 
 int
-stream(int plan, cudaStream_t)
+stream(int plan, cudaStream_t s)
 {
-	return handle_of(plan) ? 0 : INVALID_PLAN;
+	handle *h = handle_of(plan);
+
+	if (!h)
+		return INVALID_PLAN;
+	h->stream = s;
+	return 0;
 }
 
 int
@@ -141,14 +147,12 @@ template <> struct fftw<double> {
 	static constexpr auto end = fftw_destroy_plan;
 };
 
-/* The plan of FFTW's that plan_of(axes, dimensions, batch) makes for these arrays, used once. */
+/* Has the plan of FFTW's that plan_of(axes, dimensions, batch) makes for these arrays run once, in its turn. */
 template <class R, class F>
 int
 run(int plan, int type, void *in, void *out, F plan_of)
 {
-	const std::lock_guard<std::mutex> hold(lock);
 	const handle *h = handle_of(plan);
-	fftw_iodim64 dim[3], many;
 
 	if (!h || h->type != type + (sizeof(R) == sizeof(double) ? DOUBLE : 0))
 		return INVALID_PLAN;
@@ -156,16 +160,21 @@ run(int plan, int type, void *in, void *out, F plan_of)
 		return NO_WORKSPACE;
 	if ((uintptr_t)in % (2 * sizeof(R)) || (uintptr_t)out % (2 * sizeof(R)))
 		return UNALIGNED;
-	for (int i = 0; i < h->rank; i++)
-		dim[i] = {(ptrdiff_t)h->n[i], (ptrdiff_t)h->in.embed[i],
-			  (ptrdiff_t)h->out.embed[i]};
-	many = {(ptrdiff_t)h->batch, (ptrdiff_t)h->in.dist, (ptrdiff_t)h->out.dist};
-	const auto p = plan_of(h->rank, dim, &many);
-	if (!p)
-		return INVALID_VALUE;
-	fftw<R>::execute(p);
-	fftw<R>::end(p);
-	return 0;
+	const auto task = [p = *h, plan_of] {
+		const std::lock_guard<std::mutex> hold(lock);
+		fftw_iodim64 dim[3];
+		fftw_iodim64 many = {(ptrdiff_t)p.batch, (ptrdiff_t)p.in.dist,
+				     (ptrdiff_t)p.out.dist};
+		for (int i = 0; i < p.rank; i++)
+			dim[i] = {(ptrdiff_t)p.n[i], (ptrdiff_t)p.in.embed[i],
+				  (ptrdiff_t)p.out.embed[i]};
+		const auto made = plan_of(p.rank, dim, &many);
+		if (!made)
+			abort();
+		fftw<R>::execute(made);
+		fftw<R>::end(made);
+	};
+	return cudacpu_give(h->stream, task) == cudaSuccess ? 0 : INVALID_VALUE;
 }
 
 template <class R>

@@ -63,8 +63,7 @@ struct worker {
 	size_t size;
 	int order;
 	random r;
-	void (*call)(void *);
-	void *args;
+	const std::function<void()> *call;
 
 	~worker()
 	{
@@ -93,7 +92,7 @@ entry()
 	worker *w = me;
 
 	asan_arrive(nullptr, &w->bottom, &w->size);
-	w->call(w->args);
+	(*w->call)();
 	w->wait(DONE);
 	fail("a finished thread was resumed");
 }
@@ -276,6 +275,30 @@ block_number(size_t i, size_t n)
 	return i * stride % n;
 }
 
+void
+run_grid(const cudacpu_grid &g, const std::function<void()> &call)
+{
+	const dim3 grid = g.grid, block = g.block;
+	const size_t blocks = (size_t)grid.x * grid.y * grid.z;
+
+#pragma omp parallel for schedule(dynamic, 1)
+	for (size_t i = 0; i < blocks; i++) {
+		static thread_local worker w;
+		const size_t b = block_number(i, blocks);
+		me = &w;
+		gridDim = grid;
+		blockDim = block;
+		blockIdx = dim3((unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y),
+				(unsigned)(b / grid.x / grid.y));
+		w.prepare(g.shared);
+		w.n = block.x * block.y * block.z;
+		w.order = wanted_order;
+		w.r.s = wanted_seed + b;
+		w.call = &call;
+		w.run();
+	}
+}
+
 } // namespace
 
 extern "C" void
@@ -287,38 +310,21 @@ cudacpu_fallback(int on)
 extern "C" void
 cudacpu_order(int order, unsigned seed)
 {
+	cudacpu_policy(order, seed);
 	wanted_order = order;
 	wanted_seed = seed;
 }
 
 void
-cudacpu_launch(const cudacpu_grid *g, void (*call)(void *), void *args)
+cudacpu_launch(const cudacpu_grid &g, std::function<void()> call)
 {
-	const dim3 grid = g->grid, block = g->block;
-	const size_t threads = (size_t)block.x * block.y * block.z;
-	const size_t blocks = (size_t)grid.x * grid.y * grid.z;
+	const size_t threads = (size_t)g.block.x * g.block.y * g.block.z;
 
-	if (!threads || threads > MAXTHREADS || !blocks || grid.y > 65535 || grid.z > 65535)
+	if (!threads || threads > MAXTHREADS || !g.grid.x || !g.grid.y || !g.grid.z ||
+	    g.grid.y > 65535 || g.grid.z > 65535)
 		fail("a launch beyond the limits");
-	if (cudacpu_may_launch(g) != cudaSuccess)
-		return;
-#pragma omp parallel for schedule(dynamic, 1)
-	for (size_t i = 0; i < blocks; i++) {
-		static thread_local worker w;
-		const size_t b = block_number(i, blocks);
-		me = &w;
-		gridDim = grid;
-		blockDim = block;
-		blockIdx = dim3((unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y),
-				(unsigned)(b / grid.x / grid.y));
-		w.prepare(g->shared);
-		w.n = (unsigned)threads;
-		w.order = wanted_order;
-		w.r.s = wanted_seed + b;
-		w.call = call;
-		w.args = args;
-		w.run();
-	}
+	if (cudacpu_may_launch(g) == cudaSuccess)
+		cudacpu_give(g.stream, [=] { run_grid(g, call); });
 }
 
 void *

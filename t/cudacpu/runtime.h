@@ -1,6 +1,8 @@
-/* Devices, memory, streams and events: runtime.cu; for cuda_runtime.h. */
+/* Devices and memory: runtime.cu; streams, events and graphs: streams.cu; for cuda_runtime.h. */
 #ifndef CUDACPU_RUNTIME_H
 #define CUDACPU_RUNTIME_H
+
+#include <functional>
 
 enum cudaError_t {
 	cudaSuccess,
@@ -8,7 +10,9 @@ enum cudaError_t {
 	cudaErrorMemoryAllocation,
 	cudaErrorNoDevice = 100,
 	cudaErrorInvalidDevice = 101,
-	cudaErrorInvalidResourceHandle = 400
+	cudaErrorInvalidResourceHandle = 400,
+	cudaErrorNotReady = 600,
+	cudaErrorStreamCaptureUnsupported = 900
 };
 enum cudaMemcpyKind {
 	cudaMemcpyHostToHost,
@@ -18,7 +22,9 @@ enum cudaMemcpyKind {
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 typedef struct cudacpu_stream *cudaStream_t; /* NULL: that of the device in use */
+enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal };
 typedef struct cudacpu_event *cudaEvent_t;
+typedef struct cudacpu_graph *cudaGraph_t, *cudaGraphExec_t;
 
 struct cudaDeviceProp {
 	char name[256];
@@ -41,6 +47,7 @@ const char *cudaGetErrorString(cudaError_t e);
 
 /* Memory is a device's; a copy of a kind whose ends do not lie where it says is cudaErrorInvalidValue. */
 cudaError_t cudacpu_malloc(void **p, size_t bytes);
+cudaError_t cudacpu_malloc_host(void **p, size_t bytes);
 cudaError_t cudaFree(void *p);
 cudaError_t cudaFreeHost(void *p);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
@@ -62,8 +69,7 @@ template <class T>
 cudaError_t
 cudaMallocHost(T **p, size_t bytes)
 {
-	*p = static_cast<T *>(malloc(bytes));
-	return *p ? cudaSuccess : cudaErrorMemoryAllocation;
+	return cudacpu_malloc_host(reinterpret_cast<void **>(p), bytes);
 }
 
 /* Streams and events belong to the device in use when they are made; with those of another device calls fail. */
@@ -76,6 +82,24 @@ cudaError_t cudaEventDestroy(cudaEvent_t e);
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s);
 cudaError_t cudaEventSynchronize(cudaEvent_t e);
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
+
+/* What a stream is given between these becomes a graph, which does it again with the arguments of then. */
+cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *run, cudaGraph_t graph, unsigned long long flags);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t run, cudaStream_t s);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t run);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+
+/* Between the files of t/cudacpu: what a call gives, also to the next cudaGetLastError(); where an address lies. */
+cudaError_t cudacpu_result(cudaError_t e);
+bool cudacpu_is_pinned(const void *p);
+bool cudacpu_is_on_device(const void *p, size_t bytes);
+
+/* Gives a stream a task; does all that the streams of the device in use have to do; chooses when they do it. */
+cudaError_t cudacpu_give(cudaStream_t s, std::function<void()> task);
+void cudacpu_drain(void);
+void cudacpu_policy(int order, unsigned seed);
 
 /* Dynamic shared memory: 48 KB, or what that kernel was allowed here, 64 KB at most, as on sm_75. */
 enum { CUDACPU_SHARED = 48 << 10, CUDACPU_SHARED_OPTIN = 64 << 10 };

@@ -17,6 +17,12 @@ int selftest_scan(void);
 int selftest_sort(void);
 int selftest_dot(void);
 int selftest_fft(void);
+int selftest_streams(void);
+int selftest_graph(void);
+
+/* The number of wrong results when a stream hands data to another with only these of its three waits. */
+enum { SELFTEST_REFILL = 1, SELFTEST_KEPT = 2, SELFTEST_ARRIVED = 4, SELFTEST_WAITS = 7 };
+int selftest_waits(unsigned waits);
 
 /* What gpu_fft() says when cuFFT cannot be loaded. */
 const char *wrong_without_cufft(void) __attribute__((weak));
