@@ -67,3 +67,17 @@ par_threads(int asked)
 
 	return most > 0 && most < n ? most : n;
 }
+
+void
+par_copy(void *to, const void *from, size_t n)
+{
+	enum { PIECE = 1 << 18, MOST = 4 };
+	const size_t pieces = n / PIECE + 1;
+	const int threads = n < 2 * PIECE ? 1 : par_threads(0) < MOST ? par_threads(0) : MOST;
+
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+	for (size_t i = 0; i < pieces; i++) {
+		const size_t at = i * PIECE;
+		memcpy((char *)to + at, (const char *)from + at, i + 1 < pieces ? PIECE : n - at);
+	}
+}

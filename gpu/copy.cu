@@ -1,5 +1,5 @@
 /* A device's memory, copies to and from it, and the time of kernels. */
-#include "gpu/device.h"
+#include "gpu/ahead.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,8 +37,12 @@ int
 allocate(struct gpu *g, size_t bytes, void **at)
 {
 	size_t room = 0, total = 0;
-	const cudaError_t e = cudaMalloc(at, bytes);
+	cudaError_t e = cudaMalloc(at, bytes);
 
+	if (e == cudaErrorMemoryAllocation && ahead_yield(g)) {
+		cudaGetLastError();
+		e = cudaMalloc(at, bytes);
+	}
 	if (e != cudaErrorMemoryAllocation)
 		return gpu_failed(g, e, "cudaMalloc") ? -EIO : 0;
 	cudaGetLastError();
@@ -76,6 +80,7 @@ gpu_release(struct gpu *g)
 	for (; g; g = g->next) {
 		cudaSetDevice(g->number); /* plans of cuFFT are their device's */
 		gpu_fft_release(g);
+		ahead_yield(g);
 		for (int i = 0; i < GPU_SLOTS; i++) {
 			cudaFree(g->held[i]);
 			g->held[i] = NULL;
@@ -94,6 +99,7 @@ gpu_room(struct gpu *g, size_t *bytes)
 	GPU_TRY(g, cudaMemGetInfo(bytes, &total));
 	for (int i = 0; i < GPU_SLOTS; i++)
 		*bytes += g->bytes[i];
+	*bytes += ahead_bytes(g);
 	return 0;
 }
 
@@ -101,52 +107,33 @@ int
 gpu_up(struct gpu *g, void *device, const void *host, size_t bytes)
 {
 	const double t0 = now();
+	bool done;
+	int err;
 
-	if (!g->overlapping)
-		GPU_TRY(g, cudaStreamSynchronize(g->stream[0]));
-	for (size_t at = 0, k = 0; at < bytes; at += GPU_CHUNK, k ^= 1) {
-		const size_t n = bytes - at < GPU_CHUNK ? bytes - at : GPU_CHUNK;
-		GPU_TRY(g, cudaStreamSynchronize(g->stream[1 + k]));
-		memcpy(g->pinned[k], (const char *)host + at, n);
-		GPU_TRY(g, cudaMemcpyAsync((char *)device + at, g->pinned[k], n,
-					   cudaMemcpyHostToDevice, g->stream[1 + k]));
-	}
-	for (int k = 0; k < 2; k++)
-		GPU_TRY(g, cudaStreamSynchronize(g->stream[1 + k]));
+	if (!bytes)
+		return 0;
+	if ((err = ahead_take(g, device, host, bytes, &done)) || done ||
+	    (err = ahead_settle(g, host, bytes)))
+		return err;
+	GPU_TRY(g, ring_follow(g->ring.stream, g->stream[0], g->order));
+	GPU_TRY(g, ring_up(&g->ring, device, host, bytes));
+	GPU_TRY(g, ring_follow(g->stream[0], g->ring.stream, g->order));
 	g->copy += now() - t0;
 	return 0;
 }
 
-/* Chunk k is on the bus while chunk k-1 goes from pinned memory to its place. */
 int
 gpu_down(struct gpu *g, void *host, const void *device, size_t bytes)
 {
 	const double t0 = now();
-	const size_t chunks = (bytes + GPU_CHUNK - 1) / GPU_CHUNK;
+	const int err = ahead_settle(g, host, bytes);
 
-	if (!g->overlapping)
-		GPU_TRY(g, cudaStreamSynchronize(g->stream[0]));
-	for (size_t k = 0; k <= chunks; k++) {
-		const size_t at = k * GPU_CHUNK;
-		if (k < chunks)
-			GPU_TRY(g, cudaMemcpyAsync(g->pinned[k & 1], (const char *)device + at,
-						   bytes - at < GPU_CHUNK ? bytes - at : GPU_CHUNK,
-						   cudaMemcpyDeviceToHost, g->stream[1 + (k & 1)]));
-		if (k == 0)
-			continue;
-		GPU_TRY(g, cudaStreamSynchronize(g->stream[1 + ((k - 1) & 1)]));
-		memcpy((char *)host + (at - GPU_CHUNK), g->pinned[(k - 1) & 1],
-		       bytes - (at - GPU_CHUNK) < GPU_CHUNK ? bytes - (at - GPU_CHUNK) : GPU_CHUNK);
-	}
+	if (err)
+		return err;
+	GPU_TRY(g, ring_follow(g->ring.stream, g->stream[0], g->order));
+	GPU_TRY(g, ring_down(&g->ring, host, device, bytes));
 	g->copy += now() - t0;
 	return 0;
-}
-
-void
-gpu_meanwhile(struct gpu *g, int (*copies)(void *with), void *with)
-{
-	g->meanwhile = copies;
-	g->with = with;
 }
 
 int
@@ -159,21 +146,13 @@ gpu_begin(struct gpu *g)
 int
 gpu_end(struct gpu *g)
 {
-	int (*const copies)(void *) = g->meanwhile;
-	int err = 0;
 	float ms;
 
 	GPU_TRY(g, cudaEventRecord(g->to, g->stream[0]));
-	g->meanwhile = NULL;
-	if (copies) {
-		g->overlapping = true;
-		err = copies(g->with);
-		g->overlapping = false;
-	}
 	GPU_TRY(g, cudaEventSynchronize(g->to));
 	GPU_TRY(g, cudaEventElapsedTime(&ms, g->from, g->to));
 	g->kernel += 1e-3 * ms;
-	return err;
+	return 0;
 }
 
 /* One copy is not counted. */

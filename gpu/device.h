@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "gpu/gpu.h"
+#include "gpu/ring.h"
 
 #ifndef WEIR_LAUNCH
 #define WEIR_LAUNCH(kernel, grid, block, shared, stream, ...) \
@@ -35,22 +36,20 @@ take_index(size_t *i, unsigned n)
 
 /* The slots of gpu_hold(). Each twin uses those below GPU_SLOT_FFT as it likes. */
 enum { GPU_SLOT_FFT = 15, GPU_SLOTS };
-static constexpr size_t GPU_CHUNK = (size_t)4 << 20;
 
 struct gpu {
 	int number;
 	struct gpu *next; /* the next device of the list, owned; NULL: none */
 	cudaDeviceProp prop;
-	cudaStream_t stream[3]; /* kernels; copies through pinned[0]; copies through pinned[1] */
-	cudaEvent_t from, to;	/* before and after the kernels of a run */
-	void *pinned[2];	/* pinned memory for copies: GPU_CHUNK bytes each */
-	void *held[GPU_SLOTS];	/* the blocks of gpu_hold() */
+	cudaStream_t stream[1];	       /* kernels */
+	cudaEvent_t from, to;	       /* before and after the kernels of a run */
+	cudaEvent_t order;	       /* between the streams of kernels and of copies */
+	struct gpu_ring ring;	       /* for copies of a run itself */
+	struct gpu_courier *up, *down; /* for copies beside runs: gpu/ahead.h */
+	void *held[GPU_SLOTS];	       /* the blocks of gpu_hold() */
 	size_t bytes[GPU_SLOTS];
-	struct gpu_ffts *ffts;	      /* gpu/fft.cu */
-	double kernel, copy;	      /* seconds */
-	int (*meanwhile)(void *with); /* gpu_meanwhile() */
-	void *with;
-	bool overlapping; /* meanwhile() is running */
+	struct gpu_ffts *ffts; /* gpu/fft.cu */
+	double kernel, copy;   /* seconds */
 	char why[GPU_WHY], names[GPU_WHY];
 };
 
@@ -80,25 +79,27 @@ int gpu_hold(struct gpu *g, int slot, size_t bytes, void **at);
 int gpu_room(struct gpu *g, size_t *bytes);
 
 /*
- * Copy to the device and back, in chunks through pinned memory. One chunk is copied to or from pinned memory while another
- * is on the bus. They wait for earlier kernels, except inside a gpu_meanwhile() callback.
+ * gpu_up() copies to the device, in the order of the kernels, and returns when host has been read. What gpu_ahead() has
+ * brought already is copied within the device. gpu_down() copies what the kernels so far have made, and returns when it is
+ * at host. Both go through a ring of pinned buffers.
  */
 int gpu_up(struct gpu *g, void *device, const void *host, size_t bytes);
 int gpu_down(struct gpu *g, void *host, const void *device, size_t bytes);
 
+/*
+ * gpu_down() for the results of a run, at its end: they come to host while later kernels run. They have arrived after
+ * gpu_settle(). The memory on the device may be used again at once.
+ */
+struct gpu_result {
+	void *host;
+	const void *device;
+	size_t bytes;
+};
+int gpu_later(struct gpu *g, const struct gpu_result *r, size_t n);
+
 /* Call these before and after the kernels of a run. gpu_end() waits for the kernels and adds up their time. */
 int gpu_begin(struct gpu *g);
 int gpu_end(struct gpu *g);
-
-/*
- * Makes copies run at the same time as kernels. The next gpu_end() calls copies(with) once, before it waits, while the
- * kernels launched since gpu_begin() run. copies() must not touch the memory of these kernels. For work in bands:
- *
- *	launch the kernels of band b; copy result b - 1 down, then input b + 1 up; wait for band b
- *
- * The test harness t/cudacpu runs the kernels first. gpu_end() returns the error of copies().
- */
-void gpu_meanwhile(struct gpu *g, int (*copies)(void *with), void *with);
 
 /*
  * Calls run(device, i, with) for each device of g, i = 0 .. gpu_count(g) - 1, each in a host thread of its own. device->next

@@ -1,7 +1,7 @@
 /* The choice of devices, work on several, and what failed. */
 #include <pthread.h>
 
-#include "gpu/device.h"
+#include "gpu/ahead.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +23,9 @@ prepare(struct gpu *g)
 {
 	GPU_TRY(g, cudaSetDevice(g->number));
 	GPU_TRY(g, cudaGetDeviceProperties(&g->prop, g->number));
-	for (int i = 0; i < 3; i++)
-		GPU_TRY(g, cudaStreamCreate(&g->stream[i]));
-	for (int i = 0; i < 2; i++)
-		GPU_TRY(g, cudaMallocHost(&g->pinned[i], GPU_CHUNK));
+	GPU_TRY(g, cudaStreamCreate(&g->stream[0]));
+	GPU_TRY(g, ring_open(&g->ring));
+	GPU_TRY(g, cudaEventCreate(&g->order));
 	GPU_TRY(g, cudaEventCreate(&g->from));
 	GPU_TRY(g, cudaEventCreate(&g->to));
 	return 0;
@@ -178,15 +177,13 @@ gpu_close(struct gpu *g)
 	g->next = NULL;
 	cudaSetDevice(g->number);
 	gpu_release(g);
-	for (int i = 0; i < 2; i++)
-		cudaFreeHost(g->pinned[i]);
-	for (int i = 0; i < 3; i++)
-		if (g->stream[i])
-			cudaStreamDestroy(g->stream[i]);
-	if (g->from)
-		cudaEventDestroy(g->from);
-	if (g->to)
-		cudaEventDestroy(g->to);
+	ahead_close(g);
+	ring_close(&g->ring);
+	if (g->stream[0])
+		cudaStreamDestroy(g->stream[0]);
+	for (cudaEvent_t e : {g->from, g->to, g->order})
+		if (e)
+			cudaEventDestroy(e);
 	free(g);
 }
 

@@ -42,8 +42,26 @@ size_t gpu_count(const struct gpu *g);
 const char *gpu_name(const struct gpu *g);
 
 /*
- * Return the seconds since gpu_open() that kernels ran, and that copies to and from the devices took, summed over the
- * devices. Copies may run at the same time as kernels.
+ * Items one after another: while one is computed, the next one goes up and the results of the one before come down.
+ *
+ * gpu_ahead() says what the next run will read: n spans of host memory; n 0: nothing, whatever was said before. They go up beside the kernels of the current run,
+ * by a thread of their own. They must stay as they are until the run that reads them has ended. It never fails: what does
+ * not go up now will go up in that run. On several devices it does nothing. Another host thread than that of the runs may
+ * call it.
+ *
+ * gpu_settle() waits for the results that are on their way to this memory; NULL: for all results. Call it before you read
+ * a result of a run whose comment says so. Returns 0 or -EIO.
+ */
+struct gpu_span {
+	const void *host;
+	size_t bytes;
+};
+void gpu_ahead(struct gpu *g, const struct gpu_span *s, size_t n);
+int gpu_settle(struct gpu *g, const void *host, size_t bytes);
+
+/*
+ * Return the seconds since gpu_open() that kernels ran, and that runs spent on copies to and from the devices, summed over
+ * the devices. Copies beside kernels, by gpu_ahead() and gpu_settle(), are not counted.
  */
 double gpu_kernel_seconds(const struct gpu *g);
 double gpu_copy_seconds(const struct gpu *g);

@@ -32,6 +32,19 @@ gpu_release(struct gpu *g)
 	(void)g;
 }
 
+void
+gpu_ahead(struct gpu *g, const struct gpu_span *s, size_t n)
+{
+	(void)g, (void)s, (void)n;
+}
+
+int
+gpu_settle(struct gpu *g, const void *host, size_t bytes)
+{
+	(void)g, (void)host, (void)bytes;
+	return 0;
+}
+
 const char *
 gpu_why(const struct gpu *g)
 {

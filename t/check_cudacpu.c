@@ -28,6 +28,7 @@ static const struct {
     {"Fourier transforms of all kinds, shapes and strides are the sums that define them",
      selftest_fft},
     {"a stream hands data to another, and waits for its turn", selftest_streams},
+    {"gpu/ahead.cu: items go up and come down beside the run of others", selftest_copies},
     {"a graph does again what was captured", selftest_graph},
     {"gpu/prim.cu: each number becomes the sum of those before it", selftest_scan},
     {"gpu/prim.cu: a sort is stable, and so is one after another", selftest_sort},
@@ -72,6 +73,21 @@ check_waits(void)
 	check_end(&m, "cudacpu: a missing wait shows");
 }
 
+/* The copies beside runs need a block each. Where there is no memory for one, the run does its own copies. */
+static void
+check_short_memory(void)
+{
+	struct check_many m = {0};
+
+	for (size_t mib = 9; mib < 28; mib += 3) {
+		cudacpu_memory(mib << 20);
+		const int wrong = selftest_copies();
+		check_case(&m, wrong == 0, "%zu MiB: %d bytes wrong", mib, wrong);
+	}
+	cudacpu_memory((size_t)1 << 40);
+	check_end(&m, "gpu: copies beside runs give way where memory is short");
+}
+
 static void
 check_faults(void)
 {
@@ -84,6 +100,7 @@ check_faults(void)
 	}
 	check(stale > 0, "cudacpu: a missing barrier shows", "no thread saw a stale word");
 	check_waits();
+	check_short_memory();
 	check(aborts(wrong_barrier_of_some),
 	      "cudacpu: a barrier that some threads never reach aborts", "it went on");
 	check(aborts(wrong_lane_outside_mask),

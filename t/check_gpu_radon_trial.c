@@ -62,7 +62,13 @@ trial_run(struct gpu *gpu, struct trial *t, size_t n, struct radon_report *repor
 
 	if (radon_plan(&p, &t->o))
 		die("no plan");
-	const int err = gpu_radon_run(gpu, p, n, (const float *const *)t->x, t->y, report);
+	struct gpu_span told[GATHERS];
+	for (size_t i = 0; i < n; i++)
+		told[i] = (struct gpu_span){t->x[i], t->in * sizeof *t->x[i]};
+	gpu_ahead(gpu, told, n);
+	const int ran = gpu_radon_run(gpu, p, n, (const float *const *)t->x, t->y, report);
+	const int err = ran ? ran : gpu_settle(gpu, NULL, 0);
+	gpu_ahead(gpu, NULL, 0);
 	radon_free(p);
 	return err;
 }

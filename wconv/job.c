@@ -277,6 +277,23 @@ run_step(void *with, const void *in, void *out)
 		raw_die(j->in, "-g: %s", gpu_why(j->args->gpu));
 }
 
+static void
+send_ahead(void *with, const void *in, size_t bytes)
+{
+	const struct job *j = with;
+
+	gpu_ahead(j->args->gpu, &(struct gpu_span){in, bytes}, 1);
+}
+
+static void
+await_results(void *with, const void *out, size_t bytes)
+{
+	const struct job *j = with;
+
+	if (gpu_settle(j->args->gpu, out, bytes))
+		raw_die(j->in, "-g: %s", gpu_why(j->args->gpu));
+}
+
 void
 job_flow(struct job *j, struct wconv_flow *f)
 {
@@ -293,6 +310,8 @@ job_flow(struct job *j, struct wconv_flow *f)
 	f->samples = samples;
 	f->most = (struct wconv_samples){most.rows_in * j->row, most.rows_out * j->out_row};
 	f->run = run_step;
+	f->ahead = j->args->gpu ? send_ahead : NULL;
+	f->arrive = j->args->gpu ? await_results : NULL;
 	f->with = j;
 }
 

@@ -115,12 +115,14 @@ read_ahead(struct wconv_io *io)
 	for (size_t i = 0; i < f->steps; i++) {
 		const size_t n = f->samples(f->with, i).in;
 		char *to = await(&io->source, true);
-		if (f->mapped) {
+		if (f->mapped)
 			touch(next, n * f->in_size);
-			next += n * f->in_size;
-		} else {
+		else
 			raw_read(io->in, to, n);
-		}
+		if (f->ahead)
+			f->ahead(f->with, f->mapped ? next : to, n * f->in_size);
+		if (f->mapped)
+			next += n * f->in_size;
 		pass(&io->source, true);
 	}
 }
@@ -132,9 +134,12 @@ write_behind(struct wconv_io *io)
 
 	for (size_t i = 0; i < f->steps; i++) {
 		const char *from = await(&io->sink, false);
+		const size_t n = f->samples(f->with, i).out;
+		if (f->arrive)
+			f->arrive(f->with, from, n * f->out_size);
 		if (i == 0)
 			raw_head(io->out, f->head);
-		raw_write(io->out, from, f->samples(f->with, i).out);
+		raw_write(io->out, from, n);
 		if (pass(&io->sink, false))
 			raw_flush(io->out);
 	}
@@ -218,6 +223,8 @@ run_alone(struct wconv_io *io, struct progress *bar)
 		}
 		stats_charge(io->st, STATS_READ);
 		f->run(f->with, f->mapped ? next : io->source.buffer[0], io->sink.buffer[0]);
+		if (f->arrive)
+			f->arrive(f->with, io->sink.buffer[0], n.out * f->out_size);
 		stats_charge(io->st, STATS_COMPUTE);
 		if (f->mapped) {
 			kept = give_back(kept, next, n.in * f->in_size);

@@ -29,6 +29,9 @@ struct wconv_flow {
 	struct wconv_samples most;
 	/* does the next step */
 	void (*run)(void *with, const void *in, void *out);
+	/* NULL, or tell that the samples of a later step are at in; and wait until the results of a step have come to out */
+	void (*ahead)(void *with, const void *in, size_t bytes);
+	void (*arrive)(void *with, const void *out, size_t bytes);
 	void *with;
 };
 

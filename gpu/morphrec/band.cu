@@ -3,9 +3,8 @@
  *
  * Where a device takes its work in several bands, copies run beside kernels. In this order:
  *
- *	its ends, as its neighbours now are, go up; the method starts
- *	meanwhile the result of the band before comes down, then marker and mask of the next band go up
- *	all wait for the method; the two ends of the result come down, since they are ends of the neighbours
+ *	its ends, as its neighbours now are, go up; marker and mask of the next band are told to gpu_ahead(); the method
+ *	the two ends of the result come down, since they are ends of the neighbours; the rest comes down later
  *
  * Bound: 3 samples a pixel over the bus (marker and mask to the device, marker back).
  */
@@ -69,54 +68,44 @@ with_rims(const job *o, size_t n)
 	return n + (o->rim ? 2 : 0);
 }
 
-/* Bytes on the device for bands of n units; an eighth more, since blocks of memory come in pages. */
+/* Bytes on the device for one band of n units, or for several one after another; an eighth more, since blocks of memory come in pages. */
 size_t
-band_bytes(const job *o, size_t n, bool overlap)
+band_bytes(const job *o, size_t n, bool several)
 {
 	const field f = field_of(o, with_rims(o, n));
 	const size_t bytes = 2 * field_words(f) * word_bytes(&f) +
-			     bytes_of(o, overlap ? 3 * n : n) + bytes_of(o, o->rim) +
+			     bytes_of(o, several ? 4 * n : n) + bytes_of(o, o->rim) +
 			     (heaps(o) ? morphrec_heaps_bytes(&f) : morphrec_tiles_bytes(&f));
 
 	return bytes + bytes / 8;
 }
 
-/* Where samples are on the device. Without overlap one place serves all. */
+/* Where samples of a band are on the device: one place serves marker, mask and result, each in its turn. */
 int
-place_samples(const job *o, int slot, void **at)
+place_samples(const job *o, void **at)
 {
-	return gpu_hold(o->g, o->overlap ? slot : (int)HOLD_MARKER, bytes_of(o, o->band), at);
-}
-
-/* Marker or mask of a band. */
-int
-send_samples(const job *o, const part *a, int slot)
-{
-	const char *const host = slot == HOLD_MASK ? o->I : o->J;
-	void *at;
-	const int err = place_samples(o, slot, &at);
-
-	return err ? err : gpu_up(o->g, at, host + bytes_of(o, a->first), bytes_of(o, a->n));
+	return gpu_hold(o->g, HOLD_SAMPLES, bytes_of(o, o->band), at);
 }
 
 /* The words of the band, without its rims, unless they are there. */
 int
 take_band(job *o, const part *a, const field *f, size_t before)
 {
-	const bool staged = same(o->staged, *a);
-	int err = 0;
+	const size_t from = bytes_of(o, a->first), bytes = bytes_of(o, a->n);
+	void *at;
+	int err;
 
 	if (same(o->here, *a))
 		return 0;
-	o->here = o->staged = {};
-	for (int slot = HOLD_MARKER; slot <= HOLD_MASK && !err; slot++) {
-		void *const words = slot == HOLD_MASK ? f->I : f->J, *at;
-		if ((!staged && (err = send_samples(o, a, slot))) ||
-		    (err = place_samples(o, slot, &at)))
-			break;
+	o->here = {};
+	if ((err = place_samples(o, &at)))
+		return err;
+	for (int mask = 0; mask < 2 && !err; mask++) {
+		void *const words = mask ? f->I : f->J;
 		GPU_TRY(o->g, cudaMemsetAsync(words, 0, field_words(*f) * word_bytes(f),
 					      o->g->stream[0]));
-		err = morphrec_pack(o->g, f, before, a->n, words, at);
+		if (!(err = gpu_up(o->g, at, (mask ? o->I : o->J) + from, bytes)))
+			err = morphrec_pack(o->g, f, before, a->n, words, at);
 	}
 	return err;
 }
@@ -143,12 +132,11 @@ take_rim(const job *o, const field *f, size_t k, size_t from)
 	return 0;
 }
 
-/* Units first .. of a result on the device, which begins with unit `from`. */
-int
-bring_units(const job *o, const char *result, size_t from, size_t first, size_t n)
+/* Units [first, first + n) of a result, of which the first is unit `from`. */
+gpu_result
+units_of(const job *o, const char *result, size_t from, size_t first, size_t n)
 {
-	return gpu_down(o->g, o->J + bytes_of(o, first), result + bytes_of(o, first - from),
-			bytes_of(o, n));
+	return {o->J + bytes_of(o, first), result + bytes_of(o, first - from), bytes_of(o, n)};
 }
 
 /* The ends at once, the rest when there is time. */
@@ -158,31 +146,31 @@ give_band(job *o, const part *a, const field *f, size_t before)
 	void *at;
 	int err;
 
-	if ((err = band_flush(o)) || (err = place_samples(o, HOLD_RESULT, &at)) ||
+	if ((err = place_samples(o, &at)) ||
 	    (err = morphrec_unpack(o->g, f, before, a->n, f->J, at)))
 		return err;
-	const char *const result = static_cast<const char *>(at);
-	if (!o->overlap)
-		return bring_units(o, result, a->first, a->first, a->n);
-	o->pending = *a;
-	err = bring_units(o, result, a->first, a->first, 1);
-	return err ? err : bring_units(o, result, a->first, a->first + a->n - 1, 1);
+	for (int end = 0; end < 2; end++) {
+		const gpu_result r = units_of(o, static_cast<const char *>(at), a->first,
+					      end ? a->first + a->n - 1 : a->first, 1);
+		if ((err = gpu_down(o->g, r.host, r.device, r.bytes)))
+			return err;
+	}
+	if (a->n < 3)
+		return 0;
+	const gpu_result rest =
+	    units_of(o, static_cast<const char *>(at), a->first, a->first + 1, a->n - 2);
+	return gpu_later(o->g, &rest, 1);
 }
 
-/* While a band is at work. */
-int
-copy_others(void *job_)
+/* The samples of the next band go up while this one is at work. */
+void
+announce(const job *o, const part *next)
 {
-	job *const o = static_cast<job *>(job_);
-	int err = band_flush(o);
+	const size_t from = bytes_of(o, next->first), bytes = bytes_of(o, next->n);
+	const gpu_span both[] = {{o->J + from, bytes}, {o->I + from, bytes}};
 
-	if (err || !o->next.n)
-		return err;
-	if ((err = send_samples(o, &o->next, HOLD_MARKER)) ||
-	    (err = send_samples(o, &o->next, HOLD_MASK)))
-		return err;
-	o->staged = o->next;
-	return 0;
+	if (next->n)
+		gpu_ahead(o->g, both, 2);
 }
 
 } // namespace
@@ -192,8 +180,7 @@ band_units(job *o, size_t room)
 {
 	size_t lo = 0, hi = o->share.n;
 
-	o->overlap = band_bytes(o, o->share.n, false) > room;
-	if (!o->overlap)
+	if (band_bytes(o, o->share.n, false) <= room)
 		return o->share.n;
 	while (hi - lo > 1) {
 		const size_t mid = lo + (hi - lo) / 2;
@@ -203,21 +190,6 @@ band_units(job *o, size_t room)
 			hi = mid;
 	}
 	return lo;
-}
-
-int
-band_flush(job *o)
-{
-	const part a = o->pending;
-	void *at;
-	int err;
-
-	o->pending = {};
-	if (a.n < 3)
-		return 0;
-	if ((err = place_samples(o, HOLD_RESULT, &at)))
-		return err;
-	return bring_units(o, static_cast<const char *>(at), a.first, a.first + 1, a.n - 2);
 }
 
 int
@@ -235,11 +207,8 @@ band_settle(job *o, const part *a, const part *next, bool *changed)
 	    (before && (err = take_rim(o, &f, 0, a->first - 1))) ||
 	    (behind && (err = take_rim(o, &f, n - 1, a->first + a->n))))
 		return err;
-	o->next = *next;
-	if (o->overlap)
-		gpu_meanwhile(o->g, copy_others, o);
+	announce(o, next);
 	err = heaps(o) ? morphrec_heaps(o->g, &f, &figures) : morphrec_tiles(o->g, &f, &figures);
-	gpu_meanwhile(o->g, NULL, NULL);
 	if (err)
 		return err;
 	o->here = *a;

@@ -32,22 +32,15 @@ struct job {
 	/* The units of J before and behind the share, as they were at the start. */
 	char *beyond[2];
 	size_t band;	      /* units of a band */
-	bool overlap;	      /* other bands are copied while one is computed */
 	char *owed;	      /* owned; owed[b + 1]: band b may have something to do */
 	part here;	      /* the band whose words on the device are up to date; n = 0: none */
-	part staged;	      /* the band whose samples are on the device */
-	part pending;	      /* the band whose result, except its ends, is on the device */
-	part next;	      /* the band to be staged while another is computed */
 	size_t tiles, visits; /* for the figures */
 };
 
-/* Returns how many units a band can have so that all of it fits in `room` bytes; 0 if none fits. Sets o->overlap. */
+/* Returns how many units a band can have so that all of it fits in `room` bytes; 0 if none fits. */
 size_t band_units(job *o, size_t room);
 
-/* Brings band a to its fixpoint, its neighbours staying as they are. next: the band that probably follows; n = 0: none. */
+/* Brings band a to its fixpoint, its neighbours staying as they are. Its result has come after gpu_settle(). next: the band that probably follows; n = 0: none. */
 int band_settle(job *o, const part *a, const part *next, bool *changed);
-
-/* Copies the results that are still on the device to the host. */
-int band_flush(job *o);
 
 #endif

@@ -132,6 +132,6 @@ size_t morphrec_tiles_bytes(const field *f);
 size_t morphrec_heaps_bytes(const field *f);
 
 /* The blocks of gpu_hold() that morphrec uses. */
-enum { HOLD_J, HOLD_I, HOLD_QUEUE, HOLD_MARKER, HOLD_MASK, HOLD_RESULT, HOLD_RIM };
+enum { HOLD_J, HOLD_I, HOLD_QUEUE, HOLD_SAMPLES, HOLD_RIM };
 
 #endif

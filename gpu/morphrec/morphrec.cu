@@ -83,7 +83,8 @@ settle_share(struct gpu *, size_t i, void *jobs)
 		again = false;
 		err = sweep(o, up, &again);
 	}
-	return err ? err : band_flush(o);
+	gpu_ahead(o->g, NULL, 0);
+	return err ? err : gpu_settle(o->g, NULL, 0);
 }
 
 int

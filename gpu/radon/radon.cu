@@ -15,6 +15,7 @@
 #include "gpu/fft.h"
 
 extern "C" {
+#include "common/mem.h"
 #include "gpu/radon/radon.h"
 }
 
@@ -221,23 +222,38 @@ transform(struct gpu *g, const struct radon_core *p, radon_flow *f, struct radon
 	return (err = mute_modes(g, *f)) ? err : model_gathers(g, *f, f->x);
 }
 
+/* The results of f to the host: at once where they are mended there, otherwise beside the next run. */
+int
+bring_results(struct gpu *g, const struct radon_core *p, const radon_flow &f,
+	      const float *const *in, float *const *out)
+{
+	const size_t n = f.w.n, made = f.out.rows * f.out.len;
+	gpu_result *const r = static_cast<gpu_result *>(weir_alloc(n, sizeof *r));
+	int err = r ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		r[i] = {out[i], f.result + i * made, made * sizeof(float)};
+		if (p->o.subtract && !(err = gpu_down(g, out[i], r[i].device, r[i].bytes)))
+			radon_keep_muted(&p->o, in[i], out[i]);
+	}
+	err = err || p->o.subtract ? err : gpu_later(g, r, n);
+	weir_free(r);
+	return err;
+}
+
 /* The gathers of f from the host and back. */
 int
 run_gathers(struct gpu *g, const struct radon_core *p, radon_flow *f, const float *const *in,
 	    float *const *out, struct radon_report *report)
 {
-	const size_t n = f->w.n, each = f->in.rows * f->in.len, made = f->out.rows * f->out.len;
+	const size_t each = f->in.rows * f->in.len;
 	int err = radon_hold(g, p, f);
 
-	for (size_t i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < f->w.n && !err; i++)
 		err = gpu_up(g, f->x + i * each, in[i], each * sizeof(float));
 	if (err || (err = gpu_begin(g)) || (err = transform(g, p, f, report)) || (err = gpu_end(g)))
 		return err;
-	for (size_t i = 0; i < n && !err; i++)
-		if (!(err = gpu_down(g, out[i], f->result + i * made, made * sizeof(float))) &&
-		    p->o.subtract)
-			radon_keep_muted(&p->o, in[i], out[i]);
-	return err;
+	return bring_results(g, p, *f, in, out);
 }
 
 struct batch {

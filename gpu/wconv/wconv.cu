@@ -5,8 +5,8 @@
  *
  *	feed	thread = sample
  *
- * Each device makes a share of a step's rows, or tile rows, from a ring of its own that takes all rows. A share is worked on in
- * parts: while one is computed, the results of the part before it come down and the rows that the next one needs go up.
+ * Each device makes a share of a step's rows, or tile rows, from a ring of its own that takes all rows. While a step is
+ * computed, the rows of the next one go up (gpu_ahead()), and the results of the one before come down (gpu_later()).
  *
  * Bound: each sample once over the bus each way.
  */
@@ -28,9 +28,7 @@ feed(T *ring, const void *in, enum img_type type, size_t row_samples, size_t sam
 		    load_sample<T>(in, type, i);
 }
 
-/* --- shares and parts ---------------------------------------------------------------------------------------------- */
-
-enum { PARTS = 4, LEAST = 16 }; /* parts of a share; rows of one at least, or a tile row */
+/* --- shares -------------------------------------------------------------------------------------------------------- */
 
 /* Rows of results: the first in the whole image; of transforms by their tile rows. */
 struct rows_of {
@@ -61,29 +59,6 @@ step_rows(const struct wconv_plan *p, size_t step)
 	return {p->y.tile[b->tile0].a, wconv_steps(p, step).rows_out, b->tile0, b->tile1};
 }
 
-size_t
-parts_of(const struct wconv_plan *p, const rows_of &share)
-{
-	const size_t most = p->direct ? share.n / LEAST : share.tile1 - share.tile0;
-
-	return most < 1 ? 1 : most < PARTS ? most : (size_t)PARTS;
-}
-
-/* How far the item must have come for those results, as a row of it within the step's. */
-size_t
-fed_for(const struct wconv_plan *p, const rows_of &r)
-{
-	const struct wconv_band *b = &p->band[p->now];
-	size_t high = b->fed0;
-
-	for (size_t i = 0; r.n && i < r.n + p->q.kh - 1; i++) {
-		const ptrdiff_t from = wc_place(&p->y, r.first - p->y.before + (ptrdiff_t)i);
-		if (from >= (ptrdiff_t)high)
-			high = (size_t)from + 1;
-	}
-	return high < b->fed1 ? high : b->fed1;
-}
-
 /* The functions of y that the tile rows need and those of `before` did not: what is new in the ring of kernels. */
 wc_span
 new_functions(const struct wconv_plan *p, const rows_of &now, const rows_of &before)
@@ -102,91 +77,25 @@ new_functions(const struct wconv_plan *p, const rows_of &now, const rows_of &bef
 	return f;
 }
 
-/* A step on one device. */
-struct flow {
-	struct gpu *g;
-	struct wconv_plan *p;
-	const char *in;
-	char *out;		    /* of the share */
-	char *raw, *made;	    /* on the device: the step's rows, the share's results */
-	size_t in_row, out_row;	    /* bytes */
-	size_t up, fed;		    /* rows of the item that are there, and in the ring */
-	size_t down, done, up_next; /* results that are here, those computed, what goes up */
-};
-
-/* Beside a part's kernels: results of the parts before it, rows for the next one. */
-int
-copy_beside(void *with)
-{
-	flow *const f = static_cast<flow *>(with);
-	const size_t first = f->p->band[f->p->now].fed0, down = f->down * f->out_row,
-		     up = (f->up - first) * f->in_row;
-	int err = 0;
-
-	if (f->done > f->down)
-		err =
-		    gpu_down(f->g, f->out + down, f->made + down, (f->done - f->down) * f->out_row);
-	if (!err && f->up_next > f->up)
-		err = gpu_up(f->g, f->raw + up, f->in + up, (f->up_next - f->up) * f->in_row);
-	f->down = f->done;
-	f->up = f->up_next > f->up ? f->up_next : f->up;
-	return err;
-}
-
-/* Rows that have come, up to `to`, to the ring. */
+/* The step's rows of the item, to the ring. */
 template <class T>
 int
-take_rows(flow *f, T *ring, size_t to)
+take_rows(struct gpu *g, const struct wconv_plan *p, const void *in, T *ring)
 {
-	const struct wconv_plan *p = f->p;
-	const size_t row = p->q.w * p->q.planes, n = to > f->fed ? (to - f->fed) * row : 0;
-	const size_t at = (f->fed - p->band[p->now].fed0) * f->in_row;
+	const struct wconv_band *b = &p->band[p->now];
+	const size_t row = p->q.w * p->q.planes, n = (b->fed1 - b->fed0) * row,
+		     bytes = n * img_type_size(p->q.in);
+	void *raw;
 	int err;
 
 	if (!n)
 		return 0;
-	if ((err = gpu_begin(f->g)))
+	if ((err = gpu_hold(g, WC_RAW, bytes, &raw)) || (err = gpu_up(g, raw, in, bytes)) ||
+	    (err = gpu_begin(g)))
 		return err;
-	GPU_LAUNCH(f->g, feed<T>, (unsigned)((n + 255) / 256), 256, 0, ring, f->raw + at, p->q.in,
-		   row, n, f->fed, p->depth);
-	f->fed = to;
-	return gpu_end(f->g);
-}
-
-/* The parts of a share one after the other; w: but for what a part changes. */
-template <class T>
-int
-run_parts(flow *f, wc_work<T> w, T *ring, const rows_of &share, wc_span fresh, unsigned segments)
-{
-	const struct wconv_plan *p = f->p;
-	const size_t parts = parts_of(p, share), end = p->band[p->now].fed1;
-	int err;
-
-	f->up_next = parts > 1 ? fed_for(p, cut(p, share, 0, parts)) : end;
-	err = copy_beside(f);
-	for (size_t k = 0; k < parts && !err; k++) {
-		const rows_of part = cut(p, share, k, parts);
-		if ((err = take_rows<T>(f, ring, f->up)))
-			break;
-		f->up_next = k + 2 < parts ? fed_for(p, cut(p, share, k + 1, parts)) : end;
-		w.rows = (unsigned)part.n;
-		w.out = f->made + f->done * f->out_row;
-		if (part.n && (err = wc_send_step<T>(f->g, p, part.first, part.n, &w)))
-			break;
-		gpu_meanwhile(f->g, copy_beside, f);
-		if (!part.n)
-			err = copy_beside(f);
-		else if (p->direct)
-			err = wc_sum<T>(f->g, w, segments);
-		else
-			err = wc_transform<T>(f->g, p, w, {part.tile0, part.tile1}, fresh);
-		gpu_meanwhile(f->g, NULL, NULL);
-		fresh.to = 0;
-		f->done += part.n;
-	}
-	if (!err && !(err = take_rows<T>(f, ring, end)))
-		err = copy_beside(f);
-	return err;
+	GPU_LAUNCH(g, feed<T>, (unsigned)((n + 255) / 256), 256, 0, ring, raw, p->q.in, row, n,
+		   b->fed0, p->depth);
+	return gpu_end(g);
 }
 
 struct step {
@@ -204,32 +113,29 @@ run_share(struct gpu *g, size_t i, void *with)
 	struct wconv_plan *const p = s->p;
 	const rows_of all = step_rows(p, p->now), share = cut(p, all, i, s->n),
 		      before = p->now ? cut(p, step_rows(p, p->now - 1), i, s->n) : rows_of{};
-	const struct wconv_band *b = &p->band[p->now];
 	wc_work<T> w = wc_work_of<T>(p, share.n);
-	flow f = {};
+	const size_t out_row = (size_t)w.width * w.planes * img_type_size(w.type);
 	unsigned segments = 0;
-	void *ring, *raw, *made;
+	void *ring;
 	int err;
 
-	f.g = g;
-	f.p = p;
-	f.in_row = p->q.w * p->q.planes * img_type_size(p->q.in);
-	f.out_row = (size_t)w.width * w.planes * img_type_size(w.type);
-	f.in = static_cast<const char *>(s->in);
-	f.out = static_cast<char *>(s->out) + (size_t)(share.first - all.first) * f.out_row;
-	f.up = f.fed = b->fed0;
 	if ((err = gpu_hold(g, WC_RING, p->depth * w.ring_row * sizeof(T), &ring)) ||
 	    (p->now == 0 && (err = wc_send_kernels<T>(g, p))) ||
 	    (err = wc_send_tables<T>(g, p, &w, &segments)) ||
-	    (err = gpu_hold(g, WC_RAW, (b->fed1 - b->fed0 + 1) * f.in_row, &raw)) ||
-	    (err = gpu_hold(g, WC_OUT, (share.n + 1) * f.out_row, &made)))
+	    (err = take_rows<T>(g, p, s->in, static_cast<T *>(ring))) || !share.n ||
+	    (err = gpu_hold(g, WC_OUT, share.n * out_row, &w.out)))
 		return err;
-	f.raw = static_cast<char *>(raw);
-	f.made = static_cast<char *>(made);
 	w.ring = static_cast<T *>(ring);
 	w.kernel = static_cast<const T *>(g->held[WC_KERNELS]);
-	return run_parts<T>(&f, w, static_cast<T *>(ring), share, new_functions(p, share, before),
-			    segments);
+	if ((err = wc_send_step<T>(g, p, share.first, share.n, &w)) ||
+	    (err = p->direct ? wc_sum<T>(g, w, segments)
+			     : wc_transform<T>(g, p, w, {share.tile0, share.tile1},
+					       new_functions(p, share, before))))
+		return err;
+	const gpu_result made = {static_cast<char *>(s->out) +
+				     (size_t)(share.first - all.first) * out_row,
+				 w.out, share.n * out_row};
+	return gpu_later(g, &made, 1);
 }
 
 } // namespace

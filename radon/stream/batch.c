@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "common/die.h"
 #include "common/mem.h"
+#include "gpu/gpu.h"
 #include "radon/stream/batch.h"
 
 enum { LARGE = 32 << 20 }; /* a batch is full when its input has this many bytes */
@@ -116,6 +117,21 @@ put(struct batches *s, struct batch *b)
 	}
 }
 
+/* Tells the GPU which gathers it will get next. */
+static void
+tell_gpu(const struct batches *s, const struct batch *b)
+{
+	struct gpu_span span[BATCH_GPU];
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct gather *g = &b->g[i];
+		const size_t samples =
+		    g->o.mode == RADON_MODEL ? g->o.nq * g->ntau : g->o.nx * g->o.nt;
+		span[i] = (struct gpu_span){g->in, samples * sizeof *g->in};
+	}
+	gpu_ahead(s->o->gpu, span, b->n);
+}
+
 /* Writes the results of the last batch handed over. It charges its own time, since it may run while other stages run. */
 static void
 put_done(struct batches *s)
@@ -124,6 +140,9 @@ put_done(struct batches *s)
 
 	if (!s->done)
 		return;
+	for (size_t i = 0; s->o->gpu && i < s->done->n; i++)
+		if (gpu_settle(s->o->gpu, s->done->g[i].out, 1))
+			die("-g: %s", gpu_why(s->o->gpu));
 	put(s, s->done);
 	s->done = NULL;
 	s->st->seconds[STATS_WRITE] += clock_now() - start;
@@ -140,6 +159,8 @@ exchange(void *batches)
 	s->next = &s->batch[s->turn];
 	s->turn = !s->turn;
 	fill(s, s->next);
+	if (s->o->gpu)
+		tell_gpu(s, s->next);
 	s->st->seconds[STATS_READ] += clock_now() - start;
 	return NULL;
 }

@@ -19,6 +19,7 @@ int selftest_dot(void);
 int selftest_fft(void);
 int selftest_streams(void);
 int selftest_graph(void);
+int selftest_copies(void);
 
 /* The number of wrong results when a stream hands data to another with only these of its three waits. */
 enum { SELFTEST_REFILL = 1, SELFTEST_KEPT = 2, SELFTEST_ARRIVED = 4, SELFTEST_WAITS = 7 };

@@ -1,0 +1,31 @@
+/*
+ * Copies that run beside kernels, for copy.cu: a device has a courier for what goes up before it is asked for, and one for
+ * results that come down after the run that made them. A courier is a host thread with a ring and one block of device
+ * memory. Between the block and a twin's own memory data is copied within the device, in the order of the kernels:
+ *
+ *	host k+1 -> pinned -> block		while the kernels of k run
+ *	block -> memory of the twin		when the run of k+1 calls gpu_up()
+ *	memory of the twin -> block		when the run of k ends: gpu_later()
+ *	block -> pinned -> host k		while the kernels of k+1 run
+ *
+ * A courier that has no memory, or no thread, leaves its work to the run itself.
+ */
+#ifndef WEIR_GPU_AHEAD_H
+#define WEIR_GPU_AHEAD_H
+
+#include "gpu/device.h"
+
+/* If gpu_ahead() has named this memory, copies it to the device, sets *done and returns 0, or -EIO. */
+int ahead_take(struct gpu *g, void *device, const void *host, size_t bytes, bool *done);
+
+/* Waits for results that are on the way to this memory. */
+int ahead_settle(struct gpu *g, const void *host, size_t bytes);
+
+/* Bytes that the couriers hold; gives them back, and returns whether there were any. */
+size_t ahead_bytes(struct gpu *g);
+bool ahead_yield(struct gpu *g);
+
+/* Ends the couriers. */
+void ahead_close(struct gpu *g);
+
+#endif

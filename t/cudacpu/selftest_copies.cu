@@ -1,0 +1,97 @@
+/* Copies of gpu/copy.cu and gpu/ahead.cu: sizes around a chunk, and items one after another, by two pairs of buffers. */
+#include <stdlib.h>
+
+#include "gpu/device.h"
+#include "t/cudacpu/selftest.h"
+
+namespace
+{
+
+constexpr size_t MOST = 2 * GPU_CHUNK + 3, ITEMS = 7;
+constexpr size_t sizes[ITEMS] = {1, GPU_CHUNK, 1000, MOST, 77, GPU_CHUNK - 1, GPU_CHUNK + 5};
+
+__global__ void
+add_one(unsigned char *a, size_t n)
+{
+	for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+	     i += (size_t)gridDim.x * blockDim.x)
+		a[i]++;
+}
+
+/* Item k is fresh in `in`; its result is its bytes and 1. */
+int
+run_item(struct gpu *g, const unsigned char *in, unsigned char *out, size_t n, bool later)
+{
+	void *at;
+	int err;
+
+	if ((err = gpu_hold(g, 0, n, &at)) || (err = gpu_up(g, at, in, n)) || (err = gpu_begin(g)))
+		return err;
+	GPU_LAUNCH(g, add_one, 8, 64, 0, static_cast<unsigned char *>(at), n);
+	if ((err = gpu_end(g)))
+		return err;
+	const gpu_result r = {out, at, n};
+	return later ? gpu_later(g, &r, 1) : gpu_down(g, out, at, n);
+}
+
+void
+fill(unsigned char *in, size_t item)
+{
+	for (size_t i = 0; i < sizes[item]; i++)
+		in[i] = (unsigned char)(i * 7 + i / 251 + 31 * item);
+}
+
+int
+count_wrong(const unsigned char *out, size_t item)
+{
+	int wrong = 0;
+
+	for (size_t i = 0; i < sizes[item]; i++)
+		wrong += out[i] != (unsigned char)(i * 7 + i / 251 + 31 * item + 1);
+	return wrong;
+}
+
+/* Item k + 1 is filled and told before item k runs; item k - 1 is looked at after item k has run. */
+int
+run_items(struct gpu *g, unsigned char *in[2], unsigned char *out[2], bool overlap)
+{
+	int wrong = 0;
+
+	fill(in[0], 0);
+	for (size_t k = 0; k < ITEMS; k++) {
+		if (k + 1 < ITEMS) {
+			fill(in[(k + 1) % 2], k + 1);
+			const gpu_span next = {in[(k + 1) % 2], sizes[k + 1]};
+			if (overlap)
+				gpu_ahead(g, &next, 1);
+		}
+		if (run_item(g, in[k % 2], out[k % 2], sizes[k], overlap))
+			return -1;
+		if (k) {
+			if (gpu_settle(g, out[(k - 1) % 2], sizes[k - 1]))
+				return -1;
+			wrong += count_wrong(out[(k - 1) % 2], k - 1);
+		}
+	}
+	return gpu_settle(g, NULL, 0) ? -1 : wrong + count_wrong(out[(ITEMS - 1) % 2], ITEMS - 1);
+}
+
+} // namespace
+
+extern "C" int
+selftest_copies(void)
+{
+	unsigned char *b = static_cast<unsigned char *>(malloc(4 * MOST));
+	unsigned char *in[] = {b, b + MOST}, *out[] = {b + 2 * MOST, b + 3 * MOST};
+	char why[GPU_WHY];
+	struct gpu *g = gpu_open("", why);
+	int wrong = -1;
+
+	if (g && b)
+		wrong = run_items(g, in, out, false);
+	for (int round = 0; round < 2 && wrong == 0; round++)
+		wrong = run_items(g, in, out, true);
+	gpu_close(g);
+	free(b);
+	return wrong;
+}
