@@ -165,12 +165,52 @@ points_agree(struct gpu *g)
 					   .k = k,
 					   .x = i % 2 ? (void *)x : (void *)f};
 		struct emst_tree want;
-		emst_direct(&s, NULL, &want);
-		tree_check(g, &s, false, &want, &m, i % 2 ? "doubles" : "floats");
+		for (int brute = 0; brute < 2; brute++) {
+			emst_direct(&s, NULL, &want);
+			tree_check(g, &s, brute, &want, &m, i % 2 ? "doubles" : "floats");
+		}
 	}
 	weir_free(x);
 	weir_free(f);
 	check_end(&m, "gpu: emst of points in 1 to 16 dimensions is the definition's tree");
+}
+
+/* Coordinate a of point p: in 40 small clouds, on a grid of 8 columns, or on a line with growing steps. */
+static double
+cluster(struct check_rng *r, unsigned kind, size_t p, unsigned a, unsigned k)
+{
+	const size_t cloud = p % 40;
+
+	if (kind == 0)
+		return (double)(cloud * cloud) + 1e-3 * rng_normal(r);
+	if (kind == 1 && k > 1)
+		return (double)(a ? p % 8 : p / 8);
+	return (double)p * (double)p;
+}
+
+/* Enough points for a deep tree of boxes, against the CPU's. */
+static void
+clusters_agree(struct gpu *g)
+{
+	enum { N = 6000 };
+	struct check_rng r = {24};
+	struct check_many m = {0};
+	double *x = weir_xalloc(N * 4, sizeof *x);
+
+	for (unsigned i = 0; i < 9; i++) {
+		const unsigned k = 1 + i % 4;
+		const size_t n = N - 600 * i;
+		for (size_t j = 0; j < n * k; j++)
+			x[j] = cluster(&r, i % 3, j / k, (unsigned)(j % k), k);
+		const struct emst_set s = {.type = EMST_F64, .n = n, .k = k, .x = x};
+		struct emst_tree want;
+		if (emst_run_kd(&s, 1, &want))
+			check_case(&m, false, "set %u: equal points", i);
+		else
+			tree_check(g, &s, false, &want, &m, "clusters");
+	}
+	weir_free(x);
+	check_end(&m, "gpu: emst of clusters, grids and lines of points is the CPU's tree");
 }
 
 static void
@@ -191,5 +231,6 @@ check_gpu_emst(struct gpu *g)
 	colours_agree(g);
 	pictures_agree(g);
 	points_agree(g);
+	clusters_agree(g);
 	equal_points_are_refused(g);
 }

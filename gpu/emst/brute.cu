@@ -1,6 +1,7 @@
 /*
- * The tree by brute force, as Barsuk and Ivanov computed it on a GPU: in every round of Boruvka's each point looks at all
- * points of other trees, tile by tile.
+ * The tree of points: in every round of Boruvka's each point looks for its nearest point of another tree. Points of up to 4
+ * coordinates search a tree of boxes: bvh.h. Others, and all by --method=brute, look at all points, tile by tile, as Barsuk
+ * and Ivanov computed the tree on a GPU.
  *
  *	nearest	block = 256 threads, a thread 4 points (1 where they have more than 4 coordinates), grid = points x parts of
  *		all points, so that few points fill the device too; tiles of 256 points in shared memory, read by all
@@ -18,7 +19,8 @@
  */
 #include <stdlib.h>
 
-#include "gpu/emst/brute.h"
+#include "gpu/block.h"
+#include "gpu/emst/bvh.h"
 
 extern "C" {
 #include "common/mem.h"
@@ -29,17 +31,32 @@ namespace
 
 /* --- the host ------------------------------------------------------------------------------------------------------ */
 
-/* A round; the grid is points by parts. */
+/* Every point's nearest one of another tree; b NULL: by brute force, the grid is points by parts. */
 template <class T, unsigned K>
 int
-round_of(struct gpu *g, const work &w)
+find_nearest(struct gpu *g, const work &w, const bvh *b)
 {
 	constexpr unsigned PER = K > 4 ? 1 : 4;
 	const unsigned all = (w.n + THREADS - 1) / THREADS;
 
+	if constexpr (K <= BVH_DIMS)
+		if (b)
+			return bvh_search<T, K>(g, w, *b);
+	GPU_LAUNCH(g, (nearest<T, K>), dim3((all + PER - 1) / PER, w.parts), THREADS, 0, w);
+	return 0;
+}
+
+template <class T, unsigned K>
+int
+round_of(struct gpu *g, const work &w, const bvh *b)
+{
+	const unsigned all = (w.n + THREADS - 1) / THREADS;
+	int err;
+
 	GPU_TRY(g, cudaMemsetAsync(w.length, 0xff, w.n * sizeof *w.length, g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(w.rank, 0xff, w.n * sizeof *w.rank, g->stream[0]));
-	GPU_LAUNCH(g, (nearest<T, K>), dim3((all + PER - 1) / PER, w.parts), THREADS, 0, w);
+	if ((err = find_nearest<T, K>(g, w, b)))
+		return err;
 	GPU_LAUNCH(g, choose_length<T>, all, THREADS, 0, w);
 	GPU_LAUNCH(g, choose_rank<T>, all, THREADS, 0, w);
 	GPU_LAUNCH(g, choose_edge<T>, all, THREADS, 0, w);
@@ -51,17 +68,20 @@ round_of(struct gpu *g, const work &w)
 /* Rounds until one tree is left. -EEXIST: two points are equal. */
 template <class T, unsigned K>
 int
-rounds(struct gpu *g, const work &w, bool distinct)
+rounds(struct gpu *g, const work &w, const bvh *b, bool distinct)
 {
 	counts c = {0, 0};
 	unsigned before;
 	int err;
 
+	if constexpr (K <= BVH_DIMS)
+		if (b && (err = bvh_make<T, K>(g, w, *b)))
+			return err;
 	GPU_TRY(g, cudaMemsetAsync(w.count, 0, sizeof *w.count, g->stream[0]));
 	GPU_LAUNCH(g, single, (w.n + THREADS - 1) / THREADS, THREADS, 0, w);
 	do {
 		before = c.edges;
-		if ((err = gpu_begin(g)) || (err = round_of<T, K>(g, w)) || (err = gpu_end(g)))
+		if ((err = gpu_begin(g)) || (err = round_of<T, K>(g, w, b)) || (err = gpu_end(g)))
 			return err;
 		GPU_TRY(g, cudaMemcpy(&c, w.count, sizeof c, cudaMemcpyDeviceToHost));
 		if (c.equal && !distinct)
@@ -129,11 +149,11 @@ padded(const emst_set *s)
 	return k <= 4 ? k : k <= 8 ? 8 : 16;
 }
 
-enum { HOLD_X, HOLD_NUMBER, HOLD_D2, HOLD_TO, HOLD_LABELS, HOLD_CHOICE, HOLD_EDGES };
+enum { HOLD_X, HOLD_NUMBER, HOLD_D2, HOLD_TO, HOLD_LABELS, HOLD_CHOICE, HOLD_EDGES, HOLD_BVH };
 
 /* Room on the device, and the points there. */
 int
-place(struct gpu *g, const emst_set *s, unsigned K, const points *p, work *w)
+place(struct gpu *g, const emst_set *s, unsigned K, bool brute, const points *p, work *w)
 {
 	const size_t n = s->n, x_bytes = n * K * size_of(s);
 	const unsigned blocks = (unsigned)((n + 4 * THREADS - 1) / (4 * THREADS));
@@ -142,7 +162,7 @@ place(struct gpu *g, const emst_set *s, unsigned K, const points *p, work *w)
 	int err;
 
 	w->n = (unsigned)n;
-	w->parts = blocks < want ? min((want + blocks - 1) / blocks, MOST_PARTS) : 1;
+	w->parts = brute && blocks < want ? min((want + blocks - 1) / blocks, MOST_PARTS) : 1;
 	if ((err = gpu_hold(g, HOLD_X, x_bytes, &x)) ||
 	    (err = gpu_hold(g, HOLD_NUMBER, n * 4, &number)) ||
 	    (err = gpu_hold(g, HOLD_D2, w->parts * n * size_of(s), &w->d2)) ||
@@ -165,23 +185,74 @@ place(struct gpu *g, const emst_set *s, unsigned K, const points *p, work *w)
 	return err ? err : gpu_up(g, number, p->number, n * 4);
 }
 
+/* The scale that spreads each coordinate over the bits that it has in a code. */
+template <class T>
+void
+measure(bvh *b, const T *x, size_t n, unsigned K)
+{
+	for (unsigned a = 0; a < K; a++) {
+		T low = x[a], high = x[a];
+		for (size_t i = 0; i < n; i++) {
+			low = x[i * K + a] < low ? x[i * K + a] : low;
+			high = x[i * K + a] > high ? x[i * K + a] : high;
+		}
+		const double extent = (double)high - (double)low;
+		b->origin[a] = (double)low;
+		b->scale[a] = extent > 0 && extent < INFINITY ? (exp2(32 / K) - 1) / extent : 0;
+	}
+}
+
+template <class T>
+void
+lay_bvh(gpu_block *at, size_t n, unsigned K, bvh *b)
+{
+	b->box = gpu_take<T>(at, 4 * n * K);
+	b->child = gpu_take<uint2>(at, n);
+	b->label = gpu_take<uint2>(at, n);
+	b->code = gpu_take<unsigned>(at, n);
+	b->index = gpu_take<unsigned>(at, n);
+	b->leaf_up = gpu_take<unsigned>(at, n);
+	b->node_up = gpu_take<unsigned>(at, n);
+	b->end = gpu_take<unsigned>(at, n);
+	b->seen = gpu_take<unsigned>(at, n);
+	b->root = gpu_take<unsigned>(at, 1);
+	b->scratch = gpu_take<unsigned>(at, prim_sort_words(n));
+}
+
 template <class T>
 int
-run(struct gpu *g, const work &w, unsigned K, bool distinct)
+place_bvh(struct gpu *g, const points *p, size_t n, unsigned K, bvh *b)
+{
+	gpu_block at = {};
+	void *room;
+	int err;
+
+	lay_bvh<T>(&at, n, K, b);
+	if ((err = gpu_hold(g, HOLD_BVH, at.used, &room)))
+		return err;
+	at = {static_cast<char *>(room), 0};
+	lay_bvh<T>(&at, n, K, b);
+	measure(b, static_cast<const T *>(p->x), n, K);
+	return 0;
+}
+
+template <class T>
+int
+run(struct gpu *g, const work &w, unsigned K, const bvh *b, bool distinct)
 {
 	switch (K) {
 	case 1:
-		return rounds<T, 1>(g, w, distinct);
+		return rounds<T, 1>(g, w, b, distinct);
 	case 2:
-		return rounds<T, 2>(g, w, distinct);
+		return rounds<T, 2>(g, w, b, distinct);
 	case 3:
-		return rounds<T, 3>(g, w, distinct);
+		return rounds<T, 3>(g, w, b, distinct);
 	case 4:
-		return rounds<T, 4>(g, w, distinct);
+		return rounds<T, 4>(g, w, b, distinct);
 	case 8:
-		return rounds<T, 8>(g, w, distinct);
+		return rounds<T, 8>(g, w, b, distinct);
 	default:
-		return rounds<T, 16>(g, w, distinct);
+		return rounds<T, 16>(g, w, b, distinct);
 	}
 }
 
@@ -226,16 +297,22 @@ finish(const edge *e, const points *p, size_t n, emst_tree *t)
 }
 
 int
-grow(struct gpu *g, const emst_set *s, points *p, emst_tree *t)
+grow(struct gpu *g, const emst_set *s, bool all, points *p, emst_tree *t)
 {
 	const unsigned K = padded(s);
-	const bool distinct = s->type == EMST_CODE;
+	const bool distinct = s->type == EMST_CODE, wide = s->type == EMST_F64,
+		   brute = all || K > BVH_DIMS || s->n < 2;
+	bvh b = {};
 	work w = {};
 	int err = make_points(p, s, K);
 
-	if (err || (err = place(g, s, K, p, &w)))
+	if (err || (err = place(g, s, K, brute, p, &w)))
 		return err;
-	err = s->type == EMST_F64 ? run<double>(g, w, K, distinct) : run<float>(g, w, K, distinct);
+	if (!brute && (err = wide ? place_bvh<double>(g, p, s->n, K, &b)
+				  : place_bvh<float>(g, p, s->n, K, &b)))
+		return err;
+	const bvh *const tree = brute ? NULL : &b;
+	err = wide ? run<double>(g, w, K, tree, distinct) : run<float>(g, w, K, tree, distinct);
 	edge *e = static_cast<edge *>(weir_alloc(s->n, sizeof *e));
 	if (!err && !e)
 		err = -ENOMEM;
@@ -250,10 +327,10 @@ grow(struct gpu *g, const emst_set *s, points *p, emst_tree *t)
 } // namespace
 
 int
-emst_by_brute(struct gpu *g, const struct emst_set *s, struct emst_tree *t)
+emst_by_points(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tree *t)
 {
 	points p = {};
-	const int err = grow(g, s, &p, t);
+	const int err = grow(g, s, brute, &p, t);
 
 	weir_free(p.x);
 	weir_free(p.number);

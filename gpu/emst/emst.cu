@@ -1,4 +1,4 @@
-/* Which way: colours by their lattice, lattice.cu; other points, or all when asked to, by brute force, brute.cu. */
+/* Which way: colours by their lattice, lattice.cu; other points, or all by brute force when asked to, brute.cu. */
 #include "gpu/emst/lattice.h"
 
 int
@@ -9,7 +9,8 @@ gpu_emst_run(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tr
 	*t = {};
 	if (s->n < 1 || s->n >= EMST_MAXPOINTS || s->k < 1 || s->k > EMST_MAXDIM)
 		return -ERANGE;
-	err = s->type == EMST_CODE && !brute ? emst_by_lattice(g, s, t) : emst_by_brute(g, s, t);
+	err = s->type == EMST_CODE && !brute ? emst_by_lattice(g, s, t)
+					     : emst_by_points(g, s, brute, t);
 	if (err)
 		emst_tree_free(t);
 	return err;

@@ -89,8 +89,8 @@ int emst_blocks(struct gpu *g, const grid &w, unsigned edges);
 /* Writes all w.n - 1 edges to t, in the order of the tie rule. Their lengths are sqrt(step2 d2). See order.cu. */
 int emst_order(struct gpu *g, const grid &w, double step2, struct emst_tree *t);
 
-/* Find the tree of a set of codes, and the tree of any set by brute force. */
+/* Find the tree of a set of codes, and the tree of any set. brute: each point looks at all points in each round. */
 int emst_by_lattice(struct gpu *g, const struct emst_set *s, struct emst_tree *t);
-int emst_by_brute(struct gpu *g, const struct emst_set *s, struct emst_tree *t);
+int emst_by_points(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tree *t);
 
 #endif

@@ -1,0 +1,260 @@
+/*
+ * The search of brute.cu by a tree of boxes, for points of up to 4 coordinates: Prokopenko, Sao, Lebrun-Grandie, "A single-tree
+ * algorithm to compute the Euclidean minimum spanning tree on GPUs", 2022. The tree stands on the points in Morton order
+ * and is built from its leaves upward (Apetrei 2014).
+ *
+ *	codes		thread = point: its Morton code, by which prim.cu sorts
+ *	build, label	thread = leaf, which climbs; at each node the first of the two children that arrives stops
+ *	search		thread = leaf: the tree from above, nearer child first
+ *
+ * A node holds the boxes and the labels of both children: the tree of all points below, or MIXED. The distance to a box is
+ * rounded operation by operation as that of two points is, and rounding is monotone. So it exceeds no distance to a point
+ * of the box, and leaving out boxes that are farther than the best edge changes no choice, however it is rounded.
+ *
+ * Bound: latency. Bytes: a node of 3 coordinates is 64 in float; a search reads some 2 log2(n) of them from the caches.
+ */
+#ifndef WEIR_GPU_EMST_BVH_H
+#define WEIR_GPU_EMST_BVH_H
+
+#include "gpu/emst/brute.h"
+#include "gpu/prim.h"
+
+namespace
+{
+
+constexpr unsigned BVH_DIMS = 4, LEAF = 1u << 31, MIXED = ~0u - 1, DEPTH = 66;
+
+/* All on the device. Nodes are numbered by the gap between leaves where their children meet. */
+struct bvh {
+	double origin[BVH_DIMS], scale[BVH_DIMS]; /* of the codes */
+	unsigned *code, *index;	     /* [n], in the order of the codes: leaf i is point index[i] */
+	unsigned *scratch;	     /* of the sort */
+	unsigned *leaf_up, *node_up; /* [n]: parent << 1 | side */
+	uint2 *child;		     /* [n]: two nodes, or leaves as LEAF | number */
+	uint2 *label;		     /* [n]: of the children */
+	unsigned *end;		     /* [n]: the far end of the child that arrived first, or NONE */
+	unsigned *seen;		     /* [n]: children that have arrived in this round */
+	unsigned *root;
+	void *box; /* [n][2 children][low, high][K] */
+};
+
+template <class T, unsigned K> struct box {
+	T low[K], high[K];
+};
+
+template <class T, unsigned K>
+__device__ box<T, K> *
+boxes_of(const bvh &b, unsigned node)
+{
+	return static_cast<box<T, K> *>(b.box) + 2 * (size_t)node;
+}
+
+template <class T, unsigned K>
+__global__ void
+make_codes(const work w, const bvh b)
+{
+	constexpr unsigned BITS = 32 / K;
+	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+	unsigned code = 0;
+
+	if (i >= w.n)
+		return;
+	for (unsigned a = 0; a < K; a++) {
+		const double x = (double)static_cast<const T *>(w.x)[(size_t)i * K + a];
+		const unsigned cell = (unsigned)((x - b.origin[a]) * b.scale[a]);
+		for (unsigned bit = 0; bit < BITS; bit++)
+			code |= (cell >> bit & 1) << (bit * K + a);
+	}
+	b.code[i] = code;
+}
+
+/* How far apart leaves i and i + 1 are in the order; leaves of one code by their numbers. */
+__device__ u64
+gap_after(const bvh &b, unsigned i)
+{
+	return (u64)(b.code[i] ^ b.code[i + 1]) << 32 | (i ^ (i + 1));
+}
+
+template <class T, unsigned K>
+__global__ void
+build(const work w, const bvh b)
+{
+	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+	unsigned from = i, to = i, node = LEAF | i;
+	box<T, K> own;
+
+	if (i >= w.n)
+		return;
+	for (unsigned a = 0; a < K; a++)
+		own.low[a] = own.high[a] = static_cast<const T *>(w.x)[(size_t)b.index[i] * K + a];
+	while (from > 0 || to + 1 < w.n) {
+		const bool left =
+		    from == 0 || (to + 1 < w.n && gap_after(b, to) < gap_after(b, from - 1));
+		const unsigned up = left ? to : from - 1;
+		(left ? b.child[up].x : b.child[up].y) = node;
+		(node & LEAF ? b.leaf_up[i] : b.node_up[node]) = up << 1 | !left;
+		boxes_of<T, K>(b, up)[!left] = own;
+		__threadfence();
+		const unsigned end = atomicExch(&b.end[up], left ? from : to);
+		if (end == NONE)
+			return;
+		__threadfence();
+		(left ? to : from) = end;
+		const box<T, K> *other = boxes_of<T, K>(b, up) + left;
+		for (unsigned a = 0; a < K; a++) {
+			const T low = __ldcg(&other->low[a]), high = __ldcg(&other->high[a]);
+			own.low[a] = low < own.low[a] ? low : own.low[a];
+			own.high[a] = high > own.high[a] ? high : own.high[a];
+		}
+		node = up;
+	}
+	*b.root = node;
+}
+
+__global__ void
+label_nodes(const work w, const bvh b)
+{
+	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+
+	if (i >= w.n)
+		return;
+	unsigned label = w.tree[b.index[i]], node = LEAF | i;
+	while (node != *b.root) {
+		const unsigned at = node & LEAF ? b.leaf_up[i] : b.node_up[node];
+		unsigned *const both = &b.label[at >> 1].x;
+		both[at & 1] = label;
+		__threadfence();
+		if (atomicAdd(&b.seen[at >> 1], 1u) == 0)
+			return;
+		__threadfence();
+		label = __ldcg(&both[!(at & 1)]) == label ? label : MIXED;
+		node = at >> 1;
+	}
+}
+
+/* The squared distance from x to a box, no more than that to any point of the box. */
+template <class T, unsigned K>
+__device__ T
+to_box(const T x[K], const box<T, K> &b)
+{
+	T d2 = 0;
+
+	for (unsigned a = 0; a < K; a++) {
+		const T gap = x[a] < b.low[a]	 ? b.low[a] - x[a]
+			      : x[a] > b.high[a] ? x[a] - b.high[a]
+						 : 0;
+		d2 = rounded_add(d2, rounded_square(gap));
+	}
+	return d2;
+}
+
+/* What a thread searches for: the first edge of its point. */
+template <class T, unsigned K> struct seeker {
+	T x[K];
+	unsigned tree, number;
+	nearest_so_far<T> best;
+};
+
+template <class T, unsigned K>
+__device__ void
+look_at(seeker<T, K> &s, const work &w, unsigned point)
+{
+	const T *y = static_cast<const T *>(w.x) + (size_t)point * K;
+	T d2 = 0;
+
+	for (unsigned a = 0; a < K; a++)
+		d2 = rounded_add(d2, rounded_square(s.x[a] - y[a]));
+	if (w.tree[point] != s.tree)
+		meet<T>(s.best, d2, point, s.number, w.number[point]);
+}
+
+/* From the root. A node is pushed only if it may hold something better. */
+template <class T, unsigned K>
+__device__ void
+descend(seeker<T, K> &s, const work &w, const bvh &b)
+{
+	unsigned stack[DEPTH], high = 0;
+
+	stack[high++] = *b.root;
+	while (high) {
+		const unsigned node = stack[--high];
+		const box<T, K> *const boxes = boxes_of<T, K>(b, node);
+		const unsigned child[2] = {b.child[node].x, b.child[node].y};
+		const unsigned label[2] = {b.label[node].x, b.label[node].y};
+		const T d2[2] = {to_box<T, K>(s.x, boxes[0]), to_box<T, K>(s.x, boxes[1])};
+		const unsigned near = d2[1] < d2[0];
+		for (unsigned i = 0; i < 2; i++) {
+			const unsigned c = i ? near : !near; /* the nearer one is popped first */
+			if (label[c] == s.tree || d2[c] > s.best.d2)
+				continue;
+			if (child[c] & LEAF)
+				look_at<T, K>(s, w, b.index[child[c] & ~LEAF]);
+			else
+				stack[high++] = child[c];
+		}
+	}
+}
+
+/* No edge longer than the shortest one that its tree has found so far is a tree's first edge. */
+template <class T, unsigned K>
+__global__ void
+search(const work w, const bvh b)
+{
+	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+	seeker<T, K> s;
+
+	if (i >= w.n)
+		return;
+	const unsigned point = b.index[i];
+	for (unsigned a = 0; a < K; a++)
+		s.x[a] = static_cast<const T *>(w.x)[(size_t)point * K + a];
+	s.tree = w.tree[point];
+	s.number = w.number[point];
+	const u64 least = __ldcg(&w.length[s.tree]);
+	s.best = {least == ~(u64)0 ? (T)INFINITY : (T)__longlong_as_double((long long)least), NONE,
+		  ~(u64)0};
+	if (i > 0)
+		look_at<T, K>(s, w, b.index[i - 1]);
+	if (i + 1 < w.n)
+		look_at<T, K>(s, w, b.index[i + 1]);
+	descend<T, K>(s, w, b);
+	static_cast<T *>(w.d2)[point] = s.best.d2;
+	w.to[point] = s.best.to;
+	if (s.best.to != NONE)
+		atomicMin(&w.length[s.tree], (u64)__double_as_longlong((double)s.best.d2));
+}
+
+/* --- the host ------------------------------------------------------------------------------------------------------ */
+
+/* The tree of boxes over the points of w, once for all rounds. */
+template <class T, unsigned K>
+int
+bvh_make(struct gpu *g, const work &w, const bvh &b)
+{
+	const unsigned blocks = (w.n + THREADS - 1) / THREADS;
+	int err;
+
+	GPU_TRY(g, cudaMemsetAsync(b.end, 0xff, w.n * sizeof *b.end, g->stream[0]));
+	GPU_LAUNCH(g, (make_codes<T, K>), blocks, THREADS, 0, w, b);
+	if ((err = prim_sort(g, b.code, b.index, w.n, 0, b.scratch)))
+		return err;
+	GPU_LAUNCH(g, (build<T, K>), blocks, THREADS, 0, w, b);
+	return 0;
+}
+
+/* What `nearest` of brute.h does. */
+template <class T, unsigned K>
+int
+bvh_search(struct gpu *g, const work &w, const bvh &b)
+{
+	const unsigned blocks = (w.n + THREADS - 1) / THREADS;
+
+	GPU_TRY(g, cudaMemsetAsync(b.seen, 0, w.n * sizeof *b.seen, g->stream[0]));
+	GPU_LAUNCH(g, label_nodes, blocks, THREADS, 0, w, b);
+	GPU_LAUNCH(g, (search<T, K>), blocks, THREADS, 0, w, b);
+	return 0;
+}
+
+} // namespace
+
+#endif
