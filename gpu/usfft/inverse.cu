@@ -5,6 +5,9 @@
  *	step, turn	thread = number of a vector: the two updates of conjugate gradients, whose scalars lie on the device: the host reads
  *			both once an iteration, to see whether to go on
  *
+ * The kernels of an iteration are always the same, so a graph launches them at once from the second iteration on. The first
+ * one has loaded all kernels and plans by then, which cannot be done during the capture.
+ *
  * The scalars are inner products of prim.cu, so a result is the same in every run.
  *
  * Bytes an iteration, N modes in c = 2^d N cells of 16 bytes: 2 (d+1) c + 4.5 c for the product (toeplitz.cu), the vectors 13 N:
@@ -127,14 +130,13 @@ hold_vectors(struct gpu *g, size_t modes, vectors *v)
 	return 0;
 }
 
-/* One iteration; its scalars. */
+/* The kernels of an iteration. */
 int
-iterate(struct gpu *g, const toeplitz &t, const vectors &v, double scalar[SCALARS])
+launch_all(struct gpu *g, const toeplitz &t, const vectors &v)
 {
 	int err;
 
-	if ((err = gpu_begin(g)) ||
-	    (err = toeplitz_apply(g, t, reinterpret_cast<const sample *>(v.p),
+	if ((err = toeplitz_apply(g, t, reinterpret_cast<const sample *>(v.p),
 				  reinterpret_cast<sample *>(v.q))) ||
 	    (err = prim_dot(g, v.p, v.q, v.n, v.scalar + CURVE, v.parts)))
 		return err;
@@ -142,30 +144,55 @@ iterate(struct gpu *g, const toeplitz &t, const vectors &v, double scalar[SCALAR
 	if ((err = prim_dot(g, v.r, v.r, v.n, v.scalar + NEXT, v.parts)))
 		return err;
 	GPU_LAUNCH(g, turn, blocks_for_all(v.n), ALL_THREADS, 0, v.p, v.r, v.n, v.scalar);
-	if ((err = gpu_end(g)) || (err = gpu_down(g, scalar, v.scalar, SCALARS * sizeof *scalar)))
-		return err;
 	GPU_TRY(g, cudaMemcpyAsync(v.scalar + RHO, v.scalar + NEXT, sizeof *v.scalar,
 				   cudaMemcpyDeviceToDevice, g->stream[0]));
 	return 0;
 }
 
-/* From f = 0; v.r holds A* W b. */
+/* The same as a graph. */
 int
-descend(struct gpu *g, const toeplitz &t, const vectors &v, const struct usfft_inverse *how,
-	struct usfft_outcome *got)
+capture(struct gpu *g, const toeplitz &t, const vectors &v, cudaGraphExec_t *all)
 {
-	const size_t bytes = v.n * sizeof *v.f;
-	double scalar[SCALARS], first;
+	cudaGraph_t graph = NULL;
+
+	GPU_TRY(g, cudaStreamBeginCapture(g->stream[0], cudaStreamCaptureModeThreadLocal));
+	const int err = launch_all(g, t, v);
+	cudaError_t e = cudaStreamEndCapture(g->stream[0], &graph);
+	if (!err && e == cudaSuccess)
+		e = cudaGraphInstantiate(all, graph, 0);
+	if (graph)
+		cudaGraphDestroy(graph);
+	return err ? err : gpu_failed(g, e, "the capture of an iteration") ? -EIO : 0;
+}
+
+/* One iteration, and its scalars. */
+int
+iterate(struct gpu *g, const toeplitz &t, const vectors &v, cudaGraphExec_t all,
+	double scalar[SCALARS])
+{
+	int err = gpu_begin(g);
+
+	if (all)
+		GPU_TRY(g, cudaGraphLaunch(all, g->stream[0]));
+	else if (!err)
+		err = launch_all(g, t, v);
+	if (err || (err = gpu_end(g)))
+		return err;
+	return gpu_down(g, scalar, v.scalar, SCALARS * sizeof *scalar);
+}
+
+/* Until it has converged. *all becomes the graph that the second iteration makes. */
+int
+iterate_all(struct gpu *g, const toeplitz &t, const vectors &v, const struct usfft_inverse *how,
+	    double first, cudaGraphExec_t *all, struct usfft_outcome *got)
+{
+	double scalar[SCALARS];
 	int err;
 
-	GPU_TRY(g, cudaMemsetAsync(v.f, 0, bytes, g->stream[0]));
-	GPU_TRY(g, cudaMemcpyAsync(v.p, v.r, bytes, cudaMemcpyDeviceToDevice, g->stream[0]));
-	if ((err = prim_dot(g, v.r, v.r, v.n, v.scalar + RHO, v.parts)) ||
-	    (err = gpu_down(g, &first, v.scalar + RHO, sizeof first)))
-		return err;
-	*got = {0, first > 0 ? 1. : 0.};
 	while (got->iterations < how->iter && got->residual > how->rtol) {
-		if ((err = iterate(g, t, v, scalar)))
+		if (got->iterations == 1 && (err = capture(g, t, v, all)))
+			return err;
+		if ((err = iterate(g, t, v, *all, scalar)))
 			return err;
 		if (!(scalar[CURVE] > 0))
 			return 0;
@@ -175,6 +202,28 @@ descend(struct gpu *g, const toeplitz &t, const vectors &v, const struct usfft_i
 			how->step(how->who, got);
 	}
 	return 0;
+}
+
+/* From f = 0; v.r holds A* W b. */
+int
+descend(struct gpu *g, const toeplitz &t, const vectors &v, const struct usfft_inverse *how,
+	struct usfft_outcome *got)
+{
+	const size_t bytes = v.n * sizeof *v.f;
+	cudaGraphExec_t all = NULL;
+	double first;
+	int err;
+
+	GPU_TRY(g, cudaMemsetAsync(v.f, 0, bytes, g->stream[0]));
+	GPU_TRY(g, cudaMemcpyAsync(v.p, v.r, bytes, cudaMemcpyDeviceToDevice, g->stream[0]));
+	if ((err = prim_dot(g, v.r, v.r, v.n, v.scalar + RHO, v.parts)) ||
+	    (err = gpu_down(g, &first, v.scalar + RHO, sizeof first)))
+		return err;
+	*got = {0, first > 0 ? 1. : 0.};
+	err = iterate_all(g, t, v, how, first, &all, got);
+	if (all)
+		cudaGraphExecDestroy(all);
+	return err;
 }
 
 } // namespace

@@ -105,7 +105,8 @@ usfft_tables(struct gpu *g, const struct usfft_plan *p, const work<T> &on)
 		for (unsigned d = 0; d < k.ncoef; d++)
 			for (unsigned t = 0; t < k.w; t++)
 				c[d * WINDOW_MAXW + t] = (T)p->win[a].coef[k.ncoef - 1 - d][t];
-		memcpy(const_cast<T *>(k.undo[a]), p->grid.undo[a], (k.modes[a] / 2 + 1) * sizeof(T));
+		memcpy(const_cast<T *>(k.undo[a]), p->grid.undo[a],
+		       (k.modes[a] / 2 + 1) * sizeof(T));
 	}
 	err = gpu_up(g, g->held[HOLD_TABLES], b.base, b.used);
 	weir_free(b.base);
