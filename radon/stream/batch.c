@@ -159,7 +159,7 @@ exchange(void *batches)
 	s->next = &s->batch[s->turn];
 	s->turn = !s->turn;
 	fill(s, s->next);
-	if (s->o->gpu)
+	if (s->o->gpu && s->next->n)
 		tell_gpu(s, s->next);
 	s->st->seconds[STATS_READ] += clock_now() - start;
 	return NULL;
