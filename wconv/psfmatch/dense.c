@@ -1,7 +1,7 @@
 /*
- * Sums, medians, products of rows, and Cholesky's factors. Rows are packed in panels, [samples][MR or NR], and multiplied MR by NR: a sample
- * of the one panel times a vector of the other. With products of rows as they lie, four by two, a fit with single samples of
- * 21x21 took 1.5 times the CPU time.
+ * Sums, medians, products of rows, and Cholesky's factors. Rows are packed in panels, [samples][MR or NR], and multiplied MR by
+ * NR: a sample of the one panel times a vector of the other. With products of rows as they lie, four by two, a fit with single
+ * samples of 21x21 took 1.5 times the CPU time.
  */
 #include <math.h>
 #include <stdlib.h>

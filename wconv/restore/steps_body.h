@@ -41,14 +41,19 @@ WEIR_CLONES(divide_row,
 	double part[PARTS] = {0};
 	size_t i = 0;
 
-	for (; i + PARTS <= n; i += PARTS)
+	for (; i + PARTS <= n; i += PARTS) {
+		real miss[PARTS]; /* no branches: a branch keeps the compiler from making vectors */
 #pragma omp simd
 		for (size_t k = 0; k < PARTS; k++) {
-			const real v = f[i + k] + sky, d = y[i + k] - v;
-			const bool known = y[i + k] - y[i + k] == 0;
-			r[i + k] = known ? y[i + k] / (v > least ? v : least) : 0;
-			part[k] += known ? (double)d * (double)d : 0;
+			const real v = f[i + k] + sky, q = y[i + k] / (v > least ? v : least);
+			const real d = y[i + k] - v, zero = y[i + k] - y[i + k];
+			r[i + k] = zero == 0 ? q : 0;
+			miss[k] = zero == 0 ? d : 0;
 		}
+#pragma omp simd
+		for (size_t k = 0; k < PARTS; k++)
+			part[k] += (double)miss[k] * (double)miss[k];
+	}
 	for (size_t k = 0; i < n; i++, k++) {
 		const real v = f[i] + sky, d = y[i] - v;
 		const bool known = y[i] - y[i] == 0;
