@@ -264,7 +264,7 @@ check_args(const struct job *j)
 }
 
 void
-args_parse(struct job *j, int argc, char **argv, char ***path, size_t *npath)
+usfft_args(struct job *j, int argc, char **argv, char ***path, size_t *npath)
 {
 	j->a = (struct args){.tol = 1e-6, .iter = 50, .rtol = 1e-4};
 	opt_parse(&program, argc, argv, &j->a, path, npath);

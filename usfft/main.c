@@ -133,7 +133,7 @@ main(int argc, char **argv)
 	size_t npath;
 	struct img x;
 
-	args_parse(&j, argc, argv, &path, &npath);
+	usfft_args(&j, argc, argv, &path, &npath);
 	stats_start(&j.st);
 	j.st.threads = j.o.threads;
 	open_files(&j, path, npath);

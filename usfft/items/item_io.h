@@ -55,7 +55,7 @@ struct job {
 };
 
 /* args.c: sets j to what the options ask for, checked. *path points to the *npath files among the arguments. */
-void args_parse(struct job *j, int argc, char **argv, char ***path, size_t *npath);
+void usfft_args(struct job *j, int argc, char **argv, char ***path, size_t *npath);
 
 /* Finds the points of item x, which p borrows; name is that of its file. values: as in stream_points(). */
 void item_take_points(const struct job *j, const char *name, const struct img *x, bool values,
