@@ -1,5 +1,8 @@
 /* The tile engine where tiles meet: faces, edges and corners, by all kernels that this CPU has. */
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/cpu.h"
@@ -162,6 +165,58 @@ resumes(const struct tile_kernel *kernels, struct check_many *m)
 	}
 }
 
+/* --- units that run at the same time ------------------------------------------------------------------------------ */
+
+enum { WORKERS = 3 };
+
+/* The units whose tiles are being visited; touched: two of them followed each other. */
+static struct {
+	pthread_mutex_t lock;
+	const struct unit *at[WORKERS];
+	bool touched;
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* A visit that looks at the units of the other workers, and lets these go on before it begins. */
+static void
+watched_visit(struct tile_job *job, const uint64_t *rose)
+{
+	const struct worker *w = job->with;
+	const size_t me = (size_t)(w - w->e->worker);
+
+	pthread_mutex_lock(&watch.lock);
+	watch.at[me] = w->unit;
+	for (size_t i = 0; i < WORKERS; i++)
+		watch.touched |= i != me && watch.at[i] && labs(watch.at[i] - w->unit) <= 1;
+	pthread_mutex_unlock(&watch.lock);
+	for (int i = 0; i < 9; i++)
+		sched_yield();
+	tile_generic[0].visit(job, rose);
+	pthread_mutex_lock(&watch.lock);
+	watch.at[me] = NULL;
+	pthread_mutex_unlock(&watch.lock);
+}
+
+/* Neither a unit nor two that touch are run by two workers at the same time. */
+static void
+units_keep_apart(void)
+{
+	const struct tile_kernel watched[4] = {{tile_generic[0].width, watched_visit}};
+	struct check_rng r = {41};
+	struct check_many m = {0};
+
+	for (int i = 0; i < 12; i++) {
+		struct job a = job_new(IMG_U8, 100, 1200, 1, i % 2 ? 4 : 8, false);
+		job_fill(&a, &r, (enum style)(i % STYLES));
+		oracle(&a);
+		a.kernels = watched;
+		a.what.threads = WORKERS;
+		job_compare(&a, &m);
+		job_free(&a);
+	}
+	check_case(&m, !watch.touched, "units that touch were run at the same time");
+	check_end(&m, "threads run no two units that touch");
+}
+
 void
 check_morphrec_seams(void)
 {
@@ -191,4 +246,5 @@ check_morphrec_seams(void)
 		resumes(kernels[level], &risen);
 		check_end(&risen, text[2]);
 	}
+	units_keep_apart();
 }
