@@ -169,11 +169,11 @@ resumes(const struct tile_kernel *kernels, struct check_many *m)
 
 enum { WORKERS = 3 };
 
-/* The units whose tiles are being visited; touched: two of them followed each other. */
+/* The units whose tiles are being visited. touched: two of them followed each other; outside: a tile was not of its unit. */
 static struct {
 	pthread_mutex_t lock;
 	const struct unit *at[WORKERS];
-	bool touched;
+	bool touched, outside;
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* A visit that looks at the units of the other workers, and lets these go on before it begins. */
@@ -181,12 +181,14 @@ static void
 watched_visit(struct tile_job *job, const uint64_t *rose)
 {
 	const struct worker *w = job->with;
+	const struct unit *u = w->unit;
 	const size_t me = (size_t)(w - w->e->worker);
 
 	pthread_mutex_lock(&watch.lock);
-	watch.at[me] = w->unit;
+	watch.at[me] = u;
+	watch.outside |= w->ty < u->y || w->ty >= u->y_end || w->tz < u->z || w->tz >= u->z_end;
 	for (size_t i = 0; i < WORKERS; i++)
-		watch.touched |= i != me && watch.at[i] && labs(watch.at[i] - w->unit) <= 1;
+		watch.touched |= i != me && watch.at[i] && labs(watch.at[i] - u) <= 1;
 	pthread_mutex_unlock(&watch.lock);
 	for (int i = 0; i < 9; i++)
 		sched_yield();
@@ -196,7 +198,7 @@ watched_visit(struct tile_job *job, const uint64_t *rose)
 	pthread_mutex_unlock(&watch.lock);
 }
 
-/* Neither a unit nor two that touch are run by two workers at the same time. */
+/* Two workers never run the same unit or two that touch, and visit only tiles of their units: bands, and slabs along z and y. */
 static void
 units_keep_apart(void)
 {
@@ -205,8 +207,9 @@ units_keep_apart(void)
 	struct check_many m = {0};
 
 	for (int i = 0; i < 12; i++) {
-		struct job a = job_new(IMG_U8, 100, 1200, 1, i % 2 ? 4 : 8, false);
-		job_fill(&a, &r, (enum style)(i % STYLES));
+		static const size_t h[] = {1200, 20, 120}, d[] = {1, 120, 20};
+		struct job a = job_new(IMG_U8, 100, h[i % 3], d[i % 3], i % 3 ? 26 : 8, false);
+		job_fill(&a, &r, (enum style)(i / 3 % STYLES));
 		oracle(&a);
 		a.kernels = watched;
 		a.what.threads = WORKERS;
@@ -214,6 +217,7 @@ units_keep_apart(void)
 		job_free(&a);
 	}
 	check_case(&m, !watch.touched, "units that touch were run at the same time");
+	check_case(&m, !watch.outside, "a worker visited a tile of another unit");
 	check_end(&m, "threads run no two units that touch");
 }
 
