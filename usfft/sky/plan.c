@@ -31,8 +31,8 @@ largest_depth(const struct usfft_sky_options *o)
 }
 
 /*
- * Chooses taps and the distance of planes, for visibilities over `range` wavelengths. The costs were measured: NS_PIXEL
- * nanoseconds for each pixel of a plane, NS_POINT for each tap of a visibility.
+ * Chooses taps and the distance of planes, for visibilities over `range` wavelengths. The costs are estimates, of which only
+ * the ratio matters: NS_PIXEL nanoseconds for each pixel of a plane, NS_POINT for each tap of a visibility.
  */
 static int
 choose_planes(struct usfft_sky *p, double range, double h, double *sigma)
