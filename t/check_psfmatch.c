@@ -118,7 +118,7 @@ star_error(const struct psfmatch *m, double x, double y, double ratio,
 
 /*
  * The bounds of these checks do not follow from the noise. What a kernel of 11x11 samples and polynomials of degree 1 cannot
- * follow is more than the noise, and the bounds were set after the first values had been seen.
+ * follow is believed to be more than the noise. The bounds were set after the first values had been seen.
  */
 static void
 check_kernels(void)

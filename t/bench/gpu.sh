@@ -25,6 +25,7 @@ figure() {
 }
 
 # each_item FILE REPEAT COMMAND...: seconds of kernels and copies of one item, from runs on 1 and on 1 + REPEAT copies of it.
+# Copies that run beside kernels are not counted: see gpu_copy_seconds() in gpu/gpu.h.
 each_item() {
 	local file=$1 repeat=$2 what
 	shift 2
