@@ -118,6 +118,7 @@ line() {
 	poke dt.su $((3 * 256 + 116)) 00 01
 	rc=0; sutoraw dt.su >r 2>err || rc=$?
 	[ $rc -eq 1 ] && grep -q 'trace 4: dt changes from 4000 to 1 us' err
+	sutoraw --dt=.004 dt.su | cmp - <(sutoraw --dt=.004 line.su)
 }
 
 @test "su: ns 0 and dt 0 are errors; --dt says what no header does" {
@@ -190,6 +191,15 @@ line() {
 	head -c 3900 i.sgy >t.sgy
 	rc=0; segytoraw t.sgy >r 2>err || rc=$?
 	[ $rc -eq 1 ] && grep -q 'trace 2: truncated: 44 of 256 bytes' err
+}
+
+@test "segy: --dt counts where the binary header and the traces differ" {
+	line
+	rawtosegy a >i.sgy
+	cp i.sgy d.sgy
+	poke d.sgy 3216 00 01
+	fails 1 'trace 1: dt changes from 1 to 4000 us' segytoraw d.sgy
+	segytoraw --dt=.004 d.sgy | cmp - <(segytoraw --dt=.004 i.sgy)
 }
 
 @test "segy: --format beside --headers is wrong usage" {

@@ -136,6 +136,8 @@ segy_open_traces(struct segy *s, const char *path, enum trace_order order, bool 
 		die("%s: ns is 0", t->name);
 	if (!t->dt && !dt_given)
 		die("%s: dt is 0; give --dt=SECONDS", t->name);
+	if (dt_given)
+		t->dt = 0;
 	s->lead = weir_xalloc(s->nlead, 1);
 	memcpy(s->lead, lead, s->nlead);
 	traces_skip(t, s->nlead);

@@ -158,7 +158,7 @@ traces_open_su(struct traces *t, const char *path, enum trace_order order, bool 
 		    g[!order].dt);
 	t->swap = traces_swapped(order);
 	t->ns = g[order].ns;
-	t->dt = g[order].dt;
+	t->dt = dt_given ? 0 : g[order].dt;
 	if (!t->ns)
 		die("%s: trace 1: ns is 0", t->name);
 	if (!t->dt && !dt_given)
@@ -183,7 +183,7 @@ traces_peek(struct traces *t)
 	dt = trace_ushort(r + TRACE_DT, t->swap);
 	if (ns != t->ns && !(t->lax && !ns))
 		die("%s: trace %zu: ns changes from %zu to %u", t->name, t->trace, t->ns, ns);
-	if (dt != t->dt && !(t->lax && !dt))
+	if (t->dt && dt != t->dt && !(t->lax && !dt))
 		die("%s: trace %zu: dt changes from %u to %u us", t->name, t->trace, t->dt, dt);
 	if (got < record)
 		die("%s: trace %zu: truncated: %zu of %zu bytes", t->name, t->trace, got, record);

@@ -58,7 +58,7 @@ struct traces {
 	const char *name;
 	bool swap;	/* the file is not in this machine's byte order */
 	size_t ns;	/* samples of every trace */
-	unsigned dt;	/* us; 0: unknown, and not checked */
+	unsigned dt;	/* us; 0: no header's dt is looked at */
 	size_t sample;	/* bytes of a sample */
 	bool lax;	/* ns and dt of a trace header may be 0 (SEG-Y) */
 	size_t trace;	/* number of the record that traces_peek() returns, from 1 */
@@ -87,7 +87,7 @@ void traces_skip(struct traces *t, size_t n);
 
 /*
  * Opens an SU file and sets byte order, ns and dt from its first trace. order: the user's choice, or TRACE_DETECT. dt_given:
- * the user gives dt; otherwise a dt of 0 is an error. An empty file is an error.
+ * the user gives dt, and no header's is looked at; otherwise a dt of 0 is an error. An empty file is an error.
  */
 void traces_open_su(struct traces *t, const char *path, enum trace_order order, bool dt_given);
 
