@@ -79,6 +79,39 @@ load lib
 	done
 }
 
+# sip [KEY...]: a picture of 4x2 pixels whose polynomials are A = 3 u^2 + 5 u v and B = 7 v^2.
+sip() {
+	item float '4 2' fits.NAXIS:=2 fits.CRPIX1:=2.0 fits.CRPIX2:=1.0 fits.A_ORDER:=2 fits.A_2_0:=3.0 fits.A_1_1:=5.0 \
+		fits.B_ORDER:=3 fits.B_0_2:=7.0 "$@" -- {1..8}
+}
+
+# cards KEY:=VALUE...: whether a FITS file on stdin has all these cards.
+cards() {
+	fitstoraw | rawinfo >d
+	for key; do grep -x "fits.$key" d; done
+}
+
+@test "FITS cards: the polynomials of SIP follow flips and a transposition" {
+	[ -x "$B/rawtofits" ] || skip "rawtofits is not built"
+	sip >a
+	rawaxes --flip=0 a | rawtofits | cards CRPIX1:=3.0 A_2_0:=-3.0 A_1_1:=5.0 B_0_2:=7.0
+	rawaxes --flip=1 a | rawtofits | cards CRPIX2:=2.0 A_2_0:=3.0 A_1_1:=-5.0 B_0_2:=-7.0
+	rawaxes --order=1,0 a | rawtofits | cards CRPIX1:=1.0 B_ORDER:=2 B_0_2:=3.0 B_1_1:=5.0 A_ORDER:=3 A_2_0:=7.0
+	item float '2 2 2' fits.NAXIS:=3 fits.A_ORDER:=2 -- {1..8} >b
+	rawaxes --order=2,1,0 b 2>&1 >/dev/null | grep 'item 1: the polynomials of SIP'
+	[ -z "$(rawaxes --order=1,0,2 b 2>&1 >/dev/null)" ]
+}
+
+@test "FITS cards: what a header leaves to the defaults follows a flip and a cut" {
+	[ -x "$B/rawtofits" ] || skip "rawtofits is not built"
+	sip fits.PC1_2:=0.5 >a
+	rawaxes --flip=0 a | rawtofits | cards PC1_1:=-1.0 PC1_2:=0.5
+	item float '4 2' fits.NAXIS:=2 "fits.CTYPE1:='RA---TAN'" -- {1..8} >b
+	rawaxes --flip=0 b | rawtofits | cards CDELT1:=-1.0 CRPIX1:=5.0
+	rawaxes --crop=0:1:3 b | rawtofits | cards CRPIX1:=-1.0
+	run ! grep CDELT1 d
+}
+
 @test "axes that are not there are refused by name" {
 	gen noise 3 2 >a.pgm
 	fails 1 'a.pgm: item 1: --crop: it has no axis 2' rawaxes --crop=2:0:1 a.pgm

@@ -132,6 +132,7 @@ change_axes(const struct raw_in *in, const struct args *args, struct img *y, str
 {
 	ptrdiff_t stride = 1;
 
+	wcs_place(y);
 	for (int i = 0; i < y->dim; i++) {
 		v->n[i] = y->axis[i].n;
 		v->step[i] = stride;
@@ -258,7 +259,7 @@ follow_picture(const struct raw_in *in, const struct args *args, const struct im
 
 /* Puts the axes of y and of the view in their new order. FITS cards keep the place of a sliced axis. */
 static void
-reorder(struct img *y, struct view *v)
+reorder(const struct raw_in *in, struct img *y, struct view *v)
 {
 	struct img_axis axis[IMG_MAXDIM];
 	struct view old = *v;
@@ -267,7 +268,10 @@ reorder(struct img *y, struct view *v)
 	for (int i = 0; i < dim; i++)
 		if (i >= v->dim)
 			wcs_slice(y, v->from[i]);
-	wcs_permute(y, v->from, dim);
+	if (!wcs_permute(y, v->from, dim))
+		warn("%s: item %zu: the polynomials of SIP, fits.A_ORDER, are kept, but they "
+		     "do not hold for these axes",
+		     raw_name(in), raw_item(in));
 	memcpy(axis, y->axis, sizeof axis);
 	for (int i = 0; i < dim; i++) {
 		y->axis[i] = axis[v->from[i]];
@@ -357,7 +361,7 @@ convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, st
 	change_axes(in, args, &y, &v, gone);
 	choose_order(in, args, &y, &v, gone);
 	follow_picture(in, args, x, &y, &v, gone);
-	reorder(&y, &v);
+	reorder(in, &y, &v);
 	opt_add_history(&y, &args->common);
 	raw_map(in, x);
 	stats_charge(st, STATS_READ);

@@ -13,33 +13,51 @@ enum { NAME = CARD_NAME + 8 };
 /* The names of alternate coordinate systems end in a letter. */
 static const char versions[] = "\0ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/* Replaces the card's value by scale * (value - shift), if the card exists. */
-static void
-change(struct img *x, const char *name, double scale, double shift)
+/*
+ * Sets name to that of a card: PREFIXi_j, or PREFIXi when j is below 0, and the letter of the system `version`. Returns the
+ * card's number, or `other` when there is no such card.
+ */
+static double
+number_or(const struct img *x, const char *prefix, int i, int j, char version, double other,
+	  char name[NAME + 16])
 {
+	char pair[16] = "";
 	double v;
 
-	if (card_number(x, name, &v))
-		card_set_number(x, name, scale * (v - shift));
+	if (j >= 0)
+		snprintf(pair, sizeof pair, "_%d", j);
+	snprintf(name, NAME + 16, "%s%d%s%.1s", prefix, i, pair, version ? &version : "");
+	return strlen(name) <= CARD_NAME && card_number(x, name, &v) ? v : other;
+}
+
+/* Whether the cards of x say anything of axis j (from 1) in the system `version`. Cards that are missing then have defaults. */
+static bool
+describes(const struct img *x, int j, char version)
+{
+	static const char *const prefixes[] = {"CRPIX", "CRVAL", "CDELT", "CTYPE"};
+	char key[CARD_PREFIX_LEN + NAME + 16];
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+		snprintf(key, sizeof key, CARD_PREFIX "%s%d%.1s", prefixes[i], j,
+			 version ? &version : "");
+		if (img_key(x, key))
+			return true;
+	}
+	return false;
 }
 
 /* Multiplies the column of axis j (from 1) of a matrix by s. Returns false when there is no matrix of that kind. */
 static bool
 scale_matrix(struct img *x, const char *matrix, int j, char version, double s)
 {
+	char name[NAME + 16];
 	bool any = false;
 
 	for (int i = 1; i <= IMG_MAXDIM; i++)
 		for (int k = 1; k <= IMG_MAXDIM; k++) {
-			char name[NAME + 16];
-			double v;
-
-			snprintf(name, sizeof name, "%s%d_%d%.1s", matrix, i, k,
-				 version ? &version : "");
-			if (strlen(name) > CARD_NAME || !card_number(x, name, &v))
-				continue;
-			any = true;
-			if (k == j)
+			const double v = number_or(x, matrix, i, k, version, NAN, name);
+			any |= !isnan(v);
+			if (k == j && !isnan(v))
 				card_set_number(x, name, v * s);
 		}
 	return any;
@@ -49,21 +67,25 @@ static void
 follow_axis(struct img *x, int axis, char version)
 {
 	const struct img_axis *a = &x->axis[axis];
-	const char *letter = version ? &version : "";
 	const double s = a->spacing, shift = 1 + a->min;
 	const int j = axis + 1;
 	char name[NAME + 16];
 	double v;
 
-	snprintf(name, sizeof name, "CRPIX%d%.1s", j, letter);
-	if (card_number(x, name, &v))
-		card_set_number(x, name, (v - shift) / s + 1);
-	if (s == 1)
+	if (!describes(x, j, version))
 		return;
-	if (scale_matrix(x, "CD", j, version, s) || scale_matrix(x, "PC", j, version, s))
+	v = number_or(x, "CRPIX", j, -1, version, 0, name);
+	card_set_number(x, name, (v - shift) / s + 1);
+	if (s == 1 || scale_matrix(x, "CD", j, version, s))
 		return;
-	snprintf(name, sizeof name, "CDELT%d%.1s", j, letter);
-	change(x, name, s, 0);
+	if (scale_matrix(x, "PC", j, version, s)) {
+		/* What is missing of a matrix PC is that of the unit matrix. */
+		if (isnan(number_or(x, "PC", j, j, version, NAN, name)))
+			card_set_number(x, name, s);
+		return;
+	}
+	v = number_or(x, "CDELT", j, -1, version, 1, name);
+	card_set_number(x, name, v * s);
 }
 
 /* IRAF's physical coordinates: i = LTM p + LTV, where i counts the samples of this image from 1. */
@@ -78,7 +100,53 @@ follow_physical(struct img *x, int axis)
 	if (card_number(x, name, &v))
 		card_set_number(x, name, (v - 1 - a->min) / a->spacing + 1);
 	snprintf(name, sizeof name, "LTM%d_%d", axis + 1, axis + 1);
-	change(x, name, 1 / a->spacing, 0);
+	if (card_number(x, name, &v))
+		card_set_number(x, name, v / a->spacing);
+}
+
+/*
+ * SIP's polynomials (Shupe et al. 2005) move pixels before the matrix does, u + sum A_pq u^p v^q and v + sum B_pq u^p v^q, where
+ * u and v count from CRPIX along axes 1 and 2. AP and BP are those of the way back. When u becomes s u, A_pq becomes
+ * A_pq s^p / s, and B_pq becomes B_pq s^p.
+ */
+static void
+follow_sip(struct img *x, int axis)
+{
+	static const char *const letters[] = {"A_", "B_", "AP_", "BP_"};
+	const double s = x->axis[axis].spacing;
+
+	if (axis > 1 || s == 1)
+		return;
+	for (int l = 0; l < 4; l++)
+		for (int p = 0; p < 10; p++)
+			for (int q = 0; q < 10; q++) {
+				const double by = pow(s, axis ? q : p) / (l % 2 == axis ? s : 1);
+				char name[NAME + 16];
+				const double v = number_or(x, letters[l], p, q, 0, NAN, name);
+				if (!isnan(v))
+					card_set_number(x, name, v * by);
+			}
+}
+
+static void
+follow(struct img *x, int axis)
+{
+	for (size_t v = 0; v < sizeof versions - 1; v++)
+		follow_axis(x, axis, versions[v]);
+	follow_sip(x, axis);
+	follow_physical(x, axis);
+}
+
+void
+wcs_place(struct img *x)
+{
+	if (!img_key(x, CARD_PREFIX "NAXIS"))
+		return;
+	for (int i = 0; i < x->dim; i++)
+		if (isnan(x->axis[i].min) && isnan(x->axis[i].spacing)) {
+			x->axis[i].min = 0;
+			x->axis[i].spacing = 1;
+		}
 }
 
 void
@@ -87,11 +155,8 @@ wcs_follow(struct img *x)
 	for (int i = 0; i < x->dim; i++) {
 		struct img_axis *a = &x->axis[i];
 
-		if (isfinite(a->min) && isfinite(a->spacing) && (a->min != 0 || a->spacing != 1)) {
-			for (size_t v = 0; v < sizeof versions - 1; v++)
-				follow_axis(x, i, versions[v]);
-			follow_physical(x, i);
-		}
+		if (isfinite(a->min) && isfinite(a->spacing) && (a->min != 0 || a->spacing != 1))
+			follow(x, i);
 		a->min = a->spacing = NAN;
 	}
 }
@@ -101,11 +166,8 @@ wcs_slice(struct img *x, int axis)
 {
 	struct img_axis *a = &x->axis[axis];
 
-	if (!img_key(x, CARD_PREFIX "NAXIS") || !isfinite(a->min) || !isfinite(a->spacing))
-		return;
-	for (size_t v = 0; v < sizeof versions - 1; v++)
-		follow_axis(x, axis, versions[v]);
-	follow_physical(x, axis);
+	if (img_key(x, CARD_PREFIX "NAXIS") && isfinite(a->min) && isfinite(a->spacing))
+		follow(x, axis);
 }
 
 /* --- other numbers --------------------------------------------------------------------------------------------------- */
@@ -142,11 +204,34 @@ digits_at(const char *name, bool *pair)
 	return 0;
 }
 
+/* Whether the name is that of a card of SIP: A_p_q, A_ORDER or A_DMAX; or B, AP, BP. Sets `to` to its name after a transposition. */
+static bool
+transpose_sip(const char *name, char to[NAME + 32])
+{
+	const char *rest = strchr(name, '_');
+	const size_t letters = rest ? (size_t)(rest - name) : 0;
+	int p, q, used = 0;
+
+	if ((*name != 'A' && *name != 'B') || !(letters == 1 || (letters == 2 && name[1] == 'P')))
+		return false;
+	if (sscanf(rest, "_%1d_%1d%n", &p, &q, &used) == 2 && !rest[used])
+		snprintf(to, NAME + 32, "%.*s_%d_%d", (int)letters, name, q, p);
+	else if (!strcmp(rest, "_ORDER") || !strcmp(rest, "_DMAX"))
+		snprintf(to, NAME + 32, "%s", name);
+	else
+		return false;
+	*to = *name == 'A' ? 'B' : 'A';
+	return true;
+}
+
 /* Sets `to` to the card's name after the axes were renumbered. Returns false when it keeps its name. */
 static bool
 rename_card(const char *name, const int *from, int n, char to[NAME + 32])
 {
 	bool pair;
+
+	if (n > 1 && from[0] == 1 && from[1] == 0 && transpose_sip(name, to))
+		return true;
 	const size_t at = digits_at(name, &pair);
 	char *rest, *end;
 
@@ -163,9 +248,10 @@ rename_card(const char *name, const int *from, int n, char to[NAME + 32])
 	return strcmp(to, name) != 0;
 }
 
-void
+bool
 wcs_permute(struct img *x, const int *from, int n)
 {
+	const bool pair = n < 2 || (from[0] < 2 && from[1] < 2);
 	char to[NAME + 32], name[CARD_PREFIX_LEN + NAME + 32];
 
 	for (size_t i = 0; i < x->nkey; i++) {
@@ -177,6 +263,7 @@ wcs_permute(struct img *x, const int *from, int n)
 		weir_free(x->key[i].name);
 		x->key[i].name = weir_xstrdup(name);
 	}
+	return pair || (!img_key(x, CARD_PREFIX "A_ORDER") && !img_key(x, CARD_PREFIX "B_ORDER"));
 }
 
 /* --- positions of other formats --------------------------------------------------------------------------------------- */

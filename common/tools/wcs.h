@@ -9,13 +9,21 @@
 #ifndef TOOLS_WCS_H
 #define TOOLS_WCS_H
 
+#include <stdbool.h>
+
 #include "common/img.h"
+
+/* Before cuts and flips: axes of an item with cards that have no positions get min 0 and spacing 1. */
+void wcs_place(struct img *x);
 
 /* Updates the cards for cuts and flips: they then hold for the samples of x. Removes the positions from the axes. */
 void wcs_follow(struct img *x);
 
-/* Renumbers the cards: axis i of the item was axis from[i] before, i < n. */
-void wcs_permute(struct img *x, const int *from, int n);
+/*
+ * Renumbers the cards: axis i of the item was axis from[i] before, i < n. Returns false when the cards have polynomials of SIP
+ * and axes 0 and 1 are others now: SIP knows these two only, so the polynomials are wrong then.
+ */
+bool wcs_permute(struct img *x, const int *from, int n);
 
 /* Updates the cards of an axis that was cut to one sample and will be removed: they then count from that sample. */
 void wcs_slice(struct img *x, int axis);
