@@ -3,6 +3,13 @@
 #include "common/die.h"
 #include "dptrace/doubts.h"
 
+/* A blank line has no margin that tells of another course: its polyline is a chord. */
+static bool
+has_low_margin(const struct dptrace_trace *t)
+{
+	return t->margin < t->low && !t->blank;
+}
+
 static void
 warn_about(const char *name, size_t line, const struct dptrace_trace *t, const struct args *a)
 {
@@ -24,7 +31,7 @@ warn_about(const char *name, size_t line, const struct dptrace_trace *t, const s
 		     name, line, t->sharp);
 	if (t->bare > DPTRACE_BARE)
 		warn("%s: line %zu: %.0f px without a line: add points", name, line, t->bare);
-	if (t->margin < t->low && !t->blank)
+	if (has_low_margin(t))
 		warn("%s: line %zu: another course is about as good (margin %.2g): add points",
 		     name, line, t->margin);
 }
@@ -53,7 +60,7 @@ doubts_of(struct doubts *d, const char *name, const struct args *a, size_t line,
 	d->border += t->border > 0;
 	d->sharp += t->sharp > 0;
 	d->released += t->released > 0;
-	d->low += t->margin < t->low;
+	d->low += has_low_margin(t);
 	d->bare += t->bare > DPTRACE_BARE;
 }
 

@@ -295,6 +295,9 @@ tables() {
 	gen constant 80 40 .5 | dptrace -n 3 $ends 2>err >out
 	same out "$(printf '5.000 22.000\n40.000 19.500\n75.000 17.000')"
 	grep -q 'no evidence' err
+	# no other course is as good as a chord that nothing supports: a low margin is not counted either
+	run ! grep -q 'another course' err
+	gen constant 80 40 .5 | dptrace --quiet -n 3 $ends --stats 2>&1 >out | grep -q '"low_margin": 0,'
 }
 
 @test "the same point twice is refused" {
