@@ -20,6 +20,7 @@ struct session {
 	double (*given)[2];	    /* their points, as they were given */
 	struct report report;
 	const double *world;	 /* of --world */
+	struct img mask;	 /* of --mask */
 	struct raw_out *overlay; /* NULL: none */
 	struct doubts doubts;
 	struct stats st;
@@ -104,7 +105,7 @@ shift_trace(const struct dptrace_trace *t, double dx, double dy)
 static void
 trace_picture(struct session *s, struct raw_in *in, struct img *x)
 {
-	const struct dptrace_image image = read_image(in, s->a, x);
+	const struct dptrace_image image = read_image(in, s->a, &s->mask, x);
 	const struct tile t = read_tile(in, x);
 	const bool map = report_is_map((enum report_format)s->a->to);
 	const double x0 = (double)t.x0, y0 = (double)t.y0;
@@ -145,6 +146,7 @@ trace_pictures(struct session *s, char **path, size_t npath)
 	struct raw_in *in = raw_open(path, npath, s->a->common.max_bytes);
 	struct img x;
 
+	s->mask = read_mask(s->a);
 	if (s->a->overlay)
 		s->overlay = raw_create(s->a->overlay, RAW_FOLLOW);
 	while (raw_next(in, &x)) {
@@ -157,6 +159,7 @@ trace_pictures(struct session *s, char **path, size_t npath)
 	}
 	s->st.bytes_in = raw_bytes_in(in);
 	raw_close(in);
+	img_free(&s->mask);
 	if (s->overlay)
 		raw_finish(s->overlay);
 }

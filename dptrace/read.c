@@ -77,9 +77,23 @@ read_world(const struct args *a, double world[6])
 	return world;
 }
 
-/* The mask of the picture p of x: --mask, less the pixels without data where x has the key nodata. NULL: none. */
+struct img
+read_mask(const struct args *a)
+{
+	struct img mask = {0};
+
+	if (a->mask)
+		raw_load_file(a->mask, a->common.max_bytes, false, &mask);
+	return mask;
+}
+
+/*
+ * The pixels of the picture p of x that may hold a line: those of the item `given` of --mask, less the pixels without data
+ * where x has the key nodata. NULL: all.
+ */
 static unsigned char *
-read_mask(struct raw_in *in, const struct args *a, const struct img *x, const struct img_picture *p)
+mask_of(struct raw_in *in, const struct args *a, const struct img *given, const struct img *x,
+	const struct img_picture *p)
 {
 	const char *word = img_key(x, "nodata");
 	double nodata = NAN;
@@ -91,13 +105,8 @@ read_mask(struct raw_in *in, const struct args *a, const struct img *x, const st
 		return NULL;
 	unsigned char *mask = weir_xalloc(p->w * p->h, 1);
 	memset(mask, 1, p->w * p->h);
-	if (a->mask) {
-		struct img m;
-		raw_load_file(a->mask, a->common.max_bytes, false, &m);
-		if (mask_take(mask, &m, p->w, p->h, err))
-			die("%s: %s", a->mask, err);
-		img_free(&m);
-	}
+	if (a->mask && mask_take(mask, given, p->w, p->h, err))
+		die("%s: %s", file_name(a->mask), err);
 	if (word && !mask_nodata(mask, x, p, nodata) && !a->mask) {
 		weir_free(mask);
 		return NULL;
@@ -106,7 +115,7 @@ read_mask(struct raw_in *in, const struct args *a, const struct img *x, const st
 }
 
 struct dptrace_image
-read_image(struct raw_in *in, const struct args *a, struct img *x)
+read_image(struct raw_in *in, const struct args *a, const struct img *given, struct img *x)
 {
 	struct img_picture p;
 	char err[DPTRACE_ERR];
@@ -117,7 +126,7 @@ read_image(struct raw_in *in, const struct args *a, struct img *x)
 		raw_die(in, "complex samples");
 	raw_map(in, x);
 	float *v = weir_xalloc(p.h * p.w, p.c * sizeof *v);
-	unsigned char *mask = read_mask(in, a, x, &p);
+	unsigned char *mask = mask_of(in, a, given, x, &p);
 	if (take_planes(v, x, &p, mask, err))
 		raw_die(in, "%s", err);
 	const int none = mask ? mask_fill(v, p.c, p.h, p.w, mask) : 0;

@@ -13,8 +13,15 @@ struct points read_points(const struct args *a, size_t npath);
 /* The six numbers of --world; NULL without it. */
 const double *read_world(const struct args *a, double world[6]);
 
-/* The picture whose header is x, with the mask of --mask and of its key nodata; caller frees image.v and image.mask. */
-struct dptrace_image read_image(struct raw_in *in, const struct args *a, struct img *x);
+/* The item of --mask, which serves all pictures; zeroed without it. The caller frees it with img_free. */
+struct img read_mask(const struct args *a);
+
+/*
+ * The picture whose header is x, with the item `given` of --mask and the mask of its key nodata. The caller frees image.v
+ * and image.mask.
+ */
+struct dptrace_image
+read_image(struct raw_in *in, const struct args *a, const struct img *given, struct img *x);
 
 /* The place of the picture whose header is x in a larger one, by its key tile; 0, 0 without that key. */
 struct tile read_tile(const struct raw_in *in, const struct img *x);

@@ -477,6 +477,15 @@ tables() {
 	fails 1 'the mask leaves no pixel' dptrace -p 5,24 -p 75,24 --mask=none.pgm rim.pgm
 }
 
+@test "one mask, which may come from a pipe, serves all pictures of a stream" {
+	awk 'BEGIN { print "P2 80 40 1"; for (y = 0; y < 40; y++) for (x = 0; x < 80; x++) print (x < 40) }' >mask.pgm
+	dptrace --quiet $ends --mask=mask.pgm road.pgm >one
+	run ! diff one <(dptrace --quiet $ends road.pgm)
+	dptrace --quiet $ends --mask=- road.pgm road.pgm <mask.pgm | diff <(cat one; echo; cat one) -
+	cat mask.pgm mask.pgm >two.pgm
+	fails 1 'two.pgm: more than one item' dptrace $ends --mask=two.pgm road.pgm road.pgm
+}
+
 @test "pixels without data are left out by the key nodata" {
 	awk 'BEGIN { print "P2 80 60 99"; for (y = 0; y < 60; y++) for (x = 0; x < 80; x++)
 		print (y < 34 ? 60 + 5 * ((y - 24) ^ 2 < 3) : 0) }' >rim.pgm
