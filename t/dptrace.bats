@@ -513,6 +513,9 @@ tables() {
 	fails 1 'line 2: a position has two numbers' dptrace -f <(printf '{"type":"LineString",\n"coordinates":[[1],[2,3]]}') road.pgm
 	fails 1 'a LineString has two or more' dptrace -f <(echo '{"type":"LineString","coordinates":[[2,3]]}') road.pgm
 	fails 1 'malformed GeoJSON' dptrace -f <(echo '{"type":"LineString","coordinates":[[1,2],[2,3') road.pgm
+	# a NUL byte ends neither the file nor a number
+	fails 1 'line 2: malformed GeoJSON: a NUL byte' dptrace -f <(cat one; printf '\0'; cat one) road.pgm
+	fails 1 'malformed GeoJSON' dptrace -f <(printf '{"type":"LineString","coordinates":[[5\0001,22],[75,17]]}') road.pgm
 	fails 1 'no points' dptrace -f <(echo '{"type":"FeatureCollection","features":[]}') road.pgm
 	fails 1 'more than 64 levels' dptrace -f <(printf '{"a":%0200d' 0 | tr 0 '[') road.pgm
 }

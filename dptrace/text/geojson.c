@@ -20,6 +20,7 @@ struct reader {
 
 static int read_value(struct reader *r, int depth);
 
+/* The next character that is not blank, which stays. 0 is the end of the text, or a NUL byte. */
 static char
 next_char(struct reader *r)
 {
@@ -60,7 +61,7 @@ read_word(struct reader *r, double *v)
 	size_t n = 0;
 
 	next_char(r);
-	while (r->at < r->end && n + 1 < sizeof word &&
+	while (r->at < r->end && n + 1 < sizeof word && *r->at &&
 	       (isalnum((unsigned char)*r->at) || strchr("+-.", *r->at)))
 		word[n++] = *r->at++;
 	word[n] = '\0';
@@ -207,13 +208,16 @@ geojson_parse(struct points *p, const char *text, size_t n, bool closed, char er
 	struct reader r = {text, text + n, p, closed, err};
 	char why[DPTRACE_ERR - 32];
 	size_t row = 1;
+	int bad = 0;
 
-	while (next_char(&r))
-		if (read_value(&r, 0)) {
-			for (const char *at = text; at < r.at; at++)
-				row += *at == '\n';
-			snprintf(why, sizeof why, "%s", err);
-			return dptrace_fail(err, "line %zu: %s", row, why);
-		}
-	return 0;
+	while (!bad && next_char(&r))
+		bad = read_value(&r, 0);
+	if (!bad && r.at < r.end)
+		bad = dptrace_fail(err, "malformed GeoJSON: a NUL byte");
+	if (!bad)
+		return 0;
+	for (const char *at = text; at < r.at; at++)
+		row += *at == '\n';
+	snprintf(why, sizeof why, "%s", err);
+	return dptrace_fail(err, "line %zu: %s", row, why);
 }
