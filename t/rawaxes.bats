@@ -57,6 +57,29 @@ load lib
 	run ! eval 'rawaxes --slice=0:1 a | rawinfo | grep tile'
 }
 
+# offsets: the numbers of the offsets of the item on stdin.
+offsets() {
+	rawinfo | sed -n 's/^offsets:=//p'
+}
+
+@test "the offsets of traces follow cuts, flips, slices and orders" {
+	item float '2 4' 'offsets:=10 20.5 30 40' 'offset-x:=1 2 3 4' -- {1..8} >a
+	[ "$(rawaxes --crop=1:1:3 a | offsets)" = '20.5 30' ]
+	[ "$(rawaxes --crop=1:1:4 --flip=1 a | offsets)" = '40 30 20.5' ]
+	[ "$(rawaxes --slice=1:3 a | offsets)" = 40 ]
+	[ "$(rawaxes --order=1,0 a | rawaxes --order=1,0 | offsets)" = '10 20.5 30 40' ]
+	rawaxes --crop=1:1:3 a | rawinfo | grep -x 'offset-x:=2 3'
+	item float '2 3 2' 'offsets:=1 2 3 4 5 6' -- {1..12} >b
+	[ "$(rawaxes --crop=1:1:3 --flip=2 b | offsets)" = '5 6 2 3' ]
+	[ "$(rawaxes --order=0,2,1 b | offsets)" = '1 4 2 5 3 6' ]
+	[ "$(rawaxes --order=0,2,1 --crop=1:0:2 --flip=1 b | offsets)" = '2 5 1 4' ]
+	[ "$(rawaxes --slice=2:1 b | offsets)" = '4 5 6' ]
+	item float '2 3 2' 'offsets:=1 2 3' -- {1..12} >c
+	[ "$(rawaxes --order=0,2,1 c | offsets)" = '1 1 2 2 3 3' ]
+	[ "$(rawaxes --slice=1:2 c | offsets)" = '3 3' ]
+	[ "$(rawaxes --flip=2 c | offsets)" = '1 2 3' ]
+}
+
 @test "FITS cards follow flips, cuts, slices and new orders" {
 	[ -x "$B/rawtofits" ] || skip "rawtofits is not built"
 	gen --type=short values 4x3x2 {1..24} >a

@@ -147,6 +147,17 @@ line() {
 	[ "$(rawtosu r | head -c 40 | tail -c 4 | od -An -tu1 | tr -d ' ')" = 00050 ]
 }
 
+@test "su: made headers take the offsets of each trace, or refuse a list of another length" {
+	item float '2 2 2' 'spacings: .004 nan nan' 'offsets:=5 6' -- {1..8} >a
+	[ "$(rawtosu a | sutoraw -k none | rawinfo | sed -n 's/^offsets:=//p')" = '5 6 5 6' ]
+	item float '2 2 2' 'spacings: .004 nan nan' 'offsets:=5 6 7 8' -- {1..8} >a
+	[ "$(rawtosu a | sutoraw -k none | rawinfo | sed -n 's/^offsets:=//p')" = '5 6 7 8' ]
+	item float '2 2' 'spacings: .004 nan' 'offsets:=5 6 7' -- {1..4} >a
+	fails 1 '3 offsets for 2 traces' rawtosu a
+	item float '2 2' 'spacings: .004 nan' 'offsets:=5 6x' -- {1..4} >a
+	fails 1 'offsets:= is not a list of numbers' rawtosu a
+}
+
 @test "segy: IBM and IEEE files come back byte for byte, and as the same numbers" {
 	line
 	for format in ibm ieee; do

@@ -12,6 +12,7 @@
 #include "common/raw.h"
 #include "common/stats.h"
 #include "common/tile.h"
+#include "common/tools/axiskeys.h"
 #include "common/tools/slice.h"
 #include "common/tools/wcs.h"
 
@@ -195,29 +196,33 @@ choose_order(const struct raw_in *in, const struct args *args, const struct img 
 
 /* --- keys that know axes --------------------------------------------------------------------------------------------------- */
 
-static void
-swap_numbers(double *a, double *b)
+/* What the options take of an axis of the item x; one sample of an axis that is missing. */
+static struct axis_choice
+choice(const struct args *args, const struct img *x, const struct view *v, int axis)
 {
-	const double t = *a;
+	struct axis_choice c = {1, 0, 1, false};
 
-	*a = *b;
-	*b = t;
+	if (axis >= x->dim)
+		return c;
+	c.n = x->axis[axis].n;
+	c.count = v->n[axis];
+	for (size_t i = 0; i < args->crop.n; i++)
+		c.first = args->cut[i].axis == (size_t)axis ? args->cut[i].from : c.first;
+	for (size_t i = 0; i < args->slice.n; i++)
+		c.first = args->at[i].axis == (size_t)axis ? args->at[i].index : c.first;
+	for (size_t i = 0; i < args->nflip; i++)
+		c.back |= args->flipped[i] == (size_t)axis;
+	return c;
 }
 
-/* Updates geotransform:= of a picture whose columns and rows were exchanged. */
+/* Updates the offsets of traces. */
 static void
-transpose_map(struct img *y)
+follow_traces(const struct args *args, const struct img *x, struct img *y, const struct view *v)
 {
-	const char *text = img_key(y, "geotransform");
-	double g[6];
+	const struct axis_choice c[2] = {choice(args, x, v, 1), choice(args, x, v, 2)};
 
-	if (!text ||
-	    sscanf(text, "%lf %lf %lf %lf %lf %lf", g, g + 1, g + 2, g + 3, g + 4, g + 5) != 6)
-		return;
-	swap_numbers(&g[1], &g[2]);
-	swap_numbers(&g[4], &g[5]);
-	img_set_key(y, "geotransform", "%.17g %.17g %.17g %.17g %.17g %.17g", g[0], g[1], g[2],
-		    g[3], g[4], g[5]);
+	if (x->dim > 1)
+		axiskeys_choose_traces(y, c, x->dim > 2 && v->from[1] == 2 && v->from[2] == 1);
 }
 
 /* Updates tile:= and geotransform:= for the two axes of the picture. Removes them when one of the axes was sliced. */
@@ -233,7 +238,7 @@ follow_picture(const struct raw_in *in, const struct args *args, const struct im
 	struct tile t;
 
 	if (swapped)
-		transpose_map(y);
+		axiskeys_transpose_map(y);
 	if (!img_key(x, "tile"))
 		return;
 	if (!whole || (!swapped && (v->from[row] != row || v->from[row + 1] != row + 1))) {
@@ -361,6 +366,7 @@ convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, st
 	change_axes(in, args, &y, &v, gone);
 	choose_order(in, args, &y, &v, gone);
 	follow_picture(in, args, x, &y, &v, gone);
+	follow_traces(args, x, &y, &v);
 	reorder(in, &y, &v);
 	opt_add_history(&y, &args->common);
 	raw_map(in, x);

@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "common/raw.h"
 #include "common/sample.h"
 #include "common/stats.h"
+#include "common/tools/axiskeys.h"
 #include "common/tools/traces.h"
 
 /* What is kept from item to item. */
@@ -16,6 +18,7 @@ struct feed {
 	struct raw_out *out;
 	size_t ns;	       /* samples of every trace */
 	size_t trace;	       /* traces written */
+	double *offset;	       /* the item's list of offsets */
 	void *raw;	       /* a trace in the item's type */
 	double *wide;	       /* the same as doubles */
 	float *data;	       /* the same as floats */
@@ -74,32 +77,42 @@ delay(const struct feed *f, const struct img *x)
 	return lrint(ms);
 }
 
-/* The offset of trace j, from the key offsets:= or else from the axis. *text is where to read on in the key. */
-static double
-next_offset(const struct img *x, size_t j, const char **text)
+/* Reads the key offsets:=, which has a number for each of the n traces of x, or of a gather. Returns how many, 0 without a key. */
+static size_t
+read_offsets(struct feed *f, const struct img *x, size_t n)
 {
+	const char *text = img_key(x, "offsets");
+	const size_t count = text ? axiskeys_count(text) : 0, fold = x->dim > 1 ? x->axis[1].n : 1;
 	char *end;
-	double v;
 
-	if (*text) {
-		v = strtod(*text, &end);
-		if (end != *text) {
-			*text = end;
-			return v;
-		}
+	if (text && count != fold && count != n)
+		raw_die(f->in, "%zu offsets for %zu traces", count, fold);
+	weir_free(f->offset);
+	f->offset = weir_xalloc(count + 1, sizeof *f->offset);
+	for (size_t i = 0; i < count; i++, text = end) {
+		f->offset[i] = strtod(text, &end);
+		if (end == text || (*end && !isspace((unsigned char)*end)))
+			raw_die(f->in, "offsets:= is not a list of numbers");
 	}
-	return isnan(x->axis[1].min) || isnan(x->axis[1].spacing)
-		   ? 0
-		   : x->axis[1].min + (double)j * x->axis[1].spacing;
+	return count;
+}
+
+/* The offset of trace j of a gather, by the trace axis. */
+static double
+offset_of_axis(const struct img *x, size_t j)
+{
+	if (x->dim < 2 || isnan(x->axis[1].min) || isnan(x->axis[1].spacing))
+		return 0;
+	return x->axis[1].min + (double)j * x->axis[1].spacing;
 }
 
 static void
-make_header(struct feed *f, const struct img *x, size_t j, const char **offsets)
+make_header(struct feed *f, const struct img *x, size_t j, size_t offsets)
 {
 	const char *cdp = img_key(x, "cdp");
 	const bool swap = f->sink->swap;
 	const size_t fold = x->dim > 1 ? x->axis[1].n : 1;
-	double offset = x->dim > 1 ? next_offset(x, j % fold, offsets) : 0;
+	const double offset = offsets ? f->offset[j % offsets] : offset_of_axis(x, j % fold);
 	unsigned char *h = f->record;
 
 	if (!(fabs(offset) < 0x1p31))
@@ -146,7 +159,7 @@ static void
 put_item(struct feed *f, const struct img *x)
 {
 	const size_t n = count_traces(f, x);
-	const char *offsets = img_key(x, "offsets");
+	const size_t offsets = f->sink->headers ? 0 : read_offsets(f, x, n);
 
 	if (!f->ns)
 		start(f, x);
@@ -160,7 +173,7 @@ put_item(struct feed *f, const struct img *x)
 		if (f->sink->headers)
 			take_header(f);
 		else
-			make_header(f, x, j, &offsets);
+			make_header(f, x, j, offsets);
 		put_trace(f, x);
 	}
 }
@@ -181,6 +194,7 @@ traces_from_raw(const struct traces_sink *s, const char *path, const struct opt_
 		die("%s: more traces than the %zu of the items", s->headers->name, f.trace);
 	stats_add(&st, "traces", "%zu", f.trace);
 	stats_close(&st, f.in, f.out, o);
+	weir_free(f.offset);
 	weir_free(f.raw);
 	weir_free(f.wide);
 	weir_free(f.data);

@@ -1,0 +1,122 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/tools/axiskeys.h"
+
+static const char blanks[] = " \t\n\r";
+
+static void
+swap_numbers(double *a, double *b)
+{
+	const double t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+void
+axiskeys_transpose_map(struct img *y)
+{
+	const char *text = img_key(y, "geotransform");
+	double g[6];
+
+	if (!text ||
+	    sscanf(text, "%lf %lf %lf %lf %lf %lf", g, g + 1, g + 2, g + 3, g + 4, g + 5) != 6)
+		return;
+	swap_numbers(&g[1], &g[2]);
+	swap_numbers(&g[4], &g[5]);
+	img_set_key(y, "geotransform", "%.17g %.17g %.17g %.17g %.17g %.17g", g[0], g[1], g[2],
+		    g[3], g[4], g[5]);
+}
+
+/* --- lists of traces --------------------------------------------------------------------------------------------------- */
+
+/* Goes to the next word of a text and returns its length, 0 at the end. */
+static size_t
+next_word(const char **text)
+{
+	*text += strspn(*text, blanks);
+	return strcspn(*text, blanks);
+}
+
+size_t
+axiskeys_count(const char *text)
+{
+	size_t n = 0;
+
+	for (size_t k; (k = next_word(&text)); text += k)
+		n++;
+	return n;
+}
+
+/* Place i of what is taken of an axis, as a place of the whole axis. */
+static size_t
+place(const struct axis_choice *c, size_t i)
+{
+	return c->first + (c->back ? c->count - 1 - i : i);
+}
+
+/* The text of n chosen words, word `which[i]` for i. The caller frees it. */
+static char *
+join_words(const char *const *word, const size_t *which, size_t n)
+{
+	size_t room = 1;
+
+	for (size_t i = 0; i < n; i++)
+		room += strcspn(word[which[i]], blanks) + 1;
+	char *text = weir_xalloc(room, 1), *s = text;
+	for (size_t i = 0; i < n; i++) {
+		const size_t k = strcspn(word[which[i]], blanks);
+
+		if (i)
+			*s++ = ' ';
+		memcpy(s, word[which[i]], k);
+		s += k;
+	}
+	*s = 0;
+	return text;
+}
+
+/* The list `text` of c[0].n words, or of c[0].n * c[1].n, after the choice. The caller frees it. */
+static char *
+choose(const char *text, size_t n, const struct axis_choice c[2], bool exchanged)
+{
+	const bool both = exchanged || n != c[0].n;
+	const struct axis_choice *fast = &c[exchanged], *slow = &c[!exchanged];
+	const size_t rows = both ? slow->count : 1;
+	const char **word = weir_xalloc(n, sizeof *word);
+	size_t *which = weir_xalloc(rows, fast->count * sizeof *which), at = 0;
+
+	for (size_t i = 0; i < n; text += strcspn(text, blanks), i++) {
+		next_word(&text);
+		word[i] = text;
+	}
+	for (size_t k = 0; k < rows; k++)
+		for (size_t i = 0; i < fast->count; i++) {
+			const size_t trace = place(&c[0], exchanged ? k : i);
+			const size_t gather = n == c[0].n ? 0 : place(&c[1], exchanged ? i : k);
+			which[at++] = gather * c[0].n + trace;
+		}
+	char *list = join_words(word, which, at);
+	weir_free(word);
+	weir_free(which);
+	return list;
+}
+
+void
+axiskeys_choose_traces(struct img *y, const struct axis_choice c[2], bool exchanged)
+{
+	static const char *const names[] = {"offsets", "offset-x", "offset-y"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *text = img_key(y, names[i]);
+		const size_t n = text ? axiskeys_count(text) : 0;
+
+		if (!n || (n != c[0].n && (n % c[0].n || n / c[0].n != c[1].n)))
+			continue;
+		char *list = choose(text, n, c, exchanged);
+		img_set_key(y, names[i], "%s", list);
+		weir_free(list);
+	}
+}

@@ -1,0 +1,28 @@
+/* Keys of an item that know its axes, when axes are cut, flipped or change places. Pure. */
+#ifndef TOOLS_AXISKEYS_H
+#define TOOLS_AXISKEYS_H
+
+#include <stdbool.h>
+
+#include "common/img.h"
+
+/* Updates geotransform:= of a picture whose columns and rows were exchanged. */
+void axiskeys_transpose_map(struct img *y);
+
+/* What is taken of an axis: `count` samples of n from `first` on, in descending order if `back`. */
+struct axis_choice {
+	size_t n, first, count;
+	bool back;
+};
+
+/*
+ * Updates the lists of traces: offsets:=, offset-x:= and offset-y:= hold a number for each place along axis 1, or for all places
+ * of axes 1 and 2, where axis 1 is the faster. c: what is taken of these two, with n, count 1 and first 0 for an axis that is
+ * missing. exchanged: axis 1 becomes axis 2, and axis 2 becomes axis 1. A list of another length stays as it is.
+ */
+void axiskeys_choose_traces(struct img *y, const struct axis_choice c[2], bool exchanged);
+
+/* Returns the count of the words of a text, which blanks separate. */
+size_t axiskeys_count(const char *text);
+
+#endif
