@@ -39,6 +39,19 @@ units: "" "" "s"'
 	run ! grep -a -e spacings -e mins -e slice a
 }
 
+@test "gathers keep the offsets of their traces in a stack, and take them out of it" {
+	item float '2 3' 'offsets:=1 2 3' -- {1..6} >a
+	item float '2 3' 'offsets:=4 5 6' -- {1..6} >b
+	item float '2 3' 'offsets:=7' -- {1..6} >c
+	rawstack a b | rawinfo | grep -x 'offsets:=1 2 3 4 5 6'
+	rawstack a a | rawinfo | grep -x 'offsets:=1 2 3'
+	[ "$(rawstack a b | rawstack --split | rawinfo | grep ^offsets | xargs)" = 'offsets:=1 2 3 offsets:=4 5 6' ]
+	[ "$(rawstack a a | rawstack --split | rawinfo | grep ^offsets | xargs)" = 'offsets:=1 2 3 offsets:=1 2 3' ]
+	rawstack a c 2>err >r
+	grep -x "rawstack: the items' offsets differ, and are left out" err
+	run ! grep -a offsets r
+}
+
 @test "combinations, by hand; NaN is left out" {
 	gen --type=float -- values 4x1 1 nan -5 nan >a
 	gen --type=float -- values 4x1 4 2 7 nan >b

@@ -104,12 +104,13 @@ choose(const char *text, size_t n, const struct axis_choice c[2], bool exchanged
 	return list;
 }
 
+enum { LISTS = 3 };
+static const char *const names[LISTS] = {"offsets", "offset-x", "offset-y"};
+
 void
 axiskeys_choose_traces(struct img *y, const struct axis_choice c[2], bool exchanged)
 {
-	static const char *const names[] = {"offsets", "offset-x", "offset-y"};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+	for (size_t i = 0; i < LISTS; i++) {
 		const char *text = img_key(y, names[i]);
 		const size_t n = text ? axiskeys_count(text) : 0;
 
@@ -119,4 +120,54 @@ axiskeys_choose_traces(struct img *y, const struct axis_choice c[2], bool exchan
 		img_set_key(y, names[i], "%s", list);
 		weir_free(list);
 	}
+}
+
+/* Whether all items have the same text under a key, or none has the key. */
+static bool
+all_same(const struct img *x, size_t n, const char *name)
+{
+	const char *first = img_key(&x[0], name);
+
+	for (size_t i = 1; i < n; i++) {
+		const char *text = img_key(&x[i], name);
+
+		if (!first != !text || (first && strcmp(first, text)))
+			return false;
+	}
+	return true;
+}
+
+/* Makes one list of the items' lists. Returns false when an item has none with a number for each trace. */
+static bool
+stack_list(struct img *y, const struct img *x, size_t n, const char *name)
+{
+	size_t room = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *text = img_key(&x[i], name);
+
+		if (!text || x[i].dim != 2 || axiskeys_count(text) != x[i].axis[1].n)
+			return false;
+		room += strlen(text) + 1;
+	}
+	char *list = weir_xalloc(room, 1), *s = list;
+	for (size_t i = 0; i < n; i++)
+		s += sprintf(s, i ? " %s" : "%s", img_key(&x[i], name));
+	img_set_key(y, name, "%s", list);
+	weir_free(list);
+	return true;
+}
+
+bool
+axiskeys_stack_traces(struct img *y, const struct img *x, size_t n)
+{
+	bool whole = true;
+
+	for (size_t i = 0; i < LISTS; i++) {
+		if (all_same(x, n, names[i]) || stack_list(y, x, n, names[i]))
+			continue;
+		img_drop_key(y, names[i]);
+		whole = false;
+	}
+	return whole;
 }

@@ -22,6 +22,12 @@ struct axis_choice {
  */
 void axiskeys_choose_traces(struct img *y, const struct axis_choice c[2], bool exchanged);
 
+/*
+ * Sets the lists of traces of y, a stack of the n items x of two axes. Lists that are equal stay one list. Others, of a number
+ * for each trace, become one list for all traces of the stack. Returns false when an item has no such list: y loses it then.
+ */
+bool axiskeys_stack_traces(struct img *y, const struct img *x, size_t n);
+
 /* Returns the count of the words of a text, which blanks separate. */
 size_t axiskeys_count(const char *text);
 

@@ -9,6 +9,7 @@
 #include "common/par.h"
 #include "common/raw.h"
 #include "common/stats.h"
+#include "common/tools/axiskeys.h"
 #include "common/tools/places.h"
 #include "common/tools/stacking.h"
 #include "common/tools/wcs.h"
@@ -95,6 +96,8 @@ describe_stack(const struct args *args, const struct raw_in *in, const struct gr
 	if (args->unit)
 		img_set_unit(a, args->unit);
 	places_forget(y);
+	if (!axiskeys_stack_traces(y, g->x, g->n))
+		warn("the items' offsets differ, and are left out");
 	opt_add_history(y, &args->common);
 }
 
@@ -112,6 +115,17 @@ put_stack(const struct args *args, const struct raw_in *in, const struct group *
 		raw_write(out, g->x[i].data, count);
 	img_free(&y);
 	stats_charge(st, STATS_WRITE);
+}
+
+/* Of a stack of gathers, takes the offsets of gather k. */
+static void
+take_offsets(struct img *y, const struct img *x, size_t k)
+{
+	const struct axis_choice c[2] = {{x->axis[1].n, 0, x->axis[1].n, false},
+					 {x->axis[2].n, k, 1, false}};
+
+	if (x->dim == 3)
+		axiskeys_choose_traces(y, c, false);
 }
 
 /* Writes an item for each place of the slowest axis. */
@@ -133,6 +147,7 @@ put_places(const struct args *args, struct raw_in *in, const struct img *x, stru
 
 		img_copy_head(&y, x);
 		places_note(&y, &x->axis[last], k);
+		take_offsets(&y, x, k);
 		img_cut_axis(&y.axis[last], 1, (ptrdiff_t)k);
 		wcs_slice(&y, last);
 		img_drop_axis(&y, last);
