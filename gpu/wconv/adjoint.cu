@@ -18,18 +18,14 @@ namespace
 /* Returns (sum of the local kernel) / (its sum over known pixels), or 0 where less than WCONV_KNOWN of its weight is known. */
 template <class T>
 __device__ double
-known_gain(const wc_work<T> &w, unsigned r, unsigned x)
+known_gain(const wc_work<T> &w, const wc_segment &g, unsigned r, unsigned x)
 {
 	double all = 0, known = 0, weight = 0;
 
-	for (unsigned n = 0; n < w.nwy * w.nwx; n++) {
-		const unsigned fy = w.fy[r] + n / w.nwx, fx = w.fx[x] + n % w.nwx;
-		const double by = (double)w.wy[(size_t)(n / w.nwx) * w.rows + r] *
-				  (double)w.wx[(size_t)(n % w.nwx) * w.width + x];
-		if (by == 0 || fy >= w.nfy || fx >= w.nfx || w.number[fy * w.nfx + fx] == WC_NONE)
-			continue;
-		const T *k = w.kernel + (size_t)w.number[fy * w.nfx + fx] * w.kh * w.kw;
-		for (unsigned i = 0; i < w.kw * w.kh; i++) {
+	for (unsigned n = 0; n < w.nwy * g.nf; n++) {
+		double by;
+		const T *k = weighed_kernel<T>(w, g, r, x, n, &by);
+		for (unsigned i = 0; k && i < w.kw * w.kh; i++) {
 			const double v = by * (double)k[i];
 			all += v;
 			weight += fabs(v);
@@ -56,7 +52,7 @@ weigh(const wc_work<T> w, T *in)
 	const wc_segment g = {0, 0, w.fx[x], w.nwx};
 	double v = (double)in[at];
 	if (w.renormalise && beyond)
-		v *= known_gain<T>(w, r, x);
+		v *= known_gain<T>(w, g, r, x);
 	if (w.sum)
 		v /= local_sum<T>(w, g, r, x);
 	in[at] = (T)v;

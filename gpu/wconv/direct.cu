@@ -24,16 +24,19 @@ namespace
 
 /* --- the sums ------------------------------------------------------------------------------------------------------ */
 
-/* What a warp has in shared memory. */
-template <class T> struct staged {
-	T pixel[LANE][STRIDE];
-	taps<T> tap[TAPS];
-};
+/* A pixel meets both taps: the sums of A and of B. */
+template <class T>
+__device__ void
+add_tap(taps<T> &sum, const taps<T> &k, T pixel)
+{
+	sum.a += k.a * pixel;
+	sum.b += k.b * pixel;
+}
 
 /* 32 taps from t0 on of kernel row b, and their pixels; whether one of those is not known. */
 template <class T>
 __device__ bool
-stage(staged<T> &s, const wc_work<T> &w, const wc_segment &g, unsigned plane, unsigned r,
+stage(staged<T, T> &s, const wc_work<T> &w, const wc_segment &g, unsigned plane, unsigned r,
       unsigned b, unsigned f, unsigned t0)
 {
 	const unsigned lane = threadIdx.x % 32, t = t0 + lane, reach = g.n + w.kw - 1;
@@ -47,7 +50,7 @@ stage(staged<T> &s, const wc_work<T> &w, const wc_segment &g, unsigned plane, un
 		if (t0 + i < reach)
 			v = pixel<T>(w, plane, w.row[r + b], w.column[g.at + t0 + i], &state);
 		odd |= state != KNOWN;
-		s.pixel[i % LANE][i / LANE] = v;
+		s.sample[i % LANE][i / LANE] = v;
 	}
 	s.tap[lane] =
 	    t < w.kw ? taps<T>{blended_tap<T>(w, r, f, b, t), blended_tap<T>(w, r, f + 1, b, t)}
@@ -56,40 +59,15 @@ stage(staged<T> &s, const wc_work<T> &w, const wc_segment &g, unsigned plane, un
 	return odd;
 }
 
-/* Sums of the staged taps over the windows of a lane's 8 results. v[(u + i) % 8] is the pixel of tap u, result i. */
-template <class T>
-__device__ void
-sum_taps(const staged<T> &s, T sa[LANE], T sb[LANE])
-{
-	const unsigned lane = threadIdx.x % 32;
-	T v[LANE];
-
-#pragma unroll
-	for (unsigned i = 0; i < LANE; i++) {
-		sa[i] = sb[i] = 0;
-		v[i] = s.pixel[i][lane];
-	}
-	for (unsigned m = 0; m < TAPS / LANE; m++)
-#pragma unroll
-		for (unsigned u = 0; u < LANE; u++) {
-			const taps<T> k = s.tap[m * LANE + u];
-#pragma unroll
-			for (unsigned i = 0; i < LANE; i++) {
-				sa[i] += k.a * v[(u + i) % LANE];
-				sb[i] += k.b * v[(u + i) % LANE];
-			}
-			v[u] = s.pixel[u][lane + m + 1];
-		}
-}
-
 template <class T>
 __global__ void __launch_bounds__(32 * WARPS) convolve(const wc_work<T> w, unsigned segments)
 {
-	__shared__ staged<T> shared[WARPS];
+	__shared__ staged<T, T> shared[WARPS];
 	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, plane = blockIdx.y;
 	const unsigned r = blockIdx.x / segments * WARPS + warp;
 	const wc_segment g = w.seg[blockIdx.x % segments];
-	T sum[LANE], lost[LANE], sa[LANE], sb[LANE];
+	T sum[LANE], lost[LANE];
+	taps<T> part[LANE];
 	bool odd = false;
 
 	if (r >= w.rows)
@@ -101,13 +79,14 @@ __global__ void __launch_bounds__(32 * WARPS) convolve(const wc_work<T> w, unsig
 		for (unsigned b = 0; b < w.kh; b++)
 			for (unsigned t0 = 0; t0 < w.kw; t0 += TAPS) {
 				odd |= stage<T>(shared[warp], w, g, plane, r, b, g.f + f, t0);
-				sum_taps<T>(shared[warp], sa, sb);
+				sum_taps(shared[warp], part);
 #pragma unroll
 				for (unsigned i = 0; i < LANE; i++) {
 					const unsigned x = g.at + min(lane * LANE + i, g.n - 1);
-					T v = w.wx[(size_t)f * w.width + x] * sa[i];
+					T v = w.wx[(size_t)f * w.width + x] * part[i].a;
 					if (f + 1 < g.nf)
-						v += w.wx[(size_t)(f + 1) * w.width + x] * sb[i];
+						v +=
+						    w.wx[(size_t)(f + 1) * w.width + x] * part[i].b;
 					add_compensated<T>(sum[i], lost[i], v);
 				}
 			}

@@ -137,17 +137,6 @@ store(const wc_work<T> w, const wc_tiles<T> b)
 
 /* --- the host's part ----------------------------------------------------------------------------------------------- */
 
-template <class T>
-int
-restore_rows(struct gpu *g, const wc_tiles<T> &b)
-{
-	const size_t rows = (size_t)b.n * b.high;
-	const struct gpu_fft f =
-	    gpu_fft_lines(GPU_FFT_C2R, sizeof(T) == 8, b.nx, rows, rows, 1, 1, b.nx);
-
-	return gpu_fft(g, &f, 1, b.blend, b.real);
-}
-
 /* The tiles of b, host[]: the same on the host. */
 template <class T>
 int
@@ -178,7 +167,7 @@ run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const 
 		if (first)
 			continue;
 		GPU_LAUNCH(g, find_levels<T>, wc_blocks(rows), WC_THREADS, 0, w, b, i);
-		if ((err = restore_rows(g, b)))
+		if ((err = wc_rows_back(g, b, b.high, b.blend)))
 			return err;
 		GPU_LAUNCH(g, blend_x<T>, wc_blocks(results), WC_THREADS, 0, w, b, i, start, scale);
 		start = false;

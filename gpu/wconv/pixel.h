@@ -95,6 +95,24 @@ pixel(const wc_work<T> &w, unsigned plane, int row, int column, enum wc_state *s
 	return 0;
 }
 
+/*
+ * Returns the kernel that pair n of the functions of a result gives, and sets *by to its weight. NULL: there is none, or
+ * its weight is 0.
+ */
+template <class T>
+__device__ const T *
+weighed_kernel(const wc_work<T> &w, const wc_segment &g, unsigned r, unsigned x, unsigned n,
+	       double *by)
+{
+	const unsigned fy = w.fy[r] + n / g.nf, fx = g.f + n % g.nf;
+
+	*by = (double)w.wy[(size_t)(n / g.nf) * w.rows + r] *
+	      (double)w.wx[(size_t)(n % g.nf) * w.width + x];
+	if (*by == 0 || fy >= w.nfy || fx >= w.nfx || w.number[fy * w.nfx + fx] == WC_NONE)
+		return NULL;
+	return w.kernel + (size_t)w.number[fy * w.nfx + fx] * w.kh * w.kw;
+}
+
 /* Computes result x as defined in wconv/direct.c. */
 template <class T>
 __device__ double
@@ -104,13 +122,9 @@ careful(const wc_work<T> &w, const wc_segment &g, unsigned plane, unsigned r, un
 	bool unknown = false;
 
 	for (unsigned n = 0; n < w.nwy * g.nf; n++) {
-		const unsigned fy = w.fy[r] + n / g.nf, fx = g.f + n % g.nf;
-		const double by = (double)w.wy[(size_t)(n / g.nf) * w.rows + r] *
-				  (double)w.wx[(size_t)(n % g.nf) * w.width + x];
-		if (by == 0 || fy >= w.nfy || fx >= w.nfx || w.number[fy * w.nfx + fx] == WC_NONE)
-			continue;
-		const T *k = w.kernel + (size_t)w.number[fy * w.nfx + fx] * w.kh * w.kw;
-		for (unsigned i = 0; i < w.kw * w.kh; i++) {
+		double by;
+		const T *k = weighed_kernel<T>(w, g, r, x, n, &by);
+		for (unsigned i = 0; k && i < w.kw * w.kh; i++) {
 			enum wc_state state;
 			const double p = (double)pixel<T>(w, plane, w.row[r + i / w.kw],
 							  w.column[x + i % w.kw], &state);

@@ -65,6 +65,17 @@ wc_columns(struct gpu *g, const wc_tiles<T> &b, size_t n, int sign, wc_cx<T> *at
 	return gpu_fft(g, &f, sign, at, at);
 }
 
+template <class T>
+int
+wc_rows_back(struct gpu *g, const wc_tiles<T> &b, size_t high, wc_cx<T> *from)
+{
+	const size_t rows = b.n * high;
+	const struct gpu_fft f =
+	    gpu_fft_lines(GPU_FFT_C2R, sizeof(T) == 8, b.nx, rows, rows, 1, 1, b.nx);
+
+	return gpu_fft(g, &f, 1, from, b.real);
+}
+
 namespace
 {
 
@@ -120,6 +131,8 @@ wc_fill_ring(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_
 template int wc_rows<float>(struct gpu *g, const wc_tiles<float> &b, size_t n, wc_cx<float> *to);
 template int
 wc_columns<float>(struct gpu *g, const wc_tiles<float> &b, size_t n, int sign, wc_cx<float> *at);
+template int
+wc_rows_back<float>(struct gpu *g, const wc_tiles<float> &b, size_t high, wc_cx<float> *from);
 template int wc_sum_kernels<float>(struct gpu *g, const struct wconv_plan *p,
 				   const wc_work<float> &w, bool fresh, wc_tiles<float> *b);
 template int wc_fill_ring<float>(struct gpu *g, const struct wconv_plan *p, const wc_work<float> &w,
@@ -127,6 +140,8 @@ template int wc_fill_ring<float>(struct gpu *g, const struct wconv_plan *p, cons
 template int wc_rows<double>(struct gpu *g, const wc_tiles<double> &b, size_t n, wc_cx<double> *to);
 template int
 wc_columns<double>(struct gpu *g, const wc_tiles<double> &b, size_t n, int sign, wc_cx<double> *at);
+template int
+wc_rows_back<double>(struct gpu *g, const wc_tiles<double> &b, size_t high, wc_cx<double> *from);
 template int wc_sum_kernels<double>(struct gpu *g, const struct wconv_plan *p,
 				    const wc_work<double> &w, bool fresh, wc_tiles<double> *b);
 template int wc_fill_ring<double>(struct gpu *g, const struct wconv_plan *p,

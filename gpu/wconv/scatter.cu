@@ -23,11 +23,13 @@ template <class T> struct pair {
 	T u, v;
 };
 
-/* What a warp has in shared memory. */
-template <class T> struct staged {
-	pair<T> sample[LANE][STRIDE];
-	taps<T> tap[TAPS];
-};
+/* Each tap meets its own sample of a pair. */
+template <class T>
+__device__ void
+add_tap(T &sum, const taps<T> &k, const pair<T> &p)
+{
+	sum += k.a * p.u + k.b * p.v;
+}
 
 /*
  * Stages taps t0 .. t0 + 31 of kernel row b and functions f and f + 1, and what they meet of row y of the results for the
@@ -35,7 +37,7 @@ template <class T> struct staged {
  */
 template <class T>
 __device__ bool
-stage(staged<T> &s, const wc_work<T> &w, const T *in, unsigned y, unsigned b, unsigned f,
+stage(staged<T, pair<T>> &s, const wc_work<T> &w, const T *in, unsigned y, unsigned b, unsigned f,
       unsigned q0, unsigned t0)
 {
 	const unsigned lane = threadIdx.x % 32, t = t0 + TAPS - 1 - lane;
@@ -60,37 +62,11 @@ stage(staged<T> &s, const wc_work<T> &w, const T *in, unsigned y, unsigned b, un
 	return __any_sync(~0u, lit);
 }
 
-/* Sums the staged taps over the windows of a lane's 8 pixels. v[(m + i) % 8] is the pair of tap m, pixel i. */
-template <class T>
-__device__ void
-sum_taps(const staged<T> &s, T sum[LANE])
-{
-	const unsigned lane = threadIdx.x % 32;
-	pair<T> v[LANE];
-
-#pragma unroll
-	for (unsigned i = 0; i < LANE; i++) {
-		sum[i] = 0;
-		v[i] = s.sample[i][lane];
-	}
-	for (unsigned m = 0; m < TAPS / LANE; m++)
-#pragma unroll
-		for (unsigned u = 0; u < LANE; u++) {
-			const taps<T> k = s.tap[m * LANE + u];
-#pragma unroll
-			for (unsigned i = 0; i < LANE; i++) {
-				const pair<T> &p = v[(u + i) % LANE];
-				sum[i] += k.a * p.u + k.b * p.v;
-			}
-			v[u] = s.sample[u][lane + m + 1];
-		}
-}
-
 template <class T>
 __global__ void __launch_bounds__(32 * WARPS)
     scatter(const wc_work<T> w, const wc_adjoint<T> a, unsigned segments)
 {
-	__shared__ staged<T> shared[WARPS];
+	__shared__ staged<T, pair<T>> shared[WARPS];
 	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 	const unsigned r = blockIdx.x / segments * WARPS + warp, q0 = blockIdx.x % segments * SPAN;
 	const unsigned x0 = min(q0 < w.kw ? 0 : q0 - (w.kw - 1), w.width - 1),
@@ -107,7 +83,7 @@ __global__ void __launch_bounds__(32 * WARPS)
 			for (unsigned t0 = 0; r - b < w.rows && t0 < w.kw; t0 += TAPS) {
 				if (!stage<T>(shared[warp], w, a.in, r - b, b, f, q0, t0))
 					continue;
-				sum_taps<T>(shared[warp], part);
+				sum_taps(shared[warp], part);
 #pragma unroll
 				for (unsigned i = 0; i < LANE; i++)
 					add_compensated<T>(sum[i], lost[i], part[i]);

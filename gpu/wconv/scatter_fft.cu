@@ -124,19 +124,6 @@ transform_rows(struct gpu *g, const wc_tiles<T> &b)
 	return gpu_fft(g, &f, -1, b.real, b.blend);
 }
 
-/* Transforms b.image back to windows in b.real. */
-template <class T>
-int
-restore_windows(struct gpu *g, const wc_tiles<T> &b)
-{
-	const size_t rows = (size_t)b.n * b.ny;
-	const struct gpu_fft f =
-	    gpu_fft_lines(GPU_FFT_C2R, sizeof(T) == 8, b.nx, rows, rows, 1, 1, b.nx);
-	const int err = wc_columns(g, b, b.n, 1, b.image);
-
-	return err ? err : gpu_fft(g, &f, 1, b.image, b.real);
-}
-
 /* Makes the windows of the tiles of b. host: the same tiles on the host. *any: whether they have any kernel. */
 template <class T>
 int
@@ -163,7 +150,11 @@ make_windows(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, con
 			*any = true;
 		}
 	}
-	return *any ? restore_windows(g, b) : 0;
+	if (!*any)
+		return 0;
+	if ((err = wc_columns(g, b, b.n, 1, b.image)))
+		return err;
+	return wc_rows_back(g, b, b.ny, b.image);
 }
 
 /* Scatters tiles first .. first + b.n - 1 of the list. */

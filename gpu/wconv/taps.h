@@ -1,4 +1,4 @@
-/* What direct sums and their adjoint share: the layout of a warp's sums, blended taps, and a sum with compensation. */
+/* What direct sums and their adjoint share: the layout of a warp's sums, blended taps, and sums with compensation. */
 #ifndef WEIR_GPU_WCONV_TAPS_H
 #define WEIR_GPU_WCONV_TAPS_H
 
@@ -31,6 +31,39 @@ blended_tap(const wc_work<T> &w, unsigned r, unsigned f, unsigned b, unsigned t)
 template <class T> struct taps {
 	T a, b;
 };
+
+/* What a warp has in shared memory: sample s of the row is at [s % LANE][s / LANE]. */
+template <class T, class V> struct staged {
+	V sample[LANE][STRIDE];
+	taps<T> tap[TAPS];
+};
+
+/*
+ * Adds the staged taps times the samples that they meet to a lane's 8 sums. v[(u + i) % 8] is the sample of tap u, sum i.
+ * add_tap() says what a product is.
+ */
+template <class T, class V, class S>
+__device__ void
+sum_taps(const staged<T, V> &s, S sum[LANE])
+{
+	const unsigned lane = threadIdx.x % 32;
+	V v[LANE];
+
+#pragma unroll
+	for (unsigned i = 0; i < LANE; i++) {
+		sum[i] = {};
+		v[i] = s.sample[i][lane];
+	}
+	for (unsigned m = 0; m < TAPS / LANE; m++)
+#pragma unroll
+		for (unsigned u = 0; u < LANE; u++) {
+			const taps<T> k = s.tap[m * LANE + u];
+#pragma unroll
+			for (unsigned i = 0; i < LANE; i++)
+				add_tap(sum[i], k, v[(u + i) % LANE]);
+			v[u] = s.sample[u][lane + m + 1];
+		}
+}
 
 /* Adds v to sum + lost. */
 template <class T>

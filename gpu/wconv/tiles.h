@@ -91,6 +91,10 @@ template <class T> int wc_rows(struct gpu *g, const wc_tiles<T> &b, size_t n, wc
 template <class T>
 int wc_columns(struct gpu *g, const wc_tiles<T> &b, size_t n, int sign, wc_cx<T> *at);
 
+/* Transforms columns [columns][b.n][high] back to rows b.real, [b.n][high][nx]. It destroys the columns. */
+template <class T>
+int wc_rows_back(struct gpu *g, const wc_tiles<T> &b, size_t high, wc_cx<T> *from);
+
 /* Copies the windows of all tiles to b.real and subtracts its mean from each row: window.cu. */
 template <class T> int wc_windows(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b);
 
