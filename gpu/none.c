@@ -121,6 +121,14 @@ gpu_wconv_adjoint(struct gpu *g, const struct wconv_plan *p, const void *in, voi
 }
 
 int
+gpu_wconv_restore(struct gpu *g, struct wconv_restore *r, const void *y, void *x,
+		  struct wconv_restored *done, char err[WCONV_ERR])
+{
+	(void)g, (void)r, (void)y, (void)x, (void)done, (void)err;
+	return -EIO;
+}
+
+int
 gpu_usfft_points(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, const void *c,
 		 size_t cstride, size_t *bad)
 {

@@ -51,9 +51,13 @@ check_on_devices(const char *name,
 static const struct {
 	const char *name;
 	void (*run)(struct gpu *g);
-} twins[] = {{"gpu/morphrec", check_gpu_morphrec}, {"gpu/emst", check_gpu_emst},
-	     {"gpu/wconv", check_gpu_wconv},	   {"gpu/wconv-adjoint", check_gpu_wconv_adjoint},
-	     {"gpu/usfft", check_gpu_usfft},	   {"gpu/radon", check_gpu_radon},
+} twins[] = {{"gpu/morphrec", check_gpu_morphrec},
+	     {"gpu/emst", check_gpu_emst},
+	     {"gpu/wconv", check_gpu_wconv},
+	     {"gpu/wconv-adjoint", check_gpu_wconv_adjoint},
+	     {"gpu/wconv-restore", check_gpu_wconv_restore},
+	     {"gpu/usfft", check_gpu_usfft},
+	     {"gpu/radon", check_gpu_radon},
 	     {"gpu/dptrace", check_gpu_dptrace}};
 
 void

@@ -44,6 +44,7 @@ void check_gpu_morphrec(struct gpu *g);
 void check_gpu_emst(struct gpu *g);
 void check_gpu_wconv(struct gpu *g);
 void check_gpu_wconv_adjoint(struct gpu *g);
+void check_gpu_wconv_restore(struct gpu *g);
 void check_gpu_usfft(struct gpu *g);
 void check_gpu_usfft_more(struct gpu *g);
 void check_gpu_radon(struct gpu *g);

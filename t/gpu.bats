@@ -24,7 +24,7 @@ picture() {
 commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 36,2 --quiet f.pgm" "wconv -k k.pgm f.pgm"
 	"wconv --method=fft -k k.pgm f.pgm" "wconv --adjoint -k k.pgm f.pgm" "usfft -T 1 -n 8 points.nrrd" "radon -q 0:0.01:4 -X 300 gather.nrrd"
 	"usfft -T 3 --targets=points.nrrd points.nrrd" "usfft -T 2 --inverse -n 2 points.nrrd"
-	"usfft -T 1 -n 8 --weights=pipe points.nrrd")
+	"usfft -T 1 -n 8 --weights=pipe points.nrrd" "wconv --deconvolve=2 -k k.pgm f.pgm")
 
 @test "-g where there is no GPU fails, says why, and writes nothing" {
 	! have_gpu || skip "there is one"
@@ -56,6 +56,11 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 	wconv -k k.pgm --type=input -g --method=fft f.pgm | cmp - want
 	wconv -k k.pgm --adjoint f.pgm | rawtopnm --range=0:4080 >want
 	wconv -k k.pgm --adjoint -g f.pgm | rawtopnm --range=0:4080 | cmp - want
+	for c in --sky=0 --damp=1; do
+		wconv -k k.pgm --normalise --deconvolve=9 $c f.pgm | rawtopnm --range=0:255 >want
+		wconv -k k.pgm --normalise --deconvolve=9 $c -g --stats=s.json f.pgm | rawtopnm --range=0:255 | cmp - want
+		grep -q '"iterations": 9, ' s.json
+	done
 }
 
 @test "-g with what the GPU does not do is wrong usage" {
@@ -95,6 +100,7 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 @test "a list of devices is wrong usage where the work does not split" {
 	picture
 	fails 2 "-g: '0,1' is a list, and emst runs on one GPU" emst --gpu=0,1 f.pgm
+	fails 2 "-g: '0,1' is a list, and --deconvolve runs on one GPU" wconv --gpu=0,1 -k k.pgm --deconvolve=2 f.pgm
 	fails 2 "-g: '0,1' is a list, and usfft runs on one GPU" usfft --gpu=0,1 -T 1 -n 8 points.nrrd
 }
 

@@ -375,7 +375,6 @@ rows() {
 	item float '1 1' -- 1 >k.nrrd
 	fails 2 'go with --deconvolve' wconv -k k.nrrd --damp=1 x.nrrd
 	fails 2 'go with --deconvolve' wconv -k k.nrrd --adjoint --noise=1 x.nrrd
-	fails 2 'runs on the CPU' wconv -k k.nrrd --deconvolve=2 -g x.nrrd
 	fails 2 '--type=input' wconv -k k.nrrd --deconvolve=1 --type=input x.nrrd
 	fails 2 '--output=same' wconv -k k.nrrd --deconvolve=1 --output=full x.nrrd
 	fails 2 '--nan=interpolate' wconv -k k.nrrd --adjoint --nan=interpolate x.nrrd

@@ -205,6 +205,7 @@ make_plans(struct job *j)
 						.steps = (size_t)j->args->steps,
 						.noise = j->args->noise,
 						.scatters = j->args->adjoint,
+						.on_device = j->args->gpu != NULL,
 						.tell = tell,
 						.with = j};
 	char text[512];
@@ -336,6 +337,10 @@ job_report(const struct job *j)
 {
 	struct stats *st = j->st;
 
+	if (j->restore) {
+		stats_add(st, "iterations", "%zu", j->restored.steps);
+		stats_add(st, "rms", "%.6g", j->restored.rms);
+	}
 	if (!plan_of(j) || j->args->gpu)
 		return;
 	const struct wconv_chosen c = wconv_chosen(plan_of(j));
@@ -344,10 +349,6 @@ job_report(const struct job *j)
 	stats_add(st, "tiles", "[%zu, %zu]", c.tiles_x, c.tiles_y);
 	stats_add(st, "steps", "%zu", wconv_count(plan_of(j)));
 	stats_add(st, "level", "\"%s\"", c.level);
-	if (j->restore) {
-		stats_add(st, "iterations", "%zu", j->restored.steps);
-		stats_add(st, "rms", "%.6g", j->restored.rms);
-	}
 }
 
 void

@@ -122,8 +122,8 @@ check_inverse(struct args *args)
 		die_usage("--damp, --noise and --sky go with --deconvolve");
 	if (!args->steps && !args->adjoint)
 		return;
-	if (args->common.gpu && args->steps)
-		die_usage("-g: --deconvolve runs on the CPU");
+	if (args->common.gpu && args->steps && strchr(args->common.gpu, ','))
+		die_usage("-g: '%s' is a list, and --deconvolve runs on one GPU", args->common.gpu);
 	if (args->type)
 		die_usage("--type=input goes with the convolution alone");
 	if (args->steps && args->output)

@@ -68,22 +68,36 @@ give_plane(const struct whole *w, const void *from, char *picture, size_t c)
 	}
 }
 
+static void
+deconvolve(struct whole *w, const void *from, void *to)
+{
+	struct job *j = w->j;
+	struct gpu *g = j->args->gpu;
+	char err[WCONV_ERR];
+	const int e = g ? gpu_wconv_restore(g, j->restore, from, to, &j->restored, err)
+			: wconv_restore_run(j->restore, from, to, &j->restored, err);
+
+	if (e == -1)
+		raw_die(j->in, "%s", err);
+	if (e)
+		raw_die(j->in, "-g: %s", gpu_why(g));
+	if (j->args->common.verbose)
+		fprintf(stderr, "%s: %zu steps, misfit %.6g\n", weir_prog, j->restored.steps,
+			j->restored.rms);
+}
+
 /* Applies the adjoint or the deconvolution to one plane. */
 static void
 run_plane(struct whole *w, const void *from, void *to)
 {
 	struct job *j = w->j;
-	char err[WCONV_ERR];
 
-	if (j->adjoint)
+	if (j->restore)
+		deconvolve(w, from, to);
+	else if (j->adjoint)
 		wconv_adjoint_run(j->adjoint, from, to);
-	else if (!j->restore && gpu_wconv_adjoint(j->args->gpu, j->plan, from, to))
+	else if (gpu_wconv_adjoint(j->args->gpu, j->plan, from, to))
 		raw_die(j->in, "-g: %s", gpu_why(j->args->gpu));
-	else if (j->restore && wconv_restore_run(j->restore, from, to, &j->restored, err))
-		raw_die(j->in, "%s", err);
-	if (j->restore && j->args->common.verbose)
-		fprintf(stderr, "%s: %zu steps, misfit %.6g\n", weir_prog, j->restored.steps,
-			j->restored.rms);
 	j->done++;
 }
 

@@ -1,5 +1,5 @@
 /*
- * The adjoint of wconv on the first device. The whole item is there.
+ * The adjoint of wconv, of a whole item on one device.
  *
  *	weigh	results times their factors: 1 / the sum of the local kernel, or that sum / its part on known pixels	thread = result
  *		each scatters along its kernel to the item with its edges	scatter.cu by sums, scatter_fft.cu by transforms
@@ -10,7 +10,7 @@
  * Bound: each sample once over the bus each way; weigh and fold read and write each sample once.
  */
 #include "gpu/wconv/pixel.h"
-#include "gpu/wconv/tiles.h"
+#include "gpu/wconv/whole.h"
 
 namespace
 {
@@ -38,7 +38,7 @@ known_gain(const wc_work<T> &w, const wc_segment &g, unsigned r, unsigned x)
 
 template <class T>
 __global__ void
-weigh(const wc_work<T> w, T *in)
+weigh(const wc_work<T> w, const T *from, T *to)
 {
 	const size_t at = wc_element();
 	size_t rest = at;
@@ -50,12 +50,12 @@ weigh(const wc_work<T> w, T *in)
 	const bool beyond = w.row[r] < 0 || w.row[r + w.kh - 1] < 0 || w.column[x] < 0 ||
 			    w.column[x + w.kw - 1] < 0;
 	const wc_segment g = {0, 0, w.fx[x], w.nwx};
-	double v = (double)in[at];
+	double v = (double)from[at];
 	if (w.renormalise && beyond)
 		v *= known_gain<T>(w, g, r, x);
 	if (w.sum)
 		v /= local_sum<T>(w, g, r, x);
-	in[at] = (T)v;
+	to[at] = (T)v;
 }
 
 template <class T>
@@ -165,69 +165,49 @@ send_folds(struct gpu *g, const struct wconv_plan *p, wc_adjoint<T> *a)
 	return err;
 }
 
-/* Takes the arrays of samples from the device's memory. */
+} // namespace
+
 template <class T>
 int
-hold_samples(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_adjoint<T> *a)
+wc_adjoint_open(struct gpu *g, wc_whole<T> *o)
 {
-	void *in, *padded, *out;
+	const wc_work<T> &w = o->w;
+	wc_adjoint<T> *const a = &o->a;
+	void *weighed = NULL, *padded;
 	int err;
 
 	a->wide = w.width + w.kw - 1;
 	a->high = w.rows + w.kh - 1;
-	a->item_w = (unsigned)p->q.w;
-	a->item_h = (unsigned)p->q.h;
-	if ((err = gpu_hold(g, WC_RAW, (size_t)w.rows * w.width * sizeof(T), &in)) ||
-	    (err = gpu_hold(g, WC_RING, (size_t)a->high * a->wide * sizeof(T), &padded)) ||
-	    (err = gpu_hold(g, WC_OUT, p->q.h * p->q.w * sizeof(T), &out)))
+	a->item_w = (unsigned)o->p->q.w;
+	a->item_h = (unsigned)o->p->q.h;
+	if ((err = gpu_hold(g, WC_RING, (size_t)a->high * a->wide * sizeof(T), &padded)) ||
+	    ((w.renormalise || w.sum) &&
+	     (err = gpu_hold(g, WC_WEIGHED, (size_t)w.rows * w.width * sizeof(T), &weighed))))
 		return err;
-	a->in = static_cast<T *>(in);
 	a->padded = static_cast<T *>(padded);
-	a->out = static_cast<T *>(out);
+	a->weighed = static_cast<T *>(weighed);
+	return send_folds<T>(g, o->p, a);
+}
+
+template <class T>
+int
+wc_scatter_back(struct gpu *g, wc_whole<T> *o, const T *y, T *x)
+{
+	const size_t n = (size_t)o->w.rows * o->w.width;
+	int err;
+
+	o->a.in = o->a.weighed ? o->a.weighed : y;
+	o->a.out = x;
+	if (o->a.weighed)
+		GPU_LAUNCH(g, weigh<T>, wc_blocks(n), WC_THREADS, 0, o->w, y, o->a.weighed);
+	if ((err = o->p->direct ? wc_scatter<T>(g, *o) : wc_scatter_tiles<T>(g, o)))
+		return err;
+	GPU_LAUNCH(g, fold<T>, wc_blocks(o->p->q.w * o->p->q.h), WC_THREADS, 0, o->a);
 	return 0;
 }
 
-template <class T>
-int
-run_kernels(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const wc_adjoint<T> &a)
-{
-	int err = gpu_begin(g);
-
-	if (err)
-		return err;
-	if (w.renormalise || w.sum)
-		GPU_LAUNCH(g, weigh<T>, wc_blocks((size_t)w.rows * w.width), WC_THREADS, 0, w,
-			   a.in);
-	if ((err = p->direct ? wc_scatter<T>(g, w, a) : wc_scatter_tiles<T>(g, p, w, a)))
-		return err;
-	GPU_LAUNCH(g, fold<T>, wc_blocks(p->q.w * p->q.h), WC_THREADS, 0, a);
-	return gpu_end(g);
-}
-
-template <class T>
-int
-run(struct gpu *g, const struct wconv_plan *p, const void *in, void *out)
-{
-	wc_work<T> w = wc_work_of<T>(p, (size_t)(p->y.hi - p->y.lo));
-	wc_adjoint<T> a = {};
-	unsigned segments;
-	int err;
-
-	if ((err = hold_samples(g, p, w, &a)) || (err = send_folds(g, p, &a)) ||
-	    (err = wc_send_kernels<T>(g, p)) || (err = wc_send_tables<T>(g, p, &w, &segments)) ||
-	    (err = wc_send_step<T>(g, p, p->y.lo, w.rows, &w)) ||
-	    (err = gpu_up(g, a.in, in, (size_t)w.rows * w.width * sizeof(T))))
-		return err;
-	w.kernel = static_cast<const T *>(g->held[WC_KERNELS]);
-	if ((err = run_kernels<T>(g, p, w, a)))
-		return err;
-	return gpu_down(g, out, a.out, p->q.h * p->q.w * sizeof(T));
-}
-
-} // namespace
-
-int
-gpu_wconv_adjoint(struct gpu *g, const struct wconv_plan *p, const void *in, void *out)
-{
-	return p->q.in_double ? run<double>(g, p, in, out) : run<float>(g, p, in, out);
-}
+template int wc_adjoint_open<float>(struct gpu *g, wc_whole<float> *o);
+template int wc_adjoint_open<double>(struct gpu *g, wc_whole<double> *o);
+template int wc_scatter_back<float>(struct gpu *g, wc_whole<float> *o, const float *y, float *x);
+template int
+wc_scatter_back<double>(struct gpu *g, wc_whole<double> *o, const double *y, double *x);

@@ -19,7 +19,7 @@
  * bus. Kepner 2003.
  */
 #include "gpu/wconv/pixel.h"
-#include "gpu/wconv/tiles.h"
+#include "gpu/wconv/whole.h"
 
 namespace
 {
@@ -137,11 +137,31 @@ store(const wc_work<T> w, const wc_tiles<T> b)
 
 /* --- the host's part ----------------------------------------------------------------------------------------------- */
 
-/* The tiles of b, host[]: the same on the host. */
+/* Room for n tiles; base NULL only counts. */
+template <class T>
+void
+take_tiles(wc_tiles<T> *b, gpu_block *at, size_t n, size_t functions)
+{
+	const size_t most = n > functions ? n : functions;
+
+	b->real = gpu_take<T>(at, most * b->ny * b->nx);
+	b->image = gpu_take<wc_cx<T>>(at, b->columns * n * b->ny);
+	b->product = gpu_take<wc_cx<T>>(at, b->columns * n * b->ny);
+	b->blend = gpu_take<wc_cx<T>>(at, b->columns * n * b->high);
+	b->mean = gpu_take<T>(at, n * b->ny);
+	b->level = gpu_take<T>(at, n * b->high);
+	b->result = gpu_take<T>(at, n * b->high * b->wide);
+	b->odd = gpu_take<unsigned char>(at, n * b->ny * b->nx);
+	b->seen = gpu_take<unsigned char>(at, n * b->ny * b->nx);
+	b->any = gpu_take<unsigned>(at, n);
+}
+
+} // namespace
+
 template <class T>
 int
-run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const wc_tiles<T> &b,
-	  const wc_tile *host)
+wc_run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const wc_tiles<T> &b,
+	     const wc_tile *host)
 {
 	const size_t spectrum = (size_t)b.columns * b.n * b.ny, rows = (size_t)b.n * b.high,
 		     results = rows * b.wide;
@@ -176,27 +196,6 @@ run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const 
 	return 0;
 }
 
-/* Room for n tiles; base NULL only counts. */
-template <class T>
-void
-take_tiles(wc_tiles<T> *b, gpu_block *at, size_t n, size_t functions)
-{
-	const size_t most = n > functions ? n : functions;
-
-	b->real = gpu_take<T>(at, most * b->ny * b->nx);
-	b->image = gpu_take<wc_cx<T>>(at, b->columns * n * b->ny);
-	b->product = gpu_take<wc_cx<T>>(at, b->columns * n * b->ny);
-	b->blend = gpu_take<wc_cx<T>>(at, b->columns * n * b->high);
-	b->mean = gpu_take<T>(at, n * b->ny);
-	b->level = gpu_take<T>(at, n * b->high);
-	b->result = gpu_take<T>(at, n * b->high * b->wide);
-	b->odd = gpu_take<unsigned char>(at, n * b->ny * b->nx);
-	b->seen = gpu_take<unsigned char>(at, n * b->ny * b->nx);
-	b->any = gpu_take<unsigned>(at, n);
-}
-
-} // namespace
-
 template <class T>
 int
 wc_lay_out(struct gpu *g, const struct wconv_plan *p, size_t all, wc_tiles<T> *b, size_t *n)
@@ -225,8 +224,13 @@ wc_lay_out(struct gpu *g, const struct wconv_plan *p, size_t all, wc_tiles<T> *b
 	return 0;
 }
 
+template int wc_run_tiles<float>(struct gpu *g, const struct wconv_plan *p, const wc_work<float> &w,
+				 const wc_tiles<float> &b, const wc_tile *host);
 template int wc_lay_out<float>(struct gpu *g, const struct wconv_plan *p, size_t all,
 			       wc_tiles<float> *b, size_t *n);
+template int
+wc_run_tiles<double>(struct gpu *g, const struct wconv_plan *p, const wc_work<double> &w,
+		     const wc_tiles<double> &b, const wc_tile *host);
 template int wc_lay_out<double>(struct gpu *g, const struct wconv_plan *p, size_t all,
 				wc_tiles<double> *b, size_t *n);
 
@@ -252,7 +256,7 @@ run_list(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span
 	for (size_t at = 0; at < all && !err; at += most) {
 		b.n = (unsigned)(all - at < most ? all - at : most);
 		b.list = static_cast<const wc_tile *>(device) + at;
-		err = run_tiles(g, p, w, b, list + at);
+		err = wc_run_tiles(g, p, w, b, list + at);
 	}
 	return err ? err : gpu_end(g);
 }

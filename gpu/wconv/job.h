@@ -26,7 +26,10 @@ enum {
 	WC_SUMS,
 	WC_LIST,
 	WC_TILES,
-	WC_FOLD
+	WC_FOLD,
+	WC_WEIGHED,
+	WC_PICTURES,
+	WC_TOTALS
 }; /* the blocks of gpu_hold() that wconv uses */
 
 constexpr unsigned WC_NONE = ~0u, WC_SPAN = 256; /* results of a segment, at most */
@@ -78,13 +81,13 @@ template <class T> int wc_send_kernels(struct gpu *g, const struct wconv_plan *p
 
 /*
  * wc_send_tables() sends what is the same in all steps, with the segments of a row, and sets w to it. wc_send_step() sends
- * what rows [first, first + rows) need.
+ * what rows [first, first + rows) need; the ring holds `depth` rows of the item.
  */
 template <class T>
 int wc_send_tables(struct gpu *g, const struct wconv_plan *p, wc_work<T> *w, unsigned *segments);
 template <class T>
-int wc_send_step(struct gpu *g, const struct wconv_plan *p, ptrdiff_t first, size_t rows,
-		 wc_work<T> *w);
+int wc_send_step(struct gpu *g, const struct wconv_plan *p, size_t depth, ptrdiff_t first,
+		 size_t rows, wc_work<T> *w);
 
 /* The range [from, to) of tile rows, or of functions of y. */
 struct wc_span {
@@ -92,33 +95,12 @@ struct wc_span {
 };
 
 /*
- * Write results to w.out: wc_sum(), in direct.cu, by sums; wc_transform(), in fft.cu, by transforms, for some tile rows. fresh:
- * the functions of y whose kernels the ring does not hold yet.
+ * Write results to w.out: wc_sum(), in direct.cu, launches the sums; wc_transform(), in fft.cu, runs the transforms of some tile
+ * rows. fresh: the functions of y whose kernels the ring does not hold yet.
  */
 template <class T> int wc_sum(struct gpu *g, const wc_work<T> &w, unsigned segments);
 template <class T>
 int wc_transform(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span tiles,
 		 wc_span fresh);
-
-/*
- * The adjoint of a whole item. All arrays are on the device. Padded is the item with its edges: each result's window lies
- * inside it.
- */
-template <class T> struct wc_adjoint {
-	T *in;	   /* [rows][width]: the results, times their factors */
-	T *padded; /* [high][wide] */
-	T *out;	   /* [item_h][item_w] */
-	unsigned wide, high, item_w, item_h;
-	/* pixel x of the item is the sum of the padded columns column[column0[x]] .. column[column0[x + 1] - 1]; rows likewise */
-	const unsigned *column0, *column, *row0, *row;
-	/* the windows of tiles tile_x[2 Q] .. tile_x[2 Q + 1] - 1 have the padded column Q; rows likewise. Transforms only */
-	const unsigned *tile_x, *tile_y;
-};
-
-/* Fill in a.padded: wc_scatter(), in scatter.cu, by sums; wc_scatter_tiles(), in scatter_fft.cu, by transforms. */
-template <class T> int wc_scatter(struct gpu *g, const wc_work<T> &w, const wc_adjoint<T> &a);
-template <class T>
-int wc_scatter_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w,
-		     const wc_adjoint<T> &a);
 
 #endif

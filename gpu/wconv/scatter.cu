@@ -14,7 +14,7 @@
  * Bound: 4 kw kh operations a pixel.
  */
 #include "gpu/wconv/taps.h"
-#include "gpu/wconv/tiles.h"
+#include "gpu/wconv/whole.h"
 
 namespace
 {
@@ -100,15 +100,14 @@ __global__ void __launch_bounds__(32 * WARPS)
 
 template <class T>
 int
-wc_scatter(struct gpu *g, const wc_work<T> &w, const wc_adjoint<T> &a)
+wc_scatter(struct gpu *g, const wc_whole<T> &o)
 {
-	const unsigned segments = (a.wide + SPAN - 1) / SPAN;
+	const unsigned segments = (o.a.wide + SPAN - 1) / SPAN;
 
-	GPU_LAUNCH(g, scatter<T>, (a.high + WARPS - 1) / WARPS * segments, 32 * WARPS, 0, w, a,
-		   segments);
+	GPU_LAUNCH(g, scatter<T>, (o.a.high + WARPS - 1) / WARPS * segments, 32 * WARPS, 0, o.w,
+		   o.a, segments);
 	return 0;
 }
 
-template int wc_scatter<float>(struct gpu *g, const wc_work<float> &w, const wc_adjoint<float> &a);
-template int
-wc_scatter<double>(struct gpu *g, const wc_work<double> &w, const wc_adjoint<double> &a);
+template int wc_scatter<float>(struct gpu *g, const wc_whole<float> &o);
+template int wc_scatter<double>(struct gpu *g, const wc_whole<double> &o);

@@ -18,7 +18,7 @@
  * Bound, for the bilinear grid, a pixel of the padded tiles in single precision: 5 column passes and 3 row passes of 8 bytes,
  * 4 products of 12 to 20 and 4 of 8 to 12: some 190 bytes of device memory.
  */
-#include "gpu/wconv/tiles.h"
+#include "gpu/wconv/whole.h"
 
 namespace
 {
@@ -157,47 +157,20 @@ make_windows(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, con
 	return wc_rows_back(g, b, b.ny, b.image);
 }
 
-/* Scatters tiles first .. first + b.n - 1 of the list. */
+/* Scatters the tiles of b: number `first` of the list, and those after it. */
 template <class T>
 int
-scatter_some(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const wc_tiles<T> &b,
-	     const wc_tile *host, size_t first, const wc_adjoint<T> &a)
+scatter_some(struct gpu *g, const wc_whole<T> &o, const wc_tiles<T> &b, size_t first)
 {
-	const wc_tile &last = host[first + b.n - 1];
-	const unsigned top = host[first].y, rows = last.y + last.h + w.kh - 1 - top;
+	const wc_tile *const host = o.list + first, &last = host[b.n - 1];
+	const unsigned top = host->y, rows = last.y + last.h + o.w.kh - 1 - top;
 	const T scale = (T)(1 / ((double)b.nx * (double)b.ny));
 	bool any;
-	const int err = make_windows(g, p, w, b, host + first, a.in, &any);
+	const int err = make_windows(g, o.p, o.w, b, host, o.a.in, &any);
 
 	if (!err && any)
-		GPU_LAUNCH(g, add_windows<T>, wc_blocks((size_t)rows * a.wide), WC_THREADS, 0, b, a,
-			   (unsigned)first, (unsigned)p->x.ntile, top, rows, scale);
-	return err;
-}
-
-/* Scatters all tiles of the list, a band of the plan after the other, since the ring holds the kernels of one band. */
-template <class T>
-int
-scatter_list(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const wc_tile *list,
-	     const wc_tile *device, const wc_adjoint<T> &a)
-{
-	const size_t across = p->x.ntile;
-	wc_tiles<T> b = {};
-	size_t most, made = 0;
-	int err = wc_lay_out(g, p, across * p->y.ntile, &b, &most);
-
-	for (size_t i = 0; i < p->bands && !err; i++) {
-		const struct wconv_band *band = &p->band[i];
-		const size_t end = band->tile1 * across;
-		const wc_span fresh = {band->fun0 > made ? band->fun0 : made, band->fun1};
-		err = wc_fill_ring(g, p, w, fresh, &b);
-		made = band->fun1;
-		for (size_t at = band->tile0 * across; at < end && !err; at += b.n) {
-			b.n = (unsigned)(end - at < most ? end - at : most);
-			b.list = device + at;
-			err = scatter_some(g, p, w, b, list, at, a);
-		}
-	}
+		GPU_LAUNCH(g, add_windows<T>, wc_blocks((size_t)rows * o.a.wide), WC_THREADS, 0, b,
+			   o.a, (unsigned)first, (unsigned)o.p->x.ntile, top, rows, scale);
 	return err;
 }
 
@@ -205,27 +178,14 @@ scatter_list(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, con
 
 template <class T>
 int
-wc_scatter_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w,
-		 const wc_adjoint<T> &a)
+wc_scatter_tiles(struct gpu *g, wc_whole<T> *o)
 {
-	const size_t n = p->x.ntile * p->y.ntile, bytes = n * sizeof(wc_tile);
-	wc_tile *list = static_cast<wc_tile *>(weir_alloc(n, sizeof *list));
-	void *device;
-	int err = -ENOMEM;
-
-	if (list) {
-		wc_list_tiles(p, {0, p->y.ntile}, p->y.lo, list);
-		GPU_TRY(g, cudaMemsetAsync(a.padded, 0, (size_t)a.high * a.wide * sizeof(T),
-					   g->stream[0]));
-		if (!(err = gpu_hold(g, WC_LIST, bytes, &device)) &&
-		    !(err = gpu_up(g, device, list, bytes)))
-			err = scatter_list(g, p, w, list, static_cast<const wc_tile *>(device), a);
-	}
-	weir_free(list);
-	return err;
+	GPU_TRY(g, cudaMemsetAsync(o->a.padded, 0, (size_t)o->a.high * o->a.wide * sizeof(T),
+				   g->stream[0]));
+	return wc_each_tiles<T>(g, o, [&](const wc_tiles<T> &b, size_t first) {
+		return scatter_some<T>(g, *o, b, first);
+	});
 }
 
-template int wc_scatter_tiles<float>(struct gpu *g, const struct wconv_plan *p,
-				     const wc_work<float> &w, const wc_adjoint<float> &a);
-template int wc_scatter_tiles<double>(struct gpu *g, const struct wconv_plan *p,
-				      const wc_work<double> &w, const wc_adjoint<double> &a);
+template int wc_scatter_tiles<float>(struct gpu *g, wc_whole<float> *o);
+template int wc_scatter_tiles<double>(struct gpu *g, wc_whole<double> *o);

@@ -135,7 +135,8 @@ lay_step(gpu_block *b, const struct wconv_plan *p, size_t rows)
 
 template <class T>
 void
-fill_step(const step_tables<T> &t, const struct wconv_plan *p, ptrdiff_t first, size_t rows)
+fill_step(const step_tables<T> &t, const struct wconv_plan *p, size_t depth, ptrdiff_t first,
+	  size_t rows)
 {
 	const struct wconv_axis *a = &p->y;
 
@@ -147,7 +148,7 @@ fill_step(const step_tables<T> &t, const struct wconv_plan *p, ptrdiff_t first, 
 	}
 	for (size_t i = 0; i < rows + p->q.kh - 1; i++) {
 		const ptrdiff_t from = wc_place(a, first - a->before + (ptrdiff_t)i);
-		t.row[i] = from < 0 ? -1 : (int)((size_t)from % p->depth);
+		t.row[i] = from < 0 ? -1 : (int)((size_t)from % depth);
 	}
 }
 
@@ -277,7 +278,8 @@ wc_send_tables(struct gpu *g, const struct wconv_plan *p, wc_work<T> *w, unsigne
 
 template <class T>
 int
-wc_send_step(struct gpu *g, const struct wconv_plan *p, ptrdiff_t first, size_t rows, wc_work<T> *w)
+wc_send_step(struct gpu *g, const struct wconv_plan *p, size_t depth, ptrdiff_t first, size_t rows,
+	     wc_work<T> *w)
 {
 	gpu_block b = {};
 	void *device;
@@ -287,7 +289,7 @@ wc_send_step(struct gpu *g, const struct wconv_plan *p, ptrdiff_t first, size_t 
 	b.base = static_cast<char *>(weir_calloc(b.used, 1));
 	b.used = 0;
 	if (b.base) {
-		fill_step<T>(lay_step<T>(&b, p, rows), p, first, rows);
+		fill_step<T>(lay_step<T>(&b, p, rows), p, depth, first, rows);
 		if (!(err = wc_send(g, WC_STEP, &b, &device))) {
 			gpu_block on = {static_cast<char *>(device), 0};
 			const step_tables<T> t = lay_step<T>(&on, p, rows);
@@ -304,11 +306,11 @@ template wc_work<float> wc_work_of<float>(const struct wconv_plan *p, size_t row
 template int wc_send_kernels<float>(struct gpu *g, const struct wconv_plan *p);
 template int wc_send_tables<float>(struct gpu *g, const struct wconv_plan *p, wc_work<float> *w,
 				   unsigned *segments);
-template int wc_send_step<float>(struct gpu *g, const struct wconv_plan *p, ptrdiff_t first,
-				 size_t rows, wc_work<float> *w);
+template int wc_send_step<float>(struct gpu *g, const struct wconv_plan *p, size_t depth,
+				 ptrdiff_t first, size_t rows, wc_work<float> *w);
 template wc_work<double> wc_work_of<double>(const struct wconv_plan *p, size_t rows);
 template int wc_send_kernels<double>(struct gpu *g, const struct wconv_plan *p);
 template int wc_send_tables<double>(struct gpu *g, const struct wconv_plan *p, wc_work<double> *w,
 				    unsigned *segments);
-template int wc_send_step<double>(struct gpu *g, const struct wconv_plan *p, ptrdiff_t first,
-				  size_t rows, wc_work<double> *w);
+template int wc_send_step<double>(struct gpu *g, const struct wconv_plan *p, size_t depth,
+				  ptrdiff_t first, size_t rows, wc_work<double> *w);

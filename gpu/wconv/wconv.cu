@@ -98,6 +98,17 @@ take_rows(struct gpu *g, const struct wconv_plan *p, const void *in, T *ring)
 	return gpu_end(g);
 }
 
+template <class T>
+int
+sum_rows(struct gpu *g, const wc_work<T> &w, unsigned segments)
+{
+	int err;
+
+	if ((err = gpu_begin(g)) || (err = wc_sum<T>(g, w, segments)))
+		return err;
+	return gpu_end(g);
+}
+
 struct step {
 	struct wconv_plan *p;
 	const void *in;
@@ -127,8 +138,8 @@ run_share(struct gpu *g, size_t i, void *with)
 		return err;
 	w.ring = static_cast<T *>(ring);
 	w.kernel = static_cast<const T *>(g->held[WC_KERNELS]);
-	if ((err = wc_send_step<T>(g, p, share.first, share.n, &w)) ||
-	    (err = p->direct ? wc_sum<T>(g, w, segments)
+	if ((err = wc_send_step<T>(g, p, p->depth, share.first, share.n, &w)) ||
+	    (err = p->direct ? sum_rows<T>(g, w, segments)
 			     : wc_transform<T>(g, p, w, {share.tile0, share.tile1},
 					       new_functions(p, share, before))))
 		return err;

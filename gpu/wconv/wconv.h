@@ -3,6 +3,7 @@
 #define WEIR_GPU_WCONV_H
 
 #include "gpu/gpu.h"
+#include "wconv/restore/restore.h"
 #include "wconv/wconv.h"
 
 #ifdef __cplusplus
@@ -22,6 +23,14 @@ int gpu_wconv_run(struct gpu *g, struct wconv_plan *p, const void *in, void *out
  * Returns what gpu_wconv_run() returns.
  */
 int gpu_wconv_adjoint(struct gpu *g, const struct wconv_plan *p, const void *in, void *out);
+
+/*
+ * wconv_restore_run() on the first device of g, for a plan made with `on_device`. y, x and *done are as there. The data go to the
+ * device once, and all steps run there. Sums of squares are in double; convolutions have the bounds above.
+ * Returns 0; -1 with a sentence in err when the data cannot be deconvolved; or what gpu_wconv_run() returns.
+ */
+int gpu_wconv_restore(struct gpu *g, struct wconv_restore *r, const void *y, void *x,
+		      struct wconv_restored *done, char err[WCONV_ERR]);
 
 #ifdef __cplusplus
 }

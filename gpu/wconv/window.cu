@@ -6,31 +6,11 @@
  *
  * Bound: a sample read, and written, read and written again, 6 bytes a pixel of marks: 18 bytes a pixel in single precision.
  */
+#include "gpu/wconv/block_sum.h"
 #include "gpu/wconv/pixel.h"
-#include "gpu/wconv/tiles.h"
 
 namespace
 {
-
-constexpr unsigned WARP = 32;
-
-/* The sum of a block's v, for all of its threads, always in the same order. */
-template <class T>
-__device__ T
-block_sum(T v)
-{
-	__shared__ T part[WC_THREADS / WARP];
-	T sum = 0;
-
-	for (int step = WARP / 2; step; step /= 2)
-		v += __shfl_xor_sync(~0u, v, step);
-	if (threadIdx.x % WARP == 0)
-		part[threadIdx.x / WARP] = v;
-	__syncthreads();
-	for (unsigned i = 0; i < WC_THREADS / WARP; i++)
-		sum += part[i];
-	return sum;
-}
 
 /* Row y of the window of tile number n: all rows along one axis of the grid, since small tiles are more than 65535. */
 template <class T>

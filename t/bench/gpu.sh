@@ -79,6 +79,7 @@ compare 'morphrec: h-dome of 8192x8192' $((3 * 8192 * 8192)) 5 smooth.pgm morphr
 compare 'morphrec: the same by heaps' $((3 * 8192 * 8192)) 1 smooth.pgm morphrec --method=heap --hdome=20
 compare 'morphrec: 1000 seeds' $((3 * 8192 * 8192)) 5 seeds.pgm morphrec -m smooth.pgm
 compare 'wconv: 4096x4096, 8x8 kernels of 31x31' $((8 * 4096 * 4096)) 5 f.nrrd wconv -k k.nrrd
+compare 'wconv: the same, ten steps of Richardson and Lucy' - 2 f.nrrd wconv -k k.nrrd --deconvolve=10
 compare 'emst: the colours of 1000000 random pixels' - 5 colours.ppm emst
 compare 'emst: 100000 points in 3 dimensions, by brute force' - 1 points.nrrd emst --points
 compare 'dptrace: 500 lines of 270 px' - 5 f.nrrd dptrace --quiet -f lines

@@ -24,6 +24,29 @@ struct wconv_restore {
 	double least, dark;
 };
 
+/* The known samples: how many there are, their sum, and their largest absolute value. */
+struct wconv_known {
+	size_t n;
+	double sum, peak;
+};
+
+/*
+ * Fills in r->least and r->dark, and sets *level to the start of Richardson-Lucy: the constant that explains the sum of the
+ * known samples. largest, all: the largest s = A' 1 and the sum of s. Returns 0, or -1 with a sentence in err.
+ */
+int wconv_restore_start(struct wconv_restore *r, const struct wconv_known *k, double largest,
+			double all, double *level, char err[WCONV_ERR]);
+
+/* Says in err that no sample is known. Returns -1. */
+int wconv_restore_unknown(char err[WCONV_ERR]);
+
+/* Sets done->rms, from the sum of squares over n known samples. Returns whether the steps end here. */
+bool wconv_restore_ends(const struct wconv_restore *r, struct wconv_restored *done, double squares,
+			size_t n);
+
+/* Below this part of its first value, the gradient's sum of squares is nothing but rounding. */
+double wconv_restore_tiny(const struct wconv_restore *r);
+
 /* to = A from; with transpose, to = A' from. */
 void wconv_restore_apply(const struct wconv_restore *r, bool transpose, const void *from, void *to);
 

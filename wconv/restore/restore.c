@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "common/mem.h"
@@ -38,6 +39,43 @@ wconv_restore_apply_rows(struct wconv_restore *r, bool transpose, const void *fr
 			 void (*row)(void *r, size_t row, const void *samples))
 {
 	apply(r, transpose, from, to, (struct wconv_after){row, r});
+}
+
+int
+wconv_restore_unknown(char err[WCONV_ERR])
+{
+	return wconv_fail(err, "no sample is known");
+}
+
+int
+wconv_restore_start(struct wconv_restore *r, const struct wconv_known *k, double largest,
+		    double all, double *level, char err[WCONV_ERR])
+{
+	if (!k->n)
+		return wconv_restore_unknown(err);
+	if (!(largest > 0))
+		return wconv_fail(err,
+				  "the kernels sum to nothing positive: use least squares, --damp");
+	*level = (k->sum - r->o.sky * (double)k->n) / all;
+	if (!(*level > 0)) /* nothing is above the sky: any positive constant can be the start */
+		*level = k->peak > 0 ? 1e-3 * k->peak : 1;
+	r->least = k->peak * (r->in_double ? 1e-14 : 1e-7);
+	r->dark = .01 * largest;
+	return 0;
+}
+
+bool
+wconv_restore_ends(const struct wconv_restore *r, struct wconv_restored *done, double squares,
+		   size_t n)
+{
+	done->rms = sqrt(squares / (double)n);
+	return done->steps == r->o.steps || done->rms <= r->o.noise;
+}
+
+double
+wconv_restore_tiny(const struct wconv_restore *r)
+{
+	return r->in_double ? 1e-28 : 1e-12;
 }
 
 /* Returns the nodes of one direction, moved by `by`; the caller frees them. NULL: no memory. */
@@ -133,11 +171,12 @@ wconv_restore_plan(struct wconv_restore **to, const struct wconv_problem *q,
 	r->o = *o;
 	r->threads = q->threads;
 	r->in_double = q->in_double;
-	if ((e = pose(r, q, &p)) || (e = make_room(r))) {
+	if ((e = pose(r, q, &p)) || (!o->on_device && (e = make_room(r)))) {
 		wconv_restore_free(r);
 		return wconv_fail(err, "no memory");
 	}
-	if (wconv_plan(&r->plan, &p, err) || wconv_adjoint_plan(&r->adjoint, r->plan, err)) {
+	if (wconv_plan(&r->plan, &p, err) ||
+	    (!o->on_device && wconv_adjoint_plan(&r->adjoint, r->plan, err))) {
 		wconv_restore_free(r);
 		return -1;
 	}

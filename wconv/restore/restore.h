@@ -29,6 +29,8 @@ struct wconv_restore_options {
 	/* stops when the root mean square of y - A x - sky is this or less, in units of the data; 0: does all steps */
 	double noise;
 	bool scatters;
+	/* for gpu_wconv_restore(): takes none of the memory that only wconv_restore_run() needs */
+	bool on_device;
 	/* called after each step with the number of steps done; may be NULL */
 	void (*tell)(void *with, size_t steps);
 	void *with;

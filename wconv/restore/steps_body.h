@@ -77,18 +77,12 @@ WEIR_CLONES(multiply_row,
 	}
 }
 
-/* The known samples: how many there are, their sum, and their largest absolute value. */
-struct known {
-	size_t n;
-	double sum, peak;
-};
-
 /* Finds the known samples. Sets d->r to 1 there, else to 0. */
-static struct known
+static struct wconv_known
 find_known(const struct wconv_restore *d, const real *y)
 {
 	real *r = d->r;
-	struct known k = {0};
+	struct wconv_known k = {0};
 
 	for (size_t i = 0; i < d->w * d->h; i++) {
 		const bool known = y[i] - y[i] == 0;
@@ -100,12 +94,9 @@ find_known(const struct wconv_restore *d, const real *y)
 	return k;
 }
 
-/*
- * Sets s = A' r, with r from find_known(), and x to the constant that explains the sum of the known samples.
- * Returns the largest s; where it is 0, the method cannot start.
- */
-static double
-start_lucy(const struct wconv_restore *d, const struct known *k)
+/* Sets s = A' r, with r from find_known(), and x to its start. Returns 0, or -1 with a sentence in err. */
+static int
+start_lucy(struct wconv_restore *d, const struct wconv_known *k, char err[WCONV_ERR])
 {
 	const size_t n = d->ew * d->eh;
 	real *x = d->x, *s = d->s;
@@ -116,12 +107,11 @@ start_lucy(const struct wconv_restore *d, const struct known *k)
 		largest = (double)s[i] > largest ? (double)s[i] : largest;
 		all += (double)s[i];
 	}
-	level = largest > 0 ? (k->sum - d->o.sky * (double)k->n) / all : 0;
-	if (!(level > 0)) /* nothing is above the sky: any positive constant can be the start */
-		level = k->peak > 0 ? 1e-3 * k->peak : 1;
+	if (wconv_restore_start(d, k, largest, all, &level, err))
+		return -1;
 	for (size_t i = 0; i < n; i++)
 		x[i] = (real)level;
-	return largest;
+	return 0;
 }
 
 /* Row `row` of A x is f: makes that row of r = y / (A x + sky). */
@@ -147,23 +137,16 @@ multiply(void *with, size_t row, const void *t)
 static int
 lucy(struct wconv_restore *d, const void *y, struct wconv_restored *done, char err[WCONV_ERR])
 {
-	const struct known k = find_known(d, y);
-	const double largest = start_lucy(d, &k);
+	const struct wconv_known k = find_known(d, y);
 	const real *s = d->s;
 	real *x = d->x;
 
-	if (!k.n)
-		return wconv_fail(err, "no sample is known");
-	if (!(largest > 0))
-		return wconv_fail(err,
-				  "the kernels sum to nothing positive: use least squares, --damp");
+	if (start_lucy(d, &k, err))
+		return -1;
 	d->y = y;
-	d->least = k.peak * (sizeof(real) == 4 ? 1e-7 : 1e-14);
-	d->dark = .01 * largest;
 	for (done->steps = 0;; done->steps++) {
 		wconv_restore_apply_rows(d, false, x, d->f, divide);
-		done->rms = sqrt(sum_rows(d->row, d->h) / (double)k.n);
-		if (done->steps == d->o.steps || done->rms <= d->o.noise)
+		if (wconv_restore_ends(d, done, sum_rows(d->row, d->h), k.n))
 			break;
 		wconv_restore_apply_rows(d, true, d->r, d->p, multiply);
 		tell(d, done->steps + 1);
@@ -230,14 +213,14 @@ least_squares(struct wconv_restore *d, const void *data, struct wconv_restored *
 	      char err[WCONV_ERR])
 {
 	const real *y = data;
-	const struct known k = find_known(d, y);
-	const double damp = d->o.damp * d->o.damp, tiny = sizeof(real) == 4 ? 1e-12 : 1e-28;
+	const struct wconv_known k = find_known(d, y);
+	const double damp = d->o.damp * d->o.damp, tiny = wconv_restore_tiny(d);
 	const size_t ew = d->ew, eh = d->eh;
 	real *x = d->x, *p = d->p, *s = d->s, *f = d->f, *r = d->r;
 	double rr = 0, ss, first, pp;
 
 	if (!k.n)
-		return wconv_fail(err, "no sample is known");
+		return wconv_restore_unknown(err);
 	for (size_t i = 0; i < d->w * d->h; i++) {
 		r[i] = y[i] - y[i] == 0 ? y[i] - (real)d->o.sky : 0;
 		rr += (double)r[i] * (double)r[i];
@@ -247,8 +230,7 @@ least_squares(struct wconv_restore *d, const void *data, struct wconv_restored *
 		x[i] = p[i] = 0;
 	first = ss = pp = combine(d, ew, eh, 0, p, 1, s);
 	for (done->steps = 0;; done->steps++) {
-		done->rms = sqrt(rr / (double)k.n);
-		if (done->steps == d->o.steps || done->rms <= d->o.noise || !(ss > tiny * first))
+		if (wconv_restore_ends(d, done, rr, k.n) || !(ss > tiny * first))
 			return 0;
 		wconv_restore_apply(d, false, p, f);
 		const double step = ss / (mask(d, y, f) + damp * pp), before = ss;

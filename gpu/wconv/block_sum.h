@@ -1,0 +1,53 @@
+/* Sums and maxima over the threads of a block of WC_THREADS, always in the same order. */
+#ifndef WEIR_GPU_WCONV_BLOCK_SUM_H
+#define WEIR_GPU_WCONV_BLOCK_SUM_H
+
+#include "gpu/wconv/tiles.h"
+
+namespace
+{
+
+constexpr unsigned WARP = 32;
+
+/* Returns the sum of the block's v to all of its threads. All of them call it. */
+template <class T>
+__device__ T
+block_sum(T v)
+{
+	__shared__ T part[WC_THREADS / WARP];
+	T sum = 0;
+
+	for (int step = WARP / 2; step; step /= 2)
+		v += __shfl_xor_sync(~0u, v, step);
+	__syncthreads(); /* an earlier sum has been read */
+	if (threadIdx.x % WARP == 0)
+		part[threadIdx.x / WARP] = v;
+	__syncthreads();
+	for (unsigned i = 0; i < WC_THREADS / WARP; i++)
+		sum += part[i];
+	return sum;
+}
+
+/* Returns the largest of the block's v. */
+template <class T>
+__device__ T
+block_most(T v)
+{
+	__shared__ T part[WC_THREADS / WARP];
+
+	for (int step = WARP / 2; step; step /= 2) {
+		const T other = __shfl_xor_sync(~0u, v, step);
+		v = other > v ? other : v;
+	}
+	__syncthreads();
+	if (threadIdx.x % WARP == 0)
+		part[threadIdx.x / WARP] = v;
+	__syncthreads();
+	for (unsigned i = 0; i < WC_THREADS / WARP; i++)
+		v = part[i] > v ? part[i] : v;
+	return v;
+}
+
+} // namespace
+
+#endif

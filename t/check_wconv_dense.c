@@ -1,0 +1,286 @@
+/* Deconvolutions of small pictures by dense matrices made of the definition. */
+#include <math.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/real.h"
+#include "t/check_wconv_dense.h"
+
+/* y = A x: A [data][estimate]; the item lies at (ox,oy) of the estimate of ew x eh. */
+struct dense {
+	struct conv_job j; /* the item is the data */
+	size_t w, h, ew, eh, ox, oy;
+	double *a, *y, *x;
+	double *s;    /* A' 1 at known samples over its largest value; for least squares 1 */
+	double ratio; /* Richardson-Lucy: the largest A x + sky over the smallest, in any step */
+	double cond;  /* least squares: at least the condition of A'A + damp^2 */
+};
+
+/* A, column by column or row by row, from the definition of the convolution that stands for it or for its transpose. */
+static void
+fill_matrix(struct dense *d, bool scatters)
+{
+	struct conv_job by = d->j;
+	const bool unknown = d->j.q.edge == WCONV_RENORMALISE;
+	const size_t bx = by.q.kw - 1 - by.q.cx, ax = by.q.cx, upper = by.q.kh - 1 - by.q.cy;
+	const size_t n = d->w * d->h;
+
+	by.q.in = IMG_F64; /* the definition takes doubles here */
+	d->ew = d->w + (unknown ? by.q.kw - 1 : 0);
+	d->eh = d->h + (unknown ? by.q.kh - 1 : 0);
+	d->ox = !unknown ? 0 : scatters ? ax : bx;
+	d->oy = !unknown ? 0 : scatters ? by.q.cy : upper;
+	const size_t m = d->ew * d->eh;
+	if (unknown) {
+		by.q.edge = WCONV_ZERO;
+		by.q.output = scatters ? WCONV_FULL : WCONV_VALID;
+	}
+	if (unknown && !scatters) {
+		by.q.w = by.q.W = d->ew;
+		by.q.h = by.q.H = d->eh;
+		by.q.node_x = by.node[0];
+		by.q.node_y = by.node[1];
+		for (size_t i = 0; i < CONV_NODES; i++) {
+			by.node[0][i] += (double)bx;
+			by.node[1][i] += (double)upper;
+		}
+	}
+	d->a = weir_xalloc(n * m, sizeof *d->a);
+	/* the convolution takes the estimate and gives the data, or scatters: takes the data and gives the estimate */
+	const size_t in = scatters ? n : m, out = scatters ? m : n;
+	double *unit = weir_xalloc(in, sizeof *unit), *col = weir_xalloc(out, sizeof *col);
+	for (size_t i = 0; i < in; i++) {
+		memset(unit, 0, in * sizeof *unit);
+		unit[i] = 1;
+		wconv_direct(&by.q, unit, col);
+		for (size_t k = 0; k < out; k++)
+			d->a[scatters ? i * m + k : k * m + i] = col[k];
+	}
+	weir_free(unit);
+	weir_free(col);
+}
+
+/* A picture seen through A, with a few samples unknown. */
+static void
+pose(struct dense *d, struct check_rng *rng, enum wconv_edge edge, bool scatters, bool in_double)
+{
+	memset(d, 0, sizeof *d);
+	d->w = 12;
+	d->h = 9;
+	conv_pose(&d->j, d->w, d->h, 5, 4, 2, 3);
+	d->j.q.in_double = in_double;
+	d->j.q.in = d->j.q.out = in_double ? IMG_F64 : IMG_F32;
+	d->j.q.edge = edge;
+	conv_fill(&d->j, rng);
+	fill_matrix(d, scatters);
+	const size_t n = d->w * d->h, m = d->ew * d->eh;
+	d->y = weir_xalloc(n, sizeof *d->y);
+	d->x = weir_xalloc(m, sizeof *d->x);
+	d->s = weir_xalloc(m, sizeof *d->s);
+	for (size_t i = 0; i < m; i++)
+		d->x[i] = rng_unit(rng) * (rng_below(rng, 4) == 0 ? 20 : 1);
+	for (size_t i = 0; i < n; i++) {
+		d->y[i] = 3 + .1 * rng_unit(rng);
+		for (size_t k = 0; k < m; k++)
+			d->y[i] += d->a[i * m + k] * d->x[k];
+	}
+	for (size_t i = 0; i < n; i++)
+		d->y[i] = (float)d->y[i]; /* both precisions have the same data */
+	for (size_t i = 5; i < n; i += 37)
+		d->y[i] = i % 2 ? NAN : INFINITY;
+}
+
+static void
+drop(struct dense *d)
+{
+	conv_drop(&d->j);
+	weir_free(d->a);
+	weir_free(d->y);
+	weir_free(d->x);
+	weir_free(d->s);
+}
+
+/* d->x by the same steps with the dense matrix. */
+static void
+dense_lucy(struct dense *d, size_t steps, double sky)
+{
+	const size_t n = d->w * d->h, m = d->ew * d->eh;
+	double *s = d->s, *t = weir_xalloc(m, sizeof *t), sum = 0, all = 0, top = 0;
+
+	memset(s, 0, m * sizeof *s);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; isfinite(d->y[i]) && k < m; k++)
+			s[k] += d->a[i * m + k];
+	for (size_t i = 0; i < n; i++)
+		sum += isfinite(d->y[i]) ? d->y[i] - sky : 0;
+	for (size_t k = 0; k < m; k++) {
+		all += s[k];
+		top = fmax(top, s[k]);
+	}
+	for (size_t k = 0; k < m; k++)
+		d->x[k] = sum / all;
+	d->ratio = 1;
+	for (size_t step = 0; step < steps; step++) {
+		double most = 0, least = INFINITY;
+		memset(t, 0, m * sizeof *t);
+		for (size_t i = 0; i < n; i++) {
+			double f = sky;
+			for (size_t k = 0; k < m; k++)
+				f += d->a[i * m + k] * d->x[k];
+			for (size_t k = 0; isfinite(d->y[i]) && k < m; k++)
+				t[k] += d->a[i * m + k] * d->y[i] / f;
+			most = fmax(most, f);
+			least = fmin(least, f);
+		}
+		d->ratio = fmax(d->ratio, most / least);
+		for (size_t k = 0; k < m; k++)
+			d->x[k] = s[k] > .01 * top ? d->x[k] * t[k] / s[k] : 0;
+	}
+	for (size_t k = 0; k < m; k++)
+		d->x[k] = s[k] > .01 * top ? d->x[k] : NAN;
+	for (size_t k = 0; k < m; k++)
+		s[k] /= top;
+	weir_free(t);
+}
+
+/* d->x from (A'A + damp^2) x = A'(y - sky), by Cholesky's factors. */
+static void
+dense_least_squares(struct dense *d, double damp, double sky)
+{
+	const size_t n = d->w * d->h, m = d->ew * d->eh;
+	double *g = weir_xalloc(m * m, sizeof *g), *x = d->x, norm = 0;
+
+	for (size_t k = 0; k < m; k++) {
+		x[k] = 0;
+		d->s[k] = 1;
+		for (size_t l = 0; l < m; l++)
+			g[k * m + l] = k == l ? damp * damp : 0;
+	}
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; isfinite(d->y[i]) && k < m; k++) {
+			x[k] += d->a[i * m + k] * (d->y[i] - sky);
+			for (size_t l = 0; l <= k; l++)
+				g[k * m + l] += d->a[i * m + k] * d->a[i * m + l];
+		}
+	for (size_t k = 0; k < m;
+	     k++) { /* A'A is symmetric: its largest row sum is not below its norm */
+		double sum = 0;
+		for (size_t l = 0; l < m; l++)
+			sum += fabs(g[(l <= k ? k * m + l : l * m + k)]);
+		norm = fmax(norm, sum);
+	}
+	d->cond = norm / (damp * damp);
+	for (size_t k = 0; k < m; k++)
+		for (size_t l = 0; l <= k; l++) {
+			double v = g[k * m + l];
+			for (size_t i = 0; i < l; i++)
+				v -= g[k * m + i] * g[l * m + i];
+			g[k * m + l] = l < k ? v / g[l * m + l] : sqrt(v);
+		}
+	for (size_t k = 0; k < m; k++) {
+		for (size_t l = 0; l < k; l++)
+			x[k] -= g[k * m + l] * x[l];
+		x[k] /= g[k * m + k];
+	}
+	for (size_t k = m; k-- > 0;) {
+		for (size_t l = k + 1; l < m; l++)
+			x[k] -= g[l * m + k] * x[l];
+		x[k] /= g[k * m + k];
+	}
+	weir_free(g);
+}
+
+/* The root mean square of ours - dense, weighed by s, over that of dense; infinity where only one of them is NaN. */
+static double
+compare(const struct dense *d, const void *got)
+{
+	double miss = 0, all = 0;
+
+	for (size_t i = 0; i < d->w * d->h; i++) {
+		const size_t k = (i / d->w + d->oy) * d->ew + i % d->w + d->ox;
+		const double want = d->x[k], e = real_at(got, i, !d->j.q.in_double) - want;
+		if (isnan(want) && isnan(e))
+			continue;
+		miss += e * e * d->s[k] * d->s[k];
+		all += want * want;
+	}
+	return all > 0 && !isnan(miss) ? sqrt(miss / all) : INFINITY;
+}
+
+/* Runs the plan twice, since a plan serves again. */
+static double
+find_error(struct dense *d, const struct wconv_restore_options *o, dense_run *run, void *with)
+{
+	const size_t n = d->w * d->h, size = d->j.q.in_double ? sizeof(double) : sizeof(float);
+	void *y = weir_xalloc(n, size), *got = weir_xalloc(n, size);
+	struct wconv_restored done;
+	struct wconv_restore *r;
+	char err[WCONV_ERR];
+	bool ran = !wconv_restore_plan(&r, &d->j.q, o, err);
+
+	for (size_t i = 0; i < n; i++)
+		real_set(y, i, d->y[i], size == sizeof(float));
+	check_poison(got, n * size);
+	for (int twice = 0; ran && twice < 2; twice++)
+		ran = !run(with, r, y, got, &done, err);
+	const double e = ran ? compare(d, got) : INFINITY;
+	wconv_restore_free(r);
+	weir_free(y);
+	weir_free(got);
+	return e;
+}
+
+/*
+ * The bounds follow from those of A and A': 3e-7 of the largest result, by transforms 1e-6 for A'; in double 1e-14.
+ * Richardson-Lucy: a step multiplies by A'(y / f) / s. The error of f is `ratio` times that bound, relative to the smallest f.
+ * Those of A' and s are relative to the largest s, hence the weights. Steps add their errors, and amplify none.
+ * Least squares: the solution's error is that of A'A and A' y times the condition.
+ */
+static double
+bound_of(const struct dense *d, const struct wconv_restore_options *o)
+{
+	const bool in_double = d->j.q.in_double;
+	const double a = in_double ? 1e-14 : 3e-7,
+		     t = in_double || d->j.q.method == WCONV_DIRECT ? a : 1e-6;
+
+	return o->least_squares ? d->cond * (a + 2 * t) : (double)o->steps * (d->ratio * a + 2 * t);
+}
+
+static void
+hold(struct check_many *m, struct dense *d, const struct wconv_restore_options *o, dense_run *run,
+     void *with)
+{
+	for (int method = WCONV_DIRECT; method <= WCONV_FFT; method++) {
+		d->j.q.method = (enum wconv_method)method;
+		const double e = find_error(d, o, run, with), bound = bound_of(d, o);
+		check_case(m, e <= bound,
+			   "edge %d, scatters %d, double %d, method %d: error %g, bound %g",
+			   (int)d->j.q.edge, o->scatters, d->j.q.in_double, method, e, bound);
+	}
+}
+
+static const enum wconv_edge edges[] = {WCONV_RENORMALISE, WCONV_ZERO,	  WCONV_REFLECT,
+					WCONV_MIRROR,	   WCONV_NEAREST, WCONV_WRAP};
+
+void
+dense_hold(struct check_many *m, bool least_squares, bool on_device, dense_run *run, void *with)
+{
+	struct check_rng rng = {31};
+
+	for (size_t i = 0; i < 24; i++) {
+		const struct wconv_restore_options o = {.least_squares = least_squares,
+							.steps = least_squares ? 400 : 9,
+							.damp = 2,
+							.sky = 1.5,
+							.scatters = i % 2,
+							.on_device = on_device};
+		struct dense d;
+		pose(&d, &rng, edges[i / 4], i % 2, i / 2 % 2);
+		if (least_squares)
+			dense_least_squares(&d, o.damp, o.sky);
+		else
+			dense_lucy(&d, o.steps, o.sky);
+		hold(m, &d, &o, run, with);
+		drop(&d);
+	}
+}
