@@ -120,6 +120,18 @@ row() {
 	fails 1 'has no nodes' wconv -k k.nrrd --place=corner x.nrrd
 }
 
+@test "a cut of a FITS image gets the kernels of its place, and a flipped one is refused" {
+	item float '1 1 3' 'basis:=poly:1' 'zero:=1 0' 'scale:=1 1' -- 10 1 5 >k.nrrd
+	item float '4 3' 'axis mins: 0 0' 'spacings: 1 1' fits.NAXIS:=2 -- 1 1 1 1 1 1 1 1 1 1 1 1 >f.nrrd
+	rawaxes --crop=0:1:3 --crop=1:1:3 f.nrrd >cut.nrrd
+	[ "$(wconv -k k.nrrd cut.nrrd | rawtotext | xargs)" = '15 16 20 21' ]
+	cmp <(wconv -k k.nrrd cut.nrrd | tail -c 16) <(wconv -k k.nrrd f.nrrd | rawaxes --crop=0:1:3 --crop=1:1:3 | tail -c 16)
+	item float '1 1 2 1' 'cols:=0 3' 'rows:=0' -- 1 4 >g.nrrd
+	[ "$(wconv -k g.nrrd cut.nrrd | rawtotext | xargs)" = '2 3 2 3' ]
+	rawaxes --flip=0 f.nrrd >flip.nrrd
+	fails 1 'the one at hand is flipped' wconv -k k.nrrd flip.nrrd
+}
+
 @test "--normalise of a basis divides by the sum of each pixel's own kernel" {
 	item float '5 1' -- 1 1 1 1 1 >x.nrrd
 	item float '3 1 3' 'zero:=2 0' 'scale:=1 1' -- 1 2 1 1 0 0 0 0 0 >k.nrrd

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 #include "common/die.h"
@@ -34,6 +35,23 @@ find_tile(const struct raw_in *in, const struct img *x, struct wconv_problem *q)
 	q->y0 = t.y0;
 	q->W = t.W;
 	q->H = t.H;
+}
+
+/* Finds where the image lies in the FITS image that it was cut from, whose pixels a model of PSFEx counts. */
+static void
+find_corner(struct job *j, const struct img *x)
+{
+	const int first = img_row_axis(x);
+
+	for (int i = 0; i < 2; i++) {
+		const struct img_axis *a = &x->axis[first + i];
+		const bool known = img_key(x, "fits.NAXIS") && x->dim > first + i &&
+				   isfinite(a->min) && isfinite(a->spacing);
+
+		j->corner[i] = !known		 ? 0
+			       : a->spacing != 1 ? NAN
+						 : a->min - (double)(i ? j->q.y0 : j->q.x0);
+	}
 }
 
 /*
@@ -122,6 +140,7 @@ pose(struct job *j, const struct raw_in *in, const struct img *x)
 	find_tile(in, x, q);
 	j->at_x = (ptrdiff_t)q->x0;
 	j->at_y = (ptrdiff_t)q->y0;
+	find_corner(j, x);
 	if (args->adjoint && !args->steps)
 		find_source(j, in, x);
 }
@@ -189,11 +208,13 @@ void
 job_pose(struct job *j, const struct raw_in *in, const struct img *x)
 {
 	const struct wconv_problem before = j->q;
+	const double corner[2] = {j->corner[0], j->corner[1]};
 
 	j->in = in;
 	j->done = 0;
 	pose(j, in, x);
-	j->planned = (j->plan || j->restore) && same_shape(&before, &j->q);
+	j->planned = (j->plan || j->restore) && same_shape(&before, &j->q) &&
+		     corner[0] == j->corner[0] && corner[1] == j->corner[1];
 }
 
 static void
@@ -211,7 +232,7 @@ make_plans(struct job *j)
 	char text[512];
 
 	drop_plans(j);
-	if (wconv_place_nodes(&j->kernels, &j->args->ask, &j->q, text))
+	if (wconv_place_nodes(&j->kernels, &j->args->ask, j->corner, &j->q, text))
 		die("%s: %s", j->args->kernels, text);
 	if (j->args->steps ? wconv_restore_plan(&j->restore, &j->q, &o, text)
 			   : wconv_plan(&j->plan, &j->q, text))

@@ -179,10 +179,22 @@ spread_nodes(double *node, size_t g, double n, int place)
 			node[i] = ((double)i + .5) * n / (double)g - .5;
 }
 
+/* Makes positions in the original picture positions in the one at hand, whose first pixel is pixel `corner` of it. */
+static int
+count_from(double *position, size_t n, double corner, char err[WCONV_ERR])
+{
+	if (isnan(corner))
+		return wconv_fail(err, "the kernels have places in the original picture, and the "
+				       "one at hand is flipped; flip the result instead");
+	for (size_t i = 0; i < n; i++)
+		position[i] -= corner;
+	return 0;
+}
+
 /* Places the nodes of one direction: by the command line, else by the key, else by the axis, else evenly over n pixels. */
 static int
 find_nodes(const struct wconv_kernels *k, const struct wconv_ask *ask, bool y, size_t n, size_t g,
-	   double *node, char err[WCONV_ERR])
+	   double corner, double *node, char err[WCONV_ERR])
 {
 	const char *key = y ? "rows" : "cols", *text = img_key(&k->file, key);
 	const double *given = y ? ask->row : ask->col;
@@ -198,9 +210,11 @@ find_nodes(const struct wconv_kernels *k, const struct wconv_ask *ask, bool y, s
 	} else if (text) {
 		if (read_numbers(text, node, g))
 			return wconv_fail(err, "%s:=%.40s is not %zu numbers", key, text, g);
+		return count_from(node, g, corner, err);
 	} else if (k->file.dim == 4 && isfinite(a->min) && isfinite(a->spacing)) {
 		for (size_t i = 0; i < g; i++)
 			node[i] = a->min + (double)i * a->spacing;
+		return count_from(node, g, corner, err);
 	} else {
 		text = img_key(&k->file, "place");
 		if (text && strcmp(text, "corner") && strcmp(text, "centre"))
@@ -228,7 +242,8 @@ find_pair(const struct wconv_kernels *k, const char *key, double *x, double *y, 
 }
 
 static int
-place_polynomials(const struct wconv_kernels *k, struct wconv_problem *q, char err[WCONV_ERR])
+place_polynomials(const struct wconv_kernels *k, const double corner[2], struct wconv_problem *q,
+		  char err[WCONV_ERR])
 {
 	q->zero_x = ((double)q->W - 1) / 2;
 	q->zero_y = ((double)q->H - 1) / 2;
@@ -237,17 +252,20 @@ place_polynomials(const struct wconv_kernels *k, struct wconv_problem *q, char e
 	if (find_pair(k, "zero", &q->zero_x, &q->zero_y, err) ||
 	    find_pair(k, "scale", &q->scale_x, &q->scale_y, err))
 		return -1;
+	if (img_key(&k->file, "zero") && (count_from(&q->zero_x, 1, corner[0], err) ||
+					  count_from(&q->zero_y, 1, corner[1], err)))
+		return -1;
 	return q->scale_x != 0 && q->scale_y != 0 ? 0 : wconv_fail(err, "scale:= is 0");
 }
 
 int
-wconv_place_nodes(struct wconv_kernels *k, const struct wconv_ask *ask, struct wconv_problem *q,
-		  char err[WCONV_ERR])
+wconv_place_nodes(struct wconv_kernels *k, const struct wconv_ask *ask, const double corner[2],
+		  struct wconv_problem *q, char err[WCONV_ERR])
 {
 	if (q->degree >= 0)
-		return place_polynomials(k, q, err);
-	if (find_nodes(k, ask, false, q->W, q->gx, k->node_x, err) ||
-	    find_nodes(k, ask, true, q->H, q->gy, k->node_y, err))
+		return place_polynomials(k, corner, q, err);
+	if (find_nodes(k, ask, false, q->W, q->gx, corner[0], k->node_x, err) ||
+	    find_nodes(k, ask, true, q->H, q->gy, corner[1], k->node_y, err))
 		return -1;
 	q->node_x = k->node_x;
 	q->node_y = k->node_y;

@@ -38,10 +38,11 @@ int wconv_take_kernels(struct wconv_kernels *k, struct img *file, const struct w
 
 /*
  * Places the nodes over an image of q->W x q->H. Fills in q->node_x and node_y, or for a basis its zero and scale.
+ * corner: x and y of the image's first pixel in the picture whose pixels the file counts; NaN: the image is flipped.
  * Returns 0, or -1 with a sentence in err.
  */
-int wconv_place_nodes(struct wconv_kernels *k, const struct wconv_ask *ask, struct wconv_problem *q,
-		      char err[WCONV_ERR]);
+int wconv_place_nodes(struct wconv_kernels *k, const struct wconv_ask *ask, const double corner[2],
+		      struct wconv_problem *q, char err[WCONV_ERR]);
 
 /* Frees what k owns. */
 void wconv_drop_kernels(struct wconv_kernels *k);
