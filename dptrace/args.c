@@ -39,7 +39,7 @@ static const struct opt table[] = {
      .lo = 1, .hi = 16},
     {0, "mask", OPT_STR, AT(mask), "FILE", "there is no line where this picture is 0"},
     {0, "scores", OPT_STR, AT(scores), "FILE", "the recursion alone, on given link scores"},
-    {0, "method", OPT_WORD, AT(method), "HOW", "with -g: window, or d3, the paper's (window)",
+    {0, "method", OPT_WORD, AT(method), "HOW", "the search: window, or d3, the paper's (window)",
      .words = "window|d3"},
     {0, "to", OPT_WORD, AT(to), "FORMAT", "text, wkt, ewkt, geojson, geojsonl, svg, csv (text)",
      .words = "text|wkt|geojson|svg|csv|geojsonl|ewkt", .group = OPT_DATA},
@@ -92,8 +92,6 @@ dptrace_args(int argc, char **argv, char ***path, size_t *npath)
 		die_usage("--scores: goes without --mask");
 	if (a.scores && (a.overlay || a.n || a.d || a.spacing > 0))
 		die_usage("--scores: goes without --overlay, --guides, --samples and --spacing");
-	if (a.method == GPU_DPTRACE_D3 && !a.common.gpu)
-		die_usage("--method: d3 goes with -g");
 	if (a.world && a.to == REPORT_SVG)
 		die_usage("--world: goes without --to=svg, which is in pixels");
 	check_share(&a, *npath);
@@ -124,6 +122,7 @@ dptrace_args_options(const struct args *a)
 					.slope = a->slope,
 					.snap = a->snap,
 					.passes = a->passes,
+					.method = (enum dptrace_method)a->method,
 					.margins = !a->common.quiet || a->common.verbose ||
 						   a->to == REPORT_CSV || a->to == REPORT_GEOJSON ||
 						   a->to == REPORT_GEOJSONL,

@@ -56,6 +56,9 @@ enum dptrace_score { DPTRACE_RIDGE, DPTRACE_EDGE, DPTRACE_SIN };
  */
 enum dptrace_objective { DPTRACE_AUTO, DPTRACE_COST, DPTRACE_SUM };
 
+/* How the best link before a link is found: by sliding windows in O(d^2) a guide, or as in the paper in O(d^3). */
+enum dptrace_method { DPTRACE_WINDOW, DPTRACE_D3 };
+
 enum {
 	DPTRACE_ERR = 256,   /* bytes of an error message */
 	DPTRACE_MAXD = 8191, /* samples of a guide */
@@ -101,6 +104,7 @@ struct dptrace_options {
 	double snap;
 	/* >= 1; each pass after the first follows the polyline of the pass before with a finer step */
 	size_t passes;
+	enum dptrace_method method;
 	bool margins;	  /* fill the margins; this costs one more sweep of the recursion */
 	size_t max_bytes; /* limit for the working memory of all threads; 0: none */
 	int threads;
@@ -218,7 +222,7 @@ struct dptrace_table {
  * the bound was given up at a point, or when no polyline keeps it within a segment; or -ENOMEM.
  */
 int dptrace_tables(const struct dptrace_table *seg, size_t nseg, bool closed, double phi,
-		   int threads, int *at, double *best, double *margin);
+		   enum dptrace_method method, int threads, int *at, double *best, double *margin);
 
 /* A replacement of dptrace_tables(); ctx is its own. It returns what dptrace_tables() does, or another -errno. */
 struct dptrace_solver {

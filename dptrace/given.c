@@ -119,7 +119,8 @@ dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
 		fill_segment(&g, k, S + k * (n - 1) * d * d, n, d, l->xy[k], l->xy[(k + 1) % l->n],
 			     o->halfwidth);
 	r = by ? by->tables(by->ctx, g.seg, nseg, l->closed, phi, g.at, &t->score, g.margin)
-	       : dptrace_tables(g.seg, nseg, l->closed, phi, o->threads, g.at, &t->score, g.margin);
+	       : dptrace_tables(g.seg, nseg, l->closed, phi, o->method, o->threads, g.at, &t->score,
+				g.margin);
 	err[0] = '\0';
 	if (r == -ENOMEM)
 		snprintf(err, DPTRACE_ERR, "no memory for tables of %zu x %zu", d, d);

@@ -46,7 +46,7 @@ run(const struct raw_in *in, struct dptrace_plan *p, const struct args *a)
 	int err = 0;
 
 	if (a->gpu && p->nline)
-		err = gpu_dptrace_run(a->gpu, p, (enum gpu_dptrace_method)a->method);
+		err = gpu_dptrace_run(a->gpu, p);
 	else if (!a->gpu)
 		dptrace_run(p);
 	if (err)
@@ -171,8 +171,8 @@ solve_on_gpu(void *ctx, const struct dptrace_table *seg, size_t nseg, bool close
 {
 	const struct args *a = ctx;
 
-	return gpu_dptrace_tables(a->gpu, seg, nseg, closed, phi,
-				  (enum gpu_dptrace_method)a->method, at, best, margin);
+	return gpu_dptrace_tables(a->gpu, seg, nseg, closed, phi, (enum dptrace_method)a->method,
+				  at, best, margin);
 }
 
 /* Runs the recursion alone, on the link scores of --scores. */

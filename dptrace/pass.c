@@ -275,8 +275,11 @@ pass_begin(struct work *w, size_t i)
 
 	w->shape = p->shape + p->first[i];
 	w->n = p->first[i + 1] - p->first[i];
-	w->chain = (struct chain){
-	    .closed = p->line[i].closed, .threads = p->inner, .load = load_segment, .ctx = w};
+	w->chain = (struct chain){.closed = p->line[i].closed,
+				  .method = p->o.method,
+				  .threads = p->inner,
+				  .load = load_segment,
+				  .ctx = w};
 	for (int slot = 0; slot < SLOTS; slot++)
 		w->based[slot] = -1;
 }

@@ -184,16 +184,15 @@ gpu_radon_run(struct gpu *g, const struct radon_plan *p, size_t n, const float *
 }
 
 int
-gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p, enum gpu_dptrace_method method)
+gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p)
 {
-	(void)g, (void)p, (void)method;
+	(void)g, (void)p;
 	return -EIO;
 }
 
 int
 gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, bool closed,
-		   double phi, enum gpu_dptrace_method method, int *at, double *best,
-		   double *margin)
+		   double phi, enum dptrace_method method, int *at, double *best, double *margin)
 {
 	(void)g, (void)seg, (void)nseg, (void)closed, (void)phi, (void)method;
 	(void)at, (void)best, (void)margin;

@@ -165,7 +165,8 @@ compare(struct check_many *brute, struct check_many *paper, struct check_many *l
 	struct search q = {.p = p, .best = -INFINITY};
 	int at[MAXLINK], at2[MAXLINK];
 	double best, direct = -INFINITY;
-	int r = dptrace_tables(p->seg, p->nseg, p->closed, p->phi, 1, at, &best, NULL);
+	int r =
+	    dptrace_tables(p->seg, p->nseg, p->closed, p->phi, DPTRACE_WINDOW, 1, at, &best, NULL);
 
 	try_starts(&q);
 	const bool none = q.best == -INFINITY;
@@ -185,10 +186,27 @@ compare(struct check_many *brute, struct check_many *paper, struct check_many *l
 		   sum_of(p, at), best);
 }
 
+/* Whether both methods give the same polyline, sum and margins. */
+static void
+compare_methods(struct check_many *m, const struct dptrace_table *seg, size_t nseg, bool closed,
+		double phi)
+{
+	int at[2][MAXLINK] = {{0}}, r[2];
+	double best[2] = {0}, margin[2][MAXLINK] = {{0}};
+
+	for (int i = 0; i < 2; i++)
+		r[i] = dptrace_tables(seg, nseg, closed, phi, i ? DPTRACE_D3 : DPTRACE_WINDOW, 1,
+				      at[i], &best[i], margin[i]);
+	check_case(m,
+		   r[0] == r[1] && best[0] == best[1] && !memcmp(at[0], at[1], sizeof at[0]) &&
+		       !memcmp(margin[0], margin[1], sizeof margin[0]),
+		   "phi %g n %zu segments %zu: %g for %g", phi, seg->n, nseg, best[1], best[0]);
+}
+
 static void
 check_tables(void)
 {
-	struct check_many brute = {0}, paper = {0}, legal = {0};
+	struct check_many brute = {0}, paper = {0}, legal = {0}, methods = {0};
 	struct check_rng r = {1};
 	static struct problem p;
 
@@ -203,11 +221,14 @@ check_tables(void)
 		}
 		random_chain(&p, &r, n, maxd, i % 4 < 2, i % 5 ? 64 : 3);
 		compare(&brute, &paper, &legal, &p);
+		compare_methods(&methods, p.seg, p.nseg, p.closed, p.phi);
 	}
 	check_end(&brute, "the optimum is that of brute force: uneven spacings and samples, phi "
 			  ".05 to pi, chains, closed, free ends");
 	check_end(&paper, "the paper's recursion finds the same");
 	check_end(&legal, "the polyline keeps the bound and sums to the optimum");
+	check_end(&methods,
+		  "the method d3 gives the polyline, sum and margins of the method window");
 }
 
 /* --- problems of several blocks ---------------------------------------------------------------------------------- */
@@ -258,7 +279,7 @@ static void
 check_large(void)
 {
 	static const int widths[] = {63, 65, 129, 191};
-	struct check_many same = {0}, threads = {0};
+	struct check_many same = {0}, threads = {0}, methods = {0};
 	struct check_rng r = {2};
 	struct large l;
 
@@ -267,21 +288,24 @@ check_large(void)
 		double best, direct;
 		const double phi = bounds[1 + i % 8];
 		make_large(&l, &r, widths[i % 4], i >= 4, i % 3 ? 1000 : 4);
-		dptrace_tables(&l.t, 1, false, phi, 1, at, &best, NULL);
+		dptrace_tables(&l.t, 1, false, phi, DPTRACE_WINDOW, 1, at, &best, NULL);
 		dptrace_direct(&l.t, 1, phi, at2, &direct);
 		check_case(&same, best == direct, "d %d phi %g: %g for %g", widths[i % 4], phi,
 			   best, direct);
+		compare_methods(&methods, &l.t, 1, false, phi);
 		free_large(&l);
 	}
 	check_end(
 	    &same,
 	    "blocks of samples meet: d from 63 to 191 finds what the paper's recursion finds");
+	check_end(&methods,
+		  "blocks of samples meet: the method d3 gives what the method window gives");
 	make_large(&l, &r, 801, false, 4);
 	for (int t = 1; t <= 3; t++) {
 		int at[2][MAXN];
 		double best[2], margin[2][MAXN];
-		dptrace_tables(&l.t, 1, false, .5, 1, at[0], &best[0], margin[0]);
-		dptrace_tables(&l.t, 1, false, .5, t, at[1], &best[1], margin[1]);
+		dptrace_tables(&l.t, 1, false, .5, DPTRACE_WINDOW, 1, at[0], &best[0], margin[0]);
+		dptrace_tables(&l.t, 1, false, .5, DPTRACE_WINDOW, t, at[1], &best[1], margin[1]);
 		check_case(&threads, !memcmp(at[0], at[1], sizeof at[0]) && best[0] == best[1],
 			   "%d threads", t);
 		check_case(&threads, !memcmp(margin[0], margin[1], sizeof margin[0]),
@@ -326,7 +350,8 @@ check_margins(void)
 		p.nseg = 1 + (size_t)(i % 3 == 2);
 		p.phi = bounds[2 + rng_below(&r, 10)];
 		random_chain(&p, &r, p.nseg > 1 ? 3 : 5, p.nseg > 1 ? 6 : 8, i % 2, 64);
-		if (dptrace_tables(p.seg, p.nseg, false, p.phi, 1, at, &best, margin))
+		if (dptrace_tables(p.seg, p.nseg, false, p.phi, DPTRACE_WINDOW, 1, at, &best,
+				   margin))
 			continue;
 		for (size_t s = 0, k = 0; s < p.nseg; k += p.seg[s++].n)
 			for (size_t g = 1; g + 1 < p.seg[s].n; g++) {

@@ -58,12 +58,12 @@ random_table(struct chain_of *c, size_t s, struct check_rng *r, size_t maxd, boo
  * given up, their sums alone are compared.
  */
 static bool
-same_tables(struct gpu *g, const struct chain_of *c, enum gpu_dptrace_method method, bool margins)
+same_tables(struct gpu *g, const struct chain_of *c, enum dptrace_method method, bool margins)
 {
 	int at[2][SEGMENTS * GUIDES] = {{0}};
 	double best[2], margin[2][SEGMENTS * GUIDES] = {{0}};
-	const int a = dptrace_tables(c->seg, c->n, c->closed, c->phi, 1, at[0], &best[0],
-				     margins ? margin[0] : NULL),
+	const int a = dptrace_tables(c->seg, c->n, c->closed, c->phi, DPTRACE_WINDOW, 1, at[0],
+				     &best[0], margins ? margin[0] : NULL),
 		  b = gpu_dptrace_tables(g, c->seg, c->n, c->closed, c->phi, method, at[1],
 					 &best[1], margins ? margin[1] : NULL);
 	size_t first = 0;
@@ -90,8 +90,7 @@ tables_agree(struct gpu *g)
 
 	for (int i = 0; i < 150; i++) {
 		const bool uneven = i % 3 == 1, whole = i % 2, margins = i % 5 < 3;
-		const enum gpu_dptrace_method method =
-		    i % 16 == 7 ? GPU_DPTRACE_D3 : GPU_DPTRACE_WINDOW;
+		const enum dptrace_method method = i % 16 == 7 ? DPTRACE_D3 : DPTRACE_WINDOW;
 		c.n = 1 + rng_below(&r, SEGMENTS);
 		c.uneven = uneven;
 		c.closed = c.n > 1 && i % 4 == 0;
@@ -168,7 +167,7 @@ same_trace(const struct dptrace_trace *a, const struct dptrace_trace *b)
 
 static bool
 same_traces(struct gpu *g, const struct dptrace_image *im, const struct dptrace_line *l,
-	    const struct dptrace_options *o, enum gpu_dptrace_method method)
+	    const struct dptrace_options *o)
 {
 	struct dptrace_plan a, b;
 	char err[DPTRACE_ERR];
@@ -177,7 +176,7 @@ same_traces(struct gpu *g, const struct dptrace_image *im, const struct dptrace_
 	if (dptrace_plan(&a, im, l, LINES, o, err) || dptrace_plan(&b, im, l, LINES, o, err))
 		return false;
 	dptrace_run(&a);
-	ok = !gpu_dptrace_run(g, &b, method);
+	ok = !gpu_dptrace_run(g, &b);
 	for (size_t i = 0; i < LINES && ok; i++)
 		ok = same_trace(&a.trace[i], &b.trace[i]);
 	dptrace_free(&a);
@@ -189,14 +188,10 @@ same_traces(struct gpu *g, const struct dptrace_image *im, const struct dptrace_
 static const struct {
 	struct dptrace_options o;
 	size_t planes;
-	enum gpu_dptrace_method method;
 	size_t memory; /* of the device, 0: plenty */
 } asked[] = {
-    {{.score = DPTRACE_RIDGE, .margins = true}, 1, GPU_DPTRACE_WINDOW, 0},
-    {{.score = DPTRACE_RIDGE, .polarity = 1, .n = 5, .d = 33, .halfwidth = 9},
-     3,
-     GPU_DPTRACE_WINDOW,
-     0},
+    {{.score = DPTRACE_RIDGE, .margins = true}, 1, 0},
+    {{.score = DPTRACE_RIDGE, .polarity = 1, .n = 5, .d = 33, .halfwidth = 9}, 3, 0},
     {{.score = DPTRACE_RIDGE,
       .polarity = -1,
       .d = 41,
@@ -204,28 +199,19 @@ static const struct {
       .passes = 3,
       .margins = true},
      1,
-     GPU_DPTRACE_WINDOW,
      0},
-    {{.score = DPTRACE_EDGE, .margins = true, .spacing = 9}, 3, GPU_DPTRACE_WINDOW, 0},
-    {{.score = DPTRACE_EDGE, .polarity = 1, .arc = true, .phi = .3}, 3, GPU_DPTRACE_WINDOW, 0},
-    {{.score = DPTRACE_EDGE, .polarity = -1, .soft = 2, .halfwidth = 20, .d = 9},
+    {{.score = DPTRACE_EDGE, .margins = true, .spacing = 9}, 3, 0},
+    {{.score = DPTRACE_EDGE, .polarity = 1, .arc = true, .phi = .3}, 3, 0},
+    {{.score = DPTRACE_EDGE, .polarity = -1, .soft = 2, .halfwidth = 20, .d = 9}, 1, 0},
+    {{.score = DPTRACE_SIN, .arc = true, .n = 4, .d = 15, .method = DPTRACE_D3, .margins = true},
      1,
-     GPU_DPTRACE_WINDOW,
      0},
-    {{.score = DPTRACE_SIN, .arc = true, .n = 4, .d = 15, .margins = true}, 1, GPU_DPTRACE_D3, 0},
     {{.score = DPTRACE_RIDGE, .soft = -1, .sigma = 1.1, .n = 2, .passes = 1, .margins = true},
      1,
-     GPU_DPTRACE_WINDOW,
      0},
-    {{.score = DPTRACE_RIDGE, .phi = 3, .sigma = 4, .d = 3, .halfwidth = 40, .n = 7},
-     1,
-     GPU_DPTRACE_WINDOW,
-     0},
-    {{.score = DPTRACE_RIDGE, .n = 5, .d = 25, .margins = true}, 1, GPU_DPTRACE_WINDOW, 5000000},
-    {{.score = DPTRACE_RIDGE, .objective = DPTRACE_COST, .snap = -1, .margins = true},
-     1,
-     GPU_DPTRACE_WINDOW,
-     0},
+    {{.score = DPTRACE_RIDGE, .phi = 3, .sigma = 4, .d = 3, .halfwidth = 40, .n = 7}, 1, 0},
+    {{.score = DPTRACE_RIDGE, .n = 5, .d = 25, .margins = true}, 1, 5000000},
+    {{.score = DPTRACE_RIDGE, .objective = DPTRACE_COST, .snap = -1, .margins = true}, 1, 0},
     {{.score = DPTRACE_RIDGE,
       .objective = DPTRACE_COST,
       .polarity = -1,
@@ -235,20 +221,18 @@ static const struct {
       .snap = 3,
       .margins = true},
      3,
-     GPU_DPTRACE_WINDOW,
      4000000},
     {{.score = DPTRACE_RIDGE, .snap = 4, .d = 31, .halfwidth = 20, .passes = 3, .margins = true},
      1,
-     GPU_DPTRACE_WINDOW,
      0},
-    {{.score = DPTRACE_EDGE, .objective = DPTRACE_COST, .sigma = 1.5}, 3, GPU_DPTRACE_WINDOW, 0},
+    {{.score = DPTRACE_EDGE, .objective = DPTRACE_COST, .sigma = 1.5}, 3, 0},
     {{.score = DPTRACE_EDGE,
       .objective = DPTRACE_COST,
       .polarity = -1,
       .passes = 1,
+      .method = DPTRACE_D3,
       .margins = true},
      1,
-     GPU_DPTRACE_D3,
      0}};
 
 /* Makes a mask with a hole. */
@@ -292,8 +276,7 @@ pictures_agree(struct gpu *g)
 		gpu_release(g);
 		if (cudacpu_memory && asked[i].memory)
 			cudacpu_memory(asked[i].memory);
-		check_case(&m, same_traces(g, &im, l, &o, asked[i].method), "row %zu of asked: %s",
-			   i, gpu_why(g));
+		check_case(&m, same_traces(g, &im, l, &o), "row %zu of asked: %s", i, gpu_why(g));
 		if (cudacpu_memory)
 			cudacpu_memory((size_t)1 << 40);
 	}
@@ -324,8 +307,8 @@ shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 		gpu_release(several);
 		if (cudacpu_memory && asked[rows[i]].memory)
 			cudacpu_memory(asked[rows[i]].memory);
-		check_case(m, same_traces(several, &im, l, &o, asked[rows[i]].method),
-			   "row %zu of asked: %s", rows[i], gpu_why(several));
+		check_case(m, same_traces(several, &im, l, &o), "row %zu of asked: %s", rows[i],
+			   gpu_why(several));
 		if (cudacpu_memory)
 			cudacpu_memory((size_t)1 << 40);
 	}
@@ -340,7 +323,7 @@ long_guides_are_said(struct gpu *g)
 	const struct dptrace_table t = {.n = 3, .dv = 1, .ex = 1, .h = h, .d = d, .o = o};
 	int at[3];
 	double best;
-	const int err = gpu_dptrace_tables(g, &t, 1, false, 1, GPU_DPTRACE_WINDOW, at, &best, NULL);
+	const int err = gpu_dptrace_tables(g, &t, 1, false, 1, DPTRACE_WINDOW, at, &best, NULL);
 
 	check(err == -EIO && strstr(gpu_why(g), "shared memory"),
 	      "gpu: dptrace says that guides are too long for it", "%d: %s", err, gpu_why(g));

@@ -208,6 +208,17 @@ tables() {
 	same out "$(printf '0.000 0.000\n10.000 0.000\n20.000 0.000')"
 }
 
+@test "--method=d3 gives the bytes of the method window" {
+	tables 3 3 0 0 0 2 1 0 0 0 0 0 2 0 0 1 0 0 0 0 >s.npy
+	dptrace --quiet --scores=s.npy -p 0,0 -p 20,0 -w 2 -a 20 --method=d3 --to=csv >got
+	dptrace --quiet --scores=s.npy -p 0,0 -p 20,0 -w 2 -a 20 --to=csv | diff got -
+	for o in "" "--objective=sum -p 60,30" "--score=sin --length=arc -d 97 -t 3"; do
+		dptrace --quiet $ends $o --to=csv road.pgm >want
+		dptrace --quiet $ends $o --to=csv --method=d3 road.pgm | diff want -
+	done
+	fails 2 "--method: 'd4' is not one of window|d3" dptrace --method=d4 $ends road.pgm
+}
+
 @test "-v tells each vertex's score and margin, and what was chosen" {
 	dptrace -v -n 3 $ends road.pgm >out 2>err
 	grep -qE 'segment 0 of 70.18 px: -n 3 -d 43 -w 21 -a 180 --objective=cost level [0-9.]+ noise [0-9.]+$' err

@@ -38,6 +38,7 @@ struct chain {
 	int n; /* segments */
 	bool closed, margins;
 	struct bound phi;
+	enum dptrace_method method;
 	/* apart: for margins, another polyline is one that passes this many samples away or more. */
 	int threads, apart;
 	/* Puts course, score and ctx of segment k into s. */

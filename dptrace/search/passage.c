@@ -69,7 +69,7 @@ chain_segment(struct chain *c, int k)
 	struct segment *s;
 
 	if (hold(c, k, &s))
-		recur_forward(s, links_of(c, c->entry, k), c->threads);
+		recur_forward(s, links_of(c, c->entry, k), c->method, c->threads);
 	return s;
 }
 
@@ -137,7 +137,7 @@ pass(struct chain *c, int k)
 	float *out = links_of(c, c->exit, k);
 
 	hold(c, k, &s);
-	recur_forward(s, links_of(c, c->entry, k), c->threads);
+	recur_forward(s, links_of(c, c->entry, k), c->method, c->threads);
 	last = &s->gap[s->c.n - 2];
 	for (int i = 0; i < c->ends[k].last[0]; i++)
 		for (int m = 0; m < c->ends[k].last[1]; m++)

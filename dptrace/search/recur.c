@@ -12,6 +12,9 @@
  *
  * back takes in rows as hi grows. When lo passes mid, the suffix maxima of the rows in back are made, once per row. While
  * lo stays at the first row, none are made, so phi = 180 degrees costs as much as first-order Viterbi.
+ *
+ * The method d3 compares all rows of each window anew, as Seredin does. A maximum is the same in any order, so the sums are
+ * the same floats.
  */
 #include <string.h>
 
@@ -30,6 +33,7 @@ struct sweep {
 	int g, sign; /* 1 forward, -1 backward */
 	/* samples of the common guide, of the guide before it in this direction, and of the guide after it */
 	int d, din, dout;
+	bool cubic; /* every window by itself, in O(d^3) */
 };
 
 static inline __attribute__((always_inline)) void
@@ -57,6 +61,21 @@ turn_over(float *restrict suffix, const float *restrict row, size_t ld, int firs
 	for (int r = top - 1; r >= from; r--) {
 		o -= LANES;
 		max_of(o, row + (size_t)(r - first) * ld, o + LANES, n);
+	}
+}
+
+/* o[0..n) = the maximum of that many rows. */
+static inline __attribute__((always_inline)) void
+max_of_rows(float *restrict o, const float *restrict row, size_t ld, int rows, int n)
+{
+	for (int x = 0; x < n; x += GROUP) {
+		float best[GROUP];
+
+		for (int k = 0; k < GROUP; k++)
+			best[k] = NEVER;
+		for (int r = 0; r < rows; r++)
+			max_into(best, row + (size_t)r * ld + x, GROUP);
+		memcpy(o + x, best, sizeof best);
 	}
 }
 
@@ -139,9 +158,12 @@ WEIR_CLONES(sweep_block, (const struct sweep *w, int x0, int x1, int n, float *r
 				o[x] = NEVER;
 			continue;
 		}
-		while (top < h)
+		if (w->cubic)
+			max_of_rows(back, row + (size_t)(l - first) * w->ldin, w->ldin, h - l + 1,
+				    n);
+		while (!w->cubic && top < h)
 			max_into(back, row + (size_t)(++top - first) * w->ldin, n);
-		if (l > base) {
+		if (!w->cubic && l > base) {
 			turn_over(suffix, row, w->ldin, first, l, top, n);
 			base = top + 1;
 			for (int x = 0; x < LANES; x++)
@@ -233,7 +255,7 @@ enter(struct segment *s, const float *entry)
 }
 
 void
-recur_forward(struct segment *s, const float *entry, int threads)
+recur_forward(struct segment *s, const float *entry, enum dptrace_method method, int threads)
 {
 	enter(s, entry);
 	for (int g = 1; g < s->c.n - 1; g++) {
@@ -251,7 +273,8 @@ recur_forward(struct segment *s, const float *entry, int threads)
 				  .sign = 1,
 				  .d = s->c.d[g],
 				  .din = s->c.d[g - 1],
-				  .dout = s->c.d[g + 1]};
+				  .dout = s->c.d[g + 1],
+				  .cubic = method == DPTRACE_D3};
 		run_sweep(&w, threads);
 	}
 }

@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "dptrace/dptrace.h"
+
 enum {
 	/* start samples processed at once; the scratch of such a block stays in the second-level cache */
 	LANES = 64,
@@ -141,7 +143,7 @@ void segment_shape(struct segment *s, struct bound phi);
  * Computes F of all gaps. entry[j * d[1] + k] is the sum up to the segment's start of a polyline that enters by the link
  * from sample j of guide 0 to sample k of guide 1; NEVER: none enters there.
  */
-void recur_forward(struct segment *s, const float *entry, int threads);
+void recur_forward(struct segment *s, const float *entry, enum dptrace_method method, int threads);
 
 /*
  * Computes H, gap by gap from the last one, and through. H of two gaps is kept. leave[j * d[n-1] + k] is the sum from the

@@ -99,12 +99,13 @@ more_links(int most, const struct dptrace_table *t)
 }
 
 int
-dptrace_tables(const struct dptrace_table *seg, size_t nseg, bool closed, double phi, int threads,
-	       int *at, double *best, double *margin)
+dptrace_tables(const struct dptrace_table *seg, size_t nseg, bool closed, double phi,
+	       enum dptrace_method method, int threads, int *at, double *best, double *margin)
 {
 	struct chain c = {.closed = closed,
 			  .margins = margin,
 			  .phi = bound_of(phi),
+			  .method = method,
 			  .threads = threads,
 			  .apart = 1,
 			  .load = load_table};

@@ -8,7 +8,6 @@
 struct batch {
 	struct gpu *g;
 	struct dptrace_plan *p;
-	enum gpu_dptrace_method method;
 	size_t first, n, end, nseg;
 	struct work *work; /* [line]: what one pass hands to the next */
 	size_t *segments;  /* [line] */

@@ -187,7 +187,7 @@ run_pass(struct batch *b, size_t pass)
 	int err;
 
 	j.g = b->g;
-	j.method = b->method;
+	j.method = b->p->o.method;
 	j.margins = b->p->o.margins && pass == 0;
 	for (size_t i = 0; i < b->n; i++)
 		b->work[i].chain.margins = j.margins;
@@ -225,7 +225,6 @@ run_batch(struct batch *b)
 
 struct share {
 	struct dptrace_plan *p;
-	enum gpu_dptrace_method method;
 	size_t devices;
 };
 
@@ -239,7 +238,6 @@ run_share(struct gpu *g, size_t i, void *with)
 
 	b.g = g;
 	b.p = s->p;
-	b.method = s->method;
 	b.first = s->p->nline * i / s->devices;
 	b.end = s->p->nline * (i + 1) / s->devices;
 	if (b.first == b.end)
@@ -252,9 +250,9 @@ run_share(struct gpu *g, size_t i, void *with)
 } // namespace
 
 int
-gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p, enum gpu_dptrace_method method)
+gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p)
 {
-	share s = {p, method, gpu_count(g)};
+	share s = {p, gpu_count(g)};
 
 	return gpu_each(g, run_share, &s);
 }

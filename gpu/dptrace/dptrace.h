@@ -9,20 +9,17 @@
 extern "C" {
 #endif
 
-/* How the maximum over the previous links is computed: by windows in O(d^2), or as in the paper in O(d^3). */
-enum gpu_dptrace_method { GPU_DPTRACE_WINDOW, GPU_DPTRACE_D3 };
-
 /*
  * dptrace_run() on the devices of g, which share out the lines. The result has the same bytes. A device takes as many lines
  * at a time as its memory holds; a line that does not fit whole gives -EIO, `out of memory`. Returns 0, -ENOMEM, or -EIO:
  * see gpu_why().
  */
-int gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p, enum gpu_dptrace_method method);
+int gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p);
 
 /* dptrace_tables() on g, with the same result. Returns 0, 1, -ENOMEM, or -EIO: see gpu_why(). */
-int gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, bool closed,
-		       double phi, enum gpu_dptrace_method method, int *at, double *best,
-		       double *margin);
+int
+gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, bool closed,
+		   double phi, enum dptrace_method method, int *at, double *best, double *margin);
 
 #ifdef __cplusplus
 }

@@ -271,8 +271,7 @@ dp_free(struct dp_job *j)
 
 int
 gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, bool closed,
-		   double phi, enum gpu_dptrace_method method, int *at, double *best,
-		   double *margin)
+		   double phi, enum dptrace_method method, int *at, double *best, double *margin)
 {
 	const dp_line line = {0, 0, 1, bound_of(phi)};
 	struct tables t = {seg, {}};

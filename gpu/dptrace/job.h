@@ -75,7 +75,7 @@ struct dp_chains {
 /* A batch: the same arrays on the host, and the results after dp_solve(). */
 struct dp_job {
 	struct gpu *g;
-	enum gpu_dptrace_method method;
+	enum dptrace_method method;
 	bool margins;
 	size_t nline, nseg, nguide, ntable, links, windows;
 	int maxn;

@@ -296,7 +296,7 @@ dp_forward(struct dp_job *j, const unsigned *ids, unsigned n)
 				     (int)s.shared));
 	GPU_LAUNCH(j->g, enter, dim3(blocks(j->on.maxlinks, THREADS), n), THREADS, 0, j->on, ids);
 	for (int g = 1; g < j->maxn - 1; g++)
-		if (j->method == GPU_DPTRACE_D3)
+		if (j->method == DPTRACE_D3)
 			GPU_LAUNCH(j->g, cubic, dim3(maxd * maxd, n), CUBIC, 0, j->on, ids, g);
 		else
 			GPU_LAUNCH(j->g, sweep_gap<false>, dim3(blocks(maxd, s.lanes), n), THREADS,

@@ -101,7 +101,7 @@ run_ours(void *job)
 	const struct gap *last = &t->s.gap[GUIDES - 2];
 	int at[GUIDES] = {0}, n = GUIDES - 2;
 
-	recur_forward(&t->s, t->entry, 1);
+	recur_forward(&t->s, t->entry, DPTRACE_WINDOW, 1);
 	t->best = NEVER;
 	for (int j = 0; j < t->d; j++) {
 		float f = last->F[(size_t)(last->nrow - 1 - j) * last->ldf];

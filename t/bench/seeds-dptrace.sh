@@ -7,8 +7,9 @@ while read -r d n theirs; do
 	gen --type=float noise "$d" $((d * (n - 1))) >flat.nrrd
 	sed "1,/^\$/{ s/^dimension.*/dimension: 3/; s/^sizes.*/sizes: $d $d $((n - 1))/; /^kinds/d; /^labels/d; /^#/d }" flat.nrrd >scores.nrrd
 	echo "d = $d, n = $n; theirs: $theirs"
-	interleave -n 7 "dptrace=dptrace --quiet --scores=scores.nrrd -p 0,0 -p 1000,0 -a 30 >/dev/null" \
-		"one thread=dptrace --quiet -t 1 --scores=scores.nrrd -p 0,0 -p 1000,0 -a 30 >/dev/null"
+	run="dptrace --quiet --scores=scores.nrrd -p 0,0 -p 1000,0 -a 30"
+	interleave -n 7 "dptrace=$run >/dev/null" "one thread=$run -t 1 >/dev/null" \
+		"one thread, --method=d3=$run -t 1 --method=d3 >/dev/null"
 done <<END
 128 5 0.0019 s
 256 8 0.022 s
