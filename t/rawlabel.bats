@@ -67,6 +67,11 @@ nan'
 	same <(rawlabel --to=csv a | sed 1d | cut -d, -f 3-14) '10.5,1,10.5,1,10.5,1,3,3,10.5,1,10.5,1'
 }
 
+@test "a flipped picture gives the box in ascending positions" {
+	item uchar '4 2' 'axis mins: 3 0' 'spacings: -1 1' -- 0 7 7 0 0 7 7 0 >x
+	[ "$(rawlabel --to=csv x | tail -n 1 | cut -d, -f3-8)" = 1,0,2,1,1.5,0.5 ]
+}
+
 @test "pictures of a stack are labelled one by one" {
 	gen --type=uchar values 2x1x3 1 0 0 1 1 1 >a
 	same <(rawlabel a | rawtotext | grep .) '1 0

@@ -249,9 +249,9 @@ fill(double v[COLUMNS], const struct img *x, const struct region *g, size_t labe
 	v[k++] = (double)label;
 	v[k++] = n;
 	for (size_t i = 0; i < dims; i++)
-		v[k++] = position(&a[i], (double)g->lo[i]);
+		v[k++] = position(&a[i], (double)(step(&a[i]) < 0 ? g->hi : g->lo)[i]);
 	for (size_t i = 0; i < dims; i++)
-		v[k++] = position(&a[i], (double)g->hi[i]);
+		v[k++] = position(&a[i], (double)(step(&a[i]) < 0 ? g->lo : g->hi)[i]);
 	for (size_t i = 0; i < dims; i++)
 		v[k++] = position(&a[i], (double)g->first[i] + g->shape[i] / n);
 	v[k++] = g->sum;
