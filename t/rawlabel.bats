@@ -68,7 +68,7 @@ nan'
 }
 
 @test "a flipped picture gives the box in ascending positions" {
-	item uchar '4 2' 'axis mins: 3 0' 'spacings: -1 1' -- 0 7 7 0 0 7 7 0 >x
+	item float '4 2' 'axis mins: 3 0' 'spacings: -1 1' -- 0 7 7 0 0 7 7 0 >x
 	[ "$(rawlabel --to=csv x | tail -n 1 | cut -d, -f3-8)" = 1,0,2,1,1.5,0.5 ]
 }
 
