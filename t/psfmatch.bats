@@ -39,6 +39,27 @@ least() {
 	samples out.nrrd | tr ' ' '\n' | awk 'NR == 150 * 400 + 201 ? ($1 - .5) ^ 2 > 1e-4 : $1 ^ 2 > 1e-4 { exit 1 }'
 }
 
+@test "kernels of a cut or a part know its place in the whole" {
+	[ -x "$B/rawtofits" ] || skip "rawtofits is not built"
+	field
+	for name in ref new; do
+		rawtofits $name.nrrd | fitstoraw >$name.fits.nrrd
+		rawaxes --crop=0:40:400 $name.fits.nrrd >$name.cut
+		rawtile --columns=0,40 --rows=0 --only=1 $name.nrrd >$name.part
+	done
+	for kind in cut part; do
+		psfmatch --size=7 ref.$kind new.$kind >k.$kind
+		grep -ax 'zero:=219.5 149.5' k.$kind
+	done
+	cmp <(tail -c 1176 k.cut) <(tail -c 1176 k.part)
+	psfmatch --size=7 --subtract ref.cut new.cut | tail -c 216000 >direct
+	wconv -k k.cut --edge=nearest ref.cut | rawmath 'a - b' new.cut - | tail -c 216000 >by_wconv
+	perl -e '@a = map { open my $f, $_; local $/; [unpack "f<*", <$f>] } @ARGV; exit 1 unless @{$a[0]} == 54000;
+		abs($a[0][$_] - $a[1][$_]) < 1e-6 or exit 1 for 0 .. 53999' direct by_wconv
+	rawaxes --flip=0 ref.fits.nrrd >flip
+	fails 1 'it is flipped' psfmatch flip new.fits.nrrd
+}
+
 @test "--stats counts stars, -v says the ratio of fluxes" {
 	field
 	psfmatch -v --size=7 --stats=s ref.nrrd new.nrrd 2>said >k.nrrd

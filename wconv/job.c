@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <stdio.h>
-#include <math.h>
 #include <string.h>
 
 #include "common/die.h"
@@ -35,23 +34,6 @@ find_tile(const struct raw_in *in, const struct img *x, struct wconv_problem *q)
 	q->y0 = t.y0;
 	q->W = t.W;
 	q->H = t.H;
-}
-
-/* Finds where the image lies in the FITS image that it was cut from, whose pixels a model of PSFEx counts. */
-static void
-find_corner(struct job *j, const struct img *x)
-{
-	const int first = img_row_axis(x);
-
-	for (int i = 0; i < 2; i++) {
-		const struct img_axis *a = &x->axis[first + i];
-		const bool known = img_key(x, "fits.NAXIS") && x->dim > first + i &&
-				   isfinite(a->min) && isfinite(a->spacing);
-
-		j->corner[i] = !known		 ? 0
-			       : a->spacing != 1 ? NAN
-						 : a->min - (double)(i ? j->q.y0 : j->q.x0);
-	}
 }
 
 /*
@@ -140,7 +122,9 @@ pose(struct job *j, const struct raw_in *in, const struct img *x)
 	find_tile(in, x, q);
 	j->at_x = (ptrdiff_t)q->x0;
 	j->at_y = (ptrdiff_t)q->y0;
-	find_corner(j, x);
+	wconv_find_corner(x, &(struct tile){q->y0, q->x0, q->H, q->W}, j->corner);
+	j->corner[0] -= (double)q->x0;
+	j->corner[1] -= (double)q->y0;
 	if (args->adjoint && !args->steps)
 		find_source(j, in, x);
 }

@@ -271,3 +271,17 @@ wconv_place_nodes(struct wconv_kernels *k, const struct wconv_ask *ask, const do
 	q->node_y = k->node_y;
 	return 0;
 }
+
+void
+wconv_find_corner(const struct img *x, const struct tile *t, double corner[2])
+{
+	const int first = img_row_axis(x);
+
+	for (int i = 0; i < 2; i++) {
+		const struct img_axis *a = &x->axis[first + i];
+		const bool known = img_key(x, "fits.NAXIS") && x->dim > first + i &&
+				   isfinite(a->min) && isfinite(a->spacing);
+
+		corner[i] = !known ? (double)(i ? t->y0 : t->x0) : a->spacing == 1 ? a->min : NAN;
+	}
+}

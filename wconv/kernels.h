@@ -3,6 +3,7 @@
 #define WCONV_KERNELS_H
 
 #include "common/img.h"
+#include "common/tile.h"
 #include "wconv/wconv.h"
 
 enum wconv_place { WCONV_PLACE_UNSAID, WCONV_CENTRE, WCONV_CORNER };
@@ -43,6 +44,12 @@ int wconv_take_kernels(struct wconv_kernels *k, struct img *file, const struct w
  */
 int wconv_place_nodes(struct wconv_kernels *k, const struct wconv_ask *ask, const double corner[2],
 		      struct wconv_problem *q, char err[WCONV_ERR]);
+
+/*
+ * Finds x and y of the first pixel of the picture x: in the FITS image that it was cut from, as its axes say, or else in the
+ * whole that t names. NaN: it is flipped.
+ */
+void wconv_find_corner(const struct img *x, const struct tile *t, double corner[2]);
 
 /* Frees what k owns. */
 void wconv_drop_kernels(struct wconv_kernels *k);

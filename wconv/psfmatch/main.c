@@ -10,6 +10,7 @@
 #include "common/raw.h"
 #include "common/sample.h"
 #include "common/stats.h"
+#include "wconv/kernels.h"
 #include "wconv/psfmatch/psfmatch.h"
 #include "wconv/wconv.h"
 
@@ -99,9 +100,26 @@ drop_picture(struct picture *p)
 	weir_free(p->v);
 }
 
+/* Finds x and y of the picture's first pixel as wconv counts them: a part of a picture does not begin at 0. */
+static void
+find_corner(const struct picture *p, const char *path, double corner[2])
+{
+	char words[TILE_ERR];
+	struct tile t;
+
+	if (tile_of(&p->file, p->w, p->h, &t, words))
+		die("%s: %s", path, words);
+	wconv_find_corner(&p->file, &t, corner);
+	if (isnan(corner[0]) || isnan(corner[1]))
+		die("%s: it is flipped, and wconv could not place the kernels; flip the results "
+		    "instead",
+		    path);
+}
+
 /* Writes the item that wconv reads: planes of coefficients, with the keys that describe them. */
 static void
-write_kernels(struct raw_out *out, const struct psfmatch *m, const struct args *args)
+write_kernels(struct raw_out *out, const struct psfmatch *m, const double corner[2],
+	      const struct args *args)
 {
 	const size_t planes = (size_t)((m->degree + 1) * (m->degree + 2) / 2);
 	const size_t sizes[] = {m->size, m->size, planes};
@@ -111,7 +129,7 @@ write_kernels(struct raw_out *out, const struct psfmatch *m, const struct args *
 
 	img_init(&y, IMG_F32, 3, sizes);
 	img_set_key(&y, "basis", "poly:%d", m->degree);
-	img_set_key(&y, "zero", "%.17g %.17g", m->zero_x, m->zero_y);
+	img_set_key(&y, "zero", "%.17g %.17g", m->zero_x + corner[0], m->zero_y + corner[1]);
 	img_set_key(&y, "scale", "%.17g %.17g", m->scale_x, m->scale_y);
 	for (int t = 0; t < (m->background + 1) * (m->background + 2) / 2; t++)
 		n += (size_t)snprintf(text + n, sizeof text - n, "%s%.9g", t ? " " : "", m->b[t]);
@@ -212,6 +230,7 @@ main(int argc, char **argv)
 					   .gain = args.gain,
 					   .top = args.has_top ? args.top : INFINITY,
 					   .threads = args.common.threads};
+	double corner[2] = {0};
 	char err[PSFMATCH_ERR];
 	struct psfmatch m;
 	struct stats st;
@@ -223,6 +242,8 @@ main(int argc, char **argv)
 	if (ref.w != new.w || ref.h != new.h)
 		die("%s: %zux%zu pixels, where %s has %zux%zu", args.path[1], new.w, new.h,
 		    args.path[0], ref.w, ref.h);
+	if (!args.subtract)
+		find_corner(&ref, args.path[0], corner);
 	stats_charge(&st, STATS_READ);
 	if (psfmatch_fit(&m, ref.v, new.v, ref.w, ref.h, &o, err))
 		die("%s: %s", args.path[1], err);
@@ -232,7 +253,7 @@ main(int argc, char **argv)
 	if (args.subtract)
 		write_difference(out, &new, &args);
 	else
-		write_kernels(out, &m, &args);
+		write_kernels(out, &m, corner, &args);
 	st.items = 1;
 	st.threads = args.common.threads;
 	st.bytes_in = ref.w * ref.h * img_type_size(ref.file.type) +
