@@ -8,7 +8,7 @@
  * The sums of NEAR vectors stay in registers during the loop over the taps.
  */
 
-/* NEAR: vectors of results computed together. PART: taps of a row that are summed before Kahan's addition. */
+/* NEAR: vectors of results computed together, at most. PART: taps of a row that are summed before Kahan's addition. */
 enum { NEAR = 4, PART = 16 };
 
 /* What a block of results needs: the rows of its windows, and kw x kh taps. */
@@ -19,32 +19,32 @@ struct sums {
 	const real *tap[2], *weight[2]; /* of one or two functions */
 };
 
-/* Sums the taps of rows j .. j+m-1 and columns i .. i+n-1, of nf functions, for NEAR vectors from x on. */
+/* Sums the taps of rows j .. j+m-1 and columns i .. i+n-1, of nf functions, for `near` vectors from x on. */
 INLINE void
-sum_part(const struct sums *s, size_t nf, size_t x, size_t j, size_t m, size_t i, size_t n,
-	 vec part[2][NEAR])
+sum_part(const struct sums *s, size_t nf, size_t near, size_t x, size_t j, size_t m, size_t i,
+	 size_t n, vec part[2][NEAR])
 {
 	for (size_t end = j + m; j < end; j++)
 		for (size_t k = i; k < i + n; k++) {
 			const real *at = s->window[j] + x + k;
 			vec v[NEAR];
-			for (size_t b = 0; b < NEAR; b++)
+			for (size_t b = 0; b < near; b++)
 				v[b] = *(const loose *)(at + b * LANES);
 			for (size_t f = 0; f < nf; f++) {
 				const real t = s->tap[f][j * s->kw + k];
-				for (size_t b = 0; b < NEAR; b++)
+				for (size_t b = 0; b < near; b++)
 					part[f][b] += t * v[b];
 			}
 		}
 }
 
 /*
- * Computes the sums of nf functions for NEAR vectors from x on, multiplies them by their weights and adds them to out[].
+ * Computes the sums of nf functions for `near` vectors from x on, multiplies them by their weights and adds them to out[].
  * Parts of at most 16 taps are added up by Kahan's method: what one addition has lost is put into the next one.
  * Plain addition has an error that grows with the kernel, to 3.5e-7 of the result at 31x31 and 8.5e-7 at 101x101.
  */
 INLINE void
-sum_block(const struct sums *s, size_t nf, size_t x, vec *out)
+sum_block(const struct sums *s, size_t nf, size_t near, size_t x, vec *out)
 {
 	vec sum[2][NEAR] = {{{0}}}, lost[2][NEAR] = {{{0}}};
 
@@ -53,23 +53,53 @@ sum_block(const struct sums *s, size_t nf, size_t x, vec *out)
 			const size_t m = s->kh - j < s->some ? s->kh - j : s->some;
 			const size_t n = s->kw - i < s->run ? s->kw - i : s->run;
 			vec part[2][NEAR] = {{{0}}};
-			sum_part(s, nf, x, j, m, i, n, part);
+			sum_part(s, nf, near, x, j, m, i, n, part);
 			for (size_t f = 0; f < nf; f++)
-				for (size_t b = 0; b < NEAR; b++) {
+				for (size_t b = 0; b < near; b++) {
 					const vec v = part[f][b] - lost[f][b], t = sum[f][b] + v;
 					lost[f][b] = (t - sum[f][b]) - v;
 					sum[f][b] = t;
 				}
 		}
 	for (size_t f = 0; f < nf; f++)
-		for (size_t b = 0; b < NEAR; b++)
+		for (size_t b = 0; b < near; b++)
 			out[b] += sum[f][b] * *(const loose *)(s->weight[f] + x + b * LANES);
 }
 
-/* Computes one row of n results from nf functions with taps [kh][kw], `apart` from each other, and weights [nf][stride]. */
+/* The taps [kh][kw] of a row of results, `apart` from function to function, and its weights [nf][stride]. */
+struct row_taps {
+	size_t nf, apart, stride;
+	const real *tap, *weight;
+};
+
+/* Computes `near` vectors of results from x on, and stores the first n of them. */
+INLINE void
+sum_vectors(struct sums *s, const struct row_taps *t, size_t near, size_t x, size_t n, real *out)
+{
+	vec sum[NEAR] = {{0}};
+
+	for (size_t f = 0; f < t->nf; f += 2) {
+		for (size_t i = 0; i < 2 && f + i < t->nf; i++) {
+			s->tap[i] = t->tap + (f + i) * t->apart;
+			s->weight[i] = t->weight + (f + i) * t->stride;
+		}
+		if (f + 2 <= t->nf)
+			sum_block(s, 2, near, x, sum);
+		else
+			sum_block(s, 1, near, x, sum);
+	}
+	if (n ==
+	    near * LANES) /* whole vectors are stored: a memcpy() of a variable length is a call */
+		for (size_t b = 0; b < near; b++)
+			*(loose *)(out + x + b * LANES) = sum[b];
+	else
+		memcpy(out + x, sum, n * sizeof *out);
+}
+
+/* Computes one row of n results. At its end there are fewer vectors: a window is a little wider than its tile. */
 static void
-sum_row(const real *const *window, size_t kh, size_t kw, size_t n, size_t nf, const real *taps,
-	size_t apart, const real *weights, size_t stride, real *out)
+sum_row(const real *const *window, size_t kh, size_t kw, size_t n, const struct row_taps *t,
+	real *out)
 {
 	const size_t runs = (kw + PART - 1) / PART;
 	struct sums s = {.window = window,
@@ -77,21 +107,14 @@ sum_row(const real *const *window, size_t kh, size_t kw, size_t n, size_t nf, co
 			 .kh = kh,
 			 .some = kw < PART ? PART / kw : 1,
 			 .run = (kw + runs - 1) / runs};
+	size_t x = 0;
 
-	for (size_t x = 0; x < n; x += NEAR * LANES) {
-		const size_t left = n - x < NEAR * LANES ? n - x : NEAR * LANES;
-		vec sum[NEAR] = {{0}};
-
-		for (size_t f = 0; f < nf; f += 2) {
-			for (size_t i = 0; i < 2 && f + i < nf; i++) {
-				s.tap[i] = taps + (f + i) * apart;
-				s.weight[i] = weights + (f + i) * stride;
-			}
-			if (f + 2 <= nf)
-				sum_block(&s, 2, x, sum);
-			else
-				sum_block(&s, 1, x, sum);
-		}
-		memcpy(out + x, sum, left * sizeof *out);
-	}
+	for (; n - x >= NEAR * LANES; x += NEAR * LANES)
+		sum_vectors(&s, t, NEAR, x, NEAR * LANES, out);
+	if (n - x > 2 * LANES)
+		sum_vectors(&s, t, NEAR, x, n - x, out);
+	else if (n - x > LANES)
+		sum_vectors(&s, t, 2, x, n - x, out);
+	else if (n > x)
+		sum_vectors(&s, t, 1, x, n - x, out);
 }

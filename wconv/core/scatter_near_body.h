@@ -139,10 +139,11 @@ spread_columns(const struct wconv_plan *p, struct spread_work *s, const struct s
 	for (size_t r = 0; r < window; r++) {
 		const size_t first = r + 1 > kh ? r + 1 - kh : 0,
 			     last = r < f->rows ? r : f->rows - 1;
-		const real *taps = s->taps + r * e.terms * kh * kw + (first + kh - 1 - r) * kw;
+		const struct row_taps t = {
+		    e.terms, kh * kw, s->pitch,
+		    s->taps + r * e.terms * kh * kw + (first + kh - 1 - r) * kw, s->places};
 		real *out = add ? s->line : to + r * pitch;
-		sum_row(s->seen + first, last - first + 1, kw, span, e.terms, taps, kh * kw,
-			s->places, s->pitch, out);
+		sum_row(s->seen + first, last - first + 1, kw, span, &t, out);
 		for (size_t x = 0; add && x < span; x++)
 			to[r * pitch + x] += out[x];
 	}

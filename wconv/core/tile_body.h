@@ -306,6 +306,7 @@ convolve_near(const struct wconv_plan *p, struct work *w, size_t rows, size_t n,
 	      size_t pitch)
 {
 	const size_t taps = p->q.kh * p->q.kw;
+	const struct row_taps t = {w->x.n, taps, w->x.stride, w->taps, w->x.weight};
 
 	for (size_t y = 0; y < rows; y++) {
 		for (size_t i = 0; i < w->x.n; i++) {
@@ -313,14 +314,13 @@ convolve_near(const struct wconv_plan *p, struct work *w, size_t rows, size_t n,
 			memset(to, 0, taps * sizeof *to);
 			for (size_t j = 0; j < w->y.n; j++) {
 				const size_t fx = w->x.first[i], fy = w->y.first[j];
-				const real *k = find_kernel(p, fx, fy),
+				const real *from = find_kernel(p, fx, fy),
 					   v = w->y.weight[j * w->y.stride + y];
 				if (v != 0 && wconv_kernel(p, fx, fy) != SIZE_MAX)
-					for (size_t t = 0; t < taps; t++)
-						to[t] += v * k[t];
+					for (size_t k = 0; k < taps; k++)
+						to[k] += v * from[k];
 			}
 		}
-		sum_row(w->window + y, p->q.kh, p->q.kw, n, w->x.n, w->taps, taps, w->x.weight,
-			w->x.stride, out + y * pitch);
+		sum_row(w->window + y, p->q.kh, p->q.kw, n, &t, out + y * pitch);
 	}
 }
