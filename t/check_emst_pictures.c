@@ -130,9 +130,10 @@ all_nearest(const struct lloyd *l, const struct cells *cells, const uint32_t *co
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < cells->n; i++) {
+	for (size_t p = 0; p < cells->n; p++) {
+		const uint32_t i = cells->from[p];
 		double least = INFINITY;
-		const double got = distance2(&l->c[l->label[cells->at[i]]], code[i]);
+		const double got = distance2(&l->c[l->label[p]], code[i]);
 		for (size_t j = 0; j < l->k; j++)
 			least = fmin(least, distance2(&l->c[j], code[i]));
 		if (got > least + .1)
@@ -171,6 +172,89 @@ check_rounds(void)
 	}
 	check_end(&m, "emst: every colour goes to its nearest centre, whatever the boxes drop, and "
 		      "rounds lose nothing");
+}
+
+/* The pixels of the colours that are in the node of side 2^s of a colour. */
+static uint64_t
+node_pixels(const uint32_t *code, const uint64_t *weight, size_t n, uint32_t of, int s)
+{
+	const uint32_t same = (0xffu << s & 0xff) * 0x010101;
+	uint64_t pixels = 0;
+
+	for (size_t i = 0; i < n; i++)
+		pixels += (code[i] & same) == (of & same) ? weight[i] : 0;
+	return pixels;
+}
+
+/* Whether two colours stay in one node: some node that holds both has too few pixels to be split. */
+static bool
+stay_together(const uint32_t *code, const uint64_t *weight, size_t n, const double *most,
+	      uint32_t a, uint32_t b)
+{
+	for (int s = TOP; s >= 0; s--) {
+		if (((a ^ b) & (0xffu << s & 0xff) * 0x010101) != 0)
+			return false;
+		if ((double)node_pixels(code, weight, n, a, s) < most[s])
+			return true;
+	}
+	return a == b;
+}
+
+/* Whether colour p of the thin ones has the sums of the places from..to-1. */
+static bool
+sums_equal(const struct cells *thin, size_t p, const struct cells *c, const uint32_t *code,
+	   const uint64_t *weight, uint32_t from, uint32_t to)
+{
+	int64_t sum[4] = {0}, square[6] = {0};
+
+	for (uint32_t i = from; i < to; i++) {
+		const int64_t w = (int64_t)weight[c->from[i]];
+		const uint32_t x = code[c->from[i]];
+		const int64_t v[3] = {x >> 16, x >> 8 & 255, x & 255};
+		for (int a = 0, ab = 0; a < 3; a++) {
+			sum[a] += w * v[a];
+			for (int b = a; b < 3; b++)
+				square[ab++] += w * v[a] * v[b];
+		}
+		sum[3] += w;
+	}
+	return !memcmp(sum, thin->sum[p].v, sizeof sum) &&
+	       !memcmp(square, thin->square[p].v, sizeof square);
+}
+
+static void
+check_thin(void)
+{
+	static uint64_t weight[PIXELS];
+	static uint32_t code[PIXELS], start[PIXELS + 1];
+	struct check_many m = {0};
+	struct check_rng r = {11};
+
+	for (size_t set = 0; set < 20; set++) {
+		double most[TOP + 1];
+		struct cells cells, thin = {0};
+		const size_t n = random_histogram(&r, code, weight) % 400 + 1;
+		int err = cells_make(&cells, code, weight, n);
+		for (int s = 0; s <= TOP; s++)
+			most[s] = set % 4 ? 1e5 * rng_unit(&r) * rng_unit(&r) : (double)(set % 8);
+		const size_t left = err ? 0 : cells_cut(&cells, most, start);
+		if (!err)
+			err = cells_thin(&thin, &cells, start, left);
+		bool good = !err && start[0] == 0 && start[left] == n && thin.n == left;
+		for (size_t p = 0; good && p < left; p++)
+			good = start[p] < start[p + 1] &&
+			       sums_equal(&thin, p, &cells, code, weight, start[p], start[p + 1]);
+		for (size_t p = 0, run = 0; good && p + 1 < n; p++) {
+			run += p == start[run + 1];
+			const uint32_t a = code[cells.from[p]], b = code[cells.from[p + 1]];
+			good =
+			    stay_together(code, weight, n, most, a, b) == (p + 1 < start[run + 1]);
+		}
+		check_case(&m, good, "set %zu, %zu colours, %zu left: error %d", set, n, left, err);
+		cells_free(&thin);
+		cells_free(&cells);
+	}
+	check_end(&m, "emst: light nodes of the octree become one colour, which keeps all sums");
 }
 
 static void
@@ -262,6 +346,7 @@ check_emst_pictures(void)
 	check_few();
 	check_levels();
 	check_rounds();
+	check_thin();
 	check_palette();
 	check_regions();
 }

@@ -41,10 +41,11 @@ centre_cost(const struct centre *a, const struct centre *b)
 }
 
 /*
- * Makes classes by an octree (seeds.c). Its cells are split while they hold `most` pixels or more, down to 2x2x2. The caller
- * frees *seed [*n]. 0 or -ENOMEM.
+ * Makes classes by the octree (seeds.c). Its nodes are split while they hold `most` pixels or more, down to 2x2x2. Where that
+ * leaves fewer than `least` classes, `most` is halved and nodes of 2x2x2 are split too. The caller frees *seed [*n]. 0 or
+ * -ENOMEM.
  */
-int seeds_make(const struct cells *c, uint64_t most, struct centre **seed, size_t *n);
+int seeds_make(const struct cells *c, double most, size_t least, struct centre **seed, size_t *n);
 
 /*
  * Ward's method (ward.c) joins n classes two by two, always the two whose joining costs least. ward_make() finds the order of

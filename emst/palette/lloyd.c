@@ -32,29 +32,27 @@ keep_smaller(lanes *to, const lanes *x)
 	*to = (lanes)((less & (marks)*x) | (~less & (marks)*to));
 }
 
-/* The centres by coordinate. Places after the last, up to a multiple of LANES, are too far away for every colour. */
-struct table {
-	size_t k;
-	float x[3][PALETTE_MOST], square[PALETTE_MOST];
-};
-
-/* The centres that remain for a cell. */
+/* Centres that may be the nearest ones, by twice their coordinates. LANES places after the last are too far away for every colour. */
 struct rivals {
 	size_t n;
-	float x[3][PALETTE_MOST], square[PALETTE_MOST];
-	int32_t id[PALETTE_MOST];
+	float x2[3][PALETTE_MOST + LANES], square[PALETTE_MOST + LANES];
+	int32_t id[PALETTE_MOST + LANES];
 };
+
+enum { SHARE = 2048, MOST_SHARES = 64 }; /* colours in a share, as long as the shares are few */
 
 int
 lloyd_init(struct lloyd *l, const struct cells *cells, int threads)
 {
-	*l = (struct lloyd){
-	    .cells = cells,
-	    .threads = threads,
-	    .label = weir_alloc_large(cells->n + LANES, 1),
-	    .share = weir_alloc_large((size_t)SHARES * PALETTE_MOST, sizeof *l->share),
-	    .square = weir_alloc_large((size_t)SHARES * PALETTE_MOST, sizeof *l->square)};
-	return l->label && l->share && l->square ? 0 : -ENOMEM;
+	size_t shares = cells->n / SHARE + 1;
+
+	shares = shares < MOST_SHARES ? shares : MOST_SHARES;
+	*l = (struct lloyd){.cells = cells,
+			    .threads = threads,
+			    .shares = shares,
+			    .label = weir_alloc_large(cells->n + LANES, 1),
+			    .share = weir_alloc(shares * PALETTE_MOST, sizeof *l->share)};
+	return l->label && l->share ? 0 : -ENOMEM;
 }
 
 void
@@ -62,39 +60,49 @@ lloyd_free(struct lloyd *l)
 {
 	weir_free(l->label);
 	weir_free(l->share);
-	weir_free(l->square);
 	l->label = NULL;
 	l->share = NULL;
-	l->square = NULL;
 }
 
+/* Fills the places after the last. */
 static void
-fill_table(struct table *t, const struct lloyd *l)
+pad(struct rivals *r)
 {
-	t->k = (l->k + LANES - 1) / LANES * LANES;
-	for (size_t j = 0; j < t->k; j++) {
-		t->square[j] = 1e12f;
+	for (size_t i = r->n; i < r->n + LANES; i++) {
+		r->square[i] = 1e12f;
 		for (int a = 0; a < 3; a++)
-			t->x[a][j] = j < l->k ? l->c[j].x[a] : 0;
-		if (j < l->k)
-			t->square[j] = t->x[0][j] * t->x[0][j] + t->x[1][j] * t->x[1][j] +
-				       t->x[2][j] * t->x[2][j];
+			r->x2[a][i] = 0;
 	}
 }
 
-/* Returns the centre nearest to the middle of a cell's box. */
-CPU_INLINE size_t
-nearest_to_middle(const struct table *t, const struct cell *q)
+static void
+list_centres(struct rivals *r, const struct lloyd *l)
 {
-	const float x = q->lo[0] + q->hi[0], y = q->lo[1] + q->hi[1], z = q->lo[2] + q->hi[2];
-	float d[PALETTE_MOST], least[LANES];
+	for (size_t j = 0; j < l->k; j++) {
+		const float *x = l->c[j].x;
+		for (int a = 0; a < 3; a++)
+			r->x2[a][j] = 2 * x[a];
+		r->square[j] = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+		r->id[j] = (int32_t)j;
+	}
+	r->n = l->k;
+	pad(r);
+}
+
+/* Returns the place of the centre nearest to the middle of a box. */
+CPU_INLINE size_t
+nearest_to_middle(const struct rivals *r, const struct box *b)
+{
+	const float x = (b->lo[0] + b->hi[0]) / 2, y = (b->lo[1] + b->hi[1]) / 2,
+		    z = (b->lo[2] + b->hi[2]) / 2;
+	float d[PALETTE_MOST + LANES], least[LANES];
 	lanes low = (lanes){0} + 1e30f;
 	size_t m = 0;
 
-	for (size_t j = 0; j < t->k; j += LANES) {
+	for (size_t j = 0; j < r->n; j += LANES) {
 		const lanes e =
-		    *(const loose *)(t->square + j) - x * *(const loose *)(t->x[0] + j) -
-		    y * *(const loose *)(t->x[1] + j) - z * *(const loose *)(t->x[2] + j);
+		    *(const loose *)(r->square + j) - x * *(const loose *)(r->x2[0] + j) -
+		    y * *(const loose *)(r->x2[1] + j) - z * *(const loose *)(r->x2[2] + j);
 		memcpy(d + j, &e, sizeof e);
 		keep_smaller(&low, &e);
 	}
@@ -106,28 +114,33 @@ nearest_to_middle(const struct table *t, const struct cell *q)
 	return m;
 }
 
+/* Fills `left` with the rivals that are not excluded for a box. */
 CPU_INLINE void
-find_rivals(const struct table *t, const struct cell *q, struct rivals *r)
+narrow(const struct rivals *r, const struct box *b, struct rivals *left)
 {
-	const size_t m = nearest_to_middle(t, q);
-	float f[PALETTE_MOST];
+	const size_t m = nearest_to_middle(r, b);
+	float f[PALETTE_MOST + LANES];
+	uint32_t at[PALETTE_MOST + 1];
 
-	for (size_t j = 0; j < t->k; j++) {
-		float sum = t->square[j] - t->square[m];
+	for (size_t j = 0; j < r->n; j++) {
+		float sum = r->square[j] - r->square[m];
 		for (int a = 0; a < 3; a++) {
-			const float v = 2 * (t->x[a][m] - t->x[a][j]), low = v * q->lo[a],
-				    high = v * q->hi[a];
+			const float v = r->x2[a][m] - r->x2[a][j], low = v * b->lo[a],
+				    high = v * b->hi[a];
 			sum += low < high ? low : high;
 		}
 		f[j] = sum;
 	}
-	r->n = 0;
-	for (size_t j = 0; j < t->k; j++) {
+	left->n = 0;
+	for (size_t j = 0; j < r->n; j++) {
+		at[left->n] = (uint32_t)j;
+		left->n += f[j] <= SLACK;
+	}
+	for (size_t i = 0; i < left->n; i++) {
 		for (int a = 0; a < 3; a++)
-			r->x[a][r->n] = 2 * t->x[a][j];
-		r->square[r->n] = t->square[j];
-		r->id[r->n] = (int32_t)j;
-		r->n += f[j] <= SLACK;
+			left->x2[a][i] = r->x2[a][at[i]];
+		left->square[i] = r->square[at[i]];
+		left->id[i] = r->id[at[i]];
 	}
 }
 
@@ -141,7 +154,7 @@ nearest_rivals(const struct cells *c, size_t p, const struct rivals *r, uint8_t 
 	marks id = {0};
 
 	for (size_t j = 0; j < r->n; j++) {
-		const lanes d = r->square[j] - x * r->x[0][j] - y * r->x[1][j] - z * r->x[2][j];
+		const lanes d = r->square[j] - x * r->x2[0][j] - y * r->x2[1][j] - z * r->x2[2][j];
 		const marks less = d < best;
 		id = (less & r->id[j]) | (~less & id);
 		keep_smaller(&best, &d);
@@ -152,14 +165,20 @@ nearest_rivals(const struct cells *c, size_t p, const struct rivals *r, uint8_t 
 
 /* Assigns the colours of the cells from..to-1, and adds them to sum[k]. */
 WEIR_CLONES(assign_cells,
-	    (const struct cells *c, const struct table *t, size_t from, size_t to, uint8_t *label,
-	     struct sum4 *sum),
-	    (c, t, from, to, label, sum))
+	    (const struct cells *c, const struct rivals *all, size_t from, size_t to,
+	     uint8_t *label, struct sum4 *sum),
+	    (c, all, from, to, label, sum))
 {
-	struct rivals r;
+	struct rivals near, r;
+	uint32_t block = UINT32_MAX;
 
 	for (const struct cell *q = c->cell + from; q < c->cell + to; q++) {
-		find_rivals(t, q, &r);
+		if (q->block != block) {
+			block = q->block;
+			narrow(all, &c->block[block], &near);
+			pad(&near);
+		}
+		narrow(&near, &q->box, &r);
 		if (r.n == 1) {
 			sum4_add(&sum[r.id[0]], &q->sum);
 			memset(label + q->start, (int)r.id[0], q[1].start - q->start);
@@ -195,16 +214,16 @@ double
 lloyd_assign(struct lloyd *l)
 {
 	const size_t n = l->cells->ncell;
-	struct table t;
+	struct rivals all;
 
-	fill_table(&t, l);
-	memset(l->share, 0, SHARES * l->k * sizeof *l->share);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(l->threads)
-	for (size_t s = 0; s < SHARES; s++)
-		assign_cells(l->cells, &t, n * s / SHARES, n * (s + 1) / SHARES, l->label,
+	list_centres(&all, l);
+	memset(l->share, 0, l->shares * l->k * sizeof *l->share);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(l->threads) if (l->shares > 1)
+	for (size_t s = 0; s < l->shares; s++)
+		assign_cells(l->cells, &all, n * s / l->shares, n * (s + 1) / l->shares, l->label,
 			     l->share + s * l->k);
 	memset(l->sum, 0, sizeof l->sum);
-	for (size_t s = 0; s < SHARES; s++)
+	for (size_t s = 0; s < l->shares; s++)
 		for (size_t j = 0; j < l->k; j++)
 			sum4_add(&l->sum[j], &l->share[s * l->k + j]);
 	return sse_of(l);

@@ -5,11 +5,6 @@
 #include "emst/palette/centres.h"
 #include "emst/palette/palette.h"
 
-/* The sums of w x_a x_b over a class, in the order rr rg rb gg gb bb. */
-struct square {
-	int64_t v[6];
-};
-
 struct lloyd {
 	const struct cells *cells;
 	size_t k;
@@ -18,11 +13,8 @@ struct lloyd {
 	struct sum4 sum[PALETTE_MOST]; /* of each class in the last round */
 	uint8_t *label;		       /* [cells->n], in the order of the cells; owned */
 	struct sum4 *share;	       /* [shares][k]; owned */
-	struct square *square;	       /* [shares][k], see swaps.c; owned */
+	size_t shares; /* the cells are divided into shares, which the threads take in turn */
 };
-
-/* The cells are divided into SHARES shares, which the threads take in turn. */
-enum { SHARES = 64 };
 
 /* Allocates; there are no classes yet. 0 or -ENOMEM; call lloyd_free() in either case. */
 int lloyd_init(struct lloyd *l, const struct cells *cells, int threads);

@@ -4,9 +4,13 @@
  *	SSE = sum over colours i of w[i] min over j of |x[i] - c[j]|^2	x[i] colours, w[i] their pixels, c[j] the K centres
  *
  * No spanning tree is used. Classes of a tree lose 6 to 12 dB to this method on photographs, and Ward's method along the
- * edges of a tree loses to Ward's method over all pairs. The steps are: an octree makes 800 to 2800 classes; Ward's method
- * joins them until K are left; exact rounds of Lloyd's method follow, and between rounds classes are joined and split where
- * that lowers the SSE (swaps_make()); for small K, swaps are then tried one at a time (swaps_try()).
+ * edges of a tree loses to Ward's method over all pairs. The steps are:
+ *
+ *   1. The octree makes some hundred classes (seeds_make()), and Ward's method joins them until K are left.
+ *   2. Light nodes of the octree become one colour each (cells_thin()), so that step 3 has some thousand colours instead of all.
+ *   3. Rounds of Lloyd's method; between rounds, classes are joined and split where that lowers the SSE (swaps_make()). For
+ *      small K, swaps are then tried one at a time (swaps_try()).
+ *   4. Rounds of Lloyd's method over all colours.
  *
  * Sources: J. H. Ward 1963; F. Murtagh 1983 (nearest-neighbour chain); S. P. Lloyd 1982; P. Fraenti, J. Kivijaervi 2000
  * (swaps).

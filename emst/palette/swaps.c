@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/cpu.h"
-#include "common/par.h"
 #include "emst/palette/swaps.h"
 
 /* Splitting a normal class at its mean, along the axis of largest variance, removes 2 / pi = .64 of that variance. */
@@ -21,40 +20,13 @@ struct trial {
 	int drop, split;
 };
 
-/* Adds the squares of the colours from..to-1 to the sums of their classes, in whole numbers. */
-WEIR_CLONES(add_squares,
-	    (const struct cells *c, const uint8_t *label, size_t from, size_t to, struct square *s),
-	    (c, label, from, to, s))
-{
-	for (size_t p = from; p < to; p++) {
-		struct square *q = &s[label[p]];
-		const int64_t x = (int64_t)c->x[0][p], y = (int64_t)c->x[1][p],
-			      z = (int64_t)c->x[2][p];
-		const struct sum4 *w = &c->sum[p];
-		q->v[0] += w->v[0] * x;
-		q->v[1] += w->v[0] * y;
-		q->v[2] += w->v[0] * z;
-		q->v[3] += w->v[1] * y;
-		q->v[4] += w->v[1] * z;
-		q->v[5] += w->v[2] * z;
-	}
-}
-
 static void
 sum_squares(const struct lloyd *l, struct square *all)
 {
-	const size_t n = l->cells->n;
-
-	memset(l->square, 0, SHARES * l->k * sizeof *l->square);
-#pragma omp parallel for schedule(static) num_threads(l->threads)
-	for (size_t s = 0; s < SHARES; s++)
-		add_squares(l->cells, l->label, n * s / SHARES, n * (s + 1) / SHARES,
-			    l->square + s * l->k);
 	memset(all, 0, l->k * sizeof *all);
-	for (size_t s = 0; s < SHARES; s++)
-		for (size_t j = 0; j < l->k; j++)
-			for (int i = 0; i < 6; i++)
-				all[j].v[i] += l->square[s * l->k + j].v[i];
+	for (size_t p = 0; p < l->cells->n; p++)
+		for (int i = 0; i < 6; i++)
+			all[l->label[p]].v[i] += l->cells->square[p].v[i];
 }
 
 /* Finds the longest axis of a class by power iteration on its scatter matrix q. Returns the scatter along the axis. */
@@ -191,7 +163,7 @@ more_promising(const void *pa, const void *pb)
 	return a->drop != b->drop ? a->drop - b->drop : a->split - b->split;
 }
 
-enum { TRIALS_K = 16 };
+enum { TRIALS_K = 32 };
 
 static size_t
 list_trials(const struct lloyd *l, const struct survey *v, struct trial *t)

@@ -11,7 +11,7 @@
 #include "emst/palette/centres.h"
 #include "emst/roots.h"
 
-enum { BLOCK = 512 };
+enum { BLOCK = 512, WIDE = 16 };
 
 struct joining {
 	float cost;
@@ -26,7 +26,7 @@ struct ward {
 	struct centre *part;  /* [n]; scratch, owned */
 };
 
-/* The remaining classes, by coordinate. w < 0 marks a class that has joined another, and the places up to whole LANES. */
+/* The remaining classes, by coordinate. w < 0 marks a class that has joined another, and the places up to a multiple of WIDE. */
 struct chain {
 	size_t n, left;
 	float *x, *y, *z, *w, *cost;
@@ -45,7 +45,7 @@ cheaper(const void *pa, const void *pb)
 }
 
 /*
- * Fills cost[] with the costs of joining class i with the classes from..to-1, in whole LANES; class i itself costs 1e30.
+ * Fills cost[] with the costs of joining class i with the classes from..to-1, in groups of WIDE; class i itself costs 1e30.
  * Returns the least cost.
  */
 WEIR_CLONES_OF(float, find_costs,
@@ -54,12 +54,12 @@ WEIR_CLONES_OF(float, find_costs,
 {
 	const float *restrict x = c->x, *restrict y = c->y, *restrict z = c->z, *restrict w = c->w;
 	const float xi = x[i], yi = y[i], zi = z[i], wi = w[i];
-	float least[LANES];
+	float least[WIDE];
 
-	for (size_t l = 0; l < LANES; l++)
+	for (size_t l = 0; l < WIDE; l++)
 		least[l] = 1e30f;
-	for (size_t j = from; j < to; j += LANES)
-		for (size_t l = 0; l < LANES; l++) {
+	for (size_t j = from; j < to; j += WIDE)
+		for (size_t l = 0; l < WIDE; l++) {
 			const float dx = x[j + l] - xi, dy = y[j + l] - yi, dz = z[j + l] - zi,
 				    wj = w[j + l];
 			const float d2 = dx * dx + dy * dy + dz * dz;
@@ -68,7 +68,7 @@ WEIR_CLONES_OF(float, find_costs,
 			cost[j + l] = p;
 			least[l] = p < least[l] ? p : least[l];
 		}
-	for (size_t l = 1; l < LANES; l++)
+	for (size_t l = 1; l < WIDE; l++)
 		least[0] = least[l] < least[0] ? least[l] : least[0];
 	return least[0];
 }
@@ -81,7 +81,7 @@ nearest(const struct chain *c, size_t i, float *cost)
 
 	*cost = 1e30f;
 	for (size_t from = 0; from < c->n; from += BLOCK) {
-		const size_t all = (c->n + LANES - 1) / LANES * LANES,
+		const size_t all = (c->n + WIDE - 1) / WIDE * WIDE,
 			     to = from + BLOCK < all ? from + BLOCK : all;
 		const float least = find_costs(c, i, from, to, c->cost);
 		if (least >= *cost)
@@ -125,7 +125,7 @@ close_ranks(struct chain *c)
 			c->w[n] = c->w[i];
 			c->id[n++] = c->id[i];
 		}
-	for (c->n = n; n % LANES; n++)
+	for (c->n = n; n % WIDE; n++)
 		c->w[n] = -1;
 }
 
@@ -161,7 +161,7 @@ run_chain(struct chain *c, struct joining *out)
 static int
 find_joinings(struct ward *w)
 {
-	const size_t n = w->n, lanes = (n + LANES - 1) / LANES * LANES;
+	const size_t n = w->n, lanes = (n + WIDE - 1) / WIDE * WIDE;
 	float *room = weir_calloc_large(5 * lanes, sizeof *room);
 	uint32_t *more = weir_alloc_large(2 * n + 2, sizeof *more);
 	struct chain c = {n, n, room, NULL, NULL, NULL, NULL, more, NULL, 0};
