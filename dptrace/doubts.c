@@ -22,13 +22,13 @@ warn_about(const char *name, size_t line, const struct dptrace_trace *t, const s
 		     "there",
 		     name, line, t->released_at, t->released > 1 ? " and others" : "");
 	if (t->border)
-		warn("%s: line %zu: %zu vertices touch the border of the strip: widen it (-w) or "
-		     "add points",
-		     name, line, t->border);
+		warn("%s: line %zu: %zu %s the border of the strip: widen it (-w) or add points",
+		     name, line, t->border, t->border == 1 ? "vertex touches" : "vertices touch");
 	if (t->sharp && a->angle == 0 && a->score != SCORE_SIN)
-		warn("%s: line %zu: %zu vertices turn about as far as they may: if the object "
-		     "doubles back there, add points",
-		     name, line, t->sharp);
+		warn("%s: line %zu: %zu %s may: if the object doubles back there, add points", name,
+		     line, t->sharp,
+		     t->sharp == 1 ? "vertex turns about as far as it"
+				   : "vertices turn about as far as they");
 	if (t->bare > DPTRACE_BARE)
 		warn("%s: line %zu: %.0f px without a line: add points", name, line, t->bare);
 	if (has_low_margin(t))
