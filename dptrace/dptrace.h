@@ -233,7 +233,7 @@ struct dptrace_solver {
 
 /*
  * Traces a line over given scores. S is [segments of l][n-1][d][d]; on the first and last guide of a segment only the
- * middle sample counts. o gives halfwidth (0: |ab| / 5), phi (0: 45 degrees) and threads. by is the solver; NULL:
+ * middle sample counts. o gives halfwidth (0: |ab| / 5), phi (0: 45 degrees), method, margins and threads. by is the solver; NULL:
  * dptrace_tables(). t->v is allocated; the caller frees it with weir_free. Returns 0, or -1 with a sentence in err. err is
  * empty when by fails with anything except -ENOMEM.
  */

@@ -15,11 +15,11 @@ struct given {
 	const float **score;	   /* [nseg][n], of which n-1 are used */
 	float *last;		   /* [nseg][d]: the middle column of each segment's last table */
 	int *at;		   /* [nseg][n] */
-	double *margin;
+	double *margin;		   /* [nseg][n]; NULL: not asked for */
 };
 
 static bool
-given_alloc(struct given *g, size_t nseg, size_t n, size_t d)
+given_alloc(struct given *g, size_t nseg, size_t n, size_t d, bool margins)
 {
 	g->seg = weir_calloc(nseg, sizeof *g->seg);
 	g->h = weir_alloc(nseg * n, sizeof *g->h);
@@ -28,8 +28,9 @@ given_alloc(struct given *g, size_t nseg, size_t n, size_t d)
 	g->score = weir_alloc(nseg * n, sizeof *g->score);
 	g->last = weir_alloc(nseg * d, sizeof *g->last);
 	g->at = weir_alloc(nseg * n, sizeof *g->at);
-	g->margin = weir_alloc(nseg * n, sizeof *g->margin);
-	return g->seg && g->h && g->d && g->o && g->score && g->last && g->at && g->margin;
+	g->margin = margins ? weir_alloc(nseg * n, sizeof *g->margin) : NULL;
+	return g->seg && g->h && g->d && g->o && g->score && g->last && g->at &&
+	       (g->margin || !margins);
 }
 
 static void
@@ -86,7 +87,7 @@ put_vertices(const struct given *g, const struct dptrace_line *l, struct dptrace
 			    .y = l->xy[k][1] + u * s->ey + y * s->ex,
 			    .score =
 				i ? (double)s->score[i - 1][before * s->d[i] + j] / s->h[0] : 0,
-			    .margin = g->margin[k * s->n + i],
+			    .margin = g->margin ? g->margin[k * s->n + i] : NAN,
 			    .point = i == 0 || i + 1 == s->n,
 			    .border = s->d[i] > 1 && (j == 0 || j == s->d[i] - 1)};
 			t->border += v[i].border;
@@ -107,7 +108,7 @@ dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
 
 	*t = (struct dptrace_trace){.n = nseg * (n - 1) + 1, .margin = INFINITY, .low = .3};
 	t->v = weir_calloc(t->n, sizeof *t->v);
-	if (!t->v || !given_alloc(&g, nseg, n, d)) {
+	if (!t->v || !given_alloc(&g, nseg, n, d, o->margins)) {
 		snprintf(err, DPTRACE_ERR, "no memory for %zu vertices", t->n);
 		goto out;
 	}

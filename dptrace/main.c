@@ -182,7 +182,7 @@ trace_scores(struct session *s)
 	const struct args *a = s->a;
 	const struct dptrace_options o = dptrace_args_options(a);
 	const struct dptrace_solver gpu = {solve_on_gpu, (void *)a};
-	const struct scores given = read_scores(a, s->lines);
+	struct scores given = read_scores(a, s->lines);
 	struct dptrace_trace t;
 	char err[DPTRACE_ERR];
 
@@ -194,7 +194,7 @@ trace_scores(struct session *s)
 	report_begin(&s->report, 0, 0);
 	write_line(s, a->scores, 0, &t);
 	weir_free(t.v);
-	weir_free(given.v);
+	img_free(&given.x);
 	s->st.items++;
 }
 

@@ -33,9 +33,13 @@ struct tile read_tile(const struct raw_in *in, const struct img *x);
 const double *read_geotransform(const struct raw_in *in, const struct img *x, const struct tile *t,
 				double world[6]);
 
-/* The link scores of --scores, [segments][n-1][d][d], for the only line of lines; caller frees v. */
+/*
+ * The link scores of --scores, [segments][n-1][d][d], for the only line of lines. They are the payload of x;
+ * the caller frees it with img_free.
+ */
 struct scores {
-	float *v;
+	struct img x;
+	const float *v;
 	size_t n, d;
 };
 struct scores read_scores(const struct args *a, const struct points *lines);

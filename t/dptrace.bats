@@ -200,6 +200,8 @@ tables() {
 	tables 3 3 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 >s.npy
 	dptrace --scores=s.npy -p 0,0 -p 20,0 -w 2 -a 90 >out
 	same out "$(printf '0.000 0.000\n10.000 -2.000\n20.000 0.000')"
+	# doubles, from a pipe, are the same scores
+	item double "3 3 2" -- 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 | dptrace --scores=- -p 0,0 -p 20,0 -w 2 -a 90 | diff out -
 }
 
 @test "--scores: a bound on the angle forbids the better way" {
@@ -290,7 +292,10 @@ tables() {
 
 @test "a touched border is warned about" {
 	dptrace -p 5,30 -p 75,30 -w 4 --soft=0 road.pgm 2>err >out
-	grep -q 'touch the border of the strip' err
+	grep -q '[0-9] vertices touch the border of the strip' err
+	tables 3 3 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 >s.npy
+	dptrace --scores=s.npy -p 0,0 -p 20,0 -w 2 -a 90 2>err >out
+	grep -q ' 1 vertex touches the border of the strip' err
 	dptrace --quiet -p 5,30 -p 75,30 -w 4 --soft=0 road.pgm 2>err >out
 	[ ! -s err ]
 }

@@ -1,26 +1,33 @@
 /* Runs the recursion on given tables, for --scores and for the checks. */
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "common/mem.h"
 #include "dptrace/search/chain.h"
-#include "dptrace/dptrace.h"
 
-/* The tables of all segments by diagonals. Entry [s][j] of a gap is as in S of struct gap. */
-struct diagonals {
-	const struct dptrace_table *seg;
-	float **base; /* [segment * maxn + gap] */
-	int maxn;
-};
+static int
+clamp(int v, int lo, int hi)
+{
+	return v < lo ? lo : v > hi ? hi : v;
+}
 
+/* A table is read along its diagonals, where it lies. Its lines stay in the cache from one slope to the next. */
 static void
 table_score(const struct segment *s, int g, int slope, int j, int a, int b, float *out)
 {
-	const struct gap *gap = &s->gap[g];
-	float *const *base = s->ctx;
+	const struct dptrace_table *t = s->ctx;
+	const int d = t->d[g], e = t->d[g + 1];
+	const int from = clamp(-slope - j, a, b),
+		  to = clamp((e - slope < d ? e - slope : d) - j, from, b);
+	const float *score = t->score[g];
 
-	memcpy(out + a, row_of(gap, base[g], gap->lds, slope) + j + a,
-	       (size_t)(b - a) * sizeof *out);
+	for (int x = a; x < from; x++)
+		out[x] = NEVER;
+	for (int x = from; x < to; x++)
+		out[x] = score[(ptrdiff_t)(j + x) * e + (j + x + slope)];
+	for (int x = to; x < b; x++)
+		out[x] = NEVER;
 }
 
 /* The number of rows that holds every step from one guide to the next. */
@@ -41,8 +48,7 @@ rows_of(const struct dptrace_table *t)
 static void
 load_table(struct chain *c, int k, struct segment *s)
 {
-	const struct diagonals *t = c->ctx;
-	const struct dptrace_table *seg = &t->seg[k];
+	const struct dptrace_table *seg = (const struct dptrace_table *)c->ctx + k;
 
 	s->c.n = (int)seg->n;
 	s->c.rows = rows_of(seg);
@@ -55,37 +61,7 @@ load_table(struct chain *c, int k, struct segment *s)
 	memcpy(s->c.d, seg->d, seg->n * sizeof *s->c.d);
 	memcpy(s->c.o, seg->o, seg->n * sizeof *s->c.o);
 	s->score = table_score;
-	s->ctx = t->base + (size_t)k * (size_t)t->maxn;
-}
-
-/* Takes memory for the diagonals of table g, and fills them once the arena has memory. */
-static void
-take_diagonals(const struct dptrace_table *t, size_t g, struct arena *a, float **base)
-{
-	const int d = t->d[g], e = t->d[g + 1];
-	const size_t ld = row_length(d);
-	float *o = arena_take(a, (size_t)(d + e - 1) * ld + GROUP, sizeof *o);
-
-	if (!a->base)
-		return;
-	*base = o;
-	for (int s = 1 - d; s < e; s++, o += ld)
-		for (int j = 0; j < (int)ld; j++)
-			o[j] = j < d && j + s >= 0 && j + s < e
-				   ? t->score[g][(size_t)j * (size_t)e + (size_t)(j + s)]
-				   : NEVER;
-}
-
-static void
-take_tables(struct chain *c, struct diagonals *t, struct arena *a, size_t nseg, int maxd, int rows,
-	    int maxlinks)
-{
-	chain_take(c, a, (int)nseg, SLOTS, t->maxn, maxd, rows, maxlinks);
-	t->base = arena_take(a, nseg * (size_t)t->maxn, sizeof *t->base);
-	for (size_t k = 0; k < nseg; k++)
-		for (size_t g = 0; g + 1 < t->seg[k].n; g++)
-			take_diagonals(&t->seg[k], g, a,
-				       a->base ? &t->base[k * (size_t)t->maxn + g] : NULL);
+	s->ctx = seg;
 }
 
 /* The larger of most and the numbers of first and of last links of t. */
@@ -108,24 +84,23 @@ dptrace_tables(const struct dptrace_table *seg, size_t nseg, bool closed, double
 			  .method = method,
 			  .threads = threads,
 			  .apart = 1,
-			  .load = load_table};
-	struct diagonals t = {.seg = seg};
+			  .load = load_table,
+			  .ctx = (void *)(uintptr_t)seg};
 	struct arena a = {0};
-	int maxd = 1, rows = 1, links = 1, released;
+	int maxn = 2, maxd = 1, rows = 1, links = 1, released;
 
 	for (size_t k = 0; k < nseg; k++) {
-		t.maxn = (int)seg[k].n > t.maxn ? (int)seg[k].n : t.maxn;
+		maxn = (int)seg[k].n > maxn ? (int)seg[k].n : maxn;
 		rows = rows_of(&seg[k]) > rows ? rows_of(&seg[k]) : rows;
 		for (size_t g = 0; g < seg[k].n; g++)
 			maxd = seg[k].d[g] > maxd ? seg[k].d[g] : maxd;
 		links = more_links(links, &seg[k]);
 	}
-	c.ctx = &t;
-	take_tables(&c, &t, &a, nseg, maxd, rows, links);
-	if (!(a.base = weir_alloc(a.used, 1)))
+	chain_take(&c, &a, (int)nseg, SLOTS, maxn, maxd, rows, links);
+	if (!(a.base = weir_alloc_large(a.used, 1)))
 		return -ENOMEM;
 	a.used = 0;
-	take_tables(&c, &t, &a, nseg, maxd, rows, links);
+	chain_take(&c, &a, (int)nseg, SLOTS, maxn, maxd, rows, links);
 	released = !chain_solve(&c);
 	*best = c.best;
 	for (size_t k = 0; k < nseg; k++) {

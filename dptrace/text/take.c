@@ -1,6 +1,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/sample.h"
 #include "dptrace/resolve.h"
@@ -45,16 +46,52 @@ take_planes(float *v, const struct img *x, const struct img_picture *p, const un
 	return r;
 }
 
-int
-take_scores(float *v, const struct img *x, size_t n, char err[DPTRACE_ERR])
+/* Whether one of n scores is NaN or beyond 1e20. */
+WEIR_CLONES_OF(bool, any_huge, (const float *v, size_t n), (v, n))
 {
+	int bad = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bad |= !(__builtin_fabsf(v[i]) <= 1e20f);
+	return bad;
+}
+
+/* Makes floats of the samples of x. */
+static int
+make_floats(struct img *x, size_t n, char err[DPTRACE_ERR])
+{
+	struct img y;
+
+	img_copy_head(&y, x);
+	y.type = IMG_F32;
+	if (img_alloc(&y)) {
+		img_free(&y);
+		return dptrace_fail(err, "no memory for %zu scores", n);
+	}
 	for (size_t i = 0; i < n; i++) {
 		double s;
 		sample_load(&s, (const char *)x->data + i * img_type_size(x->type), x->type, 1);
-		if (!(fabs(s) <= 1e20))
-			return dptrace_fail(err, "score %zu is %g: beyond 1e20 there is no sum", i,
-					    s);
-		v[i] = (float)s;
+		((float *)y.data)[i] = (float)s;
 	}
+	img_free(x);
+	*x = y;
 	return 0;
+}
+
+int
+take_scores(struct img *x, char err[DPTRACE_ERR])
+{
+	size_t n;
+
+	if (!img_count(x, &n))
+		return dptrace_fail(err, "more scores than can be counted");
+	if (x->type != IMG_F32 && make_floats(x, n, err))
+		return -1;
+	const float *v = x->data;
+	if (!any_huge(v, n))
+		return 0;
+	for (size_t i = 0;; i++)
+		if (!(fabsf(v[i]) <= 1e20f))
+			return dptrace_fail(err, "score %zu is %g: beyond 1e20 there is no sum", i,
+					    (double)v[i]);
 }

@@ -12,7 +12,10 @@
 int take_planes(float *v, const struct img *x, const struct img_picture *p,
 		const unsigned char *mask, char err[DPTRACE_ERR]);
 
-/* Copies n link scores of x into v. Returns 0, or -1 with a sentence in err when a score is NaN or beyond 1e20. */
-int take_scores(float *v, const struct img *x, size_t n, char err[DPTRACE_ERR]);
+/*
+ * Checks the link scores x, and makes floats of samples of another type. Returns 0, or -1 with a sentence in err when a
+ * score is NaN or beyond 1e20.
+ */
+int take_scores(struct img *x, char err[DPTRACE_ERR]);
 
 #endif
