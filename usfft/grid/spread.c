@@ -17,8 +17,6 @@
 #include "common/par.h"
 #include "usfft/plan.h"
 
-/* Records are given back from this number of bytes on; for less, the system call costs more (1-D 2^20: 95 -> 89 ms). */
-enum { WORTH_RELEASE = 1 << 16 };
 /* Arrays are given back from this number of bytes on. A smaller array serves the next plan without page faults. */
 enum { WORTH_MAPPING = 1 << 21 };
 
@@ -175,22 +173,6 @@ spread_band(const struct usfft_plan *p, int sign, struct band b, const void *c, 
 	}
 }
 
-/*
- * Gives the memory of a band's records back to the system, once they are spread. clear_grid() gave the grid's memory back
- * before, so the grid grows while the records shrink: 1024^2 points and modes take 56 MiB instead of 65, and 3 ms.
- */
-static void
-release_band(const struct usfft_plan *p, struct band b)
-{
-	const struct points *q = &p->points;
-	const size_t first = first_tile(p, b);
-	const size_t from = q->start[first], to = q->start[first + tiles_of_band(p)];
-	const size_t bytes = (to - from) * q->bytes;
-
-	if (!p->nheavy && bytes >= WORTH_RELEASE && q->room * q->bytes >= WORTH_MAPPING)
-		weir_discard((char *)q->record + from * q->bytes, bytes);
-}
-
 static void
 spread_heavy(const struct usfft_plan *p, int sign, size_t tile, const void *c)
 {
@@ -254,12 +236,8 @@ spread_points(struct usfft_plan *p, int sign, const void *c)
 			const struct band *band = p->band + p->colour[q];
 			const size_t n = p->colour[q + 1] - p->colour[q];
 #pragma omp for schedule(dynamic, 1)
-			for (size_t i = 0; i < n; i++) {
-				const size_t b = far_apart(i, n);
-				spread_band(p, sign, band[b], c, acc);
-				if (!c)
-					release_band(p, band[b]);
-			}
+			for (size_t i = 0; i < n; i++)
+				spread_band(p, sign, band[far_apart(i, n)], c, acc);
 		}
 	}
 	for (size_t i = 0; i < p->nheavy; i++)
