@@ -9,7 +9,6 @@
  * It transforms columns (j -> k), multiplies by w^(i k) and transforms rows (i -> q). Mode k + r q is in row k, column q.
  */
 #include <errno.h>
-#include <fftw3.h>
 #include <math.h>
 #include <string.h>
 
@@ -32,19 +31,6 @@ cut_rows(size_t n)
 		if (n % r == 0 && n / r % each == 0)
 			best = n / r;
 	return best;
-}
-
-static void *
-plan_fftw(const struct grid *g, const struct usfft_options *o, size_t n, size_t many, size_t stride)
-{
-	const unsigned how = o->measure ? FFTW_MEASURE : FFTW_ESTIMATE;
-	const int len = (int)n, count = (int)many, step = (int)stride;
-
-	if (o->single)
-		return fftwf_plan_many_dft(1, &len, count, g->data, NULL, step, 1, g->data, NULL,
-					   step, 1, FFTW_FORWARD, how);
-	return fftw_plan_many_dft(1, &len, count, g->data, NULL, step, 1, g->data, NULL, step, 1,
-				  FFTW_FORWARD, how);
 }
 
 /* Finds the axes of the FFTs: n[] cells, stride[] samples from cell to cell. Returns how many axes there are. */
@@ -84,8 +70,9 @@ plan_ffts(struct grid *g, const struct usfft_options *o)
 			g->batch[a] = g->batch[0];
 		else if (g->batched)
 			err = batch_make(&g->batch[a], n[a], o->single);
-		else if (!(g->fftw[a] = plan_fftw(g, o, n[a], a ? width : 1, stride[a])))
-			err = -ENOMEM;
+		else
+			err =
+			    fftw_axis_make(&g->fftw[a], o, n[a], a ? width : 1, stride[a], g->data);
 	if (!g->batched || err)
 		return err;
 	g->work = weir_alloc_large((size_t)o->threads, g->work_bytes);
@@ -139,15 +126,6 @@ grid_make(struct grid *g, const struct usfft_options *o)
 	return cut ? make_roots(g) : 0;
 }
 
-static void
-destroy_plan(void *plan, bool single)
-{
-	if (plan && single)
-		fftwf_destroy_plan(plan);
-	else if (plan)
-		fftw_destroy_plan(plan);
-}
-
 void
 grid_free(struct grid *g)
 {
@@ -158,7 +136,7 @@ grid_free(struct grid *g)
 	for (int a = 0; a < 3; a++) {
 		if (!a || g->batch[a].root != g->batch[0].root)
 			batch_free(&g->batch[a]);
-		destroy_plan(g->fftw[a], g->real == sizeof(float));
+		fftw_axis_free(&g->fftw[a]);
 		weir_free(g->undo[a]);
 	}
 }
@@ -222,15 +200,6 @@ grid_clear(struct grid *g)
 	}
 }
 
-static void
-run_fftw(const struct grid *g, int axis, void *at)
-{
-	if (g->real == sizeof(float))
-		fftwf_execute_dft(g->fftw[axis], at, at);
-	else
-		fftw_execute_dft(g->fftw[axis], at, at);
-}
-
 static char *
 work_of(const struct grid *g)
 {
@@ -249,7 +218,7 @@ run_rows(const struct grid *g, size_t row, struct batch_gap in, struct batch_gap
 		return;
 	}
 	for (size_t r = 0; r < batch_width(g->real) && r < left; r++)
-		run_fftw(g, 0, at + r * row_bytes);
+		fftw_axis_run(&g->fftw[0], at + r * row_bytes);
 }
 
 /* Transforms a batch of columns along y (axis 1) or z (axis 2), from column x on. */
@@ -263,7 +232,7 @@ run_columns(const struct grid *g, int axis, size_t row, size_t x, struct batch_g
 		g->ops->columns(&g->batch[axis], at, axis == 1 ? g->ld : g->ld * g->plane, in, out,
 				work_of(g));
 	else
-		run_fftw(g, axis, at);
+		fftw_axis_run(&g->fftw[axis], at);
 }
 
 /* The batches of columns, or the single rows, that hold modes: `front` before the gap of an axis, the others behind it. */

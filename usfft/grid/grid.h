@@ -6,6 +6,7 @@
 #ifndef WEIR_USFFT_GRID_H
 #define WEIR_USFFT_GRID_H
 
+#include "usfft/grid/fftw_axis.h"
 #include "usfft/loops/batch.h"
 #include "usfft/usfft.h"
 
@@ -36,7 +37,7 @@ struct grid {
 	 * batches of one length share their roots.
 	 */
 	struct batch batch[3];
-	void *fftw[3];
+	struct fftw_axis fftw[3];
 	char *work; /* owned: work_bytes for each thread */
 	size_t work_bytes;
 
