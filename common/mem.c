@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +189,13 @@ weir_xstrdup(const char *s)
 	size_t n = strlen(s) + 1;
 
 	return memcpy(weir_xalloc(n, 1), s, n);
+}
+
+void
+weir_keep_heap(void)
+{
+	mallopt(M_TRIM_THRESHOLD, 64 << 20);
+	mallopt(M_MMAP_THRESHOLD, (int)LARGE_PAGE);
 }
 
 size_t

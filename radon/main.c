@@ -1,5 +1,6 @@
 /* radon: the Radon transform of seismic gathers, its inverses, removal of multiples. */
 #include "common/die.h"
+#include "common/mem.h"
 #include "common/stats.h"
 #include "gpu/use.h"
 #include "radon/args.h"
@@ -38,6 +39,7 @@ main(int argc, char **argv)
 	char **operand;
 	size_t n;
 
+	weir_keep_heap();
 	radon_args(argc, argv, &args, &o, &operand, &n);
 	stats_start(&st);
 	st.threads = o.radon.threads;

@@ -391,3 +391,11 @@ columns() {
 	run -1 usfft -T 2 --strict --pixel=.1 -p <(doubles 3x1 1 300 0) sky.nrrd
 	[[ $output == *'point 0 lies outside'* ]]
 }
+
+@test "usfft: a stream of small items keeps its memory from item to item" {
+	command -v strace >/dev/null || skip 'no strace'
+	awk 'BEGIN { for (i = 0; i < 4096; i++) print i / 4096 - 0.5, 1, 0 }' | texttoraw >one
+	for i in $(seq 50); do cat one; done >many
+	strace -f -e trace=brk -o trace usfft -T 1 -n 4096 -t 1 -o out many || skip 'strace is not allowed'
+	[ "$(wc -l <trace)" -lt 50 ]
+}

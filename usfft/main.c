@@ -133,6 +133,7 @@ main(int argc, char **argv)
 	size_t npath;
 	struct img x;
 
+	weir_keep_heap();
 	usfft_args(&j, argc, argv, &path, &npath);
 	stats_start(&j.st);
 	j.st.threads = j.o.threads;
