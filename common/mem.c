@@ -195,7 +195,7 @@ void
 weir_keep_heap(void)
 {
 	mallopt(M_TRIM_THRESHOLD, 64 << 20);
-	mallopt(M_MMAP_THRESHOLD, (int)LARGE_PAGE);
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 }
 
 size_t

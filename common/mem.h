@@ -49,7 +49,7 @@ void *weir_xalloc_large(size_t n, size_t size);
 char *weir_xstrdup(const char *s);
 
 /*
- * Keeps up to 64 MiB of freed memory for later requests below 2 MiB. glibc would give the end of its heap back to the system
+ * Keeps up to 64 MiB of freed memory for later requests below 32 MiB. glibc would give the end of its heap back to the system
  * as soon as 128 KiB of it are free, and take it again page by page for the next item of a stream. For main.c only.
  */
 void weir_keep_heap(void);

@@ -126,7 +126,7 @@ main(int argc, char **argv)
 		 {1, 4096, 4096, 1000, 3}, {1, 1 << 20, 1 << 20, 1, 5}, {2, 64, 1000, 1, 101},
 		 {2, 64, 1000, 1000, 5},   {2, 1024, 1 << 20, 1, 7},	{3, 128, 1 << 21, 1, 3}};
 
-	/* Both keep small memory, as the program usfft does; otherwise their times depend on what ran before. */
+	/* Both keep their memory, as the program usfft does; otherwise their times depend on what ran before. */
 	weir_keep_heap();
 	printf("usfft: %s\n", cpu_name(weir_cpu));
 	for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
