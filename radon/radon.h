@@ -220,8 +220,8 @@ double radon_alpha(const struct radon_options *o, const float *gather, const flo
 double radon_alias(const struct radon_options *o, double *apart);
 
 /*
- * The frequency below which 99 % of the gather's energy lies, in Hz; inf: no memory. The function is not thread-safe, since
- * FFTW's planner is not.
+ * The frequency below which 99 % of the energy of at most 16 traces of the gather lies, in Hz; inf: no memory. The function
+ * is not thread-safe, since FFTW's planner is not.
  */
 double radon_top_frequency(const struct radon_options *o, const float *gather);
 

@@ -371,6 +371,21 @@ below() {
 	[ ! -s err ]
 }
 
+@test "radon: aliasing of a later gather of the same plan is a warning too" {
+	gathers 24 >d
+	{
+		head -c "$(payload d)" d
+		for i in $(seq 2400); do printf '\0\0\200?'; done
+	} >flat
+	radon -q 0:1:20 -X 3000 flat 2>err >p
+	[ ! -s err ]
+	for t in 1 3; do
+		radon -q 0:1:20 -X 3000 -t $t flat flat d d 2>err >p
+		grep -q '^radon: item 3: gather 1: curves 0.05263 s apart alias' err
+		[ "$(wc -l <err)" -eq 1 ]
+	done
+}
+
 @test "radon: a moveout longer than the trace wraps nothing" {
 	gathers 24 >d
 	radon -q 0:2:5 -X 3000 --quiet d >p

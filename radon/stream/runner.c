@@ -46,7 +46,10 @@ drop_plan(struct runner *r)
 	r->plan = NULL;
 }
 
-/* Warns when a gather has energy at frequencies where neighbouring curves move a whole period apart. */
+/*
+ * Warns once, at the first gather that has energy at frequencies where neighbouring curves move a whole period apart. Each
+ * gather is looked at, since gathers of one plan differ in their frequencies.
+ */
 static void
 warn_alias(struct runner *r, const struct gather *g)
 {
@@ -72,7 +75,6 @@ new_plan(struct runner *r, const struct gather *g)
 	int err;
 
 	drop_plan(r);
-	warn_alias(r, g);
 	o.threads = r->threads;
 	o.unfactored = r->o->gpu != NULL;
 	err = radon_plan(&r->plan, &o);
@@ -107,6 +109,8 @@ runner_plan(struct runner *r, struct batch *b)
 
 	if (r->o->any_noise)
 		choose_noise(r, &b->g[0]);
+	for (size_t i = 0; i < b->n; i++)
+		warn_alias(r, &b->g[i]);
 	if (!r->plan || !gather_like(&r->like, &b->g[0]))
 		new_plan(r, &b->g[0]);
 	r->st->seconds[STATS_PLAN] += clock_now() - start;
