@@ -245,7 +245,8 @@ check_threads(void)
 			if (inverse && (method == RADON_TIME || method == RADON_USFFT2D))
 				continue;
 			scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
-			o.mute = (struct radon_mute){2, {.1, .3}, {.02, .05}, .02};
+			o.mute = (struct radon_mute){
+			    .n = 2, .t = {.1, .3}, .q = {.02, .05}, .taper = .02};
 			o.subtract = inverse;
 			float *d = scene_noise(&rng, o.nx * o.nt), *one, *three;
 			o.threads = 1;
@@ -266,7 +267,7 @@ check_threads(void)
 static void
 check_mute(void)
 {
-	const struct radon_mute line = {2, {1, 3}, {.1, .3}, .1};
+	const struct radon_mute line = {.n = 2, .t = {1, 3}, .q = {.1, .3}, .taper = .1};
 	const bool ok =
 	    radon_mute_weight(&line, 0, .1) == 0 && radon_mute_weight(&line, 0, .2) == 1 &&
 	    fabs(radon_mute_weight(&line, 2, .25) - .5) < 1e-12 &&

@@ -252,7 +252,8 @@ check_mute_paths(void)
 	o.subtract = true;
 	o.mute = beyond;
 	a = scene_run(&o, d, NULL);
-	o.mute = (struct radon_mute){2, {0, .2}, {beyond.q[0], beyond.q[0]}, beyond.taper};
+	o.mute = (struct radon_mute){
+	    .n = 2, .t = {0, .2}, .q = {beyond.q[0], beyond.q[0]}, .taper = beyond.taper};
 	b = scene_run(&o, d, NULL);
 	for (size_t i = 0; i < o.nx * o.nt; i++)
 		up += pow((double)a[i] - (double)b[i], 2);
