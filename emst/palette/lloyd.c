@@ -163,37 +163,50 @@ nearest_rivals(const struct cells *c, size_t p, const struct rivals *r, uint8_t 
 		at[i] = (uint8_t)id[i];
 }
 
-/* Assigns the colours of the cells from..to-1, and adds them to sum[k]. */
+/* Assigns the colours of the cells from..to-1, and adds them to sum[k]. Cells of few colours do not repay a test. */
 WEIR_CLONES(assign_cells,
 	    (const struct cells *c, const struct rivals *all, size_t from, size_t to,
 	     uint8_t *label, struct sum4 *sum),
 	    (c, all, from, to, label, sum))
 {
-	struct rivals near, r;
+	struct rivals near, nearer;
 	uint32_t block = UINT32_MAX;
 
 	for (const struct cell *q = c->cell + from; q < c->cell + to; q++) {
+		const struct rivals *r = &near;
 		if (q->block != block) {
 			block = q->block;
 			narrow(all, &c->block[block], &near);
 			pad(&near);
 		}
-		narrow(&near, &q->box, &r);
-		if (r.n == 1) {
-			sum4_add(&sum[r.id[0]], &q->sum);
-			memset(label + q->start, (int)r.id[0], q[1].start - q->start);
+		if (q[1].start - q->start > LANES) {
+			narrow(&near, &q->box, &nearer);
+			r = &nearer;
+		}
+		if (r->n == 1) {
+			sum4_add(&sum[r->id[0]], &q->sum);
+			memset(label + q->start, (int)r->id[0], q[1].start - q->start);
 			continue;
 		}
 		for (size_t p = q->start; p < q[1].start; p += LANES) {
 			const size_t n = q[1].start - p < LANES ? q[1].start - p : LANES;
 			uint8_t at[LANES];
-			nearest_rivals(c, p, &r, at);
+			nearest_rivals(c, p, r, at);
 			for (size_t i = 0; i < n; i++) {
 				label[p + i] = at[i];
 				sum4_add(&sum[at[i]], &c->sum[p + i]);
 			}
 		}
 	}
+}
+
+static void
+assign_share(const struct lloyd *l, const struct rivals *all, size_t s)
+{
+	const size_t n = l->cells->ncell;
+
+	assign_cells(l->cells, all, n * s / l->shares, n * (s + 1) / l->shares, l->label,
+		     l->share + s * l->k);
 }
 
 /* Returns the SSE: sum w |x - c|^2 = sum w |x|^2 - 2 c sum w x + |c|^2 sum w. */
@@ -213,15 +226,18 @@ sse_of(const struct lloyd *l)
 double
 lloyd_assign(struct lloyd *l)
 {
-	const size_t n = l->cells->ncell;
 	struct rivals all;
 
 	list_centres(&all, l);
 	memset(l->share, 0, l->shares * l->k * sizeof *l->share);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(l->threads) if (l->shares > 1)
-	for (size_t s = 0; s < l->shares; s++)
-		assign_cells(l->cells, &all, n * s / l->shares, n * (s + 1) / l->shares, l->label,
-			     l->share + s * l->k);
+	/* Even a team of one thread costs some microseconds, as much as a round on a small picture. */
+	if (l->threads == 1 || l->shares == 1)
+		for (size_t s = 0; s < l->shares; s++)
+			assign_share(l, &all, s);
+	else
+#pragma omp parallel for schedule(dynamic, 1) num_threads(l->threads)
+		for (size_t s = 0; s < l->shares; s++)
+			assign_share(l, &all, s);
 	memset(l->sum, 0, sizeof l->sum);
 	for (size_t s = 0; s < l->shares; s++)
 		for (size_t j = 0; j < l->k; j++)

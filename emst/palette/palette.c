@@ -12,7 +12,7 @@
 #include "emst/palette/palette.h"
 #include "emst/palette/swaps.h"
 
-enum { MOST_ROUNDS = 1000, FAILURES = 10, STARTS = 3, FEW = 16, MANY = 64 };
+enum { MOST_ROUNDS = 1000, FAILURES = 10, STARTS = 3, FEW = 16, MANY = 64, SEEDS = 4 };
 static const double GAIN = .001; /* dB */
 static const double FINE = 1. / 16;
 
@@ -80,7 +80,7 @@ settle(struct choice *h, const struct cells *cells, size_t k, unsigned parts)
 	struct ward *w = NULL;
 	struct cells thin = {0};
 	size_t n;
-	int err = seeds_make(cells, (double)cells->pixels / parts, 4 * k, &seed, &n);
+	int err = seeds_make(cells, (double)cells->pixels / parts, SEEDS * k, &seed, &n);
 
 	if (!err)
 		err = ward_make(&w, seed, n);
@@ -111,7 +111,8 @@ round_centres(struct lloyd *l)
 static int
 settle_best(struct choice h[STARTS], const struct cells *cells, size_t k, int threads)
 {
-	const size_t starts = k <= FEW ? STARTS : 1;
+	/* With fewer colours, all starts have every colour as a seed. */
+	const size_t starts = k <= FEW && cells->n > SEEDS * k ? STARTS : 1;
 	const unsigned parts[STARTS] = {k <= FEW ? 300 : k <= MANY ? 250 : 500, 200, 150};
 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (starts > 1)
