@@ -94,6 +94,8 @@ nan'
 	gen noise 2 3 >b.pgm
 	fails 1 '--values: the shapes differ' rawlabel --values=b.pgm a.pgm
 	fails 1 '--values has no more items' bash -c 'cat a.pgm a.pgm | rawlabel --to=csv -o out --values=a.pgm'
+	fails 1 'two.pgm: it has more items than a.pgm' bash -c 'cat a.pgm a.pgm >two.pgm; rawlabel --to=csv -o out --values=two.pgm a.pgm'
+	[ ! -e out ]
 	rawtile --size=3x1 --only=0 a.pgm >top
 	rawtile --size=3x1 --only=1 a.pgm >bottom
 	fails 1 '--values: it is another part of a picture' rawlabel --values=bottom top

@@ -391,6 +391,8 @@ main(int argc, char **argv)
 		convert_item(&args, in, &x, values, out, &found, &st);
 		img_free(&x);
 	}
+	if (values && raw_next(values, &x))
+		die("%s: it has more items than %s", raw_name(values), raw_name(in));
 	raw_close(values);
 	stats_add(&st, "components", "%zu", found);
 	stats_close(&st, in, out, &args.common);
