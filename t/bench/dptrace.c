@@ -315,6 +315,8 @@ bench_scores(void)
 int
 main(void)
 {
+	bench_recursion(128, 99);
+	bench_recursion(256, 33);
 	bench_recursion(512, 9);
 	bench_recursion(1024, 3);
 	bench_scores();

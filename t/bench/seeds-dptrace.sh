@@ -9,7 +9,7 @@ while read -r d n theirs; do
 	echo "d = $d, n = $n; theirs: $theirs"
 	run="dptrace --quiet --scores=scores.nrrd -p 0,0 -p 1000,0 -a 30"
 	interleave -n 7 "dptrace=$run >/dev/null" "one thread=$run -t 1 >/dev/null" \
-		"one thread, --method=d3=$run -t 1 --method=d3 >/dev/null"
+		"one thread, the method d3=$run -t 1 --method=d3 >/dev/null" "a process that does nothing=true"
 done <<END
 128 5 0.0019 s
 256 8 0.022 s
