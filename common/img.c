@@ -145,6 +145,10 @@ img_bytes(const struct img *x, size_t *bytes)
 	return img_count(x, bytes) && weir_mul(*bytes, img_type_size(x->type), bytes);
 }
 
+/*
+ * Large pages pay where a program goes over the samples of a large item: on 4096 x 4096 bytes, morphrec takes 39 ms instead of
+ * 129, emst --to=colours 84 instead of 174, rawmath 76 instead of 84. rawtile and rawtopnm take 2 to 3 ms of 27 more.
+ */
 int
 img_alloc(struct img *x)
 {
