@@ -6,6 +6,11 @@ setup() {
 	pgm 5 1 9 0 0 6 0 0 >marker.pgm
 }
 
+# A writer whose pipe no program has opened waits without end, and the page would wait for it.
+teardown() {
+	[ -z "${writer-}" ] || kill "$writer" 2>/dev/null || true
+}
+
 # row FILE: the last row of a PGM of 5 columns with a maxval below 256, as numbers.
 row() {
 	tail -c 5 "$1" | od -An -v -tu1 | xargs
@@ -31,8 +36,9 @@ floats() {
 
 # big W H MAXVAL: a PGM of smooth-free noise from a fixed seed, on stdout.
 big() {
+	gen noise "$1" "$2" >noise.raw || return 1
 	printf 'P5\n%d %d\n%d\n' "$1" "$2" "$3"
-	gen noise "$1" "$2" | tail -c $(($1 * $2))
+	tail -c $(($1 * $2)) noise.raw
 }
 
 @test "a marker spreads under the mask to the height of the passes" {
@@ -400,7 +406,8 @@ big() {
 
 @test "the mask may come from a FIFO" {
 	mkfifo pipe
-	cat mask.pgm >pipe &
+	cat mask.pgm >pipe 3>&- &
+	writer=$!
 	morphrec -m pipe marker.pgm >out.pgm
 	[ "$(row out.pgm)" = "0 5 6 3 3" ]
 }
@@ -519,6 +526,7 @@ big() {
 		truncate -s 1000 mask.pgm
 		printf x
 	} >pipe 3>&- &
+	writer=$!
 	run -1 bash -c 'morphrec -m mask.pgm pipe >out.pgm 2>stderr'
 	[ "$(wc -l <stderr)" -eq 1 ]
 	grep -q '^morphrec: a file shrank while it was mapped' stderr
