@@ -34,8 +34,8 @@ struct morphrec_plan {
 
 /*
  * Makes *p for that problem. Returns NULL, or a sentence that says why it failed; *p is then zeroed. The method tile
- * allocates all that a run needs, about .5 % of the mask. The other methods allocate 16 bytes for each pixel of a picture
- * or volume, for copies of marker and mask.
+ * allocates all that a run needs: .4 % of the mask with AVX-512, .7 % with AVX2, 1.5 % on other CPUs. The other methods
+ * allocate 16 bytes for each pixel of a picture or volume, for copies of marker and mask.
  */
 const char *morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what);
 

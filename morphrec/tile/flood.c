@@ -48,13 +48,6 @@ is_within(const struct tile_span *s, int p)
 	return p > s->first && p + 1 < s->after;
 }
 
-/* Returns -1, 0 or 1: place p belongs to the tile before, to this tile, or to the tile after. */
-static inline int
-side(const struct tile_span *s, int p)
-{
-	return p < s->first ? -1 : p >= s->after;
-}
-
 #define TEMPLATE "morphrec/tile/flood_body.h"
 #include "morphrec/four_body.h"
 

@@ -13,7 +13,7 @@ struct N(wait) {
 static inline bool
 N(note)(struct tile_job *o, struct N(wait) * w, int x, int y, int z, T key)
 {
-	const int dx = side(&o->sx, x), dy = side(&o->sy, y), dz = side(&o->sz, z);
+	const int dx = tile_side(&o->sx, x), dy = tile_side(&o->sy, y), dz = tile_side(&o->sz, z);
 
 	if (dx | dy | dz) {
 		o->owe(o->with, 9 * dz + 3 * dy + dx + 13, z - dz * (int)o->z.own,

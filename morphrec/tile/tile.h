@@ -122,6 +122,13 @@ tile_rows(int rows, int slices)
 	return (size_t)(rows + 2) * (size_t)(slices + 2);
 }
 
+/* Returns -1, 0 or 1: place p belongs to the tile before, to this tile, or to the tile after. */
+static inline int
+tile_side(const struct tile_span *s, int p)
+{
+	return p < s->first ? -1 : p >= s->after;
+}
+
 /* Returns the level of a key. */
 static inline uint8_t
 tile_level(const struct tile_job *job, uint64_t key)

@@ -259,20 +259,13 @@ N(owe_row)(const struct tile_job *o, const T *keys, const T *was, int k, int z, 
 			o->owe(o->with, k, z, y, x, tile_level(o, keys[x]));
 }
 
-/* Returns -1, 0 or 1: place p lies before the tile's own pixels in span s, among them, or after them. */
-static inline int
-N(side)(const struct tile_span *s, int p)
-{
-	return p < s->first ? -1 : p >= s->after;
-}
-
 /* Writes row y of slice z, which rose, back to the array, and tells job->owe about pixels of other tiles. */
 static TARGET void
 N(save_row)(struct N(tile) * t, int z, int y)
 {
 	const struct tile_job *o = t->job;
-	const int begin = o->sx.begin, end = o->sx.end, n = end - begin, dy = N(side)(&o->sy, y),
-		  dz = N(side)(&o->sz, z), k = 9 * (dz + 1) + 3 * (dy + 1) + 1,
+	const int begin = o->sx.begin, end = o->sx.end, n = end - begin, dy = tile_side(&o->sy, y),
+		  dz = tile_side(&o->sz, z), k = 9 * (dz + 1) + 3 * (dy + 1) + 1,
 		  ny = y - dy * (int)o->y.own, nz = z - dz * (int)o->z.own;
 	T *to = (T *)o->J + N(pixel_at)(t, z, y);
 	_Alignas(64) T keys[N(WIDTH)], was[N(WIDTH)];
