@@ -10,7 +10,7 @@ void
 progress_start(struct progress *p, bool quiet)
 {
 	*p = (struct progress){0};
-	if (!quiet && isatty(STDERR_FILENO))
+	if (!quiet)
 		p->start = p->last = clock_now();
 }
 
@@ -25,6 +25,10 @@ progress_step(struct progress *p, double done)
 	now = clock_now();
 	if (now - p->start < 2 || now - p->last < .2)
 		return;
+	if (!isatty(STDERR_FILENO)) {
+		*p = (struct progress){0};
+		return;
+	}
 	p->last = now;
 	fprintf(stderr, "\r[%-*.*s] %3.0f %%", WIDTH, (int)(done * WIDTH), bar, 100 * done);
 }

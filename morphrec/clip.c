@@ -73,7 +73,9 @@ clip_all(const struct morphrec_problem *what, void *J, const void *I)
 		     parts = most < (size_t)what->threads ? most : (size_t)what->threads;
 	struct morphrec_clip sum = clip_nothing();
 
-#pragma omp parallel for num_threads((int)parts) if (parts > 1)
+	if (parts < 2)
+		return clip_part(what, J, I, 0, total);
+#pragma omp parallel for num_threads((int)parts)
 	for (size_t i = 0; i < parts; i++) {
 		const size_t end = pieces * (i + 1) / parts * PIECE;
 		const struct morphrec_clip c =

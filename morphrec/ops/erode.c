@@ -59,6 +59,26 @@ clip_shape(const struct morphrec_problem *a, const struct shape *s, struct shape
 	return 0;
 }
 
+/* Erodes rows [first, end) of all slices by s. */
+static void
+erode_some(const struct morphrec_problem *a, const struct shape *s, const struct reach *r, void *J,
+	   const void *f, size_t first, size_t end, void *work)
+{
+	switch (img_type_size(a->type)) {
+	case 1:
+		erode_rows8(a, s, r, J, f, first, end, work);
+		break;
+	case 2:
+		erode_rows16(a, s, r, J, f, first, end, work);
+		break;
+	case 4:
+		erode_rows32(a, s, r, J, f, first, end, work);
+		break;
+	default:
+		erode_rows64(a, s, r, J, f, first, end, work);
+	}
+}
+
 static int
 erode_once(const struct morphrec_problem *a, const struct shape *s, void *J, const void *f)
 {
@@ -71,18 +91,13 @@ erode_once(const struct morphrec_problem *a, const struct shape *s, void *J, con
 
 	if (!work)
 		return -ENOMEM;
-#pragma omp parallel for num_threads((int)parts) if (parts > 1)
-	for (size_t i = 0; i < parts; i++) {
-		const size_t first = rows * i / parts, end = rows * (i + 1) / parts;
-		void *mine = work + i * room;
-		if (size == 1)
-			erode_rows8(a, s, &r, J, f, first, end, mine);
-		else if (size == 2)
-			erode_rows16(a, s, &r, J, f, first, end, mine);
-		else if (size == 4)
-			erode_rows32(a, s, &r, J, f, first, end, mine);
-		else
-			erode_rows64(a, s, &r, J, f, first, end, mine);
+	if (parts < 2) {
+		erode_some(a, s, &r, J, f, 0, rows, work);
+	} else {
+#pragma omp parallel for num_threads((int)parts)
+		for (size_t i = 0; i < parts; i++)
+			erode_some(a, s, &r, J, f, rows * i / parts, rows * (i + 1) / parts,
+				   work + i * room);
 	}
 	weir_free(work);
 	return 0;
@@ -111,36 +126,55 @@ erode_by(const struct morphrec_problem *a, const struct shape *s, size_t times, 
 
 enum { BESIDE = 128 }; /* bytes of a row that go down together: two lines of the cache */
 
-/*
- * Each pixel of J becomes the lowest within r places along one axis. The axis has n places that are `step` pixels apart; the
- * array consists of pieces of step * n pixels.
- */
+/* Lines of an array along one axis: n places that are `step` pixels apart, in pieces of step * n pixels. */
+struct lines {
+	size_t n, step, r;   /* r: each pixel becomes the lowest within r places */
+	size_t most, strips; /* pixels of a strip, and strips of a piece */
+	struct key_map map;
+};
+
+/* Erodes strip i of J along its lines. */
+static void
+erode_strip(const struct lines *l, size_t size, size_t i, char *J, void *work)
+{
+	const size_t x = i % l->strips * l->most, c = l->step - x < l->most ? l->step - x : l->most;
+	void *line = J + (i / l->strips * l->step * l->n + x) * size;
+
+	switch (size) {
+	case 1:
+		erode_columns8(line, l->n, l->step, c, l->r, l->map, work);
+		break;
+	case 2:
+		erode_columns16(line, l->n, l->step, c, l->r, l->map, work);
+		break;
+	case 4:
+		erode_columns32(line, l->n, l->step, c, l->r, l->map, work);
+		break;
+	default:
+		erode_columns64(line, l->n, l->step, c, l->r, l->map, work);
+	}
+}
+
+/* Each pixel of J becomes the lowest within r places along the axis of n places that are `step` pixels apart. */
 static int
 erode_along(const struct morphrec_problem *a, size_t n, size_t step, size_t r, char *J)
 {
-	const struct key_map map = morphrec_keys(a);
-	const size_t size = img_type_size(a->type), pieces = a->w * a->h * a->d / step / n,
-		     most = BESIDE / size, strips = (step + most - 1) / most,
+	const size_t size = img_type_size(a->type), most = BESIDE / size,
 		     threads = (size_t)a->threads, room = 2 * (n + 2 * r) * BESIDE;
-	char *scratch = weir_alloc(threads, room);
+	const struct lines l = {n, step, r, most, (step + most - 1) / most, morphrec_keys(a)};
+	const size_t strips = a->w * a->h * a->d / step / n * l.strips;
+	char *work = weir_alloc(threads, room);
 
-	if (!scratch)
+	if (!work)
 		return -ENOMEM;
-#pragma omp parallel for num_threads((int)threads) if (pieces * strips > 64)
-	for (size_t i = 0; i < pieces * strips; i++) {
-		const size_t x = i % strips * most, c = step - x < most ? step - x : most;
-		void *line = J + (i / strips * step * n + x) * size,
-		     *mine = scratch + (size_t)omp_get_thread_num() * room;
-		if (size == 1)
-			erode_columns8(line, n, step, c, r, map, mine);
-		else if (size == 2)
-			erode_columns16(line, n, step, c, r, map, mine);
-		else if (size == 4)
-			erode_columns32(line, n, step, c, r, map, mine);
-		else
-			erode_columns64(line, n, step, c, r, map, mine);
+	for (size_t i = 0; strips <= 64 && i < strips; i++)
+		erode_strip(&l, size, i, J, work);
+	if (strips > 64) {
+#pragma omp parallel for num_threads((int)threads)
+		for (size_t i = 0; i < strips; i++)
+			erode_strip(&l, size, i, J, work + (size_t)omp_get_thread_num() * room);
 	}
-	weir_free(scratch);
+	weir_free(work);
 	return 0;
 }
 

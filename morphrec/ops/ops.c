@@ -248,7 +248,10 @@ morphrec_marker_rows(const struct morphrec_problem *a, const struct morphrec_ope
 	}
 }
 
-/* Returns how many pieces the rows of the stack are shared out in, a piece a thread. Small arrays are one piece. */
+/*
+ * Returns how many pieces the rows of the stack are shared out in, a piece a thread. Small arrays are one piece, which is done
+ * without a parallel region: OpenMP makes a system call at the end of a region even when its team is one thread.
+ */
 static size_t
 pieces_of(const struct morphrec_problem *a)
 {
@@ -264,9 +267,9 @@ morphrec_marker(const struct morphrec_problem *a, const struct morphrec_operator
 {
 	const size_t rows = a->h * a->d, n = pieces_of(a);
 
-	if (!morphrec_op_by_rows(o->op))
+	if (n < 2 || !morphrec_op_by_rows(o->op))
 		return morphrec_marker_rows(a, o, J, f, 0, rows);
-#pragma omp parallel for num_threads((int)n) if (n > 1)
+#pragma omp parallel for num_threads((int)n)
 	for (size_t i = 0; i < n; i++)
 		morphrec_marker_rows(a, o, J, f, rows * i / n, rows * (i + 1) / n);
 	return 0;
@@ -293,7 +296,11 @@ finish_pieces(const struct morphrec_problem *a, const struct morphrec_operator *
 {
 	const size_t rows = a->h * a->d, n = pieces_of(a);
 
-#pragma omp parallel for num_threads((int)n) if (n > 1)
+	if (n < 2) {
+		morphrec_finish_rows(a, o, J, f, 0, rows);
+		return;
+	}
+#pragma omp parallel for num_threads((int)n)
 	for (size_t i = 0; i < n; i++)
 		morphrec_finish_rows(a, o, J, f, rows * i / n, rows * (i + 1) / n);
 }

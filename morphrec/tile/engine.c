@@ -145,8 +145,12 @@ static void
 run_units(struct engine *e, struct morphrec_figures *figures)
 {
 	e->first = e->unit;
-#pragma omp parallel num_threads(e->what.threads) if (e->units > 1)
-	work(e, &e->worker[omp_get_thread_num()]);
+	if (e->units < 2) {
+		work(e, e->worker);
+	} else {
+#pragma omp parallel num_threads(e->what.threads)
+		work(e, &e->worker[omp_get_thread_num()]);
+	}
 	figures->tiles += e->x.tiles * e->y.tiles * e->z.tiles;
 	for (int i = 0; i < e->what.threads; i++) {
 		figures->visits += e->worker[i].figures.visits;
