@@ -4,46 +4,13 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "emst/emst.h"
-#include "emst/lattice/lattice.h"
-#include "t/check.h"
 #include "t/check_emst.h"
 
-/* --- vertices ---------------------------------------------------------------------------------------------------- */
-
-struct sample {
-	struct emst_set s;
-	struct lattice l;
-	float *f;
-	double *d;
-	uint32_t *code;
-};
-
-static void
-free_sample(struct sample *m)
-{
-	lattice_free(&m->l);
-	weir_free(m->f);
-	weir_free(m->d);
-	weir_free(m->code);
-}
-
-static void
-from_codes(struct sample *m, const uint32_t *code, size_t n)
-{
-	*m = (struct sample){0};
-	lattice_init(&m->l);
-	lattice_add_codes(&m->l, code, n);
-	lattice_index(&m->l);
-	m->code = weir_alloc(m->l.n, sizeof *m->code);
-	lattice_codes(&m->l, m->code, 1);
-	m->s = (struct emst_set){
-	    .type = EMST_CODE, .n = m->l.n, .k = 3, .lattice = &m->l, .code = m->code};
-}
+/* --- vertices --------------------------------------------------------------------------------------------------- */
 
 /* Colours in a box of the given side, at multiples of step; a third of the time only on a plane, a line or a shell. */
 static void
-random_colours(struct sample *m, struct check_rng *r, size_t n, unsigned side, unsigned step)
+random_colours(struct emst_sample *m, struct check_rng *r, size_t n, unsigned side, unsigned step)
 {
 	uint32_t code[4096];
 	size_t kind = rng_below(r, 9);
@@ -64,17 +31,18 @@ random_colours(struct sample *m, struct check_rng *r, size_t n, unsigned side, u
 			x[0] = 255 * (unsigned)rng_below(r, 2);
 		code[i] = x[0] << 16 | x[1] << 8 | x[2];
 	}
-	from_codes(m, code, n);
+	emst_sample_codes(m, code, n);
 }
 
 /* Points of k coordinates, no two equal, on a grid of the given number of places per axis (0: anywhere). */
 static void
-random_points(struct sample *m, struct check_rng *r, size_t n, unsigned k, size_t places, bool wide)
+random_points(struct emst_sample *m, struct check_rng *r, size_t n, unsigned k, size_t places,
+	      bool wide)
 {
 	size_t have = 0;
 
-	*m = (struct sample){.f = weir_alloc(n * k, sizeof *m->f),
-			     .d = weir_alloc(n * k, sizeof *m->d)};
+	*m = (struct emst_sample){.f = weir_alloc(n * k, sizeof *m->f),
+				  .d = weir_alloc(n * k, sizeof *m->d)};
 	for (size_t tries = 0; have < n && tries < 4 * n; tries++) {
 		float *x = m->f + have * k;
 		size_t same = 0;
@@ -111,7 +79,7 @@ order(const void *pa, const void *pb)
 }
 
 static double
-d2_of(const struct sample *m, size_t i, size_t j)
+d2_of(const struct emst_sample *m, size_t i, size_t j)
 {
 	double d2 = 0;
 	float f2 = 0;
@@ -131,7 +99,7 @@ d2_of(const struct sample *m, size_t i, size_t j)
 }
 
 static void
-kruskal(const struct sample *m, const double *core, struct emst_tree *t)
+kruskal(const struct emst_sample *m, const double *core, struct emst_tree *t)
 {
 	size_t n = m->s.n, have = 0, k = 0;
 	struct edge *e = weir_alloc(n * (n - 1) / 2, sizeof *e);
@@ -161,51 +129,27 @@ kruskal(const struct sample *m, const double *core, struct emst_tree *t)
 	weir_free(e);
 }
 
-/* The first edge in which two trees differ, or -1. */
-static long
-difference(const struct emst_tree *a, const struct emst_tree *b)
-{
-	if (a->n != b->n || !a->edge || !b->edge)
-		return 0;
-	for (size_t i = 0; i + 1 < a->n; i++)
-		if (a->edge[i].u != b->edge[i].u || a->edge[i].v != b->edge[i].v ||
-		    a->length[i] != b->length[i])
-			return (long)i;
-	return -1;
-}
-
-static void
-expect(struct check_many *c, const struct emst_tree *want, struct emst_tree *got, int err,
-       const char *what, size_t set)
-{
-	long at = err ? 0 : difference(want, got);
-
-	check_case(c, at < 0, "set %zu, %s: %s, edge %ld of %zu", set, what, strerror(-err), at,
-		   want->n - 1);
-	emst_tree_free(got);
-}
-
 /* --- one tree, whatever the way --------------------------------------------------------------------------------- */
 
 static void
-compare_ways(struct check_many *c, const struct sample *m, size_t set)
+compare_ways(struct check_many *c, const struct emst_sample *m, size_t set)
 {
 	struct emst_tree want, got;
 
 	kruskal(m, NULL, &want);
 	int err = emst_direct(&m->s, NULL, &got);
-	expect(c, &want, &got, err, "direct", set);
+	emst_same_tree(c, &want, &got, err, "direct", set);
 	err = emst_run(&m->s, 1, &got);
-	expect(c, &want, &got, err, "the way that is chosen", set);
+	emst_same_tree(c, &want, &got, err, "the way that is chosen", set);
 	for (int threads = 1; threads <= 3; threads++) {
 		err = emst_run_kd(&m->s, threads, &got);
-		expect(c, &want, &got, err, "kd", set);
+		emst_same_tree(c, &want, &got, err, "kd", set);
 		err = emst_run_brute(&m->s, threads, &got);
-		expect(c, &want, &got, err, "all pairs in every round", set);
+		emst_same_tree(c, &want, &got, err, "all pairs in every round", set);
 		if (!m->code)
 			continue;
 		err = emst_run_lattice(&m->s, threads, &got);
-		expect(c, &want, &got, err, "lattice", set);
+		emst_same_tree(c, &want, &got, err, "lattice", set);
 	}
 	emst_tree_free(&want);
 }
@@ -218,11 +162,11 @@ check_colours(void)
 	struct check_rng r = {1};
 
 	for (size_t set = 0; set < 240; set++) {
-		struct sample m;
+		struct emst_sample m;
 		size_t n = 1 + rng_below(&r, set % 10 ? 120 : 400);
 		random_colours(&m, &r, n, side[rng_below(&r, 6)], step[rng_below(&r, 6)]);
 		compare_ways(&c, &m, set);
-		free_sample(&m);
+		emst_sample_free(&m);
 	}
 	check_end(&c, "emst: colours full of ties have one tree, by brute force, lattice and "
 		      "kd-tree, for any threads");
@@ -235,12 +179,12 @@ check_points(void)
 	struct check_rng r = {2};
 
 	for (size_t set = 0; set < 160; set++) {
-		struct sample m;
+		struct emst_sample m;
 		unsigned k = 1 + (unsigned)(set % 16);
 		size_t places = set % 3 ? 2 + rng_below(&r, 9) : 0, n = 1 + rng_below(&r, 200);
 		random_points(&m, &r, n, k, places, set / 16 % 2);
 		compare_ways(&c, &m, set);
-		free_sample(&m);
+		emst_sample_free(&m);
 	}
 	check_end(
 	    &c,
@@ -255,26 +199,26 @@ check_wide_points(void)
 	struct check_rng r = {11};
 
 	for (size_t set = 0; set < 40; set++) {
-		struct sample m;
+		struct emst_sample m;
 		struct emst_tree want, got;
 		const unsigned k = set % 8 ? 17 + (unsigned)rng_below(&r, 60) : 4096;
 		random_points(&m, &r, 2 + rng_below(&r, set % 8 ? 200 : 20), k, set % 3 ? 0 : 2,
 			      set % 2);
 		kruskal(&m, NULL, &want);
 		int err = emst_run(&m.s, 1 + (int)(set % 3), &got);
-		expect(&c, &want, &got, err, "all pairs", set);
+		emst_same_tree(&c, &want, &got, err, "all pairs", set);
 		emst_tree_free(&want);
-		free_sample(&m);
+		emst_sample_free(&m);
 	}
 	for (size_t set = 0; set < 2; set++) {
-		struct sample m;
+		struct emst_sample m;
 		struct emst_tree want, got;
 		random_points(&m, &r, 2600, 16, 0, set);
 		int err = emst_direct(&m.s, NULL, &want);
 		err = err ? err : emst_run_kd(&m.s, 2, &got);
-		expect(&c, &want, &got, err, "the kd-tree that gives up", set);
+		emst_same_tree(&c, &want, &got, err, "the kd-tree that gives up", set);
 		emst_tree_free(&want);
-		free_sample(&m);
+		emst_sample_free(&m);
 	}
 	check_end(&c, "emst: points of 17 to 4096 dimensions, and those that a kd-tree gives up, "
 		      "have the tree of the definition");
@@ -289,7 +233,7 @@ check_density(void)
 	static double core[400], want_core[400];
 
 	for (size_t set = 0; set < 120; set++) {
-		struct sample m;
+		struct emst_sample m;
 		struct emst_tree want, got;
 		unsigned k = 1 + (unsigned)(set % 5);
 		uint64_t sum = 0, p;
@@ -306,59 +250,18 @@ check_density(void)
 		emst_direct_core(&m.s, weight, p, want_core);
 		kruskal(&m, want_core, &want);
 		int err = emst_direct(&m.s, want_core, &got);
-		expect(&c, &want, &got, err, "direct", set);
+		emst_same_tree(&c, &want, &got, err, "direct", set);
 		for (int threads = 1; threads <= 2; threads++) {
 			check_poison(core, sizeof core);
 			err = emst_run_density(&m.s, weight, p, threads, core, &got);
-			expect(&c, &want, &got, err, "density", set);
+			emst_same_tree(&c, &want, &got, err, "density", set);
 			check_case(&c, !memcmp(core, want_core, m.s.n * sizeof *core),
 				   "set %zu: core radii", set);
 		}
 		emst_tree_free(&want);
-		free_sample(&m);
+		emst_sample_free(&m);
 	}
 	check_end(&c, "emst: mutual reachability: core radii and tree are those of the definition");
-}
-
-/* Sets too large for brute force: the two fast ways, which share no code, against each other. */
-static void
-check_large(void)
-{
-	struct check_many c = {0};
-	struct check_rng r = {4};
-	static uint32_t code[60000];
-
-	for (size_t set = 0; set < 8; set++) {
-		struct sample m;
-		struct emst_tree want, got;
-		size_t n = sizeof code / sizeof *code;
-		for (size_t i = 0; i < n; i++) {
-			double v[3];
-			for (int a = 0; a < 3; a++)
-				v[a] = set < 3	 ? 256 * rng_unit(&r)
-				       : set < 6 ? 128 + 8 * (double)set * rng_normal(&r)
-						 : 20 + 60 * (double)rng_below(&r, 4) +
-						       4 * rng_normal(&r);
-			if (set % 3 == 1)
-				v[0] = .5 * v[1] + .3 * v[2] + 20 * (double)rng_below(&r, 3);
-			code[i] = 0;
-			for (int a = 0; a < 3; a++)
-				code[i] = code[i] << 8 | (uint32_t)fmin(fmax(v[a], 0), 255);
-		}
-		from_codes(&m, code, set % 3 ? n : n / 10);
-		emst_run_kd(&m.s, 1, &want);
-		int err = emst_run_lattice(&m.s, 1, &got);
-		expect(&c, &want, &got, err, "lattice", set);
-		err = emst_run_lattice(&m.s, 2, &got);
-		expect(&c, &want, &got, err, "lattice, two threads", set);
-		err = emst_run_kd(&m.s, 2, &got);
-		expect(&c, &want, &got, err, "kd, two threads", set);
-		err = emst_run(&m.s, 2, &got);
-		expect(&c, &want, &got, err, "the choice", set);
-		emst_tree_free(&want);
-		free_sample(&m);
-	}
-	check_end(&c, "emst: clouds, sheets, sparse colours: lattice and kd-tree agree");
 }
 
 static void
@@ -368,7 +271,7 @@ check_limits(void)
 	static const uint32_t black_white[] = {0, 0xffffff};
 	struct emst_set s = {.type = EMST_F32, .n = 3, .k = 2, .x = twice};
 	struct emst_tree t = {0};
-	struct sample m;
+	struct emst_sample m;
 
 	check(emst_run(&s, 1, &t) == -EEXIST && !t.edge, "emst: equal points are refused", "ok");
 	s.n = 1;
@@ -381,11 +284,11 @@ check_limits(void)
 	check(emst_run(&s, 1, &t) == -ERANGE && !t.edge, "emst: 2^31 points are refused", "a tree");
 	check(emst_run_brute(&s, 1, &t) == -ERANGE && !t.edge,
 	      "emst: 2^31 points are refused where all pairs are compared", "a tree");
-	from_codes(&m, black_white, 2);
+	emst_sample_codes(&m, black_white, 2);
 	check(emst_run_lattice(&m.s, 1, &t) == 0 && t.length[0] == sqrt(3 * 255 * 255),
 	      "emst: black and white are sqrt(3) 255 apart", "%g", t.length ? t.length[0] : -1.);
 	emst_tree_free(&t);
-	free_sample(&m);
+	emst_sample_free(&m);
 }
 
 void
@@ -397,6 +300,6 @@ check_emst(void)
 	check_density();
 	check_emst_classes();
 	check_emst_pictures();
-	check_large();
+	check_emst_many();
 	check_limits();
 }

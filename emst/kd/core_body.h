@@ -126,7 +126,9 @@ find_cores(struct kd *t)
 		for (size_t j = 0; j < LEAF; j++)
 			t->core_lane[leaf][j] = j < n ? t->core[first + j] : (REAL)INFINITY;
 	}
-	for (size_t p = 0; p < t->n; p++)
+	for (size_t p = 0; p < t->n; p++) {
+		t->bound[p] = t->core[p];
 		t->in->core[t->vertex[p]] = (double)t->core[p];
+	}
 	return 0;
 }

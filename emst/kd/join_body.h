@@ -119,29 +119,138 @@ search_from(struct kd *t, size_t p, uint32_t tree, unsigned k)
 		offer(t, tree, best);
 }
 
-/*
- * Those of the points from..to-1 that need it search the kd-tree. With rest false these are every 64th point, which go first;
- * with rest true the others.
- */
-WEIR_CLONES(search_some, (struct kd *restrict t, size_t from, size_t to, bool rest),
-	    (t, from, to, rest))
+/* Tells whether a point may have an edge that its tree wants, and whether its list cannot tell. */
+CPU_INLINE bool
+must_search(const struct kd *t, size_t p, REAL limit)
 {
-	for (size_t p = from; p < to; p++) {
-		uint32_t tree = t->tree[p];
-		if ((p % 64 == 0) == rest || tree == t->largest || t->used[p] < t->nnear ||
-		    t->bound[p] > best_d2(t, tree))
+	return t->used[p] == t->nnear && t->bound[p] <= limit;
+}
+
+/* The leaves that the points of one leaf search together. */
+struct group {
+	size_t n;
+	uint32_t leaf[MAXGROUP];
+	bool full;   /* there are more */
+	REAL beyond; /* foreign points of all other leaves have at least this squared distance */
+};
+
+/* Lists the leaves below `top` that may have foreign points within the limit of the box of the node `own`. */
+CPU_INLINE void
+group_below(const struct kd *t, size_t own, size_t top, uint32_t tree, REAL limit, struct group *g,
+	    unsigned k)
+{
+	size_t stack[MAXHEIGHT];
+	int n = 0;
+
+	stack[n++] = top;
+	while (n) {
+		const size_t node = stack[--n];
+		if (t->node_tree[node] == tree)
 			continue;
-		switch (t->k) {
-		case 2:
-			search_from(t, p, tree, 2);
-			break;
-		case 3:
-			search_from(t, p, tree, 3);
-			break;
-		default:
-			search_from(t, p, tree, t->k);
+		const REAL d2 = boxes_d2(t, own, node, k);
+		if (d2 > limit) {
+			g->beyond = d2 < g->beyond ? d2 : g->beyond;
+		} else if (node < t->nleaves) {
+			stack[n++] = 2 * node + 1;
+			stack[n++] = 2 * node;
+		} else if (g->n < MAXGROUP) {
+			g->leaf[g->n++] = (uint32_t)(node - t->nleaves);
+		} else {
+			g->full = true;
+			return;
 		}
 	}
+}
+
+/* Point p searches the leaves of its group. */
+CPU_INLINE void
+search_group(struct kd *t, size_t p, uint32_t tree, const struct group *g, unsigned k)
+{
+	struct kd_edge best = {best_d2(t, tree), NONE, NONE, 0, 0};
+	REAL beyond = g->beyond;
+	bool looked = false;
+
+	for (size_t i = 0; i < g->n; i++) {
+		const REAL d2 = box_d2(t, t->x + p * t->k, t->nleaves + g->leaf[i], k);
+		if (d2 > best.d2) {
+			beyond = d2 < beyond ? d2 : beyond;
+			continue;
+		}
+		search_leaf(t, p, tree, g->leaf[i], &best, k);
+		looked = true;
+	}
+	t->bound[p] = looked ? best.d2 : beyond;
+	if (best.span != NONE)
+		offer(t, tree, best);
+}
+
+/*
+ * The points of a leaf search. If all are in one tree that has an edge, they search as a group: in late rounds most of them
+ * are so far from other trees that one look at the boxes serves all. Otherwise each searches the kd-tree.
+ */
+CPU_INLINE void
+search_of_leaf(struct kd *t, size_t leaf, unsigned k)
+{
+	const size_t own = t->nleaves + leaf, from = leaf_begin(t, leaf),
+		     to = leaf_begin(t, leaf + 1);
+	const uint32_t tree = t->node_tree[own];
+	const REAL limit = tree == MIXED ? (REAL)INFINITY : best_d2(t, tree);
+	struct group g = {.beyond = (REAL)INFINITY};
+	size_t searching = 0;
+
+	if (tree == t->largest)
+		return;
+	for (size_t p = from; p < to; p++)
+		searching += must_search(t, p, limit);
+	if (!searching)
+		return;
+	g.full = searching < CROWD || limit == (REAL)INFINITY;
+	for (size_t node = own; node > 1 && !g.full; node /= 2)
+		group_below(t, own, node ^ 1, tree, limit, &g, k);
+	for (size_t p = from; p < to; p++)
+		if (t->tree[p] == t->largest || !must_search(t, p, best_d2(t, t->tree[p])))
+			continue;
+		else if (g.full)
+			search_from(t, p, t->tree[p], k);
+		else
+			search_group(t, p, tree, &g, k);
+}
+
+WEIR_CLONES(search_leaves, (struct kd *restrict t, size_t from, size_t to), (t, from, to))
+{
+	for (size_t leaf = from; leaf < to; leaf++)
+		switch (t->k) {
+		case 2:
+			search_of_leaf(t, leaf, 2);
+			break;
+		case 3:
+			search_of_leaf(t, leaf, 3);
+			break;
+		default:
+			search_of_leaf(t, leaf, t->k);
+		}
+}
+
+/* A few points search first. Then every large tree has a short edge. */
+WEIR_CLONES(search_few, (struct kd *restrict t, size_t from, size_t to), (t, from, to))
+{
+	for (size_t p = (from + 63) / 64 * 64; p < to; p += 64)
+		if (t->tree[p] != t->largest && must_search(t, p, best_d2(t, t->tree[p])))
+			search_from(t, p, t->tree[p], t->k);
+}
+
+/* Returns the squared distance of two points, or infinity for NONE, as leaf_d2() computes it. */
+CPU_INLINE REAL
+pair_d2(const struct kd *t, size_t p, uint32_t q)
+{
+	const REAL *x = t->x + p * t->k, *y = t->x + q * t->k;
+	REAL sum = 0;
+
+	if (q == NONE)
+		return (REAL)INFINITY;
+	for (unsigned a = 0; a < t->k; a++)
+		sum += (x[a] - y[a]) * (x[a] - y[a]);
+	return sum;
 }
 
 /* Offers the first foreign point of the list, if it is certainly the nearest; else marks the list as used up. */
@@ -149,7 +258,6 @@ CPU_INLINE void
 ask_list(struct kd *t, size_t p)
 {
 	const unsigned m = t->nnear;
-	const REAL *d2 = t->near_d2 + p * m;
 	const uint32_t *near = t->near + p * m;
 	uint32_t tree = t->tree[p];
 	unsigned j = t->used[p];
@@ -157,18 +265,16 @@ ask_list(struct kd *t, size_t p)
 	while (j < m && near[j] != NONE && t->tree[near[j]] == tree)
 		j++;
 	t->used[p] = (uint8_t)j;
-	if (j == m) {
-		t->bound[p] = d2[m - 1];
+	if (j == m)
 		return;
-	}
-	t->bound[p] = d2[j];
-	if (d2[j] >= d2[m - 1])
+	const REAL d2 = pair_d2(t, p, near[j]);
+	if (d2 >= t->bound[p])
 		t->used[p] = (uint8_t)m;
-	if (near[j] == NONE || d2[j] > best_d2(t, tree))
+	if (near[j] == NONE || d2 > best_d2(t, tree))
 		return;
-	struct kd_edge best = edge_make(t, d2[j], p, near[j]);
-	for (unsigned i = j + 1; i < m && d2[i] == d2[j]; i++) {
-		struct kd_edge e = edge_make(t, d2[i], p, near[i]);
+	struct kd_edge best = edge_make(t, d2, p, near[j]);
+	for (unsigned i = j + 1; i < m && pair_d2(t, p, near[i]) == d2; i++) {
+		struct kd_edge e = edge_make(t, d2, p, near[i]);
 		if (t->tree[near[i]] != tree && edge_before(&e, &best))
 			best = e;
 	}
@@ -205,22 +311,25 @@ label_nodes(struct kd *t)
 static void
 search_all(struct kd *t)
 {
-	const size_t share = t->n / (16 * (size_t)t->threads),
-		     chunk = share > 4096 ? 4096 : (share + 64) / 64 * 64,
-		     chunks = (t->n + chunk - 1) / chunk;
+	const size_t share = t->nleaves / (16 * (size_t)t->threads),
+		     chunk = share > 256 ? 256 : share + 1,
+		     chunks = (t->nleaves + chunk - 1) / chunk;
 
 	for (size_t c = 0; c < t->ntrees; c++)
 		t->best[c] = (struct kd_edge){(REAL)INFINITY, NONE, NONE, 0, 0};
-	if (t->nnear)
-#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) if (t->n > SMALL)
-		for (size_t c = 0; c < chunks; c++)
-			ask_lists(t, c * chunk, (c + 1) * chunk < t->n ? (c + 1) * chunk : t->n);
 	label_nodes(t);
-	for (int rest = 0; rest < 2; rest++)
+	for (int pass = t->nnear ? 0 : 1; pass < 3; pass++)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) if (t->n > SMALL)
-		for (size_t c = 0; c < chunks; c++)
-			search_some(t, c * chunk, (c + 1) * chunk < t->n ? (c + 1) * chunk : t->n,
-				    rest);
+		for (size_t c = 0; c < chunks; c++) {
+			const size_t leaf = c * chunk,
+				     to = leaf + chunk < t->nleaves ? leaf + chunk : t->nleaves;
+			if (pass == 0)
+				ask_lists(t, leaf_begin(t, leaf), leaf_begin(t, to));
+			else if (pass == 1)
+				search_few(t, leaf_begin(t, leaf), leaf_begin(t, to));
+			else
+				search_leaves(t, leaf, to);
+		}
 }
 
 /* Every tree takes its edge. An edge that two trees chose is taken once. Returns the number of edges so far. */

@@ -4,10 +4,13 @@
  * such a leaf. For each of those points, one more operation per coordinate gives the distances to the points of that leaf.
  */
 
+enum { MAXNEAR = 8 };
+
 struct near_job {
-	const struct kd *t;
-	size_t first, n;       /* the points of the leaf */
-	lanes at[EMST_MAXDIM]; /* their coordinates */
+	struct kd *t;
+	size_t first, n;	/* the points of the leaf */
+	lanes at[EMST_MAXDIM];	/* their coordinates */
+	REAL d2[LEAF][MAXNEAR]; /* the squared distances of the lists so far, ascending */
 	/* The squared distance of the last of each list so far; -1 where the leaf has no such point. */
 	REAL limit[LEAF];
 	REAL worst;   /* the largest of limit[] */
@@ -77,7 +80,7 @@ near_leaf(struct near_job *job, size_t leaf, unsigned k)
 		close |= (unsigned)(d.x[j] < job->limit[j]) << j;
 	for (; close; close &= close - 1) {
 		size_t j = (size_t)__builtin_ctz(close), p = job->first + j;
-		REAL *d2 = t->near_d2 + p * m;
+		REAL *d2 = job->d2[j];
 		uint32_t *near = t->near + p * m;
 		leaf_d2(t, t->x + p * t->k, leaf, k, &d);
 		job->looks++;
@@ -127,7 +130,24 @@ near_below(struct near_job *job, size_t own, size_t top, unsigned k)
 	}
 }
 
-/* Fills the lists of the points of a leaf. Returns the number of looks at leaves. */
+/*
+ * Tells whether point j of the leaf equals one in its list. Equal points are in each other's lists, unless these are full of
+ * points so near that d2 is rounded to 0.
+ */
+static bool
+has_equal(const struct near_job *job, size_t j)
+{
+	const struct kd *t = job->t;
+	const size_t p = job->first + j;
+	const uint32_t *near = t->near + p * t->nnear;
+
+	for (unsigned i = 0; i < t->nnear && job->d2[j][i] == 0; i++)
+		if (!memcmp(t->x + p * t->k, t->x + near[i] * t->k, t->k * sizeof *t->x))
+			return true;
+	return false;
+}
+
+/* Fills the lists and the bounds of the points of a leaf. Returns the number of looks at leaves. */
 CPU_INLINE size_t
 near_of_leaf(struct kd *t, size_t leaf, unsigned k)
 {
@@ -135,10 +155,11 @@ near_of_leaf(struct kd *t, size_t leaf, unsigned k)
 	size_t own = t->nleaves + leaf;
 
 	job.n = leaf_begin(t, leaf + 1) - job.first;
-	for (size_t i = job.first * t->nnear; i < (job.first + job.n) * t->nnear; i++) {
-		t->near_d2[i] = (REAL)INFINITY;
+	for (size_t i = job.first * t->nnear; i < (job.first + job.n) * t->nnear; i++)
 		t->near[i] = NONE;
-	}
+	for (size_t j = 0; j < job.n; j++)
+		for (unsigned i = 0; i < t->nnear; i++)
+			job.d2[j][i] = (REAL)INFINITY;
 	for (unsigned a = 0; a < k; a++)
 		job.at[a] = t->lane[leaf * t->k + a];
 	for (size_t j = 0; j < LEAF; j++)
@@ -146,6 +167,11 @@ near_of_leaf(struct kd *t, size_t leaf, unsigned k)
 	near_leaf(&job, leaf, k);
 	for (size_t node = own; node > 1; node /= 2)
 		near_below(&job, own, node ^ 1, k);
+	for (size_t j = 0; j < job.n; j++) {
+		t->bound[job.first + j] = job.limit[j];
+		if (has_equal(&job, j))
+			note_equal(t);
+	}
 	return job.looks;
 }
 
@@ -185,41 +211,24 @@ prunes_little(struct kd *t)
 	return FACTOR * looks / SAMPLE > t->n;
 }
 
-/*
- * Tells whether a point equals one in its list. Equal points are in each other's lists, unless these are full of points
- * so near that d2 is rounded to 0.
- */
-static bool
-has_equal(const struct kd *t, size_t p)
-{
-	for (unsigned j = 0; j < t->nnear && t->near_d2[p * t->nnear + j] == 0; j++)
-		if (!memcmp(t->x + p * t->k, t->x + t->near[p * t->nnear + j] * t->k,
-			    t->k * sizeof *t->x))
-			return true;
-	return false;
-}
-
 /* Returns 0, -errno, or PRUNES_LITTLE when Prim's algorithm over all pairs is faster. */
 enum { PRUNES_LITTLE = 1 };
 static int
 list_near(struct kd *t)
 {
 	size_t chunks = (t->nleaves + 63) / 64;
-	unsigned equal = 0;
 
-	t->near_d2 = weir_alloc_large(t->n * t->nnear, sizeof *t->near_d2);
 	t->near = weir_alloc_large(t->n * t->nnear, sizeof *t->near);
-	if (!t->near_d2 || !t->near)
+	if (!t->near)
 		return -ENOMEM;
 	if (prunes_little(t))
 		return PRUNES_LITTLE;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) reduction(| : equal)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads)
 	for (size_t c = 0; c < chunks; c++) {
-		size_t to = (c + 1) * 64 < t->nleaves ? (c + 1) * 64 : t->nleaves;
-		near_leaves(t, c * 64, to);
+		if (found_equal(t))
+			continue;
+		near_leaves(t, c * 64, (c + 1) * 64 < t->nleaves ? (c + 1) * 64 : t->nleaves);
 		step(t, LISTED * (double)c / (double)chunks);
-		for (size_t p = leaf_begin(t, c * 64); p < leaf_begin(t, to); p++)
-			equal |= has_equal(t, p);
 	}
-	return equal ? -EEXIST : 0;
+	return t->equal ? -EEXIST : 0;
 }

@@ -16,16 +16,14 @@ start_trees(struct kd *t)
 	t->tree = weir_alloc_large(t->n, sizeof *t->tree);
 	t->size = weir_alloc_large(t->n, sizeof *t->size);
 	t->node_tree = weir_alloc_large(2 * t->nleaves, sizeof *t->node_tree);
-	t->bound = weir_alloc_large(t->n, sizeof *t->bound);
 	t->used = weir_calloc_large(t->n, sizeof *t->used);
 	t->best = weir_alloc_large(t->n, sizeof *t->best);
-	if (!t->tree || !t->size || !t->node_tree || !t->bound || !t->used || !t->best)
+	if (!t->tree || !t->size || !t->node_tree || !t->used || !t->best)
 		return -ENOMEM;
 #pragma omp parallel for schedule(static) num_threads(t->threads) if (t->n > SMALL)
 	for (size_t p = 0; p < t->n; p++) {
 		t->tree[p] = (uint32_t)p;
 		t->size[p] = 1;
-		t->bound[p] = t->core ? t->core[p] : 0;
 	}
 	return 0;
 }
@@ -41,7 +39,6 @@ free_kd(struct kd *t)
 	weir_free(t->leaf);
 	weir_free(t->core);
 	weir_free(t->core_lane);
-	weir_free(t->near_d2);
 	weir_free(t->near);
 	weir_free(t->tree);
 	weir_free(t->size);
@@ -73,11 +70,13 @@ sort_ties(const struct kd *t, struct sorted *e, struct sorted *tmp, size_t n)
 		e[i].key = length;
 }
 
+/* The lists have served when edges are sorted. Their memory is scratch where it suffices: new pages have to be cleared. */
 static int
 write_tree(const struct kd *t, struct sorted *e, struct emst_tree *tree)
 {
 	size_t n = t->n - 1;
-	struct sorted *tmp = weir_alloc_large(n, sizeof *tmp);
+	const bool room = t->nnear * sizeof *t->near >= sizeof(struct sorted);
+	struct sorted *tmp = room ? (void *)t->near : weir_alloc_large(n, sizeof *tmp);
 
 	tree->edge = weir_alloc_large(n, sizeof *tree->edge);
 	tree->length = weir_alloc_large(n, sizeof *tree->length);
@@ -96,7 +95,8 @@ write_tree(const struct kd *t, struct sorted *e, struct emst_tree *tree)
 			tree->length[i] = sqrt((double)REAL_OF_KEY(e[i].key));
 		}
 	}
-	weir_free(tmp);
+	if (!room)
+		weir_free(tmp);
 	return tmp && tree->edge && tree->length ? 0 : -ENOMEM;
 }
 

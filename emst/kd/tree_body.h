@@ -23,7 +23,15 @@
 
 static const double LISTED = 1. / 3;
 
-enum { LEAF = 16, SERIAL = 8192, SMALL = 8192, MAXHEIGHT = 40, SAMPLED = 600 };
+enum {
+	LEAF = 16,
+	SERIAL = 8192,
+	SMALL = 8192,
+	MAXHEIGHT = 40,
+	SAMPLED = 600,
+	MAXGROUP = 64,
+	CROWD = 4
+};
 
 typedef REAL lanes __attribute__((vector_size(LEAF * sizeof(REAL))));
 
@@ -46,19 +54,20 @@ struct kd {
 	lanes *lane;	      /* owned */
 	REAL *box;	      /* owned */
 	uint32_t *leaf;	      /* [n]: the leaf of a point; owned */
+	bool equal;	      /* two points are equal; threads read and write it atomically */
 	REAL *core;	      /* [n]: squared core radii, or NULL; owned */
 	lanes *core_lane;     /* [leaf]; owned */
 
 	unsigned nnear; /* length of the lists of nearest points; 0: none are kept */
-	REAL *near_d2;	/* [n][nnear], ascending; owned */
-	uint32_t *near; /* [n][nnear]; NONE: there are no more; owned */
+	uint32_t *near; /* [n][nnear], the nearest first; NONE: there are no more; owned */
 
 	size_t ntrees;
 	uint32_t largest;
 	uint32_t *tree;	     /* [n]: the tree of a point; owned */
 	uint32_t *size;	     /* [ntrees]; owned */
 	uint32_t *node_tree; /* [node]: the tree of all its points, or MIXED; owned */
-	REAL *bound;	     /* [n]: no point of another tree is nearer (squared); owned */
+	/* [n]: no point of another tree is nearer (squared), except those in the list while it is in use; owned. */
+	REAL *bound;
 	/* [n]: the leading entries of the list that are in the point's own tree; nnear: the list is used up; owned. */
 	uint8_t *used;
 	struct kd_edge *best; /* [ntrees]: the first edge of a tree in this round; owned */
@@ -172,6 +181,32 @@ fill_box(struct kd *t, size_t node, size_t lo, size_t hi)
 	return widest;
 }
 
+static inline bool
+found_equal(const struct kd *t)
+{
+	return __atomic_load_n(&t->equal, __ATOMIC_RELAXED);
+}
+
+static inline void
+note_equal(struct kd *t)
+{
+	__atomic_store_n(&t->equal, true, __ATOMIC_RELAXED);
+}
+
+static bool
+leaf_has_equal(const struct kd *t, size_t lo, size_t hi)
+{
+	const size_t bytes = t->k * sizeof *t->x;
+
+	for (size_t i = lo; i < hi; i++)
+		for (size_t j = lo; j < i; j++)
+			if (t->x[i * t->k] == t->x[j * t->k] &&
+			    !memcmp(t->x + i * t->k, t->x + j * t->k, bytes))
+				return true;
+	return false;
+}
+
+/* Some leaves look for equal points, which usually meet in a leaf. So a tree in vain ends soon. */
 static void
 fill_leaf(struct kd *t, size_t leaf, size_t lo, size_t hi)
 {
@@ -182,13 +217,16 @@ fill_leaf(struct kd *t, size_t leaf, size_t lo, size_t hi)
 			lane[a][j] = lo + j < hi ? t->x[(lo + j) * t->k + a] : (REAL)INFINITY;
 	for (size_t i = lo; i < hi; i++)
 		t->leaf[i] = (uint32_t)leaf;
+	if (leaf % 8 == 0 && leaf_has_equal(t, lo, hi))
+		note_equal(t);
 }
 
 static void
 build_node(struct kd *t, size_t node, int level, size_t lo, size_t hi)
 {
+	if (found_equal(t))
+		return;
 	unsigned axis = fill_box(t, node, lo, hi);
-
 	if (level == t->height) {
 		fill_leaf(t, node - t->nleaves, lo, hi);
 		return;
@@ -220,11 +258,12 @@ build(struct kd *t)
 	t->lane = weir_alloc_large(t->nleaves * t->k, sizeof *t->lane);
 	t->box = weir_alloc_large(2 * t->nleaves * 2 * t->k, sizeof *t->box);
 	t->leaf = weir_alloc_large(t->n, sizeof *t->leaf);
+	t->bound = weir_alloc_large(t->n, sizeof *t->bound);
 	if (s->id)
 		t->number = t->own_number = weir_alloc_large(t->n, sizeof *t->number);
 	else
 		t->number = t->vertex;
-	if (!t->x || !t->vertex || !t->lane || !t->box || !t->leaf || !t->number)
+	if (!t->x || !t->vertex || !t->lane || !t->box || !t->leaf || !t->bound || !t->number)
 		return -ENOMEM;
 	memcpy(t->x, s->x, t->n * t->k * sizeof *t->x);
 	for (size_t i = 0; i < t->n; i++)
@@ -234,7 +273,7 @@ build(struct kd *t)
 	build_node(t, 1, 0, 0, t->n);
 	for (size_t i = 0; s->id && i < t->n; i++)
 		t->own_number[i] = s->id[t->vertex[i]];
-	return 0;
+	return t->equal ? -EEXIST : 0;
 }
 
 /* Returns the squared distance from a point to a box. */
