@@ -1,46 +1,22 @@
 /*
- * Kruskal's algorithm by shells. All pairs (u, v) with v = u + o of one offset o are found a row at a time: the bits of row
- * (r,g), AND the bits of row (r,g) + o shifted by o's blue part. Most of these pairs can be dropped without looking at a
- * tree, since a shorter or earlier path is known to exist. Let e be a unit vector; a pair is dropped in two cases:
- *
- *	(u-e, v-e) is a pair too	u-e ~ u and v-e ~ v are edges of length 1, and that pair comes earlier
- *	u+e or v-e is present		where e points from u towards v: the path through that colour is shorter
- *
- * The remaining pairs are filtered by the labels of the last shell and joined in order.
+ * Kruskal's algorithm by shells: the pairs of one squared length after the other are found by pairs.h, filtered by the labels
+ * of the last shell and joined in order.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
-#include "emst/lattice/forest.h"
+#include "emst/lattice/pairs.h"
 
 enum { MAXOFFSETS = 256, MAXCHUNKS = 64, SMALL = 1 << 16 };
-
-struct offset {
-	int r, g, b, code;
-};
-
-struct pairs {
-	struct emst_edge *e; /* owned */
-	size_t n, room;
-	bool failed;
-};
 
 struct shell {
 	uint32_t d2;
 	int n; /* offsets */
 	struct offset o[MAXOFFSETS];
 };
-
-static int
-sign(int x)
-{
-	return (x > 0) - (x < 0);
-}
 
 static void
 insert_offset(struct shell *s, struct offset o)
@@ -104,92 +80,6 @@ make_shell(struct shell *s, uint32_t d2, const struct spread *p)
 		}
 }
 
-/* Doubles the room; returns false when memory has run out. */
-static bool
-grow(struct pairs *p)
-{
-	size_t room = p->room ? 2 * p->room : 1024;
-	struct emst_edge *e = weir_alloc(room, sizeof *e);
-
-	if (!e) {
-		p->failed = true;
-		return false;
-	}
-	if (p->n)
-		memcpy(e, p->e, p->n * sizeof *e);
-	weir_free(p->e);
-	p->e = e;
-	p->room = room;
-	return true;
-}
-
-/* Returns the pairs of one word that are not dropped. before: bit 63 of the pairs of the word to the left. */
-CPU_INLINE uint64_t
-prune(const uint64_t *u, const uint64_t *v, const struct offset *o, uint32_t d2, uint64_t before)
-{
-	enum { G = LATTICE_WORDS, R = LATTICE_SIDE * LATTICE_WORDS };
-	int b = o->b, sb = sign(b), sg = sign(o->g) * G, sr = sign(o->r) * R;
-	uint64_t pairs = u[0] & row_shift(v, b), x = pairs & ~(pairs << 1 | before);
-
-	if (!x)
-		return 0;
-	if (d2 > 1) {
-		if (sb)
-			x &= ~row_shift(u, sb) & ~row_shift(v, b - sb);
-		if (sg)
-			x &= ~u[sg] & ~row_shift(v - sg, b);
-		if (sr)
-			x &= ~u[sr] & ~row_shift(v - sr, b);
-		x &= ~(u[-R] & row_shift(v - R, b));
-	}
-	if (d2 > 1 || o->r)
-		x &= ~(u[-G] & row_shift(v - G, b));
-	return x;
-}
-
-/* Finds the pairs (u, u + o) of one row whose labels differ. */
-CPU_INLINE void
-scan_row(const struct forest *f, const struct offset *o, uint32_t d2, int r, int g,
-	 struct pairs *out)
-{
-	const struct lattice *l = f->l;
-	size_t row = lattice_row(r, g);
-	const uint64_t *u = lattice_words(l, r, g), *v = lattice_words(l, r + o->r, g + o->g);
-	uint64_t before = 0;
-
-	for (uint32_t w = 0; w < 4; w++, u++, v++) {
-		uint64_t x = u[0] ? prune(u, v, o, d2, before) : 0;
-		before = (u[0] & row_shift(v, o->b)) >> 63;
-		if (!x)
-			continue;
-		uint32_t code = (uint32_t)(r << 16 | g << 8) | w << 6;
-		for (; x; x &= x - 1) {
-			int bit = __builtin_ctzll(x);
-			uint64_t below = ((uint64_t)1 << bit) - 1;
-			uint32_t iu =
-			    l->before[row * 4 + w] + (uint32_t)__builtin_popcountll(u[0] & below);
-			uint32_t cv = code + (uint32_t)bit + (uint32_t)o->code;
-			uint32_t iv = lattice_rank(l, cv);
-			if (f->up[iu] != f->up[iv] && (out->n < out->room || grow(out)))
-				out->e[out->n++] = (struct emst_edge){iu, iv};
-		}
-	}
-}
-
-WEIR_CLONES(scan_rows,
-	    (const struct forest *f, const struct offset *o, uint32_t d2, int from, int to,
-	     struct pairs *out),
-	    (f, o, d2, from, to, out))
-{
-	out->n = 0;
-	for (int r = from; r < to && r + o->r < 256; r++)
-		for (int g = o->g < 0 ? -o->g : 0; g < 256 && g + o->g < 256; g++) {
-			const uint64_t *u = lattice_words(f->l, r, g);
-			if (u[0] | u[1] | u[2] | u[3])
-				scan_row(f, o, d2, r, g, out);
-		}
-}
-
 /* Joins the pairs in order. */
 static void
 join(struct forest *f, const struct pairs *p)
@@ -232,8 +122,8 @@ join_offsets(struct forest *f, const struct shell *s, int first, int last, struc
 #pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
 	for (int i = 0; i < jobs; i++) {
 		int c = i % chunks;
-		scan_rows(f, &s->o[first + i / chunks], s->d2, 256 * c / chunks,
-			  256 * (c + 1) / chunks, &p[i]);
+		pairs_find(f, &s->o[first + i / chunks], s->d2, 256 * c / chunks,
+			   256 * (c + 1) / chunks, &p[i]);
 	}
 	for (int i = 0; i < jobs; i++) {
 		failed |= p[i].failed;
@@ -356,7 +246,7 @@ kd_cost(const struct forest *f)
 static double
 shell_cost(const struct forest *f, const struct shell *s)
 {
-	return 15 * (double)s->n * (double)f->l->rows;
+	return (double)s->n * (7 * (double)f->l->rows + .25 * (double)f->n);
 }
 
 bool
@@ -365,16 +255,16 @@ forest_is_sparse(const struct forest *f)
 	return f->n < 3 * f->trees;
 }
 
-/* Tells after the first shells whether the others will leave a sparse forest: of random colours 200000 do, 260000 do not. */
+/* Tells after the first shells whether the others will leave a sparse forest: of random colours 131072 do, 150000 do not. */
 static bool
 will_be_sparse(const struct forest *f)
 {
-	return (double)f->trees > .83 * (double)f->n;
+	return (double)f->trees > .895 * (double)f->n;
 }
 
 /*
- * Joins shells until together they have cost an eighth of what the rest would cost, and then as long as a shell saves twice
- * what it costs.
+ * Joins shells until together they have cost an eighth of what the rest would cost, and then as long as an offset of a shell
+ * saves twice what it costs.
  */
 static int
 join_shells(struct forest *f, struct pairs *p)
@@ -392,12 +282,12 @@ join_shells(struct forest *f, struct pairs *p)
 		spent += cost;
 		if (f->next > FIRST &&
 		    (f->trees == 1 || (f->next == FIRST + 1 && will_be_sparse(f)) ||
-		     (saved < 2 * cost && 8 * spent > fmin(kd_cost(f), blocks_cost(f)))))
+		     (saved * s.n < 2 * cost && 8 * spent > fmin(kd_cost(f), blocks_cost(f)))))
 			break;
 		err = join_shell(f, &s, p);
 		f->upto[f->next] = f->nedge;
 		if (s.n)
-			saved = TREE_COST * (trees - (double)f->trees);
+			saved = TREE_COST * (trees - (double)f->trees) / s.n;
 	}
 	return err;
 }
