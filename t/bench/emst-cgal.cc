@@ -63,11 +63,12 @@ kruskal(std::vector<edge> &edges, size_t n)
 	return total;
 }
 
+template <typename real>
 void
 cgal2(void *p)
 {
 	auto *job = static_cast<emst_job *>(p);
-	const float *x = static_cast<const float *>(job->data);
+	const real *x = static_cast<const real *>(job->data);
 	std::vector<std::pair<Kernel::Point_2, unsigned>> points;
 	std::vector<edge> edges;
 
@@ -102,18 +103,58 @@ cgal3(void *p)
 	job->total = kruskal(edges, job->n);
 }
 
+template <typename real>
 void
-compare(const char *name, size_t k, size_t n, void (*cgal)(void *))
+compare(const char *name, const std::vector<real> &x, size_t k, void (*cgal)(void *))
 {
-	std::vector<float> x(n * k);
-	emst_uniform(x.data(), n, k);
-	emst_job ours = {x.data(), IMG_F32, n, k, 1, 0, 0}, theirs = ours;
+	const size_t n = x.size() / k;
+	const img_type type = sizeof(real) == sizeof(float) ? IMG_F32 : IMG_F64;
+	emst_job ours = {x.data(), type, n, k, 1, 0, 0}, theirs = ours;
 	bench_entry e[] = {{"emst", emst_job_run, &ours, nullptr, 0},
 			   {"CGAL, Delaunay", cgal, &theirs, nullptr, 0}};
+	char title[128];
 
-	bench_compare(name, e, 2, 3);
+	emst_job_run(&ours);
+	std::snprintf(title, sizeof title, "%s: %zu points, %zu distinct", name, n, ours.vertices);
+	bench_compare(title, e, 2, 3);
 	if (std::fabs(ours.total - theirs.total) > 1e-6 * theirs.total)
 		std::printf("  the trees differ: %.10g and %.10g\n", ours.total, theirs.total);
+}
+
+void
+uniform(const char *name, size_t k, size_t n, void (*cgal)(void *))
+{
+	std::vector<float> x(n * k);
+
+	emst_uniform(x.data(), n, k);
+	compare(name, x, k, cgal);
+}
+
+void
+doubles(const char *name, size_t n, void (*fill)(double *, size_t))
+{
+	std::vector<double> x(n * 2);
+
+	fill(x.data(), n);
+	compare(name, x, 2, cgal2<double>);
+}
+
+// Points of a user: WEIR_POINTS names a file of doubles, two a point, without a header.
+void
+from_file(const char *path)
+{
+	std::FILE *f = std::fopen(path, "rb");
+	std::vector<double> x;
+	double point[2];
+
+	if (!f) {
+		std::printf("left out: cannot read %s\n", path);
+		return;
+	}
+	while (std::fread(point, sizeof point, 1, f) == 1)
+		x.insert(x.end(), point, point + 2);
+	std::fclose(f);
+	compare("WEIR_POINTS", x, 2, cgal2<double>);
 }
 
 } // namespace
@@ -121,8 +162,12 @@ compare(const char *name, size_t k, size_t n, void (*cgal)(void *))
 int
 main()
 {
-	compare("uniform, 2 dimensions: 300000 points", 2, 300000, cgal2);
-	compare("uniform, 3 dimensions: 100000 points", 3, 100000, cgal3);
+	uniform("uniform, 2 dimensions", 2, 300000, cgal2<float>);
+	uniform("uniform, 3 dimensions", 3, 100000, cgal3);
+	doubles("tracks", 1000000, emst_tracks);
+	doubles("repeated points", 1000000, emst_repeated);
+	if (const char *path = std::getenv("WEIR_POINTS"))
+		from_file(path);
 	return 0;
 }
 #else
