@@ -79,6 +79,25 @@ least() {
 	fails 1 'stars are too few' psfmatch --top=0.1 ref.nrrd new.nrrd
 }
 
+@test "a spike in the reference spoils nothing, and without stars in the new picture there is no kernel" {
+	field
+	for at in 40007 60307 80207; do
+		poke ref.nrrd $at 5e6
+	done
+	psfmatch -v --size=7 ref.nrrd new.nrrd 2>said >k.nrrd
+	grep -E 'ratio of fluxes (1|0.9999|1.0000)' said
+	rawmath '0 * a + 7' new.nrrd >flat.nrrd
+	fails 1 'flat.nrrd: 0 stars are too few' psfmatch ref.nrrd flat.nrrd
+}
+
+@test "the unit of the pictures does not matter without --gain" {
+	field
+	rawmath 'a / 1000000' ref.nrrd >small.nrrd
+	rawmath 'a / 1000000' new.nrrd >new_small.nrrd
+	psfmatch -v --size=7 small.nrrd new_small.nrrd 2>said >k.nrrd
+	grep -E 'ratio of fluxes (1|0.9999|1.0000)' said
+}
+
 @test "pictures that do not match, and fields without stars, are refused" {
 	gen noise 64 48 >a.pgm
 	gen noise 48 64 >b.pgm

@@ -21,7 +21,7 @@ count_kernels(const struct psfmatch_options *o)
 	if (o->basis == PSFMATCH_DELTA)
 		return o->size * o->size;
 	for (size_t g = 0; g < GAUSSES; g++)
-		n += (size_t)((gauss[g].degree + 1) * (gauss[g].degree + 2) / 2);
+		n += psfmatch_terms(gauss[g].degree);
 	return n;
 }
 
@@ -59,10 +59,8 @@ fill_gausses(struct psfmatch_kernels *k)
 static void
 fill_deltas(struct psfmatch_kernels *k)
 {
-	const size_t centre = k->n / 2;
-
 	for (size_t n = 0; n < k->n; n++) {
-		const size_t at = n == 0 ? centre : n <= centre ? n - 1 : n;
+		const size_t at = psfmatch_tap(n, k->size);
 		k->x[n * k->size + at % k->size] = 1;
 		k->y[n * k->size + at / k->size] = 1;
 		k->sum[n] = n > 0;
@@ -84,7 +82,7 @@ number_columns(struct psfmatch_kernels *k)
 int
 psfmatch_make_kernels(struct psfmatch_kernels *k, const struct psfmatch_options *o)
 {
-	*k = (struct psfmatch_kernels){.n = count_kernels(o), .size = o->size};
+	*k = (struct psfmatch_kernels){.basis = o->basis, .n = count_kernels(o), .size = o->size};
 	k->x = weir_calloc(k->n * k->size, sizeof *k->x);
 	k->y = weir_calloc(k->n * k->size, sizeof *k->y);
 	k->sum = weir_calloc(k->n, sizeof *k->sum);

@@ -4,7 +4,6 @@
  * samples of 21x21 took 1.5 times the CPU time.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/cpu.h"
@@ -13,6 +12,9 @@
 
 /* DEPTH: samples that are packed at once, so that a pair of panels fits the first cache. SOME: columns factored together. */
 enum { MR = 6, NR = 8, PARTS = 8, DEPTH = 120, SOME = 64 };
+
+typedef double vec
+    __attribute__((vector_size(NR * sizeof(double)), aligned(sizeof(double)), may_alias));
 
 WEIR_CLONES_OF(double, dot, (const double *restrict a, const double *restrict b, size_t n),
 	       (a, b, n))
@@ -36,43 +38,76 @@ psfmatch_dot(const double *a, const double *b, size_t n)
 	return dot(a, b, n);
 }
 
-WEIR_CLONES(add, (double by, const double *restrict from, size_t n, double *restrict to),
-	    (by, from, n, to))
+WEIR_CLONES(add,
+	    (const double *restrict by, const double *const *restrict from, size_t count, size_t n,
+	     double *restrict to),
+	    (by, from, count, n, to))
 {
-	for (size_t i = 0; i < n; i++)
-		to[i] += by * from[i];
+	size_t i = 0;
+
+	for (; i + 4 * NR <= n; i += 4 * NR) {
+		vec v[4];
+		for (size_t k = 0; k < 4; k++)
+			v[k] = *(const vec *)(to + i + k * NR);
+		for (size_t s = 0; s < count; s++)
+			for (size_t k = 0; k < 4; k++)
+				v[k] += by[s] * *(const vec *)(from[s] + i + k * NR);
+		for (size_t k = 0; k < 4; k++)
+			*(vec *)(to + i + k * NR) = v[k];
+	}
+	for (; i < n; i++)
+		for (size_t s = 0; s < count; s++)
+			to[i] += by[s] * from[s][i];
 }
 
 void
-psfmatch_add(double by, const double *from, size_t n, double *to)
+psfmatch_add(const double *by, const double *const *from, size_t count, size_t n, double *to)
 {
-	add(by, from, n, to);
+	add(by, from, count, n, to);
 }
 
-static int
-compare(const void *a, const void *b)
+/* Reorders v[n] so that what is before v[k] is not larger, and what is behind it is not smaller. */
+static void
+select_rank(double *v, size_t n, size_t k)
 {
-	const double x = *(const double *)a, y = *(const double *)b;
+	size_t first = 0, last = n - 1;
 
-	return (x > y) - (x < y);
+	while (first < last) {
+		const double middle = v[first + (last - first) / 2];
+		size_t i = first, j = last;
+		for (;;) {
+			for (; v[i] < middle; i++)
+				;
+			for (; v[j] > middle; j--)
+				;
+			if (i >= j)
+				break;
+			const double t = v[i];
+			v[i++] = v[j];
+			v[j--] = t;
+		}
+		/* v[first..i-1] are at most middle, v[j+1..last] at least; i = j holds middle itself */
+		if (k <= j)
+			last = j;
+		else
+			first = j + 1;
+	}
 }
 
 double
 psfmatch_median(double *v, size_t n)
 {
-	qsort(v, n, sizeof *v, compare);
+	select_rank(v, n, n / 2);
 	return v[n / 2];
 }
 
 /* --- panels ---------------------------------------------------------------------------------------------------------- */
 
-typedef double vec
-    __attribute__((vector_size(NR * sizeof(double)), aligned(sizeof(double)), may_alias));
-
-/* sum[r][c] = sum_l a[l][r] b[l][c], for panels a[n][MR] and b[n][NR]. */
+/* to[r][c] += by sum_l a[l][r] b[l][c], for panels a[n][MR] and b[n][NR]. to: MR rows of NR elements. */
 WEIR_CLONES(multiply_panels,
-	    (const double *restrict a, const double *restrict b, size_t n, double *restrict sum),
-	    (a, b, n, sum))
+	    (const double *restrict a, const double *restrict b, size_t n, double by,
+	     double *const *restrict to),
+	    (a, b, n, by, to))
 {
 	vec part[MR] = {{0}};
 
@@ -82,7 +117,7 @@ WEIR_CLONES(multiply_panels,
 			part[r] += a[l * MR + r] * v;
 	}
 	for (size_t r = 0; r < MR; r++)
-		*(vec *)(sum + r * NR) = part[r];
+		*(vec *)to[r] += by * part[r];
 }
 
 /* Packs n samples of `rows` rows of g, `stride` samples apart, in panels of `width` rows; the last one is filled up with zeros. */
@@ -99,6 +134,13 @@ pack(const double *g, size_t rows, size_t stride, size_t n, size_t width, double
 	}
 }
 
+/* Returns row i of a triangle whose rows are `stride` elements apart, or lie without gaps where stride is 0. */
+static double *
+row_of(double *q, size_t i, size_t stride)
+{
+	return q + (stride ? i * stride : psfmatch_packed(i));
+}
+
 /*
  * Adds `by` times the products of rows i .. i + MR - 1 with themselves and those before them to these rows of the lower
  * triangle of q. a, b: the panels of all m rows, n samples deep.
@@ -107,13 +149,23 @@ static void
 add_products(const double *a, const double *b, size_t n, size_t m, size_t i, double by, double *q,
 	     size_t stride)
 {
-	double sum[MR * NR];
+	const size_t rows = m - i < MR ? m - i : MR;
+	double edge[MR * NR], *to[MR], *in_edge[MR];
+	size_t j = 0;
 
-	for (size_t j = 0; j < i + MR && j < m; j += NR) {
-		multiply_panels(a + i * n, b + j * n, n, sum);
-		for (size_t r = 0; r < MR && i + r < m; r++)
+	for (size_t r = 0; r < MR; r++)
+		in_edge[r] = edge + r * NR;
+	for (; rows == MR && j + NR <= i + 1; j += NR) {
+		for (size_t r = 0; r < MR; r++)
+			to[r] = row_of(q, i + r, stride) + j;
+		multiply_panels(a + i * n, b + j * n, n, by, to);
+	}
+	for (; j < i + rows; j += NR) {
+		memset(edge, 0, sizeof edge);
+		multiply_panels(a + i * n, b + j * n, n, by, in_edge);
+		for (size_t r = 0; r < rows; r++)
 			for (size_t c = 0; c < NR && j + c <= i + r; c++)
-				q[(i + r) * stride + j + c] += by * sum[r * NR + c];
+				row_of(q, i + r, stride)[j + c] += in_edge[r][c];
 	}
 }
 
@@ -124,17 +176,16 @@ psfmatch_room(size_t m)
 }
 
 void
-psfmatch_gram(const double *g, size_t m, size_t n, double *room, double *q)
+psfmatch_gram(const double *g, size_t m, size_t n, double by, double *room, double *q)
 {
 	double *a = room, *b = room + DEPTH * (m + MR);
 
-	memset(q, 0, m * m * sizeof *q);
 	for (size_t l = 0; l < n; l += DEPTH) {
 		const size_t depth = n - l < DEPTH ? n - l : DEPTH;
 		pack(g + l, m, n, depth, MR, a);
 		pack(g + l, m, n, depth, NR, b);
 		for (size_t i = 0; i < m; i += MR)
-			add_products(a, b, depth, m, i, 1, q, m);
+			add_products(a, b, depth, m, i, by, q, 0);
 	}
 }
 

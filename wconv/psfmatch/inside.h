@@ -5,10 +5,18 @@
 #include "wconv/psfmatch/psfmatch.h"
 
 /* A stamp is (2 PSFMATCH_HALF + 1)^2 pixels. */
-enum { PSFMATCH_HALF = 15, PSFMATCH_SIDE = 2 * PSFMATCH_HALF + 1 };
+enum {
+	PSFMATCH_HALF = 15,
+	PSFMATCH_SIDE = 2 * PSFMATCH_HALF + 1,
+	PSFMATCH_PIXELS = PSFMATCH_SIDE * PSFMATCH_SIDE,
+	/* the terms of polynomials of degrees 10 and 20 */
+	PSFMATCH_TERMS = 66,
+	PSFMATCH_MOMENTS = 231
+};
 
 /* The basis. Kernel k is the outer product of y[k] and x[k], minus sum[k] times kernel 0. */
 struct psfmatch_kernels {
+	enum psfmatch_basis basis;
 	size_t n, size;
 	double *x, *y; /* [n][size] */
 	double *sum;   /* [n]; 0 for kernel 0 */
@@ -23,25 +31,51 @@ void psfmatch_free_kernels(struct psfmatch_kernels *k);
 /* Adds `by` times kernel k to to[size][size]. */
 void psfmatch_add_kernel(const struct psfmatch_kernels *b, size_t k, double by, double *to);
 
-/* The two pictures, [h][w], and what is known of their noise. gain and top are those of struct psfmatch_options. */
+/* Returns the tap of kernel k of single samples, as row * size + column. The kernel of the centre comes first. */
+static inline size_t
+psfmatch_tap(size_t k, size_t size)
+{
+	const size_t centre = size * size / 2;
+
+	return k == 0 ? centre : k <= centre ? k - 1 : k;
+}
+
+/* What is known of a picture: its sky, the noise of one pixel there, and the value from which on pixels are too bright. */
+struct psfmatch_sky {
+	double level, noise, top;
+};
+
+/* The two pictures, [h][w]. */
 struct psfmatch_field {
 	const float *ref, *new;
 	size_t w, h;
-	double sky_ref, sky_new, noise; /* noise: sqrt(sn^2 + sr^2), see psfmatch.h */
-	double gain, top;
+	struct psfmatch_sky r, n;
+	double noise; /* sqrt(sn^2 + sr^2), see psfmatch.h */
+	double gain;
 };
 
-/* Fills in the skies and the noise. Returns 0, -ENOMEM, or -EDOM if too few pixels are known. */
-int psfmatch_measure_sky(struct psfmatch_field *f);
+/* Fills in r, n and noise. top: that of struct psfmatch_options. Returns 0, -ENOMEM, or -EDOM if too few pixels are known. */
+int psfmatch_measure_sky(struct psfmatch_field *f, double top);
 
 struct psfmatch_stamp {
 	size_t x, y; /* its centre */
 	bool used;
-	/* Sums over its pixels, each divided by the pixel's variance. The functions are the n kernels * ref, and 1.
-	   q: products of two functions, the lower triangle of [n + 1][n + 1]; b: products with the data, [n + 1]; yy: squares of the data */
+	/* the skies of ref and new around it */
+	double sky_ref, sky_new;
+	/*
+	 * Sums over its pixels, each divided by the pixel's variance. The functions are the n kernels * ref, and the terms of
+	 * the background. q: products of two functions, the rows of the lower triangle without gaps, see psfmatch_packed();
+	 * b: products with the data; yy: squares of the data.
+	 */
 	double *q, *b, yy;
-	size_t pixels;
 };
+
+/* Returns where row i of a lower triangle without gaps begins: how many elements are before it. */
+static inline size_t
+psfmatch_packed(size_t i)
+{
+	return i * (i + 1) / 2;
+}
 
 enum { PSFMATCH_STAMPS = 400 };
 
@@ -55,17 +89,17 @@ int psfmatch_find_stamps(const struct psfmatch_field *f, size_t margin, struct p
 /* Returns sum a[i] b[i]. */
 double psfmatch_dot(const double *a, const double *b, size_t n);
 
-/* to[i] += by from[i], i < n */
-void psfmatch_add(double by, const double *from, size_t n, double *to);
+/* to[i] += sum_s by[s] from[s][i], i < n, s < count */
+void psfmatch_add(const double *by, const double *const *from, size_t count, size_t n, double *to);
 
-/* Sorts v[n] and returns its median. */
+/* Reorders v[n], n > 0, and returns its median. */
 double psfmatch_median(double *v, size_t n);
 
 /* Returns how many doubles psfmatch_gram() needs as room for m rows, and psfmatch_solve() for m unknowns. */
 size_t psfmatch_room(size_t m);
 
-/* q[i][j] = sum_l g[i][l] g[j][l], j <= i, for the m rows g[m][n]; zero for j > i. */
-void psfmatch_gram(const double *g, size_t m, size_t n, double *room, double *q);
+/* q[i][j] += by sum_l g[i][l] g[j][l], j <= i, for the m rows g[m][n]; q: see psfmatch_packed(). */
+void psfmatch_gram(const double *g, size_t m, size_t n, double by, double *room, double *q);
 
 /*
  * Solves g x = a, with x stored in a, by Cholesky's factors of the lower triangle of g[n][n], a little damped. g is destroyed.
@@ -73,8 +107,33 @@ void psfmatch_gram(const double *g, size_t m, size_t n, double *room, double *q)
  */
 bool psfmatch_solve(double *g, double *a, size_t n, double *room, int threads);
 
-/* Fills in pixels, yy, and the arrays q and b, which the caller has allocated. Returns 0 or -ENOMEM. */
-int psfmatch_sum_stamp(const struct psfmatch_field *f, const struct psfmatch_kernels *k,
-		       struct psfmatch_stamp *s);
+/* Fills in the powers u^i v^j, i + j <= degree, at (x,y). */
+void psfmatch_powers(const struct psfmatch *m, int degree, double x, double y, double *p);
+
+/* The pixels of one stamp, and the part of ref that the kernels reach from there, less the sky. */
+struct psfmatch_view {
+	const struct psfmatch_kernels *k;
+	size_t wide;	/* PSFMATCH_SIDE + size - 1 */
+	double *window; /* [wide][wide] */
+	/* Of each pixel: 1 / sigma; (new - sky) / sigma. p: the background's terms, [terms][PSFMATCH_PIXELS], not divided. */
+	double *weight, *data, *p;
+	size_t terms;
+	double dark; /* 1 / sigma of a pixel that shows no light but the sky's */
+	/* work: [n + terms][PSFMATCH_PIXELS] and room for psfmatch_gram(); more */
+	double *g, *room, *more;
+};
+
+/* Returns how many doubles psfmatch_sum_stamp() needs as work. */
+size_t psfmatch_stamp_room(const struct psfmatch_kernels *k, size_t terms);
+
+/* Fills in yy, and the arrays q and b, which the caller has allocated. */
+void psfmatch_sum_stamp(const struct psfmatch_field *f, const struct psfmatch_kernels *k,
+			const struct psfmatch *m, struct psfmatch_stamp *s, double *work);
+
+/* Fills in q and b of a stamp for kernels of single samples. Returns false if that would be slower than the general way, or inexact. */
+bool psfmatch_sum_shifts(const struct psfmatch_view *v, double *q, double *b);
+
+/* Returns how many doubles of `more` psfmatch_sum_shifts() needs. */
+size_t psfmatch_shifts_room(size_t size);
 
 #endif

@@ -12,7 +12,6 @@
 #include "common/stats.h"
 #include "wconv/kernels.h"
 #include "wconv/psfmatch/psfmatch.h"
-#include "wconv/wconv.h"
 
 const char *const weir_prog = "psfmatch";
 
@@ -20,7 +19,7 @@ struct args {
 	struct opt_common common;
 	int basis, size, degree, background;
 	double smooth, gain, top;
-	bool has_top, subtract;
+	bool has_gain, has_top, subtract;
 	char **path;
 	size_t npath;
 };
@@ -32,9 +31,10 @@ static const struct opt table[] = {
     {0, "size", OPT_INT, AT(size), "N", "the kernels' width and height, odd (21)", 3, 101},
     {0, "degree", OPT_INT, AT(degree), "DEG", "of the kernel's polynomials (2)", 0, 10},
     {0, "background", OPT_INT, AT(background), "DEG", "of the background's (1)", 0, 10},
-    {0, "smooth", OPT_REAL, AT(smooth), "V", "penalty on rough kernels of --basis=delta (.001)", 0,
-     1e6},
-    {0, "gain", OPT_ABOVE, AT(gain), "E", "electrons in a unit of the pictures (1)"},
+    {0, "smooth", OPT_REAL, AT(smooth), "V", "penalty on rough kernels of --basis=delta (100)", 0,
+     1e9},
+    {0, "gain", OPT_ABOVE, AT(gain), "E", "electrons in a unit of the pictures",
+     .seen = AT(has_gain)},
     {0, "top", OPT_REAL, AT(top), "V", "pixels above V are not used", .seen = AT(has_top)},
     {0, "subtract", OPT_FLAG, AT(subtract), NULL, "write NEW less the matched REF"},
     {0}};
@@ -50,7 +50,7 @@ static const struct opt_program program = {
 static struct args
 parse(int argc, char **argv)
 {
-	struct args args = {.size = 21, .degree = 2, .background = 1, .smooth = 1e-3, .gain = 1};
+	struct args args = {.size = 21, .degree = 2, .background = 1, .smooth = 100};
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
 	if (args.npath != 2)
@@ -121,7 +121,7 @@ static void
 write_kernels(struct raw_out *out, const struct psfmatch *m, const double corner[2],
 	      const struct args *args)
 {
-	const size_t planes = (size_t)((m->degree + 1) * (m->degree + 2) / 2);
+	const size_t planes = psfmatch_terms(m->degree);
 	const size_t sizes[] = {m->size, m->size, planes};
 	char text[1024];
 	size_t n = 0;
@@ -131,64 +131,13 @@ write_kernels(struct raw_out *out, const struct psfmatch *m, const double corner
 	img_set_key(&y, "basis", "poly:%d", m->degree);
 	img_set_key(&y, "zero", "%.17g %.17g", m->zero_x + corner[0], m->zero_y + corner[1]);
 	img_set_key(&y, "scale", "%.17g %.17g", m->scale_x, m->scale_y);
-	for (int t = 0; t < (m->background + 1) * (m->background + 2) / 2; t++)
+	for (size_t t = 0; t < psfmatch_terms(m->background); t++)
 		n += (size_t)snprintf(text + n, sizeof text - n, "%s%.9g", t ? " " : "", m->b[t]);
 	img_set_key(&y, "background", "%s", text);
 	opt_add_history(&y, &args->common);
 	raw_head(out, &y);
 	raw_write(out, m->kernel, m->size * m->size * planes);
 	img_free(&y);
-}
-
-/* Subtracts from NEW the background and REF convolved with the kernels. */
-static void
-subtract(const struct psfmatch *m, const struct picture *ref, struct picture *new, int threads)
-{
-	const size_t planes = (size_t)((m->degree + 1) * (m->degree + 2) / 2);
-	const struct wconv_problem q = {.w = ref->w,
-					.h = ref->h,
-					.planes = 1,
-					.in = IMG_F32,
-					.out = IMG_F32,
-					.W = ref->w,
-					.H = ref->h,
-					.kw = m->size,
-					.kh = m->size,
-					.gx = planes,
-					.gy = 1,
-					.kernels = m->kernel,
-					.step_row = m->size,
-					.step_x = m->size * m->size,
-					.step_y = m->size * m->size * planes,
-					.degree = m->degree,
-					.zero_x = m->zero_x,
-					.zero_y = m->zero_y,
-					.scale_x = m->scale_x,
-					.scale_y = m->scale_y,
-					.cx = m->size / 2,
-					.cy = m->size / 2,
-					.edge = WCONV_NEAREST,
-					.threads = threads};
-	char err[WCONV_ERR];
-	struct wconv_plan *p;
-
-	if (wconv_plan(&p, &q, err))
-		die("%s", err);
-	float *made = weir_xalloc(ref->w * ref->h, sizeof *made), *to = made;
-	const float *from = ref->v;
-	for (size_t i = 0; i < wconv_count(p); i++) {
-		const struct wconv_step s = wconv_steps(p, i);
-		wconv_run(p, from, to);
-		from += s.rows_in * ref->w;
-		to += s.rows_out * ref->w;
-	}
-	for (size_t y = 0; y < ref->h; y++)
-		for (size_t x = 0; x < ref->w; x++)
-			new->v[y * ref->w + x] -=
-			    made[y * ref->w + x] +
-			    (float)psfmatch_background(m, (double)x, (double)y);
-	weir_free(made);
-	wconv_free(p);
 }
 
 static void
@@ -227,7 +176,7 @@ main(int argc, char **argv)
 					   .degree = args.degree,
 					   .background = args.background,
 					   .smooth = args.smooth,
-					   .gain = args.gain,
+					   .gain = args.has_gain ? args.gain : INFINITY,
 					   .top = args.has_top ? args.top : INFINITY,
 					   .threads = args.common.threads};
 	double corner[2] = {0};
@@ -247,8 +196,9 @@ main(int argc, char **argv)
 	stats_charge(&st, STATS_READ);
 	if (psfmatch_fit(&m, ref.v, new.v, ref.w, ref.h, &o, err))
 		die("%s: %s", args.path[1], err);
-	if (args.subtract)
-		subtract(&m, &ref, &new, args.common.threads);
+	if (args.subtract &&
+	    psfmatch_subtract(&m, ref.v, new.v, ref.w, ref.h, args.common.threads, err))
+		die("%s: %s", args.path[1], err);
 	stats_charge(&st, STATS_COMPUTE);
 	if (args.subtract)
 		write_difference(out, &new, &args);

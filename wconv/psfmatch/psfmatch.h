@@ -9,8 +9,9 @@
  * B_0 has the sum 1, and its coefficient is constant: the ratio of fluxes is the same all over the field. From each other
  * B_k its sum times B_0 is subtracted, so that its sum is 0.
  * The coefficients minimise the sum of squares of the misfit over stamps around stars. Each pixel's square is divided by
- * its variance sn^2 + sr^2 + (n + r) / gain. n and r are what the pixel has above the sky of each picture, at least 0;
- * sn and sr are the noise of the two skies. p_t is taken as constant over one stamp.
+ * its variance sn^2 + sr^2 + (n + r) / gain. sn and sr are the noise of the two skies. n and r are what the pixel has above
+ * the sky around its star in each picture, or 0 where that is less than 3 sn or 3 sr; (n + r) / gain is taken as 0 where it is
+ * less than a tenth of sn^2 + sr^2. The p_t of the kernels are taken as constant over one stamp.
  * Stamps whose misfit is an outlier are rejected, and the rest is fitted again.
  *
  * Source of the Gaussians: C. Alard, R. H. Lupton, ApJ 503, 1998; C. Alard, A&AS 144, 2000. Source of the single samples
@@ -32,9 +33,12 @@ struct psfmatch_options {
 	size_t size;
 	/* degrees of the polynomials of the kernel and of the background */
 	int degree, background;
-	/* with PSFMATCH_DELTA: weight of the penalty, relative to that of the data; 0: no penalty */
+	/*
+	 * With PSFMATCH_DELTA: to the sum of squares, each divided by its variance, this times the sum of squares of the kernels'
+	 * Laplacians is added, for kernels divided by the ratio of fluxes. 0: no penalty.
+	 */
 	double smooth;
-	/* electrons in a unit of the pictures */
+	/* electrons in a unit of the pictures; INFINITY: light adds no noise */
 	double gain;
 	/* a star is not used when its stamp, or what the kernels reach from there, has a pixel above this in ref or new */
 	double top;
@@ -44,9 +48,9 @@ struct psfmatch_options {
 struct psfmatch {
 	size_t size;
 	int degree, background;
-	/* [planes][size][size], planes = (degree + 1)(degree + 2) / 2: the planes of wconv's basis poly:degree; owned */
+	/* [psfmatch_terms(degree)][size][size]: the planes of wconv's basis poly:degree; owned */
 	float *kernel;
-	/* [(background + 1)(background + 2) / 2]: the b_t; owned */
+	/* [psfmatch_terms(background)]: the b_t; owned */
 	double *b;
 	/* in pixels */
 	double zero_x, zero_y, scale_x, scale_y;
@@ -62,8 +66,22 @@ struct psfmatch {
 int psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
 		 const struct psfmatch_options *o, char err[PSFMATCH_ERR]);
 
+/* Returns how many terms u^i v^j, i + j <= degree, there are. */
+static inline size_t
+psfmatch_terms(int degree)
+{
+	return (size_t)((degree + 1) * (degree + 2) / 2);
+}
+
 /* Returns the background at (x,y). */
 double psfmatch_background(const struct psfmatch *m, double x, double y);
+
+/*
+ * Subtracts from new the background and ref convolved with the kernels. ref, new: [h][w]. Returns 0, or -1 with a sentence in err;
+ * new is then unchanged.
+ */
+int psfmatch_subtract(const struct psfmatch *m, const float *ref, float *new, size_t w, size_t h,
+		      int threads, char err[PSFMATCH_ERR]);
 
 /* m may be zeroed. */
 void psfmatch_free(struct psfmatch *m);

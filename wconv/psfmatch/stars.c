@@ -1,0 +1,151 @@
+/* Finds stars to fit. */
+#include <errno.h>
+#include <math.h>
+
+#include "common/mem.h"
+#include "wconv/psfmatch/inside.h"
+
+/* A cell of the field: columns x0..x1-1, rows y0..y1-1, and the skies there. */
+struct cell {
+	size_t x0, x1, y0, y1;
+	double ref, new;
+};
+
+enum { SAMPLES = 1000 };
+
+/* Returns the median of some pixels of the cell, or `other` if none is known. */
+static double
+median_of_cell(const float *x, size_t w, const struct cell *c, double other)
+{
+	const size_t wide = c->x1 - c->x0, n = wide * (c->y1 - c->y0), step = n / SAMPLES + 1;
+	double v[SAMPLES + 1];
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i += step) {
+		const float p = x[(c->y0 + i / wide) * w + c->x0 + i % wide];
+		if (isfinite(p))
+			v[k++] = (double)p;
+	}
+	return k ? psfmatch_median(v, k) : other;
+}
+
+/* Returns the sum of the pixels within `reach` of (x,y), each less the sky. */
+static double
+sum_light(const float *from, size_t w, size_t x, size_t y, size_t reach, double sky)
+{
+	double sum = 0;
+
+	for (size_t j = y - reach; j <= y + reach; j++)
+		for (size_t i = x - reach; i <= x + reach; i++)
+			sum += (double)from[j * w + i] - sky;
+	return sum;
+}
+
+/*
+ * Whether the pixel is brighter than `least` above the sky, and its neighbours have next to none of its light: it is hot, or was
+ * hit by a cosmic ray.
+ */
+static bool
+is_spike(const float *from, size_t w, size_t x, size_t y, double sky, double least)
+{
+	const double v = (double)from[y * w + x] - sky;
+
+	return v > least && sum_light(from, w, x, y, 1, sky) - v < 8 * .02 * v;
+}
+
+/* Whether the pixel is a peak of ref, more than 15 times the noise above the sky, and new shows light there too. */
+static bool
+is_peak(const struct psfmatch_field *f, const struct cell *c, size_t x, size_t y)
+{
+	const float *p = f->ref + y * f->w + x;
+	const double v = (double)*p;
+
+	if (!(v - c->ref > 15 * f->noise))
+		return false;
+	for (ptrdiff_t j = -2; j <= 2; j++)
+		for (ptrdiff_t i = -2; i <= 2; i++)
+			if ((double)p[j * (ptrdiff_t)f->w + i] > v)
+				return false;
+	return sum_light(f->new, f->w, x, y, 4, c->new) > 5 * 9 * f->n.noise;
+}
+
+/* Whether all pixels that the stamp needs are known in both pictures, and none is too bright. */
+static bool
+is_known(const struct psfmatch_field *f, size_t x, size_t y, size_t reach)
+{
+	for (size_t j = y - reach; j <= y + reach; j++)
+		for (size_t i = x - reach; i <= x + reach; i++) {
+			const double r = (double)f->ref[j * f->w + i],
+				     n = (double)f->new[j * f->w + i];
+			if (!isfinite(r) || !isfinite(n) || r >= f->r.top || n >= f->n.top)
+				return false;
+		}
+	return true;
+}
+
+/* Whether no pixel that the stamp needs is a spike of at least a fifth of the star's peak. */
+static bool
+is_smooth(const struct psfmatch_field *f, const struct cell *c, size_t x, size_t y, size_t reach)
+{
+	const size_t at = y * f->w + x;
+	const double r = fmax(15 * f->r.noise, .2 * ((double)f->ref[at] - c->ref));
+	const double n = fmax(15 * f->n.noise, .2 * ((double)f->new[at] - c->new));
+
+	for (size_t j = y - reach + 1; j < y + reach; j++)
+		for (size_t i = x - reach + 1; i < x + reach; i++)
+			if (is_spike(f->ref, f->w, i, j, c->ref, r) ||
+			    is_spike(f->new, f->w, i, j, c->new, n))
+				return false;
+	return true;
+}
+
+/* Finds *s, the brightest clean star of the cell. Returns false if there is none. */
+static bool
+find_star(const struct psfmatch_field *f, const struct cell *c, size_t reach,
+	  struct psfmatch_stamp *s)
+{
+	double best = -INFINITY;
+
+	for (size_t y = c->y0; y < c->y1; y++)
+		for (size_t x = c->x0; x < c->x1; x++) {
+			const double v = (double)f->ref[y * f->w + x];
+			if (v > best && is_peak(f, c, x, y) && is_known(f, x, y, reach) &&
+			    is_smooth(f, c, x, y, reach)) {
+				best = v;
+				*s = (struct psfmatch_stamp){.x = x,
+							     .y = y,
+							     .used = true,
+							     .sky_ref = c->ref,
+							     .sky_new = c->new};
+			}
+		}
+	return best > -INFINITY;
+}
+
+int
+psfmatch_find_stamps(const struct psfmatch_field *f, size_t margin, struct psfmatch_stamp **s,
+		     size_t *n)
+{
+	const size_t reach = PSFMATCH_HALF + margin;
+	const double area = (double)f->w * (double)f->h;
+	const double side = fmax(sqrt(area / PSFMATCH_STAMPS), PSFMATCH_SIDE);
+
+	*n = 0;
+	*s = weir_calloc(PSFMATCH_STAMPS, sizeof **s);
+	if (!*s)
+		return -ENOMEM;
+	if (f->w <= 2 * reach || f->h <= 2 * reach)
+		return 0;
+	const size_t w = f->w - 2 * reach, h = f->h - 2 * reach;
+	const size_t across = (size_t)((double)w / side) + 1, down = (size_t)((double)h / side) + 1;
+	for (size_t i = 0; i < across * down && *n < PSFMATCH_STAMPS; i++) {
+		struct cell c = {.x0 = reach + w * (i % across) / across,
+				 .x1 = reach + w * (i % across + 1) / across,
+				 .y0 = reach + h * (i / across) / down,
+				 .y1 = reach + h * (i / across + 1) / down};
+		c.ref = median_of_cell(f->ref, f->w, &c, f->r.level);
+		c.new = median_of_cell(f->new, f->w, &c, f->n.level);
+		*n += find_star(f, &c, reach, *s + *n);
+	}
+	return 0;
+}
