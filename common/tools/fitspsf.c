@@ -114,6 +114,7 @@ fitspsf_read(fitsfile *f, struct psf *p, char err[FITSPSF_ERR])
 	double size[3];
 
 	*p = (struct psf){.degree = -1, .step = number_of(f, "PSF_SAMP", NAN)};
+	p->gain = is_table(f) ? 1 : 1 / (p->step * p->step);
 	read_sizes(f, size);
 	for (int i = 0; i < 3; i++)
 		if (!(size[i] >= 1 && size[i] <= 4096))
@@ -174,6 +175,8 @@ fitspsf_put(const struct psf *p, const float *samples, struct raw_out *out)
 
 	for (size_t i = 0; i < p->n; i++) {
 		psf_resample(samples + i * p->w * p->h, p->w, p->h, p->step, plane, work);
+		for (size_t k = 0; k < w * h; k++)
+			plane[k] = (float)((double)plane[k] * p->gain);
 		raw_write(out, plane, w * h);
 	}
 	weir_free(plane);

@@ -35,7 +35,7 @@ lanczos3(double x)
 				sum += weight * (double)in[k * from];                            \
 				norm += weight;                                                  \
 			}                                                                        \
-			out[i * to] = (TO)(sum / norm / step);                                   \
+			out[i * to] = (TO)(sum / norm);                                          \
 		}                                                                                \
 	}
 RESAMPLE(resample_row, float, double)

@@ -14,14 +14,16 @@ struct psf {
 	int degree;		  /* of the polynomials: n = (degree + 1) (degree + 2) / 2 */
 	double zero[2], scale[2]; /* of positions; zero counts pixels from 0 */
 	double step;		  /* between samples, in pixels */
+	/* What resampled samples are multiplied by. Those of a model are light per pixel already, those of a homogenisation
+	 * kernel are light per sample: 1 / step^2. */
+	double gain;
 };
 
 /* Returns how many pixels n samples cover: as many on both sides of the centre, n / 2 rounded down, which is a pixel. */
 size_t psf_pixels(size_t n, double step);
 
 /*
- * out[H][W] = in[h][w] at pixels, where W = psf_pixels(w, step) and H likewise. The density of light per pixel stays: a sum
- * over pixels is about that over samples. work has room for W * h numbers.
+ * out[H][W] = in[h][w] at pixels, where W = psf_pixels(w, step) and H likewise. A constant stays the same. work has room for W * h numbers.
  */
 void psf_resample(const float *in, size_t w, size_t h, double step, float *out, double *work);
 
