@@ -219,7 +219,7 @@ struct dptrace_table {
  * Finds the optimum over a chain of such segments. at[] receives a sample for each guide, segment after segment (n of
  * each); *best receives the sum. From the end backwards, ties go to the straightest polyline, then to the lowest sample.
  * margin, if not NULL, receives for every guide what the best polyline through another sample loses. Returns 0; 1 when
- * the bound was given up at a point, or when no polyline keeps it within a segment; or -ENOMEM.
+ * the bound was given up at a point, or when no polyline keeps it within a segment, whose at[] and margins are 0; or -ENOMEM.
  */
 int dptrace_tables(const struct dptrace_table *seg, size_t nseg, bool closed, double phi,
 		   enum dptrace_method method, int threads, int *at, double *best, double *margin);

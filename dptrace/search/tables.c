@@ -87,7 +87,7 @@ dptrace_tables(const struct dptrace_table *seg, size_t nseg, bool closed, double
 			  .load = load_table,
 			  .ctx = (void *)(uintptr_t)seg};
 	struct arena a = {0};
-	int maxn = 2, maxd = 1, rows = 1, links = 1, released;
+	int maxn = 2, maxd = 1, rows = 1, links = 1;
 
 	for (size_t k = 0; k < nseg; k++) {
 		maxn = (int)seg[k].n > maxn ? (int)seg[k].n : maxn;
@@ -101,14 +101,15 @@ dptrace_tables(const struct dptrace_table *seg, size_t nseg, bool closed, double
 		return -ENOMEM;
 	a.used = 0;
 	chain_take(&c, &a, (int)nseg, SLOTS, maxn, maxd, rows, links);
-	released = !chain_solve(&c);
+	const bool solved = chain_solve(&c);
+	bool released = !solved;
 	*best = c.best;
 	for (size_t k = 0; k < nseg; k++) {
 		released |= c.released[k];
 		for (size_t g = 0; g < seg[k].n; g++) {
-			*at++ = chain_at(&c, (int)k)[g];
+			*at++ = solved ? chain_at(&c, (int)k)[g] : 0;
 			if (margin)
-				*margin++ = c.margin[k * (size_t)c.maxn + g];
+				*margin++ = solved ? c.margin[k * (size_t)c.maxn + g] : 0;
 		}
 	}
 	weir_free(a.base);
