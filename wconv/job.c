@@ -122,7 +122,7 @@ pose(struct job *j, const struct raw_in *in, const struct img *x)
 	find_tile(in, x, q);
 	j->at_x = (ptrdiff_t)q->x0;
 	j->at_y = (ptrdiff_t)q->y0;
-	wconv_find_corner(x, &(struct tile){q->y0, q->x0, q->H, q->W}, j->corner);
+	wconv_find_corner(x, &(struct tile){.x0 = q->x0, .y0 = q->y0}, j->corner);
 	j->corner[0] -= (double)q->x0;
 	j->corner[1] -= (double)q->y0;
 	if (args->adjoint && !args->steps)
