@@ -395,7 +395,7 @@ columns() {
 @test "usfft: a stream of small items keeps its memory from item to item" {
 	command -v strace >/dev/null || skip 'no strace'
 	awk 'BEGIN { for (i = 0; i < 4096; i++) print i / 4096 - 0.5, 1, 0 }' | texttoraw >one
-	for i in $(seq 50); do cat one; done >many
+	for _ in {1..50}; do cat one; done >many
 	strace -f -e trace=brk -o trace usfft -T 1 -n 4096 -t 1 -o out many || skip 'strace is not allowed'
 	[ "$(wc -l <trace)" -lt 50 ]
 }

@@ -55,7 +55,8 @@ emst_tracks(double *x, size_t n)
 			step[1 - street] = 0;
 		}
 		for (size_t a = 0; a < 2; a++) {
-			const double error = step[0] || step[1] ? 2e-5 * (emst_unit() - .5) : 0;
+			const double error =
+			    step[0] != 0 || step[1] != 0 ? 2e-5 * (emst_unit() - .5) : 0;
 			at[a] += step[a] * (.5 + emst_unit());
 			x[2 * i + a] = round((at[a] + error) * 1e6) / 1e6;
 		}
