@@ -116,9 +116,8 @@ weir_discard(void *p, size_t bytes)
 		memset((char *)p + (rest - at), 0, bytes - (size_t)(rest - at));
 }
 
-enum {
-	POPULATE_WRITE = 23 /* MADV_POPULATE_WRITE of Linux 5.14, which older headers do not have */
-};
+/* MADV_POPULATE_WRITE of Linux 5.14, which older headers do not have */
+enum { POPULATE_WRITE = 23 };
 
 /*
  * Takes the whole pages of a block from the system in one call, where the system can do that. Where it cannot, each page

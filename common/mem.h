@@ -39,7 +39,10 @@ const void *weir_forget(const void *p, size_t n);
 /* Zeroes bytes at p, in a block of weir_map. The whole pages among them go back to the system. */
 void weir_discard(void *p, size_t bytes);
 
-/* Do what weir_alloc and weir_calloc do, with pages of 2 MiB for blocks of at least 2 MiB. weir_free frees them. */
+/*
+ * Do what weir_alloc and weir_calloc do, for memory that will be filled. Blocks of at least 2 MiB have pages of 2 MiB. The pages
+ * of a smaller block of weir_alloc_large come in one call, and count as resident at once. weir_free frees both.
+ */
 void *weir_alloc_large(size_t n, size_t size);
 void *weir_calloc_large(size_t n, size_t size);
 

@@ -28,7 +28,7 @@ struct window {
 
 /*
  * Makes the window of w taps for an oversampling sigma = cells / modes > 1. The polynomials have enough terms to keep
- * their error a small part of tol.
+ * their error a small part of tol. The last windows are kept for the next call. One thread at a time may call it.
  */
 void window_make(struct window *win, bool gauss, int w, double sigma, double tol);
 

@@ -8,8 +8,8 @@ struct fftw_axis {
 	void *plan; /* owned; NULL: none */
 	size_t n;
 	bool single;
-	bool
-	    plain; /* one line of consecutive samples, not measured: it serves any such plan of n samples */
+	/* The plan is of one line of consecutive samples and was not measured: it serves any such plan of n samples. */
+	bool plain;
 };
 
 /*
