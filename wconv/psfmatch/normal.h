@@ -5,9 +5,9 @@
 #include "wconv/psfmatch/inside.h"
 
 /*
- * A stamp has n functions: the kernels of the basis, and the background's terms. The coefficient of a kernel is a polynomial,
- * but for kernel 0 a constant, and that of a term of the background is a constant. The terms of function f's coefficient are
- * the unknowns first[f] .. first[f] + terms[f] - 1.
+ * A stamp has n functions: the kernels of the basis, and the background's terms. The coefficient of a kernel is a polynomial.
+ * Those of kernel 0 and of the background's terms are constants. The terms of function f's coefficient are the unknowns
+ * first[f] .. first[f] + terms[f] - 1.
  *
  * The normal equations are sums over stamps of products of two functions, times products of two terms. The latter are
  * the terms of a polynomial of twice the degree. moment[e] is the sum of the stamps' q times term e of that one.
@@ -25,8 +25,8 @@ struct psfmatch_normal {
 	double most;
 	/* [unknowns]: right side, then solution; [unknowns][unknowns]: the equations, the lower triangle */
 	double *a, *g;
-	double *
-	    penalty; /* [k.n][k.n], see psfmatch_packed(): products of the kernels' Laplacians; or NULL */
+	/* [k.n][k.n], see psfmatch_packed(): products of the kernels' Laplacians; NULL: no penalty */
+	double *penalty;
 	double *memory, *room; /* of all stamps' sums; for psfmatch_solve() */
 	int threads;
 };

@@ -1,4 +1,4 @@
-/* What a fit is good for: the background at a place, and the difference of two pictures. */
+/* The results of a fit: the background at a place, and the difference of two pictures. */
 #include <stdio.h>
 
 #include "common/cpu.h"
