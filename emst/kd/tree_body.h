@@ -206,7 +206,10 @@ leaf_has_equal(const struct kd *t, size_t lo, size_t hi)
 	return false;
 }
 
-/* Some leaves look for equal points, which usually meet in a leaf. So a tree in vain ends soon. */
+/*
+ * One leaf of eight looks for equal points, since these usually meet in a leaf. A run that must begin again, with distinct
+ * points, thus ends while the tree is built.
+ */
 static void
 fill_leaf(struct kd *t, size_t leaf, size_t lo, size_t hi)
 {

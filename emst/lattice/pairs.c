@@ -90,7 +90,10 @@ scan_row(const struct forest *f, const struct offset *o, uint32_t d2, int r, int
 	}
 }
 
-/* Tells whether a row has pairs at all. Where colours are sparse few rows have one: 300000 random ones gain 1.4 times. */
+/*
+ * Tells whether a row has pairs at all. Where colours are sparse, few rows have: 300000 random colours take 1 / 1.4 of the
+ * time with this test.
+ */
 CPU_INLINE bool
 rows_meet(const uint64_t *u, const uint64_t *v, int b)
 {

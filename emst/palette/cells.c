@@ -67,11 +67,12 @@ sort_digit(uint64_t *restrict to, const uint64_t *restrict from, size_t n, int s
 static int
 sort_colours(struct cells *c, const uint32_t *code)
 {
-	uint64_t *a = weir_alloc_large(c->n, 2 * sizeof *a), *b = a + c->n;
+	uint64_t *a = weir_alloc_large(c->n, 2 * sizeof *a);
 	uint32_t spread[256];
 
 	c->from = weir_alloc_large(c->n, sizeof *c->from);
 	if (a && c->from) {
+		uint64_t *const b = a + c->n;
 		fill_spread(spread);
 		for (size_t i = 0; i < c->n; i++) {
 			const uint32_t x = code[i];

@@ -48,10 +48,11 @@ struct cells {
 	uint32_t *key;	       /* [n], ascending; owned */
 	float *x[3];	       /* owned */
 	struct sum4 *sum;      /* [n]; owned */
-	struct square *square; /* [n]; owned. NULL before cells_thin() */
+	struct square *square; /* [n]; owned. Only cells_thin() makes it */
 	struct cell *cell;     /* [ncell + 1]; owned */
 	struct box *block;     /* [nblock]; owned */
-	uint32_t *from; /* [n]: the colour that is at each place; owned. NULL after cells_thin() */
+	uint32_t
+	    *from; /* [n]: the colour that is at each place; owned. Only cells_make() makes it */
 	uint64_t pixels;
 	double squares; /* sum of w |x|^2 over all colours */
 };
