@@ -46,8 +46,8 @@ int wconv_place_nodes(struct wconv_kernels *k, const struct wconv_ask *ask, cons
 		      struct wconv_problem *q, char err[WCONV_ERR]);
 
 /*
- * Finds x and y of the first pixel of the picture x: in the FITS image that it was cut from, as its axes say, or else in the
- * whole that t names. NaN: it is flipped.
+ * Finds x and y of the first pixel of the picture x: in the FITS image that it was cut from, as its axes say; for other
+ * pictures, in the whole that t names. NaN: the FITS image is flipped along that axis.
  */
 void wconv_find_corner(const struct img *x, const struct tile *t, double corner[2]);
 

@@ -23,7 +23,8 @@ struct psf {
 size_t psf_pixels(size_t n, double step);
 
 /*
- * out[H][W] = in[h][w] at pixels, where W = psf_pixels(w, step) and H likewise. A constant stays the same. work has room for W * h numbers.
+ * out[H][W] = in[h][w] at pixels, where W = psf_pixels(w, step) and H likewise. A constant stays the same.
+ * work has room for W * h numbers.
  */
 void psf_resample(const float *in, size_t w, size_t h, double step, float *out, double *work);
 

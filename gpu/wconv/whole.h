@@ -37,8 +37,8 @@ template <class T> struct wc_whole {
 	wc_tile *list;
 	wc_tiles<T> tiles;
 	size_t most;
-	bool kept,
-	    summed; /* the ring holds the spectra of all kernels; the sums of their rows are made */
+	/* the ring holds the spectra of all kernels; the sums of their rows are made */
+	bool kept, summed;
 };
 
 /* Returns 0, or an error. wc_whole_close() is due in both cases; it accepts a zeroed o. */

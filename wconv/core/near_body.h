@@ -88,8 +88,8 @@ sum_vectors(struct sums *s, const struct row_taps *t, size_t near, size_t x, siz
 		else
 			sum_block(s, 1, near, x, sum);
 	}
-	if (n ==
-	    near * LANES) /* whole vectors are stored: a memcpy() of a variable length is a call */
+	/* Whole vectors are stored: a memcpy() of a variable length is a call. */
+	if (n == near * LANES)
 		for (size_t b = 0; b < near; b++)
 			*(loose *)(out + x + b * LANES) = sum[b];
 	else
