@@ -51,8 +51,8 @@ struct cells {
 	struct square *square; /* [n]; owned. Only cells_thin() makes it */
 	struct cell *cell;     /* [ncell + 1]; owned */
 	struct box *block;     /* [nblock]; owned */
-	uint32_t
-	    *from; /* [n]: the colour that is at each place; owned. Only cells_make() makes it */
+	/* [n]: the colour that is at each place; owned. Only cells_make() makes it. */
+	uint32_t *from;
 	uint64_t pixels;
 	double squares; /* sum of w |x|^2 over all colours */
 };
