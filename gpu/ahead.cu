@@ -4,16 +4,11 @@
 #include <string.h>
 
 #include "gpu/ahead.h"
+#include "gpu/load.h"
 
 extern "C" {
 #include "common/mem.h"
 }
-
-/* Spans of host memory that lie in the block one after the other, and how many bytes of them nobody has taken yet. */
-struct load {
-	gpu_span *span;
-	size_t n, room, left;
-};
 
 enum state { EMPTY, MOVING, FULL };
 
@@ -35,59 +30,6 @@ struct gpu_courier {
 
 namespace
 {
-
-size_t
-sum_of(const load &l)
-{
-	size_t sum = 0;
-
-	for (size_t i = 0; i < l.n; i++)
-		sum += l.span[i].bytes;
-	return sum;
-}
-
-bool
-set_load(load *l, const gpu_span *s, size_t n)
-{
-	if (n > l->room) {
-		weir_free(l->span);
-		l->span = static_cast<gpu_span *>(weir_alloc(n, sizeof *s));
-		l->room = l->span ? n : 0;
-	}
-	l->n = l->span ? n : 0;
-	if (l->n)
-		memcpy(l->span, s, n * sizeof *s);
-	l->left = sum_of(*l);
-	return l->n > 0;
-}
-
-/* Where [host, host + bytes) lies in the block; -1: it is not part of one span. */
-ptrdiff_t
-place_in(const load &l, const void *host, size_t bytes)
-{
-	const char *const from = static_cast<const char *>(host);
-	size_t at = 0;
-
-	for (size_t i = 0; i < l.n; at += l.span[i++].bytes) {
-		const char *const s = static_cast<const char *>(l.span[i].host);
-		if (s <= from && from + bytes <= s + l.span[i].bytes)
-			return (ptrdiff_t)(at + (size_t)(from - s));
-	}
-	return -1;
-}
-
-bool
-meets(const load &l, const void *host, size_t bytes)
-{
-	const char *const from = static_cast<const char *>(host);
-
-	for (size_t i = 0; i < l.n; i++) {
-		const char *const s = static_cast<const char *>(l.span[i].host);
-		if (s < from + bytes && from < s + l.span[i].bytes)
-			return true;
-	}
-	return false;
-}
 
 /* The block gets room for `bytes`. Memory that cannot be had is no failure of the device. */
 cudaError_t
@@ -125,7 +67,7 @@ become(gpu_courier *c, enum state s)
 cudaError_t
 move_up(gpu_courier *c)
 {
-	cudaError_t e = widen(c, sum_of(c->load));
+	cudaError_t e = widen(c, load_bytes(c->load));
 	size_t at = 0;
 
 	if (e == cudaSuccess)
@@ -261,7 +203,7 @@ gpu_ahead(struct gpu *g, const struct gpu_span *s, size_t n)
 	if (!c)
 		return;
 	pthread_mutex_lock(&c->lock);
-	set_load(&c->wanted, s, n);
+	load_set(&c->wanted, s, n);
 	if (!n)
 		await(c);
 	become(c, n ? c->state : EMPTY);
@@ -279,14 +221,14 @@ ahead_take(struct gpu *g, void *device, const void *host, size_t bytes, bool *do
 	if (!c)
 		return 0;
 	pthread_mutex_lock(&c->lock);
-	if (meets(c->wanted, host, bytes)) {
+	if (load_meets(c->wanted, host, bytes)) {
 		c->wanted.n = 0;
 		await(c);
 		become(c, EMPTY);
 	}
-	if (place_in(c->load, host, bytes) >= 0)
+	if (load_place(c->load, host, bytes) >= 0)
 		await(c);
-	const ptrdiff_t at = c->state == FULL ? place_in(c->load, host, bytes) : -1;
+	const ptrdiff_t at = c->state == FULL ? load_place(c->load, host, bytes) : -1;
 	if (at >= 0) {
 		*done = true;
 		e = cudaMemcpyAsync(device, c->block + at, bytes, cudaMemcpyDeviceToDevice,
@@ -316,7 +258,7 @@ gpu_later(struct gpu *g, const struct gpu_result *r, size_t n)
 		s[i] = {r[i].host, r[i].bytes};
 	if (c && !err && !(err = ahead_settle(g, NULL, 0))) {
 		pthread_mutex_lock(&c->lock);
-		posted = set_load(&c->load, s, n) && widen(c, c->load.left) == cudaSuccess;
+		posted = load_set(&c->load, s, n) && widen(c, c->load.left) == cudaSuccess;
 		cudaError_t e = cudaSuccess;
 		for (size_t i = 0; i < n && posted && e == cudaSuccess; at += r[i++].bytes)
 			e = cudaMemcpyAsync(c->block + at, r[i].device, r[i].bytes,
@@ -342,7 +284,7 @@ ahead_settle(struct gpu *g, const void *host, size_t bytes)
 	if (!c)
 		return 0;
 	pthread_mutex_lock(&c->lock);
-	if (!host || meets(c->load, host, bytes))
+	if (!host || load_meets(c->load, host, bytes))
 		await(c);
 	const cudaError_t e = c->e;
 	pthread_mutex_unlock(&c->lock);
