@@ -1,6 +1,6 @@
 /*
- * Chains of segments: what dptrace/search/passage.c and chain.c do to one line, done to all lines of a batch, their k-th segments at a time. The way
- * back: follow.cu.
+ * Chains of segments: what dptrace/search/passage.c and chain.c do to one line, done to all lines of a batch, their k-th
+ * segments at a time. The way back: follow.cu.
  *
  *	windows		thread = table; the CPU's walk, step by step, since rounding decides where it stops
  *	meet		block = point where two segments meet, thread = link after it, a loop over the links before it
@@ -9,11 +9,12 @@
  * segment of the longest line.
  */
 #include "gpu/dptrace/turn.h"
+#include "gpu/reduce.h"
 
 namespace
 {
 
-constexpr unsigned THREADS = 256, WARP = 32;
+constexpr unsigned THREADS = 256;
 
 __global__ void
 fill_windows(const dp_chains c, size_t n)
@@ -42,25 +43,6 @@ fill_windows(const dp_chains c, size_t n)
 
 /* --- where segments meet ------------------------------------------------------------------------------------------- */
 
-/* The largest of all threads' v, for all of them. */
-__device__ float
-block_largest(float v)
-{
-	__shared__ float part[THREADS / WARP];
-
-	for (int step = WARP / 2; step; step /= 2) {
-		const float other = __shfl_xor_sync(~0u, v, step);
-		v = other > v ? other : v;
-	}
-	__syncthreads();
-	if (threadIdx.x % WARP == 0)
-		part[threadIdx.x / WARP] = v;
-	__syncthreads();
-	for (unsigned i = 0; i < THREADS / WARP; i++)
-		v = part[i] > v ? part[i] : v;
-	return v;
-}
-
 /* x -= its largest, so that sums over long chains keep their digits; that. A thread keeps to its own x. */
 __device__ float
 rebase(float *x, int n)
@@ -69,7 +51,7 @@ rebase(float *x, int n)
 
 	for (int i = (int)threadIdx.x; i < n; i += (int)THREADS)
 		most = x[i] > most ? x[i] : most;
-	most = block_largest(most);
+	most = block_largest<THREADS>(most);
 	if (most > NEVER / 2)
 		for (int i = (int)threadIdx.x; i < n; i += (int)THREADS)
 			x[i] = x[i] > NEVER / 2 ? x[i] - most : NEVER;
@@ -138,7 +120,7 @@ __launch_bounds__(THREADS) pass_out(const dp_chains c, const unsigned *ids, dp_s
 		c.exit[id * c.maxlinks + (size_t)j] = sum;
 		most = sum > most ? sum : most;
 	}
-	most = block_largest(most);
+	most = block_largest<THREADS>(most);
 	if (threadIdx.x == 0)
 		out[blockIdx.x].most = most;
 }
@@ -177,7 +159,7 @@ __launch_bounds__(THREADS) close_up(const dp_chains c, const dp_start *from, dp_
 		c.leave[id * c.maxlinks + (size_t)j] = leave;
 		most = sum > most ? sum : most;
 	}
-	most = block_largest(most);
+	most = block_largest<THREADS>(most);
 	if (threadIdx.x == 0)
 		out[blockIdx.x].most = most;
 }

@@ -41,7 +41,8 @@ measure(const T *v, size_t n, wc_extent *part)
 		e.most = d > e.most ? d : e.most;
 		e.least = -d > e.least ? -d : e.least;
 	}
-	e = {block_sum<double>(e.sum), block_most<double>(e.most), block_most<double>(e.least)};
+	e = {block_sum<WC_THREADS>(e.sum), block_largest<WC_THREADS>(e.most),
+	     block_largest<WC_THREADS>(e.least)};
 	if (threadIdx.x == 0)
 		part[blockIdx.x] = e;
 }
@@ -71,7 +72,8 @@ join_extents(wc_extent *part, unsigned n)
 		e.most = part[i].most > e.most ? part[i].most : e.most;
 		e.least = part[i].least > e.least ? part[i].least : e.least;
 	}
-	e = {block_sum<double>(e.sum), block_most<double>(e.most), block_most<double>(e.least)};
+	e = {block_sum<WC_THREADS>(e.sum), block_largest<WC_THREADS>(e.most),
+	     block_largest<WC_THREADS>(e.least)};
 	if (threadIdx.x == 0)
 		part[0] = e;
 }

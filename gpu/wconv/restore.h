@@ -2,7 +2,8 @@
 #ifndef WEIR_GPU_WCONV_RESTORE_H
 #define WEIR_GPU_WCONV_RESTORE_H
 
-#include "gpu/wconv/block_sum.h"
+#include "gpu/reduce.h"
+#include "gpu/wconv/tiles.h"
 #include "gpu/wconv/whole.h"
 
 extern "C" {
@@ -91,7 +92,7 @@ first_of_block(size_t n, size_t *end)
 __device__ void
 put_sum(double v, double *part)
 {
-	v = block_sum<double>(v);
+	v = block_sum<WC_THREADS>(v);
 	if (threadIdx.x == 0)
 		part[blockIdx.x] = v;
 }
@@ -104,7 +105,7 @@ sum_parts(const double *part, unsigned n)
 
 	for (unsigned i = threadIdx.x; i < n; i += WC_THREADS)
 		sum += part[i];
-	return block_sum<double>(sum);
+	return block_sum<WC_THREADS>(sum);
 }
 
 } // namespace

@@ -6,8 +6,9 @@
  *
  * Bound: a sample read, and written, read and written again, 6 bytes a pixel of marks: 18 bytes a pixel in single precision.
  */
-#include "gpu/wconv/block_sum.h"
+#include "gpu/reduce.h"
 #include "gpu/wconv/pixel.h"
+#include "gpu/wconv/tiles.h"
 
 namespace
 {
@@ -37,7 +38,7 @@ __launch_bounds__(WC_THREADS) gather(const wc_work<T> w, const wc_tiles<T> b)
 	}
 	if (odd)
 		atomicOr(&b.any[n], 1u);
-	const T mean = block_sum<T>(sum) / (T)wide;
+	const T mean = block_sum<WC_THREADS>(sum) / (T)wide;
 	for (unsigned x = threadIdx.x; in && x < wide; x += WC_THREADS)
 		b.real[row * b.nx + x] -= mean;
 	if (threadIdx.x == 0)

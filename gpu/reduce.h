@@ -1,20 +1,20 @@
-/* Sums and maxima over the threads of a block of WC_THREADS, always in the same order. */
-#ifndef WEIR_GPU_WCONV_BLOCK_SUM_H
-#define WEIR_GPU_WCONV_BLOCK_SUM_H
+/* Sums and maxima over the threads of a block of THREADS, always in the same order. All of its threads call them. */
+#ifndef WEIR_GPU_REDUCE_H
+#define WEIR_GPU_REDUCE_H
 
-#include "gpu/wconv/tiles.h"
+#include "gpu/device.h"
 
 namespace
 {
 
 constexpr unsigned WARP = 32;
 
-/* Returns the sum of the block's v to all of its threads. All of them call it. */
-template <class T>
+/* Returns the sum of the block's v to all of its threads. */
+template <unsigned THREADS, class T>
 __device__ T
 block_sum(T v)
 {
-	__shared__ T part[WC_THREADS / WARP];
+	__shared__ T part[THREADS / WARP];
 	T sum = 0;
 
 	for (int step = WARP / 2; step; step /= 2)
@@ -23,17 +23,17 @@ block_sum(T v)
 	if (threadIdx.x % WARP == 0)
 		part[threadIdx.x / WARP] = v;
 	__syncthreads();
-	for (unsigned i = 0; i < WC_THREADS / WARP; i++)
+	for (unsigned i = 0; i < THREADS / WARP; i++)
 		sum += part[i];
 	return sum;
 }
 
-/* Returns the largest of the block's v. */
-template <class T>
+/* Returns the largest of the block's v to all of its threads. */
+template <unsigned THREADS, class T>
 __device__ T
-block_most(T v)
+block_largest(T v)
 {
-	__shared__ T part[WC_THREADS / WARP];
+	__shared__ T part[THREADS / WARP];
 
 	for (int step = WARP / 2; step; step /= 2) {
 		const T other = __shfl_xor_sync(~0u, v, step);
@@ -43,7 +43,7 @@ block_most(T v)
 	if (threadIdx.x % WARP == 0)
 		part[threadIdx.x / WARP] = v;
 	__syncthreads();
-	for (unsigned i = 0; i < WC_THREADS / WARP; i++)
+	for (unsigned i = 0; i < THREADS / WARP; i++)
 		v = part[i] > v ? part[i] : v;
 	return v;
 }
