@@ -155,6 +155,23 @@ there_and_back() {
 	item float '2 1' 'geotransform:=1 2 3 4 5 6' -- 1 2 | rawtotiff | tifftoraw | rawinfo | grep -x 'geotransform:=1 2 3 4 5 6'
 }
 
+@test "missing integers are counted, or become NaN" {
+	item short '3 2' nodata:=-32768 -- 5 -32768 7 8 9 -32768 | rawtotiff >a.tif
+	tifftoraw a.tif 2>said | rawtotext >got
+	[ "$(cat said)" = 'tifftoraw: a.tif: 2 samples have the value -32768 of missing ones and stay numbers; see --nan' ]
+	[ "$(cat got)" = $'5 -32768 7\n8 9 -32768' ]
+	tifftoraw --nan a.tif >b 2>said
+	[ ! -s said ]
+	rawinfo b | grep -x 'type: float'
+	[ "$(rawtotext b)" = $'5 nan 7\n8 9 nan' ]
+	[ "$(rawtotiff b | tifftoraw | rawtotext)" = "$(rawtotext b)" ]
+	# Without missing samples nothing is said, and without a value for them --nan changes nothing.
+	item int '2 1' nodata:=7 -- 5 2000000000 | rawtotiff >c.tif
+	tifftoraw c.tif 2>&1 >/dev/null | cmp - /dev/null
+	[ "$(tifftoraw --nan c.tif | rawinfo | grep type:)" = 'type: double' ]
+	item uchar '2 1' -- 5 255 | rawtotiff | tifftoraw --nan | rawinfo | grep -x 'type: uchar'
+}
+
 @test "text, resolution and colour profile come back" {
 	item float '2 1' 'spacings: .01 .01' 'units: "in" "in"' 'tiff.Software:=a b' 'tiff.ImageDescription:=two\nlines \\ one' \
 		'tiff.ICCProfile:=00ff10' -- 1 2 | rawtotiff | tifftoraw | rawinfo >a

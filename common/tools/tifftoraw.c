@@ -1,6 +1,5 @@
 /* link: -ltiff */
 /* tifftoraw: converts the pages of TIFF files to raw items. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +14,14 @@
 #include "common/swap.h"
 #include "common/tools/door.h"
 #include "common/tools/tiffaxes.h"
+#include "common/tools/tiffnodata.h"
 
 const char *const weir_prog = "tifftoraw";
 
 struct args {
 	struct opt_common common;
 	int pages;
+	bool nan;
 	char **path;
 	size_t npath;
 };
@@ -34,6 +35,10 @@ static const struct opt table[] = {
      .arg = "HOW",
      .help = "stack or items: pages as one item, or an item each (stack)",
      .words = "stack|items"},
+    {.name = "nan",
+     .kind = OPT_FLAG,
+     .at = offsetof(struct args, nan),
+     .help = "missing samples of integers become NaN, and the others floats"},
     {0}};
 
 static const struct opt_program program = {.what = "Turns the pages of TIFF files into raw items.",
@@ -131,26 +136,10 @@ struct target {
 	struct raw_out *out;
 	struct stats *st;
 	size_t row; /* samples of a row */
-	enum img_type type;
-	bool has_nodata;
-	double nodata;
+	struct nodata missing;
 	struct progress bar;
 	size_t done, all; /* rows */
 };
-
-static void
-blank_floats(float *v, size_t n, float nodata)
-{
-	for (size_t i = 0; i < n; i++)
-		v[i] = v[i] == nodata ? NAN : v[i];
-}
-
-static void
-blank_doubles(double *v, size_t n, double nodata)
-{
-	for (size_t i = 0; i < n; i++)
-		v[i] = v[i] == nodata ? NAN : v[i];
-}
 
 static void
 put_rows(void *to, const void *rows, size_t n)
@@ -159,31 +148,21 @@ put_rows(void *to, const void *rows, size_t n)
 	const size_t count = n * o->row;
 
 	stats_charge(o->st, STATS_READ);
-	if (o->has_nodata) {
-		/* The band is the reader's buffer. put() may change it. */
-		void *band = (void *)(uintptr_t)rows;
-		if (o->type == IMG_F32)
-			blank_floats(band, count, (float)o->nodata);
-		else
-			blank_doubles(band, count, o->nodata);
-	}
-	raw_write(o->out, rows, count);
+	/* The band is the reader's buffer. put() may change it. */
+	raw_write(o->out, nodata_mark(&o->missing, (void *)(uintptr_t)rows, count), count);
 	stats_charge(o->st, STATS_WRITE);
 	o->done += n;
 	progress_step(&o->bar, (double)o->done / (double)o->all);
 }
 
 static struct target
-open_target(const struct args *args, const struct tiffpage *p, const struct img *x,
+open_target(const struct args *args, const struct tiffpage *p, struct nodata missing,
 	    struct raw_out *out, size_t n, struct stats *st)
 {
-	const char *nodata = img_key(x, "nodata");
-	struct target o = {.out = out, .st = st, .type = x->type};
+	struct target o = {.out = out, .st = st, .missing = missing};
 
 	o.row = p->w * p->planes;
 	o.all = p->h * n;
-	o.has_nodata =
-	    nodata && img_is_float(x->type) && opt_number(nodata, &o.nodata) && !isnan(o.nodata);
 	progress_start(&o.bar, args->common.quiet);
 	return o;
 }
@@ -210,7 +189,8 @@ is_run(const struct source *s, const struct stackmeta *m, uint64_t *offset)
 static void
 put_run(const struct source *s, uint64_t offset, size_t n, struct target *o)
 {
-	const size_t row = tiffpage_row(&s->page[0].layout), size = img_type_size(o->type);
+	const size_t row = tiffpage_row(&s->page[0].layout),
+		     size = img_type_size(s->page[0].layout.type);
 	const size_t most = 1 + (1 << 20) / row;
 	void *band = weir_xalloc(most, row);
 
@@ -253,11 +233,12 @@ put_item(const struct args *args, const struct source *s, size_t first, size_t n
 		img_free(&x);
 		tiffpage_describe(s->t, p, n, &x, &m);
 	}
+	const struct nodata missing = nodata_of(&x, args->nan);
 	door_limit(s->door->name, &x, args->common.max_bytes);
 	if (args->common.verbose)
 		warn("%s: item %ju: %s, %zu x %zu, %zu planes, %zu pages", s->door->name,
 		     (uintmax_t)st->items + 1, img_type_name(x.type), p->w, p->h, p->planes, n);
-	struct target o = open_target(args, p, &x, out, n, st);
+	struct target o = open_target(args, p, missing, out, n, st);
 	stats_charge(st, STATS_PLAN);
 	raw_head(out, &x);
 	if (run)
@@ -269,6 +250,11 @@ put_item(const struct args *args, const struct source *s, size_t first, size_t n
 			die_tiff(s, s->page[i].number, "its samples cannot be read");
 	}
 	progress_end(&o.bar);
+	if (o.missing.kept)
+		warn(
+		    "%s: %ju samples have the value %s of missing ones and stay numbers; see --nan",
+		    s->door->name, (uintmax_t)o.missing.kept, img_key(&x, "nodata"));
+	nodata_free(&o.missing);
 	img_free(&x);
 	st->items++;
 }

@@ -1,0 +1,95 @@
+/* See common/tools/tiffnodata.h. */
+#include <math.h>
+
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/sample.h"
+#include "common/tools/tiffnodata.h"
+
+enum { CHUNK = 512 };
+
+struct nodata
+nodata_of(struct img *x, bool nan)
+{
+	const char *const word = img_key(x, "nodata");
+	struct nodata d = {.given = x->type, .type = x->type};
+
+	d.any = word && opt_number(word, &d.value) && !isnan(d.value);
+	if (d.any && nan && !img_is_float(x->type))
+		d.type = img_type_size(x->type) < 4 ? IMG_F32 : IMG_F64;
+	x->type = d.type;
+	return d;
+}
+
+static void
+mark_floats(float *v, size_t n, float value)
+{
+	for (size_t i = 0; i < n; i++)
+		v[i] = v[i] == value ? NAN : v[i];
+}
+
+static void
+mark_doubles(double *v, size_t n, double value)
+{
+	for (size_t i = 0; i < n; i++)
+		v[i] = v[i] == value ? NAN : v[i];
+}
+
+static uint64_t
+count_equal(const char *v, enum img_type type, size_t n, double value)
+{
+	double some[CHUNK];
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < n; i += CHUNK) {
+		const size_t m = n - i < CHUNK ? n - i : CHUNK;
+		sample_load(some, v + i * img_type_size(type), type, m);
+		for (size_t j = 0; j < m; j++)
+			count += some[j] == value;
+	}
+	return count;
+}
+
+/* Makes doubles, or floats, of integers. */
+static const void *
+mark_integers(struct nodata *d, const char *v, size_t n)
+{
+	const size_t size = img_type_size(d->type);
+	double some[CHUNK];
+
+	if (n * size > d->room) {
+		weir_free(d->made);
+		d->made = weir_xalloc(n, size);
+		d->room = n * size;
+	}
+	for (size_t i = 0; i < n; i += CHUNK) {
+		const size_t m = n - i < CHUNK ? n - i : CHUNK;
+		sample_load(some, v + i * img_type_size(d->given), d->given, m);
+		mark_doubles(some, m, d->value);
+		sample_store(d->made + i * size, some, d->type, m);
+	}
+	return d->made;
+}
+
+const void *
+nodata_mark(struct nodata *d, void *rows, size_t n)
+{
+	if (!d->any)
+		return rows;
+	if (d->given != d->type)
+		return mark_integers(d, rows, n);
+	if (d->given == IMG_F32)
+		mark_floats(rows, n, (float)d->value);
+	else if (d->given == IMG_F64)
+		mark_doubles(rows, n, d->value);
+	else
+		d->kept += count_equal(rows, d->given, n, d->value);
+	return rows;
+}
+
+void
+nodata_free(struct nodata *d)
+{
+	weir_free(d->made);
+	d->made = NULL;
+}

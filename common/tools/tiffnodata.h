@@ -1,0 +1,35 @@
+/* Missing samples of maps: GDAL names their value, and tiffgeo.c has kept it as the key nodata. */
+#ifndef WEIR_TOOLS_TIFFNODATA_H
+#define WEIR_TOOLS_TIFFNODATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/img.h"
+
+struct nodata {
+	bool any;	     /* the item has the key, and it is a number */
+	enum img_type given; /* of the samples in the file */
+	enum img_type type;  /* of the samples of the item */
+	double value;
+	uint64_t kept; /* missing samples that stay integers */
+	char *made;    /* [room] bytes, for samples of another type; owned */
+	size_t room;
+};
+
+/*
+ * Reads the key of x. Missing samples of floats will become NaN. With nan those of integers will, too: then x->type becomes
+ * float, or double for 32 and 64 bits.
+ */
+struct nodata nodata_of(struct img *x, bool nan);
+
+/*
+ * Returns n samples of the item, made of n samples of the file. They are `rows`, which it changes, or lie in a buffer that the
+ * next call fills again.
+ */
+const void *nodata_mark(struct nodata *d, void *rows, size_t n);
+
+void nodata_free(struct nodata *d);
+
+#endif
