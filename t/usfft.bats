@@ -282,6 +282,15 @@ columns() {
 	fails 2 '-n' usfft -T 1 -n 4,x pv.nrrd
 }
 
+@test "targets, an inverse and weights that need too large a grid are refused" {
+	doubles 1x2 0 1e9 >far.nrrd
+	doubles 3 1 1 1 >v.nrrd
+	fails 1 'bytes for the grid' usfft --max-bytes=1G -T 3 --targets=far.nrrd pv.nrrd
+	fails 1 'bytes for the grid' usfft --max-bytes=1M -T 2 --inverse -n 50000 -p p.nrrd v.nrrd
+	fails 1 'bytes for the grid' usfft -T 2 --inverse -n 1000000000 -p p.nrrd --max-bytes=1G v.nrrd
+	fails 1 'bytes for the grid' usfft --max-bytes=1M -T 1 -n 100000 --weights=pipe pv.nrrd
+}
+
 @test "a tolerance must be positive, and one out of reach is said to be" {
 	for tol in 0 -1 nan; do
 		fails 2 '--tol' usfft -e $tol -T 1 -n 4 pv.nrrd

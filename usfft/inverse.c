@@ -47,21 +47,39 @@ weighted(const struct usfft_options *o, const struct usfft_points *pt, const dou
 	return err;
 }
 
+/* The options of the transform that computes T, which has the differences of two modes. */
+static struct usfft_options
+differences(const struct usfft_options *o)
+{
+	struct usfft_options d = *o;
+
+	for (int a = 0; a < o->dim; a++)
+		d.n[a] = 2 * o->n[a] - 1;
+	d.single = false;
+	d.fft_order = true;
+	return d;
+}
+
+size_t
+usfft_inverse_bytes(const struct usfft_options *o)
+{
+	const struct usfft_options d = differences(o);
+
+	return usfft_bytes(&d);
+}
+
 /* Makes T from the weights. */
 static int
 make_toeplitz(struct toeplitz *t, const struct usfft_options *o, const struct usfft_points *pt,
 	      const double *w, int sign, size_t *bad)
 {
-	struct usfft_options twice = *o;
+	const struct usfft_options twice = differences(o);
 	size_t n = 1;
 	int err;
 
-	for (int a = 0; a < o->dim; a++) {
-		twice.n[a] = 2 * o->n[a] - 1;
+	for (int a = 0; a < o->dim; a++)
 		if (!weir_mul(n, twice.n[a], &n))
 			return -EOVERFLOW;
-	}
-	twice.fft_order = true;
 	double *column = weir_alloc(n, 2 * sizeof *column);
 	err = column ? weighted(&twice, pt, w, NULL, -sign, column, bad) : -ENOMEM;
 	if (!err)

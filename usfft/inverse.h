@@ -37,6 +37,9 @@ int usfft_inverse(const struct usfft_options *o, const struct usfft_points *pt, 
 		  const double *b, const struct usfft_inverse *v, double *modes,
 		  struct usfft_outcome *got, size_t *bad);
 
+/* Bytes of the largest grid of usfft_inverse(), which has twice the modes along each axis. SIZE_MAX: no grid exists. */
+size_t usfft_inverse_bytes(const struct usfft_options *o);
+
 /*
  * Sets w_j to the share of the unit box that point j stands for, so that type 1 of w_j c_j approximates the Fourier
  * integral. It runs `rounds` rounds of Pipe and Menon's iteration (Magn. Reson. Med. 41, 1999) with the transform's own

@@ -126,30 +126,39 @@ round_up(double v)
 	return ldexp(ceil(ldexp(part, 30)), e - 30);
 }
 
-/* Makes the plans `outer`, for the points, and `inner`, for the targets. */
+/* Sets the options of the plan for the points, and the scales, from the boxes. Returns 0 or -EOVERFLOW. */
 static int
-plan_both(struct usfft_3 *t)
+choose_outer(struct usfft_3 *t, struct usfft_options *o)
 {
-	struct usfft_options o = t->o;
-	int err;
-
+	*o = t->o;
 	/*
 	 * Two transforms share the tolerance. It is divided by 5 because targets that all lie in one place do not average
 	 * their errors: in 3-D with 1e-3, a division by 3 gave 1.2e-3.
 	 */
-	o.tol /= 5;
-	for (int a = 0; a < o.dim; a++) {
+	o->tol /= 5;
+	for (int a = 0; a < o->dim; a++) {
 		double *S = &t->target_box.half[a];
 		const double X = t->box.half[a];
 		if (4 * X * *S < 1)
 			*S = X > 0 ? 1 / (4 * X) : *S > 0 ? *S : 1;
 		if (!(4 * X * *S < 1e9))
 			return -EOVERFLOW;
-		o.n[a] = (size_t)ceil(4 * X * *S) + WINDOW_MAXW;
-		t->scale[a] = round_up(2 * *S / (double)o.n[a]);
+		o->n[a] = (size_t)ceil(4 * X * *S) + WINDOW_MAXW;
+		t->scale[a] = round_up(2 * *S / (double)o->n[a]);
 		t->period[a] = 1 / t->scale[a];
 	}
-	err = usfft_plan(&t->outer, &o);
+	return 0;
+}
+
+/* Makes the plans `outer`, for the points, and `inner`, for the targets. */
+static int
+plan_both(struct usfft_3 *t)
+{
+	struct usfft_options o;
+	int err = choose_outer(t, &o);
+
+	if (!err)
+		err = usfft_plan(&t->outer, &o);
 	if (err)
 		return err;
 	for (int a = 0; a < o.dim; a++)
@@ -233,6 +242,27 @@ transform(struct usfft_3 *t, const struct usfft_points *pt, const void *c,
 	finish(t, targets, sign, out);
 	clock_charge(&start, &t->inner->took->modes);
 	return 0;
+}
+
+size_t
+usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
+		  const struct usfft_points *targets)
+{
+	struct usfft_3 t = {.o = *o};
+	struct usfft_options outer, inner;
+	size_t bad;
+	double reach;
+	int w;
+
+	if (find_box(pt, o->dim, &t.box, &bad) || find_box(targets, o->dim, &t.target_box, &bad) ||
+	    choose_outer(&t, &outer))
+		return 0;
+	inner = outer;
+	if (usfft_choose(&outer, usfft_loops(o->registers, o->single)->tile.lanes, &w, inner.n,
+			 &reach))
+		return 0;
+	const size_t a = usfft_bytes(&outer), b = usfft_bytes(&inner);
+	return a > SIZE_MAX - b ? SIZE_MAX : a + b;
 }
 
 int

@@ -143,4 +143,8 @@ void usfft_scatter(struct usfft_plan *p, int sign, void *c);
 int usfft_type3(const struct usfft_options *o, const struct usfft_points *pt, const void *c,
 		const struct usfft_points *targets, int sign, void *out, size_t *bad);
 
+/* Bytes of the two grids of usfft_type3(). 0: usfft_type3() refuses these points or targets. */
+size_t usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
+			 const struct usfft_points *targets);
+
 #endif

@@ -84,9 +84,9 @@ item_check_tolerance(const struct job *j, const struct usfft_options *o)
 }
 
 void
-item_check_memory(const struct job *j, const struct usfft_options *o)
+item_check_memory(const struct job *j, size_t bytes)
 {
-	const size_t bytes = usfft_bytes(o), limit = weir_limit(j->a.common.max_bytes);
+	const size_t limit = weir_limit(j->a.common.max_bytes);
 
 	if (bytes > limit)
 		raw_die(j->in, "%zu bytes for the grid, more than %zu: see --max-bytes", bytes,
@@ -99,7 +99,7 @@ item_plan(struct job *j, const struct usfft_options *o)
 	if (transform_fits(&j->run, o))
 		return;
 	item_check_tolerance(j, o);
-	item_check_memory(j, o);
+	item_check_memory(j, usfft_bytes(o));
 	item_judge(j, transform_plan(&j->run, o), NULL);
 	if (j->fixed)
 		sort_points(j, &j->at.pt, NULL, 0, NULL);

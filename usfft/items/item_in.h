@@ -20,8 +20,8 @@ void item_judge(const struct job *j, int err, const size_t *bad);
 /* Warns of a tolerance that cannot be reached; with --strict it is an error. */
 void item_check_tolerance(const struct job *j, const struct usfft_options *o);
 
-/* Dies when the grid of a plan for o is larger than --max-bytes. */
-void item_check_memory(const struct job *j, const struct usfft_options *o);
+/* Dies when a grid of so many bytes is larger than --max-bytes. */
+void item_check_memory(const struct job *j, size_t bytes);
 
 /* Makes j->run a plan for o, and sorts fixed points into it. It keeps the last plan if that fits. */
 void item_plan(struct job *j, const struct usfft_options *o);

@@ -178,6 +178,7 @@ item_points_to_points(struct job *j, struct img *x)
 	o.dim = q.at.dim;
 	o.single = q.v.single;
 	item_check_tolerance(j, &o);
+	item_check_memory(j, usfft_type3_bytes(&o, from, to));
 	void *z = weir_xalloc(to->m, 2 * sizeof(double));
 	if (q.v.cstride != 2)
 		item_judge(j, values_make_own(&q.v, from->m, NULL), NULL);
