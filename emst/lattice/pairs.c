@@ -77,6 +77,7 @@ scan_row(const struct forest *f, const struct offset *o, uint32_t d2, int r, int
 		if (!x)
 			continue;
 		uint32_t code = (uint32_t)(r << 16 | g << 8) | w << 6;
+		out->seen += (size_t)__builtin_popcountll(x);
 		for (; x; x &= x - 1) {
 			int bit = __builtin_ctzll(x);
 			uint64_t below = ((uint64_t)1 << bit) - 1;
@@ -115,7 +116,7 @@ WEIR_CLONES(scan_rows,
 {
 	const bool dense = f->l->n > 10 * f->l->rows;
 
-	out->n = 0;
+	out->n = out->seen = 0;
 	for (int r = from; r < to && r + o->r < 256; r++)
 		for (int g = o->g < 0 ? -o->g : 0; g < 256 && g + o->g < 256; g++) {
 			const uint64_t *u = lattice_words(f->l, r, g),

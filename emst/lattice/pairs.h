@@ -13,6 +13,7 @@ struct offset {
 struct pairs {
 	struct emst_edge *e; /* owned */
 	size_t n, room;
+	size_t seen; /* pairs whose labels were compared */
 	bool failed;
 };
 

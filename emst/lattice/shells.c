@@ -10,7 +10,7 @@
 #include "common/par.h"
 #include "emst/lattice/pairs.h"
 
-enum { MAXOFFSETS = 256, MAXCHUNKS = 64, SMALL = 1 << 16 };
+enum { MAXOFFSETS = 256, MAXCHUNKS = 64, SMALL = 1 << 16, FIRST = 3 };
 
 struct shell {
 	uint32_t d2;
@@ -112,9 +112,13 @@ flatten(struct forest *f)
 	}
 }
 
-/* Finds the pairs of the offsets first..last of a shell in parallel, by slabs of rows, and joins them in order. */
+/*
+ * Finds the pairs of the offsets first..last of a shell in parallel, by slabs of rows, and joins them in order. Adds the pairs
+ * whose labels were compared to *seen.
+ */
 static int
-join_offsets(struct forest *f, const struct shell *s, int first, int last, struct pairs *p)
+join_offsets(struct forest *f, const struct shell *s, int first, int last, struct pairs *p,
+	     size_t *seen)
 {
 	int chunks = f->threads == 1 ? 1 : MAXCHUNKS, jobs = (last - first) * chunks;
 	bool failed = false;
@@ -127,6 +131,7 @@ join_offsets(struct forest *f, const struct shell *s, int first, int last, struc
 	}
 	for (int i = 0; i < jobs; i++) {
 		failed |= p[i].failed;
+		*seen += p[i].seen;
 		join(f, &p[i]);
 	}
 	flatten(f);
@@ -196,98 +201,143 @@ join_runs(struct forest *f)
 
 /* Joins a shell. At length 1 the runs along blue come first, then one offset at a time, filtered by the labels so far. */
 static int
-join_shell(struct forest *f, const struct shell *s, struct pairs *p)
+join_shell(struct forest *f, const struct shell *s, struct pairs *p, size_t *seen)
 {
 	int err = 0, first = 0;
 
 	if (s->d2 > 1)
-		return s->n ? join_offsets(f, s, 0, s->n, p) : 0;
+		return s->n ? join_offsets(f, s, 0, s->n, p, seen) : 0;
 	join_runs(f);
 	if (s->n && s->o[0].code == 1)
 		first = 1;
 	for (int i = first; !err && i < s->n; i++)
-		err = join_offsets(f, s, i, i + 1, p);
+		err = join_offsets(f, s, i, i + 1, p, seen);
 	return err;
 }
 
-/* Estimates from a sample how many colours are outside the largest tree. */
-static double
-estimate_active(const struct forest *f)
-{
-	enum { SAMPLE = 128 };
-	uint32_t root[SAMPLE];
-	size_t most = 0;
+/* What a sample of the colours shows: how many are outside the largest tree, and how many are in crumbs, very small trees. */
+struct census {
+	double active, crumbs;
+};
 
-	for (size_t i = 0; i < SAMPLE; i++) {
-		size_t same = 1;
+static struct census
+take_census(const struct forest *f)
+{
+	enum { SAMPLE = 128, CRUMB = 2 };
+	uint32_t root[SAMPLE];
+	size_t most = 0, crumbs = 0;
+
+	for (size_t i = 0; i < SAMPLE; i++)
 		root[i] = f->up[f->n * i / SAMPLE];
-		for (size_t j = 0; j < i; j++)
+	for (size_t i = 0; i < SAMPLE; i++) {
+		size_t same = 0;
+		for (size_t j = 0; j < SAMPLE; j++)
 			same += root[j] == root[i];
 		most = same > most ? same : most;
+		crumbs += same <= CRUMB;
 	}
-	return (double)f->n * (double)(SAMPLE - most) / SAMPLE;
+	const double each = (double)f->n / SAMPLE;
+	return (struct census){(double)(SAMPLE - most) * each, (double)crumbs * each};
 }
 
-/* These costs, in ns, were measured: the remaining trees by blocks; all colours by the kd-tree; one shell. */
-static const double TREE_COST = 2000;
+/*
+ * These costs in ns were measured on one thread of an AMD EPYC with AVX-512: a colour in the kd-tree; all blocks, and a tree
+ * that the shells leave; for an offset of a shell a row that is not empty, and a pair that is seen; for a shell a colour.
+ */
+static const double KD_COLOUR = 1300, BLOCKS = 15e6, TREE = 2000, ROW = 4.5, PAIR = 46, COLOUR = .7;
 
+/*
+ * Returns the cost of blocks for the trees that are left. The sparser the colours, the more blocks a colour looks at: it takes
+ * .2 us in 12 dense clouds and 4 us in thin sheets.
+ */
 static double
-blocks_cost(const struct forest *f)
+blocks_cost(const struct forest *f, double active)
 {
-	return TREE_COST * (double)f->trees + 400 * estimate_active(f);
+	const double by_row = (double)f->n / (double)f->l->rows;
+
+	return BLOCKS + TREE / 2 * (double)f->trees + 4000 / by_row * active;
 }
 
 static double
 kd_cost(const struct forest *f)
 {
-	return 1000 * (double)f->n;
+	return KD_COLOUR * (double)f->n;
 }
 
+/* seen is the number of pairs that the last shell has seen for an offset. */
 static double
-shell_cost(const struct forest *f, const struct shell *s)
+shell_cost(const struct forest *f, const struct shell *s, double seen)
 {
-	return (double)s->n * (7 * (double)f->l->rows + .25 * (double)f->n);
+	return s->n ? s->n * (ROW * (double)f->l->rows + PAIR * seen) + COLOUR * (double)f->n : 0;
 }
 
+/* Uneven colours cost the kd-tree up to 1.6 times what random ones do. */
 bool
 forest_is_sparse(const struct forest *f)
 {
-	return f->n < 3 * f->trees;
-}
-
-/* Tells after the first shells whether the others will leave a sparse forest: of random colours 131072 do, 150000 do not. */
-static bool
-will_be_sparse(const struct forest *f)
-{
-	return (double)f->trees > .895 * (double)f->n;
+	return f->trees > 1 && 1.5 * kd_cost(f) < blocks_cost(f, take_census(f).active);
 }
 
 /*
- * Joins shells until together they have cost an eighth of what the rest would cost, and then as long as an offset of a shell
- * saves twice what it costs.
+ * Tells after the FIRST shells, which have 13 offsets, whether the kd-tree costs less than the others. Most colours are in one
+ * tree when a colour has 2.7 neighbours on average (percolation of random points), or 1.35 in half of all directions. If the
+ * first shells have joined a share x of the colours, this takes 13 * 1.35 / x offsets. Blocks then take 400 ns a colour. Among
+ * random colours the kd-tree is taken up to 85000, where both methods take 120 ms.
  */
+static bool
+kd_is_cheaper(const struct forest *f)
+{
+	const double n = (double)f->n, share = 1 - (double)f->trees / n;
+
+	return (kd_cost(f) - BLOCKS - 400 * n) * share < 13 * 1.35 * ROW * (double)f->l->rows;
+}
+
+/* What the shells have cost so far, and what the last one has saved. */
+struct account {
+	double spent, saved_by_offset, seen_by_offset;
+};
+
+/*
+ * Tells whether another method takes over from the next shell s. Shells go on until they have cost an eighth of what the rest
+ * would cost, and as long as an offset saves twice what it costs. Crumbs are dear: every colour of them searches in every
+ * round, and far. So while an eighth of the colours are in crumbs, an offset need save only half of what it costs.
+ */
+static bool
+is_enough(const struct forest *f, const struct shell *s, const struct account *a)
+{
+	const struct census c = take_census(f);
+	const double cost = shell_cost(f, s, a->seen_by_offset), saved = a->saved_by_offset * s->n;
+
+	if (f->trees == 1 || (f->next == FIRST + 1 && kd_is_cheaper(f)))
+		return true;
+	if (8 * c.crumbs > (double)f->n)
+		return 2 * saved < cost && a->spent + cost > kd_cost(f) / 8;
+	return saved < 2 * cost &&
+	       8 * (a->spent + cost) > fmin(kd_cost(f), blocks_cost(f, c.active));
+}
+
 static int
 join_shells(struct forest *f, struct pairs *p)
 {
-	enum { FIRST = 3 };
 	struct spread spread;
 	struct shell s;
-	double spent = 0, saved = 0;
+	struct account a = {0};
 	int err = 0;
 
 	find_spread(&spread, f->l);
 	for (f->next = 1; !err && f->next <= FOREST_MAXD2; f->next++) {
+		const size_t trees = f->trees;
+		size_t seen = 0;
 		make_shell(&s, f->next, &spread);
-		const double cost = shell_cost(f, &s), trees = (double)f->trees;
-		spent += cost;
-		if (f->next > FIRST &&
-		    (f->trees == 1 || (f->next == FIRST + 1 && will_be_sparse(f)) ||
-		     (saved * s.n < 2 * cost && 8 * spent > fmin(kd_cost(f), blocks_cost(f)))))
+		if (f->next > FIRST && is_enough(f, &s, &a))
 			break;
-		err = join_shell(f, &s, p);
+		err = join_shell(f, &s, p, &seen);
 		f->upto[f->next] = f->nedge;
-		if (s.n)
-			saved = TREE_COST * (trees - (double)f->trees) / s.n;
+		if (!s.n)
+			continue;
+		a.saved_by_offset = TREE * (double)(trees - f->trees) / s.n;
+		a.seen_by_offset = (double)seen / s.n;
+		a.spent += shell_cost(f, &s, a.seen_by_offset);
 	}
 	return err;
 }
