@@ -126,9 +126,13 @@ WEIR_CLONES(scan_rows,
 		}
 }
 
+/* The caller's neighbours of *out belong to other threads, and share its cache line. So it is written once. */
 void
 pairs_find(const struct forest *f, const struct offset *o, uint32_t d2, int from, int to,
 	   struct pairs *out)
 {
-	scan_rows(f, o, d2, from, to, out);
+	struct pairs own = *out;
+
+	scan_rows(f, o, d2, from, to, &own);
+	*out = own;
 }

@@ -120,7 +120,8 @@ static int
 join_offsets(struct forest *f, const struct shell *s, int first, int last, struct pairs *p,
 	     size_t *seen)
 {
-	int chunks = f->threads == 1 ? 1 : MAXCHUNKS, jobs = (last - first) * chunks;
+	const int chunks = f->threads == 1 ? 1 : f->threads < 8 ? 8 * f->threads : MAXCHUNKS,
+		  jobs = (last - first) * chunks;
 	bool failed = false;
 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
