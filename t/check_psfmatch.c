@@ -335,4 +335,5 @@ check_psfmatch(void)
 	check_variable_stars();
 	check_refusals();
 	check_psfmatch_sums();
+	check_psfmatch_faults();
 }

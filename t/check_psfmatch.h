@@ -28,4 +28,7 @@ struct psfmatch_options check_psfmatch_options(enum psfmatch_basis basis);
 /* The checks of the sums over stamps. */
 void check_psfmatch_sums(void);
 
+/* The checks of noise in the reference, and of skies. */
+void check_psfmatch_faults(void);
+
 #endif

@@ -98,6 +98,23 @@ least() {
 	grep -E 'ratio of fluxes (1|0.9999|1.0000)' said
 }
 
+@test "a curved sky is said, with the remedy, and spoils no kernel" {
+	field
+	for name in ref new; do
+		rawmath 'a + ((x * 7919 + y * 104729) % 1009 / 1009 - .5) * .01' $name.nrrd >$name.noisy
+	done
+	psfmatch -v --size=7 ref.noisy new.noisy 2>said >k.nrrd
+	[ "$(wc -l <said)" = 1 ]
+	rawmath 'a + .05 * ((x - 200) / 200)^2' new.noisy >curved
+	psfmatch -v --size=7 ref.noisy curved 2>said >k.nrrd
+	grep -E 'ratio of fluxes (0.9[89]|1.0[01])' said
+	grep 'curved: at half of the stars the sky is off the background of degree 1 by' said
+	psfmatch --quiet --size=7 ref.noisy curved 2>said >k.nrrd
+	[ ! -s said ]
+	psfmatch --background=2 --size=7 ref.noisy curved 2>said >k.nrrd
+	[ ! -s said ]
+}
+
 @test "pictures that do not match, and fields without stars, are refused" {
 	gen noise 64 48 >a.pgm
 	gen noise 48 64 >b.pgm

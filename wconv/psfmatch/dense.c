@@ -218,7 +218,7 @@ factor_corner(double *g, size_t n, size_t first, size_t end)
 }
 
 bool
-psfmatch_solve(double *g, double *a, size_t n, double *room, int threads)
+psfmatch_factor(double *g, size_t n, double *room, int threads)
 {
 	for (size_t k = 0; k < n; k++)
 		g[k * n + k] *= 1 + 1e-10;
@@ -241,6 +241,12 @@ psfmatch_solve(double *g, double *a, size_t n, double *room, int threads)
 				add_products(room, b, SOME, left, i, -1, rest + end, n);
 		}
 	}
+	return true;
+}
+
+void
+psfmatch_substitute(const double *g, double *a, size_t n)
+{
 	for (size_t k = 0; k < n; k++)
 		a[k] = (a[k] - dot(g + k * n, a, k)) / g[k * n + k];
 	for (size_t k = n; k-- > 0;) {
@@ -248,5 +254,4 @@ psfmatch_solve(double *g, double *a, size_t n, double *room, int threads)
 		for (size_t l = 0; l < k; l++)
 			a[l] -= g[k * n + l] * a[k];
 	}
-	return true;
 }

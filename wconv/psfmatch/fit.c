@@ -22,11 +22,10 @@ fail(char err[PSFMATCH_ERR], const char *fmt, ...)
 	return -1;
 }
 
-/* Returns the mean over the stamp's pixels of misfit^2 / variance. c: room for n coefficients. */
-static double
-misfit(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c)
+void
+psfmatch_evaluate(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c)
 {
-	double p[PSFMATCH_TERMS], sum = s->yy;
+	double p[PSFMATCH_TERMS];
 
 	psfmatch_powers(f->m, f->m->degree, (double)s->x, (double)s->y, p);
 	for (size_t i = 0; i < f->n; i++) {
@@ -34,6 +33,14 @@ misfit(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *
 		for (size_t t = 0; t < f->terms[i]; t++)
 			c[i] += f->a[f->first[i] + t] * p[t];
 	}
+}
+
+double
+psfmatch_misfit(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c)
+{
+	double sum = s->yy;
+
+	psfmatch_evaluate(f, s, c);
 	for (size_t i = 0; i < f->n; i++) {
 		const double *q = s->q + psfmatch_packed(i);
 		sum += c[i] * (c[i] * q[i] - 2 * s->b[i] + 2 * psfmatch_dot(q, c, i));
@@ -53,7 +60,7 @@ find_misfits(const struct psfmatch_normal *f, double *each)
 		e = c ? 0 : -ENOMEM;
 #pragma omp for schedule(dynamic, 8)
 		for (size_t i = 0; i < f->stamps; i++)
-			each[i] = c && f->s[i].used ? misfit(f, f->s + i, c) : 0;
+			each[i] = c && f->s[i].used ? psfmatch_misfit(f, f->s + i, c) : 0;
 		weir_free(c);
 	}
 	return e;
@@ -130,9 +137,10 @@ fit_rounds(struct psfmatch_normal *f, double smooth, char err[PSFMATCH_ERR])
 		if (count_used(f, err))
 			return -1;
 		psfmatch_write_normal(f, smooth);
-		if (!psfmatch_solve(f->g, f->a, f->unknowns, f->room, f->threads))
+		if (!psfmatch_factor(f->g, f->unknowns, f->room, f->threads))
 			return fail(err,
 				    "the stars do not determine the kernel: take fewer unknowns");
+		psfmatch_substitute(f->g, f->a, f->unknowns);
 		if ((e = find_misfits(f, each)))
 			return fail(err, "no memory");
 		if (!reject(f, each))
@@ -153,8 +161,10 @@ sum_stamps(struct psfmatch_normal *f, const struct psfmatch_field *field)
 		e = work ? 0 : -ENOMEM;
 #pragma omp for schedule(dynamic)
 		for (size_t i = 0; i < f->stamps; i++)
-			if (work)
+			if (work) {
 				psfmatch_sum_stamp(field, &f->k, f->m, f->s + i, work);
+				psfmatch_free_constant(f->s + i, f->k.n, f->n);
+			}
 		weir_free(work);
 	}
 	return e;
@@ -167,23 +177,18 @@ write_model(struct psfmatch_normal *f, const struct psfmatch_field *field)
 	struct psfmatch *m = f->m;
 	const size_t samples = m->size * m->size, planes = psfmatch_terms(m->degree),
 		     terms = psfmatch_terms(m->background);
-	double *sum = weir_calloc(planes * samples, sizeof *sum);
 
 	m->kernel = weir_alloc(planes * samples, sizeof *m->kernel);
 	m->b = weir_alloc(terms, sizeof *m->b);
-	if (sum && m->kernel && m->b) {
-		for (size_t k = 0; k < f->k.n; k++)
-			for (size_t t = 0; t < f->terms[k]; t++)
-				psfmatch_add_kernel(&f->k, k, f->a[f->first[k] + t],
-						    sum + t * samples);
+	if (m->kernel && m->b) {
+		psfmatch_sum_kernels(f, f->planes);
 		for (size_t i = 0; i < planes * samples; i++)
-			m->kernel[i] = (float)sum[i];
+			m->kernel[i] = (float)f->planes[i];
 		memcpy(m->b, f->a + f->first[f->k.n], terms * sizeof *m->b);
 		m->ratio = f->a[0];
 		m->b[0] += field->n.level - m->ratio * field->r.level;
 	}
-	weir_free(sum);
-	return sum && m->kernel && m->b ? 0 : -ENOMEM;
+	return m->kernel && m->b ? 0 : -ENOMEM;
 }
 
 int
@@ -211,6 +216,12 @@ psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, s
 		   (smooth && psfmatch_make_penalty(&f)) || sum_stamps(&f, &field)))
 		e = fail(err, "no memory");
 	e = e ? e : fit_rounds(&f, o->smooth, err);
+	if (!e)
+		psfmatch_correct(&f, field.shared);
+	if (!e && !psfmatch_fit_background(&f))
+		e = fail(err, "the stars do not determine the background: lower its degree");
+	if (!e)
+		psfmatch_judge_sky(&f, field.noise);
 	if (!e && write_model(&f, &field))
 		e = fail(err, "no memory");
 	if (e)

@@ -51,10 +51,12 @@ struct psfmatch_field {
 	size_t w, h;
 	struct psfmatch_sky r, n;
 	double noise; /* sqrt(sn^2 + sr^2), see psfmatch.h */
+	/* how much of ref's noise new has too: the slope of the one on the other */
+	double shared;
 	double gain;
 };
 
-/* Fills in r, n and noise. top: that of struct psfmatch_options. Returns 0, -ENOMEM, or -EDOM if too few pixels are known. */
+/* Fills in r, n, noise and shared. top: that of struct psfmatch_options. Returns 0, -ENOMEM, or -EDOM if too few pixels are known. */
 int psfmatch_measure_sky(struct psfmatch_field *f, double top);
 
 struct psfmatch_stamp {
@@ -68,6 +70,13 @@ struct psfmatch_stamp {
 	 * b: products with the data; yy: squares of the data.
 	 */
 	double *q, *b, yy;
+	/*
+	 * With psfmatch_free_constant(), q, b and yy are those of functions and data less a constant each, so that they are
+	 * orthogonal to the constant. one: the products [n] of the constant with the functions as they were; sum: with the data.
+	 */
+	double *one, sum;
+	/* sum over its pixels of ref's variance, divided by the pixel's variance */
+	double noise;
 };
 
 /* Returns where row i of a lower triangle without gaps begins: how many elements are before it. */
@@ -95,17 +104,20 @@ void psfmatch_add(const double *by, const double *const *from, size_t count, siz
 /* Reorders v[n], n > 0, and returns its median. */
 double psfmatch_median(double *v, size_t n);
 
-/* Returns how many doubles psfmatch_gram() needs as room for m rows, and psfmatch_solve() for m unknowns. */
+/* Returns how many doubles psfmatch_gram() needs as room for m rows, and psfmatch_factor() for m unknowns. */
 size_t psfmatch_room(size_t m);
 
 /* q[i][j] += by sum_l g[i][l] g[j][l], j <= i, for the m rows g[m][n]; q: see psfmatch_packed(). */
 void psfmatch_gram(const double *g, size_t m, size_t n, double by, double *room, double *q);
 
 /*
- * Solves g x = a, with x stored in a, by Cholesky's factors of the lower triangle of g[n][n], a little damped. g is destroyed.
- * The result does not depend on threads. Returns false if g is singular.
+ * Replaces the lower triangle of g[n][n], a little damped, by Cholesky's factor. The result does not depend on threads. Returns
+ * false if g is singular.
  */
-bool psfmatch_solve(double *g, double *a, size_t n, double *room, int threads);
+bool psfmatch_factor(double *g, size_t n, double *room, int threads);
+
+/* Solves g x = a, with x stored in a. g: what psfmatch_factor() left. */
+void psfmatch_substitute(const double *g, double *a, size_t n);
 
 /* Fills in the powers u^i v^j, i + j <= degree, at (x,y). */
 void psfmatch_powers(const struct psfmatch *m, int degree, double x, double y, double *p);
@@ -126,9 +138,12 @@ struct psfmatch_view {
 /* Returns how many doubles psfmatch_sum_stamp() needs as work. */
 size_t psfmatch_stamp_room(const struct psfmatch_kernels *k, size_t terms);
 
-/* Fills in yy, and the arrays q and b, which the caller has allocated. */
+/* Fills in yy and noise, and the arrays q and b, which the caller has allocated. */
 void psfmatch_sum_stamp(const struct psfmatch_field *f, const struct psfmatch_kernels *k,
 			const struct psfmatch *m, struct psfmatch_stamp *s, double *work);
+
+/* Makes n functions and the data orthogonal to the constant, which is function z, and fills in the array one, and sum. */
+void psfmatch_free_constant(struct psfmatch_stamp *s, size_t z, size_t n);
 
 /* Fills in q and b of a stamp for kernels of single samples. Returns false if that would be slower than the general way, or inexact. */
 bool psfmatch_sum_shifts(const struct psfmatch_view *v, double *q, double *b);

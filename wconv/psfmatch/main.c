@@ -162,9 +162,14 @@ report(const struct args *args, const struct psfmatch *m, struct stats *st)
 	stats_add(st, "rejected", "%zu", m->rejected);
 	stats_add(st, "ratio", "%.6g", m->ratio);
 	stats_add(st, "misfit", "%.4g", m->misfit);
+	stats_add(st, "sky", "%.4g", m->sky);
 	if (args->common.verbose)
 		fprintf(stderr, "%s: %zu stars, %zu left out, ratio of fluxes %.6g, misfit %.4g\n",
 			weir_prog, m->used, m->rejected, m->ratio, m->misfit);
+	if (m->sky > .25)
+		warn("%s: at half of the stars the sky is off the background of degree %d by %.2g "
+		     "times the noise or more; raise --background, or subtract the skies first",
+		     args->path[1], m->background, m->sky);
 }
 
 int

@@ -166,6 +166,8 @@ psfmatch_write_normal(struct psfmatch_normal *f, double smooth)
 	for (size_t k = 0; k < f->n; k++)
 		write_rows(f, k, which);
 	write_right_side(f);
+	/* the background's constant is not fitted here, and all else of its row is 0 */
+	f->g[f->first[f->k.n] * (f->unknowns + 1)] = 1;
 	if (f->penalty)
 		add_penalty(f, smooth);
 }
@@ -226,13 +228,16 @@ psfmatch_make_normal(struct psfmatch_normal *f)
 	f->a = weir_alloc(f->unknowns, sizeof *f->a);
 	f->g = weir_alloc_large(f->unknowns, f->unknowns * sizeof *f->g);
 	f->moment = weir_calloc_large(f->moments, f->each * sizeof *f->moment);
-	f->memory = weir_alloc_large(f->stamps, (f->each + f->n) * sizeof *f->memory);
+	f->memory = weir_alloc_large(f->stamps, (f->each + 2 * f->n) * sizeof *f->memory);
 	f->room = weir_alloc(psfmatch_room(f->unknowns), sizeof *f->room);
-	if (!f->a || !f->g || !f->moment || !f->memory || !f->room)
+	const size_t samples = f->m->size * f->m->size, terms = psfmatch_terms(f->m->degree);
+	f->planes = weir_alloc((2 * terms + 1) * samples + f->n + f->unknowns, sizeof *f->planes);
+	if (!f->a || !f->g || !f->planes || !f->moment || !f->memory || !f->room)
 		return -ENOMEM;
 	for (size_t i = 0; i < f->stamps; i++) {
-		f->s[i].q = f->memory + i * (f->each + f->n);
+		f->s[i].q = f->memory + i * (f->each + 2 * f->n);
 		f->s[i].b = f->s[i].q + f->each;
+		f->s[i].one = f->s[i].b + f->n;
 	}
 	return 0;
 }
@@ -249,5 +254,6 @@ psfmatch_free_normal(struct psfmatch_normal *f)
 	weir_free(f->g);
 	weir_free(f->penalty);
 	weir_free(f->memory);
+	weir_free(f->planes);
 	weir_free(f->room);
 }

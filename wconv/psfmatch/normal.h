@@ -27,7 +27,9 @@ struct psfmatch_normal {
 	double *a, *g;
 	/* [k.n][k.n], see psfmatch_packed(): products of the kernels' Laplacians; NULL: no penalty */
 	double *penalty;
-	double *memory, *room; /* of all stamps' sums; for psfmatch_solve() */
+	double *memory, *room; /* of all stamps' sums; for psfmatch_factor() */
+	/* [terms][size][size]: see psfmatch_sum_kernels(); then psfmatch_work(), and work of psfmatch_correct() */
+	double *planes;
 	int threads;
 };
 
@@ -42,5 +44,33 @@ int psfmatch_make_penalty(struct psfmatch_normal *f);
 
 /* Writes the equations of the used stamps to g and a. smooth: weight of the penalty, relative to that of the data. */
 void psfmatch_write_normal(struct psfmatch_normal *f, double smooth);
+
+/* Adds up the kernels: planes[t] = sum_k a_kt B_k. planes: [terms][size][size]. */
+void psfmatch_sum_kernels(const struct psfmatch_normal *f, double *planes);
+
+/* Computes c[n], the coefficients of the functions at the stamp. */
+void psfmatch_evaluate(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c);
+
+/* Returns work for one kernel, or for n coefficients. */
+static inline double *
+psfmatch_work(const struct psfmatch_normal *f)
+{
+	return f->planes + psfmatch_terms(f->m->degree) * f->m->size * f->m->size;
+}
+
+/* Returns the mean over the stamp's pixels of misfit^2 / variance. c: room for n coefficients. */
+double psfmatch_misfit(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c);
+
+/*
+ * Scales the kernels by what noise in ref has taken from the ratio of fluxes, to first order, unless that would be half of it or
+ * more. g has been factored. shared: that of struct psfmatch_field.
+ */
+void psfmatch_correct(struct psfmatch_normal *f, double shared);
+
+/* Fits the background's terms, with the kernels as they are. Returns false if the stamps do not determine them. */
+bool psfmatch_fit_background(struct psfmatch_normal *f);
+
+/* Fills in m->sky. noise: that of struct psfmatch_field. */
+void psfmatch_judge_sky(const struct psfmatch_normal *f, double noise);
 
 #endif

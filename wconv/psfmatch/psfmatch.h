@@ -13,6 +13,7 @@
  * the sky around its star in each picture, or 0 where that is less than 3 sn or 3 sr; (n + r) / gain is taken as 0 where it is
  * less than a tenth of sn^2 + sr^2. The p_t of the kernels are taken as constant over one stamp.
  * Stamps whose misfit is an outlier are rejected, and the rest is fitted again.
+ * Each stamp has a constant of its own meanwhile. At last the ratio is corrected for noise in R, and the b_t are fitted.
  *
  * Source of the Gaussians: C. Alard, R. H. Lupton, ApJ 503, 1998; C. Alard, A&AS 144, 2000. Source of the single samples
  * with a penalty on the kernels' Laplacians: A. C. Becker et al., MNRAS 425, 2012.
@@ -60,6 +61,11 @@ struct psfmatch {
 	size_t used, rejected;
 	/* the median over the stamps of the mean of (misfit^2 / variance) */
 	double misfit;
+	/*
+	 * The median over all stamps of the sky that the background does not follow, divided by the noise of a pixel in both
+	 * pictures.
+	 */
+	double sky;
 };
 
 /* ref, new: [h][w], NaN where the pixel is unknown. Returns 0, or -1 with a sentence in err; m is then empty. */

@@ -87,6 +87,31 @@ measure(const float *x, size_t n, double top, double *v, double *d, struct psfma
 	return 0;
 }
 
+/*
+ * Returns the correlation of the pictures' noise: the spreads of the sum and of the difference of their second differences, each
+ * in units of its own, differ by it. v, d: room for SAMPLES + 1.
+ */
+static double
+correlate(const struct psfmatch_field *f, double *v, double *d)
+{
+	const size_t n = f->w * f->h, step = n / SAMPLES + 1;
+	size_t k = 0;
+
+	for (size_t i = 1; i + 1 < n; i += step) {
+		const float *r = f->ref + i, *s = f->new + i;
+		const double a = ((double)r[-1] - 2 * (double)r[0] + (double)r[1]) / f->r.noise;
+		const double b = ((double)s[-1] - 2 * (double)s[0] + (double)s[1]) / f->n.noise;
+		if (!isfinite(a) || !isfinite(b))
+			continue;
+		v[k] = fabs(a + b);
+		d[k++] = fabs(a - b);
+	}
+	if (!k)
+		return 0;
+	const double sum = psfmatch_median(v, k), less = psfmatch_median(d, k);
+	return sum + less > 0 ? (sum * sum - less * less) / (sum * sum + less * less) : 0;
+}
+
 int
 psfmatch_measure_sky(struct psfmatch_field *f, double top)
 {
@@ -97,6 +122,8 @@ psfmatch_measure_sky(struct psfmatch_field *f, double top)
 	e = e ? e : measure(f->ref, n, top, v, v + SAMPLES + 1, &f->r);
 	e = e ? e : measure(f->new, n, top, v, v + SAMPLES + 1, &f->n);
 	f->noise = hypot(f->r.noise, f->n.noise);
+	if (!e && f->r.noise > 0 && f->n.noise > 0)
+		f->shared = correlate(f, v, v + SAMPLES + 1) * f->n.noise / f->r.noise;
 	/* pictures without noise: takes the last digit of a float as noise */
 	if (!(f->noise > 0))
 		f->noise = 1e-6 * (fabs(f->r.level) + fabs(f->n.level)) + 1e-12;

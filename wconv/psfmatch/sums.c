@@ -56,21 +56,32 @@ light(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t at)
 	return (n > 3 * f->n.noise ? n : 0) + (r > 3 * f->r.noise ? r : 0);
 }
 
-/* Fills in weight, data, dark and p. */
+/* Returns the variance of pixel `at` of ref. */
+static double
+variance(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t at)
+{
+	const double r = (double)f->ref[at] - s->sky_ref;
+
+	return f->r.noise * f->r.noise + (r > 3 * f->r.noise ? r / f->gain : 0);
+}
+
+/* Fills in weight, data, dark and p, and the stamp's noise. */
 static void
-weigh(const struct psfmatch_field *f, const struct psfmatch *m, const struct psfmatch_stamp *s,
+weigh(const struct psfmatch_field *f, const struct psfmatch *m, struct psfmatch_stamp *s,
       struct psfmatch_view *v)
 {
 	const double sky = f->noise * f->noise;
 	double p[PSFMATCH_TERMS];
 
 	v->dark = 1 / f->noise;
+	s->noise = 0;
 	for (size_t i = 0; i < PSFMATCH_PIXELS; i++) {
 		const size_t x = s->x - PSFMATCH_HALF + i % PSFMATCH_SIDE,
 			     y = s->y - PSFMATCH_HALF + i / PSFMATCH_SIDE, at = y * f->w + x;
 		const double photons = light(f, s, at) / f->gain;
 		v->weight[i] = photons > .1 * sky ? 1 / sqrt(sky + photons) : v->dark;
 		v->data[i] = v->weight[i] * ((double)f->new[at] - f->n.level);
+		s->noise += v->weight[i] * v->weight[i] * variance(f, s, at);
 		psfmatch_powers(m, m->background, (double)x, (double)y, p);
 		for (size_t t = 0; t < v->terms; t++)
 			v->p[t * PSFMATCH_PIXELS + i] = p[t];
