@@ -420,3 +420,14 @@ faults() {
 	faults usfft -T 1 -n 4096 -t 1 -o out many
 	[ "$n" -lt $((once + 49 * 16)) ]
 }
+
+@test "usfft: small items of values are read from a file, without a page fault for each" {
+	! sanitized || skip 'the sanitizer keeps freed memory apart'
+	awk 'BEGIN { for (i = 0; i < 4096; i++) print i / 4096 - 0.5 }' | texttoraw >points
+	awk 'BEGIN { for (i = 0; i < 4096; i++) print i }' | texttoraw --type=float >one
+	for _ in {1..50}; do cat one; done >many
+	faults usfft -T 1 -n 4096 -t 1 -p points -o out one
+	local once=$n
+	faults usfft -T 1 -n 4096 -t 1 -p points -o out many
+	[ "$n" -lt $((once + 49)) ]
+}

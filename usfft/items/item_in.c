@@ -163,6 +163,12 @@ may_arrive(const struct job *j)
 	       !a->check && !a->strict && !j->run.gpu;
 }
 
+/*
+ * Smaller items are read. To map an item costs page faults and an munmap: 1000 items of 64 KiB took .19 s mapped and .07 s
+ * read, and 15 items of 4 MiB .13 and .11 s. A large item that is mapped takes no memory that the program must give back.
+ */
+enum { MAPPED_FROM = 1 << 22 };
+
 void
 item_read(struct job *j, struct img *x)
 {
@@ -171,7 +177,8 @@ item_read(struct job *j, struct img *x)
 	const bool whole = x->dim != 2 || !may_arrive(j);
 
 	j->piece = 0;
-	if ((whole || j->o.threads > 1) && raw_try_map(j->in, x))
+	const bool large = raw_left(j->in) * img_type_size(x->type) >= MAPPED_FROM;
+	if (large && (whole || j->o.threads > 1) && raw_try_map(j->in, x))
 		return;
 	if (whole) {
 		raw_load(j->in, x);
