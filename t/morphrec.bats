@@ -25,6 +25,7 @@ floats() {
 		0) printf '\0\0\0\0' ;;
 		-0) printf '\0\0\0\x80' ;;
 		1) printf '\0\0\x80\x3f' ;;
+		-1) printf '\0\0\x80\xbf' ;;
 		2) printf '\0\0\0\x40' ;;
 		nan) printf '\0\0\xc0\x7f' ;;
 		-nan) printf '\0\0\xc0\xff' ;;
@@ -167,6 +168,19 @@ big() {
 	done
 	floats -inf -inf >f.nrrd
 	[ "$(morphrec --regmax f.nrrd >out.nrrd && samples out.nrrd)" = "1 1" ]
+}
+
+@test "a float of 0 is a regional maximum or minimum like any other value" {
+	floats -1 0 -1 0 -0 1 >f.nrrd
+	morphrec --regmax f.nrrd >out.nrrd
+	[ "$(samples out.nrrd)" = "0 1 0 0 0 1" ]
+	floats 1 -0 1 0 0 -1 >f.nrrd
+	morphrec --regmin f.nrrd >out.nrrd
+	[ "$(samples out.nrrd)" = "0 1 0 0 0 1" ]
+	printf 'NRRD0005\ntype: double\ndimension: 2\nsizes: 3 1\nendian: little\nencoding: raw\n\n' >f.nrrd
+	printf '\0\0\0\0\0\0\xf0\xbf\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xf0\xbf' >>f.nrrd
+	morphrec --regmax f.nrrd | tail -c 24 | od -An -tf8 | xargs >got
+	same got "0 1 0"
 }
 
 @test "--open keeps the shape of what holds the square, --close is its dual" {

@@ -1,14 +1,18 @@
 /* The loops over samples of ops.c for one element type. This file is a template: see four_body.h. */
 
-/* Lowers keys by h, down to the floor at most. This is f - h where the reconstruction dilates, f + h where it erodes. */
+/*
+ * Lowers keys by h, down to the floor at most. This is f - h where the reconstruction dilates, f + h where it erodes. The key
+ * below that of 0 is that of -0, which counts as 0, so a float goes one further.
+ */
 WEIR_CLONES(N(lower), (void *to, void *from, size_t n, const struct point *p), (to, from, n, p))
 {
 	const T *restrict f = from, h = (T)p->h, floor = (T)p->floor;
 	T *restrict J = to;
 
 	for (size_t i = 0; i < n; i++) {
-		const T k = IN(f[i], p->map), low = k < floor ? k : floor;
-		J[i] = OUT(k > floor && k - floor > h ? (T)(k - h) : low, p->map);
+		const T k = IN(f[i], p->map), low = k < floor ? k : floor, down = (T)(k - h),
+			same = IN(OUT(down, p->map), p->map) == k;
+		J[i] = OUT(k > floor && k - floor > h ? (T)(down - same) : low, p->map);
 	}
 }
 
