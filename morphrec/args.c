@@ -1,7 +1,9 @@
+#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/die.h"
 #include "morphrec/args.h"
@@ -101,19 +103,43 @@ read_radius(struct args *a, const char *name, const char *text)
 	a->radius = strtod(text, &end);
 	a->unit = end;
 	if (end == text || !(a->radius > 0) || !(a->radius <= 1e9))
-		die_usage("%s: %s is not a number above 0, up to 1e9, that a unit may follow", name,
-			  text);
+		die_usage("%s: '%s' is not a number above 0, up to 1e9, that a unit may follow",
+			  name, text);
 	if (!*a->unit && (a->radius < 1 || a->radius != floor(a->radius)))
-		die_usage("%s: %s is not a whole number of pixels, 1 or more; a unit may follow",
+		die_usage("%s: '%s' is not a whole number of pixels, 1 or more; a unit may follow",
 			  name, text);
 	a->o.r = *a->unit ? 1 : (size_t)a->radius;
+}
+
+/* Reads the name of a shape. What is not a name is a file, which must exist. */
+static void
+read_kind(struct args *a, const char *shape)
+{
+	static const char *const names[] = {"square", "disk", "ball", "octagon"};
+	struct stat file;
+
+	for (int i = 0; i < 4; i++)
+		if (!strcmp(shape, names[i])) {
+			a->kind = (enum args_shape)i;
+			return;
+		}
+	if (!strncmp(shape, "line:", 5)) {
+		if (!opt_number(shape + 5, &a->degrees) || !isfinite(a->degrees))
+			die_usage("--shape=%s: '%s' is not a number of degrees", shape, shape + 5);
+		a->kind = ARGS_LINE;
+		return;
+	}
+	if (stat(shape, &file) && errno == ENOENT)
+		die_usage("--shape: '%s' is not square, disk, ball, octagon or line:DEGREES, and "
+			  "there is no such file",
+			  shape);
+	a->kind = ARGS_PICTURE;
 }
 
 /* Reads the radius and the shape of the operators that have one. */
 static void
 read_shape(struct args *a)
 {
-	static const char *const names[] = {"square", "disk", "ball", "octagon"};
 	const char *const shape = a->shape;
 
 	if (a->open)
@@ -126,14 +152,7 @@ read_shape(struct args *a)
 		return;
 	if (!a->open && !a->close && !a->tophat)
 		die_usage("--shape: goes with --open, --close or --tophat");
-	a->kind = ARGS_PICTURE;
-	for (int i = 0; i < 4; i++)
-		if (!strcmp(shape, names[i]))
-			a->kind = (enum args_shape)i;
-	if (!strncmp(shape, "line:", 5)) {
-		opt_reals("--shape=line:", shape + 5, ',', &a->degrees, 1);
-		a->kind = ARGS_LINE;
-	}
+	read_kind(a, shape);
 	if (*a->unit && a->kind > ARGS_BALL)
 		die_usage("--shape=%s: takes a radius in pixels, not in %s", shape, a->unit);
 	if (a->kind == ARGS_BALL && (a->conn == 4 || a->conn == 8))
@@ -187,7 +206,7 @@ morphrec_args(int argc, char **argv)
 		double v[2];
 		opt_reals("--hysteresis", a.hysteresis, ',', v, 2);
 		if (v[0] > v[1])
-			die_usage("--hysteresis: %s: LO is above HI", a.hysteresis);
+			die_usage("--hysteresis: '%s': LO is above HI", a.hysteresis);
 		a.o.lo = v[0];
 		a.o.hi = v[1];
 	}

@@ -248,10 +248,13 @@ big() {
 	morphrec --open=2um f.nrrd | tail -c 15 | od -An -v -w5 -tu1 | sed -n 2p | grep -q '0   0   0   0   0'
 	fails 1 'the radius is in mm, axis 0 of the item in um' morphrec --open=1mm f.nrrd
 	fails 1 'in no unit' morphrec --open=1um mask.pgm
-	fails 2 '--open: 1.5 is not a whole number of pixels' morphrec --open=1.5 f.nrrd
+	fails 2 "--open: '1.5' is not a whole number of pixels" morphrec --open=1.5 f.nrrd
 	fails 2 'takes a radius in pixels' morphrec --open=1um --shape=octagon f.nrrd
 	fails 2 '--shape: goes with' morphrec --shape=disk --hmax=1 f.nrrd
 	fails 2 '--shape=ball' morphrec --shape=ball --open=1 f.nrrd
+	fails 2 "--shape=line:abc: 'abc' is not a number of degrees" morphrec --shape=line:abc --open=1 f.nrrd
+	fails 2 "'1,2' is not a number of degrees" morphrec --shape=line:1,2 --open=1 f.nrrd
+	fails 2 "--shape: 'circle' is not square" morphrec --shape=circle --open=1 f.nrrd
 	fails 1 'above 1000' morphrec --shape=disk --open=1001 f.nrrd
 }
 

@@ -187,7 +187,8 @@ opt_reals_upto(const char *option, const char *text, char sep, double *v, size_t
 	for (const char *s = text;; s++) {
 		char *end;
 		if (n == max)
-			die_usage("%s: '%s' has more than %zu numbers", option, text, max);
+			die_usage("%s: '%s' has more than %zu number%s", option, text, max,
+				  max > 1 ? "s" : "");
 		v[n] = strtod(s, &end);
 		if (end == s || isspace((unsigned char)*s) || !isfinite(v[n]) ||
 		    (*end && *end != sep))
