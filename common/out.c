@@ -121,7 +121,7 @@ begin_pictures(struct raw_out *out, const struct img *x)
 	weir_free(out->tuple_type);
 	out->tuple_type = tuple_type ? weir_xstrdup(tuple_type) : NULL;
 	out->left_in_picture = 0;
-	if (!out->block)
+	if (!out->block && out->size > 1)
 		out->block = weir_xalloc(BLOCK, 1);
 }
 
@@ -162,25 +162,28 @@ raw_head(struct raw_out *out, const struct img *x)
 		put_raw_head(out, x);
 }
 
-/* Converts samples for PNM, in out->block: one byte up to maxval 255, else two, big-endian. Returns how many bytes. */
-static size_t
-to_pnm(struct raw_out *out, const void *buf, size_t count)
+/*
+ * Returns samples as PNM has them, one byte up to maxval 255, else two, big-endian. They are buf itself, or out->block when
+ * they must be converted.
+ */
+static const char *
+to_pnm(struct raw_out *out, const char *buf, size_t count)
 {
-	const uint16_t *wide = buf;
-	uint8_t *narrow = out->block;
+	const bool narrow = out->maxval < 256, any = out->maxval == (out->size == 1 ? 255 : 65535);
+	uint8_t *to = out->block;
 
-	if (sample_max(buf, count, out->size) > out->maxval)
+	if (!any && sample_max(buf, count, out->size) > out->maxval)
 		die("%s: a sample is %u, which exceeds the maxval %u", out->name,
 		    sample_max(buf, count, out->size), out->maxval);
-	if (out->maxval < 256 && out->size == 2) {
-		for (size_t i = 0; i < count; i++)
-			narrow[i] = (uint8_t)wide[i];
-		return count;
+	if (out->size == 1)
+		return buf;
+	for (size_t i = 0; narrow && i < count; i++)
+		to[i] = (uint8_t)((const uint16_t *)(const void *)buf)[i];
+	if (!narrow) {
+		memcpy(to, buf, count * out->size);
+		swap_bytes(to, count, 2);
 	}
-	memcpy(out->block, buf, count * out->size);
-	if (out->size == 2)
-		swap_bytes(out->block, count, 2);
-	return count * out->size;
+	return out->block;
 }
 
 static void
@@ -199,7 +202,7 @@ write_pnm(struct raw_out *out, const char *buf, size_t count)
 		}
 		n = n < count ? n : count;
 		n = n < out->left_in_picture ? n : out->left_in_picture;
-		raw_text(out, out->block, to_pnm(out, buf, n));
+		raw_text(out, to_pnm(out, buf, n), n * (out->maxval < 256 ? 1 : 2));
 		out->left_in_picture -= n;
 		buf += n * out->size;
 		count -= n;
