@@ -144,7 +144,14 @@ struct dptrace_trace {
 	double margin;		  /* the smallest margin of its vertices */
 	double low;		  /* a margin below this one is doubtful: .2 (cost), .3 (sum) */
 	double bare;   /* cost: px of the longest stretch of links that cost 1.5 a px or more */
-	size_t border; /* vertices on the border of the strip */
+	/*
+	 * Segments with hardly any evidence. cost: a px costs 2 or more on average. sum: a px earns .14 or less on
+	 * average, where polylines in noise alone earn .16 and more; or a px of the first or of the last link earns
+	 * .3 of the average or less, so that a point lies beside what the polyline follows.
+	 */
+	size_t unsupported;
+	size_t unsupported_at; /* the first of them */
+	size_t border;	       /* vertices on the border of the strip */
 	/*
 	 * sum: vertices that turn by more than .9 phi. cost: vertices of the first pass that turn by more than .97 phi, and
 	 * its links that are as steep as they may be. 0 for given tables.

@@ -75,6 +75,22 @@ bare_stretch(const struct dptrace_trace *t)
 	return most;
 }
 
+/* Says whether the links of segment k, of n guides, find hardly any evidence. Without soft, scores have no unit. */
+static bool
+is_unsupported(const struct work *w, int k, int n)
+{
+	const float *link = w->chain.link + (size_t)k * (size_t)w->chain.maxn;
+	const double length = pass_length(w, k);
+	double sum = 0;
+
+	for (int g = 0; g + 1 < n; g++)
+		sum += (double)link[g];
+	if (w->shape[k].cost)
+		return sum <= -2 * length;
+	const double ends = link[0] < link[n - 2] ? link[0] : link[n - 2];
+	return w->plan->o.soft > 0 && (sum <= .14 * length || ends * (n - 1) <= .3 * sum);
+}
+
 static void
 count_sharp(struct dptrace_trace *t, struct bound most)
 {
@@ -97,8 +113,11 @@ pass_put(struct work *w, struct dptrace_trace *t)
 				    .low = w->shape->cost ? .2 : .3,
 				    .blank = w->blank};
 	for (int k = 0; k < w->chain.n; k++) {
+		const int n = pass_guides(&w->shape[k], w->pass);
 		put_segment(w, k, v, t);
-		v += pass_guides(&w->shape[k], w->pass) - 1;
+		v += n - 1;
+		if (is_unsupported(w, k, n) && !t->unsupported++)
+			t->unsupported_at = (size_t)k;
 		if (w->chain.released[k] && !t->released++)
 			t->released_at = (size_t)k;
 	}

@@ -154,7 +154,8 @@ same_trace(const struct dptrace_trace *a, const struct dptrace_trace *b)
 	if (a->n != b->n || !same(a->score, b->score) || !same(a->margin, b->margin) ||
 	    a->bare != b->bare || a->low != b->low || a->border != b->border ||
 	    a->sharp != b->sharp || a->released != b->released ||
-	    (a->released && a->released_at != b->released_at) || a->blank != b->blank)
+	    (a->released && a->released_at != b->released_at) || a->blank != b->blank ||
+	    a->unsupported != b->unsupported || a->unsupported_at != b->unsupported_at)
 		return false;
 	for (size_t i = 0; i < a->n; i++) {
 		const struct dptrace_vertex *v = &a->v[i], *w = &b->v[i];

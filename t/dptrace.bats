@@ -131,6 +131,20 @@ tables() {
 	grep -q 'keeps the angle at point 1' err
 }
 
+@test "points in an area without lines are warned of, points on a line beside it are not" {
+	# a disc with dark lines at x = 61 and 101; outside the disc the picture is constant
+	awk 'BEGIN { print "P2 160 120 255"; for (y = 0; y < 120; y++) for (x = 0; x < 160; x++)
+		print ((x - 150) ^ 2 + (y - 60) ^ 2 > 12100 ? 8 : ((x - 60) % 40 < 3 ? 60 : 120) + (x * 7 + y * 13) % 5) }' >field.pgm
+	printf '20 10 20 110\n10 20 100 60\n30 5 30 115\n61 5 61 115\n' >lines
+	dptrace -f lines --stats field.pgm >/dev/null 2>err
+	grep 'hardly any evidence in segment 0: ' err | cut -d: -f3 >got
+	same got "$(printf ' line %d\n' 0 1 2)"
+	run ! grep -q 'line 3:' err
+	grep -q '"unsupported": 3[,}]' err
+	dptrace --objective=cost -p 10,20 -p 100,60 field.pgm 2>&1 >/dev/null | grep -q 'hardly any evidence in segment 0: '
+	dptrace -p 61,5 -p 61,60 -p 10,60 field.pgm 2>&1 >/dev/null | grep -q 'hardly any evidence in segment 1: '
+}
+
 @test "a closed line comes back to its first vertex" {
 	awk 'BEGIN { print "P2 80 80 9"; for (y = 0; y < 80; y++) for (x = 0; x < 80; x++) {
 		r = sqrt((x - 40) ^ 2 + (y - 40) ^ 2); print (r > 28 && r < 32 ? 9 : 1) } }' >ring.pgm
