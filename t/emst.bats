@@ -584,6 +584,7 @@ regions() {
 	done
 	emst --raw --neighbours=8 -m 20 b.nrrd >/dev/null
 	printf 'P2 1 1 255 7\n' | emst --neighbours=8 --scale=1 -m 1 | tail -c 1 | cmp - <(printf '\1')
+	printf 'P2 3 1 255 7 200 7\n' | emst --neighbours=8 --scale=1 | tail -c 3 | cmp - <(printf '\1\1\1')
 }
 
 @test "--neighbours and --scale say what they do not go with" {

@@ -126,11 +126,13 @@ void
 find_regions(struct classes *c, const struct mesh *g, struct vertices *v, const struct raw_in *in,
 	     const struct args *args)
 {
+	/* The default size is more than a small picture has: all of it becomes one region. */
+	const uint64_t m =
+	    args->min_size ? weight_of(args->m, "--min-size", in, v) : (uint64_t)args->m.number;
 	size_t regions;
 
 	insist(in, vertices_weigh(v));
 	*c = (struct classes){.label = weir_xalloc(v->set.n, sizeof *c->label)};
-	insist(in, mesh_regions(g, args->scale, weight_of(args->m, "--min-size", in, v), c->label,
-				&regions));
+	insist(in, mesh_regions(g, args->scale, m, c->label, &regions));
 	insist(in, classes_rank(c, v->set.n, regions, v->weight));
 }
