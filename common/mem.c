@@ -132,6 +132,7 @@ populate(void *p, size_t bytes)
 		madvise((char *)p + before, (bytes - before) / page * page, POPULATE_WRITE);
 }
 
+/* The pages behind the last whole page of 2 MiB come in one call. */
 void *
 weir_alloc_large(size_t n, size_t size)
 {
@@ -145,9 +146,12 @@ weir_alloc_large(size_t n, size_t size)
 			populate(small, bytes);
 		return small;
 	}
-	void *p = aligned_alloc(LARGE_PAGE, (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
-	if (p)
-		madvise(p, bytes / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
+	const size_t whole = bytes / LARGE_PAGE * LARGE_PAGE;
+	char *p = aligned_alloc(LARGE_PAGE, (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
+	if (p) {
+		madvise(p, whole, MADV_HUGEPAGE);
+		populate(p + whole, bytes - whole);
+	}
 	return p;
 }
 

@@ -266,11 +266,39 @@ allocate_nodes(struct blocks *k)
 	return k->first && k->now && k->live && k->size && k->best ? 0 : -ENOMEM;
 }
 
-WEIR_CLONES(count_blocks, (uint32_t *restrict first, const uint64_t *bits), (first, bits))
+/* Counts the colours before each block of a slab, and sets *n to those of all. */
+WEIR_CLONES(count_slab,
+	    (uint32_t *restrict first, const uint64_t *restrict bits, uint32_t *restrict n),
+	    (first, bits, n))
 {
-	first[0] = 0;
-	for (size_t id = 0; id < BLOCKS; id++)
-		first[id + 1] = first[id] + (uint32_t)__builtin_popcountll(bits[id]);
+	uint32_t at = 0;
+
+	for (size_t id = 0; id < SLAB; id++) {
+		first[id] = at;
+		at += (uint32_t)__builtin_popcountll(bits[id]);
+	}
+	*n = at;
+}
+
+static void
+count_blocks(struct blocks *k)
+{
+	uint32_t n[SLABS + 1] = {0};
+
+#pragma omp parallel num_threads(k->f->threads)
+	{
+#pragma omp for schedule(static)
+		for (size_t s = 0; s < SLABS; s++)
+			count_slab(k->first + s * SLAB, k->bits[0] + s * SLAB, &n[s + 1]);
+#pragma omp single
+		for (size_t s = 0; s < SLABS; s++)
+			n[s + 1] += n[s];
+#pragma omp for schedule(static)
+		for (size_t s = 0; s < SLABS; s++)
+			for (size_t id = 0; id < SLAB; id++)
+				k->first[s * SLAB + id] += n[s];
+	}
+	k->first[BLOCKS] = n[SLABS];
 }
 
 static int
@@ -280,7 +308,7 @@ fill_nodes(struct blocks *k)
 	for (int R = 0; R < 64; R++)
 		for (int row = 0; row < 4 * 256; row++)
 			spread_row(k, 4 * R + row / 256, row % 256);
-	count_blocks(k->first, k->bits[0]);
+	count_blocks(k);
 	k->label = weir_alloc_large(k->first[BLOCKS], sizeof *k->label);
 	if (!k->label)
 		return -ENOMEM;

@@ -10,7 +10,7 @@
 #include "common/par.h"
 #include "emst/lattice/pairs.h"
 
-enum { MAXOFFSETS = 256, MAXCHUNKS = 64, SMALL = 1 << 16, FIRST = 3 };
+enum { MAXOFFSETS = 256, SMALL = 1 << 16, FIRST = 3 };
 
 struct shell {
 	uint32_t d2;
@@ -112,6 +112,13 @@ flatten(struct forest *f)
 	}
 }
 
+/* Returns the slabs of rows of an offset that threads search at once. */
+static int
+chunks_of(const struct forest *f)
+{
+	return f->threads == 1 ? 1 : f->threads < 8 ? 8 * f->threads : 64;
+}
+
 /*
  * Finds the pairs of the offsets first..last of a shell in parallel, by slabs of rows, and joins them in order. Adds the pairs
  * whose labels were compared to *seen.
@@ -120,8 +127,7 @@ static int
 join_offsets(struct forest *f, const struct shell *s, int first, int last, struct pairs *p,
 	     size_t *seen)
 {
-	const int chunks = f->threads == 1 ? 1 : f->threads < 8 ? 8 * f->threads : MAXCHUNKS,
-		  jobs = (last - first) * chunks;
+	const int chunks = chunks_of(f), jobs = (last - first) * chunks;
 	bool failed = false;
 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
@@ -346,12 +352,13 @@ join_shells(struct forest *f, struct pairs *p)
 int
 forest_shells(struct forest *f)
 {
-	struct pairs *p = weir_calloc((size_t)MAXOFFSETS * MAXCHUNKS, sizeof *p);
+	const size_t lists = (size_t)MAXOFFSETS * (size_t)chunks_of(f);
+	struct pairs *p = weir_calloc(lists, sizeof *p);
 
 	if (!p)
 		return -ENOMEM;
 	int err = join_shells(f, p);
-	for (size_t i = 0; i < (size_t)MAXOFFSETS * MAXCHUNKS; i++)
+	for (size_t i = 0; i < lists; i++)
 		weir_free(p[i].e);
 	weir_free(p);
 	return err;
