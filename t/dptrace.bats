@@ -526,6 +526,20 @@ tables() {
 	diff want got
 }
 
+@test "WKT's heights and measures are no points, and a line holds one LINESTRING" {
+	dptrace -p 5,22 -p 75,17 -p 60,14 road.pgm >want
+	for text in 'LINESTRING Z (5 22 30, 75 17 31.5,60 14 2)' 'SRID=4326; LineStringM(5 22 1,75 17 2,60 14 3) # x' \
+		'linestring zm (5 22 1 2, 75 17 1 2, 60 14 1 2)'; do
+		dptrace -f <(echo "$text") road.pgm | diff - want
+	done
+	fails 1 'line 1: a position of WKT has two to four numbers' dptrace -f <(echo 'LINESTRING (5 22, 75)') road.pgm
+	fails 1 'line 1: a position of WKT has two to four numbers' dptrace -f <(echo 'LINESTRING (5 22 1 2 75, 75 17)') road.pgm
+	fails 1 'line 1: a LINESTRING is (x y, x y, ...) and fills its line' \
+		dptrace -f <(echo 'LINESTRING (5 22, 75 17), LINESTRING (5 22, 60 14)') road.pgm
+	fails 1 "line 1: 'MULTILINESTRING': of WKT only LINESTRINGs are traced" \
+		dptrace -f <(echo 'MULTILINESTRING ((5 22, 75 17))') road.pgm
+}
+
 @test "the LineStrings of GeoJSON are polylines" {
 	dptrace -n 3 $ends -p 60,14 road.pgm >want
 	dptrace -n 3 $ends -p 60,14 --to=geojson road.pgm >out.json

@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,18 +71,18 @@ is_blank(char c)
 }
 
 /*
- * Reads the next word of *at..end as a number; blanks and comma separate words. Returns 1, 0 when no word is left, or -1
- * with a sentence in err.
+ * Reads the next word of *at..end as a number; blanks separate words. Returns 1, 0 when no word is left, or -1 with a
+ * sentence in err.
  */
 static int
-next_number(const char **at, const char *end, char comma, double *v, char err[DPTRACE_ERR])
+next_number(const char **at, const char *end, double *v, char err[DPTRACE_ERR])
 {
 	char word[WORD];
 	size_t n = 0;
 
-	while (*at < end && (is_blank(**at) || **at == comma))
+	while (*at < end && is_blank(**at))
 		++*at;
-	while (*at < end && !is_blank(**at) && **at != comma && n + 1 < sizeof word)
+	while (*at < end && !is_blank(**at) && n + 1 < sizeof word)
 		word[n++] = *(*at)++;
 	word[n] = '\0';
 	if (n == 0)
@@ -100,33 +101,88 @@ end_of_line(const char *at, const char *end)
 }
 
 /*
- * Narrows at..end to what stands between the parentheses of WKT's LINESTRING, with or without the SRID of EWKT. Returns
- * whether it is one.
+ * Says whether *at..end holds a geometry of WKT, with or without the SRID of EWKT. If it does, *at moves to the name of
+ * the geometry.
  */
 static bool
-is_wkt(const char **at, const char **end)
+is_wkt(const char **at, const char *end)
 {
-	static const char word[] = "LINESTRING", srid[] = "SRID=";
-	const char *from = *at, *open, *shut;
+	static const char srid[] = "SRID=";
+	const char *from = *at;
 
-	while (from < *end && is_blank(*from))
+	while (from < end && is_blank(*from))
 		from++;
-	if ((size_t)(*end - from) >= sizeof srid - 1 && !strncasecmp(from, srid, sizeof srid - 1) &&
-	    memchr(from, ';', (size_t)(*end - from)))
-		from = (const char *)memchr(from, ';', (size_t)(*end - from)) + 1;
-	if ((size_t)(*end - from) < sizeof word - 1 ||
-	    strncasecmp(from, word, sizeof word - 1) != 0)
+	if ((size_t)(end - from) >= sizeof srid - 1 && !strncasecmp(from, srid, sizeof srid - 1) &&
+	    memchr(from, ';', (size_t)(end - from)))
+		from = (const char *)memchr(from, ';', (size_t)(end - from)) + 1;
+	while (from < end && is_blank(*from))
+		from++;
+	if (from == end || !isalpha((unsigned char)*from) ||
+	    !memchr(from, '(', (size_t)(end - from)))
 		return false;
-	open = memchr(from, '(', (size_t)(*end - from));
-	shut = memchr(from, ')', (size_t)(*end - from));
-	if (!open || !shut || shut < open)
-		return false;
-	*at = open + 1;
-	*end = shut;
+	*at = from;
 	return true;
 }
 
-/* Parses one line of text up to its comment. In WKT a comma, too, separates numbers. */
+/* Parses a position of WKT: its first two numbers are x and y, a height and a measure may follow. */
+static int
+parse_position(struct points *p, const char *at, const char *end, char err[DPTRACE_ERR])
+{
+	double v[4];
+	int n = 0, r;
+
+	while (n < 4 && (r = next_number(&at, end, &v[n], err)) != 0) {
+		if (r < 0)
+			return -1;
+		n++;
+	}
+	while (at < end && is_blank(*at))
+		at++;
+	if (n < 2 || at < end)
+		return dptrace_fail(err, "a position of WKT has two to four numbers");
+	return points_point(p, v[0], v[1]) ? dptrace_fail(err, "no memory for %zu points", p->nxy)
+					   : 0;
+}
+
+/* The letters of the name at `at`, at most 40. */
+static int
+name_length(const char *at, const char *end)
+{
+	int n = 0;
+
+	while (n < 40 && at + n < end && isalpha((unsigned char)at[n]))
+		n++;
+	return n;
+}
+
+/* Parses WKT's LINESTRING (x y, x y, ...), which fills at..end. */
+static int
+parse_wkt(struct points *p, const char *at, const char *end, bool closed, char err[DPTRACE_ERR])
+{
+	static const char word[] = "LINESTRING";
+	const size_t size = (size_t)(end - at);
+	const char *open = memchr(at, '(', size), *shut = memchr(at, ')', size), *rest = shut;
+	size_t n = 0;
+
+	if (size < sizeof word || strncasecmp(at, word, sizeof word - 1) != 0)
+		return dptrace_fail(err, "'%.*s': of WKT only LINESTRINGs are traced",
+				    name_length(at, end), at);
+	while (rest && ++rest < end && is_blank(*rest))
+		;
+	if (!open || !shut || shut < open || rest < end)
+		return dptrace_fail(err, "a LINESTRING is (x y, x y, ...) and fills its line");
+	for (at = open + 1; at <= shut; n++) {
+		const char *comma = memchr(at, ',', (size_t)(shut - at));
+		const char *stop = comma ? comma : shut;
+		if (parse_position(p, at, stop, err))
+			return -1;
+		at = stop + 1;
+	}
+	return points_line(p, n, closed) ? dptrace_fail(err, "no memory for %zu lines", p->nline)
+					 : 0;
+}
+
+/* Parses one line of text up to its comment. */
 static int
 parse_line(struct points *p, const char *at, const char *end, bool closed, char err[DPTRACE_ERR])
 {
@@ -136,8 +192,9 @@ parse_line(struct points *p, const char *at, const char *end, bool closed, char 
 	int r;
 
 	end = comment ? comment : end;
-	const bool wkt = is_wkt(&at, &end);
-	while ((r = next_number(&at, end, wkt ? ',' : ' ', &xy[n % 2], err)) > 0)
+	if (is_wkt(&at, end))
+		return parse_wkt(p, at, end, closed, err);
+	while ((r = next_number(&at, end, &xy[n % 2], err)) > 0)
 		if (++n % 2 == 0 && points_point(p, xy[0], xy[1]))
 			return dptrace_fail(err, "no memory for %zu points", p->nxy);
 	if (r < 0 || n == 0)
@@ -184,7 +241,7 @@ world_parse(double world[6], const char *text, size_t n, char err[DPTRACE_ERR])
 
 	while (at < end && r >= 0) {
 		const char *nl = end_of_line(at, end);
-		while ((r = next_number(&at, nl, ' ', &v, err)) > 0)
+		while ((r = next_number(&at, nl, &v, err)) > 0)
 			if (count++ < 6)
 				world[count - 1] = v;
 		at = nl < end ? nl + 1 : end;
@@ -205,7 +262,7 @@ geotransform_parse(double world[6], const char *text, char err[DPTRACE_ERR])
 	double g[6], v;
 	int n = 0, r;
 
-	while ((r = next_number(&text, end, ' ', &v, err)) > 0)
+	while ((r = next_number(&text, end, &v, err)) > 0)
 		if (n++ < 6)
 			g[n - 1] = v;
 	if (r < 0)

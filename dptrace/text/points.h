@@ -12,7 +12,8 @@ struct points {
 };
 
 /*
- * Adds the polylines of a text. Each line of text is one polyline `x y x y ...`, or WKT's `LINESTRING (x y, x y, ...)`.
+ * Adds the polylines of a text. Each line of text is one polyline `x y x y ...`, or WKT's `LINESTRING (x y, x y, ...)`,
+ * where a third and a fourth number of a position are skipped.
  * Blanks, tabs and a CR before the newline separate numbers. # begins a comment. A line without numbers is skipped. A text
  * that begins with { is GeoJSON. Returns 0, or -1 with a sentence in err.
  */
