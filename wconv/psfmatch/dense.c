@@ -1,7 +1,8 @@
 /*
  * Sums, medians, products of rows, and Cholesky's factors. Rows are packed in panels, [samples][MR or NR], and multiplied MR by
  * NR: a sample of the one panel times a vector of the other. With products of rows as they lie, four by two, a fit with single
- * samples of 21x21 took 1.5 times the CPU time.
+ * samples of 21x21 took 1.5 times the CPU time. Vectors are those of AVX2: of twice the width, GCC 12 keeps none in registers there,
+ * and a fit took 4 times the time; with AVX-512 they won nothing.
  */
 #include <math.h>
 #include <string.h>
@@ -11,10 +12,10 @@
 #include "wconv/psfmatch/inside.h"
 
 /* DEPTH: samples that are packed at once, so that a pair of panels fits the first cache. SOME: columns factored together. */
-enum { MR = 6, NR = 8, PARTS = 8, DEPTH = 120, SOME = 64 };
+enum { MR = 6, NR = 8, LANES = 4, HALVES = NR / LANES, PARTS = 8, DEPTH = 120, SOME = 64 };
 
 typedef double vec
-    __attribute__((vector_size(NR * sizeof(double)), aligned(sizeof(double)), may_alias));
+    __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
 
 WEIR_CLONES_OF(double, dot, (const double *restrict a, const double *restrict b, size_t n),
 	       (a, b, n))
@@ -45,15 +46,15 @@ WEIR_CLONES(add,
 {
 	size_t i = 0;
 
-	for (; i + 4 * NR <= n; i += 4 * NR) {
-		vec v[4];
-		for (size_t k = 0; k < 4; k++)
-			v[k] = *(const vec *)(to + i + k * NR);
+	for (; i + 8 * LANES <= n; i += 8 * LANES) {
+		vec v[8];
+		for (size_t k = 0; k < 8; k++)
+			v[k] = *(const vec *)(to + i + k * LANES);
 		for (size_t s = 0; s < count; s++)
-			for (size_t k = 0; k < 4; k++)
-				v[k] += by[s] * *(const vec *)(from[s] + i + k * NR);
-		for (size_t k = 0; k < 4; k++)
-			*(vec *)(to + i + k * NR) = v[k];
+			for (size_t k = 0; k < 8; k++)
+				v[k] += by[s] * *(const vec *)(from[s] + i + k * LANES);
+		for (size_t k = 0; k < 8; k++)
+			*(vec *)(to + i + k * LANES) = v[k];
 	}
 	for (; i < n; i++)
 		for (size_t s = 0; s < count; s++)
@@ -109,15 +110,16 @@ WEIR_CLONES(multiply_panels,
 	     double *const *restrict to),
 	    (a, b, n, by, to))
 {
-	vec part[MR] = {{0}};
+	vec part[MR][HALVES] = {{{0}}};
 
-	for (size_t l = 0; l < n; l++) {
-		const vec v = *(const vec *)(b + l * NR);
+	for (size_t l = 0; l < n; l++)
 		for (size_t r = 0; r < MR; r++)
-			part[r] += a[l * MR + r] * v;
-	}
+			for (size_t h = 0; h < HALVES; h++)
+				part[r][h] +=
+				    a[l * MR + r] * *(const vec *)(b + l * NR + h * LANES);
 	for (size_t r = 0; r < MR; r++)
-		*(vec *)to[r] += by * part[r];
+		for (size_t h = 0; h < HALVES; h++)
+			*(vec *)(to[r] + h * LANES) += by * part[r][h];
 }
 
 /* Packs n samples of `rows` rows of g, `stride` samples apart, in panels of `width` rows; the last one is filled up with zeros. */

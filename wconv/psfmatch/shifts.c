@@ -14,7 +14,7 @@
 #include "wconv/psfmatch/inside.h"
 
 /* WIDE: the most columns of a product, rounded up. STEP: the columns of a stamp, rounded up. */
-enum { LANES = 8, WIDE = 64, PADDED = WIDE + 32, STEP = 32 };
+enum { LANES = 4, WIDE = 64, PADDED = WIDE + 32, STEP = 32 };
 typedef double vec
     __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
 

@@ -5,7 +5,7 @@
 #include "common/cpu.h"
 #include "wconv/psfmatch/inside.h"
 
-enum { LANES = 8, TOGETHER = 4, SLACK = 64 };
+enum { LANES = 4, TOGETHER = 8, SLACK = 64 };
 typedef double vec
     __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
 
