@@ -101,11 +101,12 @@ volumes(const struct tile_kernel *kernels, struct check_many *m)
 	static const enum img_type types[] = {IMG_U8, IMG_U16, IMG_F32, IMG_F64};
 	static const int conns[] = {6, 18, 26};
 	static const size_t wide[] = {1, 31, 64, 65, 127, 129, 255, 257},
+			    tall[] = {1, 2, 33, 34, 35, 65, 67},
 			    deep[] = {1, 2, 17, 18, 19, 33, 35};
 	struct check_rng r = {23};
 
 	for (int i = 0; i < 36; i++) {
-		struct job a = job_new(types[i % 4], wide[rng_below(&r, 8)], deep[rng_below(&r, 7)],
+		struct job a = job_new(types[i % 4], wide[rng_below(&r, 8)], tall[rng_below(&r, 7)],
 				       deep[rng_below(&r, 7)], conns[i % 3], i / 12 % 2);
 		job_fill(&a, &r, (enum style)(i % STYLES));
 		oracle(&a);
@@ -156,7 +157,7 @@ resumes(const struct tile_kernel *kernels, struct check_many *m)
 	for (int i = 0; i < 80; i++) {
 		const bool volume = morphrec_is_volume(conns[i % 5]);
 		struct job a = job_new(types[i % 4], 1 + rng_below(&r, 300),
-				       1 + rng_below(&r, volume ? 40 : 200),
+				       1 + rng_below(&r, volume ? 80 : 200),
 				       1 + rng_below(&r, volume ? 40 : 3), conns[i % 5], i / 5 % 2);
 		job_fill(&a, &r, (enum style)(i % STYLES));
 		a.what.threads = 1 + i % 3;
@@ -207,7 +208,7 @@ units_keep_apart(void)
 	struct check_many m = {0};
 
 	for (int i = 0; i < 12; i++) {
-		static const size_t h[] = {1200, 20, 120}, d[] = {1, 120, 20};
+		static const size_t h[] = {1200, 20, 240}, d[] = {1, 120, 20};
 		struct job a = job_new(IMG_U8, 100, h[i % 3], d[i % 3], i % 3 ? 26 : 8, false);
 		job_fill(&a, &r, (enum style)(i / 3 % STYLES));
 		oracle(&a);
