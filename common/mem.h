@@ -40,8 +40,9 @@ const void *weir_forget(const void *p, size_t n);
 void weir_discard(void *p, size_t bytes);
 
 /*
- * Do what weir_alloc and weir_calloc do, for memory that will be filled. Blocks of at least 2 MiB have pages of 2 MiB. The pages
- * of a smaller block of weir_alloc_large come in one call, and count as resident at once. weir_free frees both.
+ * Do what weir_alloc and weir_calloc do, for memory that will be filled. Blocks of at least 1 MiB have pages of 2 MiB, and
+ * pages of 4 KiB behind the last of these where they fill less than half of one. Pages of 4 KiB of weir_alloc_large come
+ * in one call, and count as resident at once. weir_free frees both.
  */
 void *weir_alloc_large(size_t n, size_t size);
 void *weir_calloc_large(size_t n, size_t size);
