@@ -10,93 +10,152 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
-#include "common/real.h"
+#include "usfft/phase.h"
 #include "usfft/type3.h"
 
-static double
-at(const struct usfft_points *pt, int a, size_t j)
+enum { LANES = 8 }; /* numbers that find_range() compares side by side */
+
+/* Widens each of the ranges lo[i]..hi[i] to the numbers that it sees. Returns false when a number is not finite. */
+WEIR_CLONES_OF(bool, find_range, (const double *x, size_t n, double *lo, double *hi),
+	       (x, n, lo, hi))
 {
-	return real_at(pt->x[a], j * pt->stride, pt->single);
+	double low[LANES], high[LANES], bad[LANES] = {0};
+
+	for (size_t i = 0; i < LANES; i++) {
+		low[i] = lo[i];
+		high[i] = hi[i];
+	}
+	for (size_t j = 0; j + LANES <= n; j += LANES)
+		for (size_t i = 0; i < LANES; i++) {
+			const double v = x[j + i];
+			low[i] = v < low[i] ? v : low[i];
+			high[i] = v > high[i] ? v : high[i];
+			bad[i] += v - v;
+		}
+	for (size_t j = n / LANES * LANES; j < n; j++) {
+		low[0] = x[j] < low[0] ? x[j] : low[0];
+		high[0] = x[j] > high[0] ? x[j] : high[0];
+		bad[0] += x[j] - x[j];
+	}
+	bool finite = true;
+	for (size_t i = 0; i < LANES; i++) {
+		lo[i] = low[i];
+		hi[i] = high[i];
+		finite = finite && bad[i] == 0;
+	}
+	return finite;
+}
+
+static size_t
+find_infinite(const double *x, size_t n)
+{
+	size_t j = 0;
+
+	while (j < n && isfinite(x[j]))
+		j++;
+	return j;
+}
+
+static size_t
+block_at(size_t from, size_t m)
+{
+	return m - from < PHASE_BLOCK ? m - from : PHASE_BLOCK;
 }
 
 /* Finds the box of the points. Returns 0, or -EINVAL when point *bad is not finite. */
 static int
 find_box(const struct usfft_points *pt, int dim, struct box *b, size_t *bad)
 {
+	double x[PHASE_BLOCK];
+
 	for (int a = 0; a < dim; a++) {
-		double lo = INFINITY, hi = -INFINITY;
-		for (size_t j = 0; j < pt->m; j++) {
-			const double x = at(pt, a, j);
-			*bad = j;
-			if (!isfinite(x))
-				return -EINVAL;
-			lo = fmin(lo, x);
-			hi = fmax(hi, x);
+		double lo[LANES], hi[LANES];
+		for (int i = 0; i < LANES; i++) {
+			lo[i] = INFINITY;
+			hi[i] = -INFINITY;
 		}
-		b->mid[a] = pt->m ? lo / 2 + hi / 2 : 0;
-		b->half[a] = pt->m ? hi / 2 - lo / 2 : 0;
+		for (size_t j = 0; j < pt->m; j += PHASE_BLOCK) {
+			const size_t n = block_at(j, pt->m);
+			phase_load(pt, a, j, n, x);
+			if (!find_range(x, n, lo, hi)) {
+				*bad = j + find_infinite(x, n);
+				return -EINVAL;
+			}
+		}
+		for (int i = 1; i < LANES; i++) {
+			lo[0] = fmin(lo[0], lo[i]);
+			hi[0] = fmax(hi[0], hi[i]);
+		}
+		b->mid[a] = pt->m ? lo[0] / 2 + hi[0] / 2 : 0;
+		b->half[a] = pt->m ? hi[0] / 2 - lo[0] / 2 : 0;
 	}
 	return 0;
 }
 
+/* Replaces x by (x - mid) * (scale + scale_rest). rest is what rounding took from it. */
+WEIR_CLONES(scale_block,
+	    (double *restrict x, size_t n, double mid, double scale, double scale_rest,
+	     double *restrict rest),
+	    (x, n, mid, scale, scale_rest, rest))
+{
+	for (size_t i = 0; i < n; i++) {
+		const double v = x[i], d = v - mid, t = d - v;
+		const double lost = (v - (d - t)) - (mid + t), y = d * scale;
+		x[i] = y;
+		rest[i] = fma(d, scale, -y) + lost * scale + d * scale_rest;
+	}
+}
+
 /*
- * Returns the points as m x dim doubles, (x - mid) * (scale + scale_rest), and then as many rests, which rounding took from
- * them. Without the rests, the targets would multiply the rounding of x by their number of turns.
+ * Returns the scaled points as doubles [axis][m], and then as many rests. Without the rests, the targets would multiply the
+ * rounding of x by their number of turns.
  */
 static double *
 rescale(const struct usfft_points *pt, int dim, const struct box *b, const double *scale,
-	const double *scale_rest)
+	const double *scale_rest, int threads)
 {
-	const size_t n = pt->m * (size_t)dim;
+	const size_t m = pt->m, n = m * (size_t)dim;
 	double *x = weir_alloc(n, 2 * sizeof *x);
 
-	for (size_t i = 0; x && i < n; i++) {
-		const int a = (int)(i % (size_t)dim);
-		const double v = at(pt, a, i / (size_t)dim), mid = b->mid[a];
-		const double d = v - mid, t = d - v, lost = (v - (d - t)) - (mid + t);
-		x[i] = d * scale[a];
-		x[n + i] = fma(d, scale[a], -x[i]) + lost * scale[a] + d * scale_rest[a];
-	}
+	if (!x)
+		return NULL;
+#pragma omp parallel for num_threads(threads) schedule(static)
+	for (size_t j = 0; j < m; j += PHASE_BLOCK)
+		for (int a = 0; a < dim; a++) {
+			double *to = x + (size_t)a * m + j;
+			phase_load(pt, a, j, block_at(j, m), to);
+			scale_block(to, block_at(j, m), b->mid[a], scale[a], scale_rest[a], to + n);
+		}
 	return x;
 }
 
 static struct usfft_points
 as_points(const double *x, size_t m, int dim)
 {
-	struct usfft_points pt = {.m = m, .stride = (size_t)dim};
+	struct usfft_points pt = {.m = m, .stride = 1};
 
 	for (int a = 0; a < dim; a++) {
-		pt.x[a] = x + a;
-		pt.rest[a] = x + m * (size_t)dim + a;
+		pt.x[a] = x + (size_t)a * m;
+		pt.rest[a] = x + (size_t)(dim + a) * m;
 	}
 	return pt;
 }
 
-/* to[j] = from[j] * factor * exp(2 pi i turns). */
+/* turns[j] = s.x_j up to whole turns, for n points from `from` on. */
 static void
-turn(void *to, const void *from, size_t j, double turns, double factor, bool single)
+dot_turns(const struct usfft_points *pt, int dim, const double *s, size_t from, size_t n,
+	  double *turns)
 {
-	const double phase = 2 * M_PI * (turns - rint(turns));
-	const double c = factor * cos(phase), s = factor * sin(phase);
-	const double re = real_at(from, 2 * j, single), im = real_at(from, 2 * j + 1, single);
+	double x[PHASE_BLOCK];
 
-	real_set(to, 2 * j, re * c - im * s, single);
-	real_set(to, 2 * j + 1, re * s + im * c, single);
-}
-
-/* s.x up to whole turns. Each product is split into its rounded value and the exact rest. */
-static double
-dot_turns(int dim, const double *s, const double *x)
-{
-	double sum = 0;
-
+	memset(turns, 0, n * sizeof *turns);
 	for (int a = 0; a < dim; a++) {
-		const double p = s[a] * x[a];
-		sum += p - rint(p) + fma(s[a], x[a], -p);
+		phase_load(pt, a, from, n, x);
+		phase_add(s[a], x, n, turns);
 	}
-	return sum;
 }
 
 /* Copies the grid of `outer`, in FFT order, to the modes of `inner`. */
@@ -171,21 +230,27 @@ plan_both(struct usfft_3 *t)
 static int
 spread_outer(struct usfft_3 *t, const struct usfft_points *pt, const void *c, int sign, size_t *bad)
 {
-	const size_t dim = (size_t)t->o.dim, real = t->o.single ? sizeof(float) : sizeof(double);
+	const size_t real = t->o.single ? sizeof(float) : sizeof(double);
 	const double exact[3] = {0}, *mid = t->target_box.mid;
+	double middle = 0;
 	int err;
 
-	t->x = rescale(pt, t->o.dim, &t->box, t->scale, exact);
+	t->x = rescale(pt, t->o.dim, &t->box, t->scale, exact, t->o.threads);
 	t->c = weir_alloc(pt->m, 2 * real);
 	if (!t->x || !t->c)
 		return -ENOMEM;
-	for (size_t j = 0; j < pt->m; j++) {
-		double x[3] = {0};
-		for (size_t a = 0; a < dim; a++)
-			x[a] = at(pt, (int)a, j);
-		const double turns =
-		    dot_turns(t->o.dim, mid, x) - dot_turns(t->o.dim, mid, t->box.mid);
-		turn(t->c, c, j, sign * turns, 1, t->o.single);
+	for (int a = 0; a < t->o.dim; a++)
+		phase_add(-mid[a], &t->box.mid[a], 1, &middle);
+#pragma omp parallel for num_threads(t->o.threads) schedule(static)
+	for (size_t j = 0; j < pt->m; j += PHASE_BLOCK) {
+		const size_t n = block_at(j, pt->m);
+		double turns[PHASE_BLOCK], one[PHASE_BLOCK];
+		dot_turns(pt, t->o.dim, mid, j, n, turns);
+		for (size_t i = 0; i < n; i++) {
+			turns[i] += middle;
+			one[i] = 1;
+		}
+		phase_turn(t->c, c, j, n, sign, turns, one, t->o.single);
 	}
 	const struct usfft_points scaled = as_points(t->x, pt->m, t->o.dim);
 	err = usfft_points(t->outer, &scaled, t->c, 2, bad);
@@ -199,17 +264,25 @@ spread_outer(struct usfft_3 *t, const struct usfft_points *pt, const void *c, in
 
 /* At each target, divides the window out and multiplies by the phase of the middle of the points. */
 static void
-finish(const struct usfft_3 *t, const struct usfft_points *targets, int sign, void *out)
+finish(const struct usfft_3 *t, const struct usfft_points *targets, const double *scale, int sign,
+       void *out)
 {
+	const size_t m = targets->m;
+	struct window_series undo[3];
+
+	for (int a = 0; a < t->o.dim; a++)
+		window_series(&t->outer->win[a], t->target_box.half[a] * scale[a], &undo[a]);
 #pragma omp parallel for num_threads(t->o.threads) schedule(static)
-	for (size_t j = 0; j < targets->m; j++) {
-		double s[3] = {0}, factor = 1;
+	for (size_t j = 0; j < m; j += PHASE_BLOCK) {
+		const size_t n = block_at(j, m);
+		double turns[PHASE_BLOCK], factor[PHASE_BLOCK], one[PHASE_BLOCK];
+		dot_turns(targets, t->o.dim, t->box.mid, j, n, turns);
 		for (int a = 0; a < t->o.dim; a++) {
-			s[a] = at(targets, a, j);
-			factor /= window_hat(&t->outer->win[a],
-					     fabs(t->s[j * (size_t)t->o.dim + (size_t)a]));
+			window_series_at(&undo[a], t->s + (size_t)a * m + j, n, one);
+			for (size_t i = 0; i < n; i++)
+				factor[i] = (a ? factor[i] : 1) * one[i];
 		}
-		turn(out, out, j, sign * dot_turns(t->o.dim, s, t->box.mid), factor, t->o.single);
+		phase_turn(out, out, j, n, sign, turns, factor, t->o.single);
 	}
 }
 
@@ -227,7 +300,7 @@ transform(struct usfft_3 *t, const struct usfft_points *pt, const void *c,
 		scale[a] = 1 / cells;
 		rest[a] = -fma(scale[a], cells, -1) / cells;
 	}
-	t->s = rescale(targets, t->o.dim, &t->target_box, scale, rest);
+	t->s = rescale(targets, t->o.dim, &t->target_box, scale, rest, t->o.threads);
 	if (!t->s)
 		return -ENOMEM;
 	const struct usfft_points scaled = as_points(t->s, targets->m, t->o.dim);
@@ -239,7 +312,7 @@ transform(struct usfft_3 *t, const struct usfft_points *pt, const void *c,
 	clock_charge(&start, &t->inner->took->modes);
 	usfft_scatter(t->inner, sign, out);
 	start = clock_now();
-	finish(t, targets, sign, out);
+	finish(t, targets, scale, sign, out);
 	clock_charge(&start, &t->inner->took->modes);
 	return 0;
 }

@@ -39,6 +39,17 @@ double window_hat(const struct window *win, double f);
 /* factor[k] = 1 / hat(k / cells), k = 0..n-1, n <= cells / 2 + 1. These factors divide the window out of the modes. */
 void window_undo(const struct window *win, size_t cells, double *factor, size_t n);
 
+/*
+ * 1 / hat at any frequencies from 0 to `last`, which lies within the modes. window_series() makes the series, and
+ * window_series_at() sums it: factor[i] = 1 / hat(f[i]) for i = 0..n-1. f and factor may be the same array.
+ */
+enum { WINDOW_TERMS = 32 };
+struct window_series {
+	double last, term[WINDOW_TERMS];
+};
+void window_series(const struct window *win, double last, struct window_series *s);
+void window_series_at(const struct window_series *s, const double *f, size_t n, double *factor);
+
 /* The relative l2 error that a window of w taps causes along one axis at oversampling sigma. */
 double window_error(bool gauss, int w, double sigma);
 
