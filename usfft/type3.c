@@ -195,6 +195,7 @@ choose_outer(struct usfft_3 *t, struct usfft_options *o)
 	 * their errors: in 3-D with 1e-3, a division by 3 gave 1.2e-3.
 	 */
 	o->tol /= 5;
+	o->expect = t->m;
 	for (int a = 0; a < o->dim; a++) {
 		double *S = &t->target_box.half[a];
 		const double X = t->box.half[a];
@@ -223,6 +224,7 @@ plan_both(struct usfft_3 *t)
 	for (int a = 0; a < o.dim; a++)
 		o.n[a] = t->outer->grid.n[a];
 	o.fft_order = true;
+	o.expect = t->targets;
 	return usfft_plan(&t->inner, &o);
 }
 
@@ -321,7 +323,7 @@ size_t
 usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
 		  const struct usfft_points *targets)
 {
-	struct usfft_3 t = {.o = *o};
+	struct usfft_3 t = {.o = *o, .m = pt->m};
 	struct usfft_options outer, inner;
 	size_t bad;
 	double reach;
@@ -331,6 +333,7 @@ usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
 	    choose_outer(&t, &outer))
 		return 0;
 	inner = outer;
+	inner.expect = targets->m;
 	if (usfft_choose(&outer, usfft_loops(o->registers, o->single)->tile.lanes, &w, inner.n,
 			 &reach))
 		return 0;
@@ -343,6 +346,9 @@ type3_plan(struct usfft_3 *t, const struct usfft_points *pt, const struct usfft_
 	   size_t *bad)
 {
 	const int err = find_box(pt, t->o.dim, &t->box, bad);
+
+	t->m = pt->m;
+	t->targets = targets->m;
 
 	if (err)
 		return err;

@@ -10,6 +10,7 @@ struct box {
 
 struct usfft_3 {
 	struct usfft_options o;
+	size_t m, targets; /* how many points and targets there are */
 	struct box box, target_box;
 	double period[3], scale[3];	  /* scale: 1 / period, a number of 30 bits */
 	struct usfft_plan *outer, *inner; /* owned */
