@@ -28,11 +28,11 @@ static double
 type3_error(int dim, double tol, double wide, double mid, double swide, double smid, int sign,
 	    struct check_rng *r)
 {
-	const size_t m = 150, l = 70;
+	const size_t m = 300, l = 270; /* more than a block of phases */
 	struct usfft_options o = {.dim = dim, .tol = tol, .threads = 2};
 	struct usfft_points pt, to;
 	double *x = cloud(m, dim, wide, mid, &pt, r), *s = cloud(l, dim, swide, smid, &to, r);
-	double c[2 * 150], out[2 * 70], diff = 0, norm = 0;
+	double c[2 * 300], out[2 * 270], diff = 0, norm = 0;
 	size_t bad;
 
 	for (size_t j = 0; j < 2 * m; j++)
