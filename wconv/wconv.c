@@ -70,7 +70,11 @@ scratch_of(const struct wconv_plan *p)
 	return (char *)p->scratch + (size_t)omp_get_thread_num() * p->scratch_bytes;
 }
 
-/* Transforms the kernels and the rows that are new in this step. They are independent tasks. */
+/*
+ * Transforms the kernels and the rows that are new in this step. They are independent tasks. Here and in run_tiles() a thread has
+ * the same columns of tiles in each step, so that what it reads and overwrites is in its own cache. With tasks dealt out
+ * as threads came, two threads took 1.2 to 1.3 times the time.
+ */
 static void
 run_forward(const struct wconv_plan *p, const struct wconv_band *b, size_t nfy)
 {
@@ -78,13 +82,13 @@ run_forward(const struct wconv_plan *p, const struct wconv_band *b, size_t nfy)
 		     columns = p->q.planes * p->x.ntile;
 	const size_t group0 = b->row0 / lanes, groups = p->direct ? 0 : b->row1 / lanes - group0;
 
-#pragma omp for schedule(guided) /* each thread in large pages of its own, while they are fresh */
+#pragma omp for schedule(static)
 	for (size_t i = 0; i < kernels; i++)
-		p->core->kernel(p, i % p->x.nfun, p->claimed[i / p->x.nfun], scratch_of(p));
-#pragma omp for schedule(dynamic, 4)
+		p->core->kernel(p, i / nfy, p->claimed[i % nfy], scratch_of(p));
+#pragma omp for schedule(static)
 	for (size_t i = 0; i < columns * groups; i++) {
-		const size_t column = i % columns;
-		p->core->rows(p, column / p->x.ntile, column % p->x.ntile, group0 + i / columns,
+		const size_t column = i / groups;
+		p->core->rows(p, column / p->x.ntile, column % p->x.ntile, group0 + i % groups,
 			      scratch_of(p));
 	}
 }
@@ -92,12 +96,13 @@ run_forward(const struct wconv_plan *p, const struct wconv_band *b, size_t nfy)
 static void
 run_tiles(const struct wconv_plan *p, const struct wconv_band *b)
 {
-	const size_t columns = p->q.planes * p->x.ntile, n = columns * (b->tile1 - b->tile0);
+	const size_t columns = p->q.planes * p->x.ntile, rows = b->tile1 - b->tile0,
+		     n = columns * rows;
 
-#pragma omp for schedule(guided) nowait
+#pragma omp for schedule(static) nowait
 	for (size_t i = 0; i < n; i++) {
-		const size_t column = i % columns;
-		p->core->tile(p, column / p->x.ntile, column % p->x.ntile, b->tile0 + i / columns,
+		const size_t column = i / rows;
+		p->core->tile(p, column / p->x.ntile, column % p->x.ntile, b->tile0 + i % rows,
 			      scratch_of(p));
 	}
 }
