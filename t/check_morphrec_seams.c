@@ -10,7 +10,7 @@
 #include "morphrec/tile/unit.h"
 #include "t/check_morphrec.h"
 
-enum { SIDE = 42, HIGH = 130, BLOCK = 9, WAY = 5 };
+enum { SIDE = 52, HIGH = 130, BLOCK = 9, WAY = 5 };
 
 /* A cube, or an image, that holds two tiles along each of its axes; own: their sizes. */
 static struct job
