@@ -165,8 +165,8 @@ check(const struct args *a)
 {
 	if (a->conn != 4 && a->conn != 8 && a->conn != 6 && a->conn != 18 && a->conn != 26)
 		die_usage("--connectivity: %d is not one of 4, 8, 6, 18, 26", a->conn);
-	if (a->erode && !a->mask)
-		die_usage("--erode: goes with a mask (-m) only");
+	if ((a->erode || a->strict) && !a->mask)
+		die_usage("--%s: goes with a mask (-m) only", a->erode ? "erode" : "strict");
 	if ((a->node || a->heaps) && (a->method != MORPHREC_HEAP || a->common.gpu))
 		die_usage("--node and --heaps: go with --method=heap, without -g");
 	if (a->max_mem && a->method != MORPHREC_TILE)
@@ -186,11 +186,9 @@ check(const struct args *a)
 			  "the method tile");
 	if (a->seam && a->common.out && !strcmp(a->common.out, "-"))
 		die_usage("--seam: standard output takes a line, not the picture; -o needs a file");
-	if (morphrec_op_is_area(a->o.op) &&
-	    (a->common.gpu || a->method != MORPHREC_TILE || a->strict))
+	if (morphrec_op_is_area(a->o.op) && (a->common.gpu || a->method != MORPHREC_TILE))
 		die_usage(
-		    "--area and --area-close are no reconstructions: not with -g, --method or "
-		    "--strict");
+		    "--area and --area-close are no reconstructions: not with -g or --method");
 }
 
 struct args

@@ -109,6 +109,7 @@ big() {
 	fails 1 'marker.pgm: 2 markers are beyond the mask, the first at x 1, y 0, slice 0' \
 		morphrec --strict -m mask.pgm marker.pgm
 	morphrec --strict -m mask.pgm mask.pgm | cmp - mask.pgm
+	fails 2 '--strict: goes with a mask (-m) only' morphrec --strict --hmax=1 mask.pgm
 }
 
 @test "--hmax, --hmin and --hdome" {
