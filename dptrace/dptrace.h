@@ -143,7 +143,7 @@ struct dptrace_trace {
 	double score;		  /* the optimum */
 	double margin;		  /* the smallest margin of its vertices */
 	double low;		  /* a margin below this one is doubtful: .2 (cost), .3 (sum) */
-	double bare;   /* cost: px of the longest stretch of links that cost 1.5 a px or more */
+	double bare; /* cost: px of the longest stretch of links that cost 1.5 a px or more */
 	/*
 	 * Segments with hardly any evidence. cost: a px costs 2 or more on average. sum: a px earns .14 or less on
 	 * average, where polylines in noise alone earn .16 and more; or a px of the first or of the last link earns
