@@ -258,6 +258,16 @@ check_refusals(void)
 	conv_drop(&j);
 }
 
+/* ThreadSanitizer takes memory of its own for each allocation: 522 MB here, where the program alone takes 32. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define OWN_MEMORY 600000000
+#endif
+#endif
+#ifndef OWN_MEMORY
+#define OWN_MEMORY 0
+#endif
+
 /* A header may claim more pixels than arrive. With edges of all kinds, a plan for 4e8 pixels in a row takes 2 to 10 GB at once. */
 static void
 check_claims(void)
@@ -276,8 +286,8 @@ check_claims(void)
 		j.q.edge = (enum wconv_edge)edge;
 		check_case(&m, !wconv_plan(&p, &j.q, err), "edge %d: %s", edge, err);
 		wconv_free(p);
-		check_case(&m, weir_peak_bytes() - before < 200000000, "edge %d: %zu bytes", edge,
-			   weir_peak_bytes() - before);
+		check_case(&m, weir_peak_bytes() - before < OWN_MEMORY + 200000000,
+			   "edge %d: %zu bytes", edge, weir_peak_bytes() - before);
 	}
 	check_end(&m, "wconv: a plan writes to no memory of pixels that have not arrived");
 	conv_drop(&j);
