@@ -13,41 +13,9 @@
 #include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
+#include "common/sample.h"
 #include "usfft/phase.h"
 #include "usfft/type3.h"
-
-enum { LANES = 8 }; /* numbers that find_range() compares side by side */
-
-/* Widens each of the ranges lo[i]..hi[i] to the numbers that it sees. Returns false when a number is not finite. */
-WEIR_CLONES_OF(bool, find_range, (const double *x, size_t n, double *lo, double *hi),
-	       (x, n, lo, hi))
-{
-	double low[LANES], high[LANES], bad[LANES] = {0};
-
-	for (size_t i = 0; i < LANES; i++) {
-		low[i] = lo[i];
-		high[i] = hi[i];
-	}
-	for (size_t j = 0; j + LANES <= n; j += LANES)
-		for (size_t i = 0; i < LANES; i++) {
-			const double v = x[j + i];
-			low[i] = v < low[i] ? v : low[i];
-			high[i] = v > high[i] ? v : high[i];
-			bad[i] += v - v;
-		}
-	for (size_t j = n / LANES * LANES; j < n; j++) {
-		low[0] = x[j] < low[0] ? x[j] : low[0];
-		high[0] = x[j] > high[0] ? x[j] : high[0];
-		bad[0] += x[j] - x[j];
-	}
-	bool finite = true;
-	for (size_t i = 0; i < LANES; i++) {
-		lo[i] = low[i];
-		hi[i] = high[i];
-		finite = finite && bad[i] == 0;
-	}
-	return finite;
-}
 
 static size_t
 find_infinite(const double *x, size_t n)
@@ -72,25 +40,19 @@ find_box(const struct usfft_points *pt, int dim, struct box *b, size_t *bad)
 	double x[PHASE_BLOCK];
 
 	for (int a = 0; a < dim; a++) {
-		double lo[LANES], hi[LANES];
-		for (int i = 0; i < LANES; i++) {
-			lo[i] = INFINITY;
-			hi[i] = -INFINITY;
-		}
+		struct sample_stats s;
+		sample_stats_start(&s);
 		for (size_t j = 0; j < pt->m; j += PHASE_BLOCK) {
 			const size_t n = block_at(j, pt->m);
 			phase_load(pt, a, j, n, x);
-			if (!find_range(x, n, lo, hi)) {
+			sample_stats_add(&s, x, n);
+			if (s.nan || s.inf) {
 				*bad = j + find_infinite(x, n);
 				return -EINVAL;
 			}
 		}
-		for (int i = 1; i < LANES; i++) {
-			lo[0] = fmin(lo[0], lo[i]);
-			hi[0] = fmax(hi[0], hi[i]);
-		}
-		b->mid[a] = pt->m ? lo[0] / 2 + hi[0] / 2 : 0;
-		b->half[a] = pt->m ? hi[0] / 2 - lo[0] / 2 : 0;
+		b->mid[a] = pt->m ? s.lo / 2 + s.hi / 2 : 0;
+		b->half[a] = pt->m ? s.hi / 2 - s.lo / 2 : 0;
 	}
 	return 0;
 }
