@@ -163,7 +163,7 @@ sum_stamps(struct psfmatch_normal *f, const struct psfmatch_field *field)
 		for (size_t i = 0; i < f->stamps; i++)
 			if (work) {
 				psfmatch_sum_stamp(field, &f->k, f->m, f->s + i, work);
-				psfmatch_free_constant(f->s + i, f->k.n, f->n);
+				psfmatch_remove_constant(f->s + i, f->k.n, f->n);
 			}
 		weir_free(work);
 	}

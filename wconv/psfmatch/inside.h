@@ -71,7 +71,7 @@ struct psfmatch_stamp {
 	 */
 	double *q, *b, yy;
 	/*
-	 * With psfmatch_free_constant(), q, b and yy are those of functions and data less a constant each, so that they are
+	 * With psfmatch_remove_constant(), q, b and yy are those of functions and data less a constant each, so that they are
 	 * orthogonal to the constant. one: the products [n] of the constant with the functions as they were; sum: with the data.
 	 */
 	double *one, sum;
@@ -143,7 +143,7 @@ void psfmatch_sum_stamp(const struct psfmatch_field *f, const struct psfmatch_ke
 			const struct psfmatch *m, struct psfmatch_stamp *s, double *work);
 
 /* Makes n functions and the data orthogonal to the constant, which is function z, and fills in the array one, and sum. */
-void psfmatch_free_constant(struct psfmatch_stamp *s, size_t z, size_t n);
+void psfmatch_remove_constant(struct psfmatch_stamp *s, size_t z, size_t n);
 
 /* Fills in q and b of a stamp for kernels of single samples. Returns false if that would be slower than the general way, or inexact. */
 bool psfmatch_sum_shifts(const struct psfmatch_view *v, double *q, double *b);

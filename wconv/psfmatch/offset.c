@@ -11,7 +11,7 @@
 #include "wconv/psfmatch/normal.h"
 
 void
-psfmatch_free_constant(struct psfmatch_stamp *s, size_t z, size_t n)
+psfmatch_remove_constant(struct psfmatch_stamp *s, size_t z, size_t n)
 {
 	double *q = s->q, *one = s->one;
 
