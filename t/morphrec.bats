@@ -178,9 +178,7 @@ big() {
 	floats 1 -0 1 0 0 -1 >f.nrrd
 	morphrec --regmin f.nrrd >out.nrrd
 	[ "$(samples out.nrrd)" = "0 1 0 0 0 1" ]
-	printf 'NRRD0005\ntype: double\ndimension: 2\nsizes: 3 1\nendian: little\nencoding: raw\n\n' >f.nrrd
-	printf '\0\0\0\0\0\0\xf0\xbf\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xf0\xbf' >>f.nrrd
-	morphrec --regmax f.nrrd | tail -c 24 | od -An -tf8 | xargs >got
+	item double '3 1' -- -1 0 -1 | morphrec --regmax | tail -c 24 | od -An -tf8 | xargs >got
 	same got "0 1 0"
 }
 

@@ -292,20 +292,15 @@ signals_leave_nothing() {
 	wait $!
 }
 
-# item TYPE MAXVAL BYTES: a raw item of two samples, with that maxval.
-item() {
-	printf 'NRRD0005\ntype: %s\ndimension: 2\nsizes: 2 1\nendian: little\nencoding: raw\nmaxval:=%s\n\n%b' "$@"
-}
-
 @test "PNM has a byte up to maxval 255, else two, the higher first; a sample above maxval is refused" {
-	item uchar 9 '\1\11' | morphrec --pnm --area=1 | cmp - <(pgm 2 1 9 1 9)
-	item uchar 255 '\1\377' | morphrec --pnm --area=1 | cmp - <(pgm 2 1 255 1 255)
-	item ushort 255 '\1\0\377\0' | morphrec --pnm --area=1 | cmp - <(pgm 2 1 255 1 255)
-	item ushort 256 '\1\0\0\1' | morphrec --pnm --area=1 | cmp - <(pgm 2 1 256 1 256)
-	item ushort 65535 '\1\0\2\1' | morphrec --pnm --area=1 | cmp - <(pgm 2 1 65535 1 258)
-	for type in 'uchar 9 \1\12' 'ushort 9 \1\0\12\0' 'ushort 9 \1\0\1\1' 'ushort 256 \1\0\1\1'; do
-		# shellcheck disable=SC2086 # words
-		item $type >x.nrrd
+	item uchar '2 1' maxval:=9 -- 1 9 | morphrec --pnm --area=1 | cmp - <(pgm 2 1 9 1 9)
+	item uchar '2 1' maxval:=255 -- 1 255 | morphrec --pnm --area=1 | cmp - <(pgm 2 1 255 1 255)
+	item ushort '2 1' maxval:=255 -- 1 255 | morphrec --pnm --area=1 | cmp - <(pgm 2 1 255 1 255)
+	item ushort '2 1' maxval:=256 -- 1 256 | morphrec --pnm --area=1 | cmp - <(pgm 2 1 256 1 256)
+	item ushort '2 1' maxval:=65535 -- 1 258 | morphrec --pnm --area=1 | cmp - <(pgm 2 1 65535 1 258)
+	for above in 'uchar 9 10' 'ushort 9 10' 'ushort 9 257' 'ushort 256 257'; do
+		read -r type maxval sample <<<"$above"
+		item "$type" '2 1' "maxval:=$maxval" -- 1 "$sample" >x.nrrd
 		fails 1 'which exceeds the maxval' morphrec --pnm --area=1 -o y x.nrrd
 	done
 }
