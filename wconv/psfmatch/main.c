@@ -166,7 +166,7 @@ report(const struct args *args, const struct psfmatch *m, struct stats *st)
 	if (args->common.verbose)
 		fprintf(stderr, "%s: %zu stars, %zu left out, ratio of fluxes %.6g, misfit %.4g\n",
 			weir_prog, m->used, m->rejected, m->ratio, m->misfit);
-	if (m->sky > .25)
+	if (m->sky > PSFMATCH_CURVED)
 		warn("%s: at half of the stars the sky is off the background of degree %d by %.2g "
 		     "times the noise or more; raise --background, or subtract the skies first",
 		     args->path[1], m->background, m->sky);

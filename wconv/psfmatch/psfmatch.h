@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define PSFMATCH_CURVED .25
 #define PSFMATCH_ERR 256
 
 enum psfmatch_basis { PSFMATCH_GAUSS, PSFMATCH_DELTA };
@@ -63,7 +64,7 @@ struct psfmatch {
 	double misfit;
 	/*
 	 * The median over all stamps of the sky that the background does not follow, divided by the noise of a pixel in both
-	 * pictures.
+	 * pictures. Above PSFMATCH_CURVED the background is too stiff.
 	 */
 	double sky;
 };
