@@ -47,7 +47,7 @@ weighted(const struct usfft_options *o, const struct usfft_points *pt, const dou
 	return err;
 }
 
-/* The options of the transform that computes T, which has the differences of two modes. */
+/* Returns the options of the transform that computes T. T has an element for each difference of two modes. */
 static struct usfft_options
 differences(const struct usfft_options *o)
 {

@@ -4,8 +4,8 @@
  *
  *	score[j] = sum_c f[offset[t][c] + j]
  *
- * The sums of a block stay in registers: 64 samples in 8 of 32 bytes. Of vectors of 64 bytes GCC 12 keeps none in registers
- * where the CPU has AVX2.
+ * The sums of a block stay in registers: 64 samples take 8 vectors of 32 bytes. Where the CPU has AVX2, GCC 12 keeps vectors
+ * of 64 bytes in memory.
  */
 #include "common/cpu.h"
 #include "dptrace/evidence/strip.h"

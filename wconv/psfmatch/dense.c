@@ -1,8 +1,8 @@
 /*
  * Sums, medians, products of rows, and Cholesky's factors. Rows are packed in panels, [samples][MR or NR], and multiplied MR by
  * NR: a sample of the one panel times a vector of the other. With products of rows as they lie, four by two, a fit with single
- * samples of 21x21 took 1.5 times the CPU time. Vectors are those of AVX2: of twice the width, GCC 12 keeps none in registers there,
- * and a fit took 4 times the time; with AVX-512 they won nothing.
+ * samples of 21x21 took 1.5 times the CPU time. Vectors have 32 bytes: those of 64 bytes are kept in memory by GCC 12 where the
+ * CPU has AVX2, which took 4 times the time, and they won nothing where it has AVX-512.
  */
 #include <math.h>
 #include <string.h>

@@ -56,7 +56,10 @@ struct psfmatch_field {
 	double gain;
 };
 
-/* Fills in r, n, noise and shared. top: that of struct psfmatch_options. Returns 0, -ENOMEM, or -EDOM if too few pixels are known. */
+/*
+ * Fills in r, n, noise and shared. top: that of struct psfmatch_options. Returns 0, -ENOMEM, or -EDOM if too few pixels are
+ * known.
+ */
 int psfmatch_measure_sky(struct psfmatch_field *f, double top);
 
 struct psfmatch_stamp {
@@ -75,7 +78,7 @@ struct psfmatch_stamp {
 	 * orthogonal to the constant. one: the products [n] of the constant with the functions as they were; sum: with the data.
 	 */
 	double *one, sum;
-	/* sum over its pixels of ref's variance, divided by the pixel's variance */
+	/* the sum over its pixels of ref's variance, divided by that of both pictures */
 	double noise;
 };
 

@@ -21,7 +21,10 @@ psfmatch_sum_kernels(const struct psfmatch_normal *f, double *planes)
 			psfmatch_add_kernel(&f->k, k, f->a[f->first[k] + t], planes + t * samples);
 }
 
-/* Fills in by[t][u]: the sum over the used stamps of p_t p_u times the noise of ref there. Returns the sum of their misfits' squares. */
+/*
+ * Fills in by[t][u]: the sum over the used stamps of p_t p_u times the noise of ref there. Returns the sum of the squares of
+ * their misfits.
+ */
 static double
 sum_stamps(const struct psfmatch_normal *f, size_t terms, double *by)
 {
@@ -41,7 +44,8 @@ sum_stamps(const struct psfmatch_normal *f, size_t terms, double *by)
 
 /*
  * Computes C a - m for kernels added up in planes; mixed: as much room. The products with the kernel of each sample come first.
- * The misfit has the noise of ref, and that of new. Where it has less, the light of stars was taken for noise, and all is scaled.
+ * The misfit has the noise of ref, and that of new. Where it has less than that of ref, the light of stars was taken for noise,
+ * and all is scaled.
  */
 static void
 find_lack(const struct psfmatch_normal *f, const double *planes, double shared, double *mixed,

@@ -64,7 +64,10 @@ psfmatch_fit_background(struct psfmatch_normal *f)
 	return true;
 }
 
-/* Returns the constant that the misfit of the stamp has, when the star may also be a little brighter. c: room for n coefficients. */
+/*
+ * Returns the constant that the misfit of the stamp has, when the star may also be a little brighter. c: room for n
+ * coefficients.
+ */
 static double
 find_offset(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c)
 {

@@ -25,7 +25,7 @@
 #include <stddef.h>
 
 #define PSFMATCH_CURVED .25
-#define PSFMATCH_ERR 256
+#define PSFMATCH_ERR	256
 
 enum psfmatch_basis { PSFMATCH_GAUSS, PSFMATCH_DELTA };
 
