@@ -63,6 +63,11 @@ value() {
 		nan max(1, nan)
 		nan max(nan, 1)
 		nan clip(nan, 0, 1)
+		nan clip(1, nan, 2)
+		nan clip(1, 0, nan)
+		nan nan ^ 0
+		nan pow(1, nan)
+		nan hypot(nan, inf)
 		nan nan ? 1 : 2
 		nan nan && 1
 		nan !nan
@@ -83,7 +88,14 @@ value() {
 	cat a.pgm b.pgm | rawmath 'a + s' - s=b.pgm | rawtotext >got
 	same <(grep . got) '3 7 11
 4 4 4'
-	fails 1 'ab: it has fewer items than aba' bash -c 'cat a.pgm b.pgm >ab; cat a.pgm b.pgm a.pgm >aba; rawmath "a + b" aba ab >out'
+	cat a.pgm b.pgm >ab
+	cat a.pgm b.pgm a.pgm >aba
+	fails 1 'ab: it has fewer items than aba' rawmath -o out 'a + b' aba ab
+	fails 1 'ab: it has fewer items than aba' rawmath -o out 'a + b' ab aba
+	rawmath 's + b' s=b.pgm aba | rawtotext >got
+	rawmath 'a + b' aba b.pgm | rawtotext >want
+	cmp got want
+	fails 1 '(stdin): it has one item and aba has more' bash -c 'cat b.pgm | rawmath -o out "s + b" s=- aba'
 }
 
 @test "one sample and one picture serve whole items" {

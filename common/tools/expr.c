@@ -49,9 +49,10 @@ DO2(sub, a[i] - b[i])
 DO2(mul, a[i] * b[i])
 DO2(div, a[i] / b[i])
 DO2(mod, fmod(a[i], b[i]))
-DO2(pow, pow(a[i], b[i]))
+/* For C, pow(NaN, 0), pow(1, NaN) and hypot(NaN, inf) are numbers. Here a missing sample stays missing. */
+DO2(pow, (a[i] != a[i] || b[i] != b[i]) ? a[i] + b[i] : pow(a[i], b[i]))
 DO2(atan2, atan2(a[i], b[i]))
-DO2(hypot, hypot(a[i], b[i]))
+DO2(hypot, (a[i] != a[i] || b[i] != b[i]) ? a[i] + b[i] : hypot(a[i], b[i]))
 DO2(less, a[i] < b[i])
 DO2(most, a[i] <= b[i])
 DO2(more, a[i] > b[i])
@@ -81,9 +82,9 @@ WEIR_CLONES(do_clip,
 	    (a, b, c, n))
 {
 	for (size_t i = 0; i < n; i++) {
-		const double low = a[i] < b[i] ? b[i] : a[i];
+		const double low = a[i] < b[i] ? b[i] : a[i], v = low > c[i] ? c[i] : low;
 
-		a[i] = low > c[i] ? c[i] : low;
+		a[i] = b[i] != b[i] ? b[i] : c[i] != c[i] ? c[i] : v;
 	}
 }
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/die.h"
 #include "common/mem.h"
@@ -107,32 +109,65 @@ struct input {
 	size_t from;
 };
 
-/* Reads the next item of each input. Returns false when the first input has no more. */
+/* Takes the header of the next item, and the samples of other inputs than the first, which is computed as it is read. */
+static void
+take_item(struct input *p, const struct img *next, bool first)
+{
+	img_free(&p->x);
+	p->x = *next;
+	img_count(&p->x, &p->count);
+	if (!first)
+		raw_map(p->in, &p->x);
+}
+
+/* Whether a file can be read again. */
+static bool
+is_regular(const char *path)
+{
+	struct stat st;
+
+	return !(strcmp(path, "-") ? stat(path, &st) : fstat(STDIN_FILENO, &st)) &&
+	       S_ISREG(st.st_mode);
+}
+
+/* Keeps the item of an input that has no more items, but one. */
+static void
+keep_item(const struct args *args, struct input *p, size_t i, const struct raw_in *longer)
+{
+	if (raw_item(p->in) != 1)
+		die("%s: it has fewer items than %s", raw_name(p->in), raw_name(longer));
+	if (!i && !is_regular(args->path[i]))
+		die("%s: it has one item and %s has more: the first input must then be a file",
+		    raw_name(p->in), raw_name(longer));
+	p->kept = true;
+}
+
+/* Reads the next item of each input. Returns false when none has more. */
 static bool
 next_items(const struct args *args, struct input *input)
 {
+	const struct raw_in *longer = NULL;
+	bool ended[INPUTS] = {false};
 	struct img next;
 
 	for (size_t i = 0; i < args->ninput; i++) {
-		struct input *p = &input[i];
-
-		if (p->kept)
+		if (input[i].kept)
 			continue;
-		if (!raw_next(p->in, &next)) {
-			if (!i)
-				return false;
-			if (raw_item(p->in) != 1)
-				die("%s: it has fewer items than %s", raw_name(p->in),
-				    raw_name(input[0].in));
-			p->kept = true;
+		ended[i] = !raw_next(input[i].in, &next);
+		if (ended[i])
 			continue;
-		}
-		img_free(&p->x);
-		p->x = next;
-		img_count(&p->x, &p->count);
-		/* The first input is not used again, so it need not be held. */
-		if (i)
-			raw_map(p->in, &p->x);
+		longer = input[i].in;
+		take_item(&input[i], &next, !i);
+	}
+	if (!longer)
+		return false;
+	for (size_t i = 0; i < args->ninput; i++)
+		if (ended[i])
+			keep_item(args, &input[i], i, longer);
+	if (input[0].kept) {
+		raw_rewind(input[0].in);
+		raw_next(input[0].in, &next);
+		take_item(&input[0], &next, true);
 	}
 	return true;
 }
