@@ -163,3 +163,11 @@ units: "" "" "s"'
 		assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 100000
 	END
 }
+
+@test "a sum that float cannot hold is an error, and no sample is lost behind it" {
+	gen --type=float values 3x1 1 3e38 5 >a
+	fails 1 'sample 1 of the result is not in the range of float' rawstack -o out --combine=sum a a
+	[ ! -e out ]
+	rawmath --type=double a a >b
+	same <(rawstack --combine=sum b b | rawtotext) '2 6.0000000109955115e+38 10'
+}

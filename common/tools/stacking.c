@@ -101,13 +101,17 @@ describe_result(const struct stacking *s, const struct opt_common *o, const stru
 
 enum { BLOCK = 64 * COMBINE_BLOCK }; /* pixels at a time */
 
-/* Writes n <= BLOCK results. */
+/* Writes n <= BLOCK results, from sample number `at` on. */
 static void
-write_block(const struct img *y, const double *v, size_t n, struct raw_out *out)
+write_block(const struct img *y, const double *v, size_t at, size_t n, struct raw_out *out)
 {
 	static char samples[BLOCK * 8];
+	const size_t fit = sample_store(samples, v, y->type, n);
 
-	sample_store(samples, v, y->type, n);
+	if (fit < n)
+		die("sample %zu of the result is not in the range of %s; use doubles, by rawmath "
+		    "--type=double a",
+		    at + fit, img_type_name(y->type));
 	raw_write(out, samples, n);
 }
 
@@ -150,7 +154,7 @@ stacking_put_all(const struct stacking *s, const struct opt_common *o, const str
 
 		combine_block(s, g, at, n, threads, work, result);
 		stats_charge(st, STATS_COMPUTE);
-		write_block(&y, result, n, out);
+		write_block(&y, result, at, n, out);
 		stats_charge(st, STATS_WRITE);
 		progress_step(&bar, (double)at / (double)count);
 	}
@@ -211,7 +215,7 @@ finish(struct running *r, struct raw_out *out)
 		const size_t n = r->n - at < BLOCK ? r->n - at : BLOCK;
 
 		combine_finish(r->how, r->total + at, r->count + at, n);
-		write_block(&r->y, r->total + at, n, out);
+		write_block(&r->y, r->total + at, at, n, out);
 	}
 	weir_free(r->total);
 	weir_free(r->count);
