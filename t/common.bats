@@ -14,6 +14,7 @@ load lib
 	fails 2 "-t, --threads: ''" rawtopnm --threads=
 	fails 2 "--max-bytes: '-1'" rawtopnm --max-bytes=-1
 	fails 2 "--max-bytes: '1Q'" rawtopnm --max-bytes=1Q
+	fails 2 "--max-bytes: '1e15' is not a whole number, or one before k, M, G or T" rawtopnm --max-bytes=1e15
 }
 
 @test "an option without its argument is named" {

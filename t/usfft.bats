@@ -431,3 +431,35 @@ faults() {
 	faults usfft -T 1 -n 4096 -t 1 -p points -o out many
 	[ "$n" -lt $((once + 49)) ]
 }
+
+@test "usfft: results too large for their type are refused, and never written as infinities" {
+	gen --type=float values 3x2 0 3e38 0 0 3e38 0 >floats.nrrd
+	doubles 3x2 0 1e308 0 0 1e308 0 >doubles.nrrd
+	doubles 1x2 0 .25 >at.nrrd
+	gen --type=float values 2 3e38 3e38 >values.nrrd
+	for args in '-n 4 floats.nrrd' '-n 4 doubles.nrrd' '-n 4 -p at.nrrd values.nrrd' '-n 1 --output=abs floats.nrrd'; do
+		# shellcheck disable=SC2086 # words
+		fails 1 'the results are too large for type' usfft -o out -T 1 $args
+	done
+	fails 1 'the results are too large for type float' usfft -o out -T 2 -p at.nrrd values.nrrd
+	fails 1 'the results are too large for type float' usfft -o out -T 3 --targets=at.nrrd floats.nrrd
+	doubles 3x1 0 0 0 | columns 'u v w' >uvw.nrrd
+	gen --type=float values 2x1 3e38 3e38 >sky.nrrd
+	fails 1 'the results are too large for type float' usfft -o out -T 2 --pixel=.1 -p uvw.nrrd sky.nrrd
+	gen --type=float values 5x2 0 0 0 3e38 0 0 0 0 3e38 0 | columns 'u v w re im' >vis.nrrd
+	fails 1 'the results are too large for type float' usfft -o out -T 1 --pixel=.1 -n 2,2 vis.nrrd
+	[ ! -e out ]
+}
+
+@test "usfft: the inverse finds modes whose squares overflow or vanish" {
+	doubles 1x5 0 .25 .5 .1 .7 >p.nrrd
+	for unit in 1e-300 1e-200 1e200 1e300; do
+		doubles 3 4e${unit#1e} 5e${unit#1e} 6e${unit#1e} >f.nrrd
+		usfft -T 2 -e 1e-12 -p p.nrrd f.nrrd >v.nrrd
+		usfft -T 2 --inverse -e 1e-12 --rtol=1e-9 -n 3 -p p.nrrd --output=real -o got.nrrd v.nrrd
+		samples got.nrrd >out
+		awk -v u=$unit '{ for (i = 1; i <= NF; i++) { d = $i / u - 3 - ++n; bad += !(d * d < 1e-12) } } END { exit bad || n != 3 }' out
+	done
+	doubles 5 1e308 1e308 1e308 1e308 1e308 >v.nrrd
+	fails 1 'v.nrrd: the values or weights are too large' usfft -T 2 --inverse -n 3 -p p.nrrd v.nrrd
+}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/sample.h"
 #include "usfft/cg.h"
 
 static double
@@ -28,7 +29,9 @@ iterate(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, d
 	while (!err && got->iterations < v->iter && got->residual > v->rtol) {
 		err = matrix(who, p, q);
 		const double curve = dot(p, q, n);
-		if (err || !(curve > 0))
+		if (!err && !isfinite(curve))
+			return -ERANGE;
+		if (err || curve <= 0)
 			return err;
 		const double alpha = rho / curve;
 		for (size_t i = 0; i < n; i++) {
@@ -47,21 +50,48 @@ iterate(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, d
 	return err;
 }
 
+/* Finds the power of two next to the largest |r[i]|, at which no square overflows or vanishes. Returns 0 or -ERANGE. */
+static int
+find_scale(const double *r, size_t n, double *scale)
+{
+	struct sample_stats s;
+
+	sample_stats_start(&s);
+	sample_stats_add(&s, r, n);
+	const double most = fmax(-s.lo, s.hi);
+	*scale = most > 0 ? ldexp(1, most < 0x1p-1000 ? -1000 : ilogb(most)) : 1;
+	return s.nan || s.inf ? -ERANGE : 0;
+}
+
+static void
+divide(double *x, size_t n, double by)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] /= by;
+}
+
 int
 usfft_cg(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, double *f,
 	 double *r, struct usfft_outcome *got)
 {
-	double *work = weir_alloc(n, 2 * sizeof *work);
-	const double first = dot(r, r, n);
-	int err = work ? 0 : -ENOMEM;
+	double scale, *work = weir_alloc(n, 2 * sizeof *work);
+	int err = work ? find_scale(r, n, &scale) : -ENOMEM;
 
-	if (!err && v->start) {
+	if (err) {
+		weir_free(work);
+		return err;
+	}
+	divide(r, n, scale);
+	divide(f, n, scale);
+	const double first = dot(r, r, n);
+	if (v->start) {
 		err = matrix(who, f, work);
 		for (size_t i = 0; !err && i < n; i++)
 			r[i] -= work[i];
 	}
 	if (!err)
 		err = iterate(matrix, who, n, v, first, f, r, work, work + n, got);
+	divide(f, n, 1 / scale);
 	weir_free(work);
 	return err;
 }

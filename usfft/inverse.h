@@ -31,7 +31,8 @@ struct usfft_inverse {
  *
  * S holds the maps of the coils, which all see one image (Pruessmann et al., Magn. Reson. Med. 46, 2001). Without coils
  * there is one b, and S is 1. w: m weights >= 0; NULL: ones. b: [coil][m] complex values. modes: the result, complex. *got
- * says how far the iterations came. o->single is ignored. Returns 0, or an error of usfft_plan() or usfft_points().
+ * says how far the iterations came. o->single is ignored. Returns 0, an error of
+ * usfft_plan() or usfft_points(), or -ERANGE: the equations have numbers too large for double.
  */
 int usfft_inverse(const struct usfft_options *o, const struct usfft_points *pt, const double *w,
 		  const double *b, const struct usfft_inverse *v, double *modes,

@@ -95,7 +95,10 @@ store_int(const struct opt *o, const char *value, int *to)
 static void
 store_size(const struct opt *o, const char *value, size_t *to)
 {
-	if (!opt_size(value, to) || !within(o, (double)*to))
+	if (!opt_size(value, to))
+		die_usage("%s: '%s' is not a whole number, or one before k, M, G or T",
+			  opt_spelled(o), value);
+	if (!within(o, (double)*to))
 		die_range(o, value, "a size");
 }
 

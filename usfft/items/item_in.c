@@ -18,6 +18,8 @@ item_judge(const struct job *j, int err, const size_t *bad)
 		raw_die(j->in, "the box of the points times that of the targets is too large");
 	if (err == -EOVERFLOW)
 		raw_die(j->in, "more than %d points or too many modes", USFFT_MAXPOINTS);
+	if (err == -ERANGE)
+		raw_die(j->in, "the values or weights are too large");
 	if (err == -EIO)
 		die("-g: %s", gpu_why(j->run.gpu));
 	if (err)

@@ -26,6 +26,15 @@ item_end_check(struct job *j, struct spot_check *s)
 }
 
 void
+item_write_reals(struct job *j, const void *z, size_t n, bool single)
+{
+	if (!values_are_finite(z, n, single))
+		raw_die(j->in, "the results are too large for type %s",
+			single ? "float" : "double");
+	raw_write(j->out, z, n);
+}
+
+void
 item_write_row(struct job *j, void *row, size_t n, bool single)
 {
 	switch (j->a.output) {
@@ -40,7 +49,7 @@ item_write_row(struct job *j, void *row, size_t n, bool single)
 	default:
 		stream_abs(row, n, single);
 	}
-	raw_write(j->out, row, j->a.output == OUTPUT_COMPLEX ? 2 * n : n);
+	item_write_reals(j, row, j->a.output == OUTPUT_COMPLEX ? 2 * n : n, single);
 }
 
 void

@@ -87,12 +87,12 @@ item_sky_write(struct job *j, const struct img *x, const size_t n[3], const doub
 	}
 	item_write_head(j, &y, x);
 	if (!single)
-		raw_write(j->out, image, count);
+		item_write_reals(j, image, count, false);
 	for (size_t i = 0; single && i < count; i += 512) {
 		const size_t some = count - i < 512 ? count - i : 512;
 		for (size_t k = 0; k < some; k++)
 			block[k] = (float)image[i + k];
-		raw_write(j->out, block, some);
+		item_write_reals(j, block, some, true);
 	}
 	img_free(&y);
 }

@@ -1,6 +1,9 @@
 #include <errno.h>
+#include <float.h>
 #include <math.h>
+#include <stdint.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/real.h"
 #include "usfft/items/values.h"
@@ -46,6 +49,30 @@ values_find_bad(const struct values *v, size_t m)
 		if (!isfinite(part(v, i, 0)) || !isfinite(part(v, i, 1)))
 			return i;
 	return m;
+}
+
+WEIR_CLONES_OF(bool, floats_are_finite, (const float *z, size_t n), (z, n))
+{
+	int32_t bad = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bad |= !(fabsf(z[i]) <= FLT_MAX);
+	return !bad;
+}
+
+WEIR_CLONES_OF(bool, doubles_are_finite, (const double *z, size_t n), (z, n))
+{
+	int64_t bad = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bad |= !(fabs(z[i]) <= DBL_MAX);
+	return !bad;
+}
+
+bool
+values_are_finite(const void *z, size_t n, bool single)
+{
+	return single ? floats_are_finite(z, n) : doubles_are_finite(z, n);
 }
 
 void

@@ -21,6 +21,9 @@ int values_make_own(struct values *v, size_t m, const double *weights);
 /* Returns the first value whose real or imaginary part is not finite, or m. */
 size_t values_find_bad(const struct values *v, size_t m);
 
+/* Whether all n reals at z are finite. */
+bool values_are_finite(const void *z, size_t n, bool single);
+
 void values_free(struct values *v);
 
 #endif
