@@ -265,9 +265,23 @@ check_split(struct check_rng *r)
 static void
 check_numbers(struct check_rng *r)
 {
-	static const double special[] = {
-	    0,	  -0.0, 1,    9.9999999995, 99999.99995, 999999999, 999999998.9999999,
-	    1e-4, 1e9,	1e-5, NAN,	    INFINITY,	 -INFINITY, 0.5};
+	static const double special[] = {0,
+					 -0.0,
+					 1,
+					 9.9999999995,
+					 99999.99995,
+					 999999999,
+					 999999998.9999999,
+					 1e-4,
+					 1e9,
+					 1e-5,
+					 NAN,
+					 INFINITY,
+					 -INFINITY,
+					 0.5,
+					 4294967295,
+					 -9007199254740991,
+					 9007199254740992};
 	struct check_many m = {0};
 
 	for (size_t i = 0; i < 300000; i++) {
@@ -278,8 +292,9 @@ check_numbers(struct check_rng *r)
 		v = i % 11 ? v : rint(v * 1e6) / 1e6;
 		v = i < sizeof special / sizeof *special ? special[i] : v;
 		got[number_print(got, v)] = 0;
-		snprintf(want, sizeof want, "%.9g", v);
-		check_case(&m, !strcmp(want, got), "%s, and printf has %s", got, want);
+		snprintf(want, sizeof want, fabs(v) < 0x1p53 && v == rint(v) ? "%.16g" : "%.9g", v);
+		check_case(&m, !strcmp(isnan(v) ? "nan" : want, got), "%s, and printf has %s", got,
+			   want);
 	}
 	check_end(&m, "numbers are printed as by printf");
 }

@@ -67,6 +67,15 @@ nan'
 	same <(rawlabel --to=csv a | sed 1d | cut -d, -f 3-14) '10.5,1,10.5,1,10.5,1,3,3,10.5,1,10.5,1'
 }
 
+@test "csv has all digits of whole numbers, and one set of columns" {
+	gen --type=uint values 2x1 4294967295 4000000001 >a
+	same <(rawlabel --to=csv a | sed 1d | cut -d, -f 9-10) '8294967296,4294967295'
+	gen --type=uchar values 2x1x1 1 0 >volume
+	same <(rawlabel -c 26 --to=csv volume | sed 1d | cut -d, -f 3-11) '0,0,0,0,0,0,0,0,0'
+	gen --type=uchar values 2x1 1 0 >picture
+	fails 1 'its table has other columns' rawlabel -c 26 --to=csv -o out volume picture
+}
+
 @test "a flipped picture gives the box in ascending positions" {
 	item float '4 2' 'axis mins: 3 0' 'spacings: -1 1' -- 0 7 7 0 0 7 7 0 >x
 	[ "$(rawlabel --to=csv x | tail -n 1 | cut -d, -f3-8)" = 1,0,2,1,1.5,0.5 ]

@@ -49,9 +49,9 @@ put_digits(char *to, uint32_t u, int e)
 }
 
 static size_t
-put_whole(char *to, uint32_t u)
+put_whole(char *to, uint64_t u)
 {
-	char digits[10];
+	char digits[20];
 	size_t n = 0, used = 0;
 
 	do
@@ -68,10 +68,15 @@ number_print(char *to, double v)
 	const double a = fabs(v);
 	size_t used = 0;
 
+	/* printf shows the sign of a NaN, which depends on the CPU. */
+	if (isnan(v)) {
+		memcpy(to, "nan", 3);
+		return 3;
+	}
 	if (v < 0)
 		to[used++] = '-';
-	if (a < 999999999 && a == (uint32_t)a && (a > 0 || !signbit(v)))
-		return used + put_whole(to + used, (uint32_t)a);
+	if (a < 0x1p53 && a == (double)(uint64_t)a && (a > 0 || !signbit(v)))
+		return used + put_whole(to + used, (uint64_t)a);
 	if (!(a >= 1e-4 && a < 999999999))
 		return (size_t)snprintf(to, NUMBER_ROOM, "%.9g", v);
 	int e = exponent(a);

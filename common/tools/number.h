@@ -6,7 +6,10 @@
 
 enum { NUMBER_ROOM = 24 };
 
-/* Writes v as %.9g does, without a zero at the end. Returns the length, less than NUMBER_ROOM. */
+/*
+ * Writes v without a zero at the end: whole numbers below 2^53 with all digits, others as %.9g does. Returns the length,
+ * less than NUMBER_ROOM.
+ */
 size_t number_print(char *to, double v);
 
 #endif

@@ -14,6 +14,7 @@
 #include "common/stats.h"
 #include "common/tile.h"
 #include "common/tools/label.h"
+#include "common/tools/measures.h"
 #include "common/tools/number.h"
 #include "common/tools/split.h"
 
@@ -219,66 +220,19 @@ put_labels(const struct args *args, const struct img *x, const struct label *l, 
 	weir_free(row);
 }
 
-enum { COLUMNS = 24 };
-
-static const char *const names[2] = {
-    "label size xmin ymin xmax ymax x y sum peak xpeak ypeak xw yw xx yy xy",
-    "label size xmin ymin zmin xmax ymax zmax x y z sum peak xpeak ypeak zpeak xw yw zw xx yy xy"};
-
-/* The position of index i along an axis. */
-static double
-position(const struct img_axis *a, double i)
-{
-	return (isnan(a->min) ? 0 : a->min) + i * (isnan(a->spacing) ? 1 : a->spacing);
-}
-
-static double
-step(const struct img_axis *a)
-{
-	return isnan(a->spacing) ? 1 : a->spacing;
-}
-
-/* Writes a region's row of the table. Returns how many numbers it has. */
-static size_t
-fill(double v[COLUMNS], const struct img *x, const struct region *g, size_t label, size_t dims)
-{
-	const struct img_axis *a = x->axis;
-	const double n = (double)g->size, mx = g->moment[0] / g->sum, my = g->moment[1] / g->sum;
-	size_t k = 0;
-
-	v[k++] = (double)label;
-	v[k++] = n;
-	for (size_t i = 0; i < dims; i++)
-		v[k++] = position(&a[i], (double)(step(&a[i]) < 0 ? g->hi : g->lo)[i]);
-	for (size_t i = 0; i < dims; i++)
-		v[k++] = position(&a[i], (double)(step(&a[i]) < 0 ? g->lo : g->hi)[i]);
-	for (size_t i = 0; i < dims; i++)
-		v[k++] = position(&a[i], (double)g->first[i] + g->shape[i] / n);
-	v[k++] = g->sum;
-	v[k++] = g->peak;
-	for (size_t i = 0; i < dims; i++)
-		v[k++] = position(&a[i], (double)g->top[i]);
-	for (size_t i = 0; i < dims; i++)
-		v[k++] = position(&a[i], (double)g->first[i] + g->moment[i] / g->sum);
-	v[k++] = step(&a[0]) * step(&a[0]) * (g->xx / g->sum - mx * mx);
-	v[k++] = dims > 1 ? step(&a[1]) * step(&a[1]) * (g->yy / g->sum - my * my) : 0;
-	v[k++] = dims > 1 ? step(&a[0]) * step(&a[1]) * (g->xy / g->sum - mx * my) : 0;
-	return k;
-}
-
 static void
 put_csv(const struct img *x, const struct label *l, size_t dims, size_t first, struct raw_out *out)
 {
-	char line[COLUMNS * (NUMBER_ROOM + 1)];
-	double v[COLUMNS];
+	char line[MEASURES * (NUMBER_ROOM + 1)];
+	double v[MEASURES];
 
 	if (!first) {
-		for (const char *s = names[dims > 2]; *s; s++)
+		for (const char *s = measures_names[dims > 2]; *s; s++)
 			raw_text(out, *s == ' ' ? "," : s, 1);
 		raw_text(out, "\n", 1);
 	}
 	for (size_t i = 0; i < l->n; i++) {
-		const size_t n = fill(v, x, label_region(l, i), i + 1, dims);
+		const size_t n = measures_fill(v, x, label_region(l, i), i + 1, dims);
 		size_t used = 0;
 
 		for (size_t k = 0; k < n; k++) {
@@ -293,7 +247,7 @@ static void
 put_table(const struct args *args, const struct raw_in *in, const struct img *x,
 	  const struct label *l, size_t dims, struct raw_out *out)
 {
-	double v[COLUMNS] = {0};
+	double v[MEASURES] = {0};
 	const size_t sizes[2] = {dims > 2 ? 22 : 17, l->n};
 	struct img y;
 
@@ -301,11 +255,11 @@ put_table(const struct args *args, const struct raw_in *in, const struct img *x,
 		raw_die(in, "it has no component, and a table cannot be empty; see --to=csv");
 	img_init(&y, IMG_F64, 2, sizes);
 	strcpy(y.axis[0].kind, "list");
-	img_set_key(&y, "columns", "%s", names[dims > 2]);
+	img_set_key(&y, "columns", "%s", measures_names[dims > 2]);
 	opt_add_history(&y, &args->common);
 	raw_head(out, &y);
 	for (size_t i = 0; i < l->n; i++)
-		raw_write(out, v, fill(v, x, label_region(l, i), i + 1, dims));
+		raw_write(out, v, measures_fill(v, x, label_region(l, i), i + 1, dims));
 	img_free(&y);
 }
 
@@ -340,14 +294,23 @@ open_values(const struct raw_in *in, const struct img *x, struct raw_in *values,
 		raw_die(in, "--values: it is another part of a picture");
 }
 
+/* Components, and dimensions of the items before. */
+struct so_far {
+	size_t components, dims;
+};
+
 static void
 convert_item(const struct args *args, struct raw_in *in, const struct img *x, struct raw_in *values,
-	     struct raw_out *out, size_t *found, struct stats *st)
+	     struct raw_out *out, struct so_far *so_far, struct stats *st)
 {
 	const struct img_picture p = shape_of(args, in, x);
 	const bool volume = args->connectivity != 4 && args->connectivity != 8;
-	const size_t dims = volume && p.n > 1 ? 3 : 2;
+	const size_t dims = volume && x->dim - img_row_axis(x) > 2 ? 3 : 2;
 	struct img y = {0};
+
+	if (args->to == CSV && so_far->dims && so_far->dims != dims)
+		raw_die(in, "its table has other columns than that of the item before");
+	so_far->dims = dims;
 
 	open_values(in, x, values, &y);
 	for (size_t k = 0; k < (volume ? 1 : p.n); k++) {
@@ -357,7 +320,7 @@ convert_item(const struct args *args, struct raw_in *in, const struct img *x, st
 		(args->has_split ? read_parts : read_rows)(args, in, x, values, &y, &l, st);
 		check(in, label_close(&l, args->min_size));
 		stats_charge(st, STATS_COMPUTE);
-		*found += l.n;
+		so_far->components += l.n;
 		if (args->to == LABELS)
 			put_labels(args, x, &l, k, out);
 		else if (args->to == CSV)
@@ -378,8 +341,8 @@ main(int argc, char **argv)
 					     : raw_create(args.common.out, RAW_AS_RAW);
 	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes), *values = NULL;
 	char *list[] = {(char *)(uintptr_t)args.values};
+	struct so_far so_far = {0};
 	struct stats st;
-	size_t found = 0;
 	struct img x;
 
 	if (args.values)
@@ -388,13 +351,13 @@ main(int argc, char **argv)
 	for (; raw_next(in, &x); st.items++) {
 		if (args.common.verbose)
 			raw_say(in, &x);
-		convert_item(&args, in, &x, values, out, &found, &st);
+		convert_item(&args, in, &x, values, out, &so_far, &st);
 		img_free(&x);
 	}
 	if (values && raw_next(values, &x))
 		die("%s: it has more items than %s", raw_name(values), raw_name(in));
 	raw_close(values);
-	stats_add(&st, "components", "%zu", found);
+	stats_add(&st, "components", "%zu", so_far.components);
 	stats_close(&st, in, out, &args.common);
 	return 0;
 }
