@@ -25,12 +25,15 @@ namespace
 
 constexpr unsigned THREADS = 256;
 
-/* A coordinate in cycles. */
+/*
+ * A coordinate in cycles. The product is rounded by itself: merged with a later sum in one kernel and not in the other, it
+ * would give locate and place different cells.
+ */
 template <class T>
 __device__ double
 coordinate(const given<T> &in, int axis, size_t j)
 {
-	return (raw_coordinate(in, axis, j) - in.frame.mid[axis]) * in.frame.scale[axis];
+	return __dmul_rn(raw_coordinate(in, axis, j) - in.frame.mid[axis], in.frame.scale[axis]);
 }
 
 /* The cell that holds x, and x in cells relative to it: usfft/sort.c. */
