@@ -330,11 +330,39 @@ long_guides_are_said(struct gpu *g)
 	      "gpu: dptrace says that guides are too long for it", "%d: %s", err, gpu_why(g));
 }
 
+/* Segments are an axis of a launch's blocks. */
+static void
+many_segments_are_said(struct gpu *g)
+{
+	enum { MANY = 65537 };
+	static float v[HIGH][WIDE];
+	double(*xy)[2] = weir_xalloc(MANY, sizeof *xy);
+	struct dptrace_line l = {.xy = (const double(*)[2])xy, .n = MANY};
+	const struct dptrace_image im = {1, HIGH, WIDE, &v[0][0], NULL};
+	const struct dptrace_options o = options_of(0);
+	struct dptrace_plan p;
+	char err[DPTRACE_ERR];
+
+	for (size_t i = 0; i < MANY; i++) {
+		xy[i][0] = 10 + 10 * (double)(i % 2);
+		xy[i][1] = 10 + 4 * (double)(i / 2 % 2);
+	}
+	const int planned = dptrace_plan(&p, &im, &l, 1, &o, err);
+	const int got = planned ? 0 : gpu_dptrace_run(g, &p);
+	check(got == -EIO && strstr(gpu_why(g), "a line of 65536 segments: 65535 is the most"),
+	      "gpu: dptrace says that a line has too many segments", "%d: %s", got,
+	      planned ? err : gpu_why(g));
+	if (!planned)
+		dptrace_free(&p);
+	weir_free(xy);
+}
+
 void
 check_gpu_dptrace(struct gpu *g)
 {
 	tables_agree(g);
 	pictures_agree(g);
 	long_guides_are_said(g);
+	many_segments_are_said(g);
 	check_on_devices("gpu: dptrace gives the bytes of the CPU", shares_agree);
 }

@@ -1,6 +1,7 @@
 /* What the host works out for a batch of lines: how many the device holds, and what lies where. */
 #include "gpu/dptrace/batch.h"
 
+#include <stdio.h>
 #include <string.h>
 
 namespace
@@ -123,7 +124,11 @@ batch_choose(struct batch *b)
 		b->n++;
 		b->nseg += n;
 	}
-	return 0;
+	if (b->nseg <= MOST_SEGMENTS)
+		return 0;
+	snprintf(b->g->why, sizeof b->g->why, "a line of %zu segments: %zu is the most", b->nseg,
+		 MOST_SEGMENTS);
+	return -EIO;
 }
 
 namespace

@@ -33,7 +33,7 @@ pass_size batch_pass_size(const dp_strip *x);
 /* Makes the strip cover that many rows. */
 void batch_aim(dp_strip *x, int rows);
 
-/* Chooses b->n: how many lines from b->first on are held at once, at least one. */
+/* Chooses b->n: how many lines from b->first on are held at once, at least one. Refuses a line that no launch can be made of. */
 int batch_choose(struct batch *b);
 
 /* Takes the host's arrays of those lines from a. */
