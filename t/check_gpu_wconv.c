@@ -233,6 +233,10 @@ planes_and_types_agree(struct gpu *g)
 		j.q.normalise = true;
 		hold(g, &j, &r, &m, s % 2 ? .5001 : 3e-7);
 	}
+	struct conv_job many; /* more than the blocks of an axis but the first */
+	pose(&many, &r, 1, 1, 1, 1, 1, 1);
+	many.q.planes = 65537;
+	hold(g, &many, &r, &m, 3e-7);
 	check_end(&m, "gpu: wconv, colours and integers, rounded and clipped");
 }
 

@@ -5,7 +5,8 @@
  *	F(x) = wx0(x) sum_t A(t) I(x + t) + wx1(x) sum_t B(t) I(x + t)		2 multiplications and additions a tap
  *
  *	warp	up to 256 results of a row between the same grid columns, lane = 8 results side by side
- *	block	4 warps, 4 rows; grid = (rows x segments) x planes: an axis but the first has 65535 blocks at most
+ *	block	4 warps, 4 rows; grid = planes x rows x segments, all along its first axis, since the others have 65535 blocks
+ *		at most
  *	shared	a warp's 32 taps of A and B, and the 256 + 40 pixels they meet, pixel s at [s % 8][s / 8], rows of 37, so that
  *		lanes 8 pixels apart lie in banks side by side: a lane reads a pixel and a pair of taps for 16 operations
  *
@@ -59,12 +60,21 @@ stage(staged<T, T> &s, const wc_work<T> &w, const wc_segment &g, unsigned plane,
 	return odd;
 }
 
+/* The blocks that a column of rows takes. */
+template <class T>
+__host__ __device__ unsigned
+fours_of(const wc_work<T> &w)
+{
+	return (w.rows + WARPS - 1) / WARPS;
+}
+
 template <class T>
 __global__ void __launch_bounds__(32 * WARPS) convolve(const wc_work<T> w, unsigned segments)
 {
 	__shared__ staged<T, T> shared[WARPS];
-	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, plane = blockIdx.y;
-	const unsigned r = blockIdx.x / segments * WARPS + warp;
+	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, fours = fours_of(w);
+	const unsigned plane = blockIdx.x / segments / fours;
+	const unsigned r = blockIdx.x / segments % fours * WARPS + warp;
 	const wc_segment g = w.seg[blockIdx.x % segments];
 	T sum[LANE], lost[LANE];
 	taps<T> part[LANE];
@@ -107,8 +117,7 @@ template <class T>
 int
 wc_sum(struct gpu *g, const wc_work<T> &w, unsigned segments)
 {
-	GPU_LAUNCH(g, convolve<T>, dim3((w.rows + WARPS - 1) / WARPS * segments, w.planes),
-		   32 * WARPS, 0, w, segments);
+	GPU_LAUNCH(g, convolve<T>, w.planes * fours_of(w) * segments, 32 * WARPS, 0, w, segments);
 	return 0;
 }
 
