@@ -106,7 +106,10 @@ short_memory_agrees(struct gpu *gpu, struct check_rng *r)
 	check_end(&many, "gpu: radon takes as many gathers at a time as fit in memory");
 }
 
-/* A gather's result is the same alone and among others, in any order of threads. */
+/*
+ * A gather's result is the same in any order of threads, and alone as among others: on a GPU only where their number is the
+ * same, since cuFFT may choose other kernels for another number.
+ */
 static void
 same_bytes(struct gpu *gpu, struct check_rng *r)
 {
@@ -124,7 +127,7 @@ same_bytes(struct gpu *gpu, struct check_rng *r)
 		for (int i = 0; i < check_orders(); i++) {
 			check_order(i);
 			check_poison(t.y[0], t.out * sizeof *one);
-			err |= trial_run(gpu, &t, i ? GATHERS : 1, NULL);
+			err |= trial_run(gpu, &t, i || !cudacpu_order ? GATHERS : 1, NULL);
 			check_case(&many, !err && !memcmp(one, t.y[0], t.out * sizeof *one),
 				   "mode %d, order %d", (int)o.mode, i);
 		}
