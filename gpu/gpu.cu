@@ -10,19 +10,55 @@
 namespace
 {
 
+/* Why there is no device to use; old: room for a sentence. */
 const char *
-no_device(int count, cudaError_t e)
+no_device(int count, cudaError_t e, char old[GPU_WHY])
 {
-	return e != cudaSuccess ? cudaGetErrorString(e) : count ? "" : "there is none";
+	int driver = 0, runtime = 0;
+
+	if (e != cudaErrorInsufficientDriver)
+		return e != cudaSuccess ? cudaGetErrorString(e) : count ? "" : "there is none";
+	cudaDriverGetVersion(&driver);
+	cudaRuntimeGetVersion(&runtime);
+	snprintf(old, GPU_WHY,
+		 driver ? "the driver is of CUDA %d.%d, and CUDA %d.%d needs a newer one"
+			: "there is no driver",
+		 driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+	return old;
 }
 
 /* --- opening ------------------------------------------------------------------------------------------------------- */
 
+/* A kernel is in the program for the same devices as all others. */
+__global__ void
+do_nothing()
+{
+}
+
+int
+refuse_other(struct gpu *g)
+{
+	cudaFuncAttributes kernel;
+	const cudaError_t e = cudaFuncGetAttributes(&kernel, do_nothing);
+
+	if (e != cudaErrorNoKernelImageForDevice)
+		return gpu_failed(g, e, "cudaFuncGetAttributes") ? -EIO : 0;
+	cudaGetLastError();
+	snprintf(g->why, sizeof g->why,
+		 "%.100s has compute capability %d.%d, and this program was built for others",
+		 g->prop.name, g->prop.major, g->prop.minor);
+	return -EIO;
+}
+
 int
 prepare(struct gpu *g)
 {
+	int err;
+
 	GPU_TRY(g, cudaSetDevice(g->number));
 	GPU_TRY(g, cudaGetDeviceProperties(&g->prop, g->number));
+	if ((err = refuse_other(g)))
+		return err;
 	GPU_TRY(g, cudaStreamCreate(&g->stream[0]));
 	GPU_TRY(g, ring_open(&g->ring));
 	GPU_TRY(g, cudaEventCreate(&g->order));
@@ -146,7 +182,7 @@ task_thread(void *task)
 bool
 gpu_failed(struct gpu *g, cudaError_t e, const char *call)
 {
-	const char *open = strncmp(call, "cuda", 4) ? NULL : strchr(call, '(');
+	const char *open = strncmp(call, "the ", 4) ? strchr(call, '(') : NULL;
 
 	if (e == cudaSuccess)
 		return false;
@@ -159,12 +195,13 @@ gpu_failed(struct gpu *g, cudaError_t e, const char *call)
 struct gpu *
 gpu_open(const char *list, char why[GPU_WHY])
 {
+	char old[GPU_WHY];
 	int count = 0;
 	const cudaError_t e = cudaGetDeviceCount(&count);
 
 	if (e == cudaSuccess && count)
 		return open_list(list, count, why);
-	snprintf(why, GPU_WHY, "no GPU: %s", no_device(count, e));
+	snprintf(why, GPU_WHY, "no GPU: %.200s", no_device(count, e, old));
 	return NULL;
 }
 
@@ -262,6 +299,7 @@ const char *
 gpu_state(void)
 {
 	static char text[GPU_WHY + 64];
+	char old[GPU_WHY];
 	cudaDeviceProp prop;
 	int version = 0, count = 0;
 	const cudaError_t e = cudaGetDeviceCount(&count);
@@ -269,7 +307,7 @@ gpu_state(void)
 	cudaRuntimeGetVersion(&version);
 	if (e != cudaSuccess || !count)
 		snprintf(text, sizeof text, "CUDA %d.%d, no GPU: %s", version / 1000,
-			 version % 1000 / 10, no_device(count, e));
+			 version % 1000 / 10, no_device(count, e, old));
 	else if (cudaGetDeviceProperties(&prop, 0) == cudaSuccess)
 		snprintf(text, sizeof text, "CUDA %d.%d, %s", version / 1000, version % 1000 / 10,
 			 prop.name);

@@ -9,16 +9,53 @@ static void
 lists_are_read_whole(void)
 {
 	static const char *const wrong[] = {"7x", "x", "0,", ",0", "0,,0", "0,0", "-1", "99", "0 "};
+	static const char name[] = "gpu: what is no list of devices is refused";
 	struct check_many m = {0};
 	char why[GPU_WHY];
+	struct gpu *any = gpu_open("", why);
 
+	if (!any) {
+		check_skip(name, why);
+		return;
+	}
+	gpu_close(any);
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		struct gpu *g = gpu_open(wrong[i], why);
 		check_case(&m, !g && strstr(why, wrong[i]), "'%s': %s", wrong[i],
 			   g ? "taken" : why);
 		gpu_close(g);
 	}
-	check_end(&m, "gpu: what is no list of devices is refused");
+	check_end(&m, name);
+}
+
+/* Each reason why no device can be used is one sentence. */
+static void
+unusable_devices_are_refused(void)
+{
+	static const struct {
+		int version, kernels;
+		const char *why;
+	} cases[] = {
+	    {0, 1, "no GPU: there is no driver"},
+	    {12040, 1, "no GPU: the driver is of CUDA 12.4, and CUDA 13.0 needs a newer one"},
+	    {13000, 0,
+	     "cudacpu has compute capability 7.5, and this program was built for others"}};
+	static const char name[] = "gpu: a driver or a device that cannot be used is refused";
+	struct check_many m = {0};
+	char why[GPU_WHY];
+
+	if (!cudacpu_driver) {
+		check_skip(name, "the driver is what it is");
+		return;
+	}
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		cudacpu_driver(cases[i].version, cases[i].kernels);
+		struct gpu *g = gpu_open("", why);
+		check_case(&m, !g && !strcmp(why, cases[i].why), "%s", g ? "taken" : why);
+		gpu_close(g);
+		cudacpu_driver(13000, 1);
+	}
+	check_end(&m, name);
 }
 
 void
@@ -74,4 +111,5 @@ check_gpu(void)
 		gpu_close(g);
 	}
 	lists_are_read_whole();
+	unusable_devices_are_refused();
 }

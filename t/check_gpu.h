@@ -14,6 +14,7 @@
 void cudacpu_order(int order, unsigned seed) __attribute__((weak));
 void cudacpu_memory(size_t bytes) __attribute__((weak));
 void cudacpu_devices(int n) __attribute__((weak));
+void cudacpu_driver(int version, int kernels) __attribute__((weak));
 void cudacpu_fallback(int on) __attribute__((weak));
 
 enum { CHECK_ORDERS = 3 }; /* forward, backward, shuffled */

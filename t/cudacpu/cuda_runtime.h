@@ -52,6 +52,8 @@ extern "C" void cudacpu_order(int order, unsigned seed);
 extern "C" void cudacpu_memory(size_t bytes);
 /* How many devices there are from now on, 1 at first. */
 extern "C" void cudacpu_devices(int n);
+/* The driver's version from now on: of CUDA 13.0 at first, as the runtime is; whether kernels are for these devices. */
+extern "C" void cudacpu_driver(int version, int kernels);
 /* Whether fibers switch by ucontext, as they do wherever there is no assembler for it. */
 extern "C" void cudacpu_fallback(int on);
 

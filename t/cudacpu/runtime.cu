@@ -12,7 +12,7 @@
 namespace
 {
 
-constexpr int MOST = 8;
+constexpr int MOST = 8, RUNTIME = 13000;
 
 struct block {
 	size_t bytes;
@@ -23,7 +23,7 @@ std::mutex lock;
 std::map<const char *, block> blocks, pinned; /* on any device; of the host */
 std::map<const void *, size_t> allowed;	      /* shared memory of kernels */
 size_t memory = (size_t)1 << 40, used[MOST];
-int devices = 1;
+int devices = 1, driver = RUNTIME, kernels = 1; /* kernels: there are some for these devices */
 thread_local int device;
 thread_local cudaError_t last = cudaSuccess;
 
@@ -67,6 +67,13 @@ cudacpu_memory(size_t bytes)
 }
 
 extern "C" void
+cudacpu_driver(int version, int with_kernels)
+{
+	driver = version;
+	kernels = with_kernels;
+}
+
+extern "C" void
 cudacpu_devices(int n)
 {
 	devices = n < MOST ? n : MOST;
@@ -97,8 +104,8 @@ cudacpu_allow(const void *kernel, size_t shared)
 cudaError_t
 cudaGetDeviceCount(int *n)
 {
-	*n = devices;
-	return cudaSuccess;
+	*n = driver < RUNTIME ? 0 : devices;
+	return cudacpu_result(driver < RUNTIME ? cudaErrorInsufficientDriver : cudaSuccess);
 }
 
 cudaError_t
@@ -136,15 +143,22 @@ cudaGetDeviceProperties(cudaDeviceProp *p, int d)
 cudaError_t
 cudaDriverGetVersion(int *version)
 {
-	*version = 0;
+	*version = driver;
 	return cudaSuccess;
 }
 
 cudaError_t
 cudaRuntimeGetVersion(int *version)
 {
-	*version = 0;
+	*version = RUNTIME;
 	return cudaSuccess;
+}
+
+cudaError_t
+cudacpu_attributes(cudaFuncAttributes *a)
+{
+	a->maxThreadsPerBlock = 1024;
+	return cudacpu_result(kernels ? cudaSuccess : cudaErrorNoKernelImageForDevice);
 }
 
 cudaError_t

@@ -8,8 +8,10 @@ enum cudaError_t {
 	cudaSuccess,
 	cudaErrorInvalidValue,
 	cudaErrorMemoryAllocation,
+	cudaErrorInsufficientDriver = 35,
 	cudaErrorNoDevice = 100,
 	cudaErrorInvalidDevice = 101,
+	cudaErrorNoKernelImageForDevice = 209,
 	cudaErrorInvalidResourceHandle = 400,
 	cudaErrorNotReady = 600,
 	cudaErrorStreamCaptureUnsupported = 900
@@ -104,6 +106,20 @@ void cudacpu_policy(int order, unsigned seed);
 /* Dynamic shared memory: 48 KB, or what that kernel was allowed here, 64 KB at most, as on sm_75. */
 enum { CUDACPU_SHARED = 48 << 10, CUDACPU_SHARED_OPTIN = 64 << 10 };
 cudaError_t cudacpu_allow(const void *kernel, size_t shared);
+
+struct cudaFuncAttributes {
+	int maxThreadsPerBlock;
+};
+
+/* Fails after cudacpu_driver() has said that kernels are not for this device. */
+cudaError_t cudacpu_attributes(cudaFuncAttributes *a);
+
+template <class K>
+cudaError_t
+cudaFuncGetAttributes(cudaFuncAttributes *a, K)
+{
+	return cudacpu_attributes(a);
+}
 
 template <class K>
 cudaError_t
