@@ -121,3 +121,52 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 		[ -s out ]
 	done
 }
+
+# Programs that do nothing: kit/NAME is $1 with the name it was called by. The scripts of the kit lie beside them.
+fake_kit() {
+	mkdir -p kit/t/bench kit/lib
+	cp "$root/t/kit/run" "$root/t/bench/gpu.sh" "$root/t/bench/threads.sh" kit/
+	printf '#!/bin/bash\nname=${0##*/}\n%s\n' "$1" >kit/fake
+	chmod +x kit/fake
+	for name in morphrec wconv emst dptrace usfft radon t/check-gpu t/gen t/gencmp t/interleave t/bench/gpu-rate nvidia-smi; do
+		cp kit/fake "kit/$name"
+	done
+}
+
+@test "the kit without a GPU, or where its programs do not start, fails with one line" {
+	fake_kit 'echo "GPU: CUDA 13.0, no GPU: there is no driver"'
+	run ! kit/run log
+	same <(echo "$output") 'no GPU: there is no driver'
+	[ ! -e log ]
+	fake_kit 'echo "$name: no such library" >&2; exit 127'
+	run ! kit/run log
+	same <(echo "$output") 'the programs do not start here: morphrec: no such library'
+}
+
+@test "a step of the kit that fails, or for which no time is left, does not stop the others" {
+	fake_kit '[[ $name$* != check-gpugpu/emst ]] || { echo wrong; exit 3; }
+		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
+	run ! kit/run log check threads
+	grep -q '^check-emst: exit 3 in [0-9]* s: wrong$' <<<"$output"
+	grep -q '^check-radon: exit 0 in ' <<<"$output"
+	grep -q '^threads: exit 0 in ' <<<"$output"
+	same <(tail -n 1 <<<"$output") '1 steps failed: check-emst'
+	grep -q -x wrong log/check-emst
+	grep -A 1 '^===== check-emst: exit 3' log/all | grep -q -x wrong
+	run ! grep -q bench log/all
+	run ! kit/run log check-emst
+	[ "$(grep -c ^check <<<"$output")" -eq 1 ]
+	KIT_SECONDS=0 kit/run log check | grep -q '^no time was left for: check-morphrec check-wconv '
+}
+
+@test "the bench of the GPU goes on after a line that fails, and says so" {
+	fake_kit '[[ $name != emst ]] || exit 1
+		for a; do [[ $a != --stats=* ]] || cat >"${a#--stats=}"; done
+		[[ $name != gpu-rate ]] || echo "some GPU: copies within its memory move 1000 GB/s"
+		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
+	PATH=$PWD/kit:$PWD/kit/t:$PATH B=kit run ! bash kit/gpu.sh
+	grep -q '^  FAILED: emst -g$' <<<"$output"
+	grep -q 'FAILED: emst --points --method=brute -g$' <<<"$output"
+	grep -q '^radon: the same by least squares$' <<<"$output"
+	[ "$(grep -c '^  an item: kernels 0.000000 s, copies 0.000000 s' <<<"$output")" -eq 10 ]
+}
