@@ -120,6 +120,19 @@ axis mins: 11 1'
 	TMPDIR=/nowhere fails 1 'no temporary file in /nowhere' rawjoin --max-mem=1 parts
 }
 
+@test "parts of a picture that is complete belong to it, and not to another" {
+	gen noise 21 9 >a.pgm
+	gen --seed=2 noise 21 9 >b.pgm
+	rawtile --size=5x4 --margin=3 a.pgm b.pgm >parts
+	for overlap in same first last; do
+		rawjoin --overlap=$overlap --pnm parts | cmp - <(cat a.pgm b.pgm)
+	done
+	rawtile --size=5x4 --margin=3 --only=14 a.pgm >last
+	rawtile --size=5x4 --margin=3 a.pgm | cat last - | rawjoin --pnm | cmp - a.pgm
+	fails 1 'item 15: it differs from the part below it' bash -c '
+		for i in {0..13}; do rawtile --size=5x4 --margin=3 --only=$i a.pgm; done | cat - <(rawtile --size=5x4 --margin=3 --only=14 b.pgm) | rawjoin -o out'
+}
+
 @test "missing pixels are an error that counts them, or filled" {
 	pgm 3 2 9 1 2 3 4 5 6 >a.pgm
 	rawtile --size=2x1 --only=2 a.pgm >part
