@@ -6,6 +6,9 @@
 #include "common/par.h"
 #include "emst/lattice/blocks.h"
 
+/* Work is shared in so many parts. One thread labels fewer than MANY blocks faster than two do. */
+enum { PARTS = 64, MANY = 1 << 15 };
+
 /* --- the tree of blocks ------------------------------------------------------------------------------------------ */
 
 /* Returns the bits of the exposed colours of a word. */
@@ -17,18 +20,20 @@ exposed(const uint64_t *w)
 	return w[0] & ~(w[-G] & w[G] & w[-R] & w[R] & row_shift(w, 1) & row_shift(w, -1));
 }
 
-/* Copies row (r,g) into its blocks; each block takes four adjacent bits. */
+/* Copies row (r,g) into its blocks, and marks these in their parents. Each block takes four adjacent bits. */
 static void
 spread_row(struct blocks *k, int r, int g)
 {
 	const uint64_t *w = lattice_words(k->l, r, g);
-	uint64_t *block = k->bits[0] + node_id(0, r >> 2, g >> 2, 0);
-	int at = node_bit(r, g, 0);
+	uint64_t *block = k->bits[0] + node_id(0, r >> 2, g >> 2, 0),
+		 *parent = k->bits[1] + node_id(1, r >> 4, g >> 4, 0);
+	const int at = node_bit(r, g, 0), in_parent = node_bit(r >> 2, g >> 2, 0);
 
-	for (int i = 0; i < 4; i++, w++, block += 16)
+	for (int i = 0; i < 4; i++, w++, block += 16, parent += 4)
 		for (uint64_t x = exposed(w); x;) {
 			int four = __builtin_ctzll(x) >> 2;
 			block[four] |= (x >> 4 * four & 15) << at;
+			parent[four >> 2] |= (uint64_t)1 << (in_parent | (four & 3));
 			x &= ~((uint64_t)15 << 4 * four);
 		}
 }
@@ -39,16 +44,25 @@ merge_labels(uint32_t a, uint32_t b)
 	return a == EMPTY || a == b ? b : MIXED;
 }
 
-/* Returns the tree of all exposed colours of a block, or MIXED. */
-static uint32_t
-block_label(const struct blocks *k, uint32_t id)
+/* Returns the exposed colours before filled[i]; i may be nfilled. */
+static size_t
+colours_before(const struct blocks *k, size_t i)
 {
-	uint32_t i = k->first[id], label = k->now[k->label[i]];
+	return i < k->nfilled ? k->first[k->filled[i]] : k->nexposed;
+}
 
-	for (i++; i < k->first[id + 1]; i++)
-		if (k->now[k->label[i]] != label)
+/* Returns the tree of all exposed colours of the block filled[i], or MIXED. */
+static uint32_t
+block_label(const struct blocks *k, size_t i)
+{
+	const size_t to = colours_before(k, i + 1);
+	size_t j = colours_before(k, i);
+	const uint32_t tree = k->now[k->label[j]];
+
+	for (j++; j < to; j++)
+		if (k->now[k->label[j]] != tree)
 			return MIXED;
-	return label;
+	return tree;
 }
 
 /* Sets the bits of a level's nodes in the words of their parents. */
@@ -84,12 +98,12 @@ node_label(const struct blocks *k, int level, uint32_t parent)
 void
 blocks_label(struct blocks *k, bool first)
 {
-#pragma omp parallel num_threads(k->f->threads)
+#pragma omp parallel num_threads(k->f->threads) if (k->nfilled > MANY)
 	{
 #pragma omp for schedule(static)
-		for (uint32_t id = 0; id < BLOCKS; id++)
-			if (k->bits[0][id] && (first || k->tree[0][id] == MIXED))
-				k->tree[0][id] = block_label(k, id);
+		for (size_t i = 0; i < k->nfilled; i++)
+			if (first || k->tree[0][k->filled[i]] == MIXED)
+				k->tree[0][k->filled[i]] = block_label(k, i);
 		for (int level = 0; level < 3; level++) {
 			const uint32_t n = BLOCKS >> 6 * (level + 1);
 #pragma omp for schedule(static)
@@ -137,23 +151,30 @@ faces_of(const struct lattice *l, uint32_t code)
 			 present(l, r, g, b - 1) << 4 | present(l, r, g, b + 1) << 5);
 }
 
-/* Counts the colours of a slab of blocks that are outside the largest tree. */
+/* Returns the first of the filled blocks of a part of them. */
 static size_t
-count_active(const struct blocks *k, uint32_t slab)
+part_from(const struct blocks *k, size_t part)
 {
-	const uint32_t to = k->first[(slab + 1) * SLAB];
+	return k->nfilled * part / PARTS;
+}
+
+/* Counts the colours of a part of the filled blocks that are outside the largest tree. */
+static size_t
+count_active(const struct blocks *k, size_t part)
+{
+	const size_t to = colours_before(k, part_from(k, part + 1));
 	size_t n = 0;
 
-	for (uint32_t i = k->first[slab * SLAB]; i < to; i++)
+	for (size_t i = colours_before(k, part_from(k, part)); i < to; i++)
 		n += k->label[i] != k->largest;
 	return n;
 }
 
 static void
-list_slab(struct blocks *k, uint32_t slab, size_t at)
+list_part(struct blocks *k, size_t part, size_t at)
 {
-	for (uint32_t id = slab * SLAB; id < (slab + 1) * SLAB; id++) {
-		const uint32_t *label = k->label + k->first[id];
+	for (size_t i = part_from(k, part); i < part_from(k, part + 1); i++) {
+		const uint32_t id = k->filled[i], *label = k->label + k->first[id];
 		if (k->tree[0][id] == k->largest)
 			continue;
 		for (uint64_t w = k->bits[0][id]; w; w &= w - 1, label++) {
@@ -171,21 +192,21 @@ list_slab(struct blocks *k, uint32_t slab, size_t at)
 static void
 list_active(struct blocks *k)
 {
-	size_t from[SLABS + 1] = {0};
+	size_t from[PARTS + 1] = {0};
 
 #pragma omp parallel num_threads(k->f->threads)
 	{
 #pragma omp for schedule(static)
-		for (uint32_t slab = 0; slab < SLABS; slab++)
-			from[slab + 1] = count_active(k, slab);
+		for (size_t part = 0; part < PARTS; part++)
+			from[part + 1] = count_active(k, part);
 #pragma omp single
-		for (int slab = 0; slab < SLABS; slab++)
-			from[slab + 1] += from[slab];
+		for (int part = 0; part < PARTS; part++)
+			from[part + 1] += from[part];
 #pragma omp for schedule(dynamic, 1)
-		for (uint32_t slab = 0; slab < SLABS; slab++)
-			list_slab(k, slab, from[slab]);
+		for (size_t part = 0; part < PARTS; part++)
+			list_part(k, part, from[part]);
 	}
-	k->nactive = from[SLABS];
+	k->nactive = from[PARTS];
 }
 
 /* Lists the offsets of the ball by distance. A query skips an offset when it has a neighbour in that direction. */
@@ -220,7 +241,6 @@ list_near(struct blocks *k)
 static size_t
 number_trees(uint32_t *up, size_t n, int threads)
 {
-	enum { PARTS = 64 };
 	const uint32_t root = 1u << 31;
 	size_t from[PARTS + 1] = {0};
 
@@ -258,67 +278,58 @@ allocate_nodes(struct blocks *k)
 		if (!k->bits[level] || !k->tree[level])
 			return -ENOMEM;
 	}
-	k->first = weir_alloc_large(BLOCKS + 1, sizeof *k->first);
+	k->filled = weir_alloc_large(k->f->n < BLOCKS ? k->f->n : BLOCKS, sizeof *k->filled);
+	k->first = weir_alloc_large(BLOCKS, sizeof *k->first);
 	k->now = weir_alloc_large(k->ntrees, sizeof *k->now);
 	k->live = weir_alloc_large(k->ntrees, sizeof *k->live);
 	k->size = weir_calloc_large(k->ntrees, sizeof *k->size);
 	k->best = weir_alloc_large(k->ntrees, sizeof *k->best);
-	return k->first && k->now && k->live && k->size && k->best ? 0 : -ENOMEM;
+	return k->filled && k->first && k->now && k->live && k->size && k->best ? 0 : -ENOMEM;
 }
 
-/* Counts the colours before each block of a slab, and sets *n to those of all. */
-WEIR_CLONES(count_slab,
-	    (uint32_t *restrict first, const uint64_t *restrict bits, uint32_t *restrict n),
-	    (first, bits, n))
+/* Lists the filled blocks, and counts the colours before each. The words are those of the blocks' parents. */
+WEIR_CLONES_OF(size_t, list_filled, (struct blocks *restrict k), (k))
 {
-	uint32_t at = 0;
+	size_t n = 0;
+	uint32_t colours = 0;
 
-	for (size_t id = 0; id < SLAB; id++) {
-		first[id] = at;
-		at += (uint32_t)__builtin_popcountll(bits[id]);
-	}
-	*n = at;
+	for (uint32_t parent = 0; parent < BLOCKS / 64; parent++)
+		for (uint64_t w = k->bits[1][parent]; w; w &= w - 1) {
+			const uint32_t id = node_child(parent, 0, __builtin_ctzll(w));
+			k->filled[n++] = id;
+			k->first[id] = colours;
+			colours += (uint32_t)__builtin_popcountll(k->bits[0][id]);
+		}
+	k->nexposed = colours;
+	return n;
 }
 
 static void
-count_blocks(struct blocks *k)
+spread_rows(struct blocks *k)
 {
-	uint32_t n[SLABS + 1] = {0};
-
-#pragma omp parallel num_threads(k->f->threads)
-	{
-#pragma omp for schedule(static)
-		for (size_t s = 0; s < SLABS; s++)
-			count_slab(k->first + s * SLAB, k->bits[0] + s * SLAB, &n[s + 1]);
-#pragma omp single
-		for (size_t s = 0; s < SLABS; s++)
-			n[s + 1] += n[s];
-#pragma omp for schedule(static)
-		for (size_t s = 0; s < SLABS; s++)
-			for (size_t id = 0; id < SLAB; id++)
-				k->first[s * SLAB + id] += n[s];
-	}
-	k->first[BLOCKS] = n[SLABS];
+#pragma omp parallel for schedule(dynamic, 1) num_threads(k->f->threads)
+	for (int R = 0; R < 16; R++)
+		for (int r = 16 * R; r < 16 * (R + 1); r++)
+			for (int g = lattice_next_row(k->l, r, 0); g < 256;
+			     g = lattice_next_row(k->l, r, g + 1))
+				spread_row(k, r, g);
 }
 
 static int
 fill_nodes(struct blocks *k)
 {
-#pragma omp parallel for schedule(static) num_threads(k->f->threads)
-	for (int R = 0; R < 64; R++)
-		for (int row = 0; row < 4 * 256; row++)
-			spread_row(k, 4 * R + row / 256, row % 256);
-	count_blocks(k);
-	k->label = weir_alloc_large(k->first[BLOCKS], sizeof *k->label);
+	spread_rows(k);
+	k->nfilled = list_filled(k);
+	k->label = weir_alloc_large(k->nexposed, sizeof *k->label);
 	if (!k->label)
 		return -ENOMEM;
 #pragma omp parallel for schedule(static) num_threads(k->f->threads)
-	for (uint32_t id = 0; id < BLOCKS; id++)
-		label_colours(k, id);
+	for (size_t i = 0; i < k->nfilled; i++)
+		label_colours(k, k->filled[i]);
 	for (uint32_t i = 0; i < k->ntrees; i++)
 		k->now[i] = k->live[i] = i;
 	k->nlive = k->ntrees;
-	for (int level = 0; level < 3; level++)
+	for (int level = 1; level < 3; level++)
 		link_level(k, level);
 	blocks_label(k, true);
 	return 0;
@@ -327,7 +338,8 @@ fill_nodes(struct blocks *k)
 static int
 fill_active(struct blocks *k)
 {
-	size_t all = k->first[BLOCKS], n;
+	const size_t all = k->nexposed;
+	size_t n;
 
 	for (size_t i = 0; i < all; i++)
 		k->size[k->label[i]]++;
@@ -352,6 +364,7 @@ blocks_free(struct blocks *k)
 		weir_free(k->bits[level]);
 		weir_free(k->tree[level]);
 	}
+	weir_free(k->filled);
 	weir_free(k->first);
 	weir_free(k->label);
 	weir_free(k->now);

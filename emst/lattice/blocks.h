@@ -17,14 +17,7 @@
 #include "emst/lattice/forest.h"
 #include "emst/lock.h"
 
-enum {
-	BLOCKS = 64 * 64 * 64,
-	SLABS = 64,
-	SLAB = BLOCKS / SLABS,
-	LEVELS = 4,
-	NEAR_D2 = 40,
-	MAXNEAR = 1200
-};
+enum { BLOCKS = 64 * 64 * 64, LEVELS = 4, NEAR_D2 = 40, MAXNEAR = 1200 };
 
 #define MIXED 0xffffffffu /* a node with colours of several trees */
 #define EMPTY 0xfffffffeu
@@ -49,10 +42,13 @@ struct blocks {
 	struct forest *f;
 	const struct lattice *l;
 	uint64_t *bits[LEVELS]; /* [64^3], [16^3], [4^3], [1]; owned */
-	/* The same shape: the first number of the tree of all colours of the node, or MIXED or EMPTY; owned. */
+	/* The same shape: the first number of the tree of all colours of a node that has some, or MIXED; owned. */
 	uint32_t *tree[LEVELS];
-	uint32_t *first; /* [64^3 + 1]: exposed colours before the block; owned */
-	/* For each exposed colour, by block: the first number of its tree; owned. */
+	size_t nfilled;	  /* blocks with exposed colours */
+	uint32_t *filled; /* [nfilled]: these blocks, those of one parent together; owned */
+	size_t nexposed;  /* exposed colours */
+	uint32_t *first;  /* [64^3]: exposed colours in the filled blocks before this one; owned */
+	/* [nexposed]: for each exposed colour, in the order of filled[], the first number of its tree; owned. */
 	uint32_t *label;
 	size_t ntrees;	       /* trees at first */
 	size_t nlive;	       /* trees now */

@@ -11,10 +11,12 @@ enum { BITS = LATTICE_ROWS * LATTICE_WORDS, PARALLEL_PIXELS = 1 << 20 };
 int
 lattice_init(struct lattice *l)
 {
-	*l = (struct lattice){.bits = weir_calloc_large(BITS, sizeof *l->bits),
-			      .before = weir_alloc_large(LATTICE_ROWS * 4, sizeof *l->before),
-			      .step = 1};
-	if (l->bits && l->before)
+	*l =
+	    (struct lattice){.bits = weir_calloc_large(BITS, sizeof *l->bits),
+			     .before = weir_alloc_large(LATTICE_ROWS * 4, sizeof *l->before),
+			     .filled = weir_calloc(LATTICE_SIDE * LATTICE_WORDS, sizeof *l->filled),
+			     .step = 1};
+	if (l->bits && l->before && l->filled)
 		return 0;
 	lattice_free(l);
 	return -ENOMEM;
@@ -25,6 +27,7 @@ lattice_free(struct lattice *l)
 {
 	weir_free(l->bits);
 	weir_free(l->before);
+	weir_free(l->filled);
 	*l = (struct lattice){0};
 }
 
@@ -91,11 +94,14 @@ WEIR_CLONES(count_rows, (struct lattice *restrict l), (l))
 	for (size_t row = 0; row < LATTICE_ROWS; row++) {
 		const uint64_t *w = l->bits + row * LATTICE_WORDS + 1;
 		uint32_t *before = l->before + row * 4;
+		const uint64_t any = (w[0] | w[1] | w[2] | w[3]) != 0;
+		const size_t r = row / LATTICE_SIDE, bit = row % LATTICE_SIDE + 63;
 		for (size_t i = 0; i < 4; i++) {
 			before[i] = n;
 			n += (uint32_t)__builtin_popcountll(w[i]);
 		}
-		l->rows += (w[0] | w[1] | w[2] | w[3]) != 0;
+		l->filled[r * LATTICE_WORDS + bit / 64] |= any << bit % 64;
+		l->rows += any;
 	}
 	l->n = n;
 }
@@ -112,11 +118,10 @@ lattice_codes(const struct lattice *l, uint32_t *codes, int threads)
 #pragma omp parallel for schedule(static) num_threads(threads)
 	for (int r = 0; r < 256; r++) {
 		uint32_t *code = codes + l->before[lattice_row(r, 0) * 4];
-		for (int g = 0; g < 256; g++) {
+		for (int g = lattice_next_row(l, r, 0); g < 256;
+		     g = lattice_next_row(l, r, g + 1)) {
 			const uint64_t *w = lattice_words(l, r, g);
 			uint32_t base = (uint32_t)(r << 16 | g << 8);
-			if (!(w[0] | w[1] | w[2] | w[3]))
-				continue;
 			for (uint32_t i = 0; i < 4; i++)
 				for (uint64_t x = w[i]; x; x &= x - 1)
 					*code++ = base | i << 6 | (uint32_t)__builtin_ctzll(x);
@@ -160,10 +165,9 @@ lattice_used(const struct lattice *l, uint8_t used[3][256])
 
 	memset(used, 0, sizeof(uint8_t[3][256]));
 	for (int r = 0; r < 256; r++)
-		for (int g = 0; g < 256; g++) {
+		for (int g = lattice_next_row(l, r, 0); g < 256;
+		     g = lattice_next_row(l, r, g + 1)) {
 			const uint64_t *w = lattice_words(l, r, g);
-			if (!(w[0] | w[1] | w[2] | w[3]))
-				continue;
 			used[0][r] = used[1][g] = 1;
 			for (int i = 0; i < 4; i++)
 				any[i] |= w[i];
@@ -196,7 +200,8 @@ lattice_scale(const struct lattice *l, struct lattice *to)
 		return -ENOMEM;
 	to->step = step;
 	for (int r = 0; r < 256; r++)
-		for (int g = 0; g < 256; g++) {
+		for (int g = lattice_next_row(l, r, 0); g < 256;
+		     g = lattice_next_row(l, r, g + 1)) {
 			const uint64_t *w = lattice_words(l, r, g);
 			for (uint32_t i = 0; i < 4; i++)
 				for (uint64_t x = w[i]; x; x &= x - 1) {

@@ -4,6 +4,7 @@
  *	row (r,g)     258 x 258 rows, r and g from -1 to 256, so that every row of the lattice has four neighbours
  *	bits          6 words a row:  0 | b 0..63 | 64..127 | 128..191 | 192..255 | 0
  *	before        4 counts a row: the number of colours before each word; the rank of a colour is its vertex index
+ *	filled        a bit for each row, 6 words for each r from -1 to 256 as above: whether the row has colours
  *
  * The colours of images of two planes have r = 0. Those of images of one plane have r = g = 0.
  */
@@ -20,6 +21,7 @@ enum { LATTICE_SIDE = 258, LATTICE_ROWS = LATTICE_SIDE * LATTICE_SIDE, LATTICE_W
 struct lattice {
 	uint64_t *bits;	  /* [LATTICE_ROWS][LATTICE_WORDS], owned */
 	uint32_t *before; /* [LATTICE_ROWS][4], owned */
+	uint64_t *filled; /* [LATTICE_SIDE][LATTICE_WORDS], owned; lattice_index() fills it */
 	size_t n;	  /* colours */
 	size_t rows;	  /* rows that are not empty */
 	/* All differences of coordinates are multiples of step; see lattice_scale(). */
@@ -79,6 +81,26 @@ static inline int
 code_b(uint32_t code)
 {
 	return (int)(code & 255);
+}
+
+/* Returns the four words of bits that tell which rows (r,0..255) have colours; the words before and after them are zero. */
+static inline const uint64_t *
+lattice_filled(const struct lattice *l, int r)
+{
+	return l->filled + (size_t)(r + 1) * LATTICE_WORDS + 1;
+}
+
+/* Returns the first g' >= g for which row (r,g') has colours, or 256. */
+static inline int
+lattice_next_row(const struct lattice *l, int r, int g)
+{
+	const uint64_t *filled = lattice_filled(l, r);
+	int i = g >> 6;
+	uint64_t x = i < 4 ? filled[i] & ~(uint64_t)0 << (g & 63) : 0;
+
+	while (!x && ++i < 4)
+		x = filled[i];
+	return x ? i << 6 | __builtin_ctzll(x) : 256;
 }
 
 /* Returns the vertex index of a colour that is present. */

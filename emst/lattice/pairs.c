@@ -117,13 +117,18 @@ WEIR_CLONES(scan_rows,
 	const bool dense = f->l->n > 10 * f->l->rows;
 
 	out->n = out->seen = 0;
-	for (int r = from; r < to && r + o->r < 256; r++)
-		for (int g = o->g < 0 ? -o->g : 0; g < 256 && g + o->g < 256; g++) {
-			const uint64_t *u = lattice_words(f->l, r, g),
-				       *v = lattice_words(f->l, r + o->r, g + o->g);
-			if (dense || rows_meet(u, v, o->b))
-				scan_row(f, o, d2, r, g, out);
-		}
+	for (int r = from; r < to && r + o->r < 256; r++) {
+		const uint64_t *filled = lattice_filled(f->l, r),
+			       *other = lattice_filled(f->l, r + o->r);
+		for (int i = 0; i < 4; i++)
+			for (uint64_t x = filled[i] & row_shift(other + i, o->g); x; x &= x - 1) {
+				const int g = i << 6 | __builtin_ctzll(x);
+				const uint64_t *u = lattice_words(f->l, r, g),
+					       *v = lattice_words(f->l, r + o->r, g + o->g);
+				if (dense || rows_meet(u, v, o->b))
+					scan_row(f, o, d2, r, g, out);
+			}
+	}
 }
 
 /* The caller's neighbours of *out belong to other threads, and share its cache line. So it is written once. */

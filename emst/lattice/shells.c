@@ -157,7 +157,7 @@ count_links(const struct lattice *l, int r)
 {
 	size_t n = 0;
 
-	for (int g = 0; g < 256; g++) {
+	for (int g = lattice_next_row(l, r, 0); g < 256; g = lattice_next_row(l, r, g + 1)) {
 		const uint64_t *w = lattice_words(l, r, g);
 		for (int i = 0; i < 4; i++)
 			n += (size_t)__builtin_popcountll(linked(w + i));
@@ -169,9 +169,11 @@ count_links(const struct lattice *l, int r)
 static void
 link_runs(struct forest *f, int r, struct emst_edge *e)
 {
-	for (int g = 0; g < 256; g++) {
-		const uint64_t *w = lattice_words(f->l, r, g);
-		uint32_t i = f->l->before[lattice_row(r, g) * 4], start = i;
+	const struct lattice *l = f->l;
+
+	for (int g = lattice_next_row(l, r, 0); g < 256; g = lattice_next_row(l, r, g + 1)) {
+		const uint64_t *w = lattice_words(l, r, g);
+		uint32_t i = l->before[lattice_row(r, g) * 4], start = i;
 		for (int k = 0; k < 4; k++, w++) {
 			uint64_t link = linked(w);
 			for (uint64_t x = w[0]; x; x &= x - 1, i++) {
