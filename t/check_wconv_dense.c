@@ -60,7 +60,7 @@ fill_matrix(struct dense *d, bool scatters)
 	weir_free(col);
 }
 
-/* A picture seen through A, with a few samples unknown. */
+/* A picture seen through A, with a few samples unknown and a few below 0. */
 static void
 pose(struct dense *d, struct check_rng *rng, enum wconv_edge edge, bool scatters, bool in_double)
 {
@@ -86,6 +86,8 @@ pose(struct dense *d, struct check_rng *rng, enum wconv_edge edge, bool scatters
 	}
 	for (size_t i = 0; i < n; i++)
 		d->y[i] = (float)d->y[i]; /* both precisions have the same data */
+	for (size_t i = 8; i < n; i += 41)
+		d->y[i] = -1; /* counts as 0 to Richardson-Lucy */
 	for (size_t i = 5; i < n; i += 37)
 		d->y[i] = i % 2 ? NAN : INFINITY;
 }
@@ -128,7 +130,7 @@ dense_lucy(struct dense *d, size_t steps, double sky)
 			for (size_t k = 0; k < m; k++)
 				f += d->a[i * m + k] * d->x[k];
 			for (size_t k = 0; isfinite(d->y[i]) && k < m; k++)
-				t[k] += d->a[i * m + k] * d->y[i] / f;
+				t[k] += d->a[i * m + k] * fmax(d->y[i], 0) / f;
 			most = fmax(most, f);
 			least = fmin(least, f);
 		}

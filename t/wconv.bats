@@ -372,6 +372,23 @@ rows() {
 	awk -v n="$(figure iterations)" -v r="$(figure rms)" 'BEGIN { exit !(n > 0 && n < 100 && r <= .2 && r > .1) }'
 }
 
+@test "--deconvolve: data below 0 count as 0, and many of them are said" {
+	item float '6 1' -- 0 9 0 0 -1 2 >x.nrrd
+	item float '3 1' -- .25 .5 .25 >k.nrrd
+	wconv -k k.nrrd --edge=wrap --deconvolve=300 x.nrrd >out.nrrd 2>said
+	grep -q '17 % of the pixels are below 0 and count as 0' said
+	numbers out.nrrd | awk '{for (i = 1; i <= 6; i++) sum += $i; exit sum > 11.1 || sum < 10.9}'
+	wconv -k k.nrrd --edge=wrap --deconvolve=300 --quiet x.nrrd 2>said | cmp - out.nrrd
+	[ ! -s said ]
+	item float '3 1' -- -1 3 -1 >k.nrrd
+	item float '6 1' -- 0 9 0 0 1 2 >x.nrrd
+	fails 1 'diverge, since kernels have samples below 0' wconv -k k.nrrd --deconvolve=5 x.nrrd
+	item float '3 1' -- 5 5 5 >x.nrrd
+	wconv -k k.nrrd --deconvolve=5 --sky=5 x.nrrd >out.nrrd
+	item float '3 1' -- 0 0 0 >x.nrrd
+	wconv -k k.nrrd --deconvolve=5 --sky=5 x.nrrd >out.nrrd
+}
+
 @test "--deconvolve: every picture of a stack, every plane of a picture in colours, parts of a picture" {
 	item float '2 1' -- 1 1 >k.nrrd
 	item float '3 1 2' -- 2 2 2 4 4 4 >x.nrrd

@@ -19,6 +19,8 @@ struct whole {
 	/* one plane of the item, one plane of the result; bytes of a sample of both */
 	void *from, *to;
 	size_t size;
+	/* the item has data below 0, and that was said */
+	bool warned;
 };
 
 /* Copies plane c of a picture to w->from. --nan=zero makes samples 0 that are not finite; else the adjoint refuses them. */
@@ -68,6 +70,58 @@ give_plane(const struct whole *w, const void *from, char *picture, size_t c)
 	}
 }
 
+/* The known data: how many, how many below 0, the sum of data less the sky, and the sum of the data's squares. */
+struct light {
+	size_t n, below;
+	double sum, squares;
+};
+
+static struct light
+measure_light(const struct whole *w, const void *data)
+{
+	const size_t n = w->row / w->j->planes * w->rows;
+	struct light l = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		const double v = real_at(data, i, w->size == sizeof(float));
+		if (!isfinite(v))
+			continue;
+		l.n++;
+		l.below += v < 0;
+		l.sum += v - w->j->args->sky;
+		l.squares += v * v;
+	}
+	return l;
+}
+
+/* Whether x explains the data worse than no light could, or has lost all light. Kernels with samples below 0 lead to both. */
+static bool
+diverged(const struct whole *w, const struct light *l, double rms, const void *x)
+{
+	const size_t n = w->out_row / w->j->planes * w->out_rows;
+	bool lit = l->sum <= 0;
+
+	for (size_t i = 0; !lit && i < n; i++)
+		lit = real_at(x, i, w->size == sizeof(float)) != 0;
+	return !lit || !(rms <= 2 * (sqrt(l->squares / (double)l->n) + fabs(w->j->args->sky)));
+}
+
+/* Checks a result of Richardson and Lucy's method, whose model is that data and kernels are never below 0. */
+static void
+check_lucy(struct whole *w, const void *from, const void *to)
+{
+	const struct light l = measure_light(w, from);
+
+	if (diverged(w, &l, w->j->restored.rms, to))
+		raw_die(w->j->in, "Richardson and Lucy's steps diverge, since kernels have samples "
+				  "below 0: use least squares, --damp");
+	if (l.below > l.n / 100 && !w->warned)
+		warn("%s: %.0f %% of the pixels are below 0 and count as 0: if a sky was "
+		     "subtracted, add it again and give it as --sky",
+		     raw_name(w->j->in), 100 * (double)l.below / (double)l.n);
+	w->warned |= l.below > l.n / 100;
+}
+
 static void
 deconvolve(struct whole *w, const void *from, void *to)
 {
@@ -81,6 +135,8 @@ deconvolve(struct whole *w, const void *from, void *to)
 		raw_die(j->in, "%s", err);
 	if (e)
 		raw_die(j->in, "-g: %s", gpu_why(g));
+	if (!j->args->has_damp)
+		check_lucy(w, from, to);
 	if (j->args->common.verbose)
 		fprintf(stderr, "%s: %zu steps, misfit %.6g\n", weir_prog, j->restored.steps,
 			j->restored.rms);

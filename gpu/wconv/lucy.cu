@@ -24,7 +24,7 @@ fill(T *x, T v, size_t n)
 		x[i] = v;
 }
 
-/* With v = f + sky: r = y / max(v, least), or 0 where y is unknown. part: sums of the squares of y - v over known samples. */
+/* With v = f + sky: r = max(y, 0) / max(v, least), or 0 where y is unknown. part: sums of the squares of y - v over known samples. */
 template <class T>
 __global__ void
 divide(const T *y, const T *f, T sky, T least, size_t n, T *r, double *part)
@@ -35,7 +35,7 @@ divide(const T *y, const T *f, T sky, T least, size_t n, T *r, double *part)
 	for (size_t i = first_of_block(n, &end); i < end; i += WC_THREADS) {
 		const T v = f[i] + sky, d = y[i] - v;
 		const bool known = y[i] - y[i] == 0;
-		r[i] = known ? y[i] / (v > least ? v : least) : 0;
+		r[i] = y[i] > 0 && known ? y[i] / (v > least ? v : least) : 0;
 		sum += known ? (double)d * (double)d : 0;
 	}
 	put_sum(sum, part);

@@ -6,7 +6,8 @@
  *
  * A is wconv's convolution, which gathers. With `scatters`, A is its adjoint: each point of x spreads along its own
  * kernel, as a point spread function does to light. With q->correlate too, the kernels are the point spread functions.
- * Sums over data run over known samples only.
+ * Sums over data run over known samples only. The steps of Richardson-Lucy take y < 0 as 0: with negative data x could grow
+ * without limit.
  * Where the edge renormalises, what lies beyond the edges is unknown. The estimate x is then larger than the data by the
  * kernel's size less one, and is cut to the data's size at the end (M. Bertero, P. Boccacci, A&A 437, 2005).
  * With other edges, A takes beyond the edges what enum wconv_edge says.

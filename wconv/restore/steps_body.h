@@ -32,7 +32,7 @@ tell(const struct wconv_restore *d, size_t steps)
 
 enum { PARTS = 16 }; /* partial sums of a row: the compiler makes vectors of them */
 
-/* With v = f + sky: r = y / max(v, least), or 0 where y is unknown. Adds the squares of y - v over known samples to sum. */
+/* With v = f + sky: r = max(y, 0) / max(v, least), or 0 where y is unknown. Adds the squares of y - v over known samples to sum. */
 WEIR_CLONES(divide_row,
 	    (const real *restrict y, const real *restrict f, real sky, real least, size_t n,
 	     real *restrict r, double *restrict sum),
@@ -45,7 +45,8 @@ WEIR_CLONES(divide_row,
 		real miss[PARTS]; /* no branches: a branch keeps the compiler from making vectors */
 #pragma omp simd
 		for (size_t k = 0; k < PARTS; k++) {
-			const real v = f[i + k] + sky, q = y[i + k] / (v > least ? v : least);
+			const real v = f[i + k] + sky, count = y[i + k] > 0 ? y[i + k] : 0;
+			const real q = count / (v > least ? v : least);
 			const real d = y[i + k] - v, zero = y[i + k] - y[i + k];
 			r[i + k] = zero == 0 ? q : 0;
 			miss[k] = zero == 0 ? d : 0;
@@ -57,7 +58,7 @@ WEIR_CLONES(divide_row,
 	for (size_t k = 0; i < n; i++, k++) {
 		const real v = f[i] + sky, d = y[i] - v;
 		const bool known = y[i] - y[i] == 0;
-		r[i] = known ? y[i] / (v > least ? v : least) : 0;
+		r[i] = y[i] > 0 && known ? y[i] / (v > least ? v : least) : 0;
 		part[k] += known ? (double)d * (double)d : 0;
 	}
 	*sum = 0;
