@@ -130,7 +130,8 @@ static const struct {
 	size_t w, h, kw, kh, gx, gy;
 } shapes[] = {{1, 1, 1, 1, 1, 1},    {5, 3, 7, 9, 1, 1},     {64, 1, 5, 3, 3, 1},
 	      {1, 64, 3, 5, 1, 3},   {97, 53, 13, 8, 4, 3},  {61, 67, 31, 17, 2, 5},
-	      {128, 96, 4, 4, 8, 8}, {40, 40, 9, 9, 16, 16}, {149, 31, 2, 30, 1, 4}};
+	      {128, 96, 4, 4, 8, 8}, {40, 40, 9, 9, 16, 16}, {149, 31, 2, 30, 1, 4},
+	      {2, 5, 7, 7, 1, 1},    {6, 8, 9, 9, 2, 2}};
 enum { SHAPES = sizeof shapes / sizeof *shapes, EDGES = 7 };
 
 static const char *const edges[] = {"zero", "reflect",	"mirror",     "nearest",

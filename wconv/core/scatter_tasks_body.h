@@ -203,9 +203,9 @@ fold(const struct wconv_plan *p, const struct wconv_spread *a, size_t row, void 
 
 	memcpy(sum, (const real *)a->picture + (size_t)(y - oy) * a->pitch, a->pitch * sizeof *sum);
 	for (ptrdiff_t r = 0; r < high; r++) {
-		if (r == -oy && Y->n + oy > 0 && Y->n + oy < high)
-			r = Y->n + oy; /* skips the rows of the image itself */
-		if ((r + oy < 0 || r + oy >= Y->n) && wconv_edge(Y->edge, r + oy, Y->n) == y)
+		if (r + oy >= 0 && r + oy < Y->n)
+			r = Y->n - oy; /* skips the rows of the image itself */
+		if (r < high && wconv_edge(Y->edge, r + oy, Y->n) == y)
 			add_row((real *)a->picture + (size_t)r * a->pitch, a->pitch, sum);
 	}
 	give_line(p, a, row, sum);
