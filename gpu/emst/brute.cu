@@ -17,13 +17,12 @@
  * choice), n^2 pairs a round, and a round at least halves the trees. Bytes: n^2 / 1024 x 4 (k + 2) from the second-level
  * cache.
  */
-#include <stdlib.h>
-
 #include "gpu/block.h"
 #include "gpu/emst/bvh.h"
 
 extern "C" {
 #include "common/mem.h"
+#include "emst/sort.h"
 }
 
 namespace
@@ -256,44 +255,40 @@ run(struct gpu *g, const work &w, unsigned K, const bvh *b, bool distinct)
 	}
 }
 
-/* An edge with what it is sorted by. */
-struct ranked {
-	double d2;
-	u64 rank;
-	emst_edge e;
-};
-
-int
-by_rule(const void *pa, const void *pb)
+/* The edges in the order of the rule: by rank, then by length, since the sort keeps the order of equal keys. */
+void
+sort_edges(struct sorted *r, struct sorted *tmp, const edge *e, const points *p, size_t n)
 {
-	const ranked *a = static_cast<const ranked *>(pa), *b = static_cast<const ranked *>(pb);
-
-	if (a->d2 != b->d2)
-		return a->d2 < b->d2 ? -1 : 1;
-	return (a->rank > b->rank) - (a->rank < b->rank);
+	for (size_t i = 0; i < n; i++) {
+		const u64 lo = p->number[e[i].u], hi = p->number[e[i].v];
+		r[i] = {(hi - lo) << 32 | lo, (unsigned)i, 0};
+	}
+	emst_sort(r, tmp, n);
+	for (size_t i = 0; i < n; i++)
+		r[i].key = sort_key_double(e[r[i].a].d2);
+	emst_sort(r, tmp, n);
 }
 
 /* The edges, in their order, as the tree. */
 int
 finish(const edge *e, const points *p, size_t n, emst_tree *t)
 {
-	ranked *r = static_cast<ranked *>(weir_alloc(n, sizeof *r));
+	struct sorted *r = static_cast<struct sorted *>(weir_alloc(n, sizeof *r)),
+		      *tmp = static_cast<struct sorted *>(weir_alloc(n, sizeof *tmp));
 
 	t->n = n;
 	t->edge = static_cast<emst_edge *>(weir_alloc(n, sizeof *t->edge));
 	t->length = static_cast<double *>(weir_alloc(n, sizeof *t->length));
-	for (size_t i = 0; r && i + 1 < n; i++) {
-		const u64 lo = p->number[e[i].u], hi = p->number[e[i].v];
-		r[i] = {e[i].d2, (hi - lo) << 32 | lo, {e[i].u, e[i].v}};
-	}
-	if (r)
-		qsort(r, n - 1, sizeof *r, by_rule);
-	for (size_t i = 0; r && t->edge && t->length && i + 1 < n; i++) {
-		t->edge[i] = r[i].e;
-		t->length[i] = sqrt(r[i].d2);
+	const bool ok = r && tmp && t->edge && t->length;
+	if (ok)
+		sort_edges(r, tmp, e, p, n - 1);
+	for (size_t i = 0; ok && i + 1 < n; i++) {
+		t->edge[i] = {e[r[i].a].u, e[r[i].a].v};
+		t->length[i] = sqrt(e[r[i].a].d2);
 	}
 	weir_free(r);
-	return r && t->edge && t->length ? 0 : -ENOMEM;
+	weir_free(tmp);
+	return ok ? 0 : -ENOMEM;
 }
 
 int
