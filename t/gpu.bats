@@ -156,7 +156,7 @@ fake_kit() {
 	run ! grep -q bench log/all
 	run ! kit/run log check-emst
 	[ "$(grep -c ^check <<<"$output")" -eq 1 ]
-	KIT_SECONDS=0 kit/run log check | grep -q '^no time was left for: check-morphrec check-wconv '
+	KIT_SECONDS=0 kit/run log check | grep -q '^no time was left for: check-cudacpu check-morphrec '
 }
 
 @test "the bench of the GPU goes on after a line that fails, and says so" {
