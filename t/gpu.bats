@@ -125,7 +125,7 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 # Programs that do nothing: kit/NAME is $1 with the name it was called by. The scripts of the kit lie beside them.
 fake_kit() {
 	mkdir -p kit/t/bench kit/lib
-	cp "$root/t/kit/run" "$root/t/bench/gpu.sh" "$root/t/bench/threads.sh" kit/
+	cp "$root/t/kit/run" "$root"/t/bench/{gpu.sh,gpu-papers.sh,seeds.bash,threads.sh} kit/
 	printf '#!/bin/bash\nname=${0##*/}\n%s\n' "$1" >kit/fake
 	chmod +x kit/fake
 	for name in morphrec wconv emst dptrace usfft radon t/check-gpu t/gen t/gencmp t/interleave t/bench/gpu-rate nvidia-smi; do
@@ -169,4 +169,13 @@ fake_kit() {
 	grep -q 'FAILED: emst --points --method=brute -g$' <<<"$output"
 	grep -q '^radon: the same by least squares$' <<<"$output"
 	[ "$(grep -c '^  an item: kernels 0.000000 s, copies 0.000000 s' <<<"$output")" -eq 10 ]
+}
+
+@test "the papers' tables go on after a line that fails, and have the seconds of the second run" {
+	fake_kit '[[ $name != dptrace ]] || exit 1
+		for a; do [[ $a != --stats=* ]] || echo "\"kernel_seconds\": ${a:8:1}.5, \"copy_seconds\": 0.25" >"${a#--stats=}"; done
+		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
+	PATH=$PWD/kit:$PWD/kit/t:$PATH B=kit run ! bash kit/gpu-papers.sh
+	[ "$(grep -c 'FAILED: dptrace .* -g$' <<<"$output")" -eq 8 ]
+	[ "$(grep -c 'kernels 2.5 s, copies 0.25 s, process [0-9.]* s$' <<<"$output")" -eq 12 ]
 }
