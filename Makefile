@@ -20,7 +20,7 @@ NVCC ?= $(shell command -v nvcc 2>/dev/null)
 # ---- what is built ------------------------------------------------------------------------------------------------
 # A directory with a main.c is a program; its rooms are directories below it. A room with a main.c of its own is a guest, a
 # small program that may call its host. A file of common/tools/ with a main() is a small program of its own; the files beside
-# it serve several of them. A file that needs a library says so in its first line, `/* link: -lsegyio */`; where the library
+# it serve several of them. A file that needs a library says so in its first line, `/* link: -ltiff */`; where the library
 # is absent, the file is left out.
 PROGRAMS := $(patsubst %/main.c,%,$(wildcard */main.c))
 GUESTS := $(patsubst %/main.c,%,$(wildcard */*/main.c))

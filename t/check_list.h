@@ -2,6 +2,7 @@
 PROGRAM(common)
 PROGRAM(limits)
 PROGRAM(samples)
+PROGRAM(segy)
 PROGRAM(part)
 PROGRAM(label)
 PROGRAM(combine)

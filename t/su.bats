@@ -188,6 +188,92 @@ line() {
 	rawtosegy --headers short.sgy r | cmp - short.sgy
 }
 
+@test "segy: IBM floats that are not normalised, tiny or huge are read, and keep their bytes" {
+	line
+	rawtosegy --format=ibm a >i.sgy
+	poke i.sgy 3840 47 00 37 4c 21 10 00 00 7f ff ff ff 1b 80 00 00
+	segytoraw i.sgy >r
+	samples r | head -1 >one
+	same one '226496 2.938736e-39 inf 1e-45'
+	rawtosegy --headers i.sgy r | cmp - i.sgy
+}
+
+@test "segy: samples of every size, in both orders, keep their bytes" {
+	line
+	rawtosegy a >i.sgy
+	head -c 3840 i.sgy >f2.sgy
+	poke f2.sgy 3224 00 02
+	printf '\x7f\xff\xff\xff\0\0\0\1\x80\0\0\1\0\1\0\0' >>f2.sgy
+	head -c 3840 i.sgy >f15.sgy
+	poke f15.sgy 3224 00 0f
+	printf '\xff\xff\xff\0\0\1\0\1\0\1\0\0' >>f15.sgy
+	head -c 3840 i.sgy >f6.sgy
+	poke f6.sgy 3224 00 06
+	printf '\x3f\xf0\0\0\0\0\0\1\xc0\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x40\x59\0\0\0\0\0\0' >>f6.sgy
+	for f in f2 f15 f6; do
+		segytoraw $f.sgy >$f
+		rawtosegy --headers $f.sgy $f | cmp - $f.sgy
+		samples $f
+	done >all
+	same all "$(printf '%s\n' '2.1474836e+09 1 -2.1474836e+09 65536' '16777215 1 256 65536' '1 -2.5 0 100')"
+	head -c 3840 i.sgy >f16.sgy
+	for word in '3216 a0 0f' '3220 04 00' '3224 10 00' '3714 04 00 a0 0f'; do poke f16.sgy $word; done
+	printf '\0\1\xfe\xff' >>f16.sgy
+	segytoraw f16.sgy >f16
+	samples f16 >one
+	same one '0 1 254 255'
+	rawtosegy --headers f16.sgy f16 | cmp - f16.sgy
+}
+
+@test "segy: an old ns in the binary header or in the traces is found out" {
+	line
+	rawtosegy a >i.sgy
+	segytoraw i.sgy >want
+	cp i.sgy b.sgy
+	poke b.sgy 3220 00 07
+	cp i.sgy t.sgy
+	for i in 0 1 2; do poke t.sgy $((3600 + i * 256 + 114)) 01 ce; done
+	for f in b t; do
+		segytoraw $f.sgy | cmp - want
+		segytoraw <$f.sgy | cmp - want
+		rawtosegy --headers $f.sgy want | cmp - $f.sgy
+	done
+	head -c 3856 t.sgy | segytoraw | grep -aq '^sizes: 4 1$'
+	poke t.sgy 3220 00 07
+	fails 1 'ns is 7 in the binary header and 462 in the first trace, and neither fits' segytoraw t.sgy
+}
+
+@test "segy: delrt is scaled by byte 215 from revision 1 on" {
+	line
+	rawtosegy a >i.sgy
+	for i in 0 1 2; do
+		poke i.sgy $((3600 + i * 256 + 108)) 27 10
+		poke i.sgy $((3600 + i * 256 + 214)) ff f6
+	done
+	segytoraw i.sgy | grep -aq '^axis mins: 1 '
+	poke i.sgy 3500 00
+	segytoraw i.sgy | grep -aq '^axis mins: 10 '
+}
+
+@test "segy: further trace headers and too many samples of revision 2 are refused" {
+	line
+	rawtosegy a >i.sgy
+	poke i.sgy 3500 02 00
+	segytoraw i.sgy | cmp - <(rawtosegy a | segytoraw)
+	cp i.sgy h.sgy
+	poke h.sgy 3506 00 01
+	fails 1 'traces with further headers' segytoraw h.sgy
+	poke i.sgy 3268 00 01 86 a0
+	fails 1 '100000 samples a trace: up to 65535 are read' segytoraw i.sgy
+}
+
+@test "segy: NaN is an error where the format has none" {
+	item float '2 1' 'spacings: .004 nan' -- 1 nan >a
+	rawtosegy a >i.sgy
+	rc=0; rawtosegy --format=ibm a >r 2>err || rc=$?
+	[ $rc -eq 1 ] && grep -q 'a: .*trace 1: sample 2 is nan, and format 1 has none' err
+}
+
 @test "segy: an unknown format, no trace, a truncated trace are errors" {
 	line
 	rawtosegy a >i.sgy

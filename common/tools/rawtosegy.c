@@ -1,6 +1,4 @@
-/* link: -lsegyio */
 /* rawtosegy: writes raw items as SEG-Y. */
-#include <segyio/segy.h>
 #include <string.h>
 
 #include "common/die.h"
@@ -31,7 +29,13 @@ static const struct opt_program program = {.what = "Turns raw items into SEG-Y t
 static void
 encode(const struct traces_sink *s, unsigned char *to, const float *from, size_t n)
 {
-	segy_encode(s->format, s->swap, n, to, from);
+	segy_encode(s->format, !s->swap, n, to, from);
+}
+
+static void
+decode(const struct traces_sink *s, float *to, const unsigned char *from, size_t n)
+{
+	segy_decode(s->format, !s->swap, n, to, from);
 }
 
 /* Makes the file headers: 40 lines of 80 characters, and the binary words that a reader needs. */
@@ -73,13 +77,13 @@ int
 main(int argc, char **argv)
 {
 	struct args args = {.format = -1};
-	struct traces_sink sink = {.encode = encode, .lead = make_lead};
+	struct traces_sink sink = {.encode = encode, .decode = decode, .lead = make_lead};
 	struct segy headers = {0};
 	char **operand;
 	size_t n;
 
 	opt_parse(&program, argc, argv, &args, &operand, &n);
-	sink.format = args.format == 1 ? SEGY_IBM_FLOAT_4_BYTE : SEGY_IEEE_FLOAT_4_BYTE;
+	sink.format = args.format == 1 ? SEGY_IBM : SEGY_IEEE;
 	sink.swap = traces_swapped(TRACE_BIG);
 	if (args.headers) {
 		if (args.format >= 0)
@@ -92,6 +96,7 @@ main(int argc, char **argv)
 		sink.lead = copy_lead;
 	}
 	sink.sample = segy_sample_size(sink.format);
+	sink.no_nan = !segy_has_nan(sink.format);
 	traces_from_raw(&sink, n ? *operand : NULL, &args.common);
 	segy_close_traces(&headers);
 	return 0;

@@ -1,23 +1,26 @@
 /*
- * SEG-Y files of revision 0 and 1. A file has 3200 bytes of text header, 400 bytes of binary header, further text headers of
- * 3200 bytes each, and then traces as in traces.h. libsegyio converts the samples. Both byte orders are read.
+ * SEG-Y files of revisions 0 to 2. A file has 3200 bytes of text header, 400 bytes of binary header, further text headers of
+ * 3200 bytes each, and then traces as in traces.h. Both byte orders are read.
  */
 #ifndef TOOLS_SEGY_H
 #define TOOLS_SEGY_H
 
+#include "common/tools/segysample.h"
 #include "common/tools/traces.h"
 
 enum { SEGY_LEAD = 3600 };
 
-/* Words of the binary header, two bytes each, by their offset in the file. */
+/* Words of the binary header, two bytes each where nothing else is said, by their offset in the file. */
 enum {
 	SEGY_AT_INTERVAL = 3216,
 	SEGY_AT_SAMPLES = 3220,
 	SEGY_AT_FORMAT = 3224,
 	SEGY_AT_SORTING = 3228,
+	SEGY_AT_LONG_SAMPLES = 3268, /* four bytes, of revision 2 */
 	SEGY_AT_REVISION = 3500,
 	SEGY_AT_FIXED = 3502,
-	SEGY_AT_TEXTS = 3504
+	SEGY_AT_TEXTS = 3504,
+	SEGY_AT_MORE_HEADS = 3506 /* four bytes in revision 2.0, two from 2.1 on */
 };
 
 struct segy {
@@ -30,12 +33,5 @@ struct segy {
 /* Opens path (NULL or "-": stdin) and reads up to the first trace. Dies as traces.h says. */
 void segy_open_traces(struct segy *s, const char *path, enum trace_order order, bool dt_given);
 void segy_close_traces(struct segy *s);
-
-/* Bytes of a sample in this format; 0 for a format that is not supported. */
-size_t segy_sample_size(int format);
-
-/* Convert n samples from, and to, a format. swap: the file is not in this machine's byte order. */
-void segy_decode(int format, bool swap, size_t n, float *to, const unsigned char *from);
-void segy_encode(int format, bool swap, size_t n, unsigned char *to, const float *from);
 
 #endif

@@ -1,4 +1,3 @@
-/* link: -lsegyio */
 /* segytoraw: converts SEG-Y to raw, one item a gather. */
 #include "common/die.h"
 #include "common/tools/segy.h"
@@ -14,7 +13,7 @@ static const struct opt_program program = {.what =
 static void
 decode(const struct traces *t, float *to, const unsigned char *from)
 {
-	segy_decode(((const struct segy *)t)->format, t->swap, t->ns, to, from);
+	segy_decode(((const struct segy *)t)->format, !t->swap, t->ns, to, from);
 }
 
 int

@@ -157,7 +157,7 @@ traces_open_su(struct traces *t, const char *path, enum trace_order order, bool 
 		    t->name, names[order], g[order].ns, g[order].dt, names[!order], g[!order].ns,
 		    g[!order].dt);
 	t->swap = traces_swapped(order);
-	t->ns = g[order].ns;
+	t->ns = t->stated = g[order].ns;
 	t->dt = dt_given ? 0 : g[order].dt;
 	if (!t->ns)
 		die("%s: trace 1: ns is 0", t->name);
@@ -181,10 +181,11 @@ traces_peek(struct traces *t)
 		die("%s: trace %zu: truncated: %zu of %zu bytes", t->name, t->trace, got, record);
 	ns = trace_ushort(r + TRACE_NS, t->swap);
 	dt = trace_ushort(r + TRACE_DT, t->swap);
-	if (ns != t->ns && !(t->lax && !ns))
-		die("%s: trace %zu: ns changes from %zu to %u", t->name, t->trace, t->ns, ns);
+	if (ns != t->stated && !(t->lax && !ns))
+		die("%s: trace %zu: ns changes from %u to %u", t->name, t->trace, t->stated, ns);
 	if (t->dt && dt != t->dt && !(t->lax && !dt))
-		die("%s: trace %zu: dt changes from %u to %u us", t->name, t->trace, t->dt, dt);
+		die("%s: trace %zu: dt changes from %u to %u us; --dt=SECONDS overrides both",
+		    t->name, t->trace, t->dt, dt);
 	if (got < record)
 		die("%s: trace %zu: truncated: %zu of %zu bytes", t->name, t->trace, got, record);
 	return r;

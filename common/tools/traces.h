@@ -22,8 +22,8 @@
 enum { TRACE_HEAD = 240, TRACE_MAXNS = 65535 };
 
 /*
- * Header words, by their offset from the start of the header. trid, scalco, counit, delrt, ns and dt have two bytes, the others
- * four.
+ * Header words, by their offset from the start of the header. trid, scalco, counit, delrt, ns, dt and scalet have two bytes,
+ * the others four.
  */
 enum {
 	TRACE_TRACL = 0,
@@ -40,7 +40,8 @@ enum {
 	TRACE_COUNIT = 88, /* 2 and more: coordinates are angles */
 	TRACE_DELRT = 108, /* ms, signed */
 	TRACE_NS = 114,	   /* unsigned */
-	TRACE_DT = 116	   /* us, unsigned */
+	TRACE_DT = 116,	   /* us, unsigned */
+	TRACE_SCALET = 214 /* SEG-Y, revision 1 and 2: the factor of times, as TRACE_SCALCO */
 };
 
 enum trace_order { TRACE_DETECT = -1, TRACE_BIG, TRACE_LITTLE };
@@ -56,13 +57,15 @@ enum { TRACE_KEY_NONE, TRACE_KEY_CDP = 6 };
 struct traces {
 	FILE *f;
 	const char *name;
-	bool swap;	/* the file is not in this machine's byte order */
-	size_t ns;	/* samples of every trace */
-	unsigned dt;	/* us; 0: no header's dt is looked at */
-	size_t sample;	/* bytes of a sample */
-	bool lax;	/* ns and dt of a trace header may be 0 (SEG-Y) */
-	size_t trace;	/* number of the record that traces_peek() returns, from 1 */
-	uint64_t bytes; /* consumed so far */
+	bool swap;	   /* the file is not in this machine's byte order */
+	size_t ns;	   /* samples of every trace */
+	unsigned dt;	   /* us; 0: no header's dt is looked at */
+	size_t sample;	   /* bytes of a sample */
+	unsigned stated;   /* ns as the trace headers state it */
+	bool lax;	   /* ns and dt of a trace header may be 0 (SEG-Y) */
+	bool scaled_times; /* the word TRACE_SCALET holds the factor of delrt */
+	size_t trace;	   /* number of the record that traces_peek() returns, from 1 */
+	uint64_t bytes;	   /* consumed so far */
 
 	unsigned char *buf; /* owned; the unread bytes are buf[at..at+have) */
 	size_t at, have;
@@ -126,7 +129,13 @@ struct traces_sink {
 	bool swap;
 	size_t sample;
 	void (*encode)(const struct traces_sink *s, unsigned char *to, const float *from, size_t n);
-	int format; /* for encode() */
+	/*
+	 * Decodes what encode() has written. A sample that equals the one of `headers` keeps its bytes there. NULL: each float
+	 * has one form.
+	 */
+	void (*decode)(const struct traces_sink *s, float *to, const unsigned char *from, size_t n);
+	bool no_nan; /* the format has no NaN */
+	int format;  /* for encode() and decode() */
 	/* Writes the file headers before the first trace of ns samples; dt is in us, 0 when unknown. NULL: there are none. */
 	void (*lead)(const struct traces_sink *s, struct raw_out *out, size_t ns, unsigned dt);
 };

@@ -23,6 +23,9 @@ struct feed {
 	double *wide;	       /* the same as doubles */
 	float *data;	       /* the same as floats */
 	unsigned char *record; /* the same in the file's format, with its header */
+	/* With headers from a file that has formats: the samples that the file has, and the new ones in its format. */
+	float *old;
+	unsigned char *fresh;
 };
 
 /* Checks the shape of an item, one to three axes with t first, and returns its number of traces. */
@@ -62,6 +65,10 @@ start(struct feed *f, const struct img *x)
 	f->wide = weir_xalloc(f->ns, sizeof *f->wide);
 	f->data = weir_xalloc(f->ns, sizeof *f->data);
 	f->record = weir_xalloc(TRACE_HEAD + f->ns * f->sink->sample, 1);
+	if (h && f->sink->decode) {
+		f->old = weir_xalloc(f->ns, sizeof *f->old);
+		f->fresh = weir_xalloc(f->ns, f->sink->sample);
+	}
 	if (f->sink->lead)
 		f->sink->lead(f->sink, f->out, f->ns, h ? h->dt : microseconds(f, x));
 }
@@ -130,15 +137,38 @@ make_header(struct feed *f, const struct img *x, size_t j, size_t offsets)
 	trace_set(h + TRACE_DT, 2, (long)microseconds(f, x), swap);
 }
 
+/* Takes the next record of the file of headers over, with its samples. */
 static void
-take_header(struct feed *f)
+take_record(struct feed *f)
 {
 	const unsigned char *r = traces_peek(f->sink->headers);
 
 	if (!r)
 		raw_die(f->in, "more traces than the %zu of %s", f->trace, f->sink->headers->name);
-	memcpy(f->record, r, TRACE_HEAD);
+	memcpy(f->record, r, TRACE_HEAD + f->ns * f->sink->sample);
 	traces_take(f->sink->headers);
+}
+
+/* Writes the samples into the record. A sample that equals the one of the file of headers keeps its bytes. */
+static void
+encode_trace(const struct feed *f)
+{
+	const struct traces_sink *s = f->sink;
+	unsigned char *to = f->record + TRACE_HEAD;
+
+	for (size_t i = 0; s->no_nan && i < f->ns; i++)
+		if (isnan(f->data[i]))
+			raw_die(f->in, "trace %zu: sample %zu is nan, and format %d has none",
+				f->trace + 1, i + 1, s->format);
+	if (!f->old) {
+		s->encode(s, to, f->data, f->ns);
+		return;
+	}
+	s->decode(s, f->old, to, f->ns);
+	s->encode(s, f->fresh, f->data, f->ns);
+	for (size_t i = 0; i < f->ns; i++)
+		if (memcmp(&f->old[i], &f->data[i], sizeof *f->old))
+			memcpy(to + i * s->sample, f->fresh + i * s->sample, s->sample);
 }
 
 static void
@@ -150,7 +180,7 @@ put_trace(struct feed *f, const struct img *x)
 		for (size_t i = 0; i < f->ns; i++)
 			f->data[i] = (float)f->wide[i];
 	}
-	f->sink->encode(f->sink, f->record + TRACE_HEAD, f->data, f->ns);
+	encode_trace(f);
 	raw_text(f->out, (const char *)f->record, TRACE_HEAD + f->ns * f->sink->sample);
 	f->trace++;
 }
@@ -171,7 +201,7 @@ put_item(struct feed *f, const struct img *x)
 			f->ns);
 	for (size_t j = 0; j < n; j++) {
 		if (f->sink->headers)
-			take_header(f);
+			take_record(f);
 		else
 			make_header(f, x, j, offsets);
 		put_trace(f, x);
@@ -199,4 +229,6 @@ traces_from_raw(const struct traces_sink *s, const char *path, const struct opt_
 	weir_free(f.wide);
 	weir_free(f.data);
 	weir_free(f.record);
+	weir_free(f.old);
+	weir_free(f.fresh);
 }

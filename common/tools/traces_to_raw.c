@@ -31,7 +31,8 @@ struct gather {
 	double *offset; /* n */
 	double *x, *y;	/* n: from source to group; 0 when the header has no coordinates */
 	size_t n, room; /* traces */
-	int32_t key, delay;
+	int32_t key;
+	double delay; /* ms */
 };
 
 static void
@@ -51,20 +52,34 @@ grow(struct gather *g, const struct traces *t, size_t max_bytes)
 	g->room = room;
 }
 
+/* Returns x times the scale; a scale below 0 is a divisor, and 0 is none. */
+static double
+scaled(double x, int32_t scale)
+{
+	return scale < 0 ? x / -(double)scale : scale > 0 ? x * scale : x;
+}
+
+static double
+delay_of(const struct traces *t, const unsigned char *r)
+{
+	const int32_t scale = t->scaled_times ? trace_word(r + TRACE_SCALET, 2, t->swap) : 0;
+
+	return scaled(trace_word(r + TRACE_DELRT, 2, t->swap), scale);
+}
+
 /* Adds the offset of the record r to the gather. */
 static void
 add_offset(struct gather *g, const struct traces *t, const unsigned char *r)
 {
 	const int32_t scale = trace_word(r + TRACE_SCALCO, 2, t->swap);
 	const bool angles = trace_word(r + TRACE_COUNIT, 2, t->swap) > 1;
-	const double by = scale > 0 ? scale : 1, down = scale < 0 ? -(double)scale : 1;
 	double at[4]; /* sx, sy, gx, gy */
 
 	for (size_t i = 0; i < 4; i++)
 		at[i] = angles ? 0 : trace_word(r + TRACE_SX + 4 * i, 4, t->swap);
 	g->offset[g->n] = trace_word(r + TRACE_OFFSET, 4, t->swap);
-	g->x[g->n] = (at[2] - at[0]) * by / down;
-	g->y[g->n] = (at[3] - at[1]) * by / down;
+	g->x[g->n] = scaled(at[2] - at[0], scale);
+	g->y[g->n] = scaled(at[3] - at[1], scale);
 }
 
 /* Reads the traces up to the next change of the key. Returns false at the end of the file. */
@@ -77,14 +92,14 @@ read_gather(struct traces *t, const struct traces_args *args, struct gather *g,
 
 	for (g->n = 0; (r = traces_peek(t)); traces_take(t)) {
 		const int32_t key = at < 0 ? 0 : trace_word(r + at, 4, t->swap);
-		const int32_t delay = trace_word(r + TRACE_DELRT, 2, t->swap);
+		const double delay = delay_of(t, r);
 		if (!g->n) {
 			g->key = key;
 			g->delay = delay;
 		} else if (key != g->key) {
 			break;
 		} else if (delay != g->delay) {
-			die("%s: trace %zu: delrt changes from %d to %d ms inside a gather",
+			die("%s: trace %zu: delrt changes from %g to %g ms inside a gather",
 			    t->name, t->trace, g->delay, delay);
 		}
 		if (g->n == g->room)
