@@ -12,12 +12,12 @@ pass_grid(const struct segment_shape *s, const struct dptrace_options *o, size_t
 	  double length)
 {
 	if (pass_is_tube(s, pass))
-		return strip_curved(length, s->tube.n - 1, s->tube.per_gap, s->tube.d, s->tube.dv,
-				    o);
+		return strip_curved(length, s->length, s->tube.n - 1, s->tube.per_gap, s->tube.d,
+				    s->tube.dv, o);
 	return strip_grid(s->length, s->n - 1, s->d, s->dv, o);
 }
 
-/* The shortest curve has the reach of most columns. No curve is shorter than its chord, except by rounding. */
+/* No curve has more columns than the shortest one. */
 struct grid
 pass_most(const struct segment_shape *s, const struct dptrace_options *o, size_t pass)
 {

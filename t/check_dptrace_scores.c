@@ -122,6 +122,26 @@ compare_levels(const struct dptrace_image *im, const float *gray, struct check_r
 	check_end(&m, "the level of a point is that of the definition to 2 %");
 }
 
+/* Memory is laid out for a curve about as long as its chord. Ends that move may make any length of a chord. */
+static void
+compare_lengths(void)
+{
+	const struct dptrace_options o = {.score = DPTRACE_RIDGE, .sigma = 3};
+	struct check_many m = {0};
+
+	for (double chord = 5; chord < 300; chord *= 1.3) {
+		const struct grid most = strip_curved(.999 * chord, chord, 20, 3, 31, .2, &o);
+		for (double length = .01 * chord; length < 2 * chord; length *= 1.1) {
+			const struct grid g = strip_curved(length, chord, 20, 3, 31, .2, &o);
+			check_case(
+			    &m, g.nraw <= most.nraw && g.ncol == most.ncol && g.base == most.base,
+			    "length %g, chord %g: %d columns of samples, not up to %d", length,
+			    chord, g.nraw, most.nraw);
+		}
+	}
+	check_end(&m, "no curve needs more columns than there is memory for");
+}
+
 /* A strip along a straight curve has the columns of a straight strip, and places on it lie where they should. */
 static void
 compare_columns(void)
@@ -129,7 +149,7 @@ compare_columns(void)
 	static const double vertex[3][2] = {{10, 20}, {40, 60}, {70, 100}};
 	const struct dptrace_options o = {.score = DPTRACE_RIDGE, .sigma = 2};
 	const struct origin at = {10, 20, .6, .8};
-	const struct grid g = strip_curved(100, 20, 3, 31, .2, &o);
+	const struct grid g = strip_curved(100, 100, 20, 3, 31, .2, &o);
 	struct walk want[400], got[400];
 	double xy[128][2], spare[128][2], worst = 0;
 	const struct curve c = curve_along(vertex, 3, 128, 2, xy, spare);
@@ -188,6 +208,7 @@ check_dptrace_scores(void)
 	compare_levels(&(struct dptrace_image){1, H, W, v, mask}, v, &r);
 	compare_levels(&(struct dptrace_image){3, H, W, v, NULL}, mean, &r);
 	compare_columns();
+	compare_lengths();
 	free(v);
 	free(mean);
 }

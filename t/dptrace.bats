@@ -628,3 +628,11 @@ tables() {
 	fails 2 'scores' dptrace $ends --part=0/2 --scores=s.npy
 	fails 2 "'2/2' is not I/N" dptrace $ends --part=2/2 road.pgm
 }
+
+@test "the ends of short segments may move together" {
+	gen noise 16 12 >a.pgm
+	printf '2 2 12 9\n3 3 8 8 12 3\n' >lines
+	dptrace --quiet -f lines a.pgm >out
+	[ "$(grep -c . out)" -gt 4 ]
+	! grep -E 'nan|inf' out
+}

@@ -65,14 +65,14 @@ strip_grid(double length, int gaps, int rows, double dv, const struct dptrace_op
 }
 
 struct grid
-strip_curved(double length, int gaps, int per_gap, int rows, double dv,
+strip_curved(double length, double chord, int gaps, int per_gap, int rows, double dv,
 	     const struct dptrace_options *o)
 {
 	struct grid g = {.rows = rows, .t = 1, .fine = 1, .per_gap = per_gap, .sub = 2};
 
 	g.ncol = per_gap * gaps;
 	g.hu = length / g.ncol;
-	g.ru = (int)ceil(3 * o->sigma * g.sub / g.hu);
+	g.ru = (int)ceil(3 * o->sigma * g.sub * g.ncol / fmax(length, .999 * chord));
 	g.nraw = (g.ncol - 1) * g.sub + 1 + 2 * g.ru;
 	lay_fine_rows(&g, dv);
 	g.base = 2 * g.half + 1;

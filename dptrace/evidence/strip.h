@@ -105,9 +105,10 @@ strip_grid(double length, int gaps, int rows, double dv, const struct dptrace_op
 
 /*
  * The grid along a curve of that length, with rows dv <= .3 apart. The number of columns does not depend on the length,
- * except for the reach of the derivatives. That reach has most columns for the shortest curve.
+ * except for the reach of the derivatives. A curve shorter than the chord, whose ends have moved together, has the reach of
+ * one of .999 chord, which has most columns.
  */
-struct grid strip_curved(double length, int gaps, int per_gap, int rows, double dv,
+struct grid strip_curved(double length, double chord, int gaps, int per_gap, int rows, double dv,
 			 const struct dptrace_options *o);
 
 /* A grid with the base rows of g and with rows P/fine apart. */
