@@ -61,6 +61,22 @@ there_and_back() {
 	END
 }
 
+@test "alpha, premultiplied or not, and other planes keep their meaning" {
+	need_tifffile
+	/usr/bin/python3 - <<-'END'
+		import subprocess, numpy, tifffile
+		cases = [('rgb', [1], 4), ('rgb', [2], 4), ('rgb', [0], 4), ('rgb', [1, 0], 5), ('minisblack', [1], 2),
+		         ('minisblack', [0, 0, 0], 4), ('minisblack', [0, 0], 3), ('separated', [2], 5), ('rgb', None, 3)]
+		for colour, extra, planes in cases:
+		    a = numpy.arange(planes * 6, dtype='u1').reshape(2, 3, planes)
+		    tifffile.imwrite('a.tif', a, photometric=colour, extrasamples=extra, planarconfig='contig')
+		    subprocess.run('tifftoraw a.tif | rawtotiff >b.tif', shell=True, check=True)
+		    p, q = (tifffile.TiffFile(name).pages[0] for name in ('a.tif', 'b.tif'))
+		    assert p.photometric == q.photometric and p.extrasamples == q.extrasamples, (colour, extra, q.photometric, q.extrasamples)
+		    assert (p.asarray() == q.asarray()).all()
+	END
+}
+
 @test "tifffile's and ImageJ's stacks come with their distances, those of one directory too" {
 	need_tifffile
 	/usr/bin/python3 - <<-'END'

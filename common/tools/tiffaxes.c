@@ -66,6 +66,34 @@ label_axes(struct img *x, int row, const struct stackmeta *m)
 	}
 }
 
+/* Keeps what a page says of its planes, where rawtotiff would not say it of their number and kind alone. */
+static void
+note_planes(TIFF *t, const struct tiffpage *p, struct img *x)
+{
+	const bool rgba = p->photometric == PHOTOMETRIC_RGB && p->planes == 4;
+	const unsigned usual =
+	    p->planes == 3 || p->planes == 4 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+	uint16_t n = 0, *extra = NULL;
+	bool differs = false;
+	char list[64];
+	size_t used = 0;
+
+	if (p->way != TIFF_PLAIN && p->way != TIFF_HALF)
+		return;
+	if (p->planes > 1 && p->photometric != usual &&
+	    (p->photometric == PHOTOMETRIC_MINISBLACK || p->photometric == PHOTOMETRIC_RGB ||
+	     p->photometric == PHOTOMETRIC_SEPARATED || p->photometric == PHOTOMETRIC_CIELAB))
+		img_set_key(x, "tiff.photometric", "%u", p->photometric);
+	if (!TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &n, &extra) || n > 16)
+		return;
+	for (uint16_t i = 0; i < n; i++) {
+		used += (size_t)sprintf(list + used, "%s%u", i ? "," : "", extra[i] % 10u);
+		differs |= extra[i] != (rgba ? EXTRASAMPLE_UNASSALPHA : EXTRASAMPLE_UNSPECIFIED);
+	}
+	if (differs)
+		img_set_key(x, "tiff.extrasamples", "%s", list);
+}
+
 void
 tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, struct img *x, struct stackmeta *m)
 {
@@ -95,8 +123,7 @@ tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, struct img *x, st
 		label_axes(x, row, m);
 	if (p->maxval)
 		img_set_key(x, "maxval", "%u", p->maxval);
-	if (p->photometric == PHOTOMETRIC_SEPARATED || p->photometric == PHOTOMETRIC_CIELAB)
-		img_set_key(x, "tiff.photometric", "%u", p->photometric);
+	note_planes(t, p, x);
 	tiff_keys_of(t, x);
 	tiff_geo_of(t, x, row);
 }

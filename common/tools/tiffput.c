@@ -22,6 +22,21 @@ format_of(const struct img *x, const struct tiffput_pages *p)
 		   : SAMPLEFORMAT_UINT;
 }
 
+/* Takes the meaning of n planes beside the colours from the key of tifftoraw. Returns false where it has not so many. */
+static bool
+extra_of(const struct img *x, size_t n, uint16_t *extra)
+{
+	const char *s = img_key(x, "tiff.extrasamples");
+
+	for (size_t i = 0; s && i < n; i++, s++) {
+		if (*s < '0' || *s > '2' || s[1] != (i + 1 < n ? ',' : 0))
+			return false;
+		extra[i] = (uint16_t)(*s - '0');
+		s++;
+	}
+	return s;
+}
+
 static void
 set_colour(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 {
@@ -33,15 +48,17 @@ set_colour(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 	const size_t samples = p->complex ? 1 : p->planes;
 
 	if (key && p->planes >= 3 &&
-	    (atoi(key) == PHOTOMETRIC_SEPARATED || atoi(key) == PHOTOMETRIC_CIELAB))
+	    (atoi(key) == PHOTOMETRIC_SEPARATED || atoi(key) == PHOTOMETRIC_CIELAB ||
+	     atoi(key) == PHOTOMETRIC_MINISBLACK || atoi(key) == PHOTOMETRIC_RGB))
 		photometric = (unsigned)atoi(key);
 	const size_t own = photometric == PHOTOMETRIC_SEPARATED	   ? 4
 			   : photometric == PHOTOMETRIC_MINISBLACK ? 1
 								   : 3;
 	TIFFSetField(t, TIFFTAG_PHOTOMETRIC, photometric);
 	TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, (unsigned)samples);
-	if (rgba)
-		extra[0] = EXTRASAMPLE_UNASSALPHA;
+	if (samples > own && !extra_of(x, samples - own, extra))
+		extra[0] = rgba && photometric == PHOTOMETRIC_RGB ? EXTRASAMPLE_UNASSALPHA
+								  : EXTRASAMPLE_UNSPECIFIED;
 	if (samples > own)
 		TIFFSetField(t, TIFFTAG_EXTRASAMPLES, (unsigned)(samples - own), extra);
 }
