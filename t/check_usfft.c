@@ -232,6 +232,30 @@ check_again(struct check_rng *r)
 	problem_free(&q);
 }
 
+/* In 1-D such a plan has one tile, more points than a thread takes at a time, and points that stay unsorted. */
+static void
+check_one_tile(struct check_rng *r)
+{
+	struct usfft_options o = {.dim = 1, .tol = 1e-10, .n = {3000}, .threads = 2, .type = 2};
+	struct usfft_plan *p;
+	struct problem q;
+	size_t bad;
+
+	problem_make(&q, &o, 20000, FAR, r);
+	double *f = weir_xalloc(2 * q.modes, sizeof *f), *c = weir_xalloc(q.pt.m, 2 * sizeof *c);
+	if (usfft_plan(&p, &q.o) || usfft_points(p, &q.pt, NULL, 0, &bad))
+		die("no plan");
+	usfft_type2(p, 1, q.f, c);
+	usfft_type1(p, 1, q.c, f);
+	check(problem_error(&q, 2, 1, c) < o.tol && problem_error(&q, 1, 1, f) < o.tol,
+	      "a plan for type 2 serves type 1, too", "%g %g", problem_error(&q, 2, 1, c),
+	      problem_error(&q, 1, 1, f));
+	usfft_free(p);
+	weir_free(f);
+	weir_free(c);
+	problem_free(&q);
+}
+
 /* The Gaussian window of the paper keeps its tolerances. */
 static void
 check_gauss(struct check_rng *r)
@@ -327,6 +351,7 @@ check_usfft(void)
 	check_threads(&r);
 	check_long(&r);
 	check_again(&r);
+	check_one_tile(&r);
 	check_gauss(&r);
 	check_not_finite();
 	check_no_points();

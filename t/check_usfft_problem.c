@@ -186,8 +186,10 @@ problem_run(const struct problem *q, int type, int sign, void *out)
 	struct usfft_plan *p;
 	size_t bad;
 	const size_t outs = type == 1 ? q->modes : q->pt.m;
+	struct usfft_options o = q->o;
 
-	if (usfft_plan(&p, &q->o) || usfft_points(p, &q->pt, type == 1 ? q->c : NULL, 2, &bad))
+	o.type = type;
+	if (usfft_plan(&p, &o) || usfft_points(p, &q->pt, type == 1 ? q->c : NULL, 2, &bad))
 		die("no plan");
 	check_poison(out, outs * 2 * (q->o.single ? sizeof(float) : sizeof(double)));
 	if (type == 1)

@@ -118,8 +118,10 @@ least_cells(double sigma, size_t modes)
 static double
 estimate(const struct usfft_options *o, int lanes, int w, const size_t n[3], double points)
 {
-	const double taps = pow(w, o->dim - 1) * tile_vecs(w, lanes);
-	const double acc = tile_rows(o->dim, w) * tile_stride(o->dim, w, lanes);
+	const bool unaligned = o->dim == 1 && o->type == 2;
+	const double taps = unaligned ? (w + lanes / 2 - 1) / (lanes / 2)
+				      : pow(w, o->dim - 1) * tile_vecs(w, lanes);
+	const double acc = tile_rows(o->dim, w) * tile_stride(tile_span(o->dim), w, lanes);
 	double cells = 1, fft = 0;
 
 	for (int a = o->dim - 1; a >= 0; a--) {

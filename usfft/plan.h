@@ -25,6 +25,9 @@ struct usfft_plan {
 	const struct tile_ops *ops;
 	struct tile_window taps;
 	size_t tiles[3], ntiles;
+	/* The cells of a tile along x, and their number's logarithm, rounded up; the bits of a wide place's fraction. */
+	size_t span;
+	int span_log, bits;
 	size_t nbands, ncolours;
 	/* Owned: bands in the order of their colours. Bands of one colour touch no common cell. */
 	struct band *band;

@@ -187,6 +187,7 @@ plan_both(struct usfft_3 *t)
 		o.n[a] = t->outer->grid.n[a];
 	o.fft_order = true;
 	o.expect = t->targets;
+	o.type = 2;
 	return usfft_plan(&t->inner, &o);
 }
 
@@ -296,6 +297,7 @@ usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
 		return 0;
 	inner = outer;
 	inner.expect = targets->m;
+	inner.type = 2;
 	if (usfft_choose(&outer, usfft_loops(o->registers, o->single)->tile.lanes, &w, inner.n,
 			 &reach))
 		return 0;

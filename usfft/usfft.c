@@ -72,14 +72,33 @@ make_undo(struct grid *g, const struct window win[3])
 	return 0;
 }
 
+/*
+ * Interpolation in 1-D reads so few cells for a point that sorting takes longer than reading them from a far cache. So such
+ * a plan has one tile, and its points stay in the caller's order. A place then has bits enough for these tolerances.
+ */
+static bool
+one_tile_suffices(const struct usfft_plan *p)
+{
+	enum { MOST_CELLS = 1 << 18 };
+
+	return p->o.type == 2 && p->o.dim == 1 && !p->o.single && p->o.tol >= 1e-10 &&
+	       p->grid.n[0] <= MOST_CELLS;
+}
+
 static int
 make_tiles(struct usfft_plan *p)
 {
-	size_t span = (size_t)tile_span(p->o.dim);
+	const size_t span = (size_t)tile_span(p->o.dim);
 
+	p->span = span;
+	p->span_log = tile_span_log(p->o.dim);
+	p->bits = tile_bits(p->o.dim, true);
+	if (one_tile_suffices(p))
+		for (p->span = p->grid.n[0]; (size_t)1 << p->span_log < p->span; p->span_log++)
+			p->bits--;
 	p->ntiles = 1;
 	for (int a = 0; a < 3; a++) {
-		p->tiles[a] = a < p->o.dim ? p->grid.n[a] / span : 1;
+		p->tiles[a] = a < p->o.dim ? p->grid.n[a] / (a ? span : p->span) : 1;
 		p->ntiles *= p->tiles[a];
 	}
 	if (p->ntiles > UINT32_MAX / TILE_PARTS)

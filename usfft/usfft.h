@@ -51,6 +51,8 @@ struct usfft_options {
 	bool gauss;	/* the Gaussian window of the paper */
 	double sigma;	/* oversampling: cells per mode, > 1; 0: the plan chooses */
 	int threads;	/* >= 1 */
+	/* 2: the plan is for type 2, and may be slow for type 1; else it is for both. */
+	int type;
 	/* The number of points that the choice of the grid assumes; 0: as many as modes. */
 	size_t expect;
 	/* FFTW measures its plans, which takes seconds unless wisdom was loaded; else it estimates. */

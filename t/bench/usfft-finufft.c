@@ -105,6 +105,7 @@ compare(int dim, size_t n, size_t m, size_t batch, int threads, bool clustered, 
 	}
 	make_data(&j, clustered);
 	for (j.type = 1; j.type <= 2; j.type++) {
+		j.o.type = j.type;
 		snprintf(title, sizeof title,
 			 "%d-D n %zu, %zu%s points, batch %zu, threads %d, type %d", dim, n, m,
 			 clustered ? " clustered" : "", batch, threads, j.type);

@@ -69,7 +69,7 @@ compare(struct job *j, int type, int threads)
 	    {.name = "bound: FFTW, one thread, whole grid", .run = run_fft, .job = j},
 	    {.name = "bound: memory", .run = run_copy, .job = j}};
 
-	j->type = type;
+	j->type = j->o.type = type;
 	j->o.threads = threads;
 	snprintf(title, sizeof title, "type %d, 1024x1024 modes, as many points, 1e-6, %d threads",
 		 type, threads);

@@ -38,16 +38,18 @@ int
 spread_make(struct usfft_plan *p)
 {
 	const int dim = p->o.dim, w = p->win[0].w;
-	const size_t step = (size_t)(w - 2) / (size_t)tile_span(dim) + 2;
+	const size_t step = (size_t)(w - 2) / p->span + 2;
 	const size_t ny = dim == 1 ? p->tiles[0] : p->tiles[1], nz = p->tiles[2];
 	const size_t cy = colours_of(ny, step), cz = colours_of(nz, step);
 
 	p->nbands = ny * nz;
 	p->ncolours = cy * cz;
-	p->acc_bytes =
-	    (size_t)(tile_rows(dim, w) * tile_stride(dim, w, p->ops->lanes)) * 2 * p->real + 64;
+	p->acc_bytes = (size_t)(tile_rows(dim, w) * tile_stride((int)p->span, w, p->ops->lanes)) *
+			   2 * p->real +
+		       64;
 	p->acc_bytes = (p->acc_bytes + 63) / 64 * 64;
-	p->acc = weir_alloc((size_t)p->o.threads, p->acc_bytes);
+	/* Unaligned loads read up to 64 bytes beyond a row and multiply them by 0, so they must be finite. */
+	p->acc = weir_calloc((size_t)p->o.threads, p->acc_bytes);
 	p->band = weir_alloc(p->nbands, sizeof *p->band);
 	p->colour = weir_calloc(p->ncolours + 1, sizeof *p->colour);
 	p->heavy = weir_alloc(p->ntiles, sizeof *p->heavy);
@@ -96,11 +98,11 @@ visit_tile(const struct usfft_plan *p, size_t tile, char *acc, visit_fn *visit)
 {
 	const int dim = p->o.dim, w = p->win[0].w;
 	const size_t span = (size_t)tile_span(dim), lead = (size_t)tile_lead(w);
-	const size_t len = (size_t)tile_stride(dim, w, p->ops->lanes);
+	const size_t len = (size_t)tile_stride((int)p->span, w, p->ops->lanes);
 	const size_t high = dim > 1 ? span + (size_t)w - 1 : 1, deep = dim > 2 ? high : 1;
 	const size_t *n = p->grid.n, tx = tile % p->tiles[0];
 	const size_t ty = tile / p->tiles[0] % p->tiles[1], tz = tile / p->tiles[0] / p->tiles[1];
-	const size_t x = first_cell(tx, span, lead + (size_t)tile_slack(w, p->ops->lanes), n[0]);
+	const size_t x = first_cell(tx, p->span, lead + (size_t)tile_slack(w, p->ops->lanes), n[0]);
 	size_t z = dim > 2 ? first_cell(tz, span, lead, n[2]) : 0;
 
 	for (size_t k = 0; k < deep; k++, z = z + 1 < n[2] ? z + 1 : 0) {
@@ -133,6 +135,7 @@ some_points(const struct usfft_plan *p, int sign, size_t from, size_t to)
 				    .n = to - from,
 				    .bytes = p->points.bytes,
 				    .wide = p->points.wide,
+				    .bits = p->bits,
 				    .indexed = p->points.indexed,
 				    .sign = sign};
 }

@@ -152,6 +152,7 @@ item_modes_to_points(struct job *j, struct img *x)
 	o.dim = j->at.dim;
 	o.single = stream_single(x->type);
 	o.expect = m;
+	o.type = 2;
 	if (!stream_modes(x, o.dim, o.n, err))
 		raw_die(j->in, "%s", err);
 	const size_t modes = transform_modes(&o);

@@ -13,7 +13,7 @@
  *	   +----+-------------------+-----+
  *
  * The taps of a point begin at any column, yet every load and store is aligned: the window's polynomials are stored once
- * for each offset inside a register, shifted and padded with zeros.
+ * for each offset inside a register, shifted and padded with zeros. Only interpolation in 1-D takes unaligned loads.
  *
  * A record is dim places and, at its end, a value. A place is a fixed-point number: the integer part counts cells inside
  * the tile, and tile_bits() bits are the fraction of a cell. The value is a complex sample, or the index of the point in
@@ -63,7 +63,10 @@ tile_span(int dim)
  */
 #define TILE_NARROW 5e-7
 
-/* The bits of a place's fraction. The cells inside a tile take the other bits, and the sign takes one. */
+/*
+ * The bits of a place's fraction. The cells inside a tile take the other bits, and the sign takes one. A plan with one wide
+ * tile (usfft/grid/spread.c) has fewer bits.
+ */
 static inline int
 tile_bits(int dim, bool wide)
 {
@@ -116,14 +119,13 @@ tile_vecs(int w, int lanes)
 	return (w + lanes / 2 - 1 + lanes / 2 - 1) / (lanes / 2);
 }
 
-/* Complex samples of an accumulator's row. */
+/* Complex samples of an accumulator's row, where a tile has `span` cells along x. */
 static inline int
-tile_stride(int dim, int w, int lanes)
+tile_stride(int span, int w, int lanes)
 {
 	int group = lanes / 2;
 
-	return (tile_slack(w, lanes) + tile_span(dim) - 1) / group * group +
-	       tile_vecs(w, lanes) * group;
+	return (tile_slack(w, lanes) + span - 1) / group * group + tile_vecs(w, lanes) * group;
 }
 
 /* Rows of an accumulator. */
@@ -149,6 +151,7 @@ struct tile_points {
 	const void *record;
 	size_t n, bytes; /* of a record */
 	bool wide;	 /* places of 64 bits */
+	int bits;	 /* of a wide place's fraction */
 	bool indexed;	 /* records hold an index; else the value itself */
 	int sign;	 /* -1: values are conjugated */
 };

@@ -13,15 +13,15 @@ struct point {
 
 /* Splits the places of a record into cells inside the tile, and offsets f inside the cell, in -1..1. */
 INLINE void
-split(const char *record, bool wide, int dim, int *cell, real *f)
+split(const char *record, bool wide, int bits, int dim, int *cell, real *f)
 {
 	const int32_t one = (int32_t)1 << tile_bits(dim, false);
-	const int64_t wide_one = (int64_t)1 << tile_bits(dim, true);
+	const int64_t wide_one = (int64_t)1 << bits;
 
 	for (int a = 0; a < dim; a++)
 		if (sizeof(real) == sizeof(double) && wide) {
 			const int64_t place = ((const int64_t *)record)[a];
-			cell[a] = (int)(place >> tile_bits(dim, true));
+			cell[a] = (int)(place >> bits);
 			f[a] = (real)(place & (wide_one - 1)) * (real)(2.0 / (double)wide_one) - 1;
 		} else {
 			const int32_t place = ((const int32_t *)record)[a];
@@ -35,17 +35,21 @@ split(const char *record, bool wide, int dim, int *cell, real *f)
  * the latency of its operations.
  */
 INLINE void
-taps(const struct tile_window *win, int dim, int w, const char *record, bool wide, struct point *pt)
+taps(const struct tile_window *win, int dim, int w, bool aligned, const char *record, bool wide,
+     int bits, struct point *pt)
 {
-	const int group = LANES / 2, nx = (w + group - 1 + LANES - 1) / LANES;
-	const int ny = (w + LANES - 1) / LANES, stride = tile_stride(dim, w, LANES);
+	const int group = LANES / 2, stored = (w + group - 1 + LANES - 1) / LANES;
+	const int ny = (w + LANES - 1) / LANES, nx = aligned ? stored : ny;
+	const int nv = aligned ? tile_vecs(w, LANES) : (w + group - 1) / group;
+	const int stride = tile_stride(tile_span(dim), w, LANES);
 	int cell[3] = {0};
 	real f[3] = {0};
 	vec x[MAXV], y[MAXV], z[MAXV];
 
-	split(record, wide, dim, cell, f);
-	const int first = cell[0] + tile_slack(w, LANES), offset = first & (group - 1);
-	const vec *cx = (const vec *)win->x + offset * win->ncoef * nx;
+	split(record, wide, bits, dim, cell, f);
+	const int first = cell[0] + tile_slack(w, LANES);
+	const int offset = aligned ? first & (group - 1) : 0;
+	const vec *cx = (const vec *)win->x + offset * win->ncoef * stored;
 	const vec *cy = (const vec *)win->y, *cz = (const vec *)win->z;
 	for (int v = 0; v < nx; v++)
 		x[v] = cx[v];
@@ -54,7 +58,7 @@ taps(const struct tile_window *win, int dim, int w, const char *record, bool wid
 	for (int v = 0; dim > 2 && v < ny; v++)
 		z[v] = cz[v];
 	for (int d = 1; d < win->ncoef; d++) {
-		cx += nx;
+		cx += stored;
 		cy += ny;
 		cz += ny;
 		for (int v = 0; v < nx; v++)
@@ -64,7 +68,7 @@ taps(const struct tile_window *win, int dim, int w, const char *record, bool wid
 		for (int v = 0; dim > 2 && v < ny; v++)
 			z[v] = z[v] * f[2] + cz[v];
 	}
-	for (int v = 0; v < tile_vecs(w, LANES); v++)
+	for (int v = 0; v < nv; v++)
 		pt->x[v] = dup(x[v / 2], v % 2);
 	for (int v = 0; dim > 1 && v < ny; v++)
 		((vec *)pt->y)[v] = y[v];
@@ -88,12 +92,13 @@ spread(const struct tile_window *win, int dim, int w, real *restrict acc,
        const struct tile_points *points, const real *values)
 {
 	const int nv = tile_vecs(w, LANES);
-	const size_t row = 2 * (size_t)tile_stride(dim, w, LANES);
+	const size_t row = 2 * (size_t)tile_stride(tile_span(dim), w, LANES);
 	const size_t plane = row * (size_t)(tile_span(dim) + w - 1);
 	const size_t bytes = points->bytes;
 	const size_t behind = bytes - tile_value(sizeof(real), points->indexed);
 	const char *record = points->record;
 	const real sign = (real)points->sign;
+	const int bits = points->bits;
 
 	for (size_t i = 0; i < points->n; i++, record += bytes) {
 		struct point pt;
@@ -104,7 +109,7 @@ spread(const struct tile_window *win, int dim, int w, real *restrict acc,
 					   2 * index_at(record + TILE_AHEAD * bytes + behind));
 			value = values + 2 * index_at(record + behind);
 		}
-		taps(win, dim, w, record, points->wide, &pt);
+		taps(win, dim, w, true, record, points->wide, bits, &pt);
 		const vec c = pair(value[0], sign * value[1]);
 		for (int v = 0; v < nv; v++)
 			pt.x[v] *= c;
@@ -128,12 +133,14 @@ INLINE void
 interp(const struct tile_window *win, int dim, int w, const real *restrict acc,
        const struct tile_points *points, real *restrict out)
 {
-	const int nv = tile_vecs(w, LANES);
-	const size_t row = 2 * (size_t)tile_stride(dim, w, LANES);
+	/* In 1-D, loads that cross a cache line cost less than taps that are shifted to the lanes of aligned loads. */
+	const int nv = dim > 1 ? tile_vecs(w, LANES) : (w + LANES / 2 - 1) / (LANES / 2);
+	const size_t row = 2 * (size_t)tile_stride(tile_span(dim), w, LANES);
 	const size_t plane = row * (size_t)(tile_span(dim) + w - 1);
 	const size_t bytes = points->bytes, behind = bytes - tile_value(sizeof(real), true);
 	const char *record = points->record;
 	const real sign = (real)points->sign;
+	const int bits = points->bits;
 
 	for (size_t i = 0; i < points->n; i++, record += bytes) {
 		struct point pt;
@@ -143,18 +150,27 @@ interp(const struct tile_window *win, int dim, int w, const real *restrict acc,
 		if (dim == 1)
 			__builtin_prefetch(out + 2 * index_at(record + TILE_AHEAD * bytes + behind),
 					   1);
-		taps(win, dim, w, record, points->wide, &pt);
+		/* A wide tile lies in a far cache. */
+		if (dim == 1 && bits < tile_bits(dim, true)) {
+			const size_t cell =
+			    (size_t)(*(const int64_t *)(record + TILE_AHEAD * bytes) >> bits);
+			for (int v = 0; v < nv; v++)
+				__builtin_prefetch(acc + 2 * cell + v * LANES);
+		}
+		taps(win, dim, w, dim > 1, record, points->wide, bits, &pt);
 		const real *p = acc + pt.at;
 		for (int v = 0; v < nv; v++)
 			sum[v] = (vec){0};
 		for (int k = 0; k < (dim > 2 ? w : 1); k++, p += plane)
 			for (int j = 0; j < (dim > 1 ? w : 1); j++) {
-				const vec *from = (const vec *)(p + (size_t)j * row);
+				const real *from = p + (size_t)j * row;
 				const real s = dim == 1	  ? 1
 					       : dim == 2 ? pt.y[j]
 							  : pt.y[j] * pt.z[k];
 				for (int v = 0; v < nv; v++)
-					sum[v] += from[v] * s;
+					sum[v] += (dim > 1 ? ((const vec *)from)[v]
+							   : (vec)((const loose *)from)[v]) *
+						  s;
 			}
 		vec all = sum[0] * pt.x[0];
 		for (int v = 1; v < nv; v++)

@@ -16,7 +16,7 @@ struct points {
 
 	/* The members below serve while points arrive. */
 	size_t arrivals; /* points so far */
-	/* Records in the caller's order. They lie in the grid's memory if they fit, else in `spare`. */
+	/* Records in the caller's order. They lie in `record` if there is one key, in the grid's memory, or in `spare`. */
 	char *arrived;
 	void *spare;   /* owned */
 	uint32_t *key; /* owned: tile and part of each point, in the caller's order */

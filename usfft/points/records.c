@@ -119,8 +119,12 @@ count_keys(const struct usfft_plan *p, const struct block *b, size_t n, uint32_t
 	   uint32_t *count)
 {
 	const uint32_t nx = (uint32_t)p->tiles[0], ny = (uint32_t)p->tiles[1];
-	const int log = tile_span_log(p->o.dim);
+	const int log = p->span_log;
 
+	if (p->ntiles == 1 && p->o.dim < 3) {
+		*count += (uint32_t)n;
+		return;
+	}
 	for (size_t i = 0; i < n; i++) {
 		const uint32_t x = (uint32_t)b->cell[0][i];
 		const uint32_t y = (uint32_t)b->cell[1][i], z = (uint32_t)b->cell[2][i];
@@ -187,8 +191,8 @@ records_take(const struct piece *s, size_t from, size_t to, uint32_t *count)
 			return false;
 		count_keys(s->p, &b, n, q->key + s->first + j, count);
 		for (int a = 0; a < dim; a++)
-			make_places(&b, a, n, tile_span_log(dim), tile_bits(dim, q->wide),
-				    place[a]);
+			make_places(&b, a, n, s->p->span_log,
+				    q->wide ? s->p->bits : tile_bits(dim, false), place[a]);
 #define WRITE(d, type, place_type)                                                          \
 	if (dim == d && s->p->real == sizeof(type) && q->wide == (sizeof(place_type) == 8)) \
 	write_records(s, d, sizeof(type), sizeof(place_type), j, n, place, record)

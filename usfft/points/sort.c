@@ -121,14 +121,19 @@ share(size_t m, size_t i, size_t shares)
 	return m / shares * i + (i < m % shares ? i : m % shares);
 }
 
-/* Chooses the memory for arriving records: the grid's if they fit, since the grid is unused until they are sorted. */
+/*
+ * Chooses the memory for arriving records. With a single key, they arrive in order. Else it is the grid's if they fit, since
+ * the grid is unused until they are sorted.
+ */
 static void
 find_place(struct usfft_plan *p, size_t m)
 {
 	struct points *q = &p->points;
 	struct grid *g = &p->grid;
 
-	if (m * q->bytes <= g->rows * g->ld * 2 * p->real) {
+	if (p->ntiles * parts_of(p) == 1) {
+		q->arrived = q->record;
+	} else if (m * q->bytes <= g->rows * g->ld * 2 * p->real) {
 		q->arrived = g->data;
 		g->clean = false;
 	} else {
@@ -215,8 +220,10 @@ usfft_sort(struct usfft_plan *p)
 
 	memset((char *)q->record + q->m * q->bytes, 0, TILE_AHEAD * q->bytes);
 	add_up(p, q->count, shares);
+	/* With a single key, the records have arrived in their places. */
+	const size_t moving = keys > 1 ? shares : 0;
 #pragma omp parallel for num_threads((int)shares) schedule(static, 1)
-	for (size_t i = 0; i < shares; i++)
+	for (size_t i = 0; i < moving; i++)
 		move_records(q, share(q->m, i, shares), share(q->m, i + 1, shares),
 			     q->count + i * keys);
 	end_arrival(q);
