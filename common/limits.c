@@ -1,5 +1,6 @@
 #include <limits.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,22 @@ least_upwards(char *group, size_t root, size_t (*of)(const char *group))
 	return limit;
 }
 
+/* Whether a list of names, separated by commas and ended by a colon, has this one. */
+static bool
+names_it(const char *list, const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (;;) {
+		const size_t length = strcspn(list, ",:");
+		if (length == n && !strncmp(list, name, n))
+			return true;
+		if (list[length] != ',')
+			return false;
+		list += length + 1;
+	}
+}
+
 /*
  * Returns the least limit of all groups of this process. A line of the list is NUMBER:CONTROLLERS:PATH. Version 2 names no
  * controllers; version 1 mounts each controller under its name.
@@ -98,8 +115,10 @@ of_groups(const char *proc_cgroup, const char *root, const char *controller,
 			continue;
 		*path++ = 0;
 		path[strcspn(path, "\n")] = 0;
-		if (names[1] && !strstr(names, controller))
+		if (names[1] && !names_it(names + 1, controller))
 			continue;
+		if (!strcmp(path, "/"))
+			*path = 0;
 		snprintf(group, sizeof group, "%s%s%s%s", root, names[1] ? "/" : "",
 			 names[1] ? controller : "", path);
 		limit = least(limit, least_upwards(group, strlen(root), of));

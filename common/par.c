@@ -63,8 +63,11 @@ prepare_openmp(void)
 int
 par_threads(int asked)
 {
-	const int n = asked > 0 ? asked : asked_for > 0 ? asked_for : limits_cpus();
+	static int granted; /* 0: not known yet; files of the control groups say it, in .1 ms */
+	int n = asked > 0 ? asked : asked_for;
 
+	if (n <= 0)
+		n = granted = granted ? granted : limits_cpus();
 	return most > 0 && most < n ? most : n;
 }
 

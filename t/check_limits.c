@@ -58,6 +58,8 @@ groups_limit_threads_and_memory(void)
 	put_file("memory/c/memory.limit_in_bytes", "4096\n");
 	check_case(&many, limits_group_cpus("one", ".") == 1, "half a processor is one");
 	check_case(&many, limits_group_bytes("one", ".") == 4096, "4096 bytes of version 1");
+	put_file("other", "4:cpuset:/c\n2:cpuacct:/c\n");
+	check_case(&many, limits_group_cpus("other", ".") == SIZE_MAX, "cpuset is not cpu");
 	put_file("cpu/c/cpu.cfs_quota_us", "-1\n");
 	check_case(&many, limits_group_cpus("one", ".") == SIZE_MAX, "-1 is no limit");
 	if (chdir(before) || nftw(dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS))
