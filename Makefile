@@ -174,8 +174,8 @@ bench: all $(HELPERS) $(BENCHES:t/%.c=$(B)/t/%) $(BENCHXX:t/%.cc=$(B)/t/%)
 
 # What a bare machine with an NVIDIA driver needs for the checks and figures of the GPU, in one directory: t/kit/run.
 KIT := $(PROGRAMS:%=$(B)/%) $(B)/rawinfo $(B)/t/check-gpu $(B)/t/gen $(B)/t/gencmp $(B)/t/interleave $(B)/t/bench/gpu-rate
-gpu-kit: $(KIT)
-	t/kit/make $(B) $(KIT)
+gpu-kit: $(if $(CHECKGPU),$(KIT))
+	$(if $(CHECKGPU),t/kit/make $(B) $(KIT),@echo 'gpu-kit needs CUDA: NVCC=/usr/local/cuda/bin/nvcc, or where it is' >&2; exit 1)
 
 demo: all $(HELPERS)
 	B=$(B) t/demo/run

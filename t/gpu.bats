@@ -143,6 +143,12 @@ fake_kit() {
 	same <(echo "$output") 'the programs do not start here: morphrec: no such library'
 }
 
+@test "the kit is not built without CUDA" {
+	run ! make -s -C "$root" B="$PWD/b" NVCC= gpu-kit
+	grep -q '^gpu-kit needs CUDA: NVCC=' <<<"$output"
+	[ ! -e b ]
+}
+
 @test "a step of the kit that fails, or for which no time is left, does not stop the others" {
 	fake_kit '[[ $name$* != check-gpugpu/emst ]] || { echo wrong; exit 3; }
 		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
