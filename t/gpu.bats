@@ -141,6 +141,9 @@ fake_kit() {
 	fake_kit 'echo "$name: no such library" >&2; exit 127'
 	run ! kit/run log
 	same <(echo "$output") 'the programs do not start here: morphrec: no such library'
+	fake_kit '[[ $name != gpu-rate ]] || { echo "some GPU: no kernels"; exit 0; }; echo "GPU: CUDA 13.0, some GPU"'
+	run ! kit/run log
+	same <(echo "$output") 'the GPU cannot be used: some GPU: no kernels'
 }
 
 @test "the kit is not built without CUDA" {
@@ -151,6 +154,7 @@ fake_kit() {
 
 @test "a step of the kit that fails, or for which no time is left, does not stop the others" {
 	fake_kit '[[ $name$* != check-gpugpu/emst ]] || { echo wrong; exit 3; }
+		[[ $name != gpu-rate ]] || echo "some GPU: copies within its memory move 1000 GB/s"
 		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
 	run ! kit/run log check threads
 	grep -q '^check-emst: exit 3 in [0-9]* s: wrong$' <<<"$output"
