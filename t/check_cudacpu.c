@@ -122,6 +122,8 @@ check_refusals(void)
 	      "it ran");
 	check(wrong_copy(), "cudacpu: a copy past the end, or of the wrong kind, is refused",
 	      "it was made");
+	check(wrong_capture(),
+	      "cudacpu: while it captures, a thread neither waits nor takes memory", "it did");
 	check(wrong_shared(), "cudacpu: shared memory above 48 KB must be allowed first",
 	      "it was not asked for");
 }

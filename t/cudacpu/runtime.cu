@@ -204,6 +204,8 @@ cudacpu_malloc(void **p, size_t bytes)
 	const std::lock_guard<std::mutex> hold(lock);
 
 	*p = nullptr;
+	if (cudacpu_captures())
+		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
 	if (bytes > memory || used[device] > memory - bytes || !(*p = malloc(bytes)))
 		return cudacpu_result(cudaErrorMemoryAllocation);
 	memset(*p, 0xff, bytes);
@@ -218,6 +220,8 @@ cudaFree(void *p)
 {
 	if (!p)
 		return cudaSuccess;
+	if (cudacpu_captures())
+		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
 	cudacpu_drain();
 	const std::lock_guard<std::mutex> hold(lock);
 	const auto b = blocks.find(static_cast<char *>(p));
@@ -235,6 +239,8 @@ cudacpu_malloc_host(void **p, size_t bytes)
 {
 	const std::lock_guard<std::mutex> hold(lock);
 
+	if (cudacpu_captures())
+		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
 	if (!(*p = malloc(bytes)))
 		return cudacpu_result(cudaErrorMemoryAllocation);
 	pinned[static_cast<char *>(*p)] = {bytes, device};

@@ -101,6 +101,9 @@ bool cudacpu_is_on_device(const void *p, size_t bytes);
 /* Gives a stream a task; does all that the streams of the device in use have to do; chooses when they do it. */
 cudaError_t cudacpu_give(cudaStream_t s, std::function<void()> task);
 void cudacpu_drain(void);
+
+/* Whether this host thread captures a stream: then it may neither wait, nor get or give back memory, nor use the NULL stream. */
+bool cudacpu_captures(void);
 void cudacpu_policy(int order, unsigned seed);
 
 /* Dynamic shared memory: 48 KB, or what that kernel was allowed here, 64 KB at most, as on sm_75. */

@@ -35,6 +35,7 @@ int wrong_without_barrier(void) __attribute__((weak));
 int wrong_stream(void) __attribute__((weak));
 int wrong_copy(void) __attribute__((weak));
 int wrong_shared(void) __attribute__((weak));
+int wrong_capture(void) __attribute__((weak));
 
 /* These abort. */
 void wrong_barrier_of_some(void) __attribute__((weak));

@@ -45,6 +45,7 @@ std::recursive_mutex lock; /* of all below */
 std::set<cudacpu_stream *> streams;
 int policy;
 unsigned long long dice = 1;
+thread_local int captures; /* streams that this host thread captures */
 
 int
 current(void)
@@ -102,6 +103,8 @@ give(cudaStream_t s, task t)
 {
 	const std::lock_guard<std::recursive_mutex> hold(lock);
 
+	if (!s && cudacpu_captures())
+		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
 	if (s && s->device != current())
 		return cudacpu_result(cudaErrorInvalidResourceHandle);
 	if (!s) {
@@ -163,6 +166,12 @@ cudacpu_give(cudaStream_t s, std::function<void()> t)
 	return give(s, std::move(t));
 }
 
+bool
+cudacpu_captures(void)
+{
+	return captures > 0;
+}
+
 void
 cudacpu_drain(void)
 {
@@ -176,6 +185,8 @@ cudacpu_drain(void)
 cudaError_t
 cudaDeviceSynchronize(void)
 {
+	if (cudacpu_captures())
+		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
 	cudacpu_drain();
 	return cudaSuccess;
 }
@@ -250,7 +261,7 @@ cudaStreamSynchronize(cudaStream_t s)
 {
 	const std::lock_guard<std::recursive_mutex> hold(lock);
 
-	if (s && s->taken)
+	if (cudacpu_captures() || (s && s->taken))
 		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
 	if (s)
 		finish(s);
@@ -304,6 +315,8 @@ cudaEventSynchronize(cudaEvent_t e)
 {
 	const std::lock_guard<std::recursive_mutex> hold(lock);
 
+	if (cudacpu_captures())
+		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
 	if (e->records)
 		reach(e, e->stream, e->records);
 	return cudaSuccess;
@@ -331,6 +344,7 @@ cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode)
 	if (s->taken)
 		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
 	s->taken = new std::vector<task>;
+	captures++;
 	return cudaSuccess;
 }
 
@@ -344,6 +358,7 @@ cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *graph)
 	*graph = new cudacpu_graph{std::move(*s->taken)};
 	delete s->taken;
 	s->taken = nullptr;
+	captures--;
 	return cudaSuccess;
 }
 

@@ -169,3 +169,27 @@ wrong_shared(void)
 	WEIR_LAUNCH(nothing, 1, 1, 49 << 10, (cudaStream_t)0, result);
 	return e == cudaErrorInvalidValue && cudaGetLastError() == cudaSuccess;
 }
+
+int
+wrong_capture(void)
+{
+	void *more = nullptr, *a = nullptr;
+	cudaGraph_t graph = nullptr;
+	unsigned b = 0;
+	cudaStream_t s;
+	int refused = 0;
+
+	cudaStreamCreate(&s);
+	cudaMalloc(&a, sizeof b);
+	cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal);
+	for (const cudaError_t e :
+	     {cudaMalloc(&more, sizeof b), cudaFree(a), cudaStreamSynchronize(s),
+	      cudaDeviceSynchronize(), cudaMemcpy(a, &b, sizeof b, cudaMemcpyHostToDevice)})
+		refused += e == cudaErrorStreamCaptureUnsupported;
+	cudaStreamEndCapture(s, &graph);
+	cudaGetLastError();
+	cudaGraphDestroy(graph);
+	cudaFree(a);
+	cudaStreamDestroy(s);
+	return refused == 5;
+}
