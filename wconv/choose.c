@@ -189,14 +189,16 @@ direct_cost(const struct wconv_plan *p, const struct wconv_axis *x, const struct
 {
 	const double taps = (double)(p->q.kw * p->q.kh), lanes = (double)p->core->lanes;
 	const double rows = (double)(y->hi - y->lo);
-	double vectors = 0, blends = 0;
+	double vectors = 0, blends = 0, lines = 0;
 
 	for (size_t i = 0; i < x->ntile; i++) {
 		const struct wconv_tile *t = &x->tile[i];
 		vectors += (double)t->nf * 4 * ceil((double)(t->b - t->a) / lanes / 4);
 		blends += (double)t->nf * usual(y) / lanes;
+		lines += (double)t->nf / lanes;
 	}
-	return (double)p->q.planes * rows * taps * wconv_costs.tap * (vectors + 2 * blends);
+	return (double)p->q.planes * rows *
+	       (taps * wconv_costs.tap * (vectors + 2 * blends) + lines * wconv_costs.line);
 }
 
 /* Chooses method, lengths and costs for the results of x and y. Their tiles are not the chosen ones afterwards. */

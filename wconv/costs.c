@@ -9,12 +9,15 @@ const size_t wconv_sizes[WCONV_SIZES] = {
 /*
  * Measured on an AMD EPYC (Zen 5), AVX-512, single precision. Only ratios matter, and they differ little between machines.
  * Costs measured on an Intel Xeon chose plans that took .95 to 1.17 times as long on six of seven problems, and 2.8 times
- * on the seventh.
+ * on the seventh. On an AMD EPYC (Zen 4), transforms took 1.25 times as long as predicted from direct sums with AVX-512, and
+ * 1.06 times with AVX2. For that, tap is less than the measured 4.06e-10, and kernels of up to 49 samples are summed directly:
+ * transforms of these took up to 1.4 times as long.
  */
 const struct wconv_costs wconv_costs = {
     .turn = 2.94e-09,
     .product = 5.28e-09,
-    .tap = 4.06e-10,
+    .tap = 3.15e-10,
+    .line = 5.6e-07,
     .transform = {2.3e-08,  3.81e-08, 4.36e-08, 5.46e-08, 6.16e-08, 7.91e-08, 9.99e-08, 1.34e-07,
 		  1.78e-07, 1.49e-07, 2.11e-07, 2.26e-07, 2.8e-07,  3.09e-07, 3.64e-07, 3.57e-07,
 		  4.8e-07,  4.74e-07, 6.3e-07,	5.47e-07, 6.2e-07,  8.16e-07, 7.23e-07, 9.81e-07,

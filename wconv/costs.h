@@ -15,6 +15,8 @@ struct wconv_costs {
 	double product;
 	/* per kernel sample and vector of results: direct sums */
 	double tap;
+	/* per row of a tile and function of x, of one lane: blend the kernels, begin the sums */
+	double line;
 };
 
 /* The lengths of transforms that the planner chooses from, increasing: 2^a 3^b 5^c, multiples of 4. */
