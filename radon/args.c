@@ -127,6 +127,20 @@ parse_mute(const struct args *a, struct radon_mute *m)
 	}
 }
 
+/* A mute that keeps no curve is a mistake, as in the unit of q. */
+static void
+check_mute(const struct args *a, const struct radon_options *o)
+{
+	double top = -INFINITY, cut = INFINITY;
+
+	for (size_t i = 0; i < o->nq; i++)
+		top = fmax(top, radon_mute_q(o, i));
+	for (size_t i = 0; i < o->mute.n; i++)
+		cut = fmin(cut, o->mute.q[i]);
+	if (a->mute && cut >= top - 1e-9 * fabs(top))
+		die_usage("--mute=%s: no curve lies above it; the highest is %g", a->mute, top);
+}
+
 static double
 parse_noise(const char *option, const char *text)
 {
@@ -222,6 +236,7 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 		parse_mute(a, &o->mute);
 	if (a->polygons)
 		polygons_read(&o->mute, a->polygons);
+	check_mute(a, o);
 	o->mute.taper = a->taper_given ? a->taper : o->nr ? o->dq + o->dr : 4 * o->dq;
 	g->any_noise = o->mode == RADON_LSQ && !strcmp(a->lsq, "auto");
 	if (o->mode == RADON_LSQ && !g->any_noise)

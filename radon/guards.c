@@ -44,6 +44,32 @@ radon_alpha(const struct radon_options *o, const float *gather, const float *lef
 	return sum[1] > 0 ? sum[0] / sum[1] : 1;
 }
 
+/* Is trace j at the same place as trace k? */
+static bool
+same_place(const struct radon_options *o, size_t j, size_t k)
+{
+	const size_t nr = o->nr ? o->nr : 1;
+	const double near = o->hyperbolic ? 0 : o->dt / 4,
+		     q = (double)(o->nq / nr - 1) * o->dq * fabs(o->g[j] - o->g[k]),
+		     r = o->nr ? (double)(nr - 1) * o->dr * fabs(o->h[j] - o->h[k]) : 0;
+
+	return q + r <= near;
+}
+
+size_t
+radon_different(const struct radon_options *o, size_t most)
+{
+	size_t n = 0;
+
+	for (size_t j = 0; j < o->nx && n < most; j++) {
+		bool known = o->live && !o->live[j];
+		for (size_t k = 0; k < j && !known; k++)
+			known = (!o->live || o->live[k]) && same_place(o, j, k);
+		n += !known;
+	}
+	return n;
+}
+
 /* The frequency at which n curves, d apart, alias on traces at g. */
 static double
 alias(size_t n, double d, const double *g, size_t nx)

@@ -214,6 +214,12 @@ int radon_noise(const struct radon_options *o, const float *gather, double *nu);
 double radon_alpha(const struct radon_options *o, const float *gather, const float *left);
 
 /*
+ * Counts the different places of live traces, up to `most`. Two traces are at the same place when no two curves differ by more
+ * than a quarter of a sample between them; with hyperbolic curves when they have the same g.
+ */
+size_t radon_different(const struct radon_options *o, size_t most);
+
+/*
  * The lowest frequency at which neighbouring curves move a whole period apart across the traces, in Hz; inf: none, or the
  * curves are hyperbolic. *apart is the distance of these curves, in s.
  */

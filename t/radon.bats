@@ -199,6 +199,68 @@ below() {
 	[ ! -s err ]
 }
 
+# change FILE EXPRESSION: the item of floats, each sample $_ replaced by that expression.
+change() {
+	head -c "$(payload "$1")" "$1"
+	tail -c +$(($(payload "$1") + 1)) "$1" | perl -0777 -ne "print pack 'f<*', map { $2 } unpack 'f<*'"
+}
+
+# near A B: the samples of two items of amplitude 1 differ by less than 1e-6.
+near() {
+	paste <(samples "$1" | tr ' ' '\n') <(samples "$2" | tr ' ' '\n') | awk '
+		!($1 - $2 < 1e-6 && $2 - $1 < 1e-6) { bad = 1 } END { exit bad || !NR }'
+}
+
+@test "radon: tiny and huge amplitudes give the same result, scaled" {
+	gathers 24 >zeros
+	change zeros '$_ + .01' >d
+	for mode in '--lsq --mute=.1 --subtract' '--sparse --mute=.1 --subtract' --sparse --adjoint \
+		'--sparse --curve=hyperbolic -q 0:1:20'; do
+		radon $curves $mode --quiet d >want
+		for e in -100 -60 60 110; do
+			change d "\$_ * 2 ** $e" >s
+			radon $curves $mode --quiet s >got
+			change got "\$_ * 2 ** $((-e))" >same
+			near want same
+		done
+	done
+	change d '$_ * 2 ** -90' >s
+	radon $curves --lsq --quiet s | radon --model >m
+	radon $curves --lsq --quiet d | radon --model >want
+	change m '$_ * 2 ** 90' >same
+	near want same
+}
+
+@test "radon: traces at one offset are left as they are, and few offsets are a warning" {
+	gathers 1 >one
+	gathers 4 >four
+	echo 700 700 700 700 >same
+	for mode in --lsq --sparse; do
+		radon $curves $mode --mute=.1 --subtract one 2>err >o
+		cmp <(samples one) <(samples o)
+		grep -q 'item 1: gather 1: one offset does not tell curves apart: nothing is subtracted' err
+		radon $curves $mode --mute=.1 --subtract --offsets=same --quiet --stats=s four >o
+		cmp <(samples four) <(samples o)
+		grep -q '"few_offsets": 1' s
+		radon $curves $mode --mute=.1 --subtract four 2>err >o
+		run ! cmp -s <(samples four) <(samples o)
+		grep -q 'item 1: gather 1: fewer than 6 offsets: primaries are subtracted' err
+		radon $curves $mode --subtract one 2>err >o
+		run ! cmp -s <(samples one) <(samples o)
+		[ ! -s err ]
+	done
+	gathers 6 | radon $curves --mute=.1 --subtract 2>err >o
+	run ! grep -q offsets err
+}
+
+@test "radon: a mute above all curves is wrong usage" {
+	fails 2 '--mute=50: no curve lies above it; the highest is 0.3' radon $curves --mute=50 --subtract </dev/null
+	fails 2 '--mute=1:.3,2:.4: no curve' radon $curves --mute=1:.3,2:.4 --lsq </dev/null
+	fails 2 'the highest is 0.2' radon -q 0:.3:4 --qy=0:.1:4 -X 9 --mute=.2 </dev/null
+	gathers 24 >d
+	radon $curves --mute=1:.2,2:.4 --lsq --quiet d >p
+}
+
 @test "radon: --lsq=auto finds a NU for each gather" {
 	gencmp >clean
 	radon $curves --lsq=auto --subtract --mute=.1 -v clean 2>err >o

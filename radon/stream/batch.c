@@ -25,7 +25,7 @@ struct batches {
 	pthread_t io;
 
 	size_t gathers, traces, fallbacks, steps;
-	size_t strong, beyond; /* gathers with a warning */
+	size_t strong, beyond, few; /* gathers with a warning */
 };
 
 static void
@@ -93,6 +93,11 @@ warn_result(struct batches *s, const struct gather *g)
 		warn("item %zu: gather %zu: what is subtracted is too strong (alpha %.2f; below "
 		     "0.5 it adds energy): a larger NU, or other curves",
 		     g->item, g->plane + 1, g->alpha);
+	if (g->different < FEW && g->different && !s->few++)
+		warn("item %zu: gather %zu: %s", g->item, g->plane + 1,
+		     g->different > 1
+			 ? "fewer than 6 offsets: primaries are subtracted with the multiples"
+			 : "one offset does not tell curves apart: nothing is subtracted");
 	if ((low || high) && !s->beyond++)
 		warn("item %zu: gather %zu: events lie beyond %s of the curves: widen -q", g->item,
 		     g->plane + 1,
@@ -224,6 +229,7 @@ batch_close(struct batches *s)
 		stats_add(s->st, "fallbacks", "%zu", s->fallbacks);
 		stats_add(s->st, "steps", "%zu", s->steps);
 		stats_add(s->st, "too_strong", "%zu", s->strong);
+		stats_add(s->st, "few_offsets", "%zu", s->few);
 		stats_add(s->st, "beyond_curves", "%zu", s->beyond);
 	}
 	gathers_close(s->in);

@@ -1,13 +1,10 @@
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <stdlib.h>
 
-#include "common/cpu.h"
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/opt.h"
-#include "common/sample.h"
 #include "radon/stream/heads.h"
 
 /* A moveout longer than this many times the length of the traces comes from a wrong unit. */
@@ -136,82 +133,6 @@ room(struct gather *g, const struct gathers *s)
 	g->room_x = nx;
 }
 
-static void
-samples(float **x, size_t *has, size_t rows, size_t n)
-{
-	size_t want;
-
-	if (!weir_mul(rows, n, &want))
-		die("a gather of %zu x %zu samples is too large", rows, n);
-	if (*has >= want && *x)
-		return;
-	weir_free(*x);
-	*x = weir_xalloc(want, sizeof **x);
-	*has = want;
-}
-
-/* any: is a sample of the n other than 0? bad: is one not finite? */
-WEIR_CLONES(inspect, (const float *x, size_t n, bool *any, bool *bad), (x, n, any, bad))
-{
-	uint32_t bits = 0, worst = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		uint32_t v;
-		memcpy(&v, &x[i], sizeof v);
-		v &= 0x7fffffff;
-		bits |= v;
-		worst = v > worst ? v : worst;
-	}
-	*any = bits != 0;
-	*bad = worst >= 0x7f800000;
-}
-
-/* Reads the next row of the item as floats. NaN and infinity become 0 or are fatal. Returns whether any sample is not 0. */
-static bool
-read_row(struct gathers *s, size_t row, float *x)
-{
-	bool any, bad;
-
-	if (s->item.type == IMG_F32) {
-		raw_read(s->in, x, s->n);
-	} else {
-		raw_read(s->in, s->raw, s->n);
-		sample_load(s->wide, s->raw, s->item.type, s->n);
-		for (size_t i = 0; i < s->n; i++)
-			x[i] = (float)s->wide[i];
-	}
-	inspect(x, s->n, &any, &bad);
-	for (size_t i = 0; bad && i < s->n; i++)
-		if (!isfinite(x[i]) && !s->o->nan_is_zero)
-			raw_die(s->in,
-				"gather %zu: %s %zu: sample %zu is %g; --nan=zero takes it for 0",
-				s->plane + 1, s->shape.mode == RADON_MODEL ? "curve" : "trace",
-				row + 1, i + 1, (double)x[i]);
-		else if (!isfinite(x[i]))
-			x[i] = 0;
-	if (bad)
-		inspect(x, s->n, &any, &bad);
-	return any;
-}
-
-static void
-read_plane(struct gathers *s, struct gather *g)
-{
-	const bool inverse = s->shape.mode == RADON_LSQ || s->shape.mode == RADON_SPARSE;
-	const size_t n = s->shape.mode == RADON_MODEL ? g->ntau : s->n;
-
-	for (size_t j = 0; j < g->o.nx; j++)
-		g->live[j] = true;
-	samples(&g->in, &g->room_in, s->rows, n);
-	if (s->n < n)
-		memset(g->in, 0, s->rows * n * sizeof *g->in);
-	for (size_t r = 0; r < s->rows; r++) {
-		const bool any = read_row(s, r, g->in + r * n + s->skip);
-		if (inverse)
-			g->live[r] = any;
-	}
-}
-
 /* Makes the time axis of the transform long enough for the input panel, even when the offsets need less. */
 static void
 hold_panel(const struct gathers *s, struct gather *g)
@@ -328,11 +249,11 @@ gathers_next(struct gathers *s, struct gather *g)
 		hold_panel(s, g);
 	fit_panel(s, g);
 	s->skip = g->o.mode == RADON_MODEL ? place_panel(s, g) : 0;
-	read_plane(s, g);
+	rows_read(s, g);
 	if (g->o.mode == RADON_MODEL || g->o.subtract)
-		samples(&g->out, &g->room_out, g->o.nx, g->o.nt);
+		rows_room(&g->out, &g->room_out, g->o.nx, g->o.nt);
 	else
-		samples(&g->out, &g->room_out, g->o.nq, g->ntau);
+		rows_room(&g->out, &g->room_out, g->o.nq, g->ntau);
 	img_free(&g->head);
 	if (s->plane == s->from) {
 		head_of_result(s, g);
@@ -371,9 +292,14 @@ gather_like(const struct gather *a, const struct gather *b)
 void
 gather_put(const struct gathers_options *o, struct raw_out *out, struct gather *g)
 {
+	const bool gather = g->o.mode == RADON_MODEL || g->o.subtract;
+
 	if (g->head.dim)
 		raw_head(out, &g->head);
-	if (g->o.mode == RADON_MODEL || g->o.subtract)
+	if (g->exponent)
+		rows_multiply(g->out, gather ? g->o.nx * g->o.nt : g->o.nq * g->ntau,
+			      ldexp(1, g->exponent));
+	if (gather)
 		raw_write(out, g->out, g->o.nx * g->o.nt);
 	else if (!o->cut)
 		raw_write(out, g->out, g->o.nq * g->ntau);

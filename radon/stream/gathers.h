@@ -50,9 +50,15 @@ struct gather {
 	float *in, *out; /* owned: room for room_in and room_out samples */
 	size_t room_x, room_in, room_out;
 	size_t ntau, lead;
+	int exponent; /* in and out are the samples of the input and the result times 2^-exponent */
 	struct radon_report report;
 	double alpha; /* radon_alpha() of the result; 1: not subtracted */
+	size_t
+	    different; /* radon_different() where the mute divides the curves; SIZE_MAX elsewhere */
 };
+
+/* --subtract loses a fifth and more of the primaries' amplitude where traces are at fewer places. */
+enum { FEW = 6 };
 
 struct gathers;
 

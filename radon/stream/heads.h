@@ -1,6 +1,6 @@
 /*
- * The struct that four files share: gathers.c reads gathers from items, keys.c reads the keys of panels, offsets.c finds the
- * offsets of traces, and heads.c makes the heads of results.
+ * The struct that five files share: gathers.c reads gathers from items, rows.c reads their samples, keys.c reads the keys of
+ * panels, offsets.c finds the offsets of traces, and heads.c makes the heads of results.
  */
 #ifndef RADON_HEADS_H
 #define RADON_HEADS_H
@@ -29,6 +29,7 @@ struct gathers {
 	double reference, depth, azimuth;
 	size_t rows, n; /* of a plane of the input: traces or curves, samples */
 	size_t skip;	/* the place of its first sample in a row of the transform */
+	float peak;	/* the largest magnitude of the plane */
 	void *raw;	/* owned: one row in the item's type */
 	double *wide;	/* owned: the same row in double */
 };
@@ -59,6 +60,15 @@ void offsets_range(struct gathers *s);
 
 /* Sets g and h of the next plane. Its offsets come from the file, or are those of all planes, or the plane's own. */
 void offsets_take(struct gathers *s, struct gather *g);
+
+/* Makes room for rows of n samples in *x, which has room for *has samples. Dies when there is no memory. */
+void rows_room(float **x, size_t *has, size_t rows, size_t n);
+
+/* Multiplies n samples by a power of 2. */
+void rows_multiply(float *x, size_t n, double by);
+
+/* Reads the samples of the next plane into g->in, and finds g->live and g->exponent. */
+void rows_read(struct gathers *s, struct gather *g);
 
 /* Makes g->head, the head of the result of the current item. g is the item's first gather. */
 void head_of_result(const struct gathers *s, struct gather *g);

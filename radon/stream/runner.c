@@ -126,9 +126,18 @@ new_work(const struct runner *r, int threads)
 	return w;
 }
 
+/*
+ * Finds alpha, and how many places the traces have when a mute divides the curves. Traces at one place say nothing about curves,
+ * so that the gather is left as it is.
+ */
 static void
 judge(struct gather *g)
 {
+	const bool divided = g->o.nq > 1 && (g->o.mute.n || g->o.mute.npolygon);
+
+	g->different = g->o.subtract && divided ? radon_different(&g->o, FEW) : SIZE_MAX;
+	if (g->different < 2)
+		memcpy(g->out, g->in, g->o.nx * g->o.nt * sizeof *g->out);
 	g->alpha = g->o.subtract ? radon_alpha(&g->o, g->in, g->out) : 1;
 }
 
