@@ -143,3 +143,21 @@ npy() {
 	grep -q '"items": 2' s
 	grep -q "\"bytes_out\": $(wc -c <out)" s
 }
+
+@test "plain samples: the last one may end the file, and only blanks and comments stand between" {
+	same <(printf 'P2 2 1 255 7 8' | rawtotext) '7 8'
+	same <(printf 'P2\n# a\n2 1\n255\n7#b\n8 # end' | rawtotext) '7 8'
+	same <(printf 'P3 1 1 65535 1\t22\r\n65535' | rawtotext) '1 22 65535'
+	same <(printf 'P2 1 1 9 7 P2 1 1 9 8' | rawtotext | grep .) '7
+8'
+	while IFS='|' read -r samples what; do
+		fails 1 "$what" bash -c "printf 'P2 2 1 255 $samples' | rawtotext -o out"
+	done <<-'END'
+		7|the file ends before the last sample
+		7 256|a sample exceeds the maxval 255
+		7 99999999999999999999|a sample exceeds the maxval 255
+		7 1e1|a sample is no number
+		7 -1|a sample is no number
+		7 8x|a sample is no number
+	END
+}

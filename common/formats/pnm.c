@@ -97,8 +97,8 @@ pnm_head(FILE *f, struct img *x, bool *block, char err[RAW_ERR])
 }
 
 /*
- * These functions read rows of the plain formats and of P4's packed bits. They use the row functions of each format, since a
- * row of pam.h's tuples would commit sixteen times the memory of a wide picture's row before the first sample has arrived.
+ * Reads P1, and P4's packed bits, by the row function of their format: a row of pam.h's tuples would commit sixteen times the
+ * memory of a wide picture's row before the first sample has arrived.
  */
 static void
 read_bits(FILE *f, uint8_t *to, size_t w, size_t h, int format)
@@ -123,33 +123,59 @@ store(const struct img *x, size_t i, unsigned v)
 		((uint16_t *)x->data)[i] = (uint16_t)v;
 }
 
-static void
-read_grays(FILE *f, const struct img *x, size_t w, size_t h)
+/* Returns the next byte, or '\n' for a comment with its end. */
+static int
+next_byte(FILE *f)
 {
-	gray *row = pgm_allocrow((unsigned)w);
+	int c = getc(f);
 
-	for (size_t y = 0; y < h; y++) {
-		pgm_readpgmrow(f, row, (int)w, img_maxval(x), PGM_FORMAT);
-		for (size_t i = 0; i < w; i++)
-			store(x, y * w + i, row[i]);
+	if (c == '#')
+		while (c != '\n' && c != '\r' && c != EOF)
+			c = getc(f);
+	return c;
+}
+
+static bool
+is_blank(int c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/*
+ * Reads a number of a plain format and the blank behind it. libnetpbm's function wants that blank behind the last number of a
+ * file, too, and takes any other byte for it.
+ */
+static unsigned
+read_number(FILE *f, unsigned maxval)
+{
+	unsigned v = 0;
+	int c = next_byte(f);
+
+	while (is_blank(c))
+		c = next_byte(f);
+	if (c == EOF)
+		pm_error("the file ends before the last sample");
+	if (c < '0' || c > '9')
+		pm_error("a sample is no number");
+	for (; c >= '0' && c <= '9'; c = next_byte(f)) {
+		v = 10 * v + (unsigned)(c - '0');
+		if (v > maxval)
+			pm_error("a sample exceeds the maxval %u", maxval);
 	}
-	pgm_freerow(row);
+	if (c != EOF && !is_blank(c))
+		pm_error("a sample is no number");
+	return v;
 }
 
 static void
-read_colours(FILE *f, const struct img *x, size_t w, size_t h)
+read_numbers(FILE *f, const struct img *x)
 {
-	pixel *row = ppm_allocrow((unsigned)w);
+	const unsigned maxval = img_maxval(x);
+	size_t n;
 
-	for (size_t y = 0; y < h; y++) {
-		ppm_readppmrow(f, row, (int)w, img_maxval(x), PPM_FORMAT);
-		for (size_t i = 0; i < w; i++) {
-			store(x, 3 * (y * w + i), PPM_GETR(row[i]));
-			store(x, 3 * (y * w + i) + 1, PPM_GETG(row[i]));
-			store(x, 3 * (y * w + i) + 2, PPM_GETB(row[i]));
-		}
-	}
-	ppm_freerow(row);
+	img_count(x, &n);
+	for (size_t i = 0; i < n; i++)
+		store(x, i, read_number(f, maxval));
 }
 
 static void
@@ -158,10 +184,8 @@ read_rows(void *arg)
 	const struct reading *r = arg;
 	const struct img *x = r->x;
 
-	if (r->magic == '3')
-		read_colours(r->f, x, x->axis[1].n, x->axis[2].n);
-	else if (r->magic == '2')
-		read_grays(r->f, x, x->axis[0].n, x->axis[1].n);
+	if (r->magic == '2' || r->magic == '3')
+		read_numbers(r->f, x);
 	else
 		read_bits(r->f, x->data, x->axis[0].n, x->axis[1].n,
 			  r->magic == '1' ? PBM_FORMAT : RPBM_FORMAT);
