@@ -45,6 +45,23 @@ line() {
 	run ! grep -aq '^offset-' <(sutoraw line.su)
 }
 
+@test "su: offsets that are all 0 give way to coordinates, but not to those of a stack" {
+	line
+	for i in 0 1 2 3 4; do
+		poke line.su $((i * 256 + 36)) 00 00 00 00
+		poke line.su $((i * 256 + 72)) 00 00 00 05 00 00 00 07
+	done
+	sutoraw -k none line.su >r
+	grep -aq '^offsets:=0 0 0 0 0$' r
+	run ! grep -aq '^offset-' r
+	for i in 0 1 2 3 4; do poke line.su $((i * 256 + 80)) 00 00 00 08 00 00 00 03; done
+	sutoraw -k none line.su >r
+	run ! grep -aq '^offsets' r
+	grep -aq '^offset-x:=3 3 3 3 3$' r
+	grep -aq '^offset-y:=-4 -4 -4 -4 -4$' r
+	radon -q 0:.001:2 -X 5 r | grep -aq '^offsets:=5 5 5 5 5'
+}
+
 @test "su: another key makes other gathers, none makes one" {
 	line
 	[ "$(sutoraw --key=offset line.su | grep -ac '^sizes: 4 1$')" -eq 5 ]

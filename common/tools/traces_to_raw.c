@@ -30,6 +30,7 @@ struct gather {
 	float *data;	/* [n][ns] */
 	double *offset; /* n */
 	double *x, *y;	/* n: from source to group; 0 when the header has no coordinates */
+	bool group;	/* a group of the gather has coordinates other than 0 */
 	size_t n, room; /* traces */
 	int32_t key;
 	double delay; /* ms */
@@ -78,6 +79,7 @@ add_offset(struct gather *g, const struct traces *t, const unsigned char *r)
 	for (size_t i = 0; i < 4; i++)
 		at[i] = angles ? 0 : trace_word(r + TRACE_SX + 4 * i, 4, t->swap);
 	g->offset[g->n] = trace_word(r + TRACE_OFFSET, 4, t->swap);
+	g->group |= at[2] != 0 || at[3] != 0;
 	g->x[g->n] = scaled(at[2] - at[0], scale);
 	g->y[g->n] = scaled(at[3] - at[1], scale);
 }
@@ -90,6 +92,7 @@ read_gather(struct traces *t, const struct traces_args *args, struct gather *g,
 	const int at = keys[args->key].at;
 	const unsigned char *r;
 
+	g->group = false;
 	for (g->n = 0; (r = traces_peek(t)); traces_take(t)) {
 		const int32_t key = at < 0 ? 0 : trace_word(r + at, 4, t->swap);
 		const double delay = delay_of(t, r);
@@ -122,15 +125,23 @@ set_numbers(struct img *x, const char *key, const double *v, size_t n)
 	weir_free(text);
 }
 
+/*
+ * Offsets that are all 0 were never set; the distances of source and group are then the offsets. Stacks have the coordinates
+ * of midpoints as the source's, and none of groups.
+ */
 static void
 set_offsets(struct img *x, const struct gather *g)
 {
-	bool any = false;
+	bool plane = false, line = false;
 
-	set_numbers(x, "offsets", g->offset, g->n);
-	for (size_t j = 0; j < g->n; j++)
-		any |= g->x[j] != 0 || g->y[j] != 0;
-	if (!any)
+	for (size_t j = 0; j < g->n; j++) {
+		plane |= g->x[j] != 0 || g->y[j] != 0;
+		line |= g->offset[j] != 0;
+	}
+	plane = plane && (line || g->group);
+	if (line || !plane)
+		set_numbers(x, "offsets", g->offset, g->n);
+	if (!plane)
 		return;
 	set_numbers(x, "offset-x", g->x, g->n);
 	set_numbers(x, "offset-y", g->y, g->n);
