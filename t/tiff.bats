@@ -77,6 +77,16 @@ there_and_back() {
 	END
 }
 
+@test "complex integers and complex samples of several planes are refused, and not read as numbers" {
+	gen --type=uint values 2x1 1 2 | rawtotiff >a.tif
+	# SampleFormat, tag 339 (53 01), a short (03 00): its value 1 becomes 5, complex integers
+	LC_ALL=C sed -i 's/\x53\x01\x03\x00\x01\x00\x00\x00\x01/\x53\x01\x03\x00\x01\x00\x00\x00\x05/' a.tif
+	fails 1 'page 0: its samples are of a type that is not supported' tifftoraw a.tif
+	need_tifffile
+	/usr/bin/python3 -c 'import numpy, tifffile; tifffile.imwrite("a.tif", numpy.ones((3, 4, 2), "c8"), photometric="minisblack", planarconfig="contig")'
+	fails 1 'page 0: its samples are of a type that is not supported' tifftoraw a.tif
+}
+
 @test "tifffile's and ImageJ's stacks come with their distances, those of one directory too" {
 	need_tifffile
 	/usr/bin/python3 - <<-'END'

@@ -21,7 +21,8 @@ type_of(unsigned format, unsigned bits)
 		       : bits == 32 ? IMG_I32
 		       : bits == 64 ? IMG_I64
 				    : IMG_NONE;
-	if (bits < 1 || (bits > 32 && bits != 64))
+	/* Complex samples of one plane are floats by now. */
+	if (format != SAMPLEFORMAT_UINT || bits < 1 || (bits > 32 && bits != 64))
 		return IMG_NONE;
 	return bits <= 8 ? IMG_U8 : bits <= 16 ? IMG_U16 : bits <= 32 ? IMG_U32 : IMG_U64;
 }
