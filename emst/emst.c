@@ -14,7 +14,7 @@
 #include "emst/kd/kd.h"
 #include "emst/sort.h"
 
-enum { FEW = 20000, SPARSE = 1 };
+enum { FEW = 20000, FEWEST = 2000, SPARSE = 1 };
 
 static int
 check(const struct emst_set *s)
@@ -66,7 +66,7 @@ grow(struct forest *f, struct emst_tree *t, double step2, bool or_sparse)
 		err = -ENOMEM;
 	else
 		err = forest_shells(f);
-	if (!err && or_sparse && forest_is_sparse(f))
+	if (!err && or_sparse && f->sparse)
 		err = SPARSE;
 	if (!err && f->trees > 1)
 		err = forest_boruvka(f, &d2);
@@ -215,7 +215,7 @@ emst_run(const struct emst_set *s, int threads, struct emst_tree *t)
 	if (s->n <= EMST_PRIM || s->k > EMST_MAXDIM)
 		return run_points(&(struct kd_input){.s = s, .threads = threads}, emst_prim_f32,
 				  emst_prim_f64, t);
-	if (s->type == EMST_CODE && s->lattice && s->n > FEW)
+	if (s->type == EMST_CODE && s->lattice && s->n > FEWEST)
 		err = run_lattice(s, threads, t, true);
 	return err == SPARSE ? emst_run_kd(s, threads, t) : err;
 }

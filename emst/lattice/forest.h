@@ -26,10 +26,11 @@ struct forest {
 	size_t upto[FOREST_MAXD2 +
 		    1]; /* upto[d2]: edges of at most that squared length; valid below next */
 	uint32_t next;	/* all edges with d2 < next have been found */
+	bool sparse; /* forest_boruvka() would be slow: too many colours are left, too far apart */
 };
 
 /*
- * Runs Kruskal's algorithm by shells of equal d2 = 1, 2, 3 ... until one tree is left or forest_boruvka() is faster.
+ * Runs Kruskal's algorithm by shells of equal d2 = 1, 2, 3 ... until one tree is left or another method is faster.
  * 0 or -ENOMEM.
  */
 int forest_shells(struct forest *f);
@@ -39,8 +40,5 @@ int forest_shells(struct forest *f);
  * nedge + i. 0 or -ENOMEM.
  */
 int forest_boruvka(struct forest *f, uint32_t **d2);
-
-/* Returns true when forest_boruvka() would be slow: too many colours are left, too far apart. */
-bool forest_is_sparse(const struct forest *f);
 
 #endif

@@ -3,14 +3,14 @@
  * of the last shell and joined in order.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "common/mem.h"
 #include "common/par.h"
+#include "emst/lattice/costs.h"
 #include "emst/lattice/pairs.h"
 
-enum { MAXOFFSETS = 256, SMALL = 1 << 16, FIRST = 3 };
+enum { MAXOFFSETS = 256, SMALL = 1 << 16 };
 
 struct shell {
 	uint32_t d2;
@@ -224,107 +224,6 @@ join_shell(struct forest *f, const struct shell *s, struct pairs *p, size_t *see
 	return err;
 }
 
-/* What a sample of the colours shows: how many are outside the largest tree, and how many are in crumbs, very small trees. */
-struct census {
-	double active, crumbs;
-};
-
-static struct census
-take_census(const struct forest *f)
-{
-	enum { SAMPLE = 128, CRUMB = 2 };
-	uint32_t root[SAMPLE];
-	size_t most = 0, crumbs = 0;
-
-	for (size_t i = 0; i < SAMPLE; i++)
-		root[i] = f->up[f->n * i / SAMPLE];
-	for (size_t i = 0; i < SAMPLE; i++) {
-		size_t same = 0;
-		for (size_t j = 0; j < SAMPLE; j++)
-			same += root[j] == root[i];
-		most = same > most ? same : most;
-		crumbs += same <= CRUMB;
-	}
-	const double each = (double)f->n / SAMPLE;
-	return (struct census){(double)(SAMPLE - most) * each, (double)crumbs * each};
-}
-
-/*
- * These costs in ns were measured on one thread of an AMD EPYC with AVX-512: a colour in the kd-tree; all blocks, and a tree
- * that the shells leave; for an offset of a shell a row that is not empty, and a pair that is seen; for a shell a colour.
- */
-static const double KD_COLOUR = 1300, BLOCKS = 15e6, TREE = 2000, ROW = 4.5, PAIR = 46, COLOUR = .7;
-
-/*
- * Returns the cost of blocks for the trees that are left. The sparser the colours, the more blocks a colour looks at: it takes
- * .2 us in 12 dense clouds and 4 us in thin sheets.
- */
-static double
-blocks_cost(const struct forest *f, double active)
-{
-	const double by_row = (double)f->n / (double)f->l->rows;
-
-	return BLOCKS + TREE / 2 * (double)f->trees + 4000 / by_row * active;
-}
-
-static double
-kd_cost(const struct forest *f)
-{
-	return KD_COLOUR * (double)f->n;
-}
-
-/* seen is the number of pairs that the last shell has seen for an offset. */
-static double
-shell_cost(const struct forest *f, const struct shell *s, double seen)
-{
-	return s->n ? s->n * (ROW * (double)f->l->rows + PAIR * seen) + COLOUR * (double)f->n : 0;
-}
-
-/* Uneven colours cost the kd-tree up to 1.6 times what random ones do. */
-bool
-forest_is_sparse(const struct forest *f)
-{
-	return f->trees > 1 && 1.5 * kd_cost(f) < blocks_cost(f, take_census(f).active);
-}
-
-/*
- * Tells after the FIRST shells, which have 13 offsets, whether the kd-tree costs less than the others. Most colours are in one
- * tree when a colour has 2.7 neighbours on average (percolation of random points), or 1.35 in half of all directions. If the
- * first shells have joined a share x of the colours, this takes 13 * 1.35 / x offsets. Blocks then take 400 ns a colour. Among
- * random colours the kd-tree is taken up to 85000, where both methods take 120 ms.
- */
-static bool
-kd_is_cheaper(const struct forest *f)
-{
-	const double n = (double)f->n, share = 1 - (double)f->trees / n;
-
-	return (kd_cost(f) - BLOCKS - 400 * n) * share < 13 * 1.35 * ROW * (double)f->l->rows;
-}
-
-/* What the shells have cost so far, and what the last one has saved. */
-struct account {
-	double spent, saved_by_offset, seen_by_offset;
-};
-
-/*
- * Tells whether another method takes over from the next shell s. Shells go on until they have cost an eighth of what the rest
- * would cost, and as long as an offset saves twice what it costs. Crumbs are dear: every colour of them searches in every
- * round, and far. So while an eighth of the colours are in crumbs, an offset need save only half of what it costs.
- */
-static bool
-is_enough(const struct forest *f, const struct shell *s, const struct account *a)
-{
-	const struct census c = take_census(f);
-	const double cost = shell_cost(f, s, a->seen_by_offset), saved = a->saved_by_offset * s->n;
-
-	if (f->trees == 1 || (f->next == FIRST + 1 && kd_is_cheaper(f)))
-		return true;
-	if (8 * c.crumbs > (double)f->n)
-		return 2 * saved < cost && a->spent + cost > kd_cost(f) / 8;
-	return saved < 2 * cost &&
-	       8 * (a->spent + cost) > fmin(kd_cost(f), blocks_cost(f, c.active));
-}
-
 static int
 join_shells(struct forest *f, struct pairs *p)
 {
@@ -338,15 +237,11 @@ join_shells(struct forest *f, struct pairs *p)
 		const size_t trees = f->trees;
 		size_t seen = 0;
 		make_shell(&s, f->next, &spread);
-		if (f->next > FIRST && is_enough(f, &s, &a))
+		if (costs_hand_over(&a, f, s.n))
 			break;
 		err = join_shell(f, &s, p, &seen);
 		f->upto[f->next] = f->nedge;
-		if (!s.n)
-			continue;
-		a.saved_by_offset = TREE * (double)(trees - f->trees) / s.n;
-		a.seen_by_offset = (double)seen / s.n;
-		a.spent += shell_cost(f, &s, a.seen_by_offset);
+		costs_enter(&a, f, s.n, trees - f->trees, seen);
 	}
 	return err;
 }
