@@ -1,6 +1,6 @@
 #include <math.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/die.h"
 #include "common/mem.h"
