@@ -398,7 +398,10 @@ labels() {
 
 @test "more classes than vertices, larger classes than the image" {
 	levels >l.pgm
-	fails 1 'there are only 6 vertices' emst --to=labels -k 7 l.pgm
+	fails 1 'there are only 6 colours' emst --to=labels -k 7 l.pgm
+	ppm 1 1 7 7 7 >one.ppm
+	fails 1 'there is only 1 colour' emst --to=labels -k 2 one.ppm
+	fails 1 'there are only 9 pixels' emst --neighbours=4 --to=labels -k 10 l.pgm
 	fails 1 'there are only 9 pixels' emst --to=labels -m 10 l.pgm
 	fails 1 'there are only 9 pixels' emst --to=labels --min-pts=10 l.pgm
 }
@@ -508,6 +511,13 @@ labels() {
 	same <(levels | emst --palette=3 --to=palette) '1 5 0.5556 10.8
 2 3 0.3333 20.3333
 3 1 0.1111 50'
+}
+
+@test "--palette takes the alpha of a gray picture as a sample, and keeps it" {
+	printf 'P7\nWIDTH 4\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\5\0\7\0\5\310\7\310' >alpha.pam
+	emst --palette=2 alpha.pam >two.pam
+	same <(head -n 6 two.pam | tail -n 1) 'TUPLTYPE GRAYSCALE_ALPHA'
+	same <(tail -c 8 two.pam | od -An -tu1 | xargs) '6 0 6 0 6 200 6 200'
 }
 
 @test "--palette takes pictures of 8 bits and makes no tree" {

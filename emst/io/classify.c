@@ -76,7 +76,12 @@ make_classes(struct classes *c, const struct emst_tree *t, const struct dendrogr
 	uint64_t m = 0;
 
 	if (args->has_k && args->k > t->n)
-		raw_die(in, "--classes %zu: there are only %zu vertices", args->k, t->n);
+		raw_die(in, "--classes %zu: there %s only %zu %s%s", args->k,
+			t->n == 1 ? "is" : "are", t->n,
+			v->points	   ? "point"
+			: args->neighbours ? "pixel"
+					   : "colour",
+			t->n == 1 ? "" : "s");
 	if (args->has_min_pts && !args->has_k) {
 		insist(in, classes_density(
 			       c, d, t,
