@@ -127,6 +127,8 @@ axis mins: 11 1'
 	for overlap in same first last; do
 		rawjoin --overlap=$overlap --pnm parts | cmp - <(cat a.pgm b.pgm)
 	done
+	rawtile --size=20x8 --margin=2 a.pgm | rawjoin --pnm | cmp - a.pgm
+	cat a.pgm a.pgm | rawjoin --pnm | cmp - <(cat a.pgm a.pgm)
 	rawtile --size=5x4 --margin=3 --only=14 a.pgm >last
 	rawtile --size=5x4 --margin=3 a.pgm | cat last - | rawjoin --pnm | cmp - a.pgm
 	fails 1 'item 15: it differs from the part below it' bash -c '

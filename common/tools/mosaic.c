@@ -226,6 +226,8 @@ mosaic_add(struct mosaic *w, const struct raw_in *in, const struct img *x,
 {
 	enum { PAGES = 4 << 12 }; /* of both ends of a row, in y and in have */
 	const enum overlap overlap = (enum overlap)how->overlap;
+
+	w->keyless |= !img_key(x, "tile");
 	const size_t row = p->w * p->c * img_type_size(x->type);
 
 	check_part(w, in, x, p, t, overlap);
@@ -266,9 +268,10 @@ mosaic_is_another(const struct mosaic *w, const struct img *x, const struct img_
 	if (x->type != w->y.type || img_maxval(x) != img_maxval(&w->y) || p->c != w->p.c ||
 	    p->n != w->p.n || t->W != w->p.w || t->H != w->p.h)
 		return true;
+	if (w->keyless || !img_key(x, "tile"))
+		return true;
 	for (size_t i = 0; i < w->parts; i++)
-		if (!memcmp(&w->part[i], &place, sizeof place) ||
-		    (w->part[i].w == w->p.w && w->part[i].h == w->p.h))
+		if (!memcmp(&w->part[i], &place, sizeof place))
 			return true;
 	return false;
 }

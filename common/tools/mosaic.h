@@ -19,6 +19,7 @@ struct mosaic {
 	struct img_picture p;
 	bool *have;	    /* [h][w]: pixels that have arrived */
 	bool in_file;	    /* y.data and have are mapped from temporary files */
+	bool keyless;	    /* an item without tile:= was the whole */
 	bool written;	    /* parts may still follow, which add nothing */
 	size_t touched;	    /* bytes of y.data and have that may be in memory */
 	size_t missing;	    /* pixels */
@@ -33,7 +34,7 @@ void mosaic_start(struct mosaic *w, const struct raw_in *in, const struct img *x
 
 /*
  * Whether part x at t begins another picture. Nothing does before the picture is complete. After that, a part of another
- * shape does, and so does a part of a place that has arrived already. All parts do when one part was the whole picture.
+ * shape does, and so does a part of a place that has arrived already. All items do before and after one without tile:=.
  */
 bool mosaic_is_another(const struct mosaic *w, const struct img *x, const struct img_picture *p,
 		       const struct tile *t, const struct mosaic_how *how);
