@@ -90,6 +90,8 @@ item_check_memory(const struct job *j, size_t bytes)
 {
 	const size_t limit = weir_limit(j->a.common.max_bytes);
 
+	if (bytes == SIZE_MAX)
+		raw_die(j->in, "the grid for these modes is too large");
 	if (bytes > limit)
 		raw_die(j->in, "%zu bytes for the grid, more than %zu: see --max-bytes", bytes,
 			limit);

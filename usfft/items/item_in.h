@@ -20,7 +20,7 @@ void item_judge(const struct job *j, int err, const size_t *bad);
 /* Warns of a tolerance that cannot be reached; with --strict it is an error. */
 void item_check_tolerance(const struct job *j, const struct usfft_options *o);
 
-/* Dies when a grid of so many bytes is larger than --max-bytes. */
+/* Dies when a grid of so many bytes is larger than --max-bytes. SIZE_MAX: there is no such grid. */
 void item_check_memory(const struct job *j, size_t bytes);
 
 /* Makes j->run a plan for o, and sorts fixed points into it. It keeps the last plan if that fits. */
