@@ -26,6 +26,14 @@ stats_charge(struct stats *st, enum stats_stage stage)
 	st->last = now;
 }
 
+/* JSON has neither NaN nor infinity. */
+static bool
+is_json(const char *value)
+{
+	value += *value == '-';
+	return strcmp(value, "nan") && strcmp(value, "inf");
+}
+
 void
 stats_add(struct stats *st, const char *name, const char *fmt, ...)
 {
@@ -34,7 +42,8 @@ stats_add(struct stats *st, const char *name, const char *fmt, ...)
 
 	va_start(ap, fmt);
 	if (vasprintf(&value, fmt, ap) < 0 ||
-	    asprintf(&own, "%s, \"%s\": %s", st->own ? st->own : "", name, value) < 0)
+	    asprintf(&own, "%s, \"%s\": %s", st->own ? st->own : "", name,
+		     is_json(value) ? value : "null") < 0)
 		die("no memory");
 	va_end(ap);
 	free(value);

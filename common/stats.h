@@ -28,7 +28,7 @@ struct stats {
 void stats_start(struct stats *st);
 void stats_charge(struct stats *st, enum stats_stage stage);
 
-/* Adds a figure of the program's own. fmt makes a JSON value; each name is used once. */
+/* Adds a figure of the program's own. fmt makes a JSON value, or nan or inf, which become null; each name is used once. */
 void stats_add(struct stats *st, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -357,6 +357,9 @@ labels() {
 @test "--stats says how many points, how long, how many classes" {
 	levels | emst --to=labels --distance=1 --stats=s >/dev/null
 	grep -F '"points": 6, "total_weight": 40, "longest_edge": 29, "classes": 3' s
+	item double '2 3' -- 0 0 1.7e308 0 0 -1.7e308 |
+		emst --points --stats=s >/dev/null
+	grep -F '"points": 3, "total_weight": null, "longest_edge": 1.7e+308}' s # JSON has no inf
 }
 
 # --- bad input -------------------------------------------------------------------------------
