@@ -139,7 +139,7 @@ sizes: 3 2'
 }
 
 @test "all types come back" {
-	for type in char uchar short ushort int uint longlong ulonglong float double; do
+	for type in char uchar short ushort int uint int64 uint64 float double; do
 		gen --type=$type values 3x2 0 1 2 3 4 100 >a
 		rawtofits a | fitstoraw >b
 		diff <(rawinfo a | grep -e ^type -e ^sizes) <(rawinfo b | grep -e ^type -e ^sizes)

@@ -21,7 +21,7 @@ struct args {
 	size_t seed;
 };
 
-#define TYPES "char|uchar|short|ushort|int|uint|longlong|ulonglong|float|double"
+#define TYPES "char|uchar|short|ushort|int|uint|int64|uint64|float|double"
 
 #define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {

@@ -138,7 +138,7 @@ units: "" "" "s"'
 	cmp <(rawstack --combine=sum s.0 s.0 | rawtotext) <(rawmath 'a * 2' s.0 | rawtotext)
 	fails 1 'another part of a picture' rawmath 'a + b' s.0 s.1
 	fails 1 'another part of a picture' rawstack --combine=mean s.0 s.1
-	gen --type=longlong values 1 5 >d
+	gen --type=int64 values 1 5 >d
 	fails 1 'samples of 64 bits would lose digits' rawstack --combine=sum d
 	fails 2 '--split goes without --combine' rawstack --split --combine=sum a.pgm
 	fails 2 'those of a new axis' rawstack --combine=sum --unit=m a.pgm

@@ -3,7 +3,7 @@ load lib
 # rawtonpy: items as NumPy arrays.
 
 @test "all types come back, axes in their order" {
-	for type in char uchar short ushort int uint longlong ulonglong float double; do
+	for type in char uchar short ushort int uint int64 uint64 float double; do
 		gen --type=$type values 3x2x2 {1..12} >a
 		rawtonpy a >a.npy
 		diff <(rawinfo a | grep -e ^type -e ^sizes) <(rawinfo a.npy | grep -e ^type -e ^sizes)

@@ -88,7 +88,7 @@ complex() {
 	same <(levels uchar 3x1 '0 7 255' --) '0 7 255'
 	same <(levels ushort 3x1 '0 7 65535' --) '0 7 65535'
 	same <(levels int 3x1 '0 7 65535' --) '0 7 65535'
-	same <(levels longlong 3x1 '0 7 65535' --) '0 7 65535'
+	same <(levels int64 3x1 '0 7 65535' --) '0 7 65535'
 }
 
 @test "integers that fit no PNM are refused, not clipped" {

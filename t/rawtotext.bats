@@ -21,13 +21,13 @@ load lib
 }
 
 @test "64-bit integers keep all digits" {
-	gen --type=longlong -- values 1x1 0 >a.nrrd
+	gen --type=int64 -- values 1x1 0 >a.nrrd
 	{ head -c -8 a.nrrd && printf '\1\0\0\0\0\0\0\200'; } >b.nrrd
 	same <(rawtotext b.nrrd) -9223372036854775807
 }
 
 @test "random numbers of every type come back bit for bit" {
-	for type in char uchar short ushort int uint longlong ulonglong float double; do
+	for type in char uchar short ushort int uint int64 uint64 float double; do
 		gen noise 40 30 --type=$type --raw >a.nrrd
 		rawtotext a.nrrd | texttoraw --type=$type --sizes=40,30 >b.nrrd
 		cmp <(samples a.nrrd) <(samples b.nrrd)
@@ -97,7 +97,7 @@ sizes: 1 2'
 	echo 1e39 >bad
 	fails 1 'is no float' texttoraw --type=float bad
 	echo 9223372036854775808 >bad
-	fails 1 'is no int64' texttoraw --type=longlong bad
+	fails 1 'is no int64' texttoraw --type=int64 bad
 }
 
 @test "more numbers than --max-bytes holds are refused" {

@@ -17,7 +17,7 @@ there_and_back() {
 }
 
 @test "all types and codecs come back, in strips and in tiles" {
-	for type in char uchar short ushort int uint longlong ulonglong float double; do
+	for type in char uchar short ushort int uint int64 uint64 float double; do
 		gen --type=$type values 37x5 $(seq 1 120) $(seq 65) >a
 		for options in '' --compress=deflate --compress=lzw --compress=zstd --tile=16 '--tile=32 --compress=deflate' --bigtiff; do
 			# shellcheck disable=SC2086 # options are words

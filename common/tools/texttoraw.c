@@ -14,7 +14,7 @@
 
 const char *const weir_prog = "texttoraw";
 
-#define TYPES "char|uchar|short|ushort|int|uint|longlong|ulonglong|float|double"
+#define TYPES "char|uchar|short|ushort|int|uint|int64|uint64|float|double"
 
 struct args {
 	struct opt_common common;
