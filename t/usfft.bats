@@ -69,6 +69,7 @@ columns() {
 	usfft -T 1 -n 4 --batch q.nrrd v.nrrd >one.nrrd
 	usfft -T 1 -n 4 --batch q.nrrd w.nrrd >two.nrrd
 	cat one.nrrd two.nrrd one.nrrd | cmp - out.nrrd
+	fails 1 'no values behind the points' usfft -T 1 -n 4 --batch q.nrrd
 }
 
 @test "three columns without names are a point in space where values come apart" {

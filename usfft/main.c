@@ -125,24 +125,34 @@ transform_item(struct job *j, struct img *x)
 	stats_charge(&j->st, STATS_WRITE);
 }
 
+static void
+transform_items(struct job *j)
+{
+	struct img x;
+	bool over = false;
+
+	for (; !over && raw_next(j->in, &x); img_free(&x)) {
+		over = slices_over(&j->share, j->in);
+		if (!over && slices_take(&j->share, j->in, &x, -1))
+			transform_item(j, &x);
+	}
+	if (!over && j->a.batch && raw_item(j->in) == 1)
+		raw_die(j->in, "no values behind the points");
+}
+
 int
 main(int argc, char **argv)
 {
 	struct job j = {0};
 	char **path;
 	size_t npath;
-	struct img x;
 
 	weir_keep_heap();
 	usfft_args(&j, argc, argv, &path, &npath);
 	stats_start(&j.st);
 	j.st.threads = j.o.threads;
 	open_files(&j, path, npath);
-	for (bool over = false; !over && raw_next(j.in, &x); img_free(&x)) {
-		over = slices_over(&j.share, j.in);
-		if (!over && slices_take(&j.share, j.in, &x, -1))
-			transform_item(&j, &x);
-	}
+	transform_items(&j);
 	finish(&j);
 	return 0;
 }
