@@ -104,6 +104,18 @@ npy() {
 	{ npy '|u1' True '(2, 3)' && printf 'adbecf'; } | pgmtoraw | cmp - want
 }
 
+@test "a NumPy array of three or four bytes a pixel is a colour picture" {
+	{ npy '|u1' False '(1, 2, 3)' && printf 'abcdef'; } >rgb.npy
+	printf 'P6 2 1 255\nabcdef' | emst --to=text >want
+	emst --to=text rgb.npy | diff - want
+	pgmtoraw rgb.npy | grep -ax 'kinds: RGB-color domain domain'
+	pgmtoraw rgb.npy | rawtonpy | pgmtoraw | grep -ax 'kinds: RGB-color domain domain'
+	{ npy '<u2' True '(2, 1, 4)' && printf '%016d' 0; } | pgmtoraw >a.nrrd
+	grep -ax 'kinds: RGBA-color domain domain' a.nrrd
+	{ npy '<f4' False '(1, 2, 3)' && printf '%024d' 0; } | pgmtoraw >a.nrrd
+	run ! grep -a color a.nrrd
+}
+
 @test "a big-endian NumPy array is read as such" {
 	{ npy '>i2' False '(2,)' && printf '\377\376\1\2'; } | pgmtoraw >a.nrrd
 	same <(samples a.nrrd) '-2 258'

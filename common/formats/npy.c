@@ -93,6 +93,16 @@ take_shape(const char *s, size_t *n, int *dim, char err[RAW_ERR])
 	}
 }
 
+/* Marks the planes of a colour picture: arrays of Python's libraries have them in the last index. */
+static void
+mark_colours(struct img *x)
+{
+	struct img_axis *a = x->axis;
+
+	if (x->dim == 3 && (x->type == IMG_U8 || x->type == IMG_U16) && (a->n == 3 || a->n == 4))
+		strcpy(a->kind, a->n == 3 ? "RGB-color" : "RGBA-color");
+}
+
 static int
 take_dict(const char *dict, struct img *x, struct npy_layout *how, char err[RAW_ERR])
 {
@@ -117,6 +127,7 @@ take_dict(const char *dict, struct img *x, struct npy_layout *how, char err[RAW_
 	img_init(x, type, dim, sizes);
 	if (complex)
 		strcpy(x->axis[0].kind, "complex");
+	mark_colours(x);
 	x->format = IMG_NPY;
 	if (!img_bytes(x, sizes))
 		return fail(err, "the product of the shape overflows");
