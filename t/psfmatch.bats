@@ -115,6 +115,15 @@ least() {
 	[ ! -s said ]
 }
 
+@test "the 66 terms of a background of degree 10 are written, however long their numbers are" {
+	field
+	rawmath '1e-20 * a' ref.nrrd >small.nrrd
+	rawmath '1e-20 * (a - (1 + (x - 199.5) / 200 + (y - 149.5) / 150)^10)' ref.nrrd >new_small.nrrd
+	psfmatch --size=7 --degree=0 --background=10 small.nrrd new_small.nrrd >k.nrrd
+	grep -a '^background:=' k.nrrd | sed 's/.*=//' |
+		awk 'NF == 66 && (1e20 * $1 + 1) ^ 2 < 1e-4 && (1e20 * $66 + 1) ^ 2 < 1e-2 { n++ } END { exit n != 1 }'
+}
+
 @test "pictures that do not match, and fields without stars, are refused" {
 	gen noise 64 48 >a.pgm
 	gen noise 48 64 >b.pgm

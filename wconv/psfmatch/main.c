@@ -123,7 +123,9 @@ write_kernels(struct raw_out *out, const struct psfmatch *m, const double corner
 {
 	const size_t planes = psfmatch_terms(m->degree);
 	const size_t sizes[] = {m->size, m->size, planes};
-	char text[1024];
+	/* the longest number is -1.23456789e-308, and a blank or the final 0 follows it */
+	const size_t room = 17 * psfmatch_terms(m->background);
+	char *text = weir_xalloc(room, 1);
 	size_t n = 0;
 	struct img y;
 
@@ -132,8 +134,9 @@ write_kernels(struct raw_out *out, const struct psfmatch *m, const double corner
 	img_set_key(&y, "zero", "%.17g %.17g", m->zero_x + corner[0], m->zero_y + corner[1]);
 	img_set_key(&y, "scale", "%.17g %.17g", m->scale_x, m->scale_y);
 	for (size_t t = 0; t < psfmatch_terms(m->background); t++)
-		n += (size_t)snprintf(text + n, sizeof text - n, "%s%.9g", t ? " " : "", m->b[t]);
+		n += (size_t)snprintf(text + n, room - n, "%s%.9g", t ? " " : "", m->b[t]);
 	img_set_key(&y, "background", "%s", text);
+	weir_free(text);
 	opt_add_history(&y, &args->common);
 	raw_head(out, &y);
 	raw_write(out, m->kernel, m->size * m->size * planes);
