@@ -164,6 +164,9 @@ columns() {
 	usfft -T 2 --inverse -e 1e-12 -v --start=f.nrrd -n 3 -p at.nrrd v.nrrd 2>err >out
 	[ "$(numbers <out)" = "4.0000 0.0000 5.0000 0.0000 6.0000 0.0000" ]
 	run ! grep -q iteration err
+	doubles 4 0 0 0 0 >zeros.nrrd
+	[ "$(usfft -T 2 --inverse --start=f.nrrd -n 3 -p at.nrrd --output=real zeros.nrrd | numbers)" = "0.0000 0.0000 0.0000" ]
+	fails 1 'zeros.nrrd: all weights are 0' usfft -T 2 --inverse --weights=zeros.nrrd -n 3 -p at.nrrd v.nrrd
 	fails 1 'f.nrrd: its sizes are not those of -n' usfft -T 2 --inverse --start=f.nrrd -n 4 -p at.nrrd v.nrrd
 	fails 2 '--damp: goes with --inverse' usfft -T 1 --damp=1 -n 4 pv.nrrd
 }
@@ -186,6 +189,12 @@ columns() {
 	usfft -T 1 -n 1000 --sigma=1.15 -e 1e-12 pv.nrrd 2>err >out
 	grep -q 'cannot be reached with --sigma=1.15: expect' err
 	fails 2 '--sigma' usfft -T 1 -n 4 --sigma=1 pv.nrrd
+	fails 1 'cannot be reached with --sigma=1.15: expect' usfft --strict -T 1 -n 1000 --sigma=1.15 -e 1e-12 pv.nrrd
+	doubles 1x2 0 1.5 >to.nrrd
+	fails 1 'cannot be reached with --sigma=1.15: expect' usfft --strict -T 3 --targets=to.nrrd --sigma=1.15 -e 1e-12 pv.nrrd
+	usfft -T 3 --targets=to.nrrd --sigma=1.15 -e 1e-12 pv.nrrd 2>err >out
+	grep -q 'cannot be reached with --sigma=1.15: expect' err
+	usfft --strict -T 3 --targets=to.nrrd --sigma=2 -e 1e-9 pv.nrrd >out
 }
 
 @test "check compares results with exact sums" {
@@ -303,6 +312,7 @@ columns() {
 	grep -q 'tolerance 1e-20 cannot be reached: expect 1e-14' err
 	fails 1 'tolerance 1e-10 is below 1e-09' usfft --strict --window=gauss -e 1e-10 -T 1 -n 4 pv.nrrd
 	fails 1 'tolerance 1e-20 is below 1e-14' usfft --strict -e 1e-20 -T 1 -n 4 pv.nrrd
+	fails 1 'tolerance 1e-20 is below 1e-14' usfft --strict -e 1e-20 -T 2 --inverse -n 1 pv.nrrd
 	gen --type=float values 3x2 0 1 0 .25 1 0 >single.nrrd
 	fails 1 'tolerance 1e-09 is below 1e-06' usfft --strict -e 1e-9 -T 1 -n 4 single.nrrd
 }
@@ -347,6 +357,14 @@ columns() {
 	doubles 3x3 10 20 30 -5 0 -100 0 0 7 | columns 'u v w' >uvw.nrrd
 	doubles 3x3 0 0 0 0 2 0 0 0 0 >sky.nrrd
 	[ "$(usfft -T 2 --pixel=.5 -p uvw.nrrd sky.nrrd | numbers)" = "2.0000 0.0000 2.0000 0.0000 2.0000 0.0000" ]
+}
+
+@test "an image of one pixel is the centre of the sky" {
+	doubles 5x2 3 4 500 1 2 0 7 -900 3 0 | columns 'u v w re im' >vis.nrrd
+	for how in '' --wstep=5; do
+		[ "$(usfft -T 1 $how --pixel=1 -n 1,1 vis.nrrd | numbers)" = "4.0000" ]
+		[ "$(usfft -T 2 --inverse $how --pixel=1 -n 1,1 vis.nrrd | numbers)" = "2.0000" ]
+	done
 }
 
 @test "w turns a visibility by the depth of the sky" {

@@ -25,7 +25,7 @@ iterate(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, d
 	int err = 0;
 
 	memcpy(p, r, n * sizeof *p);
-	*got = (struct usfft_outcome){.residual = first > 0 ? sqrt(rho / first) : 0};
+	*got = (struct usfft_outcome){.residual = sqrt(rho / first)};
 	while (!err && got->iterations < v->iter && got->residual > v->rtol) {
 		err = matrix(who, p, q);
 		const double curve = dot(p, q, n);
@@ -84,6 +84,12 @@ usfft_cg(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, 
 	divide(r, n, scale);
 	divide(f, n, scale);
 	const double first = dot(r, r, n);
+	*got = (struct usfft_outcome){0};
+	if (!(first > 0)) { /* f = 0 is a solution, wherever f starts */
+		memset(f, 0, n * sizeof *f);
+		weir_free(work);
+		return 0;
+	}
 	if (v->start) {
 		err = matrix(who, f, work);
 		for (size_t i = 0; !err && i < n; i++)

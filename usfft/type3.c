@@ -284,12 +284,13 @@ transform(struct usfft_3 *t, const struct usfft_points *pt, const void *c,
 
 size_t
 usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
-		  const struct usfft_points *targets)
+		  const struct usfft_points *targets, double *reach)
 {
+	const int lanes = usfft_loops(o->registers, o->single)->tile.lanes;
 	struct usfft_3 t = {.o = *o, .m = pt->m};
 	struct usfft_options outer, inner;
-	size_t bad;
-	double reach;
+	size_t bad, cells[3];
+	double first, second;
 	int w;
 
 	if (find_box(pt, o->dim, &t.box, &bad) || find_box(targets, o->dim, &t.target_box, &bad) ||
@@ -298,9 +299,11 @@ usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
 	inner = outer;
 	inner.expect = targets->m;
 	inner.type = 2;
-	if (usfft_choose(&outer, usfft_loops(o->registers, o->single)->tile.lanes, &w, inner.n,
-			 &reach))
+	if (usfft_choose(&outer, lanes, &w, inner.n, &first))
 		return 0;
+	if (usfft_choose(&inner, lanes, &w, cells, &second))
+		return SIZE_MAX;
+	*reach = fmax(first, second) / outer.tol * o->tol;
 	const size_t a = usfft_bytes(&outer), b = usfft_bytes(&inner);
 	return a > SIZE_MAX - b ? SIZE_MAX : a + b;
 }

@@ -145,8 +145,11 @@ void usfft_scatter(struct usfft_plan *p, int sign, void *c);
 int usfft_type3(const struct usfft_options *o, const struct usfft_points *pt, const void *c,
 		const struct usfft_points *targets, int sign, void *out, size_t *bad);
 
-/* Bytes of the two grids of usfft_type3(). 0: usfft_type3() refuses these points or targets. */
+/*
+ * Bytes of the two grids of usfft_type3(). 0: usfft_type3() refuses these points or targets. SIZE_MAX: no grid exists. For
+ * other results *reach is the tolerance that the windows keep. It is above o->tol where o->sigma does not allow that.
+ */
 size_t usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
-			 const struct usfft_points *targets);
+			 const struct usfft_points *targets, double *reach);
 
 #endif

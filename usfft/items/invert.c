@@ -98,8 +98,10 @@ item_invert(struct job *j, struct img *x)
 
 	if (!j->a.pixel && q.at.dim != o.dim)
 		raw_die(j->in, "points of %d axes, but -n of %d", q.at.dim, o.dim);
-	if (!j->a.pixel)
+	if (!j->a.pixel) {
+		item_check_tolerance(j, &o);
 		item_check_memory(j, usfft_inverse_bytes(&o));
+	}
 	const size_t modes = transform_modes(&o);
 	double *f = weir_xalloc(modes, 2 * sizeof *f),
 	       *b = values_as_doubles(&q.v, q.at.pt.m * sets, NULL);

@@ -86,6 +86,18 @@ item_check_tolerance(const struct job *j, const struct usfft_options *o)
 }
 
 void
+item_check_reach(const struct job *j, const char *option, double value, double reach)
+{
+	if (!(reach > j->o.tol * (1 + 1e-12)))
+		return;
+	if (j->a.strict)
+		raw_die(j->in, "tolerance %g cannot be reached with %s=%g: expect %.2g", j->o.tol,
+			option, value, reach);
+	warn("tolerance %g cannot be reached with %s=%g: expect %.2g", j->o.tol, option, value,
+	     reach);
+}
+
+void
 item_check_memory(const struct job *j, size_t bytes)
 {
 	const size_t limit = weir_limit(j->a.common.max_bytes);
@@ -107,9 +119,8 @@ item_plan(struct job *j, const struct usfft_options *o)
 	item_judge(j, transform_plan(&j->run, o), NULL);
 	if (j->fixed)
 		sort_points(j, &j->at.pt, NULL, 0, NULL);
-	if (o->sigma > 0 && usfft_reach(j->run.plan) > o->tol)
-		warn("tolerance %g cannot be reached with --sigma=%g: expect %.2g", o->tol,
-		     o->sigma, usfft_reach(j->run.plan));
+	if (o->sigma > 0)
+		item_check_reach(j, "--sigma", o->sigma, usfft_reach(j->run.plan));
 	if (j->a.common.verbose)
 		warn("%d taps, grid %zu x %zu x %zu, tolerance %g", usfft_taps(j->run.plan),
 		     usfft_cells(j->run.plan, 0), usfft_cells(j->run.plan, 1),

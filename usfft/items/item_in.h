@@ -20,6 +20,9 @@ void item_judge(const struct job *j, int err, const size_t *bad);
 /* Warns of a tolerance that cannot be reached; with --strict it is an error. */
 void item_check_tolerance(const struct job *j, const struct usfft_options *o);
 
+/* The same for a tolerance that an option with that value does not allow. reach: the least tolerance that it allows. */
+void item_check_reach(const struct job *j, const char *option, double value, double reach);
+
 /* Dies when a grid of so many bytes is larger than --max-bytes. SIZE_MAX: there is no such grid. */
 void item_check_memory(const struct job *j, size_t bytes);
 

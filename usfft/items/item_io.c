@@ -179,6 +179,7 @@ item_points_to_points(struct job *j, struct img *x)
 	const struct usfft_points *to = back ? &j->at.pt : &j->to.pt;
 	struct usfft_options o = j->o;
 	size_t bad = values_find_bad(&q.v, from->m);
+	double reach = 0;
 	struct spot_check s;
 
 	if (q.at.dim != j->to.dim)
@@ -188,7 +189,9 @@ item_points_to_points(struct job *j, struct img *x)
 	o.dim = q.at.dim;
 	o.single = q.v.single;
 	item_check_tolerance(j, &o);
-	item_check_memory(j, usfft_type3_bytes(&o, from, to));
+	item_check_memory(j, usfft_type3_bytes(&o, from, to, &reach));
+	if (o.sigma > 0)
+		item_check_reach(j, "--sigma", o.sigma, reach);
 	void *z = weir_xalloc(to->m, 2 * sizeof(double));
 	if (q.v.cstride != 2)
 		item_judge(j, values_make_own(&q.v, from->m, NULL), NULL);

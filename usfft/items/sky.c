@@ -40,9 +40,8 @@ item_sky_plan(struct job *j, const struct usfft_points *pt, const size_t n[3])
 		raw_die(j->in, "--wstep=%g is too large for this field of view", j->a.wstep);
 	item_judge(j, err, &bad);
 	memcpy(j->sky_n, n, sizeof j->sky_n);
-	if (usfft_sky_reach(j->sky) > j->o.tol && j->a.wstep > 0)
-		warn("tolerance %g cannot be reached with --wstep=%g: expect %.2g", j->o.tol,
-		     j->a.wstep, usfft_sky_reach(j->sky));
+	if (j->a.wstep > 0)
+		item_check_reach(j, "--wstep", j->a.wstep, usfft_sky_reach(j->sky));
 	if (j->a.common.verbose)
 		warn("%zu planes of w, %.4g wavelengths apart, %d taps, tolerance %g",
 		     usfft_sky_planes(j->sky), usfft_sky_wstep(j->sky), usfft_sky_taps(j->sky),

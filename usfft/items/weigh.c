@@ -25,15 +25,20 @@ static void
 read_weights(struct job *j)
 {
 	struct img x;
+	double most = 0;
 
 	raw_load_file(j->a.weights, j->a.common.max_bytes, true, &x);
 	if (img_is_complex(&x) || !img_count(&x, &j->nweights))
 		die("%s: weights are real numbers", j->a.weights);
 	j->weights = weir_xalloc(j->nweights, sizeof *j->weights);
 	sample_load(j->weights, x.data, x.type, j->nweights);
-	for (size_t i = 0; i < j->nweights; i++)
+	for (size_t i = 0; i < j->nweights; i++) {
 		if (!isfinite(j->weights[i]) || j->weights[i] < 0)
 			die("%s: weight %zu is %g", j->a.weights, i, j->weights[i]);
+		most = fmax(most, j->weights[i]);
+	}
+	if (j->a.inverse && most == 0)
+		die("%s: all weights are 0, so no values are left for --inverse", j->a.weights);
 	img_free(&x);
 }
 

@@ -23,11 +23,14 @@ depth(double l, double m)
 	return r2 < 1 ? r2 / (1 + sqrt(1 - r2)) : 1;
 }
 
-/* h: 1 - n at the corner of the image. */
+/* h: 1 - n at the corner of the image. It is positive for an image of one pixel, too, since planes lie about 1 / h apart. */
 static double
 largest_depth(const struct usfft_sky_options *o)
 {
-	return depth((double)(o->o.n[0] / 2) * o->pixel[0], (double)(o->o.n[1] / 2) * o->pixel[1]);
+	const double l = (double)(o->o.n[0] / 2) * o->pixel[0];
+	const double m = (double)(o->o.n[1] / 2) * o->pixel[1];
+
+	return fmax(depth(l, m), 1e-100);
 }
 
 /*
