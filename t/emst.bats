@@ -405,6 +405,8 @@ labels() {
 	ppm 1 1 7 7 7 >one.ppm
 	fails 1 'there is only 1 colour' emst --to=labels -k 2 one.ppm
 	fails 1 'there are only 9 pixels' emst --neighbours=4 --to=labels -k 10 l.pgm
+	gen --type=int values 1x5 0 0 1 5 5 >equal.nrrd
+	fails 1 'there are only 3 distinct points' emst --points --to=labels -k 4 equal.nrrd
 	fails 1 'there are only 9 pixels' emst --to=labels -m 10 l.pgm
 	fails 1 'there are only 9 pixels' emst --to=labels --min-pts=10 l.pgm
 }

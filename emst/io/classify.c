@@ -78,7 +78,7 @@ make_classes(struct classes *c, const struct emst_tree *t, const struct dendrogr
 	if (args->has_k && args->k > t->n)
 		raw_die(in, "--classes %zu: there %s only %zu %s%s", args->k,
 			t->n == 1 ? "is" : "are", t->n,
-			v->points	   ? "point"
+			v->points	   ? "distinct point"
 			: args->neighbours ? "pixel"
 					   : "colour",
 			t->n == 1 ? "" : "s");
