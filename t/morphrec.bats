@@ -455,6 +455,16 @@ big() {
 	[ "$(samples out.nrrd | sed 's/-nan/nan/')" = "-inf -inf nan 0 0" ]
 }
 
+@test "--nan=barrier: where the shape fits nowhere, --open is -inf and --tophat the input" {
+	floats nan 2 nan >f.nrrd
+	morphrec --nan=barrier --open=1 f.nrrd >out.nrrd
+	[ "$(samples out.nrrd | sed 's/-nan/nan/g')" = "nan -inf nan" ]
+	morphrec --nan=barrier --close=1 f.nrrd >out.nrrd
+	[ "$(samples out.nrrd | sed 's/-nan/nan/g')" = "nan inf nan" ]
+	morphrec --nan=barrier --tophat=1 f.nrrd >out.nrrd
+	[ "$(samples out.nrrd | sed 's/-nan/nan/g')" = "nan 2 nan" ]
+}
+
 @test "-0 is 0" {
 	floats -0 1 >mask.nrrd
 	floats 0 -0 >marker.nrrd
