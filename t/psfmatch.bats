@@ -58,6 +58,8 @@ least() {
 		abs($a[0][$_] - $a[1][$_]) < 1e-6 or exit 1 for 0 .. 53999' direct by_wconv
 	rawaxes --flip=0 ref.fits.nrrd >flip
 	fails 1 'it is flipped' psfmatch flip new.fits.nrrd
+	sed 's/^tile:=40 0/tile:=39 0/' new.part >elsewhere
+	fails 1 'another part of a picture' psfmatch ref.part elsewhere
 }
 
 @test "--stats counts stars, -v says the ratio of fluxes" {

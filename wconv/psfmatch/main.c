@@ -199,6 +199,9 @@ main(int argc, char **argv)
 	if (ref.w != new.w || ref.h != new.h)
 		die("%s: %zux%zu pixels, where %s has %zux%zu", args.path[1], new.w, new.h,
 		    args.path[0], ref.w, ref.h);
+	if (!tile_same(&ref.file, &new.file))
+		die("%s: it is another part of a picture than %s: see tile:= and place:=",
+		    args.path[1], args.path[0]);
 	if (!args.subtract)
 		find_corner(&ref, args.path[0], corner);
 	stats_charge(&st, STATS_READ);
