@@ -100,6 +100,18 @@ drop_picture(struct picture *p)
 	weir_free(p->v);
 }
 
+/* Refuses pictures of unlike sizes, and parts of unlike places. */
+static void
+check_pair(const struct picture *ref, const struct picture *new, const struct args *args)
+{
+	if (ref->w != new->w || ref->h != new->h)
+		die("%s: %zux%zu pixels, where %s has %zux%zu", args->path[1], new->w, new->h,
+		    args->path[0], ref->w, ref->h);
+	if (!tile_same(&ref->file, &new->file))
+		die("%s: it is another part of a picture than %s: see tile:= and place:=",
+		    args->path[1], args->path[0]);
+}
+
 /* Finds x and y of the picture's first pixel as wconv counts them: a part of a picture does not begin at 0. */
 static void
 find_corner(const struct picture *p, const char *path, double corner[2])
@@ -196,12 +208,7 @@ main(int argc, char **argv)
 	struct raw_out *out = raw_create(args.common.out, (enum raw_as)args.common.as);
 	struct picture ref = read_picture(args.path[0], &args),
 		       new = read_picture(args.path[1], &args);
-	if (ref.w != new.w || ref.h != new.h)
-		die("%s: %zux%zu pixels, where %s has %zux%zu", args.path[1], new.w, new.h,
-		    args.path[0], ref.w, ref.h);
-	if (!tile_same(&ref.file, &new.file))
-		die("%s: it is another part of a picture than %s: see tile:= and place:=",
-		    args.path[1], args.path[0]);
+	check_pair(&ref, &new, &args);
 	if (!args.subtract)
 		find_corner(&ref, args.path[0], corner);
 	stats_charge(&st, STATS_READ);
