@@ -6,17 +6,17 @@ const char *const measures_names[2] = {
     "label size xmin ymin xmax ymax x y sum peak xpeak ypeak xw yw xx yy xy",
     "label size xmin ymin zmin xmax ymax zmax x y z sum peak xpeak ypeak zpeak xw yw zw xx yy xy"};
 
-/* The position of index i along an axis. */
-static double
-position(const struct img_axis *a, double i)
-{
-	return (isnan(a->min) ? 0 : a->min) + i * (isnan(a->spacing) ? 1 : a->spacing);
-}
-
 static double
 step(const struct img_axis *a)
 {
 	return isnan(a->spacing) ? 1 : a->spacing;
+}
+
+/* The position of index i along an axis. */
+static double
+position(const struct img_axis *a, double i)
+{
+	return (isnan(a->min) ? 0 : a->min) + i * step(a);
 }
 
 size_t

@@ -34,7 +34,7 @@ void mosaic_start(struct mosaic *w, const struct raw_in *in, const struct img *x
 
 /*
  * Whether part x at t begins another picture. Nothing does before the picture is complete. After that, a part of another
- * shape does, and so does a part of a place that has arrived already. All items do before and after one without tile:=.
+ * shape does, and so does a part of a place that has arrived already. An item without tile:= is a picture of its own.
  */
 bool mosaic_is_another(const struct mosaic *w, const struct img *x, const struct img_picture *p,
 		       const struct tile *t, const struct mosaic_how *how);
