@@ -39,27 +39,16 @@ while read -r n theirs; do
 	echo "$n colours; theirs: $theirs"
 	line 'all pairs' emst --method=brute colours.ppm
 	line 'the lattice' emst colours.ppm
-done <<END
-2000 -
-10000 0.10 s
-100000 5.8 s
-1000000 560 s
-END
+done < <(colours_theirs)
 
 echo 'Seredin 2016, Table 2: the best polyline over n guides of d samples, from link scores, on a GTX 750 Ti'
 while read -r d n theirs; do
-	gen --type=float noise "$d" $((d * (n - 1))) >flat.nrrd
-	sed "1,/^\$/{ s/^dimension.*/dimension: 3/; s/^sizes.*/sizes: $d $d $((n - 1))/; /^kinds/d; /^labels/d; /^#/d }" flat.nrrd >scores.nrrd
+	scores "$d" "$n" >scores.nrrd
 	echo "d = $d, n = $n; theirs: $theirs"
 	for method in d3 window; do
 		line "$method" dptrace --quiet --scores=scores.nrrd -p 0,0 -p 1000,0 -a 30 --method=$method
 	done
-done <<END
-128 5 0.0019 s
-256 8 0.022 s
-512 8 -
-1024 8 1.398 s
-END
+done < <(scores_theirs)
 
 echo 'He, Wu, Di and Chen 2019: reconstruction by heaps, more than 20 times as fast as on a CPU; h-domes'
 for side in 4096 16384; do

@@ -4,17 +4,11 @@
 source "$(dirname "$0")/seeds.bash"
 
 while read -r d n theirs; do
-	gen --type=float noise "$d" $((d * (n - 1))) >flat.nrrd
-	sed "1,/^\$/{ s/^dimension.*/dimension: 3/; s/^sizes.*/sizes: $d $d $((n - 1))/; /^kinds/d; /^labels/d; /^#/d }" flat.nrrd >scores.nrrd
+	scores "$d" "$n" >scores.nrrd
 	echo "d = $d, n = $n; theirs: $theirs"
 	run="dptrace --quiet --scores=scores.nrrd -p 0,0 -p 1000,0 -a 30"
 	interleave -n 7 "dptrace=$run >/dev/null" "one thread=$run -t 1 >/dev/null" \
 		"one thread, the method d3=$run -t 1 --method=d3 >/dev/null" "a process that does nothing=true"
-done <<END
-128 5 0.0019 s
-256 8 0.022 s
-512 8 -
-1024 8 1.398 s
-END
+done < <(scores_theirs)
 echo "In memory, one thread, beside Seredin's recursion in registers of this processor:"
 "$B/t/bench/dptrace"
