@@ -231,6 +231,7 @@ processes_both() {
 help_is_clean() {
 	"$1" --help >out 2>err || complain "$1 --help: exit $?"
 	grep -q "^usage: $1" out && [ ! -s err ] || complain "$1 --help prints no usage to stdout"
+	awk '{ gsub(/\t/, "        ") } length > 80' out | grep . >wide && complain "$1 --help is wider than 80 columns: $(cat wide)"
 	"$1" --version >out 2>err || complain "$1 --version: exit $?"
 	grep -q "^$1 (weir)" out && [ ! -s err ] || complain "$1 --version does not name itself"
 }

@@ -31,10 +31,25 @@ put_wrapped(int *column, const char *word, int n)
 {
 	if (*column + 1 + n > 79) {
 		printf("\n\t");
-		*column = 7;
+		*column = 8;
 	}
 	printf(" %s", word);
 	*column += 1 + n;
+}
+
+/* Prints the words of a text from column `indent` on, in lines of at most 79 columns. */
+static void
+print_words(const char *text, int indent)
+{
+	int column = indent;
+
+	for (int n; *text; text += n, text += *text == ' ') {
+		n = (int)strcspn(text, " ");
+		if (column > indent && column + 1 + n > 79)
+			column = printf("\n%*s", indent, "") - 1;
+		column += printf("%s%.*s", column > indent ? " " : "", n, text);
+	}
+	putchar('\n');
 }
 
 static enum opt_group
@@ -52,8 +67,8 @@ print_option(const struct opt *o)
 
 	snprintf(text, sizeof text, "%s%s%s%s%s", o->name, o->arg ? (o->absent ? "[=" : "=") : "",
 		 o->arg ? o->arg : "", o->absent ? "]" : "", o->required ? " *" : "");
-	printf("  %c%c%c --%-26s %s\n", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-	       o->letter ? ',' : ' ', text, o->help);
+	print_words(o->help, printf("  %c%c%c --%-20s ", o->letter ? '-' : ' ',
+				    o->letter ? o->letter : ' ', o->letter ? ',' : ' ', text));
 }
 
 /* Prints a heading and the options of the group, in the order of the table; nothing where there are none. */
@@ -94,7 +109,8 @@ print_help(const struct opt_program *p, const struct opt *row, size_t n)
 		put_wrapped(&column, text, format_synopsis(&row[i], text, sizeof text));
 	if (p->operands)
 		put_wrapped(&column, p->operands, (int)strlen(p->operands));
-	printf("\n\n%s\n", p->what);
+	printf("\n\n");
+	print_words(p->what, 0);
 	for (enum opt_group g = OPT_COMPUTE; g <= OPT_RUN; g++)
 		print_group(row, n, g);
 	printf("\nDefaults stand in parentheses.%s\n",

@@ -26,16 +26,15 @@ struct args {
 #define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "fill", OPT_STR, AT(how.fill), "V",
-     "what pixels become that no part has, nan too (an error)"},
+     "the value, nan too, of pixels that no part has (an error)"},
     {0, "max-mem", OPT_SIZE, AT(how.max_mem), "BYTES",
-     "keep larger pictures in a file, and about so much of them in memory", 1, 0x1p62,
+     "hold at most about BYTES of a picture in memory, the rest in a file", 1, 0x1p62,
      .unrecorded = true},
     {0, "missing", OPT_SIZE, AT(shares), "N",
      "print which of N shares are absent or short, as sbatch -a takes them", 0, PART_MOST,
      .absent = "0", .seen = AT(missing)},
     {0, "overlap", OPT_WORD, AT(how.overlap), "WHICH",
-     "same, first, last, sum, max or min: what overlapping pixels become (same; an error if they "
-     "differ)",
+     "of overlapping pixels: same, first, last, sum, max or min (same: an error if they differ)",
      .words = "same|first|last|sum|max|min"},
     {0}};
 

@@ -39,7 +39,7 @@ struct args {
 #define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {'c', "connectivity", OPT_WORD, AT(connectivity), "N",
-     "4|8 in pictures, 6|18|26 in volumes (8)", .words = "4|8|6|18|26"},
+     "4 or 8 in pictures, 6, 18 or 26 in volumes (8)", .words = "4|8|6|18|26"},
     {0, "above", OPT_REAL, AT(above), "T",
      "samples greater than T are chosen (those that are not 0)", .seen = AT(has_above)},
     {0, "min-size", OPT_SIZE, AT(min_size), "N", "components of fewer samples are left out (1)", 1,

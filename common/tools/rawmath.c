@@ -41,7 +41,9 @@ static const struct opt table[] = {
      .kind = OPT_WORD,
      .at = offsetof(struct args, type),
      .arg = "TYPE",
-     .help = TYPES " (float, or double where floats would lose digits)",
+     .help =
+	 "char, uchar, short, ushort, int, uint, int64, uint64, float or double (float, or double "
+	 "where floats would lose digits)",
      .words = TYPES},
     {0}};
 
