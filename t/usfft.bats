@@ -195,6 +195,10 @@ columns() {
 	usfft -T 3 --targets=to.nrrd --sigma=1.15 -e 1e-12 pv.nrrd 2>err >out
 	grep -q 'cannot be reached with --sigma=1.15: expect' err
 	usfft --strict -T 3 --targets=to.nrrd --sigma=2 -e 1e-9 pv.nrrd >out
+	fails 1 'cannot be reached with --sigma=1.15: expect' usfft --strict -T 2 --inverse -n 4 --sigma=1.15 -e 1e-12 pv.nrrd
+	usfft -T 2 --inverse -n 4 --sigma=1.15 -e 1e-12 pv.nrrd 2>err >out
+	grep -q 'cannot be reached with --sigma=1.15: expect' err
+	usfft --strict -T 2 --inverse -n 4 --sigma=2 -e 1e-9 pv.nrrd >out
 }
 
 @test "check compares results with exact sums" {
@@ -395,6 +399,12 @@ columns() {
 	usfft -T 2 --inverse --rtol=1e-9 -e 1e-10 --weights=pipe --weights-to=w.nrrd --pixel=-.03,.03 -n 5,4 -p uvw.nrrd vis.nrrd >again.nrrd
 	[ "$(numbers <again.nrrd)" = "$(numbers <sky.nrrd)" ]
 	grep -aqx 'sizes: 400' w.nrrd
+	usfft -T 2 --inverse -e 1e-10 -v --start=sky.nrrd --pixel=-.03,.03 -n 5,4 -p uvw.nrrd vis.nrrd 2>said >again.nrrd
+	[ "$(numbers <again.nrrd)" = "$(numbers <sky.nrrd)" ]
+	run ! grep -q iteration said
+	doubles 4x1 0 0 1 0 | usfft -T 1 -n 5,4 >start.nrrd
+	fails 1 'start.nrrd: an image of the sky is real' \
+		usfft -T 2 --inverse --start=start.nrrd --pixel=-.03,.03 -n 5,4 -p uvw.nrrd vis.nrrd
 	cat uvw.nrrd vis.nrrd vis.nrrd | usfft -T 2 --batch --adjoint -e 1e-9 --check=20 --pixel=-.03,.03 -n 5,4 2>said >two.nrrd
 	[ "$(wc -l <said)" = 2 ]
 	awk '!($NF < 1e-9) { exit 1 }' said

@@ -61,11 +61,11 @@ differences(const struct usfft_options *o)
 }
 
 size_t
-usfft_inverse_bytes(const struct usfft_options *o)
+usfft_inverse_bytes(const struct usfft_options *o, double *reach)
 {
 	const struct usfft_options d = differences(o);
 
-	return usfft_bytes(&d);
+	return usfft_bytes(&d, reach);
 }
 
 /* Makes T from the weights. */

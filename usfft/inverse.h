@@ -38,8 +38,11 @@ int usfft_inverse(const struct usfft_options *o, const struct usfft_points *pt, 
 		  const double *b, const struct usfft_inverse *v, double *modes,
 		  struct usfft_outcome *got, size_t *bad);
 
-/* Bytes of the largest grid of usfft_inverse(), which has twice the modes along each axis. SIZE_MAX: no grid exists. */
-size_t usfft_inverse_bytes(const struct usfft_options *o);
+/*
+ * Bytes of the largest grid of usfft_inverse(), which has twice the modes along each axis. SIZE_MAX: no grid exists; else
+ * *reach is the tolerance that the windows keep. It is above o->tol where o->sigma does not allow that.
+ */
+size_t usfft_inverse_bytes(const struct usfft_options *o, double *reach);
 
 /*
  * Sets w_j to the share of the unit box that point j stands for, so that type 1 of w_j c_j approximates the Fourier

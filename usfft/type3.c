@@ -289,8 +289,8 @@ usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
 	const int lanes = usfft_loops(o->registers, o->single)->tile.lanes;
 	struct usfft_3 t = {.o = *o, .m = pt->m};
 	struct usfft_options outer, inner;
-	size_t bad, cells[3];
-	double first, second;
+	double first = 0, second = 0;
+	size_t bad;
 	int w;
 
 	if (find_box(pt, o->dim, &t.box, &bad) || find_box(targets, o->dim, &t.target_box, &bad) ||
@@ -301,10 +301,8 @@ usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
 	inner.type = 2;
 	if (usfft_choose(&outer, lanes, &w, inner.n, &first))
 		return 0;
-	if (usfft_choose(&inner, lanes, &w, cells, &second))
-		return SIZE_MAX;
+	const size_t a = usfft_bytes(&outer, &first), b = usfft_bytes(&inner, &second);
 	*reach = fmax(first, second) / outer.tol * o->tol;
-	const size_t a = usfft_bytes(&outer), b = usfft_bytes(&inner);
 	return a > SIZE_MAX - b ? SIZE_MAX : a + b;
 }
 

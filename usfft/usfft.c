@@ -130,13 +130,12 @@ make_plan(struct usfft_plan *p)
 }
 
 size_t
-usfft_bytes(const struct usfft_options *o)
+usfft_bytes(const struct usfft_options *o, double *reach)
 {
-	double reach;
 	size_t n[3], bytes = 2 * (o->single ? sizeof(float) : sizeof(double));
 	int w;
 
-	if (usfft_choose(o, usfft_loops(o->registers, o->single)->tile.lanes, &w, n, &reach))
+	if (usfft_choose(o, usfft_loops(o->registers, o->single)->tile.lanes, &w, n, reach))
 		return SIZE_MAX;
 	for (int a = 0; a < o->dim; a++)
 		if (!weir_mul(bytes, n[a], &bytes))

@@ -87,9 +87,9 @@ void usfft_free(struct usfft_plan *p);
 
 /*
  * Bytes of the grid of a plan for o. Before points arrive, a plan takes little more memory than that. SIZE_MAX: no plan for
- * o exists.
+ * o exists; else *reach is what usfft_reach() would return.
  */
-size_t usfft_bytes(const struct usfft_options *o);
+size_t usfft_bytes(const struct usfft_options *o, double *reach);
 
 /* What the plan chose: the taps of the window, and the cells of the grid along an axis. */
 int usfft_taps(const struct usfft_plan *p);

@@ -8,7 +8,10 @@
 #include "usfft/inverse.h"
 #include "usfft/items/item_in.h"
 
-/* Returns the images of a file as complex doubles, each of the sizes -n. *sets: how many there are, along one axis more. */
+/*
+ * Returns the images of a file as complex doubles, each of the sizes -n. *sets: how many there are, along one axis more.
+ * Images of the sky have to be real.
+ */
 static double *
 read_images(const struct job *j, const char *path, size_t *sets)
 {
@@ -16,6 +19,8 @@ read_images(const struct job *j, const char *path, size_t *sets)
 	size_t n = 1;
 
 	raw_load_file(path, j->a.common.max_bytes, true, &x);
+	if (j->a.pixel && img_is_complex(&x))
+		die("%s: an image of the sky is real, and this one is complex", path);
 	const int first = img_is_complex(&x) ? 1 : 0, axes = x.dim - first;
 	bool fits = axes == j->o.dim || axes == j->o.dim + 1;
 	for (int a = 0; fits && a < j->o.dim; a++) {
@@ -77,6 +82,20 @@ write_modes(struct job *j, const struct img *x, const struct usfft_options *o, d
 	img_free(&y);
 }
 
+/* Checks the options of the transforms against points of dim axes. Without --pixel only, which has checks of its own. */
+static void
+check_plan(const struct job *j, int dim)
+{
+	double reach = 0;
+
+	if (dim != j->o.dim)
+		raw_die(j->in, "points of %d axes, but -n of %d", dim, j->o.dim);
+	item_check_tolerance(j, &j->o);
+	item_check_memory(j, usfft_inverse_bytes(&j->o, &reach));
+	if (j->o.sigma > 0)
+		item_check_reach(j, "--sigma", j->o.sigma, reach);
+}
+
 void
 item_invert(struct job *j, struct img *x)
 {
@@ -96,12 +115,8 @@ item_invert(struct job *j, struct img *x)
 	struct usfft_outcome got;
 	size_t bad = 0;
 
-	if (!j->a.pixel && q.at.dim != o.dim)
-		raw_die(j->in, "points of %d axes, but -n of %d", q.at.dim, o.dim);
-	if (!j->a.pixel) {
-		item_check_tolerance(j, &o);
-		item_check_memory(j, usfft_inverse_bytes(&o));
-	}
+	if (!j->a.pixel)
+		check_plan(j, q.at.dim);
 	const size_t modes = transform_modes(&o);
 	double *f = weir_xalloc(modes, 2 * sizeof *f),
 	       *b = values_as_doubles(&q.v, q.at.pt.m * sets, NULL);

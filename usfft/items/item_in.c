@@ -112,15 +112,17 @@ item_check_memory(const struct job *j, size_t bytes)
 void
 item_plan(struct job *j, const struct usfft_options *o)
 {
+	double reach = 0;
+
 	if (transform_fits(&j->run, o))
 		return;
 	item_check_tolerance(j, o);
-	item_check_memory(j, usfft_bytes(o));
+	item_check_memory(j, usfft_bytes(o, &reach));
+	if (o->sigma > 0)
+		item_check_reach(j, "--sigma", o->sigma, reach);
 	item_judge(j, transform_plan(&j->run, o), NULL);
 	if (j->fixed)
 		sort_points(j, &j->at.pt, NULL, 0, NULL);
-	if (o->sigma > 0)
-		item_check_reach(j, "--sigma", o->sigma, usfft_reach(j->run.plan));
 	if (j->a.common.verbose)
 		warn("%d taps, grid %zu x %zu x %zu, tolerance %g", usfft_taps(j->run.plan),
 		     usfft_cells(j->run.plan, 0), usfft_cells(j->run.plan, 1),

@@ -14,6 +14,9 @@
  */
 static const double share_of_w = 0.06;
 
+/* The depth of an image that has none. Its product with any w of an interferometer is no turn at all. */
+static const double no_depth = 1e-100;
+
 /* 1 - n at direction cosines l and m, without cancellation; 1 beyond the horizon. */
 static double
 depth(double l, double m)
@@ -23,14 +26,17 @@ depth(double l, double m)
 	return r2 < 1 ? r2 / (1 + sqrt(1 - r2)) : 1;
 }
 
-/* h: 1 - n at the corner of the image. It is positive for an image of one pixel, too, since planes lie about 1 / h apart. */
+/*
+ * h: 1 - n at the corner of the image. The distance of planes is 1 / (sigma h) wavelengths, so an image of one pixel, which
+ * has no depth, gets one that puts all w between two planes.
+ */
 static double
 largest_depth(const struct usfft_sky_options *o)
 {
 	const double l = (double)(o->o.n[0] / 2) * o->pixel[0];
 	const double m = (double)(o->o.n[1] / 2) * o->pixel[1];
 
-	return fmax(depth(l, m), 1e-100);
+	return fmax(depth(l, m), no_depth);
 }
 
 /*
