@@ -325,7 +325,7 @@ vertices_get(const struct vertices *v, size_t i, double *x)
 		else if (v->set.type == EMST_F32)
 			x[a] = (double)((const float *)v->x)[i * k + a];
 		else
-			x[a] = ((const double *)v->x)[i * k + a] * v->scale;
+			x[a] = ((const double *)v->x)[i * k + a];
 }
 
 uint32_t

@@ -71,7 +71,7 @@ int vertices_weigh(struct vertices *v);
 /* Fills vertex[count] with the vertices of the inputs from..from + count - 1. */
 void vertices_find(const struct vertices *v, size_t from, size_t count, uint32_t *vertex);
 
-/* Fills x[k] with the coordinates of vertex i, multiplied by scale. */
+/* Fills x[k] with the coordinates of vertex i, divided by scale: their squares neither overflow nor vanish. */
 void vertices_get(const struct vertices *v, size_t i, double *x);
 
 /* Returns the number of vertex i in the output: its colour r<<16|g<<8|b, or the place of the first input that is it. */

@@ -199,6 +199,12 @@ labels() {
 	[ "$(labels)" = "$(labels -m 1)" ]
 }
 
+@test "a share of the pixels that is a whole number is that number" {
+	gen ramp 100 1 >row.pgm
+	emst -v --to=palette -m 7% row.pgm 2>&1 | grep -F 'classes of at least 7'
+	emst -v --to=palette -m 7.01% row.pgm 2>&1 | grep -F 'classes of at least 8'
+}
+
 @test "--linkage=single cuts the longest edges" {
 	[ "$(labels --linkage=single -k 1)" = '1 1 1 1 1 1 1 1 1' ]
 	[ "$(labels --linkage=single -k 2)" = '1 1 1 1 1 1 1 1 2' ]
@@ -267,6 +273,11 @@ labels() {
 	[ "$(labels --functional=.2)" = '1 1 1 1 1 2 2 2 2' ]
 	[ "$(labels --functional=1e-9)" = '1 1 2 2 4 3 3 5 6' ]
 	levels | emst --to=labels --functional=.1 -v 2>&1 >/dev/null | grep -F 'classes of at least'
+	for power in e0 e-200 e200; do
+		gen --type=double --raw -- values 1x5 0 1$power 2$power 8$power 9$power >p.nrrd
+		emst --points --to=labels --functional=.1 p.nrrd >l.nrrd
+		[ "$(samples l.nrrd | xargs)" = '1 1 1 2 2' ]
+	done
 }
 
 @test "--min-pts cuts edges of one length at once, so the order of the points does not matter" {
@@ -306,6 +317,11 @@ labels() {
 2 3 0.3333 20.3333
 3 1 0.1111 50'
 	same <(levels | emst --to=palette --min-pts=3 | head -n 1) '0 1 0.1111'
+}
+
+@test "the mean of large numbers is as large as they are" {
+	gen --type=double --raw values 1x3 1e308 1.2e308 1.7e308 >large.nrrd
+	same <(emst --points --to=palette -k 1 large.nrrd) '1 3 1.0000 1.3e+308'
 }
 
 @test "a saved tree is cut again with the same result" {

@@ -16,13 +16,20 @@ insist(const struct raw_in *in, int err)
 		raw_die(in, "%s", err == -ENOMEM ? "no memory" : strerror(-err));
 }
 
+/* Returns the share of all pixels, rounded up. The rounding of the double, a few units in its last place, does not count. */
+static uint64_t
+share_of(double percent, double all)
+{
+	return (uint64_t)fmax(ceil(percent * all / 100 * (1 - 0x1p-50)), 1);
+}
+
 static uint64_t
 weight_of(struct args_size s, const char *option, const struct raw_in *in, const struct vertices *v)
 {
 	const double all = (double)v->total;
 
 	if (s.percent >= 0)
-		return (uint64_t)fmax(ceil(s.percent / 100 * all), 1);
+		return share_of(s.percent, all);
 	if (s.number == 0)
 		return (uint64_t)fmax(ceil(sqrt(all)), 2);
 	if (s.number > all)

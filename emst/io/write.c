@@ -167,7 +167,8 @@ class_means(const struct result *r)
 	}
 	for (size_t label = 1; label < n; label++)
 		for (size_t a = 0; a < k; a++)
-			mean[label * k + a] /= (double)r->classes->weight[label];
+			mean[label * k + a] =
+			    mean[label * k + a] / (double)r->classes->weight[label] * r->v->scale;
 	return mean;
 }
 
@@ -267,6 +268,8 @@ static void
 get_row(double *row, const struct vertices *v, size_t i, bool place)
 {
 	vertices_get(v, i, row);
+	for (size_t a = 0; a < v->planes; a++)
+		row[a] *= v->scale;
 	row[v->planes] = (double)v->weight[i];
 	if (place)
 		row[v->planes + 1] = vertices_number(v, i);
