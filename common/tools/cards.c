@@ -96,6 +96,8 @@ card_from_key(const char *name, const char *value, char card[CARD + 1])
 static bool
 take_fixed(const char *name, const char *card, char value[CARD + 1])
 {
+	if (strlen(card) <= VALUE) /* a card may end with its `=` */
+		return false;
 	const char *s = card + VALUE + strspn(card + VALUE, " ");
 	const size_t n = value_length(s);
 	char again[CARD + 1];
