@@ -114,8 +114,10 @@ axis mins: 11 1'
 	cmp <(rawjoin --max-mem=50 parts) <(rawjoin parts)
 	rawtile --size=2x2 --only=3 b.nrrd >one
 	cmp <(rawjoin --max-mem=1 --fill=7 one) <(rawjoin --fill=7 one)
+	rawtile --columns=0,3 --only=1 b.nrrd >column
 	for how in sum max last; do
-		cmp <(rawjoin --max-mem=1 --overlap=$how parts one) <(rawjoin --overlap=$how parts one)
+		rawjoin --overlap=$how parts column >want
+		rawjoin --max-mem=1 --overlap=$how parts column | cmp - want
 	done
 	TMPDIR=/nowhere fails 1 'no temporary file in /nowhere' rawjoin --max-mem=1 parts
 }
@@ -129,10 +131,33 @@ axis mins: 11 1'
 	done
 	rawtile --size=20x8 --margin=2 a.pgm | rawjoin --pnm | cmp - a.pgm
 	cat a.pgm a.pgm | rawjoin --pnm | cmp - <(cat a.pgm a.pgm)
-	rawtile --size=5x4 --margin=3 --only=14 a.pgm >last
-	rawtile --size=5x4 --margin=3 a.pgm | cat last - | rawjoin --pnm | cmp - a.pgm
+	for i in {0..13}; do rawtile --size=5x4 --margin=3 --only=$i a.pgm; done >others
+	rawtile --size=5x4 --margin=3 --only=14 a.pgm | cat - others | rawjoin --pnm | cmp - a.pgm
 	fails 1 'item 15: it differs from the part below it' bash -c '
-		for i in {0..13}; do rawtile --size=5x4 --margin=3 --only=$i a.pgm; done | cat - <(rawtile --size=5x4 --margin=3 --only=14 b.pgm) | rawjoin -o out'
+		cat others <(rawtile --size=5x4 --margin=3 --only=14 b.pgm) | rawjoin -o out'
+}
+
+@test "a part that is there twice is refused, whatever the order" {
+	gen noise 9 4 >a.pgm
+	for i in 0 1 2; do rawtile --grid=3x1 --margin=1 --only=$i a.pgm >part.$i; done
+	rawjoin --pnm part.* | cmp - a.pgm
+	for how in same first last; do
+		for order in '0 0 1 2' '0 1 0 2' '1 0 0 2' '2 1 1 0' '1 2 1 0'; do
+			fails 1 'a part of the same place' rawjoin --overlap=$how ${order//[0-9]/part.&} -o out
+		done
+		for order in '0 1 2 0' '0 2 1 1'; do
+			fails 1 'of 9x4 pixels are in no part' rawjoin --overlap=$how ${order//[0-9]/part.&} -o out
+		done
+	done
+}
+
+@test "margins that make two parts the same are refused" {
+	gen noise 9 4 >a.pgm
+	for cut in '--grid=2x1 --margin=5' '--grid=1x4 --margin=3' '--grid=4x1 --margin=7,6,0,0' '--rows=0,2,3 --margin=0,0,2,2'; do
+		# shellcheck disable=SC2086 # arguments are words
+		fails 1 'with these margins, two parts of 9x4 pixels are the same' rawtile $cut a.pgm
+	done
+	rawtile --grid=2x1 --margin=4 a.pgm | rawjoin --pnm | cmp - a.pgm
 }
 
 @test "missing pixels are an error that counts them, or filled" {

@@ -187,6 +187,18 @@ note(struct mosaic *w, const struct img_picture *p, const struct tile *t)
 	w->part[w->parts++] = (struct place){t->x0, t->y0, p->w, p->h};
 }
 
+/* Whether a part of the same place has arrived. Where the part's first pixel is absent, none has. */
+static bool
+has_place(const struct mosaic *w, const struct img_picture *p, const struct tile *t)
+{
+	const struct place place = {t->x0, t->y0, p->w, p->h};
+
+	for (size_t i = 0; w->have[t->y0 * w->p.w + t->x0] && i < w->parts; i++)
+		if (!memcmp(&w->part[i], &place, sizeof place))
+			return true;
+	return false;
+}
+
 /* Refuses a part that does not fit those before. */
 static void
 check_part(const struct mosaic *w, const struct raw_in *in, const struct img *x,
@@ -202,6 +214,8 @@ check_part(const struct mosaic *w, const struct raw_in *in, const struct img *x,
 	if (img_maxval(x) != img_maxval(&w->y))
 		raw_die(in, "its maxval is %u, but that of the parts before is %u", img_maxval(x),
 			img_maxval(&w->y));
+	if (!overlap_combines(overlap) && has_place(w, p, t))
+		raw_die(in, "a part of the same place, %zu,%zu, has arrived before", t->x0, t->y0);
 	if (img_is_complex(x) && (overlap == OVERLAP_MAX || overlap == OVERLAP_MIN))
 		raw_die(in, "complex numbers have no order; of them there is --overlap=sum");
 }
@@ -261,17 +275,10 @@ bool
 mosaic_is_another(const struct mosaic *w, const struct img *x, const struct img_picture *p,
 		  const struct tile *t, const struct mosaic_how *how)
 {
-	const struct place place = {t->x0, t->y0, p->w, p->h};
-
 	if (w->missing || overlap_combines((enum overlap)how->overlap))
 		return false;
 	if (x->type != w->y.type || img_maxval(x) != img_maxval(&w->y) || p->c != w->p.c ||
 	    p->n != w->p.n || t->W != w->p.w || t->H != w->p.h)
 		return true;
-	if (w->keyless || !img_key(x, "tile"))
-		return true;
-	for (size_t i = 0; i < w->parts; i++)
-		if (!memcmp(&w->part[i], &place, sizeof place))
-			return true;
-	return false;
+	return w->keyless || !img_key(x, "tile") || has_place(w, p, t);
 }

@@ -163,6 +163,19 @@ span_of(const struct args *args, int axis, size_t n, size_t i)
 			     n - to > args->after[axis] ? to + args->after[axis] : n};
 }
 
+/* Whether two parts along an axis have the same pixels: their margins reach both ends. Then rawjoin takes them for two pictures. */
+static bool
+any_equal(const struct args *args, int axis, size_t n, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		const struct span a = span_of(args, axis, n, i - 1), b = span_of(args, axis, n, i);
+
+		if (a.from == b.from && a.to == b.to)
+			return true;
+	}
+	return false;
+}
+
 /* The rows of the pictures that are in memory. */
 struct rows {
 	const char *data; /* row `first` of the first picture */
@@ -258,6 +271,9 @@ cut(struct raw_in *in, struct raw_out *out, struct img *x, const struct args *ar
 	const size_t nx = parts(args, 0, p.w), ny = parts(args, 1, p.h);
 	if (!nx || !ny)
 		raw_die(in, "%zux%zu pixels are too few for these parts", p.w, p.h);
+	if (any_equal(args, 0, p.w, nx) || any_equal(args, 1, p.h, ny))
+		raw_die(in, "with these margins, two parts of %zux%zu pixels are the same", p.w,
+			p.h);
 	if (args->only != ALL && (size_t)args->only >= nx * ny)
 		raw_die(in, "--only: it comes in %zu parts", nx * ny);
 	struct rows rows = open_rows(args, in, x, &p, ny);
