@@ -118,6 +118,10 @@ begin_pictures(struct raw_out *out, const struct img *x)
 {
 	const char *tuple_type = img_key(x, "tupltype");
 
+	if (out->picture.c == 4 && !strcmp(x->axis[0].kind, "RGBA-color"))
+		tuple_type = PNM_RGB_ALPHA;
+	else if (tuple_type && !strcmp(tuple_type, PNM_RGB_ALPHA))
+		tuple_type = NULL;
 	weir_free(out->tuple_type);
 	out->tuple_type = tuple_type ? weir_xstrdup(tuple_type) : NULL;
 	out->left_in_picture = 0;

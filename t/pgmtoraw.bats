@@ -112,8 +112,29 @@ npy() {
 	pgmtoraw rgb.npy | rawtonpy | pgmtoraw | grep -ax 'kinds: RGB-color domain domain'
 	{ npy '<u2' True '(2, 1, 4)' && printf '%016d' 0; } | pgmtoraw >a.nrrd
 	grep -ax 'kinds: RGBA-color domain domain' a.nrrd
-	{ npy '<f4' False '(1, 2, 3)' && printf '%024d' 0; } | pgmtoraw >a.nrrd
-	run ! grep -a color a.nrrd
+}
+
+@test "a NumPy array of three or four floats a pixel is a colour picture, small kernels are not" {
+	{ npy '<f4' False '(1, 5, 3)' && head -c 60 /dev/zero; } | pgmtoraw | grep -ax 'kinds: RGB-color domain domain'
+	{ npy '<f8' True '(5, 7, 4)' && head -c 1120 /dev/zero; } | pgmtoraw | grep -ax 'kinds: RGBA-color domain domain'
+	{ npy '<f2' False '(2, 5, 3)' && head -c 60 /dev/zero; } | pgmtoraw | rawtonpy | pgmtoraw | grep -ax 'kinds: RGB-color domain domain'
+	{ npy '<f4' False '(9, 3, 3)' && head -c 324 /dev/zero; } | pgmtoraw | grep -ax 'kinds: domain domain domain'
+	{ npy '<i4' False '(1, 5, 3)' && head -c 60 /dev/zero; } | pgmtoraw | grep -ax 'kinds: domain domain domain'
+}
+
+@test "colours with alpha are the same from PAM, NumPy and TIFF" {
+	printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nabcdefgh' >a.pam
+	{ npy '|u1' False '(1, 2, 4)' && printf 'abcdefgh'; } >a.npy
+	rawtotiff a.npy >a.tif
+	for read in 'pgmtoraw a.pam' 'pgmtoraw a.npy' 'tifftoraw a.tif'; do
+		$read | grep -ax 'kinds: RGBA-color domain domain'
+		$read | rawtopnm | cmp - a.pam
+		$read | rawtotiff | cmp - a.tif
+	done
+	rawtonpy a.pam | cmp - <(rawtonpy a.npy)
+	# Without its alpha it is a picture of three planes.
+	rawaxes --crop=0:0:3 a.pam | rawtopnm | cmp - <(printf 'P6\n2 1\n255\nabcefg')
+	sed s/RGB_ALPHA/CMYK/ a.pam | pgmtoraw | grep -ax 'kinds: list domain domain'
 }
 
 @test "a big-endian NumPy array is read as such" {

@@ -77,6 +77,25 @@ there_and_back() {
 	END
 }
 
+@test "several gray planes are no colours, and three planes without a word are" {
+	need_tifffile
+	/usr/bin/python3 - <<-'END'
+		import numpy, tifffile
+		for n in 3, 4:
+		    a = numpy.arange(6 * n, dtype='u2').reshape(2, 3, n)
+		    tifffile.imwrite(f'gray{n}.tif', a, photometric='minisblack', planarconfig='contig')
+		    tifffile.imwrite(f'rgb{n}.tif', a, photometric='rgb')
+	END
+	for n in 3 4; do
+		tifftoraw gray$n.tif | rawinfo | grep -x 'kinds: vector domain domain'
+		tifftoraw gray$n.tif | rawtotiff | tifftoraw | rawinfo | grep -x 'kinds: vector domain domain'
+		cmp <(tifftoraw gray$n.tif | rawtotext) <(tifftoraw rgb$n.tif | rawtotext)
+	done
+	# PhotometricInterpretation, tag 262 (06 01), becomes a tag that nobody knows.
+	LC_ALL=C sed 's/\x06\x01\x03\x00\x01/\x06\xe1\x03\x00\x01/' rgb3.tif >none.tif
+	tifftoraw none.tif | rawinfo | grep -x 'kinds: RGB-color domain domain'
+}
+
 @test "complex integers and complex samples of several planes are refused, and not read as numbers" {
 	gen --type=uint values 2x1 1 2 | rawtotiff >a.tif
 	# SampleFormat, tag 339 (53 01), a short (03 00): its value 1 becomes 5, complex integers

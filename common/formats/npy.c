@@ -93,13 +93,18 @@ take_shape(const char *s, size_t *n, int *dim, char err[RAW_ERR])
 	}
 }
 
-/* Marks the planes of a colour picture: arrays of Python's libraries have them in the last index. */
+/*
+ * Marks the planes of a colour picture: arrays of Python's libraries have them in the last index. Floats of shape (n, 3, 3) or
+ * (n, 4, 4) are small kernels or matrices.
+ */
 static void
 mark_colours(struct img *x)
 {
 	struct img_axis *a = x->axis;
+	const bool levels = x->type == IMG_U8 || x->type == IMG_U16;
 
-	if (x->dim == 3 && (x->type == IMG_U8 || x->type == IMG_U16) && (a->n == 3 || a->n == 4))
+	if (x->dim == 3 && (a->n == 3 || a->n == 4) &&
+	    (levels || (img_is_float(x->type) && a[1].n > 4)))
 		strcpy(a->kind, a->n == 3 ? "RGB-color" : "RGBA-color");
 }
 

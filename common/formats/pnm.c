@@ -66,6 +66,15 @@ read_head(void *arg)
 			(int)(offsetof(struct pam, tuple_type) + sizeof r->pam.tuple_type));
 }
 
+static const char *
+kind_of(const struct pam *pam)
+{
+	const bool alpha =
+	    pam->depth == 4 && pam->format == PAM_FORMAT && !strcmp(pam->tuple_type, PNM_RGB_ALPHA);
+
+	return pam->depth == 3 ? "RGB-color" : alpha ? "RGBA-color" : "list";
+}
+
 static void
 describe(const struct pam *pam, struct img *x)
 {
@@ -74,7 +83,7 @@ describe(const struct pam *pam, struct img *x)
 
 	img_init(x, pam->maxval < 256 ? IMG_U8 : IMG_U16, gray ? 2 : 3, sizes + gray);
 	if (!gray)
-		strcpy(x->axis[0].kind, pam->depth == 3 ? "RGB-color" : "list");
+		strcpy(x->axis[0].kind, kind_of(pam));
 	x->format = IMG_PNM;
 	img_set_key(x, "maxval", "%lu", pam->maxval);
 	if (pam->format == PAM_FORMAT && pam->tuple_type[0])

@@ -11,6 +11,8 @@
 #include "common/img.h"
 #include "common/raw.h"
 
+#define PNM_RGB_ALPHA "RGB_ALPHA" /* the tuple type of colours with alpha */
+
 /*
  * Reads the header at f, P1 to P7. x gets type uchar or ushort, a maxval:= key, and sizes `x y` or `planes x y`. *block: the
  * payload is a block of samples (P5, P6, P7), of which two-byte samples are big-endian; otherwise pnm_load reads it.

@@ -70,9 +70,10 @@ label_axes(struct img *x, int row, const struct stackmeta *m)
 static void
 note_planes(TIFF *t, const struct tiffpage *p, struct img *x)
 {
-	const bool rgba = p->photometric == PHOTOMETRIC_RGB && p->planes == 4;
-	const unsigned usual =
-	    p->planes == 3 || p->planes == 4 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+	const bool rgba = p->kind && !strcmp(p->kind, "RGBA-color");
+	const unsigned usual = rgba || (p->kind && !strcmp(p->kind, "RGB-color"))
+				   ? PHOTOMETRIC_RGB
+				   : PHOTOMETRIC_MINISBLACK;
 	uint16_t n = 0, *extra = NULL;
 	bool differs = false;
 	char list[64];

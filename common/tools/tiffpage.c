@@ -34,13 +34,22 @@ kind_of(const struct tiffpage *p)
 		return "complex";
 	if (p->planes == 1)
 		return NULL;
-	if (p->planes == 3)
-		return p->photometric == PHOTOMETRIC_LOGLUV   ? "XYZ-color"
-		       : p->photometric == PHOTOMETRIC_CIELAB ? "3-color"
-							      : "RGB-color";
-	if (p->planes == 4)
-		return p->photometric == PHOTOMETRIC_SEPARATED ? "4-color" : "RGBA-color";
-	return "vector";
+	switch (p->photometric) {
+	case PHOTOMETRIC_RGB:
+	case PHOTOMETRIC_PALETTE:
+	case PHOTOMETRIC_YCBCR:
+		return p->planes == 3 ? "RGB-color" : p->planes == 4 ? "RGBA-color" : "vector";
+	case PHOTOMETRIC_LOGLUV:
+		return p->planes == 3 ? "XYZ-color" : "vector";
+	case PHOTOMETRIC_CIELAB:
+	case PHOTOMETRIC_ICCLAB:
+	case PHOTOMETRIC_ITULAB:
+		return p->planes == 3 ? "3-color" : "vector";
+	case PHOTOMETRIC_SEPARATED:
+		return p->planes == 4 ? "4-color" : "vector";
+	default:
+		return "vector";
+	}
 }
 
 /* Chooses libtiff's own conversion to 8 bits, for samples that only libtiff can convert. */
@@ -121,19 +130,19 @@ tiffpage_read(TIFF *t, struct tiffpage *p)
 	uint16_t bits, planes, config, compression;
 	uint32_t w = 0, h = 0;
 
-	*p = (struct tiffpage){.orientation = ORIENTATION_TOPLEFT,
-			       .photometric = PHOTOMETRIC_MINISBLACK};
+	*p = (struct tiffpage){.orientation = ORIENTATION_TOPLEFT};
 	if (!TIFFGetField(t, TIFFTAG_IMAGEWIDTH, &w) || !TIFFGetField(t, TIFFTAG_IMAGELENGTH, &h) ||
 	    !w || !h)
 		return "it has no width or no height";
 	TIFFGetFieldDefaulted(t, TIFFTAG_COMPRESSION, &compression);
 	if (!TIFFIsCODECConfigured(compression))
 		return "its compression is not one that libtiff was built with";
-	TIFFGetField(t, TIFFTAG_PHOTOMETRIC, &p->photometric);
+	TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLESPERPIXEL, &planes);
+	if (!TIFFGetField(t, TIFFTAG_PHOTOMETRIC, &p->photometric))
+		p->photometric = planes < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB;
 	if (p->photometric == PHOTOMETRIC_LOGL || p->photometric == PHOTOMETRIC_LOGLUV)
 		TIFFSetField(t, TIFFTAG_SGILOGDATAFMT, SGILOGDATAFMT_FLOAT);
 	TIFFGetFieldDefaulted(t, TIFFTAG_BITSPERSAMPLE, &bits);
-	TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLESPERPIXEL, &planes);
 	TIFFGetFieldDefaulted(t, TIFFTAG_PLANARCONFIG, &config);
 	TIFFGetFieldDefaulted(t, TIFFTAG_ORIENTATION, &p->orientation);
 	p->stored_w = w;
