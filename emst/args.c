@@ -155,9 +155,8 @@ static const struct opt table[] = {
      .group = OPT_DATA},
     {0}};
 
-static const struct opt_program program = {.what =
-					       "Finds the Euclidean minimum spanning tree of the "
-					       "colours of an image or of points, and classes.",
+static const struct opt_program program = {.what = "Finds the Euclidean minimum spanning tree of "
+						   "colours or points, and classes.",
 					   .table = table,
 					   .common = OPT_THREADS | OPT_GPU | OPT_FORMAT,
 					   .operands = "[FILE ...]",

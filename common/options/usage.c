@@ -109,8 +109,7 @@ print_help(const struct opt_program *p, const struct opt *row, size_t n)
 		put_wrapped(&column, text, format_synopsis(&row[i], text, sizeof text));
 	if (p->operands)
 		put_wrapped(&column, p->operands, (int)strlen(p->operands));
-	printf("\n\n");
-	print_words(p->what, 0);
+	printf("\n\n%s\n", p->what);
 	for (enum opt_group g = OPT_COMPUTE; g <= OPT_RUN; g++)
 		print_group(row, n, g);
 	printf("\nDefaults stand in parentheses.%s\n",

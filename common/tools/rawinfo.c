@@ -28,7 +28,7 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_program program = {
-    .what = "Describes the items of a stream, and the least, greatest and mean sample of each.",
+    .what = "Describes the items of a stream: type, shape, keys, and the range of samples.",
     .table = table,
     .operands = "[FILE ...]",
     .max_operands = SIZE_MAX};

@@ -46,7 +46,7 @@ static const struct opt table[] = {
 #undef AT
 
 static const struct opt_program program = {
-    .what = "Puts items together along a new axis, combines them into one, or takes them apart.",
+    .what = "Stacks items along a new axis, combines them into one, or takes a stack apart.",
     .table = table,
     .common = OPT_THREADS | OPT_FORMAT,
     .operands = "[FILE ...]",

@@ -42,8 +42,7 @@ static const struct opt table[] = {
 #undef AT
 
 static const struct opt_program program = {
-    .what =
-	"Turns raw items into PGM and PPM pictures; integers and samples under a maxval exactly.",
+    .what = "Turns raw items into PGM and PPM pictures; integers are kept as they are.",
     .table = table,
     .common = OPT_THREADS,
     .operands = "[FILE ...]",
