@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "common/mem.h"
 #include "t/rng.h"
@@ -189,18 +190,37 @@ add_ray(struct canvas *c)
 }
 
 static inline void
-fill_stars(struct canvas *c)
+add_stars(struct canvas *c)
 {
-	const size_t n = (size_t)c->arg[0];
-
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < (size_t)c->arg[0]; i++) {
 		const double x = rng_unit(&c->rng) * (double)c->w,
 			     y = rng_unit(&c->rng) * (double)c->h;
 
 		add_star(c, x, y, .02 / (.02 + rng_unit(&c->rng)));
 	}
-	for (size_t i = 0; i < n / 2; i++)
+}
+
+static inline void
+add_rays(struct canvas *c)
+{
+	for (size_t i = 0; i < (size_t)c->arg[0] / 2; i++)
 		add_ray(c);
+}
+
+/* The rays that fill_stars() adds, alone. */
+static inline void
+fill_rays(struct canvas *c)
+{
+	add_stars(c);
+	memset(c->v, 0, c->w * c->h * sizeof *c->v);
+	add_rays(c);
+}
+
+static inline void
+fill_stars(struct canvas *c)
+{
+	add_stars(c);
+	add_rays(c);
 	for (size_t i = 0; i < c->w * c->h; i++)
 		c->v[i] += (float)(.03 + .004 * rng_normal(&c->rng));
 }

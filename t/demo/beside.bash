@@ -9,7 +9,7 @@ side_by_side() {
 		[ ${#beside[@]} -eq 0 ] || beside+=(line.pgm)
 		beside+=("$picture")
 	done
-	pgmmake .6 4 "$(pamfile -machine "$1" | awk '{ print $4 }')" >line.pgm
+	pgmmake .6 4 "$(pamfile -machine "$1" | awk '{ print $5 }')" >line.pgm
 	pnmcat -quiet -lr "${beside[@]}" | pnmtopng -quiet >"$name.png"
 	rm line.pgm
 }
