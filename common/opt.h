@@ -72,7 +72,7 @@ struct opt {
 	const char *arg;    /* its argument as the usage shows it, "FILE"; NULL: it takes none */
 	const char *help;   /* half a line, no full stop */
 	double lo, hi;	    /* INT, SIZE, REAL: lo == hi == 0 means any */
-	const char *words;  /* WORD; STR: what the completion proposes, where FILE means a file */
+	const char *words;  /* WORD; other kinds: what the completion proposes; FILE: a file */
 	const char *absent; /* not NULL: ARG is optional, and this is its value when left out */
 	int value;	    /* SET */
 	size_t seen;	    /* not 0: offsetof a bool that becomes true when the option is given */

@@ -39,7 +39,7 @@ static const struct opt table[] = {
     {0, "hysteresis", OPT_STR, AT(hysteresis), "LO,HI",
      "pixels of LO or more that are connected to one of HI or more"},
     {'c', "connectivity", OPT_INT, AT(conn), "N", "neighbours: 4 or 8 (8), in a volume 6, 18 or 26",
-     .lo = 4, .hi = 26},
+     .lo = 4, .hi = 26, .words = "4|6|8|18|26"},
     {'e', "erode", OPT_FLAG, AT(erode), NULL, "with -m: reconstruct by erosion"},
     {0, "strict", OPT_FLAG, AT(strict), NULL, "a marker beyond the mask is an error, not clipped"},
     {0, "nan", OPT_WORD, AT(nan), "HOW", "NaN samples: error or barrier (error)",

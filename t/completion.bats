@@ -88,6 +88,13 @@ pipe
 two words.pgm'
 }
 
+@test "bash: the few values of a number" {
+	bash_proposes usfft -T '' | is '1
+2
+3'
+	bash_proposes morphrec --connectivity = 1 | is 18
+}
+
 @test "bash: every option of --help is proposed, with a sign where an argument must follow" {
 	for program in $(programs); do
 		"$program" --help | grep -oE '^  (-.,|   ) --[a-z-]+=?' | grep -oE -e '--[a-z-]+=?' | sort >want
@@ -121,6 +128,9 @@ two words.pgm'
 	fish_proposes 'rawlabel --to=' | is '--to=csv
 --to=labels
 --to=table'
+	cd "$BATS_TEST_TMPDIR"
+	rawlabel --completion=fish >functions/it.fish
+	HOME=$PWD fish --no-config -c "source functions/it.fish; complete -C 'rawlabel --to=t'" | is --to=table
 	fish_proposes 'wconv -k o' | is one.pgm
 	fish_proposes 'wconv o' | is one.pgm
 	fish_proposes 'wconv -t o' | is ''

@@ -15,6 +15,7 @@ static const struct opt table[] = {
      .at = AT(type),
      .arg = "TYPE",
      .help = "1: points to modes, 2: modes to points, 3: points to points",
+     .words = "1|2|3",
      .lo = 1,
      .hi = 3,
      .required = true},

@@ -31,9 +31,9 @@ may_repeat(const struct opt *o)
 	return o->kind == OPT_LIST || o->kind == OPT_COUNT;
 }
 
-/* Prints the words with blanks between them, without FILE. */
+/* Prints the words with blanks between them and a text behind each, without FILE. */
 static void
-put_words(const char *words)
+put_words(const char *words, const char *behind)
 {
 	const char *blank = "";
 
@@ -41,7 +41,7 @@ put_words(const char *words)
 		const int len = (int)strcspn(w, "|");
 		if (len == 4 && !strncmp(w, "FILE", 4))
 			continue;
-		printf("%s%.*s", blank, len, w);
+		printf("%s%.*s%s", blank, len, w, behind);
 		blank = " ";
 	}
 }
@@ -71,7 +71,7 @@ put_bash_case(const struct opt *o)
 	printf("--%s=)", o->name);
 	if (words_of(o)) {
 		printf(" words='");
-		put_words(words_of(o));
+		put_words(words_of(o), "");
 		printf("'");
 	}
 	printf("%s ;;\n", takes_file(o) ? " files=1" : "");
@@ -143,7 +143,7 @@ put_zsh_action(const struct opt *o)
 		return;
 	}
 	printf("%s", takes_file(o) ? "{compadd -- " : "(");
-	put_words(words_of(o));
+	put_words(words_of(o), "");
 	printf("%s", takes_file(o) ? "; _files}" : ")");
 }
 
@@ -173,7 +173,10 @@ put_zsh(const struct opt *row, size_t n, const char *name, bool operands)
 
 /* --- fish ------------------------------------------------------------------------------------ */
 
-/* An optional argument is proposed behind the sign =, and a required one there and as the next word. */
+/*
+ * An optional argument is proposed behind the sign =, and a required one there and as the next word. Words have an empty
+ * description, \t"", or fish would show the option's behind each.
+ */
 static void
 put_fish_value(const struct opt *o)
 {
@@ -186,7 +189,7 @@ put_fish_value(const struct opt *o)
 	if (!words)
 		return;
 	printf(" -a '");
-	put_words(words);
+	put_words(words, "\\t\"\"");
 	printf("'");
 }
 
