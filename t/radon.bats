@@ -231,6 +231,21 @@ near() {
 	near want same
 }
 
+@test "radon: results too large for floats are an error, and what fits them is kept" {
+	gathers 24 >d
+	radon $curves --quiet d >p
+	for f in d p; do
+		mode=
+		[ $f = d ] || mode=--model
+		change $f 2e37 >s
+		fails 1 'item 1: gather 1: the results are too large for floats' radon ${mode:-$curves} --quiet s
+	done
+	change d '1e36' | radon $curves --quiet >r
+	run ! grep -q inf <(samples r)
+	change d '$_ * 1e38' | radon $curves --quiet --mute=.1 --subtract >r
+	run ! grep -q inf <(samples r)
+}
+
 @test "radon: traces at one offset are left as they are, and few offsets are a warning" {
 	gathers 1 >one
 	gathers 4 >four

@@ -293,14 +293,15 @@ void
 gather_put(const struct gathers_options *o, struct raw_out *out, struct gather *g)
 {
 	const bool gather = g->o.mode == RADON_MODEL || g->o.subtract;
+	const size_t n = gather ? g->o.nx * g->o.nt : g->o.nq * g->ntau;
 
+	if (g->exponent && !rows_multiply(g->out, n, ldexp(1, g->exponent)))
+		die("item %zu: gather %zu: the results are too large for floats", g->item,
+		    g->plane + 1);
 	if (g->head.dim)
 		raw_head(out, &g->head);
-	if (g->exponent)
-		rows_multiply(g->out, gather ? g->o.nx * g->o.nt : g->o.nq * g->ntau,
-			      ldexp(1, g->exponent));
 	if (gather)
-		raw_write(out, g->out, g->o.nx * g->o.nt);
+		raw_write(out, g->out, n);
 	else if (!o->cut)
 		raw_write(out, g->out, g->o.nq * g->ntau);
 	else

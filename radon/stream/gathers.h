@@ -77,7 +77,7 @@ void gathers_close(struct gathers *s);
 /* Do a and b have the same plan? */
 bool gather_like(const struct gather *a, const struct gather *b);
 
-/* Writes the result of g, after its head if g begins an item. */
+/* Writes the result of g, after its head if g begins an item. Dies when a sample of it is too large for a float. */
 void gather_put(const struct gathers_options *o, struct raw_out *out, struct gather *g);
 
 void gather_free(struct gather *g);

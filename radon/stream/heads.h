@@ -64,8 +64,8 @@ void offsets_take(struct gathers *s, struct gather *g);
 /* Makes room for rows of n samples in *x, which has room for *has samples. Dies when there is no memory. */
 void rows_room(float **x, size_t *has, size_t rows, size_t n);
 
-/* Multiplies n samples by a power of 2. */
-void rows_multiply(float *x, size_t n, double by);
+/* Multiplies n samples by a power of 2. Returns false when one is then too large for a float. */
+bool rows_multiply(float *x, size_t n, double by);
 
 /* Reads the samples of the next plane into g->in, and finds g->live and g->exponent. */
 void rows_read(struct gathers *s, struct gather *g);

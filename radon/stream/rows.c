@@ -70,11 +70,12 @@ read_row(struct gathers *s, size_t row, float *x)
 	return peak > 0;
 }
 
-void
+bool
 rows_multiply(float *x, size_t n, double by)
 {
 	for (size_t i = 0; i < n; i++)
 		x[i] = (float)((double)x[i] * by);
+	return isfinite(largest(x, n));
 }
 
 /*
