@@ -439,7 +439,7 @@ near() {
 }
 
 @test "radon: aliasing is a warning, and --fmax quiets it" {
-	gathers 24 >d
+	gencmp --traces=24 --samples=300 --step=125 >d
 	radon -q 0:1:20 -X 3000 d 2>err >p
 	grep -q '^radon: item 1: gather 1: curves 0.05263 s apart alias above 19.0. Hz, and 99 % of the energy reaches to [45]' err
 	radon -q 0:1:20 -X 3000 --fmax=19 d 2>err >p
@@ -449,10 +449,10 @@ near() {
 }
 
 @test "radon: aliasing of a later gather of the same plan is a warning too" {
-	gathers 24 >d
+	gencmp --traces=24 --samples=300 --step=125 >d
 	{
 		head -c "$(payload d)" d
-		for i in $(seq 2400); do printf '\0\0\200?'; done
+		for i in $(seq 7200); do printf '\0\0\200?'; done
 	} >flat
 	radon -q 0:1:20 -X 3000 flat 2>err >p
 	[ ! -s err ]
@@ -461,6 +461,18 @@ near() {
 		grep -q '^radon: item 3: gather 1: curves 0.05263 s apart alias' err
 		[ "$(wc -l <err)" -eq 1 ]
 	done
+}
+
+@test "radon: moveouts longer than the traces are a warning, and aliasing then is none" {
+	gathers 24 24 >d
+	radon -q 0:.41:4 -X 3000 d 2>err >p
+	grep -q '^radon: item 1: gather 1: moveouts of up to 0.41 s on traces of 0.4 s: is -X, 3000, the farthest offset?$' err
+	[ "$(wc -l <err)" -eq 1 ]
+	radon --model p 2>err >m
+	radon -q 0:.41:80 -X 3000 --curve=linear d 2>>err >p
+	radon -q 0:.41:80 -X 3000 --curve=hyperbolic d 2>>err >p
+	radon -q 0:.39:80 -X 3000 d 2>>err >p
+	[ ! -s err ]
 }
 
 @test "radon: a moveout longer than the trace wraps nothing" {

@@ -17,7 +17,7 @@ struct runner {
 	struct radon_plan *plan;
 	struct radon_work **work; /* one a thread, for whole gathers */
 	struct radon_work *shared;
-	bool warned;
+	bool aliased, far; /* the warning of warn_alias() and of warn_far() has been given */
 	size_t plans;
 };
 
@@ -57,15 +57,36 @@ warn_alias(struct runner *r, const struct gather *g)
 	const double nyquist = .5 / g->o.dt, alias = radon_alias(&g->o, &apart);
 	double top = g->o.fmax > 0 ? g->o.fmax : nyquist;
 
-	if (r->warned || g->o.mode == RADON_MODEL || !(alias < top))
+	if (r->aliased || g->o.mode == RADON_MODEL || !(alias < top))
 		return;
 	top = fmin(top, radon_top_frequency(&g->o, g->in));
 	if (!(alias < top))
 		return;
-	r->warned = true;
+	r->aliased = true;
 	warn("item %zu: gather %zu: curves %.4g s apart alias above %.4g Hz, and 99 %% of the "
 	     "energy reaches to %.4g Hz: more curves, or --fmax",
 	     g->item, g->plane + 1, apart, alias, top);
+}
+
+/*
+ * Returns whether the moveouts of a gather are longer than its traces, and warns of the first such gather. The curves are then
+ * far apart at the farthest trace and alias too, but more of them do not help. The moveouts of slow waves along lines and
+ * hyperbolas are that long on good practice.
+ */
+static bool
+warn_far(struct runner *r, const struct gather *g)
+{
+	const double most = radon_moveout(&g->o), length = (double)g->o.nt * g->o.dt;
+
+	if (g->o.mode == RADON_MODEL || r->o->curve == RADON_LINEAR || g->o.hyperbolic ||
+	    most <= length)
+		return false;
+	if (!r->far)
+		warn("item %zu: gather %zu: moveouts of up to %.4g s on traces of %.4g s: is -X, "
+		     "%g, the farthest offset?",
+		     g->item, g->plane + 1, most, length, r->o->reference);
+	r->far = true;
+	return true;
 }
 
 static void
@@ -109,7 +130,7 @@ runner_plan(struct runner *r, struct batch *b)
 
 	if (r->o->any_noise)
 		choose_noise(r, &b->g[0]);
-	for (size_t i = 0; i < b->n; i++)
+	for (size_t i = 0; i < b->n && !warn_far(r, &b->g[0]); i++)
 		warn_alias(r, &b->g[i]);
 	if (!r->plan || !gather_like(&r->like, &b->g[0]))
 		new_plan(r, &b->g[0]);
