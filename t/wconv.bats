@@ -513,6 +513,22 @@ bare() {
 	gives $'6\n12\n12\n10' -k k.nrrd --method=fft
 }
 
+@test "samples that would make sums overflow are refused, and no others" {
+	item float '3 1' -- 1e36 2 3 >x.nrrd
+	item float '3 1' -- 1 1 1 >k.nrrd
+	for how in '' --adjoint --deconvolve=2 '--deconvolve=2 --damp=1' '--constant=1e36'; do
+		fails 1 'a sample of absolute value 1e+36 is too large' wconv -k k.nrrd --method=fft $how x.nrrd
+	done
+	gives '1e+36 1e+36 5' -k k.nrrd --method=direct
+	item double '3 1' -- 1e36 2 -1e40 >x.nrrd
+	gives '1e+36 -9.999e+39 -1e+40' -k k.nrrd --method=fft --double
+	fails 1 'a sample of absolute value 1e+40 is too large' wconv -k k.nrrd --nan=zero x.nrrd
+	item float '3 1' -- 1e28 nan inf >x.nrrd
+	wconv -k k.nrrd --method=fft --nan=zero x.nrrd >out.nrrd
+	item float '3 1' -- 1e10 1e10 1e10 >k.nrrd
+	fails 1 'sums overflow' wconv -k k.nrrd --method=direct --deconvolve=2 --damp=1 x.nrrd
+}
+
 @test "sizes whose product overflows are refused" {
 	item float '1 1' -- 1 >k.nrrd
 	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 4294967296 4294967296\nendian: little\nencoding: raw\n\n' >x.nrrd

@@ -147,8 +147,8 @@ list_borders(const struct wconv_plan *p, bool y, size_t n)
 	fputc('\n', stderr);
 }
 
-static const struct wconv_plan *
-plan_of(const struct job *j)
+const struct wconv_plan *
+job_plan_of(const struct job *j)
 {
 	return j->restore ? wconv_restore_by(j->restore) : j->plan;
 }
@@ -167,14 +167,14 @@ drop_plans(struct job *j)
 static void
 explain(const struct job *j)
 {
-	const struct wconv_chosen c = wconv_chosen(plan_of(j));
+	const struct wconv_chosen c = wconv_chosen(job_plan_of(j));
 	char text[512];
 
-	wconv_explain(plan_of(j), text, sizeof text);
+	wconv_explain(job_plan_of(j), text, sizeof text);
 	fprintf(stderr, "%s: %s\n", weir_prog, text);
 	if (!c.direct) {
-		list_borders(plan_of(j), false, c.tiles_x);
-		list_borders(plan_of(j), true, c.tiles_y);
+		list_borders(job_plan_of(j), false, c.tiles_x);
+		list_borders(job_plan_of(j), true, c.tiles_y);
 	}
 }
 
@@ -277,6 +277,7 @@ run_step(void *with, const void *in, void *out)
 {
 	const struct job *j = with;
 
+	job_check_range(j, in, j->q.in, wconv_next(j->plan).rows_in * j->row);
 	if (!j->args->gpu)
 		wconv_run(j->plan, in, out);
 	else if (gpu_wconv_run(j->args->gpu, j->plan, in, out))
@@ -346,13 +347,13 @@ job_report(const struct job *j)
 		stats_add(st, "iterations", "%zu", j->restored.steps);
 		stats_add(st, "rms", "%.6g", j->restored.rms);
 	}
-	if (!plan_of(j) || j->args->gpu)
+	if (!job_plan_of(j) || j->args->gpu)
 		return;
-	const struct wconv_chosen c = wconv_chosen(plan_of(j));
+	const struct wconv_chosen c = wconv_chosen(job_plan_of(j));
 	stats_add(st, "method", "\"%s\"", c.direct ? "direct" : "fft");
 	stats_add(st, "transform", "[%zu, %zu]", c.px, c.py);
 	stats_add(st, "tiles", "[%zu, %zu]", c.tiles_x, c.tiles_y);
-	stats_add(st, "steps", "%zu", wconv_count(plan_of(j)));
+	stats_add(st, "steps", "%zu", wconv_count(job_plan_of(j)));
 	stats_add(st, "level", "\"%s\"", c.level);
 }
 

@@ -63,6 +63,15 @@ void job_describe(const struct job *j, const struct img *x, struct img *y);
 /* Makes f the convolution of all pictures of the item, a band of rows at a time. f->head and f->mapped are kept. */
 void job_flow(struct job *j, struct wconv_flow *f);
 
+/* Returns the plan of the convolution, or the one by which a deconvolution computes A. NULL: none was made. */
+const struct wconv_plan *job_plan_of(const struct job *j);
+
+/*
+ * Ends the program if a finite sample is so large that transforms would overflow, or a float could not hold it. The item must
+ * have been planned.
+ */
+void job_check_range(const struct job *j, const void *samples, enum img_type type, size_t n);
+
 /* Sets the key tile:= of y, a header of some rows of the result, which begin at row `row` of it. */
 void job_tile(const struct job *j, struct img *y, ptrdiff_t row);
 

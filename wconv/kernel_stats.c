@@ -1,4 +1,5 @@
 /* The statistics of the kernels that planning needs: their sums, and which neighbours have the same samples. */
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -210,4 +211,34 @@ wconv_check_sums(const struct wconv_plan *p, char err[WCONV_ERR])
 							  x + (ptrdiff_t)i, y, sum[i]);
 		}
 	return 0;
+}
+
+/* Returns a bound of the weight of all local kernels, and of each plane of a basis. */
+static double
+largest_weight(const struct wconv_plan *p)
+{
+	const bool basis = p->q.degree >= 0;
+	const double u = basis ? fmax(farthest(&p->x), 1) : 1,
+		     v = basis ? fmax(farthest(&p->y), 1) : 1;
+	double most = 0, sum = 0;
+
+	for (size_t fy = 0; fy < p->y.nfun; fy++)
+		for (size_t fx = 0; fx < p->x.nfun; fx++) {
+			const size_t k = wconv_kernel(p, fx, fy);
+			const double weight = k == SIZE_MAX ? 0 : p->weight[k];
+			most = fmax(most, weight);
+			sum += weight * pow(u, (double)fx) * pow(v, (double)fy);
+		}
+	return basis ? sum : most;
+}
+
+double
+wconv_largest(const struct wconv_plan *p)
+{
+	/* Before they are scaled, results of transforms are 4 Px Py times too large; sums within them, up to 4 times that. */
+	const double grow =
+	    p->direct ? 1
+		      : 16 * (double)p->rows.n * (double)p->columns.n * fmax(largest_weight(p), 1);
+
+	return (p->q.in_double ? DBL_MAX : (double)FLT_MAX) / grow;
 }

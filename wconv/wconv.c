@@ -40,6 +40,12 @@ wconv_steps(const struct wconv_plan *p, size_t i)
 }
 
 struct wconv_step
+wconv_next(const struct wconv_plan *p)
+{
+	return wconv_steps(p, p->now);
+}
+
+struct wconv_step
 wconv_most(const struct wconv_plan *p)
 {
 	struct wconv_step most = {0, p->result_rows};

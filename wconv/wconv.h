@@ -146,6 +146,12 @@ size_t wconv_count(const struct wconv_plan *p);
 struct wconv_step wconv_steps(const struct wconv_plan *p, size_t i);
 struct wconv_step wconv_most(const struct wconv_plan *p);
 
+/* Returns the rows of the next step. */
+struct wconv_step wconv_next(const struct wconv_plan *p);
+
+/* Returns the absolute value up to which samples cannot make transforms overflow, or be more than the precision holds. */
+double wconv_largest(const struct wconv_plan *p);
+
 /*
  * Does the next step. in: [rows_in][w * planes] samples of type q.in. out: rows_out rows of the result.
  * After the last step the plan is ready for another item of the same shape.

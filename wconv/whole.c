@@ -192,6 +192,7 @@ run_picture(void *with, const void *in, void *out)
 
 	stats_charge(w->j->st, STATS_READ);
 	job_plan(w->j);
+	job_check_range(w->j, in, w->type, w->row * w->rows);
 	if (serves_as_plane(w, in)) {
 		run_plane(w, in, w->to);
 		give_plane(w, in, out, 0);

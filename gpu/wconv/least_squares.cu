@@ -172,6 +172,8 @@ wc_least_squares(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_re
 	for (;; wc_tell(v->d, ++done->steps)) {
 		if ((e = gpu_down(v->g, &z, v->total, sizeof z)))
 			return e;
+		if (wconv_restore_check(z.rr, z.ss, err))
+			return WC_REFUSED;
 		first = done->steps ? first : z.ss;
 		if (wconv_restore_ends(v->d, done, z.rr, k->n) ||
 		    !(z.ss > wconv_restore_tiny(v->d) * first))

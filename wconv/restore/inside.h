@@ -40,6 +40,9 @@ int wconv_restore_start(struct wconv_restore *r, const struct wconv_known *k, do
 /* Says in err that no sample is known. Returns -1. */
 int wconv_restore_unknown(char err[WCONV_ERR]);
 
+/* Refuses sums of squares of the misfit and of the gradient that are not finite. Returns 0, or -1 with a sentence in err. */
+int wconv_restore_check(double misfit, double gradient, char err[WCONV_ERR]);
+
 /* Sets done->rms, from the sum of squares over n known samples. Returns whether the steps end here. */
 bool wconv_restore_ends(const struct wconv_restore *r, struct wconv_restored *done, double squares,
 			size_t n);

@@ -48,6 +48,14 @@ wconv_restore_unknown(char err[WCONV_ERR])
 }
 
 int
+wconv_restore_check(double misfit, double gradient, char err[WCONV_ERR])
+{
+	if (isfinite(misfit) && isfinite(gradient))
+		return 0;
+	return wconv_fail(err, "sums overflow: divide the data, or the kernels, by a constant");
+}
+
+int
 wconv_restore_start(struct wconv_restore *r, const struct wconv_known *k, double largest,
 		    double all, double *level, char err[WCONV_ERR])
 {

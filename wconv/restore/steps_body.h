@@ -231,6 +231,8 @@ least_squares(struct wconv_restore *d, const void *data, struct wconv_restored *
 		x[i] = p[i] = 0;
 	first = ss = pp = combine(d, ew, eh, 0, p, 1, s);
 	for (done->steps = 0;; done->steps++) {
+		if (wconv_restore_check(rr, ss, err))
+			return -1;
 		if (wconv_restore_ends(d, done, rr, k.n) || !(ss > tiny * first))
 			return 0;
 		wconv_restore_apply(d, false, p, f);
