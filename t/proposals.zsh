@@ -12,7 +12,7 @@ compadd () {
 	builtin compadd "$@"
 	for hit in $hits; do print -r -- "<$hit>"; done
 }
-say_end () { print -r -- "al""l" }
+say_end () { print -r -- "=e""nd=" }
 comppostfuncs=(say_end)
 bindkey "^I" complete-word
 print "rea""dy"'
@@ -20,5 +20,5 @@ while zpty -r inner text && [[ $text != *ready* ]]; do :; done
 zpty -n -w inner "$2"$'\t'
 while zpty -r inner text; do
 	[[ $text != *'<'* ]] || print -r -- ${${text#*'<'}%'>'*}
-	[[ $text != *all* ]] || break
+	[[ $text != *=end=* ]] || break
 done
