@@ -9,6 +9,7 @@
 #include "common/cpu.h"
 
 enum cpu_level weir_cpu;
+bool weir_halves_stores;
 
 static const char *const names[] = {"generic", "avx2", "avx512"};
 
@@ -50,11 +51,28 @@ detect(void)
 		return CPU_GENERIC;
 	return (b & wide) == wide && (state & STATE512) == STATE512 ? CPU_AVX512 : CPU_AVX2;
 }
+/* AMD's family 0x19 is Zen 3 and Zen 4. */
+static bool
+halves_stores(void)
+{
+	unsigned a, b, c, d;
+
+	if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_AMD_ebx || d != signature_AMD_edx ||
+	    c != signature_AMD_ecx || !__get_cpuid(1, &a, &b, &c, &d))
+		return false;
+	return (a >> 8 & 0xf) + (a >> 20 & 0xff) == 0x19;
+}
 #else
 static enum cpu_level
 detect(void)
 {
 	return CPU_GENERIC;
+}
+
+static bool
+halves_stores(void)
+{
+	return false;
 }
 #endif
 
@@ -83,6 +101,7 @@ choose_level(void)
 	const int most = s ? find_level(s) : -1;
 
 	weir_cpu = detect();
+	weir_halves_stores = halves_stores();
 	if (most >= 0 && most < (int)weir_cpu)
 		weir_cpu = (enum cpu_level)most;
 }

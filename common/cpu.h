@@ -24,6 +24,8 @@
 #ifndef WEIR_CPU_H
 #define WEIR_CPU_H
 
+#include <stdbool.h>
+
 /* Payloads are written and tiles are packed in little-endian order. Nobody has tested weir on a big-endian machine. */
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "weir needs a little-endian machine"
@@ -37,6 +39,9 @@ enum cpu_level {
 
 /* It is set before main() and never changes. */
 extern enum cpu_level weir_cpu;
+
+/* Whether the CPU writes a register of 64 bytes to its cache in two halves, as Zen 4 does. It is set with weir_cpu. */
+extern bool weir_halves_stores;
 
 /* Returns "generic", "avx2" or "avx512", the names that WEIR_CPU takes. */
 const char *cpu_name(enum cpu_level level);

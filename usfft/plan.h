@@ -53,7 +53,10 @@ conjugate(int sign)
  * choose.c: finds the taps w and the cells n of the grid that take the least estimated time, and the error *reach that they
  * keep. Returns 0 or -EDOM.
  */
-int usfft_choose(const struct usfft_options *o, int lanes, int *w, size_t n[3], double *reach);
+int usfft_choose(const struct usfft_options *o, int *w, size_t n[3], double *reach);
+
+/* choose.c: returns the loops that a plan for o runs. */
+const struct loops *usfft_loops_for(const struct usfft_options *o);
 
 /*
  * choose.c: returns the least oversampling at which w taps keep an error of eps along an axis, and the error that they

@@ -286,7 +286,6 @@ size_t
 usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
 		  const struct usfft_points *targets, double *reach)
 {
-	const int lanes = usfft_loops(o->registers, o->single)->tile.lanes;
 	struct usfft_3 t = {.o = *o, .m = pt->m};
 	struct usfft_options outer, inner;
 	double first = 0, second = 0;
@@ -299,7 +298,7 @@ usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
 	inner = outer;
 	inner.expect = targets->m;
 	inner.type = 2;
-	if (usfft_choose(&outer, lanes, &w, inner.n, &first))
+	if (usfft_choose(&outer, &w, inner.n, &first))
 		return 0;
 	const size_t a = usfft_bytes(&outer, &first), b = usfft_bytes(&inner, &second);
 	*reach = fmax(first, second) / outer.tol * o->tol;

@@ -113,10 +113,10 @@ make_plan(struct usfft_plan *p)
 	int w, err;
 
 	p->real = p->o.single ? sizeof(float) : sizeof(double);
-	const struct loops *loops = usfft_loops(p->o.registers, p->o.single);
+	const struct loops *loops = usfft_loops_for(&p->o);
 	p->ops = &loops->tile;
 	p->grid.ops = &loops->batch;
-	err = usfft_choose(&p->o, p->ops->lanes, &w, p->grid.n, &p->reach);
+	err = usfft_choose(&p->o, &w, p->grid.n, &p->reach);
 	if (err)
 		return err;
 	for (int a = p->o.dim; a < 3; a++)
@@ -135,7 +135,7 @@ usfft_bytes(const struct usfft_options *o, double *reach)
 	size_t n[3], bytes = 2 * (o->single ? sizeof(float) : sizeof(double));
 	int w;
 
-	if (usfft_choose(o, usfft_loops(o->registers, o->single)->tile.lanes, &w, n, reach))
+	if (usfft_choose(o, &w, n, reach))
 		return SIZE_MAX;
 	for (int a = 0; a < o->dim; a++)
 		if (!weir_mul(bytes, n[a], &bytes))

@@ -57,7 +57,7 @@ struct usfft_options {
 	size_t expect;
 	/* FFTW measures its plans, which takes seconds unless wisdom was loaded; else it estimates. */
 	bool measure;
-	/* Bytes of a vector register: 16, 32 or 64, at most what the CPU has; 0: what the CPU has. */
+	/* Bytes of a vector register: 16, 32 or 64, at most what the CPU has; 0: what is fastest. */
 	int registers;
 	/* Borrowed: the stages add their time here; NULL: nowhere. */
 	struct usfft_seconds *took;

@@ -41,7 +41,7 @@ tile_span_log(int dim)
 
 /*
  * An accumulator of three dimensions lies in the second-level cache. So the points of its tile are in the order of
- * TILE_PARTS parts, bars of 16 x 4 x 4 cells. In one and two dimensions a tile is one part.
+ * TILE_PARTS parts, bars of 16 x 4 x 4 cells; cubes of 4 x 4 x 4 gain nothing. In one and two dimensions a tile is one part.
  */
 enum { TILE_PARTS = 16 };
 
