@@ -77,9 +77,44 @@ check_curved_sky(void)
 	    "psfmatch: a sky that the background does not follow is noticed and spoils no kernel");
 }
 
+static double
+a_little_wider(double x, double y)
+{
+	(void)x;
+	(void)y;
+	return 1.8;
+}
+
+/* Pairs in both orders. Stars of 1.4 pixels, and of 1.8. */
+static void
+check_order(void)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {53};
+
+	for (int i = 0; i < 2; i++) {
+		struct psfmatch_options o = check_psfmatch_options((enum psfmatch_basis)i);
+		char err[PSFMATCH_ERR];
+		struct psfmatch got;
+		struct pair p;
+		o.gain = INFINITY;
+		check_psfmatch_pose(&p, &rng, 1.2, a_little_wider);
+		check_case(&m, !psfmatch_fit(&got, p.ref, p.new, W, H, &o, err), "%s", err);
+		check_case(&m, got.sharp < .7 * PSFMATCH_SHARP, "basis %d: %g", i, got.sharp);
+		psfmatch_free(&got);
+		check_case(&m, !psfmatch_fit(&got, p.new, p.ref, W, H, &o, err), "%s", err);
+		check_case(&m, got.sharp > 1.2 * PSFMATCH_SHARP, "swapped, basis %d: %g, ratio %g",
+			   i, got.sharp, got.ratio);
+		psfmatch_free(&got);
+		check_psfmatch_drop(&p);
+	}
+	check_end(&m, "psfmatch: a kernel that sharpens is told from one that blurs");
+}
+
 void
 check_psfmatch_faults(void)
 {
+	check_order();
 	check_noise_in_ref();
 	check_curved_sky();
 }

@@ -100,6 +100,22 @@ least() {
 	grep -E 'ratio of fluxes (1|0.9999|1.0000)' said
 }
 
+@test "a reference with the wider stars is said, with the ratio of fluxes and the remedy" {
+	field
+	for name in ref new; do
+		rawmath 'a + ((x * 7919 + y * 104729) % 1009 / 1009 - .5) * .01' $name.nrrd >$name.noisy
+	done
+	psfmatch --stats=s new.noisy ref.noisy 2>said >k.nrrd
+	[ "$(wc -l <said)" = 1 ]
+	grep -E 'ref.noisy: its stars are narrower than those of new.noisy: .* the ratio of fluxes, [01].[0-9]+, may be wrong' said
+	grep 'exchange the two' said
+	grep -E '"sharp": ([3-9]|2\.[6-9]|[1-9][0-9])' s
+	psfmatch ref.noisy new.noisy 2>said >k.nrrd
+	[ ! -s said ]
+	psfmatch --quiet new.noisy ref.noisy 2>said >k.nrrd
+	[ ! -s said ]
+}
+
 @test "a curved sky is said, with the remedy, and spoils no kernel" {
 	field
 	for name in ref new; do

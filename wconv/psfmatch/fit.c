@@ -104,7 +104,8 @@ count_used(struct psfmatch_normal *f, char err[PSFMATCH_ERR])
 	m->rejected = f->stamps - m->used;
 	if (m->rejected > m->used)
 		return fail(err,
-			    "%zu of %zu stars do not fit the others: the pictures do not match",
+			    "%zu of %zu stars do not fit the others: the pictures do not match, or "
+			    "the first one has the wider stars",
 			    m->rejected, f->stamps);
 	if (m->used < 2 * psfmatch_terms(m->degree))
 		return fail(err,
@@ -224,7 +225,9 @@ psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, s
 		psfmatch_judge_sky(&f, field.noise);
 	if (!e && write_model(&f, &field))
 		e = fail(err, "no memory");
-	if (e)
+	if (!e)
+		m->sharp = psfmatch_sharpness(m);
+	else
 		psfmatch_free(m);
 	psfmatch_free_normal(&f);
 	return e;

@@ -151,6 +151,9 @@ void psfmatch_remove_constant(struct psfmatch_stamp *s, size_t z, size_t n);
 /* Fills in q and b of a stamp for kernels of single samples. Returns false if that would be slower than the general way, or inexact. */
 bool psfmatch_sum_shifts(const struct psfmatch_view *v, double *q, double *b);
 
+/* Returns what struct psfmatch calls sharp, for a model of which all else is filled in. */
+double psfmatch_sharpness(const struct psfmatch *m);
+
 /* Returns how many doubles of `more` psfmatch_sum_shifts() needs. */
 size_t psfmatch_shifts_room(size_t size);
 

@@ -178,9 +178,15 @@ report(const struct args *args, const struct psfmatch *m, struct stats *st)
 	stats_add(st, "ratio", "%.6g", m->ratio);
 	stats_add(st, "misfit", "%.4g", m->misfit);
 	stats_add(st, "sky", "%.4g", m->sky);
+	stats_add(st, "sharp", "%.4g", m->sharp);
 	if (args->common.verbose)
 		fprintf(stderr, "%s: %zu stars, %zu left out, ratio of fluxes %.6g, misfit %.4g\n",
 			weir_prog, m->used, m->rejected, m->ratio, m->misfit);
+	if (m->sharp > PSFMATCH_SHARP)
+		warn("%s: its stars are narrower than those of %s: the kernel sharpens, and the "
+		     "ratio of "
+		     "fluxes, %.4g, may be wrong by some per cent; exchange the two",
+		     args->path[1], args->path[0], m->ratio);
 	if (m->sky > PSFMATCH_CURVED)
 		warn("%s: at half of the stars the sky is off the background of degree %d by %.2g "
 		     "times the noise or more; raise --background, or subtract the skies first",

@@ -25,6 +25,7 @@
 #include <stddef.h>
 
 #define PSFMATCH_CURVED .25
+#define PSFMATCH_SHARP	2.6
 #define PSFMATCH_ERR	256
 
 enum psfmatch_basis { PSFMATCH_GAUSS, PSFMATCH_DELTA };
@@ -67,6 +68,11 @@ struct psfmatch {
 	 * pictures. Above PSFMATCH_CURVED the background is too stiff.
 	 */
 	double sky;
+	/*
+	 * The median over nine places of the sum of the kernel's absolute values near its centre, over its sum. Above PSFMATCH_SHARP
+	 * the kernel sharpens, and the ratio may be wrong.
+	 */
+	double sharp;
 };
 
 /* ref, new: [h][w], NaN where the pixel is unknown. Returns 0, or -1 with a sentence in err; m is then empty. */
