@@ -96,6 +96,32 @@ named() {
 	no_complaints
 }
 
+# references FILE: the pages that a text of mdoc refers to, one a line.
+references() {
+	grep -oE '\bXr [a-z0-9-]+ [0-9]' "$1" | cut -d ' ' -f 2,3
+}
+
+@test "SEE ALSO is in order, and names every page of weir that the page refers to" {
+	for page in "$root"/man/*.[157] "$root"/t/*.1; do
+		sed -n '/^\.Sh SEE ALSO/,/^\.Sh [^S]/p' "$page" >see
+		references see >names
+		LC_ALL=C sort -c -k 2,2n -k 1,1 names 2>/dev/null || complain "${page##*/}: SEE ALSO is not in order"
+		references "$page" | sort -u | while read -r name section; do
+			[ ! -e "$root/man/$name.$section" ] || [ "$name.$section" = "${page##*/}" ] || grep -qx "$name $section" names ||
+				complain "${page##*/}: SEE ALSO has no $name($section)"
+		done
+	done
+	no_complaints
+}
+
+@test "every EXIT STATUS begins with the same sentence" {
+	for page in "$root"/man/*.1 "$root"/t/*.1; do
+		grep -A 1 '^\.Sh EXIT STATUS' "$page" | grep -q '^The status is 0 when all was written, 1 on bad data' ||
+			complain "${page##*/}"
+	done
+	no_complaints
+}
+
 @test "mandoc has nothing to say about the pages" {
 	command -v mandoc >/dev/null || skip "mandoc is not installed"
 	mandoc -T lint -W warning "$root"/man/*.[157] "$root"/t/*.1
