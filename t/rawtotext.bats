@@ -26,6 +26,13 @@ load lib
 	same <(rawtotext b.nrrd) -9223372036854775807
 }
 
+@test "64-bit integers come back from text" {
+	for numbers in '-9223372036854775808 9007199254740993 9223372036854775807' '-0 +5 2e3'; do
+		same <(texttoraw --type=int64 <<<"$numbers" | rawtotext) "$(sed 's/-0 +5 2e3/0 5 2000/' <<<"$numbers")"
+	done
+	same <(echo 9007199254740993,18446744073709551615 | texttoraw --type=uint64 | rawtotext) '9007199254740993 18446744073709551615'
+}
+
 @test "random numbers of every type come back bit for bit" {
 	for type in char uchar short ushort int uint int64 uint64 float double; do
 		gen noise 40 30 --type=$type --raw >a.nrrd
@@ -96,8 +103,16 @@ sizes: 1 2'
 	done
 	echo 1e39 >bad
 	fails 1 'is no float' texttoraw --type=float bad
-	echo 9223372036854775808 >bad
-	fails 1 'is no int64' texttoraw --type=int64 bad
+	for number in 9223372036854775808 -9223372036854775809 1.5 1e19 nan; do
+		echo "$number" >bad
+		fails 1 "bad: line 1: $number is no int64" texttoraw --type=int64 bad
+	done
+	for number in 18446744073709551616 -1 99999999999999999999; do
+		echo "7 $number" >bad
+		fails 1 "bad: line 1: $number is no uint64" texttoraw --type=uint64 bad
+	done
+	echo 7 8x >bad
+	fails 1 "bad: line 1: '8x' is not a number" texttoraw --type=int64 bad
 }
 
 @test "more numbers than --max-bytes holds are refused" {

@@ -68,22 +68,32 @@ parse(int argc, char **argv)
 
 /* --- reading ------------------------------------------------------------------------------------------------------- */
 
+#define SEPARATORS " \t\r\n,;"
+
+/* int64 is whole, uint64 is natural, all others are real. */
+union number {
+	double real;
+	int64_t whole;
+	uint64_t natural;
+};
+
 struct text {
 	FILE *f;
 	const char *name;
 	size_t line, bytes, most; /* most: --max-bytes */
 
 	/* The current item. */
-	double *v;
+	union number *v;
 	size_t n, room, columns;
+	enum img_type type;
 };
 
 static void
-append(struct text *t, double v)
+append(struct text *t, union number v)
 {
 	if (t->n == t->room) {
 		const size_t room = t->room ? 2 * t->room : 1024;
-		double *more = weir_xalloc(room, sizeof *more);
+		union number *more = weir_xalloc(room, sizeof *more);
 		if (t->n)
 			memcpy(more, t->v, t->n * sizeof *more);
 		weir_free(t->v);
@@ -96,6 +106,30 @@ append(struct text *t, double v)
 	t->v[t->n++] = v;
 }
 
+/*
+ * Reads the number that s begins with. Sets *end behind it, to s where there is none. Returns false when the type has not
+ * that number: here integers of 64 bits are checked, which doubles would round.
+ */
+static bool
+take_number(const struct text *t, char *s, char **end, union number *v)
+{
+	const bool sign = t->type == IMG_I64;
+
+	if (!sign && t->type != IMG_U64) {
+		v->real = strtod(s, end);
+		return true;
+	}
+	errno = 0;
+	if (sign)
+		v->whole = strtoll(s, end, 10);
+	else
+		v->natural = strtoull(s, end, 10);
+	if (*end > s && strchr(SEPARATORS, **end))
+		return !errno && (sign || *s != '-' || !v->natural);
+	const double real = strtod(s, end);
+	return sample_store(v, &real, t->type, 1) == 1;
+}
+
 /* Reads the numbers of a line. Blanks, commas and semicolons separate them; # begins a comment. Returns how many there are. */
 static size_t
 take_line(struct text *t, char *s)
@@ -103,14 +137,19 @@ take_line(struct text *t, char *s)
 	size_t n = 0;
 
 	s[strcspn(s, "#")] = 0;
-	for (s += strspn(s, " \t\r\n,;"); *s; n++) {
+	for (s += strspn(s, SEPARATORS); *s; n++) {
+		const int length = (int)strcspn(s, SEPARATORS);
+		union number v;
 		char *end;
-		const double v = strtod(s, &end);
-		if (end == s || !strchr(" \t\r\n,;", *end))
-			die("%s: line %zu: '%.*s' is not a number", t->name, t->line,
-			    (int)strcspn(s, " \t\r\n,;"), s);
+		const bool fits = take_number(t, s, &end, &v);
+
+		if (end == s || !strchr(SEPARATORS, *end))
+			die("%s: line %zu: '%.*s' is not a number", t->name, t->line, length, s);
+		if (!fits)
+			die("%s: line %zu: %.*s is no %s", t->name, t->line, length, s,
+			    img_type_name(t->type));
 		append(t, v);
-		s = end + strspn(end, " \t\r\n,;");
+		s = end + strspn(end, SEPARATORS);
 	}
 	return n;
 }
@@ -177,10 +216,14 @@ put(struct raw_out *out, const struct text *t, const struct args *args)
 	describe(&x, t, args);
 	if (img_alloc(&x))
 		die("%s: no memory for %zu samples", t->name, t->n);
-	const size_t fit = sample_store(x.data, t->v, x.type, t->n);
+	size_t fit = t->n;
+	if (x.type == IMG_I64 || x.type == IMG_U64)
+		memcpy(x.data, t->v, t->n * sizeof *t->v);
+	else
+		fit = sample_store(x.data, &t->v->real, x.type, t->n);
 	if (fit != t->n)
 		die("%s: number %zu of the item that ends in line %zu, %g, is no %s", t->name,
-		    fit + 1, t->line, t->v[fit], img_type_name(x.type));
+		    fit + 1, t->line, t->v[fit].real, img_type_name(x.type));
 	raw_put(out, &x);
 	img_free(&x);
 }
@@ -190,6 +233,7 @@ convert(const char *path, struct raw_out *out, const struct args *args, struct s
 {
 	struct text t = {.f = file_open(path),
 			 .name = file_name(path),
+			 .type = (enum img_type)(args->type + 1),
 			 .most = weir_limit(args->common.max_bytes)};
 
 	for (; next_item(&t, !args->dim); st->items++) {
