@@ -312,7 +312,7 @@ void
 img_cut_axis(struct img_axis *a, size_t n, ptrdiff_t shift)
 {
 	a->n = n;
-	a->min += (double)shift * a->spacing; /* without spacing or min, the result is NaN */
+	a->min += (double)shift * (isnan(a->spacing) ? 1 : a->spacing); /* without min: NaN */
 }
 
 bool

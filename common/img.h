@@ -130,7 +130,10 @@ bool img_picture(const struct img *x, struct img_picture *p);
  */
 int img_row_axis(const struct img *x);
 
-/* Gives the axis n samples, the first of which is at the old index `shift`, and moves min there. shift may be negative. */
+/*
+ * Gives the axis n samples, the first of which is at the old index `shift`, and moves min there. shift may be negative. An
+ * axis without a spacing counts its positions by 1.
+ */
 void img_cut_axis(struct img_axis *a, size_t n, ptrdiff_t shift);
 
 #endif

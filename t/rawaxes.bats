@@ -49,6 +49,15 @@ load lib
 	rawaxes --flip=0 a | rawaxes --flip=0 | rawinfo | grep -x 'axis mins: 10 -1'
 }
 
+@test "positions of an axis without a spacing count by 1" {
+	item float '4 1' 'centers: node none' 'axis mins: 10 nan' -- 1 2 3 4 >a
+	rawaxes --crop=0:0:3 a | rawinfo | grep -x 'axis mins: 10 nan'
+	same <(rawaxes --crop=0:2:4 a | rawmath x | rawtotext) '12 13'
+	same <(rawaxes --flip=0 a | rawmath x | rawtotext) '13 12 11 10'
+	same <(rawtile --grid=2x1 a | rawmath x | rawjoin | rawtotext) '10 11 12 13'
+	rawtile --grid=2x1 a | rawjoin | rawinfo | grep -x 'axis mins: 10 nan'
+}
+
 @test "a part of a picture keeps its place" {
 	item float '3 2' 'tile:=4 6 10 20' 'geotransform:=1 2 3 4 5 6' -- 1 2 3 4 5 6 >a
 	rawaxes --crop=0:1:3 a | rawinfo | grep -x 'tile:=5 6 10 20'

@@ -162,6 +162,8 @@ change_axes(const struct raw_in *in, const struct args *args, struct img *y, str
 		v->first += (ptrdiff_t)(v->n[k] - 1) * v->step[k];
 		v->step[k] = -v->step[k];
 		img_cut_axis(&y->axis[k], v->n[k], (ptrdiff_t)v->n[k] - 1);
+		if (isnan(y->axis[k].spacing) && !isnan(y->axis[k].min))
+			y->axis[k].spacing = 1;
 		y->axis[k].spacing = -y->axis[k].spacing;
 	}
 }
