@@ -84,7 +84,7 @@ $(B)/flags: force
 # The objects do not tell in which directory they were made: two builds have the same bytes.
 $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -ffile-prefix-map=$(CURDIR)=. -MMD -MP -c -o $@ $<
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) '-ffile-prefix-map=$(CURDIR)=.' -MMD -MP -c -o $@ $<
 
 # GPU architectures: the machine's own where there is a GPU, else Hopper. Packages ask for all: ARCHS='75 80 86 89 90'.
 # Newer ones run by PTX.
