@@ -122,6 +122,15 @@ references() {
 	no_complaints
 }
 
+@test "the sections of all pages stand in one order" {
+	printf '%s\n' NAME SYNOPSIS DESCRIPTION ENVIRONMENT 'EXIT STATUS' EXAMPLES DIAGNOSTICS PERFORMANCE 'SEE ALSO' HISTORY CAVEATS >order
+	for page in "$root"/man/*.1 "$root"/t/*.1; do
+		sed -n 's/^\.Sh //p' "$page" | grep -xFf order >have
+		grep -xFf have order | diff have - >difference || complain "${page##*/}" "$(cat difference)"
+	done
+	no_complaints
+}
+
 @test "mandoc has nothing to say about the pages" {
 	command -v mandoc >/dev/null || skip "mandoc is not installed"
 	mandoc -T lint -W warning "$root"/man/*.[157] "$root"/t/*.1
