@@ -31,7 +31,7 @@ static const struct opt table[] = {
      .value = RADON_ADJOINT},
     {0, "lsq", OPT_STR, AT(lsq), "NU", "least squares, noise NU or `auto' (.05)",
      .absent = LSQ_NOISE, .seen = AT(lsq_given)},
-    {0, "sparse", OPT_STR, AT(sparse), "NU", "sparse inverse, noise NU (.003)",
+    {0, "sparse", OPT_STR, AT(sparse), "NU", "sparse inverse, noise NU or `auto' (.003)",
      .absent = SPARSE_NOISE, .seen = AT(sparse_given)},
     {0, "model", OPT_SET, AT(mode), NULL, "from panel to gather", .value = RADON_MODEL},
     {0, "mute", OPT_STR, AT(mute), "CUT", "keep what lies beyond q = CUT, or T:Q,T:Q..."},
@@ -152,6 +152,28 @@ parse_noise(const char *option, const char *text)
 	return v;
 }
 
+/* The option that gives an inverse its NU. */
+static const char *
+noise_option(const struct radon_options *o)
+{
+	return o->mode == RADON_LSQ ? "--lsq" : "--sparse";
+}
+
+/* The value of that option; NULL when there is no inverse. */
+static const char *
+noise_text(const struct args *a, const struct radon_options *o)
+{
+	return o->mode == RADON_LSQ ? a->lsq : o->mode == RADON_SPARSE ? a->sparse : NULL;
+}
+
+static bool
+any_noise(const struct args *a, const struct radon_options *o)
+{
+	const char *text = noise_text(a, o);
+
+	return text && !strcmp(text, "auto");
+}
+
 /* Curves with two axes. */
 static void
 check_plane(const struct args *a, const struct radon_options *o)
@@ -164,8 +186,8 @@ check_plane(const struct args *a, const struct radon_options *o)
 		die_usage("--qy goes with parabolic and linear curves alone");
 	if (o->method == RADON_TIME || o->method == RADON_USFFT2D)
 		die_usage("--qy goes without --method=time and --method=usfft2d");
-	if (o->mode == RADON_LSQ && !strcmp(a->lsq, "auto"))
-		die_usage("--lsq=auto goes without --qy: give a NU");
+	if (any_noise(a, o))
+		die_usage("%s=auto goes without --qy: give a NU", noise_option(o));
 	if (a->common.gpu)
 		die_usage("-g: goes without --qy");
 }
@@ -195,8 +217,8 @@ check_together(const struct args *a, const struct radon_options *o)
 		die_usage("--steps needs --sparse");
 	if (hyperbolic && (a->method != RADON_AUTO && a->method != RADON_TIME))
 		die_usage("--curve=hyperbolic goes with --method=time alone");
-	if (hyperbolic && o->mode == RADON_LSQ && !strcmp(a->lsq, "auto"))
-		die_usage("--lsq=auto goes without --curve=hyperbolic: give a NU");
+	if (hyperbolic && any_noise(a, o))
+		die_usage("%s=auto goes without --curve=hyperbolic: give a NU", noise_option(o));
 	if ((hyperbolic || o->method == RADON_TIME) && (a->fmin > 0 || a->fmax > 0))
 		die_usage("--fmin and --fmax: curves that are summed in time have no band");
 	if (a->cut && (a->subtract || o->mode == RADON_MODEL))
@@ -239,11 +261,9 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 		polygons_read(&o->mute, a->polygons);
 	check_mute(a, o);
 	o->mute.taper = a->taper_given ? a->taper : o->nr ? o->dq + o->dr : 4 * o->dq;
-	g->any_noise = o->mode == RADON_LSQ && !strcmp(a->lsq, "auto");
-	if (o->mode == RADON_LSQ && !g->any_noise)
-		o->nu = parse_noise("--lsq", a->lsq);
-	else if (o->mode == RADON_SPARSE)
-		o->nu = parse_noise("--sparse", a->sparse);
+	g->any_noise = any_noise(a, o);
+	if (noise_text(a, o) && !g->any_noise)
+		o->nu = parse_noise(noise_option(o), noise_text(a, o));
 	o->fmin = a->fmin;
 	o->fmax = a->fmax;
 	o->outer = 3;

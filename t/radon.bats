@@ -285,6 +285,29 @@ near() {
 	fails 2 "--lsq: 'autumn' is not a number" radon $curves --lsq=autumn </dev/null
 }
 
+@test "radon: --sparse=auto takes a tenth of that NU, and noise leaves the primaries better" {
+	gencmp --part=multiples >multiples
+	gencmp >clean
+	change clean 'srand 1 unless $n++; $_ + .4 * (rand() + rand() + rand() - 1.5)' >noisy
+	for g in clean noisy; do
+		radon $curves --sparse=auto --subtract --mute=.1 --quiet -v $g 2>err >o-$g
+		nu=$(sed -n 's/.*, NU \([^,]*\),.*/\1/p' err)
+		radon $curves --lsq=auto --quiet -v $g 2>&1 >/dev/null |
+			grep -q ", NU $(awk "BEGIN { print 10 * $nu }"),"
+		radon $curves --sparse=$nu --subtract --mute=.1 --quiet $g >o
+		cmp <(samples o) <(samples o-$g)
+	done
+	radon $curves --sparse --subtract --mute=.1 --quiet noisy >fixed
+	for o in o-noisy fixed; do
+		paste <(samples $o | tr ' ' '\n') <(samples noisy | tr ' ' '\n') \
+			<(samples multiples | tr ' ' '\n') |
+			awk '{ e += ($1 - $2 + $3) ^ 2 } END { print e }' >e-$o
+	done
+	below "$(cat e-o-noisy)" "$(awk '{ print .75 * $1 }' e-fixed)"
+	radon $curves --sparse=auto --subtract --mute=.1 --quiet -t 1 clean >o1
+	cmp <(samples o-clean) <(samples o1)
+}
+
 @test "radon: a polygon that reaches far equals a cut in q" {
 	gencmp >d
 	printf '# all that is later\n-9 .1\n-9 99\n99 99\n99 .1\n' >far
@@ -574,7 +597,8 @@ hyperbola() {
 	fails 2 '0 or more' radon -q -1:1:5 -X 3000 --curve=hyperbolic </dev/null
 	fails 2 '--method=time alone' radon $hyperbolas --method=nufft </dev/null
 	fails 2 '--fmin and --fmax' radon $hyperbolas --fmax=50 </dev/null
-	fails 2 'give a NU' radon $hyperbolas --lsq=auto </dev/null
+	fails 2 '--lsq=auto goes without' radon $hyperbolas --lsq=auto </dev/null
+	fails 2 '--sparse=auto goes without' radon $hyperbolas --sparse=auto </dev/null
 	fails 2 '-g: goes without' radon $hyperbolas -g </dev/null
 	gathers 24 >d
 	fails 1 '(X/v)^2' radon -q 0:3:61 -X 1 --curve=hyperbolic d
@@ -677,6 +701,7 @@ axes='-q -0.1:0.2:11 --qy=-0.1:0.3:9 -X 3000 --quiet'
 	fails 2 'parabolic and linear curves' radon -q 0:1:3 --qy=0:1:3 -X 1 --curve=hyperbolic d
 	fails 2 '--method=time' radon $axes --method=time d
 	fails 2 '--lsq=auto goes without --qy' radon $axes --lsq=auto d
+	fails 2 '--sparse=auto goes without --qy' radon $axes --sparse=auto d
 	fails 2 '-g: goes without --qy' radon $axes -g d
 	plane 24 | sed 's/^offset-y:=[^ ]* /offset-y:=/' >e
 	fails 1 '24 numbers in offset-x:=, and 23 in offset-y:=' radon $axes e

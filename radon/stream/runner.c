@@ -113,6 +113,10 @@ new_plan(struct runner *r, const struct gather *g)
 	r->plans++;
 }
 
+/*
+ * Finds the NU of a gather. The sparse inverse takes a tenth of it: its panel has the energy of the signal in few places, where
+ * a curve therefore has more than an equal part.
+ */
 static void
 choose_noise(const struct runner *r, struct gather *g)
 {
@@ -120,7 +124,9 @@ choose_noise(const struct runner *r, struct gather *g)
 
 	o.threads = r->threads;
 	if (radon_noise(&o, g->in, &g->o.nu))
-		die("item %zu: gather %zu: no memory for --lsq=auto", g->item, g->plane + 1);
+		die("item %zu: gather %zu: no memory to find NU", g->item, g->plane + 1);
+	if (g->o.mode == RADON_SPARSE)
+		g->o.nu *= .1;
 }
 
 void
