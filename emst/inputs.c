@@ -12,12 +12,15 @@ WEIR_CLONES(find_colours,
 	     uint32_t *restrict vertex),
 	    (l, px, planes, n, vertex))
 {
-	for (size_t i = 0; i < n; i++) {
-		uint32_t code = 0;
-		for (size_t a = 0; a < planes; a++)
-			code = code << 8 | *px++;
-		vertex[i] = lattice_rank(l, code);
-	}
+	if (planes == 3)
+		for (size_t i = 0; i < n; i++, px += 3)
+			vertex[i] = lattice_rank(l, (uint32_t)(px[0] << 16 | px[1] << 8 | px[2]));
+	else if (planes == 2)
+		for (size_t i = 0; i < n; i++, px += 2)
+			vertex[i] = lattice_rank(l, (uint32_t)(px[0] << 8 | px[1]));
+	else
+		for (size_t i = 0; i < n; i++)
+			vertex[i] = lattice_rank(l, px[i]);
 }
 
 void
