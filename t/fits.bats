@@ -156,6 +156,12 @@ sizes: 3 2'
 	gen noise --type=float 70 50 >b
 	rawtofits --compress=gzip b | fitstoraw | rawtotext | cmp - <(rawtotext b)
 	fails 1 '--compress=rice would lose digits of floats' rawtofits --compress=rice b
+	for type in int64 uint64; do
+		gen --type=$type values 2x1 1 2 >c
+		fails 1 '--compress takes up to 3 axes, and no integers of 64 bits' rawtofits --compress=gzip c
+	done
+	gen --type=uchar values 2x1x1x1 1 2 >c
+	fails 1 '--compress takes up to 3 axes' rawtofits --compress=rice c
 	rawtofits a | gzip >a.fits.gz
 	fitstoraw a.fits.gz | rawtotext | cmp - <(rawtotext a)
 	fitstoraw <a.fits.gz | rawtotext | cmp - <(rawtotext a)
