@@ -97,7 +97,7 @@ uint64_t raw_bytes_in(const struct raw_in *in);
 /* Whether the file has the current item in the other byte order than this machine's. raw_read converts it. */
 bool raw_swapped(const struct raw_in *in);
 
-/* Begins again with the first item of the first file. All files must be regular files. */
+/* Begins again with the first item of the first file. Dies when the last item came from a pipe. */
 void raw_rewind(struct raw_in *in);
 
 /* Returns the offset of the payload of the current item in its file, in bytes. Dies on a pipe. */

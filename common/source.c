@@ -92,6 +92,8 @@ raw_open(char *const *path, size_t npath, size_t max_bytes)
 void
 raw_rewind(struct raw_in *in)
 {
+	if (in->offset < 0)
+		raw_die(in, "it is needed more than once, so it must be a file and not a pipe");
 	close_file(in);
 	in->next = in->item = 0;
 	in->left = in->beyond = 0;

@@ -95,7 +95,7 @@ value() {
 	rawmath 's + b' s=b.pgm aba | rawtotext >got
 	rawmath 'a + b' aba b.pgm | rawtotext >want
 	cmp got want
-	fails 1 '(stdin): it has one item and aba has more' bash -c 'cat b.pgm | rawmath -o out "s + b" s=- aba'
+	fails 1 '(stdin): it is needed more than once, so it must be a file' bash -c 'cat b.pgm | rawmath -o out "s + b" s=- aba'
 }
 
 @test "one sample and one picture serve whole items" {

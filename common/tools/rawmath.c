@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/die.h"
 #include "common/mem.h"
@@ -122,25 +120,12 @@ take_item(struct input *p, const struct img *next, bool first)
 		raw_map(p->in, &p->x);
 }
 
-/* Whether a file can be read again. */
-static bool
-is_regular(const char *path)
-{
-	struct stat st;
-
-	return !(strcmp(path, "-") ? stat(path, &st) : fstat(STDIN_FILENO, &st)) &&
-	       S_ISREG(st.st_mode);
-}
-
 /* Keeps the item of an input that has no more items, but one. */
 static void
-keep_item(const struct args *args, struct input *p, size_t i, const struct raw_in *longer)
+keep_item(struct input *p, const struct raw_in *longer)
 {
 	if (raw_item(p->in) != 1)
 		die("%s: it has fewer items than %s", raw_name(p->in), raw_name(longer));
-	if (!i && !is_regular(args->path[i]))
-		die("%s: it has one item and %s has more: the first input must then be a file",
-		    raw_name(p->in), raw_name(longer));
 	p->kept = true;
 }
 
@@ -165,7 +150,7 @@ next_items(const struct args *args, struct input *input)
 		return false;
 	for (size_t i = 0; i < args->ninput; i++)
 		if (ended[i])
-			keep_item(args, &input[i], i, longer);
+			keep_item(&input[i], longer);
 	if (input[0].kept) {
 		raw_rewind(input[0].in);
 		raw_next(input[0].in, &next);
