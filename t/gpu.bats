@@ -125,7 +125,7 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 # Programs that do nothing: kit/NAME is $1 with the name it was called by. The scripts of the kit lie beside them.
 fake_kit() {
 	mkdir -p kit/t/bench kit/lib
-	cp "$root/t/kit/run" "$root"/t/bench/{gpu.sh,gpu-papers.sh,seeds.bash,threads.sh} kit/
+	cp "$root/t/kit/run" "$root"/t/bench/{gpu.sh,gpu-papers.sh,gpu.bash,seeds.bash,threads.sh} kit/
 	printf '#!/bin/bash\nname=${0##*/}\n%s\n' "$1" >kit/fake
 	chmod +x kit/fake
 	for name in morphrec wconv emst dptrace usfft radon t/check-gpu t/gen t/gencmp t/interleave t/bench/gpu-rate nvidia-smi; do

@@ -2,15 +2,8 @@
 # The tables of the papers whose authors had a GPU, by our programs with -g: the seconds of kernels, of copies and of the whole
 # process, of the second of two runs, beside theirs. A line that fails, or takes more than BENCH_SECONDS, is said and passed
 # over; exit 1 after any.
-state=$(morphrec --version | sed -n 's/^GPU: //p')
-case $state in
-'built without'* | *', no GPU:'*)
-	echo "no GPU: ${state#*, no GPU: }"
-	exit 0
-	;;
-esac
+source "$(dirname "$0")/gpu.bash"
 source "$(dirname "$0")/seeds.bash"
-export CUDA_MODULE_LOADING=EAGER
 limit=${BENCH_SECONDS:-600} status=0
 
 # line WHAT COMMAND...: the command gets -g.

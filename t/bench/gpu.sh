@@ -4,14 +4,7 @@
 # what share of the rate of copies within the device's memory (gpu-rate) the kernels reach by the fewest bytes that the work
 # must move there. A line that fails, or takes more than BENCH_SECONDS, is said and passed over; exit 1 after any.
 set -uo pipefail
-state=$(morphrec --version | sed -n 's/^GPU: //p')
-case $state in
-'built without'* | *', no GPU:'*)
-	echo "no GPU: ${state#*, no GPU: }"
-	exit 0
-	;;
-esac
-export CUDA_MODULE_LOADING=EAGER
+source "$(dirname "$0")/gpu.bash"
 B=$(realpath "$B")
 limit=${BENCH_SECONDS:-600} status=0
 copies=$(timeout "$limit" "$B/t/bench/gpu-rate") || status=1

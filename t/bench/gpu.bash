@@ -1,0 +1,10 @@
+# shellcheck shell=bash
+# Sourced by the benches of the GPU: where there is none, they say why and end.
+state=$(morphrec --version | sed -n 's/^GPU: //p')
+case $state in
+'built without'* | *', no GPU:'*)
+	echo "no GPU: ${state#*, no GPU: }"
+	exit 0
+	;;
+esac
+export CUDA_MODULE_LOADING=EAGER
