@@ -10,9 +10,9 @@
 namespace
 {
 
-/* Why there is no device to use; old: room for a sentence. */
+/* Why there is no device to use; words: room for a sentence. */
 const char *
-no_device(int count, cudaError_t e, char old[GPU_WHY])
+no_device(int count, cudaError_t e, char words[GPU_WHY])
 {
 	int driver = 0, runtime = 0;
 
@@ -20,11 +20,11 @@ no_device(int count, cudaError_t e, char old[GPU_WHY])
 		return e != cudaSuccess ? cudaGetErrorString(e) : count ? "" : "there is none";
 	cudaDriverGetVersion(&driver);
 	cudaRuntimeGetVersion(&runtime);
-	snprintf(old, GPU_WHY,
+	snprintf(words, GPU_WHY,
 		 driver ? "the driver is of CUDA %d.%d, and CUDA %d.%d needs a newer one"
 			: "there is no driver",
 		 driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
-	return old;
+	return words;
 }
 
 /* --- opening ------------------------------------------------------------------------------------------------------- */
@@ -195,13 +195,13 @@ gpu_failed(struct gpu *g, cudaError_t e, const char *call)
 struct gpu *
 gpu_open(const char *list, char why[GPU_WHY])
 {
-	char old[GPU_WHY];
+	char words[GPU_WHY];
 	int count = 0;
 	const cudaError_t e = cudaGetDeviceCount(&count);
 
 	if (e == cudaSuccess && count)
 		return open_list(list, count, why);
-	snprintf(why, GPU_WHY, "no GPU: %.200s", no_device(count, e, old));
+	snprintf(why, GPU_WHY, "no GPU: %.200s", no_device(count, e, words));
 	return NULL;
 }
 
@@ -299,7 +299,7 @@ const char *
 gpu_state(void)
 {
 	static char text[GPU_WHY + 64];
-	char old[GPU_WHY];
+	char words[GPU_WHY];
 	cudaDeviceProp prop;
 	int version = 0, count = 0;
 	const cudaError_t e = cudaGetDeviceCount(&count);
@@ -307,7 +307,7 @@ gpu_state(void)
 	cudaRuntimeGetVersion(&version);
 	if (e != cudaSuccess || !count)
 		snprintf(text, sizeof text, "CUDA %d.%d, no GPU: %s", version / 1000,
-			 version % 1000 / 10, no_device(count, e, old));
+			 version % 1000 / 10, no_device(count, e, words));
 	else if (cudaGetDeviceProperties(&prop, 0) == cudaSuccess)
 		snprintf(text, sizeof text, "CUDA %d.%d, %s", version / 1000, version % 1000 / 10,
 			 prop.name);

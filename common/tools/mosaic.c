@@ -54,7 +54,7 @@ void
 mosaic_start(struct mosaic *to, const struct raw_in *in, const struct img *x,
 	     const struct img_picture *p, const struct tile *t, const struct mosaic_how *how)
 {
-	const size_t most = weir_limit(how->common.max_bytes);
+	const size_t most = weir_limit(how->common->max_bytes);
 	const int axis = img_row_axis(x);
 	size_t bytes;
 
@@ -65,7 +65,7 @@ mosaic_start(struct mosaic *to, const struct raw_in *in, const struct img *x,
 	else if (t->H > 1)
 		raw_die(in, "a single row is no part of %zu rows", t->H);
 	img_drop_key(&to->y, "tile");
-	opt_add_history(&to->y, &how->common);
+	opt_add_history(&to->y, how->common);
 	if (!img_bytes(&to->y, &bytes) || bytes > most)
 		raw_die(in,
 			"a picture of %zux%zu pixels exceeds the limit of %zu bytes; raise it with "

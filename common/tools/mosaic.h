@@ -7,11 +7,11 @@
 #include "common/tile.h"
 
 struct mosaic_how {
-	int overlap;		  /* enum overlap: what overlapping pixels become */
-	const char *fill;	  /* NULL: missing pixels are an error */
-	double value;		  /* the number that fill states */
-	size_t max_mem;		  /* 0: pictures are held in memory */
-	struct opt_common common; /* of the command line */
+	int overlap;			 /* enum overlap: what overlapping pixels become */
+	const char *fill;		 /* NULL: missing pixels are an error */
+	double value;			 /* the number that fill states */
+	size_t max_mem;			 /* 0: pictures are held in memory */
+	const struct opt_common *common; /* of the command line */
 };
 
 struct mosaic {

@@ -57,7 +57,6 @@ parse(int argc, char **argv)
 		die_usage("--missing needs the names of the files");
 	if (args.how.max_mem && !args.common.max_bytes)
 		args.common.max_bytes = SIZE_MAX;
-	args.how.common = args.common;
 	return args;
 }
 
@@ -146,6 +145,7 @@ main(int argc, char **argv)
 	struct args args = parse(argc, argv);
 	struct stats st;
 
+	args.how.common = &args.common;
 	stats_start(&st);
 	if (args.missing) {
 		print_missing(&args, &st);
