@@ -1,8 +1,12 @@
+#include <ctype.h>
 #include <string.h>
 
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/tools/segy.h"
+
+/* The largest numbers of further text headers, and of further headers of a trace, and the bytes of a text header. */
+enum { TEXTS = 300, MOREHEADS = 100, TEXT = 3200 };
 
 /* Whether the file is to be byte-swapped. The right order is the one in which the format's number is known. */
 static bool
@@ -21,14 +25,79 @@ static void
 read_second_revision(struct traces *t, const unsigned char *lead)
 {
 	const uint32_t ns = (uint32_t)trace_word(lead + SEGY_AT_LONG_SAMPLES, 4, t->swap);
+	const unsigned char *at = lead + SEGY_AT_MORE_HEADS;
+	int32_t more = trace_word(at, 2, t->swap);
 
-	if (trace_word(lead + SEGY_AT_MORE_HEADS, lead[SEGY_AT_REVISION + 1] ? 2 : 4, t->swap))
-		die("%s: traces with further headers: those with 240 bytes of header are read",
-		    t->name);
+	if (!more && !lead[SEGY_AT_REVISION + 1])
+		more = trace_word(at, 4, t->swap);
+	if (more < 0 || more > MOREHEADS)
+		die("%s: %d further headers of a trace: up to %d are read", t->name, more,
+		    MOREHEADS);
+	t->head += (size_t)more * TRACE_HEAD;
 	if (ns > TRACE_MAXNS)
 		die("%s: %u samples a trace: up to %d are read", t->name, ns, TRACE_MAXNS);
 	if (ns)
 		t->ns = ns;
+}
+
+/* Returns the blank, letter, parenthesis or colon that a byte of ASCII or EBCDIC stands for, as a capital; 0: another sign. */
+static int
+character(unsigned char c, bool ebcdic)
+{
+	static const char lines[4][10] = {"ABCDEFGHI", "JKLMNOPQR", " STUVWXYZ", ""};
+
+	if (!ebcdic)
+		return toupper(c);
+	switch (c) {
+	case 0x40:
+		return ' ';
+	case 0x4d:
+		return '(';
+	case 0x5d:
+		return ')';
+	case 0x7a:
+		return ':';
+	}
+	return c < 0x80 || c % 16 == 0 || c % 16 > 9 ? 0 : lines[c / 16 % 4][c % 16 - 1];
+}
+
+/* Does a text header begin with ((SEG: EndText)), in any case and with any blanks? */
+static bool
+ends_texts(const unsigned char *text)
+{
+	static const char want[] = "((SEG:ENDTEXT))";
+
+	for (int ebcdic = 0; ebcdic < 2; ebcdic++) {
+		size_t n = 0;
+		for (size_t i = 0; i < 80 && want[n]; i++) {
+			const int c = character(text[i], ebcdic);
+			if (c != ' ' && c != want[n])
+				break;
+			n += c == want[n];
+		}
+		if (!want[n])
+			return true;
+	}
+	return false;
+}
+
+/* Sets s->nlead to the end of the last text header, of files that do not state their number. */
+static void
+find_last_text(struct segy *s)
+{
+	const unsigned char *lead;
+	size_t got;
+
+	for (int i = 0; i < TEXTS; i++) {
+		s->nlead += TEXT;
+		lead = traces_look(&s->traces, s->nlead, &got);
+		if (got < s->nlead)
+			break;
+		if (ends_texts(lead + s->nlead - TEXT))
+			return;
+	}
+	die("%s: -1 further text headers, and no ((SEG: EndText)) among the first %d",
+	    s->traces.name, TEXTS);
 }
 
 static void
@@ -49,9 +118,13 @@ read_binary(struct segy *s, const unsigned char *lead, enum trace_order order)
 	if (revision == 2)
 		read_second_revision(t, lead);
 	texts = trace_word(lead + SEGY_AT_TEXTS, 2, t->swap);
-	if (texts < 0 || texts > 300)
-		die("%s: %d further text headers: up to 300 are read", t->name, texts);
-	s->nlead = SEGY_LEAD + (size_t)texts * 3200;
+	if (texts < -1 || texts > TEXTS)
+		die("%s: %d further text headers: up to %d are read", t->name, texts, TEXTS);
+	s->nlead = SEGY_LEAD;
+	if (texts < 0)
+		find_last_text(s);
+	else
+		s->nlead += (size_t)texts * TEXT;
 }
 
 static void
@@ -79,13 +152,25 @@ read_lead(struct segy *s, enum trace_order order)
 static bool
 fits(struct traces *t, unsigned ns)
 {
-	const size_t record = TRACE_HEAD + ns * t->sample;
+	const size_t record = t->head + ns * t->sample;
 	size_t got;
 	const unsigned char *first = traces_look(t, record + TRACE_HEAD, &got),
 			    *next = first + record;
 
 	return got == record ||
 	       (got == record + TRACE_HEAD && !memcmp(first + TRACE_NS, next + TRACE_NS, 4));
+}
+
+/* The binary header states the largest number of further headers. A trace with fewer would make records of many lengths. */
+static void
+check_more_heads(const struct traces *t, const unsigned char *head)
+{
+	const int more = (int)(t->head / TRACE_HEAD) - 1,
+		  stated = trace_word(head + SEGY_MORE_HEADS, 2, t->swap);
+
+	if (stated && stated != more)
+		die("%s: trace 1: %d further headers, and the binary header has %d", t->name,
+		    stated, more);
 }
 
 /*
@@ -96,10 +181,12 @@ static void
 find_samples(struct traces *t, bool dt_given)
 {
 	size_t got;
-	const unsigned char *head = traces_look(t, TRACE_HEAD, &got);
+	const unsigned char *head = traces_look(t, t->head, &got);
 
-	if (got < TRACE_HEAD)
+	if (got < t->head)
 		die("%s: no trace after the headers", t->name);
+	if (t->head > TRACE_HEAD)
+		check_more_heads(t, head);
 	t->stated = trace_ushort(head + TRACE_NS, t->swap);
 	if (!t->dt)
 		t->dt = trace_ushort(head + TRACE_DT, t->swap);

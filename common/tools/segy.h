@@ -1,6 +1,7 @@
 /*
  * SEG-Y files of revisions 0 to 2. A file has 3200 bytes of text header, 400 bytes of binary header, further text headers of
- * 3200 bytes each, and then traces as in traces.h. Both byte orders are read.
+ * 3200 bytes each, and then traces as in traces.h. Both byte orders are read. Where the file has -1 for the number of further
+ * text headers, the last one begins with ((SEG: EndText)).
  */
 #ifndef TOOLS_SEGY_H
 #define TOOLS_SEGY_H
@@ -20,8 +21,12 @@ enum {
 	SEGY_AT_REVISION = 3500,
 	SEGY_AT_FIXED = 3502,
 	SEGY_AT_TEXTS = 3504,
-	SEGY_AT_MORE_HEADS = 3506 /* four bytes in revision 2.0, two from 2.1 on */
+	/* Four bytes in revision 2.0, of which some writers use the first two; two bytes from 2.1 on. */
+	SEGY_AT_MORE_HEADS = 3506
 };
+
+/* A word of two bytes in the first further header of a trace: how many there are, or 0. */
+enum { SEGY_MORE_HEADS = TRACE_HEAD + 156 };
 
 struct segy {
 	struct traces traces;

@@ -55,8 +55,11 @@ trace_set(unsigned char *at, size_t bytes, long value, bool swap)
 void
 traces_open(struct traces *t, const char *path)
 {
-	*t =
-	    (struct traces){.f = file_open(path), .name = file_name(path), .sample = 4, .trace = 1};
+	*t = (struct traces){.f = file_open(path),
+			     .name = file_name(path),
+			     .head = TRACE_HEAD,
+			     .sample = 4,
+			     .trace = 1};
 	t->buf = weir_xalloc(ROOM, 1);
 }
 
@@ -170,7 +173,7 @@ traces_open_su(struct traces *t, const char *path, enum trace_order order, bool 
 const unsigned char *
 traces_peek(struct traces *t)
 {
-	const size_t record = TRACE_HEAD + t->ns * t->sample;
+	const size_t record = t->head + t->ns * t->sample;
 	size_t got;
 	const unsigned char *r = traces_look(t, record, &got);
 	unsigned ns, dt;
@@ -194,6 +197,6 @@ traces_peek(struct traces *t)
 void
 traces_take(struct traces *t)
 {
-	traces_skip(t, TRACE_HEAD + t->ns * t->sample);
+	traces_skip(t, t->head + t->ns * t->sample);
 	t->trace++;
 }

@@ -1,9 +1,9 @@
 /*
  * Files of seismic traces, SU and SEG-Y, for the converters. A file is a sequence of records of one length:
  *
- *	240 bytes of header | ns samples of `sample` bytes
+ *	240 bytes of header | further headers | ns samples of `sample` bytes
  *
- * A SEG-Y file begins with file headers; an SU file has none. The whole file has one byte order, which it does not name: it is
+ * A SEG-Y file begins with file headers; an SU file has none. Only SEG-Y of revision 2 has further headers. The whole file has one byte order, which it does not name: it is
  * the order in which ns and dt are plausible. Consecutive traces with the same value of a header word, the key, are a gather.
  *
  * All functions die on an error, with a line that names the file and the trace (from 1).
@@ -60,6 +60,7 @@ struct traces {
 	bool swap;	   /* the file is not in this machine's byte order */
 	size_t ns;	   /* samples of every trace */
 	unsigned dt;	   /* us; 0: no header's dt is looked at */
+	size_t head;	   /* bytes of a trace's headers, TRACE_HEAD or more */
 	size_t sample;	   /* bytes of a sample */
 	unsigned stated;   /* ns as the trace headers state it */
 	bool lax;	   /* ns and dt of a trace header may be 0 (SEG-Y) */

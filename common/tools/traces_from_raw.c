@@ -16,7 +16,7 @@ struct feed {
 	const struct traces_sink *sink;
 	struct raw_in *in;
 	struct raw_out *out;
-	size_t ns;	       /* samples of every trace */
+	size_t head, ns;       /* bytes of the headers of every trace, and its samples */
 	size_t trace;	       /* traces written */
 	double *offset;	       /* the item's list of offsets */
 	void *raw;	       /* a trace in the item's type */
@@ -58,13 +58,14 @@ start(struct feed *f, const struct img *x)
 {
 	const struct traces *h = f->sink->headers;
 
+	f->head = h ? h->head : TRACE_HEAD;
 	f->ns = h ? h->ns : x->axis[0].n;
 	if (f->ns > TRACE_MAXNS)
 		raw_die(f->in, "%zu samples a trace: a header holds up to 65535", f->ns);
 	f->raw = weir_xalloc(f->ns, 8);
 	f->wide = weir_xalloc(f->ns, sizeof *f->wide);
 	f->data = weir_xalloc(f->ns, sizeof *f->data);
-	f->record = weir_xalloc(TRACE_HEAD + f->ns * f->sink->sample, 1);
+	f->record = weir_xalloc(f->head + f->ns * f->sink->sample, 1);
 	if (h && f->sink->decode) {
 		f->old = weir_xalloc(f->ns, sizeof *f->old);
 		f->fresh = weir_xalloc(f->ns, f->sink->sample);
@@ -145,7 +146,7 @@ take_record(struct feed *f)
 
 	if (!r)
 		raw_die(f->in, "more traces than the %zu of %s", f->trace, f->sink->headers->name);
-	memcpy(f->record, r, TRACE_HEAD + f->ns * f->sink->sample);
+	memcpy(f->record, r, f->head + f->ns * f->sink->sample);
 	traces_take(f->sink->headers);
 }
 
@@ -154,7 +155,7 @@ static void
 encode_trace(const struct feed *f)
 {
 	const struct traces_sink *s = f->sink;
-	unsigned char *to = f->record + TRACE_HEAD;
+	unsigned char *to = f->record + f->head;
 
 	for (size_t i = 0; s->no_nan && i < f->ns; i++)
 		if (isnan(f->data[i]))
@@ -181,7 +182,7 @@ put_trace(struct feed *f, const struct img *x)
 			f->data[i] = (float)f->wide[i];
 	}
 	encode_trace(f);
-	raw_text(f->out, (const char *)f->record, TRACE_HEAD + f->ns * f->sink->sample);
+	raw_text(f->out, (const char *)f->record, f->head + f->ns * f->sink->sample);
 	f->trace++;
 }
 

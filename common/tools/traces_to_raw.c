@@ -107,7 +107,7 @@ read_gather(struct traces *t, const struct traces_args *args, struct gather *g,
 		}
 		if (g->n == g->room)
 			grow(g, t, args->common.max_bytes);
-		decode(t, g->data + g->n * t->ns, r + TRACE_HEAD);
+		decode(t, g->data + g->n * t->ns, r + t->head);
 		add_offset(g, t, r);
 		g->n++;
 	}
