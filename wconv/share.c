@@ -3,29 +3,19 @@
 
 #include "common/die.h"
 #include "common/mem.h"
+#include "common/slices.h"
 #include "wconv/overlap_io.h"
 #include "wconv/share.h"
 
-/* The input, as its headers describe it. One unit of work is one row of tiles of one picture. */
-struct survey {
-	size_t items, units;
-	struct {
-		size_t before; /* the units of the items before this one */
-		size_t rows;   /* of tiles in one of its pictures */
-	} * of;		       /* [items + 1]; owned */
-};
-
-/* The share, and where it stands in the current item. */
+/* The share, and where it stands in the current item. One slice is one row of tiles of one picture. */
 struct share {
 	struct job *j;
 	struct raw_in *in;
-	struct raw_out *out;
 	struct wconv_io *io;
-	uint64_t hash;
-	struct survey all;
-	size_t piece, pieces;
-	size_t item;	    /* the current item, from 0 */
-	const char *mapped; /* its payload; NULL: it is read */
+	struct slices all;
+	/* [items]: the rows of tiles of a picture of each item; items: how many headers have been read in advance */
+	size_t *rows, items;
+	const char *mapped; /* the current item's payload; NULL: it is read */
 	size_t at;	    /* samples of the payload that have been passed, where it is read */
 	struct wconv_plan *plan; /* of the rows that `q` wants; NULL: none yet */
 	struct wconv_problem q;
@@ -39,42 +29,24 @@ rows_of_tiles(const struct job *j)
 	return wconv_chosen(j->plan).tiles_y;
 }
 
-static void
-note_item(struct survey *s, size_t pictures, size_t rows)
+/* Notes the rows of tiles of an item's pictures, and returns how many rows all of them have. */
+static size_t
+count_rows(const void *with, const struct img *x)
 {
-	if ((s->items & (s->items + 1)) == 0) { /* grows to the next power of two */
-		void *more = weir_xalloc(2 * s->items + 2, sizeof *s->of);
+	struct share *s = *(struct share *const *)with;
+
+	job_pose(s->j, s->in, x);
+	job_plan(s->j);
+	if ((s->items & (s->items + 1)) == 0) { /* grows to the next power of two less one */
+		size_t *more = weir_xalloc(2 * s->items + 1, sizeof *more);
 
 		if (s->items)
-			memcpy(more, s->of, (s->items + 1) * sizeof *s->of);
-		weir_free(s->of);
-		s->of = more;
+			memcpy(more, s->rows, s->items * sizeof *more);
+		weir_free(s->rows);
+		s->rows = more;
 	}
-	s->of[s->items].before = s->units;
-	s->of[s->items].rows = rows;
-	s->units += pictures * rows;
-	s->of[++s->items].before = s->units;
-}
-
-/* Reads all headers, and counts the units of each item. */
-static struct survey
-look_over(struct job *j, struct raw_in *in)
-{
-	struct survey s = {0};
-	struct img x;
-
-	while (raw_next(in, &x)) {
-		if (part_is(&x))
-			raw_die(in,
-				"--part: this is a share itself; rawjoin makes the whole of it");
-		job_pose(j, in, &x);
-		job_plan(j);
-		note_item(&s, j->pictures, rows_of_tiles(j));
-		img_free(&x);
-		raw_skip(in, raw_left(in));
-	}
-	raw_rewind(in);
-	return s;
+	s->rows[s->items++] = rows_of_tiles(s->j);
+	return s->j->pictures * rows_of_tiles(s->j);
 }
 
 static uint64_t
@@ -141,10 +113,10 @@ seek_row(struct share *s, size_t k, size_t row)
 static struct part_place
 place_of(const struct share *s, const struct img *whole)
 {
-	return (struct part_place){.item = s->item,
+	return (struct part_place){.item = raw_item(s->in) - 1,
 				   .items = s->all.items,
-				   .piece = s->piece,
-				   .pieces = s->pieces,
+				   .piece = s->all.piece,
+				   .pieces = s->all.pieces,
 				   .pnm = s->j->args->common.as != RAW_AS_RAW &&
 					  whole->format == IMG_PNM,
 				   .tile = img_key(whole, "tile") != NULL};
@@ -165,8 +137,8 @@ head_of(struct share *s, const struct img *whole, size_t k, size_t n, size_t row
 		part_cut(&y, &place, rows, row0, row1 - row0);
 		job_tile(s->j, &y, (ptrdiff_t)row0);
 	}
-	part_set(&y, &s->j->args->common.part, s->hash, &place);
-	s->piece++;
+	part_set(&y, &s->j->args->common.part, s->all.hash, &place);
+	s->all.piece++;
 	return y;
 }
 
@@ -212,7 +184,7 @@ run_pictures(struct share *s, const struct img *whole, size_t k, size_t n)
 	run_piece(s, &j, &y, seek_row(s, k, 0));
 }
 
-/* Returns how many of the units first .. end - 1 the next piece has: whole pictures, or the rest or the beginning of one. */
+/* Returns how many of the slices first .. end - 1 the next piece has: whole pictures, or the rest or the beginning of one. */
 static size_t
 next_piece(size_t first, size_t end, size_t rows)
 {
@@ -223,11 +195,11 @@ next_piece(size_t first, size_t end, size_t rows)
 	return rows - t < left ? rows - t : left;
 }
 
-/* Does the units first .. end - 1 of the current item. */
+/* Does the slices first .. end - 1 of the current item. */
 static void
 run_item(struct share *s, struct img *x, size_t first, size_t end)
 {
-	const size_t rows = s->all.of[s->item].rows;
+	const size_t rows = rows_of_tiles(s->j);
 	struct img whole;
 
 	job_describe(s->j, x, &whole);
@@ -250,93 +222,78 @@ run_item(struct share *s, struct img *x, size_t first, size_t end)
 
 /* --- the share --------------------------------------------------------------------------------------------------- */
 
-/* Finds which of the units first .. end - 1 of all are of item k: *from .. *to - 1 of it. Returns whether there are any. */
-static bool
-units_of(const struct survey *all, size_t k, size_t first, size_t end, size_t *from, size_t *to)
-{
-	const size_t lo = all->of[k].before, hi = all->of[k + 1].before;
-
-	*from = first > lo ? first - lo : 0;
-	*to = (end < hi ? end : hi) - lo;
-	return first < hi && end > lo;
-}
-
 static size_t
-count_pieces(const struct survey *all, size_t first, size_t end)
+count_pieces(const struct share *s)
 {
-	size_t n = 0, from, to;
+	const struct slices *all = &s->all;
+	size_t n = 0;
 
-	for (size_t k = 0; k < all->items; k++)
-		if (units_of(all, k, first, end, &from, &to))
-			for (; from < to; n++)
-				from += next_piece(from, to, all->of[k].rows);
+	for (size_t k = 0; k < all->items; k++) {
+		const size_t lo = all->before[k], hi = all->before[k + 1];
+		const size_t end = all->end < hi ? all->end : hi;
+
+		for (size_t at = all->first > lo ? all->first : lo; at < end; n++)
+			at += next_piece(at - lo, end - lo, s->rows[k]);
+	}
 	return n;
 }
 
-/* Does the units first .. end - 1 of all. */
+/* Does all slices of the share. */
 static void
-run_units(struct share *s, size_t first, size_t end)
+run_share(struct share *s)
 {
+	struct job *j = s->j;
 	struct progress bar;
 	size_t from, to;
 	struct img x;
 
-	s->j->bar = &bar;
-	s->pieces = count_pieces(&s->all, first, end);
-	for (; s->all.of[s->item].before < end && raw_next(s->in, &x); s->item++) {
-		if (units_of(&s->all, s->item, first, end, &from, &to)) {
-			stats_charge(s->j->st, STATS_READ);
-			job_pose(s->j, s->in, &x);
-			job_plan(s->j);
-			if (rows_of_tiles(s->j) != s->all.of[s->item].rows)
-				raw_die(s->in, "the file has changed since its headers were read");
-			progress_start(&bar, s->j->args->common.quiet);
+	j->bar = &bar;
+	for (; raw_next(s->in, &x); img_free(&x)) {
+		if (slices_over(&s->all, s->in)) {
+			img_free(&x);
+			return;
+		}
+		job_pose(j, s->in, &x);
+		job_plan(j);
+		if (slices_of(&s->all, s->in, j->pictures * rows_of_tiles(j), &from, &to)) {
+			stats_charge(j->st, STATS_READ);
+			progress_start(&bar, j->args->common.quiet);
 			run_item(s, &x, from, to);
 			progress_end(&bar);
-			s->j->st->items++;
+			j->st->items++;
 		} else {
 			raw_skip(s->in, raw_left(s->in));
 		}
-		img_free(&x);
 	}
-	if (s->piece < s->pieces)
-		raw_die(s->in, "the file has changed since its headers were read");
 }
 
+/* Reads all headers, and finds the share. */
 static void
-put_empty(struct share *s)
+open_share(struct share *s)
 {
-	struct img x, y;
-	double zero[2] = {0};
+	const struct share *const with = s;
+	struct img result;
 
-	raw_next(s->in, &x);
-	job_pose(s->j, s->in, &x);
-	job_plan(s->j);
-	job_describe(s->j, &x, &y);
-	part_set_empty(&y, &s->j->args->common.part, s->hash, s->all.items);
-	raw_head(s->out, &y);
-	for (size_t i = 0; i < s->j->planes; i++)
-		raw_write(s->out, zero, 1);
-	img_free(&x);
-	img_free(&y);
+	slices_open(&s->all, &s->j->args->common, fingerprint(s->j->args), s->in, count_rows,
+		    &with);
+	s->all.pieces = count_pieces(s);
+	/* a share without slices writes a pixel of the result, not of the input */
+	job_describe(s->j, &s->all.empty, &result);
+	img_free(&s->all.empty);
+	s->all.empty = result;
 }
 
 void
 share_run(struct job *j, struct raw_in *in, struct raw_out *out)
 {
-	struct share s = {.j = j, .in = in, .out = out};
-	size_t first, end;
+	struct share s = {.j = j, .in = in};
 
-	s.hash = fingerprint(j->args);
-	s.all = look_over(j, in);
+	open_share(&s);
 	s.io = wconv_io_start(in, out, j->st);
 	stats_charge(j->st, STATS_READ);
-	part_range(&j->args->common.part, s.all.units, &first, &end);
-	if (first < end)
-		run_units(&s, first, end);
-	else
-		put_empty(&s);
+	run_share(&s);
 	wconv_io_end(s.io);
+	slices_close(&s.all, out);
 	wconv_free(s.plan);
-	weir_free(s.all.of);
+	weir_free(s.rows);
 }
