@@ -372,6 +372,13 @@ near() {
 	done
 }
 
+@test "radon: a double that no float holds is named with its value" {
+	item double '3 1' 'spacings: .004 nan' 'offsets:=1' -- 1 -1e300 2 >d
+	fails 1 'gather 1: trace 1: sample 2 is -1e+300; --nan=zero takes it for 0' radon -q 0:0:1 -X 1 d
+	radon -q 0:0:1 -X 1 --cut --quiet --nan=zero d >p
+	samples p | awk '{ exit !($1 > .99 && $2 ^ 2 < 1e-9 && $3 > 1.99) }'
+}
+
 @test "radon: an empty stream and a truncated gather are errors" {
 	fails 1 'empty input' radon $curves /dev/null
 	gathers 24 | head -c 5000 >t

@@ -61,7 +61,8 @@ read_row(struct gathers *s, size_t row, float *x)
 			raw_die(s->in,
 				"gather %zu: %s %zu: sample %zu is %g; --nan=zero takes it for 0",
 				s->plane + 1, s->shape.mode == RADON_MODEL ? "curve" : "trace",
-				row + 1, i + 1, (double)x[i]);
+				row + 1, i + 1,
+				s->item.type == IMG_F32 ? (double)x[i] : s->wide[i]);
 		else if (!isfinite(x[i]))
 			x[i] = 0;
 	if (bad)
