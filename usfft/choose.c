@@ -139,6 +139,8 @@ estimate(const struct usfft_options *o, int lanes, int w, const size_t n[3], dou
  * Spreading writes each register back, which takes Zen 4 as long for 32 bytes as for half of 64, and narrow registers hold
  * fewer taps that are 0. In double precision, type 1 as a whole takes .93 to .95 times as long with 32 bytes for 64^2 and
  * 1024^2 modes, and .8 to .9 times for 128^3. In single precision it takes .92 to 1.04 times as long, so that it stays as it is.
+ * usfft_choose() counts with the widest registers for both types, since type 2 is the exact adjoint of type 1 only where
+ * both have the same window and grid.
  */
 const struct loops *
 usfft_loops_for(const struct usfft_options *o)
@@ -153,7 +155,7 @@ int
 usfft_choose(const struct usfft_options *o, int *w, size_t n[3], double *reach)
 {
 	const double part = 0.4 / sqrt(o->dim), eps = part * o->tol;
-	const int lanes = usfft_loops_for(o)->tile.lanes;
+	const int lanes = usfft_loops(o->registers, o->single)->tile.lanes;
 	const size_t span = (size_t)tile_span(o->dim);
 	size_t tightest[3] = {1, 1, 1};
 	double best = INFINITY, best_error = INFINITY, points = 1;
