@@ -38,7 +38,10 @@ struct item_input item_input(const struct job *j, const struct img *x, size_t m,
 /* Sorts an item's points into the plan, unless they are fixed. It frees the item's samples, except with --check. */
 void item_sort(struct job *j, struct img *x, const struct item_input *q);
 
-/* Writes n reals of the results. It dies when one is not finite: then sums have overflowed, since the input is finite. */
+/*
+ * Writes n reals of the results. It dies when one is not finite: then sums have overflowed, since the input is finite. This
+ * is a pass of its own, because it takes .2 ms for the 16 MiB of 1024^2 modes, of 75, and serves results of every kind.
+ */
 void item_write_reals(struct job *j, const void *z, size_t n, bool single);
 
 /* Writes one row of n complex results, or what --output asks of them. */
