@@ -51,6 +51,7 @@ detect(void)
 		return CPU_GENERIC;
 	return (b & wide) == wide && (state & STATE512) == STATE512 ? CPU_AVX512 : CPU_AVX2;
 }
+
 /* AMD's family 0x19 is Zen 3 and Zen 4. */
 static bool
 halves_stores(void)
