@@ -6,11 +6,26 @@
 
 enum { MAXNEAR = 8 };
 
+typedef REAL near_lanes __attribute__((vector_size(MAXNEAR * sizeof(REAL))));
+typedef uint32_t near_names __attribute__((vector_size(MAXNEAR * sizeof(uint32_t))));
+
+/* The nearest points of a point so far, the nearest first. Of the entries, the first nnear are wanted. */
+struct near_list {
+	union {
+		near_lanes v;
+		REAL x[MAXNEAR];
+	} d2; /* squared distances */
+	union {
+		near_names v;
+		uint32_t x[MAXNEAR];
+	} point;
+};
+
 struct near_job {
 	struct kd *t;
-	size_t first, n;	/* the points of the leaf */
-	lanes at[EMST_MAXDIM];	/* their coordinates */
-	REAL d2[LEAF][MAXNEAR]; /* the squared distances of the lists so far, ascending */
+	size_t first, n;       /* the points of the leaf */
+	lanes at[EMST_MAXDIM]; /* their coordinates */
+	struct near_list list[LEAF];
 	/* The squared distance of the last of each list so far; -1 where the leaf has no such point. */
 	REAL limit[LEAF];
 	REAL worst;   /* the largest of limit[] */
@@ -51,18 +66,23 @@ points_box_d2(const struct near_job *job, size_t node, unsigned k, union block *
 	d2->v = sum;
 }
 
-/* Inserts point i into the list d2[], near[] at its place; the last entry falls out. */
+/* Inserts point i at its place; the last entry falls out. There is no branch, since nobody could predict it. */
 CPU_INLINE void
-keep_nearest(REAL *d2, uint32_t *near, unsigned n, REAL d, uint32_t i)
+keep_nearest(struct near_list *l, REAL d, uint32_t i)
 {
-	unsigned at = n - 1;
+	const near_lanes d2 = l->d2.v, all = d - (near_lanes){0}, less = {-1};
+	const near_names point = l->point.v;
+	const near_lanes d2_before = __builtin_shufflevector(less, d2, 0, 8, 9, 10, 11, 12, 13, 14);
+	const near_names before = __builtin_shufflevector(point, point, 0, 0, 1, 2, 3, 4, 5, 6);
+	const __typeof__(d2 > all) moves = d2_before > all, ends = d2 > all;
+	const near_names moved = __builtin_convertvector(moves, near_names),
+			 ended = __builtin_convertvector(ends, near_names);
 
-	for (; at && d2[at - 1] > d; at--) {
-		d2[at] = d2[at - 1];
-		near[at] = near[at - 1];
+	l->point.v = (before & moved) | (i & ended & ~moved) | (point & ~ended);
+	for (unsigned j = 0; j < MAXNEAR; j++) {
+		const REAL last = d2_before[j] > d ? d2_before[j] : d;
+		l->d2.x[j] = d2[j] < last ? d2[j] : last;
 	}
-	d2[at] = d;
-	near[at] = i;
 }
 
 CPU_INLINE void
@@ -80,8 +100,7 @@ near_leaf(struct near_job *job, size_t leaf, unsigned k)
 		close |= (unsigned)(d.x[j] < job->limit[j]) << j;
 	for (; close; close &= close - 1) {
 		size_t j = (size_t)__builtin_ctz(close), p = job->first + j;
-		REAL *d2 = job->d2[j];
-		uint32_t *near = t->near + p * m;
+		struct near_list *l = &job->list[j];
 		leaf_d2(t, t->x + p * t->k, leaf, k, &d);
 		job->looks++;
 		unsigned hits = at_most(d.x, job->limit[j]);
@@ -89,10 +108,10 @@ near_leaf(struct near_job *job, size_t leaf, unsigned k)
 			hits &= ~(1u << j);
 		for (; hits; hits &= hits - 1) {
 			size_t h = (size_t)__builtin_ctz(hits);
-			if (d.x[h] < d2[m - 1])
-				keep_nearest(d2, near, m, d.x[h], (uint32_t)(other + h));
+			if (d.x[h] < l->d2.x[m - 1])
+				keep_nearest(l, d.x[h], (uint32_t)(other + h));
 		}
-		job->limit[j] = d2[m - 1];
+		job->limit[j] = l->d2.x[m - 1];
 	}
 	job->worst = 0;
 	for (size_t j = 0; j < LEAF; j++)
@@ -139,10 +158,10 @@ has_equal(const struct near_job *job, size_t j)
 {
 	const struct kd *t = job->t;
 	const size_t p = job->first + j;
-	const uint32_t *near = t->near + p * t->nnear;
+	const struct near_list *l = &job->list[j];
 
-	for (unsigned i = 0; i < t->nnear && job->d2[j][i] == 0; i++)
-		if (!memcmp(t->x + p * t->k, t->x + near[i] * t->k, t->k * sizeof *t->x))
+	for (unsigned i = 0; i < t->nnear && l->d2.x[i] == 0; i++)
+		if (!memcmp(t->x + p * t->k, t->x + l->point.x[i] * t->k, t->k * sizeof *t->x))
 			return true;
 	return false;
 }
@@ -155,11 +174,11 @@ near_of_leaf(struct kd *t, size_t leaf, unsigned k)
 	size_t own = t->nleaves + leaf;
 
 	job.n = leaf_begin(t, leaf + 1) - job.first;
-	for (size_t i = job.first * t->nnear; i < (job.first + job.n) * t->nnear; i++)
-		t->near[i] = NONE;
 	for (size_t j = 0; j < job.n; j++)
-		for (unsigned i = 0; i < t->nnear; i++)
-			job.d2[j][i] = (REAL)INFINITY;
+		for (unsigned i = 0; i < MAXNEAR; i++) {
+			job.list[j].d2.x[i] = (REAL)INFINITY;
+			job.list[j].point.x[i] = NONE;
+		}
 	for (unsigned a = 0; a < k; a++)
 		job.at[a] = t->lane[leaf * t->k + a];
 	for (size_t j = 0; j < LEAF; j++)
@@ -169,6 +188,8 @@ near_of_leaf(struct kd *t, size_t leaf, unsigned k)
 		near_below(&job, own, node ^ 1, k);
 	for (size_t j = 0; j < job.n; j++) {
 		t->bound[job.first + j] = job.limit[j];
+		memcpy(t->near + (job.first + j) * t->nnear, job.list[j].point.x,
+		       t->nnear * sizeof *t->near);
 		if (has_equal(&job, j))
 			note_equal(t);
 	}
