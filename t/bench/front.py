@@ -4,7 +4,8 @@ what a user of Python or Octave calls, in memory. All take turns; figures are me
 import datetime, os, platform, re, subprocess, tempfile, time
 import numpy as np
 
-ROUNDS = 5
+ROUNDS = 9
+PAUSE = .1  # before a process of ours: OpenCV's threads go on spinning for a while after a call
 
 
 def sh(command, level=None):
@@ -150,6 +151,7 @@ def row(name, work, command, peers):
     times = {"avx512": [], "avx2": [], **{p: [] for p in peers}}
     for _ in range(ROUNDS):
         for level in ("avx512", "avx2"):
+            time.sleep(PAUSE)
             times[level].append(seconds(lambda: sh(command + " >/dev/null", level)))
         for peer, f in peers.items():
             if len(times[peer]) * (np.median(times[peer]) if times[peer] else 0) > 5:
