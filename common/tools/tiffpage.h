@@ -1,4 +1,4 @@
-/* A page of a TIFF file: its layout, and its rows converted to samples of an item. */
+/* A page of a TIFF file: its layout (tiffpage.c), and its rows converted to samples of an item (tiffrows.c). */
 #ifndef TOOLS_TIFFPAGE_H
 #define TOOLS_TIFFPAGE_H
 
@@ -21,6 +21,12 @@ struct tiffpage {
 
 /* Reads the current directory of t. Returns NULL, or a sentence that names the layout that is not supported. */
 const char *tiffpage_read(TIFF *t, struct tiffpage *p);
+
+/*
+ * How far the palette's entries are shifted right to become bytes v. The shift is 8 when all entries are v * 257, or v * 256
+ * as some programs write them. It is 0 when they are v itself, as others write them. It is -1 when they need 16 bits.
+ */
+int tiffpage_palette_shift(TIFF *t, unsigned bits);
 
 /* Whether two pages can be pictures of one stack. */
 bool tiffpage_alike(const struct tiffpage *a, const struct tiffpage *b);
