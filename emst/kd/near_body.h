@@ -7,7 +7,7 @@
 enum { MAXNEAR = 8 };
 
 typedef REAL near_lanes __attribute__((vector_size(MAXNEAR * sizeof(REAL))));
-typedef uint32_t near_names __attribute__((vector_size(MAXNEAR * sizeof(uint32_t))));
+typedef uint32_t near_points __attribute__((vector_size(MAXNEAR * sizeof(uint32_t))));
 
 /* The nearest points of a point so far, the nearest first. Of the entries, the first nnear are wanted. */
 struct near_list {
@@ -16,7 +16,7 @@ struct near_list {
 		REAL x[MAXNEAR];
 	} d2; /* squared distances */
 	union {
-		near_names v;
+		near_points v;
 		uint32_t x[MAXNEAR];
 	} point;
 };
@@ -71,12 +71,12 @@ CPU_INLINE void
 keep_nearest(struct near_list *l, REAL d, uint32_t i)
 {
 	const near_lanes d2 = l->d2.v, all = d - (near_lanes){0}, less = {-1};
-	const near_names point = l->point.v;
+	const near_points point = l->point.v;
 	const near_lanes d2_before = __builtin_shufflevector(less, d2, 0, 8, 9, 10, 11, 12, 13, 14);
-	const near_names before = __builtin_shufflevector(point, point, 0, 0, 1, 2, 3, 4, 5, 6);
+	const near_points before = __builtin_shufflevector(point, point, 0, 0, 1, 2, 3, 4, 5, 6);
 	const __typeof__(d2 > all) moves = d2_before > all, ends = d2 > all;
-	const near_names moved = __builtin_convertvector(moves, near_names),
-			 ended = __builtin_convertvector(ends, near_names);
+	const near_points moved = __builtin_convertvector(moves, near_points),
+			  ended = __builtin_convertvector(ends, near_points);
 
 	l->point.v = (before & moved) | (i & ended & ~moved) | (point & ~ended);
 	for (unsigned j = 0; j < MAXNEAR; j++) {
