@@ -163,7 +163,7 @@ span_of(const struct args *args, int axis, size_t n, size_t i)
 			     n - to > args->after[axis] ? to + args->after[axis] : n};
 }
 
-/* Whether two parts along an axis have the same pixels: their margins reach both ends. Then rawjoin takes them for two pictures. */
+/* Whether two parts along an axis have the same pixels, since margins reach both ends. To rawjoin they are two pictures. */
 static bool
 any_equal(const struct args *args, int axis, size_t n, size_t count)
 {

@@ -3,8 +3,9 @@
  *
  *	240 bytes of header | further headers | ns samples of `sample` bytes
  *
- * A SEG-Y file begins with file headers; an SU file has none. Only SEG-Y of revision 2 has further headers. The whole file has one byte order, which it does not name: it is
- * the order in which ns and dt are plausible. Consecutive traces with the same value of a header word, the key, are a gather.
+ * A SEG-Y file begins with file headers; an SU file has none. Only SEG-Y of revision 2 has further headers of a trace. The
+ * whole file has one byte order, which it does not name: it is the order in which ns and dt are plausible. Consecutive traces
+ * with the same value of a header word, the key, are a gather.
  *
  * All functions die on an error, with a line that names the file and the trace (from 1).
  */

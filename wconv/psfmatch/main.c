@@ -184,8 +184,7 @@ report(const struct args *args, const struct psfmatch *m, struct stats *st)
 			weir_prog, m->used, m->rejected, m->ratio, m->misfit);
 	if (m->sharp > PSFMATCH_SHARP)
 		warn("%s: its stars are narrower than those of %s: the kernel sharpens, and the "
-		     "ratio of "
-		     "fluxes, %.4g, may be wrong by some per cent; exchange the two",
+		     "ratio of fluxes, %.4g, may be wrong by some per cent; exchange the two",
 		     args->path[1], args->path[0], m->ratio);
 	if (m->sky > PSFMATCH_CURVED)
 		warn("%s: at half of the stars the sky is off the background of degree %d by %.2g "

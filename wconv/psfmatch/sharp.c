@@ -2,9 +2,9 @@
  * Whether the kernel sharpens. Where REF has the wider stars, the kernel undoes a blur: large samples below 0 stand beside the
  * peak, and the fit may give a wrong ratio of fluxes without a large misfit. A kernel that only blurs has hardly any.
  *
- * Measured on 1149 simulated pairs, see psfmatch(1), with Gaussian and Moffat stars 1.6 to 4.5 pixels wide and both bases. The largest
- * gain of a frequency, and the sums of all absolute values or of all squares, tell the two kinds less well: noise of faint stars, which
- * is all over a kernel of 21x21 samples, raises them too.
+ * Measured on 1149 simulated pairs, see psfmatch(1), with Gaussian and Moffat stars 1.6 to 4.5 pixels wide and both bases.
+ * The largest gain of a frequency, and the sums of all absolute values or of all squares, tell the two kinds less well: noise
+ * of faint stars, which is all over a kernel of 21x21 samples, raises them too.
  */
 #include <math.h>
 
