@@ -40,6 +40,8 @@ static const struct opt table[] = {
      .seen = AT(taper_given)},
     {0, "subtract", OPT_FLAG, AT(subtract), NULL,
      "write gather - modelled panel; alone: by --sparse"},
+    {0, "adapt", OPT_STR, AT(adapt), "WINDOW",
+     "match the multiples by filters, S:TRACES:S (0:1:.016)", .absent = "0:1:.016"},
     {0, "steps", OPT_INT, AT(inner), "N", "steps of sparse for each set of weights (10)", 1, 1000,
      .seen = AT(steps_given)},
     {0, "fmin", OPT_REAL, AT(fmin), "HZ", "lowest frequency (0)", 0, 1e9},
@@ -128,6 +130,21 @@ parse_mute(const struct args *a, struct radon_mute *m)
 	}
 }
 
+/* SECONDS:TRACES:FILTER */
+static void
+parse_adapt(const char *text, struct radon_adapt_options *to)
+{
+	double v[3];
+
+	opt_reals("--adapt", text, ':', v, 3);
+	if (!(v[0] >= 0) || !(v[1] >= 0 && v[1] <= 1e9) || v[1] != floor(v[1]) || !(v[2] > 0))
+		die_usage("--adapt: '%s': a window has 0 s or more and a whole number of traces, a "
+			  "filter more "
+			  "than 0 s",
+			  text);
+	*to = (struct radon_adapt_options){v[0], (size_t)v[1], v[2]};
+}
+
 /* A mute that keeps no curve is a mistake, as in the unit of q. */
 static void
 check_mute(const struct args *a, const struct radon_options *o)
@@ -206,6 +223,8 @@ check_together(const struct args *a, const struct radon_options *o)
 		die_usage("--depth goes with --curve=foster-mosher, and that with it");
 	if (a->subtract && !inverse)
 		die_usage("--subtract goes with --lsq or --sparse");
+	if (a->adapt && !a->subtract)
+		die_usage("--adapt needs --subtract");
 	if (a->mute && a->polygons)
 		die_usage("one of --mute and --polygons at a time");
 	if ((a->mute || a->polygons) && o->mode == RADON_MODEL)
@@ -228,10 +247,11 @@ check_together(const struct args *a, const struct radon_options *o)
 			  o->method == RADON_TIME ? "time" : "usfft2d");
 	if (a->fmax > 0 && a->fmin > a->fmax)
 		die_usage("--fmin=%g is above --fmax=%g", a->fmin, a->fmax);
-	if (a->common.gpu && (hyperbolic || o->mode == RADON_SPARSE || o->method == RADON_TIME ||
-			      o->method == RADON_USFFT2D))
-		die_usage("-g: goes without --sparse, --curve=hyperbolic, --method=time and "
-			  "--method=usfft2d");
+	if (a->common.gpu && (hyperbolic || o->mode == RADON_SPARSE || a->adapt ||
+			      o->method == RADON_TIME || o->method == RADON_USFFT2D))
+		die_usage(
+		    "-g: goes without --sparse, --adapt, --curve=hyperbolic, --method=time and "
+		    "--method=usfft2d");
 }
 
 void
@@ -257,6 +277,8 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 	parse_curves(a, o);
 	if (a->mute)
 		parse_mute(a, &o->mute);
+	if (a->adapt)
+		parse_adapt(a->adapt, &o->adapt);
 	if (a->polygons)
 		polygons_read(&o->mute, a->polygons);
 	check_mute(a, o);

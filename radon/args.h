@@ -7,7 +7,7 @@
 
 struct args {
 	struct opt_common common;
-	const char *curves, *qy, *lsq, *sparse, *mute, *polygons, *offsets;
+	const char *curves, *qy, *lsq, *sparse, *mute, *polygons, *offsets, *adapt;
 	int mode, curve, method, nan, inner;
 	double reference, azimuth, depth, taper, fmin, fmax;
 	bool azimuth_given, depth_given, taper_given, lsq_given, sparse_given, subtract, cut;

@@ -2,7 +2,7 @@
  * All methods of radon/ share these structs: the problem on its axes, and the work arrays of one gather. The files form
  * layers, and each layer calls only those to its left:
  *
- *	curves, loops < core, spectra < recurrence, block < irls < lsq, sparse, usfft2d, time < plan < radon
+ *	curves, loops < core, spectra < recurrence, block < irls < lsq, sparse, usfft2d, time, adapt < plan < radon
  */
 #ifndef RADON_CORE_H
 #define RADON_CORE_H

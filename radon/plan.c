@@ -20,6 +20,15 @@ check_second_axis(const struct radon_options *o)
 }
 
 static bool
+check_adapt(const struct radon_options *o)
+{
+	const struct radon_adapt_options *a = &o->adapt;
+
+	return a->filter == 0 || (o->subtract && a->window >= 0 && a->filter > 0 &&
+				  a->filter / o->dt < RADON_MAXFILTER);
+}
+
+static bool
 is_inverse(const struct radon_options *o)
 {
 	return o->mode == RADON_LSQ || o->mode == RADON_SPARSE;
@@ -41,7 +50,7 @@ check(const struct radon_options *o)
 	for (size_t j = 0; j < o->nx; j++)
 		if (!isfinite(o->g[j]))
 			return -EDOM;
-	return 0;
+	return check_adapt(o) ? 0 : -EDOM;
 }
 
 static int
@@ -112,7 +121,8 @@ radon_work(const struct radon_plan *p, int threads)
 	    (!p->solver || (w->lsq = radon_lsq_work(p->solver, threads))) &&
 	    (!radon_iterates(&p->core.o) ||
 	     (w->irls =
-		  p->core.o.hyperbolic ? radon_time_inverse(&p->core) : radon_sparse(&p->core))))
+		  p->core.o.hyperbolic ? radon_time_inverse(&p->core) : radon_sparse(&p->core))) &&
+	    (!(p->core.o.adapt.filter > 0) || (w->adapt = radon_adapter(&p->core.o, threads))))
 		return w;
 	radon_work_free(w);
 	return NULL;
@@ -125,6 +135,7 @@ radon_work_free(struct radon_work *w)
 		return;
 	radon_lsq_work_free(w->lsq);
 	radon_irls_free(w->irls);
+	radon_adapter_free(w->adapt);
 	radon_room_free(&w->room);
 	weir_free(w);
 }

@@ -2,6 +2,7 @@
 #ifndef RADON_PLAN_H
 #define RADON_PLAN_H
 
+#include "radon/adapt.h"
 #include "radon/core.h"
 #include "radon/inverse/lsq.h"
 #include "radon/inverse/sparse.h"
@@ -16,7 +17,8 @@ struct radon_plan {
 
 struct radon_work {
 	struct radon_room room;
-	struct radon_lsq_work *lsq; /* owned */
+	struct radon_lsq_work *lsq;  /* owned */
+	struct radon_adapter *adapt; /* owned; NULL: no adaptive subtraction */
 	struct radon_irls *irls; /* owned; for sparse, and for the inverses of hyperbolic curves */
 };
 

@@ -74,7 +74,7 @@ radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, flo
 	const struct radon_core *c = &p->core;
 	struct radon_report own, *r = report ? report : &own;
 
-	*r = (struct radon_report){.edge = {NAN, NAN}};
+	*r = (struct radon_report){.edge = {NAN, NAN}, .adapt = INFINITY};
 	if (c->o.method == RADON_TIME)
 		run_in_time(c, w, in, out, r);
 	else if (c->o.mode == RADON_ADJOINT)
@@ -89,4 +89,6 @@ radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, flo
 		radon_lsq_run(c, p->solver, &w->room, w->lsq, in, out, r);
 	if (c->o.subtract)
 		radon_keep_muted(&c->o, in, out);
+	if (w->adapt)
+		r->adapt = radon_adapt(w->adapt, in, out);
 }

@@ -88,6 +88,16 @@ struct radon_mute {
 	size_t npolygon;
 };
 
+/* Adaptive subtraction; see radon/adapt.h. All 0: none. */
+struct radon_adapt_options {
+	double
+	    window; /* s: the length of a window in time; 0, or twice the traces' length: one window */
+	size_t traces; /* the traces of a window; 0: all in one window */
+	double filter; /* s: the length of the filter; above 0 with adaptive subtraction */
+};
+
+enum { RADON_MAXFILTER = 201 }; /* samples of that filter */
+
 struct radon_options {
 	size_t nt, nx, nq; /* samples, traces, curves, >= 1 each */
 	double dt, t0;	   /* s; dt > 0; t0: the first time, which only a mute uses */
@@ -121,6 +131,7 @@ struct radon_options {
 	 * stay zeros.
 	 */
 	bool subtract;
+	struct radon_adapt_options adapt; /* with subtract */
 	bool report; /* lsq: find the misfit too, which takes a transform more */
 	/* The plan of lsq leaves out the factors. gpu_radon_run() takes such a plan; radon_run() does not. */
 	bool unfactored;
@@ -140,6 +151,8 @@ struct radon_report {
 	size_t fallbacks;
 	/* The number of steps of conjugate gradients in the whole run. */
 	size_t steps;
+	/* The L of adaptive subtraction; infinite: what was subtracted stayed as it was. */
+	double adapt;
 	/*
 	 * [0] is the mean energy of the first two curves divided by the mean energy of all curves; [1] is that of the last two.
 	 * Both are NaN when there are fewer than 8 curves or the run does not find them; [0] is NaN when no curve can lie beyond
@@ -265,6 +278,13 @@ int radon_direct_lsq(const struct radon_options *o, const float *gather, double 
 
 /* Finds the NU of radon_noise() by a dense Cholesky factorisation of A A^H + mu I. Returns 0 or -ENOMEM. */
 int radon_direct_noise(const struct radon_options *o, const float *gather, double *nu);
+
+/*
+ * Adaptive subtraction as radon/adapt.h defines it, with a filter of at most 31 samples. out has the shape of the gather.
+ * Returns 0 or -ENOMEM.
+ */
+int radon_direct_adapt(const struct radon_options *o, const float *gather, const float *left,
+		       double *out, double *ratio);
 
 /* sparse by the iteration of radon/inverse/irls.h, in double; by o->mode also lsq with two axes. Returns 0 or -ENOMEM. */
 int radon_direct_sparse(const struct radon_options *o, const float *gather, double *panel);

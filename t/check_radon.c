@@ -335,6 +335,7 @@ check_radon(void)
 	check_radon_noise();
 	check_radon_hyperbola();
 	check_radon_plane();
+	check_radon_adapt();
 	check_finite();
 	check_threads();
 	check_mute();

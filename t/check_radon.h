@@ -28,6 +28,9 @@ float *scene_run(const struct radon_options *o, const float *in, struct radon_re
 double scene_distance(const float *a, const double *b, size_t n);
 double scene_energy(const float *x, size_t n);
 
+/* The energy of out - wanted, in dB of that of wanted. */
+double scene_decibels(const float *out, const float *wanted, size_t n);
+
 /* The relative errors of adjoint and modelling of noise against direct.c, NaN when there is no plan. */
 double scene_adjoint_error(struct check_rng *r, const struct radon_options *o);
 double scene_model_error(struct check_rng *r, struct radon_options o);
@@ -40,12 +43,13 @@ float scene_wavelet(const struct radon_options *o, size_t i, double t0, double q
 
 /*
  * Parts of check_radon: least squares and sparse solutions; guards; the noise found;
- * hyperbolic curves; two axes of curves.
+ * hyperbolic curves; two axes of curves; adaptive subtraction.
  */
 void check_radon_lsq(void);
 void check_radon_guards(void);
 void check_radon_noise(void);
 void check_radon_hyperbola(void);
 void check_radon_plane(void);
+void check_radon_adapt(void);
 
 #endif

@@ -115,17 +115,6 @@ draw(const struct radon_options *o, bool hyperbola, double noise, bool band, flo
 	weir_free(x);
 }
 
-/* The energy of out - wanted, in dB of that of `wanted`. */
-static double
-decibels(const float *out, const float *wanted, size_t n)
-{
-	double up = 0;
-
-	for (size_t i = 0; i < n; i++)
-		up += ((double)out[i] - (double)wanted[i]) * ((double)out[i] - (double)wanted[i]);
-	return 10 * log10(up / scene_energy(wanted, n));
-}
-
 /* How much worse the primaries are than by the best NU, in dB: by the NU found, and by the default. */
 static void
 regret(struct radon_options o, const float *wanted, const float *gather, double *found,
@@ -137,7 +126,7 @@ regret(struct radon_options o, const float *wanted, const float *gather, double 
 	for (size_t c = 0; c <= NUS; c++) {
 		o.nu = c < NUS ? nus[c] : .05;
 		float *out = scene_run(&o, gather, NULL);
-		const double db = decibels(out, wanted, o.nx * o.nt);
+		const double db = scene_decibels(out, wanted, o.nx * o.nt);
 		if (c < NUS)
 			best = fmin(best, db);
 		if (o.nu == nu)

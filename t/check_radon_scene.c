@@ -93,6 +93,16 @@ scene_energy(const float *x, size_t n)
 	return sum;
 }
 
+double
+scene_decibels(const float *out, const float *wanted, size_t n)
+{
+	double up = 0;
+
+	for (size_t i = 0; i < n; i++)
+		up += ((double)out[i] - (double)wanted[i]) * ((double)out[i] - (double)wanted[i]);
+	return 10 * log10(up / scene_energy(wanted, n));
+}
+
 float
 scene_wavelet(const struct radon_options *o, size_t i, double t0, double q)
 {

@@ -83,6 +83,7 @@ image rawtonpy
 image rawmath -t 2 a*2
 gather radon -t 2 --quiet -q -.1:.1:5 -X 40
 gather radon -t 2 --quiet -q 0:.1:5 -X 40 --curve=hyperbolic --sparse --subtract
+gather radon -t 2 --quiet -q -.1:.1:5 -X 40 --lsq --subtract --adapt
 '
 
 @test "every program has a line in the table" {

@@ -434,12 +434,50 @@ near() {
 	fails 2 'are for panels' radon --model --mute=1 </dev/null
 	fails 2 '--taper needs --mute' radon $curves --taper=1 </dev/null
 	fails 2 '--steps needs --sparse' radon $curves --steps=3 </dev/null
+	fails 2 '--adapt needs --subtract' radon $curves --adapt </dev/null
+	fails 2 '--adapt' radon $curves --subtract --adapt=1 </dev/null
+	for window in -1:1:.02 1:-1:.02 1:1.5:.02 1:1:0 nan:1:.02; do
+		fails 2 '--adapt' radon $curves --subtract --adapt=$window </dev/null
+	done
+	fails 2 '-g: goes without' radon $curves --lsq --subtract --adapt -g </dev/null
 	fails 2 '--cut is for panels' radon $curves --lsq --subtract --cut </dev/null
 	fails 2 'do not ascend' radon $curves --lsq --mute=2:1,1:1 </dev/null
 	fails 2 '--mute' radon $curves --lsq --mute=1:2:3 </dev/null
 	fails 2 '--lsq' radon $curves --lsq=-1 </dev/null
 	fails 2 '--sparse' radon $curves --sparse=x </dev/null
 	fails 2 '--fmin=20 is above --fmax=10' radon $curves --fmin=20 --fmax=10 </dev/null
+}
+
+# other_gains: a gather `d` with the primaries `p`, whose multiples have other gains from trace to trace: .6, 1 and 1.4.
+other_gains() {
+	gencmp --samples=1000 --part=primaries >p
+	gencmp --samples=1000 --part=multiples >m
+	for i in $(seq 60); do yes $((6 + i % 3 * 4))e-1 | head -n 1000; done |
+		texttoraw --type=float --sizes=1000,60 >gain
+	rawmath 'a*b+c' m gain p >d
+}
+
+@test "radon: --adapt matches multiples whose gain differs from trace to trace" {
+	other_gains
+	subtract='radon -q -0.1:0.5:61 -X 3000 --mute=.06 --subtract'
+	$subtract -v d 2>err >plain
+	run ! grep -q adapted err
+	$subtract --adapt -v d 2>err >adapted
+	grep -q 'adapted with L 0' err
+	for x in plain adapted; do rawmath 'a-b' $x p >left-$x; done
+	awk -v a="$(rms left-adapted)" -v b="$(rms left-plain)" 'BEGIN { exit !(a < b * .6) }'
+	$subtract --adapt=0:1:.016 --quiet -t 1 --stats=s d | tail -c 240000 | cmp - <(tail -c 240000 adapted)
+	grep -q '"adapted": *1\b' s
+	for mode in '--adapt=9:1:.016' '--adapt=1:9:.008' '--lsq --adapt=0:0:.1'; do
+		$subtract $mode -t 1 d >one
+		$subtract $mode -t 3 d | cmp - one
+	done
+	# A gather whose multiples fit stays as it was.
+	rawmath 'a+b' m p >fits
+	$subtract --adapt -v fits 2>err >adapted
+	grep -q 'not adapted' err
+	$subtract fits | tail -c 240000 | cmp - <(tail -c 240000 adapted)
+	fails 1 'a filter of 0.804 s has more than 201 samples' $subtract --adapt=0:1:.804 d
 }
 
 @test "radon: --subtract alone is --sparse" {

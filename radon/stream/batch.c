@@ -1,3 +1,4 @@
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,7 @@ struct batches {
 	pthread_t io;
 
 	size_t gathers, traces, fallbacks, steps;
+	size_t adapted;
 	size_t strong, beyond, few; /* gathers with a warning */
 };
 
@@ -77,6 +79,10 @@ say(const struct gathers_options *o, const struct gather *g)
 	fprintf(stderr, ", %zu steps", r->steps);
 	if (g->o.subtract)
 		fprintf(stderr, ", alpha %.3f", g->alpha);
+	if (g->o.adapt.filter > 0 && isfinite(r->adapt))
+		fprintf(stderr, ", adapted with L %g", r->adapt);
+	else if (g->o.adapt.filter > 0)
+		fprintf(stderr, ", not adapted");
 	fputc('\n', stderr);
 }
 
@@ -119,6 +125,7 @@ put(struct batches *s, struct batch *b)
 		s->traces += g->o.nx;
 		s->fallbacks += g->report.fallbacks;
 		s->steps += g->report.steps;
+		s->adapted += g->o.adapt.filter > 0 && isfinite(g->report.adapt);
 	}
 }
 
@@ -228,6 +235,7 @@ batch_close(struct batches *s)
 	if (mode == RADON_LSQ || mode == RADON_SPARSE) {
 		stats_add(s->st, "fallbacks", "%zu", s->fallbacks);
 		stats_add(s->st, "steps", "%zu", s->steps);
+		stats_add(s->st, "adapted", "%zu", s->adapted);
 		stats_add(s->st, "too_strong", "%zu", s->strong);
 		stats_add(s->st, "few_offsets", "%zu", s->few);
 		stats_add(s->st, "beyond_curves", "%zu", s->beyond);

@@ -76,6 +76,16 @@ axes_of_plane(const struct gathers_options *o, const struct img *x)
 }
 
 static void
+check_filter(const struct gathers *s)
+{
+	const struct radon_adapt_options *a = &s->shape.adapt;
+
+	if (a->filter > 0 && !(a->filter / s->shape.dt < RADON_MAXFILTER))
+		raw_die(s->in, "--adapt: a filter of %g s has more than %d samples", a->filter,
+			RADON_MAXFILTER);
+}
+
+static void
 begin_item(struct gathers *s)
 {
 	const struct img *x = &s->item;
@@ -98,6 +108,7 @@ begin_item(struct gathers *s)
 	s->shape.t0 = isfinite(x->axis[0].min) ? x->axis[0].min : 0;
 	s->shape.nt = s->n;
 	check_band(s);
+	check_filter(s);
 	if (s->shape.mode == RADON_MODEL)
 		shape_of_panel(s);
 	if (s->per == 2)

@@ -163,8 +163,10 @@ judge(struct gather *g)
 	const bool divided = g->o.nq > 1 && (g->o.mute.n || g->o.mute.npolygon);
 
 	g->different = g->o.subtract && divided ? radon_different(&g->o, FEW) : SIZE_MAX;
-	if (g->different < 2)
+	if (g->different < 2) {
 		memcpy(g->out, g->in, g->o.nx * g->o.nt * sizeof *g->out);
+		g->report.adapt = INFINITY;
+	}
 	g->alpha = g->o.subtract ? radon_alpha(&g->o, g->in, g->out) : 1;
 }
 

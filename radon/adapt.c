@@ -1,0 +1,373 @@
+#include <math.h>
+#include <string.h>
+
+#include "common/cpu.h"
+#include "common/mem.h"
+#include "common/par.h"
+#include "radon/adapt.h"
+
+enum { NL = 6 };
+static const double damping[NL] = {3, 1, .3, .1, .03, .01};
+static const double block_seconds = .2, least_gain = .01;
+
+/* Windows along an axis of samples or traces: `apart` samples from one centre to the next; the first is at sample 0. */
+struct windows {
+	size_t n, samples;
+	double apart;
+};
+
+/* The sums of one window over the blocks of one parity. s_k(t) = m(t + half - k), k < taps. */
+struct moments {
+	double *r;     /* [taps][taps], k <= l: sum w s_k s_l */
+	double *right; /* [taps]: sum w (d - m) s_k */
+	double energy; /* sum w d^2 */
+	double rest;   /* sum w (d - m)^2 */
+};
+
+/* The arrays of one thread. */
+struct lane {
+	struct moments fold[2];
+	double *hat, *sum; /* [nt] */
+	double *a, *c;	   /* [taps][taps]; [taps] */
+};
+
+struct radon_adapter {
+	const struct radon_options *o;
+	struct windows traces, times;
+	size_t half, taps, ld, block;
+	float *m;	   /* [nx][ld]: `half` zeros, a trace of m, zeros */
+	double *c;	   /* [windows][NL][taps]: f - delta */
+	double *score;	   /* [windows][NL]: how much the energy of the other blocks grows */
+	double *rest;	   /* [windows]: sum w (d - m)^2 */
+	struct lane *lane; /* owned: one a thread */
+	int threads;
+};
+
+/* --- windows ------------------------------------------------------------------------------------------------------- */
+
+/* Lays out windows of 2 * half samples at most; half 0: one window of everything. */
+static struct windows
+lay_out(size_t samples, double half)
+{
+	struct windows w = {1, samples, 1};
+
+	if (half > 0 && half < (double)samples && samples > 1) {
+		w.n = (size_t)ceil((double)(samples - 1) / half) + 1;
+		w.apart = (double)(samples - 1) / (double)(w.n - 1);
+	}
+	return w;
+}
+
+static double
+weight(const struct windows *w, size_t i, size_t at)
+{
+	return w->n == 1 ? 1 : fmax(0, 1 - fabs((double)at - (double)i * w->apart) / w->apart);
+}
+
+/* The samples of window i that can have a weight. */
+static struct radon_span
+reach(const struct windows *w, size_t i)
+{
+	const double first = ((double)i - 1) * w->apart, end = ((double)i + 1) * w->apart;
+
+	if (w->n == 1)
+		return (struct radon_span){0, w->samples};
+	return (struct radon_span){
+	    first > 0 ? (size_t)first : 0,
+	    end + 1 < (double)w->samples ? (size_t)end + 1 : w->samples,
+	};
+}
+
+static struct radon_span
+meet(struct radon_span a, struct radon_span b)
+{
+	return (struct radon_span){a.first > b.first ? a.first : b.first,
+				   a.end < b.end ? a.end : b.end};
+}
+
+/* --- the equations of a window ------------------------------------------------------------------------------------- */
+
+enum { CHAINS = 8 }; /* independent sums, so that no addition waits for another */
+
+/* The sum of w x y over n samples. */
+WEIR_CLONES_OF(double, dot, (const double *restrict w, const float *x, const float *y, size_t n),
+	       (w, x, y, n))
+{
+	double sum[CHAINS] = {0}, all = 0;
+	size_t i = 0;
+
+	for (; i + CHAINS <= n; i += CHAINS)
+		for (size_t c = 0; c < CHAINS; c++)
+			sum[c] += w[i + c] * (double)x[i + c] * (double)y[i + c];
+	for (; i < n; i++)
+		sum[0] += w[i] * (double)x[i] * (double)y[i];
+	for (size_t c = 0; c < CHAINS; c++)
+		all += sum[c];
+	return all;
+}
+
+/* Adds n samples from t on of trace j. */
+static void
+add_block(const struct radon_adapter *a, struct moments *f, const double *w, size_t j, size_t t,
+	  size_t n, const float *d, const float *left)
+{
+	const float *s = a->m + j * a->ld + t + 2 * a->half;
+
+	for (size_t k = 0; k < a->taps; k++) {
+		for (size_t l = k; l < a->taps; l++)
+			f->r[k * a->taps + l] += dot(w, s - k, s - l, n);
+		f->right[k] += dot(w, left + t, s - k, n);
+	}
+	f->energy += dot(w, d + t, d + t, n);
+	f->rest += dot(w, left + t, left + t, n);
+}
+
+/* Fills the moments of the window at traces x and times y. */
+static void
+add_up(const struct radon_adapter *a, struct lane *l, size_t x, size_t y, const float *gather,
+       const float *left)
+{
+	const struct radon_options *o = a->o;
+	const struct radon_span traces = reach(&a->traces, x), times = reach(&a->times, y);
+
+	for (int p = 0; p < 2; p++) {
+		struct moments *f = &l->fold[p];
+		memset(f->r, 0, a->taps * a->taps * sizeof *f->r);
+		memset(f->right, 0, a->taps * sizeof *f->right);
+		f->energy = f->rest = 0;
+	}
+	for (size_t j = traces.first; j < traces.end; j++) {
+		const double by = weight(&a->traces, x, j);
+		const float *d = gather + j * o->nt;
+		if (by <= 0 || (o->live && !o->live[j]))
+			continue;
+		const struct radon_span s = meet(times, radon_span(d, o->nt));
+		for (size_t t = s.first; t < s.end; t++)
+			l->hat[t] = by * weight(&a->times, y, t);
+		for (size_t t = s.first, next; t < s.end; t = next) {
+			next = (t / a->block + 1) * a->block;
+			next = next < s.end ? next : s.end;
+			add_block(a, &l->fold[t / a->block % 2], l->hat + t, j, t, next - t, d,
+				  left + j * o->nt);
+		}
+	}
+}
+
+/* c = (R + mu)^-1 right, by Cholesky's factorisation. R is that of one fold, or the sum of two. */
+static void
+solve(const struct radon_adapter *a, struct lane *l, const struct moments *f,
+      const struct moments *g, double ratio, double *c)
+{
+	const size_t n = a->taps;
+	const double mu = ratio * (f->energy + (g ? g->energy : 0));
+
+	memset(c, 0, n * sizeof *c);
+	if (!(mu > 0))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		double v = f->right[i] + (g ? g->right[i] : 0);
+		for (size_t k = 0; k <= i; k++) {
+			const size_t at = k * n + i;
+			double sum = f->r[at] + (g ? g->r[at] : 0) + (i == k ? mu : 0);
+			for (size_t h = 0; h < k; h++)
+				sum -= l->a[i * n + h] * l->a[k * n + h];
+			l->a[i * n + k] = i == k ? sqrt(sum) : sum / l->a[k * n + k];
+		}
+		for (size_t h = 0; h < i; h++)
+			v -= l->a[i * n + h] * c[h];
+		c[i] = v / l->a[i * n + i];
+	}
+	for (size_t i = n; i-- > 0;) {
+		for (size_t h = i + 1; h < n; h++)
+			c[i] -= l->a[h * n + i] * c[h];
+		c[i] /= l->a[i * n + i];
+	}
+}
+
+/* How much the filter delta + c raises the energy of d - f * m in a fold. */
+static double
+raise(const struct radon_adapter *a, const struct moments *f, const double *c)
+{
+	double sum = 0;
+
+	for (size_t k = 0; k < a->taps; k++) {
+		sum += c[k] * (c[k] * f->r[k * a->taps + k] - 2 * f->right[k]);
+		for (size_t l = k + 1; l < a->taps; l++)
+			sum += 2 * c[k] * c[l] * f->r[k * a->taps + l];
+	}
+	return sum;
+}
+
+/* Finds the filters of a window, and what each raises in the blocks that it was not found from. */
+static void
+find_filters(struct radon_adapter *a, struct lane *l, size_t window)
+{
+	a->rest[window] = l->fold[0].rest + l->fold[1].rest;
+	for (size_t i = 0; i < NL; i++) {
+		double *c = a->c + (window * NL + i) * a->taps, *score = &a->score[window * NL + i];
+		*score = 0;
+		for (int p = 0; p < 2; p++) {
+			solve(a, l, &l->fold[p], NULL, damping[i], l->c);
+			*score += raise(a, &l->fold[!p], l->c);
+		}
+		solve(a, l, &l->fold[0], &l->fold[1], damping[i], c);
+	}
+}
+
+/* --- the gather ---------------------------------------------------------------------------------------------------- */
+
+/* Returns the index of the best L, or NL where none gains enough. */
+static size_t
+choose(const struct radon_adapter *a)
+{
+	const size_t windows = a->traces.n * a->times.n;
+	double sum[NL] = {0}, rest = 0;
+	size_t best = NL;
+
+	for (size_t w = 0; w < windows; w++) {
+		rest += a->rest[w];
+		for (size_t i = 0; i < NL; i++)
+			sum[i] += a->score[w * NL + i];
+	}
+	for (size_t i = 0; i < NL; i++)
+		if (sum[i] < 0 && sum[i] <= -least_gain * rest &&
+		    (best == NL || sum[i] < sum[best]))
+			best = i;
+	return best;
+}
+
+/* to += c w x for n samples. */
+WEIR_CLONES(add_tap,
+	    (double *restrict to, const double *restrict w, const float *restrict x, size_t n,
+	     double c),
+	    (to, w, x, n, c))
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] += c * w[i] * (double)x[i];
+}
+
+/* Subtracts (f - delta) * m from trace j. */
+static void
+filter_trace(const struct radon_adapter *a, struct lane *l, size_t best, size_t j, const float *d,
+	     float *left)
+{
+	const size_t nt = a->o->nt;
+	const struct radon_span data = radon_span(d, nt);
+	const float *m = a->m + j * a->ld + 2 * a->half;
+
+	memset(l->sum, 0, nt * sizeof *l->sum);
+	for (size_t x = 0; x < a->traces.n; x++) {
+		const double by = weight(&a->traces, x, j);
+		for (size_t y = 0; y < a->times.n && by > 0; y++) {
+			const double *c = a->c + ((x * a->times.n + y) * NL + best) * a->taps;
+			const struct radon_span s = meet(reach(&a->times, y), data);
+			for (size_t t = s.first; t < s.end; t++)
+				l->hat[t] = by * weight(&a->times, y, t);
+			for (size_t k = 0; k < a->taps && s.first < s.end; k++)
+				add_tap(l->sum + s.first, l->hat + s.first, m + s.first - k,
+					s.end - s.first, c[k]);
+		}
+	}
+	for (size_t t = data.first; t < data.end; t++)
+		left[t] = (float)((double)left[t] - l->sum[t]);
+}
+
+double
+radon_adapt(struct radon_adapter *a, const float *gather, float *left)
+{
+	const struct radon_options *o = a->o;
+
+	for (size_t j = 0; j < o->nx; j++)
+		for (size_t t = 0; t < o->nt; t++)
+			a->m[j * a->ld + a->half + t] = gather[j * o->nt + t] - left[j * o->nt + t];
+#pragma omp parallel for schedule(dynamic, 1) num_threads(a->threads)
+	for (size_t w = 0; w < a->traces.n * a->times.n; w++) {
+		struct lane *l = &a->lane[omp_get_thread_num()];
+		add_up(a, l, w / a->times.n, w % a->times.n, gather, left);
+		find_filters(a, l, w);
+	}
+	const size_t best = choose(a);
+	if (best == NL)
+		return INFINITY;
+#pragma omp parallel for schedule(static) num_threads(a->threads)
+	for (size_t j = 0; j < o->nx; j++)
+		if (!o->live || o->live[j])
+			filter_trace(a, &a->lane[omp_get_thread_num()], best, j, gather + j * o->nt,
+				     left + j * o->nt);
+	return damping[best];
+}
+
+/* --- memory -------------------------------------------------------------------------------------------------------- */
+
+static bool
+take_lane(const struct radon_adapter *a, struct lane *l)
+{
+	l->hat = weir_alloc(a->o->nt, sizeof *l->hat);
+	l->sum = weir_alloc(a->o->nt, sizeof *l->sum);
+	l->a = weir_alloc(a->taps * a->taps, sizeof *l->a);
+	l->c = weir_alloc(a->taps, sizeof *l->c);
+	for (int p = 0; p < 2; p++) {
+		l->fold[p].r = weir_alloc(a->taps * a->taps, sizeof *l->fold[p].r);
+		l->fold[p].right = weir_alloc(a->taps, sizeof *l->fold[p].right);
+		if (!l->fold[p].r || !l->fold[p].right)
+			return false;
+	}
+	return l->hat && l->sum && l->a && l->c;
+}
+
+struct radon_adapter *
+radon_adapter(const struct radon_options *o, int threads)
+{
+	struct radon_adapter *a = weir_calloc(1, sizeof *a);
+	size_t windows;
+	bool ok;
+
+	if (!a)
+		return NULL;
+	*a = (struct radon_adapter){.o = o, .threads = threads};
+	a->traces = lay_out(o->nx, o->adapt.traces ? (double)(o->adapt.traces + 1) / 2 : 0);
+	a->times = lay_out(o->nt, o->adapt.window / 2 / o->dt);
+	a->half = (size_t)rint(o->adapt.filter / 2 / o->dt);
+	a->taps = 2 * a->half + 1;
+	a->ld = o->nt + 2 * a->half;
+	a->block = (size_t)fmax(1, rint(block_seconds / o->dt));
+	a->m = weir_calloc(o->nx, a->ld * sizeof *a->m);
+	a->lane = weir_calloc((size_t)threads, sizeof *a->lane);
+	ok = a->m && a->lane && weir_mul(a->traces.n, a->times.n, &windows);
+	if (ok) {
+		a->c = weir_alloc(windows, NL * a->taps * sizeof *a->c);
+		a->score = weir_alloc(windows, NL * sizeof *a->score);
+		a->rest = weir_alloc(windows, sizeof *a->rest);
+		ok = a->c && a->score && a->rest;
+	}
+	for (int i = 0; ok && i < threads; i++)
+		ok = take_lane(a, &a->lane[i]);
+	if (ok)
+		return a;
+	radon_adapter_free(a);
+	return NULL;
+}
+
+void
+radon_adapter_free(struct radon_adapter *a)
+{
+	if (!a)
+		return;
+	for (int i = 0; a->lane && i < a->threads; i++) {
+		struct lane *l = &a->lane[i];
+		weir_free(l->hat);
+		weir_free(l->sum);
+		weir_free(l->a);
+		weir_free(l->c);
+		for (int p = 0; p < 2; p++) {
+			weir_free(l->fold[p].r);
+			weir_free(l->fold[p].right);
+		}
+	}
+	weir_free(a->lane);
+	weir_free(a->m);
+	weir_free(a->c);
+	weir_free(a->score);
+	weir_free(a->rest);
+	weir_free(a);
+}

@@ -1,0 +1,191 @@
+/* radon: adaptive subtraction. */
+#include <math.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "radon/adapt.h"
+#include "t/check_radon.h"
+
+static struct check_rng rng = {23};
+
+/* Runs adaptive subtraction in a copy of left, which the caller frees. */
+static float *
+adapt(const struct radon_options *o, int threads, const float *d, const float *left, double *ratio)
+{
+	const size_t n = o->nx * o->nt;
+	struct radon_adapter *a = radon_adapter(o, threads);
+	float *out = weir_alloc(n, sizeof *out);
+
+	memcpy(out, left, n * sizeof *out);
+	*ratio = radon_adapt(a, d, out);
+	radon_adapter_free(a);
+	return out;
+}
+
+/*
+ * d is noise plus multiples that are `gain` times as strong as those subtracted, and `late` samples later; left is d minus what
+ * is subtracted. Trace 2 is dead, and trace 5 begins and ends with zeros.
+ */
+static void
+draw(const struct radon_options *o, double gain, size_t late, double noise, float *d, float *left)
+{
+	const size_t n = o->nx * o->nt;
+
+	for (size_t i = 0; i < n; i++)
+		left[i] = (float)rng_normal(&rng);
+	for (size_t i = 0; i < n; i++) {
+		const float m = i % o->nt >= late ? left[i - late] : 0;
+		d[i] = (float)gain * m + (float)(noise * rng_normal(&rng));
+	}
+	for (size_t i = 0; i < n; i++) {
+		const size_t j = i / o->nt, t = i % o->nt;
+		const bool muted = j == 2 || (j == 5 && (t < 30 || t > o->nt - 20));
+		d[i] = muted ? 0 : d[i];
+		left[i] = muted ? 0 : d[i] - left[i];
+	}
+}
+
+static void
+check_definition(void)
+{
+	static const struct radon_adapt_options kind[] = {{0, 1, .016},	  {.5, 1, .016},
+							  {.3, 5, .024},  {0, 0, .004},
+							  {1.9, 7, .008}, {9, 99, .016}};
+	struct check_many many = {0};
+
+	for (size_t i = 0; i < 24; i++) {
+		struct radon_options o = scene_small;
+		double want_ratio = 0, ratio, one;
+		o.nx = 8;
+		o.nt = 250;
+		o.subtract = true;
+		o.live = scene_live;
+		for (size_t j = 0; j < o.nx; j++)
+			scene_live[j] = j != 2;
+		o.adapt = kind[i % 6];
+		const size_t n = o.nx * o.nt;
+		float *d = weir_alloc(n, sizeof *d), *left = weir_alloc(n, sizeof *left);
+		double *want = weir_alloc(n, sizeof *want);
+		draw(&o, i < 12 ? .7 : 1, i / 6 % 2, i < 12 ? .5 : 3, d, left);
+		float *out = adapt(&o, 2, d, left, &ratio), *again = adapt(&o, 1, d, left, &one);
+		radon_direct_adapt(&o, d, left, want, &want_ratio);
+		const double e = scene_distance(out, want, n);
+		check_case(&many, ratio == want_ratio && e < 1e-6, "case %zu: L %g, not %g: %.2g",
+			   i, ratio, want_ratio, e);
+		check_case(&many, one == ratio && !memcmp(out, again, n * sizeof *out),
+			   "case %zu: other bytes by two threads", i);
+		check_case(&many,
+			   !memcmp(out + 2 * o.nt, left + 2 * o.nt, o.nt * sizeof *out) &&
+			       out[5 * o.nt + 29] == 0,
+			   "case %zu: data in a dead trace or a muted zone", i);
+		weir_free(d);
+		weir_free(left);
+		weir_free(want);
+		weir_free(out);
+		weir_free(again);
+	}
+	check_end(&many, "radon: adaptive subtraction is its definition's, in any windows");
+}
+
+/*
+ * A gather of 30 traces, whose primaries have q near 0 and whose multiples have q from .1 on. On each trace the multiples have
+ * another strength and come up to `late` samples later or earlier.
+ */
+static void
+draw_scene(const struct radon_options *o, double strength, double late, float *primaries, float *d)
+{
+	const size_t n = o->nx * o->nt;
+	double gain[30], shift[30];
+
+	memset(primaries, 0, n * sizeof *primaries);
+	memset(d, 0, n * sizeof *d);
+	for (size_t j = 0; j < o->nx; j++) {
+		gain[j] = 1 + strength * rng_normal(&rng);
+		shift[j] = late * rng_normal(&rng) * o->dt;
+	}
+	for (int e = 0; e < 40; e++) {
+		const double t0 = .1 + .1 * (e + rng_unit(&rng)),
+			     t1 = .1 + .095 * (e + rng_unit(&rng)), q = .12 + .3 * rng_unit(&rng);
+		const float a = (float)rng_normal(&rng), b = (float)rng_normal(&rng);
+		for (size_t i = 0; i < n; i++) {
+			const size_t j = i / o->nt;
+			primaries[i] += a * scene_wavelet(o, i, t0, 0);
+			d[i] += b * (float)gain[j] * scene_wavelet(o, i, t1 + shift[j], q);
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		d[i] += primaries[i];
+}
+
+/* What the default removes of multiples that differ from trace to trace, and what it removes with adaptive subtraction. */
+static void
+check_gain(void)
+{
+	static const double strength[3] = {0, .3, 0}, late[3] = {0, 0, .5};
+	struct check_many many = {0};
+
+	for (int i = 0; i < 3; i++) {
+		struct radon_options o = scene_small;
+		struct radon_report report;
+		o.mode = RADON_SPARSE;
+		o.nu = .003;
+		o.nt = 1050;
+		o.nx = 30;
+		o.nq = 81;
+		o.q0 = -.1;
+		o.dq = .7 / 80;
+		o.subtract = true;
+		o.mute = (struct radon_mute){.n = 1, .q = {.06}, .taper = .035};
+		scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .3);
+		const size_t n = o.nx * o.nt;
+		float *primaries = weir_alloc(n, sizeof *primaries), *d = weir_alloc(n, sizeof *d);
+		draw_scene(&o, strength[i], late[i], primaries, d);
+		float *plain = scene_run(&o, d, &report);
+		o.adapt = (struct radon_adapt_options){0, 1, .016};
+		float *out = scene_run(&o, d, &report);
+		const double before = scene_decibels(plain, primaries, n),
+			     after = scene_decibels(out, primaries, n);
+		check_case(
+		    &many, i ? after < before - 3 && isfinite(report.adapt) : after < before + .5,
+		    "scene %d: from %.1f to %.1f dB with L %g", i, before, after, report.adapt);
+		weir_free(primaries);
+		weir_free(d);
+		weir_free(plain);
+		weir_free(out);
+	}
+	check_end(&many,
+		  "radon: --adapt gains 3 dB where traces differ in strength or by .5 samples");
+}
+
+/* A model without multiples of its own and one that is right are left alone. */
+static void
+check_nothing_to_do(void)
+{
+	struct radon_options o = scene_small;
+	double ratio, none;
+
+	o.nx = 8;
+	o.nt = 250;
+	o.subtract = true;
+	o.adapt = (struct radon_adapt_options){0, 1, .016};
+	const size_t n = o.nx * o.nt;
+	float *d = weir_alloc(n, sizeof *d), *left = weir_alloc(n, sizeof *left);
+	draw(&o, 1, 0, 1, d, left);
+	float *out = adapt(&o, 1, d, left, &ratio), *same = adapt(&o, 1, d, d, &none);
+	check(isinf(ratio) && !memcmp(out, left, n * sizeof *out) && isinf(none) &&
+		  !memcmp(same, d, n * sizeof *d),
+	      "radon: multiples that fit, and none at all, are not adapted", "L %g, %g", ratio,
+	      none);
+	weir_free(d);
+	weir_free(left);
+	weir_free(out);
+	weir_free(same);
+}
+
+void
+check_radon_adapt(void)
+{
+	check_definition();
+	check_nothing_to_do();
+	check_gain();
+}
