@@ -147,6 +147,26 @@ line() {
 	fails 1 'ns is 0' sutoraw --dt=.002 line.su
 }
 
+@test "su: a negative dt is an error, and one above 32767 us is not" {
+	line
+	rawtosegy a >i.sgy
+	sutoraw --dt=.004 line.su >want
+	cp line.su long.su
+	for i in 0 1 2 3 4; do poke line.su $((i * 256 + 116)) f0 60; done
+	fails 1 'line.su: trace 1: dt is -4000; give --dt=SECONDS' sutoraw line.su
+	sutoraw --dt=.004 line.su | cmp - want
+	for i in 0 1 2 3 4; do poke long.su $((i * 256 + 116)) 9c 40; done
+	sutoraw long.su | grep -aq '^spacings: 0.04'
+	sutoraw long.su | rawtosu --headers=long.su | cmp - long.su
+	poke i.sgy 3216 f0 60
+	for i in 0 1 2; do poke i.sgy $((3600 + i * 256 + 116)) f0 60; done
+	fails 1 'i.sgy: dt is -4000; give --dt=SECONDS' segytoraw i.sgy
+	segytoraw --dt=.004 i.sgy | grep -aq '^spacings: 0.004'
+	poke i.sgy 3216 9c 40
+	for i in 0 1 2; do poke i.sgy $((3600 + i * 256 + 116)) 9c 40; done
+	segytoraw i.sgy | grep -aq '^spacings: 0.04'
+}
+
 @test "su: headers of another number of traces or samples are errors" {
 	line
 	rc=0; cat a | rawtosu --headers line.su >r 2>err || rc=$?

@@ -192,10 +192,10 @@ find_samples(struct traces *t, bool dt_given)
 		t->dt = trace_ushort(head + TRACE_DT, t->swap);
 	if (!t->ns && !t->stated)
 		die("%s: ns is 0", t->name);
-	if (!t->dt && !dt_given)
-		die("%s: dt is 0; give --dt=SECONDS", t->name);
 	if (dt_given)
 		t->dt = 0;
+	else
+		traces_check_dt(t, "");
 	if (!t->stated || t->stated == t->ns) {
 		t->stated = (unsigned)t->ns;
 		return;

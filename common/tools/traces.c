@@ -138,6 +138,16 @@ likelier(struct guess a, struct guess b)
 }
 
 void
+traces_check_dt(const struct traces *t, const char *where)
+{
+	const int below = (int)t->dt - (UINT16_MAX + 1);
+	const bool negative = t->dt > INT16_MAX && below % 250 == 0;
+
+	if (!t->dt || negative)
+		die("%s: %sdt is %d; give --dt=SECONDS", t->name, where, negative ? below : 0);
+}
+
+void
 traces_open_su(struct traces *t, const char *path, enum trace_order order, bool dt_given)
 {
 	static const char *const names[] = {"big", "little"};
@@ -164,8 +174,8 @@ traces_open_su(struct traces *t, const char *path, enum trace_order order, bool 
 	t->dt = dt_given ? 0 : g[order].dt;
 	if (!t->ns)
 		die("%s: trace 1: ns is 0", t->name);
-	if (!t->dt && !dt_given)
-		die("%s: trace 1: dt is 0; give --dt=SECONDS", t->name);
+	if (!dt_given)
+		traces_check_dt(t, "trace 1: ");
 }
 
 /* --- records ------------------------------------------------------------------------------------------------------ */

@@ -91,6 +91,13 @@ const unsigned char *traces_look(struct traces *t, size_t n, size_t *got);
 void traces_skip(struct traces *t, size_t n);
 
 /*
+ * Dies when t->dt is 0 or negative. dt is an unsigned number, since there are SEG-Y files with 40000 us, which SEG-Y's signed
+ * numbers do not hold. Above 32767, what is a multiple of 250 us as a negative number counts as negative: -4000 is 61536
+ * unsigned, which nobody records. where: "", or "trace 1: ".
+ */
+void traces_check_dt(const struct traces *t, const char *where);
+
+/*
  * Opens an SU file and sets byte order, ns and dt from its first trace. order: the user's choice, or TRACE_DETECT. dt_given:
  * the user gives dt, and no header's is looked at; otherwise a dt of 0 is an error. An empty file is an error.
  */
