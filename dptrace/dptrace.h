@@ -2,8 +2,9 @@
  * The best polyline along a linear object (a road, a river, a vessel, an edge) between given points.
  *
  * Points a and b are given. n guides perpendicular to the segment ab divide it. The guides through a and b carry one
- * sample each. The inner guides carry d samples each, dv apart, the middle one on ab. A polyline has one vertex on every
- * guide, and its turning angle at every vertex is at most phi. Find the polyline of the largest sum of link scores S:
+ * sample each. The inner guides carry d samples each, dv apart, the middle one on ab; those outside the picture are left
+ * out. A polyline has one vertex on every guide, and its turning angle at every vertex is at most phi. Find the polyline
+ * of the largest sum of link scores S:
  *
  *	max  sum_g S_g(j_g, j_g+1)   where |angle(link g-1, link g)| <= phi
  *

@@ -171,6 +171,48 @@ curved_course(const struct work *w, int k, struct course *c)
 	put_end(w, k, 1, 0, c);
 }
 
+struct place
+pass_place(const struct work *w, int k, const struct course *c, int g)
+{
+	const struct segment_shape *s = &w->shape[k];
+	const double u = g * (s->length / (c->n - 1));
+
+	if (pass_is_tube(s, w->pass))
+		return curve_place(&w->curve[k], g * c->h[g]);
+	return (struct place){s->ax + u * s->ex, s->ay + u * s->ey, -s->ey, s->ex};
+}
+
+static bool
+is_inside(const struct dptrace_image *im, const struct place *p, double v)
+{
+	const double x = p->x + v * p->nx, y = p->y + v * p->ny;
+
+	return x >= -.5 && y >= -.5 && x <= (double)im->w - .5 && y <= (double)im->h - .5;
+}
+
+/*
+ * Leaves out the samples of the inner guides that lie outside the picture, where a polyline could hide from what it sees
+ * inside. The middle sample stays, so that there is always a polyline.
+ */
+static void
+keep_inside(const struct work *w, int k, struct course *c)
+{
+	const int mid = (c->rows - 1) / 2;
+
+	for (int g = 1; g + 1 < c->n; g++) {
+		const struct place p = pass_place(w, k, c, g);
+		int first = c->o[g], last = c->o[g] + c->d[g] - 1;
+		const int stays = mid < first ? first : mid > last ? last : mid;
+
+		while (first < stays && !is_inside(&w->plan->image, &p, (first - mid) * c->dv))
+			first++;
+		while (last > stays && !is_inside(&w->plan->image, &p, (last - mid) * c->dv))
+			last--;
+		c->o[g] = first;
+		c->d[g] = last - first + 1;
+	}
+}
+
 void
 pass_course(const struct work *w, int k, struct course *c)
 {
@@ -182,6 +224,7 @@ pass_course(const struct work *w, int k, struct course *c)
 		curved_course(w, k, c);
 	else
 		straight_course(w, k, c);
+	keep_inside(w, k, c);
 }
 
 void

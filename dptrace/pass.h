@@ -99,6 +99,9 @@ struct rule pass_rule(const struct segment_shape *s, const struct dptrace_option
 /* The guides of segment k: around ab, around the polyline of the pass before, or along the curve of segment k. */
 void pass_course(const struct work *w, int k, struct course *c);
 
+/* Where guide g of the course c of segment k crosses the middle row, and its direction. */
+struct place pass_place(const struct work *w, int k, const struct course *c, int g);
+
 /* The columns of segment k's strip. */
 void pass_columns(const struct work *w, int k, const struct grid *g, struct walk *column);
 

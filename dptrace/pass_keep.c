@@ -46,15 +46,9 @@ way_of_end(const struct work *w, int k, int side, double way[2])
 static void
 put_place(const struct work *w, int k, const struct course *c, int g, double v, double xy[2])
 {
-	const struct segment_shape *s = &w->shape[k];
-	const double u = g * (s->length / (c->n - 1));
-	struct place p = {s->ax + u * s->ex, s->ay + u * s->ey, -s->ey, s->ex};
-	double way[2];
+	const struct place p = pass_place(w, k, c, g);
+	double way[2] = {p.nx, p.ny};
 
-	if (pass_is_tube(s, w->pass))
-		p = curve_place(&w->curve[k], g * c->h[g]);
-	way[0] = p.nx;
-	way[1] = p.ny;
 	if (v != 0 && (g == 0 || g == c->n - 1))
 		way_of_end(w, k, g > 0, way);
 	xy[0] = p.x + v * way[0];
@@ -76,6 +70,16 @@ count_sharp(const struct course *c, const int *at, struct bound most)
 	return sharp;
 }
 
+/* Says whether sample j of guide g is the first or last one of the strip. Guides that end at the picture's edge have none. */
+static bool
+is_border(const struct work *w, int k, const struct course *c, int g, int j)
+{
+	const int row = c->o[g] + j;
+
+	return g > 0 && g < c->n - 1 &&
+	       (row == 0 || row == pass_samples(&w->shape[k], w->pass) - 1);
+}
+
 static void
 keep_verdicts(struct work *w, int k, const struct course *c)
 {
@@ -86,8 +90,7 @@ keep_verdicts(struct work *w, int k, const struct course *c)
 		w->verdict[row + (size_t)g] = (struct verdict){
 		    .x = w->xy[row + (size_t)g][0],
 		    .y = w->xy[row + (size_t)g][1],
-		    .border = g > 0 && g < c->n - 1 && c->d[g] > 1 &&
-			      (at[g] == 0 || at[g] == c->d[g] - 1),
+		    .border = is_border(w, k, c, g, at[g]),
 		    .margin = w->chain.margins
 				  ? w->chain.margin[(size_t)k * (size_t)w->chain.maxn + (size_t)g]
 				  : NAN};

@@ -101,6 +101,17 @@ tables() {
 	diff want got
 }
 
+@test "a polyline stays in the picture, also where it is one row or column high" {
+	awk 'BEGIN { srand(7); print "P2 90 1 255"; for (x = 0; x < 90; x++) print int(256 * rand()) }' >row.pgm
+	awk 'NR == 1 { print "P2 1 90 255" } NR > 1' row.pgm >column.pgm
+	awk 'BEGIN { srand(8); print "P2 90 30 255"; for (i = 0; i < 2700; i++) print int(256 * rand()) }' >noise.pgm
+	for way in --objective=sum --objective=cost --score=edge --score=sin --passes=3; do
+		dptrace --quiet -p 2,0 -p 87,0 $way row.pgm | awk '$1 < -.5 || $1 > 89.5 || $2 < -.5 || $2 > .5 { exit 1 }'
+		dptrace --quiet -p 0,2 -p 0,87 $way column.pgm | awk '$2 < -.5 || $2 > 89.5 || $1 < -.5 || $1 > .5 { exit 1 }'
+		dptrace --quiet -p 2,0 -p 87,0 $way noise.pgm | awk '$2 < -.5 || $2 > 29.5 { exit 1 }'
+	done
+}
+
 @test "polylines of -f keep their order on any number of threads" {
 	for i in $(seq 60); do
 		echo "$((i % 20 + 2)) 22 $((i % 7 + 60)) 17"
