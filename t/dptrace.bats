@@ -112,6 +112,19 @@ tables() {
 	done
 }
 
+@test "points given in reverse order, or a mirrored picture, give the same polyline" {
+	# every pixel differs, so that no two polylines are equally good
+	gen_dptrace line 1 5 >line.nrrd
+	ends=$(gen_dptrace line 1 5 2)
+	set -- $ends
+	dptrace -p $1,$2 -p $3,$4 --passes=1 --objective=sum line.nrrd >there
+	dptrace -p $3,$4 -p $1,$2 --passes=1 --objective=sum line.nrrd | tac >back
+	diff there back
+	rawaxes --flip=0 line.nrrd >mirrored.nrrd
+	ends=$(awk '{ print "-p", 511 - $1 "," $2, "-p", 511 - $3 "," $4 }' <<<"$ends")
+	dptrace $ends --passes=1 --objective=sum mirrored.nrrd | awk '{ printf "%.3f %.3f\n", 511 - $1, $2 }' | diff there -
+}
+
 @test "polylines of -f keep their order on any number of threads" {
 	for i in $(seq 60); do
 		echo "$((i % 20 + 2)) 22 $((i % 7 + 60)) 17"

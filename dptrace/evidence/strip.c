@@ -252,8 +252,13 @@ make_offsets(struct strip *s, int most)
 		int *o = s->offset + (t + g->rows - 1) * g->per_gap;
 		const double rise = (double)abs(t) * g->q / g->per_gap;
 		for (int c = 0; c < g->per_gap; c++) {
-			/* This is the nearest step. Halves round away from 0, so that mirrored input gives mirrored output. */
-			int fine = (int)(rise * (c + .5) + .5 + 1e-9);
+			/*
+			 * This is the nearest step. Halves round up to the middle of a link, and down after it. So
+			 * the mean of its columns lies on it, and mirrored pictures and reversed points give the
+			 * same scores.
+			 */
+			const double half = 2 * c + 1 > g->per_gap ? .5 - 1e-9 : .5 + 1e-9;
+			int fine = (int)(rise * (c + .5) + half);
 			fine = t < 0 ? -fine : fine;
 			int row = g->q == 1 ? fine : floor_div(fine, g->q);
 			o[c] = (c * g->q + fine - row * g->q) * (int)s->lane + row;

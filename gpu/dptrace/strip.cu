@@ -118,7 +118,8 @@ fill_offsets(const dp_evidence e, const dp_chains c)
 		return;
 	const int t = (int)(i / per) + 1 - g.rows, col = (int)(i % per);
 	const double rise = (double)(t < 0 ? -t : t) * g.q / g.per_gap;
-	int fine = (int)(rise * (col + .5) + .5 + 1e-9);
+	const double half = 2 * col + 1 > g.per_gap ? .5 - 1e-9 : .5 + 1e-9;
+	int fine = (int)(rise * (col + .5) + half);
 	fine = t < 0 ? -fine : fine;
 	const int row = floor_div(fine, g.q);
 	e.offset[s.offset + i] =
