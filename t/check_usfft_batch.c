@@ -117,7 +117,10 @@ check_batches(struct check_rng *r)
 			const struct batch_ops *ops = &usfft_loops((int)b, single)->batch;
 			struct batch_case c;
 			make_case(&c, sizes[i], single, rows, r);
-			(rows ? ops->rows : ops->columns)(&c.f, c.data, c.ld, c.in, c.out, c.work);
+			if (rows)
+				ops->rows(&c.f, c.data, c.ld, c.in, c.out, c.work);
+			else
+				ops->columns(&c.f, c.data, c.ld, c.width / 2, c.in, c.out, c.work);
 			const double error = worst(&c);
 			check_case(&many, error < (single ? 4e-6 : 1e-14),
 				   "n %zu, %s, %s, registers of %d: error %.2e", sizes[i],
@@ -171,6 +174,79 @@ check_pieces(struct check_rng *r)
 	check_end(&many, "points in pieces are sorted as points at once");
 }
 
+enum { MANY = 21 }; /* more vectors than two threads take at once */
+
+/* The vectors of both types, and the first two of them alone. */
+static void
+run_many(struct check_many *many, struct problem *q, int type, struct check_rng *r)
+{
+	const size_t real = q->o.single ? sizeof(float) : sizeof(double);
+	const size_t nin = type == 1 ? q->pt.m : q->modes, nout = type == 1 ? q->modes : q->pt.m;
+	const size_t bytes = 2 * nout * real;
+	char *in = weir_xalloc(MANY * nin, 2 * real), *out = weir_xalloc(MANY + 2, bytes);
+	const void *from[MANY];
+	void *to[MANY], *alone[2] = {out + MANY * bytes, out + (MANY + 1) * bytes};
+	struct usfft_plan *p;
+	size_t bad;
+
+	q->o.many = true;
+	q->o.type = type;
+	memset(out, 0xff, (MANY + 2) * bytes);
+	for (size_t i = 0; i < MANY; i++) {
+		from[i] = in + i * nin * 2 * real;
+		to[i] = out + i * bytes;
+	}
+	for (size_t i = 0; i < 2 * MANY * nin; i++)
+		if (q->o.single)
+			((float *)in)[i] = (float)rng_normal(r);
+		else
+			((double *)in)[i] = rng_normal(r);
+	memcpy(in + (MANY - 1) * nin * 2 * real, type == 1 ? q->c : q->f, nin * 2 * real);
+	if (usfft_plan(&p, &q->o) || usfft_points(p, &q->pt, NULL, 0, &bad))
+		die("no plan");
+	if (type == 1) {
+		usfft_type1_many(p, -1, MANY, from, to);
+		usfft_type1_many(p, -1, 2, from + MANY - 2, alone);
+	} else {
+		usfft_type2_many(p, -1, MANY, from, to);
+		usfft_type2_many(p, -1, 2, from + MANY - 2, alone);
+	}
+	const double e = problem_error(q, type, -1, to[MANY - 1]);
+	check_case(many, e <= q->o.tol, "type %d: error %.2e", type, e);
+	check_case(many, !memcmp(to[MANY - 2], alone[0], 2 * bytes),
+		   "type %d: other bytes than alone", type);
+	usfft_free(p);
+	weir_free(in);
+	weir_free(out);
+}
+
+/* Vectors on the same points: small grids with layers, in all dimensions, and a grid that is too large for them. */
+static void
+check_vectors(struct check_rng *r)
+{
+	static const size_t n[4][3] = {{300}, {31, 40}, {9, 12, 11}, {200, 150}};
+	struct check_many many = {0};
+	int bytes[3];
+	const int kinds = problem_registers(bytes);
+
+	for (int i = 0; i < 16 * kinds; i++) {
+		struct usfft_options o = {.dim = i % 4 == 3 ? 2 : 1 + i % 4,
+					  .single = i / 4 % 2,
+					  .fft_order = i / 8 % 2,
+					  .threads = 1 + i % 2,
+					  .registers = bytes[i / 16]};
+		const enum kind kind = i % 2 ? UNIFORM : EDGE;
+		struct problem q;
+		memcpy(o.n, n[i % 4], sizeof o.n);
+		problem_make(&q, &o, 700, kind, r);
+		for (q.o.tol = 1e-2; q.o.tol > (o.single ? 5e-6 : 5e-14); q.o.tol /= 30)
+			for (int type = 1; type <= 2; type++)
+				run_many(&many, &q, type, r);
+		problem_free(&q);
+	}
+	check_end(&many, "many vectors keep the tolerance, and are the same bytes as two alone");
+}
+
 void
 check_usfft_batch(void)
 {
@@ -178,4 +254,5 @@ check_usfft_batch(void)
 
 	check_batches(&r);
 	check_pieces(&r);
+	check_vectors(&r);
 }

@@ -6,6 +6,7 @@
 #include "usfft/grid/grid.h"
 #include "usfft/grid/modes.h"
 #include "usfft/grid/spread.h"
+#include "usfft/layers.h"
 #include "usfft/loops/loops.h"
 #include "usfft/points/points.h"
 #include "usfft/window.h"
@@ -37,6 +38,7 @@ struct usfft_plan {
 	uint32_t *heavy; /* owned: tiles with more than TILE_HEAVY points */
 	size_t nheavy;
 	struct points points;
+	struct layers *layers;		 /* owned; NULL: vectors are transformed one at a time */
 	struct usfft_seconds own, *took; /* took: the caller's, or own */
 };
 
@@ -48,6 +50,12 @@ conjugate(int sign)
 {
 	return sign < 0 ? 1 : -1;
 }
+
+/*
+ * usfft.c: lays out the polynomials of a window for the loops, highest power first, in rows of whole registers. There are
+ * `offsets` copies, and copy o is shifted by o lanes. The caller frees. NULL: no memory.
+ */
+void *window_table(const struct window *win, int ncoef, int lanes, int offsets, bool single);
 
 /*
  * choose.c: finds the taps w and the cells n of the grid that take the least estimated time, and the error *reach that they

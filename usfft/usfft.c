@@ -8,12 +8,8 @@
 #include "common/real.h"
 #include "usfft/plan.h"
 
-/*
- * Lays out the polynomials of one axis for the loops, highest power first, in rows of whole registers. There are `offsets`
- * copies, and copy o is shifted by o lanes.
- */
-static void *
-lay_out(const struct window *win, int ncoef, int lanes, int offsets, bool single)
+void *
+window_table(const struct window *win, int ncoef, int lanes, int offsets, bool single)
 {
 	const size_t len = (size_t)((win->w + offsets - 1 + lanes - 1) / lanes * lanes);
 	const size_t real = single ? sizeof(float) : sizeof(double);
@@ -47,7 +43,8 @@ make_windows(struct usfft_plan *p, int w)
 			p->taps.ncoef = p->win[a].ncoef;
 	}
 	for (int a = 0; a < p->o.dim; a++) {
-		*table[a] = lay_out(&p->win[a], p->taps.ncoef, lanes, a ? 1 : lanes / 2, single);
+		*table[a] =
+		    window_table(&p->win[a], p->taps.ncoef, lanes, a ? 1 : lanes / 2, single);
 		if (!*table[a])
 			return -ENOMEM;
 	}
@@ -116,6 +113,7 @@ make_plan(struct usfft_plan *p)
 	const struct loops *loops = usfft_loops_for(&p->o);
 	p->ops = &loops->tile;
 	p->grid.ops = &loops->batch;
+	p->grid.layers = p->grid.copies = 1;
 	err = usfft_choose(&p->o, &w, p->grid.n, &p->reach);
 	if (err)
 		return err;
@@ -126,21 +124,26 @@ make_plan(struct usfft_plan *p)
 		err = make_windows(p, w);
 	if (!err)
 		err = make_undo(&p->grid, p->win);
-	return err ? err : make_tiles(p);
+	if (!err)
+		err = make_tiles(p);
+	return !err && layers_bytes(&p->o, p->grid.n) ? layers_make(p) : err;
 }
 
 size_t
 usfft_bytes(const struct usfft_options *o, double *reach)
 {
 	size_t n[3], bytes = 2 * (o->single ? sizeof(float) : sizeof(double));
+	double kept;
 	int w;
 
-	if (usfft_choose(o, &w, n, reach))
+	if (usfft_choose(o, &w, n, &kept))
 		return SIZE_MAX;
+	if (reach)
+		*reach = kept;
 	for (int a = 0; a < o->dim; a++)
 		if (!weir_mul(bytes, n[a], &bytes))
 			return SIZE_MAX;
-	return bytes;
+	return bytes + layers_bytes(o, n);
 }
 
 int
@@ -171,6 +174,7 @@ usfft_free(struct usfft_plan *p)
 	void *owned[] = {p->taps.x, p->taps.y, p->taps.z, p->band,
 			 p->colour, p->acc,    p->heavy,  p->points.start};
 
+	layers_free(p->layers);
 	grid_free(&p->grid);
 	sort_free(&p->points);
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)

@@ -57,6 +57,8 @@ struct usfft_options {
 	size_t expect;
 	/* FFTW measures its plans, which takes seconds unless wisdom was loaded; else it estimates. */
 	bool measure;
+	/* usfft_type1_many() or usfft_type2_many() will run. */
+	bool many;
 	/* Bytes of a vector register: 16, 32 or 64, at most what the CPU has; 0: what is fastest. */
 	int registers;
 	/* Borrowed: the stages add their time here; NULL: nowhere. */
@@ -87,7 +89,7 @@ void usfft_free(struct usfft_plan *p);
 
 /*
  * Bytes of the grid of a plan for o. Before points arrive, a plan takes little more memory than that. SIZE_MAX: no plan for
- * o exists; else *reach is what usfft_reach() would return.
+ * o exists. reach, where it is not NULL, then stays; else *reach becomes what usfft_reach() would return.
  */
 size_t usfft_bytes(const struct usfft_options *o, double *reach);
 
@@ -124,6 +126,19 @@ void usfft_type1(struct usfft_plan *p, int sign, const void *c, void *modes);
 
 /* Modes -> points. c: room for m values, which are written in the caller's order. */
 void usfft_type2(struct usfft_plan *p, int sign, const void *modes, void *c);
+
+/* How many vectors the plan transforms at once; 1: o->many was not set, or the grid is large. */
+size_t usfft_together(const struct usfft_plan *p);
+
+/*
+ * The two transforms for `count` vectors: c[i] and modes[i] are what usfft_type1() and usfft_type2() take. The points came
+ * without values, and o->many was set. Small transforms are several times as fast as one by one. The result for a
+ * vector is the same bytes, whatever other vectors there are; it may differ by rounding from that of usfft_type1().
+ */
+void usfft_type1_many(struct usfft_plan *p, int sign, size_t count, const void *const *c,
+		      void *const *modes);
+void usfft_type2_many(struct usfft_plan *p, int sign, size_t count, const void *const *modes,
+		      void *const *c);
 
 /*
  * The two transforms in halves, for callers that read and write modes row by row. Row iy + ny * iz has nx modes. Type 1 is

@@ -20,8 +20,9 @@ const char *const weir_prog = "bench/usfft-finufft";
 struct job {
 	struct usfft_options o;
 	struct usfft_points pt;
-	double *x, *radians; /* [m][dim], [dim][m] */
-	double *c, *f;	     /* [batch] values and modes */
+	double *x, *radians;	 /* [m][dim], [dim][m] */
+	double *c, *f;		 /* [batch] values and modes */
+	void **values, **arrays; /* [batch] the same, one by one */
 	size_t modes, batch;
 	int type;
 };
@@ -36,13 +37,12 @@ run_usfft(void *job)
 
 	if (usfft_plan(&p, &j->o) || usfft_points(p, &j->pt, carried ? j->c : NULL, 2, &bad))
 		die("no plan");
-	for (size_t b = 0; b < j->batch; b++) {
-		double *c = j->c + 2 * b * j->pt.m, *f = j->f + 2 * b * j->modes;
-		if (j->type == 1)
-			usfft_type1(p, -1, carried ? NULL : c, f);
-		else
-			usfft_type2(p, -1, f, c);
-	}
+	if (carried)
+		usfft_type1(p, -1, NULL, j->f);
+	else if (j->type == 1)
+		usfft_type1_many(p, -1, j->batch, (const void *const *)j->values, j->arrays);
+	else
+		usfft_type2_many(p, -1, j->batch, (const void *const *)j->arrays, j->values);
 	usfft_free(p);
 }
 
@@ -77,6 +77,12 @@ make_data(struct job *j, bool clustered)
 	j->radians = weir_xalloc(m * 3, sizeof *j->radians);
 	j->c = weir_xalloc(m * j->batch, 2 * sizeof *j->c);
 	j->f = weir_xalloc(j->modes * j->batch, 2 * sizeof *j->f);
+	j->values = weir_xalloc(j->batch, sizeof *j->values);
+	j->arrays = weir_xalloc(j->batch, sizeof *j->arrays);
+	for (size_t b = 0; b < j->batch; b++) {
+		j->values[b] = j->c + 2 * b * m;
+		j->arrays[b] = j->f + 2 * b * j->modes;
+	}
 	for (size_t i = 0; i < m * dim; i++) {
 		j->x[i] = (rng_unit(&r) - 0.5) / (clustered && i / dim % 10 ? 8 : 1);
 		j->radians[i % dim * m + i / dim] = 2 * M_PI * j->x[i];
@@ -91,10 +97,11 @@ make_data(struct job *j, bool clustered)
 static void
 compare(int dim, size_t n, size_t m, size_t batch, int threads, bool clustered, size_t rounds)
 {
-	struct job j = {.o = {.dim = dim, .tol = 1e-6, .threads = threads, .expect = m},
-			.pt = {.m = m, .stride = (size_t)dim},
-			.modes = 1,
-			.batch = batch};
+	struct job j = {
+	    .o = {.dim = dim, .tol = 1e-6, .threads = threads, .expect = m, .many = batch > 1},
+	    .pt = {.m = m, .stride = (size_t)dim},
+	    .modes = 1,
+	    .batch = batch};
 	struct bench_entry e[] = {{.name = "usfft", .run = run_usfft, .job = &j},
 				  {.name = "FINUFFT", .run = run_finufft, .job = &j}};
 	char title[120];
@@ -115,6 +122,8 @@ compare(int dim, size_t n, size_t m, size_t batch, int threads, bool clustered, 
 	weir_free(j.radians);
 	weir_free(j.c);
 	weir_free(j.f);
+	weir_free(j.values);
+	weir_free(j.arrays);
 }
 
 int

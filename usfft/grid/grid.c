@@ -8,146 +8,26 @@
  *
  * It transforms columns (j -> k), multiplies by w^(i k) and transforms rows (i -> q). Mode k + r q is in row k, column q.
  */
-#include <errno.h>
-#include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
 #include "common/par.h"
 #include "usfft/grid/grid.h"
 #include "usfft/grid/modes.h"
 
-enum { ROWS_FROM = 1 << 15 }; /* a 1-D grid of at least so many cells is cut into rows */
-enum { LONGEST = 1 << 15 };   /* cells of an axis in batches: they fit a cache of 8 MiB */
-
-/* Returns the divisor of n nearest below its square root that makes rows and columns of whole batches. */
-static size_t
-cut_rows(size_t n)
-{
-	const size_t each = batch_width(sizeof(float));
-	size_t best = n;
-
-	for (size_t r = each; r * r <= n; r += each)
-		if (n % r == 0 && n / r % each == 0)
-			best = n / r;
-	return best;
-}
-
-/* Finds the axes of the FFTs: n[] cells, stride[] samples from cell to cell. Returns how many axes there are. */
-static int
-find_axes(const struct grid *g, int dim, size_t n[3], size_t stride[3])
-{
-	const bool cut = g->rowlen < g->n[0];
-
-	for (int a = 0; a < dim; a++) {
-		n[a] = g->n[a];
-		stride[a] = a == 0 ? 1 : a == 1 ? g->ld : g->ld * g->plane;
-	}
-	if (cut) {
-		n[0] = g->rowlen;
-		n[1] = g->rows;
-		stride[1] = g->ld;
-	}
-	return cut ? 2 : dim;
-}
-
-static int
-plan_ffts(struct grid *g, const struct usfft_options *o)
-{
-	const size_t width = batch_width(o->single ? sizeof(float) : sizeof(double));
-	size_t n[3], stride[3];
-	const int axes = find_axes(g, o->dim, n, stride);
-	int err = 0;
-
-	g->batched = axes > 1 && !o->measure;
-	for (int a = 0; a < axes; a++) {
-		g->batched = g->batched && n[a] <= LONGEST && batch_suits(n[a]);
-		if (batch_work(n[a]) > g->work_bytes)
-			g->work_bytes = batch_work(n[a]);
-	}
-	for (int a = 0; a < axes && !err; a++)
-		if (g->batched && a && n[a] == n[0])
-			g->batch[a] = g->batch[0];
-		else if (g->batched)
-			err = batch_make(&g->batch[a], n[a], o->single);
-		else
-			err =
-			    fftw_axis_make(&g->fftw[a], o, n[a], a ? width : 1, stride[a], g->data);
-	if (!g->batched || err)
-		return err;
-	g->work = weir_alloc_large((size_t)o->threads, g->work_bytes);
-	return g->work ? 0 : -ENOMEM;
-}
-
-/* Fills both tables of roots by sine and cosine, so that errors do not add up. */
-static int
-make_roots(struct grid *g)
-{
-	const size_t n[2] = {ROOT_FINE, g->n[0] / ROOT_FINE + 1}, step[2] = {1, ROOT_FINE};
-
-	for (int t = 0; t < 2; t++) {
-		g->root[t] = weir_alloc(n[t], 2 * sizeof(double));
-		if (!g->root[t])
-			return -ENOMEM;
-		for (size_t q = 0; q < n[t]; q++) {
-			const double a = -2 * M_PI * (double)(q * step[t]) / (double)g->n[0];
-			g->root[t][2 * q] = cos(a);
-			g->root[t][2 * q + 1] = sin(a);
-		}
-	}
-	return 0;
-}
-
-int
-grid_make(struct grid *g, const struct usfft_options *o)
-{
-	const bool cut = o->dim == 1 && g->n[0] >= ROWS_FROM;
-	size_t samples;
-
-	g->dim = o->dim;
-	g->threads = o->threads;
-	g->real = o->single ? sizeof(float) : sizeof(double);
-	g->fft_order = o->fft_order;
-	for (int a = 0; a < 3; a++)
-		g->modes[a] = a < o->dim ? o->n[a] : 1;
-	const size_t sample = 2 * g->real;
-	g->rowlen = cut ? cut_rows(g->n[0]) : g->n[0];
-	g->ld = g->rowlen + WEIR_ALIGN / sample;
-	g->plane = g->n[0] / g->rowlen * g->n[1] + (o->dim == 3);
-	if (!weir_mul(g->plane, g->n[2], &g->rows) || !weir_mul(g->rows, g->ld, &samples))
-		return -EOVERFLOW;
-	g->data = weir_map(samples, sample);
-	if (!g->data)
-		return -ENOMEM;
-	g->clean = !o->measure;
-	const int err = plan_ffts(g, o);
-	if (err)
-		return err;
-	return cut ? make_roots(g) : 0;
-}
-
-void
-grid_free(struct grid *g)
-{
-	weir_unmap(g->data, g->rows * g->ld, 2 * g->real);
-	weir_free(g->root[0]);
-	weir_free(g->root[1]);
-	weir_free(g->work);
-	for (int a = 0; a < 3; a++) {
-		if (!a || g->batch[a].root != g->batch[0].root)
-			batch_free(&g->batch[a]);
-		fftw_axis_free(&g->fftw[a]);
-		weir_free(g->undo[a]);
-	}
-}
-
 static const struct batch_gap none = {0, 0};
+
+/* How many cells along x, or rows, make a batch. */
+static size_t
+batch_cells(const struct grid *g)
+{
+	return batch_width(g->real) / g->layers;
+}
 
 /* The cells of an axis that hold no modes; along x, only whole batches of them. */
 static struct batch_gap
 gap_of(const struct grid *g, int axis)
 {
-	const size_t each = axis ? 1 : batch_width(g->real);
+	const size_t each = axis ? 1 : batch_cells(g);
 	const size_t from = ((g->modes[axis] + 1) / 2 + each - 1) / each * each;
 	const size_t to = (g->n[axis] - g->modes[axis] / 2) / each * each;
 
@@ -166,7 +46,9 @@ holds_modes(const struct grid *g, int axis, size_t cell)
 static void
 clear_cells(const struct grid *g, size_t row, size_t from, size_t to)
 {
-	memset((char *)g->data + (row * g->ld + from) * 2 * g->real, 0, (to - from) * 2 * g->real);
+	const size_t cell = grid_cell_bytes(g);
+
+	memset((char *)g->data + (row * g->ld + from) * cell, 0, (to - from) * cell);
 }
 
 /*
@@ -210,9 +92,14 @@ work_of(const struct grid *g)
 static void
 run_rows(const struct grid *g, size_t row, struct batch_gap in, struct batch_gap out)
 {
-	const size_t row_bytes = g->ld * 2 * g->real, left = g->rows - row;
+	const size_t row_bytes = g->ld * grid_cell_bytes(g), left = g->rows - row;
 	char *at = (char *)g->data + row * row_bytes;
 
+	if (g->layers > 1) {
+		g->ops->columns(&g->batch[0], at, g->layers, g->ld * g->layers, in, out,
+				work_of(g));
+		return;
+	}
 	if (g->batched) {
 		g->ops->rows(&g->batch[0], at, g->ld, in, out, work_of(g));
 		return;
@@ -226,11 +113,12 @@ static void
 run_columns(const struct grid *g, int axis, size_t row, size_t x, struct batch_gap in,
 	    struct batch_gap out)
 {
-	char *at = (char *)g->data + (row * g->ld + x) * 2 * g->real;
+	char *at = (char *)g->data + (row * g->ld + x) * grid_cell_bytes(g);
 
 	if (g->batched)
-		g->ops->columns(&g->batch[axis], at, axis == 1 ? g->ld : g->ld * g->plane, in, out,
-				work_of(g));
+		g->ops->columns(&g->batch[axis], at,
+				(axis == 1 ? g->ld : g->ld * g->plane) * g->layers,
+				batch_width(g->real) / 2, in, out, work_of(g));
 	else
 		fftw_axis_run(&g->fftw[axis], at);
 }
@@ -259,7 +147,7 @@ kept_at(const struct kept *k, size_t i)
 static void
 columns(const struct grid *g, int axis, size_t row, bool to_modes)
 {
-	const struct kept x = kept_of(g, 0, batch_width(g->real));
+	const struct kept x = kept_of(g, 0, batch_cells(g));
 	const struct batch_gap gap = gap_of(g, axis);
 
 	for (size_t i = 0; i < x.count; i++)
@@ -271,7 +159,7 @@ columns(const struct grid *g, int axis, size_t row, bool to_modes)
 static void
 line(const struct grid *g, bool to_modes)
 {
-	const size_t each = batch_width(g->real);
+	const size_t each = batch_cells(g);
 
 	if (g->rows == 1) {
 		run_rows(g, 0, none, none);
@@ -300,14 +188,14 @@ rows_2d(const struct grid *g, bool to_modes)
 	const struct batch_gap gap = gap_of(g, 0);
 
 #pragma omp parallel for num_threads(g->threads) schedule(static)
-	for (size_t r = 0; r < g->n[1]; r += batch_width(g->real))
+	for (size_t r = 0; r < g->n[1]; r += batch_cells(g))
 		run_rows(g, r, to_modes ? none : gap, to_modes ? gap : none);
 }
 
 static void
 columns_2d(const struct grid *g, bool to_modes)
 {
-	const struct kept x = kept_of(g, 0, batch_width(g->real));
+	const struct kept x = kept_of(g, 0, batch_cells(g));
 	const struct batch_gap gap = gap_of(g, 1);
 
 #pragma omp parallel for num_threads(g->threads) schedule(dynamic, 4)
@@ -325,7 +213,7 @@ planes_3d(const struct grid *g, bool to_modes)
 	for (size_t z = 0; z < g->n[2]; z++) {
 		if (!to_modes)
 			columns(g, 1, z * g->plane, false);
-		for (size_t y = 0; y < g->n[1]; y += batch_width(g->real))
+		for (size_t y = 0; y < g->n[1]; y += batch_cells(g))
 			run_rows(g, z * g->plane + y, to_modes ? none : gap, to_modes ? gap : none);
 		if (to_modes)
 			columns(g, 1, z * g->plane, true);

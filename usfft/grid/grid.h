@@ -22,12 +22,19 @@ struct grid {
 	bool fft_order;
 	void *undo[3]; /* owned: reals; per axis, 1 / window_hat() at modes 0..modes/2 */
 
+	/*
+	 * A cell holds this many complex samples, each of a transform of its own: 1, or grid_most_layers(). With several
+	 * layers, `copies` grids follow one another, and `margin` cells follow the cells of each axis.
+	 */
+	size_t layers, copies, margin;
+
 	size_t n[3];   /* cells per axis, multiples of the tile's span; 1 beyond dim */
 	size_t rowlen; /* cells in a row: n[0], or a divisor of it in 1-D */
-	size_t ld;     /* stride of rows, complex samples */
+	size_t ld;     /* stride of rows, cells */
 	size_t plane;  /* rows from one z to the next */
 	size_t rows;   /* all of them */
-	void *data;    /* owned: rows * ld samples */
+	size_t cells;  /* of one copy */
+	void *data;    /* owned: copies * cells */
 	bool clean;    /* all cells are zero, as the system gave them */
 	/* batch.h runs the FFTs; else FFTW does: when it measures, for uncut 1-D grids, for very long axes. */
 	bool batched;
@@ -45,14 +52,30 @@ struct grid {
 	double *root[2];
 };
 
-/* The index in data of cell x of a row, in samples. */
+/* The layers that make a cell a line of the cache. Two such cells side by side are a batch (batch.h). */
+static inline size_t
+grid_most_layers(size_t real)
+{
+	return batch_width(real) / 2;
+}
+
+static inline size_t
+grid_cell_bytes(const struct grid *g)
+{
+	return g->layers * 2 * g->real;
+}
+
+/* The index in data of cell x of a row, in cells. */
 static inline size_t
 grid_cell(const struct grid *g, size_t row, size_t x)
 {
 	return (row * (g->n[0] / g->rowlen) + x / g->rowlen) * g->ld + x % g->rowlen;
 }
 
-/* Allocates the grid of g->n cells for the modes of o, and plans its FFTs by g->ops. Returns 0 or -errno. */
+/*
+ * Allocates the grid of g->n cells, g->layers, g->copies and g->margin for the modes of o, and plans its FFTs by g->ops.
+ * Returns 0 or -errno.
+ */
 int grid_make(struct grid *g, const struct usfft_options *o);
 
 /* Frees what g owns. It accepts a zeroed struct. */

@@ -28,6 +28,25 @@ root_of_unity(const struct grid *g, size_t q, double *re, double *im)
 	*im = a[0] * b[1] + a[1] * b[0];
 }
 
+/* A walk along the cells of a row, which may be cut into the rows of a 1-D grid. */
+struct walk {
+	size_t at, cut; /* the cell in data; the row of a cut grid */
+};
+
+static inline void
+walk_on(const struct grid *g, struct walk *w)
+{
+	if (g->rowlen == g->n[0]) {
+		w->at++;
+		return;
+	}
+	w->at += g->ld;
+	if (++w->cut == g->rows) {
+		w->at -= g->rows * g->ld - 1;
+		w->cut = 0;
+	}
+}
+
 #define REAL	float
 #define NAME(x) x##_float
 #include "usfft/grid/modes_body.h"
@@ -46,9 +65,13 @@ single(const struct grid *g)
 void
 modes_twiddle(const struct grid *g, size_t row)
 {
-	char *data = (char *)g->data + row * g->ld * 2 * g->real;
+	char *data = (char *)g->data + row * g->ld * grid_cell_bytes(g);
 
-	if (single(g))
+	if (g->layers > 1 && single(g))
+		twiddle_layers_float(g, row, (float *)data);
+	else if (g->layers > 1)
+		twiddle_layers_double(g, row, (double *)data);
+	else if (single(g))
 		twiddle_row_float(g, row, (float *)data);
 	else
 		twiddle_row_double(g, row, (double *)data);
@@ -124,5 +147,52 @@ modes_put(const struct grid *g, int sign, size_t row, size_t from, size_t to, co
 			put_run_float(g, r, &run[i], factor, sign, in);
 		else
 			put_run_double(g, r, &run[i], factor, sign, in);
+	}
+}
+
+/* The first cell of a run in row r. */
+static struct walk
+walk_from(const struct grid *g, size_t r, const struct run *run)
+{
+	if (g->rowlen == g->n[0])
+		return (struct walk){r * g->ld + run->cell, 0};
+	return (struct walk){run->cell % g->rows * g->ld + run->cell / g->rows,
+			     run->cell % g->rows};
+}
+
+void
+modes_get_layers(const struct grid *g, int sign, size_t row, size_t count, void *const *modes)
+{
+	struct run run[2];
+	double factor;
+	const size_t n = g->modes[0], r = find_row(g, row, &factor);
+	const int runs = find_runs(g, 0, 0, n, run);
+
+	for (int i = 0; i < runs; i++) {
+		const struct walk w = walk_from(g, r, &run[i]);
+		const size_t at = row * n + run[i].at;
+		if (single(g))
+			get_layers_float(g, w, &run[i], (float)factor, (float)sign, at, count,
+					 modes);
+		else
+			get_layers_double(g, w, &run[i], factor, sign, at, count, modes);
+	}
+}
+
+void
+modes_put_layers(const struct grid *g, int sign, size_t row, const void *const *modes)
+{
+	struct run run[2];
+	double factor;
+	const size_t n = g->modes[0], r = find_row(g, row, &factor);
+	const int runs = find_runs(g, 0, 0, n, run);
+
+	for (int i = 0; i < runs; i++) {
+		const struct walk w = walk_from(g, r, &run[i]);
+		const size_t at = row * n + run[i].at;
+		if (single(g))
+			put_layers_float(g, w, &run[i], (float)factor, (float)sign, at, modes);
+		else
+			put_layers_double(g, w, &run[i], factor, sign, at, modes);
 	}
 }

@@ -12,6 +12,13 @@ void modes_get(const struct grid *g, int sign, size_t row, size_t from, size_t t
 void
 modes_put(const struct grid *g, int sign, size_t row, size_t from, size_t to, const void *modes);
 
+/*
+ * The same for one row of a grid of several layers. modes: for each layer the caller's whole array. get takes the first
+ * `count` layers, and put all layers, which may come from the same array.
+ */
+void modes_get_layers(const struct grid *g, int sign, size_t row, size_t count, void *const *modes);
+void modes_put_layers(const struct grid *g, int sign, size_t row, const void *const *modes);
+
 /* Multiplies a row of a cut 1-D grid by the twiddle factors between its two passes. */
 void modes_twiddle(const struct grid *g, size_t row);
 

@@ -97,3 +97,58 @@ WEIR_CLONES(NAME(twiddle_row), (const struct grid *g, size_t k, REAL *restrict r
 		}
 	}
 }
+
+/* The same for the cells of several layers. */
+WEIR_CLONES(NAME(twiddle_layers), (const struct grid *g, size_t k, REAL *restrict row), (g, k, row))
+{
+	for (size_t i = 0; i < g->rowlen; i++, row += 2 * g->layers) {
+		double re, im;
+		root_of_unity(g, i * k % g->n[0], &re, &im);
+		const REAL c = (REAL)re, s = (REAL)im;
+		for (size_t l = 0; l < g->layers; l++) {
+			const REAL x = row[2 * l], y = row[2 * l + 1];
+			row[2 * l] = x * c - y * s;
+			row[2 * l + 1] = x * s + y * c;
+		}
+	}
+}
+
+/* One run of modes of `count` layers. Mode i of layer l is modes[l][at + i]. */
+WEIR_CLONES(NAME(get_layers),
+	    (const struct grid *g, struct walk w, const struct run *run, REAL factor, REAL sign,
+	     size_t at, size_t count, void *const *modes),
+	    (g, w, run, factor, sign, at, count, modes))
+{
+	const REAL *undo = (const REAL *)g->undo[0] + run->mode, *data = g->data;
+
+	for (size_t i = at; i < at + run->n; i++, undo += run->step) {
+		const REAL *cell = data + 2 * g->layers * w.at, u = *undo * factor;
+		for (size_t l = 0; l < count; l++) {
+			REAL *to = (REAL *)modes[l] + 2 * i;
+			to[0] = cell[2 * l] * u;
+			to[1] = cell[2 * l + 1] * (u * sign);
+		}
+		walk_on(g, &w);
+	}
+}
+
+/* The way back, to all layers. */
+WEIR_CLONES(NAME(put_layers),
+	    (const struct grid *g, struct walk w, const struct run *run, REAL factor, REAL sign,
+	     size_t at, const void *const *modes),
+	    (g, w, run, factor, sign, at, modes))
+{
+	const REAL *undo = (const REAL *)g->undo[0] + run->mode;
+	REAL *data = g->data;
+
+	for (size_t i = at; i < at + run->n; i++, undo += run->step) {
+		REAL *cell = data + 2 * g->layers * w.at;
+		const REAL u = *undo * factor;
+		for (size_t l = 0; l < g->layers; l++) {
+			const REAL *from = (const REAL *)modes[l] + 2 * i;
+			cell[2 * l] = from[0] * u;
+			cell[2 * l + 1] = from[1] * (u * sign);
+		}
+		walk_on(g, &w);
+	}
+}

@@ -34,14 +34,18 @@ struct batch_gap {
 };
 
 /*
- * Transforms one batch. data: its first sample; ld: samples from row to row; work: batch_work(n) bytes, aligned to 64. n is
- * a multiple of batch_width(); so are, for rows, the ends of gaps.
+ * Transforms one batch. data: its first sample; ld: samples from row to row; half: samples from the first column to the
+ * middle one, which is batch_width() / 2 where all columns lie side by side; work: batch_work(n) bytes, aligned to 64. n is
+ * a multiple of batch_width() for rows; so are the ends of their gaps.
  */
-typedef void batch_fn(const struct batch *f, void *data, size_t ld, struct batch_gap in,
-		      struct batch_gap out, void *work);
+typedef void batch_columns_fn(const struct batch *f, void *data, size_t ld, size_t half,
+			      struct batch_gap in, struct batch_gap out, void *work);
+typedef void batch_rows_fn(const struct batch *f, void *data, size_t ld, struct batch_gap in,
+			   struct batch_gap out, void *work);
 
 struct batch_ops {
-	batch_fn *columns, *rows;
+	batch_columns_fn *columns;
+	batch_rows_fn *rows;
 };
 
 /* Whether the only prime factors of n are 2, 3, 5 and 7, and n splits into at least two radices. */

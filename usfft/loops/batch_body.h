@@ -1,24 +1,28 @@
 /* The passes of batch.h. In the work memory an element is VECS pairs of vectors: real parts, then imaginary parts. */
 #define VECS (BATCH_BYTES / (2 * sizeof(real)) / LANES)
 
-/* Loads LANES samples that lie side by side in the grid. */
+/* Loads LANES samples of the grid: half of them lie side by side at `low`, the others at `high`. */
 INLINE void
-get(const real *at, vec *x, vec *y)
+get(const real *low, const real *high, vec *x, vec *y)
 {
-	const loose *v = (const loose *)at;
-	const vec a = v[0], b = v[1];
+	const vec a = *(const loose *)low, b = *(const loose *)high;
 
 	*x = VEC_SHUFFLE(a, b, VEC_EVEN);
 	*y = VEC_SHUFFLE(a, b, VEC_ODD);
 }
 
 INLINE void
-put(real *at, vec x, vec y)
+put(real *low, real *high, vec x, vec y)
 {
-	loose *v = (loose *)at;
+	*(loose *)low = VEC_SHUFFLE(x, y, VEC_ZIP_LOW);
+	*(loose *)high = VEC_SHUFFLE(x, y, VEC_ZIP_HIGH);
+}
 
-	v[0] = VEC_SHUFFLE(x, y, VEC_ZIP_LOW);
-	v[1] = VEC_SHUFFLE(x, y, VEC_ZIP_HIGH);
+/* The address of vector v, of 2 VECS, of a row of columns. */
+INLINE real *
+vector_at(real *row, size_t half, size_t v)
+{
+	return row + (v < VECS ? v * LANES : 2 * half + (v - VECS) * LANES);
 }
 
 INLINE int
@@ -34,7 +38,7 @@ struct pass {
 	const vec *in;
 	vec *out;
 	real *grid;
-	size_t ld;
+	size_t ld, half;
 	struct batch_gap gap;
 };
 
@@ -42,7 +46,7 @@ struct pass {
 INLINE void
 pass(int r, bool from_grid, bool to_grid, const struct pass *a)
 {
-	const size_t m = a->m, s = a->s, ld = a->ld;
+	const size_t m = a->m, s = a->s, ld = a->ld, half = a->half;
 	const struct batch_gap gap = a->gap;
 	const vec *restrict in = a->in;
 	vec *restrict out = a->out;
@@ -59,7 +63,9 @@ pass(int r, bool from_grid, bool to_grid, const struct pass *a)
 					x[j] = in[2 * (q + s * i)];
 					y[j] = in[2 * (q + s * i) + 1];
 				} else if (!inside(gap, i)) {
-					get(grid + 2 * (i * ld + q * LANES), &x[j], &y[j]);
+					real *row = grid + 2 * i * ld;
+					get(vector_at(row, half, 2 * q),
+					    vector_at(row, half, 2 * q + 1), &x[j], &y[j]);
 				}
 			}
 			dft(r, x, y);
@@ -75,8 +81,10 @@ pass(int r, bool from_grid, bool to_grid, const struct pass *a)
 					out[2 * to] = x[k];
 					out[2 * to + 1] = y[k];
 				} else if (!inside(gap, to / VECS)) {
-					put(grid + 2 * (to / VECS * ld + to % VECS * LANES), x[k],
-					    y[k]);
+					real *row = grid + 2 * (to / VECS) * ld;
+					const size_t v = to % VECS * 2;
+					put(vector_at(row, half, v), vector_at(row, half, v + 1),
+					    x[k], y[k]);
 				}
 			}
 		}
@@ -113,7 +121,7 @@ static void (*const passes[3][9])(const struct pass *) = {
  * from the grid and written to it.
  */
 static vec *
-stages(const struct batch *f, vec *a, real *columns, size_t ld, struct batch_gap in,
+stages(const struct batch *f, vec *a, real *columns, size_t ld, size_t half, struct batch_gap in,
        struct batch_gap out)
 {
 	vec *b = a + 2 * VECS * f->n;
@@ -124,7 +132,7 @@ stages(const struct batch *f, vec *a, real *columns, size_t ld, struct batch_gap
 		const int r = f->radix[i];
 		const bool first = i == 0 && columns, last = i + 1 == f->stages && columns;
 		m /= (size_t)r;
-		const struct pass pass = {m, s, root, a, b, columns, ld, first ? in : out};
+		const struct pass pass = {m, s, root, a, b, columns, ld, half, first ? in : out};
 		passes[first ? 0 : last ? 2 : 1][r](&pass);
 		root += 2 * (size_t)(r - 1) * m;
 		s *= (size_t)r;
@@ -136,10 +144,10 @@ stages(const struct batch *f, vec *a, real *columns, size_t ld, struct batch_gap
 }
 
 static void
-columns(const struct batch *f, void *data, size_t ld, struct batch_gap in, struct batch_gap out,
-	void *work)
+columns(const struct batch *f, void *data, size_t ld, size_t half, struct batch_gap in,
+	struct batch_gap out, void *work)
 {
-	stages(f, work, data, ld, in, out);
+	stages(f, work, data, ld, half, in, out);
 }
 
 static void
@@ -150,7 +158,7 @@ load_rows(const real *data, size_t ld, size_t n, struct batch_gap gap, vec *out)
 			vec x[LANES] = {{0}}, y[LANES] = {{0}};
 			const real *at = data + 2 * (v * LANES * ld + i);
 			for (size_t l = 0; l < LANES && !inside(gap, i); l++)
-				get(at + 2 * l * ld, &x[l], &y[l]);
+				get(at + 2 * l * ld, at + 2 * l * ld + LANES, &x[l], &y[l]);
 			transpose(x);
 			transpose(y);
 			for (size_t l = 0; l < LANES; l++) {
@@ -174,7 +182,7 @@ store_rows(const vec *in, size_t n, struct batch_gap gap, real *data, size_t ld)
 			transpose(x);
 			transpose(y);
 			for (size_t l = 0; l < LANES; l++)
-				put(at + 2 * l * ld, x[l], y[l]);
+				put(at + 2 * l * ld, at + 2 * l * ld + LANES, x[l], y[l]);
 		}
 }
 
@@ -183,6 +191,6 @@ rows(const struct batch *f, void *data, size_t ld, struct batch_gap in, struct b
      void *work)
 {
 	load_rows(data, ld, f->n, in, work);
-	const vec *done = stages(f, work, NULL, 0, in, out);
+	const vec *done = stages(f, work, NULL, 0, 0, in, out);
 	store_rows(done, f->n, out, data, ld);
 }

@@ -3,11 +3,13 @@
 #define WEIR_USFFT_LOOPS_H
 
 #include "usfft/loops/batch.h"
+#include "usfft/loops/layer.h"
 #include "usfft/loops/line_ops.h"
 #include "usfft/loops/tile.h"
 
 struct loops {
 	struct tile_ops tile;
+	struct layer_ops layer;
 	struct batch_ops batch;
 	struct line_ops line; /* in single precision only */
 };

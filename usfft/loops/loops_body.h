@@ -15,6 +15,8 @@ TARGET_BEGIN
 
 #include "usfft/loops/tile_body.h"
 
+#include "usfft/loops/layer_body.h"
+
 #include "common/butterfly_body.h"
 
 #include "usfft/loops/batch_body.h"
@@ -28,6 +30,7 @@ const struct loops LOOPS = {
 	     {TABLE(spread, 1), TABLE(spread, 2), TABLE(spread, 3)},
 	     {TABLE(interp, 1), TABLE(interp, 2), TABLE(interp, 3)},
 	     add},
+    .layer = {layer_spread, layer_interp},
     .batch = {columns, rows},
 #if SAMPLE == 4
     .line = {line_spread, line_interp},
