@@ -27,7 +27,6 @@ struct usfft_sky *
 item_sky_plan(struct job *j, const struct usfft_points *pt, const size_t n[3])
 {
 	const struct usfft_sky_options s = sky_options(j, n);
-	double reach;
 	size_t bad;
 
 	if (j->sky && j->fixed && j->sky_n[0] == n[0] && j->sky_n[1] == n[1])
@@ -35,7 +34,7 @@ item_sky_plan(struct job *j, const struct usfft_points *pt, const size_t n[3])
 	usfft_sky_free(j->sky);
 	j->sky = NULL;
 	item_check_tolerance(j, &s.o);
-	item_check_memory(j, usfft_bytes(&s.o, &reach));
+	item_check_memory(j, usfft_bytes(&s.o, NULL));
 	const int err = usfft_sky_plan(&j->sky, &s, pt, &bad);
 	if (err == -EDOM && j->a.wstep > 0)
 		raw_die(j->in, "--wstep=%g is too large for this field of view", j->a.wstep);

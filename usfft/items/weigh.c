@@ -75,9 +75,8 @@ item_weigh(struct job *j, const struct usfft_points *pt, size_t m, const struct 
 		raw_die(j->in, "%s: %zu weights for %zu points", j->a.weights, j->nweights, m);
 	if (!item_weighs_by_file(j)) {
 		struct usfft_options grid = *o;
-		double reach;
 		grid.single = false;
-		item_check_memory(j, usfft_bytes(&grid, &reach));
+		item_check_memory(j, usfft_bytes(&grid, NULL));
 		weir_free(j->weights);
 		j->weights = weir_xalloc(pt->m, sizeof *j->weights);
 		item_judge(j, transform_pipe(&j->run, o, pt, PIPE_ROUNDS, j->weights, &bad), &bad);
