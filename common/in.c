@@ -12,12 +12,18 @@
 #include "common/file.h"
 #include "common/formats/item.h"
 
-void
-raw_flush_when_idle(const struct raw_in *in)
+bool
+raw_idle(const struct raw_in *in)
 {
 	struct pollfd p = {.fd = fileno(in->f), .events = POLLIN};
 
-	if (!poll(&p, 1, 0))
+	return !poll(&p, 1, 0);
+}
+
+void
+raw_flush_when_idle(const struct raw_in *in)
+{
+	if (raw_idle(in))
 		fflush(NULL);
 }
 

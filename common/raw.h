@@ -64,6 +64,9 @@ bool raw_next(struct raw_in *in, struct img *x);
  */
 void raw_flush_when_idle(const struct raw_in *in);
 
+/* Whether no input has arrived yet. Some may have when bytes of the next item wait in this process. */
+bool raw_idle(const struct raw_in *in);
+
 /* Reads the next count samples of the current item into buf, in this machine's byte order. */
 void raw_read(struct raw_in *in, void *buf, size_t count);
 
@@ -105,6 +108,10 @@ uint64_t raw_offset(const struct raw_in *in);
 
 /* Writes a line on stderr that says what the current item is, for -v. --quiet silences it. */
 void raw_say(const struct raw_in *in, const struct img *x);
+
+/* Writes what messages call the current item: `file`, or `file: item N`. */
+enum { RAW_WHERE = 4352 };
+void raw_where(const struct raw_in *in, char where[RAW_WHERE]);
 
 /* Dies with the message `prog: file: item N: reason`. */
 _Noreturn void

@@ -14,18 +14,26 @@
 /* A block is much larger than stdio's buffer, so that most bytes go directly to their destination. */
 enum { BLOCK = 1 << 20 };
 
+void
+raw_where(const struct raw_in *in, char where[RAW_WHERE])
+{
+	if (in->item_of_file > 1 || in->left)
+		snprintf(where, RAW_WHERE, "%s: item %zu", in->name, in->item_of_file);
+	else
+		snprintf(where, RAW_WHERE, "%s", in->name);
+}
+
 _Noreturn void
 raw_die(const struct raw_in *in, const char *fmt, ...)
 {
-	char text[512];
+	char text[512], where[RAW_WHERE];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	if (in->item_of_file > 1 || in->left)
-		die("%s: item %zu: %s", in->name, in->item_of_file, text);
-	die("%s: %s", in->name, text);
+	raw_where(in, where);
+	die("%s: %s", where, text);
 }
 
 /* --- files ----------------------------------------------------------------------------------- */

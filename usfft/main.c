@@ -4,7 +4,7 @@
 #include "common/fft.h"
 #include "common/mem.h"
 #include "gpu/use.h"
-#include "usfft/items/item_in.h"
+#include "usfft/items/group.h"
 
 const char *const weir_prog = "usfft";
 
@@ -95,6 +95,7 @@ finish(struct job *j)
 	gpu_report(j->run.gpu, &j->st);
 	stats_close(&j->st, j->in, j->out, &j->a.common);
 	gpu_close(j->run.gpu);
+	group_free(j);
 	transform_free(&j->run);
 	usfft_sky_free(j->sky);
 	weir_free(j->weights);
@@ -135,7 +136,9 @@ transform_items(struct job *j)
 		over = slices_over(&j->share, j->in);
 		if (!over && slices_take(&j->share, j->in, &x, -1))
 			transform_item(j, &x);
+		group_flush_when_idle(j);
 	}
+	group_flush(j);
 	if (!over && j->a.batch && raw_item(j->in) == 1)
 		raw_die(j->in, "no values behind the points");
 }

@@ -47,6 +47,22 @@ transform_type2(struct transform *t, int sign, const void *modes, void *c)
 	return 0;
 }
 
+size_t
+transform_together(const struct transform *t)
+{
+	return t->gpu ? 1 : usfft_together(t->plan);
+}
+
+void
+transform_many(struct transform *t, int type, int sign, size_t count, const void *const *in,
+	       void *const *out)
+{
+	if (type == 1)
+		usfft_type1_many(t->plan, sign, count, in, out);
+	else
+		usfft_type2_many(t->plan, sign, count, in, out);
+}
+
 static size_t
 row_bytes(const struct transform *t)
 {

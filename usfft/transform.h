@@ -28,6 +28,11 @@ int transform_points(struct transform *t, const struct usfft_points *pt, const v
 		     size_t cstride, size_t *bad);
 int transform_type2(struct transform *t, int sign, const void *modes, void *c);
 
+/* usfft_together(), which is 1 on a GPU; and usfft_type1_many() or usfft_type2_many(). */
+size_t transform_together(const struct transform *t);
+void transform_many(struct transform *t, int type, int sign, size_t count, const void *const *in,
+		    void *const *out);
+
 /* usfft_gather(), which may return -ENOMEM or -EIO on a GPU; and usfft_get_row() for rows row..row+count-1. */
 int transform_gather(struct transform *t, int sign, const void *c);
 void transform_get_rows(const struct transform *t, int sign, size_t row, size_t count, char *modes);

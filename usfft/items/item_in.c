@@ -5,6 +5,7 @@
 
 #include "common/die.h"
 #include "common/mem.h"
+#include "usfft/items/group.h"
 #include "usfft/items/item_in.h"
 
 void
@@ -110,12 +111,16 @@ item_check_memory(const struct job *j, size_t bytes)
 }
 
 void
-item_plan(struct job *j, const struct usfft_options *o)
+item_plan(struct job *j, const struct usfft_options *shape)
 {
+	struct usfft_options many = *shape, *o = &many;
 	double reach = 0;
 
 	if (transform_fits(&j->run, o))
 		return;
+	group_flush(j);
+	group_free(j);
+	many.many = j->fixed && !j->a.check && !j->run.gpu && !o->measure;
 	item_check_tolerance(j, o);
 	item_check_memory(j, usfft_bytes(o, &reach));
 	if (o->sigma > 0)

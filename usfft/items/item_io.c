@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "common/die.h"
 #include "common/mem.h"
+#include "usfft/items/group.h"
 #include "usfft/items/item_in.h"
 
 void
@@ -28,9 +29,12 @@ item_end_check(struct job *j, struct spot_check *s)
 void
 item_write_reals(struct job *j, const void *z, size_t n, bool single)
 {
+	const char *type = single ? "float" : "double";
+
+	if (!values_are_finite(z, n, single) && j->where)
+		die("%s: the results are too large for type %s", j->where, type);
 	if (!values_are_finite(z, n, single))
-		raw_die(j->in, "the results are too large for type %s",
-			single ? "float" : "double");
+		raw_die(j->in, "the results are too large for type %s", type);
 	raw_write(j->out, z, n);
 }
 
@@ -53,13 +57,19 @@ item_write_row(struct job *j, void *row, size_t n, bool single)
 }
 
 void
-item_write_head(struct job *j, struct img *y, const struct img *from)
+item_make_head(struct job *j, struct img *y, const struct img *from)
 {
 	for (size_t i = 0; i < from->nkey; i++)
 		if (strcmp(from->key[i].name, "columns") && strcmp(from->key[i].name, "maxval"))
 			img_add_key(y, from->key[i].name, from->key[i].value);
 	opt_add_history(y, &j->a.common);
 	slices_keys(&j->share, y);
+}
+
+void
+item_write_head(struct job *j, struct img *y, const struct img *from)
+{
+	item_make_head(j, y, from);
 	raw_head(j->out, y);
 }
 
@@ -106,6 +116,13 @@ item_points_to_modes(struct job *j, struct img *x)
 		item_judge(j, values_make_own(&q.v, pt->m, w), NULL);
 	item_plan(j, &o);
 	stats_charge(&j->st, STATS_PLAN);
+	if (group_suits(j)) {
+		struct img y;
+		stream_modes_head(&y, &o, !j->a.output);
+		item_make_head(j, &y, x);
+		group_add(j, &y, &q.v, transform_modes(&o));
+		return;
+	}
 	item_sort(j, x, &q);
 	item_judge(j, transform_gather(&j->run, j->sign, j->fixed ? q.v.c : NULL), NULL);
 	stats_charge(&j->st, STATS_COMPUTE);
@@ -157,9 +174,16 @@ item_modes_to_points(struct job *j, struct img *x)
 		raw_die(j->in, "%s", err);
 	const size_t modes = transform_modes(&o);
 	struct values f = take_modes(j, x, modes, o.single);
-	void *z = weir_xalloc(m, 2 * sizeof(double));
 	item_plan(j, &o);
 	stats_charge(&j->st, STATS_PLAN);
+	if (group_suits(j)) {
+		struct img y;
+		stream_values_head(&y, m, o.single, !j->a.output);
+		item_make_head(j, &y, x);
+		group_add(j, &y, &f, m);
+		return;
+	}
+	void *z = weir_xalloc(m, 2 * sizeof(double));
 	item_judge(j, transform_type2(&j->run, j->sign, f.c, z), NULL);
 	stats_charge(&j->st, STATS_COMPUTE);
 	item_start_check(j, &s, m, &f, modes);

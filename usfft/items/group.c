@@ -1,0 +1,96 @@
+#include "common/die.h"
+#include "common/mem.h"
+#include "usfft/items/group.h"
+
+struct waiting {
+	struct img head;       /* owned: of the results */
+	char where[RAW_WHERE]; /* what messages call the item */
+	size_t n;	       /* complex results */
+	bool single;
+};
+
+struct group {
+	size_t count, room;
+	/* All arrays are owned and have `room` elements, and so is what in[i] and out[i] point to. */
+	struct waiting *item;
+	void **in, **out;
+};
+
+static struct group *
+make_group(size_t room)
+{
+	struct group *g = weir_xalloc(1, sizeof *g);
+
+	*g = (struct group){.room = room,
+			    .item = weir_xalloc(room, sizeof *g->item),
+			    .in = weir_xalloc(room, sizeof *g->in),
+			    .out = weir_xalloc(room, sizeof *g->out)};
+	return g;
+}
+
+bool
+group_suits(const struct job *j)
+{
+	return j->fixed && !j->a.check && transform_together(&j->run) > 1;
+}
+
+void
+group_add(struct job *j, const struct img *y, const struct values *v, size_t n)
+{
+	if (!j->group)
+		j->group = make_group(transform_together(&j->run));
+	struct group *g = j->group;
+	struct waiting *w = &g->item[g->count];
+
+	w->head = *y;
+	w->n = n;
+	w->single = v->single;
+	raw_where(j->in, w->where);
+	g->in[g->count] = v->owned;
+	g->out[g->count++] = weir_xalloc(n, 2 * (v->single ? sizeof(float) : sizeof(double)));
+	if (g->count == g->room)
+		group_flush(j);
+}
+
+void
+group_flush(struct job *j)
+{
+	struct group *g = j->group;
+
+	if (!g)
+		return;
+	stats_charge(&j->st, STATS_READ);
+	transform_many(&j->run, j->type, j->sign, g->count, (const void *const *)g->in, g->out);
+	stats_charge(&j->st, STATS_COMPUTE);
+	for (size_t i = 0; i < g->count; i++) {
+		struct waiting *w = &g->item[i];
+		raw_head(j->out, &w->head);
+		j->where = w->where;
+		item_write_row(j, g->out[i], w->n, w->single);
+		img_free(&w->head);
+		weir_free(g->in[i]);
+		weir_free(g->out[i]);
+	}
+	j->where = NULL;
+	g->count = 0;
+	stats_charge(&j->st, STATS_WRITE);
+}
+
+void
+group_flush_when_idle(struct job *j)
+{
+	if (j->group && j->group->count && raw_idle(j->in))
+		group_flush(j);
+}
+
+void
+group_free(struct job *j)
+{
+	if (!j->group)
+		return;
+	weir_free(j->group->item);
+	weir_free(j->group->in);
+	weir_free(j->group->out);
+	weir_free(j->group);
+	j->group = NULL;
+}
