@@ -14,7 +14,7 @@
 #include "emst/kd/kd.h"
 #include "emst/sort.h"
 
-enum { FEW = 20000, FEWEST = 2000, SPARSE = 1 };
+enum { MANY = 1 << 19, FEWEST = 2000, SPARSE = 1 };
 
 static int
 check(const struct emst_set *s)
@@ -47,7 +47,7 @@ fill_lengths(struct emst_tree *t, const struct forest *f, const uint32_t *d2, do
 	t->length = weir_alloc_large(n, sizeof *t->length);
 	if (!t->length)
 		return -ENOMEM;
-#pragma omp parallel for schedule(static) num_threads(f->threads) if (n > FEW)
+#pragma omp parallel for schedule(static) num_threads(f->threads) if (n > MANY)
 	for (size_t p = 0; p < PARTS; p++)
 		fill_some(t->length, n * p / PARTS, n * (p + 1) / PARTS, f, d2, step2);
 	return 0;

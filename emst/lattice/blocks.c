@@ -6,8 +6,11 @@
 #include "common/par.h"
 #include "emst/lattice/blocks.h"
 
-/* Work is shared in so many parts. One thread labels fewer than MANY blocks faster than two do. */
-enum { PARTS = 64, MANY = 1 << 15 };
+/*
+ * Work is shared in so many parts. One thread labels fewer than MANY blocks faster than two do, and numbers fewer than
+ * MANY_COLOURS faster: threads take some 50 us to wake.
+ */
+enum { PARTS = 64, MANY = 1 << 15, MANY_COLOURS = 1 << 18 };
 
 /* --- the tree of blocks ------------------------------------------------------------------------------------------ */
 
@@ -94,26 +97,6 @@ node_label(const struct blocks *k, int level, uint32_t parent)
 	return label;
 }
 
-/* Labels the nodes from the lowest level up: with first all nodes, otherwise only those that held several trees. */
-void
-blocks_label(struct blocks *k, bool first)
-{
-#pragma omp parallel num_threads(k->f->threads) if (k->nfilled > MANY)
-	{
-#pragma omp for schedule(static)
-		for (size_t i = 0; i < k->nfilled; i++)
-			if (first || k->tree[0][k->filled[i]] == MIXED)
-				k->tree[0][k->filled[i]] = block_label(k, i);
-		for (int level = 0; level < 3; level++) {
-			const uint32_t n = BLOCKS >> 6 * (level + 1);
-#pragma omp for schedule(static)
-			for (uint32_t id = 0; id < n; id++)
-				if (first || k->tree[level + 1][id] == MIXED)
-					k->tree[level + 1][id] = node_label(k, level, id);
-		}
-	}
-}
-
 /* Returns the code of bit t of a block. */
 static inline uint32_t
 block_code(uint32_t id, int t)
@@ -131,6 +114,29 @@ label_colours(struct blocks *k, uint32_t id)
 
 	for (uint64_t w = k->bits[0][id]; w; w &= w - 1)
 		*label++ = k->f->up[lattice_rank(k->l, block_code(id, __builtin_ctzll(w)))];
+}
+
+/* Labels the nodes from the lowest level up: with first the colours and all nodes, otherwise only nodes that held several trees. */
+void
+blocks_label(struct blocks *k, bool first)
+{
+#pragma omp parallel num_threads(k->f->threads) if (k->nfilled > (first ? MANY / 8 : MANY))
+	{
+#pragma omp for schedule(dynamic, 256)
+		for (size_t i = 0; i < k->nfilled; i++) {
+			if (first)
+				label_colours(k, k->filled[i]);
+			if (first || k->tree[0][k->filled[i]] == MIXED)
+				k->tree[0][k->filled[i]] = block_label(k, i);
+		}
+		for (int level = 0; level < 3; level++) {
+			const uint32_t n = BLOCKS >> 6 * (level + 1);
+#pragma omp for schedule(static)
+			for (uint32_t id = 0; id < n; id++)
+				if (first || k->tree[level + 1][id] == MIXED)
+					k->tree[level + 1][id] = node_label(k, level, id);
+		}
+	}
 }
 
 /* --- what searches ----------------------------------------------------------------------------------------------- */
@@ -194,7 +200,7 @@ list_active(struct blocks *k)
 {
 	size_t from[PARTS + 1] = {0};
 
-#pragma omp parallel num_threads(k->f->threads)
+#pragma omp parallel num_threads(k->f->threads) if (k->nexposed > MANY_COLOURS)
 	{
 #pragma omp for schedule(static)
 		for (size_t part = 0; part < PARTS; part++)
@@ -244,7 +250,7 @@ number_trees(uint32_t *up, size_t n, int threads)
 	const uint32_t root = 1u << 31;
 	size_t from[PARTS + 1] = {0};
 
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(threads) if (n > MANY_COLOURS)
 	{
 #pragma omp for schedule(static)
 		for (size_t p = 0; p < PARTS; p++)
@@ -323,9 +329,6 @@ fill_nodes(struct blocks *k)
 	k->label = weir_alloc_large(k->nexposed, sizeof *k->label);
 	if (!k->label)
 		return -ENOMEM;
-#pragma omp parallel for schedule(static) num_threads(k->f->threads)
-	for (size_t i = 0; i < k->nfilled; i++)
-		label_colours(k, k->filled[i]);
 	for (uint32_t i = 0; i < k->ntrees; i++)
 		k->now[i] = k->live[i] = i;
 	k->nlive = k->ntrees;

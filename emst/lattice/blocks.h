@@ -128,7 +128,10 @@ node_child(uint32_t parent, int level, int t)
 int blocks_plan(struct blocks *k, struct forest *f);
 void blocks_free(struct blocks *k);
 
-/* Labels the nodes from the lowest level up: with first all nodes, otherwise only those that held several trees. */
+/*
+ * Labels the nodes from the lowest level up: with first the exposed colours and all nodes, otherwise only those nodes that held
+ * several trees.
+ */
 void blocks_label(struct blocks *k, bool first);
 
 #endif

@@ -6,23 +6,32 @@
 #include "emst/lattice/nearest.h"
 #include "emst/sort.h"
 
-/* A few colours search first. Then every large tree has a short edge, and most of the other colours need not search. */
+/*
+ * A few colours search first. Then every large tree has a short edge, and most of the other colours need not search. A thread
+ * begins with the next pass while others still work on the last one.
+ */
 static void
 search_all(struct blocks *k)
 {
-	static const size_t step[] = {1024, 32, 1};
+	enum { PASSES = 3, CHUNK = 256 };
+	static const size_t step[PASSES] = {1024, 32, 1};
+	size_t upto[PASSES + 1] = {0};
 
 	for (size_t i = 0; i < k->nlive; i++)
 		k->best[k->live[i]] = (struct key){NONE, NONE, NONE, NONE};
-	for (int pass = 0; pass < 3; pass++) {
-		size_t chunk = 256 * step[pass], jobs = (k->nactive + chunk - 1) / chunk;
+	for (int pass = 0; pass < PASSES; pass++)
+		upto[pass + 1] = upto[pass] + k->nactive / (CHUNK * step[pass]) + 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(k->f->threads)
-		for (size_t j = 0; j < jobs; j++) {
-			size_t to = (j + 1) * chunk < k->nactive ? (j + 1) * chunk : k->nactive;
-			nearest_search(k, j * chunk, to, step[pass]);
-		}
+	for (size_t j = 0; j < upto[PASSES]; j++) {
+		const int pass = (j >= upto[1]) + (j >= upto[2]);
+		const size_t chunk = CHUNK * step[pass], from = (j - upto[pass]) * chunk;
+		nearest_search(k, from, from + chunk < k->nactive ? from + chunk : k->nactive,
+			       step[pass]);
 	}
 }
+
+/* One thread updates fewer than MANY_TREES faster than several do. */
+enum { MANY_TREES = 1 << 16 };
 
 /* Keeps those of the live trees that are still roots, and updates now[]. */
 static void
@@ -38,7 +47,7 @@ number_live(struct blocks *k, uint32_t *parent)
 			parent[c] = parent[parent[c]];
 	}
 	k->nlive = n;
-#pragma omp parallel for schedule(static) num_threads(k->f->threads)
+#pragma omp parallel for schedule(static) num_threads(k->f->threads) if (k->ntrees > MANY_TREES)
 	for (size_t c = 0; c < k->ntrees; c++)
 		k->now[c] = parent[k->now[c]];
 }

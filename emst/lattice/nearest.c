@@ -213,10 +213,23 @@ limit_of(const struct blocks *k, uint32_t tree)
 	return __atomic_load_n(&k->best[tree].d2, __ATOMIC_RELAXED);
 }
 
+/* Threads in different passes may search for one colour at once. Either bound is right, so the accesses only have to be atomic. */
+CPU_INLINE uint32_t
+bound_of(const struct blocks *k, size_t i)
+{
+	return __atomic_load_n(&k->bound[i], __ATOMIC_RELAXED);
+}
+
+CPU_INLINE void
+set_bound(struct blocks *k, size_t i, uint32_t bound)
+{
+	__atomic_store_n(&k->bound[i], bound, __ATOMIC_RELAXED);
+}
+
 CPU_INLINE void
 search(struct blocks *k, size_t i)
 {
-	uint32_t code = k->code[i], tree = k->now[k->home[i]], bound = k->bound[i];
+	uint32_t code = k->code[i], tree = k->now[k->home[i]], bound = bound_of(k, i);
 	struct query q = {{code_r(code), code_g(code), code_b(code)}, code, tree, k->faces[i]};
 	struct key key = {limit_of(k, tree), NONE, NONE, NONE};
 
@@ -228,7 +241,7 @@ search(struct blocks *k, size_t i)
 		find_nearest(k, &q, &key);
 		bound = key.d2;
 	}
-	k->bound[i] = bound;
+	set_bound(k, i, bound);
 	offer(k, tree, &key);
 }
 
@@ -290,14 +303,14 @@ search_list(struct blocks *k, size_t i, const struct list *list)
 	struct query q = {{code_r(code), code_g(code), code_b(code)}, code, tree, k->faces[i]};
 	struct key key = {limit_of(k, tree), NONE, NONE, NONE};
 
-	if (k->bound[i] > key.d2)
+	if (bound_of(k, i) > key.d2)
 		return;
 	for (int j = 0; j < list->n; j++)
 		d2[j] = box_d2(&q, list->x[0][j], list->x[1][j], list->x[2][j], 4);
 	for (int j = 0; j < list->n; j++)
 		if (d2[j] <= key.d2)
 			scan_block(k, &q, list->id[j], &key);
-	k->bound[i] = list->n ? key.d2 : key.d2 + 1;
+	set_bound(k, i, list->n ? key.d2 : key.d2 + 1);
 	offer(k, tree, &key);
 }
 
@@ -324,7 +337,7 @@ search_crowd(struct blocks *k, size_t from, size_t to)
 	if (limit == NONE || to - from < CROWD || blocks_now(k, k->tree[0][block_of(code)]) != tree)
 		return false;
 	for (size_t i = from; i < to; i++)
-		searching += k->bound[i] <= limit;
+		searching += bound_of(k, i) <= limit;
 	if (searching < CROWD)
 		return !searching;
 	list.n = 0;
