@@ -3,6 +3,7 @@
 
 #include "common/cpu.h"
 #include "common/mem.h"
+#include "common/par.h"
 #include "emst/sort.h"
 #include "emst/vertices.h"
 
@@ -35,21 +36,45 @@ vertices_find(const struct vertices *v, size_t from, size_t count, uint32_t *ver
 		vertex[i] = v->of ? v->of[from + i] : (uint32_t)(from + i);
 }
 
-int
-vertices_weigh(struct vertices *v)
+/* Adds the counts of the inputs from..to-1 to weight[]. */
+static void
+weigh_part(const struct vertices *v, size_t from, size_t to, uint64_t *weight)
 {
 	enum { BLOCK = 1024 };
 	uint32_t vertex[BLOCK];
 
-	v->weight = weir_calloc_large(v->set.n, sizeof *v->weight);
-	if (!v->weight)
-		return -ENOMEM;
-	for (size_t from = 0; from < v->inputs; from += BLOCK) {
-		size_t n = v->inputs - from < BLOCK ? v->inputs - from : BLOCK;
+	for (; from < to; from += BLOCK) {
+		const size_t n = to - from < BLOCK ? to - from : BLOCK;
 		vertices_find(v, from, n, vertex);
 		for (size_t i = 0; i < n; i++)
-			v->weight[vertex[i]] += v->count ? v->count[from + i] : 1;
+			weight[vertex[i]] += v->count ? v->count[from + i] : 1;
 	}
+}
+
+/* Each part of the inputs has sums of its own, where there are many inputs for each vertex; they are then added. */
+int
+vertices_weigh(struct vertices *v, int threads)
+{
+	enum { MANY = 1 << 18, EACH = 4, MOST = 4 };
+	const size_t n = v->set.n, parts = v->inputs < MANY || v->inputs / EACH < n || threads < 2
+					       ? 1
+					   : threads > MOST ? MOST
+							    : (size_t)threads;
+	uint64_t *own = parts > 1 ? weir_calloc_large((parts - 1) * n, sizeof *own) : NULL;
+
+	v->weight = weir_calloc_large(n, sizeof *v->weight);
+	if (!v->weight || (parts > 1 && !own)) {
+		weir_free(own);
+		return -ENOMEM;
+	}
+#pragma omp parallel for schedule(static, 1) num_threads((int)parts) if (parts > 1)
+	for (size_t p = 0; p < parts; p++)
+		weigh_part(v, v->inputs * p / parts, v->inputs * (p + 1) / parts,
+			   p ? own + (p - 1) * n : v->weight);
+	for (size_t p = 1; p < parts; p++)
+		for (size_t i = 0; i < n; i++)
+			v->weight[i] += own[(p - 1) * n + i];
+	weir_free(own);
 	return 0;
 }
 

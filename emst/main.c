@@ -117,7 +117,7 @@ grow_tree(struct emst_tree *t, struct vertices *v, const struct raw_in *in, cons
 	if (args->has_min_pts) {
 		if (v->points)
 			insist(in, vertices_distinct(v));
-		insist(in, vertices_weigh(v));
+		insist(in, vertices_weigh(v, threads));
 		double *core = weir_xalloc(v->set.n, sizeof *core);
 		err = emst_run_density(&v->set, v->weight, args->min_pts, threads, core, t);
 		weir_free(core);
@@ -197,9 +197,9 @@ run_vertices(struct run *r, struct vertices *v, struct shape shape, const struct
 	else if (r->o.tree)
 		grow_tree(&tree, v, r->in, args, threads);
 	if (r->o.classes && !c.label)
-		classify(&c, &tree, v, r->in, args);
+		classify(&c, &tree, v, r->in, args, threads);
 	if (args->colours && !v->weight)
-		insist(r->in, vertices_weigh(v));
+		insist(r->in, vertices_weigh(v, threads));
 	full = tree;
 	if (v->points && v->of)
 		insist(r->in, vertices_expand(v, &tree, &full));

@@ -177,7 +177,7 @@ join_equal(struct rows *r, int threads)
 	if (err)
 		return err;
 	rows_init(&joined, r->type, r->planes, r->points);
-	err = vertices_weigh(&v);
+	err = vertices_weigh(&v, threads);
 	if (!err)
 		err = append(&joined, &v);
 	vertices_free(&v);

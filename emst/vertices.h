@@ -66,7 +66,7 @@ void vertices_free(struct vertices *v);
 int vertices_distinct(struct vertices *v);
 
 /* Computes weight. 0 or -ENOMEM. */
-int vertices_weigh(struct vertices *v);
+int vertices_weigh(struct vertices *v, int threads);
 
 /* Fills vertex[count] with the vertices of the inputs from..from + count - 1. */
 void vertices_find(const struct vertices *v, size_t from, size_t count, uint32_t *vertex);

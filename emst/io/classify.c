@@ -111,12 +111,12 @@ make_classes(struct classes *c, const struct emst_tree *t, const struct dendrogr
 
 void
 classify(struct classes *c, const struct emst_tree *t, struct vertices *v, const struct raw_in *in,
-	 const struct args *args)
+	 const struct args *args, int threads)
 {
 	struct dendrogram d;
 
 	if (!v->weight)
-		insist(in, vertices_weigh(v));
+		insist(in, vertices_weigh(v, threads));
 	insist(in, dendrogram_make(&d, t, v->weight));
 	make_classes(c, t, &d, v, in, args);
 	dendrogram_free(&d);
@@ -128,7 +128,7 @@ reduce_colours(struct classes *c, struct vertices *v, const struct raw_in *in,
 {
 	if (!v->code)
 		raw_die(in, "--palette is for pictures of one to three planes of 8 bits");
-	insist(in, vertices_weigh(v));
+	insist(in, vertices_weigh(v, threads));
 	*c = (struct classes){.label = weir_xalloc(v->set.n, sizeof *c->label)};
 	insist(in, palette_make(v->code, v->weight, v->set.n, args->palette, threads, c->label));
 	insist(in, classes_rank(c, v->set.n, args->palette, v->weight));
@@ -143,7 +143,7 @@ find_regions(struct classes *c, const struct mesh *g, struct vertices *v, const 
 	    args->min_size ? weight_of(args->m, "--min-size", in, v) : (uint64_t)args->m.number;
 	size_t regions;
 
-	insist(in, vertices_weigh(v));
+	insist(in, vertices_weigh(v, 1));
 	*c = (struct classes){.label = weir_xalloc(v->set.n, sizeof *c->label)};
 	insist(in, mesh_regions(g, args->scale, m, c->label, &regions));
 	insist(in, classes_rank(c, v->set.n, regions, v->weight));

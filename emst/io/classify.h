@@ -11,7 +11,7 @@ void insist(const struct raw_in *in, int err);
 
 /* Finds the classes of a tree. */
 void classify(struct classes *c, const struct emst_tree *t, struct vertices *v,
-	      const struct raw_in *in, const struct args *args);
+	      const struct raw_in *in, const struct args *args, int threads);
 
 /* Makes a class of each colour of --palette. */
 void reduce_colours(struct classes *c, struct vertices *v, const struct raw_in *in,

@@ -203,7 +203,7 @@ take_together(struct rows *all, struct raw_in *in, struct img *x, struct shape s
 		raw_die(in, "--together: %zu samples of type %s; the items before have %zu of %s",
 			s.planes, img_type_name(s.type), all->planes, img_type_name(all->type));
 	take_item(&v, &rows, in, x, s, args, threads);
-	insist(in, vertices_weigh(&v));
+	insist(in, vertices_weigh(&v, threads));
 	const int err = rows_add(all, &v, threads);
 	if (err == -ERANGE)
 		raw_die(in, "--together: all pictures have more than %s pixels",

@@ -4,6 +4,7 @@
 
 #include "common/die.h"
 #include "common/mem.h"
+#include "common/par.h"
 #include "common/sample.h"
 #include "emst/io/write.h"
 
@@ -109,6 +110,66 @@ put_label(void *to, enum img_type type, size_t i, uint32_t label)
 		((uint32_t *)to)[i] = label;
 }
 
+/* What an output has for every pixel or point: k samples of `bytes` bytes in all, which its class has in table[]. */
+struct rows_of_classes {
+	const char *table;
+	size_t k, bytes;
+};
+
+/* Copies the rows of n classes. A call of memcpy() for each pixel would take longer than all the rest. */
+static void
+copy_rows(char *to, const struct rows_of_classes *w, const uint32_t *label, size_t n)
+{
+	const char *table = w->table;
+
+	if (w->bytes == 1)
+		for (size_t i = 0; i < n; i++)
+			to[i] = table[label[i]];
+	else if (w->bytes == 3)
+		for (size_t i = 0; i < n; i++)
+			memcpy(to + 3 * i, table + 3 * (size_t)label[i], 3);
+	else
+		for (size_t i = 0; i < n; i++)
+			memcpy(to + i * w->bytes, table + label[i] * w->bytes, w->bytes);
+}
+
+/* Fills `to` with the rows of the pixels or points from..from + n - 1. */
+static void
+fill_rows(char *to, const struct rows_of_classes *w, const struct result *r, size_t from, size_t n)
+{
+	uint32_t vertex[BLOCK];
+
+	for (size_t at = 0; at < n; at += BLOCK) {
+		const size_t count = n - at < BLOCK ? n - at : BLOCK;
+		vertices_find(r->v, from + at, count, vertex);
+		for (size_t i = 0; i < count; i++)
+			vertex[i] = r->classes->label[vertex[i]];
+		copy_rows(to + at * w->bytes, w, vertex, count);
+	}
+}
+
+/* Writes the row of every pixel or point. Threads fill a piece together, then one of them writes it. */
+static void
+write_rows(struct raw_out *out, const struct rows_of_classes *w, const struct result *r)
+{
+	enum { SHARE = 1 << 15, SHARES = 8, SHARE_BYTES = 1 << 17 };
+	const size_t all = r->v->inputs, fit = SHARE_BYTES / w->bytes + 1,
+		     share = fit < SHARE ? fit : SHARE,
+		     piece = SHARES * share < all ? SHARES * share : all;
+	const int threads = par_threads(r->common->threads);
+	char *row = weir_xalloc_large(piece, w->bytes);
+
+	for (size_t from = 0; from < all; from += piece) {
+		const size_t n = all - from < piece ? all - from : piece;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (n > 2 * share)
+		for (size_t at = 0; at < n; at += share)
+			fill_rows(row + at * w->bytes, w, r, from + at,
+				  n - at < share ? n - at : share);
+		raw_write(out, row, n * w->k);
+	}
+	weir_free(row);
+}
+
 /* Removes what a list with counts says of its columns. */
 static void
 drop_columns(struct img *y, const struct result *r)
@@ -122,8 +183,7 @@ drop_columns(struct img *y, const struct result *r)
 static void
 write_labels(struct raw_out *out, const struct result *r)
 {
-	uint32_t vertex[BLOCK], label[BLOCK];
-	size_t n = r->classes->n;
+	const size_t n = r->classes->n;
 	struct img y;
 
 	if (n > 65535 && is_pnm(r))
@@ -140,13 +200,12 @@ write_labels(struct raw_out *out, const struct result *r)
 		img_set_key(&y, "maxval", "%zu", n);
 	opt_add_history(&y, r->common);
 	raw_head(out, &y);
-	for (size_t from = 0; from < r->v->inputs; from += BLOCK) {
-		size_t count = r->v->inputs - from < BLOCK ? r->v->inputs - from : BLOCK;
-		vertices_find(r->v, from, count, vertex);
-		for (size_t i = 0; i < count; i++)
-			put_label(label, y.type, i, r->classes->label[vertex[i]]);
-		raw_write(out, label, count);
-	}
+	const size_t size = img_type_size(y.type);
+	char *table = weir_xalloc_large(n + 1, size);
+	for (size_t i = 0; i <= n; i++)
+		put_label(table, y.type, i, (uint32_t)i);
+	write_rows(out, &(struct rows_of_classes){table, 1, size}, r);
+	weir_free(table);
 	img_free(&y);
 }
 
@@ -189,10 +248,9 @@ put_sample(char *to, enum img_type type, double x)
 static void
 write_means(struct raw_out *out, const struct result *r)
 {
-	uint32_t vertex[BLOCK];
 	size_t k = r->v->planes, size = img_type_size(r->v->type), n = r->classes->n + 1;
 	double *mean = class_means(r);
-	char *sample = weir_xalloc(n * k, size), *row = weir_xalloc(BLOCK * k, size);
+	char *sample = weir_xalloc(n * k, size);
 	struct img y;
 
 	for (size_t i = 0; i < n * k; i++)
@@ -205,16 +263,8 @@ write_means(struct raw_out *out, const struct result *r)
 	img_drop_key(&y, "tile");
 	opt_add_history(&y, r->common);
 	raw_head(out, &y);
-	for (size_t from = 0; from < r->v->inputs; from += BLOCK) {
-		size_t count = r->v->inputs - from < BLOCK ? r->v->inputs - from : BLOCK;
-		vertices_find(r->v, from, count, vertex);
-		for (size_t i = 0; i < count; i++)
-			memcpy(row + i * k * size, sample + r->classes->label[vertex[i]] * k * size,
-			       k * size);
-		raw_write(out, row, count * k);
-	}
+	write_rows(out, &(struct rows_of_classes){sample, k, k * size}, r);
 	img_free(&y);
-	weir_free(row);
 	weir_free(sample);
 	weir_free(mean);
 }

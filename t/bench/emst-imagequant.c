@@ -47,7 +47,8 @@ run_ours(void *job)
 	struct vertices v;
 	size_t at, n = p->w * p->h;
 
-	if (vertices_make(&v, p->rgb, IMG_U8, n, 3, false, p->threads, &at) || vertices_weigh(&v))
+	if (vertices_make(&v, p->rgb, IMG_U8, n, 3, false, p->threads, &at) ||
+	    vertices_weigh(&v, p->threads))
 		die("no memory");
 	label = weir_xalloc(v.set.n, sizeof *label);
 	if (palette_make(v.code, v.weight, v.set.n, p->k, p->threads, label))
