@@ -76,9 +76,12 @@ join(struct region *r, uint32_t a, uint32_t b)
 	return a;
 }
 
-/* Makes the first pass. Keeps the edges that did not join two different regions in left[]. Returns their number. */
+/*
+ * Makes the first pass. left[] gets the edges that did not join two different regions and may do so in the second pass: one of
+ * the two is still small. Returns their number.
+ */
 static size_t
-join_near(const struct mesh *g, double scale, struct region *r, uint32_t *left)
+join_near(const struct mesh *g, double scale, uint64_t min_size, struct region *r, uint32_t *left)
 {
 	size_t n = 0;
 
@@ -94,7 +97,8 @@ join_near(const struct mesh *g, double scale, struct region *r, uint32_t *left)
 			if (a == b)
 				continue;
 			if (!(length < r[a].limit && length < r[b].limit)) {
-				left[n++] = g->edge[i];
+				left[n] = g->edge[i];
+				n += r[a].pixels < min_size || r[b].pixels < min_size;
 				continue;
 			}
 			const uint32_t to = join(r, a, b);
@@ -144,7 +148,7 @@ mesh_regions(const struct mesh *g, double scale, uint64_t min_size, uint32_t *la
 	if (r && left) {
 		for (uint32_t i = 0; i < n; i++)
 			r[i] = (struct region){i, 1, scale};
-		join_small(g, min_size, r, left, join_near(g, scale, r, left));
+		join_small(g, min_size, r, left, join_near(g, scale, min_size, r, left));
 		*regions = number_regions(r, n, label);
 	}
 	weir_free(left);
