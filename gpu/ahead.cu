@@ -13,7 +13,7 @@ extern "C" {
 enum state { EMPTY, MOVING, FULL };
 
 struct gpu_courier {
-	int device;
+	struct gpu *g;
 	bool started, ends;
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -91,12 +91,11 @@ move_down(gpu_courier *c)
 
 /* Brings what is wanted to the block whenever that is empty. It reads results only after they have arrived. */
 void *
-serve_up(void *gpu)
+serve_up(void *courier)
 {
-	struct gpu *const g = static_cast<struct gpu *>(gpu);
-	gpu_courier *const c = g->up;
+	gpu_courier *const c = static_cast<gpu_courier *>(courier);
 
-	cudaSetDevice(c->device);
+	cudaSetDevice(c->g->number);
 	pthread_mutex_lock(&c->lock);
 	for (;;) {
 		while (!c->ends && !(c->wanted.n && c->state == EMPTY))
@@ -111,7 +110,7 @@ serve_up(void *gpu)
 		pthread_mutex_unlock(&c->lock);
 		bool settled = true;
 		for (size_t i = 0; i < c->load.n && settled; i++)
-			settled = !ahead_settle(g, c->load.span[i].host, c->load.span[i].bytes);
+			settled = !ahead_settle(c->g, c->load.span[i].host, c->load.span[i].bytes);
 		const bool ok = settled && move_up(c) == cudaSuccess;
 		pthread_mutex_lock(&c->lock);
 		become(c, ok ? FULL : EMPTY);
@@ -122,11 +121,11 @@ serve_up(void *gpu)
 
 /* Brings down what the block was filled with. */
 void *
-serve_down(void *gpu)
+serve_down(void *courier)
 {
-	gpu_courier *const c = static_cast<struct gpu *>(gpu)->down;
+	gpu_courier *const c = static_cast<gpu_courier *>(courier);
 
-	cudaSetDevice(c->device);
+	cudaSetDevice(c->g->number);
 	pthread_mutex_lock(&c->lock);
 	for (;;) {
 		while (!c->ends && c->state != MOVING)
@@ -144,10 +143,8 @@ serve_down(void *gpu)
 }
 
 void
-dismiss(gpu_courier **at)
+dismiss(gpu_courier *c)
 {
-	gpu_courier *const c = *at;
-
 	if (!c)
 		return;
 	if (c->started) {
@@ -166,29 +163,40 @@ dismiss(gpu_courier **at)
 	weir_free(c->load.span);
 	weir_free(c->wanted.span);
 	weir_free(c);
-	*at = NULL;
 }
 
-/* The courier at *at, which starts when it is first needed. NULL: there is none to be had. */
+/* Several host threads ask for the courier at *at: one reads, one computes, one writes. NULL: there is none yet. */
 gpu_courier *
-summon(struct gpu *g, gpu_courier **at, void *(*serve)(void *gpu))
+find(gpu_courier *const *at)
 {
-	gpu_courier *c = *at;
+	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * The courier at *at, which starts when it is first needed, and is seen by other threads once it is whole. NULL: there is none
+ * to be had. Only the thread that reads summons g->up, and only the one that computes summons g->down.
+ */
+gpu_courier *
+summon(struct gpu *g, gpu_courier **at, void *(*serve)(void *courier))
+{
+	gpu_courier *c = find(at);
 
 	if (c)
 		return c;
 	if (!(c = static_cast<gpu_courier *>(weir_calloc(1, sizeof *c))))
 		return NULL;
-	*at = c;
-	c->device = g->number;
+	c->g = g;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->moved, NULL);
 	if (cudaSetDevice(g->number) == cudaSuccess && ring_open(&c->ring) == cudaSuccess &&
 	    cudaEventCreate(&c->turn) == cudaSuccess)
-		c->started = !pthread_create(&c->thread, NULL, serve, g);
-	if (!c->started)
-		dismiss(at);
-	return *at;
+		c->started = !pthread_create(&c->thread, NULL, serve, c);
+	if (!c->started) {
+		dismiss(c);
+		return NULL;
+	}
+	__atomic_store_n(at, c, __ATOMIC_RELEASE);
+	return c;
 }
 
 } // namespace
@@ -196,9 +204,9 @@ summon(struct gpu *g, gpu_courier **at, void *(*serve)(void *gpu))
 /* --- what goes up -------------------------------------------------------------------------------------------------- */
 
 void
-gpu_ahead(struct gpu *g, const struct gpu_span *s, size_t n)
+ahead_tell(struct gpu *g, const struct gpu_span *s, size_t n)
 {
-	gpu_courier *const c = n && !g->next ? summon(g, &g->up, serve_up) : g->up;
+	gpu_courier *const c = n ? summon(g, &g->up, serve_up) : find(&g->up);
 
 	if (!c)
 		return;
@@ -210,11 +218,18 @@ gpu_ahead(struct gpu *g, const struct gpu_span *s, size_t n)
 	pthread_mutex_unlock(&c->lock);
 }
 
+void
+gpu_ahead(struct gpu *g, const struct gpu_span *s, size_t n)
+{
+	if (!g->rest)
+		ahead_tell(g, s, n);
+}
+
 /* What is wanted but not on its way goes up by the run itself. Then what the block holds is older, and nobody will take it. */
 int
 ahead_take(struct gpu *g, void *device, const void *host, size_t bytes, bool *done)
 {
-	gpu_courier *const c = g->up;
+	gpu_courier *const c = find(&g->up);
 	cudaError_t e = cudaSuccess;
 
 	*done = false;
@@ -279,7 +294,7 @@ gpu_later(struct gpu *g, const struct gpu_result *r, size_t n)
 int
 ahead_settle(struct gpu *g, const void *host, size_t bytes)
 {
-	gpu_courier *const c = g->down;
+	gpu_courier *const c = find(&g->down);
 
 	if (!c)
 		return 0;
@@ -296,7 +311,7 @@ gpu_settle(struct gpu *g, const void *host, size_t bytes)
 {
 	int err = 0;
 
-	for (struct gpu *d = g; d && !err; d = d->next)
+	for (struct gpu *d = g; d && !err; d = d->rest)
 		if ((err = ahead_settle(d, host, bytes)) && d != g)
 			memmove(g->why, d->why, sizeof g->why);
 	return err;
@@ -309,7 +324,7 @@ ahead_bytes(struct gpu *g)
 {
 	size_t sum = 0;
 
-	for (gpu_courier *c : {g->up, g->down}) {
+	for (gpu_courier *c : {find(&g->up), find(&g->down)}) {
 		if (!c)
 			continue;
 		pthread_mutex_lock(&c->lock);
@@ -325,7 +340,7 @@ ahead_yield(struct gpu *g)
 {
 	const bool any = ahead_bytes(g) > 0;
 
-	for (gpu_courier *c : {g->up, g->down}) {
+	for (gpu_courier *c : {find(&g->up), find(&g->down)}) {
 		if (!c)
 			continue;
 		pthread_mutex_lock(&c->lock);
@@ -343,6 +358,7 @@ ahead_yield(struct gpu *g)
 void
 ahead_close(struct gpu *g)
 {
-	dismiss(&g->up);
-	dismiss(&g->down);
+	dismiss(g->up);
+	dismiss(g->down);
+	g->up = g->down = NULL;
 }

@@ -18,7 +18,8 @@
 /* If gpu_ahead() has named this memory, copies it to the device, sets *done and returns 0, or -EIO. */
 int ahead_take(struct gpu *g, void *device, const void *host, size_t bytes, bool *done);
 
-/* Waits for results that are on the way to this memory. */
+/* gpu_ahead() and gpu_settle() for one device of a list: within gpu_each(), and for what lies below them. */
+void ahead_tell(struct gpu *g, const struct gpu_span *s, size_t n);
 int ahead_settle(struct gpu *g, const void *host, size_t bytes);
 
 /* Bytes that the couriers hold; gives them back, and returns whether there were any. */

@@ -39,7 +39,8 @@ enum { GPU_SLOT_FFT = 15, GPU_SLOTS };
 
 struct gpu {
 	int number;
-	struct gpu *next; /* the next device of the list, owned; NULL: none */
+	/* next: the next device of the list, owned; NULL: none, and in run() of gpu_each(). rest: the same, and in run() too */
+	struct gpu *next, *rest;
 	cudaDeviceProp prop;
 	cudaStream_t stream[1];	       /* kernels */
 	cudaEvent_t from, to;	       /* before and after the kernels of a run */

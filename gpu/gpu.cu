@@ -137,6 +137,8 @@ open_list(const char *list, int count, char why[GPU_WHY])
 		gpu_close(first);
 		return NULL;
 	} while (*at);
+	for (struct gpu *g = first; g; g = g->next)
+		g->rest = g->next;
 	name_all(first);
 	cudaSetDevice(first->number);
 	return first;

@@ -29,6 +29,8 @@ static const struct {
      selftest_fft},
     {"a stream hands data to another, and waits for its turn", selftest_streams},
     {"gpu/ahead.cu: items go up and come down beside the run of others", selftest_copies},
+    {"gpu/ahead.cu: results of all devices have arrived, while their next run goes on too",
+     selftest_settle},
     {"a graph does again what was captured", selftest_graph},
     {"gpu/prim.cu: each number becomes the sum of those before it", selftest_scan},
     {"gpu/prim.cu: a sort is stable, and so is one after another", selftest_sort},

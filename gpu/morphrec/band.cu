@@ -3,11 +3,12 @@
  *
  * Where a device takes its work in several bands, copies run beside kernels. In this order:
  *
- *	its ends, as its neighbours now are, go up; marker and mask of the next band are told to gpu_ahead(); the method
+ *	its ends, as its neighbours now are, go up; marker and mask of the next band are told to ahead_tell(); the method
  *	the two ends of the result come down, since they are ends of the neighbours; the rest comes down later
  *
  * Bound: 3 samples a pixel over the bus (marker and mask to the device, marker back).
  */
+#include "gpu/ahead.h"
 #include "gpu/morphrec/band.h"
 
 namespace
@@ -170,7 +171,7 @@ announce(const job *o, const part *next)
 	const gpu_span both[] = {{o->J + from, bytes}, {o->I + from, bytes}};
 
 	if (next->n)
-		gpu_ahead(o->g, both, 2);
+		ahead_tell(o->g, both, 2);
 }
 
 } // namespace

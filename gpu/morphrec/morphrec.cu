@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/ahead.h"
 #include "gpu/morphrec/band.h"
 
 extern "C" {
@@ -83,8 +84,8 @@ settle_share(struct gpu *, size_t i, void *jobs)
 		again = false;
 		err = sweep(o, up, &again);
 	}
-	gpu_ahead(o->g, NULL, 0);
-	return err ? err : gpu_settle(o->g, NULL, 0);
+	ahead_tell(o->g, NULL, 0);
+	return err ? err : ahead_settle(o->g, NULL, 0);
 }
 
 int

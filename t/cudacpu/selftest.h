@@ -20,6 +20,10 @@ int selftest_fft(void);
 int selftest_streams(void);
 int selftest_graph(void);
 int selftest_copies(void);
+int selftest_settle(void);
+
+/* How many devices there are; NULL on a GPU. */
+void cudacpu_devices(int n) __attribute__((weak));
 
 /* The number of wrong results when a stream hands data to another with only these of its three waits. */
 enum { SELFTEST_REFILL = 1, SELFTEST_KEPT = 2, SELFTEST_ARRIVED = 4, SELFTEST_WAITS = 7 };

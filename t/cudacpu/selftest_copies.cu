@@ -76,7 +76,64 @@ run_items(struct gpu *g, unsigned char *in[2], unsigned char *out[2], bool overl
 	return gpu_settle(g, NULL, 0) ? -1 : wrong + count_wrong(out[(ITEMS - 1) % 2], ITEMS - 1);
 }
 
+/* --- several devices ----------------------------------------------------------------------------------------------- */
+
+constexpr size_t LONG = (size_t)24 << 20;
+
+struct shares {
+	struct gpu *all;
+	unsigned char *in, *out[2]; /* out: of each device */
+	int wrong;
+};
+
+int
+run_share(struct gpu *g, size_t i, void *with)
+{
+	shares *const s = static_cast<shares *>(with);
+
+	return run_item(g, s->in, s->out[i], LONG, true);
+}
+
+/*
+ * What a thread that writes results does while the devices are at their next run, here on the thread of one. It begins with
+ * the byte that arrives last.
+ */
+int
+look_meanwhile(struct gpu *, size_t i, void *with)
+{
+	shares *const s = static_cast<shares *>(with);
+
+	if (i)
+		return 0;
+	for (unsigned char *out : {s->out[1], s->out[0]}) {
+		if (gpu_settle(s->all, out, LONG))
+			return -1;
+		for (size_t at = LONG; at--;)
+			s->wrong += out[at] != (unsigned char)(s->in[at] + 1);
+	}
+	return 0;
+}
+
 } // namespace
+
+extern "C" int
+selftest_settle(void)
+{
+	unsigned char *b = static_cast<unsigned char *>(calloc(3, LONG));
+	shares s = {NULL, b, {b + LONG, b + 2 * LONG}, 0};
+	char why[GPU_WHY];
+
+	if (cudacpu_devices)
+		cudacpu_devices(2);
+	s.all = gpu_open("0,1", why);
+	if (s.all && (!b || gpu_each(s.all, run_share, &s) || gpu_each(s.all, look_meanwhile, &s)))
+		s.wrong = -1;
+	gpu_close(s.all); /* NULL: there is one device */
+	if (cudacpu_devices)
+		cudacpu_devices(1);
+	free(b);
+	return s.wrong;
+}
 
 extern "C" int
 selftest_copies(void)
