@@ -137,6 +137,14 @@ gpu_down(struct gpu *g, void *host, const void *device, size_t bytes)
 }
 
 int
+gpu_look(struct gpu *g, void *host, const void *device, size_t bytes)
+{
+	GPU_TRY(g, cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, g->stream[0]));
+	GPU_TRY(g, cudaStreamSynchronize(g->stream[0]));
+	return 0;
+}
+
+int
 gpu_begin(struct gpu *g)
 {
 	GPU_TRY(g, cudaEventRecord(g->from, g->stream[0]));

@@ -87,6 +87,9 @@ int gpu_room(struct gpu *g, size_t *bytes);
 int gpu_up(struct gpu *g, void *device, const void *host, size_t bytes);
 int gpu_down(struct gpu *g, void *host, const void *device, size_t bytes);
 
+/* gpu_down() for a few bytes, without a ring. cudaMemcpy() would also wait for the copies of other items. */
+int gpu_look(struct gpu *g, void *host, const void *device, size_t bytes);
+
 /*
  * gpu_down() for the results of a run, at its end: they come to host while later kernels run. They have arrived after
  * gpu_settle(). The memory on the device may be used again at once.

@@ -258,8 +258,9 @@ make_active(struct gpu *g, const grid &w, nodes *k)
 	GPU_LAUNCH(g, list_active, blocks_for(w.rows), THREADS, 0, w, *k, false);
 	if ((err = prim_scan(g, k->from, w.rows + 1, k->scratch)) || (err = gpu_end(g)))
 		return err;
-	GPU_TRY(g, cudaMemcpy(&largest, k->largest, sizeof largest, cudaMemcpyDeviceToHost));
-	GPU_TRY(g, cudaMemcpy(&k->active, k->from + w.rows, 4, cudaMemcpyDeviceToHost));
+	if ((err = gpu_look(g, &largest, k->largest, sizeof largest)) ||
+	    (err = gpu_look(g, &k->active, k->from + w.rows, sizeof k->active)))
+		return err;
 	k->pivot = (unsigned)largest; /* a tree is named after a colour of its own */
 	if ((err = gpu_hold(g, HOLD_ACTIVE, k->active * 20 + 4, &at)) || (err = gpu_begin(g)))
 		return err;

@@ -80,9 +80,9 @@ rounds(struct gpu *g, const work &w, const bvh *b, bool distinct)
 	GPU_LAUNCH(g, single, (w.n + THREADS - 1) / THREADS, THREADS, 0, w);
 	do {
 		before = c.edges;
-		if ((err = gpu_begin(g)) || (err = round_of<T, K>(g, w, b)) || (err = gpu_end(g)))
+		if ((err = gpu_begin(g)) || (err = round_of<T, K>(g, w, b)) || (err = gpu_end(g)) ||
+		    (err = gpu_look(g, &c, w.count, sizeof c)))
 			return err;
-		GPU_TRY(g, cudaMemcpy(&c, w.count, sizeof c, cudaMemcpyDeviceToHost));
 		if (c.equal && !distinct)
 			return -EEXIST;
 	} while (c.edges + 1 < w.n && c.edges > before);

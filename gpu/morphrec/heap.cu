@@ -278,9 +278,9 @@ run(struct gpu *g, const field *f, const cluster &c, field_figures *figures)
 
 	do {
 		GPU_TRY(g, cudaMemsetAsync(c.t, 0, sizeof t, g->stream[0]));
-		if ((err = gpu_begin(g)) || (err = pass<bits>(g, f, c)) || (err = gpu_end(g)))
+		if ((err = gpu_begin(g)) || (err = pass<bits>(g, f, c)) || (err = gpu_end(g)) ||
+		    (err = gpu_look(g, &t, c.t, sizeof t)))
 			return err;
-		GPU_TRY(g, cudaMemcpy(&t, c.t, sizeof t, cudaMemcpyDeviceToHost));
 		figures->tiles += t.seeds;
 		figures->visits += t.spread;
 		figures->changed += t.raised;

@@ -291,9 +291,8 @@ morphrec_tiles(struct gpu *g, const field *f, field_figures *figures)
 	      : f->bits == 16 ? run<16>(g, f, q)
 	      : f->bits == 32 ? run<32>(g, f, q)
 			      : run<64>(g, f, q);
-	if (err || (err = gpu_end(g)))
+	if (err || (err = gpu_end(g)) || (err = gpu_look(g, &r, q.r, sizeof r)))
 		return err;
-	GPU_TRY(g, cudaMemcpy(&r, q.r, sizeof r, cudaMemcpyDeviceToHost));
 	*figures = {tiles, r.visits, r.changed};
 	return 0;
 }
