@@ -1,6 +1,6 @@
 #!/bin/bash
 # Each program with -g beside itself on the CPU, all threads: whole processes, taken in turn. Then, of the items of a run
-# with -g but the first (which pays for the context, the modules and cuFFT), the seconds of kernels and of copies each, and
+# with -g but the first (which pays for the context, the modules and cuFFT), the seconds of kernels, of copies and in all each, and
 # what share of the rate of copies within the device's memory (gpu-rate) the kernels reach by the fewest bytes that the work
 # must move there. A line that fails, or takes more than BENCH_SECONDS, is said and passed over; exit 1 after any.
 set -uo pipefail
@@ -19,15 +19,16 @@ figure() {
 	sed -n "s/.*\"$1\": \([0-9.e+-]*\).*/\1/p" "$2"
 }
 
-# each_item FILE REPEAT COMMAND...: seconds of kernels and copies of one item, from runs on 1 and on 1 + REPEAT copies of it.
-# Copies that run beside kernels are not counted: see gpu_copy_seconds() in gpu/gpu.h.
+# each_item FILE REPEAT COMMAND...: seconds of kernels, of copies and of the process for one more item, from runs on 1 and on
+# 1 + REPEAT copies of it. Copies that run beside kernels are not counted: see gpu_copy_seconds() in gpu/gpu.h. Where items overlap,
+# the third is near the largest of reading, kernels and writing, not their sum.
 each_item() {
 	local file=$1 repeat=$2 what
 	shift 2
 	timeout "$limit" "$@" -g --stats=one.json <"$file" >/dev/null || return 1
 	for ((i = 0; i <= repeat; i++)); do cat "$file"; done |
 		timeout "$limit" "$@" -g --stats=many.json >/dev/null || return 1
-	for what in kernel_seconds copy_seconds; do
+	for what in kernel_seconds copy_seconds total; do
 		awk -v a="$(figure $what one.json)" -v b="$(figure $what many.json)" -v n="$repeat" \
 			'BEGIN { printf "%.6f ", (b - a) / n }'
 	done
@@ -45,7 +46,7 @@ compare() {
 		return
 	fi
 	awk -v bytes="$bytes" -v rate="${rate:-0}" '{
-		printf "  an item: kernels %s s, copies %s s", $1, $2
+		printf "  an item: kernels %s s, copies %s s, in all %s s", $1, $2, $3
 		if (bytes != "-" && rate && $1 > 0)
 			printf ", %.0f %% of the rate of copies", 100 * bytes / $1 / (rate * 1e9)
 		print ""
