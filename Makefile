@@ -100,7 +100,7 @@ $(B)/obj/%.cu.o: %.cu $(B)/flags
 $(B)/libcommon.a: $(COMMON)
 $(B)/libtools.a: $(SHARED)
 $(GPU): $(TWINS)
-$(B)/libcommon.a $(B)/libtools.a $(GPU):
+$(B)/libcommon.a $(B)/libtools.a $(B)/libcudacpu.a $(GPU):
 	@rm -f $@
 	$(AR) qcs $@ $^
 
@@ -128,6 +128,14 @@ $(B)/obj/cudacpu/%.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
 	$(CXX) -x c++ -std=c++17 -It/cudacpu $(ALL_CPPFLAGS) $(OPT) -fopenmp -ffp-contract=off -Wall -Wextra -Wno-unknown-pragmas \
 	 $(filter-out -fsanitize=thread,$(SAN)) -MMD -MP -c -o $@ $<
+
+# The programs on these kernels instead of a GPU: what a stream of items does with -g.
+ONCPU := $(PROGRAMS:%=$(B)/t/cudacpu/%)
+$(B)/libcudacpu.a: $(filter-out $(B)/obj/cudacpu/t/cudacpu/selftest% $(B)/obj/cudacpu/t/cudacpu/wrong.o,$(CUDACPU))
+$(ONCPU): $(B)/t/cudacpu/%: $(B)/obj/%/main.o $$(call core,$$*) $$(if $$(filter radon,$$*),$$(call core,usfft)) \
+		$(B)/libcudacpu.a $(B)/libcommon.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lstdc++ $(LIBS)
 
 # The checks of the kernels once more, on the GPU: built with nvcc by `make check`, all skipped where there is no GPU.
 $(B)/t/check-gpu: $(CHECK) $(CORES) $(patsubst %.cu,$(B)/obj/%.cu.o,$(wildcard t/cudacpu/selftest*.cu)) $(GPU) $(B)/libtools.a $(B)/libcommon.a
@@ -166,7 +174,7 @@ $(BENCHXX:t/%.cc=$(B)/t/%): $(B)/t/bench/%: t/bench/%.cc $(CORES) $(GPU) $(B)/li
 	 -MMD -MP -MF $@.d -MT $@ $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(GPULIBS) $(LIBS) \
 	 $(if $(call pkg,$<),$(shell pkg-config --libs $(call pkg,$<)))
 
-check: all $(B)/t/check $(CHECKGPU) $(HELPERS) $(B)/t/nomem.so
+check: all $(B)/t/check $(ONCPU) $(CHECKGPU) $(HELPERS) $(B)/t/nomem.so
 	B=$(B) t/run
 
 bench: all $(HELPERS) $(BENCHES:t/%.c=$(B)/t/%) $(BENCHXX:t/%.cc=$(B)/t/%)

@@ -7,6 +7,7 @@
 #include "common/die.h"
 
 static bool quiet, dying;
+static void (*wait_first)(void);
 
 /* LeakSanitizer calls this when the process ends. The memory that a dying program still holds is not a leak. */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
@@ -53,15 +54,28 @@ say(const char *fmt, va_list ap)
 }
 
 void
+die_after(void (*wait)(void))
+{
+	wait_first = wait;
+}
+
+static _Noreturn void
+end(int status, const char *fmt, va_list ap)
+{
+	if (wait_first)
+		wait_first();
+	say(fmt, ap);
+	dying = true;
+	exit(status);
+}
+
+void
 die(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(fmt, ap);
-	va_end(ap);
-	dying = true;
-	exit(1);
+	end(1, fmt, ap);
 }
 
 void
@@ -70,10 +84,7 @@ die_usage(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(fmt, ap);
-	va_end(ap);
-	dying = true;
-	exit(2);
+	end(2, fmt, ap);
 }
 
 void

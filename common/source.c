@@ -14,9 +14,31 @@
 /* A block is much larger than stdio's buffer, so that most bytes go directly to their destination. */
 enum { BLOCK = 1 << 20 };
 
+/* What source_stay() has kept of a stream, which is `of`. */
+static _Thread_local struct {
+	const struct raw_in *of;
+	struct raw_in in;
+} kept;
+
+void
+source_stay(const struct raw_in *in)
+{
+	kept.of = in;
+	if (in)
+		kept.in = *in;
+}
+
+/* The stream as messages of this thread have it. */
+static const struct raw_in *
+said(const struct raw_in *in)
+{
+	return in == kept.of ? &kept.in : in;
+}
+
 void
 raw_where(const struct raw_in *in, char where[RAW_WHERE])
 {
+	in = said(in);
 	if (in->item_of_file > 1 || in->left)
 		snprintf(where, RAW_WHERE, "%s: item %zu", in->name, in->item_of_file);
 	else
@@ -249,13 +271,13 @@ source_skip(struct raw_in *in)
 const char *
 raw_name(const struct raw_in *in)
 {
-	return in->name;
+	return said(in)->name;
 }
 
 size_t
 raw_item(const struct raw_in *in)
 {
-	return in->item;
+	return said(in)->item;
 }
 
 size_t

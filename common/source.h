@@ -41,6 +41,12 @@ void source_narrow(struct raw_in *in, size_t count);
 /* Reads and drops the unread rest of the current item. */
 void source_skip(struct raw_in *in);
 
+/*
+ * This thread's messages stay with the current item of in, while another thread reads on: raw_die(), raw_name(), raw_item().
+ * NULL: they go with what is read. For relay.c.
+ */
+void source_stay(const struct raw_in *in);
+
 /* Closes the file and opens the next one; false when there is none. */
 bool source_next(struct raw_in *in);
 

@@ -10,11 +10,13 @@
 #include "common/mem.h"
 #include "common/stats.h"
 
+static _Thread_local double last; /* seconds: when this thread charged its time */
+
 void
 stats_start(struct stats *st)
 {
 	*st = (struct stats){0};
-	st->start = st->last = clock_now();
+	st->start = last = clock_now();
 }
 
 void
@@ -22,8 +24,14 @@ stats_charge(struct stats *st, enum stats_stage stage)
 {
 	double now = clock_now();
 
-	st->seconds[stage] += now - st->last;
-	st->last = now;
+	st->seconds[stage] += now - last;
+	last = now;
+}
+
+void
+stats_skip(void)
+{
+	last = clock_now();
 }
 
 /* JSON has neither NaN nor infinity. */

@@ -1,5 +1,6 @@
 /*
- * --stats writes one JSON object on one line. Time is charged to the stage that just ended:
+ * --stats writes one JSON object on one line. Time is charged to the stage that just ended. Each thread has a
+ * clock of its own, and one thread at a time charges a stage:
  *
  *	stats_start(&st);
  *	...read...	stats_charge(&st, STATS_READ);
@@ -17,7 +18,7 @@
 enum stats_stage { STATS_READ, STATS_PLAN, STATS_COMPUTE, STATS_WRITE, STATS_STAGES };
 
 struct stats {
-	double start, last; /* seconds */
+	double start; /* seconds */
 	double seconds[STATS_STAGES];
 	uint64_t items, bytes_in, bytes_out; /* the program fills these in */
 	int threads;
@@ -27,6 +28,9 @@ struct stats {
 
 void stats_start(struct stats *st);
 void stats_charge(struct stats *st, enum stats_stage stage);
+
+/* Charges the time since this thread's last charge to no stage: it waited for another thread. */
+void stats_skip(void);
 
 /* Adds a figure of the program's own. fmt makes a JSON value, or nan or inf, which become null; each name is used once. */
 void stats_add(struct stats *st, const char *name, const char *fmt, ...)

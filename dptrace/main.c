@@ -5,6 +5,7 @@
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/par.h"
+#include "common/relay.h"
 #include "dptrace/doubts.h"
 #include "dptrace/read.h"
 #include "dptrace/text/report.h"
@@ -15,9 +16,9 @@ const char *const weir_prog = "dptrace";
 /* The state that all pictures share. */
 struct session {
 	const struct args *a;
-	const struct points *lines; /* of the share */
+	struct raw_in *in;	    /* the pictures */
+	const struct points *lines; /* of the share, as they were given */
 	size_t first;		    /* the number of their first one in the whole */
-	double (*given)[2];	    /* their points, as they were given */
 	struct report report;
 	const double *world;	 /* of --world */
 	struct img mask;	 /* of --mask */
@@ -28,14 +29,14 @@ struct session {
 
 static void
 plan(struct dptrace_plan *p, const struct raw_in *in, const struct dptrace_image *image,
-     const struct session *s)
+     const struct points *lines, const struct session *s)
 {
 	const struct dptrace_options o = dptrace_args_options(s->a);
 	char err[DPTRACE_ERR];
 
-	if (!dptrace_plan(p, image, s->lines->line, s->lines->nline, &o, err))
+	if (!dptrace_plan(p, image, lines->line, lines->nline, &o, err))
 		return;
-	if (p->bad < s->lines->nline)
+	if (p->bad < lines->nline)
 		raw_die(in, "line %zu: %s", s->first + p->bad, err);
 	raw_die(in, "%s", err);
 }
@@ -77,19 +78,24 @@ write_overlay(struct session *s, const struct raw_in *in, const struct dptrace_p
 }
 
 /*
- * Makes pixels of the points as they were given: places of world (NULL: pixels already). In a part of a picture, which
- * begins at (x0, y0), they count from its corner. The polylines are written in pixels of the whole.
+ * The lines in pixels of a picture. Their points were given as places of world (NULL: pixels already). In a part of a picture,
+ * which begins at (x0, y0), they count from its corner. The polylines are written in pixels of the whole. The caller frees
+ * with points_free().
  */
-static void
+static struct points
 place_points(const struct session *s, const double *world, double x0, double y0)
 {
-	for (size_t i = 0; i < s->lines->nxy; i++) {
-		double xy[2] = {s->given[i][0], s->given[i][1]};
+	struct points p;
+
+	if (points_copy(&p, s->lines))
+		raw_die(s->in, "no memory for %zu points", s->lines->nxy);
+	for (size_t i = 0; i < p.nxy; i++) {
 		if (world)
-			points_unmap(world, xy);
-		s->lines->xy[i][0] = xy[0] - x0;
-		s->lines->xy[i][1] = xy[1] - y0;
+			points_unmap(world, p.xy[i]);
+		p.xy[i][0] -= x0;
+		p.xy[i][1] -= y0;
 	}
+	return p;
 }
 
 static void
@@ -101,64 +107,86 @@ shift_trace(const struct dptrace_trace *t, double dx, double dy)
 	}
 }
 
+/* Writes the polylines of a picture, of which x is the header and t the place in the whole. */
+static void
+write_picture(struct session *s, struct dptrace_plan *p, const struct img *x, const struct tile *t)
+{
+	if (s->a->common.verbose)
+		doubts_explain(raw_name(s->in), s->first, p);
+	if (s->st.items == 0)
+		report_begin(&s->report, p->image.w, p->image.h);
+	write_overlay(s, s->in, p, img_maxval(x));
+	for (size_t i = 0; i < p->nline; i++) {
+		shift_trace(&p->trace[i], (double)t->x0, (double)t->y0);
+		write_line(s, raw_name(s->in), i, &p->trace[i]);
+	}
+}
+
 /* Traces and writes one picture. x is its header. */
 static void
-trace_picture(struct session *s, struct raw_in *in, struct img *x)
+trace_picture(struct session *s, struct img *x)
 {
-	const struct dptrace_image image = read_image(in, s->a, &s->mask, x);
-	const struct tile t = read_tile(in, x);
+	const struct dptrace_image image = read_image(s->in, s->a, &s->mask, x);
+	const struct tile t = read_tile(s->in, x);
 	const bool map = report_is_map((enum report_format)s->a->to);
-	const double x0 = (double)t.x0, y0 = (double)t.y0;
 	const double *world = s->world;
 	double own[6];
 	struct dptrace_plan p;
 
 	if (!world && (map || s->a->points == POINTS_WORLD))
-		world = read_geotransform(in, x, &t, own);
+		world = read_geotransform(s->in, x, &t, own);
 	if (!world && s->a->points == POINTS_WORLD)
-		raw_die(in, "no geotransform: --points=world needs one, or --world");
+		raw_die(s->in, "no geotransform: --points=world needs one, or --world");
+	struct points lines = place_points(s, s->a->points == POINTS_WORLD ? world : NULL,
+					   (double)t.x0, (double)t.y0);
+	stats_charge(&s->st, STATS_READ);
+	plan(&p, s->in, &image, &lines, s);
+	if (s->a->gpu)
+		gpu_dptrace_ahead(s->a->gpu, &p);
+	stats_charge(&s->st, STATS_PLAN);
+	relay_pass(RELAY_COMPUTE);
+	run(s->in, &p, s->a);
+	stats_charge(&s->st, STATS_COMPUTE);
+	relay_pass(RELAY_WRITE);
 	s->report.world = map || s->world ? world : NULL;
 	s->report.crs = s->world ? NULL : img_key(x, "crs");
-	place_points(s, s->a->points == POINTS_WORLD ? world : NULL, x0, y0);
-	stats_charge(&s->st, STATS_READ);
-	plan(&p, in, &image, s);
-	stats_charge(&s->st, STATS_PLAN);
-	run(in, &p, s->a);
-	stats_charge(&s->st, STATS_COMPUTE);
-	if (s->a->common.verbose)
-		doubts_explain(raw_name(in), s->first, &p);
-	if (s->st.items == 0)
-		report_begin(&s->report, image.w, image.h);
-	write_overlay(s, in, &p, img_maxval(x));
-	for (size_t i = 0; i < p.nline; i++) {
-		shift_trace(&p.trace[i], x0, y0);
-		write_line(s, raw_name(in), i, &p.trace[i]);
-	}
+	write_picture(s, &p, x, &t);
 	dptrace_free(&p);
+	points_free(&lines);
 	weir_free((void *)image.v);
 	weir_free((void *)image.mask);
 	stats_charge(&s->st, STATS_WRITE);
 }
 
+static bool
+trace_next(void *session)
+{
+	struct session *s = session;
+	struct img x;
+
+	if (!raw_next(s->in, &x))
+		return false;
+	if (raw_item(s->in) > 1 && s->a->common.part.n)
+		raw_die(s->in, "--part shares out the polylines of one picture; this is another");
+	trace_picture(s, &x);
+	img_free(&x);
+	s->st.items++;
+	relay_flush(s->report.out);
+	if (s->overlay)
+		relay_flush(s->overlay);
+	return true;
+}
+
 static void
 trace_pictures(struct session *s, char **path, size_t npath)
 {
-	struct raw_in *in = raw_open(path, npath, s->a->common.max_bytes);
-	struct img x;
-
+	s->in = raw_open(path, npath, s->a->common.max_bytes);
 	s->mask = read_mask(s->a);
 	if (s->a->overlay)
 		s->overlay = raw_create(s->a->overlay, RAW_FOLLOW);
-	while (raw_next(in, &x)) {
-		if (s->st.items && s->a->common.part.n)
-			raw_die(in,
-				"--part shares out the polylines of one picture; this is another");
-		trace_picture(s, in, &x);
-		img_free(&x);
-		s->st.items++;
-	}
-	s->st.bytes_in = raw_bytes_in(in);
-	raw_close(in);
+	relay_run(s->in, s->a->gpu, trace_next, s);
+	s->st.bytes_in = raw_bytes_in(s->in);
+	raw_close(s->in);
 	img_free(&s->mask);
 	if (s->overlay)
 		raw_finish(s->overlay);
@@ -229,8 +257,6 @@ main(int argc, char **argv)
 	s.report.follows = a.common.part.i > 0;
 	s.report.format = (enum report_format)a.to;
 	s.report.world = s.world = read_world(&a, world);
-	s.given = weir_xalloc(lines.nxy, sizeof *s.given);
-	memcpy(s.given, lines.xy, lines.nxy * sizeof *s.given);
 	s.report.out = raw_create_text(a.common.out);
 	if (a.scores)
 		trace_scores(&s);
@@ -238,7 +264,6 @@ main(int argc, char **argv)
 		trace_pictures(&s, path, npath);
 	report_end(&s.report);
 	points_free(&lines);
-	weir_free(s.given);
 	doubts_stats(&s.doubts, &s.st);
 	gpu_report(a.gpu, &s.st);
 	stats_close(&s.st, NULL, s.report.out, &a.common);

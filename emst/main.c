@@ -7,6 +7,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "common/progress.h"
+#include "common/relay.h"
 #include "common/stats.h"
 #include "emst/args.h"
 #include "emst/io/classify.h"
@@ -82,18 +83,25 @@ write_outputs(const struct outputs *o, const struct args *args, const struct res
 
 /* --- an item ------------------------------------------------------------------------------------------------------ */
 
+static void
+insist_gpu(const struct raw_in *in, int err, const struct args *args)
+{
+	if (err == -EIO)
+		raw_die(in, "-g: %s", gpu_why(args->gpu));
+}
+
 static int
 run_tree(struct emst_tree *t, struct vertices *v, const struct raw_in *in, const struct args *args,
 	 int threads)
 {
 	if (args->gpu)
 		insist(in, vertices_lattice(v));
+	insist_gpu(in, gpu_enter(args->gpu), args);
 	const int err = args->gpu      ? gpu_emst_run(args->gpu, &v->set, args->method, t)
 			: args->method ? emst_run_brute(&v->set, threads, t)
 				       : emst_run(&v->set, threads, t);
 
-	if (err == -EIO)
-		raw_die(in, "-g: %s", gpu_why(args->gpu));
+	insist_gpu(in, err, args);
 	return err;
 }
 
@@ -188,6 +196,7 @@ run_vertices(struct run *r, struct vertices *v, struct shape shape, const struct
 	struct emst_tree tree = {0}, full;
 	struct classes c = {0};
 
+	relay_pass(RELAY_COMPUTE);
 	if (args->has_palette)
 		reduce_colours(&c, v, r->in, args, threads);
 	else if (args->neighbours)
@@ -196,6 +205,10 @@ run_vertices(struct run *r, struct vertices *v, struct shape shape, const struct
 		saved_read(&tree, v, r->trees, args->min_pts, r->in);
 	else if (r->o.tree)
 		grow_tree(&tree, v, r->in, args, threads);
+	if (args->gpu) {
+		stats_charge(&r->st, STATS_COMPUTE);
+		relay_pass(RELAY_WRITE);
+	}
 	if (r->o.classes && !c.label)
 		classify(&c, &tree, v, r->in, args, threads);
 	if (args->colours && !v->weight)
@@ -216,24 +229,42 @@ run_vertices(struct run *r, struct vertices *v, struct shape shape, const struct
 	vertices_free(v);
 }
 
-/* Runs on each item in turn. */
+/* Tells the GPU what the next item sends there. */
 static void
-run_each(struct run *r)
+tell_gpu(const struct run *r, struct vertices *v)
 {
+	if (!r->args->gpu || !r->o.tree)
+		return;
+	insist(r->in, vertices_lattice(v));
+	gpu_emst_ahead(r->args->gpu, &v->set, r->args->method);
+}
+
+/* Runs on the next item. */
+static bool
+run_next(void *run)
+{
+	struct run *r = run;
+	struct rows rows = {0};
+	struct vertices v;
 	struct img x;
 
-	for (; raw_next(r->in, &x); r->st.items++) {
-		struct vertices v;
-		struct rows rows = {0};
-		if (r->args->common.verbose)
-			raw_say(r->in, &x);
-		const struct shape shape = take_shape(r->in, &x, r->args);
-		take_item(&v, &rows, r->in, &x, shape, r->args, r->st.threads);
-		stats_charge(&r->st, STATS_READ);
-		run_vertices(r, &v, shape, &x);
-		rows_free(&rows);
-		img_free(&x);
-	}
+	if (!raw_next(r->in, &x))
+		return false;
+	if (r->args->common.verbose)
+		raw_say(r->in, &x);
+	const struct shape shape = take_shape(r->in, &x, r->args);
+	take_item(&v, &rows, r->in, &x, shape, r->args, r->st.threads);
+	tell_gpu(r, &v);
+	stats_charge(&r->st, STATS_READ);
+	run_vertices(r, &v, shape, &x);
+	rows_free(&rows);
+	img_free(&x);
+	r->st.items++;
+	relay_flush(r->o.main);
+	for (int kind = 0; kind < KINDS; kind++)
+		if (r->o.other[kind])
+			relay_flush(r->o.other[kind]);
+	return true;
 }
 
 /* Runs once on the colours of all items. */
@@ -272,7 +303,7 @@ main(int argc, char **argv)
 	if (args.together)
 		run_together(&r);
 	else
-		run_each(&r);
+		relay_run(r.in, args.gpu, run_next, &r);
 	raw_close(r.trees);
 	r.st.bytes_out = finish_others(&r.o);
 	stats_add(&r.st, "points", "%zu", r.totals.points);

@@ -8,6 +8,11 @@
  *	memory of the twin -> block		when the run of k ends: gpu_later()
  *	block -> pinned -> host k		while the kernels of k+1 run
  *
+ * Why nothing is overwritten too early: a pinned buffer is taken again after the event of its own copy. The block is filled
+ * after the event `turn`, which follows the last copy within the device that reads it, and read after a courier's stream has
+ * ended, or after `turn`, which follows the copy that fills it. cudaFree() waits for the whole device. A twin's memory is read and
+ * written by the kernels' stream alone, so its order is that of the calls.
+ *
  * A courier that has no memory, or no thread, leaves its work to the run itself.
  */
 #ifndef WEIR_GPU_AHEAD_H

@@ -207,6 +207,14 @@ gpu_open(const char *list, char why[GPU_WHY])
 	return NULL;
 }
 
+int
+gpu_enter(struct gpu *g)
+{
+	if (g)
+		GPU_TRY(g, cudaSetDevice(g->number));
+	return 0;
+}
+
 void
 gpu_close(struct gpu *g)
 {

@@ -26,6 +26,12 @@ struct gpu;
  */
 struct gpu *gpu_open(const char *list, char why[GPU_WHY]);
 
+/*
+ * Makes g the device of this host thread, before its first run: the threads of runs may take turns. The thread that opened g
+ * need not say so. Returns 0 or -EIO. It accepts NULL.
+ */
+int gpu_enter(struct gpu *g);
+
 /* Closes the devices and frees all memory on them. It accepts NULL. */
 void gpu_close(struct gpu *g);
 
@@ -44,10 +50,10 @@ const char *gpu_name(const struct gpu *g);
 /*
  * Items one after another: while one is computed, the next one goes up and the results of the one before come down.
  *
- * gpu_ahead() says what the next run will read: n spans of host memory; n 0: nothing, whatever was said before. They go up beside the kernels of the current run,
- * by a thread of their own. They must stay as they are until the run that reads them has ended. It never fails: what does
- * not go up now will go up in that run. On several devices it does nothing. Another host thread than that of the runs may
- * call it.
+ * gpu_ahead() says what the next run will read: n spans of host memory; n 0: nothing, whatever was said before. They go up
+ * beside the kernels of the current run, by a thread of their own. They must stay as they are until the run that reads them
+ * has ended, and that run must read all of them. It never fails: what does not go up now will go up in that run. On several
+ * devices it does nothing. Another host thread than that of the runs may call it.
  *
  * gpu_settle() waits for the results that are on their way to this memory; NULL: for all results. Call it before you read
  * a result of a run whose comment says so. Returns 0 or -EIO.

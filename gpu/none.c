@@ -20,6 +20,13 @@ gpu_open(const char *list, char why[GPU_WHY])
 	return NULL;
 }
 
+int
+gpu_enter(struct gpu *g)
+{
+	(void)g;
+	return 0;
+}
+
 void
 gpu_close(struct gpu *g)
 {
@@ -97,6 +104,12 @@ gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void *I)
 {
 	(void)g, (void)p, (void)J, (void)I;
 	return -EIO;
+}
+
+void
+gpu_emst_ahead(struct gpu *g, const struct emst_set *s, bool brute)
+{
+	(void)g, (void)s, (void)brute;
 }
 
 int
@@ -181,6 +194,12 @@ gpu_radon_run(struct gpu *g, const struct radon_plan *p, size_t n, const float *
 {
 	(void)g, (void)p, (void)n, (void)in, (void)out, (void)report;
 	return -EIO;
+}
+
+void
+gpu_dptrace_ahead(struct gpu *g, const struct dptrace_plan *p)
+{
+	(void)g, (void)p;
 }
 
 int

@@ -26,7 +26,7 @@ run(struct gpu *g, const struct problem *q, int type, int sign, bool carried, vo
 		err = type == 1 ? gpu_usfft_type1(g, p, sign, carried ? NULL : q->c, out)
 				: gpu_usfft_type2(g, p, sign, q->f, out);
 	usfft_free(p);
-	return err;
+	return err ? err : gpu_settle(g, NULL, 0);
 }
 
 /* Both types of one problem, with a sign each, in the case's order of fibers. */
@@ -171,7 +171,7 @@ strides_agree(struct gpu *g, struct check_rng *r)
 		die("no plan");
 	for (int i = 0; i < 2; i++)
 		err |= gpu_usfft_points(g, p, &pt[i], i ? c : record + 3, i ? 2 : 5, &bad) ||
-		       gpu_usfft_type1(g, p, 1, NULL, out[i]);
+		       gpu_usfft_type1(g, p, 1, NULL, out[i]) || gpu_settle(g, NULL, 0);
 	check(!err && !memcmp(out[0], out[1], sizeof out[0]),
 	      "gpu: usfft reads columns of a record as arrays of their own", "%s",
 	      err ? gpu_why(g) : "they differ");

@@ -3,6 +3,7 @@
 #include "common/die.h"
 #include "common/fft.h"
 #include "common/mem.h"
+#include "common/relay.h"
 #include "gpu/use.h"
 #include "usfft/items/group.h"
 
@@ -124,22 +125,32 @@ transform_item(struct job *j, struct img *x)
 		item_points_to_points(j, x);
 	j->st.items++;
 	stats_charge(&j->st, STATS_WRITE);
+	relay_flush(j->out);
 }
 
+static bool
+transform_next(void *job)
+{
+	struct job *j = job;
+	struct img x;
+
+	if (!raw_next(j->in, &x))
+		return false;
+	const bool over = slices_over(&j->share, j->in);
+	if (!over && slices_take(&j->share, j->in, &x, -1))
+		transform_item(j, &x);
+	group_flush_when_idle(j);
+	img_free(&x);
+	return !over;
+}
+
+/* The items of a share are taken one by one: the place of one in the whole is kept from its header to its result. */
 static void
 transform_items(struct job *j)
 {
-	struct img x;
-	bool over = false;
-
-	for (; !over && raw_next(j->in, &x); img_free(&x)) {
-		over = slices_over(&j->share, j->in);
-		if (!over && slices_take(&j->share, j->in, &x, -1))
-			transform_item(j, &x);
-		group_flush_when_idle(j);
-	}
+	relay_run(j->in, j->run.gpu && !j->a.common.part.n, transform_next, j);
 	group_flush(j);
-	if (!over && j->a.batch && raw_item(j->in) == 1)
+	if (j->a.batch && raw_item(j->in) == 1)
 		raw_die(j->in, "no values behind the points");
 }
 

@@ -70,28 +70,30 @@ row_bytes(const struct transform *t)
 }
 
 int
-transform_gather(struct transform *t, int sign, const void *c)
+transform_gather(struct transform *t, int sign, const void *c, char **modes)
 {
 	const struct usfft_options *o = &t->o;
 
+	*modes = NULL;
 	if (!t->gpu) {
 		usfft_gather(t->plan, sign, c);
 		return 0;
 	}
-	weir_free(t->modes);
-	t->modes = weir_alloc(transform_modes(o) / o->n[0], row_bytes(t));
-	return t->modes ? gpu_usfft_type1(t->gpu, t->plan, sign, c, t->modes) : -ENOMEM;
+	*modes = weir_alloc(transform_modes(o) / o->n[0], row_bytes(t));
+	return *modes ? gpu_usfft_type1(t->gpu, t->plan, sign, c, *modes) : -ENOMEM;
 }
 
 void
 transform_get_rows(const struct transform *t, int sign, size_t row, size_t count, char *modes)
 {
-	if (t->gpu) {
-		memcpy(modes, t->modes + row * row_bytes(t), count * row_bytes(t));
-		return;
-	}
 	for (size_t i = 0; i < count; i++)
 		usfft_get_row(t->plan, sign, row + i, modes + i * row_bytes(t));
+}
+
+int
+transform_settle(const struct transform *t, const void *results)
+{
+	return t->gpu ? gpu_settle(t->gpu, results, 1) : 0;
 }
 
 int
@@ -123,5 +125,4 @@ void
 transform_free(struct transform *t)
 {
 	usfft_free(t->plan);
-	weir_free(t->modes);
 }

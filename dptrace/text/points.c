@@ -287,6 +287,26 @@ points_unmap(const double world[6], double xy[2])
 	xy[1] = (world[0] * y - world[1] * x) / size;
 }
 
+int
+points_copy(struct points *to, const struct points *p)
+{
+	*to = (struct points){.line = weir_alloc(p->nline, sizeof *p->line),
+			      .xy = weir_alloc(p->nxy, sizeof *p->xy),
+			      .nline = p->nline,
+			      .nxy = p->nxy};
+	if (!to->line || !to->xy) {
+		points_free(to);
+		return -1;
+	}
+	memcpy(to->xy, p->xy, p->nxy * sizeof *p->xy);
+	for (size_t i = 0; i < p->nline; i++) {
+		to->line[i] = p->line[i];
+		to->line[i].xy =
+		    (const double(*)[2])to->xy + (p->line[i].xy - (const double(*)[2])p->xy);
+	}
+	return 0;
+}
+
 void
 points_free(struct points *p)
 {

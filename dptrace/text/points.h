@@ -37,6 +37,9 @@ int points_add(struct points *p, const double (*xy)[2], size_t n, bool closed);
 /* Sets the xy of all lines. Call it once all lines are added. */
 void points_finish(struct points *p);
 
+/* Makes `to` a copy whose lines are those of p. Returns 0, or -1 when there is no memory; then it is empty. */
+int points_copy(struct points *to, const struct points *p);
+
 void points_free(struct points *p);
 
 /* Turns a place xy of such a map (world_parse()) into a pixel. */

@@ -22,11 +22,18 @@ namespace
 
 /* --- the device's part ----------------------------------------------------------------------------------------------- */
 
+/* The planes that the device gets besides their mean. */
+size_t
+planes_of(const struct dptrace_plan *p)
+{
+	return dp_is_colour(&p->o, p->image.c) ? p->image.c : 0;
+}
+
 int
 send_picture(struct gpu *g, const struct dptrace_plan *p, dp_evidence *on)
 {
 	const struct dptrace_image *im = &p->image;
-	const size_t n = im->w * im->h, c = dp_is_colour(&p->o, im->c) ? im->c : 0;
+	const size_t n = im->w * im->h, c = planes_of(p);
 	void *device;
 	int err =
 	    gpu_hold(g, HOLD_IMAGE, (1 + c) * n * sizeof(float) + (im->mask ? n : 0), &device);
@@ -248,6 +255,22 @@ run_share(struct gpu *g, size_t i, void *with)
 }
 
 } // namespace
+
+void
+gpu_dptrace_ahead(struct gpu *g, const struct dptrace_plan *p)
+{
+	const struct dptrace_image *im = &p->image;
+	const size_t n = im->w * im->h, c = planes_of(p);
+	struct gpu_span s[3] = {{p->gray, n * sizeof *p->gray}};
+	size_t spans = 1;
+
+	if (im->mask)
+		s[spans++] = {im->mask, n};
+	if (c)
+		s[spans++] = {im->v, c * n * sizeof *im->v};
+	if (p->nline)
+		gpu_ahead(g, s, spans);
+}
 
 int
 gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p)

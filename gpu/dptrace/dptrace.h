@@ -16,6 +16,9 @@ extern "C" {
  */
 int gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p);
 
+/* Tells gpu_ahead() what gpu_dptrace_run() will read: the picture. */
+void gpu_dptrace_ahead(struct gpu *g, const struct dptrace_plan *p);
+
 /* dptrace_tables() on g, with the same result. Returns 0, 1, -ENOMEM, or -EIO: see gpu_why(). */
 int
 gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, bool closed,

@@ -1,6 +1,13 @@
 /* Which way: colours by their lattice, lattice.cu; other points, or all by brute force when asked to, brute.cu. */
 #include "gpu/emst/lattice.h"
 
+void
+gpu_emst_ahead(struct gpu *g, const struct emst_set *s, bool brute)
+{
+	if (s->type == EMST_CODE && !brute)
+		emst_tell_lattice(g, s->lattice);
+}
+
 int
 gpu_emst_run(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tree *t)
 {

@@ -16,6 +16,12 @@ extern "C" {
  */
 int gpu_emst_run(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tree *t);
 
+/*
+ * Tells gpu_ahead() what gpu_emst_run() will read of such a set: a lattice. For other sets it does nothing, since the run makes
+ * anew what goes up.
+ */
+void gpu_emst_ahead(struct gpu *g, const struct emst_set *s, bool brute);
+
 #ifdef __cplusplus
 }
 #endif

@@ -289,10 +289,19 @@ emst_hook(struct gpu *g, const grid &w, unsigned *edges)
 
 	GPU_LAUNCH(g, hook, blocks_for(w.n), THREADS, 0, w);
 	GPU_LAUNCH(g, relabel, blocks_for(w.n), THREADS, 0, w);
-	if ((err = gpu_end(g)))
-		return err;
-	GPU_TRY(g, cudaMemcpy(edges, w.count, sizeof *edges, cudaMemcpyDeviceToHost));
-	return 0;
+	return (err = gpu_end(g)) ? err : gpu_look(g, edges, w.count, sizeof *edges);
+}
+
+/* A lattice with a step above 1 is made anew by the run. */
+void
+emst_tell_lattice(struct gpu *g, const struct lattice *l)
+{
+	const gpu_span both[] = {{l->bits, BITS * 8}, {l->before, COUNTS * 4}};
+	struct lattice scaled;
+
+	if (!lattice_scale(l, &scaled) && !scaled.n)
+		gpu_ahead(g, both, 2);
+	lattice_free(&scaled);
 }
 
 int

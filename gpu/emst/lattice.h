@@ -90,6 +90,7 @@ int emst_blocks(struct gpu *g, const grid &w, unsigned edges);
 int emst_order(struct gpu *g, const grid &w, double step2, struct emst_tree *t);
 
 /* Find the tree of a set of codes, and the tree of any set. brute: each point looks at all points in each round. */
+void emst_tell_lattice(struct gpu *g, const struct lattice *l);
 int emst_by_lattice(struct gpu *g, const struct emst_set *s, struct emst_tree *t);
 int emst_by_points(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tree *t);
 

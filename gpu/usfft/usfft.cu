@@ -113,7 +113,8 @@ to_modes(struct gpu *g, const struct usfft_plan *p, int sign, const void *c, voi
 	    (err = usfft_spread(g, k, dim)) || (err = usfft_get_modes(g, k, dim, sign, room)) ||
 	    (err = gpu_end(g)))
 		return err;
-	return gpu_down(g, modes, room, count_modes(k) * sizeof *room);
+	const gpu_result made = {modes, room, count_modes(k) * sizeof *room};
+	return gpu_later(g, &made, 1);
 }
 
 template <class T>
@@ -132,7 +133,8 @@ to_points(struct gpu *g, const struct usfft_plan *p, int sign, const void *modes
 	    (err = usfft_put_modes(g, k, dim, sign, room)) ||
 	    (err = usfft_interp(g, k, dim, static_cast<cplx<T> *>(out))) || (err = gpu_end(g)))
 		return err;
-	return gpu_down(g, c, out, k.m * sizeof(cplx<T>));
+	const gpu_result made = {c, out, k.m * sizeof(cplx<T>)};
+	return k.m ? gpu_later(g, &made, 1) : 0;
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/progress.h"
+#include "common/relay.h"
 #include "usfft/inverse.h"
 #include "usfft/items/item_in.h"
 
@@ -122,6 +123,7 @@ item_invert(struct job *j, struct img *x)
 	       *b = values_as_doubles(&q.v, q.at.pt.m * sets, NULL);
 	if (!b)
 		item_judge(j, -ENOMEM, NULL);
+	item_compute(j);
 	const double *w =
 	    j->a.pixel ? item_sky_weigh(j, &q.at.pt, o.n) : item_weigh(j, &q.at.pt, q.at.pt.m, &o);
 	progress_start(&who.bar, j->a.common.quiet);
@@ -131,6 +133,7 @@ item_invert(struct job *j, struct img *x)
 	item_judge(j, err, &bad);
 	progress_end(&who.bar);
 	stats_charge(&j->st, STATS_COMPUTE);
+	relay_pass(RELAY_WRITE);
 	if (got.residual > j->a.rtol)
 		warn("residual %.3g after %d iterations", got.residual, got.iterations);
 	if (j->a.pixel)

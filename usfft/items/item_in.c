@@ -5,6 +5,7 @@
 
 #include "common/die.h"
 #include "common/mem.h"
+#include "common/relay.h"
 #include "usfft/items/group.h"
 #include "usfft/items/item_in.h"
 
@@ -22,7 +23,7 @@ item_judge(const struct job *j, int err, const size_t *bad)
 	if (err == -ERANGE)
 		raw_die(j->in, "the values or weights are too large");
 	if (err == -EIO)
-		die("-g: %s", gpu_why(j->run.gpu));
+		raw_die(j->in, "-g: %s", gpu_why(j->run.gpu));
 	if (err)
 		raw_die(j->in, "%s", strerror(-err));
 }
@@ -196,9 +197,10 @@ item_read(struct job *j, struct img *x)
 {
 	size_t bytes;
 
-	const bool whole = x->dim != 2 || !may_arrive(j);
+	const bool arrives = may_arrive(j), whole = x->dim != 2 || !arrives;
 
-	j->piece = 0;
+	if (arrives)
+		j->piece = 0;
 	const bool large = raw_left(j->in) * img_type_size(x->type) >= MAPPED_FROM;
 	if (large && (whole || j->o.threads > 1) && raw_try_map(j->in, x))
 		return;
@@ -230,6 +232,27 @@ sort_arriving(struct job *j, const struct img *x)
 		stats_charge(&j->st, STATS_COMPUTE);
 	}
 	usfft_sort(j->run.plan);
+}
+
+void
+item_tell_gpu(const struct job *j, const void *host, size_t bytes)
+{
+	if (j->run.gpu && bytes)
+		gpu_ahead(j->run.gpu, &(struct gpu_span){host, bytes}, 1);
+}
+
+void
+item_compute(const struct job *j)
+{
+	relay_pass(RELAY_COMPUTE);
+	item_judge(j, gpu_enter(j->run.gpu), NULL);
+}
+
+void
+item_results(const struct job *j, const void *results)
+{
+	relay_pass(RELAY_WRITE);
+	item_judge(j, transform_settle(&j->run, results), NULL);
 }
 
 void

@@ -35,6 +35,16 @@ void item_plan(struct job *j, const struct usfft_options *o);
  */
 struct item_input item_input(const struct job *j, const struct img *x, size_t m, size_t sets);
 
+/*
+ * Tells the GPU that the item's transform will read these bytes; there may be no GPU, or no bytes. item_compute() then takes
+ * the item from reading to computing: see common/relay.h.
+ */
+void item_tell_gpu(const struct job *j, const void *host, size_t bytes);
+void item_compute(const struct job *j);
+
+/* Takes the item from computing to writing. results: where the GPU's come to. */
+void item_results(const struct job *j, const void *results);
+
 /* Sorts an item's points into the plan, unless they are fixed. It frees the item's samples, except with --check. */
 void item_sort(struct job *j, struct img *x, const struct item_input *q);
 

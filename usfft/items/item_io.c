@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "common/die.h"
 #include "common/mem.h"
+#include "common/relay.h"
 #include "usfft/items/group.h"
 #include "usfft/items/item_in.h"
 
@@ -73,15 +74,15 @@ item_write_head(struct job *j, struct img *y, const struct img *from)
 	raw_head(j->out, y);
 }
 
-/* Writes the modes of type 1, some rows at a time; on the CPU they come straight from the grid. */
+/* Writes the modes of type 1, some rows at a time. On the CPU they come straight from the grid, and modes is NULL. */
 static void
-write_modes(struct job *j, const struct img *x, const struct usfft_points *pt, struct spot_check *s)
+write_modes(struct job *j, const struct img *x, const struct usfft_options *o, char *modes,
+	    const struct usfft_points *pt, struct spot_check *s)
 {
-	const struct usfft_options *o = &j->run.o;
 	const size_t rows = transform_modes(o) / o->n[0];
 	const size_t row_bytes = o->n[0] * 2 * (o->single ? sizeof(float) : sizeof(double));
 	const size_t most = row_bytes < ITEM_PIECE ? ITEM_PIECE / row_bytes : 1;
-	char *block = weir_xalloc(most, row_bytes);
+	char *block = modes ? NULL : weir_xalloc(most, row_bytes);
 	struct img y;
 
 	stream_modes_head(&y, o, !j->a.output);
@@ -89,14 +90,33 @@ write_modes(struct job *j, const struct img *x, const struct usfft_points *pt, s
 	for (size_t r = 0; r < rows; r += most) {
 		const size_t count = rows - r < most ? rows - r : most;
 		const double t = clock_now();
-		transform_get_rows(&j->run, j->sign, r, count, block);
+		char *at = modes ? modes + r * row_bytes : block;
+		if (!modes)
+			transform_get_rows(&j->run, j->sign, r, count, at);
 		j->took.modes += clock_now() - t;
 		for (size_t i = 0; i < count; i++)
-			spot_check_row(s, o, pt, r + i, block + i * row_bytes);
-		item_write_row(j, block, count * o->n[0], o->single);
+			spot_check_row(s, o, pt, r + i, at + i * row_bytes);
+		item_write_row(j, at, count * o->n[0], o->single);
 	}
 	img_free(&y);
 	weir_free(block);
+}
+
+/*
+ * Tells the GPU what type 1 sends there: the values of fixed points, or the whole item, of which coordinates and values are read
+ * in turn. Weighted values are made during the run, and one point alone does not take all of a long record.
+ */
+static void
+tell_type1(const struct job *j, const struct img *x, const struct item_input *q)
+{
+	const size_t m = q->at.pt.m, real = q->v.single ? sizeof(float) : sizeof(double);
+
+	if (item_weighs(j))
+		return;
+	if (j->fixed)
+		item_tell_gpu(j, q->v.c, 2 * m * real);
+	else if (m > 1)
+		item_tell_gpu(j, x->data, m * q->at.pt.stride * real);
 }
 
 void
@@ -106,11 +126,14 @@ item_points_to_modes(struct job *j, struct img *x)
 	const struct usfft_points *pt = &q.at.pt;
 	struct usfft_options o = j->o;
 	struct spot_check s;
+	char *modes;
 
 	if (q.at.dim != o.dim)
 		raw_die(j->in, "points of %d axes, but -n of %d", q.at.dim, o.dim);
 	o.single = q.v.single;
 	o.expect = pt->m;
+	tell_type1(j, x, &q);
+	item_compute(j);
 	const double *w = item_weigh(j, pt, pt->m, &o);
 	if (w)
 		item_judge(j, values_make_own(&q.v, pt->m, w), NULL);
@@ -124,12 +147,14 @@ item_points_to_modes(struct job *j, struct img *x)
 		return;
 	}
 	item_sort(j, x, &q);
-	item_judge(j, transform_gather(&j->run, j->sign, j->fixed ? q.v.c : NULL), NULL);
+	item_judge(j, transform_gather(&j->run, j->sign, j->fixed ? q.v.c : NULL, &modes), NULL);
 	stats_charge(&j->st, STATS_COMPUTE);
+	item_results(j, modes);
 	item_start_check(j, &s, transform_modes(&o), &q.v, pt->m);
-	write_modes(j, x, pt, &s);
+	write_modes(j, x, &o, modes, pt, &s);
 	item_end_check(j, &s);
 	values_free(&q.v);
+	weir_free(modes);
 }
 
 void
@@ -174,6 +199,8 @@ item_modes_to_points(struct job *j, struct img *x)
 		raw_die(j->in, "%s", err);
 	const size_t modes = transform_modes(&o);
 	struct values f = take_modes(j, x, modes, o.single);
+	item_tell_gpu(j, f.c, 2 * modes * (o.single ? sizeof(float) : sizeof(double)));
+	item_compute(j);
 	item_plan(j, &o);
 	stats_charge(&j->st, STATS_PLAN);
 	if (group_suits(j)) {
@@ -186,6 +213,7 @@ item_modes_to_points(struct job *j, struct img *x)
 	void *z = weir_xalloc(m, 2 * sizeof(double));
 	item_judge(j, transform_type2(&j->run, j->sign, f.c, z), NULL);
 	stats_charge(&j->st, STATS_COMPUTE);
+	item_results(j, z);
 	item_start_check(j, &s, m, &f, modes);
 	spot_check_points(&s, &o, &j->at.pt, z);
 	item_end_check(j, &s);
@@ -219,8 +247,10 @@ item_points_to_points(struct job *j, struct img *x)
 	void *z = weir_xalloc(to->m, 2 * sizeof(double));
 	if (q.v.cstride != 2)
 		item_judge(j, values_make_own(&q.v, from->m, NULL), NULL);
+	item_compute(j);
 	item_judge(j, transform_type3(&j->run, &o, from, q.v.c, to, j->sign, z, &bad), &bad);
 	stats_charge(&j->st, STATS_COMPUTE);
+	relay_pass(RELAY_WRITE);
 	item_start_check(j, &s, to->m, &q.v, from->m);
 	spot_check_targets(&s, &o, from, to, z);
 	item_end_check(j, &s);

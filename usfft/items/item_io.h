@@ -42,6 +42,7 @@ struct job {
 	size_t sky_n[2];       /* the image that it is for */
 	double *weights;       /* owned: of the item, of fixed points, or from a file; NULL: none */
 	size_t nweights;       /* numbers in the file; 0: there is none */
+	bool weighed;	       /* an item has got its weights */
 	double *maps, *start;  /* owned: of --inverse, complex; NULL: none */
 	size_t coils;	       /* maps */
 	struct raw_out *weights_out; /* NULL: none */

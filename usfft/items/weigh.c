@@ -66,7 +66,7 @@ write_weights(struct job *j, size_t m)
 const double *
 item_weigh(struct job *j, const struct usfft_points *pt, size_t m, const struct usfft_options *o)
 {
-	const bool known = j->weights && j->fixed && j->st.items > 0;
+	const bool known = j->weights && j->fixed && j->weighed;
 	size_t bad = 0;
 
 	if (!item_weighs(j) || known)
@@ -83,5 +83,6 @@ item_weigh(struct job *j, const struct usfft_points *pt, size_t m, const struct 
 	}
 	if (j->weights_out)
 		write_weights(j, m);
+	j->weighed = true;
 	return j->weights;
 }

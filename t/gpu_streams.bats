@@ -1,0 +1,136 @@
+# Streams of items with -g: item k + 1 is read and item k - 1 is written while item k is computed. The programs are those of
+# t/cudacpu, whose kernels run on the CPU.
+load lib
+
+setup() {
+	scratch
+	gpu=$B/t/cudacpu
+}
+
+# Seven pictures of seven sizes.
+colours() {
+	for i in 1 2 3 4 5 6 7; do
+		{
+			printf 'P6\n%d 9\n255\n' $((10 * i))
+			gen --type=uchar noise $((30 * i)) 9 | tail -c $((270 * i))
+		} >c$i
+	done
+}
+
+grays() {
+	for i in 1 2 3 4 5 6 7; do
+		gen --type=uchar smooth $((60 + 10 * (i % 4))) 60 "$i" >g$i
+	done
+}
+
+# Points of two axes, and seven items each of values at them (v), of modes (m) and of points with values (r).
+scattered() {
+	local i n
+	item double '2 60' 'kinds: list domain' 'columns:=x y' -- $(seq -0.49 .008 .463) >points
+	for i in 1 2 3 4 5 6 7; do
+		item "$([ $((i % 3)) -eq 0 ] && echo double || echo float)" '2 60' 'kinds: complex domain' -- $(seq "$i" $((i + 119))) >v$i
+		item float "2 $((3 + i)) 5" 'kinds: complex domain domain' -- $(seq $((10 * (3 + i)))) >m$i
+		n=$((20 * i))
+		item float "4 $n" 'kinds: list domain' 'columns:=x y re im' -- $(seq -f %.5f -0.49 .002 9 | head -n $((4 * n))) >r$i
+	done
+}
+
+# as_one NAME COMMAND...: streams of 1, 2, 3 and 7 files NAME1, NAME2, ... give what the files give one by one.
+as_one() {
+	local name=$1 n i
+	shift
+	for n in 1 2 3 7; do
+		for ((i = 1; i <= n; i++)); do "$@" "$name$i"; done >want
+		for ((i = 1; i <= n; i++)); do cat "$name$i"; done | "$@" | cmp - want
+		[ -s want ]
+	done
+}
+
+@test "emst -g of a stream of pictures gives what the CPU gives" {
+	colours
+	for n in 1 2 3 7; do
+		for to in tree labels; do
+			emst --to=$to -k 3 $(seq -f c%g $n) >want
+			$gpu/emst -g --to=$to -k 3 $(seq -f c%g $n) | cmp - want
+		done
+	done
+	emst --to=colours c? >want
+	$gpu/emst -g --to=colours c? | cmp - want
+	emst --method=brute --to=text c? >want
+	$gpu/emst -g --method=brute --to=text --stats=s.json c? | cmp - want
+	grep -q '"items": 7, ' s.json
+}
+
+@test "dptrace -g of a stream of pictures gives what the CPU gives" {
+	grays
+	for n in 1 2 3 7; do
+		for o in --passes=2 '--score=edge --to=svg' --overlay; do
+			dptrace --quiet -p 5,20 -p 50,30 ${o/overlay/overlay=want.over} $(seq -f g%g $n) >want
+			$gpu/dptrace -g --quiet -p 5,20 -p 50,30 ${o/overlay/overlay=got.over} $(seq -f g%g $n) | cmp - want
+		done
+		cmp want.over got.over
+	done
+}
+
+@test "usfft -g of a stream gives what its items give one by one" {
+	scattered
+	as_one v "$gpu/usfft" -g -T 1 -n 6,5 --points=points
+	as_one v "$gpu/usfft" -g -T 1 -n 6,5 --points=points --weights=pipe
+	as_one r "$gpu/usfft" -g -T 1 -n 6,5
+	as_one m "$gpu/usfft" -g -T 2 --points=points
+	as_one r "$gpu/usfft" -g -T 3 --targets=points
+	as_one v "$gpu/usfft" -g -T 2 --inverse -n 4,3 --points=points --iter=2 --quiet
+	cat v? | $gpu/usfft -g -T 1 -n 6,5 --points=points --weights=pipe --weights-to=w >/dev/null
+	[ "$(rawinfo w | wc -l)" -eq "$(rawinfo points | wc -l)" ]
+}
+
+@test "an item that fails with -g is named, and the items before it are written" {
+	colours
+	emst c1 c2 >want
+	for end in 'P6\n4 4\n255\nxx' 'P9\n'; do
+		(cat c1 c2 && printf "$end") >bad
+		run ! --separate-stderr $gpu/emst -g bad
+		[[ $stderr == 'emst: bad: item 3: '* ]]
+		$gpu/emst -g bad 2>/dev/null | cmp - want
+	done
+	grays
+	dptrace --quiet -p 5,20 -p 65,30 g1 g2 g3 >want
+	run ! --separate-stderr $gpu/dptrace -g --quiet -p 5,20 -p 65,30 g1 g2 g3 g4 g5
+	same <(echo "$stderr") 'dptrace: g4: line 0: point 65,30 lies outside the image of 60 x 60'
+	same <(echo "$output") "$(cat want)"
+	scattered
+	$gpu/usfft -g -T 1 -n 6,5 v1 --points=points >want
+	item float '2 60' 'kinds: complex domain' -- nan $(seq 119) >bad
+	run ! --separate-stderr $gpu/usfft -g -T 1 -n 6,5 --points=points v1 bad v2 v3
+	same <(echo "$stderr") 'usfft: bad: point 0 has a coordinate or value that is NaN or infinite'
+	$gpu/usfft -g -T 1 -n 6,5 --points=points v1 bad v2 v3 2>/dev/null | cmp - want
+	# Found while it is computed, when the next item may have been read.
+	item float '4 2' 'kinds: list domain' 'columns:=x y re im' -- .1 .2 1 0 .1 nan 1 0 >bad
+	$gpu/usfft -g -T 1 -n 6,5 r1 r2 >want
+	run ! --separate-stderr $gpu/usfft -g -T 1 -n 6,5 r1 r2 bad r3 r4 r5
+	same <(echo "$stderr") 'usfft: bad: point 1 has a coordinate or value that is NaN or infinite'
+	$gpu/usfft -g -T 1 -n 6,5 r1 r2 bad r3 r4 r5 2>/dev/null | cmp - want
+	cat r1 r2 bad r3 | $gpu/usfft -g -T 1 -n 6,5 2>&1 >/dev/null | grep -q '^usfft: (stdin): item 3: point 1 '
+}
+
+@test "an output that takes no more ends a stream with -g" {
+	colours
+	run ! --separate-stderr bash -c "$gpu/emst -g c? >/dev/full"
+	same <(echo "$stderr") 'emst: (stdout): No space left on device'
+	run bash -c "$gpu/emst -g c? c? c? | head -c 10 | wc -c; exit \${PIPESTATUS[0]}"
+	[ "$status" -eq 141 ]
+}
+
+@test "a result with -g does not wait for the next item" {
+	colours
+	mkfifo in out
+	timeout 60 $gpu/emst -g <in >out 3>&- &
+	exec 7>in 8<out
+	for i in 1 2; do
+		emst c$i >want
+		cat c$i >&7
+		timeout 60 head -c "$(wc -c <want)" <&8 | cmp - want
+	done
+	exec 7>&-
+	wait $!
+}
