@@ -138,6 +138,35 @@ exits() {
 	each exits 1 'pngtopam'
 }
 
+@test "converters name the program that reads a file of another format" {
+	{ printf 'II*\0' && head -c 6000 /dev/zero; } >a.tif
+	{ printf 'MM\0+' && head -c 6000 /dev/zero; } >big.tif
+	{ printf 'SIMPLE  =                    T' && head -c 6000 /dev/zero; } >a.fits
+	printf '\x89PNG\r\n\x1a\n' >a.png
+	pgm 1 1 255 7 >a.pgm
+	for program in fitstoraw segytoraw sutoraw texttoraw pgmtoraw rawtofits rawtotiff; do
+		for file in a.tif big.tif; do
+			run -1 "$program" $file
+			[ "$output" = "$program: $file: this is TIFF; convert it with tifftoraw" ]
+		done
+	done
+	for program in tifftoraw segytoraw sutoraw texttoraw pgmtoraw; do
+		run -1 "$program" a.fits
+		[ "$output" = "$program: a.fits: this is FITS; convert it with fitstoraw" ]
+	done
+	for program in fitstoraw tifftoraw segytoraw sutoraw texttoraw; do
+		run -1 "$program" a.png
+		[ "$output" = "$program: a.png: this is PNG; convert it with pngtopam" ]
+		run -1 "$program" a.pgm
+		[ "$output" = "$program: a.pgm: this is PNM; it needs no conversion" ]
+	done
+	# a file of their own format that is damaged is not sent to themselves
+	run -1 tifftoraw a.tif
+	[[ $output != *'convert it'* ]]
+	run -1 fitstoraw a.fits
+	[[ $output != *'convert it'* ]]
+}
+
 @test "one pixel is a picture" {
 	pgm 1 1 255 7 >input
 	each exits 0 ''

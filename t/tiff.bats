@@ -234,7 +234,9 @@ there_and_back() {
 	rawtotiff a.pgm >b.tif
 	head -c 9000 b.tif >cut.tif
 	fails 1 'cut.tif: ' tifftoraw cut.tif
-	fails 1 'a.pgm: Not a TIFF' tifftoraw a.pgm
+	fails 1 'a.pgm: this is PNM' tifftoraw a.pgm
+	printf 'no picture at all' >a.txt
+	fails 1 'a.txt: Not a TIFF' tifftoraw a.txt
 	fails 1 '(stdin): empty input' tifftoraw </dev/null
 	fails 1 '--max-bytes' tifftoraw --max-bytes=100 a.tif
 	# A directory that is its own successor: the offset of the next one stands at the end of the first.

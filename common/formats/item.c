@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/formats/foreign.h"
 #include "common/formats/item.h"
 #include "common/formats/npy.h"
 #include "common/formats/pnm.h"
@@ -166,29 +167,13 @@ raw_or_npy_item(struct raw_in *in, struct img *x, const char *magic)
 		decode(in, x, &how);
 }
 
-/* Formats that users may pipe in by mistake, and the tool that converts or unpacks each. */
-static const struct {
-	const char *magic, *what;
-} foreign[] = {
-    {"\x89PNG", "PNG; convert it with pngtopam"},
-    {"\xff\xd8\xff", "JPEG; convert it with jpegtopnm"},
-    {"II*", "TIFF; convert it with tifftoraw"},
-    {"MM", "TIFF; convert it with tifftoraw"},
-    {"SIMPLE", "FITS; convert it with fitstoraw"},
-    {"GIF8", "GIF; convert it with giftopnm"},
-    {"\x1f\x8b", "gzip; unpack it with gzip -dc"},
-    {"PK\3\4", "a zip archive; of a .npz, unpack it with unzip and give the .npy files inside"},
-};
-
 static _Noreturn void
 die_unknown(struct raw_in *in, const unsigned char *magic, size_t n)
 {
 	char hex[3 * ITEM_MAGIC + 1] = "";
 
-	for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-		if (n >= strlen(foreign[i].magic) &&
-		    !memcmp(magic, foreign[i].magic, strlen(foreign[i].magic)))
-			raw_die(in, "this is %s", foreign[i].what);
+	if (foreign_what(magic, n))
+		raw_die(in, "this is %s", foreign_what(magic, n));
 	for (size_t i = 0; i < n; i++)
 		sprintf(hex + 3 * i, " %02x", magic[i]);
 	raw_die(in, "unknown format: the first bytes are%s", hex);

@@ -8,6 +8,7 @@
 
 #include "common/die.h"
 #include "common/file.h"
+#include "common/formats/foreign.h"
 #include "common/mem.h"
 #include "common/scratch.h"
 #include "common/tools/door.h"
@@ -177,6 +178,17 @@ door_each(char *const *path, size_t npath, const struct opt_common *common,
 		door_close(&d);
 	}
 	stats_close(&st, NULL, out, common);
+}
+
+void
+door_refuse_foreign(const struct door *d)
+{
+	char first[FOREIGN_MAGIC];
+	const ssize_t n = pread(d->fd, first, sizeof first, 0);
+	const char *what = n > 0 ? foreign_what(first, (size_t)n) : NULL;
+
+	if (what)
+		die("%s: this is %s", d->name, what);
 }
 
 void

@@ -45,6 +45,9 @@ void door_send(struct door *d, struct raw_out *out);
 
 void door_close(struct door *d);
 
+/* Dies when the first bytes are those of a format that another program converts, and says which. */
+void door_refuse_foreign(const struct door *d);
+
 /* Dies when the payload of x exceeds max_bytes, the value of --max-bytes. name: the file, for the message. */
 void door_limit(const char *name, const struct img *x, size_t max_bytes);
 

@@ -350,6 +350,7 @@ convert_file(const void *context, const struct door *door, struct raw_out *out, 
 
 	if (fits_open_diskfile(&s.f, door->path, READONLY, &status)) {
 		char text[FLEN_ERRMSG + 32];
+		door_refuse_foreign(door);
 		fits_why(status, text, sizeof text);
 		die("%s: %s", door->name, text);
 	}

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "common/die.h"
+#include "common/formats/foreign.h"
 #include "common/mem.h"
 #include "common/tools/segy.h"
 
@@ -137,6 +138,8 @@ read_lead(struct segy *s, enum trace_order order)
 	lead = traces_look(t, SEGY_LEAD, &got);
 	if (!got)
 		die("%s: empty input", t->name);
+	if (foreign_what(lead, got))
+		die("%s: this is %s", t->name, foreign_what(lead, got));
 	if (got < SEGY_LEAD)
 		die("%s: %zu bytes are no SEG-Y file: its headers alone have 3600", t->name, got);
 	read_binary(s, lead, order);

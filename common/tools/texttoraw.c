@@ -6,6 +6,7 @@
 
 #include "common/die.h"
 #include "common/file.h"
+#include "common/formats/foreign.h"
 #include "common/mem.h"
 #include "common/opt.h"
 #include "common/raw.h"
@@ -165,7 +166,8 @@ next_item(struct text *t, bool even)
 	t->n = t->columns = 0;
 	while ((got = getline(&s, &room, t->f)) > 0) {
 		const bool comment = *s == '#';
-		t->line++;
+		if (!t->line++ && foreign_what(s, (size_t)got))
+			die("%s: this is %s", t->name, foreign_what(s, (size_t)got));
 		t->bytes += (size_t)got;
 		if (memchr(s, 0, (size_t)got))
 			die("%s: line %zu: a zero byte: this is no text", t->name, t->line);

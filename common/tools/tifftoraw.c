@@ -269,6 +269,7 @@ convert_file(const void *context, const struct door *door, struct raw_out *out, 
 	s.t = TIFFOpen(door->path, "rm");
 	if (!s.t) {
 		const char *why = tiff_why();
+		door_refuse_foreign(door);
 		die("%s: %s", door->name, *why ? why : "this is no TIFF file");
 	}
 	find_pages(&s);

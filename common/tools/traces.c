@@ -4,6 +4,7 @@
 
 #include "common/die.h"
 #include "common/file.h"
+#include "common/formats/foreign.h"
 #include "common/mem.h"
 #include "common/swap.h"
 #include "common/tools/traces.h"
@@ -107,6 +108,8 @@ struct guess {
 static struct guess
 guess(const unsigned char *first, size_t got, bool swap)
 {
+	if (got < TRACE_HEAD)
+		return (struct guess){0};
 	struct guess g = {trace_ushort(first + TRACE_NS, swap),
 			  trace_ushort(first + TRACE_DT, swap), false};
 	const size_t record = TRACE_HEAD + (size_t)g.ns * 4;
@@ -159,10 +162,13 @@ traces_open_su(struct traces *t, const char *path, enum trace_order order, bool 
 	first = traces_look(t, 2 * TRACE_HEAD + (size_t)TRACE_MAXNS * 4, &got);
 	if (!got)
 		die("%s: empty input", t->name);
-	if (got < TRACE_HEAD)
-		die("%s: %zu bytes are no trace: its header alone has 240", t->name, got);
 	for (int i = 0; i < 2; i++)
 		g[i] = guess(first, got, traces_swapped(i));
+	/* The number of a trace may have any bytes, so they decide only where no trace follows. */
+	if (!g[0].fits && !g[1].fits && foreign_what(first, got))
+		die("%s: this is %s", t->name, foreign_what(first, got));
+	if (got < TRACE_HEAD)
+		die("%s: %zu bytes are no trace: its header alone has 240", t->name, got);
 	if (order == TRACE_DETECT)
 		order = likelier(g[1], g[0]) ? TRACE_LITTLE : TRACE_BIG;
 	else if (!g[order].fits && g[!order].fits)
