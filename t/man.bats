@@ -122,6 +122,16 @@ references() {
 	no_complaints
 }
 
+@test "every line of DIAGNOSTICS begins with the program, as the message does" {
+	for page in "$root"/man/*.1 "$root"/t/*.1; do
+		program=${page##*/}
+		program=${program%.1}
+		sed -n '/^\.Sh DIAGNOSTICS/,/^\.Sh [^D]/s/^\.It //p' "$page" | grep -vE "^\"?$program: " >odd || continue
+		complain "${page##*/}" "$(cat odd)"
+	done
+	no_complaints
+}
+
 @test "the sections of all pages stand in one order" {
 	printf '%s\n' NAME SYNOPSIS DESCRIPTION ENVIRONMENT 'EXIT STATUS' EXAMPLES DIAGNOSTICS PERFORMANCE 'SEE ALSO' HISTORY CAVEATS >order
 	for page in "$root"/man/*.1 "$root"/t/*.1; do
