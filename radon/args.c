@@ -284,6 +284,7 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 	check_mute(a, o);
 	o->mute.taper = a->taper_given ? a->taper : o->nr ? o->dq + o->dr : 4 * o->dq;
 	g->any_noise = any_noise(a, o);
+	o->find_nu = g->any_noise && o->mode == RADON_SPARSE;
 	if (noise_text(a, o) && !g->any_noise)
 		o->nu = parse_noise(noise_option(o), noise_text(a, o));
 	o->fmin = a->fmin;

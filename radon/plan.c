@@ -50,6 +50,8 @@ check(const struct radon_options *o)
 	for (size_t j = 0; j < o->nx; j++)
 		if (!isfinite(o->g[j]))
 			return -EDOM;
+	if (o->find_nu && (o->mode != RADON_SPARSE || o->hyperbolic || o->nr))
+		return -EDOM;
 	return check_adapt(o) ? 0 : -EDOM;
 }
 
@@ -122,6 +124,7 @@ radon_work(const struct radon_plan *p, int threads)
 	    (!radon_iterates(&p->core.o) ||
 	     (w->irls =
 		  p->core.o.hyperbolic ? radon_time_inverse(&p->core) : radon_sparse(&p->core))) &&
+	    (!p->core.o.find_nu || !radon_evidence(&w->evidence, &p->core.o, threads)) &&
 	    (!(p->core.o.adapt.filter > 0) || (w->adapt = radon_adapter(&p->core.o, threads))))
 		return w;
 	radon_work_free(w);
@@ -136,6 +139,7 @@ radon_work_free(struct radon_work *w)
 	radon_lsq_work_free(w->lsq);
 	radon_irls_free(w->irls);
 	radon_adapter_free(w->adapt);
+	radon_evidence_free(w->evidence);
 	radon_room_free(&w->room);
 	weir_free(w);
 }

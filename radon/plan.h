@@ -17,8 +17,9 @@ struct radon_plan {
 
 struct radon_work {
 	struct radon_room room;
-	struct radon_lsq_work *lsq;  /* owned */
-	struct radon_adapter *adapt; /* owned; NULL: no adaptive subtraction */
+	struct radon_evidence *evidence; /* owned; NULL: NU is that of the options */
+	struct radon_lsq_work *lsq;	 /* owned */
+	struct radon_adapter *adapt;	 /* owned; NULL: no adaptive subtraction */
 	struct radon_irls *irls; /* owned; for sparse, and for the inverses of hyperbolic curves */
 };
 

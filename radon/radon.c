@@ -67,6 +67,17 @@ run_in_time(const struct radon_core *c, struct radon_work *w, const float *in, f
 		radon_mute_rows(c, out, threads);
 }
 
+/* Finds the NU of a run. Returns false when there is no memory. */
+static bool
+find_nu(struct radon_work *w, const float *in, double *nu)
+{
+	if (!w->evidence)
+		return true;
+	const int err = radon_evidence_run(w->evidence, in, nu);
+	*nu = err ? NAN : *nu * .1;
+	return !err;
+}
+
 void
 radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, float *out,
 	  struct radon_report *report)
@@ -74,7 +85,9 @@ radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, flo
 	const struct radon_core *c = &p->core;
 	struct radon_report own, *r = report ? report : &own;
 
-	*r = (struct radon_report){.edge = {NAN, NAN}, .adapt = INFINITY};
+	*r = (struct radon_report){.edge = {NAN, NAN}, .nu = c->o.nu, .adapt = INFINITY};
+	if (!find_nu(w, in, &r->nu))
+		return;
 	if (c->o.method == RADON_TIME)
 		run_in_time(c, w, in, out, r);
 	else if (c->o.mode == RADON_ADJOINT)

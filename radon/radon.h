@@ -122,6 +122,11 @@ struct radon_options {
 	double fmin, fmax; /* Hz; frequencies outside are 0; fmax 0: Nyquist */
 	double nu;	   /* lsq, sparse: NU, >= 0 */
 	/*
+	 * sparse with one axis of curves that are no hyperbolas: each run finds its NU, a tenth of that of radon_noise(). The panel
+	 * of sparse has the energy of the signal in few places, where a curve therefore has more than an equal part.
+	 */
+	bool find_nu;
+	/*
 	 * sparse: sets of weights, and steps of conjugate gradients for each. lsq takes `inner` steps too when the curves are
 	 * hyperbolic or have two axes.
 	 */
@@ -151,6 +156,8 @@ struct radon_report {
 	size_t fallbacks;
 	/* The number of steps of conjugate gradients in the whole run. */
 	size_t steps;
+	/* The NU of the run. NaN: there was no memory to find it, and the result is not written. */
+	double nu;
 	/* The L of adaptive subtraction; infinite: what was subtracted stayed as it was. */
 	double adapt;
 	/*
@@ -217,6 +224,16 @@ double radon_moveout(const struct radon_options *o);
  * Returns 0 or -errno. The function is not thread-safe, since FFTW's planner is not.
  */
 int radon_noise(const struct radon_options *o, const float *gather, double *nu);
+
+/*
+ * The same in parts, for many gathers of one plan. radon_evidence() is not thread-safe, since FFTW's planner is not; several
+ * radon_evidence_run() may run at once, each with an object of its own. Both return 0 or -errno; after an error of the first *e
+ * is NULL.
+ */
+struct radon_evidence;
+int radon_evidence(struct radon_evidence **e, const struct radon_options *o, int threads);
+int radon_evidence_run(struct radon_evidence *e, const float *gather, double *nu);
+void radon_evidence_free(struct radon_evidence *e); /* accepts NULL */
 
 /* --- guards.c: do the options suit the gather? ------------------------------------------------------------------- */
 

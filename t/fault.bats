@@ -84,6 +84,7 @@ image rawmath -t 2 a*2
 gather radon -t 2 --quiet -q -.1:.1:5 -X 40
 gather radon -t 2 --quiet -q 0:.1:5 -X 40 --curve=hyperbolic --sparse --subtract
 gather radon -t 2 --quiet -q -.1:.1:5 -X 40 --lsq --subtract --adapt
+gather radon -t 2 --quiet -q -.1:.1:5 -X 40 --sparse=auto
 '
 
 @test "every program has a line in the table" {

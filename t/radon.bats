@@ -306,6 +306,11 @@ near() {
 	below "$(cat e-o-noisy)" "$(awk '{ print .75 * $1 }' e-fixed)"
 	radon $curves --sparse=auto --subtract --mute=.1 --quiet -t 1 clean >o1
 	cmp <(samples o-clean) <(samples o1)
+	# Gathers of one batch have each their own NU.
+	for i in 1 2 3; do cat clean noisy noisy; done |
+		radon $curves --sparse=auto --subtract --mute=.1 --quiet -v -t 2 2>err >o
+	for i in 1 2 3; do cat o-clean o-noisy o-noisy; done | cmp - o
+	[ "$(sed 's/.*, NU \([^,]*\),.*/\1/' err | sort -u | wc -l)" -eq 2 ]
 }
 
 @test "radon: a polygon that reaches far equals a cut in q" {

@@ -19,7 +19,7 @@ static const double faint = 1e-3;
  * The problem at every 16th frequency. Frequency i of `d` is frequency EVERY * i of the gather, and the core's a and c are
  * EVERY times as large.
  */
-struct evidence {
+struct radon_evidence {
 	struct radon_core core;
 	struct radon_room room;
 	size_t n, ld; /* frequencies, and their number padded to whole blocks */
@@ -43,7 +43,7 @@ square(const float *v)
 
 /* Takes every 16th frequency out of the spectra of the gather, and finds their weights. */
 static void
-choose(struct evidence *e)
+choose(struct radon_evidence *e)
 {
 	const struct radon_core *p = &e->core;
 	double peak = 0;
@@ -66,7 +66,7 @@ choose(struct evidence *e)
 
 /* sum = the part of J that the block at frequency i has for each NU. b is A^H d. Returns 0 or -ENOMEM. */
 static int
-add_block(const struct evidence *e, int thread, size_t i, const float *b, double sum[NUS])
+add_block(const struct radon_evidence *e, int thread, size_t i, const float *b, double sum[NUS])
 {
 	const struct radon_core *p = &e->core;
 	const double nx = (double)p->nlive, nq = (double)p->o.nq;
@@ -104,7 +104,7 @@ add_block(const struct evidence *e, int thread, size_t i, const float *b, double
 }
 
 static int
-add_blocks(struct evidence *e)
+add_blocks(struct radon_evidence *e)
 {
 	const struct radon_core *p = &e->core;
 	int err = 0;
@@ -122,7 +122,7 @@ add_blocks(struct evidence *e)
 }
 
 static bool
-take_room(struct evidence *e, int threads)
+take_room(struct radon_evidence *e, int threads)
 {
 	const struct radon_core *p = &e->core;
 	bool ok = radon_room_take(&e->room, p, threads);
@@ -145,25 +145,8 @@ take_room(struct evidence *e, int threads)
 	return ok;
 }
 
-static void
-give_room(struct evidence *e)
-{
-	for (int i = 0; e->lane && i < e->room.threads; i++) {
-		toeplitz_work_free(e->lane[i].solve);
-		weir_free(e->lane[i].m);
-		weir_free(e->lane[i].column);
-	}
-	weir_free(e->lane);
-	toeplitz_free(e->solver);
-	weir_free(e->d);
-	weir_free(e->rank);
-	weir_free(e->j);
-	radon_room_free(&e->room);
-	radon_core_free(&e->core);
-}
-
 static double
-least(const struct evidence *e)
+least(const struct radon_evidence *e)
 {
 	double best = INFINITY, at = nus[NUS - 1];
 
@@ -179,30 +162,76 @@ least(const struct evidence *e)
 	return at;
 }
 
-int
-radon_noise(const struct radon_options *o, const float *gather, double *nu)
+void
+radon_evidence_free(struct radon_evidence *e)
 {
-	const int threads = o->threads > 0 ? o->threads : 1;
+	if (!e)
+		return;
+	for (int i = 0; e->lane && i < e->room.threads; i++) {
+		toeplitz_work_free(e->lane[i].solve);
+		weir_free(e->lane[i].m);
+		weir_free(e->lane[i].column);
+	}
+	weir_free(e->lane);
+	toeplitz_free(e->solver);
+	weir_free(e->d);
+	weir_free(e->rank);
+	weir_free(e->j);
+	radon_room_free(&e->room);
+	radon_core_free(&e->core);
+	weir_free(e);
+}
+
+int
+radon_evidence(struct radon_evidence **to, const struct radon_options *o, int threads)
+{
+	struct radon_evidence *e = weir_calloc(1, sizeof *e);
 	struct radon_options plain = *o;
-	struct evidence e = {0};
-	int err;
+	int err = -ENOMEM;
 
 	plain.mode = RADON_ADJOINT;
 	plain.method = RADON_RECURRENCE;
-	*nu = nus[NUS - 1];
-	if (!(err = radon_core_plan(&e.core, &plain)) && !take_room(&e, threads))
+	plain.adapt = (struct radon_adapt_options){0};
+	if (e && !(err = radon_core_plan(&e->core, &plain)) && !take_room(e, threads))
 		err = -ENOMEM;
-	if (!err && e.core.nlive) {
-		radon_forward(&e.core, &e.room, gather, o->nx, o->nt, e.core.lead, e.room.d);
-		choose(&e);
-		memset(e.j, 0, e.ld * NUS * sizeof *e.j);
-		for (size_t j = 0; j < o->nx; j++) {
-			e.core.a[j] *= EVERY;
-			e.core.c[j] *= EVERY;
-		}
-		if (!(err = add_blocks(&e)))
-			*nu = least(&e);
+	if (err) {
+		radon_evidence_free(e);
+		e = NULL;
 	}
-	give_room(&e);
+	for (size_t j = 0; e && j < o->nx; j++) {
+		e->core.a[j] *= EVERY;
+		e->core.c[j] *= EVERY;
+	}
+	*to = e;
+	return err;
+}
+
+int
+radon_evidence_run(struct radon_evidence *e, const float *gather, double *nu)
+{
+	const struct radon_core *p = &e->core;
+	int err = 0;
+
+	*nu = nus[NUS - 1];
+	if (!p->nlive)
+		return 0;
+	radon_forward(p, &e->room, gather, p->o.nx, p->o.nt, p->lead, e->room.d);
+	choose(e);
+	memset(e->j, 0, e->ld * NUS * sizeof *e->j);
+	if (!(err = add_blocks(e)))
+		*nu = least(e);
+	return err;
+}
+
+int
+radon_noise(const struct radon_options *o, const float *gather, double *nu)
+{
+	struct radon_evidence *e;
+	int err = radon_evidence(&e, o, o->threads > 0 ? o->threads : 1);
+
+	*nu = nus[NUS - 1];
+	if (!err)
+		err = radon_evidence_run(e, gather, nu);
+	radon_evidence_free(e);
 	return err;
 }

@@ -109,8 +109,7 @@ radon_irls_gradient_row(struct radon_irls *s, size_t i, float scale)
 {
 	const size_t n = s->p->ntau, at = i * n;
 
-	finish_gradient(s->grad + at, s->weight + at, s->u + at, n, scale,
-			(float)radon_damping(s->p));
+	finish_gradient(s->grad + at, s->weight + at, s->u + at, n, scale, (float)s->damping);
 	s->part[i] = energy_of_row(s->grad + at, n);
 }
 
@@ -157,7 +156,6 @@ static void
 conjugate_gradients(struct radon_irls *s, const struct radon_irls_operators *a, size_t *steps)
 {
 	const size_t rows = s->p->o.nq, n = s->p->ntau;
-	const double damping = radon_damping(s->p);
 	double g, next;
 
 	memset(s->u, 0, rows * n * sizeof *s->u);
@@ -166,7 +164,7 @@ conjugate_gradients(struct radon_irls *s, const struct radon_irls_operators *a, 
 	const double enough = 1e-10 * g;
 	for (int step = 0; step < s->p->o.inner && g > enough; step++, ++*steps) {
 		a->model(s, s->dir);
-		const double all = a->keep(s, s->step) + damping * energy_of_direction(s);
+		const double all = a->keep(s, s->step) + s->damping * energy_of_direction(s);
 		combine_rows(s, s->u, s->dir, rows, n, g / all, 1);
 		combine_rows(s, s->res, s->step, s->p->o.nx, s->row, -g / all, 1);
 		next = gradient(s, a);
@@ -201,6 +199,7 @@ radon_irls_run(struct radon_irls *s, const struct radon_irls_operators *a, struc
 
 	s->w = w;
 	s->in = in;
+	s->damping = r->nu * (double)o->nq;
 	for (size_t i = 0; i < o->nq * s->p->ntau; i++)
 		s->weight[i] = 1;
 	for (size_t j = 0; j < o->nx; j++)

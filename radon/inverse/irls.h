@@ -28,6 +28,7 @@ struct radon_irls {
 	float *u, *weight, *dir, *grad; /* [nq][ntau] */
 	float *res, *step;		/* [nx][row]: residual, A W x */
 	size_t row;			/* floats that a trace takes in them */
+	double damping;			/* NU nq of the run */
 	double *part;			/* the sums of rows, which are added in order */
 	struct radon_span *span;	/* [nx]: the data of each trace; none of a dead trace */
 	/* These two are borrowed while a gather runs. */
@@ -39,7 +40,7 @@ struct radon_irls {
 struct radon_irls *radon_irls(const struct radon_core *p, size_t row);
 void radon_irls_free(struct radon_irls *s); /* accepts NULL */
 
-/* Finds u and the weights. Sets the misfit and the steps of the report. */
+/* Finds u and the weights with the NU of the report. Sets the misfit and the steps of the report. */
 void radon_irls_run(struct radon_irls *s, const struct radon_irls_operators *a,
 		    struct radon_room *w, const float *in, struct radon_report *r);
 

@@ -113,10 +113,7 @@ new_plan(struct runner *r, const struct gather *g)
 	r->plans++;
 }
 
-/*
- * Finds the NU of a gather. The sparse inverse takes a tenth of it: its panel has the energy of the signal in few places, where
- * a curve therefore has more than an equal part.
- */
+/* Finds the NU of a gather for lsq, whose factors depend on it. */
 static void
 choose_noise(const struct runner *r, struct gather *g)
 {
@@ -125,8 +122,6 @@ choose_noise(const struct runner *r, struct gather *g)
 	o.threads = r->threads;
 	if (radon_noise(&o, g->in, &g->o.nu))
 		die("item %zu: gather %zu: no memory to find NU", g->item, g->plane + 1);
-	if (g->o.mode == RADON_SPARSE)
-		g->o.nu *= .1;
 }
 
 void
@@ -134,7 +129,7 @@ runner_plan(struct runner *r, struct batch *b)
 {
 	const double start = clock_now();
 
-	if (r->o->any_noise)
+	if (r->o->any_noise && !r->o->radon.find_nu)
 		choose_noise(r, &b->g[0]);
 	for (size_t i = 0; i < b->n && !warn_far(r, &b->g[0]); i++)
 		warn_alias(r, &b->g[i]);
@@ -186,6 +181,7 @@ run_on_gpu(const struct runner *r, struct batch *b)
 		die("-g: %s", err == -EIO ? gpu_why(r->o->gpu) : strerror(-err));
 	for (size_t i = 0; i < b->n; i++) {
 		b->g[i].report = report[i];
+		b->g[i].report.nu = b->g[i].o.nu;
 		judge(&b->g[i]);
 	}
 }
@@ -194,7 +190,8 @@ static void
 run_one(const struct runner *r, struct radon_work *w, struct gather *g)
 {
 	radon_run(r->plan, w, g->in, g->out, &g->report);
-	judge(g);
+	if (!isnan(g->report.nu))
+		judge(g);
 }
 
 /* All threads transform one gather, then the next. */
@@ -231,6 +228,10 @@ runner_run(struct runner *r, struct batch *b)
 		run_whole(r, b);
 	else
 		run_shared(r, b);
+	for (size_t i = 0; i < b->n; i++)
+		if (isnan(b->g[i].report.nu))
+			die("item %zu: gather %zu: no memory to find NU", b->g[i].item,
+			    b->g[i].plane + 1);
 	r->st->seconds[STATS_COMPUTE] += clock_now() - start;
 }
 
