@@ -24,6 +24,9 @@ enum img_type {
 	IMG_F64
 };
 
+/* The words of an option that chooses a type; the first one is IMG_I8. */
+#define IMG_WORDS "char|uchar|short|ushort|int|uint|int64|uint64|float|double"
+
 /* The format that an item was read in. Output has the same format where nothing is lost. */
 enum img_format { IMG_RAW, IMG_PNM, IMG_PFM, IMG_NPY };
 

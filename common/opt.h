@@ -70,7 +70,7 @@ struct opt {
 	enum opt_kind kind;
 	size_t at;	    /* offsetof(struct args, member) */
 	const char *arg;    /* its argument as the usage shows it, "FILE"; NULL: it takes none */
-	const char *help;   /* half a line, no full stop */
+	const char *help;   /* half a line, no full stop; %s: the words */
 	double lo, hi;	    /* INT, SIZE, REAL: lo == hi == 0 means any */
 	const char *words;  /* WORD; other kinds: what the completion proposes; FILE: a file */
 	const char *absent; /* not NULL: ARG is optional, and this is its value when left out */

@@ -147,6 +147,16 @@ put_zsh_action(const struct opt *o)
 	printf("%s", takes_file(o) ? "; _files}" : ")");
 }
 
+/* Prints the help of an option. */
+static void
+put_help(const struct opt *o, const char *special, const char *apostrophe)
+{
+	char help[OPT_HELP_MAX];
+
+	opt_format_help(o, help);
+	put_quoted(help, special, apostrophe);
+}
+
 static void
 put_zsh(const struct opt *row, size_t n, const char *name, bool operands)
 {
@@ -156,7 +166,7 @@ put_zsh(const struct opt *row, size_t n, const char *name, bool operands)
 		printf(" \\\n\t\t");
 		put_zsh_names(o);
 		printf("[");
-		put_quoted(o->help, "[]:\\", "'\\''");
+		put_help(o, "[]:\\", "'\\''");
 		printf("]");
 		if (o->arg) {
 			printf("%s", o->absent ? "::" : ":");
@@ -206,7 +216,7 @@ put_fish(const struct opt *row, size_t n, const char *name, bool operands)
 		printf(" -l %s", o->name);
 		put_fish_value(o);
 		printf(" -d '");
-		put_quoted(o->help, "\\", "\\'");
+		put_help(o, "\\", "\\'");
 		printf("'\n");
 	}
 }

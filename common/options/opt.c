@@ -46,8 +46,8 @@ static const struct {
     {0, {'h', "help", OPT_HELP, 0, NULL, "this text", .group = OPT_RUN}},
     {0, {'V', "version", OPT_VERSION, 0, NULL, "version, compiler, CPU and GPU", .group = OPT_RUN}},
     {0,
-     {0, "completion", OPT_COMPLETION, 0, "SHELL", "a completion for bash, zsh or fish (bash)",
-      .absent = "bash", .words = "bash|zsh|fish", .group = OPT_RUN}},
+     {0, "completion", OPT_COMPLETION, 0, "SHELL", "a completion for %s (bash)", .absent = "bash",
+      .words = "bash|zsh|fish", .group = OPT_RUN}},
 };
 
 /* The program's own rows, and after them its common rows. */

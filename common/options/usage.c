@@ -60,15 +60,34 @@ group_of(const struct opt *o)
 	return o->arg && !strcmp(o->arg, "FILE") ? OPT_DATA : OPT_COMPUTE;
 }
 
+void
+opt_format_help(const struct opt *o, char text[OPT_HELP_MAX])
+{
+	const char *at = o->words ? strstr(o->help, "%s") : NULL, *word = o->words;
+	int n = snprintf(text, OPT_HELP_MAX, "%.*s", at ? (int)(at - o->help) : -1, o->help);
+
+	while (at && n < OPT_HELP_MAX) {
+		const char *end = word + strcspn(word, "|");
+		const char *after = !*end ? at + 2 : strchr(end + 1, '|') ? ", " : " or ";
+
+		n += snprintf(text + n, (size_t)(OPT_HELP_MAX - n), "%.*s%s", (int)(end - word),
+			      word, after);
+		if (!*end)
+			return;
+		word = end + 1;
+	}
+}
+
 static void
 print_option(const struct opt *o)
 {
-	char text[128];
+	char text[128], help[OPT_HELP_MAX];
 
 	snprintf(text, sizeof text, "%s%s%s%s%s", o->name, o->arg ? (o->absent ? "[=" : "=") : "",
 		 o->arg ? o->arg : "", o->absent ? "]" : "", o->required ? " *" : "");
-	print_words(o->help, printf("  %c%c%c --%-20s ", o->letter ? '-' : ' ',
-				    o->letter ? o->letter : ' ', o->letter ? ',' : ' ', text));
+	opt_format_help(o, help);
+	print_words(help, printf("  %c%c%c --%-20s ", o->letter ? '-' : ' ',
+				 o->letter ? o->letter : ' ', o->letter ? ',' : ' ', text));
 }
 
 /* Prints a heading and the options of the group, in the order of the table; nothing where there are none. */

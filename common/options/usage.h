@@ -11,6 +11,10 @@ enum opt_shell { OPT_BASH, OPT_ZSH, OPT_FISH };
 _Noreturn void opt_print(const struct opt_program *p, const struct opt *row, size_t n,
 			 enum opt_kind what, enum opt_shell shell);
 
+/* Writes the help of an option to text. %s in it stands for the words: "zero|wrap|reflect" as "zero, wrap or reflect". */
+enum { OPT_HELP_MAX = 512 };
+void opt_format_help(const struct opt *o, char text[OPT_HELP_MAX]);
+
 /* Prints the completion for a shell. The program's name is the one by which it was called. */
 void opt_put_completion(const struct opt_program *p, const struct opt *row, size_t n,
 			enum opt_shell shell);

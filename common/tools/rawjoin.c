@@ -34,7 +34,7 @@ static const struct opt table[] = {
      "print which of N shares are absent or short, as sbatch -a takes them", 0, PART_MOST,
      .absent = "0", .seen = AT(missing)},
     {0, "overlap", OPT_WORD, AT(how.overlap), "WHICH",
-     "of overlapping pixels: same, first, last, sum, max or min (same: an error if they differ)",
+     "of overlapping pixels: %s (same: an error if they differ)",
      .words = "same|first|last|sum|max|min"},
     {0}};
 

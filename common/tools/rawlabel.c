@@ -48,8 +48,8 @@ static const struct opt table[] = {
      "cut components between peaks that stand H above their saddle", .seen = AT(has_split)},
     {0, "values", OPT_STR, AT(values), "FILE",
      "what is measured, of the same shape (the input itself)"},
-    {0, "to", OPT_WORD, AT(to), "WHAT", "labels, table or csv (labels)",
-     .words = "labels|table|csv", .group = OPT_DATA},
+    {0, "to", OPT_WORD, AT(to), "WHAT", "%s (labels)", .words = "labels|table|csv",
+     .group = OPT_DATA},
     {0}};
 #undef AT
 

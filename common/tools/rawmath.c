@@ -20,8 +20,6 @@ const char *const weir_prog = "rawmath";
 
 enum { INPUTS = 23, PLACES = 3, NAMES = PLACES + INPUTS, CHUNK = 256 * EXPR_BLOCK };
 
-#define TYPES "char|uchar|short|ushort|int|uint|int64|uint64|float|double"
-
 struct args {
 	struct opt_common common;
 	int type; /* enum img_type - 1; -1: not given */
@@ -34,16 +32,13 @@ struct args {
 	unsigned char used[NAMES];
 };
 
-static const struct opt table[] = {
-    {.name = "type",
-     .kind = OPT_WORD,
-     .at = offsetof(struct args, type),
-     .arg = "TYPE",
-     .help =
-	 "char, uchar, short, ushort, int, uint, int64, uint64, float or double (float, or double "
-	 "where floats would lose digits)",
-     .words = TYPES},
-    {0}};
+static const struct opt table[] = {{.name = "type",
+				    .kind = OPT_WORD,
+				    .at = offsetof(struct args, type),
+				    .arg = "TYPE",
+				    .help = "%s (float, or double where floats would lose digits)",
+				    .words = IMG_WORDS},
+				   {0}};
 
 static const struct opt_program program = {
     .what = "Computes an expression of the samples of its inputs, a, b, c ... or NAME=FILE.",

@@ -17,7 +17,7 @@ struct args {
 static const struct opt table[] = {
     {0, "headers", OPT_STR, AT(headers), "FILE",
      "take all headers of this SEG-Y file over, byte for byte, and its format"},
-    {0, "format", OPT_WORD, AT(format), "FORMAT", "ieee or ibm, without --headers (ieee)",
+    {0, "format", OPT_WORD, AT(format), "FORMAT", "%s, without --headers (ieee)",
      .words = "ieee|ibm"},
     {0}};
 

@@ -15,8 +15,6 @@
 
 const char *const weir_prog = "texttoraw";
 
-#define TYPES "char|uchar|short|ushort|int|uint|int64|uint64|float|double"
-
 struct args {
 	struct opt_common common;
 	int type; /* enum img_type - 1 */
@@ -29,9 +27,7 @@ struct args {
 
 #define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
-    {0, "type", OPT_WORD, AT(type), "TYPE",
-     "char, uchar, short, ushort, int, uint, int64, uint64, float or double (double)",
-     .words = TYPES},
+    {0, "type", OPT_WORD, AT(type), "TYPE", "%s (double)", .words = IMG_WORDS},
     {0, "columns", OPT_STR, AT(columns), "NAMES",
      "what the columns are: the key columns:=, \"x y re\""},
     {0, "sizes", OPT_STR, AT(sizes), "LIST", "an array of that shape, fastest axis first: 7,7,4,4"},

@@ -27,7 +27,7 @@ struct args {
 #define AT(member) offsetof(struct args, member)
 
 static const struct opt table[] = {
-    {0, "basis", OPT_WORD, AT(basis), "WHICH", "gauss or delta (gauss)", .words = "gauss|delta"},
+    {0, "basis", OPT_WORD, AT(basis), "WHICH", "%s (gauss)", .words = "gauss|delta"},
     {0, "size", OPT_INT, AT(size), "N", "the kernels' width and height, odd (21)", 3, 101},
     {0, "degree", OPT_INT, AT(degree), "DEG", "of the kernel's polynomials (2)", 0, 10},
     {0, "background", OPT_INT, AT(background), "DEG", "of the background's (1)", 0, 10},
