@@ -39,6 +39,19 @@ least() {
 	samples out.nrrd | tr ' ' '\n' | awk 'NR == 150 * 400 + 201 ? ($1 - .5) ^ 2 > 1e-4 : $1 ^ 2 > 1e-4 { exit 1 }'
 }
 
+@test "an infinite pixel hides no saturated stars" {
+	field
+	for name in ref new; do
+		rawmath 'min(a, .4)' $name.nrrd >cut.nrrd && mv cut.nrrd $name.nrrd
+		cp $name.nrrd $name.nan
+		poke $name.nan 1234 nan
+		poke $name.nrrd 1234 inf
+	done
+	psfmatch --size=7 --degree=0 ref.nan new.nan >want
+	psfmatch --size=7 --degree=0 ref.nrrd new.nrrd >got
+	cmp want got
+}
+
 @test "kernels of a cut or a part know its place in the whole" {
 	[ -x "$B/rawtofits" ] || skip "rawtofits is not built"
 	field

@@ -1,5 +1,6 @@
 /* The sky of a picture, its noise, and the level from which on its pixels are saturated. */
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 
 #include "common/cpu.h"
@@ -40,7 +41,8 @@ smallest(const double *d, size_t n)
 	return isfinite(least) ? least : 0;
 }
 
-WEIR_CLONES_OF(float, largest, (const float *x, size_t n), (x, n))
+/* Returns the largest finite sample of x[n], or minus infinity. */
+WEIR_CLONES_OF(float, largest_finite, (const float *x, size_t n), (x, n))
 {
 	float part[16], most = -INFINITY;
 	size_t i = 0;
@@ -49,22 +51,22 @@ WEIR_CLONES_OF(float, largest, (const float *x, size_t n), (x, n))
 		part[k] = -INFINITY;
 	for (; i + 16 <= n; i += 16)
 		for (size_t k = 0; k < 16; k++)
-			part[k] = x[i + k] > part[k] ? x[i + k] : part[k];
+			part[k] = x[i + k] > part[k] && x[i + k] <= FLT_MAX ? x[i + k] : part[k];
 	for (size_t k = 0; k < 16; k++)
 		most = part[k] > most ? part[k] : most;
 	for (; i < n; i++)
-		most = x[i] > most ? x[i] : most;
+		most = x[i] > most && x[i] <= FLT_MAX ? x[i] : most;
 	return most;
 }
 
-/* Returns the largest value, if three pixels in a row have it and are thus saturated; otherwise infinity. */
+/* Returns the largest finite value, if three pixels in a row have it and are thus saturated; otherwise infinity. */
 static double
 saturation(const float *x, size_t n)
 {
-	const float most = largest(x, n);
+	const float most = largest_finite(x, n);
 
 	for (size_t i = 2; i < n; i++)
-		if (x[i] >= most && x[i - 1] >= most && x[i - 2] >= most)
+		if (x[i] == most && x[i - 1] == most && x[i - 2] == most)
 			return (double)most;
 	return INFINITY;
 }
