@@ -10,7 +10,7 @@
 enum { PARTS = 16, CHUNK = 1 << 14 };
 
 /* Returns the largest absolute value of the finite samples of x[n], n <= CHUNK. */
-WEIR_CLONES_OF(float, largest_float, (const float *x, size_t n), (x, n))
+WEIR_CLONES_OF(float, largest_finite_float, (const float *x, size_t n), (x, n))
 {
 	float part[PARTS] = {0}, most = 0;
 	size_t i = 0;
@@ -29,7 +29,7 @@ WEIR_CLONES_OF(float, largest_float, (const float *x, size_t n), (x, n))
 }
 
 static double
-largest_double(const double *x, size_t n)
+largest_finite_double(const double *x, size_t n)
 {
 	double most = 0;
 
@@ -39,7 +39,7 @@ largest_double(const double *x, size_t n)
 }
 
 static double
-largest(const void *samples, enum img_type type, size_t n, int threads)
+largest_finite(const void *samples, enum img_type type, size_t n, int threads)
 {
 	double most = 0;
 
@@ -47,8 +47,8 @@ largest(const void *samples, enum img_type type, size_t n, int threads)
 	for (size_t i = 0; i < n; i += CHUNK) {
 		const size_t k = n - i < CHUNK ? n - i : CHUNK;
 		const double v = type == IMG_F64
-				     ? largest_double((const double *)samples + i, k)
-				     : (double)largest_float((const float *)samples + i, k);
+				     ? largest_finite_double((const double *)samples + i, k)
+				     : (double)largest_finite_float((const float *)samples + i, k);
 		most = v > most ? v : most;
 	}
 	return most;
@@ -61,8 +61,8 @@ job_check_range(const struct job *j, const void *samples, enum img_type type, si
 	double most = j->q.edge == WCONV_CONSTANT ? fabs(j->q.constant) : 0;
 
 	if (img_is_float(type) && limit < (type == IMG_F64 ? DBL_MAX : (double)FLT_MAX))
-		most =
-		    fmax(most, largest(samples, type, n, n > CHUNK ? j->args->common.threads : 1));
+		most = fmax(most, largest_finite(samples, type, n,
+						 n > CHUNK ? j->args->common.threads : 1));
 	if (most > limit)
 		raw_die(j->in,
 			"a sample of absolute value %.6g is too large, and sums would overflow: "

@@ -24,8 +24,8 @@ rows_room(float **x, size_t *has, size_t rows, size_t n)
 	*has = want;
 }
 
-/* Returns the largest magnitude of n samples, whose bits order them: NaN is above infinity. */
-WEIR_CLONES_OF(float, largest, (const float *x, size_t n), (x, n))
+/* Returns the largest magnitude of n samples: infinity or NaN, if any is. Their bits order them, NaN above infinity. */
+WEIR_CLONES_OF(float, largest_or_bad, (const float *x, size_t n), (x, n))
 {
 	uint32_t most = 0;
 	float peak;
@@ -54,7 +54,7 @@ read_row(struct gathers *s, size_t row, float *x)
 		for (size_t i = 0; i < s->n; i++)
 			x[i] = (float)s->wide[i];
 	}
-	peak = largest(x, s->n);
+	peak = largest_or_bad(x, s->n);
 	const bool bad = !isfinite(peak);
 	for (size_t i = 0; bad && i < s->n; i++)
 		if (!isfinite(x[i]) && !s->o->nan_is_zero)
@@ -66,7 +66,7 @@ read_row(struct gathers *s, size_t row, float *x)
 		else if (!isfinite(x[i]))
 			x[i] = 0;
 	if (bad)
-		peak = largest(x, s->n);
+		peak = largest_or_bad(x, s->n);
 	s->peak = fmaxf(s->peak, peak);
 	return peak > 0;
 }
@@ -76,7 +76,7 @@ rows_multiply(float *x, size_t n, double by)
 {
 	for (size_t i = 0; i < n; i++)
 		x[i] = (float)((double)x[i] * by);
-	return isfinite(largest(x, n));
+	return isfinite(largest_or_bad(x, n));
 }
 
 /*
