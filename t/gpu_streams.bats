@@ -84,6 +84,24 @@ as_one() {
 	[ "$(rawinfo w | wc -l)" -eq "$(rawinfo points | wc -l)" ]
 }
 
+@test "morphrec -g and wconv -g of a stream give what the CPU gives, and radon -g what its items give one by one" {
+	local n
+	grays
+	gen kernels 5 2 2 >k.nrrd
+	for i in 1 2 3 4 5 6 7; do
+		gencmp --traces=$((10 + i % 3)) --samples=64 >s$i
+	done
+	for n in 1 2 3 7; do
+		for c in 'morphrec --hdome=20' 'morphrec --method=heap --fill-holes' 'wconv -k k.nrrd --type=input' \
+			'wconv --method=fft -k k.nrrd --type=input'; do
+			${c/ --method=heap/} $(seq -f g%g $n) >want
+			"$gpu"/$c -g $(seq -f g%g $n) | cmp - want
+		done
+	done
+	as_one s "$gpu/radon" -g --quiet -q -.1:.1:9 -X 1000
+	as_one s "$gpu/radon" -g --quiet -q -.1:.1:9 -X 1000 --lsq
+}
+
 @test "an item that fails with -g is named, and the items before it are written" {
 	colours
 	emst c1 c2 >want
