@@ -4,6 +4,7 @@
 #include "common/par.h"
 #include "common/progress.h"
 #include "common/raw.h"
+#include "common/relay.h"
 #include "common/slices.h"
 #include "common/stats.h"
 #include "gpu/morphrec/morphrec.h"
@@ -143,6 +144,9 @@ item(struct raw_in *in, struct img *x, const struct img *mask, const struct img 
 	if (a->common.verbose)
 		item_explain(in, &p);
 	stats_charge(st, STATS_PLAN);
+	relay_pass(RELAY_COMPUTE);
+	if (gpu_enter(a->gpu))
+		raw_die(in, "-g: %s", gpu_why(a->gpu));
 	run(in, &p, x, mask, a, picture, &parts, &pages);
 	item_add_figures(f, &p.figures);
 	morphrec_free(&p);
@@ -208,38 +212,62 @@ mask_of(const struct raw_in *in, const struct img *x, struct masks *m, const str
 	return masks_layers(in, x, m, a, x->axis[axis].n, from, to - from);
 }
 
-/* Processes each item of the input, or the share of them. Returns the output. */
+struct stream {
+	struct raw_in *in;
+	struct raw_out *out;
+	const struct args *a;
+	struct masks *masks;
+	struct stats *st;
+	struct morphrec_figures *f;
+	struct slicing by;
+	struct slices share;
+};
+
+/* Processes the next item; false: there is none, or none that is in the share. */
+static bool
+take_item(void *stream)
+{
+	struct stream *s = stream;
+	const struct args *a = s->a;
+	size_t from, to;
+	struct img x;
+
+	if (!raw_next(s->in, &x))
+		return false;
+	const int axis = slice_axis(&s->by, &x);
+	const bool over = slices_over(&s->share, s->in);
+	if (!over && slices_of(&s->share, s->in, count_slices(&s->by, &x), &from, &to)) {
+		const struct img *mask = mask_of(s->in, &x, s->masks, a, &s->share, axis);
+		slices_take(&s->share, s->in, &x, axis);
+		item(s->in, &x, mask, &s->masks->shape, a, s->st, s->f);
+		relay_pass(RELAY_WRITE);
+		opt_add_history(&x, &a->common);
+		slices_keys(&s->share, &x);
+		(a->max_mem ? item_unspool : raw_put)(s->out, &x);
+		s->st->items++;
+		stats_charge(s->st, STATS_WRITE);
+		relay_flush(s->out);
+	}
+	img_free(&x);
+	return !over;
+}
+
+/*
+ * Processes each item of the input, or the share of them. Returns the output. Items overlap on a GPU, except where an item
+ * uses what the one before leaves: the widened mask, the place in a share.
+ */
 static struct raw_out *
 stream(struct raw_in *in, struct masks *masks, const struct args *a, struct stats *st,
        struct morphrec_figures *f)
 {
-	struct slicing by = {a->conn, false};
-	struct slices share;
-	struct img x;
+	struct stream s = {
+	    .in = in, .a = a, .masks = masks, .st = st, .f = f, .by = {a->conn, false}};
 
-	open_share(&share, &by, a, in);
-	struct raw_out *out = raw_create(a->common.out, opt_as(&a->common));
-	while (raw_next(in, &x)) {
-		const int axis = slice_axis(&by, &x);
-		const bool over = slices_over(&share, in);
-		size_t from, to;
-
-		if (!over && slices_of(&share, in, count_slices(&by, &x), &from, &to)) {
-			const struct img *mask = mask_of(in, &x, masks, a, &share, axis);
-			slices_take(&share, in, &x, axis);
-			item(in, &x, mask, &masks->shape, a, st, f);
-			opt_add_history(&x, &a->common);
-			slices_keys(&share, &x);
-			(a->max_mem ? item_unspool : raw_put)(out, &x);
-			st->items++;
-			stats_charge(st, STATS_WRITE);
-		}
-		img_free(&x);
-		if (over)
-			break;
-	}
-	slices_close(&share, out);
-	return out;
+	open_share(&s.share, &s.by, a, in);
+	s.out = raw_create(a->common.out, opt_as(&a->common));
+	relay_run(in, a->gpu && !a->mask && !a->common.part.n, take_item, &s);
+	slices_close(&s.share, s.out);
+	return s.out;
 }
 
 int

@@ -112,6 +112,11 @@ as_one() {
 		$gpu/emst -g bad 2>/dev/null | cmp - want
 	done
 	grays
+	morphrec --hdome=20 g1 g2 >want
+	(cat g1 g2 && printf 'P5\n4 4\n255\nxx') >bad
+	run ! --separate-stderr $gpu/morphrec -g --hdome=20 bad
+	same <(echo "$stderr") 'morphrec: bad: item 3: the payload ends after 2 of 16 bytes'
+	$gpu/morphrec -g --hdome=20 bad 2>/dev/null | cmp - want
 	dptrace --quiet -p 5,20 -p 65,30 g1 g2 g3 >want
 	run ! --separate-stderr $gpu/dptrace -g --quiet -p 5,20 -p 65,30 g1 g2 g3 g4 g5
 	same <(echo "$stderr") 'dptrace: g4: line 0: point 65,30 lies outside the image of 60 x 60'
