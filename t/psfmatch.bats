@@ -52,6 +52,15 @@ least() {
 	cmp want got
 }
 
+@test "where stars are too few, the degree is named for which they suffice" {
+	gen --type=float stars 400 300 8 >ref.nrrd
+	gen values 3x3 1 2 1 2 4 2 1 2 1 >blur.nrrd
+	wconv -k blur.nrrd --normalise --edge=nearest ref.nrrd >new.nrrd
+	fails 1 'of degree 2, 0 were left out; they suffice for --degree=' psfmatch --size=7 ref.nrrd new.nrrd
+	degree=$(psfmatch --size=7 ref.nrrd new.nrrd 2>&1 | sed 's/.*=//')
+	psfmatch --size=7 --degree="$degree" ref.nrrd new.nrrd >k.nrrd
+}
+
 @test "kernels of a cut or a part know its place in the whole" {
 	[ -x "$B/rawtofits" ] || skip "rawtofits is not built"
 	field

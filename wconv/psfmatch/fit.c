@@ -92,6 +92,21 @@ reject(struct psfmatch_normal *f, const double *each)
 	return out;
 }
 
+static int
+refuse_few(const struct psfmatch *m, char err[PSFMATCH_ERR])
+{
+	int degree = m->degree;
+
+	while (degree > 0 && m->used < 2 * psfmatch_terms(degree))
+		degree--;
+	if (m->used < 2 * psfmatch_terms(degree))
+		return fail(err, "%zu stars are too few, %zu were left out", m->used, m->rejected);
+	return fail(err,
+		    "%zu stars are too few for polynomials of degree %d, %zu were left out; "
+		    "they suffice for --degree=%d",
+		    m->used, m->degree, m->rejected, degree);
+}
+
 /* Counts the used stamps. Fails if they are too few for the polynomials, or if most stamps were rejected. */
 static int
 count_used(struct psfmatch_normal *f, char err[PSFMATCH_ERR])
@@ -107,11 +122,7 @@ count_used(struct psfmatch_normal *f, char err[PSFMATCH_ERR])
 			    "%zu of %zu stars do not fit the others: the pictures do not match, or "
 			    "the first one has the wider stars",
 			    m->rejected, f->stamps);
-	if (m->used < 2 * psfmatch_terms(m->degree))
-		return fail(err,
-			    "%zu stars are too few for polynomials of degree %d, %zu were left out",
-			    m->used, m->degree, m->rejected);
-	return 0;
+	return m->used < 2 * psfmatch_terms(m->degree) ? refuse_few(m, err) : 0;
 }
 
 /* Whether new shows the stars of ref: the kernel explains at least half of what half of the stamps have beyond noise. */
