@@ -180,6 +180,8 @@ line() {
 @test "su: made headers hold dt, delay and offsets, or say why not" {
 	gencmp --traces=2 --samples=4 --dt=.0000004 >r
 	fails 1 'dt as 1..65535 whole us' rawtosu r
+	item float '4 2' -- 1 2 3 4 5 6 7 8 >r
+	fails 1 'the time axis has no spacing' rawtosu r
 	gencmp --traces=2 --samples=4 >r
 	[ "$(rawtosu r | head -c 40 | tail -c 4 | od -An -tu1 | tr -d ' ')" = 00050 ]
 }

@@ -47,6 +47,8 @@ microseconds(const struct feed *f, const struct img *x)
 {
 	const double us = x->axis[0].spacing * 1e6;
 
+	if (isnan(us))
+		raw_die(f->in, "the time axis has no spacing, which the headers need in seconds");
 	if (!(us > .5 && us < 65535.5) || fabs(us - rint(us)) > 1e-3)
 		raw_die(f->in, "a header holds dt as 1..65535 whole us, and the spacing is %g s",
 			x->axis[0].spacing);
