@@ -83,6 +83,53 @@ check_type3(struct check_rng *r)
 	check_end(&many, "type 3 stays below its tolerance, wherever its boxes lie");
 }
 
+/*
+ * The error of type 3 in one dimension, with `cells` = 4 X S, of equal values at both ends of a box, and of targets at both
+ * ends of theirs. It is relative to what values of random phase give where the sums cancel.
+ */
+static double
+ends_error(double tol, double cells, double *x, double *s, struct check_rng *r)
+{
+	enum { M = 180, L = 30 };
+	const struct usfft_options o = {.dim = 1, .tol = tol, .threads = 1};
+	const struct usfft_points pt = {.m = M, .stride = 1, .x = {x}};
+	const struct usfft_points to = {.m = L, .stride = 1, .x = {s}};
+	double c[2 * M], out[2 * L], diff = 0, norm = 0;
+	size_t bad;
+
+	for (size_t i = 0; i < M; i++) {
+		x[i] = rng_below(r, 2) ? 1 : -1;
+		c[2 * i] = c[2 * i + 1] = 1;
+	}
+	for (size_t i = 0; i < L; i++)
+		s[i] = cells / 4 * (i ? 1 - 1e-3 * rng_unit(r) : -1);
+	if (usfft_type3(&o, &pt, c, &to, 1, out, &bad))
+		die("no type 3");
+	for (size_t i = 0; i < L; i++) {
+		double want[2], t[3] = {s[i]};
+		usfft_direct_sum(1, &pt, c, 1, t, want);
+		for (size_t k = 0; k < 2; k++) {
+			diff += (out[2 * i + k] - want[k]) * (out[2 * i + k] - want[k]);
+			norm += want[k] * want[k];
+		}
+	}
+	return sqrt(diff / fmax(norm, 2.0 * M * L));
+}
+
+static void
+check_type3_ends(struct check_rng *r)
+{
+	struct check_many many = {0};
+	double x[180], s[30];
+
+	for (double tol = 1e-3; tol > 1e-12; tol /= 10)
+		for (double cells = 20; cells < 500; cells *= 1.06) {
+			const double e = ends_error(tol, cells, x, s, r);
+			check_case(&many, e <= tol, "tol %g, %g cells: %.2e", tol, cells, e);
+		}
+	check_end(&many, "type 3 keeps its tolerance at the ends of both boxes");
+}
+
 /* Modes seen at enough points come back. */
 static void
 check_inverse(struct check_rng *r)
@@ -205,6 +252,7 @@ check_usfft_more(void)
 	struct check_rng r = {23};
 
 	check_type3(&r);
+	check_type3_ends(&r);
 	check_inverse(&r);
 	check_dense(&r);
 	check_pipe();
