@@ -49,7 +49,7 @@ heap_limit(const struct heap *h)
 CPU_INLINE void
 core_leaf(const struct kd *t, size_t p, size_t leaf, struct heap *h)
 {
-	size_t first = leaf_begin(t, leaf), n = leaf_begin(t, leaf + 1) - first;
+	size_t first = leaf * LEAF, n = leaf_end(t, leaf) - first;
 	union block d;
 
 	leaf_d2(t, t->x + p * t->k, leaf, t->k, &d);
@@ -73,7 +73,7 @@ core_below(const struct kd *t, size_t p, size_t node, struct heap *h)
 	if (box_d2(t, t->x + p * t->k, node, t->k) >= heap_limit(h))
 		return;
 	if (node >= t->nleaves) {
-		core_leaf(t, p, node - t->nleaves, h);
+		core_leaf(t, p, leaf_of_node(t, node), h);
 		return;
 	}
 	size_t a = 2 * node;
@@ -85,11 +85,11 @@ core_below(const struct kd *t, size_t p, size_t node, struct heap *h)
 static REAL
 core_of(const struct kd *t, size_t p, struct heap *h)
 {
-	size_t own = t->nleaves + t->leaf[p];
+	size_t own = node_of_leaf(t, p / LEAF);
 
 	h->n = 0;
 	h->weight = 0;
-	core_leaf(t, p, t->leaf[p], h);
+	core_leaf(t, p, p / LEAF, h);
 	for (size_t node = own; node > 1; node /= 2)
 		core_below(t, p, node ^ 1, h);
 	return heap_limit(h);
@@ -122,7 +122,7 @@ find_cores(struct kd *t)
 	if (failed)
 		return -ENOMEM;
 	for (size_t leaf = 0; leaf < t->nleaves; leaf++) {
-		size_t first = leaf_begin(t, leaf), n = leaf_begin(t, leaf + 1) - first;
+		size_t first = leaf * LEAF, n = leaf_end(t, leaf) - first;
 		for (size_t j = 0; j < LEAF; j++)
 			t->core_lane[leaf][j] = j < n ? t->core[first + j] : (REAL)INFINITY;
 	}

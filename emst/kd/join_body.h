@@ -50,7 +50,7 @@ CPU_INLINE void
 search_leaf(const struct kd *t, size_t p, uint32_t tree, size_t leaf, struct kd_edge *best,
 	    unsigned k)
 {
-	size_t first = leaf_begin(t, leaf), n = leaf_begin(t, leaf + 1) - first;
+	size_t first = leaf * LEAF, n = leaf_end(t, leaf) - first;
 	union block d;
 
 	leaf_d2(t, t->x + p * t->k, leaf, k, &d);
@@ -99,18 +99,18 @@ search_below(const struct kd *t, size_t p, uint32_t tree, size_t top, struct kd_
 				node = SIZE_MAX;
 		}
 		if (node != SIZE_MAX)
-			search_leaf(t, p, tree, node - t->nleaves, best, k);
+			search_leaf(t, p, tree, leaf_of_node(t, node), best, k);
 	}
 }
 
 CPU_INLINE void
 search_from(struct kd *t, size_t p, uint32_t tree, unsigned k)
 {
-	size_t own = t->nleaves + t->leaf[p];
+	size_t own = node_of_leaf(t, p / LEAF);
 	struct kd_edge best = {best_d2(t, tree), NONE, NONE, 0, 0};
 
 	if (t->node_tree[own] != tree)
-		search_leaf(t, p, tree, t->leaf[p], &best, k);
+		search_leaf(t, p, tree, p / LEAF, &best, k);
 	for (size_t node = own; node > 1; node /= 2)
 		if (t->node_tree[node ^ 1] != tree)
 			search_below(t, p, tree, node ^ 1, &best, k);
@@ -154,7 +154,7 @@ group_below(const struct kd *t, size_t own, size_t top, uint32_t tree, REAL limi
 			stack[n++] = 2 * node + 1;
 			stack[n++] = 2 * node;
 		} else if (g->n < MAXGROUP) {
-			g->leaf[g->n++] = (uint32_t)(node - t->nleaves);
+			g->leaf[g->n++] = (uint32_t)leaf_of_node(t, node);
 		} else {
 			g->full = true;
 			return;
@@ -171,7 +171,7 @@ search_group(struct kd *t, size_t p, uint32_t tree, const struct group *g, unsig
 	bool looked = false;
 
 	for (size_t i = 0; i < g->n; i++) {
-		const REAL d2 = box_d2(t, t->x + p * t->k, t->nleaves + g->leaf[i], k);
+		const REAL d2 = box_d2(t, t->x + p * t->k, node_of_leaf(t, g->leaf[i]), k);
 		if (d2 > best.d2) {
 			beyond = d2 < beyond ? d2 : beyond;
 			continue;
@@ -191,8 +191,8 @@ search_group(struct kd *t, size_t p, uint32_t tree, const struct group *g, unsig
 CPU_INLINE void
 search_of_leaf(struct kd *t, size_t leaf, unsigned k)
 {
-	const size_t own = t->nleaves + leaf, from = leaf_begin(t, leaf),
-		     to = leaf_begin(t, leaf + 1);
+	const size_t own = node_of_leaf(t, leaf), from = leaf * LEAF,
+		     to = leaf_end(t, leaf);
 	const uint32_t tree = t->node_tree[own];
 	const REAL limit = tree == MIXED ? (REAL)INFINITY : best_d2(t, tree);
 	struct group g = {.beyond = (REAL)INFINITY};
@@ -295,12 +295,12 @@ label_nodes(struct kd *t)
 {
 #pragma omp parallel for schedule(static) num_threads(t->threads) if (t->n > SMALL)
 	for (size_t leaf = 0; leaf < t->nleaves; leaf++) {
-		size_t from = leaf_begin(t, leaf), to = leaf_begin(t, leaf + 1);
+		size_t from = leaf * LEAF, to = leaf_end(t, leaf);
 		uint32_t tree = t->tree[from];
 		for (size_t p = from + 1; p < to; p++)
 			if (t->tree[p] != tree)
 				tree = MIXED;
-		t->node_tree[t->nleaves + leaf] = tree;
+		t->node_tree[node_of_leaf(t, leaf)] = tree;
 	}
 	for (size_t node = t->nleaves - 1; node; node--)
 		t->node_tree[node] = t->node_tree[2 * node] == t->node_tree[2 * node + 1]
@@ -324,9 +324,9 @@ search_all(struct kd *t)
 			const size_t leaf = c * chunk,
 				     to = leaf + chunk < t->nleaves ? leaf + chunk : t->nleaves;
 			if (pass == 0)
-				ask_lists(t, leaf_begin(t, leaf), leaf_begin(t, to));
+				ask_lists(t, leaf * LEAF, leaf_end(t, to - 1));
 			else if (pass == 1)
-				search_few(t, leaf_begin(t, leaf), leaf_begin(t, to));
+				search_few(t, leaf * LEAF, leaf_end(t, to - 1));
 			else
 				search_leaves(t, leaf, to);
 		}

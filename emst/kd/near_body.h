@@ -92,9 +92,9 @@ near_leaf(struct near_job *job, size_t leaf, unsigned k)
 	const unsigned m = t->nnear;
 	union block d;
 	unsigned close = 0;
-	size_t other = leaf_begin(t, leaf);
+	size_t other = leaf * LEAF;
 
-	points_box_d2(job, t->nleaves + leaf, k, &d);
+	points_box_d2(job, node_of_leaf(t, leaf), k, &d);
 	job->looks++;
 	for (unsigned j = 0; j < LEAF; j++)
 		close |= (unsigned)(d.x[j] < job->limit[j]) << j;
@@ -145,7 +145,7 @@ near_below(struct near_job *job, size_t own, size_t top, unsigned k)
 				node = SIZE_MAX;
 		}
 		if (node != SIZE_MAX)
-			near_leaf(job, node - t->nleaves, k);
+			near_leaf(job, leaf_of_node(t, node), k);
 	}
 }
 
@@ -170,10 +170,10 @@ has_equal(const struct near_job *job, size_t j)
 CPU_INLINE size_t
 near_of_leaf(struct kd *t, size_t leaf, unsigned k)
 {
-	struct near_job job = {.t = t, .first = leaf_begin(t, leaf)};
-	size_t own = t->nleaves + leaf;
+	struct near_job job = {.t = t, .first = leaf * LEAF};
+	size_t own = node_of_leaf(t, leaf);
 
-	job.n = leaf_begin(t, leaf + 1) - job.first;
+	job.n = leaf_end(t, leaf) - job.first;
 	for (size_t j = 0; j < job.n; j++)
 		for (unsigned i = 0; i < MAXNEAR; i++) {
 			job.list[j].d2.x[i] = (REAL)INFINITY;

@@ -36,7 +36,6 @@ free_kd(struct kd *t)
 	weir_free(t->own_number);
 	weir_free(t->lane);
 	weir_free(t->box);
-	weir_free(t->leaf);
 	weir_free(t->core);
 	weir_free(t->core_lane);
 	weir_free(t->near);
