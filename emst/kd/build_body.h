@@ -146,11 +146,11 @@ static void
 fill_leaf(struct kd *t, size_t leaf)
 {
 	const size_t lo = leaf * LEAF, hi = leaf_end(t, leaf);
-	lanes *lane = t->lane + leaf * t->k;
+	union block *lane = t->lane + leaf * t->k;
 
 	for (unsigned a = 0; a < t->k; a++)
 		for (size_t j = 0; j < LEAF; j++)
-			lane[a][j] = lo + j < hi ? t->x[(lo + j) * t->k + a] : (REAL)INFINITY;
+			lane[a].x[j] = lo + j < hi ? t->x[(lo + j) * t->k + a] : (REAL)INFINITY;
 	if (leaf % 8 == 0 && leaf_has_equal(t, lo, hi))
 		note_equal(t);
 }

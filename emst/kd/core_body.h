@@ -53,8 +53,7 @@ core_leaf(const struct kd *t, size_t p, size_t leaf, struct heap *h)
 	union block d;
 
 	leaf_d2(t, t->x + p * t->k, leaf, t->k, &d);
-	for (unsigned hits = at_most(d.x, heap_limit(h)) & ((1u << n) - 1); hits;
-	     hits &= hits - 1) {
+	for (unsigned hits = at_most(&d, heap_limit(h)) & ((1u << n) - 1); hits; hits &= hits - 1) {
 		size_t j = (size_t)__builtin_ctz(hits);
 		if (d.x[j] >= heap_limit(h))
 			continue;
@@ -124,7 +123,7 @@ find_cores(struct kd *t)
 	for (size_t leaf = 0; leaf < t->nleaves; leaf++) {
 		size_t first = leaf * LEAF, n = leaf_end(t, leaf) - first;
 		for (size_t j = 0; j < LEAF; j++)
-			t->core_lane[leaf][j] = j < n ? t->core[first + j] : (REAL)INFINITY;
+			t->core_lane[leaf].x[j] = j < n ? t->core[first + j] : (REAL)INFINITY;
 	}
 	for (size_t p = 0; p < t->n; p++) {
 		t->bound[p] = t->core[p];

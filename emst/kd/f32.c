@@ -1,5 +1,6 @@
 /* The engine for points in floats: see kd.h. */
 #define REAL	       float
+#define REAL_INT       int32_t
 #define REAL_KEY(x)    sort_key_float(x)
 #define REAL_OF_KEY(k) sort_float(k)
 #define RUN	       emst_kd_f32

@@ -1,5 +1,6 @@
 /* The engine for points in doubles: see kd.h. */
 #define REAL	       double
+#define REAL_INT       int64_t
 #define REAL_KEY(x)    sort_key_double(x)
 #define REAL_OF_KEY(k) sort_double(k)
 #define RUN	       emst_kd_f64

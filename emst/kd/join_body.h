@@ -55,13 +55,13 @@ search_leaf(const struct kd *t, size_t p, uint32_t tree, size_t leaf, struct kd_
 
 	leaf_d2(t, t->x + p * t->k, leaf, k, &d);
 	if (t->core) {
-		const REAL *core = (const REAL *)(t->core_lane + leaf);
+		const REAL *core = t->core_lane[leaf].x;
 		for (unsigned j = 0; j < LEAF; j++) {
 			REAL c = core[j] > t->core[p] ? core[j] : t->core[p];
 			d.x[j] = d.x[j] > c ? d.x[j] : c;
 		}
 	}
-	for (unsigned hits = at_most(d.x, best->d2) & ((1u << n) - 1); hits; hits &= hits - 1) {
+	for (unsigned hits = at_most(&d, best->d2) & ((1u << n) - 1); hits; hits &= hits - 1) {
 		size_t j = (size_t)__builtin_ctz(hits);
 		if (t->tree[first + j] == tree)
 			continue;
@@ -191,8 +191,7 @@ search_group(struct kd *t, size_t p, uint32_t tree, const struct group *g, unsig
 CPU_INLINE void
 search_of_leaf(struct kd *t, size_t leaf, unsigned k)
 {
-	const size_t own = node_of_leaf(t, leaf), from = leaf * LEAF,
-		     to = leaf_end(t, leaf);
+	const size_t own = node_of_leaf(t, leaf), from = leaf * LEAF, to = leaf_end(t, leaf);
 	const uint32_t tree = t->node_tree[own];
 	const REAL limit = tree == MIXED ? (REAL)INFINITY : best_d2(t, tree);
 	struct group g = {.beyond = (REAL)INFINITY};

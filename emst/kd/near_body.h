@@ -1,36 +1,35 @@
 /*
  * Lists the nearest points of every point, leaf by leaf. The leaves around a leaf are found once for all its points, by the
- * distances between boxes. One vector operation per coordinate then tells which of the points are near enough to the box of
- * such a leaf. For each of those points, one more operation per coordinate gives the distances to the points of that leaf.
+ * distances between boxes. The points of the leaf are lanes, in groups that fit a vector. A point of a leaf around it is
+ * offered to all lists of a group at once, if it enters one of them.
  */
 
 enum { MAXNEAR = 8 };
 
-typedef REAL near_lanes __attribute__((vector_size(MAXNEAR * sizeof(REAL))));
-typedef uint32_t near_points __attribute__((vector_size(MAXNEAR * sizeof(uint32_t))));
-
-/* The nearest points of a point so far, the nearest first. Of the entries, the first nnear are wanted. */
-struct near_list {
+/* Lists of the points of a group of lanes: entry i of all lists, the nearest first. */
+struct near_lists {
 	union {
-		near_lanes v;
-		REAL x[MAXNEAR];
-	} d2; /* squared distances */
-	union {
-		near_points v;
-		uint32_t x[MAXNEAR];
-	} point;
+		wide v;
+		REAL x[WIDE];
+	} d2[MAXNEAR]; /* squared distances; -1 where the leaf has no such point */
+	wide_ints point[MAXNEAR];
 };
 
 struct near_job {
 	struct kd *t;
-	size_t first, n;       /* the points of the leaf */
-	lanes at[EMST_MAXDIM]; /* their coordinates */
-	struct near_list list[LEAF];
-	/* The squared distance of the last of each list so far; -1 where the leaf has no such point. */
-	REAL limit[LEAF];
-	REAL worst;   /* the largest of limit[] */
-	size_t looks; /* looks at leaves: those for all points and those for one point */
+	size_t first, n; /* the points of the leaf */
+	struct near_lists list[GROUPS];
+	union block limit; /* the squared distance of the last of each list so far */
+	REAL worst;	   /* the largest of limit */
+	size_t looks;	   /* looks at leaves: those for all points and those for one point */
 };
+
+/* Returns the number of nearest points that is fastest. In more dimensions a longer list costs more to find than it saves. */
+CPU_INLINE unsigned
+list_length(unsigned k)
+{
+	return k > 3 ? 5 : k == 3 ? 6 : k == 2 ? MAXNEAR : 3;
+}
 
 /* Returns the squared distance between the boxes of two nodes. */
 CPU_INLINE REAL
@@ -48,79 +47,123 @@ boxes_d2(const struct kd *t, size_t a, size_t b, unsigned k)
 	return sum;
 }
 
-/* Computes the squared distances from the points of the leaf to the box of a node. */
+/* Computes the squared distances from the points of a leaf to the box of a node. */
 CPU_INLINE void
-points_box_d2(const struct near_job *job, size_t node, unsigned k, union block *d2)
+points_box_d2(const struct kd *t, size_t leaf, size_t node, unsigned k, union block *d2)
 {
-	const REAL *least = job->t->box + node * 2 * job->t->k, *most = least + job->t->k;
-	lanes sum = {0};
+	const union block *at = t->lane + leaf * t->k;
+	const REAL *least = t->box + node * 2 * t->k, *most = least + t->k;
 
-	for (unsigned a = 0; a < k; a++) {
-		union block below = {least[a] - job->at[a]}, above = {job->at[a] - most[a]};
-		for (unsigned j = 0; j < LEAF; j++) {
-			REAL d = below.x[j] > above.x[j] ? below.x[j] : above.x[j];
-			below.x[j] = d > 0 ? d : 0;
+	for (unsigned g = 0; g < GROUPS; g++) {
+		wide sum = {0};
+		for (unsigned a = 0; a < k; a++) {
+			const wide below = least[a] - at[a].v[g], above = at[a].v[g] - most[a],
+				   d = (wide)(((wide_ints)below & (below > 0)) |
+					      ((wide_ints)above & (above > 0)));
+			sum += d * d;
 		}
-		sum += below.v * below.v;
-	}
-	d2->v = sum;
-}
-
-/* Inserts point i at its place; the last entry falls out. There is no branch, since nobody could predict it. */
-CPU_INLINE void
-keep_nearest(struct near_list *l, REAL d, uint32_t i)
-{
-	const near_lanes d2 = l->d2.v, all = d - (near_lanes){0}, less = {-1};
-	const near_points point = l->point.v;
-	const near_lanes d2_before = __builtin_shufflevector(less, d2, 0, 8, 9, 10, 11, 12, 13, 14);
-	const near_points before = __builtin_shufflevector(point, point, 0, 0, 1, 2, 3, 4, 5, 6);
-	const __typeof__(d2 > all) moves = d2_before > all, ends = d2 > all;
-	const near_points moved = __builtin_convertvector(moves, near_points),
-			  ended = __builtin_convertvector(ends, near_points);
-
-	l->point.v = (before & moved) | (i & ended & ~moved) | (point & ~ended);
-	for (unsigned j = 0; j < MAXNEAR; j++) {
-		const REAL last = d2_before[j] > d ? d2_before[j] : d;
-		l->d2.x[j] = d2[j] < last ? d2[j] : last;
+		d2->v[g] = sum;
 	}
 }
 
-CPU_INLINE void
-near_leaf(struct near_job *job, size_t leaf, unsigned k)
+/* Returns a mask of the points of a leaf that enter a list of the lanes that `close` names. */
+CPU_INLINE unsigned
+near_candidates(struct near_job *job, size_t leaf, unsigned close, unsigned k)
 {
 	const struct kd *t = job->t;
-	const unsigned m = t->nnear;
 	union block d;
-	unsigned close = 0;
-	size_t other = leaf * LEAF;
+	wide_ints enters[GROUPS] = {{0}};
 
-	points_box_d2(job, node_of_leaf(t, leaf), k, &d);
-	job->looks++;
-	for (unsigned j = 0; j < LEAF; j++)
-		close |= (unsigned)(d.x[j] < job->limit[j]) << j;
 	for (; close; close &= close - 1) {
-		size_t j = (size_t)__builtin_ctz(close), p = job->first + j;
-		struct near_list *l = &job->list[j];
-		leaf_d2(t, t->x + p * t->k, leaf, k, &d);
+		const size_t j = (size_t)__builtin_ctz(close);
+		leaf_d2(t, t->x + (job->first + j) * t->k, leaf, k, &d);
 		job->looks++;
-		unsigned hits = at_most(d.x, job->limit[j]);
-		if (other == job->first)
-			hits &= ~(1u << j);
-		for (; hits; hits &= hits - 1) {
-			size_t h = (size_t)__builtin_ctz(hits);
-			if (d.x[h] < l->d2.x[m - 1])
-				keep_nearest(l, d.x[h], (uint32_t)(other + h));
+		for (unsigned g = 0; g < GROUPS; g++)
+			enters[g] |= d.v[g] < job->limit.x[j];
+	}
+	return pack(enters);
+}
+
+/*
+ * Offers the points of a leaf that the mask names to the lists of the group whose lanes begin at `from`. A point that comes
+ * before entry i of a list takes its place, and that entry is offered to place i + 1. There is no branch in this loop.
+ */
+CPU_INLINE void
+near_group(struct near_job *job, size_t leaf, unsigned mask, size_t from, unsigned k, unsigned m)
+{
+	const struct kd *t = job->t;
+	const REAL *x = t->x + leaf * LEAF * t->k;
+	struct near_lists *l = &job->list[from / WIDE];
+	wide at[EMST_MAXDIM], d2[MAXNEAR];
+	wide_ints point[MAXNEAR];
+
+	for (unsigned a = 0; a < k; a++)
+		at[a] = t->lane[job->first / LEAF * t->k + a].v[from / WIDE];
+	for (unsigned i = 0; i < m; i++) {
+		d2[i] = l->d2[i].v;
+		point[i] = l->point[i];
+	}
+	for (; mask; mask &= mask - 1) {
+		const size_t h = (size_t)__builtin_ctz(mask), q = leaf * LEAF + h;
+		wide_ints id = (wide_ints){0} + (REAL_INT)q;
+		union {
+			wide v;
+			REAL x[WIDE];
+			wide_ints bits;
+		} d = {{0}};
+		for (unsigned a = 0; a < k; a++) {
+			wide e = at[a] - x[h * t->k + a];
+			d.v += e * e;
 		}
-		job->limit[j] = l->d2.x[m - 1];
+		if (leaf * LEAF == job->first && h - from < WIDE)
+			d.x[h - from] = (REAL)INFINITY;
+		for (unsigned i = 0; i < m; i++) {
+			const wide_ints first = d.v < d2[i], was = (wide_ints)d2[i],
+					was_id = point[i];
+			d2[i] = (wide)((d.bits & first) | (was & ~first));
+			d.bits = (was & first) | (d.bits & ~first);
+			point[i] = (id & first) | (was_id & ~first);
+			id = (was_id & first) | (id & ~first);
+		}
+	}
+	for (unsigned i = 0; i < m; i++) {
+		l->d2[i].v = d2[i];
+		l->point[i] = point[i];
+	}
+	job->limit.v[from / WIDE] = d2[m - 1];
+}
+
+/* Offers the points of a leaf to the lists of all points that they may enter. */
+CPU_INLINE void
+near_leaf(struct near_job *job, size_t leaf, unsigned k, unsigned m)
+{
+	const struct kd *t = job->t;
+	const bool own = leaf * LEAF == job->first;
+	wide_ints near[GROUPS];
+	union block d;
+
+	points_box_d2(t, job->first / LEAF, node_of_leaf(t, leaf), k, &d);
+	job->looks++;
+	for (unsigned g = 0; g < GROUPS; g++)
+		near[g] = d.v[g] < job->limit.v[g];
+	const unsigned close = pack(near);
+	if (!close)
+		return;
+	for (size_t from = 0; from < LEAF; from += WIDE) {
+		const unsigned some = close & ((1u << WIDE) - 1) << from,
+			       mask =
+				   own ? (1u << job->n) - 1 : near_candidates(job, leaf, some, k);
+		if (mask)
+			near_group(job, leaf, mask, from, k, m);
 	}
 	job->worst = 0;
 	for (size_t j = 0; j < LEAF; j++)
-		job->worst = job->limit[j] > job->worst ? job->limit[j] : job->worst;
+		job->worst = job->limit.x[j] > job->worst ? job->limit.x[j] : job->worst;
 }
 
 /* Looks at all leaves below a node, the nearer child first. */
 CPU_INLINE void
-near_below(struct near_job *job, size_t own, size_t top, unsigned k)
+near_below(struct near_job *job, size_t own, size_t top, unsigned k, unsigned m)
 {
 	const struct kd *t = job->t;
 	struct {
@@ -145,7 +188,7 @@ near_below(struct near_job *job, size_t own, size_t top, unsigned k)
 				node = SIZE_MAX;
 		}
 		if (node != SIZE_MAX)
-			near_leaf(job, leaf_of_node(t, node), k);
+			near_leaf(job, leaf_of_node(t, node), k, m);
 	}
 }
 
@@ -158,38 +201,38 @@ has_equal(const struct near_job *job, size_t j)
 {
 	const struct kd *t = job->t;
 	const size_t p = job->first + j;
-	const struct near_list *l = &job->list[j];
+	const struct near_lists *l = &job->list[j / WIDE];
 
-	for (unsigned i = 0; i < t->nnear && l->d2.x[i] == 0; i++)
-		if (!memcmp(t->x + p * t->k, t->x + l->point.x[i] * t->k, t->k * sizeof *t->x))
+	for (unsigned i = 0; i < t->nnear && l->d2[i].x[j % WIDE] == 0; i++)
+		if (!memcmp(t->x + p * t->k, t->x + (size_t)l->point[i][j % WIDE] * t->k,
+			    t->k * sizeof *t->x))
 			return true;
 	return false;
 }
 
 /* Fills the lists and the bounds of the points of a leaf. Returns the number of looks at leaves. */
 CPU_INLINE size_t
-near_of_leaf(struct kd *t, size_t leaf, unsigned k)
+near_of_leaf(struct kd *t, size_t leaf, unsigned k, unsigned m)
 {
-	struct near_job job = {.t = t, .first = leaf * LEAF};
+	struct near_job job = {.t = t, .first = leaf * LEAF, .worst = (REAL)INFINITY};
 	size_t own = node_of_leaf(t, leaf);
 
 	job.n = leaf_end(t, leaf) - job.first;
-	for (size_t j = 0; j < job.n; j++)
-		for (unsigned i = 0; i < MAXNEAR; i++) {
-			job.list[j].d2.x[i] = (REAL)INFINITY;
-			job.list[j].point.x[i] = NONE;
+	for (size_t j = 0; j < LEAF; j++) {
+		job.limit.x[j] = j < job.n ? (REAL)INFINITY : -1;
+		for (unsigned i = 0; i < m; i++) {
+			job.list[j / WIDE].d2[i].x[j % WIDE] = job.limit.x[j];
+			job.list[j / WIDE].point[i][j % WIDE] = -1;
 		}
-	for (unsigned a = 0; a < k; a++)
-		job.at[a] = t->lane[leaf * t->k + a];
-	for (size_t j = 0; j < LEAF; j++)
-		job.limit[j] = j < job.n ? (REAL)INFINITY : -1;
-	near_leaf(&job, leaf, k);
+	}
+	near_leaf(&job, leaf, k, m);
 	for (size_t node = own; node > 1; node /= 2)
-		near_below(&job, own, node ^ 1, k);
+		near_below(&job, own, node ^ 1, k, m);
 	for (size_t j = 0; j < job.n; j++) {
-		t->bound[job.first + j] = job.limit[j];
-		memcpy(t->near + (job.first + j) * t->nnear, job.list[j].point.x,
-		       t->nnear * sizeof *t->near);
+		const struct near_lists *l = &job.list[j / WIDE];
+		t->bound[job.first + j] = l->d2[m - 1].x[j % WIDE];
+		for (unsigned i = 0; i < m; i++)
+			t->near[(job.first + j) * m + i] = (uint32_t)l->point[i][j % WIDE];
 		if (has_equal(&job, j))
 			note_equal(t);
 	}
@@ -202,27 +245,30 @@ WEIR_CLONES_OF(size_t, near_leaves, (struct kd * t, size_t from, size_t to), (t,
 
 	for (size_t leaf = from; leaf < to; leaf++)
 		switch (t->k) {
+		case 1:
+			looks += near_of_leaf(t, leaf, 1, list_length(1));
+			break;
 		case 2:
-			looks += near_of_leaf(t, leaf, 2);
+			looks += near_of_leaf(t, leaf, 2, list_length(2));
 			break;
 		case 3:
-			looks += near_of_leaf(t, leaf, 3);
+			looks += near_of_leaf(t, leaf, 3, list_length(3));
 			break;
 		default:
-			looks += near_of_leaf(t, leaf, t->k);
+			looks += near_of_leaf(t, leaf, t->k, list_length(EMST_MAXDIM));
 		}
 	return looks;
 }
 
 /*
  * Estimates from a sample of leaves whether all pairs take less time than the lists and the searches after them. A look
- * costs as much as LEAF pairs, and the lists are a third of the work. The factor was measured on uniform points of 10 to 16
- * dimensions.
+ * costs as much as LEAF pairs. The factor also stands for the searches; it was measured with AVX-512 on uniform points of 6 to
+ * 16 dimensions.
  */
 static bool
 prunes_little(struct kd *t)
 {
-	enum { SAMPLE = 32, FACTOR = 9 };
+	enum { SAMPLE = 32, FACTOR = 8 };
 	size_t looks = 0;
 
 	if (t->nleaves < 4 * SAMPLE)

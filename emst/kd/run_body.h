@@ -1,14 +1,5 @@
 /* Runs the engine: kd-tree, lists or core radii, Boruvka's algorithm, then the order of the edges. */
 
-/* Returns the length of the lists that is fastest. In more dimensions a longer list costs more to find than it saves. */
-static unsigned
-list_length(const struct kd *t)
-{
-	unsigned want = t->k > 3 ? 5 : t->k == 3 ? 6 : t->k == 1 ? 3 : 8;
-
-	return t->in->min_weight ? 0 : want;
-}
-
 static int
 start_trees(struct kd *t)
 {
@@ -133,7 +124,7 @@ RUN(const struct kd_input *in, struct emst_tree *tree)
 	t->n = in->s->n;
 	t->k = in->s->k;
 	t->threads = in->threads;
-	t->nnear = list_length(t);
+	t->nnear = in->min_weight ? 0 : list_length(t->k);
 	err = build(t);
 	if (!err)
 		err = in->min_weight ? find_cores(t) : list_near(t);
