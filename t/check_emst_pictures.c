@@ -286,6 +286,53 @@ check_palette(void)
 	      label[2]);
 }
 
+/* Returns the SSE of two classes of n colours; bit i of `second` tells the class of colour i. */
+static double
+sse_of_two(const uint32_t *code, const uint64_t *weight, size_t n, uint64_t second)
+{
+	double sum[2][4] = {{0}}, squares = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double *s = sum[second >> i & 1];
+		s[3] += (double)weight[i];
+		for (int a = 0; a < 3; a++) {
+			const double x = code[i] >> 8 * a & 255;
+			s[a] += (double)weight[i] * x;
+			squares += (double)weight[i] * x * x;
+		}
+	}
+	for (int j = 0; j < 2; j++)
+		for (int a = 0; a < 3 && sum[j][3] > 0; a++)
+			squares -= sum[j][a] * sum[j][a] / sum[j][3];
+	return squares;
+}
+
+static void
+check_exchange(void)
+{
+	enum { MOST = 10 };
+	struct check_many m = {0};
+	struct check_rng r = {12};
+
+	for (size_t set = 0; set < 300; set++) {
+		const size_t n = 3 + rng_below(&r, MOST - 2);
+		uint32_t code[MOST], label[MOST] = {0};
+		uint64_t weight[MOST], got = 0;
+		for (size_t i = 0; i < n; i++) {
+			code[i] = (uint32_t)(i * 0x190000 + rng_below(&r, 0x190000));
+			weight[i] = 1 + rng_below(&r, set % 2 ? 1 : 9);
+		}
+		bool good = !palette_make(code, weight, n, 2, 1, label);
+		for (size_t i = 0; i < n; i++)
+			got |= (uint64_t)(label[i] & 1) << i;
+		const double sse = sse_of_two(code, weight, n, got);
+		for (size_t i = 0; i < n; i++)
+			good &= sse <= 1.01 * sse_of_two(code, weight, n, got ^ (uint64_t)1 << i);
+		check_case(&m, good, "set %zu, %zu colours: SSE %g", set, n, sse);
+	}
+	check_end(&m, "emst: moving one of few colours to another class lowers no error by 1 %%");
+}
+
 /* --- regions ---------------------------------------------------------------------------------------------------------- */
 
 /* Whether two partitions are one. */
@@ -348,5 +395,6 @@ check_emst_pictures(void)
 	check_rounds();
 	check_thin();
 	check_palette();
+	check_exchange();
 	check_regions();
 }

@@ -2,6 +2,8 @@
 #ifndef EMST_LLOYD_H
 #define EMST_LLOYD_H
 
+#include <stdbool.h>
+
 #include "emst/palette/centres.h"
 #include "emst/palette/palette.h"
 
@@ -9,6 +11,8 @@ struct lloyd {
 	const struct cells *cells;
 	size_t k;
 	int threads;
+	/* The colours are so few that swaps are to be thorough. False after lloyd_init(). */
+	bool few;
 	struct centre c[PALETTE_MOST];
 	struct sum4 sum[PALETTE_MOST]; /* of each class in the last round */
 	uint8_t *label;		       /* [cells->n], in the order of the cells; owned */

@@ -9,10 +9,13 @@
 
 #include "common/mem.h"
 #include "common/par.h"
+#include "emst/palette/exchange.h"
 #include "emst/palette/palette.h"
 #include "emst/palette/swaps.h"
 
 enum { MOST_ROUNDS = 1000, FAILURES = 10, STARTS = 3, FEW = 16, MANY = 64, SEEDS = 4 };
+/* A picture of so few colours is looked at more thoroughly. */
+enum { HANDFUL = 256 };
 static const double GAIN = .001; /* dB */
 static const double FINE = 1. / 16;
 
@@ -48,13 +51,14 @@ make_thin(struct cells *thin, const struct cells *cells, const struct choice *h)
 
 /* Improves the classes h, by swaps and rounds over the fewer colours. */
 static int
-improve(struct choice *h, const struct cells *thin)
+improve(struct choice *h, const struct cells *thin, bool few)
 {
 	struct lloyd *l = weir_calloc(1, sizeof *l);
 	int err = l ? lloyd_init(l, thin, 1) : -ENOMEM;
 
 	if (!err) {
 		l->k = h->k;
+		l->few = few;
 		memcpy(l->c, h->c, sizeof h->c);
 		for (int i = 0; i < 10; i++) {
 			lloyd_run(l, 2, GAIN);
@@ -62,7 +66,7 @@ improve(struct choice *h, const struct cells *thin)
 				break;
 		}
 		h->sse = lloyd_run(l, MOST_ROUNDS, GAIN);
-		h->sse = swaps_try(l, FAILURES, h->sse);
+		h->sse = swaps_try(l, few ? 2 * FAILURES : FAILURES, h->sse);
 		h->sse = lloyd_run(l, MOST_ROUNDS, GAIN);
 		memcpy(h->c, l->c, sizeof h->c);
 	}
@@ -90,7 +94,7 @@ settle(struct choice *h, const struct cells *cells, size_t k, unsigned parts)
 		err = make_thin(&thin, cells, h);
 	}
 	if (!err)
-		err = improve(h, &thin);
+		err = improve(h, &thin, cells->n <= HANDFUL);
 	if (err)
 		h->sse = -1;
 	cells_free(&thin);
@@ -138,6 +142,8 @@ find_labels(const struct cells *cells, const struct choice *h, int threads, uint
 		l->k = h->k;
 		memcpy(l->c, h->c, sizeof h->c);
 		lloyd_run(l, MOST_ROUNDS, GAIN);
+		if (cells->n <= HANDFUL)
+			exchange_run(l);
 		round_centres(l);
 		lloyd_assign(l);
 		for (size_t p = 0; p < cells->n; p++)

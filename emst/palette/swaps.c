@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/cpu.h"
+#include "emst/palette/exchange.h"
 #include "emst/palette/swaps.h"
 
 /* Splitting a normal class at its mean, along the axis of largest variance, removes 2 / pi = .64 of that variance. */
@@ -172,7 +173,8 @@ list_trials(const struct lloyd *l, const struct survey *v, struct trial *t)
 
 	for (size_t i = 0; i < l->k; i++)
 		for (size_t j = 0; j < l->k; j++)
-			if (i != j && v->near[i] != (int)j && v->gain[j] > .4f * v->cost[i])
+			if (i != j &&
+			    (l->few || (v->near[i] != (int)j && v->gain[j] > .4f * v->cost[i])))
 				t[n++] = (struct trial){v->gain[j] - v->cost[i], (int)i, (int)j};
 	qsort(t, n, sizeof *t, more_promising);
 	return n;
@@ -196,6 +198,10 @@ swaps_try(struct lloyd *l, int failures, double sse)
 			double s = lloyd_run(l, 4, .001);
 			if (s < 1.003 * sse)
 				s = lloyd_run(l, 20, .001);
+			if (l->few) {
+				exchange_run(l);
+				s = lloyd_assign(l);
+			}
 			again = s < .9999 * sse;
 			if (again)
 				sse = s;

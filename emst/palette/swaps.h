@@ -13,7 +13,8 @@ size_t swaps_make(struct lloyd *l, size_t most);
 
 /*
  * Tries swaps one at a time, the most promising first. A swap is kept when four or more rounds of Lloyd's method bring the
- * SSE below sse. Ends after `failures` swaps that were not kept, or when no promising swap is left. Returns the SSE.
+ * SSE below sse. Ends after `failures` swaps that were not kept, or when no promising swap is left. Where colours are few, all
+ * swaps are promising, and an exchange (exchange.h) follows each. Returns the SSE.
  */
 double swaps_try(struct lloyd *l, int failures, double sse);
 

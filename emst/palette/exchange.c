@@ -1,0 +1,78 @@
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "emst/palette/exchange.h"
+
+enum { SWEEPS = 50 };
+
+struct mean {
+	double x[3];
+};
+
+static void
+find_mean(struct mean *m, const struct sum4 *s)
+{
+	for (int a = 0; a < 3; a++)
+		m->x[a] = s->v[3] ? (double)s->v[a] / (double)s->v[3] : 0;
+}
+
+/* Returns |x - m|^2 for colour p. */
+static double
+distance(const struct cells *c, size_t p, const struct mean *m)
+{
+	double d2 = 0;
+
+	for (int a = 0; a < 3; a++) {
+		const double d = (double)c->x[a][p] - m->x[a];
+		d2 += d * d;
+	}
+	return d2;
+}
+
+/* Returns the class to which colour p should move, which may be its own. */
+static size_t
+best_class(const struct lloyd *l, const struct mean *m, size_t p)
+{
+	const size_t own = l->label[p];
+	const double w = (double)l->cells->sum[p].v[3], rest = (double)l->sum[own].v[3] - w;
+	double least =
+	    rest > 0 ? (1 - 1e-9) * (rest + w) / rest * distance(l->cells, p, &m[own]) : 0;
+	size_t best = own;
+
+	for (size_t j = 0; j < l->k && least > 0; j++) {
+		const double all = (double)l->sum[j].v[3],
+			     cost = all / (all + w) * distance(l->cells, p, &m[j]);
+		if (j != own && cost < least) {
+			least = cost;
+			best = j;
+		}
+	}
+	return best;
+}
+
+void
+exchange_run(struct lloyd *l)
+{
+	struct mean m[PALETTE_MOST];
+	bool moved = true;
+
+	for (size_t j = 0; j < l->k; j++)
+		find_mean(&m[j], &l->sum[j]);
+	for (int sweep = 0; sweep < SWEEPS && moved; sweep++) {
+		moved = false;
+		for (size_t p = 0; p < l->cells->n; p++) {
+			const size_t from = l->label[p], to = best_class(l, m, p);
+			if (to == from)
+				continue;
+			for (int a = 0; a < 4; a++) {
+				l->sum[from].v[a] -= l->cells->sum[p].v[a];
+				l->sum[to].v[a] += l->cells->sum[p].v[a];
+			}
+			l->label[p] = (uint8_t)to;
+			find_mean(&m[from], &l->sum[from]);
+			find_mean(&m[to], &l->sum[to]);
+			moved = true;
+		}
+	}
+	lloyd_update(l);
+}
