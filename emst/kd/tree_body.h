@@ -26,14 +26,19 @@ static const double LISTED = 1. / 3;
 enum { LEAF = 16, SMALL = 8192, MAXHEIGHT = 40, MAXGROUP = 64, CROWD = 4 };
 
 /*
- * Vectors have 32 bytes: gcc keeps larger ones in memory where a CPU has to split them. The tree of 300000 points of 2 floats
- * takes 133 ms with AVX-512, 134 with AVX2 and 414 with neither; with 16 bytes 141, 148 and 159; with 64 bytes 134, 479 with
- * AVX2. REAL_INT is an integer as large as REAL.
+ * gcc keeps vectors larger than a CPU's registers in memory. On x86-64 the tree of 300000 points of 2 floats takes 133 ms with
+ * AVX-512, 134 with AVX2 and 414 with neither; with vectors of 16 bytes 141, 148 and 159; with 64 bytes 134, 479 with AVX2.
+ * Other CPUs have registers of 16 bytes. REAL_INT is an integer as large as REAL.
  */
-enum { WIDE = 32 / sizeof(REAL), GROUPS = LEAF / WIDE };
+#ifdef __x86_64__
+enum { VECTOR = 32 };
+#else
+enum { VECTOR = 16 };
+#endif
+enum { WIDE = VECTOR / sizeof(REAL), GROUPS = LEAF / WIDE };
 
-typedef REAL wide __attribute__((vector_size(32)));
-typedef REAL_INT wide_ints __attribute__((vector_size(32)));
+typedef REAL wide __attribute__((vector_size(VECTOR)));
+typedef REAL_INT wide_ints __attribute__((vector_size(VECTOR)));
 
 /* One number for each point of a leaf. */
 union block {
@@ -152,7 +157,7 @@ pack(const wide_ints results[GROUPS])
 	union {
 		wide_ints v;
 		REAL_INT x[WIDE];
-		uint64_t word[4];
+		uint64_t word[VECTOR / 8];
 	} bit, hits = {{0}};
 	uint64_t all = 0;
 
@@ -161,7 +166,7 @@ pack(const wide_ints results[GROUPS])
 			bit.x[j] = 1 << (g * WIDE + j);
 		hits.v |= bit.v & results[g];
 	}
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < VECTOR / 8; i++)
 		all |= hits.word[i];
 	return (unsigned)(all | all >> 32);
 }
