@@ -7,7 +7,7 @@
 #include "common/die.h"
 
 static bool quiet, dying;
-static void (*wait_first)(void);
+static void (*do_first)(void);
 
 /* LeakSanitizer calls this when the process ends. The memory that a dying program still holds is not a leak. */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
@@ -54,16 +54,16 @@ say(const char *fmt, va_list ap)
 }
 
 void
-die_after(void (*wait)(void))
+die_after(void (*first)(void))
 {
-	wait_first = wait;
+	do_first = first;
 }
 
 static _Noreturn void
 end(int status, const char *fmt, va_list ap)
 {
-	if (wait_first)
-		wait_first();
+	if (do_first)
+		do_first();
 	say(fmt, ap);
 	dying = true;
 	exit(status);

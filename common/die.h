@@ -16,8 +16,8 @@ _Noreturn void die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Reports wrong usage, and exits with status 2. */
 _Noreturn void die_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* die() and die_usage() call wait() first, on the thread that dies; NULL: nothing. For relay.c. */
-void die_after(void (*wait)(void));
+/* die() and die_usage() call first() before all else, on the thread that dies; NULL: nothing. */
+void die_after(void (*first)(void));
 
 /* warn() writes a line that --quiet silences; warn_quiet(true) silences it. */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

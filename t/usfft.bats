@@ -92,6 +92,22 @@ columns() {
 	cat c1.nrrd c2.nrrd s c3.nrrd | cmp - c
 }
 
+@test "items before one that fails are written" {
+	doubles 1x2 0 .25 >q.nrrd
+	doubles 2 1 1 >v.nrrd
+	doubles 3 1 1 1 >other.nrrd
+	usfft -T 1 -n 4 -p q.nrrd v.nrrd v.nrrd >want
+	for bad in other.nrrd /dev/null; do
+		for i in v.nrrd v.nrrd $bad v.nrrd; do cat "$i"; done | head -c -1 >many.nrrd
+		! usfft -T 1 -n 4 -p q.nrrd many.nrrd >got 2>said
+		head -c "$(wc -c <want)" got | cmp - want
+		[ "$(grep -c '' said)" = 1 ]
+	done
+	usfft -T 2 -p q.nrrd <want >values
+	! { cat want; echo garbage; } | usfft -T 2 -p q.nrrd >got 2>said
+	cmp values got
+}
+
 @test "a result is written before the next item arrives" {
 	doubles 1x2 0 .25 >q.nrrd
 	doubles 2 1 1 >v.nrrd

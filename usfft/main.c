@@ -144,12 +144,24 @@ transform_next(void *job)
 	return !over;
 }
 
+static struct job *running;
+
+/* An item that fails does not take the waiting ones before it with it. */
+static void
+flush_first(void)
+{
+	group_flush(running);
+}
+
 /* The items of a share are taken one by one: the place of one in the whole is kept from its header to its result. */
 static void
 transform_items(struct job *j)
 {
+	running = j;
+	die_after(flush_first);
 	relay_run(j->in, j->run.gpu && !j->a.common.part.n, transform_next, j);
 	group_flush(j);
+	die_after(NULL);
 	if (j->a.batch && raw_item(j->in) == 1)
 		raw_die(j->in, "no values behind the points");
 }

@@ -57,12 +57,14 @@ group_flush(struct job *j)
 {
 	struct group *g = j->group;
 
-	if (!g)
+	if (!g || !g->count)
 		return;
+	const size_t count = g->count;
+	g->count = 0; /* whoever dies below flushes once more */
 	stats_charge(&j->st, STATS_READ);
-	transform_many(&j->run, j->type, j->sign, g->count, (const void *const *)g->in, g->out);
+	transform_many(&j->run, j->type, j->sign, count, (const void *const *)g->in, g->out);
 	stats_charge(&j->st, STATS_COMPUTE);
-	for (size_t i = 0; i < g->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct waiting *w = &g->item[i];
 		raw_head(j->out, &w->head);
 		j->where = w->where;
@@ -72,14 +74,13 @@ group_flush(struct job *j)
 		weir_free(g->out[i]);
 	}
 	j->where = NULL;
-	g->count = 0;
 	stats_charge(&j->st, STATS_WRITE);
 }
 
 void
 group_flush_when_idle(struct job *j)
 {
-	if (j->group && j->group->count && raw_idle(j->in))
+	if (j->group && raw_idle(j->in))
 		group_flush(j);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Items on the same points wait here until there are as many as the plan transforms at once, or until the input pauses or
- * ends. Their results are then written in the order of the items.
+ * Items on the same points wait here until there are as many as the plan transforms at once, or until the input pauses, ends
+ * or fails. Their results are then written in the order of the items.
  */
 #ifndef WEIR_USFFT_GROUP_H
 #define WEIR_USFFT_GROUP_H
