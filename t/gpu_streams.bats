@@ -25,13 +25,14 @@ grays() {
 
 # Points of two axes, and seven items each of values at them (v), of modes (m) and of points with values (r).
 scattered() {
-	local i n
+	local i n values
 	item double '2 60' 'kinds: list domain' 'columns:=x y' -- $(seq -0.49 .008 .463) >points
 	for i in 1 2 3 4 5 6 7; do
 		item "$([ $((i % 3)) -eq 0 ] && echo double || echo float)" '2 60' 'kinds: complex domain' -- $(seq "$i" $((i + 119))) >v$i
 		item float "2 $((3 + i)) 5" 'kinds: complex domain domain' -- $(seq $((10 * (3 + i)))) >m$i
 		n=$((20 * i))
-		item float "4 $n" 'kinds: list domain' 'columns:=x y re im' -- $(seq -f %.5f -0.49 .002 9 | head -n $((4 * n))) >r$i
+		mapfile -t values < <(seq -f %.5f -0.49 .002 9 | head -n $((4 * n)))
+		item float "4 $n" 'kinds: list domain' 'columns:=x y re im' -- "${values[@]}" >r$i
 	done
 }
 

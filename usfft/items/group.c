@@ -41,13 +41,14 @@ group_add(struct job *j, const struct img *y, const struct values *v, size_t n)
 		j->group = make_group(transform_together(&j->run));
 	struct group *g = j->group;
 	struct waiting *w = &g->item[g->count];
+	void *out = weir_xalloc(n, 2 * (v->single ? sizeof(float) : sizeof(double)));
 
 	w->head = *y;
 	w->n = n;
 	w->single = v->single;
 	raw_where(j->in, w->where);
 	g->in[g->count] = v->owned;
-	g->out[g->count++] = weir_xalloc(n, 2 * (v->single ? sizeof(float) : sizeof(double)));
+	g->out[g->count++] = out;
 	if (g->count == g->room)
 		group_flush(j);
 }
