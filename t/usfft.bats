@@ -99,13 +99,13 @@ columns() {
 	usfft -T 1 -n 4 -p q.nrrd v.nrrd v.nrrd >want
 	for bad in other.nrrd /dev/null; do
 		for i in v.nrrd v.nrrd $bad v.nrrd; do cat "$i"; done | head -c -1 >many.nrrd
-		! usfft -T 1 -n 4 -p q.nrrd many.nrrd >got 2>said
+		if usfft -T 1 -n 4 -p q.nrrd many.nrrd >got 2>said; then false; fi
 		head -c "$(wc -c <want)" got | cmp - want
 		[ "$(grep -c '' said)" = 1 ]
 	done
 	usfft -T 2 -p q.nrrd <want >values
 	{ cat want; echo garbage; } >two
-	! usfft -T 2 -p q.nrrd two >got 2>said
+	if usfft -T 2 -p q.nrrd two >got 2>said; then false; fi
 	cmp values got
 }
 
