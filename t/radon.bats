@@ -740,6 +740,11 @@ axes='-q -0.1:0.2:11 --qy=-0.1:0.3:9 -X 3000 --quiet'
 	grep -aq '^offsets:=' p
 }
 
+@test "radon: on one thread, the seconds of the stages add up to the total at most" {
+	gathers 24 24 24 | radon $curves --lsq -t 1 --stats=stats >/dev/null
+	awk '{ gsub(/[^0-9.]+/, " "); exit !($1 + $2 + $3 + $4 < $5 + 1e-5) }' <(grep -o '"seconds": {[^}]*}' stats)
+}
+
 @test "radon: two axes that go with nothing else are refused" {
 	gathers 24 >d
 	fails 1 'no offsets in a plane' radon $axes d

@@ -233,6 +233,7 @@ batch_close(struct batches *s)
 	const enum radon_mode mode = s->o->radon.mode;
 
 	put_done(s);
+	stats_skip(); /* all stages have charged their seconds */
 	stats_add(s->st, "gathers", "%zu", s->gathers);
 	stats_add(s->st, "traces", "%zu", s->traces);
 	if (mode == RADON_LSQ || mode == RADON_SPARSE) {
