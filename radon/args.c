@@ -138,9 +138,8 @@ parse_adapt(const char *text, struct radon_adapt_options *to)
 
 	opt_reals("--adapt", text, ':', v, 3);
 	if (!(v[0] >= 0) || !(v[1] >= 0 && v[1] <= 1e9) || v[1] != floor(v[1]) || !(v[2] > 0))
-		die_usage("--adapt: '%s': a window has 0 s or more and a whole number of traces, a "
-			  "filter more "
-			  "than 0 s",
+		die_usage("--adapt: '%s': a window has 0 s or more and a whole number of traces, "
+			  "a filter more than 0 s",
 			  text);
 	*to = (struct radon_adapt_options){v[0], (size_t)v[1], v[2]};
 }

@@ -52,10 +52,10 @@ struct job {
 	struct stats st;
 	struct usfft_seconds took;
 	double check_error;
-	const char *
-	    where; /* what messages call the item whose results are written; NULL: the last one read */
-	struct group
-	    *group;   /* owned: items that wait for one call of transform_many(); NULL: none yet */
+	/* What messages call the item whose results are written; NULL: the last one read. */
+	const char *where;
+	/* Owned: items that wait for one call of transform_many(); NULL: none yet. */
+	struct group *group;
 	size_t piece; /* points of the item that are read at a time; 0: all data is in memory */
 };
 
