@@ -141,7 +141,8 @@ as_one() {
 	colours
 	run ! --separate-stderr bash -c "$gpu/emst -g c? >/dev/full"
 	same <(echo "$stderr") 'emst: (stdout): No space left on device'
-	run bash -c "$gpu/emst -g c? c? c? | head -c 10 | wc -c; exit \${PIPESTATUS[0]}"
+	# more bytes than any pipe holds
+	run bash -c "$gpu/emst -g \$(for _ in {1..24}; do echo c?; done) | head -c 10 | wc -c; exit \${PIPESTATUS[0]}"
 	[ "$status" -eq 141 ]
 }
 
