@@ -1,4 +1,5 @@
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,17 +7,9 @@
 
 #include "common/die.h"
 
-static bool quiet, dying;
+static bool quiet;
+static atomic_flag dying = ATOMIC_FLAG_INIT;
 static void (*do_first)(void);
-
-/* LeakSanitizer calls this when the process ends. The memory that a dying program still holds is not a leak. */
-__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
-
-int
-__lsan_is_turned_off(void)
-{
-	return dying;
-}
 
 char *
 make_visible(const char *text)
@@ -59,14 +52,20 @@ die_after(void (*first)(void))
 	do_first = first;
 }
 
+/*
+ * The process ends without what exit() would call: a library that closed its device there would do so below the threads that
+ * still use it. Of several threads that die, one speaks.
+ */
 static _Noreturn void
 end(int status, const char *fmt, va_list ap)
 {
 	if (do_first)
 		do_first();
+	while (atomic_flag_test_and_set(&dying))
+		pause();
 	say(fmt, ap);
-	dying = true;
-	exit(status);
+	fflush(stdout);
+	quick_exit(status);
 }
 
 void

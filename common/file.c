@@ -99,7 +99,7 @@ on_signal(int sig)
 	raise(sig);
 }
 
-/* Removes the temporary files at exit() and at every signal that ends the process and has no other handler. */
+/* Removes the temporary files at exit, and at every signal that ends the process and has no other handler. */
 static void
 guard_unfinished(void)
 {
@@ -111,6 +111,7 @@ guard_unfinished(void)
 		return;
 	guarded = true;
 	atexit(file_remove_unfinished);
+	at_quick_exit(file_remove_unfinished);
 	for (int sig = 1; sig <= SIGRTMAX; sig++) {
 		struct sigaction old;
 		bool deadly = !sigaction(sig, NULL, &old) && old.sa_handler == SIG_DFL;
@@ -251,6 +252,15 @@ collide(const struct file_out *a, const struct file_out *b)
 	       (S_ISREG(a->st.st_mode) || S_ISFIFO(a->st.st_mode));
 }
 
+/* A process that dies passes on what it wrote in place so far. */
+static void
+flush_unfinished(void)
+{
+	for (const struct file_out *o = outputs; o; o = o->next)
+		if (o->f && !o->path)
+			fflush(o->f);
+}
+
 static struct file_out *
 create(const char *path, bool report)
 {
@@ -268,6 +278,8 @@ create(const char *path, bool report)
 	for (const struct file_out *o = outputs; o; o = o->next)
 		if (collide(o, out))
 			die_usage("%s: two outputs go to this file", out->name);
+	if (!outputs)
+		at_quick_exit(flush_unfinished);
 	/* The entry is in the list before its temporary file exists, so that a signal handler finds every such file. */
 	out->next = outputs;
 	outputs = out;
@@ -365,10 +377,13 @@ void
 file_finish(struct file_out *out)
 {
 	errno = 0;
-	if (fflush(out->f) || ferror(out->f) || (out->path && !appear(out)) || fclose(out->f))
+	FILE *const f = out->f;
+	if (fflush(f) || ferror(f) || (out->path && !appear(out)))
+		file_die_writing(out);
+	out->f = NULL;
+	if (fclose(f))
 		file_die_writing(out);
 	if (out->tmp)
 		unlink(out->tmp);
 	out->tmp = NULL;
-	out->f = NULL;
 }

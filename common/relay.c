@@ -12,7 +12,7 @@ struct relay {
 	bool (*item)(void *with);
 	void *with;
 	size_t left[RELAY_STAGES]; /* how many items have left each stage */
-	bool reads, computes;	   /* an item is in that stage, and at work */
+	bool reads;		   /* an item is in that stage */
 	bool ended;		   /* there are no more items */
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
@@ -26,8 +26,8 @@ static _Thread_local struct {
 } here;
 
 /*
- * die() calls this. The items before the one that fails are still written. A later one may be at work on a device, which must
- * not be closed below it. Of two items that fail, the earlier one dies; the other waits for it for ever.
+ * die() calls this. The items before the one that fails are still written. Of two items that fail, the earlier one dies; the
+ * other waits for it for ever.
  */
 static void
 wait_to_die(void)
@@ -37,10 +37,7 @@ wait_to_die(void)
 	if (!r)
 		return;
 	pthread_mutex_lock(&r->lock);
-	if (here.stage == RELAY_COMPUTE)
-		r->computes = false;
-	pthread_cond_broadcast(&r->moved);
-	while (r->left[RELAY_WRITE] < here.item || r->computes)
+	while (r->left[RELAY_WRITE] < here.item)
 		pthread_cond_wait(&r->moved, &r->lock);
 	pthread_mutex_unlock(&r->lock);
 }
@@ -103,15 +100,11 @@ relay_pass(enum relay_stage stage)
 	if (here.stage == RELAY_READ)
 		source_stay(r->in);
 	pthread_mutex_lock(&r->lock);
-	if (here.stage == RELAY_COMPUTE)
-		r->computes = false;
-	pthread_cond_broadcast(&r->moved);
 	while (r->left[stage] < here.item)
 		pthread_cond_wait(&r->moved, &r->lock);
 	r->left[here.stage]++;
 	if (here.stage == RELAY_READ)
 		r->reads = false;
-	r->computes |= stage == RELAY_COMPUTE;
 	here.stage = stage;
 	pthread_cond_broadcast(&r->moved);
 	pthread_mutex_unlock(&r->lock);

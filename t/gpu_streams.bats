@@ -137,6 +137,28 @@ as_one() {
 	cat r1 r2 bad r3 | $gpu/usfft -g -T 1 -n 6,5 2>&1 >/dev/null | grep -q '^usfft: (stdin): item 3: point 1 '
 }
 
+# The reader finds the end of the payload while the device works. t/cudacpu ends a process with another message that calls exit()
+# before its device is closed.
+@test "a reader that fails with -g says so in one line, and leaves the device as it is" {
+	gen --type=float smooth 700 900 9 >f
+	gen kernels 9 2 2 >k.nrrd
+	for i in 1 2 3; do gencmp --traces=20 --samples=200; done >s
+	head -c -100 f >f.cut
+	head -c -100 s >s.cut
+	for n in 1 2 3 4; do
+		for c in 'wconv -k k.nrrd' 'wconv --method=fft -k k.nrrd'; do
+			run ! --separate-stderr bash -c "cat f f.cut | $gpu/$c -g >got"
+			same <(echo "$stderr") 'wconv: (stdin): item 2: the payload ends after 2519900 of 2520000 bytes'
+		done
+		run ! --separate-stderr bash -c "$gpu/radon -g --quiet -t 3 -q -.1:.1:99 -X 1000 <s.cut"
+		same <(echo "$stderr") 'radon: (stdin): item 3: the payload ends after 15900 of 16000 bytes'
+		run ! --separate-stderr bash -c "cat f f.cut | $gpu/wconv -k k.nrrd -g >/dev/full"
+		[ "${#stderr_lines[@]}" -eq 1 ]
+	done
+	$gpu/wconv --method=fft -k k.nrrd -g <f >want
+	cmp -n "$(stat -c %s want)" want got
+}
+
 @test "an output that takes no more ends a stream with -g" {
 	colours
 	run ! --separate-stderr bash -c "$gpu/emst -g c? >/dev/full"

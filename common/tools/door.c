@@ -124,6 +124,7 @@ door_scratch_path(void)
 {
 	named = new_path();
 	atexit(forget_name);
+	at_quick_exit(forget_name);
 	return (struct door){.name = scratch_name, .path = named, .fd = -1};
 }
 

@@ -6,7 +6,8 @@
  * A fiber runs on until its thread meets a barrier, a shuffle, a vote or its end: the worst schedule there is, so a
  * missing barrier shows at once. cudacpu_order() chooses in which order the fibers go. Reported with a line on stderr and an
  * abort: a barrier or shuffle that some of its threads can never reach, a lane outside the mask it names, a stack
- * overrun, a launch beyond the limits of a block. AddressSanitizer sees overruns of device and of dynamic shared memory.
+ * overrun, a launch beyond the limits of a block, exit() where a device is still open. AddressSanitizer sees overruns of
+ * device and of dynamic shared memory.
  *
  * What it cannot show: coalescing, bank conflicts, occupancy, any time; the memory model (a missing __threadfence(),
  * a plain load where a cached one goes stale); races between two barriers inside one warp that lockstep would hide;

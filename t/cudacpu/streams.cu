@@ -16,7 +16,10 @@
 #include <vector>
 
 #include <cuda_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef std::function<void()> task;
 
@@ -140,6 +143,16 @@ must_wait(const void *to, const void *from, cudaMemcpyKind kind)
 	       (kind == cudaMemcpyDeviceToHost && !cudacpu_is_pinned(to));
 }
 
+/* CUDA would close the device here, below the threads that use it. */
+void
+report_open(void)
+{
+	if (streams.empty())
+		return;
+	fputs("cudacpu: exit() while a device is open\n", stderr);
+	_exit(99);
+}
+
 double
 now(void)
 {
@@ -239,7 +252,9 @@ cudaError_t
 cudaStreamCreate(cudaStream_t *s)
 {
 	const std::lock_guard<std::recursive_mutex> hold(lock);
+	static const int reports = atexit(report_open);
 
+	(void)reports;
 	*s = new cudacpu_stream{current(), {}, nullptr};
 	streams.insert(*s);
 	return cudaSuccess;
