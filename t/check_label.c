@@ -143,6 +143,9 @@ make_scene(struct check_rng *r, struct scene *a, size_t most)
 	a->s.connectivity = kinds[rng_below(r, 5)];
 	a->s.depth = a->s.connectivity == 4 || a->s.connectivity == 8 ? 1 : 1 + rng_below(r, 4);
 	a->s.w = 1 + rng_below(r, rng_below(r, 4) ? 20 : 200);
+	/* Widths around those at which words of 64 samples end. */
+	if (!rng_below(r, 6))
+		a->s.w = 63 + rng_below(r, 3) + 64 * rng_below(r, 2);
 	a->s.h = 1 + rng_below(r, most / a->s.depth / a->s.w ? most / a->s.depth / a->s.w : 1);
 	a->n = a->s.w * a->s.h * a->s.depth;
 	for (size_t i = 0; i < a->n; i++) {

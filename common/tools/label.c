@@ -3,35 +3,73 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/tools/bitrow.h"
 #include "common/tools/label.h"
 
 static const uint32_t NONE = UINT32_MAX;
 
+/* --- memory ------------------------------------------------------------------------------------------------------------- */
+
+/* Runs stay where they are, so that no row is copied when more come. */
+struct label_block {
+	struct label_block *older; /* owned */
+	size_t used, room;	   /* of data */
+	uint32_t data[];
+};
+
+/* Makes room for n more numbers in the newest block, or begins one that is twice as large, up to 4 MiB or one row. */
+static int
+make_block(struct label *l, size_t n)
+{
+	const size_t least = 4096 - 64, most = (4 << 20) / 4 - 64;
+	struct label_block *b = l->block;
+
+	if (b && b->room - b->used >= n)
+		return 0;
+	size_t room = b ? 2 * b->room : least;
+
+	room = room < most ? room : most;
+	room = room > n ? room : n;
+	b = weir_alloc_large(room + sizeof *b / 4, 4);
+	if (!b)
+		return -ENOMEM;
+	*b = (struct label_block){.older = l->block, .room = room};
+	l->block = b;
+	return 0;
+}
+
 int
 label_open(struct label *l, size_t w, size_t h, size_t depth, int connectivity)
 {
-	size_t rows;
+	size_t rows, bits;
 
 	*l = (struct label){
 	    .w = w, .h = h, .depth = depth, .connectivity = connectivity, .spare = NONE};
-	if (!weir_mul(h, depth, &rows) || rows == SIZE_MAX)
+	l->words = w / 64 + 1;
+	l->ring = depth > 1 ? h + 2 : 2;
+	if (!weir_mul(h, depth, &rows) || !weir_mul(l->ring, l->words, &bits))
 		return -ENOMEM;
-	l->row = weir_alloc(rows + 1, sizeof *l->row);
-	if (!l->row)
-		return -ENOMEM;
-	l->row[0] = 0;
-	return 0;
+	l->row = weir_alloc(rows, sizeof *l->row);
+	l->bits = weir_alloc(bits, sizeof *l->bits);
+	l->pair = weir_alloc(w + 2, sizeof *l->pair);
+	return l->row && l->bits && l->pair ? 0 : -ENOMEM;
 }
 
 void
 label_free(struct label *l)
 {
+	while (l->block) {
+		struct label_block *older = l->block->older;
+
+		weir_free(l->block);
+		l->block = older;
+	}
 	weir_free(l->row);
-	free(l->run);
+	weir_free(l->bits);
+	weir_free(l->pair);
 	free(l->up);
 	free(l->slot);
 	free(l->region);
-	free(l->first);
 	*l = (struct label){0};
 }
 
@@ -90,38 +128,36 @@ find(uint32_t *up, uint32_t i)
 	return i;
 }
 
-/* Joins the components of runs a and b < first. The lower root stays, so that a root is the first run of its component. */
+/* Joins the components of two labels. The lower root stays, so that a root is the label of a first run. */
 static void
 join(struct label *l, uint32_t a, uint32_t b)
 {
-	a = find(l->up, a);
 	b = find(l->up, b);
 	if (a == b)
 		return;
 	const uint32_t low = a < b ? a : b, high = a < b ? b : a;
 
 	l->up[high] = low;
-	/* The runs of the new row have no region yet. */
-	if (l->region && high < l->row[l->rows])
+	if (l->region)
 		unite(l, low, high);
 }
 
-/* Joins the runs of the new row with those of an earlier row. With reach 1, runs that meet at a corner are joined, too. */
+/* Gives the labels of an earlier row to the runs of the new row that touch its runs. */
 static void
-join_rows(struct label *l, size_t earlier, uint32_t reach)
+join_rows(struct label *l, size_t earlier, bool corner)
 {
-	const struct label_run *run = l->run;
-	size_t a = l->row[earlier], b = l->row[l->rows];
-	const size_t enda = l->row[earlier + 1], endb = l->nrun;
+	const uint64_t *a = l->bits + earlier % l->ring * l->words,
+		       *b = l->bits + l->rows % l->ring * l->words;
+	const uint32_t *from = l->row[earlier].label;
+	uint32_t *to = l->row[l->rows].label;
+	const size_t n = bitrow_meet(a, b, l->words, corner, l->pair);
 
-	while (a < enda && b < endb) {
-		const struct label_run p = run[a], q = run[b];
-		const bool next = p.to < q.to;
+	for (size_t k = 0; k < n; k++) {
+		const uint32_t root = find(l->up, from[l->pair[k].i]), old = to[l->pair[k].j];
 
-		if (p.from < (uint64_t)q.to + reach && q.from < (uint64_t)p.to + reach)
-			join(l, (uint32_t)a, (uint32_t)b);
-		a += next;
-		b += !next;
+		to[l->pair[k].j] = old < root ? old : root;
+		if (old != NONE && old != root)
+			join(l, root, old);
 	}
 }
 
@@ -131,7 +167,7 @@ join_all(struct label *l)
 {
 	const size_t y = l->rows % l->h, z = l->rows / l->h;
 	const int c = l->connectivity;
-	const uint32_t near = c == 4 || c == 6 ? 0 : 1, corner = c == 26 ? 1 : 0;
+	const bool near = c != 4 && c != 6, corner = c == 26;
 
 	if (y)
 		join_rows(l, l->rows - 1, near);
@@ -146,132 +182,129 @@ join_all(struct label *l)
 
 /* --- rows --------------------------------------------------------------------------------------------------------------- */
 
-/* Makes room for the runs of a row. */
+/* Makes room for a row of up to n runs, and for `more` labels. */
 static int
-make_room(struct label *l, bool measured)
+make_room(struct label *l, size_t n, size_t more, bool measured)
 {
-	const size_t n = l->nrun + l->w / 2 + 1;
+	const size_t labels = l->nlabel + more;
 
-	if (grow(&l->run, &l->room_run, n, sizeof *l->run) ||
-	    grow(&l->up, &l->room_up, n, sizeof *l->up))
+	if (labels >= NONE)
+		return -EOVERFLOW;
+	if (make_block(l, 3 * n) || grow(&l->up, &l->room_up, labels, sizeof *l->up))
 		return -ENOMEM;
-	if (!measured)
-		return 0;
-	if (grow(&l->slot, &l->room_slot, n, sizeof *l->slot) ||
-	    grow(&l->region, &l->room_region, l->nregion + l->w / 2 + 1, sizeof *l->region))
+	if (measured && (grow(&l->slot, &l->room_slot, labels, sizeof *l->slot) ||
+			 grow(&l->region, &l->room_region, l->nregion + more, sizeof *l->region)))
 		return -ENOMEM;
 	return 0;
 }
 
-/* Bit k of the result says whether v[k], which is 0 or 1, is 1. */
-static uint64_t
-gather_bits(const uint8_t *v)
+/* Takes a row of n runs, whose edges have been written to the newest block. */
+static struct label_runs *
+take_row(struct label *l, size_t n)
 {
-	uint64_t bits = 0, eight;
+	struct label_runs *row = &l->row[l->rows];
 
-	for (int k = 0; k < 64; k += 8) {
-		memcpy(&eight, v + k, 8);
-		bits |= (eight * 0x0102040810204080) >> 56 << k;
-	}
-	return bits;
+	row->edge = l->block->data + l->block->used;
+	row->label = row->edge + 2 * n;
+	row->n = n;
+	l->block->used += 3 * n;
+	return row;
 }
 
-/* Writes the columns at which chosen[i] changes; before the row and after it there is 0. Returns their number, an even one. */
-static size_t
-find_edges(const uint8_t *chosen, size_t w, uint32_t *edge)
-{
-	uint64_t last = 0;
-	uint8_t rest[64];
-	size_t n = 0;
-
-	for (size_t i = 0; i < w; i += 64) {
-		if (w - i < 64) {
-			memset(rest, 0, sizeof rest);
-			memcpy(rest, chosen + i, w - i);
-		}
-		const uint64_t bits = gather_bits(w - i < 64 ? rest : chosen + i);
-		uint64_t change = bits ^ (bits << 1 | last);
-
-		for (last = bits >> 63; change; change &= change - 1)
-			edge[n++] = (uint32_t)i + (uint32_t)__builtin_ctzll(change);
-	}
-	if (last)
-		edge[n++] = (uint32_t)w;
-	return n;
-}
-
-/* Adds the values of the new row's runs to their components. */
+/* Adds the values of the new row's runs to their components. Labels from `old` on are new. */
 static void
-measure_row(struct label *l, const double *values)
+measure_row(struct label *l, const struct label_runs *row, size_t old, const double *values)
 {
 	const size_t y = l->rows % l->h, z = l->rows / l->h;
 
-	for (size_t i = l->row[l->rows]; i < l->nrun; i++) {
-		const struct label_run *run = &l->run[i];
-		const uint32_t root = find(l->up, (uint32_t)i);
-		const size_t at[3] = {run->from, y, z};
+	for (size_t i = 0; i < row->n; i++) {
+		const uint32_t from = row->edge[2 * i], to = row->edge[2 * i + 1],
+			       root = find(l->up, row->label[i]);
+		const size_t at[3] = {from, y, z};
 
-		if (root == i) {
-			l->slot[i] = take_region(l);
-			region_begin(&l->region[l->slot[i]], at);
+		if (root == old) {
+			l->slot[old] = take_region(l);
+			region_begin(&l->region[l->slot[old++]], at);
 		}
-		region_add(&l->region[l->slot[root]], at, run->to - run->from, values + run->from);
+		region_add(&l->region[l->slot[root]], at, to - from, values + from);
 	}
 }
 
 int
 label_row(struct label *l, const uint8_t *chosen, const double *values)
 {
-	if (l->nrun + l->w / 2 + 1 >= NONE)
-		return -EOVERFLOW;
-	if (make_room(l, values))
-		return -ENOMEM;
-	const size_t n = find_edges(chosen, l->w, &l->run[l->nrun].from) / 2;
+	const size_t most = l->w / 2 + 1, old = l->nlabel;
+	const int r = make_room(l, most, most, values);
 
-	for (size_t i = 0; i < n; i++)
-		l->up[l->nrun + i] = (uint32_t)(l->nrun + i);
-	l->nrun += n;
+	if (r)
+		return r;
+	uint64_t *bits = l->bits + l->rows % l->ring * l->words;
+
+	bitrow_pack(chosen, l->w, bits);
+	const size_t edges = bitrow_edges(bits, l->words, l->block->data + l->block->used);
+	const struct label_runs *row = take_row(l, edges / 2);
+
+	memset(row->label, 0xff, row->n * sizeof *row->label);
 	join_all(l);
+	/* A branch on noise would be taken at random. */
+	for (size_t i = 0; i < row->n; i++) {
+		const bool new = row->label[i] == NONE;
+
+		l->up[l->nlabel] = (uint32_t)l->nlabel;
+		row->label[i] = new ? (uint32_t)l->nlabel : row->label[i];
+		l->nlabel += new;
+	}
 	if (values)
-		measure_row(l, values);
-	l->row[++l->rows] = l->nrun;
+		measure_row(l, row, old, values);
+	l->rows++;
 	return 0;
 }
 
 int
 label_parts(struct label *l, const uint32_t *part, const double *values)
 {
-	if (l->nrun + l->w >= NONE)
-		return -EOVERFLOW;
+	const size_t old = l->nlabel;
+	const int r = make_room(l, l->w, l->w, values);
+	size_t n = 0;
+
+	if (r)
+		return r;
+	uint32_t *edge = l->block->data + l->block->used;
+
 	for (size_t i = 0, to; i < l->w; i = to) {
 		for (to = i + 1; to < l->w && part[to] == part[i];)
 			to++;
 		if (!part[i])
 			continue;
-		if (make_room(l, values) ||
-		    grow(&l->first, &l->room_first, part[i] + (size_t)1, sizeof *l->first))
-			return -ENOMEM;
-		if (part[i] > l->nfirst) {
-			l->nfirst = part[i];
-			l->first[part[i]] = (uint32_t)l->nrun;
+		edge[2 * n] = (uint32_t)i;
+		edge[2 * n++ + 1] = (uint32_t)to;
+		if (part[i] > l->nlabel) {
+			l->up[l->nlabel] = part[i] - 1;
+			l->nlabel++;
 		}
-		l->run[l->nrun] = (struct label_run){(uint32_t)i, (uint32_t)to};
-		l->up[l->nrun++] = l->first[part[i]];
 	}
+	const struct label_runs *row = take_row(l, n);
+
+	for (size_t i = 0; i < n; i++)
+		row->label[i] = part[row->edge[2 * i]] - 1;
 	if (values)
-		measure_row(l, values);
-	l->row[++l->rows] = l->nrun;
+		measure_row(l, row, old, values);
+	l->rows++;
 	return 0;
 }
 
 /* --- the end ------------------------------------------------------------------------------------------------------------- */
 
-/* Sets sizes[root] to the number of samples of the component, for every root. Paths are those of the roots alone. */
+/* Adds the number of samples of each label to its root. Every label's up is its root. */
 static void
 count_sizes(const struct label *l, uint64_t *sizes)
 {
-	for (size_t i = 0; i < l->nrun; i++)
-		sizes[l->up[i]] += l->run[i].to - l->run[i].from;
+	for (size_t y = 0; y < l->rows; y++)
+		for (size_t i = 0; i < l->row[y].n; i++) {
+			const uint32_t *edge = l->row[y].edge + 2 * i;
+
+			sizes[l->up[l->row[y].label[i]]] += edge[1] - edge[0];
+		}
 }
 
 int
@@ -280,17 +313,17 @@ label_close(struct label *l, uint64_t min_size)
 	uint64_t *sizes = NULL;
 	uint32_t n = 0;
 
-	/* A path leads to lower indices, so what it leads to is finished. */
-	for (size_t i = 0; i < l->nrun; i++)
+	/* A path leads to lower labels, so what it leads to is finished. */
+	for (size_t i = 0; i < l->nlabel; i++)
 		l->up[i] = l->up[l->up[i]];
 	if (min_size > 1) {
-		sizes = weir_calloc(l->nrun, sizeof *sizes);
+		sizes = weir_calloc(l->nlabel, sizeof *sizes);
 		if (!sizes)
 			return -ENOMEM;
 		count_sizes(l, sizes);
 	}
-	/* A root comes first of its runs. Its label takes the place of its index. */
-	for (size_t i = 0; i < l->nrun; i++) {
+	/* A root comes before its labels. Its number takes the place of its label. */
+	for (size_t i = 0; i < l->nlabel; i++) {
 		if (l->up[i] != i)
 			l->up[i] = l->up[l->up[i]];
 		else if (sizes && sizes[i] < min_size)
@@ -326,12 +359,13 @@ fill(int32_t *restrict labels, size_t from, size_t to, int32_t v)
 void
 label_write(const struct label *l, size_t row, int32_t *labels)
 {
+	const struct label_runs *r = &l->row[row];
 	size_t at = 0;
 
-	for (size_t i = l->row[row]; i < l->row[row + 1]; i++) {
-		fill(labels, at, l->run[i].from, 0);
-		fill(labels, l->run[i].from, l->run[i].to, (int32_t)l->up[i]);
-		at = l->run[i].to;
+	for (size_t i = 0; i < r->n; i++) {
+		fill(labels, at, r->edge[2 * i], 0);
+		fill(labels, r->edge[2 * i], r->edge[2 * i + 1], (int32_t)l->up[r->label[i]]);
+		at = r->edge[2 * i + 1];
 	}
 	fill(labels, at, l->w, 0);
 }

@@ -1,7 +1,8 @@
 /*
- * Finds connected components, row by row. Each row is cut into runs of chosen samples. Runs that touch are joined by
- * union-find, in which the least index becomes the root. The root of a component is therefore its first run. Memory grows
- * with the number of runs, not with the number of samples; measures are kept for roots alone. Pure.
+ * Finds connected components, row by row. Each row is cut into runs of chosen samples. A run that touches none of an earlier
+ * row begins a label; others take the label of the first run that they touch. Labels that meet are joined by union-find, in
+ * which the least becomes the root. The root of a component is therefore the label of its first run. Memory grows with the
+ * number of runs, not with the number of samples; measures are kept for roots alone. Pure.
  *
  *	label_open(&l, w, h, depth, connectivity);
  *	for each row: label_row(&l, chosen, values);	chosen[i] != 0: sample i belongs to a component
@@ -17,22 +18,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/tools/bitrow.h"
 #include "common/tools/region.h"
 
-struct label_run {
-	uint32_t from, to; /* the run has the columns from .. to - 1 */
+/* The runs of a row. Run i has the columns edge[2 * i] .. edge[2 * i + 1] - 1. */
+struct label_runs {
+	uint32_t *edge;	 /* 2n columns, in ascending order */
+	uint32_t *label; /* of each run; behind the edges in memory */
+	size_t n;
 };
 
-struct label {
-	size_t w, h, depth;    /* a picture has depth 1 */
-	int connectivity;      /* 4, 8; 6, 18, 26 */
-	size_t rows;	       /* rows given to label_row() so far */
-	size_t *row;	       /* index of the first run of each row; owned */
-	struct label_run *run; /* owned */
+struct label_block;
 
-	/* A run of the same component whose index is not larger. After label_close(): the label of the run. Owned. */
+struct label {
+	size_t w, h, depth;	   /* a picture has depth 1 */
+	int connectivity;	   /* 4, 8; 6, 18, 26 */
+	size_t rows;		   /* rows given to label_row() so far */
+	struct label_runs *row;	   /* owned */
+	struct label_block *block; /* the newest of the blocks that hold the runs; owned */
+	uint64_t *bits;		   /* the chosen samples of the last `ring` rows; owned */
+	size_t words, ring;	   /* row y has its words at bits + y % ring * words */
+	struct bitrow_pair *pair;  /* work for one row; owned */
+
+	/* A label of the same component that is not larger. After label_close(): the number of the component. Owned. */
 	uint32_t *up;
-	size_t nrun, room_run, room_up;
+	size_t nlabel, room_up;
 
 	/* Of roots, while rows come: the index of the region. After label_close(): that of each component. Owned. */
 	uint32_t *slot;
@@ -40,15 +50,13 @@ struct label {
 	size_t nregion, room_slot, room_region;
 	uint32_t
 	    spare; /* the first of the regions that no root has; its size is the index of the next */
-	uint32_t *first; /* of label_parts(): the first run of each part, by its number; owned */
-	size_t nfirst, room_first;
-	size_t n; /* number of components, after label_close() */
+	size_t n;  /* number of components, after label_close() */
 };
 
 /* Returns 0 or -ENOMEM. */
 int label_open(struct label *l, size_t w, size_t h, size_t depth, int connectivity);
 
-/* Adds a row of w samples and, unless NULL, their w values. Returns 0, -ENOMEM, or -EOVERFLOW at 2^32 runs. */
+/* Adds a row of w samples and, unless NULL, their w values. Returns 0, -ENOMEM, or -EOVERFLOW at 2^32 labels. */
 int label_row(struct label *l, const uint8_t *chosen, const double *values);
 
 /*
