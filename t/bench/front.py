@@ -128,6 +128,8 @@ def labels():
     try:
         from scipy.ndimage import label
         peers["SciPy label"] = lambda: label(picture, np.ones((3, 3)))
+        import cv2
+        peers["OpenCV connectedComponents"] = lambda: cv2.connectedComponents(picture)
     except ImportError:
         pass
     return "`rawlabel`", "components of 2048x2048 pixels", "rawlabel b.pgm", peers
