@@ -1,6 +1,7 @@
 /*
- * Threads. This is the only file that includes omp.h. Idle threads sleep instead of spinning (libgomp's default spinning turned
- * .3 ms of work into 20-70 ms on a busy host): par.c sets OMP_WAIT_POLICY=passive before the OpenMP library starts.
+ * Threads. This is the only file that includes omp.h. Idle threads wait for some microseconds and then sleep (libgomp's default
+ * waiting for 3 ms turned .3 ms of work into 20-70 ms on a busy host): par.c sets OMP_WAIT_POLICY=passive and GOMP_SPINCOUNT
+ * before the OpenMP library starts.
  *
  * A stage has one parallel region, on the outermost independent loop, with num_threads(p->threads). Work that is too small
  * to share stays on one thread. The result has the same bytes for any number of threads.

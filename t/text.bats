@@ -62,6 +62,14 @@ npy() {
 	[ ! -s err ]
 }
 
+@test "threads wait a little before they sleep, unless the user says how they wait" {
+	OMP_DISPLAY_ENV=verbose rawtopnm -V >out 2>&1
+	grep -q GOMP_SPINCOUNT out || skip "this is not libgomp"
+	grep "GOMP_SPINCOUNT = '300'" out
+	OMP_WAIT_POLICY=passive OMP_DISPLAY_ENV=verbose rawtopnm -V 2>&1 | grep "GOMP_SPINCOUNT = '0'"
+	GOMP_SPINCOUNT=7 OMP_DISPLAY_ENV=verbose rawtopnm -V 2>&1 | grep "GOMP_SPINCOUNT = '7'"
+}
+
 @test "a payload shorter than its header says is refused before any work" {
 	! sanitized || skip "the sanitizer needs more memory than this grants"
 	{ printf 'NRRD0005\ntype: uchar\ndimension: 1\nsizes: 1000000000\nencoding: raw\n\n' && printf abc; } >short.nrrd
