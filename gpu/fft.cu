@@ -35,6 +35,7 @@ struct library {
 struct planned {
 	struct gpu_fft f;
 	int plan;
+	void *area;	   /* of its work */
 	size_t work, used; /* bytes; when, to find the oldest */
 };
 
@@ -237,6 +238,7 @@ int
 make_plan(struct gpu *g, const library *l, planned *p, const struct gpu_fft *f)
 {
 	p->f = *f;
+	p->area = NULL;
 	FFT_TRY(g, "cufftCreate", l->create(&p->plan));
 	const bool e = failed(g, l->autos(p->plan, 0), "cufftSetAutoAllocation") ||
 		       failed(g,
@@ -244,7 +246,8 @@ make_plan(struct gpu *g, const library *l, planned *p, const struct gpu_fft *f)
 				      f->in.dist, p->f.out.embed, f->out.stride, f->out.dist,
 				      type_of(*f), f->batch, &p->work),
 			      "cufftMakePlanMany64") ||
-		       failed(g, l->stream(p->plan, g->stream[0]), "cufftSetStream");
+		       failed(g, l->stream(p->plan, g->stream[0]), "cufftSetStream") ||
+		       (!p->work && failed(g, l->work(p->plan, NULL), "cufftSetWorkArea"));
 	if (e)
 		l->destroy(p->plan);
 	return e ? -EIO : 0;
@@ -307,17 +310,28 @@ gpu_fft_prepare(struct gpu *g, const struct gpu_fft *f)
 	return p->work ? gpu_hold(g, GPU_SLOT_FFT, p->work, &area) : 0;
 }
 
+/* The plan works in the memory that all plans share now. A plan that does already is left alone: a graph may be captured. */
+static int
+set_area(struct gpu *g, planned *p)
+{
+	void *const area = g->held[GPU_SLOT_FFT];
+
+	if (p->work && p->area != area) {
+		FFT_TRY(g, "cufftSetWorkArea", g->ffts->l.work(p->plan, area));
+		p->area = area;
+	}
+	return 0;
+}
+
 int
 gpu_fft(struct gpu *g, const struct gpu_fft *f, int sign, void *in, void *out)
 {
 	planned *p;
 	int err;
 
-	if ((err = gpu_fft_prepare(g, f)) || (err = get_plan(g, f, &p)))
+	if ((err = gpu_fft_prepare(g, f)) || (err = get_plan(g, f, &p)) || (err = set_area(g, p)))
 		return err;
 	const library *l = &g->ffts->l;
-	if (p->work)
-		FFT_TRY(g, "cufftSetWorkArea", l->work(p->plan, g->held[GPU_SLOT_FFT]));
 	if (f->kind == GPU_FFT_C2C)
 		FFT_TRY(g, "cufftExecC2C", l->complex[f->is_double](p->plan, in, out, sign));
 	else if (f->kind == GPU_FFT_R2C)

@@ -1,6 +1,7 @@
 /*
  * The functions of cuFFT that gpu/fft.cu asks for, by FFTW. As strict as cuFFT is: pointers at a complex number's boundary, a
- * plan that needs work space must have been given some before it is used, and c2r out of place destroys its input.
+ * plan must have been told its work space before it is used, NULL where it needs none, and c2r out of place destroys its input. Stricter, since
+ * its manual says nothing of them: rows of reals have an even length, and no plan changes its work space while a graph is captured.
  */
 #include <mutex>
 
@@ -14,18 +15,18 @@ namespace
 {
 
 enum { INVALID_PLAN = 1, INVALID_VALUE = 4, INVALID_SIZE = 8, UNALIGNED = 9, NO_WORKSPACE = 13 };
-enum { HANDLES = 256, C2C = 0x29, R2C = 0x2a, C2R = 0x2c, DOUBLE = 0x40, WORK = 64 };
+enum { HANDLES = 256, C2C = 0x29, R2C = 0x2a, C2R = 0x2c, DOUBLE = 0x40, WORK = 64, FEW = 8 };
 
 struct side {
 	long long embed[3], stride, dist;
 };
 
 struct handle {
-	bool used, made;
+	bool used, made, given; /* given: it was told its work space */
 	int rank, type;
 	long long n[3], batch;
 	side in, out;
-	void *area;
+	size_t work; /* bytes */
 	cudaStream_t stream;
 };
 
@@ -84,13 +85,15 @@ make(int plan, int rank, long long *n, long long *inembed, long long istride, lo
 	for (int i = 0; i < rank; i++)
 		if ((h->n[i] = n[i]) < 1)
 			return INVALID_SIZE;
+	if (type % DOUBLE != C2C && n[rank - 1] % 2)
+		return INVALID_SIZE;
 	h->made = true;
 	h->rank = rank;
 	h->type = type;
 	h->batch = batch;
 	h->in = side_of(rank, inembed, istride, idist);
 	h->out = side_of(rank, onembed, ostride, odist);
-	*work = WORK;
+	*work = h->work = n[0] > FEW ? WORK : 0;
 	return 0;
 }
 
@@ -112,8 +115,10 @@ work(int plan, void *area)
 
 	if (!h)
 		return INVALID_PLAN;
-	h->area = area;
-	memset(area, 0xff, WORK);
+	if (cudacpu_captures())
+		return INVALID_VALUE;
+	h->given = true;
+	memset(area, 0xff, h->work);
 	return 0;
 }
 
@@ -156,7 +161,7 @@ run(int plan, int type, void *in, void *out, F plan_of)
 
 	if (!h || h->type != type + (sizeof(R) == sizeof(double) ? DOUBLE : 0))
 		return INVALID_PLAN;
-	if (!h->area)
+	if (!h->given)
 		return NO_WORKSPACE;
 	if ((uintptr_t)in % (2 * sizeof(R)) || (uintptr_t)out % (2 * sizeof(R)))
 		return UNALIGNED;

@@ -240,10 +240,13 @@ shapes_wrong(struct gpu *g)
 			t.sign = i % 4 == 1 || i % 4 == 2 ? 1 : -1;
 			t.f.is_double = sizeof(T) == sizeof(double);
 			t.f.rank = s.rank;
-			memcpy(t.f.n, s.n, sizeof s.n);
+			shape now = s;
+			if (t.f.kind != GPU_FFT_C2C)
+				now.n[s.rank - 1] *= 2; /* fft.h: even */
+			memcpy(t.f.n, now.n, sizeof now.n);
 			t.f.batch = s.batch;
-			t.f.in = lay(s, t.f.kind == GPU_FFT_C2R, i / 4);
-			t.f.out = lay(s, t.f.kind == GPU_FFT_R2C, (i / 4 + 1) % 3);
+			t.f.in = lay(now, t.f.kind == GPU_FFT_C2R, i / 4);
+			t.f.out = lay(now, t.f.kind == GPU_FFT_R2C, (i / 4 + 1) % 3);
 			t.fill(&r);
 			t.define();
 			if (!t.run(g))
