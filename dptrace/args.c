@@ -16,14 +16,15 @@ static const struct opt table[] = {
     {'f', "lines", OPT_STR, AT(lines), "FILE", "polylines, one a line: x y x y ..."},
     {0, "closed", OPT_FLAG, AT(closed), NULL, "join the last point of each polyline to its first"},
     {0, "score", OPT_WORD, AT(score), "NAME", "ridge, edge, each also with + or -, or sin (ridge)",
-     .words = "ridge|ridge+|ridge-|edge|edge+|edge-|sin"},
+     .words = "ridge|ridge+|ridge-|edge|edge+|edge-|sin", .seen = AT(has_score)},
     {0, "objective", OPT_WORD, AT(objective), "HOW", "auto, cost or sum (auto)",
-     .words = "auto|cost|sum"},
+     .words = "auto|cost|sum", .seen = AT(has_objective)},
     {0, "length", OPT_WORD, AT(length), "HOW", "sum: evidence counts by column or by arc (column)",
-     .words = "column|arc"},
-    {'s', "sigma", OPT_REAL, AT(sigma), "PX", "scale of the derivatives (2)", .lo = .5, .hi = 32},
+     .words = "column|arc", .seen = AT(has_length)},
+    {'s', "sigma", OPT_REAL, AT(sigma), "PX", "scale of the derivatives (2)", .lo = .5, .hi = 32,
+     .seen = AT(has_sigma)},
     {0, "soft", OPT_REAL, AT(soft), "K", "sum: soft normalisation, in medians; 0: none (4)",
-     .lo = 0, .hi = 1e6},
+     .lo = 0, .hi = 1e6, .seen = AT(has_soft)},
     {'n', "guides", OPT_SIZE, AT(n), "N", "guides from point to point", .lo = 2,
      .hi = DPTRACE_MAXN},
     {0, "spacing", OPT_REAL, AT(spacing), "PX", "instead: the distance between guides", .lo = 1,
@@ -32,11 +33,12 @@ static const struct opt table[] = {
     {'w', "half-width", OPT_ABOVE, AT(halfwidth), "PX", "half the width of the strip", .lo = 0},
     {'a', "angle", OPT_REAL, AT(angle), "DEG", "the largest turn at a guide", .lo = DBL_MIN,
      .hi = 180},
-    {0, "slope", OPT_ABOVE, AT(slope), "M", "cost: the steepest link (2.5)", .lo = 0},
+    {0, "slope", OPT_ABOVE, AT(slope), "M", "cost: the steepest link (2.5)", .lo = 0,
+     .seen = AT(has_slope)},
     {0, "snap", OPT_REAL, AT(snap), "PX", "how far a given point may move (cost: 2, or sigma)",
      .lo = 0, .hi = 1e6},
     {0, "passes", OPT_SIZE, AT(passes), "N", "the first is over the strip, others follow it (2)",
-     .lo = 1, .hi = 16},
+     .lo = 1, .hi = 16, .seen = AT(has_passes)},
     {0, "mask", OPT_STR, AT(mask), "FILE", "there is no line where this picture is 0"},
     {0, "scores", OPT_STR, AT(scores), "FILE", "the recursion alone, on given link scores"},
     {0, "method", OPT_WORD, AT(method), "HOW", "the search: window, or d3, the paper's (window)",
@@ -56,6 +58,45 @@ static const struct opt_program program = {
     .gpu_state = gpu_state,
     .operands = "[FILE ...]",
     .max_operands = SIZE_MAX};
+
+/* Refuses options that the search over given link scores does not look at. */
+static void
+check_scores(const struct args *a, size_t npath, char *const *path)
+{
+	if (!a->scores)
+		return;
+	if (npath)
+		die_usage("--scores: goes without a picture, not with %s", *path);
+	if (a->points == POINTS_WORLD)
+		die_usage("--scores: goes without --points=world");
+	if (a->mask)
+		die_usage("--scores: goes without --mask");
+	if (a->overlay || a->n || a->d || a->spacing > 0)
+		die_usage("--scores: goes without --overlay, --guides, --samples and --spacing");
+	if (a->has_score || a->has_objective || a->has_length || a->has_sigma || a->has_soft)
+		die_usage("--scores: goes without --score, --objective, --length, --sigma and "
+			  "--soft");
+	if (a->has_slope || a->snap >= 0 || a->has_passes)
+		die_usage("--scores: goes without --slope, --snap and --passes");
+}
+
+/* Refuses options of the objective that is not used. */
+static void
+check_objective(const struct args *a)
+{
+	const bool sine = a->score == SCORE_SIN, cost = a->objective == DPTRACE_COST;
+
+	if (sine && cost)
+		die_usage("--objective=cost: goes without --score=sin, whose objective is the sum");
+	if (sine && a->has_soft)
+		die_usage("--soft: goes without --score=sin, which is not divided");
+	if (cost && (a->has_length || a->has_soft))
+		die_usage("%s: goes with the sum, not with --objective=cost",
+			  a->has_length ? "--length" : "--soft");
+	if (a->has_slope && (sine || a->objective == DPTRACE_SUM))
+		die_usage("--slope: goes with the cost, not with %s",
+			  sine ? "--score=sin" : "--objective=sum");
+}
 
 static void
 check_share(const struct args *a, size_t npath)
@@ -84,14 +125,8 @@ dptrace_args(int argc, char **argv, char ***path, size_t *npath)
 		die_usage("no points: give two or more (-p) or a file of them (-f)");
 	if (a.n && a.spacing > 0)
 		die_usage("--spacing: goes without --guides");
-	if (a.scores && *npath)
-		die_usage("--scores: goes without a picture, not with %s", **path);
-	if (a.scores && a.points == POINTS_WORLD)
-		die_usage("--scores: goes without --points=world");
-	if (a.scores && a.mask)
-		die_usage("--scores: goes without --mask");
-	if (a.scores && (a.overlay || a.n || a.d || a.spacing > 0))
-		die_usage("--scores: goes without --overlay, --guides, --samples and --spacing");
+	check_scores(&a, *npath, *path);
+	check_objective(&a);
 	if (a.world && a.to == REPORT_SVG)
 		die_usage("--world: goes without --to=svg, which is in pixels");
 	check_share(&a, *npath);

@@ -233,6 +233,32 @@ writes(const struct args *args, int kind)
 	return args->to == kind || args->file[kind];
 }
 
+/* The option that chooses the classes; NULL when none is given. */
+static const char *
+chooser(const struct args *args)
+{
+	return args->has_k	      ? "-k"
+	       : args->min_size	      ? "-m"
+	       : args->stable	      ? "--stable"
+	       : args->has_distance   ? "--distance"
+	       : args->has_zahn	      ? "--zahn"
+	       : args->has_functional ? "--functional"
+	       : args->has_select     ? "--select"
+	       : args->fill	      ? "--fill"
+	       : args->has_palette    ? "--palette"
+				      : NULL;
+}
+
+/* Checks that classes are written where an option chooses them. */
+static void
+check_classes(const struct args *args)
+{
+	const char *given = chooser(args);
+
+	if (given && !writes(args, LABELS) && !writes(args, MEANS) && !writes(args, PALETTE))
+		die_usage("%s chooses classes: give --to=labels, means or palette", given);
+}
+
 /* Checks that the colours of pictures are looked at where that is asked for. */
 static void
 check_colours(const struct args *args)
@@ -267,6 +293,7 @@ args_parse(int argc, char **argv)
 	for (int kind = 0; kind < KINDS; kind++)
 		if (args.file[kind] && !strcmp(args.file[kind], "-"))
 			die_usage("standard output is for --to; give a file for the others");
+	check_classes(&args);
 	if (args.common.gpu && (args.has_min_pts || args.tree))
 		die_usage("-g: goes neither with --min-pts nor with --tree");
 	if (args.method && (args.has_min_pts || args.tree || args.neighbours || args.has_palette))

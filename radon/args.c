@@ -24,16 +24,15 @@ static const struct opt table[] = {
     {'X', "reference", OPT_ABOVE, AT(reference), "OFFSET", "offset at which q is the moveout"},
     {0, "curve", OPT_WORD, AT(curve), "CURVE",
      "parabolic, linear, foster-mosher or hyperbolic (parabolic)",
-     .words = "parabolic|linear|foster-mosher|hyperbolic"},
+     .words = "parabolic|linear|foster-mosher|hyperbolic", .seen = AT(curve_given)},
     {0, "depth", OPT_ABOVE, AT(depth), "Z", "depth of foster-mosher curves",
      .seen = AT(depth_given)},
-    {0, "adjoint", OPT_SET, AT(mode), NULL, "sum along curves (the default)",
-     .value = RADON_ADJOINT},
+    {0, "adjoint", OPT_FLAG, AT(adjoint), NULL, "sum along curves (the default)"},
     {0, "lsq", OPT_STR, AT(lsq), "NU", "least squares, noise NU or `auto' (.05)",
      .absent = LSQ_NOISE, .seen = AT(lsq_given)},
     {0, "sparse", OPT_STR, AT(sparse), "NU", "sparse inverse, noise NU or `auto' (.003)",
      .absent = SPARSE_NOISE, .seen = AT(sparse_given)},
-    {0, "model", OPT_SET, AT(mode), NULL, "from panel to gather", .value = RADON_MODEL},
+    {0, "model", OPT_FLAG, AT(model), NULL, "from panel to gather"},
     {0, "mute", OPT_STR, AT(mute), "CUT", "keep what lies beyond q = CUT, or T:Q,T:Q..."},
     {0, "polygons", OPT_STR, AT(polygons), "FILE", "keep what lies inside the polygons of FILE"},
     {0, "taper", OPT_REAL, AT(taper), "SECONDS", "width in q of the taper (4 curves)", 0, 1e6,
@@ -214,8 +213,10 @@ check_together(const struct args *a, const struct radon_options *o)
 	const bool inverse = o->mode == RADON_LSQ || o->mode == RADON_SPARSE,
 		   hyperbolic = a->curve == RADON_HYPERBOLIC;
 
-	if (a->lsq_given + a->sparse_given + (a->mode == RADON_MODEL) > 1)
-		die_usage("one of --lsq, --sparse and --model at a time");
+	if (a->adjoint + a->lsq_given + a->sparse_given + a->model > 1)
+		die_usage("one of --adjoint, --lsq, --sparse and --model at a time");
+	if (a->adjoint && a->subtract)
+		die_usage("--subtract goes with --lsq or --sparse");
 	if (o->mode != RADON_MODEL && !(a->reference > 0))
 		die_usage("-X is required; see %s --help", weir_prog);
 	if ((a->curve == RADON_FOSTER) != a->depth_given)
@@ -259,9 +260,9 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 {
 	struct radon_options *o = &g->radon;
 
-	*a = (struct args){.mode = RADON_ADJOINT, .inner = 10};
+	*a = (struct args){.inner = 10};
 	opt_parse(&program, argc, argv, a, operand, n);
-	o->mode = (enum radon_mode)a->mode;
+	o->mode = a->model ? RADON_MODEL : RADON_ADJOINT;
 	if (a->lsq_given)
 		o->mode = RADON_LSQ;
 	if (a->sparse_given)
@@ -294,6 +295,7 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 	o->report = a->common.verbose > 0;
 	o->threads = par_threads(a->common.threads);
 	g->curve = (enum radon_curve)a->curve;
+	g->curve_given = a->curve_given;
 	g->reference = a->reference;
 	g->depth = a->depth;
 	g->azimuth = a->azimuth;

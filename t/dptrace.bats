@@ -450,6 +450,16 @@ tables() {
 	fails 2 '--scores: goes without --overlay' dptrace $ends --scores=x -n 4
 	fails 2 '--world: goes without --to=svg' dptrace $ends --world=x --to=svg road.pgm
 	fails 2 'standard input is the picture' dptrace -f -
+	for option in --length=column --soft=2; do
+		fails 2 'goes with the sum' dptrace $ends --objective=cost $option road.pgm
+	done
+	fails 2 'goes with the cost' dptrace $ends --objective=sum --slope=2 road.pgm
+	fails 2 'goes with the cost' dptrace $ends --score=sin --slope=2 road.pgm
+	fails 2 'whose objective is the sum' dptrace $ends --score=sin --objective=cost road.pgm
+	fails 2 'which is not divided' dptrace $ends --score=sin --soft=2 road.pgm
+	for option in --score=edge --objective=sum --length=arc -s2 --soft=2 --slope=2 --snap=0 --passes=1; do
+		fails 2 '--scores: goes without' dptrace $ends --scores=s.npy $option
+	done
 }
 
 @test "score tables of a wrong shape, with NaN or for other points are refused" {

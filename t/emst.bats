@@ -480,6 +480,13 @@ labels() {
 	fails 2 '--classes' emst -k 0
 	fails 2 '--zahn' emst --zahn=0
 	fails 2 'standard output is for --to' emst --labels-to=-
+	for choice in '-k 2' '-m 2' --stable --distance=2 --zahn=2 --functional=.1 '--min-pts=2 --fill' '--min-pts=2 --select=leaf'; do
+		for to in tree text linkage colours; do
+			# shellcheck disable=SC2086 # arguments are words
+			fails 2 'chooses classes: give --to=labels, means or palette' emst --to=$to $choice
+		done
+	done
+	fails 2 'chooses classes' emst --palette=2 --to=colours
 }
 
 @test "a table of few columns and many rows is neither points nor a picture until that is said" {
@@ -613,7 +620,7 @@ regions() {
 		done
 		cmp ${f}1 ${f}3
 	done
-	emst --raw --neighbours=8 -m 20 b.nrrd >/dev/null
+	emst --raw --neighbours=8 -m 20 --to=labels b.nrrd >/dev/null
 	printf 'P2 1 1 255 7\n' | emst --neighbours=8 --scale=1 -m 1 | tail -c 1 | cmp - <(printf '\1')
 	printf 'P2 3 1 255 7 200 7\n' | emst --neighbours=8 --scale=1 | tail -c 3 | cmp - <(printf '\1\1\1')
 }

@@ -53,11 +53,12 @@ strips() {
 		grep -aq '^kinds: vector' all.nrrd ||
 			sed -i 's/^encoding: raw$/kinds: vector domain domain\nencoding: raw/' all.nrrd
 		rawtile --size=3x2 all.nrrd >tiles.nrrd
-		for how in --to=text --to=palette; do
-			emst "$how" -m 2 all.nrrd >want
-			emst --quiet --together "$how" -m 2 tiles.nrrd | cmp - want
-			emst --quiet --to=colours tiles.nrrd | emst --together "$how" -m 2 | cmp - want
-			emst --quiet --to=colours all.nrrd | emst "$how" -m 2 | cmp - want
+		for how in --to=text '--to=palette -m 2'; do
+			read -ra how <<<"$how"
+			emst "${how[@]}" all.nrrd >want
+			emst --quiet --together "${how[@]}" tiles.nrrd | cmp - want
+			emst --quiet --to=colours tiles.nrrd | emst --together "${how[@]}" | cmp - want
+			emst --quiet --to=colours all.nrrd | emst "${how[@]}" | cmp - want
 		done
 	done
 }

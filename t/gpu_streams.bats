@@ -50,9 +50,10 @@ as_one() {
 @test "emst -g of a stream of pictures gives what the CPU gives" {
 	colours
 	for n in 1 2 3 7; do
-		for to in tree labels; do
-			emst --to=$to -k 3 $(seq -f c%g $n) >want
-			$gpu/emst -g --to=$to -k 3 $(seq -f c%g $n) | cmp - want
+		for how in --to=tree '--to=labels -k 3'; do
+			read -ra how <<<"$how"
+			emst "${how[@]}" $(seq -f c%g $n) >want
+			$gpu/emst -g "${how[@]}" $(seq -f c%g $n) | cmp - want
 		done
 	done
 	emst --to=colours c? >want

@@ -429,8 +429,21 @@ near() {
 	radon --model p | grep -aq '^sizes: 100 24$'
 }
 
+@test "radon: a curve or a reference offset for --model replaces that of the panel, and keeps the other" {
+	gathers 24 | radon -q 0:.1:5 -X 3000 --curve=linear >p
+	radon --model --curve=linear -X 2000 p | rawtonpy >want
+	radon --model -X 2000 p | rawtonpy | cmp - want
+	radon --model --curve=parabolic -X 3000 p | rawtonpy >want
+	radon --model --curve=parabolic p | rawtonpy | cmp - want
+	run ! cmp want <(radon --model p | rawtonpy)
+}
+
 @test "radon: options that exclude each other are wrong usage" {
-	fails 2 'one of --lsq, --sparse and --model' radon $curves --lsq --sparse </dev/null
+	fails 2 'one of --adjoint, --lsq, --sparse and --model' radon $curves --lsq --sparse </dev/null
+	for mode in --lsq --sparse --model; do
+		fails 2 'one of --adjoint, --lsq, --sparse and --model' radon $curves --adjoint $mode </dev/null
+	done
+	fails 2 '--subtract goes with' radon $curves --adjoint --subtract </dev/null
 	fails 2 '--subtract goes with' radon --model --subtract </dev/null
 	fails 2 '--method=time has no inverse' radon $curves --lsq --method=time </dev/null
 	fails 2 '--fmin and --fmax' radon $curves --fmax=9 --method=time </dev/null

@@ -101,13 +101,14 @@ nan'
 @test "shapes that differ, colours and wrong options are refused by name" {
 	gen noise 3 2 >a.pgm
 	gen noise 2 3 >b.pgm
-	fails 1 '--values: the shapes differ' rawlabel --values=b.pgm a.pgm
+	fails 2 '--values: goes with --to=csv' rawlabel --values=a.pgm a.pgm
+	fails 1 '--values: the shapes differ' rawlabel --to=csv --values=b.pgm a.pgm
 	fails 1 '--values has no more items' bash -c 'cat a.pgm a.pgm | rawlabel --to=csv -o out --values=a.pgm'
 	fails 1 'two.pgm: it has more items than a.pgm' bash -c 'cat a.pgm a.pgm >two.pgm; rawlabel --to=csv -o out --values=two.pgm a.pgm'
 	[ ! -e out ]
 	rawtile --size=3x1 --only=0 a.pgm >top
 	rawtile --size=3x1 --only=1 a.pgm >bottom
-	fails 1 '--values: it is another part of a picture' rawlabel --values=bottom top
+	fails 1 '--values: it is another part of a picture' rawlabel --to=csv --values=bottom top
 	printf 'P6 1 1 255\nabc' >c.ppm
 	fails 1 'of one plane' rawlabel c.ppm
 	fails 2 "--connectivity: '5'" rawlabel -c 5 a.pgm

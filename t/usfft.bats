@@ -405,6 +405,9 @@ columns() {
 	fails 2 '--inverse' usfft -T 1 --inverse -n 4 pv.nrrd
 	fails 2 '--weights' usfft -T 2 -p p.nrrd --weights=pipe f.nrrd
 	fails 2 '--check' usfft -T 2 --inverse -n 4 --check=1 pv.nrrd
+	fails 2 '--iter: goes with --inverse' usfft -T 1 -n 4 --iter=3 pv.nrrd
+	fails 2 '--rtol: goes with --inverse' usfft -T 2 -p p.nrrd --rtol=0 f.nrrd
+	fails 2 '--order: goes with modes' usfft -T 3 --targets=p.nrrd --order=fft pv.nrrd
 	fails 2 '--type' usfft -n 4 pv.nrrd
 	fails 2 '--type' usfft -T 4 -n 4 pv.nrrd
 }

@@ -552,6 +552,10 @@ bare() {
 	row
 	item float '1 1' -- 1 >k.nrrd
 	fails 2 '--constant' wconv -k k.nrrd --constant=1 --edge=wrap x.nrrd
+	fails 2 '--constant goes with the convolution' wconv -k k.nrrd --constant=1 --deconvolve=2 x.nrrd
+	fails 2 '--constant goes with the convolution' wconv -k k.nrrd --constant=1 --adjoint x.nrrd
+	fails 2 'leave --edge out' wconv -k k.nrrd --output=valid --edge=wrap x.nrrd
+	fails 2 'leave --constant out' wconv -k k.nrrd --output=valid --constant=1 x.nrrd
 	fails 2 '--basis' wconv -k k.nrrd --basis=poly:1 --place=corner x.nrrd
 	fails 2 '--basis' wconv -k k.nrrd --basis=poly x.nrrd
 	fails 1 'needs 3 kernels, not 1' wconv -k k.nrrd --basis=poly:1 x.nrrd

@@ -60,7 +60,8 @@ static const struct opt table[] = {
      .at = AT(order),
      .arg = "ORDER",
      .help = "of modes: centred or fft (centred)",
-     .words = "centred|fft"},
+     .words = "centred|fft",
+     .seen = AT(has_order)},
     {.name = "adjoint",
      .kind = OPT_FLAG,
      .at = AT(adjoint),
@@ -75,14 +76,16 @@ static const struct opt table[] = {
      .arg = "N",
      .help = "iterations of --inverse at most (50)",
      .lo = 1,
-     .hi = 1e6},
+     .hi = 1e6,
+     .seen = AT(has_iter)},
     {.name = "rtol",
      .kind = OPT_REAL,
      .at = AT(rtol),
      .arg = "R",
      .help = "residual at which --inverse stops (1e-4)",
      .lo = 0,
-     .hi = 1},
+     .hi = 1,
+     .seen = AT(has_rtol)},
     {.name = "damp",
      .kind = OPT_REAL,
      .at = AT(damp),
@@ -191,6 +194,8 @@ check_inverse_args(const struct args *a)
 
 	if (given && !a->inverse)
 		die_usage("%s: goes with --inverse", given);
+	if ((a->has_iter || a->has_rtol) && !a->inverse)
+		die_usage("%s: goes with --inverse", a->has_iter ? "--iter" : "--rtol");
 	if (given && a->common.gpu)
 		die_usage("%s: is for the CPU, and goes without -g", given);
 	if (a->coils && !a->points && !a->batch)
@@ -246,6 +251,8 @@ check_args(const struct job *j)
 		die_usage("-T 3: needs --targets=FILE, the places where to evaluate");
 	if (a->type != 3 && a->targets)
 		die_usage("--targets: goes with -T 3 only");
+	if (a->has_order && a->type == 3)
+		die_usage("--order: goes with modes, and -T 3 has none");
 	if (a->points && a->batch)
 		die_usage("--batch: the points come from --points already");
 	if (!to_modes && (j->type == 2 || a->adjoint) && !a->points && !a->batch)

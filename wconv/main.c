@@ -124,6 +124,8 @@ check_inverse(struct args *args)
 		die_usage("-g: '%s' is a list, and --deconvolve runs on one GPU", args->common.gpu);
 	if (args->type)
 		die_usage("--type=input goes with the convolution alone");
+	if (args->has_constant)
+		die_usage("--constant goes with the convolution alone");
 	if (args->steps && args->output)
 		die_usage("--deconvolve gives a result per pixel: --output=same");
 	if (args->steps && !args->has_edge)
@@ -165,6 +167,9 @@ parse(int argc, char **argv)
 		die_usage("--constant goes with --edge=constant alone");
 	if (args.has_constant)
 		args.edge = WCONV_CONSTANT;
+	if (args.output == WCONV_VALID && (args.has_edge || args.has_constant))
+		die_usage("--output=valid needs nothing beyond the edges: leave %s out",
+			  args.has_edge ? "--edge" : "--constant");
 	check_inverse(&args);
 	check_share(&args);
 	if (args.basis && (args.cols || args.rows || args.place >= 0))

@@ -70,6 +70,8 @@ parse(int argc, char **argv)
 	args.connectivity = connectivities[args.connectivity];
 	if (args.has_split && !(args.split >= 0 && args.split < INFINITY))
 		die_usage("--split: %g is not 0 or more", args.split);
+	if (args.values && args.to == LABELS)
+		die_usage("--values: goes with --to=csv and --to=table; labels have no values");
 	return args;
 }
 

@@ -28,6 +28,7 @@ struct gathers_options {
 	/* Options such as q0, dq, nq, mode and method. Shapes and g are found for each gather. */
 	struct radon_options radon;
 	enum radon_curve curve;
+	bool curve_given;	 /* curve and depth replace those of panels */
 	double reference, depth; /* reference 0: not given */
 	double azimuth;		 /* of the axis qx, in degrees */
 	const char *offsets;	 /* a file of numbers; NULL: none */

@@ -14,7 +14,7 @@ keys_read(struct gathers *s)
 	double x, z, t0;
 	size_t nx, nt;
 
-	if (curve && !(s->o->reference > 0)) {
+	if (curve && !(s->o->curve_given && s->o->reference > 0)) {
 		if (sscanf(curve, "%31s %lf %lf", name, &x, &z) != 3)
 			raw_die(s->in, "radon_curve:=%s is not a curve, an offset and a depth",
 				curve);
@@ -23,9 +23,12 @@ keys_read(struct gathers *s)
 			i++;
 		if (i == RADON_CURVES)
 			raw_die(s->in, "radon_curve:=%s is no curve", name);
-		s->curve = (enum radon_curve)i;
-		s->reference = x;
-		s->depth = z;
+		if (!s->o->curve_given) {
+			s->curve = (enum radon_curve)i;
+			s->depth = z;
+		}
+		if (!(s->o->reference > 0))
+			s->reference = x;
 	}
 	if (gather) {
 		if (sscanf(gather, "%zu %zu %lf", &nx, &nt, &t0) != 3 || !nx || !nt ||

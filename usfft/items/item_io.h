@@ -20,7 +20,7 @@ struct args {
 	int type, sign, order, window, output, check, iter;
 	const char *n, *points, *targets, *wisdom, *weights, *weights_to, *start, *coils, *pixel;
 	double tol, rtol, damp, sigma, wstep;
-	bool adjoint, batch, inverse, strict;
+	bool adjoint, batch, inverse, strict, has_order, has_iter, has_rtol;
 };
 
 /* The words of --order, --window and --output. */
