@@ -82,22 +82,6 @@ weigh(struct radon_core *p)
 	return 0;
 }
 
-static int
-plan_rows(struct radon_core *p)
-{
-	const int n = (int)p->nfft;
-	float *row = weir_alloc(p->nfft + 2, sizeof *row);
-	fftwf_complex *s = weir_alloc(p->ld, sizeof *s);
-
-	if (row && s) {
-		p->forward = fftwf_plan_dft_r2c_1d(n, row, s, FFTW_ESTIMATE);
-		p->backward = fftwf_plan_dft_c2r_1d(n, s, row, FFTW_ESTIMATE);
-	}
-	weir_free(row);
-	weir_free(s);
-	return p->forward && p->backward ? 0 : -ENOMEM;
-}
-
 /* Allocates the arrays of a second axis of curves. */
 static bool
 take_second_axis(struct radon_core *p)
@@ -144,7 +128,8 @@ radon_core_plan(struct radon_core *p, const struct radon_options *o)
 	p->exact_rhs = o->method == RADON_AUTO;
 	if ((err = weigh(p)) || o->method == RADON_TIME)
 		return err;
-	if ((err = plan_rows(p)) || (p->nufft && (err = usfft_line_plan(&p->line, o->nx, p->nq))))
+	if ((err = radon_fft_plan(&p->fft, p->nfft)) ||
+	    (p->nufft && (err = usfft_line_plan(&p->line, o->nx, p->nq))))
 		return err;
 	if (p->nufft)
 		usfft_line_points(&p->line, p->a, p->c);
@@ -163,10 +148,7 @@ radon_core_free(struct radon_core *p)
 	weir_free(p->live);
 	weir_free(p->q_weight);
 	weir_free(p->weight);
-	if (p->forward)
-		fftwf_destroy_plan(p->forward);
-	if (p->backward)
-		fftwf_destroy_plan(p->backward);
+	radon_fft_free(&p->fft);
 	usfft_line_free(&p->line);
 }
 

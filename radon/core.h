@@ -2,13 +2,12 @@
  * All methods of radon/ share these structs: the problem on its axes, and the work arrays of one gather. The files form
  * layers, and each layer calls only those to its left:
  *
- *	curves, loops < core, spectra < recurrence, block < irls < lsq, sparse, usfft2d, time, adapt < plan < radon
+ *	curves, fft, loops < core, spectra < recurrence, block < irls < lsq, sparse, usfft2d, time, adapt < plan < radon
  */
 #ifndef RADON_CORE_H
 #define RADON_CORE_H
 
-#include <fftw3.h>
-
+#include "radon/fft.h"
 #include "radon/loops/loops.h"
 #include "radon/radon.h"
 #include "usfft/line.h"
@@ -41,7 +40,7 @@ struct radon_core {
 	float *q_weight; /* owned: nq */
 	float *weight;	 /* owned: the mute's weights [nq][ntau]; NULL when q_weight holds them */
 	size_t nlive;
-	fftwf_plan forward, backward; /* one row */
+	struct radon_fft fft; /* one row */
 	struct usfft_line line;
 	const struct radon_loops *loops; /* for this CPU */
 };

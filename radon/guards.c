@@ -1,11 +1,12 @@
 /* Figures of a gather or a result that tell whether the options suit it. */
 #include <errno.h>
-#include <fftw3.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/cpu.h"
+#include "common/fft.h"
 #include "common/mem.h"
+#include "radon/fft.h"
 #include "radon/radon.h"
 
 enum { CHAINS = 8 }; /* independent sums, so that no addition waits for another */
@@ -95,50 +96,54 @@ radon_alias(const struct radon_options *o, double *apart)
 }
 
 /*
- * Adds the energy of at most 16 traces, evenly spread, at each of nt / 2 + 1 frequencies to sum. Returns 0 or -ENOMEM. So
+ * Adds the energy of at most 16 traces, evenly spread, at each of p->n / 2 + 1 frequencies to sum. Returns 0 or -ENOMEM. So
  * few suffice for a warning, and every gather of a stream is examined.
  */
 static int
-power(const struct radon_options *o, const float *gather, double *sum)
+power(const struct radon_options *o, const struct radon_fft *p, const float *gather, double *sum)
 {
-	const size_t nw = o->nt / 2 + 1, step = (o->nx + 15) / 16;
-	float *row = fftwf_alloc_real(o->nt);
-	fftwf_complex *s = fftwf_alloc_complex(nw);
-	fftwf_plan plan =
-	    row && s ? fftwf_plan_dft_r2c_1d((int)o->nt, row, s, FFTW_ESTIMATE) : NULL;
+	const size_t step = (o->nx + 15) / 16;
+	float *row = weir_calloc(p->n, sizeof *row), *s = weir_alloc(p->n + 2, sizeof *s);
+	const int err = row && s ? 0 : -ENOMEM;
 
-	for (size_t j = 0; plan && j < o->nx; j += step) {
+	for (size_t j = 0; !err && j < o->nx; j += step) {
 		memcpy(row, gather + j * o->nt, o->nt * sizeof *row);
-		fftwf_execute(plan);
-		for (size_t k = 0; k < nw; k++)
-			sum[k] +=
-			    (double)s[k][0] * (double)s[k][0] + (double)s[k][1] * (double)s[k][1];
+		radon_fft_forward(p, row, s);
+		for (size_t k = 0; k <= p->n / 2; k++)
+			sum[k] += (double)s[2 * k] * (double)s[2 * k] +
+				  (double)s[2 * k + 1] * (double)s[2 * k + 1];
 	}
-	const int err = plan ? 0 : -ENOMEM;
-	if (plan)
-		fftwf_destroy_plan(plan);
-	fftwf_free(row);
-	fftwf_free(s);
+	weir_free(row);
+	weir_free(s);
 	return err;
+}
+
+/* The frequency, as a place in sum, below which 99 % of the energy lies. */
+static size_t
+find_top(const double *sum, size_t n)
+{
+	double all = 0, below = 0;
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all += sum[i];
+	while (k < n - 1 && below + sum[k] < .99 * all)
+		below += sum[k++];
+	return k;
 }
 
 double
 radon_top_frequency(const struct radon_options *o, const float *gather)
 {
-	const size_t nw = o->nt / 2 + 1;
-	double *sum = weir_calloc(nw, sizeof *sum), all = 0, below = 0;
-	size_t k = 0;
+	const size_t n = fft_size(o->nt), nw = n / 2 + 1;
+	double *sum = weir_calloc(nw, sizeof *sum), top = INFINITY;
+	struct radon_fft fft = {0};
 
-	if (!sum || power(o, gather, sum)) {
-		weir_free(sum);
-		return INFINITY;
-	}
-	for (size_t i = 0; i < nw; i++)
-		all += sum[i];
-	while (k < nw - 1 && below + sum[k] < .99 * all)
-		below += sum[k++];
+	if (sum && !radon_fft_plan(&fft, n) && !power(o, &fft, gather, sum))
+		top = (double)find_top(sum, nw) / ((double)n * o->dt);
+	radon_fft_free(&fft);
 	weir_free(sum);
-	return (double)k / ((double)o->nt * o->dt);
+	return top;
 }
 
 struct radon_span

@@ -15,7 +15,7 @@ radon_forward(const struct radon_core *p, struct radon_room *w, const float *x, 
 		memset(row, 0, at * sizeof *row);
 		memcpy(row + at, x + r * n, n * sizeof *row);
 		memset(row + at + n, 0, (p->nfft - at - n) * sizeof *row);
-		fftwf_execute_dft_r2c(p->forward, row, (fftwf_complex *)(spectra + r * p->ld * 2));
+		radon_fft_forward(&p->fft, row, spectra + r * p->ld * 2);
 	}
 }
 
@@ -30,7 +30,7 @@ radon_backward(const struct radon_core *p, float *spectrum, float *row)
 	}
 	memset(spectrum, 0, p->kmin * 2 * sizeof *spectrum);
 	memset(spectrum + 2 * above, 0, (p->nw - above) * 2 * sizeof *spectrum);
-	fftwf_execute_dft_c2r(p->backward, (fftwf_complex *)spectrum, row);
+	radon_fft_backward(&p->fft, spectrum, row);
 }
 
 WEIR_CLONES(scale, (float *restrict to, const float *restrict from, size_t n, float by),
@@ -92,7 +92,7 @@ radon_mute_panel(const struct radon_core *p, struct radon_room *w)
 		float *row = w->lane[omp_get_thread_num()].row, *m = w->m + i * p->ld * 2;
 		radon_backward(p, m, row);
 		mute_row(row, p->weight + i * p->ntau, p->nfft, 1 / (float)p->nfft);
-		fftwf_execute_dft_r2c(p->forward, row, (fftwf_complex *)m);
+		radon_fft_forward(&p->fft, row, m);
 	}
 }
 

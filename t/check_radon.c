@@ -5,9 +5,58 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "radon/fft.h"
 #include "t/check_radon.h"
 
 static struct check_rng rng = {7};
+
+/* --- rows ---------------------------------------------------------------------------------------------------------- */
+
+/* The largest error of the spectrum of n samples, or of the samples that return, relative to the largest of either. */
+static double
+row_error(size_t n)
+{
+	float *x = scene_noise(&rng, n), *s = weir_xalloc(n + 2, sizeof *s);
+	float *y = weir_xalloc(n, sizeof *y);
+	double worst = 0, top = 0;
+	struct radon_fft p = {0};
+
+	radon_fft_plan(&p, n);
+	radon_fft_forward(&p, x, s);
+	for (size_t k = 0; k <= n / 2; k++) {
+		double re = 0, im = 0;
+		for (size_t t = 0; t < n; t++) {
+			const double w = 2 * M_PI * (double)(k * t % n) / (double)n;
+			re += (double)x[t] * cos(w);
+			im -= (double)x[t] * sin(w);
+		}
+		worst = fmax(worst, hypot(re - (double)s[2 * k], im - (double)s[2 * k + 1]));
+		top = fmax(top, hypot(re, im));
+	}
+	worst /= top;
+	s[1] = s[n + 1] = 3; /* no real row has them */
+	radon_fft_backward(&p, s, y);
+	for (size_t t = 0; t < n; t++)
+		worst = fmax(worst, fabs((double)y[t] / (double)n - (double)x[t]));
+	radon_fft_free(&p);
+	weir_free(x);
+	weir_free(s);
+	weir_free(y);
+	return worst;
+}
+
+/* Lengths with every remainder of the loop over four pairs. */
+static void
+check_rows(void)
+{
+	struct check_many many = {0};
+
+	for (size_t n = 2; n <= 500; n += n < 60 ? 2 : 44) {
+		const double error = row_error(n);
+		check_case(&many, error < 5e-7, "%zu samples: %g", n, error);
+	}
+	check_end(&many, "radon: rows have the spectra of their sums, and return");
+}
 
 /* --- against direct.c ---------------------------------------------------------------------------------------------- */
 
@@ -324,6 +373,7 @@ check_refused(void)
 void
 check_radon(void)
 {
+	check_rows();
 	check_axis();
 	check_methods();
 	check_band();

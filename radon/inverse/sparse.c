@@ -55,7 +55,7 @@ keep_row(const struct radon_irls *s, float *time, size_t j, float *v)
 		memset(time + end, 0, (p->nfft - end) * sizeof *time);
 		for (size_t t = first; t < end; t++)
 			time[t] /= (float)p->nfft;
-		fftwf_execute_dft_r2c(p->forward, time, (fftwf_complex *)v);
+		radon_fft_forward(&p->fft, time, v);
 	}
 	return energy_of_spectrum(v, p->nw) / (double)p->nfft;
 }
@@ -81,7 +81,7 @@ weigh(const struct radon_irls *s, const float *x)
 	for (size_t i = 0; i < p->o.nq; i++) {
 		float *row = s->w->lane[omp_get_thread_num()].row;
 		radon_irls_weigh_row(s, x, i, row);
-		fftwf_execute_dft_r2c(p->forward, row, (fftwf_complex *)(s->w->m + i * p->ld * 2));
+		radon_fft_forward(&p->fft, row, s->w->m + i * p->ld * 2);
 	}
 }
 
