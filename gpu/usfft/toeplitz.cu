@@ -21,6 +21,9 @@ namespace
 
 typedef cplx<double> sample;
 
+constexpr int AXES =
+    3; /* of length 1 beyond t.dim: an index known to the compiler needs no local memory */
+
 /* column: 2 n - 1 modes an axis, in FFT order. */
 __global__ void
 lay_column(const toeplitz t, const sample *column)
@@ -29,7 +32,8 @@ lay_column(const toeplitz t, const sample *column)
 		unsigned rest = (unsigned)i;
 		size_t at = 0, step = 1;
 		bool here = true;
-		for (int a = 0; a < t.dim; a++) {
+#pragma unroll
+		for (int a = 0; a < AXES; a++) {
 			const unsigned x = rest % t.len[a], back = t.len[a] - x, n = t.n[a];
 			here = here && (x < n || back < n);
 			at += step * (x < n ? x : 2 * n - 1 - back);
@@ -55,7 +59,8 @@ pad(const toeplitz t, const sample *in)
 		unsigned rest = (unsigned)i;
 		size_t at = 0, step = 1;
 		bool here = true;
-		for (int a = 0; a < t.dim; a++) {
+#pragma unroll
+		for (int a = 0; a < AXES; a++) {
 			const unsigned x = rest % t.len[a], gap = t.len[a] - t.n[a];
 			const bool low = x < t.n[a] - t.tail[a];
 			here = here && (low || x >= t.len[a] - t.tail[a]);
@@ -73,7 +78,8 @@ crop(const toeplitz t, sample *out)
 	for (size_t i = first_of_all(); i < t.modes; i += all_threads()) {
 		unsigned rest = (unsigned)i;
 		size_t at = 0, step = 1;
-		for (int a = 0; a < t.dim; a++) {
+#pragma unroll
+		for (int a = 0; a < AXES; a++) {
 			const unsigned x = rest % t.n[a];
 			at += step * (x < t.n[a] - t.tail[a] ? x : x + t.len[a] - t.n[a]);
 			rest /= t.n[a];

@@ -55,10 +55,12 @@ divide(const given<T> to, const hats h, unsigned m, int dim, T *out)
 
 	if (j >= m)
 		return;
-	for (int a = 0; a < dim; a++) {
-		s[a] = raw_coordinate(to, a, j);
-		factor /= hat(h, a, (s[a] - to.frame.mid[a]) * to.frame.scale[a]);
-	}
+#pragma unroll
+	for (int a = 0; a < 3; a++)
+		if (a < dim) {
+			s[a] = raw_coordinate(to, a, j);
+			factor /= hat(h, a, (s[a] - to.frame.mid[a]) * to.frame.scale[a]);
+		}
 	turn_value(out + 2 * (size_t)j, turns_of(dim, to.turn, s), factor);
 }
 

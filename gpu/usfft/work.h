@@ -77,10 +77,12 @@ turns_of(int dim, const double *s, const double *x)
 {
 	double sum = 0;
 
-	for (int a = 0; a < dim; a++) {
-		const double p = __dmul_rn(s[a], x[a]);
-		sum += p - rint(p) + fma(s[a], x[a], -p);
-	}
+#pragma unroll
+	for (int a = 0; a < 3; a++)
+		if (a < dim) {
+			const double p = __dmul_rn(s[a], x[a]);
+			sum += p - rint(p) + fma(s[a], x[a], -p);
+		}
 	return sum;
 }
 
