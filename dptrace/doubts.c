@@ -31,6 +31,10 @@ warn_about(const char *name, size_t line, const struct dptrace_trace *t, const s
 				   : "vertices turn about as far as they");
 	if (t->bare > DPTRACE_BARE)
 		warn("%s: line %zu: %.0f px without a line: add points", name, line, t->bare);
+	if (t->turned > DPTRACE_TURNED)
+		warn("%s: line %zu: %.0f px with the other side brighter: if one side always is, "
+		     "use edge+ or edge-",
+		     name, line, t->turned);
 	if (t->unsupported && !t->blank)
 		warn("%s: line %zu: hardly any evidence in segment %zu%s: do its points lie on a "
 		     "line?",
@@ -66,6 +70,7 @@ doubts_of(struct doubts *d, const char *name, const struct args *a, size_t line,
 	d->released += t->released > 0;
 	d->low += has_low_margin(t);
 	d->bare += t->bare > DPTRACE_BARE;
+	d->turned += t->turned > DPTRACE_TURNED;
 	d->unsupported += t->unsupported > 0;
 }
 
@@ -92,5 +97,6 @@ doubts_stats(const struct doubts *d, struct stats *st)
 	stats_add(st, "released", "%zu", d->released);
 	stats_add(st, "low_margin", "%zu", d->low);
 	stats_add(st, "bare", "%zu", d->bare);
+	stats_add(st, "turned", "%zu", d->turned);
 	stats_add(st, "unsupported", "%zu", d->unsupported);
 }

@@ -64,7 +64,8 @@ enum {
 	DPTRACE_ERR = 256,   /* bytes of an error message */
 	DPTRACE_MAXD = 8191, /* samples of a guide */
 	DPTRACE_MAXN = 4096, /* guides of a segment */
-	DPTRACE_BARE = 60    /* px without a line, from which on a polyline is doubtful */
+	DPTRACE_BARE = 60,   /* px without a line, from which on a polyline is doubtful */
+	DPTRACE_TURNED = 50 /* px with the other side brighter, from which on an edge is doubtful */
 };
 
 /* The picture: c planes of h rows of w samples, finite. The centre of pixel (x, y) is the point (x, y). */
@@ -145,6 +146,11 @@ struct dptrace_trace {
 	double margin;		  /* the smallest margin of its vertices */
 	double low;		  /* a margin below this one is doubtful: .2 (cost), .3 (sum) */
 	double bare; /* cost: px of the longest stretch of links that cost 1.5 a px or more */
+	/*
+	 * edge of either polarity: px of the longest stretch of links whose brighter side is the other one than along
+	 * most of the polyline
+	 */
+	double turned;
 	/*
 	 * Segments with hardly any evidence. cost: a px costs 2 or more on average. sum: a px earns .14 or less on
 	 * average, where polylines in noise alone earn .16 and more; or a px of the first or of the last link earns

@@ -197,3 +197,42 @@ level_of_noise(const struct noise *n, double sigma)
 	/* White noise of deviation s has E|d2| = sqrt(6) sqrt(2/pi) s, and responses of size .3 s / sigma. */
 	return n->n ? n->sum / (double)n->n * 1.2533 / sqrt(6) * .3 / sigma : 0;
 }
+
+/* The integral of n'g along the link from a to b: above 0 where the picture is brighter on the right of a walker. */
+static double
+side_of(const struct taps *t, const struct dptrace_image *im, const float *gray, double step,
+	const struct dptrace_vertex *a, const struct dptrace_vertex *b)
+{
+	const double dx = b->x - a->x, dy = b->y - a->y;
+	const int n = (int)ceil(sqrt(dx * dx + dy * dy) / step);
+	double sum = 0, g[2], unused[3];
+
+	for (int i = 0; i < n; i++) {
+		const double u = (i + .5) / n;
+		derive(t, gray, im->w, im->h, clamp_to(lround(a->x + u * dx), im->w),
+		       clamp_to(lround(a->y + u * dy), im->h), 1, g, unused);
+		sum += (dx * g[1] - dy * g[0]) / n;
+	}
+	return sum;
+}
+
+double
+level_turned(const struct dptrace_trace *t, const struct dptrace_image *im, const float *gray,
+	     double sigma)
+{
+	double run[2] = {0, 0}, most[2] = {0, 0}, sum[2] = {0, 0};
+	struct taps taps;
+
+	make_taps(&taps, sigma, 1);
+	for (size_t i = 1; i < t->n; i++) {
+		const struct dptrace_vertex *a = &t->v[i - 1], *b = &t->v[i];
+		const double e = side_of(&taps, im, gray, larger(1, sigma), a, b), dx = b->x - a->x,
+			     dy = b->y - a->y;
+		const int side = e > 0;
+		run[side] += sqrt(dx * dx + dy * dy);
+		run[!side] = 0;
+		sum[side] += fabs(e);
+		most[side] = larger(run[side], most[side]);
+	}
+	return most[sum[1] < sum[0]];
+}

@@ -30,4 +30,8 @@ void level_add_noise(struct noise *to, const struct dptrace_image *image, const 
 /* The typical response to such noise alone; 0 where nothing was counted. */
 double level_of_noise(const struct noise *n, double sigma);
 
+/* The longest stretch of links, px, whose brighter side is the other one than along most of the polyline. */
+double level_turned(const struct dptrace_trace *t, const struct dptrace_image *image,
+		    const float *gray, double sigma);
+
 #endif

@@ -1,4 +1,5 @@
 /* Turns the optimum of the last pass into the vertices of a trace, with the verdicts of the first pass. */
+#include "dptrace/level.h"
 #include "dptrace/pass.h"
 
 /* The unit of margins: by how much the score of a pixel of full evidence exceeds that of a pixel without evidence. */
@@ -121,6 +122,8 @@ pass_put(struct work *w, struct dptrace_trace *t)
 		if (w->chain.released[k] && !t->released++)
 			t->released_at = (size_t)k;
 	}
+	if (w->plan->o.score == DPTRACE_EDGE && w->plan->o.polarity == 0 && !t->blank)
+		t->turned = level_turned(t, &w->plan->image, w->plan->gray, w->plan->o.sigma);
 	if (w->shape->cost) {
 		t->sharp = w->sharp;
 		t->bare = t->blank ? 0 : bare_stretch(t);

@@ -152,8 +152,8 @@ static bool
 same_trace(const struct dptrace_trace *a, const struct dptrace_trace *b)
 {
 	if (a->n != b->n || !same(a->score, b->score) || !same(a->margin, b->margin) ||
-	    a->bare != b->bare || a->low != b->low || a->border != b->border ||
-	    a->sharp != b->sharp || a->released != b->released ||
+	    a->bare != b->bare || a->turned != b->turned || a->low != b->low ||
+	    a->border != b->border || a->sharp != b->sharp || a->released != b->released ||
 	    (a->released && a->released_at != b->released_at) || a->blank != b->blank ||
 	    a->unsupported != b->unsupported || a->unsupported_at != b->unsupported_at)
 		return false;

@@ -169,6 +169,21 @@ tables() {
 	dptrace -p 61,5 -p 61,60 -p 10,60 field.pgm 2>&1 >/dev/null | grep -q 'hardly any evidence in segment 1: '
 }
 
+@test "an edge whose brighter side changes is warned of" {
+	awk 'BEGIN { print "P2 200 80 9"; for (y = 0; y < 80; y++) for (x = 0; x < 200; x++) print (y < 40) == (x < 100) ? 1 : 9 }' >turns.pgm
+	awk 'BEGIN { print "P2 200 80 9"; for (y = 0; y < 80; y++) for (x = 0; x < 200; x++) print y < 40 ? 1 : 9 }' >step.pgm
+	for o in cost sum; do
+		dptrace --score=edge --objective=$o --stats -p 5,39.5 -p 195,39.5 turns.pgm 2>err >/dev/null
+		grep -qE 'line 0: (8|9)[0-9] px with the other side brighter' err
+		grep -q '"turned": 1[,}]' err
+		dptrace --score=edge --objective=$o --stats -p 5,39.5 -p 195,39.5 step.pgm 2>err >/dev/null
+		grep -q '"turned": 0[,}]' err
+		run ! grep -q brighter err
+	done
+	dptrace --score=edge+ -p 5,39.5 -p 195,39.5 turns.pgm 2>err >/dev/null
+	run ! grep -q brighter err
+}
+
 @test "a closed line comes back to its first vertex" {
 	awk 'BEGIN { print "P2 80 80 9"; for (y = 0; y < 80; y++) for (x = 0; x < 80; x++) {
 		r = sqrt((x - 40) ^ 2 + (y - 40) ^ 2); print (r > 28 && r < 32 ? 9 : 1) } }' >ring.pgm

@@ -97,7 +97,7 @@ def draw(directory, count, seed):
         if length(reference) > MOST_DETOUR * np.hypot(*(path[0] - path[-1])):
             continue
         off = rng.normal(0, jitter, (2, 2)) if jitter else np.zeros((2, 2))
-        h, w = pictures[i][1].shape
+        h, w = pictures[i][1].shape[:2]
         ends = np.clip(path[[0, -1]][:, ::-1] + off, 0, [w - 1, h - 1])
         pairs.append({"picture": i, "class": name, "a": ends[0], "b": ends[1], "way": reference})
     return pictures, skeletons, pairs
