@@ -1,7 +1,8 @@
 load lib
 
-# Every request of a program fails in turn: for memory, to write, to read, to map a file, to close, to rename. A program then
-# says why it fails and leaves nothing behind, or does without and writes the same bytes. See t/fault.c.
+# Every request of a program fails in turn: for memory, to write, to read, to map a file, to close, to rename, for a
+# thread. A program then says why it fails and leaves nothing behind, or does without and writes the same bytes. See
+# t/fault.c.
 
 setup() {
 	scratch
@@ -85,6 +86,7 @@ gather radon -t 2 --quiet -q -.1:.1:5 -X 40
 gather radon -t 2 --quiet -q 0:.1:5 -X 40 --curve=hyperbolic --sparse --subtract
 gather radon -t 2 --quiet -q -.1:.1:5 -X 40 --lsq --subtract --adapt
 gather radon -t 2 --quiet -q -.1:.1:5 -X 40 --sparse=auto
+gathers radon -t 2 --quiet -q -.1:.1:5 -X 40
 '
 
 @test "every program has a line in the table" {
@@ -111,6 +113,7 @@ inputs() {
 	wconv -k kernel.nrrd --part=0/1 image >share
 	gen --type=float stars 90 80 40 >stars
 	gen --type=float noise 32 5 | sed '/^endian/i spacings: 0.004 10\naxis mins: 0 0\ncenters: node node' >gather
+	for i in {1..11}; do cat gather; done >gathers
 	rawtosu gather >su
 	rawtosegy gather >segy
 }
@@ -138,6 +141,11 @@ inputs() {
 @test "an error of any read is a failure" {
 	traced
 	each read
+}
+
+@test "a program that can start no thread says so, or does without" {
+	traced
+	each thread
 }
 
 @test "an error of close() or rename() is a failure" {

@@ -13,6 +13,7 @@
  *	read	read() fails, on standard input and on files below this directory
  *	close	close() fails, on what was opened for writing
  *	rename	rename() and linkat() fail
+ *	thread	clone() finds no room for a thread
  *
  * A disturbed run must write the bytes of the undisturbed one and exit with 0, or exit with 1 and one line on stderr that
  * begins with the command's name. FFTW and libgomp end the process themselves when they find no memory; that is accepted.
@@ -60,8 +61,8 @@ static const struct opt_program program = {.what = "fails every request of a com
 static struct args
 parse(int argc, char **argv)
 {
-	static const char *const names[] = {"memory", "mmap",  "write", "short",
-					    "read",   "close", "rename"};
+	static const char *const names[] = {"memory", "mmap",  "write",	 "short",
+					    "read",   "close", "rename", "thread"};
 	struct args args = {0};
 	char **operand;
 	size_t n;
@@ -72,9 +73,9 @@ parse(int argc, char **argv)
 	unsetenv("POSIXLY_CORRECT");
 	if (n < 3)
 		die_usage("a kind of fault, an input and a command are needed");
-	while (args.kind <= RENAME && strcmp(names[args.kind], operand[0]))
+	while (args.kind <= THREAD && strcmp(names[args.kind], operand[0]))
 		args.kind++;
-	if (args.kind > RENAME)
+	if (args.kind > THREAD)
 		die_usage("'%s' is no kind of fault", operand[0]);
 	args.kind_name = operand[0];
 	args.input = operand[1];

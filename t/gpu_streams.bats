@@ -129,6 +129,13 @@ as_one() {
 	run ! --separate-stderr $gpu/usfft -g -T 1 -n 6,5 --points=points v1 bad v2 v3
 	same <(echo "$stderr") 'usfft: bad: point 0 has a coordinate or value that is NaN or infinite'
 	$gpu/usfft -g -T 1 -n 6,5 --points=points v1 bad v2 v3 2>/dev/null | cmp - want
+	gencmp --traces=8 --samples=40 >gather
+	for i in {1..35}; do cat gather; done >many
+	$gpu/radon -g --quiet -q -.1:.1:9 -X 1000 many >want
+	echo rubbish >>many
+	run ! --separate-stderr $gpu/radon -g --quiet -q -.1:.1:9 -X 1000 many
+	[[ $stderr == 'radon: many: item 36: '* ]]
+	$gpu/radon -g --quiet -q -.1:.1:9 -X 1000 many 2>/dev/null | cmp - want
 	# Found while it is computed, when the next item may have been read.
 	item float '4 2' 'kinds: list domain' 'columns:=x y re im' -- .1 .2 1 0 .1 nan 1 0 >bad
 	$gpu/usfft -g -T 1 -n 6,5 r1 r2 >want

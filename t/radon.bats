@@ -429,6 +429,32 @@ near() {
 	radon --model p | grep -aq '^sizes: 100 24$'
 }
 
+@test "radon: gathers before one that fails are written" {
+	gencmp --traces=8 --samples=40 >good
+	gencmp --traces=9 --samples=40 >wider
+	rawmath --type=float 'nan' good >bad
+	for n in 1 4 9 23; do
+		for ((i = 0; i < n; i++)); do cat good; done >before
+		cat wider >>before
+		cat before bad good >many
+		for how in --adjoint '--lsq=auto --quiet'; do
+			# shellcheck disable=SC2086 # arguments are words
+			{
+				radon $curves $how -t 1 before >want
+				for t in 1 2 7; do
+					run -1 --separate-stderr radon $curves $how -t $t -o got many
+					[ ! -e got ]
+					if radon $curves $how --quiet -t $t many >got 2>said; then false; fi
+					cmp want got
+					[ "$(wc -l <said)" = 1 ]
+					grep -q "^radon: many: item $((n + 2)): gather 1: .*nan" said
+					rm got
+				done
+			}
+		done
+	done
+}
+
 @test "radon: a curve or a reference offset for --model replaces that of the panel, and keeps the other" {
 	gathers 24 | radon -q 0:.1:5 -X 3000 --curve=linear >p
 	radon --model --curve=linear -X 2000 p | rawtonpy >want

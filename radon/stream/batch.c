@@ -1,5 +1,6 @@
 #include <math.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,12 +24,28 @@ struct batches {
 	struct gather pending;		     /* read already; begins the next batch */
 	bool waits, ended;		     /* pending holds a gather; the input has ended */
 	bool threaded, ahead;		     /* an I/O thread is used; it reads next */
+	bool reading, failing;		     /* it is past writing; it has met bad input */
 	pthread_t io;
+	sem_t read, written; /* the next batch is read; all results are written */
 
 	size_t gathers, traces, fallbacks, steps;
 	size_t adapted;
 	size_t strong, beyond, few; /* gathers with a warning */
 };
+
+static struct batches *running;
+static _Thread_local bool apart; /* this is the I/O thread */
+
+/* When an I/O thread dies of bad input, the gathers before are the last batch, and their results are written first. */
+static void
+finish_first(void)
+{
+	if (!apart || !running->reading)
+		return;
+	running->ended = running->failing = true;
+	sem_post(&running->read);
+	sem_wait(&running->written);
+}
 
 static void
 swap_gathers(struct gather *a, struct gather *b)
@@ -161,19 +178,29 @@ put_done(struct batches *s)
 }
 
 /* Writes the results of the previous batch, then reads the next batch. */
-static void *
-exchange(void *batches)
+static void
+exchange(struct batches *s)
 {
-	struct batches *s = batches;
-
 	put_done(s);
 	const double start = clock_now();
 	s->next = &s->batch[s->turn];
 	s->turn = !s->turn;
+	s->reading = true;
 	fill(s, s->next);
+	s->reading = false;
 	if (s->o->gpu && s->next->n)
 		tell_gpu(s, s->next);
 	s->st->seconds[STATS_READ] += clock_now() - start;
+}
+
+static void *
+exchange_apart(void *batches)
+{
+	struct batches *s = batches;
+
+	apart = true;
+	exchange(s);
+	sem_post(&s->read);
 	return NULL;
 }
 
@@ -184,7 +211,7 @@ batch_open(const struct gathers_options *o, struct raw_in *in, struct raw_out *o
 	struct batches *s = weir_xalloc(1, sizeof *s);
 	const int threads = o->radon.threads;
 
-	*s = (struct batches){.o = o, .out = out, .st = st, .threaded = threads > 1};
+	*s = (struct batches){.o = o, .out = out, .st = st, .threaded = threads > 1 || o->gpu};
 	s->room = o->any_noise && !o->radon.find_nu ? 1
 		  : o->gpu			    ? BATCH_GPU
 		  : threads > 1			    ? 2 * (size_t)threads
@@ -194,29 +221,42 @@ batch_open(const struct gathers_options *o, struct raw_in *in, struct raw_out *o
 		s->batch[i].g = weir_xalloc(s->room, sizeof *s->batch[i].g);
 		memset(s->batch[i].g, 0, s->room * sizeof *s->batch[i].g);
 	}
+	sem_init(&s->read, 0, 0);
+	sem_init(&s->written, 0, 0);
+	running = s;
+	die_after(finish_first);
 	return s;
-}
-
-struct batch *
-batch_read(struct batches *s)
-{
-	if (!s->ahead)
-		exchange(s);
-	s->ahead = false;
-	return s->next->n ? s->next : NULL;
 }
 
 void
 batch_begin_io(struct batches *s)
 {
-	s->ahead = s->threaded && !pthread_create(&s->io, NULL, exchange, s);
+	s->ahead = s->threaded && !s->failing && !pthread_create(&s->io, NULL, exchange_apart, s);
+	if (!s->ahead)
+		put_done(s);
 }
 
 void
 batch_end_io(struct batches *s)
 {
-	if (s->ahead)
+	if (!s->ahead)
+		return;
+	sem_wait(&s->read);
+	if (!s->failing)
 		pthread_join(s->io, NULL);
+}
+
+struct batch *
+batch_read(struct batches *s)
+{
+	if (!s->ahead) {
+		batch_begin_io(s);
+		batch_end_io(s);
+	}
+	if (!s->ahead)
+		exchange(s);
+	s->ahead = false;
+	return s->next->n ? s->next : NULL;
 }
 
 void
@@ -233,6 +273,11 @@ batch_close(struct batches *s)
 	const enum radon_mode mode = s->o->radon.mode;
 
 	put_done(s);
+	if (s->failing) {
+		sem_post(&s->written);
+		pthread_join(s->io, NULL); /* it ends the process */
+	}
+	die_after(NULL);
 	stats_skip(); /* all stages have charged their seconds */
 	stats_add(s->st, "gathers", "%zu", s->gathers);
 	stats_add(s->st, "traces", "%zu", s->traces);
@@ -251,5 +296,7 @@ batch_close(struct batches *s)
 		weir_free(s->batch[i].g);
 	}
 	gather_free(&s->pending);
+	sem_destroy(&s->read);
+	sem_destroy(&s->written);
 	weir_free(s);
 }

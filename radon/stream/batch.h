@@ -2,7 +2,7 @@
  * Reads and writes gathers in batches. The gathers of one batch share a plan. While a batch runs, one more thread writes the
  * results of the previous batch and reads the next. Two batches are in memory. Each has up to 2 gathers a thread, or up
  * to BATCH_GPU gathers for the GPU. Large gathers make smaller batches. With one thread on the CPU, and when lsq
- * has a NU for each gather, a batch is one gather.
+ * has a NU for each gather, a batch is one gather. Bad input ends the process when the results before it are written.
  *
  *	while ((b = batch_read(s))) {
  *		...plan...
@@ -36,8 +36,8 @@ struct batches *batch_open(const struct gathers_options *o, struct raw_in *in, s
 struct batch *batch_read(struct batches *s);
 
 /*
- * Start and end the thread that writes the results of the previous batch and reads the next batch. With one thread they do
- * nothing.
+ * Start and end the thread that writes the results of the previous batch and reads the next batch. With one thread on the
+ * CPU they do nothing.
  */
 void batch_begin_io(struct batches *s);
 void batch_end_io(struct batches *s);

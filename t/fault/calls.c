@@ -68,6 +68,8 @@ is_target(enum kind kind, pid_t pid, const regs *r)
 		return call == SYS_close && is_for_writing(pid, fd);
 	case RENAME:
 		return call == SYS_rename || call == SYS_linkat;
+	case THREAD:
+		return call == SYS_clone || call == SYS_clone3;
 	case MEMORY:
 		break;
 	}
@@ -77,7 +79,11 @@ is_target(enum kind kind, pid_t pid, const regs *r)
 static int
 error_of(enum kind kind)
 {
-	return kind == MMAP ? ENOMEM : kind == WRITE ? ENOSPC : kind == RENAME ? EACCES : EIO;
+	return kind == MMAP	? ENOMEM
+	       : kind == WRITE	? ENOSPC
+	       : kind == RENAME ? EACCES
+	       : kind == THREAD ? EAGAIN
+				: EIO;
 }
 
 /* Makes the call that the process stands at the entry of the one that fails. */

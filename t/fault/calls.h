@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum kind { MEMORY, MMAP, WRITE, SHORT, READ, CLOSE, RENAME };
+enum kind { MEMORY, MMAP, WRITE, SHORT, READ, CLOSE, RENAME, THREAD };
 
 /* How a run ended. */
 struct end {
