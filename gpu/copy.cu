@@ -19,19 +19,6 @@ now()
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-constexpr size_t COPIED = (size_t)256 << 20;
-
-int
-copy_within(struct gpu *g, char *at, int times)
-{
-	const int err = gpu_begin(g);
-
-	for (int i = 0; i < times && !err; i++)
-		GPU_TRY(g, cudaMemcpyAsync(at + COPIED, at, COPIED, cudaMemcpyDeviceToDevice,
-					   g->stream[0]));
-	return err ? err : gpu_end(g);
-}
-
 /* A block of that many bytes, or how many are wanted and free. */
 int
 allocate(struct gpu *g, size_t bytes, void **at)
@@ -161,23 +148,4 @@ gpu_end(struct gpu *g)
 	GPU_TRY(g, cudaEventElapsedTime(&ms, g->from, g->to));
 	g->kernel += 1e-3 * ms;
 	return 0;
-}
-
-/* One copy is not counted. */
-double
-gpu_copy_rate(struct gpu *g)
-{
-	constexpr int times = 16;
-	const double before = g->kernel;
-	double seconds;
-	void *at;
-
-	if (gpu_hold(g, 0, 2 * COPIED, &at) || copy_within(g, static_cast<char *>(at), 1))
-		return 0;
-	seconds = g->kernel;
-	if (copy_within(g, static_cast<char *>(at), times))
-		return 0;
-	seconds = g->kernel - seconds;
-	g->kernel = before;
-	return 2. * COPIED * times / seconds;
 }

@@ -72,8 +72,15 @@ int gpu_settle(struct gpu *g, const void *host, size_t bytes);
 double gpu_kernel_seconds(const struct gpu *g);
 double gpu_copy_seconds(const struct gpu *g);
 
-/* Measures copies within the device's memory, for benches: bytes read and written per second. 0 on failure: see gpu_why(). */
-double gpu_copy_rate(struct gpu *g);
+/*
+ * Measures what a kernel's time is set against: bytes per second of copies within the device's memory, which reads and writes
+ * each of them, and from pinned memory of the host and back, by copies of that many bytes; operations per second of a
+ * multiplication and an addition in one instruction, which are two. Returns 0 or -EIO.
+ */
+struct gpu_rates {
+	double within, up, down, single_ops, double_ops;
+};
+int gpu_measure(struct gpu *g, size_t bytes, struct gpu_rates *r);
 
 /* Returns text for --version: the CUDA version and the first device, or why there is none. */
 const char *gpu_state(void);

@@ -35,6 +35,7 @@ static const struct {
     {"gpu/prim.cu: each number becomes the sum of those before it", selftest_scan},
     {"gpu/prim.cu: a sort is stable, and so is one after another", selftest_sort},
     {"gpu/prim.cu: inner products", selftest_dot},
+    {"gpu/rate.cu: a device has rates", selftest_rates},
 };
 
 /*

@@ -153,16 +153,17 @@ fake_kit() {
 }
 
 @test "a step of the kit that fails, or for which no time is left, does not stop the others" {
-	fake_kit '[[ $name$* != check-gpugpu/emst ]] || { echo wrong; exit 3; }
+	fake_kit '[[ $name$* != check-gpugpu/emst ]] || { echo FAILED: wrong; exit 3; }
 		[[ $name != gpu-rate ]] || echo "some GPU: copies within its memory move 1000 GB/s"
 		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
 	run ! kit/run log check threads
-	grep -q '^check-emst: exit 3 in [0-9]* s: wrong$' <<<"$output"
+	grep -q '^check-emst: exit 3 in [0-9]* s: FAILED: wrong$' <<<"$output"
 	grep -q '^check-radon: exit 0 in ' <<<"$output"
 	grep -q '^threads: exit 0 in ' <<<"$output"
 	same <(tail -n 1 <<<"$output") '1 steps failed: check-emst'
-	grep -q -x wrong log/check-emst
-	grep -A 1 '^===== check-emst: exit 3' log/all | grep -q -x wrong
+	grep -A 1 -x -e '----- check-emst failed:' <<<"$output" | grep -q -x 'FAILED: wrong'
+	grep -q -x 'FAILED: wrong' log/check-emst
+	grep -A 1 '^===== check-emst: exit 3' log/all | grep -q -x 'FAILED: wrong'
 	run ! grep -q bench log/all
 	run ! kit/run log check-emst
 	[ "$(grep -c ^check <<<"$output")" -eq 1 ]
@@ -171,14 +172,19 @@ fake_kit() {
 
 @test "the bench of the GPU goes on after a line that fails, and says so" {
 	fake_kit '[[ $name != emst ]] || exit 1
-		for a; do [[ $a != --stats=* ]] || cat >"${a#--stats=}"; done
-		[[ $name != gpu-rate ]] || echo "some GPU: copies within its memory move 1000 GB/s"
+		for a; do [[ $a != --stats=* ]] || echo "\"kernel_seconds\": $(wc -c).0e-1" >"${a#--stats=}"; done
+		[[ $name != interleave ]] || printf "cpu 3 0 0 1\ngpu 2 0 0 1\n"
+		[[ $name != gen || $1 != smooth ]] || echo
+		[[ $name != gpu-rate ]] || echo "some GPU: copies within its memory move 1000 GB/s, up 5.0, down 6.0; it does 2.5 T operations/s in float, 1.0 in double"
 		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
 	PATH=$PWD/kit:$PWD/kit/t:$PATH B=kit run ! bash kit/gpu.sh
 	grep -q '^  FAILED: emst -g$' <<<"$output"
 	grep -q 'FAILED: emst --points --method=brute -g$' <<<"$output"
 	grep -q '^radon: the same by least squares$' <<<"$output"
-	[ "$(grep -c '^  an item: kernels 0.000000 s, copies 0.000000 s, in all 0.000000 s' <<<"$output")" -eq 10 ]
+	grep -q '^| emst: the colours of 1000000 random pixels *FAILED$' <<<"$output"
+	# of an item: a byte, so .1 s; 3 * 8192^2 bytes at 1000 GB/s, 4 * 31^2 * 4096^2 operations at 2.5 T/s
+	grep -q '^| morphrec: h-dome of 8192x8192  *3 * 2 *0.100000 *0.000000 *0.000000 *0.000201 *0%$' <<<"$output"
+	grep -q '^| wconv: 4096x4096, .* 0.025797 ' <<<"$output"
 }
 
 @test "the papers' tables go on after a line that fails, and have the seconds of the second run" {

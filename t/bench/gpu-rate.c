@@ -1,6 +1,6 @@
 /*
- * How fast the GPU copies within its own memory: what gpu.sh measures kernels against. Both ways are counted, so a copy of n bytes
- * moves 2 n.
+ * What the GPU does at most: what gpu.sh sets the kernels' times against. Of copies within its memory both ways are counted, so a
+ * copy of n bytes moves 2 n.
  */
 #include <stdio.h>
 
@@ -14,16 +14,21 @@ main(void)
 {
 	char why[GPU_WHY];
 	struct gpu *g = gpu_open("", why);
+	struct gpu_rates r;
 
 	if (!g) {
 		puts(why);
 		return 0;
 	}
-	const double rate = gpu_copy_rate(g);
-	if (rate > 0)
-		printf("%s: copies within its memory move %.0f GB/s\n", gpu_name(g), rate / 1e9);
-	else
+	const int err = gpu_measure(g, (size_t)256 << 20, &r);
+	if (err)
 		printf("%s: %s\n", gpu_name(g), gpu_why(g));
+	else
+		printf(
+		    "%s: copies within its memory move %.0f GB/s, up %.1f, down %.1f; it does %.1f "
+		    "T operations/s in float, %.1f in double\n",
+		    gpu_name(g), r.within / 1e9, r.up / 1e9, r.down / 1e9, r.single_ops / 1e12,
+		    r.double_ops / 1e12);
 	gpu_close(g);
-	return rate > 0 ? 0 : 1;
+	return err ? 1 : 0;
 }

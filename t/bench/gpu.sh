@@ -1,15 +1,23 @@
 #!/bin/bash
 # Each program with -g beside itself on the CPU, all threads: whole processes, taken in turn. Then, of the items of a run
 # with -g but the first (which pays for the context, the modules and cuFFT), the seconds of kernels, of copies and in all each, and
-# what share of the rate of copies within the device's memory (gpu-rate) the kernels reach by the fewest bytes that the work
-# must move there. A line that fails, or takes more than BENCH_SECONDS, is said and passed over; exit 1 after any.
+# the floor: the seconds that the fewest bytes of device memory and the fewest operations which the work needs take at the rates
+# of gpu-rate, and the floor as a share of the kernels' time. Lines that begin with | are the table of all that. A line that fails,
+# or takes more than BENCH_SECONDS, is said and passed over; exit 1 after any.
 set -uo pipefail
 source "$(dirname "$0")/gpu.bash"
 B=$(realpath "$B")
 limit=${BENCH_SECONDS:-600} status=0
-copies=$(timeout "$limit" "$B/t/bench/gpu-rate") || status=1
-echo "$copies"
-rate=$(sed -n 's/.* move \([0-9]*\) GB.*/\1/p' <<<"$copies")
+rates=$(timeout "$limit" "$B/t/bench/gpu-rate") || status=1
+echo "$rates"
+
+# rate PATTERN UNIT: a figure of gpu-rate, which PATTERN brackets, times UNIT; 0: it has none.
+rate() {
+	local figure
+	figure=$(sed -n "s/.*$1.*/\1/p" <<<"$rates")
+	echo "${figure:-0}e$2"
+}
+bytes=$(rate ' move \([0-9]*\) GB' 9) ops=$(rate ' does \([0-9.]*\) T' 12) doubles=$(rate ' float, \([0-9.]*\) in' 12)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -34,23 +42,34 @@ each_item() {
 	done
 }
 
-# compare NAME BYTES ROUNDS FILE COMMAND...: BYTES, the fewest of device memory, or - where operations are the bound.
+# floor_of WORK: the seconds of bytes=N, ops=N or doubles=N at the rates; - where nothing is said.
+floor_of() {
+	[ "$1" != - ] || { echo -; return; }
+	local rate=${1%%=*}
+	awk -v n="$((${1#*=}))" -v rate="${!rate}" 'BEGIN { if (rate > 0) printf "%.6f\n", n / rate; else print "-" }'
+}
+
+# compare NAME WORK ROUNDS FILE COMMAND...
 compare() {
-	local name=$1 bytes=$2 rounds=$3 file=$4 times
+	local name=$1 floor rounds=$3 file=$4 whole times
+	floor=$(floor_of "$2")
 	shift 4
 	echo "$name"
-	if ! timeout "$limit" interleave -n "$rounds" "cpu=$* <$file >/dev/null" "gpu=$* -g <$file >/dev/null" ||
+	if ! whole=$(timeout "$limit" interleave -n "$rounds" "cpu=$* <$file >/dev/null" "gpu=$* -g <$file >/dev/null") ||
 		! times=$(each_item "$file" "$rounds" "$@"); then
 		echo "  FAILED: $* -g"
+		printf '| %-51s FAILED\n' "$name"
 		status=1
 		return
 	fi
-	awk -v bytes="$bytes" -v rate="${rate:-0}" '{
-		printf "  an item: kernels %s s, copies %s s, in all %s s", $1, $2, $3
-		if (bytes != "-" && rate && $1 > 0)
-			printf ", %.0f %% of the rate of copies", 100 * bytes / $1 / (rate * 1e9)
-		print ""
-	}' <<<"$times"
+	echo "$whole"
+	awk -v name="$name" -v floor="$floor" -v times="$times" '
+		$1 == "cpu" || $1 == "gpu" { wall[$1] = $2 }
+		END {
+			split(times, t)
+			share = floor != "-" && t[1] > 0 ? sprintf("%.0f%%", 100 * floor / t[1]) : "-"
+			printf "| %-51s %8s %8s %9s %9s %9s %9s %5s\n", name, wall["cpu"], wall["gpu"], t[1], t[2], t[3], floor, share
+		}' <<<"$whole"
 }
 
 gen smooth 8192 8192 20 >smooth.pgm
@@ -73,18 +92,27 @@ for i in $(seq 500); do
 	echo "$((100 + i)) $((200 + i)) $((450 + i)) $((300 + i))"
 done >lines
 
-compare 'morphrec: h-dome of 8192x8192' $((3 * 8192 * 8192)) 5 smooth.pgm morphrec --hdome=20
-compare 'morphrec: the same by heaps' $((3 * 8192 * 8192)) 1 smooth.pgm morphrec --method=heap --hdome=20
-compare 'morphrec: 1000 seeds' $((3 * 8192 * 8192)) 5 seeds.pgm morphrec -m smooth.pgm
-compare 'wconv: 4096x4096, 8x8 kernels of 31x31' $((8 * 4096 * 4096)) 5 f.nrrd wconv -k k.nrrd
-compare 'wconv: the same, ten steps of Richardson and Lucy' - 2 f.nrrd wconv -k k.nrrd --deconvolve=10
+n=$((8192 * 8192)) m=$((4096 * 4096))
+echo '| seconds: the whole process on the CPU and with -g; of one more item with -g; the floor, and its share of the kernels'
+printf '| %-51s %8s %8s %9s %9s %9s %9s %5s\n' '' cpu gpu kernels copies 'in all' floor share
+compare 'morphrec: h-dome of 8192x8192' "bytes=3*n" 5 smooth.pgm morphrec --hdome=20
+compare 'morphrec: the same by heaps' "bytes=3*n" 1 smooth.pgm morphrec --method=heap --hdome=20
+compare 'morphrec: 1000 seeds' "bytes=3*n" 5 seeds.pgm morphrec -m smooth.pgm
+compare 'wconv: 4096x4096, 8x8 kernels of 31x31, sums' "ops=4*31*31*m" 3 f.nrrd wconv --method=direct -k k.nrrd
+compare 'wconv: the same by transforms' "bytes=180*m" 3 f.nrrd wconv --method=fft -k k.nrrd
+compare 'wconv: ten steps of Richardson and Lucy' "bytes=10*398*m" 2 f.nrrd wconv --method=fft -k k.nrrd --deconvolve=10
 compare 'emst: the colours of 1000000 random pixels' - 5 colours.ppm emst
 compare 'emst: 100000 points in 3 dimensions' - 5 points.nrrd emst --points
-compare 'emst: 20000 points in 3 dimensions, by brute force' - 1 few.nrrd emst --points --method=brute
+compare 'emst: 20000 points, brute force; floor: one round' "ops=12*20000*20000" 1 few.nrrd emst --points --method=brute
 compare 'dptrace: 500 lines of 270 px' - 5 f.nrrd dptrace --quiet -f lines
-compare 'usfft: type 1, 1000000 points, 1024x1024 modes' - 5 scattered.nrrd usfft -T 1 -n 1024,1024
-compare 'usfft: the inverse, 512x512 modes of as many points' - 1 scattered.nrrd \
+# 20 bytes a point and pass of the sort; 1.8 passes of 16 bytes a cell, 1.25^2 cells a mode
+compare 'usfft: type 1, 1000000 points, 1024x1024 modes' "bytes=40*1000000+45*1024*1024" 5 scattered.nrrd \
+	usfft -T 1 -n 1024,1024
+compare 'usfft: its inverse, 512x512 modes, 20 iterations' "bytes=20*900*512*512" 1 scattered.nrrd \
 	usfft -T 2 --inverse -n 512,512 --iter=20 --quiet
-compare 'radon: 16 gathers of 256 traces, 256 curves' - 5 gathers.nrrd radon --quiet -q -.3:.6:256 -X 12750
-compare 'radon: the same by least squares' - 5 gathers.nrrd radon --quiet -q -.3:.6:256 -X 12750 --lsq
+# 641 frequencies
+compare 'radon: 16 gathers of 256 traces, 256 curves' "bytes=16*8*8*256*641" 5 gathers.nrrd \
+	radon --quiet -q -.3:.6:256 -X 12750
+compare 'radon: the same by least squares' "doubles=17*8*256*256*641" 5 gathers.nrrd \
+	radon --quiet -q -.3:.6:256 -X 12750 --lsq
 exit $status

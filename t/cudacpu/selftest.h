@@ -16,6 +16,7 @@ int selftest_fields(void);
 int selftest_scan(void);
 int selftest_sort(void);
 int selftest_dot(void);
+int selftest_rates(void);
 int selftest_fft(void);
 int selftest_streams(void);
 int selftest_graph(void);

@@ -1,5 +1,6 @@
-/* gpu/prim.cu against what it says, number by number. */
+/* gpu/prim.cu against what it says, number by number; and gpu/rate.cu. */
 #include <algorithm>
+#include <math.h>
 #include <vector>
 
 #include "gpu/prim.h"
@@ -141,4 +142,19 @@ int
 selftest_dot(void)
 {
 	return all_sizes(dot_some, 5001);
+}
+
+int
+selftest_rates(void)
+{
+	char why[GPU_WHY];
+	struct gpu *g = gpu_open("", why);
+	struct gpu_rates r = {};
+	const bool ok = g && !gpu_measure(g, 1 << 20, &r);
+	int wrong = ok ? 0 : -1;
+
+	for (double rate : {r.within, r.up, r.down, r.single_ops, r.double_ops})
+		wrong += ok && !(rate > 0 && rate < INFINITY);
+	gpu_close(g);
+	return wrong;
 }
