@@ -27,7 +27,11 @@ struct radon_evidence {
 	/* [ld]: the weight of a frequency in J; 0: it is too weak, or outside the band. */
 	double *rank;
 	double *j; /* [blocks][NUS]: parts of J; before that, energies of the n frequencies */
+	/* The factors of each block with each NU, and the logarithms of their determinants: [blocks][NUS][LANES]. */
 	struct toeplitz *solver;
+	double *logdet;
+	bool *
+	    factored; /* [blocks]: by the first run that needs it; the samples of a gather do not matter */
 	struct evidence_lane {
 		struct toeplitz_work *solve;
 		float *m;	/* nq rows of LANES complex: a solution */
@@ -64,25 +68,39 @@ choose(struct radon_evidence *e)
 				 : 0;
 }
 
-/* sum = the part of J that the block at frequency i has for each NU. b is A^H d. Returns 0 or -ENOMEM. */
+/* Factors the block at frequency i with each NU. Returns 0 or -ENOMEM. */
 static int
+factor_block(struct radon_evidence *e, int thread, size_t i)
+{
+	const double nq = (double)e->core.o.nq;
+	struct toeplitz_work *solve = e->lane[thread].solve;
+	double t0[LANES], *t = e->lane[thread].column;
+
+	recurrence_column(&e->core, &e->room.lane[thread], i, t);
+	memcpy(t0, t, sizeof t0);
+	for (size_t c = 0; c < NUS; c++) {
+		for (size_t l = 0; l < LANES; l++)
+			t[l] = t0[l] + nus[c] * nq;
+		if (toeplitz_factor(e->solver, solve, i / LANES * NUS + c, t))
+			return -ENOMEM;
+		for (size_t l = 0; l < LANES; l++)
+			e->logdet[i * NUS + c * LANES + l] = toeplitz_logdet(solve, l);
+	}
+	return 0;
+}
+
+/* sum = the part of J that the block at frequency i has for each NU. b is A^H d. */
+static void
 add_block(const struct radon_evidence *e, int thread, size_t i, const float *b, double sum[NUS])
 {
 	const struct radon_core *p = &e->core;
 	const double nx = (double)p->nlive, nq = (double)p->o.nq;
-	struct toeplitz_work *solve = e->lane[thread].solve;
-	double t0[LANES], *t = e->lane[thread].column;
 	float *x = e->lane[thread].m;
 
-	memcpy(t0, t, sizeof t0);
-	for (int c = 0; c < NUS; c++) {
-		const double mu = nus[c] * nq;
-		for (size_t l = 0; l < LANES; l++)
-			t[l] = t0[l] + mu;
+	for (size_t c = 0; c < NUS; c++) {
+		const double mu = nus[c] * nq, *logdet = e->logdet + i * NUS + c * LANES;
 		memcpy(x, b, 2 * p->o.nq * LANES * sizeof *x);
-		if (toeplitz_factor(e->solver, solve, (size_t)thread, t))
-			return -ENOMEM;
-		toeplitz_solve(e->solver, solve, (size_t)thread, x);
+		toeplitz_solve(e->solver, e->lane[thread].solve, i / LANES * NUS + c, x);
 		sum[c] = 0;
 		for (size_t l = 0; l < LANES; l++) {
 			double q = 0;
@@ -95,12 +113,21 @@ add_block(const struct radon_evidence *e, int thread, size_t i, const float *b, 
 					    *m = x + 2 * (k * LANES + l);
 				q -= (double)y[0] * (double)m[0] + (double)y[1] * (double)m[1];
 			}
-			sum[c] +=
-			    e->rank[i + l] * (nx * log(fmax(q, 1e-300) / mu) + (nx - nq) * log(mu) +
-					      toeplitz_logdet(solve, l));
+			sum[c] += e->rank[i + l] * (nx * log(fmax(q, 1e-300) / mu) +
+						    (nx - nq) * log(mu) + logdet[l]);
 		}
 	}
-	return 0;
+}
+
+/* Does a frequency of the block at frequency i count? */
+static bool
+counts(const struct radon_evidence *e, size_t i)
+{
+	bool any = false;
+
+	for (size_t l = 0; l < LANES; l++)
+		any |= e->rank[i + l] > 0;
+	return any;
 }
 
 static int
@@ -113,10 +140,15 @@ add_blocks(struct radon_evidence *e)
 	for (size_t i = 0; i < e->ld; i += LANES) {
 		const int thread = omp_get_thread_num();
 		struct radon_lane *w = &e->room.lane[thread];
+		if (!counts(e, i))
+			continue;
+		if (!e->factored[i / LANES] && factor_block(e, thread, i)) {
+			err = -ENOMEM;
+			continue;
+		}
+		e->factored[i / LANES] = true;
 		recurrence_adjoint(p, w, i, e->d + 2 * i, e->ld, w->m, LANES);
-		recurrence_column(p, w, i, e->lane[thread].column);
-		const int bad = add_block(e, thread, i, w->m, e->j + i / LANES * NUS);
-		err = bad < err ? bad : err;
+		add_block(e, thread, i, w->m, e->j + i / LANES * NUS);
 	}
 	return err;
 }
@@ -132,9 +164,11 @@ take_room(struct radon_evidence *e, int threads)
 	e->d = weir_calloc(p->o.nx * e->ld, 2 * sizeof *e->d);
 	e->rank = weir_calloc(e->ld, sizeof *e->rank);
 	e->j = weir_calloc(e->ld, NUS * sizeof *e->j);
-	e->solver = toeplitz_new(p->o.nq, (size_t)threads);
+	e->logdet = weir_alloc(e->ld, NUS * sizeof *e->logdet);
+	e->factored = weir_calloc(e->ld, sizeof *e->factored);
+	e->solver = toeplitz_new(p->o.nq, e->ld / LANES * NUS);
 	e->lane = weir_calloc((size_t)threads, sizeof *e->lane);
-	ok = ok && e->d && e->rank && e->j && e->solver && e->lane;
+	ok = ok && e->d && e->rank && e->j && e->logdet && e->factored && e->solver && e->lane;
 	for (int i = 0; ok && i < threads; i++) {
 		struct evidence_lane *l = &e->lane[i];
 		l->solve = toeplitz_work(e->solver);
@@ -177,6 +211,8 @@ radon_evidence_free(struct radon_evidence *e)
 	weir_free(e->d);
 	weir_free(e->rank);
 	weir_free(e->j);
+	weir_free(e->logdet);
+	weir_free(e->factored);
 	radon_room_free(&e->room);
 	radon_core_free(&e->core);
 	weir_free(e);

@@ -17,6 +17,8 @@ struct runner {
 	struct radon_plan *plan;
 	struct radon_work **work; /* one a thread, for whole gathers */
 	struct radon_work *shared;
+	struct radon_evidence
+	    *evidence;	   /* of the plan's gathers, whatever their NU; NULL: there is none yet */
 	bool aliased, far; /* the warning of warn_alias() and of warn_far() has been given */
 	size_t plans;
 };
@@ -113,14 +115,21 @@ new_plan(struct runner *r, const struct gather *g)
 	r->plans++;
 }
 
-/* Finds the NU of a gather for lsq, whose factors depend on it. */
+/* Finds the NU of a gather for lsq, whose factors depend on it. Gathers that differ only by NU share what finds it. */
 static void
-choose_noise(const struct runner *r, struct gather *g)
+choose_noise(struct runner *r, struct gather *g)
 {
-	struct radon_options o = g->o;
+	int err = 0;
 
-	o.threads = r->threads;
-	if (radon_noise(&o, g->in, &g->o.nu))
+	if (r->plan)
+		g->o.nu = r->like.o.nu;
+	if (!r->plan || !gather_like(&r->like, g)) {
+		struct radon_options o = g->o;
+		o.threads = r->threads;
+		radon_evidence_free(r->evidence);
+		err = radon_evidence(&r->evidence, &o, r->threads);
+	}
+	if (err || radon_evidence_run(r->evidence, g->in, &g->o.nu))
 		die("item %zu: gather %zu: no memory to find NU", g->item, g->plane + 1);
 }
 
@@ -240,6 +249,7 @@ runner_close(struct runner *r)
 {
 	stats_add(r->st, "plans", "%zu", r->plans);
 	drop_plan(r);
+	radon_evidence_free(r->evidence);
 	gather_free(&r->like);
 	weir_free(r->work);
 	weir_free(r);
