@@ -24,6 +24,7 @@ struct rows {
 	 */
 	uint32_t *place;
 	uint64_t total;	 /* the sum of all counts */
+	double opaque;	 /* as in struct vertices */
 	size_t distinct; /* the rows that rows_add() left when it last joined equal ones */
 };
 

@@ -21,6 +21,8 @@ struct vertices {
 	const uint64_t
 	    *count;	/* [inputs]: each stands for so many pixels or points; borrowed. NULL: 1 */
 	uint64_t total; /* pixels or points: the sum of the counts */
+	double
+	    opaque; /* the last plane is alpha, and this is its value in opaque pixels; 0: there is no alpha */
 
 	/* Of 8-bit images of up to 3 planes: the lattice, empty for small images; the colours in ascending order [n]; owned. */
 	struct lattice lattice;

@@ -8,8 +8,9 @@
 
 void check_emst(void);
 void check_emst_classes(void);	/* classes of trees of any shape, against their definitions */
-void check_emst_pictures(void); /* colours, palettes and regions of pictures */
-void check_emst_many(void);	/* large sets; and equal points */
+void check_emst_pictures(void); /* colours and regions of pictures */
+void check_emst_palette(void);
+void check_emst_many(void); /* large sets; and equal points */
 
 /* Vertices with their memory. */
 struct emst_sample {

@@ -541,16 +541,67 @@ labels() {
 3 1 0.1111 50'
 }
 
-@test "--palette takes the alpha of a gray picture as a sample, and keeps it" {
-	printf 'P7\nWIDTH 4\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\5\0\7\0\5\310\7\310' >alpha.pam
-	emst --palette=2 alpha.pam >two.pam
-	same <(head -n 6 two.pam | tail -n 1) 'TUPLTYPE GRAYSCALE_ALPHA'
-	same <(tail -c 8 two.pam | od -An -tu1 | xargs) '6 0 6 0 6 200 6 200'
+# pam_of PLANES TYPE SAMPLES: a row of pixels as a PAM, each sample one byte.
+pam_of() {
+	printf "P7\nWIDTH %d\nHEIGHT 1\nDEPTH $1\nMAXVAL 255\nTUPLTYPE $2\nENDHDR\n" $((($# - 2) / $1))
+	shift 2
+	printf "$(printf '\\x%02x' "$@")"
 }
 
-@test "--palette takes pictures of 8 bits and makes no tree" {
-	printf 'P2 2 1 65535 1 2\n' >deep.pgm
-	fails 1 'planes of 8 bits' emst --palette=2 deep.pgm
+@test "--palette compares colours with alpha as they are seen: clear pixels are one colour" {
+	pam_of 4 RGB_ALPHA 255 0 0 255 9 9 9 0 200 1 1 0 100 100 100 128 104 100 100 128 >rgba.pam
+	emst --palette=3 rgba.pam >three.pam
+	same <(head -n 6 three.pam | tail -n 1) 'TUPLTYPE RGB_ALPHA'
+	same <(tail -c 20 three.pam | od -An -tu1 -w20 | xargs) \
+		'255 0 0 255 0 0 0 0 0 0 0 0 102 100 100 128 102 100 100 128'
+	emst --palette=9 rgba.pam | cmp - <(pam_of 4 RGB_ALPHA 255 0 0 255 0 0 0 0 0 0 0 0 100 100 100 128 104 100 100 128)
+	pam_of 2 GRAYSCALE_ALPHA 5 0 7 0 5 200 7 200 >gray.pam
+	emst --palette=2 gray.pam | cmp - <(pam_of 2 GRAYSCALE_ALPHA 0 0 0 0 6 200 6 200)
+}
+
+@test "--palette keeps opaque pixels opaque and clear ones clear" {
+	# Few opaque pixels lie among many that are nearly opaque; one pixel is clear.
+	pam_of 4 RGB_ALPHA 90 90 90 255 $(for i in 1 2 3 4 5 6 7 8 9; do echo $((80 + i)) 90 90 $((240 + i)); done) 0 0 0 0 >mixed.pam
+	for k in 2 3 5; do
+		emst --palette=$k mixed.pam >out.pam
+		same <(tail -c 44 out.pam | head -c 4 | od -An -tu1 | awk '{print $4}') 255
+		same <(tail -c 4 out.pam | od -An -tu1 | xargs) '0 0 0 0'
+	done
+	# One class for both would be opaque.
+	same <(emst --palette=1 mixed.pam | tail -c 1 | od -An -tu1 | xargs) 255
+}
+
+@test "the colours of pictures with alpha keep what opaque is" {
+	pam_of 4 RGB_ALPHA 255 0 0 255 9 9 9 0 200 1 1 0 100 100 100 128 104 100 100 128 >rgba.pam
+	emst --to=colours rgba.pam >c.nrrd
+	grep -ax 'opaque:=255' c.nrrd
+	for how in '' --together; do
+		emst $how --palette=3 --to=palette c.nrrd | cmp - <(emst --palette=3 --to=palette rgba.pam)
+	done
+	sed "s,^opaque:=.*,opaque:=0," c.nrrd >zero.nrrd
+	fails 1 'opaque:=0: want the alpha of opaque pixels' emst --palette=3 --to=palette zero.nrrd
+	pam_of 4 BANDS 1 2 3 4 >bands.pam
+	fails 1 'opaque pixels have alpha 0; in the items before 255' emst --together --palette=3 --to=palette rgba.pam bands.pam
+}
+
+@test "--palette takes 16 bits, and as many planes as four" {
+	printf 'P2 5 1 65535 1000 50000 1001 1002 50002\n' | emst --palette=2 | pnmtoplainpnm >two.pgm
+	same <(tail -n 1 two.pgm | xargs) '1001 50001 1001 1001 50001'
+	printf 'P3 3 1 4095 7 9 4000 9 9 4000 4000 9 7\n' | emst --palette=2 | pnmtoplainpnm >two.ppm
+	same <(tail -n 1 two.ppm | xargs) '8 9 4000 8 9 4000 4000 9 7'
+	pam_of 4 BANDS 1 2 3 4 1 2 3 6 90 80 70 60 >bands.pam
+	same <(emst --palette=2 bands.pam | tail -c 12 | od -An -tu1 | xargs) '1 2 3 5 1 2 3 5 90 80 70 60'
+	gen --type=ushort --pnm noise 300 200 >deep.pgm
+	for t in 2 7; do
+		emst -t $t --palette=64 deep.pgm | cmp - <(emst -t 1 --palette=64 deep.pgm)
+	done
+}
+
+@test "--palette takes pictures of 8 or 16 bits and makes no tree" {
+	gen --type=float --raw noise 4 4 >floats.nrrd
+	fails 1 'planes of 8 or 16 bits' emst --image --palette=2 floats.nrrd
+	pam_of 5 BANDS 1 2 3 4 5 >five.pam
+	fails 1 'one to four planes' emst --palette=2 five.pam
 	fails 2 'no tree' emst --palette=2 --to=tree
 	fails 2 'no tree' emst --palette=2 --text-to=x
 	fails 2 'needs no tree' emst --palette=2 --points

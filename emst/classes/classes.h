@@ -31,6 +31,7 @@ struct classes {
 	uint32_t *label;
 	/* [n + 1]: the weight of each class; weight[0] is that of the vertices without a class; owned. */
 	uint64_t *weight;
+	bool seen; /* They are classes of colours with alpha as these are seen (palette.h). */
 };
 
 /* All return 0 or -ENOMEM. weight [vertices]; NULL means 1 each. The sum of all weights is below 2^46. */

@@ -126,12 +126,13 @@ void
 reduce_colours(struct classes *c, struct vertices *v, const struct raw_in *in,
 	       const struct args *args, int threads)
 {
-	if (!v->code)
-		raw_die(in, "--palette is for pictures of one to three planes of 8 bits");
+	if (v->points || !palette_takes(v))
+		raw_die(in, "--palette is for pictures of one to four planes of 8 or 16 bits");
 	insist(in, vertices_weigh(v, threads));
 	*c = (struct classes){.label = weir_xalloc(v->set.n, sizeof *c->label)};
-	insist(in, palette_make(v->code, v->weight, v->set.n, args->palette, threads, c->label));
+	insist(in, palette_make(v, args->palette, threads, c->label));
 	insist(in, classes_rank(c, v->set.n, args->palette, v->weight));
+	c->seen = v->opaque > 0;
 }
 
 void

@@ -32,6 +32,8 @@ columns_end(const struct img *x, const char *words)
 static void
 take_colours(struct shape *s, const struct raw_in *in, const struct img *x, const char *type)
 {
+	const char *opaque = img_key(x, "opaque");
+
 	s->type = img_type_named(type);
 	if (s->type == IMG_NONE)
 		raw_die(in, "colours:=%s is not a type", type);
@@ -42,6 +44,24 @@ take_colours(struct shape *s, const struct raw_in *in, const struct img *x, cons
 	s->points = false;
 	s->counted = true;
 	s->planes = x->axis[0].n - (coded ? 1 : 2);
+	if (opaque && (!opt_number(opaque, &s->opaque) || !(s->opaque >= 1 && s->opaque <= 65535) ||
+		       (s->planes != 2 && s->planes != 4)))
+		raw_die(in,
+			"opaque:=%s: want the alpha of opaque pixels, 1 to 65535, of 2 or 4 planes",
+			opaque);
+}
+
+/* Returns the alpha of opaque pixels, or 0 where the last plane is not alpha. */
+static double
+opaque_of(const struct img *x, size_t planes)
+{
+	const char *tuple_type = img_key(x, "tupltype");
+	const bool gray = planes == 2 && tuple_type && !strcmp(tuple_type, "GRAYSCALE_ALPHA"),
+		   rgb = planes == 4 && !strcmp(x->axis[0].kind, "RGBA-color");
+
+	if (!gray && !rgb)
+		return 0;
+	return img_maxval(x) ? (double)img_maxval(x) : x->type == IMG_U8 ? 255 : 65535;
 }
 
 static void
@@ -78,6 +98,7 @@ take_picture(struct shape *s, const struct raw_in *in, const struct img *x, cons
 	s->w = p.w;
 	s->h = p.h;
 	s->planes = p.c;
+	s->opaque = opaque_of(x, p.c);
 }
 
 /* Refuses what the options do not go with. */
@@ -188,6 +209,7 @@ take_item(struct vertices *v, struct rows *rows, struct raw_in *in, struct img *
 					  threads, &at);
 	}
 	insist_finite(in, err, s, at);
+	v->opaque = s.opaque;
 }
 
 void
@@ -197,11 +219,16 @@ take_together(struct rows *all, struct raw_in *in, struct img *x, struct shape s
 	struct vertices v;
 	struct rows rows = {0};
 
-	if (!all->planes)
+	if (!all->planes) {
 		rows_init(all, s.type, s.planes, false);
+		all->opaque = s.opaque;
+	}
 	if (all->type != s.type || all->planes != s.planes)
 		raw_die(in, "--together: %zu samples of type %s; the items before have %zu of %s",
 			s.planes, img_type_name(s.type), all->planes, img_type_name(all->type));
+	if (all->opaque != s.opaque)
+		raw_die(in, "--together: opaque pixels have alpha %.0f; in the items before %.0f",
+			s.opaque, all->opaque);
 	take_item(&v, &rows, in, x, s, args, threads);
 	insist(in, vertices_weigh(&v, threads));
 	const int err = rows_add(all, &v, threads);
@@ -219,4 +246,5 @@ take_all(struct vertices *v, const struct rows *all, const struct raw_in *in, in
 	size_t at = 0;
 
 	insist(in, rows_vertices(all, v, threads, &at));
+	v->opaque = all->opaque;
 }

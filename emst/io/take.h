@@ -13,7 +13,8 @@ struct shape {
 	enum img_type
 	    type; /* of the samples; where colours are counted, that of the pictures they are from */
 	size_t inputs, planes;
-	size_t w, h; /* of a picture */
+	size_t w, h;   /* of a picture */
+	double opaque; /* as in struct vertices */
 };
 
 struct shape take_shape(const struct raw_in *in, const struct img *x, const struct args *args);

@@ -6,7 +6,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "common/sample.h"
-#include "emst/io/write.h"
+#include "emst/io/means.h"
 
 enum { BLOCK = 4096 };
 
@@ -178,6 +178,7 @@ drop_columns(struct img *y, const struct result *r)
 		return;
 	img_drop_key(y, "columns");
 	img_drop_key(y, "colours");
+	img_drop_key(y, "opaque");
 }
 
 static void
@@ -209,28 +210,6 @@ write_labels(struct raw_out *out, const struct result *r)
 	img_free(&y);
 }
 
-/* Returns the weighted means [label][k]; row 0, for vertices without a class, is 0. */
-static double *
-class_means(const struct result *r)
-{
-	size_t k = r->v->set.k, n = r->classes->n + 1;
-	double *mean = weir_calloc(n * k, sizeof *mean), x[EMST_MOSTDIM];
-
-	if (!mean)
-		raw_die(r->in, "no memory");
-	for (size_t i = 0; i < r->v->set.n; i++) {
-		uint32_t label = r->classes->label[i];
-		vertices_get(r->v, i, x);
-		for (size_t a = 0; label && a < k; a++)
-			mean[label * k + a] += (double)r->v->weight[i] * x[a];
-	}
-	for (size_t label = 1; label < n; label++)
-		for (size_t a = 0; a < k; a++)
-			mean[label * k + a] =
-			    mean[label * k + a] / (double)r->classes->weight[label] * r->v->scale;
-	return mean;
-}
-
 /*
  * Stores a mean as a sample of the type. Integer types get the nearest integer, halves rounded up. Only a mean near the largest
  * integer of 64 bits can be rounded beyond it.
@@ -249,7 +228,7 @@ static void
 write_means(struct raw_out *out, const struct result *r)
 {
 	size_t k = r->v->planes, size = img_type_size(r->v->type), n = r->classes->n + 1;
-	double *mean = class_means(r);
+	double *mean = means_of(r);
 	char *sample = weir_xalloc(n * k, size);
 	struct img y;
 
@@ -274,7 +253,7 @@ static void
 write_palette(struct raw_out *out, const struct result *r)
 {
 	size_t k = r->v->set.k;
-	double *mean = class_means(r);
+	double *mean = means_of(r);
 
 	for (size_t label = r->classes->weight[0] ? 0 : 1; label <= r->classes->n; label++) {
 		raw_printf(out, "%zu %ju %.4f", label, (uintmax_t)r->classes->weight[label],
@@ -339,6 +318,8 @@ write_colours(struct raw_out *out, const struct result *r)
 	strcpy(y.axis[0].kind, "list");
 	name_columns(&y, v->planes, place);
 	img_set_key(&y, "colours", "%s", img_type_name(v->type));
+	if (v->opaque > 0)
+		img_set_key(&y, "opaque", "%.0f", v->opaque);
 	opt_add_history(&y, r->common);
 	raw_head(out, &y);
 	for (size_t i = 0; i < v->set.n; i++) {

@@ -1,178 +1,152 @@
-/*
- * Runs the steps of palette.h. Few classes are made from three starts, and the best result is taken, since with few classes
- * the result depends most on the start. All numbers here were tuned on the twelve odd photographs of Kodak's set; the man page
- * reports the even ones. FINE between 1/64 and 1/8 changes the mean error by less than .01 dB; a larger one is faster.
- */
+/* Turns colours into coordinates for the engines of palette.h. */
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/mem.h"
-#include "common/par.h"
-#include "emst/palette/exchange.h"
 #include "emst/palette/palette.h"
-#include "emst/palette/swaps.h"
 
-enum { MOST_ROUNDS = 1000, FAILURES = 10, STARTS = 3, FEW = 16, MANY = 64, SEEDS = 4 };
-/* A picture of so few colours is looked at more thoroughly. */
-enum { HANDFUL = 256 };
-static const double GAIN = .001; /* dB */
-static const double FINE = 1. / 16;
-
-/* The classes that one start leads to. */
-struct choice {
-	size_t k;
-	struct centre c[PALETTE_MOST];
-	double sse; /* negative: memory has run out */
+/* Colours in the making. */
+struct gamut {
+	struct palette_colours p;
+	uint64_t *weight; /* [vertices]; owned */
+	int32_t *x;	  /* [vertices][4]; owned */
+	bool *opaque;	  /* [vertices]; owned */
+	uint32_t *at;	  /* [vertices]: the colour of each vertex; owned */
 };
 
-/*
- * Makes the colours fewer. A node of side s and w pixels becomes one colour when w s^2 is at most FINE times the mean SSE of the
- * classes h. The weights of the classes are floats, so the SSE has an error of less than 1e-6 of the sum of squares.
- */
-static int
-make_thin(struct cells *thin, const struct cells *cells, const struct choice *h)
+/* Finds the least and the largest sample. */
+static void
+find_range(const struct vertices *v, double *low, double *high)
 {
-	uint32_t *start = weir_alloc_large(cells->n + 1, sizeof *start);
-	double sse = cells->squares * (1 - 1e-6), most[TOP + 1];
-	int err = -ENOMEM;
+	double x[4];
 
-	*thin = (struct cells){0};
-	for (size_t j = 0; j < h->k; j++)
-		for (int a = 0; a < 3; a++)
-			sse -= (double)h->c[j].w * (double)h->c[j].x[a] * (double)h->c[j].x[a];
-	for (int s = 0; s <= TOP; s++)
-		most[s] = fmax(ldexp(FINE * sse / (double)h->k, -2 * s), 1);
-	if (start)
-		err = cells_thin(thin, cells, start, cells_cut(cells, most, start));
-	weir_free(start);
-	return err;
-}
-
-/* Improves the classes h, by swaps and rounds over the fewer colours. */
-static int
-improve(struct choice *h, const struct cells *thin, bool few)
-{
-	struct lloyd *l = weir_calloc(1, sizeof *l);
-	int err = l ? lloyd_init(l, thin, 1) : -ENOMEM;
-
-	if (!err) {
-		l->k = h->k;
-		l->few = few;
-		memcpy(l->c, h->c, sizeof h->c);
-		for (int i = 0; i < 10; i++) {
-			lloyd_run(l, 2, GAIN);
-			if (!swaps_make(l, h->k / 8 + 1))
-				break;
+	*low = INFINITY;
+	*high = -INFINITY;
+	for (size_t i = 0; i < v->set.n; i++) {
+		vertices_get(v, i, x);
+		for (size_t a = 0; a < v->planes; a++) {
+			*low = fmin(*low, x[a]);
+			*high = fmax(*high, x[a]);
 		}
-		h->sse = lloyd_run(l, MOST_ROUNDS, GAIN);
-		h->sse = swaps_try(l, few ? 2 * FAILURES : FAILURES, h->sse);
-		h->sse = lloyd_run(l, MOST_ROUNDS, GAIN);
-		memcpy(h->c, l->c, sizeof h->c);
 	}
-	if (l)
-		lloyd_free(l);
-	weir_free(l);
+}
+
+/* Lists the samples, less the least of them. */
+static void
+list_samples(struct gamut *g, const struct vertices *v)
+{
+	const size_t dims = v->planes == 4 ? 4 : 3;
+	double x[4], low, high;
+
+	find_range(v, &low, &high);
+	while ((int)(high - low) >> g->p.shift > 255)
+		g->p.shift++;
+	for (size_t i = 0; i < v->set.n; i++) {
+		vertices_get(v, i, x);
+		for (size_t a = 0; a < dims; a++)
+			g->x[i * dims + a] = a < v->planes ? (int32_t)(x[a] - low) : 0;
+	}
+	g->p.n = v->set.n;
+	g->p.gray = v->planes == 1;
+}
+
+/*
+ * Fills to[4] with the coordinates of a colour with alpha. A level of 8 bits is 256 units. The first three lie around 32768;
+ * the last is at most 56534.
+ */
+static void
+place_seen(const struct vertices *v, const double *x, int32_t to[4])
+{
+	const size_t planes = v->planes - 1;
+	const double a = fmin(x[planes] / v->opaque, 1) * 65280;
+
+	for (size_t c = 0; c < 3; c++)
+		to[c] =
+		    c < planes ? 32768 + (int32_t)rint(a * (fmin(x[c] / v->opaque, 1) - .5)) : 0;
+	to[3] = (int32_t)rint(a * sqrt((double)planes) / 2);
+}
+
+/* Lists the colours as they are seen. All clear ones are one colour. */
+static void
+list_seen(struct gamut *g, const struct vertices *v)
+{
+	struct palette_colours *p = &g->p;
+
+	p->shift = 8;
+	for (size_t i = 0; i < v->set.n; i++) {
+		double x[4];
+		size_t at = p->n;
+		vertices_get(v, i, x);
+		const double alpha = x[v->planes - 1];
+		if (alpha == 0 && p->has_clear) {
+			g->weight[p->clear] += v->weight[i];
+			g->at[i] = (uint32_t)p->clear;
+			continue;
+		}
+		if (alpha == 0) {
+			p->has_clear = true;
+			p->clear = at;
+		}
+		place_seen(v, x, g->x + 4 * at);
+		g->weight[at] = v->weight[i];
+		g->opaque[at] = alpha >= v->opaque;
+		if (g->opaque[at])
+			p->opaque = g->opaque;
+		g->at[i] = (uint32_t)at;
+		p->n++;
+	}
+	p->weight = g->weight;
+}
+
+static int
+make_seen(struct gamut *g, const struct vertices *v, size_t k, int threads, uint32_t *label)
+{
+	const size_t n = v->set.n;
+
+	g->weight = weir_alloc_large(n, sizeof *g->weight);
+	g->opaque = weir_alloc_large(n, sizeof *g->opaque);
+	g->at = weir_alloc_large(n, sizeof *g->at);
+	uint32_t *of = weir_alloc_large(n, sizeof *of);
+	int err = -ENOMEM;
+	if (g->weight && g->opaque && g->at && of) {
+		list_seen(g, v);
+		err = palette_rgba(&g->p, k, threads, of);
+		for (size_t i = 0; !err && i < n; i++)
+			label[i] = of[g->at[i]];
+	}
+	weir_free(of);
+	weir_free(g->weight);
+	weir_free(g->opaque);
+	weir_free(g->at);
 	return err;
 }
 
-/* Makes k classes, starting from an octree whose nodes are split from pixels/parts pixels on. */
-static void
-settle(struct choice *h, const struct cells *cells, size_t k, unsigned parts)
+bool
+palette_takes(const struct vertices *v)
 {
-	struct centre *seed = NULL;
-	struct ward *w = NULL;
-	struct cells thin = {0};
-	size_t n;
-	int err = seeds_make(cells, (double)cells->pixels / parts, SEEDS * k, &seed, &n);
-
-	if (!err)
-		err = ward_make(&w, seed, n);
-	if (!err) {
-		h->k = k < n ? k : n;
-		ward_cut(w, h->k, h->c);
-		err = make_thin(&thin, cells, h);
-	}
-	if (!err)
-		err = improve(h, &thin, cells->n <= HANDFUL);
-	if (err)
-		h->sse = -1;
-	cells_free(&thin);
-	ward_free(w);
-	weir_free(seed);
-}
-
-/* Rounds the centres to whole numbers, since the output has these. */
-static void
-round_centres(struct lloyd *l)
-{
-	for (size_t j = 0; j < l->k; j++)
-		for (int a = 0; a < 3; a++)
-			l->c[j].x[a] = rintf(fminf(fmaxf(l->c[j].x[a], 0), 255));
-}
-
-/* Runs all starts. h[0] gets the best result. */
-static int
-settle_best(struct choice h[STARTS], const struct cells *cells, size_t k, int threads)
-{
-	/* With fewer colours, all starts have every colour as a seed. */
-	const size_t starts = k <= FEW && cells->n > SEEDS * k ? STARTS : 1;
-	const unsigned parts[STARTS] = {k <= FEW ? 300 : k <= MANY ? 250 : 500, 200, 150};
-
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (starts > 1)
-	for (size_t i = 0; i < starts; i++)
-		settle(&h[i], cells, k, parts[i]);
-	for (size_t i = 0; i < starts; i++)
-		if (h[i].sse < 0)
-			return -ENOMEM;
-	for (size_t i = 1; i < starts; i++)
-		if (h[i].sse < h[0].sse)
-			h[0] = h[i];
-	return 0;
-}
-
-/* Ends with rounds over all colours, and labels them. */
-static int
-find_labels(const struct cells *cells, const struct choice *h, int threads, uint32_t *label)
-{
-	struct lloyd *l = weir_calloc(1, sizeof *l);
-	int err = l ? lloyd_init(l, cells, threads) : -ENOMEM;
-
-	if (!err) {
-		l->k = h->k;
-		memcpy(l->c, h->c, sizeof h->c);
-		lloyd_run(l, MOST_ROUNDS, GAIN);
-		if (cells->n <= HANDFUL)
-			exchange_run(l);
-		round_centres(l);
-		lloyd_assign(l);
-		for (size_t p = 0; p < cells->n; p++)
-			label[cells->from[p]] = l->label[p];
-	}
-	if (l)
-		lloyd_free(l);
-	weir_free(l);
-	return err;
+	return v->planes <= 4 && (v->type == IMG_U8 || v->type == IMG_U16);
 }
 
 int
-palette_make(const uint32_t *code, const uint64_t *weight, size_t n, size_t k, int threads,
-	     uint32_t *label)
+palette_make(const struct vertices *v, size_t k, int threads, uint32_t *label)
 {
-	struct cells cells;
+	struct gamut g = {.p = {.weight = v->weight}};
+	int err;
 
-	if (n <= k) {
-		for (uint32_t i = 0; i < n; i++)
-			label[i] = i;
-		return 0;
+	if (v->code && !v->opaque) {
+		g.p.code = v->code;
+		g.p.n = v->set.n;
+		return palette_rgb(&g.p, k, threads, label);
 	}
-	struct choice *h = weir_alloc(STARTS, sizeof *h);
-	int err = cells_make(&cells, code, weight, n);
-	if (!err)
-		err = h ? settle_best(h, &cells, k, threads) : -ENOMEM;
-	if (!err)
-		err = find_labels(&cells, h, threads, label);
-	cells_free(&cells);
-	weir_free(h);
+	g.p.x = g.x = weir_alloc_large(v->set.n, 4 * sizeof *g.x);
+	if (!g.x)
+		return -ENOMEM;
+	if (v->opaque) {
+		err = make_seen(&g, v, k, threads, label);
+	} else {
+		list_samples(&g, v);
+		err = (v->planes == 4 ? palette_rgba : palette_rgb)(&g.p, k, threads, label);
+	}
+	weir_free(g.x);
 	return err;
 }

@@ -51,7 +51,7 @@ run_ours(void *job)
 	    vertices_weigh(&v, p->threads))
 		die("no memory");
 	label = weir_xalloc(v.set.n, sizeof *label);
-	if (palette_make(v.code, v.weight, v.set.n, p->k, p->threads, label))
+	if (palette_make(&v, p->k, p->threads, label))
 		die("no memory");
 	for (size_t from = 0; from < n; from += BLOCK) {
 		const size_t count = n - from < BLOCK ? n - from : BLOCK;

@@ -1,21 +1,21 @@
 /* Makes the classes that Ward's method begins with. */
-#include <errno.h>
-#include <math.h>
-
-#include "common/mem.h"
-#include "emst/palette/centres.h"
 
 static struct centre
 sum_run(const struct cells *c, uint32_t from, uint32_t to)
 {
-	struct sum4 sum = {{0}};
+	struct sums sum = {{0}};
 
 	for (uint32_t p = from; p < to; p++)
-		sum4_add(&sum, &c->sum[p]);
-	return centre_of(&sum);
+		sums_add(&sum, &c->sum[p]);
+	return centre_of(&sum, c->unit);
 }
 
-int
+/*
+ * Makes classes by the tree of cells_body.h. Its nodes are split while they hold `most` pixels or more, down to side 2. Where
+ * that leaves fewer than `least` classes, `most` is halved and nodes of side 2 are split too. The caller frees *seed [*n]. 0 or
+ * -ENOMEM.
+ */
+static int
 seeds_make(const struct cells *c, double most, size_t least, struct centre **seed, size_t *n)
 {
 	uint32_t *start = weir_alloc_large(c->n + 1, sizeof *start);
@@ -29,7 +29,7 @@ seeds_make(const struct cells *c, double most, size_t least, struct centre **see
 	least = least < c->n ? least : c->n;
 	while ((*n = cells_cut(c, limit, start)) < least) {
 		most /= 2;
-		for (int s = 1; s <= TOP; s++)
+		for (int s = 0; s <= TOP; s++)
 			limit[s] = most;
 	}
 	*seed = weir_alloc_large(*n, sizeof **seed);

@@ -1,3 +1,4 @@
+/* Lloyd's method (1982) over cells of colours: rounds of assigning colours to centres and moving the centres. */
 /*
  * Centre j is excluded for a whole cell if another centre m is nearer to all points of the cell's box:
  *
@@ -6,15 +7,6 @@
  * m is the centre nearest to the middle of the box. On photographs, a few of 256 centres remain. The sums are whole numbers,
  * so they do not depend on the number of threads.
  */
-#include <errno.h>
-#include <math.h>
-#include <string.h>
-
-#include "common/cpu.h"
-#include "common/mem.h"
-#include "common/par.h"
-#include "emst/palette/lloyd.h"
-
 /* A bound on the rounding error of the difference above, in squared units. Centres within it stay. */
 static const float SLACK = .05f;
 
@@ -35,13 +27,32 @@ keep_smaller(lanes *to, const lanes *x)
 /* Centres that may be the nearest ones, by twice their coordinates. LANES places after the last are too far away for every colour. */
 struct rivals {
 	size_t n;
-	float x2[3][PALETTE_MOST + LANES], square[PALETTE_MOST + LANES];
+	float x2[DIMS][PALETTE_MOST + LANES], square[PALETTE_MOST + LANES];
 	int32_t id[PALETTE_MOST + LANES];
 };
 
 enum { SHARE = 2048, MOST_SHARES = 64 }; /* colours in a share, as long as the shares are few */
 
-int
+struct lloyd {
+	const struct cells *cells;
+	size_t k;
+	int threads;
+	/* The colours are so few that swaps are to be thorough. False after lloyd_init(). */
+	bool few;
+	/*
+	 * Opaque colours go to opaque classes only, and the clear colour to the class `clear` unless this is k. The alpha of an
+	 * opaque centre is 255, and the clear centre is the clear colour. False after lloyd_init().
+	 */
+	bool pinned;
+	struct centres c;
+	struct sums sum[PALETTE_MOST]; /* of each class in the last round */
+	uint8_t *label;		       /* [cells->n], in the order of the cells; owned */
+	struct sums *share;	       /* [shares][k]; owned */
+	size_t shares; /* the cells are divided into shares, which the threads take in turn */
+};
+
+/* Allocates; there are no classes yet. 0 or -ENOMEM; call lloyd_free() in either case. */
+static int
 lloyd_init(struct lloyd *l, const struct cells *cells, int threads)
 {
 	size_t shares = cells->n / SHARE + 1;
@@ -55,7 +66,7 @@ lloyd_init(struct lloyd *l, const struct cells *cells, int threads)
 	return l->label && l->share ? 0 : -ENOMEM;
 }
 
-void
+static void
 lloyd_free(struct lloyd *l)
 {
 	weir_free(l->label);
@@ -70,22 +81,26 @@ pad(struct rivals *r)
 {
 	for (size_t i = r->n; i < r->n + LANES; i++) {
 		r->square[i] = 1e12f;
-		for (int a = 0; a < 3; a++)
+		for (int a = 0; a < DIMS; a++)
 			r->x2[a][i] = 0;
 	}
 }
 
+/* Lists all centres, or only the opaque ones. */
 static void
-list_centres(struct rivals *r, const struct lloyd *l)
+list_centres(struct rivals *r, const struct lloyd *l, bool opaque)
 {
+	r->n = 0;
 	for (size_t j = 0; j < l->k; j++) {
-		const float *x = l->c[j].x;
-		for (int a = 0; a < 3; a++)
-			r->x2[a][j] = 2 * x[a];
-		r->square[j] = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
-		r->id[j] = (int32_t)j;
+		if (opaque && !l->c.opaque[j])
+			continue;
+		r->square[r->n] = 0;
+		for (int a = 0; a < DIMS; a++) {
+			r->x2[a][r->n] = 2 * l->c.at[j].x[a];
+			r->square[r->n] += l->c.at[j].x[a] * l->c.at[j].x[a];
+		}
+		r->id[r->n++] = (int32_t)j;
 	}
-	r->n = l->k;
 	pad(r);
 }
 
@@ -93,16 +108,16 @@ list_centres(struct rivals *r, const struct lloyd *l)
 CPU_INLINE size_t
 nearest_to_middle(const struct rivals *r, const struct box *b)
 {
-	const float x = (b->lo[0] + b->hi[0]) / 2, y = (b->lo[1] + b->hi[1]) / 2,
-		    z = (b->lo[2] + b->hi[2]) / 2;
-	float d[PALETTE_MOST + LANES], least[LANES];
+	float x[DIMS], d[PALETTE_MOST + LANES], least[LANES];
 	lanes low = (lanes){0} + 1e30f;
 	size_t m = 0;
 
+	for (int a = 0; a < DIMS; a++)
+		x[a] = (b->lo[a] + b->hi[a]) / 2;
 	for (size_t j = 0; j < r->n; j += LANES) {
-		const lanes e =
-		    *(const loose *)(r->square + j) - x * *(const loose *)(r->x2[0] + j) -
-		    y * *(const loose *)(r->x2[1] + j) - z * *(const loose *)(r->x2[2] + j);
+		lanes e = *(const loose *)(r->square + j);
+		for (int a = 0; a < DIMS; a++)
+			e -= x[a] * *(const loose *)(r->x2[a] + j);
 		memcpy(d + j, &e, sizeof e);
 		keep_smaller(&low, &e);
 	}
@@ -124,7 +139,7 @@ narrow(const struct rivals *r, const struct box *b, struct rivals *left)
 
 	for (size_t j = 0; j < r->n; j++) {
 		float sum = r->square[j] - r->square[m];
-		for (int a = 0; a < 3; a++) {
+		for (int a = 0; a < DIMS; a++) {
 			const float v = r->x2[a][m] - r->x2[a][j], low = v * b->lo[a],
 				    high = v * b->hi[a];
 			sum += low < high ? low : high;
@@ -137,7 +152,7 @@ narrow(const struct rivals *r, const struct box *b, struct rivals *left)
 		left->n += f[j] <= SLACK;
 	}
 	for (size_t i = 0; i < left->n; i++) {
-		for (int a = 0; a < 3; a++)
+		for (int a = 0; a < DIMS; a++)
 			left->x2[a][i] = r->x2[a][at[i]];
 		left->square[i] = r->square[at[i]];
 		left->id[i] = r->id[at[i]];
@@ -148,13 +163,15 @@ narrow(const struct rivals *r, const struct box *b, struct rivals *left)
 CPU_INLINE void
 nearest_rivals(const struct cells *c, size_t p, const struct rivals *r, uint8_t at[LANES])
 {
-	const lanes x = *(const loose *)(c->x[0] + p), y = *(const loose *)(c->x[1] + p),
-		    z = *(const loose *)(c->x[2] + p);
-	lanes best = (lanes){0} + 1e30f;
+	lanes x[DIMS], best = (lanes){0} + 1e30f;
 	marks id = {0};
 
+	for (int a = 0; a < DIMS; a++)
+		x[a] = *(const loose *)(c->x[a] + p);
 	for (size_t j = 0; j < r->n; j++) {
-		const lanes d = r->square[j] - x * r->x2[0][j] - y * r->x2[1][j] - z * r->x2[2][j];
+		lanes d = r->square[j] - x[0] * r->x2[0][j];
+		for (int a = 1; a < DIMS; a++)
+			d -= x[a] * r->x2[a][j];
 		const marks less = d < best;
 		id = (less & r->id[j]) | (~less & id);
 		keep_smaller(&best, &d);
@@ -163,10 +180,10 @@ nearest_rivals(const struct cells *c, size_t p, const struct rivals *r, uint8_t 
 		at[i] = (uint8_t)id[i];
 }
 
-/* Assigns the colours of the cells from..to-1, and adds them to sum[k]. Cells of few colours do not repay a test. */
+/* Assigns the colours of the cells from..to-1, and adds them to sum[k]. all[1] lists the centres for opaque colours. Cells of few colours do not repay a test. */
 WEIR_CLONES(assign_cells,
 	    (const struct cells *c, const struct rivals *all, size_t from, size_t to,
-	     uint8_t *label, struct sum4 *sum),
+	     uint8_t *label, struct sums *sum),
 	    (c, all, from, to, label, sum))
 {
 	struct rivals near, nearer;
@@ -176,7 +193,7 @@ WEIR_CLONES(assign_cells,
 		const struct rivals *r = &near;
 		if (q->block != block) {
 			block = q->block;
-			narrow(all, &c->block[block], &near);
+			narrow(&all[c->block[block].opaque], &c->block[block].box, &near);
 			pad(&near);
 		}
 		if (q[1].start - q->start > LANES) {
@@ -184,7 +201,7 @@ WEIR_CLONES(assign_cells,
 			r = &nearer;
 		}
 		if (r->n == 1) {
-			sum4_add(&sum[r->id[0]], &q->sum);
+			sums_add(&sum[r->id[0]], &q->sum);
 			memset(label + q->start, (int)r->id[0], q[1].start - q->start);
 			continue;
 		}
@@ -194,7 +211,7 @@ WEIR_CLONES(assign_cells,
 			nearest_rivals(c, p, r, at);
 			for (size_t i = 0; i < n; i++) {
 				label[p + i] = at[i];
-				sum4_add(&sum[at[i]], &c->sum[p + i]);
+				sums_add(&sum[at[i]], &c->sum[p + i]);
 			}
 		}
 	}
@@ -216,54 +233,92 @@ sse_of(const struct lloyd *l)
 	double sse = l->cells->squares;
 
 	for (size_t j = 0; j < l->k; j++)
-		for (int a = 0; a < 3; a++) {
-			const double x = (double)l->c[j].x[a];
-			sse += x * (x * (double)l->sum[j].v[3] - 2 * (double)l->sum[j].v[a]);
+		for (int a = 0; a < DIMS; a++) {
+			const double x = (double)l->c.at[j].x[a],
+				     sum = (double)l->sum[j].v[a] * (double)l->cells->unit;
+			sse += x * (x * (double)l->sum[j].v[DIMS] - 2 * sum);
 		}
 	return sse;
 }
 
-double
+/* Puts the clear colour into the clear class. */
+static void
+assign_clear(struct lloyd *l)
+{
+	const uint32_t p = l->cells->clear;
+	const struct sums *s = &l->cells->sum[p];
+
+	for (int a = 0; a <= DIMS; a++) {
+		l->sum[l->label[p]].v[a] -= s->v[a];
+		l->sum[l->c.clear].v[a] += s->v[a];
+	}
+	l->label[p] = (uint8_t)l->c.clear;
+}
+
+/* Assigns every colour to its nearest centre in label[], and fills sum[]. Returns the SSE of the present centres. */
+static double
 lloyd_assign(struct lloyd *l)
 {
-	struct rivals all;
+	struct rivals all[2];
 
-	list_centres(&all, l);
+	list_centres(&all[0], l, false);
+	list_centres(&all[1], l, l->pinned);
 	memset(l->share, 0, l->shares * l->k * sizeof *l->share);
 	/* Even a team of one thread costs some microseconds, as much as a round on a small picture. */
 	if (l->threads == 1 || l->shares == 1)
 		for (size_t s = 0; s < l->shares; s++)
-			assign_share(l, &all, s);
+			assign_share(l, all, s);
 	else
 #pragma omp parallel for schedule(dynamic, 1) num_threads(l->threads)
 		for (size_t s = 0; s < l->shares; s++)
-			assign_share(l, &all, s);
+			assign_share(l, all, s);
 	memset(l->sum, 0, sizeof l->sum);
 	for (size_t s = 0; s < l->shares; s++)
 		for (size_t j = 0; j < l->k; j++)
-			sum4_add(&l->sum[j], &l->share[s * l->k + j]);
+			sums_add(&l->sum[j], &l->share[s * l->k + j]);
+	if (l->pinned && l->c.clear < l->k)
+		assign_clear(l);
 	return sse_of(l);
 }
 
-void
+/* Gives the pinned centres their fixed coordinates. */
+static void
+pin_centres(struct lloyd *l)
+{
+	for (size_t j = 0; j < l->k; j++)
+		if (l->c.opaque[j])
+			l->c.at[j].x[DIMS - 1] = l->cells->solid;
+	if (l->c.clear < l->k)
+		for (int a = 0; a < DIMS; a++)
+			l->c.at[l->c.clear].x[a] = l->cells->x[a][l->cells->clear];
+}
+
+/* Moves the centres to the means of their classes. The centre of a class without colours stays, with weight 0. */
+static void
 lloyd_update(struct lloyd *l)
 {
 	for (size_t j = 0; j < l->k; j++)
-		if (l->sum[j].v[3])
-			l->c[j] = centre_of(&l->sum[j]);
+		if (l->sum[j].v[DIMS])
+			l->c.at[j] = centre_of(&l->sum[j], l->cells->unit);
 		else
-			l->c[j].w = 0;
+			l->c.at[j].w = 0;
+	if (l->pinned)
+		pin_centres(l);
 }
 
 static void
 overshoot(struct lloyd *l, const struct centre *old)
 {
 	for (size_t j = 0; j < l->k; j++)
-		for (int a = 0; a < 3; a++)
-			l->c[j].x[a] += .9f * (l->c[j].x[a] - old[j].x[a]);
+		for (int a = 0; a < DIMS; a++)
+			l->c.at[j].x[a] += .9f * (l->c.at[j].x[a] - old[j].x[a]);
 }
 
-double
+/*
+ * Runs rounds until one gains less than `gain` dB, or `most` rounds. Except in the last round, each centre moves to the mean
+ * of its class and past it by .9 of the distance moved. Returns the SSE.
+ */
+static double
 lloyd_run(struct lloyd *l, int most, double gain)
 {
 	struct centre old[PALETTE_MOST];
@@ -271,7 +326,7 @@ lloyd_run(struct lloyd *l, int most, double gain)
 
 	for (int round = 0; round < most; round++) {
 		sse = lloyd_assign(l);
-		memcpy(old, l->c, sizeof old);
+		memcpy(old, l->c.at, sizeof old);
 		lloyd_update(l);
 		if (round == most - 1 || 10 * log10(before / sse) < gain)
 			break;

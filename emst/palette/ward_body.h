@@ -3,15 +3,7 @@
  * and on, until two classes are each other's nearest; these two join. The costs are sorted at the end, which gives the order
  * of joining.
  */
-#include <errno.h>
-#include <stdlib.h>
-
-#include "common/cpu.h"
-#include "common/mem.h"
-#include "emst/palette/centres.h"
-#include "emst/roots.h"
-
-enum { BLOCK = 512, WIDE = 16 };
+enum { WARD_BLOCK = 512, WIDE = 16 };
 
 struct joining {
 	float cost;
@@ -29,7 +21,7 @@ struct ward {
 /* The remaining classes, by coordinate. w < 0 marks a class that has joined another, and the places up to a multiple of WIDE. */
 struct chain {
 	size_t n, left;
-	float *x, *y, *z, *w, *cost;
+	float *x[DIMS], *w, *cost;
 	uint32_t *id, *link;
 	size_t nlink;
 };
@@ -52,17 +44,23 @@ WEIR_CLONES_OF(float, find_costs,
 	       (const struct chain *c, size_t i, size_t from, size_t to, float *restrict cost),
 	       (c, i, from, to, cost))
 {
-	const float *restrict x = c->x, *restrict y = c->y, *restrict z = c->z, *restrict w = c->w;
-	const float xi = x[i], yi = y[i], zi = z[i], wi = w[i];
-	float least[WIDE];
+	const float *restrict w = c->w;
+	const float wi = w[i];
+	const float *x[DIMS];
+	float xi[DIMS], least[WIDE];
 
+	for (int a = 0; a < DIMS; a++) {
+		x[a] = c->x[a];
+		xi[a] = x[a][i];
+	}
 	for (size_t l = 0; l < WIDE; l++)
 		least[l] = 1e30f;
 	for (size_t j = from; j < to; j += WIDE)
 		for (size_t l = 0; l < WIDE; l++) {
-			const float dx = x[j + l] - xi, dy = y[j + l] - yi, dz = z[j + l] - zi,
-				    wj = w[j + l];
-			const float d2 = dx * dx + dy * dy + dz * dz;
+			const float wj = w[j + l];
+			float d2 = 0;
+			for (int a = 0; a < DIMS; a++)
+				d2 += (x[a][j + l] - xi[a]) * (x[a][j + l] - xi[a]);
 			const float q = d2 * (wi * wj) / (wi + wj);
 			const float p = ((wj < 0) | (j + l == i)) ? 1e30f : q;
 			cost[j + l] = p;
@@ -80,9 +78,9 @@ nearest(const struct chain *c, size_t i, float *cost)
 	size_t best = i;
 
 	*cost = 1e30f;
-	for (size_t from = 0; from < c->n; from += BLOCK) {
+	for (size_t from = 0; from < c->n; from += WARD_BLOCK) {
 		const size_t all = (c->n + WIDE - 1) / WIDE * WIDE,
-			     to = from + BLOCK < all ? from + BLOCK : all;
+			     to = from + WARD_BLOCK < all ? from + WARD_BLOCK : all;
 		const float least = find_costs(c, i, from, to, c->cost);
 		if (least >= *cost)
 			continue;
@@ -99,13 +97,15 @@ nearest(const struct chain *c, size_t i, float *cost)
 static void
 join(struct chain *c, size_t a, size_t b)
 {
-	struct centre p = {{c->x[a], c->y[a], c->z[a]}, c->w[a]},
-		      q = {{c->x[b], c->y[b], c->z[b]}, c->w[b]};
+	struct centre p = {.w = c->w[a]}, q = {.w = c->w[b]};
 
+	for (int i = 0; i < DIMS; i++) {
+		p.x[i] = c->x[i][a];
+		q.x[i] = c->x[i][b];
+	}
 	p = centre_join(p, q);
-	c->x[a] = p.x[0];
-	c->y[a] = p.x[1];
-	c->z[a] = p.x[2];
+	for (int i = 0; i < DIMS; i++)
+		c->x[i][a] = p.x[i];
 	c->w[a] = p.w;
 	c->w[b] = -1;
 	c->left--;
@@ -119,9 +119,8 @@ close_ranks(struct chain *c)
 
 	for (size_t i = 0; i < c->n; i++)
 		if (c->w[i] >= 0) {
-			c->x[n] = c->x[i];
-			c->y[n] = c->y[i];
-			c->z[n] = c->z[i];
+			for (int a = 0; a < DIMS; a++)
+				c->x[a][n] = c->x[a][i];
 			c->w[n] = c->w[i];
 			c->id[n++] = c->id[i];
 		}
@@ -162,22 +161,21 @@ static int
 find_joinings(struct ward *w)
 {
 	const size_t n = w->n, lanes = (n + WIDE - 1) / WIDE * WIDE;
-	float *room = weir_calloc_large(5 * lanes, sizeof *room);
+	float *room = weir_calloc_large((DIMS + 2) * lanes, sizeof *room);
 	uint32_t *more = weir_alloc_large(2 * n + 2, sizeof *more);
-	struct chain c = {n, n, room, NULL, NULL, NULL, NULL, more, NULL, 0};
+	struct chain c = {.n = n, .left = n, .id = more};
 
 	if (room && more) {
-		c.y = room + lanes;
-		c.z = c.y + lanes;
-		c.w = c.z + lanes;
+		for (int a = 0; a < DIMS; a++)
+			c.x[a] = room + (size_t)a * lanes;
+		c.w = room + DIMS * lanes;
 		c.cost = c.w + lanes;
 		for (size_t i = n; i < lanes; i++)
 			c.w[i] = -1;
 		c.link = more + n;
 		for (size_t i = 0; i < n; i++) {
-			c.x[i] = w->c[i].x[0];
-			c.y[i] = w->c[i].x[1];
-			c.z[i] = w->c[i].x[2];
+			for (int a = 0; a < DIMS; a++)
+				c.x[a][i] = w->c[i].x[a];
 			c.w[i] = w->c[i].w;
 			c.id[i] = (uint32_t)i;
 		}
@@ -189,7 +187,8 @@ find_joinings(struct ward *w)
 	return room && more ? 0 : -ENOMEM;
 }
 
-int
+/* Finds the order of joining n classes: always the two whose joining costs least. 0 or -ENOMEM; call ward_free() in either case. */
+static int
 ward_make(struct ward **out, const struct centre *c, size_t n)
 {
 	struct ward *w = *out = weir_calloc(1, sizeof *w);
@@ -205,7 +204,7 @@ ward_make(struct ward **out, const struct centre *c, size_t n)
 	return find_joinings(w);
 }
 
-void
+static void
 ward_free(struct ward *w)
 {
 	if (!w)
@@ -217,7 +216,8 @@ ward_free(struct ward *w)
 	weir_free(w);
 }
 
-void
+/* Fills out [k] with the classes when k <= n of them are left. */
+static void
 ward_cut(const struct ward *w, size_t k, struct centre *out)
 {
 	size_t n = 0;

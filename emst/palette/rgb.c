@@ -1,0 +1,24 @@
+/* The engine for three coordinates: see palette.h. */
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cpu.h"
+#include "common/mem.h"
+#include "common/par.h"
+#include "emst/palette/palette.h"
+#include "emst/roots.h"
+
+#define DIMS 3
+#define RUN  palette_rgb
+
+#include "emst/palette/cells_body.h"
+#include "emst/palette/centres_body.h"
+#include "emst/palette/seeds_body.h"
+#include "emst/palette/ward_body.h"
+#include "emst/palette/lloyd_body.h"
+#include "emst/palette/exchange_body.h"
+#include "emst/palette/swaps_body.h"
+#include "emst/palette/palette_body.h"

@@ -1,0 +1,415 @@
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cpu.h"
+#include "common/mem.h"
+#include "common/par.h"
+#include "emst/palette/palette.h"
+#include "t/check.h"
+#include "t/check_emst.h"
+
+#define DIMS 3
+#include "emst/palette/cells_body.h"
+#include "emst/palette/centres_body.h"
+#include "emst/palette/lloyd_body.h"
+
+/* --- three dimensions ------------------------------------------------------------------------------------------------- */
+
+enum { PIXELS = 3000 };
+
+static int
+ascending(const void *pa, const void *pb)
+{
+	const uint32_t *a = pa, *b = pb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Distinct colours of a few clouds, ascending, with weights. */
+static size_t
+random_histogram(struct check_rng *r, uint32_t *code, uint64_t *weight)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < PIXELS; i++) {
+		const double cloud = 40 * (double)rng_below(r, 6);
+		code[i] = 0;
+		for (int a = 0; a < 3; a++)
+			code[i] = code[i] << 8 |
+				  (uint32_t)fmin(fmax(20 + cloud + 9 * rng_normal(r), 0), 255);
+		weight[i] = 1 + (uint64_t)rng_below(r, 50) * rng_below(r, 50);
+	}
+	weight[0] = 1u << 30; /* a sky of one colour */
+	qsort(code, PIXELS, sizeof *code, ascending);
+	for (size_t i = 0; i < PIXELS; i++)
+		if (!n || code[i] != code[n - 1])
+			code[n++] = code[i];
+	return n;
+}
+
+static double
+distance2(const struct centre *c, uint32_t code)
+{
+	double d2 = 0;
+
+	for (int a = 0; a < 3; a++) {
+		const double d = (double)c->x[a] - (code >> 8 * (2 - a) & 255);
+		d2 += d * d;
+	}
+	return d2;
+}
+
+/* Every colour against every centre. */
+static bool
+all_nearest(const struct lloyd *l, const struct cells *cells, const uint32_t *code,
+	    const uint64_t *weight, double sse)
+{
+	double sum = 0;
+
+	for (size_t p = 0; p < cells->n; p++) {
+		const uint32_t i = cells->from[p];
+		double least = INFINITY;
+		const double got = distance2(&l->c.at[l->label[p]], code[i]);
+		for (size_t j = 0; j < l->k; j++)
+			least = fmin(least, distance2(&l->c.at[j], code[i]));
+		if (got > least + .1)
+			return false;
+		sum += (double)weight[i] * got;
+	}
+	return fabs(sum - sse) <= 1e-9 * cells->squares;
+}
+
+static void
+check_rounds(void)
+{
+	static uint64_t weight[PIXELS];
+	static uint32_t code[PIXELS];
+	struct check_many m = {0};
+	struct check_rng r = {8};
+
+	for (size_t set = 0; set < 40; set++) {
+		struct cells cells;
+		struct lloyd l;
+		const size_t n = random_histogram(&r, code, weight);
+		int err = cells_make(&cells, &(struct palette_colours){n, weight, code});
+		if (!err)
+			err = lloyd_init(&l, &cells, 1 + (int)(set % 3));
+		l.k = 1 + rng_below(&r, set % 2 ? 20 : PALETTE_MOST);
+		for (size_t j = 0; j < l.k; j++)
+			for (int a = 0; a < 3; a++)
+				l.c.at[j].x[a] = (float)(255 * rng_unit(&r));
+		const double sse = lloyd_assign(&l);
+		check_case(&m, !err && all_nearest(&l, &cells, code, weight, sse),
+			   "set %zu, %zu centres", set, l.k);
+		const double less = lloyd_run(&l, 30, 0);
+		check_case(&m, less <= sse, "set %zu: %g grows to %g", set, sse, less);
+		lloyd_free(&l);
+		cells_free(&cells);
+	}
+	check_end(&m, "emst: every colour goes to its nearest centre, whatever the boxes drop, and "
+		      "rounds lose nothing");
+}
+
+/* The pixels of the colours that are in the node of side 2^s of a colour. */
+static uint64_t
+node_pixels(const uint32_t *code, const uint64_t *weight, size_t n, uint32_t of, int s)
+{
+	const uint32_t same = (0xffu << s & 0xff) * 0x010101;
+	uint64_t pixels = 0;
+
+	for (size_t i = 0; i < n; i++)
+		pixels += (code[i] & same) == (of & same) ? weight[i] : 0;
+	return pixels;
+}
+
+/* Whether two colours stay in one node: some node that holds both has too few pixels to be split. */
+static bool
+stay_together(const uint32_t *code, const uint64_t *weight, size_t n, const double *most,
+	      uint32_t a, uint32_t b)
+{
+	for (int s = TOP; s >= 0; s--) {
+		if (((a ^ b) & (0xffu << s & 0xff) * 0x010101) != 0)
+			return false;
+		if ((double)node_pixels(code, weight, n, a, s) < most[s])
+			return true;
+	}
+	return a == b;
+}
+
+/* Whether colour p of the thin ones has the sums of the places from..to-1. */
+static bool
+sums_equal(const struct cells *thin, size_t p, const struct cells *c, const uint32_t *code,
+	   const uint64_t *weight, uint32_t from, uint32_t to)
+{
+	int64_t sum[4] = {0};
+	double square[6] = {0};
+
+	for (uint32_t i = from; i < to; i++) {
+		const int64_t w = (int64_t)weight[c->from[i]];
+		const uint32_t x = code[c->from[i]];
+		const int64_t v[3] = {x >> 16, x >> 8 & 255, x & 255};
+		for (int a = 0, ab = 0; a < 3; a++) {
+			sum[a] += w * v[a];
+			for (int b = a; b < 3; b++)
+				square[ab++] += (double)(w * v[a] * v[b]);
+		}
+		sum[3] += w;
+	}
+	return !memcmp(sum, thin->sum[p].v, sizeof sum) &&
+	       !memcmp(square, thin->square[p].v, sizeof square);
+}
+
+static void
+check_thin(void)
+{
+	static uint64_t weight[PIXELS];
+	static uint32_t code[PIXELS], start[PIXELS + 1];
+	struct check_many m = {0};
+	struct check_rng r = {11};
+
+	for (size_t set = 0; set < 20; set++) {
+		double most[TOP + 1];
+		struct cells cells, thin = {0};
+		const size_t n = random_histogram(&r, code, weight) % 400 + 1;
+		int err = cells_make(&cells, &(struct palette_colours){n, weight, code});
+		for (int s = 0; s <= TOP; s++)
+			most[s] = set % 4 ? 1e5 * rng_unit(&r) * rng_unit(&r) : (double)(set % 8);
+		const size_t left = err ? 0 : cells_cut(&cells, most, start);
+		if (!err)
+			err = cells_thin(&thin, &cells, start, left);
+		bool good = !err && start[0] == 0 && start[left] == n && thin.n == left;
+		for (size_t p = 0; good && p < left; p++)
+			good = start[p] < start[p + 1] &&
+			       sums_equal(&thin, p, &cells, code, weight, start[p], start[p + 1]);
+		for (size_t p = 0, run = 0; good && p + 1 < n; p++) {
+			run += p == start[run + 1];
+			const uint32_t a = code[cells.from[p]], b = code[cells.from[p + 1]];
+			good =
+			    stay_together(code, weight, n, most, a, b) == (p + 1 < start[run + 1]);
+		}
+		check_case(&m, good, "set %zu, %zu colours, %zu left: error %d", set, n, left, err);
+		cells_free(&thin);
+		cells_free(&cells);
+	}
+	check_end(&m, "emst: light nodes of the octree become one colour, which keeps all sums");
+}
+
+static void
+check_palette(void)
+{
+	static uint64_t weight[PIXELS];
+	static uint32_t code[PIXELS], label[PIXELS], again[PIXELS];
+	struct check_many m = {0};
+	struct check_rng r = {9};
+
+	for (size_t set = 0; set < 24; set++) {
+		const size_t n = random_histogram(&r, code, weight), k = 1 + rng_below(&r, 256);
+		uint32_t most = 0;
+		check_poison(label, sizeof label);
+		int err = palette_rgb(&(struct palette_colours){n, weight, code}, k, 1, label);
+		if (!err)
+			err = palette_rgb(&(struct palette_colours){n, weight, code}, k,
+					  2 + (int)(set % 3), again);
+		for (size_t i = 0; i < n; i++)
+			most = label[i] > most ? label[i] : most;
+		check_case(&m, !err && most < k && !memcmp(label, again, n * sizeof *label),
+			   "set %zu, %zu colours in %zu: error %d, label %u", set, n, k, err, most);
+	}
+	check_end(&m, "emst: a palette is the same for any threads, and no larger than was asked");
+	const uint32_t few[] = {7, 65536, 0xffffff};
+	const uint64_t one[] = {3, 1, 2};
+	check(!palette_rgb(&(struct palette_colours){3, one, few}, 8, 2, label) &&
+		  label[0] != label[1] && label[1] != label[2] && label[0] != label[2],
+	      "emst: a picture of few colours keeps them all", "%u %u %u", label[0], label[1],
+	      label[2]);
+}
+
+/* Returns the SSE of two classes of n colours; bit i of `second` tells the class of colour i. */
+static double
+sse_of_two(const uint32_t *code, const uint64_t *weight, size_t n, uint64_t second)
+{
+	double sum[2][4] = {{0}}, squares = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double *s = sum[second >> i & 1];
+		s[3] += (double)weight[i];
+		for (int a = 0; a < 3; a++) {
+			const double x = code[i] >> 8 * a & 255;
+			s[a] += (double)weight[i] * x;
+			squares += (double)weight[i] * x * x;
+		}
+	}
+	for (int j = 0; j < 2; j++)
+		for (int a = 0; a < 3 && sum[j][3] > 0; a++)
+			squares -= sum[j][a] * sum[j][a] / sum[j][3];
+	return squares;
+}
+
+static void
+check_exchange(void)
+{
+	enum { MOST = 10 };
+	struct check_many m = {0};
+	struct check_rng r = {12};
+
+	for (size_t set = 0; set < 300; set++) {
+		const size_t n = 3 + rng_below(&r, MOST - 2);
+		uint32_t code[MOST], label[MOST] = {0};
+		uint64_t weight[MOST], got = 0;
+		for (size_t i = 0; i < n; i++) {
+			code[i] = (uint32_t)(i * 0x190000 + rng_below(&r, 0x190000));
+			weight[i] = 1 + rng_below(&r, set % 2 ? 1 : 9);
+		}
+		bool good = !palette_rgb(&(struct palette_colours){n, weight, code}, 2, 1, label);
+		for (size_t i = 0; i < n; i++)
+			got |= (uint64_t)(label[i] & 1) << i;
+		const double sse = sse_of_two(code, weight, n, got);
+		for (size_t i = 0; i < n; i++)
+			good &= sse <= 1.01 * sse_of_two(code, weight, n, got ^ (uint64_t)1 << i);
+		check_case(&m, good, "set %zu, %zu colours: SSE %g", set, n, sse);
+	}
+	check_end(&m, "emst: moving one of few colours to another class lowers no error by 1 %%");
+}
+
+/* --- colours with alpha ---------------------------------------------------------------------------------------------- */
+
+enum { SEEN = 400 };
+
+/* Makes a picture whose pixels are opaque, clear and translucent, in shares that depend on the set. */
+static size_t
+random_picture(struct check_rng *r, size_t set, uint8_t (*px)[4])
+{
+	const size_t n = 2 + rng_below(r, SEEN - 1);
+
+	for (size_t i = 0; i < n; i++) {
+		const size_t kind = rng_below(r, 3 + set % 5);
+		for (int a = 0; a < 4; a++)
+			px[i][a] = (uint8_t)rng_below(r, 1 + 255 / (1 + set % 7));
+		px[i][3] = kind == 0 ? 255 : kind == 1 ? 0 : px[i][3];
+	}
+	return n;
+}
+
+/* Whether classes keep opaque pixels and clear ones apart, and all clear ones together. k is 2 or more. */
+static bool
+kept_apart(const struct vertices *v, const uint32_t *label)
+{
+	bool opaque[PALETTE_MOST] = {false};
+	uint32_t clear = PALETTE_MOST;
+
+	for (size_t i = 0; i < v->set.n; i++) {
+		double x[4];
+		vertices_get(v, i, x);
+		opaque[label[i]] |= x[3] == 255;
+		if (x[3] != 0)
+			continue;
+		if (clear < PALETTE_MOST && label[i] != clear)
+			return false;
+		clear = label[i];
+	}
+	return clear == PALETTE_MOST || !opaque[clear];
+}
+
+static void
+check_seen(void)
+{
+	static uint8_t px[SEEN][4];
+	static uint32_t label[SEEN], again[SEEN];
+	struct check_many m = {0};
+	struct check_rng r = {21};
+
+	for (size_t set = 0; set < 120; set++) {
+		const size_t n = random_picture(&r, set, px),
+			     k = 2 + rng_below(&r, set % 2 ? 255 : 14);
+		struct vertices v;
+		size_t at;
+		uint32_t most = 0;
+		int err = vertices_make(&v, px, IMG_U8, n, 4, false, 1, &at);
+		v.opaque = 255;
+		if (!err)
+			err = vertices_weigh(&v, 1);
+		if (!err)
+			err = palette_make(&v, k, 1, label);
+		if (!err)
+			err = palette_make(&v, k, 2 + (int)(set % 3), again);
+		for (size_t i = 0; i < v.set.n; i++)
+			most = label[i] > most ? label[i] : most;
+		check_case(&m,
+			   !err && most < k && !memcmp(label, again, v.set.n * sizeof *label) &&
+			       kept_apart(&v, label),
+			   "set %zu, %zu colours in %zu: error %d, label %u", set, v.set.n, k, err,
+			   most);
+		vertices_free(&v);
+	}
+	check_end(&m, "emst: a palette keeps opaque pixels apart from clear ones, for any threads");
+}
+
+/* Fills to[4] with a colour in front of black, and with the light of white that shines through. */
+static void
+see(const uint8_t px[4], double to[4])
+{
+	for (int c = 0; c < 3; c++)
+		to[c] = px[c] * px[3] / 255.;
+	to[3] = 255 - px[3];
+}
+
+/* Returns the mean of the squared differences of two colours on black and on white. */
+static double
+seen_d2(const uint8_t a[4], const uint8_t b[4])
+{
+	double x[4], y[4], d2 = 0;
+
+	see(a, x);
+	see(b, y);
+	for (int c = 0; c < 3; c++) {
+		const double black = x[c] - y[c], white = black + x[3] - y[3];
+		d2 += (black * black + white * white) / 2;
+	}
+	return d2;
+}
+
+/* Two classes of three far colours: those that look most alike are together. */
+static void
+check_alike(void)
+{
+	struct check_many m = {0};
+	struct check_rng r = {22};
+
+	for (size_t set = 0; set < 200; set++) {
+		uint8_t px[3][4];
+		uint32_t label[3];
+		struct vertices v;
+		size_t at;
+		for (int i = 0; i < 3; i++)
+			for (int a = 0; a < 4; a++)
+				px[i][a] = (uint8_t)(1 + rng_below(&r, 254));
+		const double d01 = seen_d2(px[0], px[1]), d02 = seen_d2(px[0], px[2]),
+			     d12 = seen_d2(px[1], px[2]), least = fmin(d01, fmin(d02, d12));
+		int err = vertices_make(&v, px, IMG_U8, 3, 4, false, 1, &at);
+		v.opaque = 255;
+		if (!err)
+			err = vertices_weigh(&v, 1);
+		if (!err)
+			err = palette_make(&v, 2, 1, label);
+		const double got = label[0] == label[1] ? d01 : label[0] == label[2] ? d02 : d12;
+		check_case(&m, !err && got < 1.01 * least + 1, "set %zu: %g, not %g", set, got,
+			   least);
+		vertices_free(&v);
+	}
+	check_end(&m,
+		  "emst: of three colours with alpha, those that look most alike are one class");
+}
+
+void
+check_emst_palette(void)
+{
+	check_rounds();
+	check_thin();
+	check_palette();
+	check_exchange();
+	check_seen();
+	check_alike();
+}
