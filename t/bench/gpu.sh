@@ -11,13 +11,14 @@ limit=${BENCH_SECONDS:-600} status=0
 rates=$(timeout "$limit" "$B/t/bench/gpu-rate") || status=1
 echo "$rates"
 
-# rate PATTERN UNIT: a figure of gpu-rate, which PATTERN brackets, times UNIT; 0: it has none.
-rate() {
+# figure_of PATTERN UNIT: a figure of gpu-rate, which PATTERN brackets, times UNIT; 0: it has none.
+figure_of() {
 	local figure
 	figure=$(sed -n "s/.*$1.*/\1/p" <<<"$rates")
 	echo "${figure:-0}e$2"
 }
-bytes=$(rate ' move \([0-9]*\) GB' 9) ops=$(rate ' does \([0-9.]*\) T' 12) doubles=$(rate ' float, \([0-9.]*\) in' 12)
+declare -A rate=([bytes]=$(figure_of ' move \([0-9]*\) GB' 9) [ops]=$(figure_of ' does \([0-9.]*\) T' 12)
+	[doubles]=$(figure_of ' float, \([0-9.]*\) in' 12))
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -45,8 +46,7 @@ each_item() {
 # floor_of WORK: the seconds of bytes=N, ops=N or doubles=N at the rates; - where nothing is said.
 floor_of() {
 	[ "$1" != - ] || { echo -; return; }
-	local rate=${1%%=*}
-	awk -v n="$((${1#*=}))" -v rate="${!rate}" 'BEGIN { if (rate > 0) printf "%.6f\n", n / rate; else print "-" }'
+	awk -v n="$((${1#*=}))" -v rate="${rate[${1%%=*}]}" 'BEGIN { if (rate > 0) printf "%.6f\n", n / rate; else print "-" }'
 }
 
 # compare NAME WORK ROUNDS FILE COMMAND...
@@ -95,12 +95,12 @@ done >lines
 n=$((8192 * 8192)) m=$((4096 * 4096))
 echo '| seconds: the whole process on the CPU and with -g; of one more item with -g; the floor, and its share of the kernels'
 printf '| %-51s %8s %8s %9s %9s %9s %9s %5s\n' '' cpu gpu kernels copies 'in all' floor share
-compare 'morphrec: h-dome of 8192x8192' "bytes=3*n" 5 smooth.pgm morphrec --hdome=20
-compare 'morphrec: the same by heaps' "bytes=3*n" 1 smooth.pgm morphrec --method=heap --hdome=20
-compare 'morphrec: 1000 seeds' "bytes=3*n" 5 seeds.pgm morphrec -m smooth.pgm
-compare 'wconv: 4096x4096, 8x8 kernels of 31x31, sums' "ops=4*31*31*m" 3 f.nrrd wconv --method=direct -k k.nrrd
-compare 'wconv: the same by transforms' "bytes=180*m" 3 f.nrrd wconv --method=fft -k k.nrrd
-compare 'wconv: ten steps of Richardson and Lucy' "bytes=10*398*m" 2 f.nrrd wconv --method=fft -k k.nrrd --deconvolve=10
+compare 'morphrec: h-dome of 8192x8192' "bytes=3*$n" 5 smooth.pgm morphrec --hdome=20
+compare 'morphrec: the same by heaps' "bytes=3*$n" 1 smooth.pgm morphrec --method=heap --hdome=20
+compare 'morphrec: 1000 seeds' "bytes=3*$n" 5 seeds.pgm morphrec -m smooth.pgm
+compare 'wconv: 4096x4096, 8x8 kernels of 31x31, sums' "ops=4*31*31*$m" 3 f.nrrd wconv --method=direct -k k.nrrd
+compare 'wconv: the same by transforms' "bytes=180*$m" 3 f.nrrd wconv --method=fft -k k.nrrd
+compare 'wconv: ten steps of Richardson and Lucy' "bytes=10*398*$m" 2 f.nrrd wconv --method=fft -k k.nrrd --deconvolve=10
 compare 'emst: the colours of 1000000 random pixels' - 5 colours.ppm emst
 compare 'emst: 100000 points in 3 dimensions' - 5 points.nrrd emst --points
 compare 'emst: 20000 points, brute force; floor: one round' "ops=12*20000*20000" 1 few.nrrd emst --points --method=brute
