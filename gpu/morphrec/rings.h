@@ -62,12 +62,17 @@ pop_ring(const queue &q, unsigned at)
 	}
 }
 
+/* A tile and the ring that it was in; NONE: all tiles are idle. */
+struct popped {
+	unsigned id, ring;
+};
+
 /*
- * Takes the next tile, which is running from now on. Returns NONE when all tiles are idle. By a whole warp: a lane looks at a
- * ring, so that the highest ring with a tile is known after one access to memory.
+ * Takes the next tile, which is running from now on. By a whole warp: a lane looks at a ring, so that the highest ring with a
+ * tile is known after one access to memory.
  */
-__device__ unsigned
-pop(const queue &q, unsigned *at)
+__device__ popped
+pop(const queue &q)
 {
 	const unsigned lane = threadIdx.x % 32;
 	const counters *const r = &q.r->ring[lane % RINGS];
@@ -83,14 +88,13 @@ pop(const queue &q, unsigned *at)
 			pending = __ldcg(&q.r->pending);
 		id = __shfl_sync(~0u, id, 0);
 		if (id != NONE) {
-			*at = highest;
 			if (lane == 0)
 				atomicExch(&q.state[id], (unsigned)RUNNING);
 			__threadfence();
-			return id;
+			return {id, highest};
 		}
 		if (!__shfl_sync(~0u, pending, 0))
-			return NONE;
+			return {NONE, 0};
 		if (!found)
 			__nanosleep(200);
 	}

@@ -199,8 +199,13 @@ __launch_bounds__(tile<bits>::H) visit(const field f, const queue q)
 	const unsigned t = threadIdx.x;
 
 	for (;;) {
-		if (t < 32)
-			s.id = pop(q, &s.ring);
+		if (t < 32) {
+			const popped next = pop(q);
+			if (t == 0) {
+				s.id = next.id;
+				s.ring = next.ring;
+			}
+		}
 		__syncthreads();
 		if (s.id == NONE)
 			return;

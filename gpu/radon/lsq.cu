@@ -207,7 +207,8 @@ solve(const radon_job w, unsigned first, double damping, const cplx *y, cplx *ro
 		s.part(i / n, 1)[i % n] = y ? y[(size_t)bin * w.n * n + i] : cplx{m[i].re, m[i].im};
 	__syncthreads();
 	const double e = levinson(w, s);
-	steps[warp] = 0;
+	if (threadIdx.x < WARPS)
+		steps[threadIdx.x] = 0;
 	__syncthreads();
 	for (unsigned g = warp; g < w.n && !(e > 0); g += WARPS) {
 		const unsigned more = conjugate_gradients(s, g);
