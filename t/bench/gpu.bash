@@ -7,4 +7,5 @@ case $state in
 	exit 0
 	;;
 esac
+# Seconds of kernels shall not include that they are loaded.
 export CUDA_MODULE_LOADING=EAGER

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Each program with -g beside itself on the CPU, all threads: whole processes, taken in turn. Then, of the items of a run
+# Each program with -g beside itself on the CPU, all threads: whole processes, taken in turn, which load kernels when they need
+# them, as processes do unless they are told otherwise. Then, of the items of a run
 # with -g but the first (which pays for the context, the modules and cuFFT), the seconds of kernels, of copies and in all each, and
 # the floor: the seconds that the fewest bytes of device memory and the fewest operations which the work needs take at the rates
 # of gpu-rate, and the floor as a share of the kernels' time. Lines that begin with | are the table of all that. A line that fails,
@@ -55,7 +56,7 @@ compare() {
 	floor=$(floor_of "$2")
 	shift 4
 	echo "$name"
-	if ! whole=$(timeout "$limit" interleave -n "$rounds" "cpu=$* <$file >/dev/null" "gpu=$* -g <$file >/dev/null") ||
+	if ! whole=$(timeout "$limit" interleave -n "$rounds" "cpu=$* <$file >/dev/null" "gpu=CUDA_MODULE_LOADING=LAZY $* -g <$file >/dev/null") ||
 		! times=$(each_item "$file" "$rounds" "$@"); then
 		echo "  FAILED: $* -g"
 		printf '| %-51s FAILED\n' "$name"
