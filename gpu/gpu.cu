@@ -41,7 +41,7 @@ refuse_other(struct gpu *g)
 	cudaFuncAttributes kernel;
 	const cudaError_t e = cudaFuncGetAttributes(&kernel, do_nothing);
 
-	if (e != cudaErrorNoKernelImageForDevice)
+	if (e != cudaErrorNoKernelImageForDevice && e != cudaErrorInvalidDeviceFunction)
 		return gpu_failed(g, e, "cudaFuncGetAttributes") ? -EIO : 0;
 	cudaGetLastError();
 	snprintf(g->why, sizeof g->why,

@@ -9,6 +9,7 @@ enum cudaError_t {
 	cudaErrorInvalidValue,
 	cudaErrorMemoryAllocation,
 	cudaErrorInsufficientDriver = 35,
+	cudaErrorInvalidDeviceFunction = 98,
 	cudaErrorNoDevice = 100,
 	cudaErrorInvalidDevice = 101,
 	cudaErrorNoKernelImageForDevice = 209,
