@@ -147,11 +147,11 @@ grow_tree(struct emst_tree *t, struct vertices *v, const struct raw_in *in, cons
 /* Makes the tree of the grid of pixels, or, with --scale, the regions of the picture. */
 static void
 join_neighbours(struct emst_tree *t, struct classes *c, struct vertices *v, const struct raw_in *in,
-		struct shape s, const struct args *args, int threads)
+		struct shape s, const struct args *args)
 {
 	struct mesh g;
 
-	insist(in, mesh_make(&g, v, s.w, s.h, args->neighbours, threads));
+	insist(in, mesh_make(&g, v, s.w, s.h, args->neighbours));
 	if (args->has_scale)
 		find_regions(c, &g, v, in, args);
 	else
@@ -200,7 +200,7 @@ run_vertices(struct run *r, struct vertices *v, struct shape shape, const struct
 	if (args->has_palette)
 		reduce_colours(&c, v, r->in, args, threads);
 	else if (args->neighbours)
-		join_neighbours(&tree, &c, v, r->in, shape, args, threads);
+		join_neighbours(&tree, &c, v, r->in, shape, args);
 	else if (r->trees)
 		saved_read(&tree, v, r->trees, args->min_pts, r->in);
 	else if (r->o.tree)

@@ -27,7 +27,7 @@ struct vertices {
 	/* Of 8-bit images of up to 3 planes: the lattice, empty for small images; the colours in ascending order [n]; owned. */
 	struct lattice lattice;
 	uint32_t *code;
-	/* Of all other input: the coordinates [n][k]; set.x points at them; owned. */
+	/* Of all other input: the coordinates [n][k]; set.x points at them; owned. NULL: pixels whose coordinates are data. */
 	void *x;
 
 	/* [n]: the first input that is this vertex; owned. NULL: vertex i is input i. */

@@ -115,7 +115,7 @@ check_regions(void)
 			err = set % 3 ? vertices_pixels(&v, px, IMG_U8, w * h, planes, &at)
 				      : vertices_pixels(&v, wide, IMG_U16, w * h, planes, &at);
 		if (!err)
-			err = mesh_make(&g, &v, w, h, neighbours, 1 + (int)(set % 4));
+			err = mesh_make(&g, &v, w, h, neighbours);
 		if (!err)
 			err = mesh_regions(&g, scale, least, got, &regions);
 		check_case(

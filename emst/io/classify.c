@@ -136,7 +136,7 @@ reduce_colours(struct classes *c, struct vertices *v, const struct raw_in *in,
 }
 
 void
-find_regions(struct classes *c, const struct mesh *g, struct vertices *v, const struct raw_in *in,
+find_regions(struct classes *c, struct mesh *g, struct vertices *v, const struct raw_in *in,
 	     const struct args *args)
 {
 	/* The default size is more than a small picture has: all of it becomes one region. */

@@ -18,7 +18,7 @@ void reduce_colours(struct classes *c, struct vertices *v, const struct raw_in *
 		    const struct args *args, int threads);
 
 /* Makes a class of each region of --scale. */
-void find_regions(struct classes *c, const struct mesh *g, struct vertices *v,
-		  const struct raw_in *in, const struct args *args);
+void find_regions(struct classes *c, struct mesh *g, struct vertices *v, const struct raw_in *in,
+		  const struct args *args);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "common/cpu.h"
 #include "common/mem.h"
-#include "common/par.h"
 #include "emst/mesh/mesh.h"
 #include "emst/sort.h"
 
@@ -57,42 +56,39 @@ WEIR_CLONES(row_d2,
 		}
 }
 
-/* Fills d2[row][w] with the squared lengths of the edges of one direction. */
-static void
-all_d2(const struct mesh *g, const struct vertices *v, int dir, int threads, uint32_t *d2)
+/* Fills d2[] with the squared lengths of the edges that go from row y in one direction. Returns where they start. */
+static struct reach
+find_d2(const struct mesh *g, const struct vertices *v, size_t y, int dir, uint32_t *d2)
 {
+	const struct reach r = row_reach(g->w, g->h, y, dir);
 	const size_t planes = v->planes;
-	const uint8_t *px = v->data;
+	const uint8_t *a = (const uint8_t *)v->data + (y * g->w + r.x0) * planes;
 
-#pragma omp parallel for schedule(static) num_threads(threads)
+	if (r.x1 > r.x0)
+		row_d2(a,
+		       a + ((ptrdiff_t)((size_t)down[dir] * g->w) + along[dir]) * (ptrdiff_t)planes,
+		       planes, r.x1 - r.x0, d2);
+	return r;
+}
+
+static void
+count_d2(const struct mesh *g, const struct vertices *v, int dir, uint32_t *d2, uint32_t *count)
+{
 	for (size_t y = 0; y < g->h; y++) {
-		const struct reach r = row_reach(g->w, g->h, y, dir);
-		const uint8_t *a = px + (y * g->w + r.x0) * planes;
-		if (r.x1 > r.x0)
-			row_d2(a,
-			       a + ((ptrdiff_t)((size_t)down[dir] * g->w) + along[dir]) *
-				       (ptrdiff_t)planes,
-			       planes, r.x1 - r.x0, d2 + y * g->w + r.x0);
+		const struct reach r = find_d2(g, v, y, dir, d2);
+		for (size_t x = 0; x + r.x0 < r.x1; x++)
+			count[d2[x]]++;
 	}
 }
 
 static void
-count_d2(const struct mesh *g, int dir, const uint32_t *d2, uint32_t *count)
+place_edges(const struct mesh *g, const struct vertices *v, int dir, uint32_t *d2, uint32_t *at)
 {
 	for (size_t y = 0; y < g->h; y++) {
-		const struct reach r = row_reach(g->w, g->h, y, dir);
-		for (size_t x = r.x0; x < r.x1; x++)
-			count[d2[y * g->w + x]]++;
-	}
-}
-
-static void
-place_edges(const struct mesh *g, int dir, const uint32_t *d2, uint32_t *at)
-{
-	for (size_t y = 0; y < g->h; y++) {
-		const struct reach r = row_reach(g->w, g->h, y, dir);
-		for (size_t i = y * g->w + r.x0; i < y * g->w + r.x1; i++)
-			g->edge[at[d2[i]]++] = (uint32_t)(i << 2) | (uint32_t)dir;
+		const struct reach r = find_d2(g, v, y, dir, d2);
+		for (size_t x = 0; x + r.x0 < r.x1; x++)
+			g->edge[at[d2[x]]++] =
+			    (uint32_t)((y * g->w + r.x0 + x) << 2) | (uint32_t)dir;
 	}
 }
 
@@ -118,21 +114,18 @@ make_runs(struct mesh *g, uint32_t *count)
 }
 
 static int
-sort_bytes(struct mesh *g, const struct vertices *v, int directions, int threads)
+sort_bytes(struct mesh *g, const struct vertices *v, int directions)
 {
-	const size_t pixels = g->w * g->h;
-	uint32_t *d2 = weir_alloc_large((size_t)directions * pixels, sizeof *d2),
+	uint32_t *d2 = weir_alloc(g->w, sizeof *d2),
 		 *count = weir_calloc(MOST_D2 + 1, sizeof *count);
 	int err = d2 && count ? 0 : -ENOMEM;
 
-	for (int dir = 0; !err && dir < directions; dir++) {
-		all_d2(g, v, dir, threads, d2 + (size_t)dir * pixels);
-		count_d2(g, dir, d2 + (size_t)dir * pixels, count);
-	}
+	for (int dir = 0; !err && dir < directions; dir++)
+		count_d2(g, v, dir, d2, count);
 	if (!err)
 		err = make_runs(g, count);
 	for (int dir = 0; !err && dir < directions; dir++)
-		place_edges(g, dir, d2 + (size_t)dir * pixels, count);
+		place_edges(g, v, dir, d2, count);
 	weir_free(d2);
 	weir_free(count);
 	return err;
@@ -194,7 +187,7 @@ sort_samples(struct mesh *g, const struct vertices *v, int directions)
 }
 
 int
-mesh_make(struct mesh *g, const struct vertices *v, size_t w, size_t h, int neighbours, int threads)
+mesh_make(struct mesh *g, const struct vertices *v, size_t w, size_t h, int neighbours)
 {
 	const int directions = neighbours / 2;
 
@@ -204,7 +197,7 @@ mesh_make(struct mesh *g, const struct vertices *v, size_t w, size_t h, int neig
 	g->edge = weir_alloc_large(g->n, sizeof *g->edge);
 	if (!g->edge)
 		return -ENOMEM;
-	return v->type == IMG_U8 && v->planes <= 3 ? sort_bytes(g, v, directions, threads)
+	return v->type == IMG_U8 && v->planes <= 3 ? sort_bytes(g, v, directions)
 						   : sort_samples(g, v, directions);
 }
 

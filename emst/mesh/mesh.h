@@ -25,8 +25,7 @@ struct mesh {
 #define MESH_MOST ((size_t)1 << 30) /* pixels */
 
 /* Lists the edges. v is made by vertices_pixels(); w h < MESH_MOST. 0 or -ENOMEM; call mesh_free() in either case. */
-int mesh_make(struct mesh *g, const struct vertices *v, size_t w, size_t h, int neighbours,
-	      int threads);
+int mesh_make(struct mesh *g, const struct vertices *v, size_t w, size_t h, int neighbours);
 void mesh_free(struct mesh *g);
 
 /* Makes the tree. Vertices are pixels in raster order. 0 or -ENOMEM. */
@@ -37,9 +36,9 @@ int mesh_tree(const struct mesh *g, struct emst_tree *t);
  * shorter than both I(A) + scale/|A| and I(B) + scale/|B|. |A| is the number of pixels of A. I(A) is the length of the edge
  * that joined A last, which is its longest edge, or 0 for a single pixel. In a second pass, in order, an edge joins two
  * regions if one of them has less than min_size pixels. label[w h] numbers the regions from 0 in raster order of their first
- * pixels; *regions is their number. 0 or -ENOMEM.
+ * pixels; *regions is their number. The edges are
+ * overwritten. 0 or -ENOMEM.
  */
-int mesh_regions(const struct mesh *g, double scale, uint64_t min_size, uint32_t *label,
-		 size_t *regions);
+int mesh_regions(struct mesh *g, double scale, uint64_t min_size, uint32_t *label, size_t *regions);
 
 #endif
