@@ -32,8 +32,11 @@ struct raw_out;
 
 /*
  * Parses the header in text[0..n), which begins with the magic and ends before the empty line. *swap becomes true when the
- * payload is in the other byte order. Returns 0, or -1 with a sentence in err and x zeroed.
+ * payload is in the other byte order. Returns 0, or -1 with a sentence in err and x zeroed. Of other NRRD, the sentence
+ * names the program that converts it.
  */
+#define RAW_CONVERT  "convert it with unu save -f nrrd -e raw"
+#define RAW_DETACHED "this is a detached header, without samples; " RAW_CONVERT
 int raw_parse(const char *text, size_t n, struct img *x, bool *swap, char err[RAW_ERR]);
 
 /*

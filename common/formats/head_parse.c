@@ -178,20 +178,21 @@ set_endian(struct head *h, char *s)
 static int
 set_encoding(struct head *h, char *s)
 {
-	return strcasecmp(s, "raw") ? fail(h, "encoding '%.20s' is not raw", s) : 0;
+	return strcasecmp(s, "raw") ? fail(h, "encoding '%.20s' is not raw; " RAW_CONVERT, s) : 0;
 }
 
 static int
 set_skip(struct head *h, char *s)
 {
-	return strcmp(s, "0") ? fail(h, "line skip and byte skip are not supported") : 0;
+	return strcmp(s, "0") ? fail(h, "line skip and byte skip are not supported; " RAW_CONVERT)
+			      : 0;
 }
 
 static int
 set_data_file(struct head *h, char *s)
 {
 	(void)s;
-	return fail(h, "detached headers (data file) are not supported");
+	return fail(h, "%s", RAW_DETACHED);
 }
 
 static int

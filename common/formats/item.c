@@ -11,6 +11,13 @@
 /* The largest payload that is not checked against the default limit, in bytes. */
 enum { ALWAYS_TAKEN = 16 << 20 };
 
+/* A detached header ends with the file, without an empty line. Returns whether a field names the file of its samples. */
+static bool
+is_detached(const char *text, size_t n)
+{
+	return memmem(text, n, "\ndata file:", 11) || memmem(text, n, "\ndatafile:", 10);
+}
+
 /* Reads a raw header up to its empty line. Returns its text of *n bytes, which the caller frees. */
 static char *
 read_head(struct raw_in *in, size_t *n)
@@ -35,7 +42,7 @@ read_head(struct raw_in *in, size_t *n)
 		text[(*n)++] = (char)c;
 		before = c;
 	}
-	raw_die(in, "the file ends inside the header");
+	raw_die(in, "%s", is_detached(text, *n) ? RAW_DETACHED : "the file ends inside the header");
 }
 
 static int
