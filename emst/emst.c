@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/mem.h"
 #include "common/par.h"
 #include "emst/brute/brute.h"
@@ -151,12 +152,19 @@ run_points(const struct kd_input *in, way *floats, way *doubles, struct emst_tre
 	return in->s->type == EMST_F32 ? floats(in, t) : doubles(in, t);
 }
 
+/* Runs the kd-tree whose vectors fit the CPU. */
+static int
+run_kd(const struct kd_input *in, struct emst_tree *t)
+{
+	return weir_cpu == CPU_GENERIC ? run_points(in, emst_kd_f32_narrow, emst_kd_f64_narrow, t)
+				       : run_points(in, emst_kd_f32, emst_kd_f64, t);
+}
+
 int
 emst_run_kd(const struct emst_set *s, int threads, struct emst_tree *t)
 {
 	return s->k > EMST_MAXDIM ? -ERANGE
-				  : run_points(&(struct kd_input){.s = s, .threads = threads},
-					       emst_kd_f32, emst_kd_f64, t);
+				  : run_kd(&(struct kd_input){.s = s, .threads = threads}, t);
 }
 
 int
@@ -178,7 +186,7 @@ emst_run_density(const struct emst_set *s, const uint64_t *weight, uint64_t min_
 	*t = (struct emst_tree){0};
 	if (s->k > EMST_MAXDIM)
 		return -ERANGE;
-	return sum < min_weight ? -EDOM : run_points(&in, emst_kd_f32, emst_kd_f64, t);
+	return sum < min_weight ? -EDOM : run_kd(&in, t);
 }
 
 /* Gray levels are a chain: an edge that skips a level is longer than all those below it. */

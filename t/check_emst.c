@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "emst/kd/kd.h"
 #include "t/check_emst.h"
 
 /* --- vertices --------------------------------------------------------------------------------------------------- */
@@ -144,6 +145,12 @@ compare_ways(struct check_many *c, const struct emst_sample *m, size_t set)
 	for (int threads = 1; threads <= 3; threads++) {
 		err = emst_run_kd(&m->s, threads, &got);
 		emst_same_tree(c, &want, &got, err, "kd", set);
+		if (m->s.type != EMST_CODE && m->s.n > 1) {
+			const struct kd_input in = {.s = &m->s, .threads = threads};
+			err = (m->s.type == EMST_F32 ? emst_kd_f32_narrow
+						     : emst_kd_f64_narrow)(&in, &got);
+			emst_same_tree(c, &want, &got, err, "kd for CPUs without AVX2", set);
+		}
 		err = emst_run_brute(&m->s, threads, &got);
 		emst_same_tree(c, &want, &got, err, "all pairs in every round", set);
 		if (!m->code)

@@ -1,4 +1,5 @@
 /* The engine for points in floats: see kd.h. */
+#define VECTOR	       32
 #define REAL	       float
 #define REAL_INT       int32_t
 #define REAL_KEY(x)    sort_key_float(x)

@@ -1,4 +1,5 @@
 /* The engine for points in doubles: see kd.h. */
+#define VECTOR	       32
 #define REAL	       double
 #define REAL_INT       int64_t
 #define REAL_KEY(x)    sort_key_double(x)

@@ -1,6 +1,7 @@
 /*
- * Finds the tree of points by a kd-tree: f32.c holds the engine for floats, f64.c that for doubles. Both define REAL and
- * include the files *_body.h of this directory.
+ * Finds the tree of points by a kd-tree: f32.c holds the engine for floats, f64.c that for doubles. They define REAL and
+ * include the files *_body.h of this directory. CPUs without AVX2 have the same engines with vectors of 16 bytes,
+ * f32_narrow.c and f64_narrow.c.
  */
 #ifndef EMST_KD_H
 #define EMST_KD_H
@@ -19,6 +20,8 @@ struct kd_input {
 
 int emst_kd_f32(const struct kd_input *in, struct emst_tree *t);
 int emst_kd_f64(const struct kd_input *in, struct emst_tree *t);
+int emst_kd_f32_narrow(const struct kd_input *in, struct emst_tree *t);
+int emst_kd_f64_narrow(const struct kd_input *in, struct emst_tree *t);
 
 /*
  * Finds the Euclidean tree by Prim's algorithm over all pairs, in any number of dimensions. It is faster than the kd-tree for

@@ -26,15 +26,10 @@ static const double LISTED = 1. / 3;
 enum { LEAF = 16, SMALL = 8192, MAXHEIGHT = 40, MAXGROUP = 64, CROWD = 4 };
 
 /*
- * gcc keeps vectors larger than a CPU's registers in memory. On x86-64 the tree of 300000 points of 2 floats takes 133 ms with
- * AVX-512, 134 with AVX2 and 414 with neither; with vectors of 16 bytes 141, 148 and 159; with 64 bytes 134, 479 with AVX2.
- * Other CPUs have registers of 16 bytes. REAL_INT is an integer as large as REAL.
+ * VECTOR is the number of bytes in a vector. gcc keeps vectors larger than a CPU's registers in memory. On x86-64 the tree of
+ * 300000 points of 2 floats takes 133 ms with AVX-512, 134 with AVX2 and 414 with neither; with vectors of 16 bytes 141, 148
+ * and 159; with 64 bytes 134, 479 with AVX2. REAL_INT is an integer as large as REAL.
  */
-#ifdef __x86_64__
-enum { VECTOR = 32 };
-#else
-enum { VECTOR = 16 };
-#endif
 enum { WIDE = VECTOR / sizeof(REAL), GROUPS = LEAF / WIDE };
 
 typedef REAL wide __attribute__((vector_size(VECTOR)));
