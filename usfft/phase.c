@@ -78,7 +78,10 @@ phase_turn(void *to, const void *c, size_t from, size_t n, int sign, const doubl
 
 	for (size_t i = 0; i < 2 * n; i++)
 		v[i] = real_at(c, 2 * from + i, single);
-	turn_block(v, n, sign, turns, factor);
+	if (turns)
+		turn_block(v, n, sign, turns, factor);
+	for (size_t i = 0; !turns && i < 2 * n; i++)
+		v[i] *= factor[i / 2];
 	for (size_t i = 0; i < 2 * n; i++)
 		real_set(to, 2 * from + i, v[i], single);
 }

@@ -14,9 +14,6 @@ struct usfft_3 {
 	struct box box, target_box;
 	double period[3], scale[3];	  /* scale: 1 / period, a number of 30 bits */
 	struct usfft_plan *outer, *inner; /* owned */
-	/* Owned: points in periods, targets in turns per cell. The rests of each follow it; see rescale(). */
-	double *x, *s;
-	void *c; /* owned: values, multiplied by a phase factor each */
 };
 
 /*

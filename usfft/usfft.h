@@ -65,15 +65,22 @@ struct usfft_options {
 	struct usfft_seconds *took;
 };
 
+/* Makes (x - mid) * (factor + rest) of a coordinate x, rounded only once. rest: what rounding took from the factor. */
+struct usfft_scale {
+	double mid, factor, rest;
+};
+
 /*
  * m points: coordinate a of point j is x[a][j * stride]. The arrays are borrowed while the call lasts. rest[a] holds
- * doubles in the same places, which are added to x[a]: what rounding took from it. NULL: x[a] is exact.
+ * doubles in the same places, which are added to x[a]: what rounding took from it. NULL: x[a] is exact. scale, where it is
+ * not NULL, has an entry for each axis, and is for usfft_points() and usfft_add() alone; then rest is NULL.
  */
 struct usfft_points {
 	size_t m, stride;
 	bool single; /* coordinates are float */
 	const void *x[3];
 	const double *rest[3];
+	const struct usfft_scale *scale;
 };
 
 struct usfft_plan;

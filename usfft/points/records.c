@@ -79,23 +79,40 @@ take(double *x, const void *v, bool single, size_t stride, size_t from, size_t n
 		take_strided(x, at, single, stride, n);
 }
 
+/* Scales x. lost is what rounding took from it: many turns would multiply that. */
+static inline __attribute__((always_inline)) void
+rescale(const struct usfft_scale *s, double *restrict x, size_t n, double *restrict lost)
+{
+	const double mid = s->mid, factor = s->factor, rest = s->rest;
+
+	for (size_t i = 0; i < n; i++) {
+		const double v = x[i], d = v - mid, t = d - v;
+		const double off = (v - (d - t)) - (mid + t), y = d * factor;
+		x[i] = y;
+		lost[i] = fma(d, factor, -y) + off * factor + d * rest;
+	}
+}
+
 /* Finds the cells of `count` points of a piece, starting with point `from`. */
 WEIR_CLONES(locate, (const struct piece *s, size_t from, size_t count, struct block *b),
 	    (s, from, count, b))
 {
 	const struct usfft_points *pt = s->pt;
 	const double shift = s->p->win[0].w % 2 ? 0.5 : 0;
-	double x[BLOCK];
+	double x[BLOCK], lost[BLOCK];
 
 	b->bad = 0;
 	for (int a = 0; a < s->p->o.dim; a++) {
+		const double n = (double)s->p->grid.n[a];
 		take(x, pt->x[a], pt->single, pt->stride, from, count);
 		b->bad |= find_infinite(x, count);
-		find_cells(x, count, (double)s->p->grid.n[a], shift, b->cell[a], b->rest[a]);
-		if (pt->rest[a])
-			for (size_t j = 0; j < count; j++)
-				b->rest[a][j] +=
-				    (double)s->p->grid.n[a] * pt->rest[a][(from + j) * pt->stride];
+		if (pt->scale)
+			rescale(&pt->scale[a], x, count, lost);
+		else if (pt->rest[a])
+			take(lost, pt->rest[a], false, pt->stride, from, count);
+		find_cells(x, count, n, shift, b->cell[a], b->rest[a]);
+		for (size_t j = 0; (pt->scale || pt->rest[a]) && j < count; j++)
+			b->rest[a][j] += n * lost[j];
 	}
 }
 
