@@ -1,4 +1,5 @@
 #include <malloc.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,66 @@ weir_unmap(void *p, size_t n, size_t size)
 		munmap(p, whole_pages(n, size));
 }
 
+/* Blocks that weir_give() keeps. The oldest comes first. */
+static struct {
+	pthread_mutex_t lock;
+	size_t most, bytes; /* most: the limit of bytes, all of them together */
+	int count;
+	struct {
+		void *at;
+		size_t bytes;
+	} block[16];
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Takes block i out of the list. */
+static void *
+take_kept(int i)
+{
+	void *at = kept.block[i].at;
+
+	kept.bytes -= kept.block[i].bytes;
+	kept.count--;
+	memmove(kept.block + i, kept.block + i + 1, (size_t)(kept.count - i) * sizeof *kept.block);
+	return at;
+}
+
+void *
+weir_take(size_t n, size_t size)
+{
+	const size_t bytes = whole_pages(n, size);
+	void *p = NULL;
+
+	if (bytes && bytes < LARGE_PAGE)
+		return weir_alloc(n, size);
+	pthread_mutex_lock(&kept.lock);
+	for (int i = kept.count - 1; i >= 0 && !p; i--)
+		if (kept.block[i].bytes == bytes)
+			p = take_kept(i);
+	pthread_mutex_unlock(&kept.lock);
+	return p ? p : weir_map(n, size);
+}
+
+void
+weir_give(void *p, size_t n, size_t size)
+{
+	const int room = sizeof kept.block / sizeof *kept.block;
+	const size_t bytes = whole_pages(n, size);
+
+	if (!p || bytes < LARGE_PAGE || bytes > kept.most) {
+		weir_unmap(p, n, size);
+		return;
+	}
+	pthread_mutex_lock(&kept.lock);
+	while (kept.count == room || bytes > kept.most - kept.bytes) {
+		const size_t oldest = kept.block[0].bytes;
+		munmap(take_kept(0), oldest);
+	}
+	kept.block[kept.count].at = p;
+	kept.block[kept.count++].bytes = bytes;
+	kept.bytes += bytes;
+	pthread_mutex_unlock(&kept.lock);
+}
+
 const void *
 weir_forget(const void *p, size_t n)
 {
@@ -103,17 +164,6 @@ weir_forget(const void *p, size_t n)
 	if (end <= first || madvise((void *)first, end - first, MADV_DONTNEED))
 		return p;
 	return (const void *)end;
-}
-
-void
-weir_discard(void *p, size_t bytes)
-{
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (size_t)(-(uintptr_t)p % page);
-	const char *at = p, *rest = weir_forget(p, bytes);
-
-	memset(p, 0, rest == p ? bytes : before);
-	if (rest != p)
-		memset((char *)p + (rest - at), 0, bytes - (size_t)(rest - at));
 }
 
 /* MADV_POPULATE_WRITE of Linux 5.14, which older headers do not have */
@@ -202,6 +252,7 @@ void
 weir_keep_heap(void)
 {
 	mallopt(M_TRIM_THRESHOLD, 64 << 20);
+	kept.most = 64 << 20;
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 }
 

@@ -31,13 +31,17 @@ void *weir_map(size_t n, size_t size);
 void weir_unmap(void *p, size_t n, size_t size);
 
 /*
+ * Do what weir_map and weir_unmap do, for memory that will be overwritten: it is not zeroed. After weir_keep_heap(),
+ * weir_give keeps up to 64 MiB of blocks for requests of the same size. So the next item of a stream is spared the page faults.
+ */
+void *weir_take(size_t n, size_t size);
+void weir_give(void *p, size_t n, size_t size);
+
+/*
  * Returns to the system the pages that lie wholly in the n bytes at p. When they are touched again, pages of a mapped file
  * are read again, and other pages are zero. Returns the end of the last of these pages, or p when there was none.
  */
 const void *weir_forget(const void *p, size_t n);
-
-/* Zeroes bytes at p, in a block of weir_map. The whole pages among them go back to the system. */
-void weir_discard(void *p, size_t bytes);
 
 /*
  * Do what weir_alloc and weir_calloc do, for memory that will be filled. Blocks of at least 1 MiB have pages of 2 MiB, and

@@ -346,6 +346,39 @@ transforms_have_good_sizes(void)
 	check_end(&many, "common: transforms get the next size that FFTW is fast at");
 }
 
+/* Blocks of 24 MB: two fit into what is kept, three do not. */
+static void
+memory_is_kept(void)
+{
+	const size_t n = 3 << 20, size = 8;
+	struct check_many many = {0};
+	char *p[3], *again[3];
+	int found = 0;
+
+	weir_keep_heap();
+	for (int i = 0; i < 3; i++) {
+		p[i] = weir_take(n, size);
+		if (!p[i])
+			die("no memory");
+		p[i][0] = (char)(i + 1);
+	}
+	for (int i = 0; i < 3; i++)
+		weir_give(p[i], n, size);
+	for (int i = 0; i < 3; i++) {
+		again[i] = weir_take(n, size);
+		found += again[i] && again[i][0] != 0;
+	}
+	check_case(&many, found == 2 && again[0][0] == 3 && again[1][0] == 2,
+		   "%d of 3 blocks were kept, the last one holds %d", found, again[0][0]);
+	char *other = weir_take(n + (1 << 20), size);
+	check_case(&many, other && other[0] == 0, "a larger block is a new one");
+	weir_unmap(other, n + (1 << 20), size);
+	for (int i = 0; i < 3; i++)
+		weir_unmap(again[i], n, size);
+	check_end(&many,
+		  "common: blocks that were given back serve requests of their size, up to 64 MiB");
+}
+
 void
 check_common(void)
 {
@@ -355,4 +388,5 @@ check_common(void)
 	every_maxval_comes_back();
 	bytes_are_swapped();
 	transforms_have_good_sizes();
+	memory_is_kept();
 }

@@ -102,7 +102,6 @@ worker_of(const struct usfft_plan *p, size_t i, int sign)
 	g->data = w.cells + first_cell(l) * cell;
 	g->work += i * g->work_bytes;
 	g->threads = 1;
-	g->clean = false;
 	if (g->dim > 1)
 		g->rows = (g->n[2] - 1) * g->plane + g->n[1];
 	return w;

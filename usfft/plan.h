@@ -33,8 +33,9 @@ struct usfft_plan {
 	/* Owned: bands in the order of their colours. Bands of one colour touch no common cell. */
 	struct band *band;
 	size_t *colour; /* owned: first band of each colour, ncolours + 1 */
-	char *acc;	/* owned: one accumulator per thread */
-	size_t acc_bytes;
+	/* Owned: accumulators. There is one for each thread, or a single one if the tiles are larger than tile_span(). */
+	char *acc;
+	size_t accs, acc_bytes;
 	uint32_t *heavy; /* owned: tiles with more than TILE_HEAVY points */
 	size_t nheavy;
 	struct points points;

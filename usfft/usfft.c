@@ -171,12 +171,13 @@ usfft_free(struct usfft_plan *p)
 {
 	if (!p)
 		return;
-	void *owned[] = {p->taps.x, p->taps.y, p->taps.z, p->band,
-			 p->colour, p->acc,    p->heavy,  p->points.start};
+	void *owned[] = {p->taps.x, p->taps.y, p->taps.z,      p->band,
+			 p->colour, p->heavy,  p->points.start};
 
 	layers_free(p->layers);
 	grid_free(&p->grid);
 	sort_free(&p->points);
+	weir_give(p->acc, p->accs, p->acc_bytes);
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		weir_free(owned[i]);
 	weir_free(p);

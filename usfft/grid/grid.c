@@ -64,10 +64,6 @@ grid_clear(struct grid *g)
 	const struct batch_gap gap = g->batched && whole ? gap_of(g, 0) : none;
 	const bool split = gap.from < gap.to;
 
-	if (g->clean) {
-		g->clean = false;
-		return;
-	}
 #pragma omp parallel for num_threads(g->threads) schedule(static)
 	for (size_t r = 0; r < g->rows; r++) {
 		const bool used = whole && r % g->plane < g->n[1] &&

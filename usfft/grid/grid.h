@@ -35,7 +35,6 @@ struct grid {
 	size_t rows;   /* all of them */
 	size_t cells;  /* of one copy */
 	void *data;    /* owned: copies * cells */
-	bool clean;    /* all cells are zero, as the system gave them */
 	/* batch.h runs the FFTs; else FFTW does: when it measures, for uncut 1-D grids, for very long axes. */
 	bool batched;
 

@@ -17,9 +17,6 @@
 #include "common/par.h"
 #include "usfft/plan.h"
 
-/* Arrays are given back from this number of bytes on. A smaller array serves the next plan without page faults. */
-enum { WORTH_MAPPING = 1 << 21 };
-
 static size_t
 colours_of(size_t tiles, size_t step)
 {
@@ -48,13 +45,16 @@ spread_make(struct usfft_plan *p)
 			   2 * p->real +
 		       64;
 	p->acc_bytes = (p->acc_bytes + 63) / 64 * 64;
-	/* Unaligned loads read up to 64 bytes beyond a row and multiply them by 0, so they must be finite. */
-	p->acc = weir_calloc((size_t)p->o.threads, p->acc_bytes);
+	p->accs = p->span > (size_t)tile_span(dim) ? 1 : (size_t)p->o.threads;
+	p->acc = weir_take(p->accs, p->acc_bytes);
 	p->band = weir_alloc(p->nbands, sizeof *p->band);
 	p->colour = weir_calloc(p->ncolours + 1, sizeof *p->colour);
 	p->heavy = weir_alloc(p->ntiles, sizeof *p->heavy);
 	if (!p->acc || !p->band || !p->colour || !p->heavy)
 		return -ENOMEM;
+	/* Unaligned loads read up to 64 bytes beyond the last row and multiply them by 0, so they must be finite. */
+	for (size_t i = 1; i <= p->accs; i++)
+		memset(p->acc + i * p->acc_bytes - 128, 0, 128);
 	for (size_t c = 0, b = 0; c < p->ncolours; c++) {
 		for (size_t z = 0; z < nz; z++)
 			for (size_t y = 0; y < ny; y++)
@@ -179,7 +179,7 @@ spread_band(const struct usfft_plan *p, int sign, struct band b, const void *c, 
 static void
 spread_heavy(const struct usfft_plan *p, int sign, size_t tile, const void *c)
 {
-	const size_t end = p->points.start[tile + 1], group = (size_t)p->o.threads;
+	const size_t end = p->points.start[tile + 1], group = p->accs;
 
 	for (size_t at = p->points.start[tile]; at < end; at += group * TILE_HEAVY) {
 		const size_t left = (end - at + TILE_HEAVY - 1) / TILE_HEAVY;
@@ -196,21 +196,12 @@ spread_heavy(const struct usfft_plan *p, int sign, size_t tile, const void *c)
 	}
 }
 
-/* Zeroes the grid. carried: the records carry values; then a large grid is given back to the system, which zeroes it. */
 static void
-clear_grid(struct usfft_plan *p, bool carried)
+clear_grid(const struct usfft_plan *p)
 {
-	struct grid *g = &p->grid;
+	const struct grid *g = &p->grid;
 	const size_t row = g->ld * 2 * p->real;
-	const bool clean = g->clean;
 
-	g->clean = false;
-	if (clean)
-		return;
-	if (carried && g->rows * row >= WORTH_MAPPING) {
-		weir_discard(g->data, g->rows * row);
-		return;
-	}
 #pragma omp parallel for num_threads(p->o.threads) schedule(static)
 	for (size_t r = 0; r < g->rows; r++)
 		memset((char *)g->data + r * row, 0, row);
@@ -229,9 +220,9 @@ far_apart(size_t i, size_t n)
 void
 spread_points(struct usfft_plan *p, int sign, const void *c)
 {
-	const int threads = p->points.m < 2048 ? 1 : p->o.threads;
+	const int threads = p->points.m < 2048 ? 1 : (int)p->accs;
 
-	clear_grid(p, !c);
+	clear_grid(p);
 #pragma omp parallel num_threads(threads)
 	{
 		char *acc = p->acc + (size_t)omp_get_thread_num() * p->acc_bytes;
@@ -276,11 +267,40 @@ interp_heavy(const struct usfft_plan *p, int sign, size_t tile, void *c)
 	}
 }
 
+/* Interpolates where the grid is one tile in one dimension: the threads copy it to one accumulator, and share the points. */
+static void
+interp_line(const struct usfft_plan *p, int sign, void *c)
+{
+	const int threads = p->points.m < 2048 ? 1 : p->o.threads;
+	const int w = p->win[0].w, lanes = p->ops->lanes;
+	const size_t len = (size_t)tile_stride((int)p->span, w, lanes);
+	const size_t n = p->grid.n[0], m = p->points.m, cell = 2 * p->real;
+	const size_t first = first_cell(0, n, (size_t)(tile_lead(w) + tile_slack(w, lanes)), n);
+
+#pragma omp parallel num_threads(threads)
+	{
+#pragma omp for schedule(static)
+		for (size_t x = 0; x < len; x += TILE_HEAVY)
+			visit_row(p, 0, (first + x) % n, p->acc + x * cell,
+				  len - x < TILE_HEAVY ? len - x : TILE_HEAVY, load_piece);
+#pragma omp for schedule(static)
+		for (size_t j = 0; j < m; j += TILE_HEAVY) {
+			const size_t to = m - j < TILE_HEAVY ? m : j + TILE_HEAVY;
+			const struct tile_points pt = some_points(p, sign, j, to);
+			p->ops->interp[0][w](&p->taps, p->acc, &pt, c);
+		}
+	}
+}
+
 void
 interp_points(struct usfft_plan *p, int sign, void *c)
 {
 	const int threads = p->points.m < 2048 ? 1 : p->o.threads;
 
+	if (p->o.dim == 1 && p->ntiles == 1) {
+		interp_line(p, sign, c);
+		return;
+	}
 #pragma omp parallel num_threads(threads)
 	{
 		char *acc = p->acc + (size_t)omp_get_thread_num() * p->acc_bytes;

@@ -95,7 +95,7 @@ void
 sort_free(struct points *q)
 {
 	end_arrival(q);
-	weir_unmap(q->record, q->room + TILE_AHEAD, q->bytes);
+	weir_give(q->record, q->room + TILE_AHEAD, q->bytes);
 	q->record = NULL;
 	q->room = q->m = 0;
 }
@@ -135,9 +135,8 @@ find_place(struct usfft_plan *p, size_t m)
 		q->arrived = q->record;
 	} else if (m * q->bytes <= g->rows * g->ld * 2 * p->real) {
 		q->arrived = g->data;
-		g->clean = false;
 	} else {
-		q->arrived = q->spare = weir_map(q->room, q->bytes);
+		q->arrived = q->spare = weir_take(q->room, q->bytes);
 	}
 }
 
@@ -169,12 +168,12 @@ usfft_expect(struct usfft_plan *p, size_t m, bool values)
 		q->indexed = !values;
 		q->wide = !p->o.single && (p->o.dim == 1 || p->o.tol < TILE_NARROW);
 		q->bytes = tile_record(p->o.dim, p->real, q->wide, q->indexed);
-		q->record = weir_map(m + TILE_AHEAD, q->bytes);
+		q->record = weir_take(m + TILE_AHEAD, q->bytes);
 		q->room = q->record ? m : 0;
 	}
 	q->m = m;
 	q->arrivals = 0;
-	q->key = weir_map(q->room, sizeof *q->key);
+	q->key = weir_take(q->room, sizeof *q->key);
 	q->count = weir_calloc(shares_of(p) * p->ntiles * parts_of(p), sizeof *q->count);
 	find_place(p, m);
 	if (q->record && q->key && q->count && q->arrived)
