@@ -75,32 +75,48 @@ search_sigma(const struct usfft_options *o, int w, double eps, double *error)
 	return hi;
 }
 
+/* What search_sigma() found for a tolerance and a kind of transform. sigma 0: it was not asked yet. */
+struct found {
+	double eps, wanted, sigma[WINDOW_MAXW + 1], error[WINDOW_MAXW + 1];
+	int dim;
+	bool single, gauss;
+};
+
 /*
  * This is search_sigma(), with its results kept for the next plan. The search depends only on the tolerance and the kind
- * of transform, and takes longer than a small transform (64^2: .4 ms of .75).
+ * of transform, and takes longer than a small transform (64^2: .4 ms of .75). Type 3 asks for two tolerances in turn.
  */
 double
 usfft_least_sigma(const struct usfft_options *o, int w, double eps, double *error)
 {
-	static struct {
-		double eps, wanted, sigma[WINDOW_MAXW + 1], error[WINDOW_MAXW + 1];
-		int dim;
-		bool single, gauss;
-	} known;
+	static struct found known[2];
+	static int next;
+	struct found *f = NULL;
 
-	if (known.eps != eps || known.wanted != o->sigma || known.dim != o->dim ||
-	    known.single != o->single || known.gauss != o->gauss) {
-		memset(&known, 0, sizeof known);
-		known.eps = eps;
-		known.wanted = o->sigma;
-		known.dim = o->dim;
-		known.single = o->single;
-		known.gauss = o->gauss;
+	for (int i = 0; i < 2 && !f; i++)
+		if (known[i].eps == eps && known[i].wanted == o->sigma && known[i].dim == o->dim &&
+		    known[i].single == o->single && known[i].gauss == o->gauss)
+			f = &known[i];
+	if (!f) {
+		f = &known[next];
+		next = !next;
+		*f = (struct found){.eps = eps,
+				    .wanted = o->sigma,
+				    .dim = o->dim,
+				    .single = o->single,
+				    .gauss = o->gauss};
 	}
-	if (!(known.sigma[w] > 0))
-		known.sigma[w] = search_sigma(o, w, eps, &known.error[w]);
-	*error = known.error[w];
-	return known.sigma[w];
+	if (!(f->sigma[w] > 0))
+		f->sigma[w] = search_sigma(o, w, eps, &f->error[w]);
+	*error = f->error[w];
+	return f->sigma[w];
+}
+
+/* The part of the tolerance that the windows of one axis may take. */
+static double
+part_of(const struct usfft_options *o)
+{
+	return 0.4 / sqrt(o->dim);
 }
 
 /* A mode stands for half a mode on each side of it, so the modes at both ends add one mode. It matters where n is small. */
@@ -122,12 +138,12 @@ estimate(const struct usfft_options *o, int lanes, int w, const size_t n[3], dou
 	const bool unaligned = o->dim == 1 && o->type == 2;
 	const double taps = unaligned ? (w + lanes / 2 - 1) / (lanes / 2)
 				      : pow(w, o->dim - 1) * tile_vecs(w, lanes);
-	const double acc = tile_rows(o->dim, w) * tile_stride(tile_span(o->dim), w, lanes);
+	const double acc = tile_rows(o->dim, w) * tile_stride(o->dim, tile_span(o->dim), w, lanes);
 	double cells = 1, fft = 0;
 
 	for (int a = o->dim - 1; a >= 0; a--) {
 		cells *= (double)n[a];
-		fft += log2((double)n[a]) * (n[a] % 9 ? 0.3 : 0.42);
+		fft += o->then ? 0 : log2((double)n[a]) * (n[a] % 9 ? 0.3 : 0.42);
 		fft *= (double)o->n[a] / (double)n[a];
 	}
 	const double flush = 0.9 * acc / pow(tile_span(o->dim), o->dim);
@@ -151,45 +167,68 @@ usfft_loops_for(const struct usfft_options *o)
 	return usfft_loops(o->registers ? o->registers : halve ? 32 : 0, o->single);
 }
 
-int
-usfft_choose(const struct usfft_options *o, int *w, size_t n[3], double *reach)
+struct choice {
+	int w;
+	size_t n[3];
+	double time, error; /* time: estimated, with that of o->then */
+};
+
+/*
+ * Finds the taps and the grid that take the least estimated time. All of them are tried together with the best choice for
+ * o->then.
+ */
+static void
+choose(const struct usfft_options *o, struct choice *c)
 {
-	const double part = 0.4 / sqrt(o->dim), eps = part * o->tol;
+	const double eps = part_of(o) * o->tol;
 	const int lanes = usfft_loops(o->registers, o->single)->tile.lanes;
 	const size_t span = (size_t)tile_span(o->dim);
 	size_t tightest[3] = {1, 1, 1};
-	double best = INFINITY, best_error = INFINITY, points = 1;
+	double points = 1, error;
 
-	if (o->dim < 1 || o->dim > 3 || !(o->tol > 0))
-		return -EDOM;
+	*c = (struct choice){.time = INFINITY, .error = INFINITY};
 	for (int a = 0; a < o->dim; a++) {
-		if (o->n[a] < 1 || o->n[a] > LARGEST_AXIS)
-			return -EDOM;
 		points *= (double)o->n[a];
+		tightest[a] = least_cells(least_of_all, o->n[a]);
 	}
 	if (o->expect)
 		points = (double)o->expect;
-	for (int a = 0; a < o->dim; a++)
-		tightest[a] = least_cells(least_of_all, o->n[a]);
 	for (int taps = WINDOW_MINW; taps <= WINDOW_MAXW; taps++) {
-		double error, t;
-		if (best_error <= eps && estimate(o, lanes, taps, tightest, points) >= best)
+		if (c->error <= eps && estimate(o, lanes, taps, tightest, points) >= c->time)
 			continue;
 		const double sigma = usfft_least_sigma(o, taps, eps, &error);
 		for (int plain = 0; plain < 2; plain++) {
-			size_t size[3] = {1, 1, 1};
+			struct choice second, try = {.w = taps, .n = {1, 1, 1}};
 			for (int a = 0; a < o->dim; a++)
-				size[a] = good_size(least_cells(sigma, o->n[a]), span, plain);
-			t = estimate(o, lanes, taps, size, points);
+				try.n[a] = good_size(least_cells(sigma, o->n[a]), span, plain);
+			try.time = estimate(o, lanes, taps, try.n, points);
+			try.error = fmax(error, eps);
+			if (o->then && (c->error > eps || try.time < c->time)) {
+				struct usfft_options next = *o->then;
+				memcpy(next.n, try.n, sizeof next.n);
+				choose(&next, &second);
+				try.time += second.time;
+			}
 			/* Where the tolerance is out of reach, the least error wins. */
-			if (error > eps ? error >= best_error : best_error <= eps && t >= best)
-				continue;
-			best = t;
-			best_error = fmax(error, eps);
-			*w = taps;
-			memcpy(n, size, sizeof size);
+			if (error > eps ? error < c->error : c->error > eps || try.time < c->time)
+				*c = try;
 		}
 	}
-	*reach = best_error / part;
+}
+
+int
+usfft_choose(const struct usfft_options *o, int *w, size_t n[3], double *reach)
+{
+	struct choice c;
+
+	if (o->dim < 1 || o->dim > 3 || !(o->tol > 0))
+		return -EDOM;
+	for (int a = 0; a < o->dim; a++)
+		if (o->n[a] < 1 || o->n[a] > LARGEST_AXIS)
+			return -EDOM;
+	choose(o, &c);
+	*w = c.w;
+	memcpy(n, c.n, sizeof c.n);
+	*reach = c.error / part_of(o);
 	return 0;
 }

@@ -127,16 +127,25 @@ choose_period(const struct usfft_options *o, const double modes[3], double perio
 	return true;
 }
 
-/* Sets the options of the plan for the points, and the scales, from the boxes. Returns 0 or -EOVERFLOW. */
+/*
+ * Sets the options of the plan for the points, and the scales, from the boxes; and those of the plan for the targets, except
+ * for its modes. Returns 0 or -EOVERFLOW.
+ */
 static int
-choose_outer(struct usfft_3 *t, struct usfft_options *o)
+choose_outer(struct usfft_3 *t, struct usfft_options *o, struct usfft_options *inner)
 {
 	double modes[3], period[3] = {1, 1, 1};
 	const int err = fill_boxes(t, modes);
 
-	*o = t->o;
+	*o = *inner = t->o;
 	o->tol /= outer_part;
 	o->expect = t->m;
+	/* In one and two dimensions that gains nothing. */
+	o->then = o->dim == 3 ? inner : NULL;
+	inner->tol /= inner_part;
+	inner->expect = t->targets;
+	inner->type = 2;
+	inner->fft_order = true;
 	for (size_t room = WINDOW_MINW; !err && room <= 2 * WINDOW_MAXW; room++) {
 		for (int a = 0; a < o->dim; a++)
 			o->n[a] = (size_t)ceil(margin * modes[a]) + room;
@@ -154,39 +163,31 @@ choose_outer(struct usfft_3 *t, struct usfft_options *o)
 static int
 plan_both(struct usfft_3 *t)
 {
-	struct usfft_options o;
-	int err = choose_outer(t, &o);
+	struct usfft_options o, inner;
+	int err = choose_outer(t, &o, &inner);
 
 	if (!err)
 		err = usfft_plan(&t->outer, &o);
 	if (err)
 		return err;
 	for (int a = 0; a < o.dim; a++)
-		o.n[a] = t->outer->grid.n[a];
-	o.tol = t->o.tol / inner_part;
-	o.fft_order = true;
-	o.expect = t->targets;
-	o.type = 2;
-	return usfft_plan(&t->inner, &o);
+		inner.n[a] = t->outer->grid.n[a];
+	return usfft_plan(&t->inner, &inner);
 }
 
 size_t
 usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
 		  const struct usfft_points *targets, double *reach)
 {
-	struct usfft_3 t = {.o = *o, .m = pt->m};
+	struct usfft_3 t = {.o = *o, .m = pt->m, .targets = targets->m};
 	struct usfft_options outer, inner;
 	double first = 0, second = 0;
 	size_t bad;
 	int w;
 
 	if (find_box(pt, o, &t.box, &bad) || find_box(targets, o, &t.target_box, &bad) ||
-	    choose_outer(&t, &outer))
+	    choose_outer(&t, &outer, &inner))
 		return 0;
-	inner = outer;
-	inner.tol = o->tol / inner_part;
-	inner.expect = targets->m;
-	inner.type = 2;
 	if (usfft_choose(&outer, &w, inner.n, &first))
 		return 0;
 	const size_t a = usfft_bytes(&outer, &first), b = usfft_bytes(&inner, &second);

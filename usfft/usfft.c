@@ -159,6 +159,7 @@ usfft_plan(struct usfft_plan **plan, const struct usfft_options *o)
 	p->threads = o->threads;
 	p->took = o->took ? o->took : &p->own;
 	err = make_plan(p);
+	p->o.then = NULL;
 	if (err)
 		usfft_free(p);
 	else

@@ -61,6 +61,8 @@ struct usfft_options {
 	bool many;
 	/* Bytes of a vector register: 16, 32 or 64, at most what the CPU has; 0: what is fastest. */
 	int registers;
+	/* Borrowed by usfft_plan(): the transform whose modes are the cells of this grid, which has no FFT then. NULL: none. */
+	const struct usfft_options *then;
 	/* Borrowed: the stages add their time here; NULL: nowhere. */
 	struct usfft_seconds *took;
 };

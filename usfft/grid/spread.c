@@ -41,9 +41,10 @@ spread_make(struct usfft_plan *p)
 
 	p->nbands = ny * nz;
 	p->ncolours = cy * cz;
-	p->acc_bytes = (size_t)(tile_rows(dim, w) * tile_stride((int)p->span, w, p->ops->lanes)) *
-			   2 * p->real +
-		       64;
+	p->acc_bytes =
+	    (size_t)(tile_rows(dim, w) * tile_stride(dim, (int)p->span, w, p->ops->lanes)) * 2 *
+		p->real +
+	    64;
 	p->acc_bytes = (p->acc_bytes + 63) / 64 * 64;
 	p->accs = p->span > (size_t)tile_span(dim) ? 1 : (size_t)p->o.threads;
 	p->acc = weir_take(p->accs, p->acc_bytes);
@@ -98,7 +99,7 @@ visit_tile(const struct usfft_plan *p, size_t tile, char *acc, visit_fn *visit)
 {
 	const int dim = p->o.dim, w = p->win[0].w;
 	const size_t span = (size_t)tile_span(dim), lead = (size_t)tile_lead(w);
-	const size_t len = (size_t)tile_stride((int)p->span, w, p->ops->lanes);
+	const size_t len = (size_t)tile_stride(dim, (int)p->span, w, p->ops->lanes);
 	const size_t high = dim > 1 ? span + (size_t)w - 1 : 1, deep = dim > 2 ? high : 1;
 	const size_t *n = p->grid.n, tx = tile % p->tiles[0];
 	const size_t ty = tile / p->tiles[0] % p->tiles[1], tz = tile / p->tiles[0] / p->tiles[1];
@@ -273,7 +274,7 @@ interp_line(const struct usfft_plan *p, int sign, void *c)
 {
 	const int threads = p->points.m < 2048 ? 1 : p->o.threads;
 	const int w = p->win[0].w, lanes = p->ops->lanes;
-	const size_t len = (size_t)tile_stride((int)p->span, w, lanes);
+	const size_t len = (size_t)tile_stride(1, (int)p->span, w, lanes);
 	const size_t n = p->grid.n[0], m = p->points.m, cell = 2 * p->real;
 	const size_t first = first_cell(0, n, (size_t)(tile_lead(w) + tile_slack(w, lanes)), n);
 

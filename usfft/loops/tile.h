@@ -119,13 +119,17 @@ tile_vecs(int w, int lanes)
 	return (w + lanes / 2 - 1 + lanes / 2 - 1) / (lanes / 2);
 }
 
-/* Complex samples of an accumulator's row, where a tile has `span` cells along x. */
+/*
+ * Complex samples of an accumulator's row, where a tile has `span` cells along x. In 3-D they fill an odd number of registers:
+ * rows that lie 512 bytes apart would leave half of the first-level cache unused.
+ */
 static inline int
-tile_stride(int span, int w, int lanes)
+tile_stride(int dim, int span, int w, int lanes)
 {
 	int group = lanes / 2;
+	int vecs = (tile_slack(w, lanes) + span - 1) / group + tile_vecs(w, lanes);
 
-	return (tile_slack(w, lanes) + span - 1) / group * group + tile_vecs(w, lanes) * group;
+	return (dim == 3 ? vecs | 1 : vecs) * group;
 }
 
 /* Rows of an accumulator. */

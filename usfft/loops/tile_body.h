@@ -41,7 +41,7 @@ taps(const struct tile_window *win, int dim, int w, bool aligned, const char *re
 	const int group = LANES / 2, stored = (w + group - 1 + LANES - 1) / LANES;
 	const int ny = (w + LANES - 1) / LANES, nx = aligned ? stored : ny;
 	const int nv = aligned ? tile_vecs(w, LANES) : (w + group - 1) / group;
-	const int stride = tile_stride(tile_span(dim), w, LANES);
+	const int stride = tile_stride(dim, tile_span(dim), w, LANES);
 	int cell[3] = {0};
 	real f[3] = {0};
 	vec x[MAXV], y[MAXV], z[MAXV];
@@ -92,7 +92,7 @@ spread(const struct tile_window *win, int dim, int w, real *restrict acc,
        const struct tile_points *points, const real *values)
 {
 	const int nv = tile_vecs(w, LANES);
-	const size_t row = 2 * (size_t)tile_stride(tile_span(dim), w, LANES);
+	const size_t row = 2 * (size_t)tile_stride(dim, tile_span(dim), w, LANES);
 	const size_t plane = row * (size_t)(tile_span(dim) + w - 1);
 	const size_t bytes = points->bytes;
 	const size_t behind = bytes - tile_value(sizeof(real), points->indexed);
@@ -129,13 +129,20 @@ spread(const struct tile_window *win, int dim, int w, real *restrict acc,
 	}
 }
 
+/* Register v of a row. */
+INLINE vec
+load(const real *row, int v, bool aligned)
+{
+	return aligned ? ((const vec *)row)[v] : (vec)((const loose *)row)[v];
+}
+
 INLINE void
 interp(const struct tile_window *win, int dim, int w, const real *restrict acc,
        const struct tile_points *points, real *restrict out)
 {
 	/* In 1-D, loads that cross a cache line cost less than taps that are shifted to the lanes of aligned loads. */
 	const int nv = dim > 1 ? tile_vecs(w, LANES) : (w + LANES / 2 - 1) / (LANES / 2);
-	const size_t row = 2 * (size_t)tile_stride(tile_span(dim), w, LANES);
+	const size_t row = 2 * (size_t)tile_stride(dim, tile_span(dim), w, LANES);
 	const size_t plane = row * (size_t)(tile_span(dim) + w - 1);
 	const size_t bytes = points->bytes, behind = bytes - tile_value(sizeof(real), true);
 	const char *record = points->record;
@@ -161,17 +168,17 @@ interp(const struct tile_window *win, int dim, int w, const real *restrict acc,
 		const real *p = acc + pt.at;
 		for (int v = 0; v < nv; v++)
 			sum[v] = (vec){0};
-		for (int k = 0; k < (dim > 2 ? w : 1); k++, p += plane)
-			for (int j = 0; j < (dim > 1 ? w : 1); j++) {
-				const real *from = p + (size_t)j * row;
-				const real s = dim == 1	  ? 1
-					       : dim == 2 ? pt.y[j]
-							  : pt.y[j] * pt.z[k];
+		for (int k = 0; k < (dim > 2 ? w : 1); k++, p += plane) {
+			/* Each plane has sums of its own: one chain of w^2 additions would wait for their latency. */
+			vec part[MAXV];
+			for (int v = 0; v < nv; v++)
+				part[v] = load(p, v, dim > 1) * (dim > 1 ? pt.y[0] : 1);
+			for (int j = 1; j < (dim > 1 ? w : 1); j++)
 				for (int v = 0; v < nv; v++)
-					sum[v] += (dim > 1 ? ((const vec *)from)[v]
-							   : (vec)((const loose *)from)[v]) *
-						  s;
-			}
+					part[v] += load(p + (size_t)j * row, v, true) * pt.y[j];
+			for (int v = 0; v < nv; v++)
+				sum[v] += dim > 2 ? part[v] * pt.z[k] : part[v];
+		}
 		vec all = sum[0] * pt.x[0];
 		for (int v = 1; v < nv; v++)
 			all += sum[v] * pt.x[v];
