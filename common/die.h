@@ -10,7 +10,10 @@
 /* The program's name, with which every message begins. Each main.c defines it. */
 extern const char *const weir_prog;
 
-/* Reports failed data, I/O or a failed device, and exits with status 1. */
+/*
+ * Reports failed data, I/O or a failed device, and ends the process with status 1 by quick_exit(). That calls what
+ * at_quick_exit() has registered, and not what atexit() has.
+ */
 _Noreturn void die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Reports wrong usage, and exits with status 2. */
