@@ -93,6 +93,9 @@ two words.pgm'
 2
 3'
 	bash_proposes morphrec --connectivity = 1 | is 18
+	bash_proposes radon --sparse = | is auto
+	bash_proposes radon --lsq = a | is auto
+	bash_proposes rawtopnm --range = | is minmax
 }
 
 @test "bash: every option of --help is proposed, with a sign where an argument must follow" {

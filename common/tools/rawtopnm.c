@@ -30,7 +30,8 @@ struct args {
 
 #define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
-    {0, "range", OPT_STR, AT(range), "RANGE", "LO:HI, minmax, or percentiles as p1:p99"},
+    {0, "range", OPT_STR, AT(range), "RANGE", "LO:HI, minmax, or percentiles as p1:p99",
+     .words = "minmax"},
     {0, "gamma", OPT_ABOVE, AT(gamma), "G", "brightness is the 1/G-th power (1)"},
     {0, "maxval", OPT_INT, AT(maxval), "N", "the brightest level (the item's, or 255)", 1, 65535},
     {0, "log", OPT_FLAG, AT(log), NULL, "show logarithms"},
