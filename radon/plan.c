@@ -100,18 +100,6 @@ radon_free(struct radon_plan *p)
 	weir_free(p);
 }
 
-size_t
-radon_ntau(const struct radon_plan *p)
-{
-	return p->core.ntau;
-}
-
-size_t
-radon_lead(const struct radon_plan *p)
-{
-	return p->core.lead;
-}
-
 struct radon_work *
 radon_work(const struct radon_plan *p, int threads)
 {

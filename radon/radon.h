@@ -175,10 +175,6 @@ struct radon_report {
 int radon_plan(struct radon_plan **p, const struct radon_options *o);
 void radon_free(struct radon_plan *p); /* accepts NULL */
 
-/* The panel's time axis has ntau samples; `lead` of them come before the gather's first time. */
-size_t radon_ntau(const struct radon_plan *p);
-size_t radon_lead(const struct radon_plan *p);
-
 /* Finds both without a plan. Returns false when the axis is too long. */
 bool radon_fits(const struct radon_options *o, size_t *ntau, size_t *lead);
 

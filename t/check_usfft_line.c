@@ -137,33 +137,6 @@ check_line_adjoint(struct check_rng *r)
 }
 
 /* The column is type 1 of the weights with a = 0. */
-static void
-check_line_column(struct check_rng *r)
-{
-	struct lines t;
-	double worst = 0;
-
-	make_lines(&t, 20, 33, 96, r);
-	float *weight = weir_xalloc(t.m, sizeof *weight);
-	float *col = weir_xalloc(2 * t.n * L, sizeof *col);
-	for (size_t j = 0; j < t.m; j++) {
-		weight[j] = (float)rng_unit(r);
-		for (size_t l = 0; l < L; l++) {
-			t.d[2 * (j * L + l)] = weight[j];
-			t.d[2 * (j * L + l) + 1] = 0;
-		}
-		t.a[j] = 0;
-	}
-	usfft_line_column(&t.plan, &t.work, -1, t.k, weight, col, L);
-	for (size_t l = 0; l < L; l++)
-		worst = fmax(worst, row_error(&t, 1, -1, l, col));
-	check(worst <= 1e-6, "the Toeplitz column is the transform of the weights", "error %.2e",
-	      worst);
-	weir_free(weight);
-	weir_free(col);
-	free_lines(&t);
-}
-
 void
 check_usfft_line(void)
 {
@@ -180,5 +153,4 @@ check_usfft_line(void)
 	check_end(&many,
 		  "line transforms stay within 1e-6 of the exact sums, in every kind of register");
 	check_line_adjoint(&r);
-	check_line_column(&r);
 }

@@ -124,15 +124,13 @@ turn(float t, float *re, float *im)
 }
 
 /* Computes, for line j at rows k..k+7, the phase k (a + c n/2), and k c modulo 1 as a cell and the offset inside it. */
-WEIR_CLONES(place_lines,
-	    (const struct usfft_line *p, const struct usfft_line_work *w, const double *a,
-	     size_t k),
-	    (p, w, a, k))
+WEIR_CLONES(place_lines, (const struct usfft_line *p, const struct usfft_line_work *w, size_t k),
+	    (p, w, k))
 {
 	const double cells = (double)p->grid, half = (double)(p->n / 2);
 
 	for (size_t j = 0; j < p->m; j++) {
-		const double phase = (a ? a[j] : 0) + half * p->c[j], step = p->c[j];
+		const double phase = p->a[j] + half * p->c[j], step = p->c[j];
 		float *place = w->place + j * USFFT_LINE;
 		float *re = w->phase + j * 2 * USFFT_LINE, *im = re + USFFT_LINE;
 		int *cell = w->cell + j * USFFT_LINE;
@@ -221,7 +219,7 @@ void
 usfft_line_type1(const struct usfft_line *p, struct usfft_line_work *w, int sign, size_t k,
 		 const float *d, size_t ldd, float *f, size_t ldf)
 {
-	place_lines(p, w, p->a, k);
+	place_lines(p, w, k);
 	points_to_modes(p, w, sign, d, ldd, f, ldf);
 }
 
@@ -231,23 +229,11 @@ usfft_line_type2(const struct usfft_line *p, struct usfft_line_work *w, int sign
 {
 	fftwf_complex *g = (fftwf_complex *)w->grid;
 
-	place_lines(p, w, p->a, k);
+	place_lines(p, w, k);
 	read_modes(p, w, (float)sign, f, ldf);
 	fftwf_execute_dft(p->fft, g, g);
 	copy_overhang(p, w);
 	p->ops->interp(p, w, sign, d, ldd);
-}
-
-void
-usfft_line_column(const struct usfft_line *p, struct usfft_line_work *w, int sign, size_t k,
-		  const float *weight, float *t, size_t ldt)
-{
-	static const float ones[2 * USFFT_LINE] = {1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0};
-
-	place_lines(p, w, NULL, k);
-	for (size_t i = 0; weight && i < p->m * 2 * USFFT_LINE; i++)
-		w->phase[i] *= weight[i / (2 * USFFT_LINE)];
-	points_to_modes(p, w, sign, ones, 0, t, ldt);
 }
 
 void

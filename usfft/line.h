@@ -7,8 +7,7 @@
  *	type 2	d[j][k] = sum_i f[i][k] exp(s 2 pi i k (a_j + i c_j))		j = 0..m-1
  *
  * Type 2 with sign -s is the adjoint of type 1 with sign s, up to rounding. The parabolic Radon transform is type 1 with
- * c_j = dw dq g_j and a_j = dw q_0 g_j in cycles. Its normal equations are Toeplitz in i; usfft_line_column() gives their
- * column.
+ * c_j = dw dq g_j and a_j = dw q_0 g_j in cycles.
  *
  * Each call transforms USFFT_LINE rows k at once. They lie in the lanes of arrays whose fastest index is k:
  *
@@ -68,14 +67,6 @@ void usfft_line_type1(const struct usfft_line *p, struct usfft_line_work *w, int
 		      const float *d, size_t ldd, float *f, size_t ldf);
 void usfft_line_type2(const struct usfft_line *p, struct usfft_line_work *w, int sign, size_t k,
 		      const float *f, size_t ldf, float *d, size_t ldd);
-
-/*
- * Computes the first column of the Toeplitz matrix A W A^H, where A is type 1 and W the diagonal matrix of the weights:
- * t[i][k] = sum_j weight_j exp(s 2 pi i k i c_j), i = 0..n-1. It does not depend on a_j. weight: m floats; NULL: ones.
- * Row i of A W A^H f is sum_l t[i-l] f[l], where t[-i] = conj t[i].
- */
-void usfft_line_column(const struct usfft_line *p, struct usfft_line_work *w, int sign, size_t k,
-		       const float *weight, float *t, size_t ldt);
 
 /* Free what the structs own, and zero them. They accept zeroed structs. */
 void usfft_line_free(struct usfft_line *p);
