@@ -117,7 +117,11 @@ raw_try_map(struct raw_in *in, struct img *x)
 void
 raw_map(struct raw_in *in, struct img *x)
 {
-	enum { SMALL = 1 << 16 }; /* bytes: reading fewer takes less time than mapping them */
+	/*
+	 * Reading fewer bytes takes less time than mapping them. In a stream, items of 4 KiB take 5 us each when they are read
+	 * and 9 when they are mapped; from 64 KiB to 1 MiB both take the same; 4 MiB take .88 of the time when they are mapped.
+	 */
+	enum { SMALL = 1 << 16 };
 
 	if (in->left * in->size < SMALL || !raw_try_map(in, x))
 		raw_load(in, x);
