@@ -183,6 +183,7 @@ conjugate_gradients(const system_of &s, unsigned gather)
 		}
 		next = sum_lanes({next, 0}).re;
 		const double beta = next / rr;
+		__syncwarp(); /* all lanes have read p */
 		for (unsigned i = threadIdx.x % 32; i < s.n; i += 32)
 			p[i] = {r[i].re + beta * p[i].re, r[i].im + beta * p[i].im};
 	}
