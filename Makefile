@@ -118,16 +118,16 @@ $(TOOLS:common/tools/%.c=$(B)/%): $(B)/%: $(B)/obj/common/tools/%.o $(B)/libtool
 
 # ---- tests, benches, demo -----------------------------------------------------------------------------------------
 CHECK := $(patsubst %.c,$(B)/obj/%.o,$(wildcard t/check*.c))
-CUDACPU := $(patsubst %.cu,$(B)/obj/cudacpu/%.o,$(wildcard gpu/*.cu gpu/*/*.cu t/cudacpu/*.cu))
+CUDACPU := $(patsubst %.cu,$(B)/obj/cudacpu/%.o,$(filter-out $(if $(RACES),,%/races.cu),$(wildcard gpu/*.cu gpu/*/*.cu t/cudacpu/*.cu)))
 $(B)/t/check: $(CHECK) $(CORES) $(CUDACPU) $(B)/libtools.a $(B)/libcommon.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lstdc++ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
 
-# The kernels as C++ for the CPU: t/cudacpu. ThreadSanitizer knows nothing of fibers.
+# The kernels as C++ for the CPU: t/cudacpu. ThreadSanitizer knows nothing of fibers; RACES has races.cu in its place.
 $(B)/obj/cudacpu/%.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
 	$(CXX) -x c++ -std=c++17 -It/cudacpu $(ALL_CPPFLAGS) $(OPT) -fopenmp -ffp-contract=off -Wall -Wextra -Wno-unknown-pragmas \
-	 $(filter-out -fsanitize=thread,$(SAN)) -MMD -MP -c -o $@ $<
+	 $(filter-out -fsanitize=thread,$(SAN)) $(if $(filter gpu/% t/cudacpu/selftest% t/cudacpu/wrong,$*),$(RACES)) -MMD -MP -c -o $@ $<
 
 # The programs on these kernels instead of a GPU: what a stream of items does with -g.
 ONCPU := $(PROGRAMS:%=$(B)/t/cudacpu/%)
@@ -195,6 +195,12 @@ san:
 	 $(MAKE) $(SANITIZED) check
 	t/tsan $(MAKE)
 
+# Races of the kernels: every access to memory is seen by t/cudacpu/races.cu. Minutes on one core.
+races:
+	$(MAKE) B=build/races OPT='-O2 -g' NVCC= RACES='-fsanitize=thread -Wno-tsan --param=tsan-instrument-func-entry-exit=0' \
+	 build/races/t/check
+	OMP_NUM_THREADS=1 build/races/t/check cudacpu gpu
+
 # The small tests on CPUs that this machine has not, by qemu.
 cpus: all $(B)/t/gen $(B)/t/gencmp
 	B=$(B) t/cpus
@@ -249,11 +255,11 @@ clean:
 	rm -rf build
 
 help:
-	@echo 'all check cpus san bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb html clean'
+	@echo 'all check cpus san races bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb html clean'
 	@echo 'NVCC= (no CUDA)  MARCH=native  PREFIX=$(PREFIX)  DESTDIR=  PROGRAM_PREFIX=  ONLY=program (bench)'
 
 force:
-.PHONY: all check cpus san bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb html clean help force
+.PHONY: all check cpus san races bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb html clean help force
 .DELETE_ON_ERROR:
 
 -include $(shell find $(B)/obj $(B)/t -name '*.d' 2>/dev/null)

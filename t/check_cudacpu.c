@@ -131,6 +131,19 @@ check_refusals(void)
 	      "it was not asked for");
 }
 
+/* races.cu; the race of check_faults() was found by then. */
+static void
+check_races(void)
+{
+	const int found = cudacpu_races();
+
+	check(found > 0, "cudacpu: a missing barrier is a race", "none was found");
+	check(wrong_races(1) == 3,
+	      "cudacpu: a race within a warp, and two between blocks, are found", "not all were");
+	check(wrong_races(0) == 0,
+	      "cudacpu: what __syncwarp(), fences and atomics order is no race", "one was found");
+}
+
 /* All of them, in every order; how: what the names of these checks end in. */
 static void
 run_selftests(const char *how)
@@ -160,8 +173,12 @@ check_cudacpu(void)
 	}
 	gpu_close(g);
 	run_selftests("");
+	if (cudacpu_races)
+		check(cudacpu_races() == 0, "cudacpu: these kernels have no races", "see above");
 	if (cudacpu_fallback) {
 		check_faults();
+		if (cudacpu_races)
+			check_races();
 		cudacpu_fallback(1);
 		run_selftests(", by ucontext");
 		cudacpu_fallback(0);

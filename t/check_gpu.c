@@ -110,6 +110,8 @@ check_gpu(void)
 		check_order(0);
 		gpu_close(g);
 	}
+	if (cudacpu_races)
+		check(cudacpu_races() == 0, "gpu: the kernels have no races", "see above");
 	lists_are_read_whole();
 	unusable_devices_are_refused();
 }

@@ -17,13 +17,16 @@ void cudacpu_devices(int n) __attribute__((weak));
 void cudacpu_driver(int version, int kernels) __attribute__((weak));
 void cudacpu_fallback(int on) __attribute__((weak));
 
+/* The races found since the last call; only in `make races`. */
+int cudacpu_races(void) __attribute__((weak));
+
 enum { CHECK_ORDERS = 3 }; /* forward, backward, shuffled */
 
-/* How many orders there are to check here, and the choice of one. */
+/* How many orders there are to check here, and the choice of one. A race shows in any of them. */
 static inline int
 check_orders(void)
 {
-	return cudacpu_order ? CHECK_ORDERS : 1;
+	return cudacpu_order && !cudacpu_races ? CHECK_ORDERS : 1;
 }
 
 static inline void

@@ -9,9 +9,11 @@
  * overrun, a launch beyond the limits of a block, exit() where a device is still open. AddressSanitizer sees overruns of
  * device and of dynamic shared memory.
  *
- * What it cannot show: coalescing, bank conflicts, occupancy, any time; the memory model (a missing __threadfence(),
- * a plain load where a cached one goes stale); races between two barriers inside one warp that lockstep would hide;
- * overruns of a static __shared__ array into its neighbour. A block that waits for another must not need one that has not
+ * `make races` watches every access of the kernels (races.cu): two threads that nothing orders are found in any order of
+ * the fibers, and named with both lines.
+ *
+ * What it cannot show: coalescing, bank conflicts, occupancy, any time; the memory model beyond races.cu (a flag that is
+ * not waited for, a plain load where a cached one goes stale); overruns of a static __shared__ array into its neighbour. A block that waits for another must not need one that has not
  * begun: blocks begin as threads are free. Static shared memory keeps what the last block left; dynamic is filled
  * with 0xff, as is device memory.
  *

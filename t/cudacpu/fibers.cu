@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "t/cudacpu/context.h"
+#include "t/cudacpu/races.h"
 
 __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
@@ -35,6 +36,7 @@ struct fiber {
 	dim3 index;
 	state is;
 	unsigned mask; /* AT_WARP: the lanes waited for */
+	bool orders;   /* AT_WARP: memory too */
 	bool vote;     /* AT_BLOCK */
 };
 
@@ -129,9 +131,13 @@ worker::resume(unsigned i)
 	current = i;
 	threadIdx =
 	    dim3(i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y));
+	if (races_run)
+		races_run((int)i);
 	asan_leave(&asan, f[i].stack, STACK);
 	context_switch(&scheduler, &f[i].at);
 	asan_arrive(asan, nullptr, nullptr);
+	if (races_run)
+		races_run(-1);
 	uint64_t end;
 	memcpy(&end, f[i].stack, sizeof end); /* memcmp() is a call under ASan */
 	if (end != CANARY)
@@ -193,6 +199,8 @@ worker::open_warp(unsigned w)
 			fail("a warp operation names a lane that has ended");
 		if (mask & exist & ~here)
 			continue;
+		if (races_open_warp && f[base + i].orders)
+			races_open_warp(base, here);
 		for (unsigned k = i; k < lanes; k++)
 			if (here >> k & 1) {
 				f[base + k].is = READY;
@@ -231,6 +239,8 @@ worker::open_block()
 	}
 	if (here < live)
 		fail("threads wait for lanes or at a barrier that others never reach");
+	if (races_open_block)
+		races_open_block();
 	for (unsigned i = 0; i < n; i++)
 		if (f[i].is == AT_BLOCK)
 			f[i].is = READY;
@@ -280,6 +290,7 @@ run_grid(const cudacpu_grid &g, const std::function<void()> &call)
 {
 	const dim3 grid = g.grid, block = g.block;
 	const size_t blocks = (size_t)grid.x * grid.y * grid.z;
+	const unsigned launch = races_launch ? races_launch() : 0;
 
 #pragma omp parallel for schedule(dynamic, 1)
 	for (size_t i = 0; i < blocks; i++) {
@@ -295,6 +306,8 @@ run_grid(const cudacpu_grid &g, const std::function<void()> &call)
 		w.order = wanted_order;
 		w.r.s = wanted_seed + b;
 		w.call = &call;
+		if (races_begin)
+			races_begin({launch, b, w.stacks, w.dynamic, MAXTHREADS * STACK, g.shared});
 		w.run();
 	}
 }
@@ -350,7 +363,7 @@ cudacpu_barrier(bool vote)
 }
 
 const uint64_t *
-cudacpu_exchange(unsigned mask, uint64_t v)
+cudacpu_exchange(unsigned mask, uint64_t v, bool orders)
 {
 	worker *w = me;
 	const unsigned i = w->current;
@@ -359,6 +372,7 @@ cudacpu_exchange(unsigned mask, uint64_t v)
 		fail("a lane takes part in a warp operation whose mask leaves it out");
 	w->in[i] = v;
 	w->f[i].mask = mask;
+	w->f[i].orders = orders;
 	w->wait(AT_WARP);
 	return w->out + i / 32 * 32;
 }

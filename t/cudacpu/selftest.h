@@ -36,6 +36,10 @@ const char *wrong_without_cufft(void) __attribute__((weak));
 /* Threads that read what another one has not written yet, since a barrier is missing; with it there are none. */
 int wrong_without_barrier(void) __attribute__((weak));
 
+/* The races found since the last call (races.cu); of three kernels, as they should be or with a race each, those where one was. */
+int cudacpu_races(void) __attribute__((weak));
+int wrong_races(int with) __attribute__((weak));
+
 /* Whether these are refused. */
 int wrong_stream(void) __attribute__((weak));
 int wrong_copy(void) __attribute__((weak));

@@ -4,8 +4,8 @@
 
 /* The barrier of the block; the number of threads that came with a true. */
 unsigned cudacpu_barrier(bool vote);
-/* The barrier of the lanes in mask; what each of the 32 lanes brought. */
-const uint64_t *cudacpu_exchange(unsigned mask, uint64_t v);
+/* The barrier of the lanes in mask; what each of the 32 lanes brought. orders: what they did to memory before is seen after. */
+const uint64_t *cudacpu_exchange(unsigned mask, uint64_t v, bool orders = false);
 unsigned cudacpu_lane(void);
 
 static inline void
@@ -35,7 +35,7 @@ __syncthreads_and(int p)
 static inline void
 __syncwarp(unsigned mask = ~0u)
 {
-	cudacpu_exchange(mask, 0);
+	cudacpu_exchange(mask, 0, true);
 }
 
 static inline unsigned

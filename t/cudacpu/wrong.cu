@@ -61,12 +61,62 @@ deep(unsigned *a)
 	a[0] = (unsigned)much[threadIdx.x];
 }
 
+/* A lane reads what its neighbour wrote; only __syncwarp() lets it. */
+template <bool together>
+__global__ void
+hand_on(unsigned *a)
+{
+	__shared__ unsigned s[32];
+	const unsigned t = threadIdx.x;
+
+	s[t] = t;
+	if (together)
+		__syncwarp();
+	a[t] = __shfl_sync(~0u, t, 0) + s[t ^ 1];
+}
+
+/* A block leaves a word, and then a flag, for the other one, whichever comes first. */
+template <bool fenced>
+__global__ void
+leave(unsigned *a)
+{
+	const unsigned me = blockIdx.x;
+
+	a[me] = 1 + me;
+	if (fenced)
+		__threadfence();
+	if (atomicAdd(&a[2], 1u) == 1) {
+		__threadfence();
+		a[3] = __ldcg(&a[!me]);
+	}
+}
+
+/* All blocks change one word. */
+template <bool atomic>
+__global__ void
+count(unsigned *a)
+{
+	if (atomic)
+		atomicAdd(a, 1u);
+	else
+		a[0]++;
+}
+
 __global__ void
 nothing(unsigned *)
 {
 }
 
-unsigned result[1];
+unsigned result[32];
+
+/* Whether a kernel has races. */
+bool
+is_racy(void (*kernel)(unsigned *), unsigned grid, unsigned block)
+{
+	result[2] = 0;
+	WEIR_LAUNCH(kernel, grid, block, 0, (cudaStream_t)0, result);
+	return cudacpu_races() > 0;
+}
 
 } // namespace
 
@@ -100,6 +150,15 @@ void
 wrong_stack(void)
 {
 	WEIR_LAUNCH(deep, 1, 64, 0, (cudaStream_t)0, result);
+}
+
+int
+wrong_races(int with)
+{
+	return with ? is_racy(hand_on<false>, 1, 32) + is_racy(leave<false>, 2, 1) +
+			  is_racy(count<false>, 2, 1)
+		    : is_racy(hand_on<true>, 1, 32) + is_racy(leave<true>, 2, 1) +
+			  is_racy(count<true>, 2, 1);
 }
 
 const char *
