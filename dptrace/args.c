@@ -21,8 +21,8 @@ static const struct opt table[] = {
      .words = "auto|cost|sum", .seen = AT(has_objective)},
     {0, "length", OPT_WORD, AT(length), "HOW", "sum: evidence counts by column or by arc (column)",
      .words = "column|arc", .seen = AT(has_length)},
-    {'s', "sigma", OPT_REAL, AT(sigma), "PX", "scale of the derivatives (2)", .lo = .5, .hi = 32,
-     .seen = AT(has_sigma)},
+    {'s', "sigma", OPT_REAL, AT(sigma), "PX", "scale of the derivatives (2; cost: by the points)",
+     .lo = .5, .hi = 32, .seen = AT(has_sigma)},
     {0, "soft", OPT_REAL, AT(soft), "K", "sum: soft normalisation, in medians; 0: none (4)",
      .lo = 0, .hi = 1e6, .seen = AT(has_soft)},
     {'n', "guides", OPT_SIZE, AT(n), "N", "guides from point to point", .lo = 2,
@@ -118,7 +118,7 @@ check_share(const struct args *a, size_t npath)
 struct args
 dptrace_args(int argc, char **argv, char ***path, size_t *npath)
 {
-	struct args a = {.sigma = 2, .soft = 4, .passes = 2, .snap = -1};
+	struct args a = {.soft = 4, .passes = 2, .snap = -1};
 
 	opt_parse(&program, argc, argv, &a, path, npath);
 	if (!a.point.n && !a.lines)

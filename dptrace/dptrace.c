@@ -207,8 +207,10 @@ add_try(struct dptrace_plan *q, struct dptrace_line *line, const struct dptrace_
 	char err[DPTRACE_ERR];
 
 	memcpy(s, p->shape + p->first[i], n * sizeof *s);
-	for (size_t k = 0; k < n; k++)
-		s[k].bright = s[k].dark = fmax(s[k].bright, s[k].dark);
+	for (size_t k = 0; k < n; k++) {
+		s[k].fine.bright = s[k].fine.dark = fmax(s[k].fine.bright, s[k].fine.dark);
+		s[k].own.bright = s[k].own.dark = fmax(s[k].own.bright, s[k].own.dark);
+	}
 	o.polarity = polarity;
 	if (dptrace_shape(s, &p->line[i], &p->image, &o, err) || !s->cost)
 		return false;
@@ -302,7 +304,7 @@ dptrace_resolved(const struct dptrace_plan *p, size_t line, size_t segment)
 {
 	const struct segment_shape *s = &p->shape[p->first[line] + segment];
 
-	return (struct dptrace_resolved){(size_t)s->n, (size_t)s->d, s->length,
-					 s->halfwidth, s->phi,	     s->cost,
-					 s->polarity,  s->level,     s->noise};
+	return (struct dptrace_resolved){(size_t)s->n, (size_t)s->d, s->length,	  s->halfwidth,
+					 s->phi,       s->cost,	     s->polarity, s->sigma,
+					 s->level,     s->noise};
 }

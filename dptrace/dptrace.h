@@ -84,8 +84,9 @@ struct dptrace_options {
 	 * vote for the polarity of a ridge under the cost. Where the vote is close, the costs of both decide with it.
 	 */
 	int polarity;
-	bool arc;     /* sum: length by arc instead of by columns */
-	double sigma; /* scale of the derivatives, px, .5..32 */
+	bool arc; /* sum: length by arc instead of by columns */
+	/* scale of the derivatives, px, .5..32; 0: 2, and for a ridge under the cost 2 to 5.7, by the points of each line */
+	double sigma;
 	/* sum: g0 in medians, >= 0. With 0, ridge and edge are not divided by the size of the derivative. */
 	double soft;
 	size_t n; /* guides of a segment, >= 2; 0: by spacing */
@@ -207,6 +208,7 @@ struct dptrace_resolved {
 	double length, halfwidth, phi;
 	bool cost;
 	int polarity;
+	double sigma;
 	double level, noise; /* 0 where they were not measured: with DPTRACE_SUM or DPTRACE_SIN */
 };
 struct dptrace_resolved dptrace_resolved(const struct dptrace_plan *p, size_t line, size_t segment);

@@ -62,28 +62,36 @@ add_rows(const struct taps *t, int j, const double up[3], const double down[3], 
 						     : down[order - i] + up[order - i]);
 }
 
+/* The derivatives at a pixel: g those of order 1, d those of order 2. Element i is of order i along y. */
+struct jet {
+	double g[2], d[3];
+};
+
 /*
- * The derivatives of a plane at pixel (x, y): g those of order 1 and, where most is 2, d those of order 2. Element i is of
- * order i along y.
+ * The derivatives of a plane at the n pixels of column x from row y on. ref is subtracted from every sample. Where most is
+ * 1, those of order 2 are left out.
  */
 static void
 derive(const struct taps *t, const float *plane, size_t w, size_t h, ptrdiff_t x, ptrdiff_t y,
-       int most, double g[2], double d[3])
+       int n, int most, double ref, struct jet *out)
 {
-	const double ref = (double)plane[(size_t)y * w + (size_t)x];
-	double up[3], down[3];
+	double row[2 * LEVEL_REACH + 1 + 2 * MAXTAPS][3];
 
-	derive_row(t, plane + (size_t)clamp_to(y, h) * w, w, x, most, ref, up);
-	for (int i = 0; i <= most; i++)
-		d[i] = i == 1 ? 0 : (double)t->w[i][0] * up[most - i];
-	g[0] = (double)t->w[0][0] * up[1];
-	g[1] = 0;
-	for (int j = 1; j <= t->r; j++) {
-		derive_row(t, plane + (size_t)clamp_to(y - j, h) * w, w, x, most, ref, up);
-		derive_row(t, plane + (size_t)clamp_to(y + j, h) * w, w, x, most, ref, down);
-		add_rows(t, j, up, down, 1, g);
-		if (most == 2)
-			add_rows(t, j, up, down, 2, d);
+	for (int i = 0; i < n + 2 * t->r; i++)
+		derive_row(t, plane + (size_t)clamp_to(y - t->r + i, h) * w, w, x, most, ref,
+			   row[i]);
+	for (int i = 0; i < n; i++) {
+		const double(*mid)[3] = (const double(*)[3])row + t->r + i;
+		double *g = out[i].g, *d = out[i].d;
+		for (int k = 0; k <= most; k++)
+			d[k] = k == 1 ? 0 : (double)t->w[k][0] * mid[0][most - k];
+		g[0] = (double)t->w[0][0] * mid[0][1];
+		g[1] = 0;
+		for (int k = 1; k <= t->r; k++) {
+			add_rows(t, k, mid[-k], mid[k], 1, g);
+			if (most == 2)
+				add_rows(t, k, mid[-k], mid[k], 2, d);
+		}
 	}
 }
 
@@ -105,27 +113,38 @@ ridge_level(const double g[2], const double d[3], double sigma)
 	return (struct level){bright, dark, less(bright, flank), less(dark, flank)};
 }
 
-/* The response at a pixel. */
 static struct level
-response(const struct taps *t, const struct dptrace_image *im, const float *gray,
-	 const struct dptrace_options *o, ptrdiff_t x, ptrdiff_t y)
+edge_level(double xx, double xy, double yy, double sigma)
 {
-	const bool colour = o->score == DPTRACE_EDGE && im->c > 1 && !o->polarity;
-	double g[2], d[3], xx = 0, xy = 0, yy = 0;
-
-	if (o->score == DPTRACE_RIDGE) {
-		derive(t, gray, im->w, im->h, x, y, 2, g, d);
-		return ridge_level(g, d, o->sigma);
-	}
-	for (size_t c = 0; c < (colour ? im->c : 1); c++) {
-		derive(t, colour ? im->v + c * im->w * im->h : gray, im->w, im->h, x, y, 1, g, d);
-		xx += g[0] * g[0];
-		xy += g[0] * g[1];
-		yy += g[1] * g[1];
-	}
 	const double half = (xx - yy) / 2,
-		     size = o->sigma * sqrt((xx + yy) / 2 + sqrt(half * half + xy * xy));
+		     size = sigma * sqrt((xx + yy) / 2 + sqrt(half * half + xy * xy));
+
 	return (struct level){size, size, size, size};
+}
+
+/* The responses at the n pixels of column x from row y on. ref is a value near those of the picture there. */
+static void
+respond(const struct taps *t, const struct dptrace_image *im, const float *gray,
+	const struct dptrace_options *o, double sigma, ptrdiff_t x, ptrdiff_t y, int n, double ref,
+	struct level *out)
+{
+	const bool ridge = o->score == DPTRACE_RIDGE,
+		   colour = o->score == DPTRACE_EDGE && im->c > 1 && !o->polarity;
+	double sum[2 * LEVEL_REACH + 1][3] = {{0}};
+	struct jet jet[2 * LEVEL_REACH + 1];
+
+	for (size_t c = 0; c < (colour ? im->c : 1); c++) {
+		derive(t, colour ? im->v + c * im->w * im->h : gray, im->w, im->h, x, y, n,
+		       ridge ? 2 : 1, ref, jet);
+		for (int i = 0; i < n; i++) {
+			sum[i][0] += jet[i].g[0] * jet[i].g[0];
+			sum[i][1] += jet[i].g[0] * jet[i].g[1];
+			sum[i][2] += jet[i].g[1] * jet[i].g[1];
+		}
+	}
+	for (int i = 0; i < n; i++)
+		out[i] = ridge ? ridge_level(jet[i].g, jet[i].d, sigma)
+			       : edge_level(sum[i][0], sum[i][1], sum[i][2], sigma);
 }
 
 static double
@@ -136,29 +155,33 @@ larger(double a, double b)
 
 struct level
 level_at(const struct dptrace_image *im, const float *gray, const struct dptrace_options *o,
-	 const double p[2])
+	 double sigma, double reach, const double p[2])
 {
-	const double reach = o->sigma > 2 ? 1.5 * o->sigma : 3;
-	const ptrdiff_t r = (ptrdiff_t)ceil(reach), px = lround(p[0]), py = lround(p[1]);
-	struct level most = {0, 0, 0, 0};
+	const ptrdiff_t r = (ptrdiff_t)ceil(reach), px = lround(p[0]), py = lround(p[1]),
+			y0 = clamp_to(py - r, im->h), y1 = clamp_to(py + r, im->h);
+	const double ref =
+	    (double)gray[(size_t)clamp_to(py, im->h) * im->w + (size_t)clamp_to(px, im->w)];
+	struct level at[2 * LEVEL_REACH + 1], most = {0, 0, 0, 0};
 	struct taps t;
 
-	make_taps(&t, o->sigma, 2);
-	for (ptrdiff_t y = py - r; y <= py + r; y++)
-		for (ptrdiff_t x = px - r; x <= px + r; x++) {
-			if (x < 0 || y < 0 || x >= (ptrdiff_t)im->w || y >= (ptrdiff_t)im->h)
-				continue;
+	make_taps(&t, sigma, 2);
+	for (ptrdiff_t x = px - r; x <= px + r; x++) {
+		if (x < 0 || x >= (ptrdiff_t)im->w)
+			continue;
+		respond(&t, im, gray, o, sigma, x, y0, (int)(y1 - y0) + 1, ref, at);
+		for (ptrdiff_t y = y0; y <= y1; y++) {
 			if (im->mask && !im->mask[(size_t)y * im->w + (size_t)x])
 				continue;
-			const struct level l = response(&t, im, gray, o, x, y);
-			most.bright = larger(most.bright, l.bright);
-			most.dark = larger(most.dark, l.dark);
+			const struct level l = at[y - y0];
 			const double near =
 			    libm_exp_minus((double)((x - px) * (x - px) + (y - py) * (y - py)) /
 					   (2 * NEAR * NEAR));
+			most.bright = larger(most.bright, l.bright);
+			most.dark = larger(most.dark, l.dark);
 			most.near_bright = larger(most.near_bright, near * l.near_bright);
 			most.near_dark = larger(most.near_dark, near * l.near_dark);
 		}
+	}
 	return most;
 }
 
@@ -205,13 +228,16 @@ side_of(const struct taps *t, const struct dptrace_image *im, const float *gray,
 {
 	const double dx = b->x - a->x, dy = b->y - a->y;
 	const int n = (int)ceil(sqrt(dx * dx + dy * dy) / step);
-	double sum = 0, g[2], unused[3];
+	double sum = 0;
+	struct jet jet;
 
 	for (int i = 0; i < n; i++) {
 		const double u = (i + .5) / n;
-		derive(t, gray, im->w, im->h, clamp_to(lround(a->x + u * dx), im->w),
-		       clamp_to(lround(a->y + u * dy), im->h), 1, g, unused);
-		sum += (dx * g[1] - dy * g[0]) / n;
+		const ptrdiff_t x = clamp_to(lround(a->x + u * dx), im->w),
+				y = clamp_to(lround(a->y + u * dy), im->h);
+		derive(t, gray, im->w, im->h, x, y, 1, 1,
+		       (double)gray[(size_t)y * im->w + (size_t)x], &jet);
+		sum += (dx * jet.g[1] - dy * jet.g[0]) / n;
 	}
 	return sum;
 }

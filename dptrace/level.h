@@ -14,8 +14,11 @@ struct level {
 	double near_bright, near_dark;
 };
 
-struct level level_at(const struct dptrace_image *image, const float *gray,
-		      const struct dptrace_options *o, const double p[2]);
+/* The responses at scale sigma within reach px of p, at most LEVEL_REACH. o->sigma is not read. */
+enum { LEVEL_REACH = 48 };
+struct level
+level_at(const struct dptrace_image *image, const float *gray, const struct dptrace_options *o,
+	 double sigma, double reach, const double p[2]);
 
 /* The sum of n sizes of second differences of neighbouring pixels. Lines hardly change these, noise does. */
 struct noise {

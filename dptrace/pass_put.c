@@ -123,7 +123,7 @@ pass_put(struct work *w, struct dptrace_trace *t)
 			t->released_at = (size_t)k;
 	}
 	if (w->plan->o.score == DPTRACE_EDGE && w->plan->o.polarity == 0 && !t->blank)
-		t->turned = level_turned(t, &w->plan->image, w->plan->gray, w->plan->o.sigma);
+		t->turned = level_turned(t, &w->plan->image, w->plan->gray, w->shape->sigma);
 	if (w->shape->cost) {
 		t->sharp = w->sharp;
 		t->bare = t->blank ? 0 : bare_stretch(t);

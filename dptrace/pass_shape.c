@@ -13,8 +13,8 @@ pass_grid(const struct segment_shape *s, const struct dptrace_options *o, size_t
 {
 	if (pass_is_tube(s, pass))
 		return strip_curved(length, s->length, s->tube.n - 1, s->tube.per_gap, s->tube.d,
-				    s->tube.dv, o);
-	return strip_grid(s->length, s->n - 1, s->d, s->dv, o);
+				    s->tube.dv, s->sigma);
+	return strip_grid(s->length, s->n - 1, s->d, s->dv, o->score, s->sigma);
 }
 
 /* No curve has more columns than the shortest one. */
@@ -89,7 +89,7 @@ pass_apart(const struct segment_shape *s, const struct dptrace_options *o, size_
 struct rule
 pass_rule(const struct segment_shape *s, const struct dptrace_options *o, size_t pass)
 {
-	const double size = o->score == DPTRACE_RIDGE ? o->sigma * o->sigma : o->sigma;
+	const double size = o->score == DPTRACE_RIDGE ? s->sigma * s->sigma : s->sigma;
 	const struct rule sum = {.polarity = s->polarity};
 
 	if (!s->cost)
@@ -101,5 +101,5 @@ pass_rule(const struct segment_shape *s, const struct dptrace_options *o, size_t
 	    .scale = above > 0 ? (float)(size / above) : 0,
 	    .cap = pass ? 1e9f : 1,
 	    .floor = above > 0 ? (float)(s->floor / above) : 0,
-	    .flank = pass && o->score == DPTRACE_RIDGE ? (float)(COST_FLANK / o->sigma) : 0};
+	    .flank = pass && o->score == DPTRACE_RIDGE ? (float)(COST_FLANK / s->sigma) : 0};
 }

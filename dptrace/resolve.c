@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "dptrace/evidence/strip.h"
-#include "dptrace/level.h"
 #include "dptrace/resolve.h"
 
 #define CLEAR	   4.3	 /* DPTRACE_AUTO: a clear line's level, in responses of noise alone */
@@ -37,9 +36,9 @@ larger(double a, double b)
 
 /* The default px between samples under the cost. */
 static double
-cost_step(const struct dptrace_options *o)
+cost_step(double sigma)
 {
-	return larger(1, o->sigma / 2);
+	return larger(1, sigma / 2);
 }
 
 /*
@@ -49,13 +48,13 @@ cost_step(const struct dptrace_options *o)
  * are a pixel apart, or half of sigma if that is more.
  */
 static double
-default_samples(double halfwidth, const struct dptrace_options *o, bool cost)
+default_samples(const struct segment_shape *s, enum dptrace_score score)
 {
-	const double step = 1.07 * (o->score == DPTRACE_SIN ? 1 : clamp(o->sigma, 1, 2));
+	const double step = 1.07 * (score == DPTRACE_SIN ? 1 : clamp(s->sigma, 1, 2));
 
-	if (cost)
-		return 2 * floor(halfwidth / cost_step(o) + 1e-9) + 1;
-	return ceil((2 * halfwidth / step + 2) / GROUP) * GROUP - 1;
+	if (s->cost)
+		return 2 * floor(s->halfwidth / cost_step(s->sigma) + 1e-9) + 1;
+	return ceil((2 * s->halfwidth / step + 2) / GROUP) * GROUP - 1;
 }
 
 static double
@@ -63,18 +62,18 @@ default_spacing(const struct segment_shape *s, const struct dptrace_options *o)
 {
 	if (o->spacing > 0)
 		return o->spacing;
-	return s->cost ? larger(8, 4 * o->sigma) : clamp(s->length / 15, 15, 30);
+	return s->cost ? larger(8, 4 * s->sigma) : clamp(s->length / 15, 15, 30);
 }
 
 static double
-default_halfwidth(double length, const struct dptrace_options *o, bool cost)
+default_halfwidth(double length, const struct dptrace_options *o, bool cost, double sigma)
 {
 	if (o->halfwidth > 0)
 		return o->halfwidth;
 	if (!cost)
 		return clamp(.2 * length, 32, 64);
 	/* Whole steps, so that the samples of all segments are equally far apart. */
-	const double w = clamp(.3 * length, 8, 96), step = cost_step(o);
+	const double w = clamp(.3 * length, 8, 96), step = cost_step(sigma);
 	return o->d || w < step ? w : floor(w / step) * step;
 }
 
@@ -107,8 +106,8 @@ shape_guides(struct segment_shape *s, const struct dptrace_options *o, char err[
 		return dptrace_fail(
 		    err, "%d guides do not fit between %g,%g and %g,%g: %g px are too short", s->n,
 		    s->ax, s->ay, bx, by, s->length);
-	s->halfwidth = default_halfwidth(s->length, o, s->cost);
-	double d = o->d ? (double)o->d : default_samples(s->halfwidth, o, s->cost);
+	s->halfwidth = default_halfwidth(s->length, o, s->cost, s->sigma);
+	double d = o->d ? (double)o->d : default_samples(s, o->score);
 	if (d > DPTRACE_MAXD)
 		return dptrace_fail(err, "%.0f samples across %g px are more than %d", d,
 				    2 * s->halfwidth, DPTRACE_MAXD);
@@ -122,17 +121,17 @@ shape_guides(struct segment_shape *s, const struct dptrace_options *o, char err[
 
 /* The default px between the guides of a tube: 5 to 15, more in noise, and at least 2.5 sigma. */
 static double
-tube_spacing(const struct segment_shape *s, double sigma)
+tube_spacing(const struct segment_shape *s)
 {
 	const double contrast = s->noise > 0 ? s->level / s->noise : INFINITY;
 
-	return larger(2.5 * sigma, clamp(TUBE_NOISE / contrast, 5, 15));
+	return larger(2.5 * s->sigma, clamp(TUBE_NOISE / contrast, 5, 15));
 }
 
 static struct tube_shape
 shape_tube(const struct segment_shape *s, const struct dptrace_options *o)
 {
-	const double fine = tube_spacing(s, o->sigma);
+	const double fine = tube_spacing(s);
 	const double spacing = o->n		? s->length / (double)(o->n - 1)
 			       : o->spacing > 0 ? o->spacing
 						: fine;
@@ -141,8 +140,8 @@ shape_tube(const struct segment_shape *s, const struct dptrace_options *o)
 
 	return (struct tube_shape){.n = (int)clamp(n, 2, DPTRACE_MAXN),
 				   .d = 2 * TUBE_HALF + 1,
-				   .dv = larger(3, 1.5 * o->sigma) / TUBE_HALF,
-				   .per_gap = (int)ceil(1.5 * spacing / larger(1, o->sigma)),
+				   .dv = larger(3, 1.5 * s->sigma) / TUBE_HALF,
+				   .per_gap = (int)ceil(1.5 * spacing / larger(1, s->sigma)),
 				   .points = (int)ceil(1.25 * s->length) + 2,
 				   .smooth = .4 * fine,
 				   .phi = clamp(spacing / 5 * M_PI / 6, 0, M_PI)};
@@ -191,7 +190,7 @@ snap_of(const struct segment_shape *s, const struct dptrace_options *o)
 {
 	if (o->snap >= 0)
 		return o->snap;
-	return s->cost ? larger(2, o->sigma) : 0;
+	return s->cost ? larger(2, s->sigma) : 0;
 }
 
 /* The samples, to either side of the middle, within that many px. */
@@ -253,49 +252,13 @@ shape_ends(struct segment_shape *s, const struct dptrace_line *l, const struct d
 
 /* --- the objective ------------------------------------------------------------------------------------------------ */
 
-static double
-share_of_bright(const struct level *l)
-{
-	const double both = l->near_bright + l->near_dark;
-
-	return both > 0 ? l->near_bright / both : .5;
-}
-
-/*
- * Finds the levels of a line's segments. The level of a segment is the smaller one of its points' levels. The points of
- * each segment vote for a polarity: the share of bright in a point's two responses is its vote.
- */
-static void
-find_levels(struct segment_shape *s, size_t n, const struct dptrace_line *l,
-	    const struct dptrace_image *im, const float *gray, const struct dptrace_options *o)
-{
-	struct level last = level_at(im, gray, o, l->xy[0]);
-	struct noise noise = {0, 0};
-	double votes = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const double(*xy)[2] = l->xy, *next_xy = xy[(i + 1) % l->n];
-		const struct level next = level_at(im, gray, o, next_xy);
-		s[i].bright = smaller(last.bright, next.bright);
-		s[i].dark = smaller(last.dark, next.dark);
-		votes += share_of_bright(&last) + share_of_bright(&next) - 1;
-		level_add_noise(&noise, im, gray, xy[i], next_xy,
-				default_halfwidth(s[i].length, o, true));
-		last = next;
-	}
-	for (size_t i = 0; i < n; i++) {
-		s[i].vote = votes / (double)n;
-		s[i].noise = level_of_noise(&noise, o->sigma);
-	}
-}
-
 static bool
 has_cost(const struct dptrace_options *o)
 {
 	return o->objective != DPTRACE_SUM && o->score != DPTRACE_SIN;
 }
 
-/* Chooses the objective of a line by its levels, and fills in the polarity, level and floor that it needs. */
+/* Chooses the objective of a line by its levels, and fills in the scale, polarity, level and floor that it needs. */
 static void
 choose_objective(struct segment_shape *s, size_t n, const struct dptrace_options *o)
 {
@@ -303,15 +266,16 @@ choose_objective(struct segment_shape *s, size_t n, const struct dptrace_options
 	const int polarity = !either ? o->polarity : s->vote < 0 ? -1 : 1;
 	double least = INFINITY;
 
-	for (size_t i = 0; i < n; i++) {
-		s[i].level = polarity < 0 ? s[i].dark : s[i].bright;
-		least = smaller(least, s[i].level);
-	}
+	for (size_t i = 0; i < n; i++)
+		least = smaller(least, polarity < 0 ? s[i].fine.dark : s[i].fine.bright);
 	for (size_t i = 0; i < n; i++) {
 		s[i].cost =
-		    has_cost(o) && (o->objective == DPTRACE_COST || least >= CLEAR * s->noise);
-		s[i].level = larger(s[i].level, s->noise);
-		s[i].floor = smaller(FLOOR * s->noise, s[i].level / 2);
+		    has_cost(o) && (o->objective == DPTRACE_COST || least >= CLEAR * s->fine.noise);
+		const struct levels *m = s[i].cost ? &s[i].own : &s[i].fine;
+		s[i].sigma = m->sigma;
+		s[i].noise = m->noise;
+		s[i].level = larger(polarity < 0 ? m->dark : m->bright, m->noise);
+		s[i].floor = smaller(FLOOR * s[i].noise, s[i].level / 2);
 		s[i].polarity = s[i].cost ? polarity : o->polarity;
 	}
 }
@@ -343,11 +307,15 @@ dptrace_measure(struct segment_shape *s, const struct dptrace_line *l,
 	if (o->halfwidth > (double)side)
 		return dptrace_fail(err, "a half-width of %g px is beyond the image of %zu x %zu",
 				    o->halfwidth, im->w, im->h);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		const double sigma = o->sigma > 0 ? o->sigma : 2;
 		if (shape_chord(&s[i], l->xy[i], l->xy[(i + 1) % l->n], err))
 			return -1;
+		s[i].fine.sigma = sigma;
+		s[i].halfwidth = default_halfwidth(s[i].length, o, true, sigma);
+	}
 	if (has_cost(o))
-		find_levels(s, n, l, im, gray, o);
+		measure_levels(s, n, l, im, gray, o);
 	return 0;
 }
 

@@ -14,6 +14,11 @@ struct tube_shape {
 	double phi;    /* radians */
 };
 
+/* What is measured at a scale: levels by polarity and the response to pixel noise. With DPTRACE_SUM or DPTRACE_SIN all are 0. */
+struct levels {
+	double sigma, bright, dark, noise;
+};
+
 /* A segment of a line, resolved. Values of the whole line are repeated in each of its segments. */
 struct segment_shape {
 	double ax, ay, ex, ey, length;
@@ -22,15 +27,25 @@ struct segment_shape {
 	double phi;
 	bool cost; /* the objective is the cost; else it is the sum */
 	int polarity;
-	double bright, dark; /* levels by polarity; 0 with DPTRACE_SUM or DPTRACE_SIN */
-	double vote;	     /* of the points, for bright (1) or dark (-1) */
-	double level;	     /* cost: l, at least noise */
-	double noise;	     /* the response to the pixel noise around the line */
-	double floor;	     /* cost: f, the response that counts as none */
-	int steepest;	     /* cost: rows that a link may climb; 0: any number */
+	struct levels fine; /* at the scale 2 or the given one: it decides the objective */
+	struct levels own;  /* cost: at the scale of the line */
+	double vote;	    /* of the points, for bright (1) or dark (-1) */
+	double sigma;	    /* the scale of the derivatives, px */
+	double level;	    /* cost: l, at least noise */
+	double noise;	    /* the response to the pixel noise around the line */
+	double floor;	    /* cost: f, the response that counts as none */
+	int steepest;	    /* cost: rows that a link may climb; 0: any number */
 	int snap[2]; /* samples to either side that the polyline may move the start and the end */
 	struct tube_shape tube;
 };
+
+/*
+ * Fills in the measures and the votes of a line's segments, whose chords and half-widths must be there. It is defined in
+ * measure.c.
+ */
+void
+measure_levels(struct segment_shape *s, size_t n, const struct dptrace_line *l,
+	       const struct dptrace_image *im, const float *gray, const struct dptrace_options *o);
 
 /* Prints a sentence into err; returns -1. */
 int dptrace_fail(char err[DPTRACE_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -42,7 +42,8 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 	double sum = 0, peak = 0;
 
 	for (int count = 1; count >= 0; count--) {
-		strip = (struct strip){.g = strip_grid(length, 4, d, dv, o), .o = o};
+		strip =
+		    (struct strip){.g = strip_grid(length, 4, d, dv, o->score, o->sigma), .o = o};
 		room.used = 0;
 		segment_take(&s, &room, 5, d, d, false, 1);
 		strip_take(&strip, &room, &strip.g);
@@ -113,7 +114,7 @@ compare_levels(const struct dptrace_image *im, const float *gray, struct check_r
 						  .sigma = i % 2 ? 2 : 1.5};
 		const double p[2] = {(double)im->w * rng_unit(r) - .5,
 				     (double)im->h * rng_unit(r) - .5};
-		const struct level l = level_at(im, gray, &o, p);
+		const struct level l = level_at(im, gray, &o, o.sigma, fmax(3, 1.5 * o.sigma), p);
 		const double want = dptrace_direct_level(im, &o, p),
 			     got = o.polarity < 0 ? l.dark : l.bright;
 		check_case(&m, fabs(got - want) <= .02 * want, "score %d polarity %d: %g for %g",
@@ -130,9 +131,9 @@ compare_lengths(void)
 	struct check_many m = {0};
 
 	for (double chord = 5; chord < 300; chord *= 1.3) {
-		const struct grid most = strip_curved(.999 * chord, chord, 20, 3, 31, .2, &o);
+		const struct grid most = strip_curved(.999 * chord, chord, 20, 3, 31, .2, o.sigma);
 		for (double length = .01 * chord; length < 2 * chord; length *= 1.1) {
-			const struct grid g = strip_curved(length, chord, 20, 3, 31, .2, &o);
+			const struct grid g = strip_curved(length, chord, 20, 3, 31, .2, o.sigma);
 			check_case(
 			    &m, g.nraw <= most.nraw && g.ncol == most.ncol && g.base == most.base,
 			    "length %g, chord %g: %d columns of samples, not up to %d", length,
@@ -149,7 +150,7 @@ compare_columns(void)
 	static const double vertex[3][2] = {{10, 20}, {40, 60}, {70, 100}};
 	const struct dptrace_options o = {.score = DPTRACE_RIDGE, .sigma = 2};
 	const struct origin at = {10, 20, .6, .8};
-	const struct grid g = strip_curved(100, 100, 20, 3, 31, .2, &o);
+	const struct grid g = strip_curved(100, 100, 20, 3, 31, .2, o.sigma);
 	struct walk want[400], got[400];
 	double xy[128][2], spare[128][2], worst = 0;
 	const struct curve c = curve_along(vertex, 3, 128, 2, xy, spare);

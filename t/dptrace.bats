@@ -184,6 +184,16 @@ tables() {
 	run ! grep -q brighter err
 }
 
+@test "the default scale is that of the line: a wide one is followed along its middle" {
+	for wide in 3 12; do
+		awk -v half=$((wide / 2)) 'BEGIN { print "P2 260 90 99"; for (y = 0; y < 90; y++) for (x = 0; x < 260; x++) {
+			d = y - 45 - 12 * sin(x / 40); print 20 + 60 * (d < half && d > -half) + (x * 7 + y * 13) % 5 } }' >wide.pgm
+		dptrace --quiet -p 10,48 -p 250,44.6 wide.pgm |
+			awk '{ d = $2 - 45 - 12 * sin($1 / 40); if (d * d > 1) bad = 1; n++ } END { exit bad || n < 9 }'
+		dptrace -v -p 10,48 -p 250,44.6 wide.pgm 2>&1 >/dev/null | grep -q -- "-s $((wide > 3 ? 4 : 2))"
+	done
+}
+
 @test "a closed line comes back to its first vertex" {
 	awk 'BEGIN { print "P2 80 80 9"; for (y = 0; y < 80; y++) for (x = 0; x < 80; x++) {
 		r = sqrt((x - 40) ^ 2 + (y - 40) ^ 2); print (r > 28 && r < 32 ? 9 : 1) } }' >ring.pgm
@@ -276,10 +286,10 @@ tables() {
 
 @test "-v tells each vertex's score and margin, and what was chosen" {
 	dptrace -v -n 3 $ends road.pgm >out 2>err
-	grep -qE 'segment 0 of 70.18 px: -n 3 -d 43 -w 21 -a 180 --objective=cost level [0-9.]+ noise [0-9.]+$' err
+	grep -qE 'segment 0 of 70.18 px: -n 3 -d 43 -w 21 -a 180 -s 2 --objective=cost level [0-9.]+ noise [0-9.]+$' err
 	grep -qE 'vertex 1 at .*: link score -[0-9.]+, margin [0-9.]+$' err
 	dptrace -v -n 3 --objective=sum $ends road.pgm >out 2>err
-	grep -qE 'segment 0 of 70.18 px: -n 3 -d 31 -w 32 -a 60 --objective=sum' err
+	grep -qE 'segment 0 of 70.18 px: -n 3 -d 31 -w 32 -a 60 -s 2 --objective=sum' err
 	grep -qE 'vertex 1 at .*: link score 0\.[0-9]+, margin [0-9.]+$' err
 }
 

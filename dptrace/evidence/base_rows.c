@@ -161,8 +161,8 @@ differentiate(const struct job *j, int order)
 
 	for (int i = 0; i <= order; i++) {
 		struct kernel v, u;
-		strip_kernel(&v, i, j->o->sigma / g->P, g->rv, g->P);
-		strip_kernel(&u, order - i, j->o->sigma / hr, g->ru, hr);
+		strip_kernel(&v, i, g->sigma / g->P, g->rv, g->P);
+		strip_kernel(&u, order - i, g->sigma / hr, g->ru, hr);
 		convolve(b->across, raw, b->raw + (size_t)g->ru * raw, (size_t)g->sub * raw,
 			 g->ncol, raw, (ptrdiff_t)raw, &u);
 		convolve(j->out->f[i], base, b->across + g->rv, raw, g->ncol, base, 1, &v);

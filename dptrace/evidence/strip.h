@@ -42,6 +42,7 @@ struct grid {
 	int base, half; /* base rows; the one on ab */
 	double P;	/* px between base rows */
 	double hu;	/* px between columns of evidence */
+	double sigma;	/* the scale of the derivatives, px */
 	int ru, rv;	/* reach of the derivatives, columns of samples and base rows */
 };
 
@@ -101,15 +102,15 @@ struct strip {
 
 /* The grid of a strip of that many rows, dv apart, with the chord in the middle. */
 struct grid
-strip_grid(double length, int gaps, int rows, double dv, const struct dptrace_options *o);
+strip_grid(double length, int gaps, int rows, double dv, enum dptrace_score score, double sigma);
 
 /*
  * The grid along a curve of that length, with rows dv <= .3 apart. The number of columns does not depend on the length,
  * except for the reach of the derivatives. A curve shorter than the chord, whose ends have moved together, has the reach of
  * one of .999 chord, which has most columns.
  */
-struct grid strip_curved(double length, double chord, int gaps, int per_gap, int rows, double dv,
-			 const struct dptrace_options *o);
+struct grid
+strip_curved(double length, double chord, int gaps, int per_gap, int rows, double dv, double sigma);
 
 /* A grid with the base rows of g and with rows P/fine apart. */
 struct grid strip_finer(struct grid g, int rows);

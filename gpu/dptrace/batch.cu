@@ -242,10 +242,10 @@ fill_taps(const struct grid *g, const struct dptrace_options *o, float *to)
 
 	for (int i = 0; i <= order; i++) {
 		struct kernel k;
-		strip_kernel(&k, i, o->sigma / g->P, g->rv, g->P);
+		strip_kernel(&k, i, g->sigma / g->P, g->rv, g->P);
 		memcpy(to, k.w, (size_t)(g->rv + 1) * sizeof *to);
 		to += g->rv + 1;
-		strip_kernel(&k, order - i, o->sigma / hr, g->ru, hr);
+		strip_kernel(&k, order - i, g->sigma / hr, g->ru, hr);
 		memcpy(to, k.w, (size_t)(g->ru + 1) * sizeof *to);
 		to += g->ru + 1;
 	}

@@ -269,7 +269,8 @@ bench_scores(void)
 		s.gv[i] = (float)rng_normal(&r);
 	}
 	for (int pass = 0; pass < 2; pass++) {
-		s.strip = (struct strip){.g = strip_grid(length, GAPS, D, dv, &s.o), .o = &s.o};
+		s.strip = (struct strip){.g = strip_grid(length, GAPS, D, dv, s.o.score, s.o.sigma),
+					 .o = &s.o};
 		a.used = 0;
 		segment_take(&s.s, &a, GAPS + 1, D, D, false, 1);
 		strip_take(&s.strip, &a, &s.strip.g);
