@@ -77,6 +77,13 @@ par_threads(int asked)
 }
 
 void
+par_start(int threads)
+{
+#pragma omp parallel num_threads(threads)
+	(void)omp_get_thread_num();
+}
+
+void
 par_copy(void *to, const void *from, size_t n)
 {
 	enum { PIECE = 1 << 18, MOST = 4 };

@@ -27,6 +27,12 @@ omp_get_thread_num(void)
  */
 int par_threads(int asked);
 
+/*
+ * Starts the threads of later regions while this one still has work of its own to do. A kernel may leave a new thread on the
+ * processor of its parent for milliseconds; here it has the time to move it.
+ */
+void par_start(int threads);
+
 /* memcpy() by up to four threads, which is faster than one for megabytes. */
 void par_copy(void *to, const void *from, size_t n);
 

@@ -1,6 +1,7 @@
 /* radon: the Radon transform of seismic gathers, its inverses, removal of multiples. */
 #include "common/die.h"
 #include "common/mem.h"
+#include "common/par.h"
 #include "common/stats.h"
 #include "gpu/use.h"
 #include "radon/args.h"
@@ -43,6 +44,8 @@ main(int argc, char **argv)
 	radon_args(argc, argv, &args, &o, &operand, &n);
 	stats_start(&st);
 	st.threads = o.radon.threads;
+	if (!o.gpu)
+		par_start(o.radon.threads);
 	in = raw_open(operand, n, args.common.max_bytes);
 	slices_open(&share, &args.common, fingerprint(&args, &o, operand, n), in, gathers_count,
 		    &o);
