@@ -308,6 +308,7 @@ check_emst(void)
 	check_emst_classes();
 	check_emst_pictures();
 	check_emst_palette();
+	check_emst_seen();
 	check_emst_many();
 	check_limits();
 }

@@ -10,6 +10,7 @@ void check_emst(void);
 void check_emst_classes(void);	/* classes of trees of any shape, against their definitions */
 void check_emst_pictures(void); /* colours and regions of pictures */
 void check_emst_palette(void);
+void check_emst_seen(void); /* palettes of gray pictures and of those with alpha */
 void check_emst_many(void); /* large sets; and equal points */
 
 /* Vertices with their memory. */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "common/mem.h"
+#include "emst/palette/levels.h"
 #include "emst/palette/palette.h"
 
 /* Colours in the making. */
@@ -121,6 +122,27 @@ make_seen(struct gamut *g, const struct vertices *v, size_t k, int threads, uint
 	return err;
 }
 
+/* Makes the palette of a gray picture of few levels. */
+static int
+make_gray(const struct vertices *v, size_t k, uint32_t *label)
+{
+	const size_t n = v->set.n;
+	struct sorted *e = weir_alloc(2 * n, sizeof *e);
+	int err = -ENOMEM;
+
+	if (e) {
+		for (size_t i = 0; i < n; i++) {
+			double x;
+			vertices_get(v, i, &x);
+			e[i] = (struct sorted){(uint64_t)x, (uint32_t)i, 0};
+		}
+		emst_sort(e, e + n, n);
+		err = levels_make(e, v->weight, n, k < n ? k : n, label);
+	}
+	weir_free(e);
+	return err;
+}
+
 bool
 palette_takes(const struct vertices *v)
 {
@@ -133,6 +155,8 @@ palette_make(const struct vertices *v, size_t k, int threads, uint32_t *label)
 	struct gamut g = {.p = {.weight = v->weight}};
 	int err;
 
+	if (v->planes == 1 && v->set.n <= LEVELS_MOST)
+		return make_gray(v, k, label);
 	if (v->code && !v->opaque) {
 		g.p.code = v->code;
 		g.p.n = v->set.n;
