@@ -151,7 +151,7 @@ bad_headers_are_refused(void)
 	    {"NRRD0005\ntype: uchar\ndimension: 2\nsizes: 4294967296 4294967296\n", "overflows"},
 	    {"NRRD0005\ntype: float\ndimension: 1\nsizes: 3\nencoding: raw\n", "endian"},
 	    {HEAD "sizes: 3 4\n", "twice"},
-	    {HEAD "data file: x.raw\n", "data file"},
+	    {HEAD "data file: x.raw\n", "detached header"},
 	    {HEAD "byte skip: 4\n", "skip"},
 	    {HEAD "rubbish\n", "rubbish"},
 	    {HEAD "nonsense: 1\n", "nonsense"},
