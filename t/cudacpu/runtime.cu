@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 namespace
 {
@@ -27,6 +28,16 @@ int devices = 1, driver = RUNTIME, kernels = 1; /* kernels: there are some for t
 thread_local int device;
 thread_local cudaError_t last = cudaSuccess;
 
+/* CUDA would close the device here, below the threads that use it. */
+void
+report_open(void)
+{
+	if (!cudacpu_is_open())
+		return;
+	fputs("cudacpu: exit() while a device is open\n", stderr);
+	_exit(99);
+}
+
 /* Whether those bytes lie in one block. */
 bool
 lies_in(const std::map<const char *, block> &all, const void *p, size_t bytes)
@@ -39,6 +50,14 @@ lies_in(const std::map<const char *, block> &all, const void *p, size_t bytes)
 }
 
 } // namespace
+
+void
+cudacpu_watch_exit(void)
+{
+	static const int watched = atexit(report_open);
+
+	(void)watched;
+}
 
 cudaError_t
 cudacpu_result(cudaError_t e)

@@ -105,6 +105,9 @@ void cudacpu_drain(void);
 
 /* Whether this host thread captures a stream: then it may neither wait, nor get or give back memory, nor use the NULL stream. */
 bool cudacpu_captures(void);
+/* Whether there is a stream, of any device. From cudacpu_watch_exit() on, exit() is reported while there is one. */
+bool cudacpu_is_open(void);
+void cudacpu_watch_exit(void);
 void cudacpu_policy(int order, unsigned seed);
 
 /* Dynamic shared memory: 48 KB, or what that kernel was allowed here, 64 KB at most, as on sm_75. */

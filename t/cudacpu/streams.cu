@@ -9,6 +9,7 @@
  * So a wait that is missing between two streams, or between a stream and the host, shows as a wrong result in one of them. A
  * host thread that waits does the work. One thread at a time works for a device.
  */
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -16,10 +17,6 @@
 #include <vector>
 
 #include <cuda_runtime.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 typedef std::function<void()> task;
 
@@ -143,23 +140,11 @@ must_wait(const void *to, const void *from, cudaMemcpyKind kind)
 	       (kind == cudaMemcpyDeviceToHost && !cudacpu_is_pinned(to));
 }
 
-/* CUDA would close the device here, below the threads that use it. */
-void
-report_open(void)
-{
-	if (streams.empty())
-		return;
-	fputs("cudacpu: exit() while a device is open\n", stderr);
-	_exit(99);
-}
-
 double
 now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+	const auto t = std::chrono::steady_clock::now().time_since_epoch();
+	return std::chrono::duration<double>(t).count();
 }
 
 } // namespace
@@ -183,6 +168,12 @@ bool
 cudacpu_captures(void)
 {
 	return captures > 0;
+}
+
+bool
+cudacpu_is_open(void)
+{
+	return !streams.empty();
 }
 
 void
@@ -252,9 +243,8 @@ cudaError_t
 cudaStreamCreate(cudaStream_t *s)
 {
 	const std::lock_guard<std::recursive_mutex> hold(lock);
-	static const int reports = atexit(report_open);
 
-	(void)reports;
+	cudacpu_watch_exit();
 	*s = new cudacpu_stream{current(), {}, nullptr};
 	streams.insert(*s);
 	return cudaSuccess;
