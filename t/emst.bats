@@ -561,7 +561,11 @@ pam_of() {
 
 @test "--palette keeps opaque pixels opaque and clear ones clear" {
 	# Few opaque pixels lie among many that are nearly opaque; one pixel is clear.
-	pam_of 4 RGB_ALPHA 90 90 90 255 $(for i in 1 2 3 4 5 6 7 8 9; do echo $((80 + i)) 90 90 $((240 + i)); done) 0 0 0 0 >mixed.pam
+	local i pixels=(90 90 90 255)
+	for i in {1..9}; do
+		pixels+=($((80 + i)) 90 90 $((240 + i)))
+	done
+	pam_of 4 RGB_ALPHA "${pixels[@]}" 0 0 0 0 >mixed.pam
 	for k in 2 3 5; do
 		emst --palette=$k mixed.pam >out.pam
 		same <(tail -c 44 out.pam | head -c 4 | od -An -tu1 | awk '{print $4}') 255

@@ -115,7 +115,7 @@ inputs() {
 	wconv -k kernel.nrrd --part=0/1 image >share
 	gen --type=float stars 90 80 40 >stars
 	gen --type=float noise 32 5 | sed '/^endian/i spacings: 0.004 10\naxis mins: 0 0\ncenters: node node' >gather
-	for i in {1..11}; do cat gather; done >gathers
+	for _ in {1..11}; do cat gather; done >gathers
 	rawtosu gather >su
 	rawtosegy gather >segy
 }

@@ -157,7 +157,7 @@ palette_make(const struct vertices *v, size_t k, int threads, uint32_t *label)
 
 	if (v->planes == 1 && v->set.n <= LEVELS_MOST)
 		return make_gray(v, k, label);
-	if (v->code && !v->opaque) {
+	if (v->code && v->opaque == 0) {
 		g.p.code = v->code;
 		g.p.n = v->set.n;
 		return palette_rgb(&g.p, k, threads, label);
@@ -165,7 +165,7 @@ palette_make(const struct vertices *v, size_t k, int threads, uint32_t *label)
 	g.p.x = g.x = weir_alloc_large(v->set.n, 4 * sizeof *g.x);
 	if (!g.x)
 		return -ENOMEM;
-	if (v->opaque) {
+	if (v->opaque > 0) {
 		err = make_seen(&g, v, k, threads, label);
 	} else {
 		list_samples(&g, v);

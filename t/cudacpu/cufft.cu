@@ -118,7 +118,8 @@ work(int plan, void *area)
 	if (cudacpu_captures())
 		return INVALID_VALUE;
 	h->given = true;
-	memset(area, 0xff, h->work);
+	if (h->work)
+		memset(area, 0xff, h->work);
 	return 0;
 }
 
