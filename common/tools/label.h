@@ -2,7 +2,7 @@
  * Finds connected components, row by row. Each row is cut into runs of chosen samples. A run that touches none of an earlier
  * row begins a label; others take the label of the first run that they touch. Labels that meet are joined by union-find, in
  * which the least becomes the root. The root of a component is therefore the label of its first run. Memory grows with the
- * number of runs, not with the number of samples; measures are kept for roots alone. Pure.
+ * number of runs, and with one bit for each sample of a plane of a volume. Measures are kept for roots alone. Pure.
  *
  *	label_open(&l, w, h, depth, connectivity);
  *	for each row: label_row(&l, chosen, values);	chosen[i] != 0: sample i belongs to a component
