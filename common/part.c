@@ -55,8 +55,8 @@ part_range(const struct part *p, size_t units, size_t *first, size_t *end)
 enum { BLOCKS = 64, BLOCK = 4096 };
 
 /* FNV-1a, 64 bits. */
-uint64_t
-part_hash_bytes(uint64_t hash, const void *p, size_t n)
+static uint64_t
+hash_bytes(uint64_t hash, const void *p, size_t n)
 {
 	const unsigned char *c = p;
 
@@ -68,7 +68,7 @@ part_hash_bytes(uint64_t hash, const void *p, size_t n)
 static uint64_t
 hash_text(uint64_t hash, const char *text)
 {
-	return part_hash_bytes(hash, text, strlen(text) + 1);
+	return hash_bytes(hash, text, strlen(text) + 1);
 }
 
 uint64_t
@@ -85,7 +85,7 @@ hash_block(uint64_t hash, int fd, off_t at, const char *name)
 
 	if (n < 0)
 		die("%s: %s", name, strerror(errno));
-	return part_hash_bytes(hash, block, (size_t)n);
+	return hash_bytes(hash, block, (size_t)n);
 }
 
 uint64_t
@@ -102,7 +102,7 @@ part_hash_file(uint64_t hash, const char *path)
 		die("%s: --part needs a regular file, of which each share reads its own places",
 		    file_name(path));
 	const uint64_t size = (uint64_t)st.st_size;
-	hash = part_hash_bytes(hash, &size, sizeof size);
+	hash = hash_bytes(hash, &size, sizeof size);
 	if (size <= BLOCKS * BLOCK)
 		for (off_t at = 0; at < st.st_size; at += BLOCK)
 			hash = hash_block(hash, fd, at, file_name(path));

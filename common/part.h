@@ -43,10 +43,9 @@ void part_range(const struct part *p, size_t units, size_t *first, size_t *end);
 /*
  * The fingerprint is a hash of what all shares have in common. part_begin() takes the program, its version and its own
  * options, as history:= has them. Then part_hash_file() takes each input file: its size, and 64 blocks of 4 KiB that are
- * spread evenly from its first to its last byte. part_hash_bytes() takes anything else.
+ * spread evenly from its first to its last byte.
  */
 uint64_t part_begin(const struct opt_common *o);
-uint64_t part_hash_bytes(uint64_t hash, const void *p, size_t n);
 
 /* NULL and "-" are stdin, whose position does not change. Dies when the file is not a regular file. */
 uint64_t part_hash_file(uint64_t hash, const char *path);

@@ -33,8 +33,9 @@ has_places(const struct rows *r)
 	return !r->points && !rows_coded(r->type, r->planes, r->points);
 }
 
-size_t
-rows_columns(const struct rows *r)
+/* Returns how many numbers rows_put() takes for a row. */
+static size_t
+columns(const struct rows *r)
 {
 	return r->planes + 1 + has_places(r);
 }
@@ -120,7 +121,7 @@ rows_put(struct rows *r, const double *row, size_t n, size_t *at)
 
 	for (size_t i = 0; !err && i < n; i++) {
 		*at = r->n;
-		err = put_row(r, row + i * rows_columns(r));
+		err = put_row(r, row + i * columns(r));
 	}
 	return err;
 }

@@ -35,11 +35,8 @@ void rows_free(struct rows *r);
 /* Returns true for colours of 1..3 planes of 8 bits. The order of their edges depends on the colours, not on their places. */
 bool rows_coded(enum img_type type, size_t planes, bool points);
 
-/* Returns the numbers in a row that rows_put() takes: the samples, the count and, for rows with places, the place. */
-size_t rows_columns(const struct rows *r);
-
 /*
- * Appends n rows of rows_columns() numbers. Returns 0; -ENOMEM; or one of these, and then *at is the row: ROWS_SAMPLE when
+ * Appends n rows. The numbers of a row are its samples, its count and, for rows with places, its place. Returns 0; -ENOMEM; or one of these, and then *at is the row: ROWS_SAMPLE when
  * the type cannot hold a sample, ROWS_COUNT when the count is not a whole number from 1 or all counts together reach
  * ROWS_MOST, ROWS_PLACE when the place is not a whole number below 2^31 and above that of the row before.
  */

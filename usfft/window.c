@@ -6,7 +6,7 @@
 
 /*
  * The modified Bessel function I0, by its power series, whose terms are all positive. x is long double, and so is z in
- * window_at(): x is up to 45, and the relative error of I0 is up to x times that of x.
+ * phi_at(): x is up to 45, and the relative error of I0 is up to x times that of x.
  */
 static long double
 bessel_i0(long double x)
@@ -21,8 +21,9 @@ bessel_i0(long double x)
 	return sum;
 }
 
-double
-window_at(const struct window *win, long double z)
+/* Returns phi at z, which is 0 outside [-1,1]. */
+static double
+phi_at(const struct window *win, long double z)
 {
 	if (fabsl(z) > 1)
 		return 0;
@@ -113,7 +114,7 @@ fit_tap(const struct window *win, int t, const double node[4 * NODES], double *s
 
 	for (int q = 0; q < NODES; q++) {
 		const double x = node[2 * q + 1];
-		value[q] = window_at(win, (2.0L * t + 1 - x - win->w) / win->w);
+		value[q] = phi_at(win, (2.0L * t + 1 - x - win->w) / win->w);
 	}
 	chebyshev(value, node, series);
 }
@@ -203,7 +204,7 @@ noise_gain(const struct window *win, double sigma)
 	double norm = 0, sum = 0;
 
 	for (int i = 0; i < steps; i++) {
-		const double v = window_at(win, (2 * i + 1.0) / steps - 1);
+		const double v = phi_at(win, (2 * i + 1.0) / steps - 1);
 		norm += v * v * win->w / steps;
 	}
 	for (int i = 0; i < PROBES; i++) {

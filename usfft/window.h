@@ -32,8 +32,7 @@ struct window {
  */
 void window_make(struct window *win, bool gauss, int w, double sigma, double tol);
 
-/* phi at z, which is 0 outside [-1,1]; and hat at f >= 0 cycles per cell. */
-double window_at(const struct window *win, long double z);
+/* Returns hat at f >= 0 cycles per cell. */
 double window_hat(const struct window *win, double f);
 
 /* factor[k] = 1 / hat(k / cells), k = 0..n-1, n <= cells / 2 + 1. These factors divide the window out of the modes. */

@@ -211,8 +211,9 @@ card_number(const struct img *x, const char *name, double *v)
 	return end > word && !*end && isfinite(*v);
 }
 
-void
-card_print(double v, char text[32])
+/* Writes the shortest text that reads back as v. The text has a decimal point or an exponent. */
+static void
+print_number(double v, char text[32])
 {
 	for (int digits = 15; digits <= 17; digits++) {
 		snprintf(text, 32, "%.*G", digits, v);
@@ -229,7 +230,7 @@ card_set_number(struct img *x, const char *name, double v)
 	char key[CARD_PREFIX_LEN + CARD_NAME + 1], text[32], value[CARD + 48];
 	const char *old = card_text(x, name);
 
-	card_print(v, text);
+	print_number(v, text);
 	snprintf(key, sizeof key, CARD_PREFIX "%s", name);
 	snprintf(value, sizeof value, "%s%s", text, old ? old + value_length(old) : "");
 	for (size_t i = x->nkey; old && i-- > 0;)

@@ -46,7 +46,4 @@ bool card_number(const struct img *x, const char *name, double *v);
 /* Sets the number on the card `name` of x and keeps its comment. A missing card is added at the end. */
 void card_set_number(struct img *x, const char *name, double v);
 
-/* Writes the shortest text that reads back as v. The text has a decimal point or an exponent. */
-void card_print(double v, char text[32]);
-
 #endif

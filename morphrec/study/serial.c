@@ -22,8 +22,8 @@ pull(struct serial *s, size_t p, const ptrdiff_t *to, int sign, size_t *count)
 	return rises;
 }
 
-int
-serial_scan(struct serial *s)
+static int
+run_scan(struct serial *s)
 {
 	const size_t first = s->d > 1 ? s->w * s->h : 0, end = s->w * s->h * s->d - first;
 	bool changed = true;
@@ -95,8 +95,8 @@ serial_scan_once(struct serial *s, size_t from, size_t to, size_t *rises,
 }
 
 /* Vincent's method: a scan each way, and a queue of the pixels that can still raise a neighbour. */
-int
-serial_queue(struct serial *s)
+static int
+run_queue(struct serial *s)
 {
 	struct fifo f = {0};
 	int err = serial_scan_once(s, 0, s->w * s->h * s->d, &s->figures.rises, fifo_put, &f);
@@ -161,8 +161,8 @@ run_piece(struct serial *s, const struct morphrec_problem *a, void *J, const voi
 #pragma omp parallel for num_threads(threads) if (threads > 1)
 	for (size_t i = 0; i < rows; i++)
 		load_row(s, a, J, I, at, i);
-	const int err = a->method == MORPHREC_SCAN    ? serial_scan(s)
-			: a->method == MORPHREC_QUEUE ? serial_queue(s)
+	const int err = a->method == MORPHREC_SCAN    ? run_scan(s)
+			: a->method == MORPHREC_QUEUE ? run_queue(s)
 						      : serial_heap(s, a->node, a->heaps, threads);
 #pragma omp parallel for num_threads(threads) if (threads > 1) reduction(+ : risen)
 	for (size_t i = 0; i < (err ? 0 : rows); i++)

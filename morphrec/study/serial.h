@@ -31,11 +31,10 @@ void serial_free(struct serial *s);
 int serial_run(struct serial *s, const struct morphrec_problem *what,
 	       struct morphrec_figures *figures, void *J, const void *I);
 
-/* The three methods, on the piece that s holds. They return 0 or -ENOMEM. */
-int serial_scan(struct serial *s);
-int serial_queue(struct serial *s);
-
-/* node: pixels of a node, 0 for SERIAL_NODE; heaps: their number, at most; 0: one, or with more threads four each. */
+/*
+ * The method of the heaps, on the piece that s holds. Returns 0 or -ENOMEM.
+ * node: pixels of a node, 0 for SERIAL_NODE; heaps: their number, at most; 0: one, or with more threads four each.
+ */
 int serial_heap(struct serial *s, size_t node, size_t heaps, int threads);
 
 /*

@@ -8,8 +8,8 @@
 #include "morphrec/tile/engine.h"
 #include "morphrec/tile/unit.h"
 
-const struct tile_kernel *
-tile_kernels(void)
+static const struct tile_kernel *
+best_kernels(void)
 {
 	if (weir_cpu == CPU_AVX512)
 		return tile_avx512;
@@ -350,7 +350,7 @@ engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *ker
 struct engine *
 engine_new(const struct morphrec_problem *what)
 {
-	return engine_new_on(what, tile_kernels());
+	return engine_new_on(what, best_kernels());
 }
 
 void

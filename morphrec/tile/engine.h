@@ -18,9 +18,6 @@ void engine_explain(const struct engine *e, char *text, size_t size);
 struct engine *
 engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *kernels);
 
-/* Returns the best kernels for this CPU. */
-const struct tile_kernel *tile_kernels(void);
-
 /* J, which is clipped and has keys in [clip->lo, clip->hi], becomes the fixpoint. Adds to *figures. */
 void engine_run(struct engine *e, const struct morphrec_clip *clip,
 		struct morphrec_figures *figures, void *J, const void *I);

@@ -57,8 +57,7 @@ void item_write_reals(struct job *j, const void *z, size_t n, bool single);
 /* Writes one row of n complex results, or what --output asks of them. */
 void item_write_row(struct job *j, void *row, size_t n, bool single);
 
-/* Adds the keys of `from` to the header y of an item of results that was computed from it. item_write_head() writes it, too. */
-void item_make_head(struct job *j, struct img *y, const struct img *from);
+/* Adds the keys of `from` to the header y of an item of results that was computed from it, and writes the header. */
 void item_write_head(struct job *j, struct img *y, const struct img *from);
 
 /* Returns the plan of --pixel for the points and an image of sizes n; it keeps that of fixed points for the next item. */

@@ -57,8 +57,9 @@ item_write_row(struct job *j, void *row, size_t n, bool single)
 	item_write_reals(j, row, j->a.output == OUTPUT_COMPLEX ? 2 * n : n, single);
 }
 
-void
-item_make_head(struct job *j, struct img *y, const struct img *from)
+/* Adds the keys of `from`, the line of history and those of a share to the header y. */
+static void
+make_head(struct job *j, struct img *y, const struct img *from)
 {
 	for (size_t i = 0; i < from->nkey; i++)
 		if (strcmp(from->key[i].name, "columns") && strcmp(from->key[i].name, "maxval"))
@@ -70,7 +71,7 @@ item_make_head(struct job *j, struct img *y, const struct img *from)
 void
 item_write_head(struct job *j, struct img *y, const struct img *from)
 {
-	item_make_head(j, y, from);
+	make_head(j, y, from);
 	raw_head(j->out, y);
 }
 
@@ -142,7 +143,7 @@ item_points_to_modes(struct job *j, struct img *x)
 	if (group_suits(j)) {
 		struct img y;
 		stream_modes_head(&y, &o, !j->a.output);
-		item_make_head(j, &y, x);
+		make_head(j, &y, x);
 		group_add(j, &y, &q.v, transform_modes(&o));
 		return;
 	}
@@ -206,7 +207,7 @@ item_modes_to_points(struct job *j, struct img *x)
 	if (group_suits(j)) {
 		struct img y;
 		stream_values_head(&y, m, o.single, !j->a.output);
-		item_make_head(j, &y, x);
+		make_head(j, &y, x);
 		group_add(j, &y, &f, m);
 		return;
 	}

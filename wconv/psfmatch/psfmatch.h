@@ -86,9 +86,6 @@ psfmatch_terms(int degree)
 	return (size_t)((degree + 1) * (degree + 2) / 2);
 }
 
-/* Returns the background at (x,y). */
-double psfmatch_background(const struct psfmatch *m, double x, double y);
-
 /*
  * Subtracts from new the background and ref convolved with the kernels. ref, new: [h][w]. Returns 0, or -1 with a sentence in err;
  * new is then unchanged.

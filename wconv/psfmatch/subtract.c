@@ -1,4 +1,4 @@
-/* The results of a fit: the background at a place, and the difference of two pictures. */
+/* The result of a fit: the difference of two pictures. */
 #include <stdio.h>
 
 #include "common/cpu.h"
@@ -18,15 +18,6 @@ psfmatch_powers(const struct psfmatch *m, int degree, double x, double y, double
 		for (int i = 0; i + j <= degree; i++, power *= u)
 			*p++ = power;
 	}
-}
-
-double
-psfmatch_background(const struct psfmatch *m, double x, double y)
-{
-	double p[PSFMATCH_TERMS];
-
-	psfmatch_powers(m, m->background, x, y, p);
-	return psfmatch_dot(m->b, p, psfmatch_terms(m->background));
 }
 
 /* new[x] -= made[x] + a polynomial c of degree `degree` in (x - zero) / scale */
