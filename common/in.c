@@ -27,7 +27,17 @@ raw_flush_when_idle(const struct raw_in *in)
 		fflush(NULL);
 }
 
-/* Copies the next bytes of the file to magic; they stay unread. Returns how many there are. 0: the end of the file. */
+/* Whether the n bytes that end a file are the newline that text editors and echo add to it. */
+static bool
+is_newline(const char *magic, size_t n)
+{
+	return (n == 1 && *magic == '\n') || (n == 2 && !memcmp(magic, "\r\n", 2));
+}
+
+/*
+ * Copies the next bytes of the file to magic; they stay unread. Returns how many there are. 0: the end of the file, where
+ * one newline may stand after the last item.
+ */
 static size_t
 peek(struct raw_in *in, char magic[ITEM_MAGIC])
 {
@@ -42,6 +52,8 @@ peek(struct raw_in *in, char magic[ITEM_MAGIC])
 		magic[n++] = (char)c;
 	if (ferror(in->f))
 		raw_die(in, "%s", strerror(errno));
+	if (in->item_of_file && is_newline(magic, n))
+		return 0;
 	for (size_t i = n; i > 0; i--)
 		ungetc((unsigned char)magic[i - 1], in->f);
 	return n;

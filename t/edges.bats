@@ -108,7 +108,26 @@ exits() {
 
 @test "bytes after the last item are no item" {
 	cat image <(echo rubbish) >input
-	each exits 1 'unknown format'
+	each exits 1 'does the header before them state the right sizes'
+	cat image <(printf '\n\n') >input
+	each exits 1 'first bytes are 0a 0a;'
+	printf '\n' >input
+	each exits 1 'first bytes are 0a'
+}
+
+@test "a newline that an editor has added to a file of items is no item" {
+	printf 'P5 1 1 255\nA\n' | rawinfo >out
+	[ "$(grep -c ^type out)" -eq 1 ]
+	printf 'P5 1 1 255\nA\r\n' >a
+	cp a b
+	rawtopnm a b | cmp - <(printf 'P5\n1 1\n255\nAP5\n1 1\n255\nA')
+	cat image <(echo) >input
+	cp image whole
+	for program in pgmtoraw rawtotext rawtonpy rawinfo; do
+		"$program" whole >want
+		"$program" input | sed 's/input/whole/' | cmp - want
+		"$program" <input >/dev/null
+	done
 }
 
 @test "a short header that claims 2^60 bytes is refused at once" {

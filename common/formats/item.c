@@ -183,7 +183,8 @@ die_unknown(struct raw_in *in, const unsigned char *magic, size_t n)
 		raw_die(in, "this is %s", foreign_what(magic, n));
 	for (size_t i = 0; i < n; i++)
 		sprintf(hex + 3 * i, " %02x", magic[i]);
-	raw_die(in, "unknown format: the first bytes are%s", hex);
+	raw_die(in, "unknown format: the first bytes are%s%s", hex,
+		in->item_of_file > 1 ? "; does the header before them state the right sizes?" : "");
 }
 
 void
