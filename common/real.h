@@ -1,7 +1,8 @@
-/* Arrays of reals whose type, float or double, is known only when the program runs. */
+/* Reals: arrays whose type, float or double, is known only when the program runs; and what users are shown. */
 #ifndef WEIR_REAL_H
 #define WEIR_REAL_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,6 +21,13 @@ real_set(void *x, size_t i, double v, bool single)
 		((float *)x)[i] = (float)v;
 	else
 		((double *)x)[i] = v;
+}
+
+/* Returns v without the sign of a NaN or a 0, for print: "-nan" and "-0" tell a reader nothing, and depend on the CPU. */
+static inline double
+real_shown(double v)
+{
+	return isnan(v) ? fabs(v) : v + 0.;
 }
 
 #endif

@@ -30,6 +30,31 @@ nan: 1
 inf: 2'
 }
 
+# negatives NUMBER ...: a row of floats given as hexadecimal bits, the first byte last.
+negatives() {
+	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: %d 1\nspacings: .004 nan\nendian: big\nencoding: raw\n\n' $#
+	for bits; do
+		printf '%b' "\\x${bits:0:2}\\x${bits:2:2}\\x${bits:4:2}\\x${bits:6:2}"
+	done
+}
+
+@test "the sign of a zero or a NaN is not shown to users" {
+	negatives 80000000 80000000 >zeros
+	same <(rawinfo zeros | grep '^m[aie]') 'min: 0
+max: 0
+mean: 0'
+	rawinfo --json zeros | grep -F '"min": 0, "max": 0, "mean": 0'
+	rawtopnm -v zeros 2>&1 >/dev/null | grep ': 0 to 0 become'
+	rawlabel --above=-1 --to=csv zeros >table
+	run ! grep -e -0 table
+	negatives 3f800000 ffc00000 >nan
+	fails 1 'sample 2 is nan' radon -q 0:0:1 -X 1 --offsets=<(echo 1) nan
+	fails 1 'sample 1,0 is nan' dptrace -p 0,0 -p 1,0 nan
+	gen --type=double values 4x2 .1 .2 3 4 .3 .4 5 6 >points.nrrd
+	fails 1 'weight 1 is nan' usfft -T 1 -n 2,2 --weights=nan points.nrrd
+	fails 1 ', nan, is no uchar' texttoraw --type=uchar <(echo -nan)
+}
+
 @test "the byte order is the file's" {
 	printf 'NRRD0004\ntype: ushort\ndimension: 1\nsizes: 1\nendian: big\nencoding: raw\n\n\1\2' >a.nrrd
 	rawinfo a.nrrd | grep -x 'endian: big'

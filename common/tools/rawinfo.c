@@ -9,6 +9,7 @@
 #include "common/opt.h"
 #include "common/progress.h"
 #include "common/raw.h"
+#include "common/real.h"
 #include "common/sample.h"
 #include "common/stats.h"
 
@@ -124,8 +125,8 @@ print_text(struct raw_out *out, const struct raw_in *in, const struct img *x,
 		   img_format_name(x->format), bytes);
 	print_header(out, in, x);
 	if (s->finite)
-		raw_printf(out, "min: %.9g\nmax: %.9g\nmean: %.9g\n", s->lo, s->hi,
-			   s->sum / (double)s->finite);
+		raw_printf(out, "min: %.9g\nmax: %.9g\nmean: %.9g\n", real_shown(s->lo),
+			   real_shown(s->hi), real_shown(s->sum / (double)s->finite));
 	raw_printf(out, "nan: %ju\n", (uintmax_t)s->nan);
 	if (s->inf)
 		raw_printf(out, "inf: %ju\n", (uintmax_t)s->inf);
@@ -176,7 +177,7 @@ static void
 print_number(struct raw_out *out, const char *name, double v)
 {
 	if (isfinite(v))
-		raw_printf(out, ", \"%s\": %.17g", name, v);
+		raw_printf(out, ", \"%s\": %.17g", name, real_shown(v));
 	else
 		raw_printf(out, ", \"%s\": null", name);
 }

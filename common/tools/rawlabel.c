@@ -10,6 +10,7 @@
 #include "common/opt.h"
 #include "common/progress.h"
 #include "common/raw.h"
+#include "common/real.h"
 #include "common/sample.h"
 #include "common/stats.h"
 #include "common/tile.h"
@@ -238,7 +239,7 @@ put_csv(const struct img *x, const struct label *l, size_t dims, size_t first, s
 		size_t used = 0;
 
 		for (size_t k = 0; k < n; k++) {
-			used += number_print(line + used, v[k]);
+			used += number_print(line + used, real_shown(v[k]));
 			line[used++] = k + 1 < n ? ',' : '\n';
 		}
 		raw_text(out, line, used);

@@ -7,6 +7,7 @@
 #include "common/opt.h"
 #include "common/par.h"
 #include "common/raw.h"
+#include "common/real.h"
 #include "common/tools/slice.h"
 #include "common/stats.h"
 #include "common/tools/tone.h"
@@ -226,8 +227,8 @@ convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, st
 		insist_on_fit(args, in, x);
 	t = choose_tone(args, x);
 	if (args->common.verbose)
-		warn("%s: item %zu: %.9g to %.9g become 0 to %u", raw_name(in), raw_item(in), t.lo,
-		     t.hi, t.maxval);
+		warn("%s: item %zu: %.9g to %.9g become 0 to %u", raw_name(in), raw_item(in),
+		     real_shown(t.lo), real_shown(t.hi), t.maxval);
 	if (tone_make_table(&t, x))
 		raw_die(in, "no memory");
 	describe(&t, x, &y);

@@ -10,6 +10,7 @@
 #include "common/mem.h"
 #include "common/opt.h"
 #include "common/raw.h"
+#include "common/real.h"
 #include "common/sample.h"
 #include "common/stats.h"
 
@@ -221,7 +222,7 @@ put(struct raw_out *out, const struct text *t, const struct args *args)
 		fit = sample_store(x.data, &t->v->real, x.type, t->n);
 	if (fit != t->n)
 		die("%s: number %zu of the item that ends in line %zu, %g, is no %s", t->name,
-		    fit + 1, t->line, t->v[fit].real, img_type_name(x.type));
+		    fit + 1, t->line, real_shown(t->v[fit].real), img_type_name(x.type));
 	raw_put(out, &x);
 	img_free(&x);
 }

@@ -6,6 +6,7 @@
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/raw.h"
+#include "common/real.h"
 #include "common/sample.h"
 #include "common/stats.h"
 #include "common/tools/axiskeys.h"
@@ -126,7 +127,7 @@ make_header(struct feed *f, const struct img *x, size_t j, size_t offsets)
 	unsigned char *h = f->record;
 
 	if (!(fabs(offset) < 0x1p31))
-		raw_die(f->in, "trace %zu: an offset of %g", j + 1, offset);
+		raw_die(f->in, "trace %zu: an offset of %g", j + 1, real_shown(offset));
 	memset(h, 0, TRACE_HEAD);
 	trace_set(h + TRACE_TRACL, 4, (long)(f->trace + 1), swap);
 	trace_set(h + TRACE_TRACR, 4, (long)(f->trace + 1), swap);

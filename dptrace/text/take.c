@@ -3,6 +3,7 @@
 
 #include "common/cpu.h"
 #include "common/mem.h"
+#include "common/real.h"
 #include "common/sample.h"
 #include "dptrace/resolve.h"
 #include "dptrace/text/take.h"
@@ -23,7 +24,7 @@ deal_row(float *v, const double *row, const struct img_picture *p, size_t y,
 			    err,
 			    "sample %zu,%zu is %g: NaN, infinite and huge samples have no place "
 			    "here",
-			    at, y, row[i]);
+			    at, y, real_shown(row[i]));
 		v[(c * p->h + y) * p->w + at] = (float)row[i];
 	}
 	return 0;

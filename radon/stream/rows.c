@@ -7,6 +7,7 @@
 #include "common/cpu.h"
 #include "common/die.h"
 #include "common/mem.h"
+#include "common/real.h"
 #include "common/sample.h"
 #include "radon/stream/heads.h"
 
@@ -62,7 +63,7 @@ read_row(struct gathers *s, size_t row, float *x)
 				"gather %zu: %s %zu: sample %zu is %g; --nan=zero takes it for 0",
 				s->plane + 1, s->shape.mode == RADON_MODEL ? "curve" : "trace",
 				row + 1, i + 1,
-				s->item.type == IMG_F32 ? (double)x[i] : s->wide[i]);
+				real_shown(s->item.type == IMG_F32 ? (double)x[i] : s->wide[i]));
 		else if (!isfinite(x[i]))
 			x[i] = 0;
 	if (bad)

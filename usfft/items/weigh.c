@@ -4,6 +4,7 @@
 
 #include "common/die.h"
 #include "common/mem.h"
+#include "common/real.h"
 #include "common/sample.h"
 #include "usfft/items/item_in.h"
 
@@ -34,7 +35,7 @@ read_weights(struct job *j)
 	sample_load(j->weights, x.data, x.type, j->nweights);
 	for (size_t i = 0; i < j->nweights; i++) {
 		if (!isfinite(j->weights[i]) || j->weights[i] < 0)
-			die("%s: weight %zu is %g", j->a.weights, i, j->weights[i]);
+			die("%s: weight %zu is %g", j->a.weights, i, real_shown(j->weights[i]));
 		most = fmax(most, j->weights[i]);
 	}
 	if (j->a.inverse && most == 0)
