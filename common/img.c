@@ -101,6 +101,8 @@ img_copy_head(struct img *to, const struct img *from)
 	to->mapped = 0;
 	to->key = NULL;
 	to->nkey = 0;
+	if (from->space.fields)
+		to->space.fields = weir_xstrdup(from->space.fields);
 	for (int i = 0; i < from->dim; i++) {
 		to->axis[i].label = to->axis[i].unit = NULL;
 		img_set_label(&to->axis[i], from->axis[i].label);
@@ -122,6 +124,7 @@ img_free(struct img *x)
 		free(x->key[i].value);
 	}
 	free(x->key);
+	free(x->space.fields);
 	if (x->map)
 		munmap(x->map, x->mapped);
 	else
@@ -309,10 +312,36 @@ img_row_axis(const struct img *x)
 }
 
 void
-img_cut_axis(struct img_axis *a, size_t n, ptrdiff_t shift)
+img_cut_axis(struct img *x, int axis, size_t n, ptrdiff_t shift)
 {
+	struct img_axis *a = &x->axis[axis];
+
 	a->n = n;
 	a->min += (double)shift * (isnan(a->spacing) ? 1 : a->spacing); /* without min: NaN */
+	for (int i = 0; a->directed && i < x->space.dim; i++)
+		x->space.origin[i] += (double)shift * a->step[i];
+}
+
+void
+img_flip_axis(struct img *x, int axis)
+{
+	struct img_axis *a = &x->axis[axis];
+
+	img_cut_axis(x, axis, a->n, (ptrdiff_t)a->n - 1);
+	if (isnan(a->spacing) && !isnan(a->min))
+		a->spacing = 1;
+	a->spacing = -a->spacing;
+	for (int i = 0; a->directed && i < x->space.dim; i++)
+		a->step[i] = 0 - a->step[i]; /* 0 stays 0, not -0 */
+}
+
+void
+img_leave_space(struct img *x)
+{
+	for (int i = 0; i < x->dim; i++)
+		x->axis[i].directed = false;
+	free(x->space.fields);
+	x->space = (struct img_space){0};
 }
 
 bool

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define IMG_MAXDIM 16
+#define IMG_MAXDIM   16
+#define IMG_MAXSPACE 8
 
 enum img_type {
 	IMG_NONE,
@@ -41,6 +42,17 @@ struct img_axis {
 	char kind[32]; /* "domain", "complex", "RGB-color", "list" ...; "": none */
 	char *label;   /* owned; NULL: none */
 	char *unit;    /* owned; NULL: none */
+	/* The step from a sample to the next in the item's space; spacing is its length. Valid where directed. */
+	double step[IMG_MAXSPACE];
+	bool directed;
+};
+
+/* Where an item lies in a space, such as that of a patient: NRRD's fields space, space origin and measurement frame. */
+struct img_space {
+	int dim;		     /* numbers of a place; 0: the item has no space */
+	double origin[IMG_MAXSPACE]; /* of the first sample, where placed */
+	bool placed;
+	char *fields; /* owned lines of the header that no filter changes; NULL: none */
 };
 
 struct img_key {
@@ -52,6 +64,7 @@ struct img {
 	enum img_format format;
 	int dim;
 	struct img_axis axis[IMG_MAXDIM];
+	struct img_space space;
 	size_t nkey;
 	struct img_key *key; /* owned; in the order of the header */
 	void *data;	     /* owned; NULL while only the header is known */
@@ -134,9 +147,15 @@ bool img_picture(const struct img *x, struct img_picture *p);
 int img_row_axis(const struct img *x);
 
 /*
- * Gives the axis n samples, the first of which is at the old index `shift`, and moves min there. shift may be negative. An
- * axis without a spacing counts its positions by 1.
+ * Gives the axis n samples, the first of which is at the old index `shift`, and moves min and the origin of the space there.
+ * shift may be negative. An axis without a spacing counts its positions by 1.
  */
-void img_cut_axis(struct img_axis *a, size_t n, ptrdiff_t shift);
+void img_cut_axis(struct img *x, int axis, size_t n, ptrdiff_t shift);
+
+/* Describes the axis in reverse order: min and origin move to the last sample, spacing and step change their sign. */
+void img_flip_axis(struct img *x, int axis);
+
+/* Takes the item out of its space: the axes get other meanings. */
+void img_leave_space(struct img *x);
 
 #endif

@@ -130,10 +130,13 @@ part_hash_files(uint64_t hash, char *const *path, size_t npath)
 void
 part_cut(struct img *y, struct part_place *place, int axis, size_t first, size_t n)
 {
-	struct img_axis *a = &y->axis[axis];
+	const struct img_axis *a = &y->axis[axis];
+	const struct img_space space = y->space;
 
 	place->cut[place->ncut++] = (struct part_cut){axis, first, a->n, a->min};
-	img_cut_axis(a, n, (ptrdiff_t)first);
+	img_cut_axis(y, axis, n, (ptrdiff_t)first);
+	y->space =
+	    space; /* a share keeps the origin of the whole, since moving it back would round it */
 }
 
 void
@@ -162,7 +165,7 @@ part_set_empty(struct img *y, const struct part *p, uint64_t hash, size_t items)
 	const struct part_place place = {.items = items, .pieces = 1, .empty = true};
 
 	for (int i = img_row_axis(y); i < y->dim; i++)
-		img_cut_axis(&y->axis[i], 1, 0);
+		img_cut_axis(y, i, 1, 0);
 	img_drop_key(y, "tile");
 	part_set(y, p, hash, &place);
 }

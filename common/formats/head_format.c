@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/formats/space.h"
 #include "common/img.h"
 #include "common/raw.h"
 
@@ -31,8 +32,8 @@ what_is_said(const struct img *x)
 	for (int i = 0; i < x->dim; i++) {
 		const struct img_axis *a = &x->axis[i];
 		s.kind |= a->kind[0] != 0;
-		s.spacing |= !isnan(a->spacing);
-		s.min |= !isnan(a->min);
+		s.spacing |= !isnan(a->spacing) && !a->directed;
+		s.min |= !isnan(a->min) && !a->directed;
 		s.centre |= a->centre != IMG_UNCENTRED;
 		s.label |= a->label != NULL;
 		s.unit |= a->unit != NULL;
@@ -41,13 +42,18 @@ what_is_said(const struct img *x)
 	return s;
 }
 
-/* Other readers shift the origin by half a sample where a position has no centring, so this then says node. */
+/*
+ * Other readers shift the origin by half a sample where a position has no centring, so this then says node. They do not where
+ * the axis has a direction, and they refuse such an axis with a spacing or a position.
+ */
 static const char *
 centre_word(const struct img_axis *a)
 {
 	if (a->centre == IMG_CELL)
 		return "cell";
-	return a->centre == IMG_NODE || !isnan(a->min) || !isnan(a->spacing) ? "node" : "none";
+	if (a->centre == IMG_NODE)
+		return "node";
+	return a->directed || (isnan(a->min) && isnan(a->spacing)) ? "none" : "node";
 }
 
 static void
@@ -71,13 +77,13 @@ put_centre(FILE *f, const struct img_axis *a)
 static void
 put_spacing(FILE *f, const struct img_axis *a)
 {
-	fprintf(f, " %.17g", a->spacing);
+	fprintf(f, " %.17g", a->directed ? NAN : a->spacing);
 }
 
 static void
 put_min(FILE *f, const struct img_axis *a)
 {
-	fprintf(f, " %.17g", a->min);
+	fprintf(f, " %.17g", a->directed ? NAN : a->min);
 }
 
 static void
@@ -116,6 +122,7 @@ put_axes(FILE *f, const struct img *x)
 	put_field(f, x, "axis mins", s.min, put_min);
 	put_field(f, x, "labels", s.label, put_label);
 	put_field(f, x, "units", s.unit, put_unit);
+	space_put(f, x);
 }
 
 static void

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/formats/space.h"
 #include "common/img.h"
 #include "common/mem.h"
 #include "common/raw.h"
@@ -202,29 +203,20 @@ set_content(struct head *h, char *s)
 	return 0;
 }
 
-/* ITK writes a vector (a,b,c) or none for each axis. The length of the vector is the spacing. */
 static int
 set_directions(struct head *h, char *s)
 {
-	for (int i = 0; i < h->x->dim; i++) {
-		char *w = word_next(&s);
-		double sum = 0;
-		if (!w)
-			return fail(h, "space directions must be %d vectors", h->x->dim);
-		if (*w != '(')
-			continue;
-		for (w++; *w && *w != ')'; w += *w == ',') {
-			char *end;
-			double v = strtod(w, &end);
-			if (end == w || !isfinite(v))
-				return fail(h, "space directions: vector %d is malformed", i + 1);
-			sum += v * v;
-			w = end;
-		}
-		if (sum > 0)
-			h->x->axis[i].spacing = sqrt(sum);
-	}
-	return 0;
+	const char *why = space_take_directions(h->x, s);
+
+	return why ? fail(h, "%s", why) : 0;
+}
+
+static int
+set_origin(struct head *h, char *s)
+{
+	const char *why = space_take_origin(h->x, s);
+
+	return why ? fail(h, "%s", why) : 0;
 }
 
 static const struct {
@@ -232,24 +224,27 @@ static const struct {
 	int (*set)(struct head *h, char *s);
 	bool per_axis; /* must stand after dimension */
 } fields[] = {
-    {"type", set_type, false},	      {"dimension", set_dimension, false},
-    {"sizes", set_sizes, true},	      {"encoding", set_encoding, false},
-    {"endian", set_endian, false},    {"kinds", set_kinds, true},
-    {"centers", set_centers, true},   {"centerings", set_centers, true},
-    {"spacings", set_spacings, true}, {"axis mins", set_mins, true},
-    {"axis maxs", set_maxs, true},    {"labels", set_labels, true},
-    {"units", set_units, true},	      {"space directions", set_directions, true},
-    {"content", set_content, false},  {"line skip", set_skip, false},
-    {"byte skip", set_skip, false},   {"data file", set_data_file, false},
+    {"type", set_type, false},		 {"dimension", set_dimension, false},
+    {"sizes", set_sizes, true},		 {"encoding", set_encoding, false},
+    {"endian", set_endian, false},	 {"kinds", set_kinds, true},
+    {"centers", set_centers, true},	 {"centerings", set_centers, true},
+    {"spacings", set_spacings, true},	 {"axis mins", set_mins, true},
+    {"axis maxs", set_maxs, true},	 {"labels", set_labels, true},
+    {"units", set_units, true},		 {"space directions", set_directions, true},
+    {"content", set_content, false},	 {"line skip", set_skip, false},
+    {"byte skip", set_skip, false},	 {"data file", set_data_file, false},
+    {"space origin", set_origin, false},
 };
 enum { TYPE, DIMENSION, SIZES, ENCODING, NFIELDS = sizeof fields / sizeof *fields };
-_Static_assert(NFIELDS <= 64, "one bit per field");
+
+/* Fields that are passed on as they are. */
+static const char *const kept[] = {"space", "space dimension", "space units", "measurement frame"};
+enum { NKEPT = sizeof kept / sizeof *kept };
+_Static_assert(NFIELDS + NKEPT <= 64, "one bit per field");
 
 /* Fields of NRRD that have no meaning here. */
-static const char *const ignored[] = {"number",	     "min",	     "max",
-				      "old min",     "old max",	     "sample units",
-				      "thicknesses", "space",	     "space dimension",
-				      "space units", "space origin", "measurement frame"};
+static const char *const ignored[] = {"number",	 "min",		 "max",	       "old min",
+				      "old max", "sample units", "thicknesses"};
 
 /* --- lines ----------------------------------------------------------------------------------- */
 
@@ -276,6 +271,16 @@ is_ignored(const char *name)
 	return false;
 }
 
+/* Notes that field i has been read. */
+static int
+see(struct head *h, size_t i, const char *name)
+{
+	if (h->seen >> i & 1)
+		return fail(h, "field '%s' stands twice", name);
+	h->seen |= 1ul << i;
+	return 0;
+}
+
 static int
 take_field(struct head *h, char *line, char *colon)
 {
@@ -287,12 +292,15 @@ take_field(struct head *h, char *line, char *colon)
 	for (size_t i = 0; i < NFIELDS; i++) {
 		if (!same_field(line, fields[i].name))
 			continue;
-		if (h->seen >> i & 1)
-			return fail(h, "field '%s' stands twice", line);
 		if (fields[i].per_axis && !(h->seen >> DIMENSION & 1))
 			return fail(h, "field '%s' stands before dimension", line);
-		h->seen |= 1ul << i;
-		return fields[i].set(h, value);
+		return see(h, i, line) ? -1 : fields[i].set(h, value);
+	}
+	for (size_t i = 0; i < NKEPT; i++) {
+		if (!same_field(line, kept[i]))
+			continue;
+		space_keep(h->x, kept[i], value);
+		return see(h, NFIELDS + i, line);
 	}
 	return is_ignored(line) ? 0 : fail(h, "unknown field '%.40s'", line);
 }

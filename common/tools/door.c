@@ -205,3 +205,15 @@ door_limit(const char *name, const struct img *x, size_t max_bytes)
 		    "--max-bytes",
 		    name, bytes, most);
 }
+
+void
+door_warn_space(const struct raw_in *in, const struct img *x, const char *format)
+{
+	char where[RAW_WHERE];
+
+	if (!x->space.placed)
+		return;
+	raw_where(in, where);
+	warn("%s: %s does not hold the space origin and directions; they are left out", where,
+	     format);
+}

@@ -51,4 +51,7 @@ void door_refuse_foreign(const struct door *d);
 /* Dies when the payload of x exceeds max_bytes, the value of --max-bytes. name: the file, for the message. */
 void door_limit(const char *name, const struct img *x, size_t max_bytes);
 
+/* Warns when x, which has been read last from in, lies in a space: NRRD has fields for that, and the format does not. */
+void door_warn_space(const struct raw_in *in, const struct img *x, const char *format);
+
 #endif

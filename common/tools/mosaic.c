@@ -59,9 +59,9 @@ mosaic_start(struct mosaic *to, const struct raw_in *in, const struct img *x,
 	size_t bytes;
 
 	img_copy_head(&to->y, x);
-	img_cut_axis(&to->y.axis[axis], t->W, -(ptrdiff_t)t->x0);
+	img_cut_axis(&to->y, axis, t->W, -(ptrdiff_t)t->x0);
 	if (to->y.dim > axis + 1)
-		img_cut_axis(&to->y.axis[axis + 1], t->H, -(ptrdiff_t)t->y0);
+		img_cut_axis(&to->y, axis + 1, t->H, -(ptrdiff_t)t->y0);
 	else if (t->H > 1)
 		raw_die(in, "a single row is no part of %zu rows", t->H);
 	img_drop_key(&to->y, "tile");

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include "common/opt.h"
 #include "common/tools/places.h"
@@ -51,6 +52,50 @@ places_recall(const struct img *x, size_t n, struct img_axis *a)
 	}
 	img_set_label(a, img_key(&x[0], keys[2]));
 	img_set_unit(a, img_key(&x[0], keys[3]));
+}
+
+/* Whether x and y lie in one space and their axes have the same directions there. */
+static bool
+alike(const struct img *x, const struct img *y)
+{
+	const char *mine = x->space.fields, *theirs = y->space.fields;
+	bool same = x->space.dim == y->space.dim && x->space.placed == y->space.placed &&
+		    (mine && theirs ? !strcmp(mine, theirs) : mine == theirs);
+
+	for (int i = 0; same && i < x->dim; i++) {
+		same = x->axis[i].directed == y->axis[i].directed;
+		for (int k = 0; same && x->axis[i].directed && k < x->space.dim; k++)
+			same = fabs(x->axis[i].step[k] - y->axis[i].step[k]) <=
+			       1e-6 * fabs(x->axis[i].spacing);
+	}
+	return same;
+}
+
+bool
+places_direct(const struct img *x, size_t n, struct img *y, int axis)
+{
+	struct img_axis *a = &y->axis[axis];
+	const int dim = x->space.placed ? x->space.dim : 0;
+	const double *first = x[0].space.origin, *last = x[n - 1].space.origin;
+	bool even = true;
+	double sum = 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (!alike(&x[0], &x[i]))
+			return false;
+	for (int k = 0; k < dim; k++) {
+		a->step[k] = n > 1 ? (last[k] - first[k]) / (double)(n - 1) : 0;
+		sum += a->step[k] * a->step[k];
+	}
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < dim; k++) {
+			const double off = x[i].space.origin[k] - first[k] - (double)i * a->step[k];
+			even = even && fabs(off) <= 1e-6 * sqrt(sum);
+		}
+	a->directed = even && sum > 0;
+	if (a->directed)
+		a->spacing = sqrt(sum);
+	return even;
 }
 
 void

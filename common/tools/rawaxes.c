@@ -152,7 +152,7 @@ change_axes(const struct raw_in *in, const struct args *args, struct img *y, str
 				c.axis, v->n[c.axis]);
 		v->first += (ptrdiff_t)c.from * v->step[c.axis];
 		v->n[c.axis] = c.to - c.from;
-		img_cut_axis(&y->axis[c.axis], c.to - c.from, (ptrdiff_t)c.from);
+		img_cut_axis(y, (int)c.axis, c.to - c.from, (ptrdiff_t)c.from);
 		gone[c.axis] = slice;
 	}
 	for (size_t i = 0; i < args->nflip; i++) {
@@ -161,10 +161,7 @@ change_axes(const struct raw_in *in, const struct args *args, struct img *y, str
 		insist_on_axis(in, y, "--flip", k);
 		v->first += (ptrdiff_t)(v->n[k] - 1) * v->step[k];
 		v->step[k] = -v->step[k];
-		img_cut_axis(&y->axis[k], v->n[k], (ptrdiff_t)v->n[k] - 1);
-		if (isnan(y->axis[k].spacing) && !isnan(y->axis[k].min))
-			y->axis[k].spacing = 1;
-		y->axis[k].spacing = -y->axis[k].spacing;
+		img_flip_axis(y, (int)k);
 	}
 }
 

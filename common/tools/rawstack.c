@@ -90,6 +90,9 @@ describe_stack(const struct args *args, const struct raw_in *in, const struct gr
 	if (args->has_spacing) {
 		a->spacing = args->spacing;
 		a->min = NAN;
+	} else if (!places_direct(g->x, g->n, y, y->dim - 1)) {
+		warn("the items do not lie at even distances in one space: the place of the first "
+		     "one is kept");
 	}
 	if (args->label)
 		img_set_label(a, args->label);
@@ -148,7 +151,7 @@ put_places(const struct args *args, struct raw_in *in, const struct img *x, stru
 		img_copy_head(&y, x);
 		places_note(&y, &x->axis[last], k);
 		take_offsets(&y, x, k);
-		img_cut_axis(&y.axis[last], 1, (ptrdiff_t)k);
+		img_cut_axis(&y, last, 1, (ptrdiff_t)k);
 		wcs_slice(&y, last);
 		img_drop_axis(&y, last);
 		opt_add_history(&y, &args->common);

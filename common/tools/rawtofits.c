@@ -286,6 +286,7 @@ put_item(const struct args *args, fitsfile *f, struct raw_in *in, struct img *x,
 		raw_die(in, "--compress=rice would lose digits of floats; use gzip");
 	if (args->compress && (x->dim > 3 || x->type == IMG_I64 || x->type == IMG_U64))
 		raw_die(in, "--compress takes up to 3 axes, and no integers of 64 bits");
+	door_warn_space(in, x, "FITS");
 	if (img_key(x, CARD_PREFIX "NAXIS"))
 		wcs_follow(x);
 	else

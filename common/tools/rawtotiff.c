@@ -234,6 +234,7 @@ put_item(const struct args *args, TIFF *t, struct raw_in *in, const struct img *
 	struct writer w = {.t = t, .in = in, .x = x, .p = shape_of(in, x)};
 	struct progress bar;
 
+	door_warn_space(in, x, "TIFF");
 	if (args->how.tile && w.p.bits == 1)
 		w.p.bits = 8;
 	w.has_nodata = nodata && img_is_float(x->type) && opt_number(nodata, &w.nodata);

@@ -84,6 +84,7 @@ head_of_panel(const struct gathers *s, struct gather *g)
 	struct img_axis *t = &x->axis[0], *q = &x->axis[1];
 	const size_t nr = g->o.nr;
 
+	img_leave_space(x);
 	img_set_key(x, "radon_curve", "%s %.17g %.17g", radon_curve_names[s->curve], s->reference,
 		    s->depth);
 	img_set_key(x, "radon_gather", "%zu %zu %.17g", g->o.nx, g->o.nt, g->o.t0);
@@ -115,6 +116,7 @@ head_of_gather(const struct gathers *s, struct gather *g)
 	struct img_axis *t = &x->axis[0], *a = &x->axis[1];
 	char unit[64] = "-", label[64] = "trace";
 
+	img_leave_space(x);
 	if (s->file)
 		key_of_file(s, x);
 	t->n = g->o.nt;
