@@ -97,7 +97,8 @@ weir_unmap(void *p, size_t n, size_t size)
 /* Blocks that weir_give() keeps. The oldest comes first. */
 static struct {
 	pthread_mutex_t lock;
-	size_t most, bytes; /* most: the limit of bytes, all of them together */
+	bool on;
+	size_t most, bytes; /* most: the limit of bytes, all of them together; 0: not known yet */
 	int count;
 	struct {
 		void *at;
@@ -117,6 +118,25 @@ take_kept(int i)
 	return at;
 }
 
+static void
+drop_oldest(void)
+{
+	const size_t bytes = kept.block[0].bytes;
+
+	munmap(take_kept(0), bytes);
+}
+
+/* Finds the limit when it is needed: files of the control groups say it, in .1 ms. */
+static size_t
+most_kept(void)
+{
+	const size_t least = 64 << 20, share = kept.on && !kept.most ? limits_bytes() / 16 : 0;
+
+	if (kept.on && !kept.most)
+		kept.most = share > least ? share : least;
+	return kept.most;
+}
+
 void *
 weir_take(size_t n, size_t size)
 {
@@ -129,6 +149,8 @@ weir_take(size_t n, size_t size)
 	for (int i = kept.count - 1; i >= 0 && !p; i--)
 		if (kept.block[i].bytes == bytes)
 			p = take_kept(i);
+	while (!p && kept.count && bytes > kept.most - kept.bytes)
+		drop_oldest();
 	pthread_mutex_unlock(&kept.lock);
 	return p ? p : weir_map(n, size);
 }
@@ -139,15 +161,18 @@ weir_give(void *p, size_t n, size_t size)
 	const int room = sizeof kept.block / sizeof *kept.block;
 	const size_t bytes = whole_pages(n, size);
 
-	if (!p || bytes < LARGE_PAGE || bytes > kept.most) {
+	if (!p || bytes < LARGE_PAGE) {
 		weir_unmap(p, n, size);
 		return;
 	}
 	pthread_mutex_lock(&kept.lock);
-	while (kept.count == room || bytes > kept.most - kept.bytes) {
-		const size_t oldest = kept.block[0].bytes;
-		munmap(take_kept(0), oldest);
+	if (bytes > most_kept()) {
+		munmap(p, bytes);
+		pthread_mutex_unlock(&kept.lock);
+		return;
 	}
+	while (kept.count == room || bytes > kept.most - kept.bytes)
+		drop_oldest();
 	kept.block[kept.count].at = p;
 	kept.block[kept.count++].bytes = bytes;
 	kept.bytes += bytes;
@@ -249,10 +274,11 @@ weir_xstrdup(const char *s)
 }
 
 void
-weir_keep_heap(void)
+weir_keep_heap(size_t most)
 {
 	mallopt(M_TRIM_THRESHOLD, 64 << 20);
-	kept.most = 64 << 20;
+	kept.on = true;
+	kept.most = most;
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 }
 

@@ -32,7 +32,8 @@ void weir_unmap(void *p, size_t n, size_t size);
 
 /*
  * Do what weir_map and weir_unmap do, for memory that will be overwritten: it is not zeroed. After weir_keep_heap(),
- * weir_give keeps up to 64 MiB of blocks for requests of the same size. So the next item of a stream is spared the page faults.
+ * weir_give keeps blocks for requests of the same size. So the next item of a stream is spared the page faults. A request that
+ * no block serves first gives back the oldest ones, until the others and the new one do not exceed the limit together.
  */
 void *weir_take(size_t n, size_t size);
 void weir_give(void *p, size_t n, size_t size);
@@ -58,9 +59,10 @@ char *weir_xstrdup(const char *s);
 
 /*
  * Keeps up to 64 MiB of freed memory for later requests below 32 MiB. glibc would give the end of its heap back to the system
- * as soon as 128 KiB of it are free, and take it again page by page for the next item of a stream. For main.c only.
+ * as soon as 128 KiB of it are free, and take it again page by page for the next item of a stream. most: the bytes that weir_give() keeps; 0: a
+ * sixteenth of the memory that the process may have, or 64 MiB if that is more. For main.c only.
  */
-void weir_keep_heap(void);
+void weir_keep_heap(size_t most);
 
 /* Returns the most resident bytes that this process has held so far. */
 size_t weir_peak_bytes(void);

@@ -40,7 +40,7 @@ main(int argc, char **argv)
 	char **operand;
 	size_t n;
 
-	weir_keep_heap();
+	weir_keep_heap(0);
 	radon_args(argc, argv, &args, &o, &operand, &n);
 	stats_start(&st);
 	st.threads = o.radon.threads;

@@ -173,7 +173,7 @@ main(int argc, char **argv)
 	char **path;
 	size_t npath;
 
-	weir_keep_heap();
+	weir_keep_heap(0);
 	usfft_args(&j, argc, argv, &path, &npath);
 	stats_start(&j.st);
 	j.st.threads = j.o.threads;

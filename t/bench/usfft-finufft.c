@@ -137,7 +137,7 @@ main(int argc, char **argv)
 		 {2, 64, 1000, 1000, 5},   {2, 1024, 1 << 20, 1, 7},	{3, 128, 1 << 21, 1, 3}};
 
 	/* Both keep their memory, as the program usfft does; otherwise their times depend on what ran before. */
-	weir_keep_heap();
+	weir_keep_heap(0);
 	printf("usfft: %s\n", cpu_name(weir_cpu));
 	for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
 		if (argc > 1 && argv[1][0] != '0' + c[i].dim)
