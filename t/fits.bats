@@ -129,6 +129,16 @@ sizes: 3 2'
 	grep -x 'fits.LTV1:=-2.0' a
 }
 
+@test "both matrices of a file that has two follow a flip, and the plate of the sky survey a cut" {
+	fits 8 '4 3' 'CRPIX1  =                  1.0' 'CD1_1   =                  0.5' 'CD1_2   =                0.125' \
+		'PC1_1   =                  0.5' 'PC1_2   =                0.125' 'CNPIX1  =                 7000' -- C {1..12} >a.fits
+	fitstoraw a.fits | rawaxes --flip=0 | rawtofits | fitstoraw | rawinfo >a
+	for line in CRPIX1:=4.0 CD1_1:=-0.5 CD1_2:=0.125 PC1_1:=-0.5 PC1_2:=0.125; do
+		grep -x "fits.$line" a
+	done
+	fitstoraw a.fits | rawaxes --crop=0:1:3 | rawtofits | fitstoraw | rawinfo | grep -E '^fits.CNPIX1:=7001(.0)?$'
+}
+
 @test "positions of an item of another format become a coordinate system" {
 	item float '2 2' 'centers: node node' 'spacings: .5 2' 'axis mins: 10 -1' 'labels: "x" "y"' 'units: "um" "um"' \
 		'kept:=yes' 'history:=maker' -- 1 2 3 4 | rawtofits | fitstoraw | rawinfo >a

@@ -76,19 +76,26 @@ follow_axis(struct img *x, int axis, char version)
 		return;
 	v = number_or(x, "CRPIX", j, -1, version, 0, name);
 	card_set_number(x, name, (v - shift) / s + 1);
-	if (s == 1 || scale_matrix(x, "CD", j, version, s))
+	if (s == 1)
 		return;
+	/* Some files have both matrices; readers then differ in the one that they take. */
+	const bool cd = scale_matrix(x, "CD", j, version, s);
 	if (scale_matrix(x, "PC", j, version, s)) {
 		/* What is missing of a matrix PC is that of the unit matrix. */
 		if (isnan(number_or(x, "PC", j, j, version, NAN, name)))
 			card_set_number(x, name, s);
 		return;
 	}
+	if (cd)
+		return;
 	v = number_or(x, "CDELT", j, -1, version, 1, name);
 	card_set_number(x, name, v * s);
 }
 
-/* IRAF's physical coordinates: i = LTM p + LTV, where i counts the samples of this image from 1. */
+/*
+ * IRAF's physical coordinates: i = LTM p + LTV, where i counts the samples of this image from 1. CNPIX of the Digitized Sky
+ * Survey is the place of the first sample on the plate.
+ */
 static void
 follow_physical(struct img *x, int axis)
 {
@@ -102,6 +109,9 @@ follow_physical(struct img *x, int axis)
 	snprintf(name, sizeof name, "LTM%d_%d", axis + 1, axis + 1);
 	if (card_number(x, name, &v))
 		card_set_number(x, name, v / a->spacing);
+	snprintf(name, sizeof name, "CNPIX%d", axis + 1);
+	if (card_number(x, name, &v) && a->spacing == 1)
+		card_set_number(x, name, v + a->min);
 }
 
 /*
