@@ -327,6 +327,44 @@ columns() {
 	fails 1 'target 1 is NaN or infinite' usfft -T 3 --targets=to.nrrd pv.nrrd
 }
 
+# spoil FILE INDEX: prints the file of doubles with +Inf, -Inf or NaN in place of the number with that index.
+spoil() {
+	local head=$(($(rawinfo --skip "$1") + 8 * $2)) end=('\0\0\360\177' '\0\0\360\377' '\0\0\370\177')
+	head -c $head "$1"
+	printf '\0\0\0\0'"${end[$2 % 3]}"
+	tail -c +$((head + 9)) "$1"
+}
+
+@test "a number that is not finite is refused wherever it stands, on one thread and on two" {
+	local at cmd what
+	gen --type=double noise 4 5000 | sed 's/^dimension.*/&\ncolumns:=x y re im/' >pv.nrrd # 5000: the sort has two shares
+	gen --type=double noise 2 5000 >p.nrrd
+	gen --type=double values 2x2 .1 .2 .3 .4 >to.nrrd
+	gen --type=double noise 60 50 >f.nrrd
+	gen --type=double -- values 3x2 90 0 10 5 80 20 >uvw.nrrd
+	gen --type=double noise 1 5000 >v.nrrd
+	while read -r what at cmd; do
+		for i in 0 $((at / 2)) $at; do
+			spoil $what.nrrd $i >bad.nrrd
+			fails 1 'NaN or infinite' usfft --quiet -t 1 $cmd < <(cat bad.nrrd)
+			fails 1 'NaN or infinite' usfft --quiet -t 2 $cmd bad.nrrd
+		done
+	done <<'END'
+f 2999 -T 2 -p p.nrrd
+f 2999 -T 1 --adjoint -p p.nrrd
+f 2999 -T 2 -p uvw.nrrd --pixel=.02
+pv 19999 -T 1 -n 60,50
+pv 19999 -T 1 -n 60,50 --weights=pipe
+pv 19999 -T 2 --adjoint -n 60,50
+pv 19999 -T 2 --inverse -n 60,50
+pv 19999 -T 3 --targets=to.nrrd
+v 4999 -T 1 -n 60,50 -p p.nrrd
+v 4999 -T 2 --inverse -n 60,50 -p p.nrrd
+v 4999 -T 3 -p p.nrrd --targets=to.nrrd
+v 4999 -T 3 --adjoint -p to.nrrd --targets=p.nrrd
+END
+}
+
 @test "points outside the box are folded; strict refuses them" {
 	doubles 3x2 -7 1 0 1.25 1 0 >far.nrrd
 	[ "$(usfft -T 1 -n 4 far.nrrd | numbers)" = "$(usfft -T 1 -n 4 pv.nrrd | numbers)" ]
