@@ -317,6 +317,7 @@ job_flow(struct job *j, struct wconv_flow *f)
 	f->samples = samples;
 	f->most = (struct wconv_samples){most.rows_in * j->row, most.rows_out * j->out_row};
 	f->run = run_step;
+	f->loads = !j->args->gpu && j->q.threads > 1;
 	f->ahead = j->args->gpu ? send_ahead : NULL;
 	f->arrive = j->args->gpu ? await_results : NULL;
 	f->with = j;

@@ -20,7 +20,9 @@ struct belt {
 struct worker {
 	struct wconv_io *io;
 	void (*work)(struct wconv_io *io);
-	size_t done; /* items */
+	/* items that it was given, and that it is done with */
+	size_t given, done;
+	bool started;
 	pthread_t thread;
 };
 
@@ -32,10 +34,7 @@ struct wconv_io {
 	/* the current item */
 	const struct wconv_flow *flow;
 	struct worker reader, writer;
-	bool threads; /* they have started */
-	/* how many items the workers have been given; whether there will be no more */
-	size_t given;
-	bool ended;
+	bool ended; /* there will be no more items */
 	pthread_mutex_t lock;
 	pthread_cond_t turn;
 };
@@ -153,9 +152,9 @@ serve(void *arg)
 
 	pthread_mutex_lock(&io->lock);
 	while (true) {
-		while (w->done == io->given && !io->ended)
+		while (w->done == w->given && !io->ended)
 			pthread_cond_wait(&io->turn, &io->lock);
-		if (w->done == io->given)
+		if (w->done == w->given)
 			break;
 		pthread_mutex_unlock(&io->lock);
 		w->work(io);
@@ -167,25 +166,15 @@ serve(void *arg)
 	return NULL;
 }
 
+/* Gives the worker the current item, and starts it if this is its first. */
 static void
-start_worker(struct wconv_io *io, struct worker *w, void (*work)(struct wconv_io *io))
+give_item(struct wconv_io *io, struct worker *w)
 {
-	*w = (struct worker){.io = io, .work = work};
-	if (pthread_create(&w->thread, NULL, serve, w))
+	if (!w->started && pthread_create(&w->thread, NULL, serve, w))
 		raw_die(io->in, "no thread to read or write with");
-}
-
-/* Gives the workers the current item, and starts them if this is their first. */
-static void
-give_item(struct wconv_io *io)
-{
-	if (!io->threads) {
-		start_worker(io, &io->reader, read_ahead);
-		start_worker(io, &io->writer, write_behind);
-		io->threads = true;
-	}
+	w->started = true;
 	pthread_mutex_lock(&io->lock);
-	io->given++;
+	w->given++;
 	pthread_cond_broadcast(&io->turn);
 	pthread_mutex_unlock(&io->lock);
 }
@@ -195,7 +184,7 @@ static void
 await_item(struct wconv_io *io)
 {
 	pthread_mutex_lock(&io->lock);
-	while (io->reader.done < io->given || io->writer.done < io->given)
+	while (io->reader.done < io->reader.given || io->writer.done < io->writer.given)
 		pthread_cond_wait(&io->turn, &io->lock);
 	pthread_mutex_unlock(&io->lock);
 }
@@ -244,10 +233,14 @@ run_beside(struct wconv_io *io, struct progress *bar)
 {
 	const struct wconv_flow *f = io->flow;
 	const char *next = f->mapped, *kept = next;
+	const bool reads = !f->mapped || !f->loads;
 
-	give_item(io);
+	if (reads)
+		give_item(io, &io->reader);
+	give_item(io, &io->writer);
 	for (size_t i = 0; i < f->steps; i++) {
-		const char *buffer = await(&io->source, false), *from = f->mapped ? next : buffer;
+		const char *buffer = reads ? await(&io->source, false) : NULL,
+			   *from = f->mapped ? next : buffer;
 		stats_charge(io->st, STATS_READ);
 		char *to = await(&io->sink, true);
 		stats_charge(io->st, STATS_WRITE);
@@ -258,7 +251,8 @@ run_beside(struct wconv_io *io, struct progress *bar)
 			kept = give_back(kept, next, bytes);
 			next += bytes;
 		}
-		pass(&io->source, false);
+		if (reads)
+			pass(&io->source, false);
 		pass(&io->sink, true);
 		progress_step(bar, (double)(i + 1) / (double)f->steps);
 	}
@@ -271,7 +265,11 @@ wconv_io_start(struct raw_in *in, struct raw_out *out, struct stats *st)
 {
 	struct wconv_io *io = weir_xalloc(1, sizeof *io);
 
-	*io = (struct wconv_io){.in = in, .out = out, .st = st};
+	*io = (struct wconv_io){.in = in,
+				.out = out,
+				.st = st,
+				.reader = {.io = io, .work = read_ahead},
+				.writer = {.io = io, .work = write_behind}};
 	start_belt(&io->source);
 	start_belt(&io->sink);
 	pthread_mutex_init(&io->lock, NULL);
@@ -296,14 +294,14 @@ wconv_io_run(struct wconv_io *io, const struct wconv_flow *f, struct progress *b
 void
 wconv_io_end(struct wconv_io *io)
 {
-	if (io->threads) {
-		pthread_mutex_lock(&io->lock);
-		io->ended = true;
-		pthread_cond_broadcast(&io->turn);
-		pthread_mutex_unlock(&io->lock);
+	pthread_mutex_lock(&io->lock);
+	io->ended = true;
+	pthread_cond_broadcast(&io->turn);
+	pthread_mutex_unlock(&io->lock);
+	if (io->reader.started)
 		pthread_join(io->reader.thread, NULL);
+	if (io->writer.started)
 		pthread_join(io->writer.thread, NULL);
-	}
 	stop_belt(&io->source);
 	stop_belt(&io->sink);
 	pthread_mutex_destroy(&io->lock);

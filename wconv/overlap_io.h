@@ -20,6 +20,8 @@ struct wconv_flow {
 	const struct img *head;
 	/* all samples of the item in their mapped file; NULL: they are read */
 	const char *mapped;
+	/* run() loads the pages of the mapped file on several threads. Else a thread of their own loads those of later steps */
+	bool loads;
 	/* bytes of a sample of the item, of the result */
 	size_t in_size, out_size;
 	size_t steps;
