@@ -529,6 +529,17 @@ bare() {
 	fails 1 'sums overflow' wconv -k k.nrrd --method=direct --deconvolve=2 --damp=1 x.nrrd
 }
 
+@test "a sample that is too large is found in every column, beside NaN too" {
+	echo 1 1 1 1 1 1 1 1 1 | texttoraw --sizes=3,3 >k.nrrd
+	for ((i = 0; i < 75; i++)); do
+		seq 0 74 | sed "s/^$i\$/1e36/; s/^$((70 - i))\$/nan/" | texttoraw --sizes=75,1 >x.nrrd
+		for n in 1 2; do
+			fails 1 'absolute value 1e+36 is too large' wconv -t $n -k k.nrrd --method=fft x.nrrd
+		done
+		wconv -k k.nrrd --method=direct x.nrrd >y.nrrd
+	done
+}
+
 @test "sizes whose product overflows are refused" {
 	item float '1 1' -- 1 >k.nrrd
 	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 4294967296 4294967296\nendian: little\nencoding: raw\n\n' >x.nrrd

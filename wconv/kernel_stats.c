@@ -233,12 +233,16 @@ largest_weight(const struct wconv_plan *p)
 }
 
 double
-wconv_largest(const struct wconv_plan *p)
+wconv_growth(const struct wconv_plan *p)
 {
 	/* Before they are scaled, results of transforms are 4 Px Py times too large; sums within them, up to 4 times that. */
-	const double grow =
-	    p->direct ? 1
-		      : 16 * (double)p->rows.n * (double)p->columns.n * fmax(largest_weight(p), 1);
+	return p->direct
+		   ? 1
+		   : 16 * (double)p->rows.n * (double)p->columns.n * fmax(largest_weight(p), 1);
+}
 
-	return (p->q.in_double ? DBL_MAX : (double)FLT_MAX) / grow;
+double
+wconv_largest(const struct wconv_plan *p)
+{
+	return (p->q.in_double ? DBL_MAX : (double)FLT_MAX) / p->growth;
 }

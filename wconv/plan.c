@@ -273,12 +273,13 @@ make_rings(struct wconv_plan *p)
 	p->mask =
 	    weir_alloc(p->depth, q->planes * p->pitch); /* touched only where pixels are masked */
 	p->flags = weir_calloc(p->depth, q->planes);
+	p->doubt = weir_calloc(p->depth, q->planes * sizeof *p->doubt);
 	p->outside = weir_map(p->pitch, size);
 	p->outside_mask = weir_map(p->pitch, 1);
 	p->slot_holds = weir_calloc(p->slots, sizeof *p->slot_holds);
 	p->claimed = weir_calloc(p->slots, sizeof *p->claimed);
-	if (!p->row || !p->mask || !p->flags || !p->outside || !p->outside_mask || !p->slot_holds ||
-	    !p->claimed)
+	if (!p->row || !p->mask || !p->flags || !p->doubt || !p->outside || !p->outside_mask ||
+	    !p->slot_holds || !p->claimed)
 		return -ENOMEM;
 	for (size_t r = 0; p->direct && r < p->depth * q->planes; r++) /* vectors read there */
 		memset((char *)p->row + (r * p->pitch + span) * size, 0, (p->pitch - span) * size);
@@ -345,6 +346,7 @@ wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, char err[WCONV
 		return -1;
 	}
 	e = wconv_choose(p);
+	p->growth = wconv_growth(p);
 	if (!e && (p->direct ? p->cost_direct : p->cost_fft) < 3e-4)
 		p->q.threads = 1; /* small work */
 	e = e ? e : make_bands(p);
@@ -368,10 +370,10 @@ wconv_free(struct wconv_plan *p)
 	wconv_axis_free(&p->y);
 	wconv_rfft_free(&p->rows);
 	wconv_fft_free(&p->columns);
-	void *const owned[] = {p->scale,    p->sum,    p->weight,     p->like_right, p->like_below,
-			       p->row,	    p->mask,   p->flags,      p->spectra,    p->mean,
-			       p->row_sums, p->kernel, p->slot_holds, p->claimed,    p->band,
-			       p->scratch,  p->result};
+	void *const owned[] = {p->scale, p->sum,      p->weight, p->like_right, p->like_below,
+			       p->row,	 p->mask,     p->flags,	 p->doubt,	p->spectra,
+			       p->mean,	 p->row_sums, p->kernel, p->slot_holds, p->claimed,
+			       p->band,	 p->scratch,  p->result};
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		weir_free(owned[i]);
 	weir_unmap(p->outside, p->pitch, p->core ? p->core->sample : 1);

@@ -44,6 +44,8 @@ struct wconv_plan {
 	double *scale, *sum, *weight;
 	/* per kernel: it has the same samples as the kernel to its right, as the kernel below */
 	bool *like_right, *like_below;
+	/* sums of transforms are at most this many times as large as the largest pixel; 1 for direct sums */
+	double growth;
 
 	/* the ring of input rows, each with its edges: [depth][planes][pitch] */
 	size_t depth, pitch;
@@ -52,6 +54,8 @@ struct wconv_plan {
 	unsigned char *mask;
 	/* [depth][planes]: the OR of all masks of the row; where it is 0, the row's masks are not filled in */
 	unsigned char *flags;
+	/* the same shape: the row has a sample that is not finite, or larger than wconv_largest() */
+	bool *doubt;
 	/* the row that stands for all rows outside the image, and its mask. They are zero until the first step fills them in:
 	   before that, the item's header may claim more than arrives */
 	void *outside;
@@ -142,6 +146,9 @@ int wconv_fail(char err[WCONV_ERR], const char *fmt, ...) __attribute__((format(
 
 /* Fills in scale, sum, weight, like_right and like_below. Returns 0, or -1 with a sentence in err. */
 int wconv_kernel_stats(struct wconv_plan *p, char err[WCONV_ERR]);
+
+/* Returns what p->growth is; method, lengths of transforms and kernels' weights must be known. */
+double wconv_growth(const struct wconv_plan *p);
 
 /* Whether results are divided by the sums of the local kernels. It is so for a normalised basis. */
 static inline bool

@@ -86,11 +86,13 @@ run_forward(const struct wconv_plan *p, const struct wconv_band *b, size_t nfy)
 {
 	const size_t lanes = p->core->lanes, kernels = nfy * p->x.nfun,
 		     columns = p->q.planes * p->x.ntile;
-	const size_t group0 = b->row0 / lanes, groups = p->direct ? 0 : b->row1 / lanes - group0;
+	const size_t group0 = b->row0 / lanes, groups = b->row1 / lanes - group0;
 
 #pragma omp for schedule(static)
 	for (size_t i = 0; i < kernels; i++)
 		p->core->kernel(p, i / nfy, p->claimed[i % nfy], scratch_of(p));
+	if (p->direct)
+		return;
 #pragma omp for schedule(static)
 	for (size_t i = 0; i < columns * groups; i++) {
 		const size_t column = i / groups;
@@ -151,6 +153,12 @@ run_band(const struct wconv_plan *p, const struct wconv_band *b, size_t nfy, con
 		for (size_t r = 0; r < results; r++)
 			p->after.row(p->after.with, first + r, (const char *)p->out + r * bytes);
 	}
+}
+
+bool
+wconv_in_doubt(const struct wconv_plan *p)
+{
+	return memchr(p->doubt, true, p->depth * p->q.planes) != NULL;
 }
 
 void

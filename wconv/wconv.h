@@ -159,6 +159,12 @@ double wconv_largest(const struct wconv_plan *p);
 void wconv_run(struct wconv_plan *p, const void *in, void *out);
 
 /*
+ * Whether rows of the last step may have a finite sample larger than wconv_largest(). It is so for each such sample of the
+ * plan's precision, and for rows with a sample that is not finite.
+ */
+bool wconv_in_doubt(const struct wconv_plan *p);
+
+/*
  * What to do with each row of results as soon as it is done, while it is in the cache. samples: the row.
  * Any thread may call it, for the rows in any order. row NULL: nothing.
  */

@@ -25,22 +25,26 @@ take_samples(const void *restrict in, enum img_type type, size_t n, size_t c, re
 #undef TAKE
 }
 
-/* Whether all of x[0..n) are finite. v - v is 0 if v is finite, else NaN, and a NaN stays in the sum. */
+/*
+ * Whether all of x[0..n) are finite, and stay finite if they grow by this factor. 0 v is 0 if v is finite, else NaN, and a NaN
+ * stays in the sum. With one sum, each addition would wait for the one before.
+ */
 static bool
-all_finite(const real *x, size_t n)
+all_finite(const real *x, size_t n, real growth)
 {
-	vec bad = {0};
+	enum { SUMS = 4 };
+	vec bad[SUMS] = {{0}};
 	real sum = 0;
 	size_t i = 0;
 
-	for (; i + LANES <= n; i += LANES) {
-		const vec v = *(const loose *)(x + i);
-		bad += v - v;
-	}
-	for (int l = 0; l < LANES; l++)
-		sum += bad[l];
+	for (; i + SUMS * LANES <= n; i += SUMS * LANES)
+		for (size_t k = 0; k < SUMS; k++)
+			bad[k] += *(const loose *)(x + i + k * LANES) * growth * 0;
+	for (size_t k = 0; k < SUMS; k++)
+		for (int l = 0; l < LANES; l++)
+			sum += bad[k][l];
 	for (; i < n; i++)
-		sum += x[i] - x[i];
+		sum += x[i] * growth * 0;
 	return sum == 0;
 }
 
@@ -76,7 +80,7 @@ pad_sample(const struct wconv_plan *p, real *row, unsigned char *mask, ptrdiff_t
 
 static void
 feed_plane(const struct wconv_plan *p, const void *in, size_t plane, real *row, unsigned char *mask,
-	   unsigned char *flags)
+	   unsigned char *flags, bool *doubt)
 {
 	const ptrdiff_t origin = p->x.lo - p->x.before, end = p->x.hi + p->x.after - origin;
 	const ptrdiff_t have0 = p->x.have0 - origin, have1 = p->x.have1 - origin;
@@ -87,7 +91,8 @@ feed_plane(const struct wconv_plan *p, const void *in, size_t plane, real *row, 
 		take_samples(from, p->q.in, p->q.w, 1, row + have0);
 	else
 		take_samples(from, p->q.in, p->q.w, p->q.planes, row + have0);
-	if (img_is_float(p->q.in) && !all_finite(row + have0, p->q.w)) {
+	*doubt = img_is_float(p->q.in) && !all_finite(row + have0, p->q.w, (real)p->growth);
+	if (*doubt) {
 		masked |= p->q.nan != WCONV_NAN_ZERO;
 		if (masked)
 			memset(mask, 0, (size_t)end);
@@ -113,7 +118,7 @@ feed(const struct wconv_plan *p, size_t row, const void *samples)
 	for (size_t plane = 0; plane < p->q.planes; plane++) {
 		const size_t at = (slot + plane) * p->pitch;
 		feed_plane(p, samples, plane, (real *)p->row + at, p->mask + at,
-			   p->flags + slot + plane);
+			   p->flags + slot + plane, p->doubt + slot + plane);
 	}
 }
 
