@@ -132,6 +132,17 @@ references() {
 	no_complaints
 }
 
+@test "the words of every line of DIAGNOSTICS are those of a message in the sources" {
+	find "$root" -path "$root/t" -prune -o -path "$root/build*" -prune -o '(' -name '*.[ch]' -o -name '*.cu' ')' \
+		-exec awk -f "$root/t/formats.awk" {} + | LC_ALL=C sort -u >formats
+	for page in "$root"/man/*.1; do
+		sed -n '/^\.Sh DIAGNOSTICS/,/^\.Sh [^D]/s/^\.It //p' "$page" | sed 's/^"//; s/"$//; s/\\-/-/g' >lines
+		LC_ALL=C grep -vE -f formats lines >odd || continue
+		complain "${page##*/}" "$(cat odd)"
+	done
+	no_complaints
+}
+
 @test "the sections of all pages stand in one order" {
 	printf '%s\n' NAME SYNOPSIS DESCRIPTION ENVIRONMENT 'EXIT STATUS' EXAMPLES DIAGNOSTICS PERFORMANCE 'SEE ALSO' HISTORY CAVEATS >order
 	for page in "$root"/man/*.1 "$root"/t/*.1; do

@@ -112,7 +112,7 @@ read_binary(struct segy *s, const unsigned char *lead, enum trace_order order)
 	s->format = trace_word(lead + SEGY_AT_FORMAT, 2, t->swap);
 	t->sample = segy_sample_size(s->format);
 	if (!t->sample)
-		die("%s: sample format %d is none of " SEGY_FORMATS, t->name, s->format);
+		die("%s: sample format %d is none of %s", t->name, s->format, SEGY_FORMATS);
 	t->ns = trace_ushort(lead + SEGY_AT_SAMPLES, t->swap);
 	t->dt = trace_ushort(lead + SEGY_AT_INTERVAL, t->swap);
 	t->scaled_times = revision == 1 || revision == 2;
