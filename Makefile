@@ -118,20 +118,25 @@ $(TOOLS:common/tools/%.c=$(B)/%): $(B)/%: $(B)/obj/common/tools/%.o $(B)/libtool
 
 # ---- tests, benches, demo -----------------------------------------------------------------------------------------
 CHECK := $(patsubst %.c,$(B)/obj/%.o,$(wildcard t/check*.c))
-CUDACPU := $(patsubst %.cu,$(B)/obj/cudacpu/%.o,$(filter-out $(if $(RACES),,%/races.cu),$(wildcard gpu/*.cu gpu/*/*.cu t/cudacpu/*.cu)))
+WATCH_races = watch races
+WATCH_traffic = watch traffic wrong_traffic
+UNWATCHED := $(filter-out $(if $(WATCH),$(WATCH_$(WATCH))),watch races traffic wrong_traffic)
+CUDACPU := $(patsubst %.cu,$(B)/obj/cudacpu/%.o,$(filter-out $(UNWATCHED:%=t/cudacpu/%.cu),$(wildcard gpu/*.cu gpu/*/*.cu t/cudacpu/*.cu)))
 $(B)/t/check: $(CHECK) $(CORES) $(CUDACPU) $(B)/libtools.a $(B)/libcommon.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lstdc++ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
 
-# The kernels as C++ for the CPU: t/cudacpu. ThreadSanitizer knows nothing of fibers; RACES has races.cu in its place.
+# The kernels as C++ for the CPU: t/cudacpu. ThreadSanitizer knows nothing of fibers; WATCH=races or traffic puts watch.cu and that
+# file in its place. A vector that is read whole is one access, which is why structures are not taken apart.
+WATCHED = $(if $(WATCH),-fsanitize=thread -Wno-tsan --param=tsan-instrument-func-entry-exit=0 $(if $(filter traffic,$(WATCH)),-fno-tree-sra))
 $(B)/obj/cudacpu/%.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
 	$(CXX) -x c++ -std=c++17 -It/cudacpu $(ALL_CPPFLAGS) $(OPT) -fopenmp -ffp-contract=off -Wall -Wextra -Wno-unknown-pragmas \
-	 $(filter-out -fsanitize=thread,$(SAN)) $(if $(filter gpu/% t/cudacpu/selftest% t/cudacpu/wrong,$*),$(RACES)) -MMD -MP -c -o $@ $<
+	 $(filter-out -fsanitize=thread,$(SAN)) $(if $(filter gpu/% t/cudacpu/selftest% t/cudacpu/wrong%,$*),$(WATCHED)) -MMD -MP -c -o $@ $<
 
 # The programs on these kernels instead of a GPU: what a stream of items does with -g.
 ONCPU := $(PROGRAMS:%=$(B)/t/cudacpu/%)
-$(B)/libcudacpu.a: $(filter-out $(B)/obj/cudacpu/t/cudacpu/selftest% $(B)/obj/cudacpu/t/cudacpu/wrong.o,$(CUDACPU))
+$(B)/libcudacpu.a: $(filter-out $(B)/obj/cudacpu/t/cudacpu/selftest% $(B)/obj/cudacpu/t/cudacpu/wrong%,$(CUDACPU))
 $(ONCPU): $(B)/t/cudacpu/%: $(B)/obj/%/main.o $$(call core,$$*) $$(if $$(filter radon,$$*),$$(call core,usfft)) \
 		$(B)/libcudacpu.a $(B)/libcommon.a
 	@mkdir -p $(@D)
@@ -197,9 +202,15 @@ san:
 
 # Races of the kernels: every access to memory is seen by t/cudacpu/races.cu. Minutes on one core.
 races:
-	$(MAKE) B=build/races OPT='-O2 -g' NVCC= RACES='-fsanitize=thread -Wno-tsan --param=tsan-instrument-func-entry-exit=0' \
-	 build/races/t/check
+	$(MAKE) B=build/races OPT='-O2 -g' NVCC= WATCH=races build/races/t/check
 	OMP_NUM_THREADS=1 build/races/t/check cudacpu gpu
+
+# What the kernels ask of memory, counted by t/cudacpu/traffic.cu: tables in build/traffic/tables.
+traffic:
+	$(MAKE) B=build/traffic OPT='-O2 -g' NVCC= WATCH=traffic build/traffic/t/check build/traffic/t/gen build/traffic/t/gencmp \
+	 $(PROGRAMS:%=build/traffic/t/cudacpu/%)
+	OMP_NUM_THREADS=1 build/traffic/t/check cudacpu
+	B=build/traffic t/cudacpu/tables $(ONLY)
 
 # The small tests on CPUs that this machine has not, by qemu.
 cpus: all $(B)/t/gen $(B)/t/gencmp
@@ -255,11 +266,11 @@ clean:
 	rm -rf build
 
 help:
-	@echo 'all check cpus san races bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb html clean'
+	@echo 'all check cpus san races traffic bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb html clean'
 	@echo 'NVCC= (no CUDA)  MARCH=native  PREFIX=$(PREFIX)  DESTDIR=  PROGRAM_PREFIX=  ONLY=program (bench)'
 
 force:
-.PHONY: all check cpus san races bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb html clean help force
+.PHONY: all check cpus san races traffic bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb html clean help force
 .DELETE_ON_ERROR:
 
 -include $(shell find $(B)/obj $(B)/t -name '*.d' 2>/dev/null)

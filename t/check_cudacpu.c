@@ -144,6 +144,16 @@ check_races(void)
 	      "cudacpu: what __syncwarp(), fences and atomics order is no race", "one was found");
 }
 
+/* traffic.cu. */
+static void
+check_traffic(void)
+{
+	int first, wrong = wrong_traffic(&first);
+
+	check(wrong == 0, "cudacpu: sectors and turns are those that one counts by hand",
+	      "%d kernels are wrong; the first: %d", wrong, first);
+}
+
 /* All of them, in every order; how: what the names of these checks end in. */
 static void
 run_selftests(const char *how)
@@ -179,6 +189,8 @@ check_cudacpu(void)
 		check_faults();
 		if (cudacpu_races)
 			check_races();
+		if (cudacpu_traffic)
+			check_traffic();
 		cudacpu_fallback(1);
 		run_selftests(", by ucontext");
 		cudacpu_fallback(0);

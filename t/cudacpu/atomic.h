@@ -4,14 +4,14 @@
 
 typedef unsigned long long cudacpu_u64;
 
-/* *p = f(*p), as one step; the old value. Through bits, so that floats work too. */
+/* *p = f(*p), as one step; the old value. Through bits, so that floats work too. Only this load acquires: see watch.cu. */
 template <class T, class F>
 T
 cudacpu_atomic(T *p, F f)
 {
 	T old, fresh;
 
-	__atomic_load(p, &old, __ATOMIC_RELAXED);
+	__atomic_load(p, &old, __ATOMIC_ACQUIRE);
 	do
 		fresh = f(old);
 	while (

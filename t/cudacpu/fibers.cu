@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "t/cudacpu/context.h"
-#include "t/cudacpu/races.h"
+#include "t/cudacpu/watch.h"
 
 __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
@@ -131,13 +131,13 @@ worker::resume(unsigned i)
 	current = i;
 	threadIdx =
 	    dim3(i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y));
-	if (races_run)
-		races_run((int)i);
+	if (watch_run)
+		watch_run((int)i);
 	asan_leave(&asan, f[i].stack, STACK);
 	context_switch(&scheduler, &f[i].at);
 	asan_arrive(asan, nullptr, nullptr);
-	if (races_run)
-		races_run(-1);
+	if (watch_run)
+		watch_run(-1);
 	uint64_t end;
 	memcpy(&end, f[i].stack, sizeof end); /* memcmp() is a call under ASan */
 	if (end != CANARY)
@@ -199,8 +199,8 @@ worker::open_warp(unsigned w)
 			fail("a warp operation names a lane that has ended");
 		if (mask & exist & ~here)
 			continue;
-		if (races_open_warp && f[base + i].orders)
-			races_open_warp(base, here);
+		if (watch_open_warp)
+			watch_open_warp(base, here, f[base + i].orders);
 		for (unsigned k = i; k < lanes; k++)
 			if (here >> k & 1) {
 				f[base + k].is = READY;
@@ -239,8 +239,8 @@ worker::open_block()
 	}
 	if (here < live)
 		fail("threads wait for lanes or at a barrier that others never reach");
-	if (races_open_block)
-		races_open_block();
+	if (watch_open_block)
+		watch_open_block();
 	for (unsigned i = 0; i < n; i++)
 		if (f[i].is == AT_BLOCK)
 			f[i].is = READY;
@@ -290,7 +290,7 @@ run_grid(const cudacpu_grid &g, const std::function<void()> &call)
 {
 	const dim3 grid = g.grid, block = g.block;
 	const size_t blocks = (size_t)grid.x * grid.y * grid.z;
-	const unsigned launch = races_launch ? races_launch() : 0;
+	const unsigned launch = watch_launch ? watch_launch() : 0;
 
 #pragma omp parallel for schedule(dynamic, 1)
 	for (size_t i = 0; i < blocks; i++) {
@@ -306,8 +306,9 @@ run_grid(const cudacpu_grid &g, const std::function<void()> &call)
 		w.order = wanted_order;
 		w.r.s = wanted_seed + b;
 		w.call = &call;
-		if (races_begin)
-			races_begin({launch, b, w.stacks, w.dynamic, MAXTHREADS * STACK, g.shared});
+		if (watch_begin)
+			watch_begin({g.kernel, launch, b, w.stacks, reinterpret_cast<char *>(&w),
+				     w.dynamic, MAXTHREADS * STACK, sizeof w, g.shared});
 		w.run();
 	}
 }

@@ -225,7 +225,7 @@ cudacpu_malloc(void **p, size_t bytes)
 	*p = nullptr;
 	if (cudacpu_captures())
 		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
-	if (bytes > memory || used[device] > memory - bytes || !(*p = malloc(bytes)))
+	if (bytes > memory || used[device] > memory - bytes || posix_memalign(p, 256, bytes))
 		return cudacpu_result(cudaErrorMemoryAllocation);
 	memset(*p, 0xff, bytes);
 	blocks[static_cast<char *>(*p)] = {bytes, device};

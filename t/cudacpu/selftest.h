@@ -2,6 +2,8 @@
 #ifndef CUDACPU_SELFTEST_H
 #define CUDACPU_SELFTEST_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -39,6 +41,18 @@ int wrong_without_barrier(void) __attribute__((weak));
 /* The races found since the last call (races.cu); of three kernels, as they should be or with a race each, those where one was. */
 int cudacpu_races(void) __attribute__((weak));
 int wrong_races(int with) __attribute__((weak));
+
+/*
+ * What warps asked of memory since the last call (traffic.cu). accesses of warps, and their lanes. sectors of global memory;
+ * least: those that the bytes would fill; of_blocks, of_launches: those that a block, a launch had not touched before. turns of
+ * shared memory, and the least.
+ */
+struct cudacpu_traffic {
+	size_t accesses, lanes, sectors, least, of_blocks, of_launches, turns, least_turns;
+};
+struct cudacpu_traffic cudacpu_traffic(void) __attribute__((weak));
+/* How many planted kernels were counted wrong; the first of them, 0 if none. */
+int wrong_traffic(int *first) __attribute__((weak));
 
 /* Whether these are refused. */
 int wrong_stream(void) __attribute__((weak));
