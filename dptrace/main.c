@@ -128,17 +128,18 @@ trace_picture(struct session *s, struct img *x)
 {
 	const struct dptrace_image image = read_image(s->in, s->a, &s->mask, x);
 	const struct tile t = read_tile(s->in, x);
-	const bool map = report_is_map((enum report_format)s->a->to);
+	const bool placed = s->a->points == POINTS_WORLD;
+	const bool map =
+	    report_is_map((enum report_format)s->a->to) || (placed && s->a->to != REPORT_SVG);
 	const double *world = s->world;
 	double own[6];
 	struct dptrace_plan p;
 
-	if (!world && (map || s->a->points == POINTS_WORLD))
+	if (!world && (map || placed))
 		world = read_geotransform(s->in, x, &t, own);
-	if (!world && s->a->points == POINTS_WORLD)
+	if (!world && placed)
 		raw_die(s->in, "no geotransform: --points=world needs one, or --world");
-	struct points lines = place_points(s, s->a->points == POINTS_WORLD ? world : NULL,
-					   (double)t.x0, (double)t.y0);
+	struct points lines = place_points(s, placed ? world : NULL, (double)t.x0, (double)t.y0);
 	stats_charge(&s->st, STATS_READ);
 	plan(&p, s->in, &image, &lines, s);
 	if (s->a->gpu)

@@ -631,6 +631,11 @@ tables() {
 	echo 'LineString(1011 4955, 1151 4965)' >clicks.wkt
 	dptrace -n 5 -f clicks.wkt --points=world --to=wkt map.nrrd | diff want -
 	dptrace -n 5 -f want --points=world --to=wkt map.nrrd | grep -q '^LINESTRING'
+	# places in, places out: the table has the vertices of the WKT
+	dptrace -n 5 -p 1011,4955 -p 1151,4965 --points=world --to=csv map.nrrd | tail -n +2 | cut -d , -f 4,5 | tr ',\n' ' ,' |
+		sed 's/^/LINESTRING (/; s/,$/)/; s/,/, /g' | diff <(tr -d '\n' <want) -
+	dptrace -n 5 -p 1011,4955 -p 1151,4965 --points=world map.nrrd | head -n 1 | grep -x "$(sed 's/.*(//; s/,.*//' want)"
+	dptrace -n 5 -p 1011,4955 -p 1151,4965 --points=world --to=svg map.nrrd | diff <(dptrace -n 5 $ends --to=svg map.nrrd) -
 	dptrace -n 5 $ends --to=ewkt map.nrrd | diff <(sed 's/^/SRID=32633;/' want) -
 	dptrace -n 5 -f <(echo 'srid=32633;LineString(1011 4955, 1151 4965)') --points=world --to=wkt map.nrrd | diff want -
 	dptrace -n 5 $ends --to=ewkt road.pgm | grep -q '^LINESTRING'
