@@ -184,9 +184,10 @@ emst_run_density(const struct emst_set *s, const uint64_t *weight, uint64_t min_
 	for (size_t i = 0; i < s->n; i++)
 		sum += weight[i];
 	*t = (struct emst_tree){0};
-	if (s->k > EMST_MAXDIM)
-		return -ERANGE;
-	return sum < min_weight ? -EDOM : run_kd(&in, t);
+	if (sum < min_weight)
+		return -EDOM;
+	return s->k > EMST_MAXDIM ? run_points(&in, emst_prim_f32, emst_prim_f64, t)
+				  : run_kd(&in, t);
 }
 
 /* Gray levels are a chain: an edge that skips a level is longer than all those below it. */

@@ -242,7 +242,7 @@ check_density(void)
 	for (size_t set = 0; set < 120; set++) {
 		struct emst_sample m;
 		struct emst_tree want, got;
-		unsigned k = 1 + (unsigned)(set % 5);
+		const unsigned k = 1 + (unsigned)(set % 5) + (set % 10 == 1 ? 16 : 0);
 		uint64_t sum = 0, p;
 		if (set % 2)
 			random_points(&m, &r, 2 + rng_below(&r, 150), k, 2 + rng_below(&r, 6),

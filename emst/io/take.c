@@ -105,7 +105,7 @@ take_picture(struct shape *s, const struct raw_in *in, const struct img *x, cons
 static void
 check_shape(const struct raw_in *in, struct shape s, const struct args *args)
 {
-	const int most = args->has_min_pts || args->gpu ? EMST_MAXDIM : EMST_MOSTDIM;
+	const int most = args->gpu ? EMST_MAXDIM : EMST_MOSTDIM;
 
 	if (args->neighbours && (s.points || s.counted))
 		raw_die(in, "--neighbours takes items of one picture");
@@ -114,7 +114,7 @@ check_shape(const struct raw_in *in, struct shape s, const struct args *args)
 			args->together ? "--together" : "--to=colours");
 	if (s.planes > (size_t)most)
 		raw_die(in, "%zu coordinates; at most %d%s", s.planes, most,
-			most < EMST_MOSTDIM ? " with --min-pts or -g" : "");
+			most < EMST_MOSTDIM ? " with -g" : "");
 	if (args->neighbours && s.inputs >= MESH_MOST)
 		raw_die(in, "%zu pixels; --neighbours takes at most 1073741823", s.inputs);
 	if (s.inputs >= EMST_MAXPOINTS)

@@ -46,6 +46,29 @@ heap_limit(const struct heap *h)
 	return h->weight >= h->min_weight ? h->v[0].d2 : (REAL)INFINITY;
 }
 
+/* Adds a point unless the points that are nearer weigh enough. */
+static void
+heap_reach(struct heap *h, REAL d2, uint64_t weight)
+{
+	if (d2 >= heap_limit(h))
+		return;
+	/* A weight above min_weight decides what min_weight itself decides. */
+	heap_push(
+	    h, (struct reached){d2, (uint32_t)(weight < h->min_weight ? weight : h->min_weight)});
+	while (h->weight - h->v[0].weight >= h->min_weight)
+		heap_pop(h);
+}
+
+/* Makes a heap for the points around one of n. Its v is NULL when there is no memory. */
+static struct heap
+heap_new(uint64_t min_weight, size_t n)
+{
+	const size_t room = (min_weight < n ? (size_t)min_weight : n) + 1;
+
+	return (struct heap){.v = weir_alloc_large(room, sizeof(struct reached)),
+			     .min_weight = min_weight};
+}
+
 CPU_INLINE void
 core_leaf(const struct kd *t, size_t p, size_t leaf, struct heap *h)
 {
@@ -55,14 +78,7 @@ core_leaf(const struct kd *t, size_t p, size_t leaf, struct heap *h)
 	leaf_d2(t, t->x + p * t->k, leaf, t->k, &d);
 	for (unsigned hits = at_most(&d, heap_limit(h)) & ((1u << n) - 1); hits; hits &= hits - 1) {
 		size_t j = (size_t)__builtin_ctz(hits);
-		if (d.x[j] >= heap_limit(h))
-			continue;
-		const uint64_t w = t->in->weight[t->vertex[first + j]];
-		/* A weight above min_weight decides what min_weight itself decides. */
-		heap_push(
-		    h, (struct reached){d.x[j], (uint32_t)(w < h->min_weight ? w : h->min_weight)});
-		while (h->weight - h->v[0].weight >= h->min_weight)
-			heap_pop(h);
+		heap_reach(h, d.x[j], t->in->weight[t->vertex[first + j]]);
 	}
 }
 
@@ -97,8 +113,6 @@ core_of(const struct kd *t, size_t p, struct heap *h)
 static int
 find_cores(struct kd *t)
 {
-	const uint64_t want = t->in->min_weight;
-	size_t room = (want < t->n ? (size_t)want : t->n) + 1;
 	bool failed = false;
 
 	t->core = weir_alloc_large(t->n, sizeof *t->core);
@@ -107,7 +121,7 @@ find_cores(struct kd *t)
 		return -ENOMEM;
 #pragma omp parallel num_threads(t->threads) reduction(|| : failed)
 	{
-		struct heap h = {.v = weir_alloc_large(room, sizeof *h.v), .min_weight = want};
+		struct heap h = heap_new(t->in->min_weight, t->n);
 		failed = !h.v;
 #pragma omp for schedule(dynamic, 256)
 		for (size_t p = 0; p < t->n; p++) {

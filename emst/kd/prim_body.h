@@ -4,7 +4,8 @@
  *
  *	x   [block][k][BLOCK]   the points that are not in the tree yet; an empty place is at infinity
  *
- * Every point keeps the first edge, in the order of the rule, that joins it to the tree.
+ * Every point keeps the first edge, in the order of the rule, that joins it to the tree. With core radii, an edge is at least as
+ * long as those of its two ends.
  */
 enum { BLOCK = 64, PRIM_SHARE = 1 << 21 };
 
@@ -12,18 +13,35 @@ struct prim {
 	size_t left;
 	unsigned k;
 	int threads;
-	REAL *x, *least;	      /* least[block]: the least d2 of the block */
-	REAL *d2;		      /* of the first edge of each place */
-	uint32_t *span;		      /* the difference of the numbers of its ends */
+	REAL *x, *least; /* least[block]: the least d2 of the block */
+	REAL *d2;	 /* of the first edge of each place */
+	REAL *core;	 /* the squared core radius of each place; NULL: there are none */
+	uint32_t *span;	 /* the difference of the numbers of its ends */
 	uint32_t *from, *from_number; /* its end in the tree */
 	uint32_t *vertex, *number;
 };
 
 /* A vertex that has just joined. */
 struct joined {
-	REAL *x; /* [k] */
+	REAL *x;   /* [k] */
+	REAL core; /* its squared core radius, or 0 */
 	uint32_t vertex, number;
 };
+
+/* Sets d[BLOCK] to the squared distances of a point c from those of a block. */
+CPU_INLINE void
+block_d2(const struct prim *p, size_t block, const REAL *c, REAL d[BLOCK])
+{
+	const REAL *restrict x = p->x + block * p->k * BLOCK;
+
+	for (size_t j = 0; j < BLOCK; j++)
+		d[j] = 0;
+	for (unsigned a = 0; a < p->k; a++, x += BLOCK) {
+		const REAL at = c[a];
+		for (size_t j = 0; j < BLOCK; j++)
+			d[j] += (x[j] - at) * (x[j] - at);
+	}
+}
 
 /*
  * Replaces the edges of a block by edges from v where these come first in the order. Returns the least d2 of the block. When
@@ -33,18 +51,17 @@ struct joined {
 WEIR_CLONES_OF(REAL, look_block, (struct prim * p, size_t block, const struct joined *v),
 	       (p, block, v))
 {
-	const REAL *restrict x = p->x + block * p->k * BLOCK;
 	REAL *restrict d2 = p->d2 + block * BLOCK;
 	uint32_t *restrict span = p->span + block * BLOCK, *restrict from = p->from + block * BLOCK,
 			   *restrict from_number = p->from_number + block * BLOCK;
 	const uint32_t *restrict number = p->number + block * BLOCK;
 	const uint32_t n = v->number, vertex = v->vertex;
-	REAL d[BLOCK] = {0}, least[LEAF];
+	REAL d[BLOCK], least[LEAF];
 
-	for (unsigned a = 0; a < p->k; a++, x += BLOCK) {
-		const REAL c = v->x[a];
-		for (size_t j = 0; j < BLOCK; j++)
-			d[j] += (x[j] - c) * (x[j] - c);
+	block_d2(p, block, v->x, d);
+	for (size_t j = 0; p->core && j < BLOCK; j++) {
+		const REAL mine = p->core[block * BLOCK + j], c = mine > v->core ? mine : v->core;
+		d[j] = d[j] > c ? d[j] : c;
 	}
 	for (size_t j = 0; j < BLOCK; j++) {
 		const uint32_t s = number[j] < n ? n - number[j] : number[j] - n;
@@ -149,6 +166,10 @@ take(struct prim *p, size_t j, struct joined *v)
 	p->d2[j] = p->d2[last];
 	p->span[j] = p->span[last];
 	p->d2[last] = (REAL)INFINITY;
+	if (p->core) {
+		v->core = p->core[j];
+		p->core[j] = p->core[last];
+	}
 }
 
 /* Finds the edges, in the order in which points join. Returns -EEXIST when two points are equal. */
@@ -170,7 +191,8 @@ grow_prim(struct prim *p, const struct emst_set *s, struct joined *v, struct kd_
 		    !memcmp(x + (size_t)u * s->k, x + (size_t)w * s->k, s->k * sizeof *x))
 			return -EEXIST;
 		if (s->step && i % 64 == 0)
-			s->step(s->step_of, 1 - pow((double)p->left / (double)s->n, 2));
+			s->step(s->step_of,
+				1 - (p->core ? .5 : 1) * pow((double)p->left / (double)s->n, 2));
 	}
 	return 0;
 }
@@ -182,6 +204,7 @@ free_prim(struct prim *p, struct joined *v)
 	weir_free(p->x);
 	weir_free(p->least);
 	weir_free(p->d2);
+	weir_free(p->core);
 	weir_free(p->span);
 	weir_free(p->from);
 	weir_free(p->from_number);
@@ -223,6 +246,60 @@ start_prim(struct prim *p, struct joined *v, const struct kd_input *in)
 	return 0;
 }
 
+CPU_INLINE void
+core_block(const struct prim *p, size_t block, const REAL *x, const struct kd_input *in,
+	   struct heap *h)
+{
+	REAL d[BLOCK];
+	const size_t first = block * BLOCK;
+
+	block_d2(p, block, x, d);
+	for (size_t j = 0; j < BLOCK; j++)
+		if (d[j] < heap_limit(h))
+			heap_reach(h, d[j], in->weight[p->vertex[first + j]]);
+}
+
+/* Returns the squared core radius of point x. No point is in the tree yet. */
+WEIR_CLONES_OF(REAL, core_of_all,
+	       (const struct prim *p, const REAL *x, const struct kd_input *in, struct heap *h),
+	       (p, x, in, h))
+{
+	const size_t blocks = blocks_of(p);
+
+	h->n = 0;
+	h->weight = 0;
+	for (size_t b = 0; b < blocks; b++)
+		core_block(p, b, x, in, h);
+	return heap_limit(h);
+}
+
+/* Finds the core radii by looking at all pairs. */
+static int
+find_all_cores(struct prim *p, const struct kd_input *in)
+{
+	const struct emst_set *s = in->s;
+	bool failed = false;
+
+	p->core = weir_calloc_large(blocks_of(p) * BLOCK, sizeof *p->core);
+	if (!p->core)
+		return -ENOMEM;
+#pragma omp parallel num_threads(p->threads) reduction(|| : failed)
+	{
+		struct heap h = heap_new(in->min_weight, s->n);
+		failed = !h.v;
+#pragma omp for schedule(dynamic, 16)
+		for (size_t i = 0; i < s->n; i++) {
+			if (h.v)
+				p->core[i] = core_of_all(p, (const REAL *)s->x + i * s->k, in, &h);
+			in->core[i] = (double)p->core[i];
+			if (s->step && i % 64 == 0)
+				s->step(s->step_of, .5 * (double)i / (double)s->n);
+		}
+		weir_free(h.v);
+	}
+	return failed ? -ENOMEM : 0;
+}
+
 /* Writes the edges in the order of the rule: sorts by span and lo, then by d2; the sort keeps the order of equal keys. */
 static int
 write_prim(const struct kd_edge *edge, size_t n, struct emst_tree *t)
@@ -259,6 +336,8 @@ RUN_PRIM(const struct kd_input *in, struct emst_tree *t)
 	int err = edge ? start_prim(&p, &v, in) : -ENOMEM;
 
 	*t = (struct emst_tree){.n = n};
+	if (!err && in->min_weight)
+		err = find_all_cores(&p, in);
 	if (!err)
 		err = grow_prim(&p, in->s, &v, edge);
 	if (!err)
