@@ -194,7 +194,7 @@ radon_room_take(struct radon_room *r, const struct radon_core *p, int threads)
 	if (p->o.method == RADON_TIME)
 		return true;
 	r->lane = weir_calloc((size_t)threads, sizeof *r->lane);
-	r->d = weir_calloc(rows, p->ld * 2 * sizeof *r->d);
+	r->d = weir_calloc_large(rows, p->ld * 2 * sizeof *r->d);
 	r->m = r->d;
 	r->part = weir_alloc(p->last + 1, sizeof *r->part);
 	ok = r->lane && r->d && r->part;

@@ -324,7 +324,7 @@ toeplitz_new(size_t n, size_t blocks)
 	if (!weir_mul(s->len, blocks, &rows) || !weir_mul(rows, PAIRS * sizeof(double), NULL))
 		goto fail;
 	s->turn = weir_alloc(s->len, 2 * sizeof *s->turn);
-	s->fa = weir_alloc(rows, PAIRS * sizeof *s->fa);
+	s->fa = weir_alloc_large(rows, PAIRS * sizeof *s->fa);
 	s->e = weir_alloc(blocks, LANES * sizeof *s->e);
 	s->t0 = weir_alloc(blocks, LANES * sizeof *s->t0);
 	s->unsafe = weir_alloc(blocks, LANES * sizeof *s->unsafe);
