@@ -1,10 +1,20 @@
 """dptrace on real lines, beside scikit-image's route_through_array and OpenCV's intelligent scissors.
 
-The directory that WEIR_LINES names holds pictures in images/ and hand-made masks of their lines in 1st_manual/, two files
-of one picture beginning with the same digits: the layout of DRIVE, the retinas of Staal et al. (2004). Of a colour picture
-the green plane is taken. Pairs of points are drawn on the skeletons of the masks; the reference is the way along the
-skeleton from one to the other, smoothed, where that is at most 1.1 times as long as the straight way. Points of the third
-class are off by a normal error of 1.5 px along each axis.
+The directory that WEIR_LINES names has one of two layouts:
+
+	images/ and 1st_manual/		pictures and hand-made masks of their lines, two files of one picture beginning
+					with the same digits, as DRIVE has them (Staal et al. 2004); the green plane is
+					taken
+	images/test/ and groundTruth/test/	those of BSDS500 (Arbelaez et al. 2011): the boundaries that the annotator
+					of median detail drew are edges, and the pictures are in colour
+
+	WEIR_PAIRS	pairs of points a class: 120
+	WEIR_SEED	seed of the draw: 7
+	WEIR_HALF	odd or even: only the first, third, ... or the second, fourth, ... of the pictures by name
+
+Pairs of points are drawn on the skeletons of the masks; the reference is the way along the skeleton from one to the
+other, smoothed, where that is at most 1.1 times as long as the straight way. Points of the third class are off by a
+normal error of 1.5 px along each axis.
 
 	follows		polyline and reference stay within 6 px of each other, both ways
 	distance	the mean distance to the reference of those that follow, both ways, the larger
@@ -13,8 +23,8 @@ class are off by a normal error of 1.5 px along each axis.
 	missed		of those that do not follow: it says nothing
 
 Times are medians of the searches alone, one thread: of dptrace what it plans and computes a polyline, of scikit-image the
-route on a cost picture made before (Sato's filter), of OpenCV buildMap and getContour on the picture cropped to the points
-and 100 px around them.
+route on a cost picture made before (lines: Sato's filter, told whether they are dark; edges: the size of the gradient at
+1 px), of OpenCV buildMap and getContour on the picture cropped to the points and 100 px around them.
 """
 import heapq, json, os, re, subprocess, tempfile, time
 import numpy as np
@@ -25,8 +35,18 @@ MOST_DETOUR = 1.1
 ROUND = [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1) if x or y]
 
 
-def load(directory):
-    """(name, picture, mask) for each file of images/."""
+class Pictures:
+    """The pictures of a directory: names, picture and mask of each, and whether edges are asked for."""
+
+    def __init__(self, directory):
+        self.edges = os.path.isdir(directory + "/groundTruth")
+        each = list((drawn if self.edges else masked)(directory))
+        half = {"odd": slice(0, None, 2), "even": slice(1, None, 2)}.get(os.environ.get("WEIR_HALF"), slice(None))
+        self.pictures, self.masks = zip(*each[half])
+        self.dark = not self.edges and np.mean([contrast(*e) for e in zip(self.pictures, self.masks)]) < 0
+
+
+def masked(directory):
     from PIL import Image
     masks = {re.match(r"\d*", f).group(): f for f in os.listdir(directory + "/1st_manual")}
     for f in sorted(os.listdir(directory + "/images")):
@@ -34,8 +54,25 @@ def load(directory):
         if not mask:
             continue
         picture = np.array(Image.open(directory + "/images/" + f))
-        yield (f, picture if picture.ndim == 2 else np.ascontiguousarray(picture[:, :, 1]),
+        yield (picture if picture.ndim == 2 else np.ascontiguousarray(picture[:, :, 1]),
                np.array(Image.open(directory + "/1st_manual/" + mask).convert("L")) > 127)
+
+
+def drawn(directory):
+    from PIL import Image
+    from scipy.io import loadmat
+    for f in sorted(os.listdir(directory + "/groundTruth/test")):
+        truth = loadmat(directory + "/groundTruth/test/" + f)["groundTruth"][0]
+        drawings = sorted((t["Boundaries"][0, 0] > 0 for t in truth), key=np.sum)
+        picture = Image.open(directory + "/images/test/" + f.replace(".mat", ".jpg"))
+        yield np.array(picture.convert("RGB")), drawings[len(drawings) // 2]
+
+
+def contrast(picture, mask):
+    """By how much the lines are brighter than what is around them."""
+    from scipy.ndimage import binary_dilation
+    around = binary_dilation(mask, iterations=5) & ~mask
+    return picture[mask].mean() - picture[around].mean() if around.any() else 0
 
 
 def way(skeleton, a, b):
@@ -77,16 +114,17 @@ def dense(p, step):
     return np.c_[np.interp(t, d, p[:, 0]), np.interp(t, d, p[:, 1])]
 
 
-def draw(directory, count, seed):
+def draw(data, count, seed):
     """Pairs of clicks: dicts of picture, class, points a and b (x, y) and reference."""
     from skimage.morphology import skeletonize
     rng = np.random.default_rng(seed)
-    pictures, pairs = list(load(directory)), []
-    skeletons = [np.argwhere(skeletonize(mask)) for _, _, mask in pictures]
+    pairs, skeletons = [], [np.argwhere(skeletonize(mask)) for mask in data.masks]
     sets = [set(map(tuple, s.tolist())) for s in skeletons]
     while len(pairs) < count * len(CLASSES):
         name, least, most, jitter = CLASSES[len(pairs) // count]
-        i = int(rng.integers(len(pictures)))
+        i = int(rng.integers(len(skeletons)))
+        if not len(skeletons[i]):
+            continue
         a, b = (tuple(skeletons[i][k].tolist()) for k in rng.integers(len(skeletons[i]), size=2))
         if not least <= np.hypot(a[0] - b[0], a[1] - b[1]) <= most:
             continue
@@ -97,10 +135,10 @@ def draw(directory, count, seed):
         if length(reference) > MOST_DETOUR * np.hypot(*(path[0] - path[-1])):
             continue
         off = rng.normal(0, jitter, (2, 2)) if jitter else np.zeros((2, 2))
-        h, w = pictures[i][1].shape[:2]
+        h, w = data.masks[i].shape
         ends = np.clip(path[[0, -1]][:, ::-1] + off, 0, [w - 1, h - 1])
         pairs.append({"picture": i, "class": name, "a": ends[0], "b": ends[1], "way": reference})
-    return pictures, skeletons, pairs
+    return skeletons, pairs
 
 
 def judge(xy, pair, tree):
@@ -113,18 +151,22 @@ def judge(xy, pair, tree):
 
 
 class Dptrace:
-    """Polylines of all pairs of a picture in one run, with its default options."""
-    name = "dptrace"
+    """Polylines of all pairs of a picture in one run."""
 
-    def __init__(self, directory):
-        self.file = os.path.join(directory, "picture.pgm")
+    def __init__(self, directory, *options):
+        self.name = " ".join(("dptrace",) + options)
+        self.file = os.path.join(directory, "picture.pnm")
         self.lines = os.path.join(directory, "lines")
+        self.options = options
 
     def trace(self, picture, pairs):
-        height, width = picture.shape
-        open(self.file, "wb").write(b"P5 %d %d 255\n" % (width, height) + picture.astype(np.uint8).tobytes())
-        open(self.lines, "w").writelines("%f %f %f %f\n" % (*p["a"], *p["b"]) for p in pairs)
-        out = subprocess.run(["dptrace", "-t", "1", "--stats", "-f", self.lines, self.file], check=True,
+        height, width = picture.shape[:2]
+        with open(self.file, "wb") as f:
+            f.write(b"P%d %d %d 255\n" % (5 if picture.ndim == 2 else 6, width, height))
+            f.write(picture.astype(np.uint8).tobytes())
+        with open(self.lines, "w") as f:
+            f.writelines("%f %f %f %f\n" % (*p["a"], *p["b"]) for p in pairs)
+        out = subprocess.run(["dptrace", "-t", "1", "--stats", *self.options, "-f", self.lines, self.file], check=True,
                              capture_output=True, text=True)
         seconds = json.loads(out.stderr.splitlines()[-1])["seconds"]
         doubts = {int(n) for n in re.findall(r": line (\d+): ", out.stderr)}
@@ -136,11 +178,20 @@ class Dptrace:
 class Route:
     name = "scikit-image route_through_array"
 
-    def trace(self, picture, pairs):
+    def __init__(self, data):
+        self.data = data
+
+    def evidence(self, picture):
+        from scipy.ndimage import gaussian_gradient_magnitude
         from skimage.filters import sato
+        if self.data.edges:
+            return gaussian_gradient_magnitude(picture.mean(2), 1)
+        return sato(picture.astype(float), sigmas=[1.5, 2, 3], black_ridges=self.data.dark)
+
+    def trace(self, picture, pairs):
         from skimage.graph import route_through_array
-        ridge = sato(picture.astype(float), sigmas=[1.5, 2, 3], black_ridges=True)
-        costs = 1 / (ridge / np.percentile(ridge, 99) + .03)
+        evidence = self.evidence(picture)
+        costs = 1 / (evidence / np.percentile(evidence, 99) + .03)
         for p in pairs:
             a, b = (np.rint(p[k]).astype(int)[::-1] for k in "ab")
             start = time.perf_counter()
@@ -153,13 +204,14 @@ class Scissors:
 
     def trace(self, picture, pairs):
         import cv2
+        gray = picture if picture.ndim == 2 else np.rint(picture.mean(2)).astype(np.uint8)
         for p in pairs:
             ends = np.rint([p["a"], p["b"]]).astype(int)
             lo = np.maximum(ends.min(0) - 100, 0)
-            hi = np.minimum(ends.max(0) + 101, picture.shape[::-1])
+            hi = np.minimum(ends.max(0) + 101, gray.shape[::-1])
             tool = cv2.segmentation.IntelligentScissorsMB()
             tool.setEdgeFeatureCannyParameters(16, 100)
-            tool.applyImage(np.ascontiguousarray(picture[lo[1]:hi[1], lo[0]:hi[0]]))
+            tool.applyImage(np.ascontiguousarray(gray[lo[1]:hi[1], lo[0]:hi[0]]))
             start = time.perf_counter()
             tool.buildMap(tuple(int(v) for v in ends[0] - lo))
             path = tool.getContour(tuple(int(v) for v in ends[1] - lo))
@@ -168,7 +220,7 @@ class Scissors:
 
 def report(tool, pictures, trees, pairs):
     rows, times = {c[0]: [] for c in CLASSES}, []
-    for i, (_, picture, _) in enumerate(pictures):
+    for i, picture in enumerate(pictures):
         mine = [p for p in pairs if p["picture"] == i]
         for p, (xy, seconds, doubt) in zip(mine, tool.trace(picture, mine) if mine else ()):
             rows[p["class"]].append((*judge(xy, p, trees[i]), doubt))
@@ -196,18 +248,20 @@ def main():
             print("not run: the Python module %s is not installed" % module)
             return
     from scipy.spatial import cKDTree
-    pictures, skeletons, pairs = draw(where, int(os.environ.get("WEIR_PAIRS", "120")), 7)
-    trees = [cKDTree(s[:, ::-1]) for s in skeletons]
-    print("%d pairs of points a class on %d pictures" % (len(pairs) // len(CLASSES), len(pictures)))
+    data = Pictures(where)
+    skeletons, pairs = draw(data, int(os.environ.get("WEIR_PAIRS", "120")), int(os.environ.get("WEIR_SEED", "7")))
+    trees = [cKDTree(s[:, ::-1]) if len(s) else None for s in skeletons]
+    print("%d pairs of points a class on %d pictures" % (len(pairs) // len(CLASSES), len(data.pictures)))
     with tempfile.TemporaryDirectory() as directory:
-        tools = [Dptrace(directory), Route()]
+        mine = [["--score=edge"]] if data.edges else [[], ["-s", "2"]]
+        tools = [Dptrace(directory, *options) for options in mine] + [Route(data)]
         try:
             import cv2
             tools.append(Scissors())
         except ImportError:
             print("  cv2 is not installed")
         for tool in tools:
-            report(tool, pictures, trees, pairs)
+            report(tool, data.pictures, trees, pairs)
 
 
 if __name__ == "__main__":
