@@ -77,7 +77,7 @@ $(($(wc -c <a.nrrd) + $(rawinfo --skip a.nrrd)))"
 
 @test "--json is one object a line with null where JSON has no number" {
 	gen --type=float values 1x1 nan >a.nrrd
-	same <(rawinfo --json a.nrrd a.nrrd | head -n 1) '{"file": "a.nrrd", "item": 1, "format": "raw", "type": "float", "axes": [{"size": 1, "kind": "domain", "center": null, "spacing": null, "min": null, "label": null, "unit": null}, {"size": 1, "kind": "domain", "center": null, "spacing": null, "min": null, "label": null, "unit": null}], "endian": "little", "keys": [], "min": null, "max": null, "mean": null, "nan": 1, "inf": 0}'
+	same <(rawinfo --json a.nrrd a.nrrd | head -n 1) '{"file": "a.nrrd", "item": 1, "format": "raw", "type": "float", "axes": [{"size": 1, "kind": "domain", "center": null, "spacing": null, "min": null, "label": null, "unit": null, "direction": null}, {"size": 1, "kind": "domain", "center": null, "spacing": null, "min": null, "label": null, "unit": null, "direction": null}], "origin": null, "space": null, "endian": "little", "keys": [], "min": null, "max": null, "mean": null, "nan": 1, "inf": 0}'
 	[ "$(rawinfo --json a.nrrd a.nrrd | wc -l)" -eq 2 ]
 }
 

@@ -89,6 +89,14 @@ space origin: (-10,20.5,36)'
 	same err 'rawtotiff: a: item 1: TIFF does not hold the space origin and directions; they are left out'
 }
 
+@test "the space stands in JSON" {
+	volume 4 3 2 >a
+	rawinfo --json a >json
+	grep -F '"direction": [2, 0.5, 0]}' json
+	grep -F '"direction": [0, 0.25, 3]}], "origin": [-10, 20, 30], "space": "space: left-posterior-superior\u000a' json
+	pgm 1 1 1 1 | rawinfo --json | grep -F '"direction": null}], "origin": null, "space": null,'
+}
+
 @test "a malformed space is refused" {
 	fails 1 'vector (a,b,c) or none for each axis' rawinfo <(item uchar '2 1' 'space directions: (1,0)' -- 1 2)
 	fails 1 'vector (a,b,c) or none for each axis' rawinfo <(item uchar '2 1' 'space directions: (1,0) (1,0,0)' -- 1 2)

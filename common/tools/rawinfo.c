@@ -192,8 +192,18 @@ print_member(struct raw_out *out, const char *name, const char *value)
 		raw_printf(out, "null");
 }
 
+/* A place or a step in the space of the item; null where it has none. */
 static void
-print_axis(struct raw_out *out, const struct img_axis *a)
+print_vector(struct raw_out *out, const char *name, const double *v, int n)
+{
+	raw_printf(out, ", \"%s\": ", name);
+	for (int i = 0; i < n; i++)
+		raw_printf(out, "%s%.17g", i ? ", " : "[", v[i]);
+	raw_printf(out, n ? "]" : "null");
+}
+
+static void
+print_axis(struct raw_out *out, const struct img_axis *a, int dim)
 {
 	static const char *const centres[] = {
 	    [IMG_UNCENTRED] = NULL, [IMG_NODE] = "node", [IMG_CELL] = "cell"};
@@ -205,6 +215,7 @@ print_axis(struct raw_out *out, const struct img_axis *a)
 	print_number(out, "min", a->min);
 	print_member(out, "label", a->label);
 	print_member(out, "unit", a->unit);
+	print_vector(out, "direction", a->step, a->directed ? dim : 0);
 	raw_printf(out, "}");
 }
 
@@ -218,9 +229,12 @@ print_json(struct raw_out *out, const struct raw_in *in, const struct img *x,
 		   raw_item(in), img_format_name(x->format), img_type_name(x->type));
 	for (int i = 0; i < x->dim; i++) {
 		raw_printf(out, i ? ", " : "");
-		print_axis(out, &x->axis[i]);
+		print_axis(out, &x->axis[i], x->space.dim);
 	}
-	raw_printf(out, "], \"endian\": \"%s\", \"keys\": [", byte_order(in));
+	raw_printf(out, "]");
+	print_vector(out, "origin", x->space.origin, x->space.placed ? x->space.dim : 0);
+	print_member(out, "space", x->space.fields);
+	raw_printf(out, ", \"endian\": \"%s\", \"keys\": [", byte_order(in));
 	for (size_t i = 0; i < x->nkey; i++) {
 		raw_printf(out, i ? ", [" : "[");
 		print_string(out, x->key[i].name);
