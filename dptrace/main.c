@@ -249,6 +249,7 @@ main(int argc, char **argv)
 	const struct args a = dptrace_args(argc, argv, &path, &npath);
 	struct session s = {.a = &a};
 
+	weir_keep_heap(0);
 	stats_start(&s.st);
 	s.st.threads = par_threads(a.common.threads);
 	struct points lines = read_points(&a, npath);
