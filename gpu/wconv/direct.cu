@@ -85,21 +85,28 @@ __global__ void __launch_bounds__(32 * WARPS) convolve(const wc_work<T> w, unsig
 #pragma unroll
 	for (unsigned i = 0; i < LANE; i++)
 		sum[i] = lost[i] = 0;
-	for (unsigned f = 0; f < g.nf; f += 2)
+	for (unsigned f = 0; f < g.nf; f += 2) {
+		T wa[LANE], wb[LANE] = {};
+#pragma unroll
+		for (unsigned i = 0; i < LANE; i++) {
+			const unsigned x = g.at + min(lane * LANE + i, g.n - 1);
+			wa[i] = w.wx[(size_t)f * w.width + x];
+			if (f + 1 < g.nf)
+				wb[i] = w.wx[(size_t)(f + 1) * w.width + x];
+		}
 		for (unsigned b = 0; b < w.kh; b++)
 			for (unsigned t0 = 0; t0 < w.kw; t0 += TAPS) {
 				odd |= stage<T>(shared[warp], w, g, plane, r, b, g.f + f, t0);
 				sum_taps(shared[warp], part);
 #pragma unroll
 				for (unsigned i = 0; i < LANE; i++) {
-					const unsigned x = g.at + min(lane * LANE + i, g.n - 1);
-					T v = w.wx[(size_t)f * w.width + x] * part[i].a;
+					T v = wa[i] * part[i].a;
 					if (f + 1 < g.nf)
-						v +=
-						    w.wx[(size_t)(f + 1) * w.width + x] * part[i].b;
+						v += wb[i] * part[i].b;
 					add_compensated<T>(sum[i], lost[i], v);
 				}
 			}
+	}
 	odd = __any_sync(~0u, odd);
 #pragma unroll
 	for (unsigned i = 0; i < LANE; i++) {
