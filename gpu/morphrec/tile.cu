@@ -29,28 +29,37 @@ namespace
 
 /* --- what neighbours are owed -------------------------------------------------------------------------------------- */
 
-/* want above have: the neighbour is owed that much. */
+/* The largest key that word `at` of row r would become from source; 0: none would rise. */
+template <unsigned bits>
+__device__ u64
+wanted(const tile<bits> &s, typename keys<bits>::word source, unsigned r, unsigned at)
+{
+	typedef keys<bits> k;
+	const typename k::word have = s.J[r][at], want = k::smaller(s.I[r][at], source);
+	u64 most = 0;
+
+	if (k::larger(want, have) != have)
+		for (unsigned b = 0; b < k::per; b++)
+			if (k::key(want, b) > k::key(have, b))
+				most = max(most, (u64)k::key(want, b));
+	return most;
+}
+
+/* The neighbour is owed a visit for the key `want`, unless that is 0. Lanes that say so together take turns. */
+template <unsigned bits>
+__device__ void
+owe(tile<bits> &s, const field &f, unsigned neighbour, u64 want)
+{
+	if (want)
+		atomicMax(&s.owed[neighbour], 1 + ring_of(f, want));
+}
+
+/* The same, if want is above have. */
 template <unsigned bits>
 __device__ void
 note(tile<bits> &s, const field &f, unsigned neighbour, u64 want, u64 have)
 {
-	if (want > have)
-		atomicMax(&s.owed[neighbour], 1 + ring_of(f, want));
-}
-
-/* The same for words; i: their mask. */
-template <unsigned bits>
-__device__ void
-note_word(tile<bits> &s, const field &f, unsigned neighbour, typename keys<bits>::word source,
-	  unsigned r, unsigned at)
-{
-	typedef keys<bits> k;
-	const typename k::word have = s.J[r][at], want = k::smaller(s.I[r][at], source);
-
-	if (k::larger(want, have) == have)
-		return;
-	for (unsigned b = 0; b < k::per; b++)
-		note<bits>(s, f, neighbour, k::key(want, b), k::key(have, b));
+	owe(s, f, neighbour, want > have ? want : 0);
 }
 
 /* The row beyond row r, which is row `to`. */
@@ -63,7 +72,7 @@ note_row(tile<bits> &s, const field &f, unsigned neighbour, unsigned r, unsigned
 
 	if (diagonals)
 		c = widen<bits>(c, s.J[r][0], s.J[r][TILE_WORDS + 1]);
-	note_word<bits>(s, f, neighbour, c, to, at);
+	owe(s, f, neighbour, wanted(s, c, to, at));
 }
 
 /* Key b of word `to` of row r, beyond key e of word `at`. */
@@ -147,6 +156,7 @@ seed(const field f, const queue q)
 	const unsigned at = threadIdx.x % 32 + 1;
 	const place p = place_of(f, blockIdx.x);
 	const bool diagonals = f.conn != 4 && f.conn != 6;
+	u64 most = 0;
 
 	load<bits>(s, f, p);
 	__syncthreads();
@@ -162,8 +172,9 @@ seed(const field f, const queue q)
 		c = k::larger(widen<bits>(c, left, right), column);
 		if (field_volume(f))
 			c = k::larger(c, from_slices<bits>(f, p, r));
-		note_word<bits>(s, f, NEIGHBOURS, c, r, at);
+		most = max(most, wanted(s, c, r, at));
 	}
+	owe(s, f, NEIGHBOURS, most);
 	__syncthreads();
 	if (threadIdx.x == 0 && s.owed[NEIGHBOURS]) {
 		q.state[blockIdx.x] = QUEUED;
