@@ -67,6 +67,14 @@ spot_of(const field &f, size_t i)
 	return {(z * f.slice + y + 1) * f.pitch + PAD + c, (z * f.h + y) * f.w + x, x};
 }
 
+/* Whether all keys of a word have samples, which are one word too. */
+template <unsigned bits>
+__device__ bool
+is_whole(const field &f, const spot &s, size_t sample)
+{
+	return sample % keys<bits>::per == 0 && s.x + keys<bits>::per <= f.w;
+}
+
 /* Words first .. first + n - 1, counted so; sample: the first of theirs, which is where the samples begin. */
 struct span {
 	size_t first, n, sample;
@@ -85,8 +93,16 @@ pack(const field f, const span part, void *words, const void *samples, bool real
 	if (i >= part.n)
 		return;
 	const spot s = spot_of<bits>(f, part.first + i);
-	for (unsigned b = 0; b < keys<bits>::per && s.x + b < f.w; b++)
-		w |= (word)to_key<bits>(v[s.sample - part.sample + b], real, flip) << b * bits % 64;
+	const size_t from = s.sample - part.sample;
+	if (is_whole<bits>(f, s, from)) {
+		const word all = static_cast<const word *>(samples)[from / keys<bits>::per];
+		for (unsigned b = 0; b < keys<bits>::per; b++)
+			w |= (word)to_key<bits>(keys<bits>::key(all, b), real, flip)
+			     << b * bits % 64;
+	} else {
+		for (unsigned b = 0; b < keys<bits>::per && s.x + b < f.w; b++)
+			w |= (word)to_key<bits>(v[from + b], real, flip) << b * bits % 64;
+	}
 	static_cast<word *>(words)[s.at] = w;
 }
 
@@ -95,16 +111,23 @@ __global__ void
 unpack(const field f, const span part, const void *words, void *samples, bool real, u64 flip)
 {
 	typedef typename raw_type<bits>::type type;
+	typedef typename keys<bits>::word word;
 	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
 
 	if (i >= part.n)
 		return;
 	const spot s = spot_of<bits>(f, part.first + i);
-	const typename keys<bits>::word w =
-	    static_cast<const typename keys<bits>::word *>(words)[s.at];
-	for (unsigned b = 0; b < keys<bits>::per && s.x + b < f.w; b++)
-		static_cast<type *>(samples)[s.sample - part.sample + b] =
-		    (type)from_key<bits>(keys<bits>::key(w, b), real, flip);
+	const word w = static_cast<const word *>(words)[s.at];
+	const size_t to = s.sample - part.sample;
+	word all = 0;
+	for (unsigned b = 0; b < keys<bits>::per && s.x + b < f.w; b++) {
+		const u64 v = from_key<bits>(keys<bits>::key(w, b), real, flip);
+		all |= (word)v << b * bits % 64;
+		if (!is_whole<bits>(f, s, to))
+			static_cast<type *>(samples)[to + b] = (type)v;
+	}
+	if (is_whole<bits>(f, s, to))
+		static_cast<word *>(samples)[to / keys<bits>::per] = all;
 }
 
 span
