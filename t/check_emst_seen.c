@@ -77,6 +77,107 @@ check_levels(void)
 	check_end(&m, "emst: gray levels are cut where that loses least of all ways");
 }
 
+/* Returns the SSE of classes of a picture about their rounded means. */
+static double
+sse_of_classes(const struct vertices *v, const uint32_t *label)
+{
+	static double sum[PALETTE_MOST][4][3];
+	double sse = 0;
+
+	memset(sum, 0, sizeof sum);
+	for (size_t i = 0; i < v->set.n; i++) {
+		double x[4];
+		vertices_get(v, i, x);
+		for (size_t a = 0; a < v->planes; a++) {
+			double *s = sum[label[i]][a];
+			s[0] += (double)v->weight[i];
+			s[1] += (double)v->weight[i] * x[a];
+			s[2] += (double)v->weight[i] * x[a] * x[a];
+		}
+	}
+	for (size_t j = 0; j < PALETTE_MOST; j++)
+		for (size_t a = 0; a < v->planes && sum[j][a][0] > 0; a++)
+			sse += rounded_sse(sum[j][a][0], sum[j][a][1], sum[j][a][2]);
+	return sse;
+}
+
+static int
+reduce(struct vertices *v, const void *px, enum img_type type, size_t n, size_t planes, size_t k,
+       uint32_t *label)
+{
+	size_t at;
+	int err = vertices_make(v, px, type, n, planes, false, 1, &at);
+
+	if (!err)
+		err = vertices_weigh(v, 1);
+	return err ? err : palette_make(v, k, 1, label);
+}
+
+/* The palette of a gray picture is the one that levels_make() finds. */
+static void
+check_gray(void)
+{
+	enum { N = 2000 };
+	static uint16_t px[N];
+	static uint32_t got[N], want[N];
+	static struct sorted e[N];
+	struct check_many m = {0};
+	struct check_rng r = {24};
+
+	for (size_t set = 0; set < 20; set++) {
+		const size_t k = 2 + rng_below(&r, 40);
+		struct vertices v;
+		for (size_t i = 0; i < N; i++)
+			px[i] = (uint16_t)(rng_below(&r, 256) * rng_below(&r, 256));
+		int err = reduce(&v, px, IMG_U16, N, 1, k, got);
+		for (size_t i = 0; i < v.set.n; i++) {
+			double x;
+			vertices_get(&v, i, &x);
+			size_t at = i;
+			for (; at && e[at - 1].key > (uint64_t)x; at--)
+				e[at] = e[at - 1];
+			e[at] = (struct sorted){(uint64_t)x, (uint32_t)i, 0};
+		}
+		err = err ? err : levels_make(e, v.weight, v.set.n, k, want);
+		const double sse = sse_of_classes(&v, got), least = sse_of_classes(&v, want);
+		check_case(&m, !err && sse <= least, "set %zu: error %d, SSE %g, not %g", set, err,
+			   sse, least);
+		vertices_free(&v);
+	}
+	check_end(&m, "emst: the palette of a gray picture has the least error");
+}
+
+/* Samples that are 59000 more, or 200 times as large, have the same classes. */
+static void
+check_deep(void)
+{
+	enum { N = 900 };
+	static uint8_t px[N * 4];
+	static uint16_t deep[N * 4];
+	static uint32_t label[N];
+	struct check_many m = {0};
+	struct check_rng r = {25};
+
+	for (size_t set = 0; set < 24; set++) {
+		const size_t planes = 3 + set / 2 % 2, k = 2 + rng_below(&r, 60);
+		const unsigned scale = set % 2 ? 200 : 1, more = set % 2 ? 0 : 59000;
+		struct vertices v;
+		for (size_t i = 0; i < N * planes; i++) {
+			px[i] = (uint8_t)(i ? rng_below(&r, 256) : 0);
+			deep[i] = (uint16_t)(px[i] * scale + more);
+		}
+		int err = reduce(&v, px, IMG_U8, N, planes, k, label);
+		const double want = sse_of_classes(&v, label) * scale * scale;
+		vertices_free(&v);
+		err = err ? err : reduce(&v, deep, IMG_U16, N, planes, k, label);
+		const double got = sse_of_classes(&v, label);
+		check_case(&m, !err && got <= (scale > 1 ? 1.03 : 1) * want,
+			   "set %zu: error %d, SSE %g, not %g", set, err, got, want);
+		vertices_free(&v);
+	}
+	check_end(&m, "emst: a palette of 16 bits is as good as that of the same picture in 8");
+}
+
 /* --- colours with alpha ---------------------------------------------------------------------------------------------- */
 
 enum { SEEN = 400 };
@@ -210,6 +311,8 @@ void
 check_emst_seen(void)
 {
 	check_levels();
+	check_gray();
+	check_deep();
 	check_seen();
 	check_alike();
 }

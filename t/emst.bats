@@ -595,6 +595,9 @@ pam_of() {
 	same <(tail -n 1 two.ppm | xargs) '8 9 4000 8 9 4000 4000 9 7'
 	pam_of 4 BANDS 1 2 3 4 1 2 3 6 90 80 70 60 >bands.pam
 	same <(emst --palette=2 bands.pam | tail -c 12 | od -An -tu1 | xargs) '1 2 3 5 1 2 3 5 90 80 70 60'
+	# Only the fourth plane tells these pixels apart.
+	pam_of 4 BANDS 1 2 3 4 1 2 3 6 1 2 3 200 >fourth.pam
+	same <(emst --palette=2 fourth.pam | tail -c 12 | od -An -tu1 | xargs) '1 2 3 5 1 2 3 5 1 2 3 200'
 	gen --type=ushort --pnm noise 300 200 >deep.pgm
 	for t in 2 7; do
 		emst -t $t --palette=64 deep.pgm | cmp - <(emst -t 1 --palette=64 deep.pgm)
