@@ -31,8 +31,8 @@ def trace(directory, kind, noise, seed, clicks, options):
     out = subprocess.run(["dptrace", "-t", "1", "--score=" + ("edge" if kind == "edge" else "ridge"), *options, "-f",
                           lines, name], check=True, capture_output=True, text=True)
     course = subprocess.run(scene + ["600"], check=True, capture_output=True, text=True).stdout
-    xy, truth = (dense(np.array(t.split(), float).reshape(-1, 2)) for t in (out.stdout, course))
-    distance = max(cKDTree(truth).query(xy)[0].mean(), cKDTree(xy).query(truth)[0].mean())
+    truth, xy = np.array(course.split(), float).reshape(-1, 2), dense(np.array(out.stdout.split(), float).reshape(-1, 2))
+    distance = max(cKDTree(dense(truth)).query(xy)[0].mean(), cKDTree(xy).query(truth)[0].mean())
     return distance, bool(re.search(r": line \d+: ", out.stderr))
 
 
