@@ -59,8 +59,8 @@ char *weir_xstrdup(const char *s);
 
 /*
  * Keeps up to 64 MiB of freed memory for later requests below 32 MiB. glibc would give the end of its heap back to the system
- * as soon as 128 KiB of it are free, and take it again page by page for the next item of a stream. most: the bytes that weir_give() keeps; 0: a
- * sixteenth of the memory that the process may have, or 64 MiB if that is more. For main.c only.
+ * as soon as 128 KiB of it are free, and take it again page by page for the next item of a stream. For main.c only.
+ * most: the bytes that weir_give() keeps; 0: a sixteenth of the memory that the process may have, or 64 MiB if that is more.
  */
 void weir_keep_heap(size_t most);
 
