@@ -36,9 +36,10 @@ void rows_free(struct rows *r);
 bool rows_coded(enum img_type type, size_t planes, bool points);
 
 /*
- * Appends n rows. The numbers of a row are its samples, its count and, for rows with places, its place. Returns 0; -ENOMEM; or one of these, and then *at is the row: ROWS_SAMPLE when
- * the type cannot hold a sample, ROWS_COUNT when the count is not a whole number from 1 or all counts together reach
- * ROWS_MOST, ROWS_PLACE when the place is not a whole number below 2^31 and above that of the row before.
+ * Appends n rows. The numbers of a row are its samples, its count and, for rows with places, its place. Returns 0; -ENOMEM; or
+ * one of these, and then *at is the row: ROWS_SAMPLE when the type cannot hold a sample, ROWS_COUNT when the count is not a whole
+ * number from 1 or all counts together reach ROWS_MOST, ROWS_PLACE when the place is not a whole number below 2^31 and above that
+ * of the row before.
  */
 enum { ROWS_SAMPLE = 1, ROWS_COUNT, ROWS_PLACE };
 int rows_put(struct rows *r, const double *row, size_t n, size_t *at);

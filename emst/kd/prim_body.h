@@ -292,7 +292,7 @@ find_all_cores(struct prim *p, const struct kd_input *in)
 			if (h.v)
 				p->core[i] = core_of_all(p, (const REAL *)s->x + i * s->k, in, &h);
 			in->core[i] = (double)p->core[i];
-			if (s->step && i % 64 == 0)
+			if (s->step && i % 64 == 0 && !omp_get_thread_num())
 				s->step(s->step_of, .5 * (double)i / (double)s->n);
 		}
 		weir_free(h.v);
