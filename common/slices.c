@@ -135,21 +135,22 @@ slices_take(struct slices *s, struct raw_in *in, struct img *x, int axis)
 		return true;
 	if (!slices_of(s, in, axis < 0 ? 1 : x->axis[axis].n, &from, &to))
 		return false;
-	s->place = place_of(s, in, x);
+	struct part_place *const place = &s->place[raw_item(in) % RELAY_STAGES];
+	*place = place_of(s, in, x);
 	img_count(x, &all);
 	if (axis >= 0)
 		raw_skip(in, all / x->axis[axis].n * from);
-	cut(s, in, x, axis, &s->place);
+	cut(s, in, x, axis, place);
 	img_count(x, &count);
 	source_narrow(in, count);
 	return true;
 }
 
 void
-slices_keys(struct slices *s, struct img *y)
+slices_keys(struct slices *s, const struct raw_in *in, struct img *y)
 {
 	if (s->o->part.n)
-		part_set(y, &s->o->part, s->hash, &s->place);
+		part_set(y, &s->o->part, s->hash, &s->place[raw_item(in) % RELAY_STAGES]);
 }
 
 static void

@@ -242,7 +242,7 @@ take_item(void *stream)
 		item(s->in, &x, mask, &s->masks->shape, a, s->st, s->f);
 		relay_pass(RELAY_WRITE);
 		opt_add_history(&x, &a->common);
-		slices_keys(&s->share, &x);
+		slices_keys(&s->share, s->in, &x);
 		(a->max_mem ? item_unspool : raw_put)(s->out, &x);
 		s->st->items++;
 		stats_charge(s->st, STATS_WRITE);
@@ -252,10 +252,7 @@ take_item(void *stream)
 	return !over;
 }
 
-/*
- * Processes each item of the input, or the share of them. Returns the output. Items overlap on a GPU, except where an item
- * uses what the one before leaves: the widened mask, the place in a share.
- */
+/* Processes each item of the input, or the share of them. Returns the output. Items overlap on a GPU. */
 static struct raw_out *
 stream(struct raw_in *in, struct masks *masks, const struct args *a, struct stats *st,
        struct morphrec_figures *f)
@@ -265,7 +262,7 @@ stream(struct raw_in *in, struct masks *masks, const struct args *a, struct stat
 
 	open_share(&s.share, &s.by, a, in);
 	s.out = raw_create(a->common.out, opt_as(&a->common));
-	relay_run(in, a->gpu && !a->mask && !a->common.part.n, take_item, &s);
+	relay_run(in, a->gpu, take_item, &s);
 	slices_close(&s.share, s.out);
 	return s.out;
 }
@@ -291,7 +288,8 @@ main(int argc, char **argv)
 	else
 		out = stream(in, &masks, &a, &st, &f);
 	img_free(&masks.given);
-	img_free(&masks.wide);
+	for (int i = 0; i < 2; i++)
+		img_free(&masks.wide[i]);
 	img_free(&masks.shape);
 	stats_add(&st, "tiles", "%zu", f.tiles);
 	stats_add(&st, "visits", "%zu", f.visits);

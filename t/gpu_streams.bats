@@ -104,6 +104,25 @@ as_one() {
 	as_one s "$gpu/radon" -g --quiet -q -.1:.1:9 -X 1000 --lsq
 }
 
+@test "shares of a stream with -g, and markers of several types under one mask, are those of the CPU" {
+	local i types=(float double)
+	grays
+	scattered
+	gen --type=uchar smooth 200 300 1 >mask
+	for i in 1 2 3 4 5 6 7; do
+		gen --type="${types[i % 2]}" smooth 200 300 $((10 + i)) >k$i
+	done
+	$gpu/morphrec -g -m mask k? | cmp - <(morphrec -m mask k?)
+	for i in 0 1; do
+		morphrec --hdome=20 --part=$i/2 g? >want
+		$gpu/morphrec -g --hdome=20 --part=$i/2 g? | cmp - want
+		morphrec -m mask --part=$i/2 k? >want
+		$gpu/morphrec -g -m mask --part=$i/2 k? | cmp - want
+		$gpu/usfft -g -T 1 -n 6,5 --points=points --part=$i/2 v? >share$i
+	done
+	$gpu/usfft -g -T 1 -n 6,5 --points=points v? | cmp - <(rawjoin share0 share1)
+}
+
 @test "an item that fails with -g is named, and the items before it are written" {
 	colours
 	emst c1 c2 >want

@@ -153,13 +153,12 @@ flush_first(void)
 	group_flush(running);
 }
 
-/* The items of a share are taken one by one: the place of one in the whole is kept from its header to its result. */
 static void
 transform_items(struct job *j)
 {
 	running = j;
 	die_after(flush_first);
-	relay_run(j->in, j->run.gpu && !j->a.common.part.n, transform_next, j);
+	relay_run(j->in, j->run.gpu, transform_next, j);
 	group_flush(j);
 	die_after(NULL);
 	if (j->a.batch && raw_item(j->in) == 1)

@@ -39,16 +39,15 @@ match(const struct raw_in *in, const struct img *x, const struct img *mask, cons
 			img_maxval(mask));
 }
 
-/* Makes m->wide, of that type, in memory or in a temporary file. */
+/* Makes w the mask in that type, in memory or in a temporary file. */
 static void
-widen(const struct raw_in *in, struct masks *m, enum img_type type, bool to_file)
+widen(const struct raw_in *in, const struct masks *m, struct img *w, enum img_type type,
+      bool to_file)
 {
 	morphrec_widen *const one = morphrec_widening(type, m->given.type);
 	const size_t from = img_type_size(m->given.type), to = img_type_size(type);
-	struct img *w = &m->wide;
 	size_t total;
 
-	img_free(w);
 	img_copy_head(w, &m->given);
 	w->type = type;
 	if (to_file)
@@ -72,9 +71,10 @@ in_type(const struct raw_in *in, const struct img *x, struct masks *m, const str
 {
 	if (x->type == m->given.type)
 		return &m->given;
-	if (x->type != m->wide.type)
-		widen(in, m, x->type, a->max_mem != 0);
-	return &m->wide;
+	struct img *const w = &m->wide[x->type == IMG_F64];
+	if (!w->data)
+		widen(in, m, w, x->type, a->max_mem != 0);
+	return w;
 }
 
 struct img *

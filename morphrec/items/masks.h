@@ -5,9 +5,9 @@
 #include "common/raw.h"
 #include "morphrec/args.h"
 
-/* The mask, and a copy of it in the floating type of the last marker whose type differed. Both may be zeroed. */
+/* The mask, and its copies in float and double, made for the first marker of that type. All may be zeroed. */
 struct masks {
-	struct img given, wide;
+	struct img given, wide[2];
 	struct img shape; /* the image of --shape=FILE */
 };
 

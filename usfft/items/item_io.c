@@ -65,7 +65,7 @@ make_head(struct job *j, struct img *y, const struct img *from)
 		if (strcmp(from->key[i].name, "columns") && strcmp(from->key[i].name, "maxval"))
 			img_add_key(y, from->key[i].name, from->key[i].value);
 	opt_add_history(y, &j->a.common);
-	slices_keys(&j->share, y);
+	slices_keys(&j->share, j->in, y);
 }
 
 void
