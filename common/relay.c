@@ -25,23 +25,6 @@ static _Thread_local struct {
 	enum relay_stage stage;
 } here;
 
-/*
- * die() calls this. The items before the one that fails are still written. Of two items that fail, the earlier one dies; the
- * other waits for it for ever.
- */
-static void
-wait_to_die(void)
-{
-	struct relay *const r = here.relay;
-
-	if (!r)
-		return;
-	pthread_mutex_lock(&r->lock);
-	while (r->left[RELAY_WRITE] < here.item)
-		pthread_cond_wait(&r->moved, &r->lock);
-	pthread_mutex_unlock(&r->lock);
-}
-
 static bool
 begin_item(struct relay *r)
 {
@@ -112,6 +95,20 @@ relay_pass(enum relay_stage stage)
 }
 
 void
+relay_alone(void)
+{
+	struct relay *const r = here.relay;
+
+	if (!r)
+		return;
+	pthread_mutex_lock(&r->lock);
+	while (r->left[RELAY_WRITE] < here.item)
+		pthread_cond_wait(&r->moved, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+	stats_skip();
+}
+
+void
 relay_flush(struct raw_out *out)
 {
 	struct relay *const r = here.relay;
@@ -139,7 +136,8 @@ relay_run(struct raw_in *in, bool together, bool (*item)(void *with), void *with
 	}
 	pthread_mutex_init(&r.lock, NULL);
 	pthread_cond_init(&r.moved, NULL);
-	die_after(wait_to_die);
+	/* Items before one that fails are still written. Of two that fail, the earlier one dies, and the other waits for ever. */
+	die_after(relay_alone);
 	while (n < THREADS - 1 && !pthread_create(&thread[n], NULL, take_items, &r))
 		n++;
 	take_items(&r);

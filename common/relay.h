@@ -38,6 +38,12 @@ void relay_run(struct raw_in *in, bool together, bool (*item)(void *with), void 
 /* The item of this thread enters that stage. */
 void relay_pass(enum relay_stage stage);
 
+/*
+ * Waits until all items before that of this thread have been written. In the first stage, the item then is the only one: what
+ * several items share may be changed, and the item may be computed and written without the next one being read.
+ */
+void relay_alone(void);
+
 /* At the end of its last stage: passes on what was written, unless a later item is at work already. */
 void relay_flush(struct raw_out *out);
 

@@ -100,6 +100,16 @@ as_one() {
 			"$gpu"/$c -g $(seq -f g%g $n) | cmp - want
 		done
 	done
+	# Frames of one size overlap. Another size needs another plan, and a stack takes several steps.
+	for i in 1 2 3 4 5 6; do
+		gen smooth 90 70 $((20 + i)) >h$i
+	done
+	rawstack h1 h4 h2 >stack
+	for c in 'wconv -k k.nrrd' 'wconv --method=fft -k k.nrrd'; do
+		for i in h1 h2 h3 g3 h4 stack h5 h6; do "$gpu"/$c -g $i; done >want
+		"$gpu"/$c -g h1 h2 h3 g3 h4 stack h5 h6 | cmp - want
+		cat h1 h2 h3 g3 h4 stack h5 h6 | "$gpu"/$c -g | cmp - want
+	done
 	as_one s "$gpu/radon" -g --quiet -q -.1:.1:9 -X 1000
 	as_one s "$gpu/radon" -g --quiet -q -.1:.1:9 -X 1000 --lsq
 }
@@ -148,6 +158,13 @@ as_one() {
 	run ! --separate-stderr $gpu/usfft -g -T 1 -n 6,5 --points=points v1 bad v2 v3
 	same <(echo "$stderr") 'usfft: bad: point 0 has a coordinate or value that is NaN or infinite'
 	$gpu/usfft -g -T 1 -n 6,5 --points=points v1 bad v2 v3 2>/dev/null | cmp - want
+	for i in 1 2 3; do gen --type=float smooth 70 60 $i >f$i; done
+	item float '70 60' 'kinds: domain domain' -- 3e38 $(seq 4199) >bad
+	gen kernels 5 2 2 >k.nrrd
+	$gpu/wconv -g -k k.nrrd f1 f2 >want
+	run ! --separate-stderr $gpu/wconv -g -k k.nrrd f1 f2 bad f3
+	[[ $stderr == 'wconv: bad: '* ]]
+	$gpu/wconv -g -k k.nrrd f1 f2 bad f3 2>/dev/null | cmp - want
 	gencmp --traces=8 --samples=40 >gather
 	for i in {1..35}; do cat gather; done >many
 	$gpu/radon -g --quiet -q -.1:.1:9 -X 1000 many >want

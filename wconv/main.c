@@ -7,7 +7,7 @@
 #include "common/par.h"
 #include "gpu/use.h"
 #include "wconv/share.h"
-#include "wconv/whole.h"
+#include "wconv/stream.h"
 
 const char *const weir_prog = "wconv";
 
@@ -183,59 +183,6 @@ parse(int argc, char **argv)
 	return args;
 }
 
-/* Pictures in files are mapped if the item is at least this long: mapping a small one takes longer than reading it. */
-enum { WORTH_MAPPING = 1 << 18 };
-
-static const char *
-map_item(struct raw_in *in, struct img *x)
-{
-	size_t bytes;
-
-	return img_bytes(x, &bytes) && bytes >= WORTH_MAPPING && raw_try_map(in, x) ? x->data
-										    : NULL;
-}
-
-static void
-run_item(struct job *j, struct raw_in *in, struct img *x, struct wconv_io *io)
-{
-	struct wconv_flow flow = {.mapped = map_item(in, x)};
-	struct whole *whole = NULL;
-	struct img y;
-
-	job_pose(j, in, x);
-	if (j->args->adjoint || j->args->steps) {
-		whole = whole_start(j, x, &flow);
-	} else {
-		job_plan(j);
-		job_flow(j, &flow);
-	}
-	job_describe(j, x, &y);
-	flow.head = &y;
-	wconv_io_run(io, &flow, j->bar);
-	whole_end(whole);
-	img_free(&y);
-}
-
-static void
-run(struct job *j, struct raw_in *in, struct raw_out *out)
-{
-	struct wconv_io *io = wconv_io_start(in, out, j->st);
-	struct progress bar;
-	struct img x;
-
-	for (; raw_next(in, &x); j->st->items++) {
-		if (j->args->common.verbose)
-			raw_say(in, &x);
-		stats_charge(j->st, STATS_READ);
-		progress_start(&bar, j->args->common.quiet);
-		j->bar = &bar;
-		run_item(j, in, &x, io);
-		progress_end(&bar);
-		img_free(&x);
-	}
-	wconv_io_end(io);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -247,7 +194,7 @@ main(int argc, char **argv)
 	job_start(&job);
 	struct raw_out *out = raw_create(args.common.out, opt_as(&args.common));
 	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	(args.common.part.n ? share_run : run)(&job, in, out);
+	(args.common.part.n ? share_run : stream_run)(&job, in, out);
 	st.threads = args.common.threads;
 	job_report(&job);
 	gpu_report(args.gpu, &st);
