@@ -1,11 +1,12 @@
 /*
- * What several twins need: sums of all that came before, a stable sort, inner products. Orders depend on nothing but the keys, or n.
+ * What several twins need: sums of all that came before, a stable sort, inner products. Orders depend on the keys, or n, alone.
  *
  *	scan_parts	block = 1024 numbers, thread = 4 of them: sums within a warp by shuffles, of 8 warps in shared memory
  *	add_before	thread = number: what the parts before it amount to, themselves scanned in the same way
  *	count_digits	block = CHUNK keys; shared: 256 counters
- *	move_keys	block = CHUNK keys, warp = 256 of them in order, 32 at a time; shared: a counter per warp and digit. A
- *			lane's place is its digit's counter and how many lanes before it have that digit, from 9 votes
+ *	move_keys	block = CHUNK keys, warp = 256 of them in order, 32 at a time; shared: a counter per warp and digit, keys
+ *			and indices in the block's order. A lane's place is its digit's counter and how many lanes before it
+ *			have that digit, from 9 votes. In the block's order, neighbours are written by neighbours
  *	dot_parts	block = one of 1024 parts, each block's width of numbers in turn; thread = every 256th of a part: its sum, then
  *			a tree in shared memory. A last block adds the parts in the same way
  *
@@ -19,7 +20,7 @@ namespace
 {
 
 constexpr unsigned THREADS = 256, PER = 4, PART = THREADS * PER, WARPS = THREADS / 32;
-constexpr unsigned CHUNK = 2048, DIGITS = 256, BITS = 8;
+constexpr unsigned CHUNK = 2048, EACH = CHUNK / THREADS, DIGITS = 256, BITS = 8;
 
 size_t
 blocks_of(size_t n, size_t each)
@@ -40,6 +41,21 @@ sum_of_lanes(unsigned v)
 	return v;
 }
 
+/* The sum over the block's threads up to this one. All of them call it; sums: of each warp. */
+__device__ unsigned
+sum_of_block(unsigned v, unsigned sums[WARPS])
+{
+	const unsigned t = threadIdx.x;
+	unsigned upto = sum_of_lanes(v);
+
+	if (t % 32 == 31)
+		sums[t / 32] = upto;
+	__syncthreads();
+	for (unsigned w = 0; w < t / 32; w++)
+		upto += sums[w];
+	return upto;
+}
+
 __global__ void
 scan_parts(unsigned *v, size_t n, unsigned *sums)
 {
@@ -52,17 +68,10 @@ scan_parts(unsigned *v, size_t n, unsigned *sums)
 		own[i] = at + i < n ? v[at + i] : 0;
 		sum += own[i];
 	}
-	const unsigned upto = sum_of_lanes(sum);
-	if (t % 32 == 31)
-		warps[t / 32] = upto;
-	__syncthreads();
-	unsigned before = upto - sum, all = 0;
-	for (unsigned w = 0; w < WARPS; w++) {
-		before += w < t / 32 ? warps[w] : 0;
-		all += warps[w];
-	}
-	if (t == 0)
-		sums[blockIdx.x] = all;
+	const unsigned upto = sum_of_block(sum, warps);
+	unsigned before = upto - sum;
+	if (t == THREADS - 1)
+		sums[blockIdx.x] = upto;
 	for (unsigned i = 0; i < PER; i++) {
 		if (at + i < n)
 			v[at + i] = before;
@@ -118,50 +127,80 @@ same_digit(unsigned digit)
 	return same;
 }
 
-/* Where each warp's keys of each digit go. */
+/*
+ * Each of a warp's keys gets the number of keys of its digit that the warp has before it, and next[digit] counts all of them.
+ * The lanes' keys of one i follow each other; those from `end` on are beyond the end of the keys.
+ */
 __device__ void
-place_warps(unsigned next[WARPS][DIGITS], unsigned digit, unsigned at)
+rank_keys(const unsigned key[EACH], unsigned rank[EACH], unsigned end, unsigned shift,
+	  unsigned next[DIGITS])
 {
-	for (unsigned w = 0; w < WARPS; w++) {
+	const unsigned lane = threadIdx.x % 32;
+
+#pragma unroll
+	for (unsigned i = 0; i < EACH; i++) {
+		const bool here = i * 32 + lane < end;
+		const unsigned digit = here ? key[i] >> shift & (DIGITS - 1) : DIGITS;
+		const unsigned same = same_digit(digit), before = same & ((1u << lane) - 1);
+		rank[i] = here ? next[digit] + (unsigned)__popc(before) : 0;
+		__syncwarp();
+		if (here && !before)
+			next[digit] += (unsigned)__popc(same);
+		__syncwarp();
+	}
+}
+
+/* next[warp][digit] becomes the place of a warp's first key of the digit, from the block's first key on. Returns the block's. */
+__device__ unsigned
+place_warps(unsigned next[WARPS][DIGITS], unsigned digit, unsigned sums[WARPS])
+{
+	unsigned all = 0;
+
+	for (unsigned w = 0; w < WARPS; w++)
+		all += next[w][digit];
+	const unsigned first = sum_of_block(all, sums) - all;
+	for (unsigned w = 0, at = first; w < WARPS; w++) {
 		const unsigned c = next[w][digit];
 		next[w][digit] = at;
 		at += c;
 	}
+	return first;
 }
 
 __global__ void
 move_keys(const unsigned *key, const unsigned *index, size_t n, unsigned shift,
 	  const unsigned *counts, unsigned *key_to, unsigned *index_to)
 {
-	__shared__ unsigned next[WARPS][DIGITS];
+	__shared__ unsigned next[WARPS][DIGITS], sums[WARPS];
+	__shared__ unsigned own_key[CHUNK], own_index[CHUNK], away[DIGITS];
 	const unsigned t = threadIdx.x, lane = t % 32, warp = t / 32, share = CHUNK / WARPS;
-	const size_t block = blockIdx.x, from = block * CHUNK + warp * share;
-	const unsigned first = counts[t * (size_t)gridDim.x + block];
+	const size_t first = (size_t)blockIdx.x * CHUNK, from = first + warp * share;
+	const unsigned here = n - first < CHUNK ? (unsigned)(n - first) : CHUNK;
+	const unsigned end = here > warp * share ? here - warp * share : 0;
+	unsigned k[EACH], rank[EACH];
 
 	for (unsigned w = 0; w < WARPS; w++)
 		next[w][t] = 0;
+#pragma unroll
+	for (unsigned i = 0; i < EACH; i++)
+		k[i] = i * 32 + lane < end ? key[from + i * 32 + lane] : 0;
 	__syncthreads();
-	for (unsigned i = lane; i < share && from + i < n; i += 32)
-		atomicAdd(&next[warp][key[from + i] >> shift & (DIGITS - 1)], 1u);
+	rank_keys(k, rank, end, shift, next[warp]);
 	__syncthreads();
-	place_warps(next, t, first);
+	away[t] = counts[t * (size_t)gridDim.x + blockIdx.x] - place_warps(next, t, sums);
 	__syncthreads();
-	for (unsigned i = lane; i < share; i += 32) {
-		const bool here = from + i < n;
-		const unsigned k = here ? key[from + i] : 0;
-		const unsigned digit = here ? k >> shift & (DIGITS - 1) : DIGITS;
-		const unsigned same = same_digit(digit), before = same & ((1u << lane) - 1);
-		unsigned to = 0;
-		if (here)
-			to = next[warp][digit] + (unsigned)__popc(before);
-		__syncwarp();
-		if (here && !before)
-			next[warp][digit] += (unsigned)__popc(same);
-		__syncwarp();
-		if (here) {
-			key_to[to] = k;
-			index_to[to] = index[from + i];
+#pragma unroll
+	for (unsigned i = 0; i < EACH; i++)
+		if (i * 32 + lane < end) {
+			const unsigned to = next[warp][k[i] >> shift & (DIGITS - 1)] + rank[i];
+			own_key[to] = k[i];
+			own_index[to] = index[from + i * 32 + lane];
 		}
+	__syncthreads();
+	for (unsigned i = t; i < here; i += THREADS) {
+		const unsigned v = own_key[i], to = i + away[v >> shift & (DIGITS - 1)];
+		key_to[to] = v;
+		index_to[to] = own_index[i];
 	}
 }
 
