@@ -205,9 +205,7 @@ template <class T>
 void
 lay_bvh(gpu_block *at, size_t n, unsigned K, bvh *b)
 {
-	b->box = gpu_take<T>(at, 4 * n * K);
-	b->child = gpu_take<uint2>(at, n);
-	b->label = gpu_take<uint2>(at, n);
+	b->nodes = gpu_take<char>(at, n * node_bytes<T>(K));
 	b->code = gpu_take<unsigned>(at, n);
 	b->index = gpu_take<unsigned>(at, n);
 	b->leaf_up = gpu_take<unsigned>(at, n);

@@ -7,11 +7,12 @@
  *	build, label	thread = leaf, which climbs; at each node the first of the two children that arrives stops
  *	search		thread = leaf: the tree from above, nearer child first
  *
- * A node holds the boxes and the labels of both children: the tree of all points below, or MIXED. The distance to a box is
+ * A node holds the boxes of both children, and for each the tree of all points below, or MIXED. The distance to a box is
  * rounded operation by operation as that of two points is, and rounding is monotone. So it exceeds no distance to a point
  * of the box, and leaving out boxes that are farther than the best edge changes no choice, however it is rounded.
  *
- * Bound: latency. Bytes: a node of 3 coordinates is 64 in float; a search reads some 2 log2(n) of them from the caches.
+ * Bound: latency. Bytes: a node of 3 coordinates is 64 in float, two sectors that 4 loads bring; a search reads some 2 log2(n)
+ * of them from the caches.
  */
 #ifndef WEIR_GPU_EMST_BVH_H
 #define WEIR_GPU_EMST_BVH_H
@@ -30,23 +31,27 @@ struct bvh {
 	unsigned *code, *index;	     /* [n], in the order of the codes: leaf i is point index[i] */
 	unsigned *scratch;	     /* of the sort */
 	unsigned *leaf_up, *node_up; /* [n]: parent << 1 | side */
-	uint2 *child;		     /* [n]: two nodes, or leaves as LEAF | number */
-	uint2 *label;		     /* [n]: of the children */
 	unsigned *end;		     /* [n]: the far end of the child that arrived first, or NONE */
 	unsigned *seen;		     /* [n]: children that have arrived in this round */
 	unsigned *root;
-	void *box; /* [n][2 children][low, high][K] */
+	void *nodes; /* [n]: of type node */
 };
 
 template <class T, unsigned K> struct box {
 	T low[K], high[K];
 };
 
+/* child: two nodes, or leaves as LEAF | number. tree: of the points below each. A copy of all is made by loads of 16 bytes. */
+template <class T, unsigned K> struct alignas(16) node {
+	box<T, K> part[2];
+	unsigned child[2], tree[2];
+};
+
 template <class T, unsigned K>
-__device__ box<T, K> *
-boxes_of(const bvh &b, unsigned node)
+__device__ node<T, K> *
+node_at(const bvh &b, unsigned i)
 {
-	return static_cast<box<T, K> *>(b.box) + 2 * (size_t)node;
+	return static_cast<node<T, K> *>(b.nodes) + i;
 }
 
 template <class T, unsigned K>
@@ -80,7 +85,7 @@ __global__ void
 build(const work w, const bvh b)
 {
 	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
-	unsigned from = i, to = i, node = LEAF | i;
+	unsigned from = i, to = i, at = LEAF | i;
 	box<T, K> own;
 
 	if (i >= w.n)
@@ -91,26 +96,28 @@ build(const work w, const bvh b)
 		const bool left =
 		    from == 0 || (to + 1 < w.n && gap_after(b, to) < gap_after(b, from - 1));
 		const unsigned up = left ? to : from - 1;
-		(left ? b.child[up].x : b.child[up].y) = node;
-		(node & LEAF ? b.leaf_up[i] : b.node_up[node]) = up << 1 | !left;
-		boxes_of<T, K>(b, up)[!left] = own;
+		node<T, K> *const parent = node_at<T, K>(b, up);
+		parent->child[!left] = at;
+		(at & LEAF ? b.leaf_up[i] : b.node_up[at]) = up << 1 | !left;
+		parent->part[!left] = own;
 		__threadfence();
 		const unsigned end = atomicExch(&b.end[up], left ? from : to);
 		if (end == NONE)
 			return;
 		__threadfence();
 		(left ? to : from) = end;
-		const box<T, K> *other = boxes_of<T, K>(b, up) + left;
+		const box<T, K> *other = &parent->part[left];
 		for (unsigned a = 0; a < K; a++) {
 			const T low = __ldcg(&other->low[a]), high = __ldcg(&other->high[a]);
 			own.low[a] = low < own.low[a] ? low : own.low[a];
 			own.high[a] = high > own.high[a] ? high : own.high[a];
 		}
-		node = up;
+		at = up;
 	}
-	*b.root = node;
+	*b.root = at;
 }
 
+template <class T, unsigned K>
 __global__ void
 label_nodes(const work w, const bvh b)
 {
@@ -118,17 +125,17 @@ label_nodes(const work w, const bvh b)
 
 	if (i >= w.n)
 		return;
-	unsigned label = w.tree[b.index[i]], node = LEAF | i;
-	while (node != *b.root) {
-		const unsigned at = node & LEAF ? b.leaf_up[i] : b.node_up[node];
-		unsigned *const both = &b.label[at >> 1].x;
-		both[at & 1] = label;
+	unsigned tree = w.tree[b.index[i]], at = LEAF | i;
+	while (at != *b.root) {
+		const unsigned up = at & LEAF ? b.leaf_up[i] : b.node_up[at], side = up & 1;
+		at = up >> 1;
+		unsigned *const both = node_at<T, K>(b, at)->tree;
+		both[side] = tree;
 		__threadfence();
-		if (atomicAdd(&b.seen[at >> 1], 1u) == 0)
+		if (atomicAdd(&b.seen[at], 1u) == 0)
 			return;
 		__threadfence();
-		label = __ldcg(&both[!(at & 1)]) == label ? label : MIXED;
-		node = at >> 1;
+		tree = __ldcg(&both[!side]) == tree ? tree : MIXED;
 	}
 }
 
@@ -168,7 +175,10 @@ look_at(seeker<T, K> &s, const work &w, unsigned point)
 		meet<T>(s.best, d2, point, s.number, w.number[point]);
 }
 
-/* From the root. A node is pushed only if it may hold something better. */
+/*
+ * From the root. A node is pushed only if it may hold something better. A leaf's box is its point: no other distance needs to be
+ * computed. Conditions, not subscripts, choose between the children, so that a node lies in registers.
+ */
 template <class T, unsigned K>
 __device__ void
 descend(seeker<T, K> &s, const work &w, const bvh &b)
@@ -177,20 +187,21 @@ descend(seeker<T, K> &s, const work &w, const bvh &b)
 
 	stack[high++] = *b.root;
 	while (high) {
-		const unsigned node = stack[--high];
-		const box<T, K> *const boxes = boxes_of<T, K>(b, node);
-		const unsigned child[2] = {b.child[node].x, b.child[node].y};
-		const unsigned label[2] = {b.label[node].x, b.label[node].y};
-		const T d2[2] = {to_box<T, K>(s.x, boxes[0]), to_box<T, K>(s.x, boxes[1])};
-		const unsigned near = d2[1] < d2[0];
+		const node<T, K> n = *node_at<T, K>(b, stack[--high]);
+		const T first = to_box<T, K>(s.x, n.part[0]), second = to_box<T, K>(s.x, n.part[1]);
+		const bool nearer = second < first;
 		for (unsigned i = 0; i < 2; i++) {
-			const unsigned c = i ? near : !near; /* the nearer one is popped first */
-			if (label[c] == s.tree || d2[c] > s.best.d2)
+			const bool it = i ? nearer : !nearer; /* the nearer one is popped first */
+			const T d2 = it ? second : first;
+			const unsigned child = it ? n.child[1] : n.child[0];
+			if ((it ? n.tree[1] : n.tree[0]) == s.tree || d2 > s.best.d2)
 				continue;
-			if (child[c] & LEAF)
-				look_at<T, K>(s, w, b.index[child[c] & ~LEAF]);
-			else
-				stack[high++] = child[c];
+			if (!(child & LEAF)) {
+				stack[high++] = child;
+				continue;
+			}
+			const unsigned point = b.index[child & ~LEAF];
+			meet<T>(s.best, d2, point, s.number, w.number[point]);
 		}
 	}
 }
@@ -226,11 +237,20 @@ search(const work w, const bvh b)
 
 /* --- the host ------------------------------------------------------------------------------------------------------ */
 
+/* Returns sizeof(node<T, K>). */
+template <class T>
+constexpr size_t
+node_bytes(unsigned K)
+{
+	return 4 * (K * sizeof(T) + sizeof(unsigned));
+}
+
 /* The tree of boxes over the points of w, once for all rounds. */
 template <class T, unsigned K>
 int
 bvh_make(struct gpu *g, const work &w, const bvh &b)
 {
+	static_assert(sizeof(node<T, K>) == node_bytes<T>(K), "nodes have their room");
 	const unsigned blocks = (w.n + THREADS - 1) / THREADS;
 	int err;
 
@@ -250,7 +270,7 @@ bvh_search(struct gpu *g, const work &w, const bvh &b)
 	const unsigned blocks = (w.n + THREADS - 1) / THREADS;
 
 	GPU_TRY(g, cudaMemsetAsync(b.seen, 0, w.n * sizeof *b.seen, g->stream[0]));
-	GPU_LAUNCH(g, label_nodes, blocks, THREADS, 0, w, b);
+	GPU_LAUNCH(g, (label_nodes<T, K>), blocks, THREADS, 0, w, b);
 	GPU_LAUNCH(g, (search<T, K>), blocks, THREADS, 0, w, b);
 	return 0;
 }
