@@ -246,6 +246,31 @@ check_pipe(void)
 	      "two points in one place share its weight", "%g and %g", w[0] * 256, w[256] * 256);
 }
 
+/* A point at radius r of a spoke stands for its part of a ring, also in the middle, where points are dense. */
+static void
+check_pipe_spokes(void)
+{
+	enum { SPOKES = 100, SAMPLES = 64, M = SPOKES * SAMPLES };
+	struct usfft_options o = {.dim = 2, .tol = 1e-6, .n = {32, 32}, .threads = 1};
+	double x[2 * M], w[M], worst = 0;
+	struct usfft_points pt = {.m = M, .stride = 2, .x = {x, x + 1}};
+	size_t bad;
+
+	for (size_t j = 0; j < M; j++) {
+		const double turn = M_PI * (double)(j / SAMPLES) / SPOKES;
+		const double r = ((double)(j % SAMPLES) + .5) / SAMPLES - .5;
+		x[2 * j] = r * cos(turn);
+		x[2 * j + 1] = r * sin(turn);
+	}
+	if (usfft_pipe(&o, &pt, 30, w, &bad))
+		die("no weights");
+	for (size_t j = 0; j < M; j++) {
+		const double r = hypot(x[2 * j], x[2 * j + 1]);
+		worst = fmax(worst, fabs(w[j] / (M_PI * r / SPOKES / SAMPLES) - 1));
+	}
+	check(worst <= .1, "weights of spokes are shares of rings", "off by %g", worst);
+}
+
 void
 check_usfft_more(void)
 {
@@ -256,4 +281,5 @@ check_usfft_more(void)
 	check_inverse(&r);
 	check_dense(&r);
 	check_pipe();
+	check_pipe_spokes();
 }

@@ -46,10 +46,13 @@ size_t usfft_inverse_bytes(const struct usfft_options *o, double *reach);
 
 /*
  * Sets w_j to the share of the unit box that point j stands for, so that type 1 of w_j c_j approximates the Fourier
- * integral. It runs `rounds` rounds of Pipe and Menon's iteration (Magn. Reson. Med. 41, 1999) with the transform's own
- * window. It returns what usfft_inverse() returns.
+ * integral. It runs `rounds` rounds of Pipe and Menon's iteration (Magn. Reson. Med. 41, 1999). The weights depend on
+ * o->dim and o->n alone. It returns what usfft_inverse() returns.
  */
 int usfft_pipe(const struct usfft_options *o, const struct usfft_points *pt, int rounds, double *w,
 	       size_t *bad);
+
+/* The options of the plan that usfft_pipe() makes for o: its window is as wide as the distance of modes. */
+struct usfft_options usfft_pipe_options(const struct usfft_options *o);
 
 #endif

@@ -67,12 +67,11 @@ int
 gpu_usfft_pipe(struct gpu *g, const struct usfft_options *given, const struct usfft_points *pt,
 	       int rounds, double *w, size_t *bad)
 {
-	struct usfft_options o = *given;
+	const struct usfft_options o = usfft_pipe_options(given);
 	struct usfft_plan *p;
 	double area = 1;
 	int err;
 
-	o.single = false;
 	if ((err = usfft_plan(&p, &o)))
 		return err;
 	if (!(err = gpu_usfft_points(g, p, pt, NULL, 0, bad)) && pt->m)

@@ -75,8 +75,7 @@ item_weigh(struct job *j, const struct usfft_points *pt, size_t m, const struct 
 	if (item_weighs_by_file(j) && j->nweights != m)
 		raw_die(j->in, "%s: %zu weights for %zu points", j->a.weights, j->nweights, m);
 	if (!item_weighs_by_file(j)) {
-		struct usfft_options grid = *o;
-		grid.single = false;
+		const struct usfft_options grid = usfft_pipe_options(o);
 		item_check_memory(j, usfft_bytes(&grid, NULL));
 		weir_free(j->weights);
 		j->weights = weir_xalloc(pt->m, sizeof *j->weights);
