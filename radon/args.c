@@ -7,12 +7,12 @@
 #include "radon/args.h"
 #include "radon/stream/polygons.h"
 
-/* The NU that best predict a trace left out of real gathers. Above .01 sparse loses 3 to 7 dB. */
+/*
+ * The NU of lsq best predicts a trace left out of real gathers. That of sparse separates best where events of known moveout were
+ * added to real gathers, and in synthetic ones with noise.
+ */
 #define LSQ_NOISE    "0.05"
-#define SPARSE_NOISE "0.003"
-
-/* The default steps of lsq with hyperbolic curves and with two axes of curves. */
-enum { LSQ_STEPS = 20 };
+#define SPARSE_NOISE "0.007"
 
 #define AT(member) offsetof(struct args, member)
 
@@ -30,7 +30,7 @@ static const struct opt table[] = {
     {0, "adjoint", OPT_FLAG, AT(adjoint), NULL, "sum along curves (the default)"},
     {0, "lsq", OPT_STR, AT(lsq), "NU", "least squares, noise NU or `auto' (.05)",
      .absent = LSQ_NOISE, .words = "auto", .seen = AT(lsq_given)},
-    {0, "sparse", OPT_STR, AT(sparse), "NU", "sparse inverse, noise NU or `auto' (.003)",
+    {0, "sparse", OPT_STR, AT(sparse), "NU", "sparse inverse, noise NU or `auto' (.007)",
      .absent = SPARSE_NOISE, .words = "auto", .seen = AT(sparse_given)},
     {0, "model", OPT_FLAG, AT(model), NULL, "from panel to gather"},
     {0, "mute", OPT_STR, AT(mute), "CUT", "keep what lies beyond q = CUT, or T:Q,T:Q..."},
@@ -41,7 +41,7 @@ static const struct opt table[] = {
      "write gather - modelled panel; alone: by --sparse"},
     {0, "adapt", OPT_STR, AT(adapt), "WINDOW",
      "match the multiples by filters, S:TRACES:S (0:1:.016)", .absent = "0:1:.016"},
-    {0, "steps", OPT_INT, AT(inner), "N", "steps of sparse for each set of weights (10)", 1, 1000,
+    {0, "steps", OPT_INT, AT(inner), "N", "steps of sparse with the last weights (20)", 1, 1000,
      .seen = AT(steps_given)},
     {0, "fmin", OPT_REAL, AT(fmin), "HZ", "lowest frequency (0)", 0, 1e9},
     {0, "fmax", OPT_ABOVE, AT(fmax), "HZ", "highest frequency (Nyquist)"},
@@ -260,7 +260,7 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 {
 	struct radon_options *o = &g->radon;
 
-	*a = (struct args){.inner = 10};
+	*a = (struct args){.inner = 20};
 	opt_parse(&program, argc, argv, a, operand, n);
 	o->mode = a->model ? RADON_MODEL : RADON_ADJOINT;
 	if (a->lsq_given)
@@ -290,7 +290,7 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 	o->fmin = a->fmin;
 	o->fmax = a->fmax;
 	o->outer = 3;
-	o->inner = !a->steps_given && o->mode == RADON_LSQ ? LSQ_STEPS : a->inner;
+	o->inner = a->inner;
 	o->subtract = a->subtract;
 	o->report = a->common.verbose > 0;
 	o->threads = par_threads(a->common.threads);

@@ -217,6 +217,12 @@ radon_direct_damping(const struct radon_options *o)
 	return o->nu * (double)o->nq;
 }
 
+int
+radon_direct_steps(const struct radon_options *o, int i, int sets)
+{
+	return (int)ceil(o->inner * pow(.5, sets - 1 - i));
+}
+
 /* A^H A + damping at frequency number k, over the live traces. */
 static void
 normal_matrix(const struct radon_options *o, const struct direct_axes *x, size_t k,

@@ -17,6 +17,9 @@ bool radon_direct_in_band(const struct radon_options *o, const struct direct_axe
 bool radon_direct_is_live(const struct radon_options *o, size_t j);
 double radon_direct_damping(const struct radon_options *o);
 
+/* The steps of conjugate gradients with set i of `sets`: inner / 2^(sets - 1 - i), rounded up. */
+int radon_direct_steps(const struct radon_options *o, int i, int sets);
+
 /* Finds the spectra [count][nw] of rows of n samples that begin at sample `at` of nfft. Caller frees; NULL: no memory. */
 complex double *radon_direct_to_spectra(const struct direct_axes *x, const double *rows,
 					size_t count, size_t n, size_t at);

@@ -124,7 +124,7 @@ gradient(struct descent *s)
 }
 
 static void
-descend(struct descent *s)
+descend(struct descent *s, int most)
 {
 	double g, next;
 
@@ -134,7 +134,7 @@ descend(struct descent *s)
 	memset(s->u, 0, s->panel * sizeof *s->u);
 	g = gradient(s);
 	memcpy(s->dir, s->grad, s->panel * sizeof *s->dir);
-	for (int step = 0; step < s->o->inner && g > 0; step++, g = next) {
+	for (int step = 0; step < most && g > 0; step++, g = next) {
 		double dd = 0;
 		for (size_t i = 0; i < s->panel; i++)
 			dd += s->dir[i] * s->dir[i];
@@ -191,7 +191,7 @@ radon_direct_hyperbola_inverse(const struct radon_options *o, const float *gathe
 	for (int i = 0; i < sets; i++) {
 		if (i)
 			reweigh(&s);
-		descend(&s);
+		descend(&s, radon_direct_steps(o, i, sets));
 	}
 	for (size_t i = 0; i < s.panel; i++)
 		panel[i] = s.w[i] * s.u[i];

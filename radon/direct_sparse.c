@@ -125,9 +125,9 @@ gradient(struct sparse *s)
 	return sum;
 }
 
-/* Minimises |d - A W u|^2 + damping |u|^2 by steps of conjugate gradients from u = 0. On entry s->res holds d. */
+/* Minimises |d - A W u|^2 + damping |u|^2 by at most so many steps of conjugate gradients from u = 0. On entry s->res holds d. */
 static void
-descend(struct sparse *s)
+descend(struct sparse *s, int most)
 {
 	const size_t n = s->o->nq * s->x.ntau, k = s->o->nx * s->x.nw;
 	double g, next;
@@ -135,7 +135,7 @@ descend(struct sparse *s)
 	memset(s->u, 0, n * sizeof *s->u);
 	g = gradient(s);
 	memcpy(s->dir, s->grad, n * sizeof *s->dir);
-	for (int step = 0; step < s->o->inner && g > 0; step++, g = next) {
+	for (int step = 0; step < most && g > 0; step++, g = next) {
 		double dd = 0;
 		for (size_t i = 0; i < n; i++)
 			dd += s->dir[i] * s->dir[i];
@@ -210,7 +210,7 @@ radon_direct_sparse(const struct radon_options *o, const float *gather, double *
 			reweigh(&s);
 		memcpy(s.res, d, o->nx * s.x.nw * sizeof *d);
 		keep_equations(&s, s.res);
-		descend(&s);
+		descend(&s, radon_direct_steps(o, i, sets));
 	}
 	const int err = ok ? put_panel(&s, panel) : -ENOMEM;
 	sparse_free(&s);

@@ -122,13 +122,13 @@ struct radon_options {
 	double fmin, fmax; /* Hz; frequencies outside are 0; fmax 0: Nyquist */
 	double nu;	   /* lsq, sparse: NU, >= 0 */
 	/*
-	 * sparse with one axis of curves that are no hyperbolas: each run finds its NU, a tenth of that of radon_noise(). The panel
+	 * sparse with one axis of curves that are no hyperbolas: each run finds its NU, a fifth of that of radon_noise(). The panel
 	 * of sparse has the energy of the signal in few places, where a curve therefore has more than an equal part.
 	 */
 	bool find_nu;
 	/*
-	 * sparse: sets of weights, and steps of conjugate gradients for each. lsq takes `inner` steps too when the curves are
-	 * hyperbolic or have two axes.
+	 * sparse: sets of weights, and steps of conjugate gradients with the last set. Each earlier set takes half the steps of the
+	 * next one, rounded up. lsq takes `inner` steps when the curves are hyperbolic or have two axes.
 	 */
 	int outer, inner;
 	/*

@@ -114,7 +114,7 @@ check_inverses(void)
 				   "mode %d kind %d: %g", mode, kind, e);
 			check_case(
 			    &many,
-			    r.misfit > 0 && r.misfit < 1 && r.steps == (mode == RADON_LSQ ? 4 : 12),
+			    r.misfit > 0 && r.misfit < 1 && r.steps == (mode == RADON_LSQ ? 4 : 7),
 			    "mode %d kind %d: misfit %g, %zu steps", mode, kind, r.misfit, r.steps);
 			weir_free(d);
 			weir_free(want);

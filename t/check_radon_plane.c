@@ -108,7 +108,7 @@ check_inverses(void)
 			again = scene_run(&o, d, NULL);
 			check_case(&many,
 				   e <= 1e-4 && !memcmp(m, again, n * sizeof *m) &&
-				       r.steps == (mode == RADON_LSQ ? 4 : 12),
+				       r.steps == (mode == RADON_LSQ ? 4 : 7),
 				   "mode %d band %d: %g, %zu steps", mode, band, e, r.steps);
 			weir_free(d);
 			weir_free(m);

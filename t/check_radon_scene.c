@@ -15,7 +15,7 @@ const struct radon_options scene_small = {.nt = 90,
 					  .g = scene_g,
 					  .nu = .008,
 					  .outer = 3,
-					  .inner = 10,
+					  .inner = 20,
 					  .threads = 2};
 
 void

@@ -151,9 +151,10 @@ energy_of_direction(struct radon_irls *s)
 	return radon_irls_add_up(s, s->p->o.nq);
 }
 
-/* Finds s->u for the current weights, from 0. On entry s->res holds the gather, on return the residual. */
+/* Finds s->u for the current weights, from 0, in `most` steps. On entry s->res holds the gather, on return the residual. */
 static void
-conjugate_gradients(struct radon_irls *s, const struct radon_irls_operators *a, size_t *steps)
+conjugate_gradients(struct radon_irls *s, const struct radon_irls_operators *a, int most,
+		    size_t *steps)
 {
 	const size_t rows = s->p->o.nq, n = s->p->ntau;
 	double g, next;
@@ -162,7 +163,7 @@ conjugate_gradients(struct radon_irls *s, const struct radon_irls_operators *a, 
 	g = gradient(s, a);
 	memcpy(s->dir, s->grad, rows * n * sizeof *s->dir);
 	const double enough = 1e-10 * g;
-	for (int step = 0; step < s->p->o.inner && g > enough; step++, ++*steps) {
+	for (int step = 0; step < most && g > enough; step++, ++*steps) {
 		a->model(s, s->dir);
 		const double all = a->keep(s, s->step) + s->damping * energy_of_direction(s);
 		combine_rows(s, s->u, s->dir, rows, n, g / all, 1);
@@ -189,6 +190,20 @@ reweigh(struct radon_irls *s)
 		radon_weights(s->dir + i * n, top, s->weight + i * n, n);
 }
 
+/*
+ * The steps of set i. Early weights need no converged panel, and the steps that they spare converge the last panel: its weak
+ * events come late. 5, 10 and 20 steps leave 3 to 6 dB less of the multiples of real gathers than three times 10.
+ */
+static int
+steps_of_set(int i, int sets, int last)
+{
+	int n = last;
+
+	for (; i < sets - 1; i++)
+		n = n / 2 + n % 2;
+	return n;
+}
+
 void
 radon_irls_run(struct radon_irls *s, const struct radon_irls_operators *a, struct radon_room *w,
 	       const float *in, struct radon_report *r)
@@ -210,7 +225,7 @@ radon_irls_run(struct radon_irls *s, const struct radon_irls_operators *a, struc
 			reweigh(s);
 		a->load(s);
 		all = a->keep(s, s->res);
-		conjugate_gradients(s, a, &r->steps);
+		conjugate_gradients(s, a, steps_of_set(i, sets, o->inner), &r->steps);
 	}
 	r->misfit = all > 0 ? a->keep(s, s->res) / all : 0;
 }

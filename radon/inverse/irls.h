@@ -1,9 +1,12 @@
 /*
  * Iteratively reweighted least squares, for sparse.c in spectra and for time/inverse.c in samples. W in (0, 1] weights the
- * samples of the panel, and m = W u. For given weights, `inner` steps of conjugate gradients from u = 0 minimise
+ * samples of the panel, and m = W u. For given weights, steps of conjugate gradients from u = 0 minimise
  * |d - A W u|^2 + NU nq |u|^2. Then new weights are found, which grow with the amplitude of m. This is done `outer` times in
- * sparse mode and once in lsq mode, the first time with W = 1. Dead traces and the zeros that a trace begins or ends with
- * contribute no equations.
+ * sparse mode and once in lsq mode, the first time with W = 1. The last time takes `inner` steps, and each earlier time half
+ * as many as the next. Dead traces and the zeros that a trace begins or ends with contribute no equations.
+ *
+ * The weights are relative to the greatest amplitude of the panel. Weights relative to the greatest amplitude within .25 to 1 s
+ * were 1 to 4 dB worse on events added to real gathers. So were gathers whose amplitudes were balanced before and after.
  */
 #ifndef RADON_IRLS_H
 #define RADON_IRLS_H
