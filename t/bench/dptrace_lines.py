@@ -11,9 +11,11 @@ The directory that WEIR_LINES names has one of two layouts:
 	WEIR_PAIRS	pairs of points a class: 120
 	WEIR_SEED	seed of the draw: 7
 	WEIR_HALF	odd or even: only the first, third, ... or the second, fourth, ... of the pictures by name
+	WEIR_DETOUR	how much longer than the straight way a reference may be: 1.1
+	WEIR_PEERS	0: dptrace alone
 
 Pairs of points are drawn on the skeletons of the masks; the reference is the way along the skeleton from one to the
-other, smoothed, where that is at most 1.1 times as long as the straight way. Points of the third class are off by a
+other, smoothed, where that is at most WEIR_DETOUR times as long as the straight way. Points of the third class are off by a
 normal error of 1.5 px along each axis.
 
 	follows		polyline and reference stay within 6 px of each other, both ways
@@ -21,6 +23,8 @@ normal error of 1.5 px along each axis.
 	on lines	every point of the polyline lies within 6 px of some skeleton
 	warned		of those that follow: dptrace says that something is doubtful (a false warning)
 	missed		of those that do not follow: it says nothing
+
+A last line counts the warnings of all classes: how many are of polylines that do not follow, and of how many.
 
 Times are medians of the searches alone, one thread: of dptrace what it plans and computes a polyline, of scikit-image the
 route on a cost picture made before (lines: Sato's filter, told whether they are dark; edges: the size of the gradient at
@@ -31,7 +35,7 @@ import numpy as np
 
 NEAR = 6
 CLASSES = (("short", 80, 150, 0), ("long", 200, 350, 0), ("imprecise", 80, 150, 1.5))
-MOST_DETOUR = 1.1
+MOST_DETOUR = float(os.environ.get("WEIR_DETOUR", "1.1"))
 ROUND = [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1) if x or y]
 
 
@@ -234,6 +238,19 @@ def report(tool, pictures, trees, pairs):
         if isinstance(tool, Dptrace):
             line += "  warned %4.1f %%  missed %4.1f %%" % (100 * r[good, 3].mean(), 100 * (1 - r[~good, 3]).mean())
         print(line, flush=True)
+    if isinstance(tool, Dptrace):
+        good, _, _, doubt = np.concatenate(list(rows.values())).astype(bool).T
+        wrong = ~good
+        print("    %d warnings, %d of them of the %d that do not follow" % (doubt.sum(), (doubt & wrong).sum(), wrong.sum()))
+
+
+def peers(data):
+    try:
+        import cv2
+        return [Route(data), Scissors()]
+    except ImportError:
+        print("  cv2 is not installed")
+        return [Route(data)]
 
 
 def main():
@@ -254,12 +271,8 @@ def main():
     print("%d pairs of points a class on %d pictures" % (len(pairs) // len(CLASSES), len(data.pictures)))
     with tempfile.TemporaryDirectory() as directory:
         mine = [["--score=edge"]] if data.edges else [[], ["-s", "2"]]
-        tools = [Dptrace(directory, *options) for options in mine] + [Route(data)]
-        try:
-            import cv2
-            tools.append(Scissors())
-        except ImportError:
-            print("  cv2 is not installed")
+        tools = [Dptrace(directory, *options) for options in mine]
+        tools += peers(data) if os.environ.get("WEIR_PEERS") != "0" else []
         for tool in tools:
             report(tool, data.pictures, trees, pairs)
 
