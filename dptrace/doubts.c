@@ -10,6 +10,12 @@ has_low_margin(const struct dptrace_trace *t)
 	return t->margin < t->low && !t->blank;
 }
 
+static bool
+is_doubtful(const struct dptrace_trace *t)
+{
+	return t->doubt > DPTRACE_DOUBT;
+}
+
 static void
 warn_about(const char *name, size_t line, const struct dptrace_trace *t, const struct args *a)
 {
@@ -39,6 +45,10 @@ warn_about(const char *name, size_t line, const struct dptrace_trace *t, const s
 		warn("%s: line %zu: hardly any evidence in segment %zu%s: do its points lie on a "
 		     "line?",
 		     name, line, t->unsupported_at, t->unsupported > 1 ? " and others" : "");
+	if (is_doubtful(t))
+		warn("%s: line %zu: another course may be the right one in segment %zu (doubt "
+		     "%.0f): add points",
+		     name, line, t->doubt_at, t->doubt);
 	if (has_low_margin(t))
 		warn("%s: line %zu: another course is about as good (margin %.2g): add points",
 		     name, line, t->margin);
@@ -69,6 +79,7 @@ doubts_of(struct doubts *d, const char *name, const struct args *a, size_t line,
 	d->sharp += t->sharp > 0;
 	d->released += t->released > 0;
 	d->low += has_low_margin(t);
+	d->doubtful += is_doubtful(t);
 	d->bare += t->bare > DPTRACE_BARE;
 	d->turned += t->turned > DPTRACE_TURNED;
 	d->unsupported += t->unsupported > 0;
@@ -98,6 +109,7 @@ doubts_stats(const struct doubts *d, struct stats *st)
 	stats_add(st, "sharp", "%zu", d->sharp);
 	stats_add(st, "released", "%zu", d->released);
 	stats_add(st, "low_margin", "%zu", d->low);
+	stats_add(st, "doubtful", "%zu", d->doubtful);
 	stats_add(st, "bare", "%zu", d->bare);
 	stats_add(st, "turned", "%zu", d->turned);
 	stats_add(st, "unsupported", "%zu", d->unsupported);

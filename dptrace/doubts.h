@@ -7,7 +7,7 @@
 
 /* Polylines and vertices in total, and polylines with each kind of doubt (struct dptrace_trace). */
 struct doubts {
-	size_t lines, vertices, border, sharp, released, low, bare, turned, unsupported;
+	size_t lines, vertices, border, sharp, released, low, doubtful, bare, turned, unsupported;
 };
 
 /* Counts polyline `line` of picture `name`, and warns of its doubts. With -v it also prints every vertex. */

@@ -29,11 +29,11 @@
  *
  *	cost	s / (min(max((m - f) / (l - f), 0), 1) + k)	   m the mean of r over the link's columns, k = .3
  *
- * The floor f is twice the typical response to the noise of the pixels, and at most l / 2. The level of a point is the largest response within 3 px of it (within 1.5 sigma, if that is more). The level l of a
- * segment is the smaller level of its two points. In the first pass a mean above l counts as l, so that a brighter line
- * nearby does not attract the polyline. Later passes do not cap the mean, and .5 sigma |grad| is subtracted from the
- * response of a ridge: it vanishes on the middle of a line, not on its flank or on an edge. The sum rewards evidence column
- * by column:
+ * The floor f is twice the typical response to the noise of the pixels, and at most l / 2. The level of a point is the
+ * largest response within 3 px of it (within 1.5 sigma, if that is more). The level l of a segment is the smaller level of
+ * its two points. In the first pass a mean above l counts as l, so that a brighter line nearby does not attract the
+ * polyline. Later passes do not cap the mean, and .5 sigma |grad| is subtracted from the response of a ridge: it vanishes
+ * on the middle of a line, not on its flank or on an edge. The sum rewards evidence column by column:
  *
  *	sum	sum_c r(c) / (|r| + g0) * width	   |r| = |lambda| sigma^2 or |grad| sigma
  *
@@ -65,6 +65,7 @@ enum {
 	DPTRACE_MAXD = 8191, /* samples of a guide */
 	DPTRACE_MAXN = 4096, /* guides of a segment */
 	DPTRACE_BARE = 60,   /* px without a line, from which on a polyline is doubtful */
+	DPTRACE_DOUBT = 200, /* the doubt from which on a segment is doubtful */
 	DPTRACE_TURNED = 50 /* px with the other side brighter, from which on an edge is doubtful */
 };
 
@@ -145,7 +146,14 @@ struct dptrace_trace {
 	struct dptrace_vertex *v; /* a closed line repeats its first vertex at the end */
 	double score;		  /* the optimum */
 	double margin;		  /* the smallest margin of its vertices */
-	double low;		  /* a margin below this one is doubtful: .2 (cost), .3 (sum) */
+	double low;		  /* sum: a margin below this one is doubtful, .3; cost: 0 */
+	/*
+	 * cost: the largest doubt of a segment, and that segment. The doubt is what the segment costs, times the square
+	 * of the largest mean cost of a px over four links in a row, over the harmonic mean of its margins. A margin counts
+	 * as .05 at least. The doubt is 0 without margins and of a blank line.
+	 */
+	double doubt;
+	size_t doubt_at;
 	double bare; /* cost: px of the longest stretch of links that cost 1.5 a px or more */
 	/*
 	 * edge of either polarity: px of the longest stretch of links whose brighter side is the other one than along
@@ -220,8 +228,8 @@ void dptrace_free(struct dptrace_plan *p);
 /*
  * A segment of given link scores. It has n guides. Guide g lies at u = h[0] + .. + h[g-1] and has d[g] samples; sample j
  * lies at v = (o[g] + j) dv. Where two segments meet, the last guide of one is the first of the other, so they have the
- * same number of samples; so do both ends of a closed chain. Table g is [d[g]][d[g+1]]. (ex, ey) is the unit vector along ab. The
- * optimum is exact when the scores are whole numbers with sums below 2^24.
+ * same number of samples; so do both ends of a closed chain. Table g is [d[g]][d[g+1]]. (ex, ey) is the unit vector along
+ * ab. The optimum is exact when the scores are whole numbers with sums below 2^24.
  */
 struct dptrace_table {
 	size_t n;
@@ -235,7 +243,8 @@ struct dptrace_table {
  * Finds the optimum over a chain of such segments. at[] receives a sample for each guide, segment after segment (n of
  * each); *best receives the sum. From the end backwards, ties go to the straightest polyline, then to the lowest sample.
  * margin, if not NULL, receives for every guide what the best polyline through another sample loses. Returns 0; 1 when
- * the bound was given up at a point, or when no polyline keeps it within a segment, whose at[] and margins are 0; or -ENOMEM.
+ * the bound was given up at a point, or when no polyline keeps it within a segment, whose at[] and margins are 0; or
+ * -ENOMEM.
  */
 int dptrace_tables(const struct dptrace_table *seg, size_t nseg, bool closed, double phi,
 		   enum dptrace_method method, int threads, int *at, double *best, double *margin);
@@ -249,9 +258,9 @@ struct dptrace_solver {
 
 /*
  * Traces a line over given scores. S is [segments of l][n-1][d][d]; on the first and last guide of a segment only the
- * middle sample counts. o gives halfwidth (0: |ab| / 5), phi (0: 45 degrees), method, margins and threads. by is the solver; NULL:
- * dptrace_tables(). t->v is allocated; the caller frees it with weir_free. Returns 0, or -1 with a sentence in err. err is
- * empty when by fails with anything except -ENOMEM.
+ * middle sample counts. o gives halfwidth (0: |ab| / 5), phi (0: 45 degrees), method, margins and threads. by is the solver;
+ * NULL: dptrace_tables(). t->v is allocated; the caller frees it with weir_free. Returns 0, or -1 with a sentence in err.
+ * err is empty when by fails with anything except -ENOMEM.
  */
 int dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
 		  const struct dptrace_options *o, const struct dptrace_solver *by,

@@ -70,7 +70,7 @@ count_sharp(const struct course *c, const int *at, struct bound most)
 	return sharp;
 }
 
-/* Says whether sample j of guide g is the first or last one of the strip. Guides that end at the picture's edge have none. */
+/* Says whether sample j of guide g is the first or last one of the strip. Guides cut off by the picture have none. */
 static bool
 is_border(const struct work *w, int k, const struct course *c, int g, int j)
 {

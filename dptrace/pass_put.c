@@ -2,6 +2,8 @@
 #include "dptrace/level.h"
 #include "dptrace/pass.h"
 
+#define LEAST_MARGIN .05 /* px: what a smaller margin counts in a doubt */
+
 /* The unit of margins: by how much the score of a pixel of full evidence exceeds that of a pixel without evidence. */
 static double
 worth(const struct segment_shape *s)
@@ -92,6 +94,49 @@ is_unsupported(const struct work *w, int k, int n)
 	return w->plan->o.soft > 0 && (sum <= .14 * length || ends * (n - 1) <= .3 * sum);
 }
 
+/* The largest mean cost of a px over four links in a row, or over all n links where there are fewer. */
+static double
+worst_four(const float *link, int n, double px)
+{
+	const int m = n < 4 ? n : 4;
+	double run = 0, most = 0;
+
+	for (int i = 0; i < n; i++) {
+		run -= (double)link[i] - (i < m ? 0 : (double)link[i - m]);
+		if (i + 1 >= m && run > most)
+			most = run;
+	}
+	return most / (m * px);
+}
+
+/*
+ * The doubt about segment k (struct dptrace_trace). Of polylines along bent lines of retinas, cracks and boundaries, a doubt
+ * over 200 named 57 % of the wrong ones and 8 % of the others; a margin below .6 named 35 and 9 %. Along straighter lines
+ * they named 43 and 7 %, and 37 and 8 %.
+ */
+static double
+doubt_of(const struct work *w, int k)
+{
+	const struct segment_shape *s = &w->shape[k];
+	const struct verdict *said = w->verdict + (size_t)k * w->stride;
+	const float *link = w->chain.link + (size_t)k * (size_t)w->chain.maxn;
+	const int n = pass_guides(s, w->pass) - 1;
+	double inverse = 0, cost = 0;
+	int count = 0;
+
+	for (int g = 1; g + 1 < s->n; g++) {
+		const double margin = (double)said[g].margin / worth(s);
+		if (!isfinite(margin))
+			continue;
+		inverse += 1 / (margin > LEAST_MARGIN ? margin : LEAST_MARGIN);
+		count++;
+	}
+	for (int g = 0; g < n; g++)
+		cost -= (double)link[g];
+	const double worst = worst_four(link, n, pass_length(w, k) / n);
+	return count ? cost * worst * worst * inverse / count : 0;
+}
+
 static void
 count_sharp(struct dptrace_trace *t, struct bound most)
 {
@@ -111,7 +156,7 @@ pass_put(struct work *w, struct dptrace_trace *t)
 				    .v = t->v,
 				    .score = w->chain.best,
 				    .margin = INFINITY,
-				    .low = w->shape->cost ? .2 : .3,
+				    .low = w->shape->cost ? 0 : .3,
 				    .blank = w->blank};
 	for (int k = 0; k < w->chain.n; k++) {
 		const int n = pass_guides(&w->shape[k], w->pass);
@@ -119,6 +164,11 @@ pass_put(struct work *w, struct dptrace_trace *t)
 		v += n - 1;
 		if (is_unsupported(w, k, n) && !t->unsupported++)
 			t->unsupported_at = (size_t)k;
+		const double doubt = w->shape[k].cost && !w->blank ? doubt_of(w, k) : 0;
+		if (doubt > t->doubt) {
+			t->doubt = doubt;
+			t->doubt_at = (size_t)k;
+		}
 		if (w->chain.released[k] && !t->released++)
 			t->released_at = (size_t)k;
 	}

@@ -14,7 +14,10 @@ struct tube_shape {
 	double phi;    /* radians */
 };
 
-/* What is measured at a scale: levels by polarity and the response to pixel noise. With DPTRACE_SUM or DPTRACE_SIN all are 0. */
+/*
+ * What is measured at a scale: levels by polarity and the response to pixel noise. With DPTRACE_SUM or DPTRACE_SIN all are
+ * 0.
+ */
 struct levels {
 	double sigma, bright, dark, noise;
 };

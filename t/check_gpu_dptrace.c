@@ -153,7 +153,8 @@ same_trace(const struct dptrace_trace *a, const struct dptrace_trace *b)
 {
 	if (a->n != b->n || !same(a->score, b->score) || !same(a->margin, b->margin) ||
 	    a->bare != b->bare || a->turned != b->turned || a->low != b->low ||
-	    a->border != b->border || a->sharp != b->sharp || a->released != b->released ||
+	    a->doubt != b->doubt || a->doubt_at != b->doubt_at || a->border != b->border ||
+	    a->sharp != b->sharp || a->released != b->released ||
 	    (a->released && a->released_at != b->released_at) || a->blank != b->blank ||
 	    a->unsupported != b->unsupported || a->unsupported_at != b->unsupported_at)
 		return false;

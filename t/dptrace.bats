@@ -367,7 +367,28 @@ tables() {
 	awk 'BEGIN { print "P2 80 41 9"; for (y = 0; y < 41; y++) for (x = 0; x < 80; x++) {
 		d = 10 * sin(3.14159265 * (x - 5) / 70); print (y - 20 - d) ^ 2 < 3 || (y - 20 + d) ^ 2 < 3 ? 9 : 1 } }' >fork.pgm
 	dptrace -p 5,20 -p 75,20 fork.pgm 2>err >out
+	grep -q 'another course may be the right one in segment 0' err
+	dptrace --objective=sum -p 5,20 -p 75,20 fork.pgm 2>err >out
 	grep -q 'another course is about as good' err
+}
+
+# Two roads from 5,40 to 195,40. One of them is of brightness A over a stretch, the other B.
+fading() {
+	awk -v A="$1" -v B="$2" 'BEGIN { print "P2 200 81 99"; for (y = 0; y < 81; y++) for (x = 0; x < 200; x++) {
+		d = 20 * sin(3.14159265 * (x - 5) / 190); f = x > 72 && x < 125
+		print (y - 40 - d) ^ 2 < 3 ? (f ? A : 90) : (y - 40 + d) ^ 2 < 3 ? (f ? B : 90) : 10 } }' >fading.pgm
+}
+
+@test "a road that fades beside another one is warned about, one that does not fade is not" {
+	fading 30 28
+	dptrace -p 5,40 -p 195,40 --to=geojson --stats fading.pgm 2>err >out
+	grep -q 'line 0: another course may be the right one in segment 0 (doubt [2-9][0-9][0-9]): add points' err
+	grep -q '"doubtful": 1' err
+	grep -qE '"doubt": [2-9][0-9][0-9]\.' out
+	fading 80 28
+	dptrace -p 5,40 -p 195,40 --stats fading.pgm 2>err >out
+	grep -q '"doubtful": 0' err
+	[ "$(grep -c '^dptrace' err)" = 0 ]
 }
 
 @test "a constant picture gives the chord and a warning" {

@@ -63,6 +63,7 @@ put_feature(const struct report *r, const struct dptrace_trace *t, bool closed, 
 		   item, line);
 	put_figure(r, ", \"score\": ", t->score);
 	put_figure(r, ", \"margin\": ", t->margin);
+	put_figure(r, ", \"doubt\": ", t->doubt);
 	raw_printf(r->out,
 		   ", \"border\": %zu}, \"geometry\": {\"type\": \"%s\", \"coordinates\": [%s",
 		   t->border, closed ? "Polygon" : "LineString", closed ? "[" : "");
