@@ -95,11 +95,11 @@ struct dptrace_options {
 	double spacing;
 	/* samples of a guide, >= 2; 0: cost a pixel apart, or sigma / 2 if that is more; sum about sigma apart */
 	size_t d;
-	/* w, px; 0: cost .3 |ab| within 8..96; sum .2 |ab| within 32..64 */
+	/* w, px; 0: cost .4 |ab| within 8..128; sum .2 |ab| within 32..64 */
 	double halfwidth;
 	/* radians, (0, pi]; 0: cost 72 degrees at a spacing of 8 px, in proportion to it; sum 45 to 60 degrees; sin 15 */
 	double phi;
-	/* cost: the steepest link, |dv / du|; 0: 2.5 */
+	/* cost: the steepest link, |dv / du|; 0: 4 */
 	double slope;
 	/*
 	 * px that the polyline may move a given point, across its course; 0: none; < 0: cost 2, or sigma if that is

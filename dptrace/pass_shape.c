@@ -51,14 +51,14 @@ pass_samples(const struct segment_shape *s, size_t pass)
 }
 
 /*
- * Passes along curves move points by two thirds of what the first pass may. Both moves together stay within its distance,
- * as links climb at most 2.5 px for each px along ab.
+ * Passes along curves move points by .48 of what the first pass may. Both moves together stay within its distance, as links
+ * climb at most 4 px for each px along ab.
  */
 int
 pass_snap(const struct segment_shape *s, const struct dptrace_options *o, size_t pass, int snap)
 {
 	const double px = snap * s->dv, step = pass_step(s, o, pass);
-	const int samples = (int)floor((pass_is_tube(s, pass) ? px * 2 / 3 : px) / step + 1e-9);
+	const int samples = (int)floor((pass_is_tube(s, pass) ? .48 * px : px) / step + 1e-9);
 	const int most = (pass_samples(s, pass) - 1) / 2;
 
 	return pass_is_tube(s, pass) && samples > most ? most : samples;

