@@ -21,7 +21,8 @@ struct gpu_fft_side {
 
 /*
  * `batch` transforms of `rank` axes, slowest first. n holds the lengths of the real arrays: along the last axis, which is
- * even, as fft_size() makes it, r2c writes and c2r reads n / 2 + 1 numbers. Strides and distances count elements of their side, real or complex.
+ * even, as fft_size() makes it, r2c writes and c2r reads n / 2 + 1 numbers. Strides and distances count elements of their
+ * side, real or complex.
  */
 struct gpu_fft {
 	enum gpu_fft_kind kind;

@@ -1,6 +1,6 @@
 /*
- * The tree of 8-bit colours. Near ones first, by shells of equal d2 = 1, 2, 3, as on the CPU (emst/lattice/shells.c): all pairs of one
- * offset are two rows of bits joined by &, most of them dropped by the CPU's exact prunes.
+ * The tree of 8-bit colours. Near ones first, by shells of equal d2 = 1, 2, 3, as on the CPU (emst/lattice/shells.c): all
+ * pairs of one offset are two rows of bits joined by &, most of them dropped by the CPU's exact prunes.
  *
  *	offer_pairs	warp = a row of 256 colours, blockIdx.y = offset, lane = a colour of each half word that is left
  *	hook, relabel	thread = colour

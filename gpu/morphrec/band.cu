@@ -69,7 +69,10 @@ with_rims(const job *o, size_t n)
 	return n + (o->rim ? 2 : 0);
 }
 
-/* Bytes on the device for one band of n units, or for several one after another; an eighth more, since blocks of memory come in pages. */
+/*
+ * Bytes on the device for one band of n units, or for several one after another; an eighth more, since blocks of memory
+ * come in pages.
+ */
 size_t
 band_bytes(const job *o, size_t n, bool several)
 {

@@ -40,7 +40,10 @@ struct job {
 /* Returns how many units a band can have so that all of it fits in `room` bytes; 0 if none fits. */
 size_t band_units(job *o, size_t room);
 
-/* Brings band a to its fixpoint, its neighbours staying as they are. Its result has come after gpu_settle(). next: the band that probably follows; n = 0: none. */
+/*
+ * Brings band a to its fixpoint, its neighbours staying as they are. Its result has come after gpu_settle(). next: the band
+ * that probably follows; n = 0: none.
+ */
 int band_settle(job *o, const part *a, const part *next, bool *changed);
 
 #endif

@@ -7,13 +7,14 @@
  *	modes	block = (frequency, gather), thread = curve
  *	cells	block = (frequency, gather), thread = cell of the row
  *	interp	block = (frequency, gather), thread = trace
- *	sums	block = (frequency, gather), thread = curve or trace; term by term, in double, for few traces or curves, and for the right-hand
- *		side of lsq, which magnifies errors
+ *	sums	block = (frequency, gather), thread = curve or trace; term by term, in double, for few traces or curves, and
+ *		for the right-hand side of lsq, which magnifies errors
  *
  * The FFTs between are cuFFT's. Shared (spread): copies of grid + 8 cells, 6.8 KB each at nq 512.
  *
- * Bytes: 8 (nx + nq) a frequency and gather; with the rows of 1.65 nq cells written, transformed in place, and read, 8 (nx + nq + 4 x
- * 1.65 nq). Operations of spread and interp: 8 x (10 + 2) multiplications and additions a trace, frequency and gather.
+ * Bytes: 8 (nx + nq) a frequency and gather; with the rows of 1.65 nq cells written, transformed in place, and read, 8 (nx
+ * + nq + 4 x 1.65 nq). Operations of spread and interp: 8 x (10 + 2) multiplications and additions a trace, frequency and
+ * gather.
  */
 #include "gpu/fft.h"
 #include "gpu/radon/phases.h"

@@ -3,11 +3,11 @@
  *
  *	block	= frequency; 4 warps
  *	column	thread = t[i], the sum over live traces
- *	step	every warp works out the reflection coefficient, so that none waits for another; all threads turn the predictor; then a warp =
- *		right-hand side (gather) extends its solution
+ *	step	every warp works out the reflection coefficient, so that none waits for another; all threads turn the
+ *		predictor; then a warp = right-hand side (gather) extends its solution
  *
- * Where the recursion is not safe (radon/inverse/toeplitz.c: E below 1e-10 of t[0]) the block solves by conjugate gradients, a warp per
- * gather, to the same residual as the CPU, products with T term by term.
+ * Where the recursion is not safe (radon/inverse/toeplitz.c: E below 1e-10 of t[0]) the block solves by conjugate
+ * gradients, a warp per gather, to the same residual as the CPU, products with T term by term.
  *
  * Bytes: the work arrays, (2 + 4 gathers) nq complex doubles a frequency, stay in the caches. Operations: 8 nq^2 for the
  * predictor and 8 nq^2 for each gather, in double; 2 barriers a step.

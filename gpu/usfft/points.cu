@@ -9,8 +9,8 @@
  *
  * Cells are found in double as on the CPU (usfft/sort.c), so that nothing is lost for single values or far points.
  *
- * Bytes for m points: the coordinates twice, 20 m a pass of the sort (2 passes to 65536 tiles), 4 m + (4 + real) dim m written; values
- * once in and once out.
+ * Bytes for m points: the coordinates twice, 20 m a pass of the sort (2 passes to 65536 tiles), 4 m + (4 + real) dim m
+ * written; values once in and once out.
  */
 #include "gpu/usfft/work.h"
 

@@ -14,12 +14,14 @@
  * blocks of their own, and added in their order. Where an axis is shorter than a part, the thread that owns the grid's
  * cell adds all that falls on it.
  *
- * Shared: a part, rows padded to 8 modulo 16 columns for float and P = 8 (4 rows of 8 cells are then in 32 banks), and a batch:
- * 3-D at 7 taps in float 22 planes of 24 x 22 x 8 bytes and 6.6 KB, at 16 in double 31 planes of 15 KB, some 7 at a time, and 13 KB.
+ * Shared: a part, rows padded to 8 modulo 16 columns for float and P = 8 (4 rows of 8 cells are then in 32 banks), and a
+ * batch: 3-D at 7 taps in float 22 planes of 24 x 22 x 8 bytes and 6.6 KB, at 16 in double 31 planes of 15 KB, some 7 at a
+ * time, and 13 KB.
  *
  * Bytes: records (4 + real) dim + 2 reals a point, once a slab; parts in 2-D (1 + (W-1)/16)^2 cells read and written for
- * each cell of the grid. Operations: 2 W^dim (complex by real, added) and 2 dim W ncoef a point; shared memory moves 32 bytes (float:
- * 16) a tap, which is the floor: 7 taps in 2-D at 128 bytes a clock and processor are 6 clocks of one for a point.
+ * each cell of the grid. Operations: 2 W^dim (complex by real, added) and 2 dim W ncoef a point; shared memory moves 32
+ * bytes (float: 16) a tap, which is the floor: 7 taps in 2-D at 128 bytes a clock and processor are 6 clocks of one for a
+ * point.
  */
 #include "gpu/usfft/work.h"
 

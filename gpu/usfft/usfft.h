@@ -11,10 +11,11 @@ extern "C" {
 #endif
 
 /*
- * usfft_points(), usfft_type1() and usfft_type2() on g, with p's window, grid and tables. g holds only the points of the last
- * gpu_usfft_points(), until gpu_release() or until another twin runs on g. The CPU's transforms cannot use these points.
- * The error is within the tolerance of p, as on the CPU, and the bytes are the same in every run. They return what the CPU's
- * functions return, or -EIO: see gpu_why(). The transforms' results have come after gpu_settle(). Grids of 2^31 cells or more give -EIO too.
+ * usfft_points(), usfft_type1() and usfft_type2() on g, with p's window, grid and tables. g holds only the points of the
+ * last gpu_usfft_points(), until gpu_release() or until another twin runs on g. The CPU's transforms cannot use these
+ * points. The error is within the tolerance of p, as on the CPU, and the bytes are the same in every run. They return what
+ * the CPU's functions return, or -EIO: see gpu_why(). The transforms' results have come after gpu_settle(). Grids of 2^31
+ * cells or more give -EIO too.
  */
 int gpu_usfft_points(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt,
 		     const void *c, size_t cstride, size_t *bad);

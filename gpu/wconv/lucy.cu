@@ -24,7 +24,10 @@ fill(T *x, T v, size_t n)
 		x[i] = v;
 }
 
-/* With v = f + sky: r = max(y, 0) / max(v, least), or 0 where y is unknown. part: sums of the squares of y - v over known samples. */
+/*
+ * With v = f + sky: r = max(y, 0) / max(v, least), or 0 where y is unknown. part: sums of the squares of y - v over known
+ * samples.
+ */
 template <class T>
 __global__ void
 divide(const T *y, const T *f, T sky, T least, size_t n, T *r, double *part)

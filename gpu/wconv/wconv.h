@@ -11,9 +11,10 @@ extern "C" {
 #endif
 
 /*
- * wconv_run() on the devices of g, which share out the rows of each step's results. Steps run one after the other, of one plan
- * at a time, by the plan's method and tiles. |error| <= 3e-7 max|F| in float, 1e-14 in double; most of it is the definition's
- * own error. For transforms this was checked with FFTW in place of cuFFT. The results have come after gpu_settle(). Returns 0, -ENOMEM, or -EIO: see gpu_why().
+ * wconv_run() on the devices of g, which share out the rows of each step's results. Steps run one after the other, of one
+ * plan at a time, by the plan's method and tiles. |error| <= 3e-7 max|F| in float, 1e-14 in double; most of it is the
+ * definition's own error. For transforms this was checked with FFTW in place of cuFFT. The results have come after
+ * gpu_settle(). Returns 0, -ENOMEM, or -EIO: see gpu_why().
  */
 int gpu_wconv_run(struct gpu *g, struct wconv_plan *p, const void *in, void *out);
 

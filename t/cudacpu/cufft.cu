@@ -1,7 +1,8 @@
 /*
- * The functions of cuFFT that gpu/fft.cu asks for, by FFTW. As strict as cuFFT is: pointers at a complex number's boundary, a
- * plan must have been told its work space before it is used, NULL where it needs none, and c2r out of place destroys its input. Stricter, since
- * its manual says nothing of them: rows of reals have an even length, and no plan changes its work space while a graph is captured.
+ * The functions of cuFFT that gpu/fft.cu asks for, by FFTW. As strict as cuFFT is: pointers at a complex number's boundary,
+ * a plan must have been told its work space before it is used, NULL where it needs none, and c2r out of place destroys its
+ * input. Stricter, since its manual says nothing of them: rows of reals have an even length, and no plan changes its work
+ * space while a graph is captured.
  */
 #include <mutex>
 
