@@ -136,10 +136,12 @@ scan_around(const grid &w, const nodes &k, query &q)
 		if (((unsigned)r | (unsigned)g | (unsigned)b) > 63)
 			continue;
 		const unsigned id = node_id(0, (unsigned)r, (unsigned)g, (unsigned)b);
-		if (k.label[0][id] < EMPTY && k.label[0][id] == q.tree)
+		if (is_out(q, 4 * r, 4 * g, 4 * b, 4))
 			continue;
-		if (k.bits[0][id] && !is_out(q, 4 * r, 4 * g, 4 * b, 4))
-			scan_block(w, k, id, q);
+		const unsigned label = k.label[0][id];
+		if (label == EMPTY || label == q.tree)
+			continue;
+		scan_block(w, k, id, q);
 	}
 	return (unsigned)((inside + 5) * (inside + 5));
 }
@@ -164,7 +166,7 @@ visit(const grid &w, const nodes &k, unsigned parent, query &q)
 		const int r = at[0] + (int)(t >> 4), g = at[1] + (int)(t >> 2 & 3),
 			  b = at[2] + (int)(t & 3);
 		const unsigned id = node_id(level, (unsigned)r, (unsigned)g, (unsigned)b);
-		if (k.label[level][id] == q.tree || is_out(q, r * size, g * size, b * size, size))
+		if (is_out(q, r * size, g * size, b * size, size) || k.label[level][id] == q.tree)
 			continue;
 		if constexpr (level == 0)
 			scan_block(w, k, id, q);
