@@ -12,11 +12,24 @@ namespace
 
 constexpr unsigned NODE = 256;
 
-struct pixel {
-	u64 key, at; /* at: the place of the key in the field, counted in keys */
+/* at: the place of the key in the field, counted in keys. Both are moved at once. */
+struct alignas(16) pixel {
+	u64 key, at;
 };
 
 /* --- sorted nodes -------------------------------------------------------------------------------------------------- */
+
+/* Puts the higher of two pixels first, or last. */
+__device__ void
+order_pair(pixel *first, pixel *last, bool down)
+{
+	const pixel a = *first, b = *last;
+
+	if ((a.key < b.key) == down) {
+		*first = b;
+		*last = a;
+	}
+}
 
 /* Sorts s[0..n), which is bitonic, into descending order. n <= 2 NODE. */
 __device__ void
@@ -25,11 +38,8 @@ order_bitonic(pixel *s, unsigned n)
 	for (unsigned half = n / 2; half; half /= 2) {
 		__syncthreads();
 		const unsigned t = threadIdx.x, i = 2 * t - (t & (half - 1));
-		if (t < n / 2 && s[i].key < s[i + half].key) {
-			const pixel lower = s[i];
-			s[i] = s[i + half];
-			s[i + half] = lower;
-		}
+		if (t < n / 2)
+			order_pair(s + i, s + i + half, true);
 	}
 	__syncthreads();
 }
@@ -43,11 +53,8 @@ sort_node(pixel *s)
 			__syncthreads();
 			const unsigned t = threadIdx.x, i = 2 * t - (t & (half - 1));
 			const bool down = !(i & run) || run == NODE;
-			if (t < NODE / 2 && (s[i].key < s[i + half].key) == down) {
-				const pixel other = s[i];
-				s[i] = s[i + half];
-				s[i + half] = other;
-			}
+			if (t < NODE / 2)
+				order_pair(s + i, s + i + half, down);
 		}
 	__syncthreads();
 }
