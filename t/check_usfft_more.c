@@ -246,7 +246,10 @@ check_pipe(void)
 	      "two points in one place share its weight", "%g and %g", w[0] * 256, w[256] * 256);
 }
 
-/* A point at radius r of a spoke stands for its part of a ring, also in the middle, where points are dense. */
+/*
+ * A point at radius r of a spoke stands for its part of a ring, also in the middle, where points are dense. The ends of
+ * spokes stand for empty places, too.
+ */
 static void
 check_pipe_spokes(void)
 {
@@ -266,7 +269,8 @@ check_pipe_spokes(void)
 		die("no weights");
 	for (size_t j = 0; j < M; j++) {
 		const double r = hypot(x[2 * j], x[2 * j + 1]);
-		worst = fmax(worst, fabs(w[j] / (M_PI * r / SPOKES / SAMPLES) - 1));
+		if (r < .45)
+			worst = fmax(worst, fabs(w[j] / (M_PI * r / SPOKES / SAMPLES) - 1));
 	}
 	check(worst <= .1, "weights of spokes are shares of rings", "off by %g", worst);
 }
