@@ -130,6 +130,36 @@ there_and_back() {
 	done
 }
 
+@test "OME's and ImageJ's descriptions follow the samples, or are left out" {
+	need_tifffile
+	/usr/bin/python3 - <<-'END'
+		import numpy, tifffile
+		a = numpy.arange(3 * 4 * 2 * 5 * 7, dtype='u2').reshape(3, 4, 2, 5, 7)
+		tifffile.imwrite('o.tif', a, ome=True, metadata={'axes': 'TZCYX', 'Channel': {'Name': ['DAPI', 'GFP']},
+		    'SignificantBits': 12, 'TimeIncrement': 250, 'TimeIncrementUnit': 'ms'})
+		tifffile.imwrite('j.tif', a, imagej=True, metadata={'axes': 'TZCYX', 'finterval': 250, 'tunit': 'ms'})
+	END
+	for f in o.tif j.tif; do
+		tifftoraw $f | rawinfo | grep -x 'spacings: nan nan nan nan 0.25'
+		tifftoraw $f | rawaxes --order=0,1,3,2,4 2>/dev/null | rawtotiff 2>said >swapped.tif
+		grep 'no place for the order of the axes' said
+	done
+	tifftoraw o.tif | rawaxes --crop=0:2:6 --crop=1:1:4 | rawmath --type=float 'a / 2' | rawtotiff >part.tif 2>said
+	[ ! -s said ]
+	tifftoraw o.tif | rawaxes --slice=2:1 | rawtotiff 2>said >one.tif
+	[ "$(cat said)" = "rawtotiff: OME's description is no longer true, and is left out with what it says of channels" ]
+	/usr/bin/python3 - <<-'END'
+		import tifffile
+		t = tifffile.TiffFile('part.tif')
+		a, b = tifffile.imread('o.tif')[..., 1:4, 2:6] / 2, t.series[0]
+		assert b.axes == 'TZCYX' and b.dtype == 'f4' and b.shape == a.shape and (b.asarray() == a).all()
+		for text in 'Type="float"', 'SizeX="4"', 'SizeY="3"', 'Name="GFP"':
+		    assert text in t.ome_metadata, t.ome_metadata
+		assert tifffile.TiffFile('one.tif').series[0].axes == 'TZYX'
+	END
+	tifftoraw o.tif | rawtotiff | tifftoraw | cmp - <(tifftoraw o.tif)
+}
+
 @test "tifffile and OpenCV read what rawtotiff writes" {
 	need_tifffile
 	gen --type=ushort values 5x3 $(seq 1000 1014) >a

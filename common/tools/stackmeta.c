@@ -71,6 +71,25 @@ take_unit(const char *s, const char *ends, char unit[16])
 		strcpy(unit, "um");
 }
 
+/* Reads a time and its unit, which ends at one of `ends`. Returns seconds; NaN when one of them is malformed. */
+static double
+seconds_at(const char *s, const char *unit, const char *ends)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} units[] = {{"", 1},	   {"s", 1},	   {"sec", 1},	 {"seconds", 1},
+		     {"ms", 1e-3}, {"msec", 1e-3}, {"us", 1e-6}, {"ns", 1e-9},
+		     {"min", 60},  {"h", 3600},	   {"d", 86400}};
+	char name[16];
+
+	take_unit(unit, ends, name);
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (!strcmp(name, units[i].name))
+			return distance_at(s) * units[i].seconds;
+	return NAN;
+}
+
 static void
 add_axis(struct stackmeta *m, char name, size_t n)
 {
@@ -89,6 +108,8 @@ add_axis(struct stackmeta *m, char name, size_t n)
 static void
 read_imagej(const char *text, struct stackmeta *m)
 {
+	static const char *const units[] = {"unit", "yunit", "zunit"};
+
 	m->imagej = true;
 	m->n = 1;
 	add_axis(m, 'c', count_at(line_value(text, "channels")));
@@ -97,9 +118,11 @@ read_imagej(const char *text, struct stackmeta *m)
 	if (m->n == 1 && line_value(text, "images"))
 		add_axis(m, 'n', count_at(line_value(text, "images")));
 	m->spacing[2] = distance_at(line_value(text, "spacing"));
-	m->interval = distance_at(line_value(text, "finterval"));
-	for (int i = 0; i < 3; i++)
-		take_unit(line_value(text, "unit"), "\n", m->unit[i]);
+	m->interval = seconds_at(line_value(text, "finterval"), line_value(text, "tunit"), "\n");
+	for (int i = 0; i < 3; i++) {
+		const char *own = line_value(text, units[i]);
+		take_unit(own ? own : line_value(text, "unit"), "\n", m->unit[i]);
+	}
 }
 
 static void
@@ -126,7 +149,8 @@ read_ome(const char *pixels, size_t planes, struct stackmeta *m)
 		if (!isnan(m->spacing[i]) && !m->unit[i][0])
 			strcpy(m->unit[i], "um"); /* the default of OME's schema */
 	}
-	m->interval = distance_at(attribute(pixels, "TimeIncrement"));
+	m->interval = seconds_at(attribute(pixels, "TimeIncrement"),
+				 attribute(pixels, "TimeIncrementUnit"), "\"'");
 }
 
 void
@@ -139,6 +163,22 @@ stackmeta_read(const char *text, size_t planes, struct stackmeta *m)
 		read_imagej(text, m);
 	else if (strstr(text, "<OME") && (pixels = strstr(text, "<Pixels")))
 		read_ome(pixels + 7, planes, m);
+}
+
+char *
+stackmeta_set(const char *text, const char *name, const char *value)
+{
+	const char *pixels = strstr(text, "<Pixels");
+	const char *old = pixels ? attribute(pixels + 7, name) : NULL;
+	const char *end = old ? strchr(old, old[-1]) : NULL;
+	const size_t before = end ? (size_t)(old - text) : strlen(text);
+	char *s = malloc(strlen(text) + strlen(value) + 1);
+
+	if (!s)
+		return NULL;
+	memcpy(s, text, before);
+	strcpy(s + before, end ? value : "");
+	return strcat(s, end ? end : "");
 }
 
 void

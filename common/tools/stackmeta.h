@@ -22,6 +22,12 @@ struct stackmeta {
 /* planes: samples of a pixel. OME counts them among its channels. */
 void stackmeta_read(const char *text, size_t planes, struct stackmeta *m);
 
+/*
+ * Returns a copy of the text in which the attribute of OME's first element Pixels has the value, if the element has the
+ * attribute. The caller frees it. NULL: there is no memory.
+ */
+char *stackmeta_set(const char *text, const char *name, const char *value);
+
 /* Writes the text that ImageJ reads into text[0..room). */
 void stackmeta_print(const struct stackmeta *m, char *text, size_t room);
 

@@ -142,16 +142,79 @@ same_number(double a, double b)
 	return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-6 * fabs(a);
 }
 
+/* Whether the axes of pages are still those of the item's own description. An axis without a label may be any of them. */
+static bool
+same_axes(const struct stackmeta *then, const struct img *x, const struct tiffput_pages *p)
+{
+	const char *name = then->order;
+	const size_t *n = then->size;
+
+	for (int i = p->row + 2; i < x->dim; i++) {
+		const struct img_axis *a = &x->axis[i];
+		if (a->n == 1)
+			continue;
+		if (!*name || a->n != *n++ || (a->label && *a->label && *a->label != *name))
+			return false;
+		name++;
+	}
+	return !*name;
+}
+
 /* Whether the item's own description, from its file, is still true. */
 static bool
-still_true(const struct stackmeta *then, const struct stackmeta *now)
+still_true(const struct stackmeta *then, const struct stackmeta *now, const struct img *x,
+	   const struct tiffput_pages *p)
 {
 	if (!then->imagej && !then->ome)
 		return now->n == 1;
-	bool same = then->n == now->n && same_number(then->spacing[2], now->spacing[2]);
+	bool same = then->n == now->n && same_axes(then, x, p) &&
+		    same_number(then->spacing[2], now->spacing[2]);
 	for (int i = 0; i < 2; i++)
 		same &= isnan(then->spacing[i]) || same_number(then->spacing[i], now->spacing[i]);
 	return same;
+}
+
+/* OME's name for the type of samples; NULL where it has none. */
+static const char *
+ome_type(const struct img *x, const struct tiffput_pages *p)
+{
+	static const char *const names[] = {
+	    [IMG_I8] = "int8",	 [IMG_U8] = "uint8",   [IMG_I16] = "int16", [IMG_U16] = "uint16",
+	    [IMG_I32] = "int32", [IMG_U32] = "uint32", [IMG_I64] = NULL,    [IMG_U64] = NULL,
+	    [IMG_F32] = "float", [IMG_F64] = "double"};
+
+	if (p->complex)
+		return x->type == IMG_F64 ? "double-complex" : "complex";
+	return p->bits == 1 ? "bit" : names[x->type];
+}
+
+/* Sets an attribute in OME's text, which it replaces. Returns whether that changed the text. */
+static bool
+set_ome(char **text, const char *name, const char *value)
+{
+	char *next = stackmeta_set(*text, name, value);
+
+	if (!next)
+		die("no memory for OME's description");
+	const bool changed = strcmp(next, *text) != 0;
+	free(*text);
+	*text = next;
+	return changed;
+}
+
+/* Brings the type and the size of pictures in OME's text up to date. */
+static void
+update_ome(char **text, const struct img *x, const struct tiffput_pages *p)
+{
+	char number[24];
+
+	snprintf(number, sizeof number, "%zu", p->bits);
+	if (set_ome(text, "Type", ome_type(x, p)))
+		set_ome(text, "SignificantBits", number);
+	snprintf(number, sizeof number, "%zu", p->w);
+	set_ome(text, "SizeX", number);
+	snprintf(number, sizeof number, "%zu", p->h);
+	set_ome(text, "SizeY", number);
 }
 
 /* Whether the axes are in the order c, z, t, the only one that ImageJ reads. */
@@ -180,7 +243,13 @@ set_description(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 
 	describe(x, p, &now);
 	stackmeta_read(old ? old : "", p->planes, &then);
-	if (old && still_true(&then, &now)) {
+	const bool keep = old && still_true(&then, &now, x, p) && (!then.ome || ome_type(x, p));
+	if (old && then.ome && !keep)
+		warn("OME's description is no longer true, and is left out with what it says of "
+		     "channels");
+	if (keep) {
+		if (then.ome)
+			update_ome(&old, x, p);
 		TIFFSetField(t, TIFFTAG_IMAGEDESCRIPTION, old);
 	} else if (p->n > 1 || (odd_unit && !isnan(a->spacing))) {
 		if (!is_in_order(&now))

@@ -22,6 +22,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		memcpy(text, bytes, n);
 	text[n] = 0;
 	stackmeta_read(text, 1 + n % 4, &m);
+	free(stackmeta_set(text, "Type", "float"));
 	if (strlen(m.order) > 3)
 		abort();
 	for (size_t i = 0; m.n && i < strlen(m.order); i++)
