@@ -1,168 +1,129 @@
+/*
+ * The FFTs are those of the grid of a transform, which leave out rows and columns without modes. The first one makes the
+ * sums with sign -1. The second one has to have the sign +1, so its input and output are conjugated.
+ */
 #include <errno.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "common/fft.h"
 #include "common/mem.h"
 #include "common/par.h"
+#include "usfft/grid/modes.h"
+#include "usfft/loops/loops.h"
 #include "usfft/toeplitz.h"
 
-enum { BATCH = 4 }; /* columns at a time; fft_size() returns multiples of it */
-
-void
-usfft_toeplitz_free(struct toeplitz *t)
+/* Returns a length of FFTs of at least n cells. Batches of rows ask for multiples of 8, and a cut 1-D grid for 256. */
+static size_t
+length(size_t n, size_t step)
 {
-	for (int d = 0; d < 2; d++)
-		for (int a = 0; a < t->dim; a++)
-			if (t->fft[d][a])
-				fftw_destroy_plan(t->fft[d][a]);
-	weir_free(t->symbol);
-	weir_free(t->work);
+	for (n = (n + step - 1) / step * step; fft_size(n) != n;)
+		n += step;
+	return n;
 }
 
+/* Makes a grid for the modes of o, of 2 half - 1 cells along each axis or more, which divides no window out. */
 static int
-alloc_toeplitz(struct toeplitz *t, const struct usfft_options *o)
+make_grid(struct grid *g, const struct usfft_options *o, const size_t half[3])
 {
-	size_t cells = 1, stride = 1;
-
-	t->dim = o->dim;
-	t->threads = o->threads;
-	t->took = o->took ? o->took : &t->own;
-	for (int a = 0; a < 3; a++) {
-		t->n[a] = a < o->dim ? o->n[a] : 1;
-		t->len[a] = a < o->dim ? fft_size(2 * t->n[a] - 1) : 1;
-		t->tail[a] = o->fft_order ? t->n[a] / 2 : 0;
-		if (!weir_mul(cells, t->len[a], &cells))
-			return -EOVERFLOW;
+	*g = (struct grid){
+	    .layers = 1, .copies = 1, .ops = &usfft_loops(o->registers, false)->batch};
+	for (int a = 0; a < 3; a++)
+		g->n[a] = a < o->dim ? length(2 * half[a] - 1, o->dim > 1 ? 8 : 256) : 1;
+	const int err = grid_make(g, o);
+	for (int a = 0; a < o->dim && !err; a++) {
+		double *undo = weir_alloc(o->n[a] / 2 + 1, sizeof *undo);
+		g->undo[a] = undo;
+		if (!undo)
+			return -ENOMEM;
+		for (size_t k = 0; k <= o->n[a] / 2; k++)
+			undo[k] = 1;
 	}
-	t->rows = t->len[1] * t->len[2];
-	t->work = weir_alloc(cells, sizeof *t->work);
-	t->symbol = weir_alloc(cells, sizeof *t->symbol);
-	if (!t->work || !t->symbol)
-		return -ENOMEM;
-	for (int a = 0; a < o->dim; stride *= t->len[a++])
-		for (int d = 0; d < 2; d++) {
-			const int n = (int)t->len[a], s = (int)stride;
-			t->fft[d][a] = fftw_plan_many_dft(
-			    1, &n, a ? BATCH : 1, t->work, NULL, s, 1, t->work, NULL, s, 1,
-			    d ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
-			if (!t->fft[d][a])
-				return -ENOMEM;
-		}
-	return 0;
+	return err;
 }
 
-/* Transforms the work array along one axis after the other. */
+/* Writes all modes to the grid and transforms them. */
 static void
-run_fft(struct toeplitz *t, int inverse)
+to_grid(struct grid *g, const double *modes)
 {
-	const size_t nx = t->len[0], ny = t->len[1], nz = t->len[2];
+	const size_t n = g->modes[0], rows = g->modes[1] * g->modes[2];
 
-#pragma omp parallel num_threads(t->threads)
-	{
-#pragma omp for schedule(static)
-		for (size_t r = 0; r < t->rows; r++)
-			fftw_execute_dft(t->fft[inverse][0], t->work + r * nx, t->work + r * nx);
-		if (t->dim > 1) {
-#pragma omp for schedule(static)
-			for (size_t i = 0; i < nz * (nx / BATCH); i++) {
-				fftw_complex *at =
-				    t->work + i / (nx / BATCH) * nx * ny + i % (nx / BATCH) * BATCH;
-				fftw_execute_dft(t->fft[inverse][1], at, at);
-			}
-		}
-		if (t->dim > 2) {
-#pragma omp for schedule(static)
-			for (size_t i = 0; i < nx * ny / BATCH; i++)
-				fftw_execute_dft(t->fft[inverse][2], t->work + i * BATCH,
-						 t->work + i * BATCH);
+	grid_clear(g);
+#pragma omp parallel for num_threads(g->threads) schedule(static)
+	for (size_t r = 0; r < rows; r++)
+		modes_put(g, 1, r, 0, n, modes + 2 * r * n);
+	modes_to_grid(g);
+}
+
+/* Whether a row of the grid holds cells, and is no padding. */
+static bool
+holds_cells(const struct grid *g, size_t row)
+{
+	return g->dim < 3 || row % g->plane < g->n[1];
+}
+
+/* Transforms column T to its symbol. T is Hermitian, so the symbol is real. */
+static int
+make_symbol(struct toeplitz *t, const struct usfft_options *o, const double *column)
+{
+	struct usfft_options twice = *o;
+	struct grid g;
+
+	twice.fft_order = true;
+	for (int a = 0; a < o->dim; a++)
+		twice.n[a] = 2 * o->n[a] - 1;
+	int err = make_grid(&g, &twice, o->n);
+	if (!err && !(t->symbol = weir_alloc(g.cells, sizeof *t->symbol)))
+		err = -ENOMEM;
+	if (!err) {
+		const double *cell = g.data;
+		const double scale = 1 / ((double)g.n[0] * (double)g.n[1] * (double)g.n[2]);
+		to_grid(&g, column);
+		for (size_t r = 0; r < g.rows; r++) {
+			const size_t at = r * g.ld, end = at + (holds_cells(&g, r) ? g.rowlen : 0);
+			for (size_t i = at; i < end; i++)
+				t->symbol[i] = cell[2 * i] * scale;
 		}
 	}
-}
-
-/* Transforms column T, of 2 n - 1 modes per axis in FFT order, to its symbol. T is Hermitian, so the symbol is real. */
-static void
-make_symbol(struct toeplitz *t, const double *column)
-{
-	const size_t *n = t->n, *len = t->len;
-	size_t cells = len[0] * t->rows, at[3], i = 0;
-
-	memset(t->work, 0, cells * sizeof *t->work);
-	for (size_t z = 0; z < 2 * n[2] - 1; z++)
-		for (size_t y = 0; y < 2 * n[1] - 1; y++)
-			for (size_t x = 0; x < 2 * n[0] - 1; x++, i++) {
-				const size_t k[3] = {x, y, z};
-				for (int a = 0; a < 3; a++)
-					at[a] = k[a] < n[a] ? k[a] : len[a] - (2 * n[a] - 1 - k[a]);
-				memcpy(t->work[(at[2] * len[1] + at[1]) * len[0] + at[0]],
-				       column + 2 * i, 2 * sizeof *column);
-			}
-	run_fft(t, 0);
-	for (size_t c = 0; c < cells; c++)
-		t->symbol[c] = t->work[c][0] / (double)cells;
-}
-
-/* The index of the mode in a cell of an axis; n when the cell holds no mode. */
-static size_t
-mode_of_cell(const struct toeplitz *t, int a, size_t cell)
-{
-	const size_t n = t->n[a], tail = t->tail[a], gap = t->len[a] - n;
-
-	if (cell < n - tail)
-		return cell;
-	return cell >= n - tail + gap ? cell - gap : n;
-}
-
-/* The cell of an axis that holds mode i. */
-static size_t
-cell_of_mode(const struct toeplitz *t, int a, size_t i)
-{
-	return i < t->n[a] - t->tail[a] ? i : t->len[a] - t->n[a] + i;
+	grid_free(&g);
+	return err;
 }
 
 void
 usfft_toeplitz_apply(struct toeplitz *t, const double *in, double *out)
 {
-	const size_t *n = t->n, nx = t->len[0], tail = t->tail[0], head = n[0] - tail;
-
-#pragma omp parallel for num_threads(t->threads) schedule(static)
-	for (size_t r = 0; r < t->rows; r++) {
-		const size_t y = mode_of_cell(t, 1, r % t->len[1]),
-			     z = mode_of_cell(t, 2, r / t->len[1]);
-		fftw_complex *row = t->work + r * nx;
-		memset(row, 0, nx * sizeof *row);
-		if (y == n[1] || z == n[2])
-			continue;
-		const double *from = in + 2 * (z * n[1] + y) * n[0];
-		memcpy(row, from, head * sizeof *row);
-		memcpy(row + nx - tail, from + 2 * head, tail * sizeof *row);
-	}
+	struct grid *g = &t->grid;
+	const size_t n = g->modes[0], rows = g->modes[1] * g->modes[2];
 	double start = clock_now();
-	run_fft(t, 0);
-#pragma omp parallel for num_threads(t->threads) schedule(static)
-	for (size_t r = 0; r < t->rows; r++)
-		for (size_t i = r * nx; i < (r + 1) * nx; i++) {
-			t->work[i][0] *= t->symbol[i];
-			t->work[i][1] *= t->symbol[i];
+
+	to_grid(g, in);
+#pragma omp parallel for num_threads(g->threads) schedule(static)
+	for (size_t r = 0; r < g->rows; r++) {
+		const double *symbol = t->symbol + r * g->ld;
+		double *cell = (double *)g->data + 2 * r * g->ld;
+		for (size_t i = 0; holds_cells(g, r) && i < g->rowlen; i++) {
+			cell[2 * i] *= symbol[i];
+			cell[2 * i + 1] *= -symbol[i];
 		}
-	run_fft(t, 1);
-	clock_charge(&start, &t->took->fft);
-#pragma omp parallel for num_threads(t->threads) schedule(static)
-	for (size_t r = 0; r < n[1] * n[2]; r++) {
-		const size_t y = cell_of_mode(t, 1, r % n[1]), z = cell_of_mode(t, 2, r / n[1]);
-		fftw_complex *row = t->work + (z * t->len[1] + y) * nx;
-		memcpy(out + 2 * r * n[0], row, head * sizeof *row);
-		memcpy(out + 2 * (r * n[0] + head), row + nx - tail, tail * sizeof *row);
 	}
+	grid_to_modes(g);
+	clock_charge(&start, &t->took->fft);
+#pragma omp parallel for num_threads(g->threads) schedule(static)
+	for (size_t r = 0; r < rows; r++)
+		modes_get(g, -1, r, 0, n, out + 2 * r * n);
 }
 
 int
 usfft_toeplitz_make(struct toeplitz *t, const struct usfft_options *o, const double *column)
 {
 	*t = (struct toeplitz){0};
-	const int err = alloc_toeplitz(t, o);
+	t->took = o->took ? o->took : &t->own;
+	const int err = make_symbol(t, o, column);
+	return err ? err : make_grid(&t->grid, o, o->n);
+}
 
-	if (!err)
-		make_symbol(t, column);
-	return err;
+void
+usfft_toeplitz_free(struct toeplitz *t)
+{
+	grid_free(&t->grid);
+	weir_free(t->symbol);
 }

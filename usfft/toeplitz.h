@@ -5,19 +5,12 @@
 #ifndef WEIR_USFFT_TOEPLITZ_H
 #define WEIR_USFFT_TOEPLITZ_H
 
-#include <fftw3.h>
-
-#include "usfft/usfft.h"
+#include "usfft/grid/grid.h"
 
 struct toeplitz {
-	int dim, threads;
-	size_t n[3], len[3]; /* modes; sizes of the FFT, at least 2 n - 1 */
-	/* The number of modes at the end of an axis of the FFT: the negative ones in FFT order. */
-	size_t tail[3];
-	size_t rows;	     /* len[1] * len[2] */
-	double *symbol;	     /* owned: the transform of T, real, divided by the number of cells */
-	fftw_complex *work;  /* owned */
-	fftw_plan fft[2][3]; /* [inverse][axis] */
+	struct grid grid; /* of at least 2 n - 1 cells along each axis */
+	double *
+	    symbol; /* owned: the transform of T, real, divided by the number of cells; as the grid is laid out */
 	struct usfft_seconds own, *took; /* took: the caller's, or own */
 };
 
