@@ -74,7 +74,7 @@ find_nu(struct radon_work *w, const float *in, double *nu)
 	if (!w->evidence)
 		return true;
 	const int err = radon_evidence_run(w->evidence, in, nu);
-	*nu = err ? NAN : *nu * .2;
+	*nu = err ? NAN : *nu * .1;
 	return !err;
 }
 

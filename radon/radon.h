@@ -122,7 +122,7 @@ struct radon_options {
 	double fmin, fmax; /* Hz; frequencies outside are 0; fmax 0: Nyquist */
 	double nu;	   /* lsq, sparse: NU, >= 0 */
 	/*
-	 * sparse with one axis of curves that are no hyperbolas: each run finds its NU, a fifth of that of radon_noise(). The panel
+	 * sparse with one axis of curves that are no hyperbolas: each run finds its NU, a tenth of that of radon_noise(). The panel
 	 * of sparse has the energy of the signal in few places, where a curve therefore has more than an equal part.
 	 */
 	bool find_nu;

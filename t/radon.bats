@@ -295,7 +295,7 @@ near() {
 	fails 2 "--lsq: 'autumn' is not a number" radon $curves --lsq=autumn </dev/null
 }
 
-@test "radon: --sparse=auto takes a fifth of that NU, and noise leaves the primaries better" {
+@test "radon: --sparse=auto takes a tenth of that NU, and noise leaves the primaries better" {
 	gencmp --part=multiples >multiples
 	gencmp >clean
 	change clean 'srand 1 unless $n++; $_ + .4 * (rand() + rand() + rand() - 1.5)' >noisy
@@ -303,7 +303,7 @@ near() {
 		radon $curves --sparse=auto --subtract --mute=.1 --quiet -v $g 2>err >o-$g
 		nu=$(sed -n 's/.*, NU \([^,]*\),.*/\1/p' err)
 		radon $curves --lsq=auto --quiet -v $g 2>&1 >/dev/null |
-			grep -q ", NU $(awk "BEGIN { print 5 * $nu }"),"
+			grep -q ", NU $(awk "BEGIN { print 10 * $nu }"),"
 		radon $curves --sparse=$nu --subtract --mute=.1 --quiet $g >o
 		cmp <(samples o) <(samples o-$g)
 	done

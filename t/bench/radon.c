@@ -60,7 +60,7 @@ options(size_t nt, size_t nx, size_t nq, int threads)
 				  .dq = .9 / (double)(nq > 1 ? nq - 1 : 1),
 				  .nu = .05,
 				  .outer = 3,
-				  .inner = 10,
+				  .inner = 20,
 				  .threads = threads};
 	struct check_rng rng = {1};
 	double *g = weir_xalloc(nx, sizeof *g);
