@@ -2,7 +2,8 @@
  * The tree of 8-bit colours. Near ones first, by shells of equal d2 = 1, 2, 3, as on the CPU (emst/lattice/shells.c): all
  * pairs of one offset are two rows of bits joined by &, most of them dropped by the CPU's exact prunes.
  *
- *	offer_pairs	warp = a row of 256 colours, blockIdx.y = offset, lane = a colour of each half word that is left
+ *	offer_pairs	thread = a word of 64 colours, blockIdx.y = offset; then, word after word of its warp that has pairs left,
+ *			lane = a colour of each half
  *	hook, relabel	thread = colour
  *
  * In a shell d2 is the same, so an edge is 48 bits, span and lo, and a tree's first edge is one 64-bit atomic minimum; a tree whose
@@ -21,7 +22,7 @@ extern "C" {
 namespace
 {
 
-constexpr unsigned THREADS = 256, WARPS = THREADS / 32, SHELLS = 3, MAXOFFSETS = 6;
+constexpr unsigned THREADS = 256, SHELLS = 3, MAXOFFSETS = 6;
 
 struct offsets {
 	int n;
@@ -45,6 +46,8 @@ prune(const u64 *u, const u64 *v, int r, int g, int b, unsigned d2, u64 before)
 	const u64 pairs = u[0] & grid_shift(v, b);
 	u64 x = pairs & ~(pairs << 1 | before);
 
+	if (!x)
+		return 0;
 	if (d2 > 1) {
 		if (sb)
 			x &= ~grid_shift(u, sb) & ~grid_shift(v, b - sb);
@@ -74,29 +77,38 @@ offer(const grid &w, unsigned lo, unsigned hi)
 		atomicMin(&w.best[b], key);
 }
 
+/* The pairs of word k of the row of colours r, g with the row that is (dr, dg) away, those that the prunes leave. */
+__device__ u64
+pairs_of(const grid &w, unsigned row, unsigned k, int dr, int dg, int db)
+{
+	const int r = (int)(row >> 8), g = (int)(row & 255);
+
+	if (r + dr > 255 || (unsigned)(g + dg) > 255)
+		return 0;
+	const u64 *u = grid_words(w, r, g) + k, *v = grid_words(w, r + dr, g + dg) + k;
+	/* A run along blue is one chain: no pair is dropped but those of the same row's left neighbour. */
+	if (!dr && !dg)
+		return u[0] & grid_shift(v, db);
+	const u64 left = k ? (u[-1] & grid_shift(v - 1, db)) >> 63 : 0;
+	return prune(u, v, dr, dg, db, w.shell, left);
+}
+
 __global__ void
 offer_pairs(const grid w, const offsets s)
 {
-	const unsigned i = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
+	const unsigned i = blockIdx.x * THREADS + threadIdx.x, lane = threadIdx.x % 32, k = i % 4;
 	const int dr = s.o[blockIdx.y].r, dg = s.o[blockIdx.y].g, db = s.o[blockIdx.y].b;
+	const unsigned row = i / 4 < w.rows ? w.row[i / 4] : 0;
+	const u64 x = i / 4 < w.rows ? pairs_of(w, row, k, dr, dg, db) : 0;
 
-	if (i >= w.rows)
-		return;
-	const int r = (int)(w.row[i] >> 8), g = (int)(w.row[i] & 255);
-	if (r + dr > 255 || (unsigned)(g + dg) > 255)
-		return;
-	const u64 *u = grid_words(w, r, g), *v = grid_words(w, r + dr, g + dg);
-	for (unsigned k = 0; k < 4; k++, u++, v++) {
-		/* A run along blue is one chain: no pair is dropped but those of the same row's left neighbour. */
-		const bool run = !dr && !dg;
-		const u64 left = k ? (u[-1] & grid_shift(v - 1, db)) >> 63 : 0;
-		const u64 x =
-		    run ? u[0] & grid_shift(v, db) : prune(u, v, dr, dg, db, w.shell, left);
-		for (unsigned bit = lane; bit < 64; bit += 32) {
-			const unsigned lo = w.row[i] << 8 | k << 6 | bit;
-			if (x >> bit & 1)
-				offer(w, lo, (unsigned)((int)lo + dr * 65536 + dg * 256 + db));
-		}
+	for (unsigned left = __ballot_sync(~0u, x != 0); left; left &= left - 1) {
+		const int of = __ffs((int)left) - 1;
+		const u64 pairs = __shfl_sync(~0u, x, of);
+		const unsigned first = __shfl_sync(~0u, row << 8 | k << 6, of);
+		for (unsigned bit = lane; bit < 64; bit += 32)
+			if (pairs >> bit & 1)
+				offer(w, first | bit,
+				      (unsigned)((int)(first | bit) + dr * 65536 + dg * 256 + db));
 	}
 }
 
@@ -200,8 +212,9 @@ join_shell(struct gpu *g, grid w, unsigned d2, unsigned *edges)
 		before = *edges;
 		if ((err = gpu_begin(g)) || (err = emst_forget(g, w)))
 			return err;
-		GPU_LAUNCH(g, offer_pairs, dim3((w.rows + WARPS - 1) / WARPS, (unsigned)s.n),
-			   THREADS, 0, w, s);
+		GPU_LAUNCH(g, offer_pairs,
+			   dim3((4 * w.rows + THREADS - 1) / THREADS, (unsigned)s.n), THREADS, 0, w,
+			   s);
 		if ((err = emst_hook(g, w, edges)))
 			return err;
 	} while (*edges > before && *edges + 1 < w.n);
