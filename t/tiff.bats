@@ -160,6 +160,31 @@ there_and_back() {
 	tifftoraw o.tif | rawtotiff | tifftoraw | cmp - <(tifftoraw o.tif)
 }
 
+@test "tags of other programs come back, or are named" {
+	need_tifffile
+	/usr/bin/python3 - <<-'END'
+		import numpy, tifffile
+		a = numpy.arange(2 * 5 * 7, dtype='u2').reshape(2, 5, 7)
+		tifffile.imwrite('j.tif', a, imagej=True, metadata={'axes': 'ZYX', 'Labels': ['one', 'two'], 'Info': 'who'})
+		tifffile.imwrite('x.tif', a[0], metadata=None, extratags=[(700, 1, 3, b'<x>', True), (65003, 2, 0, 'Beam=5', True),
+		    (65001, 3, 2, (7, 65535), True), (34665, 4, 1, 8, True), (65002, 12, 1, .5, True)])
+	END
+	tifftoraw x.tif >x 2>said
+	[ "$(cat said)" = 'tifftoraw: x.tif: tags are left out: 34665 65002' ]
+	rawtotiff x >y.tif
+	tifftoraw j.tif | rawmath --type=float 'a * 2' | rawtotiff >k.tif
+	tifftoraw j.tif | rawaxes --flip=2 | rawtotiff >l.tif
+	/usr/bin/python3 - <<-'END'
+		import tifffile
+		tags = tifffile.TiffFile('y.tif').pages[0].tags
+		assert tags[700].value == b'<x>' and tags[65003].value == 'Beam=5' and tags[65001].value == (7, 65535), tags
+		k, l = (tifffile.TiffFile(f).imagej_metadata for f in ('k.tif', 'l.tif'))
+		assert k['Labels'] == ['one', 'two'] and k['Info'] == 'who' and 'Labels' not in l, (k, l)
+	END
+	item uchar '2 1' 'tiff.tag.65001:=3 x' 'tiff.tag.65002:=1 0' 'tiff.tag.257:=3 9' 'tiff.tag.700:=3 1' -- 1 2 >bad
+	rawtotiff bad | tifftoraw | rawtotext | cmp - <(echo 1 2)
+}
+
 @test "tifffile and OpenCV read what rawtotiff writes" {
 	need_tifffile
 	gen --type=ushort values 5x3 $(seq 1000 1014) >a

@@ -87,6 +87,15 @@ static const struct {
 
 enum { TEXTS = sizeof texts / sizeof *texts, LONGEST = 400000 };
 
+bool
+tiff_is_text(uint32_t tag)
+{
+	for (size_t i = 0; i < TEXTS; i++)
+		if (texts[i].tag == tag)
+			return true;
+	return false;
+}
+
 #define ICC "tiff.ICCProfile"
 
 static void

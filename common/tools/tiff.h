@@ -35,6 +35,18 @@ void tiff_keys_of(TIFF *t, struct img *x);
 /* Sets the tags from such keys. */
 void tiff_set_keys(TIFF *t, const struct img *x);
 
+/* Whether tiff_keys_of() reads the tag as text. */
+bool tiff_is_text(uint32_t tag);
+
+/*
+ * Adds tags of private or unknown meaning to x as keys `tiff.tag.NUMBER:=TYPE VALUES`: hexadecimal digits for text and bytes,
+ * numbers for shorts and longs. Tags that cannot be kept are named in a warning about the file `name`. Dies without memory.
+ */
+void tiff_keep_tags(TIFF *t, struct img *x, const char *name);
+
+/* Sets the tags from such keys. imagej: ImageJ's own tags too, which describe the stack as it was. */
+void tiff_set_tags(TIFF *t, const struct img *x, bool imagej);
+
 /* Unescapes the value of such a key. The caller frees the result. Returns NULL when there is no memory. */
 char *tiff_unescape(const char *value);
 

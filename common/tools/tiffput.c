@@ -232,7 +232,8 @@ is_in_order(const struct stackmeta *m)
 	return true;
 }
 
-static void
+/* Returns whether the item's own description is kept and is ImageJ's. */
+static bool
 set_description(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 {
 	const char *value = img_key(x, "tiff.ImageDescription");
@@ -259,6 +260,7 @@ set_description(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 		TIFFSetField(t, TIFFTAG_IMAGEDESCRIPTION, text);
 	}
 	free(old);
+	return keep && then.imagej;
 }
 
 void
@@ -271,7 +273,7 @@ tiffput_tags(TIFF *t, const struct tiffput *how, const struct img *x, const stru
 		TIFFSetField(t, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE);
 	if (i)
 		return;
-	set_description(t, x, p);
+	tiff_set_tags(t, x, set_description(t, x, p));
 	tiff_set_keys(t, x);
 	tiff_set_geo(t, x, p->row);
 }

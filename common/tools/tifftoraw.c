@@ -233,6 +233,7 @@ put_item(const struct args *args, const struct source *s, size_t first, size_t n
 		img_free(&x);
 		tiffpage_describe(s->t, p, n, &x, &m);
 	}
+	tiff_keep_tags(s->t, &x, s->door->name);
 	const struct nodata missing = nodata_of(&x, args->nan);
 	door_limit(s->door->name, &x, args->common.max_bytes);
 	if (args->common.verbose)
