@@ -58,3 +58,9 @@ left_out() {
 		awk -v db="$(left_out -q -0.3:0.6:$n --lsq=auto)" 'BEGIN { exit !(db < -8.5) }'
 	done
 }
+
+@test "radon: by --sparse to -8.4 dB" {
+	for n in 61 181; do
+		awk -v db="$(left_out -q -0.3:0.6:$n --sparse)" 'BEGIN { exit !(db < -8.4) }'
+	done
+}
