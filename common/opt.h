@@ -68,16 +68,17 @@ struct opt {
 	char letter;	  /* 0: none */
 	const char *name; /* the long name */
 	enum opt_kind kind;
-	size_t at;	    /* offsetof(struct args, member) */
-	const char *arg;    /* its argument as the usage shows it, "FILE"; NULL: it takes none */
-	const char *help;   /* half a line, no full stop; %s: the words */
-	double lo, hi;	    /* INT, SIZE, REAL: lo == hi == 0 means any */
-	const char *words;  /* WORD; other kinds: what the completion proposes; FILE: a file */
-	const char *absent; /* not NULL: ARG is optional, and this is its value when left out */
-	int value;	    /* SET */
-	size_t seen;	    /* not 0: offsetof a bool that becomes true when the option is given */
-	bool unrecorded;    /* history:= leaves it out */
-	bool required;	    /* opt_parse dies when it is not given */
+	size_t at;	  /* offsetof(struct args, member) */
+	const char *arg;  /* its argument as the usage shows it, "FILE"; NULL: it takes none */
+	const char *help; /* half a line, no full stop; %s: the words */
+	double lo, hi; /* INT, SIZE, REAL: lo == hi == 0 means any. ABOVE: hi == 0 means no limit */
+	const char *words; /* WORD; other kinds: what the completion proposes; FILE: a file */
+	/* Not NULL: ARG is optional, and this is its value when left out. Of a SIZE, it need not be in lo..hi. */
+	const char *absent;
+	int value;	 /* SET */
+	size_t seen;	 /* not 0: offsetof a bool that becomes true when the option is given */
+	bool unrecorded; /* history:= leaves it out */
+	bool required;	 /* opt_parse dies when it is not given */
 	enum opt_group group;
 };
 

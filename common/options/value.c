@@ -11,6 +11,8 @@
 #include "common/mem.h"
 #include "common/options/value.h"
 
+enum { LIMIT = 32 }; /* bytes of a limit as text */
+
 void *
 opt_keep(void *p)
 {
@@ -64,18 +66,30 @@ static bool
 within(const struct opt *o, double v)
 {
 	if (o->kind == OPT_ABOVE)
-		return v > o->lo;
+		return v > o->lo && (o->hi == 0 || v <= o->hi);
 	return (o->lo == 0 && o->hi == 0) || (v >= o->lo && v <= o->hi);
+}
+
+/* Writes a limit as people do: %g would make 2147483647 "2.14748e+09", which the option itself refuses. */
+static const char *
+limit(double v, char text[LIMIT])
+{
+	snprintf(text, LIMIT, v == floor(v) && fabs(v) <= 0x1p63 ? "%.0f" : "%g", v);
+	return text;
 }
 
 static _Noreturn void
 die_range(const struct opt *o, const char *value, const char *what)
 {
+	char lo[LIMIT], hi[LIMIT];
+
 	if (o->kind == OPT_ABOVE)
-		die_usage("%s: '%s' is not %s above %g", opt_spelled(o), value, what, o->lo);
+		die_usage("%s: '%s' is not %s above %g%s%s", opt_spelled(o), value, what, o->lo,
+			  o->hi == 0 ? "" : ", at most ", o->hi == 0 ? "" : limit(o->hi, hi));
 	if (o->lo == 0 && o->hi == 0)
 		die_usage("%s: '%s' is not %s", opt_spelled(o), value, what);
-	die_usage("%s: '%s' is not %s in %g..%g", opt_spelled(o), value, what, o->lo, o->hi);
+	die_usage("%s: '%s' is not %s in %s..%s", opt_spelled(o), value, what, limit(o->lo, lo),
+		  limit(o->hi, hi));
 }
 
 static void
@@ -98,7 +112,7 @@ store_size(const struct opt *o, const char *value, size_t *to)
 	if (!opt_size(value, to))
 		die_usage("%s: '%s' is not a whole number, or one before k, M, G or T",
 			  opt_spelled(o), value);
-	if (!within(o, (double)*to))
+	if (value != o->absent && !within(o, (double)*to))
 		die_range(o, value, "a size");
 }
 
