@@ -31,7 +31,7 @@ static const struct opt table[] = {
      "hold at most about BYTES of a picture in memory, the rest in a file", 1, 0x1p62,
      .unrecorded = true},
     {0, "missing", OPT_SIZE, AT(shares), "N",
-     "print which of N shares are absent or short, as sbatch -a takes them", 0, PART_MOST,
+     "print which of N shares are absent or short, as sbatch -a takes them", 1, PART_MOST,
      .absent = "0", .seen = AT(missing)},
     {0, "overlap", OPT_WORD, AT(how.overlap), "WHICH",
      "of overlapping pixels: %s (same: an error if they differ)",
