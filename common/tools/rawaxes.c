@@ -53,7 +53,7 @@ static const struct opt_program program = {
 /* --- arguments ------------------------------------------------------------------------------------------------------- */
 
 static size_t
-parse_axes(const char *option, const char *text, size_t axes[IMG_MAXDIM])
+parse_axes(const struct args *args, const char *option, const char *text, size_t axes[IMG_MAXDIM])
 {
 	double v[IMG_MAXDIM];
 	size_t n;
@@ -66,6 +66,8 @@ parse_axes(const char *option, const char *text, size_t axes[IMG_MAXDIM])
 			die_usage("%s: '%s' holds a number that is no axis, 0..%d", option, text,
 				  IMG_MAXDIM - 1);
 		axes[i] = (size_t)v[i];
+		if (slice_removes(args->at, args->slice.n, axes[i]))
+			die_usage("%s: axis %zu is sliced away", option, axes[i]);
 		for (size_t k = 0; k < i; k++)
 			if (axes[k] == axes[i])
 				die_usage("%s: '%s' names axis %zu twice", option, text, axes[i]);
@@ -95,17 +97,22 @@ parse(int argc, char **argv)
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
 	if (args.crop.n > IMG_MAXDIM || args.slice.n > IMG_MAXDIM)
 		die_usage("an item has at most %d axes to cut", IMG_MAXDIM);
+	for (size_t i = 0; i < args.slice.n; i++) {
+		if (slice_parse(args.slice.v[i], &args.at[i]))
+			die_usage("--slice: '%s' is not AXIS:INDEX", args.slice.v[i]);
+		if (slice_removes(args.at, i, args.at[i].axis))
+			die_usage("--slice: axis %zu is sliced twice", args.at[i].axis);
+	}
 	for (size_t i = 0; i < args.crop.n; i++) {
 		args.cut[i] = parse_span(args.crop.v[i]);
+		if (slice_removes(args.at, args.slice.n, args.cut[i].axis))
+			die_usage("--crop: axis %zu is sliced away", args.cut[i].axis);
 		for (size_t k = 0; k < i; k++)
 			if (args.cut[k].axis == args.cut[i].axis)
 				die_usage("--crop: axis %zu is cut twice", args.cut[i].axis);
 	}
-	for (size_t i = 0; i < args.slice.n; i++)
-		if (slice_parse(args.slice.v[i], &args.at[i]))
-			die_usage("--slice: '%s' is not AXIS:INDEX", args.slice.v[i]);
-	args.nflip = parse_axes("--flip", args.flip, args.flipped);
-	args.norder = parse_axes("--order", args.order, args.place);
+	args.nflip = parse_axes(&args, "--flip", args.flip, args.flipped);
+	args.norder = parse_axes(&args, "--order", args.order, args.place);
 	return args;
 }
 
@@ -147,7 +154,7 @@ change_axes(const struct raw_in *in, const struct args *args, struct img *y, str
 					    : args->cut[k];
 
 		insist_on_axis(in, y, slice ? "--slice" : "--crop", c.axis);
-		if (c.to > v->n[c.axis] || gone[c.axis])
+		if (c.to > v->n[c.axis])
 			raw_die(in, "%s: axis %zu has %zu samples", slice ? "--slice" : "--crop",
 				c.axis, v->n[c.axis]);
 		v->first += (ptrdiff_t)c.from * v->step[c.axis];
@@ -181,10 +188,7 @@ choose_order(const struct raw_in *in, const struct args *args, const struct img 
 		while (next < y->dim && gone[next])
 			next++;
 		const int k = args->norder ? (int)args->place[i] : next++;
-
 		insist_on_axis(in, y, "--order", (size_t)k);
-		if (gone[k])
-			raw_die(in, "--order: axis %d is sliced away", k);
 		v->from[v->dim++] = k;
 		used[k] = true;
 	}

@@ -15,6 +15,15 @@ slice_parse(const char *text, struct slice *s)
 	return opt_size(axis, &s->axis) && opt_size(colon + 1, &s->index) ? 0 : -1;
 }
 
+bool
+slice_removes(const struct slice *s, size_t n, size_t axis)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s[i].axis == axis)
+			return true;
+	return false;
+}
+
 /*
  * Sees the payload as [outer][n][inner] and keeps row `index` of each n. This works in place: it only writes over what it has
  * already read.
@@ -39,16 +48,13 @@ cut(struct img *x, const struct slice *s)
 static const char *
 cannot(const struct img *x, const struct slice *s, size_t n)
 {
-	bool taken[IMG_MAXDIM] = {false};
-
 	for (size_t i = 0; i < n; i++) {
 		if (s[i].axis >= (size_t)x->dim)
 			return "the item has no such axis";
 		if (s[i].index >= x->axis[s[i].axis].n)
 			return "the axis has no such place";
-		if (taken[s[i].axis])
+		if (slice_removes(s, i, s[i].axis))
 			return "the same axis is cut twice";
-		taken[s[i].axis] = true;
 	}
 	return NULL;
 }

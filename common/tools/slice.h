@@ -2,6 +2,8 @@
 #ifndef TOOLS_SLICE_H
 #define TOOLS_SLICE_H
 
+#include <stdbool.h>
+
 #include "common/img.h"
 
 struct slice {
@@ -11,6 +13,9 @@ struct slice {
 
 /* Returns 0, or -1 when text is not of the form AXIS:INDEX. */
 int slice_parse(const char *text, struct slice *s);
+
+/* Says whether one of n slices removes an axis. */
+bool slice_removes(const struct slice *s, size_t n, size_t axis);
 
 /*
  * Cuts x, its description and its payload, at one index along each of n different axes. The other axes keep their order. When
