@@ -20,8 +20,8 @@ least() {
 
 @test "the kernel of a blur is found, and wconv reads it as it is" {
 	field
-	for basis in gauss delta; do
-		psfmatch --basis=$basis --smooth=0 --size=7 ref.nrrd new.nrrd >k.nrrd
+	for basis in --basis=gauss '--basis=delta --smooth=0'; do
+		psfmatch $basis --size=7 ref.nrrd new.nrrd >k.nrrd
 		grep -ax 'sizes: 7 7 6' k.nrrd
 		wconv -k k.nrrd --edge=nearest ref.nrrd >again.nrrd
 		paste -d ' ' <(samples again.nrrd | tr ' ' '\n') <(samples new.nrrd | tr ' ' '\n') |
@@ -176,5 +176,6 @@ least() {
 	fails 1 'not one picture of one plane' psfmatch stack.nrrd stack.nrrd
 	fails 2 'two pictures are needed' psfmatch a.pgm
 	fails 2 '--size: 8 is even' psfmatch --size=8 a.pgm a.pgm
+	fails 2 '--smooth: goes with --basis=delta' psfmatch --smooth=3 a.pgm a.pgm
 	fails 2 'the most for --basis=delta' psfmatch --basis=delta --size=41 a.pgm a.pgm
 }

@@ -19,7 +19,7 @@ struct args {
 	struct opt_common common;
 	int basis, size, degree, background;
 	double smooth, gain, top;
-	bool has_gain, has_top, subtract;
+	bool has_gain, has_top, has_smooth, subtract;
 	char **path;
 	size_t npath;
 };
@@ -32,7 +32,7 @@ static const struct opt table[] = {
     {0, "degree", OPT_INT, AT(degree), "DEG", "of the kernel's polynomials (2)", 0, 10},
     {0, "background", OPT_INT, AT(background), "DEG", "of the background's (1)", 0, 10},
     {0, "smooth", OPT_REAL, AT(smooth), "V", "penalty on rough kernels of --basis=delta (100)", 0,
-     1e9},
+     1e9, .seen = AT(has_smooth)},
     {0, "gain", OPT_ABOVE, AT(gain), "E", "electrons in a unit of the pictures",
      .seen = AT(has_gain)},
     {0, "top", OPT_REAL, AT(top), "V", "pixels above V are not used", .seen = AT(has_top)},
@@ -59,6 +59,8 @@ parse(int argc, char **argv)
 		die_usage("--size: %d is even", args.size);
 	if (args.basis == PSFMATCH_DELTA && args.size > 31)
 		die_usage("--size: %d is more than 31, the most for --basis=delta", args.size);
+	if (args.has_smooth && args.basis != PSFMATCH_DELTA)
+		die_usage("--smooth: goes with --basis=delta");
 	args.common.threads = par_threads(args.common.threads);
 	return args;
 }
