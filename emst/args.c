@@ -4,6 +4,7 @@
 
 #include "common/die.h"
 #include "common/mem.h"
+#include "common/raw.h"
 #include "emst/args.h"
 #include "emst/palette/palette.h"
 
@@ -259,6 +260,30 @@ check_classes(const struct args *args)
 		die_usage("%s chooses classes: give --to=labels, means or palette", given);
 }
 
+/* The option that says how a tree is made; NULL when none is given. */
+static const char *
+tree_option(const struct args *args)
+{
+	return args->method	   ? "--method=brute"
+	       : args->tree	   ? "--tree"
+	       : args->has_min_pts ? "--min-pts"
+	       : args->common.gpu  ? "-g"
+				   : NULL;
+}
+
+/* Checks that something is made of the tree where an option says how it is made. */
+static void
+check_tree(const struct args *args)
+{
+	const char *given = tree_option(args);
+	bool tree = false;
+
+	for (int kind = 0; kind < KINDS; kind++)
+		tree |= kind != COLOURS && writes(args, kind);
+	if (given && !tree)
+		die_usage("%s: goes with a tree or classes, and --to=colours makes none", given);
+}
+
 /* Checks that the colours of pictures are looked at where that is asked for. */
 static void
 check_colours(const struct args *args)
@@ -294,11 +319,14 @@ args_parse(int argc, char **argv)
 		if (args.file[kind] && !strcmp(args.file[kind], "-"))
 			die_usage("standard output is for --to; give a file for the others");
 	check_classes(&args);
+	check_tree(&args);
 	if (args.common.gpu && (args.has_min_pts || args.tree))
 		die_usage("-g: goes neither with --min-pts nor with --tree");
 	if (args.method && (args.has_min_pts || args.tree || args.neighbours || args.has_palette))
 		die_usage("--method=brute makes the tree: it goes neither with --min-pts, --tree, "
 			  "--neighbours nor --palette");
+	if (args.common.as == RAW_AS_PNM && !writes(&args, LABELS) && !writes(&args, MEANS))
+		die_usage("--pnm: give --to=labels or means, which are pictures");
 	args.gpu = gpu_use(&args.common);
 	return args;
 }

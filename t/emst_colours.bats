@@ -27,6 +27,21 @@ strips() {
 2 1 2'
 }
 
+@test "colours alone need no tree, and what is no picture is no PNM: options without effect are refused" {
+	printf 'P2 4 1 255 7 7 2 7\n' >a.pgm
+	emst -o a.tree a.pgm
+	fails 2 '--method=brute: goes with a tree or classes' emst --to=colours --method=brute a.pgm
+	fails 2 '--tree: goes with a tree or classes' emst --to=colours --tree=a.tree a.pgm
+	fails 2 '--min-pts: goes with a tree or classes' emst --to=colours --min-pts=2 a.pgm
+	emst --to=colours --text-to=text --method=brute a.pgm >c.nrrd
+	same text '2 7 5'
+	for to in tree text linkage palette colours; do
+		fails 2 '--pnm: give --to=labels or means' emst --to=$to --pnm a.pgm
+	done
+	emst -o a.tree --pnm --means-to=m.pgm -m 4 a.pgm
+	same <(rawtotext m.pgm) '6 6 6 6'
+}
+
 @test "the colours of several pictures give what one picture of all pixels gives" {
 	strips
 	for how in --to=tree --to=linkage --to=colours; do
