@@ -5,10 +5,22 @@
 
 #include "common/die.h"
 #include "common/file.h"
+#include "common/formats/foreign.h"
 #include "common/mem.h"
 #include "dptrace/read.h"
 #include "dptrace/text/mask.h"
 #include "dptrace/text/take.h"
+
+/* Dies when a picture, or another file that is no text, stands where numbers are expected. */
+static void
+insist_on_text(const char *path, const char *text, size_t n)
+{
+	const char *what = foreign_what(text, n);
+
+	if (what)
+		die("%s: it is %.*s and not text with numbers; pictures come after the options",
+		    file_name(path), (int)strcspn(what, ";"), what);
+}
 
 /* Reads a whole text file; "-" is standard input. The caller frees the text. */
 static char *
@@ -32,6 +44,7 @@ read_text(const char *path, size_t *n)
 		die("%s: %s", file_name(path), strerror(errno));
 	if (f != stdin)
 		fclose(f);
+	insist_on_text(path, text, *n);
 	return text;
 }
 

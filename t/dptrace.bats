@@ -426,6 +426,13 @@ fading() {
 	fails 1 "lines: line 1: 'nan' is not a finite number" dptrace -f lines road.pgm
 }
 
+@test "a picture in place of points or of a world file is called a picture" {
+	pgmtoraw road.pgm >road.nrrd
+	fails 1 "road.nrrd: it is raw and not text with numbers" dptrace -f road.nrrd road.pgm
+	fails 1 "road.pgm: it is PNM and not text with numbers" dptrace -f road.pgm road.pgm
+	fails 1 "road.nrrd: it is raw and not text" dptrace -p 5,5 -p 9,9 --world=road.nrrd road.pgm
+}
+
 @test "an even number of samples has one more on the left" {
 	for how in cost sum; do
 		dptrace $ends --objective=$how -d 40 road.pgm | near 1

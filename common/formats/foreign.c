@@ -1,3 +1,5 @@
+#include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "common/die.h"
@@ -24,10 +26,15 @@ static const struct {
      "a zip archive; of a .npz, unpack it with unzip and give the .npy files inside", NULL},
     {MAGIC("NRRD000"), "raw; it needs no conversion", NULL},
     {MAGIC("\x93NUMPY"), "NumPy; it needs no conversion", NULL},
-    {MAGIC("P5\n"), "PNM; it needs no conversion", NULL},
-    {MAGIC("P6\n"), "PNM; it needs no conversion", NULL},
-    {MAGIC("P7\n"), "PNM; it needs no conversion", NULL},
 };
+
+/* Says whether n bytes begin as PNM or PFM do: P, one of nine signs, and white space. */
+static bool
+is_pnm(const char *first, size_t n)
+{
+	return n > 2 && first[0] == 'P' && first[1] && strchr("1234567fF", first[1]) &&
+	       isspace((unsigned char)first[2]);
+}
 
 const char *
 foreign_what(const void *first, size_t n)
@@ -37,5 +44,5 @@ foreign_what(const void *first, size_t n)
 			return formats[i].program && !strcmp(formats[i].program, weir_prog)
 				   ? NULL
 				   : formats[i].what;
-	return NULL;
+	return is_pnm(first, n) ? "PNM; it needs no conversion" : NULL;
 }
