@@ -150,6 +150,8 @@ exits() {
 @test "an unknown format is refused, and its first bytes are shown" {
 	printf 'hello, world\n' >input
 	each exits 1 '68 65 6c 6c 6f'
+	echo 1 2 3 >numbers
+	fails 1 'are 31 20 32 20 33 0a; if they are text with numbers, convert it with texttoraw' rawinfo numbers
 }
 
 @test "a PNG is refused, and the tool that converts it is named" {

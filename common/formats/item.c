@@ -1,4 +1,5 @@
 /* Reads the header of an item in any of the formats. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,6 +175,19 @@ raw_or_npy_item(struct raw_in *in, struct img *x, const char *magic)
 		decode(in, x, &how);
 }
 
+/* What may help where the format of an item is unknown, as the end of a sentence. */
+static const char *
+advice(const struct raw_in *in, const unsigned char *magic, size_t n)
+{
+	size_t text = 0;
+
+	if (in->item_of_file > 1)
+		return "; does the header before them state the right sizes?";
+	while (text < n && (isprint(magic[text]) || isspace(magic[text])))
+		text++;
+	return text == n ? "; if they are text with numbers, convert it with texttoraw" : "";
+}
+
 static _Noreturn void
 die_unknown(struct raw_in *in, const unsigned char *magic, size_t n)
 {
@@ -183,8 +197,7 @@ die_unknown(struct raw_in *in, const unsigned char *magic, size_t n)
 		raw_die(in, "this is %s", foreign_what(magic, n));
 	for (size_t i = 0; i < n; i++)
 		sprintf(hex + 3 * i, " %02x", magic[i]);
-	raw_die(in, "unknown format: the first bytes are%s%s", hex,
-		in->item_of_file > 1 ? "; does the header before them state the right sizes?" : "");
+	raw_die(in, "unknown format: the first bytes are%s%s", hex, advice(in, magic, n));
 }
 
 void
