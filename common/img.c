@@ -361,3 +361,16 @@ img_picture(const struct img *x, struct img_picture *p)
 		p->n = x->axis[first + 2].n;
 	return true;
 }
+
+bool
+img_pictures(const struct img *x, struct img_picture *p)
+{
+	struct img all = *x;
+	const int first = img_row_axis(x);
+
+	for (; all.dim > first + 3; all.dim--)
+		if (!weir_mul(all.axis[all.dim - 2].n, all.axis[all.dim - 1].n,
+			      &all.axis[all.dim - 2].n))
+			return false;
+	return img_picture(&all, p);
+}

@@ -140,6 +140,9 @@ void img_insert_axis(struct img *x, int before, size_t n, const char *kind);
  */
 bool img_picture(const struct img *x, struct img_picture *p);
 
+/* Does the same for items of any number of axes: n counts the pictures along all axes of pictures. False: it overflows. */
+bool img_pictures(const struct img *x, struct img_picture *p);
+
 /*
  * Returns the axis along the rows of such a picture: 1 where axis 0 holds its planes, else 0. The next axis, if there is
  * one, runs down the picture.

@@ -28,6 +28,22 @@ row() {
 	gives '0 4 2 1 0' -k k.nrrd --correlate
 }
 
+@test "pictures along several axes are those of a stack, with their axes kept" {
+	item ushort '5 4 2 3 2' 'kinds: domain domain list domain domain' 'spacings: 1 1 nan .3 2' \
+		'labels: "x" "y" "c" "z" "t"' -- $(seq 1 240) >five.nrrd
+	item ushort '5 4 12' -- $(seq 1 240) >three.nrrd
+	item float '3 3' -- 1 2 3 4 5 6 7 8 9 >k.nrrd
+	for how in '' --output=valid --edge=wrap --deconvolve=2 --type=input --adjoint; do
+		wconv -k k.nrrd $how three.nrrd | rawtotext >want
+		wconv -k k.nrrd $how five.nrrd >got.nrrd
+		cmp want <(rawtotext got.nrrd)
+		rawinfo got.nrrd | grep -x 'labels: "x" "y" "c" "z" "t"'
+		rawinfo got.nrrd | grep -x 'sizes: . . 2 3 2'
+	done
+	fails 1 'five.nrrd: item 1: it has 5 axes; --part takes pictures and stacks of one axis' \
+		wconv -k k.nrrd --part=0/2 five.nrrd
+}
+
 @test "the centre of an even kernel is sample n/2, of a flipped one the same sample" {
 	item float '5 1' -- 0 0 1 0 0 >x.nrrd
 	item float '2 1' -- 1 2 >k.nrrd

@@ -95,8 +95,10 @@ pose(struct job *j, const struct raw_in *in, const struct img *x)
 	struct wconv_problem *q = &j->q;
 	struct img_picture p;
 
-	if (!img_picture(x, &p))
-		raw_die(in, "it has %d axes, more than pictures have", x->dim);
+	if (args->common.part.n && !img_picture(x, &p))
+		raw_die(in, "it has %d axes; --part takes pictures and stacks of one axis", x->dim);
+	if (!img_pictures(x, &p))
+		raw_die(in, "it has more pictures than a number holds");
 	q->w = p.w;
 	q->h = p.h;
 	q->planes = p.c;

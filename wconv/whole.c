@@ -221,7 +221,7 @@ whole_start(struct job *j, const struct img *x, struct wconv_flow *f)
 	struct whole *w = weir_xalloc(1, sizeof *w);
 	struct img_picture p;
 
-	img_picture(x, &p);
+	img_pictures(x, &p);
 	*w = (struct whole){.j = j,
 			    .type = x->type,
 			    .row = p.w * p.c,
