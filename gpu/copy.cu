@@ -135,6 +135,7 @@ int
 gpu_begin(struct gpu *g)
 {
 	GPU_TRY(g, cudaEventRecord(g->from, g->stream[0]));
+	g->timed = true;
 	return 0;
 }
 
@@ -143,6 +144,7 @@ gpu_end(struct gpu *g)
 {
 	float ms;
 
+	g->timed = false;
 	GPU_TRY(g, cudaEventRecord(g->to, g->stream[0]));
 	GPU_TRY(g, cudaEventSynchronize(g->to));
 	GPU_TRY(g, cudaEventElapsedTime(&ms, g->from, g->to));

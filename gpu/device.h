@@ -44,6 +44,7 @@ struct gpu {
 	cudaDeviceProp prop;
 	cudaStream_t stream[1];	       /* kernels */
 	cudaEvent_t from, to;	       /* before and after the kernels of a run */
+	bool timed;		       /* between gpu_begin() and gpu_end() */
 	cudaEvent_t order;	       /* between the streams of kernels and of copies */
 	struct gpu_ring ring;	       /* for copies of a run itself */
 	struct gpu_courier *up, *down; /* for copies beside runs: gpu/ahead.h */

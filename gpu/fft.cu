@@ -253,21 +253,27 @@ make_plan(struct gpu *g, const library *l, planned *p, const struct gpu_fft *f)
 	return e ? -EIO : 0;
 }
 
-/* The plan of f: one of those kept, or a new one, in the place of the one unused for longest when there are many. */
+/* The plan of f among those kept; NULL: it is not. */
+planned *
+find_plan(struct gpu_ffts *all, const struct gpu_fft *f)
+{
+	for (int i = 0; i < all->n; i++)
+		if (same(all->p[i].f, *f)) {
+			all->p[i].used = ++all->clock;
+			return &all->p[i];
+		}
+	return NULL;
+}
+
+/* Makes the plan of f, in the place of the one unused for longest when there are many. */
 int
-get_plan(struct gpu *g, const struct gpu_fft *f, planned **p)
+add_plan(struct gpu *g, const struct gpu_fft *f, planned **p)
 {
 	struct gpu_ffts *all = g->ffts;
 	int at = 0;
 
-	for (int i = 0; i < all->n; i++) {
-		*p = &all->p[i];
-		if (same((*p)->f, *f)) {
-			(*p)->used = ++all->clock;
-			return 0;
-		}
-		at = (*p)->used < all->p[at].used ? i : at;
-	}
+	for (int i = 0; i < all->n; i++)
+		at = all->p[i].used < all->p[at].used ? i : at;
 	if (all->n == PLANS) {
 		GPU_TRY(g, cudaStreamSynchronize(g->stream[0]));
 		all->l.destroy(all->p[at].plan);
@@ -278,6 +284,21 @@ get_plan(struct gpu *g, const struct gpu_fft *f, planned **p)
 	const int err = make_plan(g, &all->l, *p, f);
 	all->n += !err;
 	return err;
+}
+
+/* The plan of f, kept or new. The time of kernels stands still while the library is loaded and a plan is made. */
+int
+get_plan(struct gpu *g, const struct gpu_fft *f, planned **p)
+{
+	const bool timed = g->timed;
+	int err;
+
+	*p = g->ffts ? find_plan(g->ffts, f) : NULL;
+	if (*p)
+		return 0;
+	if ((timed && (err = gpu_end(g))) || (err = begin(g)) || (err = add_plan(g, f, p)))
+		return err;
+	return timed ? gpu_begin(g) : 0;
 }
 
 } // namespace
@@ -305,7 +326,7 @@ gpu_fft_prepare(struct gpu *g, const struct gpu_fft *f)
 	void *area;
 	int err;
 
-	if ((err = begin(g)) || (err = get_plan(g, f, &p)))
+	if ((err = get_plan(g, f, &p)))
 		return err;
 	return p->work ? gpu_hold(g, GPU_SLOT_FFT, p->work, &area) : 0;
 }

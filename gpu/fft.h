@@ -44,7 +44,7 @@ struct gpu_fft gpu_fft_lines(enum gpu_fft_kind kind, bool is_double, size_t n, s
  */
 int gpu_fft(struct gpu *g, const struct gpu_fft *f, int sign, void *in, void *out);
 
-/* Makes the plan now, so that gpu_begin() .. gpu_end() do not time it. */
+/* Makes the plan now: before a graph is captured, or before gpu_begin(), which it would interrupt. */
 int gpu_fft_prepare(struct gpu *g, const struct gpu_fft *f);
 
 /*

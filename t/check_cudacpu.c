@@ -27,6 +27,7 @@ static const struct {
     {"packed fields, funnel shifts and bit counts", selftest_fields},
     {"Fourier transforms of all kinds, shapes and strides are the sums that define them",
      selftest_fft},
+    {"the time of kernels stands still while a plan is made", selftest_plan},
     {"a stream hands data to another, and waits for its turn", selftest_streams},
     {"gpu/ahead.cu: items go up and come down beside the run of others", selftest_copies},
     {"gpu/ahead.cu: results of all devices have arrived, while their next run goes on too",

@@ -20,6 +20,7 @@ int selftest_sort(void);
 int selftest_dot(void);
 int selftest_rates(void);
 int selftest_fft(void);
+int selftest_plan(void);
 int selftest_streams(void);
 int selftest_graph(void);
 int selftest_copies(void);

@@ -272,3 +272,26 @@ selftest_fft(void)
 	gpu_close(g);
 	return bad;
 }
+
+/* An event after gpu_begin() lies before what gpu_end() measures from if a plan was made between; else behind it. */
+int
+selftest_plan(void)
+{
+	const struct gpu_fft f = gpu_fft_lines(GPU_FFT_C2C, false, 8, 1, 1, 8, 1, 8);
+	char why[GPU_WHY];
+	struct gpu *g = gpu_open("", why);
+	cudaEvent_t begun = NULL;
+	float ms[2] = {};
+	void *x;
+	bool ok = g && !gpu_hold(g, 0, 8 * 2 * sizeof(float), &x) &&
+		  cudaEventCreate(&begun) == cudaSuccess;
+
+	for (int i = 0; i < 2; i++)
+		ok = ok && !gpu_begin(g) && cudaEventRecord(begun, g->stream[0]) == cudaSuccess &&
+		     !gpu_fft(g, &f, 1, x, x) && !gpu_end(g) &&
+		     cudaEventElapsedTime(&ms[i], begun, g->from) == cudaSuccess;
+	if (begun)
+		cudaEventDestroy(begun);
+	gpu_close(g);
+	return ok ? !(ms[0] > 0) + !(ms[1] <= 0) : -1;
+}
