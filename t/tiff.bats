@@ -281,6 +281,17 @@ there_and_back() {
 	grep -Fx 'tiff.ImageDescription:=two\nlines \\ one' a
 }
 
+@test "text and a colour profile of a megabyte come back" {
+	head -c 1000000 /dev/zero | tr '\0' a >long
+	head -c 1000000 /dev/urandom | od -An -v -tx1 | tr -d ' \n' >profile
+	item uchar '2 1' "tiff.ImageDescription:=@" "tiff.ICCProfile:=@@" -- 1 2 >a
+	perl -e 'local $/; open F, "long"; $l = <F>; open F, "profile"; $p = <F>; $_ = <STDIN>;
+		s/@@/$p/; s/@/$l/; print' <a >b
+	rawtotiff b | tifftoraw | rawinfo >c
+	grep -qxFf <(sed 's/^/tiff.ImageDescription:=/' long) c
+	grep -qxFf <(sed 's/^/tiff.ICCProfile:=/' profile) c
+}
+
 @test "truncated, looped and hostile files are end or are refused in one line" {
 	gen noise 200 100 >a.pgm
 	rawtotiff --compress=deflate a.pgm >a.tif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/die.h"
+#include "common/mem.h"
 #include "common/tools/tiff.h"
 
 /* --- messages ------------------------------------------------------------------------------------------------------- */
@@ -85,7 +87,7 @@ static const struct {
 	     {TIFFTAG_COPYRIGHT, "tiff.Copyright"},
 	     {TIFF_GDAL_METADATA, "tiff.GDALMetadata"}};
 
-enum { TEXTS = sizeof texts / sizeof *texts, LONGEST = 400000 };
+enum { TEXTS = sizeof texts / sizeof *texts };
 
 bool
 tiff_is_text(uint32_t tag)
@@ -103,8 +105,11 @@ add_escaped(struct img *x, const char *name, const char *s)
 {
 	char *value, *to;
 
-	if (strlen(s) > LONGEST || !(value = malloc(2 * strlen(s) + 1)))
+	if (strlen(s) > TIFF_LONGEST) {
+		warn("%s has more than %d MiB and is left out", name, TIFF_LONGEST >> 20);
 		return;
+	}
+	value = weir_xalloc(2 * strlen(s) + 1, 1);
 	for (to = value; *s; s++) {
 		if (*s == '\n' || *s == '\\')
 			*to++ = '\\';
@@ -112,7 +117,7 @@ add_escaped(struct img *x, const char *name, const char *s)
 	}
 	*to = 0;
 	img_add_key(x, name, value);
-	free(value);
+	weir_free(value);
 }
 
 char *
@@ -139,14 +144,18 @@ add_profile(TIFF *t, struct img *x)
 	unsigned char *data;
 	char *hex;
 
-	if (!TIFFGetField(t, TIFFTAG_ICCPROFILE, &n, &data) || n > LONGEST ||
-	    !(hex = malloc(2 * (size_t)n + 1)))
+	if (!TIFFGetField(t, TIFFTAG_ICCPROFILE, &n, &data))
 		return;
+	if (n > TIFF_LONGEST) {
+		warn("the colour profile has more than %d MiB and is left out", TIFF_LONGEST >> 20);
+		return;
+	}
+	hex = weir_xalloc(2 * (size_t)n + 1, 1);
 	*hex = 0;
 	for (uint32_t i = 0; i < n; i++)
 		sprintf(hex + 2 * (size_t)i, "%02x", data[i]);
 	img_add_key(x, ICC, hex);
-	free(hex);
+	weir_free(hex);
 }
 
 void
@@ -164,15 +173,18 @@ static void
 set_profile(TIFF *t, const char *hex)
 {
 	const size_t n = strlen(hex) / 2;
-	unsigned char *data = malloc(n + 1);
-	unsigned byte;
+	unsigned char *data = weir_xalloc(n + 1, 1);
+	char byte[3] = "", *end = byte + 2;
 	size_t i = 0;
 
-	while (data && i < n && sscanf(hex + 2 * i, "%2x", &byte) == 1)
-		data[i++] = (unsigned char)byte;
-	if (data && i)
+	for (; i < n && end == byte + 2; i++) {
+		memcpy(byte, hex + 2 * i, 2);
+		data[i] = (unsigned char)strtoul(byte, &end, 16);
+	}
+	i -= end != byte + 2;
+	if (i)
 		TIFFSetField(t, TIFFTAG_ICCPROFILE, (uint32_t)i, data);
-	free(data);
+	weir_free(data);
 }
 
 void

@@ -20,6 +20,8 @@ enum {
 	TIFF_NODATA = 42113
 };
 
+enum { TIFF_LONGEST = 1 << 24 }; /* bytes of a tag that becomes a key */
+
 /* Keeps libtiff's messages off stderr and registers the tags above. Call it first. */
 void tiff_init(void);
 

@@ -9,7 +9,6 @@
 #include "common/tools/tiff.h"
 
 enum {
-	LONGEST = 1 << 24, /* bytes of a tag that becomes a key */
 	UIC_FIRST = 33628, /* of MetaMorph */
 	UIC_LAST = 33631,
 	LSM_INFO = 34412,
@@ -96,7 +95,7 @@ read_values(TIFF *t, uint32_t tag, struct values *v)
 		v->n = few;
 	}
 	v->at = at;
-	return v->n && v->n <= LONGEST;
+	return v->n && v->n <= TIFF_LONGEST;
 }
 
 /* Writes the values as text. Returns NULL where their type is none of those that become keys. */
