@@ -167,7 +167,7 @@ value() {
 	fails 2 'too long' rawmath "a$(printf '+a%.0s' {1..600})" a.pgm
 	fails 2 'an expression is missing' rawmath
 	fails 2 'two inputs have the name q' rawmath q q=a.pgm q=a.pgm
-	fails 2 'two inputs have the name x' rawmath x x=a.pgm
+	fails 2 'x is the position along an axis; give the input another name' rawmath x x=a.pgm
 }
 
 @test "results are those of NumPy, for any number of threads" {

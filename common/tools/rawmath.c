@@ -84,7 +84,10 @@ parse(int argc, char **argv)
 	for (size_t i = 0; i < PLACES + args.ninput; i++)
 		for (size_t k = 0; k < i; k++)
 			if (!strcmp(args.name[i], args.name[k]))
-				die_usage("two inputs have the name %s", args.name[i]);
+				die_usage(k < PLACES ? "%s is the position along an axis; give "
+						       "the input another name"
+						     : "two inputs have the name %s",
+					  args.name[i]);
 	const char *why = expr_parse(&args.expr, args.operand[0], args.name, PLACES + args.ninput,
 				     args.used, err);
 	if (why)
