@@ -310,4 +310,5 @@ check_wconv(void)
 	check_wconv_more();
 	check_wconv_adjoint();
 	check_wconv_restore();
+	check_wconv_volume();
 }

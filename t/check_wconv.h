@@ -45,5 +45,6 @@ void check_wconv_parts(void);
 void check_wconv_more(void);
 void check_wconv_adjoint(void);
 void check_wconv_restore(void);
+void check_wconv_volume(void);
 
 #endif

@@ -6,6 +6,7 @@
 #include "common/tile.h"
 #include "gpu/wconv/wconv.h"
 #include "wconv/job.h"
+#include "wconv/volume/item.h"
 
 static void
 load_kernels(struct job *j)
@@ -16,6 +17,9 @@ load_kernels(struct job *j)
 	raw_load_file(j->args->kernels, j->args->common.max_bytes, true, &file);
 	if (wconv_take_kernels(&j->kernels, &file, &j->args->ask, &j->q, err))
 		die("%s: %s", j->args->kernels, err);
+	if (j->q.kd && j->q.cz >= j->q.kd)
+		die_usage("--centre: '%s' is outside the kernel of %zux%zux%zu", j->args->centre,
+			  j->q.kw, j->q.kh, j->q.kd);
 	if (j->q.cx >= j->q.kw || j->q.cy >= j->q.kh)
 		die_usage("--centre: '%s' is outside the kernel of %zux%zu", j->args->centre,
 			  j->q.kw, j->q.kh);
@@ -81,6 +85,11 @@ find_source(struct job *j, const struct raw_in *in, const struct img *x)
 	    !find_span(placed, q->output, by, q->kh - 1 - by, &j->at_y, &q->h, &q->y0, &q->H))
 		raw_die(in, "no picture has these %zux%zu results of a kernel of %zux%zu", q->w,
 			q->h, q->kw, q->kh);
+	const size_t bz = q->correlate ? q->cz : q->kd - 1 - q->cz;
+	size_t at = 0, whole;
+	if (q->kd && !find_span(false, q->output, bz, q->kd - 1 - bz, &j->at_z, &q->d, &at, &whole))
+		raw_die(in, "no volume has these %zu slices of results of a kernel of %zu", q->d,
+			q->kd);
 }
 
 /* A plan for the GPU is made for this many threads, so that each of its steps has tiles enough to fill a GPU. */
@@ -127,6 +136,8 @@ pose(struct job *j, const struct raw_in *in, const struct img *x)
 	wconv_find_corner(x, &(struct tile){.x0 = q->x0, .y0 = q->y0}, j->corner);
 	j->corner[0] -= (double)q->x0;
 	j->corner[1] -= (double)q->y0;
+	if (q->kd)
+		volume_pose(j, in, x);
 	if (args->adjoint && !args->steps)
 		find_source(j, in, x);
 }
@@ -136,7 +147,7 @@ same_shape(const struct wconv_problem *a, const struct wconv_problem *b)
 {
 	return a->w == b->w && a->h == b->h && a->planes == b->planes && a->in == b->in &&
 	       a->out == b->out && a->top == b->top && a->x0 == b->x0 && a->y0 == b->y0 &&
-	       a->W == b->W && a->H == b->H;
+	       a->W == b->W && a->H == b->H && a->d == b->d;
 }
 
 /* Prints the first results of the tiles along x, or along y. */
@@ -161,6 +172,8 @@ drop_plans(struct job *j)
 	wconv_restore_free(j->restore);
 	wconv_adjoint_free(j->adjoint);
 	wconv_free(j->plan);
+	wconv_volume_free(j->volume);
+	j->volume = NULL;
 	j->restore = NULL;
 	j->adjoint = NULL;
 	j->plan = NULL;
@@ -199,7 +212,7 @@ job_pose(struct job *j, const struct raw_in *in, const struct img *x)
 	j->in = in;
 	j->done = 0;
 	pose(j, in, x);
-	j->planned = (j->plan || j->restore) && same_shape(&before, &j->q) &&
+	j->planned = (j->plan || j->restore || j->volume) && same_shape(&before, &j->q) &&
 		     corner[0] == j->corner[0] && corner[1] == j->corner[1];
 }
 
@@ -221,9 +234,10 @@ make_plans(struct job *j)
 	if (wconv_place_nodes(&j->kernels, &j->args->ask, j->corner, &j->q, text))
 		die("%s: %s", j->args->kernels, text);
 	if (j->args->steps ? wconv_restore_plan(&j->restore, &j->q, &o, text)
+	    : j->q.kd	   ? wconv_volume_plan(&j->volume, &j->q, text)
 			   : wconv_plan(&j->plan, &j->q, text))
 		raw_die(j->in, "%s", text);
-	if (j->args->adjoint && !j->args->steps && !j->args->gpu &&
+	if (j->plan && j->args->adjoint && !j->args->gpu &&
 	    wconv_adjoint_plan(&j->adjoint, j->plan, text))
 		raw_die(j->in, "%s", text);
 }
@@ -235,7 +249,9 @@ job_plan(struct job *j)
 		return;
 	make_plans(j);
 	j->planned = true;
-	if (j->args->common.verbose)
+	if (j->args->common.verbose && j->q.kd)
+		volume_explain(j);
+	else if (j->args->common.verbose)
 		explain(j);
 	if (j->args->common.verbose && j->args->gpu)
 		fprintf(stderr, "%s: run on %s\n", weir_prog, gpu_name(j->args->gpu));
@@ -249,6 +265,10 @@ job_describe(const struct job *j, const struct img *x, struct img *y)
 	size_t w = q->w, h = q->h;
 	ptrdiff_t x0 = (ptrdiff_t)q->x0, y0 = (ptrdiff_t)q->y0;
 
+	if (j->q.kd) {
+		volume_describe(j, x, y);
+		return;
+	}
 	if (!j->args->adjoint && !j->args->steps)
 		wconv_shape(j->plan, &w, &h, &x0, &y0);
 	img_copy_head(y, x);

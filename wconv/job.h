@@ -7,6 +7,7 @@
 #include "wconv/kernels.h"
 #include "wconv/overlap_io.h"
 #include "wconv/restore/restore.h"
+#include "wconv/volume/volume.h"
 #include "wconv/wconv.h"
 
 struct args {
@@ -32,6 +33,8 @@ struct job {
 	/* plans of the convolution, and of its adjoint on the CPU; NULL for a deconvolution, which has plans of its own */
 	struct wconv_plan *plan;
 	struct wconv_adjoint *adjoint;
+	/* for a kernel of three axes, in place of both */
+	struct wconv_volume *volume;
 	struct wconv_restore *restore;
 	struct wconv_restored restored;
 	struct stats *st;
@@ -39,7 +42,7 @@ struct job {
 	const struct raw_in *in;
 	struct progress *bar;
 	size_t pictures, planes;
-	ptrdiff_t at_x, at_y;
+	ptrdiff_t at_x, at_y, at_z;
 	/* x and y of the whole image's first pixel in the FITS image that it was cut from; NaN: it is flipped */
 	double corner[2];
 	/* the plans were made for an item of the same shape */
@@ -54,6 +57,9 @@ void job_start(struct job *j);
 /* Poses the problem of the item x. */
 void job_pose(struct job *j, const struct raw_in *in, const struct img *x);
 
+/* Tells the size of the result of the adjoint, the deconvolution or a volume: rows of all its slices. */
+void job_size(const struct job *j, size_t *w, size_t *rows);
+
 /* Plans for the item. Keeps the last plan if the shape is the same. */
 void job_plan(struct job *j);
 
@@ -63,7 +69,8 @@ void job_describe(const struct job *j, const struct img *x, struct img *y);
 /* Makes f the convolution of all pictures of the item, a band of rows at a time. f->head and f->mapped are kept. */
 void job_flow(struct job *j, struct wconv_flow *f);
 
-/* Returns the plan of the convolution, or the one by which a deconvolution computes A. NULL: none was made. */
+/* Returns the plan of the convolution, or the one by which a deconvolution computes A. NULL: none was made,
+   or the kernel has three axes. */
 const struct wconv_plan *job_plan_of(const struct job *j);
 
 /*

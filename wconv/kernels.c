@@ -90,10 +90,15 @@ find_shape(const struct img *x, const struct wconv_ask *ask, struct wconv_proble
 		return -1;
 	if (!ask->gx)
 		list_kernels(x, q);
-	if (!need && x->dim == 3 && q->gx > 1)
+	q->kd = !need && x->dim == 3 ? q->gx : 0;
+	if (q->kd && (ask->col || ask->row || ask->place != WCONV_PLACE_UNSAID))
 		return wconv_fail(err,
-				  "three axes `x y n` are coefficients for --basis; a grid has "
-				  "four, `x y column row`");
+				  "three axes are one kernel `x y z`, or coefficients for --basis; "
+				  "a grid has four, `x y column row`");
+	if (ask->deep_centre && !q->kd)
+		return wconv_fail(err, "--centre has three numbers for kernels of two axes");
+	if (q->kd) /* one kernel: it needs no nodes */
+		q->gx = 1;
 	if (need && q->gx * q->gy != need)
 		return wconv_fail(err, "a basis poly:%d needs %zu kernels, not %zu", q->degree,
 				  need, q->gx * q->gy);
@@ -133,6 +138,7 @@ wconv_take_kernels(struct wconv_kernels *k, struct img *file, const struct wconv
 		return -1;
 	q->cx = ask->centred ? ask->cx : q->kw / 2;
 	q->cy = ask->centred ? ask->cy : q->kh / 2;
+	q->cz = ask->deep_centre ? ask->cz : q->kd / 2;
 	k->node_x = weir_alloc(q->gx, sizeof *k->node_x);
 	k->node_y = weir_alloc(q->gy, sizeof *k->node_y);
 	if (!k->node_x || !k->node_y || convert(k, ask->in_double))

@@ -12,8 +12,9 @@ enum wconv_place { WCONV_PLACE_UNSAID, WCONV_CENTRE, WCONV_CORNER };
 struct wconv_ask {
 	size_t gx, gy; /* --grid: kernels on a contact sheet; 0: none */
 	int degree;    /* --basis=poly:DEG; -1: what the file's key basis:= says */
-	bool centred;  /* --centre was given as cx, cy */
-	size_t cx, cy;
+	/* --centre was given as cx, cy, and as cz */
+	bool centred, deep_centre;
+	size_t cx, cy, cz;
 	int place;	   /* enum wconv_place */
 	double *col, *row; /* --cols, --rows; NULL: not given */
 	size_t ncol, nrow;

@@ -8,6 +8,7 @@
 #include "gpu/use.h"
 #include "wconv/share.h"
 #include "wconv/stream.h"
+#include "wconv/volume/item.h"
 
 const char *const weir_prog = "wconv";
 
@@ -22,7 +23,7 @@ static const struct opt table[] = {
     {0, "cols", OPT_STR, AT(cols), "X,...", "positions of the grid's columns, in pixels"},
     {0, "rows", OPT_STR, AT(rows), "Y,...", "positions of the grid's rows"},
     {0, "basis", OPT_STR, AT(basis), "poly:DEG", "the kernels are coefficients of polynomials"},
-    {0, "centre", OPT_STR, AT(centre), "X,Y",
+    {0, "centre", OPT_STR, AT(centre), "X,Y[,Z]",
      "the kernels' centre (half their size, rounded down)"},
     {0, "normalise", OPT_FLAG, AT(normalise), NULL, "scale each kernel to the sum 1"},
     {0, "correlate", OPT_FLAG, AT(correlate), NULL, "correlate instead of convolving"},
@@ -82,16 +83,19 @@ parse_basis(struct args *args)
 static void
 parse_centre(struct args *args)
 {
-	double v[2];
+	double v[3] = {0};
 
 	if (!args->centre)
 		return;
-	opt_reals("--centre", args->centre, ',', v, 2);
-	for (size_t i = 0; i < 2; i++)
-		if (v[i] < 0 || v[i] > 1e9 || v[i] != (double)(size_t)v[i])
-			die_usage("--centre: '%s' is not a sample of the kernel, X,Y from 0",
-				  args->centre);
+	const char *comma = strchr(args->centre, ',');
 	args->ask.centred = true;
+	args->ask.deep_centre = comma && strchr(comma + 1, ',');
+	opt_reals("--centre", args->centre, ',', v, args->ask.deep_centre ? 3 : 2);
+	for (size_t i = 0; i < 3; i++)
+		if (v[i] < 0 || v[i] > 1e9 || v[i] != (double)(size_t)v[i])
+			die_usage("--centre: '%s' is not a sample of the kernel, X,Y[,Z] from 0",
+				  args->centre);
+	args->ask.cz = (size_t)v[2];
 	args->ask.cx = (size_t)v[0];
 	args->ask.cy = (size_t)v[1];
 }
@@ -194,6 +198,8 @@ main(int argc, char **argv)
 	job_start(&job);
 	struct raw_out *out = raw_create(args.common.out, opt_as(&args.common));
 	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
+	if (job.q.kd)
+		volume_check_args(&args);
 	(args.common.part.n ? share_run : stream_run)(&job, in, out);
 	st.threads = args.common.threads;
 	job_report(&job);

@@ -35,7 +35,7 @@ run_item(struct stream *s, struct img *x)
 	progress_start(&bar, j->args->common.quiet);
 	j->bar = &bar;
 	job_pose(j, s->in, x);
-	if (j->args->adjoint || j->args->steps) {
+	if (j->args->adjoint || j->args->steps || j->q.kd) {
 		whole = whole_start(j, x, &flow);
 	} else {
 		job_plan(j);

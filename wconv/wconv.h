@@ -106,6 +106,8 @@ struct wconv_problem {
 	double zero_x, zero_y, scale_x, scale_y;
 	/* the kernels' centre */
 	size_t cx, cy;
+	/* for one kernel of three axes, see volume/volume.h: slices of a volume, of the kernel, and its centre; else 0 */
+	size_t d, kd, cz;
 	/* turns the kernels by half a turn, and their centre with them */
 	bool correlate;
 	/* scales each kernel of a grid, or each local kernel of a basis, to the sum 1 */

@@ -40,7 +40,7 @@ take_plane(struct whole *w, const char *picture, size_t c)
 				raw_die(
 				    w->j->in,
 				    "the pixel at %zu,%zu is not finite: --nan=zero takes it as 0",
-				    x, y);
+				    x, y % w->j->q.h);
 			real_set(w->from, y * n + x,
 				 !isfinite(v) && args->nan == WCONV_NAN_ZERO ? 0 : v, single);
 		}
@@ -142,21 +142,6 @@ deconvolve(struct whole *w, const void *from, void *to)
 			j->restored.rms);
 }
 
-/* Applies the adjoint or the deconvolution to one plane. */
-static void
-run_plane(struct whole *w, const void *from, void *to)
-{
-	struct job *j = w->j;
-
-	if (j->restore)
-		deconvolve(w, from, to);
-	else if (j->adjoint)
-		wconv_adjoint_run(j->adjoint, from, to);
-	else if (gpu_wconv_adjoint(j->args->gpu, j->plan, from, to))
-		raw_die(j->in, "-g: %s", gpu_why(j->args->gpu));
-	j->done++;
-}
-
 /* Whether all n samples, float or double, are finite: v - v is then 0, else NaN. */
 static bool
 all_finite(const void *samples, size_t n, bool single)
@@ -172,6 +157,31 @@ all_finite(const void *samples, size_t n, bool single)
 	for (size_t i = 0; i < (single ? 0 : n); i++)
 		bad |= d[i] - d[i] != 0;
 	return !bad;
+}
+
+static void
+run_volume(struct whole *w, const void *from, void *to)
+{
+	wconv_volume_run(w->j->volume, w->j->args->adjoint, from, to);
+	if (!all_finite(to, w->out_row / w->j->planes * w->out_rows, w->size == sizeof(float)))
+		raw_die(w->j->in, "sums overflow: divide the data, or the kernel, by a constant");
+}
+
+/* Applies the adjoint, the deconvolution or the convolution of a volume to one plane. */
+static void
+run_plane(struct whole *w, const void *from, void *to)
+{
+	struct job *j = w->j;
+
+	if (j->restore)
+		deconvolve(w, from, to);
+	else if (j->volume)
+		run_volume(w, from, to);
+	else if (j->adjoint)
+		wconv_adjoint_run(j->adjoint, from, to);
+	else if (gpu_wconv_adjoint(j->args->gpu, j->plan, from, to))
+		raw_die(j->in, "-g: %s", gpu_why(j->args->gpu));
+	j->done++;
 }
 
 /* Whether the samples of a picture can be processed where they are. */
@@ -192,7 +202,8 @@ run_picture(void *with, const void *in, void *out)
 
 	stats_charge(w->j->st, STATS_READ);
 	job_plan(w->j);
-	job_check_range(w->j, in, w->type, w->row * w->rows);
+	if (job_plan_of(w->j))
+		job_check_range(w->j, in, w->type, w->row * w->rows);
 	if (serves_as_plane(w, in)) {
 		run_plane(w, in, w->to);
 		give_plane(w, in, out, 0);
@@ -220,21 +231,23 @@ whole_start(struct job *j, const struct img *x, struct wconv_flow *f)
 	const struct wconv_problem *q = &j->q;
 	struct whole *w = weir_xalloc(1, sizeof *w);
 	struct img_picture p;
+	size_t width, rows;
 
 	img_pictures(x, &p);
+	job_size(j, &width, &rows);
 	*w = (struct whole){.j = j,
 			    .type = x->type,
 			    .row = p.w * p.c,
-			    .rows = p.h,
-			    .out_row = q->w * p.c,
-			    .out_rows = q->h,
+			    .rows = p.h * p.n / j->pictures,
+			    .out_row = width * p.c,
+			    .out_rows = rows,
 			    .size = img_type_size(q->out)};
 	w->line = weir_xalloc(w->row, sizeof *w->line);
-	w->from = weir_xalloc_large(p.w * p.h, w->size);
-	w->to = weir_xalloc_large(q->w * q->h, w->size);
+	w->from = weir_xalloc_large(p.w * w->rows, w->size);
+	w->to = weir_xalloc_large(width * rows, w->size);
 	f->in_size = img_type_size(x->type);
 	f->out_size = w->size;
-	f->steps = p.n;
+	f->steps = j->pictures;
 	f->samples = samples;
 	f->most = samples(w, 0);
 	f->run = run_picture;

@@ -1,5 +1,5 @@
 /*
- * The adjoint and the deconvolution of an item. They hold one picture whole in memory.
+ * The adjoint and the deconvolution of an item, and all work on volumes. They hold one picture, or volume, in memory.
  * On failure the program ends with a line that names the item.
  */
 #ifndef WCONV_WHOLE_H

@@ -8,10 +8,13 @@ struct wconv_restore {
 	struct wconv_restore_options o;
 	struct wconv_plan *plan;
 	struct wconv_adjoint *adjoint;
+	/* for a kernel of three axes, in place of both */
+	struct wconv_volume *volume;
 	int threads;
 	bool in_double;
-	/* size of the data; size of the estimate; place of the data's first sample in the estimate */
-	size_t w, h, ew, eh, ox, oy;
+	/* size of the data, of the estimate; place of the data's first sample in the estimate. h and eh count the rows of all
+	   slices of a volume; a slice of the data and of the estimate has rows and erows of them */
+	size_t w, h, ew, eh, ox, oy, oz, rows, erows;
 	double *node_x, *node_y;
 	/* the estimate x, and two arrays of its size */
 	void *x, *p, *s;

@@ -5,6 +5,23 @@
 #include "common/mem.h"
 #include "wconv/plan.h"
 #include "wconv/restore/inside.h"
+#include "wconv/volume/volume.h"
+
+/* Applies A or A' of a volume. */
+static void
+apply_volume(const struct wconv_restore *r, bool transpose, const void *from, void *to,
+	     struct wconv_after after)
+{
+	const size_t size = r->in_double ? sizeof(double) : sizeof(float);
+	const size_t rows = transpose ? r->eh : r->h, bytes = (transpose ? r->ew : r->w) * size;
+
+	wconv_volume_run(r->volume, transpose != r->o.scatters, from, to);
+	if (!after.row)
+		return;
+#pragma omp parallel for num_threads(r->threads) schedule(static)
+	for (size_t y = 0; y < rows; y++)
+		after.row(after.with, y, (const char *)to + y * bytes);
+}
 
 /* Applies A or A'. With `after`, the results of a band take the place of those of the band before. */
 static void
@@ -14,6 +31,10 @@ apply(const struct wconv_restore *r, bool transpose, const void *from, void *to,
 	const size_t size = r->in_double ? sizeof(double) : sizeof(float);
 	const size_t wide = r->o.scatters ? r->w : r->ew, give = r->o.scatters ? r->ew : r->w;
 
+	if (r->volume) {
+		apply_volume(r, transpose, from, to, after);
+		return;
+	}
 	if (transpose != r->o.scatters) {
 		wconv_adjoint_then(r->adjoint, after);
 		wconv_adjoint_run(r->adjoint, from, to);
@@ -117,6 +138,8 @@ pose(struct wconv_restore *r, const struct wconv_problem *q, struct wconv_proble
 	r->eh = q->h + (unknown ? q->kh - 1 : 0);
 	r->ox = !unknown ? 0 : r->o.scatters ? ax : bx;
 	r->oy = !unknown ? 0 : r->o.scatters ? ay : by;
+	r->rows = r->h;
+	r->erows = r->eh;
 	p->w = p->W = wider ? r->ew : q->w;
 	p->h = p->H = wider ? r->eh : q->h;
 	p->x0 = p->y0 = 0;
@@ -133,6 +156,20 @@ pose(struct wconv_restore *r, const struct wconv_problem *q, struct wconv_proble
 	p->node_x = r->node_x = move_nodes(q->node_x, q->gx, dx);
 	p->node_y = r->node_y = move_nodes(q->node_y, q->gy, dy);
 	return r->node_x && r->node_y ? 0 : -ENOMEM;
+}
+
+/* Does for a volume along z what pose() does along x and y. */
+static void
+pose_depth(struct wconv_restore *r, const struct wconv_problem *q, struct wconv_problem *p)
+{
+	const bool unknown = q->edge == WCONV_RENORMALISE;
+	const size_t before = q->correlate ? q->cz : q->kd - 1 - q->cz;
+	const size_t deep = q->d + (unknown ? q->kd - 1 : 0);
+
+	r->oz = !unknown ? 0 : r->o.scatters ? q->kd - 1 - before : before;
+	r->h *= q->d;
+	r->eh *= deep;
+	p->d = unknown && !r->o.scatters ? deep : q->d;
 }
 
 static int
@@ -179,12 +216,16 @@ wconv_restore_plan(struct wconv_restore **to, const struct wconv_problem *q,
 	r->o = *o;
 	r->threads = q->threads;
 	r->in_double = q->in_double;
-	if ((e = pose(r, q, &p)) || (!o->on_device && (e = make_room(r)))) {
+	e = pose(r, q, &p);
+	if (q->kd)
+		pose_depth(r, q, &p);
+	if (e || (!o->on_device && (e = make_room(r)))) {
 		wconv_restore_free(r);
 		return wconv_fail(err, "no memory");
 	}
-	if (wconv_plan(&r->plan, &p, err) ||
-	    (!o->on_device && wconv_adjoint_plan(&r->adjoint, r->plan, err))) {
+	if (q->kd ? wconv_volume_plan(&r->volume, &p, err)
+		  : wconv_plan(&r->plan, &p, err) ||
+			(!o->on_device && wconv_adjoint_plan(&r->adjoint, r->plan, err))) {
 		wconv_restore_free(r);
 		return -1;
 	}
@@ -216,6 +257,7 @@ wconv_restore_free(struct wconv_restore *r)
 {
 	if (!r)
 		return;
+	wconv_volume_free(r->volume);
 	wconv_adjoint_free(r->adjoint);
 	wconv_free(r->plan);
 	void *const owned[] = {r->x, r->p, r->s, r->f, r->r, r->row, r->node_x, r->node_y};

@@ -61,7 +61,7 @@ int wconv_restore_plan(struct wconv_restore **r, const struct wconv_problem *q,
 int wconv_restore_run(struct wconv_restore *r, const void *y, void *x, struct wconv_restored *done,
 		      char err[WCONV_ERR]);
 
-/* Returns the plan that computes A, which tells what was chosen; r owns it. */
+/* Returns the plan that computes A, which tells what was chosen; r owns it. NULL: the kernel has three axes. */
 const struct wconv_plan *wconv_restore_by(const struct wconv_restore *r);
 
 /* r may be NULL. */

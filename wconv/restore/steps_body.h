@@ -253,9 +253,11 @@ cut(const struct wconv_restore *d, void *to)
 	const real *x = d->x;
 	real *out = to;
 
-	for (size_t i = 0; i < d->h; i++)
+	for (size_t i = 0; i < d->h; i++) {
+		const size_t row = (i / d->rows + d->oz) * d->erows + i % d->rows + d->oy;
 		for (size_t k = 0; k < d->w; k++)
-			out[i * d->w + k] = x[(i + d->oy) * d->ew + k + d->ox];
+			out[i * d->w + k] = x[row * d->ew + k + d->ox];
+	}
 }
 
 const struct wconv_restore_steps STEPS = {lucy, least_squares, cut};

@@ -1,0 +1,107 @@
+load lib
+
+# volume TYPE SIZES < samples: an item of three axes or more.
+volume() {
+	texttoraw --type="$1" --sizes="$2"
+}
+
+# gives TEXT ARG ...: wconv of x.nrrd prints these samples, rounded.
+gives() {
+	local want=$1
+	shift
+	wconv "$@" x.nrrd | rawtotext | awk '{ for (i = 1; i <= NF; i++) printf("%.3f ", $i < .0004 ? 0 : $i) }' >got
+	diff <(awk '{ for (i = 1; i <= NF; i++) printf("%.3f ", $i) }' <<<"$want") got
+}
+
+# A kernel along z: 1 2 4.
+deep() {
+	echo 1 2 4 | volume float 1,1,3 >k.nrrd
+}
+
+@test "a point leaves the kernel along z, turned by --correlate" {
+	echo 0 0 1 0 0 | volume uchar 1,1,5 >x.nrrd
+	deep
+	gives '0 1 2 4 0' -k k.nrrd
+	gives '0 4 2 1 0' -k k.nrrd --correlate
+	gives '1 2 4 0 0' -k k.nrrd --centre=0,0,2
+	gives '0 4 2 1 0' -k k.nrrd --adjoint
+	gives '0 .142857 .285714 .571429 0' -k k.nrrd --normalise
+}
+
+@test "edges and sizes along z" {
+	echo 1 2 3 | volume float 1,1,3 >x.nrrd
+	deep
+	gives '4 11 14' -k k.nrrd
+	gives '8 11 17' -k k.nrrd --edge=nearest
+	gives '8 11 17' -k k.nrrd --edge=reflect
+	gives '12 11 16' -k k.nrrd --edge=mirror
+	gives '16 11 15' -k k.nrrd --edge=wrap
+	gives '44 11 24' -k k.nrrd --constant=10
+	gives '11' -k k.nrrd --output=valid
+	gives '1 4 11 14 12' -k k.nrrd --output=full
+	wconv -k k.nrrd --output=full x.nrrd | grep -aq '^sizes: 1 1 5$'
+}
+
+@test "a kernel of three axes is scipy's, and a box of eight sums eight" {
+	seq 8 | volume float 2,2,2 >x.nrrd
+	printf '1 %.0s' 1 2 3 4 5 6 7 8 | volume float 2,2,2 >k.nrrd
+	gives '36 20 22 12 26 14 15 8' -k k.nrrd
+}
+
+@test "volumes in a file one after the other, and volumes of colours" {
+	{ echo 0 1 0 | volume float 1,1,3 && echo 2 0 0 | volume float 1,1,3; } >x.nrrd
+	deep
+	gives '1 2 4 4 8 0' -k k.nrrd
+	echo 0 1 0 2 0 0 | volume float 1,1,3,2 >x.nrrd
+	gives '1 2 4 4 8 0' -k k.nrrd
+	gives '4 2 1 4 2 0' -k k.nrrd --correlate
+	printf '%s\n' NRRD0004 'type: uchar' 'dimension: 4' 'sizes: 3 1 1 2' \
+		'kinds: RGB-color domain domain domain' 'encoding: raw' '' >x.nrrd
+	printf '\1\0\2\0\3\0' >>x.nrrd
+	gives '2 3 4 4 6 8' -k k.nrrd
+}
+
+@test "--deconvolve finds the point that a volume's kernel blurred" {
+	{ printf '0 %.0s' {1..62} && echo 100 && printf '0 %.0s' {1..62}; } | volume float 5,5,5 >p.nrrd
+	printf '1 2 1 2 4 2 1 2 1 2 4 2 4 8 4 2 4 2 1 2 1 2 4 2 1 2 1' | volume float 3,3,3 >k.nrrd
+	wconv -k k.nrrd --normalise p.nrrd >x.nrrd
+	for edge in zero renormalise; do
+		for way in --correlate --adjoint; do
+			wconv -k k.nrrd --normalise --edge=$edge $way --deconvolve=300 x.nrrd >y.nrrd
+			rawmath 'abs(y - p) > 1' y=y.nrrd p=p.nrrd | rawtotext | grep -q 1 && return 1
+		done
+	done
+	wconv -k k.nrrd --normalise --damp=0 --deconvolve=60 x.nrrd >y.nrrd
+	rawmath 'abs(y - p) > .1' y=y.nrrd p=p.nrrd | rawtotext | grep -q 1 && return 1
+	wconv -v -k k.nrrd --deconvolve=2 x.nrrd 2>&1 >y.nrrd | grep -q 'a kernel of 3x3x3'
+}
+
+@test "a truncated volume, and one that is not finite" {
+	echo 1 nan 3 | volume float 1,1,3 >x.nrrd
+	deep
+	fails 1 'is not finite' wconv -k k.nrrd x.nrrd
+	gives '2 7 6' -k k.nrrd --nan=zero
+	head -c -4 x.nrrd >short.nrrd
+	fails 1 'ends after' wconv -k k.nrrd short.nrrd
+	echo 3e38 3e38 3e38 | volume float 1,1,3 >x.nrrd
+	fails 1 'sums overflow' wconv -k k.nrrd x.nrrd
+}
+
+@test "what kernels of three axes do not go with is refused" {
+	echo 1 2 3 | volume float 1,1,3 >x.nrrd
+	deep
+	fails 2 '--type=input' wconv -k k.nrrd --type=input x.nrrd
+	fails 2 '--method=direct' wconv -k k.nrrd --method=direct x.nrrd
+	fails 2 '--part' wconv -k k.nrrd --part=1/2 x.nrrd
+	fails 2 '--edge=renormalise' wconv -k k.nrrd --edge=renormalise x.nrrd
+	fails 2 '--nan=interpolate' wconv -k k.nrrd --nan=interpolate x.nrrd
+	fails 2 "'0,0,3' is outside the kernel of 1x1x3" wconv -k k.nrrd --centre=0,0,3 x.nrrd
+	fails 1 'a grid has four' wconv -k k.nrrd --place=corner x.nrrd
+	echo 1 2 3 | volume float 3,1 >p.nrrd
+	fails 1 'needs a volume' wconv -k k.nrrd p.nrrd
+	fails 1 'three numbers' wconv -k p.nrrd --centre=0,0,0 x.nrrd
+	echo 1 2 3 4 | volume float 1,1,4 >k4.nrrd
+	fails 1 "no pixel's window lies inside 1x1x3" wconv -k k4.nrrd --output=valid x.nrrd
+	echo 1 0 -1 | volume float 1,1,3 >k0.nrrd
+	fails 1 'its sum is 0' wconv -k k0.nrrd --normalise x.nrrd
+}

@@ -1,0 +1,51 @@
+/*
+ * The inside of a volume's plan. The work array holds the volume with its edges, [z][y][x], at the start of a larger array
+ * of zeros whose lengths transform fast:
+ *
+ *	rows	each slice is transformed in place along x and y; slices of zeros are skipped
+ *	columns	for each y, columns of z are gathered, transformed, multiplied by the kernel's, and transformed back
+ *	rows	each slice that is needed is transformed back
+ *
+ * Result r stands at place r + k - 1 along each axis, k being the kernel's size, so that what wraps around is never read.
+ */
+#ifndef WCONV_VOLUME_INSIDE_H
+#define WCONV_VOLUME_INSIDE_H
+
+#include "wconv/volume/volume.h"
+
+/* One axis. */
+struct volume_axis {
+	size_t n, k, len; /* samples of the volume, of the kernel, of the transform */
+	size_t results;
+	ptrdiff_t first; /* the first result's position */
+	size_t places;	 /* samples of the volume with its edges: results + k - 1 */
+	size_t *from;	 /* [places]: the volume's sample that stands there; SIZE_MAX: 0 does */
+};
+
+struct wconv_volume {
+	struct volume_axis axis[3];
+	const struct volume_core *core;
+	int threads;
+	double constant;
+	/* floats in a row of the work array, and in a slice */
+	size_t row, slice;
+	void *work, *kernel; /* [len z][len y][row] */
+	void *columns;	     /* [threads][len z][BATCH] complex */
+	void *plan[4];	     /* of FFTW: slices forward and back, columns forward and back */
+};
+
+enum { BATCH = 8 }; /* columns at a time: two lines of the cache in float */
+
+/* The work in one precision. */
+struct volume_core {
+	size_t sample;
+	/* Plans the transforms. Returns 0 or -ENOMEM. unplan() takes half-made plans too. */
+	int (*plan)(struct wconv_volume *v);
+	void (*unplan)(struct wconv_volume *v);
+	/* Transforms the kernel that stands in the work array, times `scale`, into v->kernel. */
+	void (*take_kernel)(struct wconv_volume *v, double scale);
+	void (*run)(struct wconv_volume *v, bool transpose, const void *in, void *out);
+};
+extern const struct volume_core wconv_volume_f32, wconv_volume_f64;
+
+#endif

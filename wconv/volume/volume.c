@@ -1,0 +1,153 @@
+#include <math.h>
+#include <stdint.h>
+
+#include "common/fft.h"
+#include "common/mem.h"
+#include "common/par.h"
+#include "common/real.h"
+#include "wconv/plan.h"
+#include "wconv/volume/inside.h"
+
+/* Returns which of n samples stands at position i of an axis; -1: none. */
+static ptrdiff_t
+inside(enum wconv_edge edge, ptrdiff_t i, ptrdiff_t n)
+{
+	const ptrdiff_t turn = edge == WCONV_WRAP ? n : edge == WCONV_REFLECT ? 2 * n : 2 * n - 2;
+
+	if (i >= 0 && i < n)
+		return i;
+	if (edge == WCONV_NEAREST || (edge == WCONV_MIRROR && n == 1))
+		return i < 0 ? 0 : n - 1;
+	if (edge != WCONV_WRAP && edge != WCONV_REFLECT && edge != WCONV_MIRROR)
+		return -1;
+	i = (i % turn + turn) % turn;
+	return i < n ? i : edge == WCONV_REFLECT ? turn - 1 - i : turn - i;
+}
+
+/* Fills in one axis of n samples and a kernel of k samples with its centre at c. Returns 0, or -1 with a sentence in err. */
+static int
+pose_axis(struct volume_axis *a, const struct wconv_problem *q, size_t n, size_t k, size_t c,
+	  char err[WCONV_ERR])
+{
+	const ptrdiff_t before = (ptrdiff_t)(q->correlate ? c : k - 1 - c),
+			after = (ptrdiff_t)k - 1 - before;
+
+	*a = (struct volume_axis){.n = n, .k = k, .results = n};
+	if (q->output == WCONV_VALID && k > n)
+		return wconv_fail(err, "no window lies inside the volume: the kernel is larger");
+	if (q->output == WCONV_VALID)
+		a->results = n - k + 1;
+	if (q->output == WCONV_FULL)
+		a->results = n + k - 1;
+	a->first = q->output == WCONV_VALID ? before : q->output == WCONV_FULL ? -after : 0;
+	a->places = a->results + k - 1;
+	a->len = fft_size(a->places);
+	a->from = weir_alloc(a->places, sizeof *a->from);
+	if (!a->from || a->len > INT32_MAX)
+		return wconv_fail(err, "no memory");
+	for (size_t i = 0; i < a->places; i++) {
+		const ptrdiff_t at =
+		    inside(q->edge, a->first - before + (ptrdiff_t)i, (ptrdiff_t)n);
+		a->from[i] = at < 0 ? SIZE_MAX : (size_t)at;
+	}
+	return 0;
+}
+
+static int
+make_room(struct wconv_volume *v)
+{
+	const size_t size = v->core->sample, nz = v->axis[2].len;
+
+	v->row = v->axis[0].len + 2;
+	v->slice = v->row * v->axis[1].len;
+	v->work = weir_alloc_large(v->slice * size, nz);
+	v->kernel = weir_alloc_large(v->slice * size, nz);
+	v->columns = weir_alloc_large((size_t)v->threads * nz, 2 * BATCH * size);
+	return v->work && v->kernel && v->columns ? v->core->plan(v) : -1;
+}
+
+/* Places the kernel at the start of the work array, turned for a correlation. Finds the factor that normalises it. */
+static int
+put_kernel(struct wconv_volume *v, const struct wconv_problem *q, double *scale,
+	   char err[WCONV_ERR])
+{
+	const size_t n = q->kw * q->kh * q->kd;
+	const bool single = v->core->sample == sizeof(float);
+	double sum = 0, weight = 0;
+
+	for (size_t i = 0; i < v->slice * q->kd; i++)
+		real_set(v->work, i, 0, single);
+	for (size_t i = 0; i < n; i++) {
+		const double k = real_at(q->kernels, q->correlate ? n - 1 - i : i, single);
+		if (!isfinite(k))
+			return wconv_fail(err, "the kernel has a sample that is not finite");
+		real_set(v->work,
+			 i / (q->kw * q->kh) * v->slice + i / q->kw % q->kh * v->row + i % q->kw, k,
+			 single);
+		sum += k;
+		weight += fabs(k);
+	}
+	if (q->normalise && !(fabs(sum) > 1e-6 * weight))
+		return wconv_fail(err, "the kernel cannot be normalised: its sum is %.3g", sum);
+	*scale = q->normalise ? 1 / sum : 1;
+	return 0;
+}
+
+int
+wconv_volume_plan(struct wconv_volume **to, const struct wconv_problem *q, char err[WCONV_ERR])
+{
+	struct wconv_volume *v = weir_calloc(1, sizeof *v);
+	double scale = 1;
+
+	*to = NULL;
+	if (!v)
+		return wconv_fail(err, "no memory");
+	v->core = q->in_double ? &wconv_volume_f64 : &wconv_volume_f32;
+	v->threads = q->threads;
+	v->constant = q->edge == WCONV_CONSTANT ? q->constant : 0;
+	if (pose_axis(&v->axis[0], q, q->w, q->kw, q->cx, err) ||
+	    pose_axis(&v->axis[1], q, q->h, q->kh, q->cy, err) ||
+	    pose_axis(&v->axis[2], q, q->d, q->kd, q->cz, err)) {
+		wconv_volume_free(v);
+		return -1;
+	}
+	if (make_room(v)) {
+		wconv_volume_free(v);
+		return wconv_fail(err, "no memory");
+	}
+	if (put_kernel(v, q, &scale, err)) {
+		wconv_volume_free(v);
+		return -1;
+	}
+	v->core->take_kernel(v, scale);
+	*to = v;
+	return 0;
+}
+
+struct wconv_volume_axis
+wconv_volume_axis(const struct wconv_volume *v, int axis)
+{
+	const struct volume_axis *a = &v->axis[axis];
+
+	return (struct wconv_volume_axis){a->results, a->first, a->len};
+}
+
+void
+wconv_volume_run(struct wconv_volume *v, bool transpose, const void *in, void *out)
+{
+	v->core->run(v, transpose, in, out);
+}
+
+void
+wconv_volume_free(struct wconv_volume *v)
+{
+	if (!v)
+		return;
+	v->core->unplan(v);
+	for (int i = 0; i < 3; i++)
+		weir_free(v->axis[i].from);
+	weir_free(v->work);
+	weir_free(v->kernel);
+	weir_free(v->columns);
+	weir_free(v);
+}
