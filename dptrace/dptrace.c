@@ -210,6 +210,8 @@ add_try(struct dptrace_plan *q, struct dptrace_line *line, const struct dptrace_
 	for (size_t k = 0; k < n; k++) {
 		s[k].fine.bright = s[k].fine.dark = fmax(s[k].fine.bright, s[k].fine.dark);
 		s[k].own.bright = s[k].own.dark = fmax(s[k].own.bright, s[k].own.dark);
+		s[k].own.near_bright = s[k].own.near_dark =
+		    fmax(s[k].own.near_bright, s[k].own.near_dark);
 	}
 	o.polarity = polarity;
 	if (dptrace_shape(s, &p->line[i], &p->image, &o, err) || !s->cost)

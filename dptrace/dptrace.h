@@ -53,7 +53,7 @@ enum dptrace_score { DPTRACE_RIDGE, DPTRACE_EDGE, DPTRACE_SIN };
 
 /*
  * AUTO takes the cost for a line when the smallest level of its points is at least 4.3 times the response to pixel noise
- * alone. For other lines, and always for the score sin, it takes the sum.
+ * alone, at the scale 2 or at that of the line. For other lines, and always for the score sin, it takes the sum.
  */
 enum dptrace_objective { DPTRACE_AUTO, DPTRACE_COST, DPTRACE_SUM };
 
@@ -86,7 +86,7 @@ struct dptrace_options {
 	 */
 	int polarity;
 	bool arc; /* sum: length by arc instead of by columns */
-	/* scale of the derivatives, px, .5..32; 0: 2, and for a ridge under the cost 2 to 5.7, by the points of each line */
+	/* scale of the derivatives, px, .5..32; 0: 2, and for a ridge under the cost 2 to 11.3, by the points of each line */
 	double sigma;
 	/* sum: g0 in medians, >= 0. With 0, ridge and edge are not divided by the size of the derivative. */
 	double soft;

@@ -5,7 +5,7 @@
 #include "dptrace/level.h"
 #include "dptrace/resolve.h"
 
-enum { SCALES = 4 };
+enum { SCALES = 6 };
 #define STEP	1.4142 /* from a scale to the next */
 #define PER	.65    /* what a response at the next scale counts, against one at this scale */
 #define SPACING 14     /* times the scale: a segment must be that long */
@@ -91,9 +91,12 @@ find_levels(struct segment_shape *s, size_t n, const struct dptrace_line *l,
 
 	for (size_t i = 0; i < n; i++) {
 		const struct level next = level_of(l->xy[(i + 1) % l->n], im, gray, o, sigma);
-		s[i].own = (struct levels){.sigma = sigma,
-					   .bright = smaller(last.bright, next.bright),
-					   .dark = smaller(last.dark, next.dark)};
+		s[i].own =
+		    (struct levels){.sigma = sigma,
+				    .bright = smaller(last.bright, next.bright),
+				    .dark = smaller(last.dark, next.dark),
+				    .near_bright = smaller(last.near_bright, next.near_bright),
+				    .near_dark = smaller(last.near_dark, next.near_dark)};
 		votes += share_of_bright(&last) + share_of_bright(&next) - 1;
 		last = next;
 	}

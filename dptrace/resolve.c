@@ -258,23 +258,49 @@ has_cost(const struct dptrace_options *o)
 	return o->objective != DPTRACE_SUM && o->score != DPTRACE_SIN;
 }
 
+static double
+level_of_polarity(const struct levels *l, int polarity)
+{
+	return polarity < 0 ? l->dark : l->bright;
+}
+
+/* Says whether the points of a segment lie on a line of that scale: beside an edge the response grows towards the edge. */
+static bool
+is_on_line(const struct levels *l, int polarity)
+{
+	const double near = polarity < 0 ? l->near_dark : l->near_bright;
+
+	return near >= level_of_polarity(l, polarity) / 2;
+}
+
+/* Says whether a line is clear against the noise at the fine scale or at its own. A wide line has no level at the fine one. */
+static bool
+is_clear(const struct segment_shape *s, size_t n, int polarity)
+{
+	bool fine = true, own = true;
+
+	for (size_t i = 0; i < n; i++) {
+		fine &= level_of_polarity(&s[i].fine, polarity) >= CLEAR * s[i].fine.noise;
+		own &= level_of_polarity(&s[i].own, polarity) >= CLEAR * s[i].own.noise &&
+		       is_on_line(&s[i].own, polarity);
+	}
+	return fine || own;
+}
+
 /* Chooses the objective of a line by its levels, and fills in the scale, polarity, level and floor that it needs. */
 static void
 choose_objective(struct segment_shape *s, size_t n, const struct dptrace_options *o)
 {
 	const bool either = o->score == DPTRACE_RIDGE && !o->polarity;
 	const int polarity = !either ? o->polarity : s->vote < 0 ? -1 : 1;
-	double least = INFINITY;
+	const bool cost = has_cost(o) && (o->objective == DPTRACE_COST || is_clear(s, n, polarity));
 
-	for (size_t i = 0; i < n; i++)
-		least = smaller(least, polarity < 0 ? s[i].fine.dark : s[i].fine.bright);
 	for (size_t i = 0; i < n; i++) {
-		s[i].cost =
-		    has_cost(o) && (o->objective == DPTRACE_COST || least >= CLEAR * s->fine.noise);
+		s[i].cost = cost;
 		const struct levels *m = s[i].cost ? &s[i].own : &s[i].fine;
 		s[i].sigma = m->sigma;
 		s[i].noise = m->noise;
-		s[i].level = larger(polarity < 0 ? m->dark : m->bright, m->noise);
+		s[i].level = larger(level_of_polarity(m, polarity), m->noise);
 		s[i].floor = smaller(FLOOR * s[i].noise, s[i].level / 2);
 		s[i].polarity = s[i].cost ? polarity : o->polarity;
 	}

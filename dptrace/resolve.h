@@ -20,6 +20,7 @@ struct tube_shape {
  */
 struct levels {
 	double sigma, bright, dark, noise;
+	double near_bright, near_dark; /* the smaller ones of its points, see struct level */
 };
 
 /* A segment of a line, resolved. Values of the whole line are repeated in each of its segments. */
@@ -30,7 +31,7 @@ struct segment_shape {
 	double phi;
 	bool cost; /* the objective is the cost; else it is the sum */
 	int polarity;
-	struct levels fine; /* at the scale 2 or the given one: it decides the objective */
+	struct levels fine; /* at the scale 2 or the given one */
 	struct levels own;  /* cost: at the scale of the line */
 	double vote;	    /* of the points, for bright (1) or dark (-1) */
 	double sigma;	    /* the scale of the derivatives, px */

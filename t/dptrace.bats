@@ -372,6 +372,15 @@ tables() {
 	grep -q 'another course is about as good' err
 }
 
+@test "a street of 18 or 30 pixels in noise is followed along its middle" {
+	for w in 18 30; do
+		awk -v w=$w 'BEGIN { srand(3); print "P2 400 200 255"; for (y = 0; y < 200; y++) for (x = 0; x < 400; x++) {
+			d = y - 100 - 15 * sin(x / 40); print int((d * d < w * w / 4 ? 150 : 90) + 24 * rand()) } }' >street.pgm
+		dptrace --quiet -p 20,107 -p 380,98 street.pgm >out
+		[ "$(awk '{ d = $2 - 100 - 15 * sin($1 / 40); if (d * d > 16) n++ } END { print n + 0, (NR > 5) }' out)" = "0 1" ]
+	done
+}
+
 # Two roads from 5,40 to 195,40. One of them is of brightness A over a stretch, the other B.
 fading() {
 	awk -v A="$1" -v B="$2" 'BEGIN { print "P2 200 81 99"; for (y = 0; y < 81; y++) for (x = 0; x < 200; x++) {
