@@ -191,7 +191,10 @@ await_item(struct wconv_io *io)
 
 /* --- items ----------------------------------------------------------------------------------- */
 
-/* Moves on in the mapped file by n bytes from next, and gives pages before that place back. Returns the first byte not given back. */
+/*
+ * Moves on in the mapped file by n bytes from next, and gives pages before that place back. Returns the first byte that is
+ * not given back.
+ */
 static const char *
 give_back(const char *kept, const char *next, size_t n)
 {

@@ -148,7 +148,10 @@ void psfmatch_sum_stamp(const struct psfmatch_field *f, const struct psfmatch_ke
 /* Makes n functions and the data orthogonal to the constant, which is function z, and fills in the array one, and sum. */
 void psfmatch_remove_constant(struct psfmatch_stamp *s, size_t z, size_t n);
 
-/* Fills in q and b of a stamp for kernels of single samples. Returns false if that would be slower than the general way, or inexact. */
+/*
+ * Fills in q and b of a stamp for kernels of single samples. Returns false if that would be slower than the general way, or
+ * inexact.
+ */
 bool psfmatch_sum_shifts(const struct psfmatch_view *v, double *q, double *b);
 
 /* Returns what struct psfmatch calls sharp, for a model of which all else is filled in. */
