@@ -181,9 +181,11 @@ wrong_region(const struct scene *a, const int32_t *label, const struct region *g
 	return NULL;
 }
 
-/* Labels a scene row by row. known: its parts are given. */
+enum how { KNOWN, MEASURED, UNMEASURED };
+
+/* Labels a scene row by row. KNOWN: its parts are given. UNMEASURED: its values are not. */
 static const char *
-run_label(const struct scene *a, bool known, uint64_t least, int32_t *label, size_t *n)
+run_label(const struct scene *a, enum how how, uint64_t least, int32_t *label, size_t *n)
 {
 	const char *why = NULL;
 	int32_t row[MOST + LABEL_PAD];
@@ -192,8 +194,9 @@ run_label(const struct scene *a, bool known, uint64_t least, int32_t *label, siz
 	if (label_open(&l, a->s.w, a->s.h, a->s.depth, a->s.connectivity))
 		abort();
 	for (size_t at = 0; at < a->n; at += a->s.w)
-		if (known ? label_parts(&l, a->part + at, a->v + at)
-			  : label_row(&l, a->chosen + at, a->v + at))
+		if (how == KNOWN
+			? label_parts(&l, a->part + at, a->v + at)
+			: label_row(&l, a->chosen + at, how == MEASURED ? a->v + at : NULL))
 			abort();
 	if (label_close(&l, least))
 		abort();
@@ -201,11 +204,30 @@ run_label(const struct scene *a, bool known, uint64_t least, int32_t *label, siz
 		label_write(&l, y, row);
 		memcpy(label + y * l.w, row, l.w * sizeof *row);
 	}
-	for (size_t i = 0; i < l.n && !why; i++)
+	for (size_t i = 0; i < l.n && !why && how != UNMEASURED; i++)
 		why = wrong_region(a, label, label_region(&l, i), (int32_t)i + 1);
 	*n = l.n;
 	label_free(&l);
 	return why;
+}
+
+/* Leaves out the components of fewer than `least` samples, and returns the number of the others. */
+static uint32_t
+keep_large(const struct scene *a, uint32_t all, uint64_t least, uint32_t *label)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t k = 1; k <= all; k++) {
+		uint64_t size = 0;
+
+		for (size_t i = 0; i < a->n; i++)
+			size += label[i] == k;
+		kept += size >= least;
+		for (size_t i = 0; i < a->n; i++)
+			if (label[i] == k)
+				label[i] = size >= least ? kept : 0;
+	}
+	return kept;
 }
 
 static void
@@ -218,24 +240,26 @@ check_components(struct check_rng *r)
 
 	for (int round = 0; round < 300; round++) {
 		const uint64_t least = 1 + rng_below(r, 4);
-		size_t n, kept = 0;
+		size_t n;
 
 		make_scene(r, &a, 600);
 		const uint32_t all = flood(&a, want);
-		const char *why = run_label(&a, false, 1, got, &n);
 
-		check_case(&m, !why && n == all && !memcmp(want, got, a.n * sizeof *want),
-			   "%zux%zux%zu, %d: %s", a.s.w, a.s.h, a.s.depth, a.s.connectivity,
-			   why ? why : "labels");
-		for (uint32_t k = 1; k <= all; k++) {
-			uint64_t size = 0;
-			for (size_t i = 0; i < a.n; i++)
-				size += want[i] == k;
-			kept += size >= least;
+		for (enum how how = MEASURED; how <= UNMEASURED; how++) {
+			const char *why = run_label(&a, how, 1, got, &n);
+
+			check_case(&m, !why && n == all && !memcmp(want, got, a.n * sizeof *want),
+				   "%zux%zux%zu, %d: %s", a.s.w, a.s.h, a.s.depth, a.s.connectivity,
+				   why ? why : "labels");
 		}
-		why = run_label(&a, false, least, got, &n);
-		check_case(&m, !why && n == kept, "min-size: %zu of %zu: %s", n, kept,
-			   why ? why : "the number");
+		const uint32_t kept = keep_large(&a, all, least, want);
+
+		for (enum how how = MEASURED; how <= UNMEASURED; how++) {
+			const char *why = run_label(&a, how, least, got, &n);
+
+			check_case(&m, !why && n == kept && !memcmp(want, got, a.n * sizeof *want),
+				   "min-size: %zu of %u: %s", n, kept, why ? why : "labels");
+		}
 	}
 	check_end(&m, "label: components and their measures are those of a flood fill");
 }
@@ -257,7 +281,7 @@ check_split(struct check_rng *r)
 		if (split(&a.s, a.v, a.chosen, rise, a.part))
 			abort();
 		parts(&a, rise, want);
-		why = run_label(&a, true, 1, got, &n);
+		why = run_label(&a, KNOWN, 1, got, &n);
 		check_case(&m, !why && same_sets(&a, a.part, want), "%zux%zux%zu, %d, rise %g: %s",
 			   a.s.w, a.s.h, a.s.depth, a.s.connectivity, rise, why ? why : "parts");
 		check_case(&m, !memcmp(got, a.part, a.n * sizeof *got), "numbers of parts");

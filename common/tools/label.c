@@ -4,18 +4,9 @@
 
 #include "common/mem.h"
 #include "common/tools/bitrow.h"
-#include "common/tools/label.h"
-
-static const uint32_t NONE = UINT32_MAX;
+#include "common/tools/label_inside.h"
 
 /* --- memory ------------------------------------------------------------------------------------------------------------- */
-
-/* Runs stay where they are, so that no row is copied when more come. */
-struct label_block {
-	struct label_block *older; /* owned */
-	size_t used, room;	   /* of data */
-	uint32_t data[];
-};
 
 /* Makes room for n more numbers in the newest block, or begins one that is twice as large, up to 4 MiB or one row. */
 static int
@@ -44,15 +35,17 @@ label_open(struct label *l, size_t w, size_t h, size_t depth, int connectivity)
 	size_t rows, bits;
 
 	*l = (struct label){
-	    .w = w, .h = h, .depth = depth, .connectivity = connectivity, .spare = NONE};
+	    .w = w, .h = h, .depth = depth, .connectivity = connectivity, .spare = LABEL_NONE};
 	l->words = w / 64 + 1;
-	l->ring = depth > 1 ? h + 2 : 2;
+	l->ring = depth > 1 ? h + 2 : 4;
 	if (!weir_mul(h, depth, &rows) || !weir_mul(l->ring, l->words, &bits))
 		return -ENOMEM;
 	l->row = weir_alloc(rows, sizeof *l->row);
 	l->bits = weir_alloc(bits, sizeof *l->bits);
 	l->pair = weir_alloc(w + 2, sizeof *l->pair);
-	return l->row && l->bits && l->pair ? 0 : -ENOMEM;
+	l->lower = weir_alloc(w + 2, sizeof *l->lower);
+	l->painted = weir_calloc(w + LABEL_PAD, sizeof *l->painted);
+	return l->row && l->bits && l->pair && l->lower && l->painted ? 0 : -ENOMEM;
 }
 
 void
@@ -67,6 +60,8 @@ label_free(struct label *l)
 	weir_free(l->row);
 	weir_free(l->bits);
 	weir_free(l->pair);
+	weir_free(l->lower);
+	weir_free(l->painted);
 	free(l->up);
 	free(l->slot);
 	free(l->region);
@@ -99,7 +94,7 @@ take_region(struct label *l)
 {
 	const uint32_t s = l->spare;
 
-	if (s == NONE)
+	if (s == LABEL_NONE)
 		return (uint32_t)l->nregion++;
 	l->spare = (uint32_t)l->region[s].size;
 	return s;
@@ -118,21 +113,11 @@ unite(struct label *l, uint32_t a, uint32_t b)
 
 /* --- union and find --------------------------------------------------------------------------------------------------- */
 
-static uint32_t
-find(uint32_t *up, uint32_t i)
-{
-	while (up[i] != i) {
-		up[i] = up[up[i]]; /* path halving */
-		i = up[i];
-	}
-	return i;
-}
-
 /* Joins the components of two labels. The lower root stays, so that a root is the label of a first run. */
 static void
 join(struct label *l, uint32_t a, uint32_t b)
 {
-	b = find(l->up, b);
+	b = label_find(l->up, b);
 	if (a == b)
 		return;
 	const uint32_t low = a < b ? a : b, high = a < b ? b : a;
@@ -148,15 +133,16 @@ join_rows(struct label *l, size_t earlier, bool corner)
 {
 	const uint64_t *a = l->bits + earlier % l->ring * l->words,
 		       *b = l->bits + l->rows % l->ring * l->words;
-	const uint32_t *from = l->row[earlier].label;
+	const uint32_t *from =
+	    l->row[earlier].n == LABEL_LOW ? label_band_last(l) : l->row[earlier].label;
 	uint32_t *to = l->row[l->rows].label;
 	const size_t n = bitrow_meet(a, b, l->words, corner, l->pair);
 
 	for (size_t k = 0; k < n; k++) {
-		const uint32_t root = find(l->up, from[l->pair[k].i]), old = to[l->pair[k].j];
+		const uint32_t root = label_find(l->up, from[l->pair[k].i]), old = to[l->pair[k].j];
 
 		to[l->pair[k].j] = old < root ? old : root;
-		if (old != NONE && old != root)
+		if (old != LABEL_NONE && old != root)
 			join(l, root, old);
 	}
 }
@@ -182,17 +168,27 @@ join_all(struct label *l)
 
 /* --- rows --------------------------------------------------------------------------------------------------------------- */
 
+int
+label_make_room(struct label *l, size_t n, size_t more)
+{
+	const size_t labels = l->nlabel + more;
+
+	if (labels >= LABEL_NONE)
+		return -EOVERFLOW;
+	if (make_block(l, n) || grow(&l->up, &l->room_up, labels, sizeof *l->up))
+		return -ENOMEM;
+	return 0;
+}
+
 /* Makes room for a row of up to n runs, and for `more` labels. */
 static int
 make_room(struct label *l, size_t n, size_t more, bool measured)
 {
-	const size_t labels = l->nlabel + more;
+	const int r = label_make_room(l, 3 * n, more);
 
-	if (labels >= NONE)
-		return -EOVERFLOW;
-	if (make_block(l, 3 * n) || grow(&l->up, &l->room_up, labels, sizeof *l->up))
-		return -ENOMEM;
-	if (measured && (grow(&l->slot, &l->room_slot, labels, sizeof *l->slot) ||
+	if (r)
+		return r;
+	if (measured && (grow(&l->slot, &l->room_slot, l->nlabel + more, sizeof *l->slot) ||
 			 grow(&l->region, &l->room_region, l->nregion + more, sizeof *l->region)))
 		return -ENOMEM;
 	return 0;
@@ -219,7 +215,7 @@ measure_row(struct label *l, const struct label_runs *row, size_t old, const dou
 
 	for (size_t i = 0; i < row->n; i++) {
 		const uint32_t from = row->edge[2 * i], to = row->edge[2 * i + 1],
-			       root = find(l->up, row->label[i]);
+			       root = label_find(l->up, row->label[i]);
 		const size_t at[3] = {from, y, z};
 
 		if (root == old) {
@@ -234,13 +230,15 @@ int
 label_row(struct label *l, const uint8_t *chosen, const double *values)
 {
 	const size_t most = l->w / 2 + 1, old = l->nlabel;
+	uint64_t *bits = l->bits + l->rows % l->ring * l->words;
+
+	bitrow_pack(chosen, l->w, bits);
+	if (l->waits || (l->dense && l->rows + 1 < l->h))
+		return label_band_row(l);
 	const int r = make_room(l, most, most, values);
 
 	if (r)
 		return r;
-	uint64_t *bits = l->bits + l->rows % l->ring * l->words;
-
-	bitrow_pack(chosen, l->w, bits);
 	const size_t edges = bitrow_edges(bits, l->words, l->block->data + l->block->used);
 	const struct label_runs *row = take_row(l, edges / 2);
 
@@ -248,7 +246,7 @@ label_row(struct label *l, const uint8_t *chosen, const double *values)
 	join_all(l);
 	/* A branch on noise would be taken at random. */
 	for (size_t i = 0; i < row->n; i++) {
-		const bool new = row->label[i] == NONE;
+		const bool new = row->label[i] == LABEL_NONE;
 
 		l->up[l->nlabel] = (uint32_t)l->nlabel;
 		row->label[i] = new ? (uint32_t)l->nlabel : row->label[i];
@@ -256,6 +254,7 @@ label_row(struct label *l, const uint8_t *chosen, const double *values)
 	}
 	if (values)
 		measure_row(l, row, old, values);
+	l->dense = row->n > l->words && l->depth == 1 && l->connectivity == 8 && !values;
 	l->rows++;
 	return 0;
 }
@@ -297,14 +296,19 @@ label_parts(struct label *l, const uint32_t *part, const double *values)
 
 /* Adds the number of samples of each label to its root. Every label's up is its root. */
 static void
-count_sizes(const struct label *l, uint64_t *sizes)
+count_sizes(struct label *l, uint64_t *sizes)
 {
-	for (size_t y = 0; y < l->rows; y++)
-		for (size_t i = 0; i < l->row[y].n; i++) {
-			const uint32_t *edge = l->row[y].edge + 2 * i;
+	for (size_t y = 0; y < l->rows; y++) {
+		const struct label_runs *row = &l->row[y];
 
-			sizes[l->up[l->row[y].label[i]]] += edge[1] - edge[0];
+		if (row->n >= LABEL_LOW) {
+			label_band_sizes(l, y, sizes);
+			continue;
 		}
+		for (size_t i = 0; i < row->n; i++)
+			sizes[l->up[row->label[i]]] += row->edge[2 * i + 1] - row->edge[2 * i];
+	}
+	l->painted_band = NULL;
 }
 
 int
@@ -345,27 +349,20 @@ label_region(const struct label *l, size_t i)
 	return &l->region[l->slot[i]];
 }
 
-/* Writes v from labels[from] on, at least up to labels[to - 1], and at most LABEL_PAD samples more. */
-static inline void
-fill(int32_t *restrict labels, size_t from, size_t to, int32_t v)
-{
-	do {
-		for (int k = 0; k < LABEL_PAD; k++)
-			labels[from + (size_t)k] = v;
-		from += LABEL_PAD;
-	} while (from < to);
-}
-
 void
-label_write(const struct label *l, size_t row, int32_t *labels)
+label_write(struct label *l, size_t row, int32_t *labels)
 {
 	const struct label_runs *r = &l->row[row];
 	size_t at = 0;
 
+	if (r->n >= LABEL_LOW) {
+		label_band_write(l, row, labels);
+		return;
+	}
 	for (size_t i = 0; i < r->n; i++) {
-		fill(labels, at, r->edge[2 * i], 0);
-		fill(labels, r->edge[2 * i], r->edge[2 * i + 1], (int32_t)l->up[r->label[i]]);
+		label_fill(labels, at, r->edge[2 * i], 0);
+		label_fill(labels, r->edge[2 * i], r->edge[2 * i + 1], (int32_t)l->up[r->label[i]]);
 		at = r->edge[2 * i + 1];
 	}
-	fill(labels, at, l->w, 0);
+	label_fill(labels, at, l->w, 0);
 }

@@ -51,12 +51,21 @@ struct label {
 	uint32_t
 	    spare; /* the first of the regions that no root has; its size is the index of the next */
 	size_t n;  /* number of components, after label_close() */
+
+	/* Of bands: label_inside.h. */
+	bool dense, waits; /* rows have many runs now; the upper row of a band has come */
+	uint32_t *lower;   /* work for one row; owned */
+	int32_t *painted;  /* labels of a band; owned */
+	const uint32_t *painted_band; /* the labels of the runs of that band */
 };
 
 /* Returns 0 or -ENOMEM. */
 int label_open(struct label *l, size_t w, size_t h, size_t depth, int connectivity);
 
-/* Adds a row of w samples and, unless NULL, their w values. Returns 0, -ENOMEM, or -EOVERFLOW at 2^32 labels. */
+/*
+ * Adds a row of w samples and, unless NULL, their w values: all rows have values, or none has. Returns 0, -ENOMEM, or
+ * -EOVERFLOW at 2^32 labels.
+ */
 int label_row(struct label *l, const uint8_t *chosen, const double *values);
 
 /*
@@ -72,8 +81,8 @@ int label_close(struct label *l, uint64_t min_size);
 const struct region *label_region(const struct label *l, size_t i);
 
 /* Writes the w labels of row number `row`. labels has room for w + LABEL_PAD. */
-enum { LABEL_PAD = 16 };
-void label_write(const struct label *l, size_t row, int32_t *labels);
+enum { LABEL_PAD = 32 };
+void label_write(struct label *l, size_t row, int32_t *labels);
 
 void label_free(struct label *l);
 

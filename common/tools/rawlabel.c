@@ -202,7 +202,7 @@ read_rows(const struct args *args, struct raw_in *in, const struct img *x, struc
 /* --- output ---------------------------------------------------------------------------------------------------------- */
 
 static void
-put_labels(const struct args *args, const struct img *x, const struct label *l, size_t first,
+put_labels(const struct args *args, const struct img *x, struct label *l, size_t first,
 	   struct raw_out *out)
 {
 	int32_t *row = weir_xalloc(l->w + LABEL_PAD, sizeof *row);
