@@ -90,8 +90,8 @@ int emst_run_brute(const struct emst_set *s, int threads, struct emst_tree *t);
 /*
  * Computes the tree of mutual reachability. The length of an edge is the maximum of its Euclidean length and the core
  * radii of its two ends. The core radius of a vertex is the least r for which the vertices within r of it, itself
- * included, weigh at least min_weight, which is below 2^32. weight [n]; core [n] is filled with the SQUARED radii. Returns -EDOM when all
- * vertices together weigh less than min_weight.
+ * included, weigh at least min_weight, which is below 2^32. weight [n]; core [n] is filled with the SQUARED radii. Returns
+ * -EDOM when all vertices together weigh less than min_weight.
  */
 int emst_run_density(const struct emst_set *s, const uint64_t *weight, uint64_t min_weight,
 		     int threads, double *core, struct emst_tree *t);

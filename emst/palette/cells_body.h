@@ -307,9 +307,9 @@ cut_node(const struct cells *c, const double *most, int s, uint32_t from, uint32
 }
 
 /*
- * Cuts the tree. A node of side 2^s and of most[s] pixels or more is split, as long as it has two colours; a node of side 1 falls into runs of colours,
- * which end when they have most[0] pixels. Fills start [n + 1]
- * with the first colours of the nodes that are left, and with n after them. Returns the number of these nodes.
+ * Cuts the tree. A node of side 2^s and of most[s] pixels or more is split, as long as it has two colours; a node of side 1
+ * falls into runs of colours, which end when they have most[0] pixels. Fills start [n + 1] with the first colours of the nodes
+ * that are left, and with n after them. Returns the number of these nodes.
  */
 static size_t
 cells_cut(const struct cells *c, const double most[TOP + 1], uint32_t *start)

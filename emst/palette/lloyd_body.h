@@ -24,7 +24,10 @@ keep_smaller(lanes *to, const lanes *x)
 	*to = (lanes)((less & (marks)*x) | (~less & (marks)*to));
 }
 
-/* Centres that may be the nearest ones, by twice their coordinates. LANES places after the last are too far away for every colour. */
+/*
+ * Centres that may be the nearest ones, by twice their coordinates. LANES places after the last are too far away for every
+ * colour.
+ */
 struct rivals {
 	size_t n;
 	float x2[DIMS][PALETTE_MOST + LANES], square[PALETTE_MOST + LANES];
@@ -180,7 +183,10 @@ nearest_rivals(const struct cells *c, size_t p, const struct rivals *r, uint8_t 
 		at[i] = (uint8_t)id[i];
 }
 
-/* Assigns the colours of the cells from..to-1, and adds them to sum[k]. all[1] lists the centres for opaque colours. Cells of few colours do not repay a test. */
+/*
+ * Assigns the colours of the cells from..to-1, and adds them to sum[k]. all[1] lists the centres for opaque colours. Cells of
+ * few colours do not repay a test.
+ */
 WEIR_CLONES(assign_cells,
 	    (const struct cells *c, const struct rivals *all, size_t from, size_t to,
 	     uint8_t *label, struct sums *sum),
