@@ -75,6 +75,7 @@ su sutoraw
 gather rawtosegy
 segy segytoraw
 image rawaxes --flip=0
+image rawlabel
 image rawlabel --to=csv
 image rawlabel --split=3
 image rawstack
