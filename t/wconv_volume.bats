@@ -79,7 +79,7 @@ deep() {
 @test "a truncated volume, and one that is not finite" {
 	echo 1 nan 3 | volume float 1,1,3 >x.nrrd
 	deep
-	fails 1 'is not finite' wconv -k k.nrrd x.nrrd
+	fails 1 'sample at 0,0,1 is not finite' wconv -k k.nrrd x.nrrd
 	gives '2 7 6' -k k.nrrd --nan=zero
 	head -c -4 x.nrrd >short.nrrd
 	fails 1 'ends after' wconv -k k.nrrd short.nrrd

@@ -23,6 +23,18 @@ struct whole {
 	bool warned;
 };
 
+/* Names sample x of row y of all rows. */
+static _Noreturn void
+refuse(const struct job *j, size_t x, size_t y)
+{
+	const size_t h = j->q.h;
+
+	if (j->q.kd)
+		raw_die(j->in, "the sample at %zu,%zu,%zu is not finite: --nan=zero takes it as 0",
+			x, y % h, y / h % j->q.d);
+	raw_die(j->in, "the pixel at %zu,%zu is not finite: --nan=zero takes it as 0", x, y % h);
+}
+
 /* Copies plane c of a picture to w->from. --nan=zero makes samples 0 that are not finite; else the adjoint refuses them. */
 static void
 take_plane(struct whole *w, const char *picture, size_t c)
@@ -37,10 +49,7 @@ take_plane(struct whole *w, const char *picture, size_t c)
 		for (size_t x = 0; x < n; x++) {
 			const double v = w->line[x * planes + c];
 			if (!isfinite(v) && !args->steps && args->nan != WCONV_NAN_ZERO)
-				raw_die(
-				    w->j->in,
-				    "the pixel at %zu,%zu is not finite: --nan=zero takes it as 0",
-				    x, y % w->j->q.h);
+				refuse(w->j, x, y);
 			real_set(w->from, y * n + x,
 				 !isfinite(v) && args->nan == WCONV_NAN_ZERO ? 0 : v, single);
 		}

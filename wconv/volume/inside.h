@@ -19,7 +19,7 @@ struct volume_axis {
 	size_t results;
 	ptrdiff_t first; /* the first result's position */
 	size_t places;	 /* samples of the volume with its edges: results + k - 1 */
-	size_t *from;	 /* [places]: the volume's sample that stands there; SIZE_MAX: 0 does */
+	size_t *from;	 /* [places]: the volume's sample that stands there; SIZE_MAX: none does */
 };
 
 struct wconv_volume {
@@ -27,14 +27,16 @@ struct wconv_volume {
 	const struct volume_core *core;
 	int threads;
 	double constant;
-	/* floats in a row of the work array, and in a slice */
+	/* samples in a row of the work array; and in a slice, a multiple of SLICE_UNIT */
 	size_t row, slice;
-	void *work, *kernel; /* [len z][len y][row] */
+	void *work, *kernel; /* [len z][slice], a slice being [len y][row] and what is left over */
 	void *columns;	     /* [threads][len z][BATCH] complex */
 	void *plan[4];	     /* of FFTW: slices forward and back, columns forward and back */
 };
 
-enum { BATCH = 8 }; /* columns at a time: two lines of the cache in float */
+enum { BATCH = 8 }; /* columns at a time: one line of the cache in float */
+/* All slices start on a line of the cache, since one plan of FFTW asks for one alignment. */
+enum { SLICE_UNIT = 16 };
 
 /* The work in one precision. */
 struct volume_core {

@@ -59,7 +59,9 @@ make_room(struct wconv_volume *v)
 	const size_t size = v->core->sample, nz = v->axis[2].len;
 
 	v->row = v->axis[0].len + 2;
-	v->slice = v->row * v->axis[1].len;
+	v->slice = (v->row * v->axis[1].len + SLICE_UNIT - 1) / SLICE_UNIT * SLICE_UNIT;
+	if (v->slice > SIZE_MAX / size)
+		return -1;
 	v->work = weir_alloc_large(v->slice * size, nz);
 	v->kernel = weir_alloc_large(v->slice * size, nz);
 	v->columns = weir_alloc_large((size_t)v->threads * nz, 2 * BATCH * size);
