@@ -185,6 +185,16 @@ there_and_back() {
 	rawtotiff bad | tifftoraw | rawtotext | cmp - <(echo 1 2)
 }
 
+@test "tags of other types, or of fixed length, are not written from keys" {
+	for key in '65003:=12 01' '65004:=0 01' '338:=3 9' '33421:=3 2'; do
+		item uchar '2 1' "tiff.tag.$key" -- 1 2 >bad
+		rawtotiff bad >x.tif
+		tifftoraw x.tif >x 2>words
+		[ ! -s words ]
+		if grep -a 'tiff\.tag' x; then false; fi
+	done
+}
+
 @test "tifffile and OpenCV read what rawtotiff writes" {
 	need_tifffile
 	gen --type=ushort values 5x3 $(seq 1000 1014) >a

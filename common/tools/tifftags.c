@@ -34,6 +34,7 @@ static bool
 is_known(uint32_t tag)
 {
 	static const uint32_t known[] = {TIFFTAG_ICCPROFILE,
+					 TIFFTAG_EXTRASAMPLES,
 					 TIFFTAG_WHITEPOINT,
 					 TIFFTAG_PRIMARYCHROMATICITIES,
 					 TIFFTAG_YCBCRCOEFFICIENTS,
@@ -98,6 +99,25 @@ read_values(TIFF *t, uint32_t tag, struct values *v)
 	return v->n && v->n <= TIFF_LONGEST;
 }
 
+/* The bytes of a value. Returns 0 where the type is none of those that become keys. */
+static size_t
+size_of(TIFFDataType type)
+{
+	switch ((int)type) {
+	case TIFF_BYTE:
+	case TIFF_ASCII:
+	case TIFF_SBYTE:
+	case TIFF_UNDEFINED:
+		return 1;
+	case TIFF_SHORT:
+		return 2;
+	case TIFF_LONG:
+		return 4;
+	default:
+		return 0;
+	}
+}
+
 /* Writes the values as text. Returns NULL where their type is none of those that become keys. */
 static char *
 print_values(const struct values *v)
@@ -105,27 +125,15 @@ print_values(const struct values *v)
 	const unsigned char *byte = v->at;
 	const uint16_t *word = v->at;
 	const uint32_t *whole = v->at;
+	const size_t size = size_of(v->type);
+
+	if (!size)
+		return NULL;
 	char *text = weir_xalloc(v->n, 11), *s = text;
 
-	*s = 0;
 	for (uint32_t i = 0; i < v->n; i++)
-		switch ((int)v->type) {
-		case TIFF_BYTE:
-		case TIFF_ASCII:
-		case TIFF_SBYTE:
-		case TIFF_UNDEFINED:
-			s += sprintf(s, "%02x", byte[i]);
-			break;
-		case TIFF_SHORT:
-			s += sprintf(s, i ? " %u" : "%u", word[i]);
-			break;
-		case TIFF_LONG:
-			s += sprintf(s, i ? " %u" : "%u", whole[i]);
-			break;
-		default:
-			weir_free(text);
-			return NULL;
-		}
+		s += size == 1 ? sprintf(s, "%02x", byte[i])
+			       : sprintf(s, i ? " %u" : "%u", size == 2 ? word[i] : whole[i]);
 	return text;
 }
 
@@ -176,13 +184,16 @@ scan_number(const char **s, bool hex, uint32_t *number)
 	return true;
 }
 
-/* Reads what print_values() wrote. Returns the values, which the caller frees, or NULL where the text is malformed. */
+/* Reads what print_values() wrote. Returns the values, which the caller frees, or NULL where the text or the type is wrong. */
 static void *
 scan_values(const char *s, struct values *v)
 {
-	const size_t size = v->type == TIFF_SHORT ? 2 : v->type == TIFF_LONG ? 4 : 1;
-	unsigned char *bytes = weir_xalloc(strlen(s) + 1, size);
+	const size_t size = size_of(v->type);
 	uint32_t number;
+
+	if (!size)
+		return NULL;
+	unsigned char *bytes = weir_xalloc(strlen(s) + 1, size);
 
 	for (v->n = 0; scan_number(&s, size == 1, &number); v->n++) {
 		const uint16_t word = (uint16_t)number;
@@ -212,7 +223,8 @@ set_values(TIFF *t, uint32_t tag, const struct values *v)
 
 	if (!f && TIFFMergeFieldInfo(t, &field, 1) == 0)
 		f = TIFFFindField(t, tag, TIFF_ANY);
-	if (!f || TIFFFieldDataType(f) != v->type)
+	/* A field of a fixed number of values takes no count, and would read values that are not there. */
+	if (!f || TIFFFieldDataType(f) != v->type || (!text && !TIFFFieldPassCount(f)))
 		return;
 	if (!TIFFFieldPassCount(f))
 		TIFFSetField(t, tag, v->at);
