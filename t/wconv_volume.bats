@@ -105,3 +105,16 @@ deep() {
 	echo 1 0 -1 | volume float 1,1,3 >k0.nrrd
 	fails 1 'its sum is 0' wconv -k k0.nrrd --normalise x.nrrd
 }
+
+@test "a kernel along z takes no channels and no frames for slices" {
+	deep
+	for c in '"x" "y" "c" "z"' '"x" "y" "t" "z"'; do
+		echo 1 10 2 20 3 30 | volume float 1,1,2,3 | sed "s/^encoding/labels: $c\n&/" >x.nrrd
+		fails 1 'not z: rawaxes --order' wconv -k k.nrrd x.nrrd
+		rawaxes --order=0,1,3,2 x.nrrd | wconv -k k.nrrd | rawaxes --order=0,1,3,2 >y.nrrd
+		rawtotext y.nrrd | awk '{ for (i = 1; i <= NF; i++) printf("%.0f ", $i) }' >got
+		echo -n '4 40 11 110 14 140 ' | diff - got
+	done
+	echo 1 2 3 | volume float 1,1,3 | sed 's/^kinds.*/kinds: domain domain list/' >x.nrrd
+	fails 1 'axis 2 is .list. and not z' wconv -k k.nrrd x.nrrd
+}

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "common/die.h"
 #include "wconv/volume/item.h"
@@ -20,13 +21,28 @@ volume_check_args(const struct args *args)
 		die_usage("%s does not go with a kernel of three axes", option);
 }
 
+/* What an axis is called where it holds channels or frames, in which no kernel reaches from one to the next; NULL elsewhere. */
+static const char *
+other_than_z(const struct img_axis *a)
+{
+	if (a->label && (!strcmp(a->label, "c") || !strcmp(a->label, "t")))
+		return a->label;
+	return !strcmp(a->kind, "list") || !strcmp(a->kind, "time") ? a->kind : NULL;
+}
+
 void
 volume_pose(struct job *j, const struct raw_in *in, const struct img *x)
 {
 	const int deep = img_row_axis(x) + 2;
+	const char *other = x->dim > deep ? other_than_z(&x->axis[deep]) : NULL;
 
 	if (x->dim <= deep)
 		raw_die(in, "a kernel of three axes needs a volume, of axes `x y z`");
+	if (other)
+		raw_die(in,
+			"axis %d is `%s' and not z: rawaxes --order brings z there, or --slice "
+			"takes one volume",
+			deep, other);
 	if (img_key(x, "tile"))
 		raw_die(in, "a kernel of three axes needs whole slices, not parts of them");
 	j->q.d = x->axis[deep].n;
