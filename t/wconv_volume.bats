@@ -116,5 +116,5 @@ deep() {
 		echo -n '4 40 11 110 14 140 ' | diff - got
 	done
 	echo 1 2 3 | volume float 1,1,3 | sed 's/^kinds.*/kinds: domain domain list/' >x.nrrd
-	fails 1 'axis 2 is .list. and not z' wconv -k k.nrrd x.nrrd
+	fails 1 "axis 2 is \`list' and not z" wconv -k k.nrrd x.nrrd
 }
