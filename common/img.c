@@ -311,6 +311,14 @@ img_row_axis(const struct img *x)
 	return x->dim > 1 && !is_domain(&x->axis[0]);
 }
 
+const char *
+img_no_depth(const struct img_axis *a)
+{
+	if (a->label && (!strcmp(a->label, "c") || !strcmp(a->label, "t")))
+		return a->label;
+	return !strcmp(a->kind, "list") || !strcmp(a->kind, "time") ? a->kind : NULL;
+}
+
 void
 img_cut_axis(struct img *x, int axis, size_t n, ptrdiff_t shift)
 {

@@ -150,6 +150,12 @@ bool img_pictures(const struct img *x, struct img_picture *p);
 int img_row_axis(const struct img *x);
 
 /*
+ * Returns what an axis is called where it holds channels or frames, so that its samples are no slices of one volume: its label c
+ * or t, or its kind list or time. NULL elsewhere.
+ */
+const char *img_no_depth(const struct img_axis *a);
+
+/*
  * Gives the axis n samples, the first of which is at the old index `shift`, and moves min and the origin of the space there.
  * shift may be negative. An axis without a spacing counts its positions by 1.
  */

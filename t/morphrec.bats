@@ -375,6 +375,9 @@ big() {
 	printf "$head"'\1\0\0\0\0\0\0\2' >marker.nrrd
 	[ "$(morphrec -c 6 -m mask.nrrd marker.nrrd | tail -c 8 | od -An -tu1 | xargs)" = "1 1 1 1 2 2 2 2" ]
 	[ "$(morphrec -m mask.nrrd marker.nrrd | tail -c 8 | od -An -tu1 | xargs)" = "1 1 0 0 0 0 2 2" ]
+	sed -i 's/^encoding/labels: "x" "y" "c" "z"\n&/' marker.nrrd
+	fails 1 "axis 2 is \`c' and not z: rawaxes --order" morphrec -c 6 -m mask.nrrd marker.nrrd
+	morphrec -m mask.nrrd marker.nrrd >out
 }
 
 @test "a connectivity of volumes on a single picture is warned of" {

@@ -9,6 +9,18 @@
 #include "morphrec/items/item_run.h"
 
 /* Dies when x is a part of a picture whose rest the operator must see, and warns when the rest would change the result. */
+/* Refuses several volumes whose slices are channels or frames. One such volume may be meant, as an object moves in time. */
+static void
+check_slices(const struct raw_in *in, const struct img *x, const struct parts *p)
+{
+	const int deep = img_row_axis(x) + 2;
+	const char *other = p->n > 1 ? img_no_depth(&x->axis[deep]) : NULL;
+
+	if (other)
+		raw_die(in, "axis %d is `%s' and not z: rawaxes --order brings z there", deep,
+			other);
+}
+
 static void
 check_tile(const struct raw_in *in, const struct img *x, const struct parts *p,
 	   const struct args *a)
@@ -46,7 +58,9 @@ item_problem(const struct raw_in *in, const struct img *x, const struct args *a,
 		warn("%s: connectivity %d is for volumes, and this item is a single picture; "
 		     "rawstack makes volumes of pictures",
 		     raw_name(in), a->conn);
-	if (!morphrec_is_volume(a->conn)) {
+	if (morphrec_is_volume(a->conn)) {
+		check_slices(in, x, p);
+	} else {
 		p->d *= p->n;
 		p->n = 1;
 	}

@@ -1,5 +1,4 @@
 #include <stdio.h>
-#include <string.h>
 
 #include "common/die.h"
 #include "wconv/volume/item.h"
@@ -21,20 +20,11 @@ volume_check_args(const struct args *args)
 		die_usage("%s does not go with a kernel of three axes", option);
 }
 
-/* What an axis is called where it holds channels or frames, in which no kernel reaches from one to the next; NULL elsewhere. */
-static const char *
-other_than_z(const struct img_axis *a)
-{
-	if (a->label && (!strcmp(a->label, "c") || !strcmp(a->label, "t")))
-		return a->label;
-	return !strcmp(a->kind, "list") || !strcmp(a->kind, "time") ? a->kind : NULL;
-}
-
 void
 volume_pose(struct job *j, const struct raw_in *in, const struct img *x)
 {
 	const int deep = img_row_axis(x) + 2;
-	const char *other = x->dim > deep ? other_than_z(&x->axis[deep]) : NULL;
+	const char *other = x->dim > deep ? img_no_depth(&x->axis[deep]) : NULL;
 
 	if (x->dim <= deep)
 		raw_die(in, "a kernel of three axes needs a volume, of axes `x y z`");
