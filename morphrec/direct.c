@@ -1,7 +1,7 @@
 /*
  * The definitions. The reconstruction: J <- min(I, dilate(J)) over the whole array until nothing changes, in double, which
- * holds every sample of every type exactly. Erosion, where min and max change places, is computed as dilation of negated samples. The shapes:
- * whether a pixel belongs to them; and the extremum over all pixels that do.
+ * holds every sample of every type exactly. Erosion, where min and max change places, is computed as dilation of negated
+ * samples. The shapes: whether a pixel belongs to them; and the extremum over all pixels that do.
  */
 #include <errno.h>
 #include <math.h>

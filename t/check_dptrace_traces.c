@@ -65,7 +65,10 @@ struct row {
 	size_t lost;
 };
 
-/* Over seeds 1..SEEDS: the mean error, polylines that lost the object (3 px or more on average), those with doubts, and those lost without. */
+/*
+ * Over seeds 1..SEEDS: the mean error, polylines that lost the object (3 px or more on average), those with doubts, and those
+ * that lost it without a doubt.
+ */
 struct outcome {
 	double error;
 	size_t lost, doubts, silent;

@@ -69,8 +69,10 @@ void job_describe(const struct job *j, const struct img *x, struct img *y);
 /* Makes f the convolution of all pictures of the item, a band of rows at a time. f->head and f->mapped are kept. */
 void job_flow(struct job *j, struct wconv_flow *f);
 
-/* Returns the plan of the convolution, or the one by which a deconvolution computes A. NULL: none was made,
-   or the kernel has three axes. */
+/*
+ * Returns the plan of the convolution, or the one by which a deconvolution computes A. NULL: none was made, or the kernel has
+ * three axes.
+ */
 const struct wconv_plan *job_plan_of(const struct job *j);
 
 /*

@@ -8,7 +8,6 @@
 #include "gpu/morphrec/morphrec.h"
 #include "morphrec/items/item_run.h"
 
-/* Dies when x is a part of a picture whose rest the operator must see, and warns when the rest would change the result. */
 /* Refuses several volumes whose slices are channels or frames. One such volume may be meant, as an object moves in time. */
 static void
 check_slices(const struct raw_in *in, const struct img *x, const struct parts *p)
@@ -21,6 +20,7 @@ check_slices(const struct raw_in *in, const struct img *x, const struct parts *p
 			other);
 }
 
+/* Dies when x is a part of a picture whose rest the operator must see, and warns when the rest would change the result. */
 static void
 check_tile(const struct raw_in *in, const struct img *x, const struct parts *p,
 	   const struct args *a)

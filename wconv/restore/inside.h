@@ -12,8 +12,10 @@ struct wconv_restore {
 	struct wconv_volume *volume;
 	int threads;
 	bool in_double;
-	/* size of the data, of the estimate; place of the data's first sample in the estimate. h and eh count the rows of all
-	   slices of a volume; a slice of the data and of the estimate has rows and erows of them */
+	/*
+	 * The size of the data and of the estimate, and the place of the data's first sample in the estimate. h and eh count
+	 * the rows of all slices of a volume; a slice of the data has `rows` of them, and one of the estimate `erows`.
+	 */
 	size_t w, h, ew, eh, ox, oy, oz, rows, erows;
 	double *node_x, *node_y;
 	/* the estimate x, and two arrays of its size */
