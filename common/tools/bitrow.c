@@ -42,6 +42,25 @@ bitrow_edges(const uint64_t *bits, size_t words, uint32_t *edge)
 	return n;
 }
 
+/*
+ * Writes a pair for each bit of `meet`: the last runs that begin at it or before it in a word, numbered from i and j. Returns
+ * how many.
+ */
+static inline size_t
+put_pairs(uint64_t meet, uint64_t firsta, uint64_t firstb, uint32_t i, uint32_t j,
+	  struct bitrow_pair *pair)
+{
+	size_t n = 0;
+
+	for (; meet; meet &= meet - 1) {
+		const uint64_t upto = meet ^ (meet - 1);
+
+		pair[n].i = i + (uint32_t)__builtin_popcountll(firsta & upto) - 1;
+		pair[n++].j = j + (uint32_t)__builtin_popcountll(firstb & upto) - 1;
+	}
+	return n;
+}
+
 WEIR_CLONES_OF(size_t, find_pairs,
 	       (const uint64_t *a, const uint64_t *b, size_t words, bool corner,
 		struct bitrow_pair *pair),
@@ -55,15 +74,10 @@ WEIR_CLONES_OF(size_t, find_pairs,
 	for (size_t k = 0; k < words; k++) {
 		const uint64_t nexta = a[k] << 1 | lasta, nextb = b[k] << 1 | lastb;
 		const uint64_t firsta = a[k] & ~nexta, firstb = b[k] & ~nextb;
-		uint64_t meet =
+		const uint64_t meet =
 		    (firsta & (b[k] | (nextb & wide))) | (firstb & (a[k] | (nexta & wide)));
 
-		for (; meet; meet &= meet - 1) {
-			const uint64_t upto = meet ^ (meet - 1);
-
-			pair[n].i = i + (uint32_t)__builtin_popcountll(firsta & upto) - 1;
-			pair[n++].j = j + (uint32_t)__builtin_popcountll(firstb & upto) - 1;
-		}
+		n += put_pairs(meet, firsta, firstb, i, j, pair + n);
 		i += (uint32_t)__builtin_popcountll(firsta);
 		j += (uint32_t)__builtin_popcountll(firstb);
 		lasta = a[k] >> 63;
@@ -110,14 +124,9 @@ WEIR_CLONES_OF(size_t, meet_bands,
 
 		/* In smooth pictures, no run begins in most words. */
 		if (firsta | firstb || carry) {
-			uint64_t meet = find_first(touch, firsta | firstb, &carry);
+			const uint64_t meet = find_first(touch, firsta | firstb, &carry);
 
-			for (; meet; meet &= meet - 1) {
-				const uint64_t upto = meet ^ (meet - 1);
-
-				pair[n].i = i + (uint32_t)__builtin_popcountll(firsta & upto) - 1;
-				pair[n++].j = j + (uint32_t)__builtin_popcountll(firstb & upto) - 1;
-			}
+			n += put_pairs(meet, firsta, firstb, i, j, pair + n);
 			i += (uint32_t)__builtin_popcountll(firsta);
 			j += (uint32_t)__builtin_popcountll(firstb);
 		}
