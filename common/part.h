@@ -5,8 +5,9 @@
  *
  *	part:=I/N FINGERPRINT		the share, and 16 hexadecimal digits that tell the whole from any other
  *	place:=K/ITEMS J/PIECES [pnm] [tile] [empty] A:FIRST/TOTAL[@MIN] ...
- *		This is piece J of PIECES of the share. It is of item K of ITEMS in the whole's stream. Along axis A, the item holds samples from FIRST on, of TOTAL; MIN is the
- *		axis min of the whole. pnm: the whole is PNM. tile: the whole has the key tile:=.
+ *		This is piece J of PIECES of the share. It is of item K of ITEMS in the whole's stream. Along axis A, the item
+ *		holds samples from FIRST on, of TOTAL; MIN is the axis min of the whole. pnm: the whole is PNM. tile: the whole
+ *		has the key tile:=.
  *
  * The samples of such an item lie one after the other in the whole. A share that has nothing to do writes one item of one
  * pixel; `empty` says that it is not in the whole. So every filter passes it on.

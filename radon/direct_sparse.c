@@ -1,4 +1,7 @@
-/* The definition of sparse, and of lsq with one set of weights: iteratively reweighted least squares by conjugate gradients, in double, sample by sample. */
+/*
+ * The definition of sparse, and of lsq with one set of weights: iteratively reweighted least squares by conjugate gradients, in
+ * double, sample by sample.
+ */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

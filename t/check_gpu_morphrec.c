@@ -279,7 +279,10 @@ bands_agree(struct gpu *g)
 	check_end(&m[0], "gpu: morphrec in bands where memory is short");
 }
 
-/* Pictures, stacks and volumes, every step-th of them, on several devices, and by tiles in several bands of each where memory is short. */
+/*
+ * Pictures, stacks and volumes, every step-th of them, on several devices, and by tiles in several bands of each where memory
+ * is short.
+ */
 static void
 devices_agree(const char *list, size_t step)
 {

@@ -13,8 +13,8 @@ struct pair {
 };
 
 /*
- * Stars of width 1.4 in ref on a sky of 100, of `width` at (x,y) in new, `ratio` times as bright, on a sky of 50 + x / 10. Both have
- * noise of variance 1.
+ * Stars of width 1.4 in ref on a sky of 100, of `width` at (x,y) in new, `ratio` times as bright, on a sky of 50 + x / 10.
+ * Both have noise of variance 1.
  */
 void check_psfmatch_pose(struct pair *p, struct check_rng *rng, double ratio,
 			 double (*width)(double x, double y));

@@ -188,7 +188,6 @@ choose_order(const struct raw_in *in, const struct args *args, const struct img 
 		while (next < y->dim && gone[next])
 			next++;
 		const int k = args->norder ? (int)args->place[i] : next++;
-
 		insist_on_axis(in, y, "--order", (size_t)k);
 		v->from[v->dim++] = k;
 		used[k] = true;

@@ -30,7 +30,10 @@ void stacking_free(struct group *g);
 void stacking_put_all(const struct stacking *s, const struct opt_common *o, const struct raw_in *in,
 		      const struct group *g, struct raw_out *out, struct stats *st);
 
-/* Writes the sum, the mean, the least or the greatest of the next group, whose items are read one by one. Returns false when there was none. */
+/*
+ * Writes the sum, the mean, the least or the greatest of the next group, whose items are read one by one. Returns false when
+ * there was none.
+ */
 bool stacking_put_running(const struct stacking *s, const struct opt_common *o, struct raw_in *in,
 			  struct raw_out *out, struct stats *st);
 

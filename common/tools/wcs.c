@@ -214,7 +214,10 @@ digits_at(const char *name, bool *pair)
 	return 0;
 }
 
-/* Whether the name is that of a card of SIP: A_p_q, A_ORDER or A_DMAX; or B, AP, BP. Sets `to` to its name after a transposition. */
+/*
+ * Whether the name is that of a card of SIP: A_p_q, A_ORDER or A_DMAX; or B, AP, BP. Sets `to` to its name after a
+ * transposition.
+ */
 static bool
 transpose_sip(const char *name, char to[NAME + 32])
 {
