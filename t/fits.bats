@@ -96,8 +96,14 @@ sizes: 3 2'
 	fitstoraw a.fits | rawtofits | cmp a.fits
 	fitstoraw <a.fits | rawtofits -o b.fits
 	cmp a.fits b.fits
-	fits 16 '2' 'BZERO   =                32768 / unsigned' 'BSCALE  =                    1' -- 's>' -1 5 >a.fits
-	fitstoraw a.fits | rawtofits | fitstoraw | rawinfo | grep -x 'fits.BZERO:=32768 / unsigned'
+}
+
+@test "BZERO, BSCALE and EXTEND come back where they stood" {
+	fits 16 '2' 'OBJECT  = '"'M 31    '" 'BSCALE  =                    1' 'EXTEND  =                    T / late' \
+		'BZERO   =                32768 / unsigned' -- 's>' -1 5 >a.fits
+	fitstoraw a.fits | rawtofits | cmp a.fits
+	fits 8 '1' 'BZERO   =                 -128' 'EXPTIME =                  2.0' -- C 7 >a.fits
+	fitstoraw a.fits | rawtofits | cmp a.fits
 }
 
 @test "a file of several units comes back, and its tables are named" {
@@ -127,6 +133,31 @@ sizes: 3 2'
 	grep -x 'fits.CRPIX2:=-1.0' a
 	grep -x 'fits.CDELT1:=-0.5' a
 	grep -x 'fits.LTV1:=-2.0' a
+}
+
+@test "a part of an image without coordinates says where it lies by LTV and LTM" {
+	fits 8 '4 3' -- C {1..12} >a.fits
+	fitstoraw a.fits | rawaxes --crop=0:1:3 | rawtofits >b.fits
+	fitstoraw b.fits | rawinfo >a
+	grep -x 'fits.LTV1:=-1.0' a
+	run ! grep -E 'LTV2|LTM|CRPIX' a
+	fitstoraw b.fits | rawaxes --flip=0 | rawtofits | fitstoraw | rawinfo >a
+	grep -x 'fits.LTV1:=4.0' a
+	grep -x 'fits.LTM1_1:=-1.0' a
+	fitstoraw a.fits | rawtofits | cmp a.fits
+}
+
+@test "tables of distortions and plate solutions are named when the samples leave them" {
+	fits 8 '4 3' 'CRPIX1  =                  1.0' "CPDIS1  = 'LOOKUP  '" -- C {1..12} >a.fits
+	fitstoraw a.fits | rawtofits 2>err | cmp a.fits
+	[ ! -s err ]
+	fitstoraw a.fits | rawaxes --crop=1:1:3 | rawtofits -o b.fits 2>err
+	same err 'rawtofits: (stdin): item 1: CPDIS1 and its distortions do not follow the samples; positions by them are wrong'
+	fits 8 '4 3' 'CNPIX1  =                    7' 'AMDX1   =                  1.0' -- C {1..12} >a.fits
+	fitstoraw a.fits | rawaxes --crop=0:1:3 | rawtofits -o b.fits 2>err
+	[ ! -s err ]
+	fitstoraw a.fits | rawaxes --flip=1 | rawtofits -o b.fits 2>err
+	grep AMDX1 err
 }
 
 @test "both matrices of a file that has two follow a flip, and the plate of the sky survey a cut" {

@@ -130,6 +130,15 @@ cards() {
 	for key; do grep -x "fits.$key" d; done
 }
 
+@test "FITS cards: tables of distortions and plate solutions are named when the axes change their order" {
+	item uchar '2 1' 'spacings: 1 1' 'axis mins: 0 0' fits.NAXIS:=2 "fits.CPDIS1:='LOOKUP  '" -- 1 2 >a
+	rawaxes --crop=0:1:2 a 2>err >/dev/null
+	[ ! -s err ]
+	rawaxes --order=1,0 a 2>&1 >/dev/null | grep -x 'rawaxes: a: item 1: fits.CPDIS1 and its distortions do not hold for these axes'
+	sed s/CPDIS1/AMDX1/ a >b
+	rawaxes --order=1,0 b 2>&1 >/dev/null | grep 'fits.AMDX1 and'
+}
+
 @test "FITS cards: the polynomials of SIP follow flips and a transposition" {
 	[ -x "$B/rawtofits" ] || skip "rawtofits is not built"
 	sip >a
@@ -137,7 +146,7 @@ cards() {
 	rawaxes --flip=1 a | rawtofits | cards CRPIX2:=2.0 A_2_0:=3.0 A_1_1:=-5.0 B_0_2:=-7.0
 	rawaxes --order=1,0 a | rawtofits | cards CRPIX1:=1.0 B_ORDER:=2 B_0_2:=3.0 B_1_1:=5.0 A_ORDER:=3 A_2_0:=7.0
 	item float '2 2 2' fits.NAXIS:=3 fits.A_ORDER:=2 -- {1..8} >b
-	rawaxes --order=2,1,0 b 2>&1 >/dev/null | grep 'item 1: the polynomials of SIP'
+	rawaxes --order=2,1,0 b 2>&1 >/dev/null | grep 'item 1: fits.A_ORDER and its distortions do not hold'
 	[ -z "$(rawaxes --order=1,0,2 b 2>&1 >/dev/null)" ]
 }
 

@@ -272,14 +272,14 @@ reorder(const struct raw_in *in, struct img *y, struct view *v)
 	struct img_axis axis[IMG_MAXDIM];
 	struct view old = *v;
 	const int dim = y->dim;
+	const char *wrong;
 
 	for (int i = 0; i < dim; i++)
 		if (i >= v->dim)
 			wcs_slice(y, v->from[i]);
-	if (!wcs_permute(y, v->from, dim))
-		warn("%s: item %zu: the polynomials of SIP, fits.A_ORDER, are kept, but they "
-		     "do not hold for these axes",
-		     raw_name(in), raw_item(in));
+	if ((wrong = wcs_permute(y, v->from, dim)))
+		warn("%s: item %zu: fits.%s and its distortions do not hold for these axes",
+		     raw_name(in), raw_item(in), wrong);
 	memcpy(axis, y->axis, sizeof axis);
 	for (int i = 0; i < dim; i++) {
 		y->axis[i] = axis[v->from[i]];

@@ -105,6 +105,22 @@ fate_of(const char *name)
 	return IF_TRUE;
 }
 
+/* Writes the card over the one that cfitsio has written, or after the others: there it stood in the original. */
+static void
+place_structural(const struct unit *u, const char *name, const char *card)
+{
+	static const char *const free_place[] = {"EXTEND", "BSCALE", "BZERO"};
+	int status = 0;
+
+	for (size_t i = 0; i < sizeof free_place / sizeof *free_place; i++)
+		if (!strcmp(name, free_place[i]) && fits_delete_key(u->f, name, &status)) {
+			fits_clear_errmsg();
+			status = 0;
+		}
+	fits_update_card(u->f, name, card, &status);
+	check(status);
+}
+
 /* Writes a structural card of the original, for its comment, when its value is true of this image. */
 static void
 restore_structural(const struct unit *u, const char *name, char *card)
@@ -124,8 +140,7 @@ restore_structural(const struct unit *u, const char *name, char *card)
 						    atof(now) == atof(then));
 	if (fate == ALWAYS || (fate == IF_TRUE && (is_true || u->empty)) ||
 	    (fate == IF_ALIKE && u->alike))
-		fits_update_card(u->f, name, card, &status);
-	check(status);
+		place_structural(u, name, card);
 }
 
 static void
@@ -279,6 +294,19 @@ put_pixels(fitsfile *f, struct raw_in *in, const struct img *x, bool quiet, stru
 	weir_free(block);
 }
 
+/* Moves the cards of x with its samples, and says which card cannot follow. */
+static void
+follow_cards(const struct raw_in *in, struct img *x)
+{
+	const char *card = wcs_left_behind(x);
+
+	if (card)
+		warn("%s: item %zu: %s and its distortions do not follow the samples; "
+		     "positions by them are wrong",
+		     raw_name(in), raw_item(in), card);
+	wcs_follow(x);
+}
+
 static void
 put_item(const struct args *args, fitsfile *f, struct raw_in *in, struct img *x, struct stats *st)
 {
@@ -288,7 +316,7 @@ put_item(const struct args *args, fitsfile *f, struct raw_in *in, struct img *x,
 		raw_die(in, "--compress takes up to 3 axes, and no integers of 64 bits");
 	door_warn_space(in, x, "FITS");
 	if (img_key(x, CARD_PREFIX "NAXIS"))
-		wcs_follow(x);
+		follow_cards(in, x);
 	else
 		wcs_of_axes(x);
 	put_empty(args, f, x);

@@ -92,23 +92,34 @@ follow_axis(struct img *x, int axis, char version)
 	card_set_number(x, name, v * s);
 }
 
+/* Whether the cards of x say anything of axis j (from 1), in any system. */
+static bool
+has_system(const struct img *x, int j)
+{
+	for (size_t v = 0; v < sizeof versions - 1; v++)
+		if (describes(x, j, versions[v]))
+			return true;
+	return false;
+}
+
 /*
- * IRAF's physical coordinates: i = LTM p + LTV, where i counts the samples of this image from 1. CNPIX of the Digitized Sky
- * Survey is the place of the first sample on the plate.
+ * IRAF's physical coordinates: i = LTM p + LTV, where i counts the samples of this image from 1. An axis of which no other card
+ * says where it lies gets them. CNPIX of the Digitized Sky Survey is the place of the first sample on the plate.
  */
 static void
 follow_physical(struct img *x, int axis)
 {
 	const struct img_axis *a = &x->axis[axis];
 	char name[NAME + 16];
-	double v;
+	double ltv = 0, ltm = 1, v;
 
 	snprintf(name, sizeof name, "LTV%d", axis + 1);
-	if (card_number(x, name, &v))
-		card_set_number(x, name, (v - 1 - a->min) / a->spacing + 1);
-	snprintf(name, sizeof name, "LTM%d_%d", axis + 1, axis + 1);
-	if (card_number(x, name, &v))
-		card_set_number(x, name, v / a->spacing);
+	if (card_number(x, name, &ltv) || !has_system(x, axis + 1)) {
+		card_set_number(x, name, (ltv - 1 - a->min) / a->spacing + 1);
+		snprintf(name, sizeof name, "LTM%d_%d", axis + 1, axis + 1);
+		if (card_number(x, name, &ltm) || a->spacing != 1)
+			card_set_number(x, name, ltm / a->spacing);
+	}
 	snprintf(name, sizeof name, "CNPIX%d", axis + 1);
 	if (card_number(x, name, &v) && a->spacing == 1)
 		card_set_number(x, name, v + a->min);
@@ -159,13 +170,51 @@ wcs_place(struct img *x)
 		}
 }
 
+/* Whether the item is a cut of the original, or turned over. */
+static bool
+is_moved(const struct img_axis *a)
+{
+	return isfinite(a->min) && isfinite(a->spacing) && (a->min != 0 || a->spacing != 1);
+}
+
+/* The first of these cards that x has; NULL when it has none. */
+static const char *
+first_of(const struct img *x, const char *const *names, size_t n)
+{
+	char key[CARD_PREFIX_LEN + NAME];
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(key, sizeof key, CARD_PREFIX "%s", names[i]);
+		if (img_key(x, key))
+			return names[i];
+	}
+	return NULL;
+}
+
+/* Cards that no program updates: cuts make the first TABLES wrong, flips and another order of axes all of them. */
+static const char *const stiff[] = {"CPDIS1", "CPDIS2",	  "CQDIS1",   "CQDIS2",
+				    "D2IM1",  "D2IMDIS1", "D2IMDIS2", "AMDX1"};
+enum { STIFF = sizeof stiff / sizeof *stiff, TABLES = STIFF - 1 };
+
+const char *
+wcs_left_behind(const struct img *x)
+{
+	bool moved = false, turned = false;
+
+	for (int i = 0; i < x->dim; i++) {
+		moved |= is_moved(&x->axis[i]);
+		turned |= is_moved(&x->axis[i]) && x->axis[i].spacing != 1;
+	}
+	return first_of(x, stiff, turned ? STIFF : moved ? TABLES : 0);
+}
+
 void
 wcs_follow(struct img *x)
 {
 	for (int i = 0; i < x->dim; i++) {
 		struct img_axis *a = &x->axis[i];
 
-		if (isfinite(a->min) && isfinite(a->spacing) && (a->min != 0 || a->spacing != 1))
+		if (is_moved(a))
 			follow(x, i);
 		a->min = a->spacing = NAN;
 	}
@@ -261,10 +310,13 @@ rename_card(const char *name, const int *from, int n, char to[NAME + 32])
 	return strcmp(to, name) != 0;
 }
 
-bool
+const char *
 wcs_permute(struct img *x, const int *from, int n)
 {
+	static const char *const sip[] = {"A_ORDER", "B_ORDER"};
+	const bool same = n < 2 || (from[0] == 0 && from[1] == 1);
 	const bool pair = n < 2 || (from[0] < 2 && from[1] < 2);
+	const char *wrong = first_of(x, sip, pair ? 0 : 2);
 	char to[NAME + 32], name[CARD_PREFIX_LEN + NAME + 32];
 
 	for (size_t i = 0; i < x->nkey; i++) {
@@ -276,7 +328,7 @@ wcs_permute(struct img *x, const int *from, int n)
 		weir_free(x->key[i].name);
 		x->key[i].name = weir_xstrdup(name);
 	}
-	return pair || (!img_key(x, CARD_PREFIX "A_ORDER") && !img_key(x, CARD_PREFIX "B_ORDER"));
+	return wrong ? wrong : first_of(x, stiff, same ? 0 : STIFF);
 }
 
 /* --- positions of other formats --------------------------------------------------------------------------------------- */

@@ -20,10 +20,16 @@ void wcs_place(struct img *x);
 void wcs_follow(struct img *x);
 
 /*
- * Renumbers the cards: axis i of the item was axis from[i] before, i < n. Returns false when the cards have polynomials of SIP
- * and axes 0 and 1 are others now: SIP knows these two only, so the polynomials are wrong then.
+ * The name of a card of x that does not hold for cut or flipped samples, and that wcs_follow() cannot update: it refers to a
+ * lookup table of distortions in another HDU, or it belongs to the plate solution of the Digitized Sky Survey. NULL: there is none.
  */
-bool wcs_permute(struct img *x, const int *from, int n);
+const char *wcs_left_behind(const struct img *x);
+
+/*
+ * Renumbers the cards: axis i of the item was axis from[i] before, i < n. Returns the name of a card that no longer holds, or
+ * NULL: SIP's polynomials know axes 0 and 1 only, and those that wcs_left_behind() names do not follow.
+ */
+const char *wcs_permute(struct img *x, const int *from, int n);
 
 /* Updates the cards of an axis that was cut to one sample and will be removed: they then count from that sample. */
 void wcs_slice(struct img *x, int axis);
