@@ -243,6 +243,50 @@ there_and_back() {
 	done
 }
 
+@test "--indices keeps a palette's indices, and rawtotiff writes the palette again" {
+	need_tifffile
+	/usr/bin/python3 - <<-'END'
+		import numpy as np, tifffile
+		a = np.array([[0, 1, 2], [7, 3, 255]], 'u1')
+		map = np.zeros((3, 256), 'u2'); map[:, 1] = 65535, 0, 257; map[:, 255] = 1, 2, 3
+		tifffile.imwrite('map.tif', a, photometric='palette', colormap=map, extratags=[(42113, 's', 2, '7', True)])
+	END
+	tifftoraw --indices map.tif 2>said >a
+	same said 'tifftoraw: map.tif: 1 samples have the value 7 of missing ones and stay numbers; see --nan'
+	same <(rawtotext a) '0 1 2
+7 3 255'
+	rawinfo a | grep '^tiff.ColorMap:=0,0,0 65535,0,257 0,0,0 .* 1,2,3$'
+	rawaxes --flip=0 a | rawtotiff --compress=deflate >b.tif
+	/usr/bin/python3 - <<-'END'
+		import numpy as np, tifffile
+		t, u = tifffile.TiffFile('map.tif').pages[0], tifffile.TiffFile('b.tif').pages[0]
+		assert u.photometric.name == 'PALETTE' and (t.colormap == u.colormap).all()
+		assert (u.asarray() == t.asarray()[:, ::-1]).all() and u.tags[42113].value.startswith('7')
+	END
+	# Colours have no value for missing samples, and samples that are no indices have no palette.
+	tifftoraw map.tif 2>said >a
+	same said 'tifftoraw: map.tif: the missing index 7 becomes a colour; see --indices'
+	run ! grep -a nodata a
+	rawtotext a | head -n 2 | tail -n 1 | grep -x '65535 0 257'
+	tifftoraw --indices --nan map.tif | rawtotiff | tifftoraw | rawinfo | grep -x 'type: float'
+	item uchar '2 1' 'tiff.ColorMap:=1,2' -- 1 2 | rawtotiff | tifftoraw --indices | rawtotext | grep -x '1 2'
+}
+
+@test "small copies and masks are counted, each by itself" {
+	need_tifffile
+	/usr/bin/python3 - <<-'END'
+		import numpy as np, tifffile
+		with tifffile.TiffWriter('a.tif') as t:
+		    for kind, n in ((0, 8), (1, 4), (1, 8), (1, 4)):
+		        t.write(np.zeros((n, n), 'u1'), subfiletype=kind, photometric='minisblack')
+		with tifffile.TiffFile('a.tif', mode='r+b') as t:
+		    t.pages[2].tags[254].overwrite(4); t.pages[3].tags[254].overwrite(5)
+	END
+	tifftoraw a.tif 2>said | rawinfo | grep -x 'sizes: 8 8'
+	same said 'tifftoraw: a.tif: 2 small copies are left out
+tifftoraw: a.tif: 1 masks of missing pixels are left out'
+}
+
 @test "pages of different shapes are a stream, if asked" {
 	gen noise 5 4 >a.pgm
 	gen noise 3 9 >b.pgm
@@ -263,6 +307,21 @@ there_and_back() {
 	cmp <(rawtotext a) <(rawtotext b)
 	rawtile --size=2x2 --only=3 b | rawtotiff | tifftoraw | rawinfo | grep -x 'geotransform:=1020 10 0 1980 0 -10'
 	item float '2 1' 'geotransform:=1 2 3 4 5 6' -- 1 2 | rawtotiff | tifftoraw | rawinfo | grep -x 'geotransform:=1 2 3 4 5 6'
+}
+
+@test "ground control points of a map follow a cut, a flip and a transposition" {
+	points='geotiff.tiepoints:=0 0 0 100 200 0 4 0 0 140 200 0 4 3 0 140 170 5'
+	item uchar '4 3' 'spacings: 1 1' 'axis mins: 0 0' "$points" -- {1..12} | rawtotiff >a.tif
+	after() {
+		tifftoraw a.tif | rawaxes "$@" | rawtotiff | tifftoraw | rawinfo | sed -n 's/^geotiff.tiepoints:=//p'
+	}
+	tifftoraw a.tif | rawinfo | grep -x "$points"
+	same <(after --crop=0:1:3 --crop=1:2:3) '-1 -2 0 100 200 0 3 -2 0 140 200 0 3 1 0 140 170 5'
+	same <(after --flip=1) '0 3 0 100 200 0 4 3 0 140 200 0 4 0 0 140 170 5'
+	same <(after --order=1,0) '0 0 0 100 200 0 0 4 0 140 200 0 3 4 0 140 170 5'
+	# Points that are centres of pixels: the last row is 2.
+	item uchar '4 3' 'spacings: 1 1' 'axis mins: 0 0' "$points" 'geotiff.keys:=1 1 0 1 1025 0 1 2' -- {1..12} | rawtotiff >a.tif
+	same <(after --flip=1) '0 2 0 100 200 0 4 2 0 140 200 0 4 -1 0 140 170 5'
 }
 
 @test "missing integers are counted, or become NaN" {

@@ -6,31 +6,7 @@
 
 static const char blanks[] = " \t\n\r";
 
-static void
-swap_numbers(double *a, double *b)
-{
-	const double t = *a;
-
-	*a = *b;
-	*b = t;
-}
-
-void
-axiskeys_transpose_map(struct img *y)
-{
-	const char *text = img_key(y, "geotransform");
-	double g[6];
-
-	if (!text ||
-	    sscanf(text, "%lf %lf %lf %lf %lf %lf", g, g + 1, g + 2, g + 3, g + 4, g + 5) != 6)
-		return;
-	swap_numbers(&g[1], &g[2]);
-	swap_numbers(&g[4], &g[5]);
-	img_set_key(y, "geotransform", "%.17g %.17g %.17g %.17g %.17g %.17g", g[0], g[1], g[2],
-		    g[3], g[4], g[5]);
-}
-
-/* --- lists of traces --------------------------------------------------------------------------------------------------- */
+/* --- lists of words ---------------------------------------------------------------------------------------------------- */
 
 /* Goes to the next word of a text and returns its length, 0 at the end. */
 static size_t
@@ -77,6 +53,59 @@ join_words(const char *const *word, const size_t *which, size_t n)
 	*s = 0;
 	return text;
 }
+
+/* --- maps --------------------------------------------------------------------------------------------------------------- */
+
+/* Exchanges columns and rows of ground control points: column, row, 0, x, y, z. */
+static void
+transpose_points(struct img *y)
+{
+	const char *text = img_key(y, "geotiff.tiepoints");
+	const size_t n = text ? axiskeys_count(text) : 0;
+
+	if (!n || n % 6)
+		return;
+	const char **word = weir_xalloc(n, sizeof *word);
+	size_t *which = weir_xalloc(n, sizeof *which);
+
+	for (size_t i = 0; i < n; text += strcspn(text, blanks), i++) {
+		next_word(&text);
+		word[i] = text;
+		which[i] = i % 6 < 2 ? i ^ 1 : i;
+	}
+	char *list = join_words(word, which, n);
+	img_set_key(y, "geotiff.tiepoints", "%s", list);
+	weir_free(list);
+	weir_free(word);
+	weir_free(which);
+}
+
+static void
+swap_numbers(double *a, double *b)
+{
+	const double t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+void
+axiskeys_transpose_map(struct img *y)
+{
+	const char *text = img_key(y, "geotransform");
+	double g[6];
+
+	transpose_points(y);
+	if (!text ||
+	    sscanf(text, "%lf %lf %lf %lf %lf %lf", g, g + 1, g + 2, g + 3, g + 4, g + 5) != 6)
+		return;
+	swap_numbers(&g[1], &g[2]);
+	swap_numbers(&g[4], &g[5]);
+	img_set_key(y, "geotransform", "%.17g %.17g %.17g %.17g %.17g %.17g", g[0], g[1], g[2],
+		    g[3], g[4], g[5]);
+}
+
+/* --- lists of traces ---------------------------------------------------------------------------------------------------- */
 
 /* The list `text` of c[0].n words, or of c[0].n * c[1].n, after the choice. The caller frees it. */
 static char *

@@ -6,7 +6,7 @@
 
 #include "common/img.h"
 
-/* Updates geotransform:= of a picture whose columns and rows were exchanged. */
+/* Updates geotransform:= and geotiff.tiepoints:= of a picture whose columns and rows were exchanged. */
 void axiskeys_transpose_map(struct img *y);
 
 /* What is taken of an axis: `count` samples of n from `first` on, in descending order if `back`. */

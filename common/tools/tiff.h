@@ -37,6 +37,12 @@ void tiff_keys_of(TIFF *t, struct img *x);
 /* Sets the tags from such keys. */
 void tiff_set_keys(TIFF *t, const struct img *x);
 
+/* Adds the palette of a page of so many bits to x, as the key `tiff.ColorMap:=r,g,b r,g,b ...`. */
+void tiff_palette_of(TIFF *t, unsigned bits, struct img *x);
+
+/* Sets the palette of a page of so many bits from that key. Returns false when x has none, or one with more colours. */
+bool tiff_set_palette(TIFF *t, unsigned bits, const struct img *x);
+
 /* Whether tiff_keys_of() reads the tag as text. */
 bool tiff_is_text(uint32_t tag);
 

@@ -81,6 +81,8 @@ note_planes(TIFF *t, const struct tiffpage *p, struct img *x)
 
 	if (p->way != TIFF_PLAIN && p->way != TIFF_HALF)
 		return;
+	if (p->photometric == PHOTOMETRIC_PALETTE)
+		tiff_palette_of(t, p->bits, x);
 	if (p->planes > 1 && p->photometric != usual &&
 	    (p->photometric == PHOTOMETRIC_MINISBLACK || p->photometric == PHOTOMETRIC_RGB ||
 	     p->photometric == PHOTOMETRIC_SEPARATED || p->photometric == PHOTOMETRIC_CIELAB))

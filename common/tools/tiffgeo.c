@@ -104,6 +104,7 @@ tiff_geo_of(TIFF *t, struct img *x, int row_axis)
 		place_axes(x, row_axis);
 	} else if (TIFFGetField(t, TIFF_TIEPOINTS, &m, &v)) {
 		add_numbers(x, "geotiff.tiepoints", v, NULL, m);
+		place_axes(x, row_axis);
 	}
 	if (TIFFGetField(t, TIFF_NODATA, &s) && s && strlen(s) < 64 && !strpbrk(s, "\n\r"))
 		img_set_key(x, "nodata", "%s", s);
@@ -127,24 +128,53 @@ read_numbers(const char *s, double *v, size_t most)
 	return n;
 }
 
-/* Changes the transform from pixels of the original to samples of the item: sample i is pixel p = min + spacing i. */
+/* Where the samples along an axis lie in the original: sample i is its pixel first + step i. */
+struct cut {
+	double first, step;
+};
+
+static struct cut
+cut_of(const struct img *x, int axis)
+{
+	const struct img_axis *a = &x->axis[axis];
+
+	if (axis >= x->dim)
+		return (struct cut){0, 1};
+	return (struct cut){isnan(a->min) ? 0 : a->min, isnan(a->spacing) ? 1 : a->spacing};
+}
+
+/* The outer corner of the first sample, half a step before its centre, in pixels from the outer corner of the original. */
+static double
+corner(struct cut c)
+{
+	return c.first + .5 - c.step / 2;
+}
+
+/* Changes the transform from pixels of the original to samples of the item. */
 static void
 follow(const struct img *x, int row_axis, double g[6])
 {
-	const struct img_axis *a = &x->axis[row_axis], *b = a + 1;
-	const double sx = isnan(a->spacing) ? 1 : a->spacing, x0 = isnan(a->min) ? 0 : a->min;
-	const bool rows = x->dim > row_axis + 1;
-	const double sy = !rows || isnan(b->spacing) ? 1 : b->spacing;
-	const double y0 = !rows || isnan(b->min) ? 0 : b->min;
-	/* The first sample's outer corner is half a spacing before its centre. */
-	const double px = x0 + .5 - sx / 2, py = y0 + .5 - sy / 2;
+	const struct cut a = cut_of(x, row_axis), b = cut_of(x, row_axis + 1);
 
-	g[0] += g[1] * px + g[2] * py;
-	g[3] += g[4] * px + g[5] * py;
-	g[1] *= sx;
-	g[4] *= sx;
-	g[2] *= sy;
-	g[5] *= sy;
+	g[0] += g[1] * corner(a) + g[2] * corner(b);
+	g[3] += g[4] * corner(a) + g[5] * corner(b);
+	g[1] *= a.step;
+	g[4] *= a.step;
+	g[2] *= b.step;
+	g[5] *= b.step;
+}
+
+/* The same for n numbers of ground control points, six each: column, row, 0, x, y, z. point: they count centres of pixels. */
+static void
+follow_points(const struct img *x, int row_axis, bool point, double *v, size_t n)
+{
+	const struct cut a = cut_of(x, row_axis), b = cut_of(x, row_axis + 1);
+
+	for (size_t i = 0; i + 6 <= n; i += 6) {
+		/* + 0: a flip makes no -0. */
+		v[i] = (v[i] - (point ? a.first : corner(a))) / a.step + 0;
+		v[i + 1] = (v[i + 1] - (point ? b.first : corner(b))) / b.step + 0;
+	}
 }
 
 static void
@@ -218,6 +248,7 @@ tiff_set_geo(TIFF *t, const struct img *x, int row_axis)
 		follow(x, row_axis, g);
 		set_transform(t, g, point);
 	} else if ((n = read_numbers(img_key(x, "geotiff.tiepoints"), v, MOST))) {
+		follow_points(x, row_axis, point, v, n);
 		TIFFSetField(t, TIFF_TIEPOINTS, (int)n, v);
 	}
 	if (nodata)

@@ -78,7 +78,7 @@ tiffpage_palette_shift(TIFF *t, unsigned bits)
 }
 
 static const char *
-choose_way(TIFF *t, struct tiffpage *p, uint16_t compression)
+choose_way(TIFF *t, struct tiffpage *p, uint16_t compression, bool indices)
 {
 	const bool jpeg = compression == COMPRESSION_JPEG;
 
@@ -89,6 +89,8 @@ choose_way(TIFF *t, struct tiffpage *p, uint16_t compression)
 	if (p->photometric == PHOTOMETRIC_PALETTE) {
 		if (p->planes != 1 || p->bits > 16 || p->format != SAMPLEFORMAT_UINT)
 			return "its palette is of a layout that is not supported";
+		if (indices)
+			return NULL;
 		p->way = TIFF_PALETTE;
 		p->planes = 3;
 		p->type = tiffpage_palette_shift(t, p->bits) < 0 ? IMG_U16 : IMG_U8;
@@ -115,7 +117,7 @@ read_format(TIFF *t, struct tiffpage *p)
 }
 
 const char *
-tiffpage_read(TIFF *t, struct tiffpage *p)
+tiffpage_read(TIFF *t, bool indices, struct tiffpage *p)
 {
 	uint16_t bits, planes, config, compression;
 	uint32_t w = 0, h = 0;
@@ -149,7 +151,7 @@ tiffpage_read(TIFF *t, struct tiffpage *p)
 		p->orientation = ORIENTATION_TOPLEFT;
 	p->w = p->orientation > 4 ? h : w;
 	p->h = p->orientation > 4 ? w : h;
-	const char *why = choose_way(t, p, compression);
+	const char *why = choose_way(t, p, compression, indices);
 	const bool whole = p->bits == 8 || p->bits == 16 || p->bits == 32 || p->bits == 64;
 	p->maxval = whole || p->way == TIFF_PALETTE || p->bits > 16 ? 0 : (1u << p->bits) - 1;
 	p->kind = kind_of(p);

@@ -19,8 +19,11 @@ struct tiffpage {
 	enum tiffway { TIFF_PLAIN, TIFF_INVERT, TIFF_PALETTE, TIFF_RGBA, TIFF_HALF } way;
 };
 
-/* Reads the current directory of t. Returns NULL, or a sentence that names the layout that is not supported. */
-const char *tiffpage_read(TIFF *t, struct tiffpage *p);
+/*
+ * Reads the current directory of t. indices: those of a palette stay what they are. Returns NULL, or a sentence that names the layout
+ * that is not supported.
+ */
+const char *tiffpage_read(TIFF *t, bool indices, struct tiffpage *p);
 
 /*
  * How far the palette's entries are shifted right to become bytes v. The shift is 8 when all entries are v * 257, or v * 256

@@ -54,6 +54,9 @@ set_colour(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 	const size_t own = photometric == PHOTOMETRIC_SEPARATED	   ? 4
 			   : photometric == PHOTOMETRIC_MINISBLACK ? 1
 								   : 3;
+	if (samples == 1 && format_of(x, p) == SAMPLEFORMAT_UINT &&
+	    tiff_set_palette(t, (unsigned)p->bits, x))
+		photometric = PHOTOMETRIC_PALETTE;
 	TIFFSetField(t, TIFFTAG_PHOTOMETRIC, photometric);
 	TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, (unsigned)samples);
 	if (samples > own && !extra_of(x, samples - own, extra))

@@ -22,6 +22,7 @@ struct args {
 	struct opt_common common;
 	int pages;
 	bool nan;
+	bool indices;
 	char **path;
 	size_t npath;
 };
@@ -39,6 +40,10 @@ static const struct opt table[] = {
      .kind = OPT_FLAG,
      .at = offsetof(struct args, nan),
      .help = "missing samples of integers become NaN, and the others floats"},
+    {.name = "indices",
+     .kind = OPT_FLAG,
+     .at = offsetof(struct args, indices),
+     .help = "keep the indices of a palette, instead of its colours"},
     {0}};
 
 static const struct opt_program program = {.what = "Turns the pages of TIFF files into raw items.",
@@ -50,6 +55,7 @@ static const struct opt_program program = {.what = "Turns the pages of TIFF file
 struct source {
 	const struct door *door;
 	TIFF *t;
+	bool indices; /* those of palettes stay what they are */
 	struct page {
 		struct tiffpage layout;
 		uint64_t offset; /* of its directory */
@@ -69,14 +75,14 @@ die_tiff(const struct source *s, size_t page, const char *ours)
 
 /* --- pages ----------------------------------------------------------------------------------------------------------- */
 
-/* Whether a page is a small copy of another page, or a mask. */
-static bool
-is_page(TIFF *t)
+/* What the directory holds: a page (0), a small copy of another page, or a mask. */
+static uint32_t
+kind_of_page(TIFF *t)
 {
 	uint32_t kind = 0;
 
 	TIFFGetFieldDefaulted(t, TIFFTAG_SUBFILETYPE, &kind);
-	return !(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK));
+	return kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK);
 }
 
 static void
@@ -90,7 +96,7 @@ add_page(struct source *s, size_t number)
 	if (!s->page)
 		die("no memory for pages");
 	p = &s->page[s->n++];
-	why = tiffpage_read(s->t, &p->layout);
+	why = tiffpage_read(s->t, s->indices, &p->layout);
 	if (why)
 		die("%s: page %zu: %s", s->door->name, number, why);
 	p->offset = TIFFCurrentDirOffset(s->t);
@@ -100,13 +106,15 @@ add_page(struct source *s, size_t number)
 static void
 find_pages(struct source *s)
 {
-	size_t number = 0, left_out = 0;
+	size_t number = 0, copies = 0, masks = 0;
 
 	do {
-		if (is_page(s->t))
+		const uint32_t kind = kind_of_page(s->t);
+
+		if (!kind)
 			add_page(s, number);
-		else
-			left_out++;
+		copies += (kind & FILETYPE_REDUCEDIMAGE) != 0;
+		masks += kind == FILETYPE_MASK;
 		number++;
 		tiff_why();
 	} while (TIFFReadDirectory(s->t));
@@ -115,8 +123,10 @@ find_pages(struct source *s)
 		die("%s: page %zu: %s", s->door->name, number, why);
 	if (!s->n)
 		die("%s: it has small copies and masks alone, and no page", s->door->name);
-	if (left_out)
-		warn("%s: %zu small copies or masks are left out", s->door->name, left_out);
+	if (copies)
+		warn("%s: %zu small copies are left out", s->door->name, copies);
+	if (masks)
+		warn("%s: %zu masks of missing pixels are left out", s->door->name, masks);
 }
 
 static void
@@ -211,7 +221,8 @@ go_to(const struct source *s, size_t i)
 {
 	struct tiffpage again;
 
-	if (!TIFFSetSubDirectory(s->t, s->page[i].offset) || tiffpage_read(s->t, &again))
+	if (!TIFFSetSubDirectory(s->t, s->page[i].offset) ||
+	    tiffpage_read(s->t, s->indices, &again))
 		die_tiff(s, s->page[i].number, "its directory cannot be read again");
 }
 
@@ -234,6 +245,11 @@ put_item(const struct args *args, const struct source *s, size_t first, size_t n
 		tiffpage_describe(s->t, p, n, &x, &m);
 	}
 	tiff_keep_tags(s->t, &x, s->door->name);
+	if (p->way == TIFF_PALETTE && img_key(&x, "nodata")) {
+		warn("%s: the missing index %s becomes a colour; see --indices",
+		     s->door->name, img_key(&x, "nodata"));
+		img_drop_key(&x, "nodata");
+	}
 	const struct nodata missing = nodata_of(&x, args->nan);
 	door_limit(s->door->name, &x, args->common.max_bytes);
 	if (args->common.verbose)
@@ -264,7 +280,7 @@ static void
 convert_file(const void *context, const struct door *door, struct raw_out *out, struct stats *st)
 {
 	const struct args *args = context;
-	struct source s = {.door = door};
+	struct source s = {.door = door, .indices = args->indices};
 
 	/* m: libtiff reads the file and does not map it. A file that shrinks is then an error instead of a signal. */
 	s.t = TIFFOpen(door->path, "rm");
