@@ -66,6 +66,36 @@ columns:=x y'
 3 4'
 }
 
+@test "--header takes the names of the columns from the first line of each file" {
+	printf '\357\273\277"x",petal length,, re\r\n1,2,3,4\r\n\r\n5,6,7,8\r\n' >a.csv
+	texttoraw --header a.csv >a.nrrd
+	same <(rawinfo a.nrrd | grep ^columns) 'columns:=x petal_length _ re
+columns:=x petal_length _ re'
+	same <(rawtotext a.nrrd) '1 2 3 4
+
+5 6 7 8'
+	printf 'x  y\n1 2\n' >b
+	same <(texttoraw --header a.csv b | rawinfo | grep ^columns | tail -n 1) 'columns:=x y'
+	texttoraw --header --columns='u v' b | rawinfo | grep -x 'columns:=u v'
+	fails 1 "b: line 1: 'x' is not a number; see --header" texttoraw b
+	printf 'x,y,z\n1,2\n' >bad
+	fails 1 'bad: line 2: 2 numbers, but the header has 3 names' texttoraw --header bad
+	echo x >bad
+	fails 1 'bad: empty input' texttoraw --header bad
+	fails 2 'exclude each other' texttoraw --header --sizes=2 b
+}
+
+@test "a field without a character is NaN, and keeps the columns in their places" {
+	same <(printf '1,,3\n4,,6\n , 5 ; 6,\n;;7\n' | texttoraw | rawtotext) '1 nan 3
+4 nan 6
+nan 5 6
+nan nan 7'
+	echo '1,,3' >bad
+	fails 1 'bad: line 1: an empty field is no uchar' texttoraw --type=uchar bad
+	fails 1 'bad: line 1: an empty field is no int64' texttoraw --type=int64 bad
+	same <(printf '\357\273\2771 2\n' | texttoraw | rawtotext) '1 2'
+}
+
 @test "empty lines part items, comments do not" {
 	printf '\n\n1 2\n# a comment\n3 4\n\n\n5\n6\n' | texttoraw | rawinfo | grep sizes >sizes
 	same sizes 'sizes: 2 2

@@ -1,5 +1,6 @@
 /* texttoraw: converts numbers in text to raw items: tables of points, kernels, pictures. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ struct args {
 	struct opt_common common;
 	int type; /* enum img_type - 1 */
 	const char *columns, *sizes;
+	bool header; /* the first line of a file names the columns */
 	double size[IMG_MAXDIM];
 	size_t dim; /* number of --sizes; 0: the item is a table */
 	char **path;
@@ -31,6 +33,7 @@ static const struct opt table[] = {
     {0, "type", OPT_WORD, AT(type), "TYPE", "%s (double)", .words = IMG_WORDS},
     {0, "columns", OPT_STR, AT(columns), "NAMES",
      "what the columns are: the key columns:=, \"x y re\""},
+    {0, "header", OPT_FLAG, AT(header), NULL, "the first line of a file names the columns"},
     {0, "sizes", OPT_STR, AT(sizes), "LIST", "an array of that shape, fastest axis first: 7,7,4,4"},
     {0}};
 #undef AT
@@ -57,8 +60,8 @@ parse(int argc, char **argv)
 	for (size_t i = 0, n = 0; i < args.npath; i++)
 		if (!strcmp(args.path[i], "-") && n++)
 			die_usage("- is standard input, which can be read once");
-	if (args.columns && args.dim)
-		die_usage("--columns and --sizes exclude each other");
+	if ((args.columns || args.header) && args.dim)
+		die_usage("--columns or --header, and --sizes, exclude each other");
 	if (args.columns && strpbrk(args.columns, "\n\r"))
 		die_usage("--columns: a name with a line break");
 	return args;
@@ -66,7 +69,8 @@ parse(int argc, char **argv)
 
 /* --- reading ------------------------------------------------------------------------------------------------------- */
 
-#define SEPARATORS " \t\r\n,;"
+#define BLANKS	   " \t\r\n"
+#define SEPARATORS BLANKS ",;"
 
 /* int64 is whole, uint64 is natural, all others are real. */
 union number {
@@ -79,6 +83,8 @@ struct text {
 	FILE *f;
 	const char *name;
 	size_t line, bytes, most; /* most: --max-bytes */
+	char *names; /* of the columns, with blanks between them; NULL: the file has none */
+	size_t nnames;
 
 	/* The current item. */
 	union number *v;
@@ -128,47 +134,120 @@ take_number(const struct text *t, char *s, char **end, union number *v)
 	return sample_store(v, &real, t->type, 1) == 1;
 }
 
-/* Reads the numbers of a line. Blanks, commas and semicolons separate them; # begins a comment. Returns how many there are. */
+/* Reads the field at s, which is not at the end of a line, and returns its end. A field without a character is NaN. */
+static char *
+take_field(struct text *t, char *s)
+{
+	const int length = (int)strcspn(s, SEPARATORS);
+	union number v = {.real = NAN};
+	char *end = s;
+
+	if (!length && !img_is_float(t->type))
+		die("%s: line %zu: an empty field is no %s", t->name, t->line,
+		    img_type_name(t->type));
+	const bool fits = !length || take_number(t, s, &end, &v);
+	if (length && (end == s || !strchr(SEPARATORS, *end)))
+		die("%s: line %zu: '%.*s' is not a number%s", t->name, t->line, length, s,
+		    t->line == 1 ? "; see --header" : "");
+	if (!fits)
+		die("%s: line %zu: %.*s is no %s", t->name, t->line, length, s,
+		    img_type_name(t->type));
+	append(t, v);
+	return end;
+}
+
+/*
+ * Reads the numbers of a line. Blanks separate them, or a comma or semicolon with or without blanks; # begins a comment.
+ * Returns how many there are.
+ */
 static size_t
 take_line(struct text *t, char *s)
 {
 	size_t n = 0;
 
 	s[strcspn(s, "#")] = 0;
-	for (s += strspn(s, SEPARATORS); *s; n++) {
-		const int length = (int)strcspn(s, SEPARATORS);
-		union number v;
-		char *end;
-		const bool fits = take_number(t, s, &end, &v);
-
-		if (end == s || !strchr(SEPARATORS, *end))
-			die("%s: line %zu: '%.*s' is not a number", t->name, t->line, length, s);
-		if (!fits)
-			die("%s: line %zu: %.*s is no %s", t->name, t->line, length, s,
-			    img_type_name(t->type));
-		append(t, v);
-		s = end + strspn(end, SEPARATORS);
+	for (s += strspn(s, BLANKS); *s; n++) {
+		s = take_field(t, s);
+		s += strspn(s, BLANKS);
+		s += *s == ',' || *s == ';';
+		s += strspn(s, BLANKS);
 	}
 	return n;
 }
 
-/* Reads the numbers up to the next empty line. Returns false when there are none. even: all lines must have equally many. */
-static bool
-next_item(struct text *t, bool even)
+/* Adds the name in a..b of a column: quotes and blanks around it are left out, and those inside become _. */
+static void
+add_name(struct text *t, char **to, const char *a, const char *b)
 {
+	static const char around[] = BLANKS "\"'";
+
+	while (a < b && strchr(around, *a))
+		a++;
+	while (a < b && strchr(around, b[-1]))
+		b--;
+	if (t->nnames++)
+		*(*to)++ = ' ';
+	if (a == b)
+		*(*to)++ = '_';
+	for (; a < b; a++)
+		*(*to)++ = strchr(around, *a) ? '_' : *a;
+}
+
+/* Takes the names of columns from a line. Commas, semicolons or tabs stand between them, or else blanks. */
+static void
+take_names(struct text *t, const char *s)
+{
+	const char *const ends = s[strcspn(s, ",;\t")] ? ",;\t" : BLANKS;
+	char *to = t->names = weir_xalloc(2 * strlen(s) + 2, 1);
+
+	for (size_t n; s[strspn(s, BLANKS)]; s += n + (s[n] != 0)) {
+		n = strcspn(s, ends);
+		if (n || *ends == ',')
+			add_name(t, &to, s, s + n);
+	}
+	*to = 0;
+}
+
+/* Skips the mark of UTF-8 that some programs put before the text. */
+static char *
+skip_mark(char *s)
+{
+	return strncmp(s, "\xef\xbb\xbf", 3) ? s : s + 3;
+}
+
+/* Reads a line to *s. Returns false at the end of the text. */
+static bool
+next_line(struct text *t, char **s, size_t *room)
+{
+	const ssize_t got = getline(s, room, t->f);
+
+	if (got <= 0)
+		return false;
+	if (!t->line++ && foreign_what(*s, (size_t)got))
+		die("%s: this is %s", t->name, foreign_what(*s, (size_t)got));
+	t->bytes += (size_t)got;
+	if (memchr(*s, 0, (size_t)got))
+		die("%s: line %zu: a zero byte: this is no text", t->name, t->line);
+	return true;
+}
+
+/* Reads the numbers up to the next empty line. Returns false when there are none. */
+static bool
+next_item(struct text *t, const struct args *args)
+{
+	const bool even = !args->dim; /* all lines must have equally many numbers */
 	char *s = NULL;
 	size_t room = 0;
-	ssize_t got;
 
 	t->n = t->columns = 0;
-	while ((got = getline(&s, &room, t->f)) > 0) {
-		const bool comment = *s == '#';
-		if (!t->line++ && foreign_what(s, (size_t)got))
-			die("%s: this is %s", t->name, foreign_what(s, (size_t)got));
-		t->bytes += (size_t)got;
-		if (memchr(s, 0, (size_t)got))
-			die("%s: line %zu: a zero byte: this is no text", t->name, t->line);
-		const size_t n = take_line(t, s);
+	while (next_line(t, &s, &room)) {
+		char *const text = t->line == 1 ? skip_mark(s) : s;
+		if (args->header && t->line == 1) {
+			take_names(t, text);
+			continue;
+		}
+		const bool comment = *text == '#';
+		const size_t n = take_line(t, text);
 		if (!n && t->n && !comment)
 			break;
 		if (n && t->columns && n != t->columns && even)
@@ -178,6 +257,9 @@ next_item(struct text *t, bool even)
 	}
 	if (ferror(t->f))
 		die("%s: %s", t->name, strerror(errno));
+	if (t->names && t->n && t->nnames != t->columns)
+		die("%s: line %zu: %zu numbers, but the header has %zu names", t->name, t->line,
+		    t->columns, t->nnames);
 	free(s);
 	return t->n;
 }
@@ -202,8 +284,8 @@ describe(struct img *x, const struct text *t, const struct args *args)
 	img_init(x, type, args->dim ? (int)args->dim : 2, sizes);
 	if (!args->dim)
 		strcpy(x->axis[0].kind, "list");
-	if (args->columns)
-		img_set_key(x, "columns", "%s", args->columns);
+	if (args->columns || t->names)
+		img_set_key(x, "columns", "%s", args->columns ? args->columns : t->names);
 	opt_add_history(x, &args->common);
 }
 
@@ -235,7 +317,7 @@ convert(const char *path, struct raw_out *out, const struct args *args, struct s
 			 .type = (enum img_type)(args->type + 1),
 			 .most = weir_limit(args->common.max_bytes)};
 
-	for (; next_item(&t, !args->dim); st->items++) {
+	for (; next_item(&t, args); st->items++) {
 		stats_charge(st, STATS_READ);
 		put(out, &t, args);
 		stats_charge(st, STATS_WRITE);
@@ -244,6 +326,7 @@ convert(const char *path, struct raw_out *out, const struct args *args, struct s
 	if (t.f != stdin)
 		fclose(t.f);
 	weir_free(t.v);
+	weir_free(t.names);
 }
 
 int
