@@ -181,6 +181,22 @@ there_and_back() {
 		k, l = (tifffile.TiffFile(f).imagej_metadata or {} for f in ('k.tif', 'l.tif'))
 		assert k['Labels'] == ['one', 'two'] and k['Info'] == 'who' and 'Labels' not in l, (k, l)
 	END
+	# ImageJ itself writes big-endian files, and its labels have their byte order.
+	/usr/bin/python3 - <<-'END'
+		import numpy, tifffile
+		a = numpy.arange(2 * 5 * 7, dtype='>u2').reshape(2, 5, 7)
+		tifffile.imwrite('j.tif', a, imagej=True, byteorder='>', metadata={'axes': 'ZYX', 'Labels': ['one', 'two'], 'Info': 'who'})
+	END
+	tifftoraw j.tif | rawtotiff >k.tif
+	tifftoraw j.tif | rawtotiff --compress=deflate >l.tif
+	/usr/bin/python3 - <<-'END'
+		import numpy, tifffile
+		for f in 'k.tif', 'l.tif':
+		    t = tifffile.TiffFile(f)
+		    m = t.imagej_metadata
+		    assert m['Labels'] == ['one', 'two'] and m['Info'] == 'who', (f, m)
+		    assert (t.asarray() == numpy.arange(2 * 5 * 7).reshape(2, 5, 7)).all(), f
+	END
 	item uchar '2 1' 'tiff.tag.65001:=3 x' 'tiff.tag.65002:=1 0' 'tiff.tag.257:=3 9' 'tiff.tag.700:=3 1' -- 1 2 >bad
 	rawtotiff bad | tifftoraw | rawtotext | cmp - <(echo 1 2)
 }

@@ -255,17 +255,30 @@ put_item(const struct args *args, TIFF *t, struct raw_in *in, const struct img *
 
 /* --- the file --------------------------------------------------------------------------------------------------------- */
 
+/* ImageJ's labels and look-up tables, kept as bytes, are in the byte order of the file that they came from. */
+static bool
+is_big_endian(const struct img *x)
+{
+	const char *data = img_key(x, "tiff.tag.50839");
+	return data && !strncmp(data, "1 494a494a", 10); /* IJIJ */
+}
+
 /* Opens the scratch file when the first item says how large the file will be. */
 static TIFF *
 open_file(const struct args *args, const struct img *x, struct door *d)
 {
+	char mode[4] = "w";
 	size_t bytes;
 	TIFF *t;
 
 	tiff_init();
 	img_bytes(x, &bytes);
+	if (args->big || bytes >= 4000000000)
+		strcat(mode, "8");
+	if (is_big_endian(x))
+		strcat(mode, "b");
 	*d = door_scratch();
-	t = TIFFFdOpen(dup(d->fd), d->name, args->big || bytes >= 4000000000 ? "w8" : "w");
+	t = TIFFFdOpen(dup(d->fd), d->name, mode);
 	if (!t)
 		die_tiff();
 	return t;
