@@ -1,6 +1,6 @@
 /*
  * The checks of numbers: every fast path against its slow twin in direct.c, on awkward sizes, random and extreme data.
- * t/check_NAME.c holds those of a program, as `void check_NAME(void)`, listed in check.c. The output is TAP.
+ * t/check_NAME.c holds those of a program, as `void check_NAME(void)`, listed in check_list.h. The output is TAP.
  *
  *	build/t/check [PROGRAM ...]	gpu/wconv: of the checks of the GPU those of one program
  */

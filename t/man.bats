@@ -69,7 +69,7 @@ named() {
 @test "the EXAMPLES print what they say, with the programs that are installed" {
 	for page in "$root"/man/*.[157] "$root"/t/*.1; do
 		mdoc examples "$page" >want
-		[ "$(grep -c '^\$ ' want)" -ge 3 ] || [[ $page == "$root"/t/* ]] ||
+		[ "$(grep -c '^\$ ' want)" -ge 3 ] ||
 			complain "${page##*/} has less than three examples that run"
 		mkdir "$(basename "$page")"
 		(
