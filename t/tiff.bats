@@ -332,6 +332,8 @@ tifftoraw: a.tif: 1 masks of missing pixels are left out'
 		tifftoraw a.tif | rawaxes "$@" | rawtotiff | tifftoraw | rawinfo | sed -n 's/^geotiff.tiepoints:=//p'
 	}
 	tifftoraw a.tif | rawinfo | grep -x "$points"
+	# A map has no resolution: its axes count pixels.
+	run ! perl -0777 -ne 'exit !/\x1a\x01\x05\x00/' a.tif
 	same <(after --crop=0:1:3 --crop=1:2:3) '-1 -2 0 100 200 0 3 -2 0 140 200 0 3 1 0 140 170 5'
 	same <(after --flip=1) '0 3 0 100 200 0 4 3 0 140 200 0 4 0 0 140 170 5'
 	same <(after --order=1,0) '0 0 0 100 200 0 0 4 0 140 200 0 3 4 0 140 170 5'

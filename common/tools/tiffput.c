@@ -107,7 +107,9 @@ set_resolution(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 			      : !strcmp(unit, "cm") ? RESUNIT_CENTIMETER
 						    : RESUNIT_NONE;
 
-	if (img_key(x, "geotransform") || isnan(a->spacing) || isnan(b->spacing))
+	/* Axes of a map count pixels. */
+	if (img_key(x, "geotransform") || img_key(x, "geotiff.tiepoints") || isnan(a->spacing) ||
+	    isnan(b->spacing))
 		return;
 	TIFFSetField(t, TIFFTAG_RESOLUTIONUNIT, code);
 	TIFFSetField(t, TIFFTAG_XRESOLUTION, fabs(1 / a->spacing));
