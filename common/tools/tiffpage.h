@@ -20,8 +20,8 @@ struct tiffpage {
 };
 
 /*
- * Reads the current directory of t. indices: those of a palette stay what they are. Returns NULL, or a sentence that names the layout
- * that is not supported.
+ * Reads the current directory of t. indices: those of a palette stay what they are. Returns NULL, or a sentence that names the
+ * layout that is not supported.
  */
 const char *tiffpage_read(TIFF *t, bool indices, struct tiffpage *p);
 

@@ -246,8 +246,8 @@ put_item(const struct args *args, const struct source *s, size_t first, size_t n
 	}
 	tiff_keep_tags(s->t, &x, s->door->name);
 	if (p->way == TIFF_PALETTE && img_key(&x, "nodata")) {
-		warn("%s: the missing index %s becomes a colour; see --indices",
-		     s->door->name, img_key(&x, "nodata"));
+		warn("%s: the missing index %s becomes a colour; see --indices", s->door->name,
+		     img_key(&x, "nodata"));
 		img_drop_key(&x, "nodata");
 	}
 	const struct nodata missing = nodata_of(&x, args->nan);
