@@ -13,6 +13,7 @@ rawtile		-		--size=8x8
 rawjoin		-
 rawaxes		-		--flip=0
 rawlabel	-
+rawdist		-
 rawstack	-		--combine=median --every=1
 rawtonpy	-
 rawmath		-		a*2

@@ -78,6 +78,7 @@ image rawaxes --flip=0
 image rawlabel
 image rawlabel --to=csv
 image rawlabel --split=3
+image rawdist -t 2
 image rawstack
 image rawstack --combine=median
 image rawstack --combine=sum

@@ -21,7 +21,7 @@ space origin: $3"
 	[ "$(wc -l <want)" -eq 5 ]
 	pgm 1 1 1 1 >k
 	for filter in 'morphrec --open=1' 'rawmath a+1' 'rawlabel' 'wconv -k k' 'rawtile --grid=1x1' \
-		'rawstack --combine=max' 'emst -k 2 --to=labels' 'rawaxes'; do
+		'rawstack --combine=max' 'rawdist' 'emst -k 2 --to=labels' 'rawaxes'; do
 		$filter a | rawinfo | grep -E '^(space|measurement)' | diff - want
 	done
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/cpu.h"
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/opt.h"
@@ -14,6 +13,7 @@
 #include "common/sample.h"
 #include "common/stats.h"
 #include "common/tile.h"
+#include "common/tools/choose.h"
 #include "common/tools/label.h"
 #include "common/tools/measures.h"
 #include "common/tools/number.h"
@@ -78,46 +78,12 @@ parse(int argc, char **argv)
 
 /* --- rows ----------------------------------------------------------------------------------------------------------- */
 
-/* A NaN is never chosen: neither without a threshold nor with one. */
-#define CHOOSE(NAME, TYPE)                                                                  \
-	WEIR_CLONES(choose_##NAME,                                                          \
-		    (uint8_t *restrict to, const TYPE *restrict v, size_t n, double above), \
-		    (to, v, n, above))                                                      \
-	{                                                                                   \
-		if (isnan(above))                                                           \
-			for (size_t i = 0; i < n; i++)                                      \
-				to[i] = v[i] < 0 || v[i] > 0;                               \
-		else                                                                        \
-			for (size_t i = 0; i < n; i++)                                      \
-				to[i] = (double)v[i] > above;                               \
-	}
-CHOOSE(u8, uint8_t)
-CHOOSE(u16, uint16_t)
-CHOOSE(f32, float)
-CHOOSE(f64, double)
-#undef CHOOSE
-
 /* Buffers for one row. */
 struct row {
 	void *from;	 /* samples as they are stored */
 	uint8_t *chosen; /* 0 or 1 */
 	double *values;
 };
-
-static void
-choose(const struct row *r, enum img_type type, size_t n, double above)
-{
-	if (type == IMG_U8) {
-		choose_u8(r->chosen, r->from, n, above);
-	} else if (type == IMG_U16) {
-		choose_u16(r->chosen, r->from, n, above);
-	} else if (type == IMG_F32) {
-		choose_f32(r->chosen, r->from, n, above);
-	} else {
-		sample_load(r->values, r->from, type, n);
-		choose_f64(r->chosen, r->values, n, above);
-	}
-}
 
 static void
 check(const struct raw_in *in, int r)
@@ -151,7 +117,8 @@ read_parts(const struct args *args, struct raw_in *in, const struct img *x, stru
 
 	for (size_t i = 0; i < rows; i++, at.chosen += l->w, at.values += l->w) {
 		raw_read(in, at.from, l->w);
-		choose(&at, x->type, l->w, args->has_above ? args->above : NAN);
+		choose(at.chosen, at.values, at.from, x->type, l->w,
+		       args->has_above ? args->above : NAN);
 		sample_load(at.values, at.from, x->type, l->w);
 	}
 	stats_charge(st, STATS_READ);
@@ -185,7 +152,7 @@ read_rows(const struct args *args, struct raw_in *in, const struct img *x, struc
 	progress_start(&bar, args->common.quiet);
 	for (size_t i = 0; i < rows; i++) {
 		raw_read(in, r.from, l->w);
-		choose(&r, x->type, l->w, above);
+		choose(r.chosen, r.values, r.from, x->type, l->w, above);
 		if (values)
 			raw_read(values, r.from, l->w);
 		if (args->to != LABELS)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The small programs beside what users have: rawmath beside NumPy and unu, rawlabel beside SciPy, scikit-image and OpenCV,
-# fitstoraw and tifftoraw beside Astropy and tifffile. All are whole commands that read files and write one.
+# rawdist beside SciPy and OpenCV, fitstoraw and tifftoraw beside Astropy and tifffile. All are whole commands that read files
+# and write one.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -47,6 +48,13 @@ for picture in noise smooth; do
 	peers cv2 table-cv2
 	interleave -n 3 -b 'rm -f o.*' "${commands[@]}"
 done
+
+gen smooth 2048 2048 8 | rawmath --type=uchar 'a > 110' - | rawtonpy -o c.npy
+echo 'rawdist: distances of 2048x2048'
+commands=("rawdist=rawdist c.npy >o.nrrd" "rawdist -t 1=rawdist -t 1 c.npy >o.nrrd")
+peers scipy distance
+peers cv2 distance-cv2
+interleave -n 3 -b 'rm -f o.*' "${commands[@]}"
 
 gen --type=ushort noise 8192 8192 >c.pgm
 if command -v fitstoraw >/dev/null; then

@@ -38,6 +38,16 @@ def table_cv2():
     return np.c_[np.arange(n), stats, centres]
 
 
+def distance():
+    from scipy import ndimage
+    return ndimage.distance_transform_edt(load('c.npy'))
+
+
+def distance_cv2():
+    import cv2
+    return cv2.distanceTransform(load('c.npy'), cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
+
+
 def fits():
     from astropy.io import fits as astropy_fits
     return astropy_fits.getdata('c.fits')

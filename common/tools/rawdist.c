@@ -1,0 +1,205 @@
+/* rawdist: the distance of each chosen sample to the nearest that is not chosen. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "common/die.h"
+#include "common/mem.h"
+#include "common/opt.h"
+#include "common/par.h"
+#include "common/raw.h"
+#include "common/sample.h"
+#include "common/stats.h"
+#include "common/tile.h"
+#include "common/tools/choose.h"
+#include "common/tools/distance.h"
+
+const char *const weir_prog = "rawdist";
+
+struct args {
+	struct opt_common common;
+	double above;
+	bool has_above, volume, pixels;
+	char **path;
+	size_t npath;
+};
+
+#define AT(member) offsetof(struct args, member)
+static const struct opt table[] = {
+    {0, "above", OPT_REAL, AT(above), "T",
+     "samples greater than T are chosen (those that are not 0)", .seen = AT(has_above)},
+    {0, "volume", OPT_FLAG, AT(volume), NULL,
+     "a stack is one volume, not a picture after the other"},
+    {0, "pixels", OPT_FLAG, AT(pixels), NULL, "distances are in samples, whatever the spacings"},
+    {0}};
+#undef AT
+
+static const struct opt_program program = {
+    .what = "Computes the distance of each chosen sample to the nearest that is not chosen.",
+    .table = table,
+    .common = OPT_THREADS,
+    .operands = "[FILE ...]",
+    .max_operands = SIZE_MAX};
+
+static struct args
+parse(int argc, char **argv)
+{
+	struct args args = {0};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	return args;
+}
+
+/* --- one item ------------------------------------------------------------------------------------------------------ */
+
+/* Whether two axes have the same unit, or both none. */
+static bool
+same_unit(const struct img_axis *a, const struct img_axis *b)
+{
+	return !strcmp(a->unit ? a->unit : "", b->unit ? b->unit : "");
+}
+
+/* Sets the steps along the axes that the distance has: their spacings, or 1 where none of them has any. */
+static void
+find_steps(const struct args *args, const struct raw_in *in, const struct img *x, double step[3])
+{
+	const int first = img_row_axis(x), most = args->volume ? 3 : 2;
+	const struct img_axis *a = &x->axis[first];
+
+	for (int i = 0; i < 3; i++)
+		step[i] = 1;
+	for (int i = 0; i < most && first + i < x->dim && !args->pixels; i++) {
+		if (isnan(a[i].spacing) != isnan(a->spacing))
+			raw_die(in, "axis %d has %s spacing, and axis %d has %s: see --pixels",
+				first, isnan(a->spacing) ? "no" : "a", first + i,
+				isnan(a[i].spacing) ? "none" : "one");
+		if (isnan(a->spacing))
+			continue;
+		if (!same_unit(&a[i], a))
+			raw_die(in, "axis %d is in %s, and axis %d in %s: see --pixels", first,
+				a->unit ? a->unit : "no unit", first + i,
+				a[i].unit ? a[i].unit : "no unit");
+		step[i] = fabs(a[i].spacing);
+		if (!(step[i] > 0 && step[i] < INFINITY))
+			raw_die(in, "axis %d: a spacing of %g is no distance: see --pixels",
+				first + i, a[i].spacing);
+	}
+}
+
+/* Returns the shape of one picture or volume of x, of which there are *n. */
+static struct distance_shape
+shape_of(const struct args *args, const struct raw_in *in, const struct img *x, size_t *n)
+{
+	struct distance_shape s;
+	struct img_picture p;
+	struct tile t;
+	char words[TILE_ERR];
+
+	if (!img_picture(x, &p) || p.c != 1)
+		raw_die(in, "distances are those of pictures and volumes of one plane");
+	const char *why = tile_of(x, p.w, p.h, &t, words);
+	if (why)
+		raw_die(in, "%s", why);
+	if (t.W != p.w || t.H != p.h)
+		warn("%s: a part of a picture (tile:=%s): what lies beyond its sides is not seen; "
+		     "see rawjoin",
+		     raw_name(in), img_key(x, "tile"));
+	s = (struct distance_shape){.w = p.w, .h = p.h, .depth = args->volume ? p.n : 1};
+	*n = args->volume ? 1 : p.n;
+	find_steps(args, in, x, s.step);
+	return s;
+}
+
+/* What a picture or volume passes through. Owned. */
+struct work {
+	void *from;	 /* a row */
+	double *values;	 /* a row */
+	float *to;	 /* a row */
+	uint8_t *chosen; /* all samples */
+	double *D;	 /* all samples */
+};
+
+static struct work
+make_work(const struct distance_shape *s)
+{
+	const size_t n = s->w * s->h * s->depth;
+
+	return (struct work){weir_xalloc(s->w, 8), weir_xalloc(s->w, sizeof(double)),
+			     weir_xalloc(s->w, sizeof(float)), weir_xalloc_large(n, 1),
+			     weir_xalloc_large(n, sizeof(double))};
+}
+
+static void
+free_work(struct work *w)
+{
+	weir_free(w->from);
+	weir_free(w->values);
+	weir_free(w->to);
+	weir_free(w->chosen);
+	weir_free(w->D);
+}
+
+static void
+run(const struct args *args, const struct distance_shape *s, struct raw_in *in, enum img_type type,
+    const struct work *w, struct raw_out *out, struct stats *st)
+{
+	const size_t rows = s->h * s->depth;
+
+	for (size_t i = 0; i < rows; i++) {
+		raw_read(in, w->from, s->w);
+		choose(w->chosen + i * s->w, w->values, w->from, type, s->w,
+		       args->has_above ? args->above : NAN);
+	}
+	stats_charge(st, STATS_READ);
+	if (distance(s, par_threads(args->common.threads), w->chosen, w->D))
+		raw_die(in, "no memory for the lines of %zu threads",
+			(size_t)par_threads(args->common.threads));
+	stats_charge(st, STATS_COMPUTE);
+	for (size_t i = 0; i < rows; i++) {
+		sample_store(w->to, w->D + i * s->w, IMG_F32, s->w);
+		raw_write(out, w->to, s->w);
+	}
+	stats_charge(st, STATS_WRITE);
+}
+
+static void
+convert_item(const struct args *args, struct raw_in *in, const struct img *x, struct raw_out *out,
+	     struct stats *st)
+{
+	size_t n;
+	const struct distance_shape s = shape_of(args, in, x, &n);
+	struct work w = make_work(&s);
+	struct img y;
+
+	img_copy_head(&y, x);
+	y.type = IMG_F32;
+	y.format = IMG_RAW;
+	img_drop_key(&y, "maxval");
+	opt_add_history(&y, &args->common);
+	raw_head(out, &y);
+	img_free(&y);
+	for (size_t i = 0; i < n; i++)
+		run(args, &s, in, x->type, &w, out, st);
+	free_work(&w);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct args args = parse(argc, argv);
+	struct raw_out *out = raw_create(args.common.out, RAW_AS_RAW);
+	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
+	struct stats st;
+	struct img x;
+
+	stats_start(&st);
+	st.threads = par_threads(args.common.threads);
+	for (; raw_next(in, &x); st.items++) {
+		if (args.common.verbose)
+			raw_say(in, &x);
+		convert_item(&args, in, &x, out, &st);
+		img_free(&x);
+	}
+	stats_close(&st, in, out, &args.common);
+	return 0;
+}
