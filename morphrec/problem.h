@@ -21,7 +21,9 @@ struct morphrec_problem {
 	int conn;	/* 4, 8 (images); 6, 18, 26 (volumes) */
 	bool erode;
 	enum morphrec_method method;
-	int threads;	    /* >= 1; used by the methods tile and heap */
+	int threads; /* >= 1; used by the methods tile and heap */
+	/* A stage that passes over fewer bytes stays on one thread; 0: none does. Tests share out the smallest pictures. */
+	size_t alone;
 	size_t node, heaps; /* method heap: pixels of a node, and heaps; 0: the defaults */
 	/* Method tile: bytes of marker and mask that all threads together may hold in memory; 0: no limit. */
 	size_t max_mem;
@@ -48,6 +50,15 @@ static inline bool
 morphrec_is_volume(int conn)
 {
 	return conn != 4 && conn != 8;
+}
+
+/* Returns the threads of a stage that passes over all samples so many times, >= 1. */
+static inline int
+morphrec_threads(const struct morphrec_problem *what, size_t times)
+{
+	const size_t bytes = what->w * what->h * what->d * img_type_size(what->type);
+
+	return bytes < what->alone / times ? 1 : what->threads;
 }
 
 /* Returns how that problem's samples map to keys. */

@@ -490,6 +490,18 @@ big() {
 	done
 }
 
+@test "less than a megabyte is done by one thread, and more by as many as are asked for" {
+	for shape in 1023x1024:1 1024x1024:2 64x64x255:1 64x64x256:2; do
+		IFS=x read -r w h d <<<"${shape%:*}"
+		{
+			printf 'NRRD0005\ntype: uchar\ndimension: 3\nsizes: %d %d %d\nencoding: raw\n\n' "$w" "$h" "${d:-1}"
+			head -c $((w * h * ${d:-1})) /dev/zero
+		} >f.nrrd
+		morphrec --hmax=3 -c "${d:+2}6" -v -t 2 f.nrrd 2>said >g.nrrd
+		grep -q ", ${shape#*:} threads," said
+	done
+}
+
 @test "--max-mem gives the same bytes, in bands" {
 	big 500 700 255 >mask.pgm
 	printf 'P5\n500 700\n255\n' >marker.pgm

@@ -83,8 +83,8 @@ static int
 erode_once(const struct morphrec_problem *a, const struct shape *s, void *J, const void *f)
 {
 	const size_t size = img_type_size(a->type), rows = a->h * a->d,
-		     parts =
-			 rows / 64 + 1 < (size_t)a->threads ? rows / 64 + 1 : (size_t)a->threads;
+		     threads = (size_t)morphrec_threads(a, s->n ? s->n : 1),
+		     parts = rows / 64 + 1 < threads ? rows / 64 + 1 : threads;
 	const struct reach r = reach_of(a, s);
 	const size_t room = ((a->w + 2 * r.x) * (size_t)r.levels * size + 63) / 64 * 64;
 	char *work = weir_alloc(parts, room);
@@ -160,16 +160,18 @@ static int
 erode_along(const struct morphrec_problem *a, size_t n, size_t step, size_t r, char *J)
 {
 	const size_t size = img_type_size(a->type), most = BESIDE / size,
-		     threads = (size_t)a->threads, room = 2 * (n + 2 * r) * BESIDE;
+		     threads = (size_t)morphrec_threads(a, 1), room = 2 * (n + 2 * r) * BESIDE;
 	const struct lines l = {n, step, r, most, (step + most - 1) / most, morphrec_keys(a)};
 	const size_t strips = a->w * a->h * a->d / step / n * l.strips;
 	char *work = weir_alloc(threads, room);
 
 	if (!work)
 		return -ENOMEM;
-	for (size_t i = 0; strips <= 64 && i < strips; i++)
+	const bool alone = strips <= 64 || threads < 2;
+
+	for (size_t i = 0; alone && i < strips; i++)
 		erode_strip(&l, size, i, J, work);
-	if (strips > 64) {
+	if (!alone) {
 #pragma omp parallel for num_threads((int)threads)
 		for (size_t i = 0; i < strips; i++)
 			erode_strip(&l, size, i, J, work + (size_t)omp_get_thread_num() * room);

@@ -145,7 +145,7 @@ static void
 run_units(struct engine *e, struct morphrec_figures *figures)
 {
 	e->first = e->unit;
-	if (e->units < 2) {
+	if (e->units < 2 || e->what.threads < 2) {
 		work(e, e->worker);
 	} else {
 #pragma omp parallel num_threads(e->what.threads)
@@ -322,7 +322,7 @@ struct engine *
 engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *kernels)
 {
 	struct engine *e = weir_calloc(1, sizeof *e);
-	const size_t threads = (size_t)what->threads;
+	const size_t threads = (size_t)morphrec_threads(what, 1);
 	size_t n, words;
 
 	if (!e)
@@ -330,6 +330,7 @@ engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *ker
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_cond_init(&e->ended, NULL);
 	e->what = *what;
+	e->what.threads = (int)threads;
 	e->kernel = &kernels[__builtin_ctzll(img_type_size(what->type))];
 	lay_out(e);
 	if (weir_mul(e->x.tiles, e->y.tiles, &n) && weir_mul(n, e->z.tiles, &n) && n < NOBODY &&
