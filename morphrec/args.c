@@ -42,8 +42,8 @@ static const struct opt table[] = {
      .lo = 4, .hi = 26, .words = "4|6|8|18|26"},
     {'e', "erode", OPT_FLAG, AT(erode), NULL, "with -m: reconstruct by erosion"},
     {0, "strict", OPT_FLAG, AT(strict), NULL, "a marker beyond the mask is an error, not clipped"},
-    {0, "nan", OPT_WORD, AT(nan), "HOW", "NaN samples: error or barrier (error)",
-     .words = "error|barrier"},
+    {0, "nan", OPT_WORD, AT(nan), "HOW", "NaN samples: error, barrier or frame (error)",
+     .words = "error|barrier|frame"},
     {0, "method", OPT_WORD, AT(method), "NAME", "tile, queue, heap or scan (tile)",
      .words = "tile|queue|heap|scan"},
     {0, "node", OPT_SIZE, AT(node), "N", "of --method=heap: pixels of a node (256)", .lo = 1,
@@ -167,6 +167,9 @@ check(const struct args *a)
 		die_usage("--connectivity: %d is not one of 4, 8, 6, 18, 26", a->conn);
 	if ((a->erode || a->strict) && !a->mask)
 		die_usage("--%s: goes with a mask (-m) only", a->erode ? "erode" : "strict");
+	if (a->nan == ARGS_FRAME && a->o.op != MORPHREC_FILL_HOLES &&
+	    a->o.op != MORPHREC_CLEAR_BORDER)
+		die_usage("--nan=frame: goes with --fill-holes and --clear-border");
 	if ((a->node || a->heaps) && (a->method != MORPHREC_HEAP || a->common.gpu))
 		die_usage("--node and --heaps: go with --method=heap, without -g");
 	if (a->max_mem && a->method != MORPHREC_TILE)

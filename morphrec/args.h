@@ -6,6 +6,8 @@
 #include "gpu/use.h"
 #include "morphrec/morphrec.h"
 
+enum args_nan { ARGS_ERROR, ARGS_BARRIER, ARGS_FRAME };
+
 struct args {
 	struct opt_common common;
 	const char *mask;
@@ -30,7 +32,8 @@ struct args {
 	bool has_hmax, has_hmin, has_hdome, has_area, has_area_close;
 	int conn;
 	bool erode, strict;
-	int nan, method;    /* nan: 0 is error, 1 is barrier */
+	int nan; /* of enum args_nan */
+	int method;
 	size_t node, heaps; /* of the method heap; 0: not given */
 	size_t max_mem;
 	const char *seam; /* the directory of the shares; NULL: not given */

@@ -502,6 +502,44 @@ big() {
 	done
 }
 
+@test "with --nan=frame, pixels beside a NaN are on the frame" {
+	gen --type=float values 5x4 9 9 9 9 9 9 3 nan 9 9 9 9 9 2 9 9 9 9 9 9 >f.nrrd
+	same <(morphrec --fill-holes --nan=barrier f.nrrd | rawtotext) '9 9 9 9 9
+9 9 nan 9 9
+9 9 9 9 9
+9 9 9 9 9'
+	same <(morphrec --fill-holes --nan=frame f.nrrd | rawtotext) '9 9 9 9 9
+9 3 nan 9 9
+9 9 9 2 9
+9 9 9 9 9'
+	same <(morphrec --fill-holes --nan=frame -c 4 f.nrrd | rawtotext) '9 9 9 9 9
+9 3 nan 9 9
+9 9 9 9 9
+9 9 9 9 9'
+	gen --type=float values 5x4 0 0 0 0 0 0 3 nan 1 0 0 0 0 2 0 0 0 0 0 0 >f.nrrd
+	same <(morphrec --clear-border --nan=frame -c 4 f.nrrd | rawtotext) '0 0 0 0 0
+0 0 nan 0 0
+0 0 0 1 0
+0 0 0 0 0'
+	gen --type=float values 3x3x3 9 9 9 9 9 9 9 9 9 9 9 9 9 3 9 9 9 9 nan 9 9 9 9 9 9 9 9 >f.nrrd
+	morphrec --fill-holes -c 26 --nan=frame f.nrrd | rawtotext | grep 3
+	morphrec --fill-holes -c 18 --nan=frame f.nrrd | rawtotext | grep 3 && false
+	fails 2 'nan=frame: goes with --fill-holes and --clear-border' morphrec --hmax=3 --nan=frame f.nrrd
+}
+
+@test "a relief whose heights are missing all round is not filled to infinity" {
+	{
+		printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 200 100\nencoding: raw\nendian: little\n\n'
+		gen --type=float smooth 200 100 4 | tail -c 80000
+	} | rawmath 'hypot(x - 100, y - 50) > 45 ? nan : a' >f.nrrd
+	morphrec --fill-holes --nan=frame f.nrrd >want.nrrd
+	rawinfo want.nrrd | grep -q 'inf:' && false
+	rawmath 'a < b || isnan(a) != isnan(b)' want.nrrd f.nrrd | rawinfo | grep 'max: 0'
+	for t in 1 2 3; do
+		morphrec --fill-holes --nan=frame -t $t --max-mem=1 f.nrrd | tail -c 80000 | cmp - <(tail -c 80000 want.nrrd)
+	done
+}
+
 @test "--max-mem gives the same bytes, in bands" {
 	big 500 700 255 >mask.pgm
 	printf 'P5\n500 700\n255\n' >marker.pgm

@@ -85,6 +85,7 @@ item_operator(const struct raw_in *in, const struct img *x, const struct args *a
 		raw_die(in, "H is %g: the samples are integers, so H is one too", o.h);
 	if (o.op == MORPHREC_HYSTERESIS && o.hi > hi)
 		raw_die(in, "HI is %g, above all samples of type %s", o.hi, img_type_name(x->type));
+	o.open = a->nan == ARGS_FRAME && img_is_float(x->type);
 	*shape = shape_for(in, x, a, picture);
 	o.shape = shape->n ? shape : NULL;
 	o.r = o.shape && a->kind != ARGS_PICTURE ? 1 : o.r; /* the others hold their radius */

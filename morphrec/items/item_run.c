@@ -115,7 +115,7 @@ refuse(const struct raw_in *in, const struct morphrec_plan *p, const struct args
 	const struct morphrec_clip *c = &p->clip;
 	char text[80];
 
-	if (c->nan && a->nan == 0)
+	if (c->nan && a->nan == ARGS_ERROR)
 		raw_die(in, "%llu samples are NaN, the first at %s; see --nan",
 			(unsigned long long)c->nan, place(whole, at + c->first_nan, text));
 }

@@ -163,6 +163,45 @@ frame(const struct morphrec_problem *a, const struct morphrec_operator *o, void 
 	}
 }
 
+/* How many of x, y and z may differ between neighbours. */
+static int
+axes_of(int conn)
+{
+	return conn == 26 ? 3 : conn == 8 || conn == 18 ? 2 : 1;
+}
+
+/* Row i of J becomes f beside each NaN of row `by` of f, which is the same row or one that dy and dz lead to. */
+static void
+open_row(const struct morphrec_problem *a, void *J, const void *f, size_t i, size_t by, int away)
+{
+	const size_t most = away < axes_of(a->conn);
+
+	for (size_t x = 0; x < a->w; x++) {
+		if (!isnan(value_get(a->type, f, by * a->w + x)))
+			continue;
+		for (size_t X = x < most ? 0 : x - most; X <= x + most && X < a->w; X++)
+			value_set(a->type, J, i * a->w + X, value_get(a->type, f, i * a->w + X));
+	}
+}
+
+/* Sets J to f beside the NaN of f, in rows [first, end) of all rows. */
+static void
+open_walls(const struct morphrec_problem *a, void *J, const void *f, size_t first, size_t end)
+{
+	const int deep = morphrec_is_volume(a->conn);
+
+	for (size_t i = first; i < end; i++)
+		for (int dz = -deep; dz <= deep; dz++)
+			for (int dy = -1; dy <= 1; dy++) {
+				const size_t y = i % a->h + (size_t)dy, z = i / a->h + (size_t)dz;
+				const int away = (dy != 0) + (dz != 0);
+
+				/* Below 0 they are huge. */
+				if (y < a->h && z < a->d && away <= axes_of(a->conn))
+					open_row(a, J, f, i, z * a->h + y, away);
+			}
+}
+
 /* Computes what the operator's loops need. */
 static struct point
 point_of(const struct morphrec_problem *a, const struct morphrec_operator *o)
@@ -224,10 +263,10 @@ morphrec_marker_rows(const struct morphrec_problem *a, const struct morphrec_ope
 			lower[l](j, g, n, &p);
 		return 0;
 	case MORPHREC_FILL_HOLES:
-		frame(a, o, J, f, img_is_float(a->type) ? hi : o->top, first, end);
-		return 0;
 	case MORPHREC_CLEAR_BORDER:
-		frame(a, o, J, f, lo, first, end);
+		frame(a, o, J, f, !a->erode ? lo : img_is_float(a->type) ? hi : o->top, first, end);
+		if (o->open)
+			open_walls(a, J, f, first, end);
 		return 0;
 	case MORPHREC_REGMAX:
 	case MORPHREC_REGMIN:
@@ -329,7 +368,7 @@ morphrec_op_reach(const struct morphrec_problem *a, const struct morphrec_operat
 	size_t reach = 0;
 
 	if (o->op != MORPHREC_OPEN && o->op != MORPHREC_CLOSE && o->op != MORPHREC_TOPHAT)
-		return 0;
+		return o->open;
 	if (!o->shape)
 		return o->r;
 	for (size_t k = 0; k < o->shape->n; k++) {
