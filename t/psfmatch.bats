@@ -138,6 +138,22 @@ least() {
 	[ ! -s said ]
 }
 
+@test "where the new stars are wide, so are the Gaussians, and the kernels where enough stars remain" {
+	gen --type=float stars 400 300 150 >ref.nrrd
+	{ printf 'P5 41 41 255\n'; head -c 1681 /dev/zero; } >blank.pgm
+	rawmath 'exp(-((x - 20)^2 + (y - 20)^2) / 24)' blank.pgm >blur.nrrd
+	wconv -k blur.nrrd --normalise --edge=nearest ref.nrrd >new.nrrd
+	psfmatch --degree=1 --stats=s --subtract ref.nrrd new.nrrd >out.nrrd
+	least out.nrrd 1e-5
+	grep -E '"ratio": (0\.9999|1\.0000|1,).*"width": 8\.[0-9]+, "size": 31' s
+	for name in ref new; do
+		rawaxes --crop=0:0:100 --crop=1:60:140 $name.nrrd >$name.cut
+	done
+	fails 1 '1 stars are too few' psfmatch --size=31 --degree=0 ref.cut new.cut
+	cmp <(psfmatch --degree=0 ref.cut new.cut | tail -c 1764) \
+		<(psfmatch --degree=0 --size=21 ref.cut new.cut | tail -c 1764)
+}
+
 @test "a curved sky is said, with the remedy, and spoils no kernel" {
 	field
 	for name in ref new; do

@@ -6,7 +6,7 @@
 #include "common/mem.h"
 #include "wconv/psfmatch/inside.h"
 
-/* Alard's Gaussians: the width of each in pixels, and the degree of its powers. */
+/* Alard's Gaussians: the width of each in pixels, for stars 4 pixels wide at half height, and the degree of its powers. */
 static const struct {
 	double sigma;
 	int degree;
@@ -14,12 +14,12 @@ static const struct {
 enum { GAUSSES = sizeof gauss / sizeof *gauss };
 
 static size_t
-count_kernels(const struct psfmatch_options *o)
+count_kernels(enum psfmatch_basis basis, size_t size)
 {
 	size_t n = 0;
 
-	if (o->basis == PSFMATCH_DELTA)
-		return o->size * o->size;
+	if (basis == PSFMATCH_DELTA)
+		return size * size;
 	for (size_t g = 0; g < GAUSSES; g++)
 		n += psfmatch_terms(gauss[g].degree);
 	return n;
@@ -42,17 +42,19 @@ fill_gauss(double *to, size_t size, double sigma, int power)
 }
 
 static void
-fill_gausses(struct psfmatch_kernels *k)
+fill_gausses(struct psfmatch_kernels *k, double stretch)
 {
 	size_t n = 0;
 
-	for (size_t g = 0; g < GAUSSES; g++)
+	for (size_t g = 0; g < GAUSSES; g++) {
+		const double sigma = stretch * gauss[g].sigma;
 		for (int j = 0; j <= gauss[g].degree; j++)
 			for (int i = 0; i + j <= gauss[g].degree; i++, n++) {
-				fill_gauss(k->x + n * k->size, k->size, gauss[g].sigma, i);
-				fill_gauss(k->y + n * k->size, k->size, gauss[g].sigma, j);
+				fill_gauss(k->x + n * k->size, k->size, sigma, i);
+				fill_gauss(k->y + n * k->size, k->size, sigma, j);
 				k->sum[n] = n && i % 2 == 0 && j % 2 == 0;
 			}
+	}
 }
 
 /* Fills in kernels of a single sample, the centre first. */
@@ -80,9 +82,11 @@ number_columns(struct psfmatch_kernels *k)
 }
 
 int
-psfmatch_make_kernels(struct psfmatch_kernels *k, const struct psfmatch_options *o)
+psfmatch_make_kernels(struct psfmatch_kernels *k, enum psfmatch_basis basis, size_t size,
+		      double stretch)
 {
-	*k = (struct psfmatch_kernels){.basis = o->basis, .n = count_kernels(o), .size = o->size};
+	*k = (struct psfmatch_kernels){
+	    .basis = basis, .n = count_kernels(basis, size), .size = size};
 	k->x = weir_calloc(k->n * k->size, sizeof *k->x);
 	k->y = weir_calloc(k->n * k->size, sizeof *k->y);
 	k->sum = weir_calloc(k->n, sizeof *k->sum);
@@ -91,10 +95,10 @@ psfmatch_make_kernels(struct psfmatch_kernels *k, const struct psfmatch_options 
 		psfmatch_free_kernels(k);
 		return -ENOMEM;
 	}
-	if (o->basis == PSFMATCH_DELTA)
+	if (basis == PSFMATCH_DELTA)
 		fill_deltas(k);
 	else
-		fill_gausses(k);
+		fill_gausses(k, stretch);
 	number_columns(k);
 	return 0;
 }

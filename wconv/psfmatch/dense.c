@@ -102,6 +102,13 @@ psfmatch_median(double *v, size_t n)
 	return v[n / 2];
 }
 
+double
+psfmatch_quartile(double *v, size_t n)
+{
+	select_rank(v, n, n / 4);
+	return v[n / 4];
+}
+
 /* --- panels ---------------------------------------------------------------------------------------------------------- */
 
 /* to[r][c] += by sum_l a[l][r] b[l][c], for panels a[n][MR] and b[n][NR]. to: MR rows of NR elements. */

@@ -203,6 +203,37 @@ write_model(struct psfmatch_normal *f, const struct psfmatch_field *field)
 	return m->kernel && m->b ? 0 : -ENOMEM;
 }
 
+/*
+ * Finds the stamps, and chooses the stretch. Where o gives no size, kernels of stretched Gaussians are larger, unless too few
+ * stars would lie far enough from the edges. Returns 0 or -ENOMEM.
+ */
+static int
+find_stamps(struct psfmatch_normal *f, const struct psfmatch_field *field,
+	    const struct psfmatch_options *o)
+{
+	struct psfmatch *m = f->m;
+	struct psfmatch_stamp *s;
+	size_t n;
+
+	if (psfmatch_find_stamps(field, m->size / 2, &f->s, &f->stamps))
+		return -ENOMEM;
+	m->width = psfmatch_find_width(field, f->s, f->stamps);
+	m->stretch = fmin(fmax(m->width / PSFMATCH_WIDTH, 1), 2.5);
+	const size_t size = 2 * (size_t)lround(5 + 5 * m->stretch) + 1;
+	if (o->size || o->basis == PSFMATCH_DELTA || size == m->size)
+		return 0;
+	if (psfmatch_find_stamps(field, size / 2, &s, &n))
+		return -ENOMEM;
+	if (n >= 2 * psfmatch_terms(m->degree)) {
+		weir_free(f->s);
+		f->s = s;
+		f->stamps = n;
+		m->size = size;
+	} else
+		weir_free(s);
+	return 0;
+}
+
 int
 psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
 	     const struct psfmatch_options *o, char err[PSFMATCH_ERR])
@@ -212,7 +243,7 @@ psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, s
 	const bool smooth = o->smooth > 0 && o->basis == PSFMATCH_DELTA;
 	int e = 0;
 
-	*m = (struct psfmatch){.size = o->size,
+	*m = (struct psfmatch){.size = o->size ? o->size : PSFMATCH_SIZE,
 			       .degree = o->degree,
 			       .background = o->background,
 			       .zero_x = ((double)w - 1) / 2,
@@ -221,11 +252,12 @@ psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, s
 			       .scale_y = (double)h / 2};
 	if ((e = psfmatch_measure_sky(&field, o->top)))
 		return fail(err, e == -EDOM ? "too few pixels are known" : "no memory");
-	if (psfmatch_find_stamps(&field, o->size / 2, &f.s, &f.stamps))
+	if (find_stamps(&f, &field, o))
 		e = fail(err, "no memory");
 	e = e ? e : count_used(&f, err);
-	if (!e && (psfmatch_make_kernels(&f.k, o) || psfmatch_make_normal(&f) ||
-		   (smooth && psfmatch_make_penalty(&f)) || sum_stamps(&f, &field)))
+	if (!e && (psfmatch_make_kernels(&f.k, o->basis, m->size, m->stretch) ||
+		   psfmatch_make_normal(&f) || (smooth && psfmatch_make_penalty(&f)) ||
+		   sum_stamps(&f, &field)))
 		e = fail(err, "no memory");
 	e = e ? e : fit_rounds(&f, o->smooth, err);
 	if (!e)

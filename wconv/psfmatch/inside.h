@@ -24,8 +24,9 @@ struct psfmatch_kernels {
 	size_t different, *which;
 };
 
-/* Makes the basis that o describes. Returns 0 or -ENOMEM. */
-int psfmatch_make_kernels(struct psfmatch_kernels *k, const struct psfmatch_options *o);
+/* Makes the basis of kernels of size x size samples; Gaussians are `stretch` times as wide. Returns 0 or -ENOMEM. */
+int psfmatch_make_kernels(struct psfmatch_kernels *k, enum psfmatch_basis basis, size_t size,
+			  double stretch);
 void psfmatch_free_kernels(struct psfmatch_kernels *k);
 
 /* Adds `by` times kernel k to to[size][size]. */
@@ -98,6 +99,10 @@ enum { PSFMATCH_STAMPS = 400 };
 int psfmatch_find_stamps(const struct psfmatch_field *f, size_t margin, struct psfmatch_stamp **s,
 			 size_t *n);
 
+/* Returns the lower quartile of the widths at half height of the stamps' stars in new, in pixels; 0 without stamps. */
+double
+psfmatch_find_width(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t n);
+
 /* Returns sum a[i] b[i]. */
 double psfmatch_dot(const double *a, const double *b, size_t n);
 
@@ -106,6 +111,9 @@ void psfmatch_add(const double *by, const double *const *from, size_t count, siz
 
 /* Reorders v[n], n > 0, and returns its median. */
 double psfmatch_median(double *v, size_t n);
+
+/* Reorders v[n], n > 0, and returns its lower quartile. */
+double psfmatch_quartile(double *v, size_t n);
 
 /* Returns how many doubles psfmatch_gram() needs as room for m rows, and psfmatch_factor() for m unknowns. */
 size_t psfmatch_room(size_t m);

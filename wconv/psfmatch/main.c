@@ -28,7 +28,7 @@ struct args {
 
 static const struct opt table[] = {
     {0, "basis", OPT_WORD, AT(basis), "WHICH", "%s (gauss)", .words = "gauss|delta"},
-    {0, "size", OPT_INT, AT(size), "N", "the kernels' width and height, odd (21)", 3, 101},
+    {0, "size", OPT_INT, AT(size), "N", "the kernels' width and height, odd (21 or more)", 3, 101},
     {0, "degree", OPT_INT, AT(degree), "DEG", "of the kernel's polynomials (2)", 0, 10},
     {0, "background", OPT_INT, AT(background), "DEG", "of the background's (1)", 0, 10},
     {0, "smooth", OPT_REAL, AT(smooth), "V", "penalty on rough kernels of --basis=delta (100)", 0,
@@ -50,12 +50,12 @@ static const struct opt_program program = {
 static struct args
 parse(int argc, char **argv)
 {
-	struct args args = {.size = 21, .degree = 2, .background = 1, .smooth = 100};
+	struct args args = {.degree = 2, .background = 1, .smooth = 100};
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
 	if (args.npath != 2)
 		die_usage("two pictures are needed, REF and NEW; see %s --help", weir_prog);
-	if (args.size % 2 == 0)
+	if (args.size && args.size % 2 == 0)
 		die_usage("--size: %d is even", args.size);
 	if (args.basis == PSFMATCH_DELTA && args.size > 31)
 		die_usage("--size: %d is more than 31, the most for --basis=delta", args.size);
@@ -179,6 +179,8 @@ report(const struct args *args, const struct psfmatch *m, struct stats *st)
 	stats_add(st, "rejected", "%zu", m->rejected);
 	stats_add(st, "ratio", "%.6g", m->ratio);
 	stats_add(st, "misfit", "%.4g", m->misfit);
+	stats_add(st, "width", "%.3g", m->width);
+	stats_add(st, "size", "%zu", m->size);
 	stats_add(st, "sky", "%.4g", m->sky);
 	stats_add(st, "sharp", "%.4g", m->sharp);
 	if (args->common.verbose)

@@ -26,13 +26,15 @@
 
 #define PSFMATCH_CURVED .25
 #define PSFMATCH_SHARP	2.6
+#define PSFMATCH_WIDTH	4
+#define PSFMATCH_SIZE	21
 #define PSFMATCH_ERR	256
 
 enum psfmatch_basis { PSFMATCH_GAUSS, PSFMATCH_DELTA };
 
 struct psfmatch_options {
 	enum psfmatch_basis basis;
-	/* a kernel is size x size samples; odd */
+	/* a kernel is size x size samples; odd. 0: PSFMATCH_SIZE, and more as the Gaussians are wider */
 	size_t size;
 	/* degrees of the polynomials of the kernel and of the background */
 	int degree, background;
@@ -59,6 +61,11 @@ struct psfmatch {
 	double zero_x, zero_y, scale_x, scale_y;
 	/* the kernel's sum: the ratio of fluxes */
 	double ratio;
+	/*
+	 * The lower quartile of the widths of new's stars at half height, in pixels, and how many times wider the Gaussians are
+	 * therefore: width / PSFMATCH_WIDTH, at least 1.
+	 */
+	double width, stretch;
 	/* stamps fitted, stamps rejected */
 	size_t used, rejected;
 	/* the median over the stamps of the mean of (misfit^2 / variance) */

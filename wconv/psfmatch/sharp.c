@@ -10,13 +10,14 @@
 
 #include "wconv/psfmatch/inside.h"
 
-/* Returns the sum of the absolute values of the kernel at (u,v), no more than 3.5 samples from its centre, over its sum. */
+/* Returns the sum of the absolute values of the kernel at (u,v), near its centre, over its sum. */
 static double
 weigh_middle(const struct psfmatch *m, double u, double v)
 {
 	const double half = (double)(m->size / 2), x = m->zero_x + u * m->scale_x,
 		     y = m->zero_y + v * m->scale_y;
 	const size_t samples = m->size * m->size, terms = psfmatch_terms(m->degree);
+	const double reach = 3.5 * m->stretch;
 	double p[PSFMATCH_TERMS], sum = 0, middle = 0;
 
 	psfmatch_powers(m, m->degree, x, y, p);
@@ -27,7 +28,7 @@ weigh_middle(const struct psfmatch *m, double u, double v)
 		for (size_t t = 0; t < terms; t++)
 			k += p[t] * (double)m->kernel[t * samples + i];
 		sum += k;
-		middle += dx * dx + dy * dy < 3.5 * 3.5 ? fabs(k) : 0;
+		middle += dx * dx + dy * dy < reach * reach ? fabs(k) : 0;
 	}
 	return middle / fabs(sum);
 }

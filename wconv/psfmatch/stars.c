@@ -122,6 +122,55 @@ find_star(const struct psfmatch_field *f, const struct cell *c, size_t reach,
 	return best > -INFINITY;
 }
 
+/* --- the width of stars ---------------------------------------------------------------------------------------------- */
+
+/* A peak of new is sought within NEAR pixels of that of ref, and half its height within FAR pixels of there: in the stamp. */
+enum { NEAR = 4, FAR = PSFMATCH_HALF - NEAR };
+
+/* Returns how far from pixel `at`, in steps of `step` pixels, new falls to half of what it has there above the sky. */
+static double
+half_width(const float *new, size_t at, ptrdiff_t step, double sky)
+{
+	const double half = .5 * ((double)new[at] - sky);
+	double last = 2 * half;
+
+	for (ptrdiff_t k = 1; k <= FAR; k++) {
+		const double v = (double)new[(ptrdiff_t)at + k * step] - sky;
+		if (!(v > half))
+			return (double)(k - 1) + (last - half) / (last - v);
+		last = v;
+	}
+	return FAR;
+}
+
+/* Returns the width of the stamp's star at half height, along rows and columns. */
+static double
+star_width(const struct psfmatch_field *f, const struct psfmatch_stamp *s)
+{
+	const ptrdiff_t w = (ptrdiff_t)f->w;
+	size_t at = s->y * f->w + s->x;
+
+	for (size_t y = s->y - NEAR; y <= s->y + NEAR; y++)
+		for (size_t x = s->x - NEAR; x <= s->x + NEAR; x++)
+			if (f->new[y * f->w + x] > f->new[at])
+				at = y * f->w + x;
+	return .5 *
+	       (half_width(f->new, at, 1, s->sky_new) + half_width(f->new, at, -1, s->sky_new) +
+		half_width(f->new, at, w, s->sky_new) + half_width(f->new, at, -w, s->sky_new));
+}
+
+double
+psfmatch_find_width(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t n)
+{
+	double width[PSFMATCH_STAMPS];
+
+	for (size_t i = 0; i < n; i++)
+		width[i] = star_width(f, s + i);
+	return n ? psfmatch_quartile(width, n) : 0;
+}
+
+/* --- stamps ---------------------------------------------------------------------------------------------------------- */
+
 int
 psfmatch_find_stamps(const struct psfmatch_field *f, size_t margin, struct psfmatch_stamp **s,
 		     size_t *n)
