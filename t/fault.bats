@@ -54,6 +54,7 @@ image wconv -t 2 -k kernel.nrrd --deconvolve=2
 image wconv -t 2 -k kernel.nrrd --deconvolve=2 --damp=.1
 stars psfmatch -t 2 --size=3 --degree=0 - stars
 stars psfmatch -t 2 --size=3 --degree=0 --subtract - stars
+wide psfmatch -t 2 --quiet --size=5 --degree=0 --subtract - stars
 image morphrec -t 2 --hmax=3
 image morphrec -t 2 --hmax=3 --max-mem=100
 image morphrec -t 2 --hmax=3 --seam=seam --part=0/1
@@ -116,6 +117,8 @@ inputs() {
 	rawstack image image >stack
 	wconv -k kernel.nrrd --part=0/1 image >share
 	gen --type=float stars 90 80 40 >stars
+	gen values 3x3 1 2 1 2 4 2 1 2 1 >blur.nrrd
+	wconv -k blur.nrrd --normalise --edge=nearest stars | wconv -k blur.nrrd --normalise --edge=nearest >wide
 	gen --type=float noise 32 5 | sed '/^endian/i spacings: 0.004 10\naxis mins: 0 0\ncenters: node node' >gather
 	for _ in {1..11}; do cat gather; done >gathers
 	rawtosu gather >su

@@ -138,6 +138,28 @@ least() {
 	[ ! -s said ]
 }
 
+@test "--subtract convolves the picture of the narrower stars, and keeps the flux of what is new" {
+	field
+	for name in ref new; do
+		rawmath 'a + ((x * 7919 + y * 104729) % 1009 / 1009 - .5) * .01' $name.nrrd >$name.noisy
+	done
+	rawmath '2 * a + (x == 200 && y == 150 ? .5 : 0)' ref.noisy >bright
+	psfmatch --stats=s --subtract new.noisy bright 2>said >out.nrrd
+	[ "$(wc -l <said)" = 1 ]
+	grep 'bright: its stars are narrower than those of new.noisy, so it was convolved' said
+	grep -E '"ratio": (2\.0[01]|1\.9[89]).*"convolved": "new"' s
+	samples out.nrrd | awk 'NR > 148 && NR <= 153 { for (i = 199; i <= 203; i++) sum += $i }
+		NR < 130 { for (i = 30; i < 370; i++) square += $i ^ 2 }
+		END { exit !((sum - .5) ^ 2 < .01 && square / 130 / 340 < 1e-4) }'
+	psfmatch --quiet --convolve=new --subtract new.noisy bright | tail -c 480000 | cmp - <(tail -c 480000 out.nrrd)
+	psfmatch --convolve=ref --subtract new.noisy bright 2>said >sharpened
+	grep 'bright: its stars are narrower than those of new.noisy: the kernel sharpens' said
+	psfmatch --subtract ref.noisy new.noisy 2>said | tail -c 480000 >either
+	[ ! -s said ]
+	cmp either <(psfmatch --convolve=ref --subtract ref.noisy new.noisy | tail -c 480000)
+	fails 2 '--convolve: goes with --subtract' psfmatch --convolve=new ref.noisy new.noisy
+}
+
 @test "where the new stars are wide, so are the Gaussians, and the kernels where enough stars remain" {
 	gen --type=float stars 400 300 150 >ref.nrrd
 	{ printf 'P5 41 41 255\n'; head -c 1681 /dev/zero; } >blank.pgm

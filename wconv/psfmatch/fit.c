@@ -22,6 +22,13 @@ fail(char err[PSFMATCH_ERR], const char *fmt, ...)
 	return -1;
 }
 
+static int
+no_memory(char err[PSFMATCH_ERR])
+{
+	fail(err, "no memory");
+	return -ENOMEM;
+}
+
 void
 psfmatch_evaluate(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c)
 {
@@ -154,7 +161,7 @@ fit_rounds(struct psfmatch_normal *f, double smooth, char err[PSFMATCH_ERR])
 				    "the stars do not determine the kernel: take fewer unknowns");
 		psfmatch_substitute(f->g, f->a, f->unknowns);
 		if ((e = find_misfits(f, each)))
-			return fail(err, "no memory");
+			return no_memory(err);
 		if (!reject(f, each))
 			break;
 	}
@@ -234,9 +241,10 @@ find_stamps(struct psfmatch_normal *f, const struct psfmatch_field *field,
 	return 0;
 }
 
-int
-psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
-	     const struct psfmatch_options *o, char err[PSFMATCH_ERR])
+/* Does what psfmatch_fit() does, with a kernel that convolves ref. */
+static int
+fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
+    const struct psfmatch_options *o, char err[PSFMATCH_ERR])
 {
 	struct psfmatch_field field = {.ref = ref, .new = new, .w = w, .h = h, .gain = o->gain};
 	struct psfmatch_normal f = {.m = m, .threads = o->threads};
@@ -251,14 +259,14 @@ psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, s
 			       .scale_x = (double)w / 2,
 			       .scale_y = (double)h / 2};
 	if ((e = psfmatch_measure_sky(&field, o->top)))
-		return fail(err, e == -EDOM ? "too few pixels are known" : "no memory");
+		return e == -EDOM ? fail(err, "too few pixels are known") : no_memory(err);
 	if (find_stamps(&f, &field, o))
-		e = fail(err, "no memory");
+		e = no_memory(err);
 	e = e ? e : count_used(&f, err);
 	if (!e && (psfmatch_make_kernels(&f.k, o->basis, m->size, m->stretch) ||
 		   psfmatch_make_normal(&f) || (smooth && psfmatch_make_penalty(&f)) ||
 		   sum_stamps(&f, &field)))
-		e = fail(err, "no memory");
+		e = no_memory(err);
 	e = e ? e : fit_rounds(&f, o->smooth, err);
 	if (!e)
 		psfmatch_correct(&f, field.shared);
@@ -267,13 +275,62 @@ psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, s
 	if (!e)
 		psfmatch_judge_sky(&f, field.noise);
 	if (!e && write_model(&f, &field))
-		e = fail(err, "no memory");
+		e = no_memory(err);
 	if (!e)
 		m->sharp = psfmatch_sharpness(m);
 	else
 		psfmatch_free(m);
 	psfmatch_free_normal(&f);
 	return e;
+}
+
+static int
+fit_exchanged(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
+	      const struct psfmatch_options *o, char err[PSFMATCH_ERR])
+{
+	const int e = fit(m, new, ref, w, h, o, err);
+
+	if (!e) {
+		m->exchanged = true;
+		m->ratio = 1 / m->ratio;
+	}
+	return e;
+}
+
+/* Does what psfmatch_fit() does for PSFMATCH_EITHER. */
+static int
+fit_either(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
+	   const struct psfmatch_options *o, char err[PSFMATCH_ERR])
+{
+	const int e = fit(m, ref, new, w, h, o, err);
+	char why[PSFMATCH_ERR];
+	struct psfmatch other;
+
+	if (e == -ENOMEM || (!e && m->sharp <= PSFMATCH_SHARP))
+		return e;
+	const int other_e = fit_exchanged(&other, ref, new, w, h, o, why);
+	if (other_e == -ENOMEM) {
+		psfmatch_free(m);
+		return no_memory(err);
+	}
+	if (other_e || (!e && m->sharp <= other.sharp)) {
+		psfmatch_free(&other);
+		return e;
+	}
+	psfmatch_free(m);
+	*m = other;
+	return 0;
+}
+
+int
+psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
+	     const struct psfmatch_options *o, char err[PSFMATCH_ERR])
+{
+	if (o->convolve == PSFMATCH_NEW)
+		return fit_exchanged(m, ref, new, w, h, o, err);
+	if (o->convolve == PSFMATCH_EITHER)
+		return fit_either(m, ref, new, w, h, o, err);
+	return fit(m, ref, new, w, h, o, err);
 }
 
 void

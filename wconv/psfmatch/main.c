@@ -17,9 +17,9 @@ const char *const weir_prog = "psfmatch";
 
 struct args {
 	struct opt_common common;
-	int basis, size, degree, background;
+	int basis, size, degree, background, convolve;
 	double smooth, gain, top;
-	bool has_gain, has_top, has_smooth, subtract;
+	bool has_gain, has_top, has_smooth, has_convolve, subtract;
 	char **path;
 	size_t npath;
 };
@@ -37,6 +37,8 @@ static const struct opt table[] = {
      .seen = AT(has_gain)},
     {0, "top", OPT_REAL, AT(top), "V", "pixels above V are not used", .seen = AT(has_top)},
     {0, "subtract", OPT_FLAG, AT(subtract), NULL, "write NEW less the matched REF"},
+    {0, "convolve", OPT_WORD, AT(convolve), "WHICH", "%s, for --subtract (either)",
+     .words = "ref|new|either", .seen = AT(has_convolve)},
     {0}};
 #undef AT
 
@@ -61,6 +63,10 @@ parse(int argc, char **argv)
 		die_usage("--size: %d is more than 31, the most for --basis=delta", args.size);
 	if (args.has_smooth && args.basis != PSFMATCH_DELTA)
 		die_usage("--smooth: goes with --basis=delta");
+	if (args.has_convolve && !args.subtract)
+		die_usage("--convolve: goes with --subtract");
+	if (args.subtract && !args.has_convolve)
+		args.convolve = PSFMATCH_EITHER;
 	args.common.threads = par_threads(args.common.threads);
 	return args;
 }
@@ -183,13 +189,18 @@ report(const struct args *args, const struct psfmatch *m, struct stats *st)
 	stats_add(st, "size", "%zu", m->size);
 	stats_add(st, "sky", "%.4g", m->sky);
 	stats_add(st, "sharp", "%.4g", m->sharp);
+	stats_add(st, "convolved", "\"%s\"", m->exchanged ? "new" : "ref");
 	if (args->common.verbose)
 		fprintf(stderr, "%s: %zu stars, %zu left out, ratio of fluxes %.6g, misfit %.4g\n",
 			weir_prog, m->used, m->rejected, m->ratio, m->misfit);
+	if (m->exchanged && args->convolve == PSFMATCH_EITHER)
+		warn("%s: its stars are narrower than those of %s, so it was convolved, and in the "
+		     "difference stars have the shape of the latter",
+		     args->path[1], args->path[0]);
 	if (m->sharp > PSFMATCH_SHARP)
 		warn("%s: its stars are narrower than those of %s: the kernel sharpens, and the "
 		     "ratio of fluxes, %.4g, may be wrong by some per cent; exchange the two",
-		     args->path[1], args->path[0], m->ratio);
+		     args->path[!m->exchanged], args->path[m->exchanged], m->ratio);
 	if (m->sky > PSFMATCH_CURVED)
 		warn("%s: at half of the stars the sky is off the background of degree %d by %.2g "
 		     "times the noise or more; raise --background, or subtract the skies first",
@@ -201,6 +212,7 @@ main(int argc, char **argv)
 {
 	struct args args = parse(argc, argv);
 	const struct psfmatch_options o = {.basis = (enum psfmatch_basis)args.basis,
+					   .convolve = (enum psfmatch_convolve)args.convolve,
 					   .size = (size_t)args.size,
 					   .degree = args.degree,
 					   .background = args.background,

@@ -32,8 +32,12 @@
 
 enum psfmatch_basis { PSFMATCH_GAUSS, PSFMATCH_DELTA };
 
+/* Which picture the kernel convolves: PSFMATCH_EITHER is the reference, unless its kernel sharpens and that of new less so. */
+enum psfmatch_convolve { PSFMATCH_REF, PSFMATCH_NEW, PSFMATCH_EITHER };
+
 struct psfmatch_options {
 	enum psfmatch_basis basis;
+	enum psfmatch_convolve convolve;
 	/* a kernel is size x size samples; odd. 0: PSFMATCH_SIZE, and more as the Gaussians are wider */
 	size_t size;
 	/* degrees of the polynomials of the kernel and of the background */
@@ -59,7 +63,9 @@ struct psfmatch {
 	double *b;
 	/* in pixels */
 	double zero_x, zero_y, scale_x, scale_y;
-	/* the kernel's sum: the ratio of fluxes */
+	/* Whether new and ref have each other's place: K convolves new. width and sharp are then as if they were exchanged. */
+	bool exchanged;
+	/* the ratio of fluxes, those of new over those of ref: the kernel's sum, or 1 over that if exchanged */
 	double ratio;
 	/*
 	 * The lower quartile of the widths of new's stars at half height, in pixels, and how many times wider the Gaussians are
@@ -82,7 +88,7 @@ struct psfmatch {
 	double sharp;
 };
 
-/* ref, new: [h][w], NaN where the pixel is unknown. Returns 0, or -1 with a sentence in err; m is then empty. */
+/* ref, new: [h][w], NaN where the pixel is unknown. Returns 0, or -ENOMEM or -1 with a sentence in err; m is then empty. */
 int psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
 		 const struct psfmatch_options *o, char err[PSFMATCH_ERR]);
 
@@ -94,8 +100,9 @@ psfmatch_terms(int degree)
 }
 
 /*
- * Subtracts from new the background and ref convolved with the kernels. ref, new: [h][w]. Returns 0, or -1 with a sentence in err;
- * new is then unchanged.
+ * Makes new the difference: new less the background and less ref convolved with the kernels. If exchanged: new convolved with the
+ * kernels, and the background, less ref, times ratio. ref, new: [h][w]. Returns 0, or -1 with a sentence in err; new is then
+ * unchanged.
  */
 int psfmatch_subtract(const struct psfmatch *m, const float *ref, float *new, size_t w, size_t h,
 		      int threads, char err[PSFMATCH_ERR]);

@@ -1,5 +1,6 @@
 /* The result of a fit: the difference of two pictures. */
 #include <stdio.h>
+#include <string.h>
 
 #include "common/cpu.h"
 #include "common/mem.h"
@@ -20,26 +21,29 @@ psfmatch_powers(const struct psfmatch *m, int degree, double x, double y, double
 	}
 }
 
-/* new[x] -= made[x] + a polynomial c of degree `degree` in (x - zero) / scale */
+/* made[x] = by (from[x] - made[x] - a polynomial c of degree `degree` in (x - zero) / scale) */
 WEIR_CLONES(subtract_row,
-	    (float *restrict new, const float *restrict made, size_t w, const double *restrict c,
-	     int degree, double zero, double scale),
-	    (new, made, w, c, degree, zero, scale))
+	    (float *restrict made, const float *restrict from, float by, size_t w,
+	     const double *restrict c, int degree, double zero, double scale),
+	    (made, from, by, w, c, degree, zero, scale))
 {
 	for (size_t x = 0; x < w; x++) {
 		const double u = ((double)x - zero) / scale;
 		double sum = 0;
 		for (int i = degree; i >= 0; i--)
 			sum = sum * u + c[i];
-		new[x] -= made[x] + (float)sum;
+		made[x] = by * (from[x] - (made[x] + (float)sum));
 	}
 }
 
-/* Subtracts made and the background from new. */
+/* Subtracts made and the background from the picture that is not convolved. */
 static void
-subtract_all(const struct psfmatch *m, const float *made, float *new, size_t w, size_t h,
-	     int threads)
+subtract_all(const struct psfmatch *m, float *made, const float *ref, float *new, size_t w,
+	     size_t h, int threads)
 {
+	const float *from = m->exchanged ? ref : new;
+	const float by = m->exchanged ? (float)-m->ratio : 1;
+
 #pragma omp parallel for num_threads(threads) schedule(static)
 	for (size_t y = 0; y < h; y++) {
 		const double v = ((double)y - m->zero_y) / m->scale_y;
@@ -48,7 +52,9 @@ subtract_all(const struct psfmatch *m, const float *made, float *new, size_t w, 
 		for (int j = 0; j <= m->background; j++, row *= v)
 			for (int i = 0; i + j <= m->background; i++)
 				c[i] += *b++ * row;
-		subtract_row(new + y *w, made + y * w, w, c, m->background, m->zero_x, m->scale_x);
+		subtract_row(made + y * w, from + y * w, by, w, c, m->background, m->zero_x,
+			     m->scale_x);
+		memcpy(new + y *w, made + y * w, w * sizeof *new);
 	}
 }
 
@@ -96,6 +102,7 @@ psfmatch_subtract(const struct psfmatch *m, const float *ref, float *new, size_t
 		snprintf(err, PSFMATCH_ERR, "%s", why);
 		return -1;
 	}
+	const float *from = m->exchanged ? new : ref;
 	float *made = weir_alloc_large(w * h, sizeof *made), *to = made;
 	if (!made) {
 		snprintf(err, PSFMATCH_ERR, "no memory");
@@ -104,11 +111,11 @@ psfmatch_subtract(const struct psfmatch *m, const float *ref, float *new, size_t
 	}
 	for (size_t i = 0; i < wconv_count(p); i++) {
 		const struct wconv_step s = wconv_steps(p, i);
-		wconv_run(p, ref, to);
-		ref += s.rows_in * w;
+		wconv_run(p, from, to);
+		from += s.rows_in * w;
 		to += s.rows_out * w;
 	}
-	subtract_all(m, made, new, w, h, threads);
+	subtract_all(m, made, ref, new, w, h, threads);
 	weir_free(made);
 	wconv_free(p);
 	return 0;
