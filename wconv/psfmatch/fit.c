@@ -220,11 +220,14 @@ find_stamps(struct psfmatch_normal *f, const struct psfmatch_field *field,
 {
 	struct psfmatch *m = f->m;
 	struct psfmatch_stamp *s;
+	double width[2];
 	size_t n;
 
 	if (psfmatch_find_stamps(field, m->size / 2, &f->s, &f->stamps))
 		return -ENOMEM;
-	m->width = psfmatch_find_width(field, f->s, f->stamps);
+	psfmatch_find_widths(field, f->s, f->stamps, width);
+	m->width = width[1];
+	m->blur = sqrt(fmax(width[1] * width[1] - width[0] * width[0], 0));
 	m->stretch = fmin(fmax(m->width / PSFMATCH_WIDTH, 1), 2.5);
 	const size_t size = 2 * (size_t)lround(5 + 5 * m->stretch) + 1;
 	if (o->size || o->basis == PSFMATCH_DELTA || size == m->size)

@@ -99,9 +99,12 @@ enum { PSFMATCH_STAMPS = 400 };
 int psfmatch_find_stamps(const struct psfmatch_field *f, size_t margin, struct psfmatch_stamp **s,
 			 size_t *n);
 
-/* Returns the lower quartile of the widths at half height of the stamps' stars in new, in pixels; 0 without stamps. */
-double
-psfmatch_find_width(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t n);
+/*
+ * Finds the lower quartiles of the widths at half height of the stamps' stars, in pixels: in ref and in new. 0 without
+ * stamps.
+ */
+void psfmatch_find_widths(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t n,
+			  double width[2]);
 
 /* Returns sum a[i] b[i]. */
 double psfmatch_dot(const double *a, const double *b, size_t n);

@@ -201,6 +201,10 @@ report(const struct args *args, const struct psfmatch *m, struct stats *st)
 		warn("%s: its stars are narrower than those of %s: the kernel sharpens, and the "
 		     "ratio of fluxes, %.4g, may be wrong by some per cent; exchange the two",
 		     args->path[!m->exchanged], args->path[m->exchanged], m->ratio);
+	if ((double)m->size < PSFMATCH_ROOM * m->blur)
+		warn("%s: kernels of %zux%zu are too small for its stars, which are %.2g pixels "
+		     "wide: the ratio of fluxes, %.4g, may lack light; raise --size",
+		     args->path[!m->exchanged], m->size, m->size, m->width, m->ratio);
 	if (m->sky > PSFMATCH_CURVED)
 		warn("%s: at half of the stars the sky is off the background of degree %d by %.2g "
 		     "times the noise or more; raise --background, or subtract the skies first",

@@ -27,6 +27,7 @@
 #define PSFMATCH_CURVED .25
 #define PSFMATCH_SHARP	2.6
 #define PSFMATCH_WIDTH	4
+#define PSFMATCH_ROOM	3
 #define PSFMATCH_SIZE	21
 #define PSFMATCH_ERR	256
 
@@ -72,6 +73,8 @@ struct psfmatch {
 	 * therefore: width / PSFMATCH_WIDTH, at least 1.
 	 */
 	double width, stretch;
+	/* The width of a Gaussian that makes ref's stars as wide as new's; 0 where they are. Kernels narrower than PSFMATCH_ROOM times this lose light. */
+	double blur;
 	/* stamps fitted, stamps rejected */
 	size_t used, rejected;
 	/* the median over the stamps of the mean of (misfit^2 / variance) */

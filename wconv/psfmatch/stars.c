@@ -124,18 +124,18 @@ find_star(const struct psfmatch_field *f, const struct cell *c, size_t reach,
 
 /* --- the width of stars ---------------------------------------------------------------------------------------------- */
 
-/* A peak of new is sought within NEAR pixels of that of ref, and half its height within FAR pixels of there: in the stamp. */
+/* A peak is sought within NEAR pixels of that of ref, and half its height within FAR pixels of there: in the stamp. */
 enum { NEAR = 4, FAR = PSFMATCH_HALF - NEAR };
 
-/* Returns how far from pixel `at`, in steps of `step` pixels, new falls to half of what it has there above the sky. */
+/* Returns how far from pixel `at`, in steps of `step` pixels, the picture falls to half of what it has there above the sky. */
 static double
-half_width(const float *new, size_t at, ptrdiff_t step, double sky)
+half_width(const float *from, size_t at, ptrdiff_t step, double sky)
 {
-	const double half = .5 * ((double)new[at] - sky);
+	const double half = .5 * ((double)from[at] - sky);
 	double last = 2 * half;
 
 	for (ptrdiff_t k = 1; k <= FAR; k++) {
-		const double v = (double)new[(ptrdiff_t)at + k * step] - sky;
+		const double v = (double)from[(ptrdiff_t)at + k * step] - sky;
 		if (!(v > half))
 			return (double)(k - 1) + (last - half) / (last - v);
 		last = v;
@@ -145,28 +145,31 @@ half_width(const float *new, size_t at, ptrdiff_t step, double sky)
 
 /* Returns the width of the stamp's star at half height, along rows and columns. */
 static double
-star_width(const struct psfmatch_field *f, const struct psfmatch_stamp *s)
+star_width(const float *from, size_t w, const struct psfmatch_stamp *s, double sky)
 {
-	const ptrdiff_t w = (ptrdiff_t)f->w;
-	size_t at = s->y * f->w + s->x;
+	const ptrdiff_t row = (ptrdiff_t)w;
+	size_t at = s->y * w + s->x;
 
 	for (size_t y = s->y - NEAR; y <= s->y + NEAR; y++)
 		for (size_t x = s->x - NEAR; x <= s->x + NEAR; x++)
-			if (f->new[y * f->w + x] > f->new[at])
-				at = y * f->w + x;
-	return .5 *
-	       (half_width(f->new, at, 1, s->sky_new) + half_width(f->new, at, -1, s->sky_new) +
-		half_width(f->new, at, w, s->sky_new) + half_width(f->new, at, -w, s->sky_new));
+			if (from[y * w + x] > from[at])
+				at = y * w + x;
+	return .5 * (half_width(from, at, 1, sky) + half_width(from, at, -1, sky) +
+		     half_width(from, at, row, sky) + half_width(from, at, -row, sky));
 }
 
-double
-psfmatch_find_width(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t n)
+void
+psfmatch_find_widths(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t n,
+		     double width[2])
 {
-	double width[PSFMATCH_STAMPS];
+	double ref[PSFMATCH_STAMPS], new[PSFMATCH_STAMPS];
 
-	for (size_t i = 0; i < n; i++)
-		width[i] = star_width(f, s + i);
-	return n ? psfmatch_quartile(width, n) : 0;
+	for (size_t i = 0; i < n; i++) {
+		ref[i] = star_width(f->ref, f->w, s + i, s[i].sky_ref);
+		new[i] = star_width(f->new, f->w, s + i, s[i].sky_new);
+	}
+	width[0] = n ? psfmatch_quartile(ref, n) : 0;
+	width[1] = n ? psfmatch_quartile(new, n) : 0;
 }
 
 /* --- stamps ---------------------------------------------------------------------------------------------------------- */
