@@ -11,8 +11,9 @@
  * The NU of lsq best predicts a trace left out of real gathers. That of sparse separates best where events of known moveout were
  * added to real gathers, and in synthetic ones with noise.
  */
-#define LSQ_NOISE    "0.05"
-#define SPARSE_NOISE "0.007"
+#define LSQ_NOISE "0.05"
+/* It is raised on gathers that the curves explain badly: a->sparse points to it when the command line names no NU. */
+static const char sparse_noise[] = "0.007";
 
 #define AT(member) offsetof(struct args, member)
 
@@ -31,7 +32,7 @@ static const struct opt table[] = {
     {0, "lsq", OPT_STR, AT(lsq), "NU", "least squares, noise NU or `auto' (.05)",
      .absent = LSQ_NOISE, .words = "auto", .seen = AT(lsq_given)},
     {0, "sparse", OPT_STR, AT(sparse), "NU", "sparse inverse, noise NU or `auto' (.007)",
-     .absent = SPARSE_NOISE, .words = "auto", .seen = AT(sparse_given)},
+     .absent = sparse_noise, .words = "auto", .seen = AT(sparse_given)},
     {0, "model", OPT_FLAG, AT(model), NULL, "from panel to gather"},
     {0, "mute", OPT_STR, AT(mute), "CUT", "keep what lies beyond q = CUT, or T:Q,T:Q..."},
     {0, "polygons", OPT_STR, AT(polygons), "FILE", "keep what lies inside the polygons of FILE"},
@@ -269,7 +270,7 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 		o->mode = RADON_SPARSE;
 	if (a->subtract && !a->lsq_given && o->mode == RADON_ADJOINT) {
 		o->mode = RADON_SPARSE;
-		a->sparse = SPARSE_NOISE;
+		a->sparse = sparse_noise;
 	}
 	o->method = (enum radon_method)a->method;
 	check_together(a, o);
@@ -285,6 +286,7 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 	o->mute.taper = a->taper_given ? a->taper : o->nr ? o->dq + o->dr : 4 * o->dq;
 	g->any_noise = any_noise(a, o);
 	o->find_nu = g->any_noise && o->mode == RADON_SPARSE;
+	o->raise_nu = o->mode == RADON_SPARSE && a->sparse == sparse_noise;
 	if (noise_text(a, o) && !g->any_noise)
 		o->nu = parse_noise(noise_option(o), noise_text(a, o));
 	o->fmin = a->fmin;

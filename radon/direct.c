@@ -217,6 +217,14 @@ radon_direct_damping(const struct radon_options *o)
 	return o->nu * (double)o->nq;
 }
 
+double
+radon_direct_raised(const struct radon_options *o, double f)
+{
+	const double noise = f < 1 ? .02 * sqrt(f / (1 - f)) : .1;
+
+	return noise < .1 ? fmax(o->nu, noise) : fmax(o->nu, .1);
+}
+
 int
 radon_direct_steps(const struct radon_options *o, int i, int sets)
 {

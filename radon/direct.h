@@ -17,6 +17,9 @@ bool radon_direct_in_band(const struct radon_options *o, const struct direct_axe
 bool radon_direct_is_live(const struct radon_options *o, size_t j);
 double radon_direct_damping(const struct radon_options *o);
 
+/* With raise_nu, the NU of sparse after a first set that has left the part f of the energy. */
+double radon_direct_raised(const struct radon_options *o, double f);
+
 /* The steps of conjugate gradients with set i of `sets`: inner / 2^(sets - 1 - i), rounded up. */
 int radon_direct_steps(const struct radon_options *o, int i, int sets);
 

@@ -123,14 +123,15 @@ gradient(struct descent *s)
 	return sum;
 }
 
-static void
+/* Returns the energy of the gather. */
+static double
 descend(struct descent *s, int most)
 {
 	double g, next;
 
 	for (size_t i = 0; i < s->n; i++)
 		s->res[i] = (double)s->gather[i];
-	keep_equations(s, s->res);
+	const double all = keep_equations(s, s->res);
 	memset(s->u, 0, s->panel * sizeof *s->u);
 	g = gradient(s);
 	memcpy(s->dir, s->grad, s->panel * sizeof *s->dir);
@@ -147,6 +148,7 @@ descend(struct descent *s, int most)
 		for (size_t i = 0; i < s->panel; i++)
 			s->dir[i] = s->grad[i] + next / g * s->dir[i];
 	}
+	return all;
 }
 
 /* W = the root of the amplitude of W u over 3 samples to each side, with a greatest weight of 1 and a least of .01. */
@@ -172,9 +174,10 @@ int
 radon_direct_hyperbola_inverse(const struct radon_options *o, const float *gather, double *panel)
 {
 	const int sets = o->mode == RADON_SPARSE ? o->outer : 1;
-	struct descent s = {.o = o, .gather = gather, .n = o->nx * o->nt};
+	struct radon_options own = *o;
+	struct descent s = {.o = &own, .gather = gather, .n = o->nx * o->nt};
 	size_t ntau, lead;
-	double *room;
+	double *room, all = 0;
 
 	axis(o, &ntau, &lead);
 	s.panel = o->nq * ntau;
@@ -191,7 +194,9 @@ radon_direct_hyperbola_inverse(const struct radon_options *o, const float *gathe
 	for (int i = 0; i < sets; i++) {
 		if (i)
 			reweigh(&s);
-		descend(&s, radon_direct_steps(o, i, sets));
+		if (i == 1 && o->raise_nu)
+			own.nu = radon_direct_raised(o, keep_equations(&s, s.res) / all);
+		all = descend(&s, radon_direct_steps(o, i, sets));
 	}
 	for (size_t i = 0; i < s.panel; i++)
 		panel[i] = s.w[i] * s.u[i];

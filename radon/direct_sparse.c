@@ -201,18 +201,22 @@ put_panel(struct sparse *s, double *panel)
 int
 radon_direct_sparse(const struct radon_options *o, const float *gather, double *panel)
 {
-	struct sparse s = {.o = o, .x = radon_direct_axes(o), .gather = gather};
+	struct radon_options own = *o;
+	struct sparse s = {.o = &own, .x = radon_direct_axes(o), .gather = gather};
 	complex double *d = radon_direct_gather_spectra(o, &s.x, gather);
 	const bool ok = sparse_room(&s) && d;
 	const int sets = o->mode == RADON_SPARSE ? o->outer : 1;
+	double all = 0;
 
 	for (size_t i = 0; ok && i < o->nq * s.x.ntau; i++)
 		s.w[i] = 1;
 	for (int i = 0; ok && i < sets; i++) {
 		if (i)
 			reweigh(&s);
+		if (i == 1 && o->raise_nu)
+			own.nu = radon_direct_raised(o, keep_equations(&s, s.res) / all);
 		memcpy(s.res, d, o->nx * s.x.nw * sizeof *d);
-		keep_equations(&s, s.res);
+		all = keep_equations(&s, s.res);
 		descend(&s, radon_direct_steps(o, i, sets));
 	}
 	const int err = ok ? put_panel(&s, panel) : -ENOMEM;

@@ -96,6 +96,7 @@ check_inverses(void)
 			struct radon_options o = problem(kind);
 			o.mode = (enum radon_mode)mode;
 			o.inner = 4;
+			o.raise_nu = mode == RADON_SPARSE && kind % 2;
 			o.live = scene_live;
 			scene_live[3] = false;
 			const size_t n = o.nx * o.nt, k = scene_panel_size(&o);

@@ -189,6 +189,7 @@ check_sparse_definition(void)
 		o.inner = kind % 3 == 0 ? 1 : 4;
 		o.fmin = kind == 4 || kind == 7 ? 20 : 0;
 		o.fmax = kind == 4 || kind == 7 ? 90 : 0;
+		o.raise_nu = kind % 2;
 		scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
 		scene_live[2] = kind != 5;
 		o.live = scene_live;

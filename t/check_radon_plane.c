@@ -91,6 +91,7 @@ check_inverses(void)
 			struct radon_options o = problem(15, 5, 4);
 			o.mode = (enum radon_mode)mode;
 			o.inner = 4;
+			o.raise_nu = mode == RADON_SPARSE && band;
 			o.fmin = band ? 20 : 0;
 			o.fmax = band ? 90 : 0;
 			o.live = scene_live;

@@ -307,7 +307,7 @@ near() {
 		radon $curves --sparse=$nu --subtract --mute=.1 --quiet $g >o
 		cmp <(samples o) <(samples o-$g)
 	done
-	radon $curves --sparse --subtract --mute=.1 --quiet noisy >fixed
+	radon $curves --sparse=.007 --subtract --mute=.1 --quiet noisy >fixed
 	for o in o-noisy fixed; do
 		paste <(samples $o | tr ' ' '\n') <(samples noisy | tr ' ' '\n') \
 			<(samples multiples | tr ' ' '\n') |
@@ -321,6 +321,36 @@ near() {
 		radon $curves --sparse=auto --subtract --mute=.1 --quiet -v -t 2 2>err >o
 	for i in 1 2 3; do cat o-clean o-noisy o-noisy; done | cmp - o
 	[ "$(sed 's/.*, NU \([^,]*\),.*/\1/' err | sort -u | wc -l)" -eq 2 ]
+}
+
+# wrong LEFT GATHER: the energy of what is wrong of the primaries, without every tenth trace, by the file multiples.
+wrong() {
+	paste <(samples "$1" | tr ' ' '\n') <(samples "$2" | tr ' ' '\n') <(samples multiples | tr ' ' '\n') |
+		awk 'int((NR - 1) / 500) % 10 != 5 { e += ($1 - $2 + $3) ^ 2 } END { print e }'
+}
+
+@test "radon: --sparse raises its NU where curves explain little, as with traces of noise" {
+	gencmp --part=multiples >multiples
+	gencmp >clean
+	change clean 'srand 1 unless $n++; int(($n - 1) / 500) % 10 == 5 ? 4 * rand() - 2 : $_' >noisy
+	remove="radon $curves --subtract --mute=.1"
+	$remove -v -t 1 noisy 2>err >raised
+	nu=$(sed -n 's/.*, NU \([^,]*\),.*/\1/p' err)
+	below .015 "$nu"
+	below "$nu" .1
+	$remove --quiet --sparse=.007 noisy >low
+	below "$(wrong raised noisy)" "$(awk "BEGIN { print .9 * $(wrong low noisy) }")"
+	$remove --quiet -t 2 noisy >again
+	cmp <(samples raised) <(samples again)
+	# What the curves explain keeps its NU, and so does a NU that the user names.
+	$remove -v clean 2>err >a
+	grep -q ', NU 0.007,' err
+	$remove -v --sparse=.007 clean 2>err >b
+	run ! grep -q NU err
+	cmp <(samples a) <(samples b)
+	# Gathers of one batch have each their own NU.
+	cat noisy clean noisy | $remove -v 2>err >out
+	grep -o 'NU [^,]*' err | cmp - <(printf 'NU %s\n' "$nu" 0.007 "$nu")
 }
 
 @test "radon: a polygon that reaches far equals a cut in q" {

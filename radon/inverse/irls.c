@@ -204,6 +204,15 @@ steps_of_set(int i, int sets, int last)
 	return n;
 }
 
+/* The NU of the sets after the first, which has left the part f of the energy; see raise_nu in radon.h. */
+static double
+raised(const struct radon_options *o, double nu, double f)
+{
+	const double noise = f < 1 ? .02 * sqrt(f / (1 - f)) : INFINITY;
+
+	return o->raise_nu ? fmax(nu, fmin(noise, .1)) : nu;
+}
+
 void
 radon_irls_run(struct radon_irls *s, const struct radon_irls_operators *a, struct radon_room *w,
 	       const float *in, struct radon_report *r)
@@ -214,7 +223,6 @@ radon_irls_run(struct radon_irls *s, const struct radon_irls_operators *a, struc
 
 	s->w = w;
 	s->in = in;
-	s->damping = r->nu * (double)o->nq;
 	for (size_t i = 0; i < o->nq * s->p->ntau; i++)
 		s->weight[i] = 1;
 	for (size_t j = 0; j < o->nx; j++)
@@ -223,6 +231,9 @@ radon_irls_run(struct radon_irls *s, const struct radon_irls_operators *a, struc
 	for (int i = 0; i < sets; i++) {
 		if (i)
 			reweigh(s);
+		if (i == 1 && all > 0)
+			r->nu = raised(o, r->nu, a->keep(s, s->res) / all);
+		s->damping = r->nu * (double)o->nq;
 		a->load(s);
 		all = a->keep(s, s->res);
 		conjugate_gradients(s, a, steps_of_set(i, sets, o->inner), &r->steps);

@@ -91,8 +91,8 @@ say(const struct gathers_options *o, const struct gather *g)
 	if (g->o.mode == RADON_LSQ && !g->o.hyperbolic && !g->o.nr)
 		fprintf(stderr, ", condition at least %.3g, %zu frequencies by conjugate gradients",
 			r->condition, r->fallbacks);
-	if (o->any_noise)
-		fprintf(stderr, ", NU %g", r->nu);
+	if (o->any_noise || o->radon.raise_nu)
+		fprintf(stderr, ", NU %.3g", r->nu);
 	fprintf(stderr, ", %zu steps", r->steps);
 	if (g->o.subtract)
 		fprintf(stderr, ", alpha %.3f", g->alpha);
