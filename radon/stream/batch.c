@@ -120,7 +120,10 @@ warn_result(struct batches *s, const struct gather *g)
 		warn("item %zu: gather %zu: %s", g->item, g->plane + 1,
 		     g->different > 1
 			 ? "fewer than 6 offsets: primaries are subtracted with the multiples"
-			 : "one offset does not tell curves apart: nothing is subtracted");
+		     : g->o.nx > 1
+			 ? "one offset does not tell curves apart: nothing is subtracted"
+			 : "one offset does not tell curves apart: nothing is subtracted; -k of "
+			   "sutoraw and segytoraw says what the traces of a gather share");
 	if ((low || high) && !s->beyond++)
 		warn("item %zu: gather %zu: events lie beyond %s of the curves: widen -q", g->item,
 		     g->plane + 1,
