@@ -60,8 +60,9 @@ check_type3(struct check_rng *r)
 {
 	static const struct {
 		double wide, mid, swide, smid;
-	} shape[] = {{1, 0, 40, 0},   {1, 0.3, 25, 7.5}, {300, 1000, 0.1, 2}, {0, 0.2, 9, 1},
-		     {2, 0, 0, 3.25}, {0, 1, 0, 2},	 {1, -20, 30, 1000}};
+	} shape[] = {{1, 0, 40, 0},	 {1, 0.3, 25, 7.5}, {300, 1000, 0.1, 2},
+		     {0, 0.2, 9, 1},	 {2, 0, 0, 3.25},   {0, 1, 0, 2},
+		     {1, -20, 30, 1000}, {2e-16, 1, 0, 2},  {0, 0.7, 8e-16, 4}};
 	struct check_many many = {0};
 
 	for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)

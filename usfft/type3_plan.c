@@ -52,7 +52,8 @@ find_range(const struct usfft_points *pt, int a, int threads, struct box *b)
 			bad = j + find_infinite(x, n);
 	}
 	b->mid[a] = pt->m ? lo / 2 + hi / 2 : 0;
-	b->half[a] = pt->m ? hi / 2 - lo / 2 : 0;
+	/* The middle is rounded, which counts where the box is a few times wider than its last bit. */
+	b->half[a] = pt->m ? fmax(hi - b->mid[a], b->mid[a] - lo) : 0;
 	if (fabs(b->mid[a]) <= nearly_centred * b->half[a]) {
 		b->half[a] += fabs(b->mid[a]);
 		b->mid[a] = 0;
