@@ -104,6 +104,23 @@ make_tiles(struct usfft_plan *p)
 	return p->points.start ? spread_make(p) : -ENOMEM;
 }
 
+/*
+ * The cells in which the expected points of type 1 can arrive with their values. In one dimension those are slightly more
+ * than the grid has: 2^20 points would take 24 MiB from the system in each call, as the grid has 22. With more than twice
+ * its cells, the grid would be too large for what follows the sort.
+ */
+static size_t
+cells_of_arrivals(const struct usfft_plan *p)
+{
+	const size_t cell = 2 * p->real,
+		     record = tile_record(p->o.dim, p->real, !p->o.single, false);
+	size_t bytes;
+
+	if (p->o.dim > 1 || p->o.type == 2 || !weir_mul(p->o.expect, record, &bytes))
+		return 0;
+	return bytes / cell / 2 < p->grid.n[0] ? bytes / cell + 1 : 0;
+}
+
 static int
 make_plan(struct usfft_plan *p)
 {
@@ -119,6 +136,7 @@ make_plan(struct usfft_plan *p)
 		return err;
 	for (int a = p->o.dim; a < 3; a++)
 		p->o.n[a] = 1;
+	p->grid.room = cells_of_arrivals(p);
 	err = grid_make(&p->grid, &p->o);
 	if (!err)
 		err = make_windows(p, w);

@@ -34,7 +34,9 @@ struct grid {
 	size_t plane;  /* rows from one z to the next */
 	size_t rows;   /* all of them */
 	size_t cells;  /* of one copy */
-	void *data;    /* owned: copies * cells */
+	/* Cells of data: copies * cells, or more where the caller of grid_make() asks for more. */
+	size_t room;
+	void *data; /* owned */
 	/* batch.h runs the FFTs; else FFTW does: when it measures, for uncut 1-D grids, for very long axes. */
 	bool batched;
 

@@ -128,7 +128,9 @@ grid_make(struct grid *g, const struct usfft_options *o)
 		g->modes[a] = a < o->dim ? o->n[a] : 1;
 	if (!shape(g) || !weir_mul(g->cells, g->copies, &cells))
 		return -EOVERFLOW;
-	g->data = weir_take(cells, grid_cell_bytes(g));
+	if (cells > g->room)
+		g->room = cells;
+	g->data = weir_take(g->room, grid_cell_bytes(g));
 	if (!g->data)
 		return -ENOMEM;
 	const int err = plan_ffts(g, o);
@@ -140,7 +142,7 @@ grid_make(struct grid *g, const struct usfft_options *o)
 void
 grid_free(struct grid *g)
 {
-	weir_give(g->data, g->copies * g->cells, grid_cell_bytes(g));
+	weir_give(g->data, g->room, grid_cell_bytes(g));
 	weir_free(g->root[0]);
 	weir_free(g->root[1]);
 	weir_free(g->work);

@@ -133,7 +133,7 @@ find_place(struct usfft_plan *p, size_t m)
 
 	if (p->ntiles * parts_of(p) == 1) {
 		q->arrived = q->record;
-	} else if (m * q->bytes <= g->rows * g->ld * 2 * p->real) {
+	} else if (m * q->bytes <= g->room * 2 * p->real) {
 		q->arrived = g->data;
 	} else {
 		q->arrived = q->spare = weir_take(q->room, q->bytes);
