@@ -10,11 +10,12 @@
 const char *const weir_prog = "check";
 
 static size_t tests, failed;
+static const char *where = "";
 
 static void
 report(bool ok, const char *name, const char *why)
 {
-	printf("%s %zu - %s\n", ok ? "ok" : "not ok", ++tests, name);
+	printf("%s %zu - %s%s\n", ok ? "ok" : "not ok", ++tests, name, where);
 	if (!ok && *why)
 		printf("# %s\n", why);
 	failed += !ok;
@@ -57,6 +58,12 @@ void
 check_skip(const char *name, const char *reason)
 {
 	printf("ok %zu - %s # skip %s\n", ++tests, name, reason);
+}
+
+void
+check_where(const char *of)
+{
+	where = of;
 }
 
 void

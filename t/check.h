@@ -34,6 +34,9 @@ bool check_wanted(const char *name);
 /* Not to be tested here: counted as a skip with its reason. */
 void check_skip(const char *name, const char *reason);
 
+/* What the names of tests end in from now on; at first with "". */
+void check_where(const char *of);
+
 /* Fills with NaN (all bytes 0xff): what a checked run must overwrite. */
 void check_poison(void *p, size_t bytes);
 

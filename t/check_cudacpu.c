@@ -111,6 +111,10 @@ check_faults(void)
 	      "cudacpu: a shuffle by a lane outside its mask aborts", "it went on");
 	check(aborts(wrong_lane_that_ended), "cudacpu: a vote that names an ended lane aborts",
 	      "it went on");
+	check(aborts(wrong_two_operations),
+	      "cudacpu: a warp of which some shuffle and some vote aborts", "it went on");
+	check(aborts(wrong_two_barriers),
+	      "cudacpu: a block of which some count at a barrier aborts", "it went on");
 	check(!strcmp(said,
 		      "cannot load libcufft.so.12: there is none; WEIR_CUFFT may name the file"),
 	      "gpu: a machine without cuFFT is told so", "%s", said);
@@ -126,10 +130,35 @@ check_refusals(void)
 	      "it ran");
 	check(wrong_copy(), "cudacpu: a copy past the end, or of the wrong kind, is refused",
 	      "it was made");
+	check(aborts(wrong_no_blocks), "cudacpu: a launch of no blocks aborts", "it was taken");
+	check(aborts(wrong_many_threads),
+	      "cudacpu: a launch of more threads a block than any kernel may have aborts",
+	      "it was taken");
 	check(wrong_capture(),
 	      "cudacpu: while it captures, a thread neither waits nor takes memory", "it did");
-	check(wrong_shared(), "cudacpu: shared memory above 48 KB must be allowed first",
+	check(wrong_shared(),
+	      "cudacpu: shared memory above 48 KB must be allowed first, on each device",
 	      "it was not asked for");
+}
+
+/* Memory of a device is its own. */
+static void
+check_memory(void)
+{
+	check(aborts(wrong_beyond), "cudacpu: a kernel that overruns a block of memory aborts",
+	      "it went on");
+	check(aborts(wrong_freed), "cudacpu: a kernel that uses memory after it was freed aborts",
+	      "it went on");
+	check(aborts(wrong_host_pointer),
+	      "cudacpu: a kernel that is given a pointer to the host's memory aborts", "it ran");
+	check(aborts(wrong_host_touch), "cudacpu: a host that touches a device's memory ends",
+	      "it went on");
+	if (!cudacpu_races && !cudacpu_traffic)
+		return;
+	check(aborts(wrong_hidden_pointer),
+	      "cudacpu: a kernel that touches the host's memory aborts", "it went on");
+	check(aborts(wrong_alignment), "cudacpu: an access that is not aligned aborts",
+	      "it was made");
 }
 
 /* races.cu; the race of check_faults() was found by then. */
@@ -139,8 +168,9 @@ check_races(void)
 	const int found = cudacpu_races();
 
 	check(found > 0, "cudacpu: a missing barrier is a race", "none was found");
-	check(wrong_races(1) == 3,
-	      "cudacpu: a race within a warp, and two between blocks, are found", "not all were");
+	check(wrong_races(1) == 4,
+	      "cudacpu: races within a warp and between blocks, and memory not written, are found",
+	      "not all were");
 	check(wrong_races(0) == 0,
 	      "cudacpu: what __syncwarp(), fences and atomics order is no race", "one was found");
 }
@@ -188,6 +218,7 @@ check_cudacpu(void)
 		check(cudacpu_races() == 0, "cudacpu: these kernels have no races", "see above");
 	if (cudacpu_fallback) {
 		check_faults();
+		check_memory();
 		if (cudacpu_races)
 			check_races();
 		if (cudacpu_traffic)

@@ -85,23 +85,29 @@ check_on_devices(const char *name,
 		cudacpu_devices(1);
 }
 
+/* grows: launches have another shape on a device that has more multiprocessors or more shared memory. */
 static const struct {
 	const char *name;
 	void (*run)(struct gpu *g);
-} twins[] = {{"gpu/morphrec", check_gpu_morphrec},
-	     {"gpu/emst", check_gpu_emst},
-	     {"gpu/wconv", check_gpu_wconv},
-	     {"gpu/wconv-adjoint", check_gpu_wconv_adjoint},
-	     {"gpu/wconv-restore", check_gpu_wconv_restore},
-	     {"gpu/usfft", check_gpu_usfft},
-	     {"gpu/radon", check_gpu_radon},
-	     {"gpu/dptrace", check_gpu_dptrace}};
+	bool grows;
+} twins[] = {{"gpu/morphrec", check_gpu_morphrec, true},
+	     {"gpu/emst", check_gpu_emst, true},
+	     {"gpu/wconv", check_gpu_wconv, false},
+	     {"gpu/wconv-adjoint", check_gpu_wconv_adjoint, false},
+	     {"gpu/wconv-restore", check_gpu_wconv_restore, false},
+	     {"gpu/usfft", check_gpu_usfft, true},
+	     {"gpu/radon", check_gpu_radon, false},
+	     {"gpu/dptrace", check_gpu_dptrace, true}};
 
-void
-check_gpu(void)
+bool check_large;
+
+static void
+check_twins(void)
 {
 	for (size_t i = 0; i < sizeof twins / sizeof *twins; i++) {
 		char why[GPU_WHY];
+		if (check_large && !twins[i].grows)
+			continue;
 		struct gpu *g = check_wanted(twins[i].name) ? gpu_open("", why) : NULL;
 		if (g)
 			twins[i].run(g);
@@ -110,6 +116,27 @@ check_gpu(void)
 		check_order(0);
 		gpu_close(g);
 	}
+}
+
+/* Once more with the shapes that kernels have on a device of 132 multiprocessors and 227 KB of shared memory a block. */
+static void
+check_twins_large(void)
+{
+	cudacpu_large(1);
+	check_large = true;
+	check_where(", on a large device");
+	check_twins();
+	check_where("");
+	check_large = false;
+	cudacpu_large(0);
+}
+
+void
+check_gpu(void)
+{
+	check_twins();
+	if (cudacpu_large && !cudacpu_races)
+		check_twins_large();
 	if (cudacpu_races)
 		check(cudacpu_races() == 0, "gpu: the kernels have no races", "see above");
 	lists_are_read_whole();

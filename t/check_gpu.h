@@ -14,6 +14,7 @@
 void cudacpu_order(int order, unsigned seed) __attribute__((weak));
 void cudacpu_memory(size_t bytes) __attribute__((weak));
 void cudacpu_devices(int n) __attribute__((weak));
+void cudacpu_large(int yes) __attribute__((weak));
 void cudacpu_driver(int version, int kernels) __attribute__((weak));
 void cudacpu_fallback(int on) __attribute__((weak));
 
@@ -22,11 +23,13 @@ int cudacpu_races(void) __attribute__((weak));
 
 enum { CHECK_ORDERS = 3 }; /* forward, backward, shuffled */
 
-/* How many orders there are to check here, and the choice of one. A race shows in any of them. */
+/* How many orders there are to check here, and the choice of one. A race shows in any of them; large devices run in one. */
+extern bool check_large;
+
 static inline int
 check_orders(void)
 {
-	return cudacpu_order && !cudacpu_races ? CHECK_ORDERS : 1;
+	return cudacpu_order && !cudacpu_races && !check_large ? CHECK_ORDERS : 1;
 }
 
 static inline void

@@ -59,8 +59,8 @@ sum_phases(const radon_job &w, unsigned k, const pair<float> *d, phases *p, PUT 
 			__syncthreads();
 			for (unsigned e = 0; e < EACH; e++) {
 				const unsigned i = threadIdx.x + e * blockDim.x;
-				for (unsigned t = 0; t < TRACES && j + t < w.nx && first + i < w.nq;
-				     t++) {
+				const unsigned n = first + i < w.nq ? min(TRACES, w.nx - j) : 0;
+				for (unsigned t = 0; t < n; t++) {
 					if (!d && !w.live[j + t])
 						continue;
 					pair<double> z =

@@ -1,16 +1,21 @@
 /*
  * CUDA on the CPU, for tests: what g++ includes as <cuda_runtime.h> when it compiles gpu/NAME.cu as plain C++. Every thread
- * of a block is a fiber (fibers.cu), blocks are shared among OpenMP threads, device memory is malloc's, a copy is
- * memcpy. A stream does its work at once, or as late as CUDA may (streams.cu), so that a missing wait shows.
+ * of a block is a fiber (fibers.cu), blocks are shared among OpenMP threads, a copy is memcpy. A stream does its work at
+ * once, or as late as CUDA may (streams.cu), so that a missing wait shows.
  *
  * A fiber runs on until its thread meets a barrier, a shuffle, a vote or its end: the worst schedule there is, so a
  * missing barrier shows at once. cudacpu_order() chooses in which order the fibers go. Reported with a line on stderr and an
- * abort: a barrier or shuffle that some of its threads can never reach, a lane outside the mask it names, a stack
- * overrun, a launch beyond the limits of a block, exit() where a device is still open. AddressSanitizer sees overruns of
- * device and of dynamic shared memory.
+ * abort: a barrier or shuffle that some of its threads can never reach, or for which they come with another one, a lane
+ * outside the mask it names, a stack overrun, a launch of nothing or beyond the limits, exit() where a device is still
+ * open. No kernel may have more than 256 threads a block, since with 255 registers each there is no room for more.
+ *
+ * Device memory is apart (memory.cu). A host that touches it ends, and so does a kernel that overruns it by a little more than
+ * the alignment of a block, touches what was freed, or is given a pointer to the host's memory. AddressSanitizer sees
+ * every byte of overruns, of dynamic shared memory too. Devices have the sizes of a small one or of a large one.
  *
  * `make races` watches every access of the kernels (races.cu): two threads that nothing orders are found in any order of
- * the fibers, and named with both lines.
+ * the fibers, and named with both lines. Then, and in `make traffic`, a kernel may not touch the host's memory through
+ * pointers within structures either, and its accesses must be aligned.
  *
  * `make traffic` counts what warps ask of global and shared memory (traffic.cu).
  *
@@ -30,6 +35,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <type_traits>
 
 #define __global__
 /*
@@ -58,6 +65,8 @@ enum { CUDACPU_FORWARD, CUDACPU_BACKWARD, CUDACPU_SHUFFLED };
 extern "C" void cudacpu_order(int order, unsigned seed);
 /* Device memory from now on, of each device: an allocation beyond it fails. */
 extern "C" void cudacpu_memory(size_t bytes);
+/* Devices have the sizes of an H100 from now on, or again those of a small one. */
+extern "C" void cudacpu_large(int yes);
 /* How many devices there are from now on, 1 at first. */
 extern "C" void cudacpu_devices(int n);
 /* The driver's version from now on: of CUDA 13.0 at first, as the runtime is; whether kernels are for these devices. */
@@ -79,6 +88,16 @@ struct cudacpu_grid {
 void cudacpu_launch(const cudacpu_grid &g, std::function<void()> call);
 cudaError_t cudacpu_may_launch(const cudacpu_grid &g);
 void *cudacpu_dynamic(void);
+/* The thread of a kernel begins: what it read until now, to find its arguments, is no access of the kernel. */
+void cudacpu_enter(void);
+
+template <class P>
+void
+cudacpu_argument(P p)
+{
+	if constexpr (std::is_pointer_v<P> && !std::is_function_v<std::remove_pointer_t<P>>)
+		cudacpu_pointer(p);
+}
 
 template <class... P, class... A>
 void
@@ -87,7 +106,13 @@ cudacpu_launch_kernel(void (*k)(P...), dim3 grid, dim3 block, size_t shared, cud
 {
 	const cudacpu_grid g = {reinterpret_cast<const void *>(k), grid, block, shared, stream};
 
-	cudacpu_launch(g, [=] { k(a...); });
+	static_assert((0 + ... + sizeof(P)) <= 4096, "arguments of a kernel have 4 KB");
+	(cudacpu_argument(static_cast<P>(a)), ...);
+	cudacpu_launch(
+	    g, [=]() __attribute__((no_sanitize("thread"))) {
+		    cudacpu_enter();
+		    k(a...);
+	    });
 }
 
 #define WEIR_LAUNCH(kernel, grid, block, shared, stream, ...) \

@@ -119,9 +119,10 @@ work(int plan, void *area)
 	if (cudacpu_captures())
 		return INVALID_VALUE;
 	h->given = true;
-	if (h->work)
-		memset(area, 0xff, h->work);
-	return 0;
+	return cudacpu_give(h->stream, [area, n = h->work] { memset(area, 0xff, n); }) ==
+		       cudaSuccess
+		   ? 0
+		   : INVALID_VALUE;
 }
 
 int

@@ -6,7 +6,6 @@
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "t/cudacpu/context.h"
 #include "t/cudacpu/watch.h"
@@ -16,7 +15,8 @@ __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 namespace
 {
 
-constexpr unsigned MAXTHREADS = 1024;
+/* With 255 registers a thread, as many as there can be, a block of more could not begin. */
+constexpr unsigned MAXTHREADS = 256;
 constexpr uint64_t CANARY = 0x5ca1ab1e0ddba11u;
 
 enum state { READY, AT_BLOCK, AT_WARP, DONE };
@@ -35,9 +35,10 @@ struct fiber {
 	char *stack;
 	dim3 index;
 	state is;
-	unsigned mask; /* AT_WARP: the lanes waited for */
-	bool orders;   /* AT_WARP: memory too */
-	bool vote;     /* AT_BLOCK */
+	unsigned mask;	     /* AT_WARP: the lanes waited for */
+	cudacpu_meeting why; /* AT_WARP */
+	bool counts, vote;   /* AT_BLOCK */
+	bool entered;
 };
 
 struct random {
@@ -123,6 +124,7 @@ worker::start(unsigned i)
 	f[i].index =
 	    dim3(i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y));
 	f[i].is = READY;
+	f[i].entered = false;
 }
 
 void
@@ -132,7 +134,7 @@ worker::resume(unsigned i)
 	threadIdx =
 	    dim3(i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y));
 	if (watch_run)
-		watch_run((int)i);
+		watch_run(f[i].entered ? (int)i : -1);
 	asan_leave(&asan, f[i].stack, STACK);
 	context_switch(&scheduler, &f[i].at);
 	asan_arrive(asan, nullptr, nullptr);
@@ -200,9 +202,11 @@ worker::open_warp(unsigned w)
 		if (mask & exist & ~here)
 			continue;
 		if (watch_open_warp)
-			watch_open_warp(base, here, f[base + i].orders);
+			watch_open_warp(base, here, f[base + i].why == CUDACPU_SYNC);
 		for (unsigned k = i; k < lanes; k++)
 			if (here >> k & 1) {
+				if (f[base + k].why != f[base + i].why)
+					fail("the lanes of a warp operation are in different ones");
 				f[base + k].is = READY;
 				out[base + k] = in[base + k];
 			}
@@ -229,16 +233,19 @@ worker::run_warp(unsigned w)
 bool
 worker::open_block()
 {
-	unsigned live = 0, here = 0;
+	unsigned live = 0, here = 0, count = 0;
 
 	votes = 0;
 	for (unsigned i = 0; i < n; i++) {
 		live += f[i].is != DONE;
 		here += f[i].is == AT_BLOCK;
+		count += f[i].is == AT_BLOCK && f[i].counts;
 		votes += f[i].is == AT_BLOCK && f[i].vote;
 	}
 	if (here < live)
 		fail("threads wait for lanes or at a barrier that others never reach");
+	if (count && count < here)
+		fail("some threads of a block count at a barrier, and others do not");
 	if (watch_open_block)
 		watch_open_block();
 	for (unsigned i = 0; i < n; i++)
@@ -334,11 +341,21 @@ cudacpu_launch(const cudacpu_grid &g, std::function<void()> call)
 {
 	const size_t threads = (size_t)g.block.x * g.block.y * g.block.z;
 
-	if (!threads || threads > MAXTHREADS || !g.grid.x || !g.grid.y || !g.grid.z ||
-	    g.grid.y > 65535 || g.grid.z > 65535)
+	if (!threads || !g.grid.x || !g.grid.y || !g.grid.z || g.grid.x > 0x7fffffff ||
+	    g.grid.y > 65535 || g.grid.z > 65535 || g.block.z > 64)
 		fail("a launch beyond the limits");
+	if (threads > MAXTHREADS)
+		fail("a launch of more threads a block than are sure to find registers");
 	if (cudacpu_may_launch(g) == cudaSuccess)
 		cudacpu_give(g.stream, [=] { run_grid(g, call); });
+}
+
+void
+cudacpu_enter(void)
+{
+	me->f[me->current].entered = true;
+	if (watch_run)
+		watch_run((int)me->current);
 }
 
 void *
@@ -354,17 +371,18 @@ cudacpu_lane(void)
 }
 
 unsigned
-cudacpu_barrier(bool vote)
+cudacpu_barrier(bool counts, bool vote)
 {
 	worker *w = me;
 
+	w->f[w->current].counts = counts;
 	w->f[w->current].vote = vote;
 	w->wait(AT_BLOCK);
 	return w->votes;
 }
 
 const uint64_t *
-cudacpu_exchange(unsigned mask, uint64_t v, bool orders)
+cudacpu_exchange(unsigned mask, uint64_t v, cudacpu_meeting why)
 {
 	worker *w = me;
 	const unsigned i = w->current;
@@ -373,15 +391,7 @@ cudacpu_exchange(unsigned mask, uint64_t v, bool orders)
 		fail("a lane takes part in a warp operation whose mask leaves it out");
 	w->in[i] = v;
 	w->f[i].mask = mask;
-	w->f[i].orders = orders;
+	w->f[i].why = why;
 	w->wait(AT_WARP);
 	return w->out + i / 32 * 32;
-}
-
-void
-__nanosleep(unsigned ns)
-{
-	const struct timespec t = {0, (long)ns};
-
-	nanosleep(&t, nullptr);
 }

@@ -7,6 +7,8 @@
  * does not race with a plain one after which its thread has called __threadfence(). Whether a flag was read in between is not
  * checked.
  *
+ * Counted as a race, too: a block reads a word of shared memory that none of its threads has written or changed.
+ *
  * Each thread has a clock, which advances when the thread meets others. The clock that a thread had when it met another tells
  * which of its accesses the other knows. A word of memory remembers its last few accesses.
  *
@@ -117,6 +119,18 @@ report(const access &first, const access &second, bool shared)
 	tell("	and", second);
 }
 
+/* Shared memory that is read first holds what an earlier block left there, or anything. */
+void
+report_unset(const access &a)
+{
+	const std::lock_guard<std::mutex> hold(lock);
+
+	if (!told.insert({a.code, 0}).second)
+		return;
+	races++;
+	tell("shared memory that was not written:", a);
+}
+
 /* --- accesses ------------------------------------------------------------------------------------------------------ */
 
 /* Compares a with what the cell remembers, and has it remember a, in the place of an access that a covers if there is one. */
@@ -161,6 +175,8 @@ watcher_see(const watch_access &w, unsigned t)
 		while (!w.shared && __atomic_exchange_n(&c->lock, 1, __ATOMIC_ACQUIRE))
 			;
 		if (c->owner != owner) {
+			if (w.shared && w.is == READ)
+				report_unset(a);
 			memset(c->seen, 0, sizeof c->seen);
 			c->owner = owner;
 		}

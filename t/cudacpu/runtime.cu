@@ -1,13 +1,12 @@
-/*
- * The CUDA runtime of cuda_runtime.h: devices, whose memory is malloc's. What belongs to a device is known, so that a twin
- * that runs on several is found when it mixes them up.
- */
+/* The CUDA runtime of cuda_runtime.h: devices and what they allow. */
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace
@@ -15,15 +14,19 @@ namespace
 
 constexpr int MOST = 8, RUNTIME = 13000;
 
-struct block {
-	size_t bytes;
-	int device;
+/* What sizes of a device the twins ask for. */
+struct model {
+	int major, minor, multiprocessors, l2;
+	size_t optin, multiprocessor, reserved; /* shared memory */
 };
 
+/* A T4, but for its 40 multiprocessors, and an H100. */
+constexpr model SMALL = {7, 5, 2, 4 << 20, 64 << 10, 64 << 10, 0},
+		LARGE = {9, 0, 132, 50 << 20, 227 << 10, 228 << 10, 1 << 10};
+
 std::mutex lock;
-std::map<const char *, block> blocks, pinned; /* on any device; of the host */
-std::map<const void *, size_t> allowed;	      /* shared memory of kernels */
-size_t memory = (size_t)1 << 40, used[MOST];
+std::map<std::pair<const void *, int>, size_t> allowed; /* shared memory of kernels, on a device */
+model of_all = SMALL;
 int devices = 1, driver = RUNTIME, kernels = 1; /* kernels: there are some for these devices */
 thread_local int device;
 thread_local cudaError_t last = cudaSuccess;
@@ -36,17 +39,6 @@ report_open(void)
 		return;
 	fputs("cudacpu: exit() while a device is open\n", stderr);
 	_exit(99);
-}
-
-/* Whether those bytes lie in one block. */
-bool
-lies_in(const std::map<const char *, block> &all, const void *p, size_t bytes)
-{
-	const char *const c = static_cast<const char *>(p);
-	const std::lock_guard<std::mutex> hold(lock);
-	auto b = all.upper_bound(c);
-
-	return b != all.begin() && (--b, c + bytes <= b->first + b->second.bytes);
 }
 
 } // namespace
@@ -67,29 +59,18 @@ cudacpu_result(cudaError_t e)
 	return e;
 }
 
-bool
-cudacpu_is_pinned(const void *p)
-{
-	return lies_in(pinned, p, 0);
-}
-
-bool
-cudacpu_is_on_device(const void *p, size_t bytes)
-{
-	return lies_in(blocks, p, bytes);
-}
-
-extern "C" void
-cudacpu_memory(size_t bytes)
-{
-	memory = bytes;
-}
-
 extern "C" void
 cudacpu_driver(int version, int with_kernels)
 {
 	driver = version;
 	kernels = with_kernels;
+}
+
+extern "C" void
+cudacpu_large(int yes)
+{
+	of_all = yes ? LARGE : SMALL;
+	allowed.clear();
 }
 
 extern "C" void
@@ -102,7 +83,7 @@ cudaError_t
 cudacpu_may_launch(const cudacpu_grid &g)
 {
 	const std::lock_guard<std::mutex> hold(lock);
-	const auto a = allowed.find(g.kernel);
+	const auto a = allowed.find({g.kernel, device});
 
 	return cudacpu_result(g.shared > (a == allowed.end() ? (size_t)CUDACPU_SHARED : a->second)
 				  ? cudaErrorInvalidValue
@@ -114,9 +95,9 @@ cudacpu_allow(const void *kernel, size_t shared)
 {
 	const std::lock_guard<std::mutex> hold(lock);
 
-	if (shared > CUDACPU_SHARED_OPTIN)
+	if (shared > of_all.optin)
 		return cudacpu_result(cudaErrorInvalidValue);
-	allowed[kernel] = shared > CUDACPU_SHARED ? shared : (size_t)CUDACPU_SHARED;
+	allowed[{kernel, device}] = shared > CUDACPU_SHARED ? shared : (size_t)CUDACPU_SHARED;
 	return cudaSuccess;
 }
 
@@ -146,16 +127,19 @@ cudaGetDevice(int *d)
 cudaError_t
 cudaGetDeviceProperties(cudaDeviceProp *p, int d)
 {
+	size_t available;
+
 	*p = {};
 	snprintf(p->name, sizeof p->name, "cudacpu");
-	p->major = 7;
-	p->minor = 5;
-	p->multiProcessorCount = 2;
-	p->l2CacheSize = 4 << 20;
+	p->major = of_all.major;
+	p->minor = of_all.minor;
+	p->multiProcessorCount = of_all.multiprocessors;
+	p->l2CacheSize = of_all.l2;
 	p->sharedMemPerBlock = CUDACPU_SHARED;
-	p->sharedMemPerBlockOptin = CUDACPU_SHARED_OPTIN;
-	p->sharedMemPerMultiprocessor = 2 * CUDACPU_SHARED_OPTIN;
-	p->totalGlobalMem = memory;
+	p->sharedMemPerBlockOptin = of_all.optin;
+	p->sharedMemPerMultiprocessor = of_all.multiprocessor;
+	p->reservedSharedMemPerBlock = of_all.reserved;
+	cudaMemGetInfo(&available, &p->totalGlobalMem);
 	return d >= 0 && d < devices ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
@@ -180,16 +164,6 @@ cudacpu_attributes(cudaFuncAttributes *a)
 	return cudacpu_result(kernels ? cudaSuccess : cudaErrorNoKernelImageForDevice);
 }
 
-cudaError_t
-cudaMemGetInfo(size_t *available, size_t *total)
-{
-	const std::lock_guard<std::mutex> hold(lock);
-
-	*total = memory;
-	*available = memory > used[device] ? memory - used[device] : 0;
-	return cudaSuccess;
-}
-
 /* Once, as on a GPU. */
 cudaError_t
 cudaGetLastError(void)
@@ -212,67 +186,17 @@ cudaGetErrorString(cudaError_t e)
 		return "invalid device ordinal";
 	case cudaErrorInvalidResourceHandle:
 		return "invalid resource handle";
+	case cudaErrorInvalidConfiguration:
+		return "invalid configuration argument";
 	default:
 		return "invalid argument";
 	}
 }
 
-cudaError_t
-cudacpu_malloc(void **p, size_t bytes)
+void
+__nanosleep(unsigned ns)
 {
-	const std::lock_guard<std::mutex> hold(lock);
+	const struct timespec t = {0, (long)ns};
 
-	*p = nullptr;
-	if (cudacpu_captures())
-		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
-	if (bytes > memory || used[device] > memory - bytes || posix_memalign(p, 256, bytes))
-		return cudacpu_result(cudaErrorMemoryAllocation);
-	memset(*p, 0xff, bytes);
-	blocks[static_cast<char *>(*p)] = {bytes, device};
-	used[device] += bytes;
-	return cudaSuccess;
-}
-
-/* Waits for all that the device does, as CUDA may. */
-cudaError_t
-cudaFree(void *p)
-{
-	if (!p)
-		return cudaSuccess;
-	if (cudacpu_captures())
-		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
-	cudacpu_drain();
-	const std::lock_guard<std::mutex> hold(lock);
-	const auto b = blocks.find(static_cast<char *>(p));
-
-	if (b == blocks.end())
-		return cudacpu_result(cudaErrorInvalidValue);
-	used[b->second.device] -= b->second.bytes;
-	blocks.erase(b);
-	free(p);
-	return cudaSuccess;
-}
-
-cudaError_t
-cudacpu_malloc_host(void **p, size_t bytes)
-{
-	const std::lock_guard<std::mutex> hold(lock);
-
-	if (cudacpu_captures())
-		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
-	if (!(*p = malloc(bytes)))
-		return cudacpu_result(cudaErrorMemoryAllocation);
-	pinned[static_cast<char *>(*p)] = {bytes, device};
-	return cudaSuccess;
-}
-
-cudaError_t
-cudaFreeHost(void *p)
-{
-	cudacpu_drain();
-	const std::lock_guard<std::mutex> hold(lock);
-
-	pinned.erase(static_cast<char *>(p));
-	free(p);
-	return cudaSuccess;
+	nanosleep(&t, nullptr);
 }

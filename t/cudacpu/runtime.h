@@ -1,4 +1,4 @@
-/* Devices and memory: runtime.cu; streams, events and graphs: streams.cu; for cuda_runtime.h. */
+/* Devices: runtime.cu; memory: memory.cu; streams, events and graphs: streams.cu; for cuda_runtime.h. */
 #ifndef CUDACPU_RUNTIME_H
 #define CUDACPU_RUNTIME_H
 
@@ -8,6 +8,7 @@ enum cudaError_t {
 	cudaSuccess,
 	cudaErrorInvalidValue,
 	cudaErrorMemoryAllocation,
+	cudaErrorInvalidConfiguration = 9,
 	cudaErrorInsufficientDriver = 35,
 	cudaErrorInvalidDeviceFunction = 98,
 	cudaErrorNoDevice = 100,
@@ -98,6 +99,13 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudacpu_result(cudaError_t e);
 bool cudacpu_is_pinned(const void *p);
 bool cudacpu_is_on_device(const void *p, size_t bytes);
+/* Whether an address is one of those that are kept for devices: without AddressSanitizer all their memory is there. */
+bool cudacpu_is_in_range(uintptr_t at);
+/* Does what a device is to do; memory of devices can be touched then, until the host has waited. Under the lock of streams.cu. */
+void cudacpu_work(const std::function<void()> &task);
+void cudacpu_rest(void);
+/* Aborts if a pointer that a kernel is given is one to memory of the host. */
+void cudacpu_pointer(const void *p);
 
 /* Gives a stream a task; does all that the streams of the device in use have to do; chooses when they do it. */
 cudaError_t cudacpu_give(cudaStream_t s, std::function<void()> task);
@@ -110,8 +118,8 @@ bool cudacpu_is_open(void);
 void cudacpu_watch_exit(void);
 void cudacpu_policy(int order, unsigned seed);
 
-/* Dynamic shared memory: 48 KB, or what that kernel was allowed here, 64 KB at most, as on sm_75. */
-enum { CUDACPU_SHARED = 48 << 10, CUDACPU_SHARED_OPTIN = 64 << 10 };
+/* Dynamic shared memory: 48 KB, or what that kernel was allowed on the device in use. */
+enum { CUDACPU_SHARED = 48 << 10 };
 cudaError_t cudacpu_allow(const void *kernel, size_t shared);
 
 struct cudaFuncAttributes {
@@ -138,9 +146,9 @@ cudaFuncSetAttribute(K kernel, cudaFuncAttribute, int bytes)
 /* Two, so that several blocks are at work at a time. */
 template <class K>
 cudaError_t
-cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, K, int threads, size_t shared)
+cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, K, int, size_t)
 {
-	*blocks = threads <= 1024 && shared <= CUDACPU_SHARED_OPTIN ? 2 : 0;
+	*blocks = 2;
 	return cudaSuccess;
 }
 

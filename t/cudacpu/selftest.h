@@ -39,7 +39,10 @@ const char *wrong_without_cufft(void) __attribute__((weak));
 /* Threads that read what another one has not written yet, since a barrier is missing; with it there are none. */
 int wrong_without_barrier(void) __attribute__((weak));
 
-/* The races found since the last call (races.cu); of three kernels, as they should be or with a race each, those where one was. */
+/*
+ * The races found since the last call (races.cu); of three kernels as they should be, or of four with a race each, those
+ * where one was.
+ */
 int cudacpu_races(void) __attribute__((weak));
 int wrong_races(int with) __attribute__((weak));
 
@@ -66,6 +69,18 @@ void wrong_barrier_of_some(void) __attribute__((weak));
 void wrong_lane_outside_mask(void) __attribute__((weak));
 void wrong_lane_that_ended(void) __attribute__((weak));
 void wrong_stack(void) __attribute__((weak));
+void wrong_two_operations(void) __attribute__((weak));
+void wrong_two_barriers(void) __attribute__((weak));
+void wrong_no_blocks(void) __attribute__((weak));
+void wrong_many_threads(void) __attribute__((weak));
+void wrong_beyond(void) __attribute__((weak));
+void wrong_freed(void) __attribute__((weak));
+void wrong_host_pointer(void) __attribute__((weak));
+void wrong_host_touch(void) __attribute__((weak));
+
+/* These too, where all accesses are watched. */
+void wrong_hidden_pointer(void) __attribute__((weak));
+void wrong_alignment(void) __attribute__((weak));
 
 #ifdef __cplusplus
 }

@@ -69,7 +69,7 @@ step(cudacpu_stream *s)
 	const task t = std::move(s->todo.front());
 
 	s->todo.pop_front();
-	t();
+	cudacpu_work(t);
 }
 
 /* A task that runs may have work of its own stream done: none of ours does. */
@@ -109,7 +109,8 @@ give(cudaStream_t s, task t)
 		return cudacpu_result(cudaErrorInvalidResourceHandle);
 	if (!s) {
 		cudacpu_drain();
-		t();
+		cudacpu_work(t);
+		cudacpu_rest();
 	} else if (s->taken) {
 		s->taken->push_back(t);
 	} else {
@@ -184,6 +185,7 @@ cudacpu_drain(void)
 	for (cudacpu_stream *s : streams)
 		if (s->device == current())
 			finish(s);
+	cudacpu_rest();
 }
 
 cudaError_t
@@ -268,10 +270,8 @@ cudaStreamSynchronize(cudaStream_t s)
 
 	if (cudacpu_captures() || (s && s->taken))
 		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
-	if (s)
-		finish(s);
-	else
-		cudacpu_drain();
+	s ? finish(s) : cudacpu_drain();
+	cudacpu_rest();
 	return cudaSuccess;
 }
 
@@ -324,6 +324,7 @@ cudaEventSynchronize(cudaEvent_t e)
 		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
 	if (e->records)
 		reach(e, e->stream, e->records);
+	cudacpu_rest();
 	return cudaSuccess;
 }
 

@@ -2,46 +2,48 @@
 #ifndef CUDACPU_WARP_H
 #define CUDACPU_WARP_H
 
-/* The barrier of the block; the number of threads that came with a true. */
-unsigned cudacpu_barrier(bool vote);
-/* The barrier of the lanes in mask; what each of the 32 lanes brought. orders: what they did to memory before is seen after. */
-const uint64_t *cudacpu_exchange(unsigned mask, uint64_t v, bool orders = false);
+/* The barrier of the block; the number of threads that came with a true. counts: somebody asks; then all must. */
+unsigned cudacpu_barrier(bool counts, bool vote);
+/* Why lanes meet. What they did to memory before is seen by the others after CUDACPU_SYNC alone. */
+enum cudacpu_meeting { CUDACPU_SYNC, CUDACPU_SHUFFLE, CUDACPU_VOTE };
+/* The barrier of the lanes in mask, all of which must be there for the same; what each of the 32 lanes brought. */
+const uint64_t *cudacpu_exchange(unsigned mask, uint64_t v, cudacpu_meeting why);
 unsigned cudacpu_lane(void);
 
 static inline void
 __syncthreads(void)
 {
-	cudacpu_barrier(false);
+	cudacpu_barrier(false, false);
 }
 
 static inline int
 __syncthreads_count(int p)
 {
-	return (int)cudacpu_barrier(p != 0);
+	return (int)cudacpu_barrier(true, p != 0);
 }
 
 static inline int
 __syncthreads_or(int p)
 {
-	return cudacpu_barrier(p != 0) > 0;
+	return cudacpu_barrier(true, p != 0) > 0;
 }
 
 static inline int
 __syncthreads_and(int p)
 {
-	return cudacpu_barrier(p == 0) == 0;
+	return cudacpu_barrier(true, p == 0) == 0;
 }
 
 static inline void
 __syncwarp(unsigned mask = ~0u)
 {
-	cudacpu_exchange(mask, 0, true);
+	cudacpu_exchange(mask, 0, CUDACPU_SYNC);
 }
 
 static inline unsigned
 __ballot_sync(unsigned mask, int p)
 {
-	const uint64_t *v = cudacpu_exchange(mask, p != 0);
+	const uint64_t *v = cudacpu_exchange(mask, p != 0, CUDACPU_VOTE);
 	unsigned r = 0;
 
 	for (unsigned i = 0; i < 32; i++)
@@ -69,7 +71,7 @@ cudacpu_from(unsigned mask, T v, unsigned lane)
 	uint64_t bits = 0;
 
 	memcpy(&bits, &v, sizeof v);
-	memcpy(&v, cudacpu_exchange(mask, bits) + lane, sizeof v);
+	memcpy(&v, cudacpu_exchange(mask, bits, CUDACPU_SHUFFLE) + lane, sizeof v);
 	return v;
 }
 

@@ -42,20 +42,48 @@ is_index(uintptr_t at)
 	return false;
 }
 
+/* Whether a constant of the program lies there: in a part that cannot be written. */
+bool
+is_constant(uintptr_t at)
+{
+	const uintptr_t begin = reinterpret_cast<uintptr_t>(&__ehdr_start);
+	const Elf64_Phdr *const h =
+	    reinterpret_cast<const Elf64_Phdr *>(begin + __ehdr_start.e_phoff);
+	const uintptr_t load = begin - own_header(PT_LOAD)->p_vaddr;
+
+	for (unsigned i = 0; i < __ehdr_start.e_phnum; i++)
+		if (h[i].p_type == PT_LOAD && !(h[i].p_flags & PF_W) &&
+		    at - (load + h[i].p_vaddr) < h[i].p_memsz)
+			return true;
+	return false;
+}
+
+[[noreturn]] void
+refuse(const char *why, const void *from)
+{
+	fprintf(stderr, "cudacpu: %s: %s\n", why, watch_lines({watch_code(from) - 1})[0].c_str());
+	abort();
+}
+
+/* alignment: of what the compiler takes the access for; 1: nothing is known. */
 void
-look(uintptr_t at, size_t bytes, unsigned is, const void *from)
+look(uintptr_t at, size_t bytes, unsigned is, const void *from, unsigned alignment)
 {
 	const uintptr_t dynamic = reinterpret_cast<uintptr_t>(now.b.dynamic);
 
 	if (thread < 0 || at - reinterpret_cast<uintptr_t>(now.b.stacks) < now.b.stack_bytes)
 		return;
-	const bool in_tls = at - now.tls < now.tls_bytes;
+	const bool global = cudacpu_is_in_range(at),
+		   in_tls = !global && at - now.tls < now.tls_bytes;
 	if (in_tls &&
 	    (is_index(at) || at - reinterpret_cast<uintptr_t>(now.b.worker) < now.b.worker_bytes))
 		return;
-	watcher_see({at, (unsigned)bytes, is, watch_code(from) - 1,
-		     in_tls || at - dynamic < now.b.dynamic_bytes},
-		    (unsigned)thread);
+	const bool shared = in_tls || at - dynamic < now.b.dynamic_bytes;
+	if (!shared && !global && !is_constant(at))
+		refuse("a kernel touches memory of the host", from);
+	if (at % alignment)
+		refuse("a kernel's access is not aligned", from);
+	watcher_see({at, (unsigned)bytes, is, watch_code(from) - 1, shared}, (unsigned)thread);
 }
 
 /* The path of a source from the project's directory on, and the line. */
@@ -147,23 +175,23 @@ __tsan_init(void)
 void
 __tsan_read_range(uintptr_t p, size_t n)
 {
-	look(p, n, READ, __builtin_return_address(0));
+	look(p, n, READ, __builtin_return_address(0), 1);
 }
 
 void
 __tsan_write_range(uintptr_t p, size_t n)
 {
-	look(p, n, WRITE, __builtin_return_address(0));
+	look(p, n, WRITE, __builtin_return_address(0), 1);
 }
 
-#define PLAIN(n)                                                \
-	void __tsan_read##n(uintptr_t p)                        \
-	{                                                       \
-		look(p, n, READ, __builtin_return_address(0));  \
-	}                                                       \
-	void __tsan_write##n(uintptr_t p)                       \
-	{                                                       \
-		look(p, n, WRITE, __builtin_return_address(0)); \
+#define PLAIN(n)                                                               \
+	void __tsan_read##n(uintptr_t p)                                       \
+	{                                                                      \
+		look(p, n, READ, __builtin_return_address(0), n < 8 ? n : 8);  \
+	}                                                                      \
+	void __tsan_write##n(uintptr_t p)                                      \
+	{                                                                      \
+		look(p, n, WRITE, __builtin_return_address(0), n < 8 ? n : 8); \
 	}
 PLAIN(1)
 PLAIN(2)
@@ -177,20 +205,20 @@ PLAIN(16)
 	{                                                                                         \
 		if (how == __ATOMIC_RELAXED)                                                      \
 			look(reinterpret_cast<uintptr_t>(p), bits / 8, STRONG_READ,               \
-			     __builtin_return_address(0));                                        \
+			     __builtin_return_address(0), bits / 8);                              \
 		return __atomic_load_n(p, __ATOMIC_RELAXED);                                      \
 	}                                                                                         \
 	void __tsan_atomic##bits##_store(uint##bits##_t *p, uint##bits##_t v, int)                \
 	{                                                                                         \
 		look(reinterpret_cast<uintptr_t>(p), bits / 8, STRONG_WRITE,                      \
-		     __builtin_return_address(0));                                                \
+		     __builtin_return_address(0), bits / 8);                                      \
 		__atomic_store_n(p, v, __ATOMIC_RELAXED);                                         \
 	}                                                                                         \
 	int __tsan_atomic##bits##_compare_exchange_strong(uint##bits##_t *p, uint##bits##_t *old, \
 							  uint##bits##_t v, int, int)             \
 	{                                                                                         \
 		look(reinterpret_cast<uintptr_t>(p), bits / 8, STRONG_WRITE,                      \
-		     __builtin_return_address(0));                                                \
+		     __builtin_return_address(0), bits / 8);                                      \
 		return __atomic_compare_exchange_n(p, old, v, false, __ATOMIC_SEQ_CST,            \
 						   __ATOMIC_RELAXED);                             \
 	}

@@ -103,18 +103,82 @@ count(unsigned *a)
 }
 
 __global__ void
+read_unset(unsigned *a)
+{
+	__shared__ volatile unsigned s[32];
+
+	a[threadIdx.x] = s[threadIdx.x];
+}
+
+__global__ void
 nothing(unsigned *)
 {
 }
 
-unsigned result[32];
+/* Half of a warp shuffles, half votes: neither has what the other brings. */
+__global__ void
+two_operations(unsigned *a)
+{
+	a[threadIdx.x] =
+	    threadIdx.x < 16 ? __shfl_sync(~0u, threadIdx.x, 20) : __ballot_sync(~0u, 1);
+}
+
+__global__ void
+two_barriers(unsigned *a)
+{
+	if (threadIdx.x < 32)
+		__syncthreads();
+	else
+		a[threadIdx.x % 32] = (unsigned)__syncthreads_count(1);
+}
+
+/* As far beyond 32 words as a block may be from where memory ends. */
+__global__ void
+beyond(unsigned *a)
+{
+	a[64] = 1;
+}
+
+/* Pointers within a structure are not looked at when a kernel is launched. */
+struct hidden {
+	unsigned *at;
+};
+
+__global__ void
+follow(hidden h)
+{
+	*h.at = 1;
+}
+
+/* 32 words of the device in use. They stay where a function aborts. */
+unsigned *
+take_words(void)
+{
+	unsigned *a = nullptr;
+
+	if (cudaMalloc(&a, 32 * sizeof *a) == cudaSuccess)
+		cudaMemset(a, 0, 32 * sizeof *a);
+	return a;
+}
+
+/* Launches a kernel on such words, and returns the first of them. */
+unsigned
+run(void (*kernel)(unsigned *), unsigned grid, unsigned block)
+{
+	unsigned *const a = take_words();
+	unsigned first = 0;
+
+	WEIR_LAUNCH(kernel, grid, block, 0, (cudaStream_t)0, a);
+	cudaMemcpy(&first, a, sizeof first, cudaMemcpyDeviceToHost);
+	cudaFree(a);
+	return first;
+}
 
 /* Whether a kernel has races. */
 bool
 is_racy(void (*kernel)(unsigned *), unsigned grid, unsigned block)
 {
-	result[2] = 0;
-	WEIR_LAUNCH(kernel, grid, block, 0, (cudaStream_t)0, result);
+	run(kernel, grid, block);
 	return cudacpu_races() > 0;
 }
 
@@ -123,40 +187,38 @@ is_racy(void (*kernel)(unsigned *), unsigned grid, unsigned block)
 int
 wrong_without_barrier(void)
 {
-	result[0] = 0;
-	WEIR_LAUNCH(no_barrier, 1, N, 0, (cudaStream_t)0, result);
-	return (int)result[0];
+	return (int)run(no_barrier, 1, N);
 }
 
 void
 wrong_barrier_of_some(void)
 {
-	WEIR_LAUNCH(barrier_of_some, 1, N, 0, (cudaStream_t)0, result);
+	run(barrier_of_some, 1, N);
 }
 
 void
 wrong_lane_outside_mask(void)
 {
-	WEIR_LAUNCH(lane_outside_mask, 1, N, 0, (cudaStream_t)0, result);
+	run(lane_outside_mask, 1, N);
 }
 
 void
 wrong_lane_that_ended(void)
 {
-	WEIR_LAUNCH(lane_that_ended, 1, N, 0, (cudaStream_t)0, result);
+	run(lane_that_ended, 1, N);
 }
 
 void
 wrong_stack(void)
 {
-	WEIR_LAUNCH(deep, 1, 64, 0, (cudaStream_t)0, result);
+	run(deep, 1, 64);
 }
 
 int
 wrong_races(int with)
 {
 	return with ? is_racy(hand_on<false>, 1, 32) + is_racy(leave<false>, 2, 1) +
-			  is_racy(count<false>, 2, 1)
+			  is_racy(count<false>, 2, 1) + is_racy(read_unset, 1, 32)
 		    : is_racy(hand_on<true>, 1, 32) + is_racy(leave<true>, 2, 1) +
 			  is_racy(count<true>, 2, 1);
 }
@@ -186,7 +248,7 @@ launch_on_another(void)
 	cudaSetDevice(0);
 	cudaStreamCreate(&s);
 	cudaSetDevice(1);
-	WEIR_LAUNCH(nothing, 1, 1, 0, s, result);
+	WEIR_LAUNCH(nothing, 1, 1, 0, s, static_cast<unsigned *>(nullptr));
 	e = cudaGetLastError();
 	cudaStreamDestroy(s);
 	cudaSetDevice(0);
@@ -196,10 +258,8 @@ launch_on_another(void)
 int
 wrong_stream(void)
 {
-	cudaError_t e;
-
 	cudacpu_devices(2);
-	e = launch_on_another();
+	const cudaError_t e = launch_on_another();
 	cudacpu_devices(1);
 	return e == cudaErrorInvalidResourceHandle;
 }
@@ -217,16 +277,29 @@ wrong_copy(void)
 	return end == cudaErrorInvalidValue && kind == cudaErrorInvalidValue;
 }
 
+/* What a launch with that much shared memory is answered. */
+static cudaError_t
+launch_with(size_t shared)
+{
+	WEIR_LAUNCH(nothing, 1, 1, shared, (cudaStream_t)0, static_cast<unsigned *>(nullptr));
+	return cudaGetLastError();
+}
+
 int
 wrong_shared(void)
 {
-	cudaError_t e;
+	cudaError_t asked[3];
 
-	WEIR_LAUNCH(nothing, 1, 1, 49 << 10, (cudaStream_t)0, result);
-	e = cudaGetLastError();
+	cudacpu_devices(2);
+	asked[0] = launch_with(49 << 10);
 	cudaFuncSetAttribute(nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, 49 << 10);
-	WEIR_LAUNCH(nothing, 1, 1, 49 << 10, (cudaStream_t)0, result);
-	return e == cudaErrorInvalidValue && cudaGetLastError() == cudaSuccess;
+	asked[1] = launch_with(49 << 10);
+	cudaSetDevice(1);
+	asked[2] = launch_with(49 << 10);
+	cudaSetDevice(0);
+	cudacpu_devices(1);
+	return asked[0] == cudaErrorInvalidValue && asked[1] == cudaSuccess &&
+	       asked[2] == cudaErrorInvalidValue;
 }
 
 int
@@ -251,4 +324,76 @@ wrong_capture(void)
 	cudaFree(a);
 	cudaStreamDestroy(s);
 	return refused == 5;
+}
+
+void
+wrong_two_operations(void)
+{
+	run(two_operations, 1, 32);
+}
+
+void
+wrong_two_barriers(void)
+{
+	run(two_barriers, 1, 64);
+}
+
+void
+wrong_no_blocks(void)
+{
+	run(nothing, 0, 32);
+}
+
+void
+wrong_many_threads(void)
+{
+	run(nothing, 1, 288);
+}
+
+void
+wrong_beyond(void)
+{
+	run(beyond, 1, 1);
+}
+
+void
+wrong_freed(void)
+{
+	unsigned *const a = take_words();
+
+	cudaFree(a);
+	WEIR_LAUNCH(follow, 1, 1, 0, (cudaStream_t)0, hidden{a});
+}
+
+void
+wrong_host_pointer(void)
+{
+	unsigned here = 0;
+
+	WEIR_LAUNCH(nothing, 1, 1, 0, (cudaStream_t)0, &here);
+}
+
+void
+wrong_host_touch(void)
+{
+	volatile unsigned *const a = take_words();
+
+	a[0] = 1;
+}
+
+/* These are seen where all accesses are watched. */
+void
+wrong_hidden_pointer(void)
+{
+	unsigned here = 0;
+
+	WEIR_LAUNCH(follow, 1, 1, 0, (cudaStream_t)0, hidden{&here});
+}
+
+void
+wrong_alignment(void)
+{
+	char *const a = reinterpret_cast<char *>(take_words());
+
+	WEIR_LAUNCH(follow, 1, 1, 0, (cudaStream_t)0, hidden{reinterpret_cast<unsigned *>(a + 2)});
 }

@@ -1,0 +1,315 @@
+/*
+ * The memory of devices and pinned memory, for cuda_runtime.h. What belongs to a device is known, so that a twin that runs
+ * on several is found when it mixes them up.
+ *
+ * Device memory lies where nothing else does: in one range of addresses that is reserved for it. Its pages can be read and
+ * written while a device has work, until the host has waited for it. So a host that follows a pointer to device memory
+ * ends, as it does beside a GPU. A block ends where a page begins that nobody may touch, or up to 255 bytes before: kernels
+ * that overrun it end there, too, and those that use what was freed. AddressSanitizer gets blocks from malloc(), of which
+ * it knows each byte.
+ */
+#include <map>
+#include <mutex>
+
+#include <cuda_runtime.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace
+{
+
+constexpr size_t ALIGNED = 256, MOST = 8;
+
+/* What of it a host may not touch: `kept` bytes from begin on. */
+struct block {
+	size_t bytes;
+	int device;
+	char *begin;
+	size_t kept;
+};
+
+std::mutex lock;
+std::map<const char *, block> blocks,
+    pinned; /* on any device, in the order of addresses; of the host */
+size_t memory = (size_t)1 << 40, used[MOST];
+bool reached; /* device memory can be touched */
+char *range;  /* reserved for devices */
+size_t range_bytes;
+
+int
+current(void)
+{
+	int device;
+
+	cudaGetDevice(&device);
+	return device;
+}
+
+/* Whether those bytes lie in one block. */
+bool
+lies_in(const std::map<const char *, block> &all, const void *p, size_t bytes)
+{
+	const char *const c = static_cast<const char *>(p);
+	const std::lock_guard<std::mutex> hold(lock);
+	auto b = all.upper_bound(c);
+
+	return b != all.begin() && (--b, c + bytes <= b->first + b->second.bytes);
+}
+
+#ifdef __SANITIZE_ADDRESS__
+
+char *
+take_pages(size_t bytes, block *b)
+{
+	void *p = nullptr;
+
+	if (posix_memalign(&p, ALIGNED, bytes))
+		return nullptr;
+	*b = {bytes, current(), static_cast<char *>(p), bytes};
+	return b->begin;
+}
+
+void
+protect(const block &b, bool none)
+{
+	if (none)
+		__asan_poison_memory_region(b.begin, b.kept);
+	else
+		__asan_unpoison_memory_region(b.begin, b.kept);
+}
+
+void
+leave_pages(const block &b)
+{
+	protect(b, false);
+	free(b.begin);
+}
+
+#else
+
+/* Says so if a device's memory was touched. Everything else ends as it would without this. */
+void
+report_touch(int signal_number, siginfo_t *info, void *)
+{
+	static const char text[] =
+	    "cudacpu: memory of a device is touched by the host, or beyond its end\n";
+	char *const at = static_cast<char *>(info->si_addr);
+
+	if (at >= range && at < range + range_bytes && write(2, text, sizeof text - 1))
+		_exit(99);
+	signal(signal_number, SIG_DFL);
+}
+
+/* As much as there is, up to 1 TiB of addresses. */
+void
+reserve(void)
+{
+	struct sigaction a = {};
+
+	for (range_bytes = (size_t)1 << 40; range_bytes > (size_t)1 << 28; range_bytes /= 2) {
+		void *const p = mmap(nullptr, range_bytes, PROT_NONE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (p == MAP_FAILED)
+			continue;
+		range = static_cast<char *>(p);
+		break;
+	}
+	a.sa_sigaction = report_touch;
+	a.sa_flags = SA_SIGINFO;
+	sigaction(SIGSEGV, &a, nullptr);
+}
+
+/* The first gap between blocks that has room for `bytes` and a page on each side. NULL: there is none. */
+char *
+find_gap(size_t bytes, size_t page)
+{
+	char *at = range + page;
+
+	for (const auto &b : blocks) {
+		if (at + bytes + page <= b.second.begin)
+			return at;
+		at = b.second.begin + b.second.kept + page;
+	}
+	return at + bytes + page <= range + range_bytes ? at : nullptr;
+}
+
+/* The block ends where its pages do, but for ALIGNED - 1 bytes. */
+char *
+take_pages(size_t bytes, block *b)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (bytes + page - 1) / page * page;
+
+	if (!range)
+		reserve();
+	*b = {bytes, current(), range ? find_gap(pages, page) : nullptr, pages};
+	if (!b->begin || mprotect(b->begin, pages, PROT_READ | PROT_WRITE))
+		return nullptr;
+	return b->begin + pages - (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+/* Their content goes, too. */
+void
+leave_pages(const block &b)
+{
+	if (mmap(b.begin, b.kept, PROT_NONE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+		abort();
+}
+
+void
+protect(const block &b, bool none)
+{
+	if (mprotect(b.begin, b.kept, none ? PROT_NONE : PROT_READ | PROT_WRITE))
+		abort();
+}
+
+#endif
+
+/* Opens the memory of all devices, or closes it. */
+void
+reach(bool opens)
+{
+	const std::lock_guard<std::mutex> hold(lock);
+
+	if (opens == reached)
+		return;
+	reached = opens;
+	for (const auto &b : blocks)
+		protect(b.second, !opens);
+}
+
+} // namespace
+
+void
+cudacpu_work(const std::function<void()> &task)
+{
+	reach(true);
+	task();
+}
+
+void
+cudacpu_rest(void)
+{
+	reach(false);
+}
+
+void
+cudacpu_pointer(const void *p)
+{
+	if (!p || cudacpu_is_on_device(p, 0))
+		return;
+	fputs("cudacpu: a kernel is given a pointer to memory of the host\n", stderr);
+	abort();
+}
+
+bool
+cudacpu_is_pinned(const void *p)
+{
+	return lies_in(pinned, p, 0);
+}
+
+bool
+cudacpu_is_on_device(const void *p, size_t bytes)
+{
+	return lies_in(blocks, p, bytes);
+}
+
+bool
+cudacpu_is_in_range(uintptr_t at)
+{
+	return at - reinterpret_cast<uintptr_t>(range) < range_bytes;
+}
+
+extern "C" void
+cudacpu_memory(size_t bytes)
+{
+	memory = bytes;
+}
+
+cudaError_t
+cudaMemGetInfo(size_t *available, size_t *total)
+{
+	const std::lock_guard<std::mutex> hold(lock);
+	const size_t taken = used[current()];
+
+	*total = memory;
+	*available = memory > taken ? memory - taken : 0;
+	return cudaSuccess;
+}
+
+cudaError_t
+cudacpu_malloc(void **p, size_t bytes)
+{
+	const std::lock_guard<std::mutex> hold(lock);
+	block b;
+
+	*p = nullptr;
+	if (cudacpu_captures())
+		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
+	if (!bytes)
+		return cudaSuccess;
+	if (bytes > memory || used[current()] > memory - bytes)
+		return cudacpu_result(cudaErrorMemoryAllocation);
+	char *const at = take_pages(bytes, &b);
+	if (!at)
+		return cudacpu_result(cudaErrorMemoryAllocation);
+	memset(at, 0xff, bytes);
+	if (!reached)
+		protect(b, true);
+	blocks[at] = b;
+	used[b.device] += bytes;
+	*p = at;
+	return cudaSuccess;
+}
+
+/* Waits for all that the device does, as CUDA may. */
+cudaError_t
+cudaFree(void *p)
+{
+	if (!p)
+		return cudaSuccess;
+	if (cudacpu_captures())
+		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
+	cudacpu_drain();
+	const std::lock_guard<std::mutex> hold(lock);
+	const auto b = blocks.find(static_cast<char *>(p));
+
+	if (b == blocks.end())
+		return cudacpu_result(cudaErrorInvalidValue);
+	used[b->second.device] -= b->second.bytes;
+	leave_pages(b->second);
+	blocks.erase(b);
+	return cudaSuccess;
+}
+
+cudaError_t
+cudacpu_malloc_host(void **p, size_t bytes)
+{
+	const std::lock_guard<std::mutex> hold(lock);
+
+	if (cudacpu_captures())
+		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
+	if (!(*p = malloc(bytes)))
+		return cudacpu_result(cudaErrorMemoryAllocation);
+	pinned[static_cast<char *>(*p)] = {bytes, current(), nullptr, 0};
+	return cudaSuccess;
+}
+
+cudaError_t
+cudaFreeHost(void *p)
+{
+	cudacpu_drain();
+	const std::lock_guard<std::mutex> hold(lock);
+
+	if (!pinned.erase(static_cast<char *>(p)))
+		return cudacpu_result(cudaErrorInvalidValue);
+	free(p);
+	return cudaSuccess;
+}
