@@ -55,8 +55,9 @@ turn(const given<T> in, unsigned m, int dim)
 
 	if (j >= m)
 		return;
-	for (int a = 0; a < dim; a++)
-		x[a] = raw_coordinate(in, a, j) - in.frame.mid[a];
+#pragma unroll
+	for (int a = 0; a < 3; a++)
+		x[a] = a < dim ? raw_coordinate(in, a, j) - in.frame.mid[a] : 0;
 	turn_value(in.c + j * in.cstride, turns_of(dim, in.turn, x), 1);
 }
 

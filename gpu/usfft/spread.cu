@@ -153,6 +153,13 @@ sum_parts(const cplx<T> *part, unsigned n, size_t cells, size_t i)
 	return sum;
 }
 
+/* Cell `at` of an axis of n, around its end; at is below 2 n. */
+__device__ unsigned
+around(unsigned at, unsigned n)
+{
+	return at < n ? at : at - n;
+}
+
 /* n parts of tile (tx, ty, tz) to the grid: thread = cell of the grid, which may meet a part more than once. */
 template <class T>
 __device__ void
@@ -168,8 +175,8 @@ flush(const work<T> &k, const shape &s, const unsigned tile[3], unsigned z0, con
 		size[a] = min(extent[a], k.n[a]);
 	}
 	for (unsigned i = threadIdx.x; i < size[0] * size[1] * size[2]; i += blockDim.x) {
-		const unsigned x = i % size[0], y = i / size[0] % size[1];
-		const unsigned z = i / size[0] / size[1];
+		const unsigned row = i / size[0], x = i % size[0];
+		const unsigned z = row / size[1], y = row % size[1];
 		cplx<T> sum = {0, 0};
 		for (unsigned c = z; c < extent[2]; c += k.n[2])
 			for (unsigned b = y; b < extent[1]; b += k.n[1])
@@ -182,9 +189,9 @@ flush(const work<T> &k, const shape &s, const unsigned tile[3], unsigned z0, con
 				}
 		cplx<T> *to =
 		    k.grid +
-		    ((size_t)((first[2] + z) % k.n[2]) * k.n[1] + (first[1] + y) % k.n[1]) *
+		    ((size_t)around(first[2] + z, k.n[2]) * k.n[1] + around(first[1] + y, k.n[1])) *
 			k.n[0] +
-		    (first[0] + x) % k.n[0];
+		    around(first[0] + x, k.n[0]);
 		to->re += sum.re;
 		to->im += sum.im;
 	}

@@ -131,7 +131,7 @@ window_tap(const work<T> &k, int axis, unsigned t, T x)
 	T v = __ldg(c);
 
 	for (unsigned d = 1; d < k.ncoef; d++)
-		v = v * x + __ldg(c + d * WINDOW_MAXW);
+		v = v * x + __ldg(c += WINDOW_MAXW);
 	return v;
 }
 
