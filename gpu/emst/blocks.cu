@@ -40,8 +40,9 @@ make_blocks(const grid w, const nodes k)
 	k.bits[0][id] = word;
 }
 
+/* From the words of `level` to those above. */
 __global__ void
-make_level(const nodes k, int level, unsigned n)
+make_level(const u64 *of, u64 *above, int level, unsigned n)
 {
 	const unsigned id = blockIdx.x * THREADS + threadIdx.x;
 	u64 word = 0;
@@ -49,8 +50,8 @@ make_level(const nodes k, int level, unsigned n)
 	if (id >= n)
 		return;
 	for (unsigned t = 0; t < 64; t++)
-		word |= (u64)(k.bits[level][node_child(id, level, t)] != 0) << t;
-	k.bits[level + 1][id] = word;
+		word |= (u64)(of[node_child(id, level, t)] != 0) << t;
+	above[id] = word;
 }
 
 /* What was of one tree stays so, in the tree which that has become part of. */
@@ -71,7 +72,7 @@ label_blocks(const grid w, const nodes k, bool first)
 }
 
 __global__ void
-label_level(const nodes k, int level, unsigned n)
+label_level(const unsigned *of, unsigned *above, int level, unsigned n)
 {
 	const unsigned id = blockIdx.x * THREADS + threadIdx.x;
 	unsigned label = EMPTY;
@@ -79,10 +80,10 @@ label_level(const nodes k, int level, unsigned n)
 	if (id >= n)
 		return;
 	for (unsigned t = 0; t < 64 && label != MIXED; t++) {
-		const unsigned of = k.label[level][node_child(id, level, t)];
-		label = label == EMPTY || label == of ? of : of == EMPTY ? label : MIXED;
+		const unsigned its = of[node_child(id, level, t)];
+		label = label == EMPTY || label == its ? its : its == EMPTY ? label : MIXED;
 	}
-	k.label[level + 1][id] = label;
+	above[id] = label;
 }
 
 /* --- what searches ------------------------------------------------------------------------------------------------- */
@@ -229,7 +230,8 @@ label_nodes(struct gpu *g, const grid &w, const nodes &k, bool first)
 {
 	GPU_LAUNCH(g, label_blocks, BLOCKS / THREADS, THREADS, 0, w, k, first);
 	for (unsigned level = 0, n = BLOCKS / 64; level < 3; level++, n /= 64)
-		GPU_LAUNCH(g, label_level, blocks_for(n), THREADS, 0, k, (int)level, n);
+		GPU_LAUNCH(g, label_level, blocks_for(n), THREADS, 0, k.label[level],
+			   k.label[level + 1], (int)level, n);
 	return 0;
 }
 
@@ -242,7 +244,8 @@ make_nodes(struct gpu *g, const grid &w, nodes *k)
 		return err;
 	GPU_LAUNCH(g, make_blocks, BLOCKS / THREADS, THREADS, 0, w, *k);
 	for (unsigned level = 0, n = BLOCKS / 64; level < 3; level++, n /= 64)
-		GPU_LAUNCH(g, make_level, blocks_for(n), THREADS, 0, *k, (int)level, n);
+		GPU_LAUNCH(g, make_level, blocks_for(n), THREADS, 0, k->bits[level],
+			   k->bits[level + 1], (int)level, n);
 	return label_nodes(g, w, *k, true);
 }
 

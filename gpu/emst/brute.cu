@@ -5,7 +5,7 @@
  *
  *	nearest	block = 256 threads, a thread 4 points (1 where they have more than 4 coordinates), grid = points x parts of
  *		all points, so that few points fill the device too; tiles of 256 points in shared memory, read by all
- *		threads at once
+ *		threads at once; a vote per point of a tile, whether it is as near to any lane's as the best so far
  *	others	thread = point or tree: a tree's first edge by atomic minima of its length and then of its rank, trees hooked
  *		to trees, points relabelled
  *

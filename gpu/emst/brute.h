@@ -135,16 +135,26 @@ __launch_bounds__(THREADS) nearest(const work w)
 		__syncthreads();
 		load<T, K>(s, w, first);
 		__syncthreads();
-		for (unsigned j = 0; j < some; j++)
+		for (unsigned j = 0; j < some; j++) {
+			T d2[PER];
+			bool near = false;
 #pragma unroll
 			for (unsigned p = 0; p < PER; p++) {
-				T d2 = 0;
+				d2[p] = rounded_square(x[p][0] - s.x[j][0]);
 #pragma unroll
-				for (unsigned a = 0; a < K; a++)
-					d2 = rounded_add(d2, rounded_square(x[p][a] - s.x[j][a]));
-				if (s.tree[j] != tree[p])
-					meet<T>(best[p], d2, first + j, number[p], s.number[j]);
+				for (unsigned a = 1; a < K; a++)
+					d2[p] =
+					    rounded_add(d2[p], rounded_square(x[p][a] - s.x[j][a]));
+				near |= s.tree[j] != tree[p] && !(d2[p] > best[p].d2);
 			}
+			/* A pair is rarely nearer than the best so far. Without the vote all would pay for the choice. */
+			if (!__any_sync(~0u, near))
+				continue;
+#pragma unroll
+			for (unsigned p = 0; p < PER; p++)
+				if (s.tree[j] != tree[p])
+					meet<T>(best[p], d2[p], first + j, number[p], s.number[j]);
+		}
 	}
 #pragma unroll
 	for (unsigned p = 0; p < PER; p++) {

@@ -24,10 +24,11 @@ namespace
 
 constexpr unsigned THREADS = 256, SHELLS = 3, MAXOFFSETS = 6;
 
+/* Ints, since those of an argument can be taken by number from where they lie; chars would be copied to memory first. */
 struct offsets {
 	int n;
 	struct {
-		signed char r, g, b;
+		int r, g, b;
 	} o[MAXOFFSETS];
 };
 
@@ -192,9 +193,9 @@ offsets_of(unsigned d2)
 			for (int b = -1; b <= 1; b++)
 				if (r * r + g * g + b * b == (int)d2 &&
 				    r * 65536 + g * 256 + b > 0) {
-					s.o[s.n].r = (signed char)r;
-					s.o[s.n].g = (signed char)g;
-					s.o[s.n++].b = (signed char)b;
+					s.o[s.n].r = r;
+					s.o[s.n].g = g;
+					s.o[s.n++].b = b;
 				}
 	return s;
 }
