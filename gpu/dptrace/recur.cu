@@ -5,8 +5,9 @@
  *		x segments; forward F[j][.] of the gap before it is read and F[.][j] of the gap after it made, backward the
  *		same with H
  *	shared	two rows of d floats for each j: the maxima of windows of 2^m samples, doubled from m to m + 1 from one row
- *		into the other (a sparse table of which one level is kept). A window of 2^m .. 2^(m+1) - 1 samples is
- *		answered at level m by two of its entries. The CPU's two stacks would be 2 d dependent steps for a thread.
+ *		into the other (a sparse table of which one level is kept), up to the last that is needed. A window of 2^m ..
+ *		2^(m+1) - 1 samples is answered at level m by two of its entries; a thread passes over the levels at which
+ *		it has none. The CPU's two stacks would be 2 d dependent steps for a thread.
  *	cubic	the paper's: block = link j -> k, thread = i, a reduction; what sweep is held to
  *
  * Maxima and one sum per link: the floats are the CPU's whatever the order.
@@ -91,7 +92,33 @@ window(const sweep &w, int x, int y, int *l, int *h)
 	*h = min(w.din - 1, w.sign > 0 ? x - (w.lo[t] - w.climb_in) : x + w.hi[t] - w.climb_in);
 }
 
-/* The links whose windows have 2^level .. 2^(level+1) - 1 samples; at level 0 those, too, whose window is empty. */
+/* The level at which a window of samples l..h is answered: it has 2^level .. 2^(level+1) - 1 of them. */
+__device__ int
+level_of(int l, int h)
+{
+	return 31 - __clz(h - l + 1);
+}
+
+/* A bit for each level at which this thread answers a link. Those whose window is empty are answered here. */
+__device__ unsigned
+find_levels(const sweep &w, unsigned lanes, int x0)
+{
+	const int x = x0 + (int)(threadIdx.x % lanes);
+	unsigned levels = 0;
+
+	for (int y = (int)(threadIdx.x / lanes); x < w.d && y < w.dout;
+	     y += (int)(THREADS / lanes)) {
+		int l, h;
+		window(w, x, y, &l, &h);
+		if (l > h)
+			w.out[(size_t)x * w.out_lane + (size_t)y * w.out_y] = NEVER;
+		else
+			levels |= 1u << level_of(l, h);
+	}
+	return levels;
+}
+
+/* The links that are answered at a level. */
 __device__ void
 answer(const sweep &w, const float *best, unsigned ld, unsigned lanes, int x0, int level)
 {
@@ -104,16 +131,10 @@ answer(const sweep &w, const float *best, unsigned ld, unsigned lanes, int x0, i
 	for (int y = (int)(threadIdx.x / lanes); y < w.dout; y += (int)(THREADS / lanes)) {
 		int l, h;
 		window(w, x, y, &l, &h);
-		const size_t out = (size_t)x * w.out_lane + (size_t)y * w.out_y;
-		if (l > h) {
-			if (level == 0)
-				w.out[out] = NEVER;
-			continue;
-		}
-		if (31 - __clz(h - l + 1) != level)
+		if (l > h || level_of(l, h) != level)
 			continue;
 		const float a = row[l], b = row[h + 1 - (1 << level)];
-		w.out[out] =
+		w.out[(size_t)x * w.out_lane + (size_t)y * w.out_y] =
 		    (a > b ? a : b) + w.score[(size_t)x * w.score_lane + (size_t)y * w.score_y];
 	}
 }
@@ -136,12 +157,11 @@ __launch_bounds__(THREADS)
 		return;
 	for (int i = (int)first; i < w.din && x < w.d; i += (int)group)
 		best[lane * ld + (unsigned)i] = w.in[(size_t)x * (size_t)w.din + (size_t)i];
-	for (int level = 0;; level++) {
+	const unsigned levels = find_levels(w, lanes, x0);
+	for (int level = 0; __syncthreads_or((int)(levels >> level)); level++) {
 		const int wide = 1 << level;
-		__syncthreads();
-		answer(w, best, ld, lanes, x0, level);
-		if (2 * wide > w.din)
-			return;
+		if (levels >> level & 1)
+			answer(w, best, ld, lanes, x0, level);
 		for (int i = (int)first; i < w.din && x < w.d; i += (int)group) {
 			const float *row = best + lane * ld + i;
 			const float b = i + wide < w.din ? row[wide] : *row;
