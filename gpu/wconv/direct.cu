@@ -41,6 +41,7 @@ stage(staged<T, T> &s, const wc_work<T> &w, const wc_segment &g, unsigned plane,
       unsigned b, unsigned f, unsigned t0)
 {
 	const unsigned lane = threadIdx.x % 32, t = t0 + lane, reach = g.n + w.kw - 1;
+	const T *const line = line_of(w, plane, w.row[r + b]);
 	const taps<T> none = {0, 0};
 	bool odd = false;
 
@@ -49,7 +50,7 @@ stage(staged<T, T> &s, const wc_work<T> &w, const wc_segment &g, unsigned plane,
 		enum wc_state state = KNOWN;
 		T v = 0;
 		if (t0 + i < reach)
-			v = pixel<T>(w, plane, w.row[r + b], w.column[g.at + t0 + i], &state);
+			v = pixel_of(w, line, w.column[g.at + t0 + i], &state);
 		odd |= state != KNOWN;
 		s.sample[i % LANE][i / LANE] = v;
 	}

@@ -76,18 +76,26 @@ store_sample(void *out, enum img_type type, double top, size_t i, double v)
 	}
 }
 
-/* Returns a pixel of the image as it is continued beyond its edges, and sets *state. A NaN or infinity gives 0. */
+/* Returns where a plane's row of the ring begins; NULL beyond the edges, where row is -1. */
+template <class T>
+__device__ const T *
+line_of(const wc_work<T> &w, unsigned plane, int row)
+{
+	return row < 0 ? NULL : w.ring + (size_t)row * w.ring_row + plane;
+}
+
+/* Returns a pixel of that row as the image is continued beyond its edges, and sets *state. A NaN or infinity gives 0. */
 template <class T>
 __device__ T
-pixel(const wc_work<T> &w, unsigned plane, int row, int column, enum wc_state *state)
+pixel_of(const wc_work<T> &w, const T *line, int column, enum wc_state *state)
 {
 	*state = KNOWN;
-	if (row < 0 || column < 0) {
+	if (!line || column < 0) {
 		if (w.renormalise)
 			*state = UNKNOWN;
 		return (T)w.outside;
 	}
-	const T v = w.ring[(size_t)row * w.ring_row + (size_t)column * w.planes + plane];
+	const T v = line[(size_t)(unsigned)column * w.planes];
 	if (v - v == 0)
 		return v;
 	if (w.nan != WCONV_NAN_ZERO)
@@ -126,8 +134,8 @@ careful(const wc_work<T> &w, const wc_segment &g, unsigned plane, unsigned r, un
 		const T *k = weighed_kernel<T>(w, g, r, x, n, &by);
 		for (unsigned i = 0; k && i < w.kw * w.kh; i++) {
 			enum wc_state state;
-			const double p = (double)pixel<T>(w, plane, w.row[r + i / w.kw],
-							  w.column[x + i % w.kw], &state);
+			const T *line = line_of(w, plane, w.row[r + i / w.kw]);
+			const double p = (double)pixel_of(w, line, w.column[x + i % w.kw], &state);
 			const double v = by * (double)k[i];
 			if (state == POISON)
 				return NAN;

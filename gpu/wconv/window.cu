@@ -22,6 +22,7 @@ __launch_bounds__(WC_THREADS) gather(const wc_work<T> w, const wc_tiles<T> b)
 	const wc_tile t = b.list[n];
 	const unsigned wide = t.w + w.kw - 1;
 	const bool in = y < t.h + w.kh - 1;
+	const T *const line = in ? line_of(w, t.plane, w.row[t.y + y]) : NULL;
 	const size_t row = blockIdx.x;
 	T sum = 0;
 	bool odd = false;
@@ -30,7 +31,7 @@ __launch_bounds__(WC_THREADS) gather(const wc_work<T> w, const wc_tiles<T> b)
 		enum wc_state state = KNOWN;
 		T v = 0;
 		if (in && x < wide)
-			v = pixel<T>(w, t.plane, w.row[t.y + y], w.column[t.x + x], &state);
+			v = pixel_of(w, line, w.column[t.x + x], &state);
 		b.real[row * b.nx + x] = v;
 		b.odd[row * b.nx + x] = state != KNOWN;
 		odd |= state != KNOWN;
