@@ -118,13 +118,14 @@ template <unsigned bits>
 __device__ void
 owe_neighbours(const tile<bits> &s, const field &f, const queue &q, const place &p)
 {
-	constexpr signed char dy[] = {-1, 1, 0, 0, -1, -1, 1, 1},
-			      dx[] = {0, 0, -1, 1, -1, 1, -1, 1};
 	const unsigned t = threadIdx.x;
 
 	if (t >= NEIGHBOURS || !s.owed[t])
 		return;
-	const place to = {p.x + (unsigned)(int)dx[t], p.y + (unsigned)(int)dy[t], p.z};
+	/* The order of s.owed. Tables of these would lie in memory. */
+	const int dx = t < 2 ? 0 : t & 1 ? 1 : -1;
+	const int dy = t < 2 ? (t ? 1 : -1) : t < SIDES ? 0 : t & 2 ? 1 : -1;
+	const place to = {p.x + (unsigned)dx, p.y + (unsigned)dy, p.z};
 	if (to.x < f.tx && to.y < f.ty)
 		owe(q, id_of(f, to), s.owed[t] - 1);
 }

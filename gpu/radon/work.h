@@ -66,7 +66,7 @@ turn_exactly(R turns)
 {
 	pair<R> z;
 
-	sincos(2 * M_PI * (turns - rint(turns)), &z.im, &z.re);
+	sincospi(2 * (turns - rint(turns)), &z.im, &z.re);
 	return z;
 }
 
