@@ -132,7 +132,7 @@ WATCHED = $(if $(WATCH),-fsanitize=thread -Wno-tsan --param=tsan-instrument-func
 $(B)/obj/cudacpu/%.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
 	$(CXX) -x c++ -std=c++17 -It/cudacpu $(ALL_CPPFLAGS) $(OPT) -fopenmp -ffp-contract=off -Wall -Wextra -Wno-unknown-pragmas \
-	 $(filter-out -fsanitize=thread,$(SAN)) $(if $(filter gpu/% t/cudacpu/selftest% t/cudacpu/wrong%,$*),$(WATCHED)) -MMD -MP -c -o $@ $<
+	 $(filter-out -fsanitize=thread,$(SAN)) $(if $(filter gpu/% t/cudacpu/selftest% t/cudacpu/wrong%,$(filter-out %/wrong_search,$*)),$(WATCHED)) -MMD -MP -c -o $@ $<
 
 # The programs on these kernels instead of a GPU: what a stream of items does with -g.
 ONCPU := $(PROGRAMS:%=$(B)/t/cudacpu/%)

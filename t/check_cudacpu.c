@@ -118,6 +118,11 @@ check_faults(void)
 	check(!strcmp(said,
 		      "cannot load libcufft.so.12: there is none; WEIR_CUFFT may name the file"),
 	      "gpu: a machine without cuFFT is told so", "%s", said);
+	check(
+	    wrong_search() == 0,
+	    "gpu: cuFFT is found below CUDA_HOME and in Python's packages, unless WEIR_CUFFT names "
+	    "a file",
+	    "not in all places");
 	check(aborts(wrong_stack), "cudacpu: a thread that needs too much stack aborts",
 	      "it went on");
 }

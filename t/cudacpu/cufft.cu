@@ -5,6 +5,7 @@
  * space while a graph is captured.
  */
 #include <mutex>
+#include <string>
 
 #include <cuda_runtime.h>
 #include <fftw3.h>
@@ -248,6 +249,7 @@ const struct {
 	       {"cufftDestroy", address(destroy)}};
 
 bool there = true;
+std::string only; /* the path of the library; empty: any */
 
 } // namespace
 
@@ -257,10 +259,18 @@ cudacpu_libraries(int yes)
 	there = yes != 0;
 }
 
+extern "C" void
+cudacpu_library_at(const char *path)
+{
+	only = path;
+}
+
 void *
 cudacpu_dlopen(const char *name)
 {
-	return there && strstr(name, "libcufft.so.") ? handles : nullptr;
+	const bool is_it = only.empty() ? strstr(name, "libcufft.so.") != nullptr : only == name;
+
+	return there && is_it ? handles : nullptr;
 }
 
 char *

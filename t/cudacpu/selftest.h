@@ -33,6 +33,9 @@ void cudacpu_devices(int n) __attribute__((weak));
 enum { SELFTEST_REFILL = 1, SELFTEST_KEPT = 2, SELFTEST_ARRIVED = 4, SELFTEST_WAITS = 7 };
 int selftest_waits(unsigned waits);
 
+/* The places, of those in which gpu/fft.cu shall look for cuFFT, where it does not find it. */
+int wrong_search(void) __attribute__((weak));
+
 /* What gpu_fft() says when cuFFT cannot be loaded. */
 const char *wrong_without_cufft(void) __attribute__((weak));
 
