@@ -33,13 +33,12 @@ fill_phases(const radon_job &w, unsigned k, unsigned j, unsigned i, bool moved, 
 	for (unsigned e = threadIdx.x; e < TRACES * entries; e += blockDim.x) {
 		const unsigned t = e / entries, at = e % entries;
 		const unsigned h = at - LOW;
-		if (j + t >= w.nx || (at >= LOW && i + LOW * h >= w.nq))
-			continue;
-		const double c = w.c[j + t], a = moved ? w.a[j + t] : 0;
-		if (at < LOW)
-			p->low[t][at] = turn_exactly(k * (at * c));
-		else
-			p->high[t][h] = turn_exactly(k * (a + (i + LOW * h) * c));
+		pair<double> z = {0, 0};
+		if (j + t < w.nx && (at < LOW || i + LOW * h < w.nq)) {
+			const double c = w.c[j + t], a = moved ? w.a[j + t] : 0;
+			z = turn_exactly(k * (at < LOW ? at * c : a + (i + LOW * h) * c));
+		}
+		(at < LOW ? p->low[t][at] : p->high[t][h]) = z;
 	}
 }
 
