@@ -39,6 +39,10 @@ static const struct opt table[] = {
      .hi = PALETTE_MOST,
      .seen = offsetof(struct args, has_palette),
      .help = "the K colours that lose least, without a tree"},
+    {.name = "dither",
+     .kind = OPT_FLAG,
+     AT(dither),
+     .help = "with --palette: mix colours, so that areas keep their mean"},
     {.name = "neighbours",
      .kind = OPT_INT,
      AT(neighbours),
@@ -213,6 +217,8 @@ check_cuts(const struct args *args)
 	if (args->has_palette && (args->tree || args->common.gpu || args->points))
 		die_usage("--palette is for pictures and needs no tree; leave --tree, -g and "
 			  "--points out");
+	if (args->dither && !args->has_palette)
+		die_usage("--dither goes with --palette");
 	if (args->neighbours && args->neighbours != 4 && args->neighbours != 8)
 		die_usage("--neighbours %d: want 4 or 8", args->neighbours);
 	if (args->neighbours && (args->has_palette || args->has_min_pts || args->tree ||
@@ -325,6 +331,8 @@ args_parse(int argc, char **argv)
 	if (args.method && (args.has_min_pts || args.tree || args.neighbours || args.has_palette))
 		die_usage("--method=brute makes the tree: it goes neither with --min-pts, --tree, "
 			  "--neighbours nor --palette");
+	if (args.dither && !writes(&args, LABELS) && !writes(&args, MEANS))
+		die_usage("--dither changes pictures: give --to=labels or means");
 	if (args.common.as == RAW_AS_PNM && !writes(&args, LABELS) && !writes(&args, MEANS))
 		die_usage("--pnm: give --to=labels or means, which are pictures");
 	args.gpu = gpu_use(&args.common);

@@ -23,7 +23,7 @@ struct args {
 	double distance, zahn, functional, genie;
 	bool has_k, has_distance, has_zahn, has_functional, has_genie, has_min_pts, has_select,
 	    fill;
-	bool has_palette, has_scale, has_to, points, image, together;
+	bool dither, has_palette, has_scale, has_to, points, image, together;
 	bool colours;		   /* some output is COLOURS */
 	struct args_size m, least; /* -m and --stable as parsed */
 	struct gpu *gpu;	   /* NULL: the CPU */

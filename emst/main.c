@@ -198,7 +198,7 @@ run_vertices(struct run *r, struct vertices *v, struct shape shape, const struct
 
 	relay_pass(RELAY_COMPUTE);
 	if (args->has_palette)
-		reduce_colours(&c, v, r->in, args, threads);
+		reduce_colours(&c, v, r->in, x, shape, args, threads);
 	else if (args->neighbours)
 		join_neighbours(&tree, &c, v, r->in, shape, args);
 	else if (r->trees)

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "emst/palette/dither.h"
 #include "emst/palette/levels.h"
 #include "emst/palette/palette.h"
 #include "t/check.h"
@@ -307,6 +308,54 @@ check_alike(void)
 		  "emst: of three colours with alpha, those that look most alike are one class");
 }
 
+/* Fills n samples with few values or any, so that clear, opaque and equal ones occur. */
+static void
+fill_samples(struct check_rng *r, void *to, enum img_type type, size_t n, size_t top)
+{
+	const bool few = rng_below(r, 2);
+
+	for (size_t i = 0; i < n; i++) {
+		const size_t x = few ? top * rng_below(r, 3) / 2 : rng_below(r, top + 1);
+		if (type == IMG_U8)
+			((uint8_t *)to)[i] = (uint8_t)x;
+		else
+			((uint16_t *)to)[i] = (uint16_t)x;
+	}
+}
+
+static void
+check_dither(void)
+{
+	enum { SIDE = 20 };
+	static uint16_t px[SIDE * SIDE * 4];
+	static double colour[256 * 4];
+	uint8_t got[SIDE * SIDE], want[SIDE * SIDE];
+	struct check_many m = {0};
+	struct check_rng r = {77};
+
+	for (size_t set = 0; set < 600; set++) {
+		struct dither d = {.w = 1 + rng_below(&r, SIDE),
+				   .h = 1 + rng_below(&r, SIDE),
+				   .planes = 1 + rng_below(&r, 4),
+				   .type = rng_below(&r, 2) ? IMG_U8 : IMG_U16,
+				   .px = px,
+				   .k = 1 + rng_below(&r, set % 2 ? 256 : 20),
+				   .colour = colour};
+		d.alpha = d.planes % 2 == 0 && rng_below(&r, 2);
+		d.top = d.type == IMG_U16 ? 65535 : rng_below(&r, 3) ? 255 : 31;
+		fill_samples(&r, px, d.type, d.w * d.h * d.planes, (size_t)d.top);
+		for (size_t i = 0; i < d.k * d.planes; i++)
+			colour[i] = rng_below(&r, 4)   ? (double)rng_below(&r, (size_t)d.top + 1)
+				    : rng_below(&r, 2) ? 0
+						       : d.top;
+		const int err = dither_run(&d, got) | emst_direct_dither(&d, want);
+		check_case(&m, !err && !memcmp(got, want, d.w * d.h),
+			   "set %zu: %zu x %zu, %zu planes, %zu colours: error %d", set, d.w, d.h,
+			   d.planes, d.k, err);
+	}
+	check_end(&m, "emst: error diffusion gives every pixel the colour of the definition");
+}
+
 void
 check_emst_seen(void)
 {
@@ -315,4 +364,5 @@ check_emst_seen(void)
 	check_deep();
 	check_seen();
 	check_alike();
+	check_dither();
 }

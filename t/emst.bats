@@ -604,6 +604,44 @@ pam_of() {
 	done
 }
 
+@test "--dither keeps the mean of an area, and pictures of few colours as they are" {
+	# A field of level 2 among a third of 0 and a third of 8.
+	{
+		printf 'P5\n32 96\n255\n'
+		head -c 1024 /dev/zero
+		head -c 1024 /dev/zero | tr '\0' '\2'
+		head -c 1024 /dev/zero | tr '\0' '\10'
+	} >field.pgm
+	emst --palette=3 --dither field.pgm | cmp - field.pgm
+	# Between the two colours 1 and 8, the field of 2 stays flat without --dither.
+	same <(emst --palette=2 field.pgm | tail -c 2048 | head -c 1024 | od -An -v -tu1 -w1 | sort -u | xargs) 1
+	emst --palette=2 --dither --labels-to=l.pgm field.pgm >out.pgm
+	tail -c 2048 out.pgm | head -c 1024 | od -An -v -tu1 -w1 |
+		awk '{s += $1} END {m = s / NR; exit !(m > 1.5 && m < 2.2)}'
+	same <(tail -c 3072 l.pgm | od -An -v -tu1 -w1 | sort -u | xargs) '1 2'
+	# The table is that of the colours alone.
+	emst --palette=2 --to=palette field.pgm >want
+	emst --palette=2 --dither --palette-to=p.txt field.pgm >/dev/null
+	cmp p.txt want
+}
+
+@test "--dither keeps opaque pixels opaque and clear ones clear, and pictures of an item apart" {
+	pam_of 4 RGB_ALPHA 90 0 0 255 9 9 9 0 99 1 1 200 60 0 0 255 10 0 0 100 1 2 3 0 >a.pam
+	emst --palette=3 --dither a.pam | tail -c 24 | od -An -v -tu1 -w4 | awk '{print $4}' >alpha
+	same <(sed -n '1p;2p;4p;6p' alpha | xargs) '255 0 255 0'
+	gen --type=uchar --raw noise 64 48 >one.nrrd
+	cat one.nrrd one.nrrd | rawjoin >two.nrrd
+	emst --palette=4 --dither --to=labels one.nrrd | tail -c 3072 >want
+	emst --palette=4 --dither --to=labels two.nrrd | tail -c 3072 | cmp - want
+}
+
+@test "--dither goes with --palette and with an output that shows pixels" {
+	fails 2 '--dither goes with --palette' emst --dither
+	fails 2 'give --to=labels or means' emst --palette=2 --dither --to=palette
+	emst --to=colours <(printf 'P3 2 1 255 0 0 0 9 9 9\n') >c.nrrd
+	fails 1 '--dither takes pictures' emst --palette=2 --dither c.nrrd
+}
+
 @test "--palette takes pictures of 8 or 16 bits and makes no tree" {
 	gen --type=float --raw noise 4 4 >floats.nrrd
 	fails 1 'planes of 8 or 16 bits' emst --image --palette=2 floats.nrrd

@@ -31,6 +31,8 @@ struct classes {
 	uint32_t *label;
 	/* [n + 1]: the weight of each class; weight[0] is that of the vertices without a class; owned. */
 	uint64_t *weight;
+	/* [inputs]: the class of each pixel less 1, where pixels of one colour may differ; owned. NULL: label says it. */
+	uint8_t *pixel;
 	bool seen; /* They are classes of colours with alpha as these are seen (palette.h). */
 };
 

@@ -86,5 +86,6 @@ classes_free(struct classes *c)
 {
 	weir_free(c->label);
 	weir_free(c->weight);
+	weir_free(c->pixel);
 	*c = (struct classes){0};
 }

@@ -7,6 +7,8 @@
 #include "common/mem.h"
 #include "emst/mesh/mesh.h"
 #include "emst/io/classify.h"
+#include "emst/io/means.h"
+#include "emst/palette/dither.h"
 #include "emst/palette/palette.h"
 
 void
@@ -122,9 +124,39 @@ classify(struct classes *c, const struct emst_tree *t, struct vertices *v, const
 	dendrogram_free(&d);
 }
 
+/* Chooses the class of every pixel anew, by error diffusion. Pictures of an item are independent. */
+static void
+dither_pictures(struct classes *c, const struct vertices *v, const struct raw_in *in,
+		const struct img *x, struct shape s, int threads)
+{
+	const size_t size = s.w * s.h, pictures = v->inputs / size;
+	const size_t bytes = size * v->planes * img_type_size(v->type);
+	double *colour = means_of(&(struct result){.in = in, .v = v, .classes = c});
+	struct dither d = {.w = s.w, .h = s.h, .planes = v->planes, .type = v->type};
+	int err = 0;
+
+	d.top = img_maxval(x) ? img_maxval(x) : v->type == IMG_U8 ? 255 : 65535;
+	d.alpha = v->opaque > 0;
+	d.k = c->n;
+	for (size_t i = 0; i < (c->n + 1) * v->planes; i++)
+		colour[i] = floor(colour[i] + .5);
+	d.colour = colour + v->planes;
+	c->pixel = weir_xalloc_large(v->inputs, 1);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (pictures > 1)
+	for (size_t i = 0; i < pictures; i++) {
+		struct dither own = d;
+		own.px = (const char *)v->data + i * bytes;
+		const int failed = dither_run(&own, c->pixel + i * size);
+#pragma omp critical
+		err = failed ? failed : err;
+	}
+	weir_free(colour);
+	insist(in, err);
+}
+
 void
-reduce_colours(struct classes *c, struct vertices *v, const struct raw_in *in,
-	       const struct args *args, int threads)
+reduce_colours(struct classes *c, struct vertices *v, const struct raw_in *in, const struct img *x,
+	       struct shape s, const struct args *args, int threads)
 {
 	if (v->points || !palette_takes(v))
 		raw_die(in, "--palette is for pictures of one to four planes of 8 or 16 bits");
@@ -133,6 +165,8 @@ reduce_colours(struct classes *c, struct vertices *v, const struct raw_in *in,
 	insist(in, palette_make(v, args->palette, threads, c->label));
 	insist(in, classes_rank(c, v->set.n, args->palette, v->weight));
 	c->seen = v->opaque > 0;
+	if (args->dither)
+		dither_pictures(c, v, in, x, s, threads);
 }
 
 void

@@ -109,6 +109,8 @@ check_shape(const struct raw_in *in, struct shape s, const struct args *args)
 
 	if (args->neighbours && (s.points || s.counted))
 		raw_die(in, "--neighbours takes items of one picture");
+	if (args->dither && s.counted)
+		raw_die(in, "a list of colours; --dither takes pictures");
 	if ((args->together || args->colours) && s.points)
 		raw_die(in, "a list of points; %s takes pictures and colours",
 			args->together ? "--together" : "--to=colours");

@@ -137,13 +137,16 @@ copy_rows(char *to, const struct rows_of_classes *w, const uint32_t *label, size
 static void
 fill_rows(char *to, const struct rows_of_classes *w, const struct result *r, size_t from, size_t n)
 {
+	const uint8_t *pixel = r->classes->pixel;
 	uint32_t vertex[BLOCK];
 
 	for (size_t at = 0; at < n; at += BLOCK) {
 		const size_t count = n - at < BLOCK ? n - at : BLOCK;
-		vertices_find(r->v, from + at, count, vertex);
+		if (!pixel)
+			vertices_find(r->v, from + at, count, vertex);
 		for (size_t i = 0; i < count; i++)
-			vertex[i] = r->classes->label[vertex[i]];
+			vertex[i] =
+			    pixel ? pixel[from + at + i] + 1u : r->classes->label[vertex[i]];
 		copy_rows(to + at * w->bytes, w, vertex, count);
 	}
 }
