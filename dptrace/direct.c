@@ -1,7 +1,7 @@
 /*
  * The definition: the recursion as Seredin states it. For every link it finds the best polyline that ends with this link,
  * and takes the maximum anew over all links before it. The guides of all segments stand in one row. Where a segment ends,
- * the next one begins on the same sample.
+ * the next one begins on the same sample. Below them stands the cheapest way over a grid of cells.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -118,4 +118,47 @@ out:
 	}
 	weir_free(l);
 	return r;
+}
+
+/* Lowers the sum of cell i to that of a way over one of its neighbours. Returns whether it fell. */
+static bool
+lower_sum(const uint8_t *cost, int w, int h, int i, uint32_t *sum)
+{
+	const int x = i % w, y = i / w;
+	bool fell = false;
+
+	for (int ny = y - 1; ny <= y + 1; ny++)
+		for (int nx = x - 1; nx <= x + 1; nx++) {
+			const int j = ny * w + nx, length = nx == x || ny == y ? 5 : 7;
+			if (nx < 0 || ny < 0 || nx >= w || ny >= h || j == i ||
+			    sum[j] == UINT32_MAX)
+				continue;
+			const uint32_t over = sum[j] + (uint32_t)(length * (cost[i] + cost[j]));
+			if (over < sum[i]) {
+				sum[i] = over;
+				fell = true;
+			}
+		}
+	return fell;
+}
+
+int
+dptrace_direct_way(const uint8_t *cost, int w, int h, int from, int to, uint32_t *sum)
+{
+	const int n = w * h;
+	uint32_t *all = weir_alloc((size_t)n, sizeof *all);
+	bool fell = true;
+
+	if (!all)
+		return -ENOMEM;
+	for (int i = 0; i < n; i++)
+		all[i] = i == from ? 0 : UINT32_MAX;
+	while (fell) {
+		fell = false;
+		for (int i = 0; i < n; i++)
+			fell |= lower_sum(cost, w, h, i, all);
+	}
+	*sum = all[to];
+	weir_free(all);
+	return 0;
 }

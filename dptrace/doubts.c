@@ -91,12 +91,13 @@ doubts_explain(const char *name, size_t first, const struct dptrace_plan *p)
 	for (size_t i = 0; i < p->nline; i++)
 		for (size_t k = 0; k < p->first[i + 1] - p->first[i]; k++) {
 			const struct dptrace_resolved r = dptrace_resolved(p, i, k);
-			warn("%s: line %zu: segment %zu of %.4g px: -n %zu -d %zu -w %.4g -a %.4g "
-			     "-s %.4g "
-			     "--objective=%s level %.4g noise %.4g",
-			     name, first + i, k, r.length, r.n, r.d, r.halfwidth,
-			     r.phi * 180 / M_PI, r.sigma, r.cost ? "cost" : "sum", r.level,
-			     r.noise);
+			warn(
+			    "%s: line %zu: segment %zu of %.4g px%s: -n %zu -d %zu -w %.4g -a %.4g "
+			    "-s %.4g "
+			    "--objective=%s level %.4g noise %.4g",
+			    name, first + i, k, r.length, r.way ? " along a way" : "", r.n, r.d,
+			    r.halfwidth, r.phi * 180 / M_PI, r.sigma, r.cost ? "cost" : "sum",
+			    r.level, r.noise);
 		}
 }
 

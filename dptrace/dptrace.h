@@ -29,6 +29,11 @@
  *
  *	cost	s / (min(max((m - f) / (l - f), 0), 1) + k)	   m the mean of r over the link's columns, k = .3
  *
+ * Under the cost the guides need not stand on ab. dptrace/way.h finds the cheapest way from a to b over cells of about sigma.
+ * Where no polyline in the strip can follow it, the first pass is also made along the way, smoothed: its guides stand across
+ * the way, as far apart as those across ab, and carry the same samples within 12 px (6 sigma if that is more). The polyline
+ * follows the way if that costs less than .97 of the polyline along ab; so it may double back.
+ *
  * The floor f is twice the typical response to the noise of the pixels, and at most l / 2. The level of a point is the
  * largest response within 3 px of it (within 1.5 sigma, if that is more). The level l of a segment is the smaller level of
  * its two points. In the first pass a mean above l counts as l, so that a brighter line nearby does not attract the
@@ -48,6 +53,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum dptrace_score { DPTRACE_RIDGE, DPTRACE_EDGE, DPTRACE_SIN };
 
@@ -194,6 +200,7 @@ struct dptrace_plan {
 	int nslot;	   /* segments of a line held at once */
 	const float *gray; /* the mean of the planes */
 	float *own_gray;   /* gray, where the plan owns it */
+	double (**way)[2]; /* [segments]: the points of the ways, NULL: none */
 	size_t bytes;	   /* working memory of all threads */
 	size_t bad;	   /* the line that err is about; nline: none in particular */
 };
@@ -214,7 +221,7 @@ void dptrace_run(struct dptrace_plan *p);
 struct dptrace_resolved {
 	size_t n, d;
 	double length, halfwidth, phi;
-	bool cost;
+	bool cost, way; /* the objective; whether the first pass follows a way, of that length */
 	int polarity;
 	double sigma;
 	double level, noise; /* 0 where they were not measured: with DPTRACE_SUM or DPTRACE_SIN */
@@ -271,6 +278,12 @@ int dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line 
  * polyline keeps the bound, or -ENOMEM.
  */
 int dptrace_direct(const struct dptrace_table *seg, size_t nseg, double phi, int *at, double *best);
+
+/*
+ * What the cheapest way over a grid of cells costs by definition (dptrace/way.h): all steps are tried until no sum falls. cost
+ * is [h][w]; cells are numbers y w + x. Returns 0, or -ENOMEM.
+ */
+int dptrace_direct_way(const uint8_t *cost, int w, int h, int from, int to, uint32_t *sum);
 
 /*
  * The score of one link of the segment ab by definition. The link goes from (u, v) = from to (u, v) = to, over that many

@@ -46,7 +46,8 @@ extent_of(const struct segment_shape *s, size_t n, size_t pass, const struct dpt
 		e.links = more(pass_links(&s[i], o, pass), e.links);
 		e.rows = more(rows, e.rows);
 		e.points = more(s[i].cost ? s[i].tube.points : 0, e.points);
-		e.stride = larger((size_t)more(s[i].n, s[i].cost ? s[i].tube.n : 0), e.stride);
+		e.stride = larger((size_t)more(pass_guides(&s[i], 0), s[i].cost ? s[i].tube.n : 0),
+				  e.stride);
 		e.strip = larger(strip.used, e.strip);
 		e.base = larger(base.used, e.base);
 		e.scratch = larger(scratch.used, e.scratch);
@@ -154,14 +155,15 @@ curved_course(const struct work *w, int k, struct course *c)
 {
 	const struct curve *curve = &w->curve[k];
 	const struct place first = curve_place(curve, 0), last = curve_place(curve, curve->length);
-	const int d = w->shape[k].tube.d;
+	const int d = pass_tube(&w->shape[k], w->pass)->d;
 
 	c->ex = first.ny;
 	c->ey = -first.nx;
 	c->fx = last.ny;
 	c->fy = -last.nx;
 	c->rows = d;
-	c->steepest = more(1, (int)floor(curve->length / (c->n - 1) / c->dv));
+	c->steepest = w->pass ? more(1, (int)floor(curve->length / (c->n - 1) / c->dv))
+			      : w->shape[k].steepest;
 	for (int g = 0; g < c->n; g++) {
 		c->d[g] = d;
 		c->o[g] = 0;
@@ -249,7 +251,9 @@ void
 pass_curves(struct work *w)
 {
 	for (size_t k = 0; k < w->n; k++)
-		if (pass_is_tube(&w->shape[k], w->pass))
+		if (pass_is_tube(&w->shape[k], w->pass) && w->pass == 0)
+			w->curve[k] = w->shape[k].way;
+		else if (pass_is_tube(&w->shape[k], w->pass))
 			w->curve[k] = curve_along((const double(*)[2])(w->xy + k * w->stride),
 						  pass_guides(&w->shape[k], w->pass - 1),
 						  w->shape[k].tube.points, w->shape[k].tube.smooth,

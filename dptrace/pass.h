@@ -56,11 +56,17 @@ void pass_run(struct work *w, size_t pass);
 
 /* --- what the GPU's twin shares ----------------------------------------------------------------------------------- */
 
-/* Says whether a pass samples along a curve: under the cost, all passes after the first do. */
+/* Says whether a pass samples along a curve: under the cost, all passes after the first do, and the first along a way. */
 static inline bool
 pass_is_tube(const struct segment_shape *s, size_t pass)
 {
-	return s->cost && pass;
+	return s->cost && (pass || s->spine.n);
+}
+
+static inline const struct tube_shape *
+pass_tube(const struct segment_shape *s, size_t pass)
+{
+	return pass ? &s->tube : &s->spine;
 }
 
 /* The number of guides of a segment in that pass. In the last pass this is the number of its vertices. */

@@ -103,7 +103,7 @@ static void
 keep_moves(struct work *w, int k, int n)
 {
 	const double *v = w->v + (size_t)k * w->stride;
-	const bool on = pass_is_tube(&w->shape[k], w->pass);
+	const bool on = w->pass && w->shape[k].cost;
 
 	for (int side = 0; side < 2; side++)
 		w->moved[k][side] = (on ? w->moved[k][side] : 0) + v[side ? n - 1 : 0];

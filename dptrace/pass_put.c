@@ -37,14 +37,14 @@ put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrac
 	const struct segment_shape *s = &w->shape[k];
 	const float *link = w->chain.link + (size_t)k * (size_t)w->chain.maxn;
 	const size_t row = (size_t)k * w->stride;
-	const int n = pass_guides(s, w->pass);
+	const int n = pass_guides(s, w->pass), first = pass_guides(s, 0);
 	const double h = pass_length(w, k) / (n - 1);
 	int at = 0;
 
 	for (int g = k > 0; g < n; g++) {
 		const double *xy = w->xy[row + (size_t)g];
 		const bool point = g == 0 || g == n - 1;
-		const struct verdict *said = verdict_on(w->verdict + row, s->n, xy, &at);
+		const struct verdict *said = verdict_on(w->verdict + row, first, xy, &at);
 
 		v[g] = (struct dptrace_vertex){.x = xy[0],
 					       .y = xy[1],
@@ -55,7 +55,7 @@ put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrac
 					       .point = point,
 					       .border = !point && said->border};
 	}
-	for (int g = k > 0; g < s->n; g++) {
+	for (int g = k > 0; g < first; g++) {
 		const struct verdict *said = w->verdict + row + (size_t)g;
 		t->border += said->border;
 		if (!w->plan->o.margins || (double)said->margin / worth(s) < t->margin)
@@ -120,11 +120,11 @@ doubt_of(const struct work *w, int k)
 	const struct segment_shape *s = &w->shape[k];
 	const struct verdict *said = w->verdict + (size_t)k * w->stride;
 	const float *link = w->chain.link + (size_t)k * (size_t)w->chain.maxn;
-	const int n = pass_guides(s, w->pass) - 1;
+	const int n = pass_guides(s, w->pass) - 1, first = pass_guides(s, 0);
 	double inverse = 0, cost = 0;
 	int count = 0;
 
-	for (int g = 1; g + 1 < s->n; g++) {
+	for (int g = 1; g + 1 < first; g++) {
 		const double margin = (double)said[g].margin / worth(s);
 		if (!isfinite(margin))
 			continue;

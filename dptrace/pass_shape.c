@@ -4,16 +4,18 @@
 int
 pass_guides(const struct segment_shape *s, size_t pass)
 {
-	return pass_is_tube(s, pass) ? s->tube.n : s->n;
+	return pass_is_tube(s, pass) ? pass_tube(s, pass)->n : s->n;
 }
 
 struct grid
 pass_grid(const struct segment_shape *s, const struct dptrace_options *o, size_t pass,
 	  double length)
 {
+	const struct tube_shape *t = pass_tube(s, pass);
+
 	if (pass_is_tube(s, pass))
-		return strip_curved(length, s->length, s->tube.n - 1, s->tube.per_gap, s->tube.d,
-				    s->tube.dv, s->sigma);
+		return strip_curved(length, s->length, t->n - 1, t->per_gap, t->d, t->dv, o->score,
+				    s->sigma);
 	return strip_grid(s->length, s->n - 1, s->d, s->dv, o->score, s->sigma);
 }
 
@@ -28,7 +30,7 @@ double
 pass_step(const struct segment_shape *s, const struct dptrace_options *o, size_t pass)
 {
 	if (pass_is_tube(s, pass))
-		return s->tube.dv;
+		return pass_tube(s, pass)->dv;
 	const struct grid g = pass_grid(s, o, pass, s->length);
 
 	return pass ? g.P / g.fine : s->dv;
@@ -46,7 +48,7 @@ int
 pass_samples(const struct segment_shape *s, size_t pass)
 {
 	if (pass_is_tube(s, pass))
-		return s->tube.d;
+		return pass_tube(s, pass)->d;
 	return pass ? 2 * REFINED + 1 : s->d;
 }
 
@@ -58,7 +60,7 @@ int
 pass_snap(const struct segment_shape *s, const struct dptrace_options *o, size_t pass, int snap)
 {
 	const double px = snap * s->dv, step = pass_step(s, o, pass);
-	const int samples = (int)floor((pass_is_tube(s, pass) ? .48 * px : px) / step + 1e-9);
+	const int samples = (int)floor((pass && s->cost ? .48 * px : px) / step + 1e-9);
 	const int most = (pass_samples(s, pass) - 1) / 2;
 
 	return pass_is_tube(s, pass) && samples > most ? most : samples;
@@ -77,7 +79,7 @@ pass_links(const struct segment_shape *s, const struct dptrace_options *o, size_
 double
 pass_phi(const struct segment_shape *s, size_t pass)
 {
-	return pass_is_tube(s, pass) ? s->tube.phi : s->phi;
+	return pass && s->cost ? s->tube.phi : s->phi;
 }
 
 int

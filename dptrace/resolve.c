@@ -10,6 +10,7 @@
 #define FLOOR	   2.	 /* cost: the floor, in responses of noise alone */
 #define TUBE_NOISE 45.	 /* px times level / noise: the spacing of a tube's guides in noise */
 enum { TUBE_HALF = 15 }; /* samples of a tube to either side */
+#define SPINE_HALF 12.	 /* px to either side of a way, at scales up to 2; else 6 sigma */
 
 static double
 clamp(double x, double lo, double hi)
@@ -135,14 +136,16 @@ shape_tube(const struct segment_shape *s, const struct dptrace_options *o)
 	const double spacing = o->n		? s->length / (double)(o->n - 1)
 			       : o->spacing > 0 ? o->spacing
 						: fine;
-	/* A curve is typically 1.1 times as long as its chord. */
-	const double n = o->n ? (double)o->n : floor(1.1 * s->length / spacing + .5) + 1;
+	/* A curve is typically 1.1 times as long as its chord, and as long as its way. */
+	const double length = s->spine.n ? s->way.length : 1.1 * s->length;
+	const double n = o->n ? (double)o->n : floor(length / spacing + .5) + 1;
 
 	return (struct tube_shape){.n = (int)clamp(n, 2, DPTRACE_MAXN),
 				   .d = 2 * TUBE_HALF + 1,
 				   .dv = larger(3, 1.5 * s->sigma) / TUBE_HALF,
 				   .per_gap = (int)ceil(1.5 * spacing / larger(1, s->sigma)),
-				   .points = (int)ceil(1.25 * s->length) + 2,
+				   .points =
+				       (int)ceil(larger(1.25 * s->length, 1.1 * s->way.length)) + 2,
 				   .smooth = .4 * fine,
 				   .phi = clamp(spacing / 5 * M_PI / 6, 0, M_PI)};
 }
@@ -180,74 +183,6 @@ static double
 smaller(double a, double b)
 {
 	return a < b ? a : b;
-}
-
-/* --- points that may move --------------------------------------------------------------------------------------- */
-
-/* px that the polyline may move the points of a segment. */
-static double
-snap_of(const struct segment_shape *s, const struct dptrace_options *o)
-{
-	if (o->snap >= 0)
-		return o->snap;
-	return s->cost ? larger(2, s->sigma) : 0;
-}
-
-/* The samples, to either side of the middle, within that many px. */
-static int
-samples_within(const struct segment_shape *s, double px)
-{
-	const double samples = floor(px / s->dv + 1e-9);
-	const int most = (s->d - 1) / 2;
-
-	return samples < most ? (int)samples : most;
-}
-
-/*
- * The samples that the polyline may move the point where segment s meets segment t. Both frames measure the same distance
- * across when their samples are equally far apart. The point moves along the bisector of their normals, and farther than
- * it moves across each of them. Where the line turns by more than 120 degrees the point stays.
- */
-static int
-samples_at_turn(const struct segment_shape *s, const struct segment_shape *t, double px)
-{
-	const double half =
-	    sqrt((1 + s->ex * t->ex + s->ey * t->ey) / 2); /* cosine of half the turn */
-	const int a = samples_within(s, px * half), b = samples_within(t, px * half);
-
-	if (!(half >= .5) || s->dv != t->dv)
-		return 0;
-	return a < b ? a : b;
-}
-
-/* px that a point may move: at most px, and not out of the picture. */
-static double
-room_of(const double p[2], const struct dptrace_image *im, double px)
-{
-	const double x = smaller(p[0], (double)im->w - 1 - p[0]),
-		     y = smaller(p[1], (double)im->h - 1 - p[1]);
-
-	return clamp(smaller(x, y) + .5, 0, px);
-}
-
-/* Fills in snap. All segments must have their samples. */
-static void
-shape_ends(struct segment_shape *s, const struct dptrace_line *l, const struct dptrace_image *im,
-	   const struct dptrace_options *o)
-{
-	const size_t n = dptrace_segments(l);
-	const double px = snap_of(s, o);
-
-	for (size_t i = 0; i < n; i++) {
-		struct segment_shape *next = &s[(i + 1) % n];
-		const double room = room_of(l->xy[(i + 1) % l->n], im, px);
-		if (i == 0 && !l->closed)
-			s->snap[0] = samples_within(s, room_of(l->xy[0], im, px));
-		if (i + 1 == n && !l->closed)
-			s[i].snap[1] = samples_within(&s[i], room);
-		else
-			s[i].snap[1] = next->snap[0] = samples_at_turn(&s[i], next, room);
-	}
 }
 
 /* --- the objective ------------------------------------------------------------------------------------------------ */
@@ -356,6 +291,28 @@ dptrace_shape(struct segment_shape *s, const struct dptrace_line *l, const struc
 		if (shape_guides(&s[i], o, err))
 			return -1;
 	shape_bounds(s, n, o);
-	shape_ends(s, l, im, o);
+	dptrace_shape_ends(s, l, im, o);
 	return 0;
+}
+
+/* The guides along the way of a segment. They are as far apart as those along ab, and so are their samples. */
+static struct tube_shape
+shape_spine(const struct segment_shape *s, const struct dptrace_options *o)
+{
+	const double spacing = o->n ? s->way.length / (double)(o->n - 1) : s->length / (s->n - 1),
+		     n = floor(s->way.length / spacing + .5) + 1,
+		     half = floor(SPINE_HALF * larger(1, s->sigma / 2) / s->dv + .5);
+
+	return (struct tube_shape){.n = (int)clamp(n, 2, DPTRACE_MAXN),
+				   .d = 2 * (int)clamp(half, 1, DPTRACE_MAXD / 2) + 1,
+				   .dv = s->dv,
+				   .per_gap = (int)ceil(spacing / larger(1, s->sigma))};
+}
+
+void
+dptrace_shape_way(struct segment_shape *s, const struct curve *way, const struct dptrace_options *o)
+{
+	s->way = *way;
+	s->spine = shape_spine(s, o);
+	s->tube = shape_tube(s, o);
 }

@@ -3,8 +3,12 @@
 #define DPTRACE_RESOLVE_H
 
 #include "dptrace/dptrace.h"
+#include "dptrace/evidence/tube.h"
 
-/* The guides along a curve. Under the cost, passes after the first search along one. */
+/*
+ * The guides along a curve. Under the cost, passes after the first search along one, and so does the first pass of a segment
+ * that has a way.
+ */
 struct tube_shape {
 	int n, d;      /* guides; samples of an inner one */
 	double dv;     /* px between samples */
@@ -41,6 +45,9 @@ struct segment_shape {
 	int steepest;	    /* cost: rows that a link may climb; 0: any number */
 	int snap[2]; /* samples to either side that the polyline may move the start and the end */
 	struct tube_shape tube;
+	struct tube_shape
+	    spine;	  /* cost: the guides of the first pass along the way; n = 0: along ab */
+	struct curve way; /* borrowed from the plan */
 };
 
 /*
@@ -69,5 +76,13 @@ int dptrace_measure(struct segment_shape *s, const struct dptrace_line *l,
 int
 dptrace_shape(struct segment_shape *s, const struct dptrace_line *l, const struct dptrace_image *im,
 	      const struct dptrace_options *o, char err[DPTRACE_ERR]);
+
+/* Fills in snap. All segments must have their samples. It is defined in ends.c. */
+void dptrace_shape_ends(struct segment_shape *s, const struct dptrace_line *l,
+			const struct dptrace_image *im, const struct dptrace_options *o);
+
+/* Lets the first pass of a shaped segment follow that way. dptrace_shape_ends() must follow for its line. */
+void dptrace_shape_way(struct segment_shape *s, const struct curve *way,
+		       const struct dptrace_options *o);
 
 #endif

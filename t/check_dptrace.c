@@ -372,4 +372,5 @@ check_dptrace(void)
 	check_margins();
 	check_dptrace_scores();
 	check_dptrace_traces();
+	check_dptrace_ways();
 }

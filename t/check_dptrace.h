@@ -4,5 +4,6 @@
 
 void check_dptrace_scores(void);
 void check_dptrace_traces(void);
+void check_dptrace_ways(void);
 
 #endif

@@ -131,9 +131,11 @@ compare_lengths(void)
 	struct check_many m = {0};
 
 	for (double chord = 5; chord < 300; chord *= 1.3) {
-		const struct grid most = strip_curved(.999 * chord, chord, 20, 3, 31, .2, o.sigma);
+		const struct grid most =
+		    strip_curved(.999 * chord, chord, 20, 3, 31, .2, o.score, o.sigma);
 		for (double length = .01 * chord; length < 2 * chord; length *= 1.1) {
-			const struct grid g = strip_curved(length, chord, 20, 3, 31, .2, o.sigma);
+			const struct grid g =
+			    strip_curved(length, chord, 20, 3, 31, .2, o.score, o.sigma);
 			check_case(
 			    &m, g.nraw <= most.nraw && g.ncol == most.ncol && g.base == most.base,
 			    "length %g, chord %g: %d columns of samples, not up to %d", length,
@@ -150,7 +152,7 @@ compare_columns(void)
 	static const double vertex[3][2] = {{10, 20}, {40, 60}, {70, 100}};
 	const struct dptrace_options o = {.score = DPTRACE_RIDGE, .sigma = 2};
 	const struct origin at = {10, 20, .6, .8};
-	const struct grid g = strip_curved(100, 100, 20, 3, 31, .2, o.sigma);
+	const struct grid g = strip_curved(100, 100, 20, 3, 31, .2, o.score, o.sigma);
 	struct walk want[400], got[400];
 	double xy[128][2], spare[128][2], worst = 0;
 	const struct curve c = curve_along(vertex, 3, 128, 2, xy, spare);

@@ -555,6 +555,33 @@ fading() {
 	[ ! -s err ]
 }
 
+# A U that lies on its side: arms of 30 px, 50 px apart, and the half circle that joins them. The points are its two ends.
+make_hairpin() {
+	awk 'BEGIN { print "P2 180 160 99"
+	for (y = 0; y < 160; y++) for (x = 0; x < 180; x++) {
+		r = sqrt((x - 120) ^ 2 + (y - 80) ^ 2)
+		d = x > 120 ? r - 25 : x < 90 ? 9 : y < 80 ? y - 55 : y - 105
+		print 20 + (x * 7 + y * 13) % 5 + (d * d < 4 ? 60 : 0)
+	} }' >hairpin.pgm
+}
+
+@test "a hairpin is followed from its two ends, either way round" {
+	make_hairpin
+	dptrace -v -w 60 -p 92,55 -p 92,105 hairpin.pgm 2>err >out
+	grep -q 'line 0: segment 0 of 1[34][0-9.]* px along a way: -n ' err
+	run ! grep -q 'turn about\|border of the strip\|evidence' err
+	awk '{ d = $1 > 120 ? sqrt(($1 - 120) ^ 2 + ($2 - 80) ^ 2) - 25 : $2 < 80 ? $2 - 55 : $2 - 105
+		if (d * d > 2.25 || $1 < 89) bad = 1; if ($1 > 143) round = 1 } END { exit bad || !round }' out
+	dptrace --quiet -w 60 -p 92,105 -p 92,55 hairpin.pgm | tac | cmp - out
+	dptrace --quiet -t 2 -w 60 -p 92,55 -p 92,105 hairpin.pgm | cmp - out
+	WEIR_CPU=generic dptrace --quiet -w 60 -p 92,55 -p 92,105 hairpin.pgm | cmp - out
+	dptrace --quiet --passes=1 -w 60 -p 92,55 -p 92,105 hairpin.pgm | awk '$1 > 140 { n++ } END { exit n < 2 }'
+	printf '92 55 92 105\n92 55 106 55 106 105 92 105\n' >lines
+	dptrace --quiet -w 60 -f lines hairpin.pgm >both
+	awk '/^$/ { exit } 1' both | cmp - out
+	[ "$(awk '/^$/ { n++ } n == 1 && $1 > 140 { k++ } END { print (k > 1) }' both)" = 1 ]
+}
+
 @test "a picture of one pixel has no two points, one of 2 by 1 has" {
 	printf 'P2 1 1 9 5\n' >one.pgm
 	fails 1 'two neighbouring points are the same' dptrace -p 0,0 -p 0,0 one.pgm

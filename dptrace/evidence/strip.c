@@ -41,42 +41,46 @@ lay_fine_rows(struct grid *g, double dv)
 	g->half = ((g->rows - 1) / 2 + g->t - 1) / g->t;
 }
 
+/* Fills in the base rows, and the reach of the derivatives across. */
+static void
+lay_rows(struct grid *g, double dv, enum dptrace_score score, double sigma)
+{
+	if (dv <= FINE) {
+		lay_fine_rows(g, dv);
+	} else {
+		g->m = (int)ceil(dv - .1);
+		g->P = dv / g->m;
+		g->t = parts(g->P, score == DPTRACE_RIDGE && sigma >= 2 ? 2 * FINE : FINE);
+		g->q = g->m * g->t;
+		g->half = (g->rows - 1) / 2 * g->m;
+	}
+	g->fine = parts(g->P, FINE);
+	g->base = 2 * g->half + 1;
+	g->rv = (int)ceil(3 * sigma / g->P);
+}
+
 struct grid
 strip_grid(double length, int gaps, int rows, double dv, enum dptrace_score score, double sigma)
 {
 	const double smooth = score == DPTRACE_SIN ? 1 : sigma;
-	const int half = (rows - 1) / 2;
 	struct grid g = {.rows = rows, .t = 1, .sigma = sigma};
 
 	lay_columns(&g, length, gaps, smooth > 1 ? smooth : 1, sigma);
-	if (dv <= FINE) {
-		lay_fine_rows(&g, dv);
-	} else {
-		g.m = (int)ceil(dv - .1);
-		g.P = dv / g.m;
-		g.t = parts(g.P, score == DPTRACE_RIDGE && sigma >= 2 ? 2 * FINE : FINE);
-		g.q = g.m * g.t;
-		g.half = half * g.m;
-	}
-	g.fine = parts(g.P, FINE);
-	g.base = 2 * g.half + 1;
-	g.rv = (int)ceil(3 * sigma / g.P);
+	lay_rows(&g, dv, score, sigma);
 	return g;
 }
 
 struct grid
-strip_curved(double length, double chord, int gaps, int per_gap, int rows, double dv, double sigma)
+strip_curved(double length, double chord, int gaps, int per_gap, int rows, double dv,
+	     enum dptrace_score score, double sigma)
 {
-	struct grid g = {
-	    .rows = rows, .t = 1, .fine = 1, .per_gap = per_gap, .sub = 2, .sigma = sigma};
+	struct grid g = {.rows = rows, .t = 1, .per_gap = per_gap, .sub = 2, .sigma = sigma};
 
 	g.ncol = per_gap * gaps;
 	g.hu = length / g.ncol;
 	g.ru = (int)ceil(3 * sigma * g.sub * g.ncol / fmax(length, .999 * chord));
 	g.nraw = (g.ncol - 1) * g.sub + 1 + 2 * g.ru;
-	lay_fine_rows(&g, dv);
-	g.base = 2 * g.half + 1;
-	g.rv = (int)ceil(3 * sigma / g.P);
+	lay_rows(&g, dv, score, sigma);
 	return g;
 }
 

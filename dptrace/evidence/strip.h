@@ -105,12 +105,12 @@ struct grid
 strip_grid(double length, int gaps, int rows, double dv, enum dptrace_score score, double sigma);
 
 /*
- * The grid along a curve of that length, with rows dv <= .3 apart. The number of columns does not depend on the length,
+ * The grid along a curve of that length. The number of columns does not depend on the length,
  * except for the reach of the derivatives. A curve shorter than the chord, whose ends have moved together, has the reach of
  * one of .999 chord, which has most columns.
  */
-struct grid
-strip_curved(double length, double chord, int gaps, int per_gap, int rows, double dv, double sigma);
+struct grid strip_curved(double length, double chord, int gaps, int per_gap, int rows, double dv,
+			 enum dptrace_score score, double sigma);
 
 /* A grid with the base rows of g and with rows P/fine apart. */
 struct grid strip_finer(struct grid g, int rows);

@@ -85,12 +85,12 @@ struct curve
 curve_along(const double (*vertex)[2], int m, int n, double smooth, double (*xy)[2],
 	    double (*spare)[2])
 {
-	struct curve c = {.n = n, .xy = xy};
+	struct curve c = {.n = n, .xy = (const double(*)[2])xy};
 
 	c.length = resample(vertex, m, xy, n);
 	smooth_points((const double(*)[2])xy, n, smooth * (n - 1) / c.length, spare);
 	resample((const double(*)[2])spare, n, xy, n);
-	c.length = length_of((const double(*)[2])xy, n);
+	c.length = length_of(c.xy, n);
 	return c;
 }
 
@@ -106,7 +106,7 @@ curve_place(const struct curve *c, double s)
 	double step[2], place[2];
 
 	for (int a = 0; a < 2; a++) {
-		const double(*xy)[2] = (const double(*)[2])c->xy;
+		const double(*xy)[2] = c->xy;
 		const int j0 = j < 0 ? 0 : j, j1 = j + 1 > c->n - 2 ? c->n - 2 : j + 1;
 		const double before = xy[j0 + 1][a] - xy[j0][a], after = xy[j1 + 1][a] - xy[j1][a];
 		const bool beyond = at < 0 || at > last;

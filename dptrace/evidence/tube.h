@@ -11,7 +11,7 @@
 struct curve {
 	int n;
 	double length;
-	double (*xy)[2];
+	const double (*xy)[2];
 };
 
 /*

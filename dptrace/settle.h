@@ -1,0 +1,26 @@
+/* What is decided by tries, once the lines of a plan have been measured. */
+#ifndef DPTRACE_SETTLE_H
+#define DPTRACE_SETTLE_H
+
+#include "dptrace/dptrace.h"
+#include "dptrace/resolve.h"
+
+/*
+ * Shapes the measured line i, with that polarity; 0: the points vote. This and the others return 0, or -1 with a sentence in
+ * err.
+ */
+int settle_line(struct dptrace_plan *p, size_t i, int polarity, char err[DPTRACE_ERR]);
+
+/*
+ * Finds the polarity of the lines whose points hardly tell bright from dark: their first pass is tried with both. The
+ * tries are the lines of a plan of their own.
+ */
+int settle_polarity(struct dptrace_plan *p, char err[DPTRACE_ERR]);
+
+/*
+ * Finds the segments whose first pass follows a way instead of ab: those of the cost whose cheapest way no polyline in the
+ * strip can follow, and where the first pass along it costs less than .97 of what the first pass along ab costs.
+ */
+int settle_ways(struct dptrace_plan *p, char err[DPTRACE_ERR]);
+
+#endif
