@@ -120,6 +120,9 @@ work(int plan, void *area)
 	if (cudacpu_captures())
 		return INVALID_VALUE;
 	h->given = true;
+	/* A plan without work space has no area: a device has no block of no bytes. */
+	if (!h->work)
+		return 0;
 	return cudacpu_give(h->stream, [area, n = h->work] { memset(area, 0xff, n); }) ==
 		       cudaSuccess
 		   ? 0
