@@ -95,33 +95,34 @@ make_tables(struct work *w, const struct dither *d)
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-/* Returns the place of the first of the nearest colours. Every lane keeps the nearest of its own. */
+/* Squares of distances. They are not negative, so their bits as whole numbers have the same order, and those vectors can compare. */
+union squares {
+	float d2[MOST];
+	int32_t order[MOST];
+};
+
+/* Returns the place of the first of the nearest colours. */
 CPU_INLINE uint32_t
 nearest(const struct table *t, const float *x, size_t dims)
 {
-	float least[LANES];
-	uint32_t at[LANES], best = 0;
+	const uint32_t n = (uint32_t)(t->n + LANES - 1) / LANES * LANES;
+	union squares s;
+	int32_t least = INT32_MAX;
+	uint32_t at = MOST;
 
-	for (uint32_t l = 0; l < LANES; l++) {
-		least[l] = INFINITY;
-		at[l] = l;
-	}
-	for (uint32_t j = 0; j < t->n; j += LANES) {
-		float d2[LANES] = {0};
+	for (uint32_t j = 0; j < n; j++) {
+		float d2 = 0;
 		for (size_t a = 0; a < dims; a++)
-			for (uint32_t l = 0; l < LANES; l++) {
-				const float e = x[a] - t->x[a][j + l];
-				d2[l] += e * e;
-			}
-		for (uint32_t l = 0; l < LANES; l++) {
-			at[l] = d2[l] < least[l] ? j + l : at[l];
-			least[l] = d2[l] < least[l] ? d2[l] : least[l];
-		}
+			d2 += (x[a] - t->x[a][j]) * (x[a] - t->x[a][j]);
+		s.d2[j] = d2;
 	}
-	for (uint32_t l = 1; l < LANES; l++)
-		if (least[l] < least[best] || (least[l] == least[best] && at[l] < at[best]))
-			best = l;
-	return at[best];
+	for (uint32_t j = 0; j < n; j++)
+		least = s.order[j] < least ? s.order[j] : least;
+	for (uint32_t j = 0; j < n; j++) {
+		const uint32_t own = s.order[j] == least ? j : MOST;
+		at = own < at ? own : at;
+	}
+	return at;
 }
 
 CPU_INLINE void
