@@ -1,25 +1,8 @@
 /* How far a polyline may move its given points. */
 #include <math.h>
 
+#include "dptrace/bounds.h"
 #include "dptrace/resolve.h"
-
-static double
-smaller(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-static double
-larger(double a, double b)
-{
-	return a > b ? a : b;
-}
-
-static double
-clamp(double x, double lo, double hi)
-{
-	return x < lo ? lo : x > hi ? hi : x;
-}
 
 /* px that the polyline may move the points of a segment. */
 static double

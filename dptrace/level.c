@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "dptrace/bounds.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/level.h"
 #include "dptrace/libm.h"
@@ -145,12 +146,6 @@ respond(const struct taps *t, const struct dptrace_image *im, const float *gray,
 	for (int i = 0; i < n; i++)
 		out[i] = ridge ? ridge_level(jet[i].g, jet[i].d, sigma)
 			       : edge_level(sum[i][0], sum[i][1], sum[i][2], sigma);
-}
-
-static double
-larger(double a, double b)
-{
-	return a > b ? a : b;
 }
 
 struct level

@@ -1,6 +1,7 @@
 /* Measures what the options of a line depend on: its scale, the levels of its segments, its polarity and the noise. */
 #include <math.h>
 
+#include "dptrace/bounds.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/level.h"
 #include "dptrace/resolve.h"
@@ -9,18 +10,6 @@ enum { SCALES = 6 };
 #define STEP	1.4142 /* from a scale to the next */
 #define PER	.65    /* what a response at the next scale counts, against one at this scale */
 #define SPACING 14     /* times the scale: a segment must be that long */
-
-static double
-smaller(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-static double
-larger(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 /* How well the points of a line lie on lines of that scale: the smallest of their responses, of the better polarity. */
 static double

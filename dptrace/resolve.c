@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "dptrace/bounds.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/resolve.h"
 
@@ -11,12 +12,6 @@
 #define TUBE_NOISE 45.	 /* px times level / noise: the spacing of a tube's guides in noise */
 enum { TUBE_HALF = 15 }; /* samples of a tube to either side */
 #define SPINE_HALF 12.	 /* px to either side of a way, at scales up to 2; else 6 sigma */
-
-static double
-clamp(double x, double lo, double hi)
-{
-	return x < lo ? lo : x > hi ? hi : x;
-}
 
 int
 dptrace_fail(char err[DPTRACE_ERR], const char *fmt, ...)
@@ -27,12 +22,6 @@ dptrace_fail(char err[DPTRACE_ERR], const char *fmt, ...)
 	vsnprintf(err, DPTRACE_ERR, fmt, ap);
 	va_end(ap);
 	return -1;
-}
-
-static double
-larger(double a, double b)
-{
-	return a > b ? a : b;
 }
 
 /* The default px between samples under the cost. */
@@ -177,12 +166,6 @@ shape_bounds(struct segment_shape *s, size_t n, const struct dptrace_options *o)
 		s[i].steepest = rows < 1 ? 1 : rows < 4 * DPTRACE_MAXD ? (int)rows : 0;
 		s[i].tube = shape_tube(&s[i], o);
 	}
-}
-
-static double
-smaller(double a, double b)
-{
-	return a < b ? a : b;
 }
 
 /* --- the objective ------------------------------------------------------------------------------------------------ */

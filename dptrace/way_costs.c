@@ -6,6 +6,7 @@
 
 #include "common/cpu.h"
 #include "common/mem.h"
+#include "dptrace/bounds.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/way.h"
 
@@ -162,18 +163,6 @@ price_mask(const struct way_grid *g, const struct dptrace_image *im)
 			if (!im->mask[py * im->w + px])
 				g->cost[y * g->w + x] = (uint8_t)((float)WAY_UNIT / COST_K + .5f);
 		}
-}
-
-static double
-larger(double a, double b)
-{
-	return a > b ? a : b;
-}
-
-static double
-smaller(double a, double b)
-{
-	return a < b ? a : b;
 }
 
 /* Lays the grid over both points and the half-width around them, within the picture. */
