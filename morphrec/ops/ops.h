@@ -42,8 +42,8 @@ struct morphrec_operator {
 	 * it are not all at the floor.
 	 */
 	bool cut[2], rest;
-	bool
-	    open; /* FILL_HOLES, CLEAR_BORDER of floats: pixels beside a NaN are on the frame, too */
+	/* FILL_HOLES, CLEAR_BORDER of floats: pixels beside a NaN are on the frame, too */
+	bool open;
 	/* REGMAX, REGMIN, HYSTERESIS: the value that stands for yes. HMIN, FILL_HOLES: the largest value. */
 	double top;
 };

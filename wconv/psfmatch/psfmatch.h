@@ -73,7 +73,10 @@ struct psfmatch {
 	 * therefore: width / PSFMATCH_WIDTH, at least 1.
 	 */
 	double width, stretch;
-	/* The width of a Gaussian that makes ref's stars as wide as new's; 0 where they are. Kernels narrower than PSFMATCH_ROOM times this lose light. */
+	/*
+	 * The width of a Gaussian that makes ref's stars as wide as new's; 0 where they are. Kernels narrower than PSFMATCH_ROOM
+	 * times this lose light.
+	 */
 	double blur;
 	/* stamps fitted, stamps rejected */
 	size_t used, rejected;
