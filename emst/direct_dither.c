@@ -6,7 +6,7 @@
 #include "common/mem.h"
 #include "emst/palette/dither.h"
 
-/* Fills to[] with the coordinates of a pixel: those of alpha are the samples on black and on white. Returns the number of coordinates. */
+/* Fills to[] with the coordinates of a pixel: with alpha, its samples on black and on white. Returns how many there are. */
 static size_t
 place(const struct dither *d, const double *x, double to[6])
 {

@@ -95,7 +95,7 @@ make_tables(struct work *w, const struct dither *d)
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-/* Squares of distances. They are not negative, so their bits as whole numbers have the same order, and those vectors can compare. */
+/* Squares of distances. None is negative, so their bits, read as whole numbers, have the same order; vectors compare these. */
 union squares {
 	float d2[MOST];
 	int32_t order[MOST];
