@@ -96,11 +96,24 @@ there_and_back() {
 	tifftoraw none.tif | rawinfo | grep -x 'kinds: RGB-color domain domain'
 }
 
-@test "complex integers and complex samples of several planes are refused, and not read as numbers" {
-	gen --type=uint values 2x1 1 2 | rawtotiff >a.tif
-	# SampleFormat, tag 339 (53 01), a short (03 00): its value 1 becomes 5, complex integers
+@test "complex integers become complex floats" {
+	# SampleFormat, tag 339 (53 01), a short (03 00): its value becomes 5, complex integers. 327678 is the pair -2, 4.
+	gen --type=uint values 2x1 327678 65535 | rawtotiff >a.tif
 	LC_ALL=C sed -i 's/\x53\x01\x03\x00\x01\x00\x00\x00\x01/\x53\x01\x03\x00\x01\x00\x00\x00\x05/' a.tif
-	fails 1 'page 0: its samples are of a type that is not supported' tifftoraw a.tif
+	tifftoraw a.tif >a
+	rawinfo a | grep -x 'type: float'
+	rawinfo a | grep -x 'kinds: complex domain domain'
+	same <(rawtotext a) '-2 4
+-1 0'
+	rawtotiff a | tifftoraw | rawtotext | cmp - <(rawtotext a)
+	gen --type=int64 values 1x1 8589934589 | rawtotiff >a.tif
+	LC_ALL=C sed -i 's/\x53\x01\x03\x00\x01\x00\x00\x00\x02/\x53\x01\x03\x00\x01\x00\x00\x00\x05/' a.tif
+	tifftoraw a.tif >a
+	rawinfo a | grep -x 'type: double'
+	same <(rawtotext a) '-3 1'
+}
+
+@test "complex samples of several planes are refused, and not read as numbers" {
 	need_tifffile
 	/usr/bin/python3 -c 'import numpy, tifffile; tifffile.imwrite("a.tif", numpy.ones((3, 4, 2), "c8"), photometric="minisblack", planarconfig="contig")'
 	fails 1 'page 0: its samples are of a type that is not supported' tifftoraw a.tif
@@ -300,7 +313,28 @@ there_and_back() {
 	END
 	tifftoraw a.tif 2>said | rawinfo | grep -x 'sizes: 8 8'
 	same said 'tifftoraw: a.tif: 2 small copies are left out
-tifftoraw: a.tif: 1 masks of missing pixels are left out'
+tifftoraw: a.tif: 1 masks of missing pixels are left out; see --nan and --masks'
+}
+
+@test "a mask makes NaN, or is an item that becomes a mask again" {
+	item uchar '3 2 2' 'kinds: RGB-color domain domain' -- 1 2 3 4 5 6 7 8 9 10 11 12 >a
+	item uchar '2 2' 'tiff.subfiletype:=4' 'maxval:=1' -- 1 1 0 1 >m
+	rawtotiff a m >a.tif
+	tifftoraw --masks a.tif | tee b | rawtotext | cmp - <(rawtotext a m)
+	rawtotiff b | cmp - a.tif
+	tifftoraw --nan a.tif >c
+	same <(rawtotext c) '1 2 3
+4 5 6
+nan nan nan
+10 11 12'
+	rawinfo c | grep -x 'nodata:=nan'
+	rawtotiff c | tifftoraw | cmp - c
+	# Each page of a stream has its own mask; one of another size is named and left out.
+	item uchar '1 2' 'tiff.subfiletype:=4' 'maxval:=1' -- 0 0 >n
+	rawtotiff a m a n a >b.tif
+	tifftoraw --pages=items --nan b.tif 2>said | rawtotext | grep -c nan | grep -x 1
+	same said 'tifftoraw: b.tif: page 3: this mask does not fit the page before it, and is left out'
+	tifftoraw --pages=items --masks b.tif | rawtotext | cmp - <(rawtotext a m a n a)
 }
 
 @test "pages of different shapes are a stream, if asked" {

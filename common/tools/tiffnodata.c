@@ -9,15 +9,19 @@
 enum { CHUNK = 512 };
 
 struct nodata
-nodata_of(struct img *x, bool nan)
+nodata_of(struct img *x, bool nan, bool masked)
 {
 	const char *const word = img_key(x, "nodata");
-	struct nodata d = {.given = x->type, .type = x->type};
+	struct nodata d = {.given = x->type, .type = x->type, .planes = 1};
 
 	d.any = word && opt_number(word, &d.value) && !isnan(d.value);
-	if (d.any && nan && !img_is_float(x->type))
+	if ((d.any || masked) && nan && !img_is_float(x->type))
 		d.type = img_type_size(x->type) < 4 ? IMG_F32 : IMG_F64;
 	x->type = d.type;
+	if (masked && !word)
+		img_set_key(x, "nodata", "nan");
+	if (img_row_axis(x))
+		d.planes = x->axis[0].n;
 	return d;
 }
 
@@ -51,7 +55,7 @@ count_equal(const char *v, enum img_type type, size_t n, double value)
 }
 
 /* Makes doubles, or floats, of integers. */
-static const void *
+static void *
 mark_integers(struct nodata *d, const char *v, size_t n)
 {
 	const size_t size = img_type_size(d->type);
@@ -65,26 +69,45 @@ mark_integers(struct nodata *d, const char *v, size_t n)
 	for (size_t i = 0; i < n; i += CHUNK) {
 		const size_t m = n - i < CHUNK ? n - i : CHUNK;
 		sample_load(some, v + i * img_type_size(d->given), d->given, m);
-		mark_doubles(some, m, d->value);
+		if (d->any)
+			mark_doubles(some, m, d->value);
 		sample_store(d->made + i * size, some, d->type, m);
 	}
 	return d->made;
 }
 
+static void
+mark_masked(struct nodata *d, void *samples, size_t n)
+{
+	float *f = samples;
+	double *g = samples;
+
+	for (size_t i = 0; i < n; i++)
+		if (d->mask[d->at + i / d->planes])
+			continue;
+		else if (d->type == IMG_F32)
+			f[i] = NAN;
+		else
+			g[i] = NAN;
+	d->at += n / d->planes;
+}
+
 const void *
 nodata_mark(struct nodata *d, void *rows, size_t n)
 {
-	if (!d->any)
-		return rows;
+	void *v = rows;
+
 	if (d->given != d->type)
-		return mark_integers(d, rows, n);
-	if (d->given == IMG_F32)
+		v = mark_integers(d, rows, n);
+	else if (d->any && d->given == IMG_F32)
 		mark_floats(rows, n, (float)d->value);
-	else if (d->given == IMG_F64)
+	else if (d->any && d->given == IMG_F64)
 		mark_doubles(rows, n, d->value);
-	else
+	else if (d->any)
 		d->kept += count_equal(rows, d->given, n, d->value);
-	return rows;
+	if (d->mask)
+		mark_masked(d, v, n);
+	return v;
 }
 
 void

@@ -1,4 +1,4 @@
-/* Missing samples of maps: GDAL names their value, and tiffgeo.c has kept it as the key nodata. */
+/* Missing samples of maps: GDAL names their value, which tiffgeo.c has kept as the key nodata, or has a mask of them. */
 #ifndef WEIR_TOOLS_TIFFNODATA_H
 #define WEIR_TOOLS_TIFFNODATA_H
 
@@ -16,13 +16,17 @@ struct nodata {
 	uint64_t kept; /* missing samples that stay integers */
 	char *made;    /* [room] bytes, for samples of another type; owned */
 	size_t room;
+	/* of the page at hand: [h][w], 0 where the pixel is missing; NULL: none. Owned */
+	unsigned char *mask;
+	size_t w, at;  /* its width; how many of its pixels nodata_mark() has used */
+	size_t planes; /* samples of a pixel */
 };
 
 /*
  * Reads the key of x. Missing samples of floats will become NaN. With nan those of integers will, too: then x->type becomes
- * float, or double for 32 and 64 bits.
+ * float, or double for 32 and 64 bits. masked: a page has a mask. Then x gets the key when it has none.
  */
-struct nodata nodata_of(struct img *x, bool nan);
+struct nodata nodata_of(struct img *x, bool nan, bool masked);
 
 /*
  * Returns n samples of the item, made of n samples of the file. They are `rows`, which it changes, or lie in a buffer that the

@@ -4,9 +4,12 @@
 
 #include "common/tools/tiffpage.h"
 
+/* The parts of complex samples have half the bits that the page says. */
 static enum img_type
 type_of(unsigned format, unsigned bits)
 {
+	if (format == SAMPLEFORMAT_COMPLEXINT)
+		return bits == 8 || bits == 16 ? IMG_F32 : bits == 32 ? IMG_F64 : IMG_NONE;
 	if (format == SAMPLEFORMAT_IEEEFP)
 		return bits == 16 || bits == 32 ? IMG_F32 : bits == 64 ? IMG_F64 : IMG_NONE;
 	if (format == SAMPLEFORMAT_INT)
@@ -15,7 +18,6 @@ type_of(unsigned format, unsigned bits)
 		       : bits == 32 ? IMG_I32
 		       : bits == 64 ? IMG_I64
 				    : IMG_NONE;
-	/* Complex samples of one plane are floats by now. */
 	if (format != SAMPLEFORMAT_UINT || bits < 1 || (bits > 32 && bits != 64))
 		return IMG_NONE;
 	return bits <= 8 ? IMG_U8 : bits <= 16 ? IMG_U16 : bits <= 32 ? IMG_U32 : IMG_U64;
@@ -108,12 +110,15 @@ read_format(TIFF *t, struct tiffpage *p)
 	TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLEFORMAT, &p->format);
 	if (p->format == SAMPLEFORMAT_VOID)
 		p->format = SAMPLEFORMAT_UINT;
-	if (p->format == SAMPLEFORMAT_COMPLEXIEEEFP && p->stored_planes == 1) {
-		p->complex = true;
-		p->planes = p->stored_planes = 2;
-		p->bits /= 2;
+	if (p->format != SAMPLEFORMAT_COMPLEXINT && p->format != SAMPLEFORMAT_COMPLEXIEEEFP)
+		return;
+	p->complex = p->stored_planes == 1;
+	p->planes = p->stored_planes = p->complex ? 2 : 0;
+	p->bits /= 2;
+	if (p->format == SAMPLEFORMAT_COMPLEXIEEEFP)
 		p->format = SAMPLEFORMAT_IEEEFP;
-	}
+	else
+		p->way = TIFF_INTEGERS;
 }
 
 const char *
@@ -145,7 +150,7 @@ tiffpage_read(TIFF *t, bool indices, struct tiffpage *p)
 	read_format(t, p);
 	p->separate = config == PLANARCONFIG_SEPARATE && planes > 1;
 	p->type = type_of(p->format, p->bits);
-	if (!p->type || !planes)
+	if (!p->type || !p->planes)
 		return "its samples are of a type that is not supported";
 	if (p->orientation < 1 || p->orientation > 8)
 		p->orientation = ORIENTATION_TOPLEFT;

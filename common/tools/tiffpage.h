@@ -16,7 +16,15 @@ struct tiffpage {
 	unsigned bits;
 	uint16_t photometric, orientation, format;
 	bool complex, separate, tiled;
-	enum tiffway { TIFF_PLAIN, TIFF_INVERT, TIFF_PALETTE, TIFF_RGBA, TIFF_HALF } way;
+	/* INTEGERS: complex samples that are pairs of integers become floats */
+	enum tiffway {
+		TIFF_PLAIN,
+		TIFF_INVERT,
+		TIFF_PALETTE,
+		TIFF_RGBA,
+		TIFF_HALF,
+		TIFF_INTEGERS
+	} way;
 };
 
 /*

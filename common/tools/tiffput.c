@@ -37,6 +37,15 @@ extra_of(const struct img *x, size_t n, uint16_t *extra)
 	return s;
 }
 
+/* Whether tifftoraw found the item as a mask of missing pixels. */
+static bool
+is_mask(const struct img *x)
+{
+	const char *key = img_key(x, "tiff.subfiletype");
+
+	return key && atoi(key) == FILETYPE_MASK && img_row_axis(x) == 0 && x->type == IMG_U8;
+}
+
 static void
 set_colour(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 {
@@ -57,6 +66,8 @@ set_colour(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 	if (samples == 1 && format_of(x, p) == SAMPLEFORMAT_UINT &&
 	    tiff_set_palette(t, (unsigned)p->bits, x))
 		photometric = PHOTOMETRIC_PALETTE;
+	if (is_mask(x))
+		photometric = PHOTOMETRIC_MASK;
 	TIFFSetField(t, TIFFTAG_PHOTOMETRIC, photometric);
 	TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, (unsigned)samples);
 	if (samples > own && !extra_of(x, samples - own, extra))
@@ -274,7 +285,9 @@ tiffput_tags(TIFF *t, const struct tiffput *how, const struct img *x, const stru
 {
 	set_layout(t, how, x, p);
 	set_resolution(t, x, p);
-	if (p->n > 1)
+	if (is_mask(x))
+		TIFFSetField(t, TIFFTAG_SUBFILETYPE, FILETYPE_MASK);
+	else if (p->n > 1)
 		TIFFSetField(t, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE);
 	if (i)
 		return;

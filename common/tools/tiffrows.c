@@ -60,6 +60,8 @@ lay_unit(struct reader *r, size_t x, size_t y, size_t plane, size_t y0)
 			unpack_palette(to, from, w, p->bits, &r->palette);
 		else if (p->way == TIFF_HALF)
 			unpack_half((float *)(void *)to, from, w * here, apart);
+		else if (p->way == TIFF_INTEGERS)
+			unpack_integers(to, from, w * here, p->bits);
 		else
 			unpack_samples(to, from, w * here, p->bits, p->type, apart);
 	}

@@ -15,6 +15,7 @@
 #include "common/tools/door.h"
 #include "common/tools/tiffaxes.h"
 #include "common/tools/tiffnodata.h"
+#include "common/tools/tiffpages.h"
 
 const char *const weir_prog = "tifftoraw";
 
@@ -22,6 +23,7 @@ struct args {
 	struct opt_common common;
 	int pages;
 	bool nan;
+	bool masks;
 	bool indices;
 	char **path;
 	size_t npath;
@@ -39,7 +41,11 @@ static const struct opt table[] = {
     {.name = "nan",
      .kind = OPT_FLAG,
      .at = offsetof(struct args, nan),
-     .help = "missing samples of integers become NaN, and the others floats"},
+     .help = "missing samples become NaN, of integers too, and the others floats"},
+    {.name = "masks",
+     .kind = OPT_FLAG,
+     .at = offsetof(struct args, masks),
+     .help = "masks of missing samples become items that follow those of their pages"},
     {.name = "indices",
      .kind = OPT_FLAG,
      .at = offsetof(struct args, indices),
@@ -51,92 +57,55 @@ static const struct opt_program program = {.what = "Turns the pages of TIFF file
 					   .operands = "[FILE ...]",
 					   .max_operands = SIZE_MAX};
 
-/* An open file, and where its pages are. */
+/* An open file, and where its pages and masks are. */
 struct source {
 	const struct door *door;
 	TIFF *t;
 	bool indices; /* those of palettes stay what they are */
-	struct page {
-		struct tiffpage layout;
-		uint64_t offset; /* of its directory */
-		size_t number;	 /* from 0 */
-	} * page;
-	size_t n;
+	struct tiffpages pages, masks;
 };
 
 /* Dies with libtiff's message about the failure or, if there is none, with ours. */
 static _Noreturn void
-die_tiff(const struct source *s, size_t page, const char *ours)
+die_tiff(const struct source *s, const struct tiffpages_page *p, const char *ours)
 {
 	const char *why = tiff_why();
 
-	die("%s: page %zu: %s", s->door->name, page, *why ? why : ours);
+	die("%s: page %zu: %s", s->door->name, p->number, *why ? why : ours);
 }
 
 /* --- pages ----------------------------------------------------------------------------------------------------------- */
 
-/* What the directory holds: a page (0), a small copy of another page, or a mask. */
-static uint32_t
-kind_of_page(TIFF *t)
-{
-	uint32_t kind = 0;
-
-	TIFFGetFieldDefaulted(t, TIFFTAG_SUBFILETYPE, &kind);
-	return kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK);
-}
-
+/* Finds the pages, and the masks where options ask for them, and says what is left out. */
 static void
-add_page(struct source *s, size_t number)
+find_pages(const struct args *args, struct source *s)
 {
-	struct page *p;
-	const char *why;
+	char err[TIFFPAGES_ERR];
+	struct tiffpages_seen seen;
 
-	if (!(s->n & (s->n + 1)) || !s->page)
-		s->page = realloc(s->page, (2 * s->n + 2) * sizeof *s->page);
-	if (!s->page)
-		die("no memory for pages");
-	p = &s->page[s->n++];
-	why = tiffpage_read(s->t, s->indices, &p->layout);
-	if (why)
-		die("%s: page %zu: %s", s->door->name, number, why);
-	p->offset = TIFFCurrentDirOffset(s->t);
-	p->number = number;
-}
-
-static void
-find_pages(struct source *s)
-{
-	size_t number = 0, copies = 0, masks = 0;
-
-	do {
-		const uint32_t kind = kind_of_page(s->t);
-
-		if (!kind)
-			add_page(s, number);
-		copies += (kind & FILETYPE_REDUCEDIMAGE) != 0;
-		masks += kind == FILETYPE_MASK;
-		number++;
-		tiff_why();
-	} while (TIFFReadDirectory(s->t));
-	const char *why = tiff_why();
-	if (*why)
-		die("%s: page %zu: %s", s->door->name, number, why);
-	if (!s->n)
-		die("%s: it has small copies and masks alone, and no page", s->door->name);
-	if (copies)
-		warn("%s: %zu small copies are left out", s->door->name, copies);
-	if (masks)
-		warn("%s: %zu masks of missing pixels are left out", s->door->name, masks);
+	if (tiffpages_find(s->t, s->indices, args->masks || args->nan, &s->pages, &s->masks, &seen,
+			   err))
+		die("%s: %s", s->door->name, err);
+	if (seen.copies)
+		warn("%s: %zu small copies are left out", s->door->name, seen.copies);
+	if (seen.masks && !s->masks.n)
+		warn("%s: %zu masks of missing pixels are left out; see --nan and --masks",
+		     s->door->name, seen.masks);
+	for (size_t i = 0; args->nan && !args->masks && i < s->masks.n; i++)
+		if (s->pages.at[s->masks.at[i].of].mask != i + 1)
+			warn("%s: page %zu: this mask does not fit the page before it, and is left "
+			     "out",
+			     s->door->name, s->masks.at[i].number);
 }
 
 static void
 insist_alike(const struct source *s)
 {
-	for (size_t i = 1; i < s->n; i++)
-		if (!tiffpage_alike(&s->page[0].layout, &s->page[i].layout))
+	for (size_t i = 1; i < s->pages.n; i++)
+		if (!tiffpage_alike(&s->pages.at[0].layout, &s->pages.at[i].layout))
 			die("%s: page %zu differs in shape or type from page %zu; see "
 			    "--pages=items",
-			    s->door->name, s->page[i].number, s->page[0].number);
+			    s->door->name, s->pages.at[i].number, s->pages.at[0].number);
 }
 
 /* --- samples ----------------------------------------------------------------------------------------------------------- */
@@ -146,7 +115,7 @@ struct target {
 	struct raw_out *out;
 	struct stats *st;
 	size_t row; /* samples of a row */
-	struct nodata missing;
+	struct nodata *missing;
 	struct progress bar;
 	size_t done, all; /* rows */
 };
@@ -159,14 +128,14 @@ put_rows(void *to, const void *rows, size_t n)
 
 	stats_charge(o->st, STATS_READ);
 	/* The band is the reader's buffer. put() may change it. */
-	raw_write(o->out, nodata_mark(&o->missing, (void *)(uintptr_t)rows, count), count);
+	raw_write(o->out, nodata_mark(o->missing, (void *)(uintptr_t)rows, count), count);
 	stats_charge(o->st, STATS_WRITE);
 	o->done += n;
 	progress_step(&o->bar, (double)o->done / (double)o->all);
 }
 
 static struct target
-open_target(const struct args *args, const struct tiffpage *p, struct nodata missing,
+open_target(const struct args *args, const struct tiffpage *p, struct nodata *missing,
 	    struct raw_out *out, size_t n, struct stats *st)
 {
 	struct target o = {.out = out, .st = st, .missing = missing};
@@ -181,12 +150,12 @@ open_target(const struct args *args, const struct tiffpage *p, struct nodata mis
 static bool
 is_run(const struct source *s, const struct stackmeta *m, uint64_t *offset)
 {
-	const struct tiffpage *p = &s->page[0].layout;
+	const struct tiffpage *p = &s->pages.at[0].layout;
 	uint16_t compression = 0;
 	uint64_t *offsets;
 
 	TIFFGetFieldDefaulted(s->t, TIFFTAG_COMPRESSION, &compression);
-	if (s->n != 1 || !m->imagej || m->n < 2 || p->tiled || p->separate ||
+	if (s->pages.n != 1 || s->masks.n || !m->imagej || m->n < 2 || p->tiled || p->separate ||
 	    p->way != TIFF_PLAIN || compression != COMPRESSION_NONE ||
 	    p->bits != 8 * img_type_size(p->type) || p->orientation != ORIENTATION_TOPLEFT ||
 	    !TIFFGetField(s->t, TIFFTAG_STRIPOFFSETS, &offsets))
@@ -199,12 +168,12 @@ is_run(const struct source *s, const struct stackmeta *m, uint64_t *offset)
 static void
 put_run(const struct source *s, uint64_t offset, size_t n, struct target *o)
 {
-	const size_t row = tiffpage_row(&s->page[0].layout),
-		     size = img_type_size(s->page[0].layout.type);
+	const struct tiffpage *p = &s->pages.at[0].layout;
+	const size_t row = tiffpage_row(p), size = img_type_size(p->type);
 	const size_t most = 1 + (1 << 20) / row;
 	void *band = weir_xalloc(most, row);
 
-	for (size_t left = n * s->page[0].layout.h, some; left; left -= some) {
+	for (size_t left = n * p->h, some; left; left -= some) {
 		some = left < most ? left : most;
 		if (pread(s->door->fd, band, some * row, (off_t)offset) != (ssize_t)(some * row))
 			die("%s: the samples end before the stack does", s->door->name);
@@ -217,61 +186,117 @@ put_run(const struct source *s, uint64_t offset, size_t n, struct target *o)
 }
 
 static void
-go_to(const struct source *s, size_t i)
+go_to(const struct source *s, const struct tiffpages_page *p)
 {
 	struct tiffpage again;
 
-	if (!TIFFSetSubDirectory(s->t, s->page[i].offset) ||
-	    tiffpage_read(s->t, s->indices, &again))
-		die_tiff(s, s->page[i].number, "its directory cannot be read again");
+	if (!TIFFSetSubDirectory(s->t, p->offset) || tiffpage_read(s->t, s->indices, &again))
+		die_tiff(s, p, "its directory cannot be read again");
 }
 
-/* Writes pages first .. first + n - 1 as one item. */
+/* --- masks ---------------------------------------------------------------------------------------------------------- */
+
 static void
-put_item(const struct args *args, const struct source *s, size_t first, size_t n,
+keep_rows(void *to, const void *rows, size_t n)
+{
+	struct nodata *d = to;
+
+	memcpy(d->mask + d->at, rows, n * d->w);
+	d->at += n * d->w;
+}
+
+/* Loads the mask of the page for nodata_mark(). */
+static void
+load_mask(const struct source *s, const struct tiffpages_page *p, struct nodata *d)
+{
+	if (!p->mask)
+		return;
+	const struct tiffpages_page *mask = &s->masks.at[p->mask - 1];
+
+	d->w = p->layout.w;
+	d->mask = weir_xalloc(d->w, p->layout.h);
+	d->at = 0;
+	go_to(s, mask);
+	if (tiffpage_rows(s->t, &mask->layout, keep_rows, d))
+		die_tiff(s, mask, "its samples cannot be read");
+	d->at = 0;
+}
+
+/* --- items ---------------------------------------------------------------------------------------------------------- */
+
+/* What keys of a page say, and its item does not. */
+static void
+settle_keys(const struct source *s, const struct tiffpages_page *p, struct img *x)
+{
+	tiff_keep_tags(s->t, x, s->door->name);
+	if (p >= s->masks.at && p < s->masks.at + s->masks.n)
+		img_set_key(x, "tiff.subfiletype", "%d", FILETYPE_MASK);
+	if (p->layout.way != TIFF_PALETTE || !img_key(x, "nodata"))
+		return;
+	warn("%s: the missing index %s becomes a colour; see --indices", s->door->name,
+	     img_key(x, "nodata"));
+	img_drop_key(x, "nodata");
+}
+
+static bool
+has_mask(const struct tiffpages_page *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i].mask)
+			return true;
+	return false;
+}
+
+static void
+put_page(const struct args *args, const struct source *s, const struct tiffpages_page *p,
+	 struct target *o)
+{
+	if (args->nan)
+		load_mask(s, p, o->missing);
+	go_to(s, p);
+	if (tiffpage_rows(s->t, &p->layout, put_rows, o))
+		die_tiff(s, p, "its samples cannot be read");
+	weir_free(o->missing->mask);
+	o->missing->mask = NULL;
+}
+
+/* Writes n pages from p on, or one mask, as one item. */
+static void
+put_item(const struct args *args, const struct source *s, const struct tiffpages_page *p, size_t n,
 	 struct raw_out *out, struct stats *st)
 {
-	const struct tiffpage *p = &s->page[first].layout;
 	struct stackmeta m;
 	uint64_t offset;
 	struct img x;
 
-	go_to(s, first);
-	tiffpage_describe(s->t, p, n, &x, &m);
+	go_to(s, p);
+	tiffpage_describe(s->t, &p->layout, n, &x, &m);
 	const bool run = args->pages != ITEMS && is_run(s, &m, &offset);
 	if (run) {
 		n = m.n;
 		img_free(&x);
-		tiffpage_describe(s->t, p, n, &x, &m);
+		tiffpage_describe(s->t, &p->layout, n, &x, &m);
 	}
-	tiff_keep_tags(s->t, &x, s->door->name);
-	if (p->way == TIFF_PALETTE && img_key(&x, "nodata")) {
-		warn("%s: the missing index %s becomes a colour; see --indices", s->door->name,
-		     img_key(&x, "nodata"));
-		img_drop_key(&x, "nodata");
-	}
-	const struct nodata missing = nodata_of(&x, args->nan);
+	settle_keys(s, p, &x);
+	struct nodata missing = nodata_of(&x, args->nan, args->nan && has_mask(p, run ? 1 : n));
 	door_limit(s->door->name, &x, args->common.max_bytes);
 	if (args->common.verbose)
 		warn("%s: item %ju: %s, %zu x %zu, %zu planes, %zu pages", s->door->name,
-		     (uintmax_t)st->items + 1, img_type_name(x.type), p->w, p->h, p->planes, n);
-	struct target o = open_target(args, p, missing, out, n, st);
+		     (uintmax_t)st->items + 1, img_type_name(x.type), p->layout.w, p->layout.h,
+		     p->layout.planes, n);
+	struct target o = open_target(args, &p->layout, &missing, out, n, st);
 	stats_charge(st, STATS_PLAN);
 	raw_head(out, &x);
 	if (run)
 		put_run(s, offset, n, &o);
-	for (size_t i = first; !run && i < first + n; i++) {
-		if (i > first)
-			go_to(s, i);
-		if (tiffpage_rows(s->t, &s->page[i].layout, put_rows, &o))
-			die_tiff(s, s->page[i].number, "its samples cannot be read");
-	}
+	for (size_t i = 0; !run && i < n; i++)
+		put_page(args, s, &p[i], &o);
 	progress_end(&o.bar);
-	if (o.missing.kept)
+	if (missing.kept)
 		warn(
 		    "%s: %ju samples have the value %s of missing ones and stay numbers; see --nan",
-		    s->door->name, (uintmax_t)o.missing.kept, img_key(&x, "nodata"));
-	nodata_free(&o.missing);
+		    s->door->name, (uintmax_t)missing.kept, img_key(&x, "nodata"));
+	nodata_free(&missing);
 	img_free(&x);
 	st->items++;
 }
@@ -289,15 +314,21 @@ convert_file(const void *context, const struct door *door, struct raw_out *out, 
 		door_refuse_foreign(door);
 		die("%s: %s", door->name, *why ? why : "this is no TIFF file");
 	}
-	find_pages(&s);
+	find_pages(args, &s);
 	if (args->pages != ITEMS) {
 		insist_alike(&s);
-		put_item(args, &s, 0, s.n, out, st);
+		put_item(args, &s, s.pages.at, s.pages.n, out, st);
 	}
-	for (size_t i = 0; args->pages == ITEMS && i < s.n; i++)
-		put_item(args, &s, i, 1, out, st);
+	size_t mask = 0;
+	for (size_t i = 0; i < s.pages.n; i++) {
+		if (args->pages == ITEMS)
+			put_item(args, &s, &s.pages.at[i], 1, out, st);
+		for (; args->masks && mask < s.masks.n && s.masks.at[mask].of == i; mask++)
+			put_item(args, &s, &s.masks.at[mask], 1, out, st);
+	}
 	TIFFClose(s.t);
-	free(s.page);
+	tiffpages_free(&s.pages);
+	tiffpages_free(&s.masks);
 }
 
 int

@@ -79,6 +79,24 @@ unpack_half(float *to, const unsigned char *from, size_t n, size_t apart)
 }
 
 void
+unpack_integers(void *to, const unsigned char *from, size_t n, unsigned bits)
+{
+	int16_t h;
+	int32_t v;
+
+	for (size_t i = 0; i < n; i++)
+		if (bits == 8) {
+			((float *)to)[i] = (int8_t)from[i];
+		} else if (bits == 16) {
+			memcpy(&h, from + 2 * i, 2);
+			((float *)to)[i] = h;
+		} else {
+			memcpy(&v, from + 4 * i, 4);
+			((double *)to)[i] = v;
+		}
+}
+
+void
 unpack_palette(void *to, const unsigned char *from, size_t n, unsigned bits,
 	       const struct palette *p)
 {

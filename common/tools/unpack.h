@@ -20,6 +20,9 @@ void unpack_samples(void *to, const unsigned char *from, size_t n, unsigned bits
 		    enum img_type type, size_t apart);
 void unpack_half(float *to, const unsigned char *from, size_t n, size_t apart);
 
+/* Makes floats of n integers with signs, of 8 or 16 bits, or doubles of 32 bits. They are in this machine's byte order. */
+void unpack_integers(void *to, const unsigned char *from, size_t n, unsigned bits);
+
 /* Replaces n indices of `bits` bits by their colours, three samples each. p->shift says whether these are bytes or ushorts. */
 void unpack_palette(void *to, const unsigned char *from, size_t n, unsigned bits,
 		    const struct palette *p);
