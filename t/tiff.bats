@@ -337,6 +337,25 @@ nan nan nan
 	tifftoraw --pages=items --masks b.tif | rawtotext | cmp - <(rawtotext a m a n a)
 }
 
+@test "tiles that a sparse file leaves out are missing samples" {
+	for nodata in '' nodata:=-9; do
+		item float '40 20' ${nodata:+"$nodata"} -- $(seq 800) | rawtotiff --tile=16 >a.tif
+		# Tag 324 holds the offsets of the six tiles, and 325 their bytes, as longs (4) or shorts (3). The second tile loses both.
+		perl -e 'undef $/; $_ = <>; for my $tag (324, 325) {
+			for my $type (3, 4) {
+				my $entry = index($_, pack("vvV", $tag, $type, 6));
+				next if $entry < 0;
+				my $size = $type == 3 ? 2 : 4;
+				substr($_, unpack("V", substr($_, $entry + 8, 4)) + $size, $size) = "\0" x $size } }
+			print' a.tif >b.tif
+		tifftoraw b.tif 2>said >b
+		same said 'tifftoraw: b.tif: page 0: 1 tiles are not in the file, and hold no data'
+		rawaxes --crop=0:16:32 --crop=1:0:16 b | rawtotext | tr ' ' '\n' | sort -u >values
+		same values "$([ "$nodata" ] && echo nan || echo 0)"
+		rawaxes --crop=0:0:16 b | rawtotext | cmp - <(tifftoraw a.tif | rawaxes --crop=0:0:16 | rawtotext)
+	done
+}
+
 @test "pages of different shapes are a stream, if asked" {
 	gen noise 5 4 >a.pgm
 	gen noise 3 9 >b.pgm

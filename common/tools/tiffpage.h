@@ -45,6 +45,9 @@ bool tiffpage_alike(const struct tiffpage *a, const struct tiffpage *b);
 /* Bytes of a row of the item. */
 size_t tiffpage_row(const struct tiffpage *p);
 
+/* How many of the page's tiles or strips the file leaves out. They are read as the value of missing samples, else as 0. */
+size_t tiffpage_absent(TIFF *t, const struct tiffpage *p);
+
 /*
  * Reads the page from the top, a band at a time, and calls put(to, rows, n) for each band of n rows. The samples have the
  * item's type. Returns 0, or -1 when libtiff failed or there was no memory; tiff_why() says which.

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/opt.h"
+#include "common/sample.h"
 #include "common/tools/tiffpage.h"
 #include "common/tools/unpack.h"
 
@@ -24,6 +26,43 @@ struct reader {
 	struct palette palette;
 };
 
+/* GDAL leaves tiles and strips of missing samples out of a file. */
+static bool
+is_absent(TIFF *t, uint32_t i)
+{
+	return !TIFFGetStrileByteCount(t, i) && !TIFFGetStrileOffset(t, i);
+}
+
+size_t
+tiffpage_absent(TIFF *t, const struct tiffpage *p)
+{
+	const uint32_t n = p->tiled ? TIFFNumberOfTiles(t) : TIFFNumberOfStrips(t);
+	size_t absent = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		absent += is_absent(t, i);
+	return absent;
+}
+
+/* Makes a tile or strip that is absent: the value of missing samples, or 0. */
+static int
+fill_unit(const struct reader *r)
+{
+	const size_t size = img_type_size(r->p->type);
+	const char *word;
+	double v = 0;
+
+	memset(r->unit, 0, r->unit_bytes);
+	if (!TIFFGetField(r->t, TIFF_NODATA, &word) || !word || !opt_number(word, &v) || v == 0)
+		return 0;
+	if (r->p->way != TIFF_PLAIN || r->p->bits != 8 * size ||
+	    sample_store(r->unit, &v, r->p->type, 1) != 1)
+		return -1;
+	for (size_t i = size; i + size <= r->unit_bytes; i += size)
+		memcpy(r->unit + i, r->unit, size);
+	return 0;
+}
+
 static int
 load_unit(struct reader *r, size_t x, size_t y, size_t plane)
 {
@@ -31,6 +70,9 @@ load_unit(struct reader *r, size_t x, size_t y, size_t plane)
 			       ? TIFFComputeTile(r->t, (uint32_t)x, (uint32_t)y, 0, (uint16_t)plane)
 			       : TIFFComputeStrip(r->t, (uint32_t)y, (uint16_t)plane);
 	const tmsize_t n = (tmsize_t)r->unit_bytes;
+
+	if (is_absent(r->t, i))
+		return fill_unit(r);
 	/* A strip at the end of the page is shorter than the others. */
 	const size_t rows = r->p->stored_h - y < r->unit_h ? r->p->stored_h - y : r->unit_h;
 	const tmsize_t got = r->p->tiled ? TIFFReadEncodedTile(r->t, i, r->unit, n)

@@ -254,6 +254,10 @@ put_page(const struct args *args, const struct source *s, const struct tiffpages
 	if (args->nan)
 		load_mask(s, p, o->missing);
 	go_to(s, p);
+	const size_t absent = tiffpage_absent(s->t, &p->layout);
+	if (absent)
+		warn("%s: page %zu: %zu %s are not in the file, and hold no data", s->door->name,
+		     p->number, absent, p->layout.tiled ? "tiles" : "strips");
 	if (tiffpage_rows(s->t, &p->layout, put_rows, o))
 		die_tiff(s, p, "its samples cannot be read");
 	weir_free(o->missing->mask);
