@@ -127,11 +127,13 @@ $(B)/t/check: $(CHECK) $(CORES) $(CUDACPU) $(B)/libtools.a $(B)/libcommon.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lstdc++ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
 
 # The kernels as C++ for the CPU: t/cudacpu. ThreadSanitizer knows nothing of fibers; WATCH=races or traffic puts watch.cu and that
-# file in its place. A vector that is read whole is one access, which is why structures are not taken apart.
+# file in its place. A vector that is read whole is one access, which is why structures are not taken apart. A GPU faults where an
+# access is not aligned as its type is, and so do the kernels here.
+ALIGNED = $(if $(SAN),,-fsanitize=alignment -fsanitize-undefined-trap-on-error)
 WATCHED = $(if $(WATCH),-fsanitize=thread -Wno-tsan --param=tsan-instrument-func-entry-exit=0 $(if $(filter traffic,$(WATCH)),-fno-tree-sra))
 $(B)/obj/cudacpu/%.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
-	$(CXX) -x c++ -std=c++17 -It/cudacpu $(ALL_CPPFLAGS) $(OPT) -fopenmp -ffp-contract=off -Wall -Wextra -Wno-unknown-pragmas \
+	$(CXX) -x c++ -std=c++17 -It/cudacpu $(ALL_CPPFLAGS) $(OPT) -fopenmp -ffp-contract=off -Wall -Wextra -Wno-unknown-pragmas $(ALIGNED) \
 	 $(filter-out -fsanitize=thread,$(SAN)) $(if $(filter gpu/% t/cudacpu/selftest% t/cudacpu/wrong%,$(filter-out %/wrong_search,$*)),$(WATCHED)) -MMD -MP -c -o $@ $<
 
 # The programs on these kernels instead of a GPU: what a stream of items does with -g.

@@ -111,6 +111,11 @@ check_faults(void)
 	      "cudacpu: a shuffle by a lane outside its mask aborts", "it went on");
 	check(aborts(wrong_lane_that_ended), "cudacpu: a vote that names an ended lane aborts",
 	      "it went on");
+	check(aborts(wrong_source_outside_mask),
+	      "cudacpu: a shuffle that takes from a lane outside its mask aborts", "it went on");
+	check(aborts(wrong_lane_of_none),
+	      "cudacpu: a vote that names a lane which its block does not have aborts",
+	      "it went on");
 	check(aborts(wrong_two_operations),
 	      "cudacpu: a warp of which some shuffle and some vote aborts", "it went on");
 	check(aborts(wrong_two_barriers),
@@ -154,6 +159,10 @@ check_memory(void)
 	      "it went on");
 	check(aborts(wrong_freed), "cudacpu: a kernel that uses memory after it was freed aborts",
 	      "it went on");
+	check(aborts(wrong_free),
+	      "cudacpu: pinned memory that is freed before its copy is done aborts", "it went on");
+	check(aborts(wrong_vector), "cudacpu: a vector at half of its alignment aborts",
+	      "it was written");
 	check(aborts(wrong_host_pointer),
 	      "cudacpu: a kernel that is given a pointer to the host's memory aborts", "it ran");
 	check(aborts(wrong_host_touch), "cudacpu: a host that touches a device's memory ends",

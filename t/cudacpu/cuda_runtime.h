@@ -6,7 +6,8 @@
  * A fiber runs on until its thread meets a barrier, a shuffle, a vote or its end: the worst schedule there is, so a
  * missing barrier shows at once. cudacpu_order() chooses in which order the fibers go. Reported with a line on stderr and an
  * abort: a barrier or shuffle that some of its threads can never reach, or for which they come with another one, a lane
- * outside the mask it names, a stack overrun, a launch of nothing or beyond the limits, exit() where a device is still
+ * outside the mask it names, or that takes from one outside, a stack overrun, an access that is not aligned as its type is, a
+ * launch of nothing or beyond the limits, pinned memory that is freed before its copy is done, exit() where a device is still
  * open. No kernel may have more than 256 threads a block, since with 255 registers each there is no room for more.
  *
  * Device memory is apart (memory.cu). A host that touches it ends, and so does a kernel that overruns it by a little more than

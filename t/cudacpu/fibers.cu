@@ -171,14 +171,14 @@ worker::permute(unsigned *v, unsigned count)
 	}
 }
 
-/* The lanes of warp w that wait for lanes `mask`; those that have ended. */
+/* The lanes of warp w that wait for lanes `mask`; those that have ended, or that the block does not have. */
 unsigned
 worker::waiting(unsigned w, unsigned mask, unsigned *ended) const
 {
 	const unsigned base = 32 * w, lanes = min(32u, n - base);
 	unsigned r = 0;
 
-	*ended = 0;
+	*ended = ~0u << (lanes - 1) << 1;
 	for (unsigned i = 0; i < lanes; i++) {
 		r |= (unsigned)(f[base + i].is == AT_WARP && f[base + i].mask == mask) << i;
 		*ended |= (unsigned)(f[base + i].is == DONE) << i;
@@ -190,7 +190,7 @@ worker::waiting(unsigned w, unsigned mask, unsigned *ended) const
 bool
 worker::open_warp(unsigned w)
 {
-	const unsigned base = 32 * w, lanes = min(32u, n - base), exist = ~0u >> (32 - lanes);
+	const unsigned base = 32 * w, lanes = min(32u, n - base);
 	bool opened = false;
 
 	for (unsigned i = 0; i < lanes; i++) {
@@ -199,7 +199,7 @@ worker::open_warp(unsigned w)
 		unsigned ended, mask = f[base + i].mask, here = waiting(w, mask, &ended);
 		if (mask & ended)
 			fail("a warp operation names a lane that has ended");
-		if (mask & exist & ~here)
+		if (mask & ~here)
 			continue;
 		if (watch_open_warp)
 			watch_open_warp(base, here, f[base + i].why == CUDACPU_SYNC);
@@ -382,13 +382,13 @@ cudacpu_barrier(bool counts, bool vote)
 }
 
 const uint64_t *
-cudacpu_exchange(unsigned mask, uint64_t v, cudacpu_meeting why)
+cudacpu_exchange(unsigned mask, uint64_t v, cudacpu_meeting why, unsigned from)
 {
 	worker *w = me;
 	const unsigned i = w->current;
 
-	if (!(mask >> i % 32 & 1))
-		fail("a lane takes part in a warp operation whose mask leaves it out");
+	if (!(mask >> i % 32 & mask >> from & 1))
+		fail("a warp operation is by or from a lane that its mask leaves out");
 	w->in[i] = v;
 	w->f[i].mask = mask;
 	w->f[i].why = why;

@@ -27,12 +27,13 @@ namespace
 
 constexpr size_t ALIGNED = 256, MOST = 8;
 
-/* What of it a host may not touch: `kept` bytes from begin on. */
+/* What of it a host may not touch: `kept` bytes from begin on. copies: of pinned memory, those that a stream has yet to do. */
 struct block {
 	size_t bytes;
 	int device;
 	char *begin;
 	size_t kept;
+	int copies;
 };
 
 std::mutex lock;
@@ -72,7 +73,7 @@ take_pages(size_t bytes, block *b)
 
 	if (posix_memalign(&p, ALIGNED, bytes))
 		return nullptr;
-	*b = {bytes, current(), static_cast<char *>(p), bytes};
+	*b = {bytes, current(), static_cast<char *>(p), bytes, 0};
 	return b->begin;
 }
 
@@ -107,6 +108,16 @@ report_touch(int signal_number, siginfo_t *info, void *)
 	signal(signal_number, SIG_DFL);
 }
 
+/* The compiler has put a trap before each access to what may not be aligned as its type is. */
+void
+report_trap(int signal_number)
+{
+	static const char text[] = "cudacpu: an access is not aligned as its type is\n";
+
+	if (write(2, text, sizeof text - 1))
+		signal(signal_number, SIG_DFL);
+}
+
 /* As much as there is, up to 1 TiB of addresses. */
 void
 reserve(void)
@@ -124,6 +135,7 @@ reserve(void)
 	a.sa_sigaction = report_touch;
 	a.sa_flags = SA_SIGINFO;
 	sigaction(SIGSEGV, &a, nullptr);
+	signal(SIGILL, report_trap);
 }
 
 /* The first gap between blocks that has room for `bytes` and a page on each side. NULL: there is none. */
@@ -148,7 +160,7 @@ take_pages(size_t bytes, block *b)
 
 	if (!range)
 		reserve();
-	*b = {bytes, current(), range ? find_gap(pages, page) : nullptr, pages};
+	*b = {bytes, current(), range ? find_gap(pages, page) : nullptr, pages, 0};
 	if (!b->begin || mprotect(b->begin, pages, PROT_READ | PROT_WRITE))
 		return nullptr;
 	return b->begin + pages - (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
@@ -215,6 +227,14 @@ cudacpu_is_pinned(const void *p)
 	return lies_in(pinned, p, 0);
 }
 
+void
+cudacpu_count_copy(const void *p, int more)
+{
+	const std::lock_guard<std::mutex> hold(lock);
+
+	(--pinned.upper_bound(static_cast<const char *>(p)))->second.copies += more;
+}
+
 bool
 cudacpu_is_on_device(const void *p, size_t bytes)
 {
@@ -231,6 +251,19 @@ extern "C" void
 cudacpu_memory(size_t bytes)
 {
 	memory = bytes;
+}
+
+/* The driver may take the pages from below a copy. */
+static void
+refuse_early(const void *p)
+{
+	const std::lock_guard<std::mutex> hold(lock);
+	const auto b = pinned.find(static_cast<const char *>(p));
+
+	if (b == pinned.end() || !b->second.copies)
+		return;
+	fputs("cudacpu: pinned memory is freed before a copy of it is done\n", stderr);
+	abort();
 }
 
 cudaError_t
@@ -298,13 +331,14 @@ cudacpu_malloc_host(void **p, size_t bytes)
 		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
 	if (!(*p = malloc(bytes)))
 		return cudacpu_result(cudaErrorMemoryAllocation);
-	pinned[static_cast<char *>(*p)] = {bytes, current(), nullptr, 0};
+	pinned[static_cast<char *>(*p)] = {bytes, current(), nullptr, 0, 0};
 	return cudaSuccess;
 }
 
 cudaError_t
 cudaFreeHost(void *p)
 {
+	refuse_early(p);
 	cudacpu_drain();
 	const std::lock_guard<std::mutex> hold(lock);
 

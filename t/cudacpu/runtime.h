@@ -57,8 +57,6 @@ cudaError_t cudaFreeHost(void *p);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t
 cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t s);
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-			      size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t s);
 cudaError_t cudaMemset(void *p, int v, size_t bytes);
 cudaError_t cudaMemsetAsync(void *p, int v, size_t bytes, cudaStream_t s);
 
@@ -98,6 +96,8 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 /* Between the files of t/cudacpu: what a call gives, also to the next cudaGetLastError(); where an address lies. */
 cudaError_t cudacpu_result(cudaError_t e);
 bool cudacpu_is_pinned(const void *p);
+/* Adds to the copies from or to pinned memory that wait in a stream. */
+void cudacpu_count_copy(const void *p, int more);
 bool cudacpu_is_on_device(const void *p, size_t bytes);
 /* Whether an address is one of those that are kept for devices: without AddressSanitizer all their memory is there. */
 bool cudacpu_is_in_range(uintptr_t at);

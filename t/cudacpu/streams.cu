@@ -206,25 +206,23 @@ cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 cudaError_t
 cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t s)
 {
+	const void *const host = kind == cudaMemcpyHostToDevice ? from : to;
+
 	if (!kind_is_true(to, from, bytes, kind))
 		return cudacpu_result(cudaErrorInvalidValue);
-	const cudaError_t e = give(s, [=] { memcpy(to, from, bytes); });
-
+	const bool counts = !cudacpu_captures() && cudacpu_is_pinned(host);
+	const auto count = [=](int more) {
+		if (counts)
+			cudacpu_count_copy(host, more);
+	};
+	count(1);
+	const cudaError_t e = give(s, [=] {
+		memcpy(to, from, bytes);
+		count(-1);
+	});
+	if (e != cudaSuccess)
+		count(-1);
 	return e == cudaSuccess && s && must_wait(to, from, kind) ? cudaStreamSynchronize(s) : e;
-}
-
-cudaError_t
-cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-		  size_t height, cudaMemcpyKind kind, cudaStream_t s)
-{
-	cudaError_t e =
-	    width > to_pitch || width > from_pitch ? cudaErrorInvalidValue : cudaSuccess;
-
-	for (size_t y = 0; y < height && e == cudaSuccess; y++)
-		e = cudaMemcpyAsync(static_cast<char *>(to) + y * to_pitch,
-				    static_cast<const char *>(from) + y * from_pitch, width, kind,
-				    s);
-	return e;
 }
 
 cudaError_t

@@ -6,9 +6,13 @@
 unsigned cudacpu_barrier(bool counts, bool vote);
 /* Why lanes meet. What they did to memory before is seen by the others after CUDACPU_SYNC alone. */
 enum cudacpu_meeting { CUDACPU_SYNC, CUDACPU_SHUFFLE, CUDACPU_VOTE };
-/* The barrier of the lanes in mask, all of which must be there for the same; what each of the 32 lanes brought. */
-const uint64_t *cudacpu_exchange(unsigned mask, uint64_t v, cudacpu_meeting why);
 unsigned cudacpu_lane(void);
+/*
+ * The barrier of the lanes in mask, all of which must be there for the same; what each of the 32 lanes brought. from: the lane
+ * of which the caller takes it, in mask too.
+ */
+const uint64_t *
+cudacpu_exchange(unsigned mask, uint64_t v, cudacpu_meeting why, unsigned from = cudacpu_lane());
 
 static inline void
 __syncthreads(void)
@@ -71,7 +75,7 @@ cudacpu_from(unsigned mask, T v, unsigned lane)
 	uint64_t bits = 0;
 
 	memcpy(&bits, &v, sizeof v);
-	memcpy(&v, cudacpu_exchange(mask, bits, CUDACPU_SHUFFLE) + lane, sizeof v);
+	memcpy(&v, cudacpu_exchange(mask, bits, CUDACPU_SHUFFLE, lane) + lane, sizeof v);
 	return v;
 }
 
