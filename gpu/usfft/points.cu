@@ -3,8 +3,8 @@
  *
  *	turn	thread = point: its value by a phase, for type 3
  *	locate	thread = point: its tile; the first point that is not finite is found by atomicMin
- *	place	thread = sorted point: cells and offsets from its coordinates, taken once more
- *	carry	thread = sorted point: its value
+ *	place	thread = sorted point: cells and offsets from its coordinates, taken once more, and its value
+ *	carry	thread = sorted point: its value, where that comes later
  *	starts	thread = tile: its first point, by bisection
  *
  * Cells are found in double as on the CPU (usfft/sort.c), so that nothing is lost for single values or far points.
@@ -93,8 +93,11 @@ place(const given<T> in, const work<T> k, int dim)
 
 	if (i >= k.m)
 		return;
+	const size_t j = k.index[i];
+	if (in.c)
+		k.value[i] = {in.c[j * in.cstride], in.c[j * in.cstride + 1]};
 	for (int a = 0; a < dim; a++) {
-		k.cell[a][i] = find_cell(coordinate(in, a, k.index[i]), k.n[a], in.shift, &rest);
+		k.cell[a][i] = find_cell(coordinate(in, a, j), k.n[a], in.shift, &rest);
 		k.rest[a][i] = (T)(2 * rest - 1);
 	}
 }
@@ -147,34 +150,68 @@ send(struct gpu *g, int slot, const R *host, size_t n, R **device)
 	return err;
 }
 
-/* The coordinates: once when they lie within one record, else axis after axis. */
+/* The first and the last of the columns of a record of points. */
+template <class R> struct columns {
+	const R *first, *last;
+
+	void
+	add(const R *from, const R *to)
+	{
+		first = from < first ? from : first;
+		last = to > last ? to : last;
+	}
+	size_t
+	width() const
+	{
+		return (size_t)(last - first) + 1;
+	}
+};
+
+/* The columns of the coordinates, and of the values v too if they lie within the same record: then *whole is true. */
+template <class R>
+columns<R>
+find_columns(const struct usfft_points *pt, int dim, const R *v, size_t vstride, bool *whole)
+{
+	const R *const x = static_cast<const R *>(pt->x[0]);
+	columns<R> used = {x, x};
+
+	for (int a = 1; a < dim; a++)
+		used.add(static_cast<const R *>(pt->x[a]), static_cast<const R *>(pt->x[a]));
+	columns<R> all = used;
+	if (v)
+		all.add(v, v + 1);
+	*whole = pt->m && v && vstride == pt->stride && all.width() <= pt->stride;
+	return *whole ? all : used;
+}
+
+/* Coordinates that lie within one record go up once, and with them values that lie there too; others, array after array. */
 template <class R, class T>
 int
-send_coordinates(struct gpu *g, const struct usfft_points *pt, int dim, given<T> *in)
+send_points(struct gpu *g, const struct usfft_points *pt, int dim, const T *c, given<T> *in)
 {
-	const R *x[3] = {static_cast<const R *>(pt->x[0]), static_cast<const R *>(pt->x[1]),
-			 static_cast<const R *>(pt->x[2])};
-	const R *lo = x[0], *hi = x[0];
-	const size_t each = pt->m ? (pt->m - 1) * pt->stride + 1 : 0;
+	const R *const v = sizeof(R) == sizeof(T) ? reinterpret_cast<const R *>(c) : NULL;
+	const size_t before = pt->m ? (pt->m - 1) * pt->stride : 0, each = pt->m ? before + 1 : 0;
+	bool whole;
+	const columns<R> used = find_columns(pt, dim, v, in->cstride, &whole);
+	const bool record = used.width() <= pt->stride;
+	const size_t n = record && pt->m ? before + used.width() : each * (size_t)dim;
 	void *at;
-	int err;
+	int err = gpu_hold(g, HOLD_RAW, (n + 1) * sizeof(R), &at);
 
-	for (int a = 1; a < dim; a++) {
-		lo = x[a] < lo ? x[a] : lo;
-		hi = x[a] > hi ? x[a] : hi;
+	R *const to = static_cast<R *>(at);
+	for (int a = 0; a < dim && !err; a++) {
+		const R *const x = static_cast<const R *>(pt->x[a]);
+		in->x[a] = record ? to + (x - used.first) : to + (size_t)a * each;
+		if (!record)
+			err = gpu_up(g, to + (size_t)a * each, x, each * sizeof(R));
 	}
-	const bool together = (size_t)(hi - lo) < pt->stride;
-	const size_t all = together && each ? each + (size_t)(hi - lo) : each * (size_t)dim;
-	if ((err = gpu_hold(g, HOLD_RAW, (all + 1) * sizeof(R), &at)))
+	if (record && !err)
+		err = gpu_up(g, to, used.first, n * sizeof(R));
+	if (whole && !err)
+		in->c = reinterpret_cast<T *>(to + (v - used.first));
+	if (err || whole || !c)
 		return err;
-	R *to = static_cast<R *>(at);
-	for (int a = 0; a < dim; a++)
-		in->x[a] = together ? to + (x[a] - lo) : to + (size_t)a * each;
-	if (together)
-		return gpu_up(g, to, lo, all * sizeof(R));
-	for (int a = 0; a < dim && !err; a++)
-		err = gpu_up(g, to + (size_t)a * each, x[a], each * sizeof(R));
-	return err;
+	return send(g, HOLD_VALUES, c, pt->m ? (pt->m - 1) * in->cstride + 2 : 0, &in->c);
 }
 
 /* What of m and tiles fits into a launch of a thread each. */
@@ -197,12 +234,10 @@ sort_points(struct gpu *g, const given<T> &in, const work<T> &k, int dim, unsign
 		GPU_LAUNCH(g, locate<T>, blocks_of(k.m), THREADS, 0, in, k, dim, key, work_room);
 	if ((err = prim_sort(g, key, k.index, k.m, k.ntiles, rest)))
 		return err;
-	if (k.m)
-		GPU_LAUNCH(g, place<T>, blocks_of(k.m), THREADS, 0, in, k, dim);
 	if (in.c && in.turned)
 		GPU_LAUNCH(g, turn<T>, blocks_of(k.m), THREADS, 0, in, k.m, dim);
-	if (in.c && (err = usfft_carry(g, k, in.c, in.cstride)))
-		return err;
+	if (k.m)
+		GPU_LAUNCH(g, place<T>, blocks_of(k.m), THREADS, 0, in, k, dim);
 	GPU_LAUNCH(g, find_starts<T>, blocks_of(k.ntiles + 1), THREADS, 0, k, key);
 	GPU_LAUNCH(g, find_heavy<T>, blocks_of(k.ntiles + 1), THREADS, 0, k);
 	if ((err = prim_scan(g, k.heavy, k.ntiles + 1, rest)) || (err = gpu_end(g)))
@@ -242,9 +277,8 @@ usfft_take(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, c
 	in->shift = p->win[0].w % 2 ? 0.5 : 0;
 	const size_t sort = prim_sort_words(m), scan = prim_scan_words(p->ntiles + 1);
 	if ((err = usfft_work(g, p, &k)) || (err = usfft_tables(g, p, k)) ||
-	    (err = pt->single ? send_coordinates<float>(g, pt, p->o.dim, in)
-			      : send_coordinates<double>(g, pt, p->o.dim, in)) ||
-	    (c && (err = send(g, HOLD_VALUES, c, m ? (m - 1) * cstride + 2 : 0, &in->c))) ||
+	    (err = pt->single ? send_points<float>(g, pt, p->o.dim, c, in)
+			      : send_points<double>(g, pt, p->o.dim, c, in)) ||
 	    (err = gpu_hold(g, HOLD_SORT, (1 + m + (sort > scan ? sort : scan)) * sizeof(unsigned),
 			    &room)) ||
 	    (err = gpu_begin(g)) ||

@@ -104,20 +104,23 @@ write_modes(struct job *j, const struct img *x, const struct usfft_options *o, c
 }
 
 /*
- * Tells the GPU what type 1 sends there: the values of fixed points, or the whole item, of which coordinates and values are read
- * in turn. Weighted values are made during the run, and one point alone does not take all of a long record.
+ * Tells the GPU what type 1 sends there: the values of fixed points, or the item from the first to the last column that is used.
+ * Weighted values are made during the run.
  */
 static void
-tell_type1(const struct job *j, const struct img *x, const struct item_input *q)
+tell_type1(const struct job *j, const struct item_input *q)
 {
 	const size_t m = q->at.pt.m, real = q->v.single ? sizeof(float) : sizeof(double);
+	const char *first = q->v.c, *end = first + 2 * real;
 
-	if (item_weighs(j))
+	if (item_weighs(j) || !m)
 		return;
-	if (j->fixed)
-		item_tell_gpu(j, q->v.c, 2 * m * real);
-	else if (m > 1)
-		item_tell_gpu(j, x->data, m * q->at.pt.stride * real);
+	for (int a = 0; a < q->at.dim && !j->fixed; a++) {
+		const char *x = q->at.pt.x[a];
+		first = x < first ? x : first;
+		end = x + real > end ? x + real : end;
+	}
+	item_tell_gpu(j, first, (m - 1) * q->v.cstride * real + (size_t)(end - first));
 }
 
 void
@@ -133,7 +136,7 @@ item_points_to_modes(struct job *j, struct img *x)
 		raw_die(j->in, "points of %d axes, but -n of %d", q.at.dim, o.dim);
 	o.single = q.v.single;
 	o.expect = pt->m;
-	tell_type1(j, x, &q);
+	tell_type1(j, &q);
 	item_compute(j);
 	const double *w = item_weigh(j, pt, pt->m, &o);
 	if (w)
