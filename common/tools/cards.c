@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/mem.h"
 #include "common/tools/cards.h"
 
 enum { VALUE = 10, FIXED = 20 }; /* the column where values begin; the width of fixed format */
@@ -135,6 +136,55 @@ card_to_key(const char *card, char name[CARD_PREFIX_LEN + CARD_NAME + 1], char v
 	*word = 0;
 	strcpy(value, text);
 }
+
+/* --- keys that are no cards ------------------------------------------------------------------------------------------ */
+
+const char *
+card_comment(const char *s, char text[CARD_TEXT + 1])
+{
+	size_t n = strlen(s);
+	const bool last = n <= CARD_TEXT && (!n || s[n - 1] != '&');
+
+	if (!last)
+		n = n < CARD_TEXT ? n : CARD_TEXT - 1;
+	/* A reader drops blanks at the end of a card, but not before &. */
+	snprintf(text, CARD_TEXT + 1, "%.*s%s", (int)n, s, last ? "" : "&");
+	return last ? NULL : s + n;
+}
+
+/* Whether the text begins with `name:=`. Cards of FITS have keys of their own. */
+static bool
+names_key(const char *text)
+{
+	const size_t n =
+	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+
+	return n && !strncmp(text + n, ":=", 2) && strncmp(text, "fits", 4);
+}
+
+bool
+card_take_comment(struct img *x, const char *text, char **pieces)
+{
+	const size_t had = *pieces ? strlen(*pieces) : 0, n = strlen(text);
+	const bool last = !n || text[n - 1] != '&';
+
+	if (!*pieces && !names_key(text))
+		return false;
+	char *all = weir_xalloc(had + n + 1, 1);
+	snprintf(all, had + n + 1, "%s%.*s", had ? *pieces : "", (int)(last ? n : n - 1), text);
+	weir_free(*pieces);
+	*pieces = all;
+	if (last) {
+		char *mark = strstr(all, ":=");
+		*mark = 0;
+		img_add_key(x, all, mark + 2);
+		weir_free(all);
+		*pieces = NULL;
+	}
+	return true;
+}
+
+/* --- cards of compressed images --------------------------------------------------------------------------------------- */
 
 bool
 card_unpack(char card[CARD + 1])

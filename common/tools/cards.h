@@ -29,6 +29,19 @@ card_to_key(const char *card, char name[CARD_PREFIX_LEN + CARD_NAME + 1], char v
 bool card_from_key(const char *name, const char *value, char card[CARD + 1]);
 
 /*
+ * A key that is no card travels in COMMENT cards, as `name:=value`, cut into pieces. All pieces but the last end in &.
+ * card_comment() copies the piece at s to text and returns where the next one begins; NULL after the last.
+ */
+enum { CARD_TEXT = CARD - CARD_NAME };
+const char *card_comment(const char *s, char text[CARD_TEXT + 1]);
+
+/*
+ * Takes the text of each COMMENT card in turn, and adds the key to x when its last piece has come. *pieces holds the others; it
+ * is NULL at first, and the caller frees it at the end. Returns false when the text is no piece of a key.
+ */
+bool card_take_comment(struct img *x, const char *text, char **pieces);
+
+/*
  * Restores a card of a compressed image, which FITS stores in a table. Cards that describe the image get their names back:
  * ZBITPIX becomes BITPIX. Returns false for a card that describes the table: drop it.
  */

@@ -137,7 +137,7 @@ is_kept(const struct layout *l, const char *name)
 }
 
 static void
-add_card(struct img *x, const struct layout *l, const char *prefix, char *card)
+add_card(struct img *x, const struct layout *l, const char *prefix, char *card, char **pieces)
 {
 	char name[CARD_PREFIX_LEN + CARD_NAME + 1], value[CARD + 1], key[32];
 
@@ -149,6 +149,9 @@ add_card(struct img *x, const struct layout *l, const char *prefix, char *card)
 	card_to_key(card, name, value);
 	if (!is_kept(l, name + CARD_PREFIX_LEN))
 		return;
+	if (!strcmp(name, CARD_PREFIX "COMMENT") && !strcmp(prefix, CARD_PREFIX) &&
+	    card_take_comment(x, value, pieces))
+		return;
 	snprintf(key, sizeof key, "%s%s", prefix, name + CARD_PREFIX_LEN);
 	img_add_key(x, key, value);
 }
@@ -156,12 +159,14 @@ add_card(struct img *x, const struct layout *l, const char *prefix, char *card)
 static void
 add_cards(struct img *x, const struct source *s, const struct layout *l, const char *prefix)
 {
-	char card[FLEN_CARD + 8];
+	char card[FLEN_CARD + 8], *pieces = NULL;
 	int n, status = 0;
 
 	fits_get_hdrspace(s->f, &n, NULL, &status);
 	for (int i = 1; i <= n && !fits_read_record(s->f, i, card, &status); i++)
-		add_card(x, l, prefix, card);
+		add_card(x, l, prefix, card, &pieces);
+	if (pieces) /* the last piece is missing */
+		card_take_comment(x, "", &pieces);
 	if (status)
 		die_fits(s, status);
 }

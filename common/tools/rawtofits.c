@@ -161,18 +161,25 @@ put_card(const struct unit *u, const char *name, const char *value)
 	}
 }
 
-/* Keys that are not cards become COMMENT cards; lines of history:= become HISTORY cards. */
+/* Keys that are no cards become COMMENT cards; lines of history:= become HISTORY cards. */
 static void
 put_key(fitsfile *f, const struct img_key *k)
 {
-	char text[1024];
+	char card[CARD + 1] = "COMMENT ";
 	int status = 0;
 
 	if (!strcmp(k->name, "history")) {
 		fits_write_history(f, k->value, &status);
 	} else {
-		snprintf(text, sizeof text, "%s:=%s", k->name, k->value);
-		fits_write_comment(f, text, &status);
+		const size_t n = strlen(k->name) + strlen(k->value) + 3;
+		char *text = weir_xalloc(n, 1);
+
+		snprintf(text, n, "%s:=%s", k->name, k->value);
+		for (const char *s = text; s;) {
+			s = card_comment(s, card + CARD_NAME);
+			fits_write_record(f, card, &status);
+		}
+		weir_free(text);
 	}
 	check(status);
 }
@@ -299,12 +306,16 @@ static void
 follow_cards(const struct raw_in *in, struct img *x)
 {
 	const char *card = wcs_left_behind(x);
+	char gone[SECTION_NAMES];
 
 	if (card)
 		warn("%s: item %zu: %s and its distortions do not follow the samples; "
 		     "positions by them are wrong",
 		     raw_name(in), raw_item(in), card);
-	wcs_follow(x);
+	wcs_follow(x, gone);
+	if (*gone)
+		warn("%s: item %zu: sections outside the part are left out:%s", raw_name(in),
+		     raw_item(in), gone);
 }
 
 static void

@@ -209,13 +209,16 @@ wcs_left_behind(const struct img *x)
 }
 
 void
-wcs_follow(struct img *x)
+wcs_follow(struct img *x, char gone[SECTION_NAMES])
 {
+	*gone = 0;
 	for (int i = 0; i < x->dim; i++) {
 		struct img_axis *a = &x->axis[i];
 
-		if (is_moved(a))
+		if (is_moved(a)) {
 			follow(x, i);
+			section_follow(x, i, gone);
+		}
 		a->min = a->spacing = NAN;
 	}
 }
@@ -319,6 +322,7 @@ wcs_permute(struct img *x, const int *from, int n)
 	const char *wrong = first_of(x, sip, pair ? 0 : 2);
 	char to[NAME + 32], name[CARD_PREFIX_LEN + NAME + 32];
 
+	section_permute(x, from, n);
 	for (size_t i = 0; i < x->nkey; i++) {
 		if (strncmp(x->key[i].name, CARD_PREFIX, CARD_PREFIX_LEN) ||
 		    strlen(x->key[i].name) > CARD_PREFIX_LEN + CARD_NAME ||

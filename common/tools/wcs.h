@@ -12,12 +12,16 @@
 #include <stdbool.h>
 
 #include "common/img.h"
+#include "common/tools/section.h"
 
 /* Before cuts and flips: axes of an item with cards that have no positions get min 0 and spacing 1. */
 void wcs_place(struct img *x);
 
-/* Updates the cards for cuts and flips: they then hold for the samples of x. Removes the positions from the axes. */
-void wcs_follow(struct img *x);
+/*
+ * Updates the cards for cuts and flips: they then hold for the samples of x. Removes the positions from the axes. gone gets the
+ * names of sections (section.h) that lie outside, and are removed.
+ */
+void wcs_follow(struct img *x, char gone[SECTION_NAMES]);
 
 /*
  * The name of a card of x that does not hold for cut or flipped samples, and that wcs_follow() cannot update: it refers to a

@@ -1,0 +1,21 @@
+/*
+ * Sections of a CCD image that FITS cards name: DATASEC, TRIMSEC and BIASSEC, also with a digit or a letter behind them, of the
+ * form '[first:last,first:last]'. They count the pixels of the image from 1. Pure.
+ */
+#ifndef TOOLS_SECTION_H
+#define TOOLS_SECTION_H
+
+#include "common/img.h"
+
+#define SECTION_NAMES 128
+
+/*
+ * Updates the sections of x for the cut and the flip of an axis, whose position says where its samples lie in the image, as in
+ * wcs.h. Sections without a pixel left are removed; their names, each behind a blank, are added to `gone`.
+ */
+void section_follow(struct img *x, int axis, char gone[SECTION_NAMES]);
+
+/* Renumbers the ranges of sections: axis i of the item was axis from[i] before, i < n. */
+void section_permute(struct img *x, const int *from, int n);
+
+#endif
