@@ -58,7 +58,8 @@ sample_load(double *restrict out, const void *restrict in, enum img_type type, s
 		load_f64(out, in, n);
 		break;
 	case IMG_NONE:
-		break;
+	default:
+		memset(out, 0, n * sizeof *out);
 	}
 }
 

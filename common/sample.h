@@ -6,7 +6,7 @@
 
 #include "common/img.h"
 
-/* out[i] = in[i]. 64-bit integers beyond 2^53 are rounded. in and out do not overlap. */
+/* out[i] = in[i], or 0 where type is IMG_NONE. 64-bit integers beyond 2^53 are rounded. in and out do not overlap. */
 void sample_load(double *restrict out, const void *restrict in, enum img_type type, size_t n);
 
 /*
