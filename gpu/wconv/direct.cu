@@ -7,8 +7,9 @@
  *	warp	up to 256 results of a row between the same grid columns, lane = 8 results side by side
  *	block	4 warps, 4 rows; grid = planes x rows x segments, all along its first axis, since the others have 65535 blocks
  *		at most
- *	shared	a warp's 32 taps of A and B, and the 256 + 40 pixels they meet, pixel s at [s % 8][s / 8], rows of 37, so that
- *		lanes 8 pixels apart lie in banks side by side: a lane reads a pixel and a pair of taps for 16 operations
+ *	shared	a warp's 32 taps of A and B, and the 256 + 32 pixels they meet, pixel s at [s % 8][s / 8], rows of 37, so that
+ *		lanes 8 pixels apart lie in banks side by side: a lane reads a pixel and a pair of taps for 16 operations.
+ *		Then the results, to be written side by side
  *
  * 32 taps are summed in single precision, those sums with a compensation: the error stays that of 32 terms for kernels of any
  * size. Polynomials are taken two functions of x at a time. Where a window meets a pixel that is not finite, or
@@ -40,25 +41,27 @@ __device__ bool
 stage(staged<T, T> &s, const wc_work<T> &w, const wc_segment &g, unsigned plane, unsigned r,
       unsigned b, unsigned f, unsigned t0)
 {
-	const unsigned lane = threadIdx.x % 32, t = t0 + lane, reach = g.n + w.kw - 1;
-	const T *const line = line_of(w, plane, w.row[r + b]);
-	const taps<T> none = {0, 0};
-	bool odd = false;
+	const unsigned lane = threadIdx.x % 32, last = g.n + w.kw - 2;
+	const int row = w.row[r + b], beyond = row < 0 ? -1 : 0;
+	const T *const line = line_of(w, plane, max(row, 0)), outside = (T)w.outside;
+	T *const to = &s.sample[lane % LANE][lane / LANE];
+	T seen = 0;
+	int least = 0;
 
 	__syncwarp();
-	for (unsigned i = lane; i < STAGED; i += 32) {
-		enum wc_state state = KNOWN;
-		T v = 0;
-		if (t0 + i < reach)
-			v = pixel_of(w, line, w.column[g.at + t0 + i], &state);
-		odd |= state != KNOWN;
-		s.sample[i % LANE][i / LANE] = v;
+#pragma unroll
+	for (unsigned k = 0; k < STAGED / 32; k++) {
+		/* Beyond the last pixel in reach, its copies meet taps that are 0, or none. */
+		const int column = w.column[g.at + min(t0 + k * 32 + lane, last)] | beyond;
+		const T v = line[(size_t)(unsigned)max(column, 0) * w.planes];
+		least = min(least, column);
+		const T none = column < 0 ? 0 : 0 * v; /* a NaN where v is not finite */
+		seen += none;
+		to[k * 32 / LANE] = column < 0 ? outside : none == 0 ? v : 0;
 	}
-	s.tap[lane] =
-	    t < w.kw ? taps<T>{blended_tap<T>(w, r, f, b, t), blended_tap<T>(w, r, f + 1, b, t)}
-		     : none;
+	s.tap[lane] = blended_taps<T>(w, r, f, b, t0 + lane);
 	__syncwarp();
-	return odd;
+	return (least < 0 && w.renormalise) || (seen != 0 && w.nan != WCONV_NAN_ZERO);
 }
 
 /* The blocks that a column of rows takes. */
@@ -109,13 +112,15 @@ __global__ void __launch_bounds__(32 * WARPS) convolve(const wc_work<T> w, unsig
 			}
 	}
 	odd = __any_sync(~0u, odd);
+	__syncwarp();
 #pragma unroll
-	for (unsigned i = 0; i < LANE; i++) {
-		const unsigned x = lane * LANE + i;
-		if (x >= g.n)
-			break;
-		const double v = odd ? careful<T>(w, g, plane, r, g.at + x) : (double)sum[i];
-		store_result<T>(w, g, plane, r, g.at + x, v);
+	for (unsigned i = 0; i < LANE; i++)
+		shared[warp].sample[i][lane] = sum[i];
+	__syncwarp();
+	for (unsigned x = lane; x < g.n; x += 32) {
+		const T v = shared[warp].sample[x % LANE][x / LANE];
+		store_result<T>(w, g, plane, r, g.at + x,
+				odd ? careful<T>(w, g, plane, r, g.at + x) : (double)v);
 	}
 }
 

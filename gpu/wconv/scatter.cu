@@ -6,7 +6,7 @@
  *
  *	warp	256 pixels of a row, lane = 8 pixels side by side
  *	block	4 warps, 4 rows; grid = rows x segments of 256 pixels
- *	shared	a warp's 32 taps of A and B, in reverse order, and the 296 pairs (u, v) that they meet, laid out as in direct.cu
+ *	shared	a warp's 32 taps of A and B, in reverse order, and the 288 pairs (u, v) that they meet, laid out as in direct.cu
  *
  * Functions of x are taken two at a time, from the first to the last that the results in reach have: two inside a cell of the
  * grid. Sums are compensated as in direct.cu.
@@ -40,11 +40,11 @@ __device__ bool
 stage(staged<T, pair<T>> &s, const wc_work<T> &w, const T *in, unsigned y, unsigned b, unsigned f,
       unsigned q0, unsigned t0)
 {
-	const unsigned lane = threadIdx.x % 32, t = t0 + TAPS - 1 - lane;
-	const taps<T> none = {0, 0};
+	const unsigned lane = threadIdx.x % 32;
 	bool lit = false;
 
 	__syncwarp();
+#pragma unroll 3
 	for (unsigned i = lane; i < STAGED; i += 32) {
 		const unsigned x = q0 + i - t0 - (TAPS - 1); /* huge before the first result */
 		pair<T> p = {0, 0};
@@ -55,9 +55,7 @@ stage(staged<T, pair<T>> &s, const wc_work<T> &w, const T *in, unsigned y, unsig
 		lit |= p.u != 0 || p.v != 0;
 		s.sample[i % LANE][i / LANE] = p;
 	}
-	s.tap[lane] =
-	    t < w.kw ? taps<T>{blended_tap<T>(w, y, f, b, t), blended_tap<T>(w, y, f + 1, b, t)}
-		     : none;
+	s.tap[lane] = blended_taps<T>(w, y, f, b, t0 + TAPS - 1 - lane);
 	__syncwarp();
 	return __any_sync(~0u, lit);
 }

@@ -8,29 +8,34 @@ namespace
 {
 
 /* A warp makes SPAN results, LANE of them in a thread, TAPS taps at a time. STRIDE is odd, so that threads meet no bank twice. */
-constexpr unsigned WARPS = 4, LANE = 8, SPAN = WC_SPAN, TAPS = 32, STAGED = SPAN + TAPS + LANE;
+constexpr unsigned WARPS = 4, LANE = 8, SPAN = WC_SPAN, TAPS = 32, STAGED = SPAN + TAPS;
 constexpr unsigned STRIDE = STAGED / LANE + (STAGED / LANE % 2 ? 0 : 1);
-
-/* Returns tap t of kernel row b for function f of x at row r of the results: the kernels above and below, blended. */
-template <class T>
-__device__ T
-blended_tap(const wc_work<T> &w, unsigned r, unsigned f, unsigned b, unsigned t)
-{
-	T sum = 0;
-
-	for (unsigned j = 0; j < w.nwy; j++) {
-		const unsigned fy = w.fy[r] + j;
-		const unsigned k = fy < w.nfy && f < w.nfx ? w.number[fy * w.nfx + f] : WC_NONE;
-		if (k != WC_NONE)
-			sum += w.wy[(size_t)j * w.rows + r] *
-			       w.kernel[((size_t)k * w.kh + b) * w.kw + t];
-	}
-	return sum;
-}
 
 template <class T> struct taps {
 	T a, b;
 };
+
+/* Returns tap t of kernel row b for functions f and f + 1 of x at row r of the results: the kernels above and below, blended. */
+template <class T>
+__device__ taps<T>
+blended_taps(const wc_work<T> &w, unsigned r, unsigned f, unsigned b, unsigned t)
+{
+	taps<T> sum = {0, 0};
+
+	for (unsigned j = 0; j < w.nwy && t < w.kw; j++) {
+		const unsigned fy = w.fy[r] + j, at = fy * w.nfx + f;
+		if (fy >= w.nfy)
+			break;
+		const T weight = w.wy[(size_t)j * w.rows + r];
+		const unsigned k = f < w.nfx ? w.number[at] : WC_NONE;
+		const unsigned next = f + 1 < w.nfx ? w.number[at + 1] : WC_NONE;
+		if (k != WC_NONE)
+			sum.a += weight * w.kernel[((size_t)k * w.kh + b) * w.kw + t];
+		if (next != WC_NONE)
+			sum.b += weight * w.kernel[((size_t)next * w.kh + b) * w.kw + t];
+	}
+	return sum;
+}
 
 /* What a warp has in shared memory: sample s of the row is at [s % LANE][s / LANE]. */
 template <class T, class V> struct staged {
