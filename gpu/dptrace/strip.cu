@@ -4,8 +4,9 @@
  *	fields	thread = element of a strip in its phases
  *	offsets	thread = slope and column
  *	scores	block = 32 samples j x 32 slopes of one gap, warp = 4 slopes, lane = sample; grid = tiles x segments x gaps.
- *		Links of one slope meet a column at one offset, so a warp's loads are neighbours and its offset is the same;
- *		a tile goes through shared memory (4 KB), to be written along k = j + slope
+ *		Links of one slope meet a column at one offset, so a warp's loads are neighbours and its offset is the same:
+ *		32 columns of them at a time lie in shared memory (4.6 KB). Fields 0 and 1 are pairs, for one load. A tile
+ *		goes through shared memory (4 KB), to be written along k = j + slope
  *
  * A sum goes column by column as the CPU's, without contraction.
  *
@@ -18,6 +19,7 @@ namespace
 {
 
 constexpr unsigned THREADS = 256, WARP = 32, TILE = 32, SLOPES = TILE * WARP / THREADS;
+constexpr unsigned COLUMNS = 32;
 
 enum kind { RIDGE, EDGE, SIGNED_EDGE };
 
@@ -70,7 +72,7 @@ is_met(const dp_chains &c, const dp_segment &s, const struct grid &g, int col, i
 }
 
 __global__ void
-fill_fields(const dp_evidence e, const dp_chains c)
+fill_fields(const dp_evidence e, const dp_chains c, bool three)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
 	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x,
@@ -80,9 +82,15 @@ fill_fields(const dp_evidence e, const dp_chains c)
 
 	if (i >= plane || r >= s.fine.rows || !is_met(c, c.seg[blockIdx.y], s.fine, col, r))
 		return;
-	const float *base = e.base + s.base + blockIdx.z * s.plane + (size_t)col * s.base_rows;
-	e.fields[s.fields + blockIdx.z * plane + i] =
-	    s.fine.m ? phase_row(e, s, base, p, r) : fine_row(e, s, base, r);
+	const float *base = e.base + s.base + (size_t)col * s.base_rows;
+	float *const to = e.fields + s.fields;
+	const auto field = [&](unsigned f) {
+		const float *const of = base + f * s.plane;
+		return s.fine.m ? phase_row(e, s, of, p, r) : fine_row(e, s, of, r);
+	};
+	reinterpret_cast<float2 *>(to)[i] = make_float2(field(0), field(1));
+	if (three)
+		to[2 * plane + i] = field(2);
 }
 
 /* Factors of the links that climb t rows. */
@@ -130,46 +138,92 @@ fill_offsets(const dp_evidence e, const dp_chains c)
 
 /* --- scores -------------------------------------------------------------------------------------------------------- */
 
-/* What a warp's 4 slopes sum: from sample 0 of their lane in the first column. */
+/* One gap's links. */
+struct gap_of {
+	const dp_guide *v;
+	int d, e, climb;
+};
+
+/* The slope itself, or the nearest that a link of the gap has. */
+__device__ int
+slope_near(const gap_of &g, int slope)
+{
+	return max(1 - g.d, min(slope, g.e - 1));
+}
+
+/* What a lane's 4 links sum: fields 0 and 1, and the third, of the first column; where each link begins there. */
 struct rows {
-	const float *f[3];
-	const int *offset[SLOPES];
+	const float2 *pair;
+	const float *third;
+	unsigned row[SLOPES];
 	dp_slope slope[SLOPES];
 };
 
 template <enum kind kind>
 __device__ float
-evidence(const rows &r, const dp_slope &x, int at)
+evidence(const rows &r, unsigned i, unsigned at)
 {
+	const dp_slope &x = r.slope[i];
+	const unsigned row =
+	    r.row[i] + at; /* at may have stood for a negative number; row does not */
+	const float2 f = r.pair[row];
+
 	if (kind == RIDGE)
-		return x.c[0] * r.f[0][at] + x.c[1] * r.f[1][at] + x.c[2] * r.f[2][at];
-	const float e = x.c[1] * r.f[1][at] - x.c[0] * r.f[0][at];
+		return x.c[0] * f.x + x.c[1] * f.y + x.c[2] * r.third[row];
+	const float e = x.c[1] * f.y - x.c[0] * f.x;
 	return kind == EDGE ? fabsf(e) : e;
 }
 
-/* The sums of a lane's links, those that are in ok. */
+/* Where the links of the block's slopes lie in COLUMNS columns. The rows are multiples of 16 bytes. */
+struct alignas(16) offsets {
+	unsigned at[COLUMNS][TILE + 4];
+};
+
+/* Those of columns c .. c + n - 1. first: of slope 0 in column 0. */
+__device__ void
+stage(offsets &o, const int *first, const gap_of &g, int s0, int per_gap, int c, int n)
+{
+	const int column = (int)(threadIdx.x % COLUMNS);
+
+	__syncthreads();
+	for (int i = (int)(threadIdx.x / COLUMNS); i < (int)TILE && column < n;
+	     i += (int)(THREADS / COLUMNS))
+		o.at[column][i] =
+		    (unsigned)first[(ptrdiff_t)slope_near(g, s0 + i) * per_gap + c + column];
+	__syncthreads();
+}
+
+/* The sums of a lane's links. */
 template <enum kind kind>
 __device__ void
-sum_columns(float sum[SLOPES], const rows &r, const bool ok[SLOPES], int n, bool either)
+sum_columns(float sum[SLOPES], offsets &o, const rows &r, const int *first, const gap_of &g, int s0,
+	    int per_gap)
 {
+	const unsigned slope = threadIdx.x / WARP * SLOPES;
+
 	for (unsigned i = 0; i < SLOPES; i++)
 		sum[i] = 0;
-	for (int c = 0; c < n; c++)
+	for (int c0 = 0; c0 < per_gap; c0 += (int)COLUMNS) {
+		const int n = min((int)COLUMNS, per_gap - c0);
+		stage(o, first, g, s0, per_gap, c0, n);
+		for (int c = 0; c < n; c++) {
+			const uint4 four = *reinterpret_cast<const uint4 *>(&o.at[c][slope]);
+			const unsigned at[SLOPES] = {four.x, four.y, four.z, four.w};
 #pragma unroll
-		for (unsigned i = 0; i < SLOPES; i++)
-			if (ok[i])
-				sum[i] += evidence<kind>(r, r.slope[i], r.offset[i][c]);
-	for (unsigned i = 0; i < SLOPES; i++) {
-		sum[i] = kind == RIDGE && either ? fabsf(sum[i]) : sum[i];
-		sum[i] *= r.slope[i].width;
+			for (unsigned i = 0; i < SLOPES; i++)
+				sum[i] += evidence<kind>(r, i, at[i]);
+		}
 	}
 }
 
-/* The cost of links of that mean evidence; links that are too steep are none. */
+/* From sums to scores: mean evidence, or its cost; links that are too steep are none. */
+template <enum kind kind>
 __device__ void
 charge(float sum[SLOPES], const rows &r, const struct rule &rule, int t0, int steepest)
 {
 	for (int i = 0; i < (int)SLOPES; i++) {
+		sum[i] = kind == RIDGE && rule.polarity == 0 ? fabsf(sum[i]) : sum[i];
+		sum[i] *= r.slope[i].width;
 		float e = sum[i] - rule.floor;
 		e = e > 0 ? e : 0;
 		e = e < rule.cap ? e : rule.cap;
@@ -180,30 +234,25 @@ charge(float sum[SLOPES], const rows &r, const struct rule &rule, int t0, int st
 	}
 }
 
-/* One gap's links. */
-struct gap_of {
-	const dp_guide *v;
-	int d, e, climb;
-};
-
-/* Slope s0 + i of a warp's. */
+/*
+ * A lane's links of slopes s0 .. from sample j. Those that do not exist are the nearest that do; nobody asks for their sums. The
+ * steps to the pointers are in units of another type than the pointers', else nvcc adds them anew, in 64 bits, for each link.
+ */
 __device__ void
-aim(rows &r, bool ok[SLOPES], const dp_evidence &e, const dp_strip &s, const gap_of &g, int gap,
-    int j, int s0)
+aim(rows &r, const dp_evidence &e, const dp_strip &s, const gap_of &g, int gap, int j, int s0)
 {
-	const size_t plane = (size_t)s.fine.ncol * (size_t)s.fine.q * s.lane;
-	const float *first = e.fields + s.fields +
-			     (size_t)gap * (size_t)s.fine.per_gap * (size_t)s.fine.q * s.lane +
-			     (size_t)(g.v->o + j);
+	const size_t column = (size_t)s.fine.q * s.lane, plane = (size_t)s.fine.ncol * column,
+		     first = (size_t)gap * (size_t)s.fine.per_gap * column;
+	const float *const fields = e.fields + s.fields;
 
-	for (unsigned i = 0; i < 3; i++)
-		r.f[i] = first + i * plane;
+	r.pair = reinterpret_cast<const float2 *>(fields + 2 * first);
+	r.third = reinterpret_cast<const float *>(reinterpret_cast<const float2 *>(fields) + plane +
+						  first / 2);
 	for (int i = 0; i < (int)SLOPES; i++) {
-		const int k = j + s0 + i;
-		ok[i] = j < g.d && s0 + i < g.e && k >= 0 && k < g.e;
-		const size_t t = (size_t)((ok[i] ? s0 + i + g.climb : 0) + s.fine.rows - 1);
-		r.offset[i] = e.offset + s.offset + t * (size_t)s.fine.per_gap;
-		r.slope[i] = e.slope[s.slope + t];
+		const int slope = slope_near(g, s0 + i);
+		const int sample = max(max(0, -slope), min(j, min(g.d, g.e - slope) - 1));
+		r.row[i] = (unsigned)(g.v->o + sample);
+		r.slope[i] = e.slope[s.slope + (size_t)(slope + g.climb + s.fine.rows - 1)];
 	}
 }
 
@@ -212,6 +261,7 @@ __global__ void
 __launch_bounds__(THREADS) score_links(const dp_evidence e, const dp_chains c)
 {
 	__shared__ float tile[TILE][TILE + 1];
+	__shared__ offsets o;
 	const dp_segment s = c.seg[blockIdx.y];
 	const dp_strip &strip = e.strip[blockIdx.y];
 	const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
@@ -225,12 +275,15 @@ __launch_bounds__(THREADS) score_links(const dp_evidence e, const dp_chains c)
 		  s0 = 1 - g.d + (int)blockIdx.x / across * (int)TILE;
 	if (s0 >= g.e)
 		return;
+	const int per_gap = strip.fine.per_gap, *const first =
+						    e.offset + strip.offset +
+						    (ptrdiff_t)(g.climb + strip.fine.rows - 1) *
+							per_gap;
 	rows r;
-	bool ok[SLOPES];
 	float sum[SLOPES];
-	aim(r, ok, e, strip, g, (int)blockIdx.z, j0 + (int)lane, s0 + (int)(warp * SLOPES));
-	sum_columns<kind>(sum, r, ok, strip.fine.per_gap, strip.rule.polarity == 0);
-	charge(sum, r, strip.rule, s0 + (int)(warp * SLOPES) + g.climb, s.steepest);
+	aim(r, e, strip, g, (int)blockIdx.z, j0 + (int)lane, s0 + (int)(warp * SLOPES));
+	sum_columns<kind>(sum, o, r, first, g, s0, per_gap);
+	charge<kind>(sum, r, strip.rule, s0 + (int)(warp * SLOPES) + g.climb, s.steepest);
 	for (unsigned i = 0; i < SLOPES; i++)
 		tile[lane][warp * SLOPES + i] = sum[i];
 	__syncthreads();
@@ -252,15 +305,16 @@ blocks(size_t n, size_t each)
 int
 dp_scores(struct dp_job *j, const dp_evidence *e, size_t most_fields, size_t most_offsets)
 {
-	const unsigned n = (unsigned)j->nseg, fields = (unsigned)dp_fields(&e->o);
+	const bool three = dp_fields(&e->o) == 3;
+	const unsigned n = (unsigned)j->nseg;
 	const dim3 grid(blocks(j->on.maxd, TILE) * blocks(2 * j->on.maxd - 1, TILE), n,
 			(unsigned)j->maxn - 1);
 
-	GPU_LAUNCH(j->g, fill_fields, dim3(blocks(most_fields, THREADS), n, fields), THREADS, 0, *e,
-		   j->on);
+	GPU_LAUNCH(j->g, fill_fields, dim3(blocks(most_fields, THREADS), n), THREADS, 0, *e, j->on,
+		   three);
 	GPU_LAUNCH(j->g, fill_offsets, dim3(blocks(most_offsets, THREADS), n), THREADS, 0, *e,
 		   j->on);
-	if (fields == 3)
+	if (three)
 		GPU_LAUNCH(j->g, score_links<RIDGE>, grid, THREADS, 0, *e, j->on);
 	else if (e->o.polarity)
 		GPU_LAUNCH(j->g, score_links<SIGNED_EDGE>, grid, THREADS, 0, *e, j->on);

@@ -38,7 +38,7 @@ struct dp_evidence {
 	const struct walk *column;
 	float *base, *bench;
 	float *ref, *g0, *top; /* [segment] */
-	float *fields;
+	float *fields;	       /* of a segment: fields 0 and 1 in pairs, then field 2 */
 	const float *weights;
 	int *offset;
 	dp_slope *slope;
