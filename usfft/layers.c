@@ -260,9 +260,12 @@ void
 usfft_type1_many(struct usfft_plan *p, int sign, size_t count, const void *const *c,
 		 void *const *modes)
 {
-	if (p->layers)
+	/* Layers have no sums in double precision. */
+	const bool layers = p->layers && !crowd_anywhere(p);
+
+	if (layers)
 		run_layers(p, 1, sign, count, c, modes);
-	for (size_t i = 0; !p->layers && i < count; i++)
+	for (size_t i = 0; !layers && i < count; i++)
 		usfft_type1(p, sign, c[i], modes[i]);
 }
 

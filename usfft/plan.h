@@ -3,6 +3,7 @@
 #define WEIR_USFFT_PLAN_H
 
 #include "common/clock.h"
+#include "usfft/grid/crowd.h"
 #include "usfft/grid/grid.h"
 #include "usfft/grid/modes.h"
 #include "usfft/grid/spread.h"
@@ -38,6 +39,7 @@ struct usfft_plan {
 	size_t accs, acc_bytes;
 	uint32_t *heavy; /* owned: tiles with more than TILE_HEAVY points */
 	size_t nheavy;
+	struct crowds crowds;
 	struct points points;
 	struct layers *layers;		 /* owned; NULL: vectors are transformed one at a time */
 	struct usfft_seconds own, *took; /* took: the caller's, or own */

@@ -196,6 +196,7 @@ usfft_free(struct usfft_plan *p)
 	layers_free(p->layers);
 	grid_free(&p->grid);
 	sort_free(&p->points);
+	crowd_free(&p->crowds);
 	weir_give(p->acc, p->accs, p->acc_bytes);
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		weir_free(owned[i]);

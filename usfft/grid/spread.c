@@ -31,6 +31,15 @@ colour_of(size_t tile, size_t tiles, size_t step)
 	return tile < whole ? tile % step : (whole ? step : 0) + tile - whole;
 }
 
+size_t
+spread_acc_bytes(const struct usfft_plan *p, int lanes, size_t real)
+{
+	const int dim = p->o.dim, w = p->win[0].w;
+	const int cells = tile_rows(dim, w) * tile_stride(dim, (int)p->span, w, lanes);
+
+	return ((size_t)cells * 2 * real + 64 + 63) / 64 * 64;
+}
+
 int
 spread_make(struct usfft_plan *p)
 {
@@ -41,11 +50,7 @@ spread_make(struct usfft_plan *p)
 
 	p->nbands = ny * nz;
 	p->ncolours = cy * cz;
-	p->acc_bytes =
-	    (size_t)(tile_rows(dim, w) * tile_stride(dim, (int)p->span, w, p->ops->lanes)) * 2 *
-		p->real +
-	    64;
-	p->acc_bytes = (p->acc_bytes + 63) / 64 * 64;
+	p->acc_bytes = spread_acc_bytes(p, p->ops->lanes, p->real);
 	p->accs = p->span > (size_t)tile_span(dim) ? 1 : (size_t)p->o.threads;
 	p->acc = weir_take(p->accs, p->acc_bytes);
 	p->band = weir_alloc(p->nbands, sizeof *p->band);
@@ -66,11 +71,19 @@ spread_make(struct usfft_plan *p)
 	return 0;
 }
 
-/* Calls visit for each piece of the accumulator that is contiguous in the grid, wrapping around its edges. */
-typedef void visit_fn(const struct usfft_plan *p, void *acc, void *grid, size_t bytes);
+/*
+ * What visits an accumulator: visit() is called for each piece of it that is contiguous in the grid, wrapping around the
+ * grid's edges, and takes n reals of both.
+ */
+struct visitor {
+	void (*visit)(const struct usfft_plan *p, void *acc, void *grid, size_t n);
+	size_t cell; /* bytes of a cell of the accumulator */
+	int lanes;   /* of the loops that it is for */
+};
 
 static void
-visit_row(const struct usfft_plan *p, size_t row, size_t x, char *acc, size_t len, visit_fn *visit)
+visit_row(const struct usfft_plan *p, size_t row, size_t x, char *acc, size_t len,
+	  const struct visitor *v)
 {
 	const struct grid *g = &p->grid;
 
@@ -78,9 +91,8 @@ visit_row(const struct usfft_plan *p, size_t row, size_t x, char *acc, size_t le
 		size_t piece = g->rowlen - x % g->rowlen;
 		if (piece > len)
 			piece = len;
-		visit(p, acc, (char *)g->data + grid_cell(g, row, x) * 2 * p->real,
-		      piece * 2 * p->real);
-		acc += piece * 2 * p->real;
+		v->visit(p, acc, (char *)g->data + grid_cell(g, row, x) * 2 * p->real, 2 * piece);
+		acc += piece * v->cell;
 		len -= piece;
 		x += piece;
 		if (x == g->n[0])
@@ -95,37 +107,53 @@ first_cell(size_t tile, size_t span, size_t before, size_t n)
 }
 
 static void
-visit_tile(const struct usfft_plan *p, size_t tile, char *acc, visit_fn *visit)
+visit_tile(const struct usfft_plan *p, size_t tile, char *acc, const struct visitor *v)
 {
 	const int dim = p->o.dim, w = p->win[0].w;
 	const size_t span = (size_t)tile_span(dim), lead = (size_t)tile_lead(w);
-	const size_t len = (size_t)tile_stride(dim, (int)p->span, w, p->ops->lanes);
+	const size_t len = (size_t)tile_stride(dim, (int)p->span, w, v->lanes);
 	const size_t high = dim > 1 ? span + (size_t)w - 1 : 1, deep = dim > 2 ? high : 1;
 	const size_t *n = p->grid.n, tx = tile % p->tiles[0];
 	const size_t ty = tile / p->tiles[0] % p->tiles[1], tz = tile / p->tiles[0] / p->tiles[1];
-	const size_t x = first_cell(tx, p->span, lead + (size_t)tile_slack(w, p->ops->lanes), n[0]);
+	const size_t x = first_cell(tx, p->span, lead + (size_t)tile_slack(w, v->lanes), n[0]);
 	size_t z = dim > 2 ? first_cell(tz, span, lead, n[2]) : 0;
 
 	for (size_t k = 0; k < deep; k++, z = z + 1 < n[2] ? z + 1 : 0) {
 		size_t y = dim > 1 ? first_cell(ty, span, lead, n[1]) : 0;
 		for (size_t j = 0; j < high; j++, y = y + 1 < n[1] ? y + 1 : 0) {
-			visit_row(p, z * p->grid.plane + y, x, acc, len, visit);
-			acc += len * 2 * p->real;
+			visit_row(p, z * p->grid.plane + y, x, acc, len, v);
+			acc += len * v->cell;
 		}
 	}
 }
 
 static void
-add_piece(const struct usfft_plan *p, void *acc, void *grid, size_t bytes)
+add_piece(const struct usfft_plan *p, void *acc, void *grid, size_t n)
 {
-	p->ops->add(grid, acc, bytes / p->real);
+	p->ops->add(grid, acc, n);
 }
 
 static void
-load_piece(const struct usfft_plan *p, void *acc, void *grid, size_t bytes)
+add_crowded_piece(const struct usfft_plan *p, void *acc, void *grid, size_t n)
 {
+	const double *from = acc;
+	float *to = grid;
+
 	(void)p;
-	memcpy(acc, grid, bytes);
+	for (size_t i = 0; i < n; i++)
+		to[i] += (float)from[i];
+}
+
+static void
+load_piece(const struct usfft_plan *p, void *acc, void *grid, size_t n)
+{
+	memcpy(acc, grid, n * p->real);
+}
+
+static struct visitor
+loader(const struct usfft_plan *p)
+{
+	return (struct visitor){load_piece, 2 * p->real, p->ops->lanes};
 }
 
 /* Records from..to-1, which lie in one tile. */
@@ -141,13 +169,34 @@ some_points(const struct usfft_plan *p, int sign, size_t from, size_t to)
 				    .sign = sign};
 }
 
+/* Spreads records from..to-1, which lie in one tile, to accumulator i. */
 static void
-spread_piece(const struct usfft_plan *p, int sign, size_t from, size_t to, const void *c, char *acc)
+spread_part(const struct usfft_plan *p, int sign, bool crowded, size_t from, size_t to,
+	    const void *c, size_t i)
 {
 	const struct tile_points pt = some_points(p, sign, from, to);
+	const struct crowds *q = &p->crowds;
 
-	memset(acc, 0, p->acc_bytes);
-	p->ops->spread[p->o.dim - 1][p->win[0].w](&p->taps, acc, &pt, c);
+	if (crowded) {
+		memset(q->acc + i * q->acc_bytes, 0, q->acc_bytes);
+		crowd_spread(p, &pt, c, q->acc + i * q->acc_bytes);
+	} else {
+		memset(p->acc + i * p->acc_bytes, 0, p->acc_bytes);
+		p->ops->spread[p->o.dim - 1][p->win[0].w](&p->taps, p->acc + i * p->acc_bytes, &pt,
+							  c);
+	}
+}
+
+/* Adds accumulator i to the grid. */
+static void
+add_part(const struct usfft_plan *p, bool crowded, size_t tile, size_t i)
+{
+	const struct crowds *q = &p->crowds;
+	const struct visitor v = {crowded ? add_crowded_piece : add_piece,
+				  crowded ? 2 * sizeof(double) : 2 * p->real,
+				  crowded ? q->ops->lanes : p->ops->lanes};
+
+	visit_tile(p, tile, crowded ? q->acc + i * q->acc_bytes : p->acc + i * p->acc_bytes, &v);
 }
 
 /* The first tile of a band. The band is this tile and those that follow it, tiles_of_band() in all. */
@@ -164,7 +213,7 @@ tiles_of_band(const struct usfft_plan *p)
 }
 
 static void
-spread_band(const struct usfft_plan *p, int sign, struct band b, const void *c, char *acc)
+spread_band(const struct usfft_plan *p, int sign, struct band b, const void *c, size_t acc)
 {
 	const size_t first = first_tile(p, b);
 
@@ -172,28 +221,35 @@ spread_band(const struct usfft_plan *p, int sign, struct band b, const void *c, 
 		const size_t from = p->points.start[t], to = p->points.start[t + 1];
 		if (from == to || to - from > TILE_HEAVY)
 			continue;
-		spread_piece(p, sign, from, to, c, acc);
-		visit_tile(p, t, acc, add_piece);
+		const bool crowded = crowd_in(p, t);
+		spread_part(p, sign, crowded, from, to, c, acc);
+		add_part(p, crowded, t, acc);
 	}
 }
 
+/*
+ * Threads share the records of a heavy tile. If it is crowded, it has 64 parts at most, because parts are rounded when they
+ * are added.
+ */
 static void
 spread_heavy(const struct usfft_plan *p, int sign, size_t tile, const void *c)
 {
-	const size_t end = p->points.start[tile + 1], group = p->accs;
+	const size_t first = p->points.start[tile], end = p->points.start[tile + 1];
+	const bool crowded = crowd_in(p, tile);
+	const size_t most = crowded ? (end - first) / CROWD + 1 : 0, group = p->accs;
+	const size_t part = most > TILE_HEAVY ? most : TILE_HEAVY;
 
-	for (size_t at = p->points.start[tile]; at < end; at += group * TILE_HEAVY) {
-		const size_t left = (end - at + TILE_HEAVY - 1) / TILE_HEAVY;
-		const size_t pieces = left < group ? left : group;
+	for (size_t at = first; at < end; at += group * part) {
+		const size_t left = (end - at + part - 1) / part;
+		const size_t parts = left < group ? left : group;
 #pragma omp parallel for num_threads(p->o.threads) schedule(static, 1)
-		for (size_t i = 0; i < pieces; i++) {
-			const size_t from = at + i * TILE_HEAVY;
-			spread_piece(p, sign, from,
-				     from + TILE_HEAVY < end ? from + TILE_HEAVY : end, c,
-				     p->acc + i * p->acc_bytes);
+		for (size_t i = 0; i < parts; i++) {
+			const size_t from = at + i * part;
+			spread_part(p, sign, crowded, from, from + part < end ? from + part : end,
+				    c, i);
 		}
-		for (size_t i = 0; i < pieces; i++)
-			visit_tile(p, tile, p->acc + i * p->acc_bytes, add_piece);
+		for (size_t i = 0; i < parts; i++)
+			add_part(p, crowded, tile, i);
 	}
 }
 
@@ -226,7 +282,7 @@ spread_points(struct usfft_plan *p, int sign, const void *c)
 	clear_grid(p);
 #pragma omp parallel num_threads(threads)
 	{
-		char *acc = p->acc + (size_t)omp_get_thread_num() * p->acc_bytes;
+		const size_t acc = (size_t)omp_get_thread_num();
 		for (size_t q = 0; q < p->ncolours; q++) {
 			const struct band *band = p->band + p->colour[q];
 			const size_t n = p->colour[q + 1] - p->colour[q];
@@ -247,10 +303,11 @@ interp_tile(const struct usfft_plan *p, int sign, size_t tile, void *c, char *ac
 {
 	const size_t from = p->points.start[tile], to = p->points.start[tile + 1];
 	const struct tile_points pt = some_points(p, sign, from, to);
+	const struct visitor load = loader(p);
 
 	if (from == to || to - from > TILE_HEAVY)
 		return;
-	visit_tile(p, tile, acc, load_piece);
+	visit_tile(p, tile, acc, &load);
 	p->ops->interp[p->o.dim - 1][p->win[0].w](&p->taps, acc, &pt, c);
 }
 
@@ -258,8 +315,9 @@ static void
 interp_heavy(const struct usfft_plan *p, int sign, size_t tile, void *c)
 {
 	const size_t first = p->points.start[tile], end = p->points.start[tile + 1];
+	const struct visitor load = loader(p);
 
-	visit_tile(p, tile, p->acc, load_piece);
+	visit_tile(p, tile, p->acc, &load);
 #pragma omp parallel for num_threads(p->o.threads) schedule(dynamic, 1)
 	for (size_t from = first; from < end; from += TILE_HEAVY) {
 		const size_t to = from + TILE_HEAVY < end ? from + TILE_HEAVY : end;
@@ -275,15 +333,16 @@ interp_line(const struct usfft_plan *p, int sign, void *c)
 	const int threads = p->points.m < 2048 ? 1 : p->o.threads;
 	const int w = p->win[0].w, lanes = p->ops->lanes;
 	const size_t len = (size_t)tile_stride(1, (int)p->span, w, lanes);
-	const size_t n = p->grid.n[0], m = p->points.m, cell = 2 * p->real;
+	const size_t n = p->grid.n[0], m = p->points.m;
+	const struct visitor load = loader(p);
 	const size_t first = first_cell(0, n, (size_t)(tile_lead(w) + tile_slack(w, lanes)), n);
 
 #pragma omp parallel num_threads(threads)
 	{
 #pragma omp for schedule(static)
 		for (size_t x = 0; x < len; x += TILE_HEAVY)
-			visit_row(p, 0, (first + x) % n, p->acc + x * cell,
-				  len - x < TILE_HEAVY ? len - x : TILE_HEAVY, load_piece);
+			visit_row(p, 0, (first + x) % n, p->acc + x * load.cell,
+				  len - x < TILE_HEAVY ? len - x : TILE_HEAVY, &load);
 #pragma omp for schedule(static)
 		for (size_t j = 0; j < m; j += TILE_HEAVY) {
 			const size_t to = m - j < TILE_HEAVY ? m : j + TILE_HEAVY;

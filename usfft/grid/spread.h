@@ -2,6 +2,7 @@
 #ifndef WEIR_USFFT_SPREAD_H
 #define WEIR_USFFT_SPREAD_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { TILE_HEAVY = 8192 }; /* points of a tile that one thread takes at a time */
@@ -12,6 +13,9 @@ struct band {
 };
 
 struct usfft_plan;
+
+/* Bytes of an accumulator of reals of that size, for the loops with so many lanes. */
+size_t spread_acc_bytes(const struct usfft_plan *p, int lanes, size_t real);
 
 /* Makes the bands, their colours and the accumulators for the plan's tiles. Returns 0 or -ENOMEM. */
 int spread_make(struct usfft_plan *p);

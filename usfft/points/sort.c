@@ -176,7 +176,7 @@ usfft_expect(struct usfft_plan *p, size_t m, bool values)
 	q->key = weir_take(q->room, sizeof *q->key);
 	q->count = weir_calloc(shares_of(p) * p->ntiles * parts_of(p), sizeof *q->count);
 	find_place(p, m);
-	if (q->record && q->key && q->count && q->arrived)
+	if (q->record && q->key && q->count && q->arrived && !crowd_make(p, m))
 		return 0;
 	sort_free(q);
 	return -ENOMEM;
