@@ -15,7 +15,7 @@ enum { MOST = 4000 };
 
 /* A picture or volume, with what is chosen of it and where it belongs. */
 struct scene {
-	struct split_shape s;
+	struct order_shape s;
 	size_t n;
 	uint8_t chosen[MOST];
 	double v[MOST];
@@ -23,7 +23,7 @@ struct scene {
 };
 
 static bool
-touch(const struct split_shape *s, size_t a, size_t b)
+touch(const struct order_shape *s, size_t a, size_t b)
 {
 	const size_t w = s->w, wh = s->w * s->h;
 	const long dx = labs((long)(a % w) - (long)(b % w)),

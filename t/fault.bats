@@ -80,6 +80,7 @@ image rawaxes --flip=0
 image rawlabel
 image rawlabel --to=csv
 image rawlabel --split=3
+image rawlabel --markers=cell.pgm
 image rawdist -t 2
 image rawstack
 image rawstack --combine=median

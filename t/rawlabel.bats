@@ -160,3 +160,50 @@ nan'
 	rawlabel --split=5 --to=table a.pgm | rawtotext >t
 	[ "$(awk '{ n += $2 } END { print n }' t)" -eq 4800 ]
 }
+
+@test "markers spread from the highest samples down, and keep their numbers" {
+	pgm 7 2 9 1 7 3 4 9 2 0 0 7 3 4 9 0 5 >a.pgm
+	pgm 7 2 9 0 8 0 0 3 0 0 6 0 0 0 3 0 0 >m.pgm
+	same <(rawlabel --markers=m.pgm a.pgm | rawtotext) '8 8 8 3 3 3 0
+0 8 8 3 3 0 3'
+	same <(rawlabel --markers=m.pgm --to=csv a.pgm | cut -d, -f 1,2,9,10) 'label,size,sum,peak
+8,5,21,7
+3,6,33,9'
+	same <(rawlabel --markers=m.pgm --min-size=6 --to=csv a.pgm | cut -d, -f 1,2) 'label,size
+3,6'
+	same <(rawlabel --markers=m.pgm --above=3 a.pgm | rawtotext) '0 8 0 3 3 0 0
+0 8 0 3 3 0 0'
+	same <(rawlabel --markers=m.pgm --min-size=6 --to=table a.pgm | rawtotext | cut -d' ' -f1,2) '3 6'
+}
+
+@test "a plateau goes to the marker that reaches it first" {
+	pgm 7 1 9 5 5 5 5 5 5 5 >a.pgm
+	pgm 7 1 9 0 2 0 0 0 0 1 >m.pgm
+	same <(rawlabel --markers=m.pgm a.pgm | rawtotext) '2 2 2 2 1 1 1'
+	pgm 3 3 9 5 5 5 5 5 5 5 5 5 >b.pgm
+	pgm 3 3 9 1 0 0 0 0 0 0 2 0 >n.pgm
+	same <(rawlabel --markers=n.pgm b.pgm | rawtotext) '1 1 1
+1 1 2
+2 2 2'
+	# Each picture of a stack has markers of its own; a volume has not.
+	rawstack a.pgm a.pgm >s.nrrd
+	rawstack m.pgm <(pgm 7 1 9 0 0 0 4 0 0 0) >t.nrrd
+	same <(rawlabel --markers=t.nrrd s.nrrd | rawtotext) '2 2 2 2 1 1 1
+4 4 4 4 4 4 4'
+	same <(rawlabel -c 6 --markers=t.nrrd s.nrrd | rawtotext) '2 2 2 4 1 1 1
+2 2 4 4 4 1 1'
+}
+
+@test "markers that are no markers are refused" {
+	pgm 4 1 9 1 2 3 4 >a.pgm
+	pgm 4 2 9 1 2 3 4 1 2 3 4 >b.pgm
+	rawmath --type=float 'a / 2' <a.pgm >c.nrrd
+	fails 1 "--markers: the shapes differ" rawlabel --markers=b.pgm a.pgm
+	fails 1 "sample 0 is 0.5" rawlabel --markers=c.nrrd a.pgm
+	fails 1 "sample 1 is -1" rawlabel --markers=<(rawmath --type=short '1 - a' <a.pgm) a.pgm
+	fails 1 "--markers has no more items" rawlabel --markers=a.pgm -o o.nrrd a.pgm a.pgm
+	fails 1 "it has more items" rawlabel --markers=<(cat a.pgm a.pgm) -o o.nrrd a.pgm
+	fails 2 "only one of --split and --markers" rawlabel --split=1 --markers=a.pgm a.pgm
+	pgm 4 1 9 0 0 0 0 >z.pgm
+	same <(rawlabel --markers=z.pgm a.pgm | rawtotext) '0 0 0 0'
+}

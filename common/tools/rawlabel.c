@@ -12,12 +12,13 @@
 #include "common/real.h"
 #include "common/sample.h"
 #include "common/stats.h"
-#include "common/tile.h"
+#include "common/tools/beside.h"
 #include "common/tools/choose.h"
 #include "common/tools/label.h"
 #include "common/tools/measures.h"
 #include "common/tools/number.h"
 #include "common/tools/split.h"
+#include "common/tools/watershed.h"
 
 const char *const weir_prog = "rawlabel";
 
@@ -31,6 +32,7 @@ struct args {
 	size_t min_size;
 	double split;
 	bool has_split;
+	const char *markers;
 	const char *values;
 	int to;
 	char **path;
@@ -47,6 +49,8 @@ static const struct opt table[] = {
      0x1p52},
     {0, "split", OPT_REAL, AT(split), "H",
      "cut components between peaks that stand H above their saddle", .seen = AT(has_split)},
+    {0, "markers", OPT_STR, AT(markers), "FILE",
+     "numbers that spread over the components, from the highest samples down"},
     {0, "values", OPT_STR, AT(values), "FILE",
      "what is measured, of the same shape (the input itself)"},
     {0, "to", OPT_WORD, AT(to), "WHAT", "%s (labels)", .words = "labels|table|csv",
@@ -71,12 +75,21 @@ parse(int argc, char **argv)
 	args.connectivity = connectivities[args.connectivity];
 	if (args.has_split && !(args.split >= 0 && args.split < INFINITY))
 		die_usage("--split: %g is not 0 or more", args.split);
+	if (args.has_split && args.markers)
+		die_usage("only one of --split and --markers can be given");
 	if (args.values && args.to == LABELS)
 		die_usage("--values: goes with --to=csv and --to=table; labels have no values");
 	return args;
 }
 
 /* --- rows ----------------------------------------------------------------------------------------------------------- */
+
+/* What is read for an item. */
+struct sources {
+	struct raw_in *in;
+	const struct img *x;
+	struct beside values, markers;
+};
 
 /* Buffers for one row. */
 struct row {
@@ -102,63 +115,90 @@ free_row(struct row *r)
 	weir_free(r->values);
 }
 
-/* Reads the whole item, cuts it into parts, and gives these to l, together with the item of values if that is another one. */
+/* Reads the numbers of markers: whole, 0 or more. */
 static void
-read_parts(const struct args *args, struct raw_in *in, const struct img *x, struct raw_in *values,
-	   const struct img *y, struct label *l, struct stats *st)
+read_markers(const struct beside *m, uint32_t *part, struct row *r, size_t w, size_t rows)
 {
-	const struct split_shape s = {l->w, l->h, l->depth, l->connectivity};
+	for (size_t i = 0; i < rows * w; i += w) {
+		raw_read(m->in, r->from, w);
+		sample_load(r->values, r->from, m->x.type, w);
+		for (size_t k = 0; k < w; k++) {
+			if (!(r->values[k] >= 0 && r->values[k] <= INT32_MAX &&
+			      r->values[k] == rint(r->values[k])))
+				raw_die(m->in,
+					"--markers: sample %zu is %g, not a whole number "
+					"from 0 to 2147483647",
+					i + k, r->values[k]);
+			part[i + k] = (uint32_t)r->values[k];
+		}
+	}
+}
+
+/*
+ * Reads the whole item, cuts it into parts, and gives these to l, together with the item of values if that is another one.
+ * Returns the numbers of the parts, which the caller frees, or NULL for 1, 2 ..
+ */
+static uint32_t *
+read_parts(const struct args *args, struct sources *from, struct label *l, struct stats *st)
+{
+	const struct order_shape s = {l->w, l->h, l->depth, l->connectivity};
 	const size_t rows = l->h * l->depth, n = rows * l->w;
 	struct row r = {.from = weir_xalloc(l->w, 8),
 			.chosen = weir_xalloc(n, 1),
 			.values = weir_xalloc(n, sizeof(double))};
-	uint32_t *part = weir_xalloc_large(n, sizeof *part);
+	uint32_t *part = weir_xalloc_large(n, sizeof *part), *name = NULL;
 	struct row at = r;
 
+	if (from->markers.in)
+		read_markers(&from->markers, part, &r, l->w, rows);
 	for (size_t i = 0; i < rows; i++, at.chosen += l->w, at.values += l->w) {
-		raw_read(in, at.from, l->w);
-		choose(at.chosen, at.values, at.from, x->type, l->w,
+		raw_read(from->in, at.from, l->w);
+		choose(at.chosen, at.values, at.from, from->x->type, l->w,
 		       args->has_above ? args->above : NAN);
-		sample_load(at.values, at.from, x->type, l->w);
+		sample_load(at.values, at.from, from->x->type, l->w);
 	}
 	stats_charge(st, STATS_READ);
-	check(in, split(&s, r.values, r.chosen, args->split, part));
+	check(from->in, args->markers
+			    ? watershed(&s, r.values, r.chosen, args->min_size, part, &name)
+			    : split(&s, r.values, r.chosen, args->split, part));
 	stats_charge(st, STATS_COMPUTE);
 	for (size_t i = 0; i < rows; i++) {
 		double *v = r.values + i * l->w;
 
-		if (values) {
-			raw_read(values, r.from, l->w);
-			sample_load(v, r.from, y->type, l->w);
+		if (from->values.in) {
+			raw_read(from->values.in, r.from, l->w);
+			sample_load(v, r.from, from->values.x.type, l->w);
 		}
-		check(in, label_parts(l, part + i * l->w, args->to == LABELS ? NULL : v));
+		check(from->in, label_parts(l, part + i * l->w, args->to == LABELS ? NULL : v));
 	}
 	weir_free(part);
 	free_row(&r);
+	return name;
 }
 
 /* Reads the item a row at a time, together with the item of values if that is another one. */
 static void
-read_rows(const struct args *args, struct raw_in *in, const struct img *x, struct raw_in *values,
-	  const struct img *y, struct label *l, struct stats *st)
+read_rows(const struct args *args, struct sources *from, struct label *l, struct stats *st)
 {
 	struct row r = {.from = weir_xalloc(l->w, 8),
 			.chosen = weir_xalloc(l->w, 1),
 			.values = weir_xalloc(l->w, sizeof(double))};
 	const double above = args->has_above ? args->above : NAN;
 	const size_t rows = l->h * l->depth;
+	const struct beside *values = &from->values;
 	struct progress bar;
 
 	progress_start(&bar, args->common.quiet);
 	for (size_t i = 0; i < rows; i++) {
-		raw_read(in, r.from, l->w);
-		choose(r.chosen, r.values, r.from, x->type, l->w, above);
-		if (values)
-			raw_read(values, r.from, l->w);
+		raw_read(from->in, r.from, l->w);
+		choose(r.chosen, r.values, r.from, from->x->type, l->w, above);
+		if (values->in)
+			raw_read(values->in, r.from, l->w);
 		if (args->to != LABELS)
-			sample_load(r.values, r.from, (values ? y : x)->type, l->w);
+			sample_load(r.values, r.from, (values->in ? &values->x : from->x)->type,
+				    l->w);
 		stats_charge(st, STATS_READ);
-		check(in, label_row(l, r.chosen, args->to == LABELS ? NULL : r.values));
+		check(from->in, label_row(l, r.chosen, args->to == LABELS ? NULL : r.values));
 		stats_charge(st, STATS_COMPUTE);
 		progress_step(&bar, (double)i / (double)rows);
 	}
@@ -169,8 +209,8 @@ read_rows(const struct args *args, struct raw_in *in, const struct img *x, struc
 /* --- output ---------------------------------------------------------------------------------------------------------- */
 
 static void
-put_labels(const struct args *args, const struct img *x, struct label *l, size_t first,
-	   struct raw_out *out)
+put_labels(const struct args *args, const struct img *x, struct label *l, const uint32_t *name,
+	   size_t first, struct raw_out *out)
 {
 	int32_t *row = weir_xalloc(l->w + LABEL_PAD, sizeof *row);
 	struct img y;
@@ -185,13 +225,16 @@ put_labels(const struct args *args, const struct img *x, struct label *l, size_t
 	}
 	for (size_t i = 0; i < l->rows; i++) {
 		label_write(l, i, row);
+		for (size_t k = 0; name && k < l->w; k++)
+			row[k] = row[k] ? (int32_t)name[row[k] - 1] : 0;
 		raw_write(out, row, l->w);
 	}
 	weir_free(row);
 }
 
 static void
-put_csv(const struct img *x, const struct label *l, size_t dims, size_t first, struct raw_out *out)
+put_csv(const struct img *x, const struct label *l, const uint32_t *name, size_t dims, size_t first,
+	struct raw_out *out)
 {
 	char line[MEASURES * (NUMBER_ROOM + 1)];
 	double v[MEASURES];
@@ -202,7 +245,8 @@ put_csv(const struct img *x, const struct label *l, size_t dims, size_t first, s
 		raw_text(out, "\n", 1);
 	}
 	for (size_t i = 0; i < l->n; i++) {
-		const size_t n = measures_fill(v, x, label_region(l, i), i + 1, dims);
+		const size_t n =
+		    measures_fill(v, x, label_region(l, i), name ? name[i] : i + 1, dims);
 		size_t used = 0;
 
 		for (size_t k = 0; k < n; k++) {
@@ -215,7 +259,7 @@ put_csv(const struct img *x, const struct label *l, size_t dims, size_t first, s
 
 static void
 put_table(const struct args *args, const struct raw_in *in, const struct img *x,
-	  const struct label *l, size_t dims, struct raw_out *out)
+	  const struct label *l, const uint32_t *name, size_t dims, struct raw_out *out)
 {
 	double v[MEASURES] = {0};
 	const size_t sizes[2] = {dims > 2 ? 22 : 17, l->n};
@@ -229,7 +273,8 @@ put_table(const struct args *args, const struct raw_in *in, const struct img *x,
 	opt_add_history(&y, &args->common);
 	raw_head(out, &y);
 	for (size_t i = 0; i < l->n; i++)
-		raw_write(out, v, measures_fill(v, x, label_region(l, i), i + 1, dims));
+		raw_write(out, v,
+			  measures_fill(v, x, label_region(l, i), name ? name[i] : i + 1, dims));
 	img_free(&y);
 }
 
@@ -250,57 +295,51 @@ shape_of(const struct args *args, const struct raw_in *in, const struct img *x)
 	return p;
 }
 
-static void
-open_values(const struct raw_in *in, const struct img *x, struct raw_in *values, struct img *y)
-{
-	if (!values)
-		return;
-	if (!raw_next(values, y))
-		raw_die(in, "--values has no more items");
-	for (int i = 0; i < x->dim || i < y->dim; i++)
-		if (x->dim != y->dim || x->axis[i].n != y->axis[i].n)
-			raw_die(in, "--values: the shapes differ");
-	if (!tile_same(x, y))
-		raw_die(in, "--values: it is another part of a picture");
-}
-
 /* Components, and dimensions of the items before. */
 struct so_far {
 	size_t components, dims;
 };
 
 static void
-convert_item(const struct args *args, struct raw_in *in, const struct img *x, struct raw_in *values,
-	     struct raw_out *out, struct so_far *so_far, struct stats *st)
+convert_item(const struct args *args, struct sources *from, struct raw_out *out,
+	     struct so_far *so_far, struct stats *st)
 {
+	struct raw_in *in = from->in;
+	const struct img *x = from->x;
 	const struct img_picture p = shape_of(args, in, x);
 	const bool volume = args->connectivity != 4 && args->connectivity != 8;
 	const size_t dims = volume && x->dim - img_row_axis(x) > 2 ? 3 : 2;
-	struct img y = {0};
 
 	if (args->to == CSV && so_far->dims && so_far->dims != dims)
 		raw_die(in, "its table has other columns than that of the item before");
 	so_far->dims = dims;
 
-	open_values(in, x, values, &y);
+	beside_next(&from->values, in, x);
+	beside_next(&from->markers, in, x);
 	for (size_t k = 0; k < (volume ? 1 : p.n); k++) {
+		uint32_t *name = NULL;
 		struct label l;
 
 		check(in, label_open(&l, p.w, p.h, volume ? p.n : 1, args->connectivity));
-		(args->has_split ? read_parts : read_rows)(args, in, x, values, &y, &l, st);
+		if (args->has_split || args->markers)
+			name = read_parts(args, from, &l, st);
+		else
+			read_rows(args, from, &l, st);
 		check(in, label_close(&l, args->min_size));
 		stats_charge(st, STATS_COMPUTE);
 		so_far->components += l.n;
 		if (args->to == LABELS)
-			put_labels(args, x, &l, k, out);
+			put_labels(args, x, &l, name, k, out);
 		else if (args->to == CSV)
-			put_csv(x, &l, dims, k + st->items, out);
+			put_csv(x, &l, name, dims, k + st->items, out);
 		else
-			put_table(args, in, x, &l, dims, out);
+			put_table(args, in, x, &l, name, dims, out);
 		stats_charge(st, STATS_WRITE);
 		label_free(&l);
+		weir_free(name);
 	}
-	img_free(&y);
+	img_free(&from->values.x);
+	img_free(&from->markers.x);
 }
 
 int
@@ -309,24 +348,23 @@ main(int argc, char **argv)
 	const struct args args = parse(argc, argv);
 	struct raw_out *out = args.to == CSV ? raw_create_text(args.common.out)
 					     : raw_create(args.common.out, RAW_AS_RAW);
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes), *values = NULL;
-	char *list[] = {(char *)(uintptr_t)args.values};
+	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
 	struct so_far so_far = {0};
 	struct stats st;
 	struct img x;
+	struct sources from = {.in = in, .x = &x};
 
-	if (args.values)
-		values = raw_open(list, 1, args.common.max_bytes);
+	beside_open(&from.values, "--values", args.values, args.common.max_bytes);
+	beside_open(&from.markers, "--markers", args.markers, args.common.max_bytes);
 	stats_start(&st);
 	for (; raw_next(in, &x); st.items++) {
 		if (args.common.verbose)
 			raw_say(in, &x);
-		convert_item(&args, in, &x, values, out, &so_far, &st);
+		convert_item(&args, &from, out, &so_far, &st);
 		img_free(&x);
 	}
-	if (values && raw_next(values, &x))
-		die("%s: it has more items than %s", raw_name(values), raw_name(in));
-	raw_close(values);
+	beside_close(&from.values, in);
+	beside_close(&from.markers, in);
 	stats_add(&st, "components", "%zu", so_far.components);
 	stats_close(&st, in, out, &args.common);
 	return 0;

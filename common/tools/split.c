@@ -5,69 +5,10 @@
 #include "common/mem.h"
 #include "common/tools/split.h"
 
-enum { NEIGHBOURS = 26 };
-
 static const uint32_t QUEUED = UINT32_MAX;
 
-/* --- order -------------------------------------------------------------------------------------------------------------- */
-
-struct entry {
-	uint64_t key; /* ascends where values descend */
-	uint32_t at;
-};
-
-static uint64_t
-key_of(double v)
-{
-	uint64_t u;
-
-	v += 0; /* -0 becomes 0 */
-	memcpy(&u, &v, sizeof u);
-	return u >> 63 ? u : ~u & INT64_MAX;
-}
-
-/* Lists the chosen samples. Returns their number. */
-static size_t
-list(const double *v, const uint8_t *chosen, size_t n, struct entry *e)
-{
-	size_t k = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		e[k] = (struct entry){key_of(v[i]), (uint32_t)i};
-		k += chosen[i] != 0;
-	}
-	return k;
-}
-
-/* Sorts by key; entries of equal keys keep their order. Returns the array with the result: e or other. */
-static struct entry *
-sort(struct entry *e, struct entry *other, size_t n)
-{
-	for (int shift = 0; shift < 64; shift += 8) {
-		size_t start[257] = {0};
-		bool alike = false;
-
-		for (size_t i = 0; i < n; i++)
-			start[(e[i].key >> shift & 255) + 1]++;
-		for (int d = 0; d < 256; d++) {
-			alike |= start[d + 1] == n;
-			start[d + 1] += start[d];
-		}
-		if (alike)
-			continue;
-		for (size_t i = 0; i < n; i++)
-			other[start[e[i].key >> shift & 255]++] = e[i];
-		struct entry *t = e;
-		e = other;
-		other = t;
-	}
-	return e;
-}
-
-/* --- parts -------------------------------------------------------------------------------------------------------------- */
-
 struct flood {
-	const struct split_shape *s;
+	const struct order_shape *s;
 	const double *v;
 	double rise;
 	uint32_t *part;	 /* of each sample; 0: not taken yet, QUEUED: about to be */
@@ -77,31 +18,6 @@ struct flood {
 	uint32_t *queue; /* of equal samples */
 	size_t first, last;
 };
-
-/* Lists the neighbours of sample i, in the order of rows. Returns their number. */
-static size_t
-neighbours(const struct split_shape *s, size_t i, size_t near[NEIGHBOURS])
-{
-	const int c = s->connectivity;
-	const int most = c == 4 || c == 6    ? 1
-			 : c == 8 || c == 18 ? 2
-					     : 3; /* axes along which one differs */
-	const size_t x = i % s->w, y = i / s->w % s->h, z = i / s->w / s->h;
-	size_t n = 0;
-
-	for (int dz = c > 8 || c == 6 ? -1 : 0; dz <= (c > 8 || c == 6); dz++)
-		for (int dy = -1; dy <= 1; dy++)
-			for (int dx = -1; dx <= 1; dx++) {
-				const int axes = (dx != 0) + (dy != 0) + (dz != 0);
-				const size_t X = x + (size_t)dx, Y = y + (size_t)dy,
-					     Z = z + (size_t)dz;
-
-				/* Below 0 they are huge. */
-				if (axes && axes <= most && X < s->w && Y < s->h && Z < s->depth)
-					near[n++] = (Z * s->h + Y) * s->w + X;
-			}
-	return n;
-}
 
 static uint32_t
 find(uint32_t *up, uint32_t i)
@@ -132,8 +48,8 @@ meet(struct flood *f, uint32_t a, uint32_t b, double v)
 static void
 take(struct flood *f, size_t i)
 {
-	size_t near[NEIGHBOURS];
-	const size_t n = neighbours(f->s, i, near);
+	size_t near[ORDER_NEIGHBOURS];
+	const size_t n = order_neighbours(f->s, i, near);
 	size_t best = n;
 
 	for (size_t k = 0; k < n; k++)
@@ -155,8 +71,8 @@ take(struct flood *f, size_t i)
 static bool
 is_reached(const struct flood *f, size_t i)
 {
-	size_t near[NEIGHBOURS];
-	const size_t n = neighbours(f->s, i, near);
+	size_t near[ORDER_NEIGHBOURS];
+	const size_t n = order_neighbours(f->s, i, near);
 
 	for (size_t k = 0; k < n; k++)
 		if (f->part[near[k]] && f->part[near[k]] != QUEUED)
@@ -175,10 +91,10 @@ push(struct flood *f, size_t i)
 static void
 drain(struct flood *f, const uint8_t *chosen)
 {
-	size_t near[NEIGHBOURS];
+	size_t near[ORDER_NEIGHBOURS];
 
 	while (f->first < f->last) {
-		const size_t i = f->queue[f->first++], n = neighbours(f->s, i, near);
+		const size_t i = f->queue[f->first++], n = order_neighbours(f->s, i, near);
 
 		take(f, i);
 		for (size_t k = 0; k < n; k++)
@@ -190,7 +106,7 @@ drain(struct flood *f, const uint8_t *chosen)
 
 /* Takes samples of one value: plateaus that touch a part grow from there, and then the others begin parts. */
 static void
-take_level(struct flood *f, const struct entry *e, size_t n, const uint8_t *chosen)
+take_level(struct flood *f, const struct order_entry *e, size_t n, const uint8_t *chosen)
 {
 	if (n == 1) {
 		take(f, e->at);
@@ -226,11 +142,11 @@ number(struct flood *f, size_t n)
 }
 
 int
-split(const struct split_shape *s, const double *v, const uint8_t *chosen, double rise,
+split(const struct order_shape *s, const double *v, const uint8_t *chosen, double rise,
       uint32_t *part)
 {
 	const size_t n = s->w * s->h * s->depth;
-	struct entry *e = weir_alloc(n, sizeof *e), *other = weir_alloc(n, sizeof *other);
+	struct order_entry *e = weir_alloc(n, sizeof *e), *other = weir_alloc(n, sizeof *other);
 	struct flood f = {.s = s, .v = v, .rise = rise, .part = part};
 	int r = n < UINT32_MAX - 1 ? -ENOMEM : -EOVERFLOW;
 
@@ -238,8 +154,8 @@ split(const struct split_shape *s, const double *v, const uint8_t *chosen, doubl
 	f.queue = weir_alloc(n + 1, sizeof *f.queue);
 	f.peak = weir_alloc(n + 1, sizeof *f.peak);
 	if (r == -ENOMEM && e && other && f.up && f.queue && f.peak) {
-		const size_t m = list(v, chosen, n, e);
-		const struct entry *by = sort(e, other, m);
+		const size_t m = order_list(v, chosen, n, e);
+		const struct order_entry *by = order_sort(e, other, m);
 
 		memset(part, 0, n * sizeof *part);
 		for (size_t i = 0, to; i < m; i = to) {

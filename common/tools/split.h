@@ -13,16 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct split_shape {
-	size_t w, h, depth;
-	int connectivity; /* 4, 8; 6, 18, 26 */
-};
+#include "common/tools/order.h"
 
 /*
  * Sets part[i] to 0 where chosen[i] is 0, and else to the number of the part, from 1, in the order of first samples. No
  * chosen sample is NaN. Returns 0, -ENOMEM, or -EOVERFLOW at 2^32 - 2 samples.
  */
-int split(const struct split_shape *s, const double *v, const uint8_t *chosen, double rise,
+int split(const struct order_shape *s, const double *v, const uint8_t *chosen, double rise,
 	  uint32_t *part);
 
 #endif
