@@ -1,4 +1,4 @@
-"""Photographs in few colours: emst --palette and what else reduces colours, all without dithering.
+"""Photographs in few colours: emst --palette and what else reduces colours, without and with dithering.
 
 The directory that WEIR_PHOTOS names holds photographs as PPM or PNG files. The words of WEIR_COLOURS are the numbers of
 colours, otherwise 8, 16, 64 and 256. WEIR_RUNS is the number of runs of each method in turn, otherwise 3.
@@ -7,6 +7,7 @@ A figure of error is the mean over the photographs of the peak signal to noise r
 behind when this ratio is lower by more than .0005 dB. A figure of time is the mean over the photographs of the median of the
 runs, in ms. The programs are timed as whole runs, which read a file and write one: PPM for emst and pnmquant, PNG for
 pngquant. libimagequant and Pillow are called directly, from pixels in memory to indices and a table in memory.
+With dithering, pictures are compared after a blur by a Gaussian of one pixel, since the eye blurs too.
 """
 import ctypes, glob, io, os, subprocess, tempfile, time
 import numpy as np
@@ -72,24 +73,48 @@ def methods():
         found["libimagequant"] = (lambda p, k: liq(p.rgba, k), lambda r: r[0][r[1]])
     except OSError:
         print("left out: libimagequant is not installed")
-    for name, command, file in (
+    add_programs(found, (
         ("pngquant --nofs", lambda k: ["pngquant", "--nofs", str(k), "-"], "png"),
         ("pnmquant -nofs", lambda k: ["pnmquant", "-quiet", "-nofs", str(k)], "ppm"),
-    ):
-        try:
-            subprocess.run(command(2)[:1] + ["--version"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        except FileNotFoundError:
-            print("left out: %s is not installed" % name.split()[0])
-            continue
-        found[name] = (lambda p, k, c=command, f=file: run(c(k), getattr(p, f)), picture)
+    ))
     found["Pillow, k-means"] = (
         lambda p, k: p.image.quantize(k, method=Image.Quantize.MEDIANCUT, kmeans=1, dither=Image.Dither.NONE),
         lambda image: np.asarray(image.convert("RGB")))
     return found
 
 
+def add_programs(found, programs):
+    for name, command, file in programs:
+        try:
+            subprocess.run(command(2)[:1] + ["--version"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        except FileNotFoundError:
+            print("left out: %s is not installed" % name.split()[0])
+            continue
+        found[name] = (lambda p, k, c=command, f=file: run(c(k), getattr(p, f)), picture)
+
+
+def dithering_methods():
+    found = {}
+    add_programs(found, (
+        ("emst --palette --dither", lambda k: ["emst", "--palette=%d" % k, "--dither"], "ppm"),
+        ("pngquant", lambda k: ["pngquant", str(k), "-"], "png"),
+        ("pnmquant -fs", lambda k: ["pnmquant", "-quiet", "-fs", str(k)], "ppm"),
+    ))
+    return found
+
+
 def psnr(a, b):
     return 10 * np.log10(255**2 / max(np.mean((a.astype(float) - b) ** 2), 1e-9))
+
+
+def blurred(x):
+    """x after a Gaussian of one pixel; the border is repeated."""
+    weights = np.exp(-np.arange(-4, 5) ** 2 / 2)
+    x = np.pad(x.astype(float), ((4, 4), (4, 4), (0, 0)), "edge")
+    for axis in 0, 1:
+        n = x.shape[axis] - 8
+        x = sum(w * np.take(x, range(i, i + n), axis) for i, w in enumerate(weights / weights.sum()))
+    return x
 
 
 def main():
@@ -99,7 +124,8 @@ def main():
         return
     colours = [int(k) for k in os.environ.get("WEIR_COLOURS", "8 16 64 256").split()]
     runs = int(os.environ.get("WEIR_RUNS", "3"))
-    use = methods()
+    plain, dithering = methods(), dithering_methods()
+    use = {**plain, **dithering}
     error, cost = {}, {}
     with tempfile.TemporaryDirectory() as scratch:
         files = sorted(glob.glob(where + "/*.p[pn][mg]"))
@@ -112,16 +138,19 @@ def main():
                         result = reduce(photo, k)
                         times[name].append(time.perf_counter() - start)
                         if len(times[name]) == 1:
-                            error.setdefault((name, k), []).append(psnr(photo.rgb, see(result)))
+                            view = blurred if name in dithering else np.asarray
+                            error.setdefault((name, k), []).append(psnr(view(photo.rgb), view(see(result))))
                 for name in use:
                     cost.setdefault((name, k), []).append(1e3 * np.median(times[name]))
     print("%d photographs%19s" % (len(files), ""), *("%8d" % k for k in colours), " colours")
-    for name in use:
-        print("%-32s" % name, *("%8.2f" % np.mean(error[name, k]) for k in colours), " dB")
-    for name in list(use)[2:]:
-        lead = [np.array(error["emst --palette", k]) - error[name, k] for k in colours]
-        print("%-32s" % ("emst is behind " + name), *("%8d" % np.sum(x < -.0005) for x in lead), " photographs; least lead",
-              "%.3f dB" % min(x.min() for x in lead))
+    for group, unit in (plain, "dB"), (dithering, "dB after a blur"):
+        for name in group:
+            print("%-32s" % name, *("%8.2f" % np.mean(error[name, k]) for k in colours), "", unit)
+        ours = next(iter(group))
+        for name in (n for n in group if not n.startswith("emst")):
+            lead = [np.array(error[ours, k]) - error[name, k] for k in colours]
+            print("%-32s" % ("emst is behind " + name), *("%8d" % np.sum(x < -.0005) for x in lead),
+                  " photographs; least lead", "%.3f dB" % min(x.min() for x in lead))
     for name in use:
         print("%-32s" % name, *("%8.1f" % np.mean(cost[name, k]) for k in colours), " ms")
 
