@@ -7,10 +7,7 @@
 #include "common/par.h"
 #include "common/sample.h"
 #include "emst/lattice/few.h"
-#include "emst/sort.h"
 #include "emst/vertices.h"
-
-#define NONE 0xffffffffu
 
 /* --- samples to coordinates -------------------------------------------------------------------------------------- */
 
@@ -129,66 +126,6 @@ load(struct vertices *v, size_t n, struct extent e)
 	return 0;
 }
 
-/* --- distinct ones ------------------------------------------------------------------------------------------------ */
-
-static inline uint64_t
-hash(const void *x, size_t bytes)
-{
-	const char *p = x;
-	uint64_t h = 0x9e3779b97f4a7c15u;
-	uint32_t word;
-
-	for (size_t i = 0; i < bytes; i += sizeof word) {
-		memcpy(&word, p + i, sizeof word);
-		h = (h ^ word) * 0xff51afd7ed558ccdu;
-		h ^= h >> 29;
-	}
-	return h;
-}
-
-/* Moves the first of equal vectors to the front of x, in order. table is a hash table with open addressing. */
-static size_t
-gather(struct vertices *v, uint32_t *table, size_t mask)
-{
-	size_t bytes = v->set.k * (v->set.type == EMST_F32 ? sizeof(float) : sizeof(double)), n = 0;
-	char *x = v->x;
-
-	for (size_t i = 0; i < v->inputs; i++) {
-		const char *p = x + i * bytes;
-		size_t slot = hash(p, bytes) & mask;
-		while (table[slot] != NONE && memcmp(x + table[slot] * bytes, p, bytes))
-			slot = (slot + 1) & mask;
-		if (table[slot] == NONE) {
-			table[slot] = (uint32_t)n;
-			v->first[n] = (uint32_t)i;
-			memmove(x + n++ * bytes, p, bytes);
-		}
-		v->of[i] = table[slot];
-	}
-	return n;
-}
-
-int
-vertices_distinct(struct vertices *v)
-{
-	size_t room = 16;
-
-	while (room < 2 * v->inputs)
-		room *= 2;
-	uint32_t *table = weir_alloc_large(room, sizeof *table);
-	v->first = weir_alloc_large(v->inputs, sizeof *v->first);
-	v->of = weir_alloc_large(v->inputs, sizeof *v->of);
-	if (!table || !v->first || !v->of) {
-		weir_free(table);
-		return -ENOMEM;
-	}
-	memset(table, 0xff, room * sizeof *table);
-	v->set.n = gather(v, table, room - 1);
-	v->set.id = v->first;
-	weir_free(table);
-	return 0;
-}
-
 /* --- the two kinds ------------------------------------------------------------------------------------------------ */
 
 /* Makes the vertices of a small picture without a lattice. */
@@ -284,6 +221,27 @@ vertices_make(struct vertices *v, const void *data, enum img_type type, size_t i
 }
 
 int
+vertices_colours(struct vertices *v, const void *data, enum img_type type, size_t inputs,
+		 size_t planes, int threads)
+{
+	size_t at;
+
+	if (type == IMG_U8 && planes <= 3)
+		return vertices_make(v, data, type, inputs, planes, false, threads, &at);
+	*v = (struct vertices){.data = data,
+			       .type = type,
+			       .inputs = inputs,
+			       .planes = planes,
+			       .total = inputs,
+			       .scale = 1};
+	v->set = (struct emst_set){.type = EMST_F32, .k = (unsigned)planes};
+	int err = vertices_distinct(v);
+	if (err)
+		vertices_free(v);
+	return err;
+}
+
+int
 vertices_pixels(struct vertices *v, const void *data, enum img_type type, size_t inputs,
 		size_t planes, size_t *at)
 {
@@ -319,6 +277,12 @@ vertices_free(struct vertices *v)
 
 /* --- and back ----------------------------------------------------------------------------------------------------- */
 
+static inline double
+sample(const struct vertices *v, size_t i)
+{
+	return v->type == IMG_U16 ? ((const uint16_t *)v->data)[i] : ((const uint8_t *)v->data)[i];
+}
+
 void
 vertices_get(const struct vertices *v, size_t i, double *x)
 {
@@ -328,7 +292,7 @@ vertices_get(const struct vertices *v, size_t i, double *x)
 		if (v->code)
 			x[a] = v->code[i] >> 8 * (k - 1 - a) & 255;
 		else if (!v->x)
-			x[a] = ((const uint8_t *)v->data)[i * k + a];
+			x[a] = sample(v, (v->first ? v->first[i] : i) * k + a);
 		else if (v->set.type == EMST_F32)
 			x[a] = (double)((const float *)v->x)[i * k + a];
 		else

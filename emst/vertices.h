@@ -27,7 +27,7 @@ struct vertices {
 	/* Of 8-bit images of up to 3 planes: the lattice, empty for small images; the colours in ascending order [n]; owned. */
 	struct lattice lattice;
 	uint32_t *code;
-	/* Of all other input: the coordinates [n][k]; set.x points at them; owned. NULL: pixels whose coordinates are data. */
+	/* Of all other input: the coordinates [n][k]; set.x points at them; owned. NULL: vertices_get() reads data. */
 	void *x;
 
 	/* [n]: the first input that is this vertex; owned. NULL: vertex i is input i. */
@@ -48,6 +48,13 @@ enum { VERTICES_NOT_FINITE = 1 };
 int vertices_make(struct vertices *v, const void *data, enum img_type type, size_t inputs,
 		  size_t planes, bool points, int threads, size_t *at);
 
+/*
+ * Makes the vertices of 1..4 planes of 8 or 16 bits for a palette. emst_run() cannot take the set, because it may have no
+ * coordinates: vertices_get() reads the samples instead. 0 or -ENOMEM.
+ */
+int vertices_colours(struct vertices *v, const void *data, enum img_type type, size_t inputs,
+		     size_t planes, int threads);
+
 /* Makes every pixel a vertex, equal ones too, so emst_run() cannot take the set. Returns what vertices_make() returns. */
 int vertices_pixels(struct vertices *v, const void *data, enum img_type type, size_t inputs,
 		    size_t planes, size_t *at);
@@ -64,7 +71,7 @@ int vertices_lattice(struct vertices *v);
 
 void vertices_free(struct vertices *v);
 
-/* Makes equal points one vertex. Call it when emst_run() has returned -EEXIST. 0 or -ENOMEM. */
+/* Makes equal points, or equal colours without coordinates, one vertex. Call it when emst_run() has returned -EEXIST. 0 or -ENOMEM. */
 int vertices_distinct(struct vertices *v);
 
 /* Computes weight. 0 or -ENOMEM. */

@@ -193,6 +193,14 @@ read_rows(struct rows *r, struct raw_in *in, const struct img *x, struct shape s
 	weir_free(raw);
 }
 
+/* Whether the pixels of a picture become a palette at once. */
+static bool
+makes_palette(const struct args *args, enum img_type type, struct shape s)
+{
+	return args->has_palette && !args->together && !s.points && s.planes <= 4 &&
+	       (type == IMG_U8 || type == IMG_U16);
+}
+
 void
 take_item(struct vertices *v, struct rows *rows, struct raw_in *in, struct img *x, struct shape s,
 	  const struct args *args, int threads)
@@ -205,7 +213,9 @@ take_item(struct vertices *v, struct rows *rows, struct raw_in *in, struct img *
 		err = rows_vertices(rows, v, threads, &at);
 	} else {
 		raw_load(in, x);
-		err = args->neighbours
+		err = makes_palette(args, x->type, s)
+			  ? vertices_colours(v, x->data, x->type, s.inputs, s.planes, threads)
+		      : args->neighbours
 			  ? vertices_pixels(v, x->data, x->type, s.inputs, s.planes, &at)
 			  : vertices_make(v, x->data, x->type, s.inputs, s.planes, s.points,
 					  threads, &at);

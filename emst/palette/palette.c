@@ -12,7 +12,6 @@ struct gamut {
 	uint64_t *weight; /* [vertices]; owned */
 	int32_t *x;	  /* [vertices][4]; owned */
 	bool *opaque;	  /* [vertices]; owned */
-	uint32_t *at;	  /* [vertices]: the colour of each vertex; owned */
 };
 
 /* Finds the least and the largest sample. */
@@ -81,7 +80,6 @@ list_seen(struct gamut *g, const struct vertices *v)
 		const double alpha = x[v->planes - 1];
 		if (alpha == 0 && p->has_clear) {
 			g->weight[p->clear] += v->weight[i];
-			g->at[i] = (uint32_t)p->clear;
 			continue;
 		}
 		if (alpha == 0) {
@@ -93,32 +91,43 @@ list_seen(struct gamut *g, const struct vertices *v)
 		g->opaque[at] = alpha >= v->opaque;
 		if (g->opaque[at])
 			p->opaque = g->opaque;
-		g->at[i] = (uint32_t)at;
 		p->n++;
 	}
 	p->weight = g->weight;
+}
+
+/* Moves the labels of the colours, which stand in front, to their vertices. */
+static void
+spread_labels(const struct palette_colours *p, const struct vertices *v, uint32_t *label)
+{
+	size_t at = p->n;
+	double x[4];
+
+	if (!p->has_clear)
+		return;
+	/* The first clear vertex has the number of its colour, and so have all before it. */
+	for (size_t i = v->set.n; --i > p->clear;) {
+		vertices_get(v, i, x);
+		label[i] = x[v->planes - 1] == 0 ? label[p->clear] : label[--at];
+	}
 }
 
 static int
 make_seen(struct gamut *g, const struct vertices *v, size_t k, int threads, uint32_t *label)
 {
 	const size_t n = v->set.n;
+	int err = -ENOMEM;
 
 	g->weight = weir_alloc_large(n, sizeof *g->weight);
 	g->opaque = weir_alloc_large(n, sizeof *g->opaque);
-	g->at = weir_alloc_large(n, sizeof *g->at);
-	uint32_t *of = weir_alloc_large(n, sizeof *of);
-	int err = -ENOMEM;
-	if (g->weight && g->opaque && g->at && of) {
+	if (g->weight && g->opaque) {
 		list_seen(g, v);
-		err = palette_rgba(&g->p, k, threads, of);
-		for (size_t i = 0; !err && i < n; i++)
-			label[i] = of[g->at[i]];
+		err = palette_rgba(&g->p, k, threads, label);
+		if (!err)
+			spread_labels(&g->p, v, label);
 	}
-	weir_free(of);
 	weir_free(g->weight);
 	weir_free(g->opaque);
-	weir_free(g->at);
 	return err;
 }
 
