@@ -162,12 +162,24 @@ fake_kit() {
 	grep -q '^threads: exit 0 in ' <<<"$output"
 	same <(tail -n 1 <<<"$output") '1 steps failed: check-emst'
 	grep -A 1 -x -e '----- check-emst failed:' <<<"$output" | grep -q -x 'FAILED: wrong'
-	grep -q -x 'FAILED: wrong' log/check-emst
-	grep -A 1 '^===== check-emst: exit 3' log/all | grep -q -x 'FAILED: wrong'
-	run ! grep -q bench log/all
+	grep -A 1 -x '===== check-emst' log | grep -q -x 'FAILED: wrong'
+	run ! grep -q bench log
 	run ! kit/run log check-emst
 	[ "$(grep -c ^check <<<"$output")" -eq 1 ]
 	KIT_SECONDS=0 kit/run log check | grep -q '^no time was left for: check-cudacpu check-morphrec '
+}
+
+@test "a run of the kit that is cut off leaves what was said, and no process" {
+	fake_kit '[[ $name$* != check-gpugpu/wconv ]] || { echo begun; exec timeout 60 sleep 50; }
+		[[ $name != gpu-rate ]] || echo "some GPU: copies within its memory move 1000 GB/s"
+		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
+	kit/run log check >out 3>&- &
+	until grep -qs '^begun$' log; do :; done
+	grep -q '^check-morphrec: exit 0 in ' out
+	kill $!
+	wait $! || true
+	for _ in $(seq 1000); do pgrep -f '^timeout 60 sleep 50$' >/dev/null || break; done
+	run ! pgrep -f '^timeout 60 sleep 50$'
 }
 
 @test "the bench of the GPU goes on after a line that fails, and says so" {
