@@ -43,7 +43,7 @@ fill_windows(const dp_chains c, size_t n)
 
 /* --- where segments meet ------------------------------------------------------------------------------------------- */
 
-/* x -= its largest, so that sums over long chains keep their digits; that. A thread keeps to its own x. */
+/* Subtracts the largest x from all and returns it: sums over long chains then keep their digits. A thread keeps to its own x. */
 __device__ float
 rebase(float *x, int n)
 {

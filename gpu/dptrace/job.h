@@ -55,8 +55,7 @@ struct dp_table {
 	size_t at;
 };
 
-/* What kernels read and write. Pointers are to device memory. maxd is the stride of arrays by
- * sample. */
+/* What kernels read and write. Pointers are to device memory. maxd is the stride of arrays by sample. */
 struct dp_chains {
 	const dp_line *line;
 	const dp_segment *seg;

@@ -19,7 +19,7 @@ struct passage {
 	double best;
 };
 
-/* Room on both sides for what goes to and fro; n: the most of each. */
+/* What goes to the device and comes back, by line, on the host and there. */
 struct lists {
 	unsigned *ids, *of; /* segments at work, and the passages they belong to */
 	dp_start *from;

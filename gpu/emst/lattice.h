@@ -33,10 +33,10 @@ struct grid {
 	unsigned rows, n;
 	unsigned *tree;	  /* [n]: the colour that names the tree of a colour */
 	unsigned *parent; /* [n], by tree: the tree it hooks to */
-	u64 *best;	  /* [n], by tree: its first edge, or ~0: emst_edge_of() */
+	u64 *best;	  /* [n], by tree: its first edge, or ~0: edge_of() of lattice.cu */
 	unsigned *lo;	  /* [n], by tree */
 	code_edge *edges; /* [n] */
-	unsigned *count;  /* edges; then the largest tree, as weight << 32 | tree */
+	unsigned *count;  /* edges found so far */
 	unsigned shell;	  /* the d2 of the edges that are searched; 0: any */
 };
 

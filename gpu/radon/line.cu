@@ -165,7 +165,7 @@ interp_traces(const radon_job w)
 
 /* --- sums ---------------------------------------------------------------------------------------------------------- */
 
-/* To y, in double, or NULL: to m. */
+/* The sums go to y, in double; where y is NULL, to m. */
 __global__ void
 sum_traces(const radon_job w, pair<double> *y)
 {

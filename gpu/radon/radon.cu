@@ -59,7 +59,7 @@ mute_rows(const radon_job w, float *time, size_t rows)
 	}
 }
 
-/* Samples lead.. of rows of nfft, or what is left of x where they are taken off; a dead trace stays. */
+/* Takes nt samples of each row of nfft, from `lead` on. x, where it is not NULL: x less these samples; its dead traces stay. */
 __global__ void
 take_rows(const radon_job w, const float *time, const float *x, float *out, size_t rows)
 {
@@ -73,7 +73,7 @@ take_rows(const radon_job w, const float *time, const float *x, float *out, size
 	}
 }
 
-/* m by the weight of its curve. */
+/* Multiplies m by the weights of its curves. */
 __global__ void
 weigh_modes(const radon_job w)
 {

@@ -136,7 +136,7 @@ find_heavy(const work<T> k)
 
 /* --- points -------------------------------------------------------------------------------------------------------- */
 
-/* n reals at host, to slot; NULL when there are none. */
+/* Sends n reals to the memory of a slot; *device is NULL when there are none. */
 template <class R>
 int
 send(struct gpu *g, int slot, const R *host, size_t n, R **device)
@@ -214,7 +214,7 @@ send_points(struct gpu *g, const struct usfft_points *pt, int dim, const T *c, g
 	return send(g, HOLD_VALUES, c, pt->m ? (pt->m - 1) * in->cstride + 2 : 0, &in->c);
 }
 
-/* What of m and tiles fits into a launch of a thread each. */
+/* The blocks of a launch with a thread for each of n. */
 unsigned
 blocks_of(unsigned n)
 {

@@ -83,7 +83,7 @@ hold_modes(struct gpu *g, const work<T> &k, cplx<T> **at)
 	return err;
 }
 
-/* The values of type 1 when they come now. */
+/* Sends the values of type 1 that were not sent with the points. */
 template <class T>
 int
 send_values(struct gpu *g, const work<T> &k, const void *c, void **at)
