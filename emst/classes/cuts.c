@@ -4,7 +4,6 @@
 
 #include "common/mem.h"
 #include "emst/classes/classes.h"
-#include "emst/sort.h"
 
 void
 cut_size(const struct dendrogram *d, uint64_t min_weight, uint8_t *cut)
@@ -27,22 +26,49 @@ cut_length(const struct emst_tree *t, double longest, uint8_t *cut)
 		cut[e] = t->length[e] > longest;
 }
 
+/* Returns the largest number that at least `rank` of the keys of cut edges reach; 0 when fewer edges are cut. */
+static uint64_t
+find_rank(const uint64_t *key, const uint8_t *cut, size_t n, size_t rank)
+{
+	enum { DIGIT = 12, BITS = 48 };
+	const uint64_t mask = (1 << DIGIT) - 1;
+	uint64_t found = 0; /* the digits that are known, from the highest on */
+
+	for (int shift = BITS - DIGIT; shift >= 0; shift -= DIGIT) {
+		size_t count[1 << DIGIT] = {0};
+		uint64_t digit = mask;
+
+		for (size_t e = 0; e < n; e++)
+			if (key[e] >> shift >> DIGIT == found)
+				count[key[e] >> shift & mask] += cut[e];
+		for (; digit && count[digit] < rank; digit--)
+			rank -= count[digit];
+		found = found << DIGIT | digit;
+	}
+	return found;
+}
+
 int
 cut_at_most(const struct dendrogram *d, size_t classes, uint8_t *cut)
 {
-	struct sorted *e = dendrogram_by_lighter(d);
-	size_t kept = 0, i = d->n - 1;
+	const size_t n = d->n - 1;
+	uint64_t *key = weir_alloc(n + 1, sizeof *key);
+	size_t kept = 0;
 
-	if (!e)
+	if (!key)
 		return -ENOMEM;
-	for (; i && (kept + 1 < classes || (kept && i < d->n - 1 && e[i - 1].key == e[i].key)); i--)
-		kept += cut[e[i - 1].a];
-	for (; i; i--)
-		cut[e[i - 1].a] = 0;
-	for (size_t j = 0; kept >= classes; j++) {
-		kept -= cut[j];
-		cut[j] = 0;
+	for (size_t e = 0; e < n; e++)
+		key[e] = dendrogram_lighter(d, e);
+	const uint64_t least = find_rank(key, cut, n, classes - 1);
+
+	for (size_t e = 0; e < n; e++) {
+		cut[e] = cut[e] && classes > 1 && key[e] >= least;
+		kept += cut[e];
 	}
-	weir_free(e);
+	for (size_t e = 0; kept >= classes; e++) {
+		kept -= cut[e];
+		cut[e] = 0;
+	}
+	weir_free(key);
 	return 0;
 }
