@@ -75,6 +75,11 @@ there_and_back() {
 		    assert p.photometric == q.photometric and p.extrasamples == q.extrasamples, (colour, extra, q.photometric, q.extrasamples)
 		    assert (p.asarray() == q.asarray()).all()
 	END
+	# Without ExtraSamples, tag 338 (52 01), nobody knows what the fourth plane is.
+	item uchar '4 2 1' 'kinds: RGBA-color domain domain' -- 1 2 3 4 5 6 7 8 | rawtotiff >a.tif
+	LC_ALL=C sed 's/\x52\x01\x03\x00\x01/\x52\xe1\x03\x00\x01/' a.tif >b.tif
+	tifftoraw a.tif | rawtotiff | tifftoraw | grep -a extrasamples && return 1
+	tifftoraw b.tif | rawtotiff | tifftoraw | grep -ax 'tiff.extrasamples:=0'
 }
 
 @test "several gray planes are no colours, and three planes without a word are" {

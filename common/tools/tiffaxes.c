@@ -87,7 +87,12 @@ note_planes(TIFF *t, const struct tiffpage *p, struct img *x)
 	    (p->photometric == PHOTOMETRIC_MINISBLACK || p->photometric == PHOTOMETRIC_RGB ||
 	     p->photometric == PHOTOMETRIC_SEPARATED || p->photometric == PHOTOMETRIC_CIELAB))
 		img_set_key(x, "tiff.photometric", "%u", p->photometric);
-	if (!TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &n, &extra) || n > 16)
+	if (!TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &n, &extra) || !n) {
+		if (rgba) /* a fourth plane that the page says nothing of is not alpha */
+			img_set_key(x, "tiff.extrasamples", "%d", EXTRASAMPLE_UNSPECIFIED);
+		return;
+	}
+	if (n > 16)
 		return;
 	for (uint16_t i = 0; i < n; i++) {
 		used += (size_t)sprintf(list + used, "%s%u", i ? "," : "", extra[i] % 10u);
