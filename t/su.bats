@@ -391,3 +391,17 @@ longer() {
 	rawtosegy a >i.sgy
 	fails 2 'give one of them' rawtosegy --headers i.sgy --format=ibm a
 }
+
+@test "su: programs name sutoraw for a file of SU, and segytoraw for one of SEG-Y" {
+	line
+	rawtosegy a >i.sgy
+	rawtosu --endian=little a >little.su
+	head -c 256 line.su >one.su
+	for f in line.su little.su one.su; do
+		fails 1 "$f: this is SU; convert it with sutoraw" rawinfo $f
+	done
+	fails 1 'i.sgy: this is SEG-Y; convert it with segytoraw' radon -q 0:1:3 -X 3 i.sgy
+	fails 1 'i.sgy: this is SEG-Y; convert it with segytoraw' sutoraw i.sgy
+	head -c 250 line.su >cut.su
+	fails 1 'unknown format' rawinfo cut.su
+}

@@ -4,11 +4,12 @@
 
 #include <stddef.h>
 
-enum { FOREIGN_MAGIC = 8 }; /* this many of the first bytes tell all formats */
+/* So many of the first bytes tell all formats; for SU, which has no magic, it takes the longest trace and a header. */
+enum { FOREIGN_MAGIC = 8, FOREIGN_MOST = 240 + 4 * 65535 + 240 };
 
 /*
  * Returns what the file is whose first n bytes these are, for "this is ...": "TIFF; convert it with tifftoraw". Returns NULL
- * when the format is unknown, or when the calling program itself converts it.
+ * when the format is unknown, or when the calling program itself reads it.
  */
 const char *foreign_what(const void *first, size_t n);
 

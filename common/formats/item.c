@@ -192,9 +192,12 @@ static _Noreturn void
 die_unknown(struct raw_in *in, const unsigned char *magic, size_t n)
 {
 	char hex[3 * ITEM_MAGIC + 1] = "";
+	unsigned char *first = weir_xalloc(FOREIGN_MOST, 1);
+	const char *what = foreign_what(first, fread(first, 1, FOREIGN_MOST, in->f));
 
-	if (foreign_what(magic, n))
-		raw_die(in, "this is %s", foreign_what(magic, n));
+	weir_free(first);
+	if (what)
+		raw_die(in, "this is %s", what);
 	for (size_t i = 0; i < n; i++)
 		sprintf(hex + 3 * i, " %02x", magic[i]);
 	raw_die(in, "unknown format: the first bytes are%s%s", hex, advice(in, magic, n));
