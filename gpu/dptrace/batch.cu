@@ -79,8 +79,9 @@ pass_bytes(const struct segment_shape *s, const struct dptrace_options *o, dp_st
 	batch_aim(&x, pass_rows(s, &x.g, pass));
 	const pass_size z = batch_pass_size(&x);
 
-	return sizeof(float) * (z.fields + z.offsets + 4 * z.slopes + 4 * z.slopes +
-				links * (margins ? 3 : 2) + (margins ? n * d : 0) + 3 * ends) +
+	return sizeof(float) *
+		   (z.fields + z.offsets + 4 * z.slopes + 4 * z.slopes + links * (margins ? 3 : 2) +
+		    7 * n * d + (margins ? n * d : 0) + 3 * ends) +
 	       n * 256;
 }
 

@@ -111,12 +111,13 @@ __launch_bounds__(THREADS) pass_out(const dp_chains c, const unsigned *ids, dp_s
 {
 	const size_t id = ids[blockIdx.x];
 	const dp_segment s = c.seg[id];
-	const float *F = c.F + c.guide[s.guide + (size_t)s.n - 2].link;
+	const float *F = c.F + c.guide[s.guide + (size_t)s.n - 2].back;
 	const pair_of_guides p = last_guides(c, s);
+	const int row = (int)dp_row(p.d);
 	float most = NEVER;
 
 	for (int j = (int)threadIdx.x; j < p.d * p.e; j += (int)THREADS) {
-		const float sum = F[j % p.e * p.d + j / p.e];
+		const float sum = F[j % p.e * row + j / p.e];
 		c.exit[id * c.maxlinks + (size_t)j] = sum;
 		most = sum > most ? sum : most;
 	}

@@ -79,7 +79,7 @@ best_before(const dp_chains &c, const dp_segment &s, int g, int j, int t)
 	const dp_guide *v = c.guide + s.guide + g, *u = v - 1;
 	const int *lo = c.window + v->before + s.rows - 1, *hi = lo + (2 * s.rows - 1);
 	const int climb = v->o - u->o;
-	const float *F = c.F + u->link + (size_t)j * (size_t)u->d;
+	const float *F = c.F + u->back + (size_t)j * dp_row(u->d);
 	const double y2 = t * s.dv;
 	choice best = {2 * NEVER, -INFINITY, 0, 0};
 

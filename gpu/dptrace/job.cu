@@ -85,10 +85,11 @@ fill_guides(struct dp_job *j, const struct course *c, struct bound phi, dp_guide
 	dp_table before = {}, after = {};
 
 	for (int g = 0; g < c->n; g++) {
-		v[g] = {c->d[g], c->o[g], j->links, 0, 0, g + 1 < c->n ? c->h[g] : 0};
+		v[g] = {c->d[g], c->o[g], j->links, j->backs, 0, 0, g + 1 < c->n ? c->h[g] : 0};
 		if (g + 1 == c->n)
 			break;
 		j->links += (size_t)c->d[g] * (size_t)c->d[g + 1];
+		j->backs += dp_row(c->d[g]) * (size_t)c->d[g + 1];
 		if (g == 0)
 			continue;
 		const double h1 = c->h[g - 1], h2 = c->h[g];
@@ -163,7 +164,7 @@ take_sums(struct dp_job *j, struct arena *a)
 	const size_t ends = j->nseg * c->maxlinks;
 
 	c->S = dp_take<float>(a, j->links);
-	c->F = dp_take<float>(a, j->links);
+	c->F = dp_take<float>(a, j->backs);
 	c->H = j->margins ? dp_take<float>(a, j->links) : NULL;
 	c->through = j->margins ? dp_take<float>(a, j->nguide * c->maxd) : NULL;
 	c->window = dp_take<int>(a, j->windows);

@@ -4,7 +4,8 @@
  *
  *	line	| segment 0, 1, ..  | of line 1 ..			a block of a launch = a segment, or a line
  *	guide	| g0 g1 g2 .. | ..  |					a guide also stands for the gap from it to the next
- *	S, F, H	| gap 0 [d0][d1] | gap 1 ..				from guide.link on
+ *	S, H	| gap 0 [d0][d1] | gap 1 ..				from guide.link on
+ *	F	| gap 0 [d1][dp_row(d0)] | gap 1 ..			from guide.back on
  *
  *	S[j][k]  the score of the link from sample j to sample k of the next guide
  *	F[k][j]  the best sum from the start whose last link is j -> k; stored by k, so that links to the same k are neighbours
@@ -28,7 +29,7 @@ enum { HOLD_IMAGE, HOLD_BASE, HOLD_TABLES, HOLD_PASS, HOLD_SUMS, HOLD_STRIP, HOL
 
 struct dp_guide {
 	int d, o;	      /* samples; the row of the first sample */
-	size_t link;	      /* the first entry of its gap */
+	size_t link, back;    /* the first entry of its gap in S and H, and in F */
 	size_t before, after; /* its windows: lo by slope t + rows - 1, then hi */
 	double h;	      /* distance to the next guide */
 };
@@ -46,6 +47,13 @@ struct dp_line {
 	int n, apart;
 	struct bound phi;
 };
+
+/* The stride of F's rows of d samples: 8 samples, which a block writes at a time, are a sector of 32 bytes. */
+__host__ __device__ __forceinline__ size_t
+dp_row(int d)
+{
+	return ((size_t)d + 7) / 8 * 8;
+}
 
 /* One pair of windows: admissible slopes over h1 by the slope over h2 after it. */
 struct dp_table {
@@ -76,7 +84,7 @@ struct dp_job {
 	struct gpu *g;
 	enum dptrace_method method;
 	bool margins;
-	size_t nline, nseg, nguide, ntable, links, windows;
+	size_t nline, nseg, nguide, ntable, links, backs, windows;
 	int maxn;
 	dp_line *line;
 	dp_segment *seg;

@@ -12,6 +12,8 @@
  *
  * Maxima and one sum per link: the floats are the CPU's whatever the order.
  *
+ * F's rows begin at multiples of 32 bytes, so a block writes whole sectors of them.
+ *
  * Bound, a gap of d x d links: 12 d^2 bytes (F read, S read, F written), log2(d) d^2 maxima; cubic d^3 comparisons.
  */
 #include "gpu/dptrace/job.h"
@@ -23,11 +25,11 @@ constexpr unsigned THREADS = 256, LANES_MOST = 8, CUBIC = 128, WARP = 32;
 
 /* One gap to be computed from its neighbour, about the guide between them: lanes are that guide's samples. */
 struct sweep {
-	const float *in; /* [d][din] */
+	const float *in; /* [d][din], rows in_lane apart */
 	const float *score;
 	float *out;
 	int d, din, dout;
-	size_t score_lane, score_y, out_lane,
+	size_t in_lane, score_lane, score_y, out_lane,
 	    out_y;		       /* steps from lane to lane, from link to link */
 	const int *lo, *hi;	       /* by slope of the gap computed */
 	int climb_in, climb_out, sign; /* 1 forward, -1 backward */
@@ -39,16 +41,17 @@ forward_sweep(sweep &w, const dp_chains &c, const dp_segment &s, int g)
 	if (g < 1 || g > s.n - 2)
 		return false;
 	const dp_guide *v = c.guide + s.guide + g;
-	w.in = c.F + v[-1].link;
+	w.in = c.F + v[-1].back;
 	w.score = c.S + v->link;
-	w.out = c.F + v->link;
+	w.out = c.F + v->back;
 	w.d = v->d;
 	w.din = v[-1].d;
 	w.dout = v[1].d;
+	w.in_lane = dp_row(w.din);
 	w.score_lane = (size_t)w.dout;
 	w.score_y = 1;
 	w.out_lane = 1;
-	w.out_y = (size_t)w.d;
+	w.out_y = dp_row(w.d);
 	w.lo = c.window + v->before + s.rows - 1;
 	w.hi = w.lo + (2 * s.rows - 1);
 	w.climb_in = v->o - v[-1].o;
@@ -72,6 +75,7 @@ backward_sweep(sweep &w, const dp_chains &c, const dp_segment &s, int step)
 	w.d = v->d;
 	w.din = v[1].d;
 	w.dout = v[-1].d;
+	w.in_lane = (size_t)w.din;
 	w.score_lane = w.out_lane = 1;
 	w.score_y = w.out_y = (size_t)w.d;
 	w.lo = c.window + v->after + s.rows - 1;
@@ -156,7 +160,7 @@ __launch_bounds__(THREADS)
 	if (!(backward ? backward_sweep(w, c, s, at) : forward_sweep(w, c, s, at)) || x0 >= w.d)
 		return;
 	for (int i = (int)first; i < w.din && x < w.d; i += (int)group)
-		best[lane * ld + (unsigned)i] = w.in[(size_t)x * (size_t)w.din + (size_t)i];
+		best[lane * ld + (unsigned)i] = w.in[(size_t)x * w.in_lane + (size_t)i];
 	const unsigned levels = find_levels(w, lanes, x0);
 	for (int level = 0; __syncthreads_or((int)(levels >> level)); level++) {
 		const int wide = 1 << level;
@@ -195,7 +199,7 @@ __launch_bounds__(CUBIC) cubic(const dp_chains c, const unsigned *ids, int g)
 	if (!forward_sweep(w, c, s, g) || blockIdx.x >= (unsigned)w.d * (unsigned)w.dout)
 		return;
 	const int x = (int)blockIdx.x % w.d, y = (int)blockIdx.x / w.d;
-	const float *in = w.in + (size_t)x * (size_t)w.din;
+	const float *in = w.in + (size_t)x * w.in_lane;
 	window(w, x, y, &l, &h);
 	for (int i = (int)threadIdx.x; i < w.din; i += CUBIC)
 		if (l <= i && i <= h && in[i] > best)
@@ -221,7 +225,8 @@ enter(const dp_chains c, const unsigned *ids)
 	const unsigned d = (unsigned)v->d, e = (unsigned)v[1].d;
 
 	if (k < d * e)
-		c.F[v->link + k % e * d + k / e] = c.S[v->link + k] + c.entry[id * c.maxlinks + k];
+		c.F[v->back + k % e * dp_row(v->d) + k / e] =
+		    c.S[v->link + k] + c.entry[id * c.maxlinks + k];
 }
 
 /* The last gap. thread = link. */
@@ -249,7 +254,7 @@ find_through(const dp_chains c, const unsigned *ids)
 	const size_t e = (size_t)v[1].d, row = v->link + j * e;
 	for (size_t k = threadIdx.x % WARP; k < e; k += WARP) {
 		const float sum =
-		    c.F[v->link + k * (size_t)v->d + j] + (c.H[row + k] - c.S[row + k]);
+		    c.F[v->back + k * dp_row(v->d) + j] + (c.H[row + k] - c.S[row + k]);
 		best = sum > best ? sum : best;
 	}
 	best = warp_largest(best);
