@@ -67,15 +67,11 @@ find_result(const struct job *j, size_t n[3], ptrdiff_t first[3])
 }
 
 void
-job_size(const struct job *j, size_t *w, size_t *rows)
+volume_size(const struct job *j, size_t *w, size_t *rows)
 {
 	ptrdiff_t first[3];
 	size_t n[3];
 
-	*w = j->q.w;
-	*rows = j->q.h;
-	if (!j->q.kd)
-		return;
 	find_result(j, n, first);
 	*w = n[0];
 	*rows = n[1] * n[2];
