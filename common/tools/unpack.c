@@ -103,13 +103,13 @@ unpack_palette(void *to, const unsigned char *from, size_t n, unsigned bits,
 	uint16_t h;
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t v = from[i];
+		uint32_t v;
 
 		if (bits == 16) {
 			memcpy(&h, from + 2 * i, 2);
 			v = h;
-		} else if (bits != 8) {
-			v = bits_at(from, i, bits);
+		} else {
+			v = bits == 8 ? from[i] : bits_at(from, i, bits);
 		}
 		for (size_t k = 0; k < 3; k++)
 			if (p->shift >= 0)
