@@ -42,6 +42,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	const size_t sizes[2] = {4, 3};
 	char card[CARD + 1];
+	char gone[SECTION_NAMES];
 	struct img x;
 
 	img_init(&x, IMG_F32, 2, sizes);
@@ -59,7 +60,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	x.axis[0].min = 2;
 	x.axis[1].min = 3;
 	x.axis[1].spacing = -1;
-	wcs_follow(&x);
+	wcs_follow(&x, gone);
 	wcs_permute(&x, (const int[]){1, 0}, 2);
 	wcs_slice(&x, 1);
 	wcs_of_axes(&x);
