@@ -200,7 +200,7 @@ struct dptrace_plan {
 	int nslot;	   /* segments of a line held at once */
 	const float *gray; /* the mean of the planes */
 	float *own_gray;   /* gray, where the plan owns it */
-	double (**way)[2]; /* [segments]: the points of the ways, NULL: none */
+	double (**way)[2]; /* [segments]: the points of the ways that are followed; NULL: none */
 	size_t bytes;	   /* working memory of all threads */
 	size_t bad;	   /* the line that err is about; nline: none in particular */
 };

@@ -210,21 +210,48 @@ static double (*bent_way(const struct dptrace_plan *p, const struct segment_shap
 	return points;
 }
 
+static bool
+may_have_way(const struct segment_shape *s)
+{
+	return s->cost && s->n > 2;
+}
+
+/* The threads that may seek ways at once: fewer where memory is short. 0 with a sentence in err: not even one. */
+static int
+threads_for_ways(const struct dptrace_plan *p, char err[DPTRACE_ERR])
+{
+	size_t most = 1, n = p->o.max_bytes;
+
+	for (size_t k = 0; k < p->first[p->nline]; k++) {
+		const size_t bytes =
+		    may_have_way(&p->shape[k]) ? way_bytes(&p->image, &p->shape[k]) : 0;
+		most = bytes > most ? bytes : most;
+	}
+	if (n && n < most)
+		dptrace_fail(
+		    err, "%zu bytes of a way's cells exceed the limit of %zu; see --max-bytes, -w",
+		    most, n);
+	return !n || n / most > (size_t)p->o.threads ? p->o.threads : (int)(n / most);
+}
+
 /* Fills way[k] and p->way[k] for the segments whose ways are bent. p->way is NULL for the others. */
 static int
-find_ways(struct dptrace_plan *p, struct curve *way)
+find_ways(struct dptrace_plan *p, struct curve *way, char err[DPTRACE_ERR])
 {
 	const size_t n = p->first[p->nline];
+	const int threads = threads_for_ways(p, err);
 	int failed = 0;
 
-#pragma omp parallel for num_threads(p->o.threads) schedule(dynamic, 1) reduction(|| : failed)
+	if (threads == 0)
+		return -1;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(|| : failed)
 	for (size_t k = 0; k < n; k++) {
-		int err = 0;
-		if (p->shape[k].cost && p->shape[k].n > 2)
-			p->way[k] = bent_way(p, &p->shape[k], &way[k], &err);
-		failed = failed || err;
+		int e = 0;
+		if (may_have_way(&p->shape[k]))
+			p->way[k] = bent_way(p, &p->shape[k], &way[k], &e);
+		failed = failed || e;
 	}
-	return failed ? -ENOMEM : 0;
+	return failed ? dptrace_fail(err, "no memory for the ways of %zu segments", n) : 0;
 }
 
 /* Adds two tries of segment k: a line of one segment along ab, and the same along its way. */
@@ -262,8 +289,12 @@ try_ways(struct dptrace_plan *p, const struct curve *way, size_t tries, char err
 	for (size_t k = 0; !r && k < p->first[p->nline]; k++) {
 		if (!p->way[k])
 			continue;
-		if (q.trace[t + 1].score > CHEAPER * q.trace[t].score)
+		if (q.trace[t + 1].score > CHEAPER * q.trace[t].score) {
 			dptrace_shape_way(&p->shape[k], &way[k], &p->o);
+		} else {
+			weir_free(p->way[k]);
+			p->way[k] = NULL;
+		}
 		t += 2;
 	}
 	free_tries(&q, line);
@@ -281,8 +312,10 @@ settle_ways(struct dptrace_plan *p, char err[DPTRACE_ERR])
 		return 0;
 	p->way = weir_calloc(n, sizeof *p->way);
 	struct curve *way = weir_alloc(n, sizeof *way);
-	if (!p->way || !way || find_ways(p, way))
+	if (!p->way || !way)
 		r = dptrace_fail(err, "no memory for the ways of %zu segments", n);
+	else
+		r = find_ways(p, way, err);
 	for (size_t k = 0; !r && k < n; k++)
 		tries += p->way[k] ? 2 : 0;
 	if (!r && tries)

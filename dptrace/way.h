@@ -38,6 +38,9 @@ struct way_grid {
 int way_costs(struct way_grid *g, const struct dptrace_image *image, const float *gray,
 	      const struct dptrace_options *o, const struct segment_shape *s);
 
+/* The bytes that the way of segment s needs while it is sought: way_costs() takes them, way_search() fewer. 0: no way. */
+size_t way_bytes(const struct dptrace_image *image, const struct segment_shape *s);
+
 /*
  * Finds the cheapest way from one cell to another. cell[] has room for w h cells; it receives their numbers y w + x in order.
  * *sum receives what the way costs. Returns the number of cells, or 0 when there is no memory. Costs are 1 to WAY_MOST - 1.

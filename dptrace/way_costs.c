@@ -132,12 +132,21 @@ WEIR_CLONES(price_row,
 	}
 }
 
+/* The floats that take_cells() takes. */
+static size_t
+floats_of(const struct cells *c)
+{
+	const size_t tall = (size_t)(c->h + 2 * c->r), w = (size_t)c->w;
+
+	return tall * ((size_t)c->wide + 3 * w) + 3 * w * (size_t)c->h + 2 * w;
+}
+
 static bool
 take_cells(struct cells *c)
 {
 	const size_t tall = (size_t)(c->h + 2 * c->r), wide = (size_t)c->wide, w = (size_t)c->w,
 		     n = w * (size_t)c->h;
-	float *p = weir_alloc(tall * (wide + 3 * w) + 3 * n + 2 * w, sizeof *p);
+	float *p = weir_alloc(floats_of(c), sizeof *p);
 
 	c->sample = p;
 	if (!p)
@@ -183,6 +192,29 @@ lay_grid(struct way_grid *g, const struct dptrace_image *im, const struct segmen
 	g->y0 = top + (g->step - 1) / 2.;
 }
 
+/* Sizes the cells of a grid and their derivatives. *sigma receives the scale in cells. */
+static struct cells
+size_cells(const struct way_grid *g, const struct segment_shape *s, double *sigma)
+{
+	/* The mean over a cell has blurred the picture by (step^2 - 1) / 12. */
+	*sigma = sqrt(s->sigma * s->sigma - (g->step * g->step - 1) / 12.) / g->step;
+	const int r = (int)ceil(3 * *sigma);
+
+	return (struct cells){.w = g->w, .h = g->h, .r = r, .wide = g->w + 2 * r};
+}
+
+size_t
+way_bytes(const struct dptrace_image *im, const struct segment_shape *s)
+{
+	struct way_grid g;
+	double sigma;
+
+	lay_grid(&g, im, s);
+	const struct cells c = size_cells(&g, s, &sigma);
+	const size_t n = (size_t)c.w * (size_t)c.h;
+	return n > WAY_CELLS ? 0 : floats_of(&c) * sizeof(float) + n;
+}
+
 int
 way_costs(struct way_grid *g, const struct dptrace_image *im, const float *gray,
 	  const struct dptrace_options *o, const struct segment_shape *s)
@@ -190,9 +222,8 @@ way_costs(struct way_grid *g, const struct dptrace_image *im, const float *gray,
 	const bool ridge = o->score == DPTRACE_RIDGE, colour = !ridge && im->c > 1 && !o->polarity;
 
 	lay_grid(g, im, s);
-	/* The mean over a cell has blurred the picture by (step^2 - 1) / 12. */
-	const double sigma = sqrt(s->sigma * s->sigma - (g->step * g->step - 1) / 12.) / g->step;
-	struct cells c = {.w = g->w, .h = g->h, .r = (int)ceil(3 * sigma)};
+	double sigma;
+	struct cells c = size_cells(g, s, &sigma);
 	const size_t n = (size_t)c.w * (size_t)c.h;
 	const double above = s->level - s->floor, size = ridge ? s->sigma * s->sigma : s->sigma;
 	const ptrdiff_t x0 = (ptrdiff_t)(g->x0 - (g->step - 1) / 2.),
@@ -202,7 +233,6 @@ way_costs(struct way_grid *g, const struct dptrace_image *im, const float *gray,
 
 	if (!(above > 0) || n > WAY_CELLS)
 		return 1;
-	c.wide = c.w + 2 * c.r;
 	if (!take_cells(&c))
 		return -ENOMEM;
 	if (!(g->cost = weir_alloc(n, 1))) {

@@ -504,6 +504,11 @@ fading() {
 @test "memory beyond the limit is refused with the number" {
 	fails 1 'bytes of link sums exceed the limit of 1048576' dptrace $ends -n 20 -d 513 --max-bytes=1M road.pgm
 	dptrace $ends -n 20 -d 513 -w 30 --max-bytes=200M road.pgm | near 1
+	# A steep strip is narrow, but its way needs the whole box.
+	awk 'BEGIN { print "P2 480 480 99"; for (i = 0; i < 480 * 480; i++) print (i % 481 < 3 ? 90 : 20) + i * 7 % 5 }' >steep.pgm
+	fails 1 "bytes of a way's cells exceed the limit of 6291456" \
+		dptrace -t 1 -s 1 -w 10 --passes=1 -p 10,10 -p 470,470 --max-bytes=6M steep.pgm
+	dptrace -t 1 -s 1 -w 10 --passes=1 -p 10,10 -p 470,470 --max-bytes=8M steep.pgm >out
 }
 
 @test "options that exclude each other are refused" {
