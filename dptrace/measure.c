@@ -8,8 +8,9 @@
 
 enum { SCALES = 6 };
 #define STEP	1.4142 /* from a scale to the next */
-#define PER	.65    /* what a response at the next scale counts, against one at this scale */
-#define SPACING 14     /* times the scale: a segment must be that long */
+#define PER	.75    /* what a response at the next scale counts, against one at this scale */
+#define NOISE	2. /* responses of noise alone that are subtracted: they are larger at fine scales */
+#define SPACING 14 /* times the scale: a segment must be that long */
 
 /* How well the points of a line lie on lines of that scale: the smallest of their responses, of the better polarity. */
 static double
@@ -32,7 +33,8 @@ response_at(const struct dptrace_line *l, const struct dptrace_image *im, const 
  */
 static double
 scale_of(const struct segment_shape *s, size_t n, const struct dptrace_line *l,
-	 const struct dptrace_image *im, const float *gray, const struct dptrace_options *o)
+	 const struct noise *noise, const struct dptrace_image *im, const float *gray,
+	 const struct dptrace_options *o)
 {
 	double sigma = s->fine.sigma, best = 0, length = INFINITY, scale = sigma, weight = 1;
 
@@ -41,7 +43,8 @@ scale_of(const struct segment_shape *s, size_t n, const struct dptrace_line *l,
 	for (size_t i = 0; i < n; i++)
 		length = smaller(length, s[i].length);
 	for (int k = 0; k < SCALES && scale * SPACING <= length; k++) {
-		const double r = weight * response_at(l, im, gray, o, scale);
+		const double r = weight * (response_at(l, im, gray, o, scale) -
+					   NOISE * level_of_noise(noise, scale));
 		if (r > best)
 			sigma = scale;
 		best = larger(r, best);
@@ -97,14 +100,15 @@ void
 measure_levels(struct segment_shape *s, size_t n, const struct dptrace_line *l,
 	       const struct dptrace_image *im, const float *gray, const struct dptrace_options *o)
 {
-	const double fine = s->fine.sigma, own = scale_of(s, n, l, im, gray, o);
 	struct noise noise = {0, 0};
 
-	find_levels(s, n, l, im, gray, o, fine);
-	for (size_t i = 0; i < n; i++) {
-		s[i].fine = s[i].own;
+	for (size_t i = 0; i < n; i++)
 		level_add_noise(&noise, im, gray, l->xy[i], l->xy[(i + 1) % l->n], s[i].halfwidth);
-	}
+	const double fine = s->fine.sigma, own = scale_of(s, n, l, &noise, im, gray, o);
+
+	find_levels(s, n, l, im, gray, o, fine);
+	for (size_t i = 0; i < n; i++)
+		s[i].fine = s[i].own;
 	if (own > fine)
 		find_levels(s, n, l, im, gray, o, own);
 	for (size_t i = 0; i < n; i++) {
