@@ -1,10 +1,11 @@
 """dptrace on real lines, beside scikit-image's route_through_array and OpenCV's intelligent scissors.
 
-The directory that WEIR_LINES names has one of two layouts:
+The directory that WEIR_LINES names has one of three layouts:
 
-	images/ and 1st_manual/		pictures and hand-made masks of their lines, two files of one picture beginning
-					with the same digits, as DRIVE has them (Staal et al. 2004); the green plane is
-					taken
+	images/ and 1st_manual/		pictures and hand-made masks of their lines, as DRIVE has them (Staal et al. 2004);
+					the green plane is taken. A mask's name begins with the digits of its picture's
+					name, or, where that begins with none, with that name without its suffix
+	images/ and truth/		the same for any pictures, in gray or in colour
 	images/test/ and groundTruth/test/	those of BSDS500 (Arbelaez et al. 2011): the boundaries that the annotator
 					of median detail drew are edges, and the pictures are in colour
 
@@ -50,16 +51,24 @@ class Pictures:
         self.dark = not self.edges and np.mean([contrast(*e) for e in zip(self.pictures, self.masks)]) < 0
 
 
+def mask_of(picture, masks):
+    """The mask of a picture, by their names; None: it has none."""
+    key = (re.match(r"\d+", picture) or re.match(r".*(?=\.)", picture)).group()
+    return next((m for m in masks if m.startswith(key) and not m[len(key)].isdigit()), None)
+
+
 def masked(directory):
     from PIL import Image
-    masks = {re.match(r"\d*", f).group(): f for f in os.listdir(directory + "/1st_manual")}
+    colour = os.path.isdir(directory + "/truth")
+    truth = directory + ("/truth/" if colour else "/1st_manual/")
+    masks = sorted(os.listdir(truth))
     for f in sorted(os.listdir(directory + "/images")):
-        mask = masks.get(re.match(r"\d*", f).group())
+        mask = mask_of(f, masks)
         if not mask:
             continue
         picture = np.array(Image.open(directory + "/images/" + f))
-        yield (picture if picture.ndim == 2 else np.ascontiguousarray(picture[:, :, 1]),
-               np.array(Image.open(directory + "/1st_manual/" + mask).convert("L")) > 127)
+        yield (picture if colour or picture.ndim == 2 else np.ascontiguousarray(picture[:, :, 1]),
+               np.array(Image.open(truth + mask).convert("L")) > 127)
 
 
 def drawn(directory):
@@ -190,7 +199,8 @@ class Route:
         from skimage.filters import sato
         if self.data.edges:
             return gaussian_gradient_magnitude(picture.mean(2), 1)
-        return sato(picture.astype(float), sigmas=[1.5, 2, 3], black_ridges=self.data.dark)
+        gray = picture if picture.ndim == 2 else picture.mean(2)
+        return sato(gray.astype(float), sigmas=[1.5, 2, 3], black_ridges=self.data.dark)
 
     def trace(self, picture, pairs):
         from skimage.graph import route_through_array
