@@ -1,5 +1,5 @@
 /* Plans: options become shapes, and polarities and ways are settled. */
-#include <math.h>
+#include <string.h>
 
 #include "common/mem.h"
 #include "dptrace/pass.h"
@@ -25,29 +25,56 @@ make_gray(struct dptrace_plan *p, char err[DPTRACE_ERR])
 	return 0;
 }
 
-/* Measures and shapes all lines. */
+/* Measures and shapes line i. Returns 0, or -1 with a sentence in err. */
+static int
+shape_line(const struct dptrace_plan *p, size_t i, char err[DPTRACE_ERR])
+{
+	struct segment_shape *s = p->shape + p->first[i];
+
+	if (dptrace_measure(s, &p->line[i], &p->image, p->gray, &p->o, err))
+		return -1;
+	return dptrace_shape(s, &p->line[i], &p->image, &p->o, err);
+}
+
+/* Measures and shapes all lines. The error is that of the first bad one: no line before a bad one is left out. */
 static int
 shape_lines(struct dptrace_plan *p, char err[DPTRACE_ERR])
 {
-	size_t segments = 0;
+	size_t bad = p->nline;
 
-	for (size_t i = 0; i < p->nline; i++)
-		segments += p->line[i].n;
-	p->first = weir_alloc(p->nline + 1, sizeof *p->first);
-	p->shape = weir_alloc(segments, sizeof *p->shape);
-	p->trace = weir_calloc(p->nline, sizeof *p->trace);
-	if (!p->first || !p->shape || !p->trace)
-		return dptrace_fail(err, "no memory for %zu points", segments);
-	p->first[0] = 0;
+#pragma omp parallel for num_threads(p->o.threads) schedule(dynamic, 1) if (p->nline > 1)
 	for (size_t i = 0; i < p->nline; i++) {
-		p->bad = i;
-		if (dptrace_measure(p->shape + p->first[i], &p->line[i], &p->image, p->gray, &p->o,
-				    err) ||
-		    settle_line(p, i, p->o.polarity, err))
-			return -1;
-		p->first[i + 1] = p->first[i] + dptrace_segments(&p->line[i]);
+		char why[DPTRACE_ERR];
+		size_t least;
+#pragma omp atomic read
+		least = bad;
+		if (i > least || !shape_line(p, i, why))
+			continue;
+#pragma omp critical(bad)
+		if (i < bad) {
+#pragma omp atomic write
+			bad = i;
+			memcpy(err, why, sizeof why);
+		}
 	}
-	return 0;
+	p->bad = bad;
+	return bad < p->nline ? -1 : 0;
+}
+
+/* Makes room for the segments of all lines, and shapes them. */
+static int
+take_lines(struct dptrace_plan *p, char err[DPTRACE_ERR])
+{
+	p->first = weir_alloc(p->nline + 1, sizeof *p->first);
+	p->trace = weir_calloc(p->nline, sizeof *p->trace);
+	if (!p->first || !p->trace)
+		return dptrace_fail(err, "no memory for %zu lines", p->nline);
+	p->first[0] = 0;
+	for (size_t i = 0; i < p->nline; i++)
+		p->first[i + 1] = p->first[i] + dptrace_segments(&p->line[i]);
+	if (!(p->shape = weir_alloc(p->first[p->nline], sizeof *p->shape)))
+		return dptrace_fail(err, "no memory for %zu segments", p->first[p->nline]);
+	return shape_lines(p, err);
 }
 
 void
@@ -74,7 +101,7 @@ dptrace_plan(struct dptrace_plan *p, const struct dptrace_image *image,
 {
 	*p = (struct dptrace_plan){
 	    .image = *image, .o = *o, .line = line, .nline = nline, .bad = nline};
-	if (make_gray(p, err) || shape_lines(p, err) || settle_polarity(p, err) ||
+	if (make_gray(p, err) || take_lines(p, err) || settle_polarity(p, err) ||
 	    settle_ways(p, err) || room_take(p, err)) {
 		size_t bad = p->bad;
 		dptrace_free(p);

@@ -127,11 +127,11 @@ struct dptrace_line {
 	bool closed;
 };
 
-/* Segments of a line: a closed line has as many as points, an open one has one less. */
+/* Segments of a line: a closed line has as many as points, an open one has one less. Without points there are none. */
 static inline size_t
 dptrace_segments(const struct dptrace_line *l)
 {
-	return l->closed ? l->n : l->n - 1;
+	return l->closed || l->n == 0 ? l->n : l->n - 1;
 }
 
 struct dptrace_vertex {

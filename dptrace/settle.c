@@ -9,20 +9,6 @@
 #include "dptrace/settle.h"
 #include "dptrace/way.h"
 
-/* Shapes the measured line i, with that polarity; 0: the points vote. */
-int
-settle_line(struct dptrace_plan *p, size_t i, int polarity, char err[DPTRACE_ERR])
-{
-	struct dptrace_options o = p->o;
-
-	o.polarity = polarity;
-	p->bad = i;
-	if (dptrace_shape(p->shape + p->first[i], &p->line[i], &p->image, &o, err))
-		return -1;
-	p->bad = p->nline;
-	return 0;
-}
-
 /* --- polarity ----------------------------------------------------------------------------------------------------- */
 
 #define IN_DOUBT .5 /* votes nearer to 0 than this are in doubt */
@@ -61,6 +47,20 @@ add_try(struct dptrace_plan *q, struct dptrace_line *line, const struct dptrace_
 	q->first[q->nline + 1] = q->first[q->nline] + n;
 	q->nline++;
 	return true;
+}
+
+/* Shapes the measured line i again, with that polarity. */
+static int
+settle_line(struct dptrace_plan *p, size_t i, int polarity, char err[DPTRACE_ERR])
+{
+	struct dptrace_options o = p->o;
+
+	o.polarity = polarity;
+	p->bad = i;
+	if (dptrace_shape(p->shape + p->first[i], &p->line[i], &p->image, &o, err))
+		return -1;
+	p->bad = p->nline;
+	return 0;
 }
 
 /* Runs the tries of q, a bright and a dark one for each line of[] of p. The vote and the costs decide the polarity. */

@@ -6,14 +6,8 @@
 #include "dptrace/resolve.h"
 
 /*
- * Shapes the measured line i, with that polarity; 0: the points vote. This and the others return 0, or -1 with a sentence in
- * err.
- */
-int settle_line(struct dptrace_plan *p, size_t i, int polarity, char err[DPTRACE_ERR]);
-
-/*
  * Finds the polarity of the lines whose points hardly tell bright from dark: their first pass is tried with both. The
- * tries are the lines of a plan of their own.
+ * tries are the lines of a plan of their own. This and the other return 0, or -1 with a sentence in err.
  */
 int settle_polarity(struct dptrace_plan *p, char err[DPTRACE_ERR]);
 

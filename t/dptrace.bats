@@ -631,6 +631,16 @@ make_profile() {
 	fails 1 'line 2000: point 500,17 lies outside the image' dptrace -f lines road.pgm
 }
 
+@test "with several threads the first bad line is named, not the first one found" {
+	for i in $(seq 300); do echo "5 22 $((i % 60 + 15)) 17"; done >lines
+	# line 119 is found bad after a hundred segments were measured, those after it at once
+	{ for i in $(seq 50); do printf '5 22 75 17 '; done; echo 75 16; } >long
+	sed -i -e '121,$s/.*/5 22 5 22/' -e '120{r long' -e 'd}' lines
+	for t in 1 2 2 2 3 3 7 7; do
+		fails 1 'line 119: 3 guides do not fit between 75,17 and 75,16' dptrace -n 3 -t $t -f lines road.pgm
+	done
+}
+
 @test "a stack of pictures and complex samples are refused" {
 	gen --type=float -- values 2x2x3 1 2 3 4 5 6 7 8 9 1 2 3 >stack.nrrd
 	fails 1 'not a single picture' dptrace -p 0,0 -p 1,1 stack.nrrd
