@@ -160,6 +160,18 @@ least() {
 	fails 2 '--convolve: goes with --subtract' psfmatch --convolve=new ref.noisy new.noisy
 }
 
+@test "--subtract convolves no picture whose kernel has the larger misfit, though it sharpens less" {
+	field
+	echo -1 1 2 1 -1 | texttoraw --sizes=5,1 >blur.nrrd
+	wconv -k blur.nrrd --normalise --edge=nearest ref.nrrd >new.nrrd
+	for name in ref new; do
+		rawmath 'a + ((x * 7919 + y * 104729) % 1009 / 1009 - .5) * .01' $name.nrrd >$name.noisy
+	done
+	psfmatch --subtract ref.noisy new.noisy 2>said >either.nrrd
+	grep 'the kernel sharpens, .* wrong by some per cent$' said
+	psfmatch --quiet --convolve=ref --subtract ref.noisy new.noisy | tail -c 480000 | cmp - <(tail -c 480000 either.nrrd)
+}
+
 @test "where the new stars are wide, so are the Gaussians, and the kernels where enough stars remain" {
 	gen --type=float stars 400 300 150 >ref.nrrd
 	{ printf 'P5 41 41 255\n'; head -c 1681 /dev/zero; } >blank.pgm

@@ -300,6 +300,17 @@ fit_exchanged(struct psfmatch *m, const float *ref, const float *new, size_t w, 
 	return e;
 }
 
+/*
+ * Whether it is better to convolve new: its kernel sharpens less, and has no larger misfit in units of new. Its own misfit is in
+ * those of ref.
+ */
+static bool
+is_better(const struct psfmatch *exchanged, const struct psfmatch *m)
+{
+	return exchanged->sharp < m->sharp &&
+	       exchanged->misfit * exchanged->ratio * exchanged->ratio <= m->misfit;
+}
+
 /* Does what psfmatch_fit() does for PSFMATCH_EITHER. */
 static int
 fit_either(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
@@ -316,7 +327,7 @@ fit_either(struct psfmatch *m, const float *ref, const float *new, size_t w, siz
 		psfmatch_free(m);
 		return no_memory(err);
 	}
-	if (other_e || (!e && m->sharp <= other.sharp)) {
+	if (other_e || (!e && !is_better(&other, m))) {
 		psfmatch_free(&other);
 		return e;
 	}

@@ -199,8 +199,9 @@ report(const struct args *args, const struct psfmatch *m, struct stats *st)
 		     args->path[1], args->path[0]);
 	if (m->sharp > PSFMATCH_SHARP)
 		warn("%s: its stars are narrower than those of %s: the kernel sharpens, and the "
-		     "ratio of fluxes, %.4g, may be wrong by some per cent; exchange the two",
-		     args->path[!m->exchanged], args->path[m->exchanged], m->ratio);
+		     "ratio of fluxes, %.4g, may be wrong by some per cent%s",
+		     args->path[!m->exchanged], args->path[m->exchanged], m->ratio,
+		     args->convolve == PSFMATCH_EITHER ? "" : "; exchange the two");
 	if ((double)m->size < PSFMATCH_ROOM * m->blur)
 		warn("%s: kernels of %zux%zu are too small for its stars, which are %.2g pixels "
 		     "wide: the ratio of fluxes, %.4g, may lack light; raise --size",

@@ -33,7 +33,10 @@
 
 enum psfmatch_basis { PSFMATCH_GAUSS, PSFMATCH_DELTA };
 
-/* Which picture the kernel convolves: PSFMATCH_EITHER is the reference, unless its kernel sharpens and that of new less so. */
+/*
+ * Which picture the kernel convolves. PSFMATCH_EITHER is the reference, unless its kernel sharpens, and that of new sharpens less
+ * and has no larger misfit.
+ */
 enum psfmatch_convolve { PSFMATCH_REF, PSFMATCH_NEW, PSFMATCH_EITHER };
 
 struct psfmatch_options {
