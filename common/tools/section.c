@@ -86,9 +86,10 @@ follow_range(char range[WORD], const struct img_axis *a)
 void
 section_follow(struct img *x, int axis, char gone[SECTION_NAMES])
 {
+	char name[CARD_PREFIX_LEN + WORD];
 	struct section s;
 
-	for (size_t i = x->nkey; i-- > 0;) {
+	for (size_t i = 0; i < x->nkey; i++) {
 		if (!is_section(x->key[i].name) || !parse(x->key[i].value, &s) || axis >= s.n)
 			continue;
 		if (follow_range(s.range[axis], &x->axis[axis])) {
@@ -96,9 +97,10 @@ section_follow(struct img *x, int axis, char gone[SECTION_NAMES])
 			continue;
 		}
 		const size_t used = strlen(gone);
-		snprintf(gone + used, SECTION_NAMES - used, " %s",
-			 x->key[i].name + CARD_PREFIX_LEN);
-		img_drop_key(x, x->key[i].name);
+		snprintf(name, sizeof name, "%s", x->key[i].name);
+		snprintf(gone + used, SECTION_NAMES - used, " %s", name + CARD_PREFIX_LEN);
+		img_drop_key(x, name); /* frees the name in x; the next key is at i then */
+		i--;
 	}
 }
 
