@@ -145,7 +145,10 @@ struct psfmatch_view {
 	double *weight, *data, *p;
 	size_t terms;
 	double dark; /* 1 / sigma of a pixel that shows no light but the sky's */
-	/* work: [n + terms][PSFMATCH_PIXELS] and room for psfmatch_gram(); more */
+	/*
+	 * work: [n + terms][PSFMATCH_PIXELS]; that of psfmatch_gram(); and that of psfmatch_sum_shifts(), or the window convolved
+	 * along its rows with each of the different x
+	 */
 	double *g, *room, *more;
 };
 

@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The first four are limits: see sky, sharp, width and blur of struct psfmatch. The others: the default size, and err's room. */
 #define PSFMATCH_CURVED .25
 #define PSFMATCH_SHARP	2.6
 #define PSFMATCH_WIDTH	4
