@@ -142,6 +142,7 @@ two words.pgm'
 
 @test "zsh: words, files, numbers and options" {
 	command -v zsh >/dev/null || skip "zsh is not installed"
+	zsh -fc 'zmodload zsh/zpty && zpty inner true' 2>/dev/null || skip "no pseudoterminal here"
 	zsh_proposes 'rawlabel --to=' | is 'csv
 labels
 table'
