@@ -4,7 +4,10 @@
 
 #include <stddef.h>
 
-/* So many of the first bytes tell all formats; for SU, which has no magic, it takes the longest trace and a header. */
+/*
+ * FOREIGN_MAGIC first bytes tell all formats except SU, which has no magic. FOREIGN_MOST bytes also hold the longest trace of
+ * SU and the header of the next one.
+ */
 enum { FOREIGN_MAGIC = 8, FOREIGN_MOST = 240 + 4 * 65535 + 240 };
 
 /*

@@ -64,7 +64,10 @@ write_section(struct img *x, const char *key, const struct section *s)
 	img_change_key(x, key, "%s]'%s", text, s->rest);
 }
 
-/* Updates the range of an axis of n samples. Returns false when none of its pixels is left. Other forms stay, as `*` and `:`. */
+/*
+ * Updates the range `first:last` for the samples of axis a. Returns false when none of its pixels is left. Ranges of other
+ * forms, such as `*` and `:`, stay.
+ */
 static bool
 follow_range(char range[WORD], const struct img_axis *a)
 {

@@ -14,8 +14,8 @@
 /*
  * part[i]: on entry, the number of the marker at sample i, or 0. A marker where chosen[i] is 0 does not count, and no chosen
  * sample is NaN. On return, samples that got one marker are a part, and parts of fewer than `least` samples are 0. Parts are
- * numbered from 1, in the order of first samples. *name, which the caller passes to weir_free(), holds the number of the marker of part k at
- * k - 1. Returns 0, -ENOMEM, or -EOVERFLOW at 2^32 - 2 samples; on failure *name is NULL.
+ * numbered from 1, in the order of first samples. (*name)[k - 1] is the number of the marker of part k; the caller passes
+ * *name to weir_free(). Returns 0, -ENOMEM, or -EOVERFLOW at 2^32 - 2 samples; on failure *name is NULL.
  */
 int watershed(const struct order_shape *s, const double *v, const uint8_t *chosen, uint64_t least,
 	      uint32_t *part, uint32_t **name);

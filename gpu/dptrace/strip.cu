@@ -164,8 +164,8 @@ __device__ float
 evidence(const rows &r, unsigned i, unsigned at)
 {
 	const dp_slope &x = r.slope[i];
-	const unsigned row =
-	    r.row[i] + at; /* at may have stood for a negative number; row does not */
+	/* A negative offset is stored modulo 2^32; the sum is the row, which is not negative. */
+	const unsigned row = r.row[i] + at;
 	const float2 f = r.pair[row];
 
 	if (kind == RIDGE)

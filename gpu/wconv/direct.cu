@@ -51,7 +51,7 @@ stage(staged<T, T> &s, const wc_work<T> &w, const wc_segment &g, unsigned plane,
 	__syncwarp();
 #pragma unroll
 	for (unsigned k = 0; k < STAGED / 32; k++) {
-		/* Beyond the last pixel in reach, its copies meet taps that are 0, or none. */
+		/* Beyond the last pixel in reach lie copies of it, which meet no tap or taps that are 0. */
 		const int column = w.column[g.at + min(t0 + k * 32 + lane, last)] | beyond;
 		const T v = line[(size_t)(unsigned)max(column, 0) * w.planes];
 		least = min(least, column);
