@@ -23,9 +23,11 @@ dense_agrees(struct gpu *g)
 {
 	struct check_many lucy = {0}, squares = {0};
 
-	dense_hold(&lucy, false, true, run_on_gpu, g);
+	dense_hold(&lucy, (struct wconv_restore_options){.on_device = true}, run_on_gpu, g);
 	check_end(&lucy, "gpu: wconv's Richardson-Lucy is that of a dense matrix");
-	dense_hold(&squares, true, true, run_on_gpu, g);
+	dense_hold(&squares,
+		   (struct wconv_restore_options){.least_squares = true, .on_device = true},
+		   run_on_gpu, g);
 	check_end(&squares, "gpu: wconv's least squares is the dense solution");
 }
 

@@ -102,11 +102,32 @@ drop(struct dense *d)
 	weir_free(d->s);
 }
 
+/* One accelerated step: X is in x and becomes the next x. last: X', which becomes X. g: g', which becomes g = X - x before. */
+static void
+extend(double *x, double *last, double *g, const double *was, size_t m)
+{
+	double along = 0, before = 0;
+
+	for (size_t k = 0; k < m; k++) {
+		along += (x[k] - was[k]) * g[k];
+		before += g[k] * g[k];
+		g[k] = x[k] - was[k];
+	}
+	const double a = before > 0 ? fmin(fmax(along / before, 0), 1) : 0;
+	for (size_t k = 0; k < m; k++) {
+		const double now = x[k];
+		x[k] = fmax(now + a * (now - last[k]), now / 10);
+		last[k] = now;
+	}
+}
+
 /* d->x by the same steps with the dense matrix. */
 static void
-dense_lucy(struct dense *d, size_t steps, double sky)
+dense_lucy(struct dense *d, size_t steps, double sky, bool accelerate)
 {
 	const size_t n = d->w * d->h, m = d->ew * d->eh;
+	double *was = weir_xalloc(m, sizeof *was), *last = weir_xalloc(m, sizeof *last),
+	       *g = weir_xalloc(m, sizeof *g);
 	double *s = d->s, *t = weir_xalloc(m, sizeof *t), sum = 0, all = 0, top = 0;
 
 	memset(s, 0, m * sizeof *s);
@@ -120,11 +141,13 @@ dense_lucy(struct dense *d, size_t steps, double sky)
 		top = fmax(top, s[k]);
 	}
 	for (size_t k = 0; k < m; k++)
-		d->x[k] = sum / all;
+		d->x[k] = last[k] = sum / all;
+	memset(g, 0, m * sizeof *g);
 	d->ratio = 1;
 	for (size_t step = 0; step < steps; step++) {
 		double most = 0, least = INFINITY;
 		memset(t, 0, m * sizeof *t);
+		memcpy(was, d->x, m * sizeof *was);
 		for (size_t i = 0; i < n; i++) {
 			double f = sky;
 			for (size_t k = 0; k < m; k++)
@@ -137,12 +160,17 @@ dense_lucy(struct dense *d, size_t steps, double sky)
 		d->ratio = fmax(d->ratio, most / least);
 		for (size_t k = 0; k < m; k++)
 			d->x[k] = s[k] > .01 * top ? d->x[k] * t[k] / s[k] : 0;
+		if (accelerate)
+			extend(d->x, last, g, was, m);
 	}
 	for (size_t k = 0; k < m; k++)
 		d->x[k] = s[k] > .01 * top ? d->x[k] : NAN;
 	for (size_t k = 0; k < m; k++)
 		s[k] /= top;
 	weir_free(t);
+	weir_free(was);
+	weir_free(last);
+	weir_free(g);
 }
 
 /* d->x from (A'A + damp^2) x = A'(y - sky), by Cholesky's factors. */
@@ -236,6 +264,7 @@ find_error(struct dense *d, const struct wconv_restore_options *o, dense_run *ru
  * The bounds follow from those of A and A': 3e-7 of the largest result, by transforms 1e-6 for A'; in double 1e-14.
  * Richardson-Lucy: a step multiplies by A'(y / f) / s. The error of f is `ratio` times that bound, relative to the smallest f.
  * Those of A' and s are relative to the largest s, hence the weights. Steps add their errors, and amplify none.
+ * Accelerated: an error of one step goes on in all later ones.
  * Least squares: the solution's error is that of A'A and A' y times the condition.
  */
 static double
@@ -245,7 +274,9 @@ bound_of(const struct dense *d, const struct wconv_restore_options *o)
 	const double a = in_double ? 1e-14 : 3e-7,
 		     t = in_double || d->j.q.method == WCONV_DIRECT ? a : 1e-6;
 
-	return o->least_squares ? d->cond * (a + 2 * t) : (double)o->steps * (d->ratio * a + 2 * t);
+	if (o->least_squares)
+		return d->cond * (a + 2 * t);
+	return (double)(o->accelerate ? o->steps * o->steps : o->steps) * (d->ratio * a + 2 * t);
 }
 
 static void
@@ -265,23 +296,24 @@ static const enum wconv_edge edges[] = {WCONV_RENORMALISE, WCONV_ZERO,	  WCONV_R
 					WCONV_MIRROR,	   WCONV_NEAREST, WCONV_WRAP};
 
 void
-dense_hold(struct check_many *m, bool least_squares, bool on_device, dense_run *run, void *with)
+dense_hold(struct check_many *m, struct wconv_restore_options how, dense_run *run, void *with)
 {
 	struct check_rng rng = {31};
 
 	for (size_t i = 0; i < 24; i++) {
-		const struct wconv_restore_options o = {.least_squares = least_squares,
-							.steps = least_squares ? 400 : 9,
+		const struct wconv_restore_options o = {.least_squares = how.least_squares,
+							.accelerate = how.accelerate,
+							.steps = how.least_squares ? 400 : 9,
 							.damp = 2,
 							.sky = 1.5,
 							.scatters = i % 2,
-							.on_device = on_device};
+							.on_device = how.on_device};
 		struct dense d;
 		pose(&d, &rng, edges[i / 4], i % 2, i / 2 % 2);
-		if (least_squares)
+		if (how.least_squares)
 			dense_least_squares(&d, o.damp, o.sky);
 		else
-			dense_lucy(&d, o.steps, o.sky);
+			dense_lucy(&d, o.steps, o.sky, o.accelerate);
 		hold(m, &d, &o, run, with);
 		drop(&d);
 	}

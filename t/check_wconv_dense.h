@@ -10,10 +10,10 @@ typedef int dense_run(void *with, struct wconv_restore *r, const void *y, void *
 		      struct wconv_restored *done, char err[WCONV_ERR]);
 
 /*
- * Runs both methods of deconvolution at all edges, with unknown samples, with both directions, precisions and methods of
- * convolution, and holds them to the dense matrix. on_device: plans for `run`, which has its own memory.
+ * Runs the method that how.least_squares and how.accelerate name, at all edges, with unknown samples, with both directions,
+ * precisions and methods of convolution, and holds it to the dense matrix. how.on_device: plans for `run`, which has its
+ * own memory.
  */
-void
-dense_hold(struct check_many *m, bool least_squares, bool on_device, dense_run *run, void *with);
+void dense_hold(struct check_many *m, struct wconv_restore_options how, dense_run *run, void *with);
 
 #endif

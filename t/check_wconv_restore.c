@@ -17,10 +17,12 @@ check_lucy(void)
 {
 	struct check_many m = {0};
 
-	dense_hold(&m, false, false, run_on_cpu, NULL);
-	check_end(
-	    &m,
-	    "wconv: Richardson-Lucy is that of a dense matrix, at all edges, with unknown samples");
+	for (int accelerate = 0; accelerate < 2; accelerate++)
+		dense_hold(&m, (struct wconv_restore_options){.accelerate = accelerate}, run_on_cpu,
+			   NULL);
+	check_end(&m, "wconv: Richardson-Lucy, accelerated or not, is that of a dense matrix, at "
+		      "all edges, with "
+		      "unknown samples");
 }
 
 static void
@@ -28,7 +30,7 @@ check_least_squares(void)
 {
 	struct check_many m = {0};
 
-	dense_hold(&m, true, false, run_on_cpu, NULL);
+	dense_hold(&m, (struct wconv_restore_options){.least_squares = true}, run_on_cpu, NULL);
 	check_end(&m,
 		  "wconv: least squares is the dense solution, at all edges, with unknown samples");
 }
@@ -49,10 +51,12 @@ check_stops(void)
 	j.q.edge = WCONV_RENORMALISE;
 	float *x = weir_xalloc(150 * 130, sizeof *x),
 	      *first = weir_xalloc(150 * 130, sizeof *first);
-	for (int kind = 0; kind < 2; kind++)
+	for (int kind = 0; kind < 3; kind++)
 		for (int t = 1; t <= 7; t += 3) {
-			const struct wconv_restore_options o = {
-			    .least_squares = kind, .steps = 500, .noise = .26};
+			const struct wconv_restore_options o = {.least_squares = kind == 1,
+								.accelerate = kind == 2,
+								.steps = 500,
+								.noise = .26};
 			j.q.threads = t;
 			check_case(&m, !wconv_restore_plan(&r, &j.q, &o, err), "%s", err);
 			check_case(&m, !wconv_restore_run(r, j.image, x, &done, err), "%s", err);

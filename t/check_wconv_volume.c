@@ -211,7 +211,7 @@ check_restore(void)
 	struct check_many m = {0};
 	struct check_rng rng = {72};
 
-	for (size_t i = 0; i < 32; i++) {
+	for (size_t i = 0; i < 48; i++) {
 		char err[WCONV_ERR] = "";
 		struct volume_job j;
 		pose(&j, 3, true, &rng);
@@ -223,13 +223,16 @@ check_restore(void)
 		j.q.degree = -1;
 		j.q.in = j.q.out = IMG_F64;
 		j.q.method = WCONV_FFT;
-		const struct wconv_restore_options o = {
-		    .least_squares = i / 16, .damp = .1, .steps = 6, .scatters = i / 8 % 2};
+		const struct wconv_restore_options o = {.least_squares = i / 16 == 1,
+							.accelerate = i / 16 == 2,
+							.damp = .1,
+							.steps = 6,
+							.scatters = i / 8 % 2};
 		j.in[7] = NAN; /* unknown */
 		const double e = compare_restored(&j.q, &o, j.in, err);
 		check_case(&m, e <= 1e-10,
-			   "edge %d, correlate %d, scatters %d, squares %d: %.3g %s", (int)j.q.edge,
-			   j.q.correlate, o.scatters, o.least_squares, e, err);
+			   "edge %d, correlate %d, scatters %d, method %zu: %.3g %s", (int)j.q.edge,
+			   j.q.correlate, o.scatters, i / 16, e, err);
 		drop(&j);
 	}
 	check_end(&m, "wconv: a volume one sample wide is deconvolved like the picture it is");

@@ -388,6 +388,21 @@ rows() {
 	awk -v n="$(figure iterations)" -v r="$(figure rms)" 'BEGIN { exit !(n > 0 && n < 100 && r <= .2 && r > .1) }'
 }
 
+@test "--accelerate: the first step is that without it, and later ones come closer to the data" {
+	printf '1 9 2 3 7 1 1 5 ' >row.txt
+	printf '0 0 9 9 1 2 3 4 ' >>row.txt
+	texttoraw --sizes=16,1 --type=float row.txt >p.nrrd
+	item float '3 1' -- 1 2 1 >k.nrrd
+	wconv -k k.nrrd p.nrrd >x.nrrd
+	wconv -k k.nrrd --deconvolve=1 x.nrrd | tail -c 64 >one.out
+	wconv -k k.nrrd --deconvolve=1 --accelerate x.nrrd | tail -c 64 | cmp - one.out
+	for n in 10 20; do
+		wconv -k k.nrrd --deconvolve=$n --stats=plain x.nrrd >plain.nrrd
+		wconv -k k.nrrd --deconvolve=$n --accelerate --stats=fast x.nrrd >fast.nrrd
+		awk -F'"rms": *' 'NR == FNR { fast = $2 + 0; next } { exit !(fast > 0 && fast < ($2 + 0) / 2) }' fast plain
+	done
+}
+
 @test "--deconvolve: data below 0 count as 0, and many of them are said" {
 	item float '6 1' -- 0 9 0 0 -1 2 >x.nrrd
 	item float '3 1' -- .25 .5 .25 >k.nrrd
@@ -419,6 +434,9 @@ rows() {
 	row
 	item float '1 1' -- 1 >k.nrrd
 	fails 2 'go with --deconvolve' wconv -k k.nrrd --damp=1 x.nrrd
+	fails 2 'goes with --deconvolve without --damp' wconv -k k.nrrd --accelerate x.nrrd
+	fails 2 'goes with --deconvolve without --damp' wconv -k k.nrrd --accelerate --deconvolve=1 --damp=1 x.nrrd
+	fails 2 'runs on the CPU alone' wconv -k k.nrrd --accelerate --deconvolve=1 -g x.nrrd
 	fails 2 'go with --deconvolve' wconv -k k.nrrd --adjoint --noise=1 x.nrrd
 	fails 2 '--type=input' wconv -k k.nrrd --deconvolve=1 --type=input x.nrrd
 	fails 2 '--output=same' wconv -k k.nrrd --deconvolve=1 --output=full x.nrrd

@@ -154,6 +154,7 @@ static void
 make_plans(struct job *j)
 {
 	const struct wconv_restore_options o = {.least_squares = j->args->has_damp,
+						.accelerate = j->args->accelerate,
 						.damp = j->args->damp,
 						.sky = j->args->sky,
 						.steps = (size_t)j->args->steps,

@@ -17,7 +17,7 @@ struct args {
 	int steps; /* --deconvolve; 0: none */
 	double constant, damp, noise, sky;
 	bool has_constant, has_edge, has_nan, has_damp, has_noise, has_sky;
-	bool correlate, normalise, in_double, adjoint;
+	bool correlate, normalise, in_double, adjoint, accelerate;
 
 	struct gpu *gpu;      /* NULL: the CPU */
 	struct wconv_ask ask; /* what the options above say about kernels */

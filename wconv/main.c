@@ -30,6 +30,7 @@ static const struct opt table[] = {
     {0, "adjoint", OPT_FLAG, AT(adjoint), NULL, "scatter along the kernels instead of gathering"},
     {0, "deconvolve", OPT_INT, AT(steps), "N", "the inverse, by N steps of Richardson and Lucy", 1,
      1e6},
+    {0, "accelerate", OPT_FLAG, AT(accelerate), NULL, "deconvolve in fewer steps"},
     {0, "damp", OPT_REAL, AT(damp), "V", "deconvolve by least squares, damped by V", 0, 1e30,
      .seen = AT(has_damp)},
     {0, "noise", OPT_REAL, AT(noise), "RMS", "stop deconvolving when the misfit is RMS", 0, 1e300,
@@ -122,6 +123,10 @@ check_inverse(struct args *args)
 {
 	if ((args->has_damp || args->has_noise || args->has_sky) && !args->steps)
 		die_usage("--damp, --noise and --sky go with --deconvolve");
+	if (args->accelerate && (!args->steps || args->has_damp))
+		die_usage("--accelerate goes with --deconvolve without --damp");
+	if (args->accelerate && args->common.gpu)
+		die_usage("--accelerate runs on the CPU alone: leave -g out");
 	if (!args->steps && !args->adjoint)
 		return;
 	if (args->common.gpu && args->steps && strchr(args->common.gpu, ','))

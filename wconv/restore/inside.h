@@ -27,6 +27,9 @@ struct wconv_restore {
 	/* Richardson-Lucy: the data; a step's smallest A x + sky; the value of s below which x is not known */
 	const void *y;
 	double least, dark;
+	/* with acceleration: X and g of the step before, of the estimate's size; the sums g g' and g'^2 of each of its rows */
+	void *last, *gain;
+	double *along, *before;
 };
 
 /* The known samples: how many there are, their sum, and their largest absolute value. */

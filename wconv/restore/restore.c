@@ -183,6 +183,14 @@ make_room(struct wconv_restore *r)
 	r->f = weir_alloc_large(r->w * size, r->h);
 	r->r = weir_alloc_large(r->w * size, r->h);
 	r->row = weir_alloc(r->eh, sizeof *r->row);
+	if (r->o.accelerate) {
+		r->last = weir_alloc_large(r->ew * size, r->eh);
+		r->gain = weir_alloc_large(r->ew * size, r->eh);
+		r->along = weir_alloc(r->eh, sizeof *r->along);
+		r->before = weir_alloc(r->eh, sizeof *r->before);
+		if (!r->last || !r->gain || !r->along || !r->before)
+			return -ENOMEM;
+	}
 	return r->x && r->p && r->s && r->f && r->r && r->row ? 0 : -ENOMEM;
 }
 
@@ -260,7 +268,8 @@ wconv_restore_free(struct wconv_restore *r)
 	wconv_volume_free(r->volume);
 	wconv_adjoint_free(r->adjoint);
 	wconv_free(r->plan);
-	void *const owned[] = {r->x, r->p, r->s, r->f, r->r, r->row, r->node_x, r->node_y};
+	void *const owned[] = {r->x,	r->p,	 r->s,	   r->f,      r->r,	 r->row,
+			       r->last, r->gain, r->along, r->before, r->node_x, r->node_y};
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		weir_free(owned[i]);
 	weir_free(r);

@@ -78,6 +78,43 @@ WEIR_CLONES(multiply_row,
 	}
 }
 
+/* X = x t / s, or 0 as in multiply_row(), takes x's place, and g = X - x that of g'. Sums g g' to along and g'^2 to before. */
+WEIR_CLONES(gain_row,
+	    (real *restrict x, const real *restrict t, const real *restrict s, real least,
+	     real *restrict g, size_t n, double *restrict along, double *restrict before),
+	    (x, t, s, least, g, n, along, before))
+{
+	double part[2][PARTS] = {0};
+
+	for (size_t i = 0; i < n; i += PARTS) {
+		const size_t m = n - i < PARTS ? n - i : PARTS;
+#pragma omp simd
+		for (size_t k = 0; k < m; k++) {
+			const real v = x[i + k] * t[i + k] / s[i + k], old = g[i + k];
+			const real next = s[i + k] > least && v > 0 ? v : 0;
+			g[i + k] = next - x[i + k];
+			x[i + k] = next;
+			part[0][k] += (double)g[i + k] * (double)old;
+			part[1][k] += (double)old * (double)old;
+		}
+	}
+	*along = *before = 0;
+	for (size_t k = 0; k < PARTS; k++) {
+		*along += part[0][k];
+		*before += part[1][k];
+	}
+}
+
+/* x = max(X + a (X - X'), X / 10), with X in x and X' in last, which becomes X. */
+WEIR_CLONES(extend_row, (real *restrict x, real *restrict last, real a, size_t n), (x, last, a, n))
+{
+	for (size_t i = 0; i < n; i++) {
+		const real v = x[i] + a * (x[i] - last[i]), least = (real).1 * x[i];
+		last[i] = x[i];
+		x[i] = v > least ? v : least;
+	}
+}
+
 /* Finds the known samples. Sets d->r to 1 there, else to 0. */
 static struct wconv_known
 find_known(const struct wconv_restore *d, const real *y)
@@ -112,6 +149,10 @@ start_lucy(struct wconv_restore *d, const struct wconv_known *k, char err[WCONV_
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		x[i] = (real)level;
+	for (size_t i = 0; d->o.accelerate && i < n; i++) {
+		((real *)d->last)[i] = x[i];
+		((real *)d->gain)[i] = 0;
+	}
 	return 0;
 }
 
@@ -135,6 +176,29 @@ multiply(void *with, size_t row, const void *t)
 		     d->ew);
 }
 
+/* Does the same, and keeps what acceleration needs. */
+static void
+multiply_and_keep(void *with, size_t row, const void *t)
+{
+	const struct wconv_restore *d = with;
+
+	gain_row((real *)d->x + row * d->ew, t, (real *)d->s + row * d->ew, (real)d->dark,
+		 (real *)d->gain + row * d->ew, d->ew, d->along + row, d->before + row);
+}
+
+/* Moves x on, in the direction of the last step. */
+static void
+extend(struct wconv_restore *d)
+{
+	const double before = sum_rows(d->before, d->eh);
+	const double ratio = before > 0 ? sum_rows(d->along, d->eh) / before : 0;
+	const real a = (real)(ratio > 1 ? 1 : ratio > 0 ? ratio : 0);
+
+#pragma omp parallel for num_threads(d->threads) schedule(static)
+	for (size_t y = 0; y < d->eh; y++)
+		extend_row((real *)d->x + y * d->ew, (real *)d->last + y * d->ew, a, d->ew);
+}
+
 static int
 lucy(struct wconv_restore *d, const void *y, struct wconv_restored *done, char err[WCONV_ERR])
 {
@@ -149,7 +213,10 @@ lucy(struct wconv_restore *d, const void *y, struct wconv_restored *done, char e
 		wconv_restore_apply_rows(d, false, x, d->f, divide);
 		if (wconv_restore_ends(d, done, sum_rows(d->row, d->h), k.n))
 			break;
-		wconv_restore_apply_rows(d, true, d->r, d->p, multiply);
+		wconv_restore_apply_rows(d, true, d->r, d->p,
+					 d->o.accelerate ? multiply_and_keep : multiply);
+		if (d->o.accelerate)
+			extend(d);
 		tell(d, done->steps + 1);
 	}
 	for (size_t i = 0; i < d->ew * d->eh; i++)
