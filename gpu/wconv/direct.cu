@@ -4,16 +4,18 @@
  *
  *	F(x) = wx0(x) sum_t A(t) I(x + t) + wx1(x) sum_t B(t) I(x + t)		2 multiplications and additions a tap
  *
- *	warp	up to 256 results of a row between the same grid columns, lane = 8 results side by side
- *	block	4 warps, 4 rows; grid = planes x rows x segments, all along its first axis, since the others have 65535 blocks
- *		at most
- *	shared	a warp's 32 taps of A and B, and the 256 + 32 pixels they meet, pixel s at [s % 8][s / 8], rows of 37, so that
- *		lanes 8 pixels apart lie in banks side by side: a lane reads a pixel and a pair of taps for 16 operations.
- *		Then the results, to be written side by side
+ *	block	4 rows of up to 256 results between the same grid columns; grid = planes x fours of rows x segments, all along
+ *		its first axis, since the others have 65535 blocks at most
+ *	warp	4 rows of 64 results, lane = 8 results of a row side by side; as many warps as the longest segment takes
+ *	shared	32 taps of A and B of 4 kernel rows for each row of results; 8 rows of pixels in a ring, since the next 4 kernel rows
+ *		meet 4 new rows of pixels. Pixel s lies at [s % 8][s / 8], in rows of 36 words, and rows lie 8 banks apart: a warp's
+ *		32 words lie in 32 banks when it writes pixels and when it reads them. A lane reads a pixel and a pair of taps
+ *		for 16 operations. Then the results, to be written side by side
  *
  * 32 taps are summed in single precision, those sums with a compensation: the error stays that of 32 terms for kernels of any
- * size. Polynomials are taken two functions of x at a time. Where a window meets a pixel that is not finite, or
- * unknown beyond the edge, its warp sums as the definition does, in double, a thread per result.
+ * size. Polynomials are taken two functions of x at a time; a kernel that does not vary along x is taken alone, in half the
+ * operations. Where a window meets a pixel that is not finite, or unknown beyond the edge, its block sums as the definition
+ * does, in double, a thread per result.
  *
  * Bound: 4 kw kh operations a result; bytes: each sample in and out once over the bus and through device memory, the window's
  * rows again from the second-level cache.
@@ -24,44 +26,145 @@
 namespace
 {
 
-/* --- the sums ------------------------------------------------------------------------------------------------------ */
+constexpr unsigned ROWS = 4, ACROSS = 32 / ROWS, WIDE = ACROSS * LANE, WARPS = WC_SPAN / WIDE;
+constexpr unsigned STRIDE = (WC_SPAN + TAPS) / LANE, PAD = 8;
+constexpr unsigned EACH =
+    WIDE / 32 + 1; /* columns of a thread: results' and, of the first 32, taps' */
 
-/* A pixel meets both taps: the sums of A and of B. */
-template <class T>
+template <class T, unsigned N> struct staged {
+	struct {
+		T at[LANE][STRIDE], pad[PAD];
+	} sample[2 * ROWS]; /* pixels of row y, or results */
+	taps<T, N> tap[ROWS][ROWS][TAPS + 16 / sizeof(taps<T, N>)]; /* [kernel row][row] */
+};
+
+template <class T, unsigned N>
 __device__ void
-add_tap(taps<T> &sum, const taps<T> &k, T pixel)
+add_tap(taps<T, N> &sum, const taps<T, N> &k, T pixel)
 {
-	sum.a += k.a * pixel;
-	sum.b += k.b * pixel;
+#pragma unroll
+	for (unsigned n = 0; n < N; n++)
+		sum.of[n] += k.of[n] * pixel;
 }
 
-/* 32 taps from t0 on of kernel row b, and their pixels; whether one of those is not known. */
-template <class T>
+/* Where a block is: its segment, plane and first row. */
+struct place {
+	wc_segment g;
+	unsigned plane, r;
+};
+
+/*
+ * Pixels of rows first + y .. first + y + 3 at a thread's columns, -1 beyond the edge. Returns whether one of those is not known.
+ */
+template <class T, unsigned N>
 __device__ bool
-stage(staged<T, T> &s, const wc_work<T> &w, const wc_segment &g, unsigned plane, unsigned r,
-      unsigned b, unsigned f, unsigned t0)
+stage_pixels(staged<T, N> &s, const wc_work<T> &w, const place &at, unsigned y,
+	     const int (&column)[EACH])
 {
-	const unsigned lane = threadIdx.x % 32, last = g.n + w.kw - 2;
-	const int row = w.row[r + b], beyond = row < 0 ? -1 : 0;
-	const T *const line = line_of(w, plane, max(row, 0)), outside = (T)w.outside;
-	T *const to = &s.sample[lane % LANE][lane / LANE];
+	const unsigned bottom = w.rows + w.kh - 2, mine = threadIdx.x;
+	const T outside = (T)w.outside;
 	T seen = 0;
 	int least = 0;
 
-	__syncwarp();
 #pragma unroll
-	for (unsigned k = 0; k < STAGED / 32; k++) {
-		/* Beyond the last pixel in reach lie copies of it, which meet no tap or taps that are 0. */
-		const int column = w.column[g.at + min(t0 + k * 32 + lane, last)] | beyond;
-		const T v = line[(size_t)(unsigned)max(column, 0) * w.planes];
-		least = min(least, column);
-		const T none = column < 0 ? 0 : 0 * v; /* a NaN where v is not finite */
-		seen += none;
-		to[k * 32 / LANE] = column < 0 ? outside : none == 0 ? v : 0;
+	for (unsigned i = 0; i < ROWS; i++) {
+		const int row = w.row[min(at.r + y + i, bottom)];
+		const T *const line = line_of(w, at.plane, max(row, 0));
+		T *const to = &s.sample[(y + i) % (2 * ROWS)].at[mine % LANE][mine / LANE];
+#pragma unroll
+		for (unsigned k = 0; k < EACH; k++) {
+			const int known = row | column[k];
+			const T v = known < 0 ? 0 : line[(size_t)(unsigned)column[k] * w.planes];
+			const T none = 0 * v; /* a NaN where v is not finite */
+			least = min(least, known);
+			seen += none;
+			if (k < EACH - 1 || mine < TAPS)
+				to[k * blockDim.x / LANE] = known < 0 ? outside : none == 0 ? v : 0;
+		}
 	}
-	s.tap[lane] = blended_taps<T>(w, r, f, b, t0 + lane);
-	__syncwarp();
 	return (least < 0 && w.renormalise) || (seen != 0 && w.nan != WCONV_NAN_ZERO);
+}
+
+/* Taps t0 .. t0 + 31 of kernel rows b .. b + 3, for each of the 4 rows of results. */
+template <class T, unsigned N>
+__device__ void
+stage_taps(staged<T, N> &s, const wc_work<T> &w, const place &at, unsigned b, unsigned f,
+	   unsigned t0)
+{
+	const unsigned lane = threadIdx.x % 32;
+
+	for (unsigned q = threadIdx.x / 32; q < ROWS; q += blockDim.x / 32) {
+		taps<T, N> sum[ROWS];
+		blend_taps(w, min(at.r + q, w.rows - 1), f, b, t0 + lane, sum);
+#pragma unroll
+		for (unsigned i = 0; i < ROWS; i++)
+			s.tap[i][q][lane] = sum[i];
+	}
+}
+
+/* A thread's results, at [LANE] columns from x on in row q of its block. */
+template <class T> struct results {
+	unsigned q, x;
+	T sum[LANE], lost[LANE];
+};
+
+/* Adds the products of the staged taps, of 4 kernel rows from b on, to a thread's results. */
+template <class T, unsigned N>
+__device__ void
+add_rows(const staged<T, N> &s, const T (&weight)[N][LANE], unsigned b, unsigned rows,
+	 unsigned eights, results<T> &to)
+{
+	for (unsigned i = 0; i < rows; i++) {
+		taps<T, N> part[LANE];
+		const T(*sample)[STRIDE] = s.sample[(b + i + to.q) % (2 * ROWS)].at;
+		sum_taps(s.tap[i][to.q], (const T(*)[STRIDE])(*sample + to.x / LANE), eights, part);
+#pragma unroll
+		for (unsigned k = 0; k < LANE; k++) {
+			T v = weight[0][k] * part[k].of[0];
+#pragma unroll
+			for (unsigned n = 1; n < N; n++)
+				v += weight[n][k] * part[k].of[n];
+			add_compensated(to.sum[k], to.lost[k], v);
+		}
+	}
+}
+
+/* Adds functions f .. f + N - 1 of the segment. Returns whether this thread has met a pixel that is not known. */
+template <class T, unsigned N>
+__device__ bool
+add_functions(staged<T, N> &s, const wc_work<T> &w, const place &at, unsigned f, results<T> &to)
+{
+	T weight[N][LANE];
+	bool odd = false;
+
+#pragma unroll
+	for (unsigned n = 0; n < N; n++)
+#pragma unroll
+		for (unsigned k = 0; k < LANE; k++) {
+			const unsigned x = at.g.at + min(to.x + k, at.g.n - 1);
+			weight[n][k] = f + n < at.g.nf ? w.wx[(size_t)(f + n) * w.width + x] : 0;
+		}
+	for (unsigned t0 = 0; t0 < w.kw; t0 += TAPS) {
+		int column[EACH];
+		/* Beyond the last pixel in reach lie copies of it, which meet no tap or taps that are 0. */
+#pragma unroll
+		for (unsigned k = 0; k < EACH; k++)
+			column[k] = w.column[at.g.at + min(t0 + k * blockDim.x + threadIdx.x,
+							   at.g.n + w.kw - 2)];
+		for (unsigned y = 0; y < w.kh + ROWS; y += ROWS) {
+			const unsigned b = y - ROWS;
+			__syncthreads();
+			odd |= stage_pixels(s, w, at, y, column);
+			if (y == 0)
+				continue;
+			stage_taps(s, w, at, b, at.g.f + f, t0);
+			__syncthreads();
+			if (to.x < at.g.n)
+				add_rows(s, weight, b, min(ROWS, w.kh - b),
+					 min(TAPS / LANE, (w.kw - t0 + LANE - 1) / LANE), to);
+		}
+	}
+	return odd;
 }
 
 /* The blocks that a column of rows takes. */
@@ -69,70 +172,50 @@ template <class T>
 __host__ __device__ unsigned
 fours_of(const wc_work<T> &w)
 {
-	return (w.rows + WARPS - 1) / WARPS;
+	return (w.rows + ROWS - 1) / ROWS;
 }
 
-template <class T>
-__global__ void __launch_bounds__(32 * WARPS) convolve(const wc_work<T> w, unsigned segments)
+template <class T, unsigned N>
+__global__ void __launch_bounds__(32 * WARPS, 1) convolve(const wc_work<T> w)
 {
-	__shared__ staged<T, T> shared[WARPS];
-	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, fours = fours_of(w);
-	const unsigned plane = blockIdx.x / segments / fours;
-	const unsigned r = blockIdx.x / segments % fours * WARPS + warp;
-	const wc_segment g = w.seg[blockIdx.x % segments];
-	T sum[LANE], lost[LANE];
-	taps<T> part[LANE];
+	__shared__ staged<T, N> s;
+	const unsigned lane = threadIdx.x % 32, four = blockIdx.x / w.segments;
+	const place at = {w.seg[blockIdx.x % w.segments], four / fours_of(w),
+			  four % fours_of(w) * ROWS};
+	results<T> to = {lane / ACROSS, threadIdx.x / 32 * WIDE + lane % ACROSS * LANE, {}, {}};
 	bool odd = false;
 
-	if (r >= w.rows)
-		return;
+	for (unsigned f = 0; f < at.g.nf; f += N)
+		odd |= add_functions(s, w, at, f, to);
+	odd = __syncthreads_or(odd);
 #pragma unroll
-	for (unsigned i = 0; i < LANE; i++)
-		sum[i] = lost[i] = 0;
-	for (unsigned f = 0; f < g.nf; f += 2) {
-		T wa[LANE], wb[LANE] = {};
-#pragma unroll
-		for (unsigned i = 0; i < LANE; i++) {
-			const unsigned x = g.at + min(lane * LANE + i, g.n - 1);
-			wa[i] = w.wx[(size_t)f * w.width + x];
-			if (f + 1 < g.nf)
-				wb[i] = w.wx[(size_t)(f + 1) * w.width + x];
+	for (unsigned k = 0; k < LANE; k++)
+		s.sample[to.q].at[k][to.x / LANE] = to.sum[k];
+	__syncthreads();
+	for (unsigned q = 0; q < min(ROWS, w.rows - at.r); q++)
+		for (unsigned x = threadIdx.x; x < at.g.n; x += blockDim.x) {
+			const double v = (double)s.sample[q].at[x % LANE][x / LANE];
+			store_result<T>(w, at.g, at.plane, at.r + q, at.g.at + x,
+					odd ? careful<T>(w, at.g, at.plane, at.r + q, at.g.at + x)
+					    : v);
 		}
-		for (unsigned b = 0; b < w.kh; b++)
-			for (unsigned t0 = 0; t0 < w.kw; t0 += TAPS) {
-				odd |= stage<T>(shared[warp], w, g, plane, r, b, g.f + f, t0);
-				sum_taps(shared[warp], part);
-#pragma unroll
-				for (unsigned i = 0; i < LANE; i++) {
-					T v = wa[i] * part[i].a;
-					if (f + 1 < g.nf)
-						v += wb[i] * part[i].b;
-					add_compensated<T>(sum[i], lost[i], v);
-				}
-			}
-	}
-	odd = __any_sync(~0u, odd);
-	__syncwarp();
-#pragma unroll
-	for (unsigned i = 0; i < LANE; i++)
-		shared[warp].sample[i][lane] = sum[i];
-	__syncwarp();
-	for (unsigned x = lane; x < g.n; x += 32) {
-		const T v = shared[warp].sample[x % LANE][x / LANE];
-		store_result<T>(w, g, plane, r, g.at + x,
-				odd ? careful<T>(w, g, plane, r, g.at + x) : (double)v);
-	}
 }
 
 } // namespace
 
 template <class T>
 int
-wc_sum(struct gpu *g, const wc_work<T> &w, unsigned segments)
+wc_sum(struct gpu *g, const wc_work<T> &w)
 {
-	GPU_LAUNCH(g, convolve<T>, w.planes * fours_of(w) * segments, 32 * WARPS, 0, w, segments);
+	const unsigned blocks = w.planes * fours_of(w) * w.segments,
+		       threads = (w.longest + WIDE - 1) / WIDE * 32;
+
+	if (w.nfx == 1)
+		GPU_LAUNCH(g, (convolve<T, 1>), blocks, threads, 0, w);
+	else
+		GPU_LAUNCH(g, (convolve<T, 2>), blocks, threads, 0, w);
 	return 0;
 }
 
-template int wc_sum<float>(struct gpu *g, const wc_work<float> &w, unsigned segments);
-template int wc_sum<double>(struct gpu *g, const wc_work<double> &w, unsigned segments);
+template int wc_sum<float>(struct gpu *g, const wc_work<float> &w);
+template int wc_sum<double>(struct gpu *g, const wc_work<double> &w);

@@ -48,15 +48,15 @@ template <class T> struct wc_work {
 	const unsigned *number; /* [functions of y][functions of x]: the kernel, or WC_NONE */
 	/* [kernels]: results are divided by the sum of the local kernel. NULL: they are not divided. */
 	const double *sum;
-	const T *wx;	    /* [nwx][width]: weights of the functions of a segment */
-	const unsigned *fx; /* [width]: the first function of x */
-	const int *column;  /* [width + kw - 1]: columns of the item, or -1 */
-	const wc_segment *seg;
-	const T *wy;	    /* [nwy][rows] */
-	const unsigned *fy; /* [rows]: the first function of y */
-	const int *row;	    /* [rows + kh - 1]: rows of the ring, or -1 */
-	void *out;	    /* [rows][width][planes] */
-	unsigned width, rows, planes, kw, kh, nwx, nwy, nfx, nfy;
+	const T *wx;	       /* [nwx][width]: weights of the functions of a segment */
+	const unsigned *fx;    /* [width]: the first function of x */
+	const int *column;     /* [width + kw - 1]: columns of the item, or -1 */
+	const wc_segment *seg; /* [segments] of a row */
+	const T *wy;	       /* [nwy][rows] */
+	const unsigned *fy;    /* [rows]: the first function of y */
+	const int *row;	       /* [rows + kh - 1]: rows of the ring, or -1 */
+	void *out;	       /* [rows][width][planes] */
+	unsigned width, rows, planes, kw, kh, nwx, nwy, nfx, nfy, segments, longest;
 	size_t ring_row;    /* samples of a row */
 	enum img_type type; /* of out */
 	enum wconv_nan nan;
@@ -80,11 +80,9 @@ int wc_send(struct gpu *g, int slot, const gpu_block *b, void **device);
 template <class T> int wc_send_kernels(struct gpu *g, const struct wconv_plan *p);
 
 /*
- * wc_send_tables() sends what is the same in all steps, with the segments of a row, and sets w to it. wc_send_step() sends
- * what rows [first, first + rows) need; the ring holds `depth` rows of the item.
+ * wc_send_tables() sends what is the same in all steps, and sets w to it. wc_send_step() sends what rows [first, first + rows) need; the ring holds `depth` rows of the item.
  */
-template <class T>
-int wc_send_tables(struct gpu *g, const struct wconv_plan *p, wc_work<T> *w, unsigned *segments);
+template <class T> int wc_send_tables(struct gpu *g, const struct wconv_plan *p, wc_work<T> *w);
 template <class T>
 int wc_send_step(struct gpu *g, const struct wconv_plan *p, size_t depth, ptrdiff_t first,
 		 size_t rows, wc_work<T> *w);
@@ -98,7 +96,7 @@ struct wc_span {
  * Write results to w.out: wc_sum(), in direct.cu, launches the sums; wc_transform(), in fft.cu, runs the transforms of some tile
  * rows. fresh: the functions of y whose kernels the ring does not hold yet.
  */
-template <class T> int wc_sum(struct gpu *g, const wc_work<T> &w, unsigned segments);
+template <class T> int wc_sum(struct gpu *g, const wc_work<T> &w);
 template <class T>
 int wc_transform(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span tiles,
 		 wc_span fresh);

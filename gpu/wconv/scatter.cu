@@ -6,7 +6,7 @@
  *
  *	warp	256 pixels of a row, lane = 8 pixels side by side
  *	block	4 warps, 4 rows; grid = rows x segments of 256 pixels
- *	shared	a warp's 32 taps of A and B, in reverse order, and the 288 pairs (u, v) that they meet, laid out as in direct.cu
+ *	shared	a warp's 32 taps of A and B, in reverse order, and the 288 pairs (u, v) that they meet, pair s at [s % 8][s / 8]
  *
  * Functions of x are taken two at a time, from the first to the last that the results in reach have: two inside a cell of the
  * grid. Sums are compensated as in direct.cu.
@@ -19,16 +19,25 @@
 namespace
 {
 
+constexpr unsigned WARPS = 4, SPAN = 32 * LANE, STAGED = SPAN + TAPS;
+constexpr unsigned STRIDE = STAGED / LANE + 1; /* odd, so that threads meet no bank twice */
+
 template <class T> struct pair {
 	T u, v;
+};
+
+/* What a warp has in shared memory. */
+template <class T> struct staged {
+	pair<T> sample[LANE][STRIDE];
+	taps<T, 2> tap[TAPS];
 };
 
 /* Each tap meets its own sample of a pair. */
 template <class T>
 __device__ void
-add_tap(T &sum, const taps<T> &k, const pair<T> &p)
+add_tap(T &sum, const taps<T, 2> &k, const pair<T> &p)
 {
-	sum += k.a * p.u + k.b * p.v;
+	sum += k.of[0] * p.u + k.of[1] * p.v;
 }
 
 /*
@@ -37,10 +46,11 @@ add_tap(T &sum, const taps<T> &k, const pair<T> &p)
  */
 template <class T>
 __device__ bool
-stage(staged<T, pair<T>> &s, const wc_work<T> &w, const T *in, unsigned y, unsigned b, unsigned f,
+stage(staged<T> &s, const wc_work<T> &w, const T *in, unsigned y, unsigned b, unsigned f,
       unsigned q0, unsigned t0)
 {
 	const unsigned lane = threadIdx.x % 32;
+	taps<T, 2> tap[1];
 	bool lit = false;
 
 	__syncwarp();
@@ -55,20 +65,22 @@ stage(staged<T, pair<T>> &s, const wc_work<T> &w, const T *in, unsigned y, unsig
 		lit |= p.u != 0 || p.v != 0;
 		s.sample[i % LANE][i / LANE] = p;
 	}
-	s.tap[lane] = blended_taps<T>(w, y, f, b, t0 + TAPS - 1 - lane);
+	blend_taps(w, y, f, b, t0 + TAPS - 1 - lane, tap);
+	s.tap[lane] = tap[0];
 	__syncwarp();
 	return __any_sync(~0u, lit);
 }
 
 template <class T>
-__global__ void __launch_bounds__(32 * WARPS)
+__global__ void __launch_bounds__(32 * WARPS, 1)
     scatter(const wc_work<T> w, const wc_adjoint<T> a, unsigned segments)
 {
-	__shared__ staged<T, pair<T>> shared[WARPS];
+	__shared__ staged<T> shared[WARPS];
 	const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 	const unsigned r = blockIdx.x / segments * WARPS + warp, q0 = blockIdx.x % segments * SPAN;
 	const unsigned x0 = min(q0 < w.kw ? 0 : q0 - (w.kw - 1), w.width - 1),
 		       x1 = min(q0 + SPAN - 1, w.width - 1);
+	staged<T> &s = shared[warp];
 	T sum[LANE], lost[LANE], part[LANE];
 
 	if (r >= a.high)
@@ -79,12 +91,13 @@ __global__ void __launch_bounds__(32 * WARPS)
 	for (unsigned f = w.fx[x0]; f < min(w.fx[x1] + w.nwx, w.nfx); f += 2)
 		for (unsigned b = 0; b < w.kh && b <= r; b++)
 			for (unsigned t0 = 0; r - b < w.rows && t0 < w.kw; t0 += TAPS) {
-				if (!stage<T>(shared[warp], w, a.in, r - b, b, f, q0, t0))
+				if (!stage(s, w, a.in, r - b, b, f, q0, t0))
 					continue;
-				sum_taps(shared[warp], part);
+				sum_taps(s.tap, (const pair<T>(*)[STRIDE])(*s.sample + lane),
+					 TAPS / LANE, part);
 #pragma unroll
 				for (unsigned i = 0; i < LANE; i++)
-					add_compensated<T>(sum[i], lost[i], part[i]);
+					add_compensated(sum[i], lost[i], part[i]);
 			}
 #pragma unroll
 	for (unsigned i = 0; i < LANE; i++) {

@@ -55,9 +55,9 @@ lay_tables(gpu_block *b, const struct wconv_plan *p)
 	return t;
 }
 
-/* Runs of at most WC_SPAN results with the same functions; returns how many. */
+/* Cuts a row to runs of at most WC_SPAN results with the same functions. Returns how many; *longest: the most results of one. */
 unsigned
-cut_segments(const struct wconv_axis *a, wc_segment *seg)
+cut_segments(const struct wconv_axis *a, wc_segment *seg, unsigned *longest)
 {
 	const unsigned width = (unsigned)(a->hi - a->lo), most = wc_weights(a);
 	unsigned n = 0;
@@ -67,6 +67,7 @@ cut_segments(const struct wconv_axis *a, wc_segment *seg)
 		if (n == 0 || seg[n - 1].f != f || seg[n - 1].n == WC_SPAN)
 			seg[n++] = {x, 0, f, most};
 		seg[n - 1].n++;
+		*longest = seg[n - 1].n > *longest ? seg[n - 1].n : *longest;
 	}
 	return n;
 }
@@ -248,7 +249,7 @@ wc_send_kernels(struct gpu *g, const struct wconv_plan *p)
 
 template <class T>
 int
-wc_send_tables(struct gpu *g, const struct wconv_plan *p, wc_work<T> *w, unsigned *segments)
+wc_send_tables(struct gpu *g, const struct wconv_plan *p, wc_work<T> *w)
 {
 	gpu_block b = {};
 	void *device;
@@ -260,7 +261,7 @@ wc_send_tables(struct gpu *g, const struct wconv_plan *p, wc_work<T> *w, unsigne
 	if (b.base) {
 		tables<T> t = lay_tables<T>(&b, p);
 		fill_tables<T>(t, p);
-		*segments = cut_segments(&p->x, t.seg);
+		w->segments = cut_segments(&p->x, t.seg, &w->longest);
 		if (!(err = wc_send(g, WC_TABLES, &b, &device))) {
 			gpu_block on = {static_cast<char *>(device), 0};
 			t = lay_tables<T>(&on, p);
@@ -304,13 +305,11 @@ wc_send_step(struct gpu *g, const struct wconv_plan *p, size_t depth, ptrdiff_t 
 
 template wc_work<float> wc_work_of<float>(const struct wconv_plan *p, size_t rows);
 template int wc_send_kernels<float>(struct gpu *g, const struct wconv_plan *p);
-template int wc_send_tables<float>(struct gpu *g, const struct wconv_plan *p, wc_work<float> *w,
-				   unsigned *segments);
+template int wc_send_tables<float>(struct gpu *g, const struct wconv_plan *p, wc_work<float> *w);
 template int wc_send_step<float>(struct gpu *g, const struct wconv_plan *p, size_t depth,
 				 ptrdiff_t first, size_t rows, wc_work<float> *w);
 template wc_work<double> wc_work_of<double>(const struct wconv_plan *p, size_t rows);
 template int wc_send_kernels<double>(struct gpu *g, const struct wconv_plan *p);
-template int wc_send_tables<double>(struct gpu *g, const struct wconv_plan *p, wc_work<double> *w,
-				    unsigned *segments);
+template int wc_send_tables<double>(struct gpu *g, const struct wconv_plan *p, wc_work<double> *w);
 template int wc_send_step<double>(struct gpu *g, const struct wconv_plan *p, size_t depth,
 				  ptrdiff_t first, size_t rows, wc_work<double> *w);

@@ -100,11 +100,11 @@ take_rows(struct gpu *g, const struct wconv_plan *p, const void *in, T *ring)
 
 template <class T>
 int
-sum_rows(struct gpu *g, const wc_work<T> &w, unsigned segments)
+sum_rows(struct gpu *g, const wc_work<T> &w)
 {
 	int err;
 
-	if ((err = gpu_begin(g)) || (err = wc_sum<T>(g, w, segments)))
+	if ((err = gpu_begin(g)) || (err = wc_sum<T>(g, w)))
 		return err;
 	return gpu_end(g);
 }
@@ -126,20 +126,19 @@ run_share(struct gpu *g, size_t i, void *with)
 		      before = p->now ? cut(p, step_rows(p, p->now - 1), i, s->n) : rows_of{};
 	wc_work<T> w = wc_work_of<T>(p, share.n);
 	const size_t out_row = (size_t)w.width * w.planes * img_type_size(w.type);
-	unsigned segments = 0;
 	void *ring;
 	int err;
 
 	if ((err = gpu_hold(g, WC_RING, p->depth * w.ring_row * sizeof(T), &ring)) ||
 	    (p->now == 0 && (err = wc_send_kernels<T>(g, p))) ||
-	    (err = wc_send_tables<T>(g, p, &w, &segments)) ||
+	    (err = wc_send_tables<T>(g, p, &w)) ||
 	    (err = take_rows<T>(g, p, s->in, static_cast<T *>(ring))) || !share.n ||
 	    (err = gpu_hold(g, WC_OUT, share.n * out_row, &w.out)))
 		return err;
 	w.ring = static_cast<T *>(ring);
 	w.kernel = static_cast<const T *>(g->held[WC_KERNELS]);
 	if ((err = wc_send_step<T>(g, p, p->depth, share.first, share.n, &w)) ||
-	    (err = p->direct ? sum_rows<T>(g, w, segments)
+	    (err = p->direct ? sum_rows<T>(g, w)
 			     : wc_transform<T>(g, p, w, {share.tile0, share.tile1},
 					       new_functions(p, share, before))))
 		return err;

@@ -81,8 +81,7 @@ wc_whole_open(struct gpu *g, const struct wconv_plan *p, wc_whole<T> *o)
 
 	o->p = p;
 	o->w = wc_work_of<T>(p, (size_t)(p->y.hi - p->y.lo));
-	if ((err = wc_send_kernels<T>(g, p)) ||
-	    (err = wc_send_tables<T>(g, p, &o->w, &o->segments)) ||
+	if ((err = wc_send_kernels<T>(g, p)) || (err = wc_send_tables<T>(g, p, &o->w)) ||
 	    (err = wc_send_step<T>(g, p, p->q.h, p->y.lo, o->w.rows, &o->w)))
 		return err;
 	o->w.kernel = static_cast<const T *>(g->held[WC_KERNELS]);
@@ -105,7 +104,7 @@ wc_convolve(struct gpu *g, wc_whole<T> *o, const T *x, T *y)
 {
 	o->w.ring = x;
 	o->w.out = y;
-	return o->p->direct ? wc_sum<T>(g, o->w, o->segments) : transform<T>(g, o);
+	return o->p->direct ? wc_sum<T>(g, o->w) : transform<T>(g, o);
 }
 
 int

@@ -31,7 +31,6 @@ template <class T> struct wc_adjoint {
 template <class T> struct wc_whole {
 	const struct wconv_plan *p;
 	wc_work<T> w; /* all rows of results, from all rows of the item */
-	unsigned segments;
 	wc_adjoint<T> a;
 	/* transforms: all tiles, row by row, on the host (owned) and on the device; what at most `most` of them need */
 	wc_tile *list;
