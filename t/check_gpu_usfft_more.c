@@ -271,6 +271,58 @@ weights_agree(struct gpu *g, struct check_rng *r)
 	check_end(&many, "gpu: usfft's weights are the CPU's");
 }
 
+/* Equal float values at one place: `each` of them against one that is as large as all. Rounding must not add up. */
+static double
+crowd_error(struct gpu *g, const struct usfft_options *o, size_t each, struct check_rng *r)
+{
+	struct problem one, all;
+	double want[2 * 125], sum[2];
+	float got[2 * 125];
+	struct usfft_plan *p;
+	size_t bad;
+
+	problem_make(&one, o, 1, UNIFORM, r);
+	problem_make(&all, o, each, UNIFORM, r);
+	for (size_t j = 0; j < each; j++) {
+		memcpy((float *)all.x + j * (size_t)o->dim, one.x, (size_t)o->dim * sizeof(float));
+		memcpy((float *)all.c + 2 * j, one.c, 2 * sizeof(float));
+	}
+	for (int i = 0; i < 2; i++)
+		sum[i] = (double)each * one.cd[i];
+	for (size_t k = 0; k < one.modes; k++)
+		usfft_direct_mode(o, &one.pt, sum, -1, k, want + 2 * k);
+	check_poison(got, sizeof got);
+	int err = usfft_plan(&p, o);
+	if (!err) {
+		err = gpu_usfft_points(g, p, &all.pt, all.c, 2, &bad) ||
+		      gpu_usfft_type1(g, p, -1, NULL, got) || gpu_settle(g, NULL, 0);
+		usfft_free(p);
+	}
+	const double e = err ? INFINITY : apart(got, true, want, one.modes);
+	problem_free(&one);
+	problem_free(&all);
+	return e;
+}
+
+static void
+crowds_hold(struct gpu *g, struct check_rng *r)
+{
+	static const size_t each[] = {200, 1000, 10000};
+	struct check_many many = {0};
+
+	for (int i = 0; i < 18; i++) {
+		const struct usfft_options o = {
+		    .dim = 1 + i % 3, .n = {5, 5, 5}, .tol = 1e-6, .single = true, .threads = 1};
+		const size_t n = each[i / 3 % 3];
+		check_order(i % check_orders());
+		const double e = crowd_error(g, &o, n, r);
+		check_case(&many, e <= o.tol, "%d-D, %zu points: %s, %.2e", o.dim, n,
+			   isinf(e) ? gpu_why(g) : "ran", e);
+	}
+	check_end(&many,
+		  "gpu: usfft, many equal float values at one place keep the least tolerance");
+}
+
 void
 check_gpu_usfft_more(struct gpu *g)
 {
@@ -281,4 +333,5 @@ check_gpu_usfft_more(struct gpu *g)
 	inverse_holds(g, &r);
 	inverse_stops(g, &r);
 	weights_agree(g, &r);
+	crowds_hold(g, &r);
 }

@@ -6,6 +6,7 @@
  *	place	thread = sorted point: cells and offsets from its coordinates, taken once more, and its value
  *	carry	thread = sorted point: its value, where that comes later
  *	starts	thread = tile: its first point, by bisection
+ *	heavy	warp = tile: how many parts it has, if they are made before they are added to the grid
  *
  * Cells are found in double as on the CPU (usfft/sort.c), so that nothing is lost for single values or far points.
  *
@@ -122,16 +123,18 @@ find_starts(const work<T> k, const unsigned *key)
 		k.start[t] = lower_bound(key, k.m, t);
 }
 
-/* Subproblems of tiles with more points than one takes. */
+/* Subproblems of tiles with more points than one takes, or with a crowd. */
 template <class T>
 __global__ void
-find_heavy(const work<T> k)
+find_heavy(const work<T> k, int dim)
 {
-	const unsigned t = blockIdx.x * THREADS + threadIdx.x;
-	const unsigned n = t < k.ntiles ? k.start[t + 1] - k.start[t] : 0;
+	__shared__ unsigned count[CROWD_CELLS];
+	const unsigned t = blockIdx.x, from = t < k.ntiles ? k.start[t] : 0;
+	const unsigned to = t < k.ntiles ? k.start[t + 1] : 0, n = to - from;
+	const bool heavy = n > SUBPROBLEM || is_crowded(k, dim, from, to, count);
 
-	if (t <= k.ntiles)
-		k.heavy[t] = n > SUBPROBLEM ? (n + SUBPROBLEM - 1) / SUBPROBLEM : 0;
+	if (threadIdx.x == 0)
+		k.heavy[t] = heavy ? (n + SUBPROBLEM - 1) / SUBPROBLEM : 0;
 }
 
 /* --- points -------------------------------------------------------------------------------------------------------- */
@@ -239,7 +242,7 @@ sort_points(struct gpu *g, const given<T> &in, const work<T> &k, int dim, unsign
 	if (k.m)
 		GPU_LAUNCH(g, place<T>, blocks_of(k.m), THREADS, 0, in, k, dim);
 	GPU_LAUNCH(g, find_starts<T>, blocks_of(k.ntiles + 1), THREADS, 0, k, key);
-	GPU_LAUNCH(g, find_heavy<T>, blocks_of(k.ntiles + 1), THREADS, 0, k);
+	GPU_LAUNCH(g, find_heavy<T>, k.ntiles + 1, 32, 0, k, dim);
 	if ((err = prim_scan(g, k.heavy, k.ntiles + 1, rest)) || (err = gpu_end(g)))
 		return err;
 	return gpu_down(g, bad, work_room, sizeof *bad);

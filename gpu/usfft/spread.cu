@@ -10,8 +10,9 @@
  *		between points and no cell has two writers. In 1-D 4 groups of P threads each own a copy
  *
  * Then the part goes to the grid. Tiles in one launch are so far from each other that their parts do not touch: 2 or 3
- * colours an axis, as on the CPU (usfft/spread.c). A tile with more points than one subproblem has its parts made first, by
- * blocks of their own, and added in their order. Where an axis is shorter than a part, the thread that owns the grid's
+ * colours an axis, as on the CPU (usfft/spread.c). A tile with more points than one subproblem, or with a crowd of points in
+ * one cell, has its parts made first, by blocks of their own, and added in double precision in their order. Where float values
+ * crowd, a part is a sum of parts of 64 points. Where an axis is shorter than a part, the thread that owns the grid's
  * cell adds all that falls on it.
  *
  * Shared: a part, rows padded to 8 modulo 16 columns for float and P = 8 (4 rows of 8 cells are then in 32 banks), and a
@@ -141,14 +142,14 @@ make_part(const work<T> &k, const shape &s, unsigned from, unsigned to, unsigned
 
 /* Cell i of `n` parts, added in their order. */
 template <class T>
-__device__ cplx<T>
+__device__ cplx<double>
 sum_parts(const cplx<T> *part, unsigned n, size_t cells, size_t i)
 {
-	cplx<T> sum = part[i];
+	cplx<double> sum = {0, 0};
 
-	for (unsigned c = 1; c < n; c++) {
-		sum.re += part[c * cells + i].re;
-		sum.im += part[c * cells + i].im;
+	for (unsigned c = 0; c < n; c++) {
+		sum.re += (double)part[c * cells + i].re;
+		sum.im += (double)part[c * cells + i].im;
 	}
 	return sum;
 }
@@ -177,11 +178,11 @@ flush(const work<T> &k, const shape &s, const unsigned tile[3], unsigned z0, con
 	for (unsigned i = threadIdx.x; i < size[0] * size[1] * size[2]; i += blockDim.x) {
 		const unsigned row = i / size[0], x = i % size[0];
 		const unsigned z = row / size[1], y = row % size[1];
-		cplx<T> sum = {0, 0};
+		cplx<double> sum = {0, 0};
 		for (unsigned c = z; c < extent[2]; c += k.n[2])
 			for (unsigned b = y; b < extent[1]; b += k.n[1])
 				for (unsigned a = x; a < extent[0]; a += k.n[0]) {
-					const cplx<T> v =
+					const cplx<double> v =
 					    sum_parts(part, n, s.cells,
 						      ((size_t)c * s.high + b) * s.stride + a);
 					sum.re += v.re;
@@ -192,12 +193,12 @@ flush(const work<T> &k, const shape &s, const unsigned tile[3], unsigned z0, con
 		    ((size_t)around(first[2] + z, k.n[2]) * k.n[1] + around(first[1] + y, k.n[1])) *
 			k.n[0] +
 		    around(first[0] + x, k.n[0]);
-		to->re += sum.re;
-		to->im += sum.im;
+		to->re += (T)sum.re;
+		to->im += (T)sum.im;
 	}
 }
 
-/* Block = subproblem of a tile that has several; its part to `parts`. */
+/* Block = subproblem of a heavy tile; its part to `parts`. */
 template <class T, int DIM>
 __global__ void
 spread_heavy(const work<T> k, const shape s, unsigned z0, cplx<T> *parts)
@@ -206,11 +207,21 @@ spread_heavy(const work<T> k, const shape s, unsigned z0, cplx<T> *parts)
 	batch<T> &b = *reinterpret_cast<batch<T> *>(shared);
 	cplx<T> *part = reinterpret_cast<cplx<T> *>(&b + 1);
 	const unsigned t = lower_bound(k.heavy, k.ntiles + 1, blockIdx.x + 1) - 1;
-	const unsigned from = k.start[t] + (blockIdx.x - k.heavy[t]) * SUBPROBLEM;
+	const unsigned first = k.start[t] + (blockIdx.x - k.heavy[t]) * SUBPROBLEM,
+		       end = min(first + SUBPROBLEM, k.start[t + 1]);
+	cplx<T> *const to = parts + (size_t)blockIdx.x * s.cells;
+	const bool crowd = is_crowded(k, DIM, first, end, reinterpret_cast<unsigned *>(part));
+	const unsigned step = crowd ? (unsigned)CROWD : (unsigned)SUBPROBLEM;
 
-	make_part<T, DIM>(k, s, from, min(from + SUBPROBLEM, k.start[t + 1]), z0, part, b);
-	for (unsigned i = threadIdx.x; i < s.cells; i += blockDim.x)
-		parts[(size_t)blockIdx.x * s.cells + i] = sum_parts(part, s.copies, s.cells, i);
+	for (unsigned from = first; from < end; from += step) {
+		make_part<T, DIM>(k, s, from, min(from + step, end), z0, part, b);
+		for (unsigned i = threadIdx.x; i < s.cells; i += blockDim.x) {
+			const cplx<double> sum = sum_parts(part, s.copies, s.cells, i);
+			to[i] = {(T)((from > first ? to[i].re : 0) + sum.re),
+				 (T)((from > first ? to[i].im : 0) + sum.im)};
+		}
+		__syncthreads();
+	}
 }
 
 /* Block = tile of one colour. */

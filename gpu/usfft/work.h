@@ -26,13 +26,15 @@ enum {
 	HOLD_VECTORS
 };
 enum { SUBPROBLEM = 1024 }; /* points that a block spreads, at most */
+enum { CROWD_CELLS = 512 }; /* cells that is_crowded() tells apart */
 
 template <class T> struct alignas(2 * sizeof(T)) cplx {
 	T re, im;
 };
 
 template <class T> struct work {
-	unsigned m, ntiles, heavies; /* heavies: subproblems of the tiles that have several */
+	unsigned m, ntiles,
+	    heavies; /* heavies: subproblems of tiles that have several or a crowd */
 	unsigned n[3], modes[3], tiles[3];
 	unsigned w, lead, ncoef, span_log;
 	bool fft_order;
@@ -150,6 +152,31 @@ lower_bound(const K *v, unsigned n, K key)
 			hi = mid;
 	}
 	return lo;
+}
+
+/*
+ * Whether a cell, in 3-D a column of cells, holds more than CROWD of points from .. to - 1, which lie in one tile, so that equal float
+ * values would round in one direction (usfft/grid/crowd.h). All threads of a block call it, with CROWD_CELLS words of shared memory.
+ */
+template <class T>
+__device__ bool
+is_crowded(const work<T> &k, int dim, unsigned from, unsigned to, unsigned *count)
+{
+	const unsigned inside = (1u << k.span_log) - 1;
+	bool crowd = false;
+
+	if (to - from <= CROWD)
+		return false;
+	for (unsigned i = threadIdx.x; i < CROWD_CELLS; i += blockDim.x)
+		count[i] = 0;
+	__syncthreads();
+	for (unsigned i = from + threadIdx.x; i < to; i += blockDim.x) {
+		unsigned cell = k.cell[0][i] & inside;
+		if (dim > 1)
+			cell = cell << k.span_log | (k.cell[1][i] & inside);
+		crowd |= atomicAdd(&count[cell], 1u) >= CROWD;
+	}
+	return __syncthreads_or(crowd) && sizeof(T) == sizeof(float);
 }
 
 template <class T>
