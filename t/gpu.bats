@@ -182,6 +182,26 @@ fake_kit() {
 	run ! pgrep -f '^timeout 60 sleep 50$'
 }
 
+# Whether a process has not ended; one that nobody has waited for yet has.
+is_running() {
+	grep -qs '^State:.[^ZX]' "/proc/$1/status"
+}
+
+# Each nested timeout makes a group of processes of its own, so the step's timeout does not reach it.
+@test "a step of the kit that hangs ends at its limit, with all that it has started" {
+	fake_kit '[[ $name$* != check-gpugpu/wconv ]] || { timeout 60 sleep 47 & echo $! >$B/nested; echo begun; wait; }
+		[[ $name != gpu-rate ]] || echo "some GPU: copies within its memory move 1000 GB/s"
+		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
+	printf '#!/bin/bash\n[[ $4 != */check-gpu ]] || set -- -k 5 3 "${@:4}"\nexec %s "$@"\n' "$(command -v timeout)" >kit/timeout
+	chmod +x kit/timeout
+	run ! kit/run log check 3>&-
+	grep -q '^check-wconv: exit 124 in [0-9]* s: begun$' <<<"$output"
+	grep -q '^check-radon: exit 0 in ' <<<"$output"
+	same <(tail -n 1 <<<"$output") '1 steps failed: check-wconv'
+	for _ in $(seq 1000); do is_running "$(cat kit/nested)" || break; done
+	run ! is_running "$(cat kit/nested)"
+}
+
 @test "the bench of the GPU goes on after a line that fails, and says so" {
 	fake_kit '[[ $name != emst ]] || exit 1
 		for a; do [[ $a != --stats=* ]] || echo "\"kernel_seconds\": $(wc -c).0e-1" >"${a#--stats=}"; done
