@@ -38,18 +38,12 @@ N(shuffle)(V v[4])
 	v[3] = d;
 }
 
-/* Stripes a row of WIDTH pixels. A lane of 16 bytes, in each of four vectors, holds 64 consecutive bytes of the row. */
+/* Stripes a row of WIDTH pixels: a lane of 16 bytes, in each of four vectors, holds 64 consecutive bytes of the row. */
 INLINE void
-N(stripe)(V to[4], const T *from)
+N(stripe)(V v[4])
 {
-	V v[4];
-
-	for (int k = 0; k < 4; k++)
-		v[k] = v_load_lanes((const char *)from + 16 * k, 64);
 	for (int l = 0; l < N(LEVELS); l++)
 		N(shuffle)(v);
-	for (int k = 0; k < 4; k++)
-		to[k] = v[k];
 }
 
 INLINE void
