@@ -95,6 +95,47 @@ radon_irls_weigh_row(const struct radon_irls *s, const float *x, size_t i, float
 	multiply(to, x + i * n, s->weight + i * n, n);
 }
 
+/* y = a x + b y */
+WEIR_CLONES(combine, (float *restrict y, const float *restrict x, size_t n, float a, float b),
+	    (y, x, n, a, b))
+{
+	for (size_t i = 0; i < n; i++)
+		y[i] = a * x[i] + b * y[i];
+}
+
+void
+radon_irls_direction_row(struct radon_irls *s, size_t i, float *to)
+{
+	const size_t n = s->p->ntau, at = i * n;
+
+	if (s->begin)
+		memcpy(s->dir + at, s->grad + at, n * sizeof *s->dir);
+	else
+		combine(s->dir + at, s->grad + at, n, 1, (float)s->turn);
+	s->part[i] = energy_of_row(s->dir + at, n);
+	multiply(to, s->dir + at, s->weight + at, n);
+}
+
+/* y -= a x for `rows` rows of n, which are ld apart. */
+WEIR_CLONES(subtract_rows,
+	    (float *restrict y, const float *restrict x, size_t rows, size_t ld, size_t n, float a),
+	    (y, x, rows, ld, n, a))
+{
+	for (size_t r = 0; r < rows; r++)
+		for (size_t i = r * ld; i < r * ld + n; i++)
+			y[i] -= a * x[i];
+}
+
+void
+radon_irls_residual(struct radon_irls *s, size_t first, size_t end, size_t at, size_t n)
+{
+	const size_t from = first * s->row + at;
+
+	if (!s->begin)
+		subtract_rows(s->res + from, s->step + from, end - first, s->row, n,
+			      (float)s->length);
+}
+
 WEIR_CLONES(finish_gradient,
 	    (float *restrict grad, const float *restrict weight, const float *restrict u, size_t n,
 	     float scale, float damping),
@@ -104,31 +145,25 @@ WEIR_CLONES(finish_gradient,
 		grad[i] = weight[i] * grad[i] * scale - damping * u[i];
 }
 
+static void
+step_row(struct radon_irls *s, size_t i)
+{
+	const size_t n = s->p->ntau, at = i * n;
+
+	if (s->begin)
+		memset(s->u + at, 0, n * sizeof *s->u);
+	else
+		combine(s->u + at, s->dir + at, n, (float)s->length, 1);
+}
+
 void
 radon_irls_gradient_row(struct radon_irls *s, size_t i, float scale)
 {
 	const size_t n = s->p->ntau, at = i * n;
 
+	step_row(s, i);
 	finish_gradient(s->grad + at, s->weight + at, s->u + at, n, scale, (float)s->damping);
 	s->part[i] = energy_of_row(s->grad + at, n);
-}
-
-/* y = a x + b y */
-WEIR_CLONES(combine, (float *restrict y, const float *restrict x, size_t n, float a, float b),
-	    (y, x, n, a, b))
-{
-	for (size_t i = 0; i < n; i++)
-		y[i] = a * x[i] + b * y[i];
-}
-
-/* y = a x + b y for `rows` rows of n. */
-static void
-combine_rows(const struct radon_irls *s, float *y, const float *x, size_t rows, size_t n, double a,
-	     double b)
-{
-#pragma omp parallel for schedule(static) num_threads(s->w->threads)
-	for (size_t r = 0; r < rows; r++)
-		combine(y + r * n, x + r * n, n, (float)a, (float)b);
 }
 
 /* --- the iteration ------------------------------------------------------------------------------------------------- */
@@ -140,15 +175,19 @@ gradient(struct radon_irls *s, const struct radon_irls_operators *a)
 	return radon_irls_add_up(s, s->p->o.nq);
 }
 
-static double
-energy_of_direction(struct radon_irls *s)
+/* Adds the last step to u, and subtracts it from res. */
+static void
+finish_step(struct radon_irls *s)
 {
-	const size_t n = s->p->ntau;
-
-#pragma omp parallel for schedule(static) num_threads(s->w->threads)
-	for (size_t i = 0; i < s->p->o.nq; i++)
-		s->part[i] = energy_of_row(s->dir + i * n, n);
-	return radon_irls_add_up(s, s->p->o.nq);
+#pragma omp parallel num_threads(s->w->threads)
+	{
+#pragma omp for schedule(static) nowait
+		for (size_t i = 0; i < s->p->o.nq; i++)
+			step_row(s, i);
+#pragma omp for schedule(static)
+		for (size_t j = 0; j < s->p->o.nx; j++)
+			radon_irls_residual(s, j, j + 1, 0, s->row);
+	}
 }
 
 /* Finds s->u for the current weights, from 0, in `most` steps. On entry s->res holds the gather, on return the residual. */
@@ -156,22 +195,34 @@ static void
 conjugate_gradients(struct radon_irls *s, const struct radon_irls_operators *a, int most,
 		    size_t *steps)
 {
-	const size_t rows = s->p->o.nq, n = s->p->ntau;
 	double g, next;
 
-	memset(s->u, 0, rows * n * sizeof *s->u);
+	s->begin = true;
 	g = gradient(s, a);
-	memcpy(s->dir, s->grad, rows * n * sizeof *s->dir);
 	const double enough = 1e-10 * g;
-	for (int step = 0; step < most && g > enough; step++, ++*steps) {
-		a->model(s, s->dir);
-		const double all = a->keep(s, s->step) + s->damping * energy_of_direction(s);
-		combine_rows(s, s->u, s->dir, rows, n, g / all, 1);
-		combine_rows(s, s->res, s->step, s->p->o.nx, s->row, -g / all, 1);
+	for (int step = 1; g > enough; step++, g = next) {
+		a->model(s);
+		const double along = radon_irls_add_up(s, s->p->o.nq);
+		s->length = g / (a->keep(s, s->step) + s->damping * along);
+		s->begin = false;
+		++*steps;
+		if (step == most) {
+			finish_step(s);
+			return;
+		}
 		next = gradient(s, a);
-		combine_rows(s, s->dir, s->grad, rows, n, 1, next / g);
-		g = next;
+		s->turn = next / g;
 	}
+}
+
+static void
+weigh_equally(struct radon_irls *s)
+{
+	const size_t n = s->p->ntau;
+
+#pragma omp parallel for schedule(static) num_threads(s->w->threads)
+	for (size_t i = 0; i < s->p->o.nq; i++)
+		radon_weights(NULL, 0, s->weight + i * n, n);
 }
 
 static void
@@ -223,8 +274,7 @@ radon_irls_run(struct radon_irls *s, const struct radon_irls_operators *a, struc
 
 	s->w = w;
 	s->in = in;
-	for (size_t i = 0; i < o->nq * s->p->ntau; i++)
-		s->weight[i] = 1;
+	weigh_equally(s);
 	for (size_t j = 0; j < o->nx; j++)
 		s->span[j] = s->p->live[j] ? radon_span(in + j * o->nt, o->nt)
 					   : (struct radon_span){o->nt, o->nt};

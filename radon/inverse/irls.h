@@ -17,11 +17,15 @@ struct radon_irls;
 
 /* What differs between the two: the operators, and the form of gathers. */
 struct radon_irls_operators {
-	void (*load)(struct radon_irls *s);		     /* s->res = the gather s->in */
-	void (*model)(struct radon_irls *s, const float *x); /* s->step = A W x */
-	double (*keep)(const struct radon_irls *s,
-		       float *x); /* zeroes what is in no equation; returns |x|^2 */
-	/* s->grad = W A^H s->res - damping s->u by radon_irls_gradient_row(). */
+	void (*load)(struct radon_irls *s); /* s->res = the gather s->in */
+	/* Finds s->dir by radon_irls_direction_row(), and s->step = A W s->dir. */
+	void (*model)(struct radon_irls *s);
+	/* Zeroes what is in no equation, and returns |x|^2. */
+	double (*keep)(const struct radon_irls *s, float *x);
+	/*
+	 * Brings s->res up to date by radon_irls_residual(), and s->u by radon_irls_gradient_row(), which makes
+	 * s->grad = W A^H s->res - damping s->u.
+	 */
 	void (*gradient)(struct radon_irls *s);
 };
 
@@ -32,8 +36,15 @@ struct radon_irls {
 	float *res, *step;		/* [nx][row]: residual, A W x */
 	size_t row;			/* floats that a trace takes in them */
 	double damping;			/* NU nq of the run */
-	double *part;			/* the sums of rows, which are added in order */
-	struct radon_span *span;	/* [nx]: the data of each trace; none of a dead trace */
+	/*
+	 * A step of conjugate gradients adds length * dir to u and subtracts length * step from res; the next direction is
+	 * grad + turn * dir. The operators do this row by row and block by block where they use the results, since threads
+	 * that wait for each other cost more than the sums. begin: no step has been taken, u is 0 and dir is grad.
+	 */
+	double length, turn;
+	bool begin;
+	double *part;		 /* the sums of rows, which are added in order */
+	struct radon_span *span; /* [nx]: the data of each trace; none of a dead trace */
 	/* These two are borrowed while a gather runs. */
 	struct radon_room *w;
 	const float *in;
@@ -50,7 +61,16 @@ void radon_irls_run(struct radon_irls *s, const struct radon_irls_operators *a,
 /* to = row i of W x */
 void radon_irls_weigh_row(const struct radon_irls *s, const float *x, size_t i, float *to);
 
-/* Row i of s->grad holds A^H s->res / scale. Makes it the row of the gradient, and s->part[i] its energy. */
+/* Finds row i of the direction; s->part[i] is its energy, and to is the row of W s->dir. */
+void radon_irls_direction_row(struct radon_irls *s, size_t i, float *to);
+
+/* Subtracts the last step from the n samples at `at` of traces first .. end - 1 of s->res. */
+void radon_irls_residual(struct radon_irls *s, size_t first, size_t end, size_t at, size_t n);
+
+/*
+ * Row i of s->grad holds A^H s->res / scale. Adds the last step to the row of u, and makes that of s->grad the row of the
+ * gradient; s->part[i] is its energy.
+ */
 void radon_irls_gradient_row(struct radon_irls *s, size_t i, float scale);
 
 /* The sum of squares of n samples, and the sum of the first n parts, in order. */

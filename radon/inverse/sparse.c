@@ -86,11 +86,16 @@ weigh(const struct radon_irls *s, const float *x)
 }
 
 static void
-model(struct radon_irls *s, const float *x)
+model(struct radon_irls *s)
 {
 	const struct radon_core *p = s->p;
 
-	weigh(s, x);
+#pragma omp parallel for schedule(static) num_threads(s->w->threads)
+	for (size_t i = 0; i < p->o.nq; i++) {
+		float *row = s->w->lane[omp_get_thread_num()].row;
+		radon_irls_direction_row(s, i, row);
+		radon_fft_forward(&p->fft, row, s->w->m + i * p->ld * 2);
+	}
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->w->threads)
 	for (size_t b = p->first; b < p->last; b++)
 		radon_block_model(p, &s->w->lane[omp_get_thread_num()], b * LANES,
@@ -104,9 +109,11 @@ gradient(struct radon_irls *s)
 	struct radon_room *w = s->w;
 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
-	for (size_t b = p->first; b < p->last; b++)
+	for (size_t b = p->first; b < p->last; b++) {
+		radon_irls_residual(s, 0, p->o.nx, 2 * b * LANES, 2 * LANES);
 		radon_block_adjoint(p, &w->lane[omp_get_thread_num()], b * LANES,
 				    s->res + 2 * b * LANES, p->ld, w->m + 2 * b * LANES, p->ld);
+	}
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
 		float *row = w->lane[omp_get_thread_num()].row;

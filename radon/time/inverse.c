@@ -48,15 +48,20 @@ weigh(struct radon_irls *s, const float *x)
 }
 
 static void
-model(struct radon_irls *s, const float *x)
+model(struct radon_irls *s)
 {
-	weigh(s, x);
+#pragma omp parallel for schedule(static) num_threads(s->w->threads)
+	for (size_t i = 0; i < s->p->o.nq; i++)
+		radon_irls_direction_row(s, i, s->grad + i * s->p->ntau);
 	hyperbola_model(s->p, s->grad, s->step, s->w->threads);
 }
 
 static void
 gradient(struct radon_irls *s)
 {
+#pragma omp parallel for schedule(static) num_threads(s->w->threads)
+	for (size_t j = 0; j < s->p->o.nx; j++)
+		radon_irls_residual(s, j, j + 1, 0, s->row);
 	hyperbola_adjoint(s->p, s->res, s->grad, s->w->threads);
 #pragma omp parallel for schedule(static) num_threads(s->w->threads)
 	for (size_t i = 0; i < s->p->o.nq; i++)
