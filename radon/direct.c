@@ -12,9 +12,9 @@
 #include "common/mem.h"
 #include "radon/direct.h"
 
-/* Is n = 2^a 3^b 5^c 7^d with a >= 2 and b + c + d <= 3? */
+/* Is the FFT fast at this length: n = 2^a 3^b 5^c 7^d with a >= 2 and b + c + d <= 3? */
 static bool
-likes(size_t n)
+is_fast(size_t n)
 {
 	size_t odd = 0;
 
@@ -58,7 +58,7 @@ radon_direct_axis(const struct radon_options *o, size_t *ntau, size_t *lead)
 		++*lead;
 	for (*ntau = *lead + o->nt + o->tail; (double)(*ntau - *lead - o->nt) < after - 1e-9;)
 		++*ntau;
-	while (!likes(*ntau))
+	while (!is_fast(*ntau))
 		++*ntau;
 }
 
@@ -220,9 +220,7 @@ radon_direct_damping(const struct radon_options *o)
 double
 radon_direct_raised(const struct radon_options *o, double f)
 {
-	const double noise = f < 1 ? .02 * sqrt(f / (1 - f)) : .1;
-
-	return noise < .1 ? fmax(o->nu, noise) : fmax(o->nu, .1);
+	return fmax(o->nu, f < 1 ? fmin(.02 * sqrt(f / (1 - f)), .1) : .1);
 }
 
 int
@@ -297,7 +295,8 @@ radon_direct_lsq(const struct radon_options *o, const float *gather, double *pan
 
 /*
  * Returns nx ln d^H K^-1 d + ln det K at frequency number k, where K = A A^H + mu I and nx counts the live traces. room has
- * o->nx (o->nx + 1) elements.
+ * o->nx (o->nx + 1) elements. This is
+ * -ln of the likelihood of the gather, up to a constant, with its most likely strength of the signal.
  */
 static double
 surprise(const struct radon_options *o, const struct direct_axes *x, size_t k, double mu,
@@ -333,8 +332,9 @@ surprise(const struct radon_options *o, const struct direct_axes *x, size_t k, d
 	return (double)n * log(q) + logdet;
 }
 
+/* The energy of the gather at frequency number k. */
 static double
-energy_at(const struct radon_options *o, const struct direct_axes *x, size_t k,
+energy_of(const struct radon_options *o, const struct direct_axes *x, size_t k,
 	  const complex double *d)
 {
 	double sum = 0;
@@ -354,11 +354,12 @@ radon_direct_noise(const struct radon_options *o, const float *gather, double *n
 	double best = INFINITY, peak = 0;
 
 	for (size_t k = 0; d && k < x.nw; k += 16)
-		peak = fmax(peak, energy_at(o, &x, k, d));
+		if (radon_direct_in_band(o, &x, k))
+			peak = fmax(peak, energy_of(o, &x, k, d));
 	for (size_t c = 0; d && room && c < 6; c++) {
 		double sum = 0;
 		for (size_t k = 0; k < x.nw; k += 16) {
-			const double e = energy_at(o, &x, k, d);
+			const double e = energy_of(o, &x, k, d);
 			if (radon_direct_in_band(o, &x, k) && e > 1e-3 * peak)
 				sum += pow(e / peak, .25) *
 				       surprise(o, &x, k, nus[c] * (double)o->nq, d, room);

@@ -129,7 +129,7 @@ struct radon_options {
 	/*
 	 * sparse: NU suits what the first set of weights leaves of the gather. With f the part of the energy that it leaves, NU
 	 * becomes .02 sqrt(f / (1 - f)), but no less than nu and no more than .1 or nu. Gathers of land, of models and of radar
-	 * leave .3 to .9; there the figures of "Real gathers" in radon(1) are better by this, and the same elsewhere.
+	 * leave .3 to .9; there the figures of t/bench/radon.md are better by this, and the same elsewhere.
 	 */
 	bool raise_nu;
 	/*
@@ -219,9 +219,9 @@ double radon_moveout(const struct radon_options *o);
  *
  *	J = sum over f of (E / E_max)^(1/4) [nx ln d^H (A A^H + mu I)^-1 d + ln det (A A^H + mu I)]
  *
- * where nx counts the live traces. f is every 16th frequency; those whose energy E is at most 1e-3 of the strongest do not
- * count. The factor keeps the many weak frequencies, which are mostly noise, from outvoting those that hold the energy: without
- * it a real gather got .3 instead of .1, and its left-out traces were predicted .4 dB worse. In the 16 scenes of
+ * where nx counts the live traces. f is every 16th frequency of the band; those whose energy E is at most 1e-3 of the strongest
+ * there do not count. The factor keeps the many weak frequencies, which are mostly noise, from outvoting those that hold the
+ * energy: without it a real gather got .3 instead of .1, and its left-out traces were predicted .4 dB worse. In the 16 scenes of
  * t/check_radon_noise.c the primaries are on average .06 dB worse than by the best NU; with NU = .05 they are .8 dB worse.
  * Returns 0 or -errno. The function is not thread-safe, since FFTW's planner is not.
  */

@@ -12,7 +12,7 @@
 enum { EVERY = 16, NUS = 6 };
 static const double nus[NUS] = {.001, .003, .01, .03, .1, .3};
 
-/* A frequency counts when its energy is above this part of the strongest frequency's energy. */
+/* A frequency counts when its energy is above this part of the energy of the strongest in the band. */
 static const double faint = 1e-3;
 
 /*
@@ -59,13 +59,11 @@ choose(struct radon_evidence *e)
 			memcpy(to, e->room.d + 2 * (j * p->ld + EVERY * i), 2 * sizeof *to);
 			sum += square(to);
 		}
-		e->j[i] = sum;
-		peak = fmax(peak, sum);
+		e->j[i] = EVERY * i >= p->kmin && EVERY * i <= p->kmax ? sum : 0;
+		peak = fmax(peak, e->j[i]);
 	}
 	for (size_t i = 0; i < e->n; i++)
-		e->rank[i] = e->j[i] > faint * peak && EVERY * i >= p->kmin && EVERY * i <= p->kmax
-				 ? sqrt(sqrt(e->j[i] / peak))
-				 : 0;
+		e->rank[i] = e->j[i] > faint * peak ? sqrt(sqrt(e->j[i] / peak)) : 0;
 }
 
 /* Factors the block at frequency i with each NU. Returns 0 or -ENOMEM. */
