@@ -10,6 +10,9 @@ enum { NL = 6 };
 static const double damping[NL] = {3, 1, .3, .1, .03, .01};
 static const double block_seconds = .2, least_gain = .01;
 
+/* mu is at least this part of the mean of R's diagonal; see adapt.h. */
+static const double least_damping = 1e-10;
+
 /* Windows along an axis of samples or traces: `apart` samples from one centre to the next; the first is at sample 0. */
 struct windows {
 	size_t n, samples;
@@ -25,27 +28,30 @@ struct moments {
 };
 
 /* The arrays of one thread. */
-struct lane {
-	struct moments fold[2];
-	double *hat, *sum; /* [nt] */
-	double *a, *c;	   /* [taps][taps]; [taps] */
+struct work {
+	struct moments fold[2]; /* of the even and the odd blocks */
+	double *weight;		/* [nt]: w of a trace in a window */
+	double *sum;		/* [nt]: (f - delta) * m of a trace */
+	double *factor;		/* [taps][taps]: Cholesky's, lower triangle */
+	double *c;		/* [taps]: f - delta */
 };
 
 struct radon_adapter {
 	const struct radon_options *o;
 	struct windows traces, times;
 	size_t half, taps, ld, block;
-	float *m;	   /* [nx][ld]: `half` zeros, a trace of m, zeros */
-	double *c;	   /* [windows][NL][taps]: f - delta */
-	double *score;	   /* [windows][NL]: how much the energy of the other blocks grows */
+	float *m;  /* [nx][ld]: `half` zeros, a trace of m, zeros */
+	double *c; /* [windows][NL][taps]: f - delta */
+	/* [windows][NL]: of the energy of d - f * m, in blocks that f was not found from */
+	double *growth;
 	double *rest;	   /* [windows]: sum w (d - m)^2 */
-	struct lane *lane; /* owned: one a thread */
+	struct work *work; /* owned: one a thread */
 	int threads;
 };
 
 /* --- windows ------------------------------------------------------------------------------------------------------- */
 
-/* Lays out windows of 2 * half samples at most; half 0: one window of everything. */
+/* Lays out windows that reach at most `half` samples to each side of their centres. half 0: one window holds all samples. */
 static struct windows
 lay_out(size_t samples, double half)
 {
@@ -64,7 +70,7 @@ weight(const struct windows *w, size_t i, size_t at)
 	return w->n == 1 ? 1 : fmax(0, 1 - fabs((double)at - (double)i * w->apart) / w->apart);
 }
 
-/* The samples of window i that can have a weight. */
+/* The samples that can have a weight in window i. */
 static struct radon_span
 reach(const struct windows *w, size_t i)
 {
@@ -79,7 +85,7 @@ reach(const struct windows *w, size_t i)
 }
 
 static struct radon_span
-meet(struct radon_span a, struct radon_span b)
+intersect(struct radon_span a, struct radon_span b)
 {
 	return (struct radon_span){a.first > b.first ? a.first : b.first,
 				   a.end < b.end ? a.end : b.end};
@@ -106,7 +112,7 @@ WEIR_CLONES_OF(double, dot, (const double *restrict w, const float *x, const flo
 	return all;
 }
 
-/* Adds n samples from t on of trace j. */
+/* Adds samples t .. t + n - 1 of trace j to the moments of their fold. */
 static void
 add_block(const struct radon_adapter *a, struct moments *f, const double *w, size_t j, size_t t,
 	  size_t n, const float *d, const float *left)
@@ -124,7 +130,7 @@ add_block(const struct radon_adapter *a, struct moments *f, const double *w, siz
 
 /* Fills the moments of the window at traces x and times y. */
 static void
-add_up(const struct radon_adapter *a, struct lane *l, size_t x, size_t y, const float *gather,
+add_up(const struct radon_adapter *a, struct work *l, size_t x, size_t y, const float *gather,
        const float *left)
 {
 	const struct radon_options *o = a->o;
@@ -141,25 +147,38 @@ add_up(const struct radon_adapter *a, struct lane *l, size_t x, size_t y, const 
 		const float *d = gather + j * o->nt;
 		if (by <= 0 || (o->live && !o->live[j]))
 			continue;
-		const struct radon_span s = meet(times, radon_span(d, o->nt));
+		const struct radon_span s = intersect(times, radon_span(d, o->nt));
 		for (size_t t = s.first; t < s.end; t++)
-			l->hat[t] = by * weight(&a->times, y, t);
+			l->weight[t] = by * weight(&a->times, y, t);
 		for (size_t t = s.first, next; t < s.end; t = next) {
 			next = (t / a->block + 1) * a->block;
 			next = next < s.end ? next : s.end;
-			add_block(a, &l->fold[t / a->block % 2], l->hat + t, j, t, next - t, d,
+			add_block(a, &l->fold[t / a->block % 2], l->weight + t, j, t, next - t, d,
 				  left + j * o->nt);
 		}
 	}
 }
 
-/* c = (R + mu)^-1 right, by Cholesky's factorisation. R is that of one fold, or the sum of two. */
+/* The damping of fold f, or of f and g together. */
+static double
+find_mu(const struct radon_adapter *a, const struct moments *f, const struct moments *g,
+	double ratio)
+{
+	double diagonal = 0;
+
+	for (size_t k = 0; k < a->taps; k++)
+		diagonal += f->r[k * a->taps + k] + (g ? g->r[k * a->taps + k] : 0);
+	return fmax(ratio * (f->energy + (g ? g->energy : 0)),
+		    least_damping * diagonal / (double)a->taps);
+}
+
+/* c = (R + mu)^-1 right, by Cholesky's factorisation. R is that of fold f, or the sum of two. c is 0 in a window of zeros. */
 static void
-solve(const struct radon_adapter *a, struct lane *l, const struct moments *f,
+solve(const struct radon_adapter *a, struct work *l, const struct moments *f,
       const struct moments *g, double ratio, double *c)
 {
 	const size_t n = a->taps;
-	const double mu = ratio * (f->energy + (g ? g->energy : 0));
+	const double mu = find_mu(a, f, g, ratio);
 
 	memset(c, 0, n * sizeof *c);
 	if (!(mu > 0))
@@ -170,23 +189,23 @@ solve(const struct radon_adapter *a, struct lane *l, const struct moments *f,
 			const size_t at = k * n + i;
 			double sum = f->r[at] + (g ? g->r[at] : 0) + (i == k ? mu : 0);
 			for (size_t h = 0; h < k; h++)
-				sum -= l->a[i * n + h] * l->a[k * n + h];
-			l->a[i * n + k] = i == k ? sqrt(sum) : sum / l->a[k * n + k];
+				sum -= l->factor[i * n + h] * l->factor[k * n + h];
+			l->factor[i * n + k] = i == k ? sqrt(sum) : sum / l->factor[k * n + k];
 		}
 		for (size_t h = 0; h < i; h++)
-			v -= l->a[i * n + h] * c[h];
-		c[i] = v / l->a[i * n + i];
+			v -= l->factor[i * n + h] * c[h];
+		c[i] = v / l->factor[i * n + i];
 	}
 	for (size_t i = n; i-- > 0;) {
 		for (size_t h = i + 1; h < n; h++)
-			c[i] -= l->a[h * n + i] * c[h];
-		c[i] /= l->a[i * n + i];
+			c[i] -= l->factor[h * n + i] * c[h];
+		c[i] /= l->factor[i * n + i];
 	}
 }
 
-/* How much the filter delta + c raises the energy of d - f * m in a fold. */
+/* By how much the filter delta + c increases the energy of d - f * m in a fold. */
 static double
-raise(const struct radon_adapter *a, const struct moments *f, const double *c)
+grow(const struct radon_adapter *a, const struct moments *f, const double *c)
 {
 	double sum = 0;
 
@@ -198,17 +217,18 @@ raise(const struct radon_adapter *a, const struct moments *f, const double *c)
 	return sum;
 }
 
-/* Finds the filters of a window, and what each raises in the blocks that it was not found from. */
+/* Finds the filter of a window for each L, and its growth. */
 static void
-find_filters(struct radon_adapter *a, struct lane *l, size_t window)
+find_filters(struct radon_adapter *a, struct work *l, size_t window)
 {
 	a->rest[window] = l->fold[0].rest + l->fold[1].rest;
 	for (size_t i = 0; i < NL; i++) {
-		double *c = a->c + (window * NL + i) * a->taps, *score = &a->score[window * NL + i];
-		*score = 0;
+		double *c = a->c + (window * NL + i) * a->taps;
+		double *growth = &a->growth[window * NL + i];
+		*growth = 0;
 		for (int p = 0; p < 2; p++) {
 			solve(a, l, &l->fold[p], NULL, damping[i], l->c);
-			*score += raise(a, &l->fold[!p], l->c);
+			*growth += grow(a, &l->fold[!p], l->c);
 		}
 		solve(a, l, &l->fold[0], &l->fold[1], damping[i], c);
 	}
@@ -227,7 +247,7 @@ choose(const struct radon_adapter *a)
 	for (size_t w = 0; w < windows; w++) {
 		rest += a->rest[w];
 		for (size_t i = 0; i < NL; i++)
-			sum[i] += a->score[w * NL + i];
+			sum[i] += a->growth[w * NL + i];
 	}
 	for (size_t i = 0; i < NL; i++)
 		if (sum[i] < 0 && sum[i] <= -least_gain * rest &&
@@ -248,7 +268,7 @@ WEIR_CLONES(add_tap,
 
 /* Subtracts (f - delta) * m from trace j. */
 static void
-filter_trace(const struct radon_adapter *a, struct lane *l, size_t best, size_t j, const float *d,
+filter_trace(const struct radon_adapter *a, struct work *l, size_t best, size_t j, const float *d,
 	     float *left)
 {
 	const size_t nt = a->o->nt;
@@ -260,11 +280,11 @@ filter_trace(const struct radon_adapter *a, struct lane *l, size_t best, size_t 
 		const double by = weight(&a->traces, x, j);
 		for (size_t y = 0; y < a->times.n && by > 0; y++) {
 			const double *c = a->c + ((x * a->times.n + y) * NL + best) * a->taps;
-			const struct radon_span s = meet(reach(&a->times, y), data);
+			const struct radon_span s = intersect(reach(&a->times, y), data);
 			for (size_t t = s.first; t < s.end; t++)
-				l->hat[t] = by * weight(&a->times, y, t);
+				l->weight[t] = by * weight(&a->times, y, t);
 			for (size_t k = 0; k < a->taps && s.first < s.end; k++)
-				add_tap(l->sum + s.first, l->hat + s.first, m + s.first - k,
+				add_tap(l->sum + s.first, l->weight + s.first, m + s.first - k,
 					s.end - s.first, c[k]);
 		}
 	}
@@ -282,7 +302,7 @@ radon_adapt(struct radon_adapter *a, const float *gather, float *left)
 			a->m[j * a->ld + a->half + t] = gather[j * o->nt + t] - left[j * o->nt + t];
 #pragma omp parallel for schedule(dynamic, 1) num_threads(a->threads)
 	for (size_t w = 0; w < a->traces.n * a->times.n; w++) {
-		struct lane *l = &a->lane[omp_get_thread_num()];
+		struct work *l = &a->work[omp_get_thread_num()];
 		add_up(a, l, w / a->times.n, w % a->times.n, gather, left);
 		find_filters(a, l, w);
 	}
@@ -292,7 +312,7 @@ radon_adapt(struct radon_adapter *a, const float *gather, float *left)
 #pragma omp parallel for schedule(static) num_threads(a->threads)
 	for (size_t j = 0; j < o->nx; j++)
 		if (!o->live || o->live[j])
-			filter_trace(a, &a->lane[omp_get_thread_num()], best, j, gather + j * o->nt,
+			filter_trace(a, &a->work[omp_get_thread_num()], best, j, gather + j * o->nt,
 				     left + j * o->nt);
 	return damping[best];
 }
@@ -300,11 +320,11 @@ radon_adapt(struct radon_adapter *a, const float *gather, float *left)
 /* --- memory -------------------------------------------------------------------------------------------------------- */
 
 static bool
-take_lane(const struct radon_adapter *a, struct lane *l)
+take_work(const struct radon_adapter *a, struct work *l)
 {
-	l->hat = weir_alloc(a->o->nt, sizeof *l->hat);
+	l->weight = weir_alloc(a->o->nt, sizeof *l->weight);
 	l->sum = weir_alloc(a->o->nt, sizeof *l->sum);
-	l->a = weir_alloc(a->taps * a->taps, sizeof *l->a);
+	l->factor = weir_alloc(a->taps * a->taps, sizeof *l->factor);
 	l->c = weir_alloc(a->taps, sizeof *l->c);
 	for (int p = 0; p < 2; p++) {
 		l->fold[p].r = weir_alloc(a->taps * a->taps, sizeof *l->fold[p].r);
@@ -312,7 +332,7 @@ take_lane(const struct radon_adapter *a, struct lane *l)
 		if (!l->fold[p].r || !l->fold[p].right)
 			return false;
 	}
-	return l->hat && l->sum && l->a && l->c;
+	return l->weight && l->sum && l->factor && l->c;
 }
 
 struct radon_adapter *
@@ -332,16 +352,16 @@ radon_adapter(const struct radon_options *o, int threads)
 	a->ld = o->nt + 2 * a->half;
 	a->block = (size_t)fmax(1, rint(block_seconds / o->dt));
 	a->m = weir_calloc(o->nx, a->ld * sizeof *a->m);
-	a->lane = weir_calloc((size_t)threads, sizeof *a->lane);
-	ok = a->m && a->lane && weir_mul(a->traces.n, a->times.n, &windows);
+	a->work = weir_calloc((size_t)threads, sizeof *a->work);
+	ok = a->m && a->work && weir_mul(a->traces.n, a->times.n, &windows);
 	if (ok) {
 		a->c = weir_alloc(windows, NL * a->taps * sizeof *a->c);
-		a->score = weir_alloc(windows, NL * sizeof *a->score);
+		a->growth = weir_alloc(windows, NL * sizeof *a->growth);
 		a->rest = weir_alloc(windows, sizeof *a->rest);
-		ok = a->c && a->score && a->rest;
+		ok = a->c && a->growth && a->rest;
 	}
 	for (int i = 0; ok && i < threads; i++)
-		ok = take_lane(a, &a->lane[i]);
+		ok = take_work(a, &a->work[i]);
 	if (ok)
 		return a;
 	radon_adapter_free(a);
@@ -353,21 +373,21 @@ radon_adapter_free(struct radon_adapter *a)
 {
 	if (!a)
 		return;
-	for (int i = 0; a->lane && i < a->threads; i++) {
-		struct lane *l = &a->lane[i];
-		weir_free(l->hat);
+	for (int i = 0; a->work && i < a->threads; i++) {
+		struct work *l = &a->work[i];
+		weir_free(l->weight);
 		weir_free(l->sum);
-		weir_free(l->a);
+		weir_free(l->factor);
 		weir_free(l->c);
 		for (int p = 0; p < 2; p++) {
 			weir_free(l->fold[p].r);
 			weir_free(l->fold[p].right);
 		}
 	}
-	weir_free(a->lane);
+	weir_free(a->work);
 	weir_free(a->m);
 	weir_free(a->c);
-	weir_free(a->score);
+	weir_free(a->growth);
 	weir_free(a->rest);
 	weir_free(a);
 }

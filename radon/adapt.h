@@ -6,7 +6,9 @@
  *
  * Windows overlap by half. The weights w of a window fall linearly from its centre to 0 at the centres of its neighbours, so
  * that the weights of all windows sum to 1 at each sample; the results of overlapping windows are added with these weights. The
- * sums take in the data of live traces alone (radon_span()).
+ * sums take in the data of live traces alone (radon_span()). L sum w d^2 is at least 1e-10 of the mean of sum w m^2 over the
+ * delays of the filter. Without that a nearly dead trace, whose d is nothing beside m, has equations that rounding makes
+ * unsolvable.
  *
  * The gather chooses L from {3, 1, .3, .1, .03, .01} by cross-validation. The time axis is cut into blocks of .2 s. In each
  * window the filter of the even blocks is applied to the odd ones, and that of the odd blocks to the even ones. L is the one

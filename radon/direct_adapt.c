@@ -37,7 +37,7 @@ match(const struct part *p, size_t side, double ratio, double *c)
 {
 	const struct radon_options *o = p->o;
 	const size_t n = 2 * p->half + 1;
-	double a[MOST][MOST + 1] = {{0}}, energy = 0;
+	double a[MOST][MOST + 1] = {{0}}, energy = 0, mean = 0;
 
 	for (size_t i = 0; i < o->nx * o->nt; i++) {
 		const size_t j = i / o->nt, t = i % o->nt;
@@ -51,13 +51,16 @@ match(const struct part *p, size_t side, double ratio, double *c)
 		}
 	}
 	for (size_t k = 0; k < n; k++)
-		a[k][k] += ratio * energy;
-	for (size_t k = 0; k < n && energy > 0; k++)
+		mean += a[k][k] / (double)n;
+	const double mu = fmax(ratio * energy, 1e-10 * mean);
+	for (size_t k = 0; k < n; k++)
+		a[k][k] += mu;
+	for (size_t k = 0; k < n && mu > 0; k++)
 		for (size_t l = 0; l < n; l++)
 			for (size_t i = n + 1; l != k && i-- > k;)
 				a[l][i] -= a[l][k] / a[k][k] * a[k][i];
 	for (size_t k = 0; k < n; k++)
-		c[k] = energy > 0 ? a[k][n] / a[k][k] : 0;
+		c[k] = mu > 0 ? a[k][n] / a[k][k] : 0;
 }
 
 static double

@@ -157,6 +157,47 @@ check_gain(void)
 		  "radon: --adapt gains 3 dB where traces differ in strength or by .5 samples");
 }
 
+/*
+ * Trace 3 is nearly dead: it holds 1e-9 of the amplitude of the others, and slow multiples of usual strength are subtracted
+ * from it. The other traces are adapted as without it, and what is left of it is as weak as it was.
+ */
+static void
+check_nearly_dead(void)
+{
+	struct radon_options o = scene_small;
+	double ratio, without;
+	float most = 0;
+
+	o.nx = 8;
+	o.nt = 250;
+	o.subtract = true;
+	o.live = scene_live;
+	o.adapt = (struct radon_adapt_options){0, 1, 30 * o.dt};
+	for (size_t j = 0; j < o.nx; j++)
+		scene_live[j] = true;
+	const size_t n = o.nx * o.nt;
+	float *d = weir_alloc(n, sizeof *d), *left = weir_alloc(n, sizeof *left);
+	for (size_t i = 0; i < n; i++) {
+		const float m = sinf((float)(i % o.nt) / 20 + (float)(i / o.nt));
+		d[i] = (1.5F * m + .1F * (float)rng_normal(&rng)) * (i / o.nt == 3 ? 1e-9F : 1);
+		left[i] = d[i] - m;
+	}
+	float *out = adapt(&o, 1, d, left, &ratio);
+	scene_live[3] = false;
+	float *others = adapt(&o, 1, d, left, &without);
+	const bool same = !memcmp(out, others, 3 * o.nt * sizeof *out) &&
+			  !memcmp(out + 4 * o.nt, others + 4 * o.nt, 4 * o.nt * sizeof *out);
+	for (size_t i = 3 * o.nt; i < 4 * o.nt; i++)
+		most = fmaxf(most, fabsf(out[i]));
+	check(ratio == without && isfinite(ratio) && same && most < .01F,
+	      "radon: a nearly dead trace does not keep the others from being adapted",
+	      "L %g, without it %g; %g is left", ratio, without, (double)most);
+	weir_free(d);
+	weir_free(left);
+	weir_free(out);
+	weir_free(others);
+}
+
 /* A model without multiples of its own and one that is right are left alone. */
 static void
 check_nothing_to_do(void)
@@ -186,6 +227,7 @@ void
 check_radon_adapt(void)
 {
 	check_definition();
+	check_nearly_dead();
 	check_nothing_to_do();
 	check_gain();
 }
