@@ -12,7 +12,7 @@
  * added to real gathers, and in synthetic ones with noise.
  */
 #define LSQ_NOISE "0.05"
-/* It is raised on gathers that the curves explain badly: a->sparse points to it when the command line names no NU. */
+/* a->sparse is this very array when the command line names no NU. Only then does radon_options.raise_nu apply. */
 static const char sparse_noise[] = "0.007";
 
 #define AT(member) offsetof(struct args, member)
@@ -115,10 +115,12 @@ parse_mute(const struct args *a, struct radon_mute *m)
 		m->n = 1;
 		return;
 	}
-	for (m->n = 0; *s; m->n++) {
+	for (bool more = true; more; m->n++) {
 		const size_t n = strcspn(s, ",");
-		if (m->n == RADON_MAXMUTE || n >= sizeof part)
+		if (m->n == RADON_MAXMUTE)
 			die_usage("--mute: '%s' has more than %d points", a->mute, RADON_MAXMUTE);
+		if (n >= sizeof part)
+			die_usage("--mute: '%s' is no list of points T:Q,T:Q", a->mute);
 		memcpy(part, s, n);
 		part[n] = 0;
 		opt_reals("--mute", part, ':', v, 2);
@@ -126,7 +128,8 @@ parse_mute(const struct args *a, struct radon_mute *m)
 		m->q[m->n] = v[1];
 		if (m->n && !(v[0] > m->t[m->n - 1]))
 			die_usage("--mute: the times of '%s' do not ascend", a->mute);
-		s += n + (s[n] == ',');
+		more = s[n] == ',';
+		s += n + 1;
 	}
 }
 
@@ -144,7 +147,7 @@ parse_adapt(const char *text, struct radon_adapt_options *to)
 	*to = (struct radon_adapt_options){v[0], (size_t)v[1], v[2]};
 }
 
-/* A mute that keeps no curve is a mistake, as in the unit of q. */
+/* Dies when the mute keeps no curve: q is probably in another unit then. */
 static void
 check_mute(const struct args *a, const struct radon_options *o)
 {
@@ -183,14 +186,14 @@ noise_text(const struct args *a, const struct radon_options *o)
 }
 
 static bool
-any_noise(const struct args *a, const struct radon_options *o)
+auto_nu(const struct args *a, const struct radon_options *o)
 {
 	const char *text = noise_text(a, o);
 
 	return text && !strcmp(text, "auto");
 }
 
-/* Curves with two axes. */
+/* Checks the options that go with curves of two axes. */
 static void
 check_plane(const struct args *a, const struct radon_options *o)
 {
@@ -202,7 +205,7 @@ check_plane(const struct args *a, const struct radon_options *o)
 		die_usage("--qy goes with parabolic and linear curves alone");
 	if (o->method == RADON_TIME || o->method == RADON_USFFT2D)
 		die_usage("--qy goes without --method=time and --method=usfft2d");
-	if (any_noise(a, o))
+	if (auto_nu(a, o))
 		die_usage("%s=auto goes without --qy: give a NU", noise_option(o));
 	if (a->common.gpu)
 		die_usage("-g: goes without --qy");
@@ -216,14 +219,14 @@ check_together(const struct args *a, const struct radon_options *o)
 
 	if (a->adjoint + a->lsq_given + a->sparse_given + a->model > 1)
 		die_usage("one of --adjoint, --lsq, --sparse and --model at a time");
-	if (a->adjoint && a->subtract)
+	if (a->subtract && (a->adjoint || a->model))
 		die_usage("--subtract goes with --lsq or --sparse");
 	if (o->mode != RADON_MODEL && !(a->reference > 0))
 		die_usage("-X is required; see %s --help", weir_prog);
-	if ((a->curve == RADON_FOSTER) != a->depth_given)
-		die_usage("--depth goes with --curve=foster-mosher, and that with it");
-	if (a->subtract && !inverse)
-		die_usage("--subtract goes with --lsq or --sparse");
+	if (a->curve == RADON_FOSTER && !a->depth_given)
+		die_usage("--curve=foster-mosher needs --depth");
+	if (a->depth_given && a->curve != RADON_FOSTER)
+		die_usage("--depth needs --curve=foster-mosher");
 	if (a->adapt && !a->subtract)
 		die_usage("--adapt needs --subtract");
 	if (a->mute && a->polygons)
@@ -237,7 +240,7 @@ check_together(const struct args *a, const struct radon_options *o)
 		die_usage("--steps needs --sparse");
 	if (hyperbolic && (a->method != RADON_AUTO && a->method != RADON_TIME))
 		die_usage("--curve=hyperbolic goes with --method=time alone");
-	if (hyperbolic && any_noise(a, o))
+	if (hyperbolic && auto_nu(a, o))
 		die_usage("%s=auto goes without --curve=hyperbolic: give a NU", noise_option(o));
 	if ((hyperbolic || o->method == RADON_TIME) && (a->fmin > 0 || a->fmax > 0))
 		die_usage("--fmin and --fmax: curves that are summed in time have no band");
@@ -284,10 +287,10 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 		polygons_read(&o->mute, a->polygons);
 	check_mute(a, o);
 	o->mute.taper = a->taper_given ? a->taper : o->nr ? o->dq + o->dr : 4 * o->dq;
-	g->any_noise = any_noise(a, o);
-	o->find_nu = g->any_noise && o->mode == RADON_SPARSE;
+	g->auto_nu = auto_nu(a, o);
+	o->find_nu = g->auto_nu && o->mode == RADON_SPARSE;
 	o->raise_nu = o->mode == RADON_SPARSE && a->sparse == sparse_noise;
-	if (noise_text(a, o) && !g->any_noise)
+	if (noise_text(a, o) && !g->auto_nu)
 		o->nu = parse_noise(noise_option(o), noise_text(a, o));
 	o->fmin = a->fmin;
 	o->fmax = a->fmax;

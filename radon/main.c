@@ -5,8 +5,8 @@
 #include "common/stats.h"
 #include "gpu/use.h"
 #include "radon/args.h"
-#include "radon/stream/runner.h"
 #include "radon/stream/polygons.h"
+#include "radon/stream/runner.h"
 
 const char *const weir_prog = "radon";
 

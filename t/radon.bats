@@ -513,8 +513,8 @@ wrong() {
 	fails 2 '--subtract goes with' radon --model --subtract </dev/null
 	fails 2 '--method=time has no inverse' radon $curves --lsq --method=time </dev/null
 	fails 2 '--fmin and --fmax' radon $curves --fmax=9 --method=time </dev/null
-	fails 2 '--depth goes with' radon $curves --depth=5 </dev/null
-	fails 2 '--depth goes with' radon $curves --curve=foster-mosher </dev/null
+	fails 2 '--depth needs --curve=foster-mosher' radon $curves --depth=5 </dev/null
+	fails 2 '--curve=foster-mosher needs --depth' radon $curves --curve=foster-mosher </dev/null
 	fails 2 'are for panels' radon --model --mute=1 </dev/null
 	fails 2 '--taper needs --mute' radon $curves --taper=1 </dev/null
 	fails 2 '--steps needs --sparse' radon $curves --steps=3 </dev/null
@@ -527,6 +527,8 @@ wrong() {
 	fails 2 '--cut is for panels' radon $curves --lsq --subtract --cut </dev/null
 	fails 2 'do not ascend' radon $curves --lsq --mute=2:1,1:1 </dev/null
 	fails 2 '--mute' radon $curves --lsq --mute=1:2:3 </dev/null
+	fails 2 "--mute: ''" radon $curves --lsq --mute=1:.1, </dev/null
+	fails 2 'no list of points' radon $curves --lsq --mute="$(printf '%070d' 1):.1" </dev/null
 	fails 2 '--lsq' radon $curves --lsq=-1 </dev/null
 	fails 2 '--sparse' radon $curves --sparse=x </dev/null
 	fails 2 '--fmin=20 is above --fmax=10' radon $curves --fmin=20 --fmax=10 </dev/null

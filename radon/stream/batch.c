@@ -91,7 +91,7 @@ say(const struct gathers_options *o, const struct gather *g)
 	if (g->o.mode == RADON_LSQ && !g->o.hyperbolic && !g->o.nr)
 		fprintf(stderr, ", condition at least %.3g, %zu frequencies by conjugate gradients",
 			r->condition, r->fallbacks);
-	if (o->any_noise || o->radon.raise_nu)
+	if (o->auto_nu || o->radon.raise_nu)
 		fprintf(stderr, ", NU %.3g", r->nu);
 	fprintf(stderr, ", %zu steps", r->steps);
 	if (g->o.subtract)
@@ -215,10 +215,10 @@ batch_open(const struct gathers_options *o, struct raw_in *in, struct raw_out *o
 	const int threads = o->radon.threads;
 
 	*s = (struct batches){.o = o, .out = out, .st = st, .threaded = threads > 1 || o->gpu};
-	s->room = o->any_noise && !o->radon.find_nu ? 1
-		  : o->gpu			    ? BATCH_GPU
-		  : threads > 1			    ? 2 * (size_t)threads
-						    : 1;
+	s->room = o->auto_nu && !o->radon.find_nu ? 1
+		  : o->gpu			  ? BATCH_GPU
+		  : threads > 1			  ? 2 * (size_t)threads
+						  : 1;
 	s->in = gathers_open(in, o);
 	for (int i = 0; i < 2; i++) {
 		s->batch[i].g = weir_xalloc(s->room, sizeof *s->batch[i].g);

@@ -33,7 +33,7 @@ struct gathers_options {
 	double azimuth;		 /* of the axis qx, in degrees */
 	const char *offsets;	 /* a file of numbers; NULL: none */
 	bool nan_is_zero, cut;
-	bool any_noise; /* lsq, sparse: each gather has the NU of radon_noise(), or a tenth of it */
+	bool auto_nu; /* lsq, sparse: each gather has the NU of radon_noise(), or a tenth of it */
 	const struct opt_common *common;
 	struct slices *share; /* what --part leaves of the input; without the option, all */
 	struct gpu *gpu;      /* NULL: the CPU */

@@ -138,7 +138,7 @@ runner_plan(struct runner *r, struct batch *b)
 {
 	const double start = clock_now();
 
-	if (r->o->any_noise && !r->o->radon.find_nu)
+	if (r->o->auto_nu && !r->o->radon.find_nu)
 		choose_noise(r, &b->g[0]);
 	for (size_t i = 0; i < b->n && !warn_far(r, &b->g[0]); i++)
 		warn_alias(r, &b->g[i]);
