@@ -8,7 +8,7 @@
 /* --- one axis of curves -------------------------------------------------------------------------------------------- */
 
 static void
-adjoint(const struct radon_core *p, struct radon_lane *w, size_t k, const float *d, size_t ldd,
+adjoint(const struct radon_core *p, struct radon_worker *w, size_t k, const float *d, size_t ldd,
 	float *m, size_t ldm)
 {
 	if (p->nufft)
@@ -18,7 +18,7 @@ adjoint(const struct radon_core *p, struct radon_lane *w, size_t k, const float 
 }
 
 static void
-model(const struct radon_core *p, struct radon_lane *w, size_t k, const float *m, size_t ldm,
+model(const struct radon_core *p, struct radon_worker *w, size_t k, const float *m, size_t ldm,
       float *d, size_t ldd)
 {
 	if (p->nufft)
@@ -31,7 +31,7 @@ model(const struct radon_core *p, struct radon_lane *w, size_t k, const float *m
 
 /* Sets the phases of r0, and their steps from one r to the next. */
 static void
-begin_turns(const struct radon_core *p, struct radon_lane *w, size_t k, int sign)
+begin_turns(const struct radon_core *p, struct radon_worker *w, size_t k, int sign)
 {
 	for (size_t j = 0; j < p->o.nx; j++) {
 		recurrence_phases(p->b[j], k, sign, w->turn + 2 * j * LANES);
@@ -85,7 +85,7 @@ WEIR_CLONES(add_turned,
 }
 
 void
-radon_block_adjoint(const struct radon_core *p, struct radon_lane *w, size_t k, const float *d,
+radon_block_adjoint(const struct radon_core *p, struct radon_worker *w, size_t k, const float *d,
 		    size_t ldd, float *m, size_t ldm)
 {
 	if (!p->h) {
@@ -100,7 +100,7 @@ radon_block_adjoint(const struct radon_core *p, struct radon_lane *w, size_t k, 
 }
 
 void
-radon_block_model(const struct radon_core *p, struct radon_lane *w, size_t k, const float *m,
+radon_block_model(const struct radon_core *p, struct radon_worker *w, size_t k, const float *m,
 		  size_t ldm, float *d, size_t ldd)
 {
 	if (!p->h) {
@@ -132,7 +132,7 @@ radon_adjoint_all(const struct radon_core *p, struct radon_room *w)
 {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
 	for (size_t b = p->first; b < p->last; b++) {
-		struct radon_lane *l = &w->lane[omp_get_thread_num()];
+		struct radon_worker *l = &w->worker[omp_get_thread_num()];
 		radon_block_adjoint(p, l, b * LANES, w->d + 2 * b * LANES, p->ld, l->m, LANES);
 		radon_weigh_rows(p, l->m, w->m + 2 * b * LANES, p->ld);
 	}
@@ -143,7 +143,7 @@ radon_model_all(const struct radon_core *p, struct radon_room *w)
 {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
 	for (size_t b = p->first; b < p->last; b++) {
-		struct radon_lane *l = &w->lane[omp_get_thread_num()];
+		struct radon_worker *l = &w->worker[omp_get_thread_num()];
 		radon_block_model(p, l, b * LANES, w->m + 2 * b * LANES, p->ld, l->d, LANES);
 		for (size_t j = 0; j < p->o.nx; j++)
 			memcpy(w->d + 2 * (j * p->ld + b * LANES), l->d + 2 * j * LANES,

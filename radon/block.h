@@ -8,9 +8,9 @@
 #include "radon/core.h"
 
 /* The plan chooses between the transform of nonequispaced points and the recurrence. */
-void radon_block_adjoint(const struct radon_core *p, struct radon_lane *w, size_t k, const float *d,
-			 size_t ldd, float *m, size_t ldm);
-void radon_block_model(const struct radon_core *p, struct radon_lane *w, size_t k, const float *m,
+void radon_block_adjoint(const struct radon_core *p, struct radon_worker *w, size_t k,
+			 const float *d, size_t ldd, float *m, size_t ldm);
+void radon_block_model(const struct radon_core *p, struct radon_worker *w, size_t k, const float *m,
 		       size_t ldm, float *d, size_t ldd);
 
 /* Transform all blocks of the band: the adjoint from w->d to w->m, weighted by q_weight; modelling from w->m to w->d. */

@@ -155,7 +155,7 @@ radon_core_free(struct radon_core *p)
 /* --- the work of a gather ------------------------------------------------------------------------------------------ */
 
 static bool
-take_turns(struct radon_lane *l, size_t nx)
+take_turns(struct radon_worker *l, size_t nx)
 {
 	l->turn = weir_alloc(nx * LANES, 2 * sizeof *l->turn);
 	l->by = weir_alloc(nx * LANES, 2 * sizeof *l->by);
@@ -164,7 +164,7 @@ take_turns(struct radon_lane *l, size_t nx)
 }
 
 static bool
-take_lane(const struct radon_core *p, struct radon_lane *l)
+take_worker(const struct radon_core *p, struct radon_worker *l)
 {
 	const size_t row = 2 * LANES * sizeof(double);
 	const bool sums = !p->nufft || (p->o.mode == RADON_LSQ && !p->h);
@@ -193,21 +193,21 @@ radon_room_take(struct radon_room *r, const struct radon_core *p, int threads)
 	r->threads = threads;
 	if (p->o.method == RADON_TIME)
 		return true;
-	r->lane = weir_calloc((size_t)threads, sizeof *r->lane);
+	r->worker = weir_calloc((size_t)threads, sizeof *r->worker);
 	r->d = weir_calloc_large(rows, p->ld * 2 * sizeof *r->d);
 	r->m = r->d;
 	r->part = weir_alloc(p->last + 1, sizeof *r->part);
-	ok = r->lane && r->d && r->part;
+	ok = r->worker && r->d && r->part;
 	for (int i = 0; ok && i < threads; i++)
-		ok = take_lane(p, &r->lane[i]);
+		ok = take_worker(p, &r->worker[i]);
 	return ok;
 }
 
 void
 radon_room_free(struct radon_room *r)
 {
-	for (int i = 0; r->lane && i < r->threads; i++) {
-		struct radon_lane *l = &r->lane[i];
+	for (int i = 0; r->worker && i < r->threads; i++) {
+		struct radon_worker *l = &r->worker[i];
 		weir_free(l->row);
 		weir_free(l->m);
 		weir_free(l->d);
@@ -219,7 +219,7 @@ radon_room_free(struct radon_room *r)
 		weir_free(l->turned);
 		usfft_line_work_free(&l->line);
 	}
-	weir_free(r->lane);
+	weir_free(r->worker);
 	weir_free(r->d);
 	weir_free(r->part);
 }

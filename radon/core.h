@@ -55,8 +55,8 @@ double radon_damping(const struct radon_core *p);
 int radon_core_plan(struct radon_core *p, const struct radon_options *o);
 void radon_core_free(struct radon_core *p);
 
-/* The arrays of one thread for a block of LANES frequencies and for a row. */
-struct radon_lane {
+/* The arrays of one worker for a block of LANES frequencies and for a row. */
+struct radon_worker {
 	float *row; /* nfft + 2 floats */
 	float *m;   /* nq x LANES complex: a block of the panel */
 	float *d;   /* nx x LANES complex: a block of the gather */
@@ -72,7 +72,7 @@ struct radon_lane {
 /* The work arrays of one gather. */
 struct radon_room {
 	int threads;
-	struct radon_lane *lane; /* owned: one a thread */
+	struct radon_worker *worker; /* owned: one a thread */
 	/*
 	 * The spectra of the gather, [nx][ld] complex, and of the panel, [nq][ld] complex; owned. d and m are the same array.
 	 * This is safe, since each block is read before it is written and no other block is touched. It saves a quarter of the

@@ -27,7 +27,7 @@ recurrence_phases(double x, size_t k, int sign, double *z)
 }
 
 void
-recurrence_adjoint(const struct radon_core *p, struct radon_lane *w, size_t k, const float *d,
+recurrence_adjoint(const struct radon_core *p, struct radon_worker *w, size_t k, const float *d,
 		   size_t ldd, float *m, size_t ldm)
 {
 	for (size_t j = 0; j < p->o.nx; j++) {
@@ -51,7 +51,7 @@ recurrence_adjoint(const struct radon_core *p, struct radon_lane *w, size_t k, c
 }
 
 void
-recurrence_model(const struct radon_core *p, struct radon_lane *w, size_t k, const float *m,
+recurrence_model(const struct radon_core *p, struct radon_worker *w, size_t k, const float *m,
 		 size_t ldm, float *d, size_t ldd)
 {
 	for (size_t i = 0; i < p->nq; i++)
@@ -75,7 +75,7 @@ recurrence_model(const struct radon_core *p, struct radon_lane *w, size_t k, con
 }
 
 void
-recurrence_column(const struct radon_core *p, struct radon_lane *w, size_t k, double *t)
+recurrence_column(const struct radon_core *p, struct radon_worker *w, size_t k, double *t)
 {
 	for (size_t j = 0; j < p->o.nx; j++) {
 		recurrence_phases(p->c[j], k, 1, w->e + j * PAIRS);

@@ -11,7 +11,7 @@ radon_forward(const struct radon_core *p, struct radon_room *w, const float *x, 
 {
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t r = 0; r < rows; r++) {
-		float *row = w->lane[omp_get_thread_num()].row;
+		float *row = w->worker[omp_get_thread_num()].row;
 		memset(row, 0, at * sizeof *row);
 		memcpy(row + at, x + r * n, n * sizeof *row);
 		memset(row + at + n, 0, (p->nfft - at - n) * sizeof *row);
@@ -76,7 +76,7 @@ radon_panel_out(const struct radon_core *p, struct radon_room *w, float *panel)
 {
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
-		float *row = w->lane[omp_get_thread_num()].row;
+		float *row = w->worker[omp_get_thread_num()].row;
 		radon_backward(p, w->m + i * p->ld * 2, row);
 		if (!p->q_mute)
 			mute_row(row, p->weight + i * p->ntau, p->nfft, 1);
@@ -89,7 +89,7 @@ radon_mute_panel(const struct radon_core *p, struct radon_room *w)
 {
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
-		float *row = w->lane[omp_get_thread_num()].row, *m = w->m + i * p->ld * 2;
+		float *row = w->worker[omp_get_thread_num()].row, *m = w->m + i * p->ld * 2;
 		radon_backward(p, m, row);
 		mute_row(row, p->weight + i * p->ntau, p->nfft, 1 / (float)p->nfft);
 		radon_fft_forward(&p->fft, row, m);
@@ -101,7 +101,7 @@ radon_gather_out(const struct radon_core *p, struct radon_room *w, const float *
 {
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t j = 0; j < p->o.nx; j++) {
-		float *row = w->lane[omp_get_thread_num()].row, *to = gather + j * p->o.nt;
+		float *row = w->worker[omp_get_thread_num()].row, *to = gather + j * p->o.nt;
 		if (x && !p->live[j]) {
 			memcpy(to, x + j * p->o.nt, p->o.nt * sizeof *to);
 			continue;

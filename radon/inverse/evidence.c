@@ -32,11 +32,11 @@ struct radon_evidence {
 	double *logdet;
 	bool *
 	    factored; /* [blocks]: by the first run that needs it; the samples of a gather do not matter */
-	struct evidence_lane {
+	struct evidence_worker {
 		struct toeplitz_work *solve;
 		float *m;	/* nq rows of LANES complex: a solution */
 		double *column; /* the same: the first column of A^H A */
-	} * lane;		/* one a thread */
+	} * worker;		/* one a thread */
 };
 
 static double
@@ -71,10 +71,10 @@ static int
 factor_block(struct radon_evidence *e, int thread, size_t i)
 {
 	const double nq = (double)e->core.o.nq;
-	struct toeplitz_work *solve = e->lane[thread].solve;
-	double t0[LANES], *t = e->lane[thread].column;
+	struct toeplitz_work *solve = e->worker[thread].solve;
+	double t0[LANES], *t = e->worker[thread].column;
 
-	recurrence_column(&e->core, &e->room.lane[thread], i, t);
+	recurrence_column(&e->core, &e->room.worker[thread], i, t);
 	memcpy(t0, t, sizeof t0);
 	for (size_t c = 0; c < NUS; c++) {
 		for (size_t l = 0; l < LANES; l++)
@@ -93,12 +93,12 @@ add_block(const struct radon_evidence *e, int thread, size_t i, const float *b, 
 {
 	const struct radon_core *p = &e->core;
 	const double nx = (double)p->nlive, nq = (double)p->o.nq;
-	float *x = e->lane[thread].m;
+	float *x = e->worker[thread].m;
 
 	for (size_t c = 0; c < NUS; c++) {
 		const double mu = nus[c] * nq, *logdet = e->logdet + i * NUS + c * LANES;
 		memcpy(x, b, 2 * p->o.nq * LANES * sizeof *x);
-		toeplitz_solve(e->solver, e->lane[thread].solve, i / LANES * NUS + c, x);
+		toeplitz_solve(e->solver, e->worker[thread].solve, i / LANES * NUS + c, x);
 		sum[c] = 0;
 		for (size_t l = 0; l < LANES; l++) {
 			double q = 0;
@@ -137,7 +137,7 @@ add_blocks(struct radon_evidence *e)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(e->room.threads) reduction(min : err)
 	for (size_t i = 0; i < e->ld; i += LANES) {
 		const int thread = omp_get_thread_num();
-		struct radon_lane *w = &e->room.lane[thread];
+		struct radon_worker *w = &e->room.worker[thread];
 		if (!counts(e, i))
 			continue;
 		if (!e->factored[i / LANES] && factor_block(e, thread, i)) {
@@ -165,10 +165,10 @@ take_room(struct radon_evidence *e, int threads)
 	e->logdet = weir_alloc(e->ld, NUS * sizeof *e->logdet);
 	e->factored = weir_calloc(e->ld, sizeof *e->factored);
 	e->solver = toeplitz_new(p->o.nq, e->ld / LANES * NUS);
-	e->lane = weir_calloc((size_t)threads, sizeof *e->lane);
-	ok = ok && e->d && e->rank && e->j && e->logdet && e->factored && e->solver && e->lane;
+	e->worker = weir_calloc((size_t)threads, sizeof *e->worker);
+	ok = ok && e->d && e->rank && e->j && e->logdet && e->factored && e->solver && e->worker;
 	for (int i = 0; ok && i < threads; i++) {
-		struct evidence_lane *l = &e->lane[i];
+		struct evidence_worker *l = &e->worker[i];
 		l->solve = toeplitz_work(e->solver);
 		l->m = weir_alloc(p->o.nq * LANES, 2 * sizeof *l->m);
 		l->column = weir_alloc(p->o.nq * LANES, 2 * sizeof *l->column);
@@ -199,12 +199,12 @@ radon_evidence_free(struct radon_evidence *e)
 {
 	if (!e)
 		return;
-	for (int i = 0; e->lane && i < e->room.threads; i++) {
-		toeplitz_work_free(e->lane[i].solve);
-		weir_free(e->lane[i].m);
-		weir_free(e->lane[i].column);
+	for (int i = 0; e->worker && i < e->room.threads; i++) {
+		toeplitz_work_free(e->worker[i].solve);
+		weir_free(e->worker[i].m);
+		weir_free(e->worker[i].column);
 	}
-	weir_free(e->lane);
+	weir_free(e->worker);
 	toeplitz_free(e->solver);
 	weir_free(e->d);
 	weir_free(e->rank);

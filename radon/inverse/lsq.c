@@ -24,8 +24,8 @@ factor_blocks(const struct radon_core *p, struct toeplitz *s, struct radon_room 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads) reduction(min : err)
 	for (size_t b = p->first; b < p->last; b++) {
 		const int thread = omp_get_thread_num();
-		double *t = w->lane[thread].sum;
-		recurrence_column(p, &w->lane[thread], b * LANES, t);
+		double *t = w->worker[thread].sum;
+		recurrence_column(p, &w->worker[thread], b * LANES, t);
 		for (size_t i = 0; i < LANES; i++)
 			t[i] += radon_damping(p);
 		const int e = toeplitz_factor(s, own->solve[thread], b - p->first, t);
@@ -99,7 +99,7 @@ make_real(const struct radon_core *p, size_t k, float *m)
 
 /* sum = |d|^2 and |d - model|^2 of the block at k, over the band and the live traces. */
 static void
-add_misfit(const struct radon_core *p, struct radon_lane *w, size_t k, const float *d,
+add_misfit(const struct radon_core *p, struct radon_worker *w, size_t k, const float *d,
 	   double sum[2])
 {
 	radon_block_model(p, w, k, w->m, LANES, w->d, LANES);
@@ -146,7 +146,7 @@ solve_blocks(const struct radon_core *p, const struct toeplitz *s, struct radon_
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads) reduction(+ : steps)
 	for (size_t b = p->first; b < p->last; b++) {
 		const int thread = omp_get_thread_num();
-		struct radon_lane *l = &w->lane[thread];
+		struct radon_worker *l = &w->worker[thread];
 		float *d = w->d + 2 * b * LANES, *m = w->m + 2 * b * LANES;
 		if (p->exact_rhs)
 			recurrence_adjoint(p, l, b * LANES, d, p->ld, l->m, LANES);

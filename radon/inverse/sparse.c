@@ -65,7 +65,7 @@ keep(const struct radon_irls *s, float *x)
 {
 #pragma omp parallel for schedule(static) num_threads(s->w->threads)
 	for (size_t j = 0; j < s->p->o.nx; j++) {
-		float *time = s->w->lane[omp_get_thread_num()].row;
+		float *time = s->w->worker[omp_get_thread_num()].row;
 		s->part[j] = keep_row(s, time, j, x + j * s->row);
 	}
 	return radon_irls_add_up(s, s->p->o.nx);
@@ -79,7 +79,7 @@ weigh(const struct radon_irls *s, const float *x)
 
 #pragma omp parallel for schedule(static) num_threads(s->w->threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
-		float *row = s->w->lane[omp_get_thread_num()].row;
+		float *row = s->w->worker[omp_get_thread_num()].row;
 		radon_irls_weigh_row(s, x, i, row);
 		radon_fft_forward(&p->fft, row, s->w->m + i * p->ld * 2);
 	}
@@ -92,13 +92,13 @@ model(struct radon_irls *s)
 
 #pragma omp parallel for schedule(static) num_threads(s->w->threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
-		float *row = s->w->lane[omp_get_thread_num()].row;
+		float *row = s->w->worker[omp_get_thread_num()].row;
 		radon_irls_direction_row(s, i, row);
 		radon_fft_forward(&p->fft, row, s->w->m + i * p->ld * 2);
 	}
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->w->threads)
 	for (size_t b = p->first; b < p->last; b++)
-		radon_block_model(p, &s->w->lane[omp_get_thread_num()], b * LANES,
+		radon_block_model(p, &s->w->worker[omp_get_thread_num()], b * LANES,
 				  s->w->m + 2 * b * LANES, p->ld, s->step + 2 * b * LANES, p->ld);
 }
 
@@ -111,12 +111,12 @@ gradient(struct radon_irls *s)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
 	for (size_t b = p->first; b < p->last; b++) {
 		radon_irls_residual(s, 0, p->o.nx, 2 * b * LANES, 2 * LANES);
-		radon_block_adjoint(p, &w->lane[omp_get_thread_num()], b * LANES,
+		radon_block_adjoint(p, &w->worker[omp_get_thread_num()], b * LANES,
 				    s->res + 2 * b * LANES, p->ld, w->m + 2 * b * LANES, p->ld);
 	}
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
-		float *row = w->lane[omp_get_thread_num()].row;
+		float *row = w->worker[omp_get_thread_num()].row;
 		radon_backward(p, w->m + i * p->ld * 2, row);
 		memcpy(s->grad + i * p->ntau, row, p->ntau * sizeof *row);
 		radon_irls_gradient_row(s, i, 1 / (float)p->nfft);
