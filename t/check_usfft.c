@@ -234,9 +234,14 @@ check_again(struct check_rng *r)
 
 /* In 1-D such a plan has one tile, more points than a thread takes at a time, and points that stay unsorted. */
 static void
-check_one_tile(struct check_rng *r)
+check_one_tile(bool single, struct check_rng *r)
 {
-	struct usfft_options o = {.dim = 1, .tol = 1e-10, .n = {3000}, .threads = 2, .type = 2};
+	struct usfft_options o = {.dim = 1,
+				  .tol = single ? 1e-5 : 1e-10,
+				  .single = single,
+				  .n = {3000},
+				  .threads = 2,
+				  .type = 2};
 	struct usfft_plan *p;
 	struct problem q;
 	size_t bad;
@@ -248,8 +253,9 @@ check_one_tile(struct check_rng *r)
 	usfft_type2(p, 1, q.f, c);
 	usfft_type1(p, 1, q.c, f);
 	check(problem_error(&q, 2, 1, c) < o.tol && problem_error(&q, 1, 1, f) < o.tol,
-	      "a plan for type 2 serves type 1, too", "%g %g", problem_error(&q, 2, 1, c),
-	      problem_error(&q, 1, 1, f));
+	      single ? "float: a plan for type 2 serves type 1, too"
+		     : "a plan for type 2 serves type 1, too",
+	      "%g %g", problem_error(&q, 2, 1, c), problem_error(&q, 1, 1, f));
 	usfft_free(p);
 	weir_free(f);
 	weir_free(c);
@@ -351,7 +357,8 @@ check_usfft(void)
 	check_threads(&r);
 	check_long(&r);
 	check_again(&r);
-	check_one_tile(&r);
+	check_one_tile(false, &r);
+	check_one_tile(true, &r);
 	check_gauss(&r);
 	check_not_finite();
 	check_no_points();

@@ -78,8 +78,7 @@ one_tile_suffices(const struct usfft_plan *p)
 {
 	enum { MOST_CELLS = 1 << 18 };
 
-	return p->o.type == 2 && p->o.dim == 1 && !p->o.single && p->o.tol >= 1e-10 &&
-	       p->grid.n[0] <= MOST_CELLS;
+	return p->o.type == 2 && p->o.dim == 1 && p->o.tol >= 1e-10 && p->grid.n[0] <= MOST_CELLS;
 }
 
 static int

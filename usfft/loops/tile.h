@@ -18,7 +18,8 @@
  * A record is dim places and, at its end, a value. A place is a fixed-point number: the integer part counts cells inside
  * the tile, and tile_bits() bits are the fraction of a cell. The value is a complex sample, or the index of the point in
  * the caller's arrays. Places have 32 bits in single precision and for tolerances down to TILE_NARROW, where more bits
- * would change nothing (2^-28 of a cell is a phase of 1e-8); else they have 64 bits.
+ * would change nothing (2^-28 of a cell is a phase of 1e-8); else they have 64 bits. A single tile as wide as a 1-D grid needs
+ * 64 bits in single precision too.
  */
 #ifndef WEIR_USFFT_TILE_H
 #define WEIR_USFFT_TILE_H

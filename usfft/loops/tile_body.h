@@ -19,7 +19,7 @@ split(const char *record, bool wide, int bits, int dim, int *cell, real *f)
 	const int64_t wide_one = (int64_t)1 << bits;
 
 	for (int a = 0; a < dim; a++)
-		if (sizeof(real) == sizeof(double) && wide) {
+		if ((dim == 1 || sizeof(real) == sizeof(double)) && wide) {
 			const int64_t place = ((const int64_t *)record)[a];
 			cell[a] = (int)(place >> bits);
 			f[a] = (real)(place & (wide_one - 1)) * (real)(2.0 / (double)wide_one) - 1;

@@ -214,6 +214,7 @@ records_take(const struct piece *s, size_t from, size_t to, uint32_t *count)
 	if (dim == d && s->p->real == sizeof(type) && q->wide == (sizeof(place_type) == 8)) \
 	write_records(s, d, sizeof(type), sizeof(place_type), j, n, place, record)
 		WRITE(1, float, int32_t);
+		WRITE(1, float, int64_t);
 		WRITE(2, float, int32_t);
 		WRITE(3, float, int32_t);
 		WRITE(1, double, int64_t);

@@ -166,7 +166,8 @@ usfft_expect(struct usfft_plan *p, size_t m, bool values)
 	if (m > q->room || !q->record || q->indexed == values) {
 		sort_free(q);
 		q->indexed = !values;
-		q->wide = !p->o.single && (p->o.dim == 1 || p->o.tol < TILE_NARROW);
+		q->wide = p->o.single ? p->bits < tile_bits(p->o.dim, true)
+				      : p->o.dim == 1 || p->o.tol < TILE_NARROW;
 		q->bytes = tile_record(p->o.dim, p->real, q->wide, q->indexed);
 		q->record = weir_take(m + TILE_AHEAD, q->bytes);
 		q->room = q->record ? m : 0;
