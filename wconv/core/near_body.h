@@ -5,11 +5,15 @@
  *	F(x) = sum_f w_f(x) sum_t tap_f[t] window[t](x)
  *
  * costs kh kw multiplications per pixel and function. Where the kernel varies, a pixel has two functions of x.
- * The sums of NEAR vectors stay in registers during the loop over the taps.
+ * The sums of NEAR vectors, and of SUMS vectors where there is one function, stay in registers during the loop over the
+ * taps. With eight sums, the loop does not wait for its additions, of which two begin in a cycle and each takes four.
  */
 
-/* NEAR: vectors of results computed together, at most. PART: taps of a row that are summed before Kahan's addition. */
-enum { NEAR = 4, PART = 16 };
+/*
+ * NEAR: vectors of results of two functions that are computed together. SUMS: sums that are. PART: taps of a row that are
+ * summed before Kahan's addition.
+ */
+enum { NEAR = 4, SUMS = 2 * NEAR, PART = 16 };
 
 /* What a block of results needs: the rows of its windows, and kw x kh taps. */
 struct sums {
@@ -19,21 +23,24 @@ struct sums {
 	const real *tap[2], *weight[2]; /* of one or two functions */
 };
 
-/* Sums the taps of rows j .. j+m-1 and columns i .. i+n-1, of nf functions, for `near` vectors from x on. */
+/*
+ * Sums the taps of rows j .. j+m-1 and columns i .. i+n-1, of nf functions, for `near` vectors from x on. The sum of vector b
+ * and function f is part[f near + b].
+ */
 INLINE void
 sum_part(const struct sums *s, size_t nf, size_t near, size_t x, size_t j, size_t m, size_t i,
-	 size_t n, vec part[2][NEAR])
+	 size_t n, vec part[SUMS])
 {
 	for (size_t end = j + m; j < end; j++)
 		for (size_t k = i; k < i + n; k++) {
 			const real *at = s->window[j] + x + k;
-			vec v[NEAR];
+			vec v[SUMS];
 			for (size_t b = 0; b < near; b++)
 				v[b] = *(const loose *)(at + b * LANES);
 			for (size_t f = 0; f < nf; f++) {
 				const real t = s->tap[f][j * s->kw + k];
 				for (size_t b = 0; b < near; b++)
-					part[f][b] += t * v[b];
+					part[f * near + b] += t * v[b];
 			}
 		}
 }
@@ -46,24 +53,24 @@ sum_part(const struct sums *s, size_t nf, size_t near, size_t x, size_t j, size_
 INLINE void
 sum_block(const struct sums *s, size_t nf, size_t near, size_t x, vec *out)
 {
-	vec sum[2][NEAR] = {{{0}}}, lost[2][NEAR] = {{{0}}};
+	vec sum[SUMS] = {{0}}, lost[SUMS] = {{0}};
 
 	for (size_t j = 0; j < s->kh; j += s->some)
 		for (size_t i = 0; i < s->kw; i += s->run) {
 			const size_t m = s->kh - j < s->some ? s->kh - j : s->some;
 			const size_t n = s->kw - i < s->run ? s->kw - i : s->run;
-			vec part[2][NEAR] = {{{0}}};
+			vec part[SUMS] = {{0}};
 			sum_part(s, nf, near, x, j, m, i, n, part);
-			for (size_t f = 0; f < nf; f++)
-				for (size_t b = 0; b < near; b++) {
-					const vec v = part[f][b] - lost[f][b], t = sum[f][b] + v;
-					lost[f][b] = (t - sum[f][b]) - v;
-					sum[f][b] = t;
-				}
+			for (size_t q = 0; q < nf * near; q++) {
+				const vec v = part[q] - lost[q], t = sum[q] + v;
+				lost[q] = (t - sum[q]) - v;
+				sum[q] = t;
+			}
 		}
 	for (size_t f = 0; f < nf; f++)
 		for (size_t b = 0; b < near; b++)
-			out[b] += sum[f][b] * *(const loose *)(s->weight[f] + x + b * LANES);
+			out[b] +=
+			    sum[f * near + b] * *(const loose *)(s->weight[f] + x + b * LANES);
 }
 
 /* The taps [kh][kw] of a row of results, `apart` from function to function, and its weights [nf][stride]. */
@@ -76,14 +83,14 @@ struct row_taps {
 INLINE void
 sum_vectors(struct sums *s, const struct row_taps *t, size_t near, size_t x, size_t n, real *out)
 {
-	vec sum[NEAR] = {{0}};
+	vec sum[SUMS] = {{0}};
 
 	for (size_t f = 0; f < t->nf; f += 2) {
 		for (size_t i = 0; i < 2 && f + i < t->nf; i++) {
 			s->tap[i] = t->tap + (f + i) * t->apart;
 			s->weight[i] = t->weight + (f + i) * t->stride;
 		}
-		if (f + 2 <= t->nf)
+		if (near <= NEAR && f + 2 <= t->nf)
 			sum_block(s, 2, near, x, sum);
 		else
 			sum_block(s, 1, near, x, sum);
@@ -109,6 +116,8 @@ sum_row(const real *const *window, size_t kh, size_t kw, size_t n, const struct 
 			 .run = (kw + runs - 1) / runs};
 	size_t x = 0;
 
+	for (; t->nf == 1 && n - x >= SUMS * LANES; x += SUMS * LANES)
+		sum_vectors(&s, t, SUMS, x, SUMS * LANES, out);
 	for (; n - x >= NEAR * LANES; x += NEAR * LANES)
 		sum_vectors(&s, t, NEAR, x, NEAR * LANES, out);
 	if (n - x > 2 * LANES)
