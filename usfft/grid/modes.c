@@ -116,8 +116,9 @@ find_row(const struct grid *g, size_t row, double *factor)
 	return cell[2] * g->plane + cell[1];
 }
 
-void
-modes_get(const struct grid *g, int sign, size_t row, size_t from, size_t to, void *modes)
+static void
+move_modes(const struct grid *g, int sign, size_t row, size_t from, size_t to, bool get,
+	   void *modes)
 {
 	struct run run[2];
 	double factor;
@@ -125,29 +126,24 @@ modes_get(const struct grid *g, int sign, size_t row, size_t from, size_t to, vo
 	const int runs = find_runs(g, 0, from, to, run);
 
 	for (int i = 0; i < runs; i++) {
-		void *out = (char *)modes + (run[i].at - from) * 2 * g->real;
+		void *at = (char *)modes + (run[i].at - from) * 2 * g->real;
 		if (single(g))
-			get_run_float(g, r, &run[i], factor, sign, out);
+			move_run_float(g, r, &run[i], factor, sign, get, at);
 		else
-			get_run_double(g, r, &run[i], factor, sign, out);
+			move_run_double(g, r, &run[i], factor, sign, get, at);
 	}
+}
+
+void
+modes_get(const struct grid *g, int sign, size_t row, size_t from, size_t to, void *modes)
+{
+	move_modes(g, sign, row, from, to, true, modes);
 }
 
 void
 modes_put(const struct grid *g, int sign, size_t row, size_t from, size_t to, const void *modes)
 {
-	struct run run[2];
-	double factor;
-	const size_t r = find_row(g, row, &factor);
-	const int runs = find_runs(g, 0, from, to, run);
-
-	for (int i = 0; i < runs; i++) {
-		const void *in = (const char *)modes + (run[i].at - from) * 2 * g->real;
-		if (single(g))
-			put_run_float(g, r, &run[i], factor, sign, in);
-		else
-			put_run_double(g, r, &run[i], factor, sign, in);
-	}
+	move_modes(g, sign, row, from, to, false, (void *)(uintptr_t)modes);
 }
 
 /* The first cell of a run in row r. */

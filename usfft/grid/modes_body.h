@@ -50,30 +50,19 @@ WEIR_CLONES(NAME(scale_cut),
 			}
 }
 
+/* Moves one run of modes from the grid (get) or to it. */
 static void
-NAME(get_run)(const struct grid *g, size_t row, const struct run *run, double factor, int sign,
-	      void *modes)
+NAME(move_run)(const struct grid *g, size_t row, const struct run *run, double factor, int sign,
+	       bool get, void *modes)
 {
 	const REAL *undo = (const REAL *)g->undo[0] + run->mode;
-	const REAL *from = (const REAL *)g->data + 2 * (row * g->ld + run->cell);
+	REAL *cells = (REAL *)g->data + 2 * (row * g->ld + run->cell);
+	REAL *to = get ? modes : cells, *from = get ? cells : modes;
 
 	if (g->rowlen < g->n[0])
-		NAME(scale_cut)(g, run, undo, (REAL)factor, (REAL)sign, true, modes);
+		NAME(scale_cut)(g, run, undo, (REAL)factor, (REAL)sign, get, modes);
 	else
-		NAME(scale_run)(modes, from, undo, run->step, run->n, (REAL)factor, (REAL)sign);
-}
-
-static void
-NAME(put_run)(const struct grid *g, size_t row, const struct run *run, double factor, int sign,
-	      const void *modes)
-{
-	const REAL *undo = (const REAL *)g->undo[0] + run->mode;
-	REAL *to = (REAL *)g->data + 2 * (row * g->ld + run->cell);
-
-	if (g->rowlen < g->n[0])
-		NAME(scale_cut)
-	(g, run, undo, (REAL)factor, (REAL)sign, false, (REAL *)(uintptr_t)modes);
-	else NAME(scale_run)(to, modes, undo, run->step, run->n, (REAL)factor, (REAL)sign);
+		NAME(scale_run)(to, from, undo, run->step, run->n, (REAL)factor, (REAL)sign);
 }
 
 /* Multiplies each column i of row k by w^(k i), which is a product of two exact factors from short tables. */
