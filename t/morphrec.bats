@@ -480,6 +480,16 @@ big() {
 	fails 1 '64-bit integers' morphrec --hmax=1 l.nrrd
 }
 
+@test "two threads have two units each of a volume of few tiles, and write what one writes" {
+	{
+		printf 'NRRD0005\ntype: float\ndimension: 3\nsizes: 114 122 62\nendian: little\nencoding: raw\n\n'
+		gen --type=float noise 114 7564 | tail -c 3449184
+	} >f.nrrd
+	morphrec -v -t 2 -c 26 --hmax=.2 f.nrrd 2>said >two.nrrd
+	grep -q 'in 4 units' said
+	morphrec -t 1 -c 26 --hmax=.2 f.nrrd | tail -c 3449184 | cmp - <(tail -c 3449184 two.nrrd)
+}
+
 @test "all methods and numbers of threads give the same bytes" {
 	gen smooth 300 200 4 >f.nrrd
 	morphrec --hdome=20 -t 1 f.nrrd >want

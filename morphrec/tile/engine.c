@@ -296,6 +296,22 @@ engine_explain(const struct engine *e, char *text, size_t size)
 }
 
 /*
+ * Cuts the longer of the axes y and z of a volume into more tiles, where neither has four for each thread. Then two units a
+ * thread of two tiles each can alternate. Three units would leave one of two threads idle half of the time, and two units
+ * touch, so that one thread would do all.
+ */
+static void
+cut_finer(struct engine *e)
+{
+	enum { LEAST = 8 };
+	struct tile_axis *a = e->what.h > e->what.d ? &e->y : &e->z;
+	const size_t want = 4 * (size_t)e->what.threads, own = (a->n + want - 1) / want;
+
+	if (e->what.threads > 1 && e->y.tiles < want && e->z.tiles < want && LEAST < a->own)
+		*a = cut(a->n, (own > LEAST ? own : LEAST) + 2, true);
+}
+
+/*
  * Computes the shapes of tiles and units. Tiles of a volume have at most 34 rows with the rim: with 18 there are twice as many
  * rims to load, and runs take 1.07 to 1.23 times as long; with 62 two threads have too few tiles to share out.
  */
@@ -309,6 +325,8 @@ lay_out(struct engine *e)
 	e->x = cut(a->w, (size_t)e->kernel->width, false);
 	e->y = cut(a->h, volume ? 34 : TILE_ROWS, true);
 	e->z = volume ? cut(a->d, TILE_DEPTH, true) : (struct tile_axis){a->d, 1, a->d, 0};
+	if (volume)
+		cut_finer(e);
 	e->depth = e->z.own + 2 * e->z.rim;
 	e->flood = tile_floods[__builtin_ctzll(e->size)];
 	e->per = count_units(e);
