@@ -118,10 +118,101 @@ there_and_back() {
 	same <(rawtotext a) '-3 1'
 }
 
-@test "complex samples of several planes are refused, and not read as numbers" {
+@test "each plane of complex samples is a picture of its own" {
 	need_tifffile
-	/usr/bin/python3 -c 'import numpy, tifffile; tifffile.imwrite("a.tif", numpy.ones((3, 4, 2), "c8"), photometric="minisblack", planarconfig="contig")'
-	fails 1 'page 0: its samples are of a type that is not supported' tifftoraw a.tif
+	/usr/bin/python3 - <<-'END'
+		import numpy as np, tifffile
+		a = (np.arange(24) + 1j * np.arange(100, 124)).reshape(3, 4, 2).astype('c8')
+		np.save('a.npy', np.moveaxis(a, 2, 0))
+		for how in 'contig', 'separate':
+		    for tile in None, (16, 16):
+		        tifffile.imwrite(f'{how}{tile}.tif', a if how == 'contig' else np.moveaxis(a, 2, 0), photometric='minisblack',
+		            planarconfig=how, tile=tile, byteorder='>', metadata=None)
+		tifffile.imwrite('two.tif', np.stack([a, a + 1]), photometric='minisblack', planarconfig='contig', metadata=None)
+	END
+	for f in contig*.tif separate*.tif; do
+		tifftoraw "$f" | tee a | rawinfo | grep -x 'sizes: 2 4 3 2'
+		rawinfo a | grep -x 'kinds: complex domain domain domain'
+		cmp <(rawtotext a) <(rawtotext a.npy)
+	done
+	tifftoraw two.tif | rawinfo | grep -x 'sizes: 2 4 3 2 2'
+	tifftoraw two.tif | rawaxes --slice=4:0 | rawtotext | cmp - <(rawtotext a.npy)
+	rawtotiff a | tifftoraw | rawtotext | cmp - <(rawtotext a.npy)
+}
+
+# write_tiff NAME BYTE-ORDER WIDTH BITS FORMAT BYTES [TAG=VALUE,... ...]: a page of one row, by Python, from the bytes in hexadecimal.
+write_tiff() {
+	/usr/bin/python3 - "$@" <<-'END'
+		import struct, sys
+		name, order, w, bits, form, data = sys.argv[1:7]
+		c, data = '<' if order == 'II' else '>', bytes.fromhex(data)
+		tags = {256: [int(w)], 257: [1], 258: [int(bits)], 259: [1], 262: [1], 273: [8], 277: [1], 278: [1], 279: [len(data)], 339: [int(form)]}
+		tags.update((int(t), [int(v) for v in v.split(',')]) for t, v in (a.split('=') for a in sys.argv[7:]))
+		long = b''.join(struct.pack(f'{c}{len(v)}H', *v) for t, v in sorted(tags.items()) if len(v) > 2)
+		at, out = 8 + len(data), struct.pack(c + 'H', len(tags))
+		for t, v in sorted(tags.items()):
+		    out += struct.pack(c + 'HHI', t, 3, len(v))
+		    out += struct.pack(f'{c}{len(v)}H', *v).ljust(4, b'\0') if len(v) < 3 else struct.pack(c + 'I', at)
+		    at += 2 * len(v) * (len(v) > 2)
+		start = 8 + len(data) + len(long)
+		open(name, 'wb').write(order.encode() + struct.pack(c + 'HI', 42, start) + data + long + out + bytes(4))
+	END
+}
+
+@test "floats of 24 bits and signed integers of any length keep their values" {
+	command -v /usr/bin/python3 || skip "python3 is not installed"
+	write_tiff ii.tif II 5 24 3 00003f0040c000007f010000ffff42
+	write_tiff mm.tif MM 5 24 3 3f0000c040007f000000000142ffff
+	for f in ii.tif mm.tif; do
+		tifftoraw $f >a
+		rawinfo a | grep -x 'type: float'
+		same <(rawtotext a) '1 -2.5 inf 3.3087225e-24 15.999878'
+	done
+	write_tiff 4.tif MM 4 4 2 7890
+	same <(tifftoraw 4.tif | rawtotext) '7 -8 -7 0'
+	write_tiff 12.tif II 2 12 2 7ff800
+	same <(tifftoraw 12.tif | tee a | rawtotext) '2047 -2048'
+	rawinfo a | grep -x 'type: short'
+	run ! grep -a maxval a
+	write_tiff 24.tif II 2 24 2 fffffe000003
+	same <(tifftoraw 24.tif | rawtotext) '-2 3'
+}
+
+@test "planes beside a palette follow its colours" {
+	command -v /usr/bin/python3 || skip "python3 is not installed"
+	local map
+	map=$(/usr/bin/python3 -c 'print(",".join(str(257 * ((i + 10 * k) % 256)) for k in range(3) for i in range(256)))')
+	# two pixels: index 1 and alpha 7, index 255 and alpha 9
+	write_tiff a.tif II 2 8 1 0107ff09 258=8,8 339=1,1 277=2 262=3 338=2 320="$map"
+	tifftoraw a.tif >a
+	rawinfo a | grep -x 'kinds: RGBA-color domain domain'
+	same <(rawtotext a | paste -sd ' ') '1 11 21 7 255 9 19 9'
+	write_tiff b.tif II 2 8 1 01ff0709 258=8,8 339=1,1 277=2 262=3 338=1 284=2 273=8,10 279=2,2 320="$map"
+	same <(tifftoraw b.tif | tee b | rawtotext | paste -sd ' ') '1 11 21 7 255 9 19 9'
+	rawinfo b | grep -x 'tiff.extrasamples:=1'
+	tifftoraw --indices a.tif >c
+	same <(rawtotext c | paste -sd ' ') '1 7 255 9'
+	rawtotiff c >d.tif
+	same <(tifftoraw d.tif | rawtotext | paste -sd ' ') '1 11 21 7 255 9 19 9'
+	tifftoraw --indices d.tif | rawinfo | grep '^tiff.ColorMap:=0,2570,5140 257,'
+}
+
+@test "--pages=first reads a file whose other pages are damaged, and the layout that is refused is named" {
+	command -v /usr/bin/python3 || skip "python3 is not installed"
+	printf 'P2 2 1 9  3 4\n' >a.pgm
+	{ rawaxes --crop=0:0:1 a.pgm && cat a.pgm; } | rawtotiff >a.tif
+	fails 1 'see --pages=items' tifftoraw a.tif
+	same <(tifftoraw --pages=first a.tif | rawtotext) 3
+	# the next page is far behind the end of the file
+	write_tiff b.tif II 2 8 1 0304
+	head -c -4 b.tif >c.tif
+	printf '\0\0\0\1' >>c.tif
+	fails 1 '; --pages=first reads the first page' tifftoraw c.tif
+	same <(tifftoraw --pages=first c.tif | rawtotext) '3 4'
+	write_tiff d.tif II 2 12 3 030405
+	fails 1 'd.tif: page 0: its samples are floats of 12 bits, which are not supported' tifftoraw d.tif
+	write_tiff e.tif II 2 8 1 0304 259=34712
+	fails 1 'its compression 34712 (JPEG 2000) is none' tifftoraw e.tif
 }
 
 @test "tifffile's and ImageJ's stacks come with their distances, those of one directory too" {

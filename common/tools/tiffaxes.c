@@ -79,9 +79,9 @@ note_planes(TIFF *t, const struct tiffpage *p, struct img *x)
 	char list[64];
 	size_t used = 0;
 
-	if (p->way != TIFF_PLAIN && p->way != TIFF_HALF)
+	if (p->way == TIFF_INVERT || p->way == TIFF_RGBA || p->way == TIFF_INTEGERS)
 		return;
-	if (p->photometric == PHOTOMETRIC_PALETTE)
+	if (p->photometric == PHOTOMETRIC_PALETTE && p->way == TIFF_PLAIN)
 		tiff_palette_of(t, p->bits, x);
 	if (p->planes > 1 && p->photometric != usual &&
 	    (p->photometric == PHOTOMETRIC_MINISBLACK || p->photometric == PHOTOMETRIC_RGB ||
@@ -111,7 +111,7 @@ tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, struct img *x, st
 
 	if (!TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &text))
 		text = "";
-	stackmeta_read(text, p->planes, m);
+	stackmeta_read(p->layers > 1 ? "" : text, p->planes, m);
 	if (m->n != n) { /* it describes another number of pages */
 		m->order[0] = n > 1 ? 'n' : 0;
 		m->order[1] = 0;
@@ -121,6 +121,8 @@ tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, struct img *x, st
 		sizes[dim++] = p->planes;
 	sizes[dim++] = p->w;
 	sizes[dim++] = p->h;
+	if (p->layers > 1)
+		sizes[dim++] = p->layers;
 	for (int i = 0; m->order[i]; i++)
 		sizes[dim++] = m->size[i];
 	img_init(x, p->type, dim, sizes);

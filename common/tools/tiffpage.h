@@ -7,6 +7,7 @@
 struct tiffpage {
 	size_t w, h;	    /* as shown: the orientation is applied */
 	size_t planes;	    /* samples of a pixel, interleaved */
+	size_t layers;	    /* pictures of the page: of complex samples each plane is one, else 1 */
 	enum img_type type; /* of a sample of the item */
 	unsigned maxval;    /* 0: the greatest value of the type */
 	const char *kind;   /* of axis 0 when it holds planes, else NULL */
@@ -15,7 +16,8 @@ struct tiffpage {
 	size_t stored_w, stored_h, stored_planes;
 	unsigned bits;
 	uint16_t photometric, orientation, format;
-	bool complex, separate, tiled;
+	bool complex, tiled;
+	bool separate, separate_layers; /* in strips or tiles of their own */
 	/* INTEGERS: complex samples that are pairs of integers become floats */
 	enum tiffway {
 		TIFF_PLAIN,
@@ -23,13 +25,14 @@ struct tiffpage {
 		TIFF_PALETTE,
 		TIFF_RGBA,
 		TIFF_HALF,
+		TIFF_FLOAT24,
 		TIFF_INTEGERS
 	} way;
 };
 
 /*
  * Reads the current directory of t. indices: those of a palette stay what they are. Returns NULL, or a sentence that names the
- * layout that is not supported.
+ * layout that is not supported. The next call may change the sentence.
  */
 const char *tiffpage_read(TIFF *t, bool indices, struct tiffpage *p);
 
@@ -49,10 +52,10 @@ size_t tiffpage_row(const struct tiffpage *p);
 size_t tiffpage_absent(TIFF *t, const struct tiffpage *p);
 
 /*
- * Reads the page from the top, a band at a time, and calls put(to, rows, n) for each band of n rows. The samples have the
- * item's type. Returns 0, or -1 when libtiff failed or there was no memory; tiff_why() says which.
+ * Reads a layer of the page from the top, a band at a time, and calls put(to, rows, n) for each band of n rows. The samples
+ * have the item's type. Returns 0, or -1 when libtiff failed or there was no memory; tiff_why() says which.
  */
-int tiffpage_rows(TIFF *t, const struct tiffpage *p,
+int tiffpage_rows(TIFF *t, const struct tiffpage *p, size_t layer,
 		  void (*put)(void *to, const void *rows, size_t n), void *to);
 
 #endif

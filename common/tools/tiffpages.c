@@ -44,11 +44,20 @@ match(struct tiffpages *pages, struct tiffpages *masks)
 		page->mask = masks->n;
 }
 
+/* Reads the next directory. Returns false at the end, or when that is all that is wanted. */
+static bool
+go_on(TIFF *t, const struct tiffpages_want *want, const struct tiffpages *pages)
+{
+	if (!want->first || !pages->n)
+		return TIFFReadDirectory(t);
+	return want->masks && TIFFReadDirectory(t) && kind_of_page(t);
+}
+
 int
-tiffpages_find(TIFF *t, bool indices, bool want_masks, struct tiffpages *pages,
+tiffpages_find(TIFF *t, const struct tiffpages_want *want, struct tiffpages *pages,
 	       struct tiffpages *masks, struct tiffpages_seen *seen, char err[TIFFPAGES_ERR])
 {
-	const char *why = NULL;
+	const char *why = NULL, *hint = "";
 	size_t number = 0;
 
 	*seen = (struct tiffpages_seen){0};
@@ -56,20 +65,22 @@ tiffpages_find(TIFF *t, bool indices, bool want_masks, struct tiffpages *pages,
 		const uint32_t kind = kind_of_page(t);
 
 		if (!kind)
-			why = add(t, indices, number, pages);
-		else if (kind == FILETYPE_MASK && want_masks)
-			why = add(t, indices, number, masks);
+			why = add(t, want->indices, number, pages);
+		else if (kind == FILETYPE_MASK && want->masks)
+			why = add(t, want->indices, number, masks);
 		if (!why && masks->n && masks->at[masks->n - 1].number == number)
 			match(pages, masks);
 		seen->copies += (kind & FILETYPE_REDUCEDIMAGE) != 0;
 		seen->masks += kind == FILETYPE_MASK;
 		if (!why)
 			tiff_why();
-	} while (!why && ++number && TIFFReadDirectory(t));
+	} while (!why && ++number && go_on(t, want, pages));
 	if (!why)
-		why = tiff_why();
+		why = want->first && pages->n ? "" : tiff_why();
+	if (pages->n && number)
+		hint = "; --pages=first reads the first page";
 	if (*why)
-		snprintf(err, TIFFPAGES_ERR, "page %zu: %s", number, why);
+		snprintf(err, TIFFPAGES_ERR, "page %zu: %s%s", number, why, hint);
 	else if (!pages->n)
 		snprintf(err, TIFFPAGES_ERR, "it has small copies and masks alone, and no page");
 	return *why || !pages->n ? -1 : 0;

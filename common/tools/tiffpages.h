@@ -26,11 +26,16 @@ struct tiffpages_seen {
 	size_t copies, masks;
 };
 
+struct tiffpages_want {
+	bool indices; /* those of a palette stay what they are */
+	bool masks;   /* else masks is left empty */
+	bool first;   /* the first page and its masks alone. What follows them is not read */
+};
+
 /*
- * Goes through all directories of t. masks is left empty without want_masks. Returns 0, or -1 with a sentence in err, when
- * there is no page, or one cannot be read.
+ * Goes through the directories of t. Returns 0, or -1 with a sentence in err, when there is no page, or one cannot be read.
  */
-int tiffpages_find(TIFF *t, bool indices, bool want_masks, struct tiffpages *pages,
+int tiffpages_find(TIFF *t, const struct tiffpages_want *want, struct tiffpages *pages,
 		   struct tiffpages *masks, struct tiffpages_seen *seen, char err[TIFFPAGES_ERR]);
 
 void tiffpages_free(struct tiffpages *l);

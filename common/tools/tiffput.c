@@ -63,7 +63,7 @@ set_colour(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 	const size_t own = photometric == PHOTOMETRIC_SEPARATED	   ? 4
 			   : photometric == PHOTOMETRIC_MINISBLACK ? 1
 								   : 3;
-	if (samples == 1 && format_of(x, p) == SAMPLEFORMAT_UINT &&
+	if (samples <= 2 && format_of(x, p) == SAMPLEFORMAT_UINT &&
 	    tiff_set_palette(t, (unsigned)p->bits, x))
 		photometric = PHOTOMETRIC_PALETTE;
 	if (is_mask(x))

@@ -17,6 +17,7 @@ enum { BAND = 1 << 20 }; /* bytes to read at a time, or a strip or a row of tile
 struct reader {
 	TIFF *t;
 	const struct tiffpage *p;
+	size_t layer;
 	size_t unit_w, unit_h;	   /* of a tile or strip */
 	size_t unit_bytes, stride; /* of a tile or strip from libtiff; of one row of it */
 	size_t row;		   /* bytes of a row of the band */
@@ -63,6 +64,20 @@ fill_unit(const struct reader *r)
 	return 0;
 }
 
+/* Moves the samples of the layer to the front of each row of the tile or strip, where those of all layers are side by side. */
+static void
+gather_layer(const struct reader *r)
+{
+	const size_t pixel = r->p->stored_planes * r->p->bits / 8, layers = r->p->layers;
+
+	if (layers < 2 || r->p->separate_layers)
+		return;
+	for (unsigned char *row = r->unit; row + r->stride <= r->unit + r->unit_bytes;
+	     row += r->stride)
+		for (size_t i = 0; i < r->unit_w; i++)
+			memmove(row + i * pixel, row + (i * layers + r->layer) * pixel, pixel);
+}
+
 static int
 load_unit(struct reader *r, size_t x, size_t y, size_t plane)
 {
@@ -78,10 +93,28 @@ load_unit(struct reader *r, size_t x, size_t y, size_t plane)
 	const tmsize_t got = r->p->tiled ? TIFFReadEncodedTile(r->t, i, r->unit, n)
 					 : TIFFReadEncodedStrip(r->t, i, r->unit, n);
 
-	/* In both byte orders, TIFF 6.0 packs samples of 24 bits highest bit first. libtiff swaps them in one of the two. */
-	if (r->p->bits == 24 && got > 0 && TIFFIsByteSwapped(r->t))
+	/* In both byte orders, TIFF 6.0 packs integers of 24 bits highest bit first. libtiff swaps them in one of the two. */
+	if (r->p->bits == 24 && r->p->way != TIFF_FLOAT24 && got > 0 && TIFFIsByteSwapped(r->t))
 		TIFFSwabArrayOfTriples(r->unit, got / 3);
+	gather_layer(r);
 	return got < 0 || (size_t)got < (rows - 1) * r->stride + 1 ? -1 : 0;
+}
+
+/*
+ * Converts w pixels of the palette. In a page of separate planes, the pixels are those of one plane: the indices, or a plane
+ * beside them. Planes beside the indices are bytes, and so are the colours then.
+ */
+static void
+lay_colours(const struct reader *r, char *to, const unsigned char *from, size_t w, size_t plane)
+{
+	const struct tiffpage *p = r->p;
+	const size_t step = p->separate ? 1 : p->stored_planes;
+
+	if (!plane)
+		unpack_palette(to, from, w, step, p->bits, &r->palette, p->planes);
+	for (size_t k = plane ? plane : 1; k < (plane ? plane + 1 : step); k++)
+		for (size_t i = 0; i < w; i++)
+			to[i * p->planes + 2 + k] = (char)from[i * step + (plane ? 0 : k)];
 }
 
 /* Copies a tile or strip, which begins at column x and row y, into the band, which begins at row y0. */
@@ -95,13 +128,16 @@ lay_unit(struct reader *r, size_t x, size_t y, size_t plane, size_t y0)
 	const size_t apart = p->separate ? p->planes : 1;
 
 	for (size_t i = 0; i < h && y + i < y0 + r->band_h; i++) {
-		char *to = r->band + (y - y0 + i) * r->row + (x * p->planes + plane) * size;
+		char *pixels = r->band + (y - y0 + i) * r->row + x * p->planes * size;
+		char *to = pixels + plane * size;
 		const unsigned char *from = r->unit + i * r->stride;
 
 		if (p->way == TIFF_PALETTE)
-			unpack_palette(to, from, w, p->bits, &r->palette);
+			lay_colours(r, pixels, from, w, plane);
 		else if (p->way == TIFF_HALF)
 			unpack_half((float *)(void *)to, from, w * here, apart);
+		else if (p->way == TIFF_FLOAT24)
+			unpack_float24((float *)(void *)to, from, w * here, apart);
 		else if (p->way == TIFF_INTEGERS)
 			unpack_integers(to, from, w * here, p->bits);
 		else
@@ -118,7 +154,7 @@ load_band(struct reader *r, size_t y0)
 	for (size_t plane = 0; plane < planes; plane++)
 		for (size_t y = y0; y < y0 + r->band_h && y < p->stored_h; y += r->unit_h)
 			for (size_t x = 0; x < p->stored_w; x += r->unit_w) {
-				if (load_unit(r, x, y, plane))
+				if (load_unit(r, x, y, p->separate_layers ? r->layer : plane))
 					return -1;
 				lay_unit(r, x, y, plane, y0);
 			}
@@ -126,13 +162,13 @@ load_band(struct reader *r, size_t y0)
 }
 
 static int
-open_reader(struct reader *r, TIFF *t, const struct tiffpage *p)
+open_reader(struct reader *r, TIFF *t, const struct tiffpage *p, size_t layer)
 {
 	uint32_t w = 0, h = 0;
 	uint16_t *map[3];
 	size_t bytes;
 
-	*r = (struct reader){.t = t, .p = p};
+	*r = (struct reader){.t = t, .p = p, .layer = layer};
 	if (p->tiled) {
 		TIFFGetField(t, TIFFTAG_TILEWIDTH, &w);
 		TIFFGetField(t, TIFFTAG_TILELENGTH, &h);
@@ -208,11 +244,11 @@ turn_row(const struct turn *v, size_t y, char *row)
 }
 
 static int
-put_bands(TIFF *t, const struct tiffpage *p, void (*put)(void *to, const void *rows, size_t n),
-	  void *to)
+put_bands(TIFF *t, const struct tiffpage *p, size_t layer,
+	  void (*put)(void *to, const void *rows, size_t n), void *to)
 {
 	struct reader r;
-	int status = open_reader(&r, t, p);
+	int status = open_reader(&r, t, p, layer);
 
 	for (size_t y = 0; !status && y < p->stored_h; y += r.band_h) {
 		const size_t n = p->stored_h - y < r.band_h ? p->stored_h - y : r.band_h;
@@ -229,13 +265,14 @@ put_bands(TIFF *t, const struct tiffpage *p, void (*put)(void *to, const void *r
 }
 
 static int
-put_rgba(TIFF *t, const struct tiffpage *p, void (*put)(void *to, const void *rows, size_t n),
-	 void *to)
+put_rgba(TIFF *t, const struct tiffpage *p, size_t layer,
+	 void (*put)(void *to, const void *rows, size_t n), void *to)
 {
 	uint32_t *raster = weir_alloc(p->stored_w * p->stored_h, sizeof *raster);
 	unsigned char *row = weir_alloc(p->stored_w, 3);
 	int status = -1;
 
+	(void)layer; /* there is one */
 	if (raster && row &&
 	    TIFFReadRGBAImageOriented(t, (uint32_t)p->stored_w, (uint32_t)p->stored_h, raster,
 				      p->orientation, 1)) {
@@ -256,19 +293,20 @@ put_rgba(TIFF *t, const struct tiffpage *p, void (*put)(void *to, const void *ro
 }
 
 int
-tiffpage_rows(TIFF *t, const struct tiffpage *p, void (*put)(void *to, const void *rows, size_t n),
-	      void *to)
+tiffpage_rows(TIFF *t, const struct tiffpage *p, size_t layer,
+	      void (*put)(void *to, const void *rows, size_t n), void *to)
 {
-	int (*const read)(TIFF *, const struct tiffpage *, void (*)(void *, const void *, size_t),
-			  void *) = p->way == TIFF_RGBA ? put_rgba : put_bands;
+	int (*const read)(TIFF *, const struct tiffpage *, size_t,
+			  void (*)(void *, const void *, size_t), void *) =
+	    p->way == TIFF_RGBA ? put_rgba : put_bands;
 	struct turn v = {.p = p};
 	int status;
 
 	if (p->orientation == ORIENTATION_TOPLEFT)
-		return read(t, p, put, to);
+		return read(t, p, layer, put, to);
 	v.page = weir_alloc(p->h, tiffpage_row(p));
 	char *row = weir_alloc(tiffpage_row(p), 1);
-	status = v.page && row ? read(t, p, keep, &v) : -1;
+	status = v.page && row ? read(t, p, layer, keep, &v) : -1;
 	for (size_t y = 0; !status && y < p->h; y++) {
 		turn_row(&v, y, row);
 		put(to, row, 1);

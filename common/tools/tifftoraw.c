@@ -29,15 +29,15 @@ struct args {
 	size_t npath;
 };
 
-enum { STACK, ITEMS };
+enum { STACK, ITEMS, FIRST };
 
 static const struct opt table[] = {
     {.name = "pages",
      .kind = OPT_WORD,
      .at = offsetof(struct args, pages),
      .arg = "HOW",
-     .help = "%s: pages as one item, or an item each (stack)",
-     .words = "stack|items"},
+     .help = "%s: pages as one item, or an item each, or the first one alone (stack)",
+     .words = "stack|items|first"},
     {.name = "nan",
      .kind = OPT_FLAG,
      .at = offsetof(struct args, nan),
@@ -83,8 +83,11 @@ find_pages(const struct args *args, struct source *s)
 	char err[TIFFPAGES_ERR];
 	struct tiffpages_seen seen;
 
-	if (tiffpages_find(s->t, s->indices, args->masks || args->nan, &s->pages, &s->masks, &seen,
-			   err))
+	const struct tiffpages_want want = {.indices = s->indices,
+					    .masks = args->masks || args->nan,
+					    .first = args->pages == FIRST};
+
+	if (tiffpages_find(s->t, &want, &s->pages, &s->masks, &seen, err))
 		die("%s: %s", s->door->name, err);
 	if (seen.copies)
 		warn("%s: %zu small copies are left out", s->door->name, seen.copies);
@@ -141,7 +144,7 @@ open_target(const struct args *args, const struct tiffpage *p, struct nodata *mi
 	struct target o = {.out = out, .st = st, .missing = missing};
 
 	o.row = p->w * p->planes;
-	o.all = p->h * n;
+	o.all = p->h * p->layers * n;
 	progress_start(&o.bar, args->common.quiet);
 	return o;
 }
@@ -156,7 +159,7 @@ is_run(const struct source *s, const struct stackmeta *m, uint64_t *offset)
 
 	TIFFGetFieldDefaulted(s->t, TIFFTAG_COMPRESSION, &compression);
 	if (s->pages.n != 1 || s->masks.n || !m->imagej || m->n < 2 || p->tiled || p->separate ||
-	    p->way != TIFF_PLAIN || compression != COMPRESSION_NONE ||
+	    p->way != TIFF_PLAIN || p->layers > 1 || compression != COMPRESSION_NONE ||
 	    p->bits != 8 * img_type_size(p->type) || p->orientation != ORIENTATION_TOPLEFT ||
 	    !TIFFGetField(s->t, TIFFTAG_STRIPOFFSETS, &offsets))
 		return false;
@@ -217,7 +220,7 @@ load_mask(const struct source *s, const struct tiffpages_page *p, struct nodata 
 	d->mask = weir_xalloc(d->w, p->layout.h);
 	d->at = 0;
 	go_to(s, mask);
-	if (tiffpage_rows(s->t, &mask->layout, keep_rows, d))
+	if (tiffpage_rows(s->t, &mask->layout, 0, keep_rows, d))
 		die_tiff(s, mask, "its samples cannot be read");
 	d->at = 0;
 }
@@ -258,8 +261,11 @@ put_page(const struct args *args, const struct source *s, const struct tiffpages
 	if (absent)
 		warn("%s: page %zu: %zu %s are not in the file, and hold no data", s->door->name,
 		     p->number, absent, p->layout.tiled ? "tiles" : "strips");
-	if (tiffpage_rows(s->t, &p->layout, put_rows, o))
-		die_tiff(s, p, "its samples cannot be read");
+	for (size_t k = 0; k < p->layout.layers; k++) {
+		o->missing->at = 0;
+		if (tiffpage_rows(s->t, &p->layout, k, put_rows, o))
+			die_tiff(s, p, "its samples cannot be read");
+	}
 	weir_free(o->missing->mask);
 	o->missing->mask = NULL;
 }
@@ -275,7 +281,7 @@ put_item(const struct args *args, const struct source *s, const struct tiffpages
 
 	go_to(s, p);
 	tiffpage_describe(s->t, &p->layout, n, &x, &m);
-	const bool run = args->pages != ITEMS && is_run(s, &m, &offset);
+	const bool run = args->pages == STACK && is_run(s, &m, &offset);
 	if (run) {
 		n = m.n;
 		img_free(&x);

@@ -43,28 +43,35 @@ unpack_samples(void *to, const unsigned char *from, size_t n, unsigned bits, enu
 	       size_t apart)
 {
 	const size_t size = img_type_size(type);
+	const bool is_signed = type == IMG_I8 || type == IMG_I16 || type == IMG_I32;
+	const uint32_t sign = is_signed ? 1u << (bits - 1) : 0;
 
 	if (bits == 8 * size) {
 		unpack_whole(to, from, n, size, apart);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		store(to, i * apart, size, bits_at(from, i, bits));
+		store(to, i * apart, size, (bits_at(from, i, bits) ^ sign) - sign);
 }
 
+/*
+ * Returns the float whose bits are a sign, an exponent of e bits and a mantissa of m bits. It is exact: m is at most 23. A NaN
+ * loses its payload.
+ */
 static float
-float_of_half(uint16_t h)
+float_of(uint32_t bits, int e, int m)
 {
-	const int exponent = h >> 10 & 31, mantissa = h & 1023;
+	const int top = (1 << e) - 1, exponent = (int)(bits >> m) & top;
+	const int mantissa = (int)(bits & ((1u << m) - 1)), least = 2 - (1 << (e - 1)) - m;
 	float v;
 
-	if (exponent == 31)
+	if (exponent == top)
 		v = mantissa ? NAN : INFINITY;
 	else if (exponent)
-		v = ldexpf((float)(1024 + mantissa), exponent - 25);
+		v = ldexpf((float)((1 << m) + mantissa), exponent - 1 + least);
 	else
-		v = ldexpf((float)mantissa, -24);
-	return h >> 15 ? -v : v;
+		v = ldexpf((float)mantissa, least);
+	return bits >> (e + m) ? -v : v;
 }
 
 void
@@ -74,7 +81,19 @@ unpack_half(float *to, const unsigned char *from, size_t n, size_t apart)
 
 	for (size_t i = 0; i < n; i++) {
 		memcpy(&h, from + 2 * i, 2);
-		to[i * apart] = float_of_half(h);
+		to[i * apart] = float_of(h, 5, 10);
+	}
+}
+
+void
+unpack_float24(float *to, const unsigned char *from, size_t n, size_t apart)
+{
+	const uint32_t one = 1;
+	const bool little = *(const unsigned char *)&one;
+
+	for (size_t i = 0; i < n; i++, from += 3) {
+		const uint32_t high = from[little ? 2 : 0], low = from[little ? 0 : 2];
+		to[i * apart] = float_of(high << 16 | (uint32_t)from[1] << 8 | low, 7, 16);
 	}
 }
 
@@ -97,8 +116,8 @@ unpack_integers(void *to, const unsigned char *from, size_t n, unsigned bits)
 }
 
 void
-unpack_palette(void *to, const unsigned char *from, size_t n, unsigned bits,
-	       const struct palette *p)
+unpack_palette(void *to, const unsigned char *from, size_t n, size_t step, unsigned bits,
+	       const struct palette *p, size_t apart)
 {
 	uint16_t h;
 
@@ -106,16 +125,17 @@ unpack_palette(void *to, const unsigned char *from, size_t n, unsigned bits,
 		uint32_t v;
 
 		if (bits == 16) {
-			memcpy(&h, from + 2 * i, 2);
+			memcpy(&h, from + 2 * i * step, 2);
 			v = h;
 		} else {
-			v = bits == 8 ? from[i] : bits_at(from, i, bits);
+			v = bits == 8 ? from[i * step] : bits_at(from, i * step, bits);
 		}
 		for (size_t k = 0; k < 3; k++)
 			if (p->shift >= 0)
-				((uint8_t *)to)[3 * i + k] = (uint8_t)(p->map[k][v] >> p->shift);
+				((uint8_t *)to)[apart * i + k] =
+				    (uint8_t)(p->map[k][v] >> p->shift);
 			else
-				((uint16_t *)to)[3 * i + k] = p->map[k][v];
+				((uint16_t *)to)[apart * i + k] = p->map[k][v];
 	}
 }
 
