@@ -215,6 +215,29 @@ write_tiff() {
 	fails 1 'its compression 34712 (JPEG 2000) is none' tifftoraw e.tif
 }
 
+@test "a resolution without a unit says how wide pixels are" {
+	need_tifffile
+	/usr/bin/python3 - <<-'END'
+		import numpy as np, tifffile
+		for name, r, o in ('fax', (204, 98), 1), ('square', (72, 72), 1), ('turned', (204, 98), 6):
+		    tifffile.imwrite(name + '.tif', np.zeros((4, 6), 'u1'), resolution=r, resolutionunit='NONE', metadata=None,
+		        extratags=[(274, 'H', 1, o, True)])
+	END
+	tifftoraw fax.tif | tee a | rawinfo | grep -x 'spacings: 1 2.08163.*'
+	run ! grep -a ^units a
+	tifftoraw square.tif | rawinfo | grep -x 'sizes: 6 4'
+	run ! bash -c 'tifftoraw square.tif | grep -a ^spacings'
+	tifftoraw turned.tif | rawinfo | grep -x 'spacings: 1 0.48039.*'
+	rawtotiff a | tifftoraw | rawinfo | grep -x 'spacings: 1 2.08163.*'
+	rawtotiff a >b.tif
+	/usr/bin/python3 - <<-'END'
+		import tifffile
+		t = tifffile.TiffFile('b.tif').pages[0].tags
+		x, y = t['XResolution'].value, t['YResolution'].value
+		assert t['ResolutionUnit'].value == 1 and abs(x[0] / x[1] / (y[0] / y[1]) - 204 / 98) < 1e-6
+	END
+}
+
 @test "tifffile's and ImageJ's stacks come with their distances, those of one directory too" {
 	need_tifffile
 	/usr/bin/python3 - <<-'END'

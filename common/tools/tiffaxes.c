@@ -19,11 +19,33 @@ distance_of(TIFF *t, uint32_t tag, bool imagej, const char **unit)
 	return 1 / (double)v;
 }
 
+/* A resolution without a unit says how wide pixels are for their height. Axes say so where they are not square. */
 static void
-place_plane(TIFF *t, struct img *x, int row, const struct stackmeta *m)
+place_aspect(TIFF *t, struct img *x, int row, const uint32_t tags[2])
 {
-	static const uint32_t tags[] = {TIFFTAG_XRESOLUTION, TIFFTAG_YRESOLUTION};
+	uint16_t code = RESUNIT_INCH;
+	float v[2] = {0, 0};
 
+	TIFFGetFieldDefaulted(t, TIFFTAG_RESOLUTIONUNIT, &code);
+	for (int i = 0; i < 2; i++)
+		if (!TIFFGetField(t, tags[i], &v[i]) || !(v[i] > 0) || !isfinite(v[i]))
+			return;
+	if (code != RESUNIT_NONE || v[0] == v[1])
+		return;
+	x->axis[row].spacing = 1;
+	x->axis[row + 1].spacing = (double)v[0] / (double)v[1];
+}
+
+static void
+place_plane(TIFF *t, const struct tiffpage *p, struct img *x, int row, const struct stackmeta *m)
+{
+	/* Columns and rows are those of the page as stored. */
+	const bool turned = p->orientation > 4;
+	const uint32_t tags[] = {turned ? TIFFTAG_YRESOLUTION : TIFFTAG_XRESOLUTION,
+				 turned ? TIFFTAG_XRESOLUTION : TIFFTAG_YRESOLUTION};
+
+	if (!m->imagej && !m->ome)
+		place_aspect(t, x, row, tags);
 	for (int i = 0; i < 2; i++) {
 		struct img_axis *a = &x->axis[row + i];
 		const char *unit;
@@ -128,7 +150,7 @@ tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, struct img *x, st
 	img_init(x, p->type, dim, sizes);
 	if (row)
 		snprintf(x->axis[0].kind, sizeof x->axis[0].kind, "%s", p->kind);
-	place_plane(t, x, row, m);
+	place_plane(t, p, x, row, m);
 	if (m->imagej || m->ome)
 		label_axes(x, row, m);
 	if (p->maxval)
