@@ -207,16 +207,43 @@ sizes: 3 2'
 	fits 8 '6 2' "DATASEC = '[3:6,1:2]'" "BIASSEC = '[1:2,1:2]'          / overscan" "TRIMSEC1= '[ 4: 5, :]'" "CCDSEC  = '[3:6,1:2]'" -- \
 		C {1..12} >a.fits
 	fitstoraw a.fits | rawaxes --crop=0:3:5 2>/dev/null | rawtofits 2>said | fitstoraw | rawinfo >a
-	same said 'rawtofits: (stdin): item 1: sections outside the part are left out: BIASSEC'
+	same said 'rawtofits: (stdin): item 1: sections that cannot follow the samples are left out: BIASSEC'
 	grep -x "fits.DATASEC:='\[1:2,1:2\]'" a
 	grep -x "fits.TRIMSEC1:='\[1:2, :\]'" a
-	grep -x "fits.CCDSEC:='\[3:6,1:2\]'" a
+	grep -x "fits.CCDSEC:='\[4:5,1:2\]'" a
 	run ! grep BIASSEC a
 	fitstoraw a.fits | rawaxes --flip=0 | rawtofits | fitstoraw | rawinfo >a
 	grep -x "fits.DATASEC:='\[1:4,1:2\]'" a
 	grep -x "fits.BIASSEC:='\[5:6,1:2\]' / overscan" a
 	fitstoraw a.fits | rawaxes --order=1,0 | rawtofits | fitstoraw | rawinfo | grep -x "fits.DATASEC:='\[1:2,3:6\]'"
 	fitstoraw a.fits | rawtofits | cmp - a.fits
+}
+
+@test "sections of the detector follow those of the image" {
+	# DATASEC: columns 3 to 6. Two detector pixels are under each, and amplifier B was read backwards.
+	fits 8 '8 2' "DATASEC = '[3:6,1:2]'" "DETSEC  = '[101:108,11:14]'" "DATASECB= '[7:8,1:2]'" "CCDSECB = '[20:19,1:2]'" \
+		"AMPSECB = '[1:5,1:2]'" "CCDSUM  = '2 2'" -- C {1..16} >a.fits
+	fitstoraw a.fits | rawtofits | cmp - a.fits
+	fitstoraw a.fits | rawaxes --crop=0:3:7 | rawtofits 2>said | fitstoraw | rawinfo >a
+	same said 'rawtofits: (stdin): item 1: sections that cannot follow the samples are left out: AMPSECB'
+	grep -x "fits.DATASEC:='\[1:3,1:2\]'" a
+	grep -x "fits.DETSEC:='\[103:108,11:14\]'" a
+	grep -x "fits.DATASECB:='\[4:4,1:2\]'" a
+	grep -x "fits.CCDSECB:='\[20:20,1:2\]'" a
+	# Column 6 is now the second last, and CCDSECB runs forwards.
+	fitstoraw a.fits | rawaxes --flip=0 | rawtofits 2>/dev/null | fitstoraw | rawinfo >a
+	grep -x "fits.DATASEC:='\[3:6,1:2\]'" a
+	grep -x "fits.DETSEC:='\[108:101,11:14\]'" a
+	grep -x "fits.CCDSECB:='\[19:20,1:2\]'" a
+	fitstoraw a.fits | rawaxes --flip=0 | rawaxes --crop=0:2:4 | rawtofits 2>/dev/null | fitstoraw | rawinfo >a
+	grep -x "fits.DATASEC:='\[1:2,1:2\]'" a
+	grep -x "fits.DETSEC:='\[108:105,11:14\]'" a
+	fitstoraw a.fits | rawaxes --order=1,0 | rawtofits | fitstoraw | rawinfo | grep -x "fits.DETSEC:='\[11:14,101:108\]'"
+	# A thinned axis has no section of the detector; without DATASEC the section is that of the whole image.
+	fitstoraw a.fits | rawaxes --crop=0:1:5 | LC_ALL=C sed 's/^spacings: 1 1/spacings: 2 1/' | rawtofits 2>said >/dev/null
+	grep 'left out: DETSEC CCDSECB AMPSECB' said
+	fits 8 '4 1' "CCDSEC  = '[11:14,5:5]'" -- C 1 2 3 4 >b.fits
+	fitstoraw b.fits | rawaxes --crop=0:1:3 | rawtofits | fitstoraw | rawinfo | grep -x "fits.CCDSEC:='\[12:13,5:5\]'"
 }
 
 @test "all types come back" {

@@ -314,8 +314,8 @@ follow_cards(const struct raw_in *in, struct img *x)
 		     raw_name(in), raw_item(in), card);
 	wcs_follow(x, gone);
 	if (*gone)
-		warn("%s: item %zu: sections outside the part are left out:%s", raw_name(in),
-		     raw_item(in), gone);
+		warn("%s: item %zu: sections that cannot follow the samples are left out:%s",
+		     raw_name(in), raw_item(in), gone);
 }
 
 static void

@@ -1,6 +1,8 @@
 /*
- * Sections of a CCD image that FITS cards name: DATASEC, TRIMSEC and BIASSEC, also with a digit or a letter behind them, of the
- * form '[first:last,first:last]'. They count the pixels of the image from 1. Pure.
+ * Sections of a CCD image that FITS cards name, of the form '[first:last,first:last]', also with a digit or a letter behind the
+ * name. DATASEC, TRIMSEC and BIASSEC count the pixels of the image from 1; so do DSEC, TSEC and BSEC. CCDSEC, DETSEC and AMPSEC
+ * count pixels of the detector and name those that lie under DATASEC, or under the whole image where that is missing; CSEC and
+ * ASEC lie under DSEC. Pure.
  */
 #ifndef TOOLS_SECTION_H
 #define TOOLS_SECTION_H
@@ -11,7 +13,8 @@
 
 /*
  * Updates the sections of x for the cut and the flip of an axis, whose position says where its samples lie in the image, as in
- * wcs.h. Sections without a pixel left are removed; their names, each behind a blank, are added to `gone`.
+ * wcs.h. Sections without a pixel left are removed, and those of the detector also when the axis was thinned; their names, each
+ * behind a blank, are added to `gone`.
  */
 void section_follow(struct img *x, int axis, char gone[SECTION_NAMES]);
 
