@@ -160,6 +160,55 @@ exits() {
 	each exits 1 'pngtopam'
 }
 
+@test "a known format is refused at once, while the pipe that it comes through is open" {
+	refused() { # MAGIC TEXT
+		mkfifo pipe
+		tail -f /dev/null >pipe & # holds it open
+		local holder=$!
+		printf "$1" >pipe &
+		fails 1 "$2" timeout 20 rawinfo <pipe
+		kill $holder
+		rm pipe
+	}
+	refused '\x89PNG\r\n\x1a\n\0' '(stdin): this is PNG; convert it with pngtopam'
+	refused '\x89HDF\r\n\x1a\n\0' 'this is HDF5; save its samples as .npy in Python, by h5py and numpy.save'
+	refused 'hello, world' 'unknown format: the first bytes are 68 65'
+	refused "$(printf '\\0%.0s' {1..128})DICM$(printf '\\0%.0s' {1..220})" 'this is DICOM; convert it with dcm2pnm'
+	refused "$(printf '\\1\\377%.0s' {1..200})" 'unknown format: the first bytes are 01 ff 01 ff'
+}
+
+@test "formats of other programs are named" {
+	zeros() { head -c "$1" /dev/zero; }
+	while read -r magic what; do
+		{ printf "$magic" && zeros 600; } >input
+		fails 1 "input: this is $what" rawinfo input
+	done <<-'END'
+		BM BMP; convert it with bmptopnm
+		RIFFxxxxWEBPVP8 WebP; convert it with dwebp
+		RIFFxxxxWAVEfmt a sound; save its samples as .npy in Python, by scipy.io.wavfile
+		\0\0\0\x18ftypheic HEIF
+		MATLAB\x205.0\x20MAT-file a MATLAB file; save
+		MATLAB\x207.3\x20MAT-file a MATLAB file in HDF5; save
+		CDF\1 NetCDF; save
+		\x1c\x02\0\0n+2\0 NIfTI; save
+		\x1f\x8b\x08 gzip; unpack it with gzip -dc
+		BZh9 bzip2; unpack it with bzip2 -dc
+		\xfd7zXZ\0 xz; unpack it with xz -dc
+		\x28\xb5\x2f\xfd zstd; unpack it with zstd -dc
+		%%PDF-1.4 PDF; convert its pages with pdftoppm
+		8BPS a Photoshop file; save it as TIFF
+		GRIB GRIB; make TIFF of it with gdal_translate
+	END
+	{ printf '\x5c\1\0\0' && zeros 340 && printf 'n+1\0' && zeros 600; } >input
+	fails 1 'input: this is NIfTI; save' rawinfo input
+	{ printf '\1' && zeros 207 && printf 'MAP DA\0\0' && zeros 600; } >input
+	fails 1 'input: this is MRC; save' rawinfo input
+	{ printf '\0\0\0\x0cjP  \r\n' && zeros 600; } >input
+	fails 1 'input: this is JPEG 2000; convert it with jpeg2ktopam' rawinfo input
+	# fitstoraw unpacks gzip by itself
+	fails 1 'fitstoraw: (stdin): this is xz; unpack it with xz -dc' bash -c 'printf "\xfd7zXZ\0" | fitstoraw'
+}
+
 @test "converters name the program that reads a file of another format" {
 	{ printf 'II*\0' && head -c 6000 /dev/zero; } >a.tif
 	{ printf 'MM\0+' && head -c 6000 /dev/zero; } >big.tif

@@ -175,17 +175,44 @@ raw_or_npy_item(struct raw_in *in, struct img *x, const char *magic)
 		decode(in, x, &how);
 }
 
+static bool
+is_text(const unsigned char *magic, size_t n)
+{
+	size_t text = 0;
+
+	while (text < n && (isprint(magic[text]) || isspace(magic[text])))
+		text++;
+	return text == n;
+}
+
 /* What may help where the format of an item is unknown, as the end of a sentence. */
 static const char *
 advice(const struct raw_in *in, const unsigned char *magic, size_t n)
 {
-	size_t text = 0;
-
 	if (in->item_of_file > 1)
 		return "; does the header before them state the right sizes?";
-	while (text < n && (isprint(magic[text]) || isspace(magic[text])))
-		text++;
-	return text == n ? "; if they are text with numbers, convert it with texttoraw" : "";
+	return is_text(magic, n) ? "; if they are text with numbers, convert it with texttoraw"
+				 : "";
+}
+
+/* Names a known format by its first bytes, of which it reads no more than it takes: more may never come through a pipe. */
+static const char *
+recognise(FILE *f, unsigned char *first)
+{
+	static const size_t enough[] = {ITEM_MAGIC, FOREIGN_MAGIC, FOREIGN_MOST};
+	const char *what = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof enough / sizeof *enough && !what; i++) {
+		if (i && (n < enough[i - 1] ||
+			  (is_text(first, ITEM_MAGIC) && memcmp(first, "RIFF", 4) != 0)))
+			break;
+		if (enough[i] == FOREIGN_MOST && !foreign_may_be_su(first, n))
+			break;
+		n += fread(first + n, 1, enough[i] - n, f);
+		what = foreign_what(first, n);
+	}
+	return what;
 }
 
 static _Noreturn void
@@ -193,7 +220,7 @@ die_unknown(struct raw_in *in, const unsigned char *magic, size_t n)
 {
 	char hex[3 * ITEM_MAGIC + 1] = "";
 	unsigned char *first = weir_xalloc(FOREIGN_MOST, 1);
-	const char *what = foreign_what(first, fread(first, 1, FOREIGN_MOST, in->f));
+	const char *what = recognise(in->f, first);
 
 	weir_free(first);
 	if (what)

@@ -51,18 +51,27 @@ write_all(int fd, const char *buf, size_t n)
 	}
 }
 
-/* Copies what comes through a pipe into a scratch file without a name. Returns its descriptor. */
+/*
+ * Copies what comes through a pipe into a scratch file without a name. Returns its descriptor. Dies when the pipe begins as a
+ * format of another program.
+ */
 static int
 spool(int from, const char *name)
 {
 	char *block = weir_xalloc(BLOCK, 1);
 	const int fd = scratch_open();
+	bool first = true;
 	ssize_t some;
 
 	if (fd < 0)
 		die("%s: no temporary file in %s: %s", name, scratch_directory(), strerror(errno));
-	while ((some = read(from, block, BLOCK)) > 0)
+	for (; (some = read(from, block, BLOCK)) > 0; first = false) {
+		const char *what = first ? foreign_what(block, (size_t)some) : NULL;
+
+		if (what)
+			die("%s: this is %s", name, what);
 		write_all(fd, block, (size_t)some);
+	}
 	if (some < 0)
 		die("%s: %s", name, strerror(errno));
 	weir_free(block);
