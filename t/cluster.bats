@@ -23,6 +23,7 @@ setup() {
 needs_slurm() {
 	local why
 	why=$("$root/t/slurm" here) || skip "$why"
+	"$root/t/slurm" lives "$SLURM_DIR"
 }
 
 # first PROGRAM WORD < script: bin/PROGRAM does what the script says when it has that argument for the first time. Otherwise it
@@ -39,6 +40,14 @@ first() {
 	END
 	chmod +x "bin/$1"
 	PATH=$PWD/bin:$PATH
+}
+
+@test "Slurm: a daemon that ends at once is named, and no job waits for it" {
+	needs_slurm
+	mkdir bin
+	printf '#!/bin/sh\necho "fatal: no such plugin" >&2\nexit 1\n' >bin/slurmd
+	chmod +x bin/slurmd
+	PATH=$PWD/bin:$PATH fails 1 'slurmd has ended: fatal: no such plugin' timeout 60 "$root/t/slurm" start "$PWD/dead"
 }
 
 @test "Slurm: an array of shares, and a job that joins them" {
