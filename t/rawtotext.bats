@@ -155,3 +155,29 @@ sizes: 1 2'
 	fails 1 'Bad file descriptor' bash -c 'seq 9 | texttoraw >&-'
 	fails 2 'can be read once' texttoraw - -
 }
+
+@test "names of columns come with commas or blanks, and go out again" {
+	printf '1 2\n3 4\n' >numbers
+	texttoraw --columns=x,y numbers | tee a | rawinfo | grep -x 'columns:=x y'
+	texttoraw --columns='x y' numbers | rawinfo | grep -x 'columns:=x y'
+	fails 1 'numbers: line 2: 2 numbers, but --columns has 1 names' texttoraw --columns=x numbers
+	rawtotext --header -s , a >b.csv
+	same b.csv 'x,y
+1,2
+3,4'
+	texttoraw --header b.csv | rawtotext --header -s '\t' | cmp - <(tr , '\t' <b.csv)
+	fails 1 '--header: columns:= has 0 names, and a line 2 numbers' rawtotext --header <(texttoraw numbers)
+	fails 2 'exclude each other' rawtotext --header --positions a
+}
+
+@test "NA is NaN, and --header is advised where a line begins with a name" {
+	same <(printf '1 NA\nNA,3\n' | texttoraw | rawtotext) '1 nan
+nan 3'
+	printf '1 NA\n' >na
+	fails 1 'na: line 1: NA is no int' texttoraw --type=int na
+	printf '1 NAN 2x\n' >x
+	fails 1 "line 1: '2x' is not a number" texttoraw x
+	run ! grep header stderr
+	printf 'a 1\n' >x
+	fails 1 "line 1: 'a' is not a number; see --header" texttoraw x
+}

@@ -16,7 +16,7 @@ struct args {
 	struct opt_common common;
 	const char *separator;
 	int digits; /* 0: as many as each number needs */
-	bool positions;
+	bool positions, header;
 	char **path;
 	size_t npath;
 };
@@ -25,7 +25,8 @@ struct args {
 static const struct opt table[] = {
     {0, "digits", OPT_INT, AT(digits), "N", "digits of a number (as many as it takes)", 1, 17},
     {0, "positions", OPT_FLAG, AT(positions), NULL, "a line a sample, where it lies before it"},
-    {'s', "separator", OPT_STR, AT(separator), "TEXT", "between numbers (a blank)"},
+    {0, "header", OPT_FLAG, AT(header), NULL, "the names of columns:= in the first line"},
+    {'s', "separator", OPT_STR, AT(separator), "TEXT", "between numbers, \\t a tab (a blank)"},
     {0}};
 #undef AT
 
@@ -41,6 +42,10 @@ parse(int argc, char **argv)
 	struct args args = {.separator = " "};
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	if (args.header && args.positions)
+		die_usage("--header and --positions exclude each other");
+	if (!strcmp(args.separator, "\\t"))
+		args.separator = "\t";
 	return args;
 }
 
@@ -128,6 +133,27 @@ put_samples(struct raw_out *out, const struct args *args, const struct img *x, c
 	}
 }
 
+/* Prints the names of the columns. Dies when the item has not one for each number of a line. */
+static void
+put_header(struct raw_in *in, struct raw_out *out, const struct img *x, const struct args *args)
+{
+	static const char blanks[] = " \t";
+	const char *key = img_key(x, "columns"), *s = key ? key : "";
+	size_t n = 0;
+
+	for (size_t k; (k = strcspn(s += strspn(s, blanks), blanks)); s += k)
+		n++;
+	if (!n || n != x->axis[0].n)
+		raw_die(in, "--header: columns:= has %zu names, and a line %zu numbers", n,
+			x->axis[0].n);
+	s = key;
+	for (size_t k; (k = strcspn(s += strspn(s, blanks), blanks)); s += k) {
+		raw_text(out, s, k);
+		n--;
+		raw_text(out, n ? args->separator : "\n", n ? strlen(args->separator) : 1);
+	}
+}
+
 static void
 print(struct raw_in *in, struct raw_out *out, const struct img *x, const struct args *args,
       struct stats *st)
@@ -162,6 +188,8 @@ main(int argc, char **argv)
 			raw_say(in, &x);
 		if (st.items)
 			raw_text(out, "\n", 1);
+		else if (args.header)
+			put_header(in, out, &x, &args);
 		print(in, out, &x, &args, &st);
 		img_free(&x);
 	}

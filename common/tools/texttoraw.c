@@ -19,9 +19,9 @@ const char *const weir_prog = "texttoraw";
 
 struct args {
 	struct opt_common common;
-	int type; /* enum img_type - 1 */
-	const char *columns, *sizes;
-	bool header; /* the first line of a file names the columns */
+	int type;		     /* enum img_type - 1 */
+	const char *columns, *sizes; /* columns: as given, commas or blanks between the names */
+	bool header;		     /* the first line of a file names the columns */
 	double size[IMG_MAXDIM];
 	size_t dim; /* number of --sizes; 0: the item is a table */
 	char **path;
@@ -32,7 +32,7 @@ struct args {
 static const struct opt table[] = {
     {0, "type", OPT_WORD, AT(type), "TYPE", "%s (double)", .words = IMG_WORDS},
     {0, "columns", OPT_STR, AT(columns), "NAMES",
-     "what the columns are: the key columns:=, \"x y re\""},
+     "what the columns are: the key columns:=, x,y,re"},
     {0, "header", OPT_FLAG, AT(header), NULL, "the first line of a file names the columns"},
     {0, "sizes", OPT_STR, AT(sizes), "LIST", "an array of that shape, fastest axis first: 7,7,4,4"},
     {0}};
@@ -138,22 +138,23 @@ take_number(const struct text *t, char *s, char **end, union number *v)
 static char *
 take_field(struct text *t, char *s)
 {
-	const int length = (int)strcspn(s, SEPARATORS);
+	const int width = (int)strcspn(s, SEPARATORS);
+	const int length = width == 2 && !strncmp(s, "NA", 2) ? 0 : width; /* as R writes it */
 	union number v = {.real = NAN};
 	char *end = s;
 
 	if (!length && !img_is_float(t->type))
-		die("%s: line %zu: an empty field is no %s", t->name, t->line,
+		die("%s: line %zu: %s is no %s", t->name, t->line, width ? "NA" : "an empty field",
 		    img_type_name(t->type));
 	const bool fits = !length || take_number(t, s, &end, &v);
 	if (length && (end == s || !strchr(SEPARATORS, *end)))
 		die("%s: line %zu: '%.*s' is not a number%s", t->name, t->line, length, s,
-		    t->line == 1 ? "; see --header" : "");
+		    t->line == 1 && !t->n ? "; see --header" : "");
 	if (!fits)
 		die("%s: line %zu: %.*s is no %s", t->name, t->line, length, s,
 		    img_type_name(t->type));
 	append(t, v);
-	return end;
+	return length ? end : s + width;
 }
 
 /*
@@ -243,7 +244,8 @@ next_item(struct text *t, const struct args *args)
 	while (next_line(t, &s, &room)) {
 		char *const text = t->line == 1 ? skip_mark(s) : s;
 		if (args->header && t->line == 1) {
-			take_names(t, text);
+			if (!args->columns)
+				take_names(t, text);
 			continue;
 		}
 		const bool comment = *text == '#';
@@ -258,8 +260,8 @@ next_item(struct text *t, const struct args *args)
 	if (ferror(t->f))
 		die("%s: %s", t->name, strerror(errno));
 	if (t->names && t->n && t->nnames != t->columns)
-		die("%s: line %zu: %zu numbers, but the header has %zu names", t->name, t->line,
-		    t->columns, t->nnames);
+		die("%s: line %zu: %zu numbers, but %s has %zu names", t->name, t->line, t->columns,
+		    args->columns ? "--columns" : "the header", t->nnames);
 	free(s);
 	return t->n;
 }
@@ -284,8 +286,8 @@ describe(struct img *x, const struct text *t, const struct args *args)
 	img_init(x, type, args->dim ? (int)args->dim : 2, sizes);
 	if (!args->dim)
 		strcpy(x->axis[0].kind, "list");
-	if (args->columns || t->names)
-		img_set_key(x, "columns", "%s", args->columns ? args->columns : t->names);
+	if (t->names)
+		img_set_key(x, "columns", "%s", t->names);
 	opt_add_history(x, &args->common);
 }
 
@@ -317,6 +319,8 @@ convert(const char *path, struct raw_out *out, const struct args *args, struct s
 			 .type = (enum img_type)(args->type + 1),
 			 .most = weir_limit(args->common.max_bytes)};
 
+	if (args->columns)
+		take_names(&t, args->columns);
 	for (; next_item(&t, args); st->items++) {
 		stats_charge(st, STATS_READ);
 		put(out, &t, args);
