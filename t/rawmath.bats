@@ -80,7 +80,7 @@ value() {
 	pgm 3 1 9 1 5 9 >a.pgm
 	pgm 3 1 9 2 2 2 >b.pgm
 	same <(rawmath 'a - b' a.pgm b.pgm | rawtotext) '-1 3 7'
-	same <(rawmath 'q * b + a' q=b.pgm b.pgm a.pgm 2>&1) "rawmath: there is no such name at character 9 of 'q * b + a'"
+	same <(rawmath 'q * b + a' q=b.pgm b.pgm a.pgm 2>&1) "rawmath: 'a' is no input and no constant at character 9 of 'q * b + a'"
 	same <(rawmath 'q * b + c' q=b.pgm b.pgm a.pgm | rawtotext) '5 9 13'
 	cat a.pgm b.pgm | rawmath 'a * 2' | rawtotext >got
 	same <(grep . got) '2 10 18
@@ -156,7 +156,7 @@ value() {
 		(a|a ) is missing at character 3
 		a b|an operator is missing at character 3
 		foo(a)|there is no such function at character 1
-		c|there is no such name at character 1
+		c|'c' is no input and no constant at character 1
 		min(a)|a comma is missing
 		a ? 1|a : is missing
 		|a value is missing

@@ -172,3 +172,11 @@ units: "" "" "s"'
 	rawmath --type=double a a >b
 	same <(rawstack --combine=sum b b | rawtotext) '2 6.0000000109955115e+38 10'
 }
+
+@test "a stack alone has nothing to combine, which is said" {
+	gen --type=uchar values 2x1x3 1 2 3 4 5 9 >a
+	rawstack --combine=mean a 2>said | rawinfo | grep -x 'sizes: 2 1 3'
+	same said 'rawstack: a: one item has nothing to combine; --split makes items of a stack'
+	rawstack --split a | rawstack --combine=mean 2>said | rawtotext | grep -x '3 5'
+	[ ! -s said ]
+}

@@ -293,5 +293,5 @@ longs() {
 	fails 2 "--margin: '1,2' has neither" rawtile --grid=1x1 --margin=1,2 a.pgm
 	fails 1 '5x1 pixels are too few for these parts' rawtile --grid=6x1 a.pgm
 	fails 1 '5x1 pixels are too few for these parts' rawtile --columns=0,5 a.pgm
-	fails 1 '--only: it comes in 2 parts' rawtile --grid=2x1 --only=2 a.pgm
+	fails 1 '--only: there are 2 parts, from 0' rawtile --grid=2x1 --only=2 a.pgm
 }

@@ -208,6 +208,7 @@ parse_name(struct parser *p)
 		double value;
 	} constants[] = {{"pi", 3.14159265358979323846}, {"nan", NAN}, {"inf", INFINITY}};
 	const char *word = p->s;
+	char what[80];
 	size_t n = 0;
 
 	while (isalnum((unsigned char)word[n]) || word[n] == '_')
@@ -229,7 +230,9 @@ parse_name(struct parser *p)
 			return;
 		}
 	p->s = word;
-	fail(p, "there is no such name");
+	snprintf(what, sizeof what, "'%.*s' is no input and no constant", (int)(n < 40 ? n : 40),
+		 word);
+	fail(p, what);
 }
 
 static void

@@ -16,7 +16,7 @@
 
 #include <stddef.h>
 
-enum { EXPR_BLOCK = 512, EXPR_DEPTH = 32, EXPR_MOST = 512, EXPR_ERR = 160 };
+enum { EXPR_BLOCK = 512, EXPR_DEPTH = 32, EXPR_MOST = 512, EXPR_ERR = 240 };
 
 struct expr {
 	size_t n;

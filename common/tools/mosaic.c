@@ -225,11 +225,11 @@ static void __attribute__((noreturn))
 die_at(const struct mosaic *w, const struct raw_in *in, size_t i, enum overlap overlap)
 {
 	if (overlap == OVERLAP_SUM && w->most)
-		raw_die(in, "the sum at %zu,%zu exceeds the maxval %u", i % w->p.w, i / w->p.w,
-			w->most);
+		raw_die(in, "the sum at %zu,%zu exceeds the maxval %u; rawmath makes floats",
+			i % w->p.w, i / w->p.w, w->most);
 	if (overlap == OVERLAP_SUM)
-		raw_die(in, "the sum at %zu,%zu does not fit %s", i % w->p.w, i / w->p.w,
-			img_type_name(w->y.type));
+		raw_die(in, "the sum at %zu,%zu does not fit %s; rawmath makes floats", i % w->p.w,
+			i / w->p.w, img_type_name(w->y.type));
 	raw_die(in, "it differs from the part below it, first at %zu,%zu; see --overlap",
 		i % w->p.w, i / w->p.w);
 }

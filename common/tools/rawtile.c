@@ -275,7 +275,7 @@ cut(struct raw_in *in, struct raw_out *out, struct img *x, const struct args *ar
 		raw_die(in, "with these margins, two parts of %zux%zu pixels are the same", p.w,
 			p.h);
 	if (args->only != ALL && (size_t)args->only >= nx * ny)
-		raw_die(in, "--only: it comes in %zu parts", nx * ny);
+		raw_die(in, "--only: there are %zu parts, from 0", nx * ny);
 	struct rows rows = open_rows(args, in, x, &p, ny);
 	for (size_t i = 0; i < nx * ny; i++) {
 		const struct span r = span_of(args, 1, p.h, i / nx);
