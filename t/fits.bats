@@ -222,7 +222,7 @@ sizes: 3 2'
 @test "sections of the detector follow those of the image" {
 	# DATASEC: columns 3 to 6. Two detector pixels are under each, and amplifier B was read backwards.
 	fits 8 '8 2' "DATASEC = '[3:6,1:2]'" "DETSEC  = '[101:108,11:14]'" "DATASECB= '[7:8,1:2]'" "CCDSECB = '[20:19,1:2]'" \
-		"AMPSECB = '[1:5,1:2]'" "CCDSUM  = '2 2'" -- C {1..16} >a.fits
+		"AMPSECB = '[1:5,1:2]'" "POSTSECA= '[3:4,2:2]'" "CCDSUM  = '2 2'" -- C {1..16} >a.fits
 	fitstoraw a.fits | rawtofits | cmp - a.fits
 	fitstoraw a.fits | rawaxes --crop=0:3:7 | rawtofits 2>said | fitstoraw | rawinfo >a
 	same said 'rawtofits: (stdin): item 1: sections that cannot follow the samples are left out: AMPSECB'
@@ -230,6 +230,7 @@ sizes: 3 2'
 	grep -x "fits.DETSEC:='\[103:108,11:14\]'" a
 	grep -x "fits.DATASECB:='\[4:4,1:2\]'" a
 	grep -x "fits.CCDSECB:='\[20:20,1:2\]'" a
+	grep -x "fits.POSTSECA:='\[1:1,2:2\]'" a
 	# Column 6 is now the second last, and CCDSECB runs forwards.
 	fitstoraw a.fits | rawaxes --flip=0 | rawtofits 2>/dev/null | fitstoraw | rawinfo >a
 	grep -x "fits.DATASEC:='\[3:6,1:2\]'" a

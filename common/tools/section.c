@@ -25,9 +25,10 @@ static const struct meaning *
 meaning_of(const char *key)
 {
 	static const struct meaning known[] = {
-	    {"DATASEC", NULL},	   {"TRIMSEC", NULL}, {"BIASSEC", NULL},     {"DSEC", NULL},
-	    {"TSEC", NULL},	   {"BSEC", NULL},    {"CCDSEC", "DATASEC"}, {"DETSEC", "DATASEC"},
-	    {"AMPSEC", "DATASEC"}, {"CSEC", "DSEC"},  {"ASEC", "DSEC"}};
+	    {"DATASEC", NULL},	   {"TRIMSEC", NULL},	  {"PRESEC", NULL},	 {"POSTSEC", NULL},
+	    {"BIASSEC", NULL},	   {"DSEC", NULL},	  {"TSEC", NULL},	 {"BSEC", NULL},
+	    {"CCDSEC", "DATASEC"}, {"DETSEC", "DATASEC"}, {"AMPSEC", "DATASEC"}, {"CSEC", "DSEC"},
+	    {"ASEC", "DSEC"}};
 
 	if (strncmp(key, CARD_PREFIX, CARD_PREFIX_LEN) || strlen(key) > CARD_PREFIX_LEN + CARD_NAME)
 		return NULL;

@@ -1,6 +1,6 @@
 /*
  * Sections of a CCD image that FITS cards name, of the form '[first:last,first:last]', also with a digit or a letter behind the
- * name. DATASEC, TRIMSEC and BIASSEC count the pixels of the image from 1; so do DSEC, TSEC and BSEC. CCDSEC, DETSEC and AMPSEC
+ * name. DATASEC, TRIMSEC, BIASSEC, PRESEC, POSTSEC, DSEC, TSEC and BSEC count the pixels of the image from 1. CCDSEC, DETSEC and AMPSEC
  * count pixels of the detector and name those that lie under DATASEC, or under the whole image where that is missing; CSEC and
  * ASEC lie under DSEC. Pure.
  */
