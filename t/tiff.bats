@@ -211,6 +211,9 @@ write_tiff() {
 	same <(tifftoraw --pages=first c.tif | rawtotext) '3 4'
 	write_tiff d.tif II 2 12 3 030405
 	fails 1 'd.tif: page 0: its samples are floats of 12 bits, which are not supported' tifftoraw d.tif
+	# a facsimile of three samples a pixel: the two others would be what the memory held
+	write_tiff f.tif II 8 1 1 3510 259=4 258=1,1,1 277=3 262=2
+	fails 1 'its compression (CCITT Group 4) holds one sample of a pixel, and its pixels have 3' tifftoraw f.tif
 	write_tiff e.tif II 2 8 1 0304 259=34712
 	fails 1 'its compression 34712 (JPEG 2000) is none' tifftoraw e.tif
 }

@@ -42,6 +42,21 @@ refuse_codec(uint16_t code)
 	    code, name);
 }
 
+/* Rows of facsimiles have a bit a pixel. libtiff would leave the other planes as they are in memory. */
+static const char *
+refuse_facsimile(const TIFFCodec *codec, size_t planes)
+{
+	return refuse("its compression (%s) holds one sample of a pixel, and its pixels have %zu",
+		      codec ? codec->name : "CCITT", planes);
+}
+
+static bool
+is_facsimile(uint16_t compression)
+{
+	return compression == COMPRESSION_CCITTRLE || compression == COMPRESSION_CCITTRLEW ||
+	       compression == COMPRESSION_CCITTFAX3 || compression == COMPRESSION_CCITTFAX4;
+}
+
 static const char *
 refuse_samples(const struct tiffpage *p)
 {
@@ -223,6 +238,8 @@ tiffpage_read(TIFF *t, bool indices, struct tiffpage *p)
 	read_format(t, p);
 	p->separate = config == PLANARCONFIG_SEPARATE && planes > 1 && !p->complex;
 	p->separate_layers = config == PLANARCONFIG_SEPARATE && p->layers > 1;
+	if (is_facsimile(compression) && planes > 1 && !p->separate)
+		return refuse_facsimile(TIFFFindCODEC(compression), planes);
 	p->type = type_of(p->format, p->bits);
 	if (!p->type || (p->complex && p->bits == 24))
 		return refuse_samples(p);
