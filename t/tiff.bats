@@ -214,6 +214,10 @@ write_tiff() {
 	# a facsimile of three samples a pixel: the two others would be what the memory held
 	write_tiff f.tif II 8 1 1 3510 259=4 258=1,1,1 277=3 262=2
 	fails 1 'its compression (CCITT Group 4) holds one sample of a pixel, and its pixels have 3' tifftoraw f.tif
+	# a facsimile that ends after 4 of 16 pixels
+	write_tiff g.tif II 16 1 1 b0 259=2 262=0
+	tifftoraw g.tif 2>said >/dev/null || true
+	grep 'its samples are damaged: ' said
 	write_tiff e.tif II 2 8 1 0304 259=34712
 	fails 1 'its compression 34712 (JPEG 2000) is none' tifftoraw e.tif
 }

@@ -10,29 +10,60 @@
 
 /* --- messages ------------------------------------------------------------------------------------------------------- */
 
-static char message[400]; /* global, because libtiff's handlers take no context */
+/* The first error, and the first error or warning. They are global, because libtiff's handlers take no context. */
+enum { ROOM = 400 };
+static char message[ROOM], doubt[ROOM];
+
+static void
+keep(char text[ROOM], const char *fmt, va_list ap)
+{
+	if (*text)
+		return;
+	vsnprintf(text, ROOM, fmt, ap);
+	if (!strncmp(text, "/proc/self/fd/", 14) && strstr(text, ": "))
+		memmove(text, strstr(text, ": ") + 2, strlen(strstr(text, ": ") + 2) + 1);
+	for (char *c = text; *c; c++)
+		if (*c == '\n')
+			*c = ' ';
+	const size_t n = strlen(text);
+	if (n && text[n - 1] == '.')
+		text[n - 1] = 0;
+}
+
+static void
+on_warning(const char *module, const char *fmt, va_list ap)
+{
+	(void)module;
+	if (!strstr(fmt, "ld-style")) /* of LZW and JPEG, which are read like any other */
+		keep(doubt, fmt, ap);
+}
 
 static void
 on_error(const char *module, const char *fmt, va_list ap)
 {
+	va_list again;
+
 	(void)module;
-	if (*message)
-		return;
-	vsnprintf(message, sizeof message, fmt, ap);
-	if (!strncmp(message, "/proc/self/fd/", 14) && strstr(message, ": "))
-		memmove(message, strstr(message, ": ") + 2, strlen(strstr(message, ": ") + 2) + 1);
-	for (char *c = message; *c; c++)
-		if (*c == '\n')
-			*c = ' ';
-	const size_t n = strlen(message);
-	if (n && message[n - 1] == '.')
-		message[n - 1] = 0;
+	va_copy(again, ap);
+	keep(message, fmt, ap);
+	keep(doubt, fmt, again);
+	va_end(again);
+}
+
+const char *
+tiff_doubt(void)
+{
+	static char last[ROOM];
+
+	memcpy(last, doubt, sizeof last);
+	*doubt = 0;
+	return last;
 }
 
 const char *
 tiff_why(void)
 {
-	static char last[sizeof message];
+	static char last[ROOM];
 
 	memcpy(last, message, sizeof last);
 	*message = 0;
@@ -66,7 +97,7 @@ void
 tiff_init(void)
 {
 	TIFFSetErrorHandler(on_error);
-	TIFFSetWarningHandler(NULL);
+	TIFFSetWarningHandler(on_warning);
 	TIFFSetTagExtender(extend);
 }
 

@@ -25,8 +25,14 @@ enum { TIFF_LONGEST = 1 << 24 }; /* bytes of a tag that becomes a key */
 /* Keeps libtiff's messages off stderr and registers the tags above. Call it first. */
 void tiff_init(void);
 
-/* Returns libtiff's first error since the last call, or "" when there was none. Warnings are dropped. */
+/* Returns libtiff's first error since the last call, or "" when there was none. */
 const char *tiff_why(void);
+
+/*
+ * Returns the first error or warning since the last call, or "". While samples are read, either says that they are damaged: of
+ * facsimiles and JPEG, libtiff goes on behind the damage and reports success.
+ */
+const char *tiff_doubt(void);
 
 /*
  * Adds the text tags and the colour profile to x as keys, such as `tiff.Software:=...`. In a value, a newline is written \n

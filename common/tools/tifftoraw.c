@@ -261,11 +261,15 @@ put_page(const struct args *args, const struct source *s, const struct tiffpages
 	if (absent)
 		warn("%s: page %zu: %zu %s are not in the file, and hold no data", s->door->name,
 		     p->number, absent, p->layout.tiled ? "tiles" : "strips");
+	tiff_doubt();
 	for (size_t k = 0; k < p->layout.layers; k++) {
 		o->missing->at = 0;
 		if (tiffpage_rows(s->t, &p->layout, k, put_rows, o))
 			die_tiff(s, p, "its samples cannot be read");
 	}
+	const char *doubt = tiff_doubt();
+	if (*doubt)
+		warn("%s: page %zu: its samples are damaged: %s", s->door->name, p->number, doubt);
 	weir_free(o->missing->mask);
 	o->missing->mask = NULL;
 }
