@@ -3,9 +3,13 @@
  * the coordinates in turn. Every node of the tree is then a run of colours. The nodes of side 8 are called cells and those of
  * side 32 are called blocks. One test per node excludes the centres that are nearest to none of its colours.
  *
- *	x[DIMS][n]   coordinates in the order of the keys, 0 .. 255; readable up to n + LANES
+ *	x[DIMS][n]   coordinates in the order of the keys, 0 .. 255
+ *	w            the pixels of a colour
  *	sum          w x / unit for each coordinate, and w, as whole numbers: their sums do not depend on the order of summation
  *	square       the sums of w x_a x_b for a <= b: in three dimensions 00 01 02 11 12 22
+ *
+ * A picture may have as many colours as pixels, so cells_make() keeps only x / unit, which is a whole number, and w.
+ * cells_thin() joins colours: their x are means, and have sums of their own.
  */
 
 enum { LANES = 8, TOP = 8 }; /* the root of the tree has side 2^TOP */
@@ -49,15 +53,21 @@ struct block {
 
 struct cells {
 	size_t n, ncell, nblock;
-	uint32_t *key;	       /* [n], ascending; owned */
-	float *x[DIMS];	       /* owned */
-	float unit;	       /* of the sums: 2^-shift of struct palette_colours */
-	struct sums *sum;      /* [n]; owned */
-	struct square *square; /* [n]; owned. Only cells_thin() makes it */
-	struct cell *cell;     /* [ncell + 1]; owned */
-	struct block *block;   /* [nblock]; owned */
-	/* [n]: the colour that is at each place; owned. Only cells_make() makes it. */
-	uint32_t *from;
+	uint32_t *key;	     /* [n], ascending; owned. only cells_cut() and cells_thin() read it */
+	float unit;	     /* of the sums: 2^-shift of struct palette_colours */
+	struct cell *cell;   /* [ncell + 1]; owned */
+	struct block *block; /* [nblock]; owned */
+
+	/* Of cells_make(), NULL after cells_thin(); owned. u[DIMS][n] is x / unit, readable up to n + LANES. */
+	uint16_t *u[DIMS];
+	int64_t *w;
+	uint32_t *from; /* [n]: the colour that is at each place */
+
+	/* Of cells_thin(), NULL after cells_make(); owned. x is readable up to n + LANES. */
+	float *x[DIMS];
+	struct sums *sum;
+	struct square *square;
+
 	uint64_t pixels;
 	double squares; /* sum of w |x|^2 over all colours */
 	/* These follow struct palette_colours; clear is the place of the clear colour, or of the run that holds it. */
@@ -66,30 +76,41 @@ struct cells {
 	float solid; /* the last coordinate of opaque colours */
 };
 
-static int
-get_room(struct cells *c, size_t n)
+CPU_INLINE float
+cells_x(const struct cells *c, int a, size_t p)
 {
-	bool room = true;
+	return c->x[a] ? c->x[a][p] : (float)c->u[a][p] * c->unit;
+}
 
-	*c = (struct cells){.n = n,
-			    .key = weir_alloc_large(n, sizeof *c->key),
-			    .sum = weir_alloc_large(n, sizeof *c->sum)};
-	for (int a = 0; a < DIMS; a++) {
-		c->x[a] = weir_alloc_large(n + LANES, sizeof *c->x[a]);
-		room = room && c->x[a];
-		if (c->x[a])
-			memset(c->x[a] + n, 0, LANES * sizeof *c->x[a]);
+static inline int64_t
+cells_w(const struct cells *c, size_t p)
+{
+	return c->w ? c->w[p] : c->sum[p].v[DIMS];
+}
+
+/* Adds the sums of colour p. */
+CPU_INLINE void
+cells_add(struct sums *to, const struct cells *c, size_t p)
+{
+	if (c->sum) {
+		sums_add(to, &c->sum[p]);
+		return;
 	}
-	return room && c->key && c->sum ? 0 : -ENOMEM;
+	for (int a = 0; a < DIMS; a++)
+		to->v[a] += c->w[p] * c->u[a][p];
+	to->v[DIMS] += c->w[p];
 }
 
 /* Frees all. A zeroed struct is free. */
 static void
 cells_free(struct cells *c)
 {
-	for (int a = 0; a < DIMS; a++)
+	for (int a = 0; a < DIMS; a++) {
+		weir_free(c->u[a]);
 		weir_free(c->x[a]);
+	}
 	weir_free(c->key);
+	weir_free(c->w);
 	weir_free(c->sum);
 	weir_free(c->square);
 	weir_free(c->cell);
@@ -140,40 +161,54 @@ key_of(const struct palette_colours *p, size_t i, const uint32_t spread[256])
 	return key;
 }
 
-/* Sorts keys by the DIGIT bits from `shift` on; equal ones keep their order. */
+static uint32_t
+digit(uint32_t key, int shift)
+{
+	return key >> shift & ((1 << DIGIT) - 1);
+}
+
+/* Fills at[v] with the place of the first key whose digit is v, when keys are sorted by that digit. */
 static void
-sort_digit(uint64_t *restrict to, const uint64_t *restrict from, uint32_t *at, size_t n, int shift)
+find_places(uint32_t *at, const uint32_t *key, size_t n, int shift)
 {
 	memset(at, 0, ((1 << DIGIT) + 1) * sizeof *at);
 	for (size_t i = 0; i < n; i++)
-		at[(from[i] >> shift & ((1 << DIGIT) - 1)) + 1]++;
+		at[digit(key[i], shift) + 1]++;
 	for (int v = 1; v < 1 << DIGIT; v++)
 		at[v] += at[v - 1];
+}
+
+/* Sorts by the lower digit of the keys into b, and from there by the upper one into key and from. */
+static void
+sort_keys(uint32_t *key, uint32_t *from, uint64_t *b, uint32_t *at, size_t n)
+{
+	find_places(at, key, n, 0);
 	for (size_t i = 0; i < n; i++)
-		to[at[from[i] >> shift & ((1 << DIGIT) - 1)]++] = from[i];
+		b[at[digit(key[i], 0)]++] = (uint64_t)key[i] << 32 | i;
+	find_places(at, key, n, DIGIT);
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t own = (uint32_t)(b[i] >> 32), to = at[digit(own, DIGIT)]++;
+		key[to] = own;
+		from[to] = (uint32_t)b[i];
+	}
 }
 
 static int
 sort_colours(struct cells *c, const struct palette_colours *p)
 {
-	uint64_t *a = weir_alloc_large(c->n, 2 * sizeof *a);
+	uint64_t *b = weir_alloc_large(c->n, sizeof *b);
 	uint32_t spread[256], *at = weir_alloc((1 << DIGIT) + 1, sizeof *at);
 
+	c->key = weir_alloc_large(c->n, sizeof *c->key);
 	c->from = weir_alloc_large(c->n, sizeof *c->from);
-	const bool room = a && at && c->from;
+	const bool room = b && at && c->key && c->from;
 	if (room) {
-		uint64_t *const b = a + c->n;
 		fill_spread(spread);
 		for (size_t i = 0; i < c->n; i++)
-			a[i] = (uint64_t)key_of(p, i, spread) << 32 | i;
-		sort_digit(b, a, at, c->n, 32);
-		sort_digit(a, b, at, c->n, 32 + DIGIT);
-		for (size_t i = 0; i < c->n; i++) {
-			c->key[i] = (uint32_t)(a[i] >> 32);
-			c->from[i] = (uint32_t)a[i];
-		}
+			c->key[i] = key_of(p, i, spread);
+		sort_keys(c->key, c->from, b, at, c->n);
 	}
-	weir_free(a);
+	weir_free(b);
 	weir_free(at);
 	return room ? 0 : -ENOMEM;
 }
@@ -234,13 +269,54 @@ list_cells(struct cells *c)
 			*++q = (struct cell){
 			    .start = (uint32_t)p, .block = (uint32_t)c->nblock - 1, .box = none};
 		for (int a = 0; a < DIMS; a++)
-			one.lo[a] = one.hi[a] = c->x[a][p];
+			one.lo[a] = one.hi[a] = cells_x(c, a, p);
 		widen(&q->box, &one);
 		widen(&c->block[q->block].box, &one);
-		sums_add(&q->sum, &c->sum[p]);
+		cells_add(&q->sum, c, p);
 	}
 	(++q)->start = (uint32_t)c->n;
 	c->ncell = (size_t)(q - c->cell);
+	return 0;
+}
+
+/* Fills u. */
+static int
+place_colours(struct cells *c, const struct palette_colours *p)
+{
+	for (int a = 0; a < DIMS; a++) {
+		c->u[a] = weir_alloc_large(c->n + LANES, sizeof *c->u[a]);
+		if (!c->u[a])
+			return -ENOMEM;
+		memset(c->u[a] + c->n, 0, LANES * sizeof *c->u[a]);
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		int32_t x[DIMS];
+		colour_of(p, c->from[i], x);
+		for (int a = 0; a < DIMS; a++)
+			c->u[a][i] = (uint16_t)x[a];
+		if (p->opaque && p->opaque[c->from[i]])
+			c->solid = cells_x(c, DIMS - 1, i);
+		if (c->has_clear && c->from[i] == p->clear)
+			c->clear = (uint32_t)i;
+	}
+	return 0;
+}
+
+/* Fills w. */
+static int
+weigh_colours(struct cells *c, const uint64_t *weight)
+{
+	c->w = weir_alloc_large(c->n, sizeof *c->w);
+	if (!c->w)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->n; i++) {
+		c->w[i] = (int64_t)weight[c->from[i]];
+		c->pixels += (uint64_t)c->w[i];
+		for (int a = 0; a < DIMS; a++) {
+			const double x = (double)cells_x(c, a, i);
+			c->squares += (double)c->w[i] * x * x;
+		}
+	}
 	return 0;
 }
 
@@ -248,118 +324,16 @@ list_cells(struct cells *c)
 static int
 cells_make(struct cells *c, const struct palette_colours *p)
 {
-	int err = get_room(c, p->n);
-
+	*c = (struct cells){.n = p->n,
+			    .unit = ldexpf(1, -p->shift),
+			    .has_opaque = p->opaque,
+			    .has_clear = p->has_clear};
+	int err = sort_colours(c, p);
 	if (!err)
-		err = sort_colours(c, p);
-	if (err)
-		return err;
-	c->unit = ldexpf(1, -p->shift);
-	c->has_opaque = p->opaque;
-	c->has_clear = p->has_clear;
-	for (size_t i = 0; i < c->n; i++) {
-		const int64_t w = (int64_t)p->weight[c->from[i]];
-		int32_t x[DIMS];
-		colour_of(p, c->from[i], x);
-		for (int a = 0; a < DIMS; a++) {
-			c->x[a][i] = (float)x[a] * c->unit;
-			c->sum[i].v[a] = w * x[a];
-			c->squares += (double)w * (double)c->x[a][i] * (double)c->x[a][i];
-		}
-		c->sum[i].v[DIMS] = w;
-		c->pixels += (uint64_t)w;
-		if (p->opaque && p->opaque[c->from[i]])
-			c->solid = c->x[DIMS - 1][i];
-		if (c->has_clear && c->from[i] == p->clear)
-			c->clear = (uint32_t)i;
-	}
-	return list_cells(c);
-}
-
-/* --- nodes of the tree ----------------------------------------------------------------------------------------------- */
-
-/* Cuts the node of side 2^s that holds the colours from..to-1 and w pixels. Returns the place after the last start. */
-static uint32_t *
-cut_node(const struct cells *c, const double *most, int s, uint32_t from, uint32_t to, int64_t w,
-	 uint32_t *start)
-{
-	if (to - from == 1 || (double)w < most[s]) {
-		*start = from;
-		return start + 1;
-	}
-	if (s == 0) {
-		for (w = 0; from < to; w += c->sum[from++].v[DIMS])
-			if (w == 0 || (double)w >= most[0]) {
-				*start++ = from;
-				w = 0;
-			}
-		return start;
-	}
-	while (from < to) {
-		const uint32_t part = c->key[from] >> DIMS * (s - 1);
-		uint32_t p = from;
-		for (w = 0; p < to && c->key[p] >> DIMS * (s - 1) == part; p++)
-			w += c->sum[p].v[DIMS];
-		start = cut_node(c, most, s - 1, from, p, w, start);
-		from = p;
-	}
-	return start;
-}
-
-/*
- * Cuts the tree. A node of side 2^s and of most[s] pixels or more is split, as long as it has two colours; a node of side 1
- * falls into runs of colours, which end when they have most[0] pixels. Fills start [n + 1] with the first colours of the nodes
- * that are left, and with n after them. Returns the number of these nodes.
- */
-static size_t
-cells_cut(const struct cells *c, const double most[TOP + 1], uint32_t *start)
-{
-	uint32_t *end = cut_node(c, most, TOP, 0, (uint32_t)c->n, (int64_t)c->pixels, start);
-
-	*end = (uint32_t)c->n;
-	return (size_t)(end - start);
-}
-
-/* Joins the colours from..to-1 of c to one at place p. */
-static void
-join_run(struct cells *t, size_t p, const struct cells *c, uint32_t from, uint32_t to)
-{
-	struct sums sum = {{0}};
-	struct square q = {{0}};
-
-	for (uint32_t i = from; i < to; i++) {
-		sums_add(&sum, &c->sum[i]);
-		for (int a = 0, at = 0; a < DIMS; a++)
-			for (int b = a; b < DIMS; b++)
-				q.v[at++] +=
-				    (double)c->sum[i].v[a] * (double)c->unit * (double)c->x[b][i];
-	}
-	for (int a = 0; a < DIMS; a++)
-		t->x[a][p] = (float)((double)sum.v[a] / (double)sum.v[DIMS]) * c->unit;
-	t->key[p] = c->key[from];
-	t->sum[p] = sum;
-	t->square[p] = q;
-}
-
-/* Makes `to`: the colours of each of n runs become one, which is their mean. 0 or -ENOMEM; call cells_free() in either case. */
-static int
-cells_thin(struct cells *to, const struct cells *c, const uint32_t *start, size_t n)
-{
-	int err = get_room(to, n);
-
-	to->square = weir_alloc_large(n, sizeof *to->square);
-	if (err || !to->square)
-		return -ENOMEM;
-	to->unit = c->unit;
-	to->has_opaque = c->has_opaque;
-	to->has_clear = c->has_clear;
-	to->solid = c->solid;
-	to->pixels = c->pixels;
-	to->squares = c->squares;
-	for (size_t p = 0; p < n; p++) {
-		join_run(to, p, c, start[p], start[p + 1]);
-		if (start[p] <= c->clear && c->clear < start[p + 1])
-			to->clear = (uint32_t)p;
-	}
-	return list_cells(to);
+		err = place_colours(c, p);
+	if (!err && p->placed)
+		p->placed(p->placed_of);
+	if (!err)
+		err = weigh_colours(c, p->weight);
+	return err ? err : list_cells(c);
 }

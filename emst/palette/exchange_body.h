@@ -25,7 +25,7 @@ distance(const struct cells *c, size_t p, const struct mean *m)
 	double d2 = 0;
 
 	for (int a = 0; a < DIMS; a++) {
-		const double d = (double)c->x[a][p] - m->x[a];
+		const double d = (double)cells_x(c, a, p) - m->x[a];
 		d2 += d * d;
 	}
 	return d2;
@@ -36,7 +36,7 @@ static size_t
 best_class(const struct lloyd *l, const struct mean *m, size_t p)
 {
 	const size_t own = l->label[p];
-	const double w = (double)l->cells->sum[p].v[DIMS], rest = (double)l->sum[own].v[DIMS] - w;
+	const double w = (double)cells_w(l->cells, p), rest = (double)l->sum[own].v[DIMS] - w;
 	double least =
 	    rest > 0 ? (1 - 1e-9) * (rest + w) / rest * distance(l->cells, p, &m[own]) : 0;
 	size_t best = own;
@@ -68,9 +68,11 @@ exchange_run(struct lloyd *l)
 			const size_t from = l->label[p], to = best_class(l, m, p);
 			if (to == from)
 				continue;
+			struct sums s = {{0}};
+			cells_add(&s, l->cells, p);
 			for (int a = 0; a <= DIMS; a++) {
-				l->sum[from].v[a] -= l->cells->sum[p].v[a];
-				l->sum[to].v[a] += l->cells->sum[p].v[a];
+				l->sum[from].v[a] -= s.v[a];
+				l->sum[to].v[a] += s.v[a];
 			}
 			l->label[p] = (uint8_t)to;
 			find_mean(&m[from], &l->sum[from], unit);

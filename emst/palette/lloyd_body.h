@@ -162,6 +162,21 @@ narrow(const struct rivals *r, const struct box *b, struct rivals *left)
 	}
 }
 
+/* Loads coordinate a of the LANES colours from p on. */
+CPU_INLINE void
+load_lanes(lanes *to, const struct cells *c, int a, size_t p)
+{
+	float x[LANES];
+
+	if (c->x[a]) {
+		*to = *(const loose *)(c->x[a] + p);
+		return;
+	}
+	for (size_t i = 0; i < LANES; i++)
+		x[i] = (float)c->u[a][p + i] * c->unit;
+	memcpy(to, x, sizeof x);
+}
+
 /* Finds the nearest rival for each of the LANES colours from p on. */
 CPU_INLINE void
 nearest_rivals(const struct cells *c, size_t p, const struct rivals *r, uint8_t at[LANES])
@@ -170,7 +185,7 @@ nearest_rivals(const struct cells *c, size_t p, const struct rivals *r, uint8_t 
 	marks id = {0};
 
 	for (int a = 0; a < DIMS; a++)
-		x[a] = *(const loose *)(c->x[a] + p);
+		load_lanes(&x[a], c, a, p);
 	for (size_t j = 0; j < r->n; j++) {
 		lanes d = r->square[j] - x[0] * r->x2[0][j];
 		for (int a = 1; a < DIMS; a++)
@@ -217,7 +232,7 @@ WEIR_CLONES(assign_cells,
 			nearest_rivals(c, p, r, at);
 			for (size_t i = 0; i < n; i++) {
 				label[p + i] = at[i];
-				sums_add(&sum[at[i]], &c->sum[p + i]);
+				cells_add(&sum[at[i]], c, p + i);
 			}
 		}
 	}
@@ -252,11 +267,12 @@ static void
 assign_clear(struct lloyd *l)
 {
 	const uint32_t p = l->cells->clear;
-	const struct sums *s = &l->cells->sum[p];
+	struct sums s = {{0}};
 
+	cells_add(&s, l->cells, p);
 	for (int a = 0; a <= DIMS; a++) {
-		l->sum[l->label[p]].v[a] -= s->v[a];
-		l->sum[l->c.clear].v[a] += s->v[a];
+		l->sum[l->label[p]].v[a] -= s.v[a];
+		l->sum[l->c.clear].v[a] += s.v[a];
 	}
 	l->label[p] = (uint8_t)l->c.clear;
 }
@@ -296,7 +312,7 @@ pin_centres(struct lloyd *l)
 			l->c.at[j].x[DIMS - 1] = l->cells->solid;
 	if (l->c.clear < l->k)
 		for (int a = 0; a < DIMS; a++)
-			l->c.at[l->c.clear].x[a] = l->cells->x[a][l->cells->clear];
+			l->c.at[l->c.clear].x[a] = cells_x(l->cells, a, l->cells->clear);
 }
 
 /* Moves the centres to the means of their classes. The centre of a class without colours stays, with weight 0. */

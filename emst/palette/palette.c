@@ -10,9 +10,27 @@
 struct gamut {
 	struct palette_colours p;
 	uint64_t *weight; /* [vertices]; owned */
-	int32_t *x;	  /* [vertices][4]; owned */
+	uint16_t *x;	  /* [vertices][3 or 4]; owned */
 	bool *opaque;	  /* [vertices]; owned */
 };
+
+static size_t
+dimensions(const struct vertices *v)
+{
+	return v->planes == 4 || v->opaque > 0 ? 4 : 3;
+}
+
+/* Frees the coordinates, which are as large as the picture. */
+static void
+drop_coordinates(void *gamut)
+{
+	struct gamut *g = gamut;
+
+	weir_free(g->x);
+	weir_free(g->opaque);
+	g->x = NULL;
+	g->opaque = NULL;
+}
 
 /* Finds the least and the largest sample. */
 static void
@@ -35,7 +53,7 @@ find_range(const struct vertices *v, double *low, double *high)
 static void
 list_samples(struct gamut *g, const struct vertices *v)
 {
-	const size_t dims = v->planes == 4 ? 4 : 3;
+	const size_t dims = dimensions(v);
 	double x[4], low, high;
 
 	find_range(v, &low, &high);
@@ -44,7 +62,7 @@ list_samples(struct gamut *g, const struct vertices *v)
 	for (size_t i = 0; i < v->set.n; i++) {
 		vertices_get(v, i, x);
 		for (size_t a = 0; a < dims; a++)
-			g->x[i * dims + a] = a < v->planes ? (int32_t)(x[a] - low) : 0;
+			g->x[i * dims + a] = a < v->planes ? (uint16_t)(x[a] - low) : 0;
 	}
 	g->p.n = v->set.n;
 	g->p.gray = v->planes == 1;
@@ -55,15 +73,15 @@ list_samples(struct gamut *g, const struct vertices *v)
  * the last is at most 56534.
  */
 static void
-place_seen(const struct vertices *v, const double *x, int32_t to[4])
+place_seen(const struct vertices *v, const double *x, uint16_t to[4])
 {
 	const size_t planes = v->planes - 1;
 	const double a = fmin(x[planes] / v->opaque, 1) * 65280;
 
 	for (size_t c = 0; c < 3; c++)
 		to[c] =
-		    c < planes ? 32768 + (int32_t)rint(a * (fmin(x[c] / v->opaque, 1) - .5)) : 0;
-	to[3] = (int32_t)rint(a * sqrt((double)planes) / 2);
+		    c < planes ? (uint16_t)(32768 + rint(a * (fmin(x[c] / v->opaque, 1) - .5))) : 0;
+	to[3] = (uint16_t)rint(a * sqrt((double)planes) / 2);
 }
 
 /* Lists the colours as they are seen. All clear ones are one colour. */
@@ -127,7 +145,6 @@ make_seen(struct gamut *g, const struct vertices *v, size_t k, int threads, uint
 			spread_labels(&g->p, v, label);
 	}
 	weir_free(g->weight);
-	weir_free(g->opaque);
 	return err;
 }
 
@@ -161,7 +178,7 @@ palette_takes(const struct vertices *v)
 int
 palette_make(const struct vertices *v, size_t k, int threads, uint32_t *label)
 {
-	struct gamut g = {.p = {.weight = v->weight}};
+	struct gamut g = {.p = {.weight = v->weight, .placed = drop_coordinates, .placed_of = &g}};
 	int err;
 
 	if (v->planes == 1 && v->set.n <= LEVELS_MOST)
@@ -171,7 +188,7 @@ palette_make(const struct vertices *v, size_t k, int threads, uint32_t *label)
 		g.p.n = v->set.n;
 		return palette_rgb(&g.p, k, threads, label);
 	}
-	g.p.x = g.x = weir_alloc_large(v->set.n, 4 * sizeof *g.x);
+	g.p.x = g.x = weir_alloc_large(v->set.n, dimensions(v) * sizeof *g.x);
 	if (!g.x)
 		return -ENOMEM;
 	if (v->opaque > 0) {
@@ -180,6 +197,6 @@ palette_make(const struct vertices *v, size_t k, int threads, uint32_t *label)
 		list_samples(&g, v);
 		err = (v->planes == 4 ? palette_rgba : palette_rgb)(&g.p, k, threads, label);
 	}
-	weir_free(g.x);
+	drop_coordinates(&g);
 	return err;
 }

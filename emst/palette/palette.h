@@ -45,13 +45,16 @@ struct palette_colours {
 	size_t n;
 	const uint64_t *weight; /* [n]; their sum is below 2^46 */
 	const uint32_t *code;	/* [n]: r<<16 | g<<8 | b, for three dimensions; NULL: see x */
-	const int32_t *x;	/* [n][dimensions]: 0 .. 65535 */
+	const uint16_t *x;	/* [n][dimensions] */
 	int shift;		/* x / 2^shift is below 256 */
 	bool gray;		/* all coordinates except the first are 0 */
 	/* [n]; NULL: no colour is opaque. Otherwise the last coordinate / 2^shift is below 255. */
 	const bool *opaque;
 	bool has_clear; /* colour `clear` is fully transparent */
 	size_t clear;
+	/* The engine calls this when it has read x and opaque, so that they can be freed. NULL: it does not. */
+	void (*placed)(void *of);
+	void *placed_of;
 };
 
 /* The engines for three and for four dimensions. label[n] gets 0 .. k-1. 0 or -ENOMEM. */

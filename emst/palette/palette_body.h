@@ -50,7 +50,7 @@ pin_clear(struct lloyd *l)
 	const size_t own = l->label[p];
 
 	l->c.clear = own;
-	if (2 * l->cells->sum[p].v[DIMS] < l->sum[own].v[DIMS])
+	if (2 * cells_w(l->cells, p) < l->sum[own].v[DIMS])
 		l->c.clear = swaps_vacate(l);
 }
 
@@ -63,7 +63,7 @@ pin_opaque(struct lloyd *l)
 
 	for (const struct cell *q = l->cells->cell; q < l->cells->cell + l->cells->ncell; q++)
 		for (size_t p = q->start; l->cells->block[q->block].opaque && p < q[1].start; p++)
-			opaque[l->label[p]] += l->cells->sum[p].v[DIMS];
+			opaque[l->label[p]] += cells_w(l->cells, p);
 	for (size_t j = 0; j < l->k; j++) {
 		l->c.opaque[j] = j != l->c.clear && 2 * opaque[j] > l->sum[j].v[DIMS];
 		if (j != l->c.clear && opaque[j] > opaque[most])
@@ -220,8 +220,11 @@ RUN(const struct palette_colours *p, size_t k, int threads, uint32_t *label)
 	int err = cells_make(&cells, p);
 	if (!err)
 		err = h ? settle_best(h, &cells, k, threads) : -ENOMEM;
-	if (!err)
+	if (!err) {
+		weir_free(cells.key);
+		cells.key = NULL;
 		err = find_labels(&cells, h, threads, label);
+	}
 	cells_free(&cells);
 	weir_free(h);
 	return err;

@@ -15,6 +15,7 @@
 #define RUN  palette_rgba
 
 #include "emst/palette/cells_body.h"
+#include "emst/palette/thin_body.h"
 #include "emst/palette/centres_body.h"
 #include "emst/palette/seeds_body.h"
 #include "emst/palette/ward_body.h"

@@ -6,7 +6,7 @@ sum_run(const struct cells *c, uint32_t from, uint32_t to)
 	struct sums sum = {{0}};
 
 	for (uint32_t p = from; p < to; p++)
-		sums_add(&sum, &c->sum[p]);
+		cells_add(&sum, c, p);
 	return centre_of(&sum, c->unit);
 }
 
