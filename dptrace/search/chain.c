@@ -90,9 +90,9 @@ score_links(struct chain *c, int k, const struct segment *s)
 	}
 }
 
-/* Fills at and link of all segments, from the end. */
+/* Fills at and link of all segments, and margin where it is asked for. One sweep from the end serves them all. */
 static void
-trace_back(struct chain *c)
+trace_back(struct chain *c, bool margins)
 {
 	struct step next;
 	int start = 0;
@@ -108,6 +108,8 @@ trace_back(struct chain *c)
 		score_links(c, k, s);
 		start = at[0];
 		next = first_step(&c->ends[k], at[0], at[1]);
+		if (margins)
+			passage_margin(c, k);
 	}
 }
 
@@ -136,7 +138,7 @@ try_branch(struct chain *c, struct branch *b)
 	b->bound = through ? reached(c) : (double)NEVER;
 	if (b->bound <= (double)NEVER / 2)
 		return false;
-	trace_back(c);
+	trace_back(c, false);
 
 	const struct segment *s = chain_segment(c, c->n - 1);
 	const int *first = chain_at(c, 0), *last = chain_at(c, c->n - 1) + s->c.n - 2;
@@ -195,8 +197,6 @@ chain_solve(struct chain *c)
 		return false;
 	close_up(c, b.k0, b.k1);
 	c->best = reached(c);
-	trace_back(c);
-	if (c->margins)
-		passage_margins(c);
+	trace_back(c, c->margins);
 	return true;
 }

@@ -48,19 +48,16 @@ margin_at(const struct chain *c, const float *through, int d, int at)
 }
 
 void
-passage_margins(struct chain *c)
+passage_margin(struct chain *c, int k)
 {
-	for (int k = c->n - 1; k >= 0; k--) {
-		struct segment *s = chain_segment(c, k);
-		float *margin = c->margin + (size_t)k * (size_t)c->maxn;
+	struct segment *s = chain_segment(c, k);
+	float *margin = c->margin + (size_t)k * (size_t)c->maxn;
 
-		recur_backward(s, links_of(c, c->leave, k), c->threads);
-		margin[0] = margin[s->c.n - 1] = INFINITY;
-		for (int g = 1; g < s->c.n - 1; g++) {
-			margin[g] = margin_at(c, s->through + (size_t)g * (size_t)c->maxd,
-					      s->c.d[g], chain_at(c, k)[g]);
-		}
-		if (k > 0)
-			meet_back(c, k);
-	}
+	recur_backward(s, links_of(c, c->leave, k), c->threads);
+	margin[0] = margin[s->c.n - 1] = INFINITY;
+	for (int g = 1; g < s->c.n - 1; g++)
+		margin[g] = margin_at(c, s->through + (size_t)g * (size_t)c->maxd, s->c.d[g],
+				      chain_at(c, k)[g]);
+	if (k > 0)
+		meet_back(c, k);
 }

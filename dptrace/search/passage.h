@@ -64,7 +64,10 @@ float links_rebase(float *x, int n);
  */
 bool passage_run(struct chain *c, int k0, int k1, bool release);
 
-/* Computes margin of all segments, in margins.c. at, and leave of the last segment, must be there. */
-void passage_margins(struct chain *c);
+/*
+ * Computes margin of segment k, in margins.c, and leave of the segment before. at and leave of segment k must be there, so
+ * the segments are visited from the last one on.
+ */
+void passage_margin(struct chain *c, int k);
 
 #endif
