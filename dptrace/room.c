@@ -23,24 +23,63 @@ measure(struct dptrace_plan *p, int nslot)
 	return most;
 }
 
-/* Chooses the number of slots: fewer where memory is short. */
-static int
-fit_memory(struct dptrace_plan *p, char err[DPTRACE_ERR])
+/* Says whether some segment has gaps that are worth sharing among threads. */
+static bool
+has_wide_gaps(const struct dptrace_plan *p)
 {
-	size_t each;
-
-	for (p->nslot = SLOTS;; p->nslot /= 2) {
-		each = measure(p, p->nslot);
-		if (!weir_mul(each, (size_t)p->outer, &p->bytes))
-			return dptrace_fail(err, "more memory than can be addressed");
-		if (!p->o.max_bytes || p->bytes <= p->o.max_bytes)
-			break;
-		if (p->nslot == 1)
-			return dptrace_fail(err,
-					    "%zu bytes of link sums exceed the limit of %zu; see "
-					    "--max-bytes, -d, -n",
-					    p->bytes, p->o.max_bytes);
+	for (size_t k = 0; k < p->first[p->nline]; k++) {
+		const size_t d = (size_t)pass_samples(&p->shape[k], 0),
+			     climb = (size_t)p->shape[k].steepest;
+		if (d * (2 * (climb && climb < d ? climb : d - 1) + 1) >= WORTH_SHARING)
+			return true;
 	}
+	return false;
+}
+
+/* The lines that are traced at once. Where they are few and their gaps are wide, all threads share one line after the other. */
+static int
+lines_at_once(const struct dptrace_plan *p)
+{
+	if (p->nline >= (size_t)p->o.threads)
+		return p->o.threads;
+	return p->nline == 0 || has_wide_gaps(p) ? 1 : (int)p->nline;
+}
+
+/*
+ * Chooses how many lines are traced at once, and the number of slots: fewer where memory is short. *each receives the bytes
+ * for one of these lines. Returns 0, or -1 with a sentence in err.
+ */
+static int
+fit_memory(struct dptrace_plan *p, size_t *each, char err[DPTRACE_ERR])
+{
+	bool counted = false;
+
+	for (p->outer = lines_at_once(p); p->outer; p->outer /= 2) {
+		p->inner = p->outer > 1 ? 1 : p->o.threads;
+		for (p->nslot = SLOTS; p->nslot; p->nslot /= 2) {
+			*each = measure(p, p->nslot);
+			counted = weir_mul(*each, (size_t)p->outer, &p->bytes);
+			if (counted && (!p->o.max_bytes || p->bytes <= p->o.max_bytes))
+				return 0;
+		}
+	}
+	if (!counted)
+		return dptrace_fail(err, "more memory than can be addressed");
+	return dptrace_fail(
+	    err, "%zu bytes of link sums exceed the limit of %zu; see --max-bytes, -d, -n",
+	    p->bytes, p->o.max_bytes);
+}
+
+/* Takes the memory of the lines that are traced at once. */
+static int
+take_work(struct dptrace_plan *p, char err[DPTRACE_ERR])
+{
+	size_t each = 0;
+
+	if (fit_memory(p, &each, err))
+		return -1;
+	if (!(p->work = weir_calloc((size_t)p->outer, sizeof *p->work)))
+		return dptrace_fail(err, "no memory for %d threads", p->outer);
 	for (int i = 0; i < p->outer; i++) {
 		p->work[i].plan = p;
 		if (!(p->work[i].memory = weir_alloc_large(each, 1)))
@@ -78,15 +117,10 @@ take_vertices(struct dptrace_plan *p, char err[DPTRACE_ERR])
 	return 0;
 }
 
-/* Shares the threads out over lines, or gives them all to each line, and takes the memory. */
 int
 room_take(struct dptrace_plan *p, char err[DPTRACE_ERR])
 {
-	p->outer = p->nline >= (size_t)p->o.threads ? p->o.threads : 1;
-	p->inner = p->outer > 1 ? 1 : p->o.threads;
-	if (!(p->work = weir_calloc((size_t)p->outer, sizeof *p->work)))
-		return dptrace_fail(err, "no memory for %d threads", p->outer);
-	return take_vertices(p, err) || fit_memory(p, err) ? -1 : 0;
+	return take_vertices(p, err) || take_work(p, err) ? -1 : 0;
 }
 
 static void

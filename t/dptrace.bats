@@ -511,6 +511,18 @@ fading() {
 	dptrace -t 1 -s 1 -w 10 --passes=1 -p 10,10 -p 470,470 --max-bytes=8M steep.pgm >out
 }
 
+@test "fewer lines are traced at once where memory is short" {
+	for i in 1 2 3 4; do echo '5 22 75 17'; done >four
+	sed 1d four >three
+	dptrace -t 1 -n 20 -d 257 -w 30 -f four road.pgm >one
+	dptrace -t 4 -n 20 -d 257 -w 30 --max-bytes=32M -f four road.pgm | cmp - one
+	dptrace -t 1 -n 20 -d 257 -w 30 -f three road.pgm >one
+	dptrace -t 4 -n 20 -d 257 -w 30 --max-bytes=32M -f three road.pgm | cmp - one
+	dptrace -t 4 -n 20 -d 257 -w 30 -f three road.pgm | cmp - one
+	fails 1 'bytes of link sums exceed the limit of 1048576' \
+		dptrace -t 4 -n 20 -d 257 -w 30 --max-bytes=1M -f three road.pgm
+}
+
 @test "options that exclude each other are refused" {
 	fails 2 '--spacing: goes without --guides' dptrace $ends -n 3 --spacing=10 road.pgm
 	fails 2 '--scores: goes without a picture' dptrace $ends --scores=x road.pgm

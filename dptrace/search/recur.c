@@ -201,9 +201,6 @@ WEIR_CLONES(mask_rows,
 	}
 }
 
-/* Threads share a gap of this many links or more. In smaller ones, waking them (50 us) costs more than they save. */
-enum { WORTH_SHARING = 1 << 18 };
-
 static void
 run_sweep(const struct sweep *w, int threads)
 {

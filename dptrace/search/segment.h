@@ -24,7 +24,9 @@
 enum {
 	/* start samples processed at once; the scratch of such a block stays in the second-level cache */
 	LANES = 64,
-	GROUP = 16 /* samples of one AVX-512 register; rows are read in multiples of it */
+	GROUP = 16, /* samples of one AVX-512 register; rows are read in multiples of it */
+	/* Threads share a gap of this many links or more. In smaller ones, waking them (50 us) costs more than they save. */
+	WORTH_SHARING = 1 << 18
 };
 
 /* The sum of an impossible polyline. Sums of scores stay far above half of it. */
