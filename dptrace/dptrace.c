@@ -4,7 +4,7 @@
 #include "common/mem.h"
 #include "dptrace/pass.h"
 #include "dptrace/room.h"
-#include "dptrace/settle.h"
+#include "dptrace/settle/settle.h"
 
 /* Makes p->gray, the mean of the planes. */
 static int

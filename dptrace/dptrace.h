@@ -29,10 +29,10 @@
  *
  *	cost	s / (min(max((m - f) / (l - f), 0), 1) + k)	   m the mean of r over the link's columns, k = .3
  *
- * Under the cost the guides need not stand on ab. dptrace/way.h finds the cheapest way from a to b over cells of about sigma.
- * Where no polyline in the strip can follow it, the first pass is also made along the way, smoothed: its guides stand across
- * the way, as far apart as those across ab, and carry the same samples within 12 px (6 sigma if that is more). The polyline
- * follows the way if that costs less than .97 of the polyline along ab; so it may double back.
+ * Under the cost the guides need not stand on ab. dptrace/settle/way.h finds the cheapest way from a to b over cells of about
+ * sigma. Where no polyline in the strip can follow it, the first pass is also made along the way, smoothed: its guides stand
+ * across the way, as far apart as those across ab, and carry the same samples within 12 px (6 sigma if that is more). The
+ * polyline follows the way if that costs less than .97 of the polyline along ab; so it may double back.
  *
  * The floor f is twice the typical response to the noise of the pixels, and at most l / 2. The level of a point is the
  * largest response within 3 px of it (within 1.5 sigma, if that is more). The level l of a segment is the smaller level of
@@ -280,8 +280,8 @@ int dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line 
 int dptrace_direct(const struct dptrace_table *seg, size_t nseg, double phi, int *at, double *best);
 
 /*
- * What the cheapest way over a grid of cells costs by definition (dptrace/way.h): all steps are tried until no sum falls. cost
- * is [h][w]; cells are numbers y w + x. Returns 0, or -ENOMEM.
+ * What the cheapest way over a grid of cells costs by definition (dptrace/settle/way.h): all steps are tried until no sum
+ * falls. cost is [h][w]; cells are numbers y w + x. Returns 0, or -ENOMEM.
  */
 int dptrace_direct_way(const uint8_t *cost, int w, int h, int from, int to, uint32_t *sum);
 

@@ -6,7 +6,7 @@
 #include "common/mem.h"
 #include "dptrace/dptrace.h"
 #include "dptrace/level.h"
-#include "dptrace/way.h"
+#include "dptrace/settle/way.h"
 #include "t/check.h"
 #include "t/check_dptrace.h"
 

@@ -1,145 +1,12 @@
-/* Settles what is open when the lines have been measured: polarities and ways. Tries decide where measures do not. */
+/* Settles which segments follow a way. */
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/mem.h"
 #include "common/par.h"
-#include "dptrace/room.h"
-#include "dptrace/settle.h"
-#include "dptrace/way.h"
-
-/* --- polarity ----------------------------------------------------------------------------------------------------- */
-
-#define IN_DOUBT .5 /* votes nearer to 0 than this are in doubt */
-#define PER_COST 4. /* votes that a px is worth whose cost differs by 1 */
-
-static bool
-is_in_doubt(const struct dptrace_plan *p, size_t i)
-{
-	return fabs(p->shape[p->first[i]].vote) < IN_DOUBT;
-}
-
-/*
- * Adds to the plan q a try of line i with that polarity, if the line is clear enough for the cost. The level of a try does
- * not depend on its polarity, so that costs compare. Returns whether it was added.
- */
-static bool
-add_try(struct dptrace_plan *q, struct dptrace_line *line, const struct dptrace_plan *p, size_t i,
-	int polarity)
-{
-	struct segment_shape *s = q->shape + q->first[q->nline];
-	struct dptrace_options o = p->o;
-	const size_t n = p->first[i + 1] - p->first[i];
-	char err[DPTRACE_ERR];
-
-	memcpy(s, p->shape + p->first[i], n * sizeof *s);
-	for (size_t k = 0; k < n; k++) {
-		s[k].fine.bright = s[k].fine.dark = fmax(s[k].fine.bright, s[k].fine.dark);
-		s[k].own.bright = s[k].own.dark = fmax(s[k].own.bright, s[k].own.dark);
-		s[k].own.near_bright = s[k].own.near_dark =
-		    fmax(s[k].own.near_bright, s[k].own.near_dark);
-	}
-	o.polarity = polarity;
-	if (dptrace_shape(s, &p->line[i], &p->image, &o, err) || !s->cost)
-		return false;
-	line[q->nline] = p->line[i];
-	q->first[q->nline + 1] = q->first[q->nline] + n;
-	q->nline++;
-	return true;
-}
-
-/* Shapes the measured line i again, with that polarity. */
-static int
-settle_line(struct dptrace_plan *p, size_t i, int polarity, char err[DPTRACE_ERR])
-{
-	struct dptrace_options o = p->o;
-
-	o.polarity = polarity;
-	p->bad = i;
-	if (dptrace_shape(p->shape + p->first[i], &p->line[i], &p->image, &o, err))
-		return -1;
-	p->bad = p->nline;
-	return 0;
-}
-
-/* Runs the tries of q, a bright and a dark one for each line of[] of p. The vote and the costs decide the polarity. */
-static int
-run_tries(struct dptrace_plan *q, struct dptrace_plan *p, const size_t *of, char err[DPTRACE_ERR])
-{
-	if (room_take(q, err))
-		return -1;
-	dptrace_run(q);
-	for (size_t t = 0; t < q->nline; t += 2) {
-		double vote = q->shape[q->first[t]].vote, length = 0;
-		for (size_t k = q->first[t]; k < q->first[t + 1]; k++)
-			length += q->shape[k].length;
-		vote += PER_COST * (q->trace[t].score - q->trace[t + 1].score) / length;
-		if (settle_line(p, of[t / 2], vote < 0 ? -1 : 1, err))
-			return -1;
-	}
-	return 0;
-}
-
-/*
- * Makes q a plan of that many tries on the picture of p, without lines so far: their first pass alone. line is [tries]. Returns
- * whether there was memory for it; free_tries() frees it, also if not.
- */
-static bool
-take_tries(struct dptrace_plan *q, const struct dptrace_plan *p, size_t tries, size_t segments,
-	   struct dptrace_line **line)
-{
-	*q = (struct dptrace_plan){.image = p->image, .gray = p->gray, .o = p->o};
-	q->o.passes = 1;
-	q->o.margins = false;
-	q->line = *line = weir_alloc(tries, sizeof **line);
-	q->first = weir_calloc(tries + 1, sizeof *q->first);
-	q->shape = weir_alloc(segments, sizeof *q->shape);
-	q->trace = weir_calloc(tries, sizeof *q->trace);
-	return *line && q->first && q->shape && q->trace;
-}
-
-static void
-free_tries(struct dptrace_plan *q, struct dptrace_line *line)
-{
-	dptrace_free(q);
-	weir_free(line);
-}
-
-int
-settle_polarity(struct dptrace_plan *p, char err[DPTRACE_ERR])
-{
-	size_t tries = 0, segments = 0;
-	struct dptrace_line *line;
-	struct dptrace_plan q;
-	int r = 0;
-
-	if (p->o.score != DPTRACE_RIDGE || p->o.polarity || p->o.objective == DPTRACE_SUM)
-		return 0;
-	for (size_t i = 0; i < p->nline; i++)
-		if (is_in_doubt(p, i)) {
-			tries += 2;
-			segments += 2 * (p->first[i + 1] - p->first[i]);
-		}
-	if (tries == 0)
-		return 0;
-	size_t *of = weir_alloc(tries / 2, sizeof *of);
-	if (!take_tries(&q, p, tries, segments, &line) || !of)
-		r = dptrace_fail(err, "no memory for %zu lines", tries);
-	for (size_t i = 0; !r && i < p->nline; i++)
-		if (is_in_doubt(p, i)) {
-			of[q.nline / 2] = i;
-			if (add_try(&q, line, p, i, 1))
-				add_try(&q, line, p, i, -1);
-		}
-	if (!r && q.nline)
-		r = run_tries(&q, p, of, err);
-	free_tries(&q, line);
-	weir_free(of);
-	return r;
-}
-
-/* --- ways --------------------------------------------------------------------------------------------------------- */
+#include "dptrace/settle/settle.h"
+#include "dptrace/settle/tries.h"
+#include "dptrace/settle/way.h"
 
 #define SMOOTH	1.5 /* cells: the Gaussian that makes a curve of a way */
 #define CHEAPER .97 /* a way is followed that costs less than this part of the strip's polyline */
@@ -277,15 +144,13 @@ try_ways(struct dptrace_plan *p, const struct curve *way, size_t tries, char err
 	size_t t = 0;
 	int r = 0;
 
-	if (!take_tries(&q, p, tries, tries, &line))
+	if (!tries_take(&q, p, tries, tries, &line))
 		r = dptrace_fail(err, "no memory for %zu ways", tries);
 	for (size_t k = 0; !r && k < p->first[p->nline]; k++)
 		if (p->way[k])
 			add_tries(&q, line, &p->shape[k], &way[k]);
 	if (!r)
-		r = room_take(&q, err);
-	if (!r)
-		dptrace_run(&q);
+		r = tries_run(&q, err);
 	for (size_t k = 0; !r && k < p->first[p->nline]; k++) {
 		if (!p->way[k])
 			continue;
@@ -297,7 +162,7 @@ try_ways(struct dptrace_plan *p, const struct curve *way, size_t tries, char err
 		}
 		t += 2;
 	}
-	free_tries(&q, line);
+	tries_free(&q, line);
 	return r;
 }
 

@@ -1,4 +1,4 @@
-/* What is decided by tries, once the lines of a plan have been measured. */
+/* What is decided by tries, once the lines of a plan have been measured: in polarity.c and ways.c. */
 #ifndef DPTRACE_SETTLE_H
 #define DPTRACE_SETTLE_H
 

@@ -8,7 +8,7 @@
 #include "common/mem.h"
 #include "dptrace/bounds.h"
 #include "dptrace/evidence/strip.h"
-#include "dptrace/way.h"
+#include "dptrace/settle/way.h"
 
 #define NEAR 1e-6 /* px: an end of a segment is that close to a whole pixel, or is not on one */
 

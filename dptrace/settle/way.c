@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "dptrace/way.h"
+#include "dptrace/settle/way.h"
 
 /* --- search ---------------------------------------------------------------------------------------------------------- */
 
