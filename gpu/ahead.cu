@@ -31,7 +31,10 @@ struct gpu_courier {
 namespace
 {
 
-/* The block gets room for `bytes`. Memory that cannot be had is no failure of the device. */
+/*
+ * The block gets room for `bytes`. Memory that cannot be had is no failure of the device. The lock is held: c->bytes is what the
+ * device has given.
+ */
 cudaError_t
 widen(gpu_courier *c, size_t bytes)
 {
@@ -67,9 +70,11 @@ become(gpu_courier *c, enum state s)
 cudaError_t
 move_up(gpu_courier *c)
 {
-	cudaError_t e = widen(c, load_bytes(c->load));
 	size_t at = 0;
 
+	pthread_mutex_lock(&c->lock);
+	cudaError_t e = widen(c, load_bytes(c->load));
+	pthread_mutex_unlock(&c->lock);
 	if (e == cudaSuccess)
 		e = cudaStreamWaitEvent(c->ring.stream, c->turn, 0);
 	for (size_t i = 0; i < c->load.n && e == cudaSuccess; at += c->load.span[i++].bytes)
@@ -319,26 +324,28 @@ gpu_settle(struct gpu *g, const void *host, size_t bytes)
 
 /* --- memory -------------------------------------------------------------------------------------------------------- */
 
-size_t
-ahead_bytes(struct gpu *g)
+cudaError_t
+ahead_room(struct gpu *g, size_t *bytes)
 {
-	size_t sum = 0;
+	gpu_courier *const both[] = {find(&g->up), find(&g->down)};
+	size_t total;
 
-	for (gpu_courier *c : {find(&g->up), find(&g->down)}) {
-		if (!c)
-			continue;
-		pthread_mutex_lock(&c->lock);
-		await(c);
-		sum += c->bytes;
-		pthread_mutex_unlock(&c->lock);
-	}
-	return sum;
+	for (gpu_courier *c : both)
+		if (c)
+			pthread_mutex_lock(&c->lock);
+	const cudaError_t e = cudaMemGetInfo(bytes, &total);
+	for (gpu_courier *c : both)
+		if (c) {
+			*bytes += c->bytes;
+			pthread_mutex_unlock(&c->lock);
+		}
+	return e;
 }
 
 bool
 ahead_yield(struct gpu *g)
 {
-	const bool any = ahead_bytes(g) > 0;
+	bool any = false;
 
 	for (gpu_courier *c : {find(&g->up), find(&g->down)}) {
 		if (!c)
@@ -346,6 +353,7 @@ ahead_yield(struct gpu *g)
 		pthread_mutex_lock(&c->lock);
 		c->wanted.n = 0;
 		await(c);
+		any |= c->bytes > 0;
 		cudaFree(c->block);
 		c->block = NULL;
 		c->bytes = 0;

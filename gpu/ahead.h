@@ -27,8 +27,10 @@ int ahead_take(struct gpu *g, void *device, const void *host, size_t bytes, bool
 void ahead_tell(struct gpu *g, const struct gpu_span *s, size_t n);
 int ahead_settle(struct gpu *g, const void *host, size_t bytes);
 
-/* Bytes that the couriers hold; gives them back, and returns whether there were any. */
-size_t ahead_bytes(struct gpu *g);
+/* Sets *bytes to what is free on the device in use and what the couriers hold there. It does not wait for their copies. */
+cudaError_t ahead_room(struct gpu *g, size_t *bytes);
+
+/* Waits for the couriers' copies and gives their memory back. Returns whether there was any. */
 bool ahead_yield(struct gpu *g);
 
 /* Ends the couriers. */

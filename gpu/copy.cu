@@ -26,7 +26,7 @@ allocate(struct gpu *g, size_t bytes, void **at)
 	size_t room = 0, total = 0;
 	cudaError_t e = cudaMalloc(at, bytes);
 
-	if (e == cudaErrorMemoryAllocation && ahead_yield(g)) {
+	while (e == cudaErrorMemoryAllocation && ahead_yield(g)) {
 		cudaGetLastError();
 		e = cudaMalloc(at, bytes);
 	}
@@ -81,12 +81,9 @@ gpu_release(struct gpu *g)
 int
 gpu_room(struct gpu *g, size_t *bytes)
 {
-	size_t total;
-
-	GPU_TRY(g, cudaMemGetInfo(bytes, &total));
+	GPU_TRY(g, ahead_room(g, bytes));
 	for (int i = 0; i < GPU_SLOTS; i++)
 		*bytes += g->bytes[i];
-	*bytes += ahead_bytes(g);
 	return 0;
 }
 

@@ -32,6 +32,7 @@ static const struct {
     {"gpu/ahead.cu: items go up and come down beside the run of others", selftest_copies},
     {"gpu/ahead.cu: results of all devices have arrived, while their next run goes on too",
      selftest_settle},
+    {"gpu/ahead.cu: memory that is taken for the next item counts once as room", selftest_room},
     {"a graph does again what was captured", selftest_graph},
     {"gpu/prim.cu: each number becomes the sum of those before it", selftest_scan},
     {"gpu/prim.cu: a sort is stable, and so is one after another", selftest_sort},

@@ -25,6 +25,7 @@ int selftest_streams(void);
 int selftest_graph(void);
 int selftest_copies(void);
 int selftest_settle(void);
+int selftest_room(void);
 
 /* How many devices there are; NULL on a GPU. */
 void cudacpu_devices(int n) __attribute__((weak));

@@ -116,6 +116,29 @@ look_meanwhile(struct gpu *, size_t i, void *with)
 
 } // namespace
 
+/* The room of a device, asked for again and again while blocks for copies beside runs grow: no more than there was at first. */
+extern "C" int
+selftest_room(void)
+{
+	constexpr size_t TIMES = 500, STEP = (size_t)1 << 20;
+	unsigned char *const b = static_cast<unsigned char *>(calloc(1, LONG));
+	char why[GPU_WHY];
+	struct gpu *g = gpu_open("", why);
+	size_t most = 0, room;
+	int wrong = g && b ? gpu_room(g, &most) : -1;
+
+	for (size_t n = STEP; n <= LONG && wrong >= 0; n += STEP) {
+		const gpu_span next = {b, n};
+		gpu_ahead(g, &next, 1);
+		for (size_t i = 0; i < TIMES && wrong >= 0; i++)
+			wrong = gpu_room(g, &room) ? -1 : wrong + (room > most);
+		gpu_ahead(g, NULL, 0);
+	}
+	gpu_close(g);
+	free(b);
+	return wrong;
+}
+
 extern "C" int
 selftest_settle(void)
 {
