@@ -1,6 +1,14 @@
 /*
  * The queue of tile.cu: 16 rings of tiles. The next tile comes from the highest ring that holds one. A tile is idle, queued,
  * running, or running and owed more. So it is in one ring at most, and only one block works on it.
+ *
+ * Atomics order no other access to memory, so there are fences:
+ *
+ *	owe, finish	before the first atomic: whoever takes the tile sees what this block has written. A barrier comes first, since a
+ *			fence holds for what its own thread knows of
+ *	push		between the state and the slot: the next block sees what those wrote whose state was found
+ *	pop		after the state is RUNNING. If owe() found QUEUED before, nobody else tells of it: then the two fences are in one
+ *			order, and this block sees what that one wrote
  */
 #ifndef WEIR_GPU_MORPHREC_RINGS_H
 #define WEIR_GPU_MORPHREC_RINGS_H
@@ -38,6 +46,7 @@ push(const queue &q, unsigned id, unsigned ring)
 {
 	const unsigned at = atomicAdd(&q.r->ring[ring].tail, 1u) & (q.cap - 1);
 
+	__threadfence();
 	while (atomicCAS(&q.slot[(size_t)ring * q.cap + at], 0u, id + 1) != 0)
 		__nanosleep(20);
 }
@@ -104,6 +113,7 @@ pop(const queue &q)
 __device__ void
 owe(const queue &q, unsigned id, unsigned ring)
 {
+	__threadfence();
 	atomicMax(&q.level[id], ring);
 	for (;;) {
 		const unsigned was = atomicCAS(&q.state[id], (unsigned)IDLE, (unsigned)QUEUED);
@@ -121,6 +131,7 @@ owe(const queue &q, unsigned id, unsigned ring)
 __device__ void
 finish(const queue &q, unsigned id)
 {
+	__threadfence();
 	if (atomicCAS(&q.state[id], (unsigned)RUNNING, (unsigned)IDLE) == RUNNING) {
 		atomicSub(&q.r->pending, 1u);
 		return;

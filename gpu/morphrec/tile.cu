@@ -228,7 +228,6 @@ __launch_bounds__(tile<bits>::H) visit(const field f, const queue q)
 		if (changed) {
 			store<bits>(s, f, p);
 			note_owed<bits>(s, f, f.conn != 4 && f.conn != 6);
-			__threadfence();
 			__syncthreads();
 			owe_neighbours<bits>(s, f, q, p);
 			if (field_volume(f))
