@@ -201,7 +201,6 @@ __launch_bounds__(NODE) spread(const field f, const cluster c)
 		const unsigned before = nfresh;
 		__syncthreads();
 		spread_pixel<bits>(f, c, p, fresh, &nfresh);
-		__threadfence();
 		__syncthreads();
 		steps++;
 		raised += nfresh - before;
