@@ -104,6 +104,10 @@ check_faults(void)
 		stale += wrong_without_barrier();
 	}
 	check(stale > 0, "cudacpu: a missing barrier shows", "no thread saw a stale word");
+	if (!cudacpu_races && !cudacpu_traffic)
+		check(wrong_fence(1) && !wrong_fence(0),
+		      "cudacpu: a fence before the barrier that others need after it shows",
+		      "other blocks saw the word");
 	check_waits();
 	check_short_memory();
 	check(aborts(wrong_barrier_of_some),

@@ -4,6 +4,22 @@
 
 typedef unsigned long long cudacpu_u64;
 
+/*
+ * What __stcg() writes is kept from other blocks for as long as CUDA may keep it. It comes to memory with an atomic of a thread
+ * that has called __threadfence() before, and that knew of the store then: it was its own, or a barrier came between. At the
+ * latest it comes with the end of its block.
+ *
+ * late.cu: cudacpu_keep() returns false where a watcher is to see the store. cudacpu_find() gives what this block has written and
+ * others may not see; false: nothing. cudacpu_late_*() are for fibers.cu: a block begins, its threads have met, it ends.
+ */
+void cudacpu_late_begin(void);
+void cudacpu_late_meet(void);
+void cudacpu_late_end(void);
+bool cudacpu_keep(void *p, const void *v, unsigned bytes);
+bool cudacpu_find(const void *p, void *v);
+void cudacpu_fence(void);
+void cudacpu_publish(void);
+
 /* *p = f(*p), as one step; the old value. Through bits, so that floats work too. Only this load acquires: see watch.cu. */
 template <class T, class F>
 T
@@ -11,6 +27,7 @@ cudacpu_atomic(T *p, F f)
 {
 	T old, fresh;
 
+	cudacpu_publish();
 	__atomic_load(p, &old, __ATOMIC_ACQUIRE);
 	do
 		fresh = f(old);
@@ -51,6 +68,7 @@ static inline void
 __threadfence(void)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	cudacpu_fence();
 }
 
 static inline void
@@ -68,7 +86,8 @@ __ldcg(const T *p)
 {
 	T v;
 
-	__atomic_load(const_cast<T *>(p), &v, __ATOMIC_RELAXED);
+	if (!cudacpu_find(p, &v))
+		__atomic_load(const_cast<T *>(p), &v, __ATOMIC_RELAXED);
 	return v;
 }
 
@@ -76,7 +95,8 @@ template <class T>
 void
 __stcg(T *p, T v)
 {
-	__atomic_store(p, &v, __ATOMIC_RELAXED);
+	if (!cudacpu_keep(p, &v, sizeof v))
+		__atomic_store(p, &v, __ATOMIC_RELAXED);
 }
 
 template <class T>

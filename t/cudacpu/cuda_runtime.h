@@ -20,10 +20,10 @@
  *
  * `make traffic` counts what warps ask of global and shared memory (traffic.cu).
  *
- * What it cannot show: caches, occupancy, any time; the memory model beyond races.cu (a flag that is not waited for, a
- * plain load where a cached one goes stale); overruns of a static __shared__ array into its neighbour. A block that waits
- * for another must not need one that has not begun: blocks begin as threads are free. Static shared memory keeps what the
- * last block left; dynamic is filled with 0xff, as is device memory.
+ * What it cannot show: caches, occupancy, any time; the memory model beyond races.cu and late.cu (a flag that is not waited
+ * for, a plain load where a cached one goes stale); overruns of a static __shared__ array into its neighbour. A block that
+ * waits for another must not need one that has not begun: blocks begin as threads are free. Static shared memory keeps what
+ * the last block left; dynamic is filled with 0xff, as is device memory.
  *
  * Kernels keep to: launches through WEIR_LAUNCH, dynamic shared memory through WEIR_SHARED, no textures, no cooperative
  * groups, no dynamic parallelism, no CUB or Thrust, and only the intrinsics below.

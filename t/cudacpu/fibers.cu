@@ -246,6 +246,7 @@ worker::open_block()
 		fail("threads wait for lanes or at a barrier that others never reach");
 	if (count && count < here)
 		fail("some threads of a block count at a barrier, and others do not");
+	cudacpu_late_meet();
 	if (watch_open_block)
 		watch_open_block();
 	for (unsigned i = 0; i < n; i++)
@@ -261,6 +262,7 @@ worker::run()
 	unsigned turn[MAXTHREADS / 32];
 
 	memset(dynamic, 0xff, dynamic_size);
+	cudacpu_late_begin();
 	for (unsigned i = 0; i < n; i++)
 		start(i);
 	do {
@@ -268,6 +270,7 @@ worker::run()
 		for (unsigned i = 0; i < warps; i++)
 			run_warp(turn[i]);
 	} while (open_block());
+	cudacpu_late_end();
 }
 
 /* Block number i in the order asked for: a shuffle is a stride that has no divisor in common with n. */

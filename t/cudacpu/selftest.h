@@ -43,6 +43,9 @@ const char *wrong_without_cufft(void) __attribute__((weak));
 /* Threads that read what another one has not written yet, since a barrier is missing; with it there are none. */
 int wrong_without_barrier(void) __attribute__((weak));
 
+/* Whether other blocks may miss a word of which they are told: by the wrong thread's fence, or by the right one's. */
+int wrong_fence(int with) __attribute__((weak));
+
 /*
  * The races found since the last call (races.cu); of three kernels as they should be, or of four with a race each, those
  * where one was.

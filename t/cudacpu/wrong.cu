@@ -99,6 +99,28 @@ leave(unsigned *a)
 	}
 }
 
+/*
+ * Thread 1 leaves a word, and thread 0 tells other blocks of it. They see the word for sure if thread 0 calls __threadfence() after
+ * the barrier. A plain load shows here what they may see.
+ */
+template <bool fenced>
+__global__ void
+tell_of(unsigned *a)
+{
+	if (threadIdx.x == 1) {
+		__stcg(&a[1], 1u);
+		if (!fenced)
+			__threadfence();
+	}
+	__syncthreads();
+	if (threadIdx.x)
+		return;
+	if (fenced)
+		__threadfence();
+	atomicAdd(&a[2], 1u);
+	a[0] = *static_cast<volatile unsigned *>(&a[1]);
+}
+
 /* All blocks change one word. */
 template <bool atomic>
 __global__ void
@@ -149,6 +171,12 @@ int
 wrong_without_barrier(void)
 {
 	return (int)run(no_barrier, 1, N);
+}
+
+int
+wrong_fence(int with)
+{
+	return run(with ? tell_of<false> : tell_of<true>, 1, 2) != 1;
 }
 
 void
