@@ -42,38 +42,52 @@ fill_phases(const radon_job &w, unsigned k, unsigned j, unsigned i, bool moved, 
 	}
 }
 
+/* Adds a b to sum. */
+__device__ void
+add_product(pair<double> &sum, const pair<double> &a, const pair<double> &b)
+{
+	sum.re += a.re * b.re;
+	sum.re -= a.im * b.im;
+	sum.im += a.re * b.im;
+	sum.im += a.im * b.re;
+}
+
 /*
  * put(i, sum) for each curve i, by all threads of the block: the sum over traces of d_j exp(2 pi i k (a_j + i c_j)), in the
- * order of the traces. d NULL: the sum over live traces of exp(2 pi i k i c_j). EACH = CURVES / threads of the block.
+ * order of the traces. d NULL: the sum over live traces of exp(2 pi i k i c_j). EACH = CURVES / threads of the block. The curves
+ * of a thread have the same entry l, so that is multiplied by d_j once.
  */
 template <unsigned EACH, class PUT>
 __device__ void
 sum_phases(const radon_job &w, unsigned k, const pair<float> *d, phases *p, PUT put)
 {
+	constexpr unsigned BLOCK = CURVES / EACH, APART = BLOCK / LOW;
+	const unsigned l = threadIdx.x % LOW, h = threadIdx.x / LOW;
+	static_assert(BLOCK % LOW == 0, "a thread's curves have the same entry l");
+
 	for (unsigned first = 0; first < w.nq; first += CURVES) {
+		const unsigned i = first + threadIdx.x;
 		pair<double> sum[EACH] = {};
 		for (unsigned j = 0; j < w.nx; j += TRACES) {
 			__syncthreads();
 			fill_phases(w, k, j, first, d != NULL, p);
 			__syncthreads();
-			for (unsigned e = 0; e < EACH; e++) {
-				const unsigned i = threadIdx.x + e * blockDim.x;
-				const unsigned n = first + i < w.nq ? min(TRACES, w.nx - j) : 0;
-				for (unsigned t = 0; t < n; t++) {
-					if (!d && !w.live[j + t])
-						continue;
-					pair<double> z =
-					    times(p->low[t][i % LOW], p->high[t][i / LOW]);
-					if (d)
-						z = times(z, {d[j + t].re, d[j + t].im});
-					sum[e].re += z.re;
-					sum[e].im += z.im;
-				}
+			for (unsigned t = 0; t < min(TRACES, w.nx - j); t++) {
+				if (!d && !w.live[j + t])
+					continue;
+				pair<double> z = p->low[t][l];
+				if (d)
+					z = times(z, {d[j + t].re, d[j + t].im});
+#pragma unroll
+				for (unsigned e = 0; e < EACH; e++)
+					if (i + e * BLOCK < w.nq)
+						add_product(sum[e], z, p->high[t][h + e * APART]);
 			}
 		}
+#pragma unroll
 		for (unsigned e = 0; e < EACH; e++)
-			if (first + threadIdx.x + e * blockDim.x < w.nq)
-				put(first + threadIdx.x + e * blockDim.x, sum[e]);
+			if (i + e * BLOCK < w.nq)
+				put(i + e * BLOCK, sum[e]);
 	}
 }
 
