@@ -207,6 +207,7 @@ exits() {
 	fails 1 'input: this is JPEG 2000; convert it with jpeg2ktopam' rawinfo input
 	# fitstoraw unpacks gzip by itself
 	fails 1 'fitstoraw: (stdin): this is xz; unpack it with xz -dc' bash -c 'printf "\xfd7zXZ\0" | fitstoraw'
+	fails 1 'fitstoraw: (stdin): this is bzip2; unpack it with bzip2 -dc' bash -c 'printf BZh91AY | fitstoraw'
 }
 
 @test "converters name the program that reads a file of another format" {
