@@ -23,6 +23,8 @@ static const struct opt table[] = {
      .words = "column|arc", .seen = AT(has_length)},
     {'s', "sigma", OPT_REAL, AT(sigma), "PX", "scale of the derivatives (2; cost: by the points)",
      .lo = .5, .hi = 32, .seen = AT(has_sigma)},
+    {0, "chroma", OPT_REAL, AT(chroma), "K", "edge: how much colours count (3 planes: 4; else 1)",
+     .lo = 0, .hi = 1000},
     {0, "soft", OPT_REAL, AT(soft), "K", "sum: soft normalisation, in medians; 0: none (4)",
      .lo = 0, .hi = 1e6, .seen = AT(has_soft)},
     {'n', "guides", OPT_SIZE, AT(n), "N", "guides from point to point", .lo = 2,
@@ -76,8 +78,8 @@ check_scores(const struct args *a, size_t npath, char *const *path)
 	if (a->has_score || a->has_objective || a->has_length || a->has_sigma || a->has_soft)
 		die_usage("--scores: goes without --score, --objective, --length, --sigma and "
 			  "--soft");
-	if (a->has_slope || a->snap >= 0 || a->has_passes)
-		die_usage("--scores: goes without --slope, --snap and --passes");
+	if (a->has_slope || a->snap >= 0 || a->has_passes || a->chroma >= 0)
+		die_usage("--scores: goes without --slope, --snap, --passes and --chroma");
 }
 
 /* Refuses options of the objective that is not used. */
@@ -93,6 +95,9 @@ check_objective(const struct args *a)
 	if (cost && (a->has_length || a->has_soft))
 		die_usage("%s: goes with the sum, not with --objective=cost",
 			  a->has_length ? "--length" : "--soft");
+	if (a->chroma >= 0 && (a->score < SCORE_EDGE || sine))
+		die_usage(
+		    "--chroma: goes with --score=edge; other scores take the mean of the planes");
 	if (a->has_slope && (sine || a->objective == DPTRACE_SUM))
 		die_usage("--slope: goes with the cost, not with %s",
 			  sine ? "--score=sin" : "--objective=sum");
@@ -118,7 +123,7 @@ check_share(const struct args *a, size_t npath)
 struct args
 dptrace_args(int argc, char **argv, char ***path, size_t *npath)
 {
-	struct args a = {.soft = 4, .passes = 2, .snap = -1};
+	struct args a = {.soft = 4, .passes = 2, .snap = -1, .chroma = -1};
 
 	opt_parse(&program, argc, argv, &a, path, npath);
 	if (!a.point.n && !a.lines)

@@ -14,12 +14,13 @@ struct args {
 	bool closed;
 	bool has_score, has_objective, has_length, has_sigma, has_soft, has_slope, has_passes;
 	int score, objective, length, method, to, points;
-	double sigma, soft, spacing, halfwidth, angle, slope, snap;
+	double sigma, chroma, soft, spacing, halfwidth, angle, slope, snap;
 	size_t n, d, passes;
 };
 
 enum { POINTS_WORLD = 1 }; /* the index of world among the words of --points */
-enum { SCORE_SIN = 6 };	   /* the index of sin among the words of --score */
+/* The indices of edge and sin among the words of --score. */
+enum { SCORE_EDGE = 3, SCORE_SIN = 6 };
 
 /* Reads and checks the command line. Dies on wrong usage, and where -g finds no GPU. */
 struct args dptrace_args(int argc, char **argv, char ***path, size_t *npath);

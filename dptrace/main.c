@@ -23,6 +23,7 @@ struct session {
 	const double *world;	 /* of --world */
 	struct img mask;	 /* of --mask */
 	struct raw_out *overlay; /* NULL: none */
+	struct img drawn;	 /* the picture that the overlay draws on */
 	struct doubts doubts;
 	struct stats st;
 };
@@ -61,20 +62,23 @@ write_line(struct session *s, const char *name, size_t line, const struct dptrac
 	doubts_of(&s->doubts, name, s->a, s->first + line, t);
 }
 
+/* Makes the picture to draw on, where an overlay is asked for. */
 static void
-write_overlay(struct session *s, const struct raw_in *in, const struct dptrace_plan *p,
-	      unsigned maxval)
+begin_overlay(struct session *s, const struct dptrace_image *image, unsigned maxval)
 {
-	struct img y;
+	if (s->overlay && overlay_make(&s->drawn, image, maxval))
+		raw_die(s->in, "no memory for the overlay");
+}
 
+static void
+write_overlay(struct session *s, const struct dptrace_plan *p)
+{
 	if (!s->overlay)
 		return;
-	if (overlay_make(&y, &p->image, maxval))
-		raw_die(in, "no memory for the overlay");
 	for (size_t i = 0; i < p->nline; i++)
-		overlay_draw(&y, &p->trace[i]);
-	raw_put(s->overlay, &y);
-	img_free(&y);
+		overlay_draw(&s->drawn, &p->trace[i]);
+	raw_put(s->overlay, &s->drawn);
+	img_free(&s->drawn);
 }
 
 /*
@@ -107,15 +111,15 @@ shift_trace(const struct dptrace_trace *t, double dx, double dy)
 	}
 }
 
-/* Writes the polylines of a picture, of which x is the header and t the place in the whole. */
+/* Writes the polylines of a picture, of which t is the place in the whole. */
 static void
-write_picture(struct session *s, struct dptrace_plan *p, const struct img *x, const struct tile *t)
+write_picture(struct session *s, struct dptrace_plan *p, const struct tile *t)
 {
 	if (s->a->common.verbose)
 		doubts_explain(raw_name(s->in), s->first, p);
 	if (s->st.items == 0)
 		report_begin(&s->report, p->image.w, p->image.h);
-	write_overlay(s, s->in, p, img_maxval(x));
+	write_overlay(s, p);
 	for (size_t i = 0; i < p->nline; i++) {
 		shift_trace(&p->trace[i], (double)t->x0, (double)t->y0);
 		write_line(s, raw_name(s->in), i, &p->trace[i]);
@@ -126,7 +130,7 @@ write_picture(struct session *s, struct dptrace_plan *p, const struct img *x, co
 static void
 trace_picture(struct session *s, struct img *x)
 {
-	const struct dptrace_image image = read_image(s->in, s->a, &s->mask, x);
+	struct dptrace_image image = read_image(s->in, s->a, &s->mask, x);
 	const struct tile t = read_tile(s->in, x);
 	const bool placed = s->a->points == POINTS_WORLD;
 	const bool map =
@@ -140,6 +144,8 @@ trace_picture(struct session *s, struct img *x)
 	if (!world && placed)
 		raw_die(s->in, "no geotransform: --points=world needs one, or --world");
 	struct points lines = place_points(s, placed ? world : NULL, (double)t.x0, (double)t.y0);
+	begin_overlay(s, &image, img_maxval(x));
+	read_colours(s->in, s->a, &image);
 	stats_charge(&s->st, STATS_READ);
 	plan(&p, s->in, &image, &lines, s);
 	if (s->a->gpu)
@@ -151,7 +157,7 @@ trace_picture(struct session *s, struct img *x)
 	relay_pass(RELAY_WRITE);
 	s->report.world = map || s->world ? world : NULL;
 	s->report.crs = s->world ? NULL : img_key(x, "crs");
-	write_picture(s, &p, x, &t);
+	write_picture(s, &p, &t);
 	dptrace_free(&p);
 	points_free(&lines);
 	weir_free((void *)image.v);

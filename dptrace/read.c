@@ -148,6 +148,25 @@ read_image(struct raw_in *in, const struct args *a, const struct img *given, str
 	return (struct dptrace_image){.c = p.c, .h = p.h, .w = p.w, .v = v, .mask = mask};
 }
 
+/* How much the colours of a picture of c planes count. */
+static double
+chroma_of(const struct args *a, size_t c)
+{
+	if (a->score < SCORE_EDGE || a->score == SCORE_SIN || c == 1)
+		return 1;
+	return a->chroma >= 0 ? a->chroma : c == 3 ? 4 : 1;
+}
+
+void
+read_colours(struct raw_in *in, const struct args *a, struct dptrace_image *image)
+{
+	const double k = chroma_of(a, image->c);
+	char err[DPTRACE_ERR];
+
+	if (k != 1 && take_chroma((float *)image->v, image->c, image->h * image->w, k, err))
+		raw_die(in, "%s", err);
+}
+
 struct tile
 read_tile(const struct raw_in *in, const struct img *x)
 {

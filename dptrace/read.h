@@ -23,6 +23,9 @@ struct img read_mask(const struct args *a);
 struct dptrace_image
 read_image(struct raw_in *in, const struct args *a, const struct img *given, struct img *x);
 
+/* Makes the colours of the picture count as --chroma says. */
+void read_colours(struct raw_in *in, const struct args *a, struct dptrace_image *image);
+
 /* The place of the picture whose header is x in a larger one, by its key tile; 0, 0 without that key. */
 struct tile read_tile(const struct raw_in *in, const struct img *x);
 

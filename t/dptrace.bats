@@ -258,6 +258,38 @@ tables() {
 	[ "$(sed -n 1p rows)" = "28 28 28" ]
 }
 
+# painted K: a border in colour along the road's sine, all its pixels of mean 100, moved from that mean K times, and above it
+# a stronger border in brightness.
+painted() {
+	awk -v k="$1" 'BEGIN { print "P3 80 40 255"; for (y = 0; y < 40; y++) for (x = 0; x < 80; x++) {
+		low = y > 20 + 6 * sin(x / 13)
+		m = y < 9 ? 170 : 100
+		print m + (low ? -10 : 20) * k, m + (low ? 5 : -10) * k, m + (low ? 5 : -10) * k } }'
+}
+
+@test "of a picture in colour, differences of colour count four times for an edge, or as --chroma says" {
+	painted 1 >colour.ppm
+	painted 3 >strong.ppm
+	dptrace $ends --score=edge --chroma=1 strong.ppm >out
+	dptrace $ends --score=edge --chroma=3 --overlay=over.ppm colour.ppm | cmp - out
+	dptrace $ends --score=edge --chroma=1 --overlay=plain.ppm colour.ppm >plain
+	run ! cmp -s plain out
+	dptrace $ends --score=edge --chroma=4 colour.ppm >out
+	dptrace $ends --score=edge colour.ppm | cmp - out
+	for name in over plain; do
+		pgmtoraw $name.ppm >$name.nrrd
+		samples $name.nrrd | grep -vx '255 .* 0' | sort -u >$name.colours
+	done
+	cmp over.colours plain.colours
+	# Other pictures and scores are as they were.
+	dptrace $ends --score=edge road.pgm >out
+	dptrace $ends --score=edge --chroma=9 road.pgm | cmp - out
+	fails 2 'goes with --score=edge' dptrace $ends --chroma=2 colour.ppm
+	fails 2 'goes with --score=edge' dptrace $ends --score=sin --chroma=2 colour.ppm
+	item float '3 2 2' 'kinds: RGB-color domain domain' -- 0 0 0 8e37 -8e37 0 0 0 0 0 0 0 >huge.nrrd
+	fails 1 'too large for --chroma=1000' dptrace -p 0,0 -p 1,1 --score=edge --chroma=1000 huge.nrrd
+}
+
 @test "--scores runs the recursion on given tables" {
 	# three guides of three samples: only the way over sample 0 scores
 	tables 3 3 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 >s.npy
@@ -536,7 +568,7 @@ fading() {
 	fails 2 'goes with the cost' dptrace $ends --score=sin --slope=2 road.pgm
 	fails 2 'whose objective is the sum' dptrace $ends --score=sin --objective=cost road.pgm
 	fails 2 'which is not divided' dptrace $ends --score=sin --soft=2 road.pgm
-	for option in --score=edge --objective=sum --length=arc -s2 --soft=2 --slope=2 --snap=0 --passes=1; do
+	for option in --score=edge --objective=sum --length=arc -s2 --soft=2 --slope=2 --snap=0 --passes=1 --chroma=1; do
 		fails 2 '--scores: goes without' dptrace $ends --scores=s.npy $option
 	done
 }

@@ -47,6 +47,24 @@ take_planes(float *v, const struct img *x, const struct img_picture *p, const un
 	return r;
 }
 
+int
+take_chroma(float *v, size_t c, size_t n, double k, char err[DPTRACE_ERR])
+{
+	for (size_t i = 0; i < n; i++) {
+		double mean = 0;
+		for (size_t p = 0; p < c; p++)
+			mean += (double)v[p * n + i] / (double)c;
+		for (size_t p = 0; p < c; p++) {
+			const double old = (double)v[p * n + i], now = mean + k * (old - mean);
+			if (fabs(now) > (double)FLT_MAX / 4)
+				return dptrace_fail(
+				    err, "a sample of %g is too large for --chroma=%g", old, k);
+			v[p * n + i] = (float)now;
+		}
+	}
+	return 0;
+}
+
 /* Whether one of n scores is NaN or beyond 1e20. */
 WEIR_CLONES_OF(bool, any_huge, (const float *v, size_t n), (v, n))
 {

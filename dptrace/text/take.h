@@ -13,6 +13,13 @@ int take_planes(float *v, const struct img *x, const struct img_picture *p,
 		const unsigned char *mask, char err[DPTRACE_ERR]);
 
 /*
+ * Moves the samples of each pixel from their mean m by a factor of k: v <- m + k (v - m), for the c planes [c][n] of v. So
+ * differences of colour count k times in a gradient of all planes, and those of the mean once. Returns 0, or -1 with a
+ * sentence in err when a result is too large.
+ */
+int take_chroma(float *v, size_t c, size_t n, double k, char err[DPTRACE_ERR]);
+
+/*
  * Checks the link scores x, and makes floats of samples of another type. Returns 0, or -1 with a sentence in err when a
  * score is NaN or beyond 1e20.
  */
