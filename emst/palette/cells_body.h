@@ -8,8 +8,8 @@
  *	sum          w x / unit for each coordinate, and w, as whole numbers: their sums do not depend on the order of summation
  *	square       the sums of w x_a x_b for a <= b: in three dimensions 00 01 02 11 12 22
  *
- * A picture may have as many colours as pixels, so cells_make() keeps only x / unit, which is a whole number, and w.
- * cells_thin() joins colours: their x are means, and have sums of their own.
+ * A picture may have as many colours as pixels, so cells_make() keeps only x / unit, which is a whole number, and w. Of few
+ * colours it keeps x and their sums too. cells_thin() joins colours: their x are means, and have sums of their own.
  */
 
 enum { LANES = 8, TOP = 8 }; /* the root of the tree has side 2^TOP */
@@ -63,7 +63,7 @@ struct cells {
 	int64_t *w;
 	uint32_t *from; /* [n]: the colour that is at each place */
 
-	/* Of cells_thin(), NULL after cells_make(); owned. x is readable up to n + LANES. */
+	/* Of cells_thin(), and of cells_make() where the colours are few, else NULL; owned. x is readable up to n + LANES. */
 	float *x[DIMS];
 	struct sums *sum;
 	struct square *square;
@@ -320,6 +320,31 @@ weigh_colours(struct cells *c, const uint64_t *weight)
 	return 0;
 }
 
+/* Keeps x and the sums of few colours, as most pictures of 8 bits have. Without them a palette takes 1.1 times as long. */
+static int
+keep_sums(struct cells *c)
+{
+	enum { FEW = 1 << 20 };
+
+	if (c->n > FEW)
+		return 0;
+	struct sums *sum = weir_calloc(c->n, sizeof *sum);
+	if (!sum)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->n; i++)
+		cells_add(&sum[i], c, i);
+	c->sum = sum;
+	for (int a = 0; a < DIMS; a++) {
+		float *x = weir_alloc_large(c->n + LANES, sizeof *x);
+		if (!x)
+			return -ENOMEM;
+		for (size_t i = 0; i < c->n + LANES; i++)
+			x[i] = (float)c->u[a][i] * c->unit;
+		c->x[a] = x;
+	}
+	return 0;
+}
+
 /* Sorts the colours. 0 or -ENOMEM; call cells_free() in either case. */
 static int
 cells_make(struct cells *c, const struct palette_colours *p)
@@ -335,5 +360,7 @@ cells_make(struct cells *c, const struct palette_colours *p)
 		p->placed(p->placed_of);
 	if (!err)
 		err = weigh_colours(c, p->weight);
+	if (!err)
+		err = keep_sums(c);
 	return err ? err : list_cells(c);
 }
