@@ -209,9 +209,10 @@ main(int argc, char **argv)
 	/* Without --split and --every, the first result has all items. */
 	for (bool more = true; more && convert(&args, in, out, &st); st.items++)
 		more = args.split || args.stacking.every;
-	if (args.stacking.combine && !args.stacking.every && raw_item(in) == 1)
-		warn("%s: one item has nothing to combine; --split makes items of a stack",
-		     raw_name(in));
+	const bool alone = args.stacking.combine && !args.stacking.every && raw_item(in) == 1;
+	const char *const name = raw_name(in);
 	stats_close(&st, in, out, &args.common);
+	if (alone)
+		warn("%s: one item has nothing to combine; --split makes items of a stack", name);
 	return 0;
 }
