@@ -23,7 +23,6 @@ struct session {
 	const double *world;	 /* of --world */
 	struct img mask;	 /* of --mask */
 	struct raw_out *overlay; /* NULL: none */
-	struct img drawn;	 /* the picture that the overlay draws on */
 	struct doubts doubts;
 	struct stats st;
 };
@@ -62,23 +61,24 @@ write_line(struct session *s, const char *name, size_t line, const struct dptrac
 	doubts_of(&s->doubts, name, s->a, s->first + line, t);
 }
 
-/* Makes the picture to draw on, where an overlay is asked for. */
+/* Makes y the picture to draw on, where an overlay is asked for. */
 static void
-begin_overlay(struct session *s, const struct dptrace_image *image, unsigned maxval)
+begin_overlay(const struct session *s, const struct dptrace_image *image, unsigned maxval,
+	      struct img *y)
 {
-	if (s->overlay && overlay_make(&s->drawn, image, maxval))
+	if (s->overlay && overlay_make(y, image, maxval))
 		raw_die(s->in, "no memory for the overlay");
 }
 
 static void
-write_overlay(struct session *s, const struct dptrace_plan *p)
+write_overlay(struct session *s, const struct dptrace_plan *p, struct img *y)
 {
 	if (!s->overlay)
 		return;
 	for (size_t i = 0; i < p->nline; i++)
-		overlay_draw(&s->drawn, &p->trace[i]);
-	raw_put(s->overlay, &s->drawn);
-	img_free(&s->drawn);
+		overlay_draw(y, &p->trace[i]);
+	raw_put(s->overlay, y);
+	img_free(y);
 }
 
 /*
@@ -111,15 +111,15 @@ shift_trace(const struct dptrace_trace *t, double dx, double dy)
 	}
 }
 
-/* Writes the polylines of a picture, of which t is the place in the whole. */
+/* Writes the polylines of a picture, of which t is the place in the whole, and draws them on `drawn`. */
 static void
-write_picture(struct session *s, struct dptrace_plan *p, const struct tile *t)
+write_picture(struct session *s, struct dptrace_plan *p, const struct tile *t, struct img *drawn)
 {
 	if (s->a->common.verbose)
 		doubts_explain(raw_name(s->in), s->first, p);
 	if (s->st.items == 0)
 		report_begin(&s->report, p->image.w, p->image.h);
-	write_overlay(s, p);
+	write_overlay(s, p, drawn);
 	for (size_t i = 0; i < p->nline; i++) {
 		shift_trace(&p->trace[i], (double)t->x0, (double)t->y0);
 		write_line(s, raw_name(s->in), i, &p->trace[i]);
@@ -138,13 +138,14 @@ trace_picture(struct session *s, struct img *x)
 	const double *world = s->world;
 	double own[6];
 	struct dptrace_plan p;
+	struct img drawn;
 
 	if (!world && (map || placed))
 		world = read_geotransform(s->in, x, &t, own);
 	if (!world && placed)
 		raw_die(s->in, "no geotransform: --points=world needs one, or --world");
 	struct points lines = place_points(s, placed ? world : NULL, (double)t.x0, (double)t.y0);
-	begin_overlay(s, &image, img_maxval(x));
+	begin_overlay(s, &image, img_maxval(x), &drawn);
 	read_colours(s->in, s->a, &image);
 	stats_charge(&s->st, STATS_READ);
 	plan(&p, s->in, &image, &lines, s);
@@ -157,7 +158,7 @@ trace_picture(struct session *s, struct img *x)
 	relay_pass(RELAY_WRITE);
 	s->report.world = map || s->world ? world : NULL;
 	s->report.crs = s->world ? NULL : img_key(x, "crs");
-	write_picture(s, &p, &t);
+	write_picture(s, &p, &t, &drawn);
 	dptrace_free(&p);
 	points_free(&lines);
 	weir_free((void *)image.v);
