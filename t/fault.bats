@@ -17,10 +17,15 @@ setup() {
 # libtiff 4.5 follows a null pointer when it finds no memory for a directory. Its own requests for memory are spared.
 export FAULT_SPARE=libtiff
 
-# ends_well KIND INPUT PROGRAM...: a line in `complaints` for each run that ends badly; once to standard output, once by -o.
+# A program that fails undisturbed has no faults to tell of, so its name is written too.
+complain() {
+	{ echo "$@" && cat log; } >>complaints
+}
+
+# ends_well KIND INPUT PROGRAM...: lines in `complaints` for each run that ends badly; once to standard output, once by -o.
 ends_well() {
-	fault "$@" >log || cat log >>complaints
-	fault -o result "$@" -o result >log || cat log >>complaints
+	fault "$@" >log || complain "$@"
+	fault -o result "$@" -o result >log || complain "$@"
 }
 
 # each KIND: over all programs, on a small input.
@@ -80,7 +85,7 @@ image rawaxes --flip=0
 image rawlabel
 image rawlabel --to=csv
 image rawlabel --split=3
-image rawlabel --markers=cell.pgm
+image rawlabel --markers=image
 image rawdist -t 2
 image rawstack
 image rawstack --combine=median
