@@ -129,7 +129,7 @@ $(B)/t/check: $(CHECK) $(CORES) $(CUDACPU) $(B)/libtools.a $(B)/libcommon.a
 # The kernels as C++ for the CPU: t/cudacpu. ThreadSanitizer knows nothing of fibers; WATCH=races or traffic puts watch.cu and that
 # file in its place. A vector that is read whole is one access, which is why structures are not taken apart. A GPU faults where an
 # access is not aligned as its type is, and so do the kernels here.
-ALIGNED = $(if $(SAN),,-fsanitize=alignment -fsanitize-undefined-trap-on-error)
+ALIGNED = $(if $(findstring undefined,$(SAN)),,-fsanitize=alignment -fsanitize-undefined-trap-on-error)
 WATCHED = $(if $(WATCH),-fsanitize=thread -Wno-tsan --param=tsan-instrument-func-entry-exit=0 $(if $(filter traffic,$(WATCH)),-fno-tree-sra))
 $(B)/obj/cudacpu/%.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
