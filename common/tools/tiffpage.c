@@ -238,7 +238,8 @@ tiffpage_read(TIFF *t, bool indices, struct tiffpage *p)
 	read_format(t, p);
 	p->separate = config == PLANARCONFIG_SEPARATE && planes > 1 && !p->complex;
 	p->separate_layers = config == PLANARCONFIG_SEPARATE && p->layers > 1;
-	if (is_facsimile(compression) && planes > 1 && !p->separate)
+	p->facsimile = is_facsimile(compression);
+	if (p->facsimile && planes > 1 && !p->separate)
 		return refuse_facsimile(TIFFFindCODEC(compression), planes);
 	p->type = type_of(p->format, p->bits);
 	if (!p->type || (p->complex && p->bits == 24))

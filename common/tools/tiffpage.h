@@ -16,7 +16,7 @@ struct tiffpage {
 	size_t stored_w, stored_h, stored_planes;
 	unsigned bits;
 	uint16_t photometric, orientation, format;
-	bool complex, tiled;
+	bool complex, tiled, facsimile;
 	bool separate, separate_layers; /* in strips or tiles of their own */
 	/* INTEGERS: complex samples that are pairs of integers become floats */
 	enum tiffway {

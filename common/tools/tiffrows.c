@@ -90,8 +90,9 @@ load_unit(struct reader *r, size_t x, size_t y, size_t plane)
 		return fill_unit(r);
 	/* A strip at the end of the page is shorter than the others. */
 	const size_t rows = r->p->stored_h - y < r->unit_h ? r->p->stored_h - y : r->unit_h;
-	/* Of damaged facsimiles, libtiff leaves parts as they were. */
-	memset(r->unit, 0, r->unit_bytes);
+	/* libtiff leaves parts of a damaged facsimile as they were. */
+	if (r->p->facsimile)
+		memset(r->unit, 0, r->unit_bytes);
 	const tmsize_t got = r->p->tiled ? TIFFReadEncodedTile(r->t, i, r->unit, n)
 					 : TIFFReadEncodedStrip(r->t, i, r->unit, n);
 
