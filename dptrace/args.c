@@ -95,7 +95,7 @@ check_objective(const struct args *a)
 	if (cost && (a->has_length || a->has_soft))
 		die_usage("%s: goes with the sum, not with --objective=cost",
 			  a->has_length ? "--length" : "--soft");
-	if (a->chroma >= 0 && (a->score < SCORE_EDGE || sine))
+	if (a->chroma >= 0 && !args_edge(a))
 		die_usage(
 		    "--chroma: goes with --score=edge; other scores take the mean of the planes");
 	if (a->has_slope && (sine || a->objective == DPTRACE_SUM))

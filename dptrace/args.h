@@ -19,8 +19,14 @@ struct args {
 };
 
 enum { POINTS_WORLD = 1 }; /* the index of world among the words of --points */
-/* The indices of edge and sin among the words of --score. */
+/* The indices of edge and sin among the words of --score; edge+ and edge- lie between. */
 enum { SCORE_EDGE = 3, SCORE_SIN = 6 };
+
+static inline bool
+args_edge(const struct args *a)
+{
+	return a->score >= SCORE_EDGE && a->score < SCORE_SIN;
+}
 
 /* Reads and checks the command line. Dies on wrong usage, and where -g finds no GPU. */
 struct args dptrace_args(int argc, char **argv, char ***path, size_t *npath);

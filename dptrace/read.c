@@ -152,7 +152,7 @@ read_image(struct raw_in *in, const struct args *a, const struct img *given, str
 static double
 chroma_of(const struct args *a, size_t c)
 {
-	if (a->score < SCORE_EDGE || a->score == SCORE_SIN || c == 1)
+	if (!args_edge(a) || c == 1)
 		return 1;
 	return a->chroma >= 0 ? a->chroma : c == 3 ? 4 : 1;
 }
