@@ -295,8 +295,8 @@ radon_direct_lsq(const struct radon_options *o, const float *gather, double *pan
 
 /*
  * Returns nx ln d^H K^-1 d + ln det K at frequency number k, where K = A A^H + mu I and nx counts the live traces. room has
- * o->nx (o->nx + 1) elements. This is
- * -ln of the likelihood of the gather, up to a constant, with its most likely strength of the signal.
+ * o->nx (o->nx + 1) elements. The sum is minus the logarithm of the gather's likelihood, up to a constant, for the most likely
+ * strength of the signal.
  */
 static double
 surprise(const struct radon_options *o, const struct direct_axes *x, size_t k, double mu,

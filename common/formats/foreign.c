@@ -76,11 +76,8 @@ is_pnm(const char *first, size_t n)
 	       isspace((unsigned char)first[2]);
 }
 
-enum {
-	HEADER = 240,
-	KIND = 28,
-	SAMPLES = 114
-}; /* of a trace of SU: its size, and where two numbers are */
+/* The header of a trace of SU: its size, and where the kind of the trace and the number of its samples are. */
+enum { HEADER = 240, KIND = 28, SAMPLES = 114 };
 
 static unsigned
 short_at(const unsigned char *first, size_t at, bool swap)

@@ -195,7 +195,7 @@ advice(const struct raw_in *in, const unsigned char *magic, size_t n)
 				 : "";
 }
 
-/* Names a known format by its first bytes, of which it reads no more than it takes: more may never come through a pipe. */
+/* Names a known format by its first bytes. It reads only as many as that takes, since a pipe may bring no more. */
 static const char *
 recognise(FILE *f, unsigned char *first)
 {

@@ -54,7 +54,7 @@ N(keys_out)(T *a, int n, struct key_map map)
 
 /*
  * Loads a row of the array from x = 0 of the tile on, as keys. Keys outside the array are 0. whole: WIDTH samples can be read.
- * Of a memset() gcc 12 makes a "rep stos", which takes longer than all the rest.
+ * The loop that zeroes a row stands for a memset(): gcc 12 turns that into "rep stos", which takes longer than all the rest.
  */
 INLINE void
 N(load_keys)(const struct N(tile) * t, V to[4], const T *from, bool whole)

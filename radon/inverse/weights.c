@@ -7,7 +7,7 @@
 enum { SMOOTH = 3, CHAINS = 16 };
 static const float least = 1e-2f;
 
-/* The amplitude of sample t of n: the root of the squares of samples first .. end - 1. */
+/* The root of the sum of squares of samples first .. end - 1. */
 CPU_INLINE float
 amplitude(const float *m, size_t first, size_t end)
 {
