@@ -245,6 +245,33 @@ write_tiff() {
 	END
 }
 
+@test "a resolution that axes do not state comes back: one without a unit, and that of a map" {
+	need_tifffile
+	/usr/bin/python3 - <<-'END'
+		import numpy as np, tifffile
+		a, here = np.zeros((4, 6), 'u1'), dict(resolutionunit='NONE', metadata=None)
+		tifffile.imwrite('square.tif', a, resolution=(72, 72), **here)
+		tifffile.imwrite('fax.tif', a, resolution=(204, 98), **here)
+		tifffile.imwrite('map.tif', a, resolution=(300, 300), resolutionunit='INCH', metadata=None, extratags=[
+		    (33550, 'd', 3, (10, 10, 0), True), (33922, 'd', 6, (0, 0, 0, 1000, 2000, 0), True)])
+	END
+	for f in square fax map; do
+		tifftoraw $f.tif >$f
+		run ! grep -a ^units $f
+		rawtotiff $f >$f.back.tif
+		tifftoraw $f.back.tif | cmp - $f
+	done
+	rawaxes --order=1,0 fax | rawtotiff >turned.back.tif
+	rawaxes --crop=0:1:3 --flip=1 square | rawtotiff >cut.back.tif
+	/usr/bin/python3 - <<-'END'
+		import tifffile
+		for f, u, x, y in (('square', 1, 72, 72), ('fax', 1, 204, 98), ('map', 2, 300, 300), ('turned', 1, 98, 204), ('cut', 1, 72, 72)):
+		    t = tifffile.TiffFile(f + '.back.tif').pages[0].tags
+		    got = [t[k].value[0] / t[k].value[1] for k in ('XResolution', 'YResolution')]
+		    assert t['ResolutionUnit'].value == u and abs(got[0] - x) < 1e-4 and abs(got[1] - y) < 1e-4, (f, got)
+	END
+}
+
 @test "tifffile's and ImageJ's stacks come with their distances, those of one directory too" {
 	need_tifffile
 	/usr/bin/python3 - <<-'END'

@@ -22,6 +22,12 @@ enum {
 
 enum { TIFF_LONGEST = 1 << 24 }; /* bytes of a tag that becomes a key */
 
+/*
+ * The key of a resolution that the axes do not state: `tiff.resolution:=N`, `N in` or `N cm`, pixels per unit along an axis of
+ * spacing 1. Without a unit it is what the page says, and nobody knows of what.
+ */
+#define TIFF_RESOLUTION "tiff.resolution"
+
 /* Keeps libtiff's messages off stderr and registers the tags above. Call it first. */
 void tiff_init(void);
 

@@ -19,33 +19,69 @@ distance_of(TIFF *t, uint32_t tag, bool imagej, const char **unit)
 	return 1 / (double)v;
 }
 
-/* A resolution without a unit says how wide pixels are for their height. Axes say so where they are not square. */
+/* The tags of the resolution along columns and rows, which are those of the page as stored. */
 static void
-place_aspect(TIFF *t, struct img *x, int row, const uint32_t tags[2])
+find_tags(const struct tiffpage *p, uint32_t tags[2])
+{
+	const bool turned = p->orientation > 4;
+
+	tags[0] = turned ? TIFFTAG_YRESOLUTION : TIFFTAG_XRESOLUTION;
+	tags[1] = turned ? TIFFTAG_XRESOLUTION : TIFFTAG_YRESOLUTION;
+}
+
+/* Returns the code of the resolution's unit, and the resolution; 0 when the page states none. */
+static uint16_t
+resolution_of(TIFF *t, const struct tiffpage *p, float v[2])
 {
 	uint16_t code = RESUNIT_INCH;
-	float v[2] = {0, 0};
+	uint32_t tags[2];
 
+	find_tags(p, tags);
 	TIFFGetFieldDefaulted(t, TIFFTAG_RESOLUTIONUNIT, &code);
 	for (int i = 0; i < 2; i++)
 		if (!TIFFGetField(t, tags[i], &v[i]) || !(v[i] > 0) || !isfinite(v[i]))
-			return;
-	if (code != RESUNIT_NONE || v[0] == v[1])
+			return 0;
+	return code;
+}
+
+/* A resolution without a unit says how wide pixels are for their height. Axes say so where they are not square. */
+static void
+place_aspect(TIFF *t, const struct tiffpage *p, struct img *x, int row)
+{
+	float v[2];
+
+	if (resolution_of(t, p, v) != RESUNIT_NONE || v[0] == v[1])
 		return;
 	x->axis[row].spacing = 1;
 	x->axis[row + 1].spacing = (double)v[0] / (double)v[1];
 }
 
+/* Keeps a resolution that the axes do not state: it has no unit, or they count the pixels of a map. */
+static void
+note_resolution(TIFF *t, const struct tiffpage *p, struct img *x, int row)
+{
+	const struct img_axis *a = &x->axis[row];
+	float v[2];
+	const uint16_t code = resolution_of(t, p, v);
+	const double ratio = isnan(a[1].spacing) ? 1 : a[1].spacing;
+
+	if (code < RESUNIT_NONE || code > RESUNIT_CENTIMETER || a[0].unit || a[1].unit)
+		return;
+	if (fabs((double)v[0] / (double)v[1] - ratio) < 1e-6 * ratio)
+		img_set_key(x, TIFF_RESOLUTION, "%.9g%s", (double)v[0],
+			    code == RESUNIT_INCH	 ? " in"
+			    : code == RESUNIT_CENTIMETER ? " cm"
+							 : "");
+}
+
 static void
 place_plane(TIFF *t, const struct tiffpage *p, struct img *x, int row, const struct stackmeta *m)
 {
-	/* Columns and rows are those of the page as stored. */
-	const bool turned = p->orientation > 4;
-	const uint32_t tags[] = {turned ? TIFFTAG_YRESOLUTION : TIFFTAG_XRESOLUTION,
-				 turned ? TIFFTAG_XRESOLUTION : TIFFTAG_YRESOLUTION};
+	uint32_t tags[2];
 
+	find_tags(p, tags);
 	if (!m->imagej && !m->ome)
-		place_aspect(t, x, row, tags);
+		place_aspect(t, p, x, row);
 	for (int i = 0; i < 2; i++) {
 		struct img_axis *a = &x->axis[row + i];
 		const char *unit;
@@ -158,4 +194,5 @@ tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, struct img *x, st
 	note_planes(t, p, x);
 	tiff_keys_of(t, x);
 	tiff_geo_of(t, x, row);
+	note_resolution(t, p, x, row);
 }

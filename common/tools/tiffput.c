@@ -107,24 +107,46 @@ set_layout(TIFF *t, const struct tiffput *how, const struct img *x, const struct
 	}
 }
 
+static unsigned
+unit_code(const char *unit)
+{
+	return !unit		     ? RESUNIT_NONE
+	       : !strcmp(unit, "in") ? RESUNIT_INCH
+	       : !strcmp(unit, "cm") ? RESUNIT_CENTIMETER
+				     : RESUNIT_NONE;
+}
+
+/* Takes the resolution of axes without units from the key of tifftoraw: n pixels a unit where the spacing is 1. */
+static bool
+kept_resolution(const struct img *x, double *n, char unit[3])
+{
+	const char *key = img_key(x, TIFF_RESOLUTION);
+
+	*unit = 0;
+	return key && sscanf(key, "%lf %2s", n, unit) >= 1 && *n > 0 && isfinite(*n);
+}
+
 /* Sets the resolution: pixels per inch or centimetre when that is the axes' unit, else per unit of ImageJ's description. */
 static void
 set_resolution(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 {
 	const struct img_axis *a = &x->axis[p->row], *b = x->dim > p->row + 1 ? a + 1 : a;
-	const char *unit = a->unit;
-	const unsigned code = !unit		    ? RESUNIT_NONE
-			      : !strcmp(unit, "in") ? RESUNIT_INCH
-			      : !strcmp(unit, "cm") ? RESUNIT_CENTIMETER
-						    : RESUNIT_NONE;
+	double n = 1, u = a->spacing, v = b->spacing;
+	unsigned code = unit_code(a->unit);
+	char unit[3];
 
-	/* Axes of a map count pixels. */
-	if (img_key(x, "geotransform") || img_key(x, "geotiff.tiepoints") || isnan(a->spacing) ||
-	    isnan(b->spacing))
+	if (!a->unit && !b->unit && kept_resolution(x, &n, unit)) {
+		u = isnan(u) ? 1 : u;
+		v = isnan(v) ? 1 : v;
+		code = unit_code(unit);
+	} else if (img_key(x, "geotransform") || img_key(x, "geotiff.tiepoints")) {
+		return; /* axes of a map count pixels */
+	}
+	if (isnan(u) || isnan(v))
 		return;
 	TIFFSetField(t, TIFFTAG_RESOLUTIONUNIT, code);
-	TIFFSetField(t, TIFFTAG_XRESOLUTION, fabs(1 / a->spacing));
-	TIFFSetField(t, TIFFTAG_YRESOLUTION, fabs(1 / b->spacing));
+	TIFFSetField(t, TIFFTAG_XRESOLUTION, fabs(n / u));
+	TIFFSetField(t, TIFFTAG_YRESOLUTION, fabs(n / v));
 }
 
 /* Makes the contents of a description from the axes of the item. */
