@@ -7,6 +7,7 @@
 #include "common/file.h"
 #include "common/formats/foreign.h"
 #include "common/mem.h"
+#include "common/par.h"
 #include "dptrace/read.h"
 #include "dptrace/text/mask.h"
 #include "dptrace/text/take.h"
@@ -140,7 +141,7 @@ read_image(struct raw_in *in, const struct args *a, const struct img *given, str
 	raw_map(in, x);
 	float *v = weir_xalloc_large(p.h * p.w, p.c * sizeof *v);
 	unsigned char *mask = mask_of(in, a, given, x, &p);
-	if (take_planes(v, x, &p, mask, err))
+	if (take_planes(v, x, &p, mask, par_threads(a->common.threads), err))
 		raw_die(in, "%s", err);
 	const int none = mask ? mask_fill(v, p.c, p.h, p.w, mask) : 0;
 	if (none)
@@ -163,7 +164,8 @@ read_colours(struct raw_in *in, const struct args *a, struct dptrace_image *imag
 	const double k = chroma_of(a, image->c);
 	char err[DPTRACE_ERR];
 
-	if (k != 1 && take_chroma((float *)image->v, image->c, image->h * image->w, k, err))
+	if (k != 1 && take_chroma((float *)image->v, image->c, image->h * image->w, k,
+				  par_threads(a->common.threads), err))
 		raw_die(in, "%s", err);
 }
 

@@ -290,6 +290,16 @@ painted() {
 	fails 1 'too large for --chroma=1000' dptrace -p 0,0 -p 1,1 --score=edge --chroma=1000 huge.nrrd
 }
 
+@test "threads share the samples of a large picture, and name the first bad one" {
+	awk 'BEGIN { print "P3 240 120 255"; for (i = 0; i < 240 * 120; i++) print i % 240 + 9, i * 7 % 256, int(i / 240) + i % 3 }' | pgmtoraw >large.nrrd
+	dptrace -t 1 --quiet --score=edge -p 20,20 -p 220,90 large.nrrd >out
+	dptrace -t 3 --quiet --score=edge -p 20,20 -p 220,90 large.nrrd | cmp - out
+	rawmath 'x >= 209 && y >= 30 ? 1e38 : a' large.nrrd >bad.nrrd
+	for t in 1 3; do
+		fails 1 'sample 209,30 is 1e+38: NaN, infinite and huge samples have no place here' dptrace -t $t --score=edge -p 20,20 -p 220,90 bad.nrrd
+	done
+}
+
 @test "--scores runs the recursion on given tables" {
 	# three guides of three samples: only the way over sample 0 scores
 	tables 3 3 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 >s.npy
