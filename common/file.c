@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -79,6 +80,14 @@ file_open(const char *path)
 	/* This fails, without harm, where f is not a pipe. */
 	fcntl(fileno(f), F_SETPIPE_SZ, PIPE);
 	return f;
+}
+
+bool
+file_idle(FILE *in)
+{
+	struct pollfd p = {.fd = fileno(in), .events = POLLIN};
+
+	return !poll(&p, 1, 0);
 }
 
 /* --- temporaries ---------------------------------------------------------------------------------------------- */

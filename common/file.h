@@ -11,6 +11,7 @@
 #ifndef WEIR_FILE_H
 #define WEIR_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /*
@@ -18,6 +19,20 @@
  * refused (exit 2).
  */
 FILE *file_open(const char *path);
+
+/* Whether no input has arrived in the file yet. Some may have when bytes wait in stdio's buffer. */
+bool file_idle(FILE *in);
+
+/*
+ * Flushes the outputs when no input has arrived yet. Otherwise results would wait in a buffer while their reader waits for
+ * them and this program waits for input, such as the next frame of a camera.
+ */
+static inline void
+file_flush_when_idle(FILE *in)
+{
+	if (file_idle(in))
+		fflush(NULL);
+}
 
 /* Returns the name of path in messages: "(stdin)" for NULL and "-", else path. */
 const char *file_name(const char *path);

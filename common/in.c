@@ -1,6 +1,5 @@
 /* Reads items one after the other. Each may have another format. */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +14,13 @@
 bool
 raw_idle(const struct raw_in *in)
 {
-	struct pollfd p = {.fd = fileno(in->f), .events = POLLIN};
-
-	return !poll(&p, 1, 0);
+	return file_idle(in->f);
 }
 
 void
 raw_flush_when_idle(const struct raw_in *in)
 {
-	if (raw_idle(in))
-		fflush(NULL);
+	file_flush_when_idle(in->f);
 }
 
 /* Whether the n bytes that end a file are the newline that text editors and echo add to it. */

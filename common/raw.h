@@ -60,11 +60,7 @@ struct raw_in *raw_open(char *const *path, size_t npath, size_t max_bytes);
  */
 bool raw_next(struct raw_in *in, struct img *x);
 
-/*
- * Flushes the outputs when no input has arrived yet. Otherwise results would wait in a buffer while their reader waits for
- * them and this program waits for input, such as the next frame of a camera. raw_next() does this; a program that reads
- * a stack frame by frame calls it before each frame.
- */
+/* As file_flush_when_idle(). raw_next() does this; a program that reads a stack frame by frame calls it before each frame. */
 void raw_flush_when_idle(const struct raw_in *in);
 
 /* Whether no input has arrived yet. Some may have when bytes of the next item wait in this process. */

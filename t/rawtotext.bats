@@ -96,6 +96,19 @@ nan nan 7'
 	same <(printf '\357\273\2771 2\n' | texttoraw | rawtotext) '1 2'
 }
 
+@test "a table comes out when its empty line has arrived" {
+	mkfifo in out
+	texttoraw <in >out &
+	exec 7>in 8<out
+	for _ in 1 2; do
+		printf '1 2\n3 4\n' | texttoraw >want
+		printf '1 2\n3 4\n\n' >&7
+		head -c "$(stat -c %s want)" <&8 | cmp - want
+	done
+	exec 7>&- 8<&-
+	wait $!
+}
+
 @test "empty lines part items, comments do not" {
 	printf '\n\n1 2\n# a comment\n3 4\n\n\n5\n6\n' | texttoraw | rawinfo | grep sizes >sizes
 	same sizes 'sizes: 2 2

@@ -28,6 +28,45 @@ line() {
 	grep -aq '^cdp:=100$' r
 }
 
+# gather_by_gather PROGRAM FILE LEAD RECORD: while the pipe is open, a gather of one trace comes out when the next trace is there.
+gather_by_gather() {
+	local program=$1 file=$2 lead=$3 record=$4 size k
+	size=$(($("$program" -k tracl "$file" | wc -c) / 5))
+	mkfifo in out
+	"$program" -k tracl <in >out &
+	exec 7>in 8<out
+	head -c $((lead + record)) "$file" >&7
+	for k in 1 2 3 4; do
+		tail -c +$((lead + k * record + 1)) "$file" | head -c "$record" >&7
+		head -c "$size" <&8 >got
+		cmp got <("$program" -k tracl "$file" | tail -c +$(((k - 1) * size + 1)) | head -c "$size")
+	done
+	exec 7>&-
+	[ "$(wc -c <&8)" -eq "$size" ]
+	exec 8<&-
+	wait $!
+	rm in out
+}
+
+@test "su, segy: gathers come out of an open pipe as soon as the next one begins" {
+	line
+	sutoraw line.su | rawtosegy >line.sgy
+	sutoraw line.su | rawtosu --endian=little >little.su
+	gather_by_gather sutoraw line.su 0 256
+	gather_by_gather sutoraw little.su 0 256
+	gather_by_gather segytoraw line.sgy 3600 256
+}
+
+@test "segy: a file of another format is named while its pipe is open" {
+	mkfifo in
+	segytoraw <in 2>err &
+	exec 7>in
+	{ printf 'SIMPLE  =' && head -c 400 /dev/zero; } >&7
+	wait $! && return 1
+	exec 7>&-
+	same err 'segytoraw: (stdin): this is FITS; convert it with fitstoraw'
+}
+
 @test "su: coordinates of source and group give the offsets in a plane" {
 	line
 	run ! grep -aq '^offset-' <(sutoraw line.su)

@@ -135,11 +135,12 @@ read_lead(struct segy *s, enum trace_order order)
 	const unsigned char *lead;
 	size_t got;
 
-	lead = traces_look(t, SEGY_LEAD, &got);
+	lead = traces_look(t, FOREIGN_MAGIC, &got);
 	if (!got)
 		die("%s: empty input", t->name);
 	if (foreign_what(lead, got))
 		die("%s: this is %s", t->name, foreign_what(lead, got));
+	lead = traces_look(t, SEGY_LEAD, &got);
 	if (got < SEGY_LEAD)
 		die("%s: %zu bytes are no SEG-Y file: its headers alone have 3600", t->name, got);
 	read_binary(s, lead, order);

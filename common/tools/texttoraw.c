@@ -241,6 +241,7 @@ next_item(struct text *t, const struct args *args)
 	size_t room = 0;
 
 	t->n = t->columns = 0;
+	file_flush_when_idle(t->f);
 	while (next_line(t, &s, &room)) {
 		char *const text = t->line == 1 ? skip_mark(s) : s;
 		if (args->header && t->line == 1) {

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/die.h"
 #include "common/file.h"
@@ -64,15 +65,30 @@ traces_open(struct traces *t, const char *path)
 	t->buf = weir_xalloc(ROOM, 1);
 }
 
+/* Adds to the buffer what has arrived, without waiting for more. Gathers go out before it waits. False: the end of the file. */
+static bool
+fill(struct traces *t)
+{
+	ssize_t n;
+
+	file_flush_when_idle(t->f);
+	do
+		n = read(fileno(t->f), t->buf + t->have, ROOM - t->have);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		die("%s: %s", t->name, strerror(errno));
+	t->have += (size_t)n;
+	return n > 0;
+}
+
 const unsigned char *
 traces_look(struct traces *t, size_t n, size_t *got)
 {
 	if (t->have < n) {
 		memmove(t->buf, t->buf + t->at, t->have);
 		t->at = 0;
-		t->have += fread(t->buf + t->have, 1, ROOM - t->have, t->f);
-		if (ferror(t->f))
-			die("%s: %s", t->name, strerror(errno));
+		while (t->have < n && fill(t))
+			;
 	}
 	*got = t->have < n ? t->have : n;
 	return t->buf + t->at;
@@ -106,21 +122,23 @@ struct guess {
 };
 
 static struct guess
-guess(const unsigned char *first, size_t got, bool swap)
+state(const unsigned char *first, bool swap)
 {
-	if (got < TRACE_HEAD)
-		return (struct guess){0};
-	struct guess g = {trace_ushort(first + TRACE_NS, swap),
-			  trace_ushort(first + TRACE_DT, swap), false};
-	const size_t record = TRACE_HEAD + (size_t)g.ns * 4;
+	return (struct guess){trace_ushort(first + TRACE_NS, swap),
+			      trace_ushort(first + TRACE_DT, swap), false};
+}
 
-	if (!g.ns || got < record)
-		return g;
-	const unsigned char *next = first + record;
-	g.fits = got == record ||
-		 (got >= record + TRACE_HEAD && trace_ushort(next + TRACE_NS, swap) == g.ns &&
-		  trace_ushort(next + TRACE_DT, swap) == g.dt);
-	return g;
+static void
+find_fit(struct traces *t, struct guess *g, bool swap)
+{
+	const size_t record = TRACE_HEAD + (size_t)g->ns * 4;
+	size_t got;
+	const unsigned char *first = traces_look(t, record + TRACE_HEAD, &got),
+			    *next = first + record;
+
+	g->fits = g->ns && (got == record || (got == record + TRACE_HEAD &&
+					      trace_ushort(next + TRACE_NS, swap) == g->ns &&
+					      trace_ushort(next + TRACE_DT, swap) == g->dt));
 }
 
 /*
@@ -140,6 +158,25 @@ likelier(struct guess a, struct guess b)
 	return a.dt < b.dt;
 }
 
+/*
+ * Makes the guesses of both byte orders. The shorter record comes first, or that of the order that was given. When it fits and
+ * is the likelier one anyway, the other is not tried: a pipe may not have its bytes before the reader has its first gather.
+ */
+static void
+make_guesses(struct traces *t, const unsigned char *first, enum trace_order order,
+	     struct guess g[2])
+{
+	for (int i = 0; i < 2; i++)
+		g[i] = state(first, traces_swapped(i));
+	const int a = order == TRACE_DETECT ? g[1].ns < g[0].ns : order, b = !a;
+
+	find_fit(t, &g[a], traces_swapped(a));
+	struct guess other = g[b];
+	other.fits = true;
+	if (!g[a].fits || (order == TRACE_DETECT && !likelier(g[a], other)))
+		find_fit(t, &g[b], traces_swapped(b));
+}
+
 void
 traces_check_dt(const struct traces *t, const char *where)
 {
@@ -154,16 +191,18 @@ void
 traces_open_su(struct traces *t, const char *path, enum trace_order order, bool dt_given)
 {
 	static const char *const names[] = {"big", "little"};
-	struct guess g[2];
+	struct guess g[2] = {0};
 	const unsigned char *first;
 	size_t got;
 
 	traces_open(t, path);
-	first = traces_look(t, 2 * TRACE_HEAD + (size_t)TRACE_MAXNS * 4, &got);
+	first = traces_look(t, TRACE_HEAD, &got);
 	if (!got)
 		die("%s: empty input", t->name);
-	for (int i = 0; i < 2; i++)
-		g[i] = guess(first, got, traces_swapped(i));
+	if (got == TRACE_HEAD) {
+		make_guesses(t, first, order, g);
+		first = traces_look(t, FOREIGN_MAGIC, &got);
+	}
 	/* The number of a trace may have any bytes, so they decide only where no trace follows. */
 	if (!g[0].fits && !g[1].fits && foreign_what(first, got))
 		die("%s: this is %s", t->name, foreign_what(first, got));
