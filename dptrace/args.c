@@ -1,4 +1,3 @@
-#include <float.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -33,8 +32,7 @@ static const struct opt table[] = {
      .hi = 1e6},
     {'d', "samples", OPT_SIZE, AT(d), "N", "samples of a guide", .lo = 2, .hi = DPTRACE_MAXD},
     {'w', "half-width", OPT_ABOVE, AT(halfwidth), "PX", "half the width of the strip", .lo = 0},
-    {'a', "angle", OPT_REAL, AT(angle), "DEG", "the largest turn at a guide", .lo = DBL_MIN,
-     .hi = 180},
+    {'a', "angle", OPT_ABOVE, AT(angle), "DEG", "the largest turn at a guide", .lo = 0, .hi = 180},
     {0, "slope", OPT_ABOVE, AT(slope), "M", "cost: the steepest link (4)", .lo = 0,
      .seen = AT(has_slope)},
     {0, "snap", OPT_REAL, AT(snap), "PX", "how far a given point may move (cost: 2, or sigma)",

@@ -182,7 +182,7 @@ parse_size(const char *option, const char *text)
 	if (!opt_number(number, percent ? &s.percent : &s.number) ||
 	    (percent && !(s.percent >= 0 && s.percent <= 100)) ||
 	    (!percent && !(s.number >= 1 && s.number < 0x1p31 && s.number == floor(s.number))))
-		die_usage("%s %s: want a whole number from 1 to 2147483647, or 0%% to 100%%",
+		die_usage("%s: '%s' is not a whole number in 1..2147483647, or 0%% to 100%%",
 			  option, text);
 	weir_free(number);
 	return s;
@@ -220,7 +220,7 @@ check_cuts(const struct args *args)
 	if (args->dither && !args->has_palette)
 		die_usage("--dither goes with --palette");
 	if (args->neighbours && args->neighbours != 4 && args->neighbours != 8)
-		die_usage("--neighbours %d: want 4 or 8", args->neighbours);
+		die_usage("--neighbours: '%d' is not 4 or 8", args->neighbours);
 	if (args->neighbours && (args->has_palette || args->has_min_pts || args->tree ||
 				 args->common.gpu || args->points))
 		die_usage(

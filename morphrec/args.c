@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -102,7 +103,9 @@ read_radius(struct args *a, const char *name, const char *text)
 
 	a->radius = strtod(text, &end);
 	a->unit = end;
-	if (end == text || !(a->radius > 0) || !(a->radius <= 1e9))
+	const bool letter = isalpha((unsigned char)*end) || (unsigned char)*end > 127; /* of um */
+	if (end == text || isspace((unsigned char)*text) || (*end && !letter) || !(a->radius > 0) ||
+	    !(a->radius <= 1e9))
 		die_usage("%s: '%s' is not a number above 0, up to 1e9, that a unit may follow",
 			  name, text);
 	if (!*a->unit && (a->radius < 1 || a->radius != floor(a->radius)))

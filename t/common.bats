@@ -14,13 +14,29 @@ load lib
 	fails 2 "-t, --threads: ''" rawtopnm --threads=
 	fails 2 "--max-bytes: '-1'" rawtopnm --max-bytes=-1
 	fails 2 "--max-bytes: '1Q'" rawtopnm --max-bytes=1Q
-	fails 2 "--max-bytes: '0' is not a size in 1..4611686018427387904" rawtopnm --max-bytes=0
-	fails 2 "--every: '0' is not a size in 1..2147483648" rawstack --every=0
-	fails 2 "--node: '1000001' is not a size in 1..1000000" morphrec --node=1000001
+	fails 2 "--max-bytes: '0' is not a whole number in 1..4611686018427387904, or one before k, M, G or T" rawtopnm --max-bytes=0
+	fails 2 "--every: '0' is not a whole number in 1..2147483648" rawstack --every=0
+	fails 2 "--node: '1000001' is not a whole number in 1..1000000, or" morphrec --node=1000001
 	fails 2 "-e, --tol: '.6' is not a number above 0, at most 0.5" usfft -T 1 -n 4 -e .6
 	fails 2 "--wstep: '1e13' is not a number above 0, at most 1000000000000" usfft -T 1 -n 4 --wstep=1e13
 	fails 2 "--distance: '-1' is not a number in 0..1e+300" emst --distance=-1
-	fails 2 "--max-bytes: '1e15' is not a whole number, or one before k, M, G or T" rawtopnm --max-bytes=1e15
+	fails 2 "--max-bytes: '1e15' is not a whole number in 1..4611686018427387904, or one before k, M, G or T" rawtopnm --max-bytes=1e15
+}
+
+@test "a list of numbers is refused with the form that --help shows" {
+	fails 2 "--grid: '2' is not GXxGY, 2 numbers with 'x' between them" rawtile --grid=2
+	fails 2 "--crop: '0:10' is not AXIS:FROM:TO, 3 numbers with ':' between them" rawaxes --crop=0:10
+	fails 2 "--crop: '1:2:3:4' is not AXIS:FROM:TO, 3 numbers" rawaxes --crop=1:2:3:4
+	fails 2 "--flip: '1,' is not AXES, 1 to 16 numbers with ',' between them" rawaxes --flip=1,
+	fails 2 "-q: '1:2' is not LO:HI:N, 3 numbers" radon -q 1:2 -X 1
+	fails 2 "--point: '1,2x' is not X,Y, 2 numbers" dptrace -p 1,2x
+	fails 2 "--mute: 'x' is not a number" radon -q 0:1:2 -X 1 --mute=x
+}
+
+@test "a file without a name is refused with its option" {
+	fails 2 "-o, --out: '' is the name of no file" rawinfo -o ''
+	fails 2 "--headers: '' is the name of no file" rawtosu --headers=
+	fails 2 "-m, --mask: '' is the name of no file" morphrec -m ''
 }
 
 @test "an option without its argument is named" {

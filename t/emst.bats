@@ -470,11 +470,11 @@ labels() {
 	fails 2 'leave -k out' emst --stable -k 2
 	fails 2 'give -k N' emst --min-pts=3 -m 2
 	fails 2 '--fill goes with' emst --fill
-	fails 2 '--stable 0' emst --stable=0
+	fails 2 "--stable: '0'" emst --stable=0
 	fails 2 '--genie' emst -k 2 --genie=1.5
 	fails 2 'only one of' emst --points --image
 	fails 2 '--select goes with --min-pts' emst --select=leaf
-	fails 2 '--min-size 0' emst -m 0
+	fails 2 "--min-size: '0'" emst -m 0
 	fails 2 '--min-size 101%' emst -m 101%
 	fails 2 '--min-size 1.5' emst -m 1.5
 	fails 2 '--classes' emst -k 0
@@ -722,7 +722,7 @@ regions() {
 }
 
 @test "--neighbours and --scale say what they do not go with" {
-	fails 2 'want 4 or 8' emst --neighbours=6
+	fails 2 "--neighbours: '6' is not 4 or 8" emst --neighbours=6
 	fails 2 'without --palette' emst --neighbours=4 --min-pts=3
 	fails 2 '--scale goes with --neighbours' emst --scale=1
 	fails 2 'only -m goes with it' emst --neighbours=4 --scale=1 -k 3

@@ -246,6 +246,7 @@ big() {
 	morphrec --open=1um f.nrrd | tail -c 15 | od -An -v -w5 -tu1 | sed -n 2p | grep -q '7   7   7   7   7'
 	morphrec --open=2um f.nrrd | tail -c 15 | od -An -v -w5 -tu1 | sed -n 2p | grep -q '0   0   0   0   0'
 	fails 1 'the radius is in mm, axis 0 of the item in um' morphrec --open=1mm f.nrrd
+	fails 2 "--open: '1,' is not a number above 0, up to 1e9, that a unit may follow" morphrec --open=1, f.nrrd
 	fails 1 'in no unit' morphrec --open=1um mask.pgm
 	fails 2 "--open: '1.5' is not a whole number of pixels" morphrec --open=1.5 f.nrrd
 	fails 2 'takes a radius in pixels' morphrec --open=1um --shape=octagon f.nrrd
@@ -635,7 +636,7 @@ big() {
 		morphrec --method=heap $o --fill-holes f.pgm | cmp - want.pgm
 	done
 	fails 2 '--node and --heaps: go with --method=heap' morphrec --node=9 --fill-holes f.pgm
-	fails 2 "--node: '0' is not a size" morphrec --method=heap --node=0 --fill-holes f.pgm
+	fails 2 "--node: '0' is not a whole number" morphrec --method=heap --node=0 --fill-holes f.pgm
 }
 
 @test "--stats of the other methods: how many pixels rose, and how often" {

@@ -141,7 +141,7 @@ four() {
 
 @test "--missing=0 is refused: no work has 0 shares" {
 	four
-	fails 2 "--missing: '0' is not a size in 1.." rawjoin --missing=0 share.0
+	fails 2 "--missing: '0' is not a whole number in 1.." rawjoin --missing=0 share.0
 	same <(rawjoin --missing share.0 share.2) 1,3
 }
 

@@ -124,8 +124,8 @@ complex() {
 
 @test "a slice that is not there is refused" {
 	gen values 2x2 1 2 3 4 >a.nrrd
-	fails 1 "no such axis" rawtopnm --slice=2:0 a.nrrd
-	fails 1 "no such place" rawtopnm --slice=1:2 a.nrrd
+	fails 1 "--slice: the item has no axis 2" rawtopnm --slice=2:0 a.nrrd
+	fails 1 "--slice: axis 1 has 2 samples" rawtopnm --slice=1:2 a.nrrd
 	fails 1 "twice" rawtopnm --slice=1:1 --slice=1:0 a.nrrd
 }
 

@@ -612,7 +612,7 @@ nan nan nan
 		pack("vvVV", 258, 3, 1, 8), pack("vvVV", 273, 4, 1, 8), pack("vvVV", 279, 4, 1, 1), pack("V", 0)' >huge.tif
 	fails 1 'huge.tif: ' tifftoraw huge.tif
 	fails 2 '--tile: 17 is not a multiple of 16' rawtotiff --tile=17 a.pgm
-	fails 2 "--tile: '65536' is not a size in 16..4096" rawtotiff --tile=65536 a.pgm
+	fails 2 "--tile: '65536' is not a whole number in 16..4096" rawtotiff --tile=65536 a.pgm
 	fails 1 'No space left' bash -c 'rawtotiff a.pgm >/dev/full'
 	cat a.tif | tifftoraw | rawtopnm | cmp - a.pgm
 }

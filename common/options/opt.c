@@ -262,6 +262,7 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 		die("no memory");
 	fputs(weir_prog, history);
 	gather_rows(p, &r);
+	opt_know(p->table);
 	parse_rows(p, &r, argc, argv, args, history);
 	if (ferror(history) | fclose(history) || !text)
 		die("no memory");

@@ -109,11 +109,15 @@ store_int(const struct opt *o, const char *value, int *to)
 static void
 store_size(const struct opt *o, const char *value, size_t *to)
 {
-	if (!opt_size(value, to))
+	char lo[LIMIT], hi[LIMIT];
+
+	if (opt_size(value, to) && (value == o->absent || within(o, (double)*to)))
+		return;
+	if (o->lo == 0 && o->hi == 0)
 		die_usage("%s: '%s' is not a whole number, or one before k, M, G or T",
 			  opt_spelled(o), value);
-	if (value != o->absent && !within(o, (double)*to))
-		die_range(o, value, "a size");
+	die_usage("%s: '%s' is not a whole number in %s..%s, or one before k, M, G or T",
+		  opt_spelled(o), value, limit(o->lo, lo), limit(o->hi, hi));
 }
 
 static void
@@ -167,6 +171,15 @@ store_list(const char *value, struct opt_list *list, size_t most)
 	list->v[list->n++] = value;
 }
 
+/* The options of the program, as --help shows them: opt_reals() says by them what an argument is. */
+static const struct opt *known;
+
+void
+opt_know(const struct opt *table)
+{
+	known = table;
+}
+
 void
 opt_store(const struct opt *o, const char *value, void *args, size_t most)
 {
@@ -174,6 +187,8 @@ opt_store(const struct opt *o, const char *value, void *args, size_t most)
 
 	if (o->arg && !value)
 		value = o->absent;
+	else if (o->arg && strstr(o->arg, "FILE") && !*value)
+		die_usage("%s: '' is the name of no file", opt_spelled(o));
 	if (o->seen)
 		*(bool *)((char *)args + o->seen) = true;
 	if (o->kind == OPT_FLAG)
@@ -196,30 +211,59 @@ opt_store(const struct opt *o, const char *value, void *args, size_t most)
 		store_list(value, to, most);
 }
 
-size_t
-opt_reals_upto(const char *option, const char *text, char sep, double *v, size_t max)
+/* Returns "FORM, " as --help shows the option's argument; "" where it has no such row. */
+static const char *
+form_of(const char *option, char text[LIMIT])
+{
+	*text = 0;
+	for (const struct opt *o = known; o && o->name; o++)
+		if (!strcmp(option + strspn(option, "-"), o->name) ||
+		    (o->letter == option[1] && !option[2]))
+			snprintf(text, LIMIT, "%s, ", o->arg);
+	return text;
+}
+
+/* Returns how many numbers there are; 0 when the text is something else. */
+static size_t
+read_reals(const char *text, char sep, double *v, size_t max)
 {
 	size_t n = 0;
 
-	for (const char *s = text;; s++) {
+	for (const char *s = text; n < max; s++) {
 		char *end;
-		if (n == max)
-			die_usage("%s: '%s' has more than %zu number%s", option, text, max,
-				  max > 1 ? "s" : "");
 		v[n] = strtod(s, &end);
 		if (end == s || isspace((unsigned char)*s) || !isfinite(v[n]) ||
 		    (*end && *end != sep))
-			die_usage("%s: '%s' is not numbers separated by '%c'", option, text, sep);
+			return 0;
 		n++;
 		if (!*end)
 			return n;
 		s = end;
 	}
+	return 0;
+}
+
+size_t
+opt_reals_upto(const char *option, const char *text, char sep, double *v, size_t max)
+{
+	const size_t n = read_reals(text, sep, v, max);
+	char form[LIMIT];
+
+	if (!n)
+		die_usage("%s: '%s' is not %s1 to %zu numbers with '%c' between them", option, text,
+			  form_of(option, form), max, sep);
+	return n;
 }
 
 void
 opt_reals(const char *option, const char *text, char sep, double *v, size_t n)
 {
-	if (opt_reals_upto(option, text, sep, v, n) < n)
-		die_usage("%s: '%s' has fewer than %zu numbers", option, text, n);
+	char form[LIMIT];
+
+	if (read_reals(text, sep, v, n) == n)
+		return;
+	if (n == 1)
+		die_usage("%s: '%s' is not a number", option, text);
+	die_usage("%s: '%s' is not %s%zu numbers with '%c' between them", option, text,
+		  form_of(option, form), n, sep);
 }

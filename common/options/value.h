@@ -6,6 +6,9 @@
 
 enum { OPT_MAXROWS = 80, OPT_MAXNAME = 40 };
 
+/* Keeps the table of the program, for messages about numbers inside an argument. */
+void opt_know(const struct opt *table);
+
 /* Stores value where row o says, in args. most: the length of the command line, which a list cannot exceed. */
 void opt_store(const struct opt *o, const char *value, void *args, size_t most);
 
