@@ -475,8 +475,8 @@ labels() {
 	fails 2 'only one of' emst --points --image
 	fails 2 '--select goes with --min-pts' emst --select=leaf
 	fails 2 "--min-size: '0'" emst -m 0
-	fails 2 '--min-size 101%' emst -m 101%
-	fails 2 '--min-size 1.5' emst -m 1.5
+	fails 2 "--min-size: '101%'" emst -m 101%
+	fails 2 "--min-size: '1.5'" emst -m 1.5
 	fails 2 '--classes' emst -k 0
 	fails 2 '--zahn' emst --zahn=0
 	fails 2 'standard output is for --to' emst --labels-to=-
