@@ -192,6 +192,7 @@ exits() {
 		CDF\1 NetCDF; save
 		\x1c\x02\0\0n+2\0 NIfTI; save
 		\x1f\x8b\x08 gzip; unpack it with gzip -dc
+		\x1f\x9d\x90 compress; unpack it with gzip -dc
 		BZh9 bzip2; unpack it with bzip2 -dc
 		\xfd7zXZ\0 xz; unpack it with xz -dc
 		\x28\xb5\x2f\xfd zstd; unpack it with zstd -dc

@@ -327,6 +327,8 @@ sizes: 3 2'
 }
 
 @test "truncated and hostile files are refused before anything is written" {
+	printf "<html>500 Internal Server Error</html>" >page.fits
+	fails 1 "page.fits: this is no FITS file, which begins with SIMPLE" fitstoraw page.fits
 	fits 16 '100 100' -- 's>' {1..10000} >a.fits
 	head -c 9000 a.fits >cut.fits
 	fails 1 'cut.fits: HDU 0: the payload ends after 6120 of 20000 bytes' fitstoraw cut.fits

@@ -59,6 +59,7 @@ static const struct {
     {0, MAGIC("GRIB"), "GRIB" AS_TIFF, NULL},
     {0, MAGIC("ENVI"), "the header of ENVI" AS_TIFF, NULL},
     {0, MAGIC("\x1f\x8b"), UNPACK("gzip"), "fitstoraw"},
+    {0, MAGIC("\x1f\x9d"), "compress; unpack it with gzip -dc", NULL},
     {0, MAGIC("BZh"), UNPACK("bzip2"), NULL}, /* not every CFITSIO unpacks it */
     {0, MAGIC("\xfd\x37zXZ"), UNPACK("xz"), NULL},
     {0, MAGIC("\x28\xb5\x2f\xfd"), UNPACK("zstd"), NULL},

@@ -201,6 +201,16 @@ door_refuse_foreign(const struct door *d)
 		die("%s: this is %s", d->name, what);
 }
 
+bool
+door_begins(const struct door *d, const char *text)
+{
+	char first[16];
+	const size_t n = strlen(text);
+
+	return n <= sizeof first && pread(d->fd, first, n, 0) == (ssize_t)n &&
+	       !memcmp(first, text, n);
+}
+
 void
 door_limit(const char *name, const struct img *x, size_t max_bytes)
 {

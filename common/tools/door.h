@@ -48,6 +48,9 @@ void door_close(struct door *d);
 /* Dies when the first bytes are those of a format that another program converts, and says which. */
 void door_refuse_foreign(const struct door *d);
 
+/* Whether the file begins with the text, of up to 16 bytes. */
+bool door_begins(const struct door *d, const char *text);
+
 /* Dies when the payload of x exceeds max_bytes, the value of --max-bytes. name: the file, for the message. */
 void door_limit(const char *name, const struct img *x, size_t max_bytes);
 

@@ -356,6 +356,8 @@ convert_file(const void *context, const struct door *door, struct raw_out *out, 
 	if (fits_open_diskfile(&s.f, door->path, READONLY, &status)) {
 		char text[FLEN_ERRMSG + 32];
 		door_refuse_foreign(door);
+		if (!door_begins(door, "SIMPLE") && !door_begins(door, "\x1f\x8b"))
+			die("%s: this is no FITS file, which begins with SIMPLE", door->name);
 		fits_why(status, text, sizeof text);
 		die("%s: %s", door->name, text);
 	}
