@@ -311,4 +311,5 @@ check_wconv(void)
 	check_wconv_adjoint();
 	check_wconv_restore();
 	check_wconv_volume();
+	check_wconv_product();
 }

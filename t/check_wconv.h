@@ -23,6 +23,9 @@ void conv_pose(struct conv_job *j, size_t w, size_t h, size_t kw, size_t kh, siz
 /* Positive kernels, and an image of numbers in 0..1 or of any integers. */
 void conv_fill(struct conv_job *j, struct check_rng *rng);
 
+/* Makes each kernel the product of its first row and its first column, 1 more each. */
+void conv_multiply(struct conv_job *j);
+
 /* One step of the plan; not 0: it failed. */
 typedef int conv_step(void *by, struct wconv_plan *p, const void *in, void *out);
 
@@ -46,5 +49,6 @@ void check_wconv_more(void);
 void check_wconv_adjoint(void);
 void check_wconv_restore(void);
 void check_wconv_volume(void);
+void check_wconv_product(void);
 
 #endif

@@ -11,12 +11,14 @@ check_threads(void)
 	struct check_many m = {0};
 	struct check_rng rng = {10};
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		struct conv_job j;
 		void *one;
-		conv_pose(&j, 700, 500, i ? 33 : 5, i ? 29 : 5, 5, 4);
+		conv_pose(&j, 700, 500, i ? 33 : 5, i ? 29 : 5, i == 2 ? 1 : 5, i == 2 ? 1 : 4);
 		conv_fill(&j, &rng);
-		j.q.method = i ? WCONV_FFT : WCONV_DIRECT;
+		if (i == 2)
+			conv_multiply(&j);
+		j.q.method = i == 1 ? WCONV_FFT : WCONV_DIRECT;
 		j.q.threads = 1;
 		check_case(&m, conv_run(&j, NULL, NULL), "no plan");
 		one = j.got;

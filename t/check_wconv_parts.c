@@ -76,11 +76,13 @@ check_parts(void)
 	struct check_many m = {0};
 	struct check_rng rng = {9};
 
-	for (int e = 0; e < 4; e++) {
+	for (int e = 0; e < 8; e++) {
 		struct conv_job j;
-		conv_pose(&j, 120, 90, 7, 5, 3, 2);
+		conv_pose(&j, 120, 90, 7, e < 4 ? 5 : 17, e < 4 ? 3 : 1, e < 4 ? 2 : 1);
 		conv_fill(&j, &rng);
-		j.q.edge = (enum wconv_edge)e;
+		if (e >= 4)
+			conv_multiply(&j);
+		j.q.edge = (enum wconv_edge)(e % 4);
 		j.q.method = WCONV_DIRECT;
 		check_case(&m, conv_run(&j, NULL, NULL), "no plan");
 		hold_part(&m, &j, 0, 0, 60, 50, "the upper left part");

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/real.h"
 #include "t/check_wconv.h"
 
 void
@@ -64,6 +65,24 @@ conv_fill(struct conv_job *j, struct check_rng *rng)
 		default:
 			((float *)j->image)[i] = (float)rng_unit(rng);
 		}
+}
+
+void
+conv_multiply(struct conv_job *j)
+{
+	const size_t kw = j->q.kw, kh = j->q.kh;
+	double *row = weir_xalloc(kw + kh, sizeof *row), *column = row + kw;
+
+	for (size_t k = 0; k < j->q.gx * j->q.gy; k++) {
+		void *at = (char *)j->kernels + k * kw * kh * (j->q.in_double ? 8 : 4);
+		for (size_t i = 0; i < kw; i++)
+			row[i] = 1 + real_at(at, i, !j->q.in_double);
+		for (size_t i = 0; i < kh; i++)
+			column[i] = 1 + real_at(at, i * kw, !j->q.in_double);
+		for (size_t i = 0; i < kw * kh; i++)
+			real_set(at, i, row[i % kw] * column[i / kw], !j->q.in_double);
+	}
+	weir_free(row);
 }
 
 bool

@@ -197,6 +197,9 @@ direct_cost(const struct wconv_plan *p, const struct wconv_axis *x, const struct
 		blends += (double)t->nf * usual(y) / lanes;
 		lines += (double)t->nf / lanes;
 	}
+	if (p->product)
+		return (double)p->q.planes * rows * vectors * (double)(p->q.kw + p->q.kh) *
+		       wconv_costs.product_tap;
 	return (double)p->q.planes * rows *
 	       (taps * wconv_costs.tap * (vectors + 2 * blends) + lines * wconv_costs.line);
 }
@@ -210,9 +213,11 @@ choose(struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis *y)
 	e = e ? e : cut_for_sums(x, y);
 	if (e)
 		return e;
+	p->product = p->factors && p->q.kw * p->q.kh > p->q.kw + p->q.kh;
 	p->cost_direct = direct_cost(p, x, y);
 	p->direct = p->q.method == WCONV_DIRECT || p->cost_fft == INFINITY ||
 		    (p->q.method == WCONV_AUTO && p->cost_direct <= p->cost_fft);
+	p->product = p->product && p->direct;
 	if (p->direct)
 		p->rows.n = p->columns.n = 0;
 	return 0;

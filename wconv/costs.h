@@ -15,6 +15,8 @@ struct wconv_costs {
 	double product;
 	/* per kernel sample and vector of results: direct sums */
 	double tap;
+	/* per sample of a column and a row, and vector of results: direct sums of their product */
+	double product_tap;
 	/* per row of a tile and function of x, of one lane: blend the kernels, begin the sums */
 	double line;
 };

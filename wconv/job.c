@@ -63,6 +63,7 @@ pose(struct job *j, const struct raw_in *in, const struct img *x)
 		q->planes = 1;
 		q->in = q->out;
 	}
+	q->on_device = args->gpu != NULL;
 	q->threads = args->gpu ? GPU_TILES * (int)gpu_count(args->gpu) : args->common.threads;
 	job_find_place(in, x, q);
 	j->at_x = (ptrdiff_t)q->x0;

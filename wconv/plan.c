@@ -346,7 +346,8 @@ wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, char err[WCONV
 		wconv_free(p);
 		return -1;
 	}
-	e = wconv_choose(p);
+	e = wconv_find_product(p);
+	e = e ? e : wconv_choose(p);
 	p->growth = wconv_growth(p);
 	if (!e && (p->direct ? p->cost_direct : p->cost_fft) < 3e-4)
 		p->q.threads = 1; /* small work */
@@ -371,10 +372,10 @@ wconv_free(struct wconv_plan *p)
 	wconv_axis_free(&p->y);
 	wconv_rfft_free(&p->rows);
 	wconv_fft_free(&p->columns);
-	void *const owned[] = {p->scale, p->sum,      p->weight, p->like_right, p->like_below,
-			       p->row,	 p->mask,     p->flags,	 p->doubt,	p->spectra,
-			       p->mean,	 p->row_sums, p->kernel, p->slot_holds, p->claimed,
-			       p->band,	 p->scratch,  p->result};
+	void *const owned[] = {p->factors,    p->scale, p->sum,	     p->weight, p->like_right,
+			       p->like_below, p->row,	p->mask,     p->flags,	p->doubt,
+			       p->spectra,    p->mean,	p->row_sums, p->kernel, p->slot_holds,
+			       p->claimed,    p->band,	p->scratch,  p->result};
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		weir_free(owned[i]);
 	weir_unmap(p->outside, p->pitch, p->core ? p->core->sample : 1);

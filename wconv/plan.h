@@ -38,6 +38,10 @@ struct wconv_plan {
 	const struct wconv_core *core;
 	struct wconv_axis x, y;
 	bool direct;
+	/* direct sums go by the column and the row whose product the kernel is */
+	bool product;
+	/* [2][kh + kw]: column and row as windows see them, and both turned by half a turn. NULL: the kernel is no product */
+	void *factors;
 	/* predicted seconds of one core */
 	double cost_fft, cost_direct;
 	/* per kernel: the factor of its samples; the sum of the scaled samples; the sum of their absolute values */
@@ -149,6 +153,9 @@ int wconv_kernel_stats(struct wconv_plan *p, char err[WCONV_ERR]);
 
 /* Returns what p->growth is; method, lengths of transforms and kernels' weights must be known. */
 double wconv_growth(const struct wconv_plan *p);
+
+/* Finds p->factors, in product.c, when there is one kernel and it is a product. Returns 0 or -ENOMEM. */
+int wconv_find_product(struct wconv_plan *p);
 
 /* Whether results are divided by the sums of the local kernels. It is so for a normalised basis. */
 static inline bool

@@ -208,7 +208,8 @@ wconv_explain(const struct wconv_plan *p, char *text, size_t n)
 	int used;
 
 	if (p->direct)
-		used = snprintf(text, n, "direct sums, %zux%zu tiles", p->x.ntile, p->y.ntile);
+		used = snprintf(text, n, "direct sums%s, %zux%zu tiles",
+				p->product ? " by column and row" : "", p->x.ntile, p->y.ntile);
 	else
 		used = snprintf(text, n, "transforms of %zux%zu, %zux%zu tiles of up to %zux%zu",
 				p->rows.n, p->columns.n, p->x.ntile, p->y.ntile, p->x.longest,

@@ -16,7 +16,8 @@
  * The weights belong to the output pixel, which gathers. A point of the image therefore leaves a blend of kernels in the
  * result: each pixel that it reaches sees it through that pixel's own kernel.
  *
- * Small kernels are summed directly. Large kernels go by FFT, tile by tile; core/tile_body.h explains the scheme.
+ * Small kernels are summed directly; one kernel that is the product of a column and a row, by these, see product.c. Large
+ * kernels go by FFT, tile by tile; core/tile_body.h explains the scheme.
  * The image streams through the plan: memory does not grow with the height.
  * The result has the same bytes for any number of threads.
  *
@@ -122,6 +123,8 @@ struct wconv_problem {
 	/* set it for a plan that runs many times: the transforms of all kernels are kept when they take less than
 	   WCONV_KEEP bytes */
 	bool repeat;
+	/* set it for a plan that runs on a GPU: kernels are not taken apart */
+	bool on_device;
 	int threads;
 	/* the highest level of the CPU to use: "avx512", "avx2", "generic"; NULL: what the CPU has */
 	const char *level;

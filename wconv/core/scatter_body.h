@@ -25,6 +25,7 @@ struct spread_work {
 	real *turned;	/* [terms][kh][kw]: the taps of one row of a tile */
 	real *places;	/* [terms][pitch]: the powers of each column's place */
 	real *line;	/* one row of a window */
+	real *zeros;	/* one row */
 	/* LANES rows of the picture with its edges, [LANES][wide] */
 	real *picture;
 	size_t wide;
@@ -49,9 +50,10 @@ lay_out_spread(const struct wconv_plan *p, char *at, struct spread_work *s)
 	s->turned = carve(at, &n, taps, sizeof(real));
 	s->places = carve(at, &n, p->direct ? p->x.most * s->pitch + s->pitch : 0, sizeof(real));
 	s->line = carve(at, &n, p->direct ? s->pitch : 0, sizeof(real));
+	s->zeros = carve(at, &n, p->product ? s->pitch : 0, sizeof(real));
 	s->wide = round_up((size_t)(p->x.hi - p->x.lo) + p->q.kw - 1, LANES);
 	s->picture = carve(at, &n, LANES * s->wide, sizeof(real));
-	s->seen = carve(at, &n, p->q.kh + s->rows, sizeof *s->seen);
+	s->seen = carve(at, &n, 2 * p->q.kh + s->rows, sizeof *s->seen);
 	return n;
 }
 

@@ -149,12 +149,34 @@ spread_columns(const struct wconv_plan *p, struct spread_work *s, const struct s
 	}
 }
 
+/* Scatters a tile along a kernel that is a product: its rows, with zeros around them, are convolved with the turned kernel. */
+static void
+spread_product(const struct wconv_plan *p, struct spread_work *s, const struct source *f, real *to,
+	       size_t pitch)
+{
+	const size_t kw = p->q.kw, kh = p->q.kh, window = f->rows + kh - 1;
+
+	memset(s->zeros, 0, s->pitch * sizeof *s->zeros);
+	for (size_t r = 0; r < window + kh - 1; r++)
+		s->seen[r] = s->zeros;
+	for (size_t y = 0; y < f->rows; y++) {
+		weigh_row(f, y, NULL, kw - 1, s->pitch - f->n - (kw - 1), s->row + y * s->pitch);
+		s->seen[kh - 1 + y] = s->row + y * s->pitch;
+	}
+	const struct product turned = find_product(p, &s->w, true, to, pitch);
+	convolve_product(&turned, s->seen, window, f->n + kw - 1);
+}
+
 static void
 spread_near(const struct wconv_plan *p, struct spread_work *s, const struct source *f,
 	    const struct wconv_tile *X, real *to, size_t pitch)
 {
 	ptrdiff_t bend;
 
+	if (p->product) {
+		spread_product(p, s, f, to, pitch);
+		return;
+	}
 	for (ptrdiff_t a = X->a; a < X->b; a = bend) {
 		struct source part = *f;
 		bend = find_bend(&p->x, X, a, X->b);

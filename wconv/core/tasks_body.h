@@ -62,7 +62,7 @@ kernel(const struct wconv_plan *p, size_t fx, size_t fy, void *at)
 	real *to = find_kernel(p, fx, fy);
 	struct work w;
 
-	if (k == SIZE_MAX)
+	if (k == SIZE_MAX || p->product)
 		return;
 	lay_out(p, at, &w);
 	if (!p->direct) {

@@ -35,13 +35,14 @@ struct work {
 	real *level;	       /* [functions of x][rows]: results of the rows' means */
 	double *mean, *column; /* means of the window's rows; their convolution along y */
 	real *taps;	       /* [functions of x][kh][kw] */
+	real *lines;	       /* [LINES][line_pitch]: see product_body.h */
 	const real **window;   /* rows of a tile's window */
 	real *unknown;	       /* 1 at the unknown pixels of the window, else 0 */
 	vec *spectra;	       /* the transforms of unknown */
 	real *lost;	       /* the convolution of unknown */
 	unsigned char *seen;   /* one row: enum wconv_mask in the window of each result */
 	double *local;	       /* one row: sums of the local kernels */
-	size_t unknown_pitch, lost_pitch, spectra_depth;
+	size_t unknown_pitch, lost_pitch, spectra_depth, line_pitch;
 };
 
 /* The transforms of a window's rows, in a ring. */
@@ -81,6 +82,8 @@ lay_out(const struct wconv_plan *p, char *at, struct work *w)
 	w->unknown_pitch = round_up(p->x.longest + p->q.kw - 1 + (NEAR + 1) * LANES, LANES);
 	w->lost_pitch = round_up(p->x.longest, LANES);
 	w->spectra_depth = round_up(window, LANES);
+	/* the adjoint's lines are as long as a window */
+	w->line_pitch = line_length(p->x.longest + p->q.kw - 1, p->q.kw);
 	w->a = carve(at, &n, fft ? 2 * p->columns.n : 0, sizeof(vec));
 	w->b = carve(at, &n, fft ? 2 * p->columns.n : 0, sizeof(vec));
 	w->blend = carve(at, &n, fft ? p->x.most * p->rows.blocks * rows * 2 : 0, sizeof(vec));
@@ -97,6 +100,7 @@ lay_out(const struct wconv_plan *p, char *at, struct work *w)
 	w->taps =
 	    carve(at, &n, fft ? LANES * round_up(p->q.kw, LANES) : p->x.most * p->q.kh * p->q.kw,
 		  sizeof(real));
+	w->lines = carve(at, &n, p->product ? LINES * w->line_pitch : 0, sizeof(real));
 	w->window = carve(at, &n, window + LANES, sizeof *w->window);
 	w->unknown = carve(at, &n, fill ? window * w->unknown_pitch : 0, sizeof(real));
 	w->spectra =
@@ -301,6 +305,17 @@ convolve_fft(const struct wconv_plan *p, struct work *w, const struct spectra *s
 
 /* --- by direct sums ------------------------------------------------------------------------------------------------ */
 
+/* Returns the factors of the kernel as windows see it, or turned by half a turn, and where rows of results go. */
+INLINE struct product
+find_product(const struct wconv_plan *p, const struct work *w, bool turned, real *out, size_t pitch)
+{
+	const size_t kh = p->q.kh, kw = p->q.kw;
+	const real *tap = (const real *)p->factors + (turned ? kh + kw : 0);
+
+	return (struct product){
+	    find_factor(tap, kh), find_factor(tap + kh, kw), w->lines, w->line_pitch, out, pitch};
+}
+
 static void
 convolve_near(const struct wconv_plan *p, struct work *w, size_t rows, size_t n, real *out,
 	      size_t pitch)
@@ -308,6 +323,11 @@ convolve_near(const struct wconv_plan *p, struct work *w, size_t rows, size_t n,
 	const size_t taps = p->q.kh * p->q.kw;
 	const struct row_taps t = {w->x.n, taps, w->x.stride, w->taps, w->x.weight};
 
+	if (p->product) {
+		const struct product f = find_product(p, w, false, out, pitch);
+		convolve_product(&f, w->window, rows, n);
+		return;
+	}
 	for (size_t y = 0; y < rows; y++) {
 		for (size_t i = 0; i < w->x.n; i++) {
 			real *to = w->taps + i * taps;
