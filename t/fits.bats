@@ -121,7 +121,7 @@ sizes: 3 2'
 
 7 8'
 	fails 1 'HDU 0 has no pixels' fitstoraw --hdu=0 a.fits
-	fails 1 '--hdu=NONE,1: 1 of them' fitstoraw --hdu=NONE,1 -o out a.fits
+	fails 1 '--hdu=NONE,1: 1 of these 2 are in the file, whose HDUs are 0 to ' fitstoraw --hdu=NONE,1 -o out a.fits
 	[ ! -e out ]
 }
 

@@ -173,7 +173,7 @@ sizes: 1 2'
 	printf '1 2\n3 4\n' >numbers
 	texttoraw --columns=x,y numbers | tee a | rawinfo | grep -x 'columns:=x y'
 	texttoraw --columns='x y' numbers | rawinfo | grep -x 'columns:=x y'
-	fails 1 'numbers: line 2: 2 numbers, but --columns has 1 names' texttoraw --columns=x numbers
+	fails 1 'numbers: line 2: 2 numbers, but --columns has 1 name' texttoraw --columns=x numbers
 	rawtotext --header -s , a >b.csv
 	same b.csv 'x,y
 1,2

@@ -350,7 +350,7 @@ convert_file(const void *context, const struct door *door, struct raw_out *out, 
 	const struct args *args = context;
 	struct source s = {.door = door, .unit = -1};
 	const uint64_t items = st->items;
-	int status = 0;
+	int status = 0, n;
 	size_t found = 0;
 
 	if (fits_open_diskfile(&s.f, door->path, READONLY, &status)) {
@@ -379,8 +379,9 @@ convert_file(const void *context, const struct door *door, struct raw_out *out, 
 		else if (s.unit)
 			warn("%s: HDU %d %s, and is left out", door->name, s.unit, why);
 	}
-	if (args->hdu && found < fits_words(args->hdu))
-		die("%s: --hdu=%s: %zu of them are there", door->name, args->hdu, found);
+	if (args->hdu && found < fits_words(args->hdu) && !fits_get_num_hdus(s.f, &n, &status))
+		die("%s: --hdu=%s: %zu of these %zu are in the file, whose HDUs are 0 to %d",
+		    door->name, args->hdu, found, fits_words(args->hdu), n - 1);
 	if (st->items == items)
 		die("%s: there is no image in it", door->name);
 	img_free(&s.empty);

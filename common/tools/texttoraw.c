@@ -261,8 +261,9 @@ next_item(struct text *t, const struct args *args)
 	if (ferror(t->f))
 		die("%s: %s", t->name, strerror(errno));
 	if (t->names && t->n && t->nnames != t->columns)
-		die("%s: line %zu: %zu numbers, but %s has %zu names", t->name, t->line, t->columns,
-		    args->columns ? "--columns" : "the header", t->nnames);
+		die("%s: line %zu: %zu numbers, but %s has %zu name%s", t->name, t->line,
+		    t->columns, args->columns ? "--columns" : "the header", t->nnames,
+		    t->nnames == 1 ? "" : "s");
 	free(s);
 	return t->n;
 }
