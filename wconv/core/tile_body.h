@@ -152,8 +152,12 @@ weigh(const struct wconv_plan *p, const struct wconv_axis *along, const struct w
 			g->first[g->n++] = f;
 		}
 		real *w = g->weight + (g->n - 1) * g->stride;
-		for (size_t i = 0; i < n; i++)
-			w[i] += (real)(scale * wconv_weight(along, f, t->a + (ptrdiff_t)i));
+		if (along->nfun == 1 && along->degree < 1) /* one kernel: its weight is 1 */
+			for (size_t i = 0; i < n; i++)
+				w[i] = (real)scale;
+		else
+			for (size_t i = 0; i < n; i++)
+				w[i] += (real)(scale * wconv_weight(along, f, t->a + (ptrdiff_t)i));
 	}
 }
 
