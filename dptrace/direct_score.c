@@ -8,6 +8,7 @@
 #include "dptrace/dptrace.h"
 
 #define STEP .5
+enum { MOST_TAPS = 385 }; /* of the largest scale, 32 */
 
 static double
 sample(const struct dptrace_image *im, size_t c, double x, double y)
@@ -53,12 +54,17 @@ derive(const struct dptrace_image *im, size_t c, double sigma, const double e[2]
        double y, int order, double *out)
 {
 	const int r = (int)ceil(3 * sigma / STEP);
+	double along[MOST_TAPS], across[MOST_TAPS];
 
 	for (int i = 0; i <= order; i++) {
 		out[i] = 0;
+		for (int t = -r; t <= r; t++) {
+			along[t + r] = tap(order - i, sigma, t);
+			across[t + r] = tap(i, sigma, t);
+		}
 		for (int s = -r; s <= r; s++)
 			for (int t = -r; t <= r; t++)
-				out[i] += tap(order - i, sigma, s) * tap(i, sigma, t) *
+				out[i] += along[s + r] * across[t + r] *
 					  sample(im, c, x + STEP * (s * e[0] - t * e[1]),
 						 y + STEP * (s * e[1] + t * e[0]));
 	}
@@ -123,6 +129,18 @@ is_masked(const struct dptrace_image *im, double x, double y)
 	return im->mask && !im->mask[j * im->w + i];
 }
 
+/* What the evidence at (x, y) is multiplied by under the cost. */
+static double
+gain(const struct dptrace_image *im, const struct dptrace_options *o, double x, double y)
+{
+	const size_t i = (size_t)fmin(floor(x + .5), (double)im->w - 1),
+		     j = (size_t)fmin(floor(y + .5), (double)im->h - 1);
+
+	if (!im->gain.v || o->objective == DPTRACE_SUM)
+		return 1;
+	return (double)im->gain.v[j / im->gain.cell * im->gain.w + i / im->gain.cell];
+}
+
 /* The evidence at (x, y) for a link of direction (cu, cv), less so many sizes of the gradient for a ridge. */
 static double
 evidence(const struct dptrace_image *im, const struct dptrace_options *o, const double e[2],
@@ -148,7 +166,7 @@ evidence(const struct dptrace_image *im, const struct dptrace_options *o, const 
 	else
 		derive_mean(im, o->sigma, e, x, y, 1, d);
 	size = hypot(d[0], d[1]);
-	double across = (cu * d[1] - cv * d[0]) / divisor(o, size, g0);
+	double across = gain(im, o, x, y) * (cu * d[1] - cv * d[0]) / divisor(o, size, g0);
 	return o->polarity > 0 ? across : o->polarity < 0 ? -across : fabs(across);
 }
 
@@ -207,6 +225,27 @@ dptrace_direct_level(const struct dptrace_image *im, const struct dptrace_option
 		for (double x = round(p[0]) - reach; x <= round(p[0]) + reach; x++)
 			if (x >= 0 && y >= 0 && x < (double)im->w && y < (double)im->h &&
 			    !is_masked(im, x, y))
-				most = fmax(most, response(im, o, x, y));
+				most = fmax(most, gain(im, o, x, y) * response(im, o, x, y));
 	return most;
+}
+
+void
+dptrace_direct_gains(const struct dptrace_image *im, const struct dptrace_options *o, size_t cell,
+		     double *size, float *out)
+{
+	const size_t w = (im->w + cell - 1) / cell, h = (im->h + cell - 1) / cell, wide = w + 4;
+	const double c = (double)cell, mid = (c - 1) / 2;
+	double mean = 0;
+
+	for (size_t i = 0; i < wide * (h + 4); i++)
+		size[i] = response(im, o, ((double)(i % wide) - 2) * c + mid,
+				   ((double)(i / wide) - 2) * c + mid);
+	for (size_t i = 0; i < w * h; i++) {
+		out[i] = 0;
+		for (size_t k = 0; k < 25; k++)
+			out[i] += (float)size[(i / w + k / 5) * wide + i % w + k % 5];
+		mean += (double)out[i] / (double)(w * h);
+	}
+	for (size_t i = 0; i < w * h; i++)
+		out[i] = (float)(1 / ((double)out[i] / mean + .3));
 }

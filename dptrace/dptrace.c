@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "dptrace/evidence/gain.h"
 #include "dptrace/pass.h"
 #include "dptrace/room.h"
 #include "dptrace/settle/settle.h"
@@ -22,6 +23,20 @@ make_gray(struct dptrace_plan *p, char err[DPTRACE_ERR])
 	for (size_t c = 0; c < im->c; c++)
 		for (size_t i = 0; i < n; i++)
 			sum[i] += im->v[c * n + i] / (float)im->c;
+	return 0;
+}
+
+/* Makes the gains of edges, which the cost needs. */
+static int
+make_gain(struct dptrace_plan *p, char err[DPTRACE_ERR])
+{
+	p->image.gain = (struct dptrace_gain){0};
+	if (p->o.score != DPTRACE_EDGE || p->o.objective == DPTRACE_SUM || p->nline == 0)
+		return 0;
+	if (gain_make(&p->image.gain, &p->image, p->gray, &p->o))
+		return dptrace_fail(err, "no memory for the gains of %zu x %zu pixels", p->image.w,
+				    p->image.h);
+	p->own_gain = (float *)p->image.gain.v;
 	return 0;
 }
 
@@ -84,6 +99,7 @@ dptrace_free(struct dptrace_plan *p)
 		weir_free(p->work[i].memory);
 	weir_free(p->work);
 	weir_free(p->own_gray);
+	weir_free(p->own_gain);
 	weir_free(p->shape);
 	weir_free(p->trace);
 	weir_free(p->vertex);
@@ -101,8 +117,8 @@ dptrace_plan(struct dptrace_plan *p, const struct dptrace_image *image,
 {
 	*p = (struct dptrace_plan){
 	    .image = *image, .o = *o, .line = line, .nline = nline, .bad = nline};
-	if (make_gray(p, err) || take_lines(p, err) || settle_polarity(p, err) ||
-	    settle_ways(p, err) || room_take(p, err)) {
+	if (make_gray(p, err) || make_gain(p, err) || take_lines(p, err) ||
+	    settle_polarity(p, err) || settle_ways(p, err) || room_take(p, err)) {
 		size_t bad = p->bad;
 		dptrace_free(p);
 		p->bad = bad;

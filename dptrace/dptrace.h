@@ -24,6 +24,9 @@
  *	edge	sigma |n'grad|
  *	sin	|n'grad| / |grad|         the paper's: |sin| of the angle between the gradient and the link
  *
+ * Under the cost the response of an edge is multiplied by a gain: it counts against the edges around it, see
+ * dptrace/evidence/gain.h. Noise and levels are multiplied by it, too.
+ *
  * An objective turns the responses into the score of a link. There are two. The cost is an integral along the polyline;
  * its score is minus what the link costs. A link of length s costs
  *
@@ -75,12 +78,26 @@ enum {
 	DPTRACE_TURNED = 50 /* px with the other side brighter, from which on an edge is doubtful */
 };
 
+/* What the responses of edges are multiplied by, in cells of cell x cell pixels: dptrace/evidence/gain.h. v NULL: by 1. */
+struct dptrace_gain {
+	const float *v; /* [ceil(h / cell)][w] */
+	size_t w, cell;
+};
+
+/* The gains of a picture of h rows. */
+static inline size_t
+dptrace_gains(const struct dptrace_gain *g, size_t h)
+{
+	return g->v ? ((h - 1) / g->cell + 1) * g->w : 0;
+}
+
 /* The picture: c planes of h rows of w samples, finite. The centre of pixel (x, y) is the point (x, y). */
 struct dptrace_image {
 	size_t c, h, w;
 	const float *v; /* [c][h][w], borrowed until the plan is freed */
 	/* [h][w], borrowed too: where it is 0 there is no evidence. The picture goes on there without an edge. NULL: none */
 	const unsigned char *mask;
+	struct dptrace_gain gain; /* a plan makes its own; others borrow it */
 };
 
 struct dptrace_options {
@@ -200,6 +217,7 @@ struct dptrace_plan {
 	int nslot;	   /* segments of a line held at once */
 	const float *gray; /* the mean of the planes */
 	float *own_gray;   /* gray, where the plan owns it */
+	float *own_gain;   /* image.gain.v, where the plan owns it */
 	double (**way)[2]; /* [segments]: the points of the ways that are followed; NULL: none */
 	size_t bytes;	   /* working memory of all threads */
 	size_t bad;	   /* the line that err is about; nline: none in particular */
@@ -294,6 +312,13 @@ double
 dptrace_direct_score(const struct dptrace_image *image, const struct dptrace_options *o,
 		     const double a[2], const double b[2], const double from[2], const double to[2],
 		     size_t columns, double g0, double floor, bool capped);
+
+/*
+ * The gains of edges by definition (dptrace/evidence/gain.h), [ceil(h / cell)][ceil(w / cell)]. The gradient is taken at the
+ * middle of each cell. size is scratch of as many doubles as there are cells, with two more on each side.
+ */
+void dptrace_direct_gains(const struct dptrace_image *image, const struct dptrace_options *o,
+			  size_t cell, double *size, float *out);
 
 /* The level of a point by definition: the largest response of o->polarity around it. */
 double dptrace_direct_level(const struct dptrace_image *image, const struct dptrace_options *o,

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "dptrace/bounds.h"
+#include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/level.h"
 #include "dptrace/libm.h"
@@ -168,11 +169,13 @@ level_at(const struct dptrace_image *im, const float *gray, const struct dptrace
 			if (im->mask && !im->mask[(size_t)y * im->w + (size_t)x])
 				continue;
 			const struct level l = at[y - y0];
+			const double gain = (double)gain_at(&im->gain, (size_t)x, (size_t)y);
 			const double near =
+			    gain *
 			    libm_exp_minus((double)((x - px) * (x - px) + (y - py) * (y - py)) /
 					   (2 * NEAR * NEAR));
-			most.bright = larger(most.bright, l.bright);
-			most.dark = larger(most.dark, l.dark);
+			most.bright = larger(most.bright, gain * l.bright);
+			most.dark = larger(most.dark, gain * l.dark);
 			most.near_bright = larger(most.near_bright, near * l.near_bright);
 			most.near_dark = larger(most.near_dark, near * l.near_dark);
 		}
@@ -204,7 +207,8 @@ level_add_noise(struct noise *to, const struct dptrace_image *im, const float *g
 			continue;
 		if (im->mask && !im->mask[p - gray])
 			continue;
-		to->sum += second_difference(p, 1) + second_difference(p, im->w);
+		to->sum += (double)gain_at(&im->gain, (size_t)x, (size_t)y) *
+			   (second_difference(p, 1) + second_difference(p, im->w));
 		to->n += 2;
 	}
 }

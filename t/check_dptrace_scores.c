@@ -6,6 +6,7 @@
 
 #include "common/mem.h"
 #include "dptrace/dptrace.h"
+#include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/tube.h"
 #include "dptrace/level.h"
 #include "t/check.h"
@@ -123,6 +124,48 @@ compare_levels(const struct dptrace_image *im, const float *gray, struct check_r
 	check_end(&m, "the level of a point is that of the definition to 2 %");
 }
 
+/*
+ * The gains of a picture that varies over some cells. It is larger than a tile, and its last cells are not whole. Sides brighter
+ * on one side only take the mean of the planes.
+ */
+static void
+compare_gains(void)
+{
+	enum { W = 262, H = 19 };
+	static float v[3 * W * H], mean[W * H], want[W * H];
+	static double size[(W + 4) * (H + 4)];
+	static const double sigmas[] = {1.5, 2, 4.5};
+	struct check_many m = {0};
+
+	for (size_t i = 0; i < 3 * W * H; i++) {
+		const double x = (double)(i % W), y = (double)(i / W % H), c = (double)(i / W / H);
+		v[i] = (float)(1000 + 40 * cos(.11 * x + c) + 9 * sin(.2 * y - .07 * x * (1 + c)) +
+			       20 * tanh((x - 120 + 2 * y) / 5));
+	}
+	for (size_t i = 0; i < W * H; i++)
+		mean[i] = (v[i] + v[W * H + i] + v[2 * W * H + i]) / 3;
+	for (int i = 0; i < 6; i++) {
+		const struct dptrace_options o = {.score = DPTRACE_EDGE,
+						  .sigma = sigmas[i % 3],
+						  .polarity = i == 4,
+						  .threads = 1 + i % 2};
+		const struct dptrace_image im = {i < 3 ? 1 : 3, H, W, v, NULL, {0}};
+		struct dptrace_gain got;
+		double worst = 0;
+
+		if (gain_make(&got, &im, i < 3 ? v : mean, &o))
+			abort();
+		dptrace_direct_gains(&im, &o, got.cell, size, want);
+		for (size_t k = 0; k < dptrace_gains(&got, H); k++)
+			worst = fmax(worst, fabs((double)(got.v[k] / want[k] - 1)));
+		check_case(&m, got.cell == (size_t)floor(o.sigma) && worst < .03,
+			   "sigma %g, %zu planes, polarity %d: off by %g", o.sigma, im.c,
+			   o.polarity, worst);
+		weir_free((void *)got.v);
+	}
+	check_end(&m, "the gains of edges are those of the definition to 3 %");
+}
+
 /* Memory is laid out for a curve about as long as its chord. Ends that move may make any length of a chord. */
 static void
 compare_lengths(void)
@@ -180,9 +223,12 @@ check_dptrace_scores(void)
 	struct check_many m = {0};
 	struct check_rng r = {4};
 	static unsigned char mask[W * H];
+	static float gain[(W + 2) / 3 * ((H + 2) / 3)];
 	float *v = calloc(3 * W * H, sizeof *v), *mean = malloc(W * H * sizeof *mean);
 
 	smooth_noise(v, 3, W, H, &r);
+	for (size_t i = 0; i < sizeof gain / sizeof *gain; i++)
+		gain[i] = (float)(1.2 + cos(.5 * (double)(i % ((W + 2) / 3)) + .01 * (double)i));
 	for (size_t i = 0; i < W * H; i++)
 		mean[i] = (v[i] + v[W * H + i] + v[2 * W * H + i]) / 3;
 	for (size_t i = 0; i < W * H; i++)
@@ -198,8 +244,10 @@ check_dptrace_scores(void)
 			if (i >= 4 &&
 			    (o.score == DPTRACE_SIN || (o.score == DPTRACE_RIDGE && !o.polarity)))
 				continue; /* the cost has neither */
-			struct dptrace_image im = {i % 4 == 2 ? 3 : 1, H, W, v,
-						   i % 4 == 1 ? mask : NULL};
+			struct dptrace_image im = {i % 4 == 2 ? 3 : 1,	     H,	 W, v,
+						   i % 4 == 1 ? mask : NULL, {0}};
+			if (o.score == DPTRACE_EDGE)
+				im.gain = (struct dptrace_gain){gain, (W + 2) / 3, 3};
 			/* the last strip leaves the picture */
 			const double a[2] = {20, 25 - 20 * (i % 4 == 3)}, b[2] = {70, 41};
 			compare_scores(&m, &im, i % 4 == 2 ? mean : v, &o, i % 4 == 3 ? 21 : 17,
@@ -208,8 +256,9 @@ check_dptrace_scores(void)
 	check_end(&m, "link scores are those of the definition to 1 %, costs to 3: all scores, "
 		      "steps, colours, "
 		      "beyond the border, masks, both objectives");
-	compare_levels(&(struct dptrace_image){1, H, W, v, mask}, v, &r);
-	compare_levels(&(struct dptrace_image){3, H, W, v, NULL}, mean, &r);
+	compare_levels(&(struct dptrace_image){1, H, W, v, mask, {0}}, v, &r);
+	compare_levels(&(struct dptrace_image){3, H, W, v, NULL, {gain, (W + 2) / 3, 3}}, mean, &r);
+	compare_gains();
 	compare_columns();
 	compare_lengths();
 	free(v);

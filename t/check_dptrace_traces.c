@@ -30,7 +30,7 @@ static size_t
 trace_scene(const float *v, const double (*click)[2], size_t clicks,
 	    const struct dptrace_options *o, double (**xy)[2], size_t *doubts)
 {
-	const struct dptrace_image im = {1, SIDE, SIDE, v, NULL};
+	const struct dptrace_image im = {1, SIDE, SIDE, v, NULL, {0}};
 	const struct dptrace_line l = {clicks, click, false};
 	struct dptrace_plan p;
 	char err[DPTRACE_ERR];
@@ -236,7 +236,7 @@ trace_ring(size_t max_bytes, int threads, bool closed, double *out, size_t room)
 	enum { POINTS = 24 };
 	double click[POINTS][2];
 	struct dptrace_line l = {POINTS, (const double(*)[2])click, closed};
-	struct dptrace_image im = {1, SIDE, SIDE, scene.v, NULL};
+	struct dptrace_image im = {1, SIDE, SIDE, scene.v, NULL, {0}};
 	struct dptrace_options o = defaults;
 	struct dptrace_plan p;
 	char err[DPTRACE_ERR];

@@ -92,7 +92,7 @@ static void
 compare_costs_at(struct check_many *m, enum dptrace_score score, int polarity, double sigma)
 {
 	static float v[SIDE * SIDE], small[SIDE * SIDE];
-	const struct dptrace_image im = {1, SIDE, SIDE, v, NULL};
+	const struct dptrace_image im = {1, SIDE, SIDE, v, NULL, {0}};
 	const struct dptrace_options o = {.score = score, .polarity = polarity};
 	const struct segment_shape s = {.ax = 8,
 					.ay = 30,

@@ -272,8 +272,8 @@ pictures_agree(struct gpu *g)
 		const struct dptrace_options o = options_of(i);
 		random_picture(v, &r);
 		random_lines(l, xy, &r);
-		const struct dptrace_image im = {asked[i].planes, HIGH, WIDE, &v[0][0][0],
-						 i % 3 == 1 ? mask : NULL};
+		const struct dptrace_image im = {asked[i].planes,	   HIGH, WIDE, &v[0][0][0],
+						 i % 3 == 1 ? mask : NULL, {0}};
 		check_order((int)i % check_orders());
 		gpu_release(g);
 		if (cudacpu_memory && asked[i].memory)
@@ -303,8 +303,8 @@ shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 		const struct dptrace_options o = options_of(rows[i]);
 		random_picture(v, &r);
 		random_lines(l, xy, &r);
-		const struct dptrace_image im = {asked[rows[i]].planes, HIGH, WIDE, &v[0][0][0],
-						 i % 3 == 1 ? mask : NULL};
+		const struct dptrace_image im = {asked[rows[i]].planes,	   HIGH, WIDE, &v[0][0][0],
+						 i % 3 == 1 ? mask : NULL, {0}};
 		check_order((int)i);
 		gpu_release(several);
 		if (cudacpu_memory && asked[rows[i]].memory)
@@ -339,7 +339,7 @@ many_segments_are_said(struct gpu *g)
 	static float v[HIGH][WIDE];
 	double(*xy)[2] = weir_xalloc(MANY, sizeof *xy);
 	struct dptrace_line l = {.xy = (const double(*)[2])xy, .n = MANY};
-	const struct dptrace_image im = {1, HIGH, WIDE, &v[0][0], NULL};
+	const struct dptrace_image im = {1, HIGH, WIDE, &v[0][0], NULL, {0}};
 	const struct dptrace_options o = options_of(0);
 	struct dptrace_plan p;
 	char err[DPTRACE_ERR];

@@ -300,6 +300,18 @@ painted() {
 	done
 }
 
+@test "a thin edge is followed around a ramp whose gradient is as large" {
+	awk 'BEGIN { print "P2 120 80 255"; for (y = 0; y < 80; y++) for (x = 0; x < 120; x++) {
+		edge = 55 - 22 * sin(3.14159 * x / 120)
+		ramp = y < 42 ? 0 : y > 64 ? 22 : y - 42
+		print int(60 + (y > edge ? 30 : 0) + 6 * ramp + .5) } }' >arch.pgm
+	for ends in '-p 4,53 -p 115,52' '-p 10,50 -p 110,50'; do
+		# shellcheck disable=SC2086
+		dptrace --score=edge $ends arch.pgm >out
+		awk '{ d = $2 + .5 - (55 - 22 * sin(3.14159 * $1 / 120)); if (d * d > 4) bad++ } END { exit bad > 0 }' out
+	done
+}
+
 @test "--scores runs the recursion on given tables" {
 	# three guides of three samples: only the way over sample 0 scores
 	tables 3 3 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 >s.npy

@@ -259,6 +259,23 @@ colour_gradient(const struct job *j)
 	main_direction(j->out->f[0], j->out->f[1], uu, uv, vv, n);
 }
 
+/* What the evidence is multiplied by: 0 outside the picture and its mask, else the gain. */
+static void
+find_inside(const struct job *j, const struct dptrace_gain *gain)
+{
+	const struct dptrace_image *im = j->image;
+	const struct grid *g = j->g;
+	const size_t base = base_rows(g);
+
+	for (int col = 0; col < g->ncol; col++) {
+		const struct walk k = walk_on(j->scratch->column[g->ru + col * g->sub], g->rv);
+		float *out = j->scratch->inside + (size_t)col * base;
+		walk_inside(out, (int)base, im->w, im->h, k, im->mask);
+		if (gain->v)
+			walk_gain(out, (int)base, im->w, im->h, k, gain);
+	}
+}
+
 void
 base_fill(struct base *b, const struct scratch *scratch, const struct grid *g,
 	  const struct dptrace_image *image, const float *gray, const struct dptrace_options *o,
@@ -278,9 +295,7 @@ base_fill(struct base *b, const struct scratch *scratch, const struct grid *g,
 		}
 		differentiate(&job, fields - 1);
 	}
-	for (int col = 0; col < g->ncol; col++)
-		walk_inside(scratch->inside + (size_t)col * base, (int)base, image->w, image->h,
-			    walk_on(scratch->column[g->ru + col * g->sub], g->rv), image->mask);
+	find_inside(&job, rule->cost ? &image->gain : &(struct dptrace_gain){0});
 	if (rule->cost) {
 		normalise_cost(b, scratch, g, o, rule);
 		return;

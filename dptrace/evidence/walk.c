@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cpu.h"
+#include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/walk.h"
 
 /* Two neighbouring samples, read as one. This halves the loads and is 1.5 times as fast with AVX-512. */
@@ -105,5 +106,16 @@ walk_inside(float *out, int n, size_t w, size_t h, struct walk k, const unsigned
 			const size_t x = (size_t)(k.x + i * k.dx + .5),
 				     y = (size_t)(k.y + i * k.dy + .5);
 			out[i] = mask[(y < h ? y : h - 1) * w + (x < w ? x : w - 1)] ? 1 : 0;
+		}
+}
+
+void
+walk_gain(float *out, int n, size_t w, size_t h, struct walk k, const struct dptrace_gain *gain)
+{
+	for (int i = 0; i < n; i++)
+		if (out[i] > 0) {
+			const size_t x = (size_t)(k.x + i * k.dx + .5),
+				     y = (size_t)(k.y + i * k.dy + .5);
+			out[i] *= gain_at(gain, x < w ? x : w - 1, y < h ? y : h - 1);
 		}
 }

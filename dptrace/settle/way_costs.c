@@ -7,6 +7,7 @@
 #include "common/cpu.h"
 #include "common/mem.h"
 #include "dptrace/bounds.h"
+#include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/settle/way.h"
 
@@ -161,6 +162,18 @@ take_cells(struct cells *c)
 	return true;
 }
 
+/* Multiplies the responses of a row by its gains: those of an edge here, whose tensor has their squares. */
+static void
+apply_gains(const struct cells *c, const struct way_grid *g, const struct dptrace_gain *gain, int y)
+{
+	for (int x = 0; x < c->w; x++) {
+		const float k =
+		    gain_at(gain, (size_t)(g->x0 + x * g->step), (size_t)(g->y0 + y * g->step));
+		for (int i = 0; i < 3; i++)
+			c->d[i][y * c->w + x] *= k * k;
+	}
+}
+
 /* A cell whose middle is masked costs as one without evidence. */
 static void
 price_mask(const struct way_grid *g, const struct dptrace_image *im)
@@ -249,6 +262,8 @@ way_costs(struct way_grid *g, const struct dptrace_image *im, const float *gray,
 		sample_cells(&c, im, plane, g->step, x0, y0, plane[mid]);
 		differentiate(&c, ridge);
 	}
+	for (int y = 0; im->gain.v && y < c.h; y++)
+		apply_gains(&c, g, &im->gain, y);
 	for (ptrdiff_t y = 0; y < c.h; y++)
 		price_row(g->cost + y * c.w, c.d[0] + y * c.w, c.d[1] + y * c.w, c.d[2] + y * c.w,
 			  c.w, &price);

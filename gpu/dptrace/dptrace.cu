@@ -33,10 +33,10 @@ int
 send_picture(struct gpu *g, const struct dptrace_plan *p, dp_evidence *on)
 {
 	const struct dptrace_image *im = &p->image;
-	const size_t n = im->w * im->h, c = planes_of(p);
+	const size_t n = im->w * im->h, c = planes_of(p), gains = dptrace_gains(&im->gain, im->h);
 	void *device;
-	int err =
-	    gpu_hold(g, HOLD_IMAGE, (1 + c) * n * sizeof(float) + (im->mask ? n : 0), &device);
+	int err = gpu_hold(g, HOLD_IMAGE,
+			   ((1 + c) * n + gains) * sizeof(float) + (im->mask ? n : 0), &device);
 
 	*on = {};
 	on->w = im->w;
@@ -47,8 +47,12 @@ send_picture(struct gpu *g, const struct dptrace_plan *p, dp_evidence *on)
 		return err;
 	on->gray = static_cast<float *>(device);
 	on->planes = on->gray + n;
-	unsigned char *const mask =
-	    reinterpret_cast<unsigned char *>(const_cast<float *>(on->planes + c * n));
+	float *const gain = const_cast<float *>(on->planes + c * n);
+	unsigned char *const mask = reinterpret_cast<unsigned char *>(gain + gains);
+	if (gains && (err = gpu_up(g, gain, im->gain.v, gains * sizeof(float))))
+		return err;
+	on->gain = im->gain;
+	on->gain.v = gains ? gain : NULL;
 	if (im->mask && (err = gpu_up(g, mask, im->mask, n)))
 		return err;
 	on->mask = im->mask ? mask : NULL;
@@ -261,11 +265,13 @@ gpu_dptrace_ahead(struct gpu *g, const struct dptrace_plan *p)
 {
 	const struct dptrace_image *im = &p->image;
 	const size_t n = im->w * im->h, c = planes_of(p);
-	struct gpu_span s[3] = {{p->gray, n * sizeof *p->gray}};
+	struct gpu_span s[4] = {{p->gray, n * sizeof *p->gray}};
 	size_t spans = 1;
 
 	if (im->mask)
 		s[spans++] = {im->mask, n};
+	if (im->gain.v)
+		s[spans++] = {im->gain.v, dptrace_gains(&im->gain, im->h) * sizeof(float)};
 	if (c)
 		s[spans++] = {im->v, c * n * sizeof *im->v};
 	if (p->nline)

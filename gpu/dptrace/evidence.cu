@@ -29,6 +29,16 @@ inside(const dp_evidence &e, const walk &k, int i)
 	return e.mask[(py < e.h ? py : e.h - 1) * e.w + (px < e.w ? px : e.w - 1)] ? 1.f : 0.f;
 }
 
+/* The gain where that element lies, which is inside. */
+__device__ float
+gain(const dp_evidence &e, const walk &k, int i)
+{
+	const size_t x = (size_t)(k.x + i * k.dx + .5), y = (size_t)(k.y + i * k.dy + .5);
+
+	return e.gain.v[(y < e.h ? y : e.h - 1) / e.gain.cell * e.gain.w +
+			(x < e.w ? x : e.w - 1) / e.gain.cell];
+}
+
 /* The size of the gradient stays where it counts against a ridge. */
 __global__ void
 find_sizes(const dp_evidence e, bool hessian)
@@ -146,8 +156,10 @@ make_evidence(const dp_evidence e)
 		return;
 	const float one = e.o.score == DPTRACE_SIN || e.o.soft > 0 ? 1.f : 0.f,
 		    sign = e.o.score == DPTRACE_RIDGE && s.rule.polarity >= 0 ? -1.f : 1.f;
-	const float in =
-	    inside(e, walk_from(e, s, (int)(i / s.base_rows), s.g.rv), (int)(i % s.base_rows));
+	const walk k = walk_from(e, s, (int)(i / s.base_rows), s.g.rv);
+	float in = inside(e, k, (int)(i % s.base_rows));
+	if (s.rule.cost && e.gain.v && in > 0)
+		in *= gain(e, k, (int)(i % s.base_rows));
 	float *f = e.base + s.base + blockIdx.z * s.plane + i;
 	if (s.rule.cost) {
 		*f *= sign * s.rule.scale * in;

@@ -32,6 +32,7 @@ struct alignas(32) dp_slope {
 struct dp_evidence {
 	const float *gray, *planes; /* planes: of colours, for their gradient */
 	const unsigned char *mask;  /* NULL: none */
+	struct dptrace_gain gain;   /* of edges, on the device */
 	size_t w, h, c;
 	const dp_strip *strip; /* [segment] */
 	const float *taps;
