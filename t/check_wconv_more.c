@@ -11,10 +11,11 @@ check_threads(void)
 	struct check_many m = {0};
 	struct check_rng rng = {10};
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		struct conv_job j;
 		void *one;
-		conv_pose(&j, 700, 500, i ? 33 : 5, i ? 29 : 5, i == 2 ? 1 : 5, i == 2 ? 1 : 4);
+		conv_pose(&j, 700, 500, i % 3 ? 33 : 5, i % 3 ? 29 : 5, i >= 2 ? 1 : 5,
+			  i >= 2 ? 1 : 4);
 		conv_fill(&j, &rng);
 		if (i == 2)
 			conv_multiply(&j);

@@ -76,11 +76,11 @@ check_parts(void)
 	struct check_many m = {0};
 	struct check_rng rng = {9};
 
-	for (int e = 0; e < 8; e++) {
+	for (int e = 0; e < 12; e++) {
 		struct conv_job j;
-		conv_pose(&j, 120, 90, 7, e < 4 ? 5 : 17, e < 4 ? 3 : 1, e < 4 ? 2 : 1);
+		conv_pose(&j, 120, 90, 7, e < 4 ? 5 : e < 8 ? 17 : 7, e < 4 ? 3 : 1, e < 4 ? 2 : 1);
 		conv_fill(&j, &rng);
-		if (e >= 4)
+		if (e >= 4 && e < 8)
 			conv_multiply(&j);
 		j.q.edge = (enum wconv_edge)(e % 4);
 		j.q.method = WCONV_DIRECT;

@@ -63,7 +63,7 @@ shape(struct conv_job *j, double wide, double turn)
 
 static const struct {
 	size_t w, h, kw, kh;
-} shapes[] = {{300, 120, 3, 3},	 {301, 119, 5, 5},  {77, 40, 9, 4},
+} shapes[] = {{300, 120, 3, 5},	 {301, 119, 5, 5},  {77, 40, 9, 4},
 	      {5, 3, 7, 9},	 {64, 1, 15, 15},   {1, 64, 15, 15},
 	      {300, 90, 31, 31}, {1100, 70, 17, 2}, {150, 140, 101, 101}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };

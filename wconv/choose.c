@@ -5,6 +5,7 @@
 #include "common/mem.h"
 #include "wconv/costs.h"
 #include "wconv/plan.h"
+#include "wconv/small.h"
 
 /* Size of the tiles of direct sums: wide enough for blocks of 64 pixels, low enough that all threads get some. */
 enum { NEAR_WIDTH = 1024, NEAR_HEIGHT = 32 };
@@ -183,6 +184,20 @@ choose_sizes(const struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis
 	return 0;
 }
 
+/* Returns the seconds of a sample of a kernel, for a vector of results. */
+static double
+tap_cost(const struct wconv_plan *p)
+{
+	return wconv_is_small(p) ? wconv_costs.small_tap : wconv_costs.tap;
+}
+
+/* Returns the seconds of sums by column and row, for a vector of results. */
+static double
+product_cost(const struct wconv_plan *p)
+{
+	return ((double)(p->q.kw + p->q.kh) + wconv_costs.product_line) * wconv_costs.product_tap;
+}
+
 /* Returns the seconds of direct sums, for which x and y must be cut. */
 static double
 direct_cost(const struct wconv_plan *p, const struct wconv_axis *x, const struct wconv_axis *y)
@@ -198,10 +213,9 @@ direct_cost(const struct wconv_plan *p, const struct wconv_axis *x, const struct
 		lines += (double)t->nf / lanes;
 	}
 	if (p->product)
-		return (double)p->q.planes * rows * vectors * (double)(p->q.kw + p->q.kh) *
-		       wconv_costs.product_tap;
+		return (double)p->q.planes * rows * vectors * product_cost(p);
 	return (double)p->q.planes * rows *
-	       (taps * wconv_costs.tap * (vectors + 2 * blends) + lines * wconv_costs.line);
+	       (taps * tap_cost(p) * (vectors + 2 * blends) + lines * wconv_costs.line);
 }
 
 /* Chooses method, lengths and costs for the results of x and y. Their tiles are not the chosen ones afterwards. */
@@ -213,7 +227,7 @@ choose(struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis *y)
 	e = e ? e : cut_for_sums(x, y);
 	if (e)
 		return e;
-	p->product = p->factors && p->q.kw * p->q.kh > p->q.kw + p->q.kh;
+	p->product = p->factors && (double)(p->q.kw * p->q.kh) * tap_cost(p) > product_cost(p);
 	p->cost_direct = direct_cost(p, x, y);
 	p->direct = p->q.method == WCONV_DIRECT || p->cost_fft == INFINITY ||
 		    (p->q.method == WCONV_AUTO && p->cost_direct <= p->cost_fft);

@@ -12,14 +12,16 @@ const size_t wconv_sizes[WCONV_SIZES] = {
  * on the seventh. On an AMD EPYC (Zen 4), transforms took 1.25 times as long as predicted from direct sums with AVX-512, and
  * 1.06 times with AVX2. For that, tap is less than the measured 4.06e-10, and kernels of up to 49 samples are summed directly:
  * transforms of these took up to 1.4 times as long.
- * product_tap was measured on an AMD EPYC (Zen 3) with AVX2, from sums and transforms of 4096x4096 floats: sums by column and row
- * took as long as transforms at 43x43 on one thread. It is 1.2 times that, since transforms are faster on the others.
+ * What small kernels and products cost was measured on an AMD EPYC (Zen 3) with AVX2, on 4096x4096 floats and one thread. Sums by
+ * column and row took as long as transforms at 43x43; the table says 36x36, since transforms are faster on the others.
  */
 const struct wconv_costs wconv_costs = {
     .turn = 2.94e-09,
     .product = 5.28e-09,
     .tap = 3.15e-10,
-    .product_tap = 2.4e-10,
+    .small_tap = 2.2e-10,
+    .product_tap = 2.2e-10,
+    .product_line = 6,
     .line = 5.6e-07,
     .transform = {2.3e-08,  3.81e-08, 4.36e-08, 5.46e-08, 6.16e-08, 7.91e-08, 9.99e-08, 1.34e-07,
 		  1.78e-07, 1.49e-07, 2.11e-07, 2.26e-07, 2.8e-07,  3.09e-07, 3.64e-07, 3.57e-07,

@@ -15,8 +15,11 @@ struct wconv_costs {
 	double product;
 	/* per kernel sample and vector of results: direct sums */
 	double tap;
-	/* per sample of a column and a row, and vector of results: direct sums of their product */
-	double product_tap;
+	/* the same for small kernels: see small.h */
+	double small_tap;
+	/* per sample of a column and a row, and vector of results: direct sums of their product; and what a vector of results
+	   costs besides, in samples */
+	double product_tap, product_line;
 	/* per row of a tile and function of x, of one lane: blend the kernels, begin the sums */
 	double line;
 };

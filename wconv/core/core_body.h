@@ -24,6 +24,7 @@ FOR_TARGET(TARGET, BYTES)
 
 #include "wconv/core/near_body.h"
 #include "wconv/core/product_body.h"
+#include "wconv/core/small_body.h"
 
 #include "wconv/core/tile_body.h"
 #include "wconv/core/mend_body.h"

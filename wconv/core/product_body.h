@@ -67,6 +67,18 @@ sum_factor(const struct factor *f, bool down, const real *const *row, size_t lin
 	}
 }
 
+/* Stores n samples, at most `near` vectors, of `lines` lines. Whole vectors go without memcpy(), which is a call for n samples. */
+INLINE void
+store_lines(const vec sum[SUMS], size_t lines, size_t near, size_t n, real *out, size_t pitch)
+{
+	for (size_t l = 0; l < lines; l++)
+		if (n >= near * LANES)
+			for (size_t b = 0; b < near; b++)
+				*(loose *)(out + l * pitch + b * LANES) = sum[l * near + b];
+		else
+			memcpy(out + l * pitch, sum + l * near, n * sizeof *out);
+}
+
 /* Computes n samples of `lines` lines of sums, and stores them in rows of out. */
 INLINE void
 sum_lines(const struct factor *f, bool down, const real *const *row, size_t lines, size_t n,
@@ -77,13 +89,7 @@ sum_lines(const struct factor *f, bool down, const real *const *row, size_t line
 	for (size_t x = 0; x < n; x += near * LANES) {
 		vec sum[SUMS];
 		sum_factor(f, down, row, lines, near, x, sum);
-		for (size_t l = 0; l < lines; l++)
-			if (n - x >= near * LANES)
-				for (size_t b = 0; b < near; b++)
-					*(loose *)(out + l * pitch + x + b * LANES) =
-					    sum[l * near + b];
-			else
-				memcpy(out + l * pitch + x, sum + l * near, (n - x) * sizeof *out);
+		store_lines(sum, lines, near, n - x, out + x, pitch);
 	}
 }
 

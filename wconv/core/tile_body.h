@@ -332,6 +332,10 @@ convolve_near(const struct wconv_plan *p, struct work *w, size_t rows, size_t n,
 		convolve_product(&f, w->window, rows, n);
 		return;
 	}
+	if (wconv_is_small(p)) {
+		convolve_small(find_kernel(p, 0, 0), p->q.kw, w->window, rows, n, out, pitch);
+		return;
+	}
 	for (size_t y = 0; y < rows; y++) {
 		for (size_t i = 0; i < w->x.n; i++) {
 			real *to = w->taps + i * taps;
