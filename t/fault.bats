@@ -72,6 +72,7 @@ image emst -t 2 --palette=9
 image emst --palette=9 --dither
 image emst -t 2 --neighbours=8 --scale=9
 image dptrace -t 2 --quiet --to=wkt -p -.5,-.5 -p .5,.5
+image dptrace -t 2 --quiet --score=edge --objective=cost --to=wkt -p -.5,-.5 -p .5,.5
 image usfft -t 2 -T 2 -p points.nrrd
 fits fitstoraw
 image rawtofits
