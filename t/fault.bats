@@ -14,8 +14,9 @@ setup() {
 	: >complaints
 }
 
-# libtiff 4.5 follows a null pointer when it finds no memory for a directory. Its own requests for memory are spared.
-export FAULT_SPARE=libtiff
+# libtiff 4.5 follows a null pointer when it finds no memory for a directory, and FFTW ends the process. Their own requests
+# for memory are spared.
+export FAULT_SPARE='libtiff libfftw3'
 
 # A program that fails undisturbed has no faults to tell of, so its name is written too.
 complain() {
@@ -136,6 +137,13 @@ inputs() {
 @test "a program that finds no memory says so, or does without" {
 	inputs
 	each memory
+}
+
+@test "FFTW that finds no memory leaves no part of a result" {
+	FAULT_SPARE=
+	ends_well memory image wconv -k kernel.nrrd
+	cat complaints
+	[ ! -s complaints ]
 }
 
 @test "a program that cannot map memory says so, or does without" {

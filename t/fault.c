@@ -18,7 +18,7 @@
  * A disturbed run must write the bytes of the undisturbed one and exit with 0, or exit with 1 and one line on stderr that
  * begins with the command's name. FFTW and libgomp end the process themselves when they find no memory; that is accepted.
  * A run may leave no file behind that was not there before, and FILE, which the command writes by -o, must be absent or
- * whole. The program prints a line for each run that does otherwise, and exits with 1 after any. More than 400 requests of
+ * whole. The program prints a line for each run that does otherwise, and exits with 1 after any. More than 200 requests of
  * a kind are sampled, since their number grows with FFTW's plans, unless FAULT_ALL is set.
  */
 #include <dirent.h>
@@ -273,7 +273,7 @@ main(int argc, char **argv)
 
 	if (plain.status)
 		die("%s fails undisturbed", args.command[0]);
-	for (;; n += getenv("FAULT_ALL") || n < 400 ? 1 : n / 20) {
+	for (;; n += getenv("FAULT_ALL") || n < 200 ? 1 : n / 16) {
 		const struct end end = run(&args, n);
 		const char *why = judge(&args, &end, &want);
 		if (why) {

@@ -55,12 +55,15 @@ struct random {
 /* What an OpenMP thread needs to run blocks one after another. */
 struct worker {
 	fiber f[MAXTHREADS];
+	ucontext_t u[MAXTHREADS + 1]; /* of the fibers, and the scheduler's */
 	uint64_t in[MAXTHREADS],
 	    out[MAXTHREADS]; /* what lanes bring to an exchange, and take home */
 	char *stacks = nullptr, *dynamic = nullptr;
 	size_t dynamic_size = 0;
 	unsigned n, current, votes;
+	unsigned turn[32], base, lanes, next; /* the warp's turns; which comes next */
 	context scheduler;
+	bool resumed; /* by the scheduler, not by a fiber */
 	void *asan;
 	const void *bottom;
 	size_t size;
@@ -75,7 +78,9 @@ struct worker {
 	}
 	void prepare(size_t shared);
 	void start(unsigned i);
-	void resume(unsigned i);
+	fiber *take();
+	void resume(fiber *to);
+	void arrive(fiber *at);
 	void wait(state s);
 	void permute(unsigned *v, unsigned count);
 	unsigned waiting(unsigned w, unsigned mask, unsigned *ended) const;
@@ -94,7 +99,7 @@ entry()
 {
 	worker *w = me;
 
-	asan_arrive(nullptr, &w->bottom, &w->size);
+	w->arrive(&w->f[w->current]);
 	(*w->call)();
 	w->wait(DONE);
 	fail("a finished thread was resumed");
@@ -104,7 +109,7 @@ void
 worker::prepare(size_t shared)
 {
 	if (!stacks)
-		stacks = static_cast<char *>(aligned_alloc(64, MAXTHREADS * STACK));
+		stacks = static_cast<char *>(aligned_alloc(64, MAXTHREADS * APART));
 	if (!dynamic || dynamic_size != shared) {
 		free(dynamic);
 		dynamic = static_cast<char *>(aligned_alloc(16, (shared + 16) / 16 * 16));
@@ -112,13 +117,15 @@ worker::prepare(size_t shared)
 	}
 	if (!stacks || !dynamic)
 		fail("no memory");
+	scheduler.u = &u[MAXTHREADS];
 }
 
 void
 worker::start(unsigned i)
 {
-	f[i].stack = stacks + i * STACK;
+	f[i].stack = stacks + i * APART;
 	memcpy(f[i].stack, &CANARY, sizeof CANARY);
+	f[i].at.u = &u[i];
 	context_make(&f[i].at, f[i].stack, entry);
 	f[i].asan = nullptr;
 	f[i].index =
@@ -127,35 +134,58 @@ worker::start(unsigned i)
 	f[i].entered = false;
 }
 
-void
-worker::resume(unsigned i)
+/* The next lane of the warp that is ready becomes the current thread; null when none is. */
+fiber *
+worker::take()
 {
-	current = i;
-	threadIdx =
-	    dim3(i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y));
-	if (watch_run)
-		watch_run(f[i].entered ? (int)i : -1);
-	asan_leave(&asan, f[i].stack, STACK);
-	context_switch(&scheduler, &f[i].at);
-	asan_arrive(asan, nullptr, nullptr);
-	if (watch_run)
-		watch_run(-1);
-	uint64_t end;
-	memcpy(&end, f[i].stack, sizeof end); /* memcmp() is a call under ASan */
-	if (end != CANARY)
-		fail("its stack is too small");
+	while (next < lanes) {
+		const unsigned i = base + turn[next++];
+		if (f[i].is != READY)
+			continue;
+		current = i;
+		threadIdx = f[i].index;
+		if (watch_run)
+			watch_run(f[i].entered ? (int)i : -1);
+		return &f[i];
+	}
+	return nullptr;
 }
 
-/* The current fiber stops here until the scheduler goes on with it. */
+/* By the scheduler: that fiber, and those after it, go on until all wait. */
+void
+worker::resume(fiber *to)
+{
+	resumed = true;
+	asan_leave(&asan, to->stack, STACK);
+	context_switch(&scheduler, &to->at);
+	asan_arrive(asan, nullptr, nullptr);
+}
+
+/* In a fiber that goes on. */
+void
+worker::arrive(fiber *at)
+{
+	asan_arrive(at->asan, resumed ? &bottom : nullptr, resumed ? &size : nullptr);
+	resumed = false;
+}
+
+/* The current fiber stops here until its turn comes again. */
 void
 worker::wait(state s)
 {
-	fiber *me_ = &f[current];
+	fiber *const from = &f[current];
+	uint64_t end;
 
-	me_->is = s;
-	asan_leave(s == DONE ? nullptr : &me_->asan, bottom, size);
-	context_switch(&me_->at, &scheduler);
-	asan_arrive(me_->asan, &bottom, &size);
+	memcpy(&end, from->stack, sizeof end); /* memcmp() is a call under ASan */
+	if (end != CANARY)
+		fail("its stack is too small");
+	from->is = s;
+	if (watch_run)
+		watch_run(-1);
+	fiber *const to = take();
+	asan_leave(s == DONE ? nullptr : &from->asan, to ? to->stack : bottom, to ? STACK : size);
+	context_switch(&from->at, to ? &to->at : &scheduler);
+	arrive(from);
 }
 
 /* v = 0 .. count-1 in the order asked for. */
@@ -218,14 +248,14 @@ worker::open_warp(unsigned w)
 void
 worker::run_warp(unsigned w)
 {
-	const unsigned base = 32 * w, lanes = min(32u, n - base);
-	unsigned turn[32];
-
+	base = 32 * w;
+	lanes = min(32u, n - base);
 	do {
 		permute(turn, lanes);
-		for (unsigned i = 0; i < lanes; i++)
-			if (f[base + turn[i]].is == READY)
-				resume(base + turn[i]);
+		next = 0;
+		fiber *const first = take();
+		if (first)
+			resume(first);
 	} while (open_warp(w));
 }
 
@@ -259,16 +289,16 @@ void
 worker::run()
 {
 	const unsigned warps = (n + 31) / 32;
-	unsigned turn[MAXTHREADS / 32];
+	unsigned which[MAXTHREADS / 32];
 
 	memset(dynamic, 0xff, dynamic_size);
 	cudacpu_late_begin();
 	for (unsigned i = 0; i < n; i++)
 		start(i);
 	do {
-		permute(turn, warps);
+		permute(which, warps);
 		for (unsigned i = 0; i < warps; i++)
-			run_warp(turn[i]);
+			run_warp(which[i]);
 	} while (open_block());
 	cudacpu_late_end();
 }
@@ -318,7 +348,7 @@ run_grid(const cudacpu_grid &g, const std::function<void()> &call)
 		w.call = &call;
 		if (watch_begin)
 			watch_begin({g.kernel, launch, b, w.stacks, reinterpret_cast<char *>(&w),
-				     w.dynamic, MAXTHREADS * STACK, sizeof w, g.shared});
+				     w.dynamic, MAXTHREADS * APART, sizeof w, g.shared});
 		w.run();
 	}
 }

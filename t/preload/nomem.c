@@ -1,7 +1,7 @@
 /*
  * Loaded before the C library by t/fault: the FAULT_AT-th request for memory fails, from 1, and a byte is written to the
  * descriptor FAULT_FD when it does. Requests before main() are not counted, nor are those of the code in a library whose file
- * name holds FAULT_SPARE.
+ * name holds a word of FAULT_SPARE.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,17 +13,21 @@
 
 static atomic_long left;
 static int report = -1;
-static const char *spare;
+static char spare[64]; /* words, each ended by a null; an empty one ends them */
 
 static int (*program)(int, char **, char **);
 
 static int
 arm(int argc, char **argv, char **env)
 {
-	const char *at = getenv("FAULT_AT"), *fd = getenv("FAULT_FD");
+	const char *at = getenv("FAULT_AT"), *fd = getenv("FAULT_FD"),
+		   *words = getenv("FAULT_SPARE");
 
 	report = fd ? atoi(fd) : -1;
-	spare = getenv("FAULT_SPARE");
+	if (words && strlen(words) < sizeof spare - 1)
+		strcpy(spare, words);
+	for (char *c = spare; *c; c++)
+		*c = *c == ' ' ? 0 : *c;
 	left = at ? atol(at) : 0;
 	return program(argc, argv, env);
 }
@@ -43,13 +47,24 @@ __libc_start_main(int (*start)(int, char **, char **), int argc, char **argv, vo
 	return next(arm, argc, argv, init, fini, rtld_fini, stack);
 }
 
+static bool
+is_spared(const void *caller)
+{
+	Dl_info from;
+
+	if (!*spare || !dladdr(caller, &from))
+		return false;
+	for (const char *word = spare; *word; word += strlen(word) + 1)
+		if (strstr(from.dli_fname, word))
+			return true;
+	return false;
+}
+
 /* caller: an address in the code that asks for memory. */
 static bool
 fails(const void *caller)
 {
-	Dl_info from;
-
-	if (left > 0 && spare && dladdr(caller, &from) && strstr(from.dli_fname, spare))
+	if (left > 0 && is_spared(caller))
 		return false;
 	if (left <= 0 || --left)
 		return false;
