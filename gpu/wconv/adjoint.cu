@@ -10,6 +10,7 @@
  * Bound: each sample once over the bus each way; weigh and fold read and write each sample once.
  */
 #include "gpu/wconv/pixel.h"
+#include "gpu/wconv/taps.h"
 #include "gpu/wconv/whole.h"
 
 namespace
@@ -65,13 +66,14 @@ fold(const wc_adjoint<T> a)
 	const size_t at = wc_element();
 	size_t rest = at;
 	const unsigned x = take_index(&rest, a.item_w), y = (unsigned)rest;
-	T sum = 0;
+	T sum = 0, lost = 0;
 
 	if (rest >= a.item_h)
 		return;
 	for (unsigned i = a.row0[y]; i < a.row0[y + 1]; i++)
 		for (unsigned k = a.column0[x]; k < a.column0[x + 1]; k++)
-			sum += a.padded[(size_t)a.row[i] * a.wide + a.column[k]];
+			add_compensated(sum, lost,
+					a.padded[(size_t)a.row[i] * a.wide + a.column[k]]);
 	a.out[at] = sum;
 }
 
