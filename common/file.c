@@ -83,11 +83,11 @@ file_open(const char *path)
 }
 
 bool
-file_idle(FILE *in)
+file_idle(FILE *in, int ms)
 {
 	struct pollfd p = {.fd = fileno(in), .events = POLLIN};
 
-	return !poll(&p, 1, 0);
+	return !poll(&p, 1, ms);
 }
 
 /* --- temporaries ---------------------------------------------------------------------------------------------- */

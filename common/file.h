@@ -20,8 +20,8 @@
  */
 FILE *file_open(const char *path);
 
-/* Whether no input has arrived in the file yet. Some may have when bytes wait in stdio's buffer. */
-bool file_idle(FILE *in);
+/* Whether no input arrives in the file within ms milliseconds. Some may have before when bytes wait in stdio's buffer. */
+bool file_idle(FILE *in, int ms);
 
 /*
  * Flushes the outputs when no input has arrived yet. Otherwise results would wait in a buffer while their reader waits for
@@ -30,7 +30,7 @@ bool file_idle(FILE *in);
 static inline void
 file_flush_when_idle(FILE *in)
 {
-	if (file_idle(in))
+	if (file_idle(in, 0))
 		fflush(NULL);
 }
 

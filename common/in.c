@@ -12,15 +12,16 @@
 #include "common/formats/item.h"
 
 bool
-raw_idle(const struct raw_in *in)
+raw_idle(const struct raw_in *in, int ms)
 {
-	return file_idle(in->f);
+	return in->f && file_idle(in->f, ms);
 }
 
 void
 raw_flush_when_idle(const struct raw_in *in)
 {
-	file_flush_when_idle(in->f);
+	if (in->f)
+		file_flush_when_idle(in->f);
 }
 
 /* Whether the n bytes that end a file are the newline that text editors and echo add to it. */

@@ -63,8 +63,9 @@ bool raw_next(struct raw_in *in, struct img *x);
 /* As file_flush_when_idle(). raw_next() does this; a program that reads a stack frame by frame calls it before each frame. */
 void raw_flush_when_idle(const struct raw_in *in);
 
-/* Whether no input has arrived yet. Some may have when bytes of the next item wait in this process. */
-bool raw_idle(const struct raw_in *in);
+/* Whether no input arrives within ms milliseconds. Some may have before when bytes of the next item wait in this process. Never at
+   the end of the last file. */
+bool raw_idle(const struct raw_in *in, int ms);
 
 /* Reads the next count samples of the current item into buf, in this machine's byte order. */
 void raw_read(struct raw_in *in, void *buf, size_t count);

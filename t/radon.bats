@@ -674,6 +674,24 @@ other_gains() {
 	fails 1 'give -X' radon --model q
 }
 
+@test "radon: results leave an open pipe while its writer pauses" {
+	local t
+	gathers 20 >one
+	for t in 1 2; do
+		radon -t $t $curves --quiet <one >want
+		mkfifo in out
+		radon -t $t $curves --quiet <in >out &
+		exec 7>in 8<out
+		for _ in 1 2 3; do
+			cat one >&7
+			head -c "$(stat -c %s want)" <&8 | cmp - want
+		done
+		exec 7>&- 8<&-
+		wait $!
+		rm in out
+	done
+}
+
 @test "radon: all curves and methods agree in a pipeline" {
 	gathers 24 >d
 	for curve in linear 'foster-mosher --depth=1500'; do

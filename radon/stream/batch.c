@@ -1,6 +1,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,10 +11,14 @@
 #include "gpu/gpu.h"
 #include "radon/stream/batch.h"
 
-enum { LARGE = 32 << 20 }; /* a batch is full when its input has this many bytes */
+enum {
+	LARGE = 32 << 20, /* a batch is full when its input has this many bytes */
+	PATIENCE = 5	  /* ms without input after which the next batch is waited for no longer */
+};
 
 struct batches {
 	const struct gathers_options *o;
+	const struct raw_in *raw;
 	struct gathers *in;
 	struct raw_out *out;
 	struct stats *st;
@@ -25,6 +30,8 @@ struct batches {
 	bool waits, ended;		     /* pending holds a gather; the input has ended */
 	bool threaded, ahead;		     /* an I/O thread is used; it reads next */
 	bool reading, failing;		     /* it is past writing; it has met bad input */
+	atomic_bool computing;		     /* the main thread is busy */
+	bool owed; /* a batch was given to it, and its results are not back */
 	pthread_t io;
 	sem_t read, written; /* the next batch is read; all results are written */
 
@@ -56,6 +63,20 @@ swap_gathers(struct gather *a, struct gather *b)
 	*b = t;
 }
 
+/*
+ * Whether the writer of a pipe pauses when there is something else to do: to compute the n gathers that are here, or to write
+ * results. While the main thread computes there is not.
+ */
+static bool
+pauses(const struct batches *s, size_t n)
+{
+	while (s->threaded && raw_idle(s->raw, PATIENCE))
+		if (!s->computing)
+			return n > 0 || s->owed;
+	return false;
+}
+
+/* Fills a batch. It stays empty when the input has ended or pauses. */
 static void
 fill(struct batches *s, struct batch *b)
 {
@@ -65,6 +86,8 @@ fill(struct batches *s, struct batch *b)
 		struct gather *g = &b->g[b->n];
 		if (s->waits)
 			swap_gathers(g, &s->pending);
+		else if (pauses(s, b->n))
+			return;
 		else if (!gathers_next(s->in, g)) {
 			s->ended = true;
 			return;
@@ -185,6 +208,7 @@ static void
 exchange(struct batches *s)
 {
 	put_done(s);
+	raw_flush_when_idle(s->raw);
 	const double start = clock_now();
 	s->next = &s->batch[s->turn];
 	s->turn = !s->turn;
@@ -214,7 +238,8 @@ batch_open(const struct gathers_options *o, struct raw_in *in, struct raw_out *o
 	struct batches *s = weir_xalloc(1, sizeof *s);
 	const int threads = o->radon.threads;
 
-	*s = (struct batches){.o = o, .out = out, .st = st, .threaded = threads > 1 || o->gpu};
+	*s = (struct batches){
+	    .o = o, .raw = in, .out = out, .st = st, .threaded = threads > 1 || o->gpu};
 	s->room = o->auto_nu && !o->radon.find_nu ? 1
 		  : o->gpu			  ? BATCH_GPU
 		  : threads > 1			  ? 2 * (size_t)threads
@@ -234,6 +259,7 @@ batch_open(const struct gathers_options *o, struct raw_in *in, struct raw_out *o
 void
 batch_begin_io(struct batches *s)
 {
+	s->computing = true;
 	s->ahead = s->threaded && !s->failing && !pthread_create(&s->io, NULL, exchange_apart, s);
 	if (!s->ahead)
 		put_done(s);
@@ -242,6 +268,7 @@ batch_begin_io(struct batches *s)
 void
 batch_end_io(struct batches *s)
 {
+	s->computing = false;
 	if (!s->ahead)
 		return;
 	sem_wait(&s->read);
@@ -252,20 +279,24 @@ batch_end_io(struct batches *s)
 struct batch *
 batch_read(struct batches *s)
 {
-	if (!s->ahead) {
-		batch_begin_io(s);
-		batch_end_io(s);
-	}
-	if (!s->ahead)
-		exchange(s);
-	s->ahead = false;
-	return s->next->n ? s->next : NULL;
+	do {
+		if (!s->ahead) {
+			batch_begin_io(s);
+			batch_end_io(s);
+		}
+		if (!s->ahead)
+			exchange(s);
+		s->ahead = false;
+	} while (!s->next->n && !s->ended);
+	s->owed = s->next->n > 0;
+	return s->owed ? s->next : NULL;
 }
 
 void
 batch_write(struct batches *s, struct batch *b)
 {
 	s->done = b;
+	s->owed = false;
 	if (!s->threaded)
 		put_done(s);
 }

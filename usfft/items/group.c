@@ -81,7 +81,7 @@ group_flush(struct job *j)
 void
 group_flush_when_idle(struct job *j)
 {
-	if (j->group && raw_idle(j->in))
+	if (j->group && raw_idle(j->in, 0))
 		group_flush(j);
 }
 
