@@ -63,7 +63,7 @@ deep(unsigned *a)
 {
 	volatile char much[256 << 10];
 
-	for (size_t i = 0; i < sizeof much; i += 64)
+	for (size_t i = 0; i < sizeof much; i += 8)
 		much[i] = 1;
 	__syncthreads();
 	a[0] = (unsigned)much[threadIdx.x];
