@@ -7,6 +7,7 @@
 #include "common/cpu.h"
 #include "dptrace/libm.h"
 #include "dptrace/evidence/normalise.h"
+#include "dptrace/evidence/rows.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/evidence/walk.h"
 
@@ -210,18 +211,6 @@ WEIR_CLONES(hessian_size,
 	}
 }
 
-WEIR_CLONES(add_tensor,
-	    (float *restrict uu, float *restrict uv, float *restrict vv, const float *restrict gu,
-	     const float *restrict gv, size_t n),
-	    (uu, uv, vv, gu, gv, n))
-{
-	for (size_t i = 0; i < n; i++) {
-		uu[i] += gu[i] * gu[i];
-		uv[i] += gu[i] * gv[i];
-		vv[i] += gv[i] * gv[i];
-	}
-}
-
 /* Di Zenzo's gradient: the direction in which colours change fastest. Its length is the size of that change. */
 WEIR_CLONES(main_direction,
 	    (float *restrict gu, float *restrict gv, const float *restrict uu,
@@ -254,7 +243,7 @@ colour_gradient(const struct job *j)
 	for (size_t i = 0; i < im->c; i++) {
 		sample_strip(j, im->v + i * im->w * im->h);
 		differentiate(j, 1);
-		add_tensor(uu, uv, vv, j->out->f[0], j->out->f[1], n);
+		rows_add_tensor(uu, uv, vv, j->out->f[0], j->out->f[1], n);
 	}
 	main_direction(j->out->f[0], j->out->f[1], uu, uv, vv, n);
 }

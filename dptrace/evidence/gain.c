@@ -7,6 +7,7 @@
 #include "common/mem.h"
 #include "common/par.h"
 #include "dptrace/evidence/gain.h"
+#include "dptrace/evidence/rows.h"
 #include "dptrace/evidence/strip.h"
 
 #define LEAST .3f /* what is added to the divisor, in means of the picture */
@@ -34,12 +35,6 @@ struct job {
 	struct kernel k[2];
 };
 
-static size_t
-clamp_to(ptrdiff_t x, size_t n)
-{
-	return x < 0 ? 0 : x >= (ptrdiff_t)n ? n - 1 : (size_t)x;
-}
-
 /* out[i] += the c pixels of cell i of a row of the picture, less ref each. */
 CPU_INLINE void
 add_cells(float *restrict out, const float *restrict row, size_t n, size_t c, float ref)
@@ -64,7 +59,7 @@ static void
 add_cell(float *out, const float *row, ptrdiff_t x, size_t c, size_t w, float ref)
 {
 	for (size_t k = 0; k < c; k++)
-		*out += row[clamp_to(x * (ptrdiff_t)c + (ptrdiff_t)k, w)] - ref;
+		*out += row[rows_clamp(x * (ptrdiff_t)c + (ptrdiff_t)k, w)] - ref;
 }
 
 /* Row y of the samples of a tile: n cells from cell x0 on. */
@@ -73,12 +68,13 @@ sample_row(float *out, const struct job *j, const float *plane, ptrdiff_t x0, pt
 {
 	const struct dptrace_image *im = j->image;
 	const size_t c = j->to.cell, first = x0 < 0 ? (size_t)-x0 : 0,
-		     end = clamp_to((ptrdiff_t)(im->w / c) - x0, n + 1);
+		     end = rows_clamp((ptrdiff_t)(im->w / c) - x0, n + 1);
 	const float ref = plane[im->h / 2 * im->w + im->w / 2];
 
 	memset(out, 0, n * sizeof *out);
 	for (size_t k = 0; k < c; k++) {
-		const float *row = plane + clamp_to(y * (ptrdiff_t)c + (ptrdiff_t)k, im->h) * im->w;
+		const float *row =
+		    plane + rows_clamp(y * (ptrdiff_t)c + (ptrdiff_t)k, im->h) * im->w;
 		for (size_t i = 0; i < first && i < n; i++)
 			add_cell(out + i, row, x0 + (ptrdiff_t)i, c, im->w, ref);
 		if (first < end)
@@ -86,37 +82,6 @@ sample_row(float *out, const struct job *j, const float *plane, ptrdiff_t x0, pt
 				c, ref);
 		for (size_t i = end > first ? end : first; i < n; i++)
 			add_cell(out + i, row, x0 + (ptrdiff_t)i, c, im->w, ref);
-	}
-}
-
-/* out[i] = sum_t w[t] (in[i + t step] +- in[i - t step]) */
-WEIR_CLONES(convolve,
-	    (float *restrict out, const float *restrict in, ptrdiff_t step, size_t n,
-	     const struct kernel *k),
-	    (out, in, step, n, k))
-{
-	for (size_t i = 0; i < n; i++)
-		out[i] = k->w[0] * in[i];
-	for (int t = 1; t <= k->r; t++) {
-		const float w = k->w[t], *up = in + t * step, *down = in - t * step;
-		if (k->odd)
-			for (size_t i = 0; i < n; i++)
-				out[i] += w * (up[i] - down[i]);
-		else
-			for (size_t i = 0; i < n; i++)
-				out[i] += w * (up[i] + down[i]);
-	}
-}
-
-WEIR_CLONES(add_tensor,
-	    (float *restrict uu, float *restrict uv, float *restrict vv, const float *restrict gu,
-	     const float *restrict gv, size_t n),
-	    (uu, uv, vv, gu, gv, n))
-{
-	for (size_t i = 0; i < n; i++) {
-		uu[i] += gu[i] * gu[i];
-		uv[i] += gu[i] * gv[i];
-		vv[i] += gv[i] * gv[i];
 	}
 }
 
@@ -158,12 +123,13 @@ add_plane(struct bench *b, const struct job *j, const float *plane, ptrdiff_t x,
 		sample_row(b->sample[i], j, plane, x - (ptrdiff_t)r,
 			   y - (ptrdiff_t)r + (ptrdiff_t)i, w + 2 * r);
 		for (int order = 0; order < 2; order++)
-			convolve(b->along[order][i], b->sample[i] + r, 1, w, &j->k[order]);
+			rows_convolve(b->along[order][i], b->sample[i] + r, 1, w, &j->k[order]);
 	}
 	for (size_t i = 0; i < h; i++) {
 		for (int order = 0; order < 2; order++)
-			convolve(b->g[order], b->along[1 - order][i + r], WIDE, w, &j->k[order]);
-		add_tensor(b->uu[i], b->uv[i], b->vv[i], b->g[0], b->g[1], w);
+			rows_convolve(b->g[order], b->along[1 - order][i + r], WIDE, w,
+				      &j->k[order]);
+		rows_add_tensor(b->uu[i], b->uv[i], b->vv[i], b->g[0], b->g[1], w);
 	}
 }
 

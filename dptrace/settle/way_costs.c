@@ -8,6 +8,7 @@
 #include "common/mem.h"
 #include "dptrace/bounds.h"
 #include "dptrace/evidence/gain.h"
+#include "dptrace/evidence/rows.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/settle/way.h"
 
@@ -25,12 +26,6 @@ struct cells {
 	struct kernel k[3];
 };
 
-static ptrdiff_t
-clamp_to(ptrdiff_t x, size_t n)
-{
-	return x < 0 ? 0 : x >= (ptrdiff_t)n ? (ptrdiff_t)n - 1 : x;
-}
-
 /* The samples of the cells, less ref: each is the mean of its pixels. Beyond the border the border is repeated. */
 static void
 sample_cells(const struct cells *c, const struct dptrace_image *im, const float *plane, int step,
@@ -44,7 +39,7 @@ sample_cells(const struct cells *c, const struct dptrace_image *im, const float 
 		for (int i = 0; i < step; i++) {
 			const float *row =
 			    plane +
-			    (size_t)clamp_to(y0 + (ptrdiff_t)(y - c->r) * step + i, im->h) * im->w;
+			    rows_clamp(y0 + (ptrdiff_t)(y - c->r) * step + i, im->h) * im->w;
 			for (int x = 0; x < c->wide; x++) {
 				const ptrdiff_t at = x0 + (ptrdiff_t)(x - c->r) * step;
 				if (at >= 0 && at + step <= (ptrdiff_t)im->w)
@@ -52,7 +47,7 @@ sample_cells(const struct cells *c, const struct dptrace_image *im, const float 
 						out[x] += row[at + j] - ref;
 				else
 					for (int j = 0; j < step; j++)
-						out[x] += row[clamp_to(at + j, im->w)] - ref;
+						out[x] += row[rows_clamp(at + j, im->w)] - ref;
 			}
 		}
 		for (int x = 0; x < c->wide; x++)
@@ -60,54 +55,26 @@ sample_cells(const struct cells *c, const struct dptrace_image *im, const float 
 	}
 }
 
-/* out[i] = sum_t w[t] (in[i + t step] +- in[i - t step]) */
-WEIR_CLONES(convolve,
-	    (float *restrict out, const float *restrict in, ptrdiff_t step, int n,
-	     const struct kernel *k),
-	    (out, in, step, n, k))
-{
-	for (int i = 0; i < n; i++)
-		out[i] = k->w[0] * in[i];
-	for (int t = 1; t <= k->r; t++) {
-		const float w = k->w[t], *up = in + t * step, *down = in - t * step;
-		if (k->odd)
-			for (int i = 0; i < n; i++)
-				out[i] += w * (up[i] - down[i]);
-		else
-			for (int i = 0; i < n; i++)
-				out[i] += w * (up[i] + down[i]);
-	}
-}
-
-WEIR_CLONES(add_gradient, (float *restrict const d[3], const float *gx, const float *gy, int n),
-	    (d, gx, gy, n))
-{
-	float *restrict xx = d[0], *restrict xy = d[1], *restrict yy = d[2];
-
-	for (int i = 0; i < n; i++) {
-		xx[i] += gx[i] * gx[i];
-		xy[i] += gx[i] * gy[i];
-		yy[i] += gy[i] * gy[i];
-	}
-}
-
 /* Differentiates the samples: a ridge into d, an edge into g, whose products are added to d. */
 static void
 differentiate(const struct cells *c, bool ridge)
 {
+	const size_t n = (size_t)c->w;
+
 	for (int order = 0; order <= 1 + ridge; order++)
 		for (int y = 0; y < c->h + 2 * c->r; y++)
-			convolve(c->along[order] + (ptrdiff_t)y * c->w,
-				 c->sample + (ptrdiff_t)y * c->wide + c->r, 1, c->w, &c->k[order]);
+			rows_convolve(c->along[order] + (ptrdiff_t)y * c->w,
+				      c->sample + (ptrdiff_t)y * c->wide + c->r, 1, n,
+				      &c->k[order]);
 	for (int y = 0; y < c->h; y++) {
 		const ptrdiff_t at = (ptrdiff_t)y * c->w, in = at + (ptrdiff_t)c->r * c->w;
 		float *const row[3] = {c->d[0] + at, c->d[1] + at, c->d[2] + at};
 		for (int i = 0; ridge && i < 3; i++)
-			convolve(row[i], c->along[2 - i] + in, c->w, c->w, &c->k[i]);
+			rows_convolve(row[i], c->along[2 - i] + in, c->w, n, &c->k[i]);
 		for (int i = 0; !ridge && i < 2; i++)
-			convolve(c->g[i], c->along[1 - i] + in, c->w, c->w, &c->k[i]);
+			rows_convolve(c->g[i], c->along[1 - i] + in, c->w, n, &c->k[i]);
 		if (!ridge)
-			add_gradient(row, c->g[0], c->g[1], c->w);
+			rows_add_tensor(row[0], row[1], row[2], c->g[0], c->g[1], n);
 	}
 }
 
@@ -256,7 +223,7 @@ way_costs(struct way_grid *g, const struct dptrace_image *im, const float *gray,
 		strip_kernel(&c.k[i], i, sigma, c.r, g->step);
 	memset(c.d[0], 0, 3 * n * sizeof(float));
 	const size_t mid =
-	    (size_t)clamp_to(lround(s->ay), im->h) * im->w + (size_t)clamp_to(lround(s->ax), im->w);
+	    rows_clamp(lround(s->ay), im->h) * im->w + rows_clamp(lround(s->ax), im->w);
 	for (size_t i = 0; i < (colour ? im->c : 1); i++) {
 		const float *plane = colour ? im->v + i * im->w * im->h : gray;
 		sample_cells(&c, im, plane, g->step, x0, y0, plane[mid]);
