@@ -78,35 +78,32 @@ take_cross(const struct wconv_plan *p, size_t j0, size_t i0, struct factors *f)
 		f->column[j] = narrow(p, sample(p, j, i0) / f->row[i0]);
 }
 
-/* Makes the column that gives the least squares with the row. */
+/* Makes to[0..n-1] the factor that gives the least squares with the other one, by[0..m-1]. */
 static void
-fit_column(const struct wconv_plan *p, struct factors *f)
+fit(const struct wconv_plan *p, bool column, double *to, size_t n, const double *by, size_t m)
 {
 	double norm = 0;
 
-	for (size_t i = 0; i < p->q.kw; i++)
-		norm += f->row[i] * f->row[i];
-	for (size_t j = 0; j < p->q.kh; j++) {
+	for (size_t i = 0; i < m; i++)
+		norm += by[i] * by[i];
+	for (size_t k = 0; k < n; k++) {
 		double v = 0;
-		for (size_t i = 0; i < p->q.kw; i++)
-			v += f->row[i] * sample(p, j, i);
-		f->column[j] = narrow(p, v / norm);
+		for (size_t i = 0; i < m; i++)
+			v += by[i] * (column ? sample(p, k, i) : sample(p, i, k));
+		to[k] = narrow(p, v / norm);
 	}
+}
+
+static void
+fit_column(const struct wconv_plan *p, struct factors *f)
+{
+	fit(p, true, f->column, p->q.kh, f->row, p->q.kw);
 }
 
 static void
 fit_row(const struct wconv_plan *p, struct factors *f)
 {
-	double norm = 0;
-
-	for (size_t j = 0; j < p->q.kh; j++)
-		norm += f->column[j] * f->column[j];
-	for (size_t i = 0; i < p->q.kw; i++) {
-		double v = 0;
-		for (size_t j = 0; j < p->q.kh; j++)
-			v += f->column[j] * sample(p, j, i);
-		f->row[i] = narrow(p, v / norm);
-	}
+	fit(p, false, f->row, p->q.kw, f->column, p->q.kh);
 }
 
 /* Returns the sum of |K - row column|, or INFINITY as soon as it is more than `most`. */
