@@ -1,13 +1,15 @@
 /*
  * The scheduler of cuda_runtime.h. A warp runs until all its threads wait for the block or are done, then the next one; when
- * no warp can go on the barrier of the block opens. Within a warp the lanes take turns, in the order asked for; when none
- * is ready, the barriers of lanes that all of a mask have reached open.
+ * no warp can go on the barrier of the block opens. Within a warp the lanes take turns, in the order asked for, and a lane
+ * that waits hands over to the next one that is ready. When none is, the barriers of lanes that all of a mask have reached
+ * open.
  */
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "t/cudacpu/context.h"
+#include "t/cudacpu/order.h"
 #include "t/cudacpu/watch.h"
 
 __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
@@ -41,17 +43,6 @@ struct fiber {
 	bool entered;
 };
 
-struct random {
-	uint64_t s;
-
-	unsigned
-	below(unsigned n)
-	{
-		s = s * 6364136223846793005u + 1442695040888963407u;
-		return (unsigned)((s >> 33) % n);
-	}
-};
-
 /* What an OpenMP thread needs to run blocks one after another. */
 struct worker {
 	fiber f[MAXTHREADS];
@@ -67,8 +58,7 @@ struct worker {
 	void *asan;
 	const void *bottom;
 	size_t size;
-	int order;
-	random r;
+	turns order;
 	const std::function<void()> *call;
 
 	~worker()
@@ -82,7 +72,6 @@ struct worker {
 	void resume(fiber *to);
 	void arrive(fiber *at);
 	void wait(state s);
-	void permute(unsigned *v, unsigned count);
 	unsigned waiting(unsigned w, unsigned mask, unsigned *ended) const;
 	bool open_warp(unsigned w);
 	void run_warp(unsigned w);
@@ -188,19 +177,6 @@ worker::wait(state s)
 	arrive(from);
 }
 
-/* v = 0 .. count-1 in the order asked for. */
-void
-worker::permute(unsigned *v, unsigned count)
-{
-	for (unsigned i = 0; i < count; i++)
-		v[i] = order == CUDACPU_BACKWARD ? count - 1 - i : i;
-	for (unsigned i = count; order == CUDACPU_SHUFFLED && i > 1; i--) {
-		const unsigned k = r.below(i), t = v[k];
-		v[k] = v[i - 1];
-		v[i - 1] = t;
-	}
-}
-
 /* The lanes of warp w that wait for lanes `mask`; those that have ended, or that the block does not have. */
 unsigned
 worker::waiting(unsigned w, unsigned mask, unsigned *ended) const
@@ -251,7 +227,7 @@ worker::run_warp(unsigned w)
 	base = 32 * w;
 	lanes = min(32u, n - base);
 	do {
-		permute(turn, lanes);
+		order.permute(turn, lanes);
 		next = 0;
 		fiber *const first = take();
 		if (first)
@@ -296,33 +272,11 @@ worker::run()
 	for (unsigned i = 0; i < n; i++)
 		start(i);
 	do {
-		permute(which, warps);
+		order.permute(which, warps);
 		for (unsigned i = 0; i < warps; i++)
 			run_warp(which[i]);
 	} while (open_block());
 	cudacpu_late_end();
-}
-
-/* Block number i in the order asked for: a shuffle is a stride that has no divisor in common with n. */
-size_t
-block_number(size_t i, size_t n)
-{
-	size_t stride = 1;
-
-	if (wanted_order == CUDACPU_BACKWARD)
-		return n - 1 - i;
-	if (wanted_order == CUDACPU_SHUFFLED)
-		for (stride = n / 3 + wanted_seed % 7 + 1; stride > 1; stride--) {
-			size_t a = n, b = stride;
-			while (b) {
-				const size_t t = a % b;
-				a = b;
-				b = t;
-			}
-			if (a == 1)
-				break;
-		}
-	return i * stride % n;
 }
 
 void
@@ -335,7 +289,7 @@ run_grid(const cudacpu_grid &g, const std::function<void()> &call)
 #pragma omp parallel for schedule(dynamic, 1)
 	for (size_t i = 0; i < blocks; i++) {
 		static thread_local worker w;
-		const size_t b = block_number(i, blocks);
+		const size_t b = block_number(wanted_order, wanted_seed, i, blocks);
 		me = &w;
 		gridDim = grid;
 		blockDim = block;
@@ -343,8 +297,7 @@ run_grid(const cudacpu_grid &g, const std::function<void()> &call)
 				(unsigned)(b / grid.x / grid.y));
 		w.prepare(g.shared);
 		w.n = block.x * block.y * block.z;
-		w.order = wanted_order;
-		w.r.s = wanted_seed + b;
+		w.order = {wanted_order, wanted_seed + b};
 		w.call = &call;
 		if (watch_begin)
 			watch_begin({g.kernel, launch, b, w.stacks, reinterpret_cast<char *>(&w),
