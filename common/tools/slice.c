@@ -52,13 +52,15 @@ cannot(const struct img *x, const struct slice *s, size_t n)
 	static char why[64];
 
 	for (size_t i = 0; i < n; i++) {
-		snprintf(why, sizeof why, "the item has no axis %zu", s[i].axis);
-		if (s[i].axis >= (size_t)x->dim)
+		if (s[i].axis >= (size_t)x->dim) {
+			snprintf(why, sizeof why, "the item has no axis %zu", s[i].axis);
 			return why;
-		snprintf(why, sizeof why, "axis %zu has %zu samples", s[i].axis,
-			 x->axis[s[i].axis].n);
-		if (s[i].index >= x->axis[s[i].axis].n)
+		}
+		if (s[i].index >= x->axis[s[i].axis].n) {
+			snprintf(why, sizeof why, "axis %zu has %zu samples", s[i].axis,
+				 x->axis[s[i].axis].n);
 			return why;
+		}
 		if (slice_removes(s, i, s[i].axis))
 			return "the same axis is cut twice";
 	}
