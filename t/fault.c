@@ -19,7 +19,7 @@
  * begins with the command's name. FFTW and libgomp end the process themselves when they find no memory; that is accepted.
  * A run may leave no file behind that was not there before, and FILE, which the command writes by -o, must be absent or
  * whole. The program prints a line for each run that does otherwise, and exits with 1 after any. More than 200 requests of
- * a kind are sampled, since their number grows with FFTW's plans, unless FAULT_ALL is set.
+ * a kind are sampled, unless FAULT_ALL is set, since a planner that tries many sizes makes hundreds.
  */
 #include <dirent.h>
 #include <errno.h>

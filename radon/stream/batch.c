@@ -31,7 +31,7 @@ struct batches {
 	bool threaded, ahead;		     /* an I/O thread is used; it reads next */
 	bool reading, failing;		     /* it is past writing; it has met bad input */
 	atomic_bool computing;		     /* the main thread is busy */
-	bool owed; /* a batch was given to it, and its results are not back */
+	bool owed; /* the main thread has a batch whose results are not back */
 	pthread_t io;
 	sem_t read, written; /* the next batch is read; all results are written */
 
