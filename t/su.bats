@@ -441,6 +441,9 @@ longer() {
 	done
 	fails 1 'i.sgy: this is SEG-Y; convert it with segytoraw' radon -q 0:1:3 -X 3 i.sgy
 	fails 1 'i.sgy: this is SEG-Y; convert it with segytoraw' sutoraw i.sgy
+	fails 1 'one.su: this is SU; convert it with sutoraw' segytoraw one.su
+	fails 1 'rawtosu: a: this is raw, and --headers takes SU' rawtosu --headers=a a
+	fails 1 'rawtosegy: one.su: this is SU, and --headers takes SEG-Y' rawtosegy --headers=one.su a
 	head -c 250 line.su >cut.su
 	fails 1 'unknown format' rawinfo cut.su
 }

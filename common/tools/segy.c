@@ -106,13 +106,19 @@ read_binary(struct segy *s, const unsigned char *lead, enum trace_order order)
 {
 	struct traces *t = &s->traces;
 	const int revision = lead[SEGY_AT_REVISION];
+	size_t got;
 	int texts;
 
 	t->swap = find_order(lead, order);
 	s->format = trace_word(lead + SEGY_AT_FORMAT, 2, t->swap);
 	t->sample = segy_sample_size(s->format);
-	if (!t->sample)
+	if (!t->sample) {
+		const unsigned char *first = traces_look(t, FOREIGN_MOST, &got);
+
+		/* Traces of SU may be longer than the headers of SEG-Y. */
+		traces_refuse_foreign(t, first, got, "SEG-Y");
 		die("%s: sample format %d is none of %s", t->name, s->format, SEGY_FORMATS);
+	}
 	t->ns = trace_ushort(lead + SEGY_AT_SAMPLES, t->swap);
 	t->dt = trace_ushort(lead + SEGY_AT_INTERVAL, t->swap);
 	t->scaled_times = revision == 1 || revision == 2;
@@ -135,12 +141,10 @@ read_lead(struct segy *s, enum trace_order order)
 	const unsigned char *lead;
 	size_t got;
 
-	lead = traces_look(t, FOREIGN_MAGIC, &got);
+	lead = traces_look(t, SEGY_LEAD, &got);
 	if (!got)
 		die("%s: empty input", t->name);
-	if (foreign_what(lead, got))
-		die("%s: this is %s", t->name, foreign_what(lead, got));
-	lead = traces_look(t, SEGY_LEAD, &got);
+	traces_refuse_foreign(t, lead, got, "SEG-Y");
 	if (got < SEGY_LEAD)
 		die("%s: %zu bytes are no SEG-Y file: its headers alone have 3600", t->name, got);
 	read_binary(s, lead, order);

@@ -178,6 +178,18 @@ make_guesses(struct traces *t, const unsigned char *first, enum trace_order orde
 }
 
 void
+traces_refuse_foreign(const struct traces *t, const void *first, size_t n, const char *wants)
+{
+	const char *what = foreign_what(first, n);
+
+	if (what && !strncmp(weir_prog, "rawto", 5))
+		die("%s: this is %.*s, and --headers takes %s", t->name, (int)strcspn(what, ";"),
+		    what, wants);
+	if (what)
+		die("%s: this is %s", t->name, what);
+}
+
+void
 traces_check_dt(const struct traces *t, const char *where)
 {
 	const int below = (int)t->dt - (UINT16_MAX + 1);
@@ -204,8 +216,8 @@ traces_open_su(struct traces *t, const char *path, enum trace_order order, bool 
 		first = traces_look(t, FOREIGN_MAGIC, &got);
 	}
 	/* The number of a trace may have any bytes, so they decide only where no trace follows. */
-	if (!g[0].fits && !g[1].fits && foreign_what(first, got))
-		die("%s: this is %s", t->name, foreign_what(first, got));
+	if (!g[0].fits && !g[1].fits)
+		traces_refuse_foreign(t, first, got, "SU");
 	if (got < TRACE_HEAD)
 		die("%s: %zu bytes are no trace: its header alone has 240", t->name, got);
 	if (order == TRACE_DETECT)

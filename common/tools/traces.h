@@ -91,6 +91,12 @@ const unsigned char *traces_look(struct traces *t, size_t n, size_t *got);
 void traces_skip(struct traces *t, size_t n);
 
 /*
+ * Dies when the n bytes that the file begins with are those of a format that foreign_what() knows. wants: the format that is
+ * read. A program that writes traces reads files for its --headers alone, and its message says so.
+ */
+void traces_refuse_foreign(const struct traces *t, const void *first, size_t n, const char *wants);
+
+/*
  * Dies when t->dt is 0 or negative. dt is an unsigned number, since there are SEG-Y files with 40000 us, which SEG-Y's signed
  * numbers do not hold. Above 32767, what is a multiple of 250 us as a negative number counts as negative: -4000 is 61536
  * unsigned, which nobody records. where: "", or "trace 1: ".
