@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/bands.h"
 #include "common/par.h"
 #include "common/progress.h"
 #include "common/raw.h"
@@ -241,6 +242,8 @@ take_item(void *stream)
 		slices_take(&s->share, s->in, &x, axis);
 		item(s->in, &x, mask, &s->masks->shape, a, s->st, s->f);
 		relay_pass(RELAY_WRITE);
+		if (morphrec_op_differs(a->o.op))
+			bands_renew(&x);
 		opt_add_history(&x, &a->common);
 		slices_keys(&s->share, s->in, &x);
 		(a->max_mem ? item_unspool : raw_put)(s->out, &x);

@@ -94,6 +94,8 @@ image rawstack --combine=median
 image rawstack --combine=sum
 image rawstack --combine=max
 image rawstack --split
+image rawstack --planes
+image rawstack --split --planes
 image rawtonpy
 image rawmath -t 2 a*2
 gather radon -t 2 --quiet -q -.1:.1:5 -X 40

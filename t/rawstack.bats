@@ -52,6 +52,50 @@ units: "" "" "s"'
 	run ! grep -a offsets r
 }
 
+@test "items become the planes of a picture, and planes become items" {
+	for type in uchar short float double; do
+		item $type '3 2' -- 1 2 3 4 5 6 >a
+		item $type '3 2' -- 9 8 7 6 5 4 >b
+		rawstack --planes a b >both
+		same <(rawtotext both) '1 9
+2 8
+3 7
+4 6
+5 5
+6 4'
+		rawinfo both | grep -x 'sizes: 2 3 2'
+		rawinfo both | grep '^kinds: vector '
+		rawstack --split --planes both | rawtotext | cmp - <(rawtotext a b)
+		# Planes of planes, and pictures of a stack.
+		rawstack --planes both both | rawtotext | head -n 1 | grep -x '1 9 1 9'
+		rawstack a b >stack
+		rawstack --planes stack stack | rawtotext | head -n 7 | tail -n 1 | grep -x '9 9'
+		rawstack --split --planes a | rawtotext | cmp - <(rawtotext a)
+	done
+	# More pixels than are copied at once.
+	gen noise 300 200 | pgmtoraw >a
+	gen noise -s 7 300 200 | pgmtoraw >b
+	rawstack --planes a b a | rawstack --planes --split | rawtotext | cmp - <(rawtotext a b a)
+	fails 2 'rawstack: --planes goes without --combine' rawstack --planes --combine=sum a
+	item float '2 3 1' 'kinds: complex domain domain' -- 1 2 3 4 5 6 >c
+	fails 1 'rawstack: c: complex samples are no planes' rawstack --planes c
+}
+
+@test "planes keep what GDAL says of each" {
+	for i in 1 2; do
+		item uchar '1 1' "tiff.GDALMetadata:=<GDALMetadata>\\n  <Item name=\"DESCRIPTION\" sample=\"0\" role=\"description\">b$i</Item>\\n</GDALMetadata>\\n" \
+			tiff.extrasamples:=0 -- "$i" >p$i
+	done
+	item uchar '1 1' -- 3 >p3
+	rawstack --planes p1 p3 p2 >all
+	run ! grep -a extrasamples all
+	same <(rawinfo all | grep -o 'sample="[0-9]" role="description">b[0-9]') 'sample="0" role="description">b1
+sample="2" role="description">b2'
+	rawstack --planes p3 p2 | rawinfo | grep -o 'GDALMetadata>.*' | grep -c 'sample="1" role="description">b2'
+	same <(rawstack --planes --split all | rawinfo | grep -o 'sample="[0-9]" role="description">b[0-9]') 'sample="0" role="description">b1
+sample="0" role="description">b2'
+}
+
 @test "combinations, by hand; NaN is left out" {
 	gen --type=float -- values 4x1 1 nan -5 nan >a
 	gen --type=float -- values 4x1 4 2 7 nan >b

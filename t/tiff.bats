@@ -570,6 +570,67 @@ nan nan nan
 	item uchar '2 1' -- 5 255 | rawtotiff | tifftoraw --nan | rawinfo | grep -x 'type: uchar'
 }
 
+@test "numbers of another meaning take no value of missing ones from their map" {
+	item short '3 1' nodata:=1 'tiff.ColorMap:=1,2,3' -- 1 0 9 >a
+	item float '3 1' nodata:=0 -- 1 0 9 >b
+	for job in 'rawlabel a' 'rawmath --type=short a a' 'emst --image -m 1 --to=labels a' 'morphrec --hdome=1 a'; do
+		$job | rawinfo >got
+		run ! grep -x nodata:=1 got
+	done
+	rawlabel a | run ! grep -a ColorMap
+	rawmath --type=short a a | grep -a ColorMap
+	for job in 'rawdist b' 'rawmath a+1 b' 'morphrec --hdome=1 b'; do
+		$job | rawinfo | grep -x nodata:=nan
+	done
+	# Levels of the same picture keep it.
+	morphrec --hmax=1 a | rawinfo | grep -x nodata:=1
+	# (n - r) / (n + r) is 0 at the second pixel, and unknown at the third.
+	item float '3 1' nodata:=0 -- 9 5 nan | rawmath '(a - 5) / (a + 5)' | rawtotiff | tifftoraw | rawtotext >got
+	same got '0.2857143 0 nan'
+}
+
+@test "--nodata names the value that NaN becomes, and numbers that equal it are counted" {
+	item float '4 1' nodata:=7 -- 7 nan 5 7 >a
+	rawtotiff a 2>said >a.tif
+	same said 'rawtotiff: a: item 1: 2 samples are 7, which is written for NaN, too; see --nodata'
+	rawtotiff --nodata=-9999 a 2>said | tifftoraw >b
+	[ ! -s said ]
+	same <(rawtotext b) '7 nan 5 7'
+	rawinfo b | grep -x nodata:=-9999
+	same <(rawtotiff --nodata=nan a | tifftoraw | rawtotext) '7 nan 5 7'
+	item short '2 1' -- 7 5 | rawtotiff --nodata=5 | tifftoraw 2>/dev/null | rawinfo | grep -x nodata:=5
+	item float '2 1' nodata:=7 -- 7 5 | rawtotiff 2>said | tifftoraw | rawtotext | grep -x 'nan 5'
+	[ ! -s said ]
+	fails 2 "rawtotiff: --nodata: '7x' is not a number" rawtotiff --nodata=7x a
+}
+
+@test "what GDAL says of planes follows them, and statistics are left out when samples may have changed" {
+	local text='<GDALMetadata>\n  <Item name="DATE">today</Item>\n'
+	for i in 0 1 2; do
+		text+="  <Item name=\"DESCRIPTION\" sample=\"$i\" role=\"description\">b$i</Item>\n"
+		text+="  <Item name=\"SCALE\" sample=\"$i\" role=\"scale\">.$i</Item>\n"
+		text+="  <Item name=\"STATISTICS_MEAN\" sample=\"$i\">$i</Item>\n"
+	done
+	item uchar '3 2 1' 'kinds: vector domain domain' "tiff.GDALMetadata:=$text</GDALMetadata>\n" -- 1 2 3 4 5 6 >a
+	# words PIPELINE...: the numbers of planes and the values.
+	words() {
+		rawinfo | sed -n 's/^tiff.GDALMetadata:=//p' | sed 's/\\n/\n/g' |
+			sed -n -e 's/.*sample="\([0-9]\)".*>\(.*\)<\/.*/\1 \2/p' -e 's/.*DATE.*>\(.*\)<\/.*/\1/p' | paste -sd,
+	}
+	same <(words <a) 'today,0 b0,0 .0,0 0,1 b1,1 .1,1 1,2 b2,2 .2,2 2'
+	same <(rawtotiff a | tifftoraw | words) 'today,0 b0,0 .0,0 0,1 b1,1 .1,1 1,2 b2,2 .2,2 2'
+	same <(rawaxes --slice=0:1 a | rawtotiff | tifftoraw | words) 'today,0 b1,0 .1'
+	same <(rawaxes --crop=0:1:3 --flip=0 a | rawtotiff | tifftoraw | words) 'today,1 b1,1 .1,0 b2,0 .2'
+	same <(rawaxes --crop=1:0:1 a | rawtotiff | tifftoraw | words) 'today,0 b0,0 .0,1 b1,1 .1,2 b2,2 .2'
+	# An index has neither the scale of its bands nor their statistics.
+	same <(rawmath a+1 a | rawtotiff | tifftoraw | words) 'today,0 b0,1 b1,2 b2'
+	same <(emst -m 1 --to=labels a | rawtotiff | tifftoraw | words) 'today,0 b0'
+	# The key goes with its last element.
+	sed 's/  <Item name="DATE">today<.Item>\\n//' a | rawlabel 2>&1 | run ! grep -a DATE
+	item uchar '1 1' 'tiff.GDALMetadata:=<GDALMetadata>\n  <Item name="SCALE" sample="0" role="scale">3</Item>\n</GDALMetadata>' -- 1 |
+		rawlabel | run ! grep -a GDAL
+}
+
 @test "text, resolution and colour profile come back" {
 	item float '2 1' 'spacings: .01 .01' 'units: "in" "in"' 'tiff.Software:=a b' 'tiff.ImageDescription:=two\nlines \\ one' \
 		'tiff.ICCProfile:=00ff10' -- 1 2 | rawtotiff | tifftoraw | rawinfo >a

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/bands.h"
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/opt.h"
@@ -218,12 +219,15 @@ choice(const struct args *args, const struct img *x, const struct view *v, int a
 	return c;
 }
 
-/* Updates the offsets of traces. */
+/* Updates what keys say of planes on axis 0, and the offsets of traces. */
 static void
-follow_traces(const struct args *args, const struct img *x, struct img *y, const struct view *v)
+follow_lists(const struct args *args, const struct img *x, struct img *y, const struct view *v)
 {
-	const struct axis_choice c[2] = {choice(args, x, v, 1), choice(args, x, v, 2)};
+	const struct axis_choice p = choice(args, x, v, 0),
+				 c[2] = {choice(args, x, v, 1), choice(args, x, v, 2)};
 
+	if (img_row_axis(x))
+		bands_choose(y, p.first, p.count, p.back);
 	if (x->dim > 1)
 		axiskeys_choose_traces(y, c, x->dim > 2 && v->from[1] == 2 && v->from[2] == 1);
 }
@@ -296,10 +300,6 @@ reorder(const struct raw_in *in, struct img *y, struct view *v)
 static void
 gather(char *restrict to, const char *restrict from, size_t n, ptrdiff_t step, size_t size)
 {
-	if (step == 1) {
-		memcpy(to, from, n * size);
-		return;
-	}
 #define GATHER(TYPE)                   \
 	for (size_t i = 0; i < n; i++) \
 	((TYPE *)(void *)to)[i] = ((const TYPE *)(const void *)from)[(ptrdiff_t)i * step]
@@ -369,7 +369,7 @@ convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, st
 	change_axes(in, args, &y, &v, gone);
 	choose_order(in, args, &y, &v, gone);
 	follow_picture(in, args, x, &y, &v, gone);
-	follow_traces(args, x, &y, &v);
+	follow_lists(args, x, &y, &v);
 	reorder(in, &y, &v);
 	opt_add_history(&y, &args->common);
 	raw_map(in, x);

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/bands.h"
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/opt.h"
@@ -175,6 +176,7 @@ convert_item(const struct args *args, struct raw_in *in, const struct img *x, st
 	y.type = IMG_F32;
 	y.format = IMG_RAW;
 	img_drop_key(&y, "maxval");
+	bands_renew(&y);
 	opt_add_history(&y, &args->common);
 	raw_head(out, &y);
 	img_free(&y);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/bands.h"
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/opt.h"
@@ -219,6 +220,8 @@ put_labels(const struct args *args, const struct img *x, struct label *l, const 
 		img_copy_head(&y, x);
 		y.type = IMG_I32;
 		img_drop_key(&y, "maxval");
+		img_drop_key(&y, "tiff.ColorMap");
+		bands_renew(&y);
 		opt_add_history(&y, &args->common);
 		raw_head(out, &y);
 		img_free(&y);

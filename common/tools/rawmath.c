@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/bands.h"
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/opt.h"
@@ -334,6 +335,7 @@ convert_item(const struct args *args, struct input *input, struct raw_out *out, 
 	img_copy_head(&y, w.whole);
 	y.type = w.type;
 	img_drop_key(&y, "maxval");
+	bands_renew(&y);
 	char *line;
 	if (asprintf(&line, "%s '%s'", args->common.history, args->operand[0]) < 0)
 		die("no memory");

@@ -11,6 +11,7 @@
 #include "common/stats.h"
 #include "common/tools/axiskeys.h"
 #include "common/tools/places.h"
+#include "common/tools/planes.h"
 #include "common/tools/stacking.h"
 #include "common/tools/wcs.h"
 
@@ -19,7 +20,7 @@ const char *const weir_prog = "rawstack";
 struct args {
 	struct opt_common common;
 	struct stacking stacking;
-	bool split;
+	bool split, planes;
 	double spacing;
 	bool has_clip, has_spacing;
 	const char *label, *unit;
@@ -36,6 +37,8 @@ static const struct opt table[] = {
      "standard deviations from the median beyond which a clipped mean leaves out (3)",
      .seen = AT(has_clip)},
     {0, "split", OPT_FLAG, AT(split), NULL, "an item for each place of the slowest axis"},
+    {0, "planes", OPT_FLAG, AT(planes), NULL,
+     "items become the planes of a picture; with --split, planes become items"},
     {0, "every", OPT_SIZE, AT(stacking.every), "N", "one result for each N items (for all)", 1,
      0x1p31},
     {0, "spacing", OPT_REAL, AT(spacing), "V", "between the places of the new axis",
@@ -62,7 +65,9 @@ parse(int argc, char **argv)
 
 	if (args.split && (args.stacking.combine || args.stacking.every))
 		die_usage("--split goes without --combine and --every");
-	if ((args.split || args.stacking.combine) && axis)
+	if (args.planes && args.stacking.combine)
+		die_usage("--planes goes without --combine");
+	if ((args.split || args.planes || args.stacking.combine) && axis)
 		die_usage("--spacing, --label and --unit are those of a new axis");
 	if (args.has_clip && args.stacking.combine != COMBINE_CLIP)
 		die_usage("--clip goes with --combine=clip");
@@ -111,10 +116,17 @@ put_stack(const struct args *args, const struct raw_in *in, const struct group *
 	struct img y;
 	size_t count;
 
-	describe_stack(args, in, g, &y);
+	if (args->planes) {
+		planes_describe(in, g, &y);
+		opt_add_history(&y, &args->common);
+	} else {
+		describe_stack(args, in, g, &y);
+	}
 	img_count(&g->x[0], &count);
 	raw_head(out, &y);
-	for (size_t i = 0; i < g->n; i++)
+	if (args->planes)
+		planes_write(g, out);
+	for (size_t i = 0; i < g->n && !args->planes; i++)
 		raw_write(out, g->x[i].data, count);
 	img_free(&y);
 	stats_charge(st, STATS_WRITE);
@@ -133,7 +145,7 @@ take_offsets(struct img *y, const struct img *x, size_t k)
 
 /* Writes an item for each place of the slowest axis. */
 static void
-put_places(const struct args *args, struct raw_in *in, const struct img *x, struct raw_out *out,
+put_places(const struct args *args, struct raw_in *in, struct img *x, struct raw_out *out,
 	   struct stats *st)
 {
 	const int last = x->dim - 1;
@@ -167,6 +179,26 @@ put_places(const struct args *args, struct raw_in *in, const struct img *x, stru
 	stats_charge(st, STATS_WRITE);
 }
 
+/* Writes an item for each plane. */
+static void
+put_planes(const struct args *args, struct raw_in *in, struct img *x, struct raw_out *out,
+	   struct stats *st)
+{
+	const size_t planes = planes_on_axis(x) ? x->axis[0].n : 1;
+
+	raw_map(in, x);
+	for (size_t k = 0; k < planes; k++) {
+		struct img y;
+
+		planes_describe_one(x, k, &y);
+		opt_add_history(&y, &args->common);
+		raw_head(out, &y);
+		img_free(&y);
+		planes_write_one(x, k, out);
+	}
+	stats_charge(st, STATS_WRITE);
+}
+
 /* Does the next piece of work. Returns false at the end of the input. */
 static bool
 convert(const struct args *args, struct raw_in *in, struct raw_out *out, struct stats *st)
@@ -179,7 +211,7 @@ convert(const struct args *args, struct raw_in *in, struct raw_out *out, struct 
 			return false;
 		if (args->common.verbose)
 			raw_say(in, &x);
-		put_places(args, in, &x, out, st);
+		(args->planes ? put_planes : put_places)(args, in, &x, out, st);
 		img_free(&x);
 		return true;
 	}

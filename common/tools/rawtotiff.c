@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/bands.h"
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/opt.h"
@@ -22,6 +23,7 @@ struct args {
 	struct opt_common common;
 	struct tiffput how;
 	bool big;
+	const char *nodata; /* NULL: the key of each item */
 	char **path;
 	size_t npath;
 };
@@ -44,6 +46,11 @@ static const struct opt table[] = {
      .kind = OPT_FLAG,
      .at = offsetof(struct args, big),
      .help = "BigTIFF; the default where the first item has 4 GB or more"},
+    {.name = "nodata",
+     .kind = OPT_STR,
+     .at = offsetof(struct args, nodata),
+     .arg = "V",
+     .help = "the value of missing samples, a number or nan (the key nodata:=)"},
     {0}};
 
 static const struct opt_program program = {.what = "Writes raw items as the pages of a TIFF file.",
@@ -55,10 +62,13 @@ static struct args
 parse(int argc, char **argv)
 {
 	struct args args = {0};
+	double v;
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
 	if (args.how.tile % 16)
 		die_usage("--tile: %zu is not a multiple of 16", args.how.tile);
+	if (args.nodata && !opt_number(args.nodata, &v))
+		die_usage("--nodata: '%s' is not a number", args.nodata);
 	return args;
 }
 
@@ -106,7 +116,8 @@ struct writer {
 	struct tiffput_pages p;
 	bool has_nodata;
 	double nodata;
-	size_t row, stride; /* bytes of a row: of the item; of the file */
+	uint64_t missing, equal; /* samples that are NaN; that are numbers and equal nodata */
+	size_t row, stride;	 /* bytes of a row: of the item; of the file */
 	unsigned char *rows, *unit;
 };
 
@@ -123,20 +134,37 @@ pack_bits(const struct writer *w, size_t n)
 	}
 }
 
+/* Writes the value of missing samples for NaN. */
+#define DEFINE_FILL(NAME, TYPE)                                   \
+	static void NAME(struct writer *w, TYPE *v, size_t count) \
+	{                                                         \
+		const TYPE nodata = (TYPE)w->nodata;              \
+		uint64_t missing = 0, equal = 0;                  \
+                                                                  \
+		for (size_t i = 0; i < count; i++) {              \
+			equal += v[i] == nodata;                  \
+			missing += v[i] != v[i];                  \
+			v[i] = isnan(v[i]) ? nodata : v[i];       \
+		}                                                 \
+		w->equal += equal;                                \
+		w->missing += missing;                            \
+	}
+DEFINE_FILL(fill_floats, float)
+DEFINE_FILL(fill_doubles, double)
+#undef DEFINE_FILL
+
 static void
-read_rows(const struct writer *w, size_t n)
+read_rows(struct writer *w, size_t n)
 {
 	const size_t count = n * w->p.w * w->p.planes;
 
 	raw_read(w->in, w->rows, count);
-	for (size_t i = 0; w->has_nodata && i < count; i++)
-		if (w->x->type == IMG_F32) {
-			float *v = (float *)(void *)w->rows + i;
-			*v = isnan(*v) ? (float)w->nodata : *v;
-		} else {
-			double *v = (double *)(void *)w->rows + i;
-			*v = isnan(*v) ? w->nodata : *v;
-		}
+	if (!w->has_nodata)
+		return;
+	if (w->x->type == IMG_F32)
+		fill_floats(w, (float *)(void *)w->rows, count);
+	else
+		fill_doubles(w, (double *)(void *)w->rows, count);
 }
 
 static void
@@ -251,6 +279,26 @@ put_item(const struct args *args, TIFF *t, struct raw_in *in, const struct img *
 		}
 	}
 	progress_end(&bar);
+	if (w.equal && w.missing)
+		warn(
+		    "%s: item %zu: %ju samples are %s, which is written for NaN, too; see --nodata",
+		    raw_name(in), raw_item(in), (uintmax_t)w.equal, nodata);
+}
+
+/* GDAL's statistics are those of the file, so they hold only where nothing stood between tifftoraw and this program. */
+static void
+update_keys(const struct args *args, struct img *x)
+{
+	bool same = true;
+
+	for (size_t i = 0; i < x->nkey; i++)
+		same &=
+		    strcmp(x->key[i].name, "history") || !strncmp(x->key[i].value, "tifftoraw", 9);
+	if (!same)
+		bands_drop_statistics(x);
+	bands_choose(x, 0, img_row_axis(x) ? x->axis[0].n : 1, false);
+	if (args->nodata)
+		img_change_key(x, "nodata", "%s", args->nodata);
 }
 
 /* --- the file --------------------------------------------------------------------------------------------------------- */
@@ -299,6 +347,7 @@ main(int argc, char **argv)
 	for (; raw_next(in, &x); st.items++) {
 		if (args.common.verbose)
 			raw_say(in, &x);
+		update_keys(&args, &x);
 		if (!t)
 			t = open_file(&args, &x, &door);
 		put_item(&args, t, in, &x, &st);

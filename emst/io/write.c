@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/bands.h"
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/par.h"
@@ -200,6 +201,8 @@ write_labels(struct raw_out *out, const struct result *r)
 	img_drop_key(&y, "tupltype");
 	img_drop_key(&y, "tile");
 	img_drop_key(&y, "maxval");
+	img_drop_key(&y, "tiff.ColorMap");
+	bands_renew(&y);
 	if (n < 65536)
 		img_set_key(&y, "maxval", "%zu", n);
 	opt_add_history(&y, r->common);

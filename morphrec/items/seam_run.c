@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "common/bands.h"
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/progress.h"
@@ -224,6 +225,8 @@ write_item(struct run *r, struct stats *st)
 
 	img_copy_head(&y, r->x);
 	y.format = IMG_RAW;
+	if (morphrec_op_differs(r->a->o.op))
+		bands_renew(&y);
 	opt_add_history(&y, c);
 	if (own) {
 		part_cut(&y, &place, y.dim - 1, r->s.first, own);

@@ -55,6 +55,14 @@ morphrec_op_is_area(enum morphrec_op op)
 	return op == MORPHREC_AREA || op == MORPHREC_AREA_CLOSE;
 }
 
+/* Whether its result is no level of the picture but a difference of two, or a yes or no. */
+static inline bool
+morphrec_op_differs(enum morphrec_op op)
+{
+	return op == MORPHREC_HDOME || op == MORPHREC_CLEAR_BORDER || op == MORPHREC_TOPHAT ||
+	       op == MORPHREC_REGMAX || op == MORPHREC_REGMIN || op == MORPHREC_HYSTERESIS;
+}
+
 /* Whether the operator reconstructs by erosion. */
 bool morphrec_op_erodes(enum morphrec_op op);
 
