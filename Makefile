@@ -158,7 +158,7 @@ $(HELPERS): $(B)/t/%: $(B)/obj/t/%.o $(B)/libcommon.a
 $(B)/t/fault: $(B)/obj/t/fault/calls.o
 
 # Loaded before the C library by t/fault.
-$(B)/t/nomem.so: t/preload/nomem.c $(B)/flags
+$(B)/t/nomem.so: t/preload/nomem.c t/preload/nomem.h $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) -std=c17 -O2 $(WARN) -fPIC -shared -o $@ $<
 

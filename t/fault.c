@@ -3,8 +3,8 @@
  *
  *	build/t/fault [-o FILE] KIND INPUT COMMAND [ARGUMENT ...]
  *
- * The command reads INPUT on standard input. It is run once undisturbed and then once for each n = 1, 2, ... until it makes
- * fewer than n requests of the kind; run n meets a fault at its n-th request:
+ * The command reads INPUT on standard input. It is run once undisturbed, which counts its requests of the kind, and then once
+ * for each n of that number; run n meets a fault at its n-th request:
  *
  *	memory	malloc() and its like find no memory		(t/preload/nomem.c)
  *	mmap	mmap() finds no memory
@@ -38,6 +38,7 @@
 #include "common/mem.h"
 #include "common/opt.h"
 #include "t/fault/calls.h"
+#include "t/preload/nomem.h"
 
 const char *const weir_prog = "fault";
 
@@ -55,8 +56,8 @@ static const struct opt_program program = {.what = "fails every request of a com
 					   .operands = "KIND INPUT COMMAND [ARGUMENT ...]",
 					   .max_operands = SIZE_MAX};
 
-#define OUT "fault.out"
-#define ERR "fault.err"
+#define OUT NOMEM_OUT
+#define ERR NOMEM_ERR
 
 static struct args
 parse(int argc, char **argv)
@@ -146,56 +147,83 @@ redirect(const char *path, int flags, int to)
 		close(fd);
 }
 
+/* A process that stands before the command's main() and runs copies of itself. */
+struct server {
+	pid_t pid; /* 0: there is none */
+	int to, from;
+};
+
 static _Noreturn void
-become(const struct args *args, long n, int report)
+become_server(const struct args *args, int in, int out)
 {
 	char text[32], library[4096];
 
-	redirect(args->input, O_RDONLY, 0);
-	redirect(OUT, O_WRONLY | O_CREAT | O_TRUNC, 1);
-	redirect(ERR, O_WRONLY | O_CREAT | O_TRUNC, 2);
-	if (args->kind == MEMORY) {
-		snprintf(library, sizeof library, "%s/t/nomem.so",
-			 getenv("B") ? getenv("B") : "build");
-		setenv("LD_PRELOAD", library, 1);
-		snprintf(text, sizeof text, "%ld", n);
-		setenv("FAULT_AT", text, 1);
-		snprintf(text, sizeof text, "%d", report);
-		setenv("FAULT_FD", text, 1);
-	} else {
-		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-	}
+	snprintf(library, sizeof library, "%s/t/nomem.so", getenv("B") ? getenv("B") : "build");
+	setenv("LD_PRELOAD", library, 1);
+	snprintf(text, sizeof text, "%d %d", in, out);
+	setenv("FAULT_SERVE", text, 1);
+	setenv("FAULT_INPUT", args->input, 1);
 	execvp(args->command[0], args->command);
 	_exit(127);
 }
 
-/* n = 0: undisturbed. */
-static struct end
-run(const struct args *args, long n)
+static struct server
+serve(const struct args *args)
 {
-	const char *const to = args->common.out ? args->common.out : OUT;
-	struct end end = {0};
-	int pipefd[2];
-	size_t files;
-	char c;
+	int to[2], from[2];
 
-	unlink(to);
-	files = count_files();
-	if (pipe(pipefd))
+	if (pipe(to) || pipe(from))
 		die("pipe: %s", strerror(errno));
 	const pid_t child = fork();
 	if (child < 0)
 		die("fork: %s", strerror(errno));
-	if (!child)
-		become(args, n, pipefd[1]);
-	close(pipefd[1]);
-	if (args->kind == MEMORY) {
-		waitpid(child, &end.status, 0);
-		end.met = read(pipefd[0], &c, 1) == 1;
-	} else {
-		end = calls_follow(args->kind, child, n);
+	if (!child) {
+		close(to[1]);
+		close(from[0]);
+		become_server(args, to[0], from[1]);
 	}
-	close(pipefd[0]);
+	close(to[0]);
+	close(from[1]);
+	return (struct server){child, to[1], from[0]};
+}
+
+static struct end
+run_copy(const struct server *s, const struct args *args, long n)
+{
+	struct nomem_end end;
+
+	if (write(s->to, &n, sizeof n) != sizeof n || read(s->from, &end, sizeof end) != sizeof end)
+		die("%s does not start", args->command[0]);
+	return (struct end){.status = end.status, .met = end.met, .asked = end.asked};
+}
+
+static struct end
+run_traced(const struct args *args, long n)
+{
+	const pid_t child = fork();
+
+	if (child < 0)
+		die("fork: %s", strerror(errno));
+	if (!child) {
+		redirect(args->input, O_RDONLY, 0);
+		redirect(OUT, O_WRONLY | O_CREAT | O_TRUNC, 1);
+		redirect(ERR, O_WRONLY | O_CREAT | O_TRUNC, 2);
+		if (!calls_offer(args->kind))
+			execvp(args->command[0], args->command);
+		_exit(127);
+	}
+	return calls_follow(args->kind, child, n);
+}
+
+/* n = 0: undisturbed. */
+static struct end
+run(const struct server *s, const struct args *args, long n)
+{
+	const char *const to = args->common.out ? args->common.out : OUT;
+
+	unlink(to);
+	const size_t files = count_files();
+	struct end end = args->kind == MEMORY ? run_copy(s, args, n) : run_traced(args, n);
 	end.litter = count_files() > files + !access(to, F_OK);
 	return end;
 }
@@ -267,23 +295,27 @@ main(int argc, char **argv)
 	const struct args args = parse(argc, argv);
 	close(open(OUT, O_WRONLY | O_CREAT, 0666));
 	close(open(ERR, O_WRONLY | O_CREAT, 0666));
-	const struct end plain = run(&args, 0);
+	const struct server server = args.kind == MEMORY ? serve(&args) : (struct server){0};
+	const struct end plain = run(&server, &args, 0);
 	const struct text want = slurp(args.common.out ? args.common.out : OUT);
-	long bad = 0, n = 1;
+	long bad = 0, faults = 0;
 
 	if (plain.status)
 		die("%s fails undisturbed", args.command[0]);
-	for (;; n += getenv("FAULT_ALL") || n < 200 ? 1 : n / 16) {
-		const struct end end = run(&args, n);
+	for (long n = 1; n <= plain.asked; n += getenv("FAULT_ALL") || n < 200 ? 1 : n / 16) {
+		const struct end end = run(&server, &args, n);
 		const char *why = judge(&args, &end, &want);
 		if (why) {
 			print_command(&args, n, why);
 			bad++;
 		}
-		if (!end.met)
-			break;
+		faults += end.met;
 	}
-	printf("%s: %ld faults of %s, %ld ended badly\n", args.command[0], n - 1, args.kind_name,
+	if (server.pid) {
+		close(server.to);
+		waitpid(server.pid, NULL, 0);
+	}
+	printf("%s: %ld faults of %s, %ld ended badly\n", args.command[0], faults, args.kind_name,
 	       bad);
 	return bad > 0;
 }

@@ -1,7 +1,12 @@
 #include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -46,6 +51,39 @@ is_for_writing(pid_t pid, int fd)
 	return fd != 2 && !lstat(path, &st) && (st.st_mode & 0200) && is_ours(pid, fd);
 }
 
+/* The calls of each kind. A process stops at these, and at munmap(), by which the end of loading is known. */
+enum { MOST = 4, NONE = SYS_munmap };
+static const unsigned calls[][MOST] = {[MMAP] = {SYS_mmap, NONE, NONE, NONE},
+				       [WRITE] = {SYS_write, SYS_pwrite64, SYS_writev, NONE},
+				       [SHORT] = {SYS_read, SYS_write, NONE, NONE},
+				       [READ] = {SYS_read, SYS_pread64, SYS_readv, NONE},
+				       [CLOSE] = {SYS_close, NONE, NONE, NONE},
+				       [RENAME] = {SYS_rename, SYS_linkat, NONE, NONE},
+				       [THREAD] = {SYS_clone, SYS_clone3, NONE, NONE}};
+
+int
+calls_offer(enum kind kind)
+{
+	enum { FIRST = 4, PASS = FIRST + MOST, STOP = PASS + 1 };
+	struct sock_filter code[STOP + 1] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+	const struct sock_fprog filter = {sizeof code / sizeof *code, code};
+
+	for (unsigned i = 0; i < MOST; i++)
+		code[FIRST + i] =
+		    (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[kind][i],
+						 (unsigned char)(STOP - (FIRST + i + 1)), 0);
+	code[PASS] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	code[STOP] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE);
+	return ptrace(PTRACE_TRACEME, 0, NULL, NULL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+		       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter)
+		   ? -1
+		   : 0;
+}
+
 static bool
 is_target(enum kind kind, pid_t pid, const regs *r)
 {
@@ -86,21 +124,16 @@ error_of(enum kind kind)
 				: EIO;
 }
 
-/* Makes the call that the process stands at the entry of the one that fails. */
+/* Makes the call that the process stands at the entry of one that fails: it is passed over. */
 static void
 spoil(enum kind kind, pid_t pid, regs *r)
 {
-	if (kind == SHORT)
+	if (kind == SHORT) {
 		ARG2(r) = 1;
-	else
+	} else {
 		r->orig_rax = (unsigned long long)-1;
-	ptrace(PTRACE_SETREGS, pid, NULL, r);
-	if (kind == SHORT)
-		return;
-	ptrace(PTRACE_SYSCALL, pid, NULL, NULL);
-	waitpid(pid, NULL, __WALL);
-	ptrace(PTRACE_GETREGS, pid, NULL, r);
-	r->rax = (unsigned long long)-error_of(kind);
+		r->rax = (unsigned long long)-error_of(kind);
+	}
 	ptrace(PTRACE_SETREGS, pid, NULL, r);
 }
 
@@ -110,10 +143,12 @@ calls_follow(enum kind kind, pid_t child, long n)
 	struct end end = {0};
 	bool begun = false;
 
-	waitpid(child, NULL, 0);
+	if (waitpid(child, &end.status, 0) < 0 || !WIFSTOPPED(end.status))
+		return end;
 	ptrace(PTRACE_SETOPTIONS, child, NULL,
-	       PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL);
-	ptrace(PTRACE_SYSCALL, child, NULL, NULL);
+	       PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+		   PTRACE_O_TRACEVFORK | PTRACE_O_EXITKILL);
+	ptrace(PTRACE_CONT, child, NULL, NULL);
 	for (;;) {
 		int status, sig = 0;
 		pid_t pid = waitpid(-1, &status, __WALL);
@@ -127,23 +162,28 @@ calls_follow(enum kind kind, pid_t child, long n)
 			end.status = status;
 			return end;
 		}
-		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
+		if (status >> 8 == (SIGTRAP | PTRACE_EVENT_SECCOMP << 8)) {
 			ptrace(PTRACE_GETREGS, pid, NULL, &r);
-			/* At the entry of a call, rax holds -ENOSYS. The loader's last call before main() is munmap(). */
-			if ((long)r.rax == -ENOSYS) {
-				begun |= CALL(&r) == SYS_munmap;
-				if (begun && !end.met && is_target(kind, pid, &r) && !--n) {
-					end.met = true;
-					spoil(kind, pid, &r);
-				}
+			/* The loader's last call before main() is munmap(). */
+			begun |= CALL(&r) == SYS_munmap;
+			if (begun && !end.met && is_target(kind, pid, &r) && ++end.asked == n) {
+				end.met = true;
+				spoil(kind, pid, &r);
 			}
 		} else if (WSTOPSIG(status) != SIGTRAP && WSTOPSIG(status) != SIGSTOP) {
 			sig = WSTOPSIG(status);
 		}
-		ptrace(PTRACE_SYSCALL, pid, NULL, (void *)(intptr_t)sig);
+		ptrace(PTRACE_CONT, pid, NULL, (void *)(intptr_t)sig);
 	}
 }
 #else
+int
+calls_offer(enum kind kind)
+{
+	(void)kind;
+	return -1;
+}
+
 struct end
 calls_follow(enum kind kind, pid_t child, long n)
 {

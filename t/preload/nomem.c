@@ -1,34 +1,91 @@
 /*
- * Loaded before the C library by t/fault: the FAULT_AT-th request for memory fails, from 1, and a byte is written to the
- * descriptor FAULT_FD when it does. Requests before main() are not counted, nor are those of the code in a library whose file
- * name holds a word of FAULT_SPARE.
+ * Loaded before the C library by t/fault: the program stops before main(), and a copy of it, by fork(), runs for each number
+ * that is read from the first descriptor of FAULT_SERVE. In copy n the n-th request for memory fails, from 1, and none of 0. What
+ * became of the copy goes to the second descriptor. Copies cost a fraction of programs that are loaded anew. Requests before
+ * main() are not counted, nor are those of the code in a library whose file name holds a word of FAULT_SPARE.
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-static atomic_long left;
-static int report = -1;
+#include "t/preload/nomem.h"
+
+/* What a copy shares with the process that waits for it; NULL before main(). */
+static struct shared {
+	atomic_long asked;
+	atomic_bool met;
+} * shared;
+static long fail_at;
 static char spare[64]; /* words, each ended by a null; an empty one ends them */
 
 static int (*program)(int, char **, char **);
 
+static void
+redirect(const char *path, int flags, int to)
+{
+	const int fd = path ? open(path, flags, 0666) : -1;
+
+	if (fd < 0 || dup2(fd, to) < 0)
+		_exit(NOMEM_BROKEN);
+	if (fd != to)
+		close(fd);
+}
+
+/* Returns in a copy of the process for each number, and never in the process itself. */
+static void
+serve(int in, int out, struct shared *s)
+{
+	struct nomem_end end;
+	pid_t pid;
+	long n;
+
+	while (read(in, &n, sizeof n) == sizeof n) {
+		s->asked = 0;
+		s->met = false;
+		pid = fork();
+		if (!pid) {
+			close(in);
+			close(out);
+			redirect(getenv("FAULT_INPUT"), O_RDONLY, 0);
+			redirect(NOMEM_OUT, O_WRONLY | O_CREAT | O_TRUNC, 1);
+			redirect(NOMEM_ERR, O_WRONLY | O_CREAT | O_TRUNC, 2);
+			fail_at = n;
+			shared = s;
+			return;
+		}
+		if (pid < 0 || waitpid(pid, &end.status, 0) != pid)
+			break;
+		end.asked = s->asked;
+		end.met = s->met;
+		if (write(out, &end, sizeof end) != sizeof end)
+			break;
+	}
+	_exit(0);
+}
+
 static int
 arm(int argc, char **argv, char **env)
 {
-	const char *at = getenv("FAULT_AT"), *fd = getenv("FAULT_FD"),
-		   *words = getenv("FAULT_SPARE");
+	const char *fds = getenv("FAULT_SERVE"), *words = getenv("FAULT_SPARE");
+	int in, out;
 
-	report = fd ? atoi(fd) : -1;
 	if (words && strlen(words) < sizeof spare - 1)
 		strcpy(spare, words);
 	for (char *c = spare; *c; c++)
 		*c = *c == ' ' ? 0 : *c;
-	left = at ? atol(at) : 0;
+	void *s =
+	    mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (!fds || sscanf(fds, "%d %d", &in, &out) != 2 || s == MAP_FAILED)
+		_exit(NOMEM_BROKEN);
+	serve(in, out, s);
 	return program(argc, argv, env);
 }
 
@@ -64,12 +121,11 @@ is_spared(const void *caller)
 static bool
 fails(const void *caller)
 {
-	if (left > 0 && is_spared(caller))
+	if (!shared || shared->met || is_spared(caller))
 		return false;
-	if (left <= 0 || --left)
+	if (atomic_fetch_add(&shared->asked, 1) + 1 != fail_at)
 		return false;
-	if (write(report, "x", 1) != 1)
-		_exit(99);
+	shared->met = true;
 	errno = ENOMEM;
 	return true;
 }
