@@ -26,11 +26,13 @@ sample(const struct dptrace_image *im, size_t c, double x, double y)
 	       b * ((1 - a) * (double)p[j1 * im->w + i] + a * (double)p[j1 * im->w + i1]);
 }
 
-/* Tap t of the Gaussian's derivative of that order. The taps are exact for polynomials of degree <= 2. */
-static double
-tap(int order, double sigma, int t)
+/*
+ * The taps -r .. r of the Gaussian's derivative of that order, r = ceil(3 sigma / STEP). They are exact for polynomials of degree
+ * <= 2.
+ */
+static void
+fill_taps(int order, double sigma, int r, double *tap)
 {
-	const int r = (int)ceil(3 * sigma / STEP);
 	double sum = 0, second = 0, norm = 0;
 
 	for (int i = -r; i <= r; i++) {
@@ -44,8 +46,11 @@ tap(int order, double sigma, int t)
 			: order == 1 ? i * i * w
 				     : (i * i - second / sum) * w * i * i / 2;
 	}
-	double w = exp(-t * t * STEP * STEP / (2 * sigma * sigma)) / norm / pow(STEP, order);
-	return order == 0 ? w : order == 1 ? t * w : (t * t - second / sum) * w;
+	for (int t = -r; t <= r; t++) {
+		double w =
+		    exp(-t * t * STEP * STEP / (2 * sigma * sigma)) / norm / pow(STEP, order);
+		tap[t + r] = order == 0 ? w : order == 1 ? t * w : (t * t - second / sum) * w;
+	}
 }
 
 /* The derivatives d^order / du^(order-i) dv^i, i = 0..order, of plane c at (x, y). */
@@ -54,20 +59,19 @@ derive(const struct dptrace_image *im, size_t c, double sigma, const double e[2]
        double y, int order, double *out)
 {
 	const int r = (int)ceil(3 * sigma / STEP);
-	double along[MOST_TAPS], across[MOST_TAPS];
+	double tap[3][MOST_TAPS];
 
 	for (int i = 0; i <= order; i++) {
 		out[i] = 0;
-		for (int t = -r; t <= r; t++) {
-			along[t + r] = tap(order - i, sigma, t);
-			across[t + r] = tap(i, sigma, t);
-		}
-		for (int s = -r; s <= r; s++)
-			for (int t = -r; t <= r; t++)
-				out[i] += along[s + r] * across[t + r] *
-					  sample(im, c, x + STEP * (s * e[0] - t * e[1]),
-						 y + STEP * (s * e[1] + t * e[0]));
+		fill_taps(i, sigma, r, tap[i]);
 	}
+	for (int s = -r; s <= r; s++)
+		for (int t = -r; t <= r; t++) {
+			const double v = sample(im, c, x + STEP * (s * e[0] - t * e[1]),
+						y + STEP * (s * e[1] + t * e[0]));
+			for (int i = 0; i <= order; i++)
+				out[i] += tap[order - i][s + r] * tap[i][t + r] * v;
+		}
 }
 
 /* The derivatives of that order of the mean of the planes. */
