@@ -189,7 +189,8 @@ struct run {
 
 /* Finds what the options ask for and writes it. x is the item, or NULL when the vertices are those of several items. */
 static void
-run_vertices(struct run *r, struct vertices *v, struct shape shape, const struct img *x)
+run_vertices(struct run *r, struct vertices *v, const struct missing *missing, struct shape shape,
+	     const struct img *x)
 {
 	const struct args *args = r->args;
 	const int threads = r->st.threads;
@@ -220,7 +221,7 @@ run_vertices(struct run *r, struct vertices *v, struct shape shape, const struct
 	stats_charge(&r->st, STATS_COMPUTE);
 	write_outputs(
 	    &r->o, args,
-	    &(struct result){&args->common, r->in, x, v, &tree, &full, args->min_pts, &c});
+	    &(struct result){&args->common, r->in, x, v, missing, &tree, &full, args->min_pts, &c});
 	stats_charge(&r->st, STATS_WRITE);
 	if (full.edge != tree.edge)
 		emst_tree_free(&full);
@@ -245,6 +246,7 @@ run_next(void *run)
 {
 	struct run *r = run;
 	struct rows rows = {0};
+	struct missing missing = {0};
 	struct vertices v;
 	struct img x;
 
@@ -253,10 +255,11 @@ run_next(void *run)
 	if (r->args->common.verbose)
 		raw_say(r->in, &x);
 	const struct shape shape = take_shape(r->in, &x, r->args);
-	take_item(&v, &rows, r->in, &x, shape, r->args, r->st.threads);
+	take_item(&v, &rows, &missing, r->in, &x, shape, r->args, r->st.threads);
 	tell_gpu(r, &v);
 	stats_charge(&r->st, STATS_READ);
-	run_vertices(r, &v, shape, &x);
+	run_vertices(r, &v, &missing, shape, &x);
+	missing_free(&missing);
 	rows_free(&rows);
 	img_free(&x);
 	r->st.items++;
@@ -284,7 +287,7 @@ run_together(struct run *r)
 	}
 	take_all(&v, &all, r->in, r->st.threads);
 	stats_charge(&r->st, STATS_READ);
-	run_vertices(r, &v, (struct shape){0}, NULL);
+	run_vertices(r, &v, &(struct missing){0}, (struct shape){0}, NULL);
 	rows_free(&all);
 }
 

@@ -415,6 +415,50 @@ labels() {
 	fails 1 'coordinate 0 of point 2 is not finite' emst --points inf.nrrd
 }
 
+@test "pixels without data have no class, and their colour is no vertex" {
+	# NaN in a plane, or the value of missing samples in all planes.
+	item float '2 6 1' 'kinds: vector domain domain' -- nan 1 1 1 1 1 nan nan 9 9 9 9.5 >a
+	item ushort '2 6 1' 'kinds: vector domain domain' nodata:=7 -- 7 7 1 1 1 1 7 7 90 90 90 95 >b
+	same <(emst -m 2 --to=labels a | rawtotext) '0 1 1 0 2 2'
+	same <(emst -m 2 --to=means a | rawtotext) 'nan nan
+1 1
+1 1
+nan nan
+9 9.25
+9 9.25'
+	same <(emst -m 2 --to=palette a) '0 2 0.3333
+1 2 0.3333 1 1
+2 2 0.3333 9 9.25'
+	same <(emst --to=text a) '4 5 0.5
+1 4 11.3137085'
+	for cut in '-m 2' --palette=2; do
+		same <(emst $cut --to=labels b | rawtotext) '0 1 1 0 2 2'
+		same <(emst $cut --to=means b | rawtotext) '7 7
+1 1
+1 1
+7 7
+90 93
+90 93'
+		emst $cut --to=palette b | head -n 1 | grep -x '0 2 0.3333'
+	done
+	emst --to=colours a | rawtotext | tail -n 1 | grep -x '9 9.5 1 5'
+	emst --together --to=text b b | tail -n 1 | grep '^1 4 '
+	emst -o tree b
+	same <(emst --tree=tree -m 2 --to=labels b | rawtotext) '0 1 1 0 2 2'
+	# A sample that has the value in one plane only is a sample, and without the key all are.
+	item uchar '2 2 1' 'kinds: vector domain domain' nodata:=0 -- 0 9 0 0 | emst --to=palette -m 1 | head -n 1 | grep -x '0 1 0.5000'
+	sed /^nodata/d b | emst -m 2 --to=labels | rawtotext | run ! grep -w 0
+	fails 1 'emst: (stdin): no pixel has data' emst -m 1 --to=labels < <(item uchar '2 1' nodata:=5 -- 5 5)
+	fails 1 'pixel 0 is not finite; --neighbours joins all pixels' emst --neighbours=4 -m 1 --to=labels a
+	# More pixels than are written at once, some of them without data.
+	gen noise 700 500 | pgmtoraw >big
+	rawmath --type=uchar 'a < 40 ? 0 : a' big | sed '0,/^encoding/s/^encoding/nodata:=0\nencoding/' >holes
+	for t in 1 2; do
+		emst -t $t --palette=5 --to=labels holes | rawmath --type=uchar '(l == 0) != (h == 0)' l=- h=holes | rawinfo | grep -x 'max: 0'
+		emst -t $t --palette=5 holes | cksum
+	done | sort -u | wc -l | grep -x 2
+}
+
 @test "more classes than vertices, larger classes than the image" {
 	levels >l.pgm
 	fails 1 'there are only 6 colours' emst --to=labels -k 7 l.pgm

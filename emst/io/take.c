@@ -1,10 +1,12 @@
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/sample.h"
 #include "emst/io/classify.h"
+#include "emst/io/missing.h"
 #include "emst/io/take.h"
 #include "emst/mesh/mesh.h"
 
@@ -147,14 +149,14 @@ take_shape(const struct raw_in *in, const struct img *x, const struct args *args
 /* --- vertices ----------------------------------------------------------------------------------------------------- */
 
 static void
-insist_finite(const struct raw_in *in, int err, struct shape s, size_t at)
+insist_finite(const struct raw_in *in, int err, struct shape s, size_t at, const char *why)
 {
 	if (err == VERTICES_NOT_FINITE)
-		raw_die(in, "coordinate %zu of %s %zu is not finite", at % s.planes,
+		raw_die(in, "coordinate %zu of %s %zu is not finite%s", at % s.planes,
 			s.points    ? "point"
 			: s.counted ? "row"
 				    : "pixel",
-			at / s.planes);
+			at / s.planes, why);
 	insist(in, err);
 }
 
@@ -202,8 +204,8 @@ makes_palette(const struct args *args, enum img_type type, struct shape s)
 }
 
 void
-take_item(struct vertices *v, struct rows *rows, struct raw_in *in, struct img *x, struct shape s,
-	  const struct args *args, int threads)
+take_item(struct vertices *v, struct rows *rows, struct missing *m, struct raw_in *in,
+	  struct img *x, struct shape s, const struct args *args, int threads)
 {
 	size_t at = 0;
 	int err;
@@ -213,6 +215,8 @@ take_item(struct vertices *v, struct rows *rows, struct raw_in *in, struct img *
 		err = rows_vertices(rows, v, threads, &at);
 	} else {
 		raw_load(in, x);
+		if (!s.points && !args->neighbours && !args->dither)
+			missing_find(m, in, x, s.planes, &s.inputs);
 		err = makes_palette(args, x->type, s)
 			  ? vertices_colours(v, x->data, x->type, s.inputs, s.planes, threads)
 		      : args->neighbours
@@ -220,8 +224,12 @@ take_item(struct vertices *v, struct rows *rows, struct raw_in *in, struct img *
 			  : vertices_make(v, x->data, x->type, s.inputs, s.planes, s.points,
 					  threads, &at);
 	}
-	insist_finite(in, err, s, at);
+	insist_finite(in, err, s, at, args->neighbours ? "; --neighbours joins all pixels" : "");
+	insist(in, missing_number(m, v));
 	v->opaque = s.opaque;
+	if (m->n && args->common.verbose)
+		fprintf(stderr, "%s: %s: item %zu: %zu pixels have no data\n", weir_prog,
+			raw_name(in), raw_item(in), m->n);
 }
 
 void
@@ -230,6 +238,7 @@ take_together(struct rows *all, struct raw_in *in, struct img *x, struct shape s
 {
 	struct vertices v;
 	struct rows rows = {0};
+	struct missing missing = {0};
 
 	if (!all->planes) {
 		rows_init(all, s.type, s.planes, false);
@@ -241,13 +250,14 @@ take_together(struct rows *all, struct raw_in *in, struct img *x, struct shape s
 	if (all->opaque != s.opaque)
 		raw_die(in, "--together: opaque pixels have alpha %.0f; in the items before %.0f",
 			s.opaque, all->opaque);
-	take_item(&v, &rows, in, x, s, args, threads);
+	take_item(&v, &rows, &missing, in, x, s, args, threads);
 	insist(in, vertices_weigh(&v, threads));
 	const int err = rows_add(all, &v, threads);
 	if (err == -ERANGE)
 		raw_die(in, "--together: all pictures have more than %s pixels",
 			rows_coded(s.type, s.planes, false) ? "2^46" : "2147483647");
 	insist(in, err);
+	missing_free(&missing);
 	vertices_free(&v);
 	rows_free(&rows);
 }

@@ -17,11 +17,16 @@ struct shape {
 	double opaque; /* as in struct vertices */
 };
 
+struct missing;
+
 struct shape take_shape(const struct raw_in *in, const struct img *x, const struct args *args);
 
-/* Loads an item and makes its vertices. rows is filled when the item has counts; it must outlive v, as x must. */
-void take_item(struct vertices *v, struct rows *rows, struct raw_in *in, struct img *x,
-	       struct shape s, const struct args *args, int threads);
+/*
+ * Loads an item and makes its vertices. rows is filled when the item has counts; it must outlive v, as x must. m is filled
+ * where some pixels have no data; the caller frees it.
+ */
+void take_item(struct vertices *v, struct rows *rows, struct missing *m, struct raw_in *in,
+	       struct img *x, struct shape s, const struct args *args, int threads);
 
 /* Loads an item and adds its colours to all. all is zeroed before the first item. */
 void take_together(struct rows *all, struct raw_in *in, struct img *x, struct shape s,

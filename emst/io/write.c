@@ -113,7 +113,7 @@ put_label(void *to, enum img_type type, size_t i, uint32_t label)
 
 /* What an output has for every pixel or point: k samples of `bytes` bytes in all, which its class has in table[]. */
 struct rows_of_classes {
-	const char *table;
+	const char *table, *none; /* none: the row of a pixel without data */
 	size_t k, bytes;
 };
 
@@ -157,19 +157,24 @@ static void
 write_rows(struct raw_out *out, const struct rows_of_classes *w, const struct result *r)
 {
 	enum { SHARE = 1 << 15, SHARES = 8, SHARE_BYTES = 1 << 17 };
-	const size_t all = r->v->inputs, fit = SHARE_BYTES / w->bytes + 1,
+	const struct missing *m = r->missing;
+	const size_t all = r->v->inputs + m->n, fit = SHARE_BYTES / w->bytes + 1,
 		     share = fit < SHARE ? fit : SHARE,
 		     piece = SHARES * share < all ? SHARES * share : all;
 	const int threads = par_threads(r->common->threads);
 	char *row = weir_xalloc_large(piece, w->bytes);
 
-	for (size_t from = 0; from < all; from += piece) {
-		const size_t n = all - from < piece ? all - from : piece;
+	for (size_t from = 0, first = 0; from < all; from += piece) {
+		const size_t whole = all - from < piece ? all - from : piece,
+			     n = m->n ? missing_others(m, from, whole) : whole;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (n > 2 * share)
 		for (size_t at = 0; at < n; at += share)
-			fill_rows(row + at * w->bytes, w, r, from + at,
+			fill_rows(row + at * w->bytes, w, r, first + at,
 				  n - at < share ? n - at : share);
-		raw_write(out, row, n * w->k);
+		if (m->n)
+			missing_spread(m, row, from, whole, w->none, w->bytes);
+		raw_write(out, row, whole * w->k);
+		first += n;
 	}
 	weir_free(row);
 }
@@ -211,7 +216,7 @@ write_labels(struct raw_out *out, const struct result *r)
 	char *table = weir_xalloc_large(n + 1, size);
 	for (size_t i = 0; i <= n; i++)
 		put_label(table, y.type, i, (uint32_t)i);
-	write_rows(out, &(struct rows_of_classes){table, 1, size}, r);
+	write_rows(out, &(struct rows_of_classes){table, table, 1, size}, r);
 	weir_free(table);
 	img_free(&y);
 }
@@ -229,17 +234,32 @@ put_sample(char *to, enum img_type type, double x)
 		memcpy(to, &(uint64_t){type == IMG_I64 ? INT64_MAX : UINT64_MAX}, sizeof(uint64_t));
 }
 
+/* Stores what stands for no data: NaN, or the value that the picture has for it. */
+static void
+put_missing(char *to, const struct result *r)
+{
+	const char *word = img_key(r->x, "nodata");
+	double value = NAN;
+
+	if (word && !img_is_float(r->v->type))
+		opt_number(word, &value);
+	if (!sample_store(to, &value, r->v->type, 1))
+		memset(to, 0, img_type_size(r->v->type));
+}
+
 /* Writes every sample as the mean of its class. Counts are left out. */
 static void
 write_means(struct raw_out *out, const struct result *r)
 {
 	size_t k = r->v->planes, size = img_type_size(r->v->type), n = r->classes->n + 1;
 	double *mean = means_of(r);
-	char *sample = weir_xalloc(n * k, size);
+	char *sample = weir_xalloc((n + 1) * k, size), *none = sample + n * k * size;
 	struct img y;
 
 	for (size_t i = 0; i < n * k; i++)
 		put_sample(sample + i * size, r->v->type, mean[i]);
+	for (size_t a = 0; a < k; a++)
+		put_missing(none + a * size, r);
 	img_copy_head(&y, r->x);
 	y.type = r->v->type;
 	if (r->v->count)
@@ -248,7 +268,7 @@ write_means(struct raw_out *out, const struct result *r)
 	img_drop_key(&y, "tile");
 	opt_add_history(&y, r->common);
 	raw_head(out, &y);
-	write_rows(out, &(struct rows_of_classes){sample, k, k * size}, r);
+	write_rows(out, &(struct rows_of_classes){sample, none, k, k * size}, r);
 	img_free(&y);
 	weir_free(sample);
 	weir_free(mean);
@@ -259,11 +279,13 @@ static void
 write_palette(struct raw_out *out, const struct result *r)
 {
 	size_t k = r->v->set.k;
+	const uint64_t missing = r->missing->n, *weight = r->classes->weight;
 	double *mean = means_of(r);
 
-	for (size_t label = r->classes->weight[0] ? 0 : 1; label <= r->classes->n; label++) {
-		raw_printf(out, "%zu %ju %.4f", label, (uintmax_t)r->classes->weight[label],
-			   (double)r->classes->weight[label] / (double)r->v->total);
+	for (size_t label = weight[0] || missing ? 0 : 1; label <= r->classes->n; label++) {
+		const uint64_t pixels = weight[label] + (label ? 0 : missing);
+		raw_printf(out, "%zu %ju %.4f", label, (uintmax_t)pixels,
+			   (double)pixels / (double)(r->v->total + missing));
 		for (size_t a = 0; label && a < k; a++)
 			raw_printf(out, " %.6g", mean[label * k + a]);
 		raw_printf(out, "\n");

@@ -5,6 +5,7 @@
 #include "common/opt.h"
 #include "common/raw.h"
 #include "emst/classes/classes.h"
+#include "emst/io/missing.h"
 
 /* In the order of --to's words. */
 enum kind { TREE, TEXT, LINKAGE, LABELS, MEANS, PALETTE, COLOURS, KINDS };
@@ -16,6 +17,7 @@ struct result {
 	const struct img
 	    *x; /* NULL: the vertices are of several items; then there are no LABELS and MEANS */
 	const struct vertices *v;
+	const struct missing *missing;
 	const struct emst_tree *tree; /* of the vertices */
 	const struct emst_tree *full; /* of all points of a list, equal ones included */
 	/* 0: the tree is Euclidean; otherwise it is the tree of mutual reachability with this --min-pts. */
