@@ -16,6 +16,16 @@ is_doubtful(const struct dptrace_trace *t)
 	return t->doubt > DPTRACE_DOUBT;
 }
 
+/*
+ * Edges of people change sides, too: of boundaries that BSDS500's people drew, those that do are as often traced right as others
+ * of the same doubt. So under the cost, which has doubts, this says what is wrong about a doubtful edge.
+ */
+static bool
+has_turned(const struct dptrace_trace *t)
+{
+	return t->turned > DPTRACE_TURNED && (t->low > 0 || is_doubtful(t));
+}
+
 static void
 warn_about(const char *name, size_t line, const struct dptrace_trace *t, const struct args *a)
 {
@@ -37,7 +47,7 @@ warn_about(const char *name, size_t line, const struct dptrace_trace *t, const s
 				   : "vertices turn about as far as they");
 	if (t->bare > DPTRACE_BARE)
 		warn("%s: line %zu: %.0f px without a line: add points", name, line, t->bare);
-	if (t->turned > DPTRACE_TURNED)
+	if (has_turned(t))
 		warn("%s: line %zu: %.0f px with the other side brighter: if one side always is, "
 		     "use edge+ or edge-",
 		     name, line, t->turned);
@@ -81,7 +91,7 @@ doubts_of(struct doubts *d, const char *name, const struct args *a, size_t line,
 	d->low += has_low_margin(t);
 	d->doubtful += is_doubtful(t);
 	d->bare += t->bare > DPTRACE_BARE;
-	d->turned += t->turned > DPTRACE_TURNED;
+	d->turned += has_turned(t);
 	d->unsupported += t->unsupported > 0;
 }
 

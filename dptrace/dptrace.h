@@ -74,7 +74,7 @@ enum {
 	DPTRACE_MAXD = 8191, /* samples of a guide */
 	DPTRACE_MAXN = 4096, /* guides of a segment */
 	DPTRACE_BARE = 60,   /* px without a line, from which on a polyline is doubtful */
-	DPTRACE_DOUBT = 200, /* the doubt from which on a segment is doubtful */
+	DPTRACE_DOUBT = 120, /* the doubt from which on a segment is doubtful */
 	DPTRACE_TURNED = 50 /* px with the other side brighter, from which on an edge is doubtful */
 };
 

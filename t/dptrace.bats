@@ -169,12 +169,22 @@ tables() {
 	dptrace -p 61,5 -p 61,60 -p 10,60 field.pgm 2>&1 >/dev/null | grep -q 'hardly any evidence in segment 1: '
 }
 
-@test "an edge whose brighter side changes is warned of" {
+@test "an edge whose brighter side changes is warned of where another course may be the right one" {
+	# turns: one edge changes sides. shelf: two edges are brighter on different sides, and part of the way lies between them
 	awk 'BEGIN { print "P2 200 80 9"; for (y = 0; y < 80; y++) for (x = 0; x < 200; x++) print (y < 40) == (x < 100) ? 1 : 9 }' >turns.pgm
 	awk 'BEGIN { print "P2 200 80 9"; for (y = 0; y < 80; y++) for (x = 0; x < 200; x++) print y < 40 ? 1 : 9 }' >step.pgm
+	awk 'BEGIN { print "P2 200 80 9"; for (y = 0; y < 80; y++) for (x = 0; x < 200; x++)
+		print (x < 85 ? y >= 30 : x > 115 ? y < 50 : y >= 30 && y < 50) ? 9 : 1 }' >shelf.pgm
+	dptrace --score=edge --objective=sum --stats -p 5,39.5 -p 195,39.5 turns.pgm 2>err >/dev/null
+	grep -qE 'line 0: (8|9)[0-9] px with the other side brighter' err
+	grep -q '"turned": 1[,}]' err
+	dptrace --score=edge --objective=cost --stats -p 5,39.5 -p 195,39.5 turns.pgm 2>err >/dev/null
+	grep -q '"turned": 0[,}]' err
+	run ! grep -q ': line 0:' err
 	for o in cost sum; do
-		dptrace --score=edge --objective=$o --stats -p 5,39.5 -p 195,39.5 turns.pgm 2>err >/dev/null
+		dptrace --score=edge --objective=$o --stats -p 5,29.5 -p 195,49.5 shelf.pgm 2>err >/dev/null
 		grep -qE 'line 0: (8|9)[0-9] px with the other side brighter' err
+		grep -q 'line 0: another course' err
 		grep -q '"turned": 1[,}]' err
 		dptrace --score=edge --objective=$o --stats -p 5,39.5 -p 195,39.5 step.pgm 2>err >/dev/null
 		grep -q '"turned": 0[,}]' err
