@@ -275,9 +275,82 @@ check_exchange(void)
 	check_end(&m, "emst: moving one of few colours to another class lowers no error by 1 %%");
 }
 
+/* --- any number of planes ----------------------------------------------------------------------------------------------- */
+
+enum { WIDE = 2000 };
+
+/* Returns the squared distance of pixel i from the mean of the class. */
+static double
+from_mean(const float *x, const double *sum, size_t d, size_t i)
+{
+	double far = 0;
+
+	for (size_t a = 0; a < d; a++) {
+		const double t = (double)x[i * d + a] - sum[a] / sum[d];
+		far += t * t;
+	}
+	return far;
+}
+
+/* Whether no pixel is nearer, by more than a thousandth, to the mean of a class that is not its own. */
+static bool
+is_settled(const float *x, const uint32_t *of, const uint32_t *label, size_t d, size_t k)
+{
+	double *sum = weir_calloc(k, (d + 1) * sizeof *sum);
+	bool good = true;
+
+	for (size_t i = 0; i < WIDE; i++) {
+		double *s = sum + label[of[i]] * (d + 1);
+		for (size_t a = 0; a < d; a++)
+			s[a] += (double)x[i * d + a];
+		s[d]++;
+	}
+	for (size_t i = 0; i < WIDE; i++) {
+		const double own = from_mean(x, sum + label[of[i]] * (d + 1), d, i);
+		for (size_t j = 0; j < k; j++)
+			good &= sum[j * (d + 1) + d] == 0 ||
+				own <= 1.001 * from_mean(x, sum + j * (d + 1), d, i) + 1;
+	}
+	weir_free(sum);
+	return good;
+}
+
+static void
+check_wide(void)
+{
+	static float x[WIDE * 9];
+	static uint32_t label[WIDE], again[WIDE];
+	struct check_many m = {0};
+	struct check_rng r = {15};
+
+	for (size_t set = 0; set < 24; set++) {
+		const size_t d = 1 + set % 9, k = 2 + rng_below(&r, 60);
+		struct vertices v;
+		size_t at;
+		for (size_t i = 0; i < WIDE; i++) {
+			const double cloud = (double)(rng_below(&r, 7) * rng_below(&r, 50));
+			for (size_t a = 0; a < d; a++)
+				x[i * d + a] = (float)(cloud * (double)(a % 3) +
+						       (double)rng_below(&r, 40) - 300);
+		}
+		check_poison(label, sizeof label);
+		int err = vertices_make(&v, x, IMG_F32, WIDE, d, false, 1, &at);
+		err = err ? err : vertices_weigh(&v, 1);
+		err = err ? err : palette_wide(&v, k, 1, label);
+		err = err ? err : palette_wide(&v, k, 2 + (int)(set % 3), again);
+		check_case(&m,
+			   !err && is_settled(x, v.of, label, d, k) &&
+			       !memcmp(label, again, v.set.n * sizeof *label),
+			   "set %zu, %zu planes, %zu classes: error %d", set, d, k, err);
+		vertices_free(&v);
+	}
+	check_end(&m, "emst: classes of any planes have the nearest means, for any threads");
+}
+
 void
 check_emst_palette(void)
 {
+	check_wide();
 	check_rounds();
 	check_thin();
 	check_palette();

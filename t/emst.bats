@@ -686,11 +686,51 @@ pam_of() {
 	fails 1 '--dither takes pictures' emst --palette=2 --dither c.nrrd
 }
 
-@test "--palette takes pictures of 8 or 16 bits and makes no tree" {
-	gen --type=float --raw noise 4 4 >floats.nrrd
-	fails 1 'planes of 8 or 16 bits' emst --image --palette=2 floats.nrrd
+# loss A B: the mean of the squared differences of all samples.
+loss() {
+	rawmath '(a - b)^2' "$1" "$2" | rawinfo | sed -n 's/^mean: //p'
+}
+
+@test "--palette takes other types of samples, and more planes than four" {
+	# Six planes: only the last one tells the second group from the first.
+	item short '6 6 1' 'kinds: vector domain domain' -- 1 2 3 4 5 -600 1 2 3 4 5 -602 \
+		1 2 3 4 5 900 1 2 3 4 5 901 -9 -9 -9 -9 -9 0 1 2 3 4 5 902 >bands
+	same <(emst --palette=3 --to=labels bands | rawtotext) '2 2 1 1 3 1'
+	same <(emst --palette=3 bands | rawtotext | sed -n '1p;4,5p') '1 2 3 4 5 -601
+1 2 3 4 5 901
+-9 -9 -9 -9 -9 0'
+	same <(emst --palette=3 --to=palette bands | tail -n 1) '3 1 0.1667 -9 -9 -9 -9 -9 0'
+	emst --palette=6 bands | rawtotext | cmp - <(rawtotext bands)
+	# Neither huge nor tiny samples, nor a plane of one value.
+	for by in 1e30 1e-30; do
+		same <(rawmath --type=double "a * $by" bands | emst --palette=3 --to=labels | rawtotext) '2 2 1 1 3 1'
+		same <(rawmath "a * $by" bands | emst --palette=3 --to=labels | rawtotext) '2 2 1 1 3 1'
+	done
+	item float '1 3 1' 'kinds: vector domain domain' -- 5 5 5 | emst --palette=2 --to=palette | grep -x '1 3 1.0000 5'
+	rawmath 'a < 0 ? nan : a' bands | emst --palette=1 --to=palette | grep -x '0 3 0.5000'
+	# A picture of floats loses as much as one of bytes, within 2 %, and so does one that has its planes twice.
+	for s in 1 2 3; do gen noise -s $s 200 150 | pgmtoraw >$s.nrrd; done
+	printf 'P2 9 9 1 %s\n' "$(yes 1 | head -81 | xargs)" >box.pgm
+	rawstack --planes {1,2,3}.nrrd | wconv -k box.pgm --normalise --edge=reflect --type=input >p
+	rawmath 'a + .25' p >f
+	rawmath --type=int a p >i
+	rawstack --planes p p >twice
+	for k in 2 5 16 100; do
+		emst --palette=$k p >bytes
+		for x in f i twice; do
+			emst --palette=$k $x >few
+			emst --palette=$k --to=palette $x | wc -l | grep -x $k
+			awk -v a="$(loss p bytes)" -v b="$(loss $x few)" 'BEGIN { print a, b; exit !(b < 1.02 * a) }'
+			for t in 2 5; do emst -t $t --palette=$k $x | rawtotext | cksum; done | uniq | wc -l | grep -x 1
+		done
+	done
+}
+
+@test "--palette makes no tree, and says what it does not take" {
+	pam_of 65 BANDS {1..65} >many.pam
+	fails 1 'at most 64 planes' emst --palette=2 many.pam
 	pam_of 5 BANDS 1 2 3 4 5 >five.pam
-	fails 1 'one to four planes' emst --palette=2 five.pam
+	fails 1 '--dither is for pictures of one to four planes of 8 or 16 bits' emst --palette=2 --dither five.pam
 	fails 2 'no tree' emst --palette=2 --to=tree
 	fails 2 'no tree' emst --palette=2 --text-to=x
 	fails 2 'needs no tree' emst --palette=2 --points

@@ -70,6 +70,7 @@ image emst -t 2 --to=labels --distance=3
 image emst --to=tree --method=brute
 image emst -t 2 --together --to=palette --colours-to=colours
 image emst -t 2 --palette=9
+bands emst -t 2 --palette=3
 image emst --palette=9 --dither
 image emst -t 2 --neighbours=8 --scale=9
 image dptrace -t 2 --quiet --to=wkt -p -.5,-.5 -p .5,.5
@@ -126,6 +127,7 @@ inputs() {
 	rawtofits image >fits
 	rawtotiff --compress=deflate image >tiff
 	rawstack image image >stack
+	rawstack --planes image image image image image | rawmath "a > 200 ? nan : a" >bands
 	wconv -k kernel.nrrd --part=0/1 image >share
 	gen --type=float stars 90 80 40 >stars
 	gen values 3x3 1 2 1 2 4 2 1 2 1 >blur.nrrd

@@ -158,13 +158,17 @@ void
 reduce_colours(struct classes *c, struct vertices *v, const struct raw_in *in, const struct img *x,
 	       struct shape s, const struct args *args, int threads)
 {
-	if (v->points || !palette_takes(v))
-		raw_die(in, "--palette is for pictures of one to four planes of 8 or 16 bits");
+	const bool wide = !palette_takes(v);
+
+	if (v->points || v->planes > PALETTE_PLANES)
+		raw_die(in, "--palette is for pictures of at most %d planes", PALETTE_PLANES);
+	if (args->dither && wide)
+		raw_die(in, "--dither is for pictures of one to four planes of 8 or 16 bits");
 	insist(in, vertices_weigh(v, threads));
 	*c = (struct classes){.label = weir_xalloc(v->set.n, sizeof *c->label)};
-	insist(in, palette_make(v, args->palette, threads, c->label));
+	insist(in, (wide ? palette_wide : palette_make)(v, args->palette, threads, c->label));
 	insist(in, classes_rank(c, v->set.n, args->palette, v->weight));
-	c->seen = v->opaque > 0;
+	c->seen = v->opaque > 0 && !wide;
 	if (args->dither)
 		dither_pictures(c, v, in, x, s, threads);
 }

@@ -28,7 +28,7 @@
 
 #include "emst/vertices.h"
 
-enum { PALETTE_MOST = 256 };
+enum { PALETTE_MOST = 256, PALETTE_PLANES = 64 };
 
 /*
  * Sets label[i] to the class, 0 .. k-1, of each vertex. v is a picture whose colours have been weighed; palette_takes(v).
@@ -39,6 +39,9 @@ int palette_make(const struct vertices *v, size_t k, int threads, uint32_t *labe
 
 /* Whether a picture has one to four planes of 8 or 16 bits. */
 bool palette_takes(const struct vertices *v);
+
+/* Does what palette_make() does for all other pictures, without alpha. v->planes is at most PALETTE_PLANES. */
+int palette_wide(const struct vertices *v, size_t k, int threads, uint32_t *label);
 
 /* The colours as an engine takes them. */
 struct palette_colours {
