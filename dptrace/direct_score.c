@@ -235,21 +235,28 @@ dptrace_direct_level(const struct dptrace_image *im, const struct dptrace_option
 
 void
 dptrace_direct_gains(const struct dptrace_image *im, const struct dptrace_options *o, size_t cell,
-		     double *size, float *out)
+		     double *size, double *n, float *out)
 {
 	const size_t w = (im->w + cell - 1) / cell, h = (im->h + cell - 1) / cell, wide = w + 4;
 	const double c = (double)cell, mid = (c - 1) / 2;
-	double mean = 0;
 
 	for (size_t i = 0; i < wide * (h + 4); i++)
 		size[i] = response(im, o, ((double)(i % wide) - 2) * c + mid,
 				   ((double)(i / wide) - 2) * c + mid);
 	for (size_t i = 0; i < w * h; i++) {
-		out[i] = 0;
+		n[i] = 0;
 		for (size_t k = 0; k < 25; k++)
-			out[i] += (float)size[(i / w + k / 5) * wide + i % w + k % 5];
-		mean += (double)out[i] / (double)(w * h);
+			n[i] += size[(i / w + k / 5) * wide + i % w + k % 5];
 	}
-	for (size_t i = 0; i < w * h; i++)
-		out[i] = (float)(1 / ((double)out[i] / mean + .3));
+	for (size_t i = 0; i < w * h; i++) {
+		double sum = 0, cells = 0;
+		for (size_t y = 0; y < h; y++)
+			for (size_t x = 0; x < w; x++)
+				if (fabs((double)x - (double)(i % w)) <= 128 &&
+				    fabs((double)y - (double)(i / w)) <= 128) {
+					sum += n[y * w + x];
+					cells++;
+				}
+		out[i] = (float)(1 / (n[i] * cells / sum + .3));
+	}
 }

@@ -33,7 +33,7 @@ make_gain(struct dptrace_plan *p, char err[DPTRACE_ERR])
 	p->image.gain = (struct dptrace_gain){0};
 	if (p->o.score != DPTRACE_EDGE || p->o.objective == DPTRACE_SUM || p->nline == 0)
 		return 0;
-	if (gain_make(&p->image.gain, &p->image, p->gray, &p->o))
+	if (gain_make(&p->image.gain, &p->image, p->gray, &p->o, p->line, p->nline))
 		return dptrace_fail(err, "no memory for the gains of %zu x %zu pixels", p->image.w,
 				    p->image.h);
 	p->own_gain = (float *)p->image.gain.v;

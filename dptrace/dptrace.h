@@ -315,10 +315,10 @@ dptrace_direct_score(const struct dptrace_image *image, const struct dptrace_opt
 
 /*
  * The gains of edges by definition (dptrace/evidence/gain.h), [ceil(h / cell)][ceil(w / cell)]. The gradient is taken at the
- * middle of each cell. size is scratch of as many doubles as there are cells, with two more on each side.
+ * middle of each cell. n is scratch of as many doubles as there are cells; size has two more on each side.
  */
 void dptrace_direct_gains(const struct dptrace_image *image, const struct dptrace_options *o,
-			  size_t cell, double *size, float *out);
+			  size_t cell, double *size, double *n, float *out);
 
 /* The level of a point by definition: the largest response of o->polarity around it. */
 double dptrace_direct_level(const struct dptrace_image *image, const struct dptrace_options *o,

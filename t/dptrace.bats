@@ -169,6 +169,17 @@ tables() {
 	dptrace -p 61,5 -p 61,60 -p 10,60 field.pgm 2>&1 >/dev/null | grep -q 'hardly any evidence in segment 1: '
 }
 
+@test "an edge is traced in a part as in the whole, whatever is far away" {
+	# a weak wavy edge above a strong straight one; from x = 800 on, stripes of full contrast
+	for w in 760 1200; do
+		awk -v w=$w 'BEGIN { print "P2", w, "120 255"; for (y = 0; y < 120; y++) for (x = 0; x < w; x++)
+			print (x < 800 ? (y > 50 + 8 * sin(x / 30) ? 18 : 0) + (y > 85 ? 70 : 0) + (x * 7 + y * 13) % 5 : x % 8 < 4 ? 0 : 255) }' >$w.pgm
+		dptrace --score=edge --objective=cost -p 20,55 -p 200,52 $w.pgm >$w
+	done
+	same 1200 "$(cat 760)"
+	[ "$(awk '{ d = $2 - 50 - 8 * sin($1 / 30); if (d * d > 1) n++ } END { print n + 0, (NR > 5) }' 1200)" = "0 1" ]
+}
+
 @test "an edge whose brighter side changes is warned of where another course may be the right one" {
 	# turns: one edge changes sides. shelf: two edges are brighter on different sides, and part of the way lies between them
 	awk 'BEGIN { print "P2 200 80 9"; for (y = 0; y < 80; y++) for (x = 0; x < 200; x++) print (y < 40) == (x < 100) ? 1 : 9 }' >turns.pgm
