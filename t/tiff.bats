@@ -536,6 +536,20 @@ nan nan nan
 	item float '2 1' 'geotransform:=1 2 3 4 5 6' -- 1 2 | rawtotiff | tifftoraw | rawinfo | grep -x 'geotransform:=1 2 3 4 5 6'
 }
 
+@test "what has no columns and rows of a map has no place in it" {
+	item float '2 4 3' 'kinds: vector domain domain' 'geotransform:=1000 10 0 2000 0 -10' 'crs:=EPSG:32633' -- {1..24} >a
+	for axes in --slice=0:1 --crop=0:0:1 --order=1,2,0 --order=2,1,0 --slice=0:1\ --flip=1; do
+		# shellcheck disable=SC2086 # options are words
+		rawaxes $axes a | rawinfo | grep '^geotransform:=1000 '
+	done
+	rawaxes --slice=1:0 a | run ! grep -a geotransform
+	rawaxes --slice=2:0 a | run ! grep -a geotransform
+	rawaxes --order=1,0,2 a | run ! grep -a geotransform
+	rawaxes --order=2,1,0 a | rawinfo | grep -x 'geotransform:=1000 0 10 2000 -10 0'
+	item float '4 3' 'geotransform:=1000 10 0 2000 0 -10' 'geotiff.tiepoints:=0 0 0 1 1 0' -- {1..12} >b
+	rawaxes --slice=1:2 b | run ! grep -a -e geotransform -e tiepoints
+}
+
 @test "ground control points of a map follow a cut, a flip and a transposition" {
 	points='geotiff.tiepoints:=0 0 0 100 200 0 4 0 0 140 200 0 4 3 0 140 170 5'
 	item uchar '4 3' 'spacings: 1 1' 'axis mins: 0 0' "$points" -- {1..12} | rawtotiff >a.tif

@@ -89,8 +89,8 @@ swap_numbers(double *a, double *b)
 	*b = t;
 }
 
-void
-axiskeys_transpose_map(struct img *y)
+static void
+transpose_map(struct img *y)
 {
 	const char *text = img_key(y, "geotransform");
 	double g[6];
@@ -103,6 +103,20 @@ axiskeys_transpose_map(struct img *y)
 	swap_numbers(&g[4], &g[5]);
 	img_set_key(y, "geotransform", "%.17g %.17g %.17g %.17g %.17g %.17g", g[0], g[1], g[2],
 		    g[3], g[4], g[5]);
+}
+
+void
+axiskeys_follow_map(const struct img *x, struct img *y, const int *from)
+{
+	const int row = img_row_axis(x), to = img_row_axis(y);
+	const bool picture = y->dim > to + 1;
+
+	if (picture && from[to] == row + 1 && from[to + 1] == row) {
+		transpose_map(y);
+	} else if (!picture || from[to] != row || from[to + 1] != row + 1) {
+		img_drop_key(y, "geotransform");
+		img_drop_key(y, "geotiff.tiepoints");
+	}
 }
 
 /* --- lists of traces ---------------------------------------------------------------------------------------------------- */

@@ -6,8 +6,11 @@
 
 #include "common/img.h"
 
-/* Updates geotransform:= and geotiff.tiepoints:= of a picture whose columns and rows were exchanged. */
-void axiskeys_transpose_map(struct img *y);
+/*
+ * Updates geotransform:= and geotiff.tiepoints:= of y, whose axes are those of x in another order: axis i was from[i]. Exchanges
+ * columns and rows where they were exchanged. Drops the keys where y has no columns and rows of the map.
+ */
+void axiskeys_follow_map(const struct img *x, struct img *y, const int *from);
 
 /* What is taken of an axis: `count` samples of n from `first` on, in descending order if `back`. */
 struct axis_choice {

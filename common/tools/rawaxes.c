@@ -232,7 +232,7 @@ follow_lists(const struct args *args, const struct img *x, struct img *y, const 
 		axiskeys_choose_traces(y, c, x->dim > 2 && v->from[1] == 2 && v->from[2] == 1);
 }
 
-/* Updates tile:= and geotransform:= for the two axes of the picture. Removes them when one of the axes was sliced. */
+/* Updates tile:= for the two axes of the picture. Removes them when one of the axes was sliced. */
 static void
 follow_picture(const struct raw_in *in, const struct args *args, const struct img *x, struct img *y,
 	       const struct view *v, const bool *gone)
@@ -244,8 +244,6 @@ follow_picture(const struct raw_in *in, const struct args *args, const struct im
 	char words[TILE_ERR];
 	struct tile t;
 
-	if (swapped)
-		axiskeys_transpose_map(y);
 	if (!img_key(x, "tile"))
 		return;
 	if (!whole || (!swapped && (v->from[row] != row || v->from[row + 1] != row + 1))) {
@@ -371,6 +369,7 @@ convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, st
 	follow_picture(in, args, x, &y, &v, gone);
 	follow_lists(args, x, &y, &v);
 	reorder(in, &y, &v);
+	axiskeys_follow_map(x, &y, v.from);
 	opt_add_history(&y, &args->common);
 	raw_map(in, x);
 	stats_charge(st, STATS_READ);
