@@ -3,11 +3,14 @@
 #include "common/die.h"
 #include "dptrace/doubts.h"
 
-/* A blank line has no margin that tells of another course: its polyline is a chord. */
+/*
+ * A blank line has no margin that tells of another course: its polyline is a chord. Under the cost, where the doubt tells of one,
+ * low is 0; rounding may leave a margin just below that.
+ */
 static bool
 has_low_margin(const struct dptrace_trace *t)
 {
-	return t->margin < t->low && !t->blank;
+	return t->low > 0 && t->margin < t->low && !t->blank;
 }
 
 static bool

@@ -447,6 +447,15 @@ painted() {
 	grep -q 'another course is about as good' err
 }
 
+@test "a margin that rounding makes negative is no second warning under the cost" {
+	# two edges, and no place between them that is better to change over than another
+	awk 'BEGIN { print "P2 200 80 9"; for (y = 0; y < 80; y++) for (x = 0; x < 200; x++) print (y >= 30 && y < 50 ? 9 : 1) }' >band.pgm
+	dptrace --score=edge --objective=cost --stats -p 5,29.5 -p 195,49.5 band.pgm 2>err >out
+	grep -q 'line 0: another course may be the right one in segment 0' err
+	run ! grep -q 'about as good' err
+	grep -q '"low_margin": 0,' err
+}
+
 @test "a street of 18 or 30 pixels in noise is followed along its middle" {
 	for w in 18 30; do
 		awk -v w=$w 'BEGIN { srand(3); print "P2 400 200 255"; for (y = 0; y < 200; y++) for (x = 0; x < 400; x++) {
