@@ -173,3 +173,23 @@ cards() {
 	fails 2 "--flip: '1.5' holds a number that is no axis" rawaxes --flip=1.5 a.pgm
 	fails 2 "--slice: 'x:1' is not AXIS:INDEX" rawaxes --slice=x:1 a.pgm
 }
+
+@test "planes that are taken of a colour are no colour" {
+	item uchar '4 2 1' 'kinds: RGBA-color domain domain' tiff.extrasamples:=2 -- 1 2 3 4 5 6 7 8 >a
+	# kind OPTION...: that of axis 0 of the result.
+	kind() {
+		rawaxes "$@" a >b
+		sed -n 's/^kinds: //p;/^$/q' b | cut -d ' ' -f 1
+	}
+	same <(kind --crop=0:0:3) RGB-color
+	run ! grep -a extrasamples b
+	same <(kind --crop=0:1:4) vector
+	same <(kind --crop=0:0:2) vector
+	same <(kind --flip=0) vector
+	same <(kind --crop=1:0:1) RGBA-color
+	grep -a extrasamples:=2 b
+	same <(kind --order=1,2,0 --crop=0:0:3) domain
+	grep -a 'kinds: domain domain RGB-color' b
+	item float '2 3' 'kinds: list domain' -- 1 2 3 4 5 6 >a
+	same <(kind --crop=0:0:1) list
+}

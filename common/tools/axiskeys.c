@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/bands.h"
 #include "common/mem.h"
 #include "common/tools/axiskeys.h"
 
@@ -103,6 +104,20 @@ transpose_map(struct img *y)
 	swap_numbers(&g[4], &g[5]);
 	img_set_key(y, "geotransform", "%.17g %.17g %.17g %.17g %.17g %.17g", g[0], g[1], g[2],
 		    g[3], g[4], g[5]);
+}
+
+void
+axiskeys_choose_planes(struct img *y, const struct axis_choice *c)
+{
+	char *kind = y->axis[0].kind;
+	const bool opaque = !strcmp(kind, "RGBA-color") && !c->first && c->count == 3 && !c->back;
+
+	if ((c->count == c->n && !c->back) || !strcmp(kind, "list"))
+		return;
+	strcpy(kind, opaque ? "RGB-color" : "vector");
+	img_drop_key(y, "tiff.extrasamples");
+	img_drop_key(y, "tiff.photometric");
+	bands_choose(y, c->first, c->count, c->back);
 }
 
 void

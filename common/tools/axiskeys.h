@@ -19,6 +19,12 @@ struct axis_choice {
 };
 
 /*
+ * Updates what the kind of axis 0 and keys say of the planes on it, of which c is taken: RGB-color and RGBA-color are of so many
+ * planes in this order.
+ */
+void axiskeys_choose_planes(struct img *y, const struct axis_choice *c);
+
+/*
  * Updates the lists of traces: offsets:=, offset-x:= and offset-y:= hold a number for each place along axis 1, or for all places
  * of axes 1 and 2, where axis 1 is the faster. c: what is taken of these two, with n, count 1 and first 0 for an axis that is
  * missing. exchanged: axis 1 becomes axis 2, and axis 2 becomes axis 1. A list of another length stays as it is.

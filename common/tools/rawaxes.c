@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/bands.h"
 #include "common/die.h"
 #include "common/mem.h"
 #include "common/opt.h"
@@ -227,7 +226,7 @@ follow_lists(const struct args *args, const struct img *x, struct img *y, const 
 				 c[2] = {choice(args, x, v, 1), choice(args, x, v, 2)};
 
 	if (img_row_axis(x))
-		bands_choose(y, p.first, p.count, p.back);
+		axiskeys_choose_planes(y, &p);
 	if (x->dim > 1)
 		axiskeys_choose_traces(y, c, x->dim > 2 && v->from[1] == 2 && v->from[2] == 1);
 }

@@ -97,7 +97,8 @@ shape_of(const struct args *args, const struct raw_in *in, const struct img *x, 
 	char words[TILE_ERR];
 
 	if (!img_picture(x, &p) || p.c != 1)
-		raw_die(in, "distances are those of pictures and volumes of one plane");
+		raw_die(in, "distances are those of pictures and volumes of one plane; "
+			    "rawaxes --slice takes one of several");
 	const char *why = tile_of(x, p.w, p.h, &t, words);
 	if (why)
 		raw_die(in, "%s", why);

@@ -289,7 +289,8 @@ shape_of(const struct args *args, const struct raw_in *in, const struct img *x)
 	struct img_picture p;
 
 	if (!img_picture(x, &p) || p.c != 1)
-		raw_die(in, "components are those of pictures and volumes of one plane");
+		raw_die(in, "components are those of pictures and volumes of one plane; "
+			    "rawaxes --slice takes one of several");
 	if (p.w > UINT32_MAX)
 		raw_die(in, "its rows have 2^32 samples or more");
 	if (args->to != LABELS && (args->connectivity == 4 || args->connectivity == 8) && p.n > 1)

@@ -89,7 +89,8 @@ take_picture(struct shape *s, const struct raw_in *in, const struct img *x, cons
 	struct img_picture p;
 
 	if (!img_picture(x, &p))
-		raw_die(in, "neither a picture nor a list of points");
+		raw_die(in, "neither a picture nor a list of points; rawaxes --order puts "
+			    "planes first, and rawstack --split makes items of a stack");
 	if (!args->image && is_table(x))
 		raw_die(in,
 			"%zu columns and %zu rows: give --points if the rows are points, --image "
@@ -132,7 +133,8 @@ take_shape(const struct raw_in *in, const struct img *x, const struct args *args
 	size_t count;
 
 	if (!img_count(x, &count))
-		raw_die(in, "neither a picture nor a list of points");
+		raw_die(in, "neither a picture nor a list of points; rawaxes --order puts "
+			    "planes first, and rawstack --split makes items of a stack");
 	if (args->points || (x->dim == 2 && !strcmp(x->axis[0].kind, "list")))
 		take_list(&s, in, x);
 	else
