@@ -536,6 +536,32 @@ nan nan nan
 	item float '2 1' 'geotransform:=1 2 3 4 5 6' -- 1 2 | rawtotiff | tifftoraw | rawinfo | grep -x 'geotransform:=1 2 3 4 5 6'
 }
 
+@test "maps of different places are named when they are combined" {
+	item float '4 3' 'spacings: 1 1' 'axis mins: 0 0' 'geotransform:=1000 10 0 2000 0 -10' 'crs:=EPSG:32633' -- {1..12} >a
+	item float '4 3' 'geotransform:=1040 10 0 2000 0 -10' 'crs:=EPSG:32633' -- {1..12} >b
+	item float '4 3' 'geotransform:=1000 10 0 2000 0 -10' 'crs:=EPSG:32634' -- {1..12} >c
+	item float '4 3' 'geotransform:=1000.5 10.01 0 2000 0 -10' -- {1..12} >d
+	item float '4 3' 'geotransform:=1000 10.5 0 2000 0 -10' -- {1..12} >e
+	item float '4 3' -- {1..12} >f
+	for x in b c e; do
+		rawmath 'a + b' a $x 2>said | rawinfo | grep 'sizes: 4 3'
+		same said "rawmath: $x: it is a map of another place than a"
+		rawstack --planes a $x 2>said | rawinfo | grep 'sizes: 2 4 3'
+		same said "rawstack: $x: item 2: it is a map of another place than the first item"
+	done
+	for x in a d f; do
+		rawmath 'a + b' a $x 2>said >/dev/null
+		rawstack --combine=max a $x 2>>said >/dev/null
+		[ ! -s said ]
+	done
+	# Parts have places of their own.
+	rawmath 'a + b' <(rawaxes --crop=0:1:3 a) <(rawaxes --crop=0:1:3 a) 2>said >/dev/null
+	[ ! -s said ]
+	rawmath 'a + b' <(rawaxes --crop=0:0:2 a) <(rawaxes --crop=0:2:4 a) 2>&1 >/dev/null | grep 'another place'
+	rawmath --quiet 'a + b' a b 2>said >/dev/null
+	[ ! -s said ]
+}
+
 @test "what has no columns and rows of a map has no place in it" {
 	item float '2 4 3' 'kinds: vector domain domain' 'geotransform:=1000 10 0 2000 0 -10' 'crs:=EPSG:32633' -- {1..24} >a
 	for axes in --slice=0:1 --crop=0:0:1 --order=1,2,0 --order=2,1,0 --slice=0:1\ --flip=1; do

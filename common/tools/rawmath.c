@@ -15,6 +15,7 @@
 #include "common/sample.h"
 #include "common/stats.h"
 #include "common/tile.h"
+#include "common/tools/axiskeys.h"
 #include "common/tools/expr.h"
 
 const char *const weir_prog = "rawmath";
@@ -183,6 +184,9 @@ insist_on_fit(const struct input *p, const struct input *whole)
 	if (!tile_same(&p->x, &whole->x))
 		die("%s: it is another part of a picture than %s: see tile:= and place:=",
 		    raw_name(p->in), raw_name(whole->in));
+	if (!axiskeys_same_place(&p->x, &whole->x))
+		warn("%s: it is a map of another place than %s", raw_name(p->in),
+		     raw_name(whole->in));
 }
 
 static enum img_type

@@ -7,6 +7,7 @@
 #include "common/progress.h"
 #include "common/sample.h"
 #include "common/tile.h"
+#include "common/tools/axiskeys.h"
 #include "common/tools/places.h"
 #include "common/tools/stacking.h"
 
@@ -26,6 +27,9 @@ insist_on_same(const struct raw_in *in, const struct img *first, const struct im
 			img_maxval(first));
 	if (!tile_same(x, first))
 		raw_die(in, "it is another part of a picture than the first item");
+	if (!axiskeys_same_place(x, first))
+		warn("%s: item %zu: it is a map of another place than the first item", raw_name(in),
+		     raw_item(in));
 }
 
 static void
