@@ -286,7 +286,7 @@ run_grid(const cudacpu_grid &g, const std::function<void()> &call)
 	const size_t blocks = (size_t)grid.x * grid.y * grid.z;
 	const unsigned launch = watch_launch ? watch_launch() : 0;
 
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) if (blocks > 1)
 	for (size_t i = 0; i < blocks; i++) {
 		static thread_local worker w;
 		const size_t b = block_number(wanted_order, wanted_seed, i, blocks);

@@ -48,6 +48,8 @@ write(F which)
 {
 	size_t left = 0;
 
+	if (now.stores.empty())
+		return;
 	for (const store &s : now.stores) {
 		if (!which(s))
 			now.stores[left++] = s;
@@ -117,6 +119,5 @@ cudacpu_publish(void)
 	const unsigned t = current();
 	const fence f = now.last[t];
 
-	if (!now.stores.empty())
-		write([=](const store &s) { return s.number < (s.thread == t ? f.own : f.known); });
+	write([=](const store &s) { return s.number < (s.thread == t ? f.own : f.known); });
 }
