@@ -229,20 +229,22 @@ radon_direct_steps(const struct radon_options *o, int i, int sets)
 	return (int)ceil(o->inner * pow(.5, sets - 1 - i));
 }
 
-/* A^H A + damping at frequency number k, over the live traces. */
+/* A^H A + damping at frequency number k, over the live traces. a: room for A^H. */
 static void
 normal_matrix(const struct radon_options *o, const struct direct_axes *x, size_t k,
-	      complex double *t)
+	      complex double *t, complex double *a)
 {
 	const size_t n = o->nq;
 
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < o->nx; j++)
+			a[i * o->nx + j] = phase(o, x, k, i, j);
 	for (size_t i = 0; i < n; i++)
 		for (size_t l = 0; l < n; l++) {
 			t[i * n + l] = i == l ? radon_direct_damping(o) : 0;
 			for (size_t j = 0; j < o->nx; j++)
 				if (radon_direct_is_live(o, j))
-					t[i * n + l] +=
-					    phase(o, x, k, i, j) * conj(phase(o, x, k, l, j));
+					t[i * n + l] += a[i * o->nx + j] * conj(a[l * o->nx + j]);
 		}
 }
 
@@ -275,14 +277,14 @@ radon_direct_lsq(const struct radon_options *o, const float *gather, double *pan
 	const struct direct_axes x = radon_direct_axes(o);
 	complex double *d = radon_direct_gather_spectra(o, &x, gather);
 	complex double *m = weir_alloc(o->nq * x.nw, sizeof *m);
-	complex double *t = weir_alloc(o->nq * o->nq, sizeof *t);
+	complex double *t = weir_alloc(o->nq * (o->nq + o->nx), sizeof *t);
 	int err = -ENOMEM;
 
 	if (d && m && t) {
 		radon_direct_adjoint_sums(o, &x, d, m);
 		for (size_t k = 0; k < x.nw; k++)
 			if (radon_direct_in_band(o, &x, k)) {
-				normal_matrix(o, &x, k, t);
+				normal_matrix(o, &x, k, t, t + o->nq * o->nq);
 				solve_dense(t, m + k, x.nw, o->nq);
 			}
 		err = radon_direct_to_rows(&x, m, o->nq, panel, x.ntau, 0);
