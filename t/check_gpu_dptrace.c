@@ -232,6 +232,8 @@ static const struct {
       .objective = DPTRACE_COST,
       .polarity = -1,
       .passes = 1,
+      .n = 4,
+      .d = 35, /* more than a warp */
       .method = DPTRACE_D3,
       .margins = true},
      1,
@@ -340,10 +342,12 @@ many_segments_are_said(struct gpu *g)
 	double(*xy)[2] = weir_xalloc(MANY, sizeof *xy);
 	struct dptrace_line l = {.xy = (const double(*)[2])xy, .n = MANY};
 	const struct dptrace_image im = {1, HIGH, WIDE, &v[0][0], NULL, {0}};
-	const struct dptrace_options o = options_of(0);
+	struct dptrace_options o = options_of(1); /* a polarity, so that none is found */
 	struct dptrace_plan p;
 	char err[DPTRACE_ERR];
 
+	o.n = 2;
+	o.d = 3;
 	for (size_t i = 0; i < MANY; i++) {
 		xy[i][0] = 10 + 10 * (double)(i % 2);
 		xy[i][1] = 10 + 4 * (double)(i / 2 % 2);

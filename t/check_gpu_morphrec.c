@@ -289,9 +289,9 @@ devices_agree(const char *list, size_t step)
 	static const struct {
 		size_t w, h, d, bytes;
 		int conn;
-	} cases[] = {{60, 150, 1, 0, 4},       {150, 2, 1, 0, 8},  {40, 1100, 1, 260000, 8},
+	} cases[] = {{20, 60, 1, 0, 4},	       {150, 2, 1, 0, 8},  {40, 1100, 1, 260000, 8},
 		     {30, 20, 12, 600000, 26}, {30, 20, 7, 0, 18}, {33, 400, 2, 260000, 8},
-		     {200, 40, 5, 0, 4}};
+		     {70, 12, 5, 0, 4}};
 	struct check_rng r = {16};
 	struct check_many m[2] = {0};
 	char why[GPU_WHY], name[100];

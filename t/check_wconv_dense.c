@@ -237,7 +237,7 @@ compare(const struct dense *d, const void *got)
 	return all > 0 && !isnan(miss) ? sqrt(miss / all) : INFINITY;
 }
 
-/* Runs the plan twice, since a plan serves again. */
+/* Runs the plan twice in single precision, since a plan serves again. */
 static double
 find_error(struct dense *d, const struct wconv_restore_options *o, dense_run *run, void *with)
 {
@@ -251,7 +251,7 @@ find_error(struct dense *d, const struct wconv_restore_options *o, dense_run *ru
 	for (size_t i = 0; i < n; i++)
 		real_set(y, i, d->y[i], size == sizeof(float));
 	check_poison(got, n * size);
-	for (int twice = 0; ran && twice < 2; twice++)
+	for (int again = !d->j.q.in_double; ran && again >= 0; again--)
 		ran = !run(with, r, y, got, &done, err);
 	const double e = ran ? compare(d, got) : INFINITY;
 	wconv_restore_free(r);
