@@ -96,6 +96,19 @@ sample="2" role="description">b2'
 sample="0" role="description">b2'
 }
 
+@test "items with other values of missing samples are named" {
+	item short '2 1' nodata:=-1 -- 1 -1 >a
+	item short '2 1' nodata:=-9 -- 1 -9 >b
+	rawstack a b a 2>said | rawinfo | grep -x nodata:=-1
+	same said 'rawstack: b: item 2: its missing samples are -9, and those of the first item -1; see tifftoraw --nan'
+	rawstack --combine=max a a 2>said >/dev/null
+	[ ! -s said ]
+	item float '2 1' nodata:=-1 -- 1 nan >c
+	item float '2 1' nodata:=-9 -- 1 nan >d
+	rawstack c d 2>said >/dev/null
+	[ ! -s said ]
+}
+
 @test "combinations, by hand; NaN is left out" {
 	gen --type=float -- values 4x1 1 nan -5 nan >a
 	gen --type=float -- values 4x1 4 2 7 nan >b

@@ -13,6 +13,21 @@
 
 /* --- items that belong together ------------------------------------------------------------------------------------------ */
 
+/* The result has the keys of the first item, so what holds for another one alone is named. */
+static void
+compare_maps(const struct raw_in *in, const struct img *first, const struct img *x)
+{
+	const char *nodata = img_key(x, "nodata"), *other = img_key(first, "nodata");
+
+	if (!axiskeys_same_place(x, first))
+		warn("%s: item %zu: it is a map of another place than the first item", raw_name(in),
+		     raw_item(in));
+	if (nodata && other && strcmp(nodata, other) && !img_is_float(x->type))
+		warn("%s: item %zu: its missing samples are %s, and those of the first item %s; "
+		     "see tifftoraw --nan",
+		     raw_name(in), raw_item(in), nodata, other);
+}
+
 static void
 insist_on_same(const struct raw_in *in, const struct img *first, const struct img *x)
 {
@@ -27,9 +42,7 @@ insist_on_same(const struct raw_in *in, const struct img *first, const struct im
 			img_maxval(first));
 	if (!tile_same(x, first))
 		raw_die(in, "it is another part of a picture than the first item");
-	if (!axiskeys_same_place(x, first))
-		warn("%s: item %zu: it is a map of another place than the first item", raw_name(in),
-		     raw_item(in));
+	compare_maps(in, first, x);
 }
 
 static void
