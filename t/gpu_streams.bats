@@ -186,7 +186,7 @@ as_one() {
 # The reader finds the end of the payload while the device works. t/cudacpu ends a process with another message that calls exit()
 # before its device is closed.
 @test "a reader that fails with -g says so in one line, and leaves the device as it is" {
-	gen --type=float smooth 700 900 9 >f
+	gen --type=float smooth 500 600 9 >f
 	gen kernels 9 2 2 >k.nrrd
 	for i in 1 2 3; do gencmp --traces=20 --samples=200; done >s
 	head -c -100 f >f.cut
@@ -194,7 +194,7 @@ as_one() {
 	for n in 1 2 3 4; do
 		for c in 'wconv -k k.nrrd' 'wconv --method=fft -k k.nrrd'; do
 			run ! --separate-stderr bash -c "cat f f.cut | $gpu/$c -g >got"
-			same <(echo "$stderr") 'wconv: (stdin): item 2: the payload ends after 2519900 of 2520000 bytes'
+			same <(echo "$stderr") 'wconv: (stdin): item 2: the payload ends after 1199900 of 1200000 bytes'
 		done
 		run ! --separate-stderr bash -c "$gpu/radon -g --quiet -t 3 -q -.1:.1:99 -X 1000 <s.cut"
 		same <(echo "$stderr") 'radon: (stdin): item 3: the payload ends after 15900 of 16000 bytes'
