@@ -157,8 +157,8 @@ resumes(const struct tile_kernel *kernels, struct check_many *m)
 	for (int i = 0; i < 80; i++) {
 		const bool volume = morphrec_is_volume(conns[i % 5]);
 		struct job a = job_new(types[i % 4], 1 + rng_below(&r, 300),
-				       1 + rng_below(&r, volume ? 80 : 200),
-				       1 + rng_below(&r, volume ? 40 : 3), conns[i % 5], i / 5 % 2);
+				       1 + rng_below(&r, volume ? 50 : 200),
+				       1 + rng_below(&r, volume ? 24 : 3), conns[i % 5], i / 5 % 2);
 		job_fill(&a, &r, (enum style)(i % STYLES));
 		a.what.threads = 1 + i % 3;
 		resume_once(&a, &r, kernels, m);
