@@ -680,7 +680,7 @@ other_gains() {
 	for t in 1 2; do
 		radon -t $t $curves --quiet <one >want
 		mkfifo in out
-		radon -t $t $curves --quiet <in >out &
+		timeout 60 radon -t $t $curves --quiet <in >out &
 		exec 7>in 8<out
 		for _ in 1 2 3; do
 			cat one >&7

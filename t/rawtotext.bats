@@ -98,7 +98,7 @@ nan nan 7'
 
 @test "a table comes out when its empty line has arrived" {
 	mkfifo in out
-	texttoraw <in >out &
+	timeout 60 texttoraw <in >out &
 	exec 7>in 8<out
 	for _ in 1 2; do
 		printf '1 2\n3 4\n' | texttoraw >want

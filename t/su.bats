@@ -33,7 +33,7 @@ gather_by_gather() {
 	local program=$1 file=$2 lead=$3 record=$4 size k
 	size=$(($("$program" -k tracl "$file" | wc -c) / 5))
 	mkfifo in out
-	"$program" -k tracl <in >out &
+	timeout 60 "$program" -k tracl <in >out &
 	exec 7>in 8<out
 	head -c $((lead + record)) "$file" >&7
 	for k in 1 2 3 4; do
@@ -59,7 +59,7 @@ gather_by_gather() {
 
 @test "segy: a file of another format is named while its pipe is open" {
 	mkfifo in
-	segytoraw <in 2>err &
+	timeout 60 segytoraw <in 2>err &
 	exec 7>in
 	{ printf 'SIMPLE  =' && head -c 400 /dev/zero; } >&7
 	wait $! && return 1

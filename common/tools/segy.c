@@ -141,9 +141,12 @@ read_lead(struct segy *s, enum trace_order order)
 	const unsigned char *lead;
 	size_t got;
 
-	lead = traces_look(t, SEGY_LEAD, &got);
+	/* Few bytes tell most formats, so that a pipe need not have more of them; SU takes two traces. */
+	lead = traces_look(t, FOREIGN_MAGIC, &got);
 	if (!got)
 		die("%s: empty input", t->name);
+	traces_refuse_foreign(t, lead, got, "SEG-Y");
+	lead = traces_look(t, SEGY_LEAD, &got);
 	traces_refuse_foreign(t, lead, got, "SEG-Y");
 	if (got < SEGY_LEAD)
 		die("%s: %zu bytes are no SEG-Y file: its headers alone have 3600", t->name, got);
