@@ -24,11 +24,11 @@ struct chain_of {
 
 /* Guides of one size, or each of its own; whole scores, so that many polylines are equally good, or any. */
 static void
-random_table(struct chain_of *c, size_t s, struct check_rng *r, size_t maxd, bool uneven,
-	     bool whole, const int ends[2])
+random_table(struct chain_of *c, size_t s, struct check_rng *r, size_t mind, size_t maxd,
+	     bool uneven, bool whole, const int ends[2])
 {
 	const double heading = 2 * M_PI * rng_unit(r), h = .3 + 6 * rng_unit(r);
-	const size_t n = 2 + rng_below(r, GUIDES - 1), d = 1 + rng_below(r, maxd);
+	const size_t n = 2 + rng_below(r, GUIDES - 1), d = mind + rng_below(r, maxd - mind + 1);
 
 	c->seg[s] = (struct dptrace_table){.n = n,
 					   .dv = .5 + rng_unit(r),
@@ -99,7 +99,7 @@ tables_agree(struct gpu *g)
 		const int start = ends[0];
 		for (size_t s = 0; s < c.n; s++, ends[0] = ends[1]) {
 			ends[1] = c.closed && s + 1 == c.n ? start : 1 + (int)rng_below(&r, 4);
-			random_table(&c, s, &r, i % 10 ? 12 : SAMPLES, uneven, whole, ends);
+			random_table(&c, s, &r, 1, i % 10 ? 12 : SAMPLES, uneven, whole, ends);
 		}
 		check_order(i % check_orders());
 		check_case(&m, same_tables(g, &c, method, margins),
@@ -107,6 +107,25 @@ tables_agree(struct gpu *g)
 			   c.n, c.closed, c.phi, uneven, whole, (int)method);
 	}
 	check_end(&m, "gpu: dptrace, on given tables path, sum and margins are the CPU's");
+}
+
+/* All turns are allowed, so that the best sample before a link may be in any warp. */
+static void
+more_samples_than_lanes_agree(struct gpu *g)
+{
+	static struct chain_of c = {.n = 1, .phi = M_PI};
+	struct check_many m = {0};
+	struct check_rng r = {42};
+
+	for (int i = 0; i < 4; i++) {
+		const int ends[2] = {3, 2};
+		do
+			random_table(&c, 0, &r, SAMPLES, SAMPLES, false, false, ends);
+		while (c.seg[0].n < 4);
+		check_case(&m, same_tables(g, &c, DPTRACE_D3, true), "%d: %zu guides", i,
+			   c.seg[0].n);
+	}
+	check_end(&m, "gpu: dptrace by the paper's recursion takes more samples than lanes");
 }
 
 /* --- pictures ----------------------------------------------------------------------------------------------------- */
@@ -366,6 +385,7 @@ void
 check_gpu_dptrace(struct gpu *g)
 {
 	tables_agree(g);
+	more_samples_than_lanes_agree(g);
 	pictures_agree(g);
 	if (!check_large) {
 		long_guides_are_said(g);
