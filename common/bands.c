@@ -10,20 +10,20 @@
 static const char name_of_key[] = "tiff.GDALMetadata";
 
 /* An element: its text of n bytes, with the blanks before it; its tag; the digits of its plane, or NULL. */
-struct item {
+struct element {
 	const char *text, *tag, *digits;
 	size_t n, tag_n, plane;
 };
 
 static bool
-tag_has(const struct item *i, const char *word)
+tag_has(const struct element *i, const char *word)
 {
 	return memmem(i->tag, i->tag_n, word, strlen(word));
 }
 
 /* Finds the first element in the text. Returns false when there is none that is whole. */
 static bool
-find_item(const char *text, struct item *i)
+find_element(const char *text, struct element *i)
 {
 	static const char sample[] = " sample=\"", end[] = "</Item>";
 	const char *const tag = strstr(text, "<Item "),
@@ -32,7 +32,7 @@ find_item(const char *text, struct item *i)
 
 	if (!last)
 		return false;
-	*i = (struct item){.text = tag, .tag = tag, .tag_n = (size_t)(close - tag)};
+	*i = (struct element){.text = tag, .tag = tag, .tag_n = (size_t)(close - tag)};
 	while (i->text > text && strchr(" \t\r\n", i->text[-1]))
 		i->text--;
 	i->n = (size_t)(last - i->text) + strlen(end);
@@ -48,19 +48,19 @@ find_item(const char *text, struct item *i)
 
 /* Which elements stay, and the planes that are chosen where choose is set. */
 struct edit {
-	bool (*stays)(const struct item *);
+	bool (*stays)(const struct element *);
 	bool choose, back;
 	size_t first, count;
 };
 
 static bool
-is_no_statistic(const struct item *i)
+is_no_statistic(const struct element *i)
 {
 	return !tag_has(i, "name=\"STATISTICS_");
 }
 
 static bool
-is_no_scale(const struct item *i)
+is_no_scale(const struct element *i)
 {
 	return !tag_has(i, "role=\"scale\"") && !tag_has(i, "role=\"offset\"") &&
 	       !tag_has(i, "role=\"unittype\"");
@@ -68,7 +68,7 @@ is_no_scale(const struct item *i)
 
 /* Appends the element, which has a plane, to f as that of another plane. */
 static void
-put_plane(FILE *f, const struct item *i, size_t plane)
+put_plane(FILE *f, const struct element *i, size_t plane)
 {
 	const char *const rest = i->digits + strspn(i->digits, "0123456789");
 
@@ -79,7 +79,7 @@ put_plane(FILE *f, const struct item *i, size_t plane)
 
 /* Appends the element to f as the edit says. Returns whether it stays. */
 static bool
-put_item(FILE *f, const struct item *i, const struct edit *e)
+put_element(FILE *f, const struct element *i, const struct edit *e)
 {
 	const size_t at = i->plane - e->first;
 
@@ -118,14 +118,14 @@ edit_key(struct img *x, struct edit e)
 	bool any = false;
 	char *made;
 	size_t n;
-	struct item i;
+	struct element i;
 
 	if (!text)
 		return;
 	FILE *f = open_key(&made, &n);
-	while (find_item(text, &i)) {
+	while (find_element(text, &i)) {
 		fwrite(text, 1, (size_t)(i.text - text), f);
-		any |= put_item(f, &i, &e);
+		any |= put_element(f, &i, &e);
 		text = i.text + i.n;
 	}
 	fputs(text, f);
@@ -157,7 +157,7 @@ bands_append(struct img *x, const struct img *from, size_t first)
 	const char *end = old ? strstr(old, close) : NULL;
 	char *made;
 	size_t n;
-	struct item i;
+	struct element i;
 
 	if (!text || (old && !end))
 		return;
@@ -166,7 +166,7 @@ bands_append(struct img *x, const struct img *from, size_t first)
 		fwrite(old, 1, (size_t)(end - old), f);
 	else
 		fputs("<GDALMetadata>", f);
-	for (; find_item(text, &i); text = i.text + i.n)
+	for (; find_element(text, &i); text = i.text + i.n)
 		if (i.digits)
 			put_plane(f, &i, first + i.plane);
 	fputs(old ? end : close, f);

@@ -16,8 +16,9 @@ struct missing {
 };
 
 /*
- * Finds the pixels of x that are NaN in a plane, or equal to the key nodata:= in all planes. Moves the samples of the others
- * to the front of x->data, and leaves so many in *inputs, which counts the pixels, each of so many planes. Dies when there is no other pixel.
+ * Finds the pixels of x that are NaN in a plane, or equal to the key nodata:= in all planes. *inputs: the pixels of x, each of
+ * `planes` samples. The samples of the pixels with data move to the front of x->data, and *inputs becomes their number. Dies
+ * when no pixel has data.
  */
 void missing_find(struct missing *m, const struct raw_in *in, struct img *x, size_t planes,
 		  size_t *inputs);
