@@ -8,16 +8,16 @@
 
 enum { BLOCK = 1 << 14 }; /* pixels at a time */
 
-bool
-planes_on_axis(const struct img *x)
+static bool
+on_axis(const struct img *x)
 {
 	return img_row_axis(x) && !img_is_complex(x);
 }
 
-static size_t
-planes_of(const struct img *x)
+size_t
+planes_count(const struct img *x)
 {
-	return planes_on_axis(x) ? x->axis[0].n : 1;
+	return on_axis(x) ? x->axis[0].n : 1;
 }
 
 /* to[i * to_step] = from[i * from_step], samples of this many bytes. */
@@ -54,13 +54,13 @@ drop_keys(struct img *y)
 void
 planes_describe(const struct raw_in *in, const struct group *g, struct img *y)
 {
-	const size_t planes = planes_of(&g->x[0]);
+	const size_t planes = planes_count(&g->x[0]);
 
 	img_copy_head(y, &g->x[0]);
 	if (img_is_complex(y))
 		raw_die(in, "complex samples are no planes");
 	y->format = IMG_RAW;
-	if (!planes_on_axis(y)) {
+	if (!on_axis(y)) {
 		if (y->dim == IMG_MAXDIM)
 			raw_die(in, "it has %d axes already", IMG_MAXDIM);
 		img_insert_axis(y, 0, 1, "vector");
@@ -76,7 +76,7 @@ void
 planes_write(const struct group *g, struct raw_out *out)
 {
 	const struct img *x = &g->x[0];
-	const size_t size = img_type_size(x->type), planes = planes_of(x), all = g->n * planes;
+	const size_t size = img_type_size(x->type), planes = planes_count(x), all = g->n * planes;
 	size_t count;
 
 	img_count(x, &count);
@@ -102,7 +102,7 @@ void
 planes_describe_one(const struct img *x, size_t k, struct img *y)
 {
 	img_copy_head(y, x);
-	if (!planes_on_axis(x))
+	if (!on_axis(x))
 		return;
 	img_drop_axis(y, 0);
 	drop_keys(y);
@@ -112,7 +112,7 @@ planes_describe_one(const struct img *x, size_t k, struct img *y)
 void
 planes_write_one(const struct img *x, size_t k, struct raw_out *out)
 {
-	const size_t size = img_type_size(x->type), planes = planes_of(x);
+	const size_t size = img_type_size(x->type), planes = planes_count(x);
 	const char *from = (const char *)x->data + k * size;
 	size_t count;
 

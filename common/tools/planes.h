@@ -5,8 +5,8 @@
 #include "common/raw.h"
 #include "common/tools/stacking.h"
 
-/* Whether axis 0 of x holds planes that are taken one by one: a complex sample is one number. */
-bool planes_on_axis(const struct img *x);
+/* Counts the planes on axis 0 of x; 1 where it holds none. A complex sample is one number, not two planes. */
+size_t planes_count(const struct img *x);
 
 /* Describes the picture whose planes are those of the items of the group, in their order, without history. */
 void planes_describe(const struct raw_in *in, const struct group *g, struct img *y);

@@ -184,7 +184,7 @@ static void
 put_planes(const struct args *args, struct raw_in *in, struct img *x, struct raw_out *out,
 	   struct stats *st)
 {
-	const size_t planes = planes_on_axis(x) ? x->axis[0].n : 1;
+	const size_t planes = planes_count(x);
 
 	raw_map(in, x);
 	for (size_t k = 0; k < planes; k++) {
