@@ -20,7 +20,7 @@ void bands_renew(struct img *x);
 /* The samples of x have changed since GDAL counted them. Drops the statistics STATISTICS_*. */
 void bands_drop_statistics(struct img *x);
 
-/* x keeps count planes, from the plane first on, or down to it when back. What the key says follows them. */
+/* x keeps the planes first .. first + count - 1, in descending order when back. What the key says follows them. */
 void bands_choose(struct img *x, size_t first, size_t count, bool back);
 
 /* The planes of from become the planes of x from the number first on. What its key says of them is added to that of x. */

@@ -285,7 +285,10 @@ put_item(const struct args *args, TIFF *t, struct raw_in *in, const struct img *
 		    raw_name(in), raw_item(in), (uintmax_t)w.equal, nodata);
 }
 
-/* GDAL's statistics are those of the file, so they hold only where nothing stood between tifftoraw and this program. */
+/*
+ * GDAL's statistics are those of the file, so they hold only where nothing stood between tifftoraw and this program. What GDAL
+ * says of planes that another program took away is dropped, too.
+ */
 static void
 update_keys(const struct args *args, struct img *x)
 {

@@ -1,8 +1,9 @@
 /*
  * Loaded before the C library by t/fault: the program stops before main(), and a copy of it, by fork(), runs for each number
- * that is read from the first descriptor of FAULT_SERVE. In copy n the n-th request for memory fails, from 1, and none of 0. What
- * became of the copy goes to the second descriptor. Copies cost a fraction of programs that are loaded anew. Requests before
- * main() are not counted, nor are those of the code in a library whose file name holds a word of FAULT_SPARE.
+ * that is read from the first descriptor of FAULT_SERVE. In copy n the n-th request for memory fails; it counts from 1, and in
+ * copy 0 none fails. What became of the copy goes to the second descriptor. Copies cost a fraction of programs that are loaded
+ * anew. Requests before main() are not counted, nor are those of the code in a library whose file name holds a word of
+ * FAULT_SPARE.
  */
 #include <dlfcn.h>
 #include <errno.h>
