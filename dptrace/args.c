@@ -165,5 +165,6 @@ dptrace_args_options(const struct args *a)
 						   a->to == REPORT_CSV || a->to == REPORT_GEOJSON ||
 						   a->to == REPORT_GEOJSONL,
 					.max_bytes = weir_limit(a->common.max_bytes),
-					.threads = a->gpu ? 1 : par_threads(a->common.threads)};
+					.threads = par_threads(a->common.threads),
+					.elsewhere = a->gpu};
 }

@@ -4,7 +4,10 @@
 
 #include "dptrace/dptrace.h"
 
-/* Shares the threads out, and takes vertices and working memory. Returns 0, or -1 with a sentence in err. */
+/*
+ * Takes vertices, shares the threads out and takes the working memory of dptrace_run(), unless the options say that the lines
+ * are traced elsewhere. Returns 0, or -1 with a sentence in err.
+ */
 int room_take(struct dptrace_plan *p, char err[DPTRACE_ERR]);
 
 #endif

@@ -10,6 +10,7 @@ tries_take(struct dptrace_plan *q, const struct dptrace_plan *p, size_t tries, s
 	*q = (struct dptrace_plan){.image = p->image, .gray = p->gray, .o = p->o};
 	q->o.passes = 1;
 	q->o.margins = false;
+	q->o.elsewhere = false;
 	q->line = *line = weir_alloc(tries, sizeof **line);
 	q->first = weir_calloc(tries + 1, sizeof *q->first);
 	q->shape = weir_alloc(segments, sizeof *q->shape);
