@@ -170,7 +170,7 @@ tiles_in_parts_agree(struct gpu *g)
 	struct check_many m = {0};
 	struct check_rng r = {37};
 
-	for (size_t part = 0; part < 3 && cudacpu_memory; part++) {
+	for (size_t part = 0; part < 3; part++) {
 		struct conv_job j;
 		pose(&j, &r, 90, 70, 11, 9, 3, 4);
 		j.q.method = WCONV_FFT;
@@ -292,7 +292,8 @@ check_gpu_wconv(struct gpu *g)
 {
 	shapes_agree(g);
 	transforms_agree(g);
-	tiles_in_parts_agree(g);
+	if (cudacpu_memory)
+		tiles_in_parts_agree(g);
 	doubles_agree(g);
 	unknown_pixels_agree(g);
 	planes_and_types_agree(g);

@@ -204,7 +204,7 @@ memory_agrees(struct gpu *g)
 	j.q.threads = 8;
 	conv_fill(&j, &r);
 	check_case(&m, !wconv_plan(&p, &j.q, err), "%s", err);
-	for (size_t part = 0; part < 3 && cudacpu_memory; part++) {
+	for (size_t part = 0; part < 3; part++) {
 		gpu_release(g);
 		cudacpu_memory((size_t)400000 << (2 * part));
 		check_case(&m, !gpu_wconv_adjoint(g, p, j.image, part ? got : first), "%s",
@@ -226,5 +226,6 @@ check_gpu_wconv_adjoint(struct gpu *g)
 	edges_agree(g);
 	forms_agree(g);
 	parts_agree(g);
-	memory_agrees(g);
+	if (cudacpu_memory)
+		memory_agrees(g);
 }
