@@ -29,15 +29,15 @@ figure() {
 	sed -n "s/.*\"$1\": \([0-9.e+-]*\).*/\1/p" "$2"
 }
 
-# each_item FILE REPEAT COMMAND...: seconds of kernels, of copies and of the process for one more item, from runs on 1 and on
-# 1 + REPEAT copies of it. Copies that run beside kernels are not counted: see gpu_copy_seconds() in gpu/gpu.h. Where items overlap,
+# each_item FILE REPEAT COMMAND...: seconds of kernels, of copies and of the process for one more item, from runs on the file once
+# and 1 + REPEAT times. Copies that run beside kernels are not counted: see gpu_copy_seconds() in gpu/gpu.h. Where items overlap,
 # the third is near the largest of reading, kernels and writing, not their sum.
 each_item() {
-	local file=$1 repeat=$2 what
+	local file=$1 repeat=$2 what files=()
 	shift 2
-	timeout "$limit" "$@" -g --stats=one.json <"$file" >/dev/null || return 1
-	for ((i = 0; i <= repeat; i++)); do cat "$file"; done |
-		timeout "$limit" "$@" -g --stats=many.json >/dev/null || return 1
+	for ((i = 0; i <= repeat; i++)); do files+=("$file"); done
+	timeout "$limit" "$@" -g --stats=one.json "$file" >/dev/null || return 1
+	timeout "$limit" "$@" -g --stats=many.json "${files[@]}" >/dev/null || return 1
 	for what in kernel_seconds copy_seconds total; do
 		awk -v a="$(figure $what one.json)" -v b="$(figure $what many.json)" -v n="$repeat" \
 			'BEGIN { printf "%.6f ", (b - a) / n }'
