@@ -51,6 +51,7 @@ image rawtile --size=8x8
 tiles rawjoin
 tiles rawjoin --overlap=sum
 tiles rawjoin --max-mem=20
+map rawjoin --map --max-mem=20
 share rawjoin
 numbers texttoraw
 image skeleton -G 2
@@ -123,6 +124,7 @@ traced() {
 
 inputs() {
 	rawtile --size=8x8 image >tiles
+	pgmtoraw image | sed '/^encoding/i geotransform:=500 10 0 900 0 -10' | rawtile --size=8x8 >map
 	printf '1 2\n3 4\n' >numbers
 	rawtofits image >fits
 	rawtotiff --compress=deflate image >tiff

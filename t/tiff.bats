@@ -562,6 +562,120 @@ nan nan nan
 	[ ! -s said ]
 }
 
+# part X Y LINE... -- SAMPLE...: a part of 2x2 pixels of 10 m, whose outer corner is X, Y.
+part() {
+	local x=$1 y=$2
+	shift 2
+	item "${type:-float}" '2 2' 'spacings: 1 1' 'axis mins: 0 0' "geotransform:=$x 10 0 $y 0 -10" 'crs:=EPSG:32633' "$@"
+}
+
+@test "--map puts tiles where they lie on the map, in any order, and what no tile has is missing" {
+	part 1000 2000 -- 1 2 3 4 >a
+	part 1010 1990 -- 4 5 6 7 >b
+	for order in 'a b' 'b a'; do
+		# shellcheck disable=SC2086 # names are words
+		rawjoin --map $order >joined
+		same <(rawtotext joined) '1 2 nan
+3 4 5
+nan 6 7'
+		rawinfo joined | grep -x nodata:=nan
+		rawtotiff joined | tifftoraw | rawinfo | grep -x 'geotransform:=1000 10 0 2000 0 -10'
+	done
+	cat a b | rawjoin --map | cmp - <(rawjoin --map a b)
+	rawjoin --map - b <a | cmp - <(rawjoin --map a b)
+	rawjoin --map --max-mem=8 a b | rawtotext | cmp - <(rawjoin --map a b | rawtotext)
+	same <(rawjoin --map --fill=0 a b | rawtotext | head -n 1) '1 2 0'
+	# Parts that were cut, and a key without positions.
+	rawtile --grid=2x2 --margin=1 joined | rawjoin --map | cmp <(rawtotext joined) <(rawtotext)
+	rawaxes --crop=1:1:3 joined >c
+	rawaxes --crop=1:0:1 joined | sed '/^tile/d' | rawjoin --map c - | cmp <(rawtotext joined) <(rawtotext)
+	same <(rawjoin --map <(cat a) 2>&1) "rawjoin: /dev/fd/63: it is needed more than once, so it must be a file and not a pipe"
+	item float '1 1' 'geotransform:=1000 10 0 2000 0 -10' -- 5 >d
+	item float '1 1' 'geotransform:=980 10 0 2000 0 -10' -- 6 >e
+	rawjoin --map d e >f
+	same <(rawtotext f) '6 nan 5'
+	rawtotiff f | tifftoraw | rawinfo | grep -x 'geotransform:=980 10 0 2000 0 -10'
+}
+
+@test "--map follows rotated maps, flips and coarse samples" {
+	item short '6 4' 'geotransform:=100 3 4 500 4 -3' -- {1..24} >a
+	rawtile --grid=3x2 a | sed '/^tile:=/d' | rawjoin --map | rawtotext | cmp - <(rawtotext a)
+	rawaxes --flip=1 a >b
+	rawtile --grid=3x2 b | rawjoin --map | rawtotext | cmp - <(rawtotext b)
+	# Samples of 2 by 1 pixels, the first of which has its centre between pixels 2 and 3.
+	item short '3 1' 'spacings: 2 1' 'axis mins: 2.5 0' 'geotransform:=100 10 0 500 0 -10' -- 1 2 3 >c
+	rawtile --grid=3x1 --only=2 c >d
+	rawtile --grid=3x1 --only=0 c >e
+	same <(rawjoin --map --fill=0 d e | rawtotext) '1 0 3'
+	rawjoin --map --fill=0 d e | rawtotiff | tifftoraw | rawinfo | grep -x 'geotransform:=120 20 0 500 0 -10'
+}
+
+@test "--map passes over missing samples where tiles overlap, and says which samples differ" {
+	part 1000 2000 -- 1 nan 3 nan >a
+	part 1010 2000 -- nan 5 4 5 >b
+	same <(rawjoin --map a b | rawtotext) '1 nan 5
+3 4 5'
+	for how in first last sum max min; do
+		rawjoin --map --overlap=$how b a | rawtotext | cmp - <(rawjoin --map a b | rawtotext)
+	done
+	part 1000 2000 -- 1 7 3 9 >c
+	fails 1 'c: it differs from the part below it, first at 1,1; see --overlap' rawjoin --map b c
+	same <(rawjoin --map --overlap=first b c | rawtotext | tail -n 1) '3 4 5'
+	same <(rawjoin --map --overlap=last b c | rawtotext | tail -n 1) '3 9 5'
+	same <(rawjoin --map --overlap=sum b c | rawtotext | tail -n 1) '3 13 5'
+	rawjoin --map a a | cmp <(rawtotext) <(rawtotext a)
+	for type in short int uchar; do
+		part 1000 2000 nodata:=9 -- 1 9 3 9 >a
+		part 1010 2000 nodata:=9.0 -- 9 5 4 5 >b
+		same <(rawjoin --map a b | rawtotext) '1 9 5
+3 4 5'
+		part 1030 2000 nodata:=9 -- 1 2 3 4 >c
+		same <(rawjoin --map a c | rawtotext) '1 9 9 1 2
+3 9 9 3 4'
+		part 1030 2000 -- 1 2 3 4 >d
+		fails 1 'd: its value of missing samples is none, but that of the parts before is 9' rawjoin --map a d
+		part 1000 1980 -- 1 2 3 4 >e
+		fails 1 '12 of 5x4 pixels are in no part, the first at 0,0; see --fill' rawjoin --map d e
+	done
+}
+
+@test "--map refuses other grids and systems by name" {
+	part 1000 2000 -- 1 2 3 4 >a
+	part 1005 2000 -- 1 2 3 4 >b
+	fails 1 'b: item 1: it lies 0.5 columns and 0 rows from the first part, and not a whole number' rawjoin --map a b
+	part 1010.05 2000 -- 5 6 7 8 >b
+	rawjoin --map a b --overlap=last | rawinfo | grep -x 'sizes: 3 2'
+	sed 's/10 0 2000 0 -10/10 0 2000 0 -20/' a >b
+	fails 1 'b: item 1: a step of a column and of a row is 10,0 and 0,-20 on the map, but 10,0 and 0,-10 in the parts before' rawjoin --map a b
+	rawaxes --flip=1 a >b
+	fails 1 'is 10,0 and 0,10 on the map, but 10,0 and 0,-10' rawjoin --map a b
+	sed 's/32633/32632/' a >b
+	fails 1 'b: item 1: its coordinate system is another one: crs:=EPSG:32632, but EPSG:32633 in the parts before' rawjoin --map a b
+	sed 's/^crs:=.*/geotiff.ascii:=mine/' a >b
+	fails 1 'b: item 1: its coordinate system is another one: crs:=none, but EPSG:32633' rawjoin --map a b
+	sed 's/^crs:=.*/geotiff.ascii:=yours/' a >c
+	fails 1 'c: item 1: its coordinate system is another one: geotiff.ascii:=yours, but mine' rawjoin --map b c
+	sed '/^geotransform/d' a >b
+	fails 1 'b: item 1: it has no geotransform:= that places it on a map; see tifftoraw' rawjoin --map a b
+	fails 1 'b: item 1: it has no geotransform:=' rawjoin --map b a
+	sed 's/^geotransform:=.*/geotransform:=1 0 0 1 0 0/' a >b
+	fails 1 'b: item 1: it has no geotransform:=' rawjoin --map b
+	part 1e14 2000 -- 1 2 3 4 >b
+	fails 1 'b: item 1: it is too far from the parts before' rawjoin --map a b
+	part 1e12 2000 -- 1 2 3 4 >b
+	fails 1 'b: item 1: the picture of all parts would have more than 134217728 columns or rows' rawjoin --map a b
+	part 1e8 2000 -- 1 2 3 4 >b
+	fails 1 'raise it with --max-bytes' rawjoin --map --max-bytes=1k a b
+	fails 2 'only one of --missing and --map can be given' rawjoin --map --missing a
+	pgm 1 1 1 1 >k.pgm
+	for i in 0 1; do wconv -k k.pgm --part=$i/2 a >share.$i; done
+	fails 1 'it is a share of --part; join the shares first' rawjoin --map share.0 share.1
+	# Without --map, items lie on one another.
+	part 1030 2000 -- 9 2 3 4 >b
+	rawjoin --overlap=max a b 2>said | rawtotext | grep -x '9 2'
+	same said 'rawjoin: b: item 2: it is a map of another place than the items before; see --map'
+}
+
 @test "what has no columns and rows of a map has no place in it" {
 	item float '2 4 3' 'kinds: vector domain domain' 'geotransform:=1000 10 0 2000 0 -10' 'crs:=EPSG:32633' -- {1..24} >a
 	for axes in --slice=0:1 --crop=0:0:1 --order=1,2,0 --order=2,1,0 --slice=0:1\ --flip=1; do

@@ -52,11 +52,11 @@ write_all(int fd, const char *buf, size_t n)
 }
 
 /*
- * Copies what comes through a pipe into a scratch file without a name. Returns its descriptor. Dies when the pipe begins as a
- * format of another program.
+ * Copies what comes through a pipe into a scratch file without a name. Returns its descriptor. foreign: dies when the pipe
+ * begins as a format of another program.
  */
 static int
-spool(int from, const char *name)
+spool(int from, const char *name, bool foreign)
 {
 	char *block = weir_xalloc(BLOCK, 1);
 	const int fd = scratch_open();
@@ -66,7 +66,7 @@ spool(int from, const char *name)
 	if (fd < 0)
 		die("%s: no temporary file in %s: %s", name, scratch_directory(), strerror(errno));
 	for (; (some = read(from, block, BLOCK)) > 0; first = false) {
-		const char *what = first ? foreign_what(block, (size_t)some) : NULL;
+		const char *what = first && foreign ? foreign_what(block, (size_t)some) : NULL;
 
 		if (what)
 			die("%s: this is %s", name, what);
@@ -89,7 +89,7 @@ open_door(const char *operand)
 	if (fstat(d.fd, &st))
 		die("%s: %s", d.name, strerror(errno));
 	if (!S_ISREG(st.st_mode)) {
-		d.fd = spool(d.fd, d.name);
+		d.fd = spool(d.fd, d.name, true);
 		fclose(d.file);
 		d.file = NULL;
 	}
@@ -100,6 +100,22 @@ open_door(const char *operand)
 	d.bytes = (uint64_t)st.st_size;
 	d.path = path_of_fd(d.fd);
 	return d;
+}
+
+void
+door_settle_stdin(char *const *path, size_t npath)
+{
+	bool used = !npath;
+	struct stat st;
+
+	for (size_t i = 0; i < npath; i++)
+		used |= !strcmp(path[i], "-");
+	if (!used || fstat(STDIN_FILENO, &st) || S_ISREG(st.st_mode))
+		return;
+	const int fd = spool(STDIN_FILENO, file_name(NULL), false);
+	if (lseek(fd, 0, SEEK_SET) || dup2(fd, STDIN_FILENO) < 0)
+		die("the scratch file in TMPDIR: %s", strerror(errno));
+	close(fd);
 }
 
 static const char scratch_name[] = "the scratch file in TMPDIR";

@@ -30,6 +30,12 @@ void door_each(char *const *path, size_t npath, const struct opt_common *common,
 			       struct stats *st),
 	       const void *context);
 
+/*
+ * Makes stdin, if it is a pipe and one of the operands, a regular file, which can be read more than once: copies the pipe into
+ * a scratch file. Call it before stdin is read.
+ */
+void door_settle_stdin(char *const *path, size_t npath);
+
 /* Opens a scratch file for output. The library writes to a copy of its descriptor. */
 struct door door_scratch(void);
 

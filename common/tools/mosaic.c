@@ -7,6 +7,7 @@
 #include "common/mem.h"
 #include "common/sample.h"
 #include "common/scratch.h"
+#include "common/tools/axiskeys.h"
 #include "common/tools/mosaic.h"
 #include "common/tools/overlap.h"
 
@@ -73,6 +74,8 @@ mosaic_start(struct mosaic *to, const struct raw_in *in, const struct img *x,
 			t->W, t->H, most);
 	to->p = (struct img_picture){p->c, t->W, t->H, p->n};
 	to->missing = t->W * t->H;
+	to->map = how->map;
+	to->gap = gap_of(x);
 	if (x->type == IMG_U8 || x->type == IMG_U16)
 		to->most = img_maxval(x);
 	make_room(to, in, bytes, how);
@@ -110,8 +113,11 @@ put(struct mosaic *w, struct raw_out *out, const struct mosaic_how *how)
 	const size_t width = w->p.w * w->p.c, row = width * img_type_size(w->y.type);
 	char sample[8];
 
-	if (w->missing && sample_store(sample, &how->value, w->y.type, 1) != 1)
+	memcpy(sample, w->gap.sample, sizeof sample);
+	if (w->missing && how->fill && sample_store(sample, &how->value, w->y.type, 1) != 1)
 		die("--fill: %g is no %s", how->value, img_type_name(w->y.type));
+	if (w->missing && !how->fill && !img_key(&w->y, "nodata"))
+		img_set_key(&w->y, "nodata", "nan");
 	raw_head(out, &w->y);
 	for (size_t i = 0; i < w->p.h * w->p.n; i++) {
 		if (w->missing)
@@ -124,7 +130,7 @@ put(struct mosaic *w, struct raw_out *out, const struct mosaic_how *how)
 void
 mosaic_finish(struct mosaic *w, struct raw_out *out, const struct mosaic_how *how)
 {
-	if (w->missing && !how->fill) {
+	if (w->missing && !how->fill && !(w->map && w->gap.any)) {
 		const size_t i = (size_t)((bool *)memchr(w->have, 0, w->p.w * w->p.h) - w->have);
 		die("%zu of %zux%zu pixels are in no part, the first at %zu,%zu; see --fill",
 		    w->missing, w->p.w, w->p.h, i % w->p.w, i / w->p.w);
@@ -150,17 +156,19 @@ lay(struct mosaic *w, size_t k, size_t at, const char *x, size_t n, enum overlap
 	for (size_t i = 0, to; i < n; i = to) {
 		for (to = i + 1; to < n && have[to] == have[i]; to++)
 			;
-		if (!have[i] || overlap == OVERLAP_LAST)
+		const size_t samples = (to - i) * c;
+		size_t done = samples;
+
+		if (!have[i])
 			memcpy(y + i * pixel, x + i * pixel, (to - i) * pixel);
-		else if (overlap_combines(overlap)) {
-			const size_t done = overlap_combine(overlap, y + i * pixel, x + i * pixel,
-							    w->y.type, w->most, (to - i) * c);
-			if (done < (to - i) * c)
-				return at + i + done / c;
-		} else if (overlap == OVERLAP_SAME)
-			for (size_t j = i; j < to; j++)
-				if (memcmp(y + j * pixel, x + j * pixel, pixel))
-					return at + j;
+		else if (w->map)
+			done = overlap_lay_gaps(overlap, &w->gap, y + i * pixel, x + i * pixel,
+						w->most, samples);
+		else
+			done = overlap_lay(overlap, y + i * pixel, x + i * pixel, w->y.type,
+					   w->most, samples);
+		if (done < samples)
+			return at + i + done / c;
 	}
 	return at + n;
 }
@@ -199,6 +207,20 @@ has_place(const struct mosaic *w, const struct img_picture *p, const struct tile
 	return false;
 }
 
+/* Refuses a part of a map in which another number than before says that a sample is missing. */
+static void
+check_gap(const struct mosaic *w, const struct raw_in *in, const struct img *x)
+{
+	const char *mine = img_key(&w->y, "nodata"), *theirs = img_key(x, "nodata");
+	const struct gap gap = gap_of(x);
+
+	if (!gap_same(&w->gap, &gap))
+		raw_die(in,
+			"its value of missing samples is %s, but that of the parts before is %s; "
+			"see tifftoraw --nan",
+			theirs ? theirs : "none", mine ? mine : "none");
+}
+
 /* Refuses a part that does not fit those before. */
 static void
 check_part(const struct mosaic *w, const struct raw_in *in, const struct img *x,
@@ -214,7 +236,12 @@ check_part(const struct mosaic *w, const struct raw_in *in, const struct img *x,
 	if (img_maxval(x) != img_maxval(&w->y))
 		raw_die(in, "its maxval is %u, but that of the parts before is %u", img_maxval(x),
 			img_maxval(&w->y));
-	if (!overlap_combines(overlap) && has_place(w, p, t))
+	if (w->map)
+		check_gap(w, in, x);
+	else if (overlap_combines(overlap) && !img_key(x, "tile") && !axiskeys_same_place(&w->y, x))
+		warn("%s: item %zu: it is a map of another place than the items before; see --map",
+		     raw_name(in), raw_item(in));
+	if (!w->map && !overlap_combines(overlap) && has_place(w, p, t))
 		raw_die(in, "a part of the same place, %zu,%zu, has arrived before", t->x0, t->y0);
 	if (img_is_complex(x) && (overlap == OVERLAP_MAX || overlap == OVERLAP_MIN))
 		raw_die(in, "complex numbers have no order; of them there is --overlap=sum");
@@ -264,7 +291,7 @@ mosaic_add(struct mosaic *w, const struct raw_in *in, const struct img *x,
 void
 mosaic_put_early(struct mosaic *w, struct raw_out *out, const struct mosaic_how *how)
 {
-	if (w->missing || w->written || how->overlap == OVERLAP_LAST ||
+	if (w->missing || w->written || w->map || how->overlap == OVERLAP_LAST ||
 	    overlap_combines((enum overlap)how->overlap))
 		return;
 	put(w, out, how);
@@ -275,7 +302,7 @@ bool
 mosaic_is_another(const struct mosaic *w, const struct img *x, const struct img_picture *p,
 		  const struct tile *t, const struct mosaic_how *how)
 {
-	if (w->missing || overlap_combines((enum overlap)how->overlap))
+	if (w->missing || w->map || overlap_combines((enum overlap)how->overlap))
 		return false;
 	if (x->type != w->y.type || img_maxval(x) != img_maxval(&w->y) || p->c != w->p.c ||
 	    p->n != w->p.n || t->W != w->p.w || t->H != w->p.h)

@@ -5,11 +5,13 @@
 #include "common/opt.h"
 #include "common/raw.h"
 #include "common/tile.h"
+#include "common/tools/gap.h"
 
 struct mosaic_how {
 	int overlap;			 /* enum overlap: what overlapping pixels become */
 	const char *fill;		 /* NULL: missing pixels are an error */
 	double value;			 /* the number that fill states */
+	bool map;			 /* all parts are of one picture, a map */
 	size_t max_mem;			 /* 0: pictures are held in memory */
 	const struct opt_common *common; /* of the command line */
 };
@@ -20,6 +22,8 @@ struct mosaic {
 	bool *have;	    /* [h][w]: pixels that have arrived */
 	bool in_file;	    /* y.data and have are mapped from temporary files */
 	bool keyless;	    /* an item without tile:= was the whole */
+	bool map;	    /* samples may be missing: these take no part where parts overlap */
+	struct gap gap;	    /* what a missing sample is */
 	bool written;	    /* parts may still follow, which add nothing */
 	size_t touched;	    /* bytes of y.data and have that may be in memory */
 	size_t missing;	    /* pixels */

@@ -95,3 +95,73 @@ overlap_combine(enum overlap how, void *restrict y, const void *restrict x, enum
 	}
 	return n;
 }
+
+/* Returns the index of the first sample that differs, or n. */
+static size_t
+compare(const char *y, const char *x, size_t size, size_t n)
+{
+	size_t i = 0;
+
+	if (!memcmp(y, x, n * size))
+		return n;
+	while (!memcmp(y + i * size, x + i * size, size))
+		i++;
+	return i;
+}
+
+size_t
+overlap_lay(enum overlap how, void *restrict y, const void *restrict x, enum img_type type,
+	    unsigned most, size_t n)
+{
+	if (overlap_combines(how))
+		return overlap_combine(how, y, x, type, most, n);
+	if (how == OVERLAP_SAME)
+		return compare(y, x, img_type_size(type), n);
+	if (how == OVERLAP_LAST)
+		memcpy(y, x, n * img_type_size(type));
+	return n;
+}
+
+/* Does overlap_lay_gaps() for up to BLOCK samples. */
+static size_t
+lay_block(enum overlap how, const struct gap *g, char *restrict y, const char *restrict x,
+	  unsigned most, size_t n)
+{
+	const size_t size = img_type_size(g->type);
+	uint8_t below[BLOCK], above[BLOCK];
+
+	gap_mark(g, below, y, n);
+	gap_mark(g, above, x, n);
+	for (size_t i = 0, to; i < n; i = to) {
+		for (to = i + 1; to < n && below[to] == below[i] && above[to] == above[i]; to++)
+			;
+		if (above[i])
+			continue;
+		if (below[i]) {
+			memcpy(y + i * size, x + i * size, (to - i) * size);
+			continue;
+		}
+		const size_t done =
+		    overlap_lay(how, y + i * size, x + i * size, g->type, most, to - i);
+		if (done < to - i)
+			return i + done;
+	}
+	return n;
+}
+
+size_t
+overlap_lay_gaps(enum overlap how, const struct gap *g, void *restrict y, const void *restrict x,
+		 unsigned most, size_t n)
+{
+	const size_t size = img_type_size(g->type);
+
+	for (size_t i = 0; i < n; i += BLOCK) {
+		const size_t some = n - i < BLOCK ? n - i : BLOCK;
+		const size_t k =
+		    lay_block(how, g, (char *)y + i * size, (const char *)x + i * size, most, some);
+
+		if (k < some)
+			return i + k;
+	}
+	return n;
+}

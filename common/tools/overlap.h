@@ -3,6 +3,7 @@
 #define TOOLS_OVERLAP_H
 
 #include "common/img.h"
+#include "common/tools/gap.h"
 
 enum overlap { OVERLAP_SAME, OVERLAP_FIRST, OVERLAP_LAST, OVERLAP_SUM, OVERLAP_MAX, OVERLAP_MIN };
 
@@ -16,5 +17,17 @@ bool overlap_combines(enum overlap how);
  */
 size_t overlap_combine(enum overlap how, void *restrict y, const void *restrict x,
 		       enum img_type type, unsigned most, size_t n);
+
+/*
+ * Lays n samples x over y: OVERLAP_FIRST keeps y, OVERLAP_LAST takes x, OVERLAP_SAME requires that both have the same bytes, and
+ * the others do what overlap_combine() does. Returns n, or the index of the first sample that differs, or whose sum does not
+ * fit.
+ */
+size_t overlap_lay(enum overlap how, void *restrict y, const void *restrict x, enum img_type type,
+		   unsigned most, size_t n);
+
+/* Does the same for samples that are there in both. Where one of the two is missing, y becomes the other one. */
+size_t overlap_lay_gaps(enum overlap how, const struct gap *g, void *restrict y,
+			const void *restrict x, unsigned most, size_t n);
 
 #endif

@@ -8,6 +8,8 @@
 #include "common/raw.h"
 #include "common/stats.h"
 #include "common/tile.h"
+#include "common/tools/door.h"
+#include "common/tools/frame.h"
 #include "common/tools/mosaic.h"
 #include "common/tools/overlap.h"
 #include "common/tools/shares.h"
@@ -27,6 +29,8 @@ struct args {
 static const struct opt table[] = {
     {0, "fill", OPT_STR, AT(how.fill), "V",
      "the value, nan too, of pixels that no part has (an error)"},
+    {0, "map", OPT_FLAG, AT(how.map), NULL,
+     "place parts by their geotransform:=; pixels that no part has are missing"},
     {0, "max-mem", OPT_SIZE, AT(how.max_mem), "BYTES",
      "hold at most about BYTES of a picture in memory, the rest in a file", 1, 0x1p62,
      .unrecorded = true},
@@ -55,19 +59,35 @@ parse(int argc, char **argv)
 		die_usage("--fill: '%s' is not a number", args.how.fill);
 	if (args.missing && !args.npath)
 		die_usage("--missing needs the names of the files");
+	if (args.missing && args.how.map)
+		die_usage("only one of --missing and --map can be given");
 	if (args.how.max_mem && !args.common.max_bytes)
 		args.common.max_bytes = SIZE_MAX;
 	return args;
 }
 
+/* Finds where x, of p, lies. frame: NULL without --map. */
+static struct tile
+place(const struct raw_in *in, struct img *x, const struct img_picture *p,
+      const struct frame *frame)
+{
+	char words[TILE_ERR];
+	struct tile t;
+
+	if (frame)
+		return frame_place(frame, in, x, p);
+	if (tile_of(x, p->w, p->h, &t, words))
+		raw_die(in, "%s", words);
+	return t;
+}
+
+/* Joins x, the first part, and those that follow. */
 static void
-join_tiles(struct raw_in *in, struct img *x, struct raw_out *out, const struct args *args,
-	   struct stats *st)
+join_tiles(struct raw_in *in, struct img *x, const struct frame *frame, struct raw_out *out,
+	   const struct args *args, struct stats *st)
 {
 	struct mosaic w = {0};
 	struct img_picture p;
-	char words[TILE_ERR];
-	struct tile t;
 
 	do {
 		if (args->common.verbose)
@@ -76,8 +96,7 @@ join_tiles(struct raw_in *in, struct img *x, struct raw_out *out, const struct a
 			raw_die(in, "it is a share of --part, but the items before are not");
 		if (!img_picture(x, &p))
 			raw_die(in, "it has %d axes, more than pictures have", x->dim);
-		if (tile_of(x, p.w, p.h, &t, words))
-			raw_die(in, "%s", words);
+		const struct tile t = place(in, x, &p, frame);
 		if (w.y.data && mosaic_is_another(&w, x, &p, &t, &args->how))
 			mosaic_finish(&w, out, &args->how);
 		if (!w.y.data)
@@ -93,6 +112,17 @@ join_tiles(struct raw_in *in, struct img *x, struct raw_out *out, const struct a
 	} while (raw_next(in, x));
 	if (w.y.data)
 		mosaic_finish(&w, out, &args->how);
+}
+
+static void
+join_map(struct raw_in *in, struct img *x, struct raw_out *out, const struct args *args,
+	 struct stats *st)
+{
+	struct frame frame = frame_of(in, x);
+
+	raw_next(in, x);
+	join_tiles(in, x, &frame, out, args, st);
+	frame_free(&frame);
 }
 
 /* --- what there is to join ----------------------------------------------------------------------------------------- */
@@ -119,13 +149,17 @@ join(struct raw_in *in, struct raw_out *out, const struct args *args, struct sta
 	struct img x;
 
 	raw_next(in, &x);
+	if (args->how.map) {
+		join_map(in, &x, out, args, st);
+		return;
+	}
 	if (part_is(&x) && overlap_combines((enum overlap)args->how.overlap))
 		raw_die(in,
 			"it is a share of --part, and shares do not overlap; leave --overlap out");
 	if (part_is(&x))
 		shares_join(in, &x, out, st);
 	else
-		join_tiles(in, &x, out, args, st);
+		join_tiles(in, &x, NULL, out, args, st);
 	stats_charge(st, STATS_WRITE);
 }
 
@@ -151,7 +185,9 @@ main(int argc, char **argv)
 		print_missing(&args, &st);
 		return 0;
 	}
-	if (args.npath > 1 && any_share(args.path, args.npath))
+	if (args.how.map)
+		door_settle_stdin(args.path, args.npath);
+	else if (args.npath > 1 && any_share(args.path, args.npath))
 		shares_sort(args.path, args.npath);
 	struct raw_out *out = raw_create(args.common.out, (enum raw_as)args.common.as);
 	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/tools/map.h"
 #include "common/tools/tiff.h"
 
 enum {
@@ -128,52 +129,16 @@ read_numbers(const char *s, double *v, size_t most)
 	return n;
 }
 
-/* Where the samples along an axis lie in the original: sample i is its pixel first + step i. */
-struct cut {
-	double first, step;
-};
-
-static struct cut
-cut_of(const struct img *x, int axis)
-{
-	const struct img_axis *a = &x->axis[axis];
-
-	if (axis >= x->dim)
-		return (struct cut){0, 1};
-	return (struct cut){isnan(a->min) ? 0 : a->min, isnan(a->spacing) ? 1 : a->spacing};
-}
-
-/* The outer corner of the first sample, half a step before its centre, in pixels from the outer corner of the original. */
-static double
-corner(struct cut c)
-{
-	return c.first + .5 - c.step / 2;
-}
-
-/* Changes the transform from pixels of the original to samples of the item. */
-static void
-follow(const struct img *x, int row_axis, double g[6])
-{
-	const struct cut a = cut_of(x, row_axis), b = cut_of(x, row_axis + 1);
-
-	g[0] += g[1] * corner(a) + g[2] * corner(b);
-	g[3] += g[4] * corner(a) + g[5] * corner(b);
-	g[1] *= a.step;
-	g[4] *= a.step;
-	g[2] *= b.step;
-	g[5] *= b.step;
-}
-
-/* The same for n numbers of ground control points, six each: column, row, 0, x, y, z. point: they count centres of pixels. */
+/* Changes n numbers of ground control points from pixels of the page to samples of the item, six each: column, row, 0, x, y, z. point: they count centres of pixels. */
 static void
 follow_points(const struct img *x, int row_axis, bool point, double *v, size_t n)
 {
-	const struct cut a = cut_of(x, row_axis), b = cut_of(x, row_axis + 1);
+	const struct map_cut a = map_cut_of(x, row_axis), b = map_cut_of(x, row_axis + 1);
 
 	for (size_t i = 0; i + 6 <= n; i += 6) {
 		/* + 0: a flip makes no -0. */
-		v[i] = (v[i] - (point ? a.first : corner(a))) / a.step + 0;
-		v[i + 1] = (v[i + 1] - (point ? b.first : corner(b))) / b.step + 0;
+		v[i] = (v[i] - (point ? a.first : map_corner(a))) / a.step + 0;
+		v[i + 1] = (v[i + 1] - (point ? b.first : map_corner(b))) / b.step + 0;
 	}
 }
 
@@ -245,7 +210,7 @@ tiff_set_geo(TIFF *t, const struct img *x, int row_axis)
 	if (ascii)
 		TIFFSetField(t, TIFF_GEO_ASCII, ascii);
 	if (read_numbers(img_key(x, "geotransform"), g, 6) == 6) {
-		follow(x, row_axis, g);
+		map_follow(x, g);
 		set_transform(t, g, point);
 	} else if ((n = read_numbers(img_key(x, "geotiff.tiepoints"), v, MOST))) {
 		follow_points(x, row_axis, point, v, n);
