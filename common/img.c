@@ -319,11 +319,23 @@ img_no_depth(const struct img_axis *a)
 	return !strcmp(a->kind, "list") || !strcmp(a->kind, "time") ? a->kind : NULL;
 }
 
+/* Whether positions along the axis say where the item lies on a map: they count pixels of what the keys are of. */
+static bool
+is_on_map(const struct img *x, int axis)
+{
+	const int row = img_row_axis(x);
+
+	return (axis == row || axis == row + 1) &&
+	       (img_key(x, "geotransform") || img_key(x, "geotiff.tiepoints"));
+}
+
 void
 img_cut_axis(struct img *x, int axis, size_t n, ptrdiff_t shift)
 {
 	struct img_axis *a = &x->axis[axis];
 
+	if (isnan(a->min) && is_on_map(x, axis))
+		a->min = 0;
 	a->n = n;
 	a->min += (double)shift * (isnan(a->spacing) ? 1 : a->spacing); /* without min: NaN */
 	for (int i = 0; a->directed && i < x->space.dim; i++)

@@ -157,7 +157,8 @@ const char *img_no_depth(const struct img_axis *a);
 
 /*
  * Gives the axis n samples, the first of which is at the old index `shift`, and moves min and the origin of the space there.
- * shift may be negative. An axis without a spacing counts its positions by 1.
+ * shift may be negative. An axis without a spacing counts its positions by 1. Columns and rows of a map have positions from 0
+ * where the item states none, so that geotransform:= still says where they lie.
  */
 void img_cut_axis(struct img *x, int axis, size_t n, ptrdiff_t shift);
 

@@ -536,6 +536,15 @@ nan nan nan
 	item float '2 1' 'geotransform:=1 2 3 4 5 6' -- 1 2 | rawtotiff | tifftoraw | rawinfo | grep -x 'geotransform:=1 2 3 4 5 6'
 }
 
+@test "a part keeps its place when only the key says where the map lies" {
+	item short '4 3' 'geotransform:=1000 10 0 2000 0 -10' -- {1..12} >a
+	rawtile --size=2x2 --only=3 a | rawtotiff | tifftoraw | rawinfo | grep -x 'geotransform:=1020 10 0 1980 0 -10'
+	rawaxes --crop=0:1:3 a | rawtotiff | tifftoraw | rawinfo | grep -x 'geotransform:=1010 10 0 2000 0 -10'
+	rawaxes --flip=1 a | rawtotiff | tifftoraw | rawinfo | grep -x 'geotransform:=1000 10 0 1970 0 10'
+	rawaxes --slice=1:2 a >b
+	run ! grep -a mins b
+}
+
 @test "maps of different places are named when they are combined" {
 	item float '4 3' 'spacings: 1 1' 'axis mins: 0 0' 'geotransform:=1000 10 0 2000 0 -10' 'crs:=EPSG:32633' -- {1..12} >a
 	item float '4 3' 'geotransform:=1040 10 0 2000 0 -10' 'crs:=EPSG:32633' -- {1..12} >b
