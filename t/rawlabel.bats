@@ -67,6 +67,38 @@ nan'
 	same <(rawlabel --to=csv a | sed 1d | cut -d, -f 3-14) '10.5,1,10.5,1,10.5,1,3,3,10.5,1,10.5,1'
 }
 
+# on_map G LINE... -- SAMPLE...: a picture of 4 by 3 samples with this geotransform.
+on_map() {
+	item short '4 3' "geotransform:=$1" "${@:2}"
+}
+
+@test "--map gives places on the map: centres of samples, and boxes around their areas" {
+	on_map '1000 10 0 2000 0 -10' -- 0 0 0 0 0 1 3 0 0 0 0 0 >a
+	same <(rawlabel --map --to=csv a | sed 1d) '1,2,1010,1980,1030,1990,1020,1985,4,3,1025,1985,1022.5,1985,18.75,0,0'
+	same <(rawlabel --map --to=table a | rawtotext | cut -d ' ' -f 7,8) '1020 1985'
+	# A part, a flip, and samples of 2 by 1 pixels lie where they lay.
+	for cut in --crop=0:1:4 --crop=1:1:2 --flip=1 --flip=0,1; do
+		rawaxes $cut a | rawlabel --map --to=csv | cut -d, -f 2-11 | cmp - <(rawlabel --map --to=csv a | cut -d, -f 2-11)
+	done
+	item short '3 1' 'spacings: 2 1' 'axis mins: 2.5 0' 'geotransform:=100 10 0 500 0 -10' -- 0 7 0 >b
+	same <(rawlabel --map --to=csv b | sed 1d | cut -d, -f 3-8) '140,490,160,500,150,495'
+	item short 3 'geotransform:=100 10 0 500 0 -10' -- 0 7 0 >c
+	same <(rawlabel --map --to=csv c | sed 1d | cut -d, -f 3-8) '110,490,120,500,115,495'
+	# Rotated: column 1.5, row 1.5 is at 100 + 3 * 1.5 + 4 * 1.5, 500 + 4 * 1.5 - 3 * 1.5.
+	on_map '100 3 4 500 4 -3' -- 0 0 0 0 0 1 0 0 0 0 0 0 >d
+	same <(rawlabel --map --to=csv d | sed 1d | cut -d, -f 3-8) '107,498,114,505,110.5,501.5'
+	# Along a row the variance of places is that of columns, turned.
+	on_map '100 3 4 500 4 -3' -- 1 1 1 0 0 0 0 0 0 0 0 0 | rawlabel --map --to=csv | sed 1d | cut -d, -f 15- >e
+	same e '6,10.6666666667,8'
+	on_map '6.25 .000277777777777778 0 45.75 0 -.000277777777777778' -- 0 0 0 0 0 1 0 0 0 0 0 0 >f
+	same <(rawlabel --map --to=csv f | sed 1d | cut -d, -f 7,8) '6.25041666667,45.7495833333'
+	item short '2 2 2' 'geotransform:=100 10 0 500 0 -10' -- 0 0 0 0 0 0 0 1 | rawlabel -c 6 --map --to=csv >g
+	same <(sed 1d g | cut -d, -f 3-11) '110,480,1,120,490,1,115,485,1'
+	item short '2 1' -- 1 2 >h
+	fails 1 'h: item 1: it has no geotransform:= that places it on a map; see tifftoraw' rawlabel --map --to=csv h
+	fails 2 '--map: goes with --to=csv and --to=table; labels have no places' rawlabel --map a
+}
+
 @test "csv has all digits of whole numbers, and one set of columns" {
 	gen --type=uint values 2x1 4294967295 4000000001 >a
 	same <(rawlabel --to=csv a | sed 1d | cut -d, -f 9-10) '8294967296,4294967295'

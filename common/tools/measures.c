@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "common/tools/map.h"
 #include "common/tools/measures.h"
 
 const char *const measures_names[2] = {
@@ -45,4 +46,51 @@ measures_fill(double v[MEASURES], const struct img *x, const struct region *g, s
 	v[k++] = dims > 1 ? step(&a[1]) * step(&a[1]) * (g->yy / g->sum - my * my) : 0;
 	v[k++] = dims > 1 ? step(&a[0]) * step(&a[1]) * (g->xy / g->sum - mx * my) : 0;
 	return k;
+}
+
+/* A position along both axes, the centre of a sample, becomes its place. */
+static void
+map_centre(const double g[6], double p[2])
+{
+	const double x = p[0] + .5, y = p[1] + .5;
+
+	map_place(g, x, y, p);
+}
+
+/* Makes the box of places of the box whose corner samples are centred at lo and hi and have this size. */
+static void
+map_box(const double g[6], double lo[2], double hi[2], const double size[2])
+{
+	double edge[2][2], place[2];
+
+	for (int i = 0; i < 2; i++) {
+		edge[0][i] = lo[i] + .5 - size[i] / 2;
+		edge[1][i] = hi[i] + .5 + size[i] / 2;
+		lo[i] = INFINITY;
+		hi[i] = -INFINITY;
+	}
+	for (int k = 0; k < 4; k++) {
+		map_place(g, edge[k & 1][0], edge[k >> 1][1], place);
+		for (int i = 0; i < 2; i++) {
+			lo[i] = place[i] < lo[i] ? place[i] : lo[i];
+			hi[i] = place[i] > hi[i] ? place[i] : hi[i];
+		}
+	}
+}
+
+void
+measures_map(double v[MEASURES], const struct img *x, const double g[6], size_t dims)
+{
+	const int row = img_row_axis(x);
+	const double size[2] = {fabs(map_cut_of(x, row).step), fabs(map_cut_of(x, row + 1).step)};
+	double *c = v + 4 + 5 * dims;
+	const double xx = c[0], yy = c[1], xy = c[2];
+
+	map_box(g, v + 2, v + 2 + dims, size);
+	map_centre(g, v + 2 + 2 * dims);
+	map_centre(g, v + 4 + 3 * dims);
+	map_centre(g, v + 4 + 4 * dims);
+	c[0] = g[1] * g[1] * xx + 2 * g[1] * g[2] * xy + g[2] * g[2] * yy;
+	c[1] = g[4] * g[4] * xx + 2 * g[4] * g[5] * xy + g[5] * g[5] * yy;
+	c[2] = g[1] * g[4] * xx + (g[1] * g[5] + g[2] * g[4]) * xy + g[2] * g[5] * yy;
 }

@@ -14,4 +14,10 @@ extern const char *const measures_names[2];
 size_t measures_fill(double v[MEASURES], const struct img *x, const struct region *g, size_t label,
 		     size_t dims);
 
+/*
+ * Changes the row that measures_fill() wrote to places on the map with the transform g of the page (common/tools/map.h). The box
+ * becomes the one around the areas of the samples, parallel to the axes of the map.
+ */
+void measures_map(double v[MEASURES], const struct img *x, const double g[6], size_t dims);
+
 #endif

@@ -10,15 +10,14 @@
 #include "common/opt.h"
 #include "common/progress.h"
 #include "common/raw.h"
-#include "common/real.h"
 #include "common/sample.h"
 #include "common/stats.h"
 #include "common/tools/beside.h"
 #include "common/tools/choose.h"
 #include "common/tools/label.h"
-#include "common/tools/measures.h"
-#include "common/tools/number.h"
+#include "common/tools/map.h"
 #include "common/tools/split.h"
+#include "common/tools/table.h"
 #include "common/tools/watershed.h"
 
 const char *const weir_prog = "rawlabel";
@@ -35,6 +34,7 @@ struct args {
 	bool has_split;
 	const char *markers;
 	const char *values;
+	bool map;
 	int to;
 	char **path;
 	size_t npath;
@@ -54,6 +54,7 @@ static const struct opt table[] = {
      "numbers that spread over the components, from the highest samples down"},
     {0, "values", OPT_STR, AT(values), "FILE",
      "what is measured, of the same shape (the input itself)"},
+    {0, "map", OPT_FLAG, AT(map), NULL, "places on the map, by geotransform:=, in the table"},
     {0, "to", OPT_WORD, AT(to), "WHAT", "%s (labels)", .words = "labels|table|csv",
      .group = OPT_DATA},
     {0}};
@@ -80,6 +81,8 @@ parse(int argc, char **argv)
 		die_usage("only one of --split and --markers can be given");
 	if (args.values && args.to == LABELS)
 		die_usage("--values: goes with --to=csv and --to=table; labels have no values");
+	if (args.map && args.to == LABELS)
+		die_usage("--map: goes with --to=csv and --to=table; labels have no places");
 	return args;
 }
 
@@ -235,52 +238,6 @@ put_labels(const struct args *args, const struct img *x, struct label *l, const 
 	weir_free(row);
 }
 
-static void
-put_csv(const struct img *x, const struct label *l, const uint32_t *name, size_t dims, size_t first,
-	struct raw_out *out)
-{
-	char line[MEASURES * (NUMBER_ROOM + 1)];
-	double v[MEASURES];
-
-	if (!first) {
-		for (const char *s = measures_names[dims > 2]; *s; s++)
-			raw_text(out, *s == ' ' ? "," : s, 1);
-		raw_text(out, "\n", 1);
-	}
-	for (size_t i = 0; i < l->n; i++) {
-		const size_t n =
-		    measures_fill(v, x, label_region(l, i), name ? name[i] : i + 1, dims);
-		size_t used = 0;
-
-		for (size_t k = 0; k < n; k++) {
-			used += number_print(line + used, real_shown(v[k]));
-			line[used++] = k + 1 < n ? ',' : '\n';
-		}
-		raw_text(out, line, used);
-	}
-}
-
-static void
-put_table(const struct args *args, const struct raw_in *in, const struct img *x,
-	  const struct label *l, const uint32_t *name, size_t dims, struct raw_out *out)
-{
-	double v[MEASURES] = {0};
-	const size_t sizes[2] = {dims > 2 ? 22 : 17, l->n};
-	struct img y;
-
-	if (!l->n)
-		raw_die(in, "it has no component, and a table cannot be empty; see --to=csv");
-	img_init(&y, IMG_F64, 2, sizes);
-	strcpy(y.axis[0].kind, "list");
-	img_set_key(&y, "columns", "%s", measures_names[dims > 2]);
-	opt_add_history(&y, &args->common);
-	raw_head(out, &y);
-	for (size_t i = 0; i < l->n; i++)
-		raw_write(out, v,
-			  measures_fill(v, x, label_region(l, i), name ? name[i] : i + 1, dims));
-	img_free(&y);
-}
-
 /* --- items ----------------------------------------------------------------------------------------------------------- */
 
 static struct img_picture
@@ -317,6 +274,9 @@ convert_item(const struct args *args, struct sources *from, struct raw_out *out,
 	if (args->to == CSV && so_far->dims && so_far->dims != dims)
 		raw_die(in, "its table has other columns than that of the item before");
 	so_far->dims = dims;
+	struct table rows = {.x = x, .dims = dims, .map = args->map};
+	if (args->map && !map_of_page(x, rows.g))
+		raw_die(in, "it has no geotransform:= that places it on a map; see tifftoraw");
 
 	beside_next(&from->values, in, x);
 	beside_next(&from->markers, in, x);
@@ -332,12 +292,14 @@ convert_item(const struct args *args, struct sources *from, struct raw_out *out,
 		check(in, label_close(&l, args->min_size));
 		stats_charge(st, STATS_COMPUTE);
 		so_far->components += l.n;
+		rows.l = &l;
+		rows.name = name;
 		if (args->to == LABELS)
 			put_labels(args, x, &l, name, k, out);
 		else if (args->to == CSV)
-			put_csv(x, &l, name, dims, k + st->items, out);
+			table_put_csv(&rows, !k && !st->items, out);
 		else
-			put_table(args, in, x, &l, name, dims, out);
+			table_put(&rows, in, &args->common, out);
 		stats_charge(st, STATS_WRITE);
 		label_free(&l);
 		weir_free(name);
