@@ -767,6 +767,52 @@ nan 6 7'
 	fails 2 "rawtotiff: --nodata: '7x' is not a number" rawtotiff --nodata=7x a
 }
 
+# numbers TYPE SAMPLE...: a row of samples of any type.
+numbers() {
+	item double $(($# - 1)) -- "${@:2}" | rawmath --type="$1" a
+}
+
+@test "--nodata must be a value that samples can have" {
+	numbers uchar 1 2 >a
+	for v in -9999 256 1.5 nan inf; do
+		fails 1 "rawtotiff: a: item 1: --nodata: no uchar is $v" rawtotiff --nodata=$v a
+	done
+	numbers short 1 2 | rawtotiff --nodata=-9999 | tifftoraw | rawinfo | grep -x nodata:=-9999
+	numbers int64 1 2 >b
+	for v in 9223372036854775807 -9223372036854775808; do
+		rawtotiff --nodata=$v b | tifftoraw 2>/dev/null | rawinfo | grep -x -e nodata:=$v
+	done
+	fails 1 'no int64 is 9223372036854775808' rawtotiff --nodata=9223372036854775808 b
+	fails 1 'no uint64 is -1' rawtotiff --nodata=-1 <(numbers uint64 1 2)
+	numbers uint64 1 2 | rawtotiff --nodata=18446744073709551615 | tifftoraw 2>/dev/null | rawinfo | grep -x nodata:=18446744073709551615
+	item float 2 -- 1 nan >c
+	fails 1 'no float is 1e300' rawtotiff --nodata=1e300 c
+	for v in 1e38 inf -9999.1; do
+		rawtotiff --nodata=$v c | tifftoraw | rawtotext | grep -x '1 nan'
+	done
+	# A key that the file came with: missing samples of integers are none, and those of floats need another value.
+	item float 2 nodata:=-1.7976931348623157e+308 -- 1 nan >d
+	rawtotiff d 2>said | tifftoraw >e
+	same said 'rawtotiff: d: item 1: no float is -1.7976931348623157e+308, so missing samples are written as nan; see --nodata'
+	same <(rawtotext e) '1 nan'
+	rawinfo e | grep -x nodata:=nan
+	item uchar 2 nodata:=-9999 -- 1 2 | rawtotiff 2>said | tifftoraw | rawinfo | grep -x nodata:=-9999
+	[ ! -s said ]
+	# Masks have no missing samples.
+	{ cat c; item uchar '2 1' tiff.subfiletype:=4 -- 1 0; } | rawtotiff --nodata=-9999 | tifftoraw --masks >f
+	[ "$(grep -ac nodata:=-9999 f)" -eq 1 ]
+}
+
+@test "blanks around the number of missing samples are no part of it" {
+	item float 3 -- 1 -9999 3 | rawtotiff --nodata=-99990 >a.tif
+	for text in '-9999 ' ' -9999'; do
+		printf '%s\0' "$text" >text
+		perl -0777 -pe 'BEGIN { open f, "text"; $t = join "", <f>; chop $t } s/-99990/$t/' a.tif >b.tif
+		same <(tifftoraw b.tif | rawtotext) '1 nan 3'
+		tifftoraw b.tif | rawinfo | grep -x nodata:=-9999
+	done
+}
+
 @test "what GDAL says of planes follows them, and statistics are left out when samples may have changed" {
 	local text='<GDALMetadata>\n  <Item name="DATE">today</Item>\n'
 	for i in 0 1 2; do

@@ -15,6 +15,7 @@
 #include "common/raw.h"
 #include "common/stats.h"
 #include "common/tools/door.h"
+#include "common/tools/tiffnodata.h"
 #include "common/tools/tiffput.h"
 
 const char *const weir_prog = "rawtotiff";
@@ -285,12 +286,35 @@ put_item(const struct args *args, TIFF *t, struct raw_in *in, const struct img *
 		    raw_name(in), raw_item(in), (uintmax_t)w.equal, nodata);
 }
 
+/* --- keys ------------------------------------------------------------------------------------------------------------ */
+
+/* Takes the value of --nodata for the item, and sees to it that its samples can have the value that stands for missing ones. */
+static void
+settle_nodata(const struct args *args, const struct raw_in *in, struct img *x)
+{
+	char where[RAW_WHERE];
+
+	if (args->nodata && !tiffput_is_mask(x))
+		img_change_key(x, "nodata", "%s", args->nodata);
+	const char *text = img_key(x, "nodata");
+	if (!text || nodata_fits(text, x->type))
+		return;
+	if (args->nodata && !tiffput_is_mask(x))
+		raw_die(in, "--nodata: no %s is %s", img_type_name(x->type), text);
+	if (!img_is_float(x->type))
+		return;
+	raw_where(in, where);
+	warn("%s: no %s is %s, so missing samples are written as nan; see --nodata", where,
+	     img_type_name(x->type), text);
+	img_change_key(x, "nodata", "nan");
+}
+
 /*
  * GDAL's statistics are those of the file, so they hold only where nothing stood between tifftoraw and this program. What GDAL
  * says of planes that another program took away is dropped, too.
  */
 static void
-update_keys(const struct args *args, struct img *x)
+update_keys(const struct args *args, const struct raw_in *in, struct img *x)
 {
 	bool same = true;
 
@@ -300,8 +324,7 @@ update_keys(const struct args *args, struct img *x)
 	if (!same)
 		bands_drop_statistics(x);
 	bands_choose(x, 0, img_row_axis(x) ? x->axis[0].n : 1, false);
-	if (args->nodata)
-		img_change_key(x, "nodata", "%s", args->nodata);
+	settle_nodata(args, in, x);
 }
 
 /* --- the file --------------------------------------------------------------------------------------------------------- */
@@ -350,7 +373,7 @@ main(int argc, char **argv)
 	for (; raw_next(in, &x); st.items++) {
 		if (args.common.verbose)
 			raw_say(in, &x);
-		update_keys(&args, &x);
+		update_keys(&args, in, &x);
 		if (!t)
 			t = open_file(&args, &x, &door);
 		put_item(&args, t, in, &x, &st);

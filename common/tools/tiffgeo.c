@@ -81,6 +81,20 @@ place_axes(struct img *x, int row_axis)
 	}
 }
 
+/* Programs write blanks around the number. */
+static void
+keep_nodata(struct img *x, const char *s)
+{
+	static const char blanks[] = " \t\r\n";
+	size_t n;
+
+	s += strspn(s, blanks);
+	for (n = strlen(s); n && strchr(blanks, s[n - 1]); n--)
+		;
+	if (n && n < 64 && strcspn(s, "\r\n") >= n)
+		img_set_key(x, "nodata", "%.*s", (int)n, s);
+}
+
 void
 tiff_geo_of(TIFF *t, struct img *x, int row_axis)
 {
@@ -107,8 +121,8 @@ tiff_geo_of(TIFF *t, struct img *x, int row_axis)
 		add_numbers(x, "geotiff.tiepoints", v, NULL, m);
 		place_axes(x, row_axis);
 	}
-	if (TIFFGetField(t, TIFF_NODATA, &s) && s && strlen(s) < 64 && !strpbrk(s, "\n\r"))
-		img_set_key(x, "nodata", "%s", s);
+	if (TIFFGetField(t, TIFF_NODATA, &s) && s)
+		keep_nodata(x, s);
 }
 
 /* --- to tags --------------------------------------------------------------------------------------------------------- */

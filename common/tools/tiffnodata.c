@@ -1,5 +1,7 @@
 /* See common/tools/tiffnodata.h. */
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "common/mem.h"
 #include "common/opt.h"
@@ -115,4 +117,23 @@ nodata_free(struct nodata *d)
 {
 	weir_free(d->made);
 	d->made = NULL;
+}
+
+bool
+nodata_fits(const char *text, enum img_type type)
+{
+	char sample[8], *end;
+	double v;
+
+	if (!opt_number(text, &v) || sample_store(sample, &v, type, 1) == 1)
+		return true;
+	/* Integers of 64 bits that no double holds. */
+	errno = 0;
+	if (type == IMG_I64)
+		strtoll(text, &end, 10);
+	else if (type == IMG_U64 && *text != '-')
+		strtoull(text, &end, 10);
+	else
+		return false;
+	return !errno && !*end;
 }

@@ -34,6 +34,9 @@ struct nodata nodata_of(struct img *x, bool nan, bool masked);
  */
 const void *nodata_mark(struct nodata *d, void *rows, size_t n);
 
+/* Whether a sample of the type can have the value that the text states. A float rounds it. True where the text is no number. */
+bool nodata_fits(const char *text, enum img_type type);
+
 void nodata_free(struct nodata *d);
 
 #endif

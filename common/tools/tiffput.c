@@ -37,9 +37,8 @@ extra_of(const struct img *x, size_t n, uint16_t *extra)
 	return s;
 }
 
-/* Whether tifftoraw found the item as a mask of missing pixels. */
-static bool
-is_mask(const struct img *x)
+bool
+tiffput_is_mask(const struct img *x)
 {
 	const char *key = img_key(x, "tiff.subfiletype");
 
@@ -66,7 +65,7 @@ set_colour(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 	if (samples <= 2 && format_of(x, p) == SAMPLEFORMAT_UINT &&
 	    tiff_set_palette(t, (unsigned)p->bits, x))
 		photometric = PHOTOMETRIC_PALETTE;
-	if (is_mask(x))
+	if (tiffput_is_mask(x))
 		photometric = PHOTOMETRIC_MASK;
 	TIFFSetField(t, TIFFTAG_PHOTOMETRIC, photometric);
 	TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, (unsigned)samples);
@@ -307,7 +306,7 @@ tiffput_tags(TIFF *t, const struct tiffput *how, const struct img *x, const stru
 {
 	set_layout(t, how, x, p);
 	set_resolution(t, x, p);
-	if (is_mask(x))
+	if (tiffput_is_mask(x))
 		TIFFSetField(t, TIFFTAG_SUBFILETYPE, FILETYPE_MASK);
 	else if (p->n > 1)
 		TIFFSetField(t, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE);

@@ -20,6 +20,9 @@ struct tiffput_pages {
 	bool complex;
 };
 
+/* Whether tifftoraw found the item as a mask of missing pixels. */
+bool tiffput_is_mask(const struct img *x);
+
 /* Sets the tags of page i of x, i < p->n. After a failure, tiff_why() says what was wrong. */
 void tiffput_tags(TIFF *t, const struct tiffput *how, const struct img *x,
 		  const struct tiffput_pages *p, size_t i);
