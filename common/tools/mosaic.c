@@ -154,8 +154,8 @@ lay(struct mosaic *w, size_t k, size_t at, const char *x, size_t n, enum overlap
 	const bool *have = w->have + at;
 
 	for (size_t i = 0, to; i < n; i = to) {
-		for (to = i + 1; to < n && have[to] == have[i]; to++)
-			;
+		const bool *end = memchr(have + i, !have[i], n - i);
+		to = end ? (size_t)(end - have) : n;
 		const size_t samples = (to - i) * c;
 		size_t done = samples;
 
@@ -176,10 +176,13 @@ lay(struct mosaic *w, size_t k, size_t at, const char *x, size_t n, enum overlap
 static void
 mark(struct mosaic *w, size_t at, size_t n)
 {
-	for (size_t i = at; i < at + n; i++) {
-		w->missing -= !w->have[i];
-		w->have[i] = true;
-	}
+	bool *const have = w->have + at;
+	size_t fresh = 0;
+
+	for (size_t i = 0; i < n; i++)
+		fresh += !have[i];
+	memset(have, true, n);
+	w->missing -= fresh;
 }
 
 /* Notes where a part lies. */
