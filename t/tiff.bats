@@ -840,6 +840,23 @@ numbers() {
 		rawlabel | run ! grep -a GDAL
 }
 
+@test "the least and greatest samples that a page states come back, while the samples are the same" {
+	keys=(tiff.MinSampleValue:=3 tiff.MaxSampleValue:=200 'tiff.SMinSampleValue:=3 4 5' 'tiff.SMaxSampleValue:=100 150.5 200')
+	item float '3 2 1' 'kinds: vector domain domain' "${keys[@]}" -- 3 150.5 5 100 4 200 | rawtotiff >a.tif
+	tifftoraw a.tif >b
+	for key in "${keys[@]}"; do
+		rawinfo b | grep -x -e "$key"
+	done
+	rawtotiff b | cmp - a.tif
+	rawmath 'a * 2' b | rawtotiff | tifftoraw | run ! grep -a SampleValue
+	# Too few numbers, and one that no tag holds.
+	item float '3 2 1' 'kinds: vector domain domain' 'tiff.SMinSampleValue:=3 4' tiff.MaxSampleValue:=65536 -- 1 2 3 4 5 6 |
+		rawtotiff | tifftoraw | run ! grep -a SampleValue
+	/usr/bin/python3 -c 'import tifffile, numpy
+tifffile.imwrite("c.tif", numpy.array([[1, 9]], "u1"), photometric="miniswhite", extratags=[(280, "H", 1, 1, True)])'
+	tifftoraw c.tif | run ! grep -a SampleValue
+}
+
 @test "text, resolution and colour profile come back" {
 	item float '2 1' 'spacings: .01 .01' 'units: "in" "in"' 'tiff.Software:=a b' 'tiff.ImageDescription:=two\nlines \\ one' \
 		'tiff.ICCProfile:=00ff10' -- 1 2 | rawtotiff | tifftoraw | rawinfo >a

@@ -310,8 +310,8 @@ settle_nodata(const struct args *args, const struct raw_in *in, struct img *x)
 }
 
 /*
- * GDAL's statistics are those of the file, so they hold only where nothing stood between tifftoraw and this program. What GDAL
- * says of planes that another program took away is dropped, too.
+ * GDAL's statistics and the least and greatest samples are those of the file, so they hold only where nothing stood between
+ * tifftoraw and this program. What GDAL says of planes that another program took away is dropped, too.
  */
 static void
 update_keys(const struct args *args, const struct raw_in *in, struct img *x)
@@ -321,8 +321,10 @@ update_keys(const struct args *args, const struct raw_in *in, struct img *x)
 	for (size_t i = 0; i < x->nkey; i++)
 		same &=
 		    strcmp(x->key[i].name, "history") || !strncmp(x->key[i].value, "tifftoraw", 9);
-	if (!same)
+	if (!same) {
 		bands_drop_statistics(x);
+		tiff_drop_range(x);
+	}
 	bands_choose(x, 0, img_row_axis(x) ? x->axis[0].n : 1, false);
 	settle_nodata(args, in, x);
 }

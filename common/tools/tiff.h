@@ -80,4 +80,13 @@ void tiff_geo_of(TIFF *t, struct img *x, int row_axis);
 /* Sets the tags from such keys and from the positions of the axes. */
 void tiff_set_geo(TIFF *t, const struct img *x, int row_axis);
 
+/*
+ * Adds the tags MinSampleValue, MaxSampleValue, SMinSampleValue and SMaxSampleValue to x as keys of these names, such as
+ * `tiff.MaxSampleValue:=255`. tiff_set_range() sets the tags of a page that has its planes already; tiff_drop_range() drops the
+ * keys, which are true of the samples of the file alone.
+ */
+void tiff_range_of(TIFF *t, struct img *x);
+void tiff_set_range(TIFF *t, const struct img *x);
+void tiff_drop_range(struct img *x);
+
 #endif

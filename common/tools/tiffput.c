@@ -314,5 +314,6 @@ tiffput_tags(TIFF *t, const struct tiffput *how, const struct img *x, const stru
 		return;
 	tiff_set_tags(t, x, set_description(t, x, p));
 	tiff_set_keys(t, x);
+	tiff_set_range(t, x);
 	tiff_set_geo(t, x, p->row);
 }

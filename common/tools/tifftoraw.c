@@ -231,10 +231,14 @@ load_mask(const struct source *s, const struct tiffpages_page *p, struct nodata 
 static void
 settle_keys(const struct source *s, const struct tiffpages_page *p, struct img *x)
 {
+	const enum tiffway way = p->layout.way;
+
 	tiff_keep_tags(s->t, x, s->door->name);
+	if (way == TIFF_PLAIN || way == TIFF_HALF || way == TIFF_FLOAT24)
+		tiff_range_of(s->t, x);
 	if (p >= s->masks.at && p < s->masks.at + s->masks.n)
 		img_set_key(x, "tiff.subfiletype", "%d", FILETYPE_MASK);
-	if (p->layout.way != TIFF_PALETTE || !img_key(x, "nodata"))
+	if (way != TIFF_PALETTE || !img_key(x, "nodata"))
 		return;
 	warn("%s: the missing index %s becomes a colour; see --indices", s->door->name,
 	     img_key(x, "nodata"));
