@@ -558,7 +558,11 @@ nan nan nan
 		rawstack --planes a $x 2>said | rawinfo | grep 'sizes: 2 4 3'
 		same said "rawstack: $x: item 2: it is a map of another place than the first item"
 	done
+	rawlabel --above=0 --values=b --to=csv a 2>said | grep ^1,12
+	same said 'rawlabel: b: it is a map of another place than a'
+	rawlabel --above=0 --markers=c a 2>&1 >/dev/null | grep -x 'rawlabel: c: it is a map of another place than a'
 	for x in a d f; do
+		rawlabel --values=$x --to=csv a 2>&1 >/dev/null | cmp - /dev/null
 		rawmath 'a + b' a $x 2>said >/dev/null
 		rawstack --combine=max a $x 2>>said >/dev/null
 		[ ! -s said ]

@@ -2,6 +2,7 @@
 
 #include "common/die.h"
 #include "common/tile.h"
+#include "common/tools/axiskeys.h"
 
 void
 beside_open(struct beside *b, const char *option, const char *path, size_t max_bytes)
@@ -25,6 +26,8 @@ beside_next(struct beside *b, const struct raw_in *in, const struct img *x)
 			raw_die(in, "%s: the shapes differ", b->option);
 	if (!tile_same(x, y))
 		raw_die(in, "%s: it is another part of a picture", b->option);
+	if (!axiskeys_same_place(y, x))
+		warn("%s: it is a map of another place than %s", raw_name(b->in), raw_name(in));
 }
 
 void
