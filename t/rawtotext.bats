@@ -41,6 +41,24 @@ load lib
 	done
 }
 
+@test "--map says where samples lie on the map" {
+	item short '2 2' 'geotransform:=1000 10 0 2000 0 -10' -- 1 2 3 4 >a.nrrd
+	same <(rawtotext --positions --map a.nrrd) '1005 1995 1
+1015 1995 2
+1005 1985 3
+1015 1985 4'
+	same <(rawaxes --flip=1 a.nrrd | rawtotext --positions --map | tail -n 1) '1015 1995 2'
+	item short '2 2 1 2' 'kinds: vector domain domain domain' 'geotransform:=100 3 4 500 4 -3' -- 1 2 3 4 5 6 7 8 >b.nrrd
+	same <(rawtotext --positions --map -s , b.nrrd) '103.5,500.5,0,1,2
+106.5,504.5,0,3,4
+103.5,500.5,1,5,6
+106.5,504.5,1,7,8'
+	same <(item float 2 'geotransform:=1000 10 0 2000 0 -10' -- 1 nan | rawtotext --positions --map) '1005 1995 1
+1015 1995 nan'
+	fails 2 '--map goes with --positions' rawtotext --map a.nrrd
+	fails 1 'it has no geotransform:=' rawtotext --positions --map <(item short 1 -- 1)
+}
+
 @test "--positions says where samples lie" {
 	item float '2 2' 'centers: node none' 'spacings: .5 nan' 'axis mins: 10 nan' -- 1 2 3 4 >a.nrrd
 	same <(rawtotext --positions a.nrrd) '10 0 1

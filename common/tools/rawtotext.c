@@ -7,8 +7,10 @@
 #include "common/die.h"
 #include "common/opt.h"
 #include "common/raw.h"
+#include "common/real.h"
 #include "common/sample.h"
 #include "common/stats.h"
+#include "common/tools/map.h"
 
 const char *const weir_prog = "rawtotext";
 
@@ -16,7 +18,7 @@ struct args {
 	struct opt_common common;
 	const char *separator;
 	int digits; /* 0: as many as each number needs */
-	bool positions, header;
+	bool positions, map, header;
 	char **path;
 	size_t npath;
 };
@@ -25,6 +27,7 @@ struct args {
 static const struct opt table[] = {
     {0, "digits", OPT_INT, AT(digits), "N", "digits of a number (as many as it takes)", 1, 17},
     {0, "positions", OPT_FLAG, AT(positions), NULL, "a line a sample, where it lies before it"},
+    {0, "map", OPT_FLAG, AT(map), NULL, "with --positions, places on the map, by geotransform:="},
     {0, "header", OPT_FLAG, AT(header), NULL, "the names of columns:= in the first line"},
     {'s', "separator", OPT_STR, AT(separator), "TEXT", "between numbers, \\t a tab (a blank)"},
     {0}};
@@ -44,6 +47,8 @@ parse(int argc, char **argv)
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
 	if (args.header && args.positions)
 		die_usage("--header and --positions exclude each other");
+	if (args.map && !args.positions)
+		die_usage("--map goes with --positions");
 	if (!strcmp(args.separator, "\\t"))
 		args.separator = "\t";
 	return args;
@@ -101,11 +106,39 @@ put_number(struct raw_out *out, const struct args *args, const void *sample, enu
 
 /* --- lines --------------------------------------------------------------------------------------------------------- */
 
+/* The transform of the samples of an item where places on a map are asked for. */
+struct transform {
+	bool any;
+	double g[6];
+};
+
+/* Prints the place of sample number i of a picture of w columns and h rows on the map. */
+static void
+put_place(struct raw_out *out, const struct args *args, const double g[6], size_t i, size_t w,
+	  size_t h)
+{
+	double place[2];
+
+	map_place(g, (double)(i % w) + .5, (double)(i / w % h) + .5, place);
+	for (int k = 0; k < 2; k++)
+		raw_printf(out, "%.12g%s", real_shown(place[k]), args->separator);
+}
+
 /* Prints the position of a sample along each axis, except axes whose samples share a line. */
 static void
-put_position(struct raw_out *out, const struct args *args, const struct img *x, int first, size_t i)
+put_position(struct raw_out *out, const struct args *args, const struct img *x,
+	     const struct transform *t, size_t i)
 {
-	for (int a = first; a < x->dim; i /= x->axis[a++].n) {
+	int a = img_row_axis(x);
+
+	if (t->any) {
+		const size_t w = x->axis[a].n, h = x->dim > a + 1 ? x->axis[a + 1].n : 1;
+
+		put_place(out, args, t->g, i, w, h);
+		i /= w * h;
+		a += 2;
+	}
+	for (; a < x->dim; i /= x->axis[a++].n) {
 		const struct img_axis *axis = &x->axis[a];
 		const double at = (double)(i % axis->n),
 			     step = isnan(axis->spacing) ? 1 : axis->spacing;
@@ -119,14 +152,14 @@ put_position(struct raw_out *out, const struct args *args, const struct img *x, 
 
 /* Prints samples from..from+n-1 with separators and newlines. row: the number of samples that share a line. */
 static void
-put_samples(struct raw_out *out, const struct args *args, const struct img *x, const char *sample,
-	    size_t from, size_t n, size_t row)
+put_samples(struct raw_out *out, const struct args *args, const struct img *x,
+	    const struct transform *t, const char *sample, size_t from, size_t n, size_t row)
 {
 	for (size_t i = from; i < from + n; i++, sample += img_type_size(x->type)) {
 		if (i % row)
 			raw_text(out, args->separator, strlen(args->separator));
 		else if (args->positions)
-			put_position(out, args, x, img_row_axis(x), i / row);
+			put_position(out, args, x, t, i / row);
 		put_number(out, args, sample, x->type);
 		if (i % row == row - 1)
 			raw_text(out, "\n", 1);
@@ -160,15 +193,18 @@ print(struct raw_in *in, struct raw_out *out, const struct img *x, const struct 
 {
 	enum { BLOCK = 4096 };
 	const size_t row = args->positions && !img_row_axis(x) ? 1 : x->axis[0].n;
+	struct transform t = {.any = args->map};
 	char block[8 * BLOCK];
 	size_t count;
 
+	if (t.any && !map_of(x, t.g))
+		raw_die(in, "it has no geotransform:= that places it on a map; see tifftoraw");
 	img_count(x, &count);
 	for (size_t done = 0, n; done < count; done += n) {
 		n = count - done < BLOCK ? count - done : BLOCK;
 		raw_read(in, block, n);
 		stats_charge(st, STATS_READ);
-		put_samples(out, args, x, block, done, n, row);
+		put_samples(out, args, x, &t, block, done, n, row);
 		stats_charge(st, STATS_WRITE);
 	}
 }
