@@ -807,14 +807,21 @@ numbers() {
 	[ "$(grep -ac nodata:=-9999 f)" -eq 1 ]
 }
 
-@test "blanks around the number of missing samples are no part of it" {
-	item float 3 -- 1 -9999 3 | rawtotiff --nodata=-99990 >a.tif
+@test "the number of missing samples may have blanks around it, or be a word of Microsoft's library" {
+	# with TEXT: a.tif with this text for -99999999, which is as long or longer.
+	with() {
+		perl -0777 -pe 'BEGIN { $t = shift } s/-99999999\0/$t . "\0" x (10 - length $t)/e' -- "$1" a.tif
+	}
+	item float 3 -- 1 -9999 3 | rawtotiff --nodata=-99999999 >a.tif
 	for text in '-9999 ' ' -9999'; do
-		printf '%s\0' "$text" >text
-		perl -0777 -pe 'BEGIN { open f, "text"; $t = join "", <f>; chop $t } s/-99990/$t/' a.tif >b.tif
+		with "$text" >b.tif
 		same <(tifftoraw b.tif | rawtotext) '1 nan 3'
 		tifftoraw b.tif | rawinfo | grep -x nodata:=-9999
 	done
+	item float 3 -- 1 -inf inf | rawtotiff --nodata=-99999999 >a.tif
+	same <(with '-1.#INF' | tifftoraw | rawtotext) '1 nan inf'
+	same <(with '1.#INF' | tifftoraw | rawtotext) '1 -inf nan'
+	with '1.#QNAN' | tifftoraw | rawinfo | grep -x nodata:=nan
 }
 
 @test "what GDAL says of planes follows them, and statistics are left out when samples may have changed" {

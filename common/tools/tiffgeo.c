@@ -81,18 +81,24 @@ place_axes(struct img *x, int row_axis)
 	}
 }
 
-/* Programs write blanks around the number. */
+/* Programs write blanks around the number, and those of Microsoft's library words of their own. */
 static void
 keep_nodata(struct img *x, const char *s)
 {
 	static const char blanks[] = " \t\r\n";
+	static const char *const words[][2] = {
+	    {"1.#INF", "inf"}, {"-1.#INF", "-inf"}, {"1.#QNAN", "nan"}, {"-1.#IND", "nan"}};
 	size_t n;
 
 	s += strspn(s, blanks);
 	for (n = strlen(s); n && strchr(blanks, s[n - 1]); n--)
 		;
-	if (n && n < 64 && strcspn(s, "\r\n") >= n)
-		img_set_key(x, "nodata", "%.*s", (int)n, s);
+	if (!n || n >= 64 || strcspn(s, "\r\n") < n)
+		return;
+	img_set_key(x, "nodata", "%.*s", (int)n, s);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (!strcmp(img_key(x, "nodata"), words[i][0]))
+			img_set_key(x, "nodata", "%s", words[i][1]);
 }
 
 void
