@@ -10,8 +10,9 @@
 
 struct gap {
 	enum img_type type;
-	bool any;	/* a sample can be missing: of floats always */
-	char sample[8]; /* what a missing sample is, in this machine's byte order */
+	bool any; /* a sample can be missing: of floats always */
+	/* What a missing sample is, in this machine's byte order. */
+	_Alignas(double) char sample[8];
 };
 
 struct gap gap_of(const struct img *x);

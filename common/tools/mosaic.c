@@ -111,7 +111,7 @@ static void
 put(struct mosaic *w, struct raw_out *out, const struct mosaic_how *how)
 {
 	const size_t width = w->p.w * w->p.c, row = width * img_type_size(w->y.type);
-	char sample[8];
+	_Alignas(double) char sample[8];
 
 	memcpy(sample, w->gap.sample, sizeof sample);
 	if (w->missing && how->fill && sample_store(sample, &how->value, w->y.type, 1) != 1)

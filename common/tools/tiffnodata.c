@@ -122,7 +122,8 @@ nodata_free(struct nodata *d)
 bool
 nodata_fits(const char *text, enum img_type type)
 {
-	char sample[8], *end;
+	_Alignas(double) char sample[8];
+	char *end;
 	double v;
 
 	if (!opt_number(text, &v) || sample_store(sample, &v, type, 1) == 1)
