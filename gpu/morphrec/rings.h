@@ -26,9 +26,18 @@ struct alignas(128) counters {
 	unsigned head, tail;
 };
 
-struct rings {
-	counters ring[RINGS];
+/*
+ * What a block that looks for a tile reads at once. A tile in a ring is there for one claim; count: those not claimed yet, less
+ * the claims that have found none and have not been taken back yet.
+ */
+struct alignas(128) board {
+	int count[RINGS];
 	unsigned pending; /* tiles that are not idle */
+};
+
+struct rings {
+	board seen;
+	counters ring[RINGS];
 	unsigned visits, changed;
 };
 
@@ -49,26 +58,27 @@ push(const queue &q, unsigned id, unsigned ring)
 	__threadfence();
 	while (atomicCAS(&q.slot[(size_t)ring * q.cap + at], 0u, id + 1) != 0)
 		__nanosleep(20);
+	atomicAdd(&q.r->seen.count[ring], 1);
 }
 
-/* Returns the first tile of a ring, or NONE when other blocks have emptied it. */
+/*
+ * Returns the first tile of a ring, or NONE when other blocks have claimed all. No block waits for another that has not
+ * been served: a loop of atomicCAS would serve one block per round trip to memory.
+ */
 __device__ unsigned
 pop_ring(const queue &q, unsigned at)
 {
-	counters *const r = &q.r->ring[at];
+	unsigned id;
 
-	for (;;) {
-		const unsigned head = __ldcg(&r->head), tail = __ldcg(&r->tail);
-		unsigned id;
-		if ((int)(tail - head) <= 0)
-			return NONE;
-		if (atomicCAS(&r->head, head, head + 1) != head)
-			continue;
-		unsigned *slot = &q.slot[(size_t)at * q.cap + (head & (q.cap - 1))];
-		while (!(id = atomicExch(slot, 0u)))
-			__nanosleep(20);
-		return id - 1;
+	if (atomicSub(&q.r->seen.count[at], 1) <= 0) {
+		atomicAdd(&q.r->seen.count[at], 1);
+		return NONE;
 	}
+	const unsigned head = atomicAdd(&q.r->ring[at].head, 1u);
+	unsigned *slot = &q.slot[(size_t)at * q.cap + (head & (q.cap - 1))];
+	while (!(id = atomicExch(slot, 0u)))
+		__nanosleep(20);
+	return id - 1;
 }
 
 /* A tile and the ring that it was in; NONE: all tiles are idle. */
@@ -84,17 +94,16 @@ __device__ popped
 pop(const queue &q)
 {
 	const unsigned lane = threadIdx.x % 32;
-	const counters *const r = &q.r->ring[lane % RINGS];
+	const int *const look =
+	    lane < RINGS ? &q.r->seen.count[lane] : reinterpret_cast<int *>(&q.r->seen.pending);
 
 	for (;;) {
-		const bool holds = (int)(__ldcg(&r->tail) - __ldcg(&r->head)) > 0;
-		const unsigned found = __ballot_sync(~0u, holds && lane < RINGS);
+		const bool holds = __ldcg(look) > 0;
+		const unsigned seen = __ballot_sync(~0u, holds), found = seen & ((1u << RINGS) - 1);
 		const unsigned highest = found ? 31 - (unsigned)__clz((int)found) : 0;
-		unsigned id = NONE, pending = 1;
+		unsigned id = NONE;
 		if (lane == 0 && found)
 			id = pop_ring(q, highest);
-		if (lane == 0 && !found)
-			pending = __ldcg(&q.r->pending);
 		id = __shfl_sync(~0u, id, 0);
 		if (id != NONE) {
 			if (lane == 0)
@@ -102,10 +111,9 @@ pop(const queue &q)
 			__threadfence();
 			return {id, highest};
 		}
-		if (!__shfl_sync(~0u, pending, 0))
+		if (!seen)
 			return {NONE, 0};
-		if (!found)
-			__nanosleep(200);
+		__nanosleep(200);
 	}
 }
 
@@ -118,7 +126,7 @@ owe(const queue &q, unsigned id, unsigned ring)
 	for (;;) {
 		const unsigned was = atomicCAS(&q.state[id], (unsigned)IDLE, (unsigned)QUEUED);
 		if (was == IDLE) {
-			atomicAdd(&q.r->pending, 1u);
+			atomicAdd(&q.r->seen.pending, 1u);
 			push(q, id, atomicExch(&q.level[id], 0u));
 		}
 		if (was != RUNNING ||
@@ -133,7 +141,7 @@ finish(const queue &q, unsigned id)
 {
 	__threadfence();
 	if (atomicCAS(&q.state[id], (unsigned)RUNNING, (unsigned)IDLE) == RUNNING) {
-		atomicSub(&q.r->pending, 1u);
+		atomicSub(&q.r->seen.pending, 1u);
 		return;
 	}
 	atomicExch(&q.state[id], (unsigned)QUEUED);

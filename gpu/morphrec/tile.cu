@@ -179,7 +179,7 @@ seed(const field f, const queue q)
 	__syncthreads();
 	if (threadIdx.x == 0 && s.owed[NEIGHBOURS]) {
 		q.state[blockIdx.x] = QUEUED;
-		atomicAdd(&q.r->pending, 1u);
+		atomicAdd(&q.r->seen.pending, 1u);
 		push(q, blockIdx.x, s.owed[NEIGHBOURS] - 1);
 	}
 }
