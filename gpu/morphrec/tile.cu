@@ -1,13 +1,16 @@
 /*
  * Reconstruction by tiles: a persistent grid, blocks that take tiles from 16 rings by priority.
  *
- *	block	a tile of 32 words x 128 rows (128 x 128 pixels of 8 bits), a thread per row; it visits tile after tile
- *	warp	32 rows: vertical sweeps, lane = word, so that each step is two instructions on packed keys and, with
+ *	block	a tile of 32 words x 128 rows (128 x 128 pixels of 8 bits), two threads per row; it visits tile after tile
+ *	warp	16 rows: vertical sweeps, lane = word, so that each step is two instructions on packed keys and, with
  *		diagonals, two shuffles
- *	thread	a row: horizontal sweeps, along rows padded to 35 words, so that 32 rows lie in 32 banks
+ *	thread	a row and a direction: horizontal sweeps, along rows padded to 35 words, so that 32 rows lie in 32 banks
  *	shared	marker and mask of the tile with a rim of one pixel: 36 KB
  *
- * A visit sweeps down, up, right and left until nothing changes. The rim holds what the neighbours had when the visit began.
+ * A visit sweeps down and up, then right and left at once, until nothing changes. Strips of 16 rows where nothing has risen
+ * since are passed over. What it costs is not its instructions but how long one waits for the other, since tiles wait for their neighbours:
+ * so words are read some at a time, before the keys that are handed on from one to the next are needed.
+ * The rim holds what the neighbours had when the visit began.
  * Afterwards the block computes what each neighbour is OWED: the largest min(own border, its mask) above its marker. A
  * neighbour owed nothing is left alone, another one is queued in the ring of the level it is owed, and blocks take from
  * the highest ring that holds a tile: He et al.'s queue by priority, a tile at a time.
@@ -71,7 +74,7 @@ note_row(tile<bits> &s, const field &f, unsigned neighbour, unsigned r, unsigned
 	typename keys<bits>::word c = s.J[r][at];
 
 	if (diagonals)
-		c = widen<bits>(c, s.J[r][0], s.J[r][TILE_WORDS + 1]);
+		c = held<bits>::open(c).widen(s.J[r][at == 1 ? 0 : TILE_WORDS + 1]).close();
 	owe(s, f, neighbour, wanted(s, c, to, at));
 }
 
@@ -82,7 +85,7 @@ note_side(tile<bits> &s, const field &f, unsigned neighbour, unsigned at, unsign
 	  unsigned b, bool diagonals)
 {
 	typedef keys<bits> k;
-	const unsigned r = threadIdx.x + 1;
+	const unsigned r = threadIdx.x % tile<bits>::H + 1;
 	typename k::word c = k::key(s.J[r][at], e);
 
 	if (diagonals)
@@ -102,8 +105,10 @@ note_owed(tile<bits> &s, const field &f, bool diagonals)
 		note_row<bits>(s, f, 0, 1, 0, diagonals);
 	else if (t < 64)
 		note_row<bits>(s, f, 1, H, H + 1, diagonals);
-	note_side<bits>(s, f, 2, 1, 0, 0, last, diagonals);
-	note_side<bits>(s, f, 3, TILE_WORDS, last, TILE_WORDS + 1, 0, diagonals);
+	if (t < H)
+		note_side<bits>(s, f, 2, 1, 0, 0, last, diagonals);
+	else
+		note_side<bits>(s, f, 3, TILE_WORDS, last, TILE_WORDS + 1, 0, diagonals);
 	if (diagonals && t < 4) {
 		const unsigned r = t & 2 ? H : 1, to = t & 2 ? H + 1 : 0;
 		const unsigned at = t & 1 ? TILE_WORDS : 1, e = t & 1 ? last : 0;
@@ -154,7 +159,7 @@ seed(const field f, const queue q)
 {
 	typedef keys<bits> k;
 	__shared__ tile<bits> s;
-	const unsigned at = threadIdx.x % 32 + 1;
+	const unsigned at = threadIdx.x % 32 + 1, edge = at == 1 ? 0 : TILE_WORDS + 1;
 	const place p = place_of(f, blockIdx.x);
 	const bool diagonals = f.conn != 4 && f.conn != 6;
 	u64 most = 0;
@@ -162,15 +167,13 @@ seed(const field f, const queue q)
 	load<bits>(s, f, p);
 	__syncthreads();
 	for (unsigned r = threadIdx.x / 32 + 1; r <= tile<bits>::H; r += blockDim.x / 32) {
-		typename k::word c = s.J[r][at], left = s.J[r][0], right = s.J[r][TILE_WORDS + 1];
+		typename k::word c = s.J[r][at], beyond = s.J[r][edge];
 		const typename k::word column = k::larger(s.J[r - 1][at], s.J[r + 1][at]);
 		if (diagonals) {
 			c = k::larger(c, column);
-			left = k::larger(left, k::larger(s.J[r - 1][0], s.J[r + 1][0]));
-			right = k::larger(right, k::larger(s.J[r - 1][TILE_WORDS + 1],
-							   s.J[r + 1][TILE_WORDS + 1]));
+			beyond = k::larger(beyond, k::larger(s.J[r - 1][edge], s.J[r + 1][edge]));
 		}
-		c = k::larger(widen<bits>(c, left, right), column);
+		c = k::larger(held<bits>::open(c).widen(beyond).close(), column);
 		if (field_volume(f))
 			c = k::larger(c, from_slices<bits>(f, p, r));
 		most = max(most, wanted(s, c, r, at));
@@ -190,14 +193,15 @@ __device__ bool
 settle(tile<bits> &s, const field &f, const place &p)
 {
 	const bool diagonals = f.conn != 4 && f.conn != 6;
-	bool any = field_volume(f) && raise_from_slices<bits>(s, f, p), changed;
+	bool any = field_volume(f) && raise_from_slices<bits>(s, f, p), first = true, changed;
 
 	__syncthreads();
 	do {
-		changed = sweep_columns<bits>(s, diagonals);
-		__syncwarp(); /* a warp's rows are its own from here on */
-		changed |= sweep_row<bits>(s);
+		changed = sweep_columns<bits>(s, first, diagonals);
+		__syncthreads();
+		changed |= sweep_all_rows<bits>(s, first);
 		any |= changed;
+		first = false;
 	} while (__syncthreads_or(changed));
 	return __syncthreads_or(any) != 0;
 }
@@ -205,7 +209,7 @@ settle(tile<bits> &s, const field &f, const place &p)
 /* Visits tiles until all are idle. */
 template <unsigned bits>
 __global__ void
-__launch_bounds__(tile<bits>::H) visit(const field f, const queue q)
+__launch_bounds__(tile<bits>::THREADS, 4) visit(const field f, const queue q)
 {
 	__shared__ tile<bits> s;
 	const unsigned t = threadIdx.x;
@@ -266,11 +270,11 @@ run(struct gpu *g, const field *f, const queue &q)
 	int per_sm;
 
 	GPU_TRY(g, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, visit<bits>,
-								 tile<bits>::H, 0));
+								 tile<bits>::THREADS, 0));
 	const size_t blocks = (size_t)per_sm * (size_t)g->prop.multiProcessorCount;
-	GPU_LAUNCH(g, seed<bits>, (unsigned)tiles, tile<bits>::H, 0, *f, q);
-	GPU_LAUNCH(g, visit<bits>, (unsigned)(blocks < tiles ? blocks : tiles), tile<bits>::H, 0,
-		   *f, q);
+	GPU_LAUNCH(g, seed<bits>, (unsigned)tiles, tile<bits>::THREADS, 0, *f, q);
+	GPU_LAUNCH(g, visit<bits>, (unsigned)(blocks < tiles ? blocks : tiles), tile<bits>::THREADS,
+		   0, *f, q);
 	return 0;
 }
 
