@@ -56,5 +56,6 @@ void check_gpu_usfft(struct gpu *g);
 void check_gpu_usfft_more(struct gpu *g);
 void check_gpu_radon(struct gpu *g);
 void check_gpu_dptrace(struct gpu *g);
+void check_gpu_dptrace_tables(struct gpu *g);
 
 #endif
