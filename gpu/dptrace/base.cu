@@ -3,13 +3,14 @@
  * evidence.cu makes evidence of them.
  *
  *	samples, derivatives	thread = element of a strip, grid = elements x segments; columns lie along v, so that
- *				neighbouring threads read and write neighbours
+ *				neighbouring threads read and write neighbours. A thread makes all fields of its element along u,
+ *				from the same samples.
  *
  * Sums are taken tap by tap in the CPU's order, without contraction (-fmad=false), places in double precision. The device's
  * square root is rounded correctly, so every float is the CPU's.
  *
- * Bound, an element: 4 pixels through the second-level cache, 4 bytes written and 4 (2 ru + 1) + 4 (2 rv + 1) read from
- * caches a field, as many multiplications and 1.5 times the additions; through memory some 40 bytes.
+ * Bound, an element: 4 pixels through the second-level cache, 4 bytes written and 4 (2 rv + 1) read from caches a field,
+ * 4 (2 ru + 1) for all fields; as many multiplications as taps and 1.5 times the additions; through memory some 40 bytes.
  */
 #include "gpu/dptrace/bench.h"
 
@@ -84,11 +85,12 @@ sample_strips(const dp_evidence e, const float *plane)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
 	const size_t i = element();
+	size_t col = i;
 
 	if (i >= s.wide * s.raw_rows)
 		return;
-	const int col = (int)(i / s.raw_rows), r = (int)(i % s.raw_rows), used = (int)s.used;
-	const walk k = e.column[s.columns + (size_t)col];
+	const int r = (int)take_index(&col, (unsigned)s.raw_rows), used = (int)s.used;
+	const walk k = e.column[s.columns + col];
 	e.bench[s.bench + i] =
 	    r < used ? sample(plane, e.w, e.h, k, used, r, e.ref[blockIdx.y]) : 0;
 }
@@ -112,35 +114,54 @@ taps_of(const dp_evidence &e, const dp_strip &s, unsigned field)
 }
 
 /*
- * Field blockIdx.z: of order - that along. The kernels are those of the highest order; where order is one lower, the kernel
- * of a field is that of the next one.
+ * Fields 0 .. order, field f of order - f along. The kernels are those of the highest order; where order is one lower, the
+ * kernel of a field is that of the next one.
  */
+template <unsigned order>
 __global__ void
-derive_along(const dp_evidence e, unsigned order, unsigned highest)
+derive_along(const dp_evidence e, unsigned highest)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
+	const ptrdiff_t step = (ptrdiff_t)s.raw_rows;
 	const size_t i = element();
+	size_t col = i;
+	const float *w[order + 1];
+	float a[order + 1];
 
 	if (i >= (size_t)s.g.ncol * s.raw_rows)
 		return;
-	const size_t col = i / s.raw_rows * (size_t)s.g.sub + (size_t)s.g.ru;
-	const float *in = e.bench + s.bench + col * s.raw_rows + i % s.raw_rows;
-	along_of(e, s, blockIdx.z)[i] = convolve(
-	    in, (ptrdiff_t)s.raw_rows, taps_of(e, s, blockIdx.z + highest - order) + s.g.rv + 1,
-	    s.g.ru, order - blockIdx.z == 1 ? -1.f : 1.f);
+	const unsigned r = take_index(&col, (unsigned)s.raw_rows);
+	const float *in =
+	    e.bench + s.bench + (col * (size_t)s.g.sub + (size_t)s.g.ru) * s.raw_rows + r;
+#pragma unroll
+	for (unsigned f = 0; f <= order; f++) {
+		w[f] = taps_of(e, s, f + highest - order) + s.g.rv + 1;
+		a[f] = w[f][0] * in[0];
+	}
+	for (int t = 1; t <= s.g.ru; t++) {
+		const float on = in[t * step], back = in[-t * step];
+		const float even = on + back, odd = on - back;
+#pragma unroll
+		for (unsigned f = 0; f <= order; f++)
+			a[f] += w[f][t] * (order - f == 1 ? odd : even);
+	}
+#pragma unroll
+	for (unsigned f = 0; f <= order; f++)
+		along_of(e, s, f)[i] = a[f];
 }
 
-/* And of that order across. */
+/* Field blockIdx.z, of that order across. */
 __global__ void
 derive_across(const dp_evidence e)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
 	const size_t i = element();
+	size_t col = i;
 
 	if (i >= s.plane)
 		return;
-	const float *in = along_of(e, s, blockIdx.z) + i / s.base_rows * s.raw_rows +
-			  i % s.base_rows + (size_t)s.g.rv;
+	const unsigned r = take_index(&col, (unsigned)s.base_rows);
+	const float *in = along_of(e, s, blockIdx.z) + col * s.raw_rows + r + (size_t)s.g.rv;
 	e.base[s.base + blockIdx.z * s.plane + i] =
 	    convolve(in, 1, taps_of(e, s, blockIdx.z), s.g.rv, blockIdx.z == 1 ? -1.f : 1.f);
 }
@@ -183,44 +204,53 @@ main_direction(const dp_evidence e)
 
 /* --- launches ------------------------------------------------------------------------------------------------------ */
 
+unsigned
+blocks(size_t n)
+{
+	return (unsigned)((n + THREADS - 1) / THREADS);
+}
+
 /* The derivatives of one plane, of n segments. */
 int
 differentiate(struct gpu *g, const dp_evidence &e, const float *plane, unsigned order, unsigned n,
-	      unsigned blocks)
+	      const dp_most &most)
 {
 	const unsigned highest = (unsigned)dp_fields(&e.o) - 1;
+	const dim3 along(blocks(most.along), n);
 
 	GPU_LAUNCH(g, find_ref, (n + 31) / 32, 32, 0, e, plane, n);
-	GPU_LAUNCH(g, sample_strips, dim3(blocks, n), THREADS, 0, e, plane);
-	GPU_LAUNCH(g, derive_along, dim3(blocks, n, order + 1), THREADS, 0, e, order, highest);
-	GPU_LAUNCH(g, derive_across, dim3(blocks, n, order + 1), THREADS, 0, e);
+	GPU_LAUNCH(g, sample_strips, dim3(blocks(most.raw), n), THREADS, 0, e, plane);
+	if (order == 1)
+		GPU_LAUNCH(g, derive_along<1>, along, THREADS, 0, e, highest);
+	else
+		GPU_LAUNCH(g, derive_along<2>, along, THREADS, 0, e, highest);
+	GPU_LAUNCH(g, derive_across, dim3(blocks(most.plane), n, order + 1), THREADS, 0, e);
 	return 0;
 }
 
 } // namespace
 
 int
-dp_base(struct gpu *g, const dp_evidence *e, unsigned n, size_t most)
+dp_base(struct gpu *g, const dp_evidence *e, unsigned n, const dp_most *most)
 {
 	const bool colour = dp_is_colour(&e->o, e->c);
-	const unsigned fields = (unsigned)dp_fields(&e->o),
-		       blocks = (unsigned)((most + THREADS - 1) / THREADS);
+	const unsigned fields = (unsigned)dp_fields(&e->o), all = blocks(most->plane);
 	int err;
 
 	if (e->flanks) {
-		if ((err = differentiate(g, *e, e->gray, 1, n, blocks)) ||
-		    (err = dp_sizes(g, *e, n, blocks, false)))
+		if ((err = differentiate(g, *e, e->gray, 1, n, *most)) ||
+		    (err = dp_sizes(g, *e, n, all, false)))
 			return err;
 	}
-	if (!colour && (err = differentiate(g, *e, e->gray, fields - 1, n, blocks)))
+	if (!colour && (err = differentiate(g, *e, e->gray, fields - 1, n, *most)))
 		return err;
 	for (size_t c = 0; colour && c < e->c; c++) {
-		if ((err = differentiate(g, *e, e->planes + c * e->w * e->h, 1, n, blocks)))
+		if ((err = differentiate(g, *e, e->planes + c * e->w * e->h, 1, n, *most)))
 			return err;
-		GPU_LAUNCH(g, add_tensor, dim3(blocks, n), THREADS, 0, *e, c == 0);
+		GPU_LAUNCH(g, add_tensor, dim3(all, n), THREADS, 0, *e, c == 0);
 	}
 	if (colour)
-		GPU_LAUNCH(g, main_direction, dim3(blocks, n), THREADS, 0, *e);
-	err = dp_sizes(g, *e, n, blocks, fields == 3);
-	return err ? err : dp_normalise(g, *e, n, blocks);
+		GPU_LAUNCH(g, main_direction, dim3(all, n), THREADS, 0, *e);
+	err = dp_sizes(g, *e, n, all, fields == 3);
+	return err ? err : dp_normalise(g, *e, n, all);
 }

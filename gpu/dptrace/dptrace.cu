@@ -91,18 +91,26 @@ send_strips(struct batch *b)
 	return gpu_up(b->g, weights, b->weights, b->nweights * sizeof *weights);
 }
 
+size_t
+larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
 int
 make_base(struct batch *b)
 {
 	const dp_strip *last = &b->strip[b->nseg - 1];
 	const size_t base = last->base + 3 * last->plane, bench = last->bench + dp_bench_size(last);
-	size_t most = 0;
+	dp_most most = {0, 0, 0};
 	void *held, *scratch;
 	int err;
 
 	for (size_t i = 0; i < b->nseg; i++) {
-		const size_t n = b->strip[i].wide * b->strip[i].raw_rows;
-		most = n > most ? n : most;
+		const dp_strip *x = &b->strip[i];
+		most.raw = larger(x->wide * x->raw_rows, most.raw);
+		most.along = larger((size_t)x->g.ncol * x->raw_rows, most.along);
+		most.plane = larger(x->plane, most.plane);
 	}
 	if ((err = gpu_hold(b->g, HOLD_BASE, (base + 3 * b->nseg) * sizeof(float), &held)) ||
 	    (err = gpu_hold(b->g, HOLD_STRIP, bench * sizeof(float), &scratch)))
@@ -116,7 +124,7 @@ make_base(struct batch *b)
 	for (size_t i = 0; i < b->nseg; i++)
 		b->on.flanks |= b->strip[i].rule.flank > 0;
 	if ((err = send_strips(b)) || (err = gpu_begin(b->g)) ||
-	    (err = dp_base(b->g, &b->on, (unsigned)b->nseg, most)) || (err = gpu_end(b->g)))
+	    (err = dp_base(b->g, &b->on, (unsigned)b->nseg, &most)) || (err = gpu_end(b->g)))
 		return err;
 	return gpu_down(b->g, b->top, b->on.top, b->nseg * sizeof *b->top);
 }
@@ -151,8 +159,8 @@ make_scores(struct batch *b, struct dp_job *j)
 		fields += z.fields;
 		offsets += z.offsets;
 		slopes += z.slopes;
-		most_fields = z.fields / 3 > most_fields ? z.fields / 3 : most_fields;
-		most_offsets = z.offsets > most_offsets ? z.offsets : most_offsets;
+		most_fields = larger(z.fields / 3, most_fields);
+		most_offsets = larger(z.offsets, most_offsets);
 	}
 	for (int round = 0; round < 2 && !err; round++) {
 		a.used = 0;

@@ -71,11 +71,13 @@ __device__ void
 count_sizes(tally &t, const dp_evidence &e, const dp_strip &s, int round)
 {
 	const float *size = size_of(e, s);
-	const size_t base = (size_t)s.g.base, n = (size_t)((s.g.ncol + 3) / 4) * base;
+	const size_t n = (size_t)((s.g.ncol + 3) / 4) * (size_t)s.g.base;
 	unsigned inner = 0, top = 0;
 
 	for (size_t i = threadIdx.x; i < n; i += THREADS) {
-		const int col = 4 * (int)(i / base), r = SKIRT + (int)(i % base);
+		size_t four = i;
+		const int r = SKIRT + (int)take_index(&four, (unsigned)s.g.base),
+			  col = 4 * (int)four;
 		const unsigned u = __float_as_uint(size[(size_t)col * s.base_rows + (size_t)r]);
 		if (inside(e, walk_from(e, s, col, s.g.rv), r) == 0 ||
 		    (round && u >> (32 - BITS) != t.bits))
@@ -156,10 +158,12 @@ make_evidence(const dp_evidence e)
 		return;
 	const float one = e.o.score == DPTRACE_SIN || e.o.soft > 0 ? 1.f : 0.f,
 		    sign = e.o.score == DPTRACE_RIDGE && s.rule.polarity >= 0 ? -1.f : 1.f;
-	const walk k = walk_from(e, s, (int)(i / s.base_rows), s.g.rv);
-	float in = inside(e, k, (int)(i % s.base_rows));
+	size_t col = i;
+	const int r = (int)take_index(&col, (unsigned)s.base_rows);
+	const walk k = walk_from(e, s, (int)col, s.g.rv);
+	float in = inside(e, k, r);
 	if (s.rule.cost && e.gain.v && in > 0)
-		in *= gain(e, k, (int)(i % s.base_rows));
+		in *= gain(e, k, r);
 	float *f = e.base + s.base + blockIdx.z * s.plane + i;
 	if (s.rule.cost) {
 		*f *= sign * s.rule.scale * in;

@@ -66,8 +66,13 @@ dp_bench_size(const dp_strip *s)
 	return (s->wide + 3 * (size_t)s->g.ncol) * s->raw_rows + s->plane;
 }
 
-/* base, g0 and top of n segments. The most that any of them has: wide * raw_rows. */
-int dp_base(struct gpu *g, const dp_evidence *e, unsigned n, size_t most);
+/* The most elements that any segment has: samples, wide * raw_rows; derivatives along, ncol * raw_rows; plane. */
+struct dp_most {
+	size_t raw, along, plane;
+};
+
+/* base, g0 and top of n segments. */
+int dp_base(struct gpu *g, const dp_evidence *e, unsigned n, const dp_most *most);
 
 /* The fields, offsets and slopes of n segments' strips, and S of all their links. */
 int dp_scores(struct dp_job *j, const dp_evidence *e, size_t most_fields, size_t most_offsets);
