@@ -134,6 +134,16 @@ static const struct {
       .method = DPTRACE_D3,
       .margins = true},
      1,
+     0},
+    {{.score = DPTRACE_RIDGE,
+      .objective = DPTRACE_COST,
+      .passes = 1,
+      .n = 6,
+      .d = 300, /* more than threads, whose links climb in fewer than 128 ways */
+      .halfwidth = 20,
+      .slope = .3,
+      .margins = true},
+     1,
      0}};
 
 /* Makes a mask with a hole. */

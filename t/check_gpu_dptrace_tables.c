@@ -7,7 +7,7 @@
 #include "t/check.h"
 #include "t/check_gpu.h"
 
-enum { SEGMENTS = 3, GUIDES = 7, SAMPLES = 40 };
+enum { SEGMENTS = 3, GUIDES = 7, SAMPLES = 40, WIDE_SAMPLES = 67 };
 
 /* A chain of tables. */
 struct chain_of {
@@ -18,7 +18,7 @@ struct chain_of {
 	double h[SEGMENTS][GUIDES];
 	int d[SEGMENTS][GUIDES], o[SEGMENTS][GUIDES];
 	const float *score[SEGMENTS][GUIDES];
-	float table[SEGMENTS][GUIDES][SAMPLES * SAMPLES];
+	float table[SEGMENTS][GUIDES][WIDE_SAMPLES * WIDE_SAMPLES];
 };
 
 /* Guides of one size, or each of its own; whole scores, so that many polylines are equally good, or any. */
@@ -127,6 +127,29 @@ more_samples_than_lanes_agree(struct gpu *g)
 	check_end(&m, "gpu: dptrace by the paper's recursion takes more samples than lanes");
 }
 
+/* Links that climb in more than 128 ways have a kernel of their own. */
+static void
+many_climbs_agree(struct gpu *g)
+{
+	static const double bounds[] = {.1, .8, M_PI};
+	static struct chain_of c = {.n = 1};
+	struct check_many m = {0};
+	struct check_rng r = {44};
+
+	for (int i = 0; i < 3; i++) {
+		const int ends[2] = {3, 2};
+		c.phi = bounds[i];
+		do
+			random_table(&c, 0, &r, WIDE_SAMPLES - 2, WIDE_SAMPLES, false, i == 1,
+				     ends);
+		while (c.seg[0].n < 5);
+		check_order(i % check_orders());
+		check_case(&m, same_tables(g, &c, DPTRACE_WINDOW, true), "%d: %zu guides", i,
+			   c.seg[0].n);
+	}
+	check_end(&m, "gpu: dptrace, links that climb in many ways give the CPU's sums");
+}
+
 /* Two rows of a guide lie in the shared memory of a block, which has 64 KB here, 228 at most on any GPU. */
 static void
 long_guides_are_said(struct gpu *g)
@@ -147,6 +170,7 @@ check_gpu_dptrace_tables(struct gpu *g)
 {
 	tables_agree(g);
 	more_samples_than_lanes_agree(g);
+	many_climbs_agree(g);
 	if (!check_large)
 		long_guides_are_said(g);
 }

@@ -55,7 +55,7 @@ batch_pass_size(const dp_strip *x)
 	const size_t slopes = 2 * (size_t)x->fine.rows - 1;
 
 	return {3 * (size_t)x->fine.ncol * (size_t)x->fine.q * x->lane,
-		slopes * (size_t)x->fine.per_gap, slopes};
+		(size_t)dp_slopes(x->fine) * (size_t)x->fine.per_gap, slopes};
 }
 
 void
@@ -75,7 +75,8 @@ pass_bytes(const struct segment_shape *s, const struct dptrace_options *o, dp_st
 {
 	const size_t d = (size_t)pass_samples(s, pass), n = (size_t)pass_guides(s, pass),
 		     ends = (size_t)pass_links(s, o, pass),
-		     links = n > 2 ? 2 * ends + (n - 3) * d * d : ends;
+		     steep = pass == 0 && s->steepest ? 2 * (size_t)s->steepest + 1 : 2 * d,
+		     links = (n - 1) * (steep < 2 * d ? steep : 2 * d) * dp_row((int)d);
 	batch_aim(&x, pass_rows(s, &x.g, pass));
 	const pass_size z = batch_pass_size(&x);
 

@@ -2,7 +2,7 @@
  * Chains of segments: what dptrace/search/passage.c and chain.c do to one line, done to all lines of a batch, their k-th
  * segments at a time. The way back: follow.cu.
  *
- *	windows		thread = table; the CPU's walk, step by step, since rounding decides where it stops
+ *	windows		warp = table; the CPU's walk, since rounding decides where it stops, 16 steps of both its ends at a time
  *	meet		block = point where two segments meet, thread = link after it, a loop over the links before it
  *
  * Bound: the recursion between; of their own d^2 comparisons a point, n d a line, and two small copies over the bus a
@@ -16,28 +16,46 @@ namespace
 
 constexpr unsigned THREADS = 256;
 
-__global__ void
-fill_windows(const dp_chains c, size_t n)
+/* The window a..b of links that climb t rows, from that of t - 1: dptrace/search/windows.c. Half the lanes try steps of each end. */
+__device__ void
+move_window(const dp_table &w, int t, int *a, int *b)
 {
-	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+	constexpr int HALF = (int)WARP / 2;
+	const int lane = (int)threadIdx.x % HALF;
+	const bool end = (int)threadIdx.x >= HALF;
+	const double y = t * w.dv;
+	bool again;
 
-	if (i >= n)
-		return;
-	const dp_table w = c.table[i];
-	const int mid = w.rows - 1;
-	int a = -mid, b = -mid - 1, *lo = c.window + w.at + mid, *hi = lo + (2 * w.rows - 1);
+	do {
+		const int last = max(*b, *a - 1), to = end ? last + 1 + lane : *a + lane;
+		const double x = to * w.dv;
+		const bool ok = turn_is_ok(w.phi, w.h1, x, w.h2, y);
+		const unsigned steps =
+		    __ballot_sync(~0u, to <= w.most && (end ? ok : x * w.h2 < y * w.h1 && !ok));
+		const int up = __ffs((int)~(steps & ((1u << HALF) - 1))) - 1,
+			  more = __ffs((int)~(steps >> HALF)) - 1;
+		*a += up;
+		again = up == HALF || *a - 1 > last;
+		if (!again) {
+			*b = last + more;
+			again = more == HALF;
+		}
+	} while (again);
+}
 
-	for (int t = -mid; t <= mid; t++) {
-		const double y = t * w.dv;
-		while (a <= mid && a * w.dv * w.h2 < y * w.h1 &&
-		       !turn_is_ok(w.phi, w.h1, a * w.dv, w.h2, y))
-			a++;
-		if (b < a - 1)
-			b = a - 1;
-		while (b < mid && turn_is_ok(w.phi, w.h1, (b + 1) * w.dv, w.h2, y))
-			b++;
-		lo[t] = a;
-		hi[t] = b;
+__global__ void
+fill_windows(const dp_chains c)
+{
+	const dp_table w = c.table[blockIdx.x];
+	int a = -w.most, b = -w.most - 1, *lo = c.window + w.at + w.rows - 1,
+	    *hi = lo + (2 * w.rows - 1);
+
+	for (int t = -w.most; t <= w.most; t++) {
+		move_window(w, t, &a, &b);
+		if (threadIdx.x == 0) {
+			lo[t] = a;
+			hi[t] = b;
+		}
 	}
 }
 
@@ -111,13 +129,13 @@ __launch_bounds__(THREADS) pass_out(const dp_chains c, const unsigned *ids, dp_s
 {
 	const size_t id = ids[blockIdx.x];
 	const dp_segment s = c.seg[id];
-	const float *F = c.F + c.guide[s.guide + (size_t)s.n - 2].back;
+	const dp_guide *v = c.guide + s.guide + (size_t)s.n - 2;
 	const pair_of_guides p = last_guides(c, s);
-	const int row = (int)dp_row(p.d);
 	float most = NEVER;
 
 	for (int j = (int)threadIdx.x; j < p.d * p.e; j += (int)THREADS) {
-		const float sum = F[j % p.e * row + j / p.e];
+		const float sum =
+		    dp_is_kept(v, j / p.e, j % p.e) ? c.F[dp_back(v, j / p.e, j % p.e)] : NEVER;
 		c.exit[id * c.maxlinks + (size_t)j] = sum;
 		most = sum > most ? sum : most;
 	}
@@ -177,7 +195,7 @@ __launch_bounds__(THREADS) meet_back(const dp_chains c, const unsigned *ids)
 	const dp_segment before = c.seg[id - 1];
 	const pair_of_guides p = last_guides(c, before);
 	const int e = first_guides(c, s).e;
-	const float *H = c.H + c.guide[s.guide].link;
+	const dp_guide *v = c.guide + s.guide;
 	float *leave = c.leave + (id - 1) * c.maxlinks;
 	const bool free = c.released[id];
 
@@ -187,10 +205,12 @@ __launch_bounds__(THREADS) meet_back(const dp_chains c, const unsigned *ids)
 		const bool steep =
 		    is_steep(before, c.guide + before.guide + before.n - 2, j / p.e, m);
 		float best = NEVER;
-		for (int i = 0; i < e && !steep; i++)
-			if (H[m * e + i] > best &&
+		for (int i = 0; i < e && !steep; i++) {
+			const float h = dp_is_kept(v, m, i) ? c.H[dp_link(v, m, i)] : NEVER;
+			if (h > best &&
 			    (free || may_follow(c.line[s.line].phi, last, first_step(c, s, m, i))))
-				best = H[m * e + i];
+				best = h;
+		}
 		leave[j] = best;
 	}
 	rebase(leave, p.d * p.e);
@@ -202,8 +222,7 @@ int
 dp_windows(struct dp_job *j)
 {
 	if (j->ntable)
-		GPU_LAUNCH(j->g, fill_windows, (unsigned)((j->ntable + WARP - 1) / WARP), WARP, 0,
-			   j->on, j->ntable);
+		GPU_LAUNCH(j->g, fill_windows, (unsigned)j->ntable, WARP, 0, j->on);
 	return 0;
 }
 

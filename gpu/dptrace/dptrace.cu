@@ -5,13 +5,14 @@
  *	once		the picture to the device, where it stays
  *	a batch		evidence at the base rows (base.cu), under the cost for each pass
  *	a pass		guides, around the polylines of the pass before; the strips' fields and the scores of all links
- *			(strip.cu); the recursion from segment to segment (chain.cu, recur.cu); samples
- *			and margins back to the host
+ *			(strip.cu); the recursion from segment to segment (chain.cu, recur.cu, slide.cu);
+ *			samples and margins back to the host
  *
  * The host lays out guides and makes vertices of samples by the CPU's own functions, dptrace/pass.h.
  *
- * Bound: the picture over the bus, 4 bytes a pixel; of a segment of n guides and d samples, m columns a gap: 6 m d^2 (n - 1)
- * operations for its scores, 16 d^2 (n - 1) bytes for them and the recursion, 28 with margins. Source: Seredin 2016.
+ * Bound: the picture over the bus, 4 bytes a pixel; of a segment of n guides and d samples, whose links climb c ways, m columns
+ * a gap: 6 m c d (n - 1) operations for its scores, 16 c d (n - 1) bytes for them and the recursion, 28 with margins. Source:
+ * Seredin 2016.
  */
 #include "gpu/dptrace/batch.h"
 

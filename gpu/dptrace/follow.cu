@@ -50,6 +50,7 @@ __device__ int
 best_last(const dp_chains &c, size_t id, bool end, step next, int start)
 {
 	const dp_segment s = c.seg[id];
+	const dp_guide *v = c.guide + s.guide + s.n - 2;
 	const pair_of_guides p = last_guides(c, s);
 	const struct bound phi = c.line[s.line].phi;
 	const float *sum = c.exit + id * c.maxlinks, *leave = c.leave + id * c.maxlinks;
@@ -62,7 +63,8 @@ best_last(const dp_chains &c, size_t id, bool end, step next, int start)
 		const int m = j % p.e;
 		const step a = last_step(c, s, j / p.e, m);
 		const float f = end ? sum[j] + leave[j] : sum[j];
-		if (f < best.sum || (!end && m != start) || (!free && !may_follow(phi, a, next)))
+		if (f < best.sum || (!end && m != start) || !dp_is_kept(v, j / p.e, m) ||
+		    (!free && !may_follow(phi, a, next)))
 			continue;
 		const double cosine = (a.x * next.x + a.y * next.y) / sqrt(a.x * a.x + a.y * a.y);
 		const choice to = {f, cosine, abs(2 * m + 1 - p.e), j};
@@ -79,16 +81,16 @@ best_before(const dp_chains &c, const dp_segment &s, int g, int j, int t)
 	const dp_guide *v = c.guide + s.guide + g, *u = v - 1;
 	const int *lo = c.window + v->before + s.rows - 1, *hi = lo + (2 * s.rows - 1);
 	const int climb = v->o - u->o;
-	const float *F = c.F + u->back + (size_t)j * dp_row(u->d);
 	const double y2 = t * s.dv;
 	choice best = {2 * NEVER, -INFINITY, 0, 0};
 
 	for (int i = max(0, j - (hi[t] - climb)) + (int)threadIdx.x;
 	     i <= min(u->d - 1, j - (lo[t] - climb)); i += (int)WARP) {
-		if (F[i] < best.sum)
+		const float sum = c.F[dp_back(u, i, j)];
+		if (sum < best.sum)
 			continue;
 		const double y1 = (j - i + climb) * s.dv;
-		const choice to = {F[i], (u->h * v->h + y1 * y2) / sqrt(u->h * u->h + y1 * y1), 0,
+		const choice to = {sum, (u->h * v->h + y1 * y2) / sqrt(u->h * u->h + y1 * y1), 0,
 				   i};
 		if (is_better(to, best))
 			best = to;
@@ -96,18 +98,19 @@ best_before(const dp_chains &c, const dp_segment &s, int g, int j, int t)
 	return warp_best(best).sample;
 }
 
-/* at of a segment from its last link j -> k on. */
+/* at of a segment from its last link j -> k on. A line that cannot be closed may have links without a place. */
 __device__ void
 follow_segment(const dp_chains &c, const dp_segment &s, int j, int k)
 {
 	const dp_guide *v = c.guide + s.guide;
 
 	for (int g = s.n - 2; g >= 0; g--) {
-		const int i = g > 0 ? best_before(c, s, g, j, k - j + v[g + 1].o - v[g].o) : 0;
+		const bool kept = dp_is_kept(v + g, j, k);
+		const int i =
+		    g > 0 && kept ? best_before(c, s, g, j, k - j + v[g + 1].o - v[g].o) : 0;
 		if (threadIdx.x == 0) {
 			c.at[s.guide + (size_t)g + 1] = k;
-			c.link[s.guide + (size_t)g] =
-			    c.S[v[g].link + (size_t)j * (size_t)v[g + 1].d + (size_t)k];
+			c.link[s.guide + (size_t)g] = kept ? c.S[dp_link(v + g, j, k)] : NEVER;
 		}
 		k = j;
 		j = i;

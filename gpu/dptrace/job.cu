@@ -1,6 +1,7 @@
 /* The row of a batch's segments and guides, on the host and on the device; and the recursion on given tables. */
 #include "gpu/dptrace/job.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,7 +75,7 @@ windows_of(struct dp_job *j, const struct course *c, struct bound phi, double h1
 	if (last && last->h1 == h1 && last->h2 == h2)
 		return last->at;
 	const size_t at = j->windows;
-	j->table[j->ntable++] = {h1, h2, c->dv, phi, c->rows, at};
+	j->table[j->ntable++] = {h1, h2, c->dv, phi, c->rows, course_climb(c), at};
 	j->windows += 2 * (2 * (size_t)c->rows - 1);
 	return at;
 }
@@ -82,14 +83,22 @@ windows_of(struct dp_job *j, const struct course *c, struct bound phi, double h1
 void
 fill_guides(struct dp_job *j, const struct course *c, struct bound phi, dp_guide *v)
 {
+	const int most = c->steepest ? c->steepest : INT_MAX;
 	dp_table before = {}, after = {};
 
 	for (int g = 0; g < c->n; g++) {
-		v[g] = {c->d[g], c->o[g], j->links, j->backs, 0, 0, g + 1 < c->n ? c->h[g] : 0};
+		v[g] = {
+		    c->d[g], c->o[g], 0, 0, j->links, j->backs, 0, 0, g + 1 < c->n ? c->h[g] : 0};
 		if (g + 1 == c->n)
 			break;
-		j->links += (size_t)c->d[g] * (size_t)c->d[g + 1];
-		j->backs += dp_row(c->d[g]) * (size_t)c->d[g + 1];
+		const int up = c->o[g + 1] + c->d[g + 1] - 1 - c->o[g],
+			  down = c->o[g] + c->d[g] - 1 - c->o[g + 1];
+		v[g].low = down < most ? -down : -most;
+		v[g].high = up < most ? up : most;
+		const int climbs = dp_climbs(&v[g]);
+		j->maxclimbs = climbs > j->maxclimbs ? climbs : j->maxclimbs;
+		j->links += (size_t)climbs * dp_row(c->d[g]);
+		j->backs += (size_t)climbs * dp_row(c->d[g + 1]);
 		if (g == 0)
 			continue;
 		const double h1 = c->h[g - 1], h2 = c->h[g];
@@ -219,17 +228,41 @@ course_of_table(void *ctx, size_t line, int k)
 	return &t->c;
 }
 
+/* Tables by rows to scores by diagonals. thread = link. */
+__global__ void
+lay_scores(const dp_guide *v, const float *table, float *S)
+{
+	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+	const int j = (int)(i / (size_t)v[1].d), k = (int)(i % (size_t)v[1].d);
+
+	if (j < v->d)
+		S[dp_link(v, j, k)] = table[i];
+}
+
 int
 send_scores(struct dp_job *j, const struct dptrace_table *seg)
 {
-	int err = 0;
+	size_t most = 0;
+	void *device;
+	int err;
 
 	for (size_t k = 0; k < j->nseg; k++)
-		for (size_t g = 0; g + 1 < seg[k].n && !err; g++)
-			err = gpu_up(j->g, j->on.S + j->guide[j->seg[k].guide + g].link,
-				     seg[k].score[g],
-				     (size_t)seg[k].d[g] * (size_t)seg[k].d[g + 1] * sizeof(float));
-	return err;
+		for (size_t g = 0; g + 1 < seg[k].n; g++) {
+			const size_t links = (size_t)seg[k].d[g] * (size_t)seg[k].d[g + 1];
+			most = links > most ? links : most;
+		}
+	if ((err = gpu_hold(j->g, HOLD_STRIP, most * sizeof(float), &device)))
+		return err;
+	for (size_t k = 0; k < j->nseg; k++)
+		for (size_t g = 0; g + 1 < seg[k].n; g++) {
+			const size_t links = (size_t)seg[k].d[g] * (size_t)seg[k].d[g + 1];
+			if ((err = gpu_up(j->g, device, seg[k].score[g], links * sizeof(float))))
+				return err;
+			GPU_LAUNCH(j->g, lay_scores, (unsigned)((links + 255) / 256), 256, 0,
+				   j->on.guide + j->seg[k].guide + g,
+				   static_cast<const float *>(device), j->on.S);
+		}
+	return 0;
 }
 
 } // namespace

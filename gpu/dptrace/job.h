@@ -4,15 +4,18 @@
  *
  *	line	| segment 0, 1, ..  | of line 1 ..			a block of a launch = a segment, or a line
  *	guide	| g0 g1 g2 .. | ..  |					a guide also stands for the gap from it to the next
- *	S, H	| gap 0 [d0][d1] | gap 1 ..				from guide.link on
- *	F	| gap 0 [d1][dp_row(d0)] | gap 1 ..			from guide.back on
+ *	S, H	| gap 0 [climbs][dp_row(d0)] | gap 1 ..			from guide.link on
+ *	F	| gap 0 [climbs][dp_row(d1)] | gap 1 ..			from guide.back on
  *
- *	S[j][k]  the score of the link from sample j to sample k of the next guide
- *	F[k][j]  the best sum from the start whose last link is j -> k; stored by k, so that links to the same k are neighbours
- *	H[j][k]  the best sum from link j -> k, itself included, to the end
+ * Links are stored by diagonals, as on the CPU: row t - guide.low holds the links that climb t rows of the strip, from
+ * guide.low to guide.high. Steeper links have no row. So neighbouring threads have neighbouring samples and one window.
  *
- * The CPU leaves out links that no polyline can use. Here they are computed too, as NEVER or as sums that no kept polyline
- * can contain.
+ *	S[t][j]  the score of the link that climbs t rows from sample j
+ *	F[t][k]  the best sum from the start whose last link climbs t rows to sample k
+ *	H[t][j]  the best sum from that link on, itself included, to the end
+ *
+ * Places of links that do not exist, because one of their samples does not, are not written, and nobody reads them. The CPU
+ * leaves out links that no polyline can use. Here they are computed too, as sums that no kept polyline can contain.
  */
 #ifndef WEIR_GPU_DPTRACE_JOB_H
 #define WEIR_GPU_DPTRACE_JOB_H
@@ -29,6 +32,7 @@ enum { HOLD_IMAGE, HOLD_BASE, HOLD_TABLES, HOLD_PASS, HOLD_SUMS, HOLD_STRIP, HOL
 
 struct dp_guide {
 	int d, o;	      /* samples; the row of the first sample */
+	int low, high;	      /* rows that links of its gap climb, at least and at most */
 	size_t link, back;    /* the first entry of its gap in S and H, and in F */
 	size_t before, after; /* its windows: lo by slope t + rows - 1, then hi */
 	double h;	      /* distance to the next guide */
@@ -48,18 +52,18 @@ struct dp_line {
 	struct bound phi;
 };
 
-/* The stride of F's rows of d samples: 8 samples, which a block writes at a time, are a sector of 32 bytes. */
+/* The stride of rows of d samples: they begin at sectors of 32 bytes. */
 __host__ __device__ __forceinline__ size_t
 dp_row(int d)
 {
 	return ((size_t)d + 7) / 8 * 8;
 }
 
-/* One pair of windows: admissible slopes over h1 by the slope over h2 after it. */
+/* One pair of windows: admissible slopes over h1 by the slope over h2 after it, both of at most `most` rows. */
 struct dp_table {
 	double h1, h2, dv;
 	struct bound phi;
-	int rows;
+	int rows, most;
 	size_t at;
 };
 
@@ -85,7 +89,7 @@ struct dp_job {
 	enum dptrace_method method;
 	bool margins;
 	size_t nline, nseg, nguide, ntable, links, backs, windows;
-	int maxn;
+	int maxn, maxclimbs; /* maxclimbs: rows of links of a gap, at most */
 	dp_line *line;
 	dp_segment *seg;
 	dp_guide *guide;
@@ -98,6 +102,35 @@ struct dp_job {
 	bool *solved; /* [line]: as chain_solve() */
 	dp_chains on;
 };
+
+/* Rows of the links of the gap after guide v. */
+__host__ __device__ __forceinline__ int
+dp_climbs(const dp_guide *v)
+{
+	return v->low > v->high ? 0 : v->high - v->low + 1;
+}
+
+/* Whether link j -> k of the gap after guide v has a place. */
+__device__ __forceinline__ bool
+dp_is_kept(const dp_guide *v, int j, int k)
+{
+	const int t = v[1].o - v->o - j + k;
+
+	return v->low <= t && t <= v->high;
+}
+
+/* Its places in S and H, and in F. */
+__device__ __forceinline__ size_t
+dp_link(const dp_guide *v, int j, int k)
+{
+	return v->link + (size_t)(v[1].o - v->o - j + k - v->low) * dp_row(v->d) + (size_t)j;
+}
+
+__device__ __forceinline__ size_t
+dp_back(const dp_guide *v, int j, int k)
+{
+	return v->back + (size_t)(v[1].o - v->o - j + k - v->low) * dp_row(v[1].d) + (size_t)k;
+}
 
 /* Takes n elements from an arena of dptrace/search/segment.h, at a multiple of 256 bytes, which suits the device too. */
 template <class E>

@@ -1,96 +1,31 @@
 /*
- * The recursion, gap by gap, over all segments of a list at once: dptrace/search/recur.c states it.
+ * The recursion over all segments of a list at once: dptrace/search/recur.c states it.
  *
- *	sweep	block = 8 (where guides are long: 4, 2, 1) samples j of the guide in the middle of one segment, grid = samples
- *		x segments; forward F[j][.] of the gap before it is read and F[.][j] of the gap after it made, backward the
- *		same with H
- *	shared	two rows of d floats for each j: the maxima of windows of 2^m samples, doubled from m to m + 1 from one row
- *		into the other (a sparse table of which one level is kept), up to the last that is needed. A window of 2^m ..
- *		2^(m+1) - 1 samples is answered at level m by two of its entries; a thread passes over the levels at which
- *		it has none. The CPU's two stacks would be 2 d dependent steps for a thread.
- *	cubic	the paper's: block = link j -> k, thread = i, a reduction; what sweep is held to
+ *	slide	where links climb in 128 ways or fewer: slide.cu
+ *	sweep	elsewhere: block = 8 (where guides are long: 4, 2, 1) samples of the guide in the middle, a launch for each gap,
+ *		grid = samples x segments. Two rows of shared memory for each sample hold the maxima of windows of 2^m samples,
+ *		doubled from m to m + 1 from one row into the other (a sparse table of which one level is kept), up to the last
+ *		that is needed. A window of 2^m .. 2^(m+1) - 1 samples is answered at level m by two of its entries; a thread
+ *		passes over the levels at which it has none. The two stacks would be 2 d dependent steps for a thread.
+ *	cubic	the paper's: block = link j -> k, thread = i, a reduction; what the others are held to
  *
- * Maxima and one sum per link: the floats are the CPU's whatever the order.
- *
- * F's rows begin at multiples of 32 bytes, so a block writes whole sectors of them.
+ * Forward, F of the gap before a guide is read and F of the gap after it made; backward the same with H. Maxima and one sum per
+ * link: the floats are the CPU's whatever the order.
  *
  * Bound, a gap of d x d links: 12 d^2 bytes (F read, S read, F written), log2(d) d^2 maxima; cubic d^3 comparisons.
  */
-#include "gpu/dptrace/job.h"
+#include "gpu/dptrace/gaps.h"
 
 namespace
 {
 
 constexpr unsigned THREADS = 256, LANES_MOST = 8, CUBIC = 128, WARP = 32;
 
-/* One gap to be computed from its neighbour, about the guide between them: lanes are that guide's samples. */
-struct sweep {
-	const float *in; /* [d][din], rows in_lane apart */
-	const float *score;
-	float *out;
-	int d, din, dout;
-	size_t in_lane, score_lane, score_y, out_lane,
-	    out_y;		       /* steps from lane to lane, from link to link */
-	const int *lo, *hi;	       /* by slope of the gap computed */
-	int climb_in, climb_out, sign; /* 1 forward, -1 backward */
-};
-
-__device__ bool
-forward_sweep(sweep &w, const dp_chains &c, const dp_segment &s, int g)
-{
-	if (g < 1 || g > s.n - 2)
-		return false;
-	const dp_guide *v = c.guide + s.guide + g;
-	w.in = c.F + v[-1].back;
-	w.score = c.S + v->link;
-	w.out = c.F + v->back;
-	w.d = v->d;
-	w.din = v[-1].d;
-	w.dout = v[1].d;
-	w.in_lane = dp_row(w.din);
-	w.score_lane = (size_t)w.dout;
-	w.score_y = 1;
-	w.out_lane = 1;
-	w.out_y = dp_row(w.d);
-	w.lo = c.window + v->before + s.rows - 1;
-	w.hi = w.lo + (2 * s.rows - 1);
-	w.climb_in = v->o - v[-1].o;
-	w.climb_out = v[1].o - v->o;
-	w.sign = 1;
-	return true;
-}
-
-/* The gap that begins step guides before the last but one. */
-__device__ bool
-backward_sweep(sweep &w, const dp_chains &c, const dp_segment &s, int step)
-{
-	const int g = s.n - 2 - step;
-
-	if (g < 0)
-		return false;
-	const dp_guide *v = c.guide + s.guide + g + 1;
-	w.in = c.H + v->link;
-	w.score = c.S + v[-1].link;
-	w.out = c.H + v[-1].link;
-	w.d = v->d;
-	w.din = v[1].d;
-	w.dout = v[-1].d;
-	w.in_lane = (size_t)w.din;
-	w.score_lane = w.out_lane = 1;
-	w.score_y = w.out_y = (size_t)w.d;
-	w.lo = c.window + v->after + s.rows - 1;
-	w.hi = w.lo + (2 * s.rows - 1);
-	w.climb_in = v[1].o - v->o;
-	w.climb_out = v->o - v[-1].o;
-	w.sign = -1;
-	return true;
-}
-
-/* The samples l..h of the far guide whose links to lane x may neighbour the link between x and y. */
+/* The samples l..h of the far guide of the neighbouring gap whose links at x may neighbour the link of row r. */
 __device__ void
-window(const sweep &w, int x, int y, int *l, int *h)
+window(const sweep &w, int x, int r, int *l, int *h)
 {
-	const int t = w.sign > 0 ? y - x + w.climb_out : x - y + w.climb_out;
+	const int t = r + w.low;
 
 	*l = max(0, w.sign > 0 ? x - (w.hi[t] - w.climb_in) : x + w.lo[t] - w.climb_in);
 	*h = min(w.din - 1, w.sign > 0 ? x - (w.lo[t] - w.climb_in) : x + w.hi[t] - w.climb_in);
@@ -103,19 +38,37 @@ level_of(int l, int h)
 	return 31 - __clz(h - l + 1);
 }
 
+/* The rows in which one of the samples x0 .. x0 + lanes - 1 has a link: first .. end - 1. */
+struct span {
+	int first, end;
+};
+
+__device__ span
+rows_of(const sweep &w, unsigned lanes, int x0)
+{
+	const int last = x0 + (int)lanes - 1, zero = w.climb_out - w.low;
+
+	return w.sign > 0 ? span{max(0, zero - last), min(w.climbs, zero + w.dout - x0)}
+			  : span{max(0, zero + x0 - w.dout + 1), min(w.climbs, zero + last + 1)};
+}
+
 /* A bit for each level at which this thread answers a link. Those whose window is empty are answered here. */
 __device__ unsigned
 find_levels(const sweep &w, unsigned lanes, int x0)
 {
 	const int x = x0 + (int)(threadIdx.x % lanes);
+	const span all = rows_of(w, lanes, x0);
 	unsigned levels = 0;
 
-	for (int y = (int)(threadIdx.x / lanes); x < w.d && y < w.dout;
-	     y += (int)(THREADS / lanes)) {
+	for (int r = all.first + (int)(threadIdx.x / lanes); x < w.d && r < all.end;
+	     r += (int)(THREADS / lanes)) {
+		const int y = far_sample(w, x, r);
 		int l, h;
-		window(w, x, y, &l, &h);
+		if (y < 0 || y >= w.dout)
+			continue;
+		window(w, x, r, &l, &h);
 		if (l > h)
-			w.out[(size_t)x * w.out_lane + (size_t)y * w.out_y] = NEVER;
+			sum_of(w, y, r) = NEVER;
 		else
 			levels |= 1u << level_of(l, h);
 	}
@@ -128,30 +81,41 @@ answer(const sweep &w, const float *best, unsigned ld, unsigned lanes, int x0, i
 {
 	const unsigned lane = threadIdx.x % lanes;
 	const int x = x0 + (int)lane;
+	const span all = rows_of(w, lanes, x0);
 	const float *row = best + lane * ld;
 
-	if (x >= w.d)
-		return;
-	for (int y = (int)(threadIdx.x / lanes); y < w.dout; y += (int)(THREADS / lanes)) {
+	for (int r = all.first + (int)(threadIdx.x / lanes); x < w.d && r < all.end;
+	     r += (int)(THREADS / lanes)) {
+		const int y = far_sample(w, x, r);
 		int l, h;
-		window(w, x, y, &l, &h);
+		if (y < 0 || y >= w.dout)
+			continue;
+		window(w, x, r, &l, &h);
 		if (l > h || level_of(l, h) != level)
 			continue;
 		const float a = row[l], b = row[h + 1 - (1 << level)];
-		w.out[(size_t)x * w.out_lane + (size_t)y * w.out_y] =
-		    (a > b ? a : b) + w.score[(size_t)x * w.score_lane + (size_t)y * w.score_y];
+		sum_of(w, y, r) = (a > b ? a : b) + score_of(w, x, y, r);
 	}
 }
 
-/* sweep one gap of all segments; at: the guide forward, the step backward. */
+/* The link of the neighbouring gap between x and sample far; NEVER: it has no place. */
+__device__ float
+sum_between(const sweep &w, int x, int far)
+{
+	const int r = w.sign * (x - far) + w.climb_in - w.in_low;
+
+	return r >= 0 && r < w.in_climbs ? w.in[(size_t)r * w.in_row + (size_t)x] : NEVER;
+}
+
+/* sweep one gap of all segments; at: the guide forward, the step backward. Samples are neighbours among threads. */
 template <bool backward>
 __global__ void
 __launch_bounds__(THREADS)
     sweep_gap(const dp_chains c, const unsigned *ids, int at, unsigned lanes, unsigned ld)
 {
 	WEIR_SHARED(float, rows);
-	const unsigned group = THREADS / lanes, lane = threadIdx.x / group,
-		       first = threadIdx.x % group;
+	const unsigned group = THREADS / lanes, lane = threadIdx.x % lanes,
+		       first = threadIdx.x / lanes;
 	const int x0 = (int)(blockIdx.x * lanes), x = x0 + (int)lane;
 	const dp_segment s = c.seg[ids[blockIdx.y]];
 	float *best = rows, *next = rows + lanes * ld;
@@ -160,7 +124,7 @@ __launch_bounds__(THREADS)
 	if (!(backward ? backward_sweep(w, c, s, at) : forward_sweep(w, c, s, at)) || x0 >= w.d)
 		return;
 	for (int i = (int)first; i < w.din && x < w.d; i += (int)group)
-		best[lane * ld + (unsigned)i] = w.in[(size_t)x * w.in_lane + (size_t)i];
+		best[lane * ld + (unsigned)i] = sum_between(w, x, i);
 	const unsigned levels = find_levels(w, lanes, x0);
 	for (int level = 0; __syncthreads_or((int)(levels >> level)); level++) {
 		const int wide = 1 << level;
@@ -198,12 +162,16 @@ __launch_bounds__(CUBIC) cubic(const dp_chains c, const unsigned *ids, int g)
 
 	if (!forward_sweep(w, c, s, g) || blockIdx.x >= (unsigned)w.d * (unsigned)w.dout)
 		return;
-	const int x = (int)blockIdx.x % w.d, y = (int)blockIdx.x / w.d;
-	const float *in = w.in + (size_t)x * w.in_lane;
-	window(w, x, y, &l, &h);
-	for (int i = (int)threadIdx.x; i < w.din; i += CUBIC)
-		if (l <= i && i <= h && in[i] > best)
-			best = in[i];
+	const int x = (int)blockIdx.x % w.d, y = (int)blockIdx.x / w.d,
+		  r = y - x + w.climb_out - w.low;
+	if (r < 0 || r >= w.climbs)
+		return;
+	window(w, x, r, &l, &h);
+	for (int i = (int)threadIdx.x; i < w.din; i += CUBIC) {
+		const float sum = sum_between(w, x, i);
+		if (l <= i && i <= h && sum > best)
+			best = sum;
+	}
 	best = warp_largest(best);
 	if (threadIdx.x % WARP == 0)
 		part[threadIdx.x / WARP] = best;
@@ -212,21 +180,20 @@ __launch_bounds__(CUBIC) cubic(const dp_chains c, const unsigned *ids, int g)
 		return;
 	for (unsigned i = 1; i < CUBIC / WARP; i++)
 		best = part[i] > best ? part[i] : best;
-	w.out[(size_t)x * w.out_lane + (size_t)y * w.out_y] =
-	    l > h ? NEVER : best + w.score[(size_t)x * w.score_lane + (size_t)y * w.score_y];
+	sum_of(w, y, r) = l > h ? NEVER : best + score_of(w, x, y, r);
 }
 
-/* Gap 0. F stands by the end of a link, S and entry by its start. thread = link. */
+/* Gap 0. thread = link. */
 __global__ void
 enter(const dp_chains c, const unsigned *ids)
 {
 	const unsigned id = ids[blockIdx.y], k = blockIdx.x * blockDim.x + threadIdx.x;
 	const dp_guide *v = c.guide + c.seg[id].guide;
 	const unsigned d = (unsigned)v->d, e = (unsigned)v[1].d;
+	const int i = (int)(k / e), m = (int)(k % e);
 
-	if (k < d * e)
-		c.F[v->back + k % e * dp_row(v->d) + k / e] =
-		    c.S[v->link + k] + c.entry[id * c.maxlinks + k];
+	if (k < d * e && dp_is_kept(v, i, m))
+		c.F[dp_back(v, i, m)] = c.S[dp_link(v, i, m)] + c.entry[id * c.maxlinks + k];
 }
 
 /* The last gap. thread = link. */
@@ -235,31 +202,31 @@ leave_by(const dp_chains c, const unsigned *ids)
 {
 	const unsigned id = ids[blockIdx.y], k = blockIdx.x * blockDim.x + threadIdx.x;
 	const dp_guide *v = c.guide + c.seg[id].guide + c.seg[id].n - 2;
+	const unsigned d = (unsigned)v->d, e = (unsigned)v[1].d;
+	const int i = (int)(k / e), m = (int)(k % e);
 
-	if (k < (unsigned)v->d * (unsigned)v[1].d)
-		c.H[v->link + k] = c.S[v->link + k] + c.leave[id * c.maxlinks + k];
+	if (k < d * e && dp_is_kept(v, i, m))
+		c.H[dp_link(v, i, m)] = c.S[dp_link(v, i, m)] + c.leave[id * c.maxlinks + k];
 }
 
-/* The best sum through each sample. warp = sample, grid = samples x segments x guides. */
+/* The best sum through each sample. thread = sample, grid = samples x segments x guides. */
 __global__ void
 find_through(const dp_chains c, const unsigned *ids)
 {
-	const dp_segment s = c.seg[ids[blockIdx.y]];
-	const unsigned j = blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP, g = blockIdx.z;
+	const dp_segment &s = c.seg[ids[blockIdx.y]];
+	const int j = (int)(blockIdx.x * blockDim.x + threadIdx.x), g = (int)blockIdx.z;
 	const dp_guide *v = c.guide + s.guide + g;
 	float best = 2 * NEVER;
 
-	if (g + 2 > (unsigned)s.n || j >= (unsigned)v->d)
+	if (g + 2 > s.n || j >= v->d)
 		return;
-	const size_t e = (size_t)v[1].d, row = v->link + j * e;
-	for (size_t k = threadIdx.x % WARP; k < e; k += WARP) {
-		const float sum =
-		    c.F[v->back + k * dp_row(v->d) + j] + (c.H[row + k] - c.S[row + k]);
+	const int zero = j - (v[1].o - v->o);
+	for (int t = max(v->low, -zero); t <= min(v->high, v[1].d - 1 - zero); t++) {
+		const size_t link = dp_link(v, j, zero + t);
+		const float sum = c.F[dp_back(v, j, zero + t)] + (c.H[link] - c.S[link]);
 		best = sum > best ? sum : best;
 	}
-	best = warp_largest(best);
-	if (threadIdx.x % WARP == 0)
-		c.through[(s.guide + g) * c.maxd + j] = best;
+	c.through[(s.guide + (size_t)g) * c.maxd + (size_t)j] = best;
 }
 
 /* What the best polyline that passes a guide apart or more from at loses. warp = guide, grid = guides x segments. */
@@ -308,42 +275,49 @@ blocks(size_t n, size_t each)
 	return (unsigned)((n + each - 1) / each);
 }
 
+template <bool backward>
+int
+sweep_all(struct dp_job *j, const unsigned *ids, unsigned n)
+{
+	const shape s = shape_of(j->g, j->on.maxd);
+
+	if (dp_is_narrow(j))
+		return dp_slide(j, ids, n, backward);
+	GPU_TRY(j->g,
+		cudaFuncSetAttribute(sweep_gap<backward>,
+				     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.shared));
+	for (int at = 1; at < j->maxn - 1; at++)
+		GPU_LAUNCH(j->g, sweep_gap<backward>, dim3(blocks(j->on.maxd, s.lanes), n), THREADS,
+			   s.shared, j->on, ids, at, s.lanes, s.ld);
+	return 0;
+}
+
 } // namespace
 
 int
 dp_forward(struct dp_job *j, const unsigned *ids, unsigned n)
 {
-	const shape s = shape_of(j->g, j->on.maxd);
 	const unsigned maxd = (unsigned)j->on.maxd;
 
-	GPU_TRY(j->g,
-		cudaFuncSetAttribute(sweep_gap<false>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-				     (int)s.shared));
 	GPU_LAUNCH(j->g, enter, dim3(blocks(j->on.maxlinks, THREADS), n), THREADS, 0, j->on, ids);
+	if (j->method != DPTRACE_D3)
+		return sweep_all<false>(j, ids, n);
 	for (int g = 1; g < j->maxn - 1; g++)
-		if (j->method == DPTRACE_D3)
-			GPU_LAUNCH(j->g, cubic, dim3(maxd * maxd, n), CUBIC, 0, j->on, ids, g);
-		else
-			GPU_LAUNCH(j->g, sweep_gap<false>, dim3(blocks(maxd, s.lanes), n), THREADS,
-				   s.shared, j->on, ids, g, s.lanes, s.ld);
+		GPU_LAUNCH(j->g, cubic, dim3(maxd * maxd, n), CUBIC, 0, j->on, ids, g);
 	return 0;
 }
 
 int
 dp_backward(struct dp_job *j, const unsigned *ids, unsigned n)
 {
-	const shape s = shape_of(j->g, j->on.maxd);
-	const unsigned maxd = (unsigned)j->on.maxd, maxn = (unsigned)j->maxn;
+	const unsigned maxn = (unsigned)j->maxn;
+	int err;
 
-	GPU_TRY(j->g,
-		cudaFuncSetAttribute(sweep_gap<true>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-				     (int)s.shared));
 	GPU_LAUNCH(j->g, leave_by, dim3(blocks(j->on.maxlinks, THREADS), n), THREADS, 0, j->on,
 		   ids);
-	for (int step = 1; step < j->maxn - 1; step++)
-		GPU_LAUNCH(j->g, sweep_gap<true>, dim3(blocks(maxd, s.lanes), n), THREADS, s.shared,
-			   j->on, ids, step, s.lanes, s.ld);
-	GPU_LAUNCH(j->g, find_through, dim3(blocks(maxd, THREADS / WARP), n, maxn - 1), THREADS, 0,
+	if ((err = sweep_all<true>(j, ids, n)))
+		return err;
+	GPU_LAUNCH(j->g, find_through, dim3(blocks(j->on.maxd, THREADS), n, maxn - 1), THREADS, 0,
 		   j->on, ids);
 	GPU_LAUNCH(j->g, find_margins, dim3(maxn, n), WARP, 0, j->on, ids);
 	return 0;

@@ -2,11 +2,11 @@
  * From evidence at the base rows to the scores of all links: dptrace/evidence/strip.c and score.c, float by float.
  *
  *	fields	thread = element of a strip in its phases
- *	offsets	thread = slope and column
- *	scores	block = 32 samples j x 32 slopes of one gap, warp = 4 slopes, lane = sample; grid = tiles x segments x gaps.
- *		Links of one slope meet a column at one offset, so a warp's loads are neighbours and its offset is the same:
- *		32 columns of them at a time lie in shared memory (4.6 KB). Fields 0 and 1 are pairs, for one load. A tile
- *		goes through shared memory (4 KB), to be written along k = j + slope
+ *	offsets	thread = slope and column, slopes together
+ *	scores	warp = 32 samples j x 16 slopes of one gap, lane = sample; grid = 8 warps x segments x gaps. Links of one
+ *		slope meet a column at one offset, so a warp's loads are neighbours and its offset is the same. 4 slopes at a
+ *		time, whose offsets are one load; the few at the ends of the gap's slopes one by one. Fields 0 and 1 are
+ *		pairs, for one load.
  *
  * A sum goes column by column as the CPU's, without contraction.
  *
@@ -18,8 +18,8 @@
 namespace
 {
 
-constexpr unsigned THREADS = 256, WARP = 32, TILE = 32, SLOPES = TILE * WARP / THREADS;
-constexpr unsigned COLUMNS = 32;
+constexpr unsigned THREADS = 256, WARP = 32;
+constexpr int SLOPES = 16, TOGETHER = 4; /* of a warp; whose offsets are loaded at once */
 
 enum kind { RIDGE, EDGE, SIGNED_EDGE };
 
@@ -77,8 +77,9 @@ fill_fields(const dp_evidence e, const dp_chains c, bool three)
 	const dp_strip &s = e.strip[blockIdx.y];
 	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x,
 		     plane = (size_t)s.fine.ncol * (size_t)s.fine.q * s.lane;
-	const int r = (int)(i % s.lane), p = (int)(i / s.lane % (size_t)s.fine.q),
-		  col = (int)(i / s.lane / (size_t)s.fine.q);
+	size_t rest = i;
+	const int r = (int)take_index(&rest, (unsigned)s.lane),
+		  p = (int)take_index(&rest, (unsigned)s.fine.q), col = (int)rest;
 
 	if (i >= plane || r >= s.fine.rows || !is_met(c, c.seg[blockIdx.y], s.fine, col, r))
 		return;
@@ -114,17 +115,17 @@ slope_of(const dp_evidence &e, const dp_chains &c, const dp_segment &s, const st
 	return x;
 }
 
-/* From row r of the first column of a gap to where the link that climbs t rows from r lies in each column. */
+/* From row r of the first column of a gap to where the link that climbs t rows from r lies in each column, by column. */
 __global__ void
 fill_offsets(const dp_evidence e, const dp_chains c)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
 	const struct grid &g = s.fine;
-	const unsigned i = blockIdx.x * blockDim.x + threadIdx.x, per = (unsigned)g.per_gap;
+	const unsigned i = blockIdx.x * blockDim.x + threadIdx.x, slopes = dp_slopes(g);
+	const int t = (int)(i % slopes) + 1 - g.rows, col = (int)(i / slopes);
 
-	if (i >= (2 * (unsigned)g.rows - 1) * per)
+	if (col >= g.per_gap || t >= g.rows)
 		return;
-	const int t = (int)(i / per) + 1 - g.rows, col = (int)(i % per);
 	const double rise = (double)(t < 0 ? -t : t) * g.q / g.per_gap;
 	const double half = 2 * col + 1 > g.per_gap ? .5 - 1e-9 : .5 + 1e-9;
 	int fine = (int)(rise * (col + .5) + half);
@@ -133,165 +134,159 @@ fill_offsets(const dp_evidence e, const dp_chains c)
 	e.offset[s.offset + i] =
 	    (int)(((size_t)col * (size_t)g.q + (size_t)(fine - row * g.q)) * s.lane) + row;
 	if (col == 0)
-		e.slope[s.slope + i / per] = slope_of(e, c, c.seg[blockIdx.y], s.rule, g, t);
+		e.slope[s.slope + i] = slope_of(e, c, c.seg[blockIdx.y], s.rule, g, t);
 }
 
 /* --- scores -------------------------------------------------------------------------------------------------------- */
 
-/* One gap's links. */
+/* One gap's links from lane's sample j on. */
 struct gap_of {
 	const dp_guide *v;
-	int d, e, climb;
-};
-
-/* The slope itself, or the nearest that a link of the gap has. */
-__device__ int
-slope_near(const gap_of &g, int slope)
-{
-	return max(1 - g.d, min(slope, g.e - 1));
-}
-
-/* What a lane's 4 links sum: fields 0 and 1, and the third, of the first column; where each link begins there. */
-struct rows {
+	int d, e, climb, j;
+	/* fields 0 and 1, and the third, of the first column of the gap */
 	const float2 *pair;
 	const float *third;
-	unsigned row[SLOPES];
-	dp_slope slope[SLOPES];
+	/* by u = t + rows - 1, for links that climb t rows: offsets, `slopes` from column to column, and factors */
+	const int *offset;
+	const dp_slope *slope;
+	int rows, per_gap;
+	unsigned slopes;
 };
+
+/* The steps to the pointers are in units of another type than the pointers', else nvcc adds them anew, in 64 bits, for each link. */
+__device__ gap_of
+gap_at(const dp_evidence &e, const dp_strip &s, const dp_guide *v, int gap, int j)
+{
+	const struct grid &g = s.fine;
+	const size_t column = (size_t)g.q * s.lane, plane = (size_t)g.ncol * column,
+		     first = (size_t)gap * (size_t)g.per_gap * column;
+	const float *const fields = e.fields + s.fields;
+
+	return {v,
+		v->d,
+		v[1].d,
+		v[1].o - v->o,
+		j,
+		reinterpret_cast<const float2 *>(fields + 2 * first),
+		reinterpret_cast<const float *>(reinterpret_cast<const float2 *>(fields) + plane +
+						first / 2),
+		e.offset + s.offset,
+		e.slope + s.slope,
+		g.rows,
+		g.per_gap,
+		dp_slopes(g)};
+}
+
+/* The samples from which links of slope s exist: first_of() .. last_of(). */
+__device__ int
+first_of(int s)
+{
+	return max(0, -s);
+}
+
+__device__ int
+last_of(const gap_of &g, int s)
+{
+	return min(g.d, g.e - s) - 1;
+}
 
 template <enum kind kind>
 __device__ float
-evidence(const rows &r, unsigned i, unsigned at)
+evidence(const gap_of &g, const dp_slope &x, unsigned row)
 {
-	const dp_slope &x = r.slope[i];
-	/* A negative offset is stored modulo 2^32; the sum is the row, which is not negative. */
-	const unsigned row = r.row[i] + at;
-	const float2 f = r.pair[row];
+	const float2 f = g.pair[row];
 
 	if (kind == RIDGE)
-		return x.c[0] * f.x + x.c[1] * f.y + x.c[2] * r.third[row];
+		return x.c[0] * f.x + x.c[1] * f.y + x.c[2] * g.third[row];
 	const float e = x.c[1] * f.y - x.c[0] * f.x;
 	return kind == EDGE ? fabsf(e) : e;
 }
 
-/* Where the links of the block's slopes lie in COLUMNS columns. The rows are multiples of 16 bytes. */
-struct alignas(16) offsets {
-	unsigned at[COLUMNS][TILE + 4];
-};
-
-/* Those of columns c .. c + n - 1. first: of slope 0 in column 0. */
-__device__ void
-stage(offsets &o, const int *first, const gap_of &g, int s0, int per_gap, int c, int n)
+/* From a sum to a score: mean evidence, or its cost. */
+template <enum kind kind>
+__device__ float
+charge(float sum, const dp_slope &x, const struct rule &rule)
 {
-	const int column = (int)(threadIdx.x % COLUMNS);
+	const float mean = (kind == RIDGE && rule.polarity == 0 ? fabsf(sum) : sum) * x.width;
+	float e = mean - rule.floor;
 
-	__syncthreads();
-	for (int i = (int)(threadIdx.x / COLUMNS); i < (int)TILE && column < n;
-	     i += (int)(THREADS / COLUMNS))
-		o.at[column][i] =
-		    (unsigned)first[(ptrdiff_t)slope_near(g, s0 + i) * per_gap + c + column];
-	__syncthreads();
+	e = e > 0 ? e : 0;
+	e = e < rule.cap ? e : rule.cap;
+	return rule.cost ? -(x.length / (e + COST_K)) : mean;
 }
 
-/* The sums of a lane's links. */
-template <enum kind kind>
+/* The offsets of N slopes from u on, in one column. */
+template <int N>
 __device__ void
-sum_columns(float sum[SLOPES], offsets &o, const rows &r, const int *first, const gap_of &g, int s0,
-	    int per_gap)
+load_offsets(unsigned at[N], const int *offset)
 {
-	const unsigned slope = threadIdx.x / WARP * SLOPES;
+	if (N == TOGETHER) {
+		const int4 four = *reinterpret_cast<const int4 *>(offset);
+		at[0] = (unsigned)four.x;
+		at[1 % N] = (unsigned)four.y;
+		at[2 % N] = (unsigned)four.z;
+		at[3 % N] = (unsigned)four.w;
+	} else {
+		at[0] = (unsigned)*offset;
+	}
+}
 
-	for (unsigned i = 0; i < SLOPES; i++)
+/* The scores of N slopes, all of the gap, u .. u + N - 1. A lane without a link sums those of the nearest that exists. */
+template <enum kind kind, int N>
+__device__ void
+score_slopes(const gap_of &g, const struct rule &rule, int u, float *S)
+{
+	const int t = u + 1 - g.rows, s = t - g.climb;
+	const int j0 = g.j - (int)(threadIdx.x % WARP);
+	float sum[N];
+	unsigned row[N], at[N];
+	dp_slope x[N];
+
+	if (j0 + (int)WARP <= first_of(s + N - 1) || j0 > last_of(g, s))
+		return;
+	for (int i = 0; i < N; i++) {
+		row[i] = (unsigned)(g.v->o + max(first_of(s + i), min(g.j, last_of(g, s + i))));
+		x[i] = g.slope[u + i];
 		sum[i] = 0;
-	for (int c0 = 0; c0 < per_gap; c0 += (int)COLUMNS) {
-		const int n = min((int)COLUMNS, per_gap - c0);
-		stage(o, first, g, s0, per_gap, c0, n);
-		for (int c = 0; c < n; c++) {
-			const uint4 four = *reinterpret_cast<const uint4 *>(&o.at[c][slope]);
-			const unsigned at[SLOPES] = {four.x, four.y, four.z, four.w};
+	}
+	for (int c = 0; c < g.per_gap; c++) {
+		load_offsets<N>(at, g.offset + (size_t)c * g.slopes + u);
 #pragma unroll
-			for (unsigned i = 0; i < SLOPES; i++)
-				sum[i] += evidence<kind>(r, i, at[i]);
-		}
+		for (int i = 0; i < N; i++)
+			/* A negative offset is stored modulo 2^32; the sum is the row, which is not negative. */
+			sum[i] += evidence<kind>(g, x[i], row[i] + at[i]);
 	}
-}
-
-/* From sums to scores: mean evidence, or its cost; links that are too steep are none. */
-template <enum kind kind>
-__device__ void
-charge(float sum[SLOPES], const rows &r, const struct rule &rule, int t0, int steepest)
-{
-	for (int i = 0; i < (int)SLOPES; i++) {
-		sum[i] = kind == RIDGE && rule.polarity == 0 ? fabsf(sum[i]) : sum[i];
-		sum[i] *= r.slope[i].width;
-		float e = sum[i] - rule.floor;
-		e = e > 0 ? e : 0;
-		e = e < rule.cap ? e : rule.cap;
-		if (rule.cost)
-			sum[i] = -(r.slope[i].length / (e + COST_K));
-		if (steepest && (t0 + i < -steepest || t0 + i > steepest))
-			sum[i] = NEVER;
-	}
-}
-
-/*
- * A lane's links of slopes s0 .. from sample j. Those that do not exist are the nearest that do; nobody asks for their sums. The
- * steps to the pointers are in units of another type than the pointers', else nvcc adds them anew, in 64 bits, for each link.
- */
-__device__ void
-aim(rows &r, const dp_evidence &e, const dp_strip &s, const gap_of &g, int gap, int j, int s0)
-{
-	const size_t column = (size_t)s.fine.q * s.lane, plane = (size_t)s.fine.ncol * column,
-		     first = (size_t)gap * (size_t)s.fine.per_gap * column;
-	const float *const fields = e.fields + s.fields;
-
-	r.pair = reinterpret_cast<const float2 *>(fields + 2 * first);
-	r.third = reinterpret_cast<const float *>(reinterpret_cast<const float2 *>(fields) + plane +
-						  first / 2);
-	for (int i = 0; i < (int)SLOPES; i++) {
-		const int slope = slope_near(g, s0 + i);
-		const int sample = max(max(0, -slope), min(j, min(g.d, g.e - slope) - 1));
-		r.row[i] = (unsigned)(g.v->o + sample);
-		r.slope[i] = e.slope[s.slope + (size_t)(slope + g.climb + s.fine.rows - 1)];
-	}
+	for (int i = 0; i < N; i++)
+		if (first_of(s + i) <= g.j && g.j <= last_of(g, s + i))
+			S[(size_t)(t + i - g.v->low) * dp_row(g.d)] =
+			    charge<kind>(sum[i], x[i], rule);
 }
 
 template <enum kind kind>
 __global__ void
 __launch_bounds__(THREADS) score_links(const dp_evidence e, const dp_chains c)
 {
-	__shared__ float tile[TILE][TILE + 1];
-	__shared__ offsets o;
-	const dp_segment s = c.seg[blockIdx.y];
+	const dp_segment &s = c.seg[blockIdx.y];
 	const dp_strip &strip = e.strip[blockIdx.y];
-	const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
 
 	if ((int)blockIdx.z + 1 >= s.n)
 		return;
 	const dp_guide *v = c.guide + s.guide + blockIdx.z;
-	const gap_of g = {v, v->d, v[1].d, v[1].o - v->o};
-	const int across = (g.d + (int)TILE - 1) / (int)TILE,
-		  j0 = (int)blockIdx.x % across * (int)TILE,
-		  s0 = 1 - g.d + (int)blockIdx.x / across * (int)TILE;
-	if (s0 >= g.e)
-		return;
-	const int per_gap = strip.fine.per_gap, *const first =
-						    e.offset + strip.offset +
-						    (ptrdiff_t)(g.climb + strip.fine.rows - 1) *
-							per_gap;
-	rows r;
-	float sum[SLOPES];
-	aim(r, e, strip, g, (int)blockIdx.z, j0 + (int)lane, s0 + (int)(warp * SLOPES));
-	sum_columns<kind>(sum, o, r, first, g, s0, per_gap);
-	charge<kind>(sum, r, strip.rule, s0 + (int)(warp * SLOPES) + g.climb, s.steepest);
-	for (unsigned i = 0; i < SLOPES; i++)
-		tile[lane][warp * SLOPES + i] = sum[i];
-	__syncthreads();
-	for (unsigned row = warp; row < TILE; row += THREADS / WARP) {
-		const int j = j0 + (int)row, k = j + s0 + (int)lane;
-		if (j < g.d && k >= 0 && k < g.e)
-			c.S[v->link + (size_t)j * (size_t)g.e + (size_t)k] = tile[row][lane];
-	}
+	const int unit = (int)(blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP),
+		  across = (v->d + (int)WARP - 1) / (int)WARP,
+		  j = unit % across * (int)WARP + (int)(threadIdx.x % WARP);
+	const int low = v->low + strip.fine.rows - 1, end = v->high + strip.fine.rows,
+		  from = (low / TOGETHER * TOGETHER) + unit / across * SLOPES,
+		  to = min(end, from + SLOPES);
+	const gap_of g = gap_at(e, strip, v, (int)blockIdx.z, j);
+	float *const S = c.S + v->link + j;
+
+	for (int u = from; u < to; u += TOGETHER)
+		if (u >= low && u + TOGETHER <= end)
+			score_slopes<kind, TOGETHER>(g, strip.rule, u, S);
+		else
+			for (int i = max(u, low); i < min(u + TOGETHER, end); i++)
+				score_slopes<kind, 1>(g, strip.rule, i, S);
 }
 
 unsigned
@@ -307,8 +302,9 @@ dp_scores(struct dp_job *j, const dp_evidence *e, size_t most_fields, size_t mos
 {
 	const bool three = dp_fields(&e->o) == 3;
 	const unsigned n = (unsigned)j->nseg;
-	const dim3 grid(blocks(j->on.maxd, TILE) * blocks(2 * j->on.maxd - 1, TILE), n,
-			(unsigned)j->maxn - 1);
+	const size_t warps = (size_t)blocks(j->on.maxd, WARP) *
+			     blocks((size_t)(j->maxclimbs + TOGETHER - 1), SLOPES);
+	const dim3 grid(blocks(warps, THREADS / WARP), n, (unsigned)j->maxn - 1);
 
 	GPU_LAUNCH(j->g, fill_fields, dim3(blocks(most_fields, THREADS), n), THREADS, 0, *e, j->on,
 		   three);

@@ -41,7 +41,7 @@ struct dp_evidence {
 	float *ref, *g0, *top; /* [segment] */
 	float *fields;	       /* of a segment: fields 0 and 1 in pairs, then field 2 */
 	const float *weights;
-	int *offset;
+	int *offset; /* of a segment: [per_gap][dp_slopes()] */
 	dp_slope *slope;
 	struct dptrace_options o;
 	bool flanks; /* the gradient counts against the ridges of some strip */
@@ -51,6 +51,13 @@ static inline bool
 dp_is_colour(const struct dptrace_options *o, size_t c)
 {
 	return o->score == DPTRACE_EDGE && c > 1 && !o->polarity;
+}
+
+/* The slopes of links over so many rows, and what rounds them up to multiples of 16 bytes. */
+__host__ __device__ __forceinline__ unsigned
+dp_slopes(const struct grid &g)
+{
+	return (2 * (unsigned)g.rows - 1 + 3) / 4 * 4;
 }
 
 /* Fields of the evidence at the base rows, and of the derivatives they come from. */
