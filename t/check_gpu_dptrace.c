@@ -65,18 +65,18 @@ same_trace(const struct dptrace_trace *a, const struct dptrace_trace *b)
 }
 
 static bool
-same_traces(struct gpu *g, const struct dptrace_image *im, const struct dptrace_line *l,
+same_traces(struct gpu *g, const struct dptrace_image *im, const struct dptrace_line *l, size_t n,
 	    const struct dptrace_options *o)
 {
 	struct dptrace_plan a, b;
 	char err[DPTRACE_ERR];
 	bool ok = true;
 
-	if (dptrace_plan(&a, im, l, LINES, o, err) || dptrace_plan(&b, im, l, LINES, o, err))
+	if (dptrace_plan(&a, im, l, n, o, err) || dptrace_plan(&b, im, l, n, o, err))
 		return false;
 	dptrace_run(&a);
 	ok = !gpu_dptrace_run(g, &b);
-	for (size_t i = 0; i < LINES && ok; i++)
+	for (size_t i = 0; i < n && ok; i++)
 		ok = same_trace(&a.trace[i], &b.trace[i]);
 	dptrace_free(&a);
 	dptrace_free(&b);
@@ -187,12 +187,36 @@ pictures_agree(struct gpu *g)
 		gpu_release(g);
 		if (cudacpu_memory && asked[i].memory)
 			cudacpu_memory(asked[i].memory);
-		check_case(&m, same_traces(g, &im, l, &o), "row %zu of asked: %s", i, gpu_why(g));
+		check_case(&m, same_traces(g, &im, l, LINES, &o), "row %zu of asked: %s", i,
+			   gpu_why(g));
 		if (cudacpu_memory)
 			cudacpu_memory((size_t)1 << 40);
 	}
 	check_end(&m, "gpu: dptrace, vertices, scores, margins and warnings on pictures are the "
 		      "CPU's, bit by bit");
+}
+
+/* The host's part of many lines is shared among threads. */
+static void
+threads_agree(struct gpu *g)
+{
+	enum { MANY = 15 };
+	static float v[PLANES][HIGH][WIDE];
+	static double xy[MANY][LINES][POINTS][2];
+	static struct dptrace_line l[MANY][LINES];
+	struct dptrace_options o = options_of(0);
+	struct check_rng r = {45};
+
+	o.n = 4;
+	o.d = 9;
+	o.threads = 4;
+	random_picture(v, &r);
+	for (size_t i = 0; i < MANY; i++)
+		random_lines(l[i], xy[i], &r);
+	const struct dptrace_image im = {1, HIGH, WIDE, &v[0][0][0], NULL, {0}};
+	check(same_traces(g, &im, l[0], MANY * LINES, &o),
+	      "gpu: dptrace by several threads of the host gives the bytes of the CPU", "%s",
+	      gpu_why(g));
 }
 
 /* The first rows of asked, one of them with memory for a line at a time. */
@@ -218,8 +242,8 @@ shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 		gpu_release(several);
 		if (cudacpu_memory && asked[rows[i]].memory)
 			cudacpu_memory(asked[rows[i]].memory);
-		check_case(m, same_traces(several, &im, l, &o), "row %zu of asked: %s", rows[i],
-			   gpu_why(several));
+		check_case(m, same_traces(several, &im, l, LINES, &o), "row %zu of asked: %s",
+			   rows[i], gpu_why(several));
 		if (cudacpu_memory)
 			cudacpu_memory((size_t)1 << 40);
 	}
@@ -259,6 +283,7 @@ check_gpu_dptrace(struct gpu *g)
 {
 	check_gpu_dptrace_tables(g);
 	pictures_agree(g);
+	threads_agree(g);
 	if (!check_large)
 		many_segments_are_said(g);
 	gpu_release(g); /* others get the little memory that some rows leave a device */

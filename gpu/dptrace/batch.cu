@@ -1,6 +1,7 @@
 /* What the host works out for a batch of lines: how many the device holds, and what lies where. */
 #include "gpu/dptrace/batch.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -138,7 +139,19 @@ namespace
 
 /* --- the host's part of a batch -------------------------------------------------------------------------------------- */
 
-/* What passes over line i hand on, in the memory of a. */
+/* Guides of a course, in the memory of a. */
+struct course
+take_course(struct arena *a, size_t guides)
+{
+	struct course c = {};
+
+	c.h = dp_take<double>(a, guides);
+	c.d = dp_take<int>(a, guides);
+	c.o = dp_take<int>(a, guides);
+	return c;
+}
+
+/* What passes over line i hand on, in the memory of a, and the courses of its segments. */
 void
 take_work(const struct batch *b, struct work *w, struct arena *a, size_t i)
 {
@@ -169,16 +182,15 @@ take_work(const struct batch *b, struct work *w, struct arena *a, size_t i)
 	x.chain.link = dp_take<float>(a, all);
 	x.chain.margin = dp_take<float>(a, all);
 	x.chain.released = dp_take<bool>(a, n);
-	if (!a->base)
-		return;
-	x.chain.slot[0].c = b->course;
-	*w = x;
+	x.chain.slot[0].c = take_course(a, guides);
+	for (size_t k = 0; k < n; k++) {
+		const struct course c = take_course(a, guides);
+		if (a->base)
+			b->course[batch_segment(b, i) + k] = c;
+	}
+	if (a->base)
+		*w = x;
 }
-
-} // namespace
-
-namespace
-{
 
 /* The most that a strip's kernels, weights and columns take in any pass. */
 struct most {
@@ -200,8 +212,6 @@ add_most(struct most *m, const struct grid &g)
 void
 batch_take(struct batch *b, struct arena *a)
 {
-	int guides = 2;
-
 	b->ntaps = b->nweights = b->ncolumns = 0;
 	b->cost = false;
 	for (size_t i = b->p->first[b->first]; i < b->p->first[b->first + b->n]; i++) {
@@ -213,8 +223,6 @@ batch_take(struct batch *b, struct arena *a)
 		b->nweights += most.weights;
 		b->ncolumns += most.columns;
 		b->cost |= s->cost;
-		const int n = most_guides(s, 1);
-		guides = n > guides ? n : guides;
 	}
 	b->work = dp_take<struct work>(a, b->n);
 	b->segments = dp_take<size_t>(a, b->n);
@@ -225,9 +233,7 @@ batch_take(struct batch *b, struct arena *a)
 	b->weights = dp_take<float>(a, b->nweights);
 	b->column = dp_take<struct walk>(a, b->ncolumns);
 	b->top = dp_take<float>(a, b->nseg);
-	b->course.h = dp_take<double>(a, (size_t)guides);
-	b->course.d = dp_take<int>(a, (size_t)guides);
-	b->course.o = dp_take<int>(a, (size_t)guides);
+	b->course = dp_take<struct course>(a, b->nseg);
 	for (size_t i = 0; i < b->n; i++)
 		take_work(b, &b->work[i], a, i);
 }
@@ -262,6 +268,76 @@ fill_weights(const struct grid *g, float *to)
 			      to + 4 * (size_t)k);
 }
 
+/* --- threads of the host -------------------------------------------------------------------------------------------- */
+
+/* Lines for a thread at least, since it takes some 30 us to start one; and threads at most. */
+constexpr size_t LINES_LEAST = 16, THREADS_MOST = 8;
+
+struct some_lines {
+	struct batch *b;
+	void (*each)(struct batch *b, size_t i);
+	size_t from, to;
+	pthread_t thread;
+	bool started;
+};
+
+void *
+run_some(void *with)
+{
+	const some_lines *const s = static_cast<some_lines *>(with);
+
+	for (size_t i = s->from; i < s->to; i++)
+		s->each(s->b, i);
+	return NULL;
+}
+
+} // namespace
+
+void
+batch_each(struct batch *b, void (*each)(struct batch *b, size_t i))
+{
+	const size_t asked = (size_t)b->p->o.threads, worth = b->n / LINES_LEAST + 1,
+		     most = asked < THREADS_MOST ? asked : THREADS_MOST,
+		     n = most < worth ? most : worth;
+	some_lines s[THREADS_MOST];
+
+	for (size_t t = 0; t < n; t++) {
+		s[t] = {b, each, b->n * t / n, b->n * (t + 1) / n, {}, false};
+		s[t].started = t + 1 < n && !pthread_create(&s[t].thread, NULL, run_some, &s[t]);
+	}
+	for (size_t t = n; t--;) /* the last in this thread; and where there is none to be had */
+		if (!s[t].started)
+			run_some(&s[t]);
+	for (size_t t = 0; t < n; t++)
+		if (s[t].started)
+			pthread_join(s[t].thread, NULL);
+}
+
+namespace
+{
+
+void
+make_curves(struct batch *b, size_t i)
+{
+	pass_curves(&b->work[i]);
+}
+
+/* What each segment of line i has of its own. */
+void
+fill_line(struct batch *b, size_t i)
+{
+	const struct work *w = &b->work[i];
+
+	for (size_t k = 0; k < w->n; k++) {
+		const size_t at = batch_segment(b, i) + k;
+		const dp_strip *x = &b->strip[at];
+		fill_taps(&x->g, &b->p->o, b->taps + x->taps);
+		fill_weights(&x->g, b->weights + x->weights);
+		pass_columns(w, (int)k, &x->g, b->column + x->columns);
+		pass_course(w, (int)k, &b->course[at]);
+	}
+}
+
 } // namespace
 
 void
@@ -270,25 +346,23 @@ batch_fill(struct batch *b, size_t pass)
 	const struct dptrace_plan *p = b->p;
 	size_t base = 0, bench = 0, taps = 0, weights = 0, columns = 0, at = 0;
 
+	for (size_t i = 0; i < b->n; i++)
+		b->work[i].pass = pass;
+	batch_each(b, make_curves);
 	for (size_t i = 0; i < b->n; i++) {
 		const struct segment_shape *s = shapes_of(p, b->first + i, &b->segments[i]);
-		struct work *w = &b->work[i];
 		b->closed[i] = p->line[b->first + i].closed;
 		b->line[i] = {0, 0, pass_apart(s, &p->o, pass), bound_of(pass_phi(s, pass))};
-		w->pass = pass;
-		pass_curves(w);
 		for (size_t k = 0; k < b->segments[i]; k++) {
 			dp_strip *x = &b->strip[at++];
-			*x = strip_of(&s[k], &p->o, pass,
-				      pass_grid(&s[k], &p->o, pass, pass_length(w, (int)k)));
+			*x = strip_of(
+			    &s[k], &p->o, pass,
+			    pass_grid(&s[k], &p->o, pass, pass_length(&b->work[i], (int)k)));
 			x->base = base;
 			x->bench = bench;
 			x->taps = taps;
 			x->weights = weights;
 			x->columns = columns;
-			fill_taps(&x->g, &p->o, b->taps + taps);
-			fill_weights(&x->g, b->weights + weights);
-			pass_columns(w, (int)k, &x->g, b->column + columns);
 			base += 3 * x->plane;
 			bench += dp_bench_size(x);
 			taps += (size_t)dp_fields(&p->o) * (size_t)(x->g.ru + x->g.rv + 2);
@@ -296,4 +370,5 @@ batch_fill(struct batch *b, size_t pass)
 			columns += x->wide;
 		}
 	}
+	batch_each(b, fill_line);
 }

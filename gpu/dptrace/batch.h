@@ -18,8 +18,9 @@ struct batch {
 	struct walk *column;
 	float *top;			  /* [segment] */
 	size_t ntaps, nweights, ncolumns; /* the largest numbers of any pass */
-	bool cost;	      /* some line uses the cost: its evidence is made anew in each pass */
-	struct course course; /* scratch */
+	bool cost;	       /* some line uses the cost: its evidence is made anew in each pass */
+	struct course *course; /* [segment] of this pass */
+	const struct dp_job *job; /* solved; only while its results are taken */
 	dp_evidence on;
 };
 
@@ -39,7 +40,17 @@ int batch_choose(struct batch *b);
 /* Takes the host's arrays of those lines from a. */
 void batch_take(struct batch *b, struct arena *a);
 
-/* Fills these arrays before a pass, whose curves are made: the strips, their places, their kernels and weights. */
+/* Fills these arrays before a pass: curves and courses, the strips, their places, their kernels and weights. */
 void batch_fill(struct batch *b, size_t pass);
+
+/* Calls each(b, i) for the batch's lines i, which the plan's threads share out. */
+void batch_each(struct batch *b, void (*each)(struct batch *b, size_t i));
+
+/* The first segment of line i. */
+static inline size_t
+batch_segment(const struct batch *b, size_t i)
+{
+	return b->p->first[b->first + i] - b->p->first[b->first];
+}
 
 #endif

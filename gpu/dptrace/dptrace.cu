@@ -8,7 +8,8 @@
  *			(strip.cu); the recursion from segment to segment (chain.cu, recur.cu, slide.cu);
  *			samples and margins back to the host
  *
- * The host lays out guides and makes vertices of samples by the CPU's own functions, dptrace/pass.h.
+ * The host lays out guides and makes vertices of samples by the CPU's own functions, dptrace/pass.h, line by line in several
+ * threads.
  *
  * Bound: the picture over the bus, 4 bytes a pixel; of a segment of n guides and d samples, whose links climb c ways, m columns
  * a gap: 6 m c d (n - 1) operations for its scores, 16 c d (n - 1) bytes for them and the recursion, 28 with margins. Source:
@@ -135,10 +136,9 @@ make_base(struct batch *b)
 const struct course *
 course_of_line(void *ctx, size_t line, int k)
 {
-	struct batch *b = static_cast<struct batch *>(ctx);
+	const struct batch *b = static_cast<struct batch *>(ctx);
 
-	pass_course(&b->work[line], k, &b->course);
-	return &b->course;
+	return &b->course[batch_segment(b, line) + (size_t)k];
 }
 
 /* The strips of the guides of j, and the scores of all links. */
@@ -180,8 +180,9 @@ make_scores(struct batch *b, struct dp_job *j)
 
 /* What came back, to line i's work. */
 void
-take_results(struct batch *b, const struct dp_job *j, size_t i)
+take_results(struct batch *b, size_t i)
 {
+	const struct dp_job *j = b->job;
 	struct work *w = &b->work[i];
 	const dp_line *l = &j->line[i];
 
@@ -215,11 +216,18 @@ run_pass(struct batch *b, size_t pass)
 	if ((pass == 0 || b->cost) && (err = make_base(b)))
 		return err;
 	err = dp_lay_out(&j, b->n, b->segments, b->line, b->closed, course_of_line, b);
+	b->job = &j;
 	if (!err && !(err = make_scores(b, &j)) && !(err = dp_solve(&j)))
-		for (size_t i = 0; i < b->n; i++)
-			take_results(b, &j, i);
+		batch_each(b, take_results);
+	b->job = NULL;
 	dp_free(&j);
 	return err;
+}
+
+void
+put_trace(struct batch *b, size_t i)
+{
+	pass_put(&b->work[i], &b->p->trace[b->first + i]);
 }
 
 int
@@ -237,8 +245,8 @@ run_batch(struct batch *b)
 	batch_take(b, &a);
 	for (size_t pass = 0; pass < b->p->o.passes && !err; pass++)
 		err = run_pass(b, pass);
-	for (size_t i = 0; i < b->n && !err; i++)
-		pass_put(&b->work[i], &b->p->trace[b->first + i]);
+	if (!err)
+		batch_each(b, put_trace);
 	weir_free(a.base);
 	return err;
 }
