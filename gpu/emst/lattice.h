@@ -77,6 +77,29 @@ grid_exposed(const u64 *w)
 	return w[0] & ~(w[-G] & w[G] & w[-R] & w[R] & grid_shift(w, 1) & grid_shift(w, -1));
 }
 
+/*
+ * Returns what most of the n threads of a block have as `mine`, or ~0 if that is less than a quarter. Among the trees of a
+ * sample, that is the tree which does not search in this round. Any tree may be left out. A large one has the most and the
+ * longest searches, and a small one left out may cost a round more.
+ */
+template <unsigned n>
+__device__ unsigned
+most_common(unsigned mine)
+{
+	__shared__ unsigned all[n], most;
+	unsigned same = 0;
+
+	all[threadIdx.x] = mine;
+	if (threadIdx.x == 0)
+		most = 0;
+	__syncthreads();
+	for (unsigned i = 0; i < n; i++)
+		same += all[i] == mine;
+	atomicMax(&most, same << 16 | threadIdx.x);
+	__syncthreads();
+	return (most >> 16) * 4 >= n ? all[most & 0xffff] : ~0u;
+}
+
 /* Hooks the trees, after the first edges of all were found. Sets *edges to the edges found so far. */
 int emst_hook(struct gpu *g, const grid &w, unsigned *edges);
 

@@ -75,6 +75,15 @@ __funnelshift_l(unsigned lo, unsigned hi, unsigned shift)
 	return (unsigned)((((uint64_t)hi << 32 | lo) << (shift & 31)) >> 32);
 }
 
+/* The sum of c and the products of the four bytes. */
+static inline unsigned
+__dp4a(unsigned a, unsigned b, unsigned c)
+{
+	for (unsigned s = 0; s < 32; s += 8)
+		c += (a >> s & 255) * (b >> s & 255);
+	return c;
+}
+
 /* The larger or smaller of each field of bits. */
 template <unsigned bits, bool larger>
 unsigned

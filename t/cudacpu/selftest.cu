@@ -158,6 +158,7 @@ fields(unsigned *a)
 	a[6] = (unsigned)__popc(0xf0f0u) + 100 * (unsigned)__clz(0x00010000) +
 	       10000 * (unsigned)__ffs(0x100);
 	a[7] = __float_as_uint(1.0f);
+	a[8] = __dp4a(0x01020304u, 0xff050607u, 9u);
 }
 
 constexpr unsigned SIZE = 192;
@@ -249,20 +250,21 @@ selftest_atomic(void)
 extern "C" int
 selftest_fields(void)
 {
-	static const unsigned want[8] = {0x02ff8080u,
+	static const unsigned want[9] = {0x02ff8080u,
 					 0x01fe7f01u,
 					 0xff00ffffu,
 					 0x00010002u,
 					 0x66778811u,
 					 0x88112233u,
 					 8 + 100 * 15 + 10000 * 9,
-					 0x3f800000u};
-	unsigned a[8];
+					 0x3f800000u,
+					 320};
+	unsigned a[9];
 	int wrong = 0;
 
-	if (!run(fields, 1, 1, 0, a, 8))
+	if (!run(fields, 1, 1, 0, a, 9))
 		return -1;
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < 9; i++)
 		wrong += a[i] != want[i];
 	return wrong;
 }
