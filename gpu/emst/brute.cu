@@ -30,7 +30,10 @@ namespace
 
 /* --- the host ------------------------------------------------------------------------------------------------------ */
 
-/* Every point's nearest one of another tree; b NULL: by brute force, the grid is points by parts. */
+/*
+ * Finds the nearest point of another tree for those points that may have a first edge, and the least length of each tree's
+ * edges. b NULL: by brute force, for all points; the grid is points by parts.
+ */
 template <class T, unsigned K>
 int
 find_nearest(struct gpu *g, const work &w, const bvh *b)
@@ -42,6 +45,7 @@ find_nearest(struct gpu *g, const work &w, const bvh *b)
 		if (b)
 			return bvh_search<T, K>(g, w, *b);
 	GPU_LAUNCH(g, (nearest<T, K>), dim3((all + PER - 1) / PER, w.parts), THREADS, 0, w);
+	GPU_LAUNCH(g, choose_length<T>, all, THREADS, 0, w);
 	return 0;
 }
 
@@ -56,7 +60,6 @@ round_of(struct gpu *g, const work &w, const bvh *b)
 	GPU_TRY(g, cudaMemsetAsync(w.rank, 0xff, w.n * sizeof *w.rank, g->stream[0]));
 	if ((err = find_nearest<T, K>(g, w, b)))
 		return err;
-	GPU_LAUNCH(g, choose_length<T>, all, THREADS, 0, w);
 	GPU_LAUNCH(g, choose_rank<T>, all, THREADS, 0, w);
 	GPU_LAUNCH(g, choose_edge<T>, all, THREADS, 0, w);
 	GPU_LAUNCH(g, hook<T>, all, THREADS, 0, w, K);
@@ -213,6 +216,7 @@ lay_bvh(gpu_block *at, size_t n, unsigned K, bvh *b)
 	b->end = gpu_take<unsigned>(at, n);
 	b->seen = gpu_take<unsigned>(at, n);
 	b->root = gpu_take<unsigned>(at, 1);
+	b->pivot = gpu_take<unsigned>(at, 1);
 	b->scratch = gpu_take<unsigned>(at, prim_sort_words(n));
 }
 

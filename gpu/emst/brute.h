@@ -248,7 +248,7 @@ hook(const work w, unsigned K)
 		return;
 	const uint2 e = w.chosen[t];
 	const unsigned other = w.tree[e.x] == t ? w.tree[e.y] : w.tree[e.x];
-	const uint2 its = w.chosen[other];
+	const uint2 its = w.length[other] == ~(u64)0 ? make_uint2(NONE, NONE) : w.chosen[other];
 	const bool mutual = its.x == e.x && its.y == e.y;
 	if (!mutual || t > other)
 		w.parent[t] = other;

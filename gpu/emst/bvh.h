@@ -5,11 +5,14 @@
  *
  *	codes		thread = point: its Morton code, by which prim.cu sorts
  *	build, label	thread = leaf, which climbs; at each node the first of the two children that arrives stops
+ *	recall		thread = point: whether the nearest point that it found is still of another tree
  *	search		thread = leaf: the tree from above, nearer child first
  *
  * A node holds the boxes of both children, and for each the tree of all points below, or MIXED. The distance to a box is
  * rounded operation by operation as that of two points is, and rounding is monotone. So it exceeds no distance to a point
  * of the box, and leaving out boxes that are farther than the best edge changes no choice, however it is rounded.
+ *
+ * As in blocks.cu, a point keeps what it has found, and a large tree, the pivot, does not search.
  *
  * Bound: latency. Bytes: a node of 3 coordinates is 64 in float, two sectors that 4 loads bring; a search reads some 2 log2(n)
  * of them from the caches.
@@ -34,7 +37,8 @@ struct bvh {
 	unsigned *end;		     /* [n]: the far end of the child that arrived first, or NONE */
 	unsigned *seen;		     /* [n]: children that have arrived in this round */
 	unsigned *root;
-	void *nodes; /* [n]: of type node */
+	unsigned *pivot; /* the tree that does not search in this round, or NONE */
+	void *nodes;	 /* [n]: of type node */
 };
 
 template <class T, unsigned K> struct box {
@@ -206,7 +210,67 @@ descend(seeker<T, K> &s, const work &w, const bvh &b)
 	}
 }
 
-/* No edge longer than the shortest one that its tree has found so far is a tree's first edge. */
+__global__ void
+choose_pivot(const work w, const bvh b)
+{
+	const unsigned tree = most_common<THREADS>(w.tree[(u64)threadIdx.x * w.n / THREADS]);
+
+	if (threadIdx.x == 0)
+		*b.pivot = tree;
+}
+
+/* A length as a number that atomicMin() can compare. */
+__device__ __forceinline__ u64
+bits_of(double d2)
+{
+	return (u64)__double_as_longlong(d2);
+}
+
+/* The next larger number; d2 >= 0. */
+__device__ __forceinline__ float
+next_above(float d2)
+{
+	return __uint_as_float(__float_as_uint(d2) + 1);
+}
+
+__device__ __forceinline__ double
+next_above(double d2)
+{
+	return __longlong_as_double(__double_as_longlong(d2) + 1);
+}
+
+__device__ __forceinline__ void
+offer(const work &w, unsigned tree, u64 length)
+{
+	if (length < __ldcg(&w.length[tree]))
+		atomicMin(&w.length[tree], length);
+}
+
+/* A known edge bounds what both its trees still look for. */
+template <class T>
+__global__ void
+recall(const work w, const bvh b)
+{
+	const unsigned i = blockIdx.x * THREADS + threadIdx.x, pivot = *b.pivot;
+
+	if (i >= w.n || w.to[i] == NONE)
+		return;
+	const unsigned tree = w.tree[i], other = w.tree[w.to[i]];
+	const u64 length = bits_of((double)static_cast<const T *>(w.d2)[i]);
+	if (tree == other) {
+		w.to[i] = NONE;
+		return;
+	}
+	if (tree != pivot)
+		offer(w, tree, length);
+	if (other != pivot)
+		offer(w, other, length);
+}
+
+/*
+ * No edge longer than the shortest one that its tree has found so far is a tree's first edge. d2[] of a point is the distance to
+ * to[], or, where that is NONE, a distance than which no point of another tree is nearer.
+ */
 template <class T, unsigned K>
 __global__ void
 search(const work w, const bvh b)
@@ -217,22 +281,27 @@ search(const work w, const bvh b)
 	if (i >= w.n)
 		return;
 	const unsigned point = b.index[i];
-	for (unsigned a = 0; a < K; a++)
-		s.x[a] = static_cast<const T *>(w.x)[(size_t)point * K + a];
+	T *const bound = static_cast<T *>(w.d2) + point;
 	s.tree = w.tree[point];
-	s.number = w.number[point];
+	if (s.tree == *b.pivot || w.to[point] != NONE)
+		return;
 	const u64 least = __ldcg(&w.length[s.tree]);
 	s.best = {least == ~(u64)0 ? (T)INFINITY : (T)__longlong_as_double((long long)least), NONE,
 		  ~(u64)0};
+	if (*bound > s.best.d2)
+		return;
+	for (unsigned a = 0; a < K; a++)
+		s.x[a] = static_cast<const T *>(w.x)[(size_t)point * K + a];
+	s.number = w.number[point];
 	if (i > 0)
 		look_at<T, K>(s, w, b.index[i - 1]);
 	if (i + 1 < w.n)
 		look_at<T, K>(s, w, b.index[i + 1]);
 	descend<T, K>(s, w, b);
-	static_cast<T *>(w.d2)[point] = s.best.d2;
+	*bound = s.best.to == NONE ? next_above(s.best.d2) : s.best.d2;
 	w.to[point] = s.best.to;
 	if (s.best.to != NONE)
-		atomicMin(&w.length[s.tree], (u64)__double_as_longlong((double)s.best.d2));
+		offer(w, s.tree, bits_of((double)s.best.d2));
 }
 
 /* --- the host ------------------------------------------------------------------------------------------------------ */
@@ -255,6 +324,8 @@ bvh_make(struct gpu *g, const work &w, const bvh &b)
 	int err;
 
 	GPU_TRY(g, cudaMemsetAsync(b.end, 0xff, w.n * sizeof *b.end, g->stream[0]));
+	GPU_TRY(g, cudaMemsetAsync(w.d2, 0, w.n * sizeof(T), g->stream[0]));
+	GPU_TRY(g, cudaMemsetAsync(w.to, 0xff, w.n * sizeof *w.to, g->stream[0]));
 	GPU_LAUNCH(g, (make_codes<T, K>), blocks, THREADS, 0, w, b);
 	if ((err = prim_sort(g, b.code, b.index, w.n, 0, b.scratch)))
 		return err;
@@ -262,7 +333,7 @@ bvh_make(struct gpu *g, const work &w, const bvh &b)
 	return 0;
 }
 
-/* What `nearest` of brute.h does. */
+/* What `nearest` and `choose_length` of brute.h do. */
 template <class T, unsigned K>
 int
 bvh_search(struct gpu *g, const work &w, const bvh &b)
@@ -270,6 +341,8 @@ bvh_search(struct gpu *g, const work &w, const bvh &b)
 	const unsigned blocks = (w.n + THREADS - 1) / THREADS;
 
 	GPU_TRY(g, cudaMemsetAsync(b.seen, 0, w.n * sizeof *b.seen, g->stream[0]));
+	GPU_LAUNCH(g, choose_pivot, 1, THREADS, 0, w, b);
+	GPU_LAUNCH(g, recall<T>, blocks, THREADS, 0, w, b);
 	GPU_LAUNCH(g, (label_nodes<T, K>), blocks, THREADS, 0, w, b);
 	GPU_LAUNCH(g, (search<T, K>), blocks, THREADS, 0, w, b);
 	return 0;
