@@ -176,11 +176,16 @@ choose_length(const work w)
 
 	if (i >= w.n)
 		return;
+	T least = best.d2;
+#pragma unroll 8
+	for (unsigned p = 0; p < w.parts; p++) /* loads that need not wait for each other */
+		least = min(least, static_cast<const T *>(w.d2)[(size_t)p * w.n + i]);
 	for (unsigned p = 0; p < w.parts; p++) {
+		if (static_cast<const T *>(w.d2)[(size_t)p * w.n + i] > least)
+			continue;
 		const unsigned to = w.to[(size_t)p * w.n + i];
 		if (to != NONE)
-			meet<T>(best, static_cast<const T *>(w.d2)[(size_t)p * w.n + i], to,
-				w.number[i], w.number[to]);
+			meet<T>(best, least, to, w.number[i], w.number[to]);
 	}
 	static_cast<T *>(w.d2)[i] = best.d2;
 	w.to[i] = best.to;
