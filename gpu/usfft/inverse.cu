@@ -77,6 +77,22 @@ send(struct gpu *g, int slot, const double *host, size_t n, const double **at)
 	return err;
 }
 
+/* Type 1 of w c, with the points of k. */
+int
+transform_weighted(struct gpu *g, const work<double> &k, int dim, const double *w, const sample *c,
+		   int sign, sample *modes)
+{
+	int err = gpu_begin(g);
+
+	if (err)
+		return err;
+	if (k.m)
+		GPU_LAUNCH(g, weigh, blocks_for_all(k.m), ALL_THREADS, 0, k, w, c);
+	if ((err = usfft_spread(g, k, dim)) || (err = usfft_get_modes(g, k, dim, sign, modes)))
+		return err;
+	return gpu_end(g);
+}
+
 /* Type 1 of w c at o's modes, to *modes or where that is NULL to memory that lasts until points come. */
 int
 sum_weighted(struct gpu *g, const struct usfft_options *o, const struct usfft_points *pt,
@@ -92,15 +108,10 @@ sum_weighted(struct gpu *g, const struct usfft_options *o, const struct usfft_po
 	if (!(err = gpu_usfft_points(g, p, pt, NULL, 0, bad)) && !(err = usfft_grid(g, p, &k)) &&
 	    !*modes && !(err = gpu_hold(g, HOLD_RAW, count_modes(k) * sizeof **modes, &room)))
 		*modes = static_cast<sample *>(room);
+	if (!err)
+		err = transform_weighted(g, k, o->dim, w, c, sign, *modes);
 	usfft_free(p);
-	if (err || (err = gpu_begin(g)))
-		return err;
-	if (k.m)
-		GPU_LAUNCH(g, weigh, blocks_for_all(k.m), ALL_THREADS, 0, k, w, c);
-	if ((err = usfft_spread(g, k, o->dim)) ||
-	    (err = usfft_get_modes(g, k, o->dim, sign, *modes)))
-		return err;
-	return gpu_end(g);
+	return err;
 }
 
 /* --- conjugate gradients -------------------------------------------------------------------------------------------- */

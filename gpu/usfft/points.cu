@@ -242,7 +242,10 @@ sort_points(struct gpu *g, const given<T> &in, const work<T> &k, int dim, unsign
 	if (k.m)
 		GPU_LAUNCH(g, place<T>, blocks_of(k.m), THREADS, 0, in, k, dim);
 	GPU_LAUNCH(g, find_starts<T>, blocks_of(k.ntiles + 1), THREADS, 0, k, key);
-	GPU_LAUNCH(g, find_heavy<T>, k.ntiles + 1, 32, 0, k, dim);
+	if (dim != 2)
+		GPU_LAUNCH(g, find_heavy<T>, k.ntiles + 1, 32, 0, k, dim);
+	else if ((err = usfft_count_plane(g, k)))
+		return err;
 	if ((err = prim_scan(g, k.heavy, k.ntiles + 1, rest)) || (err = gpu_end(g)))
 		return err;
 	return gpu_down(g, bad, work_room, sizeof *bad);

@@ -69,6 +69,7 @@ usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k)
 		k->modes[a] = (unsigned)p->o.n[a];
 		k->tiles[a] = (unsigned)p->tiles[a];
 	}
+	k->win = p->win;
 	k->w = (unsigned)p->win[0].w;
 	k->lead = (unsigned)tile_lead(p->win[0].w);
 	k->ncoef = (unsigned)p->taps.ncoef;

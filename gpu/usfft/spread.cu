@@ -354,10 +354,14 @@ usfft_spread(struct gpu *g, work<T> k, int dim)
 {
 	GPU_TRY(g, cudaMemcpyAsync(&k.heavies, k.heavy + k.ntiles, sizeof k.heavies,
 				   cudaMemcpyDeviceToHost, g->stream[0]));
-	GPU_TRY(g, cudaMemsetAsync(k.grid, 0, (size_t)k.n[0] * k.n[1] * k.n[2] * sizeof *k.grid,
-				   g->stream[0]));
+	if (dim != 2)
+		GPU_TRY(g, cudaMemsetAsync(k.grid, 0,
+					   (size_t)k.n[0] * k.n[1] * k.n[2] * sizeof *k.grid,
+					   g->stream[0]));
 	GPU_TRY(g, cudaStreamSynchronize(g->stream[0]));
-	return dim == 1 ? spread<T, 1>(g, k) : dim == 2 ? spread<T, 2>(g, k) : spread<T, 3>(g, k);
+	return dim == 1	  ? spread<T, 1>(g, k)
+	       : dim == 2 ? usfft_spread_plane(g, k)
+			  : spread<T, 3>(g, k);
 }
 
 template int usfft_spread(struct gpu *, work<float>, int);

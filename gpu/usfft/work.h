@@ -33,16 +33,17 @@ template <class T> struct alignas(2 * sizeof(T)) cplx {
 };
 
 template <class T> struct work {
-	unsigned m, ntiles,
-	    heavies; /* heavies: subproblems of tiles that have several or a crowd */
+	/* heavies: subproblems of tiles that have several or a crowd; in 2-D, parts of tiles that have several */
+	unsigned m, ntiles, heavies;
 	unsigned n[3], modes[3], tiles[3];
 	unsigned w, lead, ncoef, span_log;
 	bool fft_order;
-	const T *coef;	  /* [axis][ncoef][WINDOW_MAXW], highest power first */
-	const T *undo[3]; /* [modes / 2 + 1] */
-	unsigned *index;  /* [m] */
-	unsigned *start;  /* [ntiles + 1] */
-	unsigned *heavy;  /* [ntiles + 1]: the first of these of each tile */
+	const struct window *win; /* the plan's, on the host: the plan must live as long */
+	const T *coef;		  /* [axis][ncoef][WINDOW_MAXW], highest power first */
+	const T *undo[3];	  /* [modes / 2 + 1] */
+	unsigned *index;	  /* [m] */
+	unsigned *start;	  /* [ntiles + 1] */
+	unsigned *heavy;	  /* [ntiles + 1]: the first of these of each tile */
 	unsigned *cell[3];
 	T *rest[3];	/* 2 x - 1, where x in [0,1) is the offset in the cell */
 	cplx<T> *value; /* [m], in tile order */
@@ -213,6 +214,13 @@ template <class T> int usfft_carry(struct gpu *g, const work<T> &k, const T *c, 
  */
 template <class T> int usfft_spread(struct gpu *g, work<T> k, int dim);
 template <class T> int usfft_interp(struct gpu *g, const work<T> &k, int dim, cplx<T> *out);
+
+/*
+ * Both are for 2-D. usfft_count_plane() sets k.heavy to the number of parts of each tile, and prim_scan() then makes it the number of
+ * each tile's first part. usfft_spread_plane() does what usfft_spread() does.
+ */
+template <class T> int usfft_count_plane(struct gpu *g, const work<T> &k);
+template <class T> int usfft_spread_plane(struct gpu *g, const work<T> &k);
 
 /* Transform the grid and take its modes; and back, from modes to the grid. Both lose what the grid held. */
 template <class T>

@@ -1,0 +1,388 @@
+/*
+ * Type 1 in 2-D: points to grid, without an atomic addition of floats, so that a result is the same in every run.
+ *
+ *	block	= a warp, which owns a tile: no other block writes the tile's cells. It walks through the points of its own tile and of
+ *		the neighbours (walk.h), and takes those whose windows meet the tile, (1 + (W-1)/16)^2 times as many as lie in it
+ *	batch	32 points, lane = point: it works out the taps of both axes and writes them to shared memory as rows of 16 numbers,
+ *		with zeros outside the window: y, and x times the point's value
+ *	lane	= R x 4 cells of the tile, in registers; 16 / R x 4 lanes have the tile, and a warp has 2 (double: R = 4) or 4 (float: R = 8)
+ *		copies of it. A copy takes every second or fourth point of a batch: the outer product of its two rows is added to all
+ *		of the tile's cells. Thus a point needs no address, no test and no addition in shared memory
+ *
+ * When each copy has taken MOST points, copies are added to each other and to the grid. More equal values are never added up one by
+ * one, because they would round in one direction (usfft/grid/crowd.h).
+ *
+ * A tile with more than CHUNK points to look at has several blocks. Each makes a part of 16 x 16 cells, and the tile's own block
+ * adds them in double precision in their order.
+ *
+ * Shared: a batch, 7 KB (float) or 13 KB, and a queue of 1 KB. Bytes: a point's cell 9 times, (1 + (W-1)/16)^2 times 4 reals a point,
+ * mostly from the caches; each cell of the grid is written once. Operations for each point that is taken: 512 multiplications and
+ * additions for the tile's cells, 2 W ncoef for its taps. So at W = 9 a point is taken 2.25 times, and each time costs a warp 16
+ * instructions for the cells.
+ */
+#include "gpu/usfft/taps.h"
+#include "gpu/usfft/walk.h"
+
+namespace
+{
+
+constexpr unsigned WARP = 32, QUEUE = 4 * WARP, AHEAD = 2 * WARP;
+constexpr unsigned CHUNK = 4096, MOST = 128;
+
+/* --- a batch of points ---------------------------------------------------------------------------------------------- */
+
+/* N numbers, and 16 bytes more so that lanes which write a row each meet different banks. */
+template <class T, unsigned N> struct alignas(16) row {
+	T v[N + 16 / sizeof(T)];
+};
+
+template <class T> struct alignas(16) sixteen {
+	T v[16 / sizeof(T)];
+};
+
+/* A point that was taken. Its first tap lies at (x, y) of the tile; place is 256 (y + W-1) + x + W-1. */
+struct taken {
+	unsigned point, place;
+};
+
+/* A batch's rows, and the points that wait for a batch: queue[(head + i) % QUEUE], i < count. */
+template <class T> struct batch {
+	row<T, SIDE> y[WARP];
+	row<T, 2 * SIDE> x[WARP];
+	taken queue[QUEUE];
+};
+
+/* Looks at the next AHEAD points of the walk. Those whose windows meet the tile join the queue. Returns its new count. */
+template <class T, unsigned W>
+__device__ unsigned
+take_points(const work<T> &k, walk *v, batch<T> &b, unsigned head, unsigned count)
+{
+	const unsigned before_x = k.lead + v->x.origin - (unsigned)v->image_x * v->x.n - (W - 1);
+	const unsigned before_y = k.lead + v->y.origin - (unsigned)v->image_y * v->y.n - (W - 1);
+	unsigned at[2], x[2], y[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		at[i] = v->at + i * WARP + threadIdx.x;
+		x[i] = at[i] < v->to ? __ldg(k.cell[0] + at[i]) - before_x : ~0u;
+		y[i] = at[i] < v->to ? __ldg(k.cell[1] + at[i]) - before_y : ~0u;
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		const bool meets = x[i] < v->x.length + W - 1 && y[i] < v->y.length + W - 1;
+		const unsigned all = __ballot_sync(~0u, meets);
+		const unsigned before = (unsigned)__popc(all & ((1u << threadIdx.x) - 1));
+		if (meets)
+			b.queue[(head + count + before) % QUEUE] = {at[i], y[i] << 8 | x[i]};
+		count += (unsigned)__popc(all);
+	}
+	v->at = min(v->at + AHEAD, v->to);
+	return count;
+}
+
+/* Fills the lane's rows of the batch: those of its point in the queue, or zeros where here is false. */
+template <class T, unsigned W>
+__device__ void
+stage_point(const work<T> &k, const polynomials<T, W> &c, batch<T> &b, bool here, unsigned head)
+{
+	constexpr unsigned EACH = 16 / sizeof(T);
+	const unsigned lane = threadIdx.x;
+	T tap[W];
+
+#pragma unroll
+	for (unsigned i = 0; i < SIDE / EACH; i++)
+		reinterpret_cast<sixteen<T> *>(b.y[lane].v)[i] = {};
+#pragma unroll
+	for (unsigned i = 0; i < 2 * SIDE / EACH; i++)
+		reinterpret_cast<sixteen<T> *>(b.x[lane].v)[i] = {};
+	if (!here)
+		return;
+	const taken p = b.queue[(head + lane) % QUEUE];
+	const unsigned x = (p.place & 255) - (W - 1), y = (p.place >> 8) - (W - 1);
+	const T rest_x = __ldg(k.rest[0] + p.point), rest_y = __ldg(k.rest[1] + p.point);
+	const cplx<T> value = k.value[p.point];
+	make_taps<T, W>(c, 1, rest_y, tap);
+#pragma unroll
+	for (unsigned t = 0; t < W; t++)
+		if (y + t < SIDE)
+			b.y[lane].v[y + t] = tap[t];
+	make_taps<T, W>(c, 0, rest_x, tap);
+#pragma unroll
+	for (unsigned t = 0; t < W; t++)
+		if (x + t < SIDE)
+			reinterpret_cast<cplx<T> *>(b.x[lane].v)[x + t] = {value.re * tap[t],
+									   value.im * tap[t]};
+}
+
+/* --- a tile's cells in registers ------------------------------------------------------------------------------------ */
+
+/* How a warp's lanes share the tile: a lane has R rows of 4 cells, LANES lanes have the tile, and a warp has COPIES of it. */
+template <class T> struct share {
+	static constexpr unsigned R = sizeof(T) == sizeof(float) ? 8 : 4;
+	static constexpr unsigned LANES = SIDE / R * (SIDE / 4), COPIES = WARP / LANES;
+	T sum[R][8]; /* 4 complex numbers each */
+};
+
+template <class T>
+__device__ void
+clear(share<T> &s)
+{
+#pragma unroll
+	for (unsigned i = 0; i < share<T>::R; i++)
+#pragma unroll
+		for (unsigned j = 0; j < 8; j++)
+			s.sum[i][j] = 0;
+}
+
+/* Reads N numbers of shared memory, 16 bytes at a time. */
+template <class T, unsigned N>
+__device__ void
+load(const T *from, T to[N])
+{
+	constexpr unsigned EACH = 16 / sizeof(T);
+
+#pragma unroll
+	for (unsigned i = 0; i < N / EACH; i++) {
+		const sixteen<T> v = reinterpret_cast<const sixteen<T> *>(from)[i];
+#pragma unroll
+		for (unsigned j = 0; j < EACH; j++)
+			to[i * EACH + j] = v.v[j];
+	}
+}
+
+/* Writes N numbers to shared memory, 16 bytes at a time. */
+template <class T, unsigned N>
+__device__ void
+store(const T from[N], T *to)
+{
+	constexpr unsigned EACH = 16 / sizeof(T);
+
+#pragma unroll
+	for (unsigned i = 0; i < N / EACH; i++) {
+		sixteen<T> v;
+#pragma unroll
+		for (unsigned j = 0; j < EACH; j++)
+			v.v[j] = from[i * EACH + j];
+		reinterpret_cast<sixteen<T> *>(to)[i] = v;
+	}
+}
+
+/* Adds the first n points of the batch; rows up to a multiple of COPIES are zeros. */
+template <class T>
+__device__ void
+add_batch(const batch<T> &b, unsigned n, share<T> &s)
+{
+	constexpr unsigned R = share<T>::R, LANES = share<T>::LANES, COPIES = share<T>::COPIES;
+	const unsigned lane = threadIdx.x % LANES, copy = threadIdx.x / LANES;
+
+	for (unsigned i = copy; i - copy < n; i += COPIES) {
+		T wy[R], v[8];
+		load<T, R>(b.y[i].v + lane / 4 * R, wy);
+		load<T, 8>(b.x[i].v + lane % 4 * 8, v);
+#pragma unroll
+		for (unsigned r = 0; r < R; r++)
+#pragma unroll
+			for (unsigned c = 0; c < 8; c++)
+				s.sum[r][c] += wy[r] * v[c];
+	}
+}
+
+/*
+ * Adds up the copies: first those that lie D lanes apart, then those that lie nearer. Each time a lane keeps one half of its rows and
+ * gives the other away, until it has two, in sum[0] and sum[1]. Returns the first one's row of the tile.
+ */
+template <class T, unsigned ROWS, unsigned D>
+__device__ unsigned
+add_copies(share<T> &s)
+{
+	if constexpr (D < share<T>::LANES) {
+		static_assert(ROWS == 2);
+		return threadIdx.x % share<T>::LANES / 4 * share<T>::R;
+	} else {
+		const bool second = threadIdx.x & D;
+#pragma unroll
+		for (unsigned i = 0; i < ROWS / 2; i++)
+#pragma unroll
+			for (unsigned j = 0; j < 8; j++) {
+				const T front = s.sum[i][j], back = s.sum[i + ROWS / 2][j];
+				const T came = __shfl_xor_sync(~0u, second ? front : back, (int)D);
+				s.sum[i][j] = (second ? back : front) + came;
+			}
+		return (second ? ROWS / 2 : 0) + add_copies<T, ROWS / 2, D / 2>(s);
+	}
+}
+
+/* A tile's cells in memory: width x height of them, rows `stride` cells apart. */
+template <class T> struct cells {
+	cplx<T> *at;
+	size_t stride;
+	unsigned width, height;
+};
+
+/*
+ * Adds the sums to the cells, or the first time sets the cells to them, and clears the sums. They go by way of the batch's rows, so that
+ * neighbours write neighbours.
+ */
+template <class T>
+__device__ void
+put_sums(share<T> &s, batch<T> &b, const cells<T> &to, bool first)
+{
+	const unsigned row = add_copies<T, share<T>::R, WARP / 2>(s), column = threadIdx.x % 4 * 8;
+
+	__syncwarp();
+#pragma unroll
+	for (unsigned i = 0; i < 2; i++)
+		store<T, 8>(s.sum[i], b.x[row + i].v + column);
+	__syncwarp();
+	for (unsigned i = threadIdx.x; i < SIDE * SIDE; i += WARP) {
+		const unsigned x = i % SIDE, y = i / SIDE;
+		if (x >= to.width || y >= to.height)
+			continue;
+		const cplx<T> own = reinterpret_cast<const cplx<T> *>(b.x[y].v)[x];
+		cplx<T> *const cell = to.at + y * to.stride + x;
+		const cplx<T> old = first ? cplx<T>{0, 0} : *cell;
+		*cell = {old.re + own.re, old.im + own.im};
+	}
+	clear(s);
+}
+
+/* --- a tile --------------------------------------------------------------------------------------------------------- */
+
+/* Adds points skip .. skip + CHUNK - 1 of a tile's walk to its cells. */
+template <class T, unsigned W>
+__device__ void
+spread_points(const work<T> &k, const polynomials<T, W> &c, unsigned tile, size_t skip,
+	      const cells<T> &to, batch<T> &b)
+{
+	unsigned head = 0, count = 0, left = CHUNK, batches = 0;
+	constexpr unsigned FLUSH = MOST * share<T>::COPIES / WARP; /* batches */
+	bool more = true;
+	walk v = begin_walk(k, tile);
+	share<T> s;
+
+	clear(s);
+	do {
+		while (count < WARP && more) {
+			while (v.at == v.to && (more = next_tiles(k, &v))) {
+				const unsigned over = (unsigned)min(skip, (size_t)(v.to - v.at));
+				skip -= over;
+				v.at += over;
+				v.to = v.at + min(v.to - v.at, left);
+				left -= v.to - v.at;
+			}
+			if (more)
+				count = take_points<T, W>(k, &v, b, head, count);
+		}
+		__syncwarp();
+		const unsigned n = min(count, WARP);
+		stage_point<T, W>(k, c, b, threadIdx.x < n, head);
+		__syncwarp();
+		add_batch(b, n, s);
+		head += n;
+		count -= n;
+		if (++batches % FLUSH == 0 || (!more && !count))
+			put_sums(s, b, to, batches <= FLUSH);
+	} while (more || count);
+}
+
+/* Adds a tile's parts in their order. */
+template <class T>
+__device__ void
+add_parts(const cplx<T> *part, unsigned n, const cells<T> &to)
+{
+	for (unsigned i = threadIdx.x; i < SIDE * SIDE; i += WARP) {
+		const unsigned x = i % SIDE, y = i / SIDE;
+		cplx<double> sum = {0, 0};
+		for (unsigned c = 0; c < n; c++) {
+			const cplx<T> v = part[c * (size_t)(SIDE * SIDE) + i];
+			sum.re += (double)v.re;
+			sum.im += (double)v.im;
+		}
+		if (x < to.width && y < to.height)
+			to.at[y * to.stride + x] = {(T)sum.re, (T)sum.im};
+	}
+}
+
+/* Block = tile of the grid, or with `chunks` a part of a tile that has several. */
+template <class T, unsigned W>
+__global__ void
+__launch_bounds__(WARP, sizeof(T) == sizeof(float) ? 16 : 12)
+    spread_plane(const work<T> k, const polynomials<T, W> c, cplx<T> *parts, bool chunks)
+{
+	__shared__ batch<T> b;
+	const unsigned tile =
+	    chunks ? lower_bound(k.heavy, k.ntiles + 1, blockIdx.x + 1) - 1 : blockIdx.x;
+	const unsigned x = tile % k.tiles[0] * SIDE, y = tile / k.tiles[0] * SIDE;
+	const unsigned first = k.heavy[tile], n = k.heavy[tile + 1] - first;
+	cells<T> to = {k.grid + (size_t)y * k.n[0] + x, k.n[0], min(SIDE, k.n[0] - x),
+		       min(SIDE, k.n[1] - y)};
+
+	if (n && !chunks)
+		return add_parts(parts + (size_t)first * (SIDE * SIDE), n, to);
+	if (chunks)
+		to = {parts + (size_t)blockIdx.x * (SIDE * SIDE), SIDE, SIDE, SIDE};
+	spread_points<T, W>(k, c, tile, chunks ? (size_t)(blockIdx.x - first) * CHUNK : 0, to, b);
+}
+
+/* --- launches ------------------------------------------------------------------------------------------------------- */
+
+/* Counts the parts that a tile's points are cut into: none, if its block takes them all. Thread = tile. */
+template <class T>
+__global__ void
+count_chunks(const work<T> k)
+{
+	for (size_t t = first_of_all(); t <= k.ntiles; t += all_threads()) {
+		size_t points = 0;
+		if (t < k.ntiles)
+			for (walk v = begin_walk(k, (unsigned)t); next_tiles(k, &v);)
+				points += v.to - v.at;
+		k.heavy[t] = points > CHUNK ? (unsigned)((points + CHUNK - 1) / CHUNK) : 0;
+	}
+}
+
+/* Launches the kernel for the window's W taps. */
+template <class T, unsigned W>
+int
+spread(struct gpu *g, const work<T> &k)
+{
+	polynomials<T, W> c = {};
+	void *parts = NULL;
+	int err;
+
+	if (k.w != W) {
+		if constexpr (W < WINDOW_MAXW)
+			return spread<T, W + 1>(g, k);
+		return -EINVAL;
+	}
+	split_window(k.win, &c);
+	if (k.heavies) {
+		if ((err = gpu_hold(g, HOLD_HEAVY,
+				    (size_t)k.heavies * (SIDE * SIDE) * sizeof(cplx<T>), &parts)))
+			return err;
+		GPU_LAUNCH(g, (spread_plane<T, W>), k.heavies, WARP, 0, k, c,
+			   static_cast<cplx<T> *>(parts), true);
+	}
+	GPU_LAUNCH(g, (spread_plane<T, W>), k.ntiles, WARP, 0, k, c, static_cast<cplx<T> *>(parts),
+		   false);
+	return 0;
+}
+
+} // namespace
+
+template <class T>
+int
+usfft_count_plane(struct gpu *g, const work<T> &k)
+{
+	GPU_LAUNCH(g, count_chunks<T>, blocks_for_all(k.ntiles + 1), ALL_THREADS, 0, k);
+	return 0;
+}
+
+template <class T>
+int
+usfft_spread_plane(struct gpu *g, const work<T> &k)
+{
+	return spread<T, WINDOW_MINW>(g, k);
+}
+
+template int usfft_count_plane(struct gpu *, const work<float> &);
+template int usfft_count_plane(struct gpu *, const work<double> &);
+template int usfft_spread_plane(struct gpu *, const work<float> &);
+template int usfft_spread_plane(struct gpu *, const work<double> &);
