@@ -224,12 +224,15 @@ blocks_of(unsigned n)
 	return (n + THREADS - 1) / THREADS;
 }
 
+/* found: the first point that is not finite, and how many parts heavy tiles have. */
+enum { BAD, HEAVIES, FOUND };
+
 template <class T>
 int
 sort_points(struct gpu *g, const given<T> &in, const work<T> &k, int dim, unsigned *work_room,
-	    unsigned *bad)
+	    unsigned found[FOUND])
 {
-	unsigned *key = work_room + 1, *rest = key + k.m;
+	unsigned *key = work_room + FOUND, *rest = key + k.m;
 	int err;
 
 	GPU_TRY(g, cudaMemsetAsync(work_room, 0xff, sizeof *work_room, g->stream[0]));
@@ -246,9 +249,11 @@ sort_points(struct gpu *g, const given<T> &in, const work<T> &k, int dim, unsign
 		GPU_LAUNCH(g, find_heavy<T>, k.ntiles + 1, 32, 0, k, dim);
 	else if ((err = usfft_count_plane(g, k)))
 		return err;
-	if ((err = prim_scan(g, k.heavy, k.ntiles + 1, rest)) || (err = gpu_end(g)))
+	if ((err = prim_scan(g, k.heavy, k.ntiles + 1, rest)))
 		return err;
-	return gpu_down(g, bad, work_room, sizeof *bad);
+	GPU_TRY(g, cudaMemcpyAsync(work_room + HEAVIES, k.heavy + k.ntiles, sizeof *k.heavy,
+				   cudaMemcpyDeviceToDevice, g->stream[0]));
+	return (err = gpu_end(g)) ? err : gpu_down(g, found, work_room, FOUND * sizeof *found);
 }
 
 template <class T>
@@ -271,7 +276,7 @@ usfft_take(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, c
 {
 	const size_t m = pt->m;
 	work<T> k = {};
-	unsigned first;
+	unsigned found[FOUND];
 	void *room;
 	int err;
 
@@ -285,13 +290,14 @@ usfft_take(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, c
 	if ((err = usfft_work(g, p, &k)) || (err = usfft_tables(g, p, k)) ||
 	    (err = pt->single ? send_points<float>(g, pt, p->o.dim, c, in)
 			      : send_points<double>(g, pt, p->o.dim, c, in)) ||
-	    (err = gpu_hold(g, HOLD_SORT, (1 + m + (sort > scan ? sort : scan)) * sizeof(unsigned),
-			    &room)) ||
+	    (err = gpu_hold(g, HOLD_SORT,
+			    (FOUND + m + (sort > scan ? sort : scan)) * sizeof(unsigned), &room)) ||
 	    (err = gpu_begin(g)) ||
-	    (err = sort_points(g, *in, k, p->o.dim, static_cast<unsigned *>(room), &first)))
+	    (err = sort_points(g, *in, k, p->o.dim, static_cast<unsigned *>(room), found)))
 		return err;
-	*bad = first;
-	if (first >= m)
+	p->nheavy = found[HEAVIES];
+	*bad = found[BAD];
+	if (found[BAD] >= m)
 		return 0;
 	p->points.m = 0;
 	return -EINVAL;

@@ -64,6 +64,7 @@ usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k)
 		return err;
 	k->m = (unsigned)p->points.m;
 	k->ntiles = (unsigned)p->ntiles;
+	k->heavies = (unsigned)p->nheavy;
 	for (int a = 0; a < 3; a++) {
 		k->n[a] = (unsigned)p->grid.n[a];
 		k->modes[a] = (unsigned)p->o.n[a];

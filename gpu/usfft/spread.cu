@@ -1,11 +1,12 @@
 /*
- * Type 1: points to grid, without an atomic addition of floats, so that a result is the same in every run.
+ * Type 1 in 1-D and 3-D: points to grid, without an atomic addition of floats, so that a result is the same in every run. In 2-D,
+ * spread_plane.cu does it.
  *
  *	block	= a subproblem, at most 1024 points of one tile; its part of the grid, the tile and the window's overhang, in shared
  *		memory. In 3-D as many planes of it as fit twice into a multiprocessor, slab after slab
  *	batch	32 points: the threads work out the taps of all three axes and leave them in shared memory; then all of them
  *		take one point after the other ("output driven")
- *	thread	owns the cells whose coordinates modulo P are its own: P x P threads in 2-D and 3-D (there 4 planes at a time while
+ *	thread	owns the cells whose coordinates modulo P are its own: P x P threads in 3-D (4 planes at a time while
  *		P = 8), P = 8 up to 8 taps, else 16. A point's window meets each residue once at most, so nobody waits
  *		between points and no cell has two writers. In 1-D 4 groups of P threads each own a copy
  *
@@ -19,10 +20,9 @@
  * batch: 3-D at 7 taps in float 22 planes of 24 x 22 x 8 bytes and 6.6 KB, at 16 in double 31 planes of 15 KB, some 7 at a
  * time, and 13 KB.
  *
- * Bytes: records (4 + real) dim + 2 reals a point, once a slab; parts in 2-D (1 + (W-1)/16)^2 cells read and written for
+ * Bytes: records (4 + real) dim + 2 reals a point, once a slab; parts in 3-D (1 + (W-1)/16)^3 cells read and written for
  * each cell of the grid. Operations: 2 W^dim (complex by real, added) and 2 dim W ncoef a point; shared memory moves 32
- * bytes (float: 16) a tap, which is the floor: 7 taps in 2-D at 128 bytes a clock and processor are 6 clocks of one for a
- * point.
+ * bytes (float: 16) a tap, which is the floor.
  */
 #include "gpu/usfft/work.h"
 
@@ -77,26 +77,7 @@ add(cplx<T> &cell, const cplx<T> &c, T weight)
 	cell.im += c.im * weight;
 }
 
-/* This thread's cells of the window in its column of the part: one, in 3-D one in each q planes. */
-template <class T, int DIM>
-__device__ void
-add_column(const work<T> &k, const shape &s, const batch<T> &b, unsigned i, unsigned z0, T weight,
-	   cplx<T> *column)
-{
-	if constexpr (DIM == 2) {
-		add(*column, b.value[i], weight);
-	} else {
-		const unsigned own = threadIdx.x / (s.p * s.p);
-		for (unsigned z = (own - b.at[2][i]) & (s.q - 1); z < k.w; z += s.q) {
-			const unsigned plane = b.at[2][i] + z - z0;
-			if (plane < s.planes)
-				add(column[(size_t)plane * s.high * s.stride], b.value[i],
-				    weight * b.tap[2][i][z]);
-		}
-	}
-}
-
-/* Point i of the batch: this thread's cells of its window. */
+/* Point i of the batch: this thread's cells of its window, in 3-D one in each q planes. */
 template <class T, int DIM>
 __device__ void
 add_point(const work<T> &k, const shape &s, const batch<T> &b, unsigned i, unsigned z0,
@@ -107,15 +88,21 @@ add_point(const work<T> &k, const shape &s, const batch<T> &b, unsigned i, unsig
 
 	if (u >= k.w)
 		return;
-	cplx<T> *row = part + b.at[0][i] + u;
-	const T wx = b.tap[0][i][u];
+	cplx<T> *const row = part + b.at[0][i] + u;
 	if constexpr (DIM == 1) {
-		add(*row, b.value[i], wx);
+		add(*row, b.value[i], b.tap[0][i][u]);
 	} else {
-		const unsigned v = (t / p - b.at[1][i]) & (p - 1);
-		if (v < k.w)
-			add_column<T, DIM>(k, s, b, i, z0, wx * b.tap[1][i][v],
-					   row + (size_t)(b.at[1][i] + v) * s.stride);
+		const unsigned v = (t / p - b.at[1][i]) & (p - 1), own = t / (p * p);
+		if (v >= k.w)
+			return;
+		cplx<T> *const column = row + (size_t)(b.at[1][i] + v) * s.stride;
+		const T weight = b.tap[0][i][u] * b.tap[1][i][v];
+		for (unsigned z = (own - b.at[2][i]) & (s.q - 1); z < k.w; z += s.q) {
+			const unsigned plane = b.at[2][i] + z - z0;
+			if (plane < s.planes)
+				add(column[(size_t)plane * s.high * s.stride], b.value[i],
+				    weight * b.tap[2][i][z]);
+		}
 	}
 }
 
@@ -140,18 +127,15 @@ make_part(const work<T> &k, const shape &s, unsigned from, unsigned to, unsigned
 	__syncthreads();
 }
 
-/* Cell i of `n` parts, added in their order. */
+/* Adds cell i of `n` parts, in their order. */
 template <class T>
-__device__ cplx<double>
-sum_parts(const cplx<T> *part, unsigned n, size_t cells, size_t i)
+__device__ void
+add_parts(const cplx<T> *part, unsigned n, size_t cells, size_t i, cplx<double> *sum)
 {
-	cplx<double> sum = {0, 0};
-
 	for (unsigned c = 0; c < n; c++) {
-		sum.re += (double)part[c * cells + i].re;
-		sum.im += (double)part[c * cells + i].im;
+		sum->re += (double)part[c * cells + i].re;
+		sum->im += (double)part[c * cells + i].im;
 	}
-	return sum;
 }
 
 /* Cell `at` of an axis of n, around its end; at is below 2 n. */
@@ -161,13 +145,16 @@ around(unsigned at, unsigned n)
 	return at < n ? at : at - n;
 }
 
-/* n parts of tile (tx, ty, tz) to the grid: thread = cell of the grid, which may meet a part more than once. */
+/*
+ * n parts of a tile to the grid: warp = row, in 1-D block = row; thread = cell of the grid, which may meet a part more than once.
+ */
 template <class T>
 __device__ void
 flush(const work<T> &k, const shape &s, const unsigned tile[3], unsigned z0, const cplx<T> *part,
       unsigned n)
 {
 	const unsigned extent[3] = {s.pad, s.high, s.planes}, ahead[3] = {0, 0, z0};
+	const unsigned lanes = s.high > 1 ? 32 : blockDim.x;
 	unsigned first[3], size[3];
 
 	for (int a = 0; a < 3; a++) {
@@ -175,26 +162,23 @@ flush(const work<T> &k, const shape &s, const unsigned tile[3], unsigned z0, con
 		first[a] = ((tile[a] << k.span_log) + k.n[a] - lead + ahead[a]) % k.n[a];
 		size[a] = min(extent[a], k.n[a]);
 	}
-	for (unsigned i = threadIdx.x; i < size[0] * size[1] * size[2]; i += blockDim.x) {
-		const unsigned row = i / size[0], x = i % size[0];
+	for (unsigned row = threadIdx.x / lanes; row < size[1] * size[2];
+	     row += blockDim.x / lanes) {
 		const unsigned z = row / size[1], y = row % size[1];
-		cplx<double> sum = {0, 0};
-		for (unsigned c = z; c < extent[2]; c += k.n[2])
-			for (unsigned b = y; b < extent[1]; b += k.n[1])
-				for (unsigned a = x; a < extent[0]; a += k.n[0]) {
-					const cplx<double> v =
-					    sum_parts(part, n, s.cells,
-						      ((size_t)c * s.high + b) * s.stride + a);
-					sum.re += v.re;
-					sum.im += v.im;
-				}
-		cplx<T> *to =
-		    k.grid +
-		    ((size_t)around(first[2] + z, k.n[2]) * k.n[1] + around(first[1] + y, k.n[1])) *
-			k.n[0] +
-		    around(first[0] + x, k.n[0]);
-		to->re += (T)sum.re;
-		to->im += (T)sum.im;
+		cplx<T> *const to = k.grid + ((size_t)around(first[2] + z, k.n[2]) * k.n[1] +
+					      around(first[1] + y, k.n[1])) *
+						 k.n[0];
+		for (unsigned x = threadIdx.x % lanes; x < size[0]; x += lanes) {
+			cplx<double> sum = {0, 0};
+			for (unsigned c = z; c < extent[2]; c += k.n[2])
+				for (unsigned b = y; b < extent[1]; b += k.n[1])
+					for (unsigned a = x; a < extent[0]; a += k.n[0])
+						add_parts(part, n, s.cells,
+							  (c * s.high + b) * s.stride + a, &sum);
+			cplx<T> &cell = to[around(first[0] + x, k.n[0])];
+			cell.re += (T)sum.re;
+			cell.im += (T)sum.im;
+		}
 	}
 }
 
@@ -216,7 +200,8 @@ spread_heavy(const work<T> k, const shape s, unsigned z0, cplx<T> *parts)
 	for (unsigned from = first; from < end; from += step) {
 		make_part<T, DIM>(k, s, from, min(from + step, end), z0, part, b);
 		for (unsigned i = threadIdx.x; i < s.cells; i += blockDim.x) {
-			const cplx<double> sum = sum_parts(part, s.copies, s.cells, i);
+			cplx<double> sum = {0, 0};
+			add_parts(part, s.copies, s.cells, i, &sum);
 			to[i] = {(T)((from > first ? to[i].re : 0) + sum.re),
 				 (T)((from > first ? to[i].im : 0) + sum.im)};
 		}
@@ -350,19 +335,14 @@ spread(struct gpu *g, const work<T> &k)
 
 template <class T>
 int
-usfft_spread(struct gpu *g, work<T> k, int dim)
+usfft_spread(struct gpu *g, const work<T> &k, int dim)
 {
-	GPU_TRY(g, cudaMemcpyAsync(&k.heavies, k.heavy + k.ntiles, sizeof k.heavies,
-				   cudaMemcpyDeviceToHost, g->stream[0]));
-	if (dim != 2)
-		GPU_TRY(g, cudaMemsetAsync(k.grid, 0,
-					   (size_t)k.n[0] * k.n[1] * k.n[2] * sizeof *k.grid,
-					   g->stream[0]));
-	GPU_TRY(g, cudaStreamSynchronize(g->stream[0]));
-	return dim == 1	  ? spread<T, 1>(g, k)
-	       : dim == 2 ? usfft_spread_plane(g, k)
-			  : spread<T, 3>(g, k);
+	if (dim == 2)
+		return usfft_spread_plane(g, k);
+	GPU_TRY(g, cudaMemsetAsync(k.grid, 0, (size_t)k.n[0] * k.n[1] * k.n[2] * sizeof *k.grid,
+				   g->stream[0]));
+	return dim == 1 ? spread<T, 1>(g, k) : spread<T, 3>(g, k);
 }
 
-template int usfft_spread(struct gpu *, work<float>, int);
-template int usfft_spread(struct gpu *, work<double>, int);
+template int usfft_spread(struct gpu *, const work<float> &, int);
+template int usfft_spread(struct gpu *, const work<double> &, int);

@@ -191,7 +191,7 @@ count_modes(const work<T> &k)
 int usfft_too_large(struct gpu *g, const size_t n[3]);
 
 /*
- * usfft_work() lays out the arrays for p's points, in memory that is kept or newly allocated. heavies is not set yet.
+ * usfft_work() lays out the arrays for p's points, in memory that is kept or newly allocated. heavies is p->nheavy, which usfft_take() sets.
  * usfft_grid() also gets the grid and what its FFT needs.
  */
 template <class T> int usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k);
@@ -212,7 +212,7 @@ template <class T> int usfft_carry(struct gpu *g, const work<T> &k, const T *c, 
  * usfft_spread() clears the grid and spreads the points' values to it. usfft_interp() interpolates from the grid to out, in
  * the order in which the points were given.
  */
-template <class T> int usfft_spread(struct gpu *g, work<T> k, int dim);
+template <class T> int usfft_spread(struct gpu *g, const work<T> &k, int dim);
 template <class T> int usfft_interp(struct gpu *g, const work<T> &k, int dim, cplx<T> *out);
 
 /*
