@@ -45,19 +45,21 @@ interp(const work<T> k, unsigned p, cplx<T> *out)
 		first[a] = cell < k.lead ? cell + k.n[a] - k.lead : cell - k.lead;
 		tap[a] = lane < k.w ? window_tap(k, a, lane, k.rest[a][i]) : 0;
 	}
-	const unsigned x = wrap(first[0], lane, k.n[0]);
+	/* A lane without a column reads that of the last one, and its tap is 0. */
+	const cplx<T> *const column = k.grid + wrap(first[0], min(lane, k.w - 1), k.n[0]);
+	unsigned z = first[2];
 	for (unsigned c = 0; c < (DIM > 2 ? k.w : 1); c++) {
 		const T wz = DIM > 2 ? __shfl_sync(~0u, tap[2], (int)c, (int)p) : 1;
-		const size_t plane = DIM > 2 ? (size_t)wrap(first[2], c, k.n[2]) * k.n[1] : 0;
+		unsigned y = first[1];
+#pragma unroll 4
 		for (unsigned b = 0; b < (DIM > 1 ? k.w : 1); b++) {
 			const T wy = DIM > 1 ? __shfl_sync(~0u, tap[1], (int)b, (int)p) * wz : wz;
-			const size_t row = plane + (DIM > 1 ? wrap(first[1], b, k.n[1]) : 0);
-			if (lane >= k.w)
-				continue;
-			const cplx<T> v = k.grid[row * k.n[0] + x];
+			const cplx<T> v = column[(z * k.n[1] + y) * k.n[0]];
 			sum.re += v.re * wy;
 			sum.im += v.im * wy;
+			y = y + 1 < k.n[1] ? y + 1 : 0;
 		}
+		z = z + 1 < k.n[2] ? z + 1 : 0;
 	}
 	sum.re *= tap[0];
 	sum.im *= tap[0];
