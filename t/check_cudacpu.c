@@ -20,7 +20,7 @@ static const struct {
 	int (*run)(void);
 } selftests[] = {
     {"every thread of a grid runs once, with its own indices", selftest_grid},
-    {"a barrier orders shared memory, static and dynamic", selftest_barrier},
+    {"a barrier, named or not, orders shared memory, static and dynamic", selftest_barrier},
     {"shuffles bring the lane that is meant, in groups and parts of a warp too", selftest_shuffle},
     {"votes count the threads of a block and the lanes of a warp", selftest_vote},
     {"atomics of all types lose nothing", selftest_atomic},
@@ -125,6 +125,8 @@ check_faults(void)
 	      "cudacpu: a warp of which some shuffle and some vote aborts", "it went on");
 	check(aborts(wrong_two_barriers),
 	      "cudacpu: a block of which some count at a barrier aborts", "it went on");
+	check(aborts(wrong_two_places),
+	      "cudacpu: a block whose threads are at different barriers aborts", "it went on");
 	check(!strcmp(said,
 		      "cannot load libcufft.so.12: there is none; WEIR_CUFFT may name the file"),
 	      "gpu: a machine without cuFFT is told so", "%s", said);

@@ -39,7 +39,8 @@ struct fiber {
 	state is;
 	unsigned mask;	     /* AT_WARP: the lanes waited for */
 	cudacpu_meeting why; /* AT_WARP */
-	bool counts, vote;   /* AT_BLOCK */
+	unsigned where;	     /* AT_BLOCK, and so the next two */
+	bool counts, vote;
 	bool entered;
 };
 
@@ -239,12 +240,14 @@ worker::run_warp(unsigned w)
 bool
 worker::open_block()
 {
-	unsigned live = 0, here = 0, count = 0;
+	unsigned live = 0, here = 0, count = 0, elsewhere = 0, where = 0;
 
 	votes = 0;
 	for (unsigned i = 0; i < n; i++) {
 		live += f[i].is != DONE;
 		here += f[i].is == AT_BLOCK;
+		where = here == 1 && f[i].is == AT_BLOCK ? f[i].where : where;
+		elsewhere += f[i].is == AT_BLOCK && f[i].where != where;
 		count += f[i].is == AT_BLOCK && f[i].counts;
 		votes += f[i].is == AT_BLOCK && f[i].vote;
 	}
@@ -252,6 +255,8 @@ worker::open_block()
 		fail("threads wait for lanes or at a barrier that others never reach");
 	if (count && count < here)
 		fail("some threads of a block count at a barrier, and others do not");
+	if (elsewhere)
+		fail("the threads of a block are at different barriers");
 	cudacpu_late_meet();
 	if (watch_open_block)
 		watch_open_block();
@@ -357,14 +362,24 @@ cudacpu_lane(void)
 }
 
 unsigned
-cudacpu_barrier(bool counts, bool vote)
+cudacpu_barrier(unsigned where, bool counts, bool vote)
 {
 	worker *w = me;
 
+	w->f[w->current].where = where;
 	w->f[w->current].counts = counts;
 	w->f[w->current].vote = vote;
 	w->wait(AT_BLOCK);
 	return w->votes;
+}
+
+void
+cudacpu_check_named(unsigned id, unsigned count)
+{
+	if (id < 1 || id > 15)
+		fail("a named barrier is one of 1 to 15");
+	if (count != me->n)
+		fail("a named barrier of a part of the block cannot be run here");
 }
 
 const uint64_t *

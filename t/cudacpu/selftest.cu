@@ -64,6 +64,27 @@ reverse_through_shared(unsigned *a)
 	}
 }
 
+/* A warp writes, another reads a round later: they meet at different places. */
+__global__ void
+hand_to_warp(unsigned *a)
+{
+	constexpr unsigned ROUNDS = 4;
+	__shared__ unsigned s[2][32];
+	const unsigned lane = threadIdx.x % 32;
+
+	if (threadIdx.x < 32) {
+		for (unsigned round = 0; round < ROUNDS; round++) {
+			s[round % 2][lane] = 100 * round + lane;
+			__barrier_sync_count(1, 64);
+		}
+		return;
+	}
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		__barrier_sync_count(1, 64);
+		a[32 * round + lane] = s[round % 2][31 - lane];
+	}
+}
+
 __global__ void
 sum_in_dynamic(unsigned *a)
 {
@@ -183,16 +204,19 @@ selftest_grid(void)
 extern "C" int
 selftest_barrier(void)
 {
-	unsigned a[3 * SIZE], sum[3];
+	unsigned a[3 * SIZE], sum[3], handed[4 * 32];
 	int wrong = 0;
 
 	if (!run(reverse_through_shared, 1, SIZE, 0, a, 3 * SIZE) ||
-	    !run(sum_in_dynamic, 3, 256, 256 * sizeof *a, sum, 3))
+	    !run(sum_in_dynamic, 3, 256, 256 * sizeof *a, sum, 3) ||
+	    !run(hand_to_warp, 1, 64, 0, handed, 4 * 32))
 		return -1;
 	for (unsigned i = 0; i < 3 * SIZE; i++)
 		wrong += a[i] != 1000 * (i / SIZE) + SIZE - 1 - i % SIZE;
 	for (unsigned b = 0; b < 3; b++)
 		wrong += sum[b] != 255 * 128 + 256 * b;
+	for (unsigned i = 0; i < 4 * 32; i++)
+		wrong += handed[i] != 100 * (i / 32) + 31 - i % 32;
 	return wrong;
 }
 

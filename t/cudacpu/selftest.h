@@ -80,6 +80,7 @@ void wrong_lane_of_none(void) __attribute__((weak));
 void wrong_stack(void) __attribute__((weak));
 void wrong_two_operations(void) __attribute__((weak));
 void wrong_two_barriers(void) __attribute__((weak));
+void wrong_two_places(void) __attribute__((weak));
 void wrong_no_blocks(void) __attribute__((weak));
 void wrong_many_threads(void) __attribute__((weak));
 void wrong_beyond(void) __attribute__((weak));

@@ -2,8 +2,12 @@
 #ifndef CUDACPU_WARP_H
 #define CUDACPU_WARP_H
 
+/* The calls that may meet: of __syncthreads() those of a line, of a named barrier all of that name. */
+constexpr unsigned CUDACPU_NAMED = 1u << 31;
 /* The barrier of the block; the number of threads that came with a true. counts: somebody asks; then all must. */
-unsigned cudacpu_barrier(bool counts, bool vote);
+unsigned cudacpu_barrier(unsigned where, bool counts, bool vote);
+/* Ends the program unless there is such a barrier of such a number of threads. */
+void cudacpu_check_named(unsigned id, unsigned count);
 /* Why lanes meet. What they did to memory before is seen by the others after CUDACPU_SYNC alone. */
 enum cudacpu_meeting { CUDACPU_SYNC, CUDACPU_SHUFFLE, CUDACPU_VOTE };
 unsigned cudacpu_lane(void);
@@ -15,27 +19,35 @@ const uint64_t *
 cudacpu_exchange(unsigned mask, uint64_t v, cudacpu_meeting why, unsigned from = cudacpu_lane());
 
 static inline void
-__syncthreads(void)
+__syncthreads(unsigned line = __builtin_LINE())
 {
-	cudacpu_barrier(false, false);
+	cudacpu_barrier(line, false, false);
 }
 
 static inline int
-__syncthreads_count(int p)
+__syncthreads_count(int p, unsigned line = __builtin_LINE())
 {
-	return (int)cudacpu_barrier(true, p != 0);
+	return (int)cudacpu_barrier(line, true, p != 0);
 }
 
 static inline int
-__syncthreads_or(int p)
+__syncthreads_or(int p, unsigned line = __builtin_LINE())
 {
-	return cudacpu_barrier(true, p != 0) > 0;
+	return cudacpu_barrier(line, true, p != 0) > 0;
 }
 
 static inline int
-__syncthreads_and(int p)
+__syncthreads_and(int p, unsigned line = __builtin_LINE())
 {
-	return cudacpu_barrier(true, p == 0) == 0;
+	return cudacpu_barrier(line, true, p == 0) == 0;
+}
+
+/* Barrier `id`, which threads may reach at different places of the code. */
+static inline void
+__barrier_sync_count(unsigned id, unsigned count)
+{
+	cudacpu_check_named(id, count);
+	cudacpu_barrier(CUDACPU_NAMED | id, false, false);
 }
 
 static inline void

@@ -157,6 +157,16 @@ two_barriers(unsigned *a)
 		a[threadIdx.x % 32] = (unsigned)__syncthreads_count(1);
 }
 
+__global__ void
+two_places(unsigned *a)
+{
+	if (threadIdx.x < 32)
+		__syncthreads();
+	else
+		__syncthreads();
+	a[0] = 1;
+}
+
 /* Whether a kernel has races. */
 bool
 is_racy(void (*kernel)(unsigned *), unsigned grid, unsigned block)
@@ -234,4 +244,10 @@ void
 wrong_two_barriers(void)
 {
 	run(two_barriers, 1, 64);
+}
+
+void
+wrong_two_places(void)
+{
+	run(two_places, 1, 64);
 }
