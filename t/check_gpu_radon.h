@@ -5,7 +5,7 @@
 #include "gpu/radon/radon.h"
 #include "t/check_radon.h"
 
-enum { GATHERS = 3 };
+enum { GATHERS = 5 };
 
 /* GATHERS gathers or panels of noise, and where their results go. */
 struct trial {

@@ -34,6 +34,26 @@ lsq_agrees(struct gpu *gpu, struct check_rng *r)
 		  "solution (NUFFT: 2e-6)");
 }
 
+/* More curves than lanes, as many as a lane's registers hold, and more: 4, 8, 12, 16 a lane, and in memory. */
+static void
+curves_agree(struct gpu *gpu, struct check_rng *r)
+{
+	static const size_t nq[] = {1, 2, 128, 129, 300, 500, 515};
+	struct check_many many = {0};
+
+	for (size_t i = 0; i < sizeof nq / sizeof *nq; i++) {
+		struct radon_options o = trial_options();
+		o.mode = RADON_LSQ;
+		o.nt = nq[i] < 200 ? 12 : 3;
+		o.nq = nq[i];
+		o.dq = .1 / (double)nq[i];
+		o.nu = .01 * (double)o.nx / (double)o.nq;
+		scene_lay_out(r, o.nx, RADON_PARABOLIC, .8);
+		trial_hold(gpu, &o, r, &many, 1e-5);
+	}
+	check_end(&many, "gpu: radon, least squares of any number of curves");
+}
+
 static void
 mute_in_time_agrees(struct gpu *gpu, struct check_rng *r)
 {
@@ -239,6 +259,7 @@ void
 check_gpu_radon_lsq(struct gpu *gpu, struct check_rng *r)
 {
 	lsq_agrees(gpu, r);
+	curves_agree(gpu, r);
 	mute_in_time_agrees(gpu, r);
 	singular_systems(gpu, r);
 	misfits_agree(gpu, r);

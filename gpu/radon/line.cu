@@ -1,28 +1,27 @@
 /*
  * Adjoint and modelling, a frequency at a time: usfft/line.h on the GPU, with that plan's window and factors.
  *
- *	spread	block = (frequency, gather), 16 lanes = trace, 8 of them for real parts, 8 for imaginary ones; lane = the cells whose
- *		number modulo 8 is its own: a trace's 8 taps meet each lane once, so that no cell has two writers. Up to 8
- *		such groups have a copy of the row each, added in their order at the end
+ *	spread	block = frequency and up to GATHERS gathers, which share the traces' cells, weights and phases; warp = gather; 16 lanes
+ *		= trace, 8 of them for real parts, 8 for imaginary ones; lane = the cells whose number modulo 8 is its own: a
+ *		trace's 8 taps meet each lane once, so that no cell has two writers. Each half of a warp has a copy of the row,
+ *		and the two are added at the end
  *	modes	block = (frequency, gather), thread = curve
  *	cells	block = (frequency, gather), thread = cell of the row
  *	interp	block = (frequency, gather), thread = trace
- *	sums	block = (frequency, gather), thread = curve or trace; term by term, in double, for few traces or curves, and
- *		for the right-hand side of lsq, which magnifies errors
  *
- * The FFTs between are cuFFT's. Shared (spread): copies of grid + 8 cells, 6.8 KB each at nq 512.
+ * The FFTs between are cuFFT's. Shared (spread): 2 copies of grid + 8 cells a gather, 6.8 KB each at nq 512, and 5 KB.
  *
  * Bytes: 8 (nx + nq) a frequency and gather; with the rows of 1.65 nq cells written, transformed in place, and read, 8 (nx
  * + nq + 4 x 1.65 nq). Operations of spread and interp: 8 x (10 + 2) multiplications and additions a trace, frequency and
  * gather.
  */
 #include "gpu/fft.h"
-#include "gpu/radon/phases.h"
+#include "gpu/radon/work.h"
 
 namespace
 {
 
-constexpr unsigned THREADS = 128, COPIES = 8, TRACE_LANES = 2 * LINE_TAPS;
+constexpr unsigned THREADS = 128, WARP = 32, GATHERS = 4, COPIES = 2, TRACES = 64;
 
 /* usfft/line.c: cos and sin of 2 pi t, |t| <= 1/2. */
 __device__ pair<float>
@@ -62,42 +61,89 @@ line_tap(const radon_job &w, unsigned t, float x)
 	return v;
 }
 
-/* `copies` 0: the row is spread where it is to be in the end, since it is too long for shared memory. */
-__global__ void
-spread_traces(const radon_job w, unsigned copies)
+/* TRACES traces at a frequency: first cell, weights of the taps, phase; and their values, turned, of a block's gathers. */
+struct taps {
+	unsigned cell[TRACES];
+	float weight[TRACES][LINE_TAPS];
+	pair<float> phase[TRACES], value[GATHERS][TRACES];
+};
+
+/* Traces from j on, by all threads of the block: half of a trace's taps each. */
+__device__ void
+fill_taps(const radon_job &w, unsigned k, unsigned j, taps *of)
 {
-	WEIR_SHARED(pair<float>, shared);
-	const unsigned bin = blockIdx.x, gather = blockIdx.y, k = w.kmin + bin,
-		       row = w.grid + LINE_TAPS;
-	const unsigned lane = threadIdx.x % LINE_TAPS, imag = threadIdx.x / LINE_TAPS % 2;
-	const unsigned group = threadIdx.x / TRACE_LANES, groups = blockDim.x / TRACE_LANES;
+	for (unsigned e = threadIdx.x; e < 2 * TRACES; e += blockDim.x) {
+		const unsigned t = e % TRACES, half = e / TRACES * (LINE_TAPS / 2);
+		float place;
+		pair<float> phase;
+		if (j + t >= w.nx)
+			continue;
+		const unsigned cell = place_trace(w, j + t, k, &place, &phase);
+		if (half == 0) {
+			of->cell[t] = cell;
+			of->phase[t] = phase;
+		}
+		for (unsigned i = half; i < half + LINE_TAPS / 2; i++)
+			of->weight[t][i] = line_tap(w, i, place);
+	}
+}
+
+/* Adds trace t to the cells of a lane. wraps: row has no LINE_TAPS cells more than the grid. */
+__device__ void
+add_trace(const radon_job &w, const taps &of, unsigned t, bool wraps, pair<float> *row)
+{
+	const unsigned lane = threadIdx.x, warp = threadIdx.x / WARP, cell = of.cell[t],
+		       tap = (lane - cell) % LINE_TAPS, imag = lane / LINE_TAPS % 2;
+	const unsigned at = wraps && cell + tap >= w.grid ? cell + tap - w.grid : cell + tap;
+	const pair<float> &v = of.value[warp][t];
+
+	(imag ? row[at].im : row[at].re) += of.weight[t][tap] * (imag ? v.im : v.re);
+}
+
+/* shares: rows are in shared memory; otherwise they are too long for it, and spread where they are to be in the end. */
+__global__ void
+spread_traces(const radon_job w, bool shares)
+{
+	WEIR_SHARED(pair<float>, rows);
+	__shared__ taps of;
+	const unsigned bin = blockIdx.x, k = w.kmin + bin, row = w.grid + LINE_TAPS;
+	const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP,
+		       copy = lane / (WARP / COPIES),
+		       gather = blockIdx.y * (blockDim.x / WARP) + warp;
+	const bool any = gather < w.n;
 	const pair<float> *d = w.d + ((size_t)k * w.n + gather) * w.nx;
 	pair<float> *out = w.cells + ((size_t)bin * w.n + gather) * w.grid;
-	float *to = reinterpret_cast<float *>(copies ? shared + group * row : out) + imag;
+	pair<float> *const to = shares ? rows + warp * COPIES * row : out;
 
-	for (unsigned i = threadIdx.x; i < (copies ? copies * row : w.grid); i += blockDim.x)
-		(copies ? shared : out)[i] = {0, 0};
-	__syncthreads();
-	for (unsigned j = group; j < w.nx; j += groups) {
-		float place;
-		pair<float> z;
-		const unsigned cell = place_trace(w, j, k, &place, &z);
-		const unsigned tap = (lane - cell) % LINE_TAPS;
-		const unsigned at =
-		    copies || cell + tap < w.grid ? cell + tap : cell + tap - w.grid;
-		const float weight = line_tap(w, tap, place);
-		to[2 * at] += weight * (imag ? d[j].re * z.im + d[j].im * z.re
-					     : d[j].re * z.re - d[j].im * z.im);
-		if (!copies)
-			__syncthreads();
+	for (unsigned i = lane; any && i < (shares ? COPIES * row : w.grid); i += WARP)
+		to[i] = {0, 0};
+	for (unsigned j = 0; j < w.nx; j += TRACES) {
+		const unsigned n = min(TRACES, w.nx - j);
+		__syncthreads();
+		fill_taps(w, k, j, &of);
+		__syncthreads();
+		if (!any)
+			continue;
+		for (unsigned t = lane; t < n; t += WARP) {
+			const pair<float> v = d[j + t], z = of.phase[t];
+			of.value[warp][t] = {v.re * z.re - v.im * z.im, v.re * z.im + v.im * z.re};
+		}
+		__syncwarp();
+		for (unsigned t = copy; shares && t < n; t += COPIES)
+			add_trace(w, of, t, false, to + copy * row);
+		for (unsigned t = 0; !shares && t < n; t++) {
+			if (copy == 0)
+				add_trace(w, of, t, true, to);
+			__syncwarp();
+		}
 	}
-	__syncthreads();
-	for (unsigned i = threadIdx.x; copies && i < w.grid; i += blockDim.x) {
+	__syncwarp();
+	for (unsigned i = lane; any && shares && i < w.grid; i += WARP) {
 		pair<float> sum = {0, 0};
-		for (unsigned c = 0; c < copies; c++)
+		for (unsigned c = 0; c < COPIES; c++)
 			for (unsigned x = i; x < row; x += w.grid) {
-				sum.re += shared[c * row + x].re;
-				sum.im += shared[c * row + x].im;
+				sum.re += to[c * row + x].re;
+				sum.im += to[c * row + x].im;
 			}
 		out[i] = sum;
 	}
@@ -163,44 +209,6 @@ interp_traces(const radon_job w)
 	}
 }
 
-/* --- sums ---------------------------------------------------------------------------------------------------------- */
-
-/* The sums go to y, in double; where y is NULL, to m. */
-__global__ void
-sum_traces(const radon_job w, pair<double> *y)
-{
-	__shared__ phases p;
-	const unsigned bin = blockIdx.x, gather = blockIdx.y, k = w.kmin + bin;
-	const pair<float> *d = w.d + ((size_t)k * w.n + gather) * w.nx;
-
-	sum_phases<CURVES / THREADS>(w, k, d, &p, [&](unsigned i, const pair<double> &sum) {
-		if (y)
-			y[((size_t)bin * w.n + gather) * w.nq + i] = sum;
-		else
-			w.m[((size_t)k * w.n + gather) * w.nq + i] = {(float)sum.re, (float)sum.im};
-	});
-}
-
-/* From curve to curve a trace's phase turns by the same angle. It begins anew after RUN curves, so that errors do not grow. */
-__global__ void
-sum_curves(const radon_job w)
-{
-	constexpr unsigned RUN = 32;
-	const unsigned gather = blockIdx.y, k = w.kmin + blockIdx.x;
-	const pair<float> *m = w.m + ((size_t)k * w.n + gather) * w.nq;
-
-	for (unsigned j = threadIdx.x; j < w.nx; j += THREADS) {
-		const pair<double> step = turn_exactly(k * w.c[j]);
-		pair<double> sum = {0, 0}, z = {1, 0};
-		for (unsigned i = 0; i < w.nq; i++) {
-			z = i % RUN ? times(z, step) : turn_exactly(k * (w.a[j] + i * w.c[j]));
-			sum.re += m[i].re * z.re + m[i].im * z.im;
-			sum.im += m[i].im * z.re - m[i].re * z.im;
-		}
-		w.d[((size_t)k * w.n + gather) * w.nx + j] = {(float)sum.re, (float)sum.im};
-	}
-}
-
 struct gpu_fft
 rows_fft(const radon_job &w)
 {
@@ -211,25 +219,18 @@ rows_fft(const radon_job &w)
 } // namespace
 
 int
-radon_exact_adjoint(struct gpu *g, const radon_job &w, pair<double> *y)
-{
-	GPU_LAUNCH(g, sum_traces, dim3(w.bins, w.n), THREADS, 0, w, y);
-	return 0;
-}
-
-int
 radon_adjoint(struct gpu *g, const radon_job &w)
 {
-	const size_t row = (w.grid + LINE_TAPS) * sizeof(pair<float>);
-	const unsigned fit = (unsigned)(g->prop.sharedMemPerBlock / row);
-	const unsigned copies = fit < COPIES ? fit : COPIES;
+	const size_t rows = COPIES * (w.grid + LINE_TAPS) * sizeof(pair<float>);
+	const unsigned fit = (unsigned)((g->prop.sharedMemPerBlock - sizeof(taps)) / rows);
+	const unsigned most = fit && fit < GATHERS ? fit : GATHERS, n = w.n < most ? w.n : most;
 	const struct gpu_fft f = rows_fft(w);
 	int err;
 
 	if (!w.grid)
 		return radon_exact_adjoint(g, w, NULL);
-	GPU_LAUNCH(g, spread_traces, dim3(w.bins, w.n), TRACE_LANES * (copies ? copies : 1),
-		   copies * row, w, copies);
+	GPU_LAUNCH(g, spread_traces, dim3(w.bins, (w.n + n - 1) / n), WARP * n, fit ? n * rows : 0,
+		   w, fit > 0);
 	if ((err = gpu_fft(g, &f, 1, w.cells, w.cells)))
 		return err;
 	GPU_LAUNCH(g, take_modes, dim3(w.bins, w.n), THREADS, 0, w);
@@ -242,10 +243,8 @@ radon_model(struct gpu *g, const radon_job &w)
 	const struct gpu_fft f = rows_fft(w);
 	int err;
 
-	if (!w.grid) {
-		GPU_LAUNCH(g, sum_curves, dim3(w.bins, w.n), THREADS, 0, w);
-		return 0;
-	}
+	if (!w.grid)
+		return radon_exact_model(g, w);
 	GPU_LAUNCH(g, give_cells, dim3(w.bins, w.n), THREADS, 0, w);
 	if ((err = gpu_fft(g, &f, 1, w.cells, w.cells)))
 		return err;

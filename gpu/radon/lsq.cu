@@ -1,18 +1,17 @@
 /*
- * Least squares: per frequency the Hermitian Toeplitz system (A^H A + damping) m = A^H d by Levinson's recursion, in double.
+ * Least squares: per frequency the Hermitian Toeplitz system (A^H A + damping) m = A^H d, in double. schur.cu solves it in
+ * registers. What is left is done here, in memory:
  *
- *	block	= frequency; 4 warps
- *	column	thread = t[i], the sum over live traces
- *	step	every warp works out the reflection coefficient, so that none waits for another; all threads turn the
- *		predictor; then a warp = right-hand side (gather) extends its solution
+ *	finish	block = frequency; of more than RADON_IN_REGISTERS = 512 curves: schur.cu's algorithm, P and Q by all threads, a
+ *		warp per gather. Where that is not safe: conjugate gradients, a warp per gather, to the same residual as the
+ *		CPU, products with T term by term
  *
- * Where the recursion is not safe (radon/inverse/toeplitz.c: E below 1e-10 of t[0]) the block solves by conjugate
- * gradients, a warp per gather, to the same residual as the CPU, products with T term by term.
+ * Memory is slower than registers: of 16 gathers, 512 curves took 5.4 ms on an NVIDIA H200, and 600 curves 39 ms.
  *
- * Bytes: the work arrays, (2 + 4 gathers) nq complex doubles a frequency, stay in the caches. Operations: 8 nq^2 for the
- * predictor and 8 nq^2 for each gather, in double; 2 barriers a step.
+ * Bytes: the work arrays, 4 (1 + gathers) nq complex doubles a frequency, stay in the caches. Operations as in schur.cu; one
+ * barrier a step.
  */
-#include "gpu/radon/phases.h"
+#include "gpu/radon/systems.h"
 
 #include <string.h>
 
@@ -23,217 +22,190 @@ extern "C" {
 namespace
 {
 
-constexpr unsigned THREADS = 128, WARPS = THREADS / 32, STEPS = 200;
-constexpr double SAFE = 1e-10, CG_TOL = 1e-6;
+constexpr unsigned THREADS = 256, WARPS = THREADS / WARP, STEPS = 200;
+constexpr double CG_TOL = 1e-6;
 constexpr size_t ROOM = (size_t)256 << 20; /* bytes of work arrays at a time */
 
-typedef pair<double> cplx;
-
-/* A frequency's arrays of nq: t, a; then of each gather x, y and two more. */
-struct system_of {
-	cplx *t, *a, *rest;
+/* A frequency's arrays of n: t; P and Q, each twice; then of each gather v or x, and three more. */
+struct arrays {
+	const cplx *t;
+	cplx *room;
 	unsigned n;
+
+	__device__ cplx *
+	state(unsigned which, unsigned turn) const
+	{
+		return room + (size_t)(2 * which + turn % 2) * n;
+	}
 
 	__device__ cplx *
 	part(unsigned gather, unsigned which) const
 	{
-		return rest + ((size_t)4 * gather + which) * n;
+		return room + ((size_t)4 + 4 * gather + which) * n;
 	}
 };
 
-/* What a frequency tells: t[0] / E, whether it took conjugate gradients, their steps. */
-struct outcome {
-	double condition;
-	unsigned fallback, steps;
-};
-
-__device__ cplx
-sum_lanes(cplx v)
-{
-	for (unsigned d = 16; d > 0; d /= 2) {
-		v.re += __shfl_xor_sync(~0u, v.re, (int)d);
-		v.im += __shfl_xor_sync(~0u, v.im, (int)d);
-	}
-	return v;
-}
-
-/* sum over k < m of t[m - k] v[k], by a warp. */
-__device__ cplx
-convolve(const cplx *t, const cplx *v, unsigned m)
-{
-	cplx sum = {0, 0};
-
-	for (unsigned k = threadIdx.x % 32; k < m; k += 32) {
-		const cplx p = times(t[m - k], v[k]);
-		sum.re += p.re;
-		sum.im += p.im;
-	}
-	return sum_lanes(sum);
-}
-
+/* P and Q of order m from those of m - 1, by all threads. */
 __device__ void
-make_column(const radon_job &w, unsigned k, double damping, phases *p, cplx *t)
+advance(const arrays &a, unsigned m, const cplx &c)
 {
-	sum_phases<CURVES / THREADS>(w, k, NULL, p, [&](unsigned i, const cplx &sum) {
-		t[i] = {sum.re + (i == 0 ? damping : 0), sum.im};
-	});
-}
+	const cplx *p = a.state(0, m), *q = a.state(1, m);
+	cplx *p_next = a.state(0, m + 1), *q_next = a.state(1, m + 1);
 
-/* a[k] += c conj(a[m - k]), k = 0..m, both of a pair by one thread. */
-__device__ void
-reflect(cplx *a, unsigned m, const cplx &c)
-{
-	for (unsigned k = threadIdx.x; k <= m / 2; k += THREADS) {
-		const cplx x = a[k], y = a[m - k];
-		const cplx u = times(c, {y.re, -y.im}), v = times(c, {x.re, -x.im});
-		a[k] = {x.re + u.re, x.im + u.im};
-		a[m - k] = {y.re + v.re, y.im + v.im};
+	for (unsigned k = threadIdx.x; k < a.n; k += THREADS) {
+		const cplx below = k ? q[k - 1] : cplx{0, 0};
+		cplx u = p[k], v = below;
+		add_product(u, c, below);
+		add_product(v, conjugate(c), p[k]);
+		p_next[k] = k != m ? u : m ? c : cplx{1, 0};
+		q_next[k] = k != m ? v : cplx{1, 0};
 	}
 }
 
-/* x, the solution of the first m equations, becomes that of m + 1. By a warp. */
-__device__ void
-extend(const system_of &s, unsigned gather, unsigned m, double e)
-{
-	cplx *x = s.part(gather, 0);
-	const cplx y = s.part(gather, 1)[m], got = convolve(s.t, x, m);
-	const cplx c = {(y.re - got.re) / e, (y.im - got.im) / e};
-
-	__syncwarp();
-	for (unsigned k = threadIdx.x % 32; k <= m; k += 32) {
-		const cplx b = s.a[m - k], v = times(c, {b.re, -b.im});
-		const cplx old = k < m ? x[k] : cplx{0, 0};
-		x[k] = {old.re + v.re, old.im + v.im};
-	}
-	__syncwarp();
-}
-
-/* E, or 0 where it is not safe. */
+/* E / t[0], or 0 where it is not safe. */
 __device__ double
-levinson(const radon_job &w, const system_of &s)
+reduce_in_memory(const radon_job &w, const radon_systems &s, unsigned bin, const arrays &a)
 {
-	const unsigned warp = threadIdx.x / 32;
-	double e = s.t[0].re;
+	const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+	const double norm = 1 / a.t[0].re;
+	double e = 1;
 
-	for (unsigned k = threadIdx.x; k < s.n; k += THREADS)
-		s.a[k] = {k == 0 ? 1. : 0., 0};
-	for (unsigned m = 0; m < s.n; m++) {
+	for (unsigned k = threadIdx.x; k < a.n; k += THREADS) {
+		a.state(0, 0)[k] = scaled(a.t[k], norm);
+		a.state(1, 0)[k] = k + 1 < a.n ? scaled(a.t[k + 1], norm) : cplx{0, 0};
+	}
+	for (unsigned g = warp; g < w.n; g += WARPS)
+		for (unsigned k = lane; k < a.n; k += WARP)
+			a.part(g, 0)[k] = scaled(right_side(w, s, bin, g, k), -norm);
+	__syncthreads();
+	for (unsigned m = 0; m < a.n; m++) {
+		const cplx c = scaled(a.state(0, m)[m], m ? -1 / e : 0);
+		e *= 1 - c.re * c.re - c.im * c.im;
+		if (!(e > RADON_SAFE))
+			return 0;
+		advance(a, m, c);
 		__syncthreads();
-		if (m) {
-			const cplx d = convolve(s.t, s.a, m), c = {-d.re / e, -d.im / e};
-			const double rest = e * (1 - c.re * c.re - c.im * c.im);
-			if (!(rest > SAFE * s.t[0].re))
-				return 0;
-			e = rest;
-			__syncthreads();
-			reflect(s.a, m, c);
-			__syncthreads();
+		const cplx *q = a.state(1, m + 1);
+		for (unsigned g = warp; g < w.n; g += WARPS) {
+			cplx *v = a.part(g, 0);
+			const cplx x = scaled(v[m], -1 / e);
+			__syncwarp();
+			for (unsigned k = lane; k < a.n; k += WARP) {
+				cplx sum = v[k];
+				add_product(sum, x, q[k]);
+				v[k] = k == m ? x : sum;
+			}
+			__syncwarp();
 		}
-		for (unsigned g = warp; g < w.n; g += WARPS)
-			extend(s, g, m, e);
 	}
 	return e;
 }
 
-/* --- conjugate gradients, a warp each ------------------------------------------------------------------------------ */
-
-/* q = T p; Re p^H q. */
 __device__ double
-multiply(const system_of &s, const cplx *p, cplx *q)
+sum_lanes(double v)
+{
+	for (unsigned d = WARP / 2; d > 0; d /= 2)
+		v += __shfl_xor_sync(~0u, v, (int)d);
+	return v;
+}
+
+/* q = T p; Re p^H q. By a warp. */
+__device__ double
+multiply(const arrays &a, const cplx *p, cplx *q)
 {
 	double sum = 0;
 
-	for (unsigned i = threadIdx.x % 32; i < s.n; i += 32) {
+	for (unsigned i = threadIdx.x % WARP; i < a.n; i += WARP) {
 		cplx v = {0, 0};
-		for (unsigned l = 0; l < s.n; l++) {
-			const cplx t = s.t[i < l ? l - i : i - l];
-			const cplx u = times({t.re, i < l ? -t.im : t.im}, p[l]);
-			v.re += u.re;
-			v.im += u.im;
+		for (unsigned l = 0; l < a.n; l++) {
+			const cplx t = a.t[i < l ? l - i : i - l];
+			add_product(v, {t.re, i < l ? -t.im : t.im}, p[l]);
 		}
 		q[i] = v;
 		sum += p[i].re * v.re + p[i].im * v.im;
 	}
-	return sum_lanes({sum, 0}).re;
+	return sum_lanes(sum);
 }
 
+/* Solves for a gather by a warp. r: [n], the right-hand side is in it. */
 __device__ unsigned
-conjugate_gradients(const system_of &s, unsigned gather)
+conjugate_gradients(const arrays &a, unsigned gather)
 {
-	cplx *x = s.part(gather, 0), *r = s.part(gather, 1), *p = s.part(gather, 2),
-	     *q = s.part(gather, 3);
+	cplx *x = a.part(gather, 0), *r = a.part(gather, 1), *p = a.part(gather, 2),
+	     *q = a.part(gather, 3);
 	double rr = 0, next;
 	unsigned step;
 
-	for (unsigned i = threadIdx.x % 32; i < s.n; i += 32) {
+	for (unsigned i = threadIdx.x % WARP; i < a.n; i += WARP) {
 		x[i] = {0, 0};
 		p[i] = r[i];
 		rr += r[i].re * r[i].re + r[i].im * r[i].im;
 	}
-	rr = sum_lanes({rr, 0}).re;
+	rr = sum_lanes(rr);
 	const double target = CG_TOL * CG_TOL * rr;
 	for (step = 0; step < STEPS && rr > target; step++, rr = next) {
 		__syncwarp();
-		const double pq = multiply(s, p, q), alpha = pq > 0 ? rr / pq : 0;
+		const double pq = multiply(a, p, q), alpha = pq > 0 ? rr / pq : 0;
 		next = 0;
-		for (unsigned i = threadIdx.x % 32; i < s.n; i += 32) {
+		for (unsigned i = threadIdx.x % WARP; i < a.n; i += WARP) {
 			x[i] = {x[i].re + alpha * p[i].re, x[i].im + alpha * p[i].im};
 			r[i] = {r[i].re - alpha * q[i].re, r[i].im - alpha * q[i].im};
 			next += r[i].re * r[i].re + r[i].im * r[i].im;
 		}
-		next = sum_lanes({next, 0}).re;
+		next = sum_lanes(next);
 		const double beta = next / rr;
 		__syncwarp(); /* all lanes have read p */
-		for (unsigned i = threadIdx.x % 32; i < s.n; i += 32)
+		for (unsigned i = threadIdx.x % WARP; i < a.n; i += WARP)
 			p[i] = {r[i].re + beta * p[i].re, r[i].im + beta * p[i].im};
 	}
 	return step;
 }
 
-/* Frequencies from bin `first` on. y NULL: the right-hand side is in m. */
+/* Frequencies from bin `first` on: all, where reduce() has not run, or those that it left to conjugate gradients. */
 __global__ void
-solve(const radon_job w, unsigned first, double damping, const cplx *y, cplx *room, outcome *out)
+finish(const radon_job w, const radon_systems s, unsigned first, bool all, cplx *room)
 {
 	__shared__ unsigned steps[WARPS];
-	__shared__ phases p;
-	const unsigned bin = first + blockIdx.x, k = w.kmin + bin, n = w.nq,
-		       warp = threadIdx.x / 32;
-	cplx *at = room + (size_t)blockIdx.x * (2 + 4 * (size_t)w.n) * n;
-	const system_of s = {at, at + n, at + 2 * n, n};
-	pair<float> *m = w.m + (size_t)k * w.n * n;
-	const bool real = k == 0 || 2 * k == w.nfft; /* as in the spectrum of a real panel */
+	const unsigned bin = first + blockIdx.x, n = w.nq, warp = threadIdx.x / WARP,
+		       lane = threadIdx.x % WARP;
+	const arrays a = {s.t + (size_t)bin * n, room + (size_t)blockIdx.x * 4 * (1 + w.n) * n, n};
+	unsigned own = 0;
 
-	make_column(w, k, damping, &p, s.t);
-	for (unsigned i = threadIdx.x; i < w.n * n; i += THREADS)
-		s.part(i / n, 1)[i % n] = y ? y[(size_t)bin * w.n * n + i] : cplx{m[i].re, m[i].im};
-	__syncthreads();
-	const double e = levinson(w, s);
-	if (threadIdx.x < WARPS)
-		steps[threadIdx.x] = 0;
-	__syncthreads();
-	for (unsigned g = warp; g < w.n && !(e > 0); g += WARPS) {
-		const unsigned more = conjugate_gradients(s, g);
-		if (threadIdx.x % 32 == 0)
-			steps[warp] += more;
+	if (!all && !s.out[bin].fallback)
+		return;
+	const double e = all ? reduce_in_memory(w, s, bin, a) : 0;
+	for (unsigned g = warp; g < w.n; g += WARPS) {
+		if (!(e > 0)) {
+			for (unsigned i = lane; i < n; i += WARP)
+				a.part(g, 1)[i] = right_side(w, s, bin, g, i);
+			own += conjugate_gradients(a, g);
+		}
+		for (unsigned i = lane; i < n; i += WARP)
+			put_solution(w, bin, g, i, a.part(g, 0)[i]);
 	}
+	if (lane == 0)
+		steps[warp] = own;
 	__syncthreads();
-	for (unsigned i = threadIdx.x; i < w.n * n; i += THREADS) {
-		const cplx x = s.part(i / n, 0)[i % n];
-		m[i] = {(float)x.re, real ? 0 : (float)x.im};
-	}
 	if (threadIdx.x == 0) {
-		unsigned all = 0;
+		unsigned sum = 0;
 		for (unsigned i = 0; i < WARPS; i++)
-			all += steps[i];
-		out[bin] = {e > 0 ? s.t[0].re / e : 1 / SAFE, !(e > 0), all};
+			sum += steps[i];
+		s.out[bin] = outcome_of(e, sum);
 	}
+}
+
+/* Whether there are too many curves for registers. */
+bool
+too_long(const radon_job &w)
+{
+	return w.nq > RADON_IN_REGISTERS;
 }
 
 /* The figures of all frequencies, to the first gather's report. */
 int
-tell(struct gpu *g, const radon_job &w, const outcome *on_device, struct radon_report *r)
+tell(struct gpu *g, const radon_job &w, const radon_outcome *on_device, struct radon_report *r)
 {
-	outcome *o = static_cast<outcome *>(weir_alloc(w.bins, sizeof *o));
+	radon_outcome *o = static_cast<radon_outcome *>(weir_alloc(w.bins, sizeof *o));
 	int err = o ? gpu_down(g, o, on_device, w.bins * sizeof *o) : -ENOMEM;
 
 	for (unsigned i = 0; !err && i < w.bins; i++)
@@ -247,20 +219,20 @@ tell(struct gpu *g, const radon_job &w, const outcome *on_device, struct radon_r
 	return err;
 }
 
-/* Of one frequency's arrays; of those of all frequencies at a time; of right-hand sides and outcomes. */
+/* Of one frequency's arrays; of right-hand sides and columns; how many frequencies are finished at a time. */
 struct sizes {
-	size_t each, rhs;
+	size_t each, rhs, columns;
 	unsigned chunk;
 };
 
 sizes
 sizes_of(const radon_job &w)
 {
-	const size_t each = (2 + 4 * (size_t)w.n) * w.nq * sizeof(cplx);
+	const size_t each = 4 * (1 + (size_t)w.n) * w.nq * sizeof(cplx);
 	const size_t fit = ROOM / each ? ROOM / each : 1;
 
 	return {each, (size_t)w.bins * w.n * w.nq * sizeof(cplx),
-		(unsigned)(fit < w.bins ? fit : w.bins)};
+		(size_t)w.bins * w.nq * sizeof(cplx), (unsigned)(fit < w.bins ? fit : w.bins)};
 }
 
 } // namespace
@@ -270,7 +242,7 @@ radon_solve_bytes(const radon_job &w)
 {
 	const sizes z = sizes_of(w);
 
-	return z.chunk * z.each + z.rhs + w.bins * sizeof(outcome);
+	return z.chunk * z.each + z.rhs + z.columns + w.bins * sizeof(radon_outcome);
 }
 
 int
@@ -278,20 +250,25 @@ radon_solve(struct gpu *g, const radon_job &w, double damping, bool exact,
 	    struct radon_report *report)
 {
 	const sizes z = sizes_of(w);
-	void *room, *y;
+	void *room, *held;
 	int err;
 
 	if ((err = gpu_hold(g, HOLD_SOLVE, z.chunk * z.each, &room)) ||
-	    (err = gpu_hold(g, HOLD_RHS, z.rhs + w.bins * sizeof(outcome), &y)))
+	    (err =
+		 gpu_hold(g, HOLD_RHS, z.rhs + z.columns + w.bins * sizeof(radon_outcome), &held)))
 		return err;
-	outcome *out = reinterpret_cast<outcome *>(static_cast<char *>(y) + z.rhs);
-	cplx *side = exact ? static_cast<cplx *>(y) : NULL;
-	if ((err = exact ? radon_exact_adjoint(g, w, side) : radon_adjoint(g, w)))
+	char *const at = static_cast<char *>(held);
+	cplx *const y = reinterpret_cast<cplx *>(at), *const t = y + z.rhs / sizeof *y;
+	const radon_systems s = {exact ? y : NULL, t,
+				 reinterpret_cast<radon_outcome *>(at + z.rhs + z.columns)};
+	if ((err = exact ? radon_exact_adjoint(g, w, y) : radon_adjoint(g, w)) ||
+	    (err = radon_columns(g, w, damping, t)) ||
+	    (err = too_long(w) ? 0 : radon_reduce(g, w, s)))
 		return err;
 	for (unsigned b = 0; b < w.bins; b += z.chunk)
-		GPU_LAUNCH(g, solve, w.bins - b < z.chunk ? w.bins - b : z.chunk, THREADS, 0, w, b,
-			   damping, side, static_cast<cplx *>(room), out);
+		GPU_LAUNCH(g, finish, w.bins - b < z.chunk ? w.bins - b : z.chunk, THREADS, 0, w, s,
+			   b, too_long(w), static_cast<cplx *>(room));
 	if (report && w.modelled && (err = radon_misfit(g, w, report)))
 		return err;
-	return report ? tell(g, w, out, report) : 0;
+	return report ? tell(g, w, s.out, report) : 0;
 }

@@ -70,6 +70,22 @@ turn_exactly(R turns)
 	return z;
 }
 
+static __device__ __forceinline__ pair<double>
+times(const pair<double> &a, const pair<double> &b)
+{
+	return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+/* Adds a b to sum. */
+static __device__ __forceinline__ void
+add_product(pair<double> &sum, const pair<double> &a, const pair<double> &b)
+{
+	sum.re += a.re * b.re;
+	sum.re -= a.im * b.im;
+	sum.im += a.re * b.im;
+	sum.im += a.im * b.re;
+}
+
 /*
  * room.cu. radon_pose() describes n gathers for the kernels. radon_choose() lowers *n to the gathers that can be held at once.
  * radon_hold() gets memory and tables for f.
@@ -81,8 +97,14 @@ int radon_hold(struct gpu *g, const struct radon_core *p, radon_flow *f);
 /* line.cu: compute m from d, and d from m, over the band. The caller has zeroed the other frequencies of the result. */
 int radon_adjoint(struct gpu *g, const radon_job &w);
 int radon_model(struct gpu *g, const radon_job &w);
-/* Computes y[bin][gather][curve] in double, term by term. */
+
+/*
+ * sums.cu, term by term in double. radon_exact_adjoint() computes y[bin][gather][curve], or m where y is NULL, and
+ * radon_exact_model() d from m. radon_columns() computes t[bin][curve], the first column of A^H A + damping.
+ */
 int radon_exact_adjoint(struct gpu *g, const radon_job &w, pair<double> *y);
+int radon_exact_model(struct gpu *g, const radon_job &w);
+int radon_columns(struct gpu *g, const radon_job &w, double damping, pair<double> *t);
 
 /* figures.cu: computes the misfit of each gather, by w.modelled. */
 int radon_misfit(struct gpu *g, const radon_job &w, struct radon_report *report);
