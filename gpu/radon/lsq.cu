@@ -235,6 +235,18 @@ sizes_of(const radon_job &w)
 		(size_t)w.bins * w.nq * sizeof(cplx), (unsigned)(fit < w.bins ? fit : w.bins)};
 }
 
+/* room: for work arrays. held: y, t and the outcomes. */
+int
+hold(struct gpu *g, const radon_job &w, void **room, void **held)
+{
+	const sizes z = sizes_of(w);
+	const int err = gpu_hold(g, HOLD_SOLVE, z.chunk * z.each, room);
+
+	return err ? err
+		   : gpu_hold(g, HOLD_RHS, z.rhs + z.columns + w.bins * sizeof(radon_outcome),
+			      held);
+}
+
 } // namespace
 
 size_t
@@ -246,6 +258,14 @@ radon_solve_bytes(const radon_job &w)
 }
 
 int
+radon_hold_solve(struct gpu *g, const radon_job &w)
+{
+	void *room, *held;
+
+	return hold(g, w, &room, &held);
+}
+
+int
 radon_solve(struct gpu *g, const radon_job &w, double damping, bool exact,
 	    struct radon_report *report)
 {
@@ -253,9 +273,7 @@ radon_solve(struct gpu *g, const radon_job &w, double damping, bool exact,
 	void *room, *held;
 	int err;
 
-	if ((err = gpu_hold(g, HOLD_SOLVE, z.chunk * z.each, &room)) ||
-	    (err =
-		 gpu_hold(g, HOLD_RHS, z.rhs + z.columns + w.bins * sizeof(radon_outcome), &held)))
+	if ((err = hold(g, w, &room, &held)))
 		return err;
 	char *const at = static_cast<char *>(held);
 	cplx *const y = reinterpret_cast<cplx *>(at), *const t = y + z.rhs / sizeof *y;

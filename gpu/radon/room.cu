@@ -172,7 +172,8 @@ radon_hold(struct gpu *g, const struct radon_core *p, radon_flow *f)
 	    (err = gpu_hold(g, HOLD_TIME, z.time, &time)) || (err = gpu_hold(g, HOLD_D, z.d, &d)) ||
 	    (err = gpu_hold(g, HOLD_M, z.m, &m)) ||
 	    (z.cells && (err = gpu_hold(g, HOLD_CELLS, z.cells, &cells))) ||
-	    (z.kept && (err = gpu_hold(g, HOLD_MODEL, z.kept, &kept))))
+	    (z.kept && (err = gpu_hold(g, HOLD_MODEL, z.kept, &kept))) ||
+	    (p->o.mode == RADON_LSQ && w->bins && (err = radon_hold_solve(g, *w))))
 		return err;
 	w->d = static_cast<pair<float> *>(d);
 	w->m = static_cast<pair<float> *>(m);

