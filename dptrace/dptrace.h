@@ -135,7 +135,7 @@ struct dptrace_options {
 	bool margins;	  /* fill the margins; this costs one more sweep of the recursion */
 	size_t max_bytes; /* limit for the working memory of all threads; 0: none */
 	int threads;
-	bool elsewhere; /* another than dptrace_run() traces the lines: a GPU; no memory is taken for them */
+	bool elsewhere; /* a GPU traces the lines, not dptrace_run(): no memory for that */
 };
 
 /* The points of one polyline, in order. When closed, the last point is joined to the first. */
