@@ -863,6 +863,10 @@ numbers() {
 	# Too few numbers, and one that no tag holds.
 	item float '3 2 1' 'kinds: vector domain domain' 'tiff.SMinSampleValue:=3 4' tiff.MaxSampleValue:=65536 -- 1 2 3 4 5 6 |
 		rawtotiff | tifftoraw | run ! grep -a SampleValue
+}
+
+@test "the least sample of a page where 0 is white is left out" {
+	need_tifffile
 	/usr/bin/python3 -c 'import tifffile, numpy
 tifffile.imwrite("c.tif", numpy.array([[1, 9]], "u1"), photometric="miniswhite", extratags=[(280, "H", 1, 1, True)])'
 	tifftoraw c.tif | run ! grep -a SampleValue
