@@ -67,7 +67,7 @@ first() {
 	needs_slurm
 	first wconv --part=1/4 <<<'"$B/wconv" -k k.raw --part=1/4 f.raw | head -c 5000 >out/share.1; kill -9 $$'
 	export B
-	N=4 DIR=$PWD/out run ! bash "$cluster/shares.sbatch" wconv -k k.raw --method=direct f.raw
+	N=4 DIR=$PWD/out run -1 bash "$cluster/shares.sbatch" wconv -k k.raw --method=direct f.raw
 	[ ! -e out/whole ]
 	[ "$(rawjoin --quiet --missing=4 out/share.*)" = 1 ]
 	N=4 DIR=$PWD/out bash "$cluster/shares.sbatch" wconv -k k.raw --method=direct f.raw
@@ -85,7 +85,7 @@ first() {
 @test "GNU parallel: a share fails, and --resume-failed runs it again" {
 	command -v parallel >/dev/null || skip "GNU parallel is not installed"
 	first wconv --part=2/5 <<<'kill -9 $$'
-	run ! "$cluster/shares.sh" 5 2 out wconv -k k.raw f.raw
+	run -1 "$cluster/shares.sh" 5 2 out wconv -k k.raw f.raw
 	[ ! -e out/whole ]
 	[ "$(rawjoin --missing=5 out/share.*)" = 2 ]
 	"$cluster/shares.sh" 5 2 out wconv -k k.raw f.raw
@@ -96,7 +96,7 @@ first() {
 	needs_slurm
 	for i in 0 1 2; do gen noise -s $i 40 30 | rawtopnm >"$i.pgm"; done
 	mv 1.pgm away
-	DIR=$PWD/out run ! bash "$cluster/emst.sbatch" --to=text -- 0.pgm 1.pgm 2.pgm
+	DIR=$PWD/out run -1 bash "$cluster/emst.sbatch" --to=text -- 0.pgm 1.pgm 2.pgm
 	[ ! -e out/whole ] && [ ! -e out/colours.000001 ] && [ -e out/colours.000002 ]
 	mv away 1.pgm
 	DIR=$PWD/out bash "$cluster/emst.sbatch" --to=text -- 0.pgm 1.pgm 2.pgm
@@ -113,7 +113,7 @@ first() {
 	for i in 0 1 2; do gen noise -s $i 40 30 | rawtopnm >"$i.pgm"; done
 	first emst 1.pgm <<<'killat 80 "$B/emst" "$@"; echo $? >killed; kill -9 $$'
 	export B
-	DIR=$PWD/out run ! bash "$cluster/emst.sbatch" --to=text -- 0.pgm 1.pgm 2.pgm
+	DIR=$PWD/out run -1 bash "$cluster/emst.sbatch" --to=text -- 0.pgm 1.pgm 2.pgm
 	same killed 137
 	same <(cd out && ls -A colours.* .colours.* 2>/dev/null) 'colours.000000
 colours.000002'

@@ -46,7 +46,7 @@ tables() {
 			if ((x - 5) ^ 2 + (y - 22 - off) ^ 2 < r || (x - 75) ^ 2 + (y - 17 - off) ^ 2 < r) v = light
 			print v } }' >spots.pgm
 		dptrace $ends spots.pgm | near 1.2
-		run ! near 3 < <(dptrace $ends --score=ridge+ spots.pgm)
+		run -1 near 3 < <(dptrace $ends --score=ridge+ spots.pgm)
 	done
 }
 
@@ -163,7 +163,7 @@ tables() {
 	dptrace -f lines --stats field.pgm >/dev/null 2>err
 	grep 'hardly any evidence in segment 0: ' err | cut -d: -f3 >got
 	same got "$(printf ' line %d\n' 0 1 2)"
-	run ! grep -q 'line 3:' err
+	run -1 grep -q 'line 3:' err
 	grep -q '"unsupported": 3[,}]' err
 	dptrace --objective=cost -p 10,20 -p 100,60 field.pgm 2>&1 >/dev/null | grep -q 'hardly any evidence in segment 0: '
 	dptrace -p 61,5 -p 61,60 -p 10,60 field.pgm 2>&1 >/dev/null | grep -q 'hardly any evidence in segment 1: '
@@ -191,7 +191,7 @@ tables() {
 	grep -q '"turned": 1[,}]' err
 	dptrace --score=edge --objective=cost --stats -p 5,39.5 -p 195,39.5 turns.pgm 2>err >/dev/null
 	grep -q '"turned": 0[,}]' err
-	run ! grep -q ': line 0:' err
+	run -1 grep -q ': line 0:' err
 	for o in cost sum; do
 		dptrace --score=edge --objective=$o --stats -p 5,29.5 -p 195,49.5 shelf.pgm 2>err >/dev/null
 		grep -qE 'line 0: (8|9)[0-9] px with the other side brighter' err
@@ -199,10 +199,10 @@ tables() {
 		grep -q '"turned": 1[,}]' err
 		dptrace --score=edge --objective=$o --stats -p 5,39.5 -p 195,39.5 step.pgm 2>err >/dev/null
 		grep -q '"turned": 0[,}]' err
-		run ! grep -q brighter err
+		run -1 grep -q brighter err
 	done
 	dptrace --score=edge+ -p 5,39.5 -p 195,39.5 turns.pgm 2>err >/dev/null
-	run ! grep -q brighter err
+	run -1 grep -q brighter err
 }
 
 @test "the default scale is that of the line: a wide one is followed along its middle" {
@@ -294,7 +294,7 @@ painted() {
 	dptrace $ends --score=edge --chroma=1 strong.ppm >out
 	dptrace $ends --score=edge --chroma=3 --overlay=over.ppm colour.ppm | cmp - out
 	dptrace $ends --score=edge --chroma=1 --overlay=plain.ppm colour.ppm >plain
-	run ! cmp -s plain out
+	run -1 cmp -s plain out
 	dptrace $ends --score=edge --chroma=4 colour.ppm >out
 	dptrace $ends --score=edge colour.ppm | cmp - out
 	for name in over plain; do
@@ -452,7 +452,7 @@ painted() {
 	awk 'BEGIN { print "P2 200 80 9"; for (y = 0; y < 80; y++) for (x = 0; x < 200; x++) print (y >= 30 && y < 50 ? 9 : 1) }' >band.pgm
 	dptrace --score=edge --objective=cost --stats -p 5,29.5 -p 195,49.5 band.pgm 2>err >out
 	grep -q 'line 0: another course may be the right one in segment 0' err
-	run ! grep -q 'about as good' err
+	run -1 grep -q 'about as good' err
 	grep -q '"low_margin": 0,' err
 }
 
@@ -489,7 +489,7 @@ fading() {
 	same out "$(printf '5.000 22.000\n40.000 19.500\n75.000 17.000')"
 	grep -q 'no evidence' err
 	# no other course is as good as a chord that nothing supports: a low margin is not counted either
-	run ! grep -q 'another course' err
+	run -1 grep -q 'another course' err
 	gen constant 80 40 .5 | dptrace --quiet -n 3 $ends --stats 2>&1 >out | grep -q '"low_margin": 0,'
 }
 
@@ -650,7 +650,7 @@ fading() {
 	dptrace -f <(gen_dptrace loop .5 1 2) s.nrrd 2>err >out
 	grep -qE 'line 0: [0-9]+ vertices turn about as far as they may: if the object doubles back there, add points' err
 	dptrace -a 45 -f <(gen_dptrace loop .5 1 2) s.nrrd 2>err >out
-	run ! grep -q 'turn about' err
+	run -1 grep -q 'turn about' err
 	gen_dptrace line .5 1 >line.nrrd
 	dptrace -f <(gen_dptrace line .5 1 2) line.nrrd 2>err >out
 	[ ! -s err ]
@@ -670,7 +670,7 @@ make_hairpin() {
 	make_hairpin
 	dptrace -v -w 60 -p 92,55 -p 92,105 hairpin.pgm 2>err >out
 	grep -q 'line 0: segment 0 of 1[34][0-9.]* px along a way: -n ' err
-	run ! grep -q 'turn about\|border of the strip\|evidence' err
+	run -1 grep -q 'turn about\|border of the strip\|evidence' err
 	awk '{ d = $1 > 120 ? sqrt(($1 - 120) ^ 2 + ($2 - 80) ^ 2) - 25 : $2 < 80 ? $2 - 55 : $2 - 105
 		if (d * d > 2.25 || $1 < 89) bad = 1; if ($1 > 143) round = 1 } END { exit bad || !round }' out
 	dptrace --quiet -w 60 -p 92,105 -p 92,55 hairpin.pgm | tac | cmp - out
@@ -761,7 +761,7 @@ make_profile() {
 @test "one mask, which may come from a pipe, serves all pictures of a stream" {
 	awk 'BEGIN { print "P2 80 40 1"; for (y = 0; y < 40; y++) for (x = 0; x < 80; x++) print (x < 40) }' >mask.pgm
 	dptrace --quiet $ends --mask=mask.pgm road.pgm >one
-	run ! diff one <(dptrace --quiet $ends road.pgm)
+	run -1 diff one <(dptrace --quiet $ends road.pgm)
 	dptrace --quiet $ends --mask=- road.pgm road.pgm <mask.pgm | diff <(cat one; echo; cat one) -
 	cat mask.pgm mask.pgm >two.pgm
 	fails 1 'two.pgm: more than one item' dptrace $ends --mask=two.pgm road.pgm road.pgm
@@ -890,5 +890,5 @@ make_profile() {
 	printf '2 2 12 9\n3 3 8 8 12 3\n' >lines
 	dptrace --quiet -f lines a.pgm >out
 	[ "$(grep -c . out)" -gt 4 ]
-	! grep -E 'nan|inf' out
+	run -1 grep -E 'nan|inf' out
 }

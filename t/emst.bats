@@ -447,7 +447,7 @@ nan nan
 	same <(emst --tree=tree -m 2 --to=labels b | rawtotext) '0 1 1 0 2 2'
 	# A sample that has the value in one plane only is a sample, and without the key all are.
 	item uchar '2 2 1' 'kinds: vector domain domain' nodata:=0 -- 0 9 0 0 | emst --to=palette -m 1 | head -n 1 | grep -x '0 1 0.5000'
-	sed /^nodata/d b | emst -m 2 --to=labels | rawtotext | run ! grep -w 0
+	sed /^nodata/d b | emst -m 2 --to=labels | rawtotext | run -1 grep -w 0
 	fails 1 'emst: (stdin): no pixel has data' emst -m 1 --to=labels < <(item uchar '2 1' nodata:=5 -- 5 5)
 	fails 1 'pixel 0 is not finite; --neighbours joins all pixels' emst --neighbours=4 -m 1 --to=labels a
 	# More pixels than are written at once, some of them without data.
@@ -548,7 +548,7 @@ nan nan
 	[[ $stderr == *'tile:= says that this is part of a picture'* ]]
 	for kind in labels means; do
 		emst --quiet --to=$kind part.nrrd >out.nrrd
-		! grep -a 'tile:=' out.nrrd
+		run -1 grep -a 'tile:=' out.nrrd
 	done
 }
 

@@ -80,7 +80,7 @@ sizes: 3 2'
 @test "BLANK becomes NaN" {
 	fits 16 3 'BLANK   =                   -1' -- 's>' -1 0 7 | fitstoraw >a
 	same <(rawtotext a) 'nan 0 7'
-	run ! grep -a BLANK a
+	run -1 grep -a BLANK a
 	fits 64 2 'BLANK   =                    2' -- 'q>' 2 5 | fitstoraw >a
 	grep -ax 'type: double' a
 	same <(rawtotext a) 'nan 5'
@@ -140,7 +140,7 @@ sizes: 3 2'
 	fitstoraw a.fits | rawaxes --crop=0:1:3 | rawtofits >b.fits
 	fitstoraw b.fits | rawinfo >a
 	grep -x 'fits.LTV1:=-1.0' a
-	run ! grep -E 'LTV2|LTM|CRPIX' a
+	run -1 grep -E 'LTV2|LTM|CRPIX' a
 	fitstoraw b.fits | rawaxes --flip=0 | rawtofits | fitstoraw | rawinfo >a
 	grep -x 'fits.LTV1:=4.0' a
 	grep -x 'fits.LTM1_1:=-1.0' a
@@ -211,7 +211,7 @@ sizes: 3 2'
 	grep -x "fits.DATASEC:='\[1:2,1:2\]'" a
 	grep -x "fits.TRIMSEC1:='\[1:2, :\]'" a
 	grep -x "fits.CCDSEC:='\[4:5,1:2\]'" a
-	run ! grep BIASSEC a
+	run -1 grep BIASSEC a
 	fitstoraw a.fits | rawaxes --flip=0 | rawtofits | fitstoraw | rawinfo >a
 	grep -x "fits.DATASEC:='\[1:4,1:2\]'" a
 	grep -x "fits.BIASSEC:='\[5:6,1:2\]' / overscan" a

@@ -135,19 +135,19 @@ fake_kit() {
 
 @test "the kit without a GPU, or where its programs do not start, fails with one line" {
 	fake_kit 'echo "GPU: CUDA 13.0, no GPU: there is no driver"'
-	run ! kit/run log
+	run -1 kit/run log
 	same <(echo "$output") 'no GPU: there is no driver'
 	[ ! -e log ]
 	fake_kit 'echo "$name: no such library" >&2; exit 127'
-	run ! kit/run log
+	run -1 kit/run log
 	same <(echo "$output") 'the programs do not start here: morphrec: no such library'
 	fake_kit '[[ $name != gpu-rate ]] || { echo "some GPU: no kernels"; exit 0; }; echo "GPU: CUDA 13.0, some GPU"'
-	run ! kit/run log
+	run -1 kit/run log
 	same <(echo "$output") 'the GPU cannot be used: some GPU: no kernels'
 }
 
 @test "the kit is not built without CUDA" {
-	run ! make -s -C "$root" B="$PWD/b" NVCC= gpu-kit
+	run -1 make -s -C "$root" B="$PWD/b" NVCC= gpu-kit
 	grep -q '^gpu-kit needs CUDA: NVCC=' <<<"$output"
 	[ ! -e b ]
 }
@@ -156,21 +156,26 @@ fake_kit() {
 	fake_kit '[[ $name$* != check-gpugpu/emst ]] || { echo FAILED: wrong; exit 3; }
 		[[ $name != gpu-rate ]] || echo "some GPU: copies within its memory move 1000 GB/s"
 		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
-	run ! kit/run log check threads
+	run -1 kit/run log check threads
 	grep -q '^check-emst: exit 3 in [0-9]* s: FAILED: wrong$' <<<"$output"
 	grep -q '^check-radon: exit 0 in ' <<<"$output"
 	grep -q '^threads: exit 0 in ' <<<"$output"
 	same <(tail -n 1 <<<"$output") '1 steps failed: check-emst'
 	grep -A 1 -x -e '----- check-emst failed:' <<<"$output" | grep -q -x 'FAILED: wrong'
 	grep -A 1 -x '===== check-emst' log | grep -q -x 'FAILED: wrong'
-	run ! grep -q bench log
-	run ! kit/run log check-emst
+	run -1 grep -q bench log
+	run -1 kit/run log check-emst
 	[ "$(grep -c ^check <<<"$output")" -eq 1 ]
 	KIT_SECONDS=0 kit/run log check | grep -q '^no time was left for: check-cudacpu check-morphrec '
 }
 
+# Whether a process has not ended; one that nobody has waited for yet has.
+is_running() {
+	grep -qs '^State:.[^ZX]' "/proc/$1/status"
+}
+
 @test "a run of the kit that is cut off leaves what was said, and no process" {
-	fake_kit '[[ $name$* != check-gpugpu/wconv ]] || { echo begun; exec timeout 60 sleep 50; }
+	fake_kit '[[ $name$* != check-gpugpu/wconv ]] || { echo $$ >$B/nested; echo begun; exec timeout 60 sleep 50; }
 		[[ $name != gpu-rate ]] || echo "some GPU: copies within its memory move 1000 GB/s"
 		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
 	kit/run log check >out 3>&- &
@@ -178,13 +183,9 @@ fake_kit() {
 	grep -q '^check-morphrec: exit 0 in ' out
 	kill $!
 	wait $! || true
-	for _ in $(seq 1000); do pgrep -f '^timeout 60 sleep 50$' >/dev/null || break; done
-	run ! pgrep -f '^timeout 60 sleep 50$'
-}
-
-# Whether a process has not ended; one that nobody has waited for yet has.
-is_running() {
-	grep -qs '^State:.[^ZX]' "/proc/$1/status"
+	SECONDS=0 # it would end by itself after 50 s
+	while [ $SECONDS -lt 20 ] && is_running "$(cat kit/nested)"; do :; done
+	[ -s kit/nested ] && ! is_running "$(cat kit/nested)"
 }
 
 # Each nested timeout makes a group of processes of its own, so the step's timeout does not reach it.
@@ -194,13 +195,13 @@ is_running() {
 		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
 	printf '#!/bin/bash\n[[ $4 != */check-gpu ]] || set -- -k 5 3 "${@:4}"\nexec %s "$@"\n' "$(command -v timeout)" >kit/timeout
 	chmod +x kit/timeout
-	run ! kit/run log check 3>&-
+	run -1 kit/run log check 3>&-
 	grep -q '^check-wconv: exit 124 in [0-9]* s: begun$' <<<"$output"
 	grep -q '^check-radon: exit 0 in ' <<<"$output"
 	same <(tail -n 1 <<<"$output") '1 steps failed: check-wconv'
 	SECONDS=0 # it would end by itself after 47 s
 	while [ $SECONDS -lt 20 ] && is_running "$(cat kit/nested)"; do :; done
-	run ! is_running "$(cat kit/nested)"
+	[ -s kit/nested ] && ! is_running "$(cat kit/nested)"
 }
 
 @test "the bench of the GPU goes on after a line that fails, and says so" {
@@ -211,7 +212,7 @@ is_running() {
 		[[ $name != gen || $1 != smooth ]] || echo
 		[[ $name != gpu-rate ]] || echo "some GPU: copies within its memory move 1000 GB/s, up 5.0, down 6.0; it does 2.5 T operations/s in float, 1.0 in double"
 		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
-	PATH=$PWD/kit:$PWD/kit/t:$PATH B=kit run ! bash kit/gpu.sh
+	PATH=$PWD/kit:$PWD/kit/t:$PATH B=kit run -1 bash kit/gpu.sh
 	grep -q '^  FAILED: emst -g$' <<<"$output"
 	grep -q 'FAILED: emst --points --method=brute -g$' <<<"$output"
 	grep -q '^radon: the same by least squares$' <<<"$output"
@@ -225,7 +226,7 @@ is_running() {
 	fake_kit '[[ $name != dptrace ]] || exit 1
 		for a; do [[ $a != --stats=* ]] || echo "\"kernel_seconds\": ${a:8:1}.5, \"copy_seconds\": 0.25" >"${a#--stats=}"; done
 		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
-	PATH=$PWD/kit:$PWD/kit/t:$PATH B=kit run ! bash kit/gpu-papers.sh
+	PATH=$PWD/kit:$PWD/kit/t:$PATH B=kit run -1 bash kit/gpu-papers.sh
 	[ "$(grep -c 'FAILED: dptrace .* -g$' <<<"$output")" -eq 8 ]
 	[ "$(grep -c 'kernels 2.5 s, copies 0.25 s, process [0-9.]* s$' <<<"$output")" -eq 11 ]
 }

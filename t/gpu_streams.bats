@@ -140,44 +140,44 @@ as_one() {
 	emst c1 c2 >want
 	for end in 'P6\n4 4\n255\nxx' 'P9\n'; do
 		(cat c1 c2 && printf "$end") >bad
-		run ! --separate-stderr $gpu/emst -g bad
+		run -1 --separate-stderr $gpu/emst -g bad
 		[[ $stderr == 'emst: bad: item 3: '* ]]
 		$gpu/emst -g bad 2>/dev/null | cmp - want
 	done
 	grays
 	morphrec --hdome=20 g1 g2 >want
 	(cat g1 g2 && printf 'P5\n4 4\n255\nxx') >bad
-	run ! --separate-stderr $gpu/morphrec -g --hdome=20 bad
+	run -1 --separate-stderr $gpu/morphrec -g --hdome=20 bad
 	same <(echo "$stderr") 'morphrec: bad: item 3: the payload ends after 2 of 16 bytes'
 	$gpu/morphrec -g --hdome=20 bad 2>/dev/null | cmp - want
 	dptrace --quiet -p 5,20 -p 65,30 g1 g2 g3 >want
-	run ! --separate-stderr $gpu/dptrace -g --quiet -p 5,20 -p 65,30 g1 g2 g3 g4 g5
+	run -1 --separate-stderr $gpu/dptrace -g --quiet -p 5,20 -p 65,30 g1 g2 g3 g4 g5
 	same <(echo "$stderr") 'dptrace: g4: line 0: point 65,30 lies outside the image of 60 x 60'
 	same <(echo "$output") "$(cat want)"
 	scattered
 	$gpu/usfft -g -T 1 -n 6,5 v1 --points=points >want
 	item float '2 60' 'kinds: complex domain' -- nan $(seq 119) >bad
-	run ! --separate-stderr $gpu/usfft -g -T 1 -n 6,5 --points=points v1 bad v2 v3
+	run -1 --separate-stderr $gpu/usfft -g -T 1 -n 6,5 --points=points v1 bad v2 v3
 	same <(echo "$stderr") 'usfft: bad: point 0 has a coordinate or value that is NaN or infinite'
 	$gpu/usfft -g -T 1 -n 6,5 --points=points v1 bad v2 v3 2>/dev/null | cmp - want
 	for i in 1 2 3; do gen --type=float smooth 70 60 $i >f$i; done
 	item float '70 60' 'kinds: domain domain' -- 3e38 $(seq 4199) >bad
 	gen kernels 5 2 2 >k.nrrd
 	$gpu/wconv -g -k k.nrrd f1 f2 >want
-	run ! --separate-stderr $gpu/wconv -g -k k.nrrd f1 f2 bad f3
+	run -1 --separate-stderr $gpu/wconv -g -k k.nrrd f1 f2 bad f3
 	[[ $stderr == 'wconv: bad: '* ]]
 	$gpu/wconv -g -k k.nrrd f1 f2 bad f3 2>/dev/null | cmp - want
 	gencmp --traces=8 --samples=40 >gather
 	for i in {1..35}; do cat gather; done >many
 	$gpu/radon -g --quiet -q -.1:.1:9 -X 1000 many >want
 	echo rubbish >>many
-	run ! --separate-stderr $gpu/radon -g --quiet -q -.1:.1:9 -X 1000 many
+	run -1 --separate-stderr $gpu/radon -g --quiet -q -.1:.1:9 -X 1000 many
 	[[ $stderr == 'radon: many: item 36: '* ]]
 	$gpu/radon -g --quiet -q -.1:.1:9 -X 1000 many 2>/dev/null | cmp - want
 	# Found while it is computed, when the next item may have been read.
 	item float '4 2' 'kinds: list domain' 'columns:=x y re im' -- .1 .2 1 0 .1 nan 1 0 >bad
 	$gpu/usfft -g -T 1 -n 6,5 r1 r2 >want
-	run ! --separate-stderr $gpu/usfft -g -T 1 -n 6,5 r1 r2 bad r3 r4 r5
+	run -1 --separate-stderr $gpu/usfft -g -T 1 -n 6,5 r1 r2 bad r3 r4 r5
 	same <(echo "$stderr") 'usfft: bad: point 1 has a coordinate or value that is NaN or infinite'
 	$gpu/usfft -g -T 1 -n 6,5 r1 r2 bad r3 r4 r5 2>/dev/null | cmp - want
 	cat r1 r2 bad r3 | $gpu/usfft -g -T 1 -n 6,5 2>&1 >/dev/null | grep -q '^usfft: (stdin): item 3: point 1 '
@@ -193,12 +193,12 @@ as_one() {
 	head -c -100 s >s.cut
 	for n in 1 2 3 4; do
 		for c in 'wconv -k k.nrrd' 'wconv --method=fft -k k.nrrd'; do
-			run ! --separate-stderr bash -c "cat f f.cut | $gpu/$c -g >got"
+			run -1 --separate-stderr bash -c "cat f f.cut | $gpu/$c -g >got"
 			same <(echo "$stderr") 'wconv: (stdin): item 2: the payload ends after 1199900 of 1200000 bytes'
 		done
-		run ! --separate-stderr bash -c "$gpu/radon -g --quiet -t 3 -q -.1:.1:99 -X 1000 <s.cut"
+		run -1 --separate-stderr bash -c "$gpu/radon -g --quiet -t 3 -q -.1:.1:99 -X 1000 <s.cut"
 		same <(echo "$stderr") 'radon: (stdin): item 3: the payload ends after 15900 of 16000 bytes'
-		run ! --separate-stderr bash -c "cat f f.cut | $gpu/wconv -k k.nrrd -g >/dev/full"
+		run -1 --separate-stderr bash -c "cat f f.cut | $gpu/wconv -k k.nrrd -g >/dev/full"
 		[ "${#stderr_lines[@]}" -eq 1 ]
 	done
 	$gpu/wconv --method=fft -k k.nrrd -g <f >want
@@ -207,7 +207,7 @@ as_one() {
 
 @test "an output that takes no more ends a stream with -g" {
 	colours
-	run ! --separate-stderr bash -c "$gpu/emst -g c? >/dev/full"
+	run -1 --separate-stderr bash -c "$gpu/emst -g c? >/dev/full"
 	same <(echo "$stderr") 'emst: (stdout): No space left on device'
 	# more bytes than any pipe holds
 	run bash -c "$gpu/emst -g \$(for _ in {1..24}; do echo c?; done) | head -c 10 | wc -c; exit \${PIPESTATUS[0]}"

@@ -18,6 +18,22 @@ setup() {
 	scratch
 }
 
+# A helper that is not installed fails its test, also where a command is to fail: bash calls this for a name that it does not
+# find. A page with a teardown() of its own calls helpers_exist in it.
+command_not_found_handle() {
+	echo "$1: not installed" | tee -a "$BATS_RUN_TMPDIR/absent.$BATS_SUITE_TEST_NUMBER" >&2
+	return 127
+}
+export -f command_not_found_handle
+
+helpers_exist() {
+	[ ! -e "$BATS_RUN_TMPDIR/absent.$BATS_SUITE_TEST_NUMBER" ] || { cat "$BATS_RUN_TMPDIR/absent.$BATS_SUITE_TEST_NUMBER" && return 1; }
+}
+
+teardown() {
+	helpers_exist
+}
+
 # Whether the programs run under AddressSanitizer, which needs memory, signals and an allocator for itself.
 sanitized() {
 	[[ $(nm -D "$B/rawinfo" 2>/dev/null) == *__asan* ]]

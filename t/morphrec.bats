@@ -9,6 +9,7 @@ setup() {
 # A writer whose pipe no program has opened waits without end, and the page would wait for it.
 teardown() {
 	[ -z "${writer-}" ] || kill "$writer" 2>/dev/null || true
+	helpers_exist
 }
 
 # row FILE: the last row of a PGM of 5 columns with a maxval below 256, as numbers.

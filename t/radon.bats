@@ -59,7 +59,7 @@ below() {
 	grep -aq '^spacings: 0.0040000000000000001 50$' m
 	grep -aq '^labels: "t" "offset"$' m
 	grep -aq '^units: "s" "m"$' m
-	run ! grep -aq radon_ m
+	run -1 grep -aq radon_ m
 	paste <(samples d | tr ' ' '\n') <(samples m | tr ' ' '\n') <(samples s | tr ' ' '\n') |
 		awk '{ e = $1 - $2 - $3; if ($1 != 0 && (e < -1e-5 || e > 1e-5)) exit 1 }'
 }
@@ -101,7 +101,7 @@ below() {
 	for i in 0 59 179; do
 		cmp <(tail -c +$((i * 2240 + 1)) p.su | head -c 240) <(tail -c +$((i * 2240 + 1)) line.su | head -c 240)
 	done
-	run ! cmp -s p.su line.su
+	run -1 cmp -s p.su line.su
 }
 
 @test "radon: any mix of gathers in one stream equals each alone, on any number of threads" {
@@ -251,9 +251,9 @@ near() {
 		fails 1 'item 1: gather 1: the results are too large for floats' radon ${mode:-$curves} --quiet s
 	done
 	change d '1e36' | radon $curves --quiet >r
-	run ! grep -q inf <(samples r)
+	run -1 grep -q inf <(samples r)
 	change d '$_ * 1e38' | radon $curves --quiet --mute=.1 --subtract >r
-	run ! grep -q inf <(samples r)
+	run -1 grep -q inf <(samples r)
 }
 
 @test "radon: traces at one offset are left as they are, and few offsets are a warning" {
@@ -268,14 +268,14 @@ near() {
 		cmp <(samples four) <(samples o)
 		grep -q '"few_offsets": 1' s
 		radon $curves $mode --mute=.1 --subtract four 2>err >o
-		run ! cmp -s <(samples four) <(samples o)
+		run -1 cmp -s <(samples four) <(samples o)
 		grep -q 'item 1: gather 1: fewer than 6 offsets: primaries are subtracted' err
 		radon $curves $mode --subtract one 2>err >o
-		run ! cmp -s <(samples one) <(samples o)
+		run -1 cmp -s <(samples one) <(samples o)
 		[ ! -s err ]
 	done
 	gathers 6 | radon $curves --mute=.1 --subtract 2>err >o
-	run ! grep -q offsets err
+	run -1 grep -q offsets err
 }
 
 @test "radon: a mute above all curves is wrong usage" {
@@ -346,7 +346,7 @@ wrong() {
 	$remove -v clean 2>err >a
 	grep -q ', NU 0.007,' err
 	$remove -v --sparse=.007 clean 2>err >b
-	run ! grep -q NU err
+	run -1 grep -q NU err
 	cmp <(samples a) <(samples b)
 	# Gathers of one batch have each their own NU.
 	cat noisy clean noisy | $remove -v 2>err >out
@@ -391,7 +391,7 @@ wrong() {
 		echo "$o" >o
 		for mode in --adjoint --lsq --lsq=0 --sparse; do
 			radon $curves $mode --quiet --offsets=o d >p
-			run ! grep -q nan <(samples p)
+			run -1 grep -q nan <(samples p)
 			[ -s p ]
 		done
 	done
@@ -501,7 +501,7 @@ wrong() {
 	radon --model -X 2000 p | rawtonpy | cmp - want
 	radon --model --curve=parabolic -X 3000 p | rawtonpy >want
 	radon --model --curve=parabolic p | rawtonpy | cmp - want
-	run ! cmp want <(radon --model p | rawtonpy)
+	run -1 cmp want <(radon --model p | rawtonpy)
 }
 
 @test "radon: options that exclude each other are wrong usage" {
@@ -547,7 +547,7 @@ other_gains() {
 	other_gains
 	subtract='radon -q -0.1:0.5:61 -X 3000 --mute=.06 --subtract'
 	$subtract -v d 2>err >plain
-	run ! grep -q adapted err
+	run -1 grep -q adapted err
 	$subtract --adapt -v d 2>err >adapted
 	grep -q 'adapted with L 0' err
 	for x in plain adapted; do rawmath 'a-b' $x p >left-$x; done
@@ -634,12 +634,12 @@ other_gains() {
 	radon -q 0:2:5 -X 3000 --quiet d >p
 	grep -aq '^axis mins: -2 0$' p
 	radon -q 5:5:1 -X 3000 --lsq --subtract --quiet d >o
-	run ! grep -q nan <(samples o)
+	run -1 grep -q nan <(samples o)
 }
 
 @test "radon: undamped with more curves than traces still fits, by conjugate gradients" {
 	gathers 12 | radon -q -0.1:0.3:60 -X 3000 --lsq=0 --fmin=10 --fmax=60 --quiet --stats=s >p
-	run ! grep -q nan <(samples p)
+	run -1 grep -q nan <(samples p)
 	grep -q '"fallbacks": [1-9]' s
 }
 
@@ -659,7 +659,7 @@ other_gains() {
 	} >s
 	radon $curves --quiet s >p
 	grep -aq '^type: float$' p
-	run ! grep -q nan <(samples p)
+	run -1 grep -q nan <(samples p)
 }
 
 @test "radon: a panel that suits no gather is an error" {
@@ -774,7 +774,7 @@ axes='-q -0.1:0.2:11 --qy=-0.1:0.3:9 -X 3000 --quiet'
 	for key in sizes labels offset-x offset-y; do
 		diff <(grep -a "^$key" d) <(grep -a "^$key" m)
 	done
-	run ! grep -aq -e radon_ -e '^offsets' m
+	run -1 grep -aq -e radon_ -e '^offsets' m
 	paste <(samples d | tr ' ' '\n') <(samples m | tr ' ' '\n') <(samples s | tr ' ' '\n') |
 		awk '{ e = $1 - $2 - $3; if ($1 != 0 && (e < -1e-4 || e > 1e-4)) exit 1 }'
 	for t in 1 3; do
@@ -801,7 +801,7 @@ axes='-q -0.1:0.2:11 --qy=-0.1:0.3:9 -X 3000 --quiet'
 	radon $axes --sparse d >p
 	radon $axes --sparse --offsets=xy bare >q
 	grep -aq "^offset-y:=$(paste -sd ' ' <y)\$" q
-	run ! grep -aq '^offsets' q
+	run -1 grep -aq '^offsets' q
 	cmp <(samples p) <(samples q)
 	head -5 xy >five
 	radon --model --offsets=five p >m

@@ -23,8 +23,9 @@ max: 3'
 }
 
 @test "the Python reader in weir-raw(5) reads what the programs write" {
-	for python in python3 /usr/bin/python3 ''; do
-		! $python -c 'import numpy' 2>/dev/null || break
+	for python in $(type -ap python3) ''; do
+		[ -n "$python" ] || break
+		! "$python" -c 'import numpy' 2>/dev/null || break
 	done
 	[ -n "$python" ] || skip "NumPy is not installed"
 	from_page item.py

@@ -70,7 +70,7 @@ load lib
 	rawaxes --crop=0:1:3 a | rawinfo | grep -x 'tile:=5 6 10 20'
 	rawaxes --flip=0,1 a | rawinfo | grep -x 'tile:=3 12 10 20'
 	rawaxes --order=1,0 a | rawinfo | grep -x -e 'tile:=6 4 20 10' -e 'geotransform:=1 3 2 4 6 5' | wc -l | grep 2
-	run ! eval 'rawaxes --slice=0:1 a | rawinfo | grep tile'
+	run -1 eval 'rawaxes --slice=0:1 a | rawinfo | grep tile'
 }
 
 # offsets: the numbers of the offsets of the item on stdin.
@@ -157,7 +157,7 @@ cards() {
 	item float '4 2' fits.NAXIS:=2 "fits.CTYPE1:='RA---TAN'" -- {1..8} >b
 	rawaxes --flip=0 b | rawtofits | cards CDELT1:=-1.0 CRPIX1:=5.0
 	rawaxes --crop=0:1:3 b | rawtofits | cards CRPIX1:=-1.0
-	run ! grep CDELT1 d
+	run -1 grep CDELT1 d
 }
 
 @test "axes that are not there are refused by name" {
@@ -182,7 +182,7 @@ cards() {
 		sed -n 's/^kinds: //p;/^$/q' b | cut -d ' ' -f 1
 	}
 	same <(kind --crop=0:0:3) RGB-color
-	run ! grep -a extrasamples b
+	run -1 grep -a extrasamples b
 	same <(kind --crop=0:1:4) vector
 	same <(kind --crop=0:0:2) vector
 	same <(kind --flip=0) vector

@@ -46,7 +46,7 @@ mean: 0'
 	rawinfo --json zeros | grep -F '"min": 0, "max": 0, "mean": 0'
 	rawtopnm -v zeros 2>&1 >/dev/null | grep ': 0 to 0 become'
 	rawlabel --above=-1 --to=csv zeros >table
-	run ! grep -e -0 table
+	run -1 grep -e -0 table
 	negatives 3f800000 ffc00000 >nan
 	fails 1 'sample 2 is nan' radon -q 0:0:1 -X 1 --offsets=<(echo 1) nan
 	fails 1 'sample 1,0 is nan' dptrace -p 0,0 -p 1,0 nan

@@ -208,7 +208,7 @@ nan 3'
 	fails 1 'na: line 1: NA is no int' texttoraw --type=int na
 	printf '1 NAN 2x\n' >x
 	fails 1 "line 1: '2x' is not a number" texttoraw x
-	run ! grep header stderr
+	run -1 grep header stderr
 	printf 'a 1\n' >x
 	fails 1 "line 1: 'a' is not a number; see --header" texttoraw x
 }

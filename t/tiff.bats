@@ -41,7 +41,7 @@ there_and_back() {
 	there_and_back a
 	gen noise --maxval=1 9 7 | pgmtoraw >a
 	there_and_back a
-	tiffinfo back.tif 2>/dev/null | grep 'Bits/Sample: 1' || ! command -v tiffinfo
+	! command -v tiffinfo || tiffinfo back.tif 2>/dev/null | grep 'Bits/Sample: 1'
 }
 
 @test "a stack keeps its axes, distances and units" {
@@ -173,7 +173,7 @@ write_tiff() {
 	write_tiff 12.tif II 2 12 2 7ff800
 	same <(tifftoraw 12.tif | tee a | rawtotext) '2047 -2048'
 	rawinfo a | grep -x 'type: short'
-	run ! grep -a maxval a
+	run -1 grep -a maxval a
 	write_tiff 24.tif II 2 24 2 fffffe000003
 	same <(tifftoraw 24.tif | rawtotext) '-2 3'
 }
@@ -231,9 +231,9 @@ write_tiff() {
 		        extratags=[(274, 'H', 1, o, True)])
 	END
 	tifftoraw fax.tif | tee a | rawinfo | grep -x 'spacings: 1 2.08163.*'
-	run ! grep -a ^units a
+	run -1 grep -a ^units a
 	tifftoraw square.tif | rawinfo | grep -x 'sizes: 6 4'
-	run ! bash -c 'tifftoraw square.tif | grep -a ^spacings'
+	run -1 bash -c 'tifftoraw square.tif | grep -a ^spacings'
 	tifftoraw turned.tif | rawinfo | grep -x 'spacings: 1 0.48039.*'
 	rawtotiff a | tifftoraw | rawinfo | grep -x 'spacings: 1 2.08163.*'
 	rawtotiff a >b.tif
@@ -257,7 +257,7 @@ write_tiff() {
 	END
 	for f in square fax map; do
 		tifftoraw $f.tif >$f
-		run ! grep -a ^units $f
+		run -1 grep -a ^units $f
 		rawtotiff $f >$f.back.tif
 		tifftoraw $f.back.tif | cmp - $f
 	done
@@ -453,7 +453,7 @@ write_tiff() {
 	# Colours have no value for missing samples, and samples that are no indices have no palette.
 	tifftoraw map.tif 2>said >a
 	same said 'tifftoraw: map.tif: the missing index 7 becomes a colour; see --indices'
-	run ! grep -a nodata a
+	run -1 grep -a nodata a
 	rawtotext a | head -n 2 | tail -n 1 | grep -x '65535 0 257'
 	tifftoraw --indices --nan map.tif | rawtotiff | tifftoraw | rawinfo | grep -x 'type: float'
 	item uchar '2 1' 'tiff.ColorMap:=1,2' -- 1 2 | rawtotiff | tifftoraw --indices | rawtotext | grep -x '1 2'
@@ -542,7 +542,7 @@ nan nan nan
 	rawaxes --crop=0:1:3 a | rawtotiff | tifftoraw | rawinfo | grep -x 'geotransform:=1010 10 0 2000 0 -10'
 	rawaxes --flip=1 a | rawtotiff | tifftoraw | rawinfo | grep -x 'geotransform:=1000 10 0 1970 0 10'
 	rawaxes --slice=1:2 a >b
-	run ! grep -a mins b
+	run -1 grep -a mins b
 }
 
 @test "maps of different places are named when they are combined" {
@@ -695,12 +695,12 @@ nan 6 7'
 		# shellcheck disable=SC2086 # options are words
 		rawaxes $axes a | rawinfo | grep '^geotransform:=1000 '
 	done
-	rawaxes --slice=1:0 a | run ! grep -a geotransform
-	rawaxes --slice=2:0 a | run ! grep -a geotransform
-	rawaxes --order=1,0,2 a | run ! grep -a geotransform
+	rawaxes --slice=1:0 a | run -1 grep -a geotransform
+	rawaxes --slice=2:0 a | run -1 grep -a geotransform
+	rawaxes --order=1,0,2 a | run -1 grep -a geotransform
 	rawaxes --order=2,1,0 a | rawinfo | grep -x 'geotransform:=1000 0 10 2000 -10 0'
 	item float '4 3' 'geotransform:=1000 10 0 2000 0 -10' 'geotiff.tiepoints:=0 0 0 1 1 0' -- {1..12} >b
-	rawaxes --slice=1:2 b | run ! grep -a -e geotransform -e tiepoints
+	rawaxes --slice=1:2 b | run -1 grep -a -e geotransform -e tiepoints
 }
 
 @test "ground control points of a map follow a cut, a flip and a transposition" {
@@ -711,7 +711,7 @@ nan 6 7'
 	}
 	tifftoraw a.tif | rawinfo | grep -x "$points"
 	# A map has no resolution: its axes count pixels.
-	run ! perl -0777 -ne 'exit !/\x1a\x01\x05\x00/' a.tif
+	run -1 perl -0777 -ne 'exit !/\x1a\x01\x05\x00/' a.tif
 	same <(after --crop=0:1:3 --crop=1:2:3) '-1 -2 0 100 200 0 3 -2 0 140 200 0 3 1 0 140 170 5'
 	same <(after --flip=1) '0 3 0 100 200 0 4 3 0 140 200 0 4 0 0 140 170 5'
 	same <(after --order=1,0) '0 0 0 100 200 0 0 4 0 140 200 0 3 4 0 140 170 5'
@@ -742,9 +742,9 @@ nan 6 7'
 	item float '3 1' nodata:=0 -- 1 0 9 >b
 	for job in 'rawlabel a' 'rawmath --type=short a a' 'emst --image -m 1 --to=labels a' 'morphrec --hdome=1 a'; do
 		$job | rawinfo >got
-		run ! grep -x nodata:=1 got
+		run -1 grep -x nodata:=1 got
 	done
-	rawlabel a | run ! grep -a ColorMap
+	rawlabel a | run -1 grep -a ColorMap
 	rawmath --type=short a a | grep -a ColorMap
 	for job in 'rawdist b' 'rawmath a+1 b' 'morphrec --hdome=1 b'; do
 		$job | rawinfo | grep -x nodata:=nan
@@ -846,9 +846,9 @@ numbers() {
 	same <(rawmath a+1 a | rawtotiff | tifftoraw | words) 'today,0 b0,1 b1,2 b2'
 	same <(emst -m 1 --to=labels a | rawtotiff | tifftoraw | words) 'today,0 b0'
 	# The key goes with its last element.
-	sed 's/  <Item name="DATE">today<.Item>\\n//' a | rawlabel 2>&1 | run ! grep -a DATE
+	sed 's/  <Item name="DATE">today<.Item>\\n//' a | rawlabel 2>&1 | run -1 grep -a DATE
 	item uchar '1 1' 'tiff.GDALMetadata:=<GDALMetadata>\n  <Item name="SCALE" sample="0" role="scale">3</Item>\n</GDALMetadata>' -- 1 |
-		rawlabel | run ! grep -a GDAL
+		rawlabel | run -1 grep -a GDAL
 }
 
 @test "the least and greatest samples that a page states come back, while the samples are the same" {
@@ -859,17 +859,17 @@ numbers() {
 		rawinfo b | grep -x -e "$key"
 	done
 	rawtotiff b | cmp - a.tif
-	rawmath 'a * 2' b | rawtotiff | tifftoraw | run ! grep -a SampleValue
+	rawmath 'a * 2' b | rawtotiff | tifftoraw | run -1 grep -a SampleValue
 	# Too few numbers, and one that no tag holds.
 	item float '3 2 1' 'kinds: vector domain domain' 'tiff.SMinSampleValue:=3 4' tiff.MaxSampleValue:=65536 -- 1 2 3 4 5 6 |
-		rawtotiff | tifftoraw | run ! grep -a SampleValue
+		rawtotiff | tifftoraw | run -1 grep -a SampleValue
 }
 
 @test "the least sample of a page where 0 is white is left out" {
 	need_tifffile
 	/usr/bin/python3 -c 'import tifffile, numpy
 tifffile.imwrite("c.tif", numpy.array([[1, 9]], "u1"), photometric="miniswhite", extratags=[(280, "H", 1, 1, True)])'
-	tifftoraw c.tif | run ! grep -a SampleValue
+	tifftoraw c.tif | run -1 grep -a SampleValue
 }
 
 @test "text, resolution and colour profile come back" {

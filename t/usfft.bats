@@ -39,7 +39,7 @@ columns() {
 	grep -aqx 'axis mins: nan -2' out.nrrd
 	grep -aqx 'kinds: complex domain' out.nrrd
 	usfft -T 1 -n 4 --order=fft pv.nrrd >out.nrrd
-	run ! grep -aq 'axis mins' out.nrrd
+	run -1 grep -aq 'axis mins' out.nrrd
 	[ "$(numbers <out.nrrd)" = "2.0000 0.0000 1.0000 -1.0000 0.0000 0.0000 1.0000 1.0000" ]
 	[ "$(usfft -T 2 --order=fft -p p.nrrd out.nrrd | numbers)" = "4.0000 0.0000 0.0000 0.0000 0.0000 0.0000" ]
 }
@@ -215,7 +215,7 @@ columns() {
 	usfft -T 2 -e 1e-12 -p at.nrrd f.nrrd >v.nrrd
 	usfft -T 2 --inverse -e 1e-12 -v --start=f.nrrd -n 3 -p at.nrrd v.nrrd 2>err >out
 	[ "$(numbers <out)" = "4.0000 0.0000 5.0000 0.0000 6.0000 0.0000" ]
-	run ! grep -q iteration err
+	run -1 grep -q iteration err
 	doubles 4 0 0 0 0 >zeros.nrrd
 	[ "$(usfft -T 2 --inverse --start=f.nrrd -n 3 -p at.nrrd --output=real zeros.nrrd | numbers)" = "0.0000 0.0000 0.0000" ]
 	fails 1 'zeros.nrrd: all weights are 0' usfft -T 2 --inverse --weights=zeros.nrrd -n 3 -p at.nrrd v.nrrd
@@ -494,7 +494,7 @@ END
 	grep -aqx 'sizes: 400' w.nrrd
 	usfft -T 2 --inverse -e 1e-10 -v --start=sky.nrrd --pixel=-.03,.03 -n 5,4 -p uvw.nrrd vis.nrrd 2>said >again.nrrd
 	[ "$(numbers <again.nrrd)" = "$(numbers <sky.nrrd)" ]
-	run ! grep -q iteration said
+	run -1 grep -q iteration said
 	doubles 4x1 0 0 1 0 | usfft -T 1 -n 5,4 >start.nrrd
 	fails 1 'start.nrrd: an image of the sky is real' \
 		usfft -T 2 --inverse --start=start.nrrd --pixel=-.03,.03 -n 5,4 -p uvw.nrrd vis.nrrd
