@@ -75,16 +75,23 @@ NVFLAGS_dptrace = -fmad=false
 
 all: $(BINARIES)
 
-# A stamp with compiler and flags: objects are made anew when either changes.
+# A line a file is shown; V=1 shows the commands, and -s nothing.
+V ?=
+say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '%-4s %s\n' '$(1)' '$(patsubst $(CURDIR)/%,%,$@)';)
+
+# A stamp with compiler and flags: objects are made anew when either changes. A new one looks first for what all of it needs.
+NEEDED = omp.h fftw3.h netpbm/pam.h
+STAMP = $(CC) $(ALL_CPPFLAGS) $(subst ','\'',$(ALL_CFLAGS)) $(ALL_LDFLAGS) $(LIBS) $(NVCC)
 $(B)/flags: force
 	@mkdir -p $(@D)
-	@echo '$(CC) $(ALL_CPPFLAGS) $(subst ','\'',$(ALL_CFLAGS)) $(ALL_LDFLAGS) $(LIBS) $(NVCC)' | cmp -s - $@ || \
-	 echo '$(CC) $(ALL_CPPFLAGS) $(subst ','\'',$(ALL_CFLAGS)) $(ALL_LDFLAGS) $(LIBS) $(NVCC)' >$@
+	@echo '$(STAMP)' | cmp -s - $@ || { for h in $(NEEDED); do \
+	 echo "#include <$$h>" | $(CC) $(CPPFLAGS) -fopenmp -E - >/dev/null 2>&1 || \
+	 { echo "$(CC) finds no $$h: run make deps" >&2; exit 1; }; done; echo '$(STAMP)' >$@; }
 
 # The objects do not tell in which directory they were made: two builds have the same bytes.
 $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) '-ffile-prefix-map=$(CURDIR)=.' -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) '-ffile-prefix-map=$(CURDIR)=.' -MMD -MP -c -o $@ $<
 
 # GPU architectures: the machine's own where there is a GPU, else Hopper. Packages ask for all: ARCHS='75 80 86 89 90'.
 # Newer ones run by PTX.
@@ -92,7 +99,7 @@ ARCHS ?= $(if $(wildcard /dev/nvidia0),native,90)
 gencode = $(if $(filter native,$(1)),-arch=native,-gencode arch=compute_$(1),code=sm_$(1))
 $(B)/obj/%.cu.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
-	$(NVCC) -O3 -std=c++17 -I. -Werror all-warnings -Xcompiler -Wall \
+	$(call say,NVCC)$(NVCC) -O3 -std=c++17 -I. -Werror all-warnings -Xcompiler -Wall \
 	 $(foreach a,$(ARCHS),$(call gencode,$(a))) $(if $(filter native,$(ARCHS)),,-gencode arch=compute_90,code=compute_90) \
 	 $(NVFLAGS_$(word 2,$(subst /, ,$*))) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
@@ -102,19 +109,19 @@ $(B)/libtools.a: $(SHARED)
 $(GPU): $(TWINS)
 $(B)/libcommon.a $(B)/libtools.a $(B)/libcudacpu.a $(GPU):
 	@rm -f $@
-	$(AR) qcs $@ $^
+	$(call say,AR)$(AR) qcs $@ $^
 
 .SECONDEXPANSION:
 $(PROGRAMS:%=$(B)/%): $(B)/%: $(B)/obj/%/main.o $$(call core,$$*) $$(if $$(filter radon,$$*),$$(call core,usfft)) \
 		$(GPU) $(B)/libcommon.a
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) $(LIBS)
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) $(LIBS)
 
 $(foreach g,$(GUESTS),$(eval $(B)/$(notdir $(g)): $(B)/obj/$(g)/main.o $(call core,$(g)) $(call core,$(firstword $(subst /, ,$(g))))))
 $(addprefix $(B)/,$(notdir $(GUESTS))): $(GPU) $(B)/libcommon.a
-	$(CC) $(ALL_LDFLAGS) -o $@ $(filter-out %.a,$^) $(GPU) $(B)/libcommon.a $(GPULIBS) $(LIBS)
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $(filter-out %.a,$^) $(GPU) $(B)/libcommon.a $(GPULIBS) $(LIBS)
 
 $(TOOLS:common/tools/%.c=$(B)/%): $(B)/%: $(B)/obj/common/tools/%.o $(B)/libtools.a $(B)/libcommon.a
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
 
 # ---- tests, benches, demo -----------------------------------------------------------------------------------------
 CHECK := $(patsubst %.c,$(B)/obj/%.o,$(wildcard t/check*.c))
@@ -124,7 +131,7 @@ UNWATCHED := $(filter-out $(if $(WATCH),$(WATCH_$(WATCH))),watch races traffic w
 CUDACPU := $(patsubst %.cu,$(B)/obj/cudacpu/%.o,$(filter-out $(UNWATCHED:%=t/cudacpu/%.cu),$(wildcard gpu/*.cu gpu/*/*.cu t/cudacpu/*.cu)))
 $(B)/t/check: $(CHECK) $(CORES) $(CUDACPU) $(B)/libtools.a $(B)/libcommon.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lstdc++ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lstdc++ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
 
 # The kernels as C++ for the CPU: t/cudacpu. ThreadSanitizer knows nothing of fibers; WATCH=races or traffic puts watch.cu and that
 # file in its place. A vector that is read whole is one access, which is why structures are not taken apart. A GPU faults where an
@@ -133,7 +140,7 @@ ALIGNED = $(if $(findstring undefined,$(SAN)),,-fsanitize=alignment -fsanitize-u
 WATCHED = $(if $(WATCH),-fsanitize=thread -Wno-tsan --param=tsan-instrument-func-entry-exit=0 $(if $(filter traffic,$(WATCH)),-fno-tree-sra))
 $(B)/obj/cudacpu/%.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
-	$(CXX) -x c++ -std=c++17 -It/cudacpu $(ALL_CPPFLAGS) $(OPT) -fopenmp -ffp-contract=off -Wall -Wextra -Wno-unknown-pragmas $(ALIGNED) \
+	$(call say,CXX)$(CXX) -x c++ -std=c++17 -It/cudacpu $(ALL_CPPFLAGS) $(OPT) -fopenmp -ffp-contract=off -Wall -Wextra -Wno-unknown-pragmas $(ALIGNED) \
 	 $(filter-out -fsanitize=thread,$(SAN)) $(if $(filter gpu/% t/cudacpu/selftest% t/cudacpu/wrong%,$(filter-out %/wrong_search,$*)),$(WATCHED)) -MMD -MP -c -o $@ $<
 
 # The programs on these kernels instead of a GPU: what a stream of items does with -g.
@@ -142,25 +149,25 @@ $(B)/libcudacpu.a: $(filter-out $(B)/obj/cudacpu/t/cudacpu/selftest% $(B)/obj/cu
 $(ONCPU): $(B)/t/cudacpu/%: $(B)/obj/%/main.o $$(call core,$$*) $$(if $$(filter radon,$$*),$$(call core,usfft)) \
 		$(B)/libcudacpu.a $(B)/libcommon.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lstdc++ $(LIBS)
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lstdc++ $(LIBS)
 
 # The checks of the kernels once more, on the GPU: built with nvcc by `make check`, all skipped where there is no GPU.
 $(B)/t/check-gpu: $(CHECK) $(CORES) $(patsubst %.cu,$(B)/obj/%.cu.o,$(wildcard t/cudacpu/selftest*.cu)) $(GPU) $(B)/libtools.a $(B)/libcommon.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) -Wl,--as-needed $(TOOLLIBS) $(LIBS)
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) -Wl,--as-needed $(TOOLLIBS) $(LIBS)
 
 # t/NAME.c that is no part of check is a helper program of the tests.
 HELPERS := $(patsubst t/%.c,$(B)/t/%,$(filter-out $(wildcard t/check*.c),$(wildcard t/*.c)))
 $(HELPERS): $(B)/t/%: $(B)/obj/t/%.o $(B)/libcommon.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(B)/t/fault: $(B)/obj/t/fault/calls.o
 
 # Loaded before the C library by t/fault.
 $(B)/t/nomem.so: t/preload/nomem.c t/preload/nomem.h $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) -std=c17 -O2 $(WARN) -fPIC -shared -o $@ $<
+	$(call say,CC)$(CC) $(ALL_CPPFLAGS) -std=c17 -O2 $(WARN) -fPIC -shared -o $@ $<
 
 # A bench names the library of a peer in its first line, `/* pkg-config: lept */`, and is left out where that is absent.
 pkg = $(shell sed -n '1s,.*pkg-config: \(.*\) \*/.*,\1,p' $(1))
@@ -171,13 +178,13 @@ BENCHES := $(call benches,c)
 BENCHXX := $(call benches,cc)
 $(BENCHES:t/%.c=$(B)/t/%): $(B)/t/bench/%: t/bench/%.c $(CORES) $(GPU) $(B)/libcommon.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(call peerflags,$<) \
+	$(call say,CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(call peerflags,$<) \
 	 -MMD -MP -MF $@.d -MT $@ $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(GPULIBS) $(LIBS) $(if $(call pkg,$<),$(shell pkg-config --libs $(call pkg,$<)))
 
 # Peers that are C++ templates.
 $(BENCHXX:t/%.cc=$(B)/t/%): $(B)/t/bench/%: t/bench/%.cc $(CORES) $(GPU) $(B)/libcommon.a
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 $(ALL_CPPFLAGS) $(OPT) -DNDEBUG -Wall $(call peerflags,$<) \
+	$(call say,CXX)$(CXX) -std=c++17 $(ALL_CPPFLAGS) $(OPT) -DNDEBUG -Wall $(call peerflags,$<) \
 	 -MMD -MP -MF $@.d -MT $@ $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(GPULIBS) $(LIBS) \
 	 $(if $(call pkg,$<),$(shell pkg-config --libs $(call pkg,$<)))
 
@@ -229,7 +236,7 @@ fuzz-programs:
 
 build/fuzz/%: t/fuzz/%.c $(wildcard common/*.[ch] common/*/*.[ch])
 	@mkdir -p $(@D)
-	clang -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(ALL_CPPFLAGS) -o $@ $< \
+	$(call say,CC)clang -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(ALL_CPPFLAGS) -o $@ $< \
 	 $(filter-out $(TOOLS),$(wildcard common/*.c common/formats/*.c common/options/*.c) $(TOOLFILES)) -fopenmp $(TOOLLIBS) $(LIBS)
 
 # ---- upkeep -------------------------------------------------------------------------------------------------------
