@@ -275,8 +275,27 @@ clean:
 	rm -rf build
 
 help:
-	@echo 'all check cpus san races traffic bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb html clean'
-	@echo 'NVCC= (no CUDA)  MARCH=native  PREFIX=$(PREFIX)  DESTDIR=  PROGRAM_PREFIX=  ONLY=program (bench)'
+	@sed -n 's/^#? //p' Makefile
+
+#? all             the programs, in build/; build/NAME makes one
+#? check           all tests; under five minutes on two cores
+#? demo            whole jobs, with pictures in build/demo
+#? bench           ours beside the peers that are installed, ONLY=NAME
+#? lint            format, warnings, calls, sizes, scripts, pages (make deps-dev)
+#? format          clang-format over all sources
+#? san             all tests under AddressSanitizer and UBSan, the numbers under ThreadSanitizer
+#? races           the kernels of gpu/ on the CPU, every access to memory watched
+#? traffic         what the kernels ask of memory, counted: tables in build/traffic/tables
+#? cpus            the small tests on older CPUs and on aarch64, by qemu
+#? fuzz            the parsers, FUZZ_SECONDS each; fuzz-programs: whole programs on mutated items and options
+#? gpu-kit         what a machine with a driver needs to test and measure the GPU, in build/gpu-kit
+#? deps            installs what build, tests and demo need; deps-dev: the linters and the peers too
+#? install         to DESTDIR and PREFIX (/usr/local), with PROGRAM_PREFIX before each name; uninstall
+#? dist            the sources of the last commit as one file; deb: a Debian package of them
+#? html            the pages as linked HTML with pictures, in build/html
+#? clean           removes build/
+#?
+#? NVCC= leaves CUDA out, ARCHS='80 90' are its architectures, MARCH=native, CC=clang, B=DIRECTORY, V=1 shows the commands
 
 force:
 .PHONY: all check cpus san races traffic bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb html clean help force
