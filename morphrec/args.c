@@ -45,8 +45,8 @@ static const struct opt table[] = {
     {0, "strict", OPT_FLAG, AT(strict), NULL, "a marker beyond the mask is an error, not clipped"},
     {0, "nan", OPT_WORD, AT(nan), "HOW", "NaN samples: error, barrier or frame (error)",
      .words = "error|barrier|frame"},
-    {0, "method", OPT_WORD, AT(method), "NAME", "tile, queue, heap or scan (tile)",
-     .words = "tile|queue|heap|scan"},
+    {0, "method", OPT_WORD, AT(method), "NAME", "tile or heap (tile)",
+     .words = "tile|heap"},
     {0, "node", OPT_SIZE, AT(node), "N", "of --method=heap: pixels of a node (256)", .lo = 1,
      .hi = 1e6},
     {0, "heaps", OPT_SIZE, AT(heaps), "N",
@@ -181,9 +181,8 @@ check(const struct args *a)
 		die_usage(
 		    "--max-mem: not with --regmax, --regmin, --open, --close, --tophat, --area "
 		    "or --area-close, which need the whole picture at a time");
-	if (a->common.gpu &&
-	    (a->max_mem || (a->method != MORPHREC_TILE && a->method != MORPHREC_HEAP)))
-		die_usage("-g: goes with the methods tile and heap, without --max-mem");
+	if (a->common.gpu && a->max_mem)
+		die_usage("-g: goes without --max-mem");
 	if (a->seam && !a->common.part.n)
 		die_usage("--seam needs --part=I/N");
 	if (a->seam && (a->max_mem || a->common.gpu || a->method != MORPHREC_TILE ||

@@ -50,7 +50,7 @@ morphrec_explain(const struct morphrec_plan *p, char *text, size_t size)
 	if (p->engine)
 		engine_explain(p->engine, text, size);
 	else
-		snprintf(text, size, "16 bytes a pixel for keys, and queues");
+		snprintf(text, size, "16 bytes a pixel for keys, and heaps");
 }
 
 void

@@ -29,7 +29,7 @@ struct morphrec_plan {
 	struct morphrec_clip clip;
 	struct morphrec_figures figures;
 	struct engine *engine; /* owned; for the method tile */
-	struct serial *serial; /* owned; for the other methods */
+	struct serial *serial; /* owned; for the heaps */
 };
 
 /*

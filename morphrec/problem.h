@@ -9,10 +9,8 @@
 #include "morphrec/keys.h"
 
 enum morphrec_method {
-	MORPHREC_TILE,	/* the tile engine: tile/tile.h */
-	MORPHREC_QUEUE, /* Vincent's hybrid: two scans, then a queue of pixels */
-	MORPHREC_HEAP,	/* He et al.: a cluster of parallel heaps, highest values first */
-	MORPHREC_SCAN	/* scans in raster and reverse raster order until nothing changes */
+	MORPHREC_TILE, /* the tile engine: tile/tile.h */
+	MORPHREC_HEAP  /* He et al.: a cluster of parallel heaps, highest values first */
 };
 
 struct morphrec_problem {
@@ -21,7 +19,7 @@ struct morphrec_problem {
 	int conn;	/* 4, 8 (images); 6, 18, 26 (volumes) */
 	bool erode;
 	enum morphrec_method method;
-	int threads; /* >= 1; used by the methods tile and heap */
+	int threads; /* >= 1 */
 	/* A stage that passes over fewer bytes stays on one thread; 0: none does. Tests share out the smallest pictures. */
 	size_t alone;
 	size_t node, heaps; /* method heap: pixels of a node, and heaps; 0: the defaults */

@@ -118,7 +118,7 @@ job_check(struct gpu *g, struct job *a, enum morphrec_method method, struct chec
 }
 
 /*
- * want: by the definition, or, of large pictures, by the CPU's scans, which are held to it: the definition takes a step a
+ * want: by the definition, or, of large pictures, by the CPU's heaps, which are held to it: the definition takes a step a
  * pixel of the longest way, in these checks half of their time, and minutes under AddressSanitizer.
  */
 static bool
@@ -129,7 +129,7 @@ define(struct job *a)
 	memcpy(a->want, a->J, a->bytes);
 	if (a->n <= 8000)
 		return morphrec_direct(&a->what, a->want, a->I) == 0;
-	a->what.method = MORPHREC_SCAN;
+	a->what.method = MORPHREC_HEAP;
 	if (morphrec_plan(&p, &a->what))
 		return false;
 	morphrec_clip(&p, a->want, a->I);

@@ -329,11 +329,8 @@ check_morphrec(void)
 	laws_hold();
 	bands_agree();
 	floats_agree();
-	method_agrees(MORPHREC_QUEUE, NULL, 48, "the queue gives the same");
-	method_agrees(MORPHREC_SCAN, NULL, 48, "the scans give the same");
 	method_agrees(MORPHREC_HEAP, NULL, 48, "the heap cluster gives the same, 1 and 3 threads");
 	volumes_agree(MORPHREC_TILE, "tiles: volumes of 6, 18 and 26 neighbours");
 	heaps_agree();
 	volumes_agree(MORPHREC_HEAP, "the heap cluster: volumes");
-	volumes_agree(MORPHREC_QUEUE, "the queue: volumes");
 }

@@ -270,7 +270,7 @@ big() {
 	floats 0 nan 2 1 >f.nrrd
 	fails 1 '1 samples are NaN' morphrec --area=2 f.nrrd
 	[ "$(morphrec --nan=barrier --area=2 f.nrrd >out.nrrd && samples out.nrrd | sed 's/-nan/nan/')" = "0 nan 1 1" ]
-	fails 2 'no reconstructions' morphrec --area=2 --method=queue in.pgm
+	fails 2 'no reconstructions' morphrec --area=2 --method=heap in.pgm
 	fails 2 '--max-mem: not with' morphrec --area=2 --max-mem=1M in.pgm
 }
 
@@ -495,7 +495,7 @@ big() {
 @test "all methods and numbers of threads give the same bytes" {
 	gen smooth 300 200 4 >f.nrrd
 	morphrec --hdome=20 -t 1 f.nrrd >want
-	for method in tile queue heap scan; do
+	for method in tile heap; do
 		for t in 1 2 5; do
 			morphrec --hdome=20 --method=$method -t $t f.nrrd | tail -c 60000 | cmp - <(tail -c 60000 want)
 		done
@@ -640,13 +640,11 @@ big() {
 	fails 2 "--node: '0' is not a whole number" morphrec --method=heap --node=0 --fill-holes f.pgm
 }
 
-@test "--stats of the other methods: how many pixels rose, and how often" {
+@test "--stats of the heaps: how many pixels rose, and how often" {
 	pgm 5 1 9 0 7 5 5 5 >mask.pgm
 	pgm 5 1 9 0 3 0 0 5 >marker.pgm
-	for m in heap queue scan; do
-		morphrec --method=$m -t 1 --stats=s.json -m mask.pgm marker.pgm >out.pgm
-		grep -q '"risen": 3, "rises": [3-9], "stale": [0-9]' s.json
-	done
+	morphrec --method=heap -t 1 --stats=s.json -m mask.pgm marker.pgm >out.pgm
+	grep -q '"risen": 3, "rises": [3-9], "stale": [0-9]' s.json
 	# Nothing rises where the marker is the mask.
 	morphrec --method=heap --stats=s.json -m mask.pgm mask.pgm >out.pgm
 	grep -q '"risen": 0, "rises": 0, "stale": 0' s.json

@@ -190,7 +190,7 @@ volume() {
 	fails 2 '--seam needs --part' morphrec --seam=d --hmax=9 f.pgm
 	fails 2 '--seam: not with' morphrec --seam=d --part=0/2 --area=9 f.pgm
 	fails 2 '--seam: not with' morphrec --seam=d --part=0/2 --max-mem=1M --hmax=9 f.pgm
-	fails 2 'only with the method tile' morphrec --seam=d --part=0/2 --method=queue --hmax=9 f.pgm
+	fails 2 'only with the method tile' morphrec --seam=d --part=0/2 --method=heap --hmax=9 f.pgm
 	fails 2 'standard output takes a line' morphrec --seam=d --part=0/2 -o - --hmax=9 f.pgm
 	fails 2 '--part' morphrec --seam=d --part=2/2 --hmax=9 f.pgm
 	cat f.pgm f.pgm >two.pgm

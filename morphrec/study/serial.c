@@ -5,8 +5,8 @@
 #include "common/par.h"
 #include "morphrec/study/serial.h"
 
-/* Raises the key of J at p from its neighbours at sign * to[0..n). Returns whether it rose, and counts that. */
-static inline bool
+/* Raises the key of J at p from its neighbours at sign * to[0..n), and counts whether it rose. */
+static inline void
 pull(struct serial *s, size_t p, const ptrdiff_t *to, int sign, size_t *count)
 {
 	uint64_t v = s->J[p];
@@ -16,60 +16,8 @@ pull(struct serial *s, size_t p, const ptrdiff_t *to, int sign, size_t *count)
 		v = u > v ? u : v;
 	}
 	v = v < s->I[p] ? v : s->I[p];
-	const bool rises = v > s->J[p];
+	*count += v > s->J[p];
 	s->J[p] = v;
-	*count += rises;
-	return rises;
-}
-
-static int
-run_scan(struct serial *s)
-{
-	const size_t first = s->d > 1 ? s->w * s->h : 0, end = s->w * s->h * s->d - first;
-	bool changed = true;
-
-	while (changed) {
-		changed = false;
-		for (size_t p = first + s->w + 1; p < end - s->w - 1; p++)
-			changed |= pull(s, p, s->before, 1, &s->figures.rises);
-		for (size_t p = end - s->w - 1; p-- > first + s->w + 1;)
-			changed |= pull(s, p, s->before, -1, &s->figures.rises);
-	}
-	return 0;
-}
-
-/* A queue of pixels in a ring buffer, whose capacity is a power of two. */
-struct fifo {
-	size_t *v, cap, head, n;
-};
-
-static int
-fifo_put(void *fifo, size_t p)
-{
-	struct fifo *f = fifo;
-
-	if (f->n == f->cap) {
-		const size_t cap = f->cap ? 2 * f->cap : 1 << 12;
-		size_t *v = weir_alloc(cap, sizeof *v);
-		if (!v)
-			return -ENOMEM;
-		for (size_t i = 0; i < f->n; i++)
-			v[i] = f->v[(f->head + i) & (f->cap - 1)];
-		weir_free(f->v);
-		*f = (struct fifo){.v = v, .cap = cap, .n = f->n};
-	}
-	f->v[(f->head + f->n++) & (f->cap - 1)] = p;
-	return 0;
-}
-
-static size_t
-fifo_take(struct fifo *f)
-{
-	const size_t p = f->v[f->head];
-
-	f->head = (f->head + 1) & (f->cap - 1);
-	f->n--;
-	return p;
 }
 
 int
@@ -91,28 +39,6 @@ serial_scan_once(struct serial *s, size_t from, size_t to, size_t *rises,
 		}
 		err = owes ? put(with, p) : 0;
 	}
-	return err;
-}
-
-/* Vincent's method: a scan each way, and a queue of the pixels that can still raise a neighbour. */
-static int
-run_queue(struct serial *s)
-{
-	struct fifo f = {0};
-	int err = serial_scan_once(s, 0, s->w * s->h * s->d, &s->figures.rises, fifo_put, &f);
-
-	while (!err && f.n) {
-		const size_t p = fifo_take(&f);
-		for (int k = 0; !err && k < 2 * s->n; k++) {
-			const size_t q = p + (size_t)s->to[k];
-			if (s->J[q] >= s->J[p] || s->J[q] == s->I[q])
-				continue;
-			s->J[q] = s->J[p] < s->I[q] ? s->J[p] : s->I[q];
-			s->figures.rises++;
-			err = fifo_put(&f, q);
-		}
-	}
-	weir_free(f.v);
 	return err;
 }
 
@@ -154,16 +80,14 @@ store_row(const struct serial *s, const struct morphrec_problem *a, void *J, siz
 static int
 run_piece(struct serial *s, const struct morphrec_problem *a, void *J, const void *I, size_t at)
 {
-	const int threads = a->method == MORPHREC_HEAP ? a->threads : 1;
+	const int threads = a->threads;
 	const size_t rows = a->h * (a->d / s->pieces);
 	size_t risen = 0;
 
 #pragma omp parallel for num_threads(threads) if (threads > 1)
 	for (size_t i = 0; i < rows; i++)
 		load_row(s, a, J, I, at, i);
-	const int err = a->method == MORPHREC_SCAN    ? run_scan(s)
-			: a->method == MORPHREC_QUEUE ? run_queue(s)
-						      : serial_heap(s, a->node, a->heaps, threads);
+	const int err = serial_heap(s, a->node, a->heaps, threads);
 #pragma omp parallel for num_threads(threads) if (threads > 1) reduction(+ : risen)
 	for (size_t i = 0; i < (err ? 0 : rows); i++)
 		risen += store_row(s, a, J, at, i);

@@ -1,6 +1,5 @@
 /*
- * The methods for comparison and study: scans, Vincent's queue, the cluster of parallel heaps. They work on copies of J
- * and I as keys. A frame of zeros, which neither rise nor raise, surrounds each picture or volume, so that each neighbour
+ * The method for comparison and study: the cluster of parallel heaps. It works on copies of J and I as keys. A frame of zeros, which neither rise nor raise, surrounds each picture or volume, so that each neighbour
  * lies at a fixed offset.
  */
 #ifndef MORPHREC_SERIAL_H

@@ -7,8 +7,7 @@ gen smooth 4096 4096 20 >m.pgm
 gen seeds 4096 4096 1000 >s.pgm
 for job in '--hdome=20 m.pgm' '-m m.pgm s.pgm'; do
 	echo "4096 x 4096 bytes: morphrec $job"
-	interleave -n 3 "tile=morphrec $job >/dev/null" "queue=morphrec --method=queue $job >/dev/null"
-	interleave -n 1 "heap, theirs=morphrec --method=heap $job >/dev/null"
+	interleave -n 3 "tile=morphrec $job >/dev/null" "heap, theirs=morphrec --method=heap $job >/dev/null"
 done
 memory=$(awk '/^MemAvailable/ { print int($2 / 1e6) }' /proc/meminfo)
 room=$(df --output=avail . | awk 'NR == 2 { print int($1 / 1e6) }')
