@@ -88,12 +88,6 @@ static const struct opt table[] = {
      .arg = "WORD",
      .words = "forest|single",
      .help = "with -k: forest, or single, which cuts the N-1 longest edges (forest)"},
-    {.name = "stable",
-     .kind = OPT_STR,
-     AT(stable),
-     .arg = "SIZE",
-     .absent = "",
-     .help = "the classes of at least SIZE that last longest"},
     {.name = "distance",
      .kind = OPT_REAL,
      AT(distance),
@@ -102,13 +96,6 @@ static const struct opt table[] = {
      .hi = 1e300,
      .seen = offsetof(struct args, has_distance),
      .help = "cut the edges longer than D"},
-    {.name = "zahn",
-     .kind = OPT_ABOVE,
-     AT(zahn),
-     .arg = "C",
-     .lo = 0,
-     .seen = offsetof(struct args, has_zahn),
-     .help = "cut the edges C times longer than those around"},
     {.name = "functional",
      .kind = OPT_ABOVE,
      AT(functional),
@@ -192,21 +179,18 @@ parse_size(const char *option, const char *text)
 static void
 check_cuts(const struct args *args)
 {
-	const int cuts = (args->min_size != NULL) + args->has_distance + args->has_zahn +
-			 args->has_functional + args->has_genie + (args->stable != NULL) +
-			 (args->linkage != 0);
+	const int cuts = (args->min_size != NULL) + args->has_distance + args->has_functional +
+			 args->has_genie + (args->linkage != 0);
 
 	if (cuts > 1)
-		die_usage("only one of -m, --distance, --zahn, --functional, --genie, --stable and "
-			  "--linkage can be given");
+		die_usage("only one of -m, --distance, --functional, --genie and --linkage can be "
+			  "given");
 	if (args->has_min_pts && cuts && !args->has_k)
 		die_usage("--min-pts makes its own classes; give -k N for others of its tree");
 	if (args->has_genie && !args->has_k)
 		die_usage("--genie goes with -k");
 	if (args->linkage && !args->has_k)
 		die_usage("--linkage=single goes with -k");
-	if (args->stable && args->has_k)
-		die_usage("--stable finds the number of classes; leave -k out");
 	if (args->has_select && (!args->has_min_pts || args->has_k))
 		die_usage("--select goes with --min-pts and without -k");
 	if (args->fill && (!args->has_min_pts || args->has_k))
@@ -246,9 +230,7 @@ chooser(const struct args *args)
 {
 	return args->has_k	      ? "-k"
 	       : args->min_size	      ? "-m"
-	       : args->stable	      ? "--stable"
 	       : args->has_distance   ? "--distance"
-	       : args->has_zahn	      ? "--zahn"
 	       : args->has_functional ? "--functional"
 	       : args->has_select     ? "--select"
 	       : args->fill	      ? "--fill"
@@ -319,8 +301,6 @@ args_parse(int argc, char **argv)
 	args.m = parse_size("--min-size", args.min_size	   ? args.min_size
 					  : args.has_scale ? "20"
 							   : "1%");
-	args.least = args.stable && *args.stable ? parse_size("--stable", args.stable)
-						 : (struct args_size){0, -1};
 	for (int kind = 0; kind < KINDS; kind++)
 		if (args.file[kind] && !strcmp(args.file[kind], "-"))
 			die_usage("standard output is for --to; give a file for the others");

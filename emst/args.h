@@ -16,16 +16,16 @@ struct args {
 	struct opt_common common;
 	int to, select, linkage, method;
 	const char *file[KINDS]; /* --tree-to and the like */
-	const char *tree, *min_size, *stable;
+	const char *tree, *min_size;
 	size_t k, min_pts, palette;
 	int neighbours; /* 4, 8, or 0: not given */
 	double scale;
-	double distance, zahn, functional, genie;
-	bool has_k, has_distance, has_zahn, has_functional, has_genie, has_min_pts, has_select,
+	double distance, functional, genie;
+	bool has_k, has_distance, has_functional, has_genie, has_min_pts, has_select,
 	    fill;
 	bool dither, has_palette, has_scale, has_to, points, image, together;
 	bool colours;		   /* some output is COLOURS */
-	struct args_size m, least; /* -m and --stable as parsed */
+	struct args_size m; /* -m as parsed */
 	struct gpu *gpu;	   /* NULL: the CPU */
 	char **path;
 	size_t npath;

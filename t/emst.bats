@@ -241,12 +241,10 @@ labels() {
 
 @test "points get lasting classes by default, each point one of them" {
 	gen --type=float --raw values 1x13 0 1 2 3 10 11 12 13 5 40 41 42 43 >p.nrrd
-	emst --points --to=labels --stable p.nrrd >want
+	emst --points --to=labels p.nrrd >want
 	same <(samples want | xargs) '1 1 1 1 2 2 2 2 1 3 3 3 3'
-	emst --points --to=labels p.nrrd | tail -c 13 | cmp - <(tail -c 13 want)
 	emst --points p.nrrd >tree.nrrd
 	emst --points --to=labels --tree tree.nrrd p.nrrd | tail -c 13 | cmp - <(tail -c 13 want)
-	[ "$(labels --stable=2)" = '1 1 1 1 1 2 2 2 2' ]
 }
 
 @test "--fill gives the class that the tree comes to first" {
@@ -258,13 +256,6 @@ labels() {
 	[ "$(labels --distance=28.9)" = '1 1 1 1 1 1 1 1 2' ]
 	[ "$(labels --distance=1)" = '1 1 1 1 1 2 2 2 3' ]
 	[ "$(labels --distance=0)" = '1 1 2 2 4 3 3 5 6' ]
-}
-
-@test "--zahn cuts what is longer than what is around it on both sides" {
-	# 12-20 is 8 long: 1 and 1 on one side; 1 and 29 on the other. 21-50 is 29 long: 1 and 8 on its one side.
-	[ "$(labels --zahn=8)" = '1 1 1 1 1 1 1 1 1' ]
-	[ "$(labels --zahn=6)" = '1 1 1 1 1 1 1 1 2' ]
-	[ "$(labels --zahn=.5)" = '1 1 1 1 1 2 2 2 3' ]
 }
 
 @test "--functional takes the forest that pays" {
@@ -327,7 +318,7 @@ labels() {
 @test "a saved tree is cut again with the same result" {
 	levels >l.pgm
 	emst l.pgm >tree.nrrd
-	for how in '-m 2' '-k 3' '-k 3 --genie' '--linkage=single -k 3' --stable=2 --distance=1 --zahn=6 --functional=.1; do
+	for how in '-m 2' '-k 3' '-k 3 --genie' '--linkage=single -k 3' --distance=1 --functional=.1; do
 		emst --to=labels $how l.pgm >want
 		emst --to=labels $how --tree tree.nrrd l.pgm | cmp - want
 	done
@@ -508,13 +499,11 @@ nan nan
 }
 
 @test "options that exclude each other, and numbers out of range" {
-	fails 2 'only one of' emst -m 2 --zahn=2
+	fails 2 'only one of' emst -m 2 --distance=2
 	fails 2 '--genie goes with -k' emst --genie
 	fails 2 '--linkage=single goes with -k' emst --linkage=single
-	fails 2 'leave -k out' emst --stable -k 2
 	fails 2 'give -k N' emst --min-pts=3 -m 2
 	fails 2 '--fill goes with' emst --fill
-	fails 2 "--stable: '0'" emst --stable=0
 	fails 2 '--genie' emst -k 2 --genie=1.5
 	fails 2 'only one of' emst --points --image
 	fails 2 '--select goes with --min-pts' emst --select=leaf
@@ -522,9 +511,9 @@ nan nan
 	fails 2 "--min-size: '101%'" emst -m 101%
 	fails 2 "--min-size: '1.5'" emst -m 1.5
 	fails 2 '--classes' emst -k 0
-	fails 2 '--zahn' emst --zahn=0
+	fails 2 '--functional' emst --functional=0
 	fails 2 'standard output is for --to' emst --labels-to=-
-	for choice in '-k 2' '-m 2' --stable --distance=2 --zahn=2 --functional=.1 '--min-pts=2 --fill' '--min-pts=2 --select=leaf'; do
+	for choice in '-k 2' '-m 2' --distance=2 --functional=.1 '--min-pts=2 --fill' '--min-pts=2 --select=leaf'; do
 		for to in tree text linkage colours; do
 			# shellcheck disable=SC2086 # arguments are words
 			fails 2 'chooses classes: give --to=labels, means or palette' emst --to=$to $choice

@@ -6,7 +6,7 @@
  * parts unless both already weigh m, gives the same forest. So every class weighs at least m, and the forests of all m are
  * nested.
  *
- * Sources: C. T. Zahn 1971 (inconsistent edges); R. J. G. B. Campello, D. Moulavi, J. Sander 2013 (HDBSCAN*);
+ * Sources: R. J. G. B. Campello, D. Moulavi, J. Sander 2013 (HDBSCAN*);
  * M. Gagolewski, M. Bartoszuk, A. Cena 2016 (Genie). Among equal edges the last in order is cut first.
  */
 #ifndef EMST_CLASSES_H
@@ -81,13 +81,6 @@ int cut_at_most(const struct dendrogram *d, size_t classes, uint8_t *cut);
  */
 int cut_genie(const struct emst_tree *t, const uint64_t *weight, double gini, size_t classes,
 	      uint8_t *cut);
-
-/*
- * Cuts the edges that are long compared with the edges around them. The condition at one end of an edge: it is longer than
- * factor times the mean length of the other edges within two steps of that end. An edge is cut when the condition holds at
- * both ends. An end without other edges is not tested. An edge is not cut when neither end has other edges.
- */
-int cut_zahn(const struct emst_tree *t, double factor, uint8_t *cut);
 
 /*
  * Takes the minimum-size forest, over all m, with the least SSE + lambda K SST. K is the number of classes, SSE the sum of

@@ -26,16 +26,14 @@ share_of(double percent, double all)
 }
 
 static uint64_t
-weight_of(struct args_size s, const char *option, const struct raw_in *in, const struct vertices *v)
+weight_of(struct args_size s, const struct raw_in *in, const struct vertices *v)
 {
 	const double all = (double)v->total;
 
 	if (s.percent >= 0)
 		return share_of(s.percent, all);
-	if (s.number == 0)
-		return (uint64_t)fmax(ceil(sqrt(all)), 2);
 	if (s.number > all)
-		raw_die(in, "%s %.0f: there are only %ju %s", option, s.number, (uintmax_t)v->total,
+		raw_die(in, "--min-size %.0f: there are only %ju %s", s.number, (uintmax_t)v->total,
 			v->points ? "points" : "pixels");
 	return (uint64_t)s.number;
 }
@@ -63,14 +61,12 @@ cut_tree(uint8_t *cut, uint64_t *m, const struct emst_tree *t, const struct dend
 		cut_longest(t, args->k, cut);
 	else if (args->has_distance)
 		cut_length(t, args->distance, cut);
-	else if (args->has_zahn)
-		insist(in, cut_zahn(t, args->zahn, cut));
 	else if (args->has_functional)
 		insist(in, cut_functional(d, t, v, args->functional, cut, m));
 	else if (args->has_k && !args->min_size)
 		memset(cut, 1, t->n);
 	else
-		cut_size(d, *m = weight_of(args->m, "--min-size", in, v), cut);
+		cut_size(d, *m = weight_of(args->m, in, v), cut);
 	if (args->has_k)
 		insist(in, cut_at_most(d, args->k, cut));
 }
@@ -79,8 +75,8 @@ static void
 make_classes(struct classes *c, const struct emst_tree *t, const struct dendrogram *d,
 	     const struct vertices *v, const struct raw_in *in, const struct args *args)
 {
-	const bool by_cuts = args->has_k || args->min_size || args->has_distance ||
-			     args->has_zahn || args->has_functional;
+	const bool by_cuts =
+	    args->has_k || args->min_size || args->has_distance || args->has_functional;
 	uint8_t *cut = weir_xalloc(t->n, 1);
 	uint64_t m = 0;
 
@@ -95,8 +91,8 @@ make_classes(struct classes *c, const struct emst_tree *t, const struct dendrogr
 		insist(in, classes_density(
 			       c, d, t,
 			       (struct density){args->min_pts, args->select == 1, args->fill}));
-	} else if (args->stable || (v->points && !by_cuts)) {
-		m = weight_of(args->least, "--stable", in, v);
+	} else if (v->points && !by_cuts) {
+		m = (uint64_t)fmax(ceil(sqrt((double)v->total)), 2);
 		insist(in, classes_density(c, d, t, (struct density){m, false, true}));
 	} else {
 		cut_tree(cut, &m, t, d, v, in, args);
@@ -178,8 +174,7 @@ find_regions(struct classes *c, struct mesh *g, struct vertices *v, const struct
 	     const struct args *args)
 {
 	/* The default size is more than a small picture has: all of it becomes one region. */
-	const uint64_t m =
-	    args->min_size ? weight_of(args->m, "--min-size", in, v) : (uint64_t)args->m.number;
+	const uint64_t m = args->min_size ? weight_of(args->m, in, v) : (uint64_t)args->m.number;
 	size_t regions;
 
 	insist(in, vertices_weigh(v, 1));
