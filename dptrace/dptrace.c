@@ -106,6 +106,7 @@ dptrace_free(struct dptrace_plan *p)
 	for (size_t i = 0; p->way && i < p->first[p->nline]; i++)
 		weir_free(p->way[i]);
 	weir_free(p->way);
+	weir_free(p->bent);
 	weir_free(p->first);
 	*p = (struct dptrace_plan){0};
 }
@@ -128,13 +129,17 @@ dptrace_plan_lines(struct dptrace_plan *p, const struct dptrace_image *image,
 {
 	*p = (struct dptrace_plan){
 	    .image = *image, .o = *o, .line = line, .nline = nline, .bad = nline};
-	return make_gray(p, err) || make_gain(p, err) || take_lines(p, err) ? give_up(p) : 0;
+	if (make_gray(p, err) || make_gain(p, err) || take_lines(p, err) ||
+	    settle_seek(p, false, err))
+		return give_up(p);
+	return 0;
 }
 
 int
 dptrace_plan_settle(struct dptrace_plan *p, char err[DPTRACE_ERR])
 {
-	if (settle_polarity(p, err) || settle_ways(p, err) || room_take(p, err))
+	if (settle_polarity(p, err) || settle_seek(p, true, err) || settle_ways(p, err) ||
+	    room_take(p, err))
 		return give_up(p);
 	return 0;
 }

@@ -225,15 +225,16 @@ struct dptrace_plan {
 	struct dptrace_vertex *vertex;
 	struct segment_shape *shape; /* of all segments; those of line i begin at first[i] */
 	size_t *first;
-	struct work *work; /* one per thread that shares the lines */
-	int outer, inner;  /* threads over lines, threads within one */
-	int nslot;	   /* segments of a line held at once */
-	const float *gray; /* the mean of the planes */
-	float *own_gray;   /* gray, where the plan owns it */
-	float *own_gain;   /* image.gain.v, where the plan owns it */
-	double (**way)[2]; /* [segments]: the points of the ways that are followed; NULL: none */
-	size_t bytes;	   /* working memory of all threads */
-	size_t bad;	   /* the line that err is about; nline: none in particular */
+	struct work *work;  /* one per thread that shares the lines */
+	int outer, inner;   /* threads over lines, threads within one */
+	int nslot;	    /* segments of a line held at once */
+	const float *gray;  /* the mean of the planes */
+	float *own_gray;    /* gray, where the plan owns it */
+	float *own_gain;    /* image.gain.v, where the plan owns it */
+	double (**way)[2];  /* [segments]: the points of the ways that are followed; NULL: none */
+	struct curve *bent; /* [segments]: ways to try, while the plan is made */
+	size_t bytes;	    /* working memory of all threads */
+	size_t bad;	    /* the line that err is about; nline: none in particular */
 };
 
 /*
