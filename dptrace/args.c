@@ -165,6 +165,5 @@ dptrace_args_options(const struct args *a)
 						   a->to == REPORT_CSV || a->to == REPORT_GEOJSON ||
 						   a->to == REPORT_GEOJSONL,
 					.max_bytes = weir_limit(a->common.max_bytes),
-					.threads = par_threads(a->common.threads),
-					.elsewhere = a->gpu};
+					.threads = par_threads(a->common.threads)};
 }

@@ -106,8 +106,42 @@ dptrace_free(struct dptrace_plan *p)
 	for (size_t i = 0; p->way && i < p->first[p->nline]; i++)
 		weir_free(p->way[i]);
 	weir_free(p->way);
+	weir_free(p->bent);
 	weir_free(p->first);
 	*p = (struct dptrace_plan){0};
+}
+
+/* Frees a plan that failed, except for what p->bad says. Returns -1. */
+static int
+give_up(struct dptrace_plan *p)
+{
+	const size_t bad = p->bad;
+
+	dptrace_free(p);
+	p->bad = bad;
+	return -1;
+}
+
+int
+dptrace_plan_lines(struct dptrace_plan *p, const struct dptrace_image *image,
+		   const struct dptrace_line *line, size_t nline, const struct dptrace_options *o,
+		   char err[DPTRACE_ERR])
+{
+	*p = (struct dptrace_plan){
+	    .image = *image, .o = *o, .line = line, .nline = nline, .bad = nline};
+	if (make_gray(p, err) || make_gain(p, err) || take_lines(p, err) ||
+	    settle_seek(p, false, err))
+		return give_up(p);
+	return 0;
+}
+
+int
+dptrace_plan_settle(struct dptrace_plan *p, char err[DPTRACE_ERR])
+{
+	if (settle_polarity(p, err) || settle_seek(p, true, err) || settle_ways(p, err) ||
+	    room_take(p, err))
+		return give_up(p);
+	return 0;
 }
 
 int
@@ -115,16 +149,9 @@ dptrace_plan(struct dptrace_plan *p, const struct dptrace_image *image,
 	     const struct dptrace_line *line, size_t nline, const struct dptrace_options *o,
 	     char err[DPTRACE_ERR])
 {
-	*p = (struct dptrace_plan){
-	    .image = *image, .o = *o, .line = line, .nline = nline, .bad = nline};
-	if (make_gray(p, err) || make_gain(p, err) || take_lines(p, err) ||
-	    settle_polarity(p, err) || settle_ways(p, err) || room_take(p, err)) {
-		size_t bad = p->bad;
-		dptrace_free(p);
-		p->bad = bad;
+	if (dptrace_plan_lines(p, image, line, nline, o, err))
 		return -1;
-	}
-	return 0;
+	return dptrace_plan_settle(p, err);
 }
 
 struct dptrace_resolved

@@ -69,6 +69,17 @@ enum dptrace_objective { DPTRACE_AUTO, DPTRACE_COST, DPTRACE_SUM };
 /* How the best link before a link is found: by sliding windows in O(d^2) a guide, or as in the paper in O(d^3). */
 enum dptrace_method { DPTRACE_WINDOW, DPTRACE_D3 };
 
+struct dptrace_plan;
+
+/*
+ * A replacement of dptrace_run(); ctx is its own. It returns 0, -ENOMEM or another -errno. It also runs the plans of the tries by
+ * which polarities and ways are settled, before the plan that asks for them.
+ */
+struct dptrace_runner {
+	int (*run)(void *ctx, struct dptrace_plan *p);
+	void *ctx;
+};
+
 enum {
 	DPTRACE_ERR = 256,   /* bytes of an error message */
 	DPTRACE_MAXD = 8191, /* samples of a guide */
@@ -135,7 +146,8 @@ struct dptrace_options {
 	bool margins;	  /* fill the margins; this costs one more sweep of the recursion */
 	size_t max_bytes; /* limit for the working memory of all threads; 0: none */
 	int threads;
-	bool elsewhere; /* a GPU traces the lines, not dptrace_run(): no memory for that */
+	/* traces the lines: the plan takes no memory for that. NULL: dptrace_run(). Borrowed until the plan is freed */
+	const struct dptrace_runner *runner;
 };
 
 /* The points of one polyline, in order. When closed, the last point is joined to the first. */
@@ -213,25 +225,36 @@ struct dptrace_plan {
 	struct dptrace_vertex *vertex;
 	struct segment_shape *shape; /* of all segments; those of line i begin at first[i] */
 	size_t *first;
-	struct work *work; /* one per thread that shares the lines */
-	int outer, inner;  /* threads over lines, threads within one */
-	int nslot;	   /* segments of a line held at once */
-	const float *gray; /* the mean of the planes */
-	float *own_gray;   /* gray, where the plan owns it */
-	float *own_gain;   /* image.gain.v, where the plan owns it */
-	double (**way)[2]; /* [segments]: the points of the ways that are followed; NULL: none */
-	size_t bytes;	   /* working memory of all threads */
-	size_t bad;	   /* the line that err is about; nline: none in particular */
+	struct work *work;  /* one per thread that shares the lines */
+	int outer, inner;   /* threads over lines, threads within one */
+	int nslot;	    /* segments of a line held at once */
+	const float *gray;  /* the mean of the planes */
+	float *own_gray;    /* gray, where the plan owns it */
+	float *own_gain;    /* image.gain.v, where the plan owns it */
+	double (**way)[2];  /* [segments]: the points of the ways that are followed; NULL: none */
+	struct curve *bent; /* [segments]: ways to try, while the plan is made */
+	size_t bytes;	    /* working memory of all threads */
+	size_t bad;	    /* the line that err is about; nline: none in particular */
 };
 
 /*
  * Resolves the options for every segment and allocates all that run needs. Returns 0, or -1 with a sentence in err
  * (coinciding points, points outside the image, more guides than pixels, a strip wider than the image, memory over
- * max_bytes ...). After a failure all members of the plan are zero, except bad.
+ * max_bytes ...). After a failure all members of the plan are zero, except bad. err is empty where the runner failed with
+ * anything except -ENOMEM.
  */
 int dptrace_plan(struct dptrace_plan *p, const struct dptrace_image *image,
 		 const struct dptrace_line *line, size_t nline, const struct dptrace_options *o,
 		 char err[DPTRACE_ERR]);
+
+/*
+ * The two halves of dptrace_plan(): what needs no runner, and what is settled by it. The first does most of the checks. The
+ * second is called once, after the first has returned 0. Both return what dptrace_plan() does.
+ */
+int dptrace_plan_lines(struct dptrace_plan *p, const struct dptrace_image *image,
+		       const struct dptrace_line *line, size_t nline,
+		       const struct dptrace_options *o, char err[DPTRACE_ERR]);
+int dptrace_plan_settle(struct dptrace_plan *p, char err[DPTRACE_ERR]);
 
 /* Traces all lines into p->trace. The result is the same for any number of threads and on any CPU. */
 void dptrace_run(struct dptrace_plan *p);

@@ -27,31 +27,67 @@ struct session {
 	struct stats st;
 };
 
-static void
-plan(struct dptrace_plan *p, const struct raw_in *in, const struct dptrace_image *image,
-     const struct points *lines, const struct session *s)
-{
-	const struct dptrace_options o = dptrace_args_options(s->a);
-	char err[DPTRACE_ERR];
+/* What the GPU has of a picture while it is computed: the ctx of its runner. */
+struct held {
+	struct gpu *gpu;
+	bool picture; /* on the device, from the run before */
+};
 
-	if (!dptrace_plan(p, image, lines->line, lines->nline, &o, err))
-		return;
-	if (p->bad < lines->nline)
-		raw_die(in, "line %zu: %s", s->first + p->bad, err);
-	raw_die(in, "%s", err);
+/* The function run() of struct dptrace_runner, on the GPU. */
+static int
+run_on_gpu(void *ctx, struct dptrace_plan *p)
+{
+	struct held *h = ctx;
+
+	return p->nline ? gpu_dptrace_run(h->gpu, p, &h->picture) : 0;
+}
+
+/* Ends with what either half of the planning said. */
+static void
+die_of_plan(const struct session *s, const struct dptrace_plan *p, size_t nline, const char *err)
+{
+	if (!*err)
+		raw_die(s->in, "-g: %s", gpu_why(s->a->gpu));
+	if (p->bad < nline)
+		raw_die(s->in, "line %zu: %s", s->first + p->bad, err);
+	raw_die(s->in, "%s", err);
 }
 
 static void
-run(const struct raw_in *in, struct dptrace_plan *p, const struct args *a)
+plan(struct dptrace_plan *p, const struct session *s, const struct dptrace_image *image,
+     const struct points *lines, const struct dptrace_runner *runner)
 {
+	struct dptrace_options o = dptrace_args_options(s->a);
+	char err[DPTRACE_ERR];
+
+	o.runner = runner;
+	if (dptrace_plan_lines(p, image, lines->line, lines->nline, &o, err))
+		die_of_plan(s, p, lines->nline, err);
+}
+
+/* The other half of the plan. It may take the GPU, which one item has at a time. */
+static void
+settle(struct dptrace_plan *p, const struct session *s)
+{
+	const size_t nline = p->nline;
+	char err[DPTRACE_ERR];
+
+	if (dptrace_plan_settle(p, err))
+		die_of_plan(s, p, nline, err);
+}
+
+static void
+run(const struct session *s, struct dptrace_plan *p)
+{
+	const struct dptrace_runner *const by = p->o.runner;
 	int err = 0;
 
-	if (a->gpu && p->nline)
-		err = gpu_dptrace_run(a->gpu, p);
-	else if (!a->gpu)
+	if (by)
+		err = by->run(by->ctx, p);
+	else
 		dptrace_run(p);
 	if (err)
-		raw_die(in, "-g: %s", err == -ENOMEM ? "no memory" : gpu_why(a->gpu));
+		raw_die(s->in, "-g: %s", err == -ENOMEM ? "no memory" : gpu_why(s->a->gpu));
 }
 
 static void
@@ -137,6 +173,8 @@ trace_picture(struct session *s, struct img *x)
 	    report_is_map((enum report_format)s->a->to) || (placed && s->a->to != REPORT_SVG);
 	const double *world = s->world;
 	double own[6];
+	struct held held = {.gpu = s->a->gpu};
+	const struct dptrace_runner gpu = {run_on_gpu, &held};
 	struct dptrace_plan p;
 	struct img drawn;
 
@@ -148,12 +186,16 @@ trace_picture(struct session *s, struct img *x)
 	begin_overlay(s, &image, img_maxval(x), &drawn);
 	read_colours(s->in, s->a, &image);
 	stats_charge(&s->st, STATS_READ);
-	plan(&p, s->in, &image, &lines, s);
+	plan(&p, s, &image, &lines, s->a->gpu ? &gpu : NULL);
 	if (s->a->gpu)
 		gpu_dptrace_ahead(s->a->gpu, &p);
+	else
+		settle(&p, s);
 	stats_charge(&s->st, STATS_PLAN);
 	relay_pass(RELAY_COMPUTE);
-	run(s->in, &p, s->a);
+	if (s->a->gpu)
+		settle(&p, s);
+	run(s, &p);
 	stats_charge(&s->st, STATS_COMPUTE);
 	relay_pass(RELAY_WRITE);
 	s->report.world = map || s->world ? world : NULL;

@@ -120,7 +120,7 @@ take_vertices(struct dptrace_plan *p, char err[DPTRACE_ERR])
 int
 room_take(struct dptrace_plan *p, char err[DPTRACE_ERR])
 {
-	return take_vertices(p, err) || (!p->o.elsewhere && take_work(p, err)) ? -1 : 0;
+	return take_vertices(p, err) || (!p->o.runner && take_work(p, err)) ? -1 : 0;
 }
 
 static void

@@ -5,8 +5,8 @@
 #include "dptrace/dptrace.h"
 
 /*
- * Takes vertices, shares the threads out and takes the working memory of dptrace_run(), unless the options say that the lines
- * are traced elsewhere. Returns 0, or -1 with a sentence in err.
+ * Takes vertices, shares the threads out and takes the working memory of dptrace_run(), unless the plan has a runner that
+ * traces the lines. Returns 0, or -1 with a sentence in err.
  */
 int room_take(struct dptrace_plan *p, char err[DPTRACE_ERR]);
 

@@ -203,9 +203,9 @@ gpu_dptrace_ahead(struct gpu *g, const struct dptrace_plan *p)
 }
 
 int
-gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p)
+gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p, bool *there)
 {
-	(void)g, (void)p;
+	(void)g, (void)p, (void)there;
 	return -EIO;
 }
 

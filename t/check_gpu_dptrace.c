@@ -64,18 +64,36 @@ same_trace(const struct dptrace_trace *a, const struct dptrace_trace *b)
 	return true;
 }
 
+struct held {
+	struct gpu *g;
+	bool picture;
+};
+
+static int
+run_held(void *ctx, struct dptrace_plan *p)
+{
+	struct held *h = ctx;
+
+	return gpu_dptrace_run(h->g, p, &h->picture);
+}
+
+/* The GPU also settles what the plan tries. */
 static bool
 same_traces(struct gpu *g, const struct dptrace_image *im, const struct dptrace_line *l, size_t n,
 	    const struct dptrace_options *o)
 {
+	struct held held = {.g = g};
+	const struct dptrace_runner gpu = {run_held, &held};
+	struct dptrace_options there = *o;
 	struct dptrace_plan a, b;
 	char err[DPTRACE_ERR];
 	bool ok = true;
 
-	if (dptrace_plan(&a, im, l, n, o, err) || dptrace_plan(&b, im, l, n, o, err))
+	there.runner = &gpu;
+	if (dptrace_plan(&a, im, l, n, o, err) || dptrace_plan(&b, im, l, n, &there, err))
 		return false;
 	dptrace_run(&a);
-	ok = !gpu_dptrace_run(g, &b);
+	ok = !run_held(&held, &b);
 	for (size_t i = 0; i < n && ok; i++)
 		ok = same_trace(&a.trace[i], &b.trace[i]);
 	dptrace_free(&a);
@@ -269,7 +287,7 @@ many_segments_are_said(struct gpu *g)
 		xy[i][1] = 10 + 4 * (double)(i / 2 % 2);
 	}
 	const int planned = dptrace_plan(&p, &im, &l, 1, &o, err);
-	const int got = planned ? 0 : gpu_dptrace_run(g, &p);
+	const int got = planned ? 0 : gpu_dptrace_run(g, &p, NULL);
 	check(got == -EIO && strstr(gpu_why(g), "a line of 65536 segments: 65535 is the most"),
 	      "gpu: dptrace says that a line has too many segments", "%d: %s", got,
 	      planned ? err : gpu_why(g));

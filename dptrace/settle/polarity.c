@@ -9,10 +9,17 @@
 #define IN_DOUBT .5 /* votes nearer to 0 than this are in doubt */
 #define PER_COST 4. /* votes that a px is worth whose cost differs by 1 */
 
+bool
+settle_is_open(const struct dptrace_options *o, const struct segment_shape *s)
+{
+	return o->score == DPTRACE_RIDGE && !o->polarity && o->objective != DPTRACE_SUM &&
+	       fabs(s->vote) < IN_DOUBT;
+}
+
 static bool
 is_in_doubt(const struct dptrace_plan *p, size_t i)
 {
-	return fabs(p->shape[p->first[i]].vote) < IN_DOUBT;
+	return settle_is_open(&p->o, &p->shape[p->first[i]]);
 }
 
 /*
@@ -83,8 +90,6 @@ settle_polarity(struct dptrace_plan *p, char err[DPTRACE_ERR])
 	struct dptrace_plan q;
 	int r = 0;
 
-	if (p->o.score != DPTRACE_RIDGE || p->o.polarity || p->o.objective == DPTRACE_SUM)
-		return 0;
 	for (size_t i = 0; i < p->nline; i++)
 		if (is_in_doubt(p, i)) {
 			tries += 2;

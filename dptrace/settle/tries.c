@@ -1,3 +1,5 @@
+#include <errno.h>
+
 #include "common/mem.h"
 #include "dptrace/resolve.h"
 #include "dptrace/room.h"
@@ -10,7 +12,6 @@ tries_take(struct dptrace_plan *q, const struct dptrace_plan *p, size_t tries, s
 	*q = (struct dptrace_plan){.image = p->image, .gray = p->gray, .o = p->o};
 	q->o.passes = 1;
 	q->o.margins = false;
-	q->o.elsewhere = false;
 	q->line = *line = weir_alloc(tries, sizeof **line);
 	q->first = weir_calloc(tries + 1, sizeof *q->first);
 	q->shape = weir_alloc(segments, sizeof *q->shape);
@@ -21,10 +22,19 @@ tries_take(struct dptrace_plan *q, const struct dptrace_plan *p, size_t tries, s
 int
 tries_run(struct dptrace_plan *q, char err[DPTRACE_ERR])
 {
+	const struct dptrace_runner *const by = q->o.runner;
+	int failed;
+
 	if (room_take(q, err))
 		return -1;
-	dptrace_run(q);
-	return 0;
+	if (!by) {
+		dptrace_run(q);
+		return 0;
+	}
+	if (!(failed = by->run(by->ctx, q)))
+		return 0;
+	*err = '\0';
+	return failed == -ENOMEM ? dptrace_fail(err, "no memory for %zu tries", q->nline) : -1;
 }
 
 void

@@ -13,7 +13,7 @@
 bool tries_take(struct dptrace_plan *q, const struct dptrace_plan *p, size_t tries, size_t segments,
 		struct dptrace_line **line);
 
-/* Takes room for the lines of q and runs them. Returns 0, or -1 with a sentence in err. */
+/* Takes room for the lines of q and runs them, all at once, by the plan's runner if there is one. Returns 0, or -1 with a sentence in err. */
 int tries_run(struct dptrace_plan *q, char err[DPTRACE_ERR]);
 
 void tries_free(struct dptrace_plan *q, struct dptrace_line *line);

@@ -77,21 +77,23 @@ static double (*bent_way(const struct dptrace_plan *p, const struct segment_shap
 	return points;
 }
 
+/* Says whether segment k may have a way, and its line's polarity is open or not, as asked. */
 static bool
-may_have_way(const struct segment_shape *s)
+is_sought(const struct dptrace_plan *p, size_t k, bool open)
 {
-	return s->cost && s->n > 2;
+	const struct segment_shape *s = &p->shape[k];
+
+	return s->cost && s->n > 2 && settle_is_open(&p->o, s) == open;
 }
 
 /* The threads that may seek ways at once: fewer where memory is short. 0 with a sentence in err: not even one. */
 static int
-threads_for_ways(const struct dptrace_plan *p, char err[DPTRACE_ERR])
+threads_for_ways(const struct dptrace_plan *p, bool open, char err[DPTRACE_ERR])
 {
 	size_t most = 1, n = p->o.max_bytes;
 
 	for (size_t k = 0; k < p->first[p->nline]; k++) {
-		const size_t bytes =
-		    may_have_way(&p->shape[k]) ? way_bytes(&p->image, &p->shape[k]) : 0;
+		const size_t bytes = is_sought(p, k, open) ? way_bytes(&p->image, &p->shape[k]) : 0;
 		most = bytes > most ? bytes : most;
 	}
 	if (n && n < most)
@@ -101,12 +103,12 @@ threads_for_ways(const struct dptrace_plan *p, char err[DPTRACE_ERR])
 	return !n || n / most > (size_t)p->o.threads ? p->o.threads : (int)(n / most);
 }
 
-/* Fills way[k] and p->way[k] for the segments whose ways are bent. p->way is NULL for the others. */
+/* Fills p->bent[k] and p->way[k] for the segments that are sought and whose ways are bent. */
 static int
-find_ways(struct dptrace_plan *p, struct curve *way, char err[DPTRACE_ERR])
+find_ways(struct dptrace_plan *p, bool open, char err[DPTRACE_ERR])
 {
 	const size_t n = p->first[p->nline];
-	const int threads = threads_for_ways(p, err);
+	const int threads = threads_for_ways(p, open, err);
 	int failed = 0;
 
 	if (threads == 0)
@@ -114,8 +116,8 @@ find_ways(struct dptrace_plan *p, struct curve *way, char err[DPTRACE_ERR])
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(|| : failed)
 	for (size_t k = 0; k < n; k++) {
 		int e = 0;
-		if (may_have_way(&p->shape[k]))
-			p->way[k] = bent_way(p, &p->shape[k], &way[k], &e);
+		if (is_sought(p, k, open))
+			p->way[k] = bent_way(p, &p->shape[k], &p->bent[k], &e);
 		failed = failed || e;
 	}
 	return failed ? dptrace_fail(err, "no memory for the ways of %zu segments", n) : 0;
@@ -137,7 +139,7 @@ add_tries(struct dptrace_plan *q, struct dptrace_line *line, const struct segmen
 
 /* Tries the ways of p. Segments follow those that cost less than what their strip holds. */
 static int
-try_ways(struct dptrace_plan *p, const struct curve *way, size_t tries, char err[DPTRACE_ERR])
+try_ways(struct dptrace_plan *p, size_t tries, char err[DPTRACE_ERR])
 {
 	struct dptrace_line *line;
 	struct dptrace_plan q;
@@ -148,14 +150,14 @@ try_ways(struct dptrace_plan *p, const struct curve *way, size_t tries, char err
 		r = dptrace_fail(err, "no memory for %zu ways", tries);
 	for (size_t k = 0; !r && k < p->first[p->nline]; k++)
 		if (p->way[k])
-			add_tries(&q, line, &p->shape[k], &way[k]);
+			add_tries(&q, line, &p->shape[k], &p->bent[k]);
 	if (!r)
 		r = tries_run(&q, err);
 	for (size_t k = 0; !r && k < p->first[p->nline]; k++) {
 		if (!p->way[k])
 			continue;
 		if (q.trace[t + 1].score > CHEAPER * q.trace[t].score) {
-			dptrace_shape_way(&p->shape[k], &way[k], &p->o);
+			dptrace_shape_way(&p->shape[k], &p->bent[k], &p->o);
 		} else {
 			weir_free(p->way[k]);
 			p->way[k] = NULL;
@@ -167,26 +169,33 @@ try_ways(struct dptrace_plan *p, const struct curve *way, size_t tries, char err
 }
 
 int
-settle_ways(struct dptrace_plan *p, char err[DPTRACE_ERR])
+settle_seek(struct dptrace_plan *p, bool open, char err[DPTRACE_ERR])
 {
 	const size_t n = p->first[p->nline];
-	size_t tries = 0;
-	int r = 0;
 
 	if (p->o.objective == DPTRACE_SUM || p->o.score == DPTRACE_SIN)
 		return 0;
-	p->way = weir_calloc(n, sizeof *p->way);
-	struct curve *way = weir_alloc(n, sizeof *way);
-	if (!p->way || !way)
-		r = dptrace_fail(err, "no memory for the ways of %zu segments", n);
-	else
-		r = find_ways(p, way, err);
-	for (size_t k = 0; !r && k < n; k++)
+	if (!p->way)
+		p->way = weir_calloc(n, sizeof *p->way);
+	if (!p->bent)
+		p->bent = weir_alloc(n, sizeof *p->bent);
+	if (!p->way || !p->bent)
+		return dptrace_fail(err, "no memory for the ways of %zu segments", n);
+	return find_ways(p, open, err);
+}
+
+int
+settle_ways(struct dptrace_plan *p, char err[DPTRACE_ERR])
+{
+	size_t tries = 0;
+
+	for (size_t k = 0; p->way && k < p->first[p->nline]; k++)
 		tries += p->way[k] ? 2 : 0;
-	if (!r && tries)
-		r = try_ways(p, way, tries, err);
-	weir_free(way);
-	for (size_t i = 0; !r && tries && i < p->nline; i++)
+	if (tries && try_ways(p, tries, err))
+		return -1;
+	weir_free(p->bent);
+	p->bent = NULL;
+	for (size_t i = 0; tries && i < p->nline; i++)
 		dptrace_shape_ends(p->shape + p->first[i], &p->line[i], &p->image, &p->o);
-	return r;
+	return 0;
 }

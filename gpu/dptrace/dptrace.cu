@@ -31,8 +31,9 @@ planes_of(const struct dptrace_plan *p)
 	return dp_is_colour(&p->o, p->image.c) ? p->image.c : 0;
 }
 
+/* Makes the picture the one of `on`. It is sent, unless it is there already. */
 int
-send_picture(struct gpu *g, const struct dptrace_plan *p, dp_evidence *on)
+place_picture(struct gpu *g, const struct dptrace_plan *p, bool there, dp_evidence *on)
 {
 	const struct dptrace_image *im = &p->image;
 	const size_t n = im->w * im->h, c = planes_of(p), gains = dptrace_gains(&im->gain, im->h);
@@ -45,19 +46,20 @@ send_picture(struct gpu *g, const struct dptrace_plan *p, dp_evidence *on)
 	on->h = im->h;
 	on->c = im->c;
 	on->o = p->o;
-	if (err || (err = gpu_up(g, device, p->gray, n * sizeof(float))))
+	on->o.runner = NULL; /* of the host */
+	if (err)
 		return err;
 	on->gray = static_cast<float *>(device);
 	on->planes = on->gray + n;
 	float *const gain = const_cast<float *>(on->planes + c * n);
 	unsigned char *const mask = reinterpret_cast<unsigned char *>(gain + gains);
-	if (gains && (err = gpu_up(g, gain, im->gain.v, gains * sizeof(float))))
-		return err;
 	on->gain = im->gain;
 	on->gain.v = gains ? gain : NULL;
-	if (im->mask && (err = gpu_up(g, mask, im->mask, n)))
-		return err;
 	on->mask = im->mask ? mask : NULL;
+	if (there || (err = gpu_up(g, device, p->gray, n * sizeof(float))) ||
+	    (gains && (err = gpu_up(g, gain, im->gain.v, gains * sizeof(float)))) ||
+	    (im->mask && (err = gpu_up(g, mask, im->mask, n))))
+		return err;
 	return c ? gpu_up(g, static_cast<float *>(device) + n, im->v, c * n * sizeof(float)) : 0;
 }
 
@@ -254,6 +256,7 @@ run_batch(struct batch *b)
 struct share {
 	struct dptrace_plan *p;
 	size_t devices;
+	bool there; /* the picture, on each device */
 };
 
 /* A device's share of the lines, batch after batch. */
@@ -270,7 +273,7 @@ run_share(struct gpu *g, size_t i, void *with)
 	b.end = s->p->nline * (i + 1) / s->devices;
 	if (b.first == b.end)
 		return 0;
-	for (err = send_picture(g, b.p, &b.on); b.first < b.end && !err; b.first += b.n)
+	for (err = place_picture(g, b.p, s->there, &b.on); b.first < b.end && !err; b.first += b.n)
 		err = run_batch(&b);
 	return err;
 }
@@ -296,9 +299,12 @@ gpu_dptrace_ahead(struct gpu *g, const struct dptrace_plan *p)
 }
 
 int
-gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p)
+gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p, bool *there)
 {
-	share s = {p, gpu_count(g)};
+	share s = {p, gpu_count(g), there && *there};
+	const int err = gpu_each(g, run_share, &s);
 
-	return gpu_each(g, run_share, &s);
+	if (there) /* a device without lines gets no picture */
+		*there = !err && (s.there || p->nline >= s.devices);
+	return err;
 }
