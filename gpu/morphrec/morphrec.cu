@@ -166,9 +166,9 @@ look_beside(job *o, bool first)
 	if (!o->share.n || !o->rim)
 		return owed;
 	for (int end = 0; end < 2; end++) {
-		const char *const now = o->J + ends[end] * unit_bytes(o);
-		if (ends[end] >= o->units)
+		if (ends[end] >= o->units) /* before the first unit it is huge */
 			continue;
+		const char *const now = o->J + ends[end] * unit_bytes(o);
 		if (!first && memcmp(o->beyond[end], now, unit_bytes(o))) {
 			o->owed[end ? bands_of(o) : 1] = 1;
 			owed = true;
