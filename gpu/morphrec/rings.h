@@ -19,6 +19,8 @@ namespace
 {
 
 constexpr unsigned RINGS = 16, NONE = ~0u;
+/* Beside the number of a tile in a ring: no block has visited it yet. */
+constexpr unsigned UNSWEPT = 1u << 31;
 enum { IDLE, QUEUED, RUNNING, OWED };
 
 /* Blocks that work on different rings do not share a cache line. */
@@ -84,6 +86,7 @@ pop_ring(const queue &q, unsigned at)
 /* A tile and the ring that it was in; NONE: all tiles are idle. */
 struct popped {
 	unsigned id, ring;
+	bool unswept;
 };
 
 /*
@@ -106,13 +109,15 @@ pop(const queue &q)
 			id = pop_ring(q, highest);
 		id = __shfl_sync(~0u, id, 0);
 		if (id != NONE) {
+			const bool unswept = id & UNSWEPT;
+			id &= ~UNSWEPT;
 			if (lane == 0)
 				atomicExch(&q.state[id], (unsigned)RUNNING);
 			__threadfence();
-			return {id, highest};
+			return {id, highest, unswept};
 		}
 		if (!seen)
-			return {NONE, 0};
+			return {NONE, 0, false};
 		__nanosleep(200);
 	}
 }

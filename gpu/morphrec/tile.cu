@@ -1,15 +1,18 @@
 /*
  * Reconstruction by tiles: a persistent grid, blocks that take tiles from 16 rings by priority.
  *
- *	block	a tile of 32 words x 128 rows (128 x 128 pixels of 8 bits), two threads per row; it visits tile after tile
- *	warp	16 rows: vertical sweeps, lane = word, so that each step is two instructions on packed keys and, with
- *		diagonals, two shuffles
- *	thread	a row and a direction: horizontal sweeps, along rows padded to 35 words, so that 32 rows lie in 32 banks
+ *	block	a tile of 32 words x 128 rows (128 x 128 pixels of 8 bits); it visits tile after tile
+ *	warp	all columns, down or up: lane = word, so that a step is some instructions on packed keys and, with diagonals,
+ *		two shuffles; the other warps wait, and the other blocks of the SM go on
+ *	thread	two rows of short keys, or a longer one, and a direction: horizontal sweeps, along rows padded to 35 words, so that
+ *		32 rows lie in 32 banks
  *	shared	marker and mask of the tile with a rim of one pixel: 36 KB
  *
- * A visit sweeps down and up, then right and left at once, until nothing changes. Strips of 16 rows where nothing has risen
- * since are passed over. What it costs is not its instructions but how long one waits for the other, since tiles wait for their neighbours:
- * so words are read some at a time, before the keys that are handed on from one to the next are needed.
+ * A visit takes in what the rim raises, then sweeps down and up at once, then right and left at once, until nothing changes.
+ * Sweeps go through the whole tile; two that meet do so between two turns. A batch of 8 rows where nothing has risen
+ * since is passed over, so a tile that has been visited before costs what its rim raises.
+ * Instructions of the integer units have half the rate of others. So a key of 8 bits lies in the high byte of 16 with anything
+ * below, which spares taking words apart, and the ends of rows need no instruction of their own.
  * The rim holds what the neighbours had when the visit began.
  * Afterwards the block computes what each neighbour is OWED: the largest min(own border, its mask) above its marker. A
  * neighbour owed nothing is left alone, another one is queued in the ring of the level it is owed, and blocks take from
@@ -25,7 +28,7 @@
  * the 32-byte sectors it touches.
  */
 #include "gpu/morphrec/rings.h"
-#include "gpu/morphrec/tile.h"
+#include "gpu/morphrec/sweep.h"
 
 namespace
 {
@@ -71,21 +74,21 @@ __device__ void
 note_row(tile<bits> &s, const field &f, unsigned neighbour, unsigned r, unsigned to, bool diagonals)
 {
 	const unsigned at = threadIdx.x % 32 + 1;
-	typename keys<bits>::word c = s.J[r][at];
+	typedef held<bits> h;
+	h c = h::open(s.J[r][at]);
 
 	if (diagonals)
-		c = held<bits>::open(c).widen(s.J[r][at == 1 ? 0 : TILE_WORDS + 1]).close();
-	owe(s, f, neighbour, wanted(s, c, to, at));
+		c = c.between(h::open(s.J[r][at - 1]), h::open(s.J[r][at + 1]));
+	owe(s, f, neighbour, wanted(s, c.close(), to, at));
 }
 
 /* Key b of word `to` of row r, beyond key e of word `at`. */
 template <unsigned bits>
 __device__ void
-note_side(tile<bits> &s, const field &f, unsigned neighbour, unsigned at, unsigned e, unsigned to,
-	  unsigned b, bool diagonals)
+note_side(tile<bits> &s, const field &f, unsigned neighbour, unsigned r, unsigned at, unsigned e,
+	  unsigned to, unsigned b, bool diagonals)
 {
 	typedef keys<bits> k;
-	const unsigned r = threadIdx.x % tile<bits>::H + 1;
 	typename k::word c = k::key(s.J[r][at], e);
 
 	if (diagonals)
@@ -105,10 +108,12 @@ note_owed(tile<bits> &s, const field &f, bool diagonals)
 		note_row<bits>(s, f, 0, 1, 0, diagonals);
 	else if (t < 64)
 		note_row<bits>(s, f, 1, H, H + 1, diagonals);
-	if (t < H)
-		note_side<bits>(s, f, 2, 1, 0, 0, last, diagonals);
-	else
-		note_side<bits>(s, f, 3, TILE_WORDS, last, TILE_WORDS + 1, 0, diagonals);
+	for (unsigned n = t; n < 2 * H; n += blockDim.x)
+		if (n < H)
+			note_side<bits>(s, f, 2, n + 1, 1, 0, 0, last, diagonals);
+		else
+			note_side<bits>(s, f, 3, n - H + 1, TILE_WORDS, last, TILE_WORDS + 1, 0,
+					diagonals);
 	if (diagonals && t < 4) {
 		const unsigned r = t & 2 ? H : 1, to = t & 2 ? H + 1 : 0;
 		const unsigned at = t & 1 ? TILE_WORDS : 1, e = t & 1 ? last : 0;
@@ -152,14 +157,22 @@ owe_slices(const tile<bits> &s, const field &f, const queue &q, const place &p)
 
 /* --- the kernels --------------------------------------------------------------------------------------------------- */
 
+template <unsigned bits>
+__device__ held<bits>
+above_and_below(const tile<bits> &s, unsigned r, unsigned at)
+{
+	return held<bits>::open(s.J[r - 1][at]).larger(held<bits>::open(s.J[r + 1][at]));
+}
+
 /* Queues every tile in which one step raises a key: block = tile. */
 template <unsigned bits>
 __global__ void
 seed(const field f, const queue q)
 {
 	typedef keys<bits> k;
+	typedef held<bits> h;
 	__shared__ tile<bits> s;
-	const unsigned at = threadIdx.x % 32 + 1, edge = at == 1 ? 0 : TILE_WORDS + 1;
+	const unsigned at = threadIdx.x % 32 + 1;
 	const place p = place_of(f, blockIdx.x);
 	const bool diagonals = f.conn != 4 && f.conn != 6;
 	u64 most = 0;
@@ -167,13 +180,15 @@ seed(const field f, const queue q)
 	load<bits>(s, f, p);
 	__syncthreads();
 	for (unsigned r = threadIdx.x / 32 + 1; r <= tile<bits>::H; r += blockDim.x / 32) {
-		typename k::word c = s.J[r][at], beyond = s.J[r][edge];
-		const typename k::word column = k::larger(s.J[r - 1][at], s.J[r + 1][at]);
+		const h column = above_and_below<bits>(s, r, at);
+		h all = h::open(s.J[r][at]), l = h::open(s.J[r][at - 1]),
+		  right = h::open(s.J[r][at + 1]);
 		if (diagonals) {
-			c = k::larger(c, column);
-			beyond = k::larger(beyond, k::larger(s.J[r - 1][edge], s.J[r + 1][edge]));
+			all = all.larger(column);
+			l = l.larger(above_and_below<bits>(s, r, at - 1));
+			right = right.larger(above_and_below<bits>(s, r, at + 1));
 		}
-		c = k::larger(held<bits>::open(c).widen(beyond).close(), column);
+		typename k::word c = all.between(l, right).larger(column).close();
 		if (field_volume(f))
 			c = k::larger(c, from_slices<bits>(f, p, r));
 		most = max(most, wanted(s, c, r, at));
@@ -183,7 +198,7 @@ seed(const field f, const queue q)
 	if (threadIdx.x == 0 && s.owed[NEIGHBOURS]) {
 		q.state[blockIdx.x] = QUEUED;
 		atomicAdd(&q.r->seen.pending, 1u);
-		push(q, blockIdx.x, s.owed[NEIGHBOURS] - 1);
+		push(q, blockIdx.x | UNSWEPT, s.owed[NEIGHBOURS] - 1);
 	}
 }
 
@@ -193,23 +208,31 @@ __device__ bool
 settle(tile<bits> &s, const field &f, const place &p)
 {
 	const bool diagonals = f.conn != 4 && f.conn != 6;
-	bool any = field_volume(f) && raise_from_slices<bits>(s, f, p), first = true, changed;
+	bool any = false;
+	unsigned rows, columns, again;
 
-	__syncthreads();
-	do {
-		changed = sweep_columns<bits>(s, first, diagonals);
+	if (field_volume(f)) {
+		any = raise_from_slices<bits>(s, f, p);
 		__syncthreads();
-		changed |= sweep_all_rows<bits>(s, first);
-		any |= changed;
-		first = false;
-	} while (__syncthreads_or(changed));
+	}
+	any |= enter_sides<bits>(s, diagonals);
+	__syncthreads();
+	rows = s.rose;
+	do {
+		columns = sweep_columns<bits>(s, diagonals);
+		sweep_all_rows<bits>(s, rows | columns);
+		__syncthreads();
+		again = s.rose | (diagonals ? s.by_columns[1][0] | s.by_columns[1][1] : 0);
+		any |= (columns | s.rose) != 0;
+		rows = 0;
+	} while (again);
 	return __syncthreads_or(any) != 0;
 }
 
 /* Visits tiles until all are idle. */
 template <unsigned bits>
 __global__ void
-__launch_bounds__(tile<bits>::THREADS, 4) visit(const field f, const queue q)
+__launch_bounds__(tile<bits>::THREADS, tile<bits>::BLOCKS) visit(const field f, const queue q)
 {
 	__shared__ tile<bits> s;
 	const unsigned t = threadIdx.x;
@@ -220,6 +243,9 @@ __launch_bounds__(tile<bits>::THREADS, 4) visit(const field f, const queue q)
 			if (t == 0) {
 				s.id = next.id;
 				s.ring = next.ring;
+				/* What a visit has left as it is has not risen, but the rim may have. */
+				s.rose = next.unswept ? ~0u : 1u | 2u << tile<bits>::BATCHES;
+				s.by_columns[1][0] = s.by_columns[1][1] = 0;
 			}
 		}
 		__syncthreads();

@@ -75,6 +75,18 @@ __funnelshift_l(unsigned lo, unsigned hi, unsigned shift)
 	return (unsigned)((((uint64_t)hi << 32 | lo) << (shift & 31)) >> 32);
 }
 
+/* Bytes of hi:lo, one for each nibble of s. A nibble above 7, which repeats a sign, is not for here. */
+static inline unsigned
+__byte_perm(unsigned lo, unsigned hi, unsigned s)
+{
+	const uint64_t both = (uint64_t)hi << 32 | lo;
+	unsigned r = 0;
+
+	for (unsigned b = 0; b < 4; b++)
+		r |= (unsigned)(both >> (s >> 4 * b & 7) * 8 & 255) << 8 * b;
+	return r;
+}
+
 /* The sum of c and the products of the four bytes. */
 static inline unsigned
 __dp4a(unsigned a, unsigned b, unsigned c)
@@ -121,6 +133,12 @@ static inline unsigned
 __vminu2(unsigned a, unsigned b)
 {
 	return cudacpu_fields<16, false>(a, b);
+}
+
+static inline unsigned
+__vimax3_u16x2(unsigned a, unsigned b, unsigned c)
+{
+	return __vmaxu2(__vmaxu2(a, b), c);
 }
 
 /* One rounding each, whatever the compiler may fuse. */

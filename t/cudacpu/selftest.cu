@@ -180,6 +180,8 @@ fields(unsigned *a)
 	       10000 * (unsigned)__ffs(0x100);
 	a[7] = __float_as_uint(1.0f);
 	a[8] = __dp4a(0x01020304u, 0xff050607u, 9u);
+	a[9] = __byte_perm(0x33221100u, 0x77665544u, 0x7351);
+	a[10] = __vimax3_u16x2(0x0001ffffu, 0xff000002u, 0xff010003u);
 }
 
 constexpr unsigned SIZE = 192;
@@ -274,21 +276,23 @@ selftest_atomic(void)
 extern "C" int
 selftest_fields(void)
 {
-	static const unsigned want[9] = {0x02ff8080u,
-					 0x01fe7f01u,
-					 0xff00ffffu,
-					 0x00010002u,
-					 0x66778811u,
-					 0x88112233u,
-					 8 + 100 * 15 + 10000 * 9,
-					 0x3f800000u,
-					 320};
-	unsigned a[9];
+	static const unsigned want[11] = {0x02ff8080u,
+					  0x01fe7f01u,
+					  0xff00ffffu,
+					  0x00010002u,
+					  0x66778811u,
+					  0x88112233u,
+					  8 + 100 * 15 + 10000 * 9,
+					  0x3f800000u,
+					  320,
+					  0x77335511,
+					  0xff01ffffu};
+	unsigned a[11];
 	int wrong = 0;
 
-	if (!run(fields, 1, 1, 0, a, 9))
+	if (!run(fields, 1, 1, 0, a, 11))
 		return -1;
-	for (int i = 0; i < 9; i++)
+	for (int i = 0; i < 11; i++)
 		wrong += a[i] != want[i];
 	return wrong;
 }
