@@ -253,17 +253,6 @@ columns() {
 	usfft --strict -T 2 --inverse -n 4 --sigma=2 -e 1e-9 pv.nrrd >out
 }
 
-@test "check compares results with exact sums" {
-	usfft -T 1 -n 16 -e 1e-9 --check=16 --stats=s pv.nrrd 2>err >out
-	grep -q '16 results, relative error' err
-	awk -F'"check_error": ' '{exit !($2 + 0 < 1e-9)}' s
-	usfft -T 2 -p p.nrrd --check=3 f.nrrd 2>err >out
-	grep -q '3 results, relative error' err
-	doubles 1x2 0 1.5 >to.nrrd
-	usfft -T 3 --targets=to.nrrd --check=2 pv.nrrd 2>err >out
-	grep -q '2 results, relative error' err
-}
-
 @test "an item of no points is refused" {
 	printf 'NRRD0005\ntype: double\ndimension: 2\nsizes: 4 0\nendian: little\nencoding: raw\ncolumns:=x y re im\n\n' >none.nrrd
 	fails 1 'sizes must be 2 numbers >= 1, not '\''4 0' usfft -T 1 -n 4,4 none.nrrd
@@ -442,7 +431,6 @@ END
 	fails 2 '--batch' usfft -T 2 --batch -p p.nrrd f.nrrd
 	fails 2 '--inverse' usfft -T 1 --inverse -n 4 pv.nrrd
 	fails 2 '--weights' usfft -T 2 -p p.nrrd --weights=pipe f.nrrd
-	fails 2 '--check' usfft -T 2 --inverse -n 4 --check=1 pv.nrrd
 	fails 2 '--iter: goes with --inverse' usfft -T 1 -n 4 --iter=3 pv.nrrd
 	fails 2 '--rtol: goes with --inverse' usfft -T 2 -p p.nrrd --rtol=0 f.nrrd
 	fails 2 '--order: goes with modes' usfft -T 3 --targets=p.nrrd --order=fft pv.nrrd
@@ -487,8 +475,7 @@ END
 	awk 'BEGIN { for (j = 0; j < 400; j++) print 900 * cos(j) * sin(j * j), 900 * cos(j) * cos(j * j), 200 * sin(5 * j) }' |
 		texttoraw >uvw.nrrd
 	doubles 5x4 1 0 0 0 0 0 3 0 0 0 0 0 0 2 0 0 0 0 0 1 >sky.nrrd
-	usfft -T 2 -e 1e-10 --check=9 --pixel=-.03,.03 -p uvw.nrrd sky.nrrd >vis.nrrd 2>said
-	awk '{ exit !($NF < 1e-10) }' said
+	usfft -T 2 -e 1e-10 --pixel=-.03,.03 -p uvw.nrrd sky.nrrd >vis.nrrd
 	usfft -T 2 --inverse --rtol=1e-9 -e 1e-10 --weights=pipe --weights-to=w.nrrd --pixel=-.03,.03 -n 5,4 -p uvw.nrrd vis.nrrd >again.nrrd
 	[ "$(numbers <again.nrrd)" = "$(numbers <sky.nrrd)" ]
 	grep -aqx 'sizes: 400' w.nrrd
@@ -498,9 +485,9 @@ END
 	doubles 4x1 0 0 1 0 | usfft -T 1 -n 5,4 >start.nrrd
 	fails 1 'start.nrrd: an image of the sky is real' \
 		usfft -T 2 --inverse --start=start.nrrd --pixel=-.03,.03 -n 5,4 -p uvw.nrrd vis.nrrd
-	cat uvw.nrrd vis.nrrd vis.nrrd | usfft -T 2 --batch --adjoint -e 1e-9 --check=20 --pixel=-.03,.03 -n 5,4 2>said >two.nrrd
-	[ "$(wc -l <said)" = 2 ]
-	awk '!($NF < 1e-9) { exit 1 }' said
+	usfft -T 2 --adjoint -e 1e-9 --pixel=-.03,.03 -n 5,4 -p uvw.nrrd vis.nrrd >one.nrrd
+	cat uvw.nrrd vis.nrrd vis.nrrd | usfft -T 2 --batch --adjoint -e 1e-9 --pixel=-.03,.03 -n 5,4 >two.nrrd
+	[ "$(rawtotext <two.nrrd)" = "$(rawtotext one.nrrd one.nrrd)" ]
 }
 
 @test "what does not go with --pixel is refused" {

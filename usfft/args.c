@@ -144,13 +144,6 @@ static const struct opt table[] = {
      .arg = "WHAT",
      .help = "what to write: complex, real, imag or abs (complex)",
      .words = "complex|real|imag|abs"},
-    {.name = "check",
-     .kind = OPT_INT,
-     .at = AT(check),
-     .arg = "K",
-     .help = "compare K results with exact sums",
-     .lo = 1,
-     .hi = 1e6},
     {.name = "strict",
      .kind = OPT_FLAG,
      .at = AT(strict),
@@ -265,8 +258,6 @@ check_args(const struct job *j)
 		die_usage("--weights-to and --wisdom: go without --part");
 	check_inverse_args(a);
 	check_sky_args(j);
-	if (a->check && a->inverse)
-		die_usage("--check: has no sums to compare --inverse with");
 	if (a->common.gpu && a->wisdom)
 		die_usage("--wisdom: is of the CPU's FFTs, and goes without -g");
 }

@@ -91,8 +91,6 @@ finish(struct job *j)
 		report_stages(j);
 	if (j->run.plan)
 		stats_add(&j->st, "taps", "%d", usfft_taps(j->run.plan));
-	if (j->a.check)
-		stats_add(&j->st, "check_error", "%.3g", j->check_error);
 	gpu_report(j->run.gpu, &j->st);
 	stats_close(&j->st, j->in, j->out, &j->a.common);
 	gpu_close(j->run.gpu);

@@ -31,7 +31,7 @@ make_group(size_t room)
 bool
 group_suits(const struct job *j)
 {
-	return j->fixed && !j->a.check && transform_together(&j->run) > 1;
+	return j->fixed && transform_together(&j->run) > 1;
 }
 
 void

@@ -121,7 +121,7 @@ item_plan(struct job *j, const struct usfft_options *shape)
 		return;
 	group_flush(j);
 	group_free(j);
-	many.many = j->fixed && !j->a.check && !j->run.gpu && !o->measure;
+	many.many = j->fixed && !j->run.gpu && !o->measure;
 	item_check_tolerance(j, o);
 	item_check_memory(j, usfft_bytes(o, &reach));
 	if (o->sigma > 0)
@@ -183,7 +183,7 @@ may_arrive(const struct job *j)
 	const struct args *a = &j->a;
 
 	return j->type == 1 && !a->pixel && !a->inverse && !j->fixed && !item_weighs(j) &&
-	       !a->check && !a->strict && !j->run.gpu;
+	       !a->strict && !j->run.gpu;
 }
 
 /*
@@ -262,7 +262,6 @@ item_sort(struct job *j, struct img *x, const struct item_input *q)
 	if (j->piece)
 		sort_arriving(j, x);
 	else if (!j->fixed)
-		sort_points(j, &q->at.pt, q->v.c, q->v.cstride, j->a.check ? NULL : x);
-	if (!j->a.check)
-		drop_samples(x);
+		sort_points(j, &q->at.pt, q->v.c, q->v.cstride, x);
+	drop_samples(x);
 }

@@ -3,7 +3,6 @@
 #define WEIR_USFFT_ITEM_IN_H
 
 #include "usfft/items/item_io.h"
-#include "usfft/items/spot_check.h"
 #include "usfft/items/values.h"
 
 enum { ITEM_PIECE = 1 << 18 }; /* bytes read or written at a time: they fit the cache */
@@ -45,7 +44,7 @@ void item_compute(const struct job *j);
 /* Takes the item from computing to writing. results: where the GPU's come to. */
 void item_results(const struct job *j, const void *results);
 
-/* Sorts an item's points into the plan, unless they are fixed. It frees the item's samples, except with --check. */
+/* Sorts an item's points into the plan, unless they are fixed. It frees the item's samples. */
 void item_sort(struct job *j, struct img *x, const struct item_input *q);
 
 /*
@@ -69,11 +68,6 @@ const double *item_sky_weigh(struct job *j, const struct usfft_points *pt, const
 /* Writes an image of the sky as an item of float (single) or double, with degrees on its axes. x: as in item_write_head(). */
 void item_sky_write(struct job *j, const struct img *x, const size_t n[3], const double *image,
 		    bool single);
-
-/* spot_check_start() for --check, and spot_check_end(), of which it warns. */
-void item_start_check(const struct job *j, struct spot_check *s, size_t outs,
-		      const struct values *v, size_t count);
-void item_end_check(struct job *j, struct spot_check *s);
 
 /* Writes m results at points as one item. */
 void item_write_values(struct job *j, const struct img *x, void *z, size_t m, bool single);

@@ -10,24 +10,6 @@
 #include "usfft/items/item_in.h"
 
 void
-item_start_check(const struct job *j, struct spot_check *s, size_t outs, const struct values *v,
-		 size_t count)
-{
-	item_judge(j, spot_check_start(s, (size_t)j->a.check, outs, j->sign, v, count), NULL);
-}
-
-void
-item_end_check(struct job *j, struct spot_check *s)
-{
-	const double error = spot_check_end(s);
-
-	if (!s->k)
-		return;
-	j->check_error = error;
-	warn("%zu results, relative error %.2g", s->k, error);
-}
-
-void
 item_write_reals(struct job *j, const void *z, size_t n, bool single)
 {
 	const char *type = single ? "float" : "double";
@@ -77,8 +59,7 @@ item_write_head(struct job *j, struct img *y, const struct img *from)
 
 /* Writes the modes of type 1, some rows at a time. On the CPU they come straight from the grid, and modes is NULL. */
 static void
-write_modes(struct job *j, const struct img *x, const struct usfft_options *o, char *modes,
-	    const struct usfft_points *pt, struct spot_check *s)
+write_modes(struct job *j, const struct img *x, const struct usfft_options *o, char *modes)
 {
 	const size_t rows = transform_modes(o) / o->n[0];
 	const size_t row_bytes = o->n[0] * 2 * (o->single ? sizeof(float) : sizeof(double));
@@ -95,8 +76,6 @@ write_modes(struct job *j, const struct img *x, const struct usfft_options *o, c
 		if (!modes)
 			transform_get_rows(&j->run, j->sign, r, count, at);
 		j->took.modes += clock_now() - t;
-		for (size_t i = 0; i < count; i++)
-			spot_check_row(s, o, pt, r + i, at + i * row_bytes);
 		item_write_row(j, at, count * o->n[0], o->single);
 	}
 	img_free(&y);
@@ -129,7 +108,6 @@ item_points_to_modes(struct job *j, struct img *x)
 	struct item_input q = item_input(j, x, j->at.pt.m, 1);
 	const struct usfft_points *pt = &q.at.pt;
 	struct usfft_options o = j->o;
-	struct spot_check s;
 	char *modes;
 
 	if (q.at.dim != o.dim)
@@ -154,9 +132,7 @@ item_points_to_modes(struct job *j, struct img *x)
 	item_judge(j, transform_gather(&j->run, j->sign, j->fixed ? q.v.c : NULL, &modes), NULL);
 	stats_charge(&j->st, STATS_COMPUTE);
 	item_results(j, modes);
-	item_start_check(j, &s, transform_modes(&o), &q.v, pt->m);
-	write_modes(j, x, &o, modes, pt, &s);
-	item_end_check(j, &s);
+	write_modes(j, x, &o, modes);
 	values_free(&q.v);
 	weir_free(modes);
 }
@@ -193,7 +169,6 @@ item_modes_to_points(struct job *j, struct img *x)
 	const size_t m = j->at.pt.m;
 	struct usfft_options o = j->o;
 	char err[STREAM_ERR];
-	struct spot_check s;
 
 	o.dim = j->at.dim;
 	o.single = stream_single(x->type);
@@ -218,9 +193,6 @@ item_modes_to_points(struct job *j, struct img *x)
 	item_judge(j, transform_type2(&j->run, j->sign, f.c, z), NULL);
 	stats_charge(&j->st, STATS_COMPUTE);
 	item_results(j, z);
-	item_start_check(j, &s, m, &f, modes);
-	spot_check_points(&s, &o, &j->at.pt, z);
-	item_end_check(j, &s);
 	item_write_values(j, x, z, m, o.single);
 	values_free(&f);
 	weir_free(z);
@@ -236,7 +208,6 @@ item_points_to_points(struct job *j, struct img *x)
 	struct usfft_options o = j->o;
 	size_t bad = values_find_bad(&q.v, from->m);
 	double reach = 0;
-	struct spot_check s;
 
 	if (q.at.dim != j->to.dim)
 		raw_die(j->in, "points of %d axes, but targets of %d", q.at.dim, j->to.dim);
@@ -255,9 +226,6 @@ item_points_to_points(struct job *j, struct img *x)
 	item_judge(j, transform_type3(&j->run, &o, from, q.v.c, to, j->sign, z, &bad), &bad);
 	stats_charge(&j->st, STATS_COMPUTE);
 	relay_pass(RELAY_WRITE);
-	item_start_check(j, &s, to->m, &q.v, from->m);
-	spot_check_targets(&s, &o, from, to, z);
-	item_end_check(j, &s);
 	item_write_values(j, x, z, to->m, o.single);
 	values_free(&q.v);
 	weir_free(z);

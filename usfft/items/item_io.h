@@ -1,7 +1,6 @@
 /*
  * The I/O of usfft, one item after the other. It passes what it read to the transforms and writes their results. A failure
- * ends the program with a line that names the file and the item. The computing is done in transform.c, inverse.c, values.c
- * and spot_check.c.
+ * ends the program with a line that names the file and the item. The computing is done in transform.c, inverse.c and values.c.
  */
 #ifndef WEIR_USFFT_ITEM_IO_H
 #define WEIR_USFFT_ITEM_IO_H
@@ -17,7 +16,7 @@
 
 struct args {
 	struct opt_common common;
-	int type, sign, order, window, output, check, iter;
+	int type, sign, order, window, output, iter;
 	const char *n, *points, *targets, *wisdom, *weights, *weights_to, *start, *coils, *pixel;
 	double tol, rtol, damp, sigma, wstep;
 	bool adjoint, batch, inverse, strict, has_order, has_iter, has_rtol;
@@ -51,7 +50,6 @@ struct job {
 	struct slices share; /* the items that --part leaves; without it, all */
 	struct stats st;
 	struct usfft_seconds took;
-	double check_error;
 	/* What messages call the item whose results are written; NULL: the last one read. */
 	const char *where;
 	/* Owned: items that wait for one call of transform_many(); NULL: none yet. */

@@ -104,7 +104,6 @@ item_to_sky(struct job *j, struct img *x)
 	const struct usfft_sky_options o = sky_options(j, j->o.n);
 	const size_t bad = values_find_bad(&q.v, pt->m);
 	struct values v = q.v;
-	struct spot_check s;
 
 	if (bad < pt->m)
 		item_judge(j, -EINVAL, &bad);
@@ -117,9 +116,6 @@ item_to_sky(struct job *j, struct img *x)
 	stats_charge(&j->st, STATS_PLAN);
 	item_judge(j, usfft_sky_type1(sky, j->sign, vis, image), NULL);
 	stats_charge(&j->st, STATS_COMPUTE);
-	item_start_check(j, &s, o.o.n[0] * o.o.n[1], NULL, 0);
-	spot_check_sky(&s, &o, pt, true, vis, image);
-	item_end_check(j, &s);
 	item_sky_write(j, x, o.o.n, image, q.v.single);
 	values_free(&v);
 	weir_free(vis);
@@ -149,19 +145,14 @@ item_from_sky(struct job *j, struct img *x)
 {
 	const struct usfft_points *pt = &j->at.pt;
 	const bool single = stream_single(x->type);
-	struct spot_check s;
 	size_t n[3];
 	double *image = take_image(j, x, n);
 	double *vis = weir_xalloc(pt->m, 2 * sizeof *vis);
-	const struct usfft_sky_options o = sky_options(j, n);
 	struct usfft_sky *sky = item_sky_plan(j, pt, n);
 
 	stats_charge(&j->st, STATS_PLAN);
 	item_judge(j, usfft_sky_type2(sky, j->sign, image, vis), NULL);
 	stats_charge(&j->st, STATS_COMPUTE);
-	item_start_check(j, &s, pt->m, NULL, 0);
-	spot_check_sky(&s, &o, pt, false, image, vis);
-	item_end_check(j, &s);
 	void *z = weir_xalloc(pt->m, 2 * sizeof *vis);
 	for (size_t i = 0; i < 2 * pt->m; i++)
 		real_set(z, i, vis[i], single);
