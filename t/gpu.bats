@@ -146,7 +146,7 @@ fake_kit() {
 }
 
 @test "the kit is not built without CUDA" {
-	run -1 make -s -C "$root" B="$PWD/b" NVCC= gpu-kit
+	run -2 make -s -C "$root" B="$PWD/b" NVCC= gpu-kit
 	grep -q '^gpu-kit needs CUDA: NVCC=' <<<"$output"
 	[ ! -e b ]
 }
