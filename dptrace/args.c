@@ -24,8 +24,6 @@ static const struct opt table[] = {
      .lo = .5, .hi = 32, .seen = AT(has_sigma)},
     {0, "chroma", OPT_REAL, AT(chroma), "K", "edge: how much colours count (3 planes: 4; else 1)",
      .lo = 0, .hi = 1000},
-    {0, "soft", OPT_REAL, AT(soft), "K", "sum: soft normalisation, in medians; 0: none (4)",
-     .lo = 0, .hi = 1e6, .seen = AT(has_soft)},
     {'n', "guides", OPT_SIZE, AT(n), "N", "guides from point to point", .lo = 2,
      .hi = DPTRACE_MAXN},
     {0, "spacing", OPT_REAL, AT(spacing), "PX", "instead: the distance between guides", .lo = 1,
@@ -73,9 +71,8 @@ check_scores(const struct args *a, size_t npath, char *const *path)
 		die_usage("--scores: goes without --mask");
 	if (a->overlay || a->n || a->d || a->spacing > 0)
 		die_usage("--scores: goes without --overlay, --guides, --samples and --spacing");
-	if (a->has_score || a->has_objective || a->has_length || a->has_sigma || a->has_soft)
-		die_usage("--scores: goes without --score, --objective, --length, --sigma and "
-			  "--soft");
+	if (a->has_score || a->has_objective || a->has_length || a->has_sigma)
+		die_usage("--scores: goes without --score, --objective, --length and --sigma");
 	if (a->has_slope || a->snap >= 0 || a->has_passes || a->chroma >= 0)
 		die_usage("--scores: goes without --slope, --snap, --passes and --chroma");
 }
@@ -88,11 +85,8 @@ check_objective(const struct args *a)
 
 	if (sine && cost)
 		die_usage("--objective=cost: goes without --score=sin, whose objective is the sum");
-	if (sine && a->has_soft)
-		die_usage("--soft: goes without --score=sin, which is not divided");
-	if (cost && (a->has_length || a->has_soft))
-		die_usage("%s: goes with the sum, not with --objective=cost",
-			  a->has_length ? "--length" : "--soft");
+	if (cost && a->has_length)
+		die_usage("--length: goes with the sum, not with --objective=cost");
 	if (a->chroma >= 0 && !args_edge(a))
 		die_usage(
 		    "--chroma: goes with --score=edge; other scores take the mean of the planes");
@@ -121,7 +115,7 @@ check_share(const struct args *a, size_t npath)
 struct args
 dptrace_args(int argc, char **argv, char ***path, size_t *npath)
 {
-	struct args a = {.soft = 4, .passes = 2, .snap = -1, .chroma = -1};
+	struct args a = {.passes = 2, .snap = -1, .chroma = -1};
 
 	opt_parse(&program, argc, argv, &a, path, npath);
 	if (!a.point.n && !a.lines)
@@ -151,7 +145,6 @@ dptrace_args_options(const struct args *a)
 					.objective = (enum dptrace_objective)a->objective,
 					.arc = a->length == 1,
 					.sigma = a->sigma,
-					.soft = a->soft,
 					.n = a->n,
 					.spacing = a->spacing,
 					.d = a->d,

@@ -12,9 +12,9 @@ struct args {
 	struct opt_list point;
 	const char *lines, *scores, *overlay, *world, *mask;
 	bool closed;
-	bool has_score, has_objective, has_length, has_sigma, has_soft, has_slope, has_passes;
+	bool has_score, has_objective, has_length, has_sigma, has_slope, has_passes;
 	int score, objective, length, method, to, points;
-	double sigma, chroma, soft, spacing, halfwidth, angle, slope, snap;
+	double sigma, chroma, spacing, halfwidth, angle, slope, snap;
 	size_t n, d, passes;
 };
 

@@ -47,7 +47,7 @@
  *
  * lambda is the eigenvalue of H that is larger in size.
  * The width is that of a column (length by columns) or the length of the link over it (length by arc, as in the paper).
- * g0 is soft times the median of |r| in the strip |v| <= w, and at least a quarter of the largest |r| there. Columns
+ * g0 is DPTRACE_SOFT times the median of |r| in the strip |v| <= w, and at least a quarter of the largest |r| there. Columns
  * outside the image have no response. The cost follows clear lines better, the sum follows lines in noise better; see
  * DPTRACE_AUTO.
  */
@@ -83,6 +83,7 @@ struct dptrace_runner {
 enum {
 	DPTRACE_ERR = 256,   /* bytes of an error message */
 	DPTRACE_MAXD = 8191, /* samples of a guide */
+	DPTRACE_SOFT = 4,    /* medians in g0, the soft normalisation of the sum */
 	DPTRACE_MAXN = 4096, /* guides of a segment */
 	DPTRACE_BARE = 60,   /* px without a line, from which on a polyline is doubtful */
 	DPTRACE_DOUBT = 120, /* the doubt from which on a segment is doubtful */
@@ -122,8 +123,6 @@ struct dptrace_options {
 	bool arc; /* sum: length by arc instead of by columns */
 	/* scale of the derivatives, px, .5..32; 0: 2, and for a ridge under the cost 2 to 11.3, by the points of each line */
 	double sigma;
-	/* sum: g0 in medians, >= 0. With 0, ridge and edge are not divided by the size of the derivative. */
-	double soft;
 	size_t n; /* guides of a segment, >= 2; 0: by spacing */
 	/* px between guides, >= 1; 0: cost 8, or 4 sigma if that is more; sum 15 to 30, by the length */
 	double spacing;

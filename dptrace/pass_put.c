@@ -78,7 +78,7 @@ bare_stretch(const struct dptrace_trace *t)
 	return most;
 }
 
-/* Says whether the links of segment k, of n guides, find hardly any evidence. Without soft, scores have no unit. */
+/* Says whether the links of segment k, of n guides, find hardly any evidence. */
 static bool
 is_unsupported(const struct work *w, int k, int n)
 {
@@ -91,7 +91,7 @@ is_unsupported(const struct work *w, int k, int n)
 	if (w->shape[k].cost)
 		return sum <= -2 * length;
 	const double ends = link[0] < link[n - 2] ? link[0] : link[n - 2];
-	return w->plan->o.soft > 0 && (sum <= .14 * length || ends * (n - 1) <= .3 * sum);
+	return sum <= .14 * length || ends * (n - 1) <= .3 * sum;
 }
 
 /* The largest mean cost of a px over four links in a row, or over all n links where there are fewer. */

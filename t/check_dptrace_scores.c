@@ -249,8 +249,7 @@ check_dptrace_scores(void)
 						    .objective = i < 4 ? DPTRACE_SUM : DPTRACE_COST,
 						    .polarity = kinds[k].polarity,
 						    .arc = i % 2,
-						    .sigma = 2,
-						    .soft = 4};
+						    .sigma = 2};
 			if (i >= 4 &&
 			    (o.score == DPTRACE_SIN || (o.score == DPTRACE_RIDGE && !o.polarity)))
 				continue; /* the cost has neither */

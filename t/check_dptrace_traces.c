@@ -14,13 +14,8 @@ static struct scene scene;
 
 enum { SEEDS = 12 };
 
-static const struct dptrace_options defaults = {.score = DPTRACE_RIDGE,
-						.sigma = 2,
-						.soft = 4,
-						.snap = -1,
-						.passes = 2,
-						.margins = true,
-						.threads = 1};
+static const struct dptrace_options defaults = {
+    .score = DPTRACE_RIDGE, .sigma = 2, .snap = -1, .passes = 2, .margins = true, .threads = 1};
 
 /*
  * Traces the scene from its course's points; xy receives the polyline. Returns its vertices. *doubts counts sharp turns and a

@@ -161,7 +161,6 @@ check_hairpin(void)
 	const struct dptrace_image im = {1, H, W, v, NULL};
 	const struct dptrace_line line[2] = {{2, ends, false}, {2, back, false}};
 	const struct dptrace_options o = {.score = DPTRACE_RIDGE,
-					  .soft = 4,
 					  .snap = -1,
 					  .halfwidth = 110,
 					  .passes = 2,

@@ -119,13 +119,11 @@ static const struct {
      0},
     {{.score = DPTRACE_EDGE, .margins = true, .spacing = 9}, 3, 0},
     {{.score = DPTRACE_EDGE, .polarity = 1, .arc = true, .phi = .3}, 3, 0},
-    {{.score = DPTRACE_EDGE, .polarity = -1, .soft = 2, .halfwidth = 20, .d = 9}, 1, 0},
+    {{.score = DPTRACE_EDGE, .polarity = -1, .halfwidth = 20, .d = 9}, 1, 0},
     {{.score = DPTRACE_SIN, .arc = true, .n = 4, .d = 15, .method = DPTRACE_D3, .margins = true},
      1,
      0},
-    {{.score = DPTRACE_RIDGE, .soft = -1, .sigma = 1.1, .n = 2, .passes = 1, .margins = true},
-     1,
-     0},
+    {{.score = DPTRACE_RIDGE, .sigma = 1.1, .n = 2, .passes = 1, .margins = true}, 1, 0},
     {{.score = DPTRACE_RIDGE, .phi = 3, .sigma = 4, .d = 3, .halfwidth = 40, .n = 7}, 1, 0},
     {{.score = DPTRACE_RIDGE, .n = 5, .d = 25, .margins = true}, 1, 5000000},
     {{.score = DPTRACE_RIDGE, .objective = DPTRACE_COST, .snap = -1, .margins = true}, 1, 0},
@@ -178,7 +176,6 @@ options_of(size_t row)
 	struct dptrace_options o = asked[row].o;
 
 	o.sigma = o.sigma > 0 ? o.sigma : 2;
-	o.soft = o.soft > 0 ? o.soft : o.soft < 0 ? 0 : 4;
 	o.passes = o.passes ? o.passes : 2;
 	o.threads = 1;
 	return o;

@@ -429,12 +429,12 @@ painted() {
 # --- bad input ----------------------------------------------------------------------------------
 
 @test "a touched border is warned about" {
-	dptrace -p 5,30 -p 75,30 -w 4 --soft=0 road.pgm 2>err >out
+	dptrace -p 5,30 -p 75,30 -w 4 road.pgm 2>err >out
 	grep -q '[0-9] vertices touch the border of the strip' err
 	tables 3 3 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 >s.npy
 	dptrace --scores=s.npy -p 0,0 -p 20,0 -w 2 -a 90 2>err >out
 	grep -q ' 1 vertex touches the border of the strip' err
-	dptrace --quiet -p 5,30 -p 75,30 -w 4 --soft=0 road.pgm 2>err >out
+	dptrace --quiet -p 5,30 -p 75,30 -w 4 road.pgm 2>err >out
 	[ ! -s err ]
 }
 
@@ -613,14 +613,11 @@ fading() {
 	fails 2 '--scores: goes without --overlay' dptrace $ends --scores=x -n 4
 	fails 2 '--world: goes without --to=svg' dptrace $ends --world=x --to=svg road.pgm
 	fails 2 'standard input is the picture' dptrace -f -
-	for option in --length=column --soft=2; do
-		fails 2 'goes with the sum' dptrace $ends --objective=cost $option road.pgm
-	done
+	fails 2 'goes with the sum' dptrace $ends --objective=cost --length=column road.pgm
 	fails 2 'goes with the cost' dptrace $ends --objective=sum --slope=2 road.pgm
 	fails 2 'goes with the cost' dptrace $ends --score=sin --slope=2 road.pgm
 	fails 2 'whose objective is the sum' dptrace $ends --score=sin --objective=cost road.pgm
-	fails 2 'which is not divided' dptrace $ends --score=sin --soft=2 road.pgm
-	for option in --score=edge --objective=sum --length=arc -s2 --soft=2 --slope=2 --snap=0 --passes=1 --chroma=1; do
+	for option in --score=edge --objective=sum --length=arc -s2 --slope=2 --snap=0 --passes=1 --chroma=1; do
 		fails 2 '--scores: goes without' dptrace $ends --scores=s.npy $option
 	done
 }

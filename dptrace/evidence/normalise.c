@@ -51,25 +51,25 @@ median_size(const struct grid *g, const struct scratch *b, float *top)
 }
 
 /*
- * g0: that many medians, and at least a quarter of the largest size. That minimum keeps the peak of a clear line in a
+ * g0: DPTRACE_SOFT medians, and at least a quarter of the largest size. That minimum keeps the peak of a clear line in a
  * quiet picture from being cut off flat.
  */
 static float
-soft_size(double soft, float median, float top)
+soft_size(float median, float top)
 {
-	float g0 = (float)soft * median, least = top / 4;
+	float g0 = DPTRACE_SOFT * median, least = top / 4;
 
 	return g0 > least ? g0 : least;
 }
 
-/* f *= sign * inside / (one * size + g0). Where the divisor is 0 there is no evidence. */
+/* f *= sign * inside / (size + g0). Where the divisor is 0 there is no evidence. */
 WEIR_CLONES(soft_normalise,
 	    (float *restrict f, const float *restrict size, const float *restrict inside,
-	     float sign, float g0, float one, size_t n),
-	    (f, size, inside, sign, g0, one, n))
+	     float sign, float g0, size_t n),
+	    (f, size, inside, sign, g0, n))
 {
 	for (size_t i = 0; i < n; i++) {
-		float d = one * size[i] + g0;
+		float d = size[i] + g0;
 		f[i] = d > 0 ? f[i] * (sign * inside[i] / d) : 0;
 	}
 }
@@ -88,15 +88,14 @@ normalise_sum(struct base *b, const struct scratch *scratch, const struct grid *
 {
 	const int fields = o->score == DPTRACE_RIDGE ? 3 : 2;
 	const size_t n = (size_t)g->ncol * base_rows(g);
-	const float one = o->score == DPTRACE_SIN || o->soft > 0;
 	float top;
 	const float median = median_size(g, scratch, &top);
 
 	b->blank = top == 0;
-	b->g0 = o->score == DPTRACE_SIN ? 0 : one > 0 ? soft_size(o->soft, median, top) : 1;
+	b->g0 = o->score == DPTRACE_SIN ? 0 : soft_size(median, top);
 	for (int i = 0; i < fields; i++)
 		soft_normalise(b->f[i], scratch->size, scratch->inside,
-			       fields == 3 && rule->polarity >= 0 ? -1 : 1, b->g0, one, n);
+			       fields == 3 && rule->polarity >= 0 ? -1 : 1, b->g0, n);
 }
 
 /* f -= part * size * inside. */

@@ -107,7 +107,7 @@ find_bin(tally &t)
 	t.bits = t.bits << BITS | k;
 }
 
-/* g0 = soft * the median of the sizes inside the picture, and a quarter of the largest at least. block = segment. */
+/* g0 = DPTRACE_SOFT * the median of the sizes inside the picture, and a quarter of the largest at least. block = segment. */
 __global__ void
 __launch_bounds__(THREADS) measure(const dp_evidence e)
 {
@@ -137,11 +137,9 @@ __launch_bounds__(THREADS) measure(const dp_evidence e)
 		return;
 	const float top = __uint_as_float(t.top),
 		    median = t.n ? __uint_as_float(t.bits << (32 - 2 * BITS)) : 0.f;
-	const float g0 = (float)e.o.soft * median, least = top / 4;
+	const float g0 = DPTRACE_SOFT * median, least = top / 4;
 	e.top[blockIdx.x] = top;
-	e.g0[blockIdx.x] = e.o.score == DPTRACE_SIN ? 0.f
-			   : e.o.soft > 0	    ? (g0 > least ? g0 : least)
-						    : 1.f;
+	e.g0[blockIdx.x] = e.o.score == DPTRACE_SIN ? 0.f : g0 > least ? g0 : least;
 }
 
 /*
@@ -156,8 +154,7 @@ make_evidence(const dp_evidence e)
 
 	if (i >= s.plane)
 		return;
-	const float one = e.o.score == DPTRACE_SIN || e.o.soft > 0 ? 1.f : 0.f,
-		    sign = e.o.score == DPTRACE_RIDGE && s.rule.polarity >= 0 ? -1.f : 1.f;
+	const float sign = e.o.score == DPTRACE_RIDGE && s.rule.polarity >= 0 ? -1.f : 1.f;
 	size_t col = i;
 	const int r = (int)take_index(&col, (unsigned)s.base_rows);
 	const walk k = walk_from(e, s, (int)col, s.g.rv);
@@ -171,7 +168,7 @@ make_evidence(const dp_evidence e)
 			*f -= s.rule.flank * s.rule.scale * size_of(e, s)[i] * in;
 		return;
 	}
-	const float d = one * size_of(e, s)[i] + e.g0[blockIdx.y];
+	const float d = size_of(e, s)[i] + e.g0[blockIdx.y];
 	*f = d > 0 ? *f * (sign * in / d) : 0.f;
 }
 
