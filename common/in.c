@@ -98,9 +98,9 @@ on_bus_error(int sig)
 }
 
 bool
-raw_try_map(struct raw_in *in, struct img *x)
+raw_try_view(struct raw_in *in, size_t count, struct img *x)
 {
-	const size_t bytes = in->left * in->size, page = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t bytes = count * in->size, page = (size_t)sysconf(_SC_PAGESIZE);
 	struct stat st;
 	off_t at;
 
@@ -112,14 +112,22 @@ raw_try_map(struct raw_in *in, struct img *x)
 	const size_t shift = (size_t)at % page;
 	void *map = mmap(NULL, bytes + shift, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
 			 fileno(in->f), at - (off_t)shift);
-	if (map == MAP_FAILED || fseeko(in->f, at + (off_t)bytes, SEEK_SET))
+	if (map == MAP_FAILED)
 		return false;
 	signal(SIGBUS, on_bus_error);
 	x->map = map;
 	x->mapped = bytes + shift;
 	x->data = (char *)map + shift;
 	in->bytes += bytes;
-	in->left = 0;
+	return true;
+}
+
+bool
+raw_try_map(struct raw_in *in, struct img *x)
+{
+	if (!raw_try_view(in, in->left, x))
+		return false;
+	raw_skip(in, in->left);
 	return true;
 }
 

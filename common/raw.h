@@ -90,6 +90,12 @@ void raw_map(struct raw_in *in, struct img *x);
 bool raw_try_map(struct raw_in *in, struct img *x);
 
 /*
+ * Maps the next count samples alone, into an x that has no samples yet. Returns as raw_try_map does. They are still unread
+ * then: raw_skip() passes over them.
+ */
+bool raw_try_view(struct raw_in *in, size_t count, struct img *x);
+
+/*
  * Return the name of the current file in messages ("(stdin)" for stdin), the number of the current item in the stream, from
  * 1, and the bytes of payload that have been read so far.
  */

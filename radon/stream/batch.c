@@ -13,6 +13,7 @@
 
 enum {
 	LARGE = 32 << 20, /* a batch is full when its input has this many bytes */
+	FIRST = 8 << 20,  /* and the first batch, for which the threads wait, with these */
 	PATIENCE = 5	  /* ms without input after which the next batch is waited for no longer */
 };
 
@@ -27,6 +28,7 @@ struct batches {
 	struct batch batch[2], *next, *done; /* next: read ahead; done: results to be written */
 	int turn;			     /* the batch that is filled next */
 	struct gather pending;		     /* read already; begins the next batch */
+	bool began;			     /* the first batch is read */
 	bool waits, ended;		     /* pending holds a gather; the input has ended */
 	bool threaded, ahead;		     /* an I/O thread is used; it reads next */
 	bool reading, failing;		     /* it is past writing; it has met bad input */
@@ -76,13 +78,22 @@ pauses(const struct batches *s, size_t n)
 	return false;
 }
 
+static size_t
+samples_in(const struct gather *g)
+{
+	return g->o.mode == RADON_MODEL ? g->o.nq * g->ntau : g->o.nx * g->o.nt;
+}
+
 /* Fills a batch. It stays empty when the input has ended or pauses. */
 static void
 fill(struct batches *s, struct batch *b)
 {
+	const size_t room = s->began ? s->room : (s->room + 1) / 2;
+	const size_t most = s->began ? LARGE : FIRST;
 	size_t bytes = 0;
 
-	for (b->n = 0; b->n < s->room && bytes < LARGE && !s->ended;) {
+	s->began = true;
+	for (b->n = 0; b->n < room && bytes < most && !s->ended;) {
 		struct gather *g = &b->g[b->n];
 		if (s->waits)
 			swap_gathers(g, &s->pending);
@@ -98,7 +109,7 @@ fill(struct batches *s, struct batch *b)
 			return;
 		}
 		b->n++;
-		bytes += g->room_in * sizeof *g->in;
+		bytes += samples_in(g) * sizeof *g->in;
 	}
 }
 
@@ -180,9 +191,7 @@ tell_gpu(const struct batches *s, const struct batch *b)
 
 	for (size_t i = 0; i < b->n; i++) {
 		const struct gather *g = &b->g[i];
-		const size_t samples =
-		    g->o.mode == RADON_MODEL ? g->o.nq * g->ntau : g->o.nx * g->o.nt;
-		span[i] = (struct gpu_span){g->in, samples * sizeof *g->in};
+		span[i] = (struct gpu_span){g->in, samples_in(g) * sizeof *g->in};
 	}
 	gpu_ahead(s->o->gpu, span, b->n);
 }

@@ -1,7 +1,8 @@
 /*
  * Reads and writes gathers in batches. The gathers of one batch share a plan. While a batch runs, one more thread writes the
  * results of the previous batch and reads the next. Two batches are in memory. Each has up to 2 gathers a thread, or up
- * to BATCH_GPU gathers for the GPU. Large gathers make smaller batches. With one thread on the CPU, and when lsq
+ * to BATCH_GPU gathers for the GPU. Large gathers make smaller batches. The first batch is at most half as long, so that
+ * computing begins early. With one thread on the CPU, and when lsq
  * has a NU for each gather, a batch is one gather. When the writer of a pipe pauses, a batch ends, and results are written.
  * Bad input ends the process when the results before it are written.
  *

@@ -327,7 +327,8 @@ gather_free(struct gather *g)
 	weir_free(g->g);
 	weir_free(g->h);
 	weir_free(g->live);
-	weir_free(g->in);
+	img_free(&g->map);
+	weir_free(g->rows);
 	weir_free(g->out);
 	*g = (struct gather){0};
 }

@@ -11,6 +11,8 @@
 #include "common/sample.h"
 #include "radon/stream/heads.h"
 
+enum { BLOCK = 1 << 16 }; /* samples that are read at a time: they stay in the cache while they are looked at */
+
 void
 rows_room(float **x, size_t *has, size_t rows, size_t n)
 {
@@ -21,7 +23,7 @@ rows_room(float **x, size_t *has, size_t rows, size_t n)
 	if (*has >= want && *x)
 		return;
 	weir_free(*x);
-	*x = weir_xalloc(want, sizeof **x);
+	*x = weir_xalloc_large(want, sizeof **x);
 	*has = want;
 }
 
@@ -41,21 +43,21 @@ WEIR_CLONES_OF(float, largest_or_bad, (const float *x, size_t n), (x, n))
 	return peak;
 }
 
-/* Reads the next row of the item as floats. NaN and infinity become 0 or are fatal. Returns whether any sample is not 0. */
-static bool
-read_row(struct gathers *s, size_t row, float *x)
+/* Reads the next row of an item that has no floats. */
+static void
+read_row(struct gathers *s, float *x)
 {
-	float peak;
+	raw_read(s->in, s->raw, s->n);
+	sample_load(s->wide, s->raw, s->item.type, s->n);
+	for (size_t i = 0; i < s->n; i++)
+		x[i] = (float)s->wide[i];
+}
 
-	if (s->item.type == IMG_F32) {
-		raw_read(s->in, x, s->n);
-	} else {
-		raw_read(s->in, s->raw, s->n);
-		sample_load(s->wide, s->raw, s->item.type, s->n);
-		for (size_t i = 0; i < s->n; i++)
-			x[i] = (float)s->wide[i];
-	}
-	peak = largest_or_bad(x, s->n);
+/* Looks at a row. NaN and infinity become 0 or are fatal. Returns whether any sample is not 0. */
+static bool
+check_row(struct gathers *s, size_t row, float *x)
+{
+	float peak = largest_or_bad(x, s->n);
 	const bool bad = !isfinite(peak);
 	for (size_t i = 0; bad && i < s->n; i++)
 		if (!isfinite(x[i]) && !s->o->nan_is_zero)
@@ -85,13 +87,40 @@ rows_multiply(float *x, size_t n, double by)
  * Amplitudes of 1e-20 occur in real files.
  */
 static void
-normalise(const struct gathers *s, struct gather *g, size_t n)
+normalise(const struct gathers *s, struct gather *g, float *x, size_t n)
 {
 	const int e = s->peak > 0 ? ilogbf(s->peak) : 0;
 
 	g->exponent = abs(e) > 32 ? e : 0;
 	if (g->exponent)
-		rows_multiply(g->in, n, ldexp(1, -g->exponent));
+		rows_multiply(x, n, ldexp(1, -g->exponent));
+}
+
+/*
+ * Returns the plane in the mapped file, where nothing need be converted or read in between; else NULL. Smaller planes are read:
+ * a page that is mapped for one use costs more than its copy to memory that is used again.
+ */
+static float *
+map_plane(struct gathers *s, struct gather *g, size_t n)
+{
+	enum { WORTH_MAPPING = 1 << 20 };
+	const size_t count = s->rows * n;
+
+	img_free(&g->map);
+	if (s->item.type != IMG_F32 || s->n != n || count * sizeof(float) < WORTH_MAPPING ||
+	    !raw_try_view(s->in, count, &g->map))
+		return NULL;
+	return g->map.data;
+}
+
+/* Makes room for a plane whose rows have n samples here. What the file does not have of them is 0. */
+static float *
+room_for_plane(const struct gathers *s, struct gather *g, size_t n)
+{
+	rows_room(&g->rows, &g->room_in, s->rows, n);
+	if (s->n < n)
+		memset(g->rows, 0, s->rows * n * sizeof *g->rows);
+	return g->rows;
 }
 
 void
@@ -100,16 +129,27 @@ rows_read(struct gathers *s, struct gather *g)
 	const bool inverse = s->shape.mode == RADON_LSQ || s->shape.mode == RADON_SPARSE;
 	const size_t n = s->shape.mode == RADON_MODEL ? g->ntau : s->n;
 
+	const bool whole = s->item.type == IMG_F32 && s->n == n; /* rows follow each other as in the file */
+	float *const mapped = map_plane(s, g, n), *const x = mapped ? mapped : room_for_plane(s, g, n);
+	const size_t block = whole && s->n < BLOCK ? BLOCK / s->n : 1;
+
 	s->peak = 0;
+	g->in = x;
 	for (size_t j = 0; j < g->o.nx; j++)
 		g->live[j] = true;
-	rows_room(&g->in, &g->room_in, s->rows, n);
-	if (s->n < n)
-		memset(g->in, 0, s->rows * n * sizeof *g->in);
 	for (size_t r = 0; r < s->rows; r++) {
-		const bool any = read_row(s, r, g->in + r * n + s->skip);
+		float *const row = x + r * n + s->skip;
+		const size_t left = s->rows - r;
+
+		if (!mapped && s->item.type != IMG_F32)
+			read_row(s, row);
+		else if (!mapped && r % block == 0)
+			raw_read(s->in, row, (left < block ? left : block) * s->n);
+		const bool any = check_row(s, r, row);
 		if (inverse)
 			g->live[r] = any;
 	}
-	normalise(s, g, s->rows * n);
+	if (mapped)
+		raw_skip(s->in, s->rows * n);
+	normalise(s, g, x, s->rows * n);
 }
