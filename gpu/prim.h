@@ -9,8 +9,8 @@ int prim_scan(struct gpu *g, unsigned *v, size_t n, unsigned *scratch);
 size_t prim_scan_words(size_t n);
 
 /*
- * A stable sort: sorts the keys, which are below `limit`, and fills index with 0..n-1 in the order of the keys. scratch has
- * prim_sort_words(n) elements.
+ * A stable sort: sorts the keys, which are below `limit` (0: any), and fills index with 0..n-1 in the order of the keys.
+ * scratch has prim_sort_words(n) elements.
  */
 int prim_sort(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limit,
 	      unsigned *scratch);

@@ -9,6 +9,8 @@
  *	others	thread = point or tree: a tree's first edge by atomic minima of its length and then of its rank, trees hooked
  *		to trees, points relabelled
  *
+ * order.h sorts the edges.
+ *
  * The order of edges (d2, hi - lo, lo) is strict, so two trees that choose each other chose the same edge and no longer
  * ring can close; the tree is the only one, whatever the schedule. Distances are summed as the CPU does it, every operation
  * rounded.
@@ -19,11 +21,7 @@
  */
 #include "gpu/block.h"
 #include "gpu/emst/bvh.h"
-
-extern "C" {
-#include "common/mem.h"
-#include "emst/sort.h"
-}
+#include "gpu/emst/order.h"
 
 namespace
 {
@@ -257,40 +255,50 @@ run(struct gpu *g, const work &w, unsigned K, const bvh *b, bool distinct)
 	}
 }
 
-/* The edges in the order of the rule: by rank, then by length, since the sort keeps the order of equal keys. */
-void
-sort_edges(struct sorted *r, struct sorted *tmp, const edge *e, const points *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const u64 lo = p->number[e[i].u], hi = p->number[e[i].v];
-		r[i] = {(hi - lo) << 32 | lo, (unsigned)i, 0};
-	}
-	emst_sort(r, tmp, n);
-	for (size_t i = 0; i < n; i++)
-		r[i].key = sort_key_double(e[r[i].a].d2);
-	emst_sort(r, tmp, n);
-}
+/* The edges as order.h sorts them. A length that was summed in floats is one. */
+template <class T> struct point_edges {
+	enum { LO, SPAN, D2, KEYS = D2 + sizeof(T) / sizeof(unsigned) };
+	unsigned limit[KEYS];
+	const edge *edges;
+	const unsigned *number;
 
-/* The edges, in their order, as the tree. */
+	__device__ unsigned
+	key(unsigned i, unsigned k) const
+	{
+		const edge e = edges[i];
+		const u64 rank = rank_of(number[e.u], number[e.v]);
+
+		if (k <= SPAN)
+			return (unsigned)(k == LO ? rank : rank >> 32);
+		if (KEYS == D2 + 1)
+			return __float_as_uint((float)e.d2);
+		return (unsigned)((u64)__double_as_longlong(e.d2) >> 32 * (k - D2));
+	}
+
+	__device__ emst_edge
+	ends(unsigned i) const
+	{
+		return {edges[i].u, edges[i].v};
+	}
+
+	__device__ double
+	length(unsigned i) const
+	{
+		return sqrt(edges[i].d2);
+	}
+};
+
+/* The edges, in their order, as the tree. The labels and choices are not needed any more. */
+template <class T>
 int
-finish(const edge *e, const points *p, size_t n, emst_tree *t)
+finish(struct gpu *g, const work &w, const points *p, emst_tree *t)
 {
-	struct sorted *r = static_cast<struct sorted *>(weir_alloc(n, sizeof *r)),
-		      *tmp = static_cast<struct sorted *>(weir_alloc(n, sizeof *tmp));
+	unsigned most = 0;
 
-	t->n = n;
-	t->edge = static_cast<emst_edge *>(weir_alloc(n, sizeof *t->edge));
-	t->length = static_cast<double *>(weir_alloc(n, sizeof *t->length));
-	const bool ok = r && tmp && t->edge && t->length;
-	if (ok)
-		sort_edges(r, tmp, e, p, n - 1);
-	for (size_t i = 0; ok && i + 1 < n; i++) {
-		t->edge[i] = {e[r[i].a].u, e[r[i].a].v};
-		t->length[i] = sqrt(e[r[i].a].d2);
-	}
-	weir_free(r);
-	weir_free(tmp);
-	return ok ? 0 : -ENOMEM;
+	for (unsigned i = 0; i < w.n; i++)
+		most = max(most, p->number[i]);
+	const point_edges<T> e = {{most + 1, most + 1}, w.edges, w.number};
+	return order_edges(g, e, w.n, HOLD_CHOICE, HOLD_LABELS, t);
 }
 
 int
@@ -310,15 +318,9 @@ grow(struct gpu *g, const emst_set *s, bool all, points *p, emst_tree *t)
 		return err;
 	const bvh *const tree = brute ? NULL : &b;
 	err = wide ? run<double>(g, w, K, tree, distinct) : run<float>(g, w, K, tree, distinct);
-	edge *e = static_cast<edge *>(weir_alloc(s->n, sizeof *e));
-	if (!err && !e)
-		err = -ENOMEM;
-	if (!err)
-		err = gpu_down(g, e, w.edges, (s->n - 1) * sizeof *e);
-	if (!err)
-		err = finish(e, p, s->n, t);
-	weir_free(e);
-	return err;
+	if (err)
+		return err;
+	return wide ? finish<double>(g, w, p, t) : finish<float>(g, w, p, t);
 }
 
 } // namespace

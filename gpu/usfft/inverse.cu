@@ -189,7 +189,7 @@ iterate(struct gpu *g, const toeplitz &t, const vectors &v, cudaGraphExec_t all,
 		err = launch_all(g, t, v);
 	if (err || (err = gpu_end(g)))
 		return err;
-	return gpu_down(g, scalar, v.scalar, SCALARS * sizeof *scalar);
+	return gpu_look(g, scalar, v.scalar, SCALARS * sizeof *scalar);
 }
 
 /* Until it has converged. *all becomes the graph that the second iteration makes. */
@@ -228,7 +228,7 @@ descend(struct gpu *g, const toeplitz &t, const vectors &v, const struct usfft_i
 	GPU_TRY(g, cudaMemsetAsync(v.f, 0, bytes, g->stream[0]));
 	GPU_TRY(g, cudaMemcpyAsync(v.p, v.r, bytes, cudaMemcpyDeviceToDevice, g->stream[0]));
 	if ((err = prim_dot(g, v.r, v.r, v.n, v.scalar + RHO, v.parts)) ||
-	    (err = gpu_down(g, &first, v.scalar + RHO, sizeof first)))
+	    (err = gpu_look(g, &first, v.scalar + RHO, sizeof first)))
 		return err;
 	*got = {0, first > 0 ? 1. : 0.};
 	err = iterate_all(g, t, v, how, first, &all, got);

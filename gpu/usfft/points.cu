@@ -253,7 +253,7 @@ sort_points(struct gpu *g, const given<T> &in, const work<T> &k, int dim, unsign
 		return err;
 	GPU_TRY(g, cudaMemcpyAsync(work_room + HEAVIES, k.heavy + k.ntiles, sizeof *k.heavy,
 				   cudaMemcpyDeviceToDevice, g->stream[0]));
-	return (err = gpu_end(g)) ? err : gpu_down(g, found, work_room, FOUND * sizeof *found);
+	return (err = gpu_end(g)) ? err : gpu_look(g, found, work_room, FOUND * sizeof *found);
 }
 
 template <class T>

@@ -1,0 +1,129 @@
+/*
+ * The edges of a tree in the order of the rule, by length, hi - lo and lo of their ends' numbers, and then as the result: for
+ * lattice.cu by order.cu, and for brute.cu. The edges are of a class E, which knows how they are kept:
+ *
+ *	E::KEYS				by how many keys they are sorted; the last one counts most
+ *	unsigned limit[KEYS]		the keys are below it; 0: any
+ *	unsigned key(i, k)		on the device: key k of edge i
+ *	emst_edge ends(i)		its ends
+ *	double length(i)		its length
+ *
+ *	take_key	thread = edge in the order so far: its next key, for a stable sort (prim.cu)
+ *	write_edges	thread = edge in its order: its ends and its length
+ *
+ * Bound: 20 bytes an edge for each 8 bits of the keys, 4 + E's for each key, 16 + E's for the result.
+ */
+#ifndef WEIR_GPU_EMST_ORDER_H
+#define WEIR_GPU_EMST_ORDER_H
+
+#include "gpu/device.h"
+#include "gpu/prim.h"
+
+extern "C" {
+#include "common/mem.h"
+#include "gpu/emst/emst.h"
+}
+
+namespace
+{
+
+constexpr unsigned ORDER_THREADS = 256;
+
+/* What has an edge's place in the order, all on the device. length lies over scratch, which the sorts leave by then. */
+struct order {
+	unsigned *key, *index, *scratch;
+	emst_edge *ends;
+	double *length;
+	unsigned n;
+};
+
+template <class E>
+__global__ void
+take_key(const E e, const order o, unsigned k, bool sorted)
+{
+	const unsigned i = blockIdx.x * ORDER_THREADS + threadIdx.x;
+
+	if (i < o.n)
+		o.key[i] = e.key(sorted ? o.index[i] : i, k);
+}
+
+template <class E>
+__global__ void
+write_edges(const E e, const order o)
+{
+	const unsigned i = blockIdx.x * ORDER_THREADS + threadIdx.x;
+
+	if (i >= o.n)
+		return;
+	o.ends[i] = e.ends(o.index[i]);
+	o.length[i] = e.length(o.index[i]);
+}
+
+/* The slots are those of memory that is not needed any more: 17 bytes an edge and 8. */
+int
+place_order(struct gpu *g, size_t n, int sort_slot, int ends_slot, order *o)
+{
+	void *at;
+	int err;
+
+	o->n = (unsigned)n;
+	if ((err = gpu_hold(g, sort_slot, (2 * n + prim_sort_words(n)) * sizeof(unsigned), &at)))
+		return err;
+	o->key = static_cast<unsigned *>(at);
+	o->index = o->key + n;
+	o->scratch = o->index + n;
+	o->length = reinterpret_cast<double *>(o->scratch);
+	if ((err = gpu_hold(g, ends_slot, n * sizeof *o->ends, &at)))
+		return err;
+	o->ends = static_cast<emst_edge *>(at);
+	return 0;
+}
+
+template <class E>
+int
+sort_edges(struct gpu *g, const E &e, const order &o)
+{
+	const unsigned blocks = (o.n + ORDER_THREADS - 1) / ORDER_THREADS;
+	int err;
+
+	if ((err = gpu_begin(g)))
+		return err;
+	for (unsigned k = 0; k < E::KEYS; k++) {
+		GPU_LAUNCH(g, take_key<E>, blocks, ORDER_THREADS, 0, e, o, k, k > 0);
+		err = k ? prim_sort_again(g, o.key, o.index, o.n, e.limit[k], o.scratch)
+			: prim_sort(g, o.key, o.index, o.n, e.limit[k], o.scratch);
+		if (err)
+			return err;
+	}
+	GPU_LAUNCH(g, write_edges<E>, blocks, ORDER_THREADS, 0, e, o);
+	return gpu_end(g);
+}
+
+/*
+ * Sorts the n - 1 edges of a tree of n vertices, and makes them *t. The result's pages are large, since they are touched only
+ * once or twice, and ring.cu fills them by several threads.
+ */
+template <class E>
+int
+order_edges(struct gpu *g, const E &e, size_t n, int sort_slot, int ends_slot, struct emst_tree *t)
+{
+	order o = {};
+	int err;
+
+	t->n = n;
+	t->edge = static_cast<struct emst_edge *>(weir_alloc_large(n, sizeof *t->edge));
+	t->length = static_cast<double *>(weir_alloc_large(n, sizeof *t->length));
+	if (!t->edge || !t->length)
+		return -ENOMEM;
+	if (n < 2)
+		return 0;
+	if ((err = place_order(g, n - 1, sort_slot, ends_slot, &o)) ||
+	    (err = sort_edges(g, e, o)) ||
+	    (err = gpu_down(g, t->edge, o.ends, o.n * sizeof *t->edge)))
+		return err;
+	return gpu_down(g, t->length, o.length, o.n * sizeof *t->length);
+}
+
+} // namespace
+
+#endif
