@@ -19,26 +19,28 @@ NVCC ?= $(shell command -v nvcc 2>/dev/null)
 
 # ---- what is built ------------------------------------------------------------------------------------------------
 # A directory with a main.c is a program; its rooms are directories below it. A room with a main.c of its own is a guest, a
-# small program that may call its host. A file of common/tools/ with a main() is a small program of its own; the files beside
-# it serve several of them. A file that needs a library says so in its first line, `/* link: -ltiff */`; where the library
-# is absent, the file is left out.
+# small program that may call its host. A file of common/tools/ or common/convert/ with a main() is a small program of its own;
+# the others there and in common/picture/ serve several of them. A file that needs a library says so in its first line,
+# `/* link: -ltiff */`; where the library is absent, the file is left out.
 PROGRAMS := $(patsubst %/main.c,%,$(wildcard */main.c))
 GUESTS := $(patsubst %/main.c,%,$(wildcard */*/main.c))
-LINKED := $(sort $(shell sed -sn '1s,.*link: \(.*\) \*/.*,\1,p' common/tools/*.c))
+SMALL := $(wildcard common/picture/*.c common/convert/*.c common/tools/*.c)
+LINKED := $(sort $(shell sed -sn '1s,.*link: \(.*\) \*/.*,\1,p' $(SMALL)))
 ABSENT := $(shell for l in $(LINKED); do echo 'int x;' | $(CC) -shared -fPIC -x c - -o /dev/null $$l 2>/dev/null || echo $$l; done)
 TOOLLIBS := $(filter-out $(ABSENT),$(LINKED))
-TOOLLEFT := $(foreach l,$(ABSENT),$(shell grep -l '^/\* link: $(l) ' common/tools/*.c))
+TOOLLEFT := $(foreach l,$(ABSENT),$(shell grep -l '^/\* link: $(l) ' $(SMALL)))
 ifneq ($(ABSENT),)
 $(info left out, since $(ABSENT) is not installed (make deps): $(TOOLLEFT))
 endif
-TOOLFILES := $(filter-out $(TOOLLEFT),$(wildcard common/tools/*.c))
+TOOLFILES := $(filter-out $(TOOLLEFT),$(SMALL))
 TOOLS := $(shell grep -l '^main.int' $(TOOLFILES))
-BINARIES := $(PROGRAMS:%=$(B)/%) $(addprefix $(B)/,$(notdir $(GUESTS))) $(TOOLS:common/tools/%.c=$(B)/%)
+BINARIES := $(PROGRAMS:%=$(B)/%) $(addprefix $(B)/,$(notdir $(GUESTS))) $(addprefix $(B)/,$(notdir $(TOOLS:.c=)))
 
-COMMON := $(patsubst %.c,$(B)/obj/%.o,$(wildcard common/*.c common/formats/*.c common/options/*.c))
+COMMON := $(patsubst %.c,$(B)/obj/%.o,$(wildcard common/base/*.c common/stream/*.c))
 SHARED := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(TOOLS),$(TOOLFILES)))
 sources = $(filter-out $(1)/main.c $(if $(filter $(1),$(GUESTS)),,$(addsuffix /%,$(GUESTS))),$(wildcard $(1)/*.c $(1)/*/*.c))
 core = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
+tool = $(filter %/$(1).o,$(TOOLS:%.c=$(B)/obj/%.o))
 CORES := $(foreach p,$(patsubst %/,%,$(dir $(wildcard */direct.c))) $(GUESTS),$(call core,$(p)))
 
 # The GPU is chosen at link time: the CUDA twins where nvcc was found, else the same symbols that say so.
@@ -62,7 +64,7 @@ ALL_CFLAGS = -std=c17 $(OPT) $(if $(MARCH),-march=$(MARCH)) -fopenmp -fno-math-e
 	$(WARN) $(SAN) $(CFLAGS) $(FLAGS_$(firstword $(subst /, ,$*)))
 LIBS = -lfftw3f -lfftw3 -lnetpbm -lm -lpthread
 ALL_LDFLAGS = $(SAN) $(LDFLAGS)
-# libgomp is linked statically: see common/par.c. Clang's library reads its environment late enough.
+# libgomp is linked statically: see common/base/par.c. Clang's library reads its environment late enough.
 LIBS += $(if $(findstring clang,$(shell $(CC) --version)),-fopenmp,-l:libgomp.a -ldl)
 
 # Flags of one program alone. FMA contraction: see 'numerical error' on the page of each.
@@ -120,7 +122,7 @@ $(foreach g,$(GUESTS),$(eval $(B)/$(notdir $(g)): $(B)/obj/$(g)/main.o $(call co
 $(addprefix $(B)/,$(notdir $(GUESTS))): $(GPU) $(B)/libcommon.a
 	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $(filter-out %.a,$^) $(GPU) $(B)/libcommon.a $(GPULIBS) $(LIBS)
 
-$(TOOLS:common/tools/%.c=$(B)/%): $(B)/%: $(B)/obj/common/tools/%.o $(B)/libtools.a $(B)/libcommon.a
+$(addprefix $(B)/,$(notdir $(TOOLS:.c=))): $(B)/%: $$(call tool,$$*) $(B)/libtools.a $(B)/libcommon.a
 	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
 
 # ---- tests, benches, demo -----------------------------------------------------------------------------------------
@@ -234,10 +236,10 @@ fuzz-programs:
 	$(MAKE) $(SANITIZED) all build/san/t/gen build/san/t/gencmp build/san/t/mutate build/san/t/skeleton
 	t/fuzz/programs
 
-build/fuzz/%: t/fuzz/%.c $(wildcard common/*.[ch] common/*/*.[ch])
+build/fuzz/%: t/fuzz/%.c $(wildcard common/*/*.[ch])
 	@mkdir -p $(@D)
 	$(call say,CC)clang -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(ALL_CPPFLAGS) -o $@ $< \
-	 $(filter-out $(TOOLS),$(wildcard common/*.c common/formats/*.c common/options/*.c) $(TOOLFILES)) -fopenmp $(TOOLLIBS) $(LIBS)
+	 $(filter-out $(TOOLS),$(wildcard common/base/*.c common/stream/*.c) $(TOOLFILES)) -fopenmp $(TOOLLIBS) $(LIBS)
 
 # ---- upkeep -------------------------------------------------------------------------------------------------------
 SOURCES = $(shell git ls-files '*.c' '*.cc' '*.h' '*.cu' 2>/dev/null)

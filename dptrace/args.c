@@ -1,9 +1,9 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "dptrace/args.h"
 #include "dptrace/text/report.h"
 #include "gpu/dptrace/dptrace.h"

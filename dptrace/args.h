@@ -2,7 +2,7 @@
 #ifndef DPTRACE_ARGS_H
 #define DPTRACE_ARGS_H
 
-#include "common/opt.h"
+#include "common/base/opt.h"
 #include "dptrace/dptrace.h"
 #include "gpu/use.h"
 

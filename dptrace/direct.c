@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "dptrace/dptrace.h"
 #include "dptrace/search/segment.h"
 

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "common/die.h"
+#include "common/base/die.h"
 #include "dptrace/doubts.h"
 
 /*

@@ -2,7 +2,7 @@
 #ifndef DPTRACE_DOUBTS_H
 #define DPTRACE_DOUBTS_H
 
-#include "common/stats.h"
+#include "common/base/stats.h"
 #include "dptrace/args.h"
 
 /* Polylines and vertices in total, and polylines with each kind of doubt (struct dptrace_trace). */

@@ -1,7 +1,7 @@
 /* Plans: options become shapes, and polarities and ways are settled. */
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "dptrace/evidence/gain.h"
 #include "dptrace/pass.h"
 #include "dptrace/room.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "dptrace/resolve.h"
 
 /* Room for the tables of a line, in one piece. */

@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/par.h"
-#include "common/relay.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
+#include "common/stream/relay.h"
 #include "dptrace/doubts.h"
 #include "dptrace/read.h"
 #include "dptrace/text/report.h"

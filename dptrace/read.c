@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/file.h"
-#include "common/formats/foreign.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
+#include "common/stream/file.h"
+#include "common/stream/foreign.h"
 #include "dptrace/read.h"
 #include "dptrace/text/mask.h"
 #include "dptrace/text/take.h"

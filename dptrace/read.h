@@ -2,8 +2,8 @@
 #ifndef DPTRACE_READ_H
 #define DPTRACE_READ_H
 
-#include "common/raw.h"
-#include "common/tile.h"
+#include "common/stream/raw.h"
+#include "common/stream/tile.h"
 #include "dptrace/args.h"
 #include "dptrace/text/points.h"
 

@@ -1,8 +1,8 @@
 /* Memory for the passes of a plan, and their run. */
 #include <math.h>
 
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "dptrace/pass.h"
 #include "dptrace/room.h"
 

@@ -2,9 +2,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/raw.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/stream/raw.h"
 #include "emst/args.h"
 #include "emst/palette/palette.h"
 

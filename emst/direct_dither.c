@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "emst/palette/dither.h"
 
 /* Fills to[] with the coordinates of a pixel: with alpha, its samples on black and on white. Returns how many there are. */

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "emst/vertices.h"
 
 #define NONE 0xffffffffu

@@ -1,9 +1,9 @@
 /* Finds the vertex that an input is, what all inputs of a vertex weigh, and the tree of all inputs. */
 #include <errno.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "emst/sort.h"
 #include "emst/vertices.h"
 

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/par.h"
-#include "common/progress.h"
-#include "common/relay.h"
-#include "common/stats.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
+#include "common/base/progress.h"
+#include "common/base/stats.h"
+#include "common/stream/relay.h"
 #include "emst/args.h"
 #include "emst/io/classify.h"
 #include "emst/io/saved.h"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 
 static inline void
 roots_single(uint32_t *up, size_t n)

@@ -1,5 +1,5 @@
 /* The functions that every engine needs. */
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "emst/emst.h"
 
 void

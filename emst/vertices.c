@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/par.h"
-#include "common/sample.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
+#include "common/base/sample.h"
 #include "emst/lattice/few.h"
 #include "emst/vertices.h"
 

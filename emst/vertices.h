@@ -8,7 +8,7 @@
 #ifndef EMST_VERTICES_H
 #define EMST_VERTICES_H
 
-#include "common/img.h"
+#include "common/stream/img.h"
 #include "emst/emst.h"
 #include "emst/lattice/lattice.h"
 

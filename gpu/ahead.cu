@@ -7,7 +7,7 @@
 #include "gpu/load.h"
 
 extern "C" {
-#include "common/mem.h"
+#include "common/base/mem.h"
 }
 
 enum state { EMPTY, MOVING, FULL };

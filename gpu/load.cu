@@ -4,7 +4,7 @@
 #include "gpu/load.h"
 
 extern "C" {
-#include "common/mem.h"
+#include "common/base/mem.h"
 }
 
 size_t

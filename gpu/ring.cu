@@ -2,7 +2,7 @@
 #include "gpu/ring.h"
 
 extern "C" {
-#include "common/par.h"
+#include "common/base/par.h"
 }
 
 namespace

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "common/die.h"
-#include "common/opt.h"
-#include "common/stats.h"
+#include "common/base/die.h"
+#include "common/base/opt.h"
+#include "common/base/stats.h"
 #include "gpu/gpu.h"
 
 /* Opens the devices of -g; NULL when -g was not given. Dies when they cannot be opened. */

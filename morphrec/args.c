@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/die.h"
+#include "common/base/die.h"
 #include "morphrec/args.h"
 
 #define AT(member) offsetof(struct args, member)

@@ -2,7 +2,7 @@
 #ifndef MORPHREC_ARGS_H
 #define MORPHREC_ARGS_H
 
-#include "common/opt.h"
+#include "common/base/opt.h"
 #include "gpu/use.h"
 #include "morphrec/morphrec.h"
 

@@ -1,5 +1,5 @@
-#include "common/cpu.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/par.h"
 #include "morphrec/clip.h"
 
 enum {

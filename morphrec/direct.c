@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "morphrec/morphrec.h"
 #include "morphrec/value.h"
 

@@ -1,13 +1,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/bands.h"
-#include "common/par.h"
-#include "common/progress.h"
-#include "common/raw.h"
-#include "common/relay.h"
-#include "common/slices.h"
-#include "common/stats.h"
+#include "common/base/par.h"
+#include "common/base/progress.h"
+#include "common/base/stats.h"
+#include "common/stream/bands.h"
+#include "common/stream/raw.h"
+#include "common/stream/relay.h"
+#include "common/stream/slices.h"
 #include "gpu/morphrec/morphrec.h"
 #include "morphrec/args.h"
 #include "morphrec/items/item_io.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/img.h"
+#include "common/stream/img.h"
 #include "morphrec/keys.h"
 
 enum morphrec_method {

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "common/img.h"
+#include "common/stream/img.h"
 
 static inline double
 value_get(enum img_type type, const void *a, size_t i)

@@ -1,8 +1,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/par.h"
+#include "common/base/die.h"
+#include "common/base/par.h"
 #include "gpu/use.h"
 #include "radon/args.h"
 #include "radon/stream/polygons.h"

@@ -2,7 +2,7 @@
 #ifndef RADON_ARGS_H
 #define RADON_ARGS_H
 
-#include "common/opt.h"
+#include "common/base/opt.h"
 #include "radon/stream/gathers.h"
 
 struct args {

@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/par.h"
 #include "radon/block.h"
 #include "radon/recurrence.h"
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "radon/core.h"
 
 /* In a sum of at most this many terms the recurrence is faster than the window and the FFT of a transform. */

@@ -1,7 +1,7 @@
 /* Curves, the mute and the time axis of a panel: pure functions of the options. */
 #include <math.h>
 
-#include "common/fft.h"
+#include "common/base/fft.h"
 #include "radon/radon.h"
 
 bool

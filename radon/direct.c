@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "radon/direct.h"
 
 /* Is the FFT fast at this length: n = 2^a 3^b 5^c 7^d with a >= 2 and b + c + d <= 3? */

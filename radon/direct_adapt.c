@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "radon/radon.h"
 
 enum { MOST = 32 }; /* samples of a filter */

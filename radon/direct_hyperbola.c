@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "radon/direct.h"
 
 /* The panel's axis: tau = t0 + (n - lead) dt. It begins at the first such tau that is not below 0, or at t0. */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "radon/direct.h"
 
 struct sparse {

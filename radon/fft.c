@@ -1,8 +1,8 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
 #include "radon/fft.h"
 
 /* Four complex numbers at any address. */

@@ -1,8 +1,8 @@
 /* radon: the Radon transform of seismic gathers, its inverses, removal of multiples. */
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/par.h"
-#include "common/stats.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
+#include "common/base/stats.h"
 #include "gpu/use.h"
 #include "radon/args.h"
 #include "radon/stream/polygons.h"

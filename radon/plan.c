@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "radon/plan.h"
 
 /* Is the second axis of curves all right, when there is one? */

@@ -1,8 +1,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/par.h"
 #include "radon/spectra.h"
 
 void

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "radon/spectra.h"
 #include "radon/usfft2d.h"
 #include "usfft/usfft.h"

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/par.h"
+#include "common/base/die.h"
+#include "common/base/par.h"
 #include "t/check.h"
 
 const char *const weir_prog = "check";

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/tools/combine.h"
+#include "common/picture/combine.h"
 #include "t/check.h"
 
 void check_combine(void);

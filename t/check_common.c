@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/die.h"
-#include "common/fft.h"
-#include "common/formats/npy.h"
-#include "common/mem.h"
-#include "common/raw.h"
-#include "common/stats.h"
-#include "common/swap.h"
+#include "common/base/die.h"
+#include "common/base/fft.h"
+#include "common/base/mem.h"
+#include "common/base/stats.h"
+#include "common/base/swap.h"
+#include "common/stream/npy.h"
+#include "common/stream/raw.h"
 #include "t/check.h"
 
 void check_common(void);

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/par.h"
+#include "common/base/par.h"
 #include "gpu/gpu.h"
 #include "t/check.h"
 #include "t/check_gpu.h"

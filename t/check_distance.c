@@ -1,7 +1,7 @@
 /* The distance transform against its definition: the nearest of all samples that are not chosen. */
 #include <math.h>
 
-#include "common/tools/distance.h"
+#include "common/picture/distance.h"
 #include "t/check.h"
 
 void check_distance(void);

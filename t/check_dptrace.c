@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "dptrace/dptrace.h"
 #include "t/check.h"
 #include "t/check_dptrace.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "dptrace/dptrace.h"
 #include "dptrace/level.h"
 #include "dptrace/settle/way.h"

@@ -1,7 +1,7 @@
 /* Classes of trees of any shape: HDBSCAN*, Genie and the minimum-size forest, against their definitions. */
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "emst/classes/classes.h"
 #include "emst/emst.h"
 #include "t/check.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "emst/emst.h"
 #include "emst/lattice/few.h"
 #include "emst/lattice/lattice.h"

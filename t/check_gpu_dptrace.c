@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "gpu/dptrace/dptrace.h"
 #include "t/check.h"
 #include "t/check_gpu.h"

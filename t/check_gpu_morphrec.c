@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "gpu/morphrec/morphrec.h"
 #include "morphrec/value.h"
 #include "t/check.h"

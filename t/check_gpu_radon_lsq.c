@@ -2,8 +2,8 @@
 #include <complex.h>
 #include <math.h>
 
-#include "common/die.h"
-#include "common/mem.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "t/check_gpu.h"
 #include "t/check_gpu_radon.h"
 

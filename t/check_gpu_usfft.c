@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "gpu/usfft/usfft.h"
 #include "t/check_gpu.h"
 #include "t/check_usfft.h"

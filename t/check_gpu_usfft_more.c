@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "gpu/usfft/usfft.h"
 #include "t/check_gpu.h"
 #include "t/check_usfft.h"

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/real.h"
+#include "common/base/mem.h"
+#include "common/base/real.h"
 #include "gpu/wconv/wconv.h"
 #include "t/check_gpu.h"
 #include "t/check_wconv.h"

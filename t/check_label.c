@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/tools/label.h"
-#include "common/tools/number.h"
-#include "common/tools/split.h"
+#include "common/picture/label.h"
+#include "common/picture/number.h"
+#include "common/picture/split.h"
 #include "t/check.h"
 
 void check_label(void);

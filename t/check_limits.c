@@ -1,4 +1,4 @@
-/* What control groups grant a process: common/limits.h. */
+/* What control groups grant a process: common/base/limits.h. */
 #include <ftw.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/die.h"
-#include "common/limits.h"
+#include "common/base/die.h"
+#include "common/base/limits.h"
 #include "t/check.h"
 
 void check_limits(void);

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
 #include "morphrec/tile/engine.h"
 #include "morphrec/morphrec.h"
 #include "morphrec/value.h"

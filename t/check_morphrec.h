@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "common/img.h"
+#include "common/stream/img.h"
 #include "morphrec/morphrec.h"
 #include "morphrec/tile/tile.h"
 #include "t/check.h"

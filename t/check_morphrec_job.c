@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "morphrec/tile/engine.h"
 #include "morphrec/value.h"
 #include "t/check_morphrec.h"

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "morphrec/value.h"
 #include "t/check_morphrec.h"
 

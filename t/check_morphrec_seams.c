@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/cpu.h"
+#include "common/base/cpu.h"
 #include "morphrec/tile/engine.h"
 #include "morphrec/tile/unit.h"
 #include "t/check_morphrec.h"

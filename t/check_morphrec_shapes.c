@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "morphrec/ops/area.h"
 #include "morphrec/ops/erode.h"
 #include "morphrec/value.h"

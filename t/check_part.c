@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/opt.h"
-#include "common/part.h"
+#include "common/base/opt.h"
+#include "common/stream/part.h"
 #include "t/check.h"
 
 void check_part(void);

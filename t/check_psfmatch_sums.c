@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "t/check_psfmatch.h"
 
 /* Function i of a stamp at pixel q, before it is divided by sigma. */

@@ -1,7 +1,7 @@
 /* radon: figures that tell whether the options suit a gather. */
 #include <math.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "t/check_radon.h"
 
 static struct check_rng rng = {13};

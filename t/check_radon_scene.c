@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "t/check_radon.h"
 
 double scene_g[SCENE_TRACES];

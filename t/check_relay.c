@@ -1,12 +1,12 @@
-/* common/relay.c: items overlap, and come to each stage in their order. */
+/* common/stream/relay.c: items overlap, and come to each stage in their order. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/die.h"
-#include "common/relay.h"
-#include "common/stats.h"
+#include "common/base/die.h"
+#include "common/base/stats.h"
+#include "common/stream/relay.h"
 #include "t/check.h"
 
 void check_relay(void);

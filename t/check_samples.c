@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/opt.h"
-#include "common/sample.h"
-#include "common/tools/slice.h"
-#include "common/tools/tone.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/sample.h"
+#include "common/picture/tone.h"
+#include "common/stream/slice.h"
 #include "t/check.h"
 
 void check_samples(void);

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "t/check_usfft.h"
 #include "usfft/loops/loops.h"
 

@@ -1,8 +1,8 @@
 /* The 1-D core for points on lines, against the exact sums. */
 #include <math.h>
 
-#include "common/die.h"
-#include "common/mem.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "t/check.h"
 #include "t/check_usfft.h"
 #include "usfft/direct.h"

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/die.h"
-#include "common/mem.h"
+#include "common/base/cpu.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "t/check_usfft.h"
 #include "usfft/direct.h"
 

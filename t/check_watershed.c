@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/tools/watershed.h"
+#include "common/base/mem.h"
+#include "common/picture/watershed.h"
 #include "t/check.h"
 
 void check_watershed(void);

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/real.h"
+#include "common/base/mem.h"
+#include "common/base/real.h"
 #include "t/check_wconv_dense.h"
 
 /* y = A x: A [data][estimate]; the item lies at (ox,oy) of the estimate of ew x eh. */

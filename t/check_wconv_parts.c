@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "t/check_wconv.h"
 
 /* A part of w x h pixels at (x,y): where its result lies in the whole, and whether it is as it is there. */

@@ -1,7 +1,7 @@
 /* wconv: deconvolutions against dense matrices, and when they stop. */
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "t/check_wconv_dense.h"
 
 static int

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/real.h"
+#include "common/base/mem.h"
+#include "common/base/real.h"
 #include "t/check_wconv.h"
 #include "wconv/restore/restore.h"
 #include "wconv/volume/volume.h"

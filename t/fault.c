@@ -34,9 +34,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/opt.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
 #include "t/fault/calls.h"
 #include "t/preload/nomem.h"
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/raw.h"
+#include "common/base/die.h"
+#include "common/stream/raw.h"
 #include "t/dptrace_scene.h"
 
 const char *const weir_prog = "gen_dptrace";

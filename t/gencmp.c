@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/opt.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
 #include "t/rng.h"
 
 const char *const weir_prog = "gencmp";

@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/opt.h"
-#include "common/clock.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/clock.h"
 #include "t/bench/bench.h"
 
 const char *const weir_prog = "interleave";

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/die.h"
+#include "common/base/die.h"
 
 const char *const weir_prog = "killat";
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "t/rng.h"
 
 const char *const weir_prog = "mutate";

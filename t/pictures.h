@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "t/rng.h"
 
 /* A picture to be filled: v[h][w], zero at first. */

@@ -4,12 +4,12 @@
  */
 #include <stddef.h>
 
-#include "common/mem.h"
-#include "common/opt.h"
-#include "common/progress.h"
-#include "common/raw.h"
-#include "common/sample.h"
-#include "common/stats.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/progress.h"
+#include "common/base/sample.h"
+#include "common/base/stats.h"
+#include "common/stream/raw.h"
 
 const char *const weir_prog = "skeleton";
 

@@ -1,8 +1,8 @@
 /* The options, checked. */
 #include <math.h>
 
-#include "common/die.h"
-#include "common/par.h"
+#include "common/base/die.h"
+#include "common/base/par.h"
 #include "gpu/use.h"
 #include "usfft/items/item_in.h"
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/sample.h"
+#include "common/base/mem.h"
+#include "common/base/sample.h"
 #include "usfft/cg.h"
 
 static double

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
 #include "usfft/plan.h"
 
 enum { LARGEST_AXIS = 1 << 30 };

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "usfft/cg.h"
 #include "usfft/inverse.h"
 #include "usfft/toeplitz.h"

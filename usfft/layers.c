@@ -1,8 +1,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "usfft/layers.h"
 #include "usfft/plan.h"
 

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/fft.h"
-#include "common/mem.h"
+#include "common/base/cpu.h"
+#include "common/base/fft.h"
+#include "common/base/mem.h"
 #include "usfft/line.h"
 #include "usfft/loops/loops.h"
 #include "usfft/window.h"

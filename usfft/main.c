@@ -1,9 +1,9 @@
 #include <string.h>
 
-#include "common/die.h"
-#include "common/fft.h"
-#include "common/mem.h"
-#include "common/relay.h"
+#include "common/base/die.h"
+#include "common/base/fft.h"
+#include "common/base/mem.h"
+#include "common/stream/relay.h"
 #include "gpu/use.h"
 #include "usfft/items/group.h"
 

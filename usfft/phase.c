@@ -1,7 +1,7 @@
 #include <math.h>
 
-#include "common/cpu.h"
-#include "common/real.h"
+#include "common/base/cpu.h"
+#include "common/base/real.h"
 #include "usfft/phase.h"
 
 WEIR_CLONES(load_doubles, (const double *from, size_t stride, size_t n, double *x),

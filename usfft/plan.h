@@ -2,7 +2,7 @@
 #ifndef WEIR_USFFT_PLAN_H
 #define WEIR_USFFT_PLAN_H
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "usfft/grid/crowd.h"
 #include "usfft/grid/grid.h"
 #include "usfft/grid/modes.h"

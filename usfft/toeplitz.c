@@ -4,10 +4,10 @@
  */
 #include <errno.h>
 
-#include "common/clock.h"
-#include "common/fft.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/clock.h"
+#include "common/base/fft.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "usfft/grid/modes.h"
 #include "usfft/loops/loops.h"
 #include "usfft/toeplitz.h"

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "usfft/phase.h"
 #include "usfft/type3.h"
 

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/par.h"
-#include "common/sample.h"
+#include "common/base/par.h"
+#include "common/base/sample.h"
 #include "usfft/phase.h"
 #include "usfft/type3.h"
 

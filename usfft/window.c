@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
+#include "common/base/cpu.h"
 #include "usfft/window.h"
 
 /*

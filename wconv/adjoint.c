@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/par.h"
-#include "common/real.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
+#include "common/base/real.h"
 #include "wconv/plan.h"
 
 struct wconv_adjoint {

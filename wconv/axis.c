@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "wconv/axis.h"
 
 /* Returns x modulo m, in 0..m-1. */

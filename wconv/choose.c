@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "wconv/costs.h"
 #include "wconv/plan.h"
 #include "wconv/small.h"

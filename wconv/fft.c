@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "wconv/plan.h"
 
 /* Stores cos(a) and sin(a) as pair i of a table of floats or doubles. */

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/tile.h"
+#include "common/base/die.h"
+#include "common/stream/tile.h"
 #include "gpu/wconv/wconv.h"
 #include "wconv/job.h"
 #include "wconv/place.h"

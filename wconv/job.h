@@ -2,7 +2,7 @@
 #ifndef WCONV_JOB_H
 #define WCONV_JOB_H
 
-#include "common/opt.h"
+#include "common/base/opt.h"
 #include "gpu/gpu.h"
 #include "wconv/kernels.h"
 #include "wconv/overlap_io.h"

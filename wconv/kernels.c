@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/sample.h"
+#include "common/base/mem.h"
+#include "common/base/sample.h"
 #include "wconv/kernels.h"
 #include "wconv/plan.h"
 

@@ -2,8 +2,8 @@
 #ifndef WCONV_KERNELS_H
 #define WCONV_KERNELS_H
 
-#include "common/img.h"
-#include "common/tile.h"
+#include "common/stream/img.h"
+#include "common/stream/tile.h"
 #include "wconv/wconv.h"
 
 enum wconv_place { WCONV_PLACE_UNSAID, WCONV_CENTRE, WCONV_CORNER };

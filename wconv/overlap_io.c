@@ -1,7 +1,7 @@
 #include <pthread.h>
 
-#include "common/die.h"
-#include "common/mem.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "wconv/overlap_io.h"
 
 /* Items whose steps take and give fewer bytes than this together run without threads: handing a buffer over takes 10 us. */

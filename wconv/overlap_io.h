@@ -5,9 +5,9 @@
 #ifndef WCONV_OVERLAP_IO_H
 #define WCONV_OVERLAP_IO_H
 
-#include "common/progress.h"
-#include "common/raw.h"
-#include "common/stats.h"
+#include "common/base/progress.h"
+#include "common/base/stats.h"
+#include "common/stream/raw.h"
 
 /* How many samples of the item a step takes, and how many samples of the result it gives. */
 struct wconv_samples {

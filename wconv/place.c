@@ -1,4 +1,4 @@
-#include "common/tile.h"
+#include "common/stream/tile.h"
 #include "wconv/place.h"
 
 void

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
-#include "common/real.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
+#include "common/base/real.h"
 #include "wconv/plan.h"
 
 /* Fills in alike[i]: the kernels of grid column i (row, if y) have the same samples as those of the next one. */

@@ -6,8 +6,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "common/mem.h"
-#include "common/real.h"
+#include "common/base/mem.h"
+#include "common/base/real.h"
 #include "wconv/plan.h"
 
 /* Column and row, of doubles that the plan's precision holds. */

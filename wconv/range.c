@@ -2,9 +2,9 @@
 #include <float.h>
 #include <math.h>
 
-#include "common/cpu.h"
-#include "common/die.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/die.h"
+#include "common/base/par.h"
 #include "wconv/job.h"
 
 enum { PARTS = 16, CHUNK = 1 << 14 };

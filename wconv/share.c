@@ -1,9 +1,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/slices.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/stream/slices.h"
 #include "wconv/overlap_io.h"
 #include "wconv/share.h"
 

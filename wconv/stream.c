@@ -1,5 +1,5 @@
-#include "common/mem.h"
-#include "common/relay.h"
+#include "common/base/mem.h"
+#include "common/stream/relay.h"
 #include "wconv/stream.h"
 #include "wconv/whole.h"
 

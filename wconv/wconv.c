@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/par.h"
-#include "common/real.h"
+#include "common/base/par.h"
+#include "common/base/real.h"
 #include "wconv/plan.h"
 
 size_t

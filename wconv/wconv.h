@@ -42,7 +42,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/img.h"
+#include "common/stream/img.h"
 
 #define WCONV_ERR 256
 

@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/real.h"
-#include "common/sample.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/real.h"
+#include "common/base/sample.h"
 #include "gpu/wconv/wconv.h"
 #include "wconv/whole.h"
 

@@ -1,8 +1,8 @@
 #include "common/tools/beside.h"
 
-#include "common/die.h"
-#include "common/tile.h"
-#include "common/tools/axiskeys.h"
+#include "common/base/die.h"
+#include "common/stream/axiskeys.h"
+#include "common/stream/tile.h"
 
 void
 beside_open(struct beside *b, const char *option, const char *path, size_t max_bytes)

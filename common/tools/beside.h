@@ -2,7 +2,7 @@
 #ifndef TOOLS_BESIDE_H
 #define TOOLS_BESIDE_H
 
-#include "common/raw.h"
+#include "common/stream/raw.h"
 
 struct beside {
 	const char *option; /* for messages */

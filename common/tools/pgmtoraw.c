@@ -1,7 +1,7 @@
 /* pgmtoraw: converts pictures and arrays, of every format that the suite reads, to raw items. */
-#include "common/opt.h"
-#include "common/raw.h"
-#include "common/stats.h"
+#include "common/base/opt.h"
+#include "common/base/stats.h"
+#include "common/stream/raw.h"
 
 const char *const weir_prog = "pgmtoraw";
 

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/opt.h"
+#include "common/base/opt.h"
 #include "common/tools/places.h"
 
 static const char *const keys[] = {"slice.position", "slice.spacing", "slice.label", "slice.unit"};

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "common/img.h"
+#include "common/stream/img.h"
 
 /* Sets the keys of x, which was place k of the axis. */
 void places_note(struct img *x, const struct img_axis *a, size_t k);

@@ -2,8 +2,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/bands.h"
-#include "common/mem.h"
+#include "common/base/mem.h"
+#include "common/stream/bands.h"
 #include "common/tools/planes.h"
 
 enum { BLOCK = 1 << 14 }; /* pixels at a time */

@@ -2,7 +2,7 @@
 #ifndef TOOLS_PLANES_H
 #define TOOLS_PLANES_H
 
-#include "common/raw.h"
+#include "common/stream/raw.h"
 #include "common/tools/stacking.h"
 
 /* Counts the planes on axis 0 of x; 1 where it holds none. A complex sample is one number, not two planes. */

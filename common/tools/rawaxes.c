@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/opt.h"
-#include "common/progress.h"
-#include "common/raw.h"
-#include "common/stats.h"
-#include "common/tile.h"
-#include "common/tools/axiskeys.h"
-#include "common/tools/slice.h"
-#include "common/tools/wcs.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/progress.h"
+#include "common/base/stats.h"
+#include "common/convert/wcs.h"
+#include "common/stream/axiskeys.h"
+#include "common/stream/raw.h"
+#include "common/stream/slice.h"
+#include "common/stream/tile.h"
 
 const char *const weir_prog = "rawaxes";
 

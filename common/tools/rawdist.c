@@ -3,17 +3,17 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/bands.h"
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/opt.h"
-#include "common/par.h"
-#include "common/raw.h"
-#include "common/sample.h"
-#include "common/stats.h"
-#include "common/tile.h"
-#include "common/tools/choose.h"
-#include "common/tools/distance.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/par.h"
+#include "common/base/sample.h"
+#include "common/base/stats.h"
+#include "common/picture/choose.h"
+#include "common/picture/distance.h"
+#include "common/stream/bands.h"
+#include "common/stream/raw.h"
+#include "common/stream/tile.h"
 
 const char *const weir_prog = "rawdist";
 

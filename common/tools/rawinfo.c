@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/opt.h"
-#include "common/progress.h"
-#include "common/raw.h"
-#include "common/real.h"
-#include "common/sample.h"
-#include "common/stats.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/progress.h"
+#include "common/base/real.h"
+#include "common/base/sample.h"
+#include "common/base/stats.h"
+#include "common/stream/raw.h"
 
 const char *const weir_prog = "rawinfo";
 

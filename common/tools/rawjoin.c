@@ -3,15 +3,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/die.h"
-#include "common/opt.h"
-#include "common/raw.h"
-#include "common/stats.h"
-#include "common/tile.h"
-#include "common/tools/door.h"
-#include "common/tools/frame.h"
-#include "common/tools/mosaic.h"
-#include "common/tools/overlap.h"
+#include "common/base/die.h"
+#include "common/base/opt.h"
+#include "common/base/stats.h"
+#include "common/picture/frame.h"
+#include "common/picture/mosaic.h"
+#include "common/picture/overlap.h"
+#include "common/stream/door.h"
+#include "common/stream/raw.h"
+#include "common/stream/tile.h"
 #include "common/tools/shares.h"
 
 const char *const weir_prog = "rawjoin";

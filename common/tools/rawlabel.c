@@ -4,21 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/bands.h"
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/opt.h"
-#include "common/progress.h"
-#include "common/raw.h"
-#include "common/sample.h"
-#include "common/stats.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/progress.h"
+#include "common/base/sample.h"
+#include "common/base/stats.h"
+#include "common/picture/choose.h"
+#include "common/picture/label.h"
+#include "common/picture/map.h"
+#include "common/picture/split.h"
+#include "common/picture/table.h"
+#include "common/picture/watershed.h"
+#include "common/stream/bands.h"
+#include "common/stream/raw.h"
 #include "common/tools/beside.h"
-#include "common/tools/choose.h"
-#include "common/tools/label.h"
-#include "common/tools/map.h"
-#include "common/tools/split.h"
-#include "common/tools/table.h"
-#include "common/tools/watershed.h"
 
 const char *const weir_prog = "rawlabel";
 

@@ -3,17 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/opt.h"
-#include "common/par.h"
-#include "common/raw.h"
-#include "common/stats.h"
-#include "common/tools/axiskeys.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/par.h"
+#include "common/base/stats.h"
+#include "common/convert/wcs.h"
+#include "common/stream/axiskeys.h"
+#include "common/stream/raw.h"
 #include "common/tools/places.h"
 #include "common/tools/planes.h"
 #include "common/tools/stacking.h"
-#include "common/tools/wcs.h"
 
 const char *const weir_prog = "rawstack";
 

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/opt.h"
-#include "common/raw.h"
-#include "common/stats.h"
-#include "common/tile.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/stats.h"
+#include "common/stream/raw.h"
+#include "common/stream/tile.h"
 
 const char *const weir_prog = "rawtile";
 

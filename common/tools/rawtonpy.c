@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/opt.h"
-#include "common/progress.h"
-#include "common/raw.h"
-#include "common/stats.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/progress.h"
+#include "common/base/stats.h"
+#include "common/stream/raw.h"
 
 const char *const weir_prog = "rawtonpy";
 

@@ -2,15 +2,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/opt.h"
-#include "common/par.h"
-#include "common/raw.h"
-#include "common/real.h"
-#include "common/tools/slice.h"
-#include "common/stats.h"
-#include "common/tools/tone.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/par.h"
+#include "common/stream/raw.h"
+#include "common/base/real.h"
+#include "common/stream/slice.h"
+#include "common/base/stats.h"
+#include "common/picture/tone.h"
 
 const char *const weir_prog = "rawtopnm";
 

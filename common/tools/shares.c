@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/die.h"
-#include "common/mem.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "common/tools/shares.h"
 
 /* --- one file ---------------------------------------------------------------------------------------------------- */

@@ -1,13 +1,13 @@
 /*
- * Puts together what the shares of --part=I/N have written: the bytes of the whole. common/part.h describes the keys by which
+ * Puts together what the shares of --part=I/N have written: the bytes of the whole. common/stream/part.h describes the keys by which
  * a share says what it has.
  */
 #ifndef WEIR_SHARES_H
 #define WEIR_SHARES_H
 
-#include "common/part.h"
-#include "common/raw.h"
-#include "common/stats.h"
+#include "common/base/stats.h"
+#include "common/stream/part.h"
+#include "common/stream/raw.h"
 
 /* A file that holds one share. */
 struct share_file {

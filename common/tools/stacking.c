@@ -1,13 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/par.h"
-#include "common/progress.h"
-#include "common/sample.h"
-#include "common/tile.h"
-#include "common/tools/axiskeys.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
+#include "common/base/progress.h"
+#include "common/base/sample.h"
+#include "common/stream/axiskeys.h"
+#include "common/stream/tile.h"
 #include "common/tools/places.h"
 #include "common/tools/stacking.h"
 

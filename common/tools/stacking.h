@@ -2,10 +2,10 @@
 #ifndef TOOLS_STACKING_H
 #define TOOLS_STACKING_H
 
-#include "common/opt.h"
-#include "common/raw.h"
-#include "common/stats.h"
-#include "common/tools/combine.h"
+#include "common/base/opt.h"
+#include "common/base/stats.h"
+#include "common/picture/combine.h"
+#include "common/stream/raw.h"
 
 /* What belongs together, and what becomes of it. */
 struct stacking {

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "common/cpu.h"
+#include "common/base/cpu.h"
 #include "dptrace/libm.h"
 #include "dptrace/evidence/normalise.h"
 #include "dptrace/evidence/rows.h"

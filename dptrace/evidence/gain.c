@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "dptrace/bounds.h"
 #include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/rows.h"

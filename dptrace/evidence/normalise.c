@@ -1,7 +1,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/cpu.h"
+#include "common/base/cpu.h"
 #include "dptrace/evidence/normalise.h"
 
 /* k bits of a float x >= 0, after its first `skip` bits. The leading bits of such floats are ordered as the floats are. */

@@ -1,5 +1,5 @@
 #include "dptrace/evidence/rows.h"
-#include "common/cpu.h"
+#include "common/base/cpu.h"
 
 WEIR_CLONES(convolve,
 	    (float *restrict out, const float *restrict in, ptrdiff_t step, size_t n,

@@ -7,7 +7,7 @@
  * The sums of a block stay in registers: 64 samples take 8 vectors of 32 bytes. Where the CPU has AVX2, GCC 12 keeps vectors
  * of 64 bytes in memory.
  */
-#include "common/cpu.h"
+#include "common/base/cpu.h"
 #include "dptrace/evidence/strip.h"
 
 typedef float lanes __attribute__((vector_size(32), aligned(4), may_alias));

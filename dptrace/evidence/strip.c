@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/cpu.h"
+#include "common/base/cpu.h"
 #include "dptrace/evidence/strip.h"
 
 #define FINE .3 /* px between the rows of passes after the first, at most */

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/cpu.h"
+#include "common/base/cpu.h"
 #include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/walk.h"
 

@@ -18,8 +18,8 @@
  */
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/par.h"
 #include "dptrace/search/segment.h"
 
 /* The computation of one gap from its neighbour: forward from the gap before, backward from the gap after. */

@@ -1,8 +1,8 @@
 /* Computes what depends on the guides alone: windows of admissible slopes, reachable links, and the memory of the gaps. */
 #include <limits.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
 #include "dptrace/libm.h"
 #include "dptrace/search/segment.h"
 

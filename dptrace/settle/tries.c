@@ -1,6 +1,6 @@
 #include <errno.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "dptrace/resolve.h"
 #include "dptrace/room.h"
 #include "dptrace/settle/tries.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "dptrace/settle/way.h"
 
 /* --- search ---------------------------------------------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
 #include "dptrace/bounds.h"
 #include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/rows.h"

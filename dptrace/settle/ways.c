@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "dptrace/settle/settle.h"
 #include "dptrace/settle/tries.h"
 #include "dptrace/settle/way.h"

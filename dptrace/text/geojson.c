@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/opt.h"
+#include "common/base/opt.h"
 #include "dptrace/resolve.h"
 #include "dptrace/text/points.h"
 

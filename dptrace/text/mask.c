@@ -1,8 +1,8 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/mem.h"
-#include "common/sample.h"
+#include "common/base/mem.h"
+#include "common/base/sample.h"
 #include "dptrace/resolve.h"
 #include "dptrace/text/mask.h"
 

@@ -2,7 +2,7 @@
 #ifndef DPTRACE_MASK_H
 #define DPTRACE_MASK_H
 
-#include "common/img.h"
+#include "common/stream/img.h"
 #include "dptrace/dptrace.h"
 
 /*

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "common/mem.h"
-#include "common/opt.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
 #include "dptrace/resolve.h"
 #include "dptrace/text/points.h"
 

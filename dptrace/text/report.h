@@ -2,7 +2,7 @@
 #ifndef DPTRACE_REPORT_H
 #define DPTRACE_REPORT_H
 
-#include "common/raw.h"
+#include "common/stream/raw.h"
 #include "dptrace/dptrace.h"
 
 enum report_format {

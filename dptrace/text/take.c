@@ -1,11 +1,11 @@
 #include <float.h>
 #include <math.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
-#include "common/par.h"
-#include "common/real.h"
-#include "common/sample.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
+#include "common/base/real.h"
+#include "common/base/sample.h"
 #include "dptrace/resolve.h"
 #include "dptrace/text/take.h"
 

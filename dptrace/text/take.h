@@ -2,7 +2,7 @@
 #ifndef DPTRACE_TAKE_H
 #define DPTRACE_TAKE_H
 
-#include "common/img.h"
+#include "common/stream/img.h"
 #include "dptrace/dptrace.h"
 
 /*

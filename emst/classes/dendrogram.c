@@ -1,7 +1,7 @@
 /* Single linkage: finds the two parts that each edge of a tree joins. */
 #include <errno.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "emst/classes/classes.h"
 #include "emst/roots.h"
 #include "emst/sort.h"

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "emst/classes/classes.h"
 #include "emst/roots.h"
 

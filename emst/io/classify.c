@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "emst/mesh/mesh.h"
 #include "emst/io/classify.h"
 #include "emst/io/means.h"

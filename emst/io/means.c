@@ -1,7 +1,7 @@
 #include <math.h>
 
-#include "common/die.h"
-#include "common/mem.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "emst/io/means.h"
 
 /* A class of colours with alpha. */

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/opt.h"
-#include "common/sample.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/sample.h"
 #include "emst/io/missing.h"
 
 enum { BLOCK = 4096 };

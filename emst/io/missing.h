@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/raw.h"
+#include "common/stream/raw.h"
 #include "emst/vertices.h"
 
 struct missing {

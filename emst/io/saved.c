@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/opt.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
 #include "emst/roots.h"
 #include "emst/io/saved.h"
 

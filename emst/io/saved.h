@@ -2,7 +2,7 @@
 #ifndef EMST_SAVED_H
 #define EMST_SAVED_H
 
-#include "common/raw.h"
+#include "common/stream/raw.h"
 #include "emst/vertices.h"
 
 /*

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/sample.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/sample.h"
 #include "emst/io/classify.h"
 #include "emst/io/missing.h"
 #include "emst/io/take.h"

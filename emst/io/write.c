@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/bands.h"
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/par.h"
-#include "common/sample.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
+#include "common/base/sample.h"
+#include "common/stream/bands.h"
 #include "emst/io/means.h"
 
 enum { BLOCK = 4096 };

@@ -2,8 +2,8 @@
 #ifndef EMST_WRITE_H
 #define EMST_WRITE_H
 
-#include "common/opt.h"
-#include "common/raw.h"
+#include "common/base/opt.h"
+#include "common/stream/raw.h"
 #include "emst/classes/classes.h"
 #include "emst/io/missing.h"
 

@@ -1,7 +1,7 @@
 /*
  * The engine for points in floats on CPUs without AVX2: see kd.h. Such a CPU runs nothing else, so all leaves are compiled once.
  */
-#include "common/cpu.h"
+#include "common/base/cpu.h"
 #undef CPU_CLONES
 #define CPU_CLONES(give, type, name, params, args) static type name params
 

@@ -13,9 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "emst/kd/kd.h"
 #include "emst/lock.h"
 #include "emst/roots.h"

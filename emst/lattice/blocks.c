@@ -1,9 +1,9 @@
 /* Makes the index for Boruvka's algorithm: the tree of blocks, its labels, and the colours that search. */
 #include <errno.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "emst/lattice/blocks.h"
 
 /*

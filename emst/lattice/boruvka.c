@@ -1,8 +1,8 @@
 /* Runs the rounds of Boruvka's algorithm on the trees that the shells left. */
 #include <errno.h>
 
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "emst/lattice/nearest.h"
 #include "emst/sort.h"
 

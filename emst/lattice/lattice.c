@@ -1,9 +1,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "emst/lattice/lattice.h"
 
 enum { BITS = LATTICE_ROWS * LATTICE_WORDS, PARALLEL_PIXELS = 1 << 20 };

@@ -4,7 +4,7 @@
  * skipped when it is further than the best edge so far, when all its colours are in the query's own tree, or when it lies
  * wholly on a side where the query has a neighbour: that neighbour is nearer to all colours of the node.
  */
-#include "common/cpu.h"
+#include "common/base/cpu.h"
 #include "emst/lattice/nearest.h"
 
 enum { SMALL_TREE = 100 };

@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
 #include "emst/lattice/pairs.h"
 
 static int

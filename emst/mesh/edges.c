@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
 #include "emst/mesh/mesh.h"
 #include "emst/sort.h"
 

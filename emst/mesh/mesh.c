@@ -1,7 +1,7 @@
 /* Makes the tree of the grid by Kruskal's algorithm, and regions by that of Felzenszwalb and Huttenlocher. */
 #include <errno.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "emst/mesh/mesh.h"
 #include "emst/roots.h"
 

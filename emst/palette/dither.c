@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
 #include "emst/palette/dither.h"
 
 enum { MOST = 256, LANES = 16, DIMS = 6 };

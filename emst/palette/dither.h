@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#include "common/img.h"
+#include "common/stream/img.h"
 
 struct dither {
 	size_t w, h, planes;  /* 1 .. 4 planes */

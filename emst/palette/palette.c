@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "emst/palette/levels.h"
 #include "emst/palette/palette.h"
 

@@ -15,9 +15,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "emst/palette/palette.h"
 
 enum { KEPT = 4, BLOCK = 256, PIECES = 64, ROUNDS = 300, POWERS = 60, LOOKED = 1 << 16 };

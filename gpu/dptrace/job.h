@@ -23,7 +23,7 @@
 #include "gpu/device.h"
 
 extern "C" {
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "dptrace/pass.h"
 #include "gpu/dptrace/dptrace.h"
 }

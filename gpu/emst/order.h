@@ -20,7 +20,7 @@
 #include "gpu/prim.h"
 
 extern "C" {
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "gpu/emst/emst.h"
 }
 

@@ -13,7 +13,7 @@
 #include "gpu/morphrec/band.h"
 
 extern "C" {
-#include "common/mem.h"
+#include "common/base/mem.h"
 }
 
 namespace

@@ -9,7 +9,7 @@
 #include "gpu/radon/work.h"
 
 extern "C" {
-#include "common/mem.h"
+#include "common/base/mem.h"
 }
 
 namespace

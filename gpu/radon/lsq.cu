@@ -16,7 +16,7 @@
 #include <string.h>
 
 extern "C" {
-#include "common/mem.h"
+#include "common/base/mem.h"
 }
 
 namespace

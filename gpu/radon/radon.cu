@@ -15,7 +15,7 @@
 #include "gpu/fft.h"
 
 extern "C" {
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "gpu/radon/radon.h"
 }
 

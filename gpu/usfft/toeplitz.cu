@@ -13,7 +13,7 @@
 #include "gpu/fft.h"
 
 extern "C" {
-#include "common/fft.h"
+#include "common/base/fft.h"
 }
 
 namespace

@@ -10,7 +10,7 @@
 #include <string.h>
 
 extern "C" {
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "gpu/wconv/wconv.h"
 #include "wconv/plan.h"
 }

@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/scratch.h"
+#include "common/stream/scratch.h"
 #include "morphrec/items/item_io.h"
 #include "morphrec/items/spool.h"
 

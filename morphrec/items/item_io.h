@@ -2,7 +2,7 @@
 #ifndef MORPHREC_ITEM_IO_H
 #define MORPHREC_ITEM_IO_H
 
-#include "common/raw.h"
+#include "common/stream/raw.h"
 
 enum { ITEM_PIECE = 1 << 22 }; /* bytes that are copied between a stream and a file at a time */
 

@@ -2,7 +2,7 @@
 #ifndef MORPHREC_ITEM_OP_H
 #define MORPHREC_ITEM_OP_H
 
-#include "common/raw.h"
+#include "common/stream/raw.h"
 #include "morphrec/args.h"
 
 /*

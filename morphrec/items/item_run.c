@@ -1,10 +1,10 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "common/die.h"
-#include "common/par.h"
-#include "common/progress.h"
-#include "common/tile.h"
+#include "common/base/die.h"
+#include "common/base/par.h"
+#include "common/base/progress.h"
+#include "common/stream/tile.h"
 #include "gpu/morphrec/morphrec.h"
 #include "morphrec/items/item_run.h"
 

@@ -2,7 +2,7 @@
 #ifndef MORPHREC_ITEM_RUN_H
 #define MORPHREC_ITEM_RUN_H
 
-#include "common/raw.h"
+#include "common/stream/raw.h"
 #include "morphrec/args.h"
 #include "morphrec/items/parts.h"
 

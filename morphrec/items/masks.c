@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "common/die.h"
-#include "common/tile.h"
+#include "common/base/die.h"
+#include "common/stream/tile.h"
 #include "morphrec/items/item_io.h"
 #include "morphrec/items/masks.h"
 #include "morphrec/items/parts.h"

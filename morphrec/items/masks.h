@@ -2,7 +2,7 @@
 #ifndef MORPHREC_MASKS_H
 #define MORPHREC_MASKS_H
 
-#include "common/raw.h"
+#include "common/stream/raw.h"
 #include "morphrec/args.h"
 
 /* The mask, and its copies in float and double, made for the first marker of that type. All may be zeroed. */

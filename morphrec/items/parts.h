@@ -2,7 +2,7 @@
 #ifndef MORPHREC_PARTS_H
 #define MORPHREC_PARTS_H
 
-#include "common/img.h"
+#include "common/stream/img.h"
 
 /* An item as [n][d][h][w][c] samples: n volumes (or stacks) of d slices, c planes. */
 struct parts {

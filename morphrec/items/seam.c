@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/die.h"
-#include "common/mem.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "morphrec/items/seam.h"
 
 enum { HEAD = 4096, NAME = 4096 }; /* HEAD: J begins on a page */

@@ -20,7 +20,7 @@
 #ifndef MORPHREC_SEAM_H
 #define MORPHREC_SEAM_H
 
-#include "common/part.h"
+#include "common/stream/part.h"
 
 #define SEAM_NONE SIZE_MAX /* no share */
 

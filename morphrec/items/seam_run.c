@@ -1,9 +1,9 @@
 #include <string.h>
 
-#include "common/bands.h"
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/progress.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/progress.h"
+#include "common/stream/bands.h"
 #include "morphrec/items/item_op.h"
 #include "morphrec/items/item_run.h"
 #include "morphrec/items/seam.h"

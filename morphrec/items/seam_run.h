@@ -2,7 +2,7 @@
 #ifndef MORPHREC_SEAM_RUN_H
 #define MORPHREC_SEAM_RUN_H
 
-#include "common/stats.h"
+#include "common/base/stats.h"
 #include "morphrec/args.h"
 #include "morphrec/items/masks.h"
 

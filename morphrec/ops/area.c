@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "morphrec/ops/area.h"
 
 #define NOWHERE UINT32_MAX /* not placed yet */

@@ -1,9 +1,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "morphrec/ops/erode.h"
 
 /* How far a shape reaches: pixels along x; rows, those of other slices too; powers of 2 up to its longest run. */

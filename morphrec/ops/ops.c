@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "morphrec/ops/area.h"
 #include "morphrec/ops/erode.h"
 #include "morphrec/ops/ops.h"

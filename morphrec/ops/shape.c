@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "morphrec/ops/shape.h"
 #include "morphrec/value.h"
 

@@ -2,7 +2,7 @@
 #ifndef MORPHREC_SHAPE_H
 #define MORPHREC_SHAPE_H
 
-#include "common/img.h"
+#include "common/stream/img.h"
 
 /* Pixels first..last of row dy of slice dz, all counted from the shape's centre. */
 struct shape_run {

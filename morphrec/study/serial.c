@@ -1,8 +1,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "morphrec/study/serial.h"
 
 /* Raises the key of J at p from its neighbours at sign * to[0..n), and counts whether it rose. */

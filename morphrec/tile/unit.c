@@ -1,7 +1,7 @@
 /* A unit of the tile engine: chooses the next tile, and keeps what each is owed. */
 #include <string.h>
 
-#include "common/par.h"
+#include "common/base/par.h"
 #include "morphrec/tile/unit.h"
 
 /* --- the lists: doubly linked, first in, first out, one a level ------------------------------------------------- */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "radon/inverse/toeplitz.h"
 #include "radon/recurrence.h"
 #include "radon/spectra.h"

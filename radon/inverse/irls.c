@@ -1,9 +1,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "radon/inverse/irls.h"
 #include "radon/inverse/weights.h"
 #include "radon/spectra.h"

@@ -1,8 +1,8 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "radon/block.h"
 #include "radon/inverse/lsq.h"
 #include "radon/recurrence.h"

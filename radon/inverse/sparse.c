@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "common/par.h"
+#include "common/base/par.h"
 #include "radon/block.h"
 #include "radon/inverse/sparse.h"
 #include "radon/spectra.h"

@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/fft.h"
-#include "common/mem.h"
+#include "common/base/cpu.h"
+#include "common/base/fft.h"
+#include "common/base/mem.h"
 #include "radon/inverse/levinson.h"
 #include "radon/inverse/toeplitz.h"
 

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "common/cpu.h"
+#include "common/base/cpu.h"
 #include "radon/inverse/weights.h"
 
 /* The amplitude of a sample is found over SMOOTH samples to each side. */

@@ -1,4 +1,4 @@
-#include "common/cpu.h"
+#include "common/base/cpu.h"
 #include "radon/loops/loops.h"
 
 extern const struct radon_loops radon_loops_generic, radon_loops_avx2, radon_loops_avx512;

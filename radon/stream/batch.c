@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/die.h"
-#include "common/mem.h"
+#include "common/base/clock.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "gpu/gpu.h"
 #include "radon/stream/batch.h"
 

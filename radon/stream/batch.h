@@ -17,8 +17,8 @@
 #ifndef RADON_STREAM_BATCH_H
 #define RADON_STREAM_BATCH_H
 
-#include "common/raw.h"
-#include "common/stats.h"
+#include "common/base/stats.h"
+#include "common/stream/raw.h"
 #include "radon/stream/gathers.h"
 
 enum { BATCH_GPU = 32 }; /* gathers of a batch for the GPU */

@@ -19,8 +19,8 @@
 #ifndef RADON_GATHERS_H
 #define RADON_GATHERS_H
 
-#include "common/raw.h"
-#include "common/slices.h"
+#include "common/stream/raw.h"
+#include "common/stream/slices.h"
 #include "radon/radon.h"
 
 /* The options, which are the same for all gathers. */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/opt.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
 #include "radon/stream/heads.h"
 
 const char *const radon_curve_names[RADON_CURVES] = {"parabolic", "linear", "foster-mosher",

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/file.h"
+#include "common/base/die.h"
+#include "common/stream/file.h"
 #include "radon/stream/heads.h"
 
 /*

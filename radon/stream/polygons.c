@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/die.h"
+#include "common/base/die.h"
 #include "radon/stream/polygons.h"
 
 struct corners {

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/real.h"
-#include "common/sample.h"
+#include "common/base/cpu.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/real.h"
+#include "common/base/sample.h"
 #include "radon/stream/heads.h"
 
 enum { BLOCK = 1 << 16 }; /* samples that are read at a time: they stay in the cache while they are looked at */

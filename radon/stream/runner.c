@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/clock.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "gpu/radon/radon.h"
 #include "radon/stream/runner.h"
 

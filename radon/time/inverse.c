@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/par.h"
+#include "common/base/par.h"
 #include "radon/spectra.h"
 #include "radon/time/hyperbola.h"
 #include "radon/time/inverse.h"

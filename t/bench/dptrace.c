@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
 #include "dptrace/evidence/strip.h"
 #include "t/bench/bench.h"
 #include "t/rng.h"

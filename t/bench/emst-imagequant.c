@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "emst/palette/palette.h"
 #include "emst/vertices.h"
 #include "t/bench/bench.h"

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "t/bench/bench.h"
 #include "t/bench/emst.h"
 

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "common/die.h"
+#include "common/base/die.h"
 #include "gpu/gpu.h"
 
 const char *const weir_prog = "gpu-rate";

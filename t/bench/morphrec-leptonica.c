@@ -6,7 +6,7 @@
  */
 #include <allheaders.h>
 
-#include "common/die.h"
+#include "common/base/die.h"
 #include "t/bench/bench.h"
 #include "t/bench/morphrec.h"
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "bench.h"
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "radon/radon.h"
 #include "t/rng.h"
 

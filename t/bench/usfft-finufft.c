@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/die.h"
-#include "common/mem.h"
+#include "common/base/cpu.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "t/bench/bench.h"
 #include "t/rng.h"
 #include "usfft/usfft.h"

@@ -6,8 +6,8 @@
 #include <fftw3.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "t/bench/bench.h"
 #include "t/rng.h"
 #include "usfft/usfft.h"

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/die.h"
+#include "common/base/die.h"
 #include "t/fault/calls.h"
 
 #if defined(__x86_64__)

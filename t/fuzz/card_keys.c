@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/tools/cards.h"
-#include "common/tools/wcs.h"
+#include "common/convert/cards.h"
+#include "common/convert/wcs.h"
 
 const char *const weir_prog = "fuzz";
 

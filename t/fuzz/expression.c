@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/tools/expr.h"
+#include "common/picture/expr.h"
 
 const char *const weir_prog = "fuzz";
 

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "common/formats/npy.h"
+#include "common/stream/npy.h"
 
 const char *const weir_prog = "fuzz";
 

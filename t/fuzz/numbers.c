@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/opt.h"
-#include "common/tools/slice.h"
-#include "common/tools/tone.h"
+#include "common/base/opt.h"
+#include "common/picture/tone.h"
+#include "common/stream/slice.h"
 
 const char *const weir_prog = "fuzz";
 

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "common/formats/pnm.h"
+#include "common/stream/pnm.h"
 
 const char *const weir_prog = "fuzz";
 

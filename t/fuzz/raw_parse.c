@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "common/raw.h"
+#include "common/stream/raw.h"
 
 const char *const weir_prog = "fuzz";
 

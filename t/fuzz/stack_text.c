@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/tools/stackmeta.h"
+#include "common/convert/stackmeta.h"
 
 const char *const weir_prog = "fuzz";
 

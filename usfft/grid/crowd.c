@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "usfft/plan.h"
 
 int

@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "common/par.h"
+#include "common/base/par.h"
 #include "usfft/grid/grid.h"
 #include "usfft/grid/modes.h"
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "usfft/grid/grid.h"
 
 enum { ROWS_FROM = 1 << 15 }; /* a 1-D grid of at least so many cells is cut into rows */

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/real.h"
+#include "common/base/cpu.h"
+#include "common/base/real.h"
 #include "usfft/grid/modes.h"
 
 /* A row in the caller's order is two runs of modes: the negative modes, and the others. */

@@ -1,5 +1,5 @@
-#include "common/die.h"
-#include "common/mem.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "usfft/items/group.h"
 
 struct waiting {

@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/progress.h"
-#include "common/relay.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/progress.h"
+#include "common/stream/relay.h"
 #include "usfft/inverse.h"
 #include "usfft/items/item_in.h"
 

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/relay.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/stream/relay.h"
 #include "usfft/items/group.h"
 #include "usfft/items/item_in.h"
 

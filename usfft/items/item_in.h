@@ -36,7 +36,7 @@ struct item_input item_input(const struct job *j, const struct img *x, size_t m,
 
 /*
  * Tells the GPU that the item's transform will read these bytes; there may be no GPU, or no bytes. item_compute() then takes
- * the item from reading to computing: see common/relay.h.
+ * the item from reading to computing: see common/stream/relay.h.
  */
 void item_tell_gpu(const struct job *j, const void *host, size_t bytes);
 void item_compute(const struct job *j);

@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/relay.h"
+#include "common/base/clock.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/stream/relay.h"
 #include "usfft/items/group.h"
 #include "usfft/items/item_in.h"
 

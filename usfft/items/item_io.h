@@ -5,10 +5,10 @@
 #ifndef WEIR_USFFT_ITEM_IO_H
 #define WEIR_USFFT_ITEM_IO_H
 
-#include "common/opt.h"
-#include "common/raw.h"
-#include "common/slices.h"
-#include "common/stats.h"
+#include "common/base/opt.h"
+#include "common/base/stats.h"
+#include "common/stream/raw.h"
+#include "common/stream/slices.h"
 #include "usfft/items/stream.h"
 #include "usfft/sky/sky.h"
 #include "usfft/transform.h"

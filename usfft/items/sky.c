@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/real.h"
-#include "common/sample.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/real.h"
+#include "common/base/sample.h"
 #include "usfft/items/item_in.h"
 
 static struct usfft_sky_options

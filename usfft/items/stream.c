@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/real.h"
-#include "common/sample.h"
+#include "common/base/mem.h"
+#include "common/base/real.h"
+#include "common/base/sample.h"
 #include "usfft/items/stream.h"
 
 /* Returns which column of "x y re im" has that name, or -1. *count: the number of columns. */

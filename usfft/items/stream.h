@@ -5,7 +5,7 @@
 #ifndef WEIR_USFFT_STREAM_H
 #define WEIR_USFFT_STREAM_H
 
-#include "common/img.h"
+#include "common/stream/img.h"
 #include "usfft/usfft.h"
 
 /* Points, and values beside them when the item has columns re and im. Both borrow the item. */

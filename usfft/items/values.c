@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
-#include "common/real.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
+#include "common/base/real.h"
 #include "usfft/items/values.h"
 
 static double

@@ -1,4 +1,4 @@
-#include "common/cpu.h"
+#include "common/base/cpu.h"
 #include "usfft/loops/loops.h"
 
 extern const struct loops usfft_f32_generic, usfft_f32_avx2, usfft_f32_avx512;

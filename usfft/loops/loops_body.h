@@ -1,15 +1,15 @@
-/* The loops for one precision and one kind of register; see common/vec.h and common/target.h. LOOPS names their table. */
+/* The loops for one precision and one kind of register; see common/base/vec.h and common/base/target.h. LOOPS names their table. */
 #include <math.h>
 #include <string.h>
 
-#include "common/target.h"
+#include "common/base/target.h"
 #include "usfft/loops/loops.h"
 
 extern const struct loops LOOPS;
 
 TARGET_BEGIN
 
-#include "common/vec.h"
+#include "common/base/vec.h"
 
 #include "usfft/loops/pairs_body.h"
 
@@ -17,7 +17,7 @@ TARGET_BEGIN
 
 #include "usfft/loops/layer_body.h"
 
-#include "common/butterfly_body.h"
+#include "common/base/butterfly_body.h"
 
 #include "usfft/loops/batch_body.h"
 

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/real.h"
+#include "common/base/cpu.h"
+#include "common/base/real.h"
 #include "usfft/plan.h"
 
 static inline double

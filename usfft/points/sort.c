@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "usfft/plan.h"
 
 /* Threads share a piece of at least so many points. With fewer points, one thread ends before the others wake. */

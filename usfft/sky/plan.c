@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/mem.h"
-#include "common/par.h"
-#include "common/real.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
+#include "common/base/real.h"
 #include "usfft/plan.h"
 #include "usfft/sky/planes.h"
 

@@ -10,7 +10,7 @@
  * 2.1 (MEASURE); 400 1.5 : 4.8 : 3.8; 512 2.0 : 5.8 : 4.8.
  */
 
-#include "common/butterfly_body.h"
+#include "common/base/butterfly_body.h"
 
 /* Loads the points 0, m, 2m .. (radix - 1) m from p on. store_points() stores them. */
 INLINE void

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/img.h"
+#include "common/stream/img.h"
 #include "wconv/plan.h"
 
 #define SAMPLE WCONV_SAMPLE
-#include "common/vec.h"
+#include "common/base/vec.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "wconv/psfmatch/inside.h"
 
 /* Alard's Gaussians: the width of each in pixels, for stars 4 pixels wide at half height, and the degree of its powers. */

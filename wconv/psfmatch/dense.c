@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/par.h"
 #include "wconv/psfmatch/inside.h"
 
 /* DEPTH: samples that are packed at once, so that a pair of panels fits the first cache. SOME: columns factored together. */

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "wconv/psfmatch/normal.h"
 
 static int fail(char err[PSFMATCH_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/die.h"
-#include "common/mem.h"
-#include "common/opt.h"
-#include "common/par.h"
-#include "common/raw.h"
-#include "common/sample.h"
-#include "common/stats.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/par.h"
+#include "common/base/sample.h"
+#include "common/base/stats.h"
+#include "common/stream/raw.h"
 #include "wconv/kernels.h"
 #include "wconv/psfmatch/psfmatch.h"
 

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "wconv/psfmatch/normal.h"
 
 /* GROUP: stamps that are added at once. CHUNK: elements of a stamp's sums that are added at once, so that they fit the cache. */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "wconv/psfmatch/normal.h"
 
 void

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
+#include "common/base/cpu.h"
 #include "wconv/psfmatch/inside.h"
 
 /* WIDE: the most columns of a product, rounded up. STEP: the columns of a stamp, rounded up. */

@@ -3,8 +3,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
 #include "wconv/psfmatch/inside.h"
 
 enum { SAMPLES = 50000, FEWEST = 100 };

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "wconv/psfmatch/inside.h"
 
 /* A cell of the field: columns x0..x1-1, rows y0..y1-1, and the skies there. */

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/cpu.h"
-#include "common/mem.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 #include "wconv/psfmatch/inside.h"
 #include "wconv/wconv.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
+#include "common/base/cpu.h"
 #include "wconv/psfmatch/inside.h"
 
 enum { LANES = 4, TOGETHER = 8, SLACK = 64 };

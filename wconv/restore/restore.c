@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/mem.h"
+#include "common/base/mem.h"
 #include "wconv/plan.h"
 #include "wconv/restore/inside.h"
 #include "wconv/volume/volume.h"

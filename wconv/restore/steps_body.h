@@ -4,8 +4,8 @@
  */
 #include <math.h>
 
-#include "common/cpu.h"
-#include "common/par.h"
+#include "common/base/cpu.h"
+#include "common/base/par.h"
 #include "wconv/plan.h"
 #include "wconv/restore/inside.h"
 

@@ -1,4 +1,4 @@
-#include "common/real.h"
+#include "common/base/real.h"
 #include "wconv/volume/volume.h"
 
 /* Returns the sample at position i of n as the edges continue them, step by step; -1: none. */

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "common/die.h"
+#include "common/base/die.h"
 #include "wconv/volume/item.h"
 
 void

@@ -1,10 +1,10 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "common/fft.h"
-#include "common/mem.h"
-#include "common/par.h"
-#include "common/real.h"
+#include "common/base/fft.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
+#include "common/base/real.h"
 #include "wconv/plan.h"
 #include "wconv/volume/inside.h"
 

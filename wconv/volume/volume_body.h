@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/par.h"
+#include "common/base/par.h"
 #include "wconv/volume/inside.h"
 
 typedef REAL real;

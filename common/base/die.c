@@ -1,0 +1,105 @@
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/die.h"
+
+static bool quiet;
+static atomic_flag dying = ATOMIC_FLAG_INIT;
+static void (*do_first)(void);
+
+char *
+make_visible(const char *text)
+{
+	char *out = malloc(4 * strlen(text) + 1), *to = out;
+
+	for (; out && *text; text++)
+		if ((unsigned char)*text >= ' ' && *text != 0x7f)
+			*to++ = *text;
+		else
+			to += sprintf(to, *text == '\n' ? "\\n" : "\\x%02x", (unsigned char)*text);
+	if (out)
+		*to = 0;
+	return out;
+}
+
+/* Writes one line in one write(), so that the lines of processes that share a terminal do not mix. */
+static void
+say(const char *fmt, va_list ap)
+{
+	char *text, *seen = NULL, *line;
+	int n;
+
+	if (vasprintf(&text, fmt, ap) >= 0) {
+		seen = make_visible(text);
+		free(text);
+	}
+	n = asprintf(&line, "%s: %s\n", weir_prog, seen ? seen : "no memory");
+	free(seen);
+	if (n < 0)
+		return;
+	const ssize_t written = write(STDERR_FILENO, line, (size_t)n);
+	(void)written; /* a failure to write to stderr cannot be reported */
+	free(line);
+}
+
+void
+die_after(void (*first)(void))
+{
+	do_first = first;
+}
+
+/*
+ * The process ends without what exit() would call: a library that closed its device there would do so below the threads that
+ * still use it. Of several threads that die, one speaks.
+ */
+static _Noreturn void
+end(int status, const char *fmt, va_list ap)
+{
+	if (do_first)
+		do_first();
+	while (atomic_flag_test_and_set(&dying))
+		pause();
+	say(fmt, ap);
+	fflush(stdout);
+	quick_exit(status);
+}
+
+void
+die(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	end(1, fmt, ap);
+}
+
+void
+die_usage(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	end(2, fmt, ap);
+}
+
+void
+warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (quiet)
+		return;
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+}
+
+void
+warn_quiet(bool on)
+{
+	quiet = on;
+}

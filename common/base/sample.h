@@ -1,0 +1,30 @@
+/* Converts samples of any type to doubles and back, and finds their range and sum. Pure. */
+#ifndef WEIR_BASE_SAMPLE_H
+#define WEIR_BASE_SAMPLE_H
+
+#include <stdint.h>
+
+#include "common/stream/img.h"
+
+/* out[i] = in[i], or 0 where type is IMG_NONE. 64-bit integers beyond 2^53 are rounded. in and out do not overlap. */
+void sample_load(double *restrict out, const void *restrict in, enum img_type type, size_t n);
+
+/*
+ * out[i] = in[i]. Floats are rounded to nearest; integers must be exact. Returns n, or the index of the first number that
+ * the type cannot hold: a fraction or NaN as an integer, or a number out of range. in and out do not overlap.
+ */
+size_t sample_store(void *restrict out, const double *restrict in, enum img_type type, size_t n);
+
+/* The least and greatest finite sample, the sum and number of finite samples, and the numbers of NaN and infinite ones. */
+struct sample_stats {
+	double lo, hi, sum; /* inf, -inf, 0 before the first */
+	uint64_t finite, nan, inf;
+};
+
+void sample_stats_start(struct sample_stats *s);
+void sample_stats_add(struct sample_stats *s, const double *v, size_t n);
+
+/* Does the same with samples of any type. The sum of small unsigned integers is exact, and quick. */
+void sample_measure(struct sample_stats *s, const void *in, enum img_type type, size_t n);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * --stats writes one JSON object on one line. Time is charged to the stage that just ended. Each thread has a
+ * clock of its own, and one thread at a time charges a stage:
+ *
+ *	stats_start(&st);
+ *	...read...	stats_charge(&st, STATS_READ);
+ *	...run...	stats_charge(&st, STATS_COMPUTE);
+ *	stats_add(&st, "tiles", "%zu", n);
+ *	stats_print(&st, &args.common);
+ */
+#ifndef WEIR_BASE_STATS_H
+#define WEIR_BASE_STATS_H
+
+#include <stdint.h>
+
+#include "common/base/opt.h"
+
+enum stats_stage { STATS_READ, STATS_PLAN, STATS_COMPUTE, STATS_WRITE, STATS_STAGES };
+
+struct stats {
+	double start; /* seconds */
+	double seconds[STATS_STAGES];
+	uint64_t items, bytes_in, bytes_out; /* the program fills these in */
+	int threads;
+	const char *device; /* NULL: "cpu" */
+	char *own;	    /* the members that stats_add added, each `, "name": value`; owned */
+};
+
+void stats_start(struct stats *st);
+void stats_charge(struct stats *st, enum stats_stage stage);
+
+/* Charges the time since this thread's last charge to no stage: it waited for another thread. */
+void stats_skip(void);
+
+/* Adds a figure of the program's own. fmt makes a JSON value, or nan or inf, which become null; each name is used once. */
+void stats_add(struct stats *st, const char *name, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* With --stats, writes the object to its file or to stderr, and dies when that fails. Always frees what st owns. */
+void stats_print(struct stats *st, const struct opt_common *o);
+
+/*
+ * Every program ends with this: it adds the bytes of in and out, closes both, and writes the object. NULL: there is no such
+ * stream. A program with more streams adds and closes the others before.
+ */
+void
+stats_close(struct stats *st, struct raw_in *in, struct raw_out *out, const struct opt_common *o);
+
+/*
+ * Writes the header of x, and copies the whole payload of in's current item, one block at a time. Nothing of the payload may
+ * have been read before. A progress bar is shown unless quiet. The time of reading and of writing is charged to st.
+ */
+void
+raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet, struct stats *st);
+
+#endif

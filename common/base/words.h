@@ -1,0 +1,20 @@
+/* Takes words and numbers from a line of text, one by one. *s moves past the blanks and what was taken. */
+#ifndef WEIR_BASE_WORDS_H
+#define WEIR_BASE_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Takes a whole number >= lo that ends at a blank or at the end. False: there is none, and *s moves past the blanks alone. */
+bool word_size(const char **s, size_t lo, size_t *v);
+
+/* Takes the next word and puts a zero behind it in the text. NULL at the end. */
+char *word_next(char **s);
+
+/* Takes the next "quoted string" (\" is a quote, \\ a backslash) and unquotes it in place. NULL when there is none. */
+char *word_quoted(char **s);
+
+/* Whether only blanks are left. */
+bool word_none(const char *s);
+
+#endif

@@ -1,0 +1,386 @@
+/* link: -lcfitsio */
+/* rawtofits: writes raw items as images of a FITS file. */
+#include <fitsio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/progress.h"
+#include "common/base/stats.h"
+#include "common/convert/cards.h"
+#include "common/convert/fits.h"
+#include "common/convert/wcs.h"
+#include "common/stream/door.h"
+#include "common/stream/raw.h"
+
+const char *const weir_prog = "rawtofits";
+
+enum compress { NONE, GZIP, RICE };
+
+struct args {
+	struct opt_common common;
+	int compress;
+	bool checksum;
+	char **path;
+	size_t npath;
+};
+
+static const struct opt table[] = {
+    {.name = "compress",
+     .kind = OPT_WORD,
+     .at = offsetof(struct args, compress),
+     .arg = "CODEC",
+     .help = "%s: tiles of rows, compressed without loss (none)",
+     .words = "none|gzip|rice"},
+    {.name = "checksum",
+     .kind = OPT_FLAG,
+     .at = offsetof(struct args, checksum),
+     .help = "write CHECKSUM and DATASUM; the default where the item had them"},
+    {0}};
+
+static const struct opt_program program = {.what = "Writes raw items as the images of a FITS file.",
+					   .table = table,
+					   .operands = "[FILE ...]",
+					   .max_operands = SIZE_MAX};
+
+enum { BLOCK = 1 << 20 };
+
+/* The file that is being written. */
+struct sink {
+	struct door door;
+	fitsfile *f; /* NULL before the first item */
+};
+
+/* The HDU (header and data unit) that is being written. */
+struct unit {
+	fitsfile *f;
+	const char *prefix; /* of the keys that become its cards */
+	bool empty;	    /* it has no pixels */
+	bool alike;	    /* it is a primary HDU, or an extension, as the original was */
+};
+
+static struct args
+parse(int argc, char **argv)
+{
+	struct args args = {0};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	return args;
+}
+
+static void
+check(int status)
+{
+	char text[FLEN_ERRMSG + 32];
+
+	if (!status)
+		return;
+	fits_why(status, text, sizeof text);
+	die("%s", text);
+}
+
+/* --- cards ---------------------------------------------------------------------------------------------------------- */
+
+/* When a structural card of the original is written again. */
+enum fate { ALWAYS, IF_TRUE, IF_ALIKE, NEVER };
+
+static enum fate
+fate_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum fate fate;
+	} fates[] = {{"EXTEND", ALWAYS},  {"GROUPS", ALWAYS},	{"CHECKSUM", ALWAYS},
+		     {"DATASUM", ALWAYS}, {"PCOUNT", IF_ALIKE}, {"GCOUNT", IF_ALIKE},
+		     {"BLANK", NEVER},	  {"END", NEVER},	{"ZHECKSUM", NEVER},
+		     {"ZDATASUM", NEVER}};
+
+	for (size_t i = 0; i < sizeof fates / sizeof *fates; i++)
+		if (!strcmp(name, fates[i].name))
+			return fates[i].fate;
+	return IF_TRUE;
+}
+
+/* Writes the card over the one that cfitsio has written, or after the others: there it stood in the original. */
+static void
+place_structural(const struct unit *u, const char *name, const char *card)
+{
+	static const char *const free_place[] = {"EXTEND", "BSCALE", "BZERO"};
+	int status = 0;
+
+	for (size_t i = 0; i < sizeof free_place / sizeof *free_place; i++)
+		if (!strcmp(name, free_place[i]) && fits_delete_key(u->f, name, &status)) {
+			fits_clear_errmsg();
+			status = 0;
+		}
+	fits_update_card(u->f, name, card, &status);
+	check(status);
+}
+
+/* Writes a structural card of the original, for its comment, when its value is true of this image. */
+static void
+restore_structural(const struct unit *u, const char *name, char *card)
+{
+	char now[FLEN_VALUE] = "", then[FLEN_VALUE], comment[FLEN_COMMENT];
+	const enum fate fate = fate_of(name);
+	int status = 0;
+
+	if (fits_read_keyword(u->f, name, now, comment, &status)) {
+		fits_clear_errmsg();
+		strcpy(now,
+		       !strcmp(name, "BSCALE") ? "1" : "0"); /* the default of a missing card */
+	}
+	status = 0;
+	fits_parse_value(card, then, comment, &status);
+	const bool is_true = !strcmp(now, then) || (*now != '\'' && *now != 'T' && *now != 'F' &&
+						    atof(now) == atof(then));
+	if (fate == ALWAYS || (fate == IF_TRUE && (is_true || u->empty)) ||
+	    (fate == IF_ALIKE && u->alike))
+		place_structural(u, name, card);
+}
+
+static void
+put_card(const struct unit *u, const char *name, const char *value)
+{
+	char card[CARD + 1];
+	int status = 0;
+
+	if (!card_from_key(name, value, card))
+		warn("the card %s is longer than %d characters, and is cut", name, CARD);
+	if (card_is_structural(name)) {
+		restore_structural(u, name, card);
+		return;
+	}
+	if (fits_write_record(u->f, card, &status)) {
+		fits_clear_errmsg();
+		warn("the card '%.30s' is not FITS, and is left out", card);
+	}
+}
+
+/* Keys that are no cards become COMMENT cards; lines of history:= become HISTORY cards. */
+static void
+put_key(fitsfile *f, const struct img_key *k)
+{
+	char card[CARD + 1] = "COMMENT ";
+	int status = 0;
+
+	if (!strcmp(k->name, "history")) {
+		fits_write_history(f, k->value, &status);
+	} else {
+		const size_t n = strlen(k->name) + strlen(k->value) + 3;
+		char *text = weir_xalloc(n, 1);
+
+		snprintf(text, n, "%s:=%s", k->name, k->value);
+		for (const char *s = text; s;) {
+			s = card_comment(s, card + CARD_NAME);
+			fits_write_record(f, card, &status);
+		}
+		weir_free(text);
+	}
+	check(status);
+}
+
+static void
+put_keys(const struct unit *u, const struct img *x)
+{
+	for (size_t i = 0; i < x->nkey; i++) {
+		const struct img_key *k = &x->key[i];
+
+		if (!strncmp(k->name, CARD_PREFIX, CARD_PREFIX_LEN))
+			put_card(u, k->name + CARD_PREFIX_LEN, k->value);
+		else if (strncmp(k->name, "fits0.", 6))
+			put_key(u->f, k);
+	}
+}
+
+/* Deletes cards that cfitsio writes into a new HDU and that the original did not have. */
+static void
+drop_own_cards(const struct unit *u, const struct img *x)
+{
+	char simple[32], name[32];
+	int status = 0;
+
+	while (!fits_delete_key(u->f, "COMMENT", &status))
+		;
+	snprintf(simple, sizeof simple, "%sNAXIS", u->prefix);
+	for (size_t i = 0; img_key(x, simple) && i < 2; i++) {
+		snprintf(name, sizeof name, "%s%s", u->prefix, i ? "BSCALE" : "EXTEND");
+		if (img_key(x, name) || (i && !img_key(x, CARD_PREFIX "BZERO")))
+			continue;
+		status = 0;
+		fits_delete_key(u->f, name + strlen(u->prefix), &status);
+	}
+	fits_clear_errmsg();
+}
+
+/* Keeps the checksums of the original when they are true; else makes them anew. */
+static void
+put_checksums(const struct args *args, const struct unit *u, const struct img *x)
+{
+	char name[32];
+	int status = 0, data_ok = 0, unit_ok = 0;
+
+	snprintf(name, sizeof name, "%sCHECKSUM", u->prefix);
+	if (!img_key(x, name) && !args->checksum)
+		return;
+	fits_flush_file(u->f, &status);
+	fits_verify_chksum(u->f, &data_ok, &unit_ok, &status);
+	if (data_ok != 1 || unit_ok != 1)
+		fits_write_chksum(u->f, &status);
+	check(status);
+}
+
+/* --- HDUs ----------------------------------------------------------------------------------------------------------- */
+
+/* Writes the empty primary HDU that stood before the first image, with its cards. */
+static void
+put_empty(const struct args *args, fitsfile *f, const struct img *x)
+{
+	const struct unit u = {.f = f, .prefix = "fits0.", .empty = true, .alike = true};
+	const char *bitpix = img_key(x, "fits0.BITPIX");
+	int status = 0;
+
+	if (!img_key(x, "fits0.SIMPLE"))
+		return;
+	fits_create_imgll(f, bitpix ? atoi(bitpix) : BYTE_IMG, 0, NULL, &status);
+	check(status);
+	drop_own_cards(&u, x);
+	for (size_t i = 0; i < x->nkey; i++)
+		if (!strncmp(x->key[i].name, u.prefix, strlen(u.prefix)))
+			put_card(&u, x->key[i].name + strlen(u.prefix), x->key[i].value);
+	put_checksums(args, &u, x);
+}
+
+static struct unit
+create_unit(const struct args *args, fitsfile *f, const struct img *x)
+{
+	static const int codecs[] = {[NONE] = 0, [GZIP] = GZIP_2, [RICE] = RICE_1};
+	struct unit u = {.f = f, .prefix = CARD_PREFIX};
+	LONGLONG sizes[IMG_MAXDIM];
+	int status = 0, number = 0;
+
+	for (int i = 0; i < x->dim; i++)
+		sizes[i] = (LONGLONG)x->axis[i].n;
+	fits_set_compression_type(f, codecs[args->compress], &status);
+	fits_set_quantize_level(f, 0, &status);
+	fits_create_imgll(f, fits_image(x->type), x->dim, sizes, &status);
+	check(status);
+	fits_get_hdu_num(f, &number);
+	u.alike = (number == 1) == (img_key(x, CARD_PREFIX "SIMPLE") != NULL);
+	drop_own_cards(&u, x);
+	return u;
+}
+
+static void
+put_pixels(fitsfile *f, struct raw_in *in, const struct img *x, bool quiet, struct stats *st)
+{
+	const size_t row = x->axis[0].n,
+		     some = (BLOCK / img_type_size(x->type) + row - 1) / row * row;
+	void *block = weir_xalloc(some, img_type_size(x->type));
+	struct progress bar;
+	int status = 0;
+	size_t count;
+
+	img_count(x, &count);
+	progress_start(&bar, quiet);
+	for (size_t at = 0, n; at < count; at += n) {
+		n = count - at < some ? count - at : some;
+		raw_read(in, block, n);
+		stats_charge(st, STATS_READ);
+		fits_write_img(f, fits_code(x->type), (LONGLONG)at + 1, (LONGLONG)n, block,
+			       &status);
+		check(status);
+		stats_charge(st, STATS_WRITE);
+		progress_step(&bar, (double)at / (double)count);
+	}
+	progress_end(&bar);
+	weir_free(block);
+}
+
+/* Moves the cards of x with its samples, and says which card cannot follow. */
+static void
+follow_cards(const struct raw_in *in, struct img *x)
+{
+	const char *card = wcs_left_behind(x);
+	char gone[SECTION_NAMES];
+
+	if (card)
+		warn("%s: item %zu: %s and its distortions do not follow the samples; "
+		     "positions by them are wrong",
+		     raw_name(in), raw_item(in), card);
+	wcs_follow(x, gone);
+	if (*gone)
+		warn("%s: item %zu: sections that cannot follow the samples are left out:%s",
+		     raw_name(in), raw_item(in), gone);
+}
+
+static void
+put_item(const struct args *args, fitsfile *f, struct raw_in *in, struct img *x, struct stats *st)
+{
+	if (args->compress == RICE && img_is_float(x->type))
+		raw_die(in, "--compress=rice would lose digits of floats; use gzip");
+	if (args->compress && (x->dim > 3 || x->type == IMG_I64 || x->type == IMG_U64))
+		raw_die(in, "--compress takes up to 3 axes, and no integers of 64 bits");
+	door_warn_space(in, x, "FITS");
+	if (img_key(x, CARD_PREFIX "NAXIS"))
+		follow_cards(in, x);
+	else
+		wcs_of_axes(x);
+	put_empty(args, f, x);
+	const struct unit u = create_unit(args, f, x);
+	put_keys(&u, x);
+	put_pixels(f, in, x, args->common.quiet, st);
+	put_checksums(args, &u, x);
+}
+
+static void
+convert(const struct args *args, struct raw_in *in, struct sink *s, struct stats *st)
+{
+	struct stat file = {0};
+	LONGLONG end = 0;
+	struct img x;
+	int status = 0;
+
+	for (; raw_next(in, &x); st->items++) {
+		if (args->common.verbose)
+			raw_say(in, &x);
+		if (!s->f) {
+			s->door = door_scratch_path();
+			fits_create_diskfile(&s->f, s->door.path, &status);
+			check(status);
+			door_hide(&s->door);
+		}
+		put_item(args, s->f, in, &x, st);
+		img_free(&x);
+	}
+	fits_flush_file(s->f, &status);
+	fits_get_hduaddrll(s->f, NULL, NULL, &end, &status);
+	fits_close_file(s->f, &status);
+	check(status);
+	/* cfitsio does not report a failed write at the end, for example on a full disk. */
+	if (fstat(s->door.fd, &file) || file.st_size != end)
+		die("%s: only %lld of %lld bytes could be written", s->door.name,
+		    (long long)file.st_size, (long long)end);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct args args = parse(argc, argv);
+	struct raw_out *out = raw_create(args.common.out, RAW_AS_RAW);
+	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
+	struct sink sink = {0};
+	struct stats st;
+
+	stats_start(&st);
+	convert(&args, in, &sink, &st);
+	door_send(&sink.door, out);
+	door_close(&sink.door);
+	stats_charge(&st, STATS_WRITE);
+	stats_close(&st, in, out, &args.common);
+	return 0;
+}

@@ -1,0 +1,234 @@
+/* rawtotext: prints samples as numbers, for awk, gnuplot and people. texttoraw reads them back. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/die.h"
+#include "common/base/opt.h"
+#include "common/base/real.h"
+#include "common/base/sample.h"
+#include "common/base/stats.h"
+#include "common/picture/map.h"
+#include "common/stream/raw.h"
+
+const char *const weir_prog = "rawtotext";
+
+struct args {
+	struct opt_common common;
+	const char *separator;
+	int digits; /* 0: as many as each number needs */
+	bool positions, map, header;
+	char **path;
+	size_t npath;
+};
+
+#define AT(member) offsetof(struct args, member)
+static const struct opt table[] = {
+    {0, "digits", OPT_INT, AT(digits), "N", "digits of a number (as many as it takes)", 1, 17},
+    {0, "positions", OPT_FLAG, AT(positions), NULL, "a line a sample, where it lies before it"},
+    {0, "map", OPT_FLAG, AT(map), NULL, "with --positions, places on the map, by geotransform:="},
+    {0, "header", OPT_FLAG, AT(header), NULL, "the names of columns:= in the first line"},
+    {'s', "separator", OPT_STR, AT(separator), "TEXT", "between numbers, \\t a tab (a blank)"},
+    {0}};
+#undef AT
+
+static const struct opt_program program = {
+    .what = "Writes samples as numbers, a line for each row of the fastest axis.",
+    .table = table,
+    .operands = "[FILE ...]",
+    .max_operands = SIZE_MAX};
+
+static struct args
+parse(int argc, char **argv)
+{
+	struct args args = {.separator = " "};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	if (args.header && args.positions)
+		die_usage("--header and --positions exclude each other");
+	if (args.map && !args.positions)
+		die_usage("--map goes with --positions");
+	if (!strcmp(args.separator, "\\t"))
+		args.separator = "\t";
+	return args;
+}
+
+/* --- numbers ------------------------------------------------------------------------------------------------------- */
+
+/* Prints a 64-bit integer, which may have more digits than a double. */
+static int
+whole(char *s, size_t room, const void *v, enum img_type type)
+{
+	int64_t i;
+	uint64_t u;
+
+	memcpy(&i, v, sizeof i);
+	memcpy(&u, v, sizeof u);
+	return type == IMG_I64 ? snprintf(s, room, "%jd", (intmax_t)i)
+			       : snprintf(s, room, "%ju", (uintmax_t)u);
+}
+
+/* Prints v in the fewest digits from which the same v is read back. */
+static int
+shortest(char *s, size_t room, double v, enum img_type type)
+{
+	const int most = type == IMG_F32 ? 9 : 17;
+	int n = 0;
+
+	for (int digits = most - 3; digits <= most; digits++) {
+		n = snprintf(s, room, "%.*g", digits, v);
+		const double back = strtod(s, NULL);
+		if (type == IMG_F32 ? (float)back == (float)v : back == v)
+			break;
+	}
+	return n;
+}
+
+static void
+put_number(struct raw_out *out, const struct args *args, const void *sample, enum img_type type)
+{
+	char s[40];
+	double v;
+	int n;
+
+	sample_load(&v, sample, type, 1);
+	if (isnan(v))
+		v = NAN; /* drops the sign of a NaN */
+	if (args->digits)
+		n = snprintf(s, sizeof s, "%.*g", args->digits, v);
+	else if (type == IMG_I64 || type == IMG_U64)
+		n = whole(s, sizeof s, sample, type);
+	else
+		n = shortest(s, sizeof s, v, type);
+	raw_text(out, s, (size_t)n);
+}
+
+/* --- lines --------------------------------------------------------------------------------------------------------- */
+
+/* The transform of the samples of an item where places on a map are asked for. */
+struct transform {
+	bool any;
+	double g[6];
+};
+
+/* Prints the place of sample number i of a picture of w columns and h rows on the map. */
+static void
+put_place(struct raw_out *out, const struct args *args, const double g[6], size_t i, size_t w,
+	  size_t h)
+{
+	double place[2];
+
+	map_place(g, (double)(i % w) + .5, (double)(i / w % h) + .5, place);
+	for (int k = 0; k < 2; k++)
+		raw_printf(out, "%.12g%s", real_shown(place[k]), args->separator);
+}
+
+/* Prints the position of a sample along each axis, except axes whose samples share a line. */
+static void
+put_position(struct raw_out *out, const struct args *args, const struct img *x,
+	     const struct transform *t, size_t i)
+{
+	int a = img_row_axis(x);
+
+	if (t->any) {
+		const size_t w = x->axis[a].n, h = x->dim > a + 1 ? x->axis[a + 1].n : 1;
+
+		put_place(out, args, t->g, i, w, h);
+		i /= w * h;
+		a += 2;
+	}
+	for (; a < x->dim; i /= x->axis[a++].n) {
+		const struct img_axis *axis = &x->axis[a];
+		const double at = (double)(i % axis->n),
+			     step = isnan(axis->spacing) ? 1 : axis->spacing;
+		char s[40];
+		int n = shortest(s, sizeof s, isnan(axis->min) ? at * step : axis->min + at * step,
+				 IMG_F64);
+		raw_text(out, s, (size_t)n);
+		raw_text(out, args->separator, strlen(args->separator));
+	}
+}
+
+/* Prints samples from..from+n-1 with separators and newlines. row: the number of samples that share a line. */
+static void
+put_samples(struct raw_out *out, const struct args *args, const struct img *x,
+	    const struct transform *t, const char *sample, size_t from, size_t n, size_t row)
+{
+	for (size_t i = from; i < from + n; i++, sample += img_type_size(x->type)) {
+		if (i % row)
+			raw_text(out, args->separator, strlen(args->separator));
+		else if (args->positions)
+			put_position(out, args, x, t, i / row);
+		put_number(out, args, sample, x->type);
+		if (i % row == row - 1)
+			raw_text(out, "\n", 1);
+	}
+}
+
+/* Prints the names of the columns. Dies when the item has not one for each number of a line. */
+static void
+put_header(struct raw_in *in, struct raw_out *out, const struct img *x, const struct args *args)
+{
+	static const char blanks[] = " \t";
+	const char *key = img_key(x, "columns"), *s = key ? key : "";
+	size_t n = 0;
+
+	for (size_t k; (k = strcspn(s += strspn(s, blanks), blanks)); s += k)
+		n++;
+	if (!n || n != x->axis[0].n)
+		raw_die(in, "--header: columns:= has %zu names, and a line %zu numbers", n,
+			x->axis[0].n);
+	s = key;
+	for (size_t k; (k = strcspn(s += strspn(s, blanks), blanks)); s += k) {
+		raw_text(out, s, k);
+		n--;
+		raw_text(out, n ? args->separator : "\n", n ? strlen(args->separator) : 1);
+	}
+}
+
+static void
+print(struct raw_in *in, struct raw_out *out, const struct img *x, const struct args *args,
+      struct stats *st)
+{
+	enum { BLOCK = 4096 };
+	const size_t row = args->positions && !img_row_axis(x) ? 1 : x->axis[0].n;
+	struct transform t = {.any = args->map};
+	char block[8 * BLOCK];
+	size_t count;
+
+	if (t.any && !map_of(x, t.g))
+		raw_die(in, "it has no geotransform:= that places it on a map; see tifftoraw");
+	img_count(x, &count);
+	for (size_t done = 0, n; done < count; done += n) {
+		n = count - done < BLOCK ? count - done : BLOCK;
+		raw_read(in, block, n);
+		stats_charge(st, STATS_READ);
+		put_samples(out, args, x, &t, block, done, n, row);
+		stats_charge(st, STATS_WRITE);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct args args = parse(argc, argv);
+	struct raw_out *out = raw_create_text(args.common.out);
+	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
+	struct stats st;
+	struct img x;
+
+	stats_start(&st);
+	for (; raw_next(in, &x); st.items++) {
+		if (args.common.verbose)
+			raw_say(in, &x);
+		if (st.items)
+			raw_text(out, "\n", 1);
+		else if (args.header)
+			put_header(in, out, &x, &args);
+		print(in, out, &x, &args, &st);
+		img_free(&x);
+	}
+	stats_close(&st, in, out, &args.common);
+	return 0;
+}

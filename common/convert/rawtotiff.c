@@ -1,0 +1,392 @@
+/* link: -ltiff */
+/* rawtotiff: writes raw items as pages of a TIFF file. */
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/progress.h"
+#include "common/base/stats.h"
+#include "common/convert/tiffnodata.h"
+#include "common/convert/tiffput.h"
+#include "common/stream/bands.h"
+#include "common/stream/door.h"
+#include "common/stream/raw.h"
+
+const char *const weir_prog = "rawtotiff";
+
+struct args {
+	struct opt_common common;
+	struct tiffput how;
+	bool big;
+	const char *nodata; /* NULL: the key of each item */
+	char **path;
+	size_t npath;
+};
+
+static const struct opt table[] = {
+    {.name = "compress",
+     .kind = OPT_WORD,
+     .at = offsetof(struct args, how.compress),
+     .arg = "CODEC",
+     .help = "%s, all without loss (none)",
+     .words = "none|deflate|lzw|zstd"},
+    {.name = "tile",
+     .kind = OPT_SIZE,
+     .at = offsetof(struct args, how.tile),
+     .arg = "N",
+     .help = "tiles of NxN pixels, a multiple of 16 (strips of rows)",
+     .lo = 16,
+     .hi = 4096},
+    {.name = "bigtiff",
+     .kind = OPT_FLAG,
+     .at = offsetof(struct args, big),
+     .help = "BigTIFF; the default where the first item has 4 GB or more"},
+    {.name = "nodata",
+     .kind = OPT_STR,
+     .at = offsetof(struct args, nodata),
+     .arg = "V",
+     .help = "the value of missing samples, a number or nan (the key nodata:=)"},
+    {0}};
+
+static const struct opt_program program = {.what = "Writes raw items as the pages of a TIFF file.",
+					   .table = table,
+					   .operands = "[FILE ...]",
+					   .max_operands = SIZE_MAX};
+
+static struct args
+parse(int argc, char **argv)
+{
+	struct args args = {0};
+	double v;
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	if (args.how.tile % 16)
+		die_usage("--tile: %zu is not a multiple of 16", args.how.tile);
+	if (args.nodata && !opt_number(args.nodata, &v))
+		die_usage("--nodata: '%s' is not a number", args.nodata);
+	return args;
+}
+
+static _Noreturn void
+die_tiff(void)
+{
+	const char *why = tiff_why();
+
+	if (!strncmp(why, "Maximum TIFF file size exceeded", 31))
+		die("the file would have 4 GB or more; see --bigtiff");
+	die("%s", *why ? why : "libtiff failed");
+}
+
+/* --- shape ----------------------------------------------------------------------------------------------------------- */
+
+static struct tiffput_pages
+shape_of(const struct raw_in *in, const struct img *x)
+{
+	struct tiffput_pages p = {.row = img_row_axis(x), .planes = 1, .h = 1, .n = 1};
+
+	if (p.row)
+		p.planes = x->axis[0].n;
+	p.w = x->axis[p.row].n;
+	if (x->dim > p.row + 1)
+		p.h = x->axis[p.row + 1].n;
+	for (int i = p.row + 2; i < x->dim; i++)
+		p.n *= x->axis[i].n;
+	p.bits = 8 * img_type_size(x->type);
+	p.complex = img_is_complex(x);
+	if (p.planes == 1 && x->type == IMG_U8 && img_maxval(x) == 1)
+		p.bits = 1;
+	if (p.w > UINT32_MAX || p.h > UINT32_MAX || p.planes > UINT16_MAX)
+		raw_die(in, "pages of a TIFF file have fewer than 2^32 columns and rows, and 2^16 "
+			    "planes");
+	return p;
+}
+
+/* --- samples ---------------------------------------------------------------------------------------------------------- */
+
+/* What the writing of an item's pages needs. */
+struct writer {
+	TIFF *t;
+	struct raw_in *in;
+	const struct img *x;
+	struct tiffput_pages p;
+	bool has_nodata;
+	double nodata;
+	uint64_t missing, equal; /* samples that are NaN; that are numbers and equal nodata */
+	size_t row, stride;	 /* bytes of a row: of the item; of the file */
+	unsigned char *rows, *unit;
+};
+
+static void
+pack_bits(const struct writer *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const unsigned char *from = w->rows + i * w->row;
+		unsigned char *to = w->unit + i * w->stride;
+
+		memset(to, 0, w->stride);
+		for (size_t k = 0; k < w->p.w; k++)
+			to[k / 8] |= (unsigned char)(from[k] << (7 - k % 8));
+	}
+}
+
+/* Writes the value of missing samples for NaN. */
+#define DEFINE_FILL(NAME, TYPE)                                   \
+	static void NAME(struct writer *w, TYPE *v, size_t count) \
+	{                                                         \
+		const TYPE nodata = (TYPE)w->nodata;              \
+		uint64_t missing = 0, equal = 0;                  \
+                                                                  \
+		for (size_t i = 0; i < count; i++) {              \
+			equal += v[i] == nodata;                  \
+			missing += v[i] != v[i];                  \
+			v[i] = isnan(v[i]) ? nodata : v[i];       \
+		}                                                 \
+		w->equal += equal;                                \
+		w->missing += missing;                            \
+	}
+DEFINE_FILL(fill_floats, float)
+DEFINE_FILL(fill_doubles, double)
+#undef DEFINE_FILL
+
+static void
+read_rows(struct writer *w, size_t n)
+{
+	const size_t count = n * w->p.w * w->p.planes;
+
+	raw_read(w->in, w->rows, count);
+	if (!w->has_nodata)
+		return;
+	if (w->x->type == IMG_F32)
+		fill_floats(w, (float *)(void *)w->rows, count);
+	else
+		fill_doubles(w, (double *)(void *)w->rows, count);
+}
+
+static void
+put_strip(const struct writer *w, size_t y, size_t n)
+{
+	const uint32_t strip = TIFFComputeStrip(w->t, (uint32_t)y, 0);
+	unsigned char *from = w->rows;
+
+	if (w->p.bits == 1) {
+		pack_bits(w, n);
+		from = w->unit;
+	}
+	if (TIFFWriteEncodedStrip(w->t, strip, from, (tmsize_t)(n * w->stride)) < 0)
+		die_tiff();
+}
+
+static void
+put_tiles(const struct writer *w, size_t y, size_t n, size_t side)
+{
+	const size_t pixel = w->row / w->p.w;
+
+	for (size_t x = 0; x < w->p.w; x += side) {
+		const size_t some = w->p.w - x < side ? w->p.w - x : side;
+
+		memset(w->unit, 0, side * side * pixel);
+		for (size_t i = 0; i < n; i++)
+			memcpy(w->unit + i * side * pixel, w->rows + i * w->row + x * pixel,
+			       some * pixel);
+		const uint32_t tile = TIFFComputeTile(w->t, (uint32_t)x, (uint32_t)y, 0, 0);
+		if (TIFFWriteEncodedTile(w->t, tile, w->unit, (tmsize_t)(side * side * pixel)) < 0)
+			die_tiff();
+	}
+}
+
+static void
+put_page(const struct args *args, struct writer *w, struct stats *st)
+{
+	uint32_t rows = (uint32_t)args->how.tile;
+
+	if (!args->how.tile)
+		TIFFGetField(w->t, TIFFTAG_ROWSPERSTRIP, &rows);
+	w->row = w->p.w * w->p.planes * img_type_size(w->x->type);
+	w->stride = w->p.bits == 1 ? (w->p.w + 7) / 8 : w->row;
+	w->rows = weir_xalloc(rows, w->row);
+	w->unit = weir_xalloc(args->how.tile ? args->how.tile * args->how.tile * (w->row / w->p.w)
+					     : rows * w->stride,
+			      1);
+	for (size_t y = 0; y < w->p.h; y += rows) {
+		const size_t n = w->p.h - y < rows ? w->p.h - y : rows;
+
+		read_rows(w, n);
+		stats_charge(st, STATS_READ);
+		if (args->how.tile)
+			put_tiles(w, y, n, args->how.tile);
+		else
+			put_strip(w, y, n);
+		stats_charge(st, STATS_WRITE);
+	}
+	weir_free(w->rows);
+	weir_free(w->unit);
+}
+
+/*
+ * ImageJ reads the samples of a stack as one block without gaps. All directories are therefore written first. The pages
+ * follow, one strip each, back to back.
+ */
+static void
+put_run(const struct args *args, struct writer *w, struct progress *bar, struct stats *st)
+{
+	const tdir_t before = TIFFNumberOfDirectories(w->t);
+
+	for (size_t i = 0; i < w->p.n; i++) {
+		tiffput_tags(w->t, &args->how, w->x, &w->p, i);
+		TIFFSetField(w->t, TIFFTAG_ROWSPERSTRIP, (uint32_t)w->p.h);
+		if (!TIFFDeferStrileArrayWriting(w->t) || !TIFFWriteCheck(w->t, 0, weir_prog) ||
+		    !TIFFWriteDirectory(w->t))
+			die_tiff();
+	}
+	for (size_t i = 0; i < w->p.n; i++) {
+		if (!(i ? TIFFReadDirectory(w->t) : TIFFSetDirectory(w->t, before)))
+			die_tiff();
+		put_page(args, w, st);
+		if (!TIFFForceStrileArrayWriting(w->t))
+			die_tiff();
+		progress_step(bar, (double)i / (double)w->p.n);
+	}
+	if (TIFFCreateDirectory(w->t))
+		die_tiff();
+}
+
+static void
+put_item(const struct args *args, TIFF *t, struct raw_in *in, const struct img *x, struct stats *st)
+{
+	const char *nodata = img_key(x, "nodata");
+	struct writer w = {.t = t, .in = in, .x = x, .p = shape_of(in, x)};
+	struct progress bar;
+
+	door_warn_space(in, x, "TIFF");
+	if (args->how.tile && w.p.bits == 1)
+		w.p.bits = 8;
+	w.has_nodata = nodata && img_is_float(x->type) && opt_number(nodata, &w.nodata);
+	progress_start(&bar, args->common.quiet);
+	if (w.p.n > 1 && args->how.compress == TIFFPUT_PLAIN && !args->how.tile) {
+		put_run(args, &w, &bar, st);
+	} else {
+		for (size_t i = 0; i < w.p.n; i++) {
+			tiffput_tags(t, &args->how, x, &w.p, i);
+			put_page(args, &w, st);
+			if (!TIFFWriteDirectory(t))
+				die_tiff();
+			progress_step(&bar, (double)i / (double)w.p.n);
+		}
+	}
+	progress_end(&bar);
+	if (w.equal && w.missing)
+		warn(
+		    "%s: item %zu: %ju samples are %s, which is written for NaN, too; see --nodata",
+		    raw_name(in), raw_item(in), (uintmax_t)w.equal, nodata);
+}
+
+/* --- keys ------------------------------------------------------------------------------------------------------------ */
+
+/* Takes the value of --nodata for the item, and sees to it that its samples can have the value that stands for missing ones. */
+static void
+settle_nodata(const struct args *args, const struct raw_in *in, struct img *x)
+{
+	char where[RAW_WHERE];
+
+	if (args->nodata && !tiffput_is_mask(x))
+		img_change_key(x, "nodata", "%s", args->nodata);
+	const char *text = img_key(x, "nodata");
+	if (!text || nodata_fits(text, x->type))
+		return;
+	if (args->nodata && !tiffput_is_mask(x))
+		raw_die(in, "--nodata: no %s is %s", img_type_name(x->type), text);
+	if (!img_is_float(x->type))
+		return;
+	raw_where(in, where);
+	warn("%s: no %s is %s, so missing samples are written as nan; see --nodata", where,
+	     img_type_name(x->type), text);
+	img_change_key(x, "nodata", "nan");
+}
+
+/*
+ * GDAL's statistics and the least and greatest samples are those of the file, so they hold only where nothing stood between
+ * tifftoraw and this program. What GDAL says of planes that another program took away is dropped, too.
+ */
+static void
+update_keys(const struct args *args, const struct raw_in *in, struct img *x)
+{
+	bool same = true;
+
+	for (size_t i = 0; i < x->nkey; i++)
+		same &=
+		    strcmp(x->key[i].name, "history") || !strncmp(x->key[i].value, "tifftoraw", 9);
+	if (!same) {
+		bands_drop_statistics(x);
+		tiff_drop_range(x);
+	}
+	bands_choose(x, 0, img_row_axis(x) ? x->axis[0].n : 1, false);
+	settle_nodata(args, in, x);
+}
+
+/* --- the file --------------------------------------------------------------------------------------------------------- */
+
+/* ImageJ's labels and look-up tables, kept as bytes, are in the byte order of the file that they came from. */
+static bool
+is_big_endian(const struct img *x)
+{
+	const char *data = img_key(x, "tiff.tag.50839");
+	return data && !strncmp(data, "1 494a494a", 10); /* IJIJ */
+}
+
+/* Opens the scratch file when the first item says how large the file will be. */
+static TIFF *
+open_file(const struct args *args, const struct img *x, struct door *d)
+{
+	char mode[4] = "w";
+	size_t bytes;
+	TIFF *t;
+
+	tiff_init();
+	img_bytes(x, &bytes);
+	if (args->big || bytes >= 4000000000)
+		strcat(mode, "8");
+	if (is_big_endian(x))
+		strcat(mode, "b");
+	*d = door_scratch();
+	t = TIFFFdOpen(dup(d->fd), d->name, mode);
+	if (!t)
+		die_tiff();
+	return t;
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct args args = parse(argc, argv);
+	struct raw_out *out = raw_create(args.common.out, RAW_AS_RAW);
+	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
+	struct door door;
+	struct stats st;
+	TIFF *t = NULL;
+	struct img x;
+
+	stats_start(&st);
+	for (; raw_next(in, &x); st.items++) {
+		if (args.common.verbose)
+			raw_say(in, &x);
+		update_keys(&args, in, &x);
+		if (!t)
+			t = open_file(&args, &x, &door);
+		put_item(&args, t, in, &x, &st);
+		img_free(&x);
+	}
+	TIFFClose(t);
+	if (*tiff_why())
+		die("the scratch file in TMPDIR could not be written");
+	door_send(&door, out);
+	door_close(&door);
+	stats_charge(&st, STATS_WRITE);
+	stats_close(&st, in, out, &args.common);
+	return 0;
+}

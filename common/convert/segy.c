@@ -1,0 +1,238 @@
+#include <ctype.h>
+#include <string.h>
+
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/convert/segy.h"
+#include "common/stream/foreign.h"
+
+/* The largest numbers of further text headers, and of further headers of a trace, and the bytes of a text header. */
+enum { TEXTS = 300, MOREHEADS = 100, TEXT = 3200 };
+
+/* Whether the file is to be byte-swapped. The right order is the one in which the format's number is known. */
+static bool
+find_order(const unsigned char *lead, enum trace_order order)
+{
+	if (order != TRACE_DETECT)
+		return traces_swapped(order);
+	for (int o = TRACE_BIG; o <= TRACE_LITTLE; o++)
+		if (segy_sample_size(trace_word(lead + SEGY_AT_FORMAT, 2, traces_swapped(o))))
+			return traces_swapped(o);
+	return traces_swapped(TRACE_BIG);
+}
+
+/* Revision 2 allows more than 240 bytes of header for a trace, and more than 65535 samples. */
+static void
+read_second_revision(struct traces *t, const unsigned char *lead)
+{
+	const uint32_t ns = (uint32_t)trace_word(lead + SEGY_AT_LONG_SAMPLES, 4, t->swap);
+	const unsigned char *at = lead + SEGY_AT_MORE_HEADS;
+	int32_t more = trace_word(at, 2, t->swap);
+
+	if (!more && !lead[SEGY_AT_REVISION + 1])
+		more = trace_word(at, 4, t->swap);
+	if (more < 0 || more > MOREHEADS)
+		die("%s: %d further headers of a trace: up to %d are read", t->name, more,
+		    MOREHEADS);
+	t->head += (size_t)more * TRACE_HEAD;
+	if (ns > TRACE_MAXNS)
+		die("%s: %u samples a trace: up to %d are read", t->name, ns, TRACE_MAXNS);
+	if (ns)
+		t->ns = ns;
+}
+
+/* Returns the blank, letter, parenthesis or colon that a byte of ASCII or EBCDIC stands for, as a capital; 0: another sign. */
+static int
+character(unsigned char c, bool ebcdic)
+{
+	static const char lines[4][10] = {"ABCDEFGHI", "JKLMNOPQR", " STUVWXYZ", ""};
+
+	if (!ebcdic)
+		return toupper(c);
+	switch (c) {
+	case 0x40:
+		return ' ';
+	case 0x4d:
+		return '(';
+	case 0x5d:
+		return ')';
+	case 0x7a:
+		return ':';
+	}
+	return c < 0x80 || c % 16 == 0 || c % 16 > 9 ? 0 : lines[c / 16 % 4][c % 16 - 1];
+}
+
+/* Does a text header begin with ((SEG: EndText)), in any case and with any blanks? */
+static bool
+ends_texts(const unsigned char *text)
+{
+	static const char want[] = "((SEG:ENDTEXT))";
+
+	for (int ebcdic = 0; ebcdic < 2; ebcdic++) {
+		size_t n = 0;
+		for (size_t i = 0; i < 80 && want[n]; i++) {
+			const int c = character(text[i], ebcdic);
+			if (c != ' ' && c != want[n])
+				break;
+			n += c == want[n];
+		}
+		if (!want[n])
+			return true;
+	}
+	return false;
+}
+
+/* Sets s->nlead to the end of the last text header, of files that do not state their number. */
+static void
+find_last_text(struct segy *s)
+{
+	const unsigned char *lead;
+	size_t got;
+
+	for (int i = 0; i < TEXTS; i++) {
+		s->nlead += TEXT;
+		lead = traces_look(&s->traces, s->nlead, &got);
+		if (got < s->nlead)
+			break;
+		if (ends_texts(lead + s->nlead - TEXT))
+			return;
+	}
+	die("%s: -1 further text headers, and no ((SEG: EndText)) among the first %d",
+	    s->traces.name, TEXTS);
+}
+
+static void
+read_binary(struct segy *s, const unsigned char *lead, enum trace_order order)
+{
+	struct traces *t = &s->traces;
+	const int revision = lead[SEGY_AT_REVISION];
+	size_t got;
+	int texts;
+
+	t->swap = find_order(lead, order);
+	s->format = trace_word(lead + SEGY_AT_FORMAT, 2, t->swap);
+	t->sample = segy_sample_size(s->format);
+	if (!t->sample) {
+		const unsigned char *first = traces_look(t, FOREIGN_MOST, &got);
+
+		/* Traces of SU may be longer than the headers of SEG-Y. */
+		traces_refuse_foreign(t, first, got, "SEG-Y");
+		die("%s: sample format %d is none of %s", t->name, s->format, SEGY_FORMATS);
+	}
+	t->ns = trace_ushort(lead + SEGY_AT_SAMPLES, t->swap);
+	t->dt = trace_ushort(lead + SEGY_AT_INTERVAL, t->swap);
+	t->scaled_times = revision == 1 || revision == 2;
+	if (revision == 2)
+		read_second_revision(t, lead);
+	texts = trace_word(lead + SEGY_AT_TEXTS, 2, t->swap);
+	if (texts < -1 || texts > TEXTS)
+		die("%s: %d further text headers: up to %d are read", t->name, texts, TEXTS);
+	s->nlead = SEGY_LEAD;
+	if (texts < 0)
+		find_last_text(s);
+	else
+		s->nlead += (size_t)texts * TEXT;
+}
+
+static void
+read_lead(struct segy *s, enum trace_order order)
+{
+	struct traces *t = &s->traces;
+	const unsigned char *lead;
+	size_t got;
+
+	/* Few bytes tell most formats, so that a pipe need not have more of them; SU takes two traces. */
+	lead = traces_look(t, FOREIGN_MAGIC, &got);
+	if (!got)
+		die("%s: empty input", t->name);
+	traces_refuse_foreign(t, lead, got, "SEG-Y");
+	lead = traces_look(t, SEGY_LEAD, &got);
+	traces_refuse_foreign(t, lead, got, "SEG-Y");
+	if (got < SEGY_LEAD)
+		die("%s: %zu bytes are no SEG-Y file: its headers alone have 3600", t->name, got);
+	read_binary(s, lead, order);
+	lead = traces_look(t, s->nlead, &got);
+	if (got < s->nlead)
+		die("%s: %zu bytes: the headers alone have %zu", t->name, got, s->nlead);
+	s->lead = weir_xalloc(s->nlead, 1);
+	memcpy(s->lead, lead, s->nlead);
+	traces_skip(t, s->nlead);
+}
+
+/* Does the first trace, of ns samples, end at the end of the file or before a header that states the same ns and dt? */
+static bool
+fits(struct traces *t, unsigned ns)
+{
+	const size_t record = t->head + ns * t->sample;
+	size_t got;
+	const unsigned char *first = traces_look(t, record + TRACE_HEAD, &got),
+			    *next = first + record;
+
+	return got == record ||
+	       (got == record + TRACE_HEAD && !memcmp(first + TRACE_NS, next + TRACE_NS, 4));
+}
+
+/* The binary header states the largest number of further headers. A trace with fewer would make records of many lengths. */
+static void
+check_more_heads(const struct traces *t, const unsigned char *head)
+{
+	const int more = (int)(t->head / TRACE_HEAD) - 1,
+		  stated = trace_word(head + SEGY_MORE_HEADS, 2, t->swap);
+
+	if (stated && stated != more)
+		die("%s: trace 1: %d further headers, and the binary header has %d", t->name,
+		    stated, more);
+}
+
+/*
+ * Finds ns and dt from the binary header and the first trace. Files whose traces have been cut often keep the old ns in one of
+ * the two; the right one leads to the next header.
+ */
+static void
+find_samples(struct traces *t, bool dt_given)
+{
+	size_t got;
+	const unsigned char *head = traces_look(t, t->head, &got);
+
+	if (got < t->head)
+		die("%s: no trace after the headers", t->name);
+	if (t->head > TRACE_HEAD)
+		check_more_heads(t, head);
+	t->stated = trace_ushort(head + TRACE_NS, t->swap);
+	if (!t->dt)
+		t->dt = trace_ushort(head + TRACE_DT, t->swap);
+	if (!t->ns && !t->stated)
+		die("%s: ns is 0", t->name);
+	if (dt_given)
+		t->dt = 0;
+	else
+		traces_check_dt(t, "");
+	if (!t->stated || t->stated == t->ns) {
+		t->stated = (unsigned)t->ns;
+		return;
+	}
+	const bool binary = t->ns && fits(t, (unsigned)t->ns), trace = fits(t, t->stated);
+	if (t->ns && binary == trace)
+		die("%s: ns is %zu in the binary header and %u in the first trace, and %s", t->name,
+		    t->ns, t->stated, trace ? "both fit" : "neither fits");
+	if (!binary)
+		t->ns = t->stated;
+}
+
+void
+segy_open_traces(struct segy *s, const char *path, enum trace_order order, bool dt_given)
+{
+	*s = (struct segy){0};
+	traces_open(&s->traces, path);
+	s->traces.lax = true;
+	read_lead(s, order);
+	find_samples(&s->traces, dt_given);
+}
+
+void
+segy_close_traces(struct segy *s)
+{
+	traces_close(&s->traces);
+	weir_free(s->lead);
+	*s = (struct segy){0};
+}

@@ -1,0 +1,361 @@
+/* link: -ltiff */
+/* tifftoraw: converts the pages of TIFF files to raw items. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/progress.h"
+#include "common/base/stats.h"
+#include "common/base/swap.h"
+#include "common/convert/tiffaxes.h"
+#include "common/convert/tiffnodata.h"
+#include "common/convert/tiffpages.h"
+#include "common/stream/door.h"
+#include "common/stream/raw.h"
+
+const char *const weir_prog = "tifftoraw";
+
+struct args {
+	struct opt_common common;
+	int pages;
+	bool nan;
+	bool masks;
+	bool indices;
+	char **path;
+	size_t npath;
+};
+
+enum { STACK, ITEMS, FIRST };
+
+static const struct opt table[] = {
+    {.name = "pages",
+     .kind = OPT_WORD,
+     .at = offsetof(struct args, pages),
+     .arg = "HOW",
+     .help = "%s: pages as one item, or an item each, or the first one alone (stack)",
+     .words = "stack|items|first"},
+    {.name = "nan",
+     .kind = OPT_FLAG,
+     .at = offsetof(struct args, nan),
+     .help = "missing samples become NaN, of integers too, and the others floats"},
+    {.name = "masks",
+     .kind = OPT_FLAG,
+     .at = offsetof(struct args, masks),
+     .help = "masks of missing samples become items that follow those of their pages"},
+    {.name = "indices",
+     .kind = OPT_FLAG,
+     .at = offsetof(struct args, indices),
+     .help = "keep the indices of a palette, instead of its colours"},
+    {0}};
+
+static const struct opt_program program = {.what = "Turns the pages of TIFF files into raw items.",
+					   .table = table,
+					   .operands = "[FILE ...]",
+					   .max_operands = SIZE_MAX};
+
+/* An open file, and where its pages and masks are. */
+struct source {
+	const struct door *door;
+	TIFF *t;
+	bool indices; /* those of palettes stay what they are */
+	struct tiffpages pages, masks;
+};
+
+/* Dies with libtiff's message about the failure or, if there is none, with ours. */
+static _Noreturn void
+die_tiff(const struct source *s, const struct tiffpages_page *p, const char *ours)
+{
+	const char *why = tiff_why();
+
+	die("%s: page %zu: %s", s->door->name, p->number, *why ? why : ours);
+}
+
+/* --- pages ----------------------------------------------------------------------------------------------------------- */
+
+/* Finds the pages, and the masks where options ask for them, and says what is left out. */
+static void
+find_pages(const struct args *args, struct source *s)
+{
+	char err[TIFFPAGES_ERR];
+	struct tiffpages_seen seen;
+
+	const struct tiffpages_want want = {.indices = s->indices,
+					    .masks = args->masks || args->nan,
+					    .first = args->pages == FIRST};
+
+	if (tiffpages_find(s->t, &want, &s->pages, &s->masks, &seen, err))
+		die("%s: %s", s->door->name, err);
+	if (seen.copies)
+		warn("%s: %zu small copies are left out", s->door->name, seen.copies);
+	if (seen.masks && !s->masks.n)
+		warn("%s: %zu masks of missing pixels are left out; see --nan and --masks",
+		     s->door->name, seen.masks);
+	for (size_t i = 0; args->nan && !args->masks && i < s->masks.n; i++)
+		if (s->pages.at[s->masks.at[i].of].mask != i + 1)
+			warn("%s: page %zu: this mask does not fit the page before it, and is left "
+			     "out",
+			     s->door->name, s->masks.at[i].number);
+}
+
+static void
+insist_alike(const struct source *s)
+{
+	for (size_t i = 1; i < s->pages.n; i++)
+		if (!tiffpage_alike(&s->pages.at[0].layout, &s->pages.at[i].layout))
+			die("%s: page %zu differs in shape or type from page %zu; see "
+			    "--pages=items",
+			    s->door->name, s->pages.at[i].number, s->pages.at[0].number);
+}
+
+/* --- samples ----------------------------------------------------------------------------------------------------------- */
+
+/* Where rows go. */
+struct target {
+	struct raw_out *out;
+	struct stats *st;
+	size_t row; /* samples of a row */
+	struct nodata *missing;
+	struct progress bar;
+	size_t done, all; /* rows */
+};
+
+static void
+put_rows(void *to, const void *rows, size_t n)
+{
+	struct target *o = to;
+	const size_t count = n * o->row;
+
+	stats_charge(o->st, STATS_READ);
+	/* The band is the reader's buffer. put() may change it. */
+	raw_write(o->out, nodata_mark(o->missing, (void *)(uintptr_t)rows, count), count);
+	stats_charge(o->st, STATS_WRITE);
+	o->done += n;
+	progress_step(&o->bar, (double)o->done / (double)o->all);
+}
+
+static struct target
+open_target(const struct args *args, const struct tiffpage *p, struct nodata *missing,
+	    struct raw_out *out, size_t n, struct stats *st)
+{
+	struct target o = {.out = out, .st = st, .missing = missing};
+
+	o.row = p->w * p->planes;
+	o.all = p->h * p->layers * n;
+	progress_start(&o.bar, args->common.quiet);
+	return o;
+}
+
+/* Reads a large stack of ImageJ: one directory, and samples back to back. Returns false when the file is not of that kind. */
+static bool
+is_run(const struct source *s, const struct stackmeta *m, uint64_t *offset)
+{
+	const struct tiffpage *p = &s->pages.at[0].layout;
+	uint16_t compression = 0;
+	uint64_t *offsets;
+
+	TIFFGetFieldDefaulted(s->t, TIFFTAG_COMPRESSION, &compression);
+	if (s->pages.n != 1 || s->masks.n || !m->imagej || m->n < 2 || p->tiled || p->separate ||
+	    p->way != TIFF_PLAIN || p->layers > 1 || compression != COMPRESSION_NONE ||
+	    p->bits != 8 * img_type_size(p->type) || p->orientation != ORIENTATION_TOPLEFT ||
+	    !TIFFGetField(s->t, TIFFTAG_STRIPOFFSETS, &offsets))
+		return false;
+	*offset = offsets[0];
+	return m->n <= (s->door->bytes - *offset) / (p->h * tiffpage_row(p)) &&
+	       *offset < s->door->bytes;
+}
+
+static void
+put_run(const struct source *s, uint64_t offset, size_t n, struct target *o)
+{
+	const struct tiffpage *p = &s->pages.at[0].layout;
+	const size_t row = tiffpage_row(p), size = img_type_size(p->type);
+	const size_t most = 1 + (1 << 20) / row;
+	void *band = weir_xalloc(most, row);
+
+	for (size_t left = n * p->h, some; left; left -= some) {
+		some = left < most ? left : most;
+		if (pread(s->door->fd, band, some * row, (off_t)offset) != (ssize_t)(some * row))
+			die("%s: the samples end before the stack does", s->door->name);
+		if (TIFFIsByteSwapped(s->t))
+			swap_bytes(band, some * o->row, size);
+		put_rows(o, band, some);
+		offset += some * row;
+	}
+	weir_free(band);
+}
+
+static void
+go_to(const struct source *s, const struct tiffpages_page *p)
+{
+	struct tiffpage again;
+
+	if (!TIFFSetSubDirectory(s->t, p->offset) || tiffpage_read(s->t, s->indices, &again))
+		die_tiff(s, p, "its directory cannot be read again");
+}
+
+/* --- masks ---------------------------------------------------------------------------------------------------------- */
+
+static void
+keep_rows(void *to, const void *rows, size_t n)
+{
+	struct nodata *d = to;
+
+	memcpy(d->mask + d->at, rows, n * d->w);
+	d->at += n * d->w;
+}
+
+/* Loads the mask of the page for nodata_mark(). */
+static void
+load_mask(const struct source *s, const struct tiffpages_page *p, struct nodata *d)
+{
+	if (!p->mask)
+		return;
+	const struct tiffpages_page *mask = &s->masks.at[p->mask - 1];
+
+	d->w = p->layout.w;
+	d->mask = weir_xalloc(d->w, p->layout.h);
+	d->at = 0;
+	go_to(s, mask);
+	if (tiffpage_rows(s->t, &mask->layout, 0, keep_rows, d))
+		die_tiff(s, mask, "its samples cannot be read");
+	d->at = 0;
+}
+
+/* --- items ---------------------------------------------------------------------------------------------------------- */
+
+/* What keys of a page say, and its item does not. */
+static void
+settle_keys(const struct source *s, const struct tiffpages_page *p, struct img *x)
+{
+	const enum tiffway way = p->layout.way;
+
+	tiff_keep_tags(s->t, x, s->door->name);
+	if (way == TIFF_PLAIN || way == TIFF_HALF || way == TIFF_FLOAT24)
+		tiff_range_of(s->t, x);
+	if (p >= s->masks.at && p < s->masks.at + s->masks.n)
+		img_set_key(x, "tiff.subfiletype", "%d", FILETYPE_MASK);
+	if (way != TIFF_PALETTE || !img_key(x, "nodata"))
+		return;
+	warn("%s: the missing index %s becomes a colour; see --indices", s->door->name,
+	     img_key(x, "nodata"));
+	img_drop_key(x, "nodata");
+}
+
+static bool
+has_mask(const struct tiffpages_page *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i].mask)
+			return true;
+	return false;
+}
+
+static void
+put_page(const struct args *args, const struct source *s, const struct tiffpages_page *p,
+	 struct target *o)
+{
+	if (args->nan)
+		load_mask(s, p, o->missing);
+	go_to(s, p);
+	const size_t absent = tiffpage_absent(s->t, &p->layout);
+	if (absent)
+		warn("%s: page %zu: %zu %s are not in the file, and hold no data", s->door->name,
+		     p->number, absent, p->layout.tiled ? "tiles" : "strips");
+	tiff_doubt();
+	for (size_t k = 0; k < p->layout.layers; k++) {
+		o->missing->at = 0;
+		if (tiffpage_rows(s->t, &p->layout, k, put_rows, o))
+			die_tiff(s, p, "its samples cannot be read");
+	}
+	const char *doubt = tiff_doubt();
+	if (*doubt)
+		warn("%s: page %zu: its samples are damaged: %s", s->door->name, p->number, doubt);
+	weir_free(o->missing->mask);
+	o->missing->mask = NULL;
+}
+
+/* Writes n pages from p on, or one mask, as one item. */
+static void
+put_item(const struct args *args, const struct source *s, const struct tiffpages_page *p, size_t n,
+	 struct raw_out *out, struct stats *st)
+{
+	struct stackmeta m;
+	uint64_t offset;
+	struct img x;
+
+	go_to(s, p);
+	tiffpage_describe(s->t, &p->layout, n, &x, &m);
+	const bool run = args->pages == STACK && is_run(s, &m, &offset);
+	if (run) {
+		n = m.n;
+		img_free(&x);
+		tiffpage_describe(s->t, &p->layout, n, &x, &m);
+	}
+	settle_keys(s, p, &x);
+	struct nodata missing = nodata_of(&x, args->nan, args->nan && has_mask(p, run ? 1 : n));
+	door_limit(s->door->name, &x, args->common.max_bytes);
+	if (args->common.verbose)
+		warn("%s: item %ju: %s, %zu x %zu, %zu planes, %zu pages", s->door->name,
+		     (uintmax_t)st->items + 1, img_type_name(x.type), p->layout.w, p->layout.h,
+		     p->layout.planes, n);
+	struct target o = open_target(args, &p->layout, &missing, out, n, st);
+	stats_charge(st, STATS_PLAN);
+	raw_head(out, &x);
+	if (run)
+		put_run(s, offset, n, &o);
+	for (size_t i = 0; !run && i < n; i++)
+		put_page(args, s, &p[i], &o);
+	progress_end(&o.bar);
+	if (missing.kept)
+		warn(
+		    "%s: %ju samples have the value %s of missing ones and stay numbers; see --nan",
+		    s->door->name, (uintmax_t)missing.kept, img_key(&x, "nodata"));
+	nodata_free(&missing);
+	img_free(&x);
+	st->items++;
+}
+
+static void
+convert_file(const void *context, const struct door *door, struct raw_out *out, struct stats *st)
+{
+	const struct args *args = context;
+	struct source s = {.door = door, .indices = args->indices};
+
+	/* m: libtiff reads the file and does not map it. A file that shrinks is then an error instead of a signal. */
+	s.t = TIFFOpen(door->path, "rm");
+	if (!s.t) {
+		const char *why = tiff_why();
+		door_refuse_foreign(door);
+		die("%s: %s", door->name, *why ? why : "this is no TIFF file");
+	}
+	find_pages(args, &s);
+	if (args->pages != ITEMS) {
+		insist_alike(&s);
+		put_item(args, &s, s.pages.at, s.pages.n, out, st);
+	}
+	size_t mask = 0;
+	for (size_t i = 0; i < s.pages.n; i++) {
+		if (args->pages == ITEMS)
+			put_item(args, &s, &s.pages.at[i], 1, out, st);
+		for (; args->masks && mask < s.masks.n && s.masks.at[mask].of == i; mask++)
+			put_item(args, &s, &s.masks.at[mask], 1, out, st);
+	}
+	TIFFClose(s.t);
+	tiffpages_free(&s.pages);
+	tiffpages_free(&s.masks);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct args args = {0};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	tiff_init();
+	door_each(args.path, args.npath, &args.common, convert_file, &args);
+	return 0;
+}

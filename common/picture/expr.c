@@ -1,0 +1,388 @@
+#include <ctype.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/cpu.h"
+#include "common/picture/expr.h"
+
+/* --- operations over a block ------------------------------------------------------------------------------------------ */
+
+/* Simple operations, which become vector loops for the CPU at hand. The result replaces a. */
+#define DO1(NAME, EXPRESSION)                                          \
+	WEIR_CLONES(do_##NAME, (double *restrict a, size_t n), (a, n)) \
+	{                                                              \
+		for (size_t i = 0; i < n; i++)                         \
+			a[i] = EXPRESSION;                             \
+	}
+#define DO2(NAME, EXPRESSION)                                                            \
+	WEIR_CLONES(do_##NAME, (double *restrict a, const double *restrict b, size_t n), \
+		    (a, b, n))                                                           \
+	{                                                                                \
+		for (size_t i = 0; i < n; i++)                                           \
+			a[i] = EXPRESSION;                                               \
+	}
+DO1(neg, -a[i])
+DO1(not, a[i] != a[i] ? a[i] : a[i] == 0)
+DO1(abs, fabs(a[i]))
+DO1(sqrt, sqrt(a[i]))
+DO1(floor, floor(a[i]))
+DO1(ceil, ceil(a[i]))
+DO1(trunc, trunc(a[i]))
+DO1(round, rint(a[i]))
+DO1(isnan, a[i] != a[i])
+DO1(sign, a[i] != a[i] ? a[i] : (double)((a[i] > 0) - (a[i] < 0)))
+DO1(exp, exp(a[i]))
+DO1(log, log(a[i]))
+DO1(log2, log2(a[i]))
+DO1(log10, log10(a[i]))
+DO1(sin, sin(a[i]))
+DO1(cos, cos(a[i]))
+DO1(tan, tan(a[i]))
+DO1(asin, asin(a[i]))
+DO1(acos, acos(a[i]))
+DO1(atan, atan(a[i]))
+DO2(add, a[i] + b[i])
+DO2(sub, a[i] - b[i])
+DO2(mul, a[i] * b[i])
+DO2(div, a[i] / b[i])
+DO2(mod, fmod(a[i], b[i]))
+/* For C, pow(NaN, 0), pow(1, NaN) and hypot(NaN, inf) are numbers. Here a missing sample stays missing. */
+DO2(pow, (a[i] != a[i] || b[i] != b[i]) ? a[i] + b[i] : pow(a[i], b[i]))
+DO2(atan2, atan2(a[i], b[i]))
+DO2(hypot, (a[i] != a[i] || b[i] != b[i]) ? a[i] + b[i] : hypot(a[i], b[i]))
+DO2(less, a[i] < b[i])
+DO2(most, a[i] <= b[i])
+DO2(more, a[i] > b[i])
+DO2(least, a[i] >= b[i])
+DO2(equal, a[i] == b[i])
+DO2(differ, a[i] != b[i])
+DO2(and, (a[i] != a[i] || b[i] != b[i]) ? a[i] + b[i] : (a[i] != 0) & (b[i] != 0))
+DO2(or, (a[i] != a[i] || b[i] != b[i]) ? a[i] + b[i] : (a[i] != 0) | (b[i] != 0))
+DO2(min, (a[i] < b[i] || a[i] != a[i]) ? a[i] : b[i])
+DO2(max, (a[i] > b[i] || a[i] != a[i]) ? a[i] : b[i])
+#undef DO1
+#undef DO2
+
+WEIR_CLONES(do_where,
+	    (double *restrict a, const double *restrict b, const double *restrict c, size_t n),
+	    (a, b, c, n))
+{
+	for (size_t i = 0; i < n; i++) {
+		const double chosen = a[i] != 0 ? b[i] : c[i];
+
+		a[i] = a[i] != a[i] ? a[i] : chosen;
+	}
+}
+
+WEIR_CLONES(do_clip,
+	    (double *restrict a, const double *restrict b, const double *restrict c, size_t n),
+	    (a, b, c, n))
+{
+	for (size_t i = 0; i < n; i++) {
+		const double low = a[i] < b[i] ? b[i] : a[i], v = low > c[i] ? c[i] : low;
+
+		a[i] = b[i] != b[i] ? b[i] : c[i] != c[i] ? c[i] : v;
+	}
+}
+
+/* Codes of operations. From FIRST on, code - FIRST is an index of the table below. */
+enum { CONSTANT, VARIABLE, FIRST };
+
+static const struct {
+	const char *name; /* a function's name, or an operator */
+	int args;
+	void (*one)(double *a, size_t n);
+	void (*two)(double *a, const double *b, size_t n);
+	void (*three)(double *a, const double *b, const double *c, size_t n);
+} table[] = {{"-1", 1, do_neg, NULL, NULL},	 {"!", 1, do_not, NULL, NULL},
+	     {"+", 2, NULL, do_add, NULL},	 {"-", 2, NULL, do_sub, NULL},
+	     {"*", 2, NULL, do_mul, NULL},	 {"/", 2, NULL, do_div, NULL},
+	     {"%", 2, NULL, do_mod, NULL},	 {"^", 2, NULL, do_pow, NULL},
+	     {"<=", 2, NULL, do_most, NULL},	 {">=", 2, NULL, do_least, NULL},
+	     {"<", 2, NULL, do_less, NULL},	 {">", 2, NULL, do_more, NULL},
+	     {"==", 2, NULL, do_equal, NULL},	 {"!=", 2, NULL, do_differ, NULL},
+	     {"&&", 2, NULL, do_and, NULL},	 {"||", 2, NULL, do_or, NULL},
+	     {"?", 3, NULL, NULL, do_where},	 {"where", 3, NULL, NULL, do_where},
+	     {"clip", 3, NULL, NULL, do_clip},	 {"min", 2, NULL, do_min, NULL},
+	     {"max", 2, NULL, do_max, NULL},	 {"mod", 2, NULL, do_mod, NULL},
+	     {"pow", 2, NULL, do_pow, NULL},	 {"atan2", 2, NULL, do_atan2, NULL},
+	     {"hypot", 2, NULL, do_hypot, NULL}, {"abs", 1, do_abs, NULL, NULL},
+	     {"sqrt", 1, do_sqrt, NULL, NULL},	 {"floor", 1, do_floor, NULL, NULL},
+	     {"ceil", 1, do_ceil, NULL, NULL},	 {"trunc", 1, do_trunc, NULL, NULL},
+	     {"round", 1, do_round, NULL, NULL}, {"isnan", 1, do_isnan, NULL, NULL},
+	     {"sign", 1, do_sign, NULL, NULL},	 {"exp", 1, do_exp, NULL, NULL},
+	     {"log", 1, do_log, NULL, NULL},	 {"log2", 1, do_log2, NULL, NULL},
+	     {"log10", 1, do_log10, NULL, NULL}, {"sin", 1, do_sin, NULL, NULL},
+	     {"cos", 1, do_cos, NULL, NULL},	 {"tan", 1, do_tan, NULL, NULL},
+	     {"asin", 1, do_asin, NULL, NULL},	 {"acos", 1, do_acos, NULL, NULL},
+	     {"atan", 1, do_atan, NULL, NULL}};
+
+enum { OPERATIONS = sizeof table / sizeof *table };
+
+/* --- reading an expression ---------------------------------------------------------------------------------------------- */
+
+struct parser {
+	struct expr *e;
+	const char *text, *s;
+	const char *const *name;
+	size_t nname, depth, nested;
+	unsigned char *used;
+	char *err;
+	bool failed;
+};
+
+static void
+fail(struct parser *p, const char *what)
+{
+	if (!p->failed)
+		snprintf(p->err, EXPR_ERR, "%s at character %zu of '%.80s'", what,
+			 (size_t)(p->s - p->text) + 1, p->text);
+	p->failed = true;
+}
+
+static void
+emit(struct parser *p, int code, size_t name, double value, size_t takes)
+{
+	if (p->failed)
+		return;
+	p->depth += 1 - takes;
+	if (p->e->n == EXPR_MOST || p->depth > EXPR_DEPTH) {
+		fail(p, "the expression is too long");
+		return;
+	}
+	p->e->op[p->e->n++] = (struct expr_op){code, name, value};
+}
+
+static void
+emit_named(struct parser *p, const char *sign)
+{
+	for (int i = 0; i < OPERATIONS; i++)
+		if (!strcmp(table[i].name, sign)) {
+			emit(p, FIRST + i, 0, 0, (size_t)table[i].args);
+			return;
+		}
+}
+
+/* Skips blanks. Then, if the operator comes next, steps past it and returns true. */
+static bool
+accept(struct parser *p, const char *sign)
+{
+	p->s += strspn(p->s, " \t\n");
+	if (p->failed || strncmp(p->s, sign, strlen(sign)))
+		return false;
+	p->s += strlen(sign);
+	return true;
+}
+
+static void parse_choice(struct parser *p);
+static void parse_unary(struct parser *p);
+
+static void
+parse_call(struct parser *p, const char *word, size_t n)
+{
+	for (int i = 0; i < OPERATIONS; i++) {
+		if (strlen(table[i].name) != n || strncmp(table[i].name, word, n))
+			continue;
+		for (int k = 0; k < table[i].args; k++) {
+			if (k && !accept(p, ","))
+				fail(p, "a comma is missing");
+			parse_choice(p);
+		}
+		if (!accept(p, ")"))
+			fail(p, "a ) is missing");
+		emit(p, FIRST + i, 0, 0, (size_t)table[i].args);
+		return;
+	}
+	p->s = word;
+	fail(p, "there is no such function");
+}
+
+static void
+parse_name(struct parser *p)
+{
+	static const struct {
+		const char *name;
+		double value;
+	} constants[] = {{"pi", 3.14159265358979323846}, {"nan", NAN}, {"inf", INFINITY}};
+	const char *word = p->s;
+	char what[80];
+	size_t n = 0;
+
+	while (isalnum((unsigned char)word[n]) || word[n] == '_')
+		n++;
+	p->s += n;
+	if (accept(p, "(")) {
+		parse_call(p, word, n);
+		return;
+	}
+	for (size_t i = 0; i < p->nname; i++)
+		if (strlen(p->name[i]) == n && !strncmp(p->name[i], word, n)) {
+			p->used[i] = 1;
+			emit(p, VARIABLE, i, 0, 0);
+			return;
+		}
+	for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+		if (strlen(constants[i].name) == n && !strncmp(constants[i].name, word, n)) {
+			emit(p, CONSTANT, 0, constants[i].value, 0);
+			return;
+		}
+	p->s = word;
+	snprintf(what, sizeof what, "'%.*s' is no input and no constant", (int)(n < 40 ? n : 40),
+		 word);
+	fail(p, what);
+}
+
+static void
+parse_primary(struct parser *p)
+{
+	char *end;
+
+	if (accept(p, "(")) {
+		parse_choice(p);
+		if (!accept(p, ")"))
+			fail(p, "a ) is missing");
+	} else if (isdigit((unsigned char)*p->s) || *p->s == '.') {
+		const double v = strtod(p->s, &end);
+		if (end == p->s)
+			fail(p, "a number is malformed");
+		p->s = end;
+		emit(p, CONSTANT, 0, v, 0);
+	} else if (isalpha((unsigned char)*p->s) || *p->s == '_') {
+		parse_name(p);
+	} else {
+		fail(p, "a value is missing");
+	}
+}
+
+static void
+parse_power(struct parser *p)
+{
+	parse_primary(p);
+	if (accept(p, "^")) {
+		parse_unary(p);
+		emit_named(p, "^");
+	}
+}
+
+static void
+parse_unary(struct parser *p)
+{
+	if (++p->nested > 4 * EXPR_DEPTH) {
+		fail(p, "the expression is nested too deeply");
+	} else if (accept(p, "-")) {
+		parse_unary(p);
+		emit_named(p, "-1");
+	} else if (accept(p, "+")) {
+		parse_unary(p);
+	} else if (accept(p, "!")) {
+		parse_unary(p);
+		emit_named(p, "!");
+	} else {
+		parse_power(p);
+	}
+	p->nested--;
+}
+
+/* Operators by precedence, lowest first. "<=" stands before "<", so that it is found first. */
+static const char *const ranks[][7] = {{"||", NULL},
+				       {"&&", NULL},
+				       {"<=", ">=", "<", ">", "==", "!=", NULL},
+				       {"+", "-", NULL},
+				       {"*", "/", "%", NULL}};
+
+static void
+parse_rank(struct parser *p, size_t rank)
+{
+	const bool last = rank + 1 == sizeof ranks / sizeof *ranks;
+
+	if (last)
+		parse_unary(p);
+	else
+		parse_rank(p, rank + 1);
+	for (size_t i = 0; ranks[rank][i];) {
+		if (!accept(p, ranks[rank][i])) {
+			i++;
+			continue;
+		}
+		if (last)
+			parse_unary(p);
+		else
+			parse_rank(p, rank + 1);
+		emit_named(p, ranks[rank][i]);
+		i = 0;
+	}
+}
+
+static void
+parse_choice(struct parser *p)
+{
+	if (++p->nested > 4 * EXPR_DEPTH) {
+		fail(p, "the expression is nested too deeply");
+		return;
+	}
+	parse_rank(p, 0);
+	if (accept(p, "?")) {
+		parse_choice(p);
+		if (!accept(p, ":"))
+			fail(p, "a : is missing");
+		parse_choice(p);
+		emit_named(p, "?");
+	}
+	p->nested--;
+}
+
+const char *
+expr_parse(struct expr *e, const char *text, const char *const *name, size_t nname,
+	   unsigned char *used, char err[EXPR_ERR])
+{
+	struct parser p = {.e = e,
+			   .text = text,
+			   .s = text,
+			   .name = name,
+			   .nname = nname,
+			   .used = used,
+			   .err = err};
+
+	e->n = 0;
+	memset(used, 0, nname);
+	parse_choice(&p);
+	if (!accept(&p, "") || *p.s)
+		fail(&p, "an operator is missing");
+	return p.failed ? err : NULL;
+}
+
+/* --- evaluation ----------------------------------------------------------------------------------------------------------- */
+
+void
+expr_eval(const struct expr *e, const double *const *var, size_t n, double *out)
+{
+	double stack[EXPR_DEPTH][EXPR_BLOCK];
+	size_t top = 0;
+
+	for (size_t i = 0; i < e->n; i++) {
+		const struct expr_op *o = &e->op[i];
+
+		if (o->code == CONSTANT) {
+			for (size_t k = 0; k < n; k++)
+				stack[top][k] = o->value;
+			top++;
+			continue;
+		}
+		if (o->code == VARIABLE) {
+			memcpy(stack[top++], var[o->name], n * sizeof *out);
+			continue;
+		}
+		const int args = table[o->code - FIRST].args;
+		top -= (size_t)args - 1;
+		if (args == 1)
+			table[o->code - FIRST].one(stack[top - 1], n);
+		else if (args == 2)
+			table[o->code - FIRST].two(stack[top - 1], stack[top], n);
+		else
+			table[o->code - FIRST].three(stack[top - 1], stack[top], stack[top + 1], n);
+	}
+	memcpy(out, stack[0], n * sizeof *out);
+}

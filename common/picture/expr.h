@@ -1,0 +1,40 @@
+/*
+ * Arithmetic on arrays of doubles. An expression is compiled once. It is then evaluated block by block: each operation runs
+ * over a whole block of samples. Pure.
+ *
+ * muParser evaluates sample by sample. It takes 13 ns a sample for a - b, and 26 to 63 ns for
+ * (a - b) / sqrt(a*a + b*b + 1). rawmath as a whole takes 2.5 and 5 ns on one thread (Xeon with AVX-512).
+ *
+ *	c ? a : b   ||  &&   < <= > >= == !=   + -   * / %   - + !   ^   f(a, b)   ( )   numbers and names
+ *
+ * Comparisons give 0 or 1. A comparison with NaN gives 0, except that != gives 1. Every other operation gives NaN when an
+ * operand is NaN; this includes min, max and the condition of ?:. The result of % has the sign of its left side. ^ is
+ * right-associative.
+ */
+#ifndef WEIR_PICTURE_EXPR_H
+#define WEIR_PICTURE_EXPR_H
+
+#include <stddef.h>
+
+enum { EXPR_BLOCK = 512, EXPR_DEPTH = 32, EXPR_MOST = 512, EXPR_ERR = 240 };
+
+struct expr {
+	size_t n;
+	struct expr_op {
+		int code;
+		size_t name;  /* of a variable */
+		double value; /* of a constant */
+	} op[EXPR_MOST];
+};
+
+/*
+ * Compiles text, whose variables are name[0..nname). Sets used[i] when the text contains name[i]. Returns NULL, or a
+ * sentence in err that says what is wrong.
+ */
+const char *expr_parse(struct expr *e, const char *text, const char *const *name, size_t nname,
+		       unsigned char *used, char err[EXPR_ERR]);
+
+/* Computes out[i] for i < n, n <= EXPR_BLOCK. Variable v has the values var[v][0..n). */
+void expr_eval(const struct expr *e, const double *const *var, size_t n, double *out);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * Finds connected components, row by row. Each row is cut into runs of chosen samples. A run that touches none of an earlier
+ * row begins a label; others take the label of the first run that they touch. Labels that meet are joined by union-find, in
+ * which the least becomes the root. The root of a component is therefore the label of its first run. Memory grows with the
+ * number of runs, and with one bit for each sample of a plane of a volume. Measures are kept for roots alone. Pure.
+ *
+ *	label_open(&l, w, h, depth, connectivity);
+ *	for each row: label_row(&l, chosen, values);	chosen[i] != 0: sample i belongs to a component
+ *	label_close(&l, min_size);			numbers the components in the order of their first samples
+ *	for each row: label_write(&l, row, labels);	0 outside, else 1 to l.n
+ *
+ * Parts that are known already (common/picture/split.h) are numbered and measured with label_parts() in place of label_row().
+ */
+#ifndef WEIR_PICTURE_LABEL_H
+#define WEIR_PICTURE_LABEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/picture/bitrow.h"
+#include "common/picture/region.h"
+
+/* The runs of a row. Run i has the columns edge[2 * i] .. edge[2 * i + 1] - 1. */
+struct label_runs {
+	uint32_t *edge;	 /* 2n columns, in ascending order */
+	uint32_t *label; /* of each run; behind the edges in memory */
+	size_t n;
+};
+
+struct label_block;
+
+struct label {
+	size_t w, h, depth;	   /* a picture has depth 1 */
+	int connectivity;	   /* 4, 8; 6, 18, 26 */
+	size_t rows;		   /* rows given to label_row() so far */
+	struct label_runs *row;	   /* owned */
+	struct label_block *block; /* the newest of the blocks that hold the runs; owned */
+	uint64_t *bits;		   /* the chosen samples of the last `ring` rows; owned */
+	size_t words, ring;	   /* row y has its words at bits + y % ring * words */
+	struct bitrow_pair *pair;  /* work for one row; owned */
+
+	/* A label of the same component that is not larger. After label_close(): the number of the component. Owned. */
+	uint32_t *up;
+	size_t nlabel, room_up;
+
+	/* Of roots, while rows come: the index of the region. After label_close(): that of each component. Owned. */
+	uint32_t *slot;
+	struct region *region; /* owned */
+	size_t nregion, room_slot, room_region;
+	uint32_t
+	    spare; /* the first of the regions that no root has; its size is the index of the next */
+	size_t n;  /* number of components, after label_close() */
+
+	/* Of bands: label_inside.h. */
+	bool dense, waits; /* rows have many runs now; the upper row of a band has come */
+	uint32_t *lower;   /* work for one row; owned */
+	int32_t *painted;  /* labels of a band; owned */
+	const uint32_t *painted_band; /* the labels of the runs of that band */
+};
+
+/* Returns 0 or -ENOMEM. */
+int label_open(struct label *l, size_t w, size_t h, size_t depth, int connectivity);
+
+/*
+ * Adds a row of w samples and, unless NULL, their w values: all rows have values, or none has. Returns 0, -ENOMEM, or
+ * -EOVERFLOW at 2^32 labels.
+ */
+int label_row(struct label *l, const uint8_t *chosen, const double *values);
+
+/*
+ * Does the same where parts are known: samples with the same part[i] != 0 are a component. Parts are numbered in the order
+ * of their first samples. A label_row() in between is not allowed.
+ */
+int label_parts(struct label *l, const uint32_t *part, const double *values);
+
+/* Numbers the components. Those of fewer than min_size samples get label 0. Returns 0, -ENOMEM, or -EOVERFLOW. */
+int label_close(struct label *l, uint64_t min_size);
+
+/* Returns the measures of component i < l->n. */
+const struct region *label_region(const struct label *l, size_t i);
+
+/* Writes the w labels of row number `row`. labels has room for w + LABEL_PAD. */
+enum { LABEL_PAD = 32 };
+void label_write(struct label *l, size_t row, int32_t *labels);
+
+void label_free(struct label *l);
+
+#endif

@@ -1,0 +1,28 @@
+/* A table of components: a row of measures for each, as an item or as text. */
+#ifndef WEIR_PICTURE_TABLE_H
+#define WEIR_PICTURE_TABLE_H
+
+#include <stdbool.h>
+
+#include "common/base/opt.h"
+#include "common/picture/label.h"
+#include "common/stream/raw.h"
+
+/* What the rows are made of. */
+struct table {
+	const struct img *x;
+	const struct label *l;
+	const uint32_t *name; /* of the components; NULL: 1, 2 .. */
+	size_t dims;
+	bool map; /* places are those of the transform g */
+	double g[6];
+};
+
+/* Writes comma-separated values. first: the line of names stands before them. */
+void table_put_csv(const struct table *t, bool first, struct raw_out *out);
+
+/* Writes an item of doubles. Dies when there is no component. */
+void table_put(const struct table *t, const struct raw_in *in, const struct opt_common *common,
+	       struct raw_out *out);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * Converts samples to levels of a picture:
+ *
+ *	t = (f(v) - f(lo)) / (f(hi) - f(lo)),	f(v) = v or log10 v,	level = floor(maxval clip(t)^(1/gamma) + 1/2)
+ *
+ * Samples of both signs can be shown in colours instead: t = v / max(|lo|, |hi|) is -1..1, where -1 is blue, 0 is white and 1
+ * is red. The strength of the colour is |t|^(1/gamma). v is the sample itself, or the magnitude or the phase of a complex
+ * sample. NaN is black. With log, a sample without a logarithm is black, too. Pure.
+ */
+#ifndef WEIR_PICTURE_TONE_H
+#define WEIR_PICTURE_TONE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/stream/img.h"
+
+enum tone_part { TONE_VALUE, TONE_ABS, TONE_PHASE };
+
+/* One end of the range: a number, or a percentile of the finite samples. */
+struct tone_end {
+	bool is_percentile;
+	double v; /* the number; the percentile, 0..100 */
+};
+
+struct tone {
+	enum tone_part part;
+	bool log;	 /* f is log10 */
+	bool diverging;	 /* colours for both signs: three levels a sample */
+	double gamma;	 /* > 0 */
+	unsigned maxval; /* 1..65535 */
+	double lo, hi;	 /* lo > hi exchanges dark and bright */
+	int threads;
+	void *table; /* of tone_make_table(); NULL: none; the caller frees it by weir_free() */
+};
+
+/*
+ * Parses `LO:HI` or `minmax`. LO and HI are numbers or pN, the Nth percentile. `minmax` means p0:p100. Returns 0, or -1 when
+ * text is malformed or both ends are the same.
+ */
+int tone_parse_range(const char *text, struct tone_end end[2]);
+
+/*
+ * Sets t->lo and t->hi from end[] and the finite samples of x; with t->log, from the positive ones only. Percentiles are
+ * exact: a percentile is the sample of rank floor(percent/100 (count-1) + 1/2) in ascending order. lo and hi are 0 when there
+ * is no such sample. x->data holds the payload.
+ */
+void tone_find_range(struct tone *t, const struct tone_end end[2], const struct img *x);
+
+/*
+ * Makes the table of the levels of all samples that there can be, for integers of at most 16 bits; t->lo and t->hi are known.
+ * Other samples, and few of them, need no table. Returns 0 or -ENOMEM.
+ */
+int tone_make_table(struct tone *t, const struct img *x);
+
+/*
+ * Computes the levels of n values of x, from value number `first` on. Levels are uint8_t when maxval < 256, else uint16_t.
+ * With t->diverging, each value has three levels. A complex sample is one value.
+ */
+void tone_levels(const struct tone *t, const struct img *x, size_t first, size_t n, void *level);
+
+enum { TONE_BLOCK = 2048 }; /* values at a time: 48 KiB of doubles and levels stay in the cache */
+
+static inline size_t
+tone_blocks(size_t n)
+{
+	return (n + TONE_BLOCK - 1) / TONE_BLOCK;
+}
+
+/* Computes n <= TONE_BLOCK values from number `first` on; NaN where log10 is undefined. v has room for 2 TONE_BLOCK. */
+void tone_load(const struct tone *t, const struct img *x, size_t first, size_t n, double *v);
+
+/* The number of values of x: its samples, or its pairs of samples when x is complex. */
+size_t tone_count(const struct img *x);
+
+#endif

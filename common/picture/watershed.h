@@ -1,0 +1,23 @@
+/*
+ * The watershed of markers (Meyer 1991): every chosen sample gets a marker, and the borders run where the values are lowest.
+ * Samples are taken one by one. First the samples of the markers wait. The highest one that waits is taken; of equal ones, the
+ * one that has waited longest, those of the markers in the order of rows. Its neighbours that no marker has yet get its
+ * marker and wait, those that share a side first, then those that share an edge, then those that share a corner, each in the
+ * order of rows. scikit-image's watershed floods the negative of the values by the same rule, but leaves open which of
+ * several equal samples of markers comes first.
+ */
+#ifndef WEIR_PICTURE_WATERSHED_H
+#define WEIR_PICTURE_WATERSHED_H
+
+#include "common/picture/order.h"
+
+/*
+ * part[i]: on entry, the number of the marker at sample i, or 0. A marker where chosen[i] is 0 does not count, and no chosen
+ * sample is NaN. On return, samples that got one marker are a part, and parts of fewer than `least` samples are 0. Parts are
+ * numbered from 1, in the order of first samples. (*name)[k - 1] is the number of the marker of part k; the caller passes
+ * *name to weir_free(). Returns 0, -ENOMEM, or -EOVERFLOW at 2^32 - 2 samples; on failure *name is NULL.
+ */
+int watershed(const struct order_shape *s, const double *v, const uint8_t *chosen, uint64_t least,
+	      uint32_t *part, uint32_t **name);
+
+#endif

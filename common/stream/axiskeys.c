@@ -1,0 +1,277 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/mem.h"
+#include "common/stream/axiskeys.h"
+#include "common/stream/bands.h"
+
+static const char blanks[] = " \t\n\r";
+
+/* --- lists of words ---------------------------------------------------------------------------------------------------- */
+
+/* Goes to the next word of a text and returns its length, 0 at the end. */
+static size_t
+next_word(const char **text)
+{
+	*text += strspn(*text, blanks);
+	return strcspn(*text, blanks);
+}
+
+size_t
+axiskeys_count(const char *text)
+{
+	size_t n = 0;
+
+	for (size_t k; (k = next_word(&text)); text += k)
+		n++;
+	return n;
+}
+
+/* Place i of what is taken of an axis, as a place of the whole axis. */
+static size_t
+place(const struct axis_choice *c, size_t i)
+{
+	return c->first + (c->back ? c->count - 1 - i : i);
+}
+
+/* The text of n chosen words, word `which[i]` for i. The caller frees it. */
+static char *
+join_words(const char *const *word, const size_t *which, size_t n)
+{
+	size_t room = 1;
+
+	for (size_t i = 0; i < n; i++)
+		room += strcspn(word[which[i]], blanks) + 1;
+	char *text = weir_xalloc(room, 1), *s = text;
+	for (size_t i = 0; i < n; i++) {
+		const size_t k = strcspn(word[which[i]], blanks);
+
+		if (i)
+			*s++ = ' ';
+		memcpy(s, word[which[i]], k);
+		s += k;
+	}
+	*s = 0;
+	return text;
+}
+
+/* --- maps --------------------------------------------------------------------------------------------------------------- */
+
+/* Exchanges columns and rows of ground control points: column, row, 0, x, y, z. */
+static void
+transpose_points(struct img *y)
+{
+	const char *text = img_key(y, "geotiff.tiepoints");
+	const size_t n = text ? axiskeys_count(text) : 0;
+
+	if (!n || n % 6)
+		return;
+	const char **word = weir_xalloc(n, sizeof *word);
+	size_t *which = weir_xalloc(n, sizeof *which);
+
+	for (size_t i = 0; i < n; text += strcspn(text, blanks), i++) {
+		next_word(&text);
+		word[i] = text;
+		which[i] = i % 6 < 2 ? i ^ 1 : i;
+	}
+	char *list = join_words(word, which, n);
+	img_set_key(y, "geotiff.tiepoints", "%s", list);
+	weir_free(list);
+	weir_free(word);
+	weir_free(which);
+}
+
+static void
+swap_numbers(double *a, double *b)
+{
+	const double t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+static void
+transpose_map(struct img *y)
+{
+	const char *text = img_key(y, "geotransform");
+	double g[6];
+
+	transpose_points(y);
+	if (!text ||
+	    sscanf(text, "%lf %lf %lf %lf %lf %lf", g, g + 1, g + 2, g + 3, g + 4, g + 5) != 6)
+		return;
+	swap_numbers(&g[1], &g[2]);
+	swap_numbers(&g[4], &g[5]);
+	img_set_key(y, "geotransform", "%.17g %.17g %.17g %.17g %.17g %.17g", g[0], g[1], g[2],
+		    g[3], g[4], g[5]);
+}
+
+/* Reads geotransform:=. Returns false when x is no picture of a map. */
+static bool
+read_transform(const struct img *x, double g[6])
+{
+	const char *text = img_key(x, "geotransform");
+
+	return text && x->dim > img_row_axis(x) + 1 &&
+	       sscanf(text, "%lf %lf %lf %lf %lf %lf", g, g + 1, g + 2, g + 3, g + 4, g + 5) == 6;
+}
+
+/* Fills place[2] with the coordinates of the first or the last sample of the picture. */
+static void
+find_place(const struct img *x, const double g[6], bool last, double place[2])
+{
+	double at[2];
+
+	for (int i = 0; i < 2; i++) {
+		const struct img_axis *a = &x->axis[img_row_axis(x) + i];
+		at[i] = isnan(a->min) ? 0 : a->min;
+		if (last)
+			at[i] += (double)(a->n - 1) * (isnan(a->spacing) ? 1 : a->spacing);
+	}
+	for (int i = 0; i < 2; i++)
+		place[i] = g[3 * i] + g[3 * i + 1] * at[0] + g[3 * i + 2] * at[1];
+}
+
+bool
+axiskeys_same_place(const struct img *a, const struct img *b)
+{
+	const char *const crs[] = {img_key(a, "crs"), img_key(b, "crs")};
+	double g[6], h[6];
+	bool same = !crs[0] || !crs[1] || !strcmp(crs[0], crs[1]);
+
+	if (!read_transform(a, g) || !read_transform(b, h))
+		return true;
+	for (int last = 0; last < 2; last++) {
+		double p[2], q[2];
+		find_place(a, g, last, p);
+		find_place(b, h, last, q);
+		same &= fabs(p[0] - q[0]) <= .1 * hypot(h[1], h[2]) &&
+			fabs(p[1] - q[1]) <= .1 * hypot(h[4], h[5]);
+	}
+	return same;
+}
+
+void
+axiskeys_choose_planes(struct img *y, const struct axis_choice *c)
+{
+	char *kind = y->axis[0].kind;
+	const bool opaque = !strcmp(kind, "RGBA-color") && !c->first && c->count == 3 && !c->back;
+
+	if ((c->count == c->n && !c->back) || !strcmp(kind, "list"))
+		return;
+	strcpy(kind, opaque ? "RGB-color" : "vector");
+	img_drop_key(y, "tiff.extrasamples");
+	img_drop_key(y, "tiff.photometric");
+	bands_choose(y, c->first, c->count, c->back);
+}
+
+void
+axiskeys_follow_map(const struct img *x, struct img *y, const int *from)
+{
+	const int row = img_row_axis(x), to = img_row_axis(y);
+	const bool picture = y->dim > to + 1;
+
+	if (picture && from[to] == row + 1 && from[to + 1] == row) {
+		transpose_map(y);
+	} else if (!picture || from[to] != row || from[to + 1] != row + 1) {
+		img_drop_key(y, "geotransform");
+		img_drop_key(y, "geotiff.tiepoints");
+	}
+}
+
+/* --- lists of traces ---------------------------------------------------------------------------------------------------- */
+
+/* The list `text` of c[0].n words, or of c[0].n * c[1].n, after the choice. The caller frees it. */
+static char *
+choose(const char *text, size_t n, const struct axis_choice c[2], bool exchanged)
+{
+	const bool both = exchanged || n != c[0].n;
+	const struct axis_choice *fast = &c[exchanged], *slow = &c[!exchanged];
+	const size_t rows = both ? slow->count : 1;
+	const char **word = weir_xalloc(n, sizeof *word);
+	size_t *which = weir_xalloc(rows, fast->count * sizeof *which), at = 0;
+
+	for (size_t i = 0; i < n; text += strcspn(text, blanks), i++) {
+		next_word(&text);
+		word[i] = text;
+	}
+	for (size_t k = 0; k < rows; k++)
+		for (size_t i = 0; i < fast->count; i++) {
+			const size_t trace = place(&c[0], exchanged ? k : i);
+			const size_t gather = n == c[0].n ? 0 : place(&c[1], exchanged ? i : k);
+			which[at++] = gather * c[0].n + trace;
+		}
+	char *list = join_words(word, which, at);
+	weir_free(word);
+	weir_free(which);
+	return list;
+}
+
+enum { LISTS = 3 };
+static const char *const names[LISTS] = {"offsets", "offset-x", "offset-y"};
+
+void
+axiskeys_choose_traces(struct img *y, const struct axis_choice c[2], bool exchanged)
+{
+	for (size_t i = 0; i < LISTS; i++) {
+		const char *text = img_key(y, names[i]);
+		const size_t n = text ? axiskeys_count(text) : 0;
+
+		if (!n || (n != c[0].n && (n % c[0].n || n / c[0].n != c[1].n)))
+			continue;
+		char *list = choose(text, n, c, exchanged);
+		img_set_key(y, names[i], "%s", list);
+		weir_free(list);
+	}
+}
+
+/* Whether all items have the same text under a key, or none has the key. */
+static bool
+all_same(const struct img *x, size_t n, const char *name)
+{
+	const char *first = img_key(&x[0], name);
+
+	for (size_t i = 1; i < n; i++) {
+		const char *text = img_key(&x[i], name);
+
+		if (!first != !text || (first && strcmp(first, text)))
+			return false;
+	}
+	return true;
+}
+
+/* Makes one list of the items' lists. Returns false when an item has none with a number for each trace. */
+static bool
+stack_list(struct img *y, const struct img *x, size_t n, const char *name)
+{
+	size_t room = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *text = img_key(&x[i], name);
+
+		if (!text || x[i].dim != 2 || axiskeys_count(text) != x[i].axis[1].n)
+			return false;
+		room += strlen(text) + 1;
+	}
+	char *list = weir_xalloc(room, 1), *s = list;
+	for (size_t i = 0; i < n; i++)
+		s += sprintf(s, i ? " %s" : "%s", img_key(&x[i], name));
+	img_set_key(y, name, "%s", list);
+	weir_free(list);
+	return true;
+}
+
+bool
+axiskeys_stack_traces(struct img *y, const struct img *x, size_t n)
+{
+	bool whole = true;
+
+	for (size_t i = 0; i < LISTS; i++) {
+		if (all_same(x, n, names[i]) || stack_list(y, x, n, names[i]))
+			continue;
+		img_drop_key(y, names[i]);
+		whole = false;
+	}
+	return whole;
+}

@@ -1,0 +1,254 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/stream/door.h"
+#include "common/stream/file.h"
+#include "common/stream/foreign.h"
+#include "common/stream/scratch.h"
+
+enum { BLOCK = 1 << 20 };
+
+/* Makes a new directory and returns the path of a file in it. */
+static char *
+new_path(void)
+{
+	static const char file[] = "/scratch";
+	char *path = weir_xalloc(strlen(scratch_directory()) + sizeof "/weir.XXXXXX/scratch", 1);
+
+	sprintf(path, "%s/weir.XXXXXX", scratch_directory());
+	if (!mkdtemp(path))
+		die("%s: %s", path, strerror(errno));
+	return strcat(path, file);
+}
+
+static char *
+path_of_fd(int fd)
+{
+	enum { ROOM = 32 };
+	char *path = weir_xalloc(ROOM, 1);
+
+	snprintf(path, ROOM, "/proc/self/fd/%d", fd);
+	return path;
+}
+
+static void
+write_all(int fd, const char *buf, size_t n)
+{
+	while (n) {
+		const ssize_t some = write(fd, buf, n);
+
+		if (some < 0)
+			die("the scratch file in TMPDIR: %s", strerror(errno));
+		buf += some;
+		n -= (size_t)some;
+	}
+}
+
+/*
+ * Copies what comes through a pipe into a scratch file without a name. Returns its descriptor. foreign: dies when the pipe
+ * begins as a format of another program.
+ */
+static int
+spool(int from, const char *name, bool foreign)
+{
+	char *block = weir_xalloc(BLOCK, 1);
+	const int fd = scratch_open();
+	bool first = true;
+	ssize_t some;
+
+	if (fd < 0)
+		die("%s: no temporary file in %s: %s", name, scratch_directory(), strerror(errno));
+	for (; (some = read(from, block, BLOCK)) > 0; first = false) {
+		const char *what = first && foreign ? foreign_what(block, (size_t)some) : NULL;
+
+		if (what)
+			die("%s: this is %s", name, what);
+		write_all(fd, block, (size_t)some);
+	}
+	if (some < 0)
+		die("%s: %s", name, strerror(errno));
+	weir_free(block);
+	return fd;
+}
+
+/* Opens an operand. Dies when the input cannot be read or is empty. */
+static struct door
+open_door(const char *operand)
+{
+	struct door d = {.name = file_name(operand), .file = file_open(operand)};
+	struct stat st;
+
+	d.fd = fileno(d.file);
+	if (fstat(d.fd, &st))
+		die("%s: %s", d.name, strerror(errno));
+	if (!S_ISREG(st.st_mode)) {
+		d.fd = spool(d.fd, d.name, true);
+		fclose(d.file);
+		d.file = NULL;
+	}
+	if (fstat(d.fd, &st))
+		die("%s: %s", d.name, strerror(errno));
+	if (!st.st_size)
+		die("%s: empty input", d.name);
+	d.bytes = (uint64_t)st.st_size;
+	d.path = path_of_fd(d.fd);
+	return d;
+}
+
+void
+door_settle_stdin(char *const *path, size_t npath)
+{
+	bool used = !npath;
+	struct stat st;
+
+	for (size_t i = 0; i < npath; i++)
+		used |= !strcmp(path[i], "-");
+	if (!used || fstat(STDIN_FILENO, &st) || S_ISREG(st.st_mode))
+		return;
+	const int fd = spool(STDIN_FILENO, file_name(NULL), false);
+	if (lseek(fd, 0, SEEK_SET) || dup2(fd, STDIN_FILENO) < 0)
+		die("the scratch file in TMPDIR: %s", strerror(errno));
+	close(fd);
+}
+
+static const char scratch_name[] = "the scratch file in TMPDIR";
+
+struct door
+door_scratch(void)
+{
+	struct door d = {.name = scratch_name, .fd = scratch_open()};
+
+	if (d.fd < 0)
+		die("no temporary file in %s: %s", scratch_directory(), strerror(errno));
+	return d;
+}
+
+/* The path of the file that has a name. NULL: none has. */
+static char *named;
+
+static void
+forget_name(void)
+{
+	if (!named)
+		return;
+	unlink(named);
+	*strrchr(named, '/') = 0;
+	rmdir(named);
+	named = NULL;
+}
+
+struct door
+door_scratch_path(void)
+{
+	named = new_path();
+	atexit(forget_name);
+	at_quick_exit(forget_name);
+	return (struct door){.name = scratch_name, .path = named, .fd = -1};
+}
+
+void
+door_hide(struct door *d)
+{
+	d->fd = open(d->path, O_RDONLY);
+	if (d->fd < 0)
+		die("%s: %s", d->path, strerror(errno));
+	forget_name();
+}
+
+void
+door_send(struct door *d, struct raw_out *out)
+{
+	char *block = weir_xalloc(BLOCK, 1);
+	ssize_t some = lseek(d->fd, 0, SEEK_SET) < 0 ? -1 : 1;
+
+	while (some > 0 && (some = read(d->fd, block, BLOCK)) > 0)
+		raw_text(out, block, (size_t)some);
+	if (some < 0)
+		die("%s: %s", d->name, strerror(errno));
+	weir_free(block);
+}
+
+void
+door_close(struct door *d)
+{
+	if (d->file)
+		fclose(d->file);
+	else if (d->fd >= 0)
+		close(d->fd);
+	weir_free(d->path);
+	*d = (struct door){.fd = -1};
+}
+
+void
+door_each(char *const *path, size_t npath, const struct opt_common *common,
+	  void (*convert)(const void *context, const struct door *d, struct raw_out *out,
+			  struct stats *st),
+	  const void *context)
+{
+	struct raw_out *out = raw_create(common->out, RAW_AS_RAW);
+	struct stats st;
+
+	stats_start(&st);
+	for (size_t i = 0; i < (npath ? npath : 1); i++) {
+		struct door d = open_door(npath ? path[i] : "-");
+
+		convert(context, &d, out, &st);
+		st.bytes_in += d.bytes;
+		door_close(&d);
+	}
+	stats_close(&st, NULL, out, common);
+}
+
+void
+door_refuse_foreign(const struct door *d)
+{
+	char first[FOREIGN_MAGIC];
+	const ssize_t n = pread(d->fd, first, sizeof first, 0);
+	const char *what = n > 0 ? foreign_what(first, (size_t)n) : NULL;
+
+	if (what)
+		die("%s: this is %s", d->name, what);
+}
+
+bool
+door_begins(const struct door *d, const char *text)
+{
+	char first[16];
+	const size_t n = strlen(text);
+
+	return n <= sizeof first && pread(d->fd, first, n, 0) == (ssize_t)n &&
+	       !memcmp(first, text, n);
+}
+
+void
+door_limit(const char *name, const struct img *x, size_t max_bytes)
+{
+	const size_t most = weir_limit(max_bytes);
+	size_t bytes;
+
+	if (!img_bytes(x, &bytes))
+		die("%s: the size of the payload overflows", name);
+	if (bytes > most)
+		die("%s: the payload of %zu bytes exceeds the limit of %zu; raise it with "
+		    "--max-bytes",
+		    name, bytes, most);
+}
+
+void
+door_warn_space(const struct raw_in *in, const struct img *x, const char *format)
+{
+	char where[RAW_WHERE];
+
+	if (!x->space.placed)
+		return;
+	raw_where(in, where);
+	warn("%s: %s does not hold the space origin and directions; they are left out", where,
+	     format);
+}

@@ -1,0 +1,398 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/stream/file.h"
+#include "common/stream/path.h"
+
+enum { PIPE = 1 << 20 };
+
+struct file_out {
+	FILE *f;
+	const char *name;   /* in messages */
+	char *path;	    /* absolute, the final name; NULL: the bytes are written in place */
+	char *volatile tmp; /* the temporary file's name; NULL: it has none */
+	bool exists;	    /* the output existed before; its status was st */
+	bool copy;	    /* path keeps its inode: file_finish copies the bytes to it */
+	bool report;	    /* it is the file of --stats */
+	struct stat st;	    /* valid when exists */
+	struct file_out *next;
+};
+
+/* All outputs of this process, including the finished ones. */
+static struct file_out *volatile outputs;
+
+/* open() takes the lowest free descriptor, which is the closed one. Its mode is the wrong one, so that its use fails. */
+__attribute__((constructor)) static void
+fill_standard_descriptors(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+		    open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+			_exit(1);
+}
+
+/* --- inputs --------------------------------------------------------------------------------------------------- */
+
+static bool
+same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+const char *
+file_name(const char *path)
+{
+	return path && strcmp(path, "-") ? path : "(stdin)";
+}
+
+static FILE *
+take_stdin(void)
+{
+	static bool taken;
+
+	if (taken)
+		die_usage("stdin can be read only once");
+	taken = true;
+	return stdin;
+}
+
+FILE *
+file_open(const char *path)
+{
+	FILE *f = path && strcmp(path, "-") ? fopen(path, "rb") : take_stdin();
+	struct stat st;
+
+	if (!f)
+		die("%s: %s", path, strerror(errno));
+	for (const struct file_out *o = outputs; o; o = o->next)
+		if (o->report && o->exists && !fstat(fileno(f), &st) && same_file(&st, &o->st))
+			die_usage("%s: --stats names this input", file_name(path));
+	/* This fails, without harm, where f is not a pipe. */
+	fcntl(fileno(f), F_SETPIPE_SZ, PIPE);
+	return f;
+}
+
+bool
+file_idle(FILE *in, int ms)
+{
+	struct pollfd p = {.fd = fileno(in), .events = POLLIN};
+
+	return !poll(&p, 1, ms);
+}
+
+/* --- temporaries ---------------------------------------------------------------------------------------------- */
+
+void
+file_remove_unfinished(void)
+{
+	for (const struct file_out *o = outputs; o; o = o->next)
+		if (o->tmp)
+			unlink(o->tmp);
+}
+
+static void
+on_signal(int sig)
+{
+	file_remove_unfinished();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+/* Removes the temporary files at exit, and at every signal that ends the process and has no other handler. */
+static void
+guard_unfinished(void)
+{
+	static const int harmless[] = {SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN,
+				       SIGTTOU, SIGURG,	 SIGWINCH};
+	static bool guarded;
+
+	if (guarded)
+		return;
+	guarded = true;
+	atexit(file_remove_unfinished);
+	at_quick_exit(file_remove_unfinished);
+	for (int sig = 1; sig <= SIGRTMAX; sig++) {
+		struct sigaction old;
+		bool deadly = !sigaction(sig, NULL, &old) && old.sa_handler == SIG_DFL;
+
+		for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+			deadly &= sig != harmless[i];
+		if (deadly)
+			signal(sig, on_signal);
+	}
+}
+
+/* Sets out->tmp to a name .NAME.XXXXXX beside out->path with which make(out) succeeds. False with errno: there is none. */
+static bool
+find_name(struct file_out *out, int (*make)(struct file_out *out))
+{
+	static const char letters[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	const char *base = strrchr(out->path, '/') + 1;
+	const size_t dir = (size_t)(base - out->path), most = 240; /* of the 255 a name may have */
+	const size_t size = dir + most + sizeof "..XXXXXX";
+	char *tmp = weir_xalloc(size, 1);
+
+	for (int tries = 0; tries < 100; tries++) {
+		unsigned char random[6];
+		if (getrandom(random, sizeof random, 0) != sizeof random)
+			break;
+		const int n =
+		    snprintf(tmp, size, "%.*s.%.*s.XXXXXX", (int)dir, out->path, (int)most, base) -
+		    (int)sizeof random;
+		for (int i = 0; i < (int)sizeof random; i++)
+			tmp[n + i] = letters[random[i] % (sizeof letters - 1)];
+		out->tmp = tmp;
+		if (make(out) >= 0)
+			return true;
+		if (errno != EEXIST)
+			break;
+	}
+	out->tmp = NULL;
+	weir_free(tmp);
+	return false;
+}
+
+static int
+open_named(struct file_out *out)
+{
+	const int fd = open(out->tmp, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+
+	return fd < 0 ? -1 : (out->f = fdopen(fd, "wb")) ? 0 : -1;
+}
+
+/* Opens a file without a name. -1: the file system has no such files, or there is no way to name them later. */
+static int
+open_nameless(const struct file_out *out)
+{
+	const size_t dir = (size_t)(strrchr(out->path, '/') - out->path);
+	char *name = weir_xalloc(dir + 2, 1);
+	int fd;
+
+	snprintf(name, dir + 2, "%.*s", dir ? (int)dir : 1, out->path);
+	fd = open(name, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+	weir_free(name);
+	if (fd >= 0 && access("/proc/self/fd", X_OK)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Opens a temporary file for the bytes. It gets the mode, owner and attributes of the file that exists already. */
+static void
+open_temporary(struct file_out *out)
+{
+	const int fd = open_nameless(out);
+
+	if (fd >= 0)
+		out->f = fdopen(fd, "wb");
+	else {
+		guard_unfinished();
+		if (!find_name(out, open_named))
+			die("%s: no temporary file beside it: %s", out->name, strerror(errno));
+	}
+	if (!out->f)
+		die("%s: %s", out->name, strerror(errno));
+	if (!out->exists)
+		return;
+	struct stat now;
+	const int to = fileno(out->f);
+	const bool ours =
+	    !fstat(to, &now) && now.st_uid == out->st.st_uid && now.st_gid == out->st.st_gid;
+	out->copy = out->st.st_nlink > 1 || (!ours && fchown(to, out->st.st_uid, out->st.st_gid)) ||
+		    fchmod(to, out->st.st_mode & 07777) || !path_copy_attributes(out->path, to);
+}
+
+/* --- outputs -------------------------------------------------------------------------------------------------- */
+
+/* Opens out->path for writing, or uses a copy of the open descriptor fd >= 0, whose position stays as it is. */
+static void
+open_in_place(struct file_out *out, int fd)
+{
+	if (fd < 0) {
+		fd = open(out->path, O_WRONLY | O_CLOEXEC);
+	} else if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+		errno = EBADF;
+		fd = -1;
+	} else {
+		fd = dup(fd);
+	}
+	if (fd < 0 || !(out->f = fdopen(fd, "wb")))
+		die("%s: %s", out->name, strerror(errno));
+	weir_free(out->path);
+	out->path = NULL;
+}
+
+static void
+open_path(struct file_out *out, const char *path)
+{
+	int fd;
+
+	out->path = path_follow(path, &fd);
+	if (!out->path && fd < 0)
+		die("%s: %s", path, strerror(errno));
+	out->exists = out->path && !stat(out->path, &out->st);
+	if (out->path && !out->exists && errno != ENOENT)
+		die("%s: %s", path, strerror(errno));
+	if (!out->path || (out->exists && !S_ISREG(out->st.st_mode)))
+		open_in_place(out, fd);
+	else if (out->exists && faccessat(AT_FDCWD, out->path, W_OK, AT_EACCESS))
+		die("%s: %s", path, strerror(errno));
+}
+
+/* Whether two outputs would mix or replace each other. Two may go to one device, such as /dev/null. */
+static bool
+collide(const struct file_out *a, const struct file_out *b)
+{
+	if (a->path && b->path && !strcmp(a->path, b->path))
+		return true;
+	return a->exists && b->exists && same_file(&a->st, &b->st) &&
+	       (S_ISREG(a->st.st_mode) || S_ISFIFO(a->st.st_mode));
+}
+
+/* A process that dies passes on what it wrote in place so far. */
+static void
+flush_unfinished(void)
+{
+	for (const struct file_out *o = outputs; o; o = o->next)
+		if (o->f && !o->path)
+			fflush(o->f);
+}
+
+static struct file_out *
+create(const char *path, bool report)
+{
+	struct file_out *out = weir_xalloc(1, sizeof *out);
+
+	*out = (struct file_out){.name = "(stdout)", .report = report};
+	if (path && strcmp(path, "-")) {
+		out->name = path;
+		open_path(out, path);
+	} else {
+		out->f = stdout;
+	}
+	if (out->f)
+		out->exists = !fstat(fileno(out->f), &out->st);
+	for (const struct file_out *o = outputs; o; o = o->next)
+		if (collide(o, out))
+			die_usage("%s: two outputs go to this file", out->name);
+	if (!outputs)
+		at_quick_exit(flush_unfinished);
+	/* The entry is in the list before its temporary file exists, so that a signal handler finds every such file. */
+	out->next = outputs;
+	outputs = out;
+	if (!out->f)
+		open_temporary(out);
+	signal(SIGXFSZ, SIG_IGN); /* write() then fails with EFBIG instead */
+	fcntl(fileno(out->f), F_SETPIPE_SZ, PIPE);
+	return out;
+}
+
+struct file_out *
+file_create(const char *path)
+{
+	return create(path, false);
+}
+
+struct file_out *
+file_create_report(const char *path)
+{
+	return create(path, true);
+}
+
+FILE *
+file_stream(const struct file_out *out)
+{
+	return out->f;
+}
+
+const char *
+file_out_name(const struct file_out *out)
+{
+	return out->name;
+}
+
+void
+file_die_writing(const struct file_out *out)
+{
+	die("%s: %s", out->name, strerror(errno ? errno : EIO));
+}
+
+/* --- the end -------------------------------------------------------------------------------------------------- */
+
+/* Copies the bytes into the file that exists. It has other names or another owner, which a new file would lose. */
+static bool
+copy_back(const struct file_out *out)
+{
+	enum { BLOCK = 1 << 20 };
+	const int from = fileno(out->f), to = open(out->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	char *block = weir_xalloc(BLOCK, 1);
+	bool ok = to >= 0 && !lseek(from, 0, SEEK_SET);
+	ssize_t n = 1;
+
+	while (ok && (n = read(from, block, BLOCK)) > 0)
+		for (ssize_t done = 0, put; ok && done < n; done += put)
+			ok = (put = write(to, block + done, (size_t)(n - done))) > 0;
+	ok = ok && !n && !close(to);
+	weir_free(block);
+	return ok;
+}
+
+static int
+link_named(struct file_out *out)
+{
+	char from[32];
+
+	snprintf(from, sizeof from, "/proc/self/fd/%d", fileno(out->f));
+	return linkat(AT_FDCWD, from, AT_FDCWD, out->tmp, AT_SYMLINK_FOLLOW);
+}
+
+/* Renames the temporary file to path. A file without a name first gets one; signals are blocked meanwhile. */
+static bool
+appear(struct file_out *out)
+{
+	sigset_t all, before;
+	bool ok;
+
+	if (out->copy)
+		return copy_back(out);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	ok = (out->tmp || find_name(out, link_named)) && !rename(out->tmp, out->path);
+	if (ok) {
+		weir_free(out->tmp);
+		out->tmp = NULL;
+	} else if (out->tmp) {
+		const int e = errno;
+		unlink(out->tmp);
+		errno = e;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return ok;
+}
+
+void
+file_finish(struct file_out *out)
+{
+	errno = 0;
+	FILE *const f = out->f;
+	if (fflush(f) || ferror(f) || (out->path && !appear(out)))
+		file_die_writing(out);
+	out->f = NULL;
+	if (fclose(f))
+		file_die_writing(out);
+	if (out->tmp)
+		unlink(out->tmp);
+	out->tmp = NULL;
+}

@@ -1,0 +1,64 @@
+/*
+ * Opens and writes the files that the command line names. An output appears under its name, whole, when all is done. Until
+ * then its bytes are in a file without a name (O_TMPFILE). Where the system has no such files, they are in .NAME.XXXXXX
+ * beside the output, which is removed when the program fails or is killed. A file that exists already keeps its mode,
+ * owner, links and place in the directory: a symbolic link stays, and the file that it points to is replaced. A device, a
+ * FIFO or /dev/fd/N is written directly, as the bytes arrive.
+ *
+ * When the program starts, those of the descriptors 0 to 2 that are closed are opened on /dev/null, so that no file takes
+ * their place; reading and writing them fails. Every function dies on failure with a line that names the file.
+ */
+#ifndef WEIR_STREAM_FILE_H
+#define WEIR_STREAM_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/*
+ * Opens path for reading. NULL or "-" is stdin, which can be opened once in a process. A file that --stats would replace is
+ * refused (exit 2).
+ */
+FILE *file_open(const char *path);
+
+/* Whether no input arrives in the file within ms milliseconds. Some may have before when bytes wait in stdio's buffer. */
+bool file_idle(FILE *in, int ms);
+
+/*
+ * Flushes the outputs when no input has arrived yet. Otherwise results would wait in a buffer while their reader waits for
+ * them and this program waits for input, such as the next frame of a camera.
+ */
+static inline void
+file_flush_when_idle(FILE *in)
+{
+	if (file_idle(in, 0))
+		fflush(NULL);
+}
+
+/* Returns the name of path in messages: "(stdin)" for NULL and "-", else path. */
+const char *file_name(const char *path);
+
+struct file_out;
+
+/*
+ * Opens path for writing. NULL or "-" is stdout. path is borrowed until file_finish(). A regular file or a pipe that is an
+ * output already is refused (exit 2).
+ */
+struct file_out *file_create(const char *path);
+
+/* Does the same for the file of --stats. file_open() then refuses this file as an input. */
+struct file_out *file_create_report(const char *path);
+
+/* Return the stream to write to, and the name in messages. */
+FILE *file_stream(const struct file_out *out);
+const char *file_out_name(const struct file_out *out);
+
+/* Dies with the name of out and the reason that errno gives. */
+_Noreturn void file_die_writing(const struct file_out *out);
+
+/* Flushes and closes out, and gives the file its name. Every failure, such as a full disk, is fatal. */
+void file_finish(struct file_out *out);
+
+/* Removes the temporary files that have a name. A signal handler may call it. */
+void file_remove_unfinished(void);
+
+#endif

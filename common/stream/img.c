@@ -1,0 +1,396 @@
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/stream/img.h"
+
+/* The size of each type, and the words that NRRD has for it. */
+static const struct {
+	size_t size;
+	bool floating;
+	const char *words;
+} types[] = {
+    [IMG_NONE] = {0, false, "none"},
+    [IMG_I8] = {1, false, "signed char|int8|int8_t"},
+    [IMG_U8] = {1, false, "uchar|unsigned char|uint8|uint8_t"},
+    [IMG_I16] = {2, false, "short|short int|signed short|signed short int|int16|int16_t"},
+    [IMG_U16] = {2, false, "ushort|unsigned short|unsigned short int|uint16|uint16_t"},
+    [IMG_I32] = {4, false, "int|signed int|int32|int32_t"},
+    [IMG_U32] = {4, false, "uint|unsigned int|uint32|uint32_t"},
+    [IMG_I64] = {8, false, "int64|long long|longlong|long long int|signed long long|int64_t"},
+    [IMG_U64] = {8, false, "uint64|unsigned long long|ulonglong|unsigned long long int|uint64_t"},
+    [IMG_F32] = {4, true, "float"},
+    [IMG_F64] = {8, true, "double"},
+};
+
+size_t
+img_type_size(enum img_type type)
+{
+	return types[type].size;
+}
+
+const char *
+img_type_name(enum img_type type)
+{
+	static const char *const names[] = {
+	    [IMG_NONE] = "none", [IMG_I8] = "signed char", [IMG_U8] = "uchar",
+	    [IMG_I16] = "short", [IMG_U16] = "ushort",	   [IMG_I32] = "int",
+	    [IMG_U32] = "uint",	 [IMG_I64] = "int64",	   [IMG_U64] = "uint64",
+	    [IMG_F32] = "float", [IMG_F64] = "double"};
+
+	return names[type];
+}
+
+enum img_type
+img_type_named(const char *word)
+{
+	const size_t n = strlen(word);
+
+	for (enum img_type t = IMG_I8; t <= IMG_F64; t++)
+		for (const char *w = types[t].words; *w; w += *w == '|') {
+			size_t len = strcspn(w, "|");
+			if (len == n && !strncasecmp(w, word, n))
+				return t;
+			w += len;
+		}
+	return IMG_NONE;
+}
+
+const char *
+img_format_name(enum img_format format)
+{
+	static const char *const names[] = {
+	    [IMG_RAW] = "raw", [IMG_PNM] = "PNM", [IMG_PFM] = "PFM", [IMG_NPY] = "npy"};
+
+	return names[format];
+}
+
+bool
+img_is_float(enum img_type type)
+{
+	return types[type].floating;
+}
+
+static void
+bare_axis(struct img_axis *a, size_t n, const char *kind)
+{
+	*a = (struct img_axis){.n = n, .spacing = NAN, .min = NAN};
+	snprintf(a->kind, sizeof a->kind, "%s", kind);
+}
+
+void
+img_init(struct img *x, enum img_type type, int dim, const size_t *sizes)
+{
+	*x = (struct img){.type = type, .dim = dim};
+	for (int i = 0; i < dim; i++)
+		bare_axis(&x->axis[i], sizes[i], "domain");
+}
+
+void
+img_copy_head(struct img *to, const struct img *from)
+{
+	*to = *from;
+	to->data = to->map = NULL;
+	to->mapped = 0;
+	to->key = NULL;
+	to->nkey = 0;
+	if (from->space.fields)
+		to->space.fields = weir_xstrdup(from->space.fields);
+	for (int i = 0; i < from->dim; i++) {
+		to->axis[i].label = to->axis[i].unit = NULL;
+		img_set_label(&to->axis[i], from->axis[i].label);
+		img_set_unit(&to->axis[i], from->axis[i].unit);
+	}
+	for (size_t i = 0; i < from->nkey; i++)
+		img_add_key(to, from->key[i].name, from->key[i].value);
+}
+
+void
+img_free(struct img *x)
+{
+	for (int i = 0; i < x->dim; i++) {
+		free(x->axis[i].label);
+		free(x->axis[i].unit);
+	}
+	for (size_t i = 0; i < x->nkey; i++) {
+		free(x->key[i].name);
+		free(x->key[i].value);
+	}
+	free(x->key);
+	free(x->space.fields);
+	if (x->map)
+		munmap(x->map, x->mapped);
+	else
+		weir_free(x->data);
+	*x = (struct img){0};
+}
+
+bool
+img_count(const struct img *x, size_t *count)
+{
+	*count = 1;
+	for (int i = 0; i < x->dim; i++)
+		if (!weir_mul(*count, x->axis[i].n, count))
+			return false;
+	return true;
+}
+
+bool
+img_bytes(const struct img *x, size_t *bytes)
+{
+	return img_count(x, bytes) && weir_mul(*bytes, img_type_size(x->type), bytes);
+}
+
+/*
+ * Large pages pay where a program goes over the samples of a large item: on 4096 x 4096 bytes, morphrec takes 39 ms instead of
+ * 129, emst --to=colours 84 instead of 174, rawmath 76 instead of 84. rawtile and rawtopnm take 2 to 3 ms of 27 more.
+ */
+int
+img_alloc(struct img *x)
+{
+	size_t count;
+
+	if (!img_count(x, &count) || !weir_mul(count, img_type_size(x->type), NULL))
+		return -EOVERFLOW;
+	x->data = weir_alloc_large(count, img_type_size(x->type));
+	return x->data ? 0 : -ENOMEM;
+}
+
+/* --- keys, labels, units --------------------------------------------------------------------- */
+
+static void
+set_string(char **s, const char *value)
+{
+	free(*s);
+	*s = value ? weir_xstrdup(value) : NULL;
+}
+
+void
+img_set_label(struct img_axis *a, const char *label)
+{
+	set_string(&a->label, label);
+}
+
+void
+img_set_unit(struct img_axis *a, const char *unit)
+{
+	set_string(&a->unit, unit);
+}
+
+const char *
+img_key(const struct img *x, const char *name)
+{
+	for (size_t i = x->nkey; i-- > 0;)
+		if (!strcmp(x->key[i].name, name))
+			return x->key[i].value;
+	return NULL;
+}
+
+void
+img_add_key(struct img *x, const char *name, const char *value)
+{
+	struct img_key *k = reallocarray(x->key, x->nkey + 1, sizeof *k);
+
+	if (!k)
+		die("no memory for a key");
+	x->key = k;
+	x->key[x->nkey++] = (struct img_key){weir_xstrdup(name), weir_xstrdup(value)};
+}
+
+void
+img_drop_key(struct img *x, const char *name)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < x->nkey; i++) {
+		if (strcmp(x->key[i].name, name)) {
+			x->key[kept++] = x->key[i];
+			continue;
+		}
+		free(x->key[i].name);
+		free(x->key[i].value);
+	}
+	x->nkey = kept;
+}
+
+void
+img_set_key(struct img *x, const char *name, const char *fmt, ...)
+{
+	char *value;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&value, fmt, ap) < 0)
+		die("no memory for a key");
+	va_end(ap);
+	img_drop_key(x, name);
+	img_add_key(x, name, value);
+	free(value);
+}
+
+void
+img_change_key(struct img *x, const char *name, const char *fmt, ...)
+{
+	char *value;
+	va_list ap;
+	size_t i = 0;
+
+	va_start(ap, fmt);
+	if (vasprintf(&value, fmt, ap) < 0)
+		die("no memory for a key");
+	va_end(ap);
+	while (i < x->nkey && strcmp(x->key[i].name, name))
+		i++;
+	if (i == x->nkey)
+		img_add_key(x, name, "");
+	free(x->key[i].value);
+	x->key[i].value = value;
+}
+
+unsigned
+img_maxval(const struct img *x)
+{
+	const char *s = img_key(x, "maxval");
+	char *end;
+	long v;
+
+	if (!s)
+		return 0;
+	v = strtol(s, &end, 10);
+	return end != s && !*end && v >= 1 && v <= 65535 ? (unsigned)v : 0;
+}
+
+/* --- shapes ---------------------------------------------------------------------------------- */
+
+static bool
+is_domain(const struct img_axis *a)
+{
+	return !a->kind[0] || !strcmp(a->kind, "domain") || !strcmp(a->kind, "space") ||
+	       !strcmp(a->kind, "time");
+}
+
+void
+img_drop_axis(struct img *x, int axis)
+{
+	img_set_label(&x->axis[axis], NULL);
+	img_set_unit(&x->axis[axis], NULL);
+	if (x->dim == 1) {
+		bare_axis(&x->axis[0], 1, "domain");
+		return;
+	}
+	x->dim--;
+	memmove(&x->axis[axis], &x->axis[axis + 1], (size_t)(x->dim - axis) * sizeof *x->axis);
+}
+
+void
+img_insert_axis(struct img *x, int before, size_t n, const char *kind)
+{
+	memmove(&x->axis[before + 1], &x->axis[before],
+		(size_t)(x->dim - before) * sizeof *x->axis);
+	x->dim++;
+	bare_axis(&x->axis[before], n, kind);
+}
+
+bool
+img_is_complex(const struct img *x)
+{
+	return x->dim > 1 && x->axis[0].n == 2 && !strcmp(x->axis[0].kind, "complex") &&
+	       img_is_float(x->type);
+}
+
+int
+img_row_axis(const struct img *x)
+{
+	return x->dim > 1 && !is_domain(&x->axis[0]);
+}
+
+const char *
+img_no_depth(const struct img_axis *a)
+{
+	if (a->label && (!strcmp(a->label, "c") || !strcmp(a->label, "t")))
+		return a->label;
+	return !strcmp(a->kind, "list") || !strcmp(a->kind, "time") ? a->kind : NULL;
+}
+
+/* Whether positions along the axis say where the item lies on a map: they count pixels of what the keys are of. */
+static bool
+is_on_map(const struct img *x, int axis)
+{
+	const int row = img_row_axis(x);
+
+	return (axis == row || axis == row + 1) &&
+	       (img_key(x, "geotransform") || img_key(x, "geotiff.tiepoints"));
+}
+
+void
+img_cut_axis(struct img *x, int axis, size_t n, ptrdiff_t shift)
+{
+	struct img_axis *a = &x->axis[axis];
+
+	if (isnan(a->min) && is_on_map(x, axis))
+		a->min = 0;
+	a->n = n;
+	a->min += (double)shift * (isnan(a->spacing) ? 1 : a->spacing); /* without min: NaN */
+	for (int i = 0; a->directed && i < x->space.dim; i++)
+		x->space.origin[i] += (double)shift * a->step[i];
+}
+
+void
+img_flip_axis(struct img *x, int axis)
+{
+	struct img_axis *a = &x->axis[axis];
+
+	img_cut_axis(x, axis, a->n, (ptrdiff_t)a->n - 1);
+	if (isnan(a->spacing) && !isnan(a->min))
+		a->spacing = 1;
+	a->spacing = -a->spacing;
+	for (int i = 0; a->directed && i < x->space.dim; i++)
+		a->step[i] = 0 - a->step[i]; /* 0 stays 0, not -0 */
+}
+
+void
+img_leave_space(struct img *x)
+{
+	for (int i = 0; i < x->dim; i++)
+		x->axis[i].directed = false;
+	free(x->space.fields);
+	x->space = (struct img_space){0};
+}
+
+bool
+img_picture(const struct img *x, struct img_picture *p)
+{
+	const int first = img_row_axis(x);
+
+	if (x->dim < 1 || x->dim - first > 3)
+		return false;
+	*p = (struct img_picture){1, 1, 1, 1};
+	if (first)
+		p->c = x->axis[0].n;
+	p->w = x->axis[first].n;
+	if (x->dim > first + 1)
+		p->h = x->axis[first + 1].n;
+	if (x->dim > first + 2)
+		p->n = x->axis[first + 2].n;
+	return true;
+}
+
+bool
+img_pictures(const struct img *x, struct img_picture *p)
+{
+	struct img all = *x;
+	const int first = img_row_axis(x);
+
+	for (; all.dim > first + 3; all.dim--)
+		if (!weir_mul(all.axis[all.dim - 2].n, all.axis[all.dim - 1].n,
+			      &all.axis[all.dim - 2].n))
+			return false;
+	return img_picture(&all, p);
+}
