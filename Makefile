@@ -131,7 +131,13 @@ WATCH_races = watch races
 WATCH_traffic = watch traffic wrong_traffic
 UNWATCHED := $(filter-out $(if $(WATCH),$(WATCH_$(WATCH))),watch races traffic wrong_traffic)
 CUDACPU := $(patsubst %.cu,$(B)/obj/cudacpu/%.o,$(filter-out $(UNWATCHED:%=t/cudacpu/%.cu),$(wildcard gpu/*.cu gpu/*/*.cu t/cudacpu/*.cu)))
-$(B)/t/check: $(CHECK) $(CORES) $(CUDACPU) $(B)/libtools.a $(B)/libcommon.a
+# The checks of numbers know no CUDA; those of the kernels are a binary of their own, on t/cudacpu.
+CHECKCPU := $(filter-out $(B)/obj/t/check_gpu% $(B)/obj/t/check_cudacpu.o,$(CHECK))
+$(B)/t/check: $(CHECKCPU) $(CORES) $(B)/obj/gpu/none.o $(B)/libtools.a $(B)/libcommon.a
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
+
+$(B)/t/check-cudacpu: $(CHECK) $(CORES) $(CUDACPU) $(B)/libtools.a $(B)/libcommon.a
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lstdc++ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
 
@@ -190,7 +196,7 @@ $(BENCHXX:t/%.cc=$(B)/t/%): $(B)/t/bench/%: t/bench/%.cc $(CORES) $(GPU) $(B)/li
 	 -MMD -MP -MF $@.d -MT $@ $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(GPULIBS) $(LIBS) \
 	 $(if $(call pkg,$<),$(shell pkg-config --libs $(call pkg,$<)))
 
-check: all $(B)/t/check $(ONCPU) $(CHECKGPU) $(HELPERS) $(B)/t/nomem.so
+check: all $(B)/t/check $(B)/t/check-cudacpu $(ONCPU) $(CHECKGPU) $(HELPERS) $(B)/t/nomem.so
 	B=$(B) t/run
 
 bench: all $(HELPERS) $(BENCHES:t/%.c=$(B)/t/%) $(BENCHXX:t/%.cc=$(B)/t/%)
@@ -213,14 +219,14 @@ san:
 
 # Races of the kernels: every access to memory is seen by t/cudacpu/races.cu. Minutes on one core.
 races:
-	$(MAKE) B=build/races OPT='-O2 -g' NVCC= WATCH=races build/races/t/check
-	OMP_NUM_THREADS=1 build/races/t/check cudacpu gpu
+	$(MAKE) B=build/races OPT='-O2 -g' NVCC= WATCH=races build/races/t/check-cudacpu
+	OMP_NUM_THREADS=1 build/races/t/check-cudacpu cudacpu gpu
 
 # What the kernels ask of memory, counted by t/cudacpu/traffic.cu: tables in build/traffic/tables.
 traffic:
-	$(MAKE) B=build/traffic OPT='-O2 -g' NVCC= WATCH=traffic build/traffic/t/check build/traffic/t/gen build/traffic/t/gencmp \
+	$(MAKE) B=build/traffic OPT='-O2 -g' NVCC= WATCH=traffic build/traffic/t/check-cudacpu build/traffic/t/gen build/traffic/t/gencmp \
 	 $(PROGRAMS:%=build/traffic/t/cudacpu/%)
-	OMP_NUM_THREADS=1 build/traffic/t/check cudacpu
+	OMP_NUM_THREADS=1 build/traffic/t/check-cudacpu cudacpu
 	B=build/traffic t/cudacpu/tables $(ONLY)
 
 # The small tests on CPUs that this machine has not, by qemu.

@@ -112,21 +112,6 @@ check_faults(void)
 	check_short_memory();
 	check(aborts(wrong_barrier_of_some),
 	      "cudacpu: a barrier that some threads never reach aborts", "it went on");
-	check(aborts(wrong_lane_outside_mask),
-	      "cudacpu: a shuffle by a lane outside its mask aborts", "it went on");
-	check(aborts(wrong_lane_that_ended), "cudacpu: a vote that names an ended lane aborts",
-	      "it went on");
-	check(aborts(wrong_source_outside_mask),
-	      "cudacpu: a shuffle that takes from a lane outside its mask aborts", "it went on");
-	check(aborts(wrong_lane_of_none),
-	      "cudacpu: a vote that names a lane which its block does not have aborts",
-	      "it went on");
-	check(aborts(wrong_two_operations),
-	      "cudacpu: a warp of which some shuffle and some vote aborts", "it went on");
-	check(aborts(wrong_two_barriers),
-	      "cudacpu: a block of which some count at a barrier aborts", "it went on");
-	check(aborts(wrong_two_places),
-	      "cudacpu: a block whose threads are at different barriers aborts", "it went on");
 	check(!strcmp(said,
 		      "cannot load libcufft.so.12: there is none; WEIR_CUFFT may name the file"),
 	      "gpu: a machine without cuFFT is told so", "%s", said);
@@ -135,8 +120,6 @@ check_faults(void)
 	    "gpu: cuFFT is found below CUDA_HOME and in Python's packages, unless WEIR_CUFFT names "
 	    "a file",
 	    "not in all places");
-	check(aborts(wrong_stack), "cudacpu: a thread that needs too much stack aborts",
-	      "it went on");
 }
 
 /* What a GPU refuses: a twin that did it would pass here and fail there. */
@@ -147,10 +130,6 @@ check_refusals(void)
 	      "it ran");
 	check(wrong_copy(), "cudacpu: a copy past the end, or of the wrong kind, is refused",
 	      "it was made");
-	check(aborts(wrong_no_blocks), "cudacpu: a launch of no blocks aborts", "it was taken");
-	check(aborts(wrong_many_threads),
-	      "cudacpu: a launch of more threads a block than any kernel may have aborts",
-	      "it was taken");
 	check(wrong_capture(),
 	      "cudacpu: while it captures, a thread neither waits nor takes memory", "it did");
 	check(wrong_shared(),
@@ -168,8 +147,6 @@ check_memory(void)
 	      "it went on");
 	check(aborts(wrong_free),
 	      "cudacpu: pinned memory that is freed before its copy is done aborts", "it went on");
-	check(aborts(wrong_vector), "cudacpu: a vector at half of its alignment aborts",
-	      "it was written");
 	check(aborts(wrong_host_pointer),
 	      "cudacpu: a kernel that is given a pointer to the host's memory aborts", "it ran");
 	check(aborts(wrong_host_touch), "cudacpu: a host that touches a device's memory ends",

@@ -73,20 +73,9 @@ int wrong_capture(void) __attribute__((weak));
 
 /* These abort. */
 void wrong_barrier_of_some(void) __attribute__((weak));
-void wrong_lane_outside_mask(void) __attribute__((weak));
-void wrong_source_outside_mask(void) __attribute__((weak));
-void wrong_lane_that_ended(void) __attribute__((weak));
-void wrong_lane_of_none(void) __attribute__((weak));
-void wrong_stack(void) __attribute__((weak));
-void wrong_two_operations(void) __attribute__((weak));
-void wrong_two_barriers(void) __attribute__((weak));
-void wrong_two_places(void) __attribute__((weak));
-void wrong_no_blocks(void) __attribute__((weak));
-void wrong_many_threads(void) __attribute__((weak));
 void wrong_beyond(void) __attribute__((weak));
 void wrong_freed(void) __attribute__((weak));
 void wrong_free(void) __attribute__((weak));
-void wrong_vector(void) __attribute__((weak));
 void wrong_host_pointer(void) __attribute__((weak));
 void wrong_host_touch(void) __attribute__((weak));
 

@@ -30,45 +30,6 @@ barrier_of_some(unsigned *a)
 	a[0] = 1;
 }
 
-__global__ void
-lane_outside_mask(unsigned *a)
-{
-	a[0] = __shfl_sync(0xffu, threadIdx.x, 0);
-}
-
-/* The mask's lanes take from one outside it. */
-__global__ void
-source_outside_mask(unsigned *a)
-{
-	if (threadIdx.x < 16)
-		a[threadIdx.x] = __shfl_sync(0xffffu, threadIdx.x, 16);
-}
-
-__global__ void
-vote(unsigned *a)
-{
-	a[0] = __ballot_sync(~0u, 1);
-}
-
-__global__ void
-lane_that_ended(unsigned *a)
-{
-	if (threadIdx.x == 3)
-		return;
-	a[0] = __ballot_sync(~0u, 1);
-}
-
-__global__ void
-deep(unsigned *a)
-{
-	volatile char much[256 << 10];
-
-	for (size_t i = 0; i < sizeof much; i += 8)
-		much[i] = 1;
-	__syncthreads();
-	a[0] = (unsigned)much[threadIdx.x];
-}
-
 /* A lane reads what its neighbour wrote; only __syncwarp() lets it. */
 template <bool together>
 __global__ void
@@ -140,33 +101,6 @@ read_unset(unsigned *a)
 	a[threadIdx.x] = s[threadIdx.x];
 }
 
-/* Half of a warp shuffles, half votes: neither has what the other brings. */
-__global__ void
-two_operations(unsigned *a)
-{
-	a[threadIdx.x] =
-	    threadIdx.x < 16 ? __shfl_sync(~0u, threadIdx.x, 20) : __ballot_sync(~0u, 1);
-}
-
-__global__ void
-two_barriers(unsigned *a)
-{
-	if (threadIdx.x < 32)
-		__syncthreads();
-	else
-		a[threadIdx.x % 32] = (unsigned)__syncthreads_count(1);
-}
-
-__global__ void
-two_places(unsigned *a)
-{
-	if (threadIdx.x < 32)
-		__syncthreads();
-	else
-		__syncthreads();
-	a[0] = 1;
-}
-
 /* Whether a kernel has races. */
 bool
 is_racy(void (*kernel)(unsigned *), unsigned grid, unsigned block)
@@ -195,36 +129,6 @@ wrong_barrier_of_some(void)
 	run(barrier_of_some, 1, N);
 }
 
-void
-wrong_lane_outside_mask(void)
-{
-	run(lane_outside_mask, 1, N);
-}
-
-void
-wrong_lane_that_ended(void)
-{
-	run(lane_that_ended, 1, N);
-}
-
-void
-wrong_source_outside_mask(void)
-{
-	run(source_outside_mask, 1, 32);
-}
-
-void
-wrong_lane_of_none(void)
-{
-	run(vote, 1, 16);
-}
-
-void
-wrong_stack(void)
-{
-	run(deep, 1, 64);
-}
-
 int
 wrong_races(int with)
 {
@@ -234,20 +138,3 @@ wrong_races(int with)
 			  is_racy(count<true>, 2, 1);
 }
 
-void
-wrong_two_operations(void)
-{
-	run(two_operations, 1, 32);
-}
-
-void
-wrong_two_barriers(void)
-{
-	run(two_barriers, 1, 64);
-}
-
-void
-wrong_two_places(void)
-{
-	run(two_places, 1, 64);
-}

@@ -32,13 +32,6 @@ follow(hidden h)
 	*h.at = 1;
 }
 
-/* A vector that begins at an odd pair of words. */
-__global__ void
-odd_vector(unsigned *a)
-{
-	reinterpret_cast<uint4 *>(a + 2)->x = 1;
-}
-
 } // namespace
 
 const char *
@@ -145,18 +138,6 @@ wrong_capture(void)
 }
 
 void
-wrong_no_blocks(void)
-{
-	run(nothing, 0, 32);
-}
-
-void
-wrong_many_threads(void)
-{
-	run(nothing, 1, 288);
-}
-
-void
 wrong_beyond(void)
 {
 	run(beyond, 1, 1);
@@ -169,12 +150,6 @@ wrong_freed(void)
 
 	cudaFree(a);
 	WEIR_LAUNCH(follow, 1, 1, 0, (cudaStream_t)0, hidden{a});
-}
-
-void
-wrong_vector(void)
-{
-	run(odd_vector, 1, 1);
 }
 
 /* The copy waits until somebody does. */
