@@ -44,9 +44,9 @@ plan(struct dptrace_plan *p, const struct raw_in *in, const struct dptrace_image
 static void
 run(const struct raw_in *in, struct dptrace_plan *p, const struct args *a)
 {
-	int err = 0;
+	int err = gpu_enter(a->gpu);
 
-	if (a->gpu && p->nline)
+	if (!err && a->gpu && p->nline)
 		err = gpu_dptrace_run(a->gpu, p);
 	else if (!a->gpu)
 		dptrace_run(p);
@@ -206,9 +206,11 @@ solve_on_gpu(void *ctx, const struct dptrace_table *seg, size_t nseg, bool close
 	     int *at, double *best, double *margin)
 {
 	const struct args *a = ctx;
+	const int err = gpu_enter(a->gpu);
 
-	return gpu_dptrace_tables(a->gpu, seg, nseg, closed, phi, (enum dptrace_method)a->method,
-				  at, best, margin);
+	return err ? err
+		   : gpu_dptrace_tables(a->gpu, seg, nseg, closed, phi,
+					(enum dptrace_method)a->method, at, best, margin);
 }
 
 /* Runs the recursion alone, on the link scores of --scores. */
