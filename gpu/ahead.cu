@@ -195,7 +195,7 @@ summon(struct gpu *g, gpu_courier **at, void *(*serve)(void *courier))
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->moved, NULL);
 	if (cudaSetDevice(g->number) == cudaSuccess && ring_open(&c->ring) == cudaSuccess &&
-	    cudaEventCreate(&c->turn) == cudaSuccess)
+	    ring_event(&c->turn) == cudaSuccess)
 		c->started = !pthread_create(&c->thread, NULL, serve, c);
 	if (!c->started) {
 		dismiss(c);

@@ -62,9 +62,9 @@ prepare(struct gpu *g)
 		return err;
 	GPU_TRY(g, cudaStreamCreate(&g->stream[0]));
 	GPU_TRY(g, ring_open(&g->ring));
-	GPU_TRY(g, cudaEventCreate(&g->order));
+	GPU_TRY(g, ring_event(&g->order));
 	GPU_TRY(g, cudaEventCreate(&g->from));
-	GPU_TRY(g, cudaEventCreate(&g->to));
+	GPU_TRY(g, cudaEventCreateWithFlags(&g->to, ring_waiting()));
 	return 0;
 }
 
