@@ -47,7 +47,7 @@ CORES := $(foreach p,$(patsubst %/,%,$(dir $(wildcard */direct.c))) $(GUESTS),$(
 ifneq ($(and $(NVCC),$(wildcard gpu/gpu.cu)),)
 TWINS := $(patsubst %.cu,$(B)/obj/%.cu.o,$(wildcard gpu/*.cu gpu/*/*.cu))
 CUDA_HOME ?= $(patsubst %/bin/,%,$(dir $(realpath $(NVCC))))
-GPULIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -ldl -lrt
+GPULIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt
 CHECKGPU := $(B)/t/check-gpu
 else
 TWINS := $(B)/obj/gpu/none.o
@@ -101,7 +101,7 @@ ARCHS ?= $(if $(wildcard /dev/nvidia0),native,90)
 gencode = $(if $(filter native,$(1)),-arch=native,-gencode arch=compute_$(1),code=sm_$(1))
 $(B)/obj/%.cu.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
-	$(call say,NVCC)$(NVCC) -O3 -std=c++17 -I. -Werror all-warnings -Xcompiler -Wall \
+	$(call say,NVCC)$(NVCC) -O3 -std=c++17 -I. -Werror all-warnings -Xcompiler -Wall,-fno-exceptions,-fno-threadsafe-statics \
 	 $(foreach a,$(ARCHS),$(call gencode,$(a))) $(if $(filter native,$(ARCHS)),,-gencode arch=compute_90,code=compute_90) \
 	 $(NVFLAGS_$(word 2,$(subst /, ,$*))) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 

@@ -38,8 +38,9 @@ static int
 run_on_gpu(void *ctx, struct dptrace_plan *p)
 {
 	struct held *h = ctx;
+	const int err = gpu_enter(h->gpu);
 
-	return p->nline ? gpu_dptrace_run(h->gpu, p, &h->picture) : 0;
+	return err || !p->nline ? err : gpu_dptrace_run(h->gpu, p, &h->picture);
 }
 
 /* Ends with what either half of the planning said. */
@@ -248,9 +249,11 @@ solve_on_gpu(void *ctx, const struct dptrace_table *seg, size_t nseg, bool close
 	     int *at, double *best, double *margin)
 {
 	const struct args *a = ctx;
+	const int err = gpu_enter(a->gpu);
 
-	return gpu_dptrace_tables(a->gpu, seg, nseg, closed, phi, (enum dptrace_method)a->method,
-				  at, best, margin);
+	return err ? err
+		   : gpu_dptrace_tables(a->gpu, seg, nseg, closed, phi,
+					(enum dptrace_method)a->method, at, best, margin);
 }
 
 /* Runs the recursion alone, on the link scores of --scores. */

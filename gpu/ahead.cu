@@ -5,6 +5,7 @@
 
 #include "gpu/ahead.h"
 #include "gpu/load.h"
+#include "gpu/start.h"
 
 extern "C" {
 #include "common/base/mem.h"
@@ -194,7 +195,7 @@ summon(struct gpu *g, gpu_courier **at, void *(*serve)(void *courier))
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->moved, NULL);
 	if (cudaSetDevice(g->number) == cudaSuccess && ring_open(&c->ring) == cudaSuccess &&
-	    cudaEventCreate(&c->turn) == cudaSuccess)
+	    ring_event(&c->turn) == cudaSuccess)
 		c->started = !pthread_create(&c->thread, NULL, serve, c);
 	if (!c->started) {
 		dismiss(c);
@@ -226,7 +227,7 @@ ahead_tell(struct gpu *g, const struct gpu_span *s, size_t n)
 void
 gpu_ahead(struct gpu *g, const struct gpu_span *s, size_t n)
 {
-	if (!g->rest)
+	if (start_is_over(g) && !g->rest)
 		ahead_tell(g, s, n);
 }
 
@@ -316,6 +317,7 @@ gpu_settle(struct gpu *g, const void *host, size_t bytes)
 {
 	int err = 0;
 
+	start_await(g);
 	for (struct gpu *d = g; d && !err; d = d->rest)
 		if ((err = ahead_settle(d, host, bytes)) && d != g)
 			memmove(g->why, d->why, sizeof g->why);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "gpu/fft.h"
+#include "gpu/start.h"
 
 namespace
 {
@@ -64,6 +65,7 @@ gpu_release(struct gpu *g)
 {
 	const struct gpu *const first = g;
 
+	start_await(g);
 	for (; g; g = g->next) {
 		cudaSetDevice(g->number); /* plans of cuFFT are their device's */
 		gpu_fft_release(g);

@@ -53,6 +53,7 @@ struct gpu {
 	struct gpu_ffts *ffts; /* gpu/fft.cu */
 	double kernel, copy;   /* seconds */
 	char why[GPU_WHY], names[GPU_WHY];
+	struct gpu_opening *opening; /* of the first of a list that gpu_start() opens: gpu/gpu.cu */
 };
 
 /* Whether e is a failure. If so, gpu_why() will name `call` and the reason. */

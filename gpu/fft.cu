@@ -107,52 +107,67 @@ open_first(const char *pattern)
 	return lib;
 }
 
-/* below: a variable of the environment that names a directory. NULL: the path is whole. */
+/* The library of that version in a directory; below: a variable of the environment that names the beginning of the path. */
 void *
-open_below(const char *below, const char *path)
+open_below(const char *below, const char *dir, int version)
 {
-	const char *dir = below ? getenv(below) : "";
+	const char *begin = below ? getenv(below) : "";
 	char name[4096];
 
-	if (!dir || (below && !*dir) ||
-	    snprintf(name, sizeof name, "%s%s", dir, path) >= (int)sizeof name)
+	if (!begin || (below && !*begin) ||
+	    snprintf(name, sizeof name, "%s%slibcufft.so.%d%s", begin, dir, version,
+		     *dir ? "*" : "") >= (int)sizeof name)
 		return NULL;
 	return open_first(name);
 }
 
+/* Where the loader looks, where CUDA's installer puts the library, and where Python's packages do. */
+void *
+search(int version)
+{
+	static const struct {
+		const char *below, *dir;
+	} places[] = {{NULL, ""},
+		      {"CUDA_HOME", "/lib64/"},
+		      {NULL, "/usr/local/cuda*/lib64/"},
+		      {"CONDA_PREFIX", "/lib/"},
+		      {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*/lib/"},
+		      {NULL, "/usr/local/lib/python3*/*-packages/nvidia/*/lib/"},
+		      {NULL, "/usr/lib/python3*/*-packages/nvidia/*/lib/"},
+		      {"HOME", "/.local/lib/python3*/site-packages/nvidia/*/lib/"}};
+	void *lib = NULL;
+
+	for (size_t i = 0; i < sizeof places / sizeof *places && !lib; i++)
+		lib = open_below(places[i].below, places[i].dir, version);
+	return lib;
+}
+
 /*
- * The file that WEIR_CUFFT names, and no other when it is set; else where the loader looks, where CUDA's installer puts the
- * library, and where Python's packages do.
+ * The file that WEIR_CUFFT names, and no other when it is set; else the version that belongs to this program's CUDA, wherever it
+ * is, then the other one: 12 needs a driver of CUDA 13.
  */
 void *
 open_library(struct gpu *g)
 {
-	static const struct {
-		const char *below, *path;
-	} places[] = {
-	    {NULL, "libcufft.so.12"},
-	    {NULL, "libcufft.so.11"},
-	    {"CUDA_HOME", "/lib64/libcufft.so.1[12]*"},
-	    {NULL, "/usr/local/cuda*/lib64/libcufft.so.1[12]*"},
-	    {"CONDA_PREFIX", "/lib/libcufft.so.1[12]*"},
-	    {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*/lib/libcufft.so.1[12]*"},
-	    {NULL, "/usr/local/lib/python3*/*-packages/nvidia/*/lib/libcufft.so.1[12]*"},
-	    {NULL, "/usr/lib/python3*/*-packages/nvidia/*/lib/libcufft.so.1[12]*"},
-	    {"HOME", "/.local/lib/python3*/site-packages/nvidia/*/lib/libcufft.so.1[12]*"}};
-	const char *own = getenv("WEIR_CUFFT"), *first = own ? own : places[0].path, *e, *colon;
-	void *lib = dlopen(first, RTLD_NOW | RTLD_LOCAL);
+	const char *named = getenv("WEIR_CUFFT"), *e, *colon;
+	int cuda = 0;
+	char first[32];
 
+	cudaRuntimeGetVersion(&cuda);
+	const int own = cuda >= 13000 ? 12 : 11;
+	snprintf(first, sizeof first, "libcufft.so.%d", own);
+	void *lib = dlopen(named ? named : first, RTLD_NOW | RTLD_LOCAL);
 	if (lib)
 		return lib;
 	e = dlerror();
 	colon = e ? strstr(e, ": ") : NULL;
-	snprintf(g->why, sizeof g->why, "cannot load %s: %s%s", first,
+	snprintf(g->why, sizeof g->why, "cannot load %s: %s%s", named ? named : first,
 		 colon ? colon + 2
 		 : e   ? e
 		       : "no reason given",
-		 own ? "" : "; WEIR_CUFFT may name the file");
-	for (size_t i = 1; i < sizeof places / sizeof *places && !own && !lib; i++)
-		lib = open_below(places[i].below, places[i].path);
+		 named ? "" : "; WEIR_CUFFT may name the file");
+	if (!named && !(lib = search(own)))
+		lib = search(23 - own);
 	return lib;
 }
 

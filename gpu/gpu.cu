@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "gpu/ahead.h"
+#include "gpu/start.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,28 +62,31 @@ prepare(struct gpu *g)
 		return err;
 	GPU_TRY(g, cudaStreamCreate(&g->stream[0]));
 	GPU_TRY(g, ring_open(&g->ring));
-	GPU_TRY(g, cudaEventCreate(&g->order));
+	GPU_TRY(g, ring_event(&g->order));
 	GPU_TRY(g, cudaEventCreate(&g->from));
-	GPU_TRY(g, cudaEventCreate(&g->to));
+	GPU_TRY(g, cudaEventCreateWithFlags(&g->to, ring_waiting()));
 	return 0;
 }
 
-/* The device of that number; NULL with a sentence in why. */
 struct gpu *
-open_one(int number, char why[GPU_WHY])
+new_gpu()
 {
-	struct gpu *g = static_cast<struct gpu *>(calloc(1, sizeof *g));
+	return static_cast<struct gpu *>(calloc(1, sizeof(struct gpu)));
+}
 
+/* Opens the device of that number in g; false with a sentence in why. */
+bool
+open_one(struct gpu *g, int number, char why[GPU_WHY])
+{
 	if (!g) {
 		snprintf(why, GPU_WHY, "no memory");
-		return NULL;
+		return false;
 	}
 	g->number = number;
 	if (!prepare(g))
-		return g;
+		return true;
 	snprintf(why, GPU_WHY, "%s", g->why);
-	gpu_close(g);
-	return NULL;
+	return false;
 }
 
 /* The number at *list, which moves behind it and its comma; -1: there is none, or none below count. */
@@ -117,31 +121,35 @@ name_all(struct gpu *first)
 				      g == first ? "" : ", ", g->prop.name);
 }
 
-struct gpu *
-open_list(const char *list, int count, char why[GPU_WHY])
+/* Opens all devices of the list, the first in `first`; false with a sentence in why. */
+bool
+open_list(struct gpu *first, const char *list, int count, char why[GPU_WHY])
 {
 	const char *at = *list ? list : "0";
-	struct gpu *first = NULL, **last = &first;
+	struct gpu *last = NULL;
 
 	do {
 		const int number = take_number(&at, count);
 		if (number < 0)
 			snprintf(why, GPU_WHY, "'%.100s': GPUs have the numbers 0 to %d", list,
 				 count - 1);
-		else if (is_open(first, number))
+		else if (last && is_open(first, number))
 			snprintf(why, GPU_WHY, "'%.100s' names GPU %d twice", list, number);
-		else if ((*last = open_one(number, why))) {
-			last = &(*last)->next;
-			continue;
+		else {
+			struct gpu *g = last ? new_gpu() : first;
+			if (last)
+				last->next = g;
+			last = g;
+			if (open_one(g, number, why))
+				continue;
 		}
-		gpu_close(first);
-		return NULL;
+		return false;
 	} while (*at);
 	for (struct gpu *g = first; g; g = g->next)
 		g->rest = g->next;
 	name_all(first);
 	cudaSetDevice(first->number);
-	return first;
+	return true;
 }
 
 /* --- several devices ----------------------------------------------------------------------------------------------- */
@@ -194,24 +202,39 @@ gpu_failed(struct gpu *g, cudaError_t e, const char *call)
 	return true;
 }
 
-struct gpu *
-gpu_open(const char *list, char why[GPU_WHY])
+bool
+gpu_open_in(struct gpu *g, const char *list, char why[GPU_WHY])
 {
 	char words[GPU_WHY];
 	int count = 0;
 	const cudaError_t e = cudaGetDeviceCount(&count);
 
 	if (e == cudaSuccess && count)
-		return open_list(list, count, why);
+		return open_list(g, list, count, why);
 	snprintf(why, GPU_WHY, "no GPU: %.200s", no_device(count, e, words));
+	return false;
+}
+
+struct gpu *
+gpu_open(const char *list, char why[GPU_WHY])
+{
+	struct gpu *g = new_gpu();
+
+	if (!g)
+		snprintf(why, GPU_WHY, "no memory");
+	if (!g || gpu_open_in(g, list, why))
+		return g;
+	gpu_close(g);
 	return NULL;
 }
 
 int
 gpu_enter(struct gpu *g)
 {
-	if (g)
-		GPU_TRY(g, cudaSetDevice(g->number));
+	if (!g)
+		return 0;
+	start_await(g);
+	GPU_TRY(g, cudaSetDevice(g->number));
 	return 0;
 }
 
@@ -220,6 +243,7 @@ gpu_close(struct gpu *g)
 {
 	if (!g)
 		return;
+	start_close(g);
 	gpu_close(g->next);
 	g->next = NULL;
 	cudaSetDevice(g->number);
@@ -239,6 +263,8 @@ gpu_count(const struct gpu *g)
 {
 	size_t n = 0;
 
+	if (!start_is_over(g))
+		return start_count(g);
 	for (; g; g = g->next)
 		n++;
 	return n;
@@ -247,6 +273,7 @@ gpu_count(const struct gpu *g)
 int
 gpu_each(struct gpu *g, int (*run)(struct gpu *device, size_t i, void *with), void *with)
 {
+	start_await(g);
 	const size_t n = gpu_count(g);
 	struct task *t = static_cast<struct task *>(calloc(n, sizeof *t));
 	int err = t ? 0 : -ENOMEM;
@@ -282,6 +309,7 @@ gpu_why(const struct gpu *g)
 const char *
 gpu_name(const struct gpu *g)
 {
+	start_await(g);
 	return g->names;
 }
 

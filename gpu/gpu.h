@@ -2,7 +2,9 @@
  * The GPU, as the programs see it: option -g. The implementation is chosen at link time: gpu/NAME.cu where nvcc was found, else
  * gpu/none.c, which has the same functions and says `built without CUDA`. Without -g a program does not touch the driver.
  *
- *	struct gpu *g = gpu_open(args.common.gpu, why);	NULL: die("-g: %s", why)
+ *	struct gpu *g = gpu_start(args.common.gpu, refuse);	refuse(why): die("-g: %s", why)
+ *	read, plan
+ *	if (gpu_enter(g)) die("-g: %s", gpu_why(g));
  *	if (gpu_NAME_run(g, plan, ...))	die("-g: %s", gpu_why(g));
  *	gpu_close(g);
  */
@@ -27,8 +29,16 @@ struct gpu;
 struct gpu *gpu_open(const char *list, char why[GPU_WHY]);
 
 /*
- * Makes g the device of this host thread, before its first run: the threads of runs may take turns. The thread that opened g
- * need not say so. Returns 0 or -EIO. It accepts NULL.
+ * The same in a thread of its own, which costs a process .3 s: it returns at once, and the program may read and plan. Where the
+ * devices cannot be opened, that thread calls refuse(why), which must not return. Of several GPUs the process then sees only the
+ * one that is asked for, if it is one. Call it before other threads are started.
+ */
+struct gpu *gpu_start(const char *list, void (*refuse)(const char *why));
+
+/*
+ * Waits until g is open, and makes it the device of this host thread, before its first run: the threads of runs may take turns.
+ * The thread that called gpu_open() need not say so, nor one that calls a function of several devices. Returns 0 or -EIO. It
+ * accepts NULL.
  */
 int gpu_enter(struct gpu *g);
 
@@ -53,7 +63,7 @@ const char *gpu_name(const struct gpu *g);
  * gpu_ahead() says what the next run will read: n spans of host memory; n 0: nothing, whatever was said before. They go up
  * beside the kernels of the current run, by a thread of their own. They must stay as they are until the run that reads them
  * has ended, and that run must read all of them. It never fails: what does not go up now will go up in that run. On several
- * devices it does nothing. Another host thread than that of the runs may call it.
+ * devices, and before they are open, it does nothing. Another host thread than that of the runs may call it.
  *
  * gpu_settle() waits for the results that are on their way to this memory; NULL: for all results. Call it before you read
  * a result of a run whose comment says so. Returns 0 or -EIO.

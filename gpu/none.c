@@ -1,4 +1,4 @@
-/* What gpu/NAME.h promises, in a build without CUDA: gpu_open() says so, and the rest is never reached. */
+/* What gpu/NAME.h promises, in a build without CUDA: gpu_open() and gpu_start() say so, and the rest is never reached. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -17,6 +17,14 @@ gpu_open(const char *list, char why[GPU_WHY])
 {
 	(void)list;
 	snprintf(why, GPU_WHY, "%s", state);
+	return NULL;
+}
+
+struct gpu *
+gpu_start(const char *list, void (*refuse)(const char *why))
+{
+	(void)list;
+	refuse(state);
 	return NULL;
 }
 

@@ -2,11 +2,19 @@
 #include "gpu/ring.h"
 
 extern "C" {
+<<<<<<< HEAD
 #include "common/base/par.h"
+=======
+#include "common/base/limits.h"
+#include "common/base/par.h"
+>>>>>>> w-start
 }
 
 namespace
 {
+
+/* Beside the thread that waits there may be two couriers, a reader and a writer. */
+constexpr int FEW_CPUS = 4;
 
 size_t
 chunk_at(size_t at, size_t bytes)
@@ -34,7 +42,7 @@ ring_open(gpu_ring *r)
 	cudaError_t e = cudaStreamCreate(&r->stream);
 
 	for (int k = 0; k < GPU_RING && e == cudaSuccess; k++)
-		e = cudaEventCreate(&r->done[k]);
+		e = ring_event(&r->done[k]);
 	return e;
 }
 
@@ -93,6 +101,18 @@ ring_down(gpu_ring *r, void *host, const void *device, size_t bytes)
 			par_copy((char *)host + at, r->at[now], chunk_at(at, bytes));
 	}
 	return e;
+}
+
+unsigned
+ring_waiting(void)
+{
+	return limits_cpus() <= FEW_CPUS ? cudaEventBlockingSync : cudaEventDefault;
+}
+
+cudaError_t
+ring_event(cudaEvent_t *e)
+{
+	return cudaEventCreateWithFlags(e, ring_waiting() | cudaEventDisableTiming);
 }
 
 cudaError_t

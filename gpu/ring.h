@@ -28,6 +28,12 @@ cudaError_t ring_up(gpu_ring *r, void *device, const void *host, size_t bytes);
 /* Copies what the ring's stream sees to the host, and returns when it is there. */
 cudaError_t ring_down(gpu_ring *r, void *host, const void *device, size_t bytes);
 
+/* Makes an event that has no time: it orders streams, or a thread waits for it. */
+cudaError_t ring_event(cudaEvent_t *e);
+
+/* Returns the flag of an event for which a thread waits. With few processors it sleeps: others have work for the one it has. */
+unsigned ring_waiting(void);
+
 /* Makes stream b wait for all that stream a was given so far. */
 cudaError_t ring_follow(cudaStream_t b, cudaStream_t a, cudaEvent_t by);
 

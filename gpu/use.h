@@ -9,16 +9,20 @@
 #include "common/base/stats.h"
 #include "gpu/gpu.h"
 
-/* Opens the devices of -g; NULL when -g was not given. Dies when they cannot be opened. */
+static inline void
+gpu_refuse(const char *why)
+{
+	die("-g: %s", why);
+}
+
+/*
+ * Opens the devices of -g, while the program reads and plans; NULL when -g was not given. The process dies when they cannot be
+ * opened, before gpu_enter() returns.
+ */
 static inline struct gpu *
 gpu_use_list(const struct opt_common *o)
 {
-	char why[GPU_WHY];
-	struct gpu *g = o->gpu ? gpu_open(o->gpu, why) : NULL;
-
-	if (o->gpu && !g)
-		die("-g: %s", why);
-	return g;
+	return o->gpu ? gpu_start(o->gpu, gpu_refuse) : NULL;
 }
 
 /* The same for a program that runs on one device: a list is wrong usage. */

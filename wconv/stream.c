@@ -84,8 +84,6 @@ relay_item(struct stream *s, struct img *x)
 	struct wconv_flow flow = {0};
 	struct job j = *s->j;
 
-	if (gpu_enter(j.args->gpu))
-		raw_die(s->in, "-g: %s", gpu_why(j.args->gpu));
 	job_pose(&j, s->in, x);
 	if (!j.planned) {
 		relay_alone();

@@ -211,6 +211,8 @@ run_picture(void *with, const void *in, void *out)
 
 	stats_charge(w->j->st, STATS_READ);
 	job_plan(w->j);
+	if (gpu_enter(w->j->args->gpu))
+		raw_die(w->j->in, "-g: %s", gpu_why(w->j->args->gpu));
 	if (job_plan_of(w->j))
 		job_check_range(w->j, in, w->type, w->row * w->rows);
 	if (serves_as_plane(w, in)) {

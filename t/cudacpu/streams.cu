@@ -32,6 +32,7 @@ struct cudacpu_event {
 	cudacpu_stream *stream; /* of the last record */
 	size_t records, done;
 	double seconds;
+	bool timed;
 };
 
 struct cudacpu_graph {
@@ -286,7 +287,13 @@ cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned)
 cudaError_t
 cudaEventCreate(cudaEvent_t *e)
 {
-	*e = new cudacpu_event{current(), nullptr, 0, 0, 0};
+	return cudaEventCreateWithFlags(e, cudaEventDefault);
+}
+
+cudaError_t
+cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags)
+{
+	*e = new cudacpu_event{current(), nullptr, 0, 0, 0, !(flags & cudaEventDisableTiming)};
 	return cudaSuccess;
 }
 
@@ -332,6 +339,8 @@ cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 {
 	const std::lock_guard<std::recursive_mutex> hold(lock);
 
+	if (!from->timed || !to->timed)
+		return cudacpu_result(cudaErrorInvalidResourceHandle);
 	if (from->done < from->records || to->done < to->records)
 		return cudacpu_result(cudaErrorNotReady);
 	*ms = (float)(1e3 * (to->seconds - from->seconds));
