@@ -2,12 +2,8 @@
 #include "gpu/ring.h"
 
 extern "C" {
-<<<<<<< HEAD
-#include "common/base/par.h"
-=======
 #include "common/base/limits.h"
 #include "common/base/par.h"
->>>>>>> w-start
 }
 
 namespace
