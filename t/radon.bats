@@ -866,3 +866,29 @@ axes='-q -0.1:0.2:11 --qy=-0.1:0.3:9 -X 3000 --quiet'
 	sed 's/^radon_curve:=parabolic/radon_curve:=hyperbolic/' p >q
 	fails 1 'hyperbolic curves have no second axis' radon --model q
 }
+
+@test "radon: a large gather gives the same bytes from a file, which is mapped, and from a pipe" {
+	curves='-q -.1:.1:5 -X 3000 --quiet'
+	gen --type=float noise 1003 300 | sed '/^endian/i spacings: 0.004 10\naxis mins: 0 10\ncenters: node node' >a
+	cat a a a >x
+	for t in 1 3; do
+		for mode in '' '--lsq --subtract --fmax=10'; do
+			radon $curves $mode -t $t x | grep -av '^history' >want
+			cat x | radon $curves $mode -t $t | grep -av '^history' | cmp - want
+		done
+	done
+}
+
+@test "radon: a file that shrinks while it is read ends the program with a message" {
+	gen --type=float noise 1003 300 | sed '/^endian/i spacings: 0.004 10\naxis mins: 0 10\ncenters: node node' >a
+	cat a a >x
+	mkfifo pipe
+	radon -q -.1:.1:1200 -X 3000 --quiet -t 1 x >pipe 2>stderr 3>&- &
+	exec 7<pipe
+	head -c 1 <&7 >/dev/null
+	truncate -s 1500000 x
+	cat <&7 >/dev/null
+	wait $! || status=$?
+	[ "$status" -eq 1 ]
+	grep -q '^radon: x: item 2: the payload ends after' stderr
+}

@@ -48,8 +48,8 @@ struct gather {
 	size_t item, plane; /* from 1 and from 0, for messages */
 	double *g, *h;	    /* owned: room for `room_x` traces */
 	bool *live;
-	const float *in; /* the samples: those of `rows`, or of the mapped plane */
-	struct img map;	 /* owned: that plane, where it is mapped */
+	const float *in;   /* the samples: those of `rows`, or of the mapped plane */
+	struct img map;	   /* owned: that plane, where it is mapped */
 	float *rows, *out; /* owned: room for room_in and room_out samples */
 	size_t room_x, room_in, room_out;
 	size_t ntau, lead;

@@ -11,7 +11,8 @@
 #include "common/base/sample.h"
 #include "radon/stream/heads.h"
 
-enum { BLOCK = 1 << 16 }; /* samples that are read at a time: they stay in the cache while they are looked at */
+/* Samples that are read at a time. They stay in the cache while they are looked at. */
+enum { BLOCK = 1 << 16 };
 
 void
 rows_room(float **x, size_t *has, size_t rows, size_t n)
@@ -129,9 +130,11 @@ rows_read(struct gathers *s, struct gather *g)
 	const bool inverse = s->shape.mode == RADON_LSQ || s->shape.mode == RADON_SPARSE;
 	const size_t n = s->shape.mode == RADON_MODEL ? g->ntau : s->n;
 
-	const bool whole = s->item.type == IMG_F32 && s->n == n; /* rows follow each other as in the file */
-	float *const mapped = map_plane(s, g, n), *const x = mapped ? mapped : room_for_plane(s, g, n);
-	const size_t block = whole && s->n < BLOCK ? BLOCK / s->n : 1;
+	/* where rows follow each other here as in the file, several are read at once */
+	const bool dense = s->item.type == IMG_F32 && s->n == n;
+	const size_t block = dense && n < BLOCK ? BLOCK / n : 1;
+	float *const mapped = map_plane(s, g, n);
+	float *const x = mapped ? mapped : room_for_plane(s, g, n);
 
 	s->peak = 0;
 	g->in = x;
