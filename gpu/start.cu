@@ -111,7 +111,7 @@ start_count(const struct gpu *g)
 {
 	size_t n = 1;
 
-	for (const char *at = g->opening->list; (at = strchr(at, ',')); at++)
+	for (const char *at = g->opening->list; (at = strchr(at, ',')) != NULL; at++)
 		n++;
 	return n;
 }
