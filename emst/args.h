@@ -21,12 +21,11 @@ struct args {
 	int neighbours; /* 4, 8, or 0: not given */
 	double scale;
 	double distance, functional, genie;
-	bool has_k, has_distance, has_functional, has_genie, has_min_pts, has_select,
-	    fill;
+	bool has_k, has_distance, has_functional, has_genie, has_min_pts, has_select, fill;
 	bool dither, has_palette, has_scale, has_to, points, image, together;
-	bool colours;		   /* some output is COLOURS */
+	bool colours;	    /* some output is COLOURS */
 	struct args_size m; /* -m as parsed */
-	struct gpu *gpu;	   /* NULL: the CPU */
+	struct gpu *gpu;    /* NULL: the CPU */
 	char **path;
 	size_t npath;
 };
