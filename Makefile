@@ -162,7 +162,7 @@ $(ONCPU): $(B)/t/cudacpu/%: $(B)/obj/%/main.o $$(call core,$$*) $$(if $$(filter 
 # The checks of the kernels once more, on the GPU: built with nvcc by `make check`, all skipped where there is no GPU.
 $(B)/t/check-gpu: $(CHECK) $(CORES) $(patsubst %.cu,$(B)/obj/%.cu.o,$(wildcard t/cudacpu/selftest*.cu)) $(GPU) $(B)/libtools.a $(B)/libcommon.a
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) -Wl,--as-needed $(TOOLLIBS) $(LIBS)
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) -lstdc++ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
 
 # t/NAME.c that is no part of check is a helper program of the tests.
 HELPERS := $(patsubst t/%.c,$(B)/t/%,$(filter-out $(wildcard t/check*.c),$(wildcard t/*.c)))

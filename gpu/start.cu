@@ -111,8 +111,8 @@ start_count(const struct gpu *g)
 {
 	size_t n = 1;
 
-	for (const char *at = g->opening->list; (at = strchr(at, ',')) != NULL; at++)
-		n++;
+	for (const char *at = g->opening->list; *at; at++)
+		n += *at == ',';
 	return n;
 }
 

@@ -1,9 +1,9 @@
 #!/bin/bash
 # Each program with -g beside itself on the CPU, all threads: whole processes, taken in turn, which load kernels when they need
 # them, as processes do unless they are told otherwise. Then, of the items of a run
-# with -g but the first (which pays for the context, the modules and cuFFT), the seconds of kernels, of copies and in all each, and
-# the floor: the seconds that the fewest bytes of device memory and the fewest operations which the work needs take at the rates
-# of gpu-rate, and the floor as a share of the kernels' time. Lines that begin with | are the table of all that. A line that fails,
+# with -g but the first (which pays for the context, the modules and cuFFT), the seconds of kernels, of copies, of the host's
+# stages and in all each, and the floor: the seconds that the fewest bytes of device memory, operations and launches which the
+# method needs take at the rates of gpu-rate, and the floor as a share of the kernels' time. Lines that begin with | are the table of all that. A line that fails,
 # or takes more than BENCH_SECONDS, is said and passed over; exit 1 after any.
 set -uo pipefail
 source "$(dirname "$0")/gpu.bash"
@@ -19,7 +19,7 @@ figure_of() {
 	echo "${figure:-0}e$2"
 }
 declare -A rate=([bytes]=$(figure_of ' move \([0-9]*\) GB' 9) [ops]=$(figure_of ' does \([0-9.]*\) T' 12)
-	[doubles]=$(figure_of ' float, \([0-9.]*\) in' 12))
+	[doubles]=$(figure_of ' float, \([0-9.]*\) in' 12) [launches]=4e5)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -29,25 +29,30 @@ figure() {
 	sed -n "s/.*\"$1\": \([0-9.e+-]*\).*/\1/p" "$2"
 }
 
-# each_item FILE REPEAT COMMAND...: seconds of kernels, of copies and of the process for one more item, from runs on the file once
-# and 1 + REPEAT times. Copies that run beside kernels are not counted: see gpu_copy_seconds() in gpu/gpu.h. Where items overlap,
-# the third is near the largest of reading, kernels and writing, not their sum.
+# each_item FILE REPEAT COMMAND...: seconds of kernels, of copies, of reading, planning, computing and writing, and of the process
+# for one more item, from runs on the file once and 1 + REPEAT times. Copies that run beside kernels are not counted: see
+# gpu_copy_seconds() in gpu/gpu.h. Where items overlap, the last is near the largest of the stages, not their sum.
 each_item() {
 	local file=$1 repeat=$2 what files=()
 	shift 2
 	for ((i = 0; i <= repeat; i++)); do files+=("$file"); done
 	timeout "$limit" "$@" -g --stats=one.json "$file" >/dev/null || return 1
 	timeout "$limit" "$@" -g --stats=many.json "${files[@]}" >/dev/null || return 1
-	for what in kernel_seconds copy_seconds total; do
+	for what in kernel_seconds copy_seconds read plan compute write total; do
 		awk -v a="$(figure $what one.json)" -v b="$(figure $what many.json)" -v n="$repeat" \
 			'BEGIN { printf "%.6f ", (b - a) / n }'
 	done
 }
 
-# floor_of WORK: the seconds of bytes=N, ops=N or doubles=N at the rates; - where nothing is said.
+# floor_of "WORK ...": the seconds of bytes=N, ops=N, doubles=N and launches=N at their rates, added up; - where nothing is said.
 floor_of() {
-	[ "$1" != - ] || { echo -; return; }
-	awk -v n="$((${1#*=}))" -v rate="${rate[${1%%=*}]}" 'BEGIN { if (rate > 0) printf "%.6f\n", n / rate; else print "-" }'
+	local work sum=0
+	for work in $1; do
+		[ "$work" != - ] || sum=-
+		[ "$sum" = - ] || sum=$(awk -v n="$((${work#*=}))" -v rate="${rate[${work%%=*}]}" -v sum="$sum" \
+			'BEGIN { if (rate > 0) printf "%.6f\n", sum + n / rate; else print "-" }')
+	done
+	echo "$sum"
 }
 
 # compare NAME WORK ROUNDS FILE COMMAND...
@@ -59,7 +64,7 @@ compare() {
 	if ! whole=$(timeout "$limit" interleave -n "$rounds" "cpu=$* <$file >/dev/null" "gpu=CUDA_MODULE_LOADING=LAZY $* -g <$file >/dev/null") ||
 		! times=$(each_item "$file" "$rounds" "$@"); then
 		echo "  FAILED: $* -g"
-		printf '| %-51s FAILED\n' "$name"
+		printf '| %-44s FAILED\n' "$name"
 		status=1
 		return
 	fi
@@ -69,7 +74,8 @@ compare() {
 		END {
 			split(times, t)
 			share = floor != "-" && t[1] > 0 ? sprintf("%.0f%%", 100 * floor / t[1]) : "-"
-			printf "| %-51s %8s %8s %9s %9s %9s %9s %5s\n", name, wall["cpu"], wall["gpu"], t[1], t[2], t[3], floor, share
+			printf "| %-44s %7s %7s %8s %8s", name, wall["cpu"], wall["gpu"], t[1], t[2]
+			printf " %6.4f %6.4f %6.4f %6.4f %7.4f %8s %4s\n", t[3], t[4], t[5], t[6], t[7], floor, share
 		}' <<<"$whole"
 }
 
@@ -95,26 +101,27 @@ done >lines
 
 n=$((8192 * 8192)) m=$((4096 * 4096))
 echo '| seconds: the whole process on the CPU and with -g; of one more item with -g; the floor, and its share of the kernels'
-printf '| %-51s %8s %8s %9s %9s %9s %9s %5s\n' '' cpu gpu kernels copies 'in all' floor share
-compare 'morphrec: h-dome of 8192x8192' "bytes=3*$n" 5 smooth.pgm morphrec --hdome=20
-compare 'morphrec: 1000 seeds' "bytes=3*$n" 5 seeds.pgm morphrec -m smooth.pgm
+printf '| %-44s %7s %7s %8s %8s %6s %6s %6s %6s %7s %8s %4s\n' '' cpu gpu kernels copies read plan comp. write 'in all' floor ''
+# pictures to keys and back, and two visits of each tile
+compare 'morphrec: h-dome of 8192x8192' "bytes=12*$n" 5 smooth.pgm morphrec --hdome=20
+compare 'morphrec: 1000 seeds' "bytes=12*$n" 5 seeds.pgm morphrec -m smooth.pgm
 compare 'wconv: 4096x4096, 8x8 kernels of 31x31, sums' "ops=4*31*31*$m" 3 f.nrrd wconv --method=direct -k k.nrrd
 compare 'wconv: the same by transforms' "bytes=180*$m" 3 f.nrrd wconv --method=fft -k k.nrrd
 compare 'wconv: ten steps of Richardson and Lucy' "bytes=10*398*$m" 2 f.nrrd wconv --method=fft -k k.nrrd --deconvolve=10
-compare 'emst: the colours of 1000000 random pixels' - 5 colours.ppm emst
-compare 'emst: 100000 points in 3 dimensions' - 5 points.nrrd emst --points
-compare 'emst: 20000 points, brute force; floor: one round' "ops=12*20000*20000" 1 few.nrrd emst --points --method=brute
+compare 'emst: the colours of 1000000 random pixels' launches=203 5 colours.ppm emst
+compare 'emst: 100000 points in 3 dimensions' launches=72 5 points.nrrd emst --points
+compare 'emst: 20000 points, brute; floor: one round' "ops=12*20000*20000" 1 few.nrrd emst --points --method=brute
 compare 'dptrace: 500 lines of 270 px' - 5 f.nrrd dptrace --quiet -f lines
-# 20 bytes a point and pass of the sort; 1.8 passes of 16 bytes a cell, 1.25^2 cells a mode
-compare 'usfft: type 1, 1000000 points, 1024x1024 modes' "bytes=40*1000000+45*1024*1024" 5 scattered.nrrd \
+# all passes of the sort, the cells and their FFT; 97 million instructions of a warp spread the points
+compare 'usfft: type 1, 1e6 points, 1024x1024 modes' "bytes=209*1000000 ops=64*97*1000000" 5 scattered.nrrd \
 	usfft -T 1 -n 1024,1024
-compare 'usfft: its inverse, 512x512 modes, 20 iterations' "bytes=20*900*512*512" 1 scattered.nrrd \
+compare 'usfft: its inverse, 512x512, 20 iterations' "bytes=20*900*512*512" 1 scattered.nrrd \
 	usfft -T 2 --inverse -n 512,512 --iter=20 --quiet
-# 641 frequencies
-compare 'radon: 16 gathers of 256 traces, 256 curves' "bytes=16*8*8*256*641" 5 gathers.nrrd \
+# 8 passes over spectra of 641 frequencies; least squares: Schur's algorithm, and the right sides in double
+compare 'radon: 16 gathers of 256 traces, 256 curves' "bytes=368*1000000" 5 gathers.nrrd \
 	radon --quiet -q -.3:.6:256 -X 12750
-compare 'radon: the same by least squares' "doubles=17*8*256*256*641" 5 gathers.nrrd \
+compare 'radon: the same by least squares' "bytes=368*1000000 doubles=(17+16)*8*256*256*641" 5 gathers.nrrd \
 	radon --quiet -q -.3:.6:256 -X 12750 --lsq
 # This line stands last, since it may take all the time that is left.
-compare 'morphrec: h-dome of 8192x8192, by heaps' "bytes=3*$n" 1 smooth.pgm morphrec --method=heap --hdome=20
+compare 'morphrec: h-dome of 8192x8192, by heaps' "bytes=12*$n" 1 smooth.pgm morphrec --method=heap --hdome=20
 exit $status
