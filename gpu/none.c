@@ -114,6 +114,14 @@ gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void *I)
 	return -EIO;
 }
 
+int
+gpu_morphrec_operate(struct gpu *g, struct morphrec_plan *p, const struct morphrec_operator *op,
+		     bool walls, void *J, const void *f)
+{
+	(void)g, (void)p, (void)op, (void)walls, (void)J, (void)f;
+	return -EIO;
+}
+
 void
 gpu_emst_ahead(struct gpu *g, const struct emst_set *s, bool brute)
 {

@@ -19,6 +19,33 @@
 
 const char *const weir_prog = "morphrec";
 
+/*
+ * The same on the GPU as a whole, in place unless x is a file: false where it does not do that, and x is as it was.
+ */
+static bool
+operate_at_once(const struct raw_in *in, struct morphrec_plan *p, struct img *x,
+		const struct args *a, const struct morphrec_operator *o)
+{
+	struct img y;
+
+	img_copy_head(&y, x);
+	if (x->map && img_alloc(&y))
+		raw_die(in, "no memory for the result");
+	const int err = gpu_morphrec_operate(a->gpu, p, o, a->nan != ARGS_ERROR,
+					     x->map ? y.data : x->data, x->data);
+	if (err == -EDOM)
+		item_refuse_nan(in, p, a, x->data);
+	if (err && err != -ENOTSUP)
+		raw_die(in, "-g: %s", err == -ENOMEM ? "no memory" : gpu_why(a->gpu));
+	if (!err && x->map) {
+		img_free(x);
+		*x = y;
+	} else {
+		img_free(&y);
+	}
+	return !err;
+}
+
 /* Applies operator o to x, which becomes the result. */
 static void
 operate(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struct args *a,
@@ -26,6 +53,8 @@ operate(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const s
 {
 	struct img marker;
 
+	if (a->gpu && operate_at_once(in, p, x, a, o))
+		return;
 	img_copy_head(&marker, x);
 	int err = img_alloc(&marker);
 	if (!err)

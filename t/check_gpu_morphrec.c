@@ -351,9 +351,150 @@ too_small_is_said(struct gpu *g)
 	morphrec_free(&p);
 }
 
+/* The operator as the CPU makes it, in a->want; a->I becomes the mask. */
+static bool
+operate(struct job *a, const struct morphrec_operator *o)
+{
+	struct morphrec_plan p;
+
+	a->what.method = MORPHREC_TILE;
+	if (morphrec_plan(&p, &a->what) || morphrec_marker(&a->what, o, a->want, a->I))
+		return false;
+	const bool ok = !morphrec_clip_and_run(&p, a->want, a->I);
+	morphrec_finish(&a->what, o, a->want, a->I);
+	morphrec_free(&p);
+	return ok;
+}
+
+/* That operator on a random picture, in another place and in its own. fits: the device makes it. */
+static void
+operator_check(struct gpu *g, struct check_rng *r, struct morphrec_problem what,
+	       const struct morphrec_operator *o, bool fits, struct check_many *m)
+{
+	const int order = (int)m->cases % check_orders();
+	int err = 0;
+
+	what.erode = morphrec_op_erodes(o->op);
+	for (int over = 0; over < 2; over++) {
+		struct job a = job_new(r, &what, DENSE);
+		struct morphrec_plan p;
+		void *const to = over ? a.J : a.got;
+		memcpy(a.J, a.I, a.bytes);
+		a.what.method = m->cases % 3 ? MORPHREC_TILE : MORPHREC_HEAP;
+		check_order(order);
+		if (!morphrec_plan(&p, &a.what))
+			err = gpu_morphrec_operate(g, &p, o, true, to, a.J);
+		morphrec_free(&p);
+		const bool done = operate(&a, o);
+		check_case(m,
+			   done && (fits ? !err && !memcmp(to, a.want, a.bytes) : err == -ENOTSUP),
+			   "operator %d, %s %zux%zux%zu, connectivity %d, order %d: error %d (%s)",
+			   (int)o->op, img_type_name(what.type), what.w, what.h, what.d, what.conn,
+			   order, err, err == -EIO ? gpu_why(g) : "");
+		job_free(&a);
+	}
+}
+
+static const struct morphrec_operator operators[] = {
+    {.op = MORPHREC_HMAX, .h = 7, .top = 1},
+    {.op = MORPHREC_HMIN, .h = 5, .top = 100},
+    {.op = MORPHREC_HDOME, .h = 9, .top = 1},
+    {.op = MORPHREC_FILL_HOLES, .top = 100},
+    {.op = MORPHREC_CLEAR_BORDER, .top = 1},
+    {.op = MORPHREC_REGMAX, .top = 1},
+    {.op = MORPHREC_REGMIN, .top = 1},
+    {.op = MORPHREC_HDOME, .h = 1e300, .top = 1},
+    {.op = MORPHREC_HYSTERESIS, .lo = 63.5, .hi = 80, .top = 1}};
+enum { OPERATORS = sizeof operators / sizeof *operators };
+
+static void
+operators_agree(struct gpu *g)
+{
+	static const int conns[] = {4, 8, 6, 18, 26};
+	struct check_rng r = {17};
+	struct check_many m = {0};
+
+	for (size_t i = 0; i < 5 * OPERATORS; i++) {
+		const struct morphrec_problem what = {.type = types[i % TYPES],
+						      .w = awkward(&r),
+						      .h = 1 + rng_below(&r, 40),
+						      .d = 1 + rng_below(&r, 3),
+						      .conn = conns[i / OPERATORS],
+						      .threads = 1};
+		operator_check(g, &r, what, &operators[i % OPERATORS], true, &m);
+	}
+	check_end(&m, "gpu: morphrec's operators, marker and result made on the device");
+}
+
+/* On several devices, and where memory is too short for that. */
+static void
+operators_are_shared(const char *list)
+{
+	const struct morphrec_problem flat = {.w = 40, .h = 300, .d = 1, .conn = 8, .threads = 1},
+				      deep = {.w = 30, .h = 20, .d = 7, .conn = 18, .threads = 1};
+	struct check_rng r = {18};
+	struct check_many m = {0};
+	char why[GPU_WHY], name[100];
+
+	if (cudacpu_devices)
+		cudacpu_devices(3);
+	struct gpu *g = gpu_open(list, why);
+	for (size_t i = 0; g && i < OPERATORS; i++) {
+		struct morphrec_problem what = i % 3 ? flat : deep;
+		what.type = types[(i + 3) % TYPES];
+		if (i == OPERATORS - 1)
+			what.conn = 4, what.h = 2;
+		operator_check(g, &r, what, &operators[i], true, &m);
+	}
+	if (g && cudacpu_memory) {
+		struct morphrec_problem what = flat;
+		what.type = IMG_F32;
+		gpu_release(g);
+		cudacpu_memory(100000);
+		operator_check(g, &r, what, &operators[0], false, &m);
+		cudacpu_memory((size_t)1 << 40);
+	}
+	snprintf(name, sizeof name, "gpu: morphrec's operators on devices %s", list);
+	if (g)
+		check_end(&m, name);
+	else
+		check_skip(name, why);
+	gpu_close(g);
+	if (cudacpu_devices)
+		cudacpu_devices(1);
+}
+
+/* A NaN that is no wall, and a picture all at the floor, are left to the host; the picture stays as it was. */
+static void
+operators_are_refused(struct gpu *g)
+{
+	const struct morphrec_problem what = {
+	    .type = IMG_F32, .w = 3, .h = 2, .d = 1, .conn = 8, .threads = 1};
+	float f[6] = {1, 2, 3, NAN, 5, 6}, low[6], was[6];
+	struct morphrec_plan p;
+
+	if (morphrec_plan(&p, &what))
+		return;
+	memcpy(was, f, sizeof f);
+	int err = gpu_morphrec_operate(g, &p, &operators[2], false, f, f);
+	check(err == -EDOM && !memcmp(was, f, sizeof f), "gpu: a NaN that is no wall is refused",
+	      "%d", err);
+	for (int i = 0; i < 6; i++)
+		low[i] = -INFINITY;
+	err = gpu_morphrec_operate(g, &p, &operators[5], false, low, low);
+	check(err == -ENOTSUP, "gpu: maxima of a picture at the floor are left to the host", "%d",
+	      err);
+	morphrec_free(&p);
+}
+
 void
 check_gpu_morphrec(struct gpu *g)
 {
+	operators_agree(g);
+	operators_are_refused(g);
+	if (!check_large)
+		operators_are_shared("0,1");
+	operators_are_shared("2,0,1");
 	pictures_agree(g);
 	corners_are_passed(g);
 	many_seeds_agree(g);

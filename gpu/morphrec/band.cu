@@ -6,7 +6,7 @@
  *	its ends, as its neighbours now are, go up; marker and mask of the next band are told to ahead_tell(); the method
  *	the two ends of the result come down, since they are ends of the neighbours; the rest comes down later
  *
- * Bound: 3 samples a pixel over the bus (marker and mask to the device, marker back).
+ * Bound: 3 samples a pixel over the bus (marker and mask to the device, marker back); 2 where the marker is made on the device.
  */
 #include "gpu/ahead.h"
 #include "gpu/morphrec/band.h"
@@ -91,6 +91,39 @@ place_samples(const job *o, void **at)
 	return gpu_hold(o->g, HOLD_SAMPLES, bytes_of(o, o->band), at);
 }
 
+/* Units of the picture beside a band, which its field holds too. */
+struct rims {
+	size_t before, behind;
+};
+
+rims
+rims_of(const job *o, const part *a)
+{
+	return {o->rim && a->first > 0, o->rim && a->first + a->n < o->units};
+}
+
+/* The field of band a, which is in the same place for all bands. */
+int
+place_field(const job *o, const part *a, field *f)
+{
+	const rims r = rims_of(o, a);
+	const field largest = field_of(o, with_rims(o, o->band));
+	const size_t bytes = field_words(largest) * word_bytes(&largest);
+	int err;
+
+	*f = field_of(o, a->n + r.before + r.behind);
+	if ((err = gpu_hold(o->g, HOLD_J, bytes, &f->J)))
+		return err;
+	return gpu_hold(o->g, HOLD_I, bytes, &f->I);
+}
+
+int
+clear_words(const job *o, const field *f, void *words)
+{
+	GPU_TRY(o->g, cudaMemsetAsync(words, 0, field_words(*f) * word_bytes(f), o->g->stream[0]));
+	return 0;
+}
+
 /* The words of the band, without its rims, unless they are there. */
 int
 take_band(job *o, const part *a, const field *f, size_t before)
@@ -106,9 +139,8 @@ take_band(job *o, const part *a, const field *f, size_t before)
 		return err;
 	for (int mask = 0; mask < 2 && !err; mask++) {
 		void *const words = mask ? f->I : f->J;
-		GPU_TRY(o->g, cudaMemsetAsync(words, 0, field_words(*f) * word_bytes(f),
-					      o->g->stream[0]));
-		if (!(err = gpu_up(o->g, at, (mask ? o->I : o->J) + from, bytes)))
+		if (!(err = clear_words(o, f, words)) &&
+		    !(err = gpu_up(o->g, at, (mask ? o->I : o->J) + from, bytes)))
 			err = morphrec_pack(o->g, f, before, a->n, words, at);
 	}
 	return err;
@@ -143,6 +175,26 @@ units_of(const job *o, const char *result, size_t from, size_t first, size_t n)
 	return {o->J + bytes_of(o, first), result + bytes_of(o, first - from), bytes_of(o, n)};
 }
 
+const morphrec_recipe level = {}; /* the result is J itself */
+
+/* Of a band that is a share, only what the shares beside it look at. */
+int
+give_ends(job *o, const part *a, const field *f)
+{
+	const rims r = rims_of(o, a);
+	void *at;
+	int err = gpu_hold(o->g, HOLD_RIM, bytes_of(o, 1), &at);
+
+	for (int end = 0; end < 2 && !err; end++) {
+		const size_t k = end ? a->n - 1 : 0;
+		if (!(end ? r.behind : r.before))
+			continue;
+		if (!(err = morphrec_unpack(o->g, f, r.before + k, 1, f->J, at, &level)))
+			err = gpu_down(o->g, o->J + bytes_of(o, a->first + k), at, bytes_of(o, 1));
+	}
+	return err;
+}
+
 /* The ends at once, the rest when there is time. */
 int
 give_band(job *o, const part *a, const field *f, size_t before)
@@ -151,7 +203,7 @@ give_band(job *o, const part *a, const field *f, size_t before)
 	int err;
 
 	if ((err = place_samples(o, &at)) ||
-	    (err = morphrec_unpack(o->g, f, before, a->n, f->J, at)))
+	    (err = morphrec_unpack(o->g, f, before, a->n, f->J, at, &level)))
 		return err;
 	for (int end = 0; end < 2; end++) {
 		const gpu_result r = units_of(o, static_cast<const char *>(at), a->first,
@@ -199,17 +251,14 @@ band_units(job *o, size_t room)
 int
 band_settle(job *o, const part *a, const part *next, bool *changed)
 {
-	const size_t before = o->rim && a->first > 0, behind = o->rim && a->first + a->n < o->units;
-	field f = field_of(o, with_rims(o, o->band));
-	const size_t bytes = field_words(f) * word_bytes(&f), n = a->n + before + behind;
+	const rims r = rims_of(o, a);
 	field_figures figures = {};
+	field f;
 	int err;
 
-	f = field_of(o, n);
-	if ((err = gpu_hold(o->g, HOLD_J, bytes, &f.J)) ||
-	    (err = gpu_hold(o->g, HOLD_I, bytes, &f.I)) || (err = take_band(o, a, &f, before)) ||
-	    (before && (err = take_rim(o, &f, 0, a->first - 1))) ||
-	    (behind && (err = take_rim(o, &f, n - 1, a->first + a->n))))
+	if ((err = place_field(o, a, &f)) || (err = take_band(o, a, &f, r.before)) ||
+	    (r.before && !o->blind && (err = take_rim(o, &f, 0, a->first - 1))) ||
+	    (r.behind && !o->blind && (err = take_rim(o, &f, r.before + a->n, a->first + a->n))))
 		return err;
 	announce(o, next);
 	err = heaps(o) ? morphrec_heaps(o->g, &f, &figures) : morphrec_tiles(o->g, &f, &figures);
@@ -219,5 +268,50 @@ band_settle(job *o, const part *a, const part *next, bool *changed)
 	o->tiles += figures.tiles;
 	o->visits += figures.visits;
 	*changed = figures.changed > 0;
-	return *changed ? give_band(o, a, &f, before) : 0;
+	if (o->made)
+		return *changed || o->blind ? give_ends(o, a, &f) : 0;
+	return *changed ? give_band(o, a, &f, r.before) : 0;
+}
+
+int
+band_make(job *o)
+{
+	const part *const a = &o->share;
+	const rims r = rims_of(o, a);
+	void *at, *nan;
+	unsigned any;
+	field f;
+	int err;
+
+	if ((err = place_field(o, a, &f)) || (err = clear_words(o, &f, f.J)) ||
+	    (err = clear_words(o, &f, f.I)) || (err = place_samples(o, &at)) ||
+	    (err = gpu_hold(o->g, HOLD_NAN, sizeof any, &nan)))
+		return err;
+	GPU_TRY(o->g, cudaMemsetAsync(nan, 0, sizeof any, o->g->stream[0]));
+	const outline whole = {(a->first - r.before) * f.unit, o->h, o->d};
+	if ((err = gpu_up(o->g, at, o->I + bytes_of(o, a->first), bytes_of(o, a->n))) ||
+	    (err = morphrec_make(o->g, &f, r.before, a->n, at, &o->recipe, &whole,
+				 static_cast<unsigned *>(nan))))
+		return err;
+	if (f.real && (err = gpu_look(o->g, &any, nan, sizeof any)))
+		return err;
+	o->nan = f.real && any;
+	o->here = *a;
+	return 0;
+}
+
+/* The samples of the picture are where its result will be. */
+int
+band_finish(job *o)
+{
+	const part *const a = &o->share;
+	void *at;
+	field f;
+	int err;
+
+	if ((err = place_field(o, a, &f)) || (err = place_samples(o, &at)) ||
+	    (err = morphrec_unpack(o->g, &f, rims_of(o, a).before, a->n, f.J, at, &o->recipe)))
+		return err;
+	const gpu_result all = {o->J + bytes_of(o, a->first), at, bytes_of(o, a->n)};
+	return gpu_later(o->g, &all, 1);
 }

@@ -28,6 +28,13 @@ struct job {
 	size_t units, unit; /* rows or slices, and samples of one */
 	bool rim;	    /* bands touch each other; false for the slices of a stack */
 
+	/*
+	 * made: marker and mask are made of the picture at I by this recipe, and the result of both comes to J. Each share is then
+	 * one band. blind: units beside the share are not known yet. nan: the picture has a NaN.
+	 */
+	morphrec_recipe recipe;
+	bool made, blind, nan;
+
 	part share; /* the units of this device */
 	/* The units of J before and behind the share, as they were at the start. */
 	char *beyond[2];
@@ -45,5 +52,9 @@ size_t band_units(job *o, size_t room);
  * that probably follows; n = 0: none.
  */
 int band_settle(job *o, const part *a, const part *next, bool *changed);
+
+/* Where the share is one band, and made: makes its marker and mask, and sets o->nan; brings its result down. */
+int band_make(job *o);
+int band_finish(job *o);
 
 #endif

@@ -15,6 +15,10 @@
 
 #include "gpu/device.h"
 
+extern "C" {
+#include "morphrec/ops/ops.h"
+}
+
 enum { TILE_WORDS = 32, PAD = 32 };
 
 typedef unsigned long long u64;
@@ -116,12 +120,21 @@ field_words(const field &f)
 
 /*
  * Pack the samples of units first .. first + n - 1 of the field into words, and unpack them. Units are rows, or slices of a
- * volume. samples points to the samples of unit `first`.
+ * volume. samples points to the samples of unit `first`. morphrec_unpack() makes the result of J and of what stood at samples.
  */
 int morphrec_pack(struct gpu *g, const field *f, size_t first, size_t n, void *words,
 		  const void *samples);
 int morphrec_unpack(struct gpu *g, const field *f, size_t first, size_t n, const void *words,
-		    void *samples);
+		    void *samples, const morphrec_recipe *r);
+
+/* Where the first row of a field lies in the whole, which has d slices of h rows. Before its first row: (size_t)-1. */
+struct outline {
+	size_t row, h, d;
+};
+
+/* Makes marker and mask of samples, as morphrec_pack() counts them. *nan, on the device, becomes 1 if one of them is NaN. */
+int morphrec_make(struct gpu *g, const field *f, size_t first, size_t n, const void *samples,
+		  const morphrec_recipe *r, const outline *whole, unsigned *nan);
 
 /* Bring J to the fixpoint, by tiles or by heaps. */
 int morphrec_tiles(struct gpu *g, const field *f, field_figures *figures);
@@ -132,6 +145,6 @@ size_t morphrec_tiles_bytes(const field *f);
 size_t morphrec_heaps_bytes(const field *f);
 
 /* The blocks of gpu_hold() that morphrec uses. */
-enum { HOLD_J, HOLD_I, HOLD_QUEUE, HOLD_SAMPLES, HOLD_RIM };
+enum { HOLD_J, HOLD_I, HOLD_QUEUE, HOLD_SAMPLES, HOLD_RIM, HOLD_NAN };
 
 #endif

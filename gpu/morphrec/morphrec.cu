@@ -161,7 +161,7 @@ bool
 look_beside(job *o, bool first)
 {
 	const size_t ends[2] = {o->share.first - 1, o->share.first + o->share.n};
-	bool owed = first;
+	bool owed = first && !o->made;
 
 	if (!o->share.n || !o->rim)
 		return owed;
@@ -169,7 +169,7 @@ look_beside(job *o, bool first)
 		if (ends[end] >= o->units) /* before the first unit it is huge */
 			continue;
 		const char *const now = o->J + ends[end] * unit_bytes(o);
-		if (!first && memcmp(o->beyond[end], now, unit_bytes(o))) {
+		if (first || memcmp(o->beyond[end], now, unit_bytes(o))) {
 			o->owed[end ? bands_of(o) : 1] = 1;
 			owed = true;
 		}
@@ -178,13 +178,12 @@ look_beside(job *o, bool first)
 	return owed;
 }
 
-/* The picture, stack or volume of o. -EFBIG: a device holds no band of it. */
+/* Until no unit beside a share has changed. */
 int
-in_shares(struct gpu *g, job *o, bool rim)
+settle_shares(struct gpu *g, job *o, size_t n)
 {
-	const size_t n = gpu_count(g);
-	int err = share_out(g, o, n, rim);
 	bool first = true, again = true;
+	int err = 0;
 
 	while (again && !err) {
 		again = false;
@@ -194,8 +193,67 @@ in_shares(struct gpu *g, job *o, bool rim)
 		if (again)
 			err = gpu_each(g, settle_share, o);
 	}
+	return err;
+}
+
+/* The picture, stack or volume of o. -EFBIG: a device holds no band of it. */
+int
+in_shares(struct gpu *g, job *o, bool rim)
+{
+	const size_t n = gpu_count(g);
+	int err = share_out(g, o, n, rim);
+
+	if (!err)
+		err = settle_shares(g, o, n);
 	dismiss(o, n);
 	return err;
+}
+
+int
+make_share(struct gpu *, size_t i, void *jobs)
+{
+	job *const o = static_cast<job *>(jobs) + i;
+
+	return o->share.n ? band_make(o) : 0;
+}
+
+int
+finish_share(struct gpu *, size_t i, void *jobs)
+{
+	job *const o = static_cast<job *>(jobs) + i;
+	const int err = o->share.n ? band_finish(o) : 0;
+
+	return err ? err : ahead_settle(o->g, NULL, 0);
+}
+
+/*
+ * The same where the devices make the marker. A share knows the units beside it only when all shares have been settled once
+ * without them. -ENOTSUP: a share is more than one band; -EDOM: there is a NaN and no walls. J is then as it was.
+ */
+int
+make_in_shares(struct gpu *g, job *o, bool rim, bool walls)
+{
+	const size_t n = gpu_count(g);
+	int err = share_out(g, o, n, rim);
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = o[i].share.n > o[i].band ? -ENOTSUP : 0;
+	if (!err)
+		err = gpu_each(g, make_share, o);
+	for (size_t i = 0; i < n && !err; i++) {
+		err = o[i].nan && !walls ? -EDOM : 0;
+		o[i].blind = true;
+	}
+	if (!err)
+		err = gpu_each(g, settle_share, o);
+	for (size_t i = 0; i < n; i++)
+		o[i].blind = false;
+	if (!err)
+		err = settle_shares(g, o, n);
+	if (!err)
+		err = gpu_each(g, finish_share, o);
+	dismiss(o, n);
+	return err == -EFBIG ? -ENOTSUP : err;
 }
 
 int
@@ -219,19 +277,15 @@ reconstruct(struct gpu *g, job *o)
 	return err;
 }
 
-} // namespace
-
-int
-gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void *I)
+/* Jobs for all devices, of which the first holds the whole. NULL: no memory. */
+job *
+jobs_of(struct gpu *g, struct morphrec_plan *p, void *J, const void *I)
 {
 	const struct morphrec_problem *what = &p->what;
-	const size_t n = gpu_count(g);
-	job *o;
+	job *const o = static_cast<job *>(weir_calloc(gpu_count(g), sizeof *o));
 
-	if (what->method != MORPHREC_TILE && what->method != MORPHREC_HEAP)
-		return -ENOTSUP;
-	if (!(o = static_cast<job *>(weir_calloc(n, sizeof *o))))
-		return -ENOMEM;
+	if (!o)
+		return NULL;
 	o->p = p;
 	o->map = morphrec_keys(what);
 	o->size = img_type_size(what->type);
@@ -240,7 +294,71 @@ gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void *I)
 	o->w = what->w;
 	o->h = what->h;
 	o->d = what->d;
+	return o;
+}
+
+/* Whether a picture or volume of f is all at the floor, where no marker is lower. */
+bool
+any_floor(const struct morphrec_problem *what, const struct morphrec_operator *o, const void *f)
+{
+	struct morphrec_problem one = *what;
+	const size_t pieces = morphrec_is_volume(what->conn) ? 1 : what->d;
+	const size_t bytes = what->w * what->h * what->d / pieces * img_type_size(what->type);
+	size_t i = 0;
+
+	one.d /= pieces;
+	while (i < pieces && !morphrec_all_floor(&one, o, static_cast<const char *>(f) + i * bytes))
+		i++;
+	return i < pieces;
+}
+
+/* The range of keys, of a few thousand samples: it only says which tiles come first. */
+void
+guess_range(struct morphrec_plan *p, const void *f)
+{
+	const size_t n = p->what.w * p->what.h * p->what.d, step = n / 4096 + 1;
+	const key_map map = morphrec_keys(&p->what);
+
+	p->clip = clip_nothing();
+	for (size_t i = 0; i < n; i += step) {
+		const uint64_t k = key_get(img_type_size(p->what.type), f, i, map);
+		p->clip.lo = k < p->clip.lo ? k : p->clip.lo;
+		p->clip.hi = k > p->clip.hi ? k : p->clip.hi;
+	}
+}
+
+} // namespace
+
+int
+gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void *I)
+{
+	if (p->what.method != MORPHREC_TILE && p->what.method != MORPHREC_HEAP)
+		return -ENOTSUP;
+	job *const o = jobs_of(g, p, J, I);
+	if (!o)
+		return -ENOMEM;
 	const int err = reconstruct(g, o);
 	weir_free(o);
 	return err == -EFBIG ? -EIO : err;
+}
+
+int
+gpu_morphrec_operate(struct gpu *g, struct morphrec_plan *p, const struct morphrec_operator *op,
+		     bool walls, void *J, const void *f)
+{
+	const struct morphrec_recipe recipe = morphrec_recipe_of(&p->what, op);
+
+	if (recipe.marker == MORPHREC_GIVEN || op->open || op->cut[0] || op->cut[1] ||
+	    (recipe.result == MORPHREC_BELOW && any_floor(&p->what, op, f)))
+		return -ENOTSUP;
+	job *const o = jobs_of(g, p, J, f);
+	if (!o)
+		return -ENOMEM;
+	guess_range(p, f);
+	o->recipe = recipe;
+	o->made = true;
+	const bool volume = o->d > 1 && morphrec_is_volume(p->what.conn);
+	const int err = make_in_shares(g, o, volume || o->d == 1, walls);
+	weir_free(o);
+	return err;
 }

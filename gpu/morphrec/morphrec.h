@@ -16,6 +16,15 @@ extern "C" {
  */
 int gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void *I);
 
+/*
+ * The whole operator on picture f, marker and result included, with the same bytes as on the CPU: one array goes to the device
+ * and one comes back. J may be f. walls: NaN are walls. Returns as gpu_morphrec_run(), and with J as it was: -ENOTSUP, where
+ * the operator is not made sample by sample or the devices' memory does not hold a share at a time; -EDOM: f has a NaN that is
+ * no wall.
+ */
+int gpu_morphrec_operate(struct gpu *g, struct morphrec_plan *p, const struct morphrec_operator *op,
+			 bool walls, void *J, const void *f);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,8 +1,12 @@
 /*
- * Samples become keys in tiles (gpu/morphrec/field.h) and back: thread = word.
+ * Samples become keys in tiles (gpu/morphrec/field.h) and back: thread = word. The markers and results of operators are made on
+ * the way, with the bytes of morphrec/ops/ops_body.h.
  *
  * Bound: per pixel a sample and a key, in and out of device memory.
  */
+#include <math.h>
+#include <type_traits>
+
 #include "gpu/morphrec/field.h"
 
 namespace
@@ -75,6 +79,23 @@ is_whole(const field &f, const spot &s, size_t sample)
 	return sample % keys<bits>::per == 0 && s.x + keys<bits>::per <= f.w;
 }
 
+/* The samples of a word, the first of which is number `from`. */
+template <unsigned bits>
+__device__ typename keys<bits>::word
+samples_of(const field &f, const spot &s, const void *samples, size_t from)
+{
+	typedef typename keys<bits>::word word;
+	const typename raw_type<bits>::type *v =
+	    static_cast<const typename raw_type<bits>::type *>(samples);
+	word all = 0;
+
+	if (is_whole<bits>(f, s, from))
+		return static_cast<const word *>(samples)[from / keys<bits>::per];
+	for (unsigned b = 0; b < keys<bits>::per && s.x + b < f.w; b++)
+		all |= (word)v[from + b] << b * bits % 64;
+	return all;
+}
+
 /* Words first .. first + n - 1, counted so; sample: the first of theirs, which is where the samples begin. */
 struct span {
 	size_t first, n, sample;
@@ -82,33 +103,154 @@ struct span {
 
 template <unsigned bits>
 __global__ void
-pack(const field f, const span part, void *words, const void *samples, bool real, u64 flip)
+pack(const field f, const span part, void *words, const void *samples)
 {
 	typedef typename keys<bits>::word word;
 	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-	const typename raw_type<bits>::type *v =
-	    static_cast<const typename raw_type<bits>::type *>(samples);
 	word w = 0;
 
 	if (i >= part.n)
 		return;
 	const spot s = spot_of<bits>(f, part.first + i);
-	const size_t from = s.sample - part.sample;
-	if (is_whole<bits>(f, s, from)) {
-		const word all = static_cast<const word *>(samples)[from / keys<bits>::per];
-		for (unsigned b = 0; b < keys<bits>::per; b++)
-			w |= (word)to_key<bits>(keys<bits>::key(all, b), real, flip)
-			     << b * bits % 64;
-	} else {
-		for (unsigned b = 0; b < keys<bits>::per && s.x + b < f.w; b++)
-			w |= (word)to_key<bits>(v[from + b], real, flip) << b * bits % 64;
-	}
+	const word all = samples_of<bits>(f, s, samples, s.sample - part.sample);
+	for (unsigned b = 0; b < keys<bits>::per && s.x + b < f.w; b++)
+		w |= (word)to_key<bits>(keys<bits>::key(all, b), f.real, f.flip) << b * bits % 64;
 	static_cast<word *>(words)[s.at] = w;
+}
+
+/* --- what operators make ------------------------------------------------------------------------------------------- */
+
+/* The value of a sample of a floating type; of others nothing asks for it. */
+template <unsigned bits>
+__device__ typename std::conditional<bits == 32, float, double>::type
+value_of(u64 v)
+{
+	if constexpr (bits == 32)
+		return __uint_as_float((unsigned)v);
+	else
+		return __longlong_as_double((long long)v);
+}
+
+__device__ u64
+bits_of(float v)
+{
+	return __float_as_uint(v);
+}
+
+__device__ u64
+bits_of(double v)
+{
+	return (u64)__double_as_longlong(v);
+}
+
+/* lower() of ops_body.h. */
+template <unsigned bits>
+__device__ u64
+lowered(const field &f, const morphrec_recipe &r, u64 k)
+{
+	if (k <= r.floor || k - r.floor <= r.h)
+		return k < r.floor ? k : r.floor;
+	const u64 down = k - r.h;
+	return down - (to_key<bits>(from_key<bits>(down, f.real, f.flip), f.real, f.flip) == k);
+}
+
+/* Whether sample x of a row is on the frame of the picture or volume. */
+__device__ bool
+on_frame(const field &f, const outline &whole, size_t row, size_t x)
+{
+	const size_t at = whole.row + row, y = at % whole.h, z = at / whole.h;
+
+	return x == 0 || x + 1 == f.w || y == 0 || y + 1 == whole.h ||
+	       (field_volume(f) && (z == 0 || z + 1 == whole.d));
+}
+
+/* The key of the marker for a sample v, which is number x of its row; *mask: that of the mask. Keys of 0 are walls. */
+template <unsigned bits>
+__device__ u64
+marked(const field &f, const morphrec_recipe &r, const outline &whole, const spot &s, unsigned b,
+       u64 v, u64 *mask)
+{
+	const u64 k = *mask;
+
+	if (f.real && !k)
+		return 0;
+	switch (r.marker) {
+	case MORPHREC_LOWERED:
+		return lowered<bits>(f, r, k);
+	case MORPHREC_SHIFTED: {
+		const auto value = value_of<bits>(v);
+		const u64 j =
+		    to_key<bits>(bits_of(value - (decltype(value))r.shift), f.real, f.flip);
+		return j < k ? j : k;
+	}
+	case MORPHREC_THRESHOLD:
+		*mask = to_key<bits>(k >= r.lo ? r.yes : r.no, f.real, f.flip);
+		return to_key<bits>(k >= r.hi ? r.yes : r.no, f.real, f.flip);
+	default: {
+		const u64 fill = to_key<bits>(r.fill, f.real, f.flip);
+		return fill >= k || on_frame(f, whole, (s.sample - s.x) / f.w, s.x + b) ? k : fill;
+	}
+	}
 }
 
 template <unsigned bits>
 __global__ void
-unpack(const field f, const span part, const void *words, void *samples, bool real, u64 flip)
+make(const field f, const span part, const void *samples, const morphrec_recipe r,
+     const outline whole, unsigned *nan)
+{
+	typedef typename keys<bits>::word word;
+	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+	word J = 0, I = 0;
+	bool wall = false;
+
+	if (i >= part.n)
+		return;
+	const spot s = spot_of<bits>(f, part.first + i);
+	const word all = samples_of<bits>(f, s, samples, s.sample - part.sample);
+	for (unsigned b = 0; b < keys<bits>::per && s.x + b < f.w; b++) {
+		const u64 v = keys<bits>::key(all, b);
+		u64 mask = to_key<bits>(v, f.real, f.flip);
+		wall |= f.real && !mask;
+		J |= (word)marked<bits>(f, r, whole, s, b, v, &mask) << b * bits % 64;
+		I |= (word)mask << b * bits % 64;
+	}
+	static_cast<word *>(f.J)[s.at] = J;
+	static_cast<word *>(f.I)[s.at] = I;
+	if (wall)
+		atomicOr(nan, 1u);
+}
+
+/* f - J: subtract() of ops_body.h and difference() of ops.c. A NaN becomes quiet and else keeps its bits. */
+template <unsigned bits>
+__device__ u64
+difference(const field &f, const morphrec_recipe &r, u64 v, u64 key)
+{
+	if (!f.real) {
+		const u64 d = (to_key<bits>(v, false, f.flip) - key) & (~(u64)0 >> (64 - bits));
+		return d < r.most ? d : r.most;
+	}
+	const auto x = value_of<bits>(v), y = value_of<bits>(from_key<bits>(key, true, f.flip));
+	if (x != x)
+		return v | (u64)1 << (bits == 32 ? 22 : 51);
+	return x == y ? 0 : y == -INFINITY ? v : bits_of(x - y);
+}
+
+/* The result for a sample v of the picture, of which the reconstruction has that key. */
+template <unsigned bits>
+__device__ u64
+result_of(const field &f, const morphrec_recipe &r, u64 v, u64 key)
+{
+	if (r.result == MORPHREC_DIFFERENCE)
+		return difference<bits>(f, r, v, key);
+	if (r.result == MORPHREC_LEVEL)
+		return from_key<bits>(key, f.real, f.flip);
+	const u64 k = to_key<bits>(v, f.real, f.flip);
+	return f.real && !k ? v : key < k ? r.yes : r.no;
+}
+
+template <unsigned bits>
+__global__ void
+unpack(const field f, const span part, const void *words, void *samples, const morphrec_recipe r)
 {
 	typedef typename raw_type<bits>::type type;
 	typedef typename keys<bits>::word word;
@@ -119,9 +261,11 @@ unpack(const field f, const span part, const void *words, void *samples, bool re
 	const spot s = spot_of<bits>(f, part.first + i);
 	const word w = static_cast<const word *>(words)[s.at];
 	const size_t to = s.sample - part.sample;
+	const bool level = r.result == MORPHREC_LEVEL;
+	const word old = level ? 0 : samples_of<bits>(f, s, samples, to);
 	word all = 0;
 	for (unsigned b = 0; b < keys<bits>::per && s.x + b < f.w; b++) {
-		const u64 v = from_key<bits>(keys<bits>::key(w, b), real, flip);
+		const u64 v = result_of<bits>(f, r, keys<bits>::key(old, b), keys<bits>::key(w, b));
 		all |= (word)v << b * bits % 64;
 		if (!is_whole<bits>(f, s, to))
 			static_cast<type *>(samples)[to + b] = (type)v;
@@ -146,21 +290,35 @@ to_words(struct gpu *g, const field *f, const span &s, void *words, const void *
 
 	if (err)
 		return err;
-	GPU_LAUNCH(g, pack<bits>, (unsigned)((s.n + 255) / 256), 256, 0, *f, s, words, samples,
-		   f->real, f->flip);
+	GPU_LAUNCH(g, pack<bits>, (unsigned)((s.n + 255) / 256), 256, 0, *f, s, words, samples);
 	return gpu_end(g);
 }
 
 template <unsigned bits>
 int
-to_samples(struct gpu *g, const field *f, const span &s, const void *words, void *samples)
+to_samples(struct gpu *g, const field *f, const span &s, const void *words, void *samples,
+	   const morphrec_recipe &r)
 {
 	int err = gpu_begin(g);
 
 	if (err)
 		return err;
 	GPU_LAUNCH(g, unpack<bits>, (unsigned)((s.n + 255) / 256), 256, 0, *f, s, words, samples,
-		   f->real, f->flip);
+		   r);
+	return gpu_end(g);
+}
+
+template <unsigned bits>
+int
+make_words(struct gpu *g, const field *f, const span &s, const void *samples,
+	   const morphrec_recipe &r, const outline &whole, unsigned *nan)
+{
+	int err = gpu_begin(g);
+
+	if (err)
+		return err;
+	GPU_LAUNCH(g, make<bits>, (unsigned)((s.n + 255) / 256), 256, 0, *f, s, samples, r, whole,
+		   nan);
 	return gpu_end(g);
 }
 
@@ -180,12 +338,24 @@ morphrec_pack(struct gpu *g, const field *f, size_t first, size_t n, void *words
 
 int
 morphrec_unpack(struct gpu *g, const field *f, size_t first, size_t n, const void *words,
-		void *samples)
+		void *samples, const morphrec_recipe *r)
 {
 	const span s = span_of(f, first, n);
 
-	return f->bits == 8    ? to_samples<8>(g, f, s, words, samples)
-	       : f->bits == 16 ? to_samples<16>(g, f, s, words, samples)
-	       : f->bits == 32 ? to_samples<32>(g, f, s, words, samples)
-			       : to_samples<64>(g, f, s, words, samples);
+	return f->bits == 8    ? to_samples<8>(g, f, s, words, samples, *r)
+	       : f->bits == 16 ? to_samples<16>(g, f, s, words, samples, *r)
+	       : f->bits == 32 ? to_samples<32>(g, f, s, words, samples, *r)
+			       : to_samples<64>(g, f, s, words, samples, *r);
+}
+
+int
+morphrec_make(struct gpu *g, const field *f, size_t first, size_t n, const void *samples,
+	      const morphrec_recipe *r, const outline *whole, unsigned *nan)
+{
+	const span s = span_of(f, first, n);
+
+	return f->bits == 8    ? make_words<8>(g, f, s, samples, *r, *whole, nan)
+	       : f->bits == 16 ? make_words<16>(g, f, s, samples, *r, *whole, nan)
+	       : f->bits == 32 ? make_words<32>(g, f, s, samples, *r, *whole, nan)
+			       : make_words<64>(g, f, s, samples, *r, *whole, nan);
 }

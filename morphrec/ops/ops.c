@@ -14,18 +14,11 @@
 
 enum { PIECE = 1 << 20 }; /* bytes of the array for each thread, at least */
 
-/* What the loops over samples need. yes, no and most are samples; the others are keys. */
-struct point {
-	struct key_map map;
-	uint64_t h, floor, lo, hi, yes, no, most;
-	bool odd; /* below(): a pixel that is not in the array is above the floor */
-};
-
 #define TEMPLATE "morphrec/ops/ops_body.h"
 #include "morphrec/four_body.h"
 
 /* The loops by log2 of the size of an element. */
-typedef void loop(void *J, void *f, size_t n, const struct point *p);
+typedef void loop(void *J, void *f, size_t n, const struct morphrec_recipe *p);
 static loop *const lower[] = {lower8, lower16, lower32, lower64},
 		   *const threshold[] = {threshold8, threshold16, threshold32, threshold64},
 		   *const subtract[] = {subtract8, subtract16, subtract32, subtract64},
@@ -141,7 +134,7 @@ on_frame(const struct morphrec_problem *a, const struct morphrec_operator *o, si
 /* Sets J to f on the frame of the picture or volume, and to fill inside, in rows [first, end) of all rows. */
 static void
 frame(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J, const void *f,
-      double fill, size_t first, size_t end)
+      uint64_t fill, size_t first, size_t end)
 {
 	const size_t size = img_type_size(a->type), row = a->w * size;
 	const char *filled = NULL; /* a row to copy from */
@@ -154,7 +147,7 @@ frame(const struct morphrec_problem *a, const struct morphrec_operator *o, void 
 			continue;
 		}
 		for (size_t x = 1; !filled && x + 1 < a->w; x++)
-			value_set(a->type, to, x, fill);
+			memcpy(to + x * size, &fill, size);
 		if (filled && a->w > 2)
 			memcpy(to + size, filled + size, row - 2 * size);
 		filled = to;
@@ -202,31 +195,56 @@ open_walls(const struct morphrec_problem *a, void *J, const void *f, size_t firs
 			}
 }
 
-/* Computes what the operator's loops need. */
-static struct point
-point_of(const struct morphrec_problem *a, const struct morphrec_operator *o)
+/* Adds how the operator's marker and result are made. */
+static void
+choose_kinds(struct morphrec_recipe *p, const struct morphrec_problem *a, enum morphrec_op op)
 {
-	struct point p = {.map = morphrec_keys(a), .h = 1, .odd = o->rest};
+	switch (op) {
+	case MORPHREC_HMAX:
+	case MORPHREC_HDOME:
+	case MORPHREC_HMIN:
+		p->marker = img_is_float(a->type) ? MORPHREC_SHIFTED : MORPHREC_LOWERED;
+		break;
+	case MORPHREC_REGMAX:
+	case MORPHREC_REGMIN:
+		p->marker = MORPHREC_LOWERED;
+		p->result = MORPHREC_BELOW;
+		break;
+	case MORPHREC_FILL_HOLES:
+	case MORPHREC_CLEAR_BORDER:
+		p->marker = MORPHREC_FRAMED;
+		break;
+	case MORPHREC_HYSTERESIS:
+		p->marker = MORPHREC_THRESHOLD;
+		break;
+	default:
+		break;
+	}
+	if (op == MORPHREC_HDOME || op == MORPHREC_CLEAR_BORDER || op == MORPHREC_TOPHAT)
+		p->result = MORPHREC_DIFFERENCE;
+}
+
+struct morphrec_recipe
+morphrec_recipe_of(const struct morphrec_problem *a, const struct morphrec_operator *o)
+{
+	struct morphrec_recipe p = {.map = morphrec_keys(a), .h = 1, .odd = o->rest};
+	const double h = o->h < FLT_MAX || a->type == IMG_F64 ? o->h : FLT_MAX;
 	double lo, hi;
 
+	choose_kinds(&p, a, o->op);
 	morphrec_range(a->type, &lo, &hi);
 	p.floor = key_of(a, a->erode ? hi : lo);
 	p.yes = bits_of(a->type, o->top);
 	p.no = bits_of(a->type, 0);
 	p.most = (uint64_t)(img_is_float(a->type) ? 0 : hi);
-	switch (o->op) {
-	case MORPHREC_HYSTERESIS:
+	p.fill = bits_of(a->type, !a->erode ? lo : img_is_float(a->type) ? hi : o->top);
+	p.shift = a->erode ? -h : h;
+	if (p.marker == MORPHREC_THRESHOLD) {
 		p.lo = key_above(a, o->lo);
 		p.hi = key_above(a, o->hi);
-		break;
-	case MORPHREC_HMAX:
-	case MORPHREC_HDOME:
-	case MORPHREC_HMIN:
-		p.h = (uint64_t)(img_is_float(a->type) ? 0 : o->h < hi - lo ? o->h : hi - lo);
+	} else if (p.marker == MORPHREC_LOWERED && p.result != MORPHREC_BELOW) {
+		p.h = (uint64_t)(o->h < hi - lo ? o->h : hi - lo);
 		p.floor = key_of(a, a->erode ? o->top : lo);
-		break;
-	default:
-		break;
 	}
 	return p;
 }
@@ -242,36 +260,34 @@ int
 morphrec_marker_rows(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J,
 		     void *f, size_t first, size_t end)
 {
-	const struct point p = point_of(a, o);
+	const struct morphrec_recipe p = morphrec_recipe_of(a, o);
 	const size_t n = a->w * (end - first), size = img_type_size(a->type),
 		     at = first * a->w * size;
 	const int l = log_size(a->type);
 	void *j = (char *)J + at, *g = (char *)f + at;
-	double lo, hi, h = o->h < FLT_MAX || a->type == IMG_F64 ? o->h : FLT_MAX;
 
-	morphrec_range(a->type, &lo, &hi);
-	h = a->erode ? -h : h;
-	switch (o->op) {
-	case MORPHREC_HMAX:
-	case MORPHREC_HDOME:
-	case MORPHREC_HMIN:
-		if (a->type == IMG_F32)
-			shift_f32(j, g, n, (float)h);
-		else if (a->type == IMG_F64)
-			shift_f64(j, g, n, h);
-		else
-			lower[l](j, g, n, &p);
+	switch (p.marker) {
+	case MORPHREC_LOWERED:
+		lower[l](j, g, n, &p);
 		return 0;
-	case MORPHREC_FILL_HOLES:
-	case MORPHREC_CLEAR_BORDER:
-		frame(a, o, J, f, !a->erode ? lo : img_is_float(a->type) ? hi : o->top, first, end);
+	case MORPHREC_SHIFTED:
+		if (a->type == IMG_F32)
+			shift_f32(j, g, n, (float)p.shift);
+		else
+			shift_f64(j, g, n, p.shift);
+		return 0;
+	case MORPHREC_THRESHOLD:
+		threshold[l](j, g, n, &p);
+		return 0;
+	case MORPHREC_FRAMED:
+		frame(a, o, J, f, p.fill, first, end);
 		if (o->open)
 			open_walls(a, J, f, first, end);
 		return 0;
-	case MORPHREC_REGMAX:
-	case MORPHREC_REGMIN:
-		lower[l](j, g, n, &p);
-		return 0;
+	default:
+		break;
+	}
+	switch (o->op) {
 	case MORPHREC_OPEN:
 	case MORPHREC_CLOSE:
 	case MORPHREC_TOPHAT:
@@ -279,9 +295,6 @@ morphrec_marker_rows(const struct morphrec_problem *a, const struct morphrec_ope
 	case MORPHREC_AREA:
 	case MORPHREC_AREA_CLOSE:
 		return area_open(a, o->area, J, f);
-	case MORPHREC_HYSTERESIS:
-		threshold[l](j, g, n, &p);
-		return 0;
 	default:
 		return 0;
 	}
@@ -319,10 +332,10 @@ morphrec_finish_rows(const struct morphrec_problem *a, const struct morphrec_ope
 		     void *f, size_t first, size_t end)
 {
 	const size_t at = first * a->w * img_type_size(a->type), n = a->w * (end - first);
-	const struct point p = point_of(a, o);
+	const struct morphrec_recipe p = morphrec_recipe_of(a, o);
 	void *j = (char *)J + at, *g = (char *)f + at;
 
-	if (o->op != MORPHREC_HDOME && o->op != MORPHREC_CLEAR_BORDER && o->op != MORPHREC_TOPHAT)
+	if (p.result != MORPHREC_DIFFERENCE)
 		return;
 	if (img_is_float(a->type))
 		difference(a->type, j, g, n);
@@ -348,12 +361,12 @@ void
 morphrec_finish(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J,
 		void *f)
 {
-	const struct point p = point_of(a, o);
+	const struct morphrec_recipe p = morphrec_recipe_of(a, o);
 	const size_t size = img_type_size(a->type),
 		     pieces = morphrec_is_volume(a->conn) ? 1 : a->d, /* each has its own extrema */
 	    n = a->w * a->h * a->d / pieces;
 
-	if (o->op != MORPHREC_REGMAX && o->op != MORPHREC_REGMIN) {
+	if (p.result != MORPHREC_BELOW) {
 		finish_pieces(a, o, J, f);
 		return;
 	}
@@ -384,7 +397,7 @@ bool
 morphrec_all_floor(const struct morphrec_problem *a, const struct morphrec_operator *o,
 		   const void *f)
 {
-	const struct point p = point_of(a, o);
+	const struct morphrec_recipe p = morphrec_recipe_of(a, o);
 	const size_t n = a->w * a->h * a->d, size = img_type_size(a->type);
 	size_t i = 0;
 

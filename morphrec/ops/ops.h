@@ -66,6 +66,35 @@ morphrec_op_differs(enum morphrec_op op)
 /* Whether the operator reconstructs by erosion. */
 bool morphrec_op_erodes(enum morphrec_op op);
 
+/*
+ * What an operator makes marker, mask and result of, sample by sample. The twin on the GPU makes them by the same words. yes, no,
+ * most and fill are samples; the others are keys (keys.h).
+ */
+enum morphrec_marking {
+	MORPHREC_GIVEN,	    /* by what the recipe does not tell */
+	MORPHREC_LOWERED,   /* the keys of f less h, down to the floor */
+	MORPHREC_SHIFTED,   /* f - shift: floats */
+	MORPHREC_THRESHOLD, /* f >= hi; the mask is f >= lo */
+	MORPHREC_FRAMED	    /* f on the frame, fill inside */
+};
+
+enum morphrec_finishing {
+	MORPHREC_LEVEL,	     /* the reconstruction J */
+	MORPHREC_DIFFERENCE, /* f - J, at most `most` */
+	MORPHREC_BELOW	     /* yes where J < f */
+};
+
+struct morphrec_recipe {
+	enum morphrec_marking marker;
+	enum morphrec_finishing result;
+	struct key_map map;
+	uint64_t h, floor, lo, hi, yes, no, most, fill;
+	double shift;
+	bool odd; /* BELOW: a pixel that is not in the array is above the floor */
+};
+struct morphrec_recipe
+morphrec_recipe_of(const struct morphrec_problem *what, const struct morphrec_operator *o);
+
 /* J and f are [d][h][w] of that problem. Returns 0; -ENOMEM from operators that need memory; -E2BIG from area_open(). */
 int morphrec_marker(const struct morphrec_problem *what, const struct morphrec_operator *o, void *J,
 		    void *f);

@@ -4,7 +4,8 @@
  * Lowers keys by h, down to the floor at most. This is f - h where the reconstruction dilates, f + h where it erodes. The key
  * below that of 0 is that of -0, which counts as 0, so a float goes one further.
  */
-WEIR_CLONES(N(lower), (void *to, void *from, size_t n, const struct point *p), (to, from, n, p))
+WEIR_CLONES(N(lower), (void *to, void *from, size_t n, const struct morphrec_recipe *p),
+	    (to, from, n, p))
 {
 	const T *restrict f = from, h = (T)p->h, floor = (T)p->floor;
 	T *restrict J = to;
@@ -17,7 +18,8 @@ WEIR_CLONES(N(lower), (void *to, void *from, size_t n, const struct point *p), (
 }
 
 /* Makes the marker (f >= hi) in J and the mask (f >= lo) in f, as yes and no. Walls stay walls. */
-WEIR_CLONES(N(threshold), (void *to, void *from, size_t n, const struct point *p), (to, from, n, p))
+WEIR_CLONES(N(threshold), (void *to, void *from, size_t n, const struct morphrec_recipe *p),
+	    (to, from, n, p))
 {
 	T *restrict f = from, *restrict J = to;
 	const T yes = (T)p->yes, no = (T)p->no, lo = (T)p->lo, hi = (T)p->hi;
@@ -31,7 +33,8 @@ WEIR_CLONES(N(threshold), (void *to, void *from, size_t n, const struct point *p
 }
 
 /* J becomes f - J of integers, clipped to the largest value of the type. */
-WEIR_CLONES(N(subtract), (void *to, void *from, size_t n, const struct point *p), (to, from, n, p))
+WEIR_CLONES(N(subtract), (void *to, void *from, size_t n, const struct morphrec_recipe *p),
+	    (to, from, n, p))
 {
 	const T *restrict f = from, most = (T)p->most;
 	T *restrict J = to;
@@ -43,7 +46,8 @@ WEIR_CLONES(N(subtract), (void *to, void *from, size_t n, const struct point *p)
 }
 
 /* J becomes yes where J is below f. If all of f is at the floor, where no marker can be lower, all of J becomes yes. */
-WEIR_CLONES(N(below), (void *to, void *from, size_t n, const struct point *p), (to, from, n, p))
+WEIR_CLONES(N(below), (void *to, void *from, size_t n, const struct morphrec_recipe *p),
+	    (to, from, n, p))
 {
 	const T *restrict f = from, yes = (T)p->yes, no = (T)p->no, floor = (T)p->floor;
 	T *restrict J = to, odd = p->odd;
