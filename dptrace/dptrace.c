@@ -1,11 +1,386 @@
 /* Plans: options become shapes, and polarities and ways are settled. */
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "common/base/mem.h"
+#include "common/base/par.h"
+#include "dptrace/dptrace.h"
 #include "dptrace/evidence/gain.h"
 #include "dptrace/pass.h"
-#include "dptrace/room.h"
-#include "dptrace/settle/settle.h"
+#include "dptrace/resolve.h"
+#include "dptrace/settle/way.h"
+
+/* ---- tries ---- */
+
+/* Tries: lines of a plan of their own, of which only the first pass is run. */
+
+/*
+ * Makes q a plan of that many tries on the picture of p, without lines so far: their first pass alone. line is [tries]. Returns
+ * whether there was memory for it; tries_free() frees it, also if not.
+ */
+static bool
+tries_take(struct dptrace_plan *q, const struct dptrace_plan *p, size_t tries, size_t segments,
+	   struct dptrace_line **line)
+{
+	*q = (struct dptrace_plan){.image = p->image, .gray = p->gray, .o = p->o};
+	q->o.passes = 1;
+	q->o.margins = false;
+	q->line = *line = weir_alloc(tries, sizeof **line);
+	q->first = weir_calloc(tries + 1, sizeof *q->first);
+	q->shape = weir_alloc(segments, sizeof *q->shape);
+	q->trace = weir_calloc(tries, sizeof *q->trace);
+	return *line && q->first && q->shape && q->trace;
+}
+
+/* Takes room for the lines of q and runs them, all at once, by the plan's runner if there is one. Returns 0, or -1 with a sentence in err. */
+static int
+tries_run(struct dptrace_plan *q, char err[DPTRACE_ERR])
+{
+	const struct dptrace_runner *const by = q->o.runner;
+	int failed;
+
+	if (room_take(q, err))
+		return -1;
+	if (!by) {
+		dptrace_run(q);
+		return 0;
+	}
+	if (!(failed = by->run(by->ctx, q)))
+		return 0;
+	*err = '\0';
+	return failed == -ENOMEM ? dptrace_fail(err, "no memory for %zu tries", q->nline) : -1;
+}
+
+static void
+tries_free(struct dptrace_plan *q, struct dptrace_line *line)
+{
+	dptrace_free(q);
+	weir_free(line);
+}
+
+/* ---- polarities ---- */
+
+/* Settles whether a line is bright or dark. */
+
+#define IN_DOUBT .5 /* votes nearer to 0 than this are in doubt */
+#define PER_COST 4. /* votes that a px is worth whose cost differs by 1 */
+
+/* Says whether the polarity of the line of s is to be found by tries. The line has been measured. */
+static bool
+settle_is_open(const struct dptrace_options *o, const struct segment_shape *s)
+{
+	return o->score == DPTRACE_RIDGE && !o->polarity && o->objective != DPTRACE_SUM &&
+	       fabs(s->vote) < IN_DOUBT;
+}
+
+static bool
+is_in_doubt(const struct dptrace_plan *p, size_t i)
+{
+	return settle_is_open(&p->o, &p->shape[p->first[i]]);
+}
+
+/*
+ * Adds to the plan q a try of line i with that polarity, if the line is clear enough for the cost. The level of a try does
+ * not depend on its polarity, so that costs compare. Returns whether it was added.
+ */
+static bool
+add_try(struct dptrace_plan *q, struct dptrace_line *line, const struct dptrace_plan *p, size_t i,
+	int polarity)
+{
+	struct segment_shape *s = q->shape + q->first[q->nline];
+	struct dptrace_options o = p->o;
+	const size_t n = p->first[i + 1] - p->first[i];
+	char err[DPTRACE_ERR];
+
+	memcpy(s, p->shape + p->first[i], n * sizeof *s);
+	for (size_t k = 0; k < n; k++) {
+		s[k].fine.bright = s[k].fine.dark = fmax(s[k].fine.bright, s[k].fine.dark);
+		s[k].own.bright = s[k].own.dark = fmax(s[k].own.bright, s[k].own.dark);
+		s[k].own.near_bright = s[k].own.near_dark =
+		    fmax(s[k].own.near_bright, s[k].own.near_dark);
+	}
+	o.polarity = polarity;
+	if (dptrace_shape(s, &p->line[i], &p->image, &o, err) || !s->cost)
+		return false;
+	line[q->nline] = p->line[i];
+	q->first[q->nline + 1] = q->first[q->nline] + n;
+	q->nline++;
+	return true;
+}
+
+/* Shapes the measured line i again, with that polarity. */
+static int
+settle_line(struct dptrace_plan *p, size_t i, int polarity, char err[DPTRACE_ERR])
+{
+	struct dptrace_options o = p->o;
+
+	o.polarity = polarity;
+	p->bad = i;
+	if (dptrace_shape(p->shape + p->first[i], &p->line[i], &p->image, &o, err))
+		return -1;
+	p->bad = p->nline;
+	return 0;
+}
+
+/* Runs the tries of q, a bright and a dark one for each line of[] of p. The vote and the costs decide the polarity. */
+static int
+try_both(struct dptrace_plan *q, struct dptrace_plan *p, const size_t *of, char err[DPTRACE_ERR])
+{
+	if (tries_run(q, err))
+		return -1;
+	for (size_t t = 0; t < q->nline; t += 2) {
+		double vote = q->shape[q->first[t]].vote, length = 0;
+		for (size_t k = q->first[t]; k < q->first[t + 1]; k++)
+			length += q->shape[k].length;
+		vote += PER_COST * (q->trace[t].score - q->trace[t + 1].score) / length;
+		if (settle_line(p, of[t / 2], vote < 0 ? -1 : 1, err))
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Finds the polarity of the lines whose points hardly tell bright from dark: their first pass is tried with both. The
+ * tries are the lines of a plan of their own. This and the others return 0, or -1 with a sentence in err.
+ */
+static int
+settle_polarity(struct dptrace_plan *p, char err[DPTRACE_ERR])
+{
+	size_t tries = 0, segments = 0;
+	struct dptrace_line *line;
+	struct dptrace_plan q;
+	int r = 0;
+
+	for (size_t i = 0; i < p->nline; i++)
+		if (is_in_doubt(p, i)) {
+			tries += 2;
+			segments += 2 * (p->first[i + 1] - p->first[i]);
+		}
+	if (tries == 0)
+		return 0;
+	size_t *of = weir_alloc(tries / 2, sizeof *of);
+	if (!tries_take(&q, p, tries, segments, &line) || !of)
+		r = dptrace_fail(err, "no memory for %zu lines", tries);
+	for (size_t i = 0; !r && i < p->nline; i++)
+		if (is_in_doubt(p, i)) {
+			of[q.nline / 2] = i;
+			if (add_try(&q, line, p, i, 1))
+				add_try(&q, line, p, i, -1);
+		}
+	if (!r && q.nline)
+		r = try_both(&q, p, of, err);
+	tries_free(&q, line);
+	weir_free(of);
+	return r;
+}
+
+/* ---- guides from ways ---- */
+
+/* Settles which segments follow a way. */
+
+#define SMOOTH	1.5 /* cells: the Gaussian that makes a curve of a way */
+#define CHEAPER .97 /* a way is followed that costs less than this part of the strip's polyline */
+
+/* The steepest link of segment s, px across for each px along ab. */
+static double
+steepest(const struct segment_shape *s)
+{
+	return s->steepest ? s->steepest * s->dv * (s->n - 1) / s->length : INFINITY;
+}
+
+/* Says whether no polyline in the strip of s can follow the curve: some 8 px of it are too steep, go back or leave the strip. */
+static bool
+is_bent(const struct segment_shape *s, const struct curve *c)
+{
+	const int piece = (int)fmax(1, floor(8 * (c->n - 1) / c->length));
+	const double most = steepest(s);
+
+	for (int i = 0; i < c->n; i++) {
+		const int j = i > piece ? i - piece : 0;
+		const double x = c->xy[i][0] - s->ax, y = c->xy[i][1] - s->ay,
+			     dx = c->xy[i][0] - c->xy[j][0], dy = c->xy[i][1] - c->xy[j][1];
+		const double v = y * s->ex - x * s->ey, du = dx * s->ex + dy * s->ey,
+			     dv = dy * s->ex - dx * s->ey;
+		if (fabs(v) > s->halfwidth)
+			return true;
+		if (i >= piece && (du <= 0 || fabs(dv) > most * du))
+			return true;
+	}
+	return false;
+}
+
+static double
+distance(const double a[2], const double b[2])
+{
+	const double dx = b[0] - a[0], dy = b[1] - a[1];
+
+	return sqrt(dx * dx + dy * dy);
+}
+
+/*
+ * Finds the way of segment s, which has a shape, and smooths it. Where the way is bent, *way becomes its curve, and its points
+ * are returned; the caller frees them. Elsewhere NULL is returned. *err becomes -ENOMEM where memory was short.
+ */
+static double (*bent_way(const struct dptrace_plan *p, const struct segment_shape *s,
+			 struct curve *way, int *err))[2]
+{
+	size_t n;
+	double(*xy)[2] = way_of(&p->image, p->gray, &p->o, s, &n, err), (*points)[2] = NULL;
+	double length = 0;
+
+	if (!xy)
+		return NULL;
+	for (size_t i = 1; i < n; i++)
+		length += distance(xy[i - 1], xy[i]);
+	const size_t most = (size_t)ceil(length) + 2;
+	if (!(points = weir_alloc(2 * most, sizeof *points))) {
+		*err = -ENOMEM;
+	} else {
+		*way = curve_along((const double(*)[2])xy, (int)n, (int)most,
+				   SMOOTH * fmax(1, floor(s->sigma)), points, points + most);
+		if (!is_bent(s, way)) {
+			weir_free(points);
+			points = NULL;
+		}
+	}
+	weir_free(xy);
+	return points;
+}
+
+/* Says whether segment k may have a way, and its line's polarity is open or not, as asked. */
+static bool
+is_sought(const struct dptrace_plan *p, size_t k, bool open)
+{
+	const struct segment_shape *s = &p->shape[k];
+
+	return s->cost && s->n > 2 && settle_is_open(&p->o, s) == open;
+}
+
+/* The threads that may seek ways at once: fewer where memory is short. 0 with a sentence in err: not even one. */
+static int
+threads_for_ways(const struct dptrace_plan *p, bool open, char err[DPTRACE_ERR])
+{
+	size_t most = 1, n = p->o.max_bytes;
+
+	for (size_t k = 0; k < p->first[p->nline]; k++) {
+		const size_t bytes = is_sought(p, k, open) ? way_bytes(&p->image, &p->shape[k]) : 0;
+		most = bytes > most ? bytes : most;
+	}
+	if (n && n < most)
+		dptrace_fail(
+		    err, "%zu bytes of a way's cells exceed the limit of %zu; see --max-bytes, -w",
+		    most, n);
+	return !n || n / most > (size_t)p->o.threads ? p->o.threads : (int)(n / most);
+}
+
+/* Fills p->bent[k] and p->way[k] for the segments that are sought and whose ways are bent. */
+static int
+find_ways(struct dptrace_plan *p, bool open, char err[DPTRACE_ERR])
+{
+	const size_t n = p->first[p->nline];
+	const int threads = threads_for_ways(p, open, err);
+	int failed = 0;
+
+	if (threads == 0)
+		return -1;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(|| : failed)
+	for (size_t k = 0; k < n; k++) {
+		int e = 0;
+		if (is_sought(p, k, open))
+			p->way[k] = bent_way(p, &p->shape[k], &p->bent[k], &e);
+		failed = failed || e;
+	}
+	return failed ? dptrace_fail(err, "no memory for the ways of %zu segments", n) : 0;
+}
+
+/* Adds two tries of segment k: a line of one segment along ab, and the same along its way. */
+static void
+add_tries(struct dptrace_plan *q, struct dptrace_line *line, const struct segment_shape *s,
+	  const struct curve *way)
+{
+	for (int along = 0; along < 2; along++) {
+		q->shape[q->nline] = *s;
+		if (along)
+			dptrace_shape_way(&q->shape[q->nline], way, &q->o);
+		line[q->nline++] = (struct dptrace_line){.n = 2};
+		q->first[q->nline] = q->nline;
+	}
+}
+
+/* Tries the ways of p. Segments follow those that cost less than what their strip holds. */
+static int
+try_ways(struct dptrace_plan *p, size_t tries, char err[DPTRACE_ERR])
+{
+	struct dptrace_line *line;
+	struct dptrace_plan q;
+	size_t t = 0;
+	int r = 0;
+
+	if (!tries_take(&q, p, tries, tries, &line))
+		r = dptrace_fail(err, "no memory for %zu ways", tries);
+	for (size_t k = 0; !r && k < p->first[p->nline]; k++)
+		if (p->way[k])
+			add_tries(&q, line, &p->shape[k], &p->bent[k]);
+	if (!r)
+		r = tries_run(&q, err);
+	for (size_t k = 0; !r && k < p->first[p->nline]; k++) {
+		if (!p->way[k])
+			continue;
+		if (q.trace[t + 1].score > CHEAPER * q.trace[t].score) {
+			dptrace_shape_way(&p->shape[k], &p->bent[k], &p->o);
+		} else {
+			weir_free(p->way[k]);
+			p->way[k] = NULL;
+		}
+		t += 2;
+	}
+	tries_free(&q, line);
+	return r;
+}
+
+/*
+ * Seeks the ways of the lines whose polarity is open, or those of the others: the search needs the polarity. Ways that no
+ * polyline in the strip can follow become p->bent.
+ */
+static int
+settle_seek(struct dptrace_plan *p, bool open, char err[DPTRACE_ERR])
+{
+	const size_t n = p->first[p->nline];
+
+	if (p->o.objective == DPTRACE_SUM || p->o.score == DPTRACE_SIN)
+		return 0;
+	if (!p->way)
+		p->way = weir_calloc(n, sizeof *p->way);
+	if (!p->bent)
+		p->bent = weir_alloc(n, sizeof *p->bent);
+	if (!p->way || !p->bent)
+		return dptrace_fail(err, "no memory for the ways of %zu segments", n);
+	return find_ways(p, open, err);
+}
+
+/*
+ * Tries the ways that were found. The first pass follows a way instead of ab where it costs less than .97 of what the first pass
+ * along ab costs.
+ */
+static int
+settle_ways(struct dptrace_plan *p, char err[DPTRACE_ERR])
+{
+	size_t tries = 0;
+
+	for (size_t k = 0; p->way && k < p->first[p->nline]; k++)
+		tries += p->way[k] ? 2 : 0;
+	if (tries && try_ways(p, tries, err))
+		return -1;
+	weir_free(p->bent);
+	p->bent = NULL;
+	for (size_t i = 0; tries && i < p->nline; i++)
+		dptrace_shape_ends(p->shape + p->first[i], &p->line[i], &p->image, &p->o);
+	return 0;
+}
+
+/* ---- dptrace ---- */
 
 /* Makes p->gray, the mean of the planes. */
 static int

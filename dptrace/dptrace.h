@@ -51,8 +51,8 @@
  * outside the image have no response. The cost follows clear lines better, the sum follows lines in noise better; see
  * DPTRACE_AUTO.
  */
-#ifndef DPTRACE_DPTRACE_H
-#define DPTRACE_DPTRACE_H
+#ifndef WEIR_DPTRACE_DPTRACE_H
+#define WEIR_DPTRACE_DPTRACE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,9 +5,8 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "common/stream/relay.h"
-#include "dptrace/doubts.h"
-#include "dptrace/read.h"
+#include "common/stream/pipeline.h"
+#include "dptrace/args.h"
 #include "dptrace/text/report.h"
 #include "gpu/dptrace/dptrace.h"
 

@@ -1,15 +1,19 @@
 /* One search for the polyline of a line (a pass of --passes): its memory, its guides, the evidence of its segments. */
-#ifndef DPTRACE_PASS_H
-#define DPTRACE_PASS_H
+#ifndef WEIR_DPTRACE_PASS_H
+#define WEIR_DPTRACE_PASS_H
 
 #include "dptrace/dptrace.h"
 #include "dptrace/evidence/strip.h"
-#include "dptrace/evidence/tube.h"
 #include "dptrace/resolve.h"
 #include "dptrace/search/chain.h"
 
-/* sum: samples to either side of the polyline of the pass before */
-enum { REFINED = 15 };
+/* What a plan takes once its lines have their shapes. */
+
+/*
+ * Takes vertices, shares the threads out and takes the working memory of dptrace_run(), unless the plan has a runner that
+ * traces the lines. Returns 0, or -1 with a sentence in err.
+ */
+int room_take(struct dptrace_plan *p, char err[DPTRACE_ERR]);
 
 /* A vertex of the first pass, with its margin and whether it lies on the border of the strip. */
 struct verdict {
@@ -48,27 +52,6 @@ struct work {
 /* The bytes that a pass over n segments needs when nslot of them are held. */
 size_t pass_bytes(struct work *w, const struct segment_shape *s, size_t n, size_t pass, int nslot);
 
-/* Prepares w for line i of the plan. */
-void pass_begin(struct work *w, size_t i);
-
-/* Runs one pass over the line of pass_begin(): lays out w->memory, solves the chain, keeps the polyline in w->xy. */
-void pass_run(struct work *w, size_t pass);
-
-/* --- what the GPU's twin shares ----------------------------------------------------------------------------------- */
-
-/* Says whether a pass samples along a curve: under the cost, all passes after the first do, and the first along a way. */
-static inline bool
-pass_is_tube(const struct segment_shape *s, size_t pass)
-{
-	return s->cost && (pass || s->spine.n);
-}
-
-static inline const struct tube_shape *
-pass_tube(const struct segment_shape *s, size_t pass)
-{
-	return pass ? &s->tube : &s->spine;
-}
-
 /* The number of guides of a segment in that pass. In the last pass this is the number of its vertices. */
 int pass_guides(const struct segment_shape *s, size_t pass);
 
@@ -89,10 +72,6 @@ int pass_samples(const struct segment_shape *s, size_t pass);
 /* The first or last links of a segment in that pass, at most. */
 int pass_links(const struct segment_shape *s, const struct dptrace_options *o, size_t pass);
 
-/* The samples to either side that a pass may move a point for which the first pass has snap samples. */
-int
-pass_snap(const struct segment_shape *s, const struct dptrace_options *o, size_t pass, int snap);
-
 /* The largest turn at a guide in that pass, radians. */
 double pass_phi(const struct segment_shape *s, size_t pass);
 
@@ -104,9 +83,6 @@ struct rule pass_rule(const struct segment_shape *s, const struct dptrace_option
 
 /* The guides of segment k: around ab, around the polyline of the pass before, or along the curve of segment k. */
 void pass_course(const struct work *w, int k, struct course *c);
-
-/* Where guide g of the course c of segment k crosses the middle row, and its direction. */
-struct place pass_place(const struct work *w, int k, const struct course *c, int g);
 
 /* The columns of segment k's strip. */
 void pass_columns(const struct work *w, int k, const struct grid *g, struct walk *column);
@@ -123,7 +99,7 @@ void pass_curves(struct work *w);
  */
 void pass_keep(struct work *w);
 
-/* Turns the polyline of the last pass into the vertices of t. It is defined in pass_put.c. */
+/* Turns the polyline of the last pass into the vertices of t. */
 void pass_put(struct work *w, struct dptrace_trace *t);
 
 #endif

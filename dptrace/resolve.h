@@ -1,9 +1,37 @@
 /* Resolves the options for each segment. */
-#ifndef DPTRACE_RESOLVE_H
-#define DPTRACE_RESOLVE_H
+#ifndef WEIR_DPTRACE_RESOLVE_H
+#define WEIR_DPTRACE_RESOLVE_H
 
 #include "dptrace/dptrace.h"
-#include "dptrace/evidence/tube.h"
+#include "dptrace/evidence/strip.h"
+
+/* The level of a line's points, and the noise around the line. */
+
+/*
+ * The largest responses near a point. A ridge has one for bright and one for dark lines; for an edge both are the same.
+ * near_bright and near_dark weigh responses by their nearness to the point, less COST_FLANK of the gradient's. They decide
+ * the polarity, because the flanks of a line respond with the other polarity.
+ */
+struct level {
+	double bright, dark;
+	double near_bright, near_dark;
+};
+
+/* The responses at scale sigma within reach px of p, at most LEVEL_REACH. o->sigma is not read. */
+enum { LEVEL_REACH = 48 };
+struct level
+level_at(const struct dptrace_image *image, const float *gray, const struct dptrace_options *o,
+	 double sigma, double reach, const double p[2]);
+
+/* The sum of n sizes of second differences of neighbouring pixels. Lines hardly change these, noise does. */
+struct noise {
+	double sum;
+	size_t n;
+};
+
+/* The longest stretch of links, px, whose brighter side is the other one than along most of the polyline. */
+double level_turned(const struct dptrace_trace *t, const struct dptrace_image *image,
+		    const float *gray, double sigma);
 
 /*
  * The guides along a curve. Under the cost, passes after the first search along one, and so does the first pass of a segment
@@ -50,14 +78,6 @@ struct segment_shape {
 	struct curve way; /* borrowed from the plan */
 };
 
-/*
- * Fills in the measures and the votes of a line's segments, whose chords and half-widths must be there. It is defined in
- * measure.c.
- */
-void
-measure_levels(struct segment_shape *s, size_t n, const struct dptrace_line *l,
-	       const struct dptrace_image *im, const float *gray, const struct dptrace_options *o);
-
 /* Prints a sentence into err; returns -1. */
 int dptrace_fail(char err[DPTRACE_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -77,7 +97,7 @@ int
 dptrace_shape(struct segment_shape *s, const struct dptrace_line *l, const struct dptrace_image *im,
 	      const struct dptrace_options *o, char err[DPTRACE_ERR]);
 
-/* Fills in snap. All segments must have their samples. It is defined in ends.c. */
+/* Fills in snap. All segments must have their samples. */
 void dptrace_shape_ends(struct segment_shape *s, const struct dptrace_line *l,
 			const struct dptrace_image *im, const struct dptrace_options *o);
 

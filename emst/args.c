@@ -1,3 +1,4 @@
+/* The command line of emst. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -5,7 +6,7 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/stream/raw.h"
-#include "emst/args.h"
+#include "emst/job.h"
 #include "emst/palette/palette.h"
 
 #define AT(member) .at = offsetof(struct args, member)

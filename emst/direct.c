@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/base/mem.h"
 #include "emst/emst.h"
 #include "emst/lattice/lattice.h"
+
+/* ---- the tree ---- */
 
 struct direct {
 	const struct emst_set *s;
@@ -198,8 +201,11 @@ emst_direct(const struct emst_set *s, const double *core, struct emst_tree *t)
 	if (!err)
 		err = boruvka(&d, t);
 	end(&d);
-	if (err)
-		emst_tree_free(t);
+	if (err) {
+		weir_free(t->edge);
+		weir_free(t->length);
+		*t = (struct emst_tree){0};
+	}
 	return err;
 }
 
@@ -243,4 +249,324 @@ emst_direct_core(const struct emst_set *s, const uint64_t *weight, uint64_t min_
 	weir_free(near);
 	end(&d);
 	return err;
+}
+
+/* ---- classes ---- */
+
+/* The definitions of classes. They are slow, and share no code with what they check. */
+
+/* --- HDBSCAN* ----------------------------------------------------------------------------------------------------- */
+
+struct hdbscan {
+	const struct emst_tree *t;
+	const uint64_t *weight;
+	uint64_t min_weight;
+	bool leaves;
+	uint8_t *rows;	 /* [2 n][n]: two sets of vertices for each level of the recursion */
+	uint32_t *label; /* [n] */
+	uint32_t chosen; /* classes chosen so far, including those dropped later */
+};
+
+/* Fills part[] with the vertices of set s that edges before e join to u. Returns its weight. */
+static uint64_t
+reach(const struct hdbscan *h, const uint8_t *s, uint32_t u, size_t e, uint8_t *part)
+{
+	uint64_t weight = h->weight[u];
+	bool more = true;
+
+	memset(part, 0, h->t->n);
+	part[u] = 1;
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < e; i++) {
+			struct emst_edge x = h->t->edge[i];
+			if (!s[x.u] || !s[x.v] || part[x.u] == part[x.v])
+				continue;
+			weight += h->weight[part[x.u] ? x.v : x.u];
+			part[x.u] = part[x.v] = more = true;
+		}
+	}
+	return weight;
+}
+
+/* The marks of a vertex of a class: it is there, and its part has been found. */
+enum { THERE = 1, FOUND = 2 };
+
+/* Marks the vertices of part[] in s[]. Returns their number. */
+static size_t
+mark(const struct hdbscan *h, uint8_t *s, const uint8_t *part, uint8_t with)
+{
+	size_t vertices = 0;
+
+	for (size_t v = 0; v < h->t->n; v++)
+		if (part[v]) {
+			s[v] = with;
+			vertices++;
+		}
+	return vertices;
+}
+
+/* Returns the number of parts that weigh min_weight or more when edges from e on are cut. Marks s[] as FOUND. */
+static size_t
+count_large(const struct hdbscan *h, uint8_t *s, size_t e, uint8_t *part)
+{
+	size_t large = 0;
+
+	for (uint32_t v = 0; v < h->t->n; v++)
+		if (s[v] == THERE) {
+			large += reach(h, s, v, e, part) >= h->min_weight;
+			mark(h, s, part, FOUND);
+		}
+	return large;
+}
+
+/* Returns the first of the edges that are as long as edge e. *within tells whether one of them joins vertices of s. */
+static size_t
+first_equal(const struct hdbscan *h, const uint8_t *s, size_t e, bool *within)
+{
+	size_t i = e + 1;
+
+	*within = false;
+	for (; i && h->t->length[i - 1] == h->t->length[e]; i--)
+		*within |= s[h->t->edge[i - 1].u] && s[h->t->edge[i - 1].v];
+	return i;
+}
+
+/*
+ * Follows the class of the vertices in row 2 * level, which began at 1/length = birth, while the edges below e are cut,
+ * longest first, those of one length at once. Labels the classes chosen from it, and returns their total stability.
+ */
+static double
+choose(struct hdbscan *h, size_t level, double birth, size_t e)
+{
+	const size_t n = h->t->n;
+	uint8_t *all = h->rows + 2 * level * n, *s = all + n, *part = s + n;
+	double own = 0, within = 0;
+	bool splits = false, cut;
+
+	memcpy(s, all, n);
+	while (!splits && e > 0) {
+		const double at = 1 / fmax(h->t->length[e - 1], 0x1p-500);
+		e = first_equal(h, s, e - 1, &cut);
+		if (!cut)
+			continue;
+		splits = count_large(h, s, e, part) > 1;
+		for (uint32_t v = 0; v < n; v++) {
+			if (s[v] != FOUND)
+				continue;
+			const uint64_t w = reach(h, s, v, e, part);
+			const bool large = w >= h->min_weight;
+			const size_t vertices = mark(h, s, part, large && !splits ? THERE : 0);
+			if (!large || splits || vertices == 1)
+				own += (double)w * (at - birth);
+			if (large && splits)
+				within += choose(h, level + 1, at, e);
+		}
+	}
+	if (splits && (!level || h->leaves || own < within))
+		return within;
+	h->chosen++;
+	for (size_t v = 0; v < n; v++)
+		if (all[v])
+			h->label[v] = h->chosen;
+	return own;
+}
+
+/* Numbers the classes 1, 2 .. from the heaviest on; among equal weights the one with the first vertex comes first. */
+static void
+rank(const struct hdbscan *h, uint64_t *weight)
+{
+	const uint32_t ranked = 1u << 31;
+
+	for (uint32_t number = 1;; number++) {
+		size_t best = h->t->n;
+		memset(weight, 0, (h->chosen + 1) * sizeof *weight);
+		for (size_t v = 0; v < h->t->n; v++)
+			if (h->label[v] && !(h->label[v] & ranked))
+				weight[h->label[v]] += h->weight[v];
+		for (size_t v = h->t->n; v-- > 0;)
+			if (h->label[v] && !(h->label[v] & ranked) &&
+			    (best == h->t->n || weight[h->label[v]] >= weight[h->label[best]]))
+				best = v;
+		if (best == h->t->n)
+			break;
+		for (size_t v = h->t->n, old = h->label[best]; v-- > 0;)
+			if (h->label[v] == old)
+				h->label[v] = ranked | number;
+	}
+	for (size_t v = 0; v < h->t->n; v++)
+		h->label[v] &= ~ranked;
+}
+
+int
+emst_direct_hdbscan(const struct emst_tree *t, const uint64_t *weight, uint64_t min_weight,
+		    bool leaves, uint32_t *label)
+{
+	struct hdbscan h = {t,	   weight, min_weight, leaves, weir_calloc(2 * t->n + 3, t->n),
+			    label, 0};
+	uint64_t *sum = weir_alloc(2 * t->n + 1, sizeof *sum);
+	bool room = h.rows && sum;
+
+	if (room) {
+		memset(label, 0, t->n * sizeof *label);
+		memset(h.rows, 1, t->n);
+		choose(&h, 0, t->n > 1 ? 1 / fmax(t->length[t->n - 2], 0x1p-500) : 0, t->n - 1);
+		rank(&h, sum);
+	}
+	weir_free(sum);
+	weir_free(h.rows);
+	return room ? 0 : -ENOMEM;
+}
+
+/* --- Genie ---------------------------------------------------------------------------------------------------------- */
+
+/* Returns the Gini index of the weights of all parts. w[p] is the weight of part p; 0 means that there is no part p. */
+static double
+gini_index(const uint64_t *w, size_t n, size_t parts)
+{
+	double difference = 0, sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		sum += (double)w[i];
+		for (size_t j = 0; j < i; j++)
+			if (w[i] && w[j])
+				difference += fabs((double)w[i] - (double)w[j]);
+	}
+	return difference / (double)(parts - 1) / sum;
+}
+
+/* Returns the first edge between two parts; with lightest, the first one that leaves a part of the least weight. */
+static size_t
+first_edge(const struct emst_tree *t, const uint32_t *part, const uint64_t *w, bool lightest)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t p = 0; p < t->n; p++)
+		if (w[p] && w[p] < least)
+			least = w[p];
+	for (size_t e = 0;; e++) {
+		const uint32_t a = part[t->edge[e].u], b = part[t->edge[e].v];
+		if (a != b && (!lightest || w[a] == least || w[b] == least))
+			return e;
+	}
+}
+
+int
+emst_direct_genie(const struct emst_tree *t, const uint64_t *weight, double gini, size_t classes,
+		  uint8_t *cut)
+{
+	uint32_t *part = weir_alloc(t->n, sizeof *part);
+	uint64_t *w = weir_alloc(t->n, sizeof *w);
+
+	for (size_t v = 0; part && w && v < t->n; v++) {
+		part[v] = (uint32_t)v;
+		w[v] = weight[v];
+		if (v)
+			cut[v - 1] = 1;
+	}
+	for (size_t parts = t->n; part && w && parts > classes; parts--) {
+		const size_t e = first_edge(t, part, w, gini_index(w, t->n, parts) > gini);
+		const uint32_t a = part[t->edge[e].u], b = part[t->edge[e].v];
+		cut[e] = 0;
+		w[a] += w[b];
+		w[b] = 0;
+		for (size_t v = 0; v < t->n; v++)
+			part[v] = part[v] == b ? a : part[v];
+	}
+	const bool room = part && w;
+	weir_free(part);
+	weir_free(w);
+	return room ? 0 : -ENOMEM;
+}
+
+/* --- regions ------------------------------------------------------------------------------------------------------ */
+
+struct border {
+	double d2;
+	uint32_t order, u, v;
+};
+
+static int
+shorter(const void *pa, const void *pb)
+{
+	const struct border *a = pa, *b = pb;
+
+	if (a->d2 != b->d2)
+		return a->d2 < b->d2 ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+/* Lists all borders between neighbours, direction by direction, each in raster order, and sorts them. Returns their number. */
+static size_t
+list_borders(const uint8_t *px, size_t w, size_t h, size_t planes, int neighbours, struct border *e)
+{
+	static const int dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
+	size_t n = 0;
+
+	for (int dir = 0; dir < neighbours / 2; dir++)
+		for (size_t y = 0; y + (size_t)dy[dir] < h; y++)
+			for (size_t x = 0; x < w; x++) {
+				const size_t to = x + (size_t)dx[dir], u = y * w + x,
+					     v = (y + (size_t)dy[dir]) * w + to;
+				double d2 = 0;
+				if (to >= w) /* true for -1 too, which wraps to SIZE_MAX */
+					continue;
+				for (size_t a = 0; a < planes; a++) {
+					const double d =
+					    (double)px[u * planes + a] - (double)px[v * planes + a];
+					d2 += d * d;
+				}
+				e[n] = (struct border){d2, (uint32_t)n, (uint32_t)u, (uint32_t)v};
+				n++;
+			}
+	qsort(e, n, sizeof *e, shorter);
+	return n;
+}
+
+static void
+join_regions(uint32_t *label, size_t pixels, uint32_t from, uint32_t to)
+{
+	for (size_t i = 0; i < pixels; i++)
+		label[i] = label[i] == from ? to : label[i];
+}
+
+static size_t
+count_pixels(const uint32_t *label, size_t pixels, uint32_t region)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < pixels; i++)
+		n += label[i] == region;
+	return n;
+}
+
+int
+emst_direct_regions(const uint8_t *px, size_t w, size_t h, size_t planes, int neighbours,
+		    double scale, uint64_t min_size, uint32_t *label)
+{
+	struct border *e = weir_alloc(4 * w * h, sizeof *e);
+	double *inner = weir_calloc(w * h, sizeof *inner);
+	const bool room = e && inner;
+	const size_t n = room ? list_borders(px, w, h, planes, neighbours, e) : 0;
+
+	for (uint32_t i = 0; i < w * h; i++)
+		label[i] = i;
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < n; i++) {
+			const uint32_t a = label[e[i].u], b = label[e[i].v];
+			if (a == b)
+				continue;
+			const size_t na = count_pixels(label, w * h, a),
+				     nb = count_pixels(label, w * h, b);
+			const double length = sqrt(e[i].d2);
+			if (pass ? na < min_size || nb < min_size
+				 : length < inner[a] + scale / (double)na &&
+				       length < inner[b] + scale / (double)nb) {
+				join_regions(label, w * h, b, a);
+				inner[a] = pass ? inner[a] : length;
+			}
+		}
+	weir_free(e);
+	weir_free(inner);
+	return room ? 0 : -ENOMEM;
 }

@@ -11,8 +11,8 @@
 #include "common/base/par.h"
 #include "emst/brute/brute.h"
 #include "emst/emst.h"
-#include "emst/lattice/forest.h"
 #include "emst/kd/kd.h"
+#include "emst/lattice/forest.h"
 #include "emst/sort.h"
 
 enum { MANY = 1 << 19, FEWEST = 2000, SPARSE = 1 };

@@ -20,8 +20,8 @@
  *
  * Limits: 1 <= n < 2^31, 1 <= k <= EMST_MOSTDIM.
  */
-#ifndef WEIR_EMST_H
-#define WEIR_EMST_H
+#ifndef WEIR_EMST_EMST_H
+#define WEIR_EMST_EMST_H
 
 #include <stdbool.h>
 #include <stddef.h>

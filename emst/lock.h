@@ -3,8 +3,8 @@
  * replace it under one of LOCKS locks. The order of edges is strict, so the edge that stays does not depend on the order
  * in which threads arrive.
  */
-#ifndef EMST_LOCK_H
-#define EMST_LOCK_H
+#ifndef WEIR_EMST_LOCK_H
+#define WEIR_EMST_LOCK_H
 
 #include <sched.h>
 #include <stdint.h>

@@ -8,11 +8,8 @@
 #include "common/base/par.h"
 #include "common/base/progress.h"
 #include "common/base/stats.h"
-#include "common/stream/relay.h"
-#include "emst/args.h"
-#include "emst/io/classify.h"
-#include "emst/io/saved.h"
-#include "emst/io/take.h"
+#include "common/stream/pipeline.h"
+#include "emst/job.h"
 #include "emst/mesh/mesh.h"
 #include "gpu/emst/emst.h"
 

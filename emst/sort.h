@@ -1,6 +1,6 @@
 /* Sorts edges. */
-#ifndef EMST_SORT_H
-#define EMST_SORT_H
+#ifndef WEIR_EMST_SORT_H
+#define WEIR_EMST_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * list are its distinct points. 8-bit images of one to three planes become a lattice. Other samples become floats if floats
  * are exact and their squares do not overflow or underflow; otherwise they become doubles.
  */
-#ifndef EMST_VERTICES_H
-#define EMST_VERTICES_H
+#ifndef WEIR_EMST_VERTICES_H
+#define WEIR_EMST_VERTICES_H
 
 #include "common/stream/img.h"
 #include "emst/emst.h"
@@ -58,13 +58,6 @@ int vertices_colours(struct vertices *v, const void *data, enum img_type type, s
 /* Makes every pixel a vertex, equal ones too, so emst_run() cannot take the set. Returns what vertices_make() returns. */
 int vertices_pixels(struct vertices *v, const void *data, enum img_type type, size_t inputs,
 		    size_t planes, size_t *at);
-
-/*
- * Gives every input a count and, unless place is NULL, a number; total is the sum of the counts. count [inputs] is borrowed;
- * place [inputs] ascends and is copied. 0 or -ENOMEM, and then v is empty.
- */
-int
-vertices_count(struct vertices *v, const uint64_t *count, const uint32_t *place, uint64_t total);
 
 /* Makes the lattice if the vertices are colours without one: a GPU wants it. 0 or -ENOMEM. */
 int vertices_lattice(struct vertices *v);

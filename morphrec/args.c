@@ -1,3 +1,4 @@
+/* The command line of morphrec. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -7,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "common/base/die.h"
-#include "morphrec/args.h"
+#include "morphrec/job.h"
 
 #define AT(member) offsetof(struct args, member)
 

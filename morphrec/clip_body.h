@@ -1,4 +1,4 @@
-/* The pass of clip.c for one element type. This file is a template: see four_body.h. */
+/* The pass of ops.c for one element type. This file is a template: see four_body.h. */
 
 /* N(look) for a map whose `real` is a constant, so that the loop has no branches. */
 static inline __attribute__((always_inline)) bool

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "common/base/mem.h"
+#include "morphrec/keys.h"
 #include "morphrec/morphrec.h"
-#include "morphrec/value.h"
 
 /* Whether (dz, dy, dx), each -1..1, is the offset of a neighbour. This depends on the axes along which it is not 0. */
 static bool
@@ -165,16 +165,28 @@ morphrec_direct_holds(const struct morphrec_footprint *s, ptrdiff_t x, ptrdiff_t
 	}
 }
 
+/* The greatest value of sign times a sample of that type. */
+static double
+greatest(enum img_type type, double sign)
+{
+	const bool has_sign = type == IMG_I8 || type == IMG_I16 || type == IMG_I32;
+	const double values = exp2(8 * (double)img_type_size(type));
+
+	if (img_is_float(type))
+		return INFINITY;
+	if (has_sign)
+		return sign > 0 ? values / 2 - 1 : values / 2;
+	return sign > 0 ? values - 1 : 0;
+}
+
 /* Returns the lowest of sign f over the shape around pixel x, y, z; where no pixel of it is inside, the highest of the type. */
 static double
 lowest(const struct morphrec_problem *a, const struct morphrec_footprint *s, ptrdiff_t reach,
        const void *f, size_t x, size_t y, size_t z, double sign)
 {
 	const ptrdiff_t deep = morphrec_is_volume(a->conn) ? reach : 0;
-	double least, most;
+	double low = greatest(a->type, sign);
 
-	morphrec_range(a->type, &least, &most);
-	double low = sign > 0 ? most : -least;
 	for (ptrdiff_t k = -deep; k <= deep; k++)
 		for (ptrdiff_t j = -reach; j <= reach; j++)
 			for (ptrdiff_t i = -reach; i <= reach; i++) {

@@ -4,18 +4,12 @@
 #include "common/base/par.h"
 #include "common/base/progress.h"
 #include "common/base/stats.h"
-#include "common/stream/bands.h"
+#include "common/stream/axes.h"
+#include "common/stream/pipeline.h"
 #include "common/stream/raw.h"
-#include "common/stream/relay.h"
-#include "common/stream/slices.h"
+#include "common/stream/share.h"
 #include "gpu/morphrec/morphrec.h"
-#include "morphrec/args.h"
-#include "morphrec/items/item_io.h"
-#include "morphrec/items/item_op.h"
-#include "morphrec/items/item_run.h"
-#include "morphrec/items/masks.h"
-#include "morphrec/items/seam_run.h"
-#include "morphrec/items/spool.h"
+#include "morphrec/job.h"
 
 const char *const weir_prog = "morphrec";
 

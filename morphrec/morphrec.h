@@ -15,12 +15,11 @@
  * Vincent, Morphological grayscale reconstruction in image analysis, IEEE Trans. Image Processing 2(2), 1993, 176-201.
  * He, Wu, Di, Chen, A parallel heap cluster for morphological reconstruction on the GPU.
  */
-#ifndef MORPHREC_H
-#define MORPHREC_H
+#ifndef WEIR_MORPHREC_MORPHREC_H
+#define WEIR_MORPHREC_MORPHREC_H
 
 #include <stddef.h>
 
-#include "morphrec/clip.h"
 #include "morphrec/ops/ops.h"
 #include "morphrec/problem.h"
 

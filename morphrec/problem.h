@@ -1,6 +1,6 @@
 /* The problem: shape, type, neighbours and method. Every file of morphrec includes this; morphrec.h states the formula. */
-#ifndef MORPHREC_PROBLEM_H
-#define MORPHREC_PROBLEM_H
+#ifndef WEIR_MORPHREC_PROBLEM_H
+#define WEIR_MORPHREC_PROBLEM_H
 
 #include <stdbool.h>
 #include <stddef.h>

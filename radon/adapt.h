@@ -18,8 +18,8 @@
  *
  * Source: Verschuur and Berkhout, Geophysics 62(5), 1997; the damping towards delta and the choice of L are ours.
  */
-#ifndef RADON_ADAPT_H
-#define RADON_ADAPT_H
+#ifndef WEIR_RADON_ADAPT_H
+#define WEIR_RADON_ADAPT_H
 
 #include "radon/radon.h"
 

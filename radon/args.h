@@ -1,9 +1,19 @@
 /* The command line of radon. */
-#ifndef RADON_ARGS_H
-#define RADON_ARGS_H
+#ifndef WEIR_RADON_ARGS_H
+#define WEIR_RADON_ARGS_H
 
 #include "common/base/opt.h"
+#include "radon/radon.h"
 #include "radon/stream/gathers.h"
+
+/*
+ * Reads the polygons of a mute from a text. Each line is one corner `tau q`, and an empty line separates polygons. A # begins a
+ * comment.
+ */
+
+/* Sets corner, polygon and npolygon of m, whose arrays polygons_free() frees. Dies when the text is malformed. */
+void polygons_read(struct radon_mute *m, const char *path);
+void polygons_free(struct radon_mute *m);
 
 struct args {
 	struct opt_common common;

@@ -2,10 +2,18 @@
  * Adjoint and modelling of LANES frequencies from k on. d has nx rows of stride ldd, and m has nq rows of stride ldm, both in
  * complex samples.
  */
-#ifndef RADON_BLOCK_H
-#define RADON_BLOCK_H
+#ifndef WEIR_RADON_BLOCK_H
+#define WEIR_RADON_BLOCK_H
 
 #include "radon/core.h"
+
+/* The sums of one block of LANES frequencies from k on, added term by term in double. Shapes are those of block.h. */
+
+void recurrence_adjoint(const struct radon_core *p, struct radon_worker *w, size_t k,
+			const float *d, size_t ldd, float *m, size_t ldm);
+
+/* The first column of A^H A: t[n] = sum over live traces j of exp(2 pi i k n c_j), n < p->nq, in rows of LANES re and LANES im. */
+void recurrence_column(const struct radon_core *p, struct radon_worker *w, size_t k, double *t);
 
 /* The plan chooses between the transform of nonequispaced points and the recurrence. */
 void radon_block_adjoint(const struct radon_core *p, struct radon_worker *w, size_t k,

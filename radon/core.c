@@ -2,9 +2,294 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/cpu.h"
+#include "common/base/fft.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "radon/core.h"
+#include "radon/radon.h"
+
+/* ---- FFTs ---- */
+
+/* Four complex numbers at any address. */
+typedef float four __attribute__((vector_size(32), aligned(4), may_alias));
+
+#define SHUFFLE(a, ...) __builtin_shufflevector(a, a, __VA_ARGS__)
+
+/* Elements k and h - k of half a spectrum, a and b, are mixed: E = a + conj b and T = turn (a - conj b). */
+CPU_INLINE void
+mix_pair(float *a, float *b, const float *turn, float scale, float sign)
+{
+	const float er = a[0] + b[0], ei = a[1] - b[1], dr = a[0] - b[0], di = a[1] + b[1];
+	const float tr = turn[0] * dr - sign * turn[1] * di,
+		    ti = turn[0] * di + sign * turn[1] * dr;
+
+	a[0] = scale * (er + tr);
+	a[1] = scale * (ei + ti);
+	b[0] = scale * (er - tr);
+	b[1] = scale * (ti - ei);
+}
+
+/* mix_pair() for elements k .. k + 3, at a, and h - k - 3 .. h - k, at b. */
+CPU_INLINE void
+mix_four(float *a, float *b, const float *turn, float scale, float sign)
+{
+	const four conj = {1, -1, 1, -1, 1, -1, 1, -1}, t = *(const four *)turn;
+	const four x = *(four *)a, y = SHUFFLE(*(four *)b, 6, 7, 4, 5, 2, 3, 0, 1) * conj;
+	const four d = x - y, e = x + y, swapped = SHUFFLE(d, 1, 0, 3, 2, 5, 4, 7, 6) * conj;
+	const four p = SHUFFLE(t, 0, 0, 2, 2, 4, 4, 6, 6) * d -
+		       SHUFFLE(t, 1, 1, 3, 3, 5, 5, 7, 7) * sign * swapped;
+
+	*(four *)a = scale * (e + p);
+	*(four *)b = SHUFFLE(scale * (e - p) * conj, 6, 7, 4, 5, 2, 3, 0, 1);
+}
+
+/*
+ * Turns the spectrum of z, s[0] .. s[h-1], into that of x, s[0] .. s[h], with scale 1/2 and sign 1; and back into twice that
+ * of z with scale 1 and sign -1, which conjugates the factors.
+ */
+WEIR_CLONES(mix, (float *s, const float *turn, size_t h, float scale, float sign),
+	    (s, turn, h, scale, sign))
+{
+	size_t k = 1;
+
+	for (; 2 * k + 6 < h; k += 4)
+		mix_four(s + 2 * k, s + 2 * (h - k - 3), turn + 2 * k, scale, sign);
+	for (; 2 * k < h; k++)
+		mix_pair(s + 2 * k, s + 2 * (h - k), turn + 2 * k, scale, sign);
+	if (2 * k == h) {
+		s[2 * k] *= 2 * scale;
+		s[2 * k + 1] *= -2 * scale;
+	}
+}
+
+void
+radon_fft_forward(const struct radon_fft *p, float *row, float *spectrum)
+{
+	const size_t h = p->n / 2;
+	float re, im;
+
+	fftwf_execute_dft(p->forward, (fftwf_complex *)row, (fftwf_complex *)spectrum);
+	re = spectrum[0];
+	im = spectrum[1];
+	mix(spectrum, p->turn, h, .5f, 1);
+	spectrum[0] = re + im;
+	spectrum[2 * h] = re - im;
+	spectrum[1] = spectrum[2 * h + 1] = 0;
+}
+
+void
+radon_fft_backward(const struct radon_fft *p, float *spectrum, float *row)
+{
+	const size_t h = p->n / 2;
+	const float first = spectrum[0], last = spectrum[2 * h];
+
+	mix(spectrum, p->turn, h, 1, -1);
+	spectrum[0] = first + last;
+	spectrum[1] = first - last;
+	fftwf_execute_dft(p->backward, (fftwf_complex *)spectrum, (fftwf_complex *)row);
+}
+
+int
+radon_fft_plan(struct radon_fft *p, size_t n)
+{
+	const int h = (int)(n / 2);
+	fftwf_complex *row = weir_alloc(n / 2, sizeof *row), *s = weir_alloc(n / 2, sizeof *s);
+
+	p->n = n;
+	p->turn = weir_alloc(n / 4 + 1, 2 * sizeof *p->turn);
+	if (row && s && p->turn) {
+		p->forward = fftwf_plan_dft_1d(h, row, s, FFTW_FORWARD, FFTW_ESTIMATE);
+		p->backward = fftwf_plan_dft_1d(h, s, row, FFTW_BACKWARD, FFTW_ESTIMATE);
+	}
+	weir_free(row);
+	weir_free(s);
+	if (!p->forward || !p->backward)
+		return -ENOMEM;
+	for (size_t k = 0; k <= n / 4; k++) {
+		p->turn[2 * k] = (float)-sin(2 * M_PI * (double)k / (double)n);
+		p->turn[2 * k + 1] = (float)-cos(2 * M_PI * (double)k / (double)n);
+	}
+	return 0;
+}
+
+void
+radon_fft_free(struct radon_fft *p)
+{
+	weir_free(p->turn);
+	if (p->forward)
+		fftwf_destroy_plan(p->forward);
+	if (p->backward)
+		fftwf_destroy_plan(p->backward);
+	*p = (struct radon_fft){0};
+}
+
+/* ---- guards ---- */
+
+/* Figures of a gather or a result that tell whether the options suit it. */
+
+enum { CHAINS = 8 }; /* independent sums, so that no addition waits for another */
+
+/* sum[0] += m d, sum[1] += m m, with m = d - left. */
+WEIR_CLONES(correlate,
+	    (const float *restrict d, const float *restrict left, size_t n, double sum[2]),
+	    (d, left, n, sum))
+{
+	double md[CHAINS] = {0}, mm[CHAINS] = {0};
+
+	for (size_t i = 0; i + CHAINS <= n; i += CHAINS)
+		for (size_t c = 0; c < CHAINS; c++) {
+			const double x = (double)d[i + c], m = x - (double)left[i + c];
+			md[c] += m * x;
+			mm[c] += m * m;
+		}
+	for (size_t i = n / CHAINS * CHAINS; i < n; i++) {
+		const double x = (double)d[i], m = x - (double)left[i];
+		md[0] += m * x;
+		mm[0] += m * m;
+	}
+	for (size_t c = 0; c < CHAINS; c++) {
+		sum[0] += md[c];
+		sum[1] += mm[c];
+	}
+}
+
+double
+radon_alpha(const struct radon_options *o, const float *gather, const float *left)
+{
+	double sum[2] = {0, 0};
+
+	for (size_t j = 0; j < o->nx; j++)
+		correlate(gather + j * o->nt, left + j * o->nt, o->nt, sum);
+	return sum[1] > 0 ? sum[0] / sum[1] : 1;
+}
+
+/* Is trace j at the same place as trace k? */
+static bool
+same_place(const struct radon_options *o, size_t j, size_t k)
+{
+	const size_t nr = o->nr ? o->nr : 1;
+	const double near = o->hyperbolic ? 0 : o->dt / 4,
+		     q = (double)(o->nq / nr - 1) * o->dq * fabs(o->g[j] - o->g[k]),
+		     r = o->nr ? (double)(nr - 1) * o->dr * fabs(o->h[j] - o->h[k]) : 0;
+
+	return q + r <= near;
+}
+
+size_t
+radon_different(const struct radon_options *o, size_t most)
+{
+	size_t n = 0;
+
+	for (size_t j = 0; j < o->nx && n < most; j++) {
+		bool known = o->live && !o->live[j];
+		for (size_t k = 0; k < j && !known; k++)
+			known = (!o->live || o->live[k]) && same_place(o, j, k);
+		n += !known;
+	}
+	return n;
+}
+
+/* The frequency at which n curves, d apart, alias on traces at g. */
+static double
+alias(size_t n, double d, const double *g, size_t nx)
+{
+	double lo = INFINITY, hi = -INFINITY;
+
+	for (size_t j = 0; j < nx; j++) {
+		lo = fmin(lo, g[j]);
+		hi = fmax(hi, g[j]);
+	}
+	return n > 1 && hi > lo ? 1 / (d * (hi - lo)) : INFINITY;
+}
+
+double
+radon_alias(const struct radon_options *o, double *apart)
+{
+	const size_t n = o->nr ? o->nq / o->nr : o->nq;
+	const double q = o->hyperbolic ? INFINITY : alias(n, o->dq, o->g, o->nx),
+		     r = o->nr ? alias(o->nr, o->dr, o->h, o->nx) : INFINITY;
+
+	*apart = q < r ? o->dq : o->dr;
+	return fmin(q, r);
+}
+
+/*
+ * Adds the energy of at most 16 traces, evenly spread, at each of p->n / 2 + 1 frequencies to sum. Returns 0 or -ENOMEM. So
+ * few suffice for a warning, and every gather of a stream is examined.
+ */
+static int
+power(const struct radon_options *o, const struct radon_fft *p, const float *gather, double *sum)
+{
+	const size_t step = (o->nx + 15) / 16;
+	float *row = weir_calloc(p->n, sizeof *row), *s = weir_alloc(p->n + 2, sizeof *s);
+	const int err = row && s ? 0 : -ENOMEM;
+
+	for (size_t j = 0; !err && j < o->nx; j += step) {
+		memcpy(row, gather + j * o->nt, o->nt * sizeof *row);
+		radon_fft_forward(p, row, s);
+		for (size_t k = 0; k <= p->n / 2; k++)
+			sum[k] += (double)s[2 * k] * (double)s[2 * k] +
+				  (double)s[2 * k + 1] * (double)s[2 * k + 1];
+	}
+	weir_free(row);
+	weir_free(s);
+	return err;
+}
+
+/* The frequency, as a place in sum, below which 99 % of the energy lies. */
+static size_t
+find_top(const double *sum, size_t n)
+{
+	double all = 0, below = 0;
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all += sum[i];
+	while (k < n - 1 && below + sum[k] < .99 * all)
+		below += sum[k++];
+	return k;
+}
+
+double
+radon_top_frequency(const struct radon_options *o, const float *gather)
+{
+	const size_t n = fft_size(o->nt), nw = n / 2 + 1;
+	double *sum = weir_calloc(nw, sizeof *sum), top = INFINITY;
+	struct radon_fft fft = {0};
+
+	if (sum && !radon_fft_plan(&fft, n) && !power(o, &fft, gather, sum))
+		top = (double)find_top(sum, nw) / ((double)n * o->dt);
+	radon_fft_free(&fft);
+	weir_free(sum);
+	return top;
+}
+
+struct radon_span
+radon_span(const float *x, size_t n)
+{
+	struct radon_span s = {0, n};
+
+	while (s.first < n && x[s.first] == 0)
+		s.first++;
+	while (s.end > s.first && x[s.end - 1] == 0)
+		s.end--;
+	return s.first < n ? s : (struct radon_span){n, n};
+}
+
+void
+radon_keep_muted(const struct radon_options *o, const float *gather, float *left)
+{
+	for (size_t j = 0; j < o->nx; j++) {
+		const float *x = gather + j * o->nt;
+		const struct radon_span s = radon_span(x, o->nt);
+		float *to = left + j * o->nt;
+		memcpy(to, x, s.first * sizeof *x);
+		memcpy(to + s.end, x + s.end, (o->nt - s.end) * sizeof *x);
+	}
+}
+
+/* ---- core ---- */
 
 /* In a sum of at most this many terms the recurrence is faster than the window and the FFT of a transform. */
 enum { SHORT_SUM = 12 };
@@ -222,4 +507,133 @@ radon_room_free(struct radon_room *r)
 	weir_free(r->worker);
 	weir_free(r->d);
 	weir_free(r->part);
+}
+
+/* ---- spectra ---- */
+
+void
+radon_forward(const struct radon_core *p, struct radon_room *w, const float *x, size_t rows,
+	      size_t n, size_t at, float *spectra)
+{
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t r = 0; r < rows; r++) {
+		float *row = w->worker[omp_get_thread_num()].row;
+		memset(row, 0, at * sizeof *row);
+		memcpy(row + at, x + r * n, n * sizeof *row);
+		memset(row + at + n, 0, (p->nfft - at - n) * sizeof *row);
+		radon_fft_forward(&p->fft, row, spectra + r * p->ld * 2);
+	}
+}
+
+void
+radon_backward(const struct radon_core *p, float *spectrum, float *row)
+{
+	const size_t above = p->kmax + 1;
+
+	if (p->first == p->last) {
+		memset(row, 0, p->nfft * sizeof *row);
+		return;
+	}
+	memset(spectrum, 0, p->kmin * 2 * sizeof *spectrum);
+	memset(spectrum + 2 * above, 0, (p->nw - above) * 2 * sizeof *spectrum);
+	radon_fft_backward(&p->fft, spectrum, row);
+}
+
+WEIR_CLONES(scale, (float *restrict to, const float *restrict from, size_t n, float by),
+	    (to, from, n, by))
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = from[i] * by;
+}
+
+WEIR_CLONES(subtract,
+	    (float *restrict to, const float *restrict x, const float *restrict from, size_t n,
+	     float by),
+	    (to, x, from, n, by))
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = x[i] - from[i] * by;
+}
+
+WEIR_CLONES(mute_row, (float *restrict row, const float *restrict weight, size_t n, float by),
+	    (row, weight, n, by))
+{
+	for (size_t t = 0; t < n; t++)
+		row[t] *= by * weight[t];
+}
+
+void
+radon_mute_rows(const struct radon_core *p, float *panel, int threads)
+{
+	if (!p->o.mute.n && !p->o.mute.npolygon)
+		return;
+#pragma omp parallel for schedule(static) num_threads(threads)
+	for (size_t i = 0; i < p->o.nq; i++) {
+		float *row = panel + i * p->ntau;
+		for (size_t t = 0; t < p->ntau && p->q_mute; t++)
+			row[t] *= p->q_weight[i];
+		if (!p->q_mute)
+			mute_row(row, p->weight + i * p->ntau, p->ntau, 1);
+	}
+}
+
+void
+radon_panel_out(const struct radon_core *p, struct radon_room *w, float *panel)
+{
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t i = 0; i < p->o.nq; i++) {
+		float *row = w->worker[omp_get_thread_num()].row;
+		radon_backward(p, w->m + i * p->ld * 2, row);
+		if (!p->q_mute)
+			mute_row(row, p->weight + i * p->ntau, p->nfft, 1);
+		scale(panel + i * p->ntau, row, p->ntau, 1 / (float)p->nfft);
+	}
+}
+
+void
+radon_mute_panel(const struct radon_core *p, struct radon_room *w)
+{
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t i = 0; i < p->o.nq; i++) {
+		float *row = w->worker[omp_get_thread_num()].row, *m = w->m + i * p->ld * 2;
+		radon_backward(p, m, row);
+		mute_row(row, p->weight + i * p->ntau, p->nfft, 1 / (float)p->nfft);
+		radon_fft_forward(&p->fft, row, m);
+	}
+}
+
+void
+radon_gather_out(const struct radon_core *p, struct radon_room *w, const float *x, float *gather)
+{
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t j = 0; j < p->o.nx; j++) {
+		float *row = w->worker[omp_get_thread_num()].row, *to = gather + j * p->o.nt;
+		if (x && !p->live[j]) {
+			memcpy(to, x + j * p->o.nt, p->o.nt * sizeof *to);
+			continue;
+		}
+		radon_backward(p, w->d + j * p->ld * 2, row);
+		if (x)
+			subtract(to, x + j * p->o.nt, row + p->lead, p->o.nt, 1 / (float)p->nfft);
+		else
+			scale(to, row + p->lead, p->o.nt, 1 / (float)p->nfft);
+	}
+}
+
+void
+radon_edges(const struct radon_core *p, const double sum[3], double edge[2])
+{
+	const double mean = sum[2] / (double)p->o.nq;
+
+	for (int side = 0; side < 2; side++)
+		edge[side] = p->o.nq < 8 ? NAN : mean > 0 ? sum[side] / 2 / mean : 0;
+}
+
+void
+radon_weigh_panel(const struct radon_core *p, struct radon_room *w)
+{
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t i = 0; i < p->o.nq; i++)
+		for (size_t l = 0; l < 2 * p->ld && p->q_mute; l++)
+			w->m[2 * i * p->ld + l] *= p->q_weight[i];
 }

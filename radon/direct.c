@@ -10,7 +10,14 @@
 #include <string.h>
 
 #include "common/base/mem.h"
-#include "radon/direct.h"
+#include "radon/radon.h"
+
+struct direct_axes {
+	size_t ntau, lead, nfft, nw;
+	double lo, hi; /* Hz */
+};
+
+/* ---- the transform ---- */
 
 /* Is the FFT fast at this length: n = 2^a 3^b 5^c 7^d with a >= 2 and b + c + d <= 3? */
 static bool
@@ -62,7 +69,7 @@ radon_direct_axis(const struct radon_options *o, size_t *ntau, size_t *lead)
 		++*ntau;
 }
 
-struct direct_axes
+static struct direct_axes
 radon_direct_axes(const struct radon_options *o)
 {
 	struct direct_axes x;
@@ -84,7 +91,7 @@ phase(const struct radon_options *o, const struct direct_axes *x, size_t k, size
 	return cexp(2 * M_PI * I * (cycles - rint(cycles)));
 }
 
-bool
+static bool
 radon_direct_in_band(const struct radon_options *o, const struct direct_axes *x, size_t k)
 {
 	const double f = (double)k / ((double)x->nfft * o->dt);
@@ -92,7 +99,8 @@ radon_direct_in_band(const struct radon_options *o, const struct direct_axes *x,
 	return f >= x->lo * (1 - 1e-12) && f <= x->hi * (1 + 1e-12);
 }
 
-complex double *
+/* Finds the spectra [count][nw] of rows of n samples that begin at sample `at` of nfft. Caller frees; NULL: no memory. */
+static complex double *
 radon_direct_to_spectra(const struct direct_axes *x, const double *rows, size_t count, size_t n,
 			size_t at)
 {
@@ -111,7 +119,8 @@ radon_direct_to_spectra(const struct direct_axes *x, const double *rows, size_t 
 	return s;
 }
 
-int
+/* Turns spectra into rows and destroys the spectra. Returns 0 or -ENOMEM. */
+static int
 radon_direct_to_rows(const struct direct_axes *x, complex double *s, size_t count, double *rows,
 		     size_t n, size_t at)
 {
@@ -129,7 +138,7 @@ radon_direct_to_rows(const struct direct_axes *x, complex double *s, size_t coun
 	return row ? 0 : -ENOMEM;
 }
 
-complex double *
+static complex double *
 radon_direct_gather_spectra(const struct radon_options *o, const struct direct_axes *x,
 			    const float *gather)
 {
@@ -145,7 +154,8 @@ radon_direct_gather_spectra(const struct radon_options *o, const struct direct_a
 	return s;
 }
 
-void
+/* Compute m from d, and d from m, at every frequency of the band; the other frequencies are 0. */
+static void
 radon_direct_adjoint_sums(const struct radon_options *o, const struct direct_axes *x,
 			  const complex double *d, complex double *m)
 {
@@ -175,7 +185,7 @@ radon_direct_adjoint(const struct radon_options *o, const float *gather, double 
 	return err;
 }
 
-void
+static void
 radon_direct_model_sums(const struct radon_options *o, const struct direct_axes *x,
 			const complex double *m, complex double *d)
 {
@@ -205,25 +215,27 @@ radon_direct_model(const struct radon_options *o, const double *panel, double *g
 	return err;
 }
 
-bool
+static bool
 radon_direct_is_live(const struct radon_options *o, size_t j)
 {
 	return !o->live || o->live[j];
 }
 
-double
+static double
 radon_direct_damping(const struct radon_options *o)
 {
 	return o->nu * (double)o->nq;
 }
 
-double
+/* With raise_nu, the NU of sparse after a first set that has left the part f of the energy. */
+static double
 radon_direct_raised(const struct radon_options *o, double f)
 {
 	return fmax(o->nu, f < 1 ? fmin(.02 * sqrt(f / (1 - f)), .1) : .1);
 }
 
-int
+/* The steps of conjugate gradients with set i of `sets`: inner / 2^(sets - 1 - i), rounded up. */
+static int
 radon_direct_steps(const struct radon_options *o, int i, int sets)
 {
 	return (int)ceil(o->inner * pow(.5, sets - 1 - i));
@@ -374,5 +386,613 @@ radon_direct_noise(const struct radon_options *o, const float *gather, double *n
 	const int err = d && room ? 0 : -ENOMEM;
 	weir_free(d);
 	weir_free(room);
+	return err;
+}
+
+/* ---- adaptive subtraction ---- */
+
+/* The definition of adaptive subtraction: each filter is applied sample by sample, and its energy is counted. */
+
+enum { MOST = 32 }; /* samples of a filter */
+
+/* One window: its weights [nx][nt], 0 where there is no data. */
+struct part {
+	const struct radon_options *o;
+	const float *d;
+	const double *m, *w;
+	size_t half;
+};
+
+static double
+at(const struct part *p, size_t j, size_t t, size_t k)
+{
+	const size_t i = t + p->half - k;
+
+	return t + p->half < k || i >= p->o->nt ? 0 : p->m[j * p->o->nt + i];
+}
+
+/* Does sample t count? side 2: all samples count; 0 and 1: those of even and of odd blocks of .2 s. */
+static bool
+counts(const struct part *p, size_t t, size_t side)
+{
+	return side == 2 || t / (size_t)rint(.2 / p->o->dt) % 2 == side;
+}
+
+/* Finds f - delta from one side by Gaussian elimination of the normal equations. */
+static void
+match(const struct part *p, size_t side, double ratio, double *c)
+{
+	const struct radon_options *o = p->o;
+	const size_t n = 2 * p->half + 1;
+	double a[MOST][MOST + 1] = {{0}}, energy = 0, mean = 0;
+
+	for (size_t i = 0; i < o->nx * o->nt; i++) {
+		const size_t j = i / o->nt, t = i % o->nt;
+		if (!counts(p, t, side))
+			continue;
+		energy += p->w[i] * p->d[i] * p->d[i];
+		for (size_t k = 0; k < n; k++) {
+			for (size_t l = 0; l < n; l++)
+				a[k][l] += p->w[i] * at(p, j, t, k) * at(p, j, t, l);
+			a[k][n] += p->w[i] * at(p, j, t, k) * (p->d[i] - p->m[i]);
+		}
+	}
+	for (size_t k = 0; k < n; k++)
+		mean += a[k][k] / (double)n;
+	const double mu = fmax(ratio * energy, 1e-10 * mean);
+	for (size_t k = 0; k < n; k++)
+		a[k][k] += mu;
+	for (size_t k = 0; k < n && mu > 0; k++)
+		for (size_t l = 0; l < n; l++)
+			for (size_t i = n + 1; l != k && i-- > k;)
+				a[l][i] -= a[l][k] / a[k][k] * a[k][i];
+	for (size_t k = 0; k < n; k++)
+		c[k] = mu > 0 ? a[k][n] / a[k][k] : 0;
+}
+
+static double
+filtered(const struct part *p, const double *c, size_t j, size_t t)
+{
+	double sum = p->m[j * p->o->nt + t];
+
+	for (size_t k = 0; k <= 2 * p->half; k++)
+		sum += c[k] * at(p, j, t, k);
+	return sum;
+}
+
+/* Adds to *misfit the energy that filters leave in the blocks they were not found from, and to *plain that of d - m. */
+static void
+cross(const struct part *p, double ratio, double *misfit, double *plain)
+{
+	double c[2][MOST];
+
+	match(p, 0, ratio, c[0]);
+	match(p, 1, ratio, c[1]);
+	for (size_t i = 0; i < p->o->nx * p->o->nt; i++) {
+		const size_t j = i / p->o->nt, t = i % p->o->nt;
+		const double left = p->d[i] - filtered(p, c[counts(p, t, 0)], j, t),
+			     rest = p->d[i] - p->m[i];
+		*misfit += p->w[i] * left * left;
+		*plain += p->w[i] * rest * rest;
+	}
+}
+
+/* The weight at sample i of window k of an axis whose windows reach `half` samples to each side, and their number. */
+static double
+hat(size_t n, double half, size_t i, size_t k, size_t *count)
+{
+	*count = 1;
+	if (!(half > 0 && half < (double)n) || n == 1)
+		return 1;
+	*count = (size_t)ceil((double)(n - 1) / half) + 1;
+	const double apart = (double)(n - 1) / (double)(*count - 1);
+	return fmax(0, 1 - fabs((double)i - (double)k * apart) / apart);
+}
+
+/* The samples of a trace from the first to the last that is not 0. */
+static struct radon_span
+data_of(const float *x, size_t n)
+{
+	struct radon_span s = {n, n};
+
+	for (size_t t = 0; t < n; t++)
+		if (x[t] != 0) {
+			s.first = s.first < n ? s.first : t;
+			s.end = t + 1;
+		}
+	return s;
+}
+
+/* Fills the weights of window k, and returns how many windows there are. */
+static size_t
+weigh(const struct radon_options *o, const float *d, size_t k, double *w)
+{
+	const double half = o->adapt.traces ? (double)(o->adapt.traces + 1) / 2 : 0;
+	size_t traces = 1, times = 1;
+
+	hat(o->nt, o->adapt.window / 2 / o->dt, 0, 0, &times);
+	for (size_t j = 0; j < o->nx; j++) {
+		const struct radon_span s = data_of(d + j * o->nt, o->nt);
+		const double by = hat(o->nx, half, j, k / times, &traces);
+		for (size_t t = 0; t < o->nt; t++)
+			w[j * o->nt + t] = t < s.first || t >= s.end || (o->live && !o->live[j])
+					       ? 0
+					       : by * hat(o->nt, o->adapt.window / 2 / o->dt, t,
+							  k % times, &times);
+	}
+	return traces * times;
+}
+
+/* out += the window's part of d - f * m. */
+static void
+add(const struct part *p, double ratio, double *out)
+{
+	double c[MOST] = {0};
+
+	if (isfinite(ratio))
+		match(p, 2, ratio, c);
+	for (size_t i = 0; i < p->o->nx * p->o->nt; i++)
+		out[i] += p->w[i] * (p->d[i] - filtered(p, c, i / p->o->nt, i % p->o->nt));
+}
+
+int
+radon_direct_adapt(const struct radon_options *o, const float *gather, const float *left,
+		   double *out, double *ratio)
+{
+	static const double ratios[6] = {3, 1, .3, .1, .03, .01};
+	const size_t n = o->nx * o->nt;
+	double *m = weir_alloc(n, sizeof *m), *w = weir_alloc(n, sizeof *w), least = INFINITY;
+	struct part p = {
+	    .o = o, .d = gather, .m = m, .w = w, .half = (size_t)rint(o->adapt.filter / 2 / o->dt)};
+	int err = -ENOMEM;
+
+	for (size_t i = 0; m && w && i < n; i++) {
+		m[i] = (double)gather[i] - (double)left[i];
+		const struct radon_span s = data_of(gather + i / o->nt * o->nt, o->nt);
+		const bool data = i % o->nt >= s.first && i % o->nt < s.end;
+		out[i] = data && (!o->live || o->live[i / o->nt]) ? 0 : (double)left[i];
+	}
+	*ratio = INFINITY;
+	for (size_t i = 0; m && w && i < 6; i++) {
+		double misfit = 0, plain = 0;
+		for (size_t k = 0; k < weigh(o, gather, k, w); k++)
+			cross(&p, ratios[i], &misfit, &plain);
+		if (misfit <= .99 * plain && misfit < plain && misfit < least) {
+			least = misfit;
+			*ratio = ratios[i];
+		}
+	}
+	for (size_t k = 0; m && w && k < weigh(o, gather, k, w); k++) {
+		add(&p, *ratio, out);
+		err = 0;
+	}
+	weir_free(m);
+	weir_free(w);
+	return err;
+}
+
+/* ---- hyperbolas ---- */
+
+/* The definition of hyperbolic curves: sums in time, sample by sample, and conjugate gradients, all in double. */
+
+/* The panel's axis: tau = t0 + (n - lead) dt. It begins at the first such tau that is not below 0, or at t0. */
+static void
+axis(const struct radon_options *o, size_t *ntau, size_t *lead)
+{
+	size_t before = 0;
+
+	while (o->t0 - (double)(before + 1) * o->dt >= -1e-9 * o->dt)
+		before++;
+	*lead = before > o->lead ? before : o->lead;
+	*ntau = *lead + o->nt + o->tail;
+}
+
+/*
+ * The coefficient of gather sample t of trace j in panel sample n of curve i: a triangle of the width of a sample on each side
+ * of the curve.
+ */
+static double
+coefficient(const struct radon_options *o, size_t lead, size_t i, size_t n, size_t j, size_t t)
+{
+	const double q = o->q0 + (double)i * o->dq,
+		     tau = o->t0 + ((double)n - (double)lead) * o->dt;
+	const double at = (sqrt(tau * tau + q * o->g[j]) - o->t0) / o->dt;
+
+	if (tau < 0 || at < 0 || at > (double)(o->nt - 1))
+		return 0;
+	return fmax(0, 1 - fabs(at - (double)t));
+}
+
+void
+radon_direct_hyperbola_adjoint(const struct radon_options *o, const double *gather, double *panel)
+{
+	size_t ntau, lead;
+
+	axis(o, &ntau, &lead);
+	for (size_t i = 0; i < o->nq; i++)
+		for (size_t n = 0; n < ntau; n++) {
+			double sum = 0;
+			for (size_t j = 0; j < o->nx; j++)
+				for (size_t t = 0; t < o->nt; t++)
+					sum += coefficient(o, lead, i, n, j, t) *
+					       gather[j * o->nt + t];
+			panel[i * ntau + n] = sum;
+		}
+}
+
+void
+radon_direct_hyperbola_model(const struct radon_options *o, const double *panel, double *gather)
+{
+	size_t ntau, lead;
+
+	axis(o, &ntau, &lead);
+	for (size_t j = 0; j < o->nx; j++)
+		for (size_t t = 0; t < o->nt; t++) {
+			double sum = 0;
+			for (size_t i = 0; i < o->nq; i++)
+				for (size_t n = 0; n < ntau; n++)
+					sum +=
+					    coefficient(o, lead, i, n, j, t) * panel[i * ntau + n];
+			gather[j * o->nt + t] = sum;
+		}
+}
+
+/* --- inverses ------------------------------------------------------------------------------------------------------ */
+
+struct descent {
+	const struct radon_options *o;
+	const float *gather;
+	size_t panel, n;	    /* samples of a panel, and of the gather */
+	double *u, *w, *dir, *grad; /* panels */
+	double *res, *step;	    /* gathers */
+};
+
+/* Zeroes dead traces and the zeros that a trace of the gather begins or ends with. Returns the energy of the rest. */
+static double
+keep_equations(const struct descent *s, double *x)
+{
+	const size_t nt = s->o->nt;
+	double sum = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const float *trace = s->gather + i / nt * nt;
+		bool before = false, after = false;
+		for (size_t t = 0; t < nt; t++) {
+			before |= t <= i % nt && trace[t] != 0;
+			after |= t >= i % nt && trace[t] != 0;
+		}
+		if (!before || !after || !radon_direct_is_live(s->o, i / nt))
+			x[i] = 0;
+		sum += x[i] * x[i];
+	}
+	return sum;
+}
+
+/* s->step = A W x; returns its energy. */
+static double
+apply(struct descent *s, const double *x)
+{
+	for (size_t i = 0; i < s->panel; i++)
+		s->grad[i] = s->w[i] * x[i];
+	radon_direct_hyperbola_model(s->o, s->grad, s->step);
+	return keep_equations(s, s->step);
+}
+
+/* s->grad = W A^T res - damping u; returns its energy. */
+static double
+gradient(struct descent *s)
+{
+	double sum = 0;
+
+	radon_direct_hyperbola_adjoint(s->o, s->res, s->grad);
+	for (size_t i = 0; i < s->panel; i++) {
+		s->grad[i] = s->w[i] * s->grad[i] - radon_direct_damping(s->o) * s->u[i];
+		sum += s->grad[i] * s->grad[i];
+	}
+	return sum;
+}
+
+/* Returns the energy of the gather. */
+static double
+descend(struct descent *s, int most)
+{
+	double g, next;
+
+	for (size_t i = 0; i < s->n; i++)
+		s->res[i] = (double)s->gather[i];
+	const double all = keep_equations(s, s->res);
+	memset(s->u, 0, s->panel * sizeof *s->u);
+	g = gradient(s);
+	memcpy(s->dir, s->grad, s->panel * sizeof *s->dir);
+	for (int step = 0; step < most && g > 0; step++, g = next) {
+		double dd = 0;
+		for (size_t i = 0; i < s->panel; i++)
+			dd += s->dir[i] * s->dir[i];
+		const double alpha = g / (apply(s, s->dir) + radon_direct_damping(s->o) * dd);
+		for (size_t i = 0; i < s->panel; i++)
+			s->u[i] += alpha * s->dir[i];
+		for (size_t i = 0; i < s->n; i++)
+			s->res[i] -= alpha * s->step[i];
+		next = gradient(s);
+		for (size_t i = 0; i < s->panel; i++)
+			s->dir[i] = s->grad[i] + next / g * s->dir[i];
+	}
+	return all;
+}
+
+/* W = the root of the amplitude of W u over 3 samples to each side, with a greatest weight of 1 and a least of .01. */
+static void
+reweigh(struct descent *s)
+{
+	const size_t ntau = s->panel / s->o->nq;
+	double top = 0;
+
+	for (size_t i = 0; i < s->panel; i++) {
+		double sum = 0;
+		for (size_t v = i / ntau * ntau; v < (i / ntau + 1) * ntau; v++)
+			if (v + 3 >= i && v <= i + 3)
+				sum += pow(s->w[v] * s->u[v], 2);
+		s->grad[i] = sqrt(sum);
+		top = fmax(top, s->grad[i]);
+	}
+	for (size_t i = 0; i < s->panel; i++)
+		s->w[i] = top > 0 ? fmax(sqrt(s->grad[i] / top), .01) : 1;
+}
+
+int
+radon_direct_hyperbola_inverse(const struct radon_options *o, const float *gather, double *panel)
+{
+	const int sets = o->mode == RADON_SPARSE ? o->outer : 1;
+	struct radon_options own = *o;
+	struct descent s = {.o = &own, .gather = gather, .n = o->nx * o->nt};
+	size_t ntau, lead;
+	double *room, all = 0;
+
+	axis(o, &ntau, &lead);
+	s.panel = o->nq * ntau;
+	if (!(room = weir_alloc(4 * s.panel + 2 * s.n, sizeof *room)))
+		return -ENOMEM;
+	s.u = room;
+	s.w = room + s.panel;
+	s.dir = room + 2 * s.panel;
+	s.grad = room + 3 * s.panel;
+	s.res = room + 4 * s.panel;
+	s.step = s.res + s.n;
+	for (size_t i = 0; i < s.panel; i++)
+		s.w[i] = 1;
+	for (int i = 0; i < sets; i++) {
+		if (i)
+			reweigh(&s);
+		if (i == 1 && o->raise_nu)
+			own.nu = radon_direct_raised(o, keep_equations(&s, s.res) / all);
+		all = descend(&s, radon_direct_steps(o, i, sets));
+	}
+	for (size_t i = 0; i < s.panel; i++)
+		panel[i] = s.w[i] * s.u[i];
+	weir_free(room);
+	return 0;
+}
+
+/* ---- sparse panels ---- */
+
+/*
+ * The definition of sparse, and of lsq with one set of weights: iteratively reweighted least squares by conjugate gradients, in
+ * double, sample by sample.
+ */
+
+struct sparse {
+	const struct radon_options *o;
+	struct direct_axes x;
+	const float *gather;
+	double *u, *w, *dir, *grad, *row; /* [nq][ntau] */
+	complex double *m;		  /* [nq][nw] */
+	complex double *res, *step;	  /* [nx][nw] */
+};
+
+static bool
+sparse_room(struct sparse *s)
+{
+	const size_t panel = s->o->nq * s->x.ntau, gather = s->o->nx * s->x.nw;
+
+	s->u = weir_calloc(panel, sizeof *s->u);
+	s->w = weir_alloc(panel, sizeof *s->w);
+	s->dir = weir_alloc(panel, sizeof *s->dir);
+	s->grad = weir_alloc(panel, sizeof *s->grad);
+	s->row = weir_alloc(panel, sizeof *s->row);
+	s->m = weir_alloc(s->o->nq * s->x.nw, sizeof *s->m);
+	s->res = weir_alloc(gather, sizeof *s->res);
+	s->step = weir_alloc(gather, sizeof *s->step);
+	return s->u && s->w && s->dir && s->grad && s->row && s->m && s->res && s->step;
+}
+
+static void
+sparse_free(struct sparse *s)
+{
+	weir_free(s->u);
+	weir_free(s->w);
+	weir_free(s->dir);
+	weir_free(s->grad);
+	weir_free(s->row);
+	weir_free(s->m);
+	weir_free(s->res);
+	weir_free(s->step);
+}
+
+/* Zeroes in d the times of the zeros that each trace of the gather begins or ends with. Returns 0 or -ENOMEM. */
+static int
+mute(const struct sparse *s, complex double *d)
+{
+	int err = 0;
+
+	for (size_t j = 0; j < s->o->nx && !err; j++) {
+		const float *x = s->gather + j * s->o->nt;
+		size_t first = 0, end = s->o->nt;
+		while (first < s->o->nt && x[first] == 0)
+			first++;
+		while (end > first && x[end - 1] == 0)
+			end--;
+		complex double *at = d + j * s->x.nw, *masked = NULL;
+		if (first == end || (first == 0 && end == s->o->nt))
+			continue;
+		if (!(err = radon_direct_to_rows(&s->x, at, 1, s->row, s->x.ntau, 0))) {
+			for (size_t t = 0; t < s->x.ntau; t++)
+				if ((first && t < s->x.lead + first) ||
+				    (end < s->o->nt && t >= s->x.lead + end))
+					s->row[t] = 0;
+			masked = radon_direct_to_spectra(&s->x, s->row, 1, s->x.ntau, 0);
+			err = masked ? 0 : -ENOMEM;
+		}
+		if (masked)
+			memcpy(at, masked, s->x.nw * sizeof *at);
+		weir_free(masked);
+	}
+	return err;
+}
+
+/* Zeroes dead traces, frequencies outside the band, and muted times. Returns the energy of the remaining samples. */
+static double
+keep_sparse(const struct sparse *s, complex double *d)
+{
+	double sum = 0;
+
+	for (size_t j = 0; j < s->o->nx; j++)
+		for (size_t k = 0; k < s->x.nw; k++)
+			if (!radon_direct_is_live(s->o, j) || !radon_direct_in_band(s->o, &s->x, k))
+				d[j * s->x.nw + k] = 0;
+	if (mute(s, d))
+		return NAN;
+	for (size_t i = 0; i < s->o->nx * s->x.nw; i++) {
+		const size_t k = i % s->x.nw;
+		sum += (k == 0 || 2 * k == s->x.nfft ? 1 : 2) * creal(d[i] * conj(d[i]));
+	}
+	return sum / (double)s->x.nfft;
+}
+
+/* s->step = A W v; returns its energy. */
+static double
+apply_sparse(struct sparse *s, const double *v)
+{
+	complex double *m;
+
+	for (size_t i = 0; i < s->o->nq * s->x.ntau; i++)
+		s->row[i] = s->w[i] * v[i];
+	if (!(m = radon_direct_to_spectra(&s->x, s->row, s->o->nq, s->x.ntau, 0)))
+		return NAN;
+	radon_direct_model_sums(s->o, &s->x, m, s->step);
+	weir_free(m);
+	return keep_sparse(s, s->step);
+}
+
+/* s->grad = W A^H res - damping u; returns its energy. */
+static double
+descend_gradient(struct sparse *s)
+{
+	double sum = 0;
+
+	radon_direct_adjoint_sums(s->o, &s->x, s->res, s->m);
+	if (radon_direct_to_rows(&s->x, s->m, s->o->nq, s->row, s->x.ntau, 0))
+		return NAN;
+	for (size_t i = 0; i < s->o->nq * s->x.ntau; i++) {
+		s->grad[i] = s->w[i] * s->row[i] - radon_direct_damping(s->o) * s->u[i];
+		sum += s->grad[i] * s->grad[i];
+	}
+	return sum;
+}
+
+/* Minimises |d - A W u|^2 + damping |u|^2 by at most so many steps of conjugate gradients from u = 0. On entry s->res holds d. */
+static void
+descend_sparse(struct sparse *s, int most)
+{
+	const size_t n = s->o->nq * s->x.ntau, k = s->o->nx * s->x.nw;
+	double g, next;
+
+	memset(s->u, 0, n * sizeof *s->u);
+	g = descend_gradient(s);
+	memcpy(s->dir, s->grad, n * sizeof *s->dir);
+	for (int step = 0; step < most && g > 0; step++, g = next) {
+		double dd = 0;
+		for (size_t i = 0; i < n; i++)
+			dd += s->dir[i] * s->dir[i];
+		const double alpha =
+		    g / (apply_sparse(s, s->dir) + radon_direct_damping(s->o) * dd);
+		for (size_t i = 0; i < n; i++)
+			s->u[i] += alpha * s->dir[i];
+		for (size_t i = 0; i < k; i++)
+			s->res[i] -= alpha * s->step[i];
+		next = descend_gradient(s);
+		for (size_t i = 0; i < n; i++)
+			s->dir[i] = s->grad[i] + next / g * s->dir[i];
+	}
+}
+
+/* The amplitude of m = W u around sample t of curve i, over 3 samples to each side. */
+static double
+amplitude(const struct sparse *s, size_t i, size_t t)
+{
+	double sum = 0;
+
+	for (size_t v = 0; v < s->x.ntau; v++)
+		if (v + 3 >= t && v <= t + 3)
+			sum += pow(s->w[i * s->x.ntau + v] * s->u[i * s->x.ntau + v], 2);
+	return sqrt(sum);
+}
+
+/* W = the square root of the amplitude, scaled so that the greatest weight is 1; weights below .01 become .01. */
+static void
+reweigh_sparse(struct sparse *s)
+{
+	const size_t n = s->o->nq * s->x.ntau;
+	double top = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		s->row[i] = amplitude(s, i / s->x.ntau, i % s->x.ntau);
+		top = fmax(top, s->row[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		s->w[i] = top > 0 ? fmax(sqrt(s->row[i] / top), .01) : 1;
+}
+
+/* Writes the band of W u to panel. Returns 0 or -ENOMEM. */
+static int
+put_panel(struct sparse *s, double *panel)
+{
+	complex double *m;
+	int err;
+
+	for (size_t i = 0; i < s->o->nq * s->x.ntau; i++)
+		s->row[i] = s->w[i] * s->u[i];
+	if (!(m = radon_direct_to_spectra(&s->x, s->row, s->o->nq, s->x.ntau, 0)))
+		return -ENOMEM;
+	for (size_t i = 0; i < s->o->nq * s->x.nw; i++)
+		m[i] *= radon_direct_in_band(s->o, &s->x, i % s->x.nw);
+	err = radon_direct_to_rows(&s->x, m, s->o->nq, panel, s->x.ntau, 0);
+	weir_free(m);
+	return err;
+}
+
+int
+radon_direct_sparse(const struct radon_options *o, const float *gather, double *panel)
+{
+	struct radon_options own = *o;
+	struct sparse s = {.o = &own, .x = radon_direct_axes(o), .gather = gather};
+	complex double *d = radon_direct_gather_spectra(o, &s.x, gather);
+	const bool ok = sparse_room(&s) && d;
+	const int sets = o->mode == RADON_SPARSE ? o->outer : 1;
+	double all = 0;
+
+	for (size_t i = 0; ok && i < o->nq * s.x.ntau; i++)
+		s.w[i] = 1;
+	for (int i = 0; ok && i < sets; i++) {
+		if (i)
+			reweigh_sparse(&s);
+		if (i == 1 && o->raise_nu)
+			own.nu = radon_direct_raised(o, keep_sparse(&s, s.res) / all);
+		memcpy(s.res, d, o->nx * s.x.nw * sizeof *d);
+		all = keep_sparse(&s, s.res);
+		descend_sparse(&s, radon_direct_steps(o, i, sets));
+	}
+	const int err = ok ? put_panel(&s, panel) : -ENOMEM;
+	sparse_free(&s);
+	weir_free(d);
 	return err;
 }

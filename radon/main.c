@@ -5,8 +5,7 @@
 #include "common/base/stats.h"
 #include "gpu/use.h"
 #include "radon/args.h"
-#include "radon/stream/polygons.h"
-#include "radon/stream/runner.h"
+#include "radon/stream/batch.h"
 
 const char *const weir_prog = "radon";
 

@@ -1,13 +1,20 @@
 /* A plan and its work: each is the part that all methods share and the parts that one method adds. */
-#ifndef RADON_PLAN_H
-#define RADON_PLAN_H
+#ifndef WEIR_RADON_PLAN_H
+#define WEIR_RADON_PLAN_H
 
 #include "radon/adapt.h"
 #include "radon/core.h"
 #include "radon/inverse/lsq.h"
 #include "radon/inverse/sparse.h"
-#include "radon/time/inverse.h"
-#include "radon/usfft2d.h"
+#include "radon/time/time.h"
+
+/*
+ * RADON_USFFT2D, the method of Matveev et al. (radon.h): one 2-D transform of nonequispaced points in single precision
+ * takes the points (k, k c_j) of all frequencies to the regular (tau, q). It spreads along k too, although k is regular. It
+ * serves comparison and reproduction.
+ */
+
+struct radon_2d;
 
 struct radon_plan {
 	struct radon_core core;

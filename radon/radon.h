@@ -21,7 +21,7 @@
  * ellipse, and (q + r) / 2 is its mean. With linear curves q and r are slownesses times X.
  *
  * Hyperbolic curves vary with time: t = sqrt(tau^2 + q g) with g = (x / X)^2, and q = (X / v)^2 in s^2, where v is a velocity.
- * Times count from the shot. radon/time/hyperbola.h defines their operators, and conjugate gradients find their inverses.
+ * Times count from the shot. radon/time/time.h defines their operators, and conjugate gradients find their inverses.
  *
  * The discrete Fourier transform shifts by fractions of a sample. At each frequency w = 2 pi k / (nfft dt)
  *
@@ -40,8 +40,8 @@
  * Sources: Hampson, J. Can. Soc. Expl. Geoph. 22(1), 1986; Foster and Mosher, Geophysics 57(3), 1992; Sacchi and Ulrych,
  * Geophysics 60(4), 1995; RADON_USFFT2D: Matveev, Nikitin, Duchkov, Romanenko, Vestnik NSU Inf. Tech. 14(4), 2016.
  */
-#ifndef RADON_RADON_H
-#define RADON_RADON_H
+#ifndef WEIR_RADON_RADON_H
+#define WEIR_RADON_RADON_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -237,7 +237,7 @@ int radon_evidence(struct radon_evidence **e, const struct radon_options *o, int
 int radon_evidence_run(struct radon_evidence *e, const float *gather, double *nu);
 void radon_evidence_free(struct radon_evidence *e); /* accepts NULL */
 
-/* --- guards.c: do the options suit the gather? ------------------------------------------------------------------- */
+/* --- core.c: do the options suit the gather? ------------------------------------------------------------------- */
 
 /*
  * Returns alpha = <m, d> / <m, m>, where d is the gather and m = d - left is what was subtracted. Alpha is near 1 when m is a
@@ -305,7 +305,7 @@ int radon_direct_noise(const struct radon_options *o, const float *gather, doubl
 int radon_direct_adapt(const struct radon_options *o, const float *gather, const float *left,
 		       double *out, double *ratio);
 
-/* sparse by the iteration of radon/inverse/irls.h, in double; by o->mode also lsq with two axes. Returns 0 or -ENOMEM. */
+/* sparse by the iteration of radon/inverse/sparse.h, in double; by o->mode also lsq with two axes. Returns 0 or -ENOMEM. */
 int radon_direct_sparse(const struct radon_options *o, const float *gather, double *panel);
 
 #endif

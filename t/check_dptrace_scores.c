@@ -7,8 +7,8 @@
 #include "common/base/mem.h"
 #include "dptrace/dptrace.h"
 #include "dptrace/evidence/gain.h"
-#include "dptrace/evidence/tube.h"
-#include "dptrace/level.h"
+#include "dptrace/evidence/strip.h"
+#include "dptrace/resolve.h"
 #include "t/check.h"
 #include "t/check_dptrace.h"
 

@@ -13,8 +13,6 @@
 
 #define DIMS 3
 #include "emst/palette/cells_body.h"
-#include "emst/palette/thin_body.h"
-#include "emst/palette/centres_body.h"
 #include "emst/palette/lloyd_body.h"
 
 /* --- three dimensions ------------------------------------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
 
 #include "common/base/mem.h"
 #include "emst/emst.h"
-#include "emst/lattice/few.h"
 #include "emst/lattice/lattice.h"
 #include "emst/mesh/mesh.h"
 #include "t/check.h"

@@ -1,8 +1,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "emst/palette/dither.h"
-#include "emst/palette/levels.h"
 #include "emst/palette/palette.h"
 #include "t/check.h"
 #include "t/check_emst.h"

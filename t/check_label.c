@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/picture/label.h"
-#include "common/picture/number.h"
-#include "common/picture/split.h"
+#include "common/picture/peaks.h"
+#include "common/picture/table.h"
 #include "t/check.h"
 
 void check_label(void);

@@ -6,7 +6,7 @@
 #include "common/base/mem.h"
 #include "morphrec/tile/engine.h"
 #include "morphrec/morphrec.h"
-#include "morphrec/value.h"
+#include "morphrec/keys.h"
 #include "t/check_morphrec.h"
 
 static const enum img_type types[] = {IMG_U8,  IMG_U16, IMG_F32, IMG_I8,

@@ -6,7 +6,7 @@
 
 #include "common/stream/img.h"
 #include "morphrec/morphrec.h"
-#include "morphrec/tile/tile.h"
+#include "morphrec/tile/engine.h"
 #include "t/check.h"
 
 /* A problem with its arrays: marker J, mask I, and room for what is computed. */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "common/base/mem.h"
+#include "morphrec/keys.h"
 #include "morphrec/tile/engine.h"
-#include "morphrec/value.h"
 #include "t/check_morphrec.h"
 
 struct job

@@ -7,7 +7,6 @@
 
 #include "common/base/cpu.h"
 #include "morphrec/tile/engine.h"
-#include "morphrec/tile/unit.h"
 #include "t/check_morphrec.h"
 
 enum { SIDE = 52, HIGH = 130, BLOCK = 9, WAY = 5 };

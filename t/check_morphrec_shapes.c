@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "common/base/mem.h"
-#include "morphrec/ops/area.h"
-#include "morphrec/ops/erode.h"
-#include "morphrec/value.h"
+#include "morphrec/keys.h"
+#include "morphrec/ops/ops.h"
+#include "morphrec/ops/shape.h"
 #include "t/check_morphrec.h"
 
 enum { KINDS = FOOT_PICTURE + 1, REACH = 9 };

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "common/base/opt.h"
-#include "common/stream/part.h"
+#include "common/stream/share.h"
 #include "t/check.h"
 
 void check_part(void);

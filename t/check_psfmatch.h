@@ -3,7 +3,7 @@
 #define CHECK_PSFMATCH_H
 
 #include "t/check.h"
-#include "wconv/psfmatch/normal.h"
+#include "wconv/psfmatch/fit.h"
 
 enum { W = 360, H = 330, SIZE = 11, STARS = 110 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/base/mem.h"
-#include "radon/fft.h"
+#include "radon/core.h"
 #include "t/check_radon.h"
 
 static struct check_rng rng = {7};

@@ -1,4 +1,4 @@
-/* common/stream/relay.c: items overlap, and come to each stage in their order. */
+/* common/stream/pipeline.c: items overlap, and come to each stage in their order. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "common/base/die.h"
 #include "common/base/stats.h"
-#include "common/stream/relay.h"
+#include "common/stream/pipeline.h"
 #include "t/check.h"
 
 void check_relay(void);

@@ -7,7 +7,7 @@
 #include "common/base/opt.h"
 #include "common/base/sample.h"
 #include "common/picture/tone.h"
-#include "common/stream/slice.h"
+#include "common/stream/axes.h"
 #include "t/check.h"
 
 void check_samples(void);

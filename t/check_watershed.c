@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/base/mem.h"
-#include "common/picture/watershed.h"
+#include "common/picture/peaks.h"
 #include "t/check.h"
 
 void check_watershed(void);

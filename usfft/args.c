@@ -4,7 +4,7 @@
 #include "common/base/die.h"
 #include "common/base/par.h"
 #include "gpu/use.h"
-#include "usfft/items/item_in.h"
+#include "usfft/job.h"
 
 #define AT(member) offsetof(struct args, member)
 

@@ -8,12 +8,339 @@
  * twice the size for each coil, and does not touch the points. Everything is in double precision.
  */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
+#include "common/base/clock.h"
+#include "common/base/fft.h"
 #include "common/base/mem.h"
-#include "usfft/cg.h"
+#include "common/base/par.h"
+#include "common/base/sample.h"
+#include "usfft/grid/grid.h"
 #include "usfft/inverse.h"
-#include "usfft/toeplitz.h"
+#include "usfft/loops/loops.h"
+#include "usfft/plan.h"
+
+struct toeplitz {
+	struct grid grid; /* of at least 2 n - 1 cells along each axis */
+	double *
+	    symbol; /* owned: the transform of T, real, divided by the number of cells; as the grid is laid out */
+	struct usfft_seconds own, *took; /* took: the caller's, or own */
+};
+
+/* ---- the matrix ---- */
+
+/*
+ * The product with a Hermitian Toeplitz matrix, (T F)_k = sum_k' T_{k-k'} F_k', by two FFTs of twice the size, in double
+ * precision.
+ * The FFTs are those of the grid of a transform, which leave out rows and columns without modes. The first one makes the
+ * sums with sign -1. The second one has to have the sign +1, so its input and output are conjugated.
+ */
+
+/* Returns a length of FFTs of at least n cells. Batches of rows ask for multiples of 8, and a cut 1-D grid for 256. */
+static size_t
+length(size_t n, size_t step)
+{
+	for (n = (n + step - 1) / step * step; fft_size(n) != n;)
+		n += step;
+	return n;
+}
+
+/* Makes a grid for the modes of o, of 2 half - 1 cells along each axis or more, which divides no window out. */
+static int
+make_grid(struct grid *g, const struct usfft_options *o, const size_t half[3])
+{
+	*g = (struct grid){
+	    .layers = 1, .copies = 1, .ops = &usfft_loops(o->registers, false)->batch};
+	for (int a = 0; a < 3; a++)
+		g->n[a] = a < o->dim ? length(2 * half[a] - 1, o->dim > 1 ? 8 : 256) : 1;
+	const int err = grid_make(g, o);
+	for (int a = 0; a < o->dim && !err; a++) {
+		double *undo = weir_alloc(o->n[a] / 2 + 1, sizeof *undo);
+		g->undo[a] = undo;
+		if (!undo)
+			return -ENOMEM;
+		for (size_t k = 0; k <= o->n[a] / 2; k++)
+			undo[k] = 1;
+	}
+	return err;
+}
+
+/* Writes all modes to the grid and transforms them. */
+static void
+to_grid(struct grid *g, const double *modes)
+{
+	const size_t n = g->modes[0], rows = g->modes[1] * g->modes[2];
+
+	grid_clear(g);
+#pragma omp parallel for num_threads(g->threads) schedule(static)
+	for (size_t r = 0; r < rows; r++)
+		modes_put(g, 1, r, 0, n, modes + 2 * r * n);
+	modes_to_grid(g);
+}
+
+/* Whether a row of the grid holds cells, and is no padding. */
+static bool
+holds_cells(const struct grid *g, size_t row)
+{
+	return g->dim < 3 || row % g->plane < g->n[1];
+}
+
+/* Transforms column T to its symbol. T is Hermitian, so the symbol is real. */
+static int
+make_symbol(struct toeplitz *t, const struct usfft_options *o, const double *column)
+{
+	struct usfft_options twice = *o;
+	struct grid g;
+
+	twice.fft_order = true;
+	for (int a = 0; a < o->dim; a++)
+		twice.n[a] = 2 * o->n[a] - 1;
+	int err = make_grid(&g, &twice, o->n);
+	if (!err && !(t->symbol = weir_alloc(g.cells, sizeof *t->symbol)))
+		err = -ENOMEM;
+	if (!err) {
+		const double *cell = g.data;
+		const double scale = 1 / ((double)g.n[0] * (double)g.n[1] * (double)g.n[2]);
+		to_grid(&g, column);
+		for (size_t r = 0; r < g.rows; r++) {
+			const size_t at = r * g.ld, end = at + (holds_cells(&g, r) ? g.rowlen : 0);
+			for (size_t i = at; i < end; i++)
+				t->symbol[i] = cell[2 * i] * scale;
+		}
+	}
+	grid_free(&g);
+	return err;
+}
+
+/* out = T in. Both hold n complex modes in the order of o. */
+static void
+usfft_toeplitz_apply(struct toeplitz *t, const double *in, double *out)
+{
+	struct grid *g = &t->grid;
+	const size_t n = g->modes[0], rows = g->modes[1] * g->modes[2];
+	double start = clock_now();
+
+	to_grid(g, in);
+#pragma omp parallel for num_threads(g->threads) schedule(static)
+	for (size_t r = 0; r < g->rows; r++) {
+		const double *symbol = t->symbol + r * g->ld;
+		double *cell = (double *)g->data + 2 * r * g->ld;
+		for (size_t i = 0; holds_cells(g, r) && i < g->rowlen; i++) {
+			cell[2 * i] *= symbol[i];
+			cell[2 * i + 1] *= -symbol[i];
+		}
+	}
+	grid_to_modes(g);
+	clock_charge(&start, &t->took->fft);
+#pragma omp parallel for num_threads(g->threads) schedule(static)
+	for (size_t r = 0; r < rows; r++)
+		modes_get(g, -1, r, 0, n, out + 2 * r * n);
+}
+
+/*
+ * Makes t for the modes and threads of o. column: T_k at 2 n - 1 modes per axis, in FFT order. Returns 0, -ENOMEM or
+ * -EOVERFLOW. t need not be initialised; the caller frees it also after a failure.
+ */
+static int
+usfft_toeplitz_make(struct toeplitz *t, const struct usfft_options *o, const double *column)
+{
+	*t = (struct toeplitz){0};
+	t->took = o->took ? o->took : &t->own;
+	const int err = make_symbol(t, o, column);
+	return err ? err : make_grid(&t->grid, o, o->n);
+}
+
+/* Frees what t owns. It accepts a zeroed struct. */
+static void
+usfft_toeplitz_free(struct toeplitz *t)
+{
+	grid_free(&t->grid);
+	weir_free(t->symbol);
+}
+
+/* ---- weights ---- */
+
+/* Pipe and Menon's weights, by the spreading and interpolation of a plan, without its FFTs. */
+
+/*
+ * The kernel K is the window, convolved with itself on the grid. K takes points that it covers together for one, so it must
+ * not be wider than the distance of modes: the window of a tolerance of 1e-6 made haze and rings of a spiral's centre and
+ * end. On a lattice with that distance K w is uneven by what this returns. Less than 1 % makes the kernel needlessly wide.
+ */
+static double
+unevenness(const struct usfft_options *o, int w, const size_t n[3])
+{
+	struct window win;
+	int a = 0;
+
+	for (int i = 1; i < o->dim; i++)
+		if (o->n[i] > o->n[a])
+			a = i;
+	const double f = (double)o->n[a] / (double)n[a];
+	window_make(&win, false, w, 1 / f, o->tol);
+	const double hat = window_hat(&win, f), alias = window_hat(&win, 1 - f);
+	return 2 * fabs(hat) * (fabs(hat) + fabs(alias)) / pow(window_hat(&win, 0), 2);
+}
+
+struct usfft_options
+usfft_pipe_options(const struct usfft_options *given)
+{
+	struct usfft_options o = *given;
+	size_t n[3];
+	double reach;
+	int w;
+
+	o.single = o.gauss = false;
+	o.sigma = 1.75;
+	for (o.tol = .1; o.tol > USFFT_FLOOR_DOUBLE; o.tol /= 10)
+		if (usfft_choose(&o, &w, n, &reach) || unevenness(&o, w, n) <= .01)
+			break;
+	return o;
+}
+
+/* w <- w / (K w), where K spreads and interpolates. At the fixed point K w = 1, where points are dense and where sparse. */
+static void
+equalise(struct usfft_plan *p, double *w, double *v, size_t m)
+{
+	for (size_t j = 0; j < m; j++) {
+		v[2 * j] = w[j];
+		v[2 * j + 1] = 0;
+	}
+	double start = clock_now();
+	spread_points(p, 1, v);
+	interp_points(p, 1, v);
+	clock_charge(&start, &p->took->spread);
+	for (size_t j = 0; j < m; j++)
+		w[j] = v[2 * j] > 0 ? w[j] / v[2 * j] : w[j];
+}
+
+int
+usfft_pipe(const struct usfft_options *given, const struct usfft_points *pt, int rounds, double *w,
+	   size_t *bad)
+{
+	const struct usfft_options o = usfft_pipe_options(given);
+	struct usfft_plan *p = NULL;
+	double *v = weir_alloc(pt->m, 2 * sizeof *v), area = 1;
+	int err;
+
+	err = v ? usfft_plan(&p, &o) : -ENOMEM;
+	if (!err)
+		err = usfft_points(p, pt, NULL, 0, bad);
+	for (size_t j = 0; !err && j < pt->m; j++)
+		w[j] = 1;
+	for (int i = 0; !err && i < rounds; i++)
+		equalise(p, w, v, pt->m);
+	for (int a = 0; !err && a < o.dim; a++) {
+		const double h = window_hat(&p->win[a], 0);
+		area *= h * h / (double)p->grid.n[a];
+	}
+	for (size_t j = 0; !err && j < pt->m; j++)
+		w[j] *= area;
+	usfft_free(p);
+	weir_free(v);
+	return err;
+}
+
+/* ---- conjugate gradients ---- */
+
+static double
+dot(const double *a, const double *b, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+/* Iterates. p: the direction, and q: room for its product. first: the square of the norm of the right side. */
+static int
+iterate(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, double first,
+	double *f, double *r, double *p, double *q, struct usfft_outcome *got)
+{
+	double rho = dot(r, r, n);
+	int err = 0;
+
+	memcpy(p, r, n * sizeof *p);
+	*got = (struct usfft_outcome){.residual = sqrt(rho / first)};
+	while (!err && got->iterations < v->iter && got->residual > v->rtol) {
+		err = matrix(who, p, q);
+		const double curve = dot(p, q, n);
+		if (!err && !isfinite(curve))
+			return -ERANGE;
+		if (err || curve <= 0)
+			return err;
+		const double alpha = rho / curve;
+		for (size_t i = 0; i < n; i++) {
+			f[i] += alpha * p[i];
+			r[i] -= alpha * q[i];
+		}
+		const double next = dot(r, r, n), beta = next / rho;
+		for (size_t i = 0; i < n; i++)
+			p[i] = r[i] + beta * p[i];
+		rho = next;
+		got->iterations++;
+		got->residual = sqrt(rho / first);
+		if (v->step)
+			v->step(v->who, got);
+	}
+	return err;
+}
+
+/* Finds the power of two next to the largest |r[i]|, at which no square overflows or vanishes. Returns 0 or -ERANGE. */
+static int
+find_scale(const double *r, size_t n, double *scale)
+{
+	struct sample_stats s;
+
+	sample_stats_start(&s);
+	sample_stats_add(&s, r, n);
+	const double most = fmax(-s.lo, s.hi);
+	*scale = most > 0 ? ldexp(1, most < 0x1p-1000 ? -1000 : ilogb(most)) : 1;
+	return s.nan || s.inf ? -ERANGE : 0;
+}
+
+static void
+divide(double *x, size_t n, double by)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] /= by;
+}
+
+int
+usfft_cg(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, double *f,
+	 double *r, struct usfft_outcome *got)
+{
+	double scale, *work = weir_alloc(n, 2 * sizeof *work);
+	int err = work ? find_scale(r, n, &scale) : -ENOMEM;
+
+	if (err) {
+		weir_free(work);
+		return err;
+	}
+	divide(r, n, scale);
+	divide(f, n, scale);
+	const double first = dot(r, r, n);
+	*got = (struct usfft_outcome){0};
+	if (!(first > 0)) { /* f = 0 is a solution, wherever f starts */
+		memset(f, 0, n * sizeof *f);
+		weir_free(work);
+		return 0;
+	}
+	if (v->start) {
+		err = matrix(who, f, work);
+		for (size_t i = 0; !err && i < n; i++)
+			r[i] -= work[i];
+	}
+	if (!err)
+		err = iterate(matrix, who, n, v, first, f, r, work, work + n, got);
+	divide(f, n, 1 / scale);
+	weir_free(work);
+	return err;
+}
+
+/* ---- the inverse ---- */
 
 /* The matrix of the normal equations. */
 struct normal {

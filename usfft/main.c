@@ -3,9 +3,9 @@
 #include "common/base/die.h"
 #include "common/base/fft.h"
 #include "common/base/mem.h"
-#include "common/stream/relay.h"
+#include "common/stream/pipeline.h"
 #include "gpu/use.h"
-#include "usfft/items/group.h"
+#include "usfft/job.h"
 
 const char *const weir_prog = "usfft";
 

@@ -3,14 +3,36 @@
 #define WEIR_USFFT_PLAN_H
 
 #include "common/base/clock.h"
-#include "usfft/grid/crowd.h"
 #include "usfft/grid/grid.h"
-#include "usfft/grid/modes.h"
 #include "usfft/grid/spread.h"
-#include "usfft/layers.h"
 #include "usfft/loops/loops.h"
 #include "usfft/points/points.h"
 #include "usfft/window.h"
+
+/*
+ * Transforms of several vectors at once, on a small grid each of whose cells holds one sample of each vector: a layer.
+ * Points are spread straight to the grid, which fits the cache of a core, and has margins for windows that reach over its
+ * edges:
+ *
+ *	+--+--------------+--+
+ *	|  .              .  |	`lead` cells, the cells of the grid, and w - 1 - lead cells along each axis. The FFT sees
+ *	|  .              .  |	those in the middle. Type 1 adds each margin to the cells that it stands for, which are at
+ *	|  ................  |	the other end; type 2 copies these cells to the margin.
+ *	+--+--------------+--+
+ *
+ * A thread takes as many vectors as there are layers, on a grid of its own. What a vector becomes does not depend on the
+ * other vectors, so the results are the same bytes for any number of vectors at once and of threads.
+ */
+
+struct layers {
+	struct grid grid;
+	struct layer_window win;
+	const struct layer_ops *ops;
+	void (*add)(void *to, const void *from, size_t n); /* of the loops */
+	void *table[3];					   /* owned: win.coef */
+};
+
+struct usfft_plan;
 
 /* The largest oversampling for which a window is shaped: more does not reduce its error. */
 #define USFFT_SIGMA	  2.6

@@ -18,8 +18,8 @@
  * spreading); Kaiser-Bessel window: Jackson et al., IEEE Trans. Med. Imag. 10, 1991; type 3: Lee and Greengard, J. Comput.
  * Phys. 206, 2005.
  */
-#ifndef WEIR_USFFT_H
-#define WEIR_USFFT_H
+#ifndef WEIR_USFFT_USFFT_H
+#define WEIR_USFFT_USFFT_H
 
 #include <stdbool.h>
 #include <stddef.h>

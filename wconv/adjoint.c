@@ -194,14 +194,14 @@ wconv_adjoint_plan(struct wconv_adjoint **to, struct wconv_plan *p, char err[WCO
 }
 
 static void *
-scratch_of(const struct wconv_adjoint *a)
+adjoint_scratch(const struct wconv_adjoint *a)
 {
 	return (char *)a->scratch + (size_t)omp_get_thread_num() * a->scratch_bytes;
 }
 
 /* Does band i: transforms the kernels that no slot holds, scatters its tiles, collects the rows that are now complete. */
 static void
-run_band(const struct wconv_adjoint *a, size_t i, size_t nfy)
+spread_band(const struct wconv_adjoint *a, size_t i, size_t nfy)
 {
 	const struct wconv_plan *p = a->p;
 	const struct wconv_band *b = &p->band[i];
@@ -211,13 +211,15 @@ run_band(const struct wconv_adjoint *a, size_t i, size_t nfy)
 
 #pragma omp for schedule(guided)
 	for (size_t k = 0; k < nfy * nfx; k++)
-		p->core->kernel(p, k % nfx, p->claimed[k / nfx], scratch_of(a));
+		p->core->kernel(p, k % nfx, p->claimed[k / nfx], adjoint_scratch(a));
 #pragma omp for schedule(dynamic)
 	for (size_t t = 0; t < n; t++)
-		p->core->spread(p, &a->s, t % p->x.ntile, b->tile0 + t / p->x.ntile, scratch_of(a));
+		p->core->spread(p, &a->s, t % p->x.ntile, b->tile0 + t / p->x.ntile,
+				adjoint_scratch(a));
 #pragma omp for schedule(static)
 	for (size_t r = first; r < end; r += lanes)
-		p->core->collect(p, &a->s, r, end - r < lanes ? end - r : lanes, scratch_of(a));
+		p->core->collect(p, &a->s, r, end - r < lanes ? end - r : lanes,
+				 adjoint_scratch(a));
 }
 
 void
@@ -232,12 +234,12 @@ wconv_adjoint_run(struct wconv_adjoint *a, const void *in, void *out)
 		a->s.tile0 = first_tile(a, i);
 		a->s.tile1 = p->band[i].tile1;
 #pragma omp parallel num_threads(p->q.threads)
-		run_band(a, i, nfy);
+		spread_band(a, i, nfy);
 	}
 #pragma omp parallel for num_threads(p->q.threads) schedule(static)
 	for (size_t r = 0; r < p->q.h; r++)
 		if (a->s.folded[r])
-			p->core->fold(p, &a->s, r, scratch_of(a));
+			p->core->fold(p, &a->s, r, adjoint_scratch(a));
 }
 
 void

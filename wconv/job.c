@@ -1,13 +1,259 @@
 #include <errno.h>
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/cpu.h"
 #include "common/base/die.h"
-#include "common/stream/tile.h"
+#include "common/base/par.h"
+#include "common/stream/place.h"
 #include "gpu/wconv/wconv.h"
 #include "wconv/job.h"
-#include "wconv/place.h"
-#include "wconv/volume/item.h"
+
+/* ---- tiles and parts ---- */
+
+/* Where an item lies in the whole picture. On failure the program ends with a line that names the file and the item. */
+
+/* Reads from the header where the item lies in the whole image. An item that is not a part is the whole. */
+static void
+job_find_place(const struct raw_in *in, const struct img *x, struct wconv_problem *q)
+{
+	char words[TILE_ERR];
+	struct tile t;
+
+	if (tile_of(x, q->w, q->h, &t, words))
+		raw_die(in, "%s", words);
+	q->x0 = t.x0;
+	q->y0 = t.y0;
+	q->W = t.W;
+	q->H = t.H;
+}
+
+/*
+ * One direction of the adjoint: the item has n results, and this finds the n pixels at *x0, of a whole of *W, that give
+ * them. *first: position of the first result. An item that is not placed in a whole has all results, and its size tells
+ * that of the picture. Returns false if no picture has these results.
+ */
+static bool
+find_span(bool placed, enum wconv_output output, size_t before, size_t after, ptrdiff_t *first,
+	  size_t *n, size_t *x0, size_t *W)
+{
+	const size_t k = before + after;
+	const ptrdiff_t lo = output == WCONV_VALID  ? (ptrdiff_t)before
+			     : output == WCONV_FULL ? -(ptrdiff_t)after
+						    : 0;
+
+	if (!placed) {
+		if (output == WCONV_FULL && *n <= k)
+			return false;
+		*n = output == WCONV_VALID ? *n + k : output == WCONV_FULL ? *n - k : *n;
+		*first = lo;
+		*W = *n;
+		*x0 = 0;
+		return true;
+	}
+	const ptrdiff_t hi = (ptrdiff_t)*W - (output == WCONV_VALID ? (ptrdiff_t)after : 0);
+	const ptrdiff_t end = *first + (ptrdiff_t)*n;
+	const ptrdiff_t have0 = *first == lo ? 0 : *first - (ptrdiff_t)before;
+	const ptrdiff_t have1 = end == hi ? (ptrdiff_t)*W : end + (ptrdiff_t)after;
+	*x0 = (size_t)have0;
+	*n = (size_t)(have1 - have0);
+	return have0 >= 0 && have1 <= (ptrdiff_t)*W;
+}
+
+/* The item of the adjoint holds results. Makes j->q the problem of the picture that gives them, and j->at_* their position. */
+static void
+job_find_source(struct job *j, const struct raw_in *in, const struct img *x)
+{
+	struct wconv_problem *q = &j->q;
+	const size_t bx = q->correlate ? q->cx : q->kw - 1 - q->cx;
+	const size_t by = q->correlate ? q->cy : q->kh - 1 - q->cy;
+	const bool placed = img_key(x, "tile") != NULL;
+
+	if (!find_span(placed, q->output, bx, q->kw - 1 - bx, &j->at_x, &q->w, &q->x0, &q->W) ||
+	    !find_span(placed, q->output, by, q->kh - 1 - by, &j->at_y, &q->h, &q->y0, &q->H))
+		raw_die(in, "no picture has these %zux%zu results of a kernel of %zux%zu", q->w,
+			q->h, q->kw, q->kh);
+	const size_t bz = q->correlate ? q->cz : q->kd - 1 - q->cz;
+	size_t at = 0, whole;
+	if (q->kd && !find_span(false, q->output, bz, q->kd - 1 - bz, &j->at_z, &q->d, &at, &whole))
+		raw_die(in, "no volume has these %zu slices of results of a kernel of %zu", q->d,
+			q->kd);
+}
+
+/* ---- volumes ---- */
+
+void
+volume_check_args(const struct args *args)
+{
+	const char *option = args->common.gpu		    ? "-g"
+			     : args->common.part.n	    ? "--part"
+			     : args->type		    ? "--type=input"
+			     : args->method == WCONV_DIRECT ? "--method=direct"
+			     : args->edge == WCONV_RENORMALISE && !args->steps
+				 ? "--edge=renormalise without --deconvolve"
+			     : args->nan == WCONV_NAN_INTERPOLATE && !args->steps
+				 ? "--nan=interpolate"
+				 : NULL;
+
+	if (option)
+		die_usage("%s does not go with a kernel of three axes", option);
+}
+
+/* Finds the volumes of item x: sets j->q.d and j->pictures. The rest of the problem was posed for its slices. */
+static void
+volume_pose(struct job *j, const struct raw_in *in, const struct img *x)
+{
+	const int deep = img_row_axis(x) + 2;
+	const char *other = x->dim > deep ? img_no_depth(&x->axis[deep]) : NULL;
+
+	if (x->dim <= deep)
+		raw_die(in, "a kernel of three axes needs a volume, of axes `x y z`");
+	if (other)
+		raw_die(in,
+			"axis %d is `%s' and not z: rawaxes --order brings z there, or --slice "
+			"takes one volume",
+			deep, other);
+	if (img_key(x, "tile"))
+		raw_die(in, "a kernel of three axes needs whole slices, not parts of them");
+	j->q.d = x->axis[deep].n;
+	j->q.in = j->q.out;
+	j->pictures = j->pictures / j->q.d;
+	j->at_z = 0;
+}
+
+/* Finds the size of the result, and the position of its first sample. */
+static void
+find_result(const struct job *j, size_t n[3], ptrdiff_t first[3])
+{
+	const struct wconv_problem *q = &j->q;
+	const size_t size[3] = {q->w, q->h, q->d}, k[3] = {q->kw, q->kh, q->kd},
+		     centre[3] = {q->cx, q->cy, q->cz};
+
+	for (int a = 0; a < 3; a++) {
+		const size_t before = q->correlate ? centre[a] : k[a] - 1 - centre[a];
+		n[a] = size[a];
+		first[a] = 0;
+		if (j->args->steps || j->args->adjoint || q->output == WCONV_SAME)
+			continue;
+		if (q->output == WCONV_VALID && size[a] < k[a])
+			raw_die(j->in,
+				"no pixel's window lies inside %zux%zux%zu pixels: the "
+				"kernel is %zux%zux%zu",
+				q->w, q->h, q->d, q->kw, q->kh, q->kd);
+		n[a] = q->output == WCONV_VALID ? size[a] + 1 - k[a] : size[a] + k[a] - 1;
+		first[a] = q->output == WCONV_VALID ? (ptrdiff_t)before
+						    : (ptrdiff_t)before + 1 - (ptrdiff_t)k[a];
+	}
+}
+
+/* Tells the size of the result: rows of all its slices. */
+static void
+volume_size(const struct job *j, size_t *w, size_t *rows)
+{
+	ptrdiff_t first[3];
+	size_t n[3];
+
+	find_result(j, n, first);
+	*w = n[0];
+	*rows = n[1] * n[2];
+}
+
+/* Makes y the header of x's result. */
+static void
+volume_describe(const struct job *j, const struct img *x, struct img *y)
+{
+	const ptrdiff_t at[3] = {j->at_x, j->at_y, j->at_z};
+	ptrdiff_t first[3];
+	size_t n[3];
+
+	find_result(j, n, first);
+	img_copy_head(y, x);
+	y->type = j->q.out;
+	for (int a = 0; a < 3; a++)
+		img_cut_axis(y, img_row_axis(y) + a, n[a], first[a] - at[a]);
+	opt_add_history(y, &j->args->common);
+}
+
+/* Says the size of the volume and of the kernel on standard error. */
+static void
+volume_explain(const struct job *j)
+{
+	const struct wconv_problem *q = &j->q;
+
+	fprintf(stderr, "%s: volumes of %zux%zux%zu, a kernel of %zux%zux%zu, transforms\n",
+		weir_prog, q->w, q->h, q->d, q->kw, q->kh, q->kd);
+}
+
+/* ---- ranges ---- */
+
+/* Refuses samples that a float cannot hold, or that transforms would turn into infinities. */
+
+enum { PARTS = 16, CHUNK = 1 << 14 };
+
+/* Returns the largest absolute value of the finite samples of x[n], n <= CHUNK. */
+WEIR_CLONES_OF(float, largest_finite_float, (const float *x, size_t n), (x, n))
+{
+	float part[PARTS] = {0}, most = 0;
+	size_t i = 0;
+
+	for (; i + PARTS <= n; i += PARTS)
+#pragma omp simd
+		for (size_t k = 0; k < PARTS; k++) {
+			const float v = fabsf(x[i + k]);
+			part[k] = v > part[k] && v <= FLT_MAX ? v : part[k];
+		}
+	for (size_t k = 0; i < n; i++, k++)
+		part[k] = fmaxf(part[k], isfinite(x[i]) ? fabsf(x[i]) : 0);
+	for (size_t k = 0; k < PARTS; k++)
+		most = fmaxf(most, part[k]);
+	return most;
+}
+
+static double
+largest_finite_double(const double *x, size_t n)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, isfinite(x[i]) ? fabs(x[i]) : 0);
+	return most;
+}
+
+static double
+largest_finite(const void *samples, enum img_type type, size_t n, int threads)
+{
+	double most = 0;
+
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : most)
+	for (size_t i = 0; i < n; i += CHUNK) {
+		const size_t k = n - i < CHUNK ? n - i : CHUNK;
+		const double v = type == IMG_F64
+				     ? largest_finite_double((const double *)samples + i, k)
+				     : (double)largest_finite_float((const float *)samples + i, k);
+		most = v > most ? v : most;
+	}
+	return most;
+}
+
+void
+job_check_range(const struct job *j, const void *samples, enum img_type type, size_t n)
+{
+	const double limit = wconv_largest(job_plan_of(j));
+	double most = j->q.edge == WCONV_CONSTANT ? fabs(j->q.constant) : 0;
+
+	if (img_is_float(type) && limit < (type == IMG_F64 ? DBL_MAX : (double)FLT_MAX))
+		most = fmax(most, largest_finite(samples, type, n,
+						 n > CHUNK ? j->args->common.threads : 1));
+	if (most > limit)
+		raw_die(j->in,
+			"a sample of absolute value %.6g is too large, and sums would overflow: "
+			"set it to NaN if it stands for none%s, or divide the picture",
+			most, j->q.in_double ? "" : ", take --double");
+}
+
+/* ---- job ---- */
 
 void
 job_start(struct job *j)

@@ -1,6 +1,6 @@
 /* Plans and describes one item after the other. On failure the program ends with a line that names the file and the item. */
-#ifndef WCONV_JOB_H
-#define WCONV_JOB_H
+#ifndef WEIR_WCONV_JOB_H
+#define WEIR_WCONV_JOB_H
 
 #include "common/base/opt.h"
 #include "gpu/gpu.h"
@@ -88,5 +88,31 @@ void job_tile(const struct job *j, struct img *y, ptrdiff_t row);
 void job_report(const struct job *j);
 
 void job_end(struct job *j);
+
+/*
+ * The adjoint and the deconvolution of an item, and all work on volumes. They hold one picture, or volume, in memory.
+ * On failure the program ends with a line that names the item.
+ */
+
+/* The work on an item, a plane at a time. */
+struct whole;
+
+/*
+ * wconv --part=I/N: convolves one share of the rows of tiles of all pictures of the input, which are regular files.
+ * On failure the program ends with a line that names the item.
+ */
+
+/* Reads in, of which nothing has been read, and writes the share to out. */
+void share_run(struct job *j, struct raw_in *in, struct raw_out *out);
+
+/* The items of a run, except with --part. On failure the program ends with a line that names the item. */
+
+/* Processes all items of in, and writes the results. j has its kernels. */
+void stream_run(struct job *j, struct raw_in *in, struct raw_out *out);
+
+/* Items that a kernel of three axes convolves. On failure the program ends with a line that names the file and the item. */
+
+/* Refuses options that a kernel of three axes excludes. */
+void volume_check_args(const struct args *args);
 
 #endif

@@ -1,9 +1,9 @@
 /* The kernels of a file: where each lies in it, its centre, and where the nodes of the grid stand. Pure code. */
-#ifndef WCONV_KERNELS_H
-#define WCONV_KERNELS_H
+#ifndef WEIR_WCONV_KERNELS_H
+#define WEIR_WCONV_KERNELS_H
 
 #include "common/stream/img.h"
-#include "common/stream/tile.h"
+#include "common/stream/place.h"
 #include "wconv/wconv.h"
 
 enum wconv_place { WCONV_PLACE_UNSAID, WCONV_CENTRE, WCONV_CORNER };

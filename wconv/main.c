@@ -6,9 +6,7 @@
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "gpu/use.h"
-#include "wconv/share.h"
-#include "wconv/stream.h"
-#include "wconv/volume/item.h"
+#include "wconv/job.h"
 
 const char *const weir_prog = "wconv";
 

@@ -2,8 +2,8 @@
  * Reading, computing and writing at the same time: one thread reads samples of later steps, the caller computes, and another
  * thread writes results. The threads start with the first item that is large enough for them, and serve all later items.
  */
-#ifndef WCONV_OVERLAP_IO_H
-#define WCONV_OVERLAP_IO_H
+#ifndef WEIR_WCONV_OVERLAP_IO_H
+#define WEIR_WCONV_OVERLAP_IO_H
 
 #include "common/base/progress.h"
 #include "common/base/stats.h"

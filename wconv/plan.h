@@ -1,9 +1,59 @@
 /* The inside of the plan: what the stages share. */
-#ifndef WCONV_PLAN_H
-#define WCONV_PLAN_H
+#ifndef WEIR_WCONV_PLAN_H
+#define WEIR_WCONV_PLAN_H
 
-#include "wconv/axis.h"
 #include "wconv/wconv.h"
+
+/*
+ * One direction of the problem, x or y: edges, weight functions, tiles. Positions are those of the whole image. With
+ * WCONV_FULL, results lie before its first pixel and after its last one too.
+ */
+
+/* The results [a,b). They need the functions f0 .. f0+nf-1. */
+struct wconv_tile {
+	ptrdiff_t a, b;
+	size_t f0, nf;
+};
+
+struct wconv_axis {
+	ptrdiff_t n;		      /* pixels of the whole image */
+	ptrdiff_t have0, have1;	      /* pixels [have0,have1) of the item */
+	ptrdiff_t lo, hi;	      /* results [lo,hi) of the item */
+	ptrdiff_t whole_lo, whole_hi; /* results of the whole */
+	ptrdiff_t before, after;      /* the window of result x is x-before .. x+after */
+	enum wconv_edge edge;
+
+	/* Function f is 1 on its plateau [left,right] and falls to 0 at its neighbours' plateaus.
+	   It uses the kernels of node[f]. */
+	size_t nfun;
+	double *left, *right;
+	size_t *node;
+	/* >= 0: a basis, where function f is ((x - zero) / scale)^f instead */
+	int degree;
+	double zero, scale;
+
+	/* tiles; results in the longest tile; functions in the tile that has most */
+	size_t ntile, longest, most;
+	struct wconv_tile *tile;
+};
+
+/*
+ * The edge continues the image endlessly. Returns which pixel, 0..n-1, stands at position x, or -1 if none does
+ * (zero, constant, renormalise).
+ */
+ptrdiff_t wconv_edge(enum wconv_edge edge, ptrdiff_t x, ptrdiff_t n);
+
+/* Returns function f at x. */
+double wconv_weight(const struct wconv_axis *a, size_t f, ptrdiff_t x);
+
+/*
+ * Fills in everything except the tiles. y: the vertical direction. alike[i]: node i+1 has the same kernels as node i.
+ * Returns 0 or -errno: -EDOM when there is no result, -ERANGE when the item is a part smaller than a kernel,
+ * -EINVAL when it is a part and the edge wraps, -ENOMEM.
+ */
+int wconv_axis(struct wconv_axis *a, const struct wconv_problem *q, bool y, const bool *alike);
+
+void wconv_axis_free(struct wconv_axis *a);
 
 /* The tables of a complex transform of LANES columns, see core/fft.h. twiddle is in the plan's precision. */
 struct wconv_fft {
@@ -154,9 +204,6 @@ int wconv_kernel_stats(struct wconv_plan *p, char err[WCONV_ERR]);
 /* Returns what p->growth is; method, lengths of transforms and kernels' weights must be known. */
 double wconv_growth(const struct wconv_plan *p);
 
-/* Finds p->factors, in product.c, when there is one kernel and it is a product. Returns 0 or -ENOMEM. */
-int wconv_find_product(struct wconv_plan *p);
-
 /* Whether results are divided by the sums of the local kernels. It is so for a normalised basis. */
 static inline bool
 wconv_divides(const struct wconv_problem *q)
@@ -186,16 +233,20 @@ size_t wconv_claim_slots(struct wconv_plan *p, const struct wconv_band *b);
 /* Returns the kernel that goes with a pair of functions; SIZE_MAX: none, since the degree fx + fy is too high. */
 size_t wconv_kernel(const struct wconv_plan *p, size_t fx, size_t fy);
 
-/* Makes the tables of a transform. n = 2^a 3^b 5^c. Returns 0 or -ENOMEM. A zeroed struct may be freed. */
-int wconv_fft_plan(struct wconv_fft *f, size_t n, size_t sample);
-int wconv_rfft_plan(struct wconv_rfft *f, size_t n, size_t sample, size_t lanes);
-void wconv_fft_free(struct wconv_fft *f);
-void wconv_rfft_free(struct wconv_rfft *f);
-
 /*
  * Chooses method, lengths of transforms, and tiles. Fills in the tiles of x and y, direct, the costs, rows.n and columns.n.
  * Returns 0 or -ENOMEM.
  */
 int wconv_choose(struct wconv_plan *p);
+
+/* The kernels that core/small_body.h has code for. */
+
+static inline bool
+wconv_is_small(const struct wconv_plan *p)
+{
+	const size_t k = p->q.kw;
+
+	return p->x.nfun == 1 && p->y.nfun == 1 && p->q.kh == k && (k == 3 || k == 5 || k == 7);
+}
 
 #endif

@@ -16,7 +16,7 @@
  * The weights belong to the output pixel, which gathers. A point of the image therefore leaves a blend of kernels in the
  * result: each pixel that it reaches sees it through that pixel's own kernel.
  *
- * Small kernels are summed directly; one kernel that is the product of a column and a row, by these, see product.c. Large
+ * Small kernels are summed directly; one kernel that is the product of a column and a row, by these, see plan.c. Large
  * kernels go by FFT, tile by tile; core/tile_body.h explains the scheme.
  * The image streams through the plan: memory does not grow with the height.
  * The result has the same bytes for any number of threads.
@@ -36,8 +36,8 @@
  * Comput. 63, 2003, equation 8. His equation 6 has the two one-dimensional weights in each other's place; here they are
  * in the right one.
  */
-#ifndef WCONV_H
-#define WCONV_H
+#ifndef WEIR_WCONV_WCONV_H
+#define WEIR_WCONV_WCONV_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/cpu.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
-
-#include "common/base/cpu.h"
 
 enum cpu_level weir_cpu;
 bool weir_halves_stores;

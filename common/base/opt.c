@@ -1,14 +1,409 @@
 #include <ctype.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/cpu.h"
 #include "common/base/die.h"
 #include "common/base/opt.h"
-#include "common/base/usage.h"
-#include "common/base/value.h"
 #include "common/stream/file.h"
+
+/* The order is that of the words of --completion. */
+enum opt_shell { OPT_BASH, OPT_ZSH, OPT_FISH };
+
+/* Writes the help of an option to text. %s in it stands for the words: "zero|wrap|reflect" as "zero, wrap or reflect". */
+enum { OPT_HELP_MAX = 512 };
+
+static void opt_put_completion(const struct opt_program *p, const struct opt *row, size_t n,
+			       enum opt_shell shell);
+
+/* ---- --help ---- */
+
+/* Makes texts from the option table: the usage and the version. */
+
+/* Formats an option as the SYNOPSIS shows it, such as "[-k FILE]". Returns the length. */
+static int
+format_synopsis(const struct opt *o, char *text, size_t size)
+{
+	const char *open = o->required ? "" : "[", *close = o->required ? "" : "]";
+
+	if (!o->arg)
+		return o->letter ? snprintf(text, size, "%s-%c%s", open, o->letter, close)
+				 : snprintf(text, size, "%s--%s%s", open, o->name, close);
+	if (o->absent)
+		return o->letter
+			   ? snprintf(text, size, "%s-%c%s", open, o->letter, close)
+			   : snprintf(text, size, "%s--%s[=%s]%s", open, o->name, o->arg, close);
+	return o->letter ? snprintf(text, size, "%s-%c %s%s", open, o->letter, o->arg, close)
+			 : snprintf(text, size, "%s--%s=%s%s", open, o->name, o->arg, close);
+}
+
+static void
+put_wrapped(int *column, const char *word, int n)
+{
+	if (*column + 1 + n > 79) {
+		printf("\n\t");
+		*column = 8;
+	}
+	printf(" %s", word);
+	*column += 1 + n;
+}
+
+/* Prints the words of a text from column `indent` on, in lines of at most 79 columns. */
+static void
+print_words(const char *text, int indent)
+{
+	int column = indent;
+
+	for (int n; *text; text += n, text += *text == ' ') {
+		n = (int)strcspn(text, " ");
+		if (column > indent && column + 1 + n > 79)
+			column = printf("\n%*s", indent, "") - 1;
+		column += printf("%s%.*s", column > indent ? " " : "", n, text);
+	}
+	putchar('\n');
+}
+
+static enum opt_group
+group_of(const struct opt *o)
+{
+	if (o->group != OPT_BY_ARG)
+		return o->group;
+	return o->arg && !strcmp(o->arg, "FILE") ? OPT_DATA : OPT_COMPUTE;
+}
+
+static void
+opt_format_help(const struct opt *o, char text[OPT_HELP_MAX])
+{
+	const char *at = o->words ? strstr(o->help, "%s") : NULL, *word = o->words;
+	int n = snprintf(text, OPT_HELP_MAX, "%.*s", at ? (int)(at - o->help) : -1, o->help);
+
+	while (at && n < OPT_HELP_MAX) {
+		const char *end = word + strcspn(word, "|");
+		const char *after = !*end ? at + 2 : strchr(end + 1, '|') ? ", " : " or ";
+
+		n += snprintf(text + n, (size_t)(OPT_HELP_MAX - n), "%.*s%s", (int)(end - word),
+			      word, after);
+		if (!*end)
+			return;
+		word = end + 1;
+	}
+}
+
+static void
+print_option(const struct opt *o)
+{
+	char text[128], help[OPT_HELP_MAX];
+
+	snprintf(text, sizeof text, "%s%s%s%s%s", o->name, o->arg ? (o->absent ? "[=" : "=") : "",
+		 o->arg ? o->arg : "", o->absent ? "]" : "", o->required ? " *" : "");
+	opt_format_help(o, help);
+	print_words(help, printf("  %c%c%c --%-20s ", o->letter ? '-' : ' ',
+				 o->letter ? o->letter : ' ', o->letter ? ',' : ' ', text));
+}
+
+/* Prints a heading and the options of the group, in the order of the table; nothing where there are none. */
+static void
+print_group(const struct opt *row, size_t n, enum opt_group group)
+{
+	static const char *const title[] = {[OPT_COMPUTE] = "What to compute",
+					    [OPT_DATA] = "Input and output",
+					    [OPT_RUN] = "Running"};
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (group_of(&row[i]) != group)
+			continue;
+		if (!any)
+			printf("\n%s:\n", title[group]);
+		any = true;
+		print_option(&row[i]);
+	}
+}
+
+static bool
+any_required(const struct opt *row, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (row[i].required)
+			return true;
+	return false;
+}
+
+static void
+print_help(const struct opt_program *p, const struct opt *row, size_t n)
+{
+	int column = printf("usage: %s", weir_prog);
+	char text[128];
+
+	for (size_t i = 0; i < n; i++)
+		put_wrapped(&column, text, format_synopsis(&row[i], text, sizeof text));
+	if (p->operands)
+		put_wrapped(&column, p->operands, (int)strlen(p->operands));
+	printf("\n\n%s\n", p->what);
+	for (enum opt_group g = OPT_COMPUTE; g <= OPT_RUN; g++)
+		print_group(row, n, g);
+	printf("\nDefaults stand in parentheses.%s\n",
+	       any_required(row, n) ? " The option with * must be given." : "");
+}
+
+static void
+print_version(const struct opt_program *p)
+{
+	printf("%s (weir) %s\ncompiler: %s\nCPU: %s\nGPU: %s\n", weir_prog, WEIR_VERSION,
+	       __VERSION__, cpu_name(weir_cpu),
+	       p->gpu_state ? p->gpu_state() : "none for this program");
+}
+
+/* Prints the text for what (OPT_HELP, OPT_VERSION or OPT_COMPLETION) from the n rows of the whole table, and exits 0. */
+static _Noreturn void
+opt_print(const struct opt_program *p, const struct opt *row, size_t n, enum opt_kind what,
+	  enum opt_shell shell)
+{
+	if (what == OPT_HELP)
+		print_help(p, row, n);
+	else if (what == OPT_VERSION)
+		print_version(p);
+	else
+		opt_put_completion(p, row, n, shell);
+	if (fflush(stdout) || ferror(stdout))
+		die("(stdout): %s", strerror(errno));
+	exit(0);
+}
+
+/* ---- completions ---- */
+
+/*
+ * Makes the completions from the option table: --completion=bash, zsh or fish. Each completes the options, the words of an
+ * enumerated option, and the names of files where an argument or an operand is a file.
+ */
+
+/* Returns the words of an option, with | between them. NULL: its argument is free. */
+static const char *
+words_of(const struct opt *o)
+{
+	return o->words || !o->arg || !strchr(o->arg, '|') ? o->words : o->arg;
+}
+
+/* Whether the argument may be a file: it is called so, or FILE is one of the words. */
+static bool
+takes_file(const struct opt *o)
+{
+	const char *words = words_of(o);
+
+	return o->arg && (strstr(o->arg, "FILE") || (words && strstr(words, "FILE")));
+}
+
+static bool
+may_repeat(const struct opt *o)
+{
+	return o->kind == OPT_LIST || o->kind == OPT_COUNT;
+}
+
+/* Prints the words with blanks between them and a text behind each, without FILE. */
+static void
+put_words(const char *words, const char *behind)
+{
+	const char *blank = "";
+
+	for (const char *w = words; *w; w += strcspn(w, "|"), w += *w == '|') {
+		const int len = (int)strcspn(w, "|");
+		if (len == 4 && !strncmp(w, "FILE", 4))
+			continue;
+		printf("%s%.*s%s", blank, len, w, behind);
+		blank = " ";
+	}
+}
+
+/* Prints text inside single quotes of a shell, with a backslash before each character of special. */
+static void
+put_quoted(const char *text, const char *special, const char *quote)
+{
+	for (; *text; text++)
+		if (*text == '\'')
+			fputs(quote, stdout);
+		else
+			printf("%s%c", strchr(special, *text) ? "\\" : "", *text);
+}
+
+/* --- bash ------------------------------------------------------------------------------------ */
+
+/* A case of the option's own names. `--name=` is the option with its value behind the sign. */
+static void
+put_bash_case(const struct opt *o)
+{
+	printf("\t");
+	if (o->letter && !o->absent)
+		printf("-%c | ", o->letter);
+	if (!o->absent)
+		printf("--%s | ", o->name);
+	printf("--%s=)", o->name);
+	if (words_of(o)) {
+		printf(" words='");
+		put_words(words_of(o), "");
+		printf("'");
+	}
+	printf("%s ;;\n", takes_file(o) ? " files=1" : "");
+}
+
+static void
+put_bash(const struct opt *row, size_t n, const char *name, bool operands)
+{
+	printf("# A completion for bash: source <(%s --completion)\n_weir_%s()\n{\n", name, name);
+	fputs("\tlocal cur=${COMP_WORDS[COMP_CWORD]} opt=${COMP_WORDS[COMP_CWORD - 1]}\n"
+	      "\tlocal sign='' prefix='' words='' files=''\n"
+	      "\tif [[ $cur == = ]]; then\n"
+	      "\t\tcur='' sign==\n"
+	      "\telif [[ $opt == = ]]; then\n"
+	      "\t\topt=${COMP_WORDS[COMP_CWORD - 2]} sign==\n"
+	      "\telif [[ $cur == --*=* ]]; then\n"
+	      "\t\topt=${cur%%=*} prefix=${cur%%=*}= cur=${cur#*=} sign==\n"
+	      "\tfi\n"
+	      "\tcase $opt$sign in\n",
+	      stdout);
+	for (size_t i = 0; i < n; i++)
+		if (row[i].arg)
+			put_bash_case(&row[i]);
+	printf("\t*)\n\t\tif [[ $cur == -* ]]; then\n\t\t\twords='");
+	for (size_t i = 0; i < n; i++)
+		printf("%s--%s%s", i ? " " : "", row[i].name,
+		       row[i].arg && !row[i].absent ? "=" : "");
+	printf("'\n\t\telse\n\t\t\tfiles=%s\n\t\tfi\n\t\t;;\n\tesac\n", operands ? "1" : "");
+	fputs("\tCOMPREPLY=()\n"
+	      "\tif [[ $words ]]; then\n"
+	      "\t\tmapfile -t COMPREPLY < <(compgen -P \"$prefix\" -W \"$words\" -- \"$cur\")\n"
+	      "\t\t[[ ${COMPREPLY[*]} != *= ]] || compopt -o nospace\n"
+	      "\tfi\n"
+	      "\tif [[ $files ]]; then\n"
+	      "\t\tcompopt -o filenames\n"
+	      "\t\tmapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -P \"$prefix\" -f -- "
+	      "\"$cur\")\n"
+	      "\tfi\n}\n",
+	      stdout);
+	printf("complete -F _weir_%s %s\n", name, name);
+}
+
+/* --- zsh ------------------------------------------------------------------------------------- */
+
+/* Prints the option's names as _arguments reads them: with a letter, both in braces. */
+static void
+put_zsh_names(const struct opt *o)
+{
+	const char *after_letter = !o->arg ? "" : o->absent ? "-" : "+";
+	const char *after_name = !o->arg ? "" : o->absent ? "=-" : "=";
+
+	if (!o->letter) {
+		printf("'%s--%s%s", may_repeat(o) ? "*" : "", o->name, after_name);
+		return;
+	}
+	if (may_repeat(o))
+		printf("'*'");
+	else
+		printf("'(-%c --%s)'", o->letter, o->name);
+	printf("{-%c%s,--%s%s}'", o->letter, after_letter, o->name, after_name);
+}
+
+/* What completes the argument. A blank means that nothing does. */
+static void
+put_zsh_action(const struct opt *o)
+{
+	if (!words_of(o)) {
+		printf("%s", takes_file(o) ? "_files" : " ");
+		return;
+	}
+	printf("%s", takes_file(o) ? "{compadd -- " : "(");
+	put_words(words_of(o), "");
+	printf("%s", takes_file(o) ? "; _files}" : ")");
+}
+
+/* Prints the help of an option. */
+static void
+put_help(const struct opt *o, const char *special, const char *apostrophe)
+{
+	char help[OPT_HELP_MAX];
+
+	opt_format_help(o, help);
+	put_quoted(help, special, apostrophe);
+}
+
+static void
+put_zsh(const struct opt *row, size_t n, const char *name, bool operands)
+{
+	printf("#compdef %s\n\n_%s()\n{\n\t_arguments -s -S", name, name);
+	for (size_t i = 0; i < n; i++) {
+		const struct opt *o = &row[i];
+		printf(" \\\n\t\t");
+		put_zsh_names(o);
+		printf("[");
+		put_help(o, "[]:\\", "'\\''");
+		printf("]");
+		if (o->arg) {
+			printf("%s", o->absent ? "::" : ":");
+			put_quoted(o->arg, ":\\", "'\\''");
+			printf(":");
+			put_zsh_action(o);
+		}
+		printf("'");
+	}
+	printf("%s\n}\n\n", operands ? " \\\n\t\t'*:file:_files'" : "");
+	printf("if [ \"$funcstack[1]\" = _%s ]; then\n\t_%s \"$@\"\nelse\n\tcompdef _%s %s\nfi\n",
+	       name, name, name, name);
+}
+
+/* --- fish ------------------------------------------------------------------------------------ */
+
+/*
+ * An optional argument is proposed behind the sign =, and a required one there and as the next word. Words have an empty
+ * description, \t"", or fish would show the option's behind each.
+ */
+static void
+put_fish_value(const struct opt *o)
+{
+	const char *words = words_of(o);
+
+	if (o->arg && !o->absent)
+		printf("%s", takes_file(o) ? " -r -F" : " -x");
+	else if (o->arg && !takes_file(o))
+		printf(" -f");
+	if (!words)
+		return;
+	printf(" -a '");
+	put_words(words, "\\t\"\"");
+	printf("'");
+}
+
+static void
+put_fish(const struct opt *row, size_t n, const char *name, bool operands)
+{
+	if (!operands)
+		printf("complete -c %s -f\n", name);
+	for (size_t i = 0; i < n; i++) {
+		const struct opt *o = &row[i];
+		printf("complete -c %s", name);
+		if (o->letter)
+			printf(" -s %c", o->letter);
+		printf(" -l %s", o->name);
+		put_fish_value(o);
+		printf(" -d '");
+		put_help(o, "\\", "\\'");
+		printf("'\n");
+	}
+}
+
+/* Prints the completion for a shell. The program's name is the one by which it was called. */
+static void
+opt_put_completion(const struct opt_program *p, const struct opt *row, size_t n,
+		   enum opt_shell shell)
+{
+	static void (*const put[])(const struct opt *, size_t, const char *, bool) = {
+	    [OPT_BASH] = put_bash, [OPT_ZSH] = put_zsh, [OPT_FISH] = put_fish};
+
+	put[shell](row, n, program_invocation_short_name, p->operands);
+}
+
+/* ---- the command line ---- */
 
 /* getopt returns LONG for row 0 of the table. It is above every letter. */
 enum { LONG = 256 };

@@ -1,4 +1,7 @@
-/* The values of options: numbers, sizes, words and lists, each checked and stored. */
+/*
+ * Stores the values of options.
+ * The values of options: numbers, sizes, words and lists, each checked and stored.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -9,7 +12,7 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/value.h"
+#include "common/base/opt.h"
 
 enum { LIMIT = 32 }; /* bytes of a limit as text */
 

@@ -10,9 +10,8 @@
 #include "common/base/opt.h"
 #include "common/base/progress.h"
 #include "common/base/stats.h"
-#include "common/convert/cards.h"
 #include "common/convert/fits.h"
-#include "common/convert/fitspsf.h"
+#include "common/convert/wcs.h"
 #include "common/stream/door.h"
 #include "common/stream/raw.h"
 

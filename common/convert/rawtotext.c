@@ -9,7 +9,7 @@
 #include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
-#include "common/picture/map.h"
+#include "common/picture/mosaic.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "rawtotext";

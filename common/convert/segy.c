@@ -1,10 +1,220 @@
 #include <ctype.h>
+#include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
+#include "common/base/swap.h"
 #include "common/convert/segy.h"
 #include "common/stream/foreign.h"
+
+/* A word of two bytes in the first further header of a trace: how many there are, or 0. */
+enum { SEGY_MORE_HEADS = TRACE_HEAD + 156 };
+
+/* ---- samples ---- */
+
+enum kind { NONE, IBM, IEEE, SIGNED, UNSIGNED };
+
+static const struct format {
+	enum kind kind;
+	size_t bytes;
+} formats[] = {
+    [1] = {IBM, 4},	  [2] = {SIGNED, 4},	[3] = {SIGNED, 2},    [5] = {IEEE, 4},
+    [6] = {IEEE, 8},	  [7] = {SIGNED, 3},	[8] = {SIGNED, 1},    [9] = {SIGNED, 8},
+    [10] = {UNSIGNED, 4}, [11] = {UNSIGNED, 2}, [12] = {UNSIGNED, 8}, [15] = {UNSIGNED, 3},
+    [16] = {UNSIGNED, 1}};
+
+static struct format
+format_of(int format)
+{
+	const int n = (int)(sizeof formats / sizeof *formats);
+
+	return format >= 0 && format < n ? formats[format] : (struct format){NONE, 0};
+}
+
+size_t
+segy_sample_size(int format)
+{
+	return format_of(format).bytes;
+}
+
+bool
+segy_has_nan(int format)
+{
+	return format_of(format).kind == IEEE;
+}
+
+static inline uint64_t
+load(const unsigned char *at, size_t bytes, bool little)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		v = v << 8 | at[little ? bytes - 1 - i : i];
+	return v;
+}
+
+static inline void
+store(unsigned char *at, size_t bytes, bool little, uint64_t v)
+{
+	for (size_t i = 0; i < bytes; i++)
+		at[little ? i : bytes - 1 - i] = (unsigned char)(v >> 8 * i);
+}
+
+/* --- IBM ---------------------------------------------------------------------------------------------------------- */
+
+/* 2^n, for n from -1022 to 1023. */
+static inline double
+power(int n)
+{
+	const uint64_t v = (uint64_t)(1023 + n) << 52;
+	double x;
+
+	memcpy(&x, &v, sizeof x);
+	return x;
+}
+
+/* The product is exact in double. */
+static inline float
+from_ibm(uint32_t v)
+{
+	const int sign = 1 - 2 * (int)(v >> 31), f = (int)(v & 0xffffff);
+
+	return (float)(sign * power(4 * (int)(v >> 24 & 127) - 280) * f);
+}
+
+/*
+ * The nearest IBM float with f from 2^20 to 2^24 - 1. Every finite float has one. The sum rounds to an integer, since doubles
+ * from 2^52 to 2^53 are the integers; its low bits are f.
+ */
+static inline uint32_t
+to_ibm(float x)
+{
+	const double wide = (double)x;
+	uint64_t v;
+
+	memcpy(&v, &wide, sizeof v);
+	const uint32_t sign = (uint32_t)(v >> 32) & 1U << 31;
+	if (x == 0 || isnan(x))
+		return sign;
+	if (isinf(x))
+		return sign | 0x7fffffff;
+	const int two = (int)(v >> 52 & 2047) - 1022; /* |x| = 2^two times .5 to 1 */
+	const uint32_t e = (uint32_t)(two + 256 + 3) / 4;
+	const double f = fabs(wide) * power(24 + 256 - 4 * (int)e) + 0x1p52;
+	memcpy(&v, &f, sizeof v);
+
+	return sign | e << 24 | (uint32_t)(v & 0xffffff);
+}
+
+/* --- the others --------------------------------------------------------------------------------------------------- */
+
+static float
+from_double(uint64_t v)
+{
+	double x;
+
+	memcpy(&x, &v, sizeof x);
+	return (float)x;
+}
+
+static uint64_t
+to_double(float x)
+{
+	const double wide = (double)x;
+	uint64_t v;
+
+	memcpy(&v, &wide, sizeof v);
+	return v;
+}
+
+/* The integer of `bytes` bytes nearest to x. Its range ends at a double, so that the conversion is defined. */
+static uint64_t
+to_integer(float x, struct format f)
+{
+	const int bits = 8 * (int)f.bytes;
+	const double end = ldexp(1, f.kind == SIGNED ? bits - 1 : bits),
+		     top = f.bytes == 8 ? nextafter(end, 0) : end - 1,
+		     v = rint(fmin(fmax((double)x, f.kind == SIGNED ? -end : 0), top));
+
+	if (isnan(x))
+		return 0;
+	return f.kind == SIGNED ? (uint64_t)(int64_t)v : (uint64_t)v;
+}
+
+static inline float
+from_integer(uint64_t v, struct format f)
+{
+	const int spare = 64 - 8 * (int)f.bytes;
+
+	return f.kind == UNSIGNED ? (float)v : (float)((int64_t)(v << spare) >> spare);
+}
+
+/* Formats 1 and 5, which nearly all files have: swaps all bytes at once, and converts in place. */
+static void
+turn(bool little, size_t n, void *words)
+{
+	if (!little)
+		swap_bytes(words, n, 4);
+}
+
+static void
+decode_ibm(size_t n, float *x)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t v;
+		memcpy(&v, &x[i], sizeof v);
+		x[i] = from_ibm(v);
+	}
+}
+
+static void
+encode_ibm(size_t n, unsigned char *to, const float *from)
+{
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t v = to_ibm(from[i]);
+		memcpy(to + 4 * i, &v, sizeof v);
+	}
+}
+
+void
+segy_decode(int format, bool little, size_t n, float *to, const unsigned char *from)
+{
+	const struct format f = format_of(format);
+
+	if (format == SEGY_IBM || format == SEGY_IEEE) {
+		memcpy(to, from, 4 * n);
+		turn(little, n, to);
+		if (format == SEGY_IBM)
+			decode_ibm(n, to);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t v = load(from + f.bytes * i, f.bytes, little);
+		to[i] = f.kind == IEEE ? from_double(v) : from_integer(v, f);
+	}
+}
+
+void
+segy_encode(int format, bool little, size_t n, unsigned char *to, const float *from)
+{
+	const struct format f = format_of(format);
+
+	if (format == SEGY_IBM || format == SEGY_IEEE) {
+		if (format == SEGY_IBM)
+			encode_ibm(n, to, from);
+		else
+			memcpy(to, from, 4 * n);
+		turn(little, n, to);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		store(to + f.bytes * i, f.bytes, little,
+		      f.kind == IEEE ? to_double(from[i]) : to_integer(from[i], f));
+}
+
+/* ---- SEG-Y ---- */
 
 /* The largest numbers of further text headers, and of further headers of a trace, and the bytes of a text header. */
 enum { TEXTS = 300, MOREHEADS = 100, TEXT = 3200 };

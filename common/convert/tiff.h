@@ -20,8 +20,6 @@ enum {
 	TIFF_NODATA = 42113
 };
 
-enum { TIFF_LONGEST = 1 << 24 }; /* bytes of a tag that becomes a key */
-
 /*
  * The key of a resolution that the axes do not state: `tiff.resolution:=N`, `N in` or `N cm`, pixels per unit along an axis of
  * spacing 1. Without a unit it is what the page says, and nobody knows of what.
@@ -54,9 +52,6 @@ void tiff_palette_of(TIFF *t, unsigned bits, struct img *x);
 
 /* Sets the palette of a page of so many bits from that key. Returns false when x has none, or one with more colours. */
 bool tiff_set_palette(TIFF *t, unsigned bits, const struct img *x);
-
-/* Whether tiff_keys_of() reads the tag as text. */
-bool tiff_is_text(uint32_t tag);
 
 /*
  * Adds tags of private or unknown meaning to x as keys `tiff.tag.NUMBER:=TYPE VALUES`: hexadecimal digits for text and bytes,

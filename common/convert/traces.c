@@ -1,14 +1,23 @@
+#include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
+#include "common/base/real.h"
+#include "common/base/sample.h"
+#include "common/base/stats.h"
 #include "common/base/swap.h"
 #include "common/convert/traces.h"
+#include "common/stream/axes.h"
 #include "common/stream/file.h"
 #include "common/stream/foreign.h"
+#include "common/stream/raw.h"
+
+/* ---- traces ---- */
 
 enum { ROOM = 1 << 20 }; /* bytes of the read buffer: three of the longest SU records */
 
@@ -237,7 +246,8 @@ traces_open_su(struct traces *t, const char *path, enum trace_order order, bool 
 
 /* --- records ------------------------------------------------------------------------------------------------------ */
 
-const unsigned char *
+/* Returns the next whole record, which is valid until the next call; NULL at the end of the file. */
+static const unsigned char *
 traces_peek(struct traces *t)
 {
 	const size_t record = t->head + t->ns * t->sample;
@@ -261,9 +271,424 @@ traces_peek(struct traces *t)
 	return r;
 }
 
-void
+/* Goes on to the next record. */
+static void
 traces_take(struct traces *t)
 {
 	traces_skip(t, t->head + t->ns * t->sample);
 	t->trace++;
+}
+
+/* ---- reading ---- */
+
+const struct opt traces_table[] = {{'k', "key", OPT_WORD, offsetof(struct traces_args, key), "WORD",
+				    "header word that a gather shares (cdp)", .words = TRACE_KEYS},
+				   {0, "endian", OPT_WORD, offsetof(struct traces_args, order),
+				    "ORDER", TRACE_ORDERS " (the one that fits)",
+				    .words = TRACE_ORDERS},
+				   {0, "dt", OPT_ABOVE, offsetof(struct traces_args, dt), "SECONDS",
+				    "time between samples, whatever the headers say",
+				    .seen = offsetof(struct traces_args, dt_given)},
+				   {0}};
+
+static const struct {
+	const char *name;
+	int at;
+} keys[] = {{"none", -1}, {"tracl", 0}, {"tracr", 4}, {"fldr", 8},    {"tracf", 12},
+	    {"ep", 16},	  {"cdp", 20},	{"cdpt", 24}, {"offset", 36}, {"sx", 72},
+	    {"sy", 76},	  {"gx", 80},	{"gy", 84},   {"iline", 188}, {"xline", 192}};
+
+/* The gather that is being read. */
+struct gather {
+	float *data;	/* [n][ns] */
+	double *offset; /* n */
+	double *x, *y;	/* n: from source to group; 0 when the header has no coordinates */
+	bool group;	/* a group of the gather has coordinates other than 0 */
+	size_t n, room; /* traces */
+	int32_t key;
+	double delay; /* ms */
+};
+
+static void
+grow(struct gather *g, const struct traces *t, size_t max_bytes)
+{
+	const size_t room = g->room ? 2 * g->room : 16, limit = weir_limit(max_bytes);
+
+	if (g->n * t->ns * sizeof(float) >= limit)
+		die("%s: trace %zu: the gather is larger than %zu bytes; see --key, --max-bytes",
+		    t->name, t->trace, limit);
+	g->data = realloc(g->data, room * t->ns * sizeof *g->data);
+	g->offset = realloc(g->offset, room * sizeof *g->offset);
+	g->x = realloc(g->x, room * sizeof *g->x);
+	g->y = realloc(g->y, room * sizeof *g->y);
+	if (!g->data || !g->offset || !g->x || !g->y)
+		die("%s: trace %zu: no memory for the gather", t->name, t->trace);
+	g->room = room;
+}
+
+/* Returns x times the scale; a scale below 0 is a divisor, and 0 is none. */
+static double
+scaled(double x, int32_t scale)
+{
+	return scale < 0 ? x / -(double)scale : scale > 0 ? x * scale : x;
+}
+
+static double
+delay_of(const struct traces *t, const unsigned char *r)
+{
+	const int32_t scale = t->scaled_times ? trace_word(r + TRACE_SCALET, 2, t->swap) : 0;
+
+	return scaled(trace_word(r + TRACE_DELRT, 2, t->swap), scale);
+}
+
+/* Adds the offset of the record r to the gather. */
+static void
+add_offset(struct gather *g, const struct traces *t, const unsigned char *r)
+{
+	const int32_t scale = trace_word(r + TRACE_SCALCO, 2, t->swap);
+	const bool angles = trace_word(r + TRACE_COUNIT, 2, t->swap) > 1;
+	double at[4]; /* sx, sy, gx, gy */
+
+	for (size_t i = 0; i < 4; i++)
+		at[i] = angles ? 0 : trace_word(r + TRACE_SX + 4 * i, 4, t->swap);
+	g->offset[g->n] = trace_word(r + TRACE_OFFSET, 4, t->swap);
+	g->group |= at[2] != 0 || at[3] != 0;
+	g->x[g->n] = scaled(at[2] - at[0], scale);
+	g->y[g->n] = scaled(at[3] - at[1], scale);
+}
+
+/* Reads the traces up to the next change of the key. Returns false at the end of the file. */
+static bool
+read_gather(struct traces *t, const struct traces_args *args, struct gather *g,
+	    void (*decode)(const struct traces *t, float *to, const unsigned char *from))
+{
+	const int at = keys[args->key].at;
+	const unsigned char *r;
+
+	g->group = false;
+	for (g->n = 0; (r = traces_peek(t)); traces_take(t)) {
+		const int32_t key = at < 0 ? 0 : trace_word(r + at, 4, t->swap);
+		const double delay = delay_of(t, r);
+		if (!g->n) {
+			g->key = key;
+			g->delay = delay;
+		} else if (key != g->key) {
+			break;
+		} else if (delay != g->delay) {
+			die("%s: trace %zu: delrt changes from %g to %g ms inside a gather",
+			    t->name, t->trace, g->delay, delay);
+		}
+		if (g->n == g->room)
+			grow(g, t, args->common.max_bytes);
+		decode(t, g->data + g->n * t->ns, r + t->head);
+		add_offset(g, t, r);
+		g->n++;
+	}
+	return g->n > 0;
+}
+
+static void
+set_numbers(struct img *x, const char *key, const double *v, size_t n)
+{
+	char *text = weir_xalloc(n, 26), *s = text;
+
+	for (size_t j = 0; j < n; j++)
+		s += sprintf(s, j ? " %.15g" : "%.15g", v[j]);
+	img_set_key(x, key, "%s", text);
+	weir_free(text);
+}
+
+/*
+ * Offsets that are all 0 were never set; the distances of source and group are then the offsets. Stacks have the coordinates
+ * of midpoints as the source's, and none of groups.
+ */
+static void
+set_offsets(struct img *x, const struct gather *g)
+{
+	bool plane = false, line = false;
+
+	for (size_t j = 0; j < g->n; j++) {
+		plane |= g->x[j] != 0 || g->y[j] != 0;
+		line |= g->offset[j] != 0;
+	}
+	plane = plane && (line || g->group);
+	if (line || !plane)
+		set_numbers(x, "offsets", g->offset, g->n);
+	if (!plane)
+		return;
+	set_numbers(x, "offset-x", g->x, g->n);
+	set_numbers(x, "offset-y", g->y, g->n);
+}
+
+static void
+put_gather(struct raw_out *out, const struct gather *g, const struct traces *t,
+	   const struct traces_args *args)
+{
+	const size_t sizes[2] = {t->ns, g->n};
+	struct img x;
+
+	img_init(&x, IMG_F32, 2, sizes);
+	x.axis[0].spacing = args->dt_given ? args->dt : t->dt / 1e6;
+	x.axis[0].min = g->delay / 1e3;
+	img_set_label(&x.axis[0], "t");
+	img_set_unit(&x.axis[0], "s");
+	img_set_label(&x.axis[1], "trace");
+	if (keys[args->key].at >= 0)
+		img_set_key(&x, keys[args->key].name, "%d", g->key);
+	set_offsets(&x, g);
+	opt_add_history(&x, &args->common);
+	raw_head(out, &x);
+	raw_write(out, g->data, g->n * t->ns);
+	img_free(&x);
+}
+
+void
+traces_to_raw(struct traces *t, const struct traces_args *args,
+	      void (*decode)(const struct traces *t, float *to, const unsigned char *from))
+{
+	struct raw_out *out = raw_create(args->common.out, RAW_FOLLOW);
+	struct gather g = {0};
+	struct stats st;
+
+	stats_start(&st);
+	while (read_gather(t, args, &g, decode)) {
+		stats_charge(&st, STATS_READ);
+		put_gather(out, &g, t, args);
+		stats_charge(&st, STATS_WRITE);
+		st.items++;
+	}
+	st.bytes_in = t->bytes;
+	stats_add(&st, "traces", "%zu", t->trace - 1);
+	stats_close(&st, NULL, out, &args->common);
+	free(g.data);
+	free(g.offset);
+	free(g.x);
+	free(g.y);
+}
+
+/* ---- writing ---- */
+
+/* What is kept from item to item. */
+struct feed {
+	const struct traces_sink *sink;
+	struct raw_in *in;
+	struct raw_out *out;
+	size_t head, ns;       /* bytes of the headers of every trace, and its samples */
+	size_t trace;	       /* traces written */
+	double *offset;	       /* the item's list of offsets */
+	void *raw;	       /* a trace in the item's type */
+	double *wide;	       /* the same as doubles */
+	float *data;	       /* the same as floats */
+	unsigned char *record; /* the same in the file's format, with its header */
+	/* With headers from a file that has formats: the samples that the file has, and the new ones in its format. */
+	float *old;
+	unsigned char *fresh;
+};
+
+/* Checks the shape of an item, one to three axes with t first, and returns its number of traces. */
+static size_t
+count_traces(const struct feed *f, const struct img *x)
+{
+	size_t n = 1;
+
+	if (x->dim > 3 || img_is_complex(x))
+		raw_die(f->in, "traces are real items `t`, `t trace` or `t trace gather`");
+	for (int a = 1; a < x->dim; a++)
+		if (!weir_mul(n, x->axis[a].n, &n))
+			raw_die(f->in, "too many traces");
+	return n;
+}
+
+static unsigned
+microseconds(const struct feed *f, const struct img *x)
+{
+	const double us = x->axis[0].spacing * 1e6;
+
+	if (isnan(us))
+		raw_die(f->in, "the time axis has no spacing, which the headers need in seconds");
+	if (!(us > .5 && us < 65535.5) || fabs(us - rint(us)) > 1e-3)
+		raw_die(f->in, "a header holds dt as 1..65535 whole us, and the spacing is %g s",
+			x->axis[0].spacing);
+	return (unsigned)lrint(us);
+}
+
+static void
+start(struct feed *f, const struct img *x)
+{
+	const struct traces *h = f->sink->headers;
+
+	f->head = h ? h->head : TRACE_HEAD;
+	f->ns = h ? h->ns : x->axis[0].n;
+	if (f->ns > TRACE_MAXNS)
+		raw_die(f->in, "%zu samples a trace: a header holds up to 65535", f->ns);
+	f->raw = weir_xalloc(f->ns, 8);
+	f->wide = weir_xalloc(f->ns, sizeof *f->wide);
+	f->data = weir_xalloc(f->ns, sizeof *f->data);
+	f->record = weir_xalloc(f->head + f->ns * f->sink->sample, 1);
+	if (h && f->sink->decode) {
+		f->old = weir_xalloc(f->ns, sizeof *f->old);
+		f->fresh = weir_xalloc(f->ns, f->sink->sample);
+	}
+	if (f->sink->lead)
+		f->sink->lead(f->sink, f->out, f->ns, h ? h->dt : microseconds(f, x));
+}
+
+static long
+delay(const struct feed *f, const struct img *x)
+{
+	const double ms = isnan(x->axis[0].min) ? 0 : x->axis[0].min * 1e3;
+
+	if (!(fabs(ms) < 32767.5) || fabs(ms - rint(ms)) > 1e-3)
+		raw_die(f->in, "a header holds the first time as whole ms, and it is %g s",
+			x->axis[0].min);
+	return lrint(ms);
+}
+
+/* Reads the key offsets:=, which has a number for each of the n traces of x, or of a gather. Returns how many, 0 without a key. */
+static size_t
+read_offsets(struct feed *f, const struct img *x, size_t n)
+{
+	const char *text = img_key(x, "offsets");
+	const size_t count = text ? axiskeys_count(text) : 0, fold = x->dim > 1 ? x->axis[1].n : 1;
+	char *end;
+
+	if (text && count != fold && count != n)
+		raw_die(f->in, "%zu offsets for %zu traces", count, fold);
+	weir_free(f->offset);
+	f->offset = weir_xalloc(count + 1, sizeof *f->offset);
+	for (size_t i = 0; i < count; i++, text = end) {
+		f->offset[i] = strtod(text, &end);
+		if (end == text || (*end && !isspace((unsigned char)*end)))
+			raw_die(f->in, "offsets:= is not a list of numbers");
+	}
+	return count;
+}
+
+/* The offset of trace j of a gather, by the trace axis. */
+static double
+offset_of_axis(const struct img *x, size_t j)
+{
+	if (x->dim < 2 || isnan(x->axis[1].min) || isnan(x->axis[1].spacing))
+		return 0;
+	return x->axis[1].min + (double)j * x->axis[1].spacing;
+}
+
+static void
+make_header(struct feed *f, const struct img *x, size_t j, size_t offsets)
+{
+	const char *cdp = img_key(x, "cdp");
+	const bool swap = f->sink->swap;
+	const size_t fold = x->dim > 1 ? x->axis[1].n : 1;
+	const double offset = offsets ? f->offset[j % offsets] : offset_of_axis(x, j % fold);
+	unsigned char *h = f->record;
+
+	if (!(fabs(offset) < 0x1p31))
+		raw_die(f->in, "trace %zu: an offset of %g", j + 1, real_shown(offset));
+	memset(h, 0, TRACE_HEAD);
+	trace_set(h + TRACE_TRACL, 4, (long)(f->trace + 1), swap);
+	trace_set(h + TRACE_TRACR, 4, (long)(f->trace + 1), swap);
+	trace_set(h + TRACE_CDP, 4,
+		  cdp ? strtol(cdp, NULL, 10) : (long)(raw_item(f->in) + j / fold), swap);
+	trace_set(h + TRACE_CDPT, 4, (long)(j % fold + 1), swap);
+	trace_set(h + TRACE_TRID, 2, 1, swap);
+	trace_set(h + TRACE_OFFSET, 4, lrint(offset), swap);
+	trace_set(h + TRACE_DELRT, 2, delay(f, x), swap);
+	trace_set(h + TRACE_NS, 2, (long)f->ns, swap);
+	trace_set(h + TRACE_DT, 2, (long)microseconds(f, x), swap);
+}
+
+/* Takes the next record of the file of headers over, with its samples. */
+static void
+take_record(struct feed *f)
+{
+	const unsigned char *r = traces_peek(f->sink->headers);
+
+	if (!r)
+		raw_die(f->in, "more traces than the %zu of %s", f->trace, f->sink->headers->name);
+	memcpy(f->record, r, f->head + f->ns * f->sink->sample);
+	traces_take(f->sink->headers);
+}
+
+/* Writes the samples into the record. A sample that equals the one of the file of headers keeps its bytes. */
+static void
+encode_trace(const struct feed *f)
+{
+	const struct traces_sink *s = f->sink;
+	unsigned char *to = f->record + f->head;
+
+	for (size_t i = 0; s->no_nan && i < f->ns; i++)
+		if (isnan(f->data[i]))
+			raw_die(f->in, "trace %zu: sample %zu is nan, and format %d has none",
+				f->trace + 1, i + 1, s->format);
+	if (!f->old) {
+		s->encode(s, to, f->data, f->ns);
+		return;
+	}
+	s->decode(s, f->old, to, f->ns);
+	s->encode(s, f->fresh, f->data, f->ns);
+	for (size_t i = 0; i < f->ns; i++)
+		if (memcmp(&f->old[i], &f->data[i], sizeof *f->old))
+			memcpy(to + i * s->sample, f->fresh + i * s->sample, s->sample);
+}
+
+static void
+put_trace(struct feed *f, const struct img *x)
+{
+	raw_read(f->in, x->type == IMG_F32 ? f->data : f->raw, f->ns);
+	if (x->type != IMG_F32) {
+		sample_load(f->wide, f->raw, x->type, f->ns);
+		for (size_t i = 0; i < f->ns; i++)
+			f->data[i] = (float)f->wide[i];
+	}
+	encode_trace(f);
+	raw_text(f->out, (const char *)f->record, f->head + f->ns * f->sink->sample);
+	f->trace++;
+}
+
+static void
+put_item(struct feed *f, const struct img *x)
+{
+	const size_t n = count_traces(f, x);
+	const size_t offsets = f->sink->headers ? 0 : read_offsets(f, x, n);
+
+	if (!f->ns)
+		start(f, x);
+	if (x->axis[0].n != f->ns && f->sink->headers)
+		raw_die(f->in, "%zu samples a trace, and %s has %zu", x->axis[0].n,
+			f->sink->headers->name, f->ns);
+	if (x->axis[0].n != f->ns)
+		raw_die(f->in, "%zu samples a trace, and the items before have %zu", x->axis[0].n,
+			f->ns);
+	for (size_t j = 0; j < n; j++) {
+		if (f->sink->headers)
+			take_record(f);
+		else
+			make_header(f, x, j, offsets);
+		put_trace(f, x);
+	}
+}
+
+void
+traces_from_raw(const struct traces_sink *s, const char *path, const struct opt_common *o)
+{
+	struct feed f = {.sink = s};
+	struct stats st;
+	struct img x;
+
+	stats_start(&st);
+	f.in = raw_open((char *const *)&path, path ? 1 : 0, o->max_bytes);
+	f.out = raw_create(o->out, RAW_FOLLOW);
+	for (; raw_next(f.in, &x); img_free(&x), st.items++)
+		put_item(&f, &x);
+	if (s->headers && traces_peek(s->headers))
+		die("%s: more traces than the %zu of the items", s->headers->name, f.trace);
+	stats_add(&st, "traces", "%zu", f.trace);
+	stats_close(&st, f.in, f.out, o);
+	weir_free(f.offset);
+	weir_free(f.raw);
+	weir_free(f.wide);
+	weir_free(f.data);
+	weir_free(f.record);
+	weir_free(f.old);
+	weir_free(f.fresh);
 }

@@ -109,12 +109,6 @@ void traces_check_dt(const struct traces *t, const char *where);
  */
 void traces_open_su(struct traces *t, const char *path, enum trace_order order, bool dt_given);
 
-/* Returns the next whole record, which is valid until the next call; NULL at the end of the file. */
-const unsigned char *traces_peek(struct traces *t);
-
-/* Goes on to the next record. */
-void traces_take(struct traces *t);
-
 void traces_close(struct traces *t);
 
 /* --- to raw ------------------------------------------------------------------------------------------------------- */

@@ -5,8 +5,528 @@
 #include <string.h>
 
 #include "common/base/mem.h"
-#include "common/convert/cards.h"
 #include "common/convert/wcs.h"
+
+/* ---- cards ---- */
+
+enum { VALUE = 10, FIXED = 20 }; /* the column where values begin; the width of fixed format */
+
+/* --- words of a card ----------------------------------------------------------------------------------------------- */
+
+static bool
+name_char(char c)
+{
+	return isupper((unsigned char)c) || isdigit((unsigned char)c) || c == '-' || c == '_';
+}
+
+/* Length of the name in columns 1 to 8. Returns 0 when it is malformed: only blanks may follow a name. */
+static size_t
+name_length(const char *card)
+{
+	size_t n = 0;
+
+	while (n < CARD_NAME && name_char(card[n]))
+		n++;
+	for (size_t i = n; i < CARD_NAME; i++)
+		if (card[i] != ' ')
+			return 0;
+	return n;
+}
+
+/* Length of the value that s begins with: a string in quotes, a complex number, or a word. */
+static size_t
+value_length(const char *s)
+{
+	if (*s == '(')
+		return strcspn(s, ")") + (strchr(s, ')') != NULL);
+	if (*s != '\'')
+		return strcspn(s, " /");
+	for (size_t n = 1; s[n]; n++)
+		if (s[n] == '\'' && s[++n] != '\'')
+			return n;
+	return strlen(s);
+}
+
+static void
+trim(char *s)
+{
+	size_t n = strlen(s);
+
+	while (n && s[n - 1] == ' ')
+		s[--n] = 0;
+}
+
+/* Whether cards of this name hold text instead of a value. */
+static bool
+is_commentary(const char *name)
+{
+	return !strcmp(name, "COMMENT") || !strcmp(name, "HISTORY") || !strcmp(name, "CONTINUE") ||
+	       !strcmp(name, "HIERARCH");
+}
+
+/* --- both ways ------------------------------------------------------------------------------------------------------ */
+
+/* Writes `value / comment` in fixed format: numbers end in column 30, strings begin in column 11. */
+static int
+print_fixed(const char *name, const char *value, char card[2 * CARD])
+{
+	const int n = (int)value_length(value);
+	const char *rest = value + n + strspn(value + n, " ");
+	const int width = *value == '\'' ? -FIXED : FIXED;
+
+	return snprintf(card, 2 * CARD, "%-8s= %*.*s%s%s", name, width, n, value, *rest ? " " : "",
+			rest);
+}
+
+bool
+card_from_key(const char *name, const char *value, char card[CARD + 1])
+{
+	char text[2 * CARD];
+	int n;
+
+	if (!*name)
+		n = snprintf(text, sizeof text, "%s", value);
+	else if (is_commentary(name) || *value == '=')
+		n = snprintf(text, sizeof text, "%-8s%s", name, value);
+	else
+		n = print_fixed(name, value, text);
+	snprintf(card, CARD + 1, "%.*s", CARD, text);
+	trim(card);
+	return n <= CARD;
+}
+
+/* Sets value to `value / comment` without padding. Returns false when the card could not be made from it again. */
+static bool
+take_fixed(const char *name, const char *card, char value[CARD + 1])
+{
+	if (strlen(card) <= VALUE) /* a card may end with its `=` */
+		return false;
+	const char *s = card + VALUE + strspn(card + VALUE, " ");
+	const size_t n = value_length(s);
+	char again[CARD + 1];
+
+	if (!n)
+		return false;
+	snprintf(value, CARD + 1, "%.*s%s%s", (int)n, s, s[n] ? " " : "",
+		 s + n + strspn(s + n, " "));
+	return card_from_key(name, value, again) && !strcmp(again, card);
+}
+
+void
+card_to_key(const char *card, char name[CARD_PREFIX_LEN + CARD_NAME + 1], char value[CARD + 1])
+{
+	char *const word = name + CARD_PREFIX_LEN;
+	char text[CARD + 1], padded[CARD + 1];
+	size_t n;
+
+	snprintf(text, sizeof text, "%.*s", CARD, card);
+	trim(text);
+	snprintf(padded, sizeof padded, "%-*s", CARD, text);
+	n = name_length(padded);
+	snprintf(name, CARD_PREFIX_LEN + CARD_NAME + 1, CARD_PREFIX "%.*s", (int)n, padded);
+	if (!n) {
+		strcpy(value, text);
+		return;
+	}
+	const bool has_value = padded[8] == '=' && padded[9] == ' ';
+	if (has_value && !is_commentary(word) && take_fixed(word, text, value))
+		return;
+	if (has_value || is_commentary(word)) {
+		strcpy(value, strlen(text) > 8 ? text + 8 : "");
+		return;
+	}
+	*word = 0;
+	strcpy(value, text);
+}
+
+/* --- keys that are no cards ------------------------------------------------------------------------------------------ */
+
+const char *
+card_comment(const char *s, char text[CARD_TEXT + 1])
+{
+	size_t n = strlen(s);
+	const bool last = n <= CARD_TEXT && (!n || s[n - 1] != '&');
+
+	if (!last)
+		n = n < CARD_TEXT ? n : CARD_TEXT - 1;
+	/* A reader drops blanks at the end of a card, but not before &. */
+	snprintf(text, CARD_TEXT + 1, "%.*s%s", (int)n, s, last ? "" : "&");
+	return last ? NULL : s + n;
+}
+
+/* Whether the text begins with `name:=`. Cards of FITS have keys of their own. */
+static bool
+names_key(const char *text)
+{
+	const size_t n =
+	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+
+	return n && !strncmp(text + n, ":=", 2) && strncmp(text, "fits", 4);
+}
+
+bool
+card_take_comment(struct img *x, const char *text, char **pieces)
+{
+	const size_t had = *pieces ? strlen(*pieces) : 0, n = strlen(text);
+	const bool last = !n || text[n - 1] != '&';
+
+	if (!*pieces && !names_key(text))
+		return false;
+	char *all = weir_xalloc(had + n + 1, 1);
+	snprintf(all, had + n + 1, "%s%.*s", had ? *pieces : "", (int)(last ? n : n - 1), text);
+	weir_free(*pieces);
+	*pieces = all;
+	if (last) {
+		char *mark = strstr(all, ":=");
+		*mark = 0;
+		img_add_key(x, all, mark + 2);
+		weir_free(all);
+		*pieces = NULL;
+	}
+	return true;
+}
+
+/* --- cards of compressed images --------------------------------------------------------------------------------------- */
+
+bool
+card_unpack(char card[CARD + 1])
+{
+	static const char *const dropped[] = {
+	    "XTENSION", "BITPIX  ", "NAXIS",
+	    "PCOUNT  ", "GCOUNT  ", "TFIELDS ",
+	    "TTYPE",	"TFORM",    "TUNIT",
+	    "TNULL",	"TSCAL",    "TZERO",
+	    "THEAP   ", "ZIMAGE  ", "ZCMPTYPE",
+	    "ZTILE",	"ZNAME",    "ZVAL",
+	    "ZSCALE  ", "ZZERO   ", "ZBLANK  ",
+	    "ZQUANTIZ", "ZDITHER0", "ZMASKCMP",
+	    "CHECKSUM", "DATASUM ", "EXTNAME = 'COMPRESSED_IMAGE'"};
+	static const char *const named[][2] = {{"ZSIMPLE ", "SIMPLE  "}, {"ZTENSION", "XTENSION"},
+					       {"ZBITPIX ", "BITPIX  "}, {"ZPCOUNT ", "PCOUNT  "},
+					       {"ZGCOUNT ", "GCOUNT  "}, {"ZEXTEND ", "EXTEND  "},
+					       {"ZHECKSUM", "CHECKSUM"}, {"ZDATASUM", "DATASUM "}};
+
+	for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
+		if (!strncmp(card, dropped[i], strlen(dropped[i])))
+			return false;
+	for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+		if (!strncmp(card, named[i][0], CARD_NAME))
+			memcpy(card, named[i][1], CARD_NAME);
+	if (!strncmp(card, "ZNAXIS", 6)) {
+		memmove(card, card + 1, CARD_NAME - 1);
+		card[CARD_NAME - 1] = ' ';
+	}
+	return true;
+}
+
+/* --- what cards say ------------------------------------------------------------------------------------------------- */
+
+bool
+card_is_structural(const char *name)
+{
+	static const char *const names[] = {"SIMPLE",  "XTENSION", "BITPIX",   "NAXIS",
+					    "PCOUNT",  "GCOUNT",   "EXTEND",   "GROUPS",
+					    "BSCALE",  "BZERO",	   "BLANK",    "CHECKSUM",
+					    "DATASUM", "END",	   "ZDATASUM", "ZHECKSUM"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return !strncmp(name, "NAXIS", 5) && name[5] && !name[5 + strspn(name + 5, "0123456789")];
+}
+
+static const char *
+card_text(const struct img *x, const char *name)
+{
+	char key[CARD_PREFIX_LEN + CARD_NAME + 1];
+	const char *value;
+
+	snprintf(key, sizeof key, CARD_PREFIX "%s", name);
+	value = img_key(x, key);
+	if (value && *value == '=')
+		value += 1 + strspn(value + 1, " ");
+	return value;
+}
+
+bool
+card_number(const struct img *x, const char *name, double *v)
+{
+	const char *s = card_text(x, name);
+	char word[CARD + 1], *end, *d;
+
+	if (!s)
+		return false;
+	snprintf(word, sizeof word, "%.*s", (int)strcspn(s, " /"), s);
+	if ((d = strpbrk(word, "Dd"))) /* FORTRAN's exponent */
+		*d = 'E';
+	*v = strtod(word, &end);
+	return end > word && !*end && isfinite(*v);
+}
+
+/* Writes the shortest text that reads back as v. The text has a decimal point or an exponent. */
+static void
+print_number(double v, char text[32])
+{
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, 32, "%.*G", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	if (!strpbrk(text, ".E"))
+		strcat(text, ".0");
+}
+
+/* Sets the number on the card `name` of x and keeps its comment. A missing card is added at the end. */
+static void
+card_set_number(struct img *x, const char *name, double v)
+{
+	char key[CARD_PREFIX_LEN + CARD_NAME + 1], text[32], value[CARD + 48];
+	const char *old = card_text(x, name);
+
+	print_number(v, text);
+	snprintf(key, sizeof key, CARD_PREFIX "%s", name);
+	snprintf(value, sizeof value, "%s%s", text, old ? old + value_length(old) : "");
+	for (size_t i = x->nkey; old && i-- > 0;)
+		if (!strcmp(x->key[i].name, key)) {
+			struct img one = {0};
+
+			img_add_key(&one, key, value); /* replaced in place: the order is kept */
+			struct img_key swap = x->key[i];
+			x->key[i] = one.key[0];
+			one.key[0] = swap;
+			img_free(&one);
+			return;
+		}
+	img_add_key(x, key, value);
+}
+
+/* ---- sections ---- */
+
+enum { WORD = CARD + 1 };
+
+/* A section, taken apart: its ranges, and the comment of its card. */
+struct section {
+	int n;
+	char range[IMG_MAXDIM][WORD];
+	char rest[WORD]; /* of the card, behind the value */
+};
+
+/* What a section counts: the pixels of the image, or those of the detector that lie under the pixels of the card `data`. */
+struct meaning {
+	const char *name, *data; /* data: NULL when it counts the image's */
+};
+
+/* Returns the meaning of the key; NULL when it is no section. Digits and letters may follow the name. */
+static const struct meaning *
+meaning_of(const char *key)
+{
+	static const struct meaning known[] = {
+	    {"DATASEC", NULL},	   {"TRIMSEC", NULL},	  {"PRESEC", NULL},	 {"POSTSEC", NULL},
+	    {"BIASSEC", NULL},	   {"DSEC", NULL},	  {"TSEC", NULL},	 {"BSEC", NULL},
+	    {"CCDSEC", "DATASEC"}, {"DETSEC", "DATASEC"}, {"AMPSEC", "DATASEC"}, {"CSEC", "DSEC"},
+	    {"ASEC", "DSEC"}};
+
+	if (strncmp(key, CARD_PREFIX, CARD_PREFIX_LEN) || strlen(key) > CARD_PREFIX_LEN + CARD_NAME)
+		return NULL;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strncmp(key + CARD_PREFIX_LEN, known[i].name, strlen(known[i].name)))
+			return &known[i];
+	return NULL;
+}
+
+/* Returns false when the value of the card is no section. */
+static bool
+parse(const char *value, struct section *s)
+{
+	const char *at = value + (*value == '=');
+
+	at += strspn(at, " ");
+	if (strlen(value) > CARD || strncmp(at, "'[", 2))
+		return false;
+	at += 2;
+	for (s->n = 0; s->n < IMG_MAXDIM; at++) {
+		const size_t n = strcspn(at, ",]");
+
+		snprintf(s->range[s->n++], WORD, "%.*s", (int)n, at);
+		at += n;
+		if (*at != ',')
+			break;
+	}
+	if (*at != ']' || !(at = strchr(at, '\'')))
+		return false;
+	strcpy(s->rest, at + 1);
+	return true;
+}
+
+/* Writes the section as the value of the key. */
+static void
+write_section(struct img *x, const char *key, const struct section *s)
+{
+	char text[2 * CARD] = "'[";
+	int used = 2;
+
+	for (int i = 0; i < s->n && used < CARD; i++)
+		used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", i ? "," : "",
+				 s->range[i]);
+	img_change_key(x, key, "%s]'%s", text, s->rest);
+}
+
+/* Returns false for ranges of other forms, such as `*` and `:`. */
+static bool
+scan_range(const char *range, long *first, long *last)
+{
+	int used = 0;
+
+	return sscanf(range, " %ld : %ld %n", first, last, &used) == 2 && !range[used];
+}
+
+/* Finds the samples of axis a that are pixels first to last, which count from 1. Returns false when there are none. */
+static bool
+find_samples(const struct img_axis *a, long first, long last, double *from, double *to)
+{
+	const double p = ((double)first - 1 - a->min) / a->spacing,
+		     q = ((double)last - 1 - a->min) / a->spacing;
+
+	*from = fmax(ceil(fmin(p, q)), 0);
+	*to = fmin(floor(fmax(p, q)), (double)a->n - 1);
+	return *from <= *to;
+}
+
+/* Updates a range of pixels for the samples of axis a. Returns false when none of its pixels is left. */
+static bool
+follow_image(char range[WORD], const struct img_axis *a)
+{
+	double from, to;
+	long first, last;
+
+	if (!scan_range(range, &first, &last) || last < first)
+		return true;
+	if (!find_samples(a, first, last, &from, &to))
+		return false;
+	snprintf(range, WORD, "%.0f:%.0f", from + 1, to + 1);
+	return true;
+}
+
+/*
+ * Updates a range of the detector, which lies under the pixels data[0] to data[1] of the image. It has the same number of
+ * detector pixels under each of them, and its ends are exchanged where the readout runs backwards. Returns false when none is
+ * left, when the axis was thinned, or when the numbers do not divide.
+ */
+static bool
+follow_detector(char range[WORD], const struct img_axis *a, const long data[2])
+{
+	double from, to;
+	long first, last;
+
+	if (!scan_range(range, &first, &last))
+		return true;
+	const long n = data[1] - data[0] + 1, all = labs(last - first) + 1;
+	if (n < 1 || all % n || fabs(a->spacing) != 1 || a->min != floor(a->min) ||
+	    !find_samples(a, data[0], data[1], &from, &to))
+		return false;
+	const bool flipped = a->spacing < 0;
+	const long sign = last < first ? -1 : 1, each = sign * (all / n), rest = each - sign;
+	const long u = (long)(a->min + a->spacing * from) + 1 - data[0],
+		   v = (long)(a->min + a->spacing * to) + 1 - data[0];
+
+	snprintf(range, WORD, "%ld:%ld", first + each * u + (flipped ? rest : 0),
+		 first + each * v + (flipped ? 0 : rest));
+	return true;
+}
+
+/* Sets data to the pixels of the image that a section of the detector lies under: those of its DATASEC, else all. */
+static bool
+find_data(const struct img *x, const char *key, const struct meaning *m, int axis, long data[2])
+{
+	const char *after = key + CARD_PREFIX_LEN + strlen(m->name), *value = NULL;
+	char name[CARD_PREFIX_LEN + 2 * WORD];
+	struct section s;
+	double n;
+
+	snprintf(name, sizeof name, CARD_PREFIX "%s%s", m->data, after);
+	value = img_key(x, name);
+	snprintf(name, sizeof name, CARD_PREFIX "%s", m->data);
+	if (!value)
+		value = img_key(x, name);
+	if (value && parse(value, &s) && axis < s.n &&
+	    scan_range(s.range[axis], &data[0], &data[1]))
+		return true;
+	snprintf(name, sizeof name, "NAXIS%d", axis + 1);
+	data[0] = 1;
+	if (!card_number(x, name, &n))
+		return false;
+	data[1] = (long)n;
+	return true;
+}
+
+/* Drops key i and adds its name to `gone`. */
+static void
+drop(struct img *x, size_t i, char gone[SECTION_NAMES])
+{
+	char name[CARD_PREFIX_LEN + WORD];
+	const size_t used = strlen(gone);
+
+	snprintf(name, sizeof name, "%s", x->key[i].name);
+	snprintf(gone + used, SECTION_NAMES - used, " %s", name + CARD_PREFIX_LEN);
+	img_drop_key(x, name); /* frees the name in x */
+}
+
+/* Updates the sections of the detector, or those of the image. */
+static void
+follow(struct img *x, int axis, bool detector, char gone[SECTION_NAMES])
+{
+	struct section s;
+	long data[2];
+
+	for (size_t i = 0; i < x->nkey;) {
+		const char *key = x->key[i].name;
+		const struct meaning *m = meaning_of(key);
+		bool good = true;
+
+		if (m && (m->data != NULL) == detector && parse(x->key[i].value, &s) &&
+		    axis < s.n) {
+			good = detector ? find_data(x, key, m, axis, data) &&
+					      follow_detector(s.range[axis], &x->axis[axis], data)
+					: follow_image(s.range[axis], &x->axis[axis]);
+			if (good)
+				write_section(x, key, &s);
+			else
+				drop(x, i, gone); /* the next key is at i then */
+		}
+		i += good;
+	}
+}
+
+/*
+ * Updates the sections of x for the cut and the flip of an axis, whose position says where its samples lie in the image, as in
+ * wcs.h. Sections without a pixel left are removed, and those of the detector also when the axis was thinned; their names, each
+ * behind a blank, are added to `gone`.
+ */
+static void
+section_follow(struct img *x, int axis, char gone[SECTION_NAMES])
+{
+	follow(x, axis, true, gone); /* while DATASEC is that of the whole */
+	follow(x, axis, false, gone);
+}
+
+/* Renumbers the ranges of sections: axis i of the item was axis from[i] before, i < n. */
+static void
+section_permute(struct img *x, const int *from, int n)
+{
+	struct section s, t;
+
+	for (size_t i = 0; i < x->nkey; i++) {
+		if (!meaning_of(x->key[i].name) || !parse(x->key[i].value, &s) || s.n > n)
+			continue;
+		t = s;
+		for (int k = 0; k < s.n; k++)
+			if (from[k] < s.n)
+				memcpy(t.range[k], s.range[from[k]], WORD);
+		write_section(x, x->key[i].name, &t);
+	}
+}
+
+/* ---- celestial coordinates ---- */
 
 enum { NAME = CARD_NAME + 8 };
 
@@ -150,7 +670,7 @@ follow_sip(struct img *x, int axis)
 }
 
 static void
-follow(struct img *x, int axis)
+follow_wcs(struct img *x, int axis)
 {
 	for (size_t v = 0; v < sizeof versions - 1; v++)
 		follow_axis(x, axis, versions[v]);
@@ -216,7 +736,7 @@ wcs_follow(struct img *x, char gone[SECTION_NAMES])
 		struct img_axis *a = &x->axis[i];
 
 		if (is_moved(a)) {
-			follow(x, i);
+			follow_wcs(x, i);
 			section_follow(x, i, gone);
 		}
 		a->min = a->spacing = NAN;
@@ -229,7 +749,7 @@ wcs_slice(struct img *x, int axis)
 	struct img_axis *a = &x->axis[axis];
 
 	if (img_key(x, CARD_PREFIX "NAXIS") && isfinite(a->min) && isfinite(a->spacing))
-		follow(x, axis);
+		follow_wcs(x, axis);
 }
 
 /* --- other numbers --------------------------------------------------------------------------------------------------- */

@@ -1,10 +1,373 @@
 #include <errno.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/cpu.h"
 #include "common/base/mem.h"
-#include "common/picture/bitrow.h"
-#include "common/picture/label_inside.h"
+#include "common/picture/label.h"
+
+/* A band is two neighbouring rows. Its runs are those of their union. A single row is a band, too: both are that row. */
+struct bitrow_rows {
+	const uint64_t *top, *low;
+};
+
+/* How many runs a band has, how many of these have no sample in the upper row, and how many runs its rows have. */
+struct bitrow_band {
+	size_t runs, lower, row_runs;
+};
+
+/* The label of a run that has none yet. */
+#define LABEL_NONE UINT32_MAX
+
+/* Runs stay where they are, so that no row is copied when more come. */
+struct label_block {
+	struct label_block *older; /* owned */
+	size_t used, room;	   /* of data */
+	uint32_t data[];
+};
+
+static inline uint32_t
+label_find(uint32_t *up, uint32_t i)
+{
+	while (up[i] != i) {
+		up[i] = up[up[i]]; /* path halving */
+		i = up[i];
+	}
+	return i;
+}
+
+/* Writes v from labels[from] on, at least up to labels[to - 1], and at most LABEL_STEP samples more. */
+enum { LABEL_STEP = 16 };
+static inline void
+label_fill(int32_t *restrict labels, size_t from, size_t to, int32_t v)
+{
+	do {
+		for (int k = 0; k < LABEL_STEP; k++)
+			labels[from + (size_t)k] = v;
+		from += LABEL_STEP;
+	} while (from < to);
+}
+
+/*
+ * Where rows of a picture have many runs, two are labelled at once, as a band. With 8 neighbours, the runs of a band are those
+ * of the union of its rows, because samples in neighbouring columns of a band touch. There are fewer of them than of the runs
+ * of both rows, and of pairs that touch. A band keeps the bits of its rows and a label for each of its runs.
+ *
+ * label_band_row() takes a row whose bits are in l->bits: the upper one of a band, or the lower one if an upper one waits. It
+ * returns 0, -ENOMEM or -EOVERFLOW. label_band_last() returns the labels of the runs of the last row, which ends a band, until
+ * the next call. The other functions are for rows of bands, when all rows have come. label_band_sizes() adds the samples of
+ * a row to the sizes of their roots; the up of each label is its root.
+ */
+#define LABEL_TOP SIZE_MAX	 /* what stands for the number of runs of a band's upper row */
+#define LABEL_LOW (SIZE_MAX - 1) /* of its lower row */
+
+static const uint32_t *label_band_last(struct label *l);
+static int label_band_row(struct label *l);
+static void label_band_sizes(struct label *l, size_t row, uint64_t *sizes);
+static void label_band_write(struct label *l, size_t row, int32_t *labels);
+
+/* ---- measures ---- */
+
+/* Begins a region, of no sample yet, whose first sample lies at x y z. */
+static void
+region_begin(struct region *g, const size_t at[3])
+{
+	*g = (struct region){.peak = -INFINITY};
+	for (int k = 0; k < 3; k++)
+		g->lo[k] = g->hi[k] = g->first[k] = g->top[k] = at[k];
+}
+
+static bool
+comes_before(const size_t a[3], const size_t b[3])
+{
+	return a[2] != b[2] ? a[2] < b[2] : a[1] != b[1] ? a[1] < b[1] : a[0] < b[0];
+}
+
+static void
+raise_peak(struct region *g, double v, const size_t at[3])
+{
+	if (v > g->peak || (v == g->peak && comes_before(at, g->top))) {
+		g->peak = v;
+		memcpy(g->top, at, sizeof g->top);
+	}
+}
+
+/* Adds a run of n samples along x, the first of which lies at x y z. values are those of the run. */
+static void
+region_add(struct region *g, const size_t at[3], size_t n, const double *values)
+{
+	const double len = (double)n;
+	double d[3], s0 = 0, s1 = 0, s2 = 0, peak = -INFINITY;
+	size_t top = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const double v = values[i], x = (double)i;
+
+		s0 += v;
+		s1 += v * x;
+		s2 += v * x * x;
+		if (v > peak) {
+			peak = v;
+			top = i;
+		}
+	}
+	for (int k = 0; k < 3; k++) {
+		d[k] = (double)at[k] - (double)g->first[k];
+		g->lo[k] = at[k] < g->lo[k] ? at[k] : g->lo[k];
+		g->hi[k] = at[k] > g->hi[k] ? at[k] : g->hi[k];
+		g->shape[k] += d[k] * len;
+		g->moment[k] += d[k] * s0;
+	}
+	g->hi[0] = at[0] + n - 1 > g->hi[0] ? at[0] + n - 1 : g->hi[0];
+	g->shape[0] += len * (len - 1) / 2;
+	g->xx += s2 + 2 * d[0] * s1 + d[0] * d[0] * s0;
+	g->yy += d[1] * d[1] * s0;
+	g->xy += d[1] * (s1 + d[0] * s0);
+	g->moment[0] += s1;
+	g->size += n;
+	g->sum += s0;
+	raise_peak(g, peak, (size_t[3]){at[0] + top, at[1], at[2]});
+}
+
+/* Adds the samples of region b to region a. b's moments are moved to a's first sample. */
+static void
+region_merge(struct region *a, const struct region *b)
+{
+	double d[3];
+
+	for (int k = 0; k < 3; k++) {
+		d[k] = (double)b->first[k] - (double)a->first[k];
+		a->lo[k] = b->lo[k] < a->lo[k] ? b->lo[k] : a->lo[k];
+		a->hi[k] = b->hi[k] > a->hi[k] ? b->hi[k] : a->hi[k];
+		a->shape[k] += b->shape[k] + d[k] * (double)b->size;
+	}
+	a->xx += b->xx + 2 * d[0] * b->moment[0] + d[0] * d[0] * b->sum;
+	a->yy += b->yy + 2 * d[1] * b->moment[1] + d[1] * d[1] * b->sum;
+	a->xy += b->xy + d[0] * b->moment[1] + d[1] * b->moment[0] + d[0] * d[1] * b->sum;
+	for (int k = 0; k < 3; k++)
+		a->moment[k] += b->moment[k] + d[k] * b->sum;
+	a->size += b->size;
+	a->sum += b->sum;
+	raise_peak(a, b->peak, b->top);
+}
+
+/* ---- rows of bits ---- */
+
+/* Bit k of the result says whether v[k], which is 0 or 1, is 1. */
+static uint64_t
+gather_bits(const uint8_t *v)
+{
+	uint64_t bits = 0, eight;
+
+	for (int k = 0; k < 64; k += 8) {
+		memcpy(&eight, v + k, 8);
+		bits |= (eight * 0x0102040810204080) >> 56 << k;
+	}
+	return bits;
+}
+
+/* Sets the bits of w samples, each 0 or 1. */
+static void
+bitrow_pack(const uint8_t *chosen, size_t w, uint64_t *bits)
+{
+	uint8_t rest[64] = {0};
+
+	for (size_t i = 0; i < w / 64; i++)
+		bits[i] = gather_bits(chosen + 64 * i);
+	memcpy(rest, chosen + w / 64 * 64, w % 64);
+	bits[w / 64] = gather_bits(rest);
+}
+
+/* Writes where runs begin and where they have ended, in ascending order. Returns how many places these are, an even number. */
+static size_t
+bitrow_edges(const uint64_t *bits, size_t words, uint32_t *edge)
+{
+	uint64_t last = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < words; i++) {
+		uint64_t change = bits[i] ^ (bits[i] << 1 | last);
+
+		for (last = bits[i] >> 63; change; change &= change - 1)
+			edge[n++] = (uint32_t)(64 * i) + (uint32_t)__builtin_ctzll(change);
+	}
+	return n;
+}
+
+/*
+ * Writes a pair for each bit of `meet`: the last runs that begin at it or before it in a word, numbered from i and j. Returns
+ * how many.
+ */
+static inline size_t
+put_pairs(uint64_t meet, uint64_t firsta, uint64_t firstb, uint32_t i, uint32_t j,
+	  struct bitrow_pair *pair)
+{
+	size_t n = 0;
+
+	for (; meet; meet &= meet - 1) {
+		const uint64_t upto = meet ^ (meet - 1);
+
+		pair[n].i = i + (uint32_t)__builtin_popcountll(firsta & upto) - 1;
+		pair[n++].j = j + (uint32_t)__builtin_popcountll(firstb & upto) - 1;
+	}
+	return n;
+}
+
+WEIR_CLONES_OF(size_t, find_pairs,
+	       (const uint64_t *a, const uint64_t *b, size_t words, bool corner,
+		struct bitrow_pair *pair),
+	       (a, b, words, corner, pair))
+{
+	const uint64_t wide = corner ? UINT64_MAX : 0;
+	uint64_t lasta = 0, lastb = 0;
+	uint32_t i = 0, j = 0; /* runs that begin in the words before */
+	size_t n = 0;
+
+	for (size_t k = 0; k < words; k++) {
+		const uint64_t nexta = a[k] << 1 | lasta, nextb = b[k] << 1 | lastb;
+		const uint64_t firsta = a[k] & ~nexta, firstb = b[k] & ~nextb;
+		const uint64_t meet =
+		    (firsta & (b[k] | (nextb & wide))) | (firstb & (a[k] | (nexta & wide)));
+
+		n += put_pairs(meet, firsta, firstb, i, j, pair + n);
+		i += (uint32_t)__builtin_popcountll(firsta);
+		j += (uint32_t)__builtin_popcountll(firstb);
+		lasta = a[k] >> 63;
+		lastb = b[k] >> 63;
+	}
+	return n;
+}
+
+/*
+ * Finds the runs of rows a and b that have a column in common or, with corner, columns beside each other. The later of two
+ * such runs begins where the other is. Returns the number of pairs, at most that of the runs of both rows.
+ */
+static size_t
+bitrow_meet(const uint64_t *a, const uint64_t *b, size_t words, bool corner,
+	    struct bitrow_pair *pair)
+{
+	return find_pairs(a, b, words, corner, pair);
+}
+
+/* The first bit of `of` at or behind each bit of `begin` and before the next one. Carries pass through zeros of `of`. */
+static inline uint64_t
+find_first(uint64_t of, uint64_t begin, bool *carry)
+{
+	uint64_t sum;
+	bool over = __builtin_add_overflow(~of, begin & ~of, &sum);
+
+	over |= __builtin_add_overflow(sum, (uint64_t)*carry, &sum);
+	*carry = over;
+	return (sum | begin) & of;
+}
+
+WEIR_CLONES_OF(size_t, meet_bands,
+	       (struct bitrow_rows a, struct bitrow_rows b, size_t words, struct bitrow_pair *pair),
+	       (a, b, words, pair))
+{
+	uint64_t lasta = 0, lastb = 0, lastlow = 0, lasttop = 0;
+	uint32_t i = 0, j = 0; /* runs that begin in the words before */
+	bool carry = false;
+	size_t n = 0;
+
+	for (size_t k = 0; k < words; k++) {
+		const uint64_t low = a.low[k], top = b.top[k], anya = a.top[k] | low,
+			       anyb = top | b.low[k];
+		const uint64_t firsta = anya & ~(anya << 1 | lasta),
+			       firstb = anyb & ~(anyb << 1 | lastb);
+		const uint64_t touch =
+		    (low & (top | top << 1 | lasttop)) | ((low << 1 | lastlow) & top);
+
+		/* In smooth pictures, no run begins in most words. */
+		if (firsta | firstb || carry) {
+			const uint64_t meet = find_first(touch, firsta | firstb, &carry);
+
+			n += put_pairs(meet, firsta, firstb, i, j, pair + n);
+			i += (uint32_t)__builtin_popcountll(firsta);
+			j += (uint32_t)__builtin_popcountll(firstb);
+		}
+		lasta = anya >> 63;
+		lastb = anyb >> 63;
+		lastlow = low >> 63;
+		lasttop = top >> 63;
+	}
+	return n;
+}
+
+/*
+ * Finds the runs of band a that touch runs of the band b below it, by sides or corners. Returns the number of pairs, at most
+ * that of the runs of both bands. A pair is found once, and pairs come in ascending order.
+ */
+static size_t
+bitrow_meet_bands(struct bitrow_rows a, struct bitrow_rows b, size_t words,
+		  struct bitrow_pair *pair)
+{
+	return meet_bands(a, b, words, pair);
+}
+
+WEIR_CLONES_OF(struct bitrow_band, find_lower,
+	       (struct bitrow_rows band, size_t words, uint32_t *lower), (band, words, lower))
+{
+	struct bitrow_band b = {0};
+	uint64_t last = 0, lasttop = 0, lastlow = 0;
+	bool carry = false;
+
+	for (size_t k = 0; k < words; k++) {
+		const uint64_t top = band.top[k], low = band.low[k], any = top | low,
+			       next = any << 1 | last, end = next & ~any,
+			       edges = (top ^ (top << 1 | lasttop)) | (low ^ (low << 1 | lastlow));
+
+		/* In smooth pictures, no run begins or ends in most words. */
+		if (edges) {
+			uint64_t found = find_first(~any | top, any & ~next, &carry) & end;
+
+			for (; found; found &= found - 1)
+				lower[b.lower++] =
+				    (uint32_t)b.runs +
+				    (uint32_t)__builtin_popcountll(end & (found ^ (found - 1))) - 1;
+			b.runs += (size_t)__builtin_popcountll(end);
+			b.row_runs += (size_t)__builtin_popcountll(top & ~(top << 1 | lasttop)) +
+				      (size_t)__builtin_popcountll(low & ~(low << 1 | lastlow));
+			last = any >> 63;
+			lasttop = top >> 63;
+			lastlow = low >> 63;
+		}
+	}
+	return b;
+}
+
+/* Counts them, and writes the numbers of those runs of a band that have no sample in its upper row, in ascending order. */
+static struct bitrow_band
+bitrow_lower(struct bitrow_rows band, size_t words, uint32_t *lower)
+{
+	return find_lower(band, words, lower);
+}
+
+/* Writes the label of the band's run for each run of its lower row. */
+static void
+bitrow_pick(struct bitrow_rows band, size_t words, const uint32_t *label, uint32_t *of_low)
+{
+	uint64_t last = 0, lastany = 0;
+
+	for (size_t k = 0; k < words; k++) {
+		const uint64_t low = band.low[k], any = band.top[k] | low,
+			       firstany = any & ~(any << 1 | lastany);
+		uint64_t first = low & ~(low << 1 | last);
+
+		for (; first; first &= first - 1) {
+			const uint64_t upto = first ^ (first - 1);
+
+			*of_low++ = label[__builtin_popcountll(firstany & upto) - 1];
+		}
+		label += __builtin_popcountll(firstany);
+		last = low >> 63;
+		lastany = any >> 63;
+	}
+}
+
+/* ---- labels ---- */
 
 /* --- memory ------------------------------------------------------------------------------------------------------------- */
 
@@ -168,7 +531,8 @@ join_all(struct label *l)
 
 /* --- rows --------------------------------------------------------------------------------------------------------------- */
 
-int
+/* Makes room for n more numbers in the newest block and for `more` labels. Returns 0, -ENOMEM or -EOVERFLOW. */
+static int
 label_make_room(struct label *l, size_t n, size_t more)
 {
 	const size_t labels = l->nlabel + more;
@@ -365,4 +729,164 @@ label_write(struct label *l, size_t row, int32_t *labels)
 		at = r->edge[2 * i + 1];
 	}
 	label_fill(labels, at, l->w, 0);
+}
+
+/* ---- bands ---- */
+
+static const uint64_t *
+bits_of(const struct label *l, size_t row)
+{
+	return l->bits + row % l->ring * l->words;
+}
+
+/* --- labels ------------------------------------------------------------------------------------------------------------- */
+
+/* Gives the labels of the band or row above to those runs of the new band that touch its runs. */
+static void
+join_bands(struct label *l, size_t top, struct bitrow_rows band, uint32_t *to)
+{
+	const struct label_runs *before = &l->row[top - 1];
+	const struct bitrow_rows above = {bits_of(l, before->n == LABEL_LOW ? top - 2 : top - 1),
+					  bits_of(l, top - 1)};
+	const size_t n = bitrow_meet_bands(above, band, l->words, l->pair);
+	const uint32_t *from = before->label;
+
+	for (size_t k = 0; k < n; k++) {
+		const uint32_t root = label_find(l->up, from[l->pair[k].i]), old = to[l->pair[k].j];
+
+		to[l->pair[k].j] = old < root ? old : root;
+		if (old != LABEL_NONE && old != root) {
+			const uint32_t other = label_find(l->up, old);
+
+			l->up[root > other ? root : other] = root < other ? root : other;
+		}
+	}
+}
+
+/*
+ * Gives the n runs of a band that have none new labels. A run without samples in the upper row comes after those with them,
+ * because labels are in the order of first samples.
+ */
+static void
+begin_labels(struct label *l, uint32_t *label, size_t n, const uint32_t *lower, size_t nlower)
+{
+	for (size_t k = 0; k < nlower; k++)
+		label[lower[k]] = 0;
+	/* A branch on noise would be taken at random. */
+	for (size_t i = 0; i < n; i++) {
+		const bool new = label[i] == LABEL_NONE;
+
+		l->up[l->nlabel] = (uint32_t)l->nlabel;
+		label[i] = new ? (uint32_t)l->nlabel : label[i];
+		l->nlabel += new;
+	}
+	for (size_t k = 0; k < nlower; k++) {
+		l->up[l->nlabel] = (uint32_t)l->nlabel;
+		label[lower[k]] = (uint32_t)l->nlabel++;
+	}
+}
+
+static int
+label_band_row(struct label *l)
+{
+	const size_t most = l->w / 2 + 1, y = l->rows++, top = y - 1, size = 2 * l->words;
+
+	l->waits = !l->waits;
+	if (l->waits)
+		return 0;
+	const int r = label_make_room(l, 2 * size + most, most);
+
+	if (r)
+		return r;
+	const struct bitrow_rows rows = {bits_of(l, top), bits_of(l, y)};
+	const struct bitrow_band b = bitrow_lower(rows, l->words, l->lower);
+	uint32_t *bits = l->block->data + l->block->used, *label = bits + 2 * size;
+
+	memcpy(bits, rows.top, size * sizeof *bits);
+	memcpy(bits + size, rows.low, size * sizeof *bits);
+	memset(label, 0xff, b.runs * sizeof *label);
+	l->block->used += 2 * size + b.runs;
+	if (top)
+		join_bands(l, top, rows, label);
+	begin_labels(l, label, b.runs, l->lower, b.lower);
+	l->row[top] = (struct label_runs){bits, label, LABEL_TOP};
+	l->row[y] = (struct label_runs){bits, label, LABEL_LOW};
+	l->dense = b.row_runs > 2 * l->words;
+	return 0;
+}
+
+static const uint32_t *
+label_band_last(struct label *l)
+{
+	const size_t low = l->rows - 1;
+	const struct bitrow_rows rows = {bits_of(l, low - 1), bits_of(l, low)};
+
+	bitrow_pick(rows, l->words, l->row[low].label, l->lower);
+	return l->lower;
+}
+
+/* --- the end ------------------------------------------------------------------------------------------------------------ */
+
+/*
+ * Writes the up of each run of a row's band to all samples of the run, and anything to others, unless that was done last.
+ * Returns the bits of the row.
+ */
+static const uint64_t *
+paint_band(struct label *l, size_t row)
+{
+	const uint32_t *label = l->row[row].label;
+	const size_t words = l->words;
+	const uint64_t *of_row = l->row[row].n == LABEL_LOW ? l->bits + words : l->bits;
+	uint64_t last = 0;
+	size_t from = 0;
+	int32_t v = 0;
+
+	if (l->painted_band == label)
+		return of_row;
+	l->painted_band = label;
+	memcpy(l->bits, l->row[row].edge, 2 * words * sizeof *l->bits);
+	for (size_t k = 0; k < words; k++) {
+		const uint64_t any = l->bits[k] | l->bits[words + k];
+		uint64_t first = any & ~(any << 1 | last);
+
+		for (; first; first &= first - 1) {
+			const size_t at = 64 * k + (size_t)__builtin_ctzll(first);
+
+			label_fill(l->painted, from, at, v);
+			v = (int32_t)l->up[*label++];
+			from = at;
+		}
+		last = any >> 63;
+	}
+	label_fill(l->painted, from, l->w, v);
+	return of_row;
+}
+
+static void
+label_band_sizes(struct label *l, size_t row, uint64_t *sizes)
+{
+	uint32_t *edge = l->lower;
+	const size_t n = bitrow_edges(paint_band(l, row), l->words, edge);
+
+	for (size_t i = 0; i < n; i += 2)
+		sizes[(uint32_t)l->painted[edge[i]]] += edge[i + 1] - edge[i];
+}
+
+WEIR_CLONES(select_labels,
+	    (int32_t *restrict labels, const int32_t *restrict painted,
+	     const uint64_t *restrict bits, size_t w),
+	    (labels, painted, bits, w))
+{
+	for (size_t i = 0; i < w; i += 32) {
+		const uint32_t half = (uint32_t)(bits[i / 64] >> i % 64);
+
+		for (uint32_t k = 0; k < 32; k++)
+			labels[i + k] = half >> k & 1 ? painted[i + k] : 0;
+	}
+}
+
+static void
+label_band_write(struct label *l, size_t row, int32_t *labels)
+{
+	select_labels(labels, l->painted, paint_band(l, row), l->w);
 }

@@ -9,7 +9,7 @@
  *	label_close(&l, min_size);			numbers the components in the order of their first samples
  *	for each row: label_write(&l, row, labels);	0 outside, else 1 to l.n
  *
- * Parts that are known already (common/picture/split.h) are numbered and measured with label_parts() in place of label_row().
+ * Parts that are known already (common/picture/peaks.h) are numbered and measured with label_parts() in place of label_row().
  */
 #ifndef WEIR_PICTURE_LABEL_H
 #define WEIR_PICTURE_LABEL_H
@@ -18,8 +18,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/picture/bitrow.h"
-#include "common/picture/region.h"
+/* Measures of connected samples: size, box, sums, peak and moments. They are added run by run, and region by region. Pure. */
+
+/* Moments are about the first sample. */
+struct region {
+	uint64_t size;
+	size_t lo[3], hi[3], first[3], top[3]; /* box, first sample, place of the peak: x y z */
+	double shape[3];		       /* sums of x, y, z */
+	double sum, peak;		       /* of the values */
+	double moment[3], xx, yy, xy;	       /* sums of v x, v y, v z, v x^2, v y^2, v x y */
+};
+
+/*
+ * A row of samples as bits: sample i is bit i % 64 of word i / 64. A row of w samples has w / 64 + 1 words; the bits behind
+ * the last sample are 0. A run is a longest sequence of ones. Runs are numbered from 0, from left to right. Pure.
+ */
+
+/* Run i of a row touches run j of another. */
+struct bitrow_pair {
+	uint32_t i, j;
+};
 
 /* The runs of a row. Run i has the columns edge[2 * i] .. edge[2 * i + 1] - 1. */
 struct label_runs {
@@ -52,7 +70,7 @@ struct label {
 	    spare; /* the first of the regions that no root has; its size is the index of the next */
 	size_t n;  /* number of components, after label_close() */
 
-	/* Of bands: label_inside.h. */
+	/* of bands: label.c */
 	bool dense, waits; /* rows have many runs now; the upper row of a band has come */
 	uint32_t *lower;   /* work for one row; owned */
 	int32_t *painted;  /* labels of a band; owned */

@@ -1,15 +1,502 @@
 #include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/picture/mosaic.h"
-#include "common/picture/overlap.h"
-#include "common/stream/axiskeys.h"
-#include "common/stream/scratch.h"
+#include "common/stream/axes.h"
+#include "common/stream/file.h"
+#include "common/stream/share.h"
+
+struct gap gap_of(const struct img *x);
+
+/*
+ * Finds the column and the row, in the samples of g, at which the first sample of a picture of w by h samples with the
+ * transform f lies: at[]. Returns NULL, or words with a sentence that says why the two have no common grid: all four corners of
+ * the picture must be within .01 of a sample from the grid's.
+ */
+enum { MAP_ERR = 320 };
+
+/* ---- gaps ---- */
+
+struct gap
+gap_of(const struct img *x)
+{
+	const char *word = img_key(x, "nodata");
+	struct gap g = {.type = x->type};
+	double value = NAN;
+
+	if (word && !img_is_float(x->type) && !opt_number(word, &value))
+		return g;
+	g.any = sample_store(g.sample, &value, x->type, 1) == 1;
+	return g;
+}
+
+/* Whether both say the same. */
+static bool
+gap_same(const struct gap *a, const struct gap *b)
+{
+	return a->type == b->type && a->any == b->any &&
+	       (!a->any || !memcmp(a->sample, b->sample, img_type_size(a->type)));
+}
+
+#define DEFINE_MARK(NAME, TYPE)                                                                \
+	static void NAME(const char *sample, uint8_t *restrict is, const void *from, size_t n) \
+	{                                                                                      \
+		const TYPE *v = from;                                                          \
+		TYPE gap;                                                                      \
+                                                                                               \
+		memcpy(&gap, sample, sizeof gap);                                              \
+		for (size_t i = 0; i < n; i++)                                                 \
+			is[i] = v[i] == gap || v[i] != v[i];                                   \
+	}
+DEFINE_MARK(mark_1, uint8_t)
+DEFINE_MARK(mark_2, uint16_t)
+DEFINE_MARK(mark_4, uint32_t)
+DEFINE_MARK(mark_8, uint64_t)
+DEFINE_MARK(mark_f32, float)
+DEFINE_MARK(mark_f64, double)
+#undef DEFINE_MARK
+
+/* is[i] becomes 1 where sample i of v is missing, else 0. */
+static void
+gap_mark(const struct gap *g, uint8_t *restrict is, const void *restrict v, size_t n)
+{
+	const size_t size = img_type_size(g->type);
+
+	if (!g->any)
+		memset(is, 0, n);
+	else if (g->type == IMG_F32)
+		mark_f32(g->sample, is, v, n);
+	else if (g->type == IMG_F64)
+		mark_f64(g->sample, is, v, n);
+	else
+		(size == 1   ? mark_1
+		 : size == 2 ? mark_2
+		 : size == 4 ? mark_4
+			     : mark_8)(g->sample, is, v, n);
+}
+
+/* ---- maps ---- */
+
+struct map_cut
+map_cut_of(const struct img *x, int axis)
+{
+	const struct img_axis *a = &x->axis[axis];
+
+	if (axis >= x->dim)
+		return (struct map_cut){0, 1};
+	return (struct map_cut){isnan(a->min) ? 0 : a->min, isnan(a->spacing) ? 1 : a->spacing};
+}
+
+double
+map_corner(struct map_cut c)
+{
+	return c.first + .5 - c.step / 2;
+}
+
+void
+map_follow(const struct img *x, double g[6])
+{
+	const int row = img_row_axis(x);
+	const struct map_cut a = map_cut_of(x, row), b = map_cut_of(x, row + 1);
+
+	g[0] += g[1] * map_corner(a) + g[2] * map_corner(b);
+	g[3] += g[4] * map_corner(a) + g[5] * map_corner(b);
+	/* + 0: a flip makes no -0. */
+	for (int i = 1; i < 6; i += 3) {
+		g[i] = g[i] * a.step + 0;
+		g[i + 1] = g[i + 1] * b.step + 0;
+	}
+}
+
+bool
+map_of_page(const struct img *x, double g[6])
+{
+	const char *text = img_key(x, "geotransform");
+
+	if (!text ||
+	    sscanf(text, "%lf %lf %lf %lf %lf %lf", g, g + 1, g + 2, g + 3, g + 4, g + 5) != 6)
+		return false;
+	for (int i = 0; i < 6; i++)
+		if (!isfinite(g[i]))
+			return false;
+	return g[1] * g[5] != g[2] * g[4];
+}
+
+bool
+map_of(const struct img *x, double g[6])
+{
+	if (!map_of_page(x, g))
+		return false;
+	map_follow(x, g);
+	return true;
+}
+
+void
+map_place(const double g[6], double i, double j, double place[2])
+{
+	place[0] = g[0] + g[1] * i + g[2] * j;
+	place[1] = g[3] + g[4] * i + g[5] * j;
+}
+
+/* Finds i, j of a place. */
+static void
+find_sample(const double g[6], const double place[2], double sample[2])
+{
+	const double x = place[0] - g[0], y = place[1] - g[3], d = g[1] * g[5] - g[2] * g[4];
+
+	sample[0] = (x * g[5] - y * g[2]) / d;
+	sample[1] = (y * g[1] - x * g[4]) / d;
+}
+
+/* Rounds a number of samples for a message to three digits behind the point. */
+static double
+shown(double v)
+{
+	return real_shown(rint(v * 1000) / 1000);
+}
+
+static const char *
+map_align(const double g[6], const double f[6], size_t w, size_t h, int64_t at[2],
+	  char words[MAP_ERR])
+{
+	const double most = .01, size[2] = {(double)w, (double)h};
+	double first[2], place[2], s[2];
+
+	find_sample(g, (const double[]){f[0], f[3]}, first);
+	if (!(fabs(first[0]) < 0x1p40 && fabs(first[1]) < 0x1p40))
+		return strcpy(words, "it is too far from the parts before");
+	for (int k = 1; k < 4; k++) {
+		const double i = k & 1 ? size[0] : 0, j = k & 2 ? size[1] : 0;
+
+		map_place(f, i, j, place);
+		find_sample(g, place, s);
+		if (fabs(s[0] - first[0] - i) <= most && fabs(s[1] - first[1] - j) <= most)
+			continue;
+		snprintf(words, MAP_ERR,
+			 "a step of a column and of a row is %.10g,%.10g and %.10g,%.10g on the "
+			 "map, but %.10g,%.10g and %.10g,%.10g in the parts before",
+			 f[1], f[4], f[2], f[5], g[1], g[4], g[2], g[5]);
+		return words;
+	}
+	for (int k = 0; k < 2; k++)
+		at[k] = llrint(first[k]);
+	if (fabs(first[0] - (double)at[0]) <= most && fabs(first[1] - (double)at[1]) <= most)
+		return NULL;
+	snprintf(words, MAP_ERR,
+		 "it lies %.10g columns and %.10g rows from the first part, and not a whole number",
+		 shown(first[0]), shown(first[1]));
+	return words;
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/*
+ * Returns the name of a key that tells the coordinate system of one of the two in other words than that of the other, or NULL.
+ * Where both have crs:=, it decides; else all keys of GeoTIFF do.
+ */
+static const char *
+map_other_system(const struct img *a, const struct img *b)
+{
+	static const char *const name[] = {"crs", "geotiff.keys", "geotiff.doubles",
+					   "geotiff.ascii"};
+	const bool known = img_key(a, "crs") && img_key(b, "crs");
+
+	for (size_t i = 0; i < (known ? 1 : sizeof name / sizeof *name); i++)
+		if (!same_text(img_key(a, name[i]), img_key(b, name[i])))
+			return name[i];
+	return NULL;
+}
+
+/* ---- frames ---- */
+
+static int64_t
+least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t
+greatest(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void
+check_system(const struct frame *f, const struct raw_in *in, const struct img *x)
+{
+	const char *name = map_other_system(&f->first, x);
+
+	if (!name)
+		return;
+	const char *mine = img_key(&f->first, name), *theirs = img_key(x, name);
+	raw_die(in,
+		"its coordinate system is another one: %s:=%.80s, but %.80s in the parts before",
+		name, theirs ? theirs : "none", mine ? mine : "none");
+}
+
+/* Finds the column and the row of x in the grid of the first part. */
+static void
+find(const struct frame *f, const struct raw_in *in, const struct img *x,
+     const struct img_picture *p, int64_t at[2])
+{
+	char words[MAP_ERR];
+	double g[6];
+
+	if (!map_of(x, g))
+		raw_die(in, "it has no geotransform:= that places it on a map; see tifftoraw");
+	const char *why = map_align(f->g, g, p->w, p->h, at, words);
+	if (why)
+		raw_die(in, "%s", why);
+}
+
+/* Extends the frame by x. */
+static void
+extend(struct frame *f, const struct raw_in *in, const struct img *x)
+{
+	struct img_picture p;
+	int64_t at[2];
+
+	if (part_is(x))
+		raw_die(in, "it is a share of --part; join the shares first");
+	if (!img_picture(x, &p))
+		raw_die(in, "it has %d axes, more than pictures have", x->dim);
+	check_system(f, in, x);
+	find(f, in, x, &p, at);
+	f->left = least(f->left, at[0]);
+	f->top = least(f->top, at[1]);
+	f->right = greatest(f->right, at[0] + (int64_t)p.w);
+	f->bottom = greatest(f->bottom, at[1] + (int64_t)p.h);
+	if (f->right - f->left > TILE_MOST || f->bottom - f->top > TILE_MOST)
+		raw_die(in, "the picture of all parts would have more than %d columns or rows",
+			TILE_MOST);
+}
+
+struct frame
+frame_of(struct raw_in *in, struct img *x)
+{
+	struct frame f = {0};
+
+	img_copy_head(&f.first, x);
+	if (!map_of(x, f.g))
+		raw_die(in, "it has no geotransform:= that places it on a map; see tifftoraw");
+	do {
+		extend(&f, in, x);
+		img_free(x);
+	} while (raw_next(in, x));
+	raw_rewind(in);
+	return f;
+}
+
+struct tile
+frame_place(const struct frame *f, const struct raw_in *in, struct img *x,
+	    const struct img_picture *p)
+{
+	const int row = img_row_axis(x);
+	int64_t at[2];
+
+	find(f, in, x, p, at);
+	for (int i = row; i < row + 2 && i < x->dim; i++)
+		if (isnan(x->axis[i].min))
+			x->axis[i].min = 0;
+	return (struct tile){(size_t)(at[0] - f->left), (size_t)(at[1] - f->top),
+			     (size_t)(f->right - f->left), (size_t)(f->bottom - f->top)};
+}
+
+void
+frame_free(struct frame *f)
+{
+	img_free(&f->first);
+}
+
+/* ---- overlaps ---- */
+
+enum { BLOCK = 256 }; /* samples at a time */
+
+bool
+overlap_combines(enum overlap how)
+{
+	return how >= OVERLAP_SUM;
+}
+
+static double
+combine_double(enum overlap how, double a, double b)
+{
+	if (how == OVERLAP_SUM)
+		return a + b;
+	if (isnan(a))
+		return b;
+	if (isnan(b))
+		return a;
+	return (how == OVERLAP_MAX) == (a > b) ? a : b;
+}
+
+/* Samples that a double holds exactly. A float is the sum of two floats, rounded once. */
+static size_t
+combine_block(enum overlap how, void *restrict y, const void *restrict x, enum img_type type,
+	      unsigned most, size_t n)
+{
+	double a[BLOCK], b[BLOCK];
+	size_t within = 0;
+
+	sample_load(a, y, type, n);
+	sample_load(b, x, type, n);
+	for (size_t i = 0; i < n; i++)
+		a[i] = combine_double(how, a[i], b[i]);
+	while (within < n && (!most || a[within] <= most))
+		within++;
+	return sample_store(y, a, type, within);
+}
+
+/* a becomes the result. False: the sum overflows. */
+static bool
+combine_64(enum overlap how, bool is_signed, uint64_t *a, uint64_t b)
+{
+	const bool greater = is_signed ? (int64_t)b > (int64_t)*a : b > *a;
+	int64_t sum;
+
+	if (how != OVERLAP_SUM) {
+		*a = (how == OVERLAP_MAX) == greater ? b : *a;
+		return true;
+	}
+	if (!is_signed)
+		return !__builtin_add_overflow(*a, b, a);
+	if (__builtin_add_overflow((int64_t)*a, (int64_t)b, &sum))
+		return false;
+	*a = (uint64_t)sum;
+	return true;
+}
+
+/* Integers of 64 bits, which a double would round. */
+static size_t
+combine_long(enum overlap how, bool is_signed, char *restrict y, const char *restrict x, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t a, b;
+
+		memcpy(&a, y + i * sizeof a, sizeof a);
+		memcpy(&b, x + i * sizeof b, sizeof b);
+		if (!combine_64(how, is_signed, &a, b))
+			return i;
+		memcpy(y + i * sizeof a, &a, sizeof a);
+	}
+	return n;
+}
+
+/*
+ * y[i] becomes the sum, the greater or the lesser of y[i] and x[i], for i < n. NaN plus a number is NaN; of NaN and a number,
+ * the greater and the lesser is the number. Sums of integers must be exact, and at most `most` where it is not 0. Returns n,
+ * or the index of the first sum that is not.
+ */
+static size_t
+overlap_combine(enum overlap how, void *restrict y, const void *restrict x, enum img_type type,
+		unsigned most, size_t n)
+{
+	const size_t size = img_type_size(type);
+
+	if (type == IMG_I64 || type == IMG_U64)
+		return combine_long(how, type == IMG_I64, y, x, n);
+	for (size_t i = 0; i < n; i += BLOCK) {
+		const size_t block = n - i < BLOCK ? n - i : BLOCK;
+		const size_t k = combine_block(how, (char *)y + i * size,
+					       (const char *)x + i * size, type, most, block);
+
+		if (k < block)
+			return i + k;
+	}
+	return n;
+}
+
+/* Returns the index of the first sample that differs, or n. */
+static size_t
+compare(const char *y, const char *x, size_t size, size_t n)
+{
+	size_t i = 0;
+
+	if (!memcmp(y, x, n * size))
+		return n;
+	while (!memcmp(y + i * size, x + i * size, size))
+		i++;
+	return i;
+}
+
+/*
+ * Lays n samples x over y: OVERLAP_FIRST keeps y, OVERLAP_LAST takes x, OVERLAP_SAME requires that both have the same bytes, and
+ * the others do what overlap_combine() does. Returns n, or the index of the first sample that differs, or whose sum does not
+ * fit.
+ */
+static size_t
+overlap_lay(enum overlap how, void *restrict y, const void *restrict x, enum img_type type,
+	    unsigned most, size_t n)
+{
+	if (overlap_combines(how))
+		return overlap_combine(how, y, x, type, most, n);
+	if (how == OVERLAP_SAME)
+		return compare(y, x, img_type_size(type), n);
+	if (how == OVERLAP_LAST)
+		memcpy(y, x, n * img_type_size(type));
+	return n;
+}
+
+/* Does overlap_lay_gaps() for up to BLOCK samples. */
+static size_t
+lay_block(enum overlap how, const struct gap *g, char *restrict y, const char *restrict x,
+	  unsigned most, size_t n)
+{
+	const size_t size = img_type_size(g->type);
+	uint8_t below[BLOCK], above[BLOCK];
+
+	gap_mark(g, below, y, n);
+	gap_mark(g, above, x, n);
+	for (size_t i = 0, to; i < n; i = to) {
+		for (to = i + 1; to < n && below[to] == below[i] && above[to] == above[i]; to++)
+			;
+		if (above[i])
+			continue;
+		if (below[i]) {
+			memcpy(y + i * size, x + i * size, (to - i) * size);
+			continue;
+		}
+		const size_t done =
+		    overlap_lay(how, y + i * size, x + i * size, g->type, most, to - i);
+		if (done < to - i)
+			return i + done;
+	}
+	return n;
+}
+
+/* Does the same for samples that are there in both. Where one of the two is missing, y becomes the other one. */
+static size_t
+overlap_lay_gaps(enum overlap how, const struct gap *g, void *restrict y, const void *restrict x,
+		 unsigned most, size_t n)
+{
+	const size_t size = img_type_size(g->type);
+
+	for (size_t i = 0; i < n; i += BLOCK) {
+		const size_t some = n - i < BLOCK ? n - i : BLOCK;
+		const size_t k =
+		    lay_block(how, g, (char *)y + i * size, (const char *)x + i * size, most, some);
+
+		if (k < some)
+			return i + k;
+	}
+	return n;
+}
+
+/* ---- the mosaic ---- */
 
 struct place {
 	size_t x0, y0, w, h;

@@ -2,10 +2,86 @@
 #ifndef WEIR_PICTURE_MOSAIC_H
 #define WEIR_PICTURE_MOSAIC_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "common/base/opt.h"
-#include "common/picture/gap.h"
+#include "common/stream/img.h"
+#include "common/stream/place.h"
 #include "common/stream/raw.h"
-#include "common/stream/tile.h"
+
+/* Missing samples of a map: NaN among floats; among integers, the value that the key nodata:= names. Pure. */
+
+struct gap {
+	enum img_type type;
+	bool any; /* a sample can be missing: of floats always */
+	/* What a missing sample is, in this machine's byte order. */
+	_Alignas(double) char sample[8];
+};
+
+/*
+ * The place of a picture on a map: the key geotransform:= with the positions of the axes, which count pixels of the page that
+ * the key is of. Pure.
+ *
+ *	x = g0 + g1 i + g2 j
+ *	y = g3 + g4 i + g5 j
+ *
+ * i and j are columns and rows of samples of the item, counted from the outer corner of its first sample: the centre of that
+ * sample is i = j = .5, as in GDAL's geotransform.
+ */
+
+/* Fills g from the key and the axes of x. Returns false when x has no such key that gives every pixel a place of its own. */
+bool map_of(const struct img *x, double g[6]);
+
+/* Does the same from the key alone: i and j count pixels of the page. A position p along an axis is the centre of pixel p, at p + .5. */
+bool map_of_page(const struct img *x, double g[6]);
+
+/* Changes g, the transform of pixels of the page, to that of the samples of x. */
+void map_follow(const struct img *x, double g[6]);
+
+/* The place of i, j. */
+void map_place(const double g[6], double i, double j, double place[2]);
+
+/* Where samples along an axis lie on the page: sample i is its pixel first + step i. An axis that x does not have: 0, 1. */
+struct map_cut {
+	double first, step;
+};
+struct map_cut map_cut_of(const struct img *x, int axis);
+
+/* The outer corner of the first sample, half a step before its centre, in pixels from the outer corner of the page. */
+double map_corner(struct map_cut c);
+
+/*
+ * The smallest picture that holds all parts of a map, each where its geotransform says. Its grid of pixels is that of the first
+ * part. Every function here dies on failure, with a line that names the file and the item.
+ */
+
+struct frame {
+	struct img first;      /* the head of the first part; owned */
+	double g[6];	       /* its transform */
+	int64_t left, top;     /* the corners of the picture, in pixels of the first part */
+	int64_t right, bottom; /* exclusive */
+};
+
+/*
+ * Reads the heads of all items, of which x is the first, and goes back to before the first one. The input is regular files.
+ * Refuses items that are no pictures, have no place on a map, or have another coordinate system or grid than the first one.
+ */
+struct frame frame_of(struct raw_in *in, struct img *x);
+
+/* Returns where the part x, of p, lies. Gives x the positions that a part has by itself when it has none. */
+struct tile frame_place(const struct frame *f, const struct raw_in *in, struct img *x,
+			const struct img_picture *p);
+
+void frame_free(struct frame *f);
+
+/* What becomes of samples where parts of a picture overlap. Pure. */
+
+enum overlap { OVERLAP_SAME, OVERLAP_FIRST, OVERLAP_LAST, OVERLAP_SUM, OVERLAP_MAX, OVERLAP_MIN };
+
+/* Whether each part counts where parts overlap: of sum, max and min. */
+bool overlap_combines(enum overlap how);
 
 struct mosaic_how {
 	int overlap;			 /* enum overlap: what overlapping pixels become */

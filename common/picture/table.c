@@ -1,11 +1,211 @@
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/real.h"
-#include "common/picture/measures.h"
-#include "common/picture/number.h"
+#include "common/picture/label.h"
+#include "common/picture/mosaic.h"
 #include "common/picture/table.h"
+#include "common/stream/img.h"
+
+enum { MEASURES = 24 }; /* room for the numbers of a row */
+
+/* ---- numbers ---- */
+
+/* Powers of ten that are exact as doubles: 10^k at [k + 4], except for those below 1, which are only compared with. */
+static const double power[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1,  1e2,	1e3, 1e4,
+			       1e5,  1e6,  1e7,	 1e8,  1e9, 1e10, 1e11, 1e12};
+
+/* Returns the exponent of ten of v, which lies from 1e-4 to 1e9. */
+static int
+exponent(double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof bits);
+	/* log10(2) is 1233 / 4096. The estimate is right or one too low. */
+	const int e = ((int)(bits >> 52) - 1023) * 1233 >> 12;
+	return e + (v >= power[e + 5]);
+}
+
+/*
+ * Writes the nine digits of u, with the point behind digit number e (from 0; the first digit is not 0), and leaves out zeros
+ * at the end of the fraction.
+ */
+static size_t
+put_digits(char *to, uint32_t u, int e)
+{
+	char digits[9];
+	int n = 9;
+	size_t used = 0;
+
+	for (int k = 8; k >= 0; k--, u /= 10)
+		digits[k] = (char)('0' + u % 10);
+	while (n > e + 1 && n > 1 && digits[n - 1] == '0')
+		n--;
+	if (e < 0) {
+		memcpy(to, "0.000", 5);
+		used = (size_t)(1 - e);
+	}
+	for (int k = 0; k < n; k++) {
+		if (k == e + 1 && e >= 0)
+			to[used++] = '.';
+		to[used++] = digits[k];
+	}
+	return used;
+}
+
+static size_t
+put_whole(char *to, uint64_t u)
+{
+	char digits[20];
+	size_t n = 0, used = 0;
+
+	do
+		digits[n++] = (char)('0' + u % 10);
+	while (u /= 10);
+	while (n)
+		to[used++] = digits[--n];
+	return used;
+}
+
+size_t
+number_print(char *to, double v)
+{
+	const double a = fabs(v);
+	size_t used = 0;
+
+	/* printf shows the sign of a NaN, which depends on the CPU. */
+	if (isnan(v)) {
+		memcpy(to, "nan", 3);
+		return 3;
+	}
+	if (v < 0)
+		to[used++] = '-';
+	if (a < 0x1p53 && a == (double)(uint64_t)a && (a > 0 || !signbit(v)))
+		return used + put_whole(to + used, (uint64_t)a);
+	if (!(a >= 1e-4 && a < 999999999))
+		return (size_t)snprintf(to, NUMBER_ROOM, "%.9g", v);
+	int e = exponent(a);
+	/* The product has one rounding error, below 1e-7. Digits that it could change are left to printf. */
+	const double scaled = a * power[8 - e + 4];
+	uint32_t u = (uint32_t)scaled;
+	const double rest = scaled - u;
+
+	if (fabs(rest - .5) < 1e-6)
+		return (size_t)snprintf(to, NUMBER_ROOM, "%.9g", v);
+	u += rest > .5;
+	if (u == 1000000000) {
+		u /= 10;
+		e++;
+	}
+	return used + put_digits(to + used, u, e);
+}
+
+/* ---- measures ---- */
+
+/* The measures of a region as a row of numbers, at the positions that the axes of its picture have. Pure. */
+
+/* The names of the columns, separated by blanks: [0] of pictures, [1] of volumes. */
+static const char *const measures_names[2] = {
+    "label size xmin ymin xmax ymax x y sum peak xpeak ypeak xw yw xx yy xy",
+    "label size xmin ymin zmin xmax ymax zmax x y z sum peak xpeak ypeak zpeak xw yw zw xx yy xy"};
+
+static double
+step(const struct img_axis *a)
+{
+	return isnan(a->spacing) ? 1 : a->spacing;
+}
+
+/* The position of index i along an axis. */
+static double
+position(const struct img_axis *a, double i)
+{
+	return (isnan(a->min) ? 0 : a->min) + i * step(a);
+}
+
+/* Writes the row of region g, with this label, of picture (dims 2) or volume (dims 3) x. Returns how many numbers it has. */
+static size_t
+measures_fill(double v[MEASURES], const struct img *x, const struct region *g, size_t label,
+	      size_t dims)
+{
+	const struct img_axis *a = x->axis + img_row_axis(x);
+	const double n = (double)g->size, mx = g->moment[0] / g->sum, my = g->moment[1] / g->sum;
+	size_t k = 0;
+
+	v[k++] = (double)label;
+	v[k++] = n;
+	for (size_t i = 0; i < dims; i++)
+		v[k++] = position(&a[i], (double)(step(&a[i]) < 0 ? g->hi : g->lo)[i]);
+	for (size_t i = 0; i < dims; i++)
+		v[k++] = position(&a[i], (double)(step(&a[i]) < 0 ? g->lo : g->hi)[i]);
+	for (size_t i = 0; i < dims; i++)
+		v[k++] = position(&a[i], (double)g->first[i] + g->shape[i] / n);
+	v[k++] = g->sum;
+	v[k++] = g->peak;
+	for (size_t i = 0; i < dims; i++)
+		v[k++] = position(&a[i], (double)g->top[i]);
+	for (size_t i = 0; i < dims; i++)
+		v[k++] = position(&a[i], (double)g->first[i] + g->moment[i] / g->sum);
+	v[k++] = step(&a[0]) * step(&a[0]) * (g->xx / g->sum - mx * mx);
+	v[k++] = dims > 1 ? step(&a[1]) * step(&a[1]) * (g->yy / g->sum - my * my) : 0;
+	v[k++] = dims > 1 ? step(&a[0]) * step(&a[1]) * (g->xy / g->sum - mx * my) : 0;
+	return k;
+}
+
+/* A position along both axes, the centre of a sample, becomes its place. */
+static void
+map_centre(const double g[6], double p[2])
+{
+	const double x = p[0] + .5, y = p[1] + .5;
+
+	map_place(g, x, y, p);
+}
+
+/* Makes the box of places of the box whose corner samples are centred at lo and hi and have this size. */
+static void
+map_box(const double g[6], double lo[2], double hi[2], const double size[2])
+{
+	double edge[2][2], place[2];
+
+	for (int i = 0; i < 2; i++) {
+		edge[0][i] = lo[i] + .5 - size[i] / 2;
+		edge[1][i] = hi[i] + .5 + size[i] / 2;
+		lo[i] = INFINITY;
+		hi[i] = -INFINITY;
+	}
+	for (int k = 0; k < 4; k++) {
+		map_place(g, edge[k & 1][0], edge[k >> 1][1], place);
+		for (int i = 0; i < 2; i++) {
+			lo[i] = place[i] < lo[i] ? place[i] : lo[i];
+			hi[i] = place[i] > hi[i] ? place[i] : hi[i];
+		}
+	}
+}
+
+/*
+ * Changes the row that measures_fill() wrote to places on the map with the transform g of the page (common/picture/mosaic.h). The box
+ * becomes the one around the areas of the samples, parallel to the axes of the map.
+ */
+static void
+measures_map(double v[MEASURES], const struct img *x, const double g[6], size_t dims)
+{
+	const int row = img_row_axis(x);
+	const double size[2] = {fabs(map_cut_of(x, row).step), fabs(map_cut_of(x, row + 1).step)};
+	double *c = v + 4 + 5 * dims;
+	const double xx = c[0], yy = c[1], xy = c[2];
+
+	map_box(g, v + 2, v + 2 + dims, size);
+	map_centre(g, v + 2 + 2 * dims);
+	map_centre(g, v + 4 + 3 * dims);
+	map_centre(g, v + 4 + 4 * dims);
+	c[0] = g[1] * g[1] * xx + 2 * g[1] * g[2] * xy + g[2] * g[2] * yy;
+	c[1] = g[4] * g[4] * xx + 2 * g[4] * g[5] * xy + g[5] * g[5] * yy;
+	c[2] = g[1] * g[4] * xx + (g[1] * g[5] + g[2] * g[4]) * xy + g[2] * g[5] * yy;
+}
+
+/* ---- tables ---- */
 
 /* Writes the row of component i. Returns how many numbers it has. */
 static size_t

@@ -60,17 +60,6 @@ int tone_make_table(struct tone *t, const struct img *x);
  */
 void tone_levels(const struct tone *t, const struct img *x, size_t first, size_t n, void *level);
 
-enum { TONE_BLOCK = 2048 }; /* values at a time: 48 KiB of doubles and levels stay in the cache */
-
-static inline size_t
-tone_blocks(size_t n)
-{
-	return (n + TONE_BLOCK - 1) / TONE_BLOCK;
-}
-
-/* Computes n <= TONE_BLOCK values from number `first` on; NaN where log10 is undefined. v has room for 2 TONE_BLOCK. */
-void tone_load(const struct tone *t, const struct img *x, size_t first, size_t n, double *v);
-
 /* The number of values of x: its samples, or its pairs of samples when x is complex. */
 size_t tone_count(const struct img *x);
 

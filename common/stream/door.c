@@ -11,7 +11,6 @@
 #include "common/stream/door.h"
 #include "common/stream/file.h"
 #include "common/stream/foreign.h"
-#include "common/stream/scratch.h"
 
 enum { BLOCK = 1 << 20 };
 

@@ -12,7 +12,22 @@
 #define WEIR_STREAM_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+
+/* Temporary files without a name, in the directory TMPDIR, or /tmp where that is not set. They vanish with the process. */
+
+/* Returns the directory, for messages. */
+const char *scratch_directory(void);
+
+/* Opens a new file for reading and writing. Returns its descriptor, or -1 and sets errno. */
+int scratch_open(void);
+
+/*
+ * Maps `bytes` > 0 bytes of a new file, which are zero. Free them with munmap(). On failure it returns NULL and sets errno:
+ * ENOSPC when the file system has no room for them.
+ */
+void *scratch_map(size_t bytes);
 
 /*
  * Opens path for reading. NULL or "-" is stdin, which can be opened once in a process. A file that --stats would replace is

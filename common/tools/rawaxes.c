@@ -11,10 +11,9 @@
 #include "common/base/progress.h"
 #include "common/base/stats.h"
 #include "common/convert/wcs.h"
-#include "common/stream/axiskeys.h"
+#include "common/stream/axes.h"
+#include "common/stream/place.h"
 #include "common/stream/raw.h"
-#include "common/stream/slice.h"
-#include "common/stream/tile.h"
 
 const char *const weir_prog = "rawaxes";
 

@@ -9,11 +9,11 @@
 #include "common/base/par.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
-#include "common/picture/choose.h"
 #include "common/picture/distance.h"
-#include "common/stream/bands.h"
+#include "common/picture/threshold.h"
+#include "common/stream/axes.h"
+#include "common/stream/place.h"
 #include "common/stream/raw.h"
-#include "common/stream/tile.h"
 
 const char *const weir_prog = "rawdist";
 

@@ -1,18 +1,445 @@
 /* rawjoin: puts together the parts of pictures that rawtile makes. */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "common/base/die.h"
+#include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/stats.h"
-#include "common/picture/frame.h"
 #include "common/picture/mosaic.h"
-#include "common/picture/overlap.h"
 #include "common/stream/door.h"
+#include "common/stream/place.h"
 #include "common/stream/raw.h"
-#include "common/stream/tile.h"
-#include "common/tools/shares.h"
+#include "common/stream/share.h"
+
+/* A file that holds one share. */
+struct share_file {
+	const char *path;
+	struct part part;
+	uint64_t hash;
+};
+
+/*
+ * Reads the headers of a file that should hold one share, and nothing else of it. Returns NULL if all pieces of the share are
+ * there in full length; else words with the reason. f is filled in as far as the keys tell; f->part.n is 0 when they tell
+ * nothing.
+ */
+enum { SHARE_ERR = RAW_ERR + 64 };
+
+/* ---- shares ---- */
+
+/*
+ * Puts together what the shares of --part=I/N have written: the bytes of the whole. common/stream/share.h describes the keys by which
+ * a share says what it has.
+ */
+
+/* --- one file ---------------------------------------------------------------------------------------------------- */
+
+/* Reads a header up to its empty line into text, of *n bytes. Returns NULL, or what is wrong. */
+static const char *
+read_head(FILE *f, char **text, size_t *n)
+{
+	FILE *to = open_memstream(text, n);
+	const char *why = "the file ends inside a header";
+
+	if (!to)
+		die("no memory");
+	for (int c, before = 0, count = 0; (c = getc(f)) != EOF; before = c) {
+		if (c == '\n' && before == '\n') {
+			why = NULL;
+			break;
+		}
+		if (++count > RAW_MAXHEAD || (count <= 4 && c != "NRRD"[count - 1])) {
+			why = "this is no share of --part, which is a raw item";
+			break;
+		}
+		putc(c, to);
+	}
+	if (ferror(to) | fclose(to) || !*text)
+		die("no memory");
+	return why;
+}
+
+static const char *
+explain(char words[SHARE_ERR], const char *why)
+{
+	snprintf(words, SHARE_ERR, "%s", why);
+	return words;
+}
+
+/* Reads the next header of f into x, and passes over its payload. Returns NULL, or what is wrong. */
+static const char *
+next_item(FILE *f, struct img *x, char words[SHARE_ERR])
+{
+	struct stat st;
+	size_t n, bytes;
+	char *text = NULL;
+	bool swap;
+	const char *why = read_head(f, &text, &n);
+
+	*x = (struct img){0};
+	if (why)
+		explain(words, why);
+	else if (raw_parse(text, n, x, &swap, words))
+		why = words;
+	free(text);
+	if (why)
+		return words;
+	const off_t at = ftello(f);
+	if (fstat(fileno(f), &st) || at < 0 || !img_bytes(x, &bytes))
+		return explain(words, strerror(errno));
+	if ((size_t)(st.st_size - at) < bytes) {
+		snprintf(words, SHARE_ERR, "the payload ends after %zu of %zu bytes",
+			 (size_t)(st.st_size - at), bytes);
+		return words;
+	}
+	return fseeko(f, at + (off_t)bytes, SEEK_SET) ? explain(words, strerror(errno)) : NULL;
+}
+
+/* Reads the keys of x, the next piece after the *pieces of f before. Returns NULL, or what is wrong. */
+static const char *
+take_keys(const struct img *x, struct share_file *f, struct part_place *at, size_t *pieces,
+	  char words[SHARE_ERR])
+{
+	struct part p;
+	uint64_t hash;
+
+	if (!part_is(x))
+		return explain(words, "this is no share of --part: it has no key part:=");
+	if (part_of(x, &p, &hash, at, words))
+		return words;
+	if (f->part.n && (p.i != f->part.i || p.n != f->part.n || hash != f->hash))
+		return explain(words, "the file holds items of several shares");
+	f->part = p;
+	f->hash = hash;
+	if (at->piece == *pieces)
+		return ++*pieces, NULL;
+	snprintf(words, SHARE_ERR, "piece %zu of %zu of the share follows after %zu", at->piece,
+		 at->pieces, *pieces);
+	return words;
+}
+
+/* Goes through the items of the open file. */
+static const char *
+look(FILE *f, struct share_file *to, char words[SHARE_ERR])
+{
+	struct part_place at = {0};
+	size_t pieces = 0;
+	int c;
+
+	while ((c = getc(f)) != EOF) {
+		struct img x;
+
+		ungetc(c, f);
+		const char *why = next_item(f, &x, words);
+		why = why ? why : take_keys(&x, to, &at, &pieces, words);
+		img_free(&x);
+		if (why)
+			return why;
+	}
+	if (!pieces)
+		return explain(words, "the file is empty");
+	if (pieces == at.pieces)
+		return NULL;
+	snprintf(words, SHARE_ERR, "the file ends after %zu of the %zu pieces of share %zu/%zu",
+		 pieces, at.pieces, to->part.i, to->part.n);
+	return words;
+}
+
+static const char *
+shares_look(const char *path, struct share_file *f, char words[SHARE_ERR])
+{
+	FILE *file = fopen(path, "rb");
+	const char *why;
+
+	*f = (struct share_file){.path = path};
+	if (!file)
+		return explain(words, strerror(errno));
+	why = look(file, f, words);
+	fclose(file);
+	return why;
+}
+
+/* --- all files --------------------------------------------------------------------------------------------------- */
+
+/* Dies when two files are shares of different runs. */
+static void
+check_same_run(const struct share_file *a, const struct share_file *b)
+{
+	if (a->part.n != b->part.n)
+		die("%s: it is share %zu/%zu, but %s is share %zu/%zu: of another N", b->path,
+		    b->part.i, b->part.n, a->path, a->part.i, a->part.n);
+	if (a->hash != b->hash)
+		die("%s: its fingerprint is %016llx, but that of %s is %016llx: it was made of "
+		    "another input, or with other options",
+		    b->path, (unsigned long long)b->hash, a->path, (unsigned long long)a->hash);
+}
+
+static int
+by_share(const void *a, const void *b)
+{
+	const struct share_file *f = a, *g = b;
+
+	return (f->part.i > g->part.i) - (f->part.i < g->part.i);
+}
+
+/*
+ * Looks at the files, and sorts the list of paths by share. Dies when a share is incomplete, missing, there twice, or of
+ * another run; the message names the files.
+ */
+static void
+shares_sort(char **path, size_t npath)
+{
+	struct share_file *f = weir_xalloc(npath, sizeof *f);
+	char words[SHARE_ERR];
+
+	for (size_t i = 0; i < npath; i++) {
+		if (shares_look(path[i], &f[i], words))
+			die("%s: %s", path[i], words);
+		check_same_run(&f[0], &f[i]);
+	}
+	qsort(f, npath, sizeof *f, by_share);
+	for (size_t i = 0; i < npath; i++) {
+		if (i && f[i].part.i == f[i - 1].part.i)
+			die("%s: it is share %zu/%zu, and so is %s", f[i].path, f[i].part.i,
+			    f[i].part.n, f[i - 1].path);
+		if (f[i].part.i != i)
+			die("share %zu/%zu is missing; see --missing", i, f[0].part.n);
+		path[i] = (char *)(uintptr_t)f[i].path;
+	}
+	if (npath < f[0].part.n)
+		die("share %zu/%zu is missing; see --missing", npath, f[0].part.n);
+	weir_free(f);
+}
+
+/* Prints which of have[0..n) are false: single numbers and ranges, with commas between. */
+static void
+print_gaps(const bool *have, size_t n, struct raw_out *out)
+{
+	const char *comma = "";
+
+	for (size_t i = 0, to; i < n; i = to + 1) {
+		for (to = i; to < n && !have[to]; to++)
+			;
+		if (to == i)
+			continue;
+		raw_printf(out, to == i + 1 ? "%s%zu" : "%s%zu-%zu", comma, i, to - 1);
+		comma = ",";
+	}
+	if (*comma)
+		raw_printf(out, "\n");
+}
+
+/*
+ * Prints the numbers of the shares that no file holds in full length, as `sbatch -a` takes them: `0,4-7`, or nothing. n: how
+ * many shares there are; 0: as the files say. A file that does not exist holds none. Dies when files are of different runs.
+ */
+static void
+shares_print_missing(char *const *path, size_t npath, size_t n, struct raw_out *out)
+{
+	struct share_file first = {0}, f;
+	char words[SHARE_ERR];
+	bool *have = weir_calloc(n ? n : PART_MOST, sizeof *have);
+
+	if (!have)
+		die("no memory");
+	for (size_t i = 0; i < npath; i++) {
+		const char *why = shares_look(path[i], &f, words);
+
+		first = first.part.n ? first : f;
+		if (f.part.n)
+			check_same_run(&first, &f);
+		if (f.part.n && n && f.part.n != n)
+			die("%s: it is share %zu/%zu, but --missing says %zu shares", f.path,
+			    f.part.i, f.part.n, n);
+		if (!why)
+			have[f.part.i] = true;
+		else if (strcmp(why, strerror(ENOENT)))
+			warn("%s: %s", path[i], why);
+	}
+	if (!n && !first.part.n)
+		die("no file says how many shares there are; see --missing=N");
+	print_gaps(have, n ? n : first.part.n, out);
+	weir_free(have);
+}
+
+/* --- joining ----------------------------------------------------------------------------------------------------- */
+
+enum { BLOCK = 1 << 20 };
+
+/* What has been joined so far. */
+struct joined {
+	struct raw_out *out;
+	bool begun;
+	struct part part; /* the last share */
+	uint64_t hash;
+	size_t piece, pieces; /* of that share: the last one that came, all */
+	size_t item, items;   /* the current item; items: of the whole */
+	size_t at, total;     /* samples of the current item */
+	char *head;	      /* its header; owned; free() */
+	size_t nhead;
+	void *block; /* BLOCK bytes */
+};
+
+/* Checks that the share p comes next: the one as before, with its next piece, or the one after it, with its first. */
+static void
+check_turn(const struct joined *j, const struct raw_in *in, const struct part *p, uint64_t hash,
+	   const struct part_place *at)
+{
+	const bool same = j->begun && p->i == j->part.i;
+	const size_t next = j->begun ? j->part.i + 1 : 0;
+
+	if (j->begun && (p->n != j->part.n || hash != j->hash))
+		raw_die(
+		    in,
+		    "share %zu/%zu with the fingerprint %016llx follows share %zu/%zu with %016llx",
+		    p->i, p->n, (unsigned long long)hash, j->part.i, j->part.n,
+		    (unsigned long long)j->hash);
+	if (!same && p->i != next)
+		raw_die(in,
+			"share %zu/%zu comes where share %zu is due; a pipe needs them in order",
+			p->i, p->n, next);
+	if (!same && j->begun && j->piece + 1 < j->pieces)
+		raw_die(in, "share %zu/%zu ends after %zu of its %zu pieces", j->part.i, j->part.n,
+			j->piece + 1, j->pieces);
+	if (at->piece != (same ? j->piece + 1 : 0))
+		raw_die(in, "piece %zu of share %zu/%zu is out of place", at->piece, p->i, p->n);
+}
+
+/* Returns the samples of the whole that come before the piece x, which place describes. */
+static size_t
+samples_before(const struct img *whole, const struct part_place *place)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < place->ncut; i++) {
+		size_t step = 1;
+
+		for (int k = 0; k < place->cut[i].axis; k++)
+			step *= whole->axis[k].n;
+		n += step * place->cut[i].first;
+	}
+	return n;
+}
+
+static void
+begin_item(struct joined *j, const struct raw_in *in, const struct img *whole,
+	   const struct part_place *at)
+{
+	if (j->begun && j->at < j->total)
+		raw_die(in, "%zu of %zu samples of item %zu are in no share", j->total - j->at,
+			j->total, j->item + 1);
+	if (at->item != (j->items ? j->item + 1 : 0))
+		raw_die(in, "item %zu of %zu is out of place", at->item + 1, at->items);
+	free(j->head);
+	j->head = raw_format(whole, &j->nhead);
+	if (!j->head)
+		die("no memory");
+	if (!img_count(whole, &j->total))
+		raw_die(in, "the size of the whole overflows");
+	raw_head(j->out, whole);
+	j->item = at->item;
+	j->items = at->items;
+	j->at = 0;
+}
+
+/* Checks that the piece continues the current item. */
+static void
+check_item(const struct joined *j, const struct raw_in *in, const struct img *whole)
+{
+	size_t n;
+	char *head = raw_format(whole, &n);
+
+	if (!head)
+		die("no memory");
+	if (n != j->nhead || memcmp(head, j->head, n))
+		raw_die(in, "the header differs from that of the share before");
+	free(head);
+}
+
+static void
+copy_piece(struct joined *j, struct raw_in *in, const struct img *x)
+{
+	const size_t most = BLOCK / img_type_size(x->type);
+
+	for (size_t left = raw_left(in), n; left; left -= n) {
+		n = left < most ? left : most;
+		raw_read(in, j->block, n);
+		raw_write(j->out, j->block, n);
+	}
+}
+
+static void
+add_piece(struct joined *j, struct raw_in *in, struct img *x)
+{
+	struct part_place at;
+	char words[PART_ERR];
+	struct part p;
+	uint64_t hash;
+	size_t count;
+
+	if (!part_is(x))
+		raw_die(in, "it has no key part:=, but the items before are of shares");
+	if (part_of(x, &p, &hash, &at, words))
+		raw_die(in, "%s", words);
+	check_turn(j, in, &p, hash, &at);
+	if (!at.empty) {
+		const bool next = !j->items || at.item != j->item;
+
+		img_count(x, &count);
+		part_restore(x, &at);
+		if (next)
+			begin_item(j, in, x, &at);
+		else
+			check_item(j, in, x);
+		if (samples_before(x, &at) != j->at || count > j->total - j->at)
+			raw_die(in, "share %zu/%zu does not continue where share %zu ended", p.i,
+				p.n, j->part.i);
+		copy_piece(j, in, x);
+		j->at += count;
+	}
+	j->begun = true;
+	j->part = p;
+	j->hash = hash;
+	j->piece = at.piece;
+	j->pieces = at.pieces;
+}
+
+static void
+check_end(const struct joined *j)
+{
+	if (j->part.i + 1 < j->part.n)
+		die("share %zu/%zu is missing; see --missing", j->part.i + 1, j->part.n);
+	if (j->piece + 1 < j->pieces)
+		die("share %zu/%zu ends after %zu of its %zu pieces", j->part.i, j->part.n,
+		    j->piece + 1, j->pieces);
+	if (j->at < j->total || !j->items || j->item + 1 < j->items)
+		die("the shares end inside item %zu of %zu", j->item + 1, j->items);
+}
+
+/*
+ * Joins shares that come in their order, and writes their items. x is the header of the first item of in. Dies where
+ * something is missing. Memory does not grow with the items.
+ */
+static void
+shares_join(struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
+{
+	struct joined j = {.out = out, .block = weir_xalloc(BLOCK, 1)};
+
+	do {
+		add_piece(&j, in, x);
+		img_free(x);
+		st->items++;
+	} while (raw_next(in, x));
+	check_end(&j);
+	free(j.head);
+	weir_free(j.block);
+}
+
+/* ---- the program ---- */
 
 const char *const weir_prog = "rawjoin";
 

@@ -10,15 +10,64 @@
 #include "common/base/progress.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
-#include "common/picture/choose.h"
 #include "common/picture/label.h"
-#include "common/picture/map.h"
-#include "common/picture/split.h"
+#include "common/picture/mosaic.h"
+#include "common/picture/peaks.h"
 #include "common/picture/table.h"
-#include "common/picture/watershed.h"
-#include "common/stream/bands.h"
+#include "common/picture/threshold.h"
+#include "common/stream/axes.h"
+#include "common/stream/place.h"
 #include "common/stream/raw.h"
-#include "common/tools/beside.h"
+
+struct beside {
+	const char *option; /* for messages */
+	char *path[1];
+	struct raw_in *in; /* owned; NULL: the option is not given */
+	struct img x;	   /* the item; the caller frees it */
+};
+
+/* ---- a second stream ---- */
+
+/* A stream that an option names, with one item of the same shape for each item of the input. These functions may die. */
+
+/* Opens the file, unless path is NULL. *b must stay where it is until beside_close(). */
+static void
+beside_open(struct beside *b, const char *option, const char *path, size_t max_bytes)
+{
+	*b = (struct beside){.option = option, .path = {(char *)(uintptr_t)path}};
+	if (path)
+		b->in = raw_open(b->path, 1, max_bytes);
+}
+
+/* Goes to the item that belongs to item x of in, and dies when its shape or its part of a picture is another. */
+static void
+beside_next(struct beside *b, const struct raw_in *in, const struct img *x)
+{
+	const struct img *y = &b->x;
+
+	if (!b->in)
+		return;
+	if (!raw_next(b->in, &b->x))
+		raw_die(in, "%s has no more items", b->option);
+	for (int i = 0; i < x->dim || i < y->dim; i++)
+		if (x->dim != y->dim || x->axis[i].n != y->axis[i].n)
+			raw_die(in, "%s: the shapes differ", b->option);
+	if (!tile_same(x, y))
+		raw_die(in, "%s: it is another part of a picture", b->option);
+	if (!axiskeys_same_place(y, x))
+		warn("%s: it is a map of another place than %s", raw_name(b->in), raw_name(in));
+}
+
+/* Dies when items are left. */
+static void
+beside_close(struct beside *b, const struct raw_in *in)
+{
+	if (b->in && raw_next(b->in, &b->x))
+		die("%s: it has more items than %s", raw_name(b->in), raw_name(in));
+	raw_close(b->in);
+}
+
+/* ---- the program ---- */
 
 const char *const weir_prog = "rawlabel";
 

@@ -13,10 +13,9 @@
 #include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/picture/expr.h"
-#include "common/stream/axiskeys.h"
-#include "common/stream/bands.h"
+#include "common/stream/axes.h"
+#include "common/stream/place.h"
 #include "common/stream/raw.h"
-#include "common/stream/tile.h"
 
 const char *const weir_prog = "rawmath";
 

@@ -1,19 +1,552 @@
 /* rawstack: puts items together along a new axis, or combines them into one, or takes an item apart. */
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/par.h"
+#include "common/base/progress.h"
+#include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/convert/wcs.h"
-#include "common/stream/axiskeys.h"
+#include "common/picture/combine.h"
+#include "common/stream/axes.h"
+#include "common/stream/img.h"
+#include "common/stream/place.h"
 #include "common/stream/raw.h"
-#include "common/tools/places.h"
-#include "common/tools/planes.h"
-#include "common/tools/stacking.h"
+
+/* What belongs together, and what becomes of it. */
+struct stacking {
+	int combine;  /* enum combine */
+	double clip;  /* of the clipped mean */
+	size_t every; /* items of a group; 0: all items of the stream */
+};
+
+/* Items that belong together, with their samples. */
+struct group {
+	struct img *x; /* owned */
+	size_t n, room, bytes;
+};
+
+/* ---- places ---- */
+
+/*
+ * Keys slice.position:=, slice.spacing:=, slice.label:= and slice.unit:= say where an item lay along an axis from which it
+ * was cut, so that the axis comes back when the items are put together again. Pure.
+ */
+
+static const char *const keys[] = {"slice.position", "slice.spacing", "slice.label", "slice.unit"};
+
+/* Sets the keys of x, which was place k of the axis. */
+static void
+places_note(struct img *y, const struct img_axis *a, size_t k)
+{
+	if (!isnan(a->min))
+		img_set_key(y, keys[0], "%.17g",
+			    a->min + (double)k * (isnan(a->spacing) ? 1 : a->spacing));
+	if (!isnan(a->spacing))
+		img_set_key(y, keys[1], "%.17g", a->spacing);
+	if (a->label)
+		img_set_key(y, keys[2], "%s", a->label);
+	if (a->unit)
+		img_set_key(y, keys[3], "%s", a->unit);
+}
+
+static double
+number_of(const struct img *x, const char *key)
+{
+	const char *text = img_key(x, key);
+	double v;
+
+	return text && opt_number(text, &v) && isfinite(v) ? v : NAN;
+}
+
+/* Describes the axis along which the items x[0..n) lie. Its positions are set where those of the items are at even distances. */
+static void
+places_recall(const struct img *x, size_t n, struct img_axis *a)
+{
+	const double first = number_of(&x[0], keys[0]);
+	const double step = n > 1 ? (number_of(&x[n - 1], keys[0]) - first) / (double)(n - 1)
+				  : number_of(&x[0], keys[1]);
+	bool even = !isnan(first) && !isnan(step) && step != 0, alike = true;
+
+	for (size_t i = 0; i < n; i++) {
+		const double at = number_of(&x[i], keys[0]);
+
+		even = even && fabs(at - first - (double)i * step) <= 1e-6 * fabs(step);
+		alike = alike && number_of(&x[i], keys[1]) == number_of(&x[0], keys[1]);
+	}
+	if (even) {
+		/* An axis without a spacing counts its positions by 1. */
+		a->min = first;
+		a->spacing = step == 1 ? number_of(&x[0], keys[1]) : step;
+	} else if (isnan(first) && alike) {
+		a->spacing = number_of(&x[0], keys[1]);
+	}
+	img_set_label(a, img_key(&x[0], keys[2]));
+	img_set_unit(a, img_key(&x[0], keys[3]));
+}
+
+/* Whether x and y lie in one space and their axes have the same directions there. */
+static bool
+alike(const struct img *x, const struct img *y)
+{
+	const char *mine = x->space.fields, *theirs = y->space.fields;
+	bool same = x->space.dim == y->space.dim && x->space.placed == y->space.placed &&
+		    (mine && theirs ? !strcmp(mine, theirs) : mine == theirs);
+
+	for (int i = 0; same && i < x->dim; i++) {
+		same = x->axis[i].directed == y->axis[i].directed;
+		for (int k = 0; same && x->axis[i].directed && k < x->space.dim; k++)
+			same = fabs(x->axis[i].step[k] - y->axis[i].step[k]) <=
+			       1e-6 * fabs(x->axis[i].spacing);
+	}
+	return same;
+}
+
+/*
+ * Directs axis `axis` of y, the stack of the items x[0..n), along their origins. Returns false when the items lie in different
+ * spaces or not at even distances: the axis then has no direction, and y lies where x[0] did.
+ */
+static bool
+places_direct(const struct img *x, size_t n, struct img *y, int axis)
+{
+	struct img_axis *a = &y->axis[axis];
+	const int dim = x->space.placed ? x->space.dim : 0;
+	const double *first = x[0].space.origin, *last = x[n - 1].space.origin;
+	bool even = true;
+	double sum = 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (!alike(&x[0], &x[i]))
+			return false;
+	for (int k = 0; k < dim; k++) {
+		a->step[k] = n > 1 ? (last[k] - first[k]) / (double)(n - 1) : 0;
+		sum += a->step[k] * a->step[k];
+	}
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < dim; k++) {
+			const double off = x[i].space.origin[k] - first[k] - (double)i * a->step[k];
+			even = even && fabs(off) <= 1e-6 * sqrt(sum);
+		}
+	a->directed = even && sum > 0;
+	if (a->directed)
+		a->spacing = sqrt(sum);
+	return even;
+}
+
+/* Removes the keys. */
+static void
+places_forget(struct img *x)
+{
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		img_drop_key(x, keys[i]);
+}
+
+/* ---- planes ---- */
+
+/* Items as the planes of one picture, on its axis 0, and the planes of a picture as items. */
+
+enum { BLOCK = 1 << 14 }; /* pixels at a time */
+
+static bool
+on_axis(const struct img *x)
+{
+	return img_row_axis(x) && !img_is_complex(x);
+}
+
+/* Counts the planes on axis 0 of x; 1 where it holds none. A complex sample is one number, not two planes. */
+static size_t
+planes_count(const struct img *x)
+{
+	return on_axis(x) ? x->axis[0].n : 1;
+}
+
+/* to[i * to_step] = from[i * from_step], samples of this many bytes. */
+static void
+copy_every(char *to, size_t to_step, const char *from, size_t from_step, size_t n, size_t size)
+{
+#define COPY(TYPE)                     \
+	for (size_t i = 0; i < n; i++) \
+	((TYPE *)(void *)to)[i * to_step] = ((const TYPE *)(const void *)from)[i * from_step]
+	if (size == 1)
+		COPY(uint8_t);
+	else if (size == 2)
+		COPY(uint16_t);
+	else if (size == 4)
+		COPY(uint32_t);
+	else
+		COPY(uint64_t);
+#undef COPY
+}
+
+/* --- together ----------------------------------------------------------------------------------------------------------- */
+
+/* Drops what keys say of the planes of the first item alone. */
+static void
+drop_keys(struct img *y)
+{
+	static const char *const names[] = {"tiff.extrasamples", "tiff.photometric",
+					    "tiff.ColorMap", "tupltype"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		img_drop_key(y, names[i]);
+}
+
+/* Describes the picture whose planes are those of the items of the group, in their order, without history. */
+static void
+planes_describe(const struct raw_in *in, const struct group *g, struct img *y)
+{
+	const size_t planes = planes_count(&g->x[0]);
+
+	img_copy_head(y, &g->x[0]);
+	if (img_is_complex(y))
+		raw_die(in, "complex samples are no planes");
+	y->format = IMG_RAW;
+	if (!on_axis(y)) {
+		if (y->dim == IMG_MAXDIM)
+			raw_die(in, "it has %d axes already", IMG_MAXDIM);
+		img_insert_axis(y, 0, 1, "vector");
+	}
+	y->axis[0].n = g->n * planes;
+	strcpy(y->axis[0].kind, "vector");
+	drop_keys(y);
+	for (size_t i = 1; i < g->n; i++)
+		bands_append(y, &g->x[i], i * planes);
+}
+
+/* Writes its samples. */
+static void
+planes_write(const struct group *g, struct raw_out *out)
+{
+	const struct img *x = &g->x[0];
+	const size_t size = img_type_size(x->type), planes = planes_count(x), all = g->n * planes;
+	size_t count;
+
+	img_count(x, &count);
+	count /= planes;
+	const size_t most = count < BLOCK ? count : BLOCK;
+	char *block = weir_xalloc(most, all * size);
+
+	for (size_t at = 0, n; at < count; at += n) {
+		n = count - at < most ? count - at : most;
+		for (size_t k = 0; k < all; k++) {
+			const char *from = g->x[k / planes].data;
+			copy_every(block + k * size, all, from + (at * planes + k % planes) * size,
+				   planes, n, size);
+		}
+		raw_write(out, block, n * all);
+	}
+	weir_free(block);
+}
+
+/* --- apart -------------------------------------------------------------------------------------------------------------- */
+
+/* Describes plane k of x, and writes its samples. x->data is there. */
+static void
+planes_describe_one(const struct img *x, size_t k, struct img *y)
+{
+	img_copy_head(y, x);
+	if (!on_axis(x))
+		return;
+	img_drop_axis(y, 0);
+	drop_keys(y);
+	bands_choose(y, k, 1, false);
+}
+
+static void
+planes_write_one(const struct img *x, size_t k, struct raw_out *out)
+{
+	const size_t size = img_type_size(x->type), planes = planes_count(x);
+	const char *from = (const char *)x->data + k * size;
+	size_t count;
+
+	img_count(x, &count);
+	count /= planes;
+	const size_t most = count < BLOCK ? count : BLOCK;
+	char *block = weir_xalloc(most, size);
+
+	for (size_t at = 0, n; at < count; at += n) {
+		n = count - at < most ? count - at : most;
+		copy_every(block, 1, from + at * planes * size, planes, n, size);
+		raw_write(out, block, n);
+	}
+	weir_free(block);
+}
+
+/* ---- stacking ---- */
+
+/* The items of a stream that rawstack puts together, or combines into one number for each pixel. All functions die on failure. */
+
+/* --- items that belong together ------------------------------------------------------------------------------------------ */
+
+/* The result has the keys of the first item, so what holds for another one alone is named. */
+static void
+compare_maps(const struct raw_in *in, const struct img *first, const struct img *x)
+{
+	const char *nodata = img_key(x, "nodata"), *other = img_key(first, "nodata");
+
+	if (!axiskeys_same_place(x, first))
+		warn("%s: item %zu: it is a map of another place than the first item", raw_name(in),
+		     raw_item(in));
+	if (nodata && other && strcmp(nodata, other) && !img_is_float(x->type))
+		warn("%s: item %zu: its missing samples are %s, and those of the first item %s; "
+		     "see tifftoraw --nan",
+		     raw_name(in), raw_item(in), nodata, other);
+}
+
+static void
+insist_on_same(const struct raw_in *in, const struct img *first, const struct img *x)
+{
+	if (x->type != first->type)
+		raw_die(in, "its samples are %s, and those of the first item %s",
+			img_type_name(x->type), img_type_name(first->type));
+	for (int i = 0; i < x->dim || i < first->dim; i++)
+		if (x->dim != first->dim || x->axis[i].n != first->axis[i].n)
+			raw_die(in, "its shape is not that of the first item");
+	if (img_maxval(x) != img_maxval(first))
+		raw_die(in, "its maxval is %u, and that of the first item %u", img_maxval(x),
+			img_maxval(first));
+	if (!tile_same(x, first))
+		raw_die(in, "it is another part of a picture than the first item");
+	compare_maps(in, first, x);
+}
+
+static void
+insist_on_whole_group(const struct stacking *s, const struct raw_in *in, size_t n)
+{
+	if (s->every && n && n < s->every)
+		raw_die(in, "%zu items are left, fewer than --every=%zu", n, s->every);
+}
+
+/* Reads the next group. Returns false when there was none. */
+static bool
+stacking_read(const struct stacking *s, const struct opt_common *o, struct raw_in *in,
+	      struct group *g)
+{
+	const size_t most = weir_limit(o->max_bytes);
+	struct img x;
+
+	*g = (struct group){0};
+	while ((!s->every || g->n < s->every) && raw_next(in, &x)) {
+		if (g->n)
+			insist_on_same(in, &g->x[0], &x);
+		if (g->n == g->room) {
+			g->room = 2 * g->room + 16;
+			g->x = realloc(g->x, g->room * sizeof *g->x);
+			if (!g->x)
+				die("no memory");
+		}
+		if (o->verbose)
+			raw_say(in, &x);
+		raw_map(in, &x);
+		size_t bytes;
+		img_bytes(&x, &bytes);
+		g->bytes += x.map ? 0 : bytes;
+		if (g->bytes > most)
+			raw_die(in,
+				"the items so far exceed the limit of %zu bytes; raise it with "
+				"--max-bytes, or give files",
+				most);
+		g->x[g->n++] = x;
+	}
+	insist_on_whole_group(s, in, g->n);
+	return g->n;
+}
+
+static void
+stacking_free(struct group *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		img_free(&g->x[i]);
+	free(g->x);
+}
+
+/* --- results ---------------------------------------------------------------------------------------------------------- */
+
+/* Describes what a combination of items like x is. */
+static void
+describe_result(const struct stacking *s, const struct opt_common *o, const struct raw_in *in,
+		const struct img *x, struct img *y)
+{
+	const bool one = s->combine == COMBINE_MIN || s->combine == COMBINE_MAX;
+
+	if (x->type == IMG_I64 || x->type == IMG_U64)
+		raw_die(in, "samples of 64 bits would lose digits; convert them with rawmath");
+	if (img_is_complex(x) && s->combine != COMBINE_SUM && s->combine != COMBINE_MEAN)
+		raw_die(in, "complex numbers have no order; of them there are sums and means");
+	img_copy_head(y, x);
+	if (!one) {
+		y->type = x->type >= IMG_I32 && x->type != IMG_F32 ? IMG_F64 : IMG_F32;
+		img_drop_key(y, "maxval");
+	}
+	places_forget(y);
+	opt_add_history(y, o);
+}
+
+enum { STACKED = 64 * COMBINE_BLOCK }; /* pixels at a time */
+
+/* Writes n <= STACKED results, from sample number `at` on. */
+static void
+write_block(const struct img *y, const double *v, size_t at, size_t n, struct raw_out *out)
+{
+	static char samples[STACKED * 8];
+	const size_t fit = sample_store(samples, v, y->type, n);
+
+	if (fit < n)
+		die("sample %zu of the result is not in the range of %s; use doubles, by rawmath "
+		    "--type=double a",
+		    at + fit, img_type_name(y->type));
+	raw_write(out, samples, n);
+}
+
+/* Combines n <= STACKED pixels from number `at` on. work has room for the items of a group, for each thread. */
+static void
+combine_block(const struct stacking *s, const struct group *g, size_t at, size_t n, int threads,
+	      double (*work)[COMBINE_BLOCK], double *result)
+{
+	const size_t size = img_type_size(g->x[0].type);
+
+#pragma omp parallel for schedule(static) num_threads(threads) if (n > 4 * COMBINE_BLOCK)
+	for (size_t b = 0; b < n; b += COMBINE_BLOCK) {
+		const size_t some = n - b < COMBINE_BLOCK ? n - b : COMBINE_BLOCK;
+		double(*v)[COMBINE_BLOCK] = work + (size_t)omp_get_thread_num() * g->n;
+
+		for (size_t i = 0; i < g->n; i++)
+			sample_load(v[i], (const char *)g->x[i].data + (at + b) * size,
+				    g->x[i].type, some);
+		combine_all((enum combine)s->combine, s->clip, v, g->n, some, result + b);
+	}
+}
+
+/* Writes the median or the clipped mean of the items of a group. */
+static void
+stacking_put_all(const struct stacking *s, const struct opt_common *o, const struct raw_in *in,
+		 const struct group *g, struct raw_out *out, struct stats *st)
+{
+	const int threads = par_threads(o->threads);
+	double(*work)[COMBINE_BLOCK] = weir_xalloc((size_t)threads * g->n, sizeof *work);
+	double *result = weir_xalloc(STACKED, sizeof *result);
+	struct progress bar;
+	struct img y;
+	size_t count;
+
+	describe_result(s, o, in, &g->x[0], &y);
+	img_count(&y, &count);
+	raw_head(out, &y);
+	progress_start(&bar, o->quiet);
+	for (size_t at = 0; at < count; at += STACKED) {
+		const size_t n = count - at < STACKED ? count - at : STACKED;
+
+		combine_block(s, g, at, n, threads, work, result);
+		stats_charge(st, STATS_COMPUTE);
+		write_block(&y, result, at, n, out);
+		stats_charge(st, STATS_WRITE);
+		progress_step(&bar, (double)at / (double)count);
+	}
+	progress_end(&bar);
+	img_free(&y);
+	weir_free(result);
+	weir_free(work);
+}
+
+/* --- one item after the other ------------------------------------------------------------------------------------------ */
+
+/* The running result of a combination. */
+struct running {
+	enum combine how;
+	struct img y;
+	double *total;	 /* owned */
+	unsigned *count; /* owned */
+	size_t n;
+};
+
+static void
+start(struct running *r, const struct stacking *s, const struct opt_common *o,
+      const struct raw_in *in, const struct img *x)
+{
+	*r = (struct running){.how = (enum combine)s->combine};
+	describe_result(s, o, in, x, &r->y);
+	img_count(x, &r->n);
+	r->total = weir_xalloc_large(r->n, sizeof *r->total);
+	r->count = weir_xalloc_large(r->n, sizeof *r->count);
+}
+
+/*
+ * Adds the samples of the current item. The first one sets up the result block by block: memory is then committed as data
+ * arrives, not by what a header claims.
+ */
+static void
+add_item(const struct running *r, struct raw_in *in, enum img_type type, bool first)
+{
+	static char from[STACKED * 8];
+	static double v[STACKED];
+
+	for (size_t at = 0; at < r->n; at += STACKED) {
+		const size_t n = r->n - at < STACKED ? r->n - at : STACKED;
+
+		raw_read(in, from, n);
+		sample_load(v, from, type, n);
+		if (first)
+			combine_start(r->how, r->total + at, r->count + at, n);
+		combine_add(r->how, r->total + at, r->count + at, v, n);
+	}
+}
+
+static void
+finish(struct running *r, struct raw_out *out)
+{
+	raw_head(out, &r->y);
+	for (size_t at = 0; at < r->n; at += STACKED) {
+		const size_t n = r->n - at < STACKED ? r->n - at : STACKED;
+
+		combine_finish(r->how, r->total + at, r->count + at, n);
+		write_block(&r->y, r->total + at, at, n, out);
+	}
+	weir_free(r->total);
+	weir_free(r->count);
+	img_free(&r->y);
+}
+
+/*
+ * Writes the sum, the mean, the least or the greatest of the next group, whose items are read one by one. Returns false when
+ * there was none.
+ */
+static bool
+stacking_put_running(const struct stacking *s, const struct opt_common *o, struct raw_in *in,
+		     struct raw_out *out, struct stats *st)
+{
+	struct img x, first = {0};
+	struct running r;
+	size_t items = 0;
+
+	for (; (!s->every || items < s->every) && raw_next(in, &x); items++) {
+		if (o->verbose)
+			raw_say(in, &x);
+		if (items) {
+			insist_on_same(in, &first, &x);
+		} else {
+			start(&r, s, o, in, &x);
+			img_copy_head(&first, &x);
+		}
+		add_item(&r, in, x.type, !items);
+		stats_charge(st, STATS_COMPUTE);
+		img_free(&x);
+	}
+	insist_on_whole_group(s, in, items);
+	if (items)
+		finish(&r, out);
+	stats_charge(st, STATS_WRITE);
+	img_free(&first);
+	return items;
+}
+
+/* ---- the program ---- */
 
 const char *const weir_prog = "rawstack";
 

@@ -7,8 +7,8 @@
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/stats.h"
+#include "common/stream/place.h"
 #include "common/stream/raw.h"
-#include "common/stream/tile.h"
 
 const char *const weir_prog = "rawtile";
 

@@ -6,11 +6,11 @@
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/par.h"
-#include "common/stream/raw.h"
 #include "common/base/real.h"
-#include "common/stream/slice.h"
 #include "common/base/stats.h"
 #include "common/picture/tone.h"
+#include "common/stream/axes.h"
+#include "common/stream/raw.h"
 
 const char *const weir_prog = "rawtopnm";
 

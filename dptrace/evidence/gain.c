@@ -11,10 +11,10 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "dptrace/bounds.h"
+#include "dptrace/evidence/base.h"
 #include "dptrace/evidence/gain.h"
-#include "dptrace/evidence/rows.h"
 #include "dptrace/evidence/strip.h"
+#include "dptrace/numbers.h"
 
 #define LEAST .3 /* what is added to the divisor, in means */
 

@@ -11,8 +11,8 @@
  * Cells are c x c pixels, c = sigma rounded down. The gradient is that of one sample a cell, the mean of its pixels. Beyond
  * the border the pixels of the border are repeated. All places of a cell have one gain.
  */
-#ifndef DPTRACE_GAIN_H
-#define DPTRACE_GAIN_H
+#ifndef WEIR_DPTRACE_EVIDENCE_GAIN_H
+#define WEIR_DPTRACE_EVIDENCE_GAIN_H
 
 #include "dptrace/dptrace.h"
 

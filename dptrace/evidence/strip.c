@@ -4,6 +4,138 @@
 
 #include "common/base/cpu.h"
 #include "dptrace/evidence/strip.h"
+#include "dptrace/numbers.h"
+
+/* ---- tubes ---- */
+
+static double
+distance(const double a[2], const double b[2])
+{
+	const double dx = b[0] - a[0], dy = b[1] - a[1];
+
+	return sqrt(dx * dx + dy * dy);
+}
+
+static double
+length_of(const double (*xy)[2], int n)
+{
+	double sum = 0;
+
+	for (int i = 1; i < n; i++)
+		sum += distance(xy[i - 1], xy[i]);
+	return sum;
+}
+
+/* Puts n points along a polyline of m vertices, the same distance apart. Returns the length of the polyline. */
+static double
+resample(const double (*vertex)[2], int m, double (*out)[2], int n)
+{
+	const double length = length_of(vertex, m), step = length / (n - 1);
+	double start = 0, piece = distance(vertex[0], vertex[1]);
+	int k = 0;
+
+	for (int i = 0; i < n; i++) {
+		const double s = i * step;
+		while (k + 2 < m && s > start + piece) {
+			start += piece;
+			k++;
+			piece = distance(vertex[k], vertex[k + 1]);
+		}
+		double t = piece > 0 ? (s - start) / piece : 0;
+		t = t > 1 ? 1 : t;
+		for (int a = 0; a < 2; a++)
+			out[i][a] = vertex[k][a] + t * (vertex[k + 1][a] - vertex[k][a]);
+	}
+	for (int a = 0; a < 2; a++)
+		out[n - 1][a] = vertex[m - 1][a];
+	return length;
+}
+
+/* Coordinate a of point i. Beyond an end the curve goes on as its point reflection in that end. */
+static double
+mirrored(const double (*xy)[2], int n, int i, int a)
+{
+	if (i < 0)
+		return 2 * xy[0][a] - xy[-i < n ? -i : n - 1][a];
+	if (i >= n)
+		return 2 * xy[n - 1][a] - xy[2 * n - 2 - i > 0 ? 2 * n - 2 - i : 0][a];
+	return xy[i][a];
+}
+
+/* Smooths n points by a Gaussian of sigma points. The reflections beyond the ends keep the ends in place. */
+static void
+smooth_points(const double (*in)[2], int n, double sigma, double (*out)[2])
+{
+	enum { MOST = 64 };
+	double w[MOST + 1], sum = 0;
+	int r = (int)ceil(3 * sigma);
+
+	r = r > MOST ? MOST : r < 1 ? 1 : r;
+	for (int t = 0; t <= r; t++) {
+		w[t] = libm_exp_minus(t * t / (2 * sigma * sigma));
+		sum += t ? 2 * w[t] : w[t];
+	}
+	for (int i = 0; i < n; i++)
+		for (int a = 0; a < 2; a++) {
+			double x = w[0] * in[i][a];
+			for (int t = 1; t <= r; t++)
+				x += w[t] * (mirrored(in, n, i - t, a) + mirrored(in, n, i + t, a));
+			out[i][a] = x / sum;
+		}
+	for (int a = 0; a < 2; a++) {
+		out[0][a] = in[0][a];
+		out[n - 1][a] = in[n - 1][a];
+	}
+}
+
+struct curve
+curve_along(const double (*vertex)[2], int m, int n, double smooth, double (*xy)[2],
+	    double (*spare)[2])
+{
+	struct curve c = {.n = n, .xy = (const double(*)[2])xy};
+
+	c.length = resample(vertex, m, xy, n);
+	smooth_points((const double(*)[2])xy, n, smooth * (n - 1) / c.length, spare);
+	resample((const double(*)[2])spare, n, xy, n);
+	c.length = length_of(c.xy, n);
+	return c;
+}
+
+struct place
+curve_place(const struct curve *c, double s)
+{
+	const double at = s / c->length * (c->n - 1), last = c->n - 1;
+	const int i = at < 0 ? 0 : at >= last ? c->n - 2 : (int)at;
+	const double t = at - i;
+	/* The direction is interpolated between the middles of neighbouring pieces. */
+	const double side = t < .5 ? t + .5 : t - .5;
+	const int j = t < .5 ? i - 1 : i;
+	double step[2], place[2];
+
+	for (int a = 0; a < 2; a++) {
+		const double(*xy)[2] = c->xy;
+		const int j0 = j < 0 ? 0 : j, j1 = j + 1 > c->n - 2 ? c->n - 2 : j + 1;
+		const double before = xy[j0 + 1][a] - xy[j0][a], after = xy[j1 + 1][a] - xy[j1][a];
+		const bool beyond = at < 0 || at > last;
+		place[a] = xy[i][a] + t * (xy[i + 1][a] - xy[i][a]);
+		step[a] = beyond ? xy[i + 1][a] - xy[i][a] : before + side * (after - before);
+	}
+	const double size = sqrt(step[0] * step[0] + step[1] * step[1]);
+	const double ex = size > 0 ? step[0] / size : 1, ey = size > 0 ? step[1] / size : 0;
+	return (struct place){place[0], place[1], -ey, ex};
+}
+
+void
+curve_columns(struct walk *column, const struct grid *g, const struct curve *c)
+{
+	for (int i = 0; i < g->nraw; i++) {
+		const struct place p = curve_place(c, (.5 + (double)(i - g->ru) / g->sub) * g->hu);
+
+		column[i] = strip_walk(g, p.x, p.y, p.nx, p.ny);
+	}
+}
+
+/* ---- strips ---- */
 
 #define FINE .3 /* px between the rows of passes after the first, at most */
 
@@ -304,4 +436,127 @@ strip_fill(struct strip *s, const struct base *b, const struct course *c)
 			make_fine(s, b, c, i);
 	make_offsets(s, most);
 	make_factors(s, c->h[0], c->dv, most);
+}
+
+/* ---- scores ---- */
+
+/*
+ * Link scores over a strip. All links of one slope cross a column at the same distance from their start row. So the scores
+ * of neighbouring links are a sum of contiguous samples, one run per column, at offsets from a table:
+ *
+ *	score[j] = sum_c f[offset[t][c] + j]
+ *
+ * The sums of a block stay in registers: 64 samples take 8 vectors of 32 bytes. Where the CPU has AVX2, GCC 12 keeps vectors
+ * of 64 bytes in memory.
+ */
+
+typedef float lanes __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int bits __attribute__((vector_size(32), aligned(4), may_alias));
+
+enum { WIDTH = 8, PARTS = GROUP / WIDTH };
+enum { SIZE = 0x7fffffff }; /* mask of all bits of a float except its sign */
+
+/* The columns of links of one slope. f points to row j of the first column of their gap, in each field. */
+struct rows {
+	const float *f[3];
+	const int *offset;
+	int n;
+	const struct slope *c;
+};
+
+static inline __attribute__((always_inline)) void
+sum_ridge(float *restrict out, const struct rows *r, int k, int x, bool either)
+{
+	lanes a[4 * PARTS] = {{0}};
+
+	for (int c = 0; c < r->n; c++) {
+		const int at = r->offset[c] + x;
+		for (int i = 0; i < k * PARTS; i++)
+			a[i] += r->c->field[0] * *(const lanes *)(r->f[0] + at + i * WIDTH) +
+				r->c->field[1] * *(const lanes *)(r->f[1] + at + i * WIDTH) +
+				r->c->field[2] * *(const lanes *)(r->f[2] + at + i * WIDTH);
+	}
+	for (int i = 0; i < k * PARTS; i++)
+		*(lanes *)(out + x + i * WIDTH) =
+		    r->c->width * (either ? (lanes)((bits)a[i] & SIZE) : a[i]);
+}
+
+static inline __attribute__((always_inline)) void
+sum_edge(float *restrict out, const struct rows *r, int k, int x, bool either)
+{
+	lanes a[4 * PARTS] = {{0}};
+
+	for (int c = 0; c < r->n; c++) {
+		const int at = r->offset[c] + x;
+		for (int i = 0; i < k * PARTS; i++) {
+			lanes e = r->c->field[1] * *(const lanes *)(r->f[1] + at + i * WIDTH) -
+				  r->c->field[0] * *(const lanes *)(r->f[0] + at + i * WIDTH);
+			a[i] += either ? (lanes)((bits)e & SIZE) : e;
+		}
+	}
+	for (int i = 0; i < k * PARTS; i++)
+		*(lanes *)(out + x + i * WIDTH) = r->c->width * a[i];
+}
+
+/* The scores [a, b) of a row, four groups at a time while there are four. */
+WEIR_CLONES(ridge_row, (float *restrict out, const struct rows *r, int a, int b, bool either),
+	    (out, r, a, b, either))
+{
+	for (; b - a >= 4 * GROUP; a += 4 * GROUP)
+		sum_ridge(out, r, 4, a, either);
+	for (; a < b; a += GROUP)
+		sum_ridge(out, r, 1, a, either);
+}
+
+WEIR_CLONES(edge_row, (float *restrict out, const struct rows *r, int a, int b), (out, r, a, b))
+{
+	for (; b - a >= 4 * GROUP; a += 4 * GROUP)
+		sum_edge(out, r, 4, a, true);
+	for (; a < b; a += GROUP)
+		sum_edge(out, r, 1, a, true);
+}
+
+WEIR_CLONES(signed_edge_row, (float *restrict out, const struct rows *r, int a, int b),
+	    (out, r, a, b))
+{
+	for (; b - a >= 4 * GROUP; a += 4 * GROUP)
+		sum_edge(out, r, 4, a, false);
+	for (; a < b; a += GROUP)
+		sum_edge(out, r, 1, a, false);
+}
+
+/* Turns the mean evidence out[x] of each link in [a, b) into its score under the cost. */
+WEIR_CLONES(cost_row, (float *restrict out, int a, int b, float length, float floor, float cap),
+	    (out, a, b, length, floor, cap))
+{
+	for (int x = a; x < b; x++) {
+		float e = out[x] - floor;
+		e = e > 0 ? e : 0;
+		e = e < cap ? e : cap;
+		out[x] = -(length / (e + COST_K));
+	}
+}
+
+void
+strip_score(const struct segment *s, int g, int slope, int j, int a, int b, float *out)
+{
+	const struct strip *p = s->ctx;
+	const struct dptrace_options *o = p->o;
+	const int t = slope + s->gap[g].climb;
+	const size_t at = (size_t)g * (size_t)p->g.per_gap * (size_t)p->g.q * p->lane + PAD +
+			  (size_t)(s->c.o[g] + j);
+	const struct rows r = {.f = {p->f[0] + at, p->f[1] + at, p->f[2] + at},
+			       .offset =
+				   p->offset + (size_t)(t + p->g.rows - 1) * (size_t)p->g.per_gap,
+			       .n = p->g.per_gap,
+			       .c = &p->slope[t + p->g.rows - 1]};
+
+	if (o->score == DPTRACE_RIDGE)
+		ridge_row(out, &r, a, b, p->rule.polarity == 0);
+	else if (o->polarity)
+		signed_edge_row(out, &r, a, b);
+	else
+		edge_row(out, &r, a, b);
+	if (p->rule.cost)
+		cost_row(out, a, b, r.c->length, p->rule.floor, p->rule.cap);
 }

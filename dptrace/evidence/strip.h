@@ -13,12 +13,20 @@
  *
  *	f[((column * q + phase) * lane) + PAD + row]
  */
-#ifndef DPTRACE_STRIP_H
-#define DPTRACE_STRIP_H
+#ifndef WEIR_DPTRACE_EVIDENCE_STRIP_H
+#define WEIR_DPTRACE_EVIDENCE_STRIP_H
+
+#include <stddef.h>
 
 #include "dptrace/dptrace.h"
-#include "dptrace/evidence/walk.h"
 #include "dptrace/search/segment.h"
+
+/* Samples of a picture along a straight line. */
+
+/* A walk over the picture: sample i lies at (x + i dx, y + i dy). */
+struct walk {
+	double x, y, dx, dy;
+};
 
 enum {
 	PAD = 2 * GROUP, /* rows beyond the strip that lanes without a link may read */
@@ -165,5 +173,37 @@ void strip_weights(double x, float w[4]);
 
 /* The score() of a segment (struct segment) whose ctx is a strip. */
 void strip_score(const struct segment *s, int g, int slope, int j, int a, int b, float *out);
+
+/*
+ * A smooth curve along a polyline, and places on it by their distance from its start. Under the cost, passes after the
+ * first sample the picture along such a curve.
+ */
+
+/* n points the same distance apart. */
+struct curve {
+	int n;
+	double length;
+	const double (*xy)[2];
+};
+
+/*
+ * The curve of n points along a polyline of m vertices, smoothed by a Gaussian of smooth px. Its ends are those of the
+ * polyline. xy and spare have room for n points each; xy holds the curve, spare is scratch.
+ */
+struct curve curve_along(const double (*vertex)[2], int m, int n, double smooth, double (*xy)[2],
+			 double (*spare)[2]);
+
+/*
+ * The place on the curve at distance s from its start, and the unit vector to the right of a walker there. Beyond its ends
+ * the curve goes straight on.
+ */
+struct place {
+	double x, y, nx, ny;
+};
+
+struct place curve_place(const struct curve *c, double s);
+
+/* The columns of a strip along the curve. */
+void curve_columns(struct walk *column, const struct grid *g, const struct curve *c);
 
 #endif

@@ -2,7 +2,309 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dptrace/search/passage.h"
+#include "dptrace/search/chain.h"
+
+/* The part of entry, exit or leave that belongs to segment k. */
+static inline float *
+links_of(const struct chain *c, float *base, int k)
+{
+	return base + (size_t)k * (size_t)c->maxlinks;
+}
+
+static inline int
+first_links(const struct ends *e)
+{
+	return e->first[0] * e->first[1];
+}
+
+static inline int
+last_links(const struct ends *e)
+{
+	return e->last[0] * e->last[1];
+}
+
+/* A link as a vector in the picture. */
+struct step {
+	double x, y;
+};
+
+static inline struct step
+step_of(double ex, double ey, double h, double v)
+{
+	return (struct step){h * ex - v * ey, h * ey + v * ex};
+}
+
+static inline struct step
+first_step(const struct ends *e, int i, int k)
+{
+	return step_of(e->ex, e->ey, e->first_h, (e->first0 - i + k) * e->dv);
+}
+
+static inline struct step
+last_step(const struct ends *e, int i, int k)
+{
+	return step_of(e->fx, e->fy, e->last_h, (e->last0 - i + k) * e->dv);
+}
+
+static inline bool
+may_follow(const struct chain *c, struct step a, struct step b)
+{
+	return turn_ok(c->phi, a.x, a.y, b.x, b.y);
+}
+
+/* ---- passages ---- */
+
+/*
+ * What the files of a chain's search share: its links where segments meet, and its passage from segment to segment.
+ * The search from segment to segment.
+ */
+
+void
+chain_take(struct chain *c, struct arena *a, int n, int nslot, int maxn, int maxd, int rows,
+	   int maxlinks)
+{
+	const size_t links = (size_t)n * (size_t)maxlinks, nodes = (size_t)n * (size_t)maxn;
+
+	c->n = n;
+	c->maxn = maxn;
+	c->maxd = maxd;
+	c->maxlinks = maxlinks;
+	c->nslot = n < nslot ? n : nslot;
+	for (int i = 0; i < c->nslot; i++)
+		segment_take(&c->slot[i], a, maxn, rows, maxd, c->margins, c->threads);
+	c->ends = arena_take(a, (size_t)n, sizeof *c->ends);
+	c->entry = arena_take(a, links, sizeof *c->entry);
+	c->exit = arena_take(a, links, sizeof *c->exit);
+	c->leave = arena_take(a, links, sizeof *c->leave);
+	c->released = arena_take(a, (size_t)n, sizeof *c->released);
+	c->branch = arena_take(a, 2 * (size_t)maxlinks, sizeof *c->branch);
+	c->at = arena_take(a, nodes, sizeof *c->at);
+	c->link = arena_take(a, nodes, sizeof *c->link);
+	c->margin = arena_take(a, nodes, sizeof *c->margin);
+}
+
+static struct ends
+ends_of(const struct course *c)
+{
+	const int n = c->n;
+
+	return (struct ends){.ex = c->ex,
+			     .ey = c->ey,
+			     .fx = c->fx,
+			     .fy = c->fy,
+			     .dv = c->dv,
+			     .first_h = c->h[0],
+			     .last_h = c->h[n - 2],
+			     .first = {c->d[0], c->d[1]},
+			     .last = {c->d[n - 2], c->d[n - 1]},
+			     .first0 = c->o[1] - c->o[0],
+			     .last0 = c->o[n - 1] - c->o[n - 2],
+			     .climb = course_climb(c)};
+}
+
+/* Puts segment k into its slot, with its course and windows. Returns true when it had to be loaded. */
+static bool
+hold(struct chain *c, int k, struct segment **out)
+{
+	const int i = k % c->nslot;
+
+	*out = &c->slot[i];
+	if (c->held[i] == k)
+		return false;
+	c->held[i] = k;
+	c->load(c, k, *out);
+	(*out)->c.maxd = c->maxd;
+	segment_shape(*out, c->phi);
+	c->ends[k] = ends_of(&(*out)->c);
+	return true;
+}
+
+/* Segment k with its sums F. It is loaded and computed again if another segment took its slot. */
+static struct segment *
+chain_segment(struct chain *c, int k)
+{
+	struct segment *s;
+
+	if (hold(c, k, &s))
+		recur_forward(s, links_of(c, c->entry, k), c->method, c->threads);
+	return s;
+}
+
+static float
+largest(const float *x, int n)
+{
+	float m = NEVER;
+
+	for (int i = 0; i < n; i++)
+		m = x[i] > m ? x[i] : m;
+	return m;
+}
+
+/*
+ * Subtracts the largest of x from all of x, so that sums over long chains keep their digits. Returns that largest value;
+ * it is NEVER when all are.
+ */
+static float
+links_rebase(float *x, int n)
+{
+	float m = largest(x, n);
+
+	if (m > NEVER / 2)
+		for (int i = 0; i < n; i++)
+			x[i] = x[i] > NEVER / 2 ? x[i] - m : NEVER;
+	return m;
+}
+
+/*
+ * The largest of the sums in[i e + m] of the last links i -> m of p, those whose step may be followed by the step to, or
+ * of all of them where the bound is released.
+ */
+static float
+best_into(const struct chain *c, const struct ends *p, const float *in, int m, struct step to,
+	  bool released)
+{
+	const int e = p->last[1];
+	float best = NEVER;
+
+	for (int i = 0; i < p->last[0]; i++)
+		if (in[i * e + m] > best && (released || may_follow(c, last_step(p, i, m), to)))
+			best = in[i * e + m];
+	return best;
+}
+
+/* Computes entry[k] from exit[k-1]. */
+static void
+meet(struct chain *c, int k)
+{
+	const struct ends *p = &c->ends[k - 1], *e = &c->ends[k];
+	const float *in = links_of(c, c->exit, k - 1);
+	float *out = links_of(c, c->entry, k);
+
+	for (int i = 0; i < e->first[0]; i++)
+		for (int m = 0; m < e->first[1]; m++) {
+			const bool steep = abs(e->first0 - i + m) > e->climb;
+			*out++ = steep
+				     ? NEVER
+				     : best_into(c, p, in, i, first_step(e, i, m), c->released[k]);
+		}
+}
+
+/* Runs segment k from its entry to its exit. Returns the largest sum at its exit. */
+static float
+pass(struct chain *c, int k)
+{
+	struct segment *s;
+	const struct gap *last;
+	float *out = links_of(c, c->exit, k);
+
+	hold(c, k, &s);
+	recur_forward(s, links_of(c, c->entry, k), c->method, c->threads);
+	last = &s->gap[s->c.n - 2];
+	for (int i = 0; i < c->ends[k].last[0]; i++)
+		for (int m = 0; m < c->ends[k].last[1]; m++)
+			*out++ = row_of(last, last->F, last->ldf, m - i)[m];
+	return largest(links_of(c, c->exit, k), last_links(&c->ends[k]));
+}
+
+/*
+ * Runs all segments in order. Polylines enter by the first links k0..k1 (all when k1 < 0). Where no polyline goes on, the
+ * bound is given up at that point, if release allows it. Returns false when no polyline reaches the end.
+ */
+static bool
+passage_run(struct chain *c, int k0, int k1, bool release)
+{
+	struct segment *s;
+
+	hold(c, 0, &s);
+	for (int i = 0; i < first_links(&c->ends[0]); i++)
+		c->entry[i] = k1 < 0 || (k0 <= i && i <= k1) ? 0 : NEVER;
+	c->best = 0;
+	for (int k = 0; k < c->n; k++) {
+		hold(c, k, &s);
+		for (;; c->released[k] = true) {
+			if (k > 0)
+				meet(c, k);
+			float top =
+			    links_rebase(links_of(c, c->entry, k), first_links(&c->ends[k]));
+			if (pass(c, k) > NEVER / 2) {
+				c->best += (double)top;
+				break;
+			}
+			if (!release || k == 0 || c->released[k])
+				return false;
+		}
+	}
+	return true;
+}
+
+/* ---- margins ---- */
+
+/* How much worse the best polyline elsewhere is, guide by guide, from the end of the chain. */
+
+/* The largest H of the first links m -> i of segment s, its number k, that may follow the step a. */
+static float
+best_out(const struct chain *c, const struct segment *s, int k, int m, struct step a)
+{
+	const struct ends *e = &c->ends[k];
+	const struct gap *gap = &s->gap[0];
+	float best = NEVER;
+
+	for (int i = 0; i < e->first[1]; i++) {
+		const float h = row_of(gap, gap->H, gap->lds, i - m)[m];
+		if (h > best && (c->released[k] || may_follow(c, a, first_step(e, m, i))))
+			best = h;
+	}
+	return best;
+}
+
+/* Computes leave[k-1] from the first links of segment k. H of its gap 0 must be there. */
+static void
+meet_back(struct chain *c, int k)
+{
+	const struct segment *s = chain_segment(c, k);
+	const struct ends *p = &c->ends[k - 1];
+	float *out = links_of(c, c->leave, k - 1);
+
+	for (int i = 0; i < p->last[0]; i++)
+		for (int m = 0; m < p->last[1]; m++)
+			*out++ = abs(p->last0 - i + m) > p->climb
+				     ? NEVER
+				     : best_out(c, s, k, m, last_step(p, i, m));
+	links_rebase(links_of(c, c->leave, k - 1), last_links(p));
+}
+
+/* What the best polyline through a sample at least c->apart from at loses against the best one through at. */
+static float
+margin_at(const struct chain *c, const float *through, int d, int at)
+{
+	float other = NEVER;
+
+	for (int j = 0; j < d; j++)
+		if (abs(j - at) >= c->apart && through[j] > other)
+			other = through[j];
+	return other > NEVER / 2 ? through[at] - other : INFINITY;
+}
+
+/*
+ * Computes margin of segment k and leave of the segment before. at and leave of segment k must be there, so
+ * the segments are visited from the last one on.
+ */
+static void
+passage_margin(struct chain *c, int k)
+{
+	struct segment *s = chain_segment(c, k);
+	float *margin = c->margin + (size_t)k * (size_t)c->maxn;
+
+	recur_backward(s, links_of(c, c->leave, k), c->threads);
+	margin[0] = margin[s->c.n - 1] = INFINITY;
+	for (int g = 1; g < s->c.n - 1; g++)
+		margin[g] = margin_at(c, s->through + (size_t)g * (size_t)c->maxd, s->c.d[g],
+				      chain_at(c, k)[g]);
+	if (k > 0)
+		meet_back(c, k);
+}
+
+/* ---- chains ---- */
 
 /* Says whether one of the first links k0..k1, from sample m, may follow the step by which a closed chain ends there. */
 static bool

@@ -12,8 +12,8 @@
  *
  * At most SLOTS segments are held in memory. Others are computed again when the backward sweep needs them.
  */
-#ifndef DPTRACE_CHAIN_H
-#define DPTRACE_CHAIN_H
+#ifndef WEIR_DPTRACE_SEARCH_CHAIN_H
+#define WEIR_DPTRACE_SEARCH_CHAIN_H
 
 #include "dptrace/search/segment.h"
 
@@ -71,9 +71,6 @@ void chain_take(struct chain *c, struct arena *a, int n, int nslot, int maxn, in
  * chord is a possible polyline of each segment.
  */
 bool chain_solve(struct chain *c);
-
-/* Segment k with its sums F. It is loaded and computed again if another segment took its slot. */
-struct segment *chain_segment(struct chain *c, int k);
 
 static inline int *
 chain_at(const struct chain *c, int k)

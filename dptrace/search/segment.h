@@ -12,8 +12,8 @@
  *	S[s][j]  the score of the link j -> j+s
  *	H[s][j]  the best sum from that link on to the end, itself included
  */
-#ifndef DPTRACE_SEGMENT_H
-#define DPTRACE_SEGMENT_H
+#ifndef WEIR_DPTRACE_SEARCH_SEGMENT_H
+#define WEIR_DPTRACE_SEARCH_SEGMENT_H
 
 #include <math.h>
 #include <stdbool.h>

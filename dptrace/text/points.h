@@ -1,8 +1,31 @@
 /* Parsers of the text of points and of world files. They are pure functions. */
-#ifndef DPTRACE_POINTS_H
-#define DPTRACE_POINTS_H
+#ifndef WEIR_DPTRACE_TEXT_POINTS_H
+#define WEIR_DPTRACE_TEXT_POINTS_H
 
+#include "common/stream/img.h"
 #include "dptrace/dptrace.h"
+
+/* Checks the samples of items and converts them to floats. */
+
+/*
+ * Copies the samples of the picture p of x into v by planes, [c][h][w]. Pixels that mask [h][w] (NULL: none) leaves out are
+ * 0. Returns 0, or -1 with a sentence in err when another sample is NaN, infinite or too large.
+ */
+int take_planes(float *v, const struct img *x, const struct img_picture *p,
+		const unsigned char *mask, int threads, char err[DPTRACE_ERR]);
+
+/*
+ * Moves the samples of each pixel from their mean m by a factor of k: v <- m + k (v - m), for the c planes [c][n] of v. So
+ * differences of colour count k times in a gradient of all planes, and those of the mean once. Returns 0, or -1 with a
+ * sentence in err when a result is too large.
+ */
+int take_chroma(float *v, size_t c, size_t n, double k, int threads, char err[DPTRACE_ERR]);
+
+/*
+ * Checks the link scores x, and makes floats of samples of another type. Returns 0, or -1 with a sentence in err when a
+ * score is NaN or beyond 1e20.
+ */
+int take_scores(struct img *x, char err[DPTRACE_ERR]);
 
 /* Lines and their points. All points are in one array, the lines' xy point into it. */
 struct points {
@@ -18,18 +41,6 @@ struct points {
  * that begins with { is GeoJSON. Returns 0, or -1 with a sentence in err.
  */
 int points_parse(struct points *p, const char *text, size_t n, bool closed, char err[DPTRACE_ERR]);
-
-/*
- * Adds the polylines of a text in GeoJSON: its LineStrings and MultiLineStrings, in order. Another geometry with coordinates
- * is an error. Returns 0, or -1 with a sentence in err.
- */
-int geojson_parse(struct points *p, const char *text, size_t n, bool closed, char err[DPTRACE_ERR]);
-
-/* Adds a point of the next line. Returns 0, or -1 when there is no memory. */
-int points_point(struct points *p, double x, double y);
-
-/* Makes a line of the last n points. Returns 0, or -1 when there is no memory. */
-int points_line(struct points *p, size_t n, bool closed);
 
 /* Adds one line of n points. Returns 0, or -1 when there is no memory. */
 int points_add(struct points *p, const double (*xy)[2], size_t n, bool closed);

@@ -1,21 +1,192 @@
+#include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "common/base/mem.h"
+#include "common/base/sample.h"
+#include "dptrace/resolve.h"
 #include "dptrace/text/report.h"
 
+/* ---- masks ---- */
+
+static double
+sample_of(const struct img *x, size_t i)
+{
+	double v;
+
+	sample_load(&v, (const char *)x->data + i * img_type_size(x->type), x->type, 1);
+	return v;
+}
+
+int
+mask_take(unsigned char *mask, const struct img *x, size_t w, size_t h, char err[DPTRACE_ERR])
+{
+	struct img_picture p;
+
+	if (!img_picture(x, &p) || img_is_complex(x) || p.n > 1 || p.c > 1 || p.w != w || p.h != h)
+		return dptrace_fail(err, "a mask of one plane of %zu x %zu is needed", w, h);
+	for (size_t i = 0; i < w * h; i++) {
+		const double v = sample_of(x, i);
+		mask[i] = v != 0 && !isnan(v);
+	}
+	return 0;
+}
+
+bool
+mask_nodata(unsigned char *mask, const struct img *x, const struct img_picture *p, double nodata)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < p->w * p->h * p->c; i++) {
+		const double v = sample_of(x, i);
+		if (isnan(v) || v == nodata) {
+			mask[i / p->c] = 0;
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* Squares of distances between places of a picture of that width; far when b is no place. */
+static double
+square_between(size_t a, size_t b, size_t w)
+{
+	const double dx = (double)(a % w) - (double)(b % w), dy = (double)(a / w) - (double)(b / w);
+
+	return b == SIZE_MAX ? INFINITY : dx * dx + dy * dy;
+}
+
+/* Pixel i takes the source of its neighbour k when that is nearer. */
+static void
+take_nearer(size_t *near, size_t i, size_t k, size_t w)
+{
+	if (square_between(i, near[k], w) < square_between(i, near[i], w))
+		near[i] = near[k];
+}
+
+/* Hands sources on from the row before (y - step) to row y, and along row y in both directions. */
+static void
+pass_row(size_t *near, size_t y, ptrdiff_t step, bool first, size_t w)
+{
+	const size_t row = y * w, before = (size_t)((ptrdiff_t)y - step) * w;
+
+	for (size_t x = 0; x < w && !first; x++)
+		for (size_t k = x ? x - 1 : 0; k <= x + 1 && k < w; k++)
+			take_nearer(near, row + x, before + k, w);
+	for (size_t x = 1; x < w; x++)
+		take_nearer(near, row + x, row + x - 1, w);
+	for (size_t x = w - 1; x-- > 0;)
+		take_nearer(near, row + x, row + x + 1, w);
+}
+
+int
+mask_fill(float *v, size_t c, size_t h, size_t w, const unsigned char *mask)
+{
+	const size_t n = w * h;
+	size_t *near = weir_alloc(n, sizeof *near);
+
+	if (!near)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		near[i] = mask[i] ? i : SIZE_MAX;
+	for (size_t y = 0; y < h; y++)
+		pass_row(near, y, 1, y == 0, w);
+	for (size_t y = h; y-- > 0;)
+		pass_row(near, y, -1, y + 1 == h, w);
+	const bool none = near[0] == SIZE_MAX;
+	for (size_t k = 0; k < c && !none; k++)
+		for (size_t i = 0; i < n; i++)
+			v[k * n + i] = v[k * n + near[i]];
+	weir_free(near);
+	return none;
+}
+
+/* ---- overlays ---- */
+
+static void
+range_of(const struct dptrace_image *im, unsigned maxval, float *lo, float *hi)
+{
+	*lo = 0;
+	*hi = (float)maxval;
+	if (maxval)
+		return;
+	*lo = *hi = im->v[0];
+	for (size_t i = 0; i < im->c * im->h * im->w; i++) {
+		*lo = im->v[i] < *lo ? im->v[i] : *lo;
+		*hi = im->v[i] > *hi ? im->v[i] : *hi;
+	}
+}
+
+int
+overlay_make(struct img *y, const struct dptrace_image *im, unsigned maxval)
+{
+	const size_t sizes[] = {3, im->w, im->h}, n = im->w * im->h;
+	float lo, hi;
+	uint8_t *out;
+	int r;
+
+	img_init(y, IMG_U8, 3, sizes);
+	y->format = IMG_PNM;
+	strcpy(y->axis[0].kind, "RGB-color");
+	if ((r = img_alloc(y)))
+		return r;
+	out = y->data;
+	range_of(im, maxval, &lo, &hi);
+	for (size_t i = 0; i < n; i++)
+		for (size_t c = 0; c < 3; c++) {
+			float v = im->v[(im->c >= 3 ? c : 0) * n + i],
+			      t = hi > lo ? (v - lo) / (hi - lo) : 0;
+			out[3 * i + c] = (uint8_t)(255 * (t < 0 ? 0 : t > 1 ? 1 : t) + .5f);
+		}
+	return 0;
+}
+
+static void
+dot(struct img *y, double x, double z, int radius, const uint8_t colour[3])
+{
+	const long w = (long)y->axis[1].n, h = (long)y->axis[2].n, cx = lround(x), cy = lround(z);
+	uint8_t *out = y->data;
+
+	for (long i = cy - radius; i <= cy + radius; i++)
+		for (long j = cx - radius; j <= cx + radius; j++)
+			if (i >= 0 && i < h && j >= 0 && j < w)
+				memcpy(out + 3 * (i * w + j), colour, 3);
+}
+
+void
+overlay_draw(struct img *y, const struct dptrace_trace *t)
+{
+	static const uint8_t red[3] = {255, 0, 0}, yellow[3] = {255, 255, 0};
+
+	for (size_t i = 0; i + 1 < t->n; i++) {
+		const struct dptrace_vertex *a = &t->v[i], *b = &t->v[i + 1];
+		const double dx = b->x - a->x, dy = b->y - a->y;
+		const double steps = ceil(2 * fmax(fabs(dx), fabs(dy))) + 1;
+		for (double k = 0; k <= steps; k++)
+			dot(y, a->x + dx * k / steps, a->y + dy * k / steps, 0, red);
+	}
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i].point)
+			dot(y, t->v[i].x, t->v[i].y, 1, yellow);
+}
+
+/* ---- reports ---- */
+
 /* The coordinates of a vertex as they are written. */
-struct place {
+struct spot {
 	double x, y;
 };
 
-static struct place
+static struct spot
 place_of(const struct report *r, const struct dptrace_vertex *v)
 {
 	const double *w = r->world;
 
 	if (!w)
-		return (struct place){v->x, v->y};
-	return (struct place){w[0] * v->x + w[2] * v->y + w[4], w[1] * v->x + w[3] * v->y + w[5]};
+		return (struct spot){v->x, v->y};
+	return (struct spot){w[0] * v->x + w[2] * v->y + w[4], w[1] * v->x + w[3] * v->y + w[5]};
 }
 
 /* Writes before, x, between and y. Pixels have three decimals, places of a world file ten digits. */
@@ -23,7 +194,7 @@ static void
 put_place(const struct report *r, const char *before, const struct dptrace_vertex *v,
 	  const char *between)
 {
-	const struct place p = place_of(r, v);
+	const struct spot p = place_of(r, v);
 
 	if (r->world)
 		raw_printf(r->out, "%s%.10g%s%.10g", before, p.x, between, p.y);

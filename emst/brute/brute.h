@@ -1,6 +1,6 @@
 /* Finds the Euclidean tree of points by comparing all pairs in every round. Returns what emst_run() returns. */
-#ifndef EMST_BRUTE_H
-#define EMST_BRUTE_H
+#ifndef WEIR_EMST_BRUTE_BRUTE_H
+#define WEIR_EMST_BRUTE_BRUTE_H
 
 #include "emst/kd/kd.h"
 

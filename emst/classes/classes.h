@@ -9,8 +9,8 @@
  * Sources: R. J. G. B. Campello, D. Moulavi, J. Sander 2013 (HDBSCAN*);
  * M. Gagolewski, M. Bartoszuk, A. Cena 2016 (Genie). Among equal edges the last in order is cut first.
  */
-#ifndef EMST_CLASSES_H
-#define EMST_CLASSES_H
+#ifndef WEIR_EMST_CLASSES_CLASSES_H
+#define WEIR_EMST_CLASSES_CLASSES_H
 
 #include "emst/vertices.h"
 
@@ -39,22 +39,6 @@ struct classes {
 /* All return 0 or -ENOMEM. weight [vertices]; NULL means 1 each. The sum of all weights is below 2^46. */
 int dendrogram_make(struct dendrogram *d, const struct emst_tree *t, const uint64_t *weight);
 void dendrogram_free(struct dendrogram *d);
-
-/* Returns the weight of the lighter part that edge e joins. The minimum-size forests of all m up to this weight cut e. */
-static inline uint64_t
-dendrogram_lighter(const struct dendrogram *d, size_t e)
-{
-	const uint64_t a = d->weight[d->part[e][0]], b = d->weight[d->part[e][1]];
-
-	return a < b ? a : b;
-}
-
-/*
- * Returns the n-1 edges (a) sorted by dendrogram_lighter() (key); equal ones stay in the order of the tree. The caller frees
- * the result. NULL means that memory has run out.
- */
-struct sorted;
-struct sorted *dendrogram_by_lighter(const struct dendrogram *d);
 
 /*
  * These fill cut[n-1]: 1 where an edge is cut, else 0. cut_size() makes the minimum-size forest. cut_longest() cuts the

@@ -2,6 +2,7 @@
  * The engine for points in floats on CPUs without AVX2: see kd.h. Such a CPU runs nothing else, so all leaves are compiled once.
  */
 #include "common/base/cpu.h"
+
 #undef CPU_CLONES
 #define CPU_CLONES(give, type, name, params, args) static type name params
 
@@ -14,8 +15,5 @@
 #define RUN_PRIM       emst_prim_f32
 
 #include "emst/kd/tree_body.h"
-#include "emst/kd/build_body.h"
-#include "emst/kd/near_body.h"
-#include "emst/kd/core_body.h"
 #include "emst/kd/join_body.h"
 #include "emst/kd/run_body.h"

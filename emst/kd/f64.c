@@ -8,9 +8,6 @@
 #define RUN_PRIM       emst_prim_f64
 
 #include "emst/kd/tree_body.h"
-#include "emst/kd/build_body.h"
-#include "emst/kd/near_body.h"
-#include "emst/kd/core_body.h"
 #include "emst/kd/join_body.h"
 #include "emst/kd/prim_body.h"
 #include "emst/kd/run_body.h"

@@ -3,8 +3,8 @@
  * include the files *_body.h of this directory. CPUs without AVX2 have the same engines with vectors of 16 bytes,
  * f32_narrow.c and f64_narrow.c.
  */
-#ifndef EMST_KD_H
-#define EMST_KD_H
+#ifndef WEIR_EMST_KD_KD_H
+#define WEIR_EMST_KD_KD_H
 
 #include "emst/emst.h"
 

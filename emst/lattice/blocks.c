@@ -6,6 +6,13 @@
 #include "common/base/par.h"
 #include "emst/lattice/blocks.h"
 
+/* Returns the bit that a colour or a node has in the word of its parent. */
+static inline int
+node_bit(int R, int G, int B)
+{
+	return (R & 3) << 4 | (G & 3) << 2 | (B & 3);
+}
+
 /*
  * Work is shared in so many parts. One thread labels fewer than MANY blocks faster than two do, and numbers fewer than
  * MANY_COLOURS faster: threads take some 50 us to wake.

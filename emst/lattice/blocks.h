@@ -1,5 +1,5 @@
 /*
- * The index by which nearest.h finds the nearest colour of another tree, when the shells (shells.c) have ended.
+ * The index by which boruvka.c finds the nearest colour of another tree, when the shells (lattice.c) have ended.
  *
  * A 64-ary tree of blocks holds the EXPOSED colours: those with at least one of the six neighbours absent. No other colour
  * ends an edge with d2 > 1: one of its neighbours is nearer to the other end.
@@ -11,8 +11,8 @@
  * other trees find their edges to it. A colour keeps the distance within which it has found nothing. It searches again only
  * when its tree has not found a shorter edge than that.
  */
-#ifndef EMST_BLOCKS_H
-#define EMST_BLOCKS_H
+#ifndef WEIR_EMST_LATTICE_BLOCKS_H
+#define WEIR_EMST_LATTICE_BLOCKS_H
 
 #include "emst/lattice/forest.h"
 #include "emst/lock.h"
@@ -103,13 +103,6 @@ node_id(int level, int R, int G, int B)
 	int s = 6 - 2 * level;
 
 	return (uint32_t)((R << s | G) << s | B);
-}
-
-/* Returns the bit that a colour or a node has in the word of its parent. */
-static inline int
-node_bit(int R, int G, int B)
-{
-	return (R & 3) << 4 | (G & 3) << 2 | (B & 3);
 }
 
 /* Returns the node of `level` that bit t of its parent, a node of level + 1, stands for. */

@@ -1,9 +1,9 @@
 /*
- * The forest that grows into the tree of the colours of a lattice: shells.c joins near colours, then boruvka.c joins the
+ * The forest that grows into the tree of the colours of a lattice: lattice.c joins near colours, then boruvka.c joins the
  * remaining trees.
  */
-#ifndef EMST_FOREST_H
-#define EMST_FOREST_H
+#ifndef WEIR_EMST_LATTICE_FOREST_H
+#define WEIR_EMST_LATTICE_FOREST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,79 @@
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
+#include "emst/lattice/forest.h"
 #include "emst/lattice/lattice.h"
+
+/* Zeroed at first. */
+struct account {
+	double spent, offsets; /* of all shells */
+	/* Trees that were joined and offsets of late; those of each earlier shell count half. */
+	double joined, tried;
+	double saved_by_offset, seen_by_offset; /* of the last shell */
+};
+
+/* A difference of two colours, by plane and as a difference of codes. */
+struct offset {
+	int r, g, b, code;
+};
+
+/* Pairs, as edges in ascending order. */
+struct pairs {
+	struct emst_edge *e; /* owned */
+	size_t n, room;
+	size_t seen; /* pairs whose labels were compared */
+	bool failed;
+};
+
+/* ---- few colours ---- */
+
+/* Sorts keys by their byte at bit `shift`; equal ones keep their order. */
+static void
+sort_byte(uint64_t *restrict to, const uint64_t *restrict from, size_t n, int shift)
+{
+	uint32_t at[257] = {0};
+
+	for (size_t i = 0; i < n; i++)
+		at[(from[i] >> shift & 255) + 1]++;
+	for (int v = 1; v < 256; v++)
+		at[v] += at[v - 1];
+	for (size_t i = 0; i < n; i++)
+		to[at[from[i] >> shift & 255]++] = from[i];
+}
+
+size_t
+few_colours(const uint8_t *px, size_t n, size_t c, uint32_t *of, uint32_t *code, uint64_t *work)
+{
+	uint64_t *a = work, *b = work + n;
+	size_t distinct = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t x = 0;
+		for (size_t p = 0; p < c; p++)
+			x = x << 8 | *px++;
+		a[i] = x << 32 | i;
+	}
+	for (size_t p = 0; p < c; p++) {
+		uint64_t *t = a;
+		sort_byte(b, a, n, 32 + 8 * (int)p);
+		a = b;
+		b = t;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t x = (uint32_t)(a[i] >> 32);
+		if (!distinct || code[distinct - 1] != x)
+			code[distinct++] = x;
+		of[(uint32_t)a[i]] = (uint32_t)distinct - 1;
+	}
+	return distinct;
+}
+
+/* ---- lattice ---- */
 
 enum { BITS = LATTICE_ROWS * LATTICE_WORDS, PARALLEL_PIXELS = 1 << 20 };
 
@@ -158,7 +227,8 @@ divisor(const uint8_t used[256], uint32_t step, uint32_t *least)
 	return step;
 }
 
-void
+/* Sets used[a][v] to 1 where some colour has the value v in plane a, else to 0. */
+static void
 lattice_used(const struct lattice *l, uint8_t used[3][256])
 {
 	uint64_t any[4] = {0};
@@ -213,4 +283,553 @@ lattice_scale(const struct lattice *l, struct lattice *to)
 		}
 	lattice_index(to);
 	return 0;
+}
+
+/* ---- costs ---- */
+
+/*
+ * Tells how long shells go on, from what they have cost and found: until blocks (blocks.h) find the remaining edges in less
+ * time, or until the kd-tree finds all edges in less.
+ */
+
+/* The first shells are joined in any case: they have 13 offsets, and show how dense the colours are. */
+enum { FIRST = 3 };
+
+/* What a sample of the colours shows: how many are outside the largest tree, and how many are in crumbs, very small trees. */
+struct census {
+	double active, crumbs;
+};
+
+static struct census
+take_census(const struct forest *f)
+{
+	enum { SAMPLE = 128, CRUMB = 2 };
+	uint32_t root[SAMPLE];
+	size_t most = 0, crumbs = 0;
+
+	for (size_t i = 0; i < SAMPLE; i++)
+		root[i] = f->up[f->n * i / SAMPLE];
+	for (size_t i = 0; i < SAMPLE; i++) {
+		size_t same = 0;
+		for (size_t j = 0; j < SAMPLE; j++)
+			same += root[j] == root[i];
+		most = same > most ? same : most;
+		crumbs += same <= CRUMB;
+	}
+	const double each = (double)f->n / SAMPLE;
+	return (struct census){(double)(SAMPLE - most) * each, (double)crumbs * each};
+}
+
+/*
+ * These costs in ns were measured on one thread of an AMD EPYC with AVX-512: a colour in the kd-tree; all blocks, and a tree
+ * that the shells leave; for an offset of a shell a row that is not empty, and a pair that is seen; for a shell a colour.
+ */
+static const double KD_COLOUR = 1300, BLOCKS = 4e6, TREE = 2000, ROW = 4.5, PAIR = 46, COLOUR = .7;
+
+static double
+kd_cost(const struct forest *f)
+{
+	return KD_COLOUR * (double)f->n;
+}
+
+static double
+shell_cost(const struct forest *f, int offsets, const struct account *a)
+{
+	const double offset = ROW * (double)f->l->rows + PAIR * a->seen_by_offset;
+
+	return offsets ? offsets * offset + COLOUR * (double)f->n : 0;
+}
+
+/* Returns how many offsets a tree tries until one joins it to another. */
+static double
+offsets_by_join(const struct forest *f, const struct account *a)
+{
+	return a->tried * (double)f->trees / (a->joined + 1);
+}
+
+/*
+ * Returns the cost of blocks for so many colours. The sparser the colours, the more blocks a colour looks at: it takes .2 us in
+ * 12 dense clouds and 4 us in thin sheets.
+ */
+static double
+search_cost(const struct forest *f, double colours)
+{
+	return 4000 * (double)f->l->rows / (double)f->n * fmax(colours, 0);
+}
+
+/* Returns the cost of blocks for the trees that are left. */
+static double
+blocks_cost(const struct forest *f, const struct census *c)
+{
+	return BLOCKS + TREE / 2 * (double)f->trees + search_cost(f, c->active);
+}
+
+/* Returns what blocks cost besides for crumbs that few offsets join: these are far from all other colours. */
+static double
+far_cost(const struct forest *f, const struct census *c, const struct account *a)
+{
+	return 10 * offsets_by_join(f, a) * c->crumbs;
+}
+
+/*
+ * Returns the cost of further shells and then blocks. Most colours are in one tree when a colour has 2.7 neighbours on average
+ * (percolation of random points), or 1.35 in half of all directions. So if one offset in x joins a tree, this takes 1.35 x
+ * offsets. Blocks then take 400 ns a colour, and more where several trees are large, since these stay.
+ */
+static double
+further_cost(const struct forest *f, int offsets, const struct census *c, const struct account *a)
+{
+	const double more = 1.35 * offsets_by_join(f, a) - a->offsets,
+		     shells = offsets && more > 0 ? more * shell_cost(f, offsets, a) / offsets : 0;
+
+	return shells + BLOCKS + 400 * (double)f->n + search_cost(f, c->active - c->crumbs);
+}
+
+/*
+ * Tells whether blocks take over from the next shell. Shells go on until they have cost a fifth of what the rest would
+ * cost, and as long as an offset saves twice what it costs. Crumbs are dear: every colour of them searches in every round, and
+ * far. So while an eighth of the colours are in crumbs, an offset need save only half of what it costs.
+ */
+static bool
+is_enough(const struct forest *f, int offsets, const struct census *c, const struct account *a)
+{
+	const double cost = shell_cost(f, offsets, a), saved = a->saved_by_offset * offsets;
+
+	if (8 * c->crumbs > (double)f->n)
+		return 2 * saved < cost && a->spent + cost > kd_cost(f) / 8;
+	return saved < 2 * cost && 5 * (a->spent + cost) > fmin(kd_cost(f), blocks_cost(f, c));
+}
+
+/* Tells whether another method takes over from the next shell, f->next. f->sparse tells whether that is the kd-tree. */
+static bool
+costs_hand_over(const struct account *a, struct forest *f, int offsets)
+{
+	if (f->next <= FIRST)
+		return false;
+	const struct census c = take_census(f);
+	const bool enough = f->trees == 1 || is_enough(f, offsets, &c, a);
+
+	/* Uneven colours cost the kd-tree up to 1.6 times what random ones do. */
+	f->sparse = f->trees > 1 && 1.5 * kd_cost(f) < blocks_cost(f, &c) + far_cost(f, &c, a) &&
+		    (enough || kd_cost(f) < further_cost(f, offsets, &c, a));
+	return enough || f->sparse;
+}
+
+/* Enters a shell that has joined so many trees and seen so many pairs. */
+static void
+costs_enter(struct account *a, const struct forest *f, int offsets, size_t joined, size_t seen)
+{
+	if (!offsets)
+		return;
+	a->joined = a->joined / 2 + (double)joined;
+	a->tried = a->tried / 2 + offsets;
+	a->offsets += offsets;
+	a->saved_by_offset = TREE * (double)joined / offsets;
+	a->seen_by_offset = (double)seen / offsets;
+	a->spent += shell_cost(f, offsets, a);
+}
+
+/* ---- pairs ---- */
+
+/*
+ * The pairs of colours of a lattice that differ by one offset, found a row at a time.
+ * All pairs (u, v) with v = u + o of one offset o are found a row at a time: the bits of row (r,g), AND the bits of row
+ * (r,g) + o shifted by o's blue part. Most of these pairs can be dropped without looking at a tree, since a shorter or
+ * earlier path is known to exist. Let e be a unit vector; a pair is dropped in two cases:
+ *
+ *	(u-e, v-e) is a pair too	u-e ~ u and v-e ~ v are edges of length 1, and that pair comes earlier
+ *	u+e or v-e is present		where e points from u towards v: the path through that colour is shorter
+ */
+
+static int
+sign(int x)
+{
+	return (x > 0) - (x < 0);
+}
+
+/* Doubles the room; returns false when memory has run out. */
+static bool
+grow(struct pairs *p)
+{
+	size_t room = p->room ? 2 * p->room : 1024;
+	struct emst_edge *e = weir_alloc(room, sizeof *e);
+
+	if (!e) {
+		p->failed = true;
+		return false;
+	}
+	if (p->n)
+		memcpy(e, p->e, p->n * sizeof *e);
+	weir_free(p->e);
+	p->e = e;
+	p->room = room;
+	return true;
+}
+
+/* Returns those of the pairs x of one word that are not dropped. */
+CPU_INLINE uint64_t
+prune(uint64_t x, const uint64_t *u, const uint64_t *v, const struct offset *o, uint32_t d2)
+{
+	enum { G = LATTICE_WORDS, R = LATTICE_SIDE * LATTICE_WORDS };
+	int b = o->b, sb = sign(b), sg = sign(o->g) * G, sr = sign(o->r) * R;
+
+	if (d2 > 1) {
+		if (sb)
+			x &= ~row_shift(u, sb) & ~row_shift(v, b - sb);
+		if (sg)
+			x &= ~u[sg] & ~row_shift(v - sg, b);
+		if (sr)
+			x &= ~u[sr] & ~row_shift(v - sr, b);
+		x &= ~(u[-R] & row_shift(v - R, b));
+	}
+	if (d2 > 1 || o->r)
+		x &= ~(u[-G] & row_shift(v - G, b));
+	return x;
+}
+
+/* Finds the pairs (u, u + o) of one row whose labels differ. */
+CPU_INLINE void
+scan_row(const struct forest *f, const struct offset *o, uint32_t d2, int r, int g,
+	 struct pairs *out)
+{
+	const struct lattice *l = f->l;
+	size_t row = lattice_row(r, g);
+	const uint64_t *u = lattice_words(l, r, g), *v = lattice_words(l, r + o->r, g + o->g);
+	uint64_t before = 0;
+
+	for (uint32_t w = 0; w < 4; w++, u++, v++) {
+		const uint64_t pairs = u[0] ? u[0] & row_shift(v, o->b) : 0;
+		uint64_t x = pairs & ~(pairs << 1 | before);
+		before = pairs >> 63;
+		if (x)
+			x = prune(x, u, v, o, d2);
+		if (!x)
+			continue;
+		uint32_t code = (uint32_t)(r << 16 | g << 8) | w << 6;
+		out->seen += (size_t)__builtin_popcountll(x);
+		for (; x; x &= x - 1) {
+			int bit = __builtin_ctzll(x);
+			uint64_t below = ((uint64_t)1 << bit) - 1;
+			uint32_t iu =
+			    l->before[row * 4 + w] + (uint32_t)__builtin_popcountll(u[0] & below);
+			uint32_t cv = code + (uint32_t)bit + (uint32_t)o->code;
+			uint32_t iv = lattice_rank(l, cv);
+			if (f->up[iu] != f->up[iv] && (out->n < out->room || grow(out)))
+				out->e[out->n++] = (struct emst_edge){iu, iv};
+		}
+	}
+}
+
+/*
+ * Tells whether a row has pairs at all. Where colours are sparse, few rows have: 300000 random colours take 1 / 1.4 of the
+ * time with this test.
+ */
+CPU_INLINE bool
+rows_meet(const uint64_t *u, const uint64_t *v, int b)
+{
+	typedef uint64_t four __attribute__((vector_size(32), aligned(8), may_alias));
+	const four x = *(const four *)u, y = *(const four *)v;
+	four z;
+
+	if (b >= 0)
+		z = x & (y >> b | *(const four *)(v + 1) << 1 << (63 - b));
+	else
+		z = x & (y << -b | *(const four *)(v - 1) >> 1 >> (63 + b));
+	return z[0] | z[1] | z[2] | z[3];
+}
+
+WEIR_CLONES(scan_rows,
+	    (const struct forest *f, const struct offset *o, uint32_t d2, int from, int to,
+	     struct pairs *out),
+	    (f, o, d2, from, to, out))
+{
+	const bool dense = f->l->n > 10 * f->l->rows;
+
+	out->n = out->seen = 0;
+	for (int r = from; r < to && r + o->r < 256; r++) {
+		const uint64_t *filled = lattice_filled(f->l, r),
+			       *other = lattice_filled(f->l, r + o->r);
+		for (int i = 0; i < 4; i++)
+			for (uint64_t x = filled[i] & row_shift(other + i, o->g); x; x &= x - 1) {
+				const int g = i << 6 | __builtin_ctzll(x);
+				const uint64_t *u = lattice_words(f->l, r, g),
+					       *v = lattice_words(f->l, r + o->r, g + o->g);
+				if (dense || rows_meet(u, v, o->b))
+					scan_row(f, o, d2, r, g, out);
+			}
+	}
+}
+
+/*
+ * Fills out with those pairs (u, u + o) that may be edges of the tree, u in the rows with red from..to-1. d2 is the squared
+ * length of o. Pairs within one tree are left out, and pairs for which the rows themselves show a shorter or earlier path.
+ * out is zeroed before the first call; its memory serves again, and the caller frees out->e.
+ * The caller's neighbours of *out belong to other threads, and share its cache line. So it is written once.
+ */
+static void
+pairs_find(const struct forest *f, const struct offset *o, uint32_t d2, int from, int to,
+	   struct pairs *out)
+{
+	struct pairs own = *out;
+
+	scan_rows(f, o, d2, from, to, &own);
+	*out = own;
+}
+
+/* ---- shells ---- */
+
+/*
+ * Kruskal's algorithm by shells: the pairs of one squared length after the other are found by lattice.h, filtered by the labels
+ * of the last shell and joined in order.
+ */
+
+enum { MAXOFFSETS = 256, SMALL = 1 << 16 };
+
+struct shell {
+	uint32_t d2;
+	int n; /* offsets */
+	struct offset o[MAXOFFSETS];
+};
+
+static void
+insert_offset(struct shell *s, struct offset o)
+{
+	int i = s->n++;
+
+	for (; i && s->o[i - 1].code > o.code; i--)
+		s->o[i] = s->o[i - 1];
+	s->o[i] = o;
+}
+
+/* differ[a][d] tells whether some two colours differ by d in coordinate a. */
+struct spread {
+	bool differ[3][256];
+};
+
+static void
+find_spread(struct spread *s, const struct lattice *l)
+{
+	uint8_t used[3][256];
+
+	lattice_used(l, used);
+	*s = (struct spread){{{false}}};
+	for (int a = 0; a < 3; a++)
+		for (int i = 0; i < 256; i++)
+			for (int j = i; used[a][i] && j < 256; j++)
+				s->differ[a][j - i] |= used[a][j];
+}
+
+static int
+whole_root(int x)
+{
+	int r = 0;
+
+	while ((r + 1) * (r + 1) <= x)
+		r++;
+	return r;
+}
+
+/*
+ * Lists half of the sphere of squared radius d2: the offsets from a smaller code to a larger one, in ascending order. Offsets
+ * are left out when no two colours can differ by them.
+ */
+static void
+make_shell(struct shell *s, uint32_t d2, const struct spread *p)
+{
+	int radius = whole_root((int)d2);
+
+	*s = (struct shell){.d2 = d2};
+	for (int r = 0; r <= radius; r++)
+		for (int g = -radius; g <= radius; g++) {
+			int rest = (int)d2 - r * r - g * g, b = rest < 0 ? -1 : whole_root(rest);
+			if (rest < 0 || b * b != rest || !p->differ[0][r] ||
+			    !p->differ[1][abs(g)] || !p->differ[2][b])
+				continue;
+			for (int sb = b ? -b : 0; sb <= b; sb += b ? 2 * b : 1) {
+				int code = r * 65536 + g * 256 + sb;
+				if (code > 0)
+					insert_offset(s, (struct offset){r, g, sb, code});
+			}
+		}
+}
+
+/* Joins the pairs in order. */
+static void
+join(struct forest *f, const struct pairs *p)
+{
+	for (size_t i = 0; i < p->n && f->trees > 1; i++) {
+		uint32_t a = roots_find(f->up, p->e[i].u), b = roots_find(f->up, p->e[i].v);
+		if (a == b)
+			continue;
+		roots_join(f->up, a, b);
+		f->edge[f->nedge++] = p->e[i];
+		f->trees--;
+	}
+}
+
+/*
+ * Makes every label its root. Threads read what others write, but all values that they can see lead to the same root. So the
+ * accesses only have to be atomic.
+ */
+static void
+flatten(struct forest *f)
+{
+	uint32_t *up = f->up;
+
+#pragma omp parallel for schedule(static) num_threads(f->threads) if (f->n > SMALL)
+	for (size_t i = 0; i < f->n; i++) {
+		uint32_t x = __atomic_load_n(&up[i], __ATOMIC_RELAXED), y;
+		while ((y = __atomic_load_n(&up[x], __ATOMIC_RELAXED)) != x)
+			x = y;
+		__atomic_store_n(&up[i], x, __ATOMIC_RELAXED);
+	}
+}
+
+/* Returns the slabs of rows of an offset that threads search at once. */
+static int
+chunks_of(const struct forest *f)
+{
+	return f->threads == 1 ? 1 : f->threads < 8 ? 8 * f->threads : 64;
+}
+
+/*
+ * Finds the pairs of the offsets first..last of a shell in parallel, by slabs of rows, and joins them in order. Adds the pairs
+ * whose labels were compared to *seen.
+ */
+static int
+join_offsets(struct forest *f, const struct shell *s, int first, int last, struct pairs *p,
+	     size_t *seen)
+{
+	const int chunks = chunks_of(f), jobs = (last - first) * chunks;
+	bool failed = false;
+
+#pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
+	for (int i = 0; i < jobs; i++) {
+		int c = i % chunks;
+		pairs_find(f, &s->o[first + i / chunks], s->d2, 256 * c / chunks,
+			   256 * (c + 1) / chunks, &p[i]);
+	}
+	for (int i = 0; i < jobs; i++) {
+		failed |= p[i].failed;
+		*seen += p[i].seen;
+		join(f, &p[i]);
+	}
+	flatten(f);
+	return failed ? -ENOMEM : 0;
+}
+
+/* Returns the bits whose next lower bit is set too: edges of length 1 along blue. */
+static inline uint64_t
+linked(const uint64_t *w)
+{
+	return w[0] & row_shift(w, -1);
+}
+
+static size_t
+count_links(const struct lattice *l, int r)
+{
+	size_t n = 0;
+
+	for (int g = lattice_next_row(l, r, 0); g < 256; g = lattice_next_row(l, r, g + 1)) {
+		const uint64_t *w = lattice_words(l, r, g);
+		for (int i = 0; i < 4; i++)
+			n += (size_t)__builtin_popcountll(linked(w + i));
+	}
+	return n;
+}
+
+/* Joins runs of neighbours along blue, which needs no search. */
+static void
+link_runs(struct forest *f, int r, struct emst_edge *e)
+{
+	const struct lattice *l = f->l;
+
+	for (int g = lattice_next_row(l, r, 0); g < 256; g = lattice_next_row(l, r, g + 1)) {
+		const uint64_t *w = lattice_words(l, r, g);
+		uint32_t i = l->before[lattice_row(r, g) * 4], start = i;
+		for (int k = 0; k < 4; k++, w++) {
+			uint64_t link = linked(w);
+			for (uint64_t x = w[0]; x; x &= x - 1, i++) {
+				if (link & x & -x)
+					*e++ = (struct emst_edge){i - 1, i};
+				else
+					start = i;
+				f->up[i] = start;
+			}
+		}
+	}
+}
+
+static void
+join_runs(struct forest *f)
+{
+	size_t from[257] = {0};
+
+#pragma omp parallel num_threads(f->threads)
+	{
+#pragma omp for schedule(static)
+		for (int r = 0; r < 256; r++)
+			from[r + 1] = count_links(f->l, r);
+#pragma omp single
+		for (int r = 0; r < 256; r++)
+			from[r + 1] += from[r];
+#pragma omp for schedule(dynamic, 4)
+		for (int r = 0; r < 256; r++)
+			link_runs(f, r, f->edge + from[r]);
+	}
+	f->nedge = from[256];
+	f->trees = f->n - f->nedge;
+}
+
+/* Joins a shell. At length 1 the runs along blue come first, then one offset at a time, filtered by the labels so far. */
+static int
+join_shell(struct forest *f, const struct shell *s, struct pairs *p, size_t *seen)
+{
+	int err = 0, first = 0;
+
+	if (s->d2 > 1)
+		return s->n ? join_offsets(f, s, 0, s->n, p, seen) : 0;
+	join_runs(f);
+	if (s->n && s->o[0].code == 1)
+		first = 1;
+	for (int i = first; !err && i < s->n; i++)
+		err = join_offsets(f, s, i, i + 1, p, seen);
+	return err;
+}
+
+static int
+join_shells(struct forest *f, struct pairs *p)
+{
+	struct spread spread;
+	struct shell s;
+	struct account a = {0};
+	int err = 0;
+
+	find_spread(&spread, f->l);
+	for (f->next = 1; !err && f->next <= FOREST_MAXD2; f->next++) {
+		const size_t trees = f->trees;
+		size_t seen = 0;
+		make_shell(&s, f->next, &spread);
+		if (costs_hand_over(&a, f, s.n))
+			break;
+		err = join_shell(f, &s, p, &seen);
+		f->upto[f->next] = f->nedge;
+		costs_enter(&a, f, s.n, trees - f->trees, seen);
+	}
+	return err;
+}
+
+int
+forest_shells(struct forest *f)
+{
+	const size_t lists = (size_t)MAXOFFSETS * (size_t)chunks_of(f);
+	struct pairs *p = weir_calloc(lists, sizeof *p);
+
+	if (!p)
+		return -ENOMEM;
+	int err = join_shells(f, p);
+	for (size_t i = 0; i < lists; i++)
+		weir_free(p[i].e);
+	weir_free(p);
+	return err;
 }

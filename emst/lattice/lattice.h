@@ -8,13 +8,25 @@
  *
  * The colours of images of two planes have r = 0. Those of images of one plane have r = g = 0.
  */
-#ifndef EMST_LATTICE_H
-#define EMST_LATTICE_H
+#ifndef WEIR_EMST_LATTICE_LATTICE_H
+#define WEIR_EMST_LATTICE_LATTICE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/cpu.h"
+
+/* The distinct colours of small pictures, for which a lattice of 256^3 bits would take longer than all else. */
+
+/* Up to so many pixels sorting is faster than a lattice. */
+enum { FEW_MOST = 1 << 14 };
+
+/*
+ * Finds the distinct colours of n pixels of c = 1..3 planes. Fills of[n] with the index of each pixel's colour, and code[n]
+ * with the colours in ascending order; only the first of code[] count. work [2n]. n <= FEW_MOST. Returns their number.
+ */
+size_t
+few_colours(const uint8_t *px, size_t n, size_t c, uint32_t *of, uint32_t *code, uint64_t *work);
 
 enum { LATTICE_SIDE = 258, LATTICE_ROWS = LATTICE_SIDE * LATTICE_SIDE, LATTICE_WORDS = 6 };
 
@@ -41,9 +53,6 @@ void lattice_add_codes(struct lattice *l, const uint32_t *code, size_t n);
 
 /* Fills code[n] with the colours in ascending order. */
 void lattice_codes(const struct lattice *l, uint32_t *code, int threads);
-
-/* Sets used[a][v] to 1 where some colour has the value v in plane a, else to 0. */
-void lattice_used(const struct lattice *l, uint8_t used[3][256]);
 
 /*
  * Makes `to`: the colours of l divided by the largest step that divides all differences of coordinates. A posterised image

@@ -5,8 +5,8 @@
  * Edges are ordered by squared length, then direction, then pixel. The directions from a pixel are right, down, down-right,
  * down-left; with 4 neighbours only the first two are used. Pixels are in raster order.
  */
-#ifndef EMST_MESH_H
-#define EMST_MESH_H
+#ifndef WEIR_EMST_MESH_MESH_H
+#define WEIR_EMST_MESH_MESH_H
 
 #include "emst/vertices.h"
 

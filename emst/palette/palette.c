@@ -1,10 +1,630 @@
 /* Turns colours into coordinates for the engines of palette.h. */
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
+#include "common/base/cpu.h"
 #include "common/base/mem.h"
-#include "emst/palette/levels.h"
+#include "common/base/par.h"
 #include "emst/palette/palette.h"
+
+enum { LEVELS_MOST = 4096 }; /* with more, the engine of palette.h is faster and nearly as good */
+
+/* ---- levels ---- */
+
+/*
+ * Gray levels in K classes with the least SSE. Classes are intervals of levels. least[k][b], the SSE of the first b levels in k
+ * classes, is the minimum over a of least[k-1][a] + sse(a, b), and the best a does not fall as b grows. So the middle b of a
+ * range is solved first and bounds the others (W. D. Fisher 1958; X. Wu 1991).
+ */
+
+struct levels {
+	double (*sum)[3]; /* [n + 1]: the sums of w, w x and w x^2 of the levels before; owned */
+	double *least[2]; /* [n + 1]: in k - 1 classes and in k; owned */
+	uint16_t *from;	  /* [k][n + 1]: where the last class begins; owned */
+};
+
+/* Returns the SSE of the levels a..b-1, whose class gets the mean as a whole number. */
+static double
+sse_of(const struct levels *l, size_t a, size_t b)
+{
+	const double w = l->sum[b][0] - l->sum[a][0], s = l->sum[b][1] - l->sum[a][1],
+		     q = l->sum[b][2] - l->sum[a][2], m = floor(s / w + .5);
+
+	return fmax(q - m * (2 * s - m * w), 0);
+}
+
+/* Finds the best starts of the last class for the first b0..b1-1 levels; they lie in a0..a1. */
+static void
+solve(struct levels *l, uint16_t *from, size_t b0, size_t b1, size_t a0, size_t a1)
+{
+	const size_t b = (b0 + b1) / 2;
+	double least = INFINITY;
+
+	if (b0 == b1)
+		return;
+	for (size_t a = a0; a <= a1 && a < b; a++) {
+		const double sse = l->least[0][a] + sse_of(l, a, b);
+		if (sse < least) {
+			least = sse;
+			from[b] = (uint16_t)a;
+		}
+	}
+	l->least[1][b] = least;
+	solve(l, from, b0, b, a0, from[b]);
+	solve(l, from, b + 1, b1, from[b], a1);
+}
+
+static void
+sum_levels(struct levels *l, const struct sorted *e, const uint64_t *weight, size_t n)
+{
+	for (int i = 0; i < 3; i++)
+		l->sum[0][i] = 0;
+	for (size_t i = 0; i < n; i++) {
+		const double w = (double)weight[e[i].a], x = (double)(e[i].key - e[0].key);
+		l->sum[i + 1][0] = l->sum[i][0] + w;
+		l->sum[i + 1][1] = l->sum[i][1] + w * x;
+		l->sum[i + 1][2] = l->sum[i][2] + w * x * x;
+	}
+}
+
+/* Solves for 1 .. k classes of n >= k levels. */
+static void
+solve_all(struct levels *l, size_t n, size_t k)
+{
+	for (size_t b = 1; b <= n; b++) {
+		l->least[0][b] = sse_of(l, 0, b);
+		l->from[b] = 0;
+	}
+	for (size_t j = 1; j < k; j++) {
+		solve(l, l->from + j * (n + 1), j + 1, n + 1, j, n - 1);
+		double *const last = l->least[0];
+		l->least[0] = l->least[1];
+		l->least[1] = last;
+	}
+}
+
+int
+levels_make(const struct sorted *e, const uint64_t *weight, size_t n, size_t k, uint32_t *label)
+{
+	struct levels l = {
+	    weir_alloc(n + 1, sizeof *l.sum),
+	    {weir_alloc(n + 1, sizeof **l.least), weir_alloc(n + 1, sizeof **l.least)},
+	    weir_alloc(k * (n + 1), sizeof *l.from)};
+	const bool room = l.sum && l.least[0] && l.least[1] && l.from;
+
+	if (room) {
+		sum_levels(&l, e, weight, n);
+		solve_all(&l, n, k);
+		for (size_t j = k, b = n; j-- > 0;)
+			for (const size_t a = l.from[j * (n + 1) + b]; b > a; b--)
+				label[e[b - 1].a] = (uint32_t)j;
+	}
+	weir_free(l.sum);
+	weir_free(l.least[0]);
+	weir_free(l.least[1]);
+	weir_free(l.from);
+	return room ? 0 : -ENOMEM;
+}
+
+/* ---- dither ---- */
+
+enum { MOST = 256, LANES = 16, DIMS = 6 };
+
+/* Colours side by side, one row a coordinate. Rows end in infinity, up to whole vectors. */
+struct table {
+	size_t n;
+	float x[DIMS][MOST];
+	uint8_t index[MOST]; /* among all colours; ascending */
+};
+
+/* Which colours a pixel may get: see palette.h. */
+enum { ANY, OPAQUE, CLEAR, TABLES };
+
+struct work {
+	size_t dims;
+	int32_t top;
+	struct table table[TABLES];
+	int32_t *t;	   /* [w][dims]: a row of pixels; owned */
+	uint8_t *kind;	   /* [w]: the table of each; owned */
+	int32_t *error[2]; /* [w + 2][dims]: received by this row and by the next one; owned */
+};
+
+/* --- coordinates -------------------------------------------------------------------------------------------------- */
+
+/* Fills `to` with the coordinates of a colour. Returns its table. */
+static int
+place(const struct dither *d, const double *x, int32_t *to)
+{
+	const int32_t unit = d->type == IMG_U8 ? 16 : 1;
+	const size_t n = d->planes - d->alpha;
+
+	if (!d->alpha) {
+		for (size_t a = 0; a < n; a++)
+			to[a] = unit * (int32_t)x[a];
+		return ANY;
+	}
+	for (size_t a = 0; a < n; a++) {
+		to[a] = (int32_t)(unit * x[a] * (x[n] / d->top) + .5);
+		to[n + a] = to[a] + unit * (int32_t)(d->top - x[n]);
+	}
+	return x[n] == 0 ? CLEAR : x[n] < d->top ? ANY : OPAQUE;
+}
+
+static void
+load_row(struct work *w, const struct dither *d, size_t y)
+{
+	const uint8_t *u8 = (const uint8_t *)d->px + y * d->w * d->planes;
+	const uint16_t *u16 = (const uint16_t *)d->px + y * d->w * d->planes;
+
+	if (d->type == IMG_U8 && !d->alpha && d->top == 255) {
+		for (size_t i = 0; i < d->w * d->planes; i++)
+			w->t[i] = 16 * u8[i];
+		return;
+	}
+	for (size_t i = 0; i < d->w; i++) {
+		double x[4];
+		for (size_t a = 0; a < d->planes; a++) {
+			const size_t at = i * d->planes + a;
+			x[a] = fmin(d->type == IMG_U8 ? u8[at] : u16[at], d->top);
+		}
+		w->kind[i] = (uint8_t)place(d, x, w->t + i * w->dims);
+	}
+}
+
+static void
+add_colour(struct table *t, const int32_t *x, size_t dims, size_t j)
+{
+	for (size_t a = 0; a < dims; a++)
+		t->x[a][t->n] = (float)x[a];
+	t->index[t->n++] = (uint8_t)j;
+}
+
+static void
+make_tables(struct work *w, const struct dither *d)
+{
+	for (int i = 0; i < TABLES; i++)
+		for (size_t a = 0; a < DIMS; a++)
+			for (size_t j = 0; j < MOST; j++)
+				w->table[i].x[a][j] = INFINITY;
+	for (size_t j = 0; j < d->k; j++) {
+		int32_t x[DIMS];
+		const int kind = place(d, d->colour + j * d->planes, x);
+		add_colour(&w->table[ANY], x, w->dims, j);
+		if (kind != ANY)
+			add_colour(&w->table[kind], x, w->dims, j);
+	}
+}
+
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+/* Squares of distances. None is negative, so their bits, read as whole numbers, have the same order; vectors compare these. */
+union squares {
+	float d2[MOST];
+	int32_t order[MOST];
+};
+
+/* Returns the place of the first of the nearest colours. */
+CPU_INLINE uint32_t
+nearest(const struct table *t, const float *x, size_t dims)
+{
+	const uint32_t n = (uint32_t)(t->n + LANES - 1) / LANES * LANES;
+	union squares s;
+	int32_t least = INT32_MAX;
+	uint32_t at = MOST;
+
+	for (uint32_t j = 0; j < n; j++) {
+		float d2 = 0;
+		for (size_t a = 0; a < dims; a++)
+			d2 += (x[a] - t->x[a][j]) * (x[a] - t->x[a][j]);
+		s.d2[j] = d2;
+	}
+	for (uint32_t j = 0; j < n; j++)
+		least = s.order[j] < least ? s.order[j] : least;
+	for (uint32_t j = 0; j < n; j++) {
+		const uint32_t own = s.order[j] == least ? j : MOST;
+		at = own < at ? own : at;
+	}
+	return at;
+}
+
+CPU_INLINE void
+settle_row(struct work *w, uint8_t *index, size_t n, size_t dims)
+{
+	int32_t *own = w->error[0] + dims, *next = w->error[1] + dims;
+
+	for (size_t i = 0; i < n; i++, own += dims, next += dims) {
+		const int kind = w->kind[i];
+		const struct table *t = &w->table[w->table[kind].n ? kind : ANY];
+		int32_t x[DIMS];
+		float f[DIMS];
+		for (size_t a = 0; a < dims; a++) {
+			x[a] = w->t[i * dims + a] + ((own[a] + 64) >> 7);
+			x[a] = x[a] < 0 ? 0 : x[a] > w->top ? w->top : x[a];
+			f[a] = (float)x[a];
+		}
+		const uint32_t j = nearest(t, f, dims);
+		index[i] = t->index[j];
+		for (size_t a = 0; kind != CLEAR && a < dims; a++) {
+			const int32_t e = x[a] - (int32_t)t->x[a][j];
+			own[dims + a] += 49 * e;
+			next[a - dims] += 21 * e;
+			next[a] += 35 * e;
+			next[dims + a] += 7 * e;
+		}
+	}
+}
+
+/* Settles the n pixels of a row. */
+WEIR_CLONES(run_row, (struct work * w, uint8_t *index, size_t n), (w, index, n))
+{
+	if (w->dims == 1)
+		settle_row(w, index, n, 1);
+	else if (w->dims == 3)
+		settle_row(w, index, n, 3);
+	else if (w->dims == 6)
+		settle_row(w, index, n, 6);
+	else
+		settle_row(w, index, n, w->dims);
+}
+
+static void
+free_work(struct work *w)
+{
+	weir_free(w->t);
+	weir_free(w->kind);
+	weir_free(w->error[0]);
+	weir_free(w->error[1]);
+	weir_free(w);
+}
+
+static struct work *
+make_work(const struct dither *d)
+{
+	struct work *w = weir_calloc(1, sizeof *w);
+
+	if (!w)
+		return NULL;
+	w->dims = d->alpha ? 2 * (d->planes - 1) : d->planes;
+	w->top = (int32_t)d->top * (d->type == IMG_U8 ? 16 : 1);
+	w->t = weir_alloc(d->w, w->dims * sizeof *w->t);
+	w->kind = weir_calloc(d->w, 1);
+	for (int i = 0; i < 2; i++)
+		w->error[i] = weir_calloc(d->w + 2, w->dims * sizeof *w->error[i]);
+	if (!w->t || !w->kind || !w->error[0] || !w->error[1]) {
+		free_work(w);
+		return NULL;
+	}
+	make_tables(w, d);
+	return w;
+}
+
+int
+dither_run(const struct dither *d, uint8_t *index)
+{
+	struct work *w = make_work(d);
+
+	if (!w)
+		return -ENOMEM;
+	for (size_t y = 0; y < d->h; y++) {
+		load_row(w, d, y);
+		run_row(w, index + y * d->w, d->w);
+		int32_t *const done = w->error[0];
+		w->error[0] = w->error[1];
+		w->error[1] = done;
+		memset(done, 0, (d->w + 2) * w->dims * sizeof *done);
+	}
+	free_work(w);
+	return 0;
+}
+
+/* ---- wide ---- */
+
+/*
+ * Classes of pictures of any number of planes and any type of samples: see palette.h.
+ *
+ * The start is made on the principal components, those KEPT directions in which the samples vary most, rounded to 16 bits: the
+ * engine of four dimensions makes K classes of them. Rounds of Lloyd's method over all planes follow. On bands of satellites
+ * the start is within some percent of the end.
+ *
+ *	x[planes][n]	 coordinates less their mean, from -1 to 1 by a common scale, one plane after the other, so that a vector of
+ *			 the processor is of several vertices
+ *	centre[K][planes]
+ *
+ * Sums are made of pieces whose bounds do not depend on the number of threads.
+ */
+
+enum { KEPT = 4, BLOCK = 256, PIECES = 64, ROUNDS = 300, POWERS = 60, LOOKED = 1 << 16 };
+
+struct wide {
+	const struct vertices *v;
+	size_t n, d, k, piece;	 /* vertices, planes, classes; vertices of a piece */
+	float *x, *centre, *far; /* far[n]: the squared distance from a vertex to its centre */
+	double *sum;		 /* [PIECES][k][d + 1]: of w x and w */
+	uint32_t *label;	 /* borrowed */
+};
+
+/* --- principal components ------------------------------------------------------------------------------------------- */
+
+/* Fills cov[d][d] with the covariances of every stride-th vertex. */
+static void
+find_covariance(const struct wide *w, double *cov)
+{
+	const size_t stride = w->n / LOOKED + 1, d = w->d;
+
+	memset(cov, 0, d * d * sizeof *cov);
+	for (size_t i = 0; i < w->n; i += stride)
+		for (size_t a = 0; a < d; a++) {
+			const double s = (double)w->v->weight[i] * (double)w->x[a * w->n + i];
+			for (size_t b = 0; b < d; b++)
+				cov[a * d + b] += s * (double)w->x[b * w->n + i];
+		}
+}
+
+static double
+dot(const double *a, const double *b, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+/* Fills axis[d] with a direction of large variance that is perpendicular to the `before` directions in front of it. */
+static void
+find_axis(const double *cov, size_t d, double *axis, size_t before, double *next)
+{
+	for (size_t a = 0; a < d; a++)
+		axis[a] = 1 + (double)((a + before) % 3);
+	for (int power = 0; power < POWERS; power++) {
+		for (size_t a = 0; a < d; a++)
+			next[a] = dot(cov + a * d, axis, d);
+		for (size_t j = 1; j <= before; j++) {
+			const double *other = axis - j * d, along = dot(next, other, d);
+			for (size_t a = 0; a < d; a++)
+				next[a] -= along * other[a];
+		}
+		const double length = sqrt(dot(next, next, d));
+		if (!(length > 0))
+			break;
+		for (size_t a = 0; a < d; a++)
+			axis[a] = next[a] / length;
+	}
+}
+
+/* Fills to[n][dims] with the components, in 16 bits, of one scale. axis[KEPT][d] */
+static void
+round_components(const struct wide *w, const double *axis, size_t dims, uint16_t *to, float *from)
+{
+	const size_t kept = w->d < KEPT ? w->d : KEPT;
+	float low[KEPT], range = 0;
+
+	for (size_t c = 0; c < kept; c++) {
+		float *y = from + c * w->n, high = -INFINITY;
+		low[c] = INFINITY;
+		memset(y, 0, w->n * sizeof *y);
+		for (size_t a = 0; a < w->d; a++)
+			for (size_t i = 0; i < w->n; i++)
+				y[i] += (float)axis[c * w->d + a] * w->x[a * w->n + i];
+		for (size_t i = 0; i < w->n; i++) {
+			low[c] = fminf(low[c], y[i]);
+			high = fmaxf(high, y[i]);
+		}
+		range = fmaxf(range, high - low[c]);
+	}
+	for (size_t i = 0; i < w->n; i++)
+		for (size_t c = 0; c < dims; c++)
+			to[i * dims + c] =
+			    c < kept && range > 0
+				? (uint16_t)rintf((from[c * w->n + i] - low[c]) / range * 65535)
+				: 0;
+}
+
+/* Makes the first classes. */
+static int
+start(const struct wide *w, int threads)
+{
+	const size_t d = w->d, dims = d > 3 ? 4 : 3, kept = d < KEPT ? d : KEPT;
+	double *cov = weir_alloc(d + KEPT + 1, d * sizeof *cov), *axis = cov + d * d;
+	uint16_t *u = weir_alloc_large(w->n, dims * sizeof *u);
+	float *y = weir_alloc_large(w->n, kept * sizeof *y);
+	int err = -ENOMEM;
+
+	if (cov && u && y) {
+		find_covariance(w, cov);
+		for (size_t c = 0; c < kept; c++)
+			find_axis(cov, d, axis + c * d, c, axis + KEPT * d);
+		round_components(w, axis, dims, u, y);
+		const struct palette_colours p = {
+		    .n = w->n, .weight = w->v->weight, .x = u, .shift = 8, .gray = d == 1};
+		err = (dims == 4 ? palette_rgba : palette_rgb)(&p, w->k, threads, w->label);
+	}
+	weir_free(y);
+	weir_free(u);
+	weir_free(cov);
+	return err;
+}
+
+/* --- Lloyd's method ----------------------------------------------------------------------------------------------------- */
+
+/* Gives n <= BLOCK vertices from x on the nearest of k centres. The planes lie all vertices apart. Of equal ones, the first. */
+WEIR_CLONES(find_nearest,
+	    (const float *x, size_t all, size_t n, const float *centre, size_t k, size_t d,
+	     uint32_t *restrict label, float *restrict far),
+	    (x, all, n, centre, k, d, label, far))
+{
+	float sum[BLOCK], best[BLOCK];
+	uint32_t at[BLOCK];
+
+	for (size_t i = 0; i < n; i++) {
+		best[i] = INFINITY;
+		at[i] = 0;
+	}
+	for (size_t j = 0; j < k; j++, centre += d) {
+		memset(sum, 0, sizeof sum);
+		for (size_t a = 0; a < d; a++)
+			for (size_t i = 0; i < n; i++) {
+				const float t = x[a * all + i] - centre[a];
+				sum[i] += t * t;
+			}
+		for (size_t i = 0; i < n; i++) {
+			at[i] = sum[i] < best[i] ? (uint32_t)j : at[i];
+			best[i] = sum[i] < best[i] ? sum[i] : best[i];
+		}
+	}
+	memcpy(label, at, n * sizeof *at);
+	memcpy(far, best, n * sizeof *best);
+}
+
+/* Adds up the vertices of piece p by their labels, after it has found these where `assign`. Returns their SSE. */
+static double
+run_piece(const struct wide *w, size_t p, bool assign)
+{
+	const size_t from = p * w->piece, end = from + w->piece < w->n ? from + w->piece : w->n;
+	double *sum = w->sum + p * w->k * (w->d + 1), sse = 0;
+
+	memset(sum, 0, w->k * (w->d + 1) * sizeof *sum);
+	for (size_t i = from; assign && i < end; i += BLOCK)
+		find_nearest(w->x + i, w->n, end - i < BLOCK ? end - i : BLOCK, w->centre, w->k,
+			     w->d, w->label + i, w->far + i);
+	for (size_t i = from; i < end; i++) {
+		const double weight = (double)w->v->weight[i];
+		double *s = sum + w->label[i] * (w->d + 1);
+		for (size_t a = 0; a < w->d; a++)
+			s[a] += weight * (double)w->x[a * w->n + i];
+		s[w->d] += weight;
+		sse += assign ? weight * (double)w->far[i] : 0;
+	}
+	return sse;
+}
+
+/* An empty class gets the vertex that adds most to the SSE. */
+static void
+fill_empty(const struct wide *w, float *centre)
+{
+	double most = -1;
+	size_t best = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		const double loss = (double)w->v->weight[i] * (double)w->far[i];
+		best = loss > most ? i : best;
+		most = loss > most ? loss : most;
+	}
+	for (size_t a = 0; a < w->d; a++)
+		centre[a] = w->x[a * w->n + best];
+	w->far[best] = 0;
+}
+
+static void
+move_centres(const struct wide *w)
+{
+	const size_t pieces = (w->n + w->piece - 1) / w->piece, row = w->d + 1;
+
+	for (size_t j = 0; j < w->k; j++) {
+		double *s = w->sum + j * row;
+		for (size_t p = 1; p < pieces; p++)
+			for (size_t a = 0; a < row; a++)
+				s[a] += w->sum[p * w->k * row + j * row + a];
+		if (s[w->d] == 0)
+			fill_empty(w, w->centre + j * w->d);
+		for (size_t a = 0; a < w->d && s[w->d] > 0; a++)
+			w->centre[j * w->d + a] = (float)(s[a] / s[w->d]);
+	}
+}
+
+/* One round. Returns the SSE to the centres as they were. */
+static double
+run_round(const struct wide *w, int threads, bool assign)
+{
+	const size_t pieces = (w->n + w->piece - 1) / w->piece;
+	double part[PIECES], sse = 0;
+
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (w->n > 4096)
+	for (size_t p = 0; p < pieces; p++)
+		part[p] = run_piece(w, p, assign);
+	for (size_t p = 0; p < pieces; p++)
+		sse += part[p];
+	move_centres(w);
+	return sse;
+}
+
+/* --- all together ------------------------------------------------------------------------------------------------------- */
+
+/* Fills x. */
+static void
+load(const struct wide *w, double *row)
+{
+	double *mean = row + w->d, all = 0, most = 0;
+
+	memset(mean, 0, w->d * sizeof *mean);
+	for (size_t i = 0; i < w->n; i++) {
+		vertices_get(w->v, i, row);
+		for (size_t a = 0; a < w->d; a++)
+			mean[a] += (double)w->v->weight[i] * row[a];
+		all += (double)w->v->weight[i];
+	}
+	for (size_t i = 0; i < w->n; i++) {
+		vertices_get(w->v, i, row);
+		for (size_t a = 0; a < w->d; a++)
+			most = fmax(most, fabs(row[a] - mean[a] / all));
+	}
+	for (size_t i = 0; i < w->n; i++) {
+		vertices_get(w->v, i, row);
+		for (size_t a = 0; a < w->d; a++)
+			w->x[a * w->n + i] = (float)((row[a] - mean[a] / all) / most);
+	}
+}
+
+static int
+run(struct wide *w, int threads)
+{
+	int err = start(w, threads);
+	double before = INFINITY;
+
+	if (err)
+		return err;
+	memset(w->far, 0, w->n * sizeof *w->far);
+	run_round(w, threads, false);
+	for (int round = 0; round < ROUNDS; round++) {
+		const double sse = run_round(w, threads, true);
+		if (!(sse < before * (1 - 1e-6)))
+			break;
+		before = sse;
+	}
+	return 0;
+}
+
+int
+palette_wide(const struct vertices *v, size_t k, int threads, uint32_t *label)
+{
+	struct wide w = {.v = v, .n = v->set.n, .d = v->planes, .k = k, .label = label};
+	int err = -ENOMEM;
+
+	if (w.n <= k) {
+		for (uint32_t i = 0; i < w.n; i++)
+			label[i] = i;
+		return 0;
+	}
+	w.piece = (w.n / PIECES / BLOCK + 1) * BLOCK;
+	double *row = weir_alloc(w.d, 2 * sizeof *row);
+	w.x = weir_alloc_large(w.n, w.d * sizeof *w.x);
+	w.far = weir_alloc_large(w.n, sizeof *w.far);
+	w.centre = weir_alloc(k, w.d * sizeof *w.centre);
+	w.sum = weir_alloc_large(PIECES * k, (w.d + 1) * sizeof *w.sum);
+	if (row && w.x && w.far && w.centre && w.sum) {
+		load(&w, row);
+		err = run(&w, threads);
+	}
+	weir_free(w.sum);
+	weir_free(w.centre);
+	weir_free(w.far);
+	weir_free(w.x);
+	weir_free(row);
+	return err;
+}
+
+/* ---- palette ---- */
 
 /* Colours in the making. */
 struct gamut {

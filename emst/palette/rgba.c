@@ -15,11 +15,6 @@
 #define RUN  palette_rgba
 
 #include "emst/palette/cells_body.h"
-#include "emst/palette/thin_body.h"
-#include "emst/palette/centres_body.h"
-#include "emst/palette/seeds_body.h"
 #include "emst/palette/ward_body.h"
 #include "emst/palette/lloyd_body.h"
-#include "emst/palette/exchange_body.h"
-#include "emst/palette/swaps_body.h"
 #include "emst/palette/palette_body.h"

@@ -1,5 +1,5 @@
 /*
- * From the picture to derivatives at the base rows of all segments of a batch: dptrace/evidence/base_rows.c, float by float.
+ * From the picture to derivatives at the base rows of all segments of a batch: dptrace/evidence/base.c, float by float.
  * evidence.cu makes evidence of them.
  *
  *	samples, derivatives	thread = element of a strip, grid = elements x segments; columns lie along v, so that

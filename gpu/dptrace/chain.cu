@@ -1,5 +1,5 @@
 /*
- * Chains of segments: what dptrace/search/passage.c and chain.c do to one line, done to all lines of a batch, their k-th
+ * Chains of segments: what dptrace/search/chain.c and chain.c do to one line, done to all lines of a batch, their k-th
  * segments at a time. The way back: follow.cu.
  *
  *	windows		warp = table; the CPU's walk, since rounding decides where it stops, 16 steps of both its ends at a time
@@ -16,7 +16,7 @@ namespace
 
 constexpr unsigned THREADS = 256;
 
-/* The window a..b of links that climb t rows, from that of t - 1: dptrace/search/windows.c. Half the lanes try steps of each end. */
+/* The window a..b of links that climb t rows, from that of t - 1: dptrace/search/recur.c. Half the lanes try steps of each end. */
 __device__ void
 move_window(const dp_table &w, int t, int *a, int *b)
 {

@@ -1,5 +1,5 @@
 /*
- * From derivatives at the base rows to evidence: dptrace/evidence/normalise.c, float by float.
+ * From derivatives at the base rows to evidence: dptrace/evidence/base.c, float by float.
  *
  *	sizes, evidence	thread = element of a strip, grid = elements x segments
  *	measure		block = segment: the median by two histograms of leading bits in shared memory (16 KB)

@@ -1,6 +1,6 @@
 /*
  * Chains of segments, the host's part: what the sums that come back mean, whether a bound is given up, which first links of a
- * closed line are tried next. dptrace/search/chain.c and passage.c, for all lines of a batch at a time.
+ * closed line are tried next. dptrace/search/chain.c and chain.c, for all lines of a batch at a time.
  */
 #include "gpu/dptrace/chain.h"
 #include "gpu/dptrace/close.h"
@@ -109,7 +109,7 @@ send_starts(struct dp_job *j, const struct lists *l, const struct passage *p, un
 	return gpu_up(j->g, l->on_from, l->from, n * sizeof *l->from);
 }
 
-/* passage_run() of dptrace/search/passage.c, for n passages. */
+/* passage_run() of dptrace/search/chain.c, for n passages. */
 int
 go(struct dp_job *j, const struct lists *l, struct passage *p, unsigned n, bool release)
 {

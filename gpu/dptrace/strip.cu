@@ -1,5 +1,5 @@
 /*
- * From evidence at the base rows to the scores of all links: dptrace/evidence/strip.c and score.c, float by float.
+ * From evidence at the base rows to the scores of all links: dptrace/evidence/strip.c and strip.c, float by float.
  *
  *	fields	thread = element of a strip in its phases
  *	offsets	thread = slope and column, slopes together

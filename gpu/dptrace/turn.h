@@ -1,5 +1,5 @@
 /*
- * Turns between links, on the device: dptrace/search/passage.h. Angles are judged in double precision by the CPU's
+ * Turns between links, on the device: dptrace/search/chain.h. Angles are judged in double precision by the CPU's
  * operations in their order, without contraction (-fmad=false), so every turn is judged alike.
  */
 #ifndef WEIR_GPU_DPTRACE_TURN_H

@@ -1,5 +1,5 @@
 /*
- * The tree of 8-bit colours. Near ones first, by shells of equal d2 = 1, 2, 3, as on the CPU (emst/lattice/shells.c): all
+ * The tree of 8-bit colours. Near ones first, by shells of equal d2 = 1, 2, 3, as on the CPU (emst/lattice/lattice.c): all
  * pairs of one offset are two rows of bits joined by &, most of them dropped by the CPU's exact prunes.
  *
  *	offer_pairs	thread = a word of 64 colours, blockIdx.y = offset; then, word after word of its warp that has pairs left,
@@ -38,7 +38,7 @@ sign(int x)
 	return (x > 0) - (x < 0);
 }
 
-/* prune() of emst/lattice/shells.c, where the reasons stand. before: bit 63 of the pairs of the word to the left. */
+/* prune() of emst/lattice/lattice.c, where the reasons stand. before: bit 63 of the pairs of the word to the left. */
 __device__ u64
 prune(const u64 *u, const u64 *v, int r, int g, int b, unsigned d2, u64 before)
 {

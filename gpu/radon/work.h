@@ -8,8 +8,8 @@
 #include "gpu/device.h"
 
 extern "C" {
+#include "radon/core.h"
 #include "radon/plan.h"
-#include "radon/spectra.h"
 #include "usfft/loops/line_ops.h"
 }
 

@@ -157,7 +157,7 @@ lower_bound(const K *v, unsigned n, K key)
 
 /*
  * Whether a cell, in 3-D a column of cells, holds more than CROWD of points from .. to - 1, which lie in one tile, so that equal float
- * values would round in one direction (usfft/grid/crowd.h). All threads of a block call it, with CROWD_CELLS words of shared memory.
+ * values would round in one direction (usfft/grid/spread.h). All threads of a block call it, with CROWD_CELLS words of shared memory.
  */
 template <class T>
 __device__ bool

@@ -7,7 +7,7 @@
 #include "gpu/wconv/whole.h"
 
 extern "C" {
-#include "wconv/restore/inside.h"
+#include "wconv/restore/restore.h"
 }
 
 constexpr unsigned WC_PER_BLOCK = 8 * WC_THREADS; /* samples that a block sums up */

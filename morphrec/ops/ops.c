@@ -7,10 +7,230 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "morphrec/ops/area.h"
-#include "morphrec/ops/erode.h"
+#include "morphrec/keys.h"
 #include "morphrec/ops/ops.h"
-#include "morphrec/value.h"
+#include "morphrec/ops/shape.h"
+
+/* ---- areas ---- */
+
+#define NOWHERE UINT32_MAX /* not placed yet */
+
+/* The pixels that can be connected: a volume, or a slice of an image. */
+struct piece {
+	size_t w, h, d, n;
+	int nears;
+	struct near {
+		int x, y, z;
+		ptrdiff_t at;
+	} near[26];
+};
+
+/*
+ * The connected sets of the pixels that were placed so far. Each set is a tree whose root is the pixel placed last. A set
+ * that is large enough is joined only to pixels of its own level, so that its root holds the level of the result.
+ * area[r] of a root r: the pixels of its set, or `least` where the set touches one that is large enough.
+ */
+struct forest {
+	uint32_t *order, *parent;
+	uint32_t *area;
+	uint32_t least;
+};
+
+static inline uint32_t
+find_root(struct forest *t, uint32_t p)
+{
+	while (t->parent[p] != p)
+		p = t->parent[p] = t->parent[t->parent[p]];
+	return p;
+}
+
+#define TEMPLATE "morphrec/ops/area_body.h"
+#include "morphrec/four_body.h"
+
+static struct piece
+piece_of(const struct morphrec_problem *a)
+{
+	const bool volume = morphrec_is_volume(a->conn);
+	const int axes = a->conn == 4 || a->conn == 6 ? 1 : a->conn == 18 ? 2 : 3;
+	struct piece s = {.w = a->w, .h = a->h, .d = volume ? a->d : 1};
+
+	s.n = s.w * s.h * s.d;
+	for (int z = -volume; z <= volume; z++)
+		for (int y = -1; y <= 1; y++)
+			for (int x = -1; x <= 1; x++) {
+				const int apart = (x != 0) + (y != 0) + (z != 0);
+				const ptrdiff_t at = (z * (ptrdiff_t)s.h + y) * (ptrdiff_t)s.w + x;
+				if (apart && apart <= axes)
+					s.near[s.nears++] = (struct near){x, y, z, at};
+			}
+	return s;
+}
+
+int
+area_open(const struct morphrec_problem *a, uint64_t area, void *J, const void *f)
+{
+	const struct piece s = piece_of(a);
+	const size_t size = img_type_size(a->type), pieces = a->w * a->h * a->d / s.n;
+	struct forest t = {.least = area < UINT32_MAX ? (uint32_t)area : UINT32_MAX};
+	int err = 0;
+
+	if (s.n >= UINT32_MAX)
+		return -E2BIG;
+	t.order = weir_alloc(s.n, sizeof *t.order);
+	t.parent = weir_alloc(s.n, sizeof *t.parent);
+	t.area = weir_alloc(s.n, sizeof *t.area);
+	if (!t.order || !t.parent || !t.area)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < pieces; i++) {
+		void *to = (char *)J + i * s.n * size;
+		const void *from = (const char *)f + i * s.n * size;
+		if (size == 1)
+			open_piece8(a, &t, &s, to, from);
+		else if (size == 2)
+			open_piece16(a, &t, &s, to, from);
+		else if (size == 4)
+			open_piece32(a, &t, &s, to, from);
+		else
+			open_piece64(a, &t, &s, to, from);
+	}
+	weir_free(t.order);
+	weir_free(t.parent);
+	weir_free(t.area);
+	return err;
+}
+
+/* ---- widening ---- */
+
+/* Copies a mask of integers to the floating type of the marker, which holds every value of the mask exactly. */
+
+#define WIDEN(F, T)                                                    \
+	static void F##_from_##T(void *to, const void *from, size_t n) \
+	{                                                              \
+		F *x = to;                                             \
+		const T *v = from;                                     \
+                                                                       \
+		for (size_t i = 0; i < n; i++)                         \
+			x[i] = (F)v[i];                                \
+	}
+
+WIDEN(float, int8_t)
+WIDEN(float, uint8_t)
+WIDEN(float, int16_t)
+WIDEN(float, uint16_t)
+WIDEN(double, int8_t)
+WIDEN(double, uint8_t)
+WIDEN(double, int16_t)
+WIDEN(double, uint16_t)
+WIDEN(double, int32_t)
+WIDEN(double, uint32_t)
+
+morphrec_widen *
+morphrec_widening(enum img_type to, enum img_type from)
+{
+	static morphrec_widen *const to_float[] = {[IMG_I8] = float_from_int8_t,
+						   [IMG_U8] = float_from_uint8_t,
+						   [IMG_I16] = float_from_int16_t,
+						   [IMG_U16] = float_from_uint16_t,
+						   [IMG_F64] = NULL},
+				     *const to_double[] = {[IMG_I8] = double_from_int8_t,
+							   [IMG_U8] = double_from_uint8_t,
+							   [IMG_I16] = double_from_int16_t,
+							   [IMG_U16] = double_from_uint16_t,
+							   [IMG_I32] = double_from_int32_t,
+							   [IMG_U32] = double_from_uint32_t,
+							   [IMG_F64] = NULL};
+
+	return to == IMG_F32 ? to_float[from] : to == IMG_F64 ? to_double[from] : NULL;
+}
+
+/* ---- clipping ---- */
+
+enum {
+	CLIP_PIECE = 4096, /* samples, so that what needs mending is still in the cache */
+	LET_GO = 1 << 20   /* bytes: many pages */
+};
+
+#define TEMPLATE "morphrec/clip_body.h"
+#include "morphrec/four_body.h"
+
+typedef void
+clip(void *J, const void *I, size_t n, size_t at, struct key_map map, struct morphrec_clip *c);
+
+static clip *const clips[] = {clip8, clip16, clip32, clip64};
+
+void
+clip_some(const struct morphrec_problem *what, void *J, const void *I, size_t at, size_t n,
+	  struct morphrec_clip *sum)
+{
+	const size_t size = img_type_size(what->type);
+	struct morphrec_clip c = clip_nothing();
+
+	clips[__builtin_ctzll(size)]((char *)J + at * size, (const char *)I + at * size, n, at,
+				     morphrec_keys(what), &c);
+	clip_join(sum, &c);
+}
+
+/* Clips samples [at, end). `at` is the start of a piece. */
+static struct morphrec_clip
+clip_part(const struct morphrec_problem *what, void *J, const void *I, size_t at, size_t end)
+{
+	const struct key_map map = morphrec_keys(what);
+	const size_t size = img_type_size(what->type);
+	clip *const one = clips[__builtin_ctzll(size)];
+	struct morphrec_clip c = clip_nothing();
+
+	for (size_t kept = at; at < end;) {
+		const size_t n = end - at < CLIP_PIECE ? end - at : CLIP_PIECE;
+		one((char *)J + at * size, (const char *)I + at * size, n, at, map, &c);
+		at += n;
+		if (what->done && ((at - kept) * size >= LET_GO || at == end)) {
+			what->done(what->done_with, kept * size, (at - kept) * size);
+			kept = at;
+		}
+	}
+	return c;
+}
+
+void
+clip_join(struct morphrec_clip *a, const struct morphrec_clip *b)
+{
+	if (a->lo > a->hi) {
+		*a = *b;
+		return;
+	}
+	if (b->above && (!a->above || b->first_above < a->first_above))
+		a->first_above = b->first_above;
+	if (b->nan && (!a->nan || b->first_nan < a->first_nan))
+		a->first_nan = b->first_nan;
+	a->above += b->above;
+	a->nan += b->nan;
+	a->lo = b->lo < a->lo ? b->lo : a->lo;
+	a->hi = b->hi > a->hi ? b->hi : a->hi;
+}
+
+struct morphrec_clip
+clip_all(const struct morphrec_problem *what, void *J, const void *I)
+{
+	const size_t total = what->w * what->h * what->d,
+		     pieces = (total + CLIP_PIECE - 1) / CLIP_PIECE,
+		     most = 1 + total * img_type_size(what->type) / LET_GO,
+		     parts = most < (size_t)what->threads ? most : (size_t)what->threads;
+	struct morphrec_clip sum = clip_nothing();
+
+	if (parts < 2)
+		return clip_part(what, J, I, 0, total);
+#pragma omp parallel for num_threads((int)parts)
+	for (size_t i = 0; i < parts; i++) {
+		const size_t end = pieces * (i + 1) / parts * CLIP_PIECE;
+		const struct morphrec_clip c = clip_part(
+		    what, J, I, pieces * i / parts * CLIP_PIECE, end < total ? end : total);
+#pragma omp critical(clip)
+		clip_join(&sum, &c);
+	}
+	return sum;
+}
+
+/* ---- ops ---- */
 
 enum { PIECE = 1 << 20 }; /* bytes of the array for each thread, at least */
 

@@ -1,9 +1,54 @@
 /* The operators on one image. Most of them are a reconstruction. */
-#ifndef MORPHREC_OPS_H
-#define MORPHREC_OPS_H
+#ifndef WEIR_MORPHREC_OPS_OPS_H
+#define WEIR_MORPHREC_OPS_OPS_H
 
-#include "morphrec/problem.h"
+#include <stdint.h>
+
 #include "morphrec/ops/shape.h"
+#include "morphrec/problem.h"
+
+/* Area opening: a peak of fewer than `area` pixels is cut down to the level at which it holds `area` pixels. */
+
+/*
+ * J becomes the area opening of f; where the problem erodes, the area closing. For a level k, consider the connected set
+ * of pixels >= k that holds a pixel: the pixel gets the highest k <= its own value at which that set has `area` pixels or
+ * more. Where no k does, it gets the lowest level of all pixels that are connected to it. A NaN is a wall. Images are
+ * opened slice by slice. Returns 0, -ENOMEM, or -E2BIG when a slice or a volume has 2^32 - 1 pixels or more.
+ *
+ * Meijster, Wilkinson, A comparison of algorithms for connected set openings and closings, IEEE Trans. PAMI 24(4), 2002,
+ * 484-494. The pixels are sorted, highest first, and joined by union-find.
+ */
+int area_open(const struct morphrec_problem *a, uint64_t area, void *J, const void *f);
+
+/* The pass before a reconstruction: it makes J0 = min(marker, mask) and counts what it clips. */
+
+struct morphrec_clip {
+	uint64_t above;	      /* markers beyond the mask, which were clipped */
+	uint64_t first_above; /* the index of the first of them */
+	uint64_t nan;	      /* pixels where marker or mask is NaN */
+	uint64_t first_nan;   /* the index of the first of them */
+	/* The smallest and the largest key of J0 (keys.h); lo > hi when no sample was seen yet. */
+	uint64_t lo, hi;
+};
+
+/* Returns the figures before the first sample. */
+static inline struct morphrec_clip
+clip_nothing(void)
+{
+	const struct morphrec_clip none = {0, 0, 0, 0, UINT64_MAX, 0};
+
+	return none;
+}
+
+/* Replaces J, the whole array, by J0, on what->threads threads. Returns what it met. */
+struct morphrec_clip clip_all(const struct morphrec_problem *what, void *J, const void *I);
+
+/* Clips samples [at, at + n) of the array, and adds what it met to *sum. */
+void clip_some(const struct morphrec_problem *what, void *J, const void *I, size_t at, size_t n,
+	       struct morphrec_clip *sum);
+
+/* Adds the figures of another range of samples to *sum. */
+void clip_join(struct morphrec_clip *sum, const struct morphrec_clip *part);
 
 /*
  * Operators on one image f. morphrec_marker() makes the marker J; where the mask is not f itself, it changes f into the

@@ -2,9 +2,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/cpu.h"
 #include "common/base/mem.h"
+#include "common/base/par.h"
+#include "morphrec/keys.h"
 #include "morphrec/ops/shape.h"
-#include "morphrec/value.h"
+
+/* ---- shapes ---- */
 
 static int
 shape_new(struct shape *s, size_t most)
@@ -140,4 +144,195 @@ shape_free(struct shape *s)
 {
 	weir_free(s->run);
 	memset(s, 0, sizeof *s);
+}
+
+/* ---- erosion ---- */
+
+/* How far a shape reaches: pixels along x; rows, those of other slices too; powers of 2 up to its longest run. */
+struct reach {
+	size_t x, rows;
+	int levels;
+};
+
+#define TEMPLATE "morphrec/ops/erode_body.h"
+#include "morphrec/four_body.h"
+
+static size_t
+away(ptrdiff_t v)
+{
+	return (size_t)(v < 0 ? -v : v);
+}
+
+static struct reach
+reach_of(const struct morphrec_problem *a, const struct shape *s)
+{
+	struct reach r = {0, 0, 1};
+
+	for (size_t k = 0; k < s->n; k++) {
+		const struct shape_run *u = &s->run[k];
+		const size_t x = away(u->first) > away(u->last) ? away(u->first) : away(u->last),
+			     rows = away(u->dz) * a->h + away(u->dy);
+		const int levels = 64 - __builtin_clzll((size_t)(u->last - u->first) + 1);
+		r.x = x > r.x ? x : r.x;
+		r.rows = rows > r.rows ? rows : r.rows;
+		r.levels = levels > r.levels ? levels : r.levels;
+	}
+	return r;
+}
+
+/* Copies the runs of s that can touch the array; in images only those of the slice that holds the centre. */
+static int
+clip_shape(const struct morphrec_problem *a, const struct shape *s, struct shape *to)
+{
+	const ptrdiff_t w = (ptrdiff_t)a->w, h = (ptrdiff_t)a->h,
+			d = morphrec_is_volume(a->conn) ? (ptrdiff_t)a->d : 1;
+
+	to->n = 0;
+	to->run = weir_alloc(s->n, sizeof *to->run);
+	if (!to->run)
+		return -ENOMEM;
+	for (size_t k = 0; k < s->n; k++) {
+		struct shape_run u = s->run[k];
+		u.first = u.first > -w ? u.first : -w;
+		u.last = u.last < w ? u.last : w;
+		if (u.first <= u.last && u.dy > -h && u.dy < h && u.dz > -d && u.dz < d)
+			to->run[to->n++] = u;
+	}
+	return 0;
+}
+
+/* Erodes rows [first, end) of all slices by s. */
+static void
+erode_some(const struct morphrec_problem *a, const struct shape *s, const struct reach *r, void *J,
+	   const void *f, size_t first, size_t end, void *work)
+{
+	switch (img_type_size(a->type)) {
+	case 1:
+		erode_rows8(a, s, r, J, f, first, end, work);
+		break;
+	case 2:
+		erode_rows16(a, s, r, J, f, first, end, work);
+		break;
+	case 4:
+		erode_rows32(a, s, r, J, f, first, end, work);
+		break;
+	default:
+		erode_rows64(a, s, r, J, f, first, end, work);
+	}
+}
+
+static int
+erode_once(const struct morphrec_problem *a, const struct shape *s, void *J, const void *f)
+{
+	const size_t size = img_type_size(a->type), rows = a->h * a->d,
+		     threads = (size_t)morphrec_threads(a, s->n ? s->n : 1),
+		     parts = rows / 64 + 1 < threads ? rows / 64 + 1 : threads;
+	const struct reach r = reach_of(a, s);
+	const size_t room = ((a->w + 2 * r.x) * (size_t)r.levels * size + 63) / 64 * 64;
+	char *work = weir_alloc(parts, room);
+
+	if (!work)
+		return -ENOMEM;
+	if (parts < 2) {
+		erode_some(a, s, &r, J, f, 0, rows, work);
+	} else {
+#pragma omp parallel for num_threads((int)parts)
+		for (size_t i = 0; i < parts; i++)
+			erode_some(a, s, &r, J, f, rows * i / parts, rows * (i + 1) / parts,
+				   work + i * room);
+	}
+	weir_free(work);
+	return 0;
+}
+
+int
+erode_by(const struct morphrec_problem *a, const struct shape *s, size_t times, void *J,
+	 const void *f)
+{
+	const size_t n = a->w * a->h * a->d, size = img_type_size(a->type);
+	struct shape near;
+	void *last = times > 1 ? weir_alloc(n, size) : NULL;
+	int err = clip_shape(a, s, &near);
+
+	if (!err && times > 1 && !last)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < times; i++) {
+		if (i)
+			memcpy(last, J, n * size);
+		err = erode_once(a, &near, J, i ? last : f);
+	}
+	shape_free(&near);
+	weir_free(last);
+	return err;
+}
+
+enum { BESIDE = 128 }; /* bytes of a row that go down together: two lines of the cache */
+
+/* Lines of an array along one axis: n places that are `step` pixels apart, in pieces of step * n pixels. */
+struct lines {
+	size_t n, step, r;   /* r: each pixel becomes the lowest within r places */
+	size_t most, strips; /* pixels of a strip, and strips of a piece */
+	struct key_map map;
+};
+
+/* Erodes strip i of J along its lines. */
+static void
+erode_strip(const struct lines *l, size_t size, size_t i, char *J, void *work)
+{
+	const size_t x = i % l->strips * l->most, c = l->step - x < l->most ? l->step - x : l->most;
+	void *line = J + (i / l->strips * l->step * l->n + x) * size;
+
+	switch (size) {
+	case 1:
+		erode_columns8(line, l->n, l->step, c, l->r, l->map, work);
+		break;
+	case 2:
+		erode_columns16(line, l->n, l->step, c, l->r, l->map, work);
+		break;
+	case 4:
+		erode_columns32(line, l->n, l->step, c, l->r, l->map, work);
+		break;
+	default:
+		erode_columns64(line, l->n, l->step, c, l->r, l->map, work);
+	}
+}
+
+/* Each pixel of J becomes the lowest within r places along the axis of n places that are `step` pixels apart. */
+static int
+erode_along(const struct morphrec_problem *a, size_t n, size_t step, size_t r, char *J)
+{
+	const size_t size = img_type_size(a->type), most = BESIDE / size,
+		     threads = (size_t)morphrec_threads(a, 1), room = 2 * (n + 2 * r) * BESIDE;
+	const struct lines l = {n, step, r, most, (step + most - 1) / most, morphrec_keys(a)};
+	const size_t strips = a->w * a->h * a->d / step / n * l.strips;
+	char *work = weir_alloc(threads, room);
+
+	if (!work)
+		return -ENOMEM;
+	const bool alone = strips <= 64 || threads < 2;
+
+	for (size_t i = 0; alone && i < strips; i++)
+		erode_strip(&l, size, i, J, work);
+	if (!alone) {
+#pragma omp parallel for num_threads((int)threads)
+		for (size_t i = 0; i < strips; i++)
+			erode_strip(&l, size, i, J, work + (size_t)omp_get_thread_num() * room);
+	}
+	weir_free(work);
+	return 0;
+}
+
+int
+erode_square(const struct morphrec_problem *a, size_t r, void *J, const void *f)
+{
+	struct shape_run row = {0, 0, -(ptrdiff_t)(r < a->w ? r : a->w),
+				(ptrdiff_t)(r < a->w ? r : a->w)};
+	const struct shape s = {&row, 1};
+	int err = erode_by(a, &s, 1, J, f);
+
+	if (!err)
+		err = erode_along(a, a->h, a->w, r < a->h ? r : a->h, J);
+	if (!err && morphrec_is_volume(a->conn))
+		err = erode_along(a, a->d, a->w * a->h, r < a->d ? r : a->d, J);
+	return err;
 }

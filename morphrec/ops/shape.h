@@ -1,8 +1,9 @@
 /* Flat shapes for openings and closings, as runs of pixels. */
-#ifndef MORPHREC_SHAPE_H
-#define MORPHREC_SHAPE_H
+#ifndef WEIR_MORPHREC_OPS_SHAPE_H
+#define WEIR_MORPHREC_OPS_SHAPE_H
 
 #include "common/stream/img.h"
+#include "morphrec/problem.h"
 
 /* Pixels first..last of row dy of slice dz, all counted from the shape's centre. */
 struct shape_run {
@@ -34,5 +35,17 @@ int shape_picture(struct shape *s, const struct img *x);
 
 /* Frees the runs of s. It accepts a zeroed shape. */
 void shape_free(struct shape *s);
+
+/* Erosion by a flat shape. It works on keys, so where the problem erodes the values are dilated. */
+
+/*
+ * Erodes f `times` times into J. One erosion gives pixel p the lowest key of f at p + s for all s of the shape. Pixels
+ * outside the picture do not count. In images only the slice of the shape that holds its centre is used. Returns 0 or -ENOMEM.
+ */
+int erode_by(const struct morphrec_problem *a, const struct shape *s, size_t times, void *J,
+	     const void *f);
+
+/* Erodes by a square of side 2 r + 1, in a volume by a cube, along one axis after the other. Returns 0 or -ENOMEM. */
+int erode_square(const struct morphrec_problem *a, size_t r, void *J, const void *f);
 
 #endif

@@ -2,8 +2,8 @@
  * The method for comparison and study: the cluster of parallel heaps. It works on copies of J and I as keys. A frame of zeros, which neither rise nor raise, surrounds each picture or volume, so that each neighbour
  * lies at a fixed offset.
  */
-#ifndef MORPHREC_SERIAL_H
-#define MORPHREC_SERIAL_H
+#ifndef WEIR_MORPHREC_STUDY_SERIAL_H
+#define WEIR_MORPHREC_STUDY_SERIAL_H
 
 #include "morphrec/problem.h"
 
@@ -29,18 +29,5 @@ void serial_free(struct serial *s);
 /* J, which is clipped, becomes the fixpoint. Adds to *figures. Returns 0 or -ENOMEM. */
 int serial_run(struct serial *s, const struct morphrec_problem *what,
 	       struct morphrec_figures *figures, void *J, const void *I);
-
-/*
- * The method of the heaps, on the piece that s holds. Returns 0 or -ENOMEM.
- * node: pixels of a node, 0 for SERIAL_NODE; heaps: their number, at most; 0: one, or with more threads four each.
- */
-int serial_heap(struct serial *s, size_t node, size_t heaps, int threads);
-
-/*
- * Vincent's two scans, of the pixels [first, end) of the piece. Pixels around them do not change, but raise. Calls put for
- * each pixel that can still raise one after it. Adds to *rises. Returns 0, or what put returned when that is not 0.
- */
-int serial_scan_once(struct serial *s, size_t first, size_t end, size_t *rises,
-		     int (*put)(void *with, size_t p), void *with);
 
 #endif

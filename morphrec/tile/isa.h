@@ -1,13 +1,13 @@
 /* The names of the operations that row_body.h needs, by the width of an element: v_max(8) is max8. */
-#ifndef MORPHREC_ISA_H
-#define MORPHREC_ISA_H
+#ifndef WEIR_MORPHREC_TILE_ISA_H
+#define WEIR_MORPHREC_TILE_ISA_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "morphrec/tile/tile.h"
+#include "morphrec/tile/engine.h"
 
 #define CAT_(a, b)   a##b
 #define CAT(a, b)    CAT_(a, b)

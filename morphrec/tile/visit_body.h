@@ -1,4 +1,4 @@
-/* A visit for one element type: see tile.h. This file is a template and follows row_body.h. */
+/* A visit for one element type: see engine.h. This file is a template and follows row_body.h. */
 
 /* The current tile: its rows, and flags of rows. Bit y of word z + 1 is for row y of slice z. */
 struct N(tile) {

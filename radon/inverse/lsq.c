@@ -1,12 +1,714 @@
 #include <errno.h>
+#include <fftw3.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
 
+#include "common/base/cpu.h"
+#include "common/base/fft.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "radon/block.h"
+#include "radon/core.h"
 #include "radon/inverse/lsq.h"
-#include "radon/recurrence.h"
-#include "radon/spectra.h"
+#include "radon/loops/loops.h"
+#include "usfft/line.h"
+
+enum { LEVINSON_LANES = USFFT_LINE };
+
+/*
+ * t, a: n rows of LANES re and LANES im, aligned to 64 bytes. e: E of each lane. steps: n rows of LANES, the E of the leading
+ * matrices of 1 .. n unknowns; the product of a lane's rows is its determinant. A lane whose E falls to `least` times t[0] or
+ * below stops changing, so that it stays finite, and its element of alive becomes 0. The other elements of alive are 1.
+ */
+void levinson(const double *t, size_t n, double least, double *a, double *e, double *alive,
+	      double *steps);
+
+/* ---- Levinson's recursion ---- */
+
+/*
+ * The Levinson-Durbin recursion for Hermitian positive definite Toeplitz matrices T[i][l] = t[i - l], t[-i] = conj t[i],
+ * i, l < n. It finds the predictor a with T a = E (1, 0 .. 0) and a_0 = 1 in n^2 complex multiplications and additions. The
+ * lanes of double vectors hold LEVINSON_LANES matrices at once.
+ *
+ * Source: Golub and Van Loan, Matrix Computations, 4.7.
+ */
+
+void
+levinson(const double *t, size_t n, double least, double *a, double *e, double *alive,
+	 double *steps)
+{
+	radon_loops()->levinson(t, n, least, a, e, alive, steps);
+}
+
+/* ---- systems ---- */
+
+enum { SYSTEMS = LEVINSON_LANES, PAIRS = 2 * SYSTEMS };
+
+/*
+ * Levinson's recursion loses about as many digits as the condition number has, and t[0] / E is a lower bound of the condition
+ * number. When the E of a lane falls to this part of t[0], conjugate gradients solve the lane.
+ */
+static const double safe = 1e-10;
+
+/*
+ * Conjugate gradients stop at this relative residual. The right-hand side is rounded to float, so that a part of 1e-7 of it
+ * can lie outside the range of a singular T. Steps towards that part would only make the solution grow without bound.
+ */
+static const double cg_tol = 1e-6;
+enum { CG_STEPS = 200 };
+
+struct toeplitz {
+	size_t n, len, blocks; /* len: of the FFTs, >= 2n */
+	fftw_plan forward, backward;
+	double *turn;	/* len complex: exp(-2 pi i m n / len) */
+	double *fa;	/* per block: the FFT of a, len rows of SYSTEMS complex */
+	double *e, *t0; /* per block: SYSTEMS */
+	bool *unsafe;	/* per block: SYSTEMS */
+	double **ft;	/* per block: the FFT of T's circulant if a lane needs it, else NULL */
+};
+
+struct toeplitz_work {
+	size_t n;
+	double *a;	       /* n rows of SYSTEMS re, SYSTEMS im */
+	double *steps;	       /* n rows of LANES: E of the recursion */
+	double *x, *y, *u, *v; /* len rows of SYSTEMS complex; one block, x owned */
+	double *r, *p, *cg;    /* n rows of SYSTEMS complex; one block, r owned */
+};
+
+/* --- products in the frequencies of the FFTs ----------------------------------------------------------------------- */
+
+/* v = conj(B) u, then u = conj(A) u, where B = turn conj(A - 1). A is fa, the FFT of a. */
+WEIR_CLONES(times_adjoints,
+	    (const double *restrict fa, const double *restrict turn, size_t len, double *u,
+	     double *v),
+	    (fa, turn, len, u, v))
+{
+	for (size_t m = 0; m < len; m++) {
+		const double tr = turn[2 * m], ti = turn[2 * m + 1];
+		for (size_t i = m * PAIRS; i < (m + 1) * PAIRS; i += 2) {
+			const double ar = fa[i], ai = fa[i + 1], yr = u[i], yi = u[i + 1];
+			const double br = tr * (ar - 1) + ti * ai, bi = ti * (ar - 1) - tr * ai;
+			u[i] = ar * yr + ai * yi;
+			u[i + 1] = ar * yi - ai * yr;
+			v[i] = br * yr + bi * yi;
+			v[i + 1] = br * yi - bi * yr;
+		}
+	}
+}
+
+/* u = A u - B v, with the same A and B. */
+WEIR_CLONES(times_factors,
+	    (const double *restrict fa, const double *restrict turn, size_t len, double *restrict u,
+	     const double *restrict v),
+	    (fa, turn, len, u, v))
+{
+	for (size_t m = 0; m < len; m++) {
+		const double tr = turn[2 * m], ti = turn[2 * m + 1];
+		for (size_t i = m * PAIRS; i < (m + 1) * PAIRS; i += 2) {
+			const double ar = fa[i], ai = fa[i + 1], ur = u[i], ui = u[i + 1];
+			const double br = tr * (ar - 1) + ti * ai, bi = ti * (ar - 1) - tr * ai;
+			u[i] = ar * ur - ai * ui - (br * v[i] - bi * v[i + 1]);
+			u[i + 1] = ar * ui + ai * ur - (br * v[i + 1] + bi * v[i]);
+		}
+	}
+}
+
+/* The FFT is out of place: for length 360 and 8 lanes FFTW's estimated plan takes 5.7 us there, and 10.1 us in place. */
+static void
+transform(fftw_plan plan, double *from, double *to)
+{
+	fftw_execute_dft(plan, (fftw_complex *)from, (fftw_complex *)to);
+}
+
+static void
+cut(const struct toeplitz *s, double *x)
+{
+	memset(x + s->n * PAIRS, 0, (s->len - s->n) * PAIRS * sizeof *x);
+}
+
+/* w->x = T^-1 E len^2 w->x. On entry w->x holds n rows and then zeros. */
+static void
+apply_inverse(const struct toeplitz *s, struct toeplitz_work *w, const double *fa)
+{
+	transform(s->forward, w->x, w->u);
+	times_adjoints(fa, s->turn, s->len, w->u, w->v);
+	transform(s->backward, w->u, w->x);
+	transform(s->backward, w->v, w->y);
+	cut(s, w->x);
+	cut(s, w->y);
+	transform(s->forward, w->x, w->u);
+	transform(s->forward, w->y, w->v);
+	times_factors(fa, s->turn, s->len, w->u, w->v);
+	transform(s->backward, w->u, w->x);
+}
+
+/* --- conjugate gradients ------------------------------------------------------------------------------------------- */
+
+/* w->u = T x: the first n rows of w->u, which holds a circular convolution. */
+static void
+apply_matrix(const struct toeplitz *s, struct toeplitz_work *w, const double *ft, const double *x)
+{
+	const double scale = 1 / (double)s->len;
+
+	memcpy(w->y, x, s->n * PAIRS * sizeof *x);
+	cut(s, w->y);
+	transform(s->forward, w->y, w->v);
+	for (size_t i = 0; i < s->len * PAIRS; i += 2) {
+		const double re = w->v[i], im = w->v[i + 1];
+		w->v[i] = (re * ft[i] - im * ft[i + 1]) * scale;
+		w->v[i + 1] = (re * ft[i + 1] + im * ft[i]) * scale;
+	}
+	transform(s->backward, w->v, w->u);
+}
+
+/* sum = Re x^H y of every lane. */
+static void
+dot(const double *x, const double *y, size_t n, double sum[SYSTEMS])
+{
+	for (int l = 0; l < SYSTEMS; l++)
+		sum[l] = 0;
+	for (size_t i = 0; i < n; i++)
+		for (int l = 0; l < PAIRS; l++)
+			sum[l / 2] += x[i * PAIRS + (size_t)l] * y[i * PAIRS + (size_t)l];
+}
+
+static double
+ratio(double a, double b)
+{
+	return b > 0 ? a / b : 0;
+}
+
+/* Solves every lane of the block for the right-hand side in w->r into w->cg, which begins at 0. Returns the steps. */
+static size_t
+conjugate_gradients(const struct toeplitz *s, struct toeplitz_work *w, const double *ft)
+{
+	const size_t count = s->n * PAIRS;
+	double rr[SYSTEMS], target[SYSTEMS], pq[SYSTEMS], next[SYSTEMS];
+	size_t step;
+
+	memset(w->cg, 0, count * sizeof *w->cg);
+	memcpy(w->p, w->r, count * sizeof *w->p);
+	dot(w->r, w->r, s->n, rr);
+	for (int l = 0; l < SYSTEMS; l++)
+		target[l] = cg_tol * cg_tol * rr[l];
+	for (step = 0; step < CG_STEPS; step++) {
+		bool busy = false;
+		for (int l = 0; l < SYSTEMS; l++)
+			busy |= rr[l] > target[l];
+		if (!busy)
+			break;
+		apply_matrix(s, w, ft, w->p);
+		dot(w->p, w->u, s->n, pq);
+		for (size_t i = 0; i < count; i++) {
+			const size_t l = i % PAIRS / 2;
+			const double alpha = rr[l] > target[l] ? ratio(rr[l], pq[l]) : 0;
+			w->cg[i] += alpha * w->p[i];
+			w->r[i] -= alpha * w->u[i];
+		}
+		dot(w->r, w->r, s->n, next);
+		for (size_t i = 0; i < count; i++) {
+			const size_t l = i % PAIRS / 2;
+			w->p[i] = w->r[i] + ratio(next[l], rr[l]) * w->p[i];
+		}
+		memcpy(rr, next, sizeof rr);
+	}
+	return step;
+}
+
+/* --- blocks -------------------------------------------------------------------------------------------------------- */
+
+/* The FFT of the first column of the circulant that contains T: t, zeros, conj t backwards; len rows. NULL: no memory. */
+static double *
+circulant(const struct toeplitz *s, struct toeplitz_work *w, const double *t)
+{
+	double *ft = weir_alloc(s->len, PAIRS * sizeof *ft), *f = w->x;
+
+	memset(f, 0, s->len * PAIRS * sizeof *f);
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t l = 0; l < SYSTEMS; l++) {
+			double *to = f + i * PAIRS + 2 * l,
+			       *back = f + (s->len - i) * PAIRS + 2 * l;
+			to[0] = t[i * PAIRS + l];
+			to[1] = t[i * PAIRS + SYSTEMS + l];
+			if (i) {
+				back[0] = to[0];
+				back[1] = -to[1];
+			}
+		}
+	if (ft)
+		transform(s->forward, f, ft);
+	return ft;
+}
+
+/*
+ * Factors block b. t is n rows of SYSTEMS re and SYSTEMS im; t[0] includes the damping. Returns 0 or -ENOMEM. Threads may factor
+ * and solve different blocks at once.
+ */
+static int
+toeplitz_factor(struct toeplitz *s, struct toeplitz_work *w, size_t b, const double *t)
+{
+	double *fa = s->fa + b * s->len * PAIRS, *e = s->e + b * SYSTEMS;
+	double alive[SYSTEMS];
+	bool need = false;
+
+	levinson(t, s->n, safe, w->a, e, alive, w->steps);
+	memcpy(s->t0 + b * SYSTEMS, t, SYSTEMS * sizeof *t);
+	for (size_t l = 0; l < SYSTEMS; l++) {
+		s->unsafe[b * SYSTEMS + l] = alive[l] == 0;
+		need |= alive[l] == 0;
+	}
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t l = 0; l < SYSTEMS; l++) {
+			w->x[i * PAIRS + 2 * l] = w->a[i * PAIRS + l];
+			w->x[i * PAIRS + 2 * l + 1] = w->a[i * PAIRS + SYSTEMS + l];
+		}
+	cut(s, w->x);
+	transform(s->forward, w->x, fa);
+	weir_free(s->ft[b]);
+	s->ft[b] = need ? circulant(s, w, t) : NULL;
+	return need && !s->ft[b] ? -ENOMEM : 0;
+}
+
+/* Copies the right-hand side as doubles. Returns false when it is 0 in all lanes; the solution is then 0 too. */
+static bool
+load(double *to, const float *from, size_t n)
+{
+	float any = 0;
+
+	for (size_t i = 0; i < n * PAIRS; i++) {
+		to[i] = (double)from[i];
+		any += fabsf(from[i]);
+	}
+	return any > 0;
+}
+
+/*
+ * Solves block b. x is n rows of SYSTEMS complex floats: it holds the right-hand side, and then the solution. Returns the number
+ * of steps of conjugate gradients.
+ */
+static size_t
+toeplitz_solve(const struct toeplitz *s, struct toeplitz_work *w, size_t b, float *x)
+{
+	double scale[SYSTEMS];
+	size_t steps = 0;
+
+	if (!load(w->x, x, s->n))
+		return 0;
+	if (s->ft[b]) {
+		memcpy(w->r, w->x, s->n * PAIRS * sizeof *w->r);
+		steps = conjugate_gradients(s, w, s->ft[b]);
+	}
+	cut(s, w->x);
+	apply_inverse(s, w, s->fa + b * s->len * PAIRS);
+	for (size_t l = 0; l < SYSTEMS; l++)
+		scale[l] = 1 / (s->e[b * SYSTEMS + l] * (double)s->len * (double)s->len);
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t l = 0; l < PAIRS; l++) {
+			const size_t at = i * PAIRS + l;
+			x[at] = (float)(s->unsafe[b * SYSTEMS + l / 2] ? w->cg[at]
+								       : w->x[at] * scale[l / 2]);
+		}
+	return steps;
+}
+
+/* Do conjugate gradients solve lane l of block b? And a lower bound of the lane's condition number, t[0] / E. */
+static int
+toeplitz_unsafe(const struct toeplitz *s, size_t b, size_t l)
+{
+	return s->unsafe[b * SYSTEMS + l];
+}
+
+static double
+toeplitz_condition(const struct toeplitz *s, size_t b, size_t l)
+{
+	return s->t0[b * SYSTEMS + l] / s->e[b * SYSTEMS + l];
+}
+
+/* The logarithm of the determinant of lane l in the block that this work factored last. */
+static double
+toeplitz_logdet(const struct toeplitz_work *w, size_t l)
+{
+	double sum = 0;
+
+	for (size_t m = 0; m < w->n; m++)
+		sum += log(w->steps[m * SYSTEMS + l]);
+	return sum;
+}
+
+/* --- memory -------------------------------------------------------------------------------------------------------- */
+
+static bool
+plan_ffts(struct toeplitz *s)
+{
+	const int len = (int)s->len;
+	double *x = weir_alloc(2 * s->len, PAIRS * sizeof *x);
+	fftw_complex *c = (fftw_complex *)x, *d = c ? c + s->len * SYSTEMS : NULL;
+
+	if (!x)
+		return false;
+	s->forward = fftw_plan_many_dft(1, &len, SYSTEMS, c, NULL, SYSTEMS, 1, d, NULL, SYSTEMS, 1,
+					FFTW_FORWARD, FFTW_ESTIMATE);
+	s->backward = fftw_plan_many_dft(1, &len, SYSTEMS, c, NULL, SYSTEMS, 1, d, NULL, SYSTEMS, 1,
+					 FFTW_BACKWARD, FFTW_ESTIMATE);
+	weir_free(x);
+	return s->forward && s->backward;
+}
+
+struct toeplitz *
+toeplitz_new(size_t n, size_t blocks)
+{
+	struct toeplitz *s = weir_calloc(1, sizeof *s);
+	size_t rows;
+
+	if (!s || n > 1 << 28)
+		goto fail;
+	*s = (struct toeplitz){.n = n, .len = fft_size(2 * n), .blocks = blocks};
+	if (!weir_mul(s->len, blocks, &rows) || !weir_mul(rows, PAIRS * sizeof(double), NULL))
+		goto fail;
+	s->turn = weir_alloc(s->len, 2 * sizeof *s->turn);
+	s->fa = weir_alloc_large(rows, PAIRS * sizeof *s->fa);
+	s->e = weir_alloc(blocks, SYSTEMS * sizeof *s->e);
+	s->t0 = weir_alloc(blocks, SYSTEMS * sizeof *s->t0);
+	s->unsafe = weir_alloc(blocks, SYSTEMS * sizeof *s->unsafe);
+	s->ft = weir_calloc(blocks, sizeof *s->ft);
+	if (!s->turn || !s->fa || !s->e || !s->t0 || !s->unsafe || !s->ft || !plan_ffts(s))
+		goto fail;
+	for (size_t m = 0; m < s->len; m++) {
+		const double phase = -2 * M_PI * (double)(m * n % s->len) / (double)s->len;
+		s->turn[2 * m] = cos(phase);
+		s->turn[2 * m + 1] = sin(phase);
+	}
+	return s;
+fail:
+	toeplitz_free(s);
+	return NULL;
+}
+
+void
+toeplitz_free(struct toeplitz *s)
+{
+	if (!s)
+		return;
+	for (size_t b = 0; s->ft && b < s->blocks; b++)
+		weir_free(s->ft[b]);
+	weir_free(s->ft);
+	weir_free(s->turn);
+	weir_free(s->fa);
+	weir_free(s->e);
+	weir_free(s->t0);
+	weir_free(s->unsafe);
+	if (s->forward)
+		fftw_destroy_plan(s->forward);
+	if (s->backward)
+		fftw_destroy_plan(s->backward);
+	weir_free(s);
+}
+
+struct toeplitz_work *
+toeplitz_work(const struct toeplitz *s)
+{
+	const size_t row = PAIRS * sizeof(double);
+	struct toeplitz_work *w = weir_calloc(1, sizeof *w);
+
+	if (!w)
+		return NULL;
+	w->n = s->n;
+	w->a = weir_alloc(s->n, row);
+	w->steps = weir_alloc(s->n, SYSTEMS * sizeof *w->steps);
+	w->x = weir_alloc(4 * s->len, row);
+	w->r = weir_alloc(3 * s->n, row);
+	if (w->a && w->steps && w->x && w->r) {
+		w->y = w->x + s->len * PAIRS;
+		w->u = w->y + s->len * PAIRS;
+		w->v = w->u + s->len * PAIRS;
+		w->p = w->r + s->n * PAIRS;
+		w->cg = w->p + s->n * PAIRS;
+		return w;
+	}
+	toeplitz_work_free(w);
+	return NULL;
+}
+
+void
+toeplitz_work_free(struct toeplitz_work *w)
+{
+	if (!w)
+		return;
+	weir_free(w->a);
+	weir_free(w->steps);
+	weir_free(w->x);
+	weir_free(w->r);
+	weir_free(w);
+}
+
+/* ---- evidence ---- */
+
+/* Finds NU from the evidence of the gather; see radon_noise() in radon.h. */
+
+enum { EVERY = 16, NUS = 6 };
+static const double nus[NUS] = {.001, .003, .01, .03, .1, .3};
+
+/* A frequency counts when its energy is above this part of the energy of the strongest in the band. */
+static const double faint = 1e-3;
+
+/*
+ * The problem at every 16th frequency. Frequency i of `d` is frequency EVERY * i of the gather, and the core's a and c are
+ * EVERY times as large.
+ */
+struct radon_evidence {
+	struct radon_core core;
+	struct radon_room room;
+	size_t n, ld; /* frequencies, and their number padded to whole blocks */
+	float *d;     /* [nx][ld] complex */
+	/* [ld]: the weight of a frequency in J; 0: it is too weak, or outside the band. */
+	double *rank;
+	double *j; /* [blocks][NUS]: parts of J; before that, energies of the n frequencies */
+	/* The factors of each block with each NU, and the logarithms of their determinants: [blocks][NUS][LANES]. */
+	struct toeplitz *solver;
+	double *logdet;
+	bool *
+	    factored; /* [blocks]: by the first run that needs it; the samples of a gather do not matter */
+	struct evidence_worker {
+		struct toeplitz_work *solve;
+		float *m;	/* nq rows of LANES complex: a solution */
+		double *column; /* the same: the first column of A^H A */
+	} * worker;		/* one a thread */
+};
+
+static double
+square(const float *v)
+{
+	return (double)v[0] * (double)v[0] + (double)v[1] * (double)v[1];
+}
+
+/* Takes every 16th frequency out of the spectra of the gather, and finds their weights. */
+static void
+choose(struct radon_evidence *e)
+{
+	const struct radon_core *p = &e->core;
+	double peak = 0;
+
+	for (size_t i = 0; i < e->n; i++) {
+		double sum = 0;
+		for (size_t j = 0; j < p->o.nx; j++) {
+			float *to = e->d + 2 * (j * e->ld + i);
+			memcpy(to, e->room.d + 2 * (j * p->ld + EVERY * i), 2 * sizeof *to);
+			sum += square(to);
+		}
+		e->j[i] = EVERY * i >= p->kmin && EVERY * i <= p->kmax ? sum : 0;
+		peak = fmax(peak, e->j[i]);
+	}
+	for (size_t i = 0; i < e->n; i++)
+		e->rank[i] = e->j[i] > faint * peak ? sqrt(sqrt(e->j[i] / peak)) : 0;
+}
+
+/* Factors the block at frequency i with each NU. Returns 0 or -ENOMEM. */
+static int
+factor_block(struct radon_evidence *e, int thread, size_t i)
+{
+	const double nq = (double)e->core.o.nq;
+	struct toeplitz_work *solve = e->worker[thread].solve;
+	double t0[LANES], *t = e->worker[thread].column;
+
+	recurrence_column(&e->core, &e->room.worker[thread], i, t);
+	memcpy(t0, t, sizeof t0);
+	for (size_t c = 0; c < NUS; c++) {
+		for (size_t l = 0; l < LANES; l++)
+			t[l] = t0[l] + nus[c] * nq;
+		if (toeplitz_factor(e->solver, solve, i / LANES * NUS + c, t))
+			return -ENOMEM;
+		for (size_t l = 0; l < LANES; l++)
+			e->logdet[i * NUS + c * LANES + l] = toeplitz_logdet(solve, l);
+	}
+	return 0;
+}
+
+/* sum = the part of J that the block at frequency i has for each NU. b is A^H d. */
+static void
+add_block(const struct radon_evidence *e, int thread, size_t i, const float *b, double sum[NUS])
+{
+	const struct radon_core *p = &e->core;
+	const double nx = (double)p->nlive, nq = (double)p->o.nq;
+	float *x = e->worker[thread].m;
+
+	for (size_t c = 0; c < NUS; c++) {
+		const double mu = nus[c] * nq, *logdet = e->logdet + i * NUS + c * LANES;
+		memcpy(x, b, 2 * p->o.nq * LANES * sizeof *x);
+		toeplitz_solve(e->solver, e->worker[thread].solve, i / LANES * NUS + c, x);
+		sum[c] = 0;
+		for (size_t l = 0; l < LANES; l++) {
+			double q = 0;
+			if (e->rank[i + l] == 0)
+				continue;
+			for (size_t j = 0; j < p->o.nx; j++)
+				q += square(e->d + 2 * (j * e->ld + i + l));
+			for (size_t k = 0; k < p->o.nq; k++) {
+				const float *y = b + 2 * (k * LANES + l),
+					    *m = x + 2 * (k * LANES + l);
+				q -= (double)y[0] * (double)m[0] + (double)y[1] * (double)m[1];
+			}
+			sum[c] += e->rank[i + l] * (nx * log(fmax(q, 1e-300) / mu) +
+						    (nx - nq) * log(mu) + logdet[l]);
+		}
+	}
+}
+
+/* Does a frequency of the block at frequency i count? */
+static bool
+counts(const struct radon_evidence *e, size_t i)
+{
+	bool any = false;
+
+	for (size_t l = 0; l < LANES; l++)
+		any |= e->rank[i + l] > 0;
+	return any;
+}
+
+static int
+add_blocks(struct radon_evidence *e)
+{
+	const struct radon_core *p = &e->core;
+	int err = 0;
+
+#pragma omp parallel for schedule(dynamic, 1) num_threads(e->room.threads) reduction(min : err)
+	for (size_t i = 0; i < e->ld; i += LANES) {
+		const int thread = omp_get_thread_num();
+		struct radon_worker *w = &e->room.worker[thread];
+		if (!counts(e, i))
+			continue;
+		if (!e->factored[i / LANES] && factor_block(e, thread, i)) {
+			err = -ENOMEM;
+			continue;
+		}
+		e->factored[i / LANES] = true;
+		recurrence_adjoint(p, w, i, e->d + 2 * i, e->ld, w->m, LANES);
+		add_block(e, thread, i, w->m, e->j + i / LANES * NUS);
+	}
+	return err;
+}
+
+static bool
+take_room(struct radon_evidence *e, int threads)
+{
+	const struct radon_core *p = &e->core;
+	bool ok = radon_room_take(&e->room, p, threads);
+
+	e->n = (p->nw + EVERY - 1) / EVERY;
+	e->ld = (e->n + LANES - 1) / LANES * LANES;
+	e->d = weir_calloc(p->o.nx * e->ld, 2 * sizeof *e->d);
+	e->rank = weir_calloc(e->ld, sizeof *e->rank);
+	e->j = weir_calloc(e->ld, NUS * sizeof *e->j);
+	e->logdet = weir_alloc(e->ld, NUS * sizeof *e->logdet);
+	e->factored = weir_calloc(e->ld, sizeof *e->factored);
+	e->solver = toeplitz_new(p->o.nq, e->ld / LANES * NUS);
+	e->worker = weir_calloc((size_t)threads, sizeof *e->worker);
+	ok = ok && e->d && e->rank && e->j && e->logdet && e->factored && e->solver && e->worker;
+	for (int i = 0; ok && i < threads; i++) {
+		struct evidence_worker *l = &e->worker[i];
+		l->solve = toeplitz_work(e->solver);
+		l->m = weir_alloc(p->o.nq * LANES, 2 * sizeof *l->m);
+		l->column = weir_alloc(p->o.nq * LANES, 2 * sizeof *l->column);
+		ok = l->solve && l->m && l->column;
+	}
+	return ok;
+}
+
+static double
+least(const struct radon_evidence *e)
+{
+	double best = INFINITY, at = nus[NUS - 1];
+
+	for (int c = 0; c < NUS; c++) {
+		double sum = 0;
+		for (size_t i = 0; i < e->ld / LANES; i++)
+			sum += e->j[i * NUS + (size_t)c];
+		if (sum < best) {
+			best = sum;
+			at = nus[c];
+		}
+	}
+	return at;
+}
+
+void
+radon_evidence_free(struct radon_evidence *e)
+{
+	if (!e)
+		return;
+	for (int i = 0; e->worker && i < e->room.threads; i++) {
+		toeplitz_work_free(e->worker[i].solve);
+		weir_free(e->worker[i].m);
+		weir_free(e->worker[i].column);
+	}
+	weir_free(e->worker);
+	toeplitz_free(e->solver);
+	weir_free(e->d);
+	weir_free(e->rank);
+	weir_free(e->j);
+	weir_free(e->logdet);
+	weir_free(e->factored);
+	radon_room_free(&e->room);
+	radon_core_free(&e->core);
+	weir_free(e);
+}
+
+int
+radon_evidence(struct radon_evidence **to, const struct radon_options *o, int threads)
+{
+	struct radon_evidence *e = weir_calloc(1, sizeof *e);
+	struct radon_options plain = *o;
+	int err = -ENOMEM;
+
+	plain.mode = RADON_ADJOINT;
+	plain.method = RADON_RECURRENCE;
+	plain.adapt = (struct radon_adapt_options){0};
+	if (e && !(err = radon_core_plan(&e->core, &plain)) && !take_room(e, threads))
+		err = -ENOMEM;
+	if (err) {
+		radon_evidence_free(e);
+		e = NULL;
+	}
+	for (size_t j = 0; e && j < o->nx; j++) {
+		e->core.a[j] *= EVERY;
+		e->core.c[j] *= EVERY;
+	}
+	*to = e;
+	return err;
+}
+
+int
+radon_evidence_run(struct radon_evidence *e, const float *gather, double *nu)
+{
+	const struct radon_core *p = &e->core;
+	int err = 0;
+
+	*nu = nus[NUS - 1];
+	if (!p->nlive)
+		return 0;
+	radon_forward(p, &e->room, gather, p->o.nx, p->o.nt, p->lead, e->room.d);
+	choose(e);
+	memset(e->j, 0, e->ld * NUS * sizeof *e->j);
+	if (!(err = add_blocks(e)))
+		*nu = least(e);
+	return err;
+}
+
+int
+radon_noise(const struct radon_options *o, const float *gather, double *nu)
+{
+	struct radon_evidence *e;
+	int err = radon_evidence(&e, o, o->threads > 0 ? o->threads : 1);
+
+	*nu = nus[NUS - 1];
+	if (!err)
+		err = radon_evidence_run(e, gather, nu);
+	radon_evidence_free(e);
+	return err;
+}
+
+/* ---- least squares ---- */
 
 struct radon_lsq_work {
 	int threads;

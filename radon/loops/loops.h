@@ -4,8 +4,8 @@
  * doubles take the lanes in 2 or 4 groups, since the compiler puts vectors wider than a register on the stack (gcc 12, AVX2:
  * 2.3 times as long).
  */
-#ifndef RADON_LOOPS_H
-#define RADON_LOOPS_H
+#ifndef WEIR_RADON_LOOPS_LOOPS_H
+#define WEIR_RADON_LOOPS_LOOPS_H
 
 #include <stddef.h>
 
@@ -14,7 +14,7 @@
 enum { LOOP_LANES = USFFT_LINE };
 
 struct radon_loops {
-	/* levinson(), described in radon/inverse/levinson.h */
+	/* levinson(), described in radon/inverse/lsq.h */
 	void (*levinson)(const double *t, size_t n, double least, double *a, double *e,
 			 double *alive, double *steps);
 

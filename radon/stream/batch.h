@@ -14,14 +14,12 @@
  *		batch_write(s, b);
  *	}
  */
-#ifndef RADON_STREAM_BATCH_H
-#define RADON_STREAM_BATCH_H
+#ifndef WEIR_RADON_STREAM_BATCH_H
+#define WEIR_RADON_STREAM_BATCH_H
 
 #include "common/base/stats.h"
 #include "common/stream/raw.h"
 #include "radon/stream/gathers.h"
-
-enum { BATCH_GPU = 32 }; /* gathers of a batch for the GPU */
 
 struct batch {
 	struct gather *g; /* owned by the stream of batches */
@@ -49,5 +47,22 @@ void batch_write(struct batches *s, struct batch *b);
 
 /* Writes what is left, adds the counts to the stats and frees s. */
 void batch_close(struct batches *s);
+
+/*
+ * Runs batches. The plan of one batch serves the next batch when the gathers are alike. When a batch has at least as many
+ * gathers as there are threads, each thread takes whole gathers. Otherwise all threads share the frequencies of each gather.
+ */
+
+struct runner;
+
+/* o and st are borrowed until runner_close(). Planning and computing are charged to st. */
+struct runner *runner_open(const struct gathers_options *o, struct stats *st);
+
+/* Plan for the gathers of b, and run them. Both die when that fails. */
+void runner_plan(struct runner *r, struct batch *b);
+void runner_run(struct runner *r, struct batch *b);
+
+/* Adds the count of plans to the stats and frees r. */
+void runner_close(struct runner *r);
 
 #endif

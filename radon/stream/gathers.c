@@ -1,11 +1,638 @@
+#include <ctype.h>
+#include <errno.h>
 #include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/cpu.h"
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
-#include "radon/stream/heads.h"
+#include "common/base/real.h"
+#include "common/base/sample.h"
+#include "common/stream/file.h"
+#include "radon/stream/gathers.h"
+
+/* The names of curves in --curve and radon_curve:=, indexed by enum radon_curve. */
+enum { RADON_CURVES = RADON_HYPERBOLIC + 1 };
+
+struct gathers {
+	struct raw_in *in;
+	const struct gathers_options *o;
+	struct img item;      /* the current item's head; dim 0: none */
+	bool stack;	      /* its last axis counts gathers */
+	size_t planes, plane; /* of the item */
+	size_t from, to;      /* those of its planes that are in the share */
+	size_t per;	      /* the numbers of an offset: x, or with two axes of curves x and y */
+	double *offset; /* owned: the item's offsets, of nx traces for each plane or for all */
+	size_t noffset; /* numbers */
+	double *file;	/* owned: all numbers of the offsets file */
+	/* at: the numbers used so far, when the file has offsets for more than one gather. */
+	size_t nfile, at;
+	struct radon_options shape; /* of the item's gathers; without g */
+	enum radon_curve curve;
+	double reference, depth, azimuth;
+	size_t rows, n; /* of a plane of the input: traces or curves, samples */
+	size_t skip;	/* the place of its first sample in a row of the transform */
+	float peak;	/* the largest magnitude of the plane */
+	void *raw;	/* owned: one row in the item's type */
+	double *wide;	/* owned: the same row in double */
+};
+
+/* ---- offsets ---- */
+
+/*
+ * Reads all numbers of a text, which blanks separate. Returns NULL and a count of 0 when the text has anything else, or
+ * nothing. Caller frees.
+ */
+static double *
+numbers(const char *text, size_t *n)
+{
+	double *v = NULL;
+	size_t room = 0;
+	char *end;
+
+	for (*n = 0;; text = end) {
+		while (isspace((unsigned char)*text))
+			text++;
+		if (!*text)
+			return v;
+		if (*n == room) {
+			room = room ? 2 * room : 64;
+			v = realloc(v, room * sizeof *v);
+			if (!v)
+				die("no memory for %zu offsets", room);
+		}
+		v[*n] = strtod(text, &end);
+		if (end == text || !isfinite(v[*n]) || (*end && !isspace((unsigned char)*end))) {
+			free(v);
+			*n = 0;
+			return NULL;
+		}
+		++*n;
+	}
+}
+
+/* Reads all numbers of the file of offsets into s->file. */
+static void
+offsets_read(struct gathers *s, const char *path)
+{
+	FILE *f = file_open(path);
+	char *text = NULL;
+	size_t size = 0;
+	ssize_t got;
+
+	got = getdelim(&text, &size, 0, f);
+	if (ferror(f))
+		die("%s: %s", path, strerror(errno));
+	fclose(f);
+	s->file = got > 0 ? numbers(text, &s->nfile) : NULL;
+	free(text);
+	if (!s->file)
+		die("%s: not a list of finite numbers", path);
+}
+
+/* Reads a key of offsets. Returns NULL and a count of 0 when there is none. */
+static double *
+numbers_of_key(const struct gathers *s, const char *name, size_t *n)
+{
+	const char *text = img_key(&s->item, name);
+	double *v = NULL;
+
+	*n = 0;
+	if (text && !(v = numbers(text, n)))
+		raw_die(s->in, "%s:= is not a list of finite numbers", name);
+	return v;
+}
+
+/* Finds the pairs (x, y) of the item's offsets from its keys. Returns false when it has none. */
+static bool
+pairs_of_item(struct gathers *s)
+{
+	size_t n, ny;
+	double *x = numbers_of_key(s, "offset-x", &n), *y = numbers_of_key(s, "offset-y", &ny);
+
+	if (n != ny)
+		raw_die(s->in, "%zu numbers in offset-x:=, and %zu in offset-y:=", n, ny);
+	if (!n)
+		return false;
+	x = realloc(x, 2 * n * sizeof *x);
+	if (!x)
+		raw_die(s->in, "no memory for %zu offsets", n);
+	for (size_t j = n; j-- > 0;) {
+		x[2 * j + 1] = y[j];
+		x[2 * j] = x[j];
+	}
+	free(y);
+	s->offset = x;
+	s->noffset = 2 * n;
+	return true;
+}
+
+/* Makes pairs the distances from 0. */
+static void
+be_distances(struct gathers *s)
+{
+	s->noffset /= 2;
+	for (size_t j = 0; j < s->noffset; j++)
+		s->offset[j] = hypot(s->offset[2 * j], s->offset[2 * j + 1]);
+}
+
+static void
+offsets_of_axis(struct gathers *s)
+{
+	const struct img_axis *a = &s->item.axis[1];
+
+	if (s->shape.mode == RADON_MODEL || !isfinite(a->min) ||
+	    (a->n > 1 && !isfinite(a->spacing)))
+		raw_die(s->in, "no offsets: give --offsets, an offsets:= key or a trace axis with "
+			       "min and spacing");
+	s->noffset = a->n;
+	s->offset = malloc(a->n * sizeof *s->offset);
+	for (size_t j = 0; s->offset && j < a->n; j++)
+		s->offset[j] = a->min + (a->n > 1 ? (double)j * a->spacing : 0);
+	if (!s->offset)
+		raw_die(s->in, "no memory for %zu offsets", a->n);
+}
+
+/* Finds the item's offsets from its keys or its trace axis, into s->offset. It finds none when a file gives them instead. */
+static void
+offsets_of_item(struct gathers *s)
+{
+	free(s->offset);
+	s->offset = NULL;
+	s->noffset = 0;
+	if (s->file)
+		return;
+	if (s->per == 2 && !pairs_of_item(s))
+		raw_die(s->in, "no offsets in a plane: give --offsets, or the keys offset-x:= and "
+			       "offset-y:=");
+	if (s->per == 2 || (s->offset = numbers_of_key(s, "offsets", &s->noffset)))
+		return;
+	if (pairs_of_item(s))
+		be_distances(s);
+	else
+		offsets_of_axis(s);
+}
+
+/*
+ * Returns the number of traces of a plane. A panel without the key radon_gather has one trace for each offset. Dies when the
+ * number of offsets does not suit the traces.
+ */
+static size_t
+offsets_count(const struct gathers *s)
+{
+	const bool model = s->shape.mode == RADON_MODEL;
+	const size_t given = (s->file ? s->nfile : s->noffset) / s->per;
+	const size_t nx = !model		    ? s->item.axis[1].n
+			  : s->file || !s->shape.nx ? given
+						    : s->shape.nx;
+
+	if (s->file && s->nfile % s->per)
+		die("%s: %zu numbers are not pairs of x and y", s->o->offsets, s->nfile);
+	if (!s->file && given != nx && given != nx * s->planes)
+		raw_die(s->in, "%zu offsets for %zu traces", given, nx);
+	return nx;
+}
+
+/* Finds g of an offset; dies when the offset has no curve. */
+static double
+curve_at(const struct gathers *s, double x)
+{
+	double g;
+
+	if (!radon_curve(s->curve, x, s->reference, s->depth, &g))
+		raw_die(s->in, "the offset %g has no curve at reference offset %g, depth %g", x,
+			s->reference, s->depth);
+	return g;
+}
+
+/* Finds g and h of the offset v, one number or two. */
+static void
+curves_at(const struct gathers *s, const double *v, double *g, double *h)
+{
+	const double angle = s->azimuth * M_PI / 180, along = cos(angle), across = sin(angle);
+
+	if (s->per == 1) {
+		*g = curve_at(s, v[0]);
+		*h = 0;
+		return;
+	}
+	*g = curve_at(s, v[0] * along + v[1] * across);
+	*h = curve_at(s, v[1] * along - v[0] * across);
+}
+
+/* Finds the range of moveouts over the item, into s->shape, so that all panels of the item have one time axis. */
+static void
+offsets_range(struct gathers *s)
+{
+	const double *v = s->file ? s->file : s->offset;
+	const size_t n = (s->file ? s->nfile : s->noffset) / s->per;
+	double g, h;
+
+	s->shape.least = s->shape.most = 0;
+	for (size_t i = 0; i < n && s->planes > 1; i++) {
+		curves_at(s, v + i * s->per, &g, &h);
+		radon_widen(&s->shape, g, h, &s->shape.least, &s->shape.most);
+	}
+}
+
+/* Sets g and h of the next plane. Its offsets come from the file, or are those of all planes, or the plane's own. */
+static void
+offsets_take(struct gathers *s, struct gather *g)
+{
+	const size_t nx = s->shape.nx, n = nx * s->per;
+	const double *from = s->noffset == n ? s->offset : s->offset + s->plane * n;
+
+	if (s->file && s->nfile == n) {
+		from = s->file;
+	} else if (s->file) {
+		if (s->nfile - s->at < n * (s->plane ? 1 : s->planes))
+			die("%s: %zu numbers: neither %zu, the %s of a gather, nor those of all "
+			    "gathers",
+			    s->o->offsets, s->nfile, n, s->per == 2 ? "pairs" : "traces");
+		from = s->file + s->at;
+		s->at += n;
+	}
+	for (size_t j = 0; j < nx; j++)
+		curves_at(s, from + j * s->per, &g->g[j], &g->h[j]);
+}
+
+/* ---- rows ---- */
+
+/* The samples of gathers and panels: their memory, and how they are read. */
+
+/* Samples that are read at a time. They stay in the cache while they are looked at. */
+enum { BLOCK = 1 << 16 };
+
+/* Makes room for rows of n samples in *x, which has room for *has samples. Dies when there is no memory. */
+static void
+rows_room(float **x, size_t *has, size_t rows, size_t n)
+{
+	size_t want;
+
+	if (!weir_mul(rows, n, &want))
+		die("a gather of %zu x %zu samples is too large", rows, n);
+	if (*has >= want && *x)
+		return;
+	weir_free(*x);
+	*x = weir_xalloc_large(want, sizeof **x);
+	*has = want;
+}
+
+/* Returns the largest magnitude of n samples: infinity or NaN, if any is. Their bits order them, NaN above infinity. */
+WEIR_CLONES_OF(float, largest_or_bad, (const float *x, size_t n), (x, n))
+{
+	uint32_t most = 0;
+	float peak;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t v;
+		memcpy(&v, &x[i], sizeof v);
+		v &= 0x7fffffff;
+		most = v > most ? v : most;
+	}
+	memcpy(&peak, &most, sizeof peak);
+	return peak;
+}
+
+/* Reads the next row of an item that has no floats. */
+static void
+read_row(struct gathers *s, float *x)
+{
+	raw_read(s->in, s->raw, s->n);
+	sample_load(s->wide, s->raw, s->item.type, s->n);
+	for (size_t i = 0; i < s->n; i++)
+		x[i] = (float)s->wide[i];
+}
+
+/* Looks at a row. NaN and infinity become 0 or are fatal. Returns whether any sample is not 0. */
+static bool
+check_row(struct gathers *s, size_t row, float *x)
+{
+	float peak = largest_or_bad(x, s->n);
+	const bool bad = !isfinite(peak);
+	for (size_t i = 0; bad && i < s->n; i++)
+		if (!isfinite(x[i]) && !s->o->nan_is_zero)
+			raw_die(s->in,
+				"gather %zu: %s %zu: sample %zu is %g; --nan=zero takes it for 0",
+				s->plane + 1, s->shape.mode == RADON_MODEL ? "curve" : "trace",
+				row + 1, i + 1,
+				real_shown(s->item.type == IMG_F32 ? (double)x[i] : s->wide[i]));
+		else if (!isfinite(x[i]))
+			x[i] = 0;
+	if (bad)
+		peak = largest_or_bad(x, s->n);
+	s->peak = fmaxf(s->peak, peak);
+	return peak > 0;
+}
+
+/* Multiplies n samples by a power of 2. Returns false when one is then too large for a float. */
+static bool
+rows_multiply(float *x, size_t n, double by)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] = (float)((double)x[i] * by);
+	return isfinite(largest_or_bad(x, n));
+}
+
+/*
+ * Multiplies n samples by a power of 2 when they are so large or small that their squares would leave the range of floats.
+ * Amplitudes of 1e-20 occur in real files.
+ */
+static void
+normalise(const struct gathers *s, struct gather *g, float *x, size_t n)
+{
+	const int e = s->peak > 0 ? ilogbf(s->peak) : 0;
+
+	g->exponent = abs(e) > 32 ? e : 0;
+	if (g->exponent)
+		rows_multiply(x, n, ldexp(1, -g->exponent));
+}
+
+/*
+ * Returns the plane in the mapped file, where nothing need be converted or read in between; else NULL. Smaller planes are read:
+ * a page that is mapped for one use costs more than its copy to memory that is used again.
+ */
+static float *
+map_plane(struct gathers *s, struct gather *g, size_t n)
+{
+	enum { WORTH_MAPPING = 1 << 20 };
+	const size_t count = s->rows * n;
+
+	img_free(&g->map);
+	if (s->item.type != IMG_F32 || s->n != n || count * sizeof(float) < WORTH_MAPPING ||
+	    !raw_try_view(s->in, count, &g->map))
+		return NULL;
+	return g->map.data;
+}
+
+/* Makes room for a plane whose rows have n samples here. What the file does not have of them is 0. */
+static float *
+room_for_plane(const struct gathers *s, struct gather *g, size_t n)
+{
+	rows_room(&g->rows, &g->room_in, s->rows, n);
+	if (s->n < n)
+		memset(g->rows, 0, s->rows * n * sizeof *g->rows);
+	return g->rows;
+}
+
+/* Reads the samples of the next plane into g->in, and finds g->live and g->exponent. */
+static void
+rows_read(struct gathers *s, struct gather *g)
+{
+	const bool inverse = s->shape.mode == RADON_LSQ || s->shape.mode == RADON_SPARSE;
+	const size_t n = s->shape.mode == RADON_MODEL ? g->ntau : s->n;
+
+	/* where rows follow each other here as in the file, several are read at once */
+	const bool dense = s->item.type == IMG_F32 && s->n == n;
+	const size_t block = dense && n < BLOCK ? BLOCK / n : 1;
+	float *const mapped = map_plane(s, g, n);
+	float *const x = mapped ? mapped : room_for_plane(s, g, n);
+
+	s->peak = 0;
+	g->in = x;
+	for (size_t j = 0; j < g->o.nx; j++)
+		g->live[j] = true;
+	for (size_t r = 0; r < s->rows; r++) {
+		float *const row = x + r * n + s->skip;
+		const size_t left = s->rows - r;
+
+		if (!mapped && s->item.type != IMG_F32)
+			read_row(s, row);
+		else if (!mapped && r % block == 0)
+			raw_read(s->in, row, (left < block ? left : block) * s->n);
+		const bool any = check_row(s, r, row);
+		if (inverse)
+			g->live[r] = any;
+	}
+	if (mapped)
+		raw_skip(s->in, s->rows * n);
+	normalise(s, g, x, s->rows * n);
+}
+
+/* ---- headers ---- */
+
+static const char *const radon_curve_names[RADON_CURVES] = {"parabolic", "linear", "foster-mosher",
+							    "hyperbolic"};
+
+static void
+set_number(char *to, size_t room, double v)
+{
+	snprintf(to, room, "%.15g", v);
+	if (strtod(to, NULL) != v)
+		snprintf(to, room, "%.17g", v);
+}
+
+/* Sets a key to n numbers, every `step`-th from v on. */
+static void
+set_key(struct img *x, const char *name, const double *v, size_t n, size_t step)
+{
+	char *text = weir_xalloc(n, 26), *s = text;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			*s++ = ' ';
+		set_number(s, 25, v[i * step]);
+		s += strlen(s);
+	}
+	img_set_key(x, name, "%s", text);
+	weir_free(text);
+}
+
+static void
+key_offsets(const struct gathers *s, struct img *x, const double *v, size_t n)
+{
+	img_drop_key(x, "offsets");
+	img_drop_key(x, "offset-x");
+	img_drop_key(x, "offset-y");
+	if (s->per == 1) {
+		set_key(x, "offsets", v, n, 1);
+		return;
+	}
+	set_key(x, "offset-x", v, n / 2, 2);
+	set_key(x, "offset-y", v + 1, n / 2, 2);
+}
+
+/* Sets the item's offsets from the file. They are the same for all planes, or those of its planes one after the other. */
+static void
+key_of_file(const struct gathers *s, struct img *x)
+{
+	const size_t n = s->shape.nx * s->per;
+
+	if (s->nfile == n)
+		key_offsets(s, x, s->file, n);
+	else
+		key_offsets(s, x, s->file + s->at - (s->plane + 1) * n, s->planes * n);
+}
+
+static const char *
+or_none(const char *text)
+{
+	return text && *text ? text : "-";
+}
+
+static void
+set_curves(struct img_axis *q, size_t n, double first, double apart, const char *label)
+{
+	q->n = n;
+	q->min = first;
+	q->spacing = n > 1 ? apart : NAN;
+	img_set_label(q, label);
+	img_set_unit(q, "s");
+}
+
+static void
+head_of_panel(const struct gathers *s, struct gather *g)
+{
+	const struct gathers_options *o = s->o;
+	struct img *x = &g->head;
+	struct img_axis *t = &x->axis[0], *q = &x->axis[1];
+	const size_t nr = g->o.nr;
+
+	img_leave_space(x);
+	img_set_key(x, "radon_curve", "%s %.17g %.17g", radon_curve_names[s->curve], s->reference,
+		    s->depth);
+	img_set_key(x, "radon_gather", "%zu %zu %.17g", g->o.nx, g->o.nt, g->o.t0);
+	img_set_key(x, "radon_trace", "%.17g %.17g %s %s", q->min, q->spacing, or_none(q->unit),
+		    or_none(q->label));
+	if (s->file)
+		key_of_file(s, x);
+	else if (!nr && !img_key(x, "offsets"))
+		key_offsets(s, x, s->offset, s->noffset);
+	t->n = o->cut ? g->o.nt : g->ntau;
+	t->min = o->cut ? g->o.t0 : g->o.t0 - (double)g->lead * g->o.dt;
+	set_curves(q, nr ? g->o.nq / nr : g->o.nq, g->o.q0, g->o.dq, nr ? "qx" : "q");
+	img_set_label(t, "tau");
+	img_set_unit(t, "s");
+	if (s->curve == RADON_HYPERBOLIC)
+		img_set_unit(q, "s^2");
+	if (!nr)
+		return;
+	img_set_key(x, "radon_azimuth", "%.17g", s->azimuth);
+	img_insert_axis(x, 2, nr, q->kind);
+	set_curves(&x->axis[2], nr, g->o.r0, g->o.dr, "qy");
+}
+
+static void
+head_of_gather(const struct gathers *s, struct gather *g)
+{
+	const char *key = img_key(&s->item, "radon_trace");
+	struct img *x = &g->head;
+	struct img_axis *t = &x->axis[0], *a = &x->axis[1];
+	char unit[64] = "-", label[64] = "trace";
+
+	img_leave_space(x);
+	if (s->file)
+		key_of_file(s, x);
+	t->n = g->o.nt;
+	t->min = g->o.t0;
+	a->n = g->o.nx;
+	a->min = a->spacing = NAN;
+	if (key && sscanf(key, "%lf %lf %63s %63[^\n]", &a->min, &a->spacing, unit, label) < 3)
+		a->min = a->spacing = NAN;
+	if (s->file)
+		a->min = a->spacing = NAN;
+	img_set_label(t, "t");
+	img_set_label(a, strcmp(label, "-") ? label : NULL);
+	img_set_unit(a, strcmp(unit, "-") ? unit : NULL);
+	if (s->per == 2)
+		img_drop_axis(x, 2);
+	img_drop_key(x, "radon_azimuth");
+	img_drop_key(x, "radon_curve");
+	img_drop_key(x, "radon_gather");
+	img_drop_key(x, "radon_trace");
+}
+
+/* Makes g->head, the head of the result of the current item. g is the item's first gather. */
+static void
+head_of_result(const struct gathers *s, struct gather *g)
+{
+	img_copy_head(&g->head, &s->item);
+	g->head.type = IMG_F32;
+	g->head.format = IMG_RAW;
+	if (g->o.mode == RADON_MODEL)
+		head_of_gather(s, g);
+	else if (!g->o.subtract)
+		head_of_panel(s, g);
+	opt_add_history(&g->head, s->o->common);
+}
+
+/* ---- keys ---- */
+
+/* The curve and the shape of the gather, as the keys of a panel tell them. */
+
+/* Reads the keys of a panel: curve, reference, depth and the shape of the gather. */
+static void
+keys_read(struct gathers *s)
+{
+	const char *curve = img_key(&s->item, "radon_curve"),
+		   *gather = img_key(&s->item, "radon_gather");
+	char name[32];
+	double x, z, t0;
+	size_t nx, nt;
+
+	if (curve && !(s->o->curve_given && s->o->reference > 0)) {
+		if (sscanf(curve, "%31s %lf %lf", name, &x, &z) != 3)
+			raw_die(s->in, "radon_curve:=%s is not a curve, an offset and a depth",
+				curve);
+		int i = 0;
+		while (i < RADON_CURVES && strcmp(name, radon_curve_names[i]))
+			i++;
+		if (i == RADON_CURVES)
+			raw_die(s->in, "radon_curve:=%s is no curve", name);
+		if (!s->o->curve_given) {
+			s->curve = (enum radon_curve)i;
+			s->depth = z;
+		}
+		if (!(s->o->reference > 0))
+			s->reference = x;
+	}
+	if (gather) {
+		if (sscanf(gather, "%zu %zu %lf", &nx, &nt, &t0) != 3 || !nx || !nt ||
+		    nt > 1 << 28 || !isfinite(t0))
+			raw_die(s->in, "radon_gather:=%s is no traces, samples and a time", gather);
+		s->shape.nx = nx;
+		s->shape.nt = nt;
+		s->shape.t0 = t0;
+	}
+	if (s->per == 2 && (sscanf(img_key(&s->item, "radon_azimuth"), "%lf", &s->azimuth) != 1 ||
+			    !isfinite(s->azimuth)))
+		raw_die(s->in, "radon_azimuth:=%s is no angle", img_key(&s->item, "radon_azimuth"));
+}
+
+/* Dies when other options do not suit two axes of curves. */
+static void
+keys_have_two_axes(struct gathers *s)
+{
+	if (s->curve != RADON_PARABOLIC && s->curve != RADON_LINEAR)
+		raw_die(s->in, "%s curves have no second axis", radon_curve_names[s->curve]);
+	if (s->shape.method == RADON_TIME || s->shape.method == RADON_USFFT2D)
+		raw_die(s->in, "--method: two axes of curves go with auto, nufft and recurrence");
+	if (s->o->gpu)
+		raw_die(s->in, "-g: two axes of curves do not run on the GPU");
+}
+
+/* Hyperbolic curves go with --method=time alone, which has no band. Sets the method, and dies when other options do not suit. */
+static void
+keys_be_hyperbolic(struct gathers *s)
+{
+	s->shape.hyperbolic = true;
+	s->shape.method = RADON_TIME;
+	if (!(s->shape.q0 >= 0))
+		raw_die(s->in, "hyperbolic curves from q = %g on: q is (X/v)^2, 0 or more",
+			s->shape.q0);
+	if (s->o->gpu)
+		raw_die(s->in, "hyperbolic curves do not run on the GPU");
+	if (s->shape.fmin > 0 || s->shape.fmax > 0)
+		raw_die(s->in, "--fmin and --fmax: hyperbolic curves have no band");
+	if (s->shape.nt < 2)
+		raw_die(s->in, "traces of one sample have no hyperbolic curves");
+}
+
+/* ---- gathers ---- */
 
 /* A moveout longer than this many times the length of the traces comes from a wrong unit. */
 static const double FAR = 16;

@@ -16,11 +16,11 @@
  *
  * These functions die on bad input. The message names the file, the item, and the gather and trace if one is at fault.
  */
-#ifndef RADON_GATHERS_H
-#define RADON_GATHERS_H
+#ifndef WEIR_RADON_STREAM_GATHERS_H
+#define WEIR_RADON_STREAM_GATHERS_H
 
 #include "common/stream/raw.h"
-#include "common/stream/slices.h"
+#include "common/stream/share.h"
 #include "radon/radon.h"
 
 /* The options, which are the same for all gathers. */

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/convert/cards.h"
 #include "common/convert/wcs.h"
 
 const char *const weir_prog = "fuzz";

@@ -6,7 +6,7 @@
 
 #include "common/base/opt.h"
 #include "common/picture/tone.h"
-#include "common/stream/slice.h"
+#include "common/stream/axes.h"
 
 const char *const weir_prog = "fuzz";
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/convert/stackmeta.h"
+#include "common/convert/tiffread.h"
 
 const char *const weir_prog = "fuzz";
 

@@ -1,5 +1,5 @@
 /*
- * The oversampled grid and its 1-D FFTs, in batches (batch.h). Type 1 transforms all rows, and then only the columns that
+ * The oversampled grid and its 1-D FFTs, in batches (loops.h). Type 1 transforms all rows, and then only the columns that
  * hold modes; type 2 takes the same steps in reverse.
  *
  * A long 1-D grid of n = r l cells, x = l j + i, is transformed as r rows of l cells (Cooley and Tukey):
@@ -8,11 +8,429 @@
  *
  * It transforms columns (j -> k), multiplies by w^(i k) and transforms rows (i -> q). Mode k + r q is in row k, column q.
  */
+#include <errno.h>
+#include <fftw3.h>
+#include <math.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "common/base/cpu.h"
+#include "common/base/mem.h"
 #include "common/base/par.h"
+#include "common/base/real.h"
 #include "usfft/grid/grid.h"
-#include "usfft/grid/modes.h"
+
+enum { ROOT_FINE = 1024 };
+
+/* ---- FFTW ---- */
+
+/* FFTW takes 20 us to plan 1536 samples again, and the whole transform of 1000 points takes 30: the last plan is kept. */
+static struct fftw_axis kept;
+
+static void
+destroy(struct fftw_axis *f)
+{
+	if (f->plan && f->single)
+		fftwf_destroy_plan(f->plan);
+	else if (f->plan)
+		fftw_destroy_plan(f->plan);
+	*f = (struct fftw_axis){0};
+}
+
+/*
+ * Plans the FFTs of `many` neighbouring lines of n samples, which lie `stride` samples apart from one to the next, or of one
+ * line whose stride is 1. o->measure overwrites data. Returns 0 or -ENOMEM. One thread at a time may call it.
+ */
+static int
+fftw_axis_make(struct fftw_axis *f, const struct usfft_options *o, size_t n, size_t many,
+	       size_t stride, void *data)
+{
+	const unsigned how = o->measure ? FFTW_MEASURE : FFTW_ESTIMATE;
+	const int len = (int)n, count = (int)many, step = (int)stride;
+
+	*f = (struct fftw_axis){.n = n, .single = o->single, .plain = many == 1 && !o->measure};
+	if (f->plain && kept.plan && kept.n == n && kept.single == o->single) {
+		*f = kept;
+		kept.plan = NULL;
+		return 0;
+	}
+	if (o->single)
+		f->plan = fftwf_plan_many_dft(1, &len, count, data, NULL, step, 1, data, NULL, step,
+					      1, FFTW_FORWARD, how);
+	else
+		f->plan = fftw_plan_many_dft(1, &len, count, data, NULL, step, 1, data, NULL, step,
+					     1, FFTW_FORWARD, how);
+	return f->plan ? 0 : -ENOMEM;
+}
+
+/* Transforms the lines at `at`, which is aligned as data was. Any thread may call it. */
+static void
+fftw_axis_run(const struct fftw_axis *f, void *at)
+{
+	if (f->single)
+		fftwf_execute_dft(f->plan, at, at);
+	else
+		fftw_execute_dft(f->plan, at, at);
+}
+
+/* Frees the plan, or keeps it for the next grid of the same length. It accepts a zeroed struct. */
+static void
+fftw_axis_free(struct fftw_axis *f)
+{
+	if (f->plan && f->plain) {
+		destroy(&kept);
+		kept = *f;
+		f->plan = NULL;
+	}
+	destroy(f);
+}
+
+/* ---- plans ---- */
+
+/*
+ * Makes grids: their shape, their memory and the plans of their FFTs.
+ *
+ * A long 1-D grid is cut into rows. With layers every 1-D grid is, and its rows then follow one another without padding, so
+ * that it is also one line of cells.
+ */
+
+enum { ROWS_FROM = 1 << 15 }; /* a 1-D grid of at least so many cells is cut into rows */
+enum { LONGEST = 1 << 15 };   /* cells of an axis in batches: they fit a cache of 8 MiB */
+
+/* Returns the divisor of n nearest below its square root that makes rows and columns of whole batches. */
+static size_t
+cut_rows(size_t n)
+{
+	const size_t each = batch_width(sizeof(float));
+	size_t best = n;
+
+	for (size_t r = each; r * r <= n; r += each)
+		if (n % r == 0 && n / r % each == 0)
+			best = n / r;
+	return best;
+}
+
+/* Finds the axes of the FFTs: n[] cells, stride[] samples from cell to cell. Returns how many axes there are. */
+static int
+find_axes(const struct grid *g, int dim, size_t n[3], size_t stride[3])
+{
+	const bool cut = g->rowlen < g->n[0];
+
+	for (int a = 0; a < dim; a++) {
+		n[a] = g->n[a];
+		stride[a] = a == 0 ? 1 : a == 1 ? g->ld : g->ld * g->plane;
+	}
+	if (cut) {
+		n[0] = g->rowlen;
+		n[1] = g->rows;
+		stride[1] = g->ld;
+	}
+	return cut ? 2 : dim;
+}
+
+static int
+plan_ffts(struct grid *g, const struct usfft_options *o)
+{
+	const size_t width = batch_width(o->single ? sizeof(float) : sizeof(double));
+	size_t n[3], stride[3];
+	const int axes = find_axes(g, o->dim, n, stride);
+	int err = 0;
+
+	g->batched = axes > 1 && (!o->measure || g->layers > 1);
+	for (int a = 0; a < axes; a++) {
+		g->batched = g->batched && n[a] <= LONGEST && batch_suits(n[a]);
+		if (batch_work(n[a]) > g->work_bytes)
+			g->work_bytes = batch_work(n[a]);
+	}
+	for (int a = 0; a < axes && !err; a++)
+		if (g->batched && a && n[a] == n[0])
+			g->batch[a] = g->batch[0];
+		else if (g->batched)
+			err = batch_make(&g->batch[a], n[a], o->single);
+		else
+			err =
+			    fftw_axis_make(&g->fftw[a], o, n[a], a ? width : 1, stride[a], g->data);
+	if (!g->batched || err)
+		return err;
+	g->work = weir_alloc_large((size_t)o->threads, g->work_bytes);
+	return g->work ? 0 : -ENOMEM;
+}
+
+/* Fills both tables of roots by sine and cosine, so that errors do not add up. */
+static int
+make_roots(struct grid *g)
+{
+	const size_t n[2] = {ROOT_FINE, g->n[0] / ROOT_FINE + 1}, step[2] = {1, ROOT_FINE};
+
+	for (int t = 0; t < 2; t++) {
+		g->root[t] = weir_alloc(n[t], 2 * sizeof(double));
+		if (!g->root[t])
+			return -ENOMEM;
+		for (size_t q = 0; q < n[t]; q++) {
+			const double a = -2 * M_PI * (double)(q * step[t]) / (double)g->n[0];
+			g->root[t][2 * q] = cos(a);
+			g->root[t][2 * q + 1] = sin(a);
+		}
+	}
+	return 0;
+}
+
+/* Finds the rows of the grid. Returns false when there are too many cells. */
+static bool
+shape(struct grid *g)
+{
+	const bool cut = g->dim == 1 && (g->n[0] >= ROWS_FROM || g->layers > 1);
+	const size_t deep = g->n[2] + (g->dim == 3 ? g->margin : 0);
+
+	g->rowlen = cut ? cut_rows(g->n[0]) : g->n[0];
+	g->ld = g->rowlen;
+	g->plane = g->n[0] / g->rowlen * g->n[1];
+	if (g->layers == 1) {
+		g->ld += WEIR_ALIGN / (2 * g->real);
+		g->plane += g->dim == 3;
+	} else if (g->dim > 1) {
+		/* It is odd, and the cells of a column fall into different sets of the cache. */
+		g->ld += g->margin | 1;
+		g->plane += g->margin;
+	}
+	if (!weir_mul(g->plane, deep, &g->rows) || !weir_mul(g->rows, g->ld, &g->cells))
+		return false;
+	g->cells += g->margin;
+	return true;
+}
+
+int
+grid_make(struct grid *g, const struct usfft_options *o)
+{
+	size_t cells;
+
+	g->dim = o->dim;
+	g->threads = o->threads;
+	g->real = o->single ? sizeof(float) : sizeof(double);
+	g->fft_order = o->fft_order;
+	for (int a = 0; a < 3; a++)
+		g->modes[a] = a < o->dim ? o->n[a] : 1;
+	if (!shape(g) || !weir_mul(g->cells, g->copies, &cells))
+		return -EOVERFLOW;
+	if (cells > g->room)
+		g->room = cells;
+	g->data = weir_take(g->room, grid_cell_bytes(g));
+	if (!g->data)
+		return -ENOMEM;
+	const int err = plan_ffts(g, o);
+	if (err)
+		return err;
+	return g->rowlen < g->n[0] ? make_roots(g) : 0;
+}
+
+void
+grid_free(struct grid *g)
+{
+	weir_give(g->data, g->room, grid_cell_bytes(g));
+	weir_free(g->root[0]);
+	weir_free(g->root[1]);
+	weir_free(g->work);
+	for (int a = 0; a < 3; a++) {
+		if (!a || g->batch[a].root != g->batch[0].root)
+			batch_free(&g->batch[a]);
+		fftw_axis_free(&g->fftw[a]);
+		weir_free(g->undo[a]);
+	}
+}
+
+/* ---- modes ---- */
+
+/*
+ * Moves modes between the transformed grid and the caller's order, and divides the window out. It also multiplies by the
+ * twiddle factors between the two passes of a long 1-D grid.
+ */
+
+/* A row in the caller's order is two runs of modes: the negative modes, and the others. */
+struct run {
+	size_t at;   /* index of the first mode in the caller's row */
+	size_t cell; /* its cell in the grid's row */
+	size_t mode; /* |k| of the first mode */
+	int step;    /* of |k| from mode to mode: -1 for negative modes */
+	size_t n;    /* modes */
+};
+
+/* exp(-2 pi i q / n) for q < n. */
+static inline void
+root_of_unity(const struct grid *g, size_t q, double *re, double *im)
+{
+	const double *a = g->root[1] + 2 * (q / ROOT_FINE), *b = g->root[0] + 2 * (q % ROOT_FINE);
+
+	*re = a[0] * b[0] - a[1] * b[1];
+	*im = a[0] * b[1] + a[1] * b[0];
+}
+
+/* A walk along the cells of a row, which may be cut into the rows of a 1-D grid. */
+struct walk {
+	size_t at, cut; /* the cell in data; the row of a cut grid */
+};
+
+static inline void
+walk_on(const struct grid *g, struct walk *w)
+{
+	if (g->rowlen == g->n[0]) {
+		w->at++;
+		return;
+	}
+	w->at += g->ld;
+	if (++w->cut == g->rows) {
+		w->at -= g->rows * g->ld - 1;
+		w->cut = 0;
+	}
+}
+
+#define REAL	float
+#define NAME(x) x##_float
+#include "usfft/grid/modes_body.h"
+#undef REAL
+#undef NAME
+#define REAL	double
+#define NAME(x) x##_double
+#include "usfft/grid/modes_body.h"
+
+static bool
+single(const struct grid *g)
+{
+	return g->real == sizeof(float);
+}
+
+/* Multiplies a row of a cut 1-D grid by the twiddle factors between its two passes. */
+static void
+modes_twiddle(const struct grid *g, size_t row)
+{
+	char *data = (char *)g->data + row * g->ld * grid_cell_bytes(g);
+
+	if (g->layers > 1 && single(g))
+		twiddle_layers_float(g, row, (float *)data);
+	else if (g->layers > 1)
+		twiddle_layers_double(g, row, (double *)data);
+	else if (single(g))
+		twiddle_row_float(g, row, (float *)data);
+	else
+		twiddle_row_double(g, row, (double *)data);
+}
+
+/* Finds the parts of both runs of an axis that lie at from..to-1 of the caller's order. Returns how many there are. */
+static int
+find_runs(const struct grid *g, int axis, size_t from, size_t to, struct run run[2])
+{
+	const size_t n = g->modes[axis], cells = g->n[axis], neg = n / 2, pos = n - neg;
+	const size_t at_neg = g->fft_order ? pos : 0, at_pos = g->fft_order ? 0 : neg;
+	const struct run whole[2] = {{at_neg, cells - neg, neg, -1, neg}, {at_pos, 0, 0, 1, pos}};
+	int count = 0;
+
+	for (int i = 0; i < 2; i++) {
+		const size_t lo = whole[i].at > from ? whole[i].at : from;
+		const size_t end = whole[i].at + whole[i].n, hi = end < to ? end : to;
+		if (lo >= hi)
+			continue;
+		run[count] = whole[i];
+		run[count].at = lo;
+		run[count].cell += lo - whole[i].at;
+		run[count].mode = i ? lo - whole[i].at : neg - (lo - whole[i].at);
+		run[count++].n = hi - lo;
+	}
+	return count;
+}
+
+/* Returns the grid's row for a row of modes. *factor: the product of the window's factors along y and z. */
+static size_t
+find_row(const struct grid *g, size_t row, double *factor)
+{
+	size_t cell[3] = {0}, place[3] = {0, row % g->modes[1], row / g->modes[1]};
+	struct run run[2];
+
+	*factor = 1;
+	for (int a = 1; a < g->dim; a++) {
+		find_runs(g, a, place[a], place[a] + 1, run);
+		cell[a] = run[0].cell;
+		*factor *= real_at(g->undo[a], run[0].mode, single(g));
+	}
+	return cell[2] * g->plane + cell[1];
+}
+
+static void
+move_modes(const struct grid *g, int sign, size_t row, size_t from, size_t to, bool get,
+	   void *modes)
+{
+	struct run run[2];
+	double factor;
+	const size_t r = find_row(g, row, &factor);
+	const int runs = find_runs(g, 0, from, to, run);
+
+	for (int i = 0; i < runs; i++) {
+		void *at = (char *)modes + (run[i].at - from) * 2 * g->real;
+		if (single(g))
+			move_run_float(g, r, &run[i], factor, sign, get, at);
+		else
+			move_run_double(g, r, &run[i], factor, sign, get, at);
+	}
+}
+
+void
+modes_get(const struct grid *g, int sign, size_t row, size_t from, size_t to, void *modes)
+{
+	move_modes(g, sign, row, from, to, true, modes);
+}
+
+void
+modes_put(const struct grid *g, int sign, size_t row, size_t from, size_t to, const void *modes)
+{
+	move_modes(g, sign, row, from, to, false, (void *)(uintptr_t)modes);
+}
+
+/* The first cell of a run in row r. */
+static struct walk
+walk_from(const struct grid *g, size_t r, const struct run *run)
+{
+	if (g->rowlen == g->n[0])
+		return (struct walk){r * g->ld + run->cell, 0};
+	return (struct walk){run->cell % g->rows * g->ld + run->cell / g->rows,
+			     run->cell % g->rows};
+}
+
+void
+modes_get_layers(const struct grid *g, int sign, size_t row, size_t count, void *const *modes)
+{
+	struct run run[2];
+	double factor;
+	const size_t n = g->modes[0], r = find_row(g, row, &factor);
+	const int runs = find_runs(g, 0, 0, n, run);
+
+	for (int i = 0; i < runs; i++) {
+		const struct walk w = walk_from(g, r, &run[i]);
+		const size_t at = row * n + run[i].at;
+		if (single(g))
+			get_layers_float(g, w, &run[i], (float)factor, (float)sign, at, count,
+					 modes);
+		else
+			get_layers_double(g, w, &run[i], factor, sign, at, count, modes);
+	}
+}
+
+void
+modes_put_layers(const struct grid *g, int sign, size_t row, const void *const *modes)
+{
+	struct run run[2];
+	double factor;
+	const size_t n = g->modes[0], r = find_row(g, row, &factor);
+	const int runs = find_runs(g, 0, 0, n, run);
+
+	for (int i = 0; i < runs; i++) {
+		const struct walk w = walk_from(g, r, &run[i]);
+		const size_t at = row * n + run[i].at;
+		if (single(g))
+			put_layers_float(g, w, &run[i], (float)factor, (float)sign, at, modes);
+		else
+			put_layers_double(g, w, &run[i], factor, sign, at, modes);
+	}
+}
+
+/* ---- the grid ---- */
 
 static const struct batch_gap none = {0, 0};
 

@@ -3,14 +3,21 @@
  * the cells of a column fall into different sets of the cache (1280^2: 30 -> 13 ms for the FFTs). A long 1-D grid is cut
  * into rows, and its FFT has two passes.
  */
-#ifndef WEIR_USFFT_GRID_H
-#define WEIR_USFFT_GRID_H
+#ifndef WEIR_USFFT_GRID_GRID_H
+#define WEIR_USFFT_GRID_GRID_H
 
-#include "usfft/grid/fftw_axis.h"
-#include "usfft/loops/batch.h"
+#include "usfft/loops/loops.h"
 #include "usfft/usfft.h"
 
-enum { ROOT_FINE = 1024 };
+/* FFTs by FFTW along one axis of the grid, in place and with the sign -1. */
+
+struct fftw_axis {
+	void *plan; /* owned; NULL: none */
+	size_t n;
+	bool single;
+	/* The plan is of one line of consecutive samples and was not measured: it serves any such plan of n samples. */
+	bool plain;
+};
 
 struct grid {
 	int dim, threads;	     /* threads: for the next call */
@@ -37,7 +44,7 @@ struct grid {
 	/* Cells of data: copies * cells, or more where the caller of grid_make() asks for more. */
 	size_t room;
 	void *data; /* owned */
-	/* batch.h runs the FFTs; else FFTW does: when it measures, for uncut 1-D grids, for very long axes. */
+	/* loops.h runs the FFTs; else FFTW does: when it measures, for uncut 1-D grids, for very long axes. */
 	bool batched;
 
 	/*
@@ -53,7 +60,7 @@ struct grid {
 	double *root[2];
 };
 
-/* The layers that make a cell a line of the cache. Two such cells side by side are a batch (batch.h). */
+/* The layers that make a cell a line of the cache. Two such cells side by side are a batch (loops.h). */
 static inline size_t
 grid_most_layers(size_t real)
 {
@@ -91,5 +98,22 @@ void grid_clear(struct grid *g);
  */
 void grid_to_modes(const struct grid *g);
 void modes_to_grid(const struct grid *g);
+
+/* Moves modes between the transformed grid and the caller's array, in the caller's order. */
+
+/*
+ * Copies modes from..to-1 of a row, from the grid or to it, and divides the window out. sign -1: also conjugates them, since
+ * the FFTs of the grid have the sign -1.
+ */
+void modes_get(const struct grid *g, int sign, size_t row, size_t from, size_t to, void *modes);
+void
+modes_put(const struct grid *g, int sign, size_t row, size_t from, size_t to, const void *modes);
+
+/*
+ * The same for one row of a grid of several layers. modes: for each layer the caller's whole array. get takes the first
+ * `count` layers, and put all layers, which may come from the same array.
+ */
+void modes_get_layers(const struct grid *g, int sign, size_t row, size_t count, void *const *modes);
+void modes_put_layers(const struct grid *g, int sign, size_t row, const void *const *modes);
 
 #endif

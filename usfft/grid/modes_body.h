@@ -1,4 +1,4 @@
-/* The loops of modes.c for one REAL type. Each loop runs over a long row, so each is a WEIR_CLONES leaf. */
+/* The loops of grid.c for one REAL type. Each loop runs over a long row, so each is a WEIR_CLONES leaf. */
 
 /* One run of modes in an uncut row: to[i] = from[i] * undo[+-i] * factor, conjugated where sign is -1. */
 WEIR_CLONES(NAME(scale_run),

@@ -15,7 +15,383 @@
 
 #include "common/base/mem.h"
 #include "common/base/par.h"
+#include "usfft/grid/spread.h"
 #include "usfft/plan.h"
+
+enum { TILE_HEAVY = 8192 }; /* points of a tile that one thread takes at a time */
+
+static int crowd_make(struct usfft_plan *p, size_t m);
+static size_t spread_acc_bytes(const struct usfft_plan *p, int lanes, size_t real);
+
+/* ---- sorting ---- */
+
+/*
+ * Sorts points, as records (points.c), by their keys: by tile, and in 3-D by part of the tile. Records arrive in the
+ * memory that will be the grid, and are moved from there to their sorted places. Each thread counts the keys of its own
+ * share of the points. So the points of a key stay in the caller's order, for any number of threads.
+ */
+
+/* Threads share a piece of at least so many points. With fewer points, one thread ends before the others wake. */
+enum { SHARED_FROM = 1 << 15 };
+enum { BLOCK = 256 }; /* records that are moved at a time */
+
+static size_t
+parts_of(const struct usfft_plan *p)
+{
+	return p->o.dim == 3 ? TILE_PARTS : 1;
+}
+
+/*
+ * Moves records from..to-1 to their tiles; next[key] is where the next record of a key goes. It prefetches all places of a
+ * block before it writes the first one, because stores that miss the cache wait for each other (1024^2 points in the plane,
+ * the whole sort: 40 -> 22 ms).
+ */
+static inline __attribute__((always_inline)) void
+move_sized(const struct points *q, size_t bytes, size_t from, size_t to, uint32_t *next)
+{
+	char *records = q->record, *place[BLOCK];
+
+	for (size_t j = from; j < to; j += BLOCK) {
+		const size_t n = to - j < BLOCK ? to - j : BLOCK;
+		const char *record = q->arrived + j * bytes;
+		for (size_t i = 0; i < n; i++) {
+			place[i] = records + next[q->key[j + i]]++ * bytes;
+			__builtin_prefetch(place[i], 1);
+			__builtin_prefetch(place[i] + bytes - 1, 1);
+		}
+		for (size_t i = 0; i < n; i++)
+			memcpy(place[i], record + i * bytes, bytes);
+	}
+}
+
+static void
+move_records(const struct points *q, size_t from, size_t to, uint32_t *next)
+{
+#define MOVE(size)            \
+	if (q->bytes == size) \
+	move_sized(q, size, from, to, next)
+	MOVE(12); /* float, 1-D to 3-D */
+	MOVE(16);
+	MOVE(20);
+	MOVE(24); /* double */
+	MOVE(32);
+	MOVE(40);
+#undef MOVE
+}
+
+/* Replaces the count of each thread and key by the index of its first record. Lists the heavy tiles. */
+static void
+add_up(struct usfft_plan *p, uint32_t *count, size_t shares)
+{
+	const size_t parts = parts_of(p), keys = p->ntiles * parts;
+	uint32_t sum = 0;
+
+	p->nheavy = 0;
+	for (size_t t = 0; t < p->ntiles; t++) {
+		p->points.start[t] = sum;
+		for (size_t k = t * parts; k < (t + 1) * parts; k++)
+			for (size_t i = 0; i < shares; i++) {
+				const uint32_t n = count[i * keys + k];
+				count[i * keys + k] = sum;
+				sum += n;
+			}
+		if (sum - p->points.start[t] > TILE_HEAVY)
+			p->heavy[p->nheavy++] = (uint32_t)t;
+	}
+	p->points.start[p->ntiles] = sum;
+}
+
+/* Frees the members that serve while points arrive. */
+static void
+end_arrival(struct points *q)
+{
+	weir_unmap(q->key, q->room, sizeof *q->key);
+	weir_unmap(q->spare, q->room, q->bytes);
+	weir_free(q->count);
+	q->key = q->count = NULL;
+	q->spare = q->arrived = NULL;
+}
+
+void
+sort_free(struct points *q)
+{
+	end_arrival(q);
+	weir_give(q->record, q->room + TILE_AHEAD, q->bytes);
+	q->record = NULL;
+	q->room = q->m = 0;
+}
+
+/* Frees the plan's points and empties its tiles. */
+static void
+sort_drop(struct usfft_plan *p)
+{
+	sort_free(&p->points);
+	memset(p->points.start, 0, (p->ntiles + 1) * sizeof *p->points.start);
+	p->nheavy = 0;
+}
+
+/* The number of shares of the points. A thread counts and moves the points of one share. */
+static size_t
+shares_of(const struct usfft_plan *p)
+{
+	return p->points.m < 4096 ? 1 : (size_t)p->o.threads;
+}
+
+static size_t
+share(size_t m, size_t i, size_t shares)
+{
+	return m / shares * i + (i < m % shares ? i : m % shares);
+}
+
+/*
+ * Chooses the memory for arriving records. With a single key, they arrive in order. Else it is the grid's if they fit, since
+ * the grid is unused until they are sorted.
+ */
+static void
+find_place(struct usfft_plan *p, size_t m)
+{
+	struct points *q = &p->points;
+	struct grid *g = &p->grid;
+
+	if (p->ntiles * parts_of(p) == 1) {
+		q->arrived = q->record;
+	} else if (m * q->bytes <= g->room * 2 * p->real) {
+		q->arrived = g->data;
+	} else {
+		q->arrived = q->spare = weir_take(q->room, q->bytes);
+	}
+}
+
+/*
+ * Is the problem so small that barriers take longer than a second thread saves? 100 points and 64 modes take 17 us of CPU on
+ * one thread; on two they took 32 us.
+ */
+static bool
+is_small(const struct usfft_plan *p, size_t m)
+{
+	size_t cells = 1;
+
+	for (int a = 0; a < p->o.dim; a++)
+		cells *= p->grid.n[a];
+	return m < 4096 && cells <= 8192;
+}
+
+int
+usfft_expect(struct usfft_plan *p, size_t m, bool values)
+{
+	struct points *q = &p->points;
+
+	if (m > USFFT_MAXPOINTS)
+		return -EOVERFLOW;
+	p->o.threads = p->grid.threads = is_small(p, m) ? 1 : p->threads;
+	end_arrival(q);
+	if (m > q->room || !q->record || q->indexed == values) {
+		sort_free(q);
+		q->indexed = !values;
+		q->wide = p->o.single ? p->bits < tile_bits(p->o.dim, true)
+				      : p->o.dim == 1 || p->o.tol < TILE_NARROW;
+		q->bytes = tile_record(p->o.dim, p->real, q->wide, q->indexed);
+		q->record = weir_take(m + TILE_AHEAD, q->bytes);
+		q->room = q->record ? m : 0;
+	}
+	q->m = m;
+	q->arrivals = 0;
+	q->key = weir_take(q->room, sizeof *q->key);
+	q->count = weir_calloc(shares_of(p) * p->ntiles * parts_of(p), sizeof *q->count);
+	find_place(p, m);
+	if (q->record && q->key && q->count && q->arrived && !crowd_make(p, m))
+		return 0;
+	sort_free(q);
+	return -ENOMEM;
+}
+
+int
+usfft_add(struct usfft_plan *p, const struct usfft_points *pt, const void *c, size_t cstride,
+	  size_t *bad)
+{
+	struct points *q = &p->points;
+	const struct piece s = {p, pt, c, cstride, q->arrivals};
+	const size_t shares = shares_of(p), keys = p->ntiles * parts_of(p);
+	double t = clock_now();
+	bool finite = true;
+
+#pragma omp parallel for num_threads((int)shares) if (pt->m >= SHARED_FROM) schedule(static, 1) reduction(&& : finite)
+	for (size_t i = 0; i < shares; i++) {
+		const size_t lo = share(q->m, i, shares), hi = share(q->m, i + 1, shares);
+		const size_t from = lo > s.first ? lo - s.first : 0;
+		const size_t to = hi > s.first ? hi - s.first : 0;
+		finite =
+		    records_take(&s, from, to < pt->m ? to : pt->m, q->count + i * keys) && finite;
+	}
+	clock_charge(&t, &p->took->sort);
+	if (finite) {
+		q->arrivals += pt->m;
+		return 0;
+	}
+	*bad = q->arrivals + records_find_bad(&s);
+	sort_drop(p);
+	return -EINVAL;
+}
+
+void
+usfft_sort(struct usfft_plan *p)
+{
+	struct points *q = &p->points;
+	const size_t shares = shares_of(p), keys = p->ntiles * parts_of(p);
+	double t = clock_now();
+
+	memset((char *)q->record + q->m * q->bytes, 0, TILE_AHEAD * q->bytes);
+	add_up(p, q->count, shares);
+	/* With a single key, the records have arrived in their places. */
+	const size_t moving = keys > 1 ? shares : 0;
+#pragma omp parallel for num_threads((int)shares) schedule(static, 1)
+	for (size_t i = 0; i < moving; i++)
+		move_records(q, share(q->m, i, shares), share(q->m, i + 1, shares),
+			     q->count + i * keys);
+	end_arrival(q);
+	clock_charge(&t, &p->took->sort);
+}
+
+int
+usfft_points(struct usfft_plan *p, const struct usfft_points *pt, const void *c, size_t cstride,
+	     size_t *bad)
+{
+	int err = usfft_expect(p, pt->m, c != NULL);
+
+	if (!err)
+		err = usfft_add(p, pt, c, cstride, bad);
+	if (!err)
+		usfft_sort(p);
+	return err;
+}
+
+/* ---- crowds ---- */
+
+/* Prepares for m points. Returns 0 or -ENOMEM. */
+static int
+crowd_make(struct usfft_plan *p, size_t m)
+{
+	struct crowds *q = &p->crowds;
+	struct usfft_options o = p->o;
+	void **table[3] = {&q->taps.x, &q->taps.y, &q->taps.z};
+
+	if (q->acc || !p->o.single || p->o.type == 2 || m <= CROWD)
+		return 0;
+	o.single = false;
+	q->ops = &usfft_loops_for(&o)->tile;
+	q->taps.ncoef = p->taps.ncoef;
+	for (int a = 0; a < o.dim; a++) {
+		const int offsets = a ? 1 : q->ops->lanes / 2;
+		if (!*table[a])
+			*table[a] =
+			    window_table(&p->win[a], q->taps.ncoef, q->ops->lanes, offsets, false);
+		if (!*table[a])
+			return -ENOMEM;
+	}
+	q->accs = p->accs;
+	q->acc_bytes = spread_acc_bytes(p, q->ops->lanes, sizeof(double));
+	q->acc = weir_take(q->accs, q->acc_bytes);
+	return q->acc ? 0 : -ENOMEM;
+}
+
+void
+crowd_free(struct crowds *q)
+{
+	void *owned[] = {q->taps.x, q->taps.y, q->taps.z};
+
+	weir_give(q->acc, q->accs, q->acc_bytes);
+	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+		weir_free(owned[i]);
+}
+
+/*
+ * Counts RUN points of each GROUP that follow each other, which are few lines of the cache. Which points these are varies, so
+ * that no order hides a place. There is one instance for each dimension.
+ */
+static inline __attribute__((always_inline)) bool
+fills_a_cell(const char *records, size_t bytes, size_t n, int dim)
+{
+	enum { CELLS = 1 << 12, RUN = 4, GROUP = 16, LIMIT = CROWD * RUN / GROUP };
+	const int log = tile_span_log(dim), bits = tile_bits(dim, false);
+	uint8_t count[CELLS];
+
+	memset(count, 0, (size_t)1 << dim * log);
+	for (uint32_t i = 0; i < n / GROUP; i++) {
+		const size_t any = i * 0x9e3779b1u >> 30;
+		const char *record = records + (i * GROUP + any * RUN) * bytes;
+		for (int j = 0; j < RUN; j++, record += bytes) {
+			const uint32_t *place = (const uint32_t *)record;
+			size_t cell = 0;
+			for (int a = 0; a < dim; a++)
+				cell = cell << log | place[a] >> bits;
+			if (count[cell]++ == LIMIT)
+				return true;
+		}
+	}
+	return false;
+}
+
+bool
+crowd_in(const struct usfft_plan *p, size_t tile)
+{
+	const size_t from = p->points.start[tile], n = p->points.start[tile + 1] - from;
+	const size_t bytes = p->points.bytes;
+	const char *record = (const char *)p->points.record + from * bytes;
+
+	if (n <= 2 * CROWD || !p->crowds.acc)
+		return false;
+	if (p->o.dim == 1)
+		return fills_a_cell(record, bytes, n, 1);
+	return p->o.dim == 2 ? fills_a_cell(record, bytes, n, 2)
+			     : fills_a_cell(record, bytes, n, 3);
+}
+
+bool
+crowd_anywhere(const struct usfft_plan *p)
+{
+	for (size_t t = 0; t < p->ntiles; t++)
+		if (crowd_in(p, t))
+			return true;
+	return false;
+}
+
+/*
+ * Adds points to an accumulator in double precision.
+ * The records become records in double precision, which carry their values, a block at a time.
+ */
+static void
+crowd_spread(const struct usfft_plan *p, const struct tile_points *pt, const float *c, void *acc)
+{
+	enum { CROWD_POINTS = 64, MOST = 4 };
+	const int dim = p->o.dim;
+	const size_t bytes = tile_record(dim, sizeof(double), false, false);
+	const size_t behind = pt->bytes - tile_value(sizeof(float), pt->indexed);
+	const char *record = pt->record;
+	double room[CROWD_POINTS * MOST] = {0};
+	struct tile_points some = *pt;
+
+	some.record = room;
+	some.bytes = bytes;
+	some.indexed = false;
+	for (size_t left = pt->n; left; left -= some.n) {
+		char *to = (char *)room;
+		some.n = left < CROWD_POINTS ? left : CROWD_POINTS;
+		for (size_t i = 0; i < some.n; i++, record += pt->bytes, to += bytes) {
+			const float *value = (const float *)(record + behind);
+			uint64_t j;
+			if (pt->indexed) {
+				memcpy(&j, value, sizeof j);
+				value = c + 2 * j;
+			}
+			memcpy(to, record, (size_t)dim * sizeof(int32_t));
+			memcpy(to + bytes - 2 * sizeof(double), (double[]){value[0], value[1]},
+			       2 * sizeof(double));
+		}
+		p->crowds.ops->spread[dim - 1][p->win[0].w](&p->crowds.taps, acc, &some, NULL);
+	}
+}
+
+/* ---- spreading ---- */
 
 static size_t
 colours_of(size_t tiles, size_t step)
@@ -31,7 +407,8 @@ colour_of(size_t tile, size_t tiles, size_t step)
 	return tile < whole ? tile % step : (whole ? step : 0) + tile - whole;
 }
 
-size_t
+/* Bytes of an accumulator of reals of that size, for the loops with so many lanes. */
+static size_t
 spread_acc_bytes(const struct usfft_plan *p, int lanes, size_t real)
 {
 	const int dim = p->o.dim, w = p->win[0].w;

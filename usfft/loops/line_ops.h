@@ -1,6 +1,6 @@
 /* The inner loops of line.h, one set for each kind of register. */
-#ifndef WEIR_USFFT_LINE_OPS_H
-#define WEIR_USFFT_LINE_OPS_H
+#ifndef WEIR_USFFT_LOOPS_LINE_OPS_H
+#define WEIR_USFFT_LOOPS_LINE_OPS_H
 
 #include "usfft/line.h"
 

@@ -1,6 +1,6 @@
-/* Points as records: records.c makes them, and sort.c sorts them by tile. */
-#ifndef WEIR_USFFT_POINTS_H
-#define WEIR_USFFT_POINTS_H
+/* Points as records: points.c makes them, and spread.c sorts them by tile. */
+#ifndef WEIR_USFFT_POINTS_POINTS_H
+#define WEIR_USFFT_POINTS_POINTS_H
 
 #include <stdint.h>
 
@@ -42,8 +42,5 @@ bool records_take(const struct piece *s, size_t from, size_t to, uint32_t *count
 size_t records_find_bad(const struct piece *s);
 
 void sort_free(struct points *q);
-
-/* Frees the plan's points and empties its tiles. */
-void sort_drop(struct usfft_plan *p);
 
 #endif

@@ -18,8 +18,8 @@
  * of W and sigma that keep the tolerance are compared by an estimate of the time. A visibility of w < 0 is replaced by its
  * conjugate at -u, -v, -w, which is the same for a real image.
  */
-#ifndef WEIR_USFFT_SKY_H
-#define WEIR_USFFT_SKY_H
+#ifndef WEIR_USFFT_SKY_SKY_H
+#define WEIR_USFFT_SKY_SKY_H
 
 #include "usfft/inverse.h"
 #include "usfft/usfft.h"

@@ -1,4 +1,90 @@
 /*
+ * Direct sums with one kernel of 3x3, 5x5 or 7x7 for the whole picture. LINES rows of results are computed together, down the
+ * columns of the kernel: a vector of the window that belongs to several of them is loaded once. The kernel's size is a constant
+ * of the code, and the compiler unrolls all loops over it. Each result is summed in the same order in whichever rows it is
+ * computed. With the size in variables, this was no faster than sum_row() of core_body.h.
+ */
+
+#include "wconv/plan.h"
+
+/* Sums columns i .. end-1 of k x k taps for `near` vectors of `lines` lines from x on. Vector b of line l is part[l near + b]. */
+INLINE void
+sum_columns(const real *tap, size_t k, const real *const *row, size_t lines, size_t near, size_t x,
+	    size_t i, size_t end, vec part[SUMS])
+{
+	for (size_t q = 0; q < lines * near; q++)
+		part[q] = (vec){0};
+	for (; i < end; i++)
+		for (size_t j = 0; j < k; j++)
+			for (size_t l = 0; l < lines; l++)
+				for (size_t b = 0; b < near; b++)
+					part[l * near + b] +=
+					    tap[j * k + i] *
+					    *(const loose *)(row[l + j] + x + i + b * LANES);
+}
+
+/* Sums all taps: at most PART of them, and these parts by Kahan's method. */
+INLINE void
+sum_small(const real *tap, size_t k, const real *const *row, size_t lines, size_t near, size_t x,
+	  vec sum[SUMS])
+{
+	const size_t columns = PART / k < k ? PART / k : k;
+	vec lost[SUMS], part[SUMS];
+
+	sum_columns(tap, k, row, lines, near, x, 0, columns, sum);
+	for (size_t q = 0; q < lines * near; q++)
+		lost[q] = (vec){0};
+	for (size_t i = columns; i < k; i += columns) {
+		sum_columns(tap, k, row, lines, near, x, i, k - i < columns ? k : i + columns,
+			    part);
+		for (size_t q = 0; q < lines * near; q++) {
+			const vec v = part[q] - lost[q], t = sum[q] + v;
+			lost[q] = (t - sum[q]) - v;
+			sum[q] = t;
+		}
+	}
+}
+
+/* Convolves `lines` rows of n results. */
+INLINE void
+convolve_some(const real *tap, size_t k, const real *const *row, size_t lines, size_t n, real *out,
+	      size_t pitch)
+{
+	const size_t near = lines == 1 ? NEAR : SUMS / lines;
+
+	for (size_t x = 0; x < n; x += near * LANES) {
+		vec sum[SUMS];
+		sum_small(tap, k, row, lines, near, x, sum);
+		store_lines(sum, lines, near, n - x, out + x, pitch);
+	}
+}
+
+INLINE void
+convolve_all(const real *tap, size_t k, const real *const *window, size_t rows, size_t n, real *out,
+	     size_t pitch)
+{
+	size_t y = 0;
+
+	for (; rows - y >= LINES; y += LINES)
+		convolve_some(tap, k, window + y, LINES, n, out + y * pitch, pitch);
+	for (; y < rows; y++)
+		convolve_some(tap, k, window + y, 1, n, out + y * pitch, pitch);
+}
+
+/* Convolves rows of n results with k x k taps, for which wconv_is_small() holds. */
+static void
+convolve_small(const real *tap, size_t k, const real *const *window, size_t rows, size_t n,
+	       real *out, size_t pitch)
+{
+	if (k == 3)
+		convolve_all(tap, 3, window, rows, n, out, pitch);
+	else if (k == 5)
+		convolve_all(tap, 5, window, rows, n, out, pitch);
+	else
+		convolve_all(tap, 7, window, rows, n, out, pitch);
+}
+
+/*
  * One tile of results, by either method.
  *
  * Bilinear weights separate, w = wy(y) wx(x), and so does the inverse transform. The spectrum of a tile is processed in
@@ -35,7 +121,7 @@ struct work {
 	real *level;	       /* [functions of x][rows]: results of the rows' means */
 	double *mean, *column; /* means of the window's rows; their convolution along y */
 	real *taps;	       /* [functions of x][kh][kw] */
-	real *lines;	       /* [LINES][line_pitch]: see product_body.h */
+	real *lines;	       /* [LINES][line_pitch]: see core_body.h */
 	const real **window;   /* rows of a tile's window */
 	real *unknown;	       /* 1 at the unknown pixels of the window, else 0 */
 	vec *spectra;	       /* the transforms of unknown */
@@ -350,5 +436,252 @@ convolve_near(const struct wconv_plan *p, struct work *w, size_t rows, size_t n,
 			}
 		}
 		sum_row(w->window + y, p->q.kh, p->q.kw, n, &t, out + y * pitch);
+	}
+}
+
+/* Unknown pixels: finds the results whose windows have them, and corrects those results. */
+
+/* Returns the OR of all masks of the n x rows pixels from (x,y) on; x counts from the first window. */
+static unsigned
+masks_in(const struct wconv_plan *p, size_t plane, size_t x, ptrdiff_t y, size_t n, size_t rows)
+{
+	unsigned all = 0;
+
+	for (size_t r = 0; r < rows; r++) {
+		const struct row row = find_row(p, plane, y + (ptrdiff_t)r);
+		for (size_t i = 0; row.flags && i < n; i++)
+			all |= row.mask[x + i];
+	}
+	return all;
+}
+
+/* Fills in w->seen: for each of the n results of row y from x on, the OR of the masks in its window. */
+static void
+see_masks(const struct wconv_plan *p, struct work *w, size_t plane, size_t x, ptrdiff_t y, size_t n)
+{
+	const size_t span = n + p->q.kw - 1;
+
+	memset(w->seen, 0, span);
+	for (size_t r = 0; r < p->q.kh; r++) {
+		const struct row row = find_row(p, plane, y - p->y.before + (ptrdiff_t)r);
+		for (size_t i = 0; row.flags && i < span; i++)
+			w->seen[i] |= row.mask[x + i];
+	}
+	for (unsigned bit = WCONV_UNKNOWN; bit <= WCONV_POISON; bit <<= 1) {
+		size_t last = span; /* distance to the last masked pixel */
+		for (size_t i = span; i-- > 0;) {
+			last = w->seen[i] & bit ? 0 : last + 1;
+			w->seen[i] =
+			    (unsigned char)((w->seen[i] & ~bit) | (last < p->q.kw ? bit : 0));
+		}
+	}
+}
+
+/* Computes the sum of the local kernel, and of its absolute values, at the result (x,y) of the tile. */
+static void
+sum_kernels(const struct wconv_plan *p, const struct wconv_tile *X, const struct wconv_tile *Y,
+	    ptrdiff_t x, ptrdiff_t y, double *sum, double *weight)
+{
+	*sum = *weight = 0;
+	for (size_t fy = Y->f0; fy < Y->f0 + Y->nf; fy++)
+		for (size_t fx = X->f0; fx < X->f0 + X->nf; fx++) {
+			const size_t k = wconv_kernel(p, fx, fy);
+			if (k == SIZE_MAX)
+				continue;
+			const double v = wconv_weight(&p->x, fx, x) * wconv_weight(&p->y, fy, y);
+			*sum += v * p->sum[k];
+			*weight += (v < 0 ? -v : v) * p->weight[k];
+		}
+}
+
+/* w->lost = (the unknown pixels as ones) * K */
+static void
+convolve_unknown(const struct wconv_plan *p, struct work *w, size_t plane,
+		 const struct wconv_tile *X, ptrdiff_t y0, size_t rows)
+{
+	const size_t n = (size_t)(X->b - X->a), x = (size_t)(X->a - p->x.lo);
+	const size_t span = n + p->q.kw - 1, window = rows + p->q.kh - 1;
+
+	for (size_t r = 0; r < window; r++) {
+		const struct row row = find_row(p, plane, y0 + (ptrdiff_t)r);
+		real *to = w->unknown + r * w->unknown_pitch;
+		for (size_t i = 0; i < span; i++)
+			to[i] = row.flags && row.mask[x + i] & WCONV_UNKNOWN ? 1 : 0;
+		w->window[r] = to;
+	}
+	if (p->direct) {
+		convolve_near(p, w, rows, n, w->lost, w->lost_pitch);
+		return;
+	}
+	for (size_t r = window; r < round_up(window, LANES); r++)
+		w->window[r] = p->outside; /* after the last row of the window: no result uses it */
+	for (size_t r = 0; r < window; r += LANES)
+		transform_rows(&p->rows, w->window + r, span, w->line, w->coefficient,
+			       w->spectra + 2 * r, w->spectra_depth * 2, NULL);
+	const struct spectra s = {w->spectra, NULL, w->spectra_depth, 0};
+	convolve_fft(p, w, &s, rows, n, w->lost, w->lost_pitch);
+}
+
+/* Corrects the results whose windows have unknown pixels, or makes them NaN. */
+static void
+mend(const struct wconv_plan *p, struct work *w, size_t plane, const struct wconv_tile *X,
+     const struct wconv_tile *Y, unsigned masks, real *out, size_t pitch)
+{
+	const size_t n = (size_t)(X->b - X->a), rows = (size_t)(Y->b - Y->a);
+
+	if (masks & WCONV_UNKNOWN)
+		convolve_unknown(p, w, plane, X, Y->a - p->y.before, rows);
+	for (size_t y = 0; y < rows; y++) {
+		see_masks(p, w, plane, (size_t)(X->a - p->x.lo), Y->a + (ptrdiff_t)y, n);
+		for (size_t x = 0; x < n; x++) {
+			real *f = out + y * pitch + x;
+			double sum, weight, known;
+			if (w->seen[x] & WCONV_UNKNOWN) {
+				sum_kernels(p, X, Y, X->a + (ptrdiff_t)x, Y->a + (ptrdiff_t)y, &sum,
+					    &weight);
+				known = sum - (double)w->lost[y * w->lost_pitch + x];
+				*f = known > WCONV_KNOWN * weight || -known > WCONV_KNOWN * weight
+					 ? (real)((double)*f * sum / known)
+					 : (real)__builtin_nan("");
+			}
+			if (w->seen[x] & WCONV_POISON)
+				*f = (real)__builtin_nan("");
+		}
+	}
+}
+
+/* The tasks that the plan divides among threads: kernels, rows, tiles. */
+
+/* Copies row j of kernel k, scaled; with correlate, of the kernel turned by half a turn. */
+static void
+take_kernel_row(const struct wconv_plan *p, size_t k, size_t j, real *to)
+{
+	const struct wconv_problem *q = &p->q;
+	const size_t row = q->correlate ? q->kh - 1 - j : j;
+	const real *from = (const real *)q->kernels + k % q->gx * q->step_x +
+			   k / q->gx * q->step_y + row * q->step_row;
+
+	for (size_t i = 0; i < q->kw; i++)
+		to[i] = (real)(p->scale[k] * (double)from[q->correlate ? q->kw - 1 - i : i]);
+}
+
+/* Sums x[0..n) in 16 partial sums, which the compiler vectorises. */
+static double
+sum_samples(const real *x, size_t n)
+{
+	double part[16] = {0}, sum = 0;
+	size_t i = 0;
+
+	for (; i + 16 <= n; i += 16)
+		for (size_t k = 0; k < 16; k++)
+			part[k] += (double)x[i + k];
+	for (size_t k = 0; k < 16; k++)
+		sum += part[k];
+	for (; i < n; i++)
+		sum += (double)x[i];
+	return sum;
+}
+
+static void
+transform_kernel(const struct wconv_plan *p, size_t k, struct work *w, vec *to, double *row_sum)
+{
+	const size_t pitch = round_up(p->q.kw, LANES), n = p->columns.n, kh = p->q.kh;
+
+	for (size_t i = 0; i < LANES; i++)
+		w->window[i] = w->taps + i * pitch;
+	for (size_t j = 0; j < kh; j += LANES) {
+		for (size_t i = 0; i < LANES; i++)
+			if (j + i < kh) {
+				take_kernel_row(p, k, j + i, w->taps + i * pitch);
+				row_sum[kh - 1 - j - i] = sum_samples(w->taps + i * pitch, p->q.kw);
+			} else {
+				memset(w->taps + i * pitch, 0, pitch * sizeof(real));
+			}
+		transform_rows(&p->rows, w->window, p->q.kw, w->line, w->coefficient, to + 2 * j,
+			       2 * n, NULL);
+	}
+	for (size_t b = 0; b < p->rows.blocks; b++) {
+		const struct points rows = {to + 2 * b * n, NULL, kh, kh};
+		fft_forward_from(&p->columns, &rows, to + 2 * b * n);
+	}
+}
+
+/* Fills the slot of the kernel of (fx,fy): with its spectrum, or with its samples in the order of the window. */
+static void
+kernel(const struct wconv_plan *p, size_t fx, size_t fy, void *at)
+{
+	const size_t k = wconv_kernel(p, fx, fy), kw = p->q.kw, kh = p->q.kh;
+	real *to = find_kernel(p, fx, fy);
+	struct work w;
+
+	if (k == SIZE_MAX || p->product)
+		return;
+	lay_out(p, at, &w);
+	if (!p->direct) {
+		transform_kernel(p, k, &w, (vec *)to, find_row_sums(p, fx, fy));
+		return;
+	}
+	for (size_t j = 0; j < kh; j++) {
+		take_kernel_row(p, k, j, w.taps);
+		for (size_t i = 0; i < kw; i++)
+			to[(kh - 1 - j) * kw + kw - 1 - i] = w.taps[i];
+	}
+}
+
+/* Transforms group `group` of LANES rows, in the columns of tile tx. Rows count from the first row of the first window. */
+static void
+rows(const struct wconv_plan *p, size_t plane, size_t tx, size_t group, void *at)
+{
+	const struct wconv_tile *X = &p->x.tile[tx];
+	const size_t n = (size_t)(X->b - X->a) + p->q.kw - 1, first = group * LANES;
+	const ptrdiff_t y0 = p->y.lo - p->y.before, end = p->y.hi + p->y.after;
+	struct work w;
+
+	lay_out(p, at, &w);
+	for (size_t i = 0; i < LANES; i++) {
+		const ptrdiff_t y = y0 + (ptrdiff_t)(first + i);
+		w.window[i] = (y < end ? find_row(p, plane, y).sample : (const real *)p->outside) +
+			      (X->a - p->x.lo);
+	}
+	transform_rows(&p->rows, w.window, n, w.line, w.coefficient,
+		       find_spectra(p, plane, tx) + 2 * (first % p->spectra_depth),
+		       p->spectra_depth * 2,
+		       (vec *)(find_means(p, plane, tx) + first % p->spectra_depth));
+}
+
+/* Computes tile (tx,ty) of a plane of the step's results. */
+static void
+tile(const struct wconv_plan *p, size_t plane, size_t tx, size_t ty, void *at)
+{
+	const struct wconv_tile *X = &p->x.tile[tx], *Y = &p->y.tile[ty];
+	const size_t n = (size_t)(X->b - X->a), height = (size_t)(Y->b - Y->a);
+	const size_t x = (size_t)(X->a - p->x.lo), y = (size_t)(Y->a - p->y.lo);
+	const double scale = p->direct ? 1 : .25 / ((double)p->rows.n * (double)p->columns.n);
+	const size_t top = (size_t)(Y->a - p->y.tile[p->band[p->now].tile0].a);
+	real *out = result_row(p, plane, top) + x;
+	struct work w;
+
+	lay_out(p, at, &w);
+	weigh(p, &p->x, X, &p->y, Y, scale, &w.x);
+	weigh(p, &p->y, Y, &p->x, X, 1, &w.y);
+	if (p->direct) {
+		for (size_t r = 0; r < height + p->q.kh - 1; r++)
+			w.window[r] =
+			    find_row(p, plane, Y->a - p->y.before + (ptrdiff_t)r).sample + x;
+		convolve_near(p, &w, height, n, out, p->result_pitch);
+	} else {
+		const struct spectra s = {find_spectra(p, plane, tx), find_means(p, plane, tx),
+					  p->spectra_depth, y % p->spectra_depth};
+		convolve_fft(p, &w, &s, height, n, out, p->result_pitch);
+	}
+	const unsigned masks =
+	    masks_in(p, plane, x, Y->a - p->y.before, n + p->q.kw - 1, height + p->q.kh - 1);
+	if (masks)
+		mend(p, &w, plane, X, Y, masks, out, p->result_pitch);
+	for (size_t r = 0; wconv_divides(&p->q) && r < height; r++) {
+		wconv_local_sums(p, p->sum, X->a, Y->a + (ptrdiff_t)r, n, w.local);
+		for (size_t i = 0; i < n; i++)
+			out[r * p->result_pitch + i] =
+			    (real)((double)out[r * p->result_pitch + i] / w.local[i]);
 	}
 }

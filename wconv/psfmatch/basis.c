@@ -1,10 +1,16 @@
 /* The basis of kernels. All kernels are outer products, so that a stamp is convolved along x first and then along y. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "common/base/cpu.h"
 #include "common/base/mem.h"
-#include "wconv/psfmatch/inside.h"
+#include "common/base/par.h"
+#include "wconv/psfmatch/psfmatch.h"
+#include "wconv/wconv.h"
+
+/* ---- the basis ---- */
 
 /* Alard's Gaussians: the width of each in pixels, for stars 4 pixels wide at half height, and the degree of its powers. */
 static const struct {
@@ -121,4 +127,165 @@ psfmatch_add_kernel(const struct psfmatch_kernels *b, size_t k, double by, doubl
 	for (size_t j = 0; j < b->size; j++)
 		for (size_t i = 0; i < b->size; i++)
 			to[j * b->size + i] += by * (x[i] * y[j] - b->sum[k] * b->x[i] * b->y[j]);
+}
+
+/* ---- differences ---- */
+
+/* The result of a fit: the difference of two pictures. */
+
+void
+psfmatch_powers(const struct psfmatch *m, int degree, double x, double y, double *p)
+{
+	const double u = (x - m->zero_x) / m->scale_x, v = (y - m->zero_y) / m->scale_y;
+	double row = 1;
+
+	for (int j = 0; j <= degree; j++, row *= v) {
+		double power = row;
+		for (int i = 0; i + j <= degree; i++, power *= u)
+			*p++ = power;
+	}
+}
+
+/* made[x] = by (from[x] - made[x] - a polynomial c of degree `degree` in (x - zero) / scale) */
+WEIR_CLONES(subtract_row,
+	    (float *restrict made, const float *restrict from, float by, size_t w,
+	     const double *restrict c, int degree, double zero, double scale),
+	    (made, from, by, w, c, degree, zero, scale))
+{
+	for (size_t x = 0; x < w; x++) {
+		const double u = ((double)x - zero) / scale;
+		double sum = 0;
+		for (int i = degree; i >= 0; i--)
+			sum = sum * u + c[i];
+		made[x] = by * (from[x] - (made[x] + (float)sum));
+	}
+}
+
+/* Subtracts made and the background from the picture that is not convolved. */
+static void
+subtract_all(const struct psfmatch *m, float *made, const float *ref, float *new, size_t w,
+	     size_t h, int threads)
+{
+	const float *from = m->exchanged ? ref : new;
+	const float by = m->exchanged ? (float)-m->ratio : 1;
+
+#pragma omp parallel for num_threads(threads) schedule(static)
+	for (size_t y = 0; y < h; y++) {
+		const double v = ((double)y - m->zero_y) / m->scale_y;
+		const double *b = m->b;
+		double c[PSFMATCH_TERMS] = {0}, row = 1;
+		for (int j = 0; j <= m->background; j++, row *= v)
+			for (int i = 0; i + j <= m->background; i++)
+				c[i] += *b++ * row;
+		subtract_row(made + y * w, from + y * w, by, w, c, m->background, m->zero_x,
+			     m->scale_x);
+		memcpy(new + y *w, made + y * w, w * sizeof *new);
+	}
+}
+
+/* Describes the kernels to wconv. */
+static struct wconv_problem
+pose(const struct psfmatch *m, size_t w, size_t h, int threads)
+{
+	const size_t planes = psfmatch_terms(m->degree);
+
+	return (struct wconv_problem){.w = w,
+				      .h = h,
+				      .planes = 1,
+				      .in = IMG_F32,
+				      .out = IMG_F32,
+				      .W = w,
+				      .H = h,
+				      .kw = m->size,
+				      .kh = m->size,
+				      .gx = planes,
+				      .gy = 1,
+				      .kernels = m->kernel,
+				      .step_row = m->size,
+				      .step_x = m->size * m->size,
+				      .step_y = m->size * m->size * planes,
+				      .degree = m->degree,
+				      .zero_x = m->zero_x,
+				      .zero_y = m->zero_y,
+				      .scale_x = m->scale_x,
+				      .scale_y = m->scale_y,
+				      .cx = m->size / 2,
+				      .cy = m->size / 2,
+				      .edge = WCONV_NEAREST,
+				      .threads = threads};
+}
+
+int
+psfmatch_subtract(const struct psfmatch *m, const float *ref, float *new, size_t w, size_t h,
+		  int threads, char err[PSFMATCH_ERR])
+{
+	const struct wconv_problem q = pose(m, w, h, threads);
+	char why[WCONV_ERR];
+	struct wconv_plan *p;
+
+	if (wconv_plan(&p, &q, why)) {
+		snprintf(err, PSFMATCH_ERR, "%s", why);
+		return -1;
+	}
+	const float *from = m->exchanged ? new : ref;
+	float *made = weir_alloc_large(w * h, sizeof *made), *to = made;
+	if (!made) {
+		snprintf(err, PSFMATCH_ERR, "no memory");
+		wconv_free(p);
+		return -1;
+	}
+	for (size_t i = 0; i < wconv_count(p); i++) {
+		const struct wconv_step s = wconv_steps(p, i);
+		wconv_run(p, from, to);
+		from += s.rows_in * w;
+		to += s.rows_out * w;
+	}
+	subtract_all(m, made, ref, new, w, h, threads);
+	weir_free(made);
+	wconv_free(p);
+	return 0;
+}
+
+/* ---- sharpness ---- */
+
+/*
+ * Whether the kernel sharpens. Where REF has the wider stars, the kernel undoes a blur: large samples below 0 stand beside the
+ * peak, and the fit may give a wrong ratio of fluxes without a large misfit. A kernel that only blurs has hardly any.
+ *
+ * Measured on 1149 simulated pairs, see psfmatch(1), with Gaussian and Moffat stars 1.6 to 4.5 pixels wide and both bases.
+ * The largest gain of a frequency, and the sums of all absolute values or of all squares, tell the two kinds less well: noise
+ * of faint stars, which is all over a kernel of 21x21 samples, raises them too.
+ */
+
+/* Returns the sum of the absolute values of the kernel at (u,v), near its centre, over its sum. */
+static double
+weigh_middle(const struct psfmatch *m, double u, double v)
+{
+	const double half = (double)(m->size / 2), x = m->zero_x + u * m->scale_x,
+		     y = m->zero_y + v * m->scale_y;
+	const size_t samples = m->size * m->size, terms = psfmatch_terms(m->degree);
+	const double reach = 3.5 * m->stretch;
+	double p[PSFMATCH_TERMS], sum = 0, middle = 0;
+
+	psfmatch_powers(m, m->degree, x, y, p);
+	for (size_t i = 0; i < samples; i++) {
+		const double dx = (double)(i % m->size) - half, dy = (double)(i / m->size) - half;
+		double k = 0;
+
+		for (size_t t = 0; t < terms; t++)
+			k += p[t] * (double)m->kernel[t * samples + i];
+		sum += k;
+		middle += dx * dx + dy * dy < reach * reach ? fabs(k) : 0;
+	}
+	return middle / fabs(sum);
+}
+
+double
+psfmatch_sharpness(const struct psfmatch *m)
+{
+	double each[9];
+
+	for (int i = 0; i < 9; i++)
+		each[i] = weigh_middle(m, .7 * (i % 3 - 1), .7 * (i / 3 - 1));
+	return psfmatch_median(each, 9);
 }

@@ -9,7 +9,7 @@
 
 #include "common/base/cpu.h"
 #include "common/base/par.h"
-#include "wconv/psfmatch/inside.h"
+#include "wconv/psfmatch/psfmatch.h"
 
 /* DEPTH: samples that are packed at once, so that a pair of panels fits the first cache. SOME: columns factored together. */
 enum { MR = 6, NR = 8, LANES = 4, HALVES = NR / LANES, PARTS = 8, DEPTH = 120, SOME = 64 };

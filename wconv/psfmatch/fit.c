@@ -7,7 +7,470 @@
 
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "wconv/psfmatch/normal.h"
+#include "wconv/psfmatch/fit.h"
+
+/* Returns work for one kernel, or for n coefficients. */
+static inline double *
+psfmatch_work(const struct psfmatch_normal *f)
+{
+	return f->planes + psfmatch_terms(f->m->degree) * f->m->size * f->m->size;
+}
+
+static double
+psfmatch_misfit(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c);
+static void
+psfmatch_evaluate(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c);
+
+/* ---- equations ---- */
+
+/* The normal equations: sums over the stamps, and their assembly. */
+
+/* GROUP: stamps that are added at once. CHUNK: elements of a stamp's sums that are added at once, so that they fit the cache. */
+enum { GROUP = 16, CHUNK = 512 };
+
+/* --- moments --------------------------------------------------------------------------------------------------------- */
+
+/* Stamps to add to the moments: by[e][s] is term e at stamp s, or less that. */
+struct group {
+	size_t count;
+	const double *q[GROUP];
+	double *by; /* [moments][GROUP] */
+};
+
+static void
+put_in_group(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double sign,
+	     struct group *g)
+{
+	double p[PSFMATCH_MOMENTS];
+
+	psfmatch_powers(f->m, 2 * f->m->degree, (double)s->x, (double)s->y, p);
+	for (size_t e = 0; e < f->moments; e++)
+		g->by[e * GROUP + g->count] = sign * p[e];
+	g->q[g->count++] = s->q;
+}
+
+static void
+add_group(struct psfmatch_normal *f, struct group *g)
+{
+#pragma omp parallel for num_threads(f->threads) schedule(static)
+	for (size_t i = 0; i < f->each; i += CHUNK) {
+		const size_t n = f->each - i < CHUNK ? f->each - i : CHUNK;
+		const double *q[GROUP];
+		for (size_t s = 0; s < g->count; s++)
+			q[s] = g->q[s] + i;
+		for (size_t e = 0; e < f->moments; e++)
+			psfmatch_add(g->by + e * GROUP, q, g->count, n,
+				     f->moment + e * f->each + i);
+	}
+	g->count = 0;
+}
+
+/* Adds the used stamps that the moments do not hold, and subtracts those that are not used any more. */
+static void
+change_moments(struct psfmatch_normal *f, struct group *g)
+{
+	for (size_t i = 0; i < f->stamps; i++) {
+		if (f->in[i] == f->s[i].used)
+			continue;
+		put_in_group(f, f->s + i, f->in[i] ? -1 : 1, g);
+		f->in[i] = f->s[i].used;
+		if (g->count == GROUP)
+			add_group(f, g);
+	}
+	add_group(f, g);
+}
+
+/* Makes the moments those of the used stamps. Where differences would be inexact, they are summed anew. */
+static void
+update_moments(struct psfmatch_normal *f)
+{
+	double by[PSFMATCH_MOMENTS * GROUP];
+	struct group g = {.by = by};
+
+	change_moments(f, &g);
+	if (f->moment[0] < 1e-3 * f->most) {
+		memset(f->moment, 0, f->moments * f->each * sizeof *f->moment);
+		memset(f->in, 0, sizeof f->in);
+		f->most = 0;
+		change_moments(f, &g);
+	}
+	f->most = f->moment[0] > f->most ? f->moment[0] : f->most;
+}
+
+/* --- equations ------------------------------------------------------------------------------------------------------- */
+
+/* The powers of each term of a polynomial of that degree, in their order. */
+static void
+list_powers(int degree, int *i, int *j)
+{
+	for (int b = 0; b <= degree; b++)
+		for (int a = 0; a + b <= degree; a++) {
+			*i++ = a;
+			*j++ = b;
+		}
+}
+
+/* Returns which term of a polynomial of that degree u^i v^j is. */
+static size_t
+term_of(int i, int j, int degree)
+{
+	return (size_t)(j * (degree + 1) - j * (j - 1) / 2 + i);
+}
+
+/* Writes the rows of function i. which: [PSFMATCH_TERMS][PSFMATCH_TERMS], the moment of each pair of terms. */
+static void
+write_rows(struct psfmatch_normal *f, size_t i, const unsigned char *which)
+{
+	for (size_t t = 0; t < f->terms[i]; t++) {
+		double *row = f->g + (f->first[i] + t) * f->unknowns;
+		for (size_t j = 0; j <= i; j++) {
+			const double *from = f->moment + psfmatch_packed(i) + j;
+			for (size_t u = 0; u < f->terms[j]; u++)
+				*row++ = from[which[t * PSFMATCH_TERMS + u] * f->each];
+		}
+	}
+}
+
+static void
+write_right_side(struct psfmatch_normal *f)
+{
+	double p[PSFMATCH_TERMS];
+
+	memset(f->a, 0, f->unknowns * sizeof *f->a);
+	for (size_t k = 0; k < f->stamps; k++) {
+		const struct psfmatch_stamp *s = f->s + k;
+		if (!s->used)
+			continue;
+		psfmatch_powers(f->m, f->m->degree, (double)s->x, (double)s->y, p);
+		for (size_t i = 0; i < f->n; i++)
+			for (size_t t = 0; t < f->terms[i]; t++)
+				f->a[f->first[i] + t] += s->b[i] * p[t];
+	}
+}
+
+/*
+ * Adds the penalty: for each term of the polynomials, the sum of squares of the kernel's Laplacian. It is divided by the square of
+ * the ratio of fluxes, to which moment[0] and a[0], of kernel 0 alone, are a guide.
+ */
+static void
+add_penalty(struct psfmatch_normal *f, double smooth)
+{
+	const double ratio = f->a[0] / f->moment[0], by = smooth / (ratio * ratio);
+
+	for (size_t k = 0; k < f->k.n && ratio > 0; k++)
+		for (size_t t = 0; t < f->terms[k]; t++) {
+			double *row = f->g + (f->first[k] + t) * f->unknowns;
+			const double *v = f->penalty + psfmatch_packed(k);
+			for (size_t i = 0; i <= k; i++)
+				if (t < f->terms[i])
+					row[f->first[i] + t] += by * v[i];
+		}
+}
+
+void
+psfmatch_write_normal(struct psfmatch_normal *f, double smooth)
+{
+	unsigned char which[PSFMATCH_TERMS * PSFMATCH_TERMS];
+	int i[PSFMATCH_TERMS], j[PSFMATCH_TERMS];
+	const int degree = f->m->degree;
+	const size_t terms = psfmatch_terms(degree);
+
+	update_moments(f);
+	list_powers(degree, i, j);
+	for (size_t t = 0; t < terms; t++)
+		for (size_t u = 0; u < terms; u++)
+			which[t * PSFMATCH_TERMS + u] =
+			    (unsigned char)term_of(i[t] + i[u], j[t] + j[u], 2 * degree);
+#pragma omp parallel for num_threads(f->threads) schedule(dynamic, 4)
+	for (size_t k = 0; k < f->n; k++)
+		write_rows(f, k, which);
+	write_right_side(f);
+	/* the background's constant is not fitted here, and all else of its row is 0 */
+	f->g[f->first[f->k.n] * (f->unknowns + 1)] = 1;
+	if (f->penalty)
+		add_penalty(f, smooth);
+}
+
+/* --- penalty --------------------------------------------------------------------------------------------------------- */
+
+/* to = the Laplacian of a kernel that is 0 beyond its edges. */
+static void
+laplacian(const double *x, size_t n, double *to)
+{
+	for (size_t j = 0; j < n; j++)
+		for (size_t i = 0; i < n; i++)
+			to[j * n + i] = 4 * x[j * n + i] - (i ? x[j * n + i - 1] : 0) -
+					(i + 1 < n ? x[j * n + i + 1] : 0) -
+					(j ? x[(j - 1) * n + i] : 0) -
+					(j + 1 < n ? x[(j + 1) * n + i] : 0);
+}
+
+/* Computes the products of the kernels' Laplacians. Returns 0 or -ENOMEM. */
+static int
+psfmatch_make_penalty(struct psfmatch_normal *f)
+{
+	const size_t n = f->k.n, samples = f->k.size * f->k.size;
+	double *kernel = weir_alloc(samples, sizeof *kernel),
+	       *l = weir_alloc(n * samples, sizeof *l);
+
+	f->penalty = weir_calloc(psfmatch_packed(n), sizeof *f->penalty);
+	if (kernel && l && f->penalty) {
+		for (size_t k = 0; k < n; k++) {
+			memset(kernel, 0, samples * sizeof *kernel);
+			psfmatch_add_kernel(&f->k, k, 1, kernel);
+			laplacian(kernel, f->k.size, l + k * samples);
+		}
+		psfmatch_gram(l, n, samples, 1, f->room, f->penalty);
+	}
+	const int e = kernel && l && f->penalty ? 0 : -ENOMEM;
+	weir_free(kernel);
+	weir_free(l);
+	return e;
+}
+
+/* --- memory ---------------------------------------------------------------------------------------------------------- */
+
+int
+psfmatch_make_normal(struct psfmatch_normal *f)
+{
+	f->n = f->k.n + psfmatch_terms(f->m->background);
+	f->each = psfmatch_packed(f->n);
+	f->moments = psfmatch_terms(2 * f->m->degree);
+	f->first = weir_alloc(f->n, sizeof *f->first);
+	f->terms = weir_alloc(f->n, sizeof *f->terms);
+	if (!f->first || !f->terms)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->n; i++) {
+		f->first[i] = f->unknowns;
+		f->terms[i] = i == 0 || i >= f->k.n ? 1 : psfmatch_terms(f->m->degree);
+		f->unknowns += f->terms[i];
+	}
+	f->a = weir_alloc(f->unknowns, sizeof *f->a);
+	f->g = weir_alloc_large(f->unknowns, f->unknowns * sizeof *f->g);
+	f->moment = weir_calloc_large(f->moments, f->each * sizeof *f->moment);
+	f->memory = weir_alloc_large(f->stamps, (f->each + 2 * f->n) * sizeof *f->memory);
+	f->room = weir_alloc(psfmatch_room(f->unknowns), sizeof *f->room);
+	const size_t samples = f->m->size * f->m->size, terms = psfmatch_terms(f->m->degree);
+	f->planes = weir_alloc((2 * terms + 1) * samples + f->n + f->unknowns, sizeof *f->planes);
+	if (!f->a || !f->g || !f->planes || !f->moment || !f->memory || !f->room)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->stamps; i++) {
+		f->s[i].q = f->memory + i * (f->each + 2 * f->n);
+		f->s[i].b = f->s[i].q + f->each;
+		f->s[i].one = f->s[i].b + f->n;
+	}
+	return 0;
+}
+
+void
+psfmatch_free_normal(struct psfmatch_normal *f)
+{
+	psfmatch_free_kernels(&f->k);
+	weir_free(f->s);
+	weir_free(f->first);
+	weir_free(f->terms);
+	weir_free(f->moment);
+	weir_free(f->a);
+	weir_free(f->g);
+	weir_free(f->penalty);
+	weir_free(f->memory);
+	weir_free(f->planes);
+	weir_free(f->room);
+}
+
+/* ---- noise ---- */
+
+/*
+ * What noise in ref takes from the ratio of fluxes. The matrix of the normal equations is S + C: S is that of ref without its
+ * noise, and C is what the noise adds. So the solution a = (S + C)^-1 b lacks, to first order, (S + C)^-1 (C a - m). m is what
+ * noise that both pictures have adds to b; it is not 0 where one of them is a sum of frames that has the other one in it.
+ *
+ * Only the ratio takes this, and the kernel keeps its shape: with all of it, the difference was noisier by up to 1 %. To second
+ * order the ratio became too large where NEW is hardly wider than REF.
+ */
+
+/* Adds up the kernels: planes[t] = sum_k a_kt B_k. planes: [terms][size][size]. */
+static void
+psfmatch_sum_kernels(const struct psfmatch_normal *f, double *planes)
+{
+	const size_t samples = f->m->size * f->m->size;
+
+	memset(planes, 0, psfmatch_terms(f->m->degree) * samples * sizeof *planes);
+	for (size_t k = 0; k < f->k.n; k++)
+		for (size_t t = 0; t < f->terms[k]; t++)
+			psfmatch_add_kernel(&f->k, k, f->a[f->first[k] + t], planes + t * samples);
+}
+
+/*
+ * Fills in by[t][u]: the sum over the used stamps of p_t p_u times the noise of ref there. Returns the sum of the squares of
+ * their misfits.
+ */
+static double
+sum_stamps(const struct psfmatch_normal *f, size_t terms, double *by)
+{
+	double p[PSFMATCH_TERMS], sum = 0;
+
+	memset(by, 0, terms * terms * sizeof *by);
+	for (size_t i = 0; i < f->stamps; i++) {
+		if (!f->s[i].used)
+			continue;
+		sum += PSFMATCH_PIXELS * psfmatch_misfit(f, f->s + i, psfmatch_work(f));
+		psfmatch_powers(f->m, f->m->degree, (double)f->s[i].x, (double)f->s[i].y, p);
+		for (size_t t = 0; t < terms * terms; t++)
+			by[t] += f->s[i].noise * p[t / terms] * p[t % terms];
+	}
+	return sum;
+}
+
+/*
+ * Computes C a - m for kernels added up in planes; mixed: as much room. The products with the kernel of each sample come first.
+ * The misfit has the noise of ref, and that of new. Where it has less than that of ref, the light of stars was taken for noise,
+ * and all is scaled.
+ */
+static void
+find_lack(const struct psfmatch_normal *f, const double *planes, double shared, double *mixed,
+	  double *lack)
+{
+	const size_t terms = psfmatch_terms(f->m->degree), samples = f->m->size * f->m->size;
+	double by[PSFMATCH_TERMS * PSFMATCH_TERMS], *kernel = psfmatch_work(f);
+	const double *plane[PSFMATCH_TERMS], misfit = sum_stamps(f, terms, by);
+
+	memset(mixed, 0, terms * samples * sizeof *mixed);
+	for (size_t t = 0; t < terms; t++)
+		plane[t] = planes + t * samples;
+	for (size_t t = 0; t < terms; t++)
+		psfmatch_add(by + t * terms, plane, terms, samples, mixed + t * samples);
+	const double noise = psfmatch_dot(planes, mixed, terms * samples);
+	const double scale = noise > misfit ? misfit / noise : 1;
+	for (size_t t = 0; t < terms; t++) /* p_0 = 1 */
+		mixed[t * samples + samples / 2] -= shared * by[t];
+	memset(lack, 0, f->unknowns * sizeof *lack);
+	for (size_t k = 0; k < f->k.n; k++) {
+		memset(kernel, 0, samples * sizeof *kernel);
+		psfmatch_add_kernel(&f->k, k, scale, kernel);
+		for (size_t t = 0; t < f->terms[k]; t++)
+			lack[f->first[k] + t] = psfmatch_dot(kernel, mixed + t * samples, samples);
+	}
+}
+
+/*
+ * Scales the kernels by what noise in ref has taken from the ratio of fluxes, to first order, unless that would be half of it or
+ * more. g has been factored. shared: that of struct psfmatch_field.
+ */
+static void
+psfmatch_correct(struct psfmatch_normal *f, double shared)
+{
+	const size_t samples = f->m->size * f->m->size;
+	double *mixed = psfmatch_work(f) + samples + f->n,
+	       *lack = mixed + psfmatch_terms(f->m->degree) * samples;
+
+	psfmatch_sum_kernels(f, f->planes);
+	find_lack(f, f->planes, shared, mixed, lack);
+	psfmatch_substitute(f->g, lack, f->unknowns);
+	const double by = 1 + lack[0] / f->a[0];
+	for (size_t i = 0; by > .5 && by < 2 && i < f->first[f->k.n]; i++)
+		f->a[i] *= by;
+}
+
+/* ---- offsets ---- */
+
+/*
+ * The sky. Each stamp has a constant of its own while the kernel is fitted, so that a sky that the background's polynomial
+ * does not follow spoils no kernel. The background is fitted last. With the polynomial alone, a sky that curved by five times its
+ * noise gave a ratio of fluxes of 1.01 or 1.41 where 1.2 was right.
+ */
+
+/* Makes n functions and the data orthogonal to the constant, which is function z, and fills in the array one, and sum. */
+static void
+psfmatch_remove_constant(struct psfmatch_stamp *s, size_t z, size_t n)
+{
+	double *q = s->q, *one = s->one;
+
+	for (size_t i = 0; i < n; i++)
+		one[i] = i <= z ? q[psfmatch_packed(z) + i] : q[psfmatch_packed(i) + z];
+	s->sum = s->b[z];
+	for (size_t i = 0; i < n; i++) {
+		const double by = one[i] / one[z];
+		for (size_t j = 0; j <= i; j++)
+			*q++ -= by * one[j];
+		s->b[i] -= by * s->sum;
+	}
+	s->yy -= s->sum * s->sum / one[z];
+	memset(s->q + psfmatch_packed(z), 0, (z + 1) * sizeof *s->q);
+	for (size_t i = z; i < n; i++)
+		s->q[psfmatch_packed(i) + z] = 0;
+	s->b[z] = 0;
+}
+
+/* Adds the products of the background's terms to q and both. both: with what the kernel leaves. c: room for n coefficients. */
+static void
+add_terms(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c, double *q,
+	  double *both)
+{
+	const size_t z = f->k.n, terms = f->n - z;
+
+	psfmatch_evaluate(f, s, c);
+	const double left = (s->sum - psfmatch_dot(s->one, c, z)) / s->one[z];
+	for (size_t t = 0; t < terms; t++) {
+		const double *row = s->q + psfmatch_packed(z + t), by = s->one[z + t];
+		both[t] += s->b[z + t] - psfmatch_dot(row, c, z) + by * left;
+		for (size_t u = 0; u <= t; u++)
+			q[t * terms + u] += row[z + u] + by * s->one[z + u] / s->one[z];
+	}
+}
+
+/* Fits the background's terms, with the kernels as they are. Returns false if the stamps do not determine them. */
+static bool
+psfmatch_fit_background(struct psfmatch_normal *f)
+{
+	const size_t terms = f->n - f->k.n;
+	double q[PSFMATCH_TERMS * PSFMATCH_TERMS] = {0}, *b = f->a + f->first[f->k.n];
+
+	memset(b, 0, terms * sizeof *b);
+	for (size_t i = 0; i < f->stamps; i++)
+		if (f->s[i].used)
+			add_terms(f, f->s + i, psfmatch_work(f), q, b);
+	if (!psfmatch_factor(q, terms, f->room, 1))
+		return false;
+	psfmatch_substitute(q, b, terms);
+	return true;
+}
+
+/*
+ * Returns the constant that the misfit of the stamp has, when the star may also be a little brighter. c: room for n
+ * coefficients.
+ */
+static double
+find_offset(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c)
+{
+	const size_t z = f->k.n;
+	double light = 0, of_star, left;
+
+	psfmatch_evaluate(f, s, c);
+	of_star = psfmatch_dot(s->b, c, z);
+	left = s->sum - psfmatch_dot(s->one, c, f->n);
+	for (size_t i = 0; i < f->n; i++) {
+		const double *q = s->q + psfmatch_packed(i),
+			     both = psfmatch_dot(q, c, i < z ? i : z);
+		light += i < z ? c[i] * (c[i] * q[i] + 2 * both) : 0;
+		of_star -= i < z ? 0 : c[i] * both;
+	}
+	of_star -= light;
+	return (left - (light > 0 ? of_star / light : 0) * psfmatch_dot(s->one, c, z)) / s->one[z];
+}
+
+/* Fills in m->sky. noise: that of struct psfmatch_field. */
+static void
+psfmatch_judge_sky(const struct psfmatch_normal *f, double noise)
+{
+	double each[PSFMATCH_STAMPS];
+
+	for (size_t i = 0; i < f->stamps; i++)
+		each[i] = fabs(find_offset(f, f->s + i, psfmatch_work(f))) / noise;
+	f->m->sky = psfmatch_median(each, f->stamps);
+}
+
+/* ---- the fit ---- */
 
 static int fail(char err[PSFMATCH_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -29,7 +492,8 @@ no_memory(char err[PSFMATCH_ERR])
 	return -ENOMEM;
 }
 
-void
+/* Computes c[n], the coefficients of the functions at the stamp. */
+static void
 psfmatch_evaluate(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c)
 {
 	double p[PSFMATCH_TERMS];
@@ -42,7 +506,8 @@ psfmatch_evaluate(const struct psfmatch_normal *f, const struct psfmatch_stamp *
 	}
 }
 
-double
+/* Returns the mean over the stamp's pixels of misfit^2 / variance. c: room for n coefficients. */
+static double
 psfmatch_misfit(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c)
 {
 	double sum = s->yy;
@@ -169,7 +634,7 @@ fit_rounds(struct psfmatch_normal *f, double smooth, char err[PSFMATCH_ERR])
 }
 
 static int
-sum_stamps(struct psfmatch_normal *f, const struct psfmatch_field *field)
+sum_fitted(struct psfmatch_normal *f, const struct psfmatch_field *field)
 {
 	const size_t room = psfmatch_stamp_room(&f->k, psfmatch_terms(f->m->background));
 	int e = 0;
@@ -268,7 +733,7 @@ fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
 	e = e ? e : count_used(&f, err);
 	if (!e && (psfmatch_make_kernels(&f.k, o->basis, m->size, m->stretch) ||
 		   psfmatch_make_normal(&f) || (smooth && psfmatch_make_penalty(&f)) ||
-		   sum_stamps(&f, &field)))
+		   sum_fitted(&f, &field)))
 		e = no_memory(err);
 	e = e ? e : fit_rounds(&f, o->smooth, err);
 	if (!e)

@@ -18,8 +18,8 @@
  * Source of the Gaussians: C. Alard, R. H. Lupton, ApJ 503, 1998; C. Alard, A&AS 144, 2000. Source of the single samples
  * with a penalty on the kernels' Laplacians: A. C. Becker et al., MNRAS 425, 2012.
  */
-#ifndef PSFMATCH_H
-#define PSFMATCH_H
+#ifndef WEIR_WCONV_PSFMATCH_PSFMATCH_H
+#define WEIR_WCONV_PSFMATCH_PSFMATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -119,5 +119,165 @@ int psfmatch_subtract(const struct psfmatch *m, const float *ref, float *new, si
 
 /* m may be zeroed. */
 void psfmatch_free(struct psfmatch *m);
+
+/* The inside of the fit: the basis, and the stamps, which are squares of pixels around stars. */
+
+/* A stamp is (2 PSFMATCH_HALF + 1)^2 pixels. */
+enum {
+	PSFMATCH_HALF = 15,
+	PSFMATCH_SIDE = 2 * PSFMATCH_HALF + 1,
+	PSFMATCH_PIXELS = PSFMATCH_SIDE * PSFMATCH_SIDE,
+	/* the terms of polynomials of degrees 10 and 20 */
+	PSFMATCH_TERMS = 66,
+	PSFMATCH_MOMENTS = 231
+};
+
+/* The basis. Kernel k is the outer product of y[k] and x[k], minus sum[k] times kernel 0. */
+struct psfmatch_kernels {
+	enum psfmatch_basis basis;
+	size_t n, size;
+	double *x, *y; /* [n][size] */
+	double *sum;   /* [n]; 0 for kernel 0 */
+	/* how many different x there are; [n]: which of them kernel k has */
+	size_t different, *which;
+};
+
+/* Makes the basis of kernels of size x size samples; Gaussians are `stretch` times as wide. Returns 0 or -ENOMEM. */
+int psfmatch_make_kernels(struct psfmatch_kernels *k, enum psfmatch_basis basis, size_t size,
+			  double stretch);
+void psfmatch_free_kernels(struct psfmatch_kernels *k);
+
+/* Adds `by` times kernel k to to[size][size]. */
+void psfmatch_add_kernel(const struct psfmatch_kernels *b, size_t k, double by, double *to);
+
+/* Returns the tap of kernel k of single samples, as row * size + column. The kernel of the centre comes first. */
+static inline size_t
+psfmatch_tap(size_t k, size_t size)
+{
+	const size_t centre = size * size / 2;
+
+	return k == 0 ? centre : k <= centre ? k - 1 : k;
+}
+
+/* What is known of a picture: its sky, the noise of one pixel there, and the value from which on pixels are too bright. */
+struct psfmatch_sky {
+	double level, noise, top;
+};
+
+/* The two pictures, [h][w]. */
+struct psfmatch_field {
+	const float *ref, *new;
+	size_t w, h;
+	struct psfmatch_sky r, n;
+	double noise; /* sqrt(sn^2 + sr^2), see psfmatch.h */
+	/* how much of ref's noise new has too: the slope of the one on the other */
+	double shared;
+	double gain;
+};
+
+/*
+ * Fills in r, n, noise and shared. top: that of struct psfmatch_options. Returns 0, -ENOMEM, or -EDOM if too few pixels are
+ * known.
+ */
+int psfmatch_measure_sky(struct psfmatch_field *f, double top);
+
+struct psfmatch_stamp {
+	size_t x, y; /* its centre */
+	bool used;
+	/* the skies of ref and new around it */
+	double sky_ref, sky_new;
+	/*
+	 * Sums over its pixels, each divided by the pixel's variance. The functions are the n kernels * ref, and the terms of
+	 * the background. q: products of two functions, the rows of the lower triangle without gaps, see psfmatch_packed();
+	 * b: products with the data; yy: squares of the data.
+	 */
+	double *q, *b, yy;
+	/*
+	 * With psfmatch_remove_constant(), q, b and yy are those of functions and data less a constant each, so that they are
+	 * orthogonal to the constant. one: the products [n] of the constant with the functions as they were; sum: with the data.
+	 */
+	double *one, sum;
+	/* the sum over its pixels of ref's variance, divided by that of both pictures */
+	double noise;
+};
+
+/* Returns where row i of a lower triangle without gaps begins: how many elements are before it. */
+static inline size_t
+psfmatch_packed(size_t i)
+{
+	return i * (i + 1) / 2;
+}
+
+enum { PSFMATCH_STAMPS = 400 };
+
+/*
+ * Divides the field into cells and takes the brightest star of each, at most PSFMATCH_STAMPS in all. Stars nearer to
+ * the edge than PSFMATCH_HALF + margin are not taken. Returns 0 or -ENOMEM; the caller frees *s.
+ */
+int psfmatch_find_stamps(const struct psfmatch_field *f, size_t margin, struct psfmatch_stamp **s,
+			 size_t *n);
+
+/*
+ * Finds the lower quartiles of the widths at half height of the stamps' stars, in pixels: in ref and in new. 0 without
+ * stamps.
+ */
+void psfmatch_find_widths(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t n,
+			  double width[2]);
+
+/* Returns sum a[i] b[i]. */
+double psfmatch_dot(const double *a, const double *b, size_t n);
+
+/* to[i] += sum_s by[s] from[s][i], i < n, s < count */
+void psfmatch_add(const double *by, const double *const *from, size_t count, size_t n, double *to);
+
+/* Reorders v[n], n > 0, and returns its median. */
+double psfmatch_median(double *v, size_t n);
+
+/* Reorders v[n], n > 0, and returns its lower quartile. */
+double psfmatch_quartile(double *v, size_t n);
+
+/* Returns how many doubles psfmatch_gram() needs as room for m rows, and psfmatch_factor() for m unknowns. */
+size_t psfmatch_room(size_t m);
+
+/* q[i][j] += by sum_l g[i][l] g[j][l], j <= i, for the m rows g[m][n]; q: see psfmatch_packed(). */
+void psfmatch_gram(const double *g, size_t m, size_t n, double by, double *room, double *q);
+
+/*
+ * Replaces the lower triangle of g[n][n], a little damped, by Cholesky's factor. The result does not depend on threads. Returns
+ * false if g is singular.
+ */
+bool psfmatch_factor(double *g, size_t n, double *room, int threads);
+
+/* Solves g x = a, with x stored in a. g: what psfmatch_factor() left. */
+void psfmatch_substitute(const double *g, double *a, size_t n);
+
+/* Fills in the powers u^i v^j, i + j <= degree, at (x,y). */
+void psfmatch_powers(const struct psfmatch *m, int degree, double x, double y, double *p);
+
+/* The pixels of one stamp, and the part of ref that the kernels reach from there, less the sky. */
+struct psfmatch_view {
+	const struct psfmatch_kernels *k;
+	size_t wide;	/* PSFMATCH_SIDE + size - 1 */
+	double *window; /* [wide][wide] */
+	/* Of each pixel: 1 / sigma; (new - sky) / sigma. p: the background's terms, [terms][PSFMATCH_PIXELS], not divided. */
+	double *weight, *data, *p;
+	size_t terms;
+	double dark; /* 1 / sigma of a pixel that shows no light but the sky's */
+	/*
+	 * work: [n + terms][PSFMATCH_PIXELS]; that of psfmatch_gram(); and that of psfmatch_sum_shifts(), or the window convolved
+	 * along its rows with each of the different x
+	 */
+	double *g, *room, *more;
+};
+
+/* Returns how many doubles psfmatch_sum_stamp() needs as work. */
+size_t psfmatch_stamp_room(const struct psfmatch_kernels *k, size_t terms);
+
+/* Fills in yy and noise, and the arrays q and b, which the caller has allocated. */
+void psfmatch_sum_stamp(const struct psfmatch_field *f, const struct psfmatch_kernels *k,
+			const struct psfmatch *m, struct psfmatch_stamp *s, double *work);
+
+/* Returns what struct psfmatch calls sharp, for a model of which all else is filled in. */
+double psfmatch_sharpness(const struct psfmatch *m);
 
 #endif

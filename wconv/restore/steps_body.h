@@ -7,7 +7,7 @@
 #include "common/base/cpu.h"
 #include "common/base/par.h"
 #include "wconv/plan.h"
-#include "wconv/restore/inside.h"
+#include "wconv/restore/restore.h"
 
 typedef REAL real;
 

@@ -6,7 +6,7 @@
 #include "common/base/par.h"
 #include "common/base/real.h"
 #include "wconv/plan.h"
-#include "wconv/volume/inside.h"
+#include "wconv/volume/volume.h"
 
 /* Returns which of n samples stands at position i of an axis; -1: none. */
 static ptrdiff_t

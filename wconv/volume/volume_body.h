@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/base/par.h"
-#include "wconv/volume/inside.h"
+#include "wconv/volume/volume.h"
 
 typedef REAL real;
 typedef FFTW(complex) complex_pair;

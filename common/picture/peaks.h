@@ -1,0 +1,48 @@
+/* The samples of a picture or volume in the order of their values, and the neighbours of each. Pure. */
+#ifndef WEIR_PICTURE_PEAKS_H
+#define WEIR_PICTURE_PEAKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct order_shape {
+	size_t w, h, depth;
+	int connectivity; /* 4, 8; 6, 18, 26 */
+};
+
+/*
+ * Cuts the chosen samples of a picture or volume into parts, one around each peak. Samples are taken from the highest down.
+ * A sample joins the part of its highest neighbour, or begins a part when no neighbour has been taken. Where two parts meet,
+ * at a saddle of height v, the one with the lower peak is joined to the other when its peak is less than v + rise. The peaks
+ * that stay are therefore those that --hdome of morphrec shows with the full height `rise`. This is the watershed of their
+ * markers (Beucher and Lantuejoul, 1979), found by the persistence of peaks (Edelsbrunner, Letscher, Zomorodian, 2002).
+ *
+ * Equal samples join from the border of their plateau inwards; among equal neighbours, the first in the order of rows counts.
+ */
+
+/*
+ * Sets part[i] to 0 where chosen[i] is 0, and else to the number of the part, from 1, in the order of first samples. No
+ * chosen sample is NaN. Returns 0, -ENOMEM, or -EOVERFLOW at 2^32 - 2 samples.
+ */
+int split(const struct order_shape *s, const double *v, const uint8_t *chosen, double rise,
+	  uint32_t *part);
+
+/*
+ * The watershed of markers (Meyer 1991): every chosen sample gets a marker, and the borders run where the values are lowest.
+ * Samples are taken one by one. First the samples of the markers wait. The highest one that waits is taken; of equal ones, the
+ * one that has waited longest, those of the markers in the order of rows. Its neighbours that no marker has yet get its
+ * marker and wait, those that share a side first, then those that share an edge, then those that share a corner, each in the
+ * order of rows. scikit-image's watershed floods the negative of the values by the same rule, but leaves open which of
+ * several equal samples of markers comes first.
+ */
+
+/*
+ * part[i]: on entry, the number of the marker at sample i, or 0. A marker where chosen[i] is 0 does not count, and no chosen
+ * sample is NaN. On return, samples that got one marker are a part, and parts of fewer than `least` samples are 0. Parts are
+ * numbered from 1, in the order of first samples. (*name)[k - 1] is the number of the marker of part k; the caller passes
+ * *name to weir_free(). Returns 0, -ENOMEM, or -EOVERFLOW at 2^32 - 2 samples; on failure *name is NULL.
+ */
+int watershed(const struct order_shape *s, const double *v, const uint8_t *chosen, uint64_t least,
+	      uint32_t *part, uint32_t **name);
+
+#endif

@@ -1,0 +1,542 @@
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/stream/axes.h"
+
+/* ---- what GDAL says of planes ---- */
+
+static const char name_of_key[] = "tiff.GDALMetadata";
+
+/* An element: its text of n bytes, with the blanks before it; its tag; the digits of its plane, or NULL. */
+struct element {
+	const char *text, *tag, *digits;
+	size_t n, tag_n, plane;
+};
+
+static bool
+tag_has(const struct element *i, const char *word)
+{
+	return memmem(i->tag, i->tag_n, word, strlen(word));
+}
+
+/* Finds the first element in the text. Returns false when there is none that is whole. */
+static bool
+find_element(const char *text, struct element *i)
+{
+	static const char sample[] = " sample=\"", end[] = "</Item>";
+	const char *const tag = strstr(text, "<Item "),
+			  *const close = tag ? strchr(tag, '>') : NULL,
+			  *const last = close ? strstr(close, end) : NULL;
+
+	if (!last)
+		return false;
+	*i = (struct element){.text = tag, .tag = tag, .tag_n = (size_t)(close - tag)};
+	while (i->text > text && strchr(" \t\r\n", i->text[-1]))
+		i->text--;
+	i->n = (size_t)(last - i->text) + strlen(end);
+	i->digits = memmem(tag, i->tag_n, sample, strlen(sample));
+	if (i->digits) {
+		i->digits += strlen(sample);
+		i->plane = strtoul(i->digits, NULL, 10);
+	}
+	return true;
+}
+
+/* --- choices ---------------------------------------------------------------------------------------------------------- */
+
+/* Which elements stay, and the planes that are chosen where choose is set. */
+struct edit {
+	bool (*stays)(const struct element *);
+	bool choose, back;
+	size_t first, count;
+};
+
+static bool
+is_no_statistic(const struct element *i)
+{
+	return !tag_has(i, "name=\"STATISTICS_");
+}
+
+static bool
+is_no_scale(const struct element *i)
+{
+	return !tag_has(i, "role=\"scale\"") && !tag_has(i, "role=\"offset\"") &&
+	       !tag_has(i, "role=\"unittype\"");
+}
+
+/* Appends the element, which has a plane, to f as that of another plane. */
+static void
+put_plane(FILE *f, const struct element *i, size_t plane)
+{
+	const char *const rest = i->digits + strspn(i->digits, "0123456789");
+
+	fwrite(i->text, 1, (size_t)(i->digits - i->text), f);
+	fprintf(f, "%zu", plane);
+	fwrite(rest, 1, (size_t)(i->text + i->n - rest), f);
+}
+
+/* Appends the element to f as the edit says. Returns whether it stays. */
+static bool
+put_element(FILE *f, const struct element *i, const struct edit *e)
+{
+	const size_t at = i->plane - e->first;
+
+	if ((e->stays && !e->stays(i)) || (e->choose && i->digits && at >= e->count))
+		return false;
+	if (e->choose && i->digits)
+		put_plane(f, i, e->back ? e->count - 1 - at : at);
+	else
+		fwrite(i->text, 1, i->n, f);
+	return true;
+}
+
+static FILE *
+open_key(char **made, size_t *n)
+{
+	FILE *f = open_memstream(made, n);
+
+	if (!f)
+		die("no memory for a key");
+	return f;
+}
+
+static void
+close_key(FILE *f)
+{
+	const bool failed = ferror(f);
+
+	if (fclose(f) || failed)
+		die("no memory for a key");
+}
+
+static void
+edit_key(struct img *x, struct edit e)
+{
+	const char *text = img_key(x, name_of_key);
+	bool any = false;
+	char *made;
+	size_t n;
+	struct element i;
+
+	if (!text)
+		return;
+	FILE *f = open_key(&made, &n);
+	while (find_element(text, &i)) {
+		fwrite(text, 1, (size_t)(i.text - text), f);
+		any |= put_element(f, &i, &e);
+		text = i.text + i.n;
+	}
+	fputs(text, f);
+	close_key(f);
+	if (any)
+		img_change_key(x, name_of_key, "%s", made);
+	else
+		img_drop_key(x, name_of_key);
+	free(made);
+}
+
+void
+bands_drop_statistics(struct img *x)
+{
+	edit_key(x, (struct edit){.stays = is_no_statistic});
+}
+
+void
+bands_choose(struct img *x, size_t first, size_t count, bool back)
+{
+	edit_key(x, (struct edit){.choose = true, .back = back, .first = first, .count = count});
+}
+
+void
+bands_append(struct img *x, const struct img *from, size_t first)
+{
+	static const char close[] = "</GDALMetadata>";
+	const char *old = img_key(x, name_of_key), *text = img_key(from, name_of_key);
+	const char *end = old ? strstr(old, close) : NULL;
+	char *made;
+	size_t n;
+	struct element i;
+
+	if (!text || (old && !end))
+		return;
+	FILE *f = open_key(&made, &n);
+	if (old)
+		fwrite(old, 1, (size_t)(end - old), f);
+	else
+		fputs("<GDALMetadata>", f);
+	for (; find_element(text, &i); text = i.text + i.n)
+		if (i.digits)
+			put_plane(f, &i, first + i.plane);
+	fputs(old ? end : close, f);
+	close_key(f);
+	img_set_key(x, name_of_key, "%s", made);
+	free(made);
+}
+
+void
+bands_renew(struct img *x)
+{
+	edit_key(x, (struct edit){.stays = is_no_scale});
+	if (!img_key(x, "nodata"))
+		return;
+	if (img_is_float(x->type))
+		img_change_key(x, "nodata", "nan");
+	else
+		img_drop_key(x, "nodata");
+}
+
+/* ---- AXIS:INDEX ---- */
+
+int
+slice_parse(const char *text, struct slice *s)
+{
+	const char *colon = strchr(text, ':');
+	char axis[8] = "";
+
+	if (!colon || (size_t)(colon - text) >= sizeof axis)
+		return -1;
+	memcpy(axis, text, (size_t)(colon - text));
+	return opt_size(axis, &s->axis) && opt_size(colon + 1, &s->index) ? 0 : -1;
+}
+
+bool
+slice_removes(const struct slice *s, size_t n, size_t axis)
+{
+	for (size_t i = 0; i < n; i++)
+		if (s[i].axis == axis)
+			return true;
+	return false;
+}
+
+/*
+ * Sees the payload as [outer][n][inner] and keeps row `index` of each n. This works in place: it only writes over what it has
+ * already read.
+ */
+static void
+cut(struct img *x, const struct slice *s)
+{
+	size_t inner = img_type_size(x->type), outer = 1, n = x->axis[s->axis].n;
+	char *data = x->data;
+
+	for (size_t i = 0; i < (size_t)x->dim; i++) {
+		if (i < s->axis)
+			inner *= x->axis[i].n;
+		if (i > s->axis)
+			outer *= x->axis[i].n;
+	}
+	for (size_t o = 0; o < outer; o++)
+		memmove(data + o * inner, data + (o * n + s->index) * inner, inner);
+	img_drop_axis(x, (int)s->axis);
+}
+
+static const char *
+cannot(const struct img *x, const struct slice *s, size_t n)
+{
+	static char why[64];
+
+	for (size_t i = 0; i < n; i++) {
+		if (s[i].axis >= (size_t)x->dim) {
+			snprintf(why, sizeof why, "the item has no axis %zu", s[i].axis);
+			return why;
+		}
+		if (s[i].index >= x->axis[s[i].axis].n) {
+			snprintf(why, sizeof why, "axis %zu has %zu samples", s[i].axis,
+				 x->axis[s[i].axis].n);
+			return why;
+		}
+		if (slice_removes(s, i, s[i].axis))
+			return "the same axis is cut twice";
+	}
+	return NULL;
+}
+
+const char *
+slice_apply(struct img *x, const struct slice *s, size_t n)
+{
+	const char *why = cannot(x, s, n);
+
+	/* From the slowest axis down: a cut does not change the numbers of faster axes. */
+	for (size_t axis = (size_t)x->dim; !why && axis-- > 0;)
+		for (size_t i = 0; i < n; i++)
+			if (s[i].axis == axis)
+				cut(x, &s[i]);
+	return why;
+}
+
+/* ---- keys that know the axes ---- */
+
+static const char blanks[] = " \t\n\r";
+
+/* --- lists of words ---------------------------------------------------------------------------------------------------- */
+
+/* Goes to the next word of a text and returns its length, 0 at the end. */
+static size_t
+next_word(const char **text)
+{
+	*text += strspn(*text, blanks);
+	return strcspn(*text, blanks);
+}
+
+size_t
+axiskeys_count(const char *text)
+{
+	size_t n = 0;
+
+	for (size_t k; (k = next_word(&text)); text += k)
+		n++;
+	return n;
+}
+
+/* Place i of what is taken of an axis, as a place of the whole axis. */
+static size_t
+place(const struct axis_choice *c, size_t i)
+{
+	return c->first + (c->back ? c->count - 1 - i : i);
+}
+
+/* The text of n chosen words, word `which[i]` for i. The caller frees it. */
+static char *
+join_words(const char *const *word, const size_t *which, size_t n)
+{
+	size_t room = 1;
+
+	for (size_t i = 0; i < n; i++)
+		room += strcspn(word[which[i]], blanks) + 1;
+	char *text = weir_xalloc(room, 1), *s = text;
+	for (size_t i = 0; i < n; i++) {
+		const size_t k = strcspn(word[which[i]], blanks);
+
+		if (i)
+			*s++ = ' ';
+		memcpy(s, word[which[i]], k);
+		s += k;
+	}
+	*s = 0;
+	return text;
+}
+
+/* --- maps --------------------------------------------------------------------------------------------------------------- */
+
+/* Exchanges columns and rows of ground control points: column, row, 0, x, y, z. */
+static void
+transpose_points(struct img *y)
+{
+	const char *text = img_key(y, "geotiff.tiepoints");
+	const size_t n = text ? axiskeys_count(text) : 0;
+
+	if (!n || n % 6)
+		return;
+	const char **word = weir_xalloc(n, sizeof *word);
+	size_t *which = weir_xalloc(n, sizeof *which);
+
+	for (size_t i = 0; i < n; text += strcspn(text, blanks), i++) {
+		next_word(&text);
+		word[i] = text;
+		which[i] = i % 6 < 2 ? i ^ 1 : i;
+	}
+	char *list = join_words(word, which, n);
+	img_set_key(y, "geotiff.tiepoints", "%s", list);
+	weir_free(list);
+	weir_free(word);
+	weir_free(which);
+}
+
+static void
+swap_numbers(double *a, double *b)
+{
+	const double t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+static void
+transpose_map(struct img *y)
+{
+	const char *text = img_key(y, "geotransform");
+	double g[6];
+
+	transpose_points(y);
+	if (!text ||
+	    sscanf(text, "%lf %lf %lf %lf %lf %lf", g, g + 1, g + 2, g + 3, g + 4, g + 5) != 6)
+		return;
+	swap_numbers(&g[1], &g[2]);
+	swap_numbers(&g[4], &g[5]);
+	img_set_key(y, "geotransform", "%.17g %.17g %.17g %.17g %.17g %.17g", g[0], g[1], g[2],
+		    g[3], g[4], g[5]);
+}
+
+/* Reads geotransform:=. Returns false when x is no picture of a map. */
+static bool
+read_transform(const struct img *x, double g[6])
+{
+	const char *text = img_key(x, "geotransform");
+
+	return text && x->dim > img_row_axis(x) + 1 &&
+	       sscanf(text, "%lf %lf %lf %lf %lf %lf", g, g + 1, g + 2, g + 3, g + 4, g + 5) == 6;
+}
+
+/* Fills place[2] with the coordinates of the first or the last sample of the picture. */
+static void
+find_place(const struct img *x, const double g[6], bool last, double place[2])
+{
+	double at[2];
+
+	for (int i = 0; i < 2; i++) {
+		const struct img_axis *a = &x->axis[img_row_axis(x) + i];
+		at[i] = isnan(a->min) ? 0 : a->min;
+		if (last)
+			at[i] += (double)(a->n - 1) * (isnan(a->spacing) ? 1 : a->spacing);
+	}
+	for (int i = 0; i < 2; i++)
+		place[i] = g[3 * i] + g[3 * i + 1] * at[0] + g[3 * i + 2] * at[1];
+}
+
+bool
+axiskeys_same_place(const struct img *a, const struct img *b)
+{
+	const char *const crs[] = {img_key(a, "crs"), img_key(b, "crs")};
+	double g[6], h[6];
+	bool same = !crs[0] || !crs[1] || !strcmp(crs[0], crs[1]);
+
+	if (!read_transform(a, g) || !read_transform(b, h))
+		return true;
+	for (int last = 0; last < 2; last++) {
+		double p[2], q[2];
+		find_place(a, g, last, p);
+		find_place(b, h, last, q);
+		same &= fabs(p[0] - q[0]) <= .1 * hypot(h[1], h[2]) &&
+			fabs(p[1] - q[1]) <= .1 * hypot(h[4], h[5]);
+	}
+	return same;
+}
+
+void
+axiskeys_choose_planes(struct img *y, const struct axis_choice *c)
+{
+	char *kind = y->axis[0].kind;
+	const bool opaque = !strcmp(kind, "RGBA-color") && !c->first && c->count == 3 && !c->back;
+
+	if ((c->count == c->n && !c->back) || !strcmp(kind, "list"))
+		return;
+	strcpy(kind, opaque ? "RGB-color" : "vector");
+	img_drop_key(y, "tiff.extrasamples");
+	img_drop_key(y, "tiff.photometric");
+	bands_choose(y, c->first, c->count, c->back);
+}
+
+void
+axiskeys_follow_map(const struct img *x, struct img *y, const int *from)
+{
+	const int row = img_row_axis(x), to = img_row_axis(y);
+	const bool picture = y->dim > to + 1;
+
+	if (picture && from[to] == row + 1 && from[to + 1] == row) {
+		transpose_map(y);
+	} else if (!picture || from[to] != row || from[to + 1] != row + 1) {
+		img_drop_key(y, "geotransform");
+		img_drop_key(y, "geotiff.tiepoints");
+	}
+}
+
+/* --- lists of traces ---------------------------------------------------------------------------------------------------- */
+
+/* The list `text` of c[0].n words, or of c[0].n * c[1].n, after the choice. The caller frees it. */
+static char *
+choose(const char *text, size_t n, const struct axis_choice c[2], bool exchanged)
+{
+	const bool both = exchanged || n != c[0].n;
+	const struct axis_choice *fast = &c[exchanged], *slow = &c[!exchanged];
+	const size_t rows = both ? slow->count : 1;
+	const char **word = weir_xalloc(n, sizeof *word);
+	size_t *which = weir_xalloc(rows, fast->count * sizeof *which), at = 0;
+
+	for (size_t i = 0; i < n; text += strcspn(text, blanks), i++) {
+		next_word(&text);
+		word[i] = text;
+	}
+	for (size_t k = 0; k < rows; k++)
+		for (size_t i = 0; i < fast->count; i++) {
+			const size_t trace = place(&c[0], exchanged ? k : i);
+			const size_t gather = n == c[0].n ? 0 : place(&c[1], exchanged ? i : k);
+			which[at++] = gather * c[0].n + trace;
+		}
+	char *list = join_words(word, which, at);
+	weir_free(word);
+	weir_free(which);
+	return list;
+}
+
+enum { LISTS = 3 };
+static const char *const names[LISTS] = {"offsets", "offset-x", "offset-y"};
+
+void
+axiskeys_choose_traces(struct img *y, const struct axis_choice c[2], bool exchanged)
+{
+	for (size_t i = 0; i < LISTS; i++) {
+		const char *text = img_key(y, names[i]);
+		const size_t n = text ? axiskeys_count(text) : 0;
+
+		if (!n || (n != c[0].n && (n % c[0].n || n / c[0].n != c[1].n)))
+			continue;
+		char *list = choose(text, n, c, exchanged);
+		img_set_key(y, names[i], "%s", list);
+		weir_free(list);
+	}
+}
+
+/* Whether all items have the same text under a key, or none has the key. */
+static bool
+all_same(const struct img *x, size_t n, const char *name)
+{
+	const char *first = img_key(&x[0], name);
+
+	for (size_t i = 1; i < n; i++) {
+		const char *text = img_key(&x[i], name);
+
+		if (!first != !text || (first && strcmp(first, text)))
+			return false;
+	}
+	return true;
+}
+
+/* Makes one list of the items' lists. Returns false when an item has none with a number for each trace. */
+static bool
+stack_list(struct img *y, const struct img *x, size_t n, const char *name)
+{
+	size_t room = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *text = img_key(&x[i], name);
+
+		if (!text || x[i].dim != 2 || axiskeys_count(text) != x[i].axis[1].n)
+			return false;
+		room += strlen(text) + 1;
+	}
+	char *list = weir_xalloc(room, 1), *s = list;
+	for (size_t i = 0; i < n; i++)
+		s += sprintf(s, i ? " %s" : "%s", img_key(&x[i], name));
+	img_set_key(y, name, "%s", list);
+	weir_free(list);
+	return true;
+}
+
+bool
+axiskeys_stack_traces(struct img *y, const struct img *x, size_t n)
+{
+	bool whole = true;
+
+	for (size_t i = 0; i < LISTS; i++) {
+		if (all_same(x, n, names[i]) || stack_list(y, x, n, names[i]))
+			continue;
+		img_drop_key(y, names[i]);
+		whole = false;
+	}
+	return whole;
+}

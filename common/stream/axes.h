@@ -1,0 +1,90 @@
+/*
+ * What the key tiff.GDALMetadata:= says of the planes of an item: GDAL's elements <Item name="..." sample="N" role="...">,
+ * where N counts planes from 0. The key is dropped when no element remains.
+ */
+#ifndef WEIR_STREAM_AXES_H
+#define WEIR_STREAM_AXES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/stream/img.h"
+
+/*
+ * The samples of x mean something else than those of the item whose header it was: labels, distances, an index. Drops scale,
+ * offset and unit of its planes. The key nodata:= becomes nan where x has floats, and is dropped elsewhere: a value that
+ * marked missing samples is now a number like others. Call it when the type of x is known.
+ */
+void bands_renew(struct img *x);
+
+/* The samples of x have changed since GDAL counted them. Drops the statistics STATISTICS_*. */
+void bands_drop_statistics(struct img *x);
+
+/* x keeps the planes first .. first + count - 1, in descending order when back. What the key says follows them. */
+void bands_choose(struct img *x, size_t first, size_t count, bool back);
+
+/* The planes of from become the planes of x from the number first on. What its key says of them is added to that of x. */
+void bands_append(struct img *x, const struct img *from, size_t first);
+
+/* `AXIS:INDEX` names one index along one axis of an item. Pure. */
+
+struct slice {
+	size_t axis; /* 0 is the fastest; counted before any cut */
+	size_t index;
+};
+
+/* Returns 0, or -1 when text is not of the form AXIS:INDEX. */
+int slice_parse(const char *text, struct slice *s);
+
+/* Says whether one of n slices removes an axis. */
+bool slice_removes(const struct slice *s, size_t n, size_t axis);
+
+/*
+ * Cuts x, its description and its payload, at one index along each of n different axes. The other axes keep their order. When
+ * all axes are cut, one sample is left. Returns NULL; or a sentence that says what is wrong, and then x is unchanged.
+ */
+const char *slice_apply(struct img *x, const struct slice *s, size_t n);
+
+/* Keys of an item that know its axes, when axes are cut, flipped or change places. Pure. */
+
+/*
+ * Updates geotransform:= and geotiff.tiepoints:= of y, whose axes are those of x in another order: axis i was from[i]. Exchanges
+ * columns and rows where they were exchanged. Drops the keys where y has no columns and rows of the map.
+ */
+void axiskeys_follow_map(const struct img *x, struct img *y, const int *from);
+
+/* What is taken of an axis: `count` samples of n from `first` on, in descending order if `back`. */
+struct axis_choice {
+	size_t n, first, count;
+	bool back;
+};
+
+/*
+ * Whether the maps a and b lie in the same place: the first and the last samples of both are less
+ * than .1 pixel of b apart, in one coordinate system. True where one of them is no map.
+ */
+bool axiskeys_same_place(const struct img *a, const struct img *b);
+
+/*
+ * Updates what the kind of axis 0 and keys say of the planes on it, of which c is taken: RGB-color and RGBA-color are of so many
+ * planes in this order.
+ */
+void axiskeys_choose_planes(struct img *y, const struct axis_choice *c);
+
+/*
+ * Updates the lists of traces: offsets:=, offset-x:= and offset-y:= hold a number for each place along axis 1, or for all places
+ * of axes 1 and 2, where axis 1 is the faster. c: what is taken of these two, with n, count 1 and first 0 for an axis that is
+ * missing. exchanged: axis 1 becomes axis 2, and axis 2 becomes axis 1. A list of another length stays as it is.
+ */
+void axiskeys_choose_traces(struct img *y, const struct axis_choice c[2], bool exchanged);
+
+/*
+ * Sets the lists of traces of y, a stack of the n items x of two axes. Lists that are equal stay one list. Others, of a number
+ * for each trace, become one list for all traces of the stack. Returns false when an item has no such list: y loses it then.
+ */
+bool axiskeys_stack_traces(struct img *y, const struct img *x, size_t n);
+
+/* Returns the count of the words of a text, which blanks separate. */
+size_t axiskeys_count(const char *text);
+
+#endif

@@ -1,0 +1,29 @@
+/* The key tile:=x0 y0 W H, which gives the place of a part in the whole picture. Pure. */
+#ifndef WEIR_STREAM_PLACE_H
+#define WEIR_STREAM_PLACE_H
+
+#include <stdbool.h>
+
+#include "common/stream/img.h"
+
+enum { TILE_MOST = 134217728 }; /* pixels: the greatest width and height of a picture */
+
+struct tile {
+	size_t x0, y0; /* its first column and row */
+	size_t W, H;   /* the whole picture */
+};
+
+/*
+ * Finds where x, which holds pictures of w by h pixels, lies in the whole picture. Without the key, x is the whole. Returns
+ * NULL, or words with a sentence that says why the key is invalid.
+ */
+enum { TILE_ERR = 160 };
+const char *tile_of(const struct img *x, size_t w, size_t h, struct tile *t, char words[TILE_ERR]);
+
+/* Whether x and y have the same place: both keys, and those of --part (common/stream/share.h), agree. */
+bool tile_same(const struct img *x, const struct img *y);
+
+/* Sets the key of x to t. */
+void tile_set(struct img *x, const struct tile *t);
+
+#endif

@@ -1,0 +1,96 @@
+/* The definition of palette.h. It shares no code with what it checks. */
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+
+#include "common/base/mem.h"
+#include "emst/palette/palette.h"
+
+/* Fills to[] with the coordinates of a pixel: with alpha, its samples on black and on white. Returns how many there are. */
+static size_t
+place(const struct dither *d, const double *x, double to[6])
+{
+	const double unit = d->type == IMG_U8 ? 16 : 1;
+	const size_t n = d->planes - d->alpha;
+
+	for (size_t c = 0; c < n; c++) {
+		const double alpha = d->alpha ? x[n] / d->top : 1;
+		to[c] = floor(unit * x[c] * alpha + .5);
+		if (d->alpha)
+			to[n + c] = to[c] + unit * (d->top - x[n]);
+	}
+	return d->alpha ? 2 * n : n;
+}
+
+static void
+get_pixel(const struct dither *d, size_t i, double x[4])
+{
+	for (size_t a = 0; a < d->planes; a++)
+		x[a] = fmin(d->type == IMG_U8 ? ((const uint8_t *)d->px)[i * d->planes + a]
+					      : ((const uint16_t *)d->px)[i * d->planes + a],
+			    d->top);
+}
+
+/* Whether colour j may stand for a pixel. */
+static bool
+may_stand(const struct dither *d, const double *x, size_t j)
+{
+	const size_t last = d->planes - 1;
+	bool any = false;
+
+	if (!d->alpha || (x[last] != 0 && x[last] < d->top))
+		return true;
+	for (size_t i = 0; i < d->k; i++)
+		any |= d->colour[i * d->planes + last] == x[last];
+	return !any || d->colour[j * d->planes + last] == x[last];
+}
+
+/* Chooses the colour of one pixel, and passes the error on. error [h + 1][w + 2][6] */
+static size_t
+settle(const struct dither *d, const double *x, double *error)
+{
+	const double top = d->top * (d->type == IMG_U8 ? 16 : 1);
+	const size_t down = (d->w + 2) * 6;
+	double t[6], c[6];
+	float least = INFINITY;
+	size_t best = 0;
+	const size_t n = place(d, x, t);
+
+	for (size_t a = 0; a < n; a++)
+		t[a] = fmin(fmax(t[a] + floor((error[a] + 64) / 128), 0), top);
+	for (size_t j = 0; j < d->k; j++) {
+		float d2 = 0;
+		place(d, d->colour + j * d->planes, c);
+		for (size_t a = 0; a < n; a++)
+			d2 += (float)(t[a] - c[a]) * (float)(t[a] - c[a]);
+		if (may_stand(d, x, j) && d2 < least) {
+			least = d2;
+			best = j;
+		}
+	}
+	place(d, d->colour + best * d->planes, c);
+	for (size_t a = 0; a < n; a++) {
+		const double e = d->alpha && x[d->planes - 1] == 0 ? 0 : t[a] - c[a];
+		error[6 + a] += 49 * e;
+		error[down - 6 + a] += 21 * e;
+		error[down + a] += 35 * e;
+		error[down + 6 + a] += 7 * e;
+	}
+	return best;
+}
+
+int
+emst_direct_dither(const struct dither *d, uint8_t *index)
+{
+	double *error = weir_calloc((d->h + 1) * (d->w + 2) * 6, sizeof *error), x[4];
+
+	if (!error)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->w * d->h; i++) {
+		get_pixel(d, i, x);
+		index[i] =
+		    (uint8_t)settle(d, x, error + (i / d->w * (d->w + 2) + i % d->w + 1) * 6);
+	}
+	weir_free(error);
+	return 0;
+}

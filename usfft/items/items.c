@@ -1,0 +1,698 @@
+/* Items in and out: groups on the same points, reading, weights, and the results of transforms. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/real.h"
+#include "common/base/sample.h"
+#include "common/stream/pipeline.h"
+#include "usfft/job.h"
+
+/* ---- group ---- */
+
+/*
+ * Items on the same points wait here until there are as many as the plan transforms at once, or until the input pauses, ends
+ * or fails. Their results are then written in the order of the items.
+ */
+
+struct waiting {
+	struct img head;       /* owned: of the results */
+	char where[RAW_WHERE]; /* what messages call the item */
+	size_t n;	       /* complex results */
+	bool single;
+};
+
+struct group {
+	size_t count, room;
+	/* All arrays are owned and have `room` elements, and so is what in[i] and out[i] point to. */
+	struct waiting *item;
+	void **in, **out;
+};
+
+static struct group *
+make_group(size_t room)
+{
+	struct group *g = weir_xalloc(1, sizeof *g);
+
+	*g = (struct group){.room = room,
+			    .item = weir_xalloc(room, sizeof *g->item),
+			    .in = weir_xalloc(room, sizeof *g->in),
+			    .out = weir_xalloc(room, sizeof *g->out)};
+	return g;
+}
+
+/* Whether items of the plan should wait. */
+static bool
+group_suits(const struct job *j)
+{
+	return j->fixed && transform_together(&j->run) > 1;
+}
+
+/*
+ * Takes over the last item that was read: the header y of its results and its values v, which own their memory. There will
+ * be n complex results.
+ */
+static void
+group_add(struct job *j, const struct img *y, const struct values *v, size_t n)
+{
+	if (!j->group)
+		j->group = make_group(transform_together(&j->run));
+	struct group *g = j->group;
+	struct waiting *w = &g->item[g->count];
+	void *out = weir_xalloc(n, 2 * (v->single ? sizeof(float) : sizeof(double)));
+
+	w->head = *y;
+	w->n = n;
+	w->single = v->single;
+	raw_where(j->in, w->where);
+	g->in[g->count] = v->owned;
+	g->out[g->count++] = out;
+	if (g->count == g->room)
+		group_flush(j);
+}
+
+void
+group_flush(struct job *j)
+{
+	struct group *g = j->group;
+
+	if (!g || !g->count)
+		return;
+	const size_t count = g->count;
+	g->count = 0; /* whoever dies below flushes once more */
+	stats_charge(&j->st, STATS_READ);
+	transform_many(&j->run, j->type, j->sign, count, (const void *const *)g->in, g->out);
+	stats_charge(&j->st, STATS_COMPUTE);
+	for (size_t i = 0; i < count; i++) {
+		struct waiting *w = &g->item[i];
+		raw_head(j->out, &w->head);
+		j->where = w->where;
+		item_write_row(j, g->out[i], w->n, w->single);
+		img_free(&w->head);
+		weir_free(g->in[i]);
+		weir_free(g->out[i]);
+	}
+	j->where = NULL;
+	stats_charge(&j->st, STATS_WRITE);
+}
+
+void
+group_flush_when_idle(struct job *j)
+{
+	if (j->group && raw_idle(j->in, 0))
+		group_flush(j);
+}
+
+void
+group_free(struct job *j)
+{
+	if (!j->group)
+		return;
+	weir_free(j->group->item);
+	weir_free(j->group->in);
+	weir_free(j->group->out);
+	weir_free(j->group);
+	j->group = NULL;
+}
+
+/* ---- item in ---- */
+
+/*
+ * Reads items: checks their points and values, and sorts them into a plan that fits. All functions die when the item is wrong.
+ */
+
+void
+item_judge(const struct job *j, int err, const size_t *bad)
+{
+	if (err == -EINVAL)
+		raw_die(j->in, "point %zu has a coordinate or value that is NaN or infinite", *bad);
+	if (err == -ENXIO)
+		raw_die(j->in, "%s: target %zu is NaN or infinite", j->a.targets, *bad);
+	if (err == -EOVERFLOW && j->a.type == 3)
+		raw_die(j->in, "the box of the points times that of the targets is too large");
+	if (err == -EOVERFLOW)
+		raw_die(j->in, "more than %d points or too many modes", USFFT_MAXPOINTS);
+	if (err == -ERANGE)
+		raw_die(j->in, "the values or weights are too large");
+	if (err == -EIO)
+		raw_die(j->in, "-g: %s", gpu_why(j->run.gpu));
+	if (err)
+		raw_die(j->in, "%s", strerror(-err));
+}
+
+/* Frees an item's samples, which are sorted, before the grid is touched. It keeps the header, which is used later. */
+static void
+drop_samples(struct img *x)
+{
+	struct img samples = {.data = x->data, .map = x->map, .mapped = x->mapped};
+
+	img_free(&samples);
+	x->data = x->map = NULL;
+	x->mapped = 0;
+}
+
+/* Sorts points into the plan. x: the item that holds them, whose samples are freed as soon as possible; NULL: none are. */
+static void
+sort_points(struct job *j, const struct usfft_points *pt, const void *c, size_t cstride,
+	    struct img *x)
+{
+	size_t bad = 0;
+
+	if (j->run.gpu) {
+		item_judge(j, transform_points(&j->run, pt, c, cstride, &bad), &bad);
+		return;
+	}
+	item_judge(j, usfft_expect(j->run.plan, pt->m, c != NULL), NULL);
+	item_judge(j, usfft_add(j->run.plan, pt, c, cstride, &bad), &bad);
+	if (x)
+		drop_samples(x);
+	usfft_sort(j->run.plan);
+}
+
+void
+item_take_points(const struct job *j, const char *name, const struct img *x, bool values,
+		 struct stream_points *p)
+{
+	char err[STREAM_ERR];
+
+	if (!stream_points(x, values, j->a.pixel != NULL, p, err))
+		die("%s: %s", name, err);
+	if (!j->a.strict || j->a.type == 3)
+		return;
+	const bool sky = j->a.pixel != NULL;
+	const double scale[3] = {sky ? j->pixel[0] : 1, sky ? j->pixel[1] : 1, 1};
+	const size_t out = stream_find_outside(&p->pt, sky ? 2 : p->dim, scale);
+	if (out < p->pt.m)
+		die("%s: point %zu lies outside [-1/2,1/2)%s", name, out,
+		    sky ? " cycles from pixel to pixel" : "");
+}
+
+void
+item_check_tolerance(const struct job *j, const struct usfft_options *o)
+{
+	const double floor = o->single ? USFFT_FLOOR_SINGLE : USFFT_FLOOR_DOUBLE;
+	const double least = o->gauss ? fmax(USFFT_FLOOR_GAUSS, floor) : floor;
+
+	if (o->tol < least && j->a.strict)
+		raw_die(j->in, "tolerance %g is below %g, which can be reached", o->tol, least);
+	if (o->tol < least)
+		warn("tolerance %g cannot be reached: expect %g", o->tol, least);
+}
+
+void
+item_check_reach(const struct job *j, const char *option, double value, double reach)
+{
+	if (!(reach > j->o.tol * (1 + 1e-12)))
+		return;
+	if (j->a.strict)
+		raw_die(j->in, "tolerance %g cannot be reached with %s=%g: expect %.2g", j->o.tol,
+			option, value, reach);
+	warn("tolerance %g cannot be reached with %s=%g: expect %.2g", j->o.tol, option, value,
+	     reach);
+}
+
+void
+item_check_memory(const struct job *j, size_t bytes)
+{
+	const size_t limit = weir_limit(j->a.common.max_bytes);
+
+	if (bytes == SIZE_MAX)
+		raw_die(j->in, "the grid for these modes is too large");
+	if (bytes > limit)
+		raw_die(j->in, "%zu bytes for the grid, more than %zu: see --max-bytes", bytes,
+			limit);
+}
+
+/* Makes j->run a plan for o, and sorts fixed points into it. It keeps the last plan if that fits. */
+static void
+item_plan(struct job *j, const struct usfft_options *shape)
+{
+	struct usfft_options many = *shape, *o = &many;
+	double reach = 0;
+
+	if (transform_fits(&j->run, o))
+		return;
+	group_flush(j);
+	group_free(j);
+	many.many = j->fixed && !j->run.gpu && !o->measure;
+	item_check_tolerance(j, o);
+	item_check_memory(j, usfft_bytes(o, &reach));
+	if (o->sigma > 0)
+		item_check_reach(j, "--sigma", o->sigma, reach);
+	item_judge(j, transform_plan(&j->run, o), NULL);
+	if (j->fixed)
+		sort_points(j, &j->at.pt, NULL, 0, NULL);
+	if (j->a.common.verbose)
+		warn("%d taps, grid %zu x %zu x %zu, tolerance %g", usfft_taps(j->run.plan),
+		     usfft_cells(j->run.plan, 0), usfft_cells(j->run.plan, 1),
+		     usfft_cells(j->run.plan, 2), o->tol);
+}
+
+/* Copies the values of fixed points from an item of complex or real samples. */
+static struct values
+take_values(const struct job *j, const struct img *x, size_t m, size_t sets)
+{
+	const size_t first = img_is_complex(x) ? 1 : 0;
+	struct values v = {.single = stream_single(x->type), .cstride = 2};
+	size_t count = 1;
+
+	for (int a = (int)first; a < x->dim; a++)
+		count *= x->axis[a].n;
+	if (count != m * sets && sets > 1)
+		raw_die(j->in, "%zu values for %zu coils and %zu points", count, sets, m);
+	if (count != m * sets)
+		raw_die(j->in, "%zu values for %zu points", count, m);
+	v.c = v.owned = stream_complex(x, count, v.single);
+	if (!v.c)
+		raw_die(j->in, "no memory for %zu values", count);
+	size_t bad = values_find_bad(&v, count);
+	if (bad < count) {
+		bad %= m;
+		item_judge(j, -EINVAL, &bad);
+	}
+	return v;
+}
+
+struct item_input
+item_input(const struct job *j, const struct img *x, size_t m, size_t sets)
+{
+	struct item_input q = {.at = j->at};
+
+	if (j->fixed) {
+		q.v = take_values(j, x, m, sets);
+		return q;
+	}
+	item_take_points(j, raw_name(j->in), x, true, &q.at);
+	if (!q.at.c)
+		raw_die(j->in, "points without values: no columns re and im");
+	q.v = (struct values){.single = q.at.single, .c = q.at.c, .cstride = q.at.cstride};
+	return q;
+}
+
+/* Whether points can be sorted as they arrive: they are used once, for sorting, and never needed all at once. */
+static bool
+may_arrive(const struct job *j)
+{
+	const struct args *a = &j->a;
+
+	return j->type == 1 && !a->pixel && !a->inverse && !j->fixed && !item_weighs(j) &&
+	       !a->strict && !j->run.gpu;
+}
+
+/*
+ * Smaller items are read. To map an item costs page faults and an munmap: 1000 items of 64 KiB took .19 s mapped and .07 s
+ * read, and 15 items of 4 MiB .13 and .11 s; on Zen 5, 8 items of 4 MiB .040 and .037, 4 of 16 MiB .066 and .103, and one of
+ * 256 MiB .207 and .206. A large item that is mapped takes no memory that the program must give back.
+ */
+enum { MAPPED_FROM = 1 << 22 };
+
+void
+item_read(struct job *j, struct img *x)
+{
+	size_t bytes;
+
+	const bool arrives = may_arrive(j), whole = x->dim != 2 || !arrives;
+
+	if (arrives)
+		j->piece = 0;
+	const bool large = raw_left(j->in) * img_type_size(x->type) >= MAPPED_FROM;
+	if (large && (whole || j->o.threads > 1) && raw_try_map(j->in, x))
+		return;
+	if (whole) {
+		raw_load(j->in, x);
+		return;
+	}
+	bytes = x->axis[0].n * img_type_size(x->type);
+	j->piece = bytes < ITEM_PIECE ? ITEM_PIECE / bytes : 1;
+	x->data = weir_xalloc(j->piece, bytes);
+}
+
+/* Reads and sorts the points of an item by pieces. A piece becomes records while the next one fills the pipe. */
+static void
+sort_arriving(struct job *j, const struct img *x)
+{
+	struct img piece = *x;
+	struct stream_points at;
+	char err[STREAM_ERR];
+	size_t left = x->axis[1].n, bad = 0;
+
+	item_judge(j, usfft_expect(j->run.plan, left, true), NULL);
+	for (; left; left -= piece.axis[1].n) {
+		piece.axis[1].n = left < j->piece ? left : j->piece;
+		raw_read(j->in, piece.data, piece.axis[1].n * piece.axis[0].n);
+		stats_charge(&j->st, STATS_READ);
+		stream_points(&piece, true, false, &at, err);
+		item_judge(j, usfft_add(j->run.plan, &at.pt, at.c, at.cstride, &bad), &bad);
+		stats_charge(&j->st, STATS_COMPUTE);
+	}
+	usfft_sort(j->run.plan);
+}
+
+void
+item_tell_gpu(const struct job *j, const void *host, size_t bytes)
+{
+	if (j->run.gpu && bytes)
+		gpu_ahead(j->run.gpu, &(struct gpu_span){host, bytes}, 1);
+}
+
+void
+item_compute(const struct job *j)
+{
+	relay_pass(RELAY_COMPUTE);
+	item_judge(j, gpu_enter(j->run.gpu), NULL);
+}
+
+/* Takes the item from computing to writing. results: where the GPU's come to. */
+static void
+item_results(const struct job *j, const void *results)
+{
+	relay_pass(RELAY_WRITE);
+	item_judge(j, transform_settle(&j->run, results), NULL);
+}
+
+/* Sorts an item's points into the plan, unless they are fixed. It frees the item's samples. */
+static void
+item_sort(struct job *j, struct img *x, const struct item_input *q)
+{
+	if (j->piece)
+		sort_arriving(j, x);
+	else if (!j->fixed)
+		sort_points(j, &q->at.pt, q->v.c, q->v.cstride, x);
+	drop_samples(x);
+}
+
+/* ---- weigh ---- */
+
+/* Weights of points: transform_pipe() computes them, or they are read from a file. They can be written, too. */
+
+enum { PIPE_ROUNDS = 30 };
+
+bool
+item_weighs(const struct job *j)
+{
+	return j->a.weights && strcmp(j->a.weights, "none") != 0;
+}
+
+bool
+item_weighs_by_file(const struct job *j)
+{
+	return item_weighs(j) && strcmp(j->a.weights, "pipe") != 0;
+}
+
+static void
+read_weights(struct job *j)
+{
+	struct img x;
+	double most = 0;
+
+	raw_load_file(j->a.weights, j->a.common.max_bytes, true, &x);
+	if (img_is_complex(&x) || !img_count(&x, &j->nweights))
+		die("%s: weights are real numbers", j->a.weights);
+	j->weights = weir_xalloc(j->nweights, sizeof *j->weights);
+	sample_load(j->weights, x.data, x.type, j->nweights);
+	for (size_t i = 0; i < j->nweights; i++) {
+		if (!isfinite(j->weights[i]) || j->weights[i] < 0)
+			die("%s: weight %zu is %g", j->a.weights, i, real_shown(j->weights[i]));
+		most = fmax(most, j->weights[i]);
+	}
+	if (j->a.inverse && most == 0)
+		die("%s: all weights are 0, so no values are left for --inverse", j->a.weights);
+	img_free(&x);
+}
+
+void
+item_load_weights(struct job *j)
+{
+	if (item_weighs_by_file(j))
+		read_weights(j);
+	if (j->a.weights_to)
+		j->weights_out = raw_create(j->a.weights_to, RAW_AS_RAW);
+}
+
+static void
+write_weights(struct job *j, size_t m)
+{
+	struct img y;
+
+	img_init(&y, IMG_F64, 1, &m);
+	opt_add_history(&y, &j->a.common);
+	raw_head(j->weights_out, &y);
+	raw_write(j->weights_out, j->weights, m);
+	img_free(&y);
+}
+
+const double *
+item_weigh(struct job *j, const struct usfft_points *pt, size_t m, const struct usfft_options *o)
+{
+	const bool known = j->weights && j->fixed && j->weighed;
+	size_t bad = 0;
+
+	if (!item_weighs(j) || known)
+		return j->weights;
+	if (item_weighs_by_file(j) && j->nweights != m)
+		raw_die(j->in, "%s: %zu weights for %zu points", j->a.weights, j->nweights, m);
+	if (!item_weighs_by_file(j)) {
+		const struct usfft_options grid = usfft_pipe_options(o);
+		item_check_memory(j, usfft_bytes(&grid, NULL));
+		weir_free(j->weights);
+		j->weights = weir_xalloc(pt->m, sizeof *j->weights);
+		item_judge(j, transform_pipe(&j->run, o, pt, PIPE_ROUNDS, j->weights, &bad), &bad);
+	}
+	if (j->weights_out)
+		write_weights(j, m);
+	j->weighed = true;
+	return j->weights;
+}
+
+/* ---- item io ---- */
+
+/*
+ * The I/O of usfft, one item after the other. It passes what it read to the transforms and writes their results. A failure
+ * ends the program with a line that names the file and the item. The computing is done in transform.c, inverse.c and points.c.
+ * The transforms of one item.
+ */
+
+void
+item_write_reals(struct job *j, const void *z, size_t n, bool single)
+{
+	const char *type = single ? "float" : "double";
+
+	if (!values_are_finite(z, n, single) && j->where)
+		die("%s: the results are too large for type %s", j->where, type);
+	if (!values_are_finite(z, n, single))
+		raw_die(j->in, "the results are too large for type %s", type);
+	raw_write(j->out, z, n);
+}
+
+void
+item_write_row(struct job *j, void *row, size_t n, bool single)
+{
+	switch (j->a.output) {
+	case OUTPUT_COMPLEX:
+		break;
+	case OUTPUT_REAL:
+		stream_take(row, n, single, 0);
+		break;
+	case OUTPUT_IMAG:
+		stream_take(row, n, single, 1);
+		break;
+	default:
+		stream_abs(row, n, single);
+	}
+	item_write_reals(j, row, j->a.output == OUTPUT_COMPLEX ? 2 * n : n, single);
+}
+
+/* Adds the keys of `from`, the line of history and those of a share to the header y. */
+static void
+make_head(struct job *j, struct img *y, const struct img *from)
+{
+	for (size_t i = 0; i < from->nkey; i++)
+		if (strcmp(from->key[i].name, "columns") && strcmp(from->key[i].name, "maxval"))
+			img_add_key(y, from->key[i].name, from->key[i].value);
+	opt_add_history(y, &j->a.common);
+	slices_keys(&j->share, j->in, y);
+}
+
+void
+item_write_head(struct job *j, struct img *y, const struct img *from)
+{
+	make_head(j, y, from);
+	raw_head(j->out, y);
+}
+
+/* Writes the modes of type 1, some rows at a time. On the CPU they come straight from the grid, and modes is NULL. */
+static void
+write_modes(struct job *j, const struct img *x, const struct usfft_options *o, char *modes)
+{
+	const size_t rows = transform_modes(o) / o->n[0];
+	const size_t row_bytes = o->n[0] * 2 * (o->single ? sizeof(float) : sizeof(double));
+	const size_t most = row_bytes < ITEM_PIECE ? ITEM_PIECE / row_bytes : 1;
+	char *block = modes ? NULL : weir_xalloc(most, row_bytes);
+	struct img y;
+
+	stream_modes_head(&y, o, !j->a.output);
+	item_write_head(j, &y, x);
+	for (size_t r = 0; r < rows; r += most) {
+		const size_t count = rows - r < most ? rows - r : most;
+		const double t = clock_now();
+		char *at = modes ? modes + r * row_bytes : block;
+		if (!modes)
+			transform_get_rows(&j->run, j->sign, r, count, at);
+		j->took.modes += clock_now() - t;
+		item_write_row(j, at, count * o->n[0], o->single);
+	}
+	img_free(&y);
+	weir_free(block);
+}
+
+/*
+ * Tells the GPU what type 1 sends there: the values of fixed points, or the item from the first to the last column that is used.
+ * Weighted values are made during the run.
+ */
+static void
+tell_type1(const struct job *j, const struct item_input *q)
+{
+	const size_t m = q->at.pt.m, real = q->v.single ? sizeof(float) : sizeof(double);
+	const char *first = q->v.c, *end = first + 2 * real;
+
+	if (item_weighs(j) || !m)
+		return;
+	for (int a = 0; a < q->at.dim && !j->fixed; a++) {
+		const char *x = q->at.pt.x[a];
+		first = x < first ? x : first;
+		end = x + real > end ? x + real : end;
+	}
+	item_tell_gpu(j, first, (m - 1) * q->v.cstride * real + (size_t)(end - first));
+}
+
+void
+item_points_to_modes(struct job *j, struct img *x)
+{
+	struct item_input q = item_input(j, x, j->at.pt.m, 1);
+	const struct usfft_points *pt = &q.at.pt;
+	struct usfft_options o = j->o;
+	char *modes;
+
+	if (q.at.dim != o.dim)
+		raw_die(j->in, "points of %d axes, but -n of %d", q.at.dim, o.dim);
+	o.single = q.v.single;
+	o.expect = pt->m;
+	tell_type1(j, &q);
+	item_compute(j);
+	const double *w = item_weigh(j, pt, pt->m, &o);
+	if (w)
+		item_judge(j, values_make_own(&q.v, pt->m, w), NULL);
+	item_plan(j, &o);
+	stats_charge(&j->st, STATS_PLAN);
+	if (group_suits(j)) {
+		struct img y;
+		stream_modes_head(&y, &o, !j->a.output);
+		make_head(j, &y, x);
+		group_add(j, &y, &q.v, transform_modes(&o));
+		return;
+	}
+	item_sort(j, x, &q);
+	item_judge(j, transform_gather(&j->run, j->sign, j->fixed ? q.v.c : NULL, &modes), NULL);
+	stats_charge(&j->st, STATS_COMPUTE);
+	item_results(j, modes);
+	write_modes(j, x, &o, modes);
+	values_free(&q.v);
+	weir_free(modes);
+}
+
+void
+item_write_values(struct job *j, const struct img *x, void *z, size_t m, bool single)
+{
+	struct img y;
+
+	stream_values_head(&y, m, single, !j->a.output);
+	item_write_head(j, &y, x);
+	item_write_row(j, z, m, single);
+	img_free(&y);
+}
+
+/* Copies the modes of an item, and dies if one is not finite. */
+static struct values
+take_modes(const struct job *j, const struct img *x, size_t modes, bool single)
+{
+	void *f = stream_complex(x, modes, single);
+	const struct values v = {.single = single, .c = f, .cstride = 2, .owned = f};
+
+	if (!f)
+		raw_die(j->in, "no memory for %zu modes", modes);
+	const size_t bad = values_find_bad(&v, modes);
+	if (bad < modes)
+		raw_die(j->in, "mode %zu is NaN or infinite", bad);
+	return v;
+}
+
+void
+item_modes_to_points(struct job *j, struct img *x)
+{
+	const size_t m = j->at.pt.m;
+	struct usfft_options o = j->o;
+	char err[STREAM_ERR];
+
+	o.dim = j->at.dim;
+	o.single = stream_single(x->type);
+	o.expect = m;
+	o.type = 2;
+	if (!stream_modes(x, o.dim, o.n, err))
+		raw_die(j->in, "%s", err);
+	const size_t modes = transform_modes(&o);
+	struct values f = take_modes(j, x, modes, o.single);
+	item_tell_gpu(j, f.c, 2 * modes * (o.single ? sizeof(float) : sizeof(double)));
+	item_compute(j);
+	item_plan(j, &o);
+	stats_charge(&j->st, STATS_PLAN);
+	if (group_suits(j)) {
+		struct img y;
+		stream_values_head(&y, m, o.single, !j->a.output);
+		make_head(j, &y, x);
+		group_add(j, &y, &f, m);
+		return;
+	}
+	void *z = weir_xalloc(m, 2 * sizeof(double));
+	item_judge(j, transform_type2(&j->run, j->sign, f.c, z), NULL);
+	stats_charge(&j->st, STATS_COMPUTE);
+	item_results(j, z);
+	item_write_values(j, x, z, m, o.single);
+	values_free(&f);
+	weir_free(z);
+}
+
+void
+item_points_to_points(struct job *j, struct img *x)
+{
+	const bool back = j->a.adjoint;
+	struct item_input q = item_input(j, x, back ? j->to.pt.m : j->at.pt.m, 1);
+	const struct usfft_points *from = back ? &j->to.pt : &q.at.pt;
+	const struct usfft_points *to = back ? &j->at.pt : &j->to.pt;
+	struct usfft_options o = j->o;
+	size_t bad = values_find_bad(&q.v, from->m);
+	double reach = 0;
+
+	if (q.at.dim != j->to.dim)
+		raw_die(j->in, "points of %d axes, but targets of %d", q.at.dim, j->to.dim);
+	if (bad < from->m)
+		item_judge(j, -EINVAL, &bad);
+	o.dim = q.at.dim;
+	o.single = q.v.single;
+	item_check_tolerance(j, &o);
+	item_check_memory(j, usfft_type3_bytes(&o, from, to, &reach));
+	if (o.sigma > 0)
+		item_check_reach(j, "--sigma", o.sigma, reach);
+	void *z = weir_xalloc(to->m, 2 * sizeof(double));
+	if (q.v.cstride != 2)
+		item_judge(j, values_make_own(&q.v, from->m, NULL), NULL);
+	item_compute(j);
+	item_judge(j, transform_type3(&j->run, &o, from, q.v.c, to, j->sign, z, &bad), &bad);
+	stats_charge(&j->st, STATS_COMPUTE);
+	relay_pass(RELAY_WRITE);
+	item_write_values(j, x, z, to->m, o.single);
+	values_free(&q.v);
+	weir_free(z);
+}
