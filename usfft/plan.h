@@ -77,12 +77,6 @@ conjugate(int sign)
 }
 
 /*
- * usfft.c: lays out the polynomials of a window for the loops, highest power first, in rows of whole registers. There are
- * `offsets` copies, and copy o is shifted by o lanes. The caller frees. NULL: no memory.
- */
-void *window_table(const struct window *win, int ncoef, int lanes, int offsets, bool single);
-
-/*
  * choose.c: finds the taps w and the cells n of the grid that take the least estimated time, and the error *reach that they
  * keep. Returns 0 or -EDOM.
  */

@@ -304,21 +304,6 @@ usfft_type2_many(struct usfft_plan *p, int sign, size_t count, const void *const
 
 /* ---- the transforms ---- */
 
-void *
-window_table(const struct window *win, int ncoef, int lanes, int offsets, bool single)
-{
-	const size_t len = (size_t)((win->w + offsets - 1 + lanes - 1) / lanes * lanes);
-	const size_t real = single ? sizeof(float) : sizeof(double);
-	char *table = weir_calloc((size_t)(offsets * ncoef) * len, real);
-
-	for (int o = 0; table && o < offsets; o++)
-		for (int d = 0; d < ncoef; d++)
-			for (int t = 0; t < win->w; t++)
-				real_set(table, (size_t)(o * ncoef + d) * len + (size_t)(o + t),
-					 win->coef[ncoef - 1 - d][t], single);
-	return table;
-}
-
 /* Makes the windows of all axes, each for its own oversampling. Their polynomials have the same number of terms. */
 static int
 make_windows(struct usfft_plan *p, int w)

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "common/base/cpu.h"
+#include "common/base/mem.h"
+#include "common/base/real.h"
 #include "usfft/window.h"
 
 /*
@@ -338,4 +340,19 @@ window_undo(const struct window *win, size_t cells, double *factor, size_t n)
 	for (size_t k = 0; k < n; k++)
 		factor[k] = (double)k / (double)cells;
 	window_series_at(&s, factor, n, factor);
+}
+
+void *
+window_table(const struct window *win, int ncoef, int lanes, int offsets, bool single)
+{
+	const size_t len = (size_t)((win->w + offsets - 1 + lanes - 1) / lanes * lanes);
+	const size_t real = single ? sizeof(float) : sizeof(double);
+	char *table = weir_calloc((size_t)(offsets * ncoef) * len, real);
+
+	for (int o = 0; table && o < offsets; o++)
+		for (int d = 0; d < ncoef; d++)
+			for (int t = 0; t < win->w; t++)
+				real_set(table, (size_t)(o * ncoef + d) * len + (size_t)(o + t),
+					 win->coef[ncoef - 1 - d][t], single);
+	return table;
 }

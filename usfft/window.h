@@ -55,4 +55,10 @@ double window_error(bool gauss, int w, double sigma);
 /* The factor, >= 1, by which that window magnifies noise on the grid (rounding, the polynomials' error) in the modes. */
 double window_gain(bool gauss, int w, double sigma);
 
+/*
+ * Lays out the polynomials of a window for the loops, highest power first, in rows of whole registers. There are
+ * `offsets` copies, and copy o is shifted by o lanes. The caller frees. NULL: no memory.
+ */
+void *window_table(const struct window *win, int ncoef, int lanes, int offsets, bool single);
+
 #endif

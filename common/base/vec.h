@@ -4,7 +4,7 @@
  *	SAMPLE	the bytes of a REAL: 4 or 8
  *	BYTES	the bytes of a register: 16, 32 or 64
  * This header then defines real, vec, loose, LANES and the moves of samples between lanes. The file includes it between
- * TARGET_BEGIN and TARGET_END of common/base/target.h.
+ * TARGET_BEGIN and TARGET_END; see usfft/loops/loops_body.h.
  */
 #ifndef WEIR_BASE_VEC_H
 #define WEIR_BASE_VEC_H
