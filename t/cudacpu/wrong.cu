@@ -137,4 +137,3 @@ wrong_races(int with)
 		    : is_racy(hand_on<true>, 1, 32) + is_racy(leave<true>, 2, 1) +
 			  is_racy(count<true>, 2, 1);
 }
-
