@@ -50,13 +50,13 @@ struct batches {
 };
 
 static struct batches *running;
-static _Thread_local bool apart; /* this is the I/O thread */
+static _Thread_local bool on_io_thread;
 
 /* When an I/O thread dies of bad input, the gathers before are the last batch, and their results are written first. */
 static void
 finish_first(void)
 {
-	if (!apart || !running->reading)
+	if (!on_io_thread || !running->reading)
 		return;
 	running->ended = running->failing = true;
 	sem_post(&running->read);
@@ -241,7 +241,7 @@ exchange_apart(void *batches)
 {
 	struct batches *s = batches;
 
-	apart = true;
+	on_io_thread = true;
 	exchange(s);
 	sem_post(&s->read);
 	return NULL;
@@ -393,14 +393,14 @@ drop_plan(struct runner *r)
 }
 
 /*
- * Warns once, at the first gather that has energy at frequencies where neighbouring curves move a whole period reads_ahead. Each
+ * Warns once, at the first gather that has energy at frequencies where neighbouring curves move a whole period apart. Each
  * gather is looked at, since gathers of one plan differ in their frequencies.
  */
 static void
 warn_alias(struct runner *r, const struct gather *g)
 {
-	double reads_ahead;
-	const double nyquist = .5 / g->o.dt, alias = radon_alias(&g->o, &reads_ahead);
+	double apart;
+	const double nyquist = .5 / g->o.dt, alias = radon_alias(&g->o, &apart);
 	double top = g->o.fmax > 0 ? g->o.fmax : nyquist;
 
 	if (r->aliased || g->o.mode == RADON_MODEL || !(alias < top))
@@ -409,15 +409,14 @@ warn_alias(struct runner *r, const struct gather *g)
 	if (!(alias < top))
 		return;
 	r->aliased = true;
-	warn(
-	    "item %zu: gather %zu: curves %.4g s reads_ahead alias above %.4g Hz, and 99 %% of the "
-	    "energy reaches to %.4g Hz: more curves, or --fmax",
-	    g->item, g->plane + 1, reads_ahead, alias, top);
+	warn("item %zu: gather %zu: curves %.4g s apart alias above %.4g Hz, and 99 %% of the "
+	     "energy reaches to %.4g Hz: more curves, or --fmax",
+	     g->item, g->plane + 1, apart, alias, top);
 }
 
 /*
  * Returns whether the moveouts of a gather are longer than its traces, and warns of the first such gather. The curves are then
- * far reads_ahead at the farthest trace and alias too, but more of them do not help. The moveouts of slow waves along lines and
+ * far apart at the farthest trace and alias too, but more of them do not help. The moveouts of slow waves along lines and
  * hyperbolas are that long on good practice.
  */
 static bool
