@@ -501,7 +501,7 @@ model(struct radon_irls *s)
 }
 
 static void
-log_gradient(struct radon_irls *s)
+gradient_of_panel(struct radon_irls *s)
 {
 	const struct radon_core *p = s->p;
 	struct radon_room *w = s->w;
@@ -535,7 +535,7 @@ find_edges(struct radon_irls *s, double edge[2])
 }
 
 static const struct radon_irls_operators in_spectra = {
-    .load = load, .model = model, .keep = keep, .gradient = log_gradient};
+    .load = load, .model = model, .keep = keep, .gradient = gradient_of_panel};
 
 void
 radon_sparse_run(struct radon_irls *s, struct radon_room *w, const float *in, float *out,
