@@ -36,10 +36,15 @@ TOOLFILES := $(filter-out $(TOOLLEFT),$(SMALL))
 TOOLS := $(shell grep -l '^main.int' $(TOOLFILES))
 BINARIES := $(PROGRAMS:%=$(B)/%) $(addprefix $(B)/,$(notdir $(GUESTS))) $(addprefix $(B)/,$(notdir $(TOOLS:.c=)))
 
+# A file whose first line is `/* variants: f32_avx2 f64_avx2 */` is compiled once for each of them: common/base/simd.h.
+VARIED := $(shell grep -l '^/\* variants: ' */*.c */*/*.c)
+$(foreach f,$(VARIED),$(eval VARIANTS_$(f) := $(shell sed -n '1s,.*variants: \(.*\) \*/,\1,p' $(f))))
+objects = $(foreach f,$(1),$(if $(VARIANTS_$(f)),$(VARIANTS_$(f):%=$(B)/obj/$(f:.c=).%.o),$(B)/obj/$(f:.c=.o)))
+
 COMMON := $(patsubst %.c,$(B)/obj/%.o,$(wildcard common/base/*.c common/stream/*.c))
 SHARED := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(TOOLS),$(TOOLFILES)))
 sources = $(filter-out $(1)/main.c $(if $(filter $(1),$(GUESTS)),,$(addsuffix /%,$(GUESTS))),$(wildcard $(1)/*.c $(1)/*/*.c))
-core = $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
+core = $(call objects,$(call sources,$(1)))
 tool = $(filter %/$(1).o,$(TOOLS:%.c=$(B)/obj/%.o))
 CORES := $(foreach p,$(patsubst %/,%,$(dir $(wildcard */direct.c))) $(GUESTS),$(call core,$(p)))
 
@@ -91,9 +96,15 @@ $(B)/flags: force
 	 { echo "$(CC) finds no $$h: run make deps" >&2; exit 1; }; done; echo '$(STAMP)' >$@; }
 
 # The objects do not tell in which directory they were made: two builds have the same bytes.
-$(B)/obj/%.o: %.c $(B)/flags
+define compile
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) '-ffile-prefix-map=$(CURDIR)=.' -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) $(ALL_CPPFLAGS) $(call varied,$(patsubst .%,%,$(suffix $*))) $(ALL_CFLAGS) '-ffile-prefix-map=$(CURDIR)=.' \
+	 -MMD -MP -c -o $@ $<
+endef
+varied = $(if $(1),-DVARIANT=$(1) $(addprefix -DFOR_,$(subst _, ,$(1))))
+$(B)/obj/%.o: %.c $(B)/flags
+	$(compile)
+$(foreach f,$(VARIED),$(eval $(call objects,$(f)): $(B)/obj/%.o: $(f) $(B)/flags; $$(compile)))
 
 # GPU architectures: the machine's own where there is a GPU, else Hopper. Packages ask for all: ARCHS='75 80 86 89 90'.
 # Newer ones run by PTX.

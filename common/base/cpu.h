@@ -16,8 +16,7 @@
  *   before the environment can be read, and crashes under ThreadSanitizer; clang 14's chooses the slowest level on every
  *   CPU.)
  *
- *   Where the width of a vector shapes the layout, a file for each level compiles the same `_body.h`. The caller
- *   chooses by weir_cpu from a table of what these files export.
+ *   Where the width of a vector shapes the layout, a file is compiled once for each level: common/base/simd.h.
  *
  * On other architectures, and when MARCH lets the compiler use AVX everywhere, WEIR_CLONES compiles its leaf once.
  */

@@ -4,13 +4,13 @@
  *	SAMPLE	the bytes of a REAL: 4 or 8
  *	BYTES	the bytes of a register: 16, 32 or 64
  * This header then defines real, vec, loose, LANES and the moves of samples between lanes. The file includes it between
- * TARGET_BEGIN and TARGET_END; see usfft/loops/loops_body.h.
+ * TARGET_BEGIN and TARGET_END; see common/base/simd.h.
  */
 #ifndef WEIR_BASE_VEC_H
 #define WEIR_BASE_VEC_H
 
 #define LANES  (BYTES / SAMPLE)
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE static inline __attribute__((always_inline, unused))
 
 typedef REAL real;
 typedef real vec __attribute__((vector_size(BYTES)));

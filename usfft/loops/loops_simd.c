@@ -1,31 +1,12 @@
-/* The loops for one precision and one kind of register; see common/base/vec.h. LOOPS names their table. */
+/* variants: f32_generic f32_avx2 f32_avx512 f64_generic f64_avx2 f64_avx512 */
+/* The loops of loops.h, for one precision and one width of register: common/base/simd.h, common/base/vec.h. */
 #include <math.h>
 #include <string.h>
 
+#include "common/base/simd.h"
 #include "usfft/loops/loops.h"
 
-/*
- * The functions between TARGET_BEGIN and TARGET_END are compiled for one level. The file defines
- *	TARGET	the level, such as "arch=x86-64-v3"; not defined for the generic level
- *	BYTES	the bytes of its registers
- */
-#if defined(TARGET) && defined(__x86_64__)
-#define VEC_PRAGMA(...) _Pragma(#__VA_ARGS__)
-#ifdef __clang__
-#define VEC_PUSH(what)	      VEC_PRAGMA(clang attribute push(__attribute__((what)), apply_to = function))
-#define VEC_FOR(level, bytes) VEC_PUSH(target(level)) VEC_PUSH(min_vector_width(bytes * 8))
-#define TARGET_END	      VEC_PRAGMA(clang attribute pop) VEC_PRAGMA(clang attribute pop)
-#else
-#define VEC_FOR(level, bytes) VEC_PRAGMA(GCC target(level))
-#define TARGET_END
-#endif
-#define TARGET_BEGIN VEC_FOR(TARGET, BYTES)
-#else
-#define TARGET_BEGIN
-#define TARGET_END
-#endif
-
-extern const struct loops LOOPS;
+extern const struct loops SIMD_NAME(usfft);
 
 TARGET_BEGIN
 
@@ -740,7 +721,7 @@ line_interp(const struct usfft_line *p, const struct usfft_line_work *w, int sig
 }
 #endif
 
-const struct loops LOOPS = {
+const struct loops SIMD_NAME(usfft) = {
     .tile = {LANES,
 	     {TABLE(spread, 1), TABLE(spread, 2), TABLE(spread, 3)},
 	     {TABLE(interp, 1), TABLE(interp, 2), TABLE(interp, 3)},
