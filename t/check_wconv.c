@@ -6,7 +6,6 @@
 #include "t/check_wconv.h"
 
 static const enum wconv_method methods[] = {WCONV_DIRECT, WCONV_FFT};
-static const char *const levels[] = {"generic", "avx2", NULL};
 
 /* The job by both methods, at every level, within bound of the definition. */
 static void
@@ -17,7 +16,7 @@ hold(struct check_many *m, struct conv_job *j, double bound, const char *what)
 	for (size_t i = 0; i < 2; i++)
 		for (size_t l = 0; l < 3; l++) {
 			j->q.method = methods[i];
-			j->q.level = levels[l];
+			j->q.registers = 16 << l;
 			if (!conv_run(j, NULL, NULL)) {
 				check_case(m, false, "%s: no plan", what);
 				continue;

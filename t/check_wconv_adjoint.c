@@ -5,8 +5,6 @@
 #include "common/base/mem.h"
 #include "t/check_wconv.h"
 
-static const char *const levels[] = {"generic", "avx2", NULL};
-
 /* A job, results y to be scattered, and what comes of them. */
 struct pair {
 	struct conv_job j;
@@ -94,7 +92,7 @@ hold(struct check_many *m, struct pair *p, struct check_rng *rng, const char *wh
 	for (size_t i = 0; i < 6; i++) {
 		const double bound = p->j.q.in_double ? 1e-14 : single[i % 2];
 		p->j.q.method = methods[i % 2];
-		p->j.q.level = levels[i / 2];
+		p->j.q.registers = 16 << i / 2;
 		if (!conv_run(&p->j, NULL, NULL)) {
 			check_case(m, false, "%s: no plan", what);
 			return;

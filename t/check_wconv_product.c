@@ -5,8 +5,6 @@
 #include "common/base/mem.h"
 #include "t/check_wconv.h"
 
-static const char *const levels[] = {"generic", "avx2", NULL};
-
 /* Whether the plan for direct sums of the job takes the kernel for a product. */
 static bool
 is_product(struct conv_job *j)
@@ -28,7 +26,7 @@ hold(struct check_many *m, struct conv_job *j, double bound, const char *what)
 {
 	check_case(m, is_product(j), "%s, kernel %zux%zu: no product", what, j->q.kw, j->q.kh);
 	for (size_t l = 0; l < 3; l++) {
-		j->q.level = levels[l];
+		j->q.registers = 16 << l;
 		const bool ran = conv_run(j, NULL, NULL);
 		if (ran && l == 0)
 			conv_define(j);

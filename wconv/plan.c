@@ -337,6 +337,15 @@ wconv_find_product(struct wconv_plan *p)
 
 /* ---- plan ---- */
 
+extern const struct wconv_core wconv_f32_generic, wconv_f32_avx2, wconv_f32_avx512;
+extern const struct wconv_core wconv_f64_generic, wconv_f64_avx2, wconv_f64_avx512;
+
+/* [level][in double] */
+static const struct wconv_core *const cores[3][2] = {
+    [CPU_GENERIC] = {&wconv_f32_generic, &wconv_f64_generic},
+    [CPU_AVX2] = {&wconv_f32_avx2, &wconv_f64_avx2},
+    [CPU_AVX512] = {&wconv_f32_avx512, &wconv_f64_avx512}};
+
 /* Fills in alike[i]: the kernels of grid column i (row, if y) have the same samples as those of the next one. */
 static void
 compare_lines(const struct wconv_plan *p, bool y, bool *alike)
@@ -386,24 +395,6 @@ check_problem(const struct wconv_problem *q, char err[WCONV_ERR])
 	if (check_nodes(q->node_x, q->gx, "columns", err))
 		return -1;
 	return check_nodes(q->node_y, q->gy, "rows", err);
-}
-
-/* Returns the core for a precision, at this level or the CPU's, whichever is lower. level NULL: at the CPU's. */
-static const struct wconv_core *
-find_core(const char *level, bool in_double)
-{
-	static const struct wconv_core *const single[] = {&wconv_f32_avx512, &wconv_f32_avx2,
-							  &wconv_f32_generic};
-	static const struct wconv_core *const twice[] = {&wconv_f64_avx512, &wconv_f64_avx2,
-							 &wconv_f64_generic};
-	const struct wconv_core *const *core = in_double ? twice : single;
-	size_t have = 0, asked = 0;
-
-	while (have < 2 && strcmp(core[have]->level, cpu_name(weir_cpu)))
-		have++;
-	while (level && asked < 2 && strcmp(core[asked]->level, level))
-		asked++;
-	return core[have > asked ? have : asked];
 }
 
 static int
@@ -667,7 +658,10 @@ wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, char err[WCONV
 	if (!p)
 		return wconv_fail(err, "no memory");
 	p->q = *q;
-	p->core = find_core(q->level, q->in_double);
+	p->level = weir_cpu;
+	while (q->registers && 16 << p->level > q->registers)
+		p->level--;
+	p->core = cores[p->level][q->in_double];
 	if (wconv_kernel_stats(p, err) || make_axes(p, err) ||
 	    (wconv_divides(q) && wconv_check_sums(p, err))) {
 		wconv_free(p);

@@ -2,6 +2,7 @@
 #ifndef WEIR_WCONV_PLAN_H
 #define WEIR_WCONV_PLAN_H
 
+#include "common/base/cpu.h"
 #include "wconv/wconv.h"
 
 /*
@@ -85,7 +86,8 @@ struct wconv_band {
 struct wconv_plan {
 	struct wconv_problem q;
 	struct wconv_after after;
-	const struct wconv_core *core;
+	enum cpu_level level;
+	const struct wconv_core *core; /* for the level and the precision */
 	struct wconv_axis x, y;
 	bool direct;
 	/* direct sums go by the column and the row whose product the kernel is */
@@ -173,7 +175,6 @@ struct wconv_spread {
 
 /* The code for one precision at one level. Each function does one task; tasks of the same kind run in parallel. */
 struct wconv_core {
-	const char *level;
 	size_t lanes, sample;
 	size_t (*scratch)(const struct wconv_plan *p, void *at);
 	void (*feed)(const struct wconv_plan *p, size_t row, const void *samples);
@@ -192,8 +193,6 @@ struct wconv_core {
 	void (*fold)(const struct wconv_plan *p, const struct wconv_spread *a, size_t row,
 		     void *scratch);
 };
-extern const struct wconv_core wconv_f32_avx512, wconv_f32_avx2, wconv_f32_generic,
-    wconv_f64_avx512, wconv_f64_avx2, wconv_f64_generic;
 
 /* Prints the sentence to err and returns -1. */
 int wconv_fail(char err[WCONV_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -201,7 +201,7 @@ wconv_chosen(const struct wconv_plan *p)
 				     .py = p->columns.n,
 				     .tiles_x = p->x.ntile,
 				     .tiles_y = p->y.ntile,
-				     .level = p->core->level};
+				     .level = cpu_name(p->level)};
 }
 
 ptrdiff_t
@@ -225,7 +225,7 @@ wconv_explain(const struct wconv_plan *p, char *text, size_t n)
 	if (used > 0 && (size_t)used < n)
 		snprintf(text + used, n - (size_t)used,
 			 ", %zu steps, %s; predicted: direct %.3g s, transforms %.3g s", p->bands,
-			 p->core->level, p->cost_direct, p->cost_fft);
+			 cpu_name(p->level), p->cost_direct, p->cost_fft);
 }
 
 /* ---- kernels ---- */

@@ -126,8 +126,8 @@ struct wconv_problem {
 	/* set it for a plan that runs on a GPU: kernels are not taken apart */
 	bool on_device;
 	int threads;
-	/* the highest level of the CPU to use: "avx512", "avx2", "generic"; NULL: what the CPU has */
-	const char *level;
+	/* the bytes of the widest registers to use: 16, 32 or 64; 0: as wide as the CPU has them */
+	int registers;
 };
 
 struct wconv_plan;

@@ -1,5 +1,5 @@
 /*
- * Conjugate gradients on the device: wconv/restore/steps_body.h has the same steps on the CPU.
+ * Conjugate gradients on the device: wconv/restore/steps_simd.c has the same steps on the CPU.
  *
  *	mask, combine	block = 2048 samples, and a sum of squares
  *	add_scalar	one block adds the sums, and makes the factors of the next combine()

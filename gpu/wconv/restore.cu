@@ -1,5 +1,5 @@
 /*
- * Deconvolution on the device: wconv/restore/restore.h states the methods, and wconv/restore/steps_body.h has the same steps on
+ * Deconvolution on the device: wconv/restore/restore.h states the methods, and wconv/restore/steps_simd.c has the same steps on
  * the CPU. The data go up once, and the estimate comes down once. In between, all pictures stay on the device.
  *
  *	find_known, cut		thread = sample

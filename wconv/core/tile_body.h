@@ -2,10 +2,8 @@
  * Direct sums with one kernel of 3x3, 5x5 or 7x7 for the whole picture. LINES rows of results are computed together, down the
  * columns of the kernel: a vector of the window that belongs to several of them is loaded once. The kernel's size is a constant
  * of the code, and the compiler unrolls all loops over it. Each result is summed in the same order in whichever rows it is
- * computed. With the size in variables, this was no faster than sum_row() of core_body.h.
+ * computed. With the size in variables, this was no faster than sum_row() of core_simd.c.
  */
-
-#include "wconv/plan.h"
 
 /* Sums columns i .. end-1 of k x k taps for `near` vectors of `lines` lines from x on. Vector b of line l is part[l near + b]. */
 INLINE void
@@ -121,7 +119,7 @@ struct work {
 	real *level;	       /* [functions of x][rows]: results of the rows' means */
 	double *mean, *column; /* means of the window's rows; their convolution along y */
 	real *taps;	       /* [functions of x][kh][kw] */
-	real *lines;	       /* [LINES][line_pitch]: see core_body.h */
+	real *lines;	       /* [LINES][line_pitch]: see core_simd.c */
 	const real **window;   /* rows of a tile's window */
 	real *unknown;	       /* 1 at the unknown pixels of the window, else 0 */
 	vec *spectra;	       /* the transforms of unknown */

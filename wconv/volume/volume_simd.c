@@ -1,12 +1,19 @@
-/* The work on a volume, compiled once for each precision. */
+/* variants: f32 f64 */
+/* The work on a volume, for one precision. */
 #include <errno.h>
 #include <fftw3.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "common/base/par.h"
+#include "common/base/simd.h"
 #include "wconv/volume/volume.h"
 
+#ifdef FOR_f64
+#define FFTW(name) fftw_##name
+#else
+#define FFTW(name) fftwf_##name
+#endif
 typedef REAL real;
 typedef FFTW(complex) complex_pair;
 
@@ -213,4 +220,4 @@ run(struct wconv_volume *v, bool transpose, const void *in, void *out)
 	}
 }
 
-const struct volume_core CORE = {sizeof(real), plan, unplan, take_kernel, run};
+const struct volume_core SIMD_NAME(wconv_volume) = {sizeof(real), plan, unplan, take_kernel, run};

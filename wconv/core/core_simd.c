@@ -1,31 +1,20 @@
+/* variants: f32_generic f32_avx2 f32_avx512 f64_generic f64_avx2 f64_avx512 */
 /*
- * The core. The files f32_avx512.c, f64_generic.c etc. compile it once for each precision and level, and the plan chooses
- * the one that suits the CPU. WEIR_CLONES on single functions cannot do this: every layout here depends on the width of a
- * vector.
- */
-#if defined(TARGET) && defined(__x86_64__)
-#define PRAGMA(...) _Pragma(#__VA_ARGS__)
-#ifdef __clang__
-#define PUSH(what)	     PRAGMA(clang attribute push(__attribute__((what)), apply_to = function))
-#define FOR_TARGET(t, bytes) PUSH(target(t)) PUSH(min_vector_width(bytes * 8))
-#else
-#define FOR_TARGET(t, bytes) PRAGMA(GCC target(t))
-#endif
-FOR_TARGET(TARGET, BYTES)
-#endif
-
-/*
- * Vectors of LANES samples, as wide as the CPU's registers. A transform runs on LANES rows or columns at a time, one in
- * each lane, so that no butterfly shuffles lanes. The file that includes this defines REAL and BYTES: the core is
- * compiled once for each precision and level (f32_avx512.c, f64_generic.c etc.).
+ * The core of wconv, for one precision and one width of register: common/base/simd.h. WEIR_CLONES on single functions cannot do
+ * this: every layout here depends on the width of a vector. A transform runs on LANES rows or columns at a time, one in each
+ * lane, so that no butterfly shuffles lanes.
  */
 #include <stdint.h>
 #include <string.h>
 
+#include "common/base/simd.h"
 #include "common/stream/img.h"
 #include "wconv/plan.h"
 
-#define SAMPLE WCONV_SAMPLE
+extern const struct wconv_core SIMD_NAME(wconv);
+
+TARGET_BEGIN
+
 #include "common/base/vec.h"
 
 /*
@@ -470,6 +459,7 @@ restore_rows(const struct wconv_rfft *f, const vec *in, size_t stride, vec *coef
 }
 
 /* Copies rows of the item to the ring of rows, and rows of results to the caller. */
+
 /* Converts the samples of one plane of a row of n pixels, in which c planes are interleaved. */
 INLINE void
 take_samples(const void *restrict in, enum img_type type, size_t n, size_t c, real *restrict out)
@@ -936,14 +926,13 @@ convolve_product(const struct product *p, const real *const *window, size_t rows
 	for (; y < rows; y++)
 		convolve_lines(p, window, y, 1, n);
 }
+
 #include "wconv/core/tile_body.h"
 
 #include "wconv/core/scatter_body.h"
 
-const struct wconv_core CORE = {LEVEL, LANES,  sizeof(real),   scratch, feed,	 kernel, rows,
-				tile,  finish, spread_scratch, spread,	collect, fold};
+const struct wconv_core
+    SIMD_NAME(wconv) = {LANES, sizeof(real), scratch,	     feed,   kernel,  rows,
+			tile,  finish,	     spread_scratch, spread, collect, fold};
 
-#if defined(TARGET) && defined(__x86_64__) && defined(__clang__)
-#pragma clang attribute pop
-#pragma clang attribute pop
-#endif
+TARGET_END

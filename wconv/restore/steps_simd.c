@@ -1,11 +1,13 @@
+/* variants: f32 f64 */
 /*
- * The steps, compiled once for each precision. Sums over the data and over the estimate are made along each row first and
+ * The steps, for one precision. Sums over the data and over the estimate are made along each row first and
  * then over the rows, so that they do not depend on the number of threads.
  */
 #include <math.h>
 
 #include "common/base/cpu.h"
 #include "common/base/par.h"
+#include "common/base/simd.h"
 #include "wconv/plan.h"
 #include "wconv/restore/restore.h"
 
@@ -327,4 +329,4 @@ cut(const struct wconv_restore *d, void *to)
 	}
 }
 
-const struct wconv_restore_steps STEPS = {lucy, least_squares, cut};
+const struct wconv_restore_steps SIMD_NAME(wconv_restore) = {lucy, least_squares, cut};
