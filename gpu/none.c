@@ -151,9 +151,9 @@ gpu_wconv_adjoint(struct gpu *g, const struct wconv_plan *p, const void *in, voi
 
 int
 gpu_wconv_restore(struct gpu *g, struct wconv_restore *r, const void *y, void *x,
-		  struct wconv_restored *done, char err[WCONV_ERR])
+		  struct wconv_restored *done, struct why *why)
 {
-	(void)g, (void)r, (void)y, (void)x, (void)done, (void)err;
+	(void)g, (void)r, (void)y, (void)x, (void)done, (void)why;
 	return -EIO;
 }
 

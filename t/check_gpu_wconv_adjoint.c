@@ -74,13 +74,13 @@ hold_filled(struct gpu *g, struct conv_job *j, const double bound[2], struct che
 	for (int i = 0; i < 2; i++) {
 		const int order = (int)m->cases % check_orders();
 		struct wconv_plan *p;
-		char err[WCONV_ERR];
+		struct why why;
 		size_t w, h;
 		ptrdiff_t x0, y0;
 		j->q.method = methods[i];
 		check_order(order);
-		if (wconv_plan(&p, &j->q, err)) {
-			check_case(m, false, "no plan: %s", err);
+		if (wconv_plan(&p, &j->q, &why)) {
+			check_case(m, false, "no plan: %s", why.text);
 			return;
 		}
 		wconv_shape(p, &w, &h, &x0, &y0);
@@ -196,14 +196,14 @@ memory_agrees(struct gpu *g)
 	float *first = weir_xalloc(90 * 70, sizeof *first),
 	      *got = weir_xalloc(90 * 70, sizeof *got);
 	struct wconv_plan *p;
-	char err[WCONV_ERR];
+	struct why why;
 	struct conv_job j;
 
 	conv_pose(&j, 90, 70, 11, 9, 3, 4);
 	j.q.method = WCONV_FFT;
 	j.q.threads = 8;
 	conv_fill(&j, &r);
-	check_case(&m, !wconv_plan(&p, &j.q, err), "%s", err);
+	check_case(&m, !wconv_plan(&p, &j.q, &why), "%s", why.text);
 	for (size_t part = 0; part < 3; part++) {
 		gpu_release(g);
 		cudacpu_memory((size_t)400000 << (2 * part));

@@ -10,12 +10,12 @@
 /* Runs in the next order of fibers. */
 static int
 run_on_gpu(void *with, struct wconv_restore *r, const void *y, void *x, struct wconv_restored *done,
-	   char err[WCONV_ERR])
+	   struct why *why)
 {
 	static int runs;
 
 	check_order(runs++ % check_orders());
-	return gpu_wconv_restore(with, r, y, x, done, err);
+	return gpu_wconv_restore(with, r, y, x, done, why);
 }
 
 static void
@@ -39,15 +39,15 @@ run_once(struct gpu *g, struct conv_job *j, struct wconv_restore_options o, floa
 	 struct wconv_restored *done)
 {
 	struct wconv_restore *r;
-	char err[WCONV_ERR];
+	struct why why;
 	int e = -1;
 
 	o.on_device = g != NULL;
-	if (wconv_restore_plan(&r, &j->q, &o, err))
+	if (wconv_restore_plan(&r, &j->q, &o, &why))
 		return -1;
 	check_poison(x, W * H * sizeof *x);
-	e = g ? gpu_wconv_restore(g, r, j->image, x, done, err)
-	      : wconv_restore_run(r, j->image, x, done, err);
+	e = g ? gpu_wconv_restore(g, r, j->image, x, done, &why)
+	      : wconv_restore_run(r, j->image, x, done, &why);
 	wconv_restore_free(r);
 	return e;
 }
@@ -154,7 +154,7 @@ refusals_agree(struct gpu *g)
 	for (int i = 0; i < 3; i++) {
 		const struct wconv_restore_options o = {
 		    .steps = 2, .least_squares = i == 2, .on_device = true};
-		char err[WCONV_ERR] = "";
+		struct why why = {0};
 		struct wconv_restored done;
 		struct wconv_restore *r;
 		struct conv_job j;
@@ -165,11 +165,11 @@ refusals_agree(struct gpu *g)
 			((float *)j.image)[k] = NAN;
 		for (size_t k = 0; k < 9 && i == 1; k++)
 			((float *)j.kernels)[k] *= -1;
-		check_case(&m, !wconv_restore_plan(&r, &j.q, &o, err), "%s", err);
+		check_case(&m, !wconv_restore_plan(&r, &j.q, &o, &why), "%s", why.text);
 		check_case(&m,
-			   gpu_wconv_restore(g, r, j.image, x, &done, err) == -1 &&
-			       strstr(err, i == 1 ? "nothing positive" : "no sample is known"),
-			   "%d: '%s'", i, err);
+			   gpu_wconv_restore(g, r, j.image, x, &done, &why) == -1 &&
+			       strstr(why.text, i == 1 ? "nothing positive" : "no sample is known"),
+			   "%d: '%s'", i, why.text);
 		wconv_restore_free(r);
 		weir_free(x);
 		conv_drop(&j);

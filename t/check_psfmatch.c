@@ -124,11 +124,11 @@ check_kernels(void)
 		    check_psfmatch_options(i / 2 ? PSFMATCH_DELTA : PSFMATCH_GAUSS);
 		struct psfmatch got;
 		struct pair p;
-		char err[PSFMATCH_ERR];
+		struct why why;
 		check_psfmatch_pose(&p, &rng, 1.3,
 				    varies ? wider_to_the_right : check_psfmatch_wide);
-		const bool fits = !psfmatch_fit(&got, p.ref, p.new, W, H, &o, err);
-		check_case(&m, fits, "%s", fits ? "" : err);
+		const bool fits = !psfmatch_fit(&got, p.ref, p.new, W, H, &o, &why);
+		check_case(&m, fits, "%s", fits ? "" : why.text);
 		for (int c = 0; fits && c < 5; c++) {
 			const double x = c % 2 ? W - 60 : 60, y = c / 2 ? H - 60 : 60;
 			const double e =
@@ -214,12 +214,12 @@ check_frames(void)
 		    check_psfmatch_options(i % 2 ? PSFMATCH_DELTA : PSFMATCH_GAUSS);
 		struct psfmatch got;
 		struct pair p;
-		char err[PSFMATCH_ERR];
+		struct why why;
 		o.gain = INFINITY;
 		check_psfmatch_pose(&p, &rng, 1.3, check_psfmatch_wide);
 		change[i / 2](&p);
-		const bool fits = !psfmatch_fit(&got, p.ref, p.new, W, H, &o, err);
-		check_case(&m, fits, "change %zu: %s", i / 2, fits ? "" : err);
+		const bool fits = !psfmatch_fit(&got, p.ref, p.new, W, H, &o, &why);
+		check_case(&m, fits, "change %zu: %s", i / 2, fits ? "" : why.text);
 		check_case(&m, fits && fabs(got.ratio - 1.3) < .01, "change %zu: ratio %g", i / 2,
 			   got.ratio);
 		psfmatch_free(&got);
@@ -242,9 +242,9 @@ check_same_picture(void)
 		struct psfmatch_options o =
 		    check_psfmatch_options(i ? PSFMATCH_DELTA : PSFMATCH_GAUSS);
 		struct psfmatch got;
-		char err[PSFMATCH_ERR];
+		struct why why;
 		o.smooth = 100;
-		const bool fits = !psfmatch_fit(&got, p.ref, p.ref, W, H, &o, err);
+		const bool fits = !psfmatch_fit(&got, p.ref, p.ref, W, H, &o, &why);
 		check_case(&m, fits && fabs(got.ratio - 1) < .002, "basis %d: ratio %g", i,
 			   got.ratio);
 		psfmatch_free(&got);
@@ -261,11 +261,11 @@ check_other_field(void)
 	const struct psfmatch_options o = check_psfmatch_options(PSFMATCH_GAUSS);
 	struct psfmatch got;
 	struct pair p, q;
-	char err[PSFMATCH_ERR];
+	struct why why;
 
 	check_psfmatch_pose(&p, &rng, 1.3, check_psfmatch_wide);
 	check_psfmatch_pose(&q, &rng, 1.3, check_psfmatch_wide);
-	check_case(&m, psfmatch_fit(&got, p.ref, q.new, W, H, &o, err), "other stars: ratio %g",
+	check_case(&m, psfmatch_fit(&got, p.ref, q.new, W, H, &o, &why), "other stars: ratio %g",
 		   got.ratio);
 	check_psfmatch_drop(&p);
 	check_psfmatch_drop(&q);
@@ -280,12 +280,12 @@ check_variable_stars(void)
 	struct check_rng rng = {42};
 	struct psfmatch got;
 	struct pair p;
-	char err[PSFMATCH_ERR];
+	struct why why;
 
 	check_psfmatch_pose(&p, &rng, 1.3, check_psfmatch_wide);
 	for (size_t s = 0; s < STARS; s += 15)
 		draw(p.new, p.x[s], p.y[s], 3 * p.flux[s], 2.2);
-	check_case(&m, !psfmatch_fit(&got, p.ref, p.new, W, H, &o, err), "%s", err);
+	check_case(&m, !psfmatch_fit(&got, p.ref, p.new, W, H, &o, &why), "%s", why.text);
 	check_case(&m, got.rejected >= 3 && got.used >= 20, "%zu left out of %zu", got.rejected,
 		   got.used);
 	check_case(&m, fabs(got.ratio - 1.3) < .01, "ratio %g", got.ratio);
@@ -302,23 +302,23 @@ check_refusals(void)
 	struct check_rng rng = {43};
 	struct psfmatch got, again;
 	struct pair p;
-	char err[PSFMATCH_ERR];
+	struct why why;
 
 	check_psfmatch_pose(&p, &rng, 1, check_psfmatch_wide);
-	check_case(&m, !psfmatch_fit(&got, p.ref, p.new, W, H, &o, err), "%s", err);
+	check_case(&m, !psfmatch_fit(&got, p.ref, p.new, W, H, &o, &why), "%s", why.text);
 	o.threads = 7;
-	check_case(&m, !psfmatch_fit(&again, p.ref, p.new, W, H, &o, err), "%s", err);
+	check_case(&m, !psfmatch_fit(&again, p.ref, p.new, W, H, &o, &why), "%s", why.text);
 	check_case(&m, !memcmp(got.kernel, again.kernel, 3 * SIZE * SIZE * sizeof(float)),
 		   "7 threads: other bytes");
 	psfmatch_free(&got);
 	psfmatch_free(&again);
 	o.top = 90;
-	check_case(&m, psfmatch_fit(&got, p.ref, p.new, W, H, &o, err) && !got.kernel,
+	check_case(&m, psfmatch_fit(&got, p.ref, p.new, W, H, &o, &why) && !got.kernel,
 		   "no star below the top");
 	o.top = INFINITY;
 	for (size_t i = 0; i < W * H; i++)
 		p.ref[i] = NAN;
-	check_case(&m, psfmatch_fit(&got, p.ref, p.new, W, H, &o, err) && !got.kernel,
+	check_case(&m, psfmatch_fit(&got, p.ref, p.new, W, H, &o, &why) && !got.kernel,
 		   "nothing is known");
 	check_psfmatch_drop(&p);
 	check_end(&m,

@@ -15,12 +15,12 @@ static double
 ratio_of(const struct pair *p, enum psfmatch_basis basis, double top, double *sky)
 {
 	struct psfmatch_options o = check_psfmatch_options(basis);
-	char err[PSFMATCH_ERR];
+	struct why why;
 	struct psfmatch m;
 
 	o.gain = INFINITY;
 	o.top = top;
-	if (psfmatch_fit(&m, p->ref, p->new, W, H, &o, err))
+	if (psfmatch_fit(&m, p->ref, p->new, W, H, &o, &why))
 		return NAN;
 	const double ratio = m.ratio;
 	*sky = m.sky;
@@ -94,15 +94,15 @@ check_order(void)
 
 	for (int i = 0; i < 2; i++) {
 		struct psfmatch_options o = check_psfmatch_options((enum psfmatch_basis)i);
-		char err[PSFMATCH_ERR];
+		struct why why;
 		struct psfmatch got;
 		struct pair p;
 		o.gain = INFINITY;
 		check_psfmatch_pose(&p, &rng, 1.2, a_little_wider);
-		check_case(&m, !psfmatch_fit(&got, p.ref, p.new, W, H, &o, err), "%s", err);
+		check_case(&m, !psfmatch_fit(&got, p.ref, p.new, W, H, &o, &why), "%s", why.text);
 		check_case(&m, got.sharp < .7 * PSFMATCH_SHARP, "basis %d: %g", i, got.sharp);
 		psfmatch_free(&got);
-		check_case(&m, !psfmatch_fit(&got, p.new, p.ref, W, H, &o, err), "%s", err);
+		check_case(&m, !psfmatch_fit(&got, p.new, p.ref, W, H, &o, &why), "%s", why.text);
 		check_case(&m, got.sharp > 1.2 * PSFMATCH_SHARP, "swapped, basis %d: %g, ratio %g",
 			   i, got.sharp, got.ratio);
 		psfmatch_free(&got);

@@ -25,12 +25,12 @@ scatter(struct pair *p)
 	const size_t size = p->j.q.in_double ? 8 : 4;
 	struct wconv_plan *plan;
 	struct wconv_adjoint *a;
-	char err[WCONV_ERR];
-	bool ran = !wconv_plan(&plan, &p->j.q, err);
+	struct why why;
+	bool ran = !wconv_plan(&plan, &p->j.q, &why);
 
 	if (!ran)
 		return false;
-	ran = !wconv_adjoint_plan(&a, plan, err);
+	ran = !wconv_adjoint_plan(&a, plan, &why);
 	void *in = weir_xalloc(p->j.nout, size);
 	weir_free(p->got);
 	p->got = weir_xalloc(p->j.q.w * p->j.q.h, size);

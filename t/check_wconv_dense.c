@@ -245,14 +245,14 @@ find_error(struct dense *d, const struct wconv_restore_options *o, dense_run *ru
 	void *y = weir_xalloc(n, size), *got = weir_xalloc(n, size);
 	struct wconv_restored done;
 	struct wconv_restore *r;
-	char err[WCONV_ERR];
-	bool ran = !wconv_restore_plan(&r, &d->j.q, o, err);
+	struct why why;
+	bool ran = !wconv_restore_plan(&r, &d->j.q, o, &why);
 
 	for (size_t i = 0; i < n; i++)
 		real_set(y, i, d->y[i], size == sizeof(float));
 	check_poison(got, n * size);
 	for (int again = !d->j.q.in_double; ran && again >= 0; again--)
-		ran = !run(with, r, y, got, &done, err);
+		ran = !run(with, r, y, got, &done, &why);
 	const double e = ran ? compare(d, got) : INFINITY;
 	wconv_restore_free(r);
 	weir_free(y);

@@ -7,7 +7,7 @@
 
 /* wconv_restore_run(), or its twin; `with` is the twin's device. */
 typedef int dense_run(void *with, struct wconv_restore *r, const void *y, void *x,
-		      struct wconv_restored *done, char err[WCONV_ERR]);
+		      struct wconv_restored *done, struct why *why);
 
 /*
  * Runs the method that how.least_squares and how.accelerate name, at all edges, with unknown samples, with both directions,

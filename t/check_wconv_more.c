@@ -64,10 +64,10 @@ static double
 bound_of(const struct conv_job *j, bool points)
 {
 	struct wconv_chosen c;
-	char err[WCONV_ERR];
+	struct why why;
 	struct wconv_plan *p;
 
-	if (wconv_plan(&p, &j->q, err))
+	if (wconv_plan(&p, &j->q, &why))
 		return 0;
 	c = wconv_chosen(p);
 	wconv_free(p);
@@ -201,7 +201,7 @@ check_again(void)
 {
 	struct check_rng rng = {11};
 	struct wconv_plan *p;
-	char err[WCONV_ERR];
+	struct why why;
 	struct conv_job j;
 	float *first, *second;
 
@@ -211,7 +211,7 @@ check_again(void)
 	second = weir_alloc(200 * 150, sizeof *second);
 	check_poison(first, 200 * 150 * sizeof *first);
 	check_poison(second, 200 * 150 * sizeof *second);
-	bool ok = !wconv_plan(&p, &j.q, err);
+	bool ok = !wconv_plan(&p, &j.q, &why);
 	for (int item = 0; ok && item < 2; item++)
 		for (size_t i = 0, in = 0, out = 0; i < wconv_count(p); i++) {
 			wconv_run(p, (float *)j.image + in * 200,
@@ -233,30 +233,30 @@ check_refusals(void)
 	struct check_many m = {0};
 	struct check_rng rng = {12};
 	struct wconv_plan *p;
-	char err[WCONV_ERR];
+	struct why why;
 	struct conv_job j;
 
 	conv_pose(&j, 10, 10, 3, 3, 2, 2);
 	conv_fill(&j, &rng);
 	j.node[0][1] = j.node[0][0];
-	check_case(&m, wconv_plan(&p, &j.q, err) && !p, "equal nodes");
+	check_case(&m, wconv_plan(&p, &j.q, &why) && !p, "equal nodes");
 	j.node[0][1] = NAN;
-	check_case(&m, wconv_plan(&p, &j.q, err) && !p, "a node that is NaN");
+	check_case(&m, wconv_plan(&p, &j.q, &why) && !p, "a node that is NaN");
 	j.node[0][1] = 7;
 	((float *)j.kernels)[5] = INFINITY;
-	check_case(&m, wconv_plan(&p, &j.q, err) && !p, "an infinite sample");
+	check_case(&m, wconv_plan(&p, &j.q, &why) && !p, "an infinite sample");
 	memset(j.kernels, 0, 36 * sizeof(float));
-	check_case(&m, !wconv_plan(&p, &j.q, err) && p, "kernels of 0: %s", err);
+	check_case(&m, !wconv_plan(&p, &j.q, &why) && p, "kernels of 0: %s", why.text);
 	wconv_free(p);
 	j.q.normalise = true;
-	check_case(&m, wconv_plan(&p, &j.q, err) && !p, "normalising a sum of 0");
+	check_case(&m, wconv_plan(&p, &j.q, &why) && !p, "normalising a sum of 0");
 	j.q.normalise = false;
 	j.q.cx = 3;
-	check_case(&m, wconv_plan(&p, &j.q, err) && !p, "a centre outside");
+	check_case(&m, wconv_plan(&p, &j.q, &why) && !p, "a centre outside");
 	j.q.cx = 1;
 	j.q.output = WCONV_VALID;
 	j.q.w = j.q.W = 2;
-	check_case(&m, wconv_plan(&p, &j.q, err) && !p, "no valid pixel");
+	check_case(&m, wconv_plan(&p, &j.q, &why) && !p, "no valid pixel");
 	check_end(&m, "wconv: bad nodes, kernels, centres and sizes are refused");
 	conv_drop(&j);
 }
@@ -284,10 +284,10 @@ check_claims(void)
 	j.q.w = j.q.W = 400000000;
 	for (int edge = WCONV_ZERO; edge <= WCONV_RENORMALISE; edge++) {
 		const size_t before = weir_peak_bytes();
-		char err[WCONV_ERR] = "";
+		struct why why = {0};
 		struct wconv_plan *p;
 		j.q.edge = (enum wconv_edge)edge;
-		check_case(&m, !wconv_plan(&p, &j.q, err), "edge %d: %s", edge, err);
+		check_case(&m, !wconv_plan(&p, &j.q, &why), "edge %d: %s", edge, why.text);
 		wconv_free(p);
 		check_case(&m, weir_peak_bytes() - before < OWN_MEMORY + 200000000,
 			   "edge %d: %zu bytes", edge, weir_peak_bytes() - before);

@@ -18,7 +18,7 @@ run_part(const struct conv_job *j, struct part *t)
 {
 	struct conv_job part = *j;
 	struct wconv_plan *p;
-	char err[WCONV_ERR];
+	struct why why;
 
 	part.got = NULL;
 	part.want = NULL;
@@ -30,7 +30,7 @@ run_part(const struct conv_job *j, struct part *t)
 	for (size_t r = 0; r < t->h; r++)
 		memcpy((float *)part.image + r * t->w,
 		       (float *)j->image + (t->y + r) * j->q.w + t->x, t->w * sizeof(float));
-	const bool ran = conv_run(&part, NULL, NULL) && !wconv_plan(&p, &part.q, err);
+	const bool ran = conv_run(&part, NULL, NULL) && !wconv_plan(&p, &part.q, &why);
 	if (ran) {
 		wconv_shape(p, &t->pw, &t->ph, &t->x0, &t->y0);
 		wconv_free(p);
@@ -119,7 +119,7 @@ check_parts_of_transforms(void)
 {
 	struct check_many m = {0};
 	struct check_rng rng = {13};
-	char err[WCONV_ERR];
+	struct why why;
 	struct wconv_plan *p;
 	struct conv_job j;
 	ptrdiff_t x, x1, y, y1;
@@ -128,7 +128,7 @@ check_parts_of_transforms(void)
 	conv_pose(&j, 500, 400, 31, 24, 4, 3);
 	conv_fill(&j, &rng);
 	j.q.method = WCONV_FFT;
-	check_case(&m, conv_run(&j, NULL, NULL) && !wconv_plan(&p, &j.q, err), "no plan");
+	check_case(&m, conv_run(&j, NULL, NULL) && !wconv_plan(&p, &j.q, &why), "no plan");
 	whole_tiles(p, false, 60, 440, &x, &x1);
 	whole_tiles(p, true, 60, 340, &y, &y1);
 	const size_t before_x = 31 - 1 - j.q.cx, before_y = 24 - 1 - j.q.cy;

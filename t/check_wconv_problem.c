@@ -89,13 +89,13 @@ bool
 conv_run(struct conv_job *j, conv_step *step, void *by)
 {
 	const size_t in_row = j->q.w * j->q.planes * img_type_size(j->q.in);
-	char err[WCONV_ERR];
+	struct why why;
 	struct wconv_plan *p;
 	size_t w, h, in = 0, out = 0;
 	ptrdiff_t x0, y0;
 	int failed = 0;
 
-	if (wconv_plan(&p, &j->q, err))
+	if (wconv_plan(&p, &j->q, &why))
 		return false;
 	wconv_shape(p, &w, &h, &x0, &y0);
 	const size_t out_row = w * j->q.planes * img_type_size(j->q.out);

@@ -10,10 +10,10 @@ static bool
 is_product(struct conv_job *j)
 {
 	struct wconv_plan *p;
-	char err[WCONV_ERR];
+	struct why why;
 
 	j->q.method = WCONV_DIRECT;
-	if (wconv_plan(&p, &j->q, err))
+	if (wconv_plan(&p, &j->q, &why))
 		return false;
 	const bool product = p->product;
 	wconv_free(p);

@@ -6,10 +6,10 @@
 
 static int
 run_on_cpu(void *with, struct wconv_restore *r, const void *y, void *x, struct wconv_restored *done,
-	   char err[WCONV_ERR])
+	   struct why *why)
 {
 	(void)with;
-	return wconv_restore_run(r, y, x, done, err);
+	return wconv_restore_run(r, y, x, done, why);
 }
 
 static void
@@ -43,7 +43,7 @@ check_stops(void)
 	struct check_rng rng = {33};
 	struct wconv_restored done;
 	struct wconv_restore *r;
-	char err[WCONV_ERR];
+	struct why why;
 	struct conv_job j;
 
 	conv_pose(&j, 150, 130, 7, 7, 3, 3);
@@ -58,8 +58,9 @@ check_stops(void)
 								.steps = 500,
 								.noise = .26};
 			j.q.threads = t;
-			check_case(&m, !wconv_restore_plan(&r, &j.q, &o, err), "%s", err);
-			check_case(&m, !wconv_restore_run(r, j.image, x, &done, err), "%s", err);
+			check_case(&m, !wconv_restore_plan(&r, &j.q, &o, &why), "%s", why.text);
+			check_case(&m, !wconv_restore_run(r, j.image, x, &done, &why), "%s",
+				   why.text);
 			check_case(&m,
 				   done.rms <= .26 && done.rms > .2 && done.steps > 1 &&
 				       done.steps < 500,

@@ -105,15 +105,15 @@ static void
 hold(struct check_many *m, struct volume_job *j, struct check_rng *rng)
 {
 	const double bound = j->q.in_double ? 1e-14 : 1e-6;
-	char err[WCONV_ERR];
+	struct why why;
 	void *first = NULL;
 
 	for (int t = 1; t <= 3; t += 2) {
 		struct wconv_volume *v;
 		size_t n = 1;
 		j->q.threads = t;
-		if (wconv_volume_plan(&v, &j->q, err)) {
-			check_case(m, false, "%s", err);
+		if (wconv_volume_plan(&v, &j->q, &why)) {
+			check_case(m, false, "%s", why.text);
 			break;
 		}
 		for (int a = 0; a < 3; a++)
@@ -166,7 +166,7 @@ check_definition(void)
  */
 static double
 compare_restored(const struct wconv_problem *volume, const struct wconv_restore_options *o,
-		 const double *y, char err[WCONV_ERR])
+		 const double *y, struct why *why)
 {
 	const size_t n = volume->h * volume->d;
 	double *x[2] = {weir_xalloc(n, sizeof **x), weir_xalloc(n, sizeof **x)}, worst = 0,
@@ -187,8 +187,8 @@ compare_restored(const struct wconv_problem *volume, const struct wconv_restore_
 			q.cy = volume->cz;
 			q.d = q.kd = q.cz = 0;
 		}
-		const bool failed = wconv_restore_plan(&r, &q, o, err) ||
-				    wconv_restore_run(r, y, x[flat], &done, err);
+		const bool failed = wconv_restore_plan(&r, &q, o, why) ||
+				    wconv_restore_run(r, y, x[flat], &done, why);
 		for (size_t i = 0; failed && i < n; i++)
 			x[flat][i] = INFINITY;
 		wconv_restore_free(r);
@@ -212,7 +212,7 @@ check_restore(void)
 	struct check_rng rng = {72};
 
 	for (size_t i = 0; i < 48; i++) {
-		char err[WCONV_ERR] = "";
+		struct why why = {0};
 		struct volume_job j;
 		pose(&j, 3, true, &rng);
 		j.q.edge = edges[i % 4];
@@ -229,10 +229,10 @@ check_restore(void)
 							.steps = 6,
 							.scatters = i / 8 % 2};
 		j.in[7] = NAN; /* unknown */
-		const double e = compare_restored(&j.q, &o, j.in, err);
+		const double e = compare_restored(&j.q, &o, j.in, &why);
 		check_case(&m, e <= 1e-10,
 			   "edge %d, correlate %d, scatters %d, method %zu: %.3g %s", (int)j.q.edge,
-			   j.q.correlate, o.scatters, i / 16, e, err);
+			   j.q.correlate, o.scatters, i / 16, e, why.text);
 		drop(&j);
 	}
 	check_end(&m, "wconv: a volume one sample wide is deconvolved like the picture it is");

@@ -75,7 +75,7 @@ divide_by_sums(const struct wconv_plan *p, void *gain, bool first, double *sum)
  * the edge of zeros.
  */
 static int
-make_gain(struct wconv_adjoint *a, char err[WCONV_ERR])
+make_gain(struct wconv_adjoint *a, struct why *why)
 {
 	struct wconv_plan *p = a->p, *zero = NULL;
 	const size_t n = (size_t)(p->x.hi - p->x.lo) * (size_t)(p->y.hi - p->y.lo);
@@ -91,7 +91,7 @@ make_gain(struct wconv_adjoint *a, char err[WCONV_ERR])
 	double *sum = weir_alloc((size_t)(p->x.hi - p->x.lo), sizeof *sum);
 	if (!a->s.gain || !sum || (unknown && !known))
 		e = -ENOMEM;
-	if (!e && unknown && wconv_plan(&zero, &q, err))
+	if (!e && unknown && wconv_plan(&zero, &q, why))
 		e = -1;
 	if (!e && unknown && !(e = convolve_ones(p, a->s.gain)) &&
 	    !(e = convolve_ones(zero, known)))
@@ -174,7 +174,7 @@ make_room(struct wconv_adjoint *a)
 }
 
 int
-wconv_adjoint_plan(struct wconv_adjoint **to, struct wconv_plan *p, char err[WCONV_ERR])
+wconv_adjoint_plan(struct wconv_adjoint **to, struct wconv_plan *p, struct why *why)
 {
 	struct wconv_adjoint *a = weir_calloc(1, sizeof *a);
 	int e = a ? 0 : -ENOMEM;
@@ -182,12 +182,12 @@ wconv_adjoint_plan(struct wconv_adjoint **to, struct wconv_plan *p, char err[WCO
 	*to = NULL;
 	if (!e) {
 		a->p = p;
-		e = make_gain(a, err);
+		e = make_gain(a, why);
 	}
 	e = e ? e : make_room(a);
 	if (e) {
 		wconv_adjoint_free(a);
-		return e == -ENOMEM ? wconv_fail(err, "no memory") : -1;
+		return e == -ENOMEM ? why_set(why, "no memory") : -1;
 	}
 	*to = a;
 	return 0;

@@ -259,11 +259,11 @@ void
 job_start(struct job *j)
 {
 	struct img file;
-	char err[WCONV_ERR];
+	struct why why;
 
 	raw_load_file(j->args->kernels, j->args->common.max_bytes, true, &file);
-	if (wconv_take_kernels(&j->kernels, &file, &j->args->ask, &j->q, err))
-		die("%s: %s", j->args->kernels, err);
+	if (wconv_take_kernels(&j->kernels, &file, &j->args->ask, &j->q, &why))
+		die("%s: %s", j->args->kernels, why.text);
 	if (j->q.kd && j->q.cz >= j->q.kd)
 		die_usage("--centre: '%s' is outside the kernel of %zux%zux%zu", j->args->centre,
 			  j->q.kw, j->q.kh, j->q.kd);
@@ -410,18 +410,18 @@ make_plans(struct job *j)
 						.on_device = j->args->gpu != NULL,
 						.tell = tell,
 						.with = j};
-	char text[512];
+	struct why why;
 
 	drop_plans(j);
-	if (wconv_place_nodes(&j->kernels, &j->args->ask, j->corner, &j->q, text))
-		die("%s: %s", j->args->kernels, text);
-	if (j->args->steps ? wconv_restore_plan(&j->restore, &j->q, &o, text)
-	    : j->q.kd	   ? wconv_volume_plan(&j->volume, &j->q, text)
-			   : wconv_plan(&j->plan, &j->q, text))
-		raw_die(j->in, "%s", text);
+	if (wconv_place_nodes(&j->kernels, &j->args->ask, j->corner, &j->q, &why))
+		die("%s: %s", j->args->kernels, why.text);
+	if (j->args->steps ? wconv_restore_plan(&j->restore, &j->q, &o, &why)
+	    : j->q.kd	   ? wconv_volume_plan(&j->volume, &j->q, &why)
+			   : wconv_plan(&j->plan, &j->q, &why))
+		raw_die(j->in, "%s", why.text);
 	if (j->plan && j->args->adjoint && !j->args->gpu &&
-	    wconv_adjoint_plan(&j->adjoint, j->plan, text))
-		raw_die(j->in, "%s", text);
+	    wconv_adjoint_plan(&j->adjoint, j->plan, &why))
+		raw_die(j->in, "%s", why.text);
 }
 
 void

@@ -12,13 +12,13 @@
 
 /* Finds the kernels in a sheet, where gx x gy of them stand side by side. */
 static int
-cut_sheet(const struct img *x, size_t gx, size_t gy, struct wconv_problem *q, char err[WCONV_ERR])
+cut_sheet(const struct img *x, size_t gx, size_t gy, struct wconv_problem *q, struct why *why)
 {
 	const size_t w = x->axis[0].n, h = x->dim > 1 ? x->axis[1].n : 1;
 
 	if (w % gx || h % gy)
-		return wconv_fail(err, "a sheet of %zux%zu cannot be cut into %zux%zu kernels", w,
-				  h, gx, gy);
+		return why_set(why, "a sheet of %zux%zu cannot be cut into %zux%zu kernels", w, h,
+			       gx, gy);
 	q->gx = gx;
 	q->gy = gy;
 	q->kw = w / gx;
@@ -56,7 +56,7 @@ wconv_parse_basis(const char *text, int *degree)
 /* Decides between a grid and a basis: by the command line, else by the file. */
 static int
 find_degree(const struct img *x, const struct wconv_ask *ask, struct wconv_problem *q,
-	    char err[WCONV_ERR])
+	    struct why *why)
 {
 	const char *text = img_key(x, "basis");
 
@@ -64,44 +64,44 @@ find_degree(const struct img *x, const struct wconv_ask *ask, struct wconv_probl
 	if (ask->degree >= 0 || !text)
 		return 0;
 	if (wconv_parse_basis(text, &q->degree))
-		return wconv_fail(err, "basis:=%.40s is not poly:DEG, a degree in 0..%d", text,
-				  WCONV_DEGREE);
+		return why_set(why, "basis:=%.40s is not poly:DEG, a degree in 0..%d", text,
+			       WCONV_DEGREE);
 	if (ask->col || ask->row || ask->place != WCONV_PLACE_UNSAID)
-		return wconv_fail(
-		    err, "basis:=%.40s has no nodes: it excludes --place, --cols and --rows", text);
+		return why_set(
+		    why, "basis:=%.40s has no nodes: it excludes --place, --cols and --rows", text);
 	return 0;
 }
 
 static int
 find_shape(const struct img *x, const struct wconv_ask *ask, struct wconv_problem *q,
-	   char err[WCONV_ERR])
+	   struct why *why)
 {
 	const size_t need =
 	    q->degree < 0 ? 0 : (size_t)(q->degree + 1) * (size_t)(q->degree + 2) / 2;
 	struct img_picture p;
 
 	if (x->dim > 4 || img_is_complex(x) || (x->dim < 4 && img_picture(x, &p) && p.c > 1))
-		return wconv_fail(err,
-				  "kernels are real, of axes `x y`, or in a grid `x y column row`");
+		return why_set(why,
+			       "kernels are real, of axes `x y`, or in a grid `x y column row`");
 	if (ask->gx && x->dim > 2)
-		return wconv_fail(err, "--grid is for a sheet of kernels; this file has %d axes",
-				  x->dim);
-	if (ask->gx && cut_sheet(x, ask->gx, ask->gy, q, err))
+		return why_set(why, "--grid is for a sheet of kernels; this file has %d axes",
+			       x->dim);
+	if (ask->gx && cut_sheet(x, ask->gx, ask->gy, q, why))
 		return -1;
 	if (!ask->gx)
 		list_kernels(x, q);
 	q->kd = !need && x->dim == 3 ? q->gx : 0;
 	if (q->kd && (ask->col || ask->row || ask->place != WCONV_PLACE_UNSAID))
-		return wconv_fail(err,
-				  "three axes are one kernel `x y z`, or coefficients for --basis; "
-				  "a grid has four, `x y column row`");
+		return why_set(why,
+			       "three axes are one kernel `x y z`, or coefficients for --basis; "
+			       "a grid has four, `x y column row`");
 	if (ask->deep_centre && !q->kd)
-		return wconv_fail(err, "--centre has three numbers for kernels of two axes");
+		return why_set(why, "--centre has three numbers for kernels of two axes");
 	if (q->kd) /* one kernel: it needs no nodes */
 		q->gx = 1;
 	if (need && q->gx * q->gy != need)
-		return wconv_fail(err, "a basis poly:%d needs %zu kernels, not %zu", q->degree,
-				  need, q->gx * q->gy);
+		return why_set(why, "a basis poly:%d needs %zu kernels, not %zu", q->degree, need,
+			       q->gx * q->gy);
 	return 0;
 }
 
@@ -129,12 +129,12 @@ convert(struct wconv_kernels *k, bool in_double)
 
 int
 wconv_take_kernels(struct wconv_kernels *k, struct img *file, const struct wconv_ask *ask,
-		   struct wconv_problem *q, char err[WCONV_ERR])
+		   struct wconv_problem *q, struct why *why)
 {
 	*k = (struct wconv_kernels){.file = *file};
 	*file = (struct img){0};
 	q->in_double = ask->in_double;
-	if (find_degree(&k->file, ask, q, err) || find_shape(&k->file, ask, q, err))
+	if (find_degree(&k->file, ask, q, why) || find_shape(&k->file, ask, q, why))
 		return -1;
 	q->cx = ask->centred ? ask->cx : q->kw / 2;
 	q->cy = ask->centred ? ask->cy : q->kh / 2;
@@ -142,7 +142,7 @@ wconv_take_kernels(struct wconv_kernels *k, struct img *file, const struct wconv
 	k->node_x = weir_alloc(q->gx, sizeof *k->node_x);
 	k->node_y = weir_alloc(q->gy, sizeof *k->node_y);
 	if (!k->node_x || !k->node_y || convert(k, ask->in_double))
-		return wconv_fail(err, "no memory");
+		return why_set(why, "no memory");
 	q->kernels = k->samples ? k->samples : k->file.data;
 	return 0;
 }
@@ -187,11 +187,11 @@ spread_nodes(double *node, size_t g, double n, int place)
 
 /* Makes positions in the original picture positions in the one at hand, whose first pixel is pixel `corner` of it. */
 static int
-count_from(double *position, size_t n, double corner, char err[WCONV_ERR])
+count_from(double *position, size_t n, double corner, struct why *why)
 {
 	if (isnan(corner))
-		return wconv_fail(err, "the kernels have places in the original picture, and the "
-				       "one at hand is flipped; flip the result instead");
+		return why_set(why, "the kernels have places in the original picture, and the "
+				    "one at hand is flipped; flip the result instead");
 	for (size_t i = 0; i < n; i++)
 		position[i] -= corner;
 	return 0;
@@ -200,7 +200,7 @@ count_from(double *position, size_t n, double corner, char err[WCONV_ERR])
 /* Places the nodes of one direction: by the command line, else by the key, else by the axis, else evenly over n pixels. */
 static int
 find_nodes(const struct wconv_kernels *k, const struct wconv_ask *ask, bool y, size_t n, size_t g,
-	   double corner, double *node, char err[WCONV_ERR])
+	   double corner, double *node, struct why *why)
 {
 	const char *key = y ? "rows" : "cols", *text = img_key(&k->file, key);
 	const double *given = y ? ask->row : ask->col;
@@ -208,23 +208,23 @@ find_nodes(const struct wconv_kernels *k, const struct wconv_ask *ask, bool y, s
 	const struct img_axis *a = &k->file.axis[y ? 3 : 2];
 
 	if (given && ngiven != g)
-		return wconv_fail(err, "--%s has %zu positions for %zu kernels", key, ngiven, g);
+		return why_set(why, "--%s has %zu positions for %zu kernels", key, ngiven, g);
 	if (given) {
 		memcpy(node, given, g * sizeof *node);
 	} else if (ask->place != WCONV_PLACE_UNSAID) {
 		spread_nodes(node, g, (double)n, ask->place);
 	} else if (text) {
 		if (read_numbers(text, node, g))
-			return wconv_fail(err, "%s:=%.40s is not %zu numbers", key, text, g);
-		return count_from(node, g, corner, err);
+			return why_set(why, "%s:=%.40s is not %zu numbers", key, text, g);
+		return count_from(node, g, corner, why);
 	} else if (k->file.dim == 4 && isfinite(a->min) && isfinite(a->spacing)) {
 		for (size_t i = 0; i < g; i++)
 			node[i] = a->min + (double)i * a->spacing;
-		return count_from(node, g, corner, err);
+		return count_from(node, g, corner, why);
 	} else {
 		text = img_key(&k->file, "place");
 		if (text && strcmp(text, "corner") && strcmp(text, "centre"))
-			return wconv_fail(err, "place:=%.40s is neither centre nor corner", text);
+			return why_set(why, "place:=%.40s is neither centre nor corner", text);
 		spread_nodes(node, g, (double)n,
 			     text && text[1] == 'o' ? WCONV_CORNER : WCONV_CENTRE);
 	}
@@ -233,7 +233,7 @@ find_nodes(const struct wconv_kernels *k, const struct wconv_ask *ask, bool y, s
 
 /* Reads the two numbers of a key into *x and *y, which keep their values if the file lacks the key. */
 static int
-find_pair(const struct wconv_kernels *k, const char *key, double *x, double *y, char err[WCONV_ERR])
+find_pair(const struct wconv_kernels *k, const char *key, double *x, double *y, struct why *why)
 {
 	const char *text = img_key(&k->file, key);
 	double v[2];
@@ -241,7 +241,7 @@ find_pair(const struct wconv_kernels *k, const char *key, double *x, double *y, 
 	if (!text)
 		return 0;
 	if (read_numbers(text, v, 2) || !isfinite(v[0]) || !isfinite(v[1]))
-		return wconv_fail(err, "%s:=%.40s is not two numbers", key, text);
+		return why_set(why, "%s:=%.40s is not two numbers", key, text);
 	*x = v[0];
 	*y = v[1];
 	return 0;
@@ -249,29 +249,29 @@ find_pair(const struct wconv_kernels *k, const char *key, double *x, double *y, 
 
 static int
 place_polynomials(const struct wconv_kernels *k, const double corner[2], struct wconv_problem *q,
-		  char err[WCONV_ERR])
+		  struct why *why)
 {
 	q->zero_x = ((double)q->W - 1) / 2;
 	q->zero_y = ((double)q->H - 1) / 2;
 	q->scale_x = (double)q->W / 2;
 	q->scale_y = (double)q->H / 2;
-	if (find_pair(k, "zero", &q->zero_x, &q->zero_y, err) ||
-	    find_pair(k, "scale", &q->scale_x, &q->scale_y, err))
+	if (find_pair(k, "zero", &q->zero_x, &q->zero_y, why) ||
+	    find_pair(k, "scale", &q->scale_x, &q->scale_y, why))
 		return -1;
-	if (img_key(&k->file, "zero") && (count_from(&q->zero_x, 1, corner[0], err) ||
-					  count_from(&q->zero_y, 1, corner[1], err)))
+	if (img_key(&k->file, "zero") && (count_from(&q->zero_x, 1, corner[0], why) ||
+					  count_from(&q->zero_y, 1, corner[1], why)))
 		return -1;
-	return q->scale_x != 0 && q->scale_y != 0 ? 0 : wconv_fail(err, "scale:= is 0");
+	return q->scale_x != 0 && q->scale_y != 0 ? 0 : why_set(why, "scale:= is 0");
 }
 
 int
 wconv_place_nodes(struct wconv_kernels *k, const struct wconv_ask *ask, const double corner[2],
-		  struct wconv_problem *q, char err[WCONV_ERR])
+		  struct wconv_problem *q, struct why *why)
 {
 	if (q->degree >= 0)
-		return place_polynomials(k, corner, q, err);
-	if (find_nodes(k, ask, false, q->W, q->gx, corner[0], k->node_x, err) ||
-	    find_nodes(k, ask, true, q->H, q->gy, corner[1], k->node_y, err))
+		return place_polynomials(k, corner, q, why);
+	if (find_nodes(k, ask, false, q->W, q->gx, corner[0], k->node_x, why) ||
+	    find_nodes(k, ask, true, q->H, q->gy, corner[1], k->node_y, why))
 		return -1;
 	q->node_x = k->node_x;
 	q->node_y = k->node_y;

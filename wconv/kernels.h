@@ -33,18 +33,18 @@ struct wconv_kernels {
 
 /*
  * Takes ownership of file, which has its payload. Fills in what q says about kernels (kernels, sizes, steps, degree,
- * centre). Returns 0, or -1 with a sentence in err.
+ * centre). Returns 0, or -1 with a sentence in why.
  */
 int wconv_take_kernels(struct wconv_kernels *k, struct img *file, const struct wconv_ask *ask,
-		       struct wconv_problem *q, char err[WCONV_ERR]);
+		       struct wconv_problem *q, struct why *why);
 
 /*
  * Places the nodes over an image of q->W x q->H. Fills in q->node_x and node_y, or for a basis its zero and scale.
  * corner: x and y of the image's first pixel in the picture whose pixels the file counts; NaN: the image is flipped.
- * Returns 0, or -1 with a sentence in err.
+ * Returns 0, or -1 with a sentence in why.
  */
 int wconv_place_nodes(struct wconv_kernels *k, const struct wconv_ask *ask, const double corner[2],
-		      struct wconv_problem *q, char err[WCONV_ERR]);
+		      struct wconv_problem *q, struct why *why);
 
 /*
  * Finds x and y of the first pixel of the picture x: in the FITS image that it was cut from, as its axes say; for other

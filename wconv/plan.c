@@ -361,44 +361,43 @@ compare_lines(const struct wconv_plan *p, bool y, bool *alike)
 }
 
 static int
-check_nodes(const double *node, size_t n, const char *what, char err[WCONV_ERR])
+check_nodes(const double *node, size_t n, const char *what, struct why *why)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!isfinite(node[i]) || (i > 0 && !(node[i] > node[i - 1])))
-			return wconv_fail(err,
-					  "the %s of the grid are not increasing: %g at number %zu",
-					  what, node[i], i);
+			return why_set(why,
+				       "the %s of the grid are not increasing: %g at number %zu",
+				       what, node[i], i);
 	return 0;
 }
 
 static int
-check_problem(const struct wconv_problem *q, char err[WCONV_ERR])
+check_problem(const struct wconv_problem *q, struct why *why)
 {
 	if (!q->w || !q->h || !q->planes || !q->kw || !q->kh || !q->gx || !q->gy)
-		return wconv_fail(err, "an empty image or kernel");
+		return why_set(why, "an empty image or kernel");
 	if (q->cx >= q->kw || q->cy >= q->kh)
-		return wconv_fail(err, "the centre %zu,%zu is outside the kernel of %zux%zu", q->cx,
-				  q->cy, q->kw, q->kh);
+		return why_set(why, "the centre %zu,%zu is outside the kernel of %zux%zu", q->cx,
+			       q->cy, q->kw, q->kh);
 	if (q->x0 > q->W || q->w > q->W - q->x0 || q->y0 > q->H || q->h > q->H - q->y0)
-		return wconv_fail(err,
-				  "the tile %zux%zu at %zu,%zu is outside the image of %zux%zu",
-				  q->w, q->h, q->x0, q->y0, q->W, q->H);
+		return why_set(why, "the tile %zux%zu at %zu,%zu is outside the image of %zux%zu",
+			       q->w, q->h, q->x0, q->y0, q->W, q->H);
 	if (q->degree > WCONV_DEGREE)
-		return wconv_fail(err, "a polynomial's degree is at most %d, not %d", WCONV_DEGREE,
-				  q->degree);
+		return why_set(why, "a polynomial's degree is at most %d, not %d", WCONV_DEGREE,
+			       q->degree);
 	if (q->degree >= 0)
 		return q->gx * q->gy == (size_t)(q->degree + 1) * (size_t)(q->degree + 2) / 2
 			   ? 0
-			   : wconv_fail(err, "a polynomial of degree %d has %d kernels, not %zu",
-					q->degree, (q->degree + 1) * (q->degree + 2) / 2,
-					q->gx * q->gy);
-	if (check_nodes(q->node_x, q->gx, "columns", err))
+			   : why_set(why, "a polynomial of degree %d has %d kernels, not %zu",
+				     q->degree, (q->degree + 1) * (q->degree + 2) / 2,
+				     q->gx * q->gy);
+	if (check_nodes(q->node_x, q->gx, "columns", why))
 		return -1;
-	return check_nodes(q->node_y, q->gy, "rows", err);
+	return check_nodes(q->node_y, q->gy, "rows", why);
 }
 
 static int
-make_axes(struct wconv_plan *p, char err[WCONV_ERR])
+make_axes(struct wconv_plan *p, struct why *why)
 {
 	bool *alike = weir_alloc(p->q.gx > p->q.gy ? p->q.gx : p->q.gy, sizeof *alike);
 	int e = -ENOMEM;
@@ -411,16 +410,16 @@ make_axes(struct wconv_plan *p, char err[WCONV_ERR])
 	}
 	weir_free(alike);
 	if (e == -EDOM)
-		return wconv_fail(
-		    err, "no pixel's window lies inside %zux%zu pixels: the kernel is %zux%zu",
+		return why_set(
+		    why, "no pixel's window lies inside %zux%zu pixels: the kernel is %zux%zu",
 		    p->q.w, p->q.h, p->q.kw, p->q.kh);
 	if (e == -ERANGE)
-		return wconv_fail(err, "a tile of %zux%zu is smaller than the kernel of %zux%zu",
-				  p->q.w, p->q.h, p->q.kw, p->q.kh);
+		return why_set(why, "a tile of %zux%zu is smaller than the kernel of %zux%zu",
+			       p->q.w, p->q.h, p->q.kw, p->q.kh);
 	if (e == -EINVAL)
-		return wconv_fail(err, "a tile cannot wrap: that needs all of %zux%zu pixels",
-				  p->q.W, p->q.H);
-	return e ? wconv_fail(err, "no memory") : 0;
+		return why_set(why, "a tile cannot wrap: that needs all of %zux%zu pixels", p->q.W,
+			       p->q.H);
+	return e ? why_set(why, "no memory") : 0;
 }
 
 /* Finds the rows of the item that the windows of tiles t0..t1-1 reach: *low to *high - 1. */
@@ -646,24 +645,24 @@ make_results(struct wconv_plan *p)
 }
 
 int
-wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, char err[WCONV_ERR])
+wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, struct why *why)
 {
 	struct wconv_plan *p;
 	int e = 0;
 
 	*to = NULL;
-	if (check_problem(q, err))
+	if (check_problem(q, why))
 		return -1;
 	p = weir_calloc(1, sizeof *p);
 	if (!p)
-		return wconv_fail(err, "no memory");
+		return why_set(why, "no memory");
 	p->q = *q;
 	p->level = weir_cpu;
 	while (q->registers && 16 << p->level > q->registers)
 		p->level--;
 	p->core = cores[p->level][q->in_double];
-	if (wconv_kernel_stats(p, err) || make_axes(p, err) ||
-	    (wconv_divides(q) && wconv_check_sums(p, err))) {
+	if (wconv_kernel_stats(p, why) || make_axes(p, why) ||
+	    (wconv_divides(q) && wconv_check_sums(p, why))) {
 		wconv_free(p);
 		return -1;
 	}
@@ -678,7 +677,7 @@ wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, char err[WCONV
 	e = e ? e : make_results(p);
 	if (e) {
 		wconv_free(p);
-		return wconv_fail(err, "no memory");
+		return why_set(why, "no memory");
 	}
 	*to = p;
 	return 0;

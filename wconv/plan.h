@@ -194,11 +194,8 @@ struct wconv_core {
 		     void *scratch);
 };
 
-/* Prints the sentence to err and returns -1. */
-int wconv_fail(char err[WCONV_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/* Fills in scale, sum, weight, like_right and like_below. Returns 0, or -1 with a sentence in err. */
-int wconv_kernel_stats(struct wconv_plan *p, char err[WCONV_ERR]);
+/* Fills in scale, sum, weight, like_right and like_below. Returns 0, or -1 with a sentence in why. */
+int wconv_kernel_stats(struct wconv_plan *p, struct why *why);
 
 /* Returns what p->growth is; method, lengths of transforms and kernels' weights must be known. */
 double wconv_growth(const struct wconv_plan *p);
@@ -219,9 +216,9 @@ void wconv_local_sums(const struct wconv_plan *p, const double *per_kernel, ptrd
 
 /*
  * Refuses a normalised basis if the sum of a result's local kernel is a millionth of its weight or less.
- * Returns 0, or -1 with a sentence in err.
+ * Returns 0, or -1 with a sentence in why.
  */
-int wconv_check_sums(const struct wconv_plan *p, char err[WCONV_ERR]);
+int wconv_check_sums(const struct wconv_plan *p, struct why *why);
 
 /*
  * Finds the functions of y that the band needs and no slot holds. Takes slots for them, and lists them in p->claimed.

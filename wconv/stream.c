@@ -148,12 +148,12 @@ deconvolve(struct whole *w, const void *from, void *to)
 {
 	struct job *j = w->j;
 	struct gpu *g = j->args->gpu;
-	char err[WCONV_ERR];
-	const int e = g ? gpu_wconv_restore(g, j->restore, from, to, &j->restored, err)
-			: wconv_restore_run(j->restore, from, to, &j->restored, err);
+	struct why why;
+	const int e = g ? gpu_wconv_restore(g, j->restore, from, to, &j->restored, &why)
+			: wconv_restore_run(j->restore, from, to, &j->restored, &why);
 
 	if (e == -1)
-		raw_die(j->in, "%s", err);
+		raw_die(j->in, "%s", why.text);
 	if (e)
 		raw_die(j->in, "-g: %s", gpu_why(g));
 	if (!j->args->has_damp)
@@ -374,15 +374,15 @@ static void
 plan_rows(struct share *s, size_t t0, size_t t1)
 {
 	struct wconv_problem q;
-	char text[WCONV_ERR];
+	struct why why;
 
 	want_rows(s->j, t0, t1, &q);
 	if (s->plan && same_rows(&q, &s->q))
 		return;
 	wconv_free(s->plan);
 	s->q = q;
-	if (wconv_plan(&s->plan, &q, text))
-		raw_die(s->in, "%s", text);
+	if (wconv_plan(&s->plan, &q, &why))
+		raw_die(s->in, "%s", why.text);
 }
 
 /* Returns the pixels of picture k from row `row` on in the mapped file; or passes over what is before them, and returns NULL. */

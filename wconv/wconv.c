@@ -1,6 +1,5 @@
 #include <float.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -232,17 +231,6 @@ wconv_explain(const struct wconv_plan *p, char *text, size_t n)
 
 /* The statistics of the kernels that planning needs: their sums, and which neighbours have the same samples. */
 
-int
-wconv_fail(char err[WCONV_ERR], const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, WCONV_ERR, fmt, ap);
-	va_end(ap);
-	return -1;
-}
-
 static size_t
 kernel_offset(const struct wconv_problem *q, size_t k)
 {
@@ -321,7 +309,7 @@ gather_stats(struct wconv_plan *p, size_t k)
 
 /* Finds sums and scales of all kernels, and refuses kernels that are not finite or cannot be normalised. */
 int
-wconv_kernel_stats(struct wconv_plan *p, char err[WCONV_ERR])
+wconv_kernel_stats(struct wconv_plan *p, struct why *why)
 {
 	const struct wconv_problem *q = &p->q;
 	const size_t n = q->gx * q->gy;
@@ -332,7 +320,7 @@ wconv_kernel_stats(struct wconv_plan *p, char err[WCONV_ERR])
 	p->like_right = weir_calloc(n, sizeof *p->like_right);
 	p->like_below = weir_calloc(n, sizeof *p->like_below);
 	if (!p->scale || !p->sum || !p->weight || !p->like_right || !p->like_below)
-		return wconv_fail(err, "no memory");
+		return why_set(why, "no memory");
 #pragma omp parallel for num_threads(q->threads)
 	for (size_t k = 0; k < n; k++)
 		gather_stats(p, k);
@@ -340,14 +328,13 @@ wconv_kernel_stats(struct wconv_plan *p, char err[WCONV_ERR])
 		const size_t i = k % q->gx, j = k / q->gx;
 		const double weight = p->weight[k];
 		if (!isfinite(weight))
-			return wconv_fail(err, "kernel %zu,%zu has a sample that is not finite", i,
-					  j);
+			return why_set(why, "kernel %zu,%zu has a sample that is not finite", i, j);
 		const bool scaled = q->normalise && q->degree < 0;
 		p->scale[k] = scaled ? 1 / p->sum[k] : 1;
 		p->weight[k] = weight * fabs(p->scale[k]);
 		if (scaled && !(p->weight[k] < CANCELS))
-			return wconv_fail(err, "kernel %zu,%zu cannot be normalised: its sum is %g",
-					  i, j, p->sum[k]);
+			return why_set(why, "kernel %zu,%zu cannot be normalised: its sum is %g", i,
+				       j, p->sum[k]);
 		p->sum[k] *= p->scale[k];
 	}
 	return 0;
@@ -412,7 +399,7 @@ sums_are_safe(const struct wconv_plan *p)
 }
 
 int
-wconv_check_sums(const struct wconv_plan *p, char err[WCONV_ERR])
+wconv_check_sums(const struct wconv_plan *p, struct why *why)
 {
 	enum { SOME = 1024 };
 	double sum[SOME], weight[SOME];
@@ -426,10 +413,10 @@ wconv_check_sums(const struct wconv_plan *p, char err[WCONV_ERR])
 			wconv_local_sums(p, p->weight, x, y, n, weight);
 			for (size_t i = 0; i < n; i++)
 				if (!(weight[i] < CANCELS * fabs(sum[i])))
-					return wconv_fail(err,
-							  "the kernel at %td,%td cannot be "
-							  "normalised: its sum is %g",
-							  x + (ptrdiff_t)i, y, sum[i]);
+					return why_set(why,
+						       "the kernel at %td,%td cannot be "
+						       "normalised: its sum is %g",
+						       x + (ptrdiff_t)i, y, sum[i]);
 		}
 	return 0;
 }

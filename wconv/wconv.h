@@ -42,9 +42,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/base/why.h"
 #include "common/stream/img.h"
-
-#define WCONV_ERR 256
 
 /* The pixels beyond the edge of a b c d: */
 enum wconv_edge {
@@ -137,8 +136,8 @@ struct wconv_step {
 	size_t rows_in, rows_out;
 };
 
-/* Returns 0, or -1 with a sentence in err and *p NULL. */
-int wconv_plan(struct wconv_plan **p, const struct wconv_problem *q, char err[WCONV_ERR]);
+/* Returns 0, or -1 with a sentence in why and *p NULL. */
+int wconv_plan(struct wconv_plan **p, const struct wconv_problem *q, struct why *why);
 
 /* Tells the size of the result, and the position of its first pixel in the whole image. */
 void wconv_shape(const struct wconv_plan *p, size_t *w, size_t *h, ptrdiff_t *x0, ptrdiff_t *y0);
@@ -227,8 +226,8 @@ void wconv_free(struct wconv_plan *p);
  */
 struct wconv_adjoint;
 
-/* p is borrowed until wconv_adjoint_free. Returns 0, or -1 with a sentence in err and *a NULL. */
-int wconv_adjoint_plan(struct wconv_adjoint **a, struct wconv_plan *p, char err[WCONV_ERR]);
+/* p is borrowed until wconv_adjoint_free. Returns 0, or -1 with a sentence in why and *a NULL. */
+int wconv_adjoint_plan(struct wconv_adjoint **a, struct wconv_plan *p, struct why *why);
 void wconv_adjoint_run(struct wconv_adjoint *a, const void *in, void *out);
 /* With `after`, wconv_adjoint_run() stores nothing in out, which may be NULL. */
 void wconv_adjoint_then(struct wconv_adjoint *a, struct wconv_after after);

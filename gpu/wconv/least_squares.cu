@@ -157,14 +157,14 @@ step_squares(wc_pictures<T> *v)
 template <class T>
 int
 wc_least_squares(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_restored *done,
-		 char err[WCONV_ERR])
+		 struct why *why)
 {
 	wc_scalars z;
 	double first = 0;
 	int e;
 
 	if (!k->n) {
-		wconv_restore_unknown(err);
+		wconv_restore_unknown(why);
 		return WC_REFUSED;
 	}
 	if ((e = start_squares<T>(v)))
@@ -172,7 +172,7 @@ wc_least_squares(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_re
 	for (;; wc_tell(v->d, ++done->steps)) {
 		if ((e = gpu_down(v->g, &z, v->total, sizeof z)))
 			return e;
-		if (wconv_restore_check(z.rr, z.ss, err))
+		if (wconv_restore_check(z.rr, z.ss, why))
 			return WC_REFUSED;
 		first = done->steps ? first : z.ss;
 		if (wconv_restore_ends(v->d, done, z.rr, k->n) ||
@@ -184,6 +184,6 @@ wc_least_squares(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_re
 }
 
 template int wc_least_squares<float>(wc_pictures<float> *v, const struct wconv_known *k,
-				     struct wconv_restored *done, char err[WCONV_ERR]);
+				     struct wconv_restored *done, struct why *why);
 template int wc_least_squares<double>(wc_pictures<double> *v, const struct wconv_known *k,
-				      struct wconv_restored *done, char err[WCONV_ERR]);
+				      struct wconv_restored *done, struct why *why);

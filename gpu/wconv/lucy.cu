@@ -68,7 +68,7 @@ add_up(const double *part, unsigned n, double *to)
 
 template <class T>
 int
-start_lucy(wc_pictures<T> *v, const struct wconv_known *k, char err[WCONV_ERR])
+start_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct why *why)
 {
 	struct gpu *const g = v->g;
 	double level;
@@ -78,7 +78,7 @@ start_lucy(wc_pictures<T> *v, const struct wconv_known *k, char err[WCONV_ERR])
 	if ((e = gpu_begin(g)) || (e = wc_apply<T>(v, true, v->r, v->s)) ||
 	    (e = wc_measure<T>(v, v->s, v->m, &s)))
 		return e;
-	if (wconv_restore_start(v->d, k, s.most, s.sum, &level, err))
+	if (wconv_restore_start(v->d, k, s.most, s.sum, &level, why))
 		return WC_REFUSED;
 	GPU_LAUNCH(g, fill<T>, wc_blocks(v->m), WC_THREADS, 0, v->x, (T)level, v->m);
 	return gpu_end(g);
@@ -132,10 +132,10 @@ step_lucy(wc_pictures<T> *v, size_t known, struct wconv_restored *done, bool *en
 template <class T>
 int
 wc_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_restored *done,
-	char err[WCONV_ERR])
+	struct why *why)
 {
 	bool ends = false;
-	int e = start_lucy<T>(v, k, err);
+	int e = start_lucy<T>(v, k, why);
 
 	while (!e && !ends)
 		e = step_lucy<T>(v, k->n, done, &ends);
@@ -143,6 +143,6 @@ wc_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_restored *d
 }
 
 template int wc_lucy<float>(wc_pictures<float> *v, const struct wconv_known *k,
-			    struct wconv_restored *done, char err[WCONV_ERR]);
+			    struct wconv_restored *done, struct why *why);
 template int wc_lucy<double>(wc_pictures<double> *v, const struct wconv_known *k,
-			     struct wconv_restored *done, char err[WCONV_ERR]);
+			     struct wconv_restored *done, struct why *why);

@@ -167,7 +167,7 @@ give_estimate(wc_pictures<T> *v, const T *s, void *to)
 
 template <class T>
 int
-restore(wc_pictures<T> *v, const void *y, void *x, struct wconv_restored *done, char err[WCONV_ERR])
+restore(wc_pictures<T> *v, const void *y, void *x, struct wconv_restored *done, struct why *why)
 {
 	const bool squares = v->d->o.least_squares;
 	struct wconv_known k;
@@ -175,7 +175,7 @@ restore(wc_pictures<T> *v, const void *y, void *x, struct wconv_restored *done, 
 
 	done->steps = 0;
 	if ((e = open_pictures<T>(v)) || (e = take_data<T>(v, y, &k)) ||
-	    (e = squares ? wc_least_squares<T>(v, &k, done, err) : wc_lucy<T>(v, &k, done, err)))
+	    (e = squares ? wc_least_squares<T>(v, &k, done, why) : wc_lucy<T>(v, &k, done, why)))
 		return e;
 	return give_estimate<T>(v, squares ? NULL : v->s, x);
 }
@@ -183,7 +183,7 @@ restore(wc_pictures<T> *v, const void *y, void *x, struct wconv_restored *done, 
 template <class T>
 int
 run(struct gpu *g, struct wconv_restore *d, const void *y, void *x, struct wconv_restored *done,
-    char err[WCONV_ERR])
+    struct why *why)
 {
 	wc_pictures<T> v = {};
 
@@ -191,7 +191,7 @@ run(struct gpu *g, struct wconv_restore *d, const void *y, void *x, struct wconv
 	v.d = d;
 	v.n = d->w * d->h;
 	v.m = d->ew * d->eh;
-	const int e = restore<T>(&v, y, x, done, err);
+	const int e = restore<T>(&v, y, x, done, why);
 	wc_whole_close<T>(&v.a);
 	return e;
 }
@@ -200,10 +200,10 @@ run(struct gpu *g, struct wconv_restore *d, const void *y, void *x, struct wconv
 
 int
 gpu_wconv_restore(struct gpu *g, struct wconv_restore *d, const void *y, void *x,
-		  struct wconv_restored *done, char err[WCONV_ERR])
+		  struct wconv_restored *done, struct why *why)
 {
-	return d->in_double ? run<double>(g, d, y, x, done, err)
-			    : run<float>(g, d, y, x, done, err);
+	return d->in_double ? run<double>(g, d, y, x, done, why)
+			    : run<float>(g, d, y, x, done, why);
 }
 
 template int

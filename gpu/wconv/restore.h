@@ -48,7 +48,7 @@ wc_apply(wc_pictures<T> *v, bool transpose, const T *from, T *to)
 					     : wc_scatter_back<T>(v->g, &v->a, from, to);
 }
 
-/* What a run returns when the data cannot be deconvolved: err says why. */
+/* What a run returns when the data cannot be deconvolved: why says it. */
 enum { WC_REFUSED = -1 };
 
 /* The sum, the largest of the samples and 0, and minus the smallest of them and 0. */
@@ -62,10 +62,10 @@ template <class T> int wc_measure(wc_pictures<T> *v, const T *samples, size_t n,
 /* The methods: v->y holds the data, v->r 1 where they are known, else 0. They make v->x. Return 0, WC_REFUSED or an error. */
 template <class T>
 int wc_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_restored *done,
-	    char err[WCONV_ERR]);
+	    struct why *why);
 template <class T>
 int wc_least_squares(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_restored *done,
-		     char err[WCONV_ERR]);
+		     struct why *why);
 
 /* Says that so many steps are done. */
 static inline void

@@ -28,10 +28,10 @@ int gpu_wconv_adjoint(struct gpu *g, const struct wconv_plan *p, const void *in,
 /*
  * wconv_restore_run() on the first device of g, for a plan made with `on_device`. y, x and *done are as there. The data go to the
  * device once, and all steps run there. Sums of squares are in double; convolutions have the bounds above.
- * Returns 0; -1 with a sentence in err when the data cannot be deconvolved; or what gpu_wconv_run() returns.
+ * Returns 0; -1 with a sentence in why when the data cannot be deconvolved; or what gpu_wconv_run() returns.
  */
 int gpu_wconv_restore(struct gpu *g, struct wconv_restore *r, const void *y, void *x,
-		      struct wconv_restored *done, char err[WCONV_ERR]);
+		      struct wconv_restored *done, struct why *why);
 
 #ifdef __cplusplus
 }

@@ -118,12 +118,12 @@ run_wconv(void *job)
 {
 	const struct job *j = job;
 	const struct wconv_problem q = describe(j);
-	char err[WCONV_ERR];
+	struct why why;
 	struct wconv_plan *p;
 	size_t in = 0, out = 0;
 
-	if (wconv_plan(&p, &q, err)) {
-		fprintf(stderr, "%s\n", err);
+	if (wconv_plan(&p, &q, &why)) {
+		fprintf(stderr, "%s\n", why.text);
 		exit(1);
 	}
 	for (size_t i = 0; i < wconv_count(p); i++) {

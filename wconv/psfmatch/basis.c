@@ -1,7 +1,6 @@
 /* The basis of kernels. All kernels are outer products, so that a stamp is convolved along x first and then along y. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/cpu.h"
@@ -217,22 +216,18 @@ pose(const struct psfmatch *m, size_t w, size_t h, int threads)
 
 int
 psfmatch_subtract(const struct psfmatch *m, const float *ref, float *new, size_t w, size_t h,
-		  int threads, char err[PSFMATCH_ERR])
+		  int threads, struct why *why)
 {
 	const struct wconv_problem q = pose(m, w, h, threads);
-	char why[WCONV_ERR];
 	struct wconv_plan *p;
 
-	if (wconv_plan(&p, &q, why)) {
-		snprintf(err, PSFMATCH_ERR, "%s", why);
+	if (wconv_plan(&p, &q, why))
 		return -1;
-	}
 	const float *from = m->exchanged ? new : ref;
 	float *made = weir_alloc_large(w * h, sizeof *made), *to = made;
 	if (!made) {
-		snprintf(err, PSFMATCH_ERR, "no memory");
 		wconv_free(p);
-		return -1;
+		return why_set(why, "no memory");
 	}
 	for (size_t i = 0; i < wconv_count(p); i++) {
 		const struct wconv_step s = wconv_steps(p, i);

@@ -1,8 +1,6 @@
 /* The fit: the normal equations over the stamps, their solution, and the rejection of outliers. */
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/mem.h"
@@ -472,23 +470,10 @@ psfmatch_judge_sky(const struct psfmatch_normal *f, double noise)
 
 /* ---- the fit ---- */
 
-static int fail(char err[PSFMATCH_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
 static int
-fail(char err[PSFMATCH_ERR], const char *fmt, ...)
+no_memory(struct why *why)
 {
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, PSFMATCH_ERR, fmt, ap);
-	va_end(ap);
-	return -1;
-}
-
-static int
-no_memory(char err[PSFMATCH_ERR])
-{
-	fail(err, "no memory");
+	why_set(why, "no memory");
 	return -ENOMEM;
 }
 
@@ -565,23 +550,24 @@ reject(struct psfmatch_normal *f, const double *each)
 }
 
 static int
-refuse_few(const struct psfmatch *m, char err[PSFMATCH_ERR])
+refuse_few(const struct psfmatch *m, struct why *why)
 {
 	int degree = m->degree;
 
 	while (degree > 0 && m->used < 2 * psfmatch_terms(degree))
 		degree--;
 	if (m->used < 2 * psfmatch_terms(degree))
-		return fail(err, "%zu stars are too few, %zu were left out", m->used, m->rejected);
-	return fail(err,
-		    "%zu stars are too few for polynomials of degree %d, %zu were left out; "
-		    "they suffice for --degree=%d",
-		    m->used, m->degree, m->rejected, degree);
+		return why_set(why, "%zu stars are too few, %zu were left out", m->used,
+			       m->rejected);
+	return why_set(why,
+		       "%zu stars are too few for polynomials of degree %d, %zu were left out; "
+		       "they suffice for --degree=%d",
+		       m->used, m->degree, m->rejected, degree);
 }
 
 /* Counts the used stamps. Fails if they are too few for the polynomials, or if most stamps were rejected. */
 static int
-count_used(struct psfmatch_normal *f, char err[PSFMATCH_ERR])
+count_used(struct psfmatch_normal *f, struct why *why)
 {
 	struct psfmatch *m = f->m;
 
@@ -590,11 +576,12 @@ count_used(struct psfmatch_normal *f, char err[PSFMATCH_ERR])
 		m->used += f->s[i].used;
 	m->rejected = f->stamps - m->used;
 	if (m->rejected > m->used)
-		return fail(err,
-			    "%zu of %zu stars do not fit the others: the pictures do not match, or "
-			    "the first one has the wider stars",
-			    m->rejected, f->stamps);
-	return m->used < 2 * psfmatch_terms(m->degree) ? refuse_few(m, err) : 0;
+		return why_set(
+		    why,
+		    "%zu of %zu stars do not fit the others: the pictures do not match, or "
+		    "the first one has the wider stars",
+		    m->rejected, f->stamps);
+	return m->used < 2 * psfmatch_terms(m->degree) ? refuse_few(m, why) : 0;
 }
 
 /* Whether new shows the stars of ref: the kernel explains at least half of what half of the stamps have beyond noise. */
@@ -612,25 +599,26 @@ shows_stars(const struct psfmatch_normal *f, const double *each)
 
 /* Fits and rejects in turn, until no stamp is rejected, at most 10 times. */
 static int
-fit_rounds(struct psfmatch_normal *f, double smooth, char err[PSFMATCH_ERR])
+fit_rounds(struct psfmatch_normal *f, double smooth, struct why *why)
 {
 	double each[PSFMATCH_STAMPS];
 	int e = 0;
 
 	for (int round = 0; round < 10; round++) {
-		if (count_used(f, err))
+		if (count_used(f, why))
 			return -1;
 		psfmatch_write_normal(f, smooth);
 		if (!psfmatch_factor(f->g, f->unknowns, f->room, f->threads))
-			return fail(err,
-				    "the stars do not determine the kernel: take fewer unknowns");
+			return why_set(
+			    why, "the stars do not determine the kernel: take fewer unknowns");
 		psfmatch_substitute(f->g, f->a, f->unknowns);
 		if ((e = find_misfits(f, each)))
-			return no_memory(err);
+			return no_memory(why);
 		if (!reject(f, each))
 			break;
 	}
-	return shows_stars(f, each) ? 0 : fail(err, "it does not show the stars of the reference");
+	return shows_stars(f, each) ? 0
+				    : why_set(why, "it does not show the stars of the reference");
 }
 
 static int
@@ -712,7 +700,7 @@ find_stamps(struct psfmatch_normal *f, const struct psfmatch_field *field,
 /* Does what psfmatch_fit() does, with a kernel that convolves ref. */
 static int
 fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
-    const struct psfmatch_options *o, char err[PSFMATCH_ERR])
+    const struct psfmatch_options *o, struct why *why)
 {
 	struct psfmatch_field field = {.ref = ref, .new = new, .w = w, .h = h, .gain = o->gain};
 	struct psfmatch_normal f = {.m = m, .threads = o->threads};
@@ -727,23 +715,23 @@ fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
 			       .scale_x = (double)w / 2,
 			       .scale_y = (double)h / 2};
 	if ((e = psfmatch_measure_sky(&field, o->top)))
-		return e == -EDOM ? fail(err, "too few pixels are known") : no_memory(err);
+		return e == -EDOM ? why_set(why, "too few pixels are known") : no_memory(why);
 	if (find_stamps(&f, &field, o))
-		e = no_memory(err);
-	e = e ? e : count_used(&f, err);
+		e = no_memory(why);
+	e = e ? e : count_used(&f, why);
 	if (!e && (psfmatch_make_kernels(&f.k, o->basis, m->size, m->stretch) ||
 		   psfmatch_make_normal(&f) || (smooth && psfmatch_make_penalty(&f)) ||
 		   sum_fitted(&f, &field)))
-		e = no_memory(err);
-	e = e ? e : fit_rounds(&f, o->smooth, err);
+		e = no_memory(why);
+	e = e ? e : fit_rounds(&f, o->smooth, why);
 	if (!e)
 		psfmatch_correct(&f, field.shared);
 	if (!e && !psfmatch_fit_background(&f))
-		e = fail(err, "the stars do not determine the background: lower its degree");
+		e = why_set(why, "the stars do not determine the background: lower its degree");
 	if (!e)
 		psfmatch_judge_sky(&f, field.noise);
 	if (!e && write_model(&f, &field))
-		e = no_memory(err);
+		e = no_memory(why);
 	if (!e)
 		m->sharp = psfmatch_sharpness(m);
 	else
@@ -754,9 +742,9 @@ fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
 
 static int
 fit_exchanged(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
-	      const struct psfmatch_options *o, char err[PSFMATCH_ERR])
+	      const struct psfmatch_options *o, struct why *why)
 {
-	const int e = fit(m, new, ref, w, h, o, err);
+	const int e = fit(m, new, ref, w, h, o, why);
 
 	if (!e) {
 		m->exchanged = true;
@@ -779,18 +767,18 @@ is_better(const struct psfmatch *exchanged, const struct psfmatch *m)
 /* Does what psfmatch_fit() does for PSFMATCH_EITHER. */
 static int
 fit_either(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
-	   const struct psfmatch_options *o, char err[PSFMATCH_ERR])
+	   const struct psfmatch_options *o, struct why *why)
 {
-	const int e = fit(m, ref, new, w, h, o, err);
-	char why[PSFMATCH_ERR];
+	const int e = fit(m, ref, new, w, h, o, why);
 	struct psfmatch other;
+	struct why other_why;
 
 	if (e == -ENOMEM || (!e && m->sharp <= PSFMATCH_SHARP))
 		return e;
-	const int other_e = fit_exchanged(&other, ref, new, w, h, o, why);
+	const int other_e = fit_exchanged(&other, ref, new, w, h, o, &other_why);
 	if (other_e == -ENOMEM) {
 		psfmatch_free(m);
-		return no_memory(err);
+		return no_memory(why);
 	}
 	if (other_e || (!e && !is_better(&other, m))) {
 		psfmatch_free(&other);
@@ -803,13 +791,13 @@ fit_either(struct psfmatch *m, const float *ref, const float *new, size_t w, siz
 
 int
 psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
-	     const struct psfmatch_options *o, char err[PSFMATCH_ERR])
+	     const struct psfmatch_options *o, struct why *why)
 {
 	if (o->convolve == PSFMATCH_NEW)
-		return fit_exchanged(m, ref, new, w, h, o, err);
+		return fit_exchanged(m, ref, new, w, h, o, why);
 	if (o->convolve == PSFMATCH_EITHER)
-		return fit_either(m, ref, new, w, h, o, err);
-	return fit(m, ref, new, w, h, o, err);
+		return fit_either(m, ref, new, w, h, o, why);
+	return fit(m, ref, new, w, h, o, why);
 }
 
 void

@@ -226,7 +226,7 @@ main(int argc, char **argv)
 					   .top = args.has_top ? args.top : INFINITY,
 					   .threads = args.common.threads};
 	double corner[2] = {0};
-	char err[PSFMATCH_ERR];
+	struct why why;
 	struct psfmatch m;
 	struct stats st;
 
@@ -238,11 +238,11 @@ main(int argc, char **argv)
 	if (!args.subtract)
 		find_corner(&ref, args.path[0], corner);
 	stats_charge(&st, STATS_READ);
-	if (psfmatch_fit(&m, ref.v, new.v, ref.w, ref.h, &o, err))
-		die("%s: %s", args.path[1], err);
+	if (psfmatch_fit(&m, ref.v, new.v, ref.w, ref.h, &o, &why))
+		die("%s: %s", args.path[1], why.text);
 	if (args.subtract &&
-	    psfmatch_subtract(&m, ref.v, new.v, ref.w, ref.h, args.common.threads, err))
-		die("%s: %s", args.path[1], err);
+	    psfmatch_subtract(&m, ref.v, new.v, ref.w, ref.h, args.common.threads, &why))
+		die("%s: %s", args.path[1], why.text);
 	stats_charge(&st, STATS_COMPUTE);
 	if (args.subtract)
 		write_difference(out, &new, &args);

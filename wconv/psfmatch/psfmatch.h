@@ -24,13 +24,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The first four are limits: see sky, sharp, width and blur of struct psfmatch. The others: the default size, and err's room. */
+#include "common/base/why.h"
+
+/* The first four are limits: see sky, sharp, width and blur of struct psfmatch. The last: the default size. */
 #define PSFMATCH_CURVED .25
 #define PSFMATCH_SHARP	2.6
 #define PSFMATCH_WIDTH	4
 #define PSFMATCH_ROOM	3
 #define PSFMATCH_SIZE	21
-#define PSFMATCH_ERR	256
 
 enum psfmatch_basis { PSFMATCH_GAUSS, PSFMATCH_DELTA };
 
@@ -98,9 +99,9 @@ struct psfmatch {
 	double sharp;
 };
 
-/* ref, new: [h][w], NaN where the pixel is unknown. Returns 0, or -ENOMEM or -1 with a sentence in err; m is then empty. */
+/* ref, new: [h][w], NaN where the pixel is unknown. Returns 0, or -ENOMEM or -1 with a sentence in why; m is then empty. */
 int psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
-		 const struct psfmatch_options *o, char err[PSFMATCH_ERR]);
+		 const struct psfmatch_options *o, struct why *why);
 
 /* Returns how many terms u^i v^j, i + j <= degree, there are. */
 static inline size_t
@@ -111,11 +112,11 @@ psfmatch_terms(int degree)
 
 /*
  * Makes new the difference: new less the background and less ref convolved with the kernels. If exchanged: new convolved with the
- * kernels, and the background, less ref, times ratio. ref, new: [h][w]. Returns 0, or -1 with a sentence in err; new is then
+ * kernels, and the background, less ref, times ratio. ref, new: [h][w]. Returns 0, or -1 with a sentence in why; new is then
  * unchanged.
  */
 int psfmatch_subtract(const struct psfmatch *m, const float *ref, float *new, size_t w, size_t h,
-		      int threads, char err[PSFMATCH_ERR]);
+		      int threads, struct why *why);
 
 /* m may be zeroed. */
 void psfmatch_free(struct psfmatch *m);

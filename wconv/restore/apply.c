@@ -64,28 +64,28 @@ wconv_restore_apply_rows(struct wconv_restore *r, bool transpose, const void *fr
 }
 
 int
-wconv_restore_unknown(char err[WCONV_ERR])
+wconv_restore_unknown(struct why *why)
 {
-	return wconv_fail(err, "no sample is known");
+	return why_set(why, "no sample is known");
 }
 
 int
-wconv_restore_check(double misfit, double gradient, char err[WCONV_ERR])
+wconv_restore_check(double misfit, double gradient, struct why *why)
 {
 	if (isfinite(misfit) && isfinite(gradient))
 		return 0;
-	return wconv_fail(err, "sums overflow: divide the data, or the kernels, by a constant");
+	return why_set(why, "sums overflow: divide the data, or the kernels, by a constant");
 }
 
 int
 wconv_restore_start(struct wconv_restore *r, const struct wconv_known *k, double largest,
-		    double all, double *level, char err[WCONV_ERR])
+		    double all, double *level, struct why *why)
 {
 	if (!k->n)
-		return wconv_restore_unknown(err);
+		return wconv_restore_unknown(why);
 	if (!(largest > 0))
-		return wconv_fail(err,
-				  "the kernels sum to nothing positive: use least squares, --damp");
+		return why_set(why,
+			       "the kernels sum to nothing positive: use least squares, --damp");
 	*level = (k->sum - r->o.sky * (double)k->n) / all;
 	if (!(*level > 0)) /* nothing is above the sky: any positive constant can be the start */
 		*level = k->peak > 0 ? 1e-3 * k->peak : 1;

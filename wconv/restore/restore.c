@@ -95,32 +95,32 @@ make_room(struct wconv_restore *r)
 }
 
 static int
-check(const struct wconv_problem *q, char err[WCONV_ERR])
+check(const struct wconv_problem *q, struct why *why)
 {
 	if ((q->w != q->W || q->h != q->H) && q->edge != WCONV_RENORMALISE)
-		return wconv_fail(
-		    err, "a part of a picture is deconvolved with --edge=renormalise only");
+		return why_set(why,
+			       "a part of a picture is deconvolved with --edge=renormalise only");
 	if (q->edge == WCONV_CONSTANT)
-		return wconv_fail(
-		    err,
+		return why_set(
+		    why,
 		    "--edge=constant cannot be deconvolved: take --sky, or --edge=renormalise");
 	return 0;
 }
 
 int
 wconv_restore_plan(struct wconv_restore **to, const struct wconv_problem *q,
-		   const struct wconv_restore_options *o, char err[WCONV_ERR])
+		   const struct wconv_restore_options *o, struct why *why)
 {
 	struct wconv_problem p;
 	struct wconv_restore *r;
 	int e;
 
 	*to = NULL;
-	if (check(q, err))
+	if (check(q, why))
 		return -1;
 	r = weir_calloc(1, sizeof *r);
 	if (!r)
-		return wconv_fail(err, "no memory");
+		return why_set(why, "no memory");
 	r->o = *o;
 	r->threads = q->threads;
 	r->in_double = q->in_double;
@@ -129,11 +129,11 @@ wconv_restore_plan(struct wconv_restore **to, const struct wconv_problem *q,
 		pose_depth(r, q, &p);
 	if (e || (!o->on_device && (e = make_room(r)))) {
 		wconv_restore_free(r);
-		return wconv_fail(err, "no memory");
+		return why_set(why, "no memory");
 	}
-	if (q->kd ? wconv_volume_plan(&r->volume, &p, err)
-		  : wconv_plan(&r->plan, &p, err) ||
-			(!o->on_device && wconv_adjoint_plan(&r->adjoint, r->plan, err))) {
+	if (q->kd ? wconv_volume_plan(&r->volume, &p, why)
+		  : wconv_plan(&r->plan, &p, why) ||
+			(!o->on_device && wconv_adjoint_plan(&r->adjoint, r->plan, why))) {
 		wconv_restore_free(r);
 		return -1;
 	}
@@ -143,12 +143,12 @@ wconv_restore_plan(struct wconv_restore **to, const struct wconv_problem *q,
 
 int
 wconv_restore_run(struct wconv_restore *r, const void *y, void *x, struct wconv_restored *done,
-		  char err[WCONV_ERR])
+		  struct why *why)
 {
 	const struct wconv_restore_steps *s =
 	    r->in_double ? &wconv_restore_f64 : &wconv_restore_f32;
 
-	if (r->o.least_squares ? s->least_squares(r, y, done, err) : s->lucy(r, y, done, err))
+	if (r->o.least_squares ? s->least_squares(r, y, done, why) : s->lucy(r, y, done, why))
 		return -1;
 	s->cut(r, x);
 	return 0;

@@ -54,18 +54,18 @@ struct wconv_restore;
 /*
  * q describes a picture of one plane, or a part of it, with samples and results of q's precision. A part needs the edge
  * WCONV_RENORMALISE. The kernels are borrowed until wconv_restore_free.
- * Returns 0, or -1 with a sentence in err and *r NULL.
+ * Returns 0, or -1 with a sentence in why and *r NULL.
  */
 int wconv_restore_plan(struct wconv_restore **r, const struct wconv_problem *q,
-		       const struct wconv_restore_options *o, char err[WCONV_ERR]);
+		       const struct wconv_restore_options *o, struct why *why);
 
 /*
  * y: [h][w] samples; those that are not finite are unknown. x: [h][w] results. With s = A' applied to 1 at known
  * samples and 0 at unknown ones, Richardson-Lucy gives NaN where s is at most a hundredth of its largest value.
- * The result has the same bytes for any number of threads. Returns 0, or -1 with a sentence in err.
+ * The result has the same bytes for any number of threads. Returns 0, or -1 with a sentence in why.
  */
 int wconv_restore_run(struct wconv_restore *r, const void *y, void *x, struct wconv_restored *done,
-		      char err[WCONV_ERR]);
+		      struct why *why);
 
 /* Returns the plan that computes A, which tells what was chosen; r owns it. NULL: the kernel has three axes. */
 const struct wconv_plan *wconv_restore_by(const struct wconv_restore *r);
@@ -111,16 +111,16 @@ struct wconv_known {
 
 /*
  * Fills in r->least and r->dark, and sets *level to the start of Richardson-Lucy: the constant that explains the sum of the
- * known samples. largest, all: the largest s = A' 1 and the sum of s. Returns 0, or -1 with a sentence in err.
+ * known samples. largest, all: the largest s = A' 1 and the sum of s. Returns 0, or -1 with a sentence in why.
  */
 int wconv_restore_start(struct wconv_restore *r, const struct wconv_known *k, double largest,
-			double all, double *level, char err[WCONV_ERR]);
+			double all, double *level, struct why *why);
 
-/* Says in err that no sample is known. Returns -1. */
-int wconv_restore_unknown(char err[WCONV_ERR]);
+/* Says in why that no sample is known. Returns -1. */
+int wconv_restore_unknown(struct why *why);
 
-/* Refuses sums of squares of the misfit and of the gradient that are not finite. Returns 0, or -1 with a sentence in err. */
-int wconv_restore_check(double misfit, double gradient, char err[WCONV_ERR]);
+/* Refuses sums of squares of the misfit and of the gradient that are not finite. Returns 0, or -1 with a sentence in why. */
+int wconv_restore_check(double misfit, double gradient, struct why *why);
 
 /* Sets done->rms, from the sum of squares over n known samples. Returns whether the steps end here. */
 bool wconv_restore_ends(const struct wconv_restore *r, struct wconv_restored *done, double squares,
@@ -137,14 +137,14 @@ void wconv_restore_apply_rows(struct wconv_restore *r, bool transpose, const voi
 			      void (*row)(void *r, size_t row, const void *samples));
 
 /*
- * The methods in one precision. lucy and least_squares return 0, or -1 with a sentence in err.
+ * The methods in one precision. lucy and least_squares return 0, or -1 with a sentence in why.
  * cut copies the part of the estimate that lies where the data do.
  */
 struct wconv_restore_steps {
 	int (*lucy)(struct wconv_restore *r, const void *y, struct wconv_restored *done,
-		    char err[WCONV_ERR]);
+		    struct why *why);
 	int (*least_squares)(struct wconv_restore *r, const void *y, struct wconv_restored *done,
-			     char err[WCONV_ERR]);
+			     struct why *why);
 	void (*cut)(const struct wconv_restore *r, void *to);
 };
 extern const struct wconv_restore_steps wconv_restore_f32, wconv_restore_f64;

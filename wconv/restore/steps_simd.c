@@ -134,9 +134,9 @@ find_known(const struct wconv_restore *d, const real *y)
 	return k;
 }
 
-/* Sets s = A' r, with r from find_known(), and x to its start. Returns 0, or -1 with a sentence in err. */
+/* Sets s = A' r, with r from find_known(), and x to its start. Returns 0, or -1 with a sentence in why. */
 static int
-start_lucy(struct wconv_restore *d, const struct wconv_known *k, char err[WCONV_ERR])
+start_lucy(struct wconv_restore *d, const struct wconv_known *k, struct why *why)
 {
 	const size_t n = d->ew * d->eh;
 	real *x = d->x, *s = d->s;
@@ -147,7 +147,7 @@ start_lucy(struct wconv_restore *d, const struct wconv_known *k, char err[WCONV_
 		largest = (double)s[i] > largest ? (double)s[i] : largest;
 		all += (double)s[i];
 	}
-	if (wconv_restore_start(d, k, largest, all, &level, err))
+	if (wconv_restore_start(d, k, largest, all, &level, why))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		x[i] = (real)level;
@@ -202,13 +202,13 @@ extend(struct wconv_restore *d)
 }
 
 static int
-lucy(struct wconv_restore *d, const void *y, struct wconv_restored *done, char err[WCONV_ERR])
+lucy(struct wconv_restore *d, const void *y, struct wconv_restored *done, struct why *why)
 {
 	const struct wconv_known k = find_known(d, y);
 	const real *s = d->s;
 	real *x = d->x;
 
-	if (start_lucy(d, &k, err))
+	if (start_lucy(d, &k, why))
 		return -1;
 	d->y = y;
 	for (done->steps = 0;; done->steps++) {
@@ -280,7 +280,7 @@ mask(const struct wconv_restore *d, const real *y, real *f)
 /* CGLS, with r = y - A x - sky, s = A' r - damp^2 x, p the direction, f = A p. */
 static int
 least_squares(struct wconv_restore *d, const void *data, struct wconv_restored *done,
-	      char err[WCONV_ERR])
+	      struct why *why)
 {
 	const real *y = data;
 	const struct wconv_known k = find_known(d, y);
@@ -290,7 +290,7 @@ least_squares(struct wconv_restore *d, const void *data, struct wconv_restored *
 	double rr = 0, ss, first, pp;
 
 	if (!k.n)
-		return wconv_restore_unknown(err);
+		return wconv_restore_unknown(why);
 	for (size_t i = 0; i < d->w * d->h; i++) {
 		r[i] = y[i] - y[i] == 0 ? y[i] - (real)d->o.sky : 0;
 		rr += (double)r[i] * (double)r[i];
@@ -300,7 +300,7 @@ least_squares(struct wconv_restore *d, const void *data, struct wconv_restored *
 		x[i] = p[i] = 0;
 	first = ss = pp = combine(d, ew, eh, 0, p, 1, s);
 	for (done->steps = 0;; done->steps++) {
-		if (wconv_restore_check(rr, ss, err))
+		if (wconv_restore_check(rr, ss, why))
 			return -1;
 		if (wconv_restore_ends(d, done, rr, k.n) || !(ss > tiny * first))
 			return 0;

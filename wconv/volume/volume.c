@@ -24,17 +24,17 @@ inside(enum wconv_edge edge, ptrdiff_t i, ptrdiff_t n)
 	return i < n ? i : edge == WCONV_REFLECT ? turn - 1 - i : turn - i;
 }
 
-/* Fills in one axis of n samples and a kernel of k samples with its centre at c. Returns 0, or -1 with a sentence in err. */
+/* Fills in one axis of n samples and a kernel of k samples with its centre at c. Returns 0, or -1 with a sentence in why. */
 static int
 pose_axis(struct volume_axis *a, const struct wconv_problem *q, size_t n, size_t k, size_t c,
-	  char err[WCONV_ERR])
+	  struct why *why)
 {
 	const ptrdiff_t before = (ptrdiff_t)(q->correlate ? c : k - 1 - c),
 			after = (ptrdiff_t)k - 1 - before;
 
 	*a = (struct volume_axis){.n = n, .k = k, .results = n};
 	if (q->output == WCONV_VALID && k > n)
-		return wconv_fail(err, "no window lies inside the volume: the kernel is larger");
+		return why_set(why, "no window lies inside the volume: the kernel is larger");
 	if (q->output == WCONV_VALID)
 		a->results = n - k + 1;
 	if (q->output == WCONV_FULL)
@@ -44,7 +44,7 @@ pose_axis(struct volume_axis *a, const struct wconv_problem *q, size_t n, size_t
 	a->len = fft_size(a->places);
 	a->from = weir_alloc(a->places, sizeof *a->from);
 	if (!a->from || a->len > INT32_MAX)
-		return wconv_fail(err, "no memory");
+		return why_set(why, "no memory");
 	for (size_t i = 0; i < a->places; i++) {
 		const ptrdiff_t at =
 		    inside(q->edge, a->first - before + (ptrdiff_t)i, (ptrdiff_t)n);
@@ -70,8 +70,7 @@ make_room(struct wconv_volume *v)
 
 /* Places the kernel at the start of the work array, turned for a correlation. Finds the factor that normalises it. */
 static int
-put_kernel(struct wconv_volume *v, const struct wconv_problem *q, double *scale,
-	   char err[WCONV_ERR])
+put_kernel(struct wconv_volume *v, const struct wconv_problem *q, double *scale, struct why *why)
 {
 	const size_t n = q->kw * q->kh * q->kd;
 	const bool single = v->core->sample == sizeof(float);
@@ -82,7 +81,7 @@ put_kernel(struct wconv_volume *v, const struct wconv_problem *q, double *scale,
 	for (size_t i = 0; i < n; i++) {
 		const double k = real_at(q->kernels, q->correlate ? n - 1 - i : i, single);
 		if (!isfinite(k))
-			return wconv_fail(err, "the kernel has a sample that is not finite");
+			return why_set(why, "the kernel has a sample that is not finite");
 		real_set(v->work,
 			 i / (q->kw * q->kh) * v->slice + i / q->kw % q->kh * v->row + i % q->kw, k,
 			 single);
@@ -90,34 +89,34 @@ put_kernel(struct wconv_volume *v, const struct wconv_problem *q, double *scale,
 		weight += fabs(k);
 	}
 	if (q->normalise && !(fabs(sum) > 1e-6 * weight))
-		return wconv_fail(err, "the kernel cannot be normalised: its sum is %.3g", sum);
+		return why_set(why, "the kernel cannot be normalised: its sum is %.3g", sum);
 	*scale = q->normalise ? 1 / sum : 1;
 	return 0;
 }
 
 int
-wconv_volume_plan(struct wconv_volume **to, const struct wconv_problem *q, char err[WCONV_ERR])
+wconv_volume_plan(struct wconv_volume **to, const struct wconv_problem *q, struct why *why)
 {
 	struct wconv_volume *v = weir_calloc(1, sizeof *v);
 	double scale = 1;
 
 	*to = NULL;
 	if (!v)
-		return wconv_fail(err, "no memory");
+		return why_set(why, "no memory");
 	v->core = q->in_double ? &wconv_volume_f64 : &wconv_volume_f32;
 	v->threads = q->threads;
 	v->constant = q->edge == WCONV_CONSTANT ? q->constant : 0;
-	if (pose_axis(&v->axis[0], q, q->w, q->kw, q->cx, err) ||
-	    pose_axis(&v->axis[1], q, q->h, q->kh, q->cy, err) ||
-	    pose_axis(&v->axis[2], q, q->d, q->kd, q->cz, err)) {
+	if (pose_axis(&v->axis[0], q, q->w, q->kw, q->cx, why) ||
+	    pose_axis(&v->axis[1], q, q->h, q->kh, q->cy, why) ||
+	    pose_axis(&v->axis[2], q, q->d, q->kd, q->cz, why)) {
 		wconv_volume_free(v);
 		return -1;
 	}
 	if (make_room(v)) {
 		wconv_volume_free(v);
-		return wconv_fail(err, "no memory");
+		return why_set(why, "no memory");
 	}
-	if (put_kernel(v, q, &scale, err)) {
+	if (put_kernel(v, q, &scale, why)) {
 		wconv_volume_free(v);
 		return -1;
 	}

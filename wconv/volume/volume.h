@@ -18,8 +18,8 @@
 
 struct wconv_volume;
 
-/* q->kernels is borrowed for the call. Returns 0, or -1 with a sentence in err and *v NULL. */
-int wconv_volume_plan(struct wconv_volume **v, const struct wconv_problem *q, char err[WCONV_ERR]);
+/* q->kernels is borrowed for the call. Returns 0, or -1 with a sentence in why and *v NULL. */
+int wconv_volume_plan(struct wconv_volume **v, const struct wconv_problem *q, struct why *why);
 
 /* Along axis 0 (x) to 2 (z): the results, the position of the first one in the volume, and the length of the transform. */
 struct wconv_volume_axis {
