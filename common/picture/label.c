@@ -6,6 +6,7 @@
 
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
+#include "common/base/roots.h"
 #include "common/picture/label.h"
 
 /* A band is two neighbouring rows. Its runs are those of their union. A single row is a band, too: both are that row. */
@@ -27,16 +28,6 @@ struct label_block {
 	size_t used, room;	   /* of data */
 	uint32_t data[];
 };
-
-static inline uint32_t
-label_find(uint32_t *up, uint32_t i)
-{
-	while (up[i] != i) {
-		up[i] = up[up[i]]; /* path halving */
-		i = up[i];
-	}
-	return i;
-}
 
 /* Writes v from labels[from] on, at least up to labels[to - 1], and at most LABEL_STEP samples more. */
 enum { LABEL_STEP = 16 };
@@ -480,14 +471,12 @@ unite(struct label *l, uint32_t a, uint32_t b)
 static void
 join(struct label *l, uint32_t a, uint32_t b)
 {
-	b = label_find(l->up, b);
+	b = roots_find(l->up, b);
 	if (a == b)
 		return;
-	const uint32_t low = a < b ? a : b, high = a < b ? b : a;
-
-	l->up[high] = low;
+	roots_join(l->up, a, b);
 	if (l->region)
-		unite(l, low, high);
+		unite(l, a < b ? a : b, a < b ? b : a);
 }
 
 /* Gives the labels of an earlier row to the runs of the new row that touch its runs. */
@@ -502,7 +491,7 @@ join_rows(struct label *l, size_t earlier, bool corner)
 	const size_t n = bitrow_meet(a, b, l->words, corner, l->pair);
 
 	for (size_t k = 0; k < n; k++) {
-		const uint32_t root = label_find(l->up, from[l->pair[k].i]), old = to[l->pair[k].j];
+		const uint32_t root = roots_find(l->up, from[l->pair[k].i]), old = to[l->pair[k].j];
 
 		to[l->pair[k].j] = old < root ? old : root;
 		if (old != LABEL_NONE && old != root)
@@ -579,7 +568,7 @@ measure_row(struct label *l, const struct label_runs *row, size_t old, const dou
 
 	for (size_t i = 0; i < row->n; i++) {
 		const uint32_t from = row->edge[2 * i], to = row->edge[2 * i + 1],
-			       root = label_find(l->up, row->label[i]);
+			       root = roots_find(l->up, row->label[i]);
 		const size_t at[3] = {from, y, z};
 
 		if (root == old) {
@@ -752,14 +741,11 @@ join_bands(struct label *l, size_t top, struct bitrow_rows band, uint32_t *to)
 	const uint32_t *from = before->label;
 
 	for (size_t k = 0; k < n; k++) {
-		const uint32_t root = label_find(l->up, from[l->pair[k].i]), old = to[l->pair[k].j];
+		const uint32_t root = roots_find(l->up, from[l->pair[k].i]), old = to[l->pair[k].j];
 
 		to[l->pair[k].j] = old < root ? old : root;
-		if (old != LABEL_NONE && old != root) {
-			const uint32_t other = label_find(l->up, old);
-
-			l->up[root > other ? root : other] = root < other ? root : other;
-		}
+		if (old != LABEL_NONE && old != root)
+			roots_join(l->up, root, roots_find(l->up, old));
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/mem.h"
+#include "common/base/roots.h"
 #include "common/picture/peaks.h"
 
 enum { ORDER_NEIGHBOURS = 26 };
@@ -104,22 +105,12 @@ struct flood {
 	size_t first, last;
 };
 
-static uint32_t
-find(uint32_t *up, uint32_t i)
-{
-	while (up[i] != i) {
-		up[i] = up[up[i]];
-		i = up[i];
-	}
-	return i;
-}
-
 /* Parts a and b meet at height v. The one with the lower peak is joined to the other unless it stands high enough. */
 static void
 meet(struct flood *f, uint32_t a, uint32_t b, double v)
 {
-	a = find(f->up, a);
-	b = find(f->up, b);
+	a = roots_find(f->up, a);
+	b = roots_find(f->up, b);
 	if (a == b)
 		return;
 	const bool higher = f->peak[a] > f->peak[b] || (f->peak[a] == f->peak[b] && a < b);
@@ -218,7 +209,7 @@ number(struct flood *f, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (!f->part[i])
 			continue;
-		const uint32_t root = find(f->up, f->part[i]);
+		const uint32_t root = roots_find(f->up, f->part[i]);
 
 		if (!name[root])
 			name[root] = ++names;

@@ -11,8 +11,8 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
+#include "common/base/roots.h"
 #include "emst/brute/brute.h"
-#include "emst/roots.h"
 
 enum { BLOCK = 256, LANES = 16 };
 

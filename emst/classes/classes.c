@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "common/base/mem.h"
+#include "common/base/roots.h"
 #include "emst/classes/classes.h"
-#include "emst/roots.h"
 #include "emst/sort.h"
 
 /* Returns the weight of the lighter part that edge e joins. The minimum-size forests of all m up to this weight cut e. */

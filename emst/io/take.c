@@ -7,10 +7,10 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
+#include "common/base/roots.h"
 #include "common/base/sample.h"
 #include "emst/job.h"
 #include "emst/mesh/mesh.h"
-#include "emst/roots.h"
 
 /* ---- saved trees ---- */
 

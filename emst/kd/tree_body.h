@@ -16,9 +16,9 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
+#include "common/base/roots.h"
 #include "emst/kd/kd.h"
 #include "emst/lock.h"
-#include "emst/roots.h"
 #include "emst/sort.h"
 
 static const double LISTED = 1. / 3;

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/roots.h"
 #include "emst/emst.h"
 #include "emst/lattice/lattice.h"
-#include "emst/roots.h"
 
 enum { FOREST_MAXD2 = 512 }; /* the squared length of the longest edges that shells look for */
 

@@ -4,8 +4,8 @@
 
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
+#include "common/base/roots.h"
 #include "emst/mesh/mesh.h"
-#include "emst/roots.h"
 #include "emst/sort.h"
 
 /* ---- edges ---- */

@@ -8,8 +8,8 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
+#include "common/base/roots.h"
 #include "emst/palette/palette.h"
-#include "emst/roots.h"
 
 #define DIMS 4
 #define RUN  palette_rgba

@@ -7,6 +7,7 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
+#include "common/base/roots.h"
 #include "morphrec/keys.h"
 #include "morphrec/ops/ops.h"
 #include "morphrec/ops/shape.h"
@@ -35,14 +36,6 @@ struct forest {
 	uint32_t *area;
 	uint32_t least;
 };
-
-static inline uint32_t
-find_root(struct forest *t, uint32_t p)
-{
-	while (t->parent[p] != p)
-		p = t->parent[p] = t->parent[t->parent[p]];
-	return p;
-}
 
 #define TEMPLATE "morphrec/ops/area_body.h"
 #include "morphrec/four_body.h"

@@ -1,6 +1,6 @@
-/* Union-find: up[] leads from a member of a set to the root of the set. For a root r, up[r] == r. */
-#ifndef WEIR_EMST_ROOTS_H
-#define WEIR_EMST_ROOTS_H
+/* Union-find, with path halving: up[] leads from a member of a set to the root of the set. For a root r, up[r] == r. */
+#ifndef WEIR_BASE_ROOTS_H
+#define WEIR_BASE_ROOTS_H
 
 #include <stddef.h>
 #include <stdint.h>
