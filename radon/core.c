@@ -7,7 +7,6 @@
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "radon/core.h"
-#include "radon/radon.h"
 
 /* ---- FFTs ---- */
 
@@ -294,6 +293,16 @@ radon_keep_muted(const struct radon_options *o, const float *gather, float *left
 /* In a sum of at most this many terms the recurrence is faster than the window and the FFT of a transform. */
 enum { SHORT_SUM = 12 };
 
+extern const struct radon_loops radon_loops_generic, radon_loops_avx2, radon_loops_avx512;
+
+const struct radon_loops *
+radon_loops(void)
+{
+	return weir_cpu == CPU_AVX512 ? &radon_loops_avx512
+	       : weir_cpu == CPU_AVX2 ? &radon_loops_avx2
+				      : &radon_loops_generic;
+}
+
 bool
 radon_iterates(const struct radon_options *o)
 {
@@ -317,14 +326,14 @@ set_shape(struct radon_core *p)
 	double top;
 
 	p->nw = p->nfft / 2 + 1;
-	p->ld = (p->nw + LANES - 1) / LANES * LANES;
+	p->ld = (p->nw + USFFT_LINE - 1) / USFFT_LINE * USFFT_LINE;
 	if (p->ld % 512 == 0)
-		p->ld += LANES;
+		p->ld += USFFT_LINE;
 	top = p->o.fmax > 0 ? floor(p->o.fmax * per_hz * (1 + 1e-12)) : (double)p->nw;
 	p->kmin = (size_t)fmin(ceil(p->o.fmin * per_hz * (1 - 1e-12)), (double)p->nw);
 	p->kmax = top < (double)p->nw ? (size_t)top : p->nw - 1;
-	p->first = p->kmin / LANES;
-	p->last = p->kmin > p->kmax ? p->first : p->kmax / LANES + 1;
+	p->first = p->kmin / USFFT_LINE;
+	p->last = p->kmin > p->kmax ? p->first : p->kmax / USFFT_LINE + 1;
 }
 
 static void
@@ -442,21 +451,21 @@ radon_core_free(struct radon_core *p)
 static bool
 take_turns(struct radon_worker *l, size_t nx)
 {
-	l->turn = weir_alloc(nx * LANES, 2 * sizeof *l->turn);
-	l->by = weir_alloc(nx * LANES, 2 * sizeof *l->by);
-	l->turned = weir_alloc(nx * LANES, 2 * sizeof *l->turned);
+	l->turn = weir_alloc(nx * USFFT_LINE, 2 * sizeof *l->turn);
+	l->by = weir_alloc(nx * USFFT_LINE, 2 * sizeof *l->by);
+	l->turned = weir_alloc(nx * USFFT_LINE, 2 * sizeof *l->turned);
 	return l->turn && l->by && l->turned;
 }
 
 static bool
 take_worker(const struct radon_core *p, struct radon_worker *l)
 {
-	const size_t row = 2 * LANES * sizeof(double);
+	const size_t row = 2 * USFFT_LINE * sizeof(double);
 	const bool sums = !p->nufft || (p->o.mode == RADON_LSQ && !p->h);
 
 	l->row = weir_alloc(p->nfft + 2, sizeof *l->row);
-	l->m = weir_calloc(p->o.nq * LANES, 2 * sizeof *l->m);
-	l->d = weir_calloc(p->o.nx * LANES, 2 * sizeof *l->d);
+	l->m = weir_calloc(p->o.nq * USFFT_LINE, 2 * sizeof *l->m);
+	l->d = weir_calloc(p->o.nx * USFFT_LINE, 2 * sizeof *l->d);
 	if (!l->row || !l->m || !l->d || (p->nufft && usfft_line_work(&l->line, &p->line)))
 		return false;
 	if (p->h && !take_turns(l, p->o.nx))

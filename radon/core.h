@@ -2,7 +2,7 @@
  * All methods of radon/ share these structs: the problem on its axes, and the work arrays of one gather. The files form
  * layers, and each layer calls only those to its left:
  *
- *	curves, fft, loops < core, spectra < recurrence, block < irls < lsq, sparse, usfft2d, time, adapt < plan < radon
+ *	curves, loops < core < block < lsq, sparse < time, adapt < radon
  */
 #ifndef WEIR_RADON_CORE_H
 #define WEIR_RADON_CORE_H
@@ -10,7 +10,6 @@
 #include <fftw3.h>
 #include <stddef.h>
 
-#include "radon/loops/loops.h"
 #include "radon/radon.h"
 #include "usfft/line.h"
 
@@ -37,11 +36,37 @@ void radon_fft_forward(const struct radon_fft *p, float *row, float *spectrum);
 /* The imaginary parts of spectrum[0] and spectrum[n/2] are taken for 0. The spectrum is destroyed. */
 void radon_fft_backward(const struct radon_fft *p, float *spectrum, float *row);
 
-enum { LANES = USFFT_LINE }; /* frequencies done together */
+/*
+ * Frequencies are transformed in blocks of USFFT_LINE. Rows of the loops' arrays are USFFT_LINE re and then USFFT_LINE im,
+ * aligned to 64 bytes: PAIRS doubles.
+ */
+enum { PAIRS = 2 * USFFT_LINE };
+
+/* The inner loops, one set for each width of register: loops_simd.c. */
+struct radon_loops {
+	/*
+	 * The Levinson-Durbin recursion for Hermitian positive definite Toeplitz matrices T[i][l] = t[i - l], t[-i] = conj t[i],
+	 * i, l < n. It finds the predictor a with T a = e (1, 0 .. 0) and a_0 = 1. t, a: n rows. steps: n rows of USFFT_LINE, the
+	 * e of the leading matrices of 1 .. n unknowns; the product of a lane's rows is its determinant. A lane whose e falls to
+	 * `least` times t[0] or below stops changing, so that it stays finite, and its element of alive becomes 0. The other
+	 * elements of alive are 1. Source: Golub and Van Loan, Matrix Computations, 4.7.
+	 */
+	void (*levinson)(const double *t, size_t n, double least, double *a, double *e,
+			 double *alive, double *steps);
+
+	/* sum[i] = sum_j z[j] e[j]^i, i < nq, j < nx. z is overwritten. */
+	void (*turn_and_add)(size_t nx, size_t nq, double *z, const double *e, double *sum);
+
+	/* z[j] = sum_i m[i] e[j]^i by Horner's rule, i < nq, j < nx. */
+	void (*add_and_turn)(size_t nx, size_t nq, const double *m, const double *e, double *z);
+};
+
+/* The loops for this CPU. */
+const struct radon_loops *radon_loops(void);
 
 /*
  * Spectra are [row][ld] complex floats: rows are traces or curves, and frequency k is element k of its row. Frequencies are
- * transformed in blocks of LANES. The blocks first .. last - 1 cover the band; what they hold outside the band counts as 0.
+ * transformed in blocks of USFFT_LINE. The blocks first .. last - 1 cover the band; what they hold outside the band counts as 0.
  */
 struct radon_core {
 	struct radon_options o; /* g and live: owned */
@@ -70,7 +95,7 @@ struct radon_core {
 	const struct radon_loops *loops; /* for this CPU */
 };
 
-/* Is the panel found by the iteration of inverse/irls.h? */
+/* Is the panel found by the iteration of sparse.c? */
 bool radon_iterates(const struct radon_options *o);
 
 /* The damping NU nq, which lsq and sparse add to the diagonal of A^H A. */
@@ -80,13 +105,14 @@ double radon_damping(const struct radon_core *p);
 int radon_core_plan(struct radon_core *p, const struct radon_options *o);
 void radon_core_free(struct radon_core *p);
 
-/* The arrays of one worker for a block of LANES frequencies and for a row. */
+/* The arrays of one worker for a block of USFFT_LINE frequencies and for a row. */
 struct radon_worker {
 	float *row; /* nfft + 2 floats */
-	float *m;   /* nq x LANES complex: a block of the panel */
-	float *d;   /* nx x LANES complex: a block of the gather */
-	double *z;  /* recurrence: nx rows of LANES complex, as LANES re and LANES im */
-	double *e;  /* the same */
+	float *m;   /* nq x USFFT_LINE complex: a block of the panel */
+	float *d;   /* nx x USFFT_LINE complex: a block of the gather */
+	double
+	    *z; /* recurrence: nx rows of USFFT_LINE complex, as USFFT_LINE re and USFFT_LINE im */
+	double *e; /* the same */
 	/* With a second axis: phases and their steps, as z and e; and a turned block of the gather, as d. */
 	double *turn, *by;
 	float *turned;
@@ -141,5 +167,27 @@ void radon_edges(const struct radon_core *p, const double sum[3], double edge[2]
 
 /* Weights the panel in w->m by a mute that depends on q alone. */
 void radon_weigh_panel(const struct radon_core *p, struct radon_room *w);
+
+/*
+ * Adjoint and modelling of the USFFT_LINE frequencies from k on: by recurrence, term by term in double, or as the plan chooses. d has
+ * nx rows of stride ldd, and m has nq rows of stride ldm, both in complex samples.
+ */
+void recurrence_adjoint(const struct radon_core *p, struct radon_worker *w, size_t k,
+			const float *d, size_t ldd, float *m, size_t ldm);
+
+/* The first column of A^H A: t[n] = sum over live traces j of exp(2 pi i k n c_j), n < p->nq, in rows of USFFT_LINE re and USFFT_LINE im. */
+void recurrence_column(const struct radon_core *p, struct radon_worker *w, size_t k, double *t);
+
+void radon_block_adjoint(const struct radon_core *p, struct radon_worker *w, size_t k,
+			 const float *d, size_t ldd, float *m, size_t ldm);
+void radon_block_model(const struct radon_core *p, struct radon_worker *w, size_t k, const float *m,
+		       size_t ldm, float *d, size_t ldd);
+
+/* Transform all blocks of the band: the adjoint from w->d to w->m, weighted by q_weight; modelling from w->m to w->d. */
+void radon_adjoint_all(const struct radon_core *p, struct radon_room *w);
+void radon_model_all(const struct radon_core *p, struct radon_room *w);
+
+/* Copies m, nq rows of USFFT_LINE complex, to rows of stride ld, weighted by a mute that depends on q alone. */
+void radon_weigh_rows(const struct radon_core *p, const float *m, float *to, size_t ld);
 
 #endif

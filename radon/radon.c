@@ -4,11 +4,7 @@
 
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "radon/block.h"
-#include "radon/core.h"
 #include "radon/plan.h"
-#include "radon/radon.h"
-#include "radon/time/time.h"
 #include "usfft/usfft.h"
 
 /* ---- the transform in two dimensions ---- */

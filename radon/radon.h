@@ -21,7 +21,7 @@
  * ellipse, and (q + r) / 2 is its mean. With linear curves q and r are slownesses times X.
  *
  * Hyperbolic curves vary with time: t = sqrt(tau^2 + q g) with g = (x / X)^2, and q = (X / v)^2 in s^2, where v is a velocity.
- * Times count from the shot. radon/time/time.h defines their operators, and conjugate gradients find their inverses.
+ * Times count from the shot. radon/plan.h defines their operators, and conjugate gradients find their inverses.
  *
  * The discrete Fourier transform shifts by fractions of a sample. At each frequency w = 2 pi k / (nfft dt)
  *
@@ -212,7 +212,7 @@ void radon_widen(const struct radon_options *o, double g, double h, double *leas
 /* Returns the largest moveout of all curves and traces, in seconds. */
 double radon_moveout(const struct radon_options *o);
 
-/* --- inverse/evidence.c ------------------------------------------------------------------------------------------ */
+/* --- lsq.c: the NU of a gather ----------------------------------------------------------------------------------- */
 
 /*
  * Finds the NU of {.001, .003, .01, .03, .1, .3} that makes the gather most likely. With mu = NU nq this NU minimises
@@ -305,7 +305,7 @@ int radon_direct_noise(const struct radon_options *o, const float *gather, doubl
 int radon_direct_adapt(const struct radon_options *o, const float *gather, const float *left,
 		       double *out, double *ratio);
 
-/* sparse by the iteration of radon/inverse/sparse.h, in double; by o->mode also lsq with two axes. Returns 0 or -ENOMEM. */
+/* sparse by the iteration of radon/plan.h, in double; by o->mode also lsq with two axes. Returns 0 or -ENOMEM. */
 int radon_direct_sparse(const struct radon_options *o, const float *gather, double *panel);
 
 #endif

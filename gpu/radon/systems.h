@@ -27,7 +27,7 @@ int radon_reduce(struct gpu *g, const radon_job &w, const radon_systems &s);
 namespace
 {
 
-constexpr double RADON_SAFE = 1e-10; /* radon/inverse/lsq.c */
+constexpr double RADON_SAFE = 1e-10; /* radon/lsq.c */
 constexpr unsigned WARP = 32;
 
 __device__ cplx

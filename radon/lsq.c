@@ -9,42 +9,9 @@
 #include "common/base/fft.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "radon/block.h"
-#include "radon/core.h"
-#include "radon/inverse/lsq.h"
-#include "radon/loops/loops.h"
-#include "usfft/line.h"
-
-enum { LEVINSON_LANES = USFFT_LINE };
-
-/*
- * t, a: n rows of LANES re and LANES im, aligned to 64 bytes. e: E of each lane. steps: n rows of LANES, the E of the leading
- * matrices of 1 .. n unknowns; the product of a lane's rows is its determinant. A lane whose E falls to `least` times t[0] or
- * below stops changing, so that it stays finite, and its element of alive becomes 0. The other elements of alive are 1.
- */
-void levinson(const double *t, size_t n, double least, double *a, double *e, double *alive,
-	      double *steps);
-
-/* ---- Levinson's recursion ---- */
-
-/*
- * The Levinson-Durbin recursion for Hermitian positive definite Toeplitz matrices T[i][l] = t[i - l], t[-i] = conj t[i],
- * i, l < n. It finds the predictor a with T a = E (1, 0 .. 0) and a_0 = 1 in n^2 complex multiplications and additions. The
- * lanes of double vectors hold LEVINSON_LANES matrices at once.
- *
- * Source: Golub and Van Loan, Matrix Computations, 4.7.
- */
-
-void
-levinson(const double *t, size_t n, double least, double *a, double *e, double *alive,
-	 double *steps)
-{
-	radon_loops()->levinson(t, n, least, a, e, alive, steps);
-}
+#include "radon/plan.h"
 
 /* ---- systems ---- */
-
-enum { SYSTEMS = LEVINSON_LANES, PAIRS = 2 * SYSTEMS };
 
 /*
  * Levinson's recursion loses about as many digits as the condition number has, and t[0] / E is a lower bound of the condition
@@ -63,18 +30,18 @@ struct toeplitz {
 	size_t n, len, blocks; /* len: of the FFTs, >= 2n */
 	fftw_plan forward, backward;
 	double *turn;	/* len complex: exp(-2 pi i m n / len) */
-	double *fa;	/* per block: the FFT of a, len rows of SYSTEMS complex */
-	double *e, *t0; /* per block: SYSTEMS */
-	bool *unsafe;	/* per block: SYSTEMS */
+	double *fa;	/* per block: the FFT of a, len rows of USFFT_LINE complex */
+	double *e, *t0; /* per block: USFFT_LINE */
+	bool *unsafe;	/* per block: USFFT_LINE */
 	double **ft;	/* per block: the FFT of T's circulant if a lane needs it, else NULL */
 };
 
 struct toeplitz_work {
 	size_t n;
-	double *a;	       /* n rows of SYSTEMS re, SYSTEMS im */
-	double *steps;	       /* n rows of LANES: E of the recursion */
-	double *x, *y, *u, *v; /* len rows of SYSTEMS complex; one block, x owned */
-	double *r, *p, *cg;    /* n rows of SYSTEMS complex; one block, r owned */
+	double *a;	       /* n rows of PAIRS */
+	double *steps;	       /* n rows of USFFT_LINE: E of the recursion */
+	double *x, *y, *u, *v; /* len rows of USFFT_LINE complex; one block, x owned */
+	double *r, *p, *cg;    /* n rows of USFFT_LINE complex; one block, r owned */
 };
 
 /* --- products in the frequencies of the FFTs ----------------------------------------------------------------------- */
@@ -165,9 +132,9 @@ apply_matrix(const struct toeplitz *s, struct toeplitz_work *w, const double *ft
 
 /* sum = Re x^H y of every lane. */
 static void
-dot(const double *x, const double *y, size_t n, double sum[SYSTEMS])
+dot(const double *x, const double *y, size_t n, double sum[USFFT_LINE])
 {
-	for (int l = 0; l < SYSTEMS; l++)
+	for (int l = 0; l < USFFT_LINE; l++)
 		sum[l] = 0;
 	for (size_t i = 0; i < n; i++)
 		for (int l = 0; l < PAIRS; l++)
@@ -185,17 +152,17 @@ static size_t
 conjugate_gradients(const struct toeplitz *s, struct toeplitz_work *w, const double *ft)
 {
 	const size_t count = s->n * PAIRS;
-	double rr[SYSTEMS], target[SYSTEMS], pq[SYSTEMS], next[SYSTEMS];
+	double rr[USFFT_LINE], target[USFFT_LINE], pq[USFFT_LINE], next[USFFT_LINE];
 	size_t step;
 
 	memset(w->cg, 0, count * sizeof *w->cg);
 	memcpy(w->p, w->r, count * sizeof *w->p);
 	dot(w->r, w->r, s->n, rr);
-	for (int l = 0; l < SYSTEMS; l++)
+	for (int l = 0; l < USFFT_LINE; l++)
 		target[l] = cg_tol * cg_tol * rr[l];
 	for (step = 0; step < CG_STEPS; step++) {
 		bool busy = false;
-		for (int l = 0; l < SYSTEMS; l++)
+		for (int l = 0; l < USFFT_LINE; l++)
 			busy |= rr[l] > target[l];
 		if (!busy)
 			break;
@@ -227,11 +194,11 @@ circulant(const struct toeplitz *s, struct toeplitz_work *w, const double *t)
 
 	memset(f, 0, s->len * PAIRS * sizeof *f);
 	for (size_t i = 0; i < s->n; i++)
-		for (size_t l = 0; l < SYSTEMS; l++) {
+		for (size_t l = 0; l < USFFT_LINE; l++) {
 			double *to = f + i * PAIRS + 2 * l,
 			       *back = f + (s->len - i) * PAIRS + 2 * l;
 			to[0] = t[i * PAIRS + l];
-			to[1] = t[i * PAIRS + SYSTEMS + l];
+			to[1] = t[i * PAIRS + USFFT_LINE + l];
 			if (i) {
 				back[0] = to[0];
 				back[1] = -to[1];
@@ -243,26 +210,26 @@ circulant(const struct toeplitz *s, struct toeplitz_work *w, const double *t)
 }
 
 /*
- * Factors block b. t is n rows of SYSTEMS re and SYSTEMS im; t[0] includes the damping. Returns 0 or -ENOMEM. Threads may factor
+ * Factors block b. t is n rows of USFFT_LINE re and USFFT_LINE im; t[0] includes the damping. Returns 0 or -ENOMEM. Threads may factor
  * and solve different blocks at once.
  */
 static int
 toeplitz_factor(struct toeplitz *s, struct toeplitz_work *w, size_t b, const double *t)
 {
-	double *fa = s->fa + b * s->len * PAIRS, *e = s->e + b * SYSTEMS;
-	double alive[SYSTEMS];
+	double *fa = s->fa + b * s->len * PAIRS, *e = s->e + b * USFFT_LINE;
+	double alive[USFFT_LINE];
 	bool need = false;
 
-	levinson(t, s->n, safe, w->a, e, alive, w->steps);
-	memcpy(s->t0 + b * SYSTEMS, t, SYSTEMS * sizeof *t);
-	for (size_t l = 0; l < SYSTEMS; l++) {
-		s->unsafe[b * SYSTEMS + l] = alive[l] == 0;
+	radon_loops()->levinson(t, s->n, safe, w->a, e, alive, w->steps);
+	memcpy(s->t0 + b * USFFT_LINE, t, USFFT_LINE * sizeof *t);
+	for (size_t l = 0; l < USFFT_LINE; l++) {
+		s->unsafe[b * USFFT_LINE + l] = alive[l] == 0;
 		need |= alive[l] == 0;
 	}
 	for (size_t i = 0; i < s->n; i++)
-		for (size_t l = 0; l < SYSTEMS; l++) {
+		for (size_t l = 0; l < USFFT_LINE; l++) {
 			w->x[i * PAIRS + 2 * l] = w->a[i * PAIRS + l];
-			w->x[i * PAIRS + 2 * l + 1] = w->a[i * PAIRS + SYSTEMS + l];
+			w->x[i * PAIRS + 2 * l + 1] = w->a[i * PAIRS + USFFT_LINE + l];
 		}
 	cut(s, w->x);
 	transform(s->forward, w->x, fa);
@@ -285,13 +252,13 @@ load(double *to, const float *from, size_t n)
 }
 
 /*
- * Solves block b. x is n rows of SYSTEMS complex floats: it holds the right-hand side, and then the solution. Returns the number
+ * Solves block b. x is n rows of USFFT_LINE complex floats: it holds the right-hand side, and then the solution. Returns the number
  * of steps of conjugate gradients.
  */
 static size_t
 toeplitz_solve(const struct toeplitz *s, struct toeplitz_work *w, size_t b, float *x)
 {
-	double scale[SYSTEMS];
+	double scale[USFFT_LINE];
 	size_t steps = 0;
 
 	if (!load(w->x, x, s->n))
@@ -302,28 +269,16 @@ toeplitz_solve(const struct toeplitz *s, struct toeplitz_work *w, size_t b, floa
 	}
 	cut(s, w->x);
 	apply_inverse(s, w, s->fa + b * s->len * PAIRS);
-	for (size_t l = 0; l < SYSTEMS; l++)
-		scale[l] = 1 / (s->e[b * SYSTEMS + l] * (double)s->len * (double)s->len);
+	for (size_t l = 0; l < USFFT_LINE; l++)
+		scale[l] = 1 / (s->e[b * USFFT_LINE + l] * (double)s->len * (double)s->len);
 	for (size_t i = 0; i < s->n; i++)
 		for (size_t l = 0; l < PAIRS; l++) {
 			const size_t at = i * PAIRS + l;
-			x[at] = (float)(s->unsafe[b * SYSTEMS + l / 2] ? w->cg[at]
-								       : w->x[at] * scale[l / 2]);
+			x[at] =
+			    (float)(s->unsafe[b * USFFT_LINE + l / 2] ? w->cg[at]
+								      : w->x[at] * scale[l / 2]);
 		}
 	return steps;
-}
-
-/* Do conjugate gradients solve lane l of block b? And a lower bound of the lane's condition number, t[0] / E. */
-static int
-toeplitz_unsafe(const struct toeplitz *s, size_t b, size_t l)
-{
-	return s->unsafe[b * SYSTEMS + l];
-}
-
-static double
-toeplitz_condition(const struct toeplitz *s, size_t b, size_t l)
-{
-	return s->t0[b * SYSTEMS + l] / s->e[b * SYSTEMS + l];
 }
 
 /* The logarithm of the determinant of lane l in the block that this work factored last. */
@@ -333,7 +288,7 @@ toeplitz_logdet(const struct toeplitz_work *w, size_t l)
 	double sum = 0;
 
 	for (size_t m = 0; m < w->n; m++)
-		sum += log(w->steps[m * SYSTEMS + l]);
+		sum += log(w->steps[m * USFFT_LINE + l]);
 	return sum;
 }
 
@@ -344,46 +299,16 @@ plan_ffts(struct toeplitz *s)
 {
 	const int len = (int)s->len;
 	double *x = weir_alloc(2 * s->len, PAIRS * sizeof *x);
-	fftw_complex *c = (fftw_complex *)x, *d = c ? c + s->len * SYSTEMS : NULL;
+	fftw_complex *c = (fftw_complex *)x, *d = c ? c + s->len * USFFT_LINE : NULL;
 
 	if (!x)
 		return false;
-	s->forward = fftw_plan_many_dft(1, &len, SYSTEMS, c, NULL, SYSTEMS, 1, d, NULL, SYSTEMS, 1,
-					FFTW_FORWARD, FFTW_ESTIMATE);
-	s->backward = fftw_plan_many_dft(1, &len, SYSTEMS, c, NULL, SYSTEMS, 1, d, NULL, SYSTEMS, 1,
-					 FFTW_BACKWARD, FFTW_ESTIMATE);
+	s->forward = fftw_plan_many_dft(1, &len, USFFT_LINE, c, NULL, USFFT_LINE, 1, d, NULL,
+					USFFT_LINE, 1, FFTW_FORWARD, FFTW_ESTIMATE);
+	s->backward = fftw_plan_many_dft(1, &len, USFFT_LINE, c, NULL, USFFT_LINE, 1, d, NULL,
+					 USFFT_LINE, 1, FFTW_BACKWARD, FFTW_ESTIMATE);
 	weir_free(x);
 	return s->forward && s->backward;
-}
-
-struct toeplitz *
-toeplitz_new(size_t n, size_t blocks)
-{
-	struct toeplitz *s = weir_calloc(1, sizeof *s);
-	size_t rows;
-
-	if (!s || n > 1 << 28)
-		goto fail;
-	*s = (struct toeplitz){.n = n, .len = fft_size(2 * n), .blocks = blocks};
-	if (!weir_mul(s->len, blocks, &rows) || !weir_mul(rows, PAIRS * sizeof(double), NULL))
-		goto fail;
-	s->turn = weir_alloc(s->len, 2 * sizeof *s->turn);
-	s->fa = weir_alloc_large(rows, PAIRS * sizeof *s->fa);
-	s->e = weir_alloc(blocks, SYSTEMS * sizeof *s->e);
-	s->t0 = weir_alloc(blocks, SYSTEMS * sizeof *s->t0);
-	s->unsafe = weir_alloc(blocks, SYSTEMS * sizeof *s->unsafe);
-	s->ft = weir_calloc(blocks, sizeof *s->ft);
-	if (!s->turn || !s->fa || !s->e || !s->t0 || !s->unsafe || !s->ft || !plan_ffts(s))
-		goto fail;
-	for (size_t m = 0; m < s->len; m++) {
-		const double phase = -2 * M_PI * (double)(m * n % s->len) / (double)s->len;
-		s->turn[2 * m] = cos(phase);
-		s->turn[2 * m + 1] = sin(phase);
-	}
-	return s;
-fail:
-	toeplitz_free(s);
-	return NULL;
 }
 
 void
@@ -406,7 +331,54 @@ toeplitz_free(struct toeplitz *s)
 	weir_free(s);
 }
 
-struct toeplitz_work *
+/*
+ * Allocates `blocks` blocks of USFFT_LINE systems of n unknowns. Returns NULL when there is no memory. The function is not
+ * thread-safe, since FFTW's planner is not.
+ */
+static struct toeplitz *
+toeplitz_new(size_t n, size_t blocks)
+{
+	struct toeplitz *s = weir_calloc(1, sizeof *s);
+	size_t rows;
+
+	if (!s || n > 1 << 28)
+		goto fail;
+	*s = (struct toeplitz){.n = n, .len = fft_size(2 * n), .blocks = blocks};
+	if (!weir_mul(s->len, blocks, &rows) || !weir_mul(rows, PAIRS * sizeof(double), NULL))
+		goto fail;
+	s->turn = weir_alloc(s->len, 2 * sizeof *s->turn);
+	s->fa = weir_alloc_large(rows, PAIRS * sizeof *s->fa);
+	s->e = weir_alloc(blocks, USFFT_LINE * sizeof *s->e);
+	s->t0 = weir_alloc(blocks, USFFT_LINE * sizeof *s->t0);
+	s->unsafe = weir_alloc(blocks, USFFT_LINE * sizeof *s->unsafe);
+	s->ft = weir_calloc(blocks, sizeof *s->ft);
+	if (!s->turn || !s->fa || !s->e || !s->t0 || !s->unsafe || !s->ft || !plan_ffts(s))
+		goto fail;
+	for (size_t m = 0; m < s->len; m++) {
+		const double phase = -2 * M_PI * (double)(m * n % s->len) / (double)s->len;
+		s->turn[2 * m] = cos(phase);
+		s->turn[2 * m + 1] = sin(phase);
+	}
+	return s;
+fail:
+	toeplitz_free(s);
+	return NULL;
+}
+
+static void
+toeplitz_work_free(struct toeplitz_work *w)
+{
+	if (!w)
+		return;
+	weir_free(w->a);
+	weir_free(w->steps);
+	weir_free(w->x);
+	weir_free(w->r);
+	weir_free(w);
+}
+
+/* Allocates the work of one thread. Returns NULL when there is no memory. */
+static struct toeplitz_work *
 toeplitz_work(const struct toeplitz *s)
 {
 	const size_t row = PAIRS * sizeof(double);
@@ -416,7 +388,7 @@ toeplitz_work(const struct toeplitz *s)
 		return NULL;
 	w->n = s->n;
 	w->a = weir_alloc(s->n, row);
-	w->steps = weir_alloc(s->n, SYSTEMS * sizeof *w->steps);
+	w->steps = weir_alloc(s->n, USFFT_LINE * sizeof *w->steps);
 	w->x = weir_alloc(4 * s->len, row);
 	w->r = weir_alloc(3 * s->n, row);
 	if (w->a && w->steps && w->x && w->r) {
@@ -429,18 +401,6 @@ toeplitz_work(const struct toeplitz *s)
 	}
 	toeplitz_work_free(w);
 	return NULL;
-}
-
-void
-toeplitz_work_free(struct toeplitz_work *w)
-{
-	if (!w)
-		return;
-	weir_free(w->a);
-	weir_free(w->steps);
-	weir_free(w->x);
-	weir_free(w->r);
-	weir_free(w);
 }
 
 /* ---- evidence ---- */
@@ -465,14 +425,14 @@ struct radon_evidence {
 	/* [ld]: the weight of a frequency in J; 0: it is too weak, or outside the band. */
 	double *rank;
 	double *j; /* [blocks][NUS]: parts of J; before that, energies of the n frequencies */
-	/* The factors of each block with each NU, and the logarithms of their determinants: [blocks][NUS][LANES]. */
+	/* The factors of each block with each NU, and the logarithms of their determinants: [blocks][NUS][USFFT_LINE]. */
 	struct toeplitz *solver;
 	double *logdet;
 	bool *
 	    factored; /* [blocks]: by the first run that needs it; the samples of a gather do not matter */
 	struct evidence_worker {
 		struct toeplitz_work *solve;
-		float *m;	/* nq rows of LANES complex: a solution */
+		float *m;	/* nq rows of USFFT_LINE complex: a solution */
 		double *column; /* the same: the first column of A^H A */
 	} * worker;		/* one a thread */
 };
@@ -510,17 +470,17 @@ factor_block(struct radon_evidence *e, int thread, size_t i)
 {
 	const double nq = (double)e->core.o.nq;
 	struct toeplitz_work *solve = e->worker[thread].solve;
-	double t0[LANES], *t = e->worker[thread].column;
+	double t0[USFFT_LINE], *t = e->worker[thread].column;
 
 	recurrence_column(&e->core, &e->room.worker[thread], i, t);
 	memcpy(t0, t, sizeof t0);
 	for (size_t c = 0; c < NUS; c++) {
-		for (size_t l = 0; l < LANES; l++)
+		for (size_t l = 0; l < USFFT_LINE; l++)
 			t[l] = t0[l] + nus[c] * nq;
-		if (toeplitz_factor(e->solver, solve, i / LANES * NUS + c, t))
+		if (toeplitz_factor(e->solver, solve, i / USFFT_LINE * NUS + c, t))
 			return -ENOMEM;
-		for (size_t l = 0; l < LANES; l++)
-			e->logdet[i * NUS + c * LANES + l] = toeplitz_logdet(solve, l);
+		for (size_t l = 0; l < USFFT_LINE; l++)
+			e->logdet[i * NUS + c * USFFT_LINE + l] = toeplitz_logdet(solve, l);
 	}
 	return 0;
 }
@@ -534,19 +494,19 @@ add_block(const struct radon_evidence *e, int thread, size_t i, const float *b, 
 	float *x = e->worker[thread].m;
 
 	for (size_t c = 0; c < NUS; c++) {
-		const double mu = nus[c] * nq, *logdet = e->logdet + i * NUS + c * LANES;
-		memcpy(x, b, 2 * p->o.nq * LANES * sizeof *x);
-		toeplitz_solve(e->solver, e->worker[thread].solve, i / LANES * NUS + c, x);
+		const double mu = nus[c] * nq, *logdet = e->logdet + i * NUS + c * USFFT_LINE;
+		memcpy(x, b, 2 * p->o.nq * USFFT_LINE * sizeof *x);
+		toeplitz_solve(e->solver, e->worker[thread].solve, i / USFFT_LINE * NUS + c, x);
 		sum[c] = 0;
-		for (size_t l = 0; l < LANES; l++) {
+		for (size_t l = 0; l < USFFT_LINE; l++) {
 			double q = 0;
 			if (e->rank[i + l] == 0)
 				continue;
 			for (size_t j = 0; j < p->o.nx; j++)
 				q += square(e->d + 2 * (j * e->ld + i + l));
 			for (size_t k = 0; k < p->o.nq; k++) {
-				const float *y = b + 2 * (k * LANES + l),
-					    *m = x + 2 * (k * LANES + l);
+				const float *y = b + 2 * (k * USFFT_LINE + l),
+					    *m = x + 2 * (k * USFFT_LINE + l);
 				q -= (double)y[0] * (double)m[0] + (double)y[1] * (double)m[1];
 			}
 			sum[c] += e->rank[i + l] * (nx * log(fmax(q, 1e-300) / mu) +
@@ -561,7 +521,7 @@ counts(const struct radon_evidence *e, size_t i)
 {
 	bool any = false;
 
-	for (size_t l = 0; l < LANES; l++)
+	for (size_t l = 0; l < USFFT_LINE; l++)
 		any |= e->rank[i + l] > 0;
 	return any;
 }
@@ -573,18 +533,18 @@ add_blocks(struct radon_evidence *e)
 	int err = 0;
 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(e->room.threads) reduction(min : err)
-	for (size_t i = 0; i < e->ld; i += LANES) {
+	for (size_t i = 0; i < e->ld; i += USFFT_LINE) {
 		const int thread = omp_get_thread_num();
 		struct radon_worker *w = &e->room.worker[thread];
 		if (!counts(e, i))
 			continue;
-		if (!e->factored[i / LANES] && factor_block(e, thread, i)) {
+		if (!e->factored[i / USFFT_LINE] && factor_block(e, thread, i)) {
 			err = -ENOMEM;
 			continue;
 		}
-		e->factored[i / LANES] = true;
-		recurrence_adjoint(p, w, i, e->d + 2 * i, e->ld, w->m, LANES);
-		add_block(e, thread, i, w->m, e->j + i / LANES * NUS);
+		e->factored[i / USFFT_LINE] = true;
+		recurrence_adjoint(p, w, i, e->d + 2 * i, e->ld, w->m, USFFT_LINE);
+		add_block(e, thread, i, w->m, e->j + i / USFFT_LINE * NUS);
 	}
 	return err;
 }
@@ -596,20 +556,20 @@ take_room(struct radon_evidence *e, int threads)
 	bool ok = radon_room_take(&e->room, p, threads);
 
 	e->n = (p->nw + EVERY - 1) / EVERY;
-	e->ld = (e->n + LANES - 1) / LANES * LANES;
+	e->ld = (e->n + USFFT_LINE - 1) / USFFT_LINE * USFFT_LINE;
 	e->d = weir_calloc(p->o.nx * e->ld, 2 * sizeof *e->d);
 	e->rank = weir_calloc(e->ld, sizeof *e->rank);
 	e->j = weir_calloc(e->ld, NUS * sizeof *e->j);
 	e->logdet = weir_alloc(e->ld, NUS * sizeof *e->logdet);
 	e->factored = weir_calloc(e->ld, sizeof *e->factored);
-	e->solver = toeplitz_new(p->o.nq, e->ld / LANES * NUS);
+	e->solver = toeplitz_new(p->o.nq, e->ld / USFFT_LINE * NUS);
 	e->worker = weir_calloc((size_t)threads, sizeof *e->worker);
 	ok = ok && e->d && e->rank && e->j && e->logdet && e->factored && e->solver && e->worker;
 	for (int i = 0; ok && i < threads; i++) {
 		struct evidence_worker *l = &e->worker[i];
 		l->solve = toeplitz_work(e->solver);
-		l->m = weir_alloc(p->o.nq * LANES, 2 * sizeof *l->m);
-		l->column = weir_alloc(p->o.nq * LANES, 2 * sizeof *l->column);
+		l->m = weir_alloc(p->o.nq * USFFT_LINE, 2 * sizeof *l->m);
+		l->column = weir_alloc(p->o.nq * USFFT_LINE, 2 * sizeof *l->column);
 		ok = l->solve && l->m && l->column;
 	}
 	return ok;
@@ -622,7 +582,7 @@ least(const struct radon_evidence *e)
 
 	for (int c = 0; c < NUS; c++) {
 		double sum = 0;
-		for (size_t i = 0; i < e->ld / LANES; i++)
+		for (size_t i = 0; i < e->ld / USFFT_LINE; i++)
 			sum += e->j[i * NUS + (size_t)c];
 		if (sum < best) {
 			best = sum;
@@ -727,8 +687,8 @@ factor_blocks(const struct radon_core *p, struct toeplitz *s, struct radon_room 
 	for (size_t b = p->first; b < p->last; b++) {
 		const int thread = omp_get_thread_num();
 		double *t = w->worker[thread].sum;
-		recurrence_column(p, &w->worker[thread], b * LANES, t);
-		for (size_t i = 0; i < LANES; i++)
+		recurrence_column(p, &w->worker[thread], b * USFFT_LINE, t);
+		for (size_t i = 0; i < USFFT_LINE; i++)
 			t[i] += radon_damping(p);
 		const int e = toeplitz_factor(s, own->solve[thread], b - p->first, t);
 		err = e < err ? e : err;
@@ -795,8 +755,8 @@ make_real(const struct radon_core *p, size_t k, float *m)
 {
 	const size_t l = p->nfft / 2 - k;
 
-	for (size_t i = 0; p->nfft / 2 >= k && l < LANES && i < p->o.nq; i++)
-		m[2 * (i * LANES + l) + 1] = 0;
+	for (size_t i = 0; p->nfft / 2 >= k && l < USFFT_LINE && i < p->o.nq; i++)
+		m[2 * (i * USFFT_LINE + l) + 1] = 0;
 }
 
 /* sum = |d|^2 and |d - model|^2 of the block at k, over the band and the live traces. */
@@ -804,14 +764,14 @@ static void
 add_misfit(const struct radon_core *p, struct radon_worker *w, size_t k, const float *d,
 	   double sum[2])
 {
-	radon_block_model(p, w, k, w->m, LANES, w->d, LANES);
+	radon_block_model(p, w, k, w->m, USFFT_LINE, w->d, USFFT_LINE);
 	sum[0] = sum[1] = 0;
 	for (size_t j = 0; j < p->o.nx; j++)
-		for (size_t l = 0; l < 2 * LANES; l++) {
+		for (size_t l = 0; l < 2 * USFFT_LINE; l++) {
 			const size_t f = k + l / 2;
 			const double both = f == 0 || f == p->nfft / 2 ? 1 : 2;
 			const double x = (double)d[2 * j * p->ld + l],
-				     y = x - (double)w->d[2 * j * LANES + l];
+				     y = x - (double)w->d[2 * j * USFFT_LINE + l];
 			if (!p->live[j] || f < p->kmin || f > p->kmax)
 				continue;
 			sum[0] += both * x * x;
@@ -826,9 +786,9 @@ add_edges(const struct radon_core *p, size_t k, const float *m, double sum[3])
 	sum[0] = sum[1] = sum[2] = 0;
 	for (size_t i = 0; i < p->o.nq; i++) {
 		float row = 0;
-		for (size_t l = 0; l < 2 * LANES; l++)
+		for (size_t l = 0; l < 2 * USFFT_LINE; l++)
 			if (k + l / 2 >= p->kmin && k + l / 2 <= p->kmax)
-				row += m[2 * i * LANES + l] * m[2 * i * LANES + l];
+				row += m[2 * i * USFFT_LINE + l] * m[2 * i * USFFT_LINE + l];
 		sum[0] += i < 2 ? (double)row : 0;
 		sum[1] += i + 2 >= p->o.nq ? (double)row : 0;
 		sum[2] += (double)row;
@@ -849,19 +809,19 @@ solve_blocks(const struct radon_core *p, const struct toeplitz *s, struct radon_
 	for (size_t b = p->first; b < p->last; b++) {
 		const int thread = omp_get_thread_num();
 		struct radon_worker *l = &w->worker[thread];
-		float *d = w->d + 2 * b * LANES, *m = w->m + 2 * b * LANES;
+		float *d = w->d + 2 * b * USFFT_LINE, *m = w->m + 2 * b * USFFT_LINE;
 		if (p->exact_rhs)
-			recurrence_adjoint(p, l, b * LANES, d, p->ld, l->m, LANES);
+			recurrence_adjoint(p, l, b * USFFT_LINE, d, p->ld, l->m, USFFT_LINE);
 		else
-			radon_block_adjoint(p, l, b * LANES, d, p->ld, l->m, LANES);
+			radon_block_adjoint(p, l, b * USFFT_LINE, d, p->ld, l->m, USFFT_LINE);
 		steps += toeplitz_solve(s, own->solve[thread], b - p->first, l->m);
-		make_real(p, b * LANES, l->m);
+		make_real(p, b * USFFT_LINE, l->m);
 		if (p->o.report)
-			add_misfit(p, l, b * LANES, d, w->part[b]);
-		add_edges(p, b * LANES, l->m, w->part[b] + 2);
+			add_misfit(p, l, b * USFFT_LINE, d, w->part[b]);
+		add_edges(p, b * USFFT_LINE, l->m, w->part[b] + 2);
 		if (model) {
-			radon_weigh_rows(p, l->m, l->m, LANES);
-			radon_block_model(p, l, b * LANES, l->m, LANES, d, p->ld);
+			radon_weigh_rows(p, l->m, l->m, USFFT_LINE);
+			radon_block_model(p, l, b * USFFT_LINE, l->m, USFFT_LINE, d, p->ld);
 		} else {
 			radon_weigh_rows(p, l->m, m, p->ld);
 		}
@@ -885,9 +845,9 @@ sum_figures(const struct radon_core *p, const struct toeplitz *s, const struct r
 	radon_edges(p, edges, r->edge);
 	r->misfit = !p->o.report ? NAN : all > 0 ? left / all : 0;
 	for (size_t k = p->kmin; k <= p->kmax; k++) {
-		const size_t b = k / LANES - p->first, l = k % LANES;
-		r->fallbacks += toeplitz_unsafe(s, b, l) != 0;
-		r->condition = fmax(r->condition, toeplitz_condition(s, b, l));
+		const size_t lane = k - p->first * USFFT_LINE;
+		r->fallbacks += s->unsafe[lane];
+		r->condition = fmax(r->condition, s->t0[lane] / s->e[lane]);
 	}
 }
 

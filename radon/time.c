@@ -3,8 +3,7 @@
 
 #include "common/base/cpu.h"
 #include "common/base/par.h"
-#include "radon/core.h"
-#include "radon/time/time.h"
+#include "radon/plan.h"
 
 /* ---- shifts ---- */
 

@@ -1,31 +1,39 @@
+/* variants: generic avx2 avx512 */
 /*
- * The loops of loops.h for one width of register. Each file that includes this one defines
- *	WIDE	the doubles in a register: 2, 4 or 8
- *	TURNS	the traces that add_and_turn() takes at a time, so that their state fills the registers
- *	TARGET	the attributes of a function that choose its CPU
- *	LOOPS	the name of the table of loops
+ * The inner loops of the recurrence and of Levinson's recursion, for one width of register: common/base/simd.h. Registers of 4
+ * or 2 doubles take the USFFT_LINE frequencies in 2 or 4 groups, since the compiler puts vectors wider than a register on the
+ * stack (gcc 12, AVX2: 2.3 times as long).
  */
 #include <string.h>
 
-#include "radon/loops/loops.h"
+#include "common/base/simd.h"
+#include "radon/core.h"
 
-enum { LANES = LOOP_LANES, ROW = 2 * LANES, SUMS = 4 };
+extern const struct radon_loops SIMD_NAME(radon_loops);
 
-typedef double vec __attribute__((vector_size(WIDE * sizeof(double)), may_alias));
+TARGET_BEGIN
 
-#define LEAF static inline __attribute__((always_inline)) TARGET
+/* The doubles of a register, and the sums that turn() takes at a time. */
+enum { WIDE = BYTES / 8, SUMS = 4 };
+
+/* The traces that horner() takes at a time, so that their state fills the registers. */
+enum { TURNS = BYTES == 64 ? 4 : 3 };
+
+typedef double vec __attribute__((vector_size(BYTES), may_alias));
+
+#define LEAF static inline __attribute__((always_inline))
 
 /* The re (0) or im (1) of row i of an array that begins at these lanes. */
 LEAF vec
 get(const double *x, size_t i, int im)
 {
-	return *(const vec *)(x + i * ROW + (size_t)im * LANES);
+	return *(const vec *)(x + i * PAIRS + (size_t)im * USFFT_LINE);
 }
 
 LEAF void
 put(double *x, size_t i, int im, vec v)
 {
-	*(vec *)(x + i * ROW + (size_t)im * LANES) = v;
+	*(vec *)(x + i * PAIRS + (size_t)im * USFFT_LINE) = v;
 }
 
 /* --- Levinson's recursion ------------------------------------------------------------------------------------------ */
@@ -96,18 +104,18 @@ recur(const double *r, size_t n, double least, double *a, double *e_, double *al
 			}
 		reflect(a, m, c);
 		e = rest;
-		memcpy(steps + m * LANES, &e, sizeof e);
+		memcpy(steps + m * USFFT_LINE, &e, sizeof e);
 	}
 	memcpy(e_, &e, sizeof e);
 	memcpy(alive_, &alive, sizeof alive);
 }
 
-TARGET static void
-levinson_lanes(const double *t, size_t n, double least, double *a, double *e, double *alive,
-	       double *steps)
+static void
+levinson(const double *t, size_t n, double least, double *a, double *e, double *alive,
+	 double *steps)
 {
-	memset(a, 0, n * ROW * sizeof *a);
-	for (size_t l = 0; l < LANES; l += WIDE)
+	memset(a, 0, n * PAIRS * sizeof *a);
+	for (size_t l = 0; l < USFFT_LINE; l += WIDE)
 		recur(t + l, n, least, a + l, e + l, alive + l, steps + l);
 }
 
@@ -138,10 +146,10 @@ turn(size_t nx, size_t nq, double *z, const double *e, double *sum)
 	}
 }
 
-TARGET static void
+static void
 turn_and_add(size_t nx, size_t nq, double *z, const double *e, double *sum)
 {
-	for (size_t l = 0; l < LANES; l += WIDE)
+	for (size_t l = 0; l < USFFT_LINE; l += WIDE)
 		turn(nx, nq, z + l, e + l, sum + l);
 }
 
@@ -171,12 +179,13 @@ horner(size_t nx, size_t nq, const double *m, const double *e, double *z)
 	}
 }
 
-TARGET static void
+static void
 add_and_turn(size_t nx, size_t nq, const double *m, const double *e, double *z)
 {
-	for (size_t l = 0; l < LANES; l += WIDE)
+	for (size_t l = 0; l < USFFT_LINE; l += WIDE)
 		horner(nx, nq, m + l, e + l, z + l);
 }
 
-extern const struct radon_loops LOOPS;
-const struct radon_loops LOOPS = {levinson_lanes, turn_and_add, add_and_turn};
+const struct radon_loops SIMD_NAME(radon_loops) = {levinson, turn_and_add, add_and_turn};
+
+TARGET_END

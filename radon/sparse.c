@@ -5,9 +5,7 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "radon/block.h"
-#include "radon/core.h"
-#include "radon/inverse/sparse.h"
+#include "radon/plan.h"
 
 /* ---- weights ---- */
 
@@ -496,8 +494,9 @@ model(struct radon_irls *s)
 	}
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->w->threads)
 	for (size_t b = p->first; b < p->last; b++)
-		radon_block_model(p, &s->w->worker[omp_get_thread_num()], b * LANES,
-				  s->w->m + 2 * b * LANES, p->ld, s->step + 2 * b * LANES, p->ld);
+		radon_block_model(p, &s->w->worker[omp_get_thread_num()], b * USFFT_LINE,
+				  s->w->m + 2 * b * USFFT_LINE, p->ld, s->step + 2 * b * USFFT_LINE,
+				  p->ld);
 }
 
 static void
@@ -508,9 +507,10 @@ gradient_of_panel(struct radon_irls *s)
 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads)
 	for (size_t b = p->first; b < p->last; b++) {
-		radon_irls_residual(s, 0, p->o.nx, 2 * b * LANES, 2 * LANES);
-		radon_block_adjoint(p, &w->worker[omp_get_thread_num()], b * LANES,
-				    s->res + 2 * b * LANES, p->ld, w->m + 2 * b * LANES, p->ld);
+		radon_irls_residual(s, 0, p->o.nx, 2 * b * USFFT_LINE, 2 * USFFT_LINE);
+		radon_block_adjoint(p, &w->worker[omp_get_thread_num()], b * USFFT_LINE,
+				    s->res + 2 * b * USFFT_LINE, p->ld, w->m + 2 * b * USFFT_LINE,
+				    p->ld);
 	}
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
