@@ -16,7 +16,6 @@ void cudacpu_memory(size_t bytes) __attribute__((weak));
 void cudacpu_devices(int n) __attribute__((weak));
 void cudacpu_large(int yes) __attribute__((weak));
 void cudacpu_driver(int version, int kernels) __attribute__((weak));
-void cudacpu_fallback(int on) __attribute__((weak));
 
 /* The races found since the last call; only in `make races`. */
 int cudacpu_races(void) __attribute__((weak));

@@ -160,15 +160,15 @@ dismiss(job *o, size_t n)
 bool
 look_beside(job *o, bool first)
 {
-	const size_t ends[2] = {o->share.first - 1, o->share.first + o->share.n};
+	const size_t after = o->share.first + o->share.n;
 	bool owed = first && !o->made;
 
 	if (!o->share.n || !o->rim)
 		return owed;
 	for (int end = 0; end < 2; end++) {
-		if (ends[end] >= o->units) /* before the first unit it is huge */
+		if (end ? after == o->units : o->share.first == 0)
 			continue;
-		const char *const now = o->J + ends[end] * unit_bytes(o);
+		const char *const now = o->J + (end ? after : o->share.first - 1) * unit_bytes(o);
 		if (first || memcmp(o->beyond[end], now, unit_bytes(o))) {
 			o->owed[end ? bands_of(o) : 1] = 1;
 			owed = true;

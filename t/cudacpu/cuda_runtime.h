@@ -26,7 +26,7 @@
  * the last block left; dynamic is filled with 0xff, as is device memory.
  *
  * Kernels keep to: launches through WEIR_LAUNCH, dynamic shared memory through WEIR_SHARED, no textures, no cooperative
- * groups, no dynamic parallelism, no CUB or Thrust, and only the intrinsics below.
+ * groups, no dynamic parallelism, of CUB what cub/ has, and only the intrinsics below.
  */
 #ifndef CUDACPU_H
 #define CUDACPU_H
@@ -72,8 +72,6 @@ extern "C" void cudacpu_large(int yes);
 extern "C" void cudacpu_devices(int n);
 /* The driver's version from now on: of CUDA 13.0 at first, as the runtime is; whether kernels are for these devices. */
 extern "C" void cudacpu_driver(int version, int kernels);
-/* Whether fibers switch by ucontext, as they do wherever there is no assembler for it. */
-extern "C" void cudacpu_fallback(int on);
 
 /* --- launches ---------------------------------------------------------------------------------------------------- */
 

@@ -47,7 +47,6 @@ struct fiber {
 /* What an OpenMP thread needs to run blocks one after another. */
 struct worker {
 	fiber f[MAXTHREADS];
-	ucontext_t u[MAXTHREADS + 1]; /* of the fibers, and the scheduler's */
 	uint64_t in[MAXTHREADS],
 	    out[MAXTHREADS]; /* what lanes bring to an exchange, and take home */
 	char *stacks = nullptr, *dynamic = nullptr;
@@ -107,7 +106,6 @@ worker::prepare(size_t shared)
 	}
 	if (!stacks || !dynamic)
 		fail("no memory");
-	scheduler.u = &u[MAXTHREADS];
 }
 
 void
@@ -115,7 +113,6 @@ worker::start(unsigned i)
 {
 	f[i].stack = stacks + i * APART;
 	memcpy(f[i].stack, &CANARY, sizeof CANARY);
-	f[i].at.u = &u[i];
 	context_make(&f[i].at, f[i].stack, entry);
 	f[i].asan = nullptr;
 	f[i].index =
@@ -312,12 +309,6 @@ run_grid(const cudacpu_grid &g, const std::function<void()> &call)
 }
 
 } // namespace
-
-extern "C" void
-cudacpu_fallback(int on)
-{
-	context_fallback(on);
-}
 
 extern "C" void
 cudacpu_order(int order, unsigned seed)

@@ -1,65 +1,85 @@
 /*
- * Kernels that use all that the twins in gpu/ rely on, with results one can compute by hand: proof that t/cudacpu means the
- * same as CUDA, since on a machine with a GPU they run there. Each function gives the number of wrong results, -1 when
- * the device failed.
+ * What the twins in gpu/ rely on, with results that one can compute by hand: proof that t/cudacpu means the same as CUDA, since on
+ * a machine with a GPU these run there.
  */
-#include "gpu/device.h"
 #include "t/cudacpu/selftest.h"
+
+#include <algorithm>
+#include <stdlib.h>
+#include <vector>
+
+#include "gpu/device.h"
+#include "gpu/fft.h"
+#include "gpu/prim.h"
 
 namespace
 {
 
-/* An array on the device that ends with its scope. */
-template <class T> struct array {
-	T *at = nullptr;
+/* Runs the kernel of one block on n zeros, and brings them back; empty: that failed. */
+std::vector<unsigned>
+run(void (*kernel)(unsigned *), unsigned threads, size_t shared, size_t n)
+{
+	const size_t bytes = n * sizeof(unsigned);
+	std::vector<unsigned> host(n);
+	unsigned *a = nullptr;
 
-	explicit array(size_t n)
+	bool ok = cudaMalloc(&a, bytes) == cudaSuccess && cudaMemset(a, 0, bytes) == cudaSuccess;
+	if (ok)
+		WEIR_LAUNCH(kernel, 1, threads, shared, (cudaStream_t)0, a);
+	ok = ok && cudaGetLastError() == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess &&
+	     cudaMemcpy(host.data(), a, bytes, cudaMemcpyDeviceToHost) == cudaSuccess;
+	cudaFree(a);
+	return ok ? host : std::vector<unsigned>();
+}
+
+/* How many of n results are not want(i); -1: there are none. */
+template <class F>
+int
+count_wrong(const std::vector<unsigned> &got, F want)
+{
+	int wrong = got.empty() ? -1 : 0;
+
+	for (size_t i = 0; i < got.size(); i++)
+		wrong += got[i] != want((unsigned)i);
+	return wrong;
+}
+
+/* A device that is open as long as its scope lasts, and arrays on it. */
+struct device {
+	char why[GPU_WHY];
+	struct gpu *g;
+
+	explicit device(const char *list = "") : g(gpu_open(list, why))
 	{
-		if (cudaMalloc(&at, n * sizeof(T)) != cudaSuccess ||
-		    cudaMemset(at, 0, n * sizeof(T)) != cudaSuccess)
-			at = nullptr;
 	}
-	~array()
+	~device()
 	{
-		cudaFree(at);
+		gpu_close(g);
+	}
+	template <class T>
+	T *
+	hold(int slot, size_t n) const
+	{
+		void *at;
+
+		return gpu_hold(g, slot, n * sizeof(T), &at) ? NULL : static_cast<T *>(at);
 	}
 };
 
-/* Runs the kernel on one array of n zeros and brings it back; false when that failed. */
-template <class T, class K>
-bool
-run(K kernel, dim3 grid, dim3 block, size_t shared, T *host, size_t n)
-{
-	const array<T> a(n);
+/* --- threads of a block -------------------------------------------------------------------------------------------- */
 
-	if (!a.at)
-		return false;
-	WEIR_LAUNCH(kernel, grid, block, shared, (cudaStream_t)0, a.at);
-	return cudaGetLastError() == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess &&
-	       cudaMemcpy(host, a.at, n * sizeof(T), cudaMemcpyDeviceToHost) == cudaSuccess;
-}
+constexpr unsigned SIZE = 192, ROUNDS = 4;
 
 __global__ void
-count_threads(unsigned *a)
+reverse(unsigned *a)
 {
-	const unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
-	const unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
-	const unsigned z = blockIdx.z * blockDim.z + threadIdx.z;
-
-	atomicAdd(&a[(z * gridDim.y * blockDim.y + y) * gridDim.x * blockDim.x + x],
-		  1 + x + 16 * y + 256 * z);
-}
-
-__global__ void
-reverse_through_shared(unsigned *a)
-{
-	__shared__ unsigned s[192];
+	WEIR_SHARED(unsigned, s);
 	const unsigned t = threadIdx.x;
 
-	for (unsigned round = 0; round < 3; round++) {
+	for (unsigned round = 0; round < ROUNDS; round++) {
 		s[t] = 1000 * round + t;
 		__syncthreads();
-		a[192 * round + t] = s[191 - t];
+		a[SIZE * round + t] = s[SIZE - 1 - t];
 		__syncthreads();
 	}
 }
@@ -68,7 +88,6 @@ reverse_through_shared(unsigned *a)
 __global__ void
 hand_to_warp(unsigned *a)
 {
-	constexpr unsigned ROUNDS = 4;
 	__shared__ unsigned s[2][32];
 	const unsigned lane = threadIdx.x % 32;
 
@@ -85,214 +104,364 @@ hand_to_warp(unsigned *a)
 	}
 }
 
-__global__ void
-sum_in_dynamic(unsigned *a)
+int
+test_barrier()
 {
-	WEIR_SHARED(unsigned, s);
+	const int all = count_wrong(run(reverse, SIZE, SIZE * 4, ROUNDS * SIZE), [](unsigned i) {
+		return 1000 * (i / SIZE) + SIZE - 1 - i % SIZE;
+	});
+	const int named = count_wrong(run(hand_to_warp, 64, 0, ROUNDS * 32),
+				      [](unsigned i) { return 100 * (i / 32) + 31 - i % 32; });
 
-	s[threadIdx.x] = threadIdx.x + blockIdx.x;
-	for (unsigned half = blockDim.x / 2; half; half /= 2) {
-		__syncthreads();
-		if (threadIdx.x < half)
-			s[threadIdx.x] += s[threadIdx.x + half];
-	}
-	if (threadIdx.x == 0)
-		a[blockIdx.x] = s[0];
+	return all < 0 || named < 0 ? -1 : all + named;
 }
 
+constexpr unsigned MEETINGS = 12;
+
 __global__ void
-shuffles(unsigned *a)
+meet(unsigned *a)
 {
 	const unsigned t = threadIdx.x, v = 100 + t;
-	unsigned *out = a + 8 * t;
-	unsigned long long wide = (unsigned long long)t << 40;
-	double real = t + .5;
+	unsigned *const out = a + MEETINGS * t;
 
 	out[0] = __shfl_up_sync(~0u, v, 1);
 	out[1] = __shfl_down_sync(~0u, v, 3, 8);
 	out[2] = __shfl_xor_sync(~0u, v, 5);
 	out[3] = __shfl_sync(~0u, v, 7);
-	wide = __shfl_xor_sync(~0u, wide, 1);
-	out[4] = (unsigned)(wide >> 40);
-	real = __shfl_down_sync(~0u, real, 2);
-	out[5] = (unsigned)(2 * real);
+	out[4] = (unsigned)(__shfl_xor_sync(~0u, (unsigned long long)t << 40, 1) >> 40);
+	out[5] = (unsigned)(2 * __shfl_down_sync(~0u, t + .5, 2));
 	if (t % 32 < 16) /* a part of the warp by itself */
 		out[6] = __shfl_sync(0xffffu, v, 15);
 	__syncwarp();
 	out[7] = __ballot_sync(~0u, t % 3 == 0);
+	out[8] = (unsigned)__syncthreads_count(t % 5 == 0);
+	out[9] = (__syncthreads_or(t == 40) != 0) + 2 * (__syncthreads_and(t != 40) != 0);
+	out[10] = __any_sync(~0u, t == 40) != 0;
+	out[11] = __all_sync(~0u, t >= 32) != 0;
 }
 
-__global__ void
-votes(unsigned *a)
+int
+test_meetings()
 {
-	const unsigned t = threadIdx.x;
-	unsigned *out = a + 6 * t;
-
-	out[0] = (unsigned)__syncthreads_count(t % 5 == 0);
-	out[1] = __syncthreads_or(t == 77) != 0;
-	out[2] = __syncthreads_and(t != 77) != 0;
-	out[3] = __syncthreads_or(t > 500) != 0;
-	out[4] = __any_sync(~0u, t == 40) != 0;
-	out[5] = __all_sync(~0u, t >= 32) != 0;
+	return count_wrong(run(meet, 64, 0, MEETINGS * 64), [](unsigned i) {
+		const unsigned t = i / MEETINGS, lane = t % 32, base = t - lane;
+		const unsigned want[MEETINGS] = {100 + (lane ? t - 1 : t),
+						 100 + (t % 8 + 3 < 8 ? t + 3 : t),
+						 100 + (t ^ 5),
+						 100 + base + 7,
+						 t ^ 1,
+						 2 * (lane + 2 < 32 ? t + 2 : t) + 1,
+						 lane < 16 ? 100 + base + 15 : 0,
+						 t < 32 ? 0x49249249u : 0x92492492u,
+						 13,
+						 1,
+						 t >= 32,
+						 t >= 32};
+		return want[i % MEETINGS];
+	});
 }
 
-struct totals {
-	unsigned add, most, least, any, all, odd, swapped;
-	int low, high;
-	unsigned long long wide, wide_most;
-	float real;
-	double precise;
+/* --- streams ------------------------------------------------------------------------------------------------------- */
+
+constexpr unsigned N = 64, TIMES = 5;
+
+/* One stream brings numbers from pinned memory to a; the other one keeps them in b. */
+struct rig {
+	cudaStream_t up, keep;
+	cudaEvent_t arrived, kept;
+	unsigned *pinned, *a, *b;
+
+	bool
+	make()
+	{
+		return cudaStreamCreate(&up) == cudaSuccess &&
+		       cudaStreamCreate(&keep) == cudaSuccess &&
+		       cudaEventCreate(&arrived) == cudaSuccess &&
+		       cudaEventCreate(&kept) == cudaSuccess &&
+		       cudaMallocHost(&pinned, N * sizeof *pinned) == cudaSuccess &&
+		       cudaMalloc(&a, N * sizeof *a) == cudaSuccess &&
+		       cudaMalloc(&b, TIMES * N * sizeof *b) == cudaSuccess;
+	}
+	void
+	hand_over(unsigned round, unsigned waits) const
+	{
+		const size_t bytes = N * sizeof(unsigned);
+
+		if (waits & SELFTEST_REFILL)
+			cudaStreamSynchronize(up);
+		for (unsigned i = 0; i < N; i++)
+			pinned[i] = 1000 * round + i;
+		if (round && waits & SELFTEST_KEPT)
+			cudaStreamWaitEvent(up, kept, 0);
+		cudaMemcpyAsync(a, pinned, bytes, cudaMemcpyHostToDevice, up);
+		cudaEventRecord(arrived, up);
+		if (waits & SELFTEST_ARRIVED)
+			cudaStreamWaitEvent(keep, arrived, 0);
+		cudaMemcpyAsync(b + round * N, a, bytes, cudaMemcpyDeviceToDevice, keep);
+		cudaEventRecord(kept, keep);
+	}
+	~rig()
+	{
+		cudaStreamDestroy(up);
+		cudaStreamDestroy(keep);
+		cudaEventDestroy(arrived);
+		cudaEventDestroy(kept);
+		cudaFreeHost(pinned);
+		cudaFree(a);
+		cudaFree(b);
+	}
 };
 
-__global__ void
-atomics(totals *a)
+int
+test_streams()
 {
-	const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
+	return selftest_waits(SELFTEST_WAITS);
+}
 
-	atomicAdd(&a->add, t);
-	atomicMax(&a->most, t);
-	atomicMin(&a->least, t + 5); /* 0 is less */
-	atomicOr(&a->any, 1u << t % 32);
-	atomicAnd(&a->all, 0u);
-	atomicXor(&a->odd, t);
-	for (unsigned seen = 0, was = 1; was != seen;) { /* an addition by compare and swap */
-		was = seen;
-		seen = atomicCAS(&a->swapped, was, was + 1);
+/* --- copies beside runs: sizes around a chunk, items one after another, by two pairs of buffers --------------------- */
+
+constexpr size_t MOST = 2 * GPU_CHUNK + 3, LONG = (size_t)24 << 20, ITEMS = 7;
+constexpr size_t sizes[ITEMS] = {1, GPU_CHUNK, 1000, MOST, 77, GPU_CHUNK - 1, GPU_CHUNK + 5};
+
+typedef std::vector<unsigned char> bytes;
+
+__global__ void
+add_one(unsigned char *a, size_t n)
+{
+	for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+	     i += (size_t)gridDim.x * blockDim.x)
+		a[i]++;
+}
+
+/* An item is fresh in `in`; its result is its bytes and 1. */
+int
+run_item(struct gpu *g, const bytes &in, bytes *out, size_t n, bool later)
+{
+	void *at;
+	int err;
+
+	if ((err = gpu_hold(g, 0, n, &at)) || (err = gpu_up(g, at, in.data(), n)) ||
+	    (err = gpu_begin(g)))
+		return err;
+	GPU_LAUNCH(g, add_one, 8, 64, 0, static_cast<unsigned char *>(at), n);
+	if ((err = gpu_end(g)))
+		return err;
+	const gpu_result r = {out->data(), at, n};
+	return later ? gpu_later(g, &r, 1) : gpu_down(g, out->data(), at, n);
+}
+
+unsigned char
+byte_of(size_t item, size_t i)
+{
+	return (unsigned char)(i * 7 + i / 251 + 31 * item);
+}
+
+/* Waits for item k; how many of its bytes are wrong. */
+int
+look(struct gpu *g, const bytes &out, size_t k)
+{
+	int wrong = gpu_settle(g, out.data(), sizes[k]) ? -1 : 0;
+
+	for (size_t i = 0; i < sizes[k] && wrong >= 0; i++)
+		wrong += out[i] != (unsigned char)(byte_of(k, i) + 1);
+	return wrong;
+}
+
+/* Item k + 1 is filled and told before item k runs; item k - 1 is looked at after item k has run. */
+int
+run_items(struct gpu *g, bytes in[2], bytes out[2], bool overlap)
+{
+	int wrong = 0;
+
+	for (size_t k = 0; k <= ITEMS && wrong == 0; k++) {
+		for (size_t i = 0; k < ITEMS && i < sizes[k]; i++)
+			in[k % 2][i] = byte_of(k, i);
+		const gpu_span next = {in[k % 2].data(), k < ITEMS ? sizes[k] : 0};
+		if (overlap && k && k < ITEMS)
+			gpu_ahead(g, &next, 1);
+		if (k && run_item(g, in[(k - 1) % 2], &out[(k - 1) % 2], sizes[k - 1], overlap))
+			return -1;
+		if (k > 1)
+			wrong = look(g, out[k % 2], k - 2);
 	}
-	atomicMin(&a->low, -(int)t);
-	atomicMax(&a->high, (int)t - 5);
-	atomicAdd(&a->wide, (unsigned long long)t << 32);
-	atomicMax(&a->wide_most, (unsigned long long)t << 33);
-	atomicAdd(&a->real, .5f);
-	atomicAdd(&a->precise, .25);
+	return wrong ? wrong : look(g, out[(ITEMS - 1) % 2], ITEMS - 1);
 }
 
-__global__ void
-fields(unsigned *a)
+/* The room of a device, asked for again and again while blocks for copies beside runs grow: no more than there was at first. */
+int
+test_room()
 {
-	a[0] = __vmaxu4(0x01ff7f80u, 0x02fe8001u);
-	a[1] = __vminu4(0x01ff7f80u, 0x02fe8001u);
-	a[2] = __vmaxu2(0x0001ffffu, 0xff000002u);
-	a[3] = __vminu2(0x0001ffffu, 0xff000002u);
-	a[4] = __funnelshift_l(0x11223344u, 0x55667788u, 8);
-	a[5] = __funnelshift_r(0x11223344u, 0x55667788u, 8);
-	a[6] = (unsigned)__popc(0xf0f0u) + 100 * (unsigned)__clz(0x00010000) +
-	       10000 * (unsigned)__ffs(0x100);
-	a[7] = __float_as_uint(1.0f);
-	a[8] = __dp4a(0x01020304u, 0xff050607u, 9u);
-	a[9] = __byte_perm(0x33221100u, 0x77665544u, 0x7351);
-	a[10] = __vimax3_u16x2(0x0001ffffu, 0xff000002u, 0xff010003u);
+	constexpr size_t OFTEN = 500, STEP = (size_t)1 << 20;
+	const bytes b(LONG);
+	const device d;
+	size_t most = 0, room;
+	int wrong = d.g ? gpu_room(d.g, &most) : -1;
+
+	for (size_t n = STEP; n <= LONG && wrong >= 0; n += STEP) {
+		const gpu_span next = {b.data(), n};
+		gpu_ahead(d.g, &next, 1);
+		for (size_t i = 0; i < OFTEN && wrong >= 0; i++)
+			wrong = gpu_room(d.g, &room) ? -1 : wrong + (room > most);
+		gpu_ahead(d.g, NULL, 0);
+	}
+	return wrong;
 }
 
-constexpr unsigned SIZE = 192;
+struct shares {
+	struct gpu *all;
+	bytes in, out[2]; /* out: of each device */
+	int wrong;
+};
+
+int
+run_share(struct gpu *g, size_t i, void *with)
+{
+	shares *const s = static_cast<shares *>(with);
+
+	return run_item(g, s->in, &s->out[i], LONG, true);
+}
+
+/*
+ * What a thread that writes results does while the devices are at their next run, here on the thread of one. It begins with
+ * the byte that arrives last.
+ */
+int
+look_meanwhile(struct gpu *, size_t i, void *with)
+{
+	shares *const s = static_cast<shares *>(with);
+
+	for (size_t k = i ? 0 : 2; k--;) {
+		if (gpu_settle(s->all, s->out[k].data(), LONG))
+			return -1;
+		for (size_t at = LONG; at--;)
+			s->wrong += s->out[k][at] != 1;
+	}
+	return 0;
+}
+
+int
+test_settle()
+{
+	shares s = {NULL, bytes(LONG), {bytes(LONG), bytes(LONG)}, 0};
+
+	if (cudacpu_devices)
+		cudacpu_devices(2);
+	{
+		const device d("0,1"); /* NULL: there is one */
+		s.all = d.g;
+		if (s.all &&
+		    (gpu_each(s.all, run_share, &s) || gpu_each(s.all, look_meanwhile, &s)))
+			s.wrong = -1;
+	}
+	if (cudacpu_devices)
+		cudacpu_devices(1);
+	return s.wrong;
+}
+
+/* --- what several twins need ---------------------------------------------------------------------------------------- */
+
+/* By i * 40503 % 65536 first, then by its square % 1000, which many share: what a stable sort by the second leaves. */
+unsigned
+first_key(size_t i)
+{
+	return (unsigned)(i * 40503 % 65536);
+}
+
+unsigned
+second_key(size_t i)
+{
+	return first_key(i) * first_key(i) % 1000;
+}
+
+int
+test_sort()
+{
+	constexpr size_t M = 5001, BYTES = M * sizeof(unsigned);
+	std::vector<unsigned> key(M), index(M), want(M);
+	const device d;
+	unsigned *const k = d.hold<unsigned>(0, M), *const at = d.hold<unsigned>(1, M),
+			*const scratch = d.hold<unsigned>(2, prim_sort_words(M));
+
+	for (size_t i = 0; i < M; i++) {
+		key[i] = first_key(i);
+		want[i] = (unsigned)i;
+	}
+	if (!k || !at || !scratch || gpu_up(d.g, k, key.data(), BYTES) ||
+	    prim_sort(d.g, k, at, M, 65536, scratch) || gpu_down(d.g, index.data(), at, BYTES))
+		return -1;
+	for (size_t i = 0; i < M; i++)
+		key[i] = second_key(index[i]);
+	if (gpu_up(d.g, k, key.data(), BYTES) || prim_sort_again(d.g, k, at, M, 1000, scratch) ||
+	    gpu_down(d.g, index.data(), at, BYTES) || gpu_down(d.g, key.data(), k, BYTES))
+		return -1;
+	std::stable_sort(want.begin(), want.end(), [](unsigned a, unsigned b) {
+		return second_key(a) != second_key(b) ? second_key(a) < second_key(b)
+						      : first_key(a) < first_key(b);
+	});
+	return count_wrong(index, [&](unsigned i) { return want[i]; }) +
+	       count_wrong(key, [&](unsigned i) { return second_key(want[i]); });
+}
+
+/* An event after gpu_begin() lies before what gpu_end() measures from if a plan was made between; else behind it. */
+int
+test_plan()
+{
+	const struct gpu_fft f = gpu_fft_lines(GPU_FFT_C2C, false, 8, 1, 1, 8, 1, 8);
+	const device d;
+	cudaEvent_t begun = NULL;
+	float ms[2] = {};
+	float *const x = d.g ? d.hold<float>(0, 8 * 2) : NULL;
+	bool ok = x && cudaEventCreate(&begun) == cudaSuccess;
+
+	for (int i = 0; i < 2; i++)
+		ok = ok && !gpu_begin(d.g) &&
+		     cudaEventRecord(begun, d.g->stream[0]) == cudaSuccess &&
+		     !gpu_fft(d.g, &f, 1, x, x) && !gpu_end(d.g) &&
+		     cudaEventElapsedTime(&ms[i], begun, d.g->from) == cudaSuccess;
+	if (begun)
+		cudaEventDestroy(begun);
+	return ok ? !(ms[0] > 0) + !(ms[1] <= 0) : -1;
+}
 
 } // namespace
 
-extern "C" int
-selftest_grid(void)
+int
+selftest_waits(unsigned waits)
 {
-	unsigned a[16 * 12 * 6];
-	int wrong = 0;
+	std::vector<unsigned> got(TIMES * N);
+	rig r = {};
 
-	if (!run(count_threads, dim3(4, 3, 2), dim3(4, 4, 3), 0, a, 16 * 12 * 6))
+	if (!r.make())
 		return -1;
-	for (unsigned z = 0; z < 6; z++)
-		for (unsigned y = 0; y < 12; y++)
-			for (unsigned x = 0; x < 16; x++)
-				wrong += a[(z * 12 + y) * 16 + x] != 1 + x + 16 * y + 256 * z;
+	for (unsigned round = 0; round < TIMES; round++)
+		r.hand_over(round, waits);
+	cudaStreamSynchronize(r.keep);
+	cudaMemcpyAsync(got.data(), r.b, got.size() * sizeof *r.b, cudaMemcpyDeviceToHost, r.keep);
+	cudaStreamSynchronize(r.keep);
+	return count_wrong(got, [](unsigned i) { return 1000 * (i / N) + i % N; });
+}
+
+int
+selftest_copies(void)
+{
+	bytes in[] = {bytes(MOST), bytes(MOST)}, out[] = {bytes(MOST), bytes(MOST)};
+	const device d;
+	int wrong = d.g ? run_items(d.g, in, out, false) : -1;
+
+	for (int round = 0; round < 2 && wrong == 0; round++)
+		wrong = run_items(d.g, in, out, true);
 	return wrong;
 }
 
-extern "C" int
-selftest_barrier(void)
-{
-	unsigned a[3 * SIZE], sum[3], handed[4 * 32];
-	int wrong = 0;
-
-	if (!run(reverse_through_shared, 1, SIZE, 0, a, 3 * SIZE) ||
-	    !run(sum_in_dynamic, 3, 256, 256 * sizeof *a, sum, 3) ||
-	    !run(hand_to_warp, 1, 64, 0, handed, 4 * 32))
-		return -1;
-	for (unsigned i = 0; i < 3 * SIZE; i++)
-		wrong += a[i] != 1000 * (i / SIZE) + SIZE - 1 - i % SIZE;
-	for (unsigned b = 0; b < 3; b++)
-		wrong += sum[b] != 255 * 128 + 256 * b;
-	for (unsigned i = 0; i < 4 * 32; i++)
-		wrong += handed[i] != 100 * (i / 32) + 31 - i % 32;
-	return wrong;
-}
-
-extern "C" int
-selftest_shuffle(void)
-{
-	unsigned a[8 * 64];
-	int wrong = 0;
-
-	if (!run(shuffles, 1, 64, 0, a, 8 * 64))
-		return -1;
-	for (unsigned t = 0; t < 64; t++) {
-		const unsigned *v = a + 8 * t, lane = t % 32, base = t - lane;
-		wrong += v[0] != 100 + (lane ? t - 1 : t);
-		wrong += v[1] != 100 + (t % 8 + 3 < 8 ? t + 3 : t);
-		wrong += v[2] != 100 + (t ^ 5);
-		wrong += v[3] != 100 + base + 7;
-		wrong += v[4] != (t ^ 1);
-		wrong += v[5] != 2 * (lane + 2 < 32 ? t + 2 : t) + 1;
-		wrong += v[6] != (lane < 16 ? 100 + base + 15 : 0);
-		wrong += v[7] != (t < 32 ? 0x49249249u : 0x92492492u);
-	}
-	return wrong;
-}
-
-extern "C" int
-selftest_vote(void)
-{
-	unsigned a[6 * SIZE];
-	int wrong = 0;
-
-	if (!run(votes, 1, SIZE, 0, a, 6 * SIZE))
-		return -1;
-	for (unsigned t = 0; t < SIZE; t++) {
-		const unsigned *v = a + 6 * t;
-		wrong += v[0] != 39 || v[1] != 1 || v[2] != 0 || v[3] != 0;
-		wrong += v[4] != (t / 32 == 1) || v[5] != (t >= 32);
-	}
-	return wrong;
-}
-
-extern "C" int
-selftest_atomic(void)
-{
-	totals a;
-
-	if (!run(atomics, 10, 100, 0, &a, 1))
-		return -1;
-	return (a.add != 499500) + (a.most != 999) + (a.least != 0) + (a.any != ~0u) +
-	       (a.all != 0) + (a.odd != 0) + (a.swapped != 1000) + (a.low != -999) +
-	       (a.high != 994) + (a.wide != 499500ull << 32) + (a.wide_most != 999ull << 33) +
-	       (a.real != 500) + (a.precise != 250);
-}
-
-extern "C" int
-selftest_fields(void)
-{
-	static const unsigned want[11] = {0x02ff8080u,
-					  0x01fe7f01u,
-					  0xff00ffffu,
-					  0x00010002u,
-					  0x66778811u,
-					  0x88112233u,
-					  8 + 100 * 15 + 10000 * 9,
-					  0x3f800000u,
-					  320,
-					  0x77335511,
-					  0xff01ffffu};
-	unsigned a[11];
-	int wrong = 0;
-
-	if (!run(fields, 1, 1, 0, a, 11))
-		return -1;
-	for (int i = 0; i < 11; i++)
-		wrong += a[i] != want[i];
-	return wrong;
-}
+const struct cudacpu_selftest cudacpu_selftests[] = {
+    {"a barrier, named or not, orders shared memory, static and dynamic", test_barrier, false},
+    {"shuffles and votes bring what is meant, in groups and parts of a warp too", test_meetings,
+     false},
+    {"a stream hands data to another, and waits for its turn", test_streams, false},
+    {"gpu/ahead.cu: items go up and come down beside the run of others", selftest_copies, false},
+    {"gpu/ahead.cu: results of all devices have arrived, while their next run goes on too",
+     test_settle, false},
+    {"gpu/ahead.cu: memory that is taken for the next item counts once as room", test_room, true},
+    {"gpu/prim.cu: a sort is stable, and so is one after another", test_sort, false},
+    {"the time of kernels stands still while a plan is made", test_plan, false},
+    {}};
