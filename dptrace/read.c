@@ -307,11 +307,10 @@ read_tile(const struct raw_in *in, const struct img *x)
 {
 	struct img_picture p;
 	struct tile t = {0, 0, 0, 0};
-	char words[TILE_ERR];
-	const char *why = img_picture(x, &p) ? tile_of(x, p.w, p.h, &t, words) : NULL;
+	struct why why;
 
-	if (why)
-		raw_die(in, "%s", why);
+	if (img_picture(x, &p) && tile_of(x, p.w, p.h, &t, &why))
+		raw_die(in, "%s", why.text);
 	return t;
 }
 

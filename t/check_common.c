@@ -108,8 +108,9 @@ headers_come_back(void)
 	struct check_rng r = {1};
 
 	for (int i = 0; i < 2000; i++) {
-		char err[RAW_ERR] = "", *text;
-		const char *why;
+		struct why why = {""};
+		const char *other;
+		char *text;
 		struct img x, y;
 		bool swap;
 		size_t n;
@@ -117,11 +118,11 @@ headers_come_back(void)
 		random_item(&r, &x);
 		text = raw_format(&x, &n);
 		check_case(&many, n % 64 == 0, "the header has %zu bytes", n);
-		if (raw_parse(text, n - 1, &y, &swap, err)) {
-			check_case(&many, false, "%s in\n%s", err, text);
+		if (raw_parse(text, n - 1, &y, &swap, &why)) {
+			check_case(&many, false, "%s in\n%s", why.text, text);
 		} else {
-			why = difference(&x, &y);
-			check_case(&many, !why && !swap, "%s in\n%.150s", why, text);
+			other = difference(&x, &y);
+			check_case(&many, !other && !swap, "%s in\n%.150s", other, text);
 		}
 		free(text);
 		img_free(&x);
@@ -163,13 +164,13 @@ bad_headers_are_refused(void)
 	struct check_many many = {0};
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-		char err[RAW_ERR] = "";
+		struct why why = {""};
 		struct img x;
 		bool swap;
-		int r = raw_parse(bad[i].text, strlen(bad[i].text), &x, &swap, err);
+		int r = raw_parse(bad[i].text, strlen(bad[i].text), &x, &swap, &why);
 
-		check_case(&many, r && strstr(err, bad[i].says) && !x.key && !x.dim,
-			   "returns %d and says '%s' of\n%s", r, err, bad[i].text);
+		check_case(&many, r && strstr(why.text, bad[i].says) && !x.key && !x.dim,
+			   "returns %d and says '%s' of\n%s", r, why.text, bad[i].text);
 		img_free(&x);
 	}
 	check_end(&many, "common: what a header may not be is refused, and said");
@@ -201,21 +202,21 @@ npy_headers_are_understood(void)
 	    "{'descr': '<f4', 'fortran_order': None, 'shape': (3, 4)}",
 	    "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}"};
 	struct check_many many = {0};
-	char err[RAW_ERR] = "";
+	struct why why = {""};
 	struct npy_layout how;
 	struct img x;
 
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-		int r = npy_parse(good[i].text, strlen(good[i].text), &x, &how, err);
+		int r = npy_parse(good[i].text, strlen(good[i].text), &x, &how, &why);
 
 		check_case(&many,
 			   !r && x.type == good[i].type && x.dim == good[i].dim &&
 			       x.axis[0].n == good[i].n0 && how.fortran == good[i].fortran,
-			   "%s (%s)", good[i].text, err);
+			   "%s (%s)", good[i].text, why.text);
 		img_free(&x);
 	}
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		check_case(&many, npy_parse(bad[i], strlen(bad[i]), &x, &how, err) && *err,
+		check_case(&many, npy_parse(bad[i], strlen(bad[i]), &x, &how, &why) && *why.text,
 			   "accepted: %s", bad[i]);
 	check_end(&many, "common: npy headers are understood or refused");
 }

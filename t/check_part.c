@@ -103,7 +103,7 @@ keys_come_back(void)
 				   .tile = false},
 			  back;
 	struct part p = {2, 5}, q;
-	char words[PART_ERR];
+	struct why why;
 	uint64_t hash;
 	struct img x;
 
@@ -113,10 +113,9 @@ keys_come_back(void)
 	part_cut(&x, &place, 2, 5, 1);
 	part_cut(&x, &place, 1, 30, 20);
 	part_set(&x, &p, 0x0123456789abcdef, &place);
-	const char *why = part_of(&x, &q, &hash, &back, words);
-	check(!why && q.i == 2 && q.n == 5 && hash == 0x0123456789abcdef &&
-		  same_place(&place, &back),
-	      "part: the keys of a share come back", "%s", why ? why : img_key(&x, "place"));
+	const int r = part_of(&x, &q, &hash, &back, &why);
+	check(!r && q.i == 2 && q.n == 5 && hash == 0x0123456789abcdef && same_place(&place, &back),
+	      "part: the keys of a share come back", "%s", r ? why.text : img_key(&x, "place"));
 	part_restore(&x, &back);
 	check(x.axis[1].n == 100 && x.axis[2].n == 8 && x.axis[1].min == .1 && !x.nkey &&
 		  x.format == IMG_PNM,
@@ -150,7 +149,7 @@ malformed_keys_are_refused(void)
 	    {good, "0/1 0/1 pnm tile 1:0/9@1 %s"}};
 	struct check_many many = {0};
 	struct part_place place;
-	char words[PART_ERR];
+	struct why why;
 	uint64_t hash;
 	struct part p;
 
@@ -160,8 +159,8 @@ malformed_keys_are_refused(void)
 		img_init(&x, IMG_U8, 2, (size_t[]){4, 5});
 		img_set_key(&x, "part", "%s", cases[i][0]);
 		img_set_key(&x, "place", "%s", cases[i][1]);
-		check_case(&many, part_of(&x, &p, &hash, &place, words) != NULL,
-			   "part:=%s place:=%s", cases[i][0], cases[i][1]);
+		check_case(&many, part_of(&x, &p, &hash, &place, &why), "part:=%s place:=%s",
+			   cases[i][0], cases[i][1]);
 		img_free(&x);
 	}
 	check_end(&many, "part: malformed keys are refused");

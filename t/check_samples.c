@@ -252,6 +252,7 @@ slices_are_where_they_should_be(void)
 {
 	static const size_t sizes[4] = {3, 4, 2, 5};
 	struct check_many many = {0};
+	struct why why;
 	struct check_rng r = {6};
 
 	for (size_t a = 0; a < 4; a++)
@@ -267,7 +268,7 @@ slices_are_where_they_should_be(void)
 			if (img_alloc(&y))
 				abort();
 			memcpy(y.data, x.data, 240);
-			check_case(&many, !slice_apply(&y, cut, 2) && y.dim == 2, "refused");
+			check_case(&many, !slice_apply(&y, cut, 2, &why) && y.dim == 2, "refused");
 			for (size_t k = 0; k < 4; k++)
 				if (k != a && k != b)
 					left[dim++] = k;

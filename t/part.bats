@@ -156,7 +156,7 @@ four() {
 	head -c 300 share.1 >short
 	fails 1 "short: the payload ends after" rawjoin share.0 short share.2 share.3
 	head -c 50 share.1 >stump
-	fails 1 "stump: the file ends inside a header" rawjoin share.0 stump share.2 share.3
+	fails 1 "stump: the file ends inside the header" rawjoin share.0 stump share.2 share.3
 	cat share.0 share.1 >both
 	fails 1 "both: the file holds items of several shares" rawjoin both share.2 share.3
 }

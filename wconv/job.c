@@ -19,11 +19,11 @@
 static void
 job_find_place(const struct raw_in *in, const struct img *x, struct wconv_problem *q)
 {
-	char words[TILE_ERR];
+	struct why why;
 	struct tile t;
 
-	if (tile_of(x, q->w, q->h, &t, words))
-		raw_die(in, "%s", words);
+	if (tile_of(x, q->w, q->h, &t, &why))
+		raw_die(in, "%s", why.text);
 	q->x0 = t.x0;
 	q->y0 = t.y0;
 	q->W = t.W;

@@ -3,7 +3,7 @@
 #define WEIR_BASE_WHY_H
 
 struct why {
-	char text[256];
+	char text[512];
 };
 
 /* Writes the sentence, cut where it is too long, and returns -1, so that a function can `return why_set(why, "...")`. */

@@ -255,14 +255,13 @@ read_position(fitsfile *f, int i, struct psf *p)
 }
 
 static int
-fail(char err[FITSPSF_ERR], const char *why)
+not_read(struct why *why, const char *what)
 {
-	snprintf(err, FITSPSF_ERR, "it is a model of PSFEx, %s", why);
-	return -1;
+	return why_set(why, "it is a model of PSFEx, %s", what);
 }
 
 int
-fitspsf_read(fitsfile *f, struct psf *p, char err[FITSPSF_ERR])
+fitspsf_read(fitsfile *f, struct psf *p, struct why *why)
 {
 	const double degree = number_of(f, "POLDEG1", NAN), axes = number_of(f, "POLNAXIS", 0);
 	double size[3];
@@ -272,23 +271,23 @@ fitspsf_read(fitsfile *f, struct psf *p, char err[FITSPSF_ERR])
 	read_sizes(f, size);
 	for (int i = 0; i < 3; i++)
 		if (!(size[i] >= 1 && size[i] <= 4096))
-			return fail(err, "and one of its sizes is not in 1..4096");
+			return not_read(why, "and one of its sizes is not in 1..4096");
 	p->w = (size_t)size[0];
 	p->h = (size_t)size[1];
 	p->n = (size_t)size[2];
 	if (is_table(f) && repeat_of(f) != (LONGLONG)(p->w * p->h * p->n))
-		return fail(err, "and its column does not have the samples of PSFAXIS");
+		return not_read(why, "and its column does not have the samples of PSFAXIS");
 	if (!(p->step >= .01 && p->step <= 100))
-		return fail(err, "and PSF_SAMP is not in .01..100");
+		return not_read(why, "and PSF_SAMP is not in .01..100");
 	if (axes != 0 && (axes != 2 || number_of(f, "POLNGRP", 1) != 1 || !is_position(f, 0) ||
 			  !is_position(f, 1)))
-		return fail(err, "and depends on more than X_IMAGE and Y_IMAGE");
+		return not_read(why, "and depends on more than X_IMAGE and Y_IMAGE");
 	if (axes == 0 || (degree == 0 && p->n == 1))
-		return p->n == 1 ? 0 : fail(err, "and has planes without polynomials");
+		return p->n == 1 ? 0 : not_read(why, "and has planes without polynomials");
 	if (!(degree >= 0 && degree <= 20) || p->n != (size_t)((degree + 1) * (degree + 2) / 2))
-		return fail(err, "and POLDEG1 does not agree with the number of planes");
+		return not_read(why, "and POLDEG1 does not agree with the number of planes");
 	if (!read_position(f, 0, p) || !read_position(f, 1, p))
-		return fail(err, "and POLZERO or POLSCAL is no number");
+		return not_read(why, "and POLZERO or POLSCAL is no number");
 	p->degree = (int)degree;
 	return 0;
 }

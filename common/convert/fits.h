@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/base/why.h"
 #include "common/stream/img.h"
 #include "common/stream/raw.h"
 
@@ -43,13 +44,11 @@ struct psf {
 
 /* PSFEx's models and kernels in FITS files. */
 
-enum { FITSPSF_ERR = 128 };
-
 /* Whether the current HDU has PSFEx's coefficients: as a table (.psf), or as an image (homo.fits). */
 bool fitspsf_is(fitsfile *f);
 
-/* Reads what they are. Returns 0, or -1 with a sentence in err. */
-int fitspsf_read(fitsfile *f, struct psf *p, char err[FITSPSF_ERR]);
+/* Reads what they are. Returns 0 or -1. */
+int fitspsf_read(fitsfile *f, struct psf *p, struct why *why);
 
 /* Describes the item that the planes become, at pixels: `x y n`, with the keys that --basis of wconv needs. */
 void fitspsf_describe(const struct psf *p, struct img *x);

@@ -270,13 +270,13 @@ convert_unit(const struct args *args, struct source *s, struct raw_out *out, str
 static void
 convert_psf(const struct args *args, const struct source *s, struct raw_out *out, struct stats *st)
 {
-	char err[FITSPSF_ERR];
+	struct why why;
 	struct psf p;
 	struct img x;
 	int status = 0;
 
-	if (fitspsf_read(s->f, &p, err))
-		die("%s: HDU %d: %s", s->door->name, s->unit, err);
+	if (fitspsf_read(s->f, &p, &why))
+		die("%s: HDU %d: %s", s->door->name, s->unit, why.text);
 	fitspsf_describe(&p, &x);
 	door_limit(s->door->name, &x, args->common.max_bytes);
 	if (args->common.verbose)

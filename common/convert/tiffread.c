@@ -534,9 +534,9 @@ go_on(TIFF *t, const struct tiffpages_want *want, const struct tiffpages *pages)
 
 int
 tiffpages_find(TIFF *t, const struct tiffpages_want *want, struct tiffpages *pages,
-	       struct tiffpages *masks, struct tiffpages_seen *seen, char err[TIFFPAGES_ERR])
+	       struct tiffpages *masks, struct tiffpages_seen *seen, struct why *why)
 {
-	const char *why = NULL, *hint = "";
+	const char *what = NULL, *hint = "";
 	size_t number = 0;
 
 	*seen = (struct tiffpages_seen){0};
@@ -544,25 +544,25 @@ tiffpages_find(TIFF *t, const struct tiffpages_want *want, struct tiffpages *pag
 		const uint32_t kind = kind_of_page(t);
 
 		if (!kind)
-			why = add(t, want->indices, number, pages);
+			what = add(t, want->indices, number, pages);
 		else if (kind == FILETYPE_MASK && want->masks)
-			why = add(t, want->indices, number, masks);
-		if (!why && masks->n && masks->at[masks->n - 1].number == number)
+			what = add(t, want->indices, number, masks);
+		if (!what && masks->n && masks->at[masks->n - 1].number == number)
 			match(pages, masks);
 		seen->copies += (kind & FILETYPE_REDUCEDIMAGE) != 0;
 		seen->masks += kind == FILETYPE_MASK;
-		if (!why)
+		if (!what)
 			tiff_why();
-	} while (!why && ++number && go_on(t, want, pages));
-	if (!why)
-		why = want->first && pages->n ? "" : tiff_why();
+	} while (!what && ++number && go_on(t, want, pages));
+	if (!what)
+		what = want->first && pages->n ? "" : tiff_why();
 	if (pages->n && number)
 		hint = "; --pages=first reads the first page";
-	if (*why)
-		snprintf(err, TIFFPAGES_ERR, "page %zu: %s%s", number, why, hint);
+	if (*what)
+		why_set(why, "page %zu: %s%s", number, what, hint);
 	else if (!pages->n)
-		snprintf(err, TIFFPAGES_ERR, "it has small copies and masks alone, and no page");
-	return *why || !pages->n ? -1 : 0;
+		why_set(why, "it has small copies and masks alone, and no page");
+	return *what || !pages->n ? -1 : 0;
 }
 
 void

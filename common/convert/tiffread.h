@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/base/why.h"
 #include "common/convert/tiff.h"
 
 struct stackmeta {
@@ -81,8 +82,6 @@ size_t tiffpage_row(const struct tiffpage *p);
 
 /* Finds the pages of a TIFF file, and the masks of their missing pixels. */
 
-#define TIFFPAGES_ERR 512
-
 /* A page, or the mask of one. */
 struct tiffpages_page {
 	struct tiffpage layout;
@@ -110,10 +109,10 @@ struct tiffpages_want {
 };
 
 /*
- * Goes through the directories of t. Returns 0, or -1 with a sentence in err, when there is no page, or one cannot be read.
+ * Goes through the directories of t. Returns 0, or -1 when there is no page, or one cannot be read.
  */
 int tiffpages_find(TIFF *t, const struct tiffpages_want *want, struct tiffpages *pages,
-		   struct tiffpages *masks, struct tiffpages_seen *seen, char err[TIFFPAGES_ERR]);
+		   struct tiffpages *masks, struct tiffpages_seen *seen, struct why *why);
 
 void tiffpages_free(struct tiffpages *l);
 

@@ -582,15 +582,15 @@ die_tiff(const struct source *s, const struct tiffpages_page *p, const char *our
 static void
 find_pages(const struct args *args, struct source *s)
 {
-	char err[TIFFPAGES_ERR];
+	struct why why;
 	struct tiffpages_seen seen;
 
 	const struct tiffpages_want want = {.indices = s->indices,
 					    .masks = args->masks || args->nan,
 					    .first = args->pages == FIRST};
 
-	if (tiffpages_find(s->t, &want, &s->pages, &s->masks, &seen, err))
-		die("%s: %s", s->door->name, err);
+	if (tiffpages_find(s->t, &want, &s->pages, &s->masks, &seen, &why))
+		die("%s: %s", s->door->name, why.text);
 	if (seen.copies)
 		warn("%s: %zu small copies are left out", s->door->name, seen.copies);
 	if (seen.masks && !s->masks.n)

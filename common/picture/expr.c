@@ -130,7 +130,7 @@ struct parser {
 	const char *const *name;
 	size_t nname, depth, nested;
 	unsigned char *used;
-	char *err;
+	struct why *why;
 	bool failed;
 };
 
@@ -138,8 +138,8 @@ static void
 fail(struct parser *p, const char *what)
 {
 	if (!p->failed)
-		snprintf(p->err, EXPR_ERR, "%s at character %zu of '%.80s'", what,
-			 (size_t)(p->s - p->text) + 1, p->text);
+		why_set(p->why, "%s at character %zu of '%.80s'", what,
+			(size_t)(p->s - p->text) + 1, p->text);
 	p->failed = true;
 }
 
@@ -334,9 +334,9 @@ parse_choice(struct parser *p)
 	p->nested--;
 }
 
-const char *
+int
 expr_parse(struct expr *e, const char *text, const char *const *name, size_t nname,
-	   unsigned char *used, char err[EXPR_ERR])
+	   unsigned char *used, struct why *why)
 {
 	struct parser p = {.e = e,
 			   .text = text,
@@ -344,14 +344,14 @@ expr_parse(struct expr *e, const char *text, const char *const *name, size_t nna
 			   .name = name,
 			   .nname = nname,
 			   .used = used,
-			   .err = err};
+			   .why = why};
 
 	e->n = 0;
 	memset(used, 0, nname);
 	parse_choice(&p);
 	if (!accept(&p, "") || *p.s)
 		fail(&p, "an operator is missing");
-	return p.failed ? err : NULL;
+	return p.failed ? -1 : 0;
 }
 
 /* --- evaluation ----------------------------------------------------------------------------------------------------------- */

@@ -16,7 +16,9 @@
 
 #include <stddef.h>
 
-enum { EXPR_BLOCK = 512, EXPR_DEPTH = 32, EXPR_MOST = 512, EXPR_ERR = 240 };
+#include "common/base/why.h"
+
+enum { EXPR_BLOCK = 512, EXPR_DEPTH = 32, EXPR_MOST = 512 };
 
 struct expr {
 	size_t n;
@@ -28,11 +30,11 @@ struct expr {
 };
 
 /*
- * Compiles text, whose variables are name[0..nname). Sets used[i] when the text contains name[i]. Returns NULL, or a
- * sentence in err that says what is wrong.
+ * Compiles text, whose variables are name[0..nname). Sets used[i] when the text contains name[i]. Returns 0
+ * or -1.
  */
-const char *expr_parse(struct expr *e, const char *text, const char *const *name, size_t nname,
-		       unsigned char *used, char err[EXPR_ERR]);
+int expr_parse(struct expr *e, const char *text, const char *const *name, size_t nname,
+	       unsigned char *used, struct why *why);
 
 /* Computes out[i] for i < n, n <= EXPR_BLOCK. Variable v has the values var[v][0..n). */
 void expr_eval(const struct expr *e, const double *const *var, size_t n, double *out);

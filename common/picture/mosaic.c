@@ -20,10 +20,9 @@ struct gap gap_of(const struct img *x);
 
 /*
  * Finds the column and the row, in the samples of g, at which the first sample of a picture of w by h samples with the
- * transform f lies: at[]. Returns NULL, or words with a sentence that says why the two have no common grid: all four corners of
+ * transform f lies: at[]. Returns 0, or -1 when the two have no common grid: all four corners of
  * the picture must be within .01 of a sample from the grid's.
  */
-enum { MAP_ERR = 320 };
 
 /* ---- gaps ---- */
 
@@ -165,16 +164,15 @@ shown(double v)
 	return real_shown(rint(v * 1000) / 1000);
 }
 
-static const char *
-map_align(const double g[6], const double f[6], size_t w, size_t h, int64_t at[2],
-	  char words[MAP_ERR])
+static int
+map_align(const double g[6], const double f[6], size_t w, size_t h, int64_t at[2], struct why *why)
 {
 	const double most = .01, size[2] = {(double)w, (double)h};
 	double first[2], place[2], s[2];
 
 	find_sample(g, (const double[]){f[0], f[3]}, first);
 	if (!(fabs(first[0]) < 0x1p40 && fabs(first[1]) < 0x1p40))
-		return strcpy(words, "it is too far from the parts before");
+		return why_set(why, "it is too far from the parts before");
 	for (int k = 1; k < 4; k++) {
 		const double i = k & 1 ? size[0] : 0, j = k & 2 ? size[1] : 0;
 
@@ -182,20 +180,19 @@ map_align(const double g[6], const double f[6], size_t w, size_t h, int64_t at[2
 		find_sample(g, place, s);
 		if (fabs(s[0] - first[0] - i) <= most && fabs(s[1] - first[1] - j) <= most)
 			continue;
-		snprintf(words, MAP_ERR,
-			 "a step of a column and of a row is %.10g,%.10g and %.10g,%.10g on the "
-			 "map, but %.10g,%.10g and %.10g,%.10g in the parts before",
-			 f[1], f[4], f[2], f[5], g[1], g[4], g[2], g[5]);
-		return words;
+		return why_set(
+		    why,
+		    "a step of a column and of a row is %.10g,%.10g and %.10g,%.10g on the "
+		    "map, but %.10g,%.10g and %.10g,%.10g in the parts before",
+		    f[1], f[4], f[2], f[5], g[1], g[4], g[2], g[5]);
 	}
 	for (int k = 0; k < 2; k++)
 		at[k] = llrint(first[k]);
 	if (fabs(first[0] - (double)at[0]) <= most && fabs(first[1] - (double)at[1]) <= most)
-		return NULL;
-	snprintf(words, MAP_ERR,
-		 "it lies %.10g columns and %.10g rows from the first part, and not a whole number",
-		 shown(first[0]), shown(first[1]));
-	return words;
+		return 0;
+	return why_set(
+	    why, "it lies %.10g columns and %.10g rows from the first part, and not a whole number",
+	    shown(first[0]), shown(first[1]));
 }
 
 static bool
@@ -253,14 +250,13 @@ static void
 find(const struct frame *f, const struct raw_in *in, const struct img *x,
      const struct img_picture *p, int64_t at[2])
 {
-	char words[MAP_ERR];
+	struct why why;
 	double g[6];
 
 	if (!map_of(x, g))
 		raw_die(in, "it has no geotransform:= that places it on a map; see tifftoraw");
-	const char *why = map_align(f->g, g, p->w, p->h, at, words);
-	if (why)
-		raw_die(in, "%s", why);
+	if (map_align(f->g, g, p->w, p->h, at, &why))
+		raw_die(in, "%s", why.text);
 }
 
 /* Extends the frame by x. */

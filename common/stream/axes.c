@@ -235,38 +235,32 @@ cut(struct img *x, const struct slice *s)
 	img_drop_axis(x, (int)s->axis);
 }
 
-static const char *
-cannot(const struct img *x, const struct slice *s, size_t n)
+static int
+check_slices(const struct img *x, const struct slice *s, size_t n, struct why *why)
 {
-	static char why[64];
-
 	for (size_t i = 0; i < n; i++) {
-		if (s[i].axis >= (size_t)x->dim) {
-			snprintf(why, sizeof why, "the item has no axis %zu", s[i].axis);
-			return why;
-		}
-		if (s[i].index >= x->axis[s[i].axis].n) {
-			snprintf(why, sizeof why, "axis %zu has %zu samples", s[i].axis,
-				 x->axis[s[i].axis].n);
-			return why;
-		}
+		if (s[i].axis >= (size_t)x->dim)
+			return why_set(why, "the item has no axis %zu", s[i].axis);
+		if (s[i].index >= x->axis[s[i].axis].n)
+			return why_set(why, "axis %zu has %zu samples", s[i].axis,
+				       x->axis[s[i].axis].n);
 		if (slice_removes(s, i, s[i].axis))
-			return "the same axis is cut twice";
+			return why_set(why, "the same axis is cut twice");
 	}
-	return NULL;
+	return 0;
 }
 
-const char *
-slice_apply(struct img *x, const struct slice *s, size_t n)
+int
+slice_apply(struct img *x, const struct slice *s, size_t n, struct why *why)
 {
-	const char *why = cannot(x, s, n);
-
+	if (check_slices(x, s, n, why))
+		return -1;
 	/* From the slowest axis down: a cut does not change the numbers of faster axes. */
-	for (size_t axis = (size_t)x->dim; !why && axis-- > 0;)
+	for (size_t axis = (size_t)x->dim; axis-- > 0;)
 		for (size_t i = 0; i < n; i++)
 			if (s[i].axis == axis)
 				cut(x, &s[i]);
-	return why;
+	return 0;
 }
 
 /* ---- keys that know the axes ---- */

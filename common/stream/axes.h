@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/base/why.h"
 #include "common/stream/img.h"
 
 /*
@@ -41,9 +42,9 @@ bool slice_removes(const struct slice *s, size_t n, size_t axis);
 
 /*
  * Cuts x, its description and its payload, at one index along each of n different axes. The other axes keep their order. When
- * all axes are cut, one sample is left. Returns NULL; or a sentence that says what is wrong, and then x is unchanged.
+ * all axes are cut, one sample is left. Returns 0, or -1 with x unchanged.
  */
-const char *slice_apply(struct img *x, const struct slice *s, size_t n);
+int slice_apply(struct img *x, const struct slice *s, size_t n, struct why *why);
 
 /* Keys of an item that know its axes, when axes are cut, flipped or change places. Pure. */
 

@@ -62,35 +62,6 @@ is_finite(const double *v, int n)
 	return n > 0;
 }
 
-/* Return NULL, or a sentence that says what is wrong. s: the text after the colon of the field. */
-static const char *
-space_take_directions(struct img *x, char *s)
-{
-	for (int i = 0; i < x->dim; i++) {
-		struct img_axis *a = &x->axis[i];
-		double sum = 0;
-
-		if (!take_vector(&s, &x->space.dim, a->step))
-			return "space directions must be a vector (a,b,c) or none for each axis";
-		a->directed = is_finite(a->step, x->space.dim);
-		for (int k = 0; a->directed && k < x->space.dim; k++)
-			sum += a->step[k] * a->step[k];
-		if (sum > 0)
-			a->spacing = sqrt(sum);
-	}
-	return s[strspn(s, " \t")] ? "space directions has more vectors than the item has axes"
-				   : NULL;
-}
-
-static const char *
-space_take_origin(struct img *x, char *s)
-{
-	if (!take_vector(&s, &x->space.dim, x->space.origin) || s[strspn(s, " \t")])
-		return "space origin must be a vector (a,b,c)";
-	x->space.placed = is_finite(x->space.origin, x->space.dim);
-	return NULL;
-}
-
 /* Adds the line `name: value` to x->space.fields. */
 static void
 space_keep(struct img *x, const char *name, const char *value)
@@ -146,21 +117,11 @@ space_put(FILE *f, const struct img *x)
 struct head {
 	struct img *x;
 	bool *swap;
-	char *err;
+	struct why *why;
 	unsigned long seen;
 	bool little, has_endian;
 	double max[IMG_MAXDIM]; /* axis maxs, which complete() converts to spacings */
 };
-
-static int __attribute__((format(printf, 2, 3))) fail(struct head *h, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(h->err, RAW_ERR, fmt, ap);
-	va_end(ap);
-	return -1;
-}
 
 /* --- the fields: each takes the text after the colon ----------------------------------------- */
 
@@ -168,7 +129,7 @@ static int
 set_type(struct head *h, char *s)
 {
 	h->x->type = img_type_named(s);
-	return h->x->type ? 0 : fail(h, "type '%.40s' is not supported", s);
+	return h->x->type ? 0 : why_set(h->why, "type '%.40s' is not supported", s);
 }
 
 static int
@@ -178,7 +139,7 @@ set_dimension(struct head *h, char *s)
 	size_t d;
 
 	if (!word_size(&at, 1, &d) || !word_none(at) || d > IMG_MAXDIM)
-		return fail(h, "dimension must be 1..%d", IMG_MAXDIM);
+		return why_set(h->why, "dimension must be 1..%d", IMG_MAXDIM);
 	h->x->dim = (int)d;
 	for (int i = 0; i < h->x->dim; i++) {
 		h->x->axis[i] = (struct img_axis){.spacing = NAN, .min = NAN};
@@ -195,11 +156,12 @@ set_sizes(struct head *h, char *s)
 
 	for (int i = 0; i < h->x->dim; i++)
 		if (!word_size(&at, 1, &h->x->axis[i].n))
-			return fail(h, "sizes must be %d numbers >= 1, not '%.40s'", h->x->dim, s);
+			return why_set(h->why, "sizes must be %d numbers >= 1, not '%.40s'",
+				       h->x->dim, s);
 	if (!word_none(at))
-		return fail(h, "sizes has more than %d numbers", h->x->dim);
+		return why_set(h->why, "sizes has more than %d numbers", h->x->dim);
 	if (!img_count(h->x, &bytes) || !weir_mul(bytes, 8, NULL))
-		return fail(h, "the product of the sizes overflows");
+		return why_set(h->why, "the product of the sizes overflows");
 	return 0;
 }
 
@@ -209,11 +171,11 @@ set_kinds(struct head *h, char *s)
 	for (int i = 0; i < h->x->dim; i++) {
 		char *w = word_next(&s);
 		if (!w || strlen(w) >= sizeof h->x->axis[i].kind)
-			return fail(h, "kinds must be %d words", h->x->dim);
+			return why_set(h->why, "kinds must be %d words", h->x->dim);
 		if (strcasecmp(w, "none") && strcmp(w, "???"))
 			strcpy(h->x->axis[i].kind, w);
 	}
-	return word_none(s) ? 0 : fail(h, "kinds has more than %d words", h->x->dim);
+	return word_none(s) ? 0 : why_set(h->why, "kinds has more than %d words", h->x->dim);
 }
 
 static int
@@ -222,15 +184,15 @@ set_centers(struct head *h, char *s)
 	for (int i = 0; i < h->x->dim; i++) {
 		char *w = word_next(&s);
 		if (!w)
-			return fail(h, "centers must be %d words", h->x->dim);
+			return why_set(h->why, "centers must be %d words", h->x->dim);
 		if (!strcasecmp(w, "node"))
 			h->x->axis[i].centre = IMG_NODE;
 		else if (!strcasecmp(w, "cell"))
 			h->x->axis[i].centre = IMG_CELL;
 		else if (strcasecmp(w, "none") && strcmp(w, "???"))
-			return fail(h, "centers: '%.20s' is not node, cell or none", w);
+			return why_set(h->why, "centers: '%.20s' is not node, cell or none", w);
 	}
-	return word_none(s) ? 0 : fail(h, "centers has more than %d words", h->x->dim);
+	return word_none(s) ? 0 : why_set(h->why, "centers has more than %d words", h->x->dim);
 }
 
 /* Stores the number of axis i, or NaN where there is none, in *(double *)((char *)first + i * step). */
@@ -241,11 +203,12 @@ take_reals(struct head *h, char *s, const char *field, double *first, size_t ste
 		char *end;
 		double v = strtod(s, &end);
 		if (end == s || (*end && !isspace((unsigned char)*end)) || isinf(v))
-			return fail(h, "%s must be %d finite numbers or nan", field, h->x->dim);
+			return why_set(h->why, "%s must be %d finite numbers or nan", field,
+				       h->x->dim);
 		*(double *)((char *)first + (size_t)i * step) = v;
 		s = end;
 	}
-	return word_none(s) ? 0 : fail(h, "%s has more than %d numbers", field, h->x->dim);
+	return word_none(s) ? 0 : why_set(h->why, "%s has more than %d numbers", field, h->x->dim);
 }
 
 static int
@@ -255,7 +218,7 @@ set_spacings(struct head *h, char *s)
 		return -1;
 	for (int i = 0; i < h->x->dim; i++)
 		if (h->x->axis[i].spacing == 0)
-			return fail(h, "a spacing is 0");
+			return why_set(h->why, "a spacing is 0");
 	return 0;
 }
 
@@ -278,10 +241,10 @@ set_strings(struct head *h, char *s, const char *field,
 	for (int i = 0; i < h->x->dim; i++) {
 		char *w = word_quoted(&s);
 		if (!w)
-			return fail(h, "%s must be %d quoted strings", field, h->x->dim);
+			return why_set(h->why, "%s must be %d quoted strings", field, h->x->dim);
 		set(&h->x->axis[i], *w ? w : NULL);
 	}
-	return word_none(s) ? 0 : fail(h, "%s has more than %d strings", field, h->x->dim);
+	return word_none(s) ? 0 : why_set(h->why, "%s has more than %d strings", field, h->x->dim);
 }
 
 static int
@@ -301,27 +264,31 @@ set_endian(struct head *h, char *s)
 {
 	h->has_endian = true;
 	h->little = !strcasecmp(s, "little");
-	return h->little || !strcasecmp(s, "big") ? 0 : fail(h, "endian must be little or big");
+	return h->little || !strcasecmp(s, "big") ? 0
+						  : why_set(h->why, "endian must be little or big");
 }
 
 static int
 set_encoding(struct head *h, char *s)
 {
-	return strcasecmp(s, "raw") ? fail(h, "encoding '%.20s' is not raw; " RAW_CONVERT, s) : 0;
+	return strcasecmp(s, "raw")
+		   ? why_set(h->why, "encoding '%.20s' is not raw; " RAW_CONVERT, s)
+		   : 0;
 }
 
 static int
 set_skip(struct head *h, char *s)
 {
-	return strcmp(s, "0") ? fail(h, "line skip and byte skip are not supported; " RAW_CONVERT)
-			      : 0;
+	return strcmp(s, "0")
+		   ? why_set(h->why, "line skip and byte skip are not supported; " RAW_CONVERT)
+		   : 0;
 }
 
 static int
 set_data_file(struct head *h, char *s)
 {
 	(void)s;
-	return fail(h, "%s", RAW_DETACHED);
+	return why_set(h->why, "%s", RAW_DETACHED);
 }
 
 static int
@@ -331,20 +298,40 @@ set_content(struct head *h, char *s)
 	return 0;
 }
 
+/* s: the text after the colon of the field. */
 static int
 set_directions(struct head *h, char *s)
 {
-	const char *why = space_take_directions(h->x, s);
+	struct img *x = h->x;
 
-	return why ? fail(h, "%s", why) : 0;
+	for (int i = 0; i < x->dim; i++) {
+		struct img_axis *a = &x->axis[i];
+		double sum = 0;
+
+		if (!take_vector(&s, &x->space.dim, a->step))
+			return why_set(
+			    h->why,
+			    "space directions must be a vector (a,b,c) or none for each axis");
+		a->directed = is_finite(a->step, x->space.dim);
+		for (int k = 0; a->directed && k < x->space.dim; k++)
+			sum += a->step[k] * a->step[k];
+		if (sum > 0)
+			a->spacing = sqrt(sum);
+	}
+	return word_none(s)
+		   ? 0
+		   : why_set(h->why, "space directions has more vectors than the item has axes");
 }
 
 static int
 set_origin(struct head *h, char *s)
 {
-	const char *why = space_take_origin(h->x, s);
+	struct img *x = h->x;
 
-	return why ? fail(h, "%s", why) : 0;
+	if (!take_vector(&s, &x->space.dim, x->space.origin) || !word_none(s))
+		return why_set(h->why, "space origin must be a vector (a,b,c)");
+	x->space.placed = is_finite(x->space.origin, x->space.dim);
+	return 0;
 }
 
 static const struct {
@@ -404,7 +391,7 @@ static int
 see(struct head *h, size_t i, const char *name)
 {
 	if (h->seen >> i & 1)
-		return fail(h, "field '%s' stands twice", name);
+		return why_set(h->why, "field '%s' stands twice", name);
 	h->seen |= 1ul << i;
 	return 0;
 }
@@ -421,7 +408,7 @@ take_field(struct head *h, char *line, char *colon)
 		if (!same_field(line, fields[i].name))
 			continue;
 		if (fields[i].per_axis && !(h->seen >> DIMENSION & 1))
-			return fail(h, "field '%s' stands before dimension", line);
+			return why_set(h->why, "field '%s' stands before dimension", line);
 		return see(h, i, line) ? -1 : fields[i].set(h, value);
 	}
 	for (size_t i = 0; i < NKEPT; i++) {
@@ -430,7 +417,7 @@ take_field(struct head *h, char *line, char *colon)
 		space_keep(h->x, kept[i], value);
 		return see(h, NFIELDS + i, line);
 	}
-	return is_ignored(line) ? 0 : fail(h, "unknown field '%.40s'", line);
+	return is_ignored(line) ? 0 : why_set(h->why, "unknown field '%.40s'", line);
 }
 
 static int
@@ -454,7 +441,7 @@ take_line(struct head *h, char *line)
 		line[--n] = 0;
 	if (!n)
 		return 0;
-	return colon ? take_field(h, line, colon) : fail(h, "'%.40s' is no field", line);
+	return colon ? take_field(h, line, colon) : why_set(h->why, "'%.40s' is no field", line);
 }
 
 static int
@@ -464,9 +451,9 @@ complete(struct head *h)
 
 	for (size_t i = TYPE; i <= ENCODING; i++)
 		if (!(h->seen >> i & 1))
-			return fail(h, "field '%s' is missing", fields[i].name);
+			return why_set(h->why, "field '%s' is missing", fields[i].name);
 	if (img_type_size(x->type) > 1 && !h->has_endian)
-		return fail(h, "field 'endian' is missing");
+		return why_set(h->why, "field 'endian' is missing");
 	for (int i = 0; i < x->dim; i++) {
 		struct img_axis *a = &x->axis[i];
 		size_t steps = a->centre == IMG_CELL ? a->n : a->n - 1;
@@ -481,9 +468,9 @@ static int
 take_lines(struct head *h, char *text, size_t n)
 {
 	if (n < 8 || memcmp(text, "NRRD000", 7) || text[7] < '1' || text[7] > '5')
-		return fail(h, "not a raw header");
+		return why_set(h->why, "not a raw header");
 	if (memchr(text, 0, n))
-		return fail(h, "the header contains a zero byte");
+		return why_set(h->why, "the header contains a zero byte");
 	char *next = strchr(text, '\n');
 	while (next) {
 		char *line = next + 1;
@@ -497,15 +484,15 @@ take_lines(struct head *h, char *text, size_t n)
 }
 
 int
-raw_parse(const char *text, size_t n, struct img *x, bool *swap, char err[RAW_ERR])
+raw_parse(const char *text, size_t n, struct img *x, bool *swap, struct why *why)
 {
-	struct head h = {.x = x, .swap = swap, .err = err};
+	struct head h = {.x = x, .swap = swap, .why = why};
 	char *copy = malloc(n + 1);
 	int r;
 
 	*x = (struct img){0};
 	if (!copy)
-		return fail(&h, "no memory");
+		return why_set(why, "no memory");
 	memcpy(copy, text, n);
 	copy[n] = 0;
 	r = take_lines(&h, copy, n);

@@ -1,20 +1,11 @@
 #include <errno.h>
-#include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/mem.h"
 #include "common/stream/npy.h"
-
-static int __attribute__((format(printf, 2, 3))) fail(char err[RAW_ERR], const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, RAW_ERR, fmt, ap);
-	va_end(ap);
-	return -1;
-}
+#include "common/stream/raw.h"
 
 /* --- npy ------------------------------------------------------------------------------------- */
 
@@ -48,15 +39,16 @@ static const struct {
 /* Parses a dtype such as '<f4', quotes included. */
 static int
 take_dtype(const char *s, enum img_type *type, bool *complex, struct npy_layout *how,
-	   char err[RAW_ERR])
+	   struct why *why)
 {
 	if (s && *s == '[')
-		return fail(err, "the dtype is a record of several fields; save one of them");
+		return why_set(why, "the dtype is a record of several fields; save one of them");
 	if (!s || (*s != '\'' && *s != '"'))
-		return fail(err, "the dtype is malformed");
+		return why_set(why, "the dtype is malformed");
 	const int whole = (int)strcspn(s + 1, *s == '"' ? "\"" : "'");
 	if (whole < 2 || !strchr("<>|=", s[1]))
-		return fail(err, "dtype '%.*s' is not supported", whole < 40 ? whole : 40, s + 1);
+		return why_set(why, "dtype '%.*s' is not supported", whole < 40 ? whole : 40,
+			       s + 1);
 	for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
 		const size_t n = strlen(dtypes[i].name);
 		if (strncmp(s + 2, dtypes[i].name, n) || s[2 + n] != *s)
@@ -67,28 +59,28 @@ take_dtype(const char *s, enum img_type *type, bool *complex, struct npy_layout 
 		how->swap = img_type_size(*type) > 1 && s[1] == '>';
 		return 0;
 	}
-	return fail(err, "dtype '%.*s' is not supported", whole < 40 ? whole : 40, s + 1);
+	return why_set(why, "dtype '%.*s' is not supported", whole < 40 ? whole : 40, s + 1);
 }
 
 /* Parses a shape such as (3, 4), slowest axis first. */
 static int
-take_shape(const char *s, size_t *n, int *dim, char err[RAW_ERR])
+take_shape(const char *s, size_t *n, int *dim, struct why *why)
 {
 	if (!s || *s++ != '(')
-		return fail(err, "the shape is malformed");
+		return why_set(why, "the shape is malformed");
 	for (*dim = 0;; ++*dim) {
 		char *end;
 		s += strspn(s, " ,");
 		if (*s == ')')
 			return 0;
 		if (*dim == IMG_MAXDIM - 1)
-			return fail(err, "the shape has more than %d axes", IMG_MAXDIM - 1);
+			return why_set(why, "the shape has more than %d axes", IMG_MAXDIM - 1);
 		if (*s < '0' || *s > '9')
-			return fail(err, "the shape is malformed");
+			return why_set(why, "the shape is malformed");
 		errno = 0;
 		n[*dim] = strtoull(s, &end, 10);
 		if (errno || n[*dim] == 0)
-			return fail(err, "an axis of the shape is 0 or too long");
+			return why_set(why, "an axis of the shape is 0 or too long");
 		s = end;
 	}
 }
@@ -109,7 +101,7 @@ mark_colours(struct img *x)
 }
 
 static int
-take_dict(const char *dict, struct img *x, struct npy_layout *how, char err[RAW_ERR])
+take_dict(const char *dict, struct img *x, struct npy_layout *how, struct why *why)
 {
 	size_t shape[IMG_MAXDIM], sizes[IMG_MAXDIM];
 	enum img_type type = IMG_NONE;
@@ -117,11 +109,11 @@ take_dict(const char *dict, struct img *x, struct npy_layout *how, char err[RAW_
 	int dim = 0;
 	const char *order = value_of(dict, "fortran_order");
 
-	if (take_dtype(value_of(dict, "descr"), &type, &complex, how, err) ||
-	    take_shape(value_of(dict, "shape"), shape, &dim, err))
+	if (take_dtype(value_of(dict, "descr"), &type, &complex, how, why) ||
+	    take_shape(value_of(dict, "shape"), shape, &dim, why))
 		return -1;
 	if (!order || (strncmp(order, "True", 4) && strncmp(order, "False", 5)))
-		return fail(err, "fortran_order is neither True nor False");
+		return why_set(why, "fortran_order is neither True nor False");
 	how->fortran = *order == 'T' && dim > 1;
 	if (dim == 0)
 		shape[dim++] = 1;
@@ -135,12 +127,12 @@ take_dict(const char *dict, struct img *x, struct npy_layout *how, char err[RAW_
 	mark_colours(x);
 	x->format = IMG_NPY;
 	if (!img_bytes(x, sizes))
-		return fail(err, "the product of the shape overflows");
+		return why_set(why, "the product of the shape overflows");
 	return 0;
 }
 
 int
-npy_parse(const char *text, size_t n, struct img *x, struct npy_layout *how, char err[RAW_ERR])
+npy_parse(const char *text, size_t n, struct img *x, struct npy_layout *how, struct why *why)
 {
 	char *dict = malloc(n + 1);
 	int r;
@@ -148,16 +140,16 @@ npy_parse(const char *text, size_t n, struct img *x, struct npy_layout *how, cha
 	*x = (struct img){0};
 	*how = (struct npy_layout){0};
 	if (!dict)
-		return fail(err, "no memory");
+		return why_set(why, "no memory");
 	memcpy(dict, text, n);
 	dict[n] = 0;
-	r = take_dict(dict, x, how, err);
+	r = take_dict(dict, x, how, why);
 	free(dict);
 	return r;
 }
 
 int
-npy_head(FILE *f, struct img *x, struct npy_layout *how, char err[RAW_ERR])
+npy_head(FILE *f, struct img *x, struct npy_layout *how, struct why *why)
 {
 	unsigned char fixed[12] = {0};
 	size_t wide, n;
@@ -166,20 +158,20 @@ npy_head(FILE *f, struct img *x, struct npy_layout *how, char err[RAW_ERR])
 
 	*x = (struct img){0};
 	if (fread(fixed, 1, 10, f) != 10)
-		return fail(err, "the header is truncated");
+		return why_set(why, "the header is truncated");
 	wide = fixed[6] > 1 ? 4 : 2;
 	if (fixed[6] < 1 || fixed[6] > 3 || (wide == 4 && fread(fixed + 10, 1, 2, f) != 2))
-		return fail(err, "not a .npy header of version 1 to 3");
+		return why_set(why, "not a .npy header of version 1 to 3");
 	n = (size_t)fixed[8] | (size_t)fixed[9] << 8;
 	if (wide == 4)
 		n |= (size_t)fixed[10] << 16 | (size_t)fixed[11] << 24;
 	if (n > RAW_MAXHEAD)
-		return fail(err, "the header is longer than %d bytes", RAW_MAXHEAD);
+		return why_set(why, "the header is longer than %d bytes", RAW_MAXHEAD);
 	text = malloc(n + 1);
 	if (!text)
-		return fail(err, "no memory");
-	r = fread(text, 1, n, f) == n ? npy_parse(text, n, x, how, err)
-				      : fail(err, "the header is truncated");
+		return why_set(why, "no memory");
+	r = fread(text, 1, n, f) == n ? npy_parse(text, n, x, how, why)
+				      : why_set(why, "the header is truncated");
 	free(text);
 	return r;
 }
@@ -270,7 +262,7 @@ take_length(FILE *f, size_t *n)
 }
 
 int
-pfm_head(FILE *f, struct img *x, bool *swap, char err[RAW_ERR])
+pfm_head(FILE *f, struct img *x, bool *swap, struct why *why)
 {
 	char magic[32], scale[32], *end;
 	size_t sizes[3] = {3}, bytes;
@@ -280,17 +272,17 @@ pfm_head(FILE *f, struct img *x, bool *swap, char err[RAW_ERR])
 	*x = (struct img){0};
 	if (!take_word(f, magic) || !take_length(f, &sizes[1]) || !take_length(f, &sizes[2]) ||
 	    !take_word(f, scale))
-		return fail(err, "the PFM header is malformed");
+		return why_set(why, "the PFM header is malformed");
 	s = strtod(scale, &end);
 	if (*end || !(s < 0 || s > 0))
-		return fail(err, "the scale of the PFM header, '%s', is no number but 0", scale);
+		return why_set(why, "the scale of the PFM header, '%s', is no number but 0", scale);
 	gray = !strcmp(magic, "Pf");
 	img_init(x, IMG_F32, gray ? 2 : 3, sizes + gray);
 	if (!gray)
 		strcpy(x->axis[0].kind, "RGB-color");
 	x->format = IMG_PFM;
 	*swap = s > 0;
-	return img_bytes(x, &bytes) ? 0 : fail(err, "width x height overflows");
+	return img_bytes(x, &bytes) ? 0 : why_set(why, "width x height overflows");
 }
 
 void

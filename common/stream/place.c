@@ -15,25 +15,21 @@ parse(const char *text, size_t v[4])
 	return word_none(text);
 }
 
-const char *
-tile_of(const struct img *x, size_t w, size_t h, struct tile *t, char words[TILE_ERR])
+int
+tile_of(const struct img *x, size_t w, size_t h, struct tile *t, struct why *why)
 {
 	const char *text = img_key(x, "tile");
 	size_t v[4] = {0, 0, w, h};
 
-	if (text && !parse(text, v)) {
-		snprintf(words, TILE_ERR, "tile:=%.40s is not `x0 y0 W H`, numbers up to %d", text,
-			 TILE_MOST);
-		return words;
-	}
+	if (text && !parse(text, v))
+		return why_set(why, "tile:=%.40s is not `x0 y0 W H`, numbers up to %d", text,
+			       TILE_MOST);
 	*t = (struct tile){v[0], v[1], v[2], v[3]};
-	if (w > t->W || h > t->H || t->x0 > t->W - w || t->y0 > t->H - h) {
-		snprintf(words, TILE_ERR,
-			 "tile:=%.40s: %zux%zu pixels reach outside the image of %zux%zu", text, w,
-			 h, t->W, t->H);
-		return words;
-	}
-	return NULL;
+	if (w > t->W || h > t->H || t->x0 > t->W - w || t->y0 > t->H - h)
+		return why_set(why,
+			       "tile:=%.40s: %zux%zu pixels reach outside the image of %zux%zu",
+			       text, w, h, t->W, t->H);
+	return 0;
 }
 
 bool

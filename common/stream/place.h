@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "common/base/why.h"
 #include "common/stream/img.h"
 
 enum { TILE_MOST = 134217728 }; /* pixels: the greatest width and height of a picture */
@@ -15,10 +16,9 @@ struct tile {
 
 /*
  * Finds where x, which holds pictures of w by h pixels, lies in the whole picture. Without the key, x is the whole. Returns
- * NULL, or words with a sentence that says why the key is invalid.
+ * 0, or -1 when the key is invalid.
  */
-enum { TILE_ERR = 160 };
-const char *tile_of(const struct img *x, size_t w, size_t h, struct tile *t, char words[TILE_ERR]);
+int tile_of(const struct img *x, size_t w, size_t h, struct tile *t, struct why *why);
 
 /* Whether x and y have the same place: both keys, and those of --part (common/stream/share.h), agree. */
 bool tile_same(const struct img *x, const struct img *y);

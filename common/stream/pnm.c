@@ -9,12 +9,12 @@
 #include "common/stream/pnm.h"
 
 /* libnetpbm passes its message to a function without a context argument, so the message needs a static variable. */
-static char message[RAW_ERR];
+static struct why message;
 
 static void
 keep_message(const char *text)
 {
-	snprintf(message, sizeof message, "%.*s", (int)strcspn(text, "\n"), text);
+	why_set(&message, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
 static void
@@ -30,11 +30,11 @@ start_netpbm(void)
 }
 
 /*
- * Calls step(arg). Returns 0, or -1 with libnetpbm's message in err where libnetpbm would have ended the process. The memory
+ * Calls step(arg). Returns 0, or -1 with libnetpbm's message where libnetpbm would have ended the process. The memory
  * that libnetpbm held at that moment is not freed, since the program is about to end.
  */
 static int
-guarded(void (*step)(void *arg), void *arg, char err[RAW_ERR])
+guarded(void (*step)(void *arg), void *arg, struct why *why)
 {
 	jmp_buf here, *outer;
 	int failed;
@@ -45,7 +45,7 @@ guarded(void (*step)(void *arg), void *arg, char err[RAW_ERR])
 		step(arg);
 	pm_setjmpbuf(outer);
 	if (failed)
-		memcpy(err, message, sizeof message);
+		*why = message;
 	return failed ? -1 : 0;
 }
 
@@ -91,13 +91,13 @@ describe(const struct pam *pam, struct img *x)
 }
 
 int
-pnm_head(FILE *f, struct img *x, bool *block, char err[RAW_ERR])
+pnm_head(FILE *f, struct img *x, bool *block, struct why *why)
 {
 	struct reading r = {.f = f};
 
 	*x = (struct img){0};
 	start_netpbm();
-	if (guarded(read_head, &r, err))
+	if (guarded(read_head, &r, why))
 		return -1;
 	describe(&r.pam, x);
 	*block = r.pam.format == PAM_FORMAT || r.pam.format == RPGM_FORMAT ||
@@ -201,11 +201,11 @@ read_rows(void *arg)
 }
 
 int
-pnm_load(FILE *f, const struct img *x, char magic, char err[RAW_ERR])
+pnm_load(FILE *f, const struct img *x, char magic, struct why *why)
 {
 	struct reading r = {.f = f, .x = x, .magic = magic};
 
-	return guarded(read_rows, &r, err);
+	return guarded(read_rows, &r, why);
 }
 
 int

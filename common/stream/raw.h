@@ -19,11 +19,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/why.h"
 #include "common/stream/img.h"
 
 #define RAW_MAXHEAD \
 	(1 << 26) /* longest header read or written, bytes: the offsets of some 5 million traces */
-#define RAW_ERR 256 /* room for a sentence that says what is wrong */
 
 struct raw_in;
 struct raw_out;
@@ -32,12 +32,12 @@ struct raw_out;
 
 /*
  * Parses the header in text[0..n), which begins with the magic and ends before the empty line. *swap becomes true when the
- * payload is in the other byte order. Returns 0, or -1 with a sentence in err and x zeroed. Of other NRRD, the sentence
+ * payload is in the other byte order. Returns 0, or -1 with x zeroed. Of other NRRD, the sentence
  * names the program that converts it.
  */
 #define RAW_CONVERT  "convert it with unu save -f nrrd -e raw"
 #define RAW_DETACHED "this is a detached header, without samples; " RAW_CONVERT
-int raw_parse(const char *text, size_t n, struct img *x, bool *swap, char err[RAW_ERR]);
+int raw_parse(const char *text, size_t n, struct img *x, bool *swap, struct why *why);
 
 /*
  * Returns the header of x as text of *n bytes, padded to a multiple of 64. The empty line is included. The caller frees it.

@@ -338,41 +338,39 @@ is_detached(const char *text, size_t n)
 	return memmem(text, n, "\ndata file:", 11) || memmem(text, n, "\ndatafile:", 10);
 }
 
-/* Reads a raw header up to its empty line. Returns its text of *n bytes, which the caller frees. */
-static char *
-read_head(struct raw_in *in, size_t *n)
+/* Reads the lines of a header into *text, of *n bytes. */
+static int
+read_lines(FILE *f, char **text, size_t *n, struct why *why)
 {
-	size_t room = 4096;
-	char *text = weir_xalloc(room, 1);
-	int c = 0, before = 0;
+	size_t room = 0;
 
-	for (*n = 0; (c = getc_unlocked(in->f)) != EOF;) {
+	for (int c = 0, before = 0; (c = getc_unlocked(f)) != EOF;) {
 		if (c == '\n' && before == '\n')
-			return text;
+			return 0;
 		if (c == '\r')
 			continue;
 		if (*n == RAW_MAXHEAD)
-			raw_die(in, "the header is longer than %d bytes", RAW_MAXHEAD);
-		if (*n == room) {
-			char *more = weir_xalloc(room *= 2, 1);
-			memcpy(more, text, *n);
-			weir_free(text);
-			text = more;
-		}
-		text[(*n)++] = (char)c;
+			return why_set(why, "the header is longer than %d bytes", RAW_MAXHEAD);
+		if (*n == room)
+			*text = weir_xgrow(*text, &room, *n + 4096, 1);
+		(*text)[(*n)++] = (char)c;
 		before = c;
 	}
-	raw_die(in, "%s", is_detached(text, *n) ? RAW_DETACHED : "the file ends inside the header");
+	return why_set(why, "%s",
+		       is_detached(*text, *n) ? RAW_DETACHED : "the file ends inside the header");
 }
 
-static int
-raw_head_in(struct raw_in *in, struct img *x, char err[RAW_ERR])
+int
+source_head(FILE *f, struct img *x, bool *swap, struct why *why)
 {
-	size_t n;
-	char *text = read_head(in, &n);
-	int r = raw_parse(text, n, x, &in->swap, err);
+	char *text = NULL;
+	size_t n = 0;
+	int r = read_lines(f, &text, &n, why);
 
-	weir_free(text);
+	*x = (struct img){0};
+	if (!r)
+		r = raw_parse(text, n, x, swap, why);
+	free(text);
 	return r;
 }
 
@@ -441,13 +439,13 @@ decode(struct raw_in *in, struct img *x, const struct npy_layout *how)
 static void
 decode_pnm(struct raw_in *in, struct img *x, char magic)
 {
-	char err[RAW_ERR];
+	struct why why;
 	int r = img_alloc(x);
 
 	if (r)
 		raw_die(in, "%s", strerror(-r));
-	if (pnm_load(in->f, x, magic, err))
-		raw_die(in, "%s", err);
+	if (pnm_load(in->f, x, magic, &why))
+		raw_die(in, "%s", why.text);
 	in->whole = x->data;
 	x->data = NULL;
 	in->blanks = magic <= '3';
@@ -457,11 +455,11 @@ decode_pnm(struct raw_in *in, struct img *x, char magic)
 static void
 pnm_item(struct raw_in *in, struct img *x, char magic)
 {
-	char err[RAW_ERR];
+	struct why why;
 	bool block;
 
-	if (pnm_head(in->f, x, &block, err))
-		raw_die(in, "%s", err);
+	if (pnm_head(in->f, x, &block, &why))
+		raw_die(in, "%s", why.text);
 	start_item(in, x);
 	in->swap = in->size == 2;
 	in->limit = img_maxval(x) == (in->size == 1 ? 255 : 65535) ? 0 : img_maxval(x);
@@ -475,18 +473,18 @@ pnm_item(struct raw_in *in, struct img *x, char magic)
 static void
 raw_or_npy_item(struct raw_in *in, struct img *x, const char *magic)
 {
-	char err[RAW_ERR];
+	struct why why;
 	struct npy_layout how = {0};
 	int r;
 
 	if (*magic == 'N')
-		r = raw_head_in(in, x, err);
+		r = source_head(in->f, x, &in->swap, &why);
 	else if (*magic == 'P')
-		r = pfm_head(in->f, x, &in->swap, err);
+		r = pfm_head(in->f, x, &in->swap, &why);
 	else
-		r = npy_head(in->f, x, &how, err);
+		r = npy_head(in->f, x, &how, &why);
 	if (r)
-		raw_die(in, "%s", err);
+		raw_die(in, "%s", why.text);
 	in->swap |= how.swap;
 	start_item(in, x);
 	source_expect(in, in->total * (how.half ? sizeof(uint16_t) : in->size));

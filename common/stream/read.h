@@ -29,6 +29,12 @@ struct raw_in {
 	void *whole;
 };
 
+/*
+ * Reads a raw header up to its empty line; x and swap are as raw_parse() gives them. Returns 0, or -1 where there is none, or the
+ * file ends inside it.
+ */
+int source_head(FILE *f, struct img *x, bool *swap, struct why *why);
+
 /* Makes the next count samples all that is left of the current item, until the next item is read. */
 void source_narrow(struct raw_in *in, size_t count);
 

@@ -262,43 +262,35 @@ fits(const struct img *x, const struct part_place *place)
 	return true;
 }
 
-const char *
+int
 part_of(const struct img *x, struct part *p, uint64_t *hash, struct part_place *place,
-	char words[PART_ERR])
+	struct why *why)
 {
 	const char *share = img_key(x, "part"), *text = img_key(x, "place");
 	char copy[256];
 
-	if (!share || !parse_share(share, p, hash)) {
-		snprintf(words, PART_ERR, "part:=%.60s is not `I/N` and 16 hexadecimal digits",
-			 share ? share : "");
-		return words;
-	}
+	if (!share || !parse_share(share, p, hash))
+		return why_set(why, "part:=%.60s is not `I/N` and 16 hexadecimal digits",
+			       share ? share : "");
 	if (!text || snprintf(copy, sizeof copy, "%s", text) >= (int)sizeof copy ||
-	    !parse_place(copy, place)) {
-		snprintf(words, PART_ERR, "place:=%.60s is not the place of a share",
-			 text ? text : "");
-		return words;
-	}
-	if (!fits(x, place)) {
-		snprintf(words, PART_ERR, "place:=%.60s does not agree with the sizes of the item",
-			 text);
-		return words;
-	}
-	return NULL;
+	    !parse_place(copy, place))
+		return why_set(why, "place:=%.60s is not the place of a share", text ? text : "");
+	if (!fits(x, place))
+		return why_set(why, "place:=%.60s does not agree with the sizes of the item", text);
+	return 0;
 }
 
 bool
 part_same(const struct img *x, const struct img *y)
 {
 	struct part_place a, b;
-	char words[PART_ERR];
+	struct why why;
 	struct part p;
 	uint64_t hash;
 
 	if (!part_is(x) || !part_is(y))
 		return part_is(x) == part_is(y);
-	if (part_of(x, &p, &hash, &a, words) || part_of(y, &p, &hash, &b, words) ||
+	if (part_of(x, &p, &hash, &a, &why) || part_of(y, &p, &hash, &b, &why) ||
 	    a.ncut != b.ncut || a.empty != b.empty)
 		return false;
 	for (size_t i = 0; i < a.ncut; i++)

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/why.h"
 #include "common/stream/img.h"
 #include "common/stream/pipeline.h"
 #include "common/stream/raw.h"
@@ -88,13 +89,9 @@ bool part_is(const struct img *x);
 /* Whether x and y hold the same samples of their wholes: neither is a share, or both have the same cuts. */
 bool part_same(const struct img *x, const struct img *y);
 
-/*
- * Reads the keys of x. Returns NULL, or words with a sentence that says what is wrong with them. They are checked against the
- * sizes of x.
- */
-enum { PART_ERR = 200 };
-const char *part_of(const struct img *x, struct part *p, uint64_t *hash, struct part_place *place,
-		    char words[PART_ERR]);
+/* Reads the keys of x, which are checked against its sizes. Returns 0 or -1. */
+int part_of(const struct img *x, struct part *p, uint64_t *hash, struct part_place *place,
+	    struct why *why);
 
 /* Makes the description of the share x that of the whole item: its sizes, positions and keys. */
 void part_restore(struct img *x, const struct part_place *place);

@@ -239,7 +239,7 @@ follow_picture(const struct raw_in *in, const struct args *args, const struct im
 	const bool whole = x->dim > row + 1 && !gone[row] && !gone[row + 1];
 	const bool swapped =
 	    whole && v->dim > row + 1 && v->from[row] == row + 1 && v->from[row + 1] == row;
-	char words[TILE_ERR];
+	struct why why;
 	struct tile t;
 
 	if (!img_key(x, "tile"))
@@ -248,8 +248,8 @@ follow_picture(const struct raw_in *in, const struct args *args, const struct im
 		img_drop_key(y, "tile");
 		return;
 	}
-	if (tile_of(x, x->axis[row].n, x->axis[row + 1].n, &t, words))
-		raw_die(in, "%s", words);
+	if (tile_of(x, x->axis[row].n, x->axis[row + 1].n, &t, &why))
+		raw_die(in, "%s", why.text);
 	for (size_t i = 0; i < args->crop.n; i++) {
 		t.x0 += args->cut[i].axis == (size_t)row ? args->cut[i].from : 0;
 		t.y0 += args->cut[i].axis == (size_t)row + 1 ? args->cut[i].from : 0;

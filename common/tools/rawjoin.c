@@ -12,7 +12,7 @@
 #include "common/picture/mosaic.h"
 #include "common/stream/door.h"
 #include "common/stream/place.h"
-#include "common/stream/raw.h"
+#include "common/stream/read.h"
 #include "common/stream/share.h"
 
 /* A file that holds one share. */
@@ -21,13 +21,6 @@ struct share_file {
 	struct part part;
 	uint64_t hash;
 };
-
-/*
- * Reads the headers of a file that should hold one share, and nothing else of it. Returns NULL if all pieces of the share are
- * there in full length; else words with the reason. f is filled in as far as the keys tell; f->part.n is 0 when they tell
- * nothing.
- */
-enum { SHARE_ERR = RAW_ERR + 64 };
 
 /* ---- shares ---- */
 
@@ -38,93 +31,57 @@ enum { SHARE_ERR = RAW_ERR + 64 };
 
 /* --- one file ---------------------------------------------------------------------------------------------------- */
 
-/* Reads a header up to its empty line into text, of *n bytes. Returns NULL, or what is wrong. */
-static const char *
-read_head(FILE *f, char **text, size_t *n)
+/* Reads the next header of f into x, and passes over its payload. */
+static int
+next_item(FILE *f, struct img *x, struct why *why)
 {
-	FILE *to = open_memstream(text, n);
-	const char *why = "the file ends inside a header";
-
-	if (!to)
-		die("no memory");
-	for (int c, before = 0, count = 0; (c = getc(f)) != EOF; before = c) {
-		if (c == '\n' && before == '\n') {
-			why = NULL;
-			break;
-		}
-		if (++count > RAW_MAXHEAD || (count <= 4 && c != "NRRD"[count - 1])) {
-			why = "this is no share of --part, which is a raw item";
-			break;
-		}
-		putc(c, to);
-	}
-	if (ferror(to) | fclose(to) || !*text)
-		die("no memory");
-	return why;
-}
-
-static const char *
-explain(char words[SHARE_ERR], const char *why)
-{
-	snprintf(words, SHARE_ERR, "%s", why);
-	return words;
-}
-
-/* Reads the next header of f into x, and passes over its payload. Returns NULL, or what is wrong. */
-static const char *
-next_item(FILE *f, struct img *x, char words[SHARE_ERR])
-{
+	char magic[4] = "";
 	struct stat st;
-	size_t n, bytes;
-	char *text = NULL;
+	size_t bytes;
 	bool swap;
-	const char *why = read_head(f, &text, &n);
 
 	*x = (struct img){0};
-	if (why)
-		explain(words, why);
-	else if (raw_parse(text, n, x, &swap, words))
-		why = words;
-	free(text);
-	if (why)
-		return words;
+	const size_t n = fread(magic, 1, sizeof magic, f);
+	if (fseeko(f, -(off_t)n, SEEK_CUR))
+		return why_set(why, "%s", strerror(errno));
+	if (memcmp(magic, "NRRD", n) != 0)
+		return why_set(why, "this is no share of --part, which is a raw item");
+	if (source_head(f, x, &swap, why))
+		return -1;
 	const off_t at = ftello(f);
 	if (fstat(fileno(f), &st) || at < 0 || !img_bytes(x, &bytes))
-		return explain(words, strerror(errno));
-	if ((size_t)(st.st_size - at) < bytes) {
-		snprintf(words, SHARE_ERR, "the payload ends after %zu of %zu bytes",
-			 (size_t)(st.st_size - at), bytes);
-		return words;
-	}
-	return fseeko(f, at + (off_t)bytes, SEEK_SET) ? explain(words, strerror(errno)) : NULL;
+		return why_set(why, "%s", strerror(errno));
+	if ((size_t)(st.st_size - at) < bytes)
+		return why_set(why, "the payload ends after %zu of %zu bytes",
+			       (size_t)(st.st_size - at), bytes);
+	return fseeko(f, at + (off_t)bytes, SEEK_SET) ? why_set(why, "%s", strerror(errno)) : 0;
 }
 
-/* Reads the keys of x, the next piece after the *pieces of f before. Returns NULL, or what is wrong. */
-static const char *
+/* Reads the keys of x, the next piece after the *pieces of f before. */
+static int
 take_keys(const struct img *x, struct share_file *f, struct part_place *at, size_t *pieces,
-	  char words[SHARE_ERR])
+	  struct why *why)
 {
 	struct part p;
 	uint64_t hash;
 
 	if (!part_is(x))
-		return explain(words, "this is no share of --part: it has no key part:=");
-	if (part_of(x, &p, &hash, at, words))
-		return words;
+		return why_set(why, "this is no share of --part: it has no key part:=");
+	if (part_of(x, &p, &hash, at, why))
+		return -1;
 	if (f->part.n && (p.i != f->part.i || p.n != f->part.n || hash != f->hash))
-		return explain(words, "the file holds items of several shares");
+		return why_set(why, "the file holds items of several shares");
 	f->part = p;
 	f->hash = hash;
-	if (at->piece == *pieces)
-		return ++*pieces, NULL;
-	snprintf(words, SHARE_ERR, "piece %zu of %zu of the share follows after %zu", at->piece,
-		 at->pieces, *pieces);
-	return words;
+	if (at->piece != (*pieces)++)
+		return why_set(why, "piece %zu of %zu of the share follows after %zu", at->piece,
+			       at->pieces, *pieces - 1);
+	return 0;
 }
 
 /* Goes through the items of the open file. */
-static const char *
-look(FILE *f, struct share_file *to, char words[SHARE_ERR])
+static int
+look(FILE *f, struct share_file *to, struct why *why)
 {
 	struct part_place at = {0};
 	size_t pieces = 0;
@@ -134,33 +91,34 @@ look(FILE *f, struct share_file *to, char words[SHARE_ERR])
 		struct img x;
 
 		ungetc(c, f);
-		const char *why = next_item(f, &x, words);
-		why = why ? why : take_keys(&x, to, &at, &pieces, words);
+		const int r = next_item(f, &x, why) || take_keys(&x, to, &at, &pieces, why);
 		img_free(&x);
-		if (why)
-			return why;
+		if (r)
+			return -1;
 	}
 	if (!pieces)
-		return explain(words, "the file is empty");
-	if (pieces == at.pieces)
-		return NULL;
-	snprintf(words, SHARE_ERR, "the file ends after %zu of the %zu pieces of share %zu/%zu",
-		 pieces, at.pieces, to->part.i, to->part.n);
-	return words;
+		return why_set(why, "the file is empty");
+	if (pieces < at.pieces)
+		return why_set(why, "the file ends after %zu of the %zu pieces of share %zu/%zu",
+			       pieces, at.pieces, to->part.i, to->part.n);
+	return 0;
 }
 
-static const char *
-shares_look(const char *path, struct share_file *f, char words[SHARE_ERR])
+/*
+ * Reads the headers of a file that should hold one share, and nothing else of it. Returns 0 if all pieces of the share are there
+ * in full length, or -1. f is filled in as far as the keys tell; f->part.n is 0 when they tell nothing.
+ */
+static int
+shares_look(const char *path, struct share_file *f, struct why *why)
 {
 	FILE *file = fopen(path, "rb");
-	const char *why;
 
 	*f = (struct share_file){.path = path};
 	if (!file)
-		return explain(words, strerror(errno));
-	why = look(file, f, words);
+		return why_set(why, "%s", strerror(errno));
+	const int r = look(file, f, why);
 	fclose(file);
-	return why;
+	return r;
 }
 
 /* --- all files --------------------------------------------------------------------------------------------------- */
@@ -194,11 +152,11 @@ static void
 shares_sort(char **path, size_t npath)
 {
 	struct share_file *f = weir_xalloc(npath, sizeof *f);
-	char words[SHARE_ERR];
+	struct why why;
 
 	for (size_t i = 0; i < npath; i++) {
-		if (shares_look(path[i], &f[i], words))
-			die("%s: %s", path[i], words);
+		if (shares_look(path[i], &f[i], &why))
+			die("%s: %s", path[i], why.text);
 		check_same_run(&f[0], &f[i]);
 	}
 	qsort(f, npath, sizeof *f, by_share);
@@ -241,13 +199,13 @@ static void
 shares_print_missing(char *const *path, size_t npath, size_t n, struct raw_out *out)
 {
 	struct share_file first = {0}, f;
-	char words[SHARE_ERR];
+	struct why why;
 	bool *have = weir_calloc(n ? n : PART_MOST, sizeof *have);
 
 	if (!have)
 		die("no memory");
 	for (size_t i = 0; i < npath; i++) {
-		const char *why = shares_look(path[i], &f, words);
+		const int r = shares_look(path[i], &f, &why);
 
 		first = first.part.n ? first : f;
 		if (f.part.n)
@@ -255,10 +213,10 @@ shares_print_missing(char *const *path, size_t npath, size_t n, struct raw_out *
 		if (f.part.n && n && f.part.n != n)
 			die("%s: it is share %zu/%zu, but --missing says %zu shares", f.path,
 			    f.part.i, f.part.n, n);
-		if (!why)
+		if (!r)
 			have[f.part.i] = true;
-		else if (strcmp(why, strerror(ENOENT)))
-			warn("%s: %s", path[i], why);
+		else if (strcmp(why.text, strerror(ENOENT)))
+			warn("%s: %s", path[i], why.text);
 	}
 	if (!n && !first.part.n)
 		die("no file says how many shares there are; see --missing=N");
@@ -376,15 +334,15 @@ static void
 add_piece(struct joined *j, struct raw_in *in, struct img *x)
 {
 	struct part_place at;
-	char words[PART_ERR];
+	struct why why;
 	struct part p;
 	uint64_t hash;
 	size_t count;
 
 	if (!part_is(x))
 		raw_die(in, "it has no key part:=, but the items before are of shares");
-	if (part_of(x, &p, &hash, &at, words))
-		raw_die(in, "%s", words);
+	if (part_of(x, &p, &hash, &at, &why))
+		raw_die(in, "%s", why.text);
 	check_turn(j, in, &p, hash, &at);
 	if (!at.empty) {
 		const bool next = !j->items || at.item != j->item;
@@ -498,13 +456,13 @@ static struct tile
 place(const struct raw_in *in, struct img *x, const struct img_picture *p,
       const struct frame *frame)
 {
-	char words[TILE_ERR];
+	struct why why;
 	struct tile t;
 
 	if (frame)
 		return frame_place(frame, in, x, p);
-	if (tile_of(x, p->w, p->h, &t, words))
-		raw_die(in, "%s", words);
+	if (tile_of(x, p->w, p->h, &t, &why))
+		raw_die(in, "%s", why.text);
 	return t;
 }
 
@@ -558,7 +516,7 @@ join_map(struct raw_in *in, struct img *x, struct raw_out *out, const struct arg
 static bool
 any_share(char *const *path, size_t npath)
 {
-	char words[SHARE_ERR];
+	struct why why;
 	struct share_file f = {0};
 	struct stat st;
 
@@ -566,7 +524,7 @@ any_share(char *const *path, size_t npath)
 		if (stat(path[i], &st) || !S_ISREG(st.st_mode))
 			return false;
 	for (size_t i = 0; i < npath && !f.part.n; i++)
-		shares_look(path[i], &f, words);
+		shares_look(path[i], &f, &why);
 	return f.part.n > 0;
 }
 

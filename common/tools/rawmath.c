@@ -73,7 +73,7 @@ parse(int argc, char **argv)
 {
 	static struct args args = {.type = -1, .name = {"x", "y", "z"}};
 	static char standard[] = "-";
-	char err[EXPR_ERR];
+	struct why why;
 
 	opt_parse(&program, argc, argv, &args, &args.operand, &args.noperand);
 	if (!args.noperand)
@@ -89,10 +89,9 @@ parse(int argc, char **argv)
 						       "the input another name"
 						     : "two inputs have the name %s",
 					  args.name[i]);
-	const char *why = expr_parse(&args.expr, args.operand[0], args.name, PLACES + args.ninput,
-				     args.used, err);
-	if (why)
-		die_usage("%s", why);
+	if (expr_parse(&args.expr, args.operand[0], args.name, PLACES + args.ninput, args.used,
+		       &why))
+		die_usage("%s", why.text);
 	return &args;
 }
 

@@ -261,13 +261,13 @@ cut(struct raw_in *in, struct raw_out *out, struct img *x, const struct args *ar
     struct stats *st)
 {
 	struct img_picture p;
-	char words[TILE_ERR];
+	struct why why;
 	struct tile t;
 
 	if (!img_picture(x, &p))
 		raw_die(in, "it has %d axes, more than pictures have", x->dim);
-	if (tile_of(x, p.w, p.h, &t, words))
-		raw_die(in, "%s", words);
+	if (tile_of(x, p.w, p.h, &t, &why))
+		raw_die(in, "%s", why.text);
 	const size_t nx = parts(args, 0, p.w), ny = parts(args, 1, p.h);
 	if (!nx || !ny)
 		raw_die(in, "%zux%zu pixels are too few for these parts", p.w, p.h);

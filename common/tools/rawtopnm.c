@@ -166,22 +166,22 @@ describe(const struct tone *t, const struct img *x, struct img *y)
 		img_insert_axis(y, 0, 3, "RGB-color");
 }
 
-/* Says why the options do not fit the item; NULL when they do. */
-static const char *
-refuse(const struct args *args, const struct img *x)
+/* Dies when the options do not fit the item. */
+static void
+refuse(const struct args *args, const struct raw_in *in, const struct img *x)
 {
 	const bool complex = img_is_complex(x);
 	struct img_picture p;
 
 	if (!img_picture(x, &p))
-		return "it has more axes than pictures have; cut them with --slice";
+		raw_die(in, "it has more axes than pictures have; cut them with --slice");
 	if (args->phase && !complex)
-		return "--phase: the samples are not complex";
+		raw_die(in, "--phase: the samples are not complex");
 	if (args->diverging && complex && !args->phase)
-		return "--signed: complex samples have no sign; choose a part with --slice=0:0";
+		raw_die(in,
+			"--signed: complex samples have no sign; choose a part with --slice=0:0");
 	if (args->diverging && p.c > 1 && !complex)
-		return "--signed: it has colours already; choose one with --slice=0:0";
-	return NULL;
+		raw_die(in, "--signed: it has colours already; choose one with --slice=0:0");
 }
 
 enum { BLOCK = 1 << 18 }; /* values at a time */
@@ -209,7 +209,7 @@ static void
 convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, struct img *x,
 	     struct stats *st)
 {
-	const char *why;
+	struct why why;
 	struct tone t;
 	struct img y;
 
@@ -219,10 +219,9 @@ convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, st
 	}
 	raw_map(in, x);
 	stats_charge(st, STATS_READ);
-	if ((why = slice_apply(x, args->cut, args->ncut)))
-		raw_die(in, "--slice: %s", why);
-	if ((why = refuse(args, x)))
-		raw_die(in, "%s", why);
+	if (slice_apply(x, args->cut, args->ncut, &why))
+		raw_die(in, "--slice: %s", why.text);
+	refuse(args, in, x);
 	if (as_they_are(args, x))
 		insist_on_fit(args, in, x);
 	t = choose_tone(args, x);

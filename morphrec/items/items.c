@@ -116,7 +116,7 @@ match(const struct raw_in *in, const struct img *x, const struct img *mask, cons
 {
 	struct parts p, q;
 	struct tile t, u;
-	char words[TILE_ERR];
+	struct why why;
 
 	if (!parts_of(x, &p) || !parts_of(mask, &q))
 		die("%s: not a picture, a stack, a volume or several volumes", name);
@@ -125,10 +125,9 @@ match(const struct raw_in *in, const struct img *x, const struct img *mask, cons
 			"the marker is %zux%zux%zux%zu (planes, width, height, count), the mask %s "
 			"%zux%zux%zux%zu",
 			p.c, p.w, p.h, p.d * p.n, name, q.c, q.w, q.h, q.d * q.n);
-	const char *why = tile_of(mask, q.w, q.h, &u, words);
-	if (why)
-		die("%s: %s", name, why);
-	if (!tile_of(x, p.w, p.h, &t, words) && memcmp(&t, &u, sizeof t))
+	if (tile_of(mask, q.w, q.h, &u, &why))
+		die("%s: %s", name, why.text);
+	if (!tile_of(x, p.w, p.h, &t, &why) && memcmp(&t, &u, sizeof t))
 		raw_die(in,
 			"the marker lies at column %zu, row %zu of a picture of %zux%zu, the mask "
 			"%s at "
@@ -323,12 +322,11 @@ static void
 check_tile(const struct raw_in *in, const struct img *x, const struct parts *p,
 	   const struct args *a)
 {
-	char words[TILE_ERR];
+	struct why why;
 	struct tile t;
-	const char *why = tile_of(x, p->w, p->h, &t, words);
 
-	if (why)
-		raw_die(in, "%s", why);
+	if (tile_of(x, p->w, p->h, &t, &why))
+		raw_die(in, "%s", why.text);
 	if (t.W == p->w && t.H == p->h)
 		return;
 	if (a->o.op == MORPHREC_FILL_HOLES || a->o.op == MORPHREC_CLEAR_BORDER)

@@ -18,7 +18,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	static double v[4][EXPR_BLOCK], out[EXPR_BLOCK];
 	const double *const var[] = {v[0], v[1], v[2], v[3]};
 	unsigned char used[4] = {0};
-	char *text = malloc(n + 1), err[EXPR_ERR];
+	char *text = malloc(n + 1);
+	struct why why;
 	struct expr e;
 
 	if (!text)
@@ -28,11 +29,11 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	text[n] = 0;
 	for (size_t i = 0; i < 4 * (size_t)EXPR_BLOCK; i++)
 		v[i / EXPR_BLOCK][i % EXPR_BLOCK] = number[i * 7 % 8];
-	const char *why = expr_parse(&e, text, name, 4, used, err);
+	const int r = expr_parse(&e, text, name, 4, used, &why);
 
-	if (why ? !*why : e.n > EXPR_MOST)
+	if (r ? !*why.text : e.n > EXPR_MOST)
 		abort();
-	if (!why)
+	if (!r)
 		expr_eval(&e, var, 17, out);
 	free(text);
 	return 0;

@@ -22,20 +22,20 @@ insist(struct img *x)
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	char err[RAW_ERR];
+	struct why why;
 	struct npy_layout how;
 	bool swap;
 	struct img x;
 	FILE *f;
 
-	if (!npy_parse((const char *)bytes, n, &x, &how, err))
+	if (!npy_parse((const char *)bytes, n, &x, &how, &why))
 		insist(&x);
 	if (!n || !(f = fmemopen((void *)(uintptr_t)bytes, n, "rb")))
 		return 0;
-	if (!npy_head(f, &x, &how, err))
+	if (!npy_head(f, &x, &how, &why))
 		insist(&x);
 	rewind(f);
-	if (!pfm_head(f, &x, &swap, err))
+	if (!pfm_head(f, &x, &swap, &why))
 		insist(&x);
 	fclose(f);
 	return 0;

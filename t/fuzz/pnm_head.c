@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	char err[RAW_ERR];
+	struct why why;
 	size_t size;
 	struct img x;
 	bool block;
@@ -21,11 +21,11 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (n < 2 || bytes[0] != 'P' || bytes[1] < '1' || bytes[1] > '7' ||
 	    !(f = fmemopen((void *)(uintptr_t)bytes, n, "rb")))
 		return 0;
-	if (!pnm_head(f, &x, &block, err)) {
+	if (!pnm_head(f, &x, &block, &why)) {
 		if (!img_maxval(&x) || img_maxval(&x) > (x.type == IMG_U8 ? 255 : 65535))
 			abort();
 		if (!block && img_bytes(&x, &size) && size < 1 << 20 && !img_alloc(&x))
-			pnm_load(f, &x, (char)bytes[1], err);
+			pnm_load(f, &x, (char)bytes[1], &why);
 		img_free(&x);
 	}
 	fclose(f);

@@ -11,16 +11,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	char err[RAW_ERR];
+	struct why why;
 	struct img x, y;
 	size_t length;
 	bool swap;
 	char *text;
 
-	if (raw_parse((const char *)bytes, n, &x, &swap, err))
+	if (raw_parse((const char *)bytes, n, &x, &swap, &why))
 		return 0;
 	text = raw_format(&x, &length);
-	if (!text || raw_parse(text, length - 1, &y, &swap, err) || x.dim != y.dim ||
+	if (!text || raw_parse(text, length - 1, &y, &swap, &why) || x.dim != y.dim ||
 	    x.type != y.type || x.nkey != y.nkey)
 		abort();
 	free(text);

@@ -124,11 +124,11 @@ check_pair(const struct picture *ref, const struct picture *new, const struct ar
 static void
 find_corner(const struct picture *p, const char *path, double corner[2])
 {
-	char words[TILE_ERR];
+	struct why why;
 	struct tile t;
 
-	if (tile_of(&p->file, p->w, p->h, &t, words))
-		die("%s: %s", path, words);
+	if (tile_of(&p->file, p->w, p->h, &t, &why))
+		die("%s: %s", path, why.text);
 	wconv_find_corner(&p->file, &t, corner);
 	if (isnan(corner[0]) || isnan(corner[1]))
 		die("%s: it is flipped, and wconv could not place the kernels; flip the results "
