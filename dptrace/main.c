@@ -310,7 +310,7 @@ main(int argc, char **argv)
 	s.report.follows = a.common.part.i > 0;
 	s.report.format = (enum report_format)a.to;
 	s.report.world = s.world = read_world(&a, world);
-	s.report.out = raw_create_text(a.common.out);
+	s.report.out = raw_create(a.common.out, RAW_AS_TEXT);
 	if (a.scores)
 		trace_scores(&s);
 	else

@@ -27,7 +27,7 @@ static struct raw_out *
 create(const char *path, int kind, int as)
 {
 	return kind == TEXT || kind == PALETTE
-		   ? raw_create_text(path)
+		   ? raw_create(path, RAW_AS_TEXT)
 		   : raw_create(path,
 				kind == LABELS || kind == MEANS ? (enum raw_as)as : RAW_AS_RAW);
 }

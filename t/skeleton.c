@@ -6,22 +6,17 @@
 
 #include "common/base/mem.h"
 #include "common/base/opt.h"
-#include "common/base/progress.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "skeleton";
 
-enum { BLOCK = 1 << 14 }; /* samples that are held at a time */
-
 /* --- arguments ----------------------------------------------------------------------------------------------------- */
 
 struct args {
 	struct opt_common common; /* the first member of every struct args */
 	double gain;
-	char **path;
-	size_t npath;
 };
 
 static const struct opt table[] = {
@@ -33,15 +28,6 @@ static const struct opt_program program = {.what = "Multiplies samples by a numb
 					   .operands = "[FILE ...]",
 					   .max_operands = SIZE_MAX};
 
-static struct args
-parse(int argc, char **argv)
-{
-	struct args args = {.gain = 1};
-
-	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	return args;
-}
-
 /* --- arithmetic: no input, no output ------------------------------------------------------------------------------- */
 
 static void
@@ -52,28 +38,6 @@ multiply(double *v, size_t n, double gain)
 }
 
 /* --- one item ------------------------------------------------------------------------------------------------------ */
-
-/* What a block of samples passes through. Owned; of BLOCK samples each. */
-struct work {
-	void *in;
-	double *values;
-	float *out;
-};
-
-static struct work
-plan(void)
-{
-	return (struct work){weir_xalloc(BLOCK, sizeof(double)), weir_xalloc(BLOCK, sizeof(double)),
-			     weir_xalloc(BLOCK, sizeof(float))};
-}
-
-static void
-free_work(struct work *w)
-{
-	weir_free(w->in);
-	weir_free(w->values);
-	weir_free(w->out);
-}
 
 /* The result is of floats, which PNM cannot hold. */
 static void
@@ -87,52 +51,35 @@ describe_result(struct img *y, const struct img *x, const struct args *args)
 }
 
 static void
-run(struct raw_in *in, struct raw_out *out, const struct img *x, const struct work *w,
-    const struct args *args, struct stats *st)
+run(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
-	struct progress bar;
+	const struct args *args = options;
+	struct raw_blocks b = {.x = x, .quiet = args->common.quiet};
 	struct img y;
-	size_t total, n;
 
-	if (!img_count(x, &total))
-		raw_die(in, "its size overflows");
 	describe_result(&y, x, args);
 	raw_head(out, &y);
-	progress_start(&bar, args->common.quiet);
-	for (size_t i = 0; i < total; i += n) {
-		n = total - i < BLOCK ? total - i : BLOCK;
-		raw_read(in, w->in, n);
-		stats_charge(st, STATS_READ);
-		sample_load(w->values, w->in, x->type, n);
-		multiply(w->values, n, args->gain);
-		sample_store(w->out, w->values, y.type, n);
+	while (raw_next_block(&b, in, st)) {
+		double *v = weir_xalloc(b.n, sizeof *v);
+		float *to = weir_xalloc(b.n, sizeof *to);
+
+		sample_load(v, b.data, x->type, b.n);
+		multiply(v, b.n, args->gain);
+		sample_store(to, v, y.type, b.n);
 		stats_charge(st, STATS_COMPUTE);
-		raw_write(out, w->out, n);
+		raw_write(out, to, b.n);
 		stats_charge(st, STATS_WRITE);
-		progress_step(&bar, (double)(i + n) / (double)total);
+		weir_free(v);
+		weir_free(to);
 	}
-	progress_end(&bar);
 	img_free(&y);
 }
 
 int
 main(int argc, char **argv)
 {
-	const struct args args = parse(argc, argv);
-	struct raw_out *out = raw_create(args.common.out, RAW_AS_RAW);
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	struct work work = plan();
-	struct stats st;
-	struct img x;
+	static const struct raw_filter filter = {&program, NULL, run, NULL};
+	struct args args = {.common.as = RAW_AS_RAW, .gain = 1};
 
-	stats_start(&st);
-	for (; raw_next(in, &x); st.items++) {
-		if (args.common.verbose)
-			raw_say(in, &x);
-		run(in, out, &x, &work, &args, &st);
-		img_free(&x);
-	}
-	free_work(&work);
-	stats_close(&st, in, out, &args.common);
-	return 0;
+	return raw_each(&filter, argc, argv, &args);
 }

@@ -127,6 +127,24 @@ sample_store(void *restrict out, const double *restrict in, enum img_type type, 
 }
 
 void
+sample_copy(void *restrict to, size_t to_step, const void *restrict from, ptrdiff_t from_step,
+	    size_t n, size_t size)
+{
+#define COPY(TYPE)                     \
+	for (size_t i = 0; i < n; i++) \
+	((TYPE *)to)[i * to_step] = ((const TYPE *)from)[(ptrdiff_t)i * from_step]
+	if (size == 1)
+		COPY(uint8_t);
+	else if (size == 2)
+		COPY(uint16_t);
+	else if (size == 4)
+		COPY(uint32_t);
+	else
+		COPY(uint64_t);
+#undef COPY
+}
+
+void
 sample_stats_start(struct sample_stats *s)
 {
 	*s = (struct sample_stats){.lo = INFINITY, .hi = -INFINITY};

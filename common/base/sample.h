@@ -15,6 +15,10 @@ void sample_load(double *restrict out, const void *restrict in, enum img_type ty
  */
 size_t sample_store(void *restrict out, const double *restrict in, enum img_type type, size_t n);
 
+/* to[i * to_step] = from[i * from_step], samples of `size` bytes: 1, 2, 4 or 8. to and from do not overlap. */
+void sample_copy(void *restrict to, size_t to_step, const void *restrict from, ptrdiff_t from_step,
+		 size_t n, size_t size);
+
 /* The least and greatest finite sample, the sum and number of finite samples, and the numbers of NaN and infinite ones. */
 struct sample_stats {
 	double lo, hi, sum; /* inf, -inf, 0 before the first */

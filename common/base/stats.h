@@ -46,11 +46,4 @@ void stats_print(struct stats *st, const struct opt_common *o);
 void
 stats_close(struct stats *st, struct raw_in *in, struct raw_out *out, const struct opt_common *o);
 
-/*
- * Writes the header of x, and copies the whole payload of in's current item, one block at a time. Nothing of the payload may
- * have been read before. A progress bar is shown unless quiet. The time of reading and of writing is charged to st.
- */
-void
-raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet, struct stats *st);
-
 #endif

@@ -19,8 +19,6 @@ struct args {
 	const char *separator;
 	int digits; /* 0: as many as each number needs */
 	bool positions, map, header;
-	char **path;
-	size_t npath;
 };
 
 #define AT(member) offsetof(struct args, member)
@@ -39,19 +37,17 @@ static const struct opt_program program = {
     .operands = "[FILE ...]",
     .max_operands = SIZE_MAX};
 
-static struct args
-parse(int argc, char **argv)
+static void
+check(void *options)
 {
-	struct args args = {.separator = " "};
+	struct args *args = options;
 
-	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	if (args.header && args.positions)
+	if (args->header && args->positions)
 		die_usage("--header and --positions exclude each other");
-	if (args.map && !args.positions)
+	if (args->map && !args->positions)
 		die_usage("--map goes with --positions");
-	if (!strcmp(args.separator, "\\t"))
-		args.separator = "\t";
-	return args;
+	if (!strcmp(args->separator, "\\t"))
+		args->separator = "\t";
 }
 
 /* --- numbers ------------------------------------------------------------------------------------------------------- */
@@ -188,23 +184,21 @@ put_header(struct raw_in *in, struct raw_out *out, const struct img *x, const st
 }
 
 static void
-print(struct raw_in *in, struct raw_out *out, const struct img *x, const struct args *args,
-      struct stats *st)
+print(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
-	enum { BLOCK = 4096 };
+	const struct args *args = options;
 	const size_t row = args->positions && !img_row_axis(x) ? 1 : x->axis[0].n;
+	struct raw_blocks b = {.x = x, .quiet = true};
 	struct transform t = {.any = args->map};
-	char block[8 * BLOCK];
-	size_t count;
 
+	if (st->items)
+		raw_text(out, "\n", 1);
+	else if (args->header)
+		put_header(in, out, x, args);
 	if (t.any && !map_of(x, t.g))
 		raw_die(in, "it has no geotransform:= that places it on a map; see tifftoraw");
-	img_count(x, &count);
-	for (size_t done = 0, n; done < count; done += n) {
-		n = count - done < BLOCK ? count - done : BLOCK;
-		raw_read(in, block, n);
-		stats_charge(st, STATS_READ);
-		put_samples(out, args, x, &t, block, done, n, row);
+	while (raw_next_block(&b, in, st)) {
+		put_samples(out, args, x, &t, b.data, b.at, b.n, row);
 		stats_charge(st, STATS_WRITE);
 	}
 }
@@ -212,23 +206,8 @@ print(struct raw_in *in, struct raw_out *out, const struct img *x, const struct 
 int
 main(int argc, char **argv)
 {
-	const struct args args = parse(argc, argv);
-	struct raw_out *out = raw_create_text(args.common.out);
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	struct stats st;
-	struct img x;
+	static const struct raw_filter filter = {&program, check, print, NULL};
+	struct args args = {.common.as = RAW_AS_TEXT, .separator = " "};
 
-	stats_start(&st);
-	for (; raw_next(in, &x); st.items++) {
-		if (args.common.verbose)
-			raw_say(in, &x);
-		if (st.items)
-			raw_text(out, "\n", 1);
-		else if (args.header)
-			put_header(in, out, &x, &args);
-		print(in, out, &x, &args, &st);
-		img_free(&x);
-	}
-	stats_close(&st, in, out, &args.common);
-	return 0;
+	return raw_each(&filter, argc, argv, &args);
 }

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/progress.h"
 #include "common/base/why.h"
 #include "common/stream/img.h"
 
@@ -130,11 +131,11 @@ void raw_load_file(const char *path, size_t max_bytes, bool map, struct img *x);
 
 /* --- output ---------------------------------------------------------------------------------------------------- */
 
-enum raw_as { RAW_FOLLOW, RAW_AS_RAW, RAW_AS_PNM };
+enum raw_as { RAW_FOLLOW, RAW_AS_RAW, RAW_AS_PNM, RAW_AS_TEXT };
 
 /*
- * Opens an output for items. path NULL is stdout. A terminal is refused (exit 2). A regular file appears under its name in
- * raw_finish, so that a failure leaves no incomplete file.
+ * Opens an output for items, or for text alone. path NULL is stdout. A terminal is refused (exit 2) unless the output is text.
+ * A regular file appears under its name in raw_finish, so that a failure leaves no incomplete file.
  */
 struct raw_out *raw_create(const char *path, enum raw_as as);
 
@@ -159,7 +160,51 @@ uint64_t raw_bytes_out(const struct raw_out *out);
 /* Flushes and closes the output, gives the file its name, and frees out. Every failure, such as a full disk, is fatal. */
 void raw_finish(struct raw_out *out);
 
-/* Opens an output for text alone, which may be a terminal. Otherwise it does what raw_create does. */
-struct raw_out *raw_create_text(const char *path);
+/* --- the loop of a filter ---------------------------------------------------------------------------------------- */
+
+struct opt_program;
+struct stats;
+
+/*
+ * The payload of an item, block by block, with a progress bar unless quiet. The time of reading is charged to st.
+ *
+ *	struct raw_blocks b = {.x = x, .quiet = args->common.quiet};
+ *	while (raw_next_block(&b, in, st))
+ *		...b.n samples at b.data, from sample number b.at on...
+ */
+struct raw_blocks {
+	const struct img *x;
+	bool quiet;
+	void *data; /* of raw_next_block() */
+	size_t at, n;
+	struct progress bar;
+};
+
+bool raw_next_block(struct raw_blocks *b, struct raw_in *in, struct stats *st);
+
+/*
+ * Writes the header of x, and copies the whole payload of in's current item, one block at a time. Nothing of the payload may
+ * have been read before. A progress bar is shown unless quiet. The time of reading and of writing is charged to st.
+ */
+void
+raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet, struct stats *st);
+
+/* A program that does the same with each item. args is its struct args, which begins with a struct opt_common. */
+struct raw_filter {
+	const struct opt_program *program;
+	void (*check)(
+	    void *args); /* of the options that were given; NULL: all of them go together */
+	/* x is as raw_next gave it; its payload is still to be read. */
+	void (*item)(void *args, struct raw_in *in, struct img *x, struct raw_out *out,
+		     struct stats *st);
+	/* What is left to do after the last item, before the output is closed. NULL: nothing. */
+	void (*end)(void *args, struct raw_in *in, struct raw_out *out, struct stats *st);
+};
+
+/*
+ * The whole of such a program: parses the options into args, which holds their defaults, opens the operands and the output,
+ * calls item for each item, and closes all. The output is what common.as says. Returns 0, the status of the process.
+ */
+int raw_each(const struct raw_filter *f, int argc, char **argv, void *args);
 
 #endif

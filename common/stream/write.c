@@ -32,31 +32,19 @@ struct raw_out {
 	void *block; /* BLOCK bytes, in which samples are converted for PNM */
 };
 
-static struct raw_out *
-create(const char *path, enum raw_as as, bool text)
+struct raw_out *
+raw_create(const char *path, enum raw_as as)
 {
 	struct raw_out *out = weir_xalloc(1, sizeof *out);
 
 	*out = (struct raw_out){.as = as, .file = file_create(path)};
 	out->f = file_stream(out->file);
 	out->name = file_out_name(out->file);
-	if (!text && isatty(fileno(out->f)))
+	if (as != RAW_AS_TEXT && isatty(fileno(out->f)))
 		die_usage("binary data is not written to a terminal; redirect it or use -o");
 	out->buffer = weir_xalloc(BUFFER, 1);
 	setvbuf(out->f, out->buffer, _IOFBF, BUFFER);
 	return out;
-}
-
-struct raw_out *
-raw_create(const char *path, enum raw_as as)
-{
-	return create(path, as, false);
-}
-
-struct raw_out *
-raw_create_text(const char *path)
-{
-	return create(path, RAW_FOLLOW, true);
 }
 
 void

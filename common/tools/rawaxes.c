@@ -9,6 +9,7 @@
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/progress.h"
+#include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/convert/wcs.h"
 #include "common/stream/axes.h"
@@ -21,8 +22,6 @@ struct args {
 	struct opt_common common;
 	struct opt_list crop, slice;
 	const char *flip, *order;
-	char **path;
-	size_t npath;
 
 	struct span {
 		size_t axis, from, to;
@@ -88,31 +87,29 @@ parse_span(const char *text)
 	return (struct span){(size_t)v[0], (size_t)v[1], (size_t)v[2]};
 }
 
-static struct args
-parse(int argc, char **argv)
+static void
+check(void *options)
 {
-	struct args args = {0};
+	struct args *args = options;
 
-	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	if (args.crop.n > IMG_MAXDIM || args.slice.n > IMG_MAXDIM)
+	if (args->crop.n > IMG_MAXDIM || args->slice.n > IMG_MAXDIM)
 		die_usage("an item has at most %d axes to cut", IMG_MAXDIM);
-	for (size_t i = 0; i < args.slice.n; i++) {
-		if (slice_parse(args.slice.v[i], &args.at[i]))
-			die_usage("--slice: '%s' is not AXIS:INDEX", args.slice.v[i]);
-		if (slice_removes(args.at, i, args.at[i].axis))
-			die_usage("--slice: axis %zu is sliced twice", args.at[i].axis);
+	for (size_t i = 0; i < args->slice.n; i++) {
+		if (slice_parse(args->slice.v[i], &args->at[i]))
+			die_usage("--slice: '%s' is not AXIS:INDEX", args->slice.v[i]);
+		if (slice_removes(args->at, i, args->at[i].axis))
+			die_usage("--slice: axis %zu is sliced twice", args->at[i].axis);
 	}
-	for (size_t i = 0; i < args.crop.n; i++) {
-		args.cut[i] = parse_span(args.crop.v[i]);
-		if (slice_removes(args.at, args.slice.n, args.cut[i].axis))
-			die_usage("--crop: axis %zu is sliced away", args.cut[i].axis);
+	for (size_t i = 0; i < args->crop.n; i++) {
+		args->cut[i] = parse_span(args->crop.v[i]);
+		if (slice_removes(args->at, args->slice.n, args->cut[i].axis))
+			die_usage("--crop: axis %zu is sliced away", args->cut[i].axis);
 		for (size_t k = 0; k < i; k++)
-			if (args.cut[k].axis == args.cut[i].axis)
-				die_usage("--crop: axis %zu is cut twice", args.cut[i].axis);
+			if (args->cut[k].axis == args->cut[i].axis)
+				die_usage("--crop: axis %zu is cut twice", args->cut[i].axis);
 	}
-	args.nflip = parse_axes(&args, "--flip", args.flip, args.flipped);
-	args.norder = parse_axes(&args, "--order", args.order, args.place);
-	return args;
+	args->nflip = parse_axes(args, "--flip", args->flip, args->flipped);
+	args->norder = parse_axes(args, "--order", args->order, args->place);
 }
 
 /* --- the view: which samples, in which order ----------------------------------------------------------------------------- */
@@ -293,23 +290,6 @@ reorder(const struct raw_in *in, struct img *y, struct view *v)
 
 /* --- samples ----------------------------------------------------------------------------------------------------------------- */
 
-static void
-gather(char *restrict to, const char *restrict from, size_t n, ptrdiff_t step, size_t size)
-{
-#define GATHER(TYPE)                   \
-	for (size_t i = 0; i < n; i++) \
-	((TYPE *)(void *)to)[i] = ((const TYPE *)(const void *)from)[(ptrdiff_t)i * step]
-	if (size == 1)
-		GATHER(uint8_t);
-	else if (size == 2)
-		GATHER(uint16_t);
-	else if (size == 4)
-		GATHER(uint32_t);
-	else
-		GATHER(uint64_t);
-#undef GATHER
-}
-
 /* Merges axes that lie together in the item and in the result. Whole pictures are then copied at once. */
 static void
 merge(struct view *v)
@@ -337,7 +317,7 @@ put(struct raw_out *out, const struct img *x, struct view v, bool quiet, struct 
 	progress_start(&bar, quiet);
 	for (size_t r = 0; r < rows; r++) {
 		if (row)
-			gather(row, from, v.n[0], v.step[0], size);
+			sample_copy(row, 1, from, v.step[0], v.n[0], size);
 		raw_write(out, row ? row : from, v.n[0]);
 		for (int i = 1; i < v.dim; i++) {
 			from += v.step[i] * (ptrdiff_t)size;
@@ -354,9 +334,9 @@ put(struct raw_out *out, const struct img *x, struct view v, bool quiet, struct 
 }
 
 static void
-convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, struct img *x,
-	     struct stats *st)
+convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
+	const struct args *args = options;
 	bool gone[IMG_MAXDIM] = {false};
 	struct view v = {0};
 	struct img y;
@@ -379,19 +359,8 @@ convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, st
 int
 main(int argc, char **argv)
 {
-	const struct args args = parse(argc, argv);
-	struct raw_out *out = raw_create(args.common.out, RAW_FOLLOW);
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	struct stats st;
-	struct img x;
+	static const struct raw_filter filter = {&program, check, convert_item, NULL};
+	struct args args = {0};
 
-	stats_start(&st);
-	for (; raw_next(in, &x); st.items++) {
-		if (args.common.verbose)
-			raw_say(in, &x);
-		convert_item(&args, in, out, &x, &st);
-		img_free(&x);
-	}
-	stats_close(&st, in, out, &args.common);
-	return 0;
+	return raw_each(&filter, argc, argv, &args);
 }

@@ -21,8 +21,6 @@ struct args {
 	struct opt_common common;
 	double above;
 	bool has_above, volume, pixels;
-	char **path;
-	size_t npath;
 };
 
 #define AT(member) offsetof(struct args, member)
@@ -41,15 +39,6 @@ static const struct opt_program program = {
     .common = OPT_THREADS,
     .operands = "[FILE ...]",
     .max_operands = SIZE_MAX};
-
-static struct args
-parse(int argc, char **argv)
-{
-	struct args args = {0};
-
-	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	return args;
-}
 
 /* --- one item ------------------------------------------------------------------------------------------------------ */
 
@@ -164,9 +153,9 @@ run(const struct args *args, const struct distance_shape *s, struct raw_in *in, 
 }
 
 static void
-convert_item(const struct args *args, struct raw_in *in, const struct img *x, struct raw_out *out,
-	     struct stats *st)
+convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
+	const struct args *args = options;
 	size_t n;
 	const struct distance_shape s = shape_of(args, in, x, &n);
 	struct work w = make_work(&s);
@@ -188,20 +177,8 @@ convert_item(const struct args *args, struct raw_in *in, const struct img *x, st
 int
 main(int argc, char **argv)
 {
-	const struct args args = parse(argc, argv);
-	struct raw_out *out = raw_create(args.common.out, RAW_AS_RAW);
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	struct stats st;
-	struct img x;
+	static const struct raw_filter filter = {&program, NULL, convert_item, NULL};
+	struct args args = {.common.as = RAW_AS_RAW};
 
-	stats_start(&st);
-	st.threads = par_threads(args.common.threads);
-	for (; raw_next(in, &x); st.items++) {
-		if (args.common.verbose)
-			raw_say(in, &x);
-		convert_item(&args, in, &x, out, &st);
-		img_free(&x);
-	}
-	stats_close(&st, in, out, &args.common);
-	return 0;
+	return raw_each(&filter, argc, argv, &args);
 }

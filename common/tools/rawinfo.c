@@ -7,7 +7,6 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
-#include "common/base/progress.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
@@ -18,8 +17,6 @@ const char *const weir_prog = "rawinfo";
 struct args {
 	struct opt_common common;
 	bool json, skip;
-	char **path;
-	size_t npath;
 };
 
 #define AT(member) offsetof(struct args, member)
@@ -34,43 +31,28 @@ static const struct opt_program program = {
     .operands = "[FILE ...]",
     .max_operands = SIZE_MAX};
 
-static struct args
-parse(int argc, char **argv)
+static void
+check(void *options)
 {
-	struct args args = {0};
+	const struct args *args = options;
 
-	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	if (args.json && args.skip)
+	if (args->json && args->skip)
 		die_usage("--json and --skip exclude each other");
-	return args;
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-enum { BLOCK = 1 << 15 }; /* samples at a time */
-
 static struct sample_stats
 survey(struct raw_in *in, const struct img *x, bool quiet, struct stats *st)
 {
-	static _Alignas(8) char block[8 * BLOCK];
+	struct raw_blocks b = {.x = x, .quiet = quiet};
 	struct sample_stats s;
-	struct progress bar;
-	size_t count;
 
-	img_count(x, &count);
 	sample_stats_start(&s);
-	progress_start(&bar, quiet);
-	for (size_t done = 0; done < count;) {
-		const size_t n = count - done < BLOCK ? count - done : BLOCK;
-
-		raw_read(in, block, n);
-		stats_charge(st, STATS_READ);
-		sample_measure(&s, block, x->type, n);
+	while (raw_next_block(&b, in, st)) {
+		sample_measure(&s, b.data, x->type, b.n);
 		stats_charge(st, STATS_COMPUTE);
-		done += n;
-		progress_step(&bar, (double)done / (double)count);
 	}
-	progress_end(&bar);
 	return s;
 }
 
@@ -252,34 +234,24 @@ print_json(struct raw_out *out, const struct raw_in *in, const struct img *x,
 /* --------------------------------------------------------------------------------------------- */
 
 static void
-describe(const struct args *args, struct raw_in *in, struct raw_out *out, struct stats *st)
+describe(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
+	const struct args *args = options;
 	struct sample_stats s;
-	struct img x;
 
-	for (; raw_next(in, &x); st->items++) {
-		if (args->common.verbose)
-			raw_say(in, &x);
-		if (args->skip) {
-			raw_printf(out, "%ju\n", (uintmax_t)raw_offset(in));
-		} else {
-			s = survey(in, &x, args->common.quiet, st);
-			(args->json ? print_json : print_text)(out, in, &x, &s);
-		}
-		img_free(&x);
+	if (args->skip) {
+		raw_printf(out, "%ju\n", (uintmax_t)raw_offset(in));
+		return;
 	}
+	s = survey(in, x, args->common.quiet, st);
+	(args->json ? print_json : print_text)(out, in, x, &s);
 }
 
 int
 main(int argc, char **argv)
 {
-	struct args args = parse(argc, argv);
-	struct raw_out *out = raw_create_text(args.common.out);
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	struct stats st;
+	static const struct raw_filter filter = {&program, check, describe, NULL};
+	struct args args = {.common.as = RAW_AS_TEXT};
 
-	stats_start(&st);
-	describe(&args, in, out, &st);
-	stats_close(&st, in, out, &args.common);
-	return 0;
+	return raw_each(&filter, argc, argv, &args);
 }

@@ -226,8 +226,6 @@ shares_print_missing(char *const *path, size_t npath, size_t n, struct raw_out *
 
 /* --- joining ----------------------------------------------------------------------------------------------------- */
 
-enum { BLOCK = 1 << 20 };
-
 /* What has been joined so far. */
 struct joined {
 	struct raw_out *out;
@@ -239,7 +237,6 @@ struct joined {
 	size_t at, total;     /* samples of the current item */
 	char *head;	      /* its header; owned; free() */
 	size_t nhead;
-	void *block; /* BLOCK bytes */
 };
 
 /* Checks that the share p comes next: the one as before, with its next piece, or the one after it, with its first. */
@@ -319,20 +316,9 @@ check_item(const struct joined *j, const struct raw_in *in, const struct img *wh
 }
 
 static void
-copy_piece(struct joined *j, struct raw_in *in, const struct img *x)
+add_piece(struct joined *j, struct raw_in *in, struct img *x, struct stats *st)
 {
-	const size_t most = BLOCK / img_type_size(x->type);
-
-	for (size_t left = raw_left(in), n; left; left -= n) {
-		n = left < most ? left : most;
-		raw_read(in, j->block, n);
-		raw_write(j->out, j->block, n);
-	}
-}
-
-static void
-add_piece(struct joined *j, struct raw_in *in, struct img *x)
-{
+	struct raw_blocks b = {.x = x, .quiet = true};
 	struct part_place at;
 	struct why why;
 	struct part p;
@@ -356,7 +342,8 @@ add_piece(struct joined *j, struct raw_in *in, struct img *x)
 		if (samples_before(x, &at) != j->at || count > j->total - j->at)
 			raw_die(in, "share %zu/%zu does not continue where share %zu ended", p.i,
 				p.n, j->part.i);
-		copy_piece(j, in, x);
+		while (raw_next_block(&b, in, st))
+			raw_write(j->out, b.data, b.n);
 		j->at += count;
 	}
 	j->begun = true;
@@ -385,16 +372,15 @@ check_end(const struct joined *j)
 static void
 shares_join(struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
-	struct joined j = {.out = out, .block = weir_xalloc(BLOCK, 1)};
+	struct joined j = {.out = out};
 
 	do {
-		add_piece(&j, in, x);
+		add_piece(&j, in, x, st);
 		img_free(x);
 		st->items++;
 	} while (raw_next(in, x));
 	check_end(&j);
 	free(j.head);
-	weir_free(j.block);
 }
 
 /* ---- the program ---- */
@@ -552,7 +538,7 @@ join(struct raw_in *in, struct raw_out *out, const struct args *args, struct sta
 static void
 print_missing(const struct args *args, struct stats *st)
 {
-	struct raw_out *out = raw_create_text(args->common.out);
+	struct raw_out *out = raw_create(args->common.out, RAW_AS_TEXT);
 
 	shares_print_missing(args->path, args->npath, args->shares, out);
 	stats_close(st, NULL, out, &args->common);

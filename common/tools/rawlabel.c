@@ -19,41 +19,35 @@
 #include "common/stream/place.h"
 #include "common/stream/raw.h"
 
+const char *const weir_prog = "rawlabel";
+
+/* --- a second stream ------------------------------------------------------------------------------------------------ */
+
+/* A stream that an option names, with one item of the same shape for each item of the input. */
 struct beside {
-	const char *option; /* for messages */
-	char *path[1];
-	struct raw_in *in; /* owned; NULL: the option is not given */
+	const char *path;  /* the value of the option; NULL: it is not given */
+	struct raw_in *in; /* owned; NULL before the first item */
 	struct img x;	   /* the item; the caller frees it */
 };
 
-/* ---- a second stream ---- */
-
-/* A stream that an option names, with one item of the same shape for each item of the input. These functions may die. */
-
-/* Opens the file, unless path is NULL. *b must stay where it is until beside_close(). */
-static void
-beside_open(struct beside *b, const char *option, const char *path, size_t max_bytes)
-{
-	*b = (struct beside){.option = option, .path = {(char *)(uintptr_t)path}};
-	if (path)
-		b->in = raw_open(b->path, 1, max_bytes);
-}
-
 /* Goes to the item that belongs to item x of in, and dies when its shape or its part of a picture is another. */
 static void
-beside_next(struct beside *b, const struct raw_in *in, const struct img *x)
+beside_next(struct beside *b, const char *option, const struct raw_in *in, const struct img *x,
+	    size_t max_bytes)
 {
 	const struct img *y = &b->x;
 
-	if (!b->in)
+	if (!b->path)
 		return;
+	if (!b->in)
+		b->in = raw_open((char *const *)(uintptr_t)&b->path, 1, max_bytes);
 	if (!raw_next(b->in, &b->x))
-		raw_die(in, "%s has no more items", b->option);
+		raw_die(in, "%s has no more items", option);
 	for (int i = 0; i < x->dim || i < y->dim; i++)
 		if (x->dim != y->dim || x->axis[i].n != y->axis[i].n)
-			raw_die(in, "%s: the shapes differ", b->option);
+			raw_die(in, "%s: the shapes differ", option);
 	if (!tile_same(x, y))
-		raw_die(in, "%s: it is another part of a picture", b->option);
+		raw_die(in, "%s: it is another part of a picture", option);
 	if (!axiskeys_same_place(y, x))
 		warn("%s: it is a map of another place than %s", raw_name(b->in), raw_name(in));
 }
@@ -67,9 +61,7 @@ beside_close(struct beside *b, const struct raw_in *in)
 	raw_close(b->in);
 }
 
-/* ---- the program ---- */
-
-const char *const weir_prog = "rawlabel";
+/* --- arguments ------------------------------------------------------------------------------------------------------ */
 
 enum to { LABELS, TABLE, CSV };
 
@@ -81,12 +73,11 @@ struct args {
 	size_t min_size;
 	double split;
 	bool has_split;
-	const char *markers;
-	const char *values;
+	struct beside markers, values;
 	bool map;
 	int to;
-	char **path;
-	size_t npath;
+
+	size_t components, dims; /* of the items so far */
 };
 
 #define AT(member) offsetof(struct args, member)
@@ -99,9 +90,9 @@ static const struct opt table[] = {
      0x1p52},
     {0, "split", OPT_REAL, AT(split), "H",
      "cut components between peaks that stand H above their saddle", .seen = AT(has_split)},
-    {0, "markers", OPT_STR, AT(markers), "FILE",
+    {0, "markers", OPT_STR, AT(markers.path), "FILE",
      "numbers that spread over the components, from the highest samples down"},
-    {0, "values", OPT_STR, AT(values), "FILE",
+    {0, "values", OPT_STR, AT(values.path), "FILE",
      "what is measured, of the same shape (the input itself)"},
     {0, "map", OPT_FLAG, AT(map), NULL, "places on the map, by geotransform:=, in the table"},
     {0, "to", OPT_WORD, AT(to), "WHAT", "%s (labels)", .words = "labels|table|csv",
@@ -117,32 +108,25 @@ static const struct opt_program program = {
 
 static const int connectivities[] = {4, 8, 6, 18, 26};
 
-static struct args
-parse(int argc, char **argv)
+static void
+check_args(void *options)
 {
-	struct args args = {.connectivity = 1, .min_size = 1};
+	struct args *args = options;
 
-	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	args.connectivity = connectivities[args.connectivity];
-	if (args.has_split && !(args.split >= 0 && args.split < INFINITY))
-		die_usage("--split: %g is not 0 or more", args.split);
-	if (args.has_split && args.markers)
+	args->connectivity = connectivities[args->connectivity];
+	if (args->has_split && !(args->split >= 0 && args->split < INFINITY))
+		die_usage("--split: %g is not 0 or more", args->split);
+	if (args->has_split && args->markers.path)
 		die_usage("only one of --split and --markers can be given");
-	if (args.values && args.to == LABELS)
+	if (args->values.path && args->to == LABELS)
 		die_usage("--values: goes with --to=csv and --to=table; labels have no values");
-	if (args.map && args.to == LABELS)
+	if (args->map && args->to == LABELS)
 		die_usage("--map: goes with --to=csv and --to=table; labels have no places");
-	return args;
+	if (args->to == CSV)
+		args->common.as = RAW_AS_TEXT;
 }
 
 /* --- rows ----------------------------------------------------------------------------------------------------------- */
-
-/* What is read for an item. */
-struct sources {
-	struct raw_in *in;
-	const struct img *x;
-	struct beside values, markers;
-};
 
 /* Buffers for one row. */
 struct row {
@@ -192,7 +176,8 @@ read_markers(const struct beside *m, uint32_t *part, struct row *r, size_t w, si
  * Returns the numbers of the parts, which the caller frees, or NULL for 1, 2 ..
  */
 static uint32_t *
-read_parts(const struct args *args, struct sources *from, struct label *l, struct stats *st)
+read_parts(const struct args *args, struct raw_in *in, const struct img *x, struct label *l,
+	   struct stats *st)
 {
 	const struct order_shape s = {l->w, l->h, l->depth, l->connectivity};
 	const size_t rows = l->h * l->depth, n = rows * l->w;
@@ -202,27 +187,27 @@ read_parts(const struct args *args, struct sources *from, struct label *l, struc
 	uint32_t *part = weir_xalloc_large(n, sizeof *part), *name = NULL;
 	struct row at = r;
 
-	if (from->markers.in)
-		read_markers(&from->markers, part, &r, l->w, rows);
+	if (args->markers.path)
+		read_markers(&args->markers, part, &r, l->w, rows);
 	for (size_t i = 0; i < rows; i++, at.chosen += l->w, at.values += l->w) {
-		raw_read(from->in, at.from, l->w);
-		choose(at.chosen, at.values, at.from, from->x->type, l->w,
+		raw_read(in, at.from, l->w);
+		choose(at.chosen, at.values, at.from, x->type, l->w,
 		       args->has_above ? args->above : NAN);
-		sample_load(at.values, at.from, from->x->type, l->w);
+		sample_load(at.values, at.from, x->type, l->w);
 	}
 	stats_charge(st, STATS_READ);
-	check(from->in, args->markers
-			    ? watershed(&s, r.values, r.chosen, args->min_size, part, &name)
-			    : split(&s, r.values, r.chosen, args->split, part));
+	check(in, args->markers.path
+		      ? watershed(&s, r.values, r.chosen, args->min_size, part, &name)
+		      : split(&s, r.values, r.chosen, args->split, part));
 	stats_charge(st, STATS_COMPUTE);
 	for (size_t i = 0; i < rows; i++) {
 		double *v = r.values + i * l->w;
 
-		if (from->values.in) {
-			raw_read(from->values.in, r.from, l->w);
-			sample_load(v, r.from, from->values.x.type, l->w);
+		if (args->values.in) {
+			raw_read(args->values.in, r.from, l->w);
+			sample_load(v, r.from, args->values.x.type, l->w);
 		}
-		check(from->in, label_parts(l, part + i * l->w, args->to == LABELS ? NULL : v));
+		check(in, label_parts(l, part + i * l->w, args->to == LABELS ? NULL : v));
 	}
 	weir_free(part);
 	free_row(&r);
@@ -231,27 +216,27 @@ read_parts(const struct args *args, struct sources *from, struct label *l, struc
 
 /* Reads the item a row at a time, together with the item of values if that is another one. */
 static void
-read_rows(const struct args *args, struct sources *from, struct label *l, struct stats *st)
+read_rows(const struct args *args, struct raw_in *in, const struct img *x, struct label *l,
+	  struct stats *st)
 {
 	struct row r = {.from = weir_xalloc(l->w, 8),
 			.chosen = weir_xalloc(l->w, 1),
 			.values = weir_xalloc(l->w, sizeof(double))};
 	const double above = args->has_above ? args->above : NAN;
 	const size_t rows = l->h * l->depth;
-	const struct beside *values = &from->values;
+	const struct beside *values = &args->values;
 	struct progress bar;
 
 	progress_start(&bar, args->common.quiet);
 	for (size_t i = 0; i < rows; i++) {
-		raw_read(from->in, r.from, l->w);
-		choose(r.chosen, r.values, r.from, from->x->type, l->w, above);
+		raw_read(in, r.from, l->w);
+		choose(r.chosen, r.values, r.from, x->type, l->w, above);
 		if (values->in)
 			raw_read(values->in, r.from, l->w);
 		if (args->to != LABELS)
-			sample_load(r.values, r.from, (values->in ? &values->x : from->x)->type,
-				    l->w);
+			sample_load(r.values, r.from, (values->in ? &values->x : x)->type, l->w);
 		stats_charge(st, STATS_READ);
-		check(from->in, label_row(l, r.chosen, args->to == LABELS ? NULL : r.values));
+		check(in, label_row(l, r.chosen, args->to == LABELS ? NULL : r.values));
 		stats_charge(st, STATS_COMPUTE);
 		progress_step(&bar, (double)i / (double)rows);
 	}
@@ -305,42 +290,35 @@ shape_of(const struct args *args, const struct raw_in *in, const struct img *x)
 	return p;
 }
 
-/* Components, and dimensions of the items before. */
-struct so_far {
-	size_t components, dims;
-};
-
 static void
-convert_item(const struct args *args, struct sources *from, struct raw_out *out,
-	     struct so_far *so_far, struct stats *st)
+convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
-	struct raw_in *in = from->in;
-	const struct img *x = from->x;
+	struct args *args = options;
 	const struct img_picture p = shape_of(args, in, x);
 	const bool volume = args->connectivity != 4 && args->connectivity != 8;
 	const size_t dims = volume && x->dim - img_row_axis(x) > 2 ? 3 : 2;
 
-	if (args->to == CSV && so_far->dims && so_far->dims != dims)
+	if (args->to == CSV && args->dims && args->dims != dims)
 		raw_die(in, "its table has other columns than that of the item before");
-	so_far->dims = dims;
+	args->dims = dims;
 	struct table rows = {.x = x, .dims = dims, .map = args->map};
 	if (args->map && !map_of_page(x, rows.g))
 		raw_die(in, "it has no geotransform:= that places it on a map; see tifftoraw");
 
-	beside_next(&from->values, in, x);
-	beside_next(&from->markers, in, x);
+	beside_next(&args->values, "--values", in, x, args->common.max_bytes);
+	beside_next(&args->markers, "--markers", in, x, args->common.max_bytes);
 	for (size_t k = 0; k < (volume ? 1 : p.n); k++) {
 		uint32_t *name = NULL;
 		struct label l;
 
 		check(in, label_open(&l, p.w, p.h, volume ? p.n : 1, args->connectivity));
-		if (args->has_split || args->markers)
-			name = read_parts(args, from, &l, st);
+		if (args->has_split || args->markers.path)
+			name = read_parts(args, in, x, &l, st);
 		else
-			read_rows(args, from, &l, st);
+			read_rows(args, in, x, &l, st);
 		check(in, label_close(&l, args->min_size));
 		stats_charge(st, STATS_COMPUTE);
-		so_far->components += l.n;
+		args->components += l.n;
 		rows.l = &l;
 		rows.name = name;
 		if (args->to == LABELS)
@@ -353,34 +331,26 @@ convert_item(const struct args *args, struct sources *from, struct raw_out *out,
 		label_free(&l);
 		weir_free(name);
 	}
-	img_free(&from->values.x);
-	img_free(&from->markers.x);
+	img_free(&args->values.x);
+	img_free(&args->markers.x);
+}
+
+static void
+finish(void *options, struct raw_in *in, struct raw_out *out, struct stats *st)
+{
+	struct args *args = options;
+
+	(void)out;
+	beside_close(&args->values, in);
+	beside_close(&args->markers, in);
+	stats_add(st, "components", "%zu", args->components);
 }
 
 int
 main(int argc, char **argv)
 {
-	const struct args args = parse(argc, argv);
-	struct raw_out *out = args.to == CSV ? raw_create_text(args.common.out)
-					     : raw_create(args.common.out, RAW_AS_RAW);
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	struct so_far so_far = {0};
-	struct stats st;
-	struct img x;
-	struct sources from = {.in = in, .x = &x};
+	static const struct raw_filter filter = {&program, check_args, convert_item, finish};
+	struct args args = {.common.as = RAW_AS_RAW, .connectivity = 1, .min_size = 1};
 
-	beside_open(&from.values, "--values", args.values, args.common.max_bytes);
-	beside_open(&from.markers, "--markers", args.markers, args.common.max_bytes);
-	stats_start(&st);
-	for (; raw_next(in, &x); st.items++) {
-		if (args.common.verbose)
-			raw_say(in, &x);
-		convert_item(&args, &from, out, &so_far, &st);
-		img_free(&x);
-	}
-	beside_close(&from.values, in);
-	beside_close(&from.markers, in);
-	stats_add(&st, "components", "%zu", so_far.components);
-	stats_close(&st, in, out, &args.common);
-	return 0;
+	return raw_each(&filter, argc, argv, &args);
 }

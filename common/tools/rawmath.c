@@ -376,11 +376,6 @@ main(int argc, char **argv)
 	}
 	img_free(&input[0].x);
 	st.threads = par_threads(args->common.threads);
-	const uint64_t others = st.bytes_in;
-	st.bytes_in = others + raw_bytes_in(input[0].in);
-	st.bytes_out = raw_bytes_out(out);
-	raw_close(input[0].in);
-	raw_finish(out);
-	stats_print(&st, &args->common);
+	stats_close(&st, input[0].in, out, &args->common);
 	return 0;
 }

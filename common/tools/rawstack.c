@@ -20,11 +20,17 @@
 #include "common/stream/place.h"
 #include "common/stream/raw.h"
 
-/* What belongs together, and what becomes of it. */
-struct stacking {
+const char *const weir_prog = "rawstack";
+
+struct args {
+	struct opt_common common;
 	int combine;  /* enum combine */
 	double clip;  /* of the clipped mean */
 	size_t every; /* items of a group; 0: all items of the stream */
+	bool split, planes;
+	double spacing;
+	bool has_clip, has_spacing;
+	const char *label, *unit;
 };
 
 /* Items that belong together, with their samples. */
@@ -33,28 +39,29 @@ struct group {
 	size_t n, room, bytes;
 };
 
-/* ---- places ---- */
+/* ---- where slices lay ---- */
 
 /*
  * Keys slice.position:=, slice.spacing:=, slice.label:= and slice.unit:= say where an item lay along an axis from which it
  * was cut, so that the axis comes back when the items are put together again. Pure.
  */
 
-static const char *const keys[] = {"slice.position", "slice.spacing", "slice.label", "slice.unit"};
+static const char *const slice_keys[] = {"slice.position", "slice.spacing", "slice.label",
+					 "slice.unit"};
 
 /* Sets the keys of x, which was place k of the axis. */
 static void
-places_note(struct img *y, const struct img_axis *a, size_t k)
+slice_note(struct img *y, const struct img_axis *a, size_t k)
 {
 	if (!isnan(a->min))
-		img_set_key(y, keys[0], "%.17g",
+		img_set_key(y, slice_keys[0], "%.17g",
 			    a->min + (double)k * (isnan(a->spacing) ? 1 : a->spacing));
 	if (!isnan(a->spacing))
-		img_set_key(y, keys[1], "%.17g", a->spacing);
+		img_set_key(y, slice_keys[1], "%.17g", a->spacing);
 	if (a->label)
-		img_set_key(y, keys[2], "%s", a->label);
+		img_set_key(y, slice_keys[2], "%s", a->label);
 	if (a->unit)
-		img_set_key(y, keys[3], "%s", a->unit);
+		img_set_key(y, slice_keys[3], "%s", a->unit);
 }
 
 static double
@@ -68,28 +75,28 @@ number_of(const struct img *x, const char *key)
 
 /* Describes the axis along which the items x[0..n) lie. Its positions are set where those of the items are at even distances. */
 static void
-places_recall(const struct img *x, size_t n, struct img_axis *a)
+slice_recall(const struct img *x, size_t n, struct img_axis *a)
 {
-	const double first = number_of(&x[0], keys[0]);
-	const double step = n > 1 ? (number_of(&x[n - 1], keys[0]) - first) / (double)(n - 1)
-				  : number_of(&x[0], keys[1]);
+	const double first = number_of(&x[0], slice_keys[0]);
+	const double step = n > 1 ? (number_of(&x[n - 1], slice_keys[0]) - first) / (double)(n - 1)
+				  : number_of(&x[0], slice_keys[1]);
 	bool even = !isnan(first) && !isnan(step) && step != 0, alike = true;
 
 	for (size_t i = 0; i < n; i++) {
-		const double at = number_of(&x[i], keys[0]);
+		const double at = number_of(&x[i], slice_keys[0]);
 
 		even = even && fabs(at - first - (double)i * step) <= 1e-6 * fabs(step);
-		alike = alike && number_of(&x[i], keys[1]) == number_of(&x[0], keys[1]);
+		alike = alike && number_of(&x[i], slice_keys[1]) == number_of(&x[0], slice_keys[1]);
 	}
 	if (even) {
 		/* An axis without a spacing counts its positions by 1. */
 		a->min = first;
-		a->spacing = step == 1 ? number_of(&x[0], keys[1]) : step;
+		a->spacing = step == 1 ? number_of(&x[0], slice_keys[1]) : step;
 	} else if (isnan(first) && alike) {
-		a->spacing = number_of(&x[0], keys[1]);
+		a->spacing = number_of(&x[0], slice_keys[1]);
 	}
-	img_set_label(a, img_key(&x[0], keys[2]));
-	img_set_unit(a, img_key(&x[0], keys[3]));
+	img_set_label(a, img_key(&x[0], slice_keys[2]));
+	img_set_unit(a, img_key(&x[0], slice_keys[3]));
 }
 
 /* Whether x and y lie in one space and their axes have the same directions there. */
@@ -114,7 +121,7 @@ alike(const struct img *x, const struct img *y)
  * spaces or not at even distances: the axis then has no direction, and y lies where x[0] did.
  */
 static bool
-places_direct(const struct img *x, size_t n, struct img *y, int axis)
+slice_direct(const struct img *x, size_t n, struct img *y, int axis)
 {
 	struct img_axis *a = &y->axis[axis];
 	const int dim = x->space.placed ? x->space.dim : 0;
@@ -142,17 +149,15 @@ places_direct(const struct img *x, size_t n, struct img *y, int axis)
 
 /* Removes the keys. */
 static void
-places_forget(struct img *x)
+slice_forget(struct img *x)
 {
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		img_drop_key(x, keys[i]);
+	for (size_t i = 0; i < sizeof slice_keys / sizeof *slice_keys; i++)
+		img_drop_key(x, slice_keys[i]);
 }
 
 /* ---- planes ---- */
 
 /* Items as the planes of one picture, on its axis 0, and the planes of a picture as items. */
-
-enum { BLOCK = 1 << 14 }; /* pixels at a time */
 
 static bool
 on_axis(const struct img *x)
@@ -167,25 +172,32 @@ planes_count(const struct img *x)
 	return on_axis(x) ? x->axis[0].n : 1;
 }
 
-/* to[i * to_step] = from[i * from_step], samples of this many bytes. */
+/* Writes a picture whose planes are the n from number `first` on of those of the items x, which are alike. */
 static void
-copy_every(char *to, size_t to_step, const char *from, size_t from_step, size_t n, size_t size)
+planes_write(const struct img *x, size_t first, size_t n, struct raw_out *out)
 {
-#define COPY(TYPE)                     \
-	for (size_t i = 0; i < n; i++) \
-	((TYPE *)(void *)to)[i * to_step] = ((const TYPE *)(const void *)from)[i * from_step]
-	if (size == 1)
-		COPY(uint8_t);
-	else if (size == 2)
-		COPY(uint16_t);
-	else if (size == 4)
-		COPY(uint32_t);
-	else
-		COPY(uint64_t);
-#undef COPY
-}
+	enum { BLOCK = 1 << 14 }; /* pixels at a time */
+	const size_t size = img_type_size(x->type), planes = planes_count(x);
+	size_t count;
 
-/* --- together ----------------------------------------------------------------------------------------------------------- */
+	img_count(x, &count);
+	count /= planes;
+	const size_t most = count < BLOCK ? count : BLOCK;
+	char *block = weir_xalloc(most, n * size);
+
+	for (size_t at = 0, some; at < count; at += some) {
+		some = count - at < most ? count - at : most;
+		for (size_t k = 0; k < n; k++) {
+			const size_t p = first + k;
+			const char *from = x[p / planes].data;
+
+			sample_copy(block + k * size, n, from + (at * planes + p % planes) * size,
+				    (ptrdiff_t)planes, some, size);
+		}
+		raw_write(out, block, some * n);
+	}
+	weir_free(block);
+}
 
 /* Drops what keys say of the planes of the first item alone. */
 static void
@@ -220,34 +232,7 @@ planes_describe(const struct raw_in *in, const struct group *g, struct img *y)
 		bands_append(y, &g->x[i], i * planes);
 }
 
-/* Writes its samples. */
-static void
-planes_write(const struct group *g, struct raw_out *out)
-{
-	const struct img *x = &g->x[0];
-	const size_t size = img_type_size(x->type), planes = planes_count(x), all = g->n * planes;
-	size_t count;
-
-	img_count(x, &count);
-	count /= planes;
-	const size_t most = count < BLOCK ? count : BLOCK;
-	char *block = weir_xalloc(most, all * size);
-
-	for (size_t at = 0, n; at < count; at += n) {
-		n = count - at < most ? count - at : most;
-		for (size_t k = 0; k < all; k++) {
-			const char *from = g->x[k / planes].data;
-			copy_every(block + k * size, all, from + (at * planes + k % planes) * size,
-				   planes, n, size);
-		}
-		raw_write(out, block, n * all);
-	}
-	weir_free(block);
-}
-
-/* --- apart -------------------------------------------------------------------------------------------------------------- */
-
-/* Describes plane k of x, and writes its samples. x->data is there. */
+/* Describes plane k of x. */
 static void
 planes_describe_one(const struct img *x, size_t k, struct img *y)
 {
@@ -259,31 +244,7 @@ planes_describe_one(const struct img *x, size_t k, struct img *y)
 	bands_choose(y, k, 1, false);
 }
 
-static void
-planes_write_one(const struct img *x, size_t k, struct raw_out *out)
-{
-	const size_t size = img_type_size(x->type), planes = planes_count(x);
-	const char *from = (const char *)x->data + k * size;
-	size_t count;
-
-	img_count(x, &count);
-	count /= planes;
-	const size_t most = count < BLOCK ? count : BLOCK;
-	char *block = weir_xalloc(most, size);
-
-	for (size_t at = 0, n; at < count; at += n) {
-		n = count - at < most ? count - at : most;
-		copy_every(block, 1, from + at * planes * size, planes, n, size);
-		raw_write(out, block, n);
-	}
-	weir_free(block);
-}
-
-/* ---- stacking ---- */
-
-/* The items of a stream that rawstack puts together, or combines into one number for each pixel. All functions die on failure. */
-
-/* --- items that belong together ------------------------------------------------------------------------------------------ */
+/* ---- items that belong together ---- */
 
 /* The result has the keys of the first item, so what holds for another one alone is named. */
 static void
@@ -317,76 +278,81 @@ insist_on_same(const struct raw_in *in, const struct img *first, const struct im
 	compare_maps(in, first, x);
 }
 
-static void
-insist_on_whole_group(const struct stacking *s, const struct raw_in *in, size_t n)
+/* Goes to the next item of the group of n so far, first among them. Returns false when there is none. */
+static bool
+next_of_group(const struct args *args, struct raw_in *in, const struct img *first, size_t n,
+	      struct img *x)
 {
-	if (s->every && n && n < s->every)
-		raw_die(in, "%zu items are left, fewer than --every=%zu", n, s->every);
+	if (args->every && n == args->every)
+		return false;
+	if (!raw_next(in, x)) {
+		if (n < args->every)
+			raw_die(in, "%zu items are left, fewer than --every=%zu", n, args->every);
+		return false;
+	}
+	insist_on_same(in, first, x);
+	if (args->common.verbose)
+		raw_say(in, x);
+	return true;
 }
 
-/* Reads the next group. Returns false when there was none. */
-static bool
-stacking_read(const struct stacking *s, const struct opt_common *o, struct raw_in *in,
-	      struct group *g)
+/* Reads the group that begins with x, which it takes. */
+static struct group
+read_group(const struct args *args, struct raw_in *in, struct img *x)
 {
-	const size_t most = weir_limit(o->max_bytes);
-	struct img x;
+	const size_t most = weir_limit(args->common.max_bytes);
+	struct group g = {0};
+	size_t bytes;
 
-	*g = (struct group){0};
-	while ((!s->every || g->n < s->every) && raw_next(in, &x)) {
-		if (g->n)
-			insist_on_same(in, &g->x[0], &x);
-		if (g->n == g->room) {
-			g->room = 2 * g->room + 16;
-			g->x = realloc(g->x, g->room * sizeof *g->x);
-			if (!g->x)
+	do {
+		if (g.n == g.room) {
+			g.room = 2 * g.room + 16;
+			g.x = realloc(g.x, g.room * sizeof *g.x);
+			if (!g.x)
 				die("no memory");
 		}
-		if (o->verbose)
-			raw_say(in, &x);
-		raw_map(in, &x);
-		size_t bytes;
-		img_bytes(&x, &bytes);
-		g->bytes += x.map ? 0 : bytes;
-		if (g->bytes > most)
+		raw_map(in, x);
+		img_bytes(x, &bytes);
+		g.bytes += x->map ? 0 : bytes;
+		if (g.bytes > most)
 			raw_die(in,
 				"the items so far exceed the limit of %zu bytes; raise it with "
 				"--max-bytes, or give files",
 				most);
-		g->x[g->n++] = x;
-	}
-	insist_on_whole_group(s, in, g->n);
-	return g->n;
+		g.x[g.n++] = *x;
+		*x = (struct img){0};
+	} while (next_of_group(args, in, &g.x[0], g.n, x));
+	return g;
 }
 
 static void
-stacking_free(struct group *g)
+free_group(struct group *g)
 {
 	for (size_t i = 0; i < g->n; i++)
 		img_free(&g->x[i]);
 	free(g->x);
 }
 
-/* --- results ---------------------------------------------------------------------------------------------------------- */
+/* ---- combinations ---- */
 
 /* Describes what a combination of items like x is. */
 static void
-describe_result(const struct stacking *s, const struct opt_common *o, const struct raw_in *in,
-		const struct img *x, struct img *y)
+describe_result(const struct args *args, const struct raw_in *in, const struct img *x,
+		struct img *y)
 {
-	const bool one = s->combine == COMBINE_MIN || s->combine == COMBINE_MAX;
+	const bool one = args->combine == COMBINE_MIN || args->combine == COMBINE_MAX;
 
 	if (x->type == IMG_I64 || x->type == IMG_U64)
 		raw_die(in, "samples of 64 bits would lose digits; convert them with rawmath");
-	if (img_is_complex(x) && s->combine != COMBINE_SUM && s->combine != COMBINE_MEAN)
+	if (img_is_complex(x) && args->combine != COMBINE_SUM && args->combine != COMBINE_MEAN)
 		raw_die(in, "complex numbers have no order; of them there are sums and means");
 	img_copy_head(y, x);
 	if (!one) {
 		y->type = x->type >= IMG_I32 && x->type != IMG_F32 ? IMG_F64 : IMG_F32;
 		img_drop_key(y, "maxval");
 	}
-	places_forget(y);
-	opt_add_history(y, o);
+	slice_forget(y);
+	opt_add_history(y, &args->common);
 }
 
 enum { STACKED = 64 * COMBINE_BLOCK }; /* pixels at a time */
@@ -407,7 +373,7 @@ write_block(const struct img *y, const double *v, size_t at, size_t n, struct ra
 
 /* Combines n <= STACKED pixels from number `at` on. work has room for the items of a group, for each thread. */
 static void
-combine_block(const struct stacking *s, const struct group *g, size_t at, size_t n, int threads,
+combine_block(const struct args *args, const struct group *g, size_t at, size_t n, int threads,
 	      double (*work)[COMBINE_BLOCK], double *result)
 {
 	const size_t size = img_type_size(g->x[0].type);
@@ -420,30 +386,30 @@ combine_block(const struct stacking *s, const struct group *g, size_t at, size_t
 		for (size_t i = 0; i < g->n; i++)
 			sample_load(v[i], (const char *)g->x[i].data + (at + b) * size,
 				    g->x[i].type, some);
-		combine_all((enum combine)s->combine, s->clip, v, g->n, some, result + b);
+		combine_all((enum combine)args->combine, args->clip, v, g->n, some, result + b);
 	}
 }
 
 /* Writes the median or the clipped mean of the items of a group. */
 static void
-stacking_put_all(const struct stacking *s, const struct opt_common *o, const struct raw_in *in,
-		 const struct group *g, struct raw_out *out, struct stats *st)
+put_all(const struct args *args, const struct raw_in *in, const struct group *g,
+	struct raw_out *out, struct stats *st)
 {
-	const int threads = par_threads(o->threads);
+	const int threads = par_threads(args->common.threads);
 	double(*work)[COMBINE_BLOCK] = weir_xalloc((size_t)threads * g->n, sizeof *work);
 	double *result = weir_xalloc(STACKED, sizeof *result);
 	struct progress bar;
 	struct img y;
 	size_t count;
 
-	describe_result(s, o, in, &g->x[0], &y);
+	describe_result(args, in, &g->x[0], &y);
 	img_count(&y, &count);
 	raw_head(out, &y);
-	progress_start(&bar, o->quiet);
+	progress_start(&bar, args->common.quiet);
 	for (size_t at = 0; at < count; at += STACKED) {
 		const size_t n = count - at < STACKED ? count - at : STACKED;
 
-		combine_block(s, g, at, n, threads, work, result);
+		combine_block(args, g, at, n, threads, work, result);
 		stats_charge(st, STATS_COMPUTE);
 		write_block(&y, result, at, n, out);
 		stats_charge(st, STATS_WRITE);
@@ -467,11 +433,10 @@ struct running {
 };
 
 static void
-start(struct running *r, const struct stacking *s, const struct opt_common *o,
-      const struct raw_in *in, const struct img *x)
+start(struct running *r, const struct args *args, const struct raw_in *in, const struct img *x)
 {
-	*r = (struct running){.how = (enum combine)s->combine};
-	describe_result(s, o, in, x, &r->y);
+	*r = (struct running){.how = (enum combine)args->combine};
+	describe_result(args, in, x, &r->y);
 	img_count(x, &r->n);
 	r->total = weir_xalloc_large(r->n, sizeof *r->total);
 	r->count = weir_xalloc_large(r->n, sizeof *r->count);
@@ -513,67 +478,41 @@ finish(struct running *r, struct raw_out *out)
 	img_free(&r->y);
 }
 
-/*
- * Writes the sum, the mean, the least or the greatest of the next group, whose items are read one by one. Returns false when
- * there was none.
- */
-static bool
-stacking_put_running(const struct stacking *s, const struct opt_common *o, struct raw_in *in,
-		     struct raw_out *out, struct stats *st)
+/* Writes the sum, the mean, the least or the greatest of the group that begins with x, whose items are read one by one. */
+static void
+put_running(const struct args *args, struct raw_in *in, struct img *x, struct raw_out *out,
+	    struct stats *st)
 {
-	struct img x, first = {0};
 	struct running r;
+	struct img first;
 	size_t items = 0;
 
-	for (; (!s->every || items < s->every) && raw_next(in, &x); items++) {
-		if (o->verbose)
-			raw_say(in, &x);
-		if (items) {
-			insist_on_same(in, &first, &x);
-		} else {
-			start(&r, s, o, in, &x);
-			img_copy_head(&first, &x);
-		}
-		add_item(&r, in, x.type, !items);
+	start(&r, args, in, x);
+	img_copy_head(&first, x);
+	do {
+		add_item(&r, in, x->type, !items++);
 		stats_charge(st, STATS_COMPUTE);
-		img_free(&x);
-	}
-	insist_on_whole_group(s, in, items);
-	if (items)
-		finish(&r, out);
+		img_free(x);
+	} while (next_of_group(args, in, &first, items, x));
+	finish(&r, out);
 	stats_charge(st, STATS_WRITE);
 	img_free(&first);
-	return items;
 }
 
 /* ---- the program ---- */
 
-const char *const weir_prog = "rawstack";
-
-struct args {
-	struct opt_common common;
-	struct stacking stacking;
-	bool split, planes;
-	double spacing;
-	bool has_clip, has_spacing;
-	const char *label, *unit;
-	char **path;
-	size_t npath;
-};
-
 #define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
-    {0, "combine", OPT_WORD, AT(stacking.combine), "HOW",
+    {0, "combine", OPT_WORD, AT(combine), "HOW",
      "median, mean, sum, min, max or clip: one number for each pixel; clip is a clipped mean",
      .words = "none|median|mean|sum|min|max|clip"},
-    {0, "clip", OPT_ABOVE, AT(stacking.clip), "K",
+    {0, "clip", OPT_ABOVE, AT(clip), "K",
      "standard deviations from the median beyond which a clipped mean leaves out (3)",
      .seen = AT(has_clip)},
     {0, "split", OPT_FLAG, AT(split), NULL, "an item for each place of the slowest axis"},
     {0, "planes", OPT_FLAG, AT(planes), NULL,
      "items become the planes of a picture; with --split, planes become items"},
-    {0, "every", OPT_SIZE, AT(stacking.every), "N", "one result for each N items (for all)", 1,
-     0x1p31},
+    {0, "every", OPT_SIZE, AT(every), "N", "one result for each N items (for all)", 1, 0x1p31},
     {0, "spacing", OPT_REAL, AT(spacing), "V", "between the places of the new axis",
      .seen = AT(has_spacing)},
     {0, "label", OPT_STR, AT(label), "TEXT", "of the new axis, such as z"},
@@ -588,25 +527,22 @@ static const struct opt_program program = {
     .operands = "[FILE ...]",
     .max_operands = SIZE_MAX};
 
-static struct args
-parse(int argc, char **argv)
+static void
+check(void *options)
 {
-	struct args args = {.stacking.clip = 3};
+	const struct args *args = options;
+	const bool axis = args->has_spacing || args->label || args->unit;
 
-	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	const bool axis = args.has_spacing || args.label || args.unit;
-
-	if (args.split && (args.stacking.combine || args.stacking.every))
+	if (args->split && (args->combine || args->every))
 		die_usage("--split goes without --combine and --every");
-	if (args.planes && args.stacking.combine)
+	if (args->planes && args->combine)
 		die_usage("--planes goes without --combine");
-	if ((args.split || args.planes || args.stacking.combine) && axis)
+	if ((args->split || args->planes || args->combine) && axis)
 		die_usage("--spacing, --label and --unit are those of a new axis");
-	if (args.has_clip && args.stacking.combine != COMBINE_CLIP)
+	if (args->has_clip && args->combine != COMBINE_CLIP)
 		die_usage("--clip goes with --combine=clip");
-	if (args.has_spacing && args.spacing == 0)
+	if (args->has_spacing && args->spacing == 0)
 		die_usage("--spacing: 0 is no spacing");
-	return args;
 }
 
 /* --- putting together ------------------------------------------------------------------------------------------------ */
@@ -624,11 +560,11 @@ describe_stack(const struct args *args, const struct raw_in *in, const struct gr
 	y->format = IMG_RAW; /* PNM has no axis of pictures */
 	img_insert_axis(y, y->dim, g->n, "domain");
 	a = &y->axis[y->dim - 1];
-	places_recall(g->x, g->n, a);
+	slice_recall(g->x, g->n, a);
 	if (args->has_spacing) {
 		a->spacing = args->spacing;
 		a->min = NAN;
-	} else if (!places_direct(g->x, g->n, y, y->dim - 1)) {
+	} else if (!slice_direct(g->x, g->n, y, y->dim - 1)) {
 		warn("the items do not lie at even distances in one space: the place of the first "
 		     "one is kept");
 	}
@@ -636,7 +572,7 @@ describe_stack(const struct args *args, const struct raw_in *in, const struct gr
 		img_set_label(a, args->label);
 	if (args->unit)
 		img_set_unit(a, args->unit);
-	places_forget(y);
+	slice_forget(y);
 	if (!axiskeys_stack_traces(y, g->x, g->n))
 		warn("the items' offsets differ, and are left out");
 	opt_add_history(y, &args->common);
@@ -658,7 +594,7 @@ put_stack(const struct args *args, const struct raw_in *in, const struct group *
 	img_count(&g->x[0], &count);
 	raw_head(out, &y);
 	if (args->planes)
-		planes_write(g, out);
+		planes_write(g->x, 0, g->n * planes_count(g->x), out);
 	for (size_t i = 0; i < g->n && !args->planes; i++)
 		raw_write(out, g->x[i].data, count);
 	img_free(&y);
@@ -694,7 +630,7 @@ put_places(const struct args *args, struct raw_in *in, struct img *x, struct raw
 		struct img y;
 
 		img_copy_head(&y, x);
-		places_note(&y, &x->axis[last], k);
+		slice_note(&y, &x->axis[last], k);
 		take_offsets(&y, x, k);
 		img_cut_axis(&y, last, 1, (ptrdiff_t)k);
 		wcs_slice(&y, last);
@@ -727,57 +663,48 @@ put_planes(const struct args *args, struct raw_in *in, struct img *x, struct raw
 		opt_add_history(&y, &args->common);
 		raw_head(out, &y);
 		img_free(&y);
-		planes_write_one(x, k, out);
+		planes_write(x, k, 1, out);
 	}
 	stats_charge(st, STATS_WRITE);
 }
 
-/* Does the next piece of work. Returns false at the end of the input. */
-static bool
-convert(const struct args *args, struct raw_in *in, struct raw_out *out, struct stats *st)
+static void
+convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
+	const struct args *args = options;
 	struct group g;
-	struct img x;
 
 	if (args->split) {
-		if (!raw_next(in, &x))
-			return false;
-		if (args->common.verbose)
-			raw_say(in, &x);
-		(args->planes ? put_planes : put_places)(args, in, &x, out, st);
-		img_free(&x);
-		return true;
+		(args->planes ? put_planes : put_places)(args, in, x, out, st);
+		return;
 	}
-	if (args->stacking.combine && !combine_needs_all((enum combine)args->stacking.combine))
-		return stacking_put_running(&args->stacking, &args->common, in, out, st);
-	if (!stacking_read(&args->stacking, &args->common, in, &g))
-		return false;
+	if (args->combine && !combine_needs_all((enum combine)args->combine)) {
+		put_running(args, in, x, out, st);
+		return;
+	}
+	g = read_group(args, in, x);
 	stats_charge(st, STATS_READ);
-	if (args->stacking.combine)
-		stacking_put_all(&args->stacking, &args->common, in, &g, out, st);
-	else
-		put_stack(args, in, &g, out, st);
-	stacking_free(&g);
-	return true;
+	(args->combine ? put_all : put_stack)(args, in, &g, out, st);
+	free_group(&g);
+}
+
+static void
+say_alone(void *options, struct raw_in *in, struct raw_out *out, struct stats *st)
+{
+	const struct args *args = options;
+
+	(void)out;
+	(void)st;
+	if (args->combine && !args->every && raw_item(in) == 1)
+		warn("%s: one item has nothing to combine; --split makes items of a stack",
+		     raw_name(in));
 }
 
 int
 main(int argc, char **argv)
 {
-	const struct args args = parse(argc, argv);
-	struct raw_out *out = raw_create(args.common.out, (enum raw_as)args.common.as);
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	struct stats st;
+	static const struct raw_filter filter = {&program, check, convert_item, say_alone};
+	struct args args = {.clip = 3};
 
-	stats_start(&st);
-	st.threads = par_threads(args.common.threads);
-	/* Without --split and --every, the first result has all items. */
-	for (bool more = true; more && convert(&args, in, out, &st); st.items++)
-		more = args.split || args.stacking.every;
-	const bool alone = args.stacking.combine && !args.stacking.every && raw_item(in) == 1;
-	const char *const name = raw_name(in);
-	stats_close(&st, in, out, &args.common);
-	if (alone)
-		warn("%s: one item has nothing to combine; --split makes items of a stack", name);
-	return 0;
+	return raw_each(&filter, argc, argv, &args);
 }

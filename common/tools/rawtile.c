@@ -21,12 +21,10 @@ struct args {
 
 	double count[2], extent[2]; /* --grid, --size: 0 when not given */
 	struct list {
-		double *at; /* owned */
-		size_t n;   /* 0: not given */
-	} list[2];	    /* --columns, --rows */
+		double at[MOST];
+		size_t n; /* 0: not given */
+	} list[2];	  /* --columns, --rows */
 	size_t before[2], after[2];
-	char **path;
-	size_t npath;
 };
 
 #define AT(member) offsetof(struct args, member)
@@ -72,7 +70,6 @@ parse_list(const char *option, const char *text, struct list *l)
 {
 	if (!text)
 		return;
-	l->at = weir_xalloc(MOST, sizeof *l->at);
 	l->n = opt_reals_upto(option, text, ',', l->at, MOST);
 	check_counts(option, text, l->at, l->n, 0);
 	if (l->at[0] != 0)
@@ -99,21 +96,19 @@ parse_margin(struct args *args)
 	}
 }
 
-static struct args
-parse(int argc, char **argv)
+static void
+check(void *options)
 {
-	struct args args = {.only = ALL};
+	struct args *args = options;
 
-	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	if (!args.grid + !args.size + !(args.columns || args.rows) != 2)
+	if (!args->grid + !args->size + !(args->columns || args->rows) != 2)
 		die_usage(
 		    "exactly one of --grid, --size, and --columns with --rows says how to cut");
-	parse_pair("--grid", args.grid, args.count);
-	parse_pair("--size", args.size, args.extent);
-	parse_list("--columns", args.columns, &args.list[0]);
-	parse_list("--rows", args.rows, &args.list[1]);
-	parse_margin(&args);
-	return args;
+	parse_pair("--grid", args->grid, args->count);
+	parse_pair("--size", args->size, args->extent);
+	parse_list("--columns", args->columns, &args->list[0]);
+	parse_list("--rows", args->rows, &args->list[1]);
+	parse_margin(args);
 }
 
 /* --- cutting ------------------------------------------------------------------------------------------------------- */
@@ -257,9 +252,9 @@ advance(struct rows *rows, struct raw_in *in, const struct img *x, const struct 
 }
 
 static void
-cut(struct raw_in *in, struct raw_out *out, struct img *x, const struct args *args,
-    struct stats *st)
+cut(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
+	const struct args *args = options;
 	struct img_picture p;
 	struct why why;
 	struct tile t;
@@ -293,21 +288,8 @@ cut(struct raw_in *in, struct raw_out *out, struct img *x, const struct args *ar
 int
 main(int argc, char **argv)
 {
-	const struct args args = parse(argc, argv);
-	struct raw_out *out = raw_create(args.common.out, RAW_AS_RAW);
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	struct stats st;
-	struct img x;
+	static const struct raw_filter filter = {&program, check, cut, NULL};
+	static struct args args = {.common.as = RAW_AS_RAW, .only = ALL};
 
-	stats_start(&st);
-	for (; raw_next(in, &x); st.items++) {
-		if (args.common.verbose)
-			raw_say(in, &x);
-		cut(in, out, &x, &args, &st);
-		img_free(&x);
-	}
-	for (int axis = 0; axis < 2; axis++)
-		weir_free(args.list[axis].at);
-	stats_close(&st, in, out, &args.common);
-	return 0;
+	return raw_each(&filter, argc, argv, &args);
 }

@@ -2,20 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/base/die.h"
-#include "common/base/mem.h"
 #include "common/base/opt.h"
-#include "common/base/progress.h"
 #include "common/base/stats.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "rawtonpy";
-
-struct args {
-	struct opt_common common;
-	char **path;
-	size_t npath;
-};
 
 static const struct opt table[] = {{0}};
 
@@ -25,16 +16,7 @@ static const struct opt_program program = {
     .operands = "[FILE ...]",
     .max_operands = SIZE_MAX};
 
-static struct args
-parse(int argc, char **argv)
-{
-	struct args args = {0};
-
-	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	return args;
-}
-
-enum { PREFIX = 10, ROOM = 1024, BLOCK = 1 << 20 };
+enum { PREFIX = 10, ROOM = 1024 };
 
 /* Writes the dictionary of x, padded with blanks: the whole header is a multiple of 64 bytes. Returns the text's length. */
 static size_t
@@ -74,45 +56,23 @@ put_head(struct raw_out *out, const struct img *x)
 }
 
 static void
-convert_item(const struct args *args, struct raw_in *in, const struct img *x, struct raw_out *out,
-	     struct stats *st)
+convert_item(void *args, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
-	const size_t size = img_type_size(x->type), most = BLOCK / size;
-	char *block = weir_xalloc(BLOCK, 1);
-	struct progress bar;
-	size_t count;
+	const struct opt_common *common = args;
+	struct raw_blocks b = {.x = x, .quiet = common->quiet};
 
-	img_count(x, &count);
 	put_head(out, x);
-	progress_start(&bar, args->common.quiet);
-	for (size_t done = 0, n; done < count; done += n) {
-		n = count - done < most ? count - done : most;
-		raw_read(in, block, n);
-		stats_charge(st, STATS_READ);
-		raw_text(out, block, n * size);
+	while (raw_next_block(&b, in, st)) {
+		raw_text(out, b.data, b.n * img_type_size(x->type));
 		stats_charge(st, STATS_WRITE);
-		progress_step(&bar, (double)done / (double)count);
 	}
-	progress_end(&bar);
-	weir_free(block);
 }
 
 int
 main(int argc, char **argv)
 {
-	const struct args args = parse(argc, argv);
-	struct raw_out *out = raw_create(args.common.out, RAW_AS_RAW);
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	struct stats st;
-	struct img x;
+	static const struct raw_filter filter = {&program, NULL, convert_item, NULL};
+	struct opt_common common = {.as = RAW_AS_RAW};
 
-	stats_start(&st);
-	for (; raw_next(in, &x); st.items++) {
-		if (args.common.verbose)
-			raw_say(in, &x);
-		convert_item(&args, in, &x, out, &st);
-		img_free(&x);
-	}
-	stats_close(&st, in, out, &args.common);
-	return 0;
+	return raw_each(&filter, argc, argv, &common);
 }

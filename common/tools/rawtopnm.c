@@ -25,8 +25,6 @@ struct args {
 	struct tone_end end[2]; /* the value of --range */
 	struct slice cut[IMG_MAXDIM];
 	size_t ncut;
-	char **path;
-	size_t npath;
 };
 
 #define AT(member) offsetof(struct args, member)
@@ -65,27 +63,25 @@ parse_cuts(struct args *args)
 	}
 }
 
-static struct args
-parse(int argc, char **argv)
+static void
+check(void *options)
 {
-	struct args args = {.gamma = 1};
+	struct args *args = options;
 
-	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	args.common.threads = par_threads(args.common.threads);
-	if (args.range && tone_parse_range(args.range, args.end))
+	args->common.threads = par_threads(args->common.threads);
+	if (args->range && tone_parse_range(args->range, args->end))
 		die_usage(
 		    "--range: '%s' is not LO:HI, two numbers or percentiles p0 to p100, or minmax",
-		    args.range);
-	if (args.phase && (args.log || args.abs))
+		    args->range);
+	if (args->phase && (args->log || args->abs))
 		die_usage("--phase excludes --log and --abs");
-	if (args.diverging && (args.log || args.abs))
+	if (args->diverging && (args->log || args->abs))
 		die_usage("--signed excludes --log and --abs");
-	if (args.log && args.range &&
-	    ((!args.end[0].is_percentile && args.end[0].v <= 0) ||
-	     (!args.end[1].is_percentile && args.end[1].v <= 0)))
-		die_usage("--range: '%s' with --log must be positive", args.range);
-	parse_cuts(&args);
-	return args;
+	if (args->log && args->range &&
+	    ((!args->end[0].is_percentile && args->end[0].v <= 0) ||
+	     (!args->end[1].is_percentile && args->end[1].v <= 0)))
+		die_usage("--range: '%s' with --log must be positive", args->range);
+	parse_cuts(args);
 }
 
 /* --- which levels an item gets --------------------------------------------------------------- */
@@ -206,9 +202,9 @@ put(const struct tone *t, const struct img *x, const struct img *y, struct raw_o
 }
 
 static void
-convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, struct img *x,
-	     struct stats *st)
+convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
+	const struct args *args = options;
 	struct why why;
 	struct tone t;
 	struct img y;
@@ -236,30 +232,11 @@ convert_item(const struct args *args, struct raw_in *in, struct raw_out *out, st
 	img_free(&y);
 }
 
-static void
-convert(const struct args *args, struct raw_in *in, struct raw_out *out, struct stats *st)
-{
-	struct img x;
-
-	for (; raw_next(in, &x); st->items++) {
-		if (args->common.verbose)
-			raw_say(in, &x);
-		convert_item(args, in, out, &x, st);
-		img_free(&x);
-	}
-}
-
 int
 main(int argc, char **argv)
 {
-	struct args args = parse(argc, argv);
-	struct raw_out *out = raw_create(args.common.out, RAW_AS_PNM);
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	struct stats st;
+	static const struct raw_filter filter = {&program, check, convert_item, NULL};
+	struct args args = {.common.as = RAW_AS_PNM, .gamma = 1};
 
-	stats_start(&st);
-	convert(&args, in, out, &st);
-	st.threads = args.common.threads;
-	stats_close(&st, in, out, &args.common);
-	return 0;
+	return raw_each(&filter, argc, argv, &args);
 }

@@ -462,7 +462,7 @@ run_share(struct run *r)
 static void
 print_line(struct run *r)
 {
-	struct raw_out *out = raw_create_text(NULL);
+	struct raw_out *out = raw_create(NULL, RAW_AS_TEXT);
 	const bool owed[2] = {r->s.first < r->s.end && owes(r, 0),
 			      r->s.first < r->s.end && owes(r, 1)};
 

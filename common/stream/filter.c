@@ -1,0 +1,74 @@
+/* From an input to an output: what the small filters share. */
+#include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/par.h"
+#include "common/base/progress.h"
+#include "common/base/stats.h"
+#include "common/stream/raw.h"
+
+enum { BLOCK = 1 << 18 }; /* bytes at a time */
+
+bool
+raw_next_block(struct raw_blocks *b, struct raw_in *in, struct stats *st)
+{
+	const size_t left = raw_left(in), most = BLOCK / img_type_size(b->x->type);
+
+	if (b->data) {
+		b->at += b->n;
+		progress_step(&b->bar, (double)b->at / (double)(b->at + left));
+	} else {
+		b->data = weir_xalloc(BLOCK, 1);
+		progress_start(&b->bar, b->quiet);
+	}
+	b->n = left < most ? left : most;
+	if (!b->n) {
+		progress_end(&b->bar);
+		weir_free(b->data);
+		return false;
+	}
+	raw_read(in, b->data, b->n);
+	stats_charge(st, STATS_READ);
+	return true;
+}
+
+void
+raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet, struct stats *st)
+{
+	struct raw_blocks b = {.x = x, .quiet = quiet};
+
+	raw_head(out, x);
+	while (raw_next_block(&b, in, st)) {
+		raw_write(out, b.data, b.n);
+		stats_charge(st, STATS_WRITE);
+	}
+}
+
+int
+raw_each(const struct raw_filter *f, int argc, char **argv, void *args)
+{
+	const struct opt_common *o = args;
+	struct stats st;
+	struct img x;
+	char **path;
+	size_t npath;
+
+	opt_parse(f->program, argc, argv, args, &path, &npath);
+	if (f->check)
+		f->check(args);
+	struct raw_out *out = raw_create(o->out, (enum raw_as)o->as);
+	struct raw_in *in = raw_open(path, npath, o->max_bytes);
+
+	stats_start(&st);
+	if (f->program->common & OPT_THREADS)
+		st.threads = par_threads(o->threads);
+	for (; raw_next(in, &x); st.items++) {
+		if (o->verbose)
+			raw_say(in, &x);
+		f->item(args, in, &x, out, &st);
+		img_free(&x);
+	}
+	if (f->end)
+		f->end(args, in, out, &st);
+	stats_close(&st, in, out, o);
+	return 0;
+}
