@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/convert/segy.h"
+#include "common/convert/traces.h"
 #include "t/check.h"
 
 void check_segy(void);

@@ -1,8 +1,5 @@
 /* rawtosu: writes raw items as SU. */
-#include <string.h>
-
 #include "common/base/die.h"
-#include "common/base/swap.h"
 #include "common/convert/traces.h"
 
 const char *const weir_prog = "rawtosu";
@@ -17,8 +14,7 @@ struct args {
 static const struct opt table[] = {{0, "headers", OPT_STR, AT(headers), "FILE",
 				    "take the headers of this SU file over, byte for byte"},
 				   {0, "endian", OPT_WORD, AT(order), "ORDER",
-				    TRACE_ORDERS " (as --headers, else big)",
-				    .words = TRACE_ORDERS},
+				    "%s, without --headers (big)", .words = "big|little"},
 				   {0}};
 
 static const struct opt_program program = {.what = "Turns raw items into SU traces.",
@@ -26,29 +22,23 @@ static const struct opt_program program = {.what = "Turns raw items into SU trac
 					   .operands = "[FILE]",
 					   .max_operands = 1};
 
-static void
-encode(const struct traces_sink *s, unsigned char *to, const float *from, size_t n)
-{
-	memcpy(to, from, n * sizeof *from);
-	if (s->swap)
-		swap_bytes(to, n, sizeof *from);
-}
-
 int
 main(int argc, char **argv)
 {
-	struct args args = {.order = TRACE_DETECT};
-	struct traces_sink sink = {.encode = encode, .sample = sizeof(float)};
+	struct args args = {.order = -1};
+	struct traces_sink sink = {.format = SEGY_IEEE};
 	struct traces headers = {0};
 	char **operand;
 	size_t n;
 
 	opt_parse(&program, argc, argv, &args, &operand, &n);
-	sink.swap = traces_swapped(args.order);
+	sink.little = args.order == 1;
 	if (args.headers) {
-		traces_open_su(&headers, args.headers, args.order, true);
+		if (args.order >= 0)
+			die_usage(
+			    "--endian cannot differ from that of --headers: give one of them");
+		traces_open_su(&headers, args.headers, true);
 		sink.headers = &headers;
-		sink.swap = headers.swap;
 	}
 	traces_from_raw(&sink, n ? *operand : NULL, &args.common);
 	traces_close(&headers);

@@ -6,7 +6,7 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/swap.h"
-#include "common/convert/segy.h"
+#include "common/convert/traces.h"
 #include "common/stream/foreign.h"
 
 /* A word of two bytes in the first further header of a trace: how many there are, or 0. */
@@ -43,23 +43,6 @@ bool
 segy_has_nan(int format)
 {
 	return format_of(format).kind == IEEE;
-}
-
-static inline uint64_t
-load(const unsigned char *at, size_t bytes, bool little)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < bytes; i++)
-		v = v << 8 | at[little ? bytes - 1 - i : i];
-	return v;
-}
-
-static inline void
-store(unsigned char *at, size_t bytes, bool little, uint64_t v)
-{
-	for (size_t i = 0; i < bytes; i++)
-		at[little ? i : bytes - 1 - i] = (unsigned char)(v >> 8 * i);
 }
 
 /* --- IBM ---------------------------------------------------------------------------------------------------------- */
@@ -155,7 +138,7 @@ from_integer(uint64_t v, struct format f)
 static void
 turn(bool little, size_t n, void *words)
 {
-	if (!little)
+	if (little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__))
 		swap_bytes(words, n, 4);
 }
 
@@ -191,7 +174,7 @@ segy_decode(int format, bool little, size_t n, float *to, const unsigned char *f
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		const uint64_t v = load(from + f.bytes * i, f.bytes, little);
+		const uint64_t v = bytes_load(from + f.bytes * i, f.bytes, little);
 		to[i] = f.kind == IEEE ? from_double(v) : from_integer(v, f);
 	}
 }
@@ -210,8 +193,8 @@ segy_encode(int format, bool little, size_t n, unsigned char *to, const float *f
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		store(to + f.bytes * i, f.bytes, little,
-		      f.kind == IEEE ? to_double(from[i]) : to_integer(from[i], f));
+		bytes_store(to + f.bytes * i, f.bytes, little,
+			    f.kind == IEEE ? to_double(from[i]) : to_integer(from[i], f));
 }
 
 /* ---- SEG-Y ---- */
@@ -219,28 +202,24 @@ segy_encode(int format, bool little, size_t n, unsigned char *to, const float *f
 /* The largest numbers of further text headers, and of further headers of a trace, and the bytes of a text header. */
 enum { TEXTS = 300, MOREHEADS = 100, TEXT = 3200 };
 
-/* Whether the file is to be byte-swapped. The right order is the one in which the format's number is known. */
+/* The right byte order is the one in which the format's number is known. */
 static bool
-find_order(const unsigned char *lead, enum trace_order order)
+is_little(const unsigned char *lead)
 {
-	if (order != TRACE_DETECT)
-		return traces_swapped(order);
-	for (int o = TRACE_BIG; o <= TRACE_LITTLE; o++)
-		if (segy_sample_size(trace_word(lead + SEGY_AT_FORMAT, 2, traces_swapped(o))))
-			return traces_swapped(o);
-	return traces_swapped(TRACE_BIG);
+	return !segy_sample_size(trace_word(lead + SEGY_AT_FORMAT, 2, false)) &&
+	       segy_sample_size(trace_word(lead + SEGY_AT_FORMAT, 2, true));
 }
 
 /* Revision 2 allows more than 240 bytes of header for a trace, and more than 65535 samples. */
 static void
 read_second_revision(struct traces *t, const unsigned char *lead)
 {
-	const uint32_t ns = (uint32_t)trace_word(lead + SEGY_AT_LONG_SAMPLES, 4, t->swap);
+	const uint32_t ns = (uint32_t)trace_word(lead + SEGY_AT_LONG_SAMPLES, 4, t->little);
 	const unsigned char *at = lead + SEGY_AT_MORE_HEADS;
-	int32_t more = trace_word(at, 2, t->swap);
+	int32_t more = trace_word(at, 2, t->little);
 
 	if (!more && !lead[SEGY_AT_REVISION + 1])
-		more = trace_word(at, 4, t->swap);
+		more = trace_word(at, 4, t->little);
 	if (more < 0 || more > MOREHEADS)
 		die("%s: %d further headers of a trace: up to %d are read", t->name, more,
 		    MOREHEADS);
@@ -292,62 +271,62 @@ ends_texts(const unsigned char *text)
 	return false;
 }
 
-/* Sets s->nlead to the end of the last text header, of files that do not state their number. */
+/* Sets t->nlead to the end of the last text header, of files that do not state their number. */
 static void
-find_last_text(struct segy *s)
+find_last_text(struct traces *t)
 {
 	const unsigned char *lead;
 	size_t got;
 
 	for (int i = 0; i < TEXTS; i++) {
-		s->nlead += TEXT;
-		lead = traces_look(&s->traces, s->nlead, &got);
-		if (got < s->nlead)
+		t->nlead += TEXT;
+		lead = traces_look(t, t->nlead, &got);
+		if (got < t->nlead)
 			break;
-		if (ends_texts(lead + s->nlead - TEXT))
+		if (ends_texts(lead + t->nlead - TEXT))
 			return;
 	}
-	die("%s: -1 further text headers, and no ((SEG: EndText)) among the first %d",
-	    s->traces.name, TEXTS);
+	die("%s: -1 further text headers, and no ((SEG: EndText)) among the first %d", t->name,
+	    TEXTS);
 }
 
 static void
-read_binary(struct segy *s, const unsigned char *lead, enum trace_order order)
+read_binary(struct traces *t, const unsigned char *lead)
 {
-	struct traces *t = &s->traces;
 	const int revision = lead[SEGY_AT_REVISION];
 	size_t got;
 	int texts;
 
-	t->swap = find_order(lead, order);
-	s->format = trace_word(lead + SEGY_AT_FORMAT, 2, t->swap);
-	t->sample = segy_sample_size(s->format);
+	t->little = is_little(lead);
+	t->format = trace_word(lead + SEGY_AT_FORMAT, 2, t->little);
+	t->sample = segy_sample_size(t->format);
 	if (!t->sample) {
 		const unsigned char *first = traces_look(t, FOREIGN_MOST, &got);
 
 		/* Traces of SU may be longer than the headers of SEG-Y. */
 		traces_refuse_foreign(t, first, got, "SEG-Y");
-		die("%s: sample format %d is none of %s", t->name, s->format, SEGY_FORMATS);
+		die("%s: sample format %d is none of 1 (IBM), 5, 6 (IEEE), 2, 3, 7 to 12, 15, 16 "
+		    "(integers)",
+		    t->name, t->format);
 	}
-	t->ns = trace_ushort(lead + SEGY_AT_SAMPLES, t->swap);
-	t->dt = trace_ushort(lead + SEGY_AT_INTERVAL, t->swap);
+	t->ns = trace_ushort(lead + SEGY_AT_SAMPLES, t->little);
+	t->dt = trace_ushort(lead + SEGY_AT_INTERVAL, t->little);
 	t->scaled_times = revision == 1 || revision == 2;
 	if (revision == 2)
 		read_second_revision(t, lead);
-	texts = trace_word(lead + SEGY_AT_TEXTS, 2, t->swap);
+	texts = trace_word(lead + SEGY_AT_TEXTS, 2, t->little);
 	if (texts < -1 || texts > TEXTS)
 		die("%s: %d further text headers: up to %d are read", t->name, texts, TEXTS);
-	s->nlead = SEGY_LEAD;
+	t->nlead = SEGY_LEAD;
 	if (texts < 0)
-		find_last_text(s);
+		find_last_text(t);
 	else
-		s->nlead += (size_t)texts * TEXT;
+		t->nlead += (size_t)texts * TEXT;
 }
 
 static void
-read_lead(struct segy *s, enum trace_order order)
+read_lead(struct traces *t)
 {
-	struct traces *t = &s->traces;
 	const unsigned char *lead;
 	size_t got;
 
@@ -360,13 +339,13 @@ read_lead(struct segy *s, enum trace_order order)
 	traces_refuse_foreign(t, lead, got, "SEG-Y");
 	if (got < SEGY_LEAD)
 		die("%s: %zu bytes are no SEG-Y file: its headers alone have 3600", t->name, got);
-	read_binary(s, lead, order);
-	lead = traces_look(t, s->nlead, &got);
-	if (got < s->nlead)
-		die("%s: %zu bytes: the headers alone have %zu", t->name, got, s->nlead);
-	s->lead = weir_xalloc(s->nlead, 1);
-	memcpy(s->lead, lead, s->nlead);
-	traces_skip(t, s->nlead);
+	read_binary(t, lead);
+	lead = traces_look(t, t->nlead, &got);
+	if (got < t->nlead)
+		die("%s: %zu bytes: the headers alone have %zu", t->name, got, t->nlead);
+	t->lead = weir_xalloc(t->nlead, 1);
+	memcpy(t->lead, lead, t->nlead);
+	traces_skip(t, t->nlead);
 }
 
 /* Does the first trace, of ns samples, end at the end of the file or before a header that states the same ns and dt? */
@@ -387,7 +366,7 @@ static void
 check_more_heads(const struct traces *t, const unsigned char *head)
 {
 	const int more = (int)(t->head / TRACE_HEAD) - 1,
-		  stated = trace_word(head + SEGY_MORE_HEADS, 2, t->swap);
+		  stated = trace_word(head + SEGY_MORE_HEADS, 2, t->little);
 
 	if (stated && stated != more)
 		die("%s: trace 1: %d further headers, and the binary header has %d", t->name,
@@ -408,9 +387,9 @@ find_samples(struct traces *t, bool dt_given)
 		die("%s: no trace after the headers", t->name);
 	if (t->head > TRACE_HEAD)
 		check_more_heads(t, head);
-	t->stated = trace_ushort(head + TRACE_NS, t->swap);
+	t->stated = trace_ushort(head + TRACE_NS, t->little);
 	if (!t->dt)
-		t->dt = trace_ushort(head + TRACE_DT, t->swap);
+		t->dt = trace_ushort(head + TRACE_DT, t->little);
 	if (!t->ns && !t->stated)
 		die("%s: ns is 0", t->name);
 	if (dt_given)
@@ -430,19 +409,10 @@ find_samples(struct traces *t, bool dt_given)
 }
 
 void
-segy_open_traces(struct segy *s, const char *path, enum trace_order order, bool dt_given)
+traces_open_segy(struct traces *t, const char *path, bool dt_given)
 {
-	*s = (struct segy){0};
-	traces_open(&s->traces, path);
-	s->traces.lax = true;
-	read_lead(s, order);
-	find_samples(&s->traces, dt_given);
-}
-
-void
-segy_close_traces(struct segy *s)
-{
-	traces_close(&s->traces);
-	weir_free(s->lead);
-	*s = (struct segy){0};
+	traces_open(t, path);
+	t->lax = true;
+	read_lead(t);
+	find_samples(t, dt_given);
 }

@@ -10,7 +10,6 @@
 #include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
-#include "common/base/swap.h"
 #include "common/convert/traces.h"
 #include "common/stream/axes.h"
 #include "common/stream/file.h"
@@ -21,46 +20,6 @@
 
 enum { ROOM = 1 << 20 }; /* bytes of the read buffer: three of the longest SU records */
 
-static const bool host_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-
-bool
-traces_swapped(enum trace_order order)
-{
-	return host_is_little != (order == TRACE_LITTLE);
-}
-
-unsigned
-trace_ushort(const unsigned char *at, bool swap)
-{
-	const bool little = host_is_little != swap;
-
-	return little ? (unsigned)(at[0] | at[1] << 8) : (unsigned)(at[1] | at[0] << 8);
-}
-
-int32_t
-trace_word(const unsigned char *at, size_t bytes, bool swap)
-{
-	unsigned char b[4];
-	int32_t v;
-
-	if (bytes == 2)
-		return (int16_t)trace_ushort(at, swap);
-	memcpy(b, at, 4);
-	if (swap)
-		swap_bytes(b, 1, 4);
-	memcpy(&v, b, 4);
-	return v;
-}
-
-void
-trace_set(unsigned char *at, size_t bytes, long value, bool swap)
-{
-	const bool little = host_is_little != swap;
-
-	for (size_t i = 0; i < bytes; i++)
-		at[little ? i : bytes - 1 - i] = (unsigned char)((unsigned long)value >> 8 * i);
-}
-
 /* --- bytes ------------------------------------------------------------------------------------------------------ */
 
 void
@@ -69,6 +28,7 @@ traces_open(struct traces *t, const char *path)
 	*t = (struct traces){.f = file_open(path),
 			     .name = file_name(path),
 			     .head = TRACE_HEAD,
+			     .format = SEGY_IEEE,
 			     .sample = 4,
 			     .trace = 1};
 	t->buf = weir_xalloc(ROOM, 1);
@@ -117,6 +77,7 @@ traces_close(struct traces *t)
 	if (t->f && t->f != stdin)
 		fclose(t->f);
 	weir_free(t->buf);
+	weir_free(t->lead);
 	*t = (struct traces){0};
 }
 
@@ -131,23 +92,25 @@ struct guess {
 };
 
 static struct guess
-state(const unsigned char *first, bool swap)
+state(const unsigned char *first, bool little)
 {
-	return (struct guess){trace_ushort(first + TRACE_NS, swap),
-			      trace_ushort(first + TRACE_DT, swap), false};
+	return (struct guess){trace_ushort(first + TRACE_NS, little),
+			      trace_ushort(first + TRACE_DT, little), false};
 }
 
 static void
-find_fit(struct traces *t, struct guess *g, bool swap)
+find_fit(struct traces *t, struct guess *g, bool little)
 {
 	const size_t record = TRACE_HEAD + (size_t)g->ns * 4;
 	size_t got;
-	const unsigned char *first = traces_look(t, record + TRACE_HEAD, &got),
-			    *next = first + record;
+	const unsigned char *first = traces_look(t, record + TRACE_HEAD, &got);
+	bool same = got == record;
 
-	g->fits = g->ns && (got == record || (got == record + TRACE_HEAD &&
-					      trace_ushort(next + TRACE_NS, swap) == g->ns &&
-					      trace_ushort(next + TRACE_DT, swap) == g->dt));
+	if (got == record + TRACE_HEAD) {
+		const struct guess next = state(first + record, little);
+		same = next.ns == g->ns && next.dt == g->dt;
+	}
+	g->fits = g->ns && same;
 }
 
 /*
@@ -168,22 +131,21 @@ likelier(struct guess a, struct guess b)
 }
 
 /*
- * Makes the guesses of both byte orders. The shorter record comes first, or that of the order that was given. When it fits and
- * is the likelier one anyway, the other is not tried: a pipe may not have its bytes before the reader has its first gather.
+ * Makes the guesses of both byte orders, g[1] of the little-endian one. The shorter record comes first. When it fits and is the
+ * likelier one anyway, the other is not tried: a pipe may not have its bytes before the reader has its first gather.
  */
 static void
-make_guesses(struct traces *t, const unsigned char *first, enum trace_order order,
-	     struct guess g[2])
+make_guesses(struct traces *t, const unsigned char *first, struct guess g[2])
 {
 	for (int i = 0; i < 2; i++)
-		g[i] = state(first, traces_swapped(i));
-	const int a = order == TRACE_DETECT ? g[1].ns < g[0].ns : order, b = !a;
+		g[i] = state(first, i);
+	const int a = g[1].ns < g[0].ns, b = !a;
 
-	find_fit(t, &g[a], traces_swapped(a));
+	find_fit(t, &g[a], a);
 	struct guess other = g[b];
 	other.fits = true;
-	if (!g[a].fits || (order == TRACE_DETECT && !likelier(g[a], other)))
-		find_fit(t, &g[b], traces_swapped(b));
+	if (!g[a].fits || !likelier(g[a], other))
+		find_fit(t, &g[b], b);
 }
 
 void
@@ -209,9 +171,8 @@ traces_check_dt(const struct traces *t, const char *where)
 }
 
 void
-traces_open_su(struct traces *t, const char *path, enum trace_order order, bool dt_given)
+traces_open_su(struct traces *t, const char *path, bool dt_given)
 {
-	static const char *const names[] = {"big", "little"};
 	struct guess g[2] = {0};
 	const unsigned char *first;
 	size_t got;
@@ -221,7 +182,7 @@ traces_open_su(struct traces *t, const char *path, enum trace_order order, bool 
 	if (!got)
 		die("%s: empty input", t->name);
 	if (got == TRACE_HEAD) {
-		make_guesses(t, first, order, g);
+		make_guesses(t, first, g);
 		first = traces_look(t, FOREIGN_MAGIC, &got);
 	}
 	/* The number of a trace may have any bytes, so they decide only where no trace follows. */
@@ -229,15 +190,9 @@ traces_open_su(struct traces *t, const char *path, enum trace_order order, bool 
 		traces_refuse_foreign(t, first, got, "SU");
 	if (got < TRACE_HEAD)
 		die("%s: %zu bytes are no trace: its header alone has 240", t->name, got);
-	if (order == TRACE_DETECT)
-		order = likelier(g[1], g[0]) ? TRACE_LITTLE : TRACE_BIG;
-	else if (!g[order].fits && g[!order].fits)
-		die("%s: not %s-endian: ns would be %u, dt %u; %s-endian they are %u and %u",
-		    t->name, names[order], g[order].ns, g[order].dt, names[!order], g[!order].ns,
-		    g[!order].dt);
-	t->swap = traces_swapped(order);
-	t->ns = t->stated = g[order].ns;
-	t->dt = dt_given ? 0 : g[order].dt;
+	t->little = likelier(g[1], g[0]);
+	t->ns = t->stated = g[t->little].ns;
+	t->dt = dt_given ? 0 : g[t->little].dt;
 	if (!t->ns)
 		die("%s: trace 1: ns is 0", t->name);
 	if (!dt_given)
@@ -259,8 +214,8 @@ traces_peek(struct traces *t)
 		return NULL;
 	if (got < TRACE_HEAD)
 		die("%s: trace %zu: truncated: %zu of %zu bytes", t->name, t->trace, got, record);
-	ns = trace_ushort(r + TRACE_NS, t->swap);
-	dt = trace_ushort(r + TRACE_DT, t->swap);
+	ns = trace_ushort(r + TRACE_NS, t->little);
+	dt = trace_ushort(r + TRACE_DT, t->little);
 	if (ns != t->stated && !(t->lax && !ns))
 		die("%s: trace %zu: ns changes from %u to %u", t->name, t->trace, t->stated, ns);
 	if (t->dt && dt != t->dt && !(t->lax && !dt))
@@ -281,28 +236,23 @@ traces_take(struct traces *t)
 
 /* ---- reading ---- */
 
+/* The header words that can be the key. With none, all traces are one gather. */
+#define KEYS "none|tracl|tracr|fldr|tracf|ep|cdp|cdpt|offset|sx|sy|gx|gy|iline|xline"
+enum { KEY_NONE, KEY_CDP = 6, KEY_NAME = 8 };
+static const int key_at[] = {-1, 0, 4, 8, 12, 16, 20, 24, 36, 72, 76, 80, 84, 188, 192};
+
 const struct opt traces_table[] = {{'k', "key", OPT_WORD, offsetof(struct traces_args, key), "WORD",
-				    "header word that a gather shares (cdp)", .words = TRACE_KEYS},
-				   {0, "endian", OPT_WORD, offsetof(struct traces_args, order),
-				    "ORDER", TRACE_ORDERS " (the one that fits)",
-				    .words = TRACE_ORDERS},
+				    "header word that a gather shares (cdp)", .words = KEYS},
 				   {0, "dt", OPT_ABOVE, offsetof(struct traces_args, dt), "SECONDS",
 				    "time between samples, whatever the headers say",
 				    .seen = offsetof(struct traces_args, dt_given)},
 				   {0}};
 
-static const struct {
-	const char *name;
-	int at;
-} keys[] = {{"none", -1}, {"tracl", 0}, {"tracr", 4}, {"fldr", 8},    {"tracf", 12},
-	    {"ep", 16},	  {"cdp", 20},	{"cdpt", 24}, {"offset", 36}, {"sx", 72},
-	    {"sy", 76},	  {"gx", 80},	{"gy", 84},   {"iline", 188}, {"xline", 192}};
-
 /* The gather that is being read. */
 struct gather {
-	float *data;	/* [n][ns] */
-	double *offset; /* n */
-	double *x, *y;	/* n: from source to group; 0 when the header has no coordinates */
+	float *data; /* [n][ns] */
+	/* [n][3]: the offset, and x and y from source to group, 0 when the header has no coordinates */
+	double *where;
 	bool group;	/* a group of the gather has coordinates other than 0 */
 	size_t n, room; /* traces */
 	int32_t key;
@@ -318,12 +268,22 @@ grow(struct gather *g, const struct traces *t, size_t max_bytes)
 		die("%s: trace %zu: the gather is larger than %zu bytes; see --key, --max-bytes",
 		    t->name, t->trace, limit);
 	g->data = realloc(g->data, room * t->ns * sizeof *g->data);
-	g->offset = realloc(g->offset, room * sizeof *g->offset);
-	g->x = realloc(g->x, room * sizeof *g->x);
-	g->y = realloc(g->y, room * sizeof *g->y);
-	if (!g->data || !g->offset || !g->x || !g->y)
+	g->where = realloc(g->where, room * 3 * sizeof *g->where);
+	if (!g->data || !g->where)
 		die("%s: trace %zu: no memory for the gather", t->name, t->trace);
 	g->room = room;
+}
+
+/* Writes the name of a key, which is one of the words of KEYS. */
+static const char *
+key_name(int key, char name[KEY_NAME])
+{
+	const char *s = KEYS;
+
+	while (key--)
+		s = strchr(s, '|') + 1;
+	snprintf(name, KEY_NAME, "%.*s", (int)strcspn(s, "|"), s);
+	return name;
 }
 
 /* Returns x times the scale; a scale below 0 is a divisor, and 0 is none. */
@@ -336,38 +296,37 @@ scaled(double x, int32_t scale)
 static double
 delay_of(const struct traces *t, const unsigned char *r)
 {
-	const int32_t scale = t->scaled_times ? trace_word(r + TRACE_SCALET, 2, t->swap) : 0;
+	const int32_t scale = t->scaled_times ? trace_word(r + TRACE_SCALET, 2, t->little) : 0;
 
-	return scaled(trace_word(r + TRACE_DELRT, 2, t->swap), scale);
+	return scaled(trace_word(r + TRACE_DELRT, 2, t->little), scale);
 }
 
 /* Adds the offset of the record r to the gather. */
 static void
 add_offset(struct gather *g, const struct traces *t, const unsigned char *r)
 {
-	const int32_t scale = trace_word(r + TRACE_SCALCO, 2, t->swap);
-	const bool angles = trace_word(r + TRACE_COUNIT, 2, t->swap) > 1;
-	double at[4]; /* sx, sy, gx, gy */
+	const int32_t scale = trace_word(r + TRACE_SCALCO, 2, t->little);
+	const bool angles = trace_word(r + TRACE_COUNIT, 2, t->little) > 1;
+	double *const where = g->where + 3 * g->n, at[4]; /* sx, sy, gx, gy */
 
 	for (size_t i = 0; i < 4; i++)
-		at[i] = angles ? 0 : trace_word(r + TRACE_SX + 4 * i, 4, t->swap);
-	g->offset[g->n] = trace_word(r + TRACE_OFFSET, 4, t->swap);
+		at[i] = angles ? 0 : trace_word(r + TRACE_SX + 4 * i, 4, t->little);
+	where[0] = trace_word(r + TRACE_OFFSET, 4, t->little);
 	g->group |= at[2] != 0 || at[3] != 0;
-	g->x[g->n] = scaled(at[2] - at[0], scale);
-	g->y[g->n] = scaled(at[3] - at[1], scale);
+	where[1] = scaled(at[2] - at[0], scale);
+	where[2] = scaled(at[3] - at[1], scale);
 }
 
 /* Reads the traces up to the next change of the key. Returns false at the end of the file. */
 static bool
-read_gather(struct traces *t, const struct traces_args *args, struct gather *g,
-	    void (*decode)(const struct traces *t, float *to, const unsigned char *from))
+read_gather(struct traces *t, const struct traces_args *args, struct gather *g)
 {
-	const int at = keys[args->key].at;
+	const int at = key_at[args->key];
 	const unsigned char *r;
 
 	g->group = false;
 	for (g->n = 0; (r = traces_peek(t)); traces_take(t)) {
-		const int32_t key = at < 0 ? 0 : trace_word(r + at, 4, t->swap);
+		const int32_t key = at < 0 ? 0 : trace_word(r + at, 4, t->little);
 		const double delay = delay_of(t, r);
 		if (!g->n) {
 			g->key = key;
@@ -380,20 +339,21 @@ read_gather(struct traces *t, const struct traces_args *args, struct gather *g,
 		}
 		if (g->n == g->room)
 			grow(g, t, args->common.max_bytes);
-		decode(t, g->data + g->n * t->ns, r + t->head);
+		segy_decode(t->format, t->little, t->ns, g->data + g->n * t->ns, r + t->head);
 		add_offset(g, t, r);
 		g->n++;
 	}
 	return g->n > 0;
 }
 
+/* Sets the key to the numbers v[3 j]. */
 static void
 set_numbers(struct img *x, const char *key, const double *v, size_t n)
 {
 	char *text = weir_xalloc(n, 26), *s = text;
 
 	for (size_t j = 0; j < n; j++)
-		s += sprintf(s, j ? " %.15g" : "%.15g", v[j]);
+		s += sprintf(s, j ? " %.15g" : "%.15g", v[3 * j]);
 	img_set_key(x, key, "%s", text);
 	weir_free(text);
 }
@@ -408,16 +368,16 @@ set_offsets(struct img *x, const struct gather *g)
 	bool plane = false, line = false;
 
 	for (size_t j = 0; j < g->n; j++) {
-		plane |= g->x[j] != 0 || g->y[j] != 0;
-		line |= g->offset[j] != 0;
+		plane |= g->where[3 * j + 1] != 0 || g->where[3 * j + 2] != 0;
+		line |= g->where[3 * j] != 0;
 	}
 	plane = plane && (line || g->group);
 	if (line || !plane)
-		set_numbers(x, "offsets", g->offset, g->n);
+		set_numbers(x, "offsets", g->where, g->n);
 	if (!plane)
 		return;
-	set_numbers(x, "offset-x", g->x, g->n);
-	set_numbers(x, "offset-y", g->y, g->n);
+	set_numbers(x, "offset-x", g->where + 1, g->n);
+	set_numbers(x, "offset-y", g->where + 2, g->n);
 }
 
 static void
@@ -425,6 +385,7 @@ put_gather(struct raw_out *out, const struct gather *g, const struct traces *t,
 	   const struct traces_args *args)
 {
 	const size_t sizes[2] = {t->ns, g->n};
+	char name[KEY_NAME];
 	struct img x;
 
 	img_init(&x, IMG_F32, 2, sizes);
@@ -433,8 +394,8 @@ put_gather(struct raw_out *out, const struct gather *g, const struct traces *t,
 	img_set_label(&x.axis[0], "t");
 	img_set_unit(&x.axis[0], "s");
 	img_set_label(&x.axis[1], "trace");
-	if (keys[args->key].at >= 0)
-		img_set_key(&x, keys[args->key].name, "%d", g->key);
+	if (args->key != KEY_NONE)
+		img_set_key(&x, key_name(args->key, name), "%d", g->key);
 	set_offsets(&x, g);
 	opt_add_history(&x, &args->common);
 	raw_head(out, &x);
@@ -442,45 +403,55 @@ put_gather(struct raw_out *out, const struct gather *g, const struct traces *t,
 	img_free(&x);
 }
 
-void
-traces_to_raw(struct traces *t, const struct traces_args *args,
-	      void (*decode)(const struct traces *t, float *to, const unsigned char *from))
+int
+traces_to_raw(const struct opt_program *program, int argc, char **argv,
+	      void (*open)(struct traces *t, const char *path, bool dt_given))
 {
-	struct raw_out *out = raw_create(args->common.out, RAW_FOLLOW);
+	struct traces_args args = {.key = KEY_CDP};
 	struct gather g = {0};
+	struct traces t;
 	struct stats st;
+	char **operand;
+	size_t n;
 
+	opt_parse(program, argc, argv, &args, &operand, &n);
+	open(&t, n ? *operand : NULL, args.dt_given);
+	struct raw_out *out = raw_create(args.common.out, RAW_FOLLOW);
 	stats_start(&st);
-	while (read_gather(t, args, &g, decode)) {
+	while (read_gather(&t, &args, &g)) {
 		stats_charge(&st, STATS_READ);
-		put_gather(out, &g, t, args);
+		put_gather(out, &g, &t, &args);
 		stats_charge(&st, STATS_WRITE);
 		st.items++;
 	}
-	st.bytes_in = t->bytes;
-	stats_add(&st, "traces", "%zu", t->trace - 1);
-	stats_close(&st, NULL, out, &args->common);
+	st.bytes_in = t.bytes;
+	stats_add(&st, "traces", "%zu", t.trace - 1);
+	stats_close(&st, NULL, out, &args.common);
 	free(g.data);
-	free(g.offset);
-	free(g.x);
-	free(g.y);
+	free(g.where);
+	traces_close(&t);
+	return 0;
 }
 
 /* ---- writing ---- */
 
 /* What is kept from item to item. */
 struct feed {
-	const struct traces_sink *sink;
+	struct traces_sink *sink;
 	struct raw_in *in;
 	struct raw_out *out;
 	size_t head, ns;       /* bytes of the headers of every trace, and its samples */
+	size_t sample;	       /* bytes of a sample in the file */
 	size_t trace;	       /* traces written */
 	double *offset;	       /* the item's list of offsets */
 	void *raw;	       /* a trace in the item's type */
 	double *wide;	       /* the same as doubles */
 	float *data;	       /* the same as floats */
 	unsigned char *record; /* the same in the file's format, with its header */
-	/* With headers from a file that has formats: the samples that the file has, and the new ones in its format. */
+	/*
+	 * With headers from a file whose samples have several forms of one float: the samples of the file, and the new ones in
+	 * its format. A sample that equals the one of the file keeps its bytes there.
+	 */
 	float *old;
 	unsigned char *fresh;
 };
@@ -518,19 +489,22 @@ start(struct feed *f, const struct img *x)
 	const struct traces *h = f->sink->headers;
 
 	f->head = h ? h->head : TRACE_HEAD;
+	f->sample = segy_sample_size(f->sink->format);
 	f->ns = h ? h->ns : x->axis[0].n;
 	if (f->ns > TRACE_MAXNS)
 		raw_die(f->in, "%zu samples a trace: a header holds up to 65535", f->ns);
 	f->raw = weir_xalloc(f->ns, 8);
 	f->wide = weir_xalloc(f->ns, sizeof *f->wide);
 	f->data = weir_xalloc(f->ns, sizeof *f->data);
-	f->record = weir_xalloc(f->head + f->ns * f->sink->sample, 1);
-	if (h && f->sink->decode) {
+	f->record = weir_xalloc(f->head + f->ns * f->sample, 1);
+	if (h && h->format != SEGY_IEEE) {
 		f->old = weir_xalloc(f->ns, sizeof *f->old);
-		f->fresh = weir_xalloc(f->ns, f->sink->sample);
+		f->fresh = weir_xalloc(f->ns, f->sample);
 	}
-	if (f->sink->lead)
-		f->sink->lead(f->sink, f->out, f->ns, h ? h->dt : microseconds(f, x));
+	if (h)
+		raw_text(f->out, (const char *)h->lead, h->nlead);
+	else if (f->sink->lead)
+		f->sink->lead(f->sink, f->out, f->ns, microseconds(f, x));
 }
 
 static long
@@ -577,24 +551,28 @@ static void
 make_header(struct feed *f, const struct img *x, size_t j, size_t offsets)
 {
 	const char *cdp = img_key(x, "cdp");
-	const bool swap = f->sink->swap;
 	const size_t fold = x->dim > 1 ? x->axis[1].n : 1;
 	const double offset = offsets ? f->offset[j % offsets] : offset_of_axis(x, j % fold);
-	unsigned char *h = f->record;
+	const struct {
+		size_t at, bytes;
+		long value;
+	} words[] = {
+	    {TRACE_TRACL, 4, (long)(f->trace + 1)},
+	    {TRACE_TRACR, 4, (long)(f->trace + 1)},
+	    {TRACE_CDP, 4, cdp ? strtol(cdp, NULL, 10) : (long)(raw_item(f->in) + j / fold)},
+	    {TRACE_CDPT, 4, (long)(j % fold + 1)},
+	    {TRACE_TRID, 2, 1},
+	    {TRACE_OFFSET, 4, fabs(offset) < 0x1p31 ? lrint(offset) : 0},
+	    {TRACE_DELRT, 2, delay(f, x)},
+	    {TRACE_NS, 2, (long)f->ns},
+	    {TRACE_DT, 2, (long)microseconds(f, x)}};
 
 	if (!(fabs(offset) < 0x1p31))
 		raw_die(f->in, "trace %zu: an offset of %g", j + 1, real_shown(offset));
-	memset(h, 0, TRACE_HEAD);
-	trace_set(h + TRACE_TRACL, 4, (long)(f->trace + 1), swap);
-	trace_set(h + TRACE_TRACR, 4, (long)(f->trace + 1), swap);
-	trace_set(h + TRACE_CDP, 4,
-		  cdp ? strtol(cdp, NULL, 10) : (long)(raw_item(f->in) + j / fold), swap);
-	trace_set(h + TRACE_CDPT, 4, (long)(j % fold + 1), swap);
-	trace_set(h + TRACE_TRID, 2, 1, swap);
-	trace_set(h + TRACE_OFFSET, 4, lrint(offset), swap);
-	trace_set(h + TRACE_DELRT, 2, delay(f, x), swap);
-	trace_set(h + TRACE_NS, 2, (long)f->ns, swap);
-	trace_set(h + TRACE_DT, 2, (long)microseconds(f, x), swap);
+	memset(f->record, 0, TRACE_HEAD);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		bytes_store(f->record + words[i].at, words[i].bytes, f->sink->little,
+			    (uint64_t)words[i].value);
 }
 
 /* Takes the next record of the file of headers over, with its samples. */
@@ -605,30 +583,30 @@ take_record(struct feed *f)
 
 	if (!r)
 		raw_die(f->in, "more traces than the %zu of %s", f->trace, f->sink->headers->name);
-	memcpy(f->record, r, f->head + f->ns * f->sink->sample);
+	memcpy(f->record, r, f->head + f->ns * f->sample);
 	traces_take(f->sink->headers);
 }
 
-/* Writes the samples into the record. A sample that equals the one of the file of headers keeps its bytes. */
 static void
 encode_trace(const struct feed *f)
 {
-	const struct traces_sink *s = f->sink;
+	const int format = f->sink->format;
+	const bool little = f->sink->little;
 	unsigned char *to = f->record + f->head;
 
-	for (size_t i = 0; s->no_nan && i < f->ns; i++)
+	for (size_t i = 0; !segy_has_nan(format) && i < f->ns; i++)
 		if (isnan(f->data[i]))
 			raw_die(f->in, "trace %zu: sample %zu is nan, and format %d has none",
-				f->trace + 1, i + 1, s->format);
+				f->trace + 1, i + 1, format);
 	if (!f->old) {
-		s->encode(s, to, f->data, f->ns);
+		segy_encode(format, little, f->ns, to, f->data);
 		return;
 	}
-	s->decode(s, f->old, to, f->ns);
-	s->encode(s, f->fresh, f->data, f->ns);
+	segy_decode(format, little, f->ns, f->old, to);
+	segy_encode(format, little, f->ns, f->fresh, f->data);
 	for (size_t i = 0; i < f->ns; i++)
 		if (memcmp(&f->old[i], &f->data[i], sizeof *f->old))
-			memcpy(to + i * s->sample, f->fresh + i * s->sample, s->sample);
+			memcpy(to + i * f->sample, f->fresh + i * f->sample, f->sample);
 }
 
 static void
@@ -641,7 +619,7 @@ put_trace(struct feed *f, const struct img *x)
 			f->data[i] = (float)f->wide[i];
 	}
 	encode_trace(f);
-	raw_text(f->out, (const char *)f->record, f->head + f->ns * f->sink->sample);
+	raw_text(f->out, (const char *)f->record, f->head + f->ns * f->sample);
 	f->trace++;
 }
 
@@ -669,12 +647,16 @@ put_item(struct feed *f, const struct img *x)
 }
 
 void
-traces_from_raw(const struct traces_sink *s, const char *path, const struct opt_common *o)
+traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common *o)
 {
 	struct feed f = {.sink = s};
 	struct stats st;
 	struct img x;
 
+	if (s->headers) {
+		s->little = s->headers->little;
+		s->format = s->headers->format;
+	}
 	stats_start(&st);
 	f.in = raw_open((char *const *)&path, path ? 1 : 0, o->max_bytes);
 	f.out = raw_create(o->out, RAW_FOLLOW);

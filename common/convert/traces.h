@@ -1,13 +1,14 @@
 /*
- * Files of seismic traces, SU and SEG-Y, for the converters. A file is a sequence of records of one length:
+ * Files of seismic traces, SU and SEG-Y of revisions 0 to 2, for the converters. A file is a sequence of records of one length:
  *
- *	240 bytes of header | further headers | ns samples of `sample` bytes
+ *	240 bytes of header | further headers | ns samples
  *
- * A SEG-Y file begins with file headers; an SU file has none. Only SEG-Y of revision 2 has further headers of a trace. The
- * whole file has one byte order, which it does not name: it is the order in which ns and dt are plausible. Consecutive traces
- * with the same value of a header word, the key, are a gather.
+ * An SU file has nothing else; its samples are IEEE floats. A SEG-Y file begins with 3200 bytes of text header, 400 bytes of
+ * binary header and further text headers of 3200 bytes each; where it has -1 for their number, the last one begins with
+ * ((SEG: EndText)). Only SEG-Y of revision 2 has further headers of a trace. The whole file has one byte order, which it does
+ * not name. Consecutive traces with the same value of a header word, the key, are a gather.
  *
- * All functions die on an error, with a line that names the file and the trace (from 1).
+ * All functions but those of samples and words die on an error, with a line that names the file and the trace (from 1).
  */
 #ifndef WEIR_CONVERT_TRACES_H
 #define WEIR_CONVERT_TRACES_H
@@ -20,24 +21,53 @@
 #include "common/base/opt.h"
 #include "common/stream/img.h"
 
+/* --- samples: pure ------------------------------------------------------------------------------------------------ */
+
+/*
+ * The samples of SEG-Y, by the format's number in the binary header:
+ *
+ *	1	IBM float of 4 bytes: a sign, e of 7 bits, f of 24 bits; f 2^-24 16^(e - 64)
+ *	5, 6	IEEE floats of 4 and 8 bytes
+ *	2, 3, 7, 8, 9		signed integers of 4, 2, 3, 1 and 8 bytes
+ *	10, 11, 12, 15, 16	integers without a sign, of 4, 2, 8, 3 and 1 bytes
+ *
+ * A decoded sample is the float nearest to the number in the file, or infinite when the number is beyond the floats. An IBM
+ * float need not be normalised.
+ *
+ * Source: SEG Technical Standards Committee, SEG-Y_r2.0: SEG-Y revision 2.0 Data Exchange format, 2017.
+ */
+enum { SEGY_IBM = 1, SEGY_IEEE = 5 };
+
+/* Returns the bytes of a sample in this format; 0 for a format that is not supported. */
+size_t segy_sample_size(int format);
+
+/* Can a sample be NaN in this format? */
+bool segy_has_nan(int format);
+
+/*
+ * Convert n samples from, and to, a supported format. little: the byte order of the file. An encoded sample is the nearest one
+ * of the format; NaN becomes 0 where the format has none.
+ */
+void segy_decode(int format, bool little, size_t n, float *to, const unsigned char *from);
+void segy_encode(int format, bool little, size_t n, unsigned char *to, const float *from);
+
+/* --- words of headers --------------------------------------------------------------------------------------------- */
+
 enum { TRACE_HEAD = 240, TRACE_MAXNS = 65535 };
 
 /*
- * Header words, by their offset from the start of the header. trid, scalco, counit, delrt, ns, dt and scalet have two bytes,
- * the others four.
+ * By their offset from the start of the header. trid, scalco, counit, delrt, ns, dt and scalet have two bytes, the others
+ * four.
  */
 enum {
 	TRACE_TRACL = 0,
 	TRACE_TRACR = 4,
 	TRACE_CDP = 20,
 	TRACE_CDPT = 24,
-	TRACE_TRID = 28, /* two bytes */
+	TRACE_TRID = 28,
 	TRACE_OFFSET = 36,
 	TRACE_SCALCO = 70, /* the factor of coordinates; below 0: their divisor; 0: none */
-	TRACE_SX = 72,
-	TRACE_SY = 76,
-	TRACE_GX = 80,
-	TRACE_GY = 84,
+	TRACE_SX = 72,	   /* sy, gx and gy follow */
 	TRACE_COUNIT = 88, /* 2 and more: coordinates are angles */
 	TRACE_DELRT = 108, /* ms, signed */
 	TRACE_NS = 114,	   /* unsigned */
@@ -45,40 +75,89 @@ enum {
 	TRACE_SCALET = 214 /* SEG-Y, revision 1 and 2: the factor of times, as TRACE_SCALCO */
 };
 
-enum trace_order { TRACE_DETECT = -1, TRACE_BIG, TRACE_LITTLE };
-#define TRACE_ORDERS "big|little"
+enum { SEGY_LEAD = 3600 };
 
-/* Whether this byte order differs from this machine's. */
-bool traces_swapped(enum trace_order order);
+/* Words of SEG-Y's binary header, two bytes each where nothing else is said, by their offset in the file. */
+enum {
+	SEGY_AT_INTERVAL = 3216,
+	SEGY_AT_SAMPLES = 3220,
+	SEGY_AT_FORMAT = 3224,
+	SEGY_AT_SORTING = 3228,
+	SEGY_AT_LONG_SAMPLES = 3268, /* four bytes, of revision 2 */
+	SEGY_AT_REVISION = 3500,
+	SEGY_AT_FIXED = 3502,
+	SEGY_AT_TEXTS = 3504,
+	/* Four bytes in revision 2.0, of which some writers use the first two; two bytes from 2.1 on. */
+	SEGY_AT_MORE_HEADS = 3506
+};
 
-/* The header words that can be the key, as an option lists them. With "none" all traces are one gather. */
-#define TRACE_KEYS "none|tracl|tracr|fldr|tracf|ep|cdp|cdpt|offset|sx|sy|gx|gy|iline|xline"
-enum { TRACE_KEY_NONE, TRACE_KEY_CDP = 6 };
+/* The integer of 1 to 8 bytes at `at`, without a sign. */
+static inline uint64_t
+bytes_load(const unsigned char *at, size_t bytes, bool little)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		v = v << 8 | at[little ? bytes - 1 - i : i];
+	return v;
+}
+
+static inline void
+bytes_store(unsigned char *at, size_t bytes, bool little, uint64_t v)
+{
+	for (size_t i = 0; i < bytes; i++)
+		at[little ? i : bytes - 1 - i] = (unsigned char)(v >> 8 * i);
+}
+
+/* The integer of two bytes without a sign, and that of two or four bytes with one. */
+static inline unsigned
+trace_ushort(const unsigned char *at, bool little)
+{
+	return (unsigned)bytes_load(at, 2, little);
+}
+
+static inline int32_t
+trace_word(const unsigned char *at, size_t bytes, bool little)
+{
+	const uint32_t v = (uint32_t)bytes_load(at, bytes, little);
+
+	return bytes == 2 ? (int16_t)v : (int32_t)v;
+}
+
+/* --- files -------------------------------------------------------------------------------------------------------- */
 
 struct traces {
 	FILE *f;
 	const char *name;
-	bool swap;	   /* the file is not in this machine's byte order */
-	size_t ns;	   /* samples of every trace */
-	unsigned dt;	   /* us; 0: no header's dt is looked at */
-	size_t head;	   /* bytes of a trace's headers, TRACE_HEAD or more */
-	size_t sample;	   /* bytes of a sample */
-	unsigned stated;   /* ns as the trace headers state it */
-	bool lax;	   /* ns and dt of a trace header may be 0 (SEG-Y) */
-	bool scaled_times; /* the word TRACE_SCALET holds the factor of delrt */
-	size_t trace;	   /* number of the record that traces_peek() returns, from 1 */
-	uint64_t bytes;	   /* consumed so far */
+	bool little;	     /* the byte order of the file */
+	size_t ns;	     /* samples of every trace */
+	unsigned dt;	     /* us; 0: no header's dt is looked at */
+	size_t head;	     /* bytes of a trace's headers, TRACE_HEAD or more */
+	int format;	     /* of samples */
+	size_t sample;	     /* bytes of a sample */
+	unsigned stated;     /* ns as the trace headers state it */
+	bool lax;	     /* ns and dt of a trace header may be 0 (SEG-Y) */
+	bool scaled_times;   /* the word TRACE_SCALET holds the factor of delrt */
+	unsigned char *lead; /* owned: what a SEG-Y file has before the first trace */
+	size_t nlead;
+	size_t trace;	/* number of the record that traces_peek() returns, from 1 */
+	uint64_t bytes; /* consumed so far */
 
 	unsigned char *buf; /* owned; the unread bytes are buf[at..at+have) */
 	size_t at, have;
 };
 
-/* Read and write a word of a header in the byte order of the file. trace_ushort() reads 16 bits without a sign. */
-int32_t trace_word(const unsigned char *at, size_t bytes, bool swap);
-unsigned trace_ushort(const unsigned char *at, bool swap);
-void trace_set(unsigned char *at, size_t bytes, long value, bool swap);
+/*
+ * Open path (NULL or "-": stdin), find byte order, ns and dt, and read up to the first trace. dt_given: the user gives dt, and
+ * no header's is looked at; otherwise a dt of 0 is an error. An empty file is an error.
+ */
+void traces_open_su(struct traces *t, const char *path, bool dt_given);
+void traces_open_segy(struct traces *t, const char *path, bool dt_given);
+void traces_close(struct traces *t);
 
-/* Opens path; NULL or "-" is stdin. It reads nothing yet: byte order, ns and dt are still unknown. */
+/* --- for the files of this room ----------------------------------------------------------------------------------- */
+
+/* Opens path. It reads nothing yet. */
 void traces_open(struct traces *t, const char *path);
 
 /*
@@ -103,53 +182,31 @@ void traces_refuse_foreign(const struct traces *t, const void *first, size_t n, 
  */
 void traces_check_dt(const struct traces *t, const char *where);
 
-/*
- * Opens an SU file and sets byte order, ns and dt from its first trace. order: the user's choice, or TRACE_DETECT. dt_given:
- * the user gives dt, and no header's is looked at; otherwise a dt of 0 is an error. An empty file is an error.
- */
-void traces_open_su(struct traces *t, const char *path, enum trace_order order, bool dt_given);
-
-void traces_close(struct traces *t);
-
-/* --- to raw ------------------------------------------------------------------------------------------------------- */
+/* --- the programs ------------------------------------------------------------------------------------------------- */
 
 struct traces_args {
 	struct opt_common common;
-	int key, order;
+	int key;
 	double dt;
 	bool dt_given;
 };
 
 extern const struct opt traces_table[];
 
-/*
- * Writes all gathers of t as items `t trace` to the output that args names. decode() converts the samples of a record to
- * t->ns floats.
- */
-void traces_to_raw(struct traces *t, const struct traces_args *args,
-		   void (*decode)(const struct traces *t, float *to, const unsigned char *from));
+/* All of sutoraw and of segytoraw: writes the gathers of a file, which `open` opens, as items `t trace`. */
+int traces_to_raw(const struct opt_program *program, int argc, char **argv,
+		  void (*open)(struct traces *t, const char *path, bool dt_given));
 
-/* --- from raw ----------------------------------------------------------------------------------------------------- */
-
-/* How records are written: each is a header and the samples that encode() makes. */
+/* How records are written. */
 struct traces_sink {
-	/* The file to copy the headers from. NULL: headers are made from the items. */
-	struct traces *headers;
-	bool swap;
-	size_t sample;
-	void (*encode)(const struct traces_sink *s, unsigned char *to, const float *from, size_t n);
-	/*
-	 * Decodes what encode() has written. A sample that equals the one of `headers` keeps its bytes there. NULL: each float
-	 * has one form.
-	 */
-	void (*decode)(const struct traces_sink *s, float *to, const unsigned char *from, size_t n);
-	bool no_nan; /* the format has no NaN */
-	int format;  /* for encode() and decode() */
-	/* Writes the file headers before the first trace of ns samples; dt is in us, 0 when unknown. NULL: there are none. */
+	struct traces *headers; /* the file to copy all headers from; NULL: they are made */
+	bool little;
+	int format;
+	/* Makes the file headers, before the first trace, of ns samples; dt is in us. NULL: there are none. */
 	void (*lead)(const struct traces_sink *s, struct raw_out *out, size_t ns, unsigned dt);
 };
 
 /* Writes all traces of the raw items of path (NULL: stdin) as records to the output that o names. */
-void traces_from_raw(const struct traces_sink *s, const char *path, const struct opt_common *o);
+void traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common *o);
 
 #endif
