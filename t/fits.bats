@@ -35,6 +35,14 @@ extension() {
 	perl -0777 -pe 's/^SIMPLE  =.{71}/sprintf "%-80s", "XTENSION= \x27IMAGE   \x27"/e'
 }
 
+# has CARD...: the FITS file on stdin has these cards, as keys.
+has() {
+	fitstoraw | rawinfo >cards
+	for card; do
+		grep -xF -- "fits.$card" cards || return 1
+	done
+}
+
 need_astropy() {
 	/usr/bin/python3 -c 'import astropy' 2>/dev/null || skip "python3-astropy is not installed"
 }
@@ -53,37 +61,24 @@ sizes: 3 2'
 	same <(fits -64 '1' -- 'd>' 0.1 | fitstoraw | rawtotext) '0.1'
 }
 
-@test "BZERO makes unsigned and signed integers, exactly" {
-	fits 16 2 'BZERO   =                32768' -- 's>' -32768 32767 | fitstoraw >a
-	grep -ax 'type: ushort' a
-	same <(rawtotext a) '0 65535'
-	fits 8 2 'BZERO   =                 -128' -- C 0 255 | fitstoraw >a
-	grep -ax 'type: signed char' a
-	same <(rawtotext a) '-128 127'
-	fits 32 2 'BZERO   =           2147483648' -- 'l>' -2147483648 2147483647 | fitstoraw >a
-	grep -ax 'type: uint' a
-	same <(rawtotext a) '0 4294967295'
-}
-
-@test "scaled integers become floats, and doubles where floats would lose digits" {
-	fits 16 3 'BSCALE  =                 0.25' 'BZERO   =                  100' -- 's>' -4 0 3 | fitstoraw >a
-	grep -ax 'type: float' a
-	same <(rawtotext a) '99 100 100.75'
-	fits 16 2 'BSCALE  =                0.001' 'BZERO   =              2450000' -- 's>' 0 1 | fitstoraw >a
-	grep -ax 'type: double' a
-	same <(rawtotext a) '2450000 2450000.001'
-	fits 32 2 'BSCALE  =                  0.5' -- 'l>' 2147483647 1 | fitstoraw >a
-	grep -ax 'type: double' a
-	same <(rawtotext a) '1073741823.5 0.5'
-}
-
-@test "BLANK becomes NaN" {
-	fits 16 3 'BLANK   =                   -1' -- 's>' -1 0 7 | fitstoraw >a
-	same <(rawtotext a) 'nan 0 7'
-	run -1 grep -a BLANK a
-	fits 64 2 'BLANK   =                    2' -- 'q>' 2 5 | fitstoraw >a
-	grep -ax 'type: double' a
-	same <(rawtotext a) 'nan 5'
+@test "BZERO and BSCALE make the type that holds all values, and BLANK becomes NaN" {
+	# BITPIX, FORMAT, SAMPLES, CARDS, the type and the samples.
+	while IFS=, read -r bitpix format samples cards type want; do
+		# shellcheck disable=SC2086 # samples are words
+		fits "$bitpix" "$(wc -w <<<"$samples")" ${cards:+"${cards% / *}"} ${cards:+"${cards#* / }"} -- "$format" $samples | fitstoraw >a
+		grep -ax "type: $type" a
+		same <(rawtotext a) "$want"
+		run -1 grep -a BLANK a
+	done <<-'END'
+		16,s>,-32768 32767,BZERO   =                32768,ushort,0 65535
+		8,C,0 255,BZERO   =                 -128,signed char,-128 127
+		32,l>,-2147483648 2147483647,BZERO   =           2147483648,uint,0 4294967295
+		16,s>,-4 0 3,BSCALE  = 0.25 / BZERO   = 100,float,99 100 100.75
+		16,s>,0 1,BSCALE  = 0.001 / BZERO   = 2450000,double,2450000 2450000.001
+		32,l>,2147483647 1,BSCALE  =                  0.5,double,1073741823.5 0.5
+		16,s>,-1 0 7,BLANK   =                   -1,float,nan 0 7
+		64,q>,2 5,BLANK   =                    2,double,nan 5
+	END
 }
 
 @test "an untouched image comes back byte for byte, whatever its cards" {
@@ -96,9 +91,7 @@ sizes: 3 2'
 	fitstoraw a.fits | rawtofits | cmp a.fits
 	fitstoraw <a.fits | rawtofits -o b.fits
 	cmp a.fits b.fits
-}
-
-@test "BZERO, BSCALE and EXTEND come back where they stood" {
+	# BZERO, BSCALE and EXTEND come back where they stood.
 	fits 16 '2' 'OBJECT  = '"'M 31    '" 'BSCALE  =                    1' 'EXTEND  =                    T / late' \
 		'BZERO   =                32768 / unsigned' -- 's>' -1 5 >a.fits
 	fitstoraw a.fits | rawtofits | cmp a.fits
@@ -128,23 +121,64 @@ sizes: 3 2'
 @test "the coordinates of a part are those of the whole" {
 	fits 8 '4 3' 'CRPIX1  =                  2.5 / where' 'CRPIX2  =                  1.0' 'CDELT1  =                 -0.5' \
 		'LTV1    =                  0.0' -- C {1..12} >a.fits
-	fitstoraw a.fits | rawtile --size=2x2 --only=3 | rawtofits | fitstoraw | rawinfo >a
-	grep -x 'fits.CRPIX1:=0.5 / where' a
-	grep -x 'fits.CRPIX2:=-1.0' a
-	grep -x 'fits.CDELT1:=-0.5' a
-	grep -x 'fits.LTV1:=-2.0' a
-}
-
-@test "a part of an image without coordinates says where it lies by LTV and LTM" {
+	fitstoraw a.fits | rawtile --size=2x2 --only=3 | rawtofits | has 'CRPIX1:=0.5 / where' CRPIX2:=-1.0 CDELT1:=-0.5 LTV1:=-2.0
+	# Without coordinates, LTV and LTM say where a part lies.
 	fits 8 '4 3' -- C {1..12} >a.fits
 	fitstoraw a.fits | rawaxes --crop=0:1:3 | rawtofits >b.fits
-	fitstoraw b.fits | rawinfo >a
-	grep -x 'fits.LTV1:=-1.0' a
-	run -1 grep -E 'LTV2|LTM|CRPIX' a
-	fitstoraw b.fits | rawaxes --flip=0 | rawtofits | fitstoraw | rawinfo >a
-	grep -x 'fits.LTV1:=4.0' a
-	grep -x 'fits.LTM1_1:=-1.0' a
+	has LTV1:=-1.0 <b.fits
+	run -1 grep -E 'LTV2|LTM|CRPIX' cards
+	fitstoraw b.fits | rawaxes --flip=0 | rawtofits | has LTV1:=4.0 LTM1_1:=-1.0
 	fitstoraw a.fits | rawtofits | cmp a.fits
+	# A file with two matrices, and the plate of the sky survey.
+	fits 8 '4 3' 'CRPIX1  =                  1.0' 'CD1_1   =                  0.5' 'CD1_2   =                0.125' \
+		'PC1_1   =                  0.5' 'PC1_2   =                0.125' 'CNPIX1  =                 7000' -- C {1..12} >a.fits
+	fitstoraw a.fits | rawaxes --flip=0 | rawtofits | has CRPIX1:=4.0 CD1_1:=-0.5 CD1_2:=0.125 PC1_1:=-0.5 PC1_2:=0.125
+	fitstoraw a.fits | rawaxes --crop=0:1:3 | rawtofits | has CNPIX1:=7001.0
+}
+
+@test "wcslib finds each pixel at the same place after cuts, flips and other orders of axes" {
+	need_astropy
+	/usr/bin/python3 -W ignore - <<-'END'
+		import numpy as np
+		from astropy.io import fits
+		cd = dict(CD1_1=-5e-4, CD1_2=1e-4, CD2_1=1.2e-4, CD2_2=5.1e-4)
+		cdelt = dict(CDELT1=-5e-4, CDELT2=4e-4)
+		kinds = dict(TAN=cd, SIN=dict(cdelt, CROTA2=20.), CAR=cdelt, ARC=dict(cdelt, PC1_1=.8, PC1_2=.6, PC2_1=-.6, PC2_2=.8),
+		    SFL=dict(cdelt, PC001001=-1., PC001002=.1, PC002001=.2, PC002002=1.), ZPN=dict(cd, PV2_1=1., PV2_3=.3),
+		    TPV=dict(cd, PV1_1=1.001, PV1_2=.002, PV1_4=.5, PV2_1=.999, PV2_4=-.4),
+		    SIP=dict(cd, A_ORDER=2, A_2_0=3e-4, A_1_1=-2e-4, B_ORDER=2, B_0_2=1e-4, B_1_1=2e-4))
+		for kind, cards in kinds.items():
+		    h = fits.PrimaryHDU(np.arange(20 * 30, dtype='i2').reshape(20, 30))
+		    code = 'TAN-SIP' if kind == 'SIP' else kind
+		    h.header.update(dict(CTYPE1='RA---' + code, CTYPE2='DEC--' + code, CRPIX1=12.5, CRPIX2=7., CRVAL1=150., CRVAL2=2., **cards))
+		    h.writeto(kind + '.fits')
+	END
+	for options in '--crop=0:5:25 --crop=1:3:20' --flip=0 --flip=1 --order=1,0 '--crop=0:4:9 --flip=1 --order=1,0'; do
+		for f in *.fits; do
+			# shellcheck disable=SC2086 # options are words
+			fitstoraw "$f" | rawaxes $options | rawtofits >"$f.${options// /}" 2>>said
+		done
+	done
+	[ ! -s said ]
+	/usr/bin/python3 -W ignore - <<-'END'
+		import glob, numpy as np
+		from astropy.io import fits
+		from astropy.wcs import WCS
+		def places(file): # of each pixel, which its value names
+		    unit = fits.open(file)[0]
+		    w, (y, x) = WCS(unit.header), np.indices(unit.data.shape)
+		    v = w.all_pix2world(np.c_[x.ravel(), y.ravel()], 0)
+		    return unit.data.ravel(), v[:, [w.wcs.lng, w.wcs.lat]]
+		cut = glob.glob('*.fits.*')
+		assert len(cut) == 40
+		for file in cut:
+		    n, here = places(file)
+		    all = places(file[:file.index('.fits') + 5])[1]
+		    assert abs(here - all[n]).max() < 1e-10, (file, here[0], all[n[0]])
+	END
+	# Without a matrix, the polynomials of TPV do not hold.
+	fits 8 '2 1' "CTYPE1  = 'RA---TPV'" "CTYPE2  = 'DEC--TPV'" 'PV1_1   =                  1.1' -- C 1 2 |
+		fitstoraw | rawaxes --order=1,0 2>&1 >/dev/null | grep 'fits.CTYPE1 and its distortions do not hold for these axes'
 }
 
 @test "tables of distortions and plate solutions are named when the samples leave them" {
@@ -160,24 +194,11 @@ sizes: 3 2'
 	grep AMDX1 err
 }
 
-@test "both matrices of a file that has two follow a flip, and the plate of the sky survey a cut" {
-	fits 8 '4 3' 'CRPIX1  =                  1.0' 'CD1_1   =                  0.5' 'CD1_2   =                0.125' \
-		'PC1_1   =                  0.5' 'PC1_2   =                0.125' 'CNPIX1  =                 7000' -- C {1..12} >a.fits
-	fitstoraw a.fits | rawaxes --flip=0 | rawtofits | fitstoraw | rawinfo >a
-	for line in CRPIX1:=4.0 CD1_1:=-0.5 CD1_2:=0.125 PC1_1:=-0.5 PC1_2:=0.125; do
-		grep -x "fits.$line" a
-	done
-	fitstoraw a.fits | rawaxes --crop=0:1:3 | rawtofits | fitstoraw | rawinfo | grep -E '^fits.CNPIX1:=7001(.0)?$'
-}
-
 @test "positions of an item of another format become a coordinate system" {
 	item float '2 2' 'centers: node node' 'spacings: .5 2' 'axis mins: 10 -1' 'labels: "x" "y"' 'units: "um" "um"' \
-		'kept:=yes' 'history:=maker' -- 1 2 3 4 | rawtofits | fitstoraw | rawinfo >a
-	for line in CRPIX1:=1.0 CRVAL1:=10.0 CDELT1:=0.5 CDELT2:=2.0 CRVAL2:=-1.0 "CUNIT1:='um      '" "CTYPE2:='y       '" \
-		HISTORY:=maker; do
-		grep -x "fits.$line" a
-	done
-	grep -x kept:=yes a
+		'kept:=yes' 'history:=maker' -- 1 2 3 4 | rawtofits | has CRPIX1:=1.0 CRVAL1:=10.0 CDELT1:=0.5 CDELT2:=2.0 CRVAL2:=-1.0 \
+		"CUNIT1:='um      '" "CTYPE2:='y       '" HISTORY:=maker
+	grep -x kept:=yes cards
 }
 
 @test "keys that are no cards come back, long ones too" {
@@ -203,19 +224,20 @@ sizes: 3 2'
 	rawtile --grid=2x2 --margin=3 a | rawtofits | fitstoraw | rawjoin | rawtotext | cmp - <(rawtotext a)
 }
 
+# after AXES CARD...: what becomes of a.fits is the cards; `left` are the sections that are left out.
+after() {
+	# shellcheck disable=SC2086 # options are words
+	fitstoraw a.fits | rawaxes $1 2>/dev/null | rawtofits 2>said | has "${@:2}"
+	[ ! -s said ] || same said "rawtofits: (stdin): item 1: sections that cannot follow the samples are left out: $left"
+}
+
 @test "sections of a CCD follow a cut, a flip and a transposition" {
 	fits 8 '6 2' "DATASEC = '[3:6,1:2]'" "BIASSEC = '[1:2,1:2]'          / overscan" "TRIMSEC1= '[ 4: 5, :]'" "CCDSEC  = '[3:6,1:2]'" -- \
 		C {1..12} >a.fits
-	fitstoraw a.fits | rawaxes --crop=0:3:5 2>/dev/null | rawtofits 2>said | fitstoraw | rawinfo >a
-	same said 'rawtofits: (stdin): item 1: sections that cannot follow the samples are left out: BIASSEC'
-	grep -x "fits.DATASEC:='\[1:2,1:2\]'" a
-	grep -x "fits.TRIMSEC1:='\[1:2, :\]'" a
-	grep -x "fits.CCDSEC:='\[4:5,1:2\]'" a
-	run -1 grep BIASSEC a
-	fitstoraw a.fits | rawaxes --flip=0 | rawtofits | fitstoraw | rawinfo >a
-	grep -x "fits.DATASEC:='\[1:4,1:2\]'" a
-	grep -x "fits.BIASSEC:='\[5:6,1:2\]' / overscan" a
-	fitstoraw a.fits | rawaxes --order=1,0 | rawtofits | fitstoraw | rawinfo | grep -x "fits.DATASEC:='\[1:2,3:6\]'"
+	left=BIASSEC after --crop=0:3:5 "DATASEC:='[1:2,1:2]'" "TRIMSEC1:='[1:2, :]'" "CCDSEC:='[4:5,1:2]'"
+	run -1 grep BIASSEC cards
+	after --flip=0 "DATASEC:='[1:4,1:2]'" "BIASSEC:='[5:6,1:2]' / overscan"
+	after --order=1,0 "DATASEC:='[1:2,3:6]'"
 	fitstoraw a.fits | rawtofits | cmp - a.fits
 }
 
@@ -224,27 +246,18 @@ sizes: 3 2'
 	fits 8 '8 2' "DATASEC = '[3:6,1:2]'" "DETSEC  = '[101:108,11:14]'" "DATASECB= '[7:8,1:2]'" "CCDSECB = '[20:19,1:2]'" \
 		"AMPSECB = '[1:5,1:2]'" "POSTSECA= '[3:4,2:2]'" "CCDSUM  = '2 2'" -- C {1..16} >a.fits
 	fitstoraw a.fits | rawtofits | cmp - a.fits
-	fitstoraw a.fits | rawaxes --crop=0:3:7 | rawtofits 2>said | fitstoraw | rawinfo >a
-	same said 'rawtofits: (stdin): item 1: sections that cannot follow the samples are left out: AMPSECB'
-	grep -x "fits.DATASEC:='\[1:3,1:2\]'" a
-	grep -x "fits.DETSEC:='\[103:108,11:14\]'" a
-	grep -x "fits.DATASECB:='\[4:4,1:2\]'" a
-	grep -x "fits.CCDSECB:='\[20:20,1:2\]'" a
-	grep -x "fits.POSTSECA:='\[1:1,2:2\]'" a
+	left=AMPSECB
+	after --crop=0:3:7 "DATASEC:='[1:3,1:2]'" "DETSEC:='[103:108,11:14]'" "DATASECB:='[4:4,1:2]'" "CCDSECB:='[20:20,1:2]'" \
+		"POSTSECA:='[1:1,2:2]'"
 	# Column 6 is now the second last, and CCDSECB runs forwards.
-	fitstoraw a.fits | rawaxes --flip=0 | rawtofits 2>/dev/null | fitstoraw | rawinfo >a
-	grep -x "fits.DATASEC:='\[3:6,1:2\]'" a
-	grep -x "fits.DETSEC:='\[108:101,11:14\]'" a
-	grep -x "fits.CCDSECB:='\[19:20,1:2\]'" a
-	fitstoraw a.fits | rawaxes --flip=0 | rawaxes --crop=0:2:4 | rawtofits 2>/dev/null | fitstoraw | rawinfo >a
-	grep -x "fits.DATASEC:='\[1:2,1:2\]'" a
-	grep -x "fits.DETSEC:='\[108:105,11:14\]'" a
-	fitstoraw a.fits | rawaxes --order=1,0 | rawtofits | fitstoraw | rawinfo | grep -x "fits.DETSEC:='\[11:14,101:108\]'"
+	after --flip=0 "DATASEC:='[3:6,1:2]'" "DETSEC:='[108:101,11:14]'" "CCDSECB:='[19:20,1:2]'"
+	left='CCDSECB AMPSECB DATASECB POSTSECA' after '--crop=0:4:6 --flip=0' "DATASEC:='[1:2,1:2]'" "DETSEC:='[108:105,11:14]'"
+	after --order=1,0 "DETSEC:='[11:14,101:108]'"
 	# A thinned axis has no section of the detector; without DATASEC the section is that of the whole image.
 	fitstoraw a.fits | rawaxes --crop=0:1:5 | LC_ALL=C sed 's/^spacings: 1 1/spacings: 2 1/' | rawtofits 2>said >/dev/null
 	grep 'left out: DETSEC CCDSECB AMPSECB' said
-	fits 8 '4 1' "CCDSEC  = '[11:14,5:5]'" -- C 1 2 3 4 >b.fits
-	fitstoraw b.fits | rawaxes --crop=0:1:3 | rawtofits | fitstoraw | rawinfo | grep -x "fits.CCDSEC:='\[12:13,5:5\]'"
+	fits 8 '4 1' "CCDSEC  = '[11:14,5:5]'" -- C 1 2 3 4 >a.fits
+	after --crop=0:1:3 "CCDSEC:='[12:13,5:5]'"
 }
 
 @test "all types come back" {
@@ -313,38 +326,42 @@ sizes: 3 2'
 	END
 }
 
-@test "no image, tables, too many axes and lengths of 0 are refused by name" {
+@test "what is no image, truncated or hostile is refused by name, before anything is written" {
+	printf "<html>500 Internal Server Error</html>" >page.fits
 	fits 8 '' -- C >none.fits
-	fails 1 'none.fits: there is no image in it' fitstoraw none.fits
 	fits 8 '3 0' -- C >zero.fits
-	fails 1 'zero.fits: there is no image in it' fitstoraw zero.fits
-	fails 1 'zero.fits: HDU 0 has an axis of length 0' fitstoraw --hdu=0 zero.fits
 	fits 8 '1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1' -- C 1 >many.fits
-	fails 1 'it has 17 axes' fitstoraw many.fits
 	{ card 'SIMPLE  =                    T' && card 'BITPIX  =                    8' && card 'NAXIS   =                  999' &&
 		card END; } | perl -0777 -pe '$_ .= " " x (-length() % 2880)' >broken.fits
-	fails 1 'broken.fits: ' fitstoraw broken.fits
-}
-
-@test "truncated and hostile files are refused before anything is written" {
-	printf "<html>500 Internal Server Error</html>" >page.fits
-	fails 1 "page.fits: this is no FITS file, which begins with SIMPLE" fitstoraw page.fits
 	fits 16 '100 100' -- 's>' {1..10000} >a.fits
 	head -c 9000 a.fits >cut.fits
-	fails 1 'cut.fits: HDU 0: the payload ends after 6120 of 20000 bytes' fitstoraw cut.fits
-	fails 1 '(stdin): HDU 0: the payload ends after 6120 of 20000 bytes' fitstoraw <cut.fits
-	fails 1 '--max-bytes' fitstoraw --max-bytes=1000 a.fits
 	fits 16 '1048576 1048576' -- 's>' 1 >huge.fits
-	fails 1 '--max-bytes' fitstoraw huge.fits
-	fails 1 'HDU 0: the payload ends after' fitstoraw --max-bytes=4T huge.fits
 	: >empty.fits
-	fails 1 'empty.fits: empty input' fitstoraw empty.fits
-	fails 1 '(stdin): empty input' fitstoraw </dev/null
-	fails 1 'absent.fits: No such file' fitstoraw absent.fits
 	gen noise 9 9 >a.pgm
-	fails 1 'a.pgm: ' fitstoraw a.pgm
-	fails 1 '.: ' fitstoraw .
+	while IFS='|' read -r text options; do
+		# shellcheck disable=SC2086 # options are words
+		fails 1 "$text" fitstoraw $options
+	done <<-'END'
+		page.fits: this is no FITS file, which begins with SIMPLE|page.fits
+		none.fits: there is no image in it|none.fits
+		zero.fits: there is no image in it|zero.fits
+		zero.fits: HDU 0 has an axis of length 0|--hdu=0 zero.fits
+		it has 17 axes|many.fits
+		broken.fits: |broken.fits
+		cut.fits: HDU 0: the payload ends after 6120 of 20000 bytes|cut.fits
+		--max-bytes|--max-bytes=1000 a.fits
+		--max-bytes|huge.fits
+		HDU 0: the payload ends after|--max-bytes=4T huge.fits
+		empty.fits: empty input|empty.fits
+		absent.fits: No such file|absent.fits
+		a.pgm: |a.pgm
+		.: |.
+	END
+	fails 1 '(stdin): HDU 0: the payload ends after 6120 of 20000 bytes' fitstoraw <cut.fits
+	fails 1 '(stdin): empty input' fitstoraw </dev/null
 	fails 2 'stdin can be read only once' fitstoraw -o out - - <a.fits
+	fails 2 '--stats names this input' fitstoraw --stats=a.fits a.fits
+	[ "$(fitstoraw a.fits | rawtotext | head -c 5)" = '1 2 3' ]
 }
 
 @test "a full disk and a TMPDIR that is missing are failures" {
@@ -439,23 +456,17 @@ scale:=20 40'
 }
 
 @test "broken models of PSFEx are refused by name" {
-	model 3 1 3 1.0 "$(degree 2)" -- 0 1 0 0 .5 0 0 0 1 >m.psf
-	fails 1 'HDU 1: it is a model of PSFEx, and POLDEG1 does not agree with the number of planes' fitstoraw m.psf
-	model 3 1 3 0.0 "$(degree 1)" -- 0 1 0 0 .5 0 0 0 1 >m.psf
-	fails 1 'is a table' bash -c 'fitstoraw --hdu=1 m.psf'
-	model 3 1 3 1e9 "$(degree 1)" -- 0 1 0 0 .5 0 0 0 1 >m.psf
-	fails 1 'PSF_SAMP is not in .01..100' fitstoraw m.psf
-	model 3 1 3 1.0 "$(degree 1)" -- 0 1 0 0 .5 0 0 0 1 | sed 's/X_IMAGE /MAG_AUTO/' >m.psf
-	fails 1 'depends on more than X_IMAGE and Y_IMAGE' fitstoraw m.psf
-	model 3 1 3 1.0 "$(degree 1)" -- 0 1 0 0 .5 0 0 0 1 | sed 's/PSFAXIS1=                    3/PSFAXIS1=                 4000/' >m.psf
-	fails 1 'its column does not have the samples of PSFAXIS' fitstoraw m.psf
+	# DEGREE, STEP, a pattern and what replaces it, the message.
+	while IFS=, read -r degree step from to text; do
+		model 3 1 3 "$step" "$(degree "$degree")" -- 0 1 0 0 .5 0 0 0 1 | sed "s/${from:-NONE}/$to/" >m.psf
+		fails 1 "$text" fitstoraw --hdu=1 m.psf
+	done <<-'END'
+		2,1.0,,,HDU 1: it is a model of PSFEx, and POLDEG1 does not agree with the number of planes
+		1,0.0,,,is a table
+		1,1e9,,,PSF_SAMP is not in .01..100
+		1,1.0,X_IMAGE ,MAG_AUTO,depends on more than X_IMAGE and Y_IMAGE
+		1,1.0,PSFAXIS1=                    3,PSFAXIS1=                 4000,its column does not have the samples of PSFAXIS
+	END
 	model 3 1 3 1.0 "$(degree 1)" -- 0 1 0 0 .5 0 0 0 1 | head -c 5770 >m.psf
 	fails 1 'm.psf' fitstoraw m.psf
-}
-
-@test "a file of --stats that is an input is refused, and stdin is read once" {
-	fits 8 2 -- C 1 2 >a.fits
-	fails 2 '--stats names this input' fitstoraw --stats=a.fits a.fits
-	fails 2 'stdin can be read only once' bash -c 'fitstoraw -o out - - <a.fits'
-	[ "$(fitstoraw a.fits | rawtotext)" = '1 2' ]
 }

@@ -287,14 +287,9 @@ card_set_number(struct img *x, const char *name, double v)
 	snprintf(key, sizeof key, CARD_PREFIX "%s", name);
 	snprintf(value, sizeof value, "%s%s", text, old ? old + value_length(old) : "");
 	for (size_t i = x->nkey; old && i-- > 0;)
-		if (!strcmp(x->key[i].name, key)) {
-			struct img one = {0};
-
-			img_add_key(&one, key, value); /* replaced in place: the order is kept */
-			struct img_key swap = x->key[i];
-			x->key[i] = one.key[0];
-			one.key[0] = swap;
-			img_free(&one);
+		if (!strcmp(x->key[i].name, key)) { /* it keeps its place */
+			weir_free(x->key[i].value);
+			x->key[i].value = weir_xstrdup(value);
 			return;
 		}
 	img_add_key(x, key, value);
@@ -566,6 +561,16 @@ describes(const struct img *x, int j, char version)
 	return false;
 }
 
+/* The number of PC001002, which is how PC1_2 was written before the standard; NAN when there is no such card. */
+static double
+old_number(const struct img *x, const char *matrix, int i, int j, char name[NAME + 16])
+{
+	double v;
+
+	snprintf(name, NAME + 16, "%s%03d%03d", matrix, i, j);
+	return card_number(x, name, &v) ? v : NAN;
+}
+
 /* Multiplies the column of axis j (from 1) of a matrix by s. Returns false when there is no matrix of that kind. */
 static bool
 scale_matrix(struct img *x, const char *matrix, int j, char version, double s)
@@ -575,7 +580,9 @@ scale_matrix(struct img *x, const char *matrix, int j, char version, double s)
 
 	for (int i = 1; i <= IMG_MAXDIM; i++)
 		for (int k = 1; k <= IMG_MAXDIM; k++) {
-			const double v = number_or(x, matrix, i, k, version, NAN, name);
+			double v = number_or(x, matrix, i, k, version, NAN, name);
+			if (isnan(v) && !version)
+				v = old_number(x, matrix, i, k, name);
 			any |= !isnan(v);
 			if (k == j && !isnan(v))
 				card_set_number(x, name, v * s);
@@ -602,7 +609,8 @@ follow_axis(struct img *x, int axis, char version)
 	const bool cd = scale_matrix(x, "CD", j, version, s);
 	if (scale_matrix(x, "PC", j, version, s)) {
 		/* What is missing of a matrix PC is that of the unit matrix. */
-		if (isnan(number_or(x, "PC", j, j, version, NAN, name)))
+		if ((version || isnan(old_number(x, "PC", j, j, name))) &&
+		    isnan(number_or(x, "PC", j, j, version, NAN, name)))
 			card_set_number(x, name, s);
 		return;
 	}
@@ -754,36 +762,36 @@ wcs_slice(struct img *x, int axis)
 
 /* --- other numbers --------------------------------------------------------------------------------------------------- */
 
-static int
+/* The number of an axis (from 1) after they were put in another order. */
+static long
 place_of(const int *from, int n, long axis)
 {
 	for (int i = 0; i < n; i++)
 		if (from[i] + 1 == axis)
 			return i + 1;
-	return (int)axis;
+	return axis;
 }
 
-/* Where the axis number begins in a card's name; 0 when the name has none. Sets *pair when it is a pair, i_j. */
-static size_t
-digits_at(const char *name, bool *pair)
+/* A card whose name is a word and the numbers of axes: of pixels, or of the coordinates that they become. */
+struct numbered {
+	const char *word;
+	enum { PIXEL, WORLD, MATRIX, PIXELS } axes; /* MATRIX: WORLD_PIXEL; PIXELS: PIXEL_PIXEL */
+};
+
+static const struct numbered *
+numbered_of(const char *name)
 {
-	static const struct {
-		const char *word;
-		bool pair;
-	} words[] = {{"CRPIX", false}, {"CRVAL", false}, {"CDELT", false}, {"CTYPE", false},
-		     {"CUNIT", false}, {"CNAME", false}, {"CROTA", false}, {"CRDER", false},
-		     {"CSYER", false}, {"LTV", false},	 {"WAT", false},   {"CD", true},
-		     {"PC", true},     {"LTM", true},	 {"PV", false},	   {"PS", false}};
+	static const struct numbered known[] = {
+	    {"CRPIX", PIXEL}, {"CRVAL", WORLD}, {"CDELT", WORLD}, {"CTYPE", WORLD},
+	    {"CUNIT", WORLD}, {"CNAME", WORLD}, {"CROTA", WORLD}, {"CRDER", WORLD},
+	    {"CSYER", WORLD}, {"LTV", PIXEL},	{"WAT", WORLD},	  {"CD", MATRIX},
+	    {"PC", MATRIX},   {"LTM", PIXELS},	{"PV", WORLD},	  {"PS", WORLD}};
 
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-		const size_t n = strlen(words[i].word);
-
-		if (!strncmp(name, words[i].word, n) && isdigit((unsigned char)name[n])) {
-			*pair = words[i].pair;
-			return n;
-		}
-	}
-	return 0;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strncmp(name, known[i].word, strlen(known[i].word)) &&
+		    isdigit((unsigned char)name[strlen(known[i].word)]))
+			return &known[i];
+	return NULL;
 }
 
 /*
@@ -809,44 +817,70 @@ transpose_sip(const char *name, char to[NAME + 32])
 	return true;
 }
 
-/* Sets `to` to the card's name after the axes were renumbered. Returns false when it keeps its name. */
+/*
+ * Sets `to` to the card's name after the axes were renumbered. Returns false when it keeps its name, such as WAT01_001, whose
+ * numbers are none of axes. fixed: the coordinates keep their numbers, though the axes of pixels do not.
+ */
 static bool
-rename_card(const char *name, const int *from, int n, char to[NAME + 32])
+rename_card(const char *name, const int *from, int n, bool fixed, char to[NAME + 32])
 {
-	bool pair;
-
 	if (n > 1 && from[0] == 1 && from[1] == 0 && transpose_sip(name, to))
 		return true;
-	const size_t at = digits_at(name, &pair);
-	char *rest, *end;
+	const struct numbered *card = numbered_of(name);
+	const int at = card ? (int)strlen(card->word) : 0;
+	const bool pair = card && card->axes >= MATRIX;
+	long i, j = 0;
+	int used = 0;
 
-	if (!at)
+	if (!card)
 		return false;
-	const int i = place_of(from, n, strtol(name + at, &rest, 10));
-	int used = snprintf(to, NAME + 32, "%.*s%d", (int)at, name, i);
-	if (pair && *rest == '_' && isdigit((unsigned char)rest[1])) {
-		const int j = place_of(from, n, strtol(rest + 1, &end, 10));
-		used += snprintf(to + used, NAME + 32 - (size_t)used, "_%d", j);
-		rest = end;
+	if (pair && strlen(name + at) == 6 && sscanf(name + at, "%3ld%3ld%n", &i, &j, &used) == 2 &&
+	    used == 6) {
+		snprintf(to, NAME + 32, "%.*s%03ld%03ld", at, name,
+			 fixed && card->axes == MATRIX ? i : place_of(from, n, i),
+			 place_of(from, n, j));
+		return strcmp(to, name) != 0;
 	}
-	snprintf(to + used, NAME + 32 - (size_t)used, "%s", rest);
+	if (name[at] == '0' || sscanf(name + at, "%ld%n", &i, &used) != 1)
+		return false;
+	const char *rest = name + at + used;
+	if (!(fixed && (card->axes == WORLD || card->axes == MATRIX)))
+		i = place_of(from, n, i);
+	if (pair && *rest == '_' && isdigit((unsigned char)rest[1]) && rest[1] != '0' &&
+	    sscanf(rest, "_%ld%n", &j, &used) == 1)
+		snprintf(to, NAME + 32, "%.*s%ld_%ld%s", at, name, i, place_of(from, n, j),
+			 rest + used);
+	else
+		snprintf(to, NAME + 32, "%.*s%ld%s", at, name, i, rest);
 	return strcmp(to, name) != 0;
+}
+
+/* Whether the coordinates are those of TPV, whose polynomials readers take by longitude and latitude. */
+static bool
+is_tpv(const struct img *x)
+{
+	const char *type = card_text(x, "CTYPE1");
+
+	return type && strstr(type, "-TPV");
 }
 
 const char *
 wcs_permute(struct img *x, const int *from, int n)
 {
-	static const char *const sip[] = {"A_ORDER", "B_ORDER"};
+	static const char *const sip[] = {"A_ORDER", "B_ORDER"}, *const cd[] = {"CD1_1", "CD1_2"};
 	const bool same = n < 2 || (from[0] == 0 && from[1] == 1);
-	const bool pair = n < 2 || (from[0] < 2 && from[1] < 2);
+	const bool pair = n < 2 || (from[0] < 2 && from[1] < 2), tpv = !same && is_tpv(x);
 	const char *wrong = first_of(x, sip, pair ? 0 : 2);
 	char to[NAME + 32], name[CARD_PREFIX_LEN + NAME + 32];
 
+	/* Where a matrix says which axis is which, the coordinates of TPV keep their numbers, else they are wrong. */
+	if (tpv && !(pair && n == 2 && first_of(x, cd, 2)))
+		wrong = "CTYPE1";
 	section_permute(x, from, n);
 	for (size_t i = 0; i < x->nkey; i++) {
 		if (strncmp(x->key[i].name, CARD_PREFIX, CARD_PREFIX_LEN) ||
 		    strlen(x->key[i].name) > CARD_PREFIX_LEN + CARD_NAME ||
-		    !rename_card(x->key[i].name + CARD_PREFIX_LEN, from, n, to))
+		    !rename_card(x->key[i].name + CARD_PREFIX_LEN, from, n, tpv && !wrong, to))
 			continue;
 		snprintf(name, sizeof name, CARD_PREFIX "%s", to);
 		weir_free(x->key[i].name);
