@@ -50,9 +50,9 @@ described() {
 	grep -qE "^\.It .*Fl -${2#--}( |$)" "$1"
 }
 
-# named PAGE OPTION: the paragraph that sends the reader to weir(7) names the option.
+# named PAGE OPTION: the page sends the reader to weir(7) for the options of every program, or for this one.
 named() {
-	grep -qE "^\.Fl (. , Fl )?-${2#--}( ,|$)" "$1"
+	grep -qx 'The other options are those of every program; see' "$1" || grep -qE "^\.Fl (. , Fl )?-${2#--}( ,|$)" "$1"
 }
 
 @test "every option stands on the page, or its page names it and weir(7) describes it" {

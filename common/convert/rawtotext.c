@@ -6,10 +6,8 @@
 
 #include "common/base/die.h"
 #include "common/base/opt.h"
-#include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
-#include "common/picture/mosaic.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "rawtotext";
@@ -18,14 +16,13 @@ struct args {
 	struct opt_common common;
 	const char *separator;
 	int digits; /* 0: as many as each number needs */
-	bool positions, map, header;
+	bool positions, header;
 };
 
 #define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "digits", OPT_INT, AT(digits), "N", "digits of a number (as many as it takes)", 1, 17},
     {0, "positions", OPT_FLAG, AT(positions), NULL, "a line a sample, where it lies before it"},
-    {0, "map", OPT_FLAG, AT(map), NULL, "with --positions, places on the map, by geotransform:="},
     {0, "header", OPT_FLAG, AT(header), NULL, "the names of columns:= in the first line"},
     {'s', "separator", OPT_STR, AT(separator), "TEXT", "between numbers, \\t a tab (a blank)"},
     {0}};
@@ -44,26 +41,11 @@ check(void *options)
 
 	if (args->header && args->positions)
 		die_usage("--header and --positions exclude each other");
-	if (args->map && !args->positions)
-		die_usage("--map goes with --positions");
 	if (!strcmp(args->separator, "\\t"))
 		args->separator = "\t";
 }
 
 /* --- numbers ------------------------------------------------------------------------------------------------------- */
-
-/* Prints a 64-bit integer, which may have more digits than a double. */
-static int
-whole(char *s, size_t room, const void *v, enum img_type type)
-{
-	int64_t i;
-	uint64_t u;
-
-	memcpy(&i, v, sizeof i);
-	memcpy(&u, v, sizeof u);
-	return type == IMG_I64 ? snprintf(s, room, "%jd", (intmax_t)i)
-			       : snprintf(s, room, "%ju", (uintmax_t)u);
-}
 
 /* Prints v in the fewest digits from which the same v is read back. */
 static int
@@ -86,6 +68,7 @@ put_number(struct raw_out *out, const struct args *args, const void *sample, enu
 {
 	char s[40];
 	double v;
+	int64_t whole;
 	int n;
 
 	sample_load(&v, sample, type, 1);
@@ -93,48 +76,22 @@ put_number(struct raw_out *out, const struct args *args, const void *sample, enu
 		v = NAN; /* drops the sign of a NaN */
 	if (args->digits)
 		n = snprintf(s, sizeof s, "%.*g", args->digits, v);
-	else if (type == IMG_I64 || type == IMG_U64)
-		n = whole(s, sizeof s, sample, type);
-	else
+	else if (type != IMG_I64 && type != IMG_U64)
 		n = shortest(s, sizeof s, v, type);
+	else { /* it may have more digits than a double */
+		memcpy(&whole, sample, sizeof whole);
+		n = snprintf(s, sizeof s, type == IMG_I64 ? "%jd" : "%ju", (intmax_t)whole);
+	}
 	raw_text(out, s, (size_t)n);
 }
 
 /* --- lines --------------------------------------------------------------------------------------------------------- */
 
-/* The transform of the samples of an item where places on a map are asked for. */
-struct transform {
-	bool any;
-	double g[6];
-};
-
-/* Prints the place of sample number i of a picture of w columns and h rows on the map. */
-static void
-put_place(struct raw_out *out, const struct args *args, const double g[6], size_t i, size_t w,
-	  size_t h)
-{
-	double place[2];
-
-	map_place(g, (double)(i % w) + .5, (double)(i / w % h) + .5, place);
-	for (int k = 0; k < 2; k++)
-		raw_printf(out, "%.12g%s", real_shown(place[k]), args->separator);
-}
-
 /* Prints the position of a sample along each axis, except axes whose samples share a line. */
 static void
-put_position(struct raw_out *out, const struct args *args, const struct img *x,
-	     const struct transform *t, size_t i)
+put_position(struct raw_out *out, const struct args *args, const struct img *x, size_t i)
 {
-	int a = img_row_axis(x);
-
-	if (t->any) {
-		const size_t w = x->axis[a].n, h = x->dim > a + 1 ? x->axis[a + 1].n : 1;
-
-		put_place(out, args, t->g, i, w, h);
-		i /= w * h;
-		a += 2;
-	}
-	for (; a < x->dim; i /= x->axis[a++].n) {
+	for (int a = img_row_axis(x); a < x->dim; i /= x->axis[a++].n) {
 		const struct img_axis *axis = &x->axis[a];
 		const double at = (double)(i % axis->n),
 			     step = isnan(axis->spacing) ? 1 : axis->spacing;
@@ -148,14 +105,14 @@ put_position(struct raw_out *out, const struct args *args, const struct img *x,
 
 /* Prints samples from..from+n-1 with separators and newlines. row: the number of samples that share a line. */
 static void
-put_samples(struct raw_out *out, const struct args *args, const struct img *x,
-	    const struct transform *t, const char *sample, size_t from, size_t n, size_t row)
+put_samples(struct raw_out *out, const struct args *args, const struct img *x, const char *sample,
+	    size_t from, size_t n, size_t row)
 {
 	for (size_t i = from; i < from + n; i++, sample += img_type_size(x->type)) {
 		if (i % row)
 			raw_text(out, args->separator, strlen(args->separator));
 		else if (args->positions)
-			put_position(out, args, x, t, i / row);
+			put_position(out, args, x, i / row);
 		put_number(out, args, sample, x->type);
 		if (i % row == row - 1)
 			raw_text(out, "\n", 1);
@@ -189,16 +146,13 @@ print(void *options, struct raw_in *in, struct img *x, struct raw_out *out, stru
 	const struct args *args = options;
 	const size_t row = args->positions && !img_row_axis(x) ? 1 : x->axis[0].n;
 	struct raw_blocks b = {.x = x, .quiet = true};
-	struct transform t = {.any = args->map};
 
 	if (st->items)
 		raw_text(out, "\n", 1);
 	else if (args->header)
 		put_header(in, out, x, args);
-	if (t.any && !map_of(x, t.g))
-		raw_die(in, "it has no geotransform:= that places it on a map; see tifftoraw");
 	while (raw_next_block(&b, in, st)) {
-		put_samples(out, args, x, &t, b.data, b.at, b.n, row);
+		put_samples(out, args, x, b.data, b.at, b.n, row);
 		stats_charge(st, STATS_WRITE);
 	}
 }
