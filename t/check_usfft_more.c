@@ -164,10 +164,9 @@ check_inverse(struct check_rng *r)
 	check_end(&many, "the inverse gives back modes that enough points have seen");
 }
 
-/* Conjugate gradients come to the dense solution: weights, damping, coils, and any start. */
+/* Conjugate gradients come to the dense solution: weights, damping, coils. */
 static double
-dense_error(const struct problem *q, const double *w, const double *b, struct usfft_inverse v,
-	    bool start)
+dense_error(const struct problem *q, const double *w, const double *b, struct usfft_inverse v)
 {
 	double *f = weir_xalloc(2 * q->modes, sizeof *f),
 	       *want = weir_xalloc(2 * q->modes, sizeof *f);
@@ -175,7 +174,6 @@ dense_error(const struct problem *q, const double *w, const double *b, struct us
 	double diff = 0, norm = 0;
 	size_t bad;
 
-	v.start = start ? q->fd : NULL;
 	if (usfft_direct_inverse(&q->o, &q->pt, w, b, &v, want) ||
 	    usfft_inverse(&q->o, &q->pt, w, b, &v, f, &got, &bad))
 		die("no inverse");
@@ -216,7 +214,7 @@ check_dense(struct check_rng *r)
 		for (size_t k = 0; k < M; k++)
 			w[k] = rng_unit(r);
 		v.maps = maps;
-		const double e = dense_error(&q, i % 7 ? w : NULL, b, v, i % 4 == 3);
+		const double e = dense_error(&q, i % 7 ? w : NULL, b, v);
 		check_case(&many, e <= 1e-8, "case %d: %.1e", i, e);
 		weir_free(maps);
 		problem_free(&q);

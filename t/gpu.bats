@@ -67,7 +67,6 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 	picture
 	fails 2 "-g: goes without --max-mem" morphrec -g --max-mem=1M -m f.pgm f.pgm
 	fails 2 "-g: goes neither with --min-pts nor with --tree" emst -g --min-pts=3 f.pgm
-	fails 2 "--wisdom: is of the CPU's FFTs, and goes without -g" usfft -g -T 1 -n 8 --wisdom=w points.nrrd
 }
 
 @test "radon -g with what the GPU does not do is wrong usage" {

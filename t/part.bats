@@ -250,7 +250,6 @@ four() {
 		item double "2 3" 'kinds: complex domain' -- "$i" 2 3 4 5 $((6 * i))
 	done | cat points.raw - >all.raw
 	whole usfft -T 1 -n 4,3 --batch all.raw
-	fails 2 '--wisdom' usfft -T 1 -n 4,3 --batch --wisdom=w --part=0/2 all.raw
 	tail -c +"$(($(wc -c <points.raw) + 1))" all.raw >values.raw
 	NS=3 whole usfft -T 1 -n 4,3 -p points.raw --output=abs values.raw
 }

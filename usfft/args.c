@@ -1,5 +1,6 @@
 /* The options, checked. */
 #include <math.h>
+#include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/par.h"
@@ -55,13 +56,6 @@ static const struct opt table[] = {
      .arg = "SIGN",
      .help = "sign of the exponent, - or + (-)",
      .words = "-|+"},
-    {.name = "order",
-     .kind = OPT_WORD,
-     .at = AT(order),
-     .arg = "ORDER",
-     .help = "of modes: centred or fft (centred)",
-     .words = "centred|fft",
-     .seen = AT(has_order)},
     {.name = "adjoint",
      .kind = OPT_FLAG,
      .at = AT(adjoint),
@@ -93,11 +87,6 @@ static const struct opt table[] = {
      .help = "--inverse: damping, in sums of the weights (0)",
      .lo = 0,
      .hi = 1e30},
-    {.name = "start",
-     .kind = OPT_STR,
-     .at = AT(start),
-     .arg = "FILE",
-     .help = "--inverse: the modes to begin from"},
     {.name = "coils",
      .kind = OPT_STR,
      .at = AT(coils),
@@ -120,13 +109,6 @@ static const struct opt table[] = {
      .arg = "NAME",
      .help = "kaiser or gauss (kaiser)",
      .words = "kaiser|gauss"},
-    {.name = "sigma",
-     .kind = OPT_REAL,
-     .at = AT(sigma),
-     .arg = "S",
-     .help = "oversampling, 1.15 to 4 (chosen)",
-     .lo = 1.15,
-     .hi = 4},
     {.name = "pixel",
      .kind = OPT_STR,
      .at = AT(pixel),
@@ -148,11 +130,6 @@ static const struct opt table[] = {
      .kind = OPT_FLAG,
      .at = AT(strict),
      .help = "refuse points outside [-1/2,1/2) and tolerances out of reach"},
-    {.name = "wisdom",
-     .kind = OPT_STR,
-     .at = AT(wisdom),
-     .arg = "FILE",
-     .help = "measure FFTs, and keep in FILE what was found"},
     {0}};
 
 static const struct opt_program program = {
@@ -180,10 +157,7 @@ parse_modes(struct job *j)
 static void
 check_inverse_args(const struct args *a)
 {
-	const char *given = a->coils	  ? "--coils"
-			    : a->start	  ? "--start"
-			    : a->damp > 0 ? "--damp"
-					  : NULL;
+	const char *given = a->coils ? "--coils" : a->damp > 0 ? "--damp" : NULL;
 
 	if (given && !a->inverse)
 		die_usage("%s: goes with --inverse", given);
@@ -222,9 +196,8 @@ check_sky_args(const struct job *j)
 		return;
 	if (j->type == 3 || (a->n && j->o.dim != 2))
 		die_usage("--pixel: goes with types 1 and 2, and with two axes");
-	if (a->coils || a->output || a->sigma > 0 || a->window == WINDOW_GAUSS || a->wisdom)
-		die_usage("--pixel: goes without --coils, --output, --sigma, --window=gauss and "
-			  "--wisdom");
+	if (a->coils || a->output || a->window == WINDOW_GAUSS)
+		die_usage("--pixel: goes without --coils, --output and --window=gauss");
 	if (a->common.gpu)
 		die_usage("--pixel: is for the CPU, and goes without -g");
 }
@@ -244,22 +217,18 @@ check_args(const struct job *j)
 		die_usage("-T 3: needs --targets=FILE, the places where to evaluate");
 	if (a->type != 3 && a->targets)
 		die_usage("--targets: goes with -T 3 only");
-	if (a->has_order && a->type == 3)
-		die_usage("--order: goes with modes, and -T 3 has none");
 	if (a->points && a->batch)
 		die_usage("--batch: the points come from --points already");
 	if (!to_modes && (j->type == 2 || a->adjoint) && !a->points && !a->batch)
 		die_usage("no points: give --points or --batch");
 	if (a->weights && j->type != 1 && !a->inverse)
 		die_usage("--weights: goes with points to modes, or --inverse");
-	if (a->weights_to && !item_weighs(j))
+	if (a->weights_to && !j->pipe && !j->weights_file)
 		die_usage("--weights-to: goes with --weights=pipe or --weights=FILE");
-	if ((a->weights_to || a->wisdom) && a->common.part.n)
-		die_usage("--weights-to and --wisdom: go without --part");
+	if (a->weights_to && a->common.part.n)
+		die_usage("--weights-to: goes without --part");
 	check_inverse_args(a);
 	check_sky_args(j);
-	if (a->common.gpu && a->wisdom)
-		die_usage("--wisdom: is of the CPU's FFTs, and goes without -g");
 }
 
 void
@@ -273,15 +242,15 @@ usfft_args(struct job *j, int argc, char **argv, char ***path, size_t *npath)
 		j->type = j->type == 3 ? 3 : 3 - j->type;
 		j->sign = -j->sign;
 	}
+	j->pipe = j->a.weights && !strcmp(j->a.weights, "pipe");
+	if (j->a.weights && !j->pipe && strcmp(j->a.weights, "none") != 0)
+		j->weights_file = j->a.weights;
 	parse_modes(j);
 	parse_pixel(j);
 	check_args(j);
 	j->o.tol = j->a.tol;
 	j->o.gauss = j->a.window == WINDOW_GAUSS;
-	j->o.sigma = j->a.sigma;
-	j->o.fft_order = j->a.order == ORDER_FFT;
 	j->o.threads = par_threads(j->a.common.threads);
-	j->o.measure = j->a.wisdom != NULL;
-	j->run.gpu = gpu_use(&j->a.common);
+	j->gpu = gpu_use(&j->a.common);
 	j->o.took = &j->took;
 }

@@ -16,9 +16,7 @@
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "common/base/sample.h"
-#include "usfft/grid/grid.h"
 #include "usfft/inverse.h"
-#include "usfft/loops/loops.h"
 #include "usfft/plan.h"
 
 struct toeplitz {
@@ -37,23 +35,18 @@ struct toeplitz {
  * sums with sign -1. The second one has to have the sign +1, so its input and output are conjugated.
  */
 
-/* Returns a length of FFTs of at least n cells. Batches of rows ask for multiples of 8, and a cut 1-D grid for 256. */
-static size_t
-length(size_t n, size_t step)
-{
-	for (n = (n + step - 1) / step * step; fft_size(n) != n;)
-		n += step;
-	return n;
-}
-
-/* Makes a grid for the modes of o, of 2 half - 1 cells along each axis or more, which divides no window out. */
+/*
+ * Makes a grid for the modes of o, of 2 half - 1 cells along each axis or more, which divides no window out. Batches of rows ask
+ * for multiples of 8, and a cut 1-D grid for 256.
+ */
 static int
 make_grid(struct grid *g, const struct usfft_options *o, const size_t half[3])
 {
 	*g = (struct grid){
 	    .layers = 1, .copies = 1, .ops = &usfft_loops(o->registers, false)->batch};
 	for (int a = 0; a < 3; a++)
-		g->n[a] = a < o->dim ? length(2 * half[a] - 1, o->dim > 1 ? 8 : 256) : 1;
+		g->n[a] =
+		    a < o->dim ? fft_multiple(2 * half[a] - 1, o->dim > 1 ? 8 : 256, false) : 1;
 	const int err = grid_make(g, o);
 	for (int a = 0; a < o->dim && !err; a++) {
 		double *undo = weir_alloc(o->n[a] / 2 + 1, sizeof *undo);
@@ -254,16 +247,19 @@ dot(const double *a, const double *b, size_t n)
 	return sum;
 }
 
-/* Iterates. p: the direction, and q: room for its product. first: the square of the norm of the right side. */
+/* Iterates. p: the direction, and q: room for its product. */
 static int
-iterate(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, double first,
-	double *f, double *r, double *p, double *q, struct usfft_outcome *got)
+iterate(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, double *f, double *r,
+	double *p, double *q, struct usfft_outcome *got)
 {
-	double rho = dot(r, r, n);
+	const double first = dot(r, r, n);
+	double rho = first;
 	int err = 0;
 
+	if (!(first > 0))
+		return 0;
 	memcpy(p, r, n * sizeof *p);
-	*got = (struct usfft_outcome){.residual = sqrt(rho / first)};
+	got->residual = 1;
 	while (!err && got->iterations < v->iter && got->residual > v->rtol) {
 		err = matrix(who, p, q);
 		const double curve = dot(p, q, n);
@@ -320,21 +316,9 @@ usfft_cg(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, 
 		return err;
 	}
 	divide(r, n, scale);
-	divide(f, n, scale);
-	const double first = dot(r, r, n);
+	memset(f, 0, n * sizeof *f);
 	*got = (struct usfft_outcome){0};
-	if (!(first > 0)) { /* f = 0 is a solution, wherever f starts */
-		memset(f, 0, n * sizeof *f);
-		weir_free(work);
-		return 0;
-	}
-	if (v->start) {
-		err = matrix(who, f, work);
-		for (size_t i = 0; !err && i < n; i++)
-			r[i] -= work[i];
-	}
-	if (!err)
-		err = iterate(matrix, who, n, v, first, f, r, work, work + n, got);
+	err = iterate(matrix, who, n, v, f, r, work, work + n, got);
 	divide(f, n, 1 / scale);
 	weir_free(work);
 	return err;
@@ -388,11 +372,11 @@ differences(const struct usfft_options *o)
 }
 
 size_t
-usfft_inverse_bytes(const struct usfft_options *o, double *reach)
+usfft_inverse_bytes(const struct usfft_options *o)
 {
 	const struct usfft_options d = differences(o);
 
-	return usfft_bytes(&d, reach);
+	return usfft_bytes(&d);
 }
 
 /* Makes T from the weights. */
@@ -519,13 +503,8 @@ usfft_inverse(const struct usfft_options *given, const struct usfft_points *pt, 
 		r = weir_alloc(a.n, 2 * sizeof *r);
 		err = r ? right_side(&a, &o, pt, w, b, v->sign, r, bad) : -ENOMEM;
 	}
-	if (!err) {
-		if (v->start)
-			memcpy(modes, v->start, 2 * a.n * sizeof *modes);
-		else
-			memset(modes, 0, 2 * a.n * sizeof *modes);
+	if (!err)
 		err = usfft_cg(apply, &a, 2 * a.n, v, modes, r, got);
-	}
 	free_normal(&a);
 	weir_free(r);
 	return err;

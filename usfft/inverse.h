@@ -20,10 +20,9 @@ struct usfft_inverse {
 	void (*step)(void *who, const struct usfft_outcome *got);
 	void *who;
 
-	double damp;	     /* mu >= 0 */
-	const double *start; /* complex modes to begin from; NULL: zeros */
-	size_t coils;	     /* 0: no coils; maps is not read */
-	const double *maps;  /* borrowed: [coil][modes], complex */
+	double damp;	    /* mu >= 0 */
+	size_t coils;	    /* 0: no coils; maps is not read */
+	const double *maps; /* borrowed: [coil][modes], complex */
 };
 
 /*
@@ -40,11 +39,8 @@ int usfft_inverse(const struct usfft_options *o, const struct usfft_points *pt, 
 		  const double *b, const struct usfft_inverse *v, double *modes,
 		  struct usfft_outcome *got, size_t *bad);
 
-/*
- * Bytes of the largest grid of usfft_inverse(), which has twice the modes along each axis. SIZE_MAX: no grid exists; else
- * *reach is the tolerance that the windows keep. It is above o->tol where o->sigma does not allow that.
- */
-size_t usfft_inverse_bytes(const struct usfft_options *o, double *reach);
+/* Bytes of the largest grid of usfft_inverse(), which has twice the modes along each axis. SIZE_MAX: no grid exists. */
+size_t usfft_inverse_bytes(const struct usfft_options *o);
 
 /*
  * Sets w_j to the share of the unit box that point j stands for, so that type 1 of w_j c_j approximates the Fourier
@@ -63,9 +59,8 @@ struct usfft_options usfft_pipe_options(const struct usfft_options *o);
 typedef int cg_matrix(void *who, const double *in, double *out);
 
 /*
- * Solves matrix f = r for n reals, from f on, which is zero without v->start. A right side of zeros gives f = 0. r: the
- * right side, which becomes the residual. Returns 0, -ENOMEM, -ERANGE (the numbers are too large for double) or what the
- * matrix returned.
+ * Solves matrix f = r for n reals. r: the right side, which becomes the residual. Returns 0, -ENOMEM, -ERANGE (the numbers are
+ * too large for double) or what the matrix returned.
  */
 int usfft_cg(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, double *f,
 	     double *r, struct usfft_outcome *got);

@@ -28,6 +28,8 @@
 
 #define USFFT_LINE 8
 
+enum { LINE_TAPS = 8, LINE_COEFS = 10 };
+
 struct usfft_line {
 	size_t m, n;   /* lines; modes */
 	size_t grid;   /* cells of the oversampled grid of one row */
@@ -45,6 +47,14 @@ struct usfft_line_work {
 	float *place; /* owned: per line and lane, offset inside the cell, -1..1 */
 	int *cell;    /* owned: per line and lane, first cell touched */
 	float *phase; /* owned: per line, cosines and then sines of the lanes */
+};
+
+/* The inner loops, one set for each kind of register: loops/loops_simd.c. */
+struct line_ops {
+	void (*spread)(const struct usfft_line *p, const struct usfft_line_work *w, int sign,
+		       const float *d, size_t ldd);
+	void (*interp)(const struct usfft_line *p, const struct usfft_line_work *w, int sign,
+		       float *d, size_t ldd);
 };
 
 /*

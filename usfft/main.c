@@ -1,7 +1,4 @@
-#include <string.h>
-
 #include "common/base/die.h"
-#include "common/base/fft.h"
 #include "common/base/mem.h"
 #include "common/stream/pipeline.h"
 #include "gpu/use.h"
@@ -26,8 +23,7 @@ static void
 open_share(struct job *j, char **path, size_t npath)
 {
 	const struct args *a = &j->a;
-	const char *const files[] = {a->points, a->targets, a->start, a->coils,
-				     item_weighs_by_file(j) ? a->weights : NULL};
+	const char *const files[] = {a->points, a->targets, a->coils, j->weights_file};
 	uint64_t hash = part_begin(&a->common);
 	bool batch = a->batch;
 
@@ -41,21 +37,11 @@ open_share(struct job *j, char **path, size_t npath)
 static void
 open_files(struct job *j, char **path, size_t npath)
 {
-	const size_t max = j->a.common.max_bytes;
-
-	if (j->a.wisdom && fft_wisdom_read(j->a.wisdom))
-		die("%s: not FFTW's wisdom", j->a.wisdom);
-	if (j->a.points) {
-		raw_load_file(j->a.points, max, true, &j->points);
-		item_take_points(j, j->a.points, &j->points, false, &j->at);
-	}
-	if (j->a.targets) {
-		raw_load_file(j->a.targets, max, true, &j->targets);
-		item_take_points(j, j->a.targets, &j->targets, false, &j->to);
-	}
+	item_load_points(j, j->a.points, &j->points, &j->at);
+	item_load_points(j, j->a.targets, &j->targets, &j->to);
 	item_load_weights(j);
-	item_load_inverse(j);
-	j->in = raw_open(path, npath, max);
+	item_load_coils(j);
+	j->in = raw_open(path, npath, j->a.common.max_bytes);
 	open_share(j, path, npath);
 	j->out = raw_create(j->a.common.out, RAW_AS_RAW);
 	if (j->a.batch) {
@@ -67,39 +53,28 @@ open_files(struct job *j, char **path, size_t npath)
 	j->fixed = j->a.points || j->a.batch;
 }
 
-/* Reports the seconds of the stages on the CPU. */
-static void
-report_stages(struct job *j)
-{
-	stats_add(&j->st, "sort", "%.9f", j->took.sort);
-	stats_add(&j->st, "spread", "%.9f", j->took.spread);
-	stats_add(&j->st, "fft", "%.9f", j->took.fft);
-	stats_add(&j->st, "deconvolve", "%.9f", j->took.modes);
-}
-
 static void
 finish(struct job *j)
 {
-	int err = j->a.wisdom ? fft_wisdom_write(j->a.wisdom) : 0;
-
-	if (err)
-		die("%s: %s", j->a.wisdom, strerror(-err));
 	if (j->weights_out)
 		raw_finish(j->weights_out);
 	slices_close(&j->share, j->out);
-	if (!j->run.gpu)
-		report_stages(j);
-	if (j->run.plan)
-		stats_add(&j->st, "taps", "%d", usfft_taps(j->run.plan));
-	gpu_report(j->run.gpu, &j->st);
+	if (!j->gpu) {
+		stats_add(&j->st, "sort", "%.9f", j->took.sort);
+		stats_add(&j->st, "spread", "%.9f", j->took.spread);
+		stats_add(&j->st, "fft", "%.9f", j->took.fft);
+		stats_add(&j->st, "deconvolve", "%.9f", j->took.modes);
+	}
+	if (j->plan)
+		stats_add(&j->st, "taps", "%d", usfft_taps(j->plan));
+	gpu_report(j->gpu, &j->st);
 	stats_close(&j->st, j->in, j->out, &j->a.common);
-	gpu_close(j->run.gpu);
+	gpu_close(j->gpu);
 	group_free(j);
-	transform_free(&j->run);
+	usfft_free(j->plan);
 	usfft_sky_free(j->sky);
 	weir_free(j->weights);
 	weir_free(j->maps);
-	weir_free(j->start);
 	img_free(&j->points);
 	img_free(&j->targets);
 }
@@ -107,20 +82,14 @@ finish(struct job *j)
 static void
 transform_item(struct job *j, struct img *x)
 {
+	static void (*const transform[])(struct job *, struct img *) = {
+	    [1] = item_points_to_modes, [2] = item_modes_to_points, [3] = item_points_to_points};
+	static void (*const sky[])(struct job *,
+				   struct img *) = {[1] = sky_from_points, [2] = sky_to_points};
+
 	item_read(j, x);
 	stats_charge(&j->st, STATS_READ);
-	if (j->a.inverse)
-		item_invert(j, x);
-	else if (j->type == 1 && j->a.pixel)
-		item_to_sky(j, x);
-	else if (j->a.pixel)
-		item_from_sky(j, x);
-	else if (j->type == 1)
-		item_points_to_modes(j, x);
-	else if (j->type == 2)
-		item_modes_to_points(j, x);
-	else
-		item_points_to_points(j, x);
+	(j->a.inverse ? item_invert : (j->a.pixel ? sky : transform)[j->type])(j, x);
 	j->st.items++;
 	stats_charge(&j->st, STATS_WRITE);
 	relay_flush(j->out);
@@ -156,7 +125,7 @@ transform_items(struct job *j)
 {
 	running = j;
 	die_after(flush_first);
-	relay_run(j->in, j->run.gpu, transform_next, j);
+	relay_run(j->in, j->gpu, transform_next, j);
 	group_flush(j);
 	die_after(NULL);
 	if (j->a.batch && raw_item(j->in) == 1)

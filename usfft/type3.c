@@ -15,7 +15,7 @@
 #include "common/base/par.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
-#include "usfft/type3.h"
+#include "usfft/plan.h"
 #include "usfft/usfft.h"
 
 enum { PHASE_BLOCK = 256 }; /* the most points of a call */
@@ -301,21 +301,20 @@ plan_both(struct usfft_3 *t)
 
 size_t
 usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
-		  const struct usfft_points *targets, double *reach)
+		  const struct usfft_points *targets)
 {
 	struct usfft_3 t = {.o = *o, .m = pt->m, .targets = targets->m};
 	struct usfft_options outer, inner;
-	double first = 0, second = 0;
+	double reach;
 	size_t bad;
 	int w;
 
 	if (find_box(pt, o, &t.box, &bad) || find_box(targets, o, &t.target_box, &bad) ||
 	    choose_outer(&t, &outer, &inner))
 		return 0;
-	if (usfft_choose(&outer, &w, inner.n, &first))
+	if (usfft_choose(&outer, &w, inner.n, &reach))
 		return 0;
-	const size_t a = usfft_bytes(&outer, &first), b = usfft_bytes(&inner, &second);
-	*reach = fmax(first * outer_part, second * inner_part);
+	const size_t a = usfft_bytes(&outer), b = usfft_bytes(&inner);
 	return a > SIZE_MAX - b ? SIZE_MAX : a + b;
 }
 

@@ -9,22 +9,7 @@
 #include "usfft/plan.h"
 #include "usfft/usfft.h"
 
-/* ---- grids of layers ---- */
-
-/*
- * Transforms of several vectors at once, on a small grid each of whose cells holds one sample of each vector: a layer.
- * Points are spread straight to the grid, which fits the cache of a core, and has margins for windows that reach over its
- * edges:
- *
- *	+--+--------------+--+
- *	|  .              .  |	`lead` cells, the cells of the grid, and w - 1 - lead cells along each axis. The FFT sees
- *	|  .              .  |	those in the middle. Type 1 adds each margin to the cells that it stands for, which are at
- *	|  ................  |	the other end; type 2 copies these cells to the margin.
- *	+--+--------------+--+
- *
- * A thread takes as many vectors as there are layers, on a grid of its own. What a vector becomes does not depend on the
- * other vectors, so the results are the same bytes for any number of vectors at once and of threads.
- */
+/* ---- grids of layers: see struct layers in plan.h ---- */
 
 /* Cells of the largest grid with layers. */
 enum { MOST_CELLS = 1 << 14 };
@@ -429,16 +414,14 @@ make_plan(struct usfft_plan *p)
 }
 
 size_t
-usfft_bytes(const struct usfft_options *o, double *reach)
+usfft_bytes(const struct usfft_options *o)
 {
 	size_t n[3], bytes = 2 * (o->single ? sizeof(float) : sizeof(double));
-	double kept;
+	double reach;
 	int w;
 
-	if (usfft_choose(o, &w, n, &kept))
+	if (usfft_choose(o, &w, n, &reach))
 		return SIZE_MAX;
-	if (reach)
-		*reach = kept;
 	for (int a = 0; a < o->dim; a++)
 		if (!weir_mul(bytes, n[a], &bytes))
 			return SIZE_MAX;

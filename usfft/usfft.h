@@ -55,8 +55,6 @@ struct usfft_options {
 	int type;
 	/* The number of points that the choice of the grid assumes; 0: as many as modes. */
 	size_t expect;
-	/* FFTW measures its plans, which takes seconds unless wisdom was loaded; else it estimates. */
-	bool measure;
 	/* usfft_type1_many() or usfft_type2_many() will run. */
 	bool many;
 	/* Bytes of a vector register: 16, 32 or 64, at most what the CPU has; 0: what is fastest. */
@@ -98,9 +96,9 @@ void usfft_free(struct usfft_plan *p);
 
 /*
  * Bytes of the grid of a plan for o. Before points arrive, a plan takes little more memory than that. SIZE_MAX: no plan for
- * o exists. reach, where it is not NULL, then stays; else *reach becomes what usfft_reach() would return.
+ * o exists.
  */
-size_t usfft_bytes(const struct usfft_options *o, double *reach);
+size_t usfft_bytes(const struct usfft_options *o);
 
 /* What the plan chose: the taps of the window, and the cells of the grid along an axis. */
 int usfft_taps(const struct usfft_plan *p);
@@ -169,11 +167,8 @@ void usfft_scatter(struct usfft_plan *p, int sign, void *c);
 int usfft_type3(const struct usfft_options *o, const struct usfft_points *pt, const void *c,
 		const struct usfft_points *targets, int sign, void *out, size_t *bad);
 
-/*
- * Bytes of the two grids of usfft_type3(). 0: usfft_type3() refuses these points or targets. SIZE_MAX: no grid exists. For
- * other results *reach is the tolerance that the windows keep. It is above o->tol where o->sigma does not allow that.
- */
+/* Bytes of the two grids of usfft_type3(). 0: usfft_type3() refuses these points or targets. SIZE_MAX: no grid exists. */
 size_t usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
-			 const struct usfft_points *targets, double *reach);
+			 const struct usfft_points *targets);
 
 #endif

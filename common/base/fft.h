@@ -1,18 +1,22 @@
-/* Sizes for FFTW, and its wisdom. The programs make their own plans, with FFTW_ESTIMATE unless wisdom was loaded. */
+/* Lengths at which FFTs are fast. The programs make their own plans, with FFTW_ESTIMATE. */
 #ifndef WEIR_BASE_FFT_H
 #define WEIR_BASE_FFT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns the smallest length >= n of the form 2^a 3^b 5^c 7^d, a >= 2, b + c + d <= 3. FFTW is fast at these lengths. */
-size_t fft_size(size_t n);
-
 /*
- * Read and write FFTW's wisdom of both precisions in one file. They return 0 or -errno. Reading a file that does not exist
- * returns 0 and loads nothing.
+ * Returns the smallest multiple of step >= n whose odd part is a product of at most three of the factors 3, 5 and 7. columns:
+ * one 3 and one 7 at most, and two other factors beside a 7, since FFTW's unmeasured plans for columns take 1.5 times as long
+ * for other lengths.
  */
-int fft_wisdom_read(const char *path);
-int fft_wisdom_write(const char *path);
+size_t fft_multiple(size_t n, size_t step, bool columns);
+
+/* The same for the multiples of 4. FFTW is fast at these lengths. */
+static inline size_t
+fft_size(size_t n)
+{
+	return fft_multiple(n > 0 ? n : 1, 4, false);
+}
 
 #endif

@@ -10,7 +10,6 @@
 extern "C" {
 #include "radon/core.h"
 #include "radon/plan.h"
-#include "usfft/loops/line_ops.h"
 }
 
 enum {

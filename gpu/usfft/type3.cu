@@ -12,7 +12,7 @@
 
 extern "C" {
 #include "gpu/usfft/usfft.h"
-#include "usfft/type3.h"
+#include "usfft/plan.h"
 }
 
 namespace

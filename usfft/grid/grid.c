@@ -39,16 +39,15 @@ destroy(struct fftw_axis *f)
 
 /*
  * Plans the FFTs of `many` neighbouring lines of n samples, which lie `stride` samples apart from one to the next, or of one
- * line whose stride is 1. o->measure overwrites data. Returns 0 or -ENOMEM. One thread at a time may call it.
+ * line whose stride is 1. Returns 0 or -ENOMEM. One thread at a time may call it.
  */
 static int
 fftw_axis_make(struct fftw_axis *f, const struct usfft_options *o, size_t n, size_t many,
 	       size_t stride, void *data)
 {
-	const unsigned how = o->measure ? FFTW_MEASURE : FFTW_ESTIMATE;
 	const int len = (int)n, count = (int)many, step = (int)stride;
 
-	*f = (struct fftw_axis){.n = n, .single = o->single, .plain = many == 1 && !o->measure};
+	*f = (struct fftw_axis){.n = n, .single = o->single, .plain = many == 1};
 	if (f->plain && kept.plan && kept.n == n && kept.single == o->single) {
 		*f = kept;
 		kept.plan = NULL;
@@ -56,10 +55,10 @@ fftw_axis_make(struct fftw_axis *f, const struct usfft_options *o, size_t n, siz
 	}
 	if (o->single)
 		f->plan = fftwf_plan_many_dft(1, &len, count, data, NULL, step, 1, data, NULL, step,
-					      1, FFTW_FORWARD, how);
+					      1, FFTW_FORWARD, FFTW_ESTIMATE);
 	else
 		f->plan = fftw_plan_many_dft(1, &len, count, data, NULL, step, 1, data, NULL, step,
-					     1, FFTW_FORWARD, how);
+					     1, FFTW_FORWARD, FFTW_ESTIMATE);
 	return f->plan ? 0 : -ENOMEM;
 }
 
@@ -136,7 +135,7 @@ plan_ffts(struct grid *g, const struct usfft_options *o)
 	const int axes = find_axes(g, o->dim, n, stride);
 	int err = 0;
 
-	g->batched = axes > 1 && (!o->measure || g->layers > 1);
+	g->batched = axes > 1;
 	for (int a = 0; a < axes; a++) {
 		g->batched = g->batched && n[a] <= LONGEST && batch_suits(n[a]);
 		if (batch_work(n[a]) > g->work_bytes)

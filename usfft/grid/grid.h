@@ -15,7 +15,7 @@ struct fftw_axis {
 	void *plan; /* owned; NULL: none */
 	size_t n;
 	bool single;
-	/* The plan is of one line of consecutive samples and was not measured: it serves any such plan of n samples. */
+	/* The plan is of one line of consecutive samples: it serves any such plan of n samples. */
 	bool plain;
 };
 
@@ -44,7 +44,7 @@ struct grid {
 	/* Cells of data: copies * cells, or more where the caller of grid_make() asks for more. */
 	size_t room;
 	void *data; /* owned */
-	/* loops.h runs the FFTs; else FFTW does: when it measures, for uncut 1-D grids, for very long axes. */
+	/* loops.h runs the FFTs; else FFTW does: for uncut 1-D grids and for very long axes. */
 	bool batched;
 
 	/*

@@ -15,7 +15,6 @@
 
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "usfft/grid/spread.h"
 #include "usfft/plan.h"
 
 enum { TILE_HEAVY = 8192 }; /* points of a tile that one thread takes at a time */
@@ -331,7 +330,8 @@ fills_a_cell(const char *records, size_t bytes, size_t n, int dim)
 	return false;
 }
 
-bool
+/* Is a tile crowded? Looking just before its points are spread reads their records into the cache. */
+static bool
 crowd_in(const struct usfft_plan *p, size_t tile)
 {
 	const size_t from = p->points.start[tile], n = p->points.start[tile + 1] - from;

@@ -1,4 +1,4 @@
-/* Items in and out: groups on the same points, reading, weights, and the results of transforms. */
+/* Items in and out, their weights, and the transforms of one item. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -9,9 +9,113 @@
 #include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/stream/pipeline.h"
+#include "gpu/usfft/usfft.h"
 #include "usfft/job.h"
 
-/* ---- group ---- */
+/* ---- what is wrong ---- */
+
+void
+item_judge(const struct job *j, int err, const size_t *bad)
+{
+	if (err == -EINVAL)
+		raw_die(j->in, "point %zu has a coordinate or value that is NaN or infinite", *bad);
+	if (err == -ENXIO)
+		raw_die(j->in, "%s: target %zu is NaN or infinite", j->a.targets, *bad);
+	if (err == -EOVERFLOW && j->a.type == 3)
+		raw_die(j->in, "the box of the points times that of the targets is too large");
+	if (err == -EOVERFLOW)
+		raw_die(j->in, "more than %d points or too many modes", USFFT_MAXPOINTS);
+	if (err == -ERANGE)
+		raw_die(j->in, "the values or weights are too large");
+	if (err == -EIO)
+		raw_die(j->in, "-g: %s", gpu_why(j->gpu));
+	if (err)
+		raw_die(j->in, "%s", strerror(-err));
+}
+
+void
+item_check_tolerance(const struct job *j, const struct usfft_options *o)
+{
+	const double floor = o->single ? USFFT_FLOOR_SINGLE : USFFT_FLOOR_DOUBLE;
+	const double least = o->gauss ? fmax(USFFT_FLOOR_GAUSS, floor) : floor;
+
+	if (o->tol < least && j->a.strict)
+		raw_die(j->in, "tolerance %g is below %g, which can be reached", o->tol, least);
+	if (o->tol < least)
+		warn("tolerance %g cannot be reached: expect %g", o->tol, least);
+}
+
+void
+item_check_memory(const struct job *j, size_t bytes)
+{
+	const size_t limit = weir_limit(j->a.common.max_bytes);
+
+	if (bytes == SIZE_MAX)
+		raw_die(j->in, "the grid for these modes is too large");
+	if (bytes > limit)
+		raw_die(j->in, "%zu bytes for the grid, more than %zu: see --max-bytes", bytes,
+			limit);
+}
+
+/* ---- results ---- */
+
+void
+item_write_reals(struct job *j, const void *z, size_t n, bool single)
+{
+	const char *type = single ? "float" : "double";
+
+	if (!values_are_finite(z, n, single) && j->where)
+		die("%s: the results are too large for type %s", j->where, type);
+	if (!values_are_finite(z, n, single))
+		raw_die(j->in, "the results are too large for type %s", type);
+	raw_write(j->out, z, n);
+}
+
+void
+item_write_row(struct job *j, void *row, size_t n, bool single)
+{
+	const int output = j->a.output;
+
+	for (size_t i = 0; output != OUTPUT_COMPLEX && i < n; i++) {
+		const double re = real_at(row, 2 * i, single), im = real_at(row, 2 * i + 1, single);
+		const double v = output == OUTPUT_REAL	 ? re
+				 : output == OUTPUT_IMAG ? im
+							 : hypot(re, im);
+		real_set(row, i, v, single);
+	}
+	item_write_reals(j, row, output == OUTPUT_COMPLEX ? 2 * n : n, single);
+}
+
+/* Adds the keys of `from`, the line of history and those of a share to the header y. */
+static void
+make_head(struct job *j, struct img *y, const struct img *from)
+{
+	for (size_t i = 0; i < from->nkey; i++)
+		if (strcmp(from->key[i].name, "columns") && strcmp(from->key[i].name, "maxval"))
+			img_add_key(y, from->key[i].name, from->key[i].value);
+	opt_add_history(y, &j->a.common);
+	slices_keys(&j->share, j->in, y);
+}
+
+void
+item_write_head(struct job *j, struct img *y, const struct img *from)
+{
+	make_head(j, y, from);
+	raw_head(j->out, y);
+}
+
+void
+item_write_values(struct job *j, const struct img *x, void *z, size_t m, bool single)
+{
+	struct img y;
+
+	stream_values_head(&y, m, single, !j->a.output);
+	item_write_head(j, &y, x);
+	item_write_row(j, z, m, single);
+	img_free(&y);
+}
+
+/* ---- items that wait ---- */
 
 /*
  * Items on the same points wait here until there are as many as the plan transforms at once, or until the input pauses, ends
@@ -26,53 +130,11 @@ struct waiting {
 };
 
 struct group {
-	size_t count, room;
-	/* All arrays are owned and have `room` elements, and so is what in[i] and out[i] point to. */
+	size_t count;
+	/* All arrays are owned and have usfft_together() elements, and so is what in[i] and out[i] point to. */
 	struct waiting *item;
 	void **in, **out;
 };
-
-static struct group *
-make_group(size_t room)
-{
-	struct group *g = weir_xalloc(1, sizeof *g);
-
-	*g = (struct group){.room = room,
-			    .item = weir_xalloc(room, sizeof *g->item),
-			    .in = weir_xalloc(room, sizeof *g->in),
-			    .out = weir_xalloc(room, sizeof *g->out)};
-	return g;
-}
-
-/* Whether items of the plan should wait. */
-static bool
-group_suits(const struct job *j)
-{
-	return j->fixed && transform_together(&j->run) > 1;
-}
-
-/*
- * Takes over the last item that was read: the header y of its results and its values v, which own their memory. There will
- * be n complex results.
- */
-static void
-group_add(struct job *j, const struct img *y, const struct values *v, size_t n)
-{
-	if (!j->group)
-		j->group = make_group(transform_together(&j->run));
-	struct group *g = j->group;
-	struct waiting *w = &g->item[g->count];
-	void *out = weir_xalloc(n, 2 * (v->single ? sizeof(float) : sizeof(double)));
-
-	w->head = *y;
-	w->n = n;
-	w->single = v->single;
-	raw_where(j->in, w->where);
-	g->in[g->count] = v->owned;
-	g->out[g->count++] = out;
-	if (g->count == g->room)
-		group_flush(j);
-}
 
 void
 group_flush(struct job *j)
@@ -84,7 +146,10 @@ group_flush(struct job *j)
 	const size_t count = g->count;
 	g->count = 0; /* whoever dies below flushes once more */
 	stats_charge(&j->st, STATS_READ);
-	transform_many(&j->run, j->type, j->sign, count, (const void *const *)g->in, g->out);
+	if (j->type == 1)
+		usfft_type1_many(j->plan, j->sign, count, (const void *const *)g->in, g->out);
+	else
+		usfft_type2_many(j->plan, j->sign, count, (const void *const *)g->in, g->out);
 	stats_charge(&j->st, STATS_COMPUTE);
 	for (size_t i = 0; i < count; i++) {
 		struct waiting *w = &g->item[i];
@@ -97,6 +162,40 @@ group_flush(struct job *j)
 	}
 	j->where = NULL;
 	stats_charge(&j->st, STATS_WRITE);
+}
+
+/* Whether items of the plan should wait. */
+static bool
+group_suits(const struct job *j)
+{
+	return j->fixed && !j->gpu && usfft_together(j->plan) > 1;
+}
+
+/*
+ * Takes over the last item that was read: the header y of its results and its values v, which own their memory. There will
+ * be n complex results.
+ */
+static void
+group_add(struct job *j, const struct img *y, const struct values *v, size_t n)
+{
+	const size_t room = usfft_together(j->plan);
+	struct group *g = j->group;
+
+	if (!g) {
+		g = j->group = weir_xalloc(1, sizeof *g);
+		*g = (struct group){.item = weir_xalloc(room, sizeof *g->item),
+				    .in = weir_xalloc(room, sizeof *g->in),
+				    .out = weir_xalloc(room, sizeof *g->out)};
+	}
+	struct waiting *w = &g->item[g->count];
+	w->head = *y;
+	w->n = n;
+	w->single = v->single;
+	raw_where(j->in, w->where);
+	g->in[g->count] = v->owned;
+	g->out[g->count++] = weir_xalloc(n, 2 * (v->single ? sizeof(float) : sizeof(double)));
+	if (g->count == room)
+		group_flush(j);
 }
 
 void
@@ -118,30 +217,7 @@ group_free(struct job *j)
 	j->group = NULL;
 }
 
-/* ---- item in ---- */
-
-/*
- * Reads items: checks their points and values, and sorts them into a plan that fits. All functions die when the item is wrong.
- */
-
-void
-item_judge(const struct job *j, int err, const size_t *bad)
-{
-	if (err == -EINVAL)
-		raw_die(j->in, "point %zu has a coordinate or value that is NaN or infinite", *bad);
-	if (err == -ENXIO)
-		raw_die(j->in, "%s: target %zu is NaN or infinite", j->a.targets, *bad);
-	if (err == -EOVERFLOW && j->a.type == 3)
-		raw_die(j->in, "the box of the points times that of the targets is too large");
-	if (err == -EOVERFLOW)
-		raw_die(j->in, "more than %d points or too many modes", USFFT_MAXPOINTS);
-	if (err == -ERANGE)
-		raw_die(j->in, "the values or weights are too large");
-	if (err == -EIO)
-		raw_die(j->in, "-g: %s", gpu_why(j->run.gpu));
-	if (err)
-		raw_die(j->in, "%s", strerror(-err));
-}
+/* ---- reading ---- */
 
 /* Frees an item's samples, which are sorted, before the grid is touched. It keeps the header, which is used later. */
 static void
@@ -154,36 +230,18 @@ drop_samples(struct img *x)
 	x->mapped = 0;
 }
 
-/* Sorts points into the plan. x: the item that holds them, whose samples are freed as soon as possible; NULL: none are. */
-static void
-sort_points(struct job *j, const struct usfft_points *pt, const void *c, size_t cstride,
-	    struct img *x)
-{
-	size_t bad = 0;
-
-	if (j->run.gpu) {
-		item_judge(j, transform_points(&j->run, pt, c, cstride, &bad), &bad);
-		return;
-	}
-	item_judge(j, usfft_expect(j->run.plan, pt->m, c != NULL), NULL);
-	item_judge(j, usfft_add(j->run.plan, pt, c, cstride, &bad), &bad);
-	if (x)
-		drop_samples(x);
-	usfft_sort(j->run.plan);
-}
-
 void
 item_take_points(const struct job *j, const char *name, const struct img *x, bool values,
 		 struct stream_points *p)
 {
-	char err[STREAM_ERR];
-
-	if (!stream_points(x, values, j->a.pixel != NULL, p, err))
-		die("%s: %s", name, err);
-	if (!j->a.strict || j->a.type == 3)
-		return;
 	const bool sky = j->a.pixel != NULL;
 	const double scale[3] = {sky ? j->pixel[0] : 1, sky ? j->pixel[1] : 1, 1};
+	struct why why;
+
+	if (stream_points(x, values, sky, p, &why))
+		die("%s: %s", name, why.text);
+	if (!j->a.strict || j->a.type == 3)
+		return;
 	const size_t out = stream_find_outside(&p->pt, sky ? 2 : p->dim, scale);
 	if (out < p->pt.m)
 		die("%s: point %zu lies outside [-1/2,1/2)%s", name, out,
@@ -191,64 +249,12 @@ item_take_points(const struct job *j, const char *name, const struct img *x, boo
 }
 
 void
-item_check_tolerance(const struct job *j, const struct usfft_options *o)
+item_load_points(const struct job *j, const char *path, struct img *x, struct stream_points *p)
 {
-	const double floor = o->single ? USFFT_FLOOR_SINGLE : USFFT_FLOOR_DOUBLE;
-	const double least = o->gauss ? fmax(USFFT_FLOOR_GAUSS, floor) : floor;
-
-	if (o->tol < least && j->a.strict)
-		raw_die(j->in, "tolerance %g is below %g, which can be reached", o->tol, least);
-	if (o->tol < least)
-		warn("tolerance %g cannot be reached: expect %g", o->tol, least);
-}
-
-void
-item_check_reach(const struct job *j, const char *option, double value, double reach)
-{
-	if (!(reach > j->o.tol * (1 + 1e-12)))
+	if (!path)
 		return;
-	if (j->a.strict)
-		raw_die(j->in, "tolerance %g cannot be reached with %s=%g: expect %.2g", j->o.tol,
-			option, value, reach);
-	warn("tolerance %g cannot be reached with %s=%g: expect %.2g", j->o.tol, option, value,
-	     reach);
-}
-
-void
-item_check_memory(const struct job *j, size_t bytes)
-{
-	const size_t limit = weir_limit(j->a.common.max_bytes);
-
-	if (bytes == SIZE_MAX)
-		raw_die(j->in, "the grid for these modes is too large");
-	if (bytes > limit)
-		raw_die(j->in, "%zu bytes for the grid, more than %zu: see --max-bytes", bytes,
-			limit);
-}
-
-/* Makes j->run a plan for o, and sorts fixed points into it. It keeps the last plan if that fits. */
-static void
-item_plan(struct job *j, const struct usfft_options *shape)
-{
-	struct usfft_options many = *shape, *o = &many;
-	double reach = 0;
-
-	if (transform_fits(&j->run, o))
-		return;
-	group_flush(j);
-	group_free(j);
-	many.many = j->fixed && !j->run.gpu && !o->measure;
-	item_check_tolerance(j, o);
-	item_check_memory(j, usfft_bytes(o, &reach));
-	if (o->sigma > 0)
-		item_check_reach(j, "--sigma", o->sigma, reach);
-	item_judge(j, transform_plan(&j->run, o), NULL);
-	if (j->fixed)
-		sort_points(j, &j->at.pt, NULL, 0, NULL);
-	if (j->a.common.verbose)
-		warn("%d taps, grid %zu x %zu x %zu, tolerance %g", usfft_taps(j->run.plan),
-		     usfft_cells(j->run.plan, 0), usfft_cells(j->run.plan, 1),
-		     usfft_cells(j->run.plan, 2), o->tol);
+	raw_load_file(path, j->a.common.max_bytes, true, x);
+	item_take_points(j, path, x, false, p);
 }
 
 /* Copies the values of fixed points from an item of complex or real samples. */
@@ -298,8 +304,8 @@ may_arrive(const struct job *j)
 {
 	const struct args *a = &j->a;
 
-	return j->type == 1 && !a->pixel && !a->inverse && !j->fixed && !item_weighs(j) &&
-	       !a->strict && !j->run.gpu;
+	return j->type == 1 && !a->pixel && !a->inverse && !j->fixed && !j->pipe &&
+	       !j->weights_file && !a->strict && !j->gpu;
 }
 
 /*
@@ -330,47 +336,60 @@ item_read(struct job *j, struct img *x)
 	x->data = weir_xalloc(j->piece, bytes);
 }
 
-/* Reads and sorts the points of an item by pieces. A piece becomes records while the next one fills the pipe. */
+/* Tells the GPU that the item's transform will read these bytes; there may be no GPU, or no bytes. */
 static void
-sort_arriving(struct job *j, const struct img *x)
+tell_gpu(const struct job *j, const void *host, size_t bytes)
 {
-	struct img piece = *x;
-	struct stream_points at;
-	char err[STREAM_ERR];
-	size_t left = x->axis[1].n, bad = 0;
-
-	item_judge(j, usfft_expect(j->run.plan, left, true), NULL);
-	for (; left; left -= piece.axis[1].n) {
-		piece.axis[1].n = left < j->piece ? left : j->piece;
-		raw_read(j->in, piece.data, piece.axis[1].n * piece.axis[0].n);
-		stats_charge(&j->st, STATS_READ);
-		stream_points(&piece, true, false, &at, err);
-		item_judge(j, usfft_add(j->run.plan, &at.pt, at.c, at.cstride, &bad), &bad);
-		stats_charge(&j->st, STATS_COMPUTE);
-	}
-	usfft_sort(j->run.plan);
-}
-
-void
-item_tell_gpu(const struct job *j, const void *host, size_t bytes)
-{
-	if (j->run.gpu && bytes)
-		gpu_ahead(j->run.gpu, &(struct gpu_span){host, bytes}, 1);
+	if (j->gpu && bytes)
+		gpu_ahead(j->gpu, &(struct gpu_span){host, bytes}, 1);
 }
 
 void
 item_compute(const struct job *j)
 {
 	relay_pass(RELAY_COMPUTE);
-	item_judge(j, gpu_enter(j->run.gpu), NULL);
+	item_judge(j, gpu_enter(j->gpu), NULL);
 }
 
-/* Takes the item from computing to writing. results: where the GPU's come to. */
+/* ---- plans ---- */
+
+/* Sorts points into the plan. x: the item that holds them, whose samples are freed as soon as possible; NULL: none are. */
 static void
-item_results(const struct job *j, const void *results)
+sort_points(struct job *j, const struct usfft_points *pt, const void *c, size_t cstride,
+	    struct img *x)
 {
-	relay_pass(RELAY_WRITE);
-	item_judge(j, transform_settle(&j->run, results), NULL);
+	size_t bad = 0;
+
+	if (j->gpu) {
+		item_judge(j, gpu_usfft_points(j->gpu, j->plan, pt, c, cstride, &bad), &bad);
+		return;
+	}
+	item_judge(j, usfft_expect(j->plan, pt->m, c != NULL), NULL);
+	item_judge(j, usfft_add(j->plan, pt, c, cstride, &bad), &bad);
+	if (x)
+		drop_samples(x);
+	usfft_sort(j->plan);
+}
+
+/* Reads and sorts the points of an item by pieces. A piece becomes records while the next one fills the pipe. */
+static void
+sort_arriving(struct job *j, const struct img *x)
+{
+	struct img piece = *x;
+	struct stream_points at;
+	struct why why;
+	size_t left = x->axis[1].n, bad = 0;
+
+	item_judge(j, usfft_expect(j->plan, left, true), NULL);
+	for (; left; left -= piece.axis[1].n) {
+		piece.axis[1].n = left < j->piece ? left : j->piece;
+		raw_read(j->in, piece.data, piece.axis[1].n * piece.axis[0].n);
+		stats_charge(&j->st, STATS_READ);
+		stream_points(&piece, true, false, &at, &why);
+		item_judge(j, usfft_add(j->plan, &at.pt, at.c, at.cstride, &bad), &bad);
+		stats_charge(&j->st, STATS_COMPUTE);
+	}
+	usfft_sort(j->plan);
 }
 
 /* Sorts an item's points into the plan, unless they are fixed. It frees the item's samples. */
@@ -384,23 +403,32 @@ item_sort(struct job *j, struct img *x, const struct item_input *q)
 	drop_samples(x);
 }
 
-/* ---- weigh ---- */
+/* Makes a plan for o, and sorts fixed points into it. It keeps the last plan if that fits. */
+static void
+item_plan(struct job *j, const struct usfft_options *o)
+{
+	if (j->plan && j->planned.dim == o->dim && j->planned.single == o->single &&
+	    !memcmp(j->planned.n, o->n, sizeof o->n))
+		return;
+	group_flush(j);
+	group_free(j);
+	j->planned = *o;
+	j->planned.many = j->fixed && !j->gpu;
+	item_check_tolerance(j, o);
+	item_check_memory(j, usfft_bytes(&j->planned));
+	usfft_free(j->plan);
+	item_judge(j, usfft_plan(&j->plan, &j->planned), NULL);
+	if (j->fixed)
+		sort_points(j, &j->at.pt, NULL, 0, NULL);
+	if (j->a.common.verbose)
+		warn("%d taps, grid %zu x %zu x %zu, tolerance %g", usfft_taps(j->plan),
+		     usfft_cells(j->plan, 0), usfft_cells(j->plan, 1), usfft_cells(j->plan, 2),
+		     o->tol);
+}
 
-/* Weights of points: transform_pipe() computes them, or they are read from a file. They can be written, too. */
+/* ---- weights ---- */
 
 enum { PIPE_ROUNDS = 30 };
-
-bool
-item_weighs(const struct job *j)
-{
-	return j->a.weights && strcmp(j->a.weights, "none") != 0;
-}
-
-bool
-item_weighs_by_file(const struct job *j)
-{
-	return item_weighs(j) && strcmp(j->a.weights, "pipe") != 0;
-}
 
 static void
 read_weights(struct job *j)
@@ -408,25 +436,25 @@ read_weights(struct job *j)
 	struct img x;
 	double most = 0;
 
-	raw_load_file(j->a.weights, j->a.common.max_bytes, true, &x);
+	raw_load_file(j->weights_file, j->a.common.max_bytes, true, &x);
 	if (img_is_complex(&x) || !img_count(&x, &j->nweights))
-		die("%s: weights are real numbers", j->a.weights);
+		die("%s: weights are real numbers", j->weights_file);
 	j->weights = weir_xalloc(j->nweights, sizeof *j->weights);
 	sample_load(j->weights, x.data, x.type, j->nweights);
 	for (size_t i = 0; i < j->nweights; i++) {
 		if (!isfinite(j->weights[i]) || j->weights[i] < 0)
-			die("%s: weight %zu is %g", j->a.weights, i, real_shown(j->weights[i]));
+			die("%s: weight %zu is %g", j->weights_file, i, real_shown(j->weights[i]));
 		most = fmax(most, j->weights[i]);
 	}
 	if (j->a.inverse && most == 0)
-		die("%s: all weights are 0, so no values are left for --inverse", j->a.weights);
+		die("%s: all weights are 0, so no values are left for --inverse", j->weights_file);
 	img_free(&x);
 }
 
 void
 item_load_weights(struct job *j)
 {
-	if (item_weighs_by_file(j))
+	if (j->weights_file)
 		read_weights(j);
 	if (j->a.weights_to)
 		j->weights_out = raw_create(j->a.weights_to, RAW_AS_RAW);
@@ -444,90 +472,64 @@ write_weights(struct job *j, size_t m)
 	img_free(&y);
 }
 
+/* Computes the weights of --weights=pipe. */
+static void
+pipe_weights(struct job *j, const struct usfft_points *pt, const struct usfft_options *o)
+{
+	const struct usfft_options grid = usfft_pipe_options(o);
+	size_t bad = 0;
+
+	item_check_memory(j, usfft_bytes(&grid));
+	weir_free(j->weights);
+	j->weights = weir_xalloc(pt->m, sizeof *j->weights);
+	item_judge(j,
+		   j->gpu ? gpu_usfft_pipe(j->gpu, o, pt, PIPE_ROUNDS, j->weights, &bad)
+			  : usfft_pipe(o, pt, PIPE_ROUNDS, j->weights, &bad),
+		   &bad);
+}
+
 const double *
 item_weigh(struct job *j, const struct usfft_points *pt, size_t m, const struct usfft_options *o)
 {
 	const bool known = j->weights && j->fixed && j->weighed;
-	size_t bad = 0;
 
-	if (!item_weighs(j) || known)
+	if ((!j->pipe && !j->weights_file) || known)
 		return j->weights;
-	if (item_weighs_by_file(j) && j->nweights != m)
-		raw_die(j->in, "%s: %zu weights for %zu points", j->a.weights, j->nweights, m);
-	if (!item_weighs_by_file(j)) {
-		const struct usfft_options grid = usfft_pipe_options(o);
-		item_check_memory(j, usfft_bytes(&grid, NULL));
-		weir_free(j->weights);
-		j->weights = weir_xalloc(pt->m, sizeof *j->weights);
-		item_judge(j, transform_pipe(&j->run, o, pt, PIPE_ROUNDS, j->weights, &bad), &bad);
-	}
+	if (j->weights_file && j->nweights != m)
+		raw_die(j->in, "%s: %zu weights for %zu points", j->weights_file, j->nweights, m);
+	if (j->pipe)
+		pipe_weights(j, pt, o);
 	if (j->weights_out)
 		write_weights(j, m);
 	j->weighed = true;
 	return j->weights;
 }
 
-/* ---- item io ---- */
+/* ---- transforms ---- */
 
-/*
- * The I/O of usfft, one item after the other. It passes what it read to the transforms and writes their results. A failure
- * ends the program with a line that names the file and the item. The computing is done in transform.c, inverse.c and points.c.
- * The transforms of one item.
- */
-
-void
-item_write_reals(struct job *j, const void *z, size_t n, bool single)
+size_t
+item_modes(const struct usfft_options *o)
 {
-	const char *type = single ? "float" : "double";
+	size_t modes = 1;
 
-	if (!values_are_finite(z, n, single) && j->where)
-		die("%s: the results are too large for type %s", j->where, type);
-	if (!values_are_finite(z, n, single))
-		raw_die(j->in, "the results are too large for type %s", type);
-	raw_write(j->out, z, n);
+	for (int a = 0; a < o->dim; a++)
+		modes *= o->n[a];
+	return modes;
 }
 
-void
-item_write_row(struct job *j, void *row, size_t n, bool single)
-{
-	switch (j->a.output) {
-	case OUTPUT_COMPLEX:
-		break;
-	case OUTPUT_REAL:
-		stream_take(row, n, single, 0);
-		break;
-	case OUTPUT_IMAG:
-		stream_take(row, n, single, 1);
-		break;
-	default:
-		stream_abs(row, n, single);
-	}
-	item_write_reals(j, row, j->a.output == OUTPUT_COMPLEX ? 2 * n : n, single);
-}
-
-/* Adds the keys of `from`, the line of history and those of a share to the header y. */
+/* Takes the item from computing to writing. results: where the GPU's come to. */
 static void
-make_head(struct job *j, struct img *y, const struct img *from)
+item_results(const struct job *j, const void *results)
 {
-	for (size_t i = 0; i < from->nkey; i++)
-		if (strcmp(from->key[i].name, "columns") && strcmp(from->key[i].name, "maxval"))
-			img_add_key(y, from->key[i].name, from->key[i].value);
-	opt_add_history(y, &j->a.common);
-	slices_keys(&j->share, j->in, y);
-}
-
-void
-item_write_head(struct job *j, struct img *y, const struct img *from)
-{
-	make_head(j, y, from);
-	raw_head(j->out, y);
+	relay_pass(RELAY_WRITE);
+	item_judge(j, j->gpu ? gpu_settle(j->gpu, results, 1) : 0, NULL);
 }
 
 /* Writes the modes of type 1, some rows at a time. On the CPU they come straight from the grid, and modes is NULL. */
 static void
 write_modes(struct job *j, const struct img *x, const struct usfft_options *o, char *modes)
 {
-	const size_t rows = transform_modes(o) / o->n[0];
+	const size_t rows = item_modes(o) / o->n[0];
 	const size_t row_bytes = o->n[0] * 2 * (o->single ? sizeof(float) : sizeof(double));
 	const size_t most = row_bytes < ITEM_PIECE ? ITEM_PIECE / row_bytes : 1;
 	char *block = modes ? NULL : weir_xalloc(most, row_bytes);
@@ -539,8 +541,8 @@ write_modes(struct job *j, const struct img *x, const struct usfft_options *o, c
 		const size_t count = rows - r < most ? rows - r : most;
 		const double t = clock_now();
 		char *at = modes ? modes + r * row_bytes : block;
-		if (!modes)
-			transform_get_rows(&j->run, j->sign, r, count, at);
+		for (size_t i = 0; !modes && i < count; i++)
+			usfft_get_row(j->plan, j->sign, r + i, at + i * row_bytes);
 		j->took.modes += clock_now() - t;
 		item_write_row(j, at, count * o->n[0], o->single);
 	}
@@ -558,14 +560,14 @@ tell_type1(const struct job *j, const struct item_input *q)
 	const size_t m = q->at.pt.m, real = q->v.single ? sizeof(float) : sizeof(double);
 	const char *first = q->v.c, *end = first + 2 * real;
 
-	if (item_weighs(j) || !m)
+	if (j->pipe || j->weights_file || !m)
 		return;
 	for (int a = 0; a < q->at.dim && !j->fixed; a++) {
 		const char *x = q->at.pt.x[a];
 		first = x < first ? x : first;
 		end = x + real > end ? x + real : end;
 	}
-	item_tell_gpu(j, first, (m - 1) * q->v.cstride * real + (size_t)(end - first));
+	tell_gpu(j, first, (m - 1) * q->v.cstride * real + (size_t)(end - first));
 }
 
 void
@@ -574,7 +576,7 @@ item_points_to_modes(struct job *j, struct img *x)
 	struct item_input q = item_input(j, x, j->at.pt.m, 1);
 	const struct usfft_points *pt = &q.at.pt;
 	struct usfft_options o = j->o;
-	char *modes;
+	char *modes = NULL; /* of the GPU; the CPU's come from the grid */
 
 	if (q.at.dim != o.dim)
 		raw_die(j->in, "points of %d axes, but -n of %d", q.at.dim, o.dim);
@@ -591,27 +593,23 @@ item_points_to_modes(struct job *j, struct img *x)
 		struct img y;
 		stream_modes_head(&y, &o, !j->a.output);
 		make_head(j, &y, x);
-		group_add(j, &y, &q.v, transform_modes(&o));
+		group_add(j, &y, &q.v, item_modes(&o));
 		return;
 	}
 	item_sort(j, x, &q);
-	item_judge(j, transform_gather(&j->run, j->sign, j->fixed ? q.v.c : NULL, &modes), NULL);
+	const void *c = j->fixed ? q.v.c : NULL;
+	if (j->gpu) {
+		modes =
+		    weir_xalloc(item_modes(&o), 2 * (o.single ? sizeof(float) : sizeof(double)));
+		item_judge(j, gpu_usfft_type1(j->gpu, j->plan, j->sign, c, modes), NULL);
+	} else {
+		usfft_gather(j->plan, j->sign, c);
+	}
 	stats_charge(&j->st, STATS_COMPUTE);
 	item_results(j, modes);
 	write_modes(j, x, &o, modes);
 	values_free(&q.v);
 	weir_free(modes);
-}
-
-void
-item_write_values(struct job *j, const struct img *x, void *z, size_t m, bool single)
-{
-	struct img y;
-
-	stream_values_head(&y, m, single, !j->a.output);
-	item_write_head(j, &y, x);
-	item_write_row(j, z, m, single);
-	img_free(&y);
 }
 
 /* Copies the modes of an item, and dies if one is not finite. */
@@ -634,17 +632,17 @@ item_modes_to_points(struct job *j, struct img *x)
 {
 	const size_t m = j->at.pt.m;
 	struct usfft_options o = j->o;
-	char err[STREAM_ERR];
+	struct why why;
 
 	o.dim = j->at.dim;
 	o.single = stream_single(x->type);
 	o.expect = m;
 	o.type = 2;
-	if (!stream_modes(x, o.dim, o.n, err))
-		raw_die(j->in, "%s", err);
-	const size_t modes = transform_modes(&o);
+	if (stream_modes(x, o.dim, o.n, &why))
+		raw_die(j->in, "%s", why.text);
+	const size_t modes = item_modes(&o);
 	struct values f = take_modes(j, x, modes, o.single);
-	item_tell_gpu(j, f.c, 2 * modes * (o.single ? sizeof(float) : sizeof(double)));
+	tell_gpu(j, f.c, 2 * modes * (o.single ? sizeof(float) : sizeof(double)));
 	item_compute(j);
 	item_plan(j, &o);
 	stats_charge(&j->st, STATS_PLAN);
@@ -656,7 +654,10 @@ item_modes_to_points(struct job *j, struct img *x)
 		return;
 	}
 	void *z = weir_xalloc(m, 2 * sizeof(double));
-	item_judge(j, transform_type2(&j->run, j->sign, f.c, z), NULL);
+	if (j->gpu)
+		item_judge(j, gpu_usfft_type2(j->gpu, j->plan, j->sign, f.c, z), NULL);
+	else
+		usfft_type2(j->plan, j->sign, f.c, z);
 	stats_charge(&j->st, STATS_COMPUTE);
 	item_results(j, z);
 	item_write_values(j, x, z, m, o.single);
@@ -673,7 +674,6 @@ item_points_to_points(struct job *j, struct img *x)
 	const struct usfft_points *to = back ? &j->at.pt : &j->to.pt;
 	struct usfft_options o = j->o;
 	size_t bad = values_find_bad(&q.v, from->m);
-	double reach = 0;
 
 	if (q.at.dim != j->to.dim)
 		raw_die(j->in, "points of %d axes, but targets of %d", q.at.dim, j->to.dim);
@@ -682,14 +682,15 @@ item_points_to_points(struct job *j, struct img *x)
 	o.dim = q.at.dim;
 	o.single = q.v.single;
 	item_check_tolerance(j, &o);
-	item_check_memory(j, usfft_type3_bytes(&o, from, to, &reach));
-	if (o.sigma > 0)
-		item_check_reach(j, "--sigma", o.sigma, reach);
+	item_check_memory(j, usfft_type3_bytes(&o, from, to));
 	void *z = weir_xalloc(to->m, 2 * sizeof(double));
 	if (q.v.cstride != 2)
 		item_judge(j, values_make_own(&q.v, from->m, NULL), NULL);
 	item_compute(j);
-	item_judge(j, transform_type3(&j->run, &o, from, q.v.c, to, j->sign, z, &bad), &bad);
+	item_judge(j,
+		   j->gpu ? gpu_usfft_type3(j->gpu, &o, from, q.v.c, to, j->sign, z, &bad)
+			  : usfft_type3(&o, from, q.v.c, to, j->sign, z, &bad),
+		   &bad);
 	stats_charge(&j->st, STATS_COMPUTE);
 	relay_pass(RELAY_WRITE);
 	item_write_values(j, x, z, to->m, o.single);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "usfft/loops/line_ops.h"
+#include "usfft/line.h"
 #include "usfft/window.h"
 
 /*

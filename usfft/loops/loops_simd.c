@@ -635,7 +635,7 @@ rows(const struct batch *f, void *data, size_t ld, struct batch_gap in, struct b
 
 #if SAMPLE == 4
 /*
- * The loops of line_ops.h, in single precision. The taps of two points at a time are evaluated in one array of 16 reals.
+ * The loops of line.h, in single precision. The taps of two points at a time are evaluated in one array of 16 reals.
  * Consecutive points belong to different rows, so their read-modify-writes do not wait for each other.
  */
 enum { LINE_VECS = 2 * LINE_TAPS / LANES };

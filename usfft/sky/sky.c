@@ -48,13 +48,9 @@ struct usfft_sky {
 
 /* |k| of pixel i of an axis of n pixels. */
 static inline size_t
-sky_distance(size_t i, size_t n, bool fft_order)
+distance(size_t i, size_t n)
 {
-	const size_t centre = n / 2;
-
-	if (fft_order)
-		return i < n - centre ? i : n - i;
-	return i < centre ? centre - i : i - centre;
+	return i < n / 2 ? n / 2 - i : i - n / 2;
 }
 
 /* ---- plan ---- */
@@ -378,7 +374,7 @@ turns_of(const struct usfft_sky *s, size_t y)
 {
 	const struct usfft_options *o = &s->given.o;
 
-	return s->turn + sky_distance(y, o->n[1], o->fft_order) * (o->n[0] / 2 + 1);
+	return s->turn + distance(y, o->n[1]) * (o->n[0] / 2 + 1);
 }
 
 /* Sets the values to the caller's visibilities, or those to the values, times exp(-s 2 pi i w h / 2). */
@@ -412,7 +408,7 @@ add_plane(struct usfft_sky *s, int sign, bool modes)
 		if (modes)
 			usfft_get_row(s->plan, sign, y, row);
 		for (size_t x = 0; x < o->n[0]; x++) {
-			const struct turn *t = turn + sky_distance(x, o->n[0], o->fft_order);
+			const struct turn *t = turn + distance(x, o->n[0]);
 			multiply(sum + 2 * x, sum + 2 * x, t->step, sign);
 			sum[2 * x] += modes ? row[2 * x] : 0;
 			sum[2 * x + 1] += modes ? row[2 * x + 1] : 0;
@@ -445,7 +441,7 @@ usfft_sky_type1(struct usfft_sky *s, int sign, const double *vis, double *image)
 	for (size_t y = 0; y < o->n[1]; y++) {
 		const struct turn *turn = turns_of(s, y);
 		for (size_t x = 0; x < o->n[0]; x++) {
-			const struct turn *t = turn + sky_distance(x, o->n[0], o->fft_order);
+			const struct turn *t = turn + distance(x, o->n[0]);
 			const double *sum = s->sum + 2 * (y * o->n[0] + x);
 			image[y * o->n[0] + x] = sum[0] * t->first[0] - sign * sum[1] * t->first[1];
 		}
@@ -468,8 +464,7 @@ put_plane(struct usfft_sky *s, int sign, bool used)
 		if (used)
 			usfft_put_row(s->plan, sign, y, sum);
 		for (size_t x = 0; x < o->n[0]; x++)
-			multiply(sum + 2 * x, sum + 2 * x,
-				 turn[sky_distance(x, o->n[0], o->fft_order)].step, sign);
+			multiply(sum + 2 * x, sum + 2 * x, turn[distance(x, o->n[0])].step, sign);
 	}
 }
 
@@ -483,7 +478,7 @@ usfft_sky_type2(struct usfft_sky *s, int sign, const double *image, double *vis)
 	for (size_t y = 0; y < o->n[1]; y++) {
 		const struct turn *turn = turns_of(s, y);
 		for (size_t x = 0; x < o->n[0]; x++) {
-			const struct turn *t = turn + sky_distance(x, o->n[0], o->fft_order);
+			const struct turn *t = turn + distance(x, o->n[0]);
 			const size_t at = y * o->n[0] + x;
 			s->sum[2 * at] = image[at] * t->first[0];
 			s->sum[2 * at + 1] = sign * image[at] * t->first[1];
@@ -576,13 +571,8 @@ usfft_sky_inverse(struct usfft_sky *p, const double *w, const double *b,
 	}
 	a.lambda = v->damp * sum;
 	err = r && a.vis ? usfft_sky_type1(p, -v->sign, a.vis, r) : -ENOMEM;
-	if (!err) {
-		if (v->start)
-			memcpy(image, v->start, p->modes * sizeof *image);
-		else
-			memset(image, 0, p->modes * sizeof *image);
+	if (!err)
 		err = usfft_cg(apply, &a, p->modes, v, image, r, got);
-	}
 	weir_free(a.vis);
 	weir_free(r);
 	return err;

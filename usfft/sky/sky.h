@@ -57,10 +57,15 @@ int usfft_sky_type2(struct usfft_sky *p, int sign, const double *image, double *
  *
  *	sum_j w_j |b_j - (A I)_j|^2 + mu sum_j w_j sum_lm I^2
  *
- * A is type 2 with the sign v->sign. w: a weight for each point; NULL: ones. v->start is a real image; v->coils is not
- * read. A step costs one transform in each direction. Returns 0 or -ENOMEM.
+ * A is type 2 with the sign v->sign. w: a weight for each point; NULL: ones. v->coils is not read. A step costs one transform in each direction. Returns 0 or -ENOMEM.
  */
 int usfft_sky_inverse(struct usfft_sky *p, const double *w, const double *b,
 		      const struct usfft_inverse *v, double *image, struct usfft_outcome *got);
+
+/* direct.c: the pixel at index `at` of an image, and the visibility of point j. */
+double usfft_direct_pixel(const struct usfft_sky_options *o, const struct usfft_points *pt,
+			  const double *vis, int sign, size_t at);
+void usfft_direct_visibility(const struct usfft_sky_options *o, const struct usfft_points *pt,
+			     const double *image, int sign, size_t j, double out[2]);
 
 #endif

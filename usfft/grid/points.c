@@ -5,7 +5,6 @@
 #include "common/base/cpu.h"
 #include "common/base/real.h"
 #include "usfft/plan.h"
-#include "usfft/points/points.h"
 
 static inline double
 coordinate(const struct usfft_points *pt, int axis, size_t j)

@@ -1,9 +1,11 @@
-/* Points, values and modes of items, without arithmetic but conversion. */
+/*
+ * Finds points, values and modes in items: by the names of columns, by axes and by types. It also makes the headers of
+ * results. Its only arithmetic is conversion.
+ */
 #include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/cpu.h"
@@ -11,13 +13,6 @@
 #include "common/base/real.h"
 #include "common/base/sample.h"
 #include "usfft/job.h"
-
-/* ---- stream ---- */
-
-/*
- * Finds points, values and modes in items: by the names of columns, by axes and by types. It also makes the headers of
- * results. Its only arithmetic is conversion. Failures are sentences.
- */
 
 /* Returns which column of "x y re im" has that name, or -1. *count: the number of columns. */
 static int
@@ -53,9 +48,8 @@ columns_of(const struct img *x, bool values, bool sky)
 	return k > 5 ? NULL : sky ? of_sky[k] : usual[k];
 }
 
-bool
-stream_points(const struct img *x, bool values, bool sky, struct stream_points *p,
-	      char err[STREAM_ERR])
+int
+stream_points(const struct img *x, bool values, bool sky, struct stream_points *p, struct why *why)
 {
 	static const char *const names[2][3] = {{"x", "y", "z"}, {"u", "v", "w"}};
 	const char *const *name = names[sky];
@@ -65,51 +59,41 @@ stream_points(const struct img *x, bool values, bool sky, struct stream_points *
 	int at[3], re, im;
 
 	*p = (struct stream_points){.single = x->type == IMG_F32};
-	if (x->dim != 2 || !img_is_float(x->type)) {
-		snprintf(err, STREAM_ERR, "points are an item `k n` of type float or double");
-		return false;
-	}
+	if (x->dim != 2 || !img_is_float(x->type))
+		return why_set(why, "points are an item `k n` of type float or double");
 	columns = columns_of(x, values, sky);
 	for (int a = 0; columns && a < 3; a++) {
 		at[a] = find_column(columns, name[a], &count);
 		if (at[a] >= 0 && p->dim == a)
 			p->dim++;
 	}
-	if (!columns || count != x->axis[0].n || p->dim < (sky ? 3 : 1)) {
-		snprintf(err, STREAM_ERR, "columns:=%.60s does not name %zu columns, %s among them",
-			 columns ? columns : "", x->axis[0].n, sky ? "u v w" : "x");
-		return false;
-	}
+	if (!columns || count != x->axis[0].n || p->dim < (sky ? 3 : 1))
+		return why_set(why, "columns:=%.60s does not name %zu columns, %s among them",
+			       columns ? columns : "", x->axis[0].n, sky ? "u v w" : "x");
 	p->pt = (struct usfft_points){.m = x->axis[1].n, .stride = count, .single = p->single};
 	for (int a = 0; a < p->dim; a++)
 		p->pt.x[a] = (const char *)x->data + (size_t)at[a] * real;
 	re = find_column(columns, "re", &count);
 	im = find_column(columns, "im", &count);
 	if (re < 0 && im < 0)
-		return true;
-	if (re < 0 || im != re + 1) {
-		snprintf(err, STREAM_ERR, "columns:=%.60s: re and im must stand side by side",
-			 columns);
-		return false;
-	}
+		return 0;
+	if (re < 0 || im != re + 1)
+		return why_set(why, "columns:=%.60s: re and im must stand side by side", columns);
 	p->c = (const char *)x->data + (size_t)re * real;
 	p->cstride = count;
-	return true;
+	return 0;
 }
 
-bool
-stream_modes(const struct img *x, int dim, size_t n[3], char err[STREAM_ERR])
+int
+stream_modes(const struct img *x, int dim, size_t n[3], struct why *why)
 {
 	const int first = img_is_complex(x);
 
-	if (x->dim - first != dim) {
-		snprintf(err, STREAM_ERR, "modes of %d axes, but points of %d", x->dim - first,
-			 dim);
-		return false;
-	}
+	if (x->dim - first != dim)
+		return why_set(why, "modes of %d axes, but points of %d", x->dim - first, dim);
 	for (int a = 0; a < 3; a++)
 		n[a] = a < dim ? x->axis[a + first].n : 1;
-	return true;
+	return 0;
 }
 
 bool
@@ -155,7 +139,7 @@ void
 stream_modes_head(struct img *x, const struct usfft_options *o, bool complex)
 {
 	head(x, o->single, complex, o->dim, o->n);
-	for (int a = 0; a < o->dim && !o->fft_order; a++) {
+	for (int a = 0; a < o->dim; a++) {
 		struct img_axis *axis = &x->axis[a + (complex ? 1 : 0)];
 		axis->spacing = 1;
 		axis->min = -(double)(o->n[a] / 2);
@@ -167,21 +151,6 @@ void
 stream_values_head(struct img *x, size_t m, bool single, bool complex)
 {
 	head(x, single, complex, 1, &m);
-}
-
-void
-stream_take(void *z, size_t count, bool single, int part)
-{
-	for (size_t i = 0; i < count; i++)
-		real_set(z, i, real_at(z, 2 * i + (size_t)part, single), single);
-}
-
-void
-stream_abs(void *z, size_t count, bool single)
-{
-	for (size_t i = 0; i < count; i++)
-		real_set(z, i, hypot(real_at(z, 2 * i, single), real_at(z, 2 * i + 1, single)),
-			 single);
 }
 
 size_t
@@ -197,8 +166,6 @@ stream_find_outside(const struct usfft_points *pt, int dim, const double scale[3
 }
 
 /* ---- values ---- */
-
-/* Complex values as they stand in an item: floats or doubles, with any stride. There is no I/O here. */
 
 static double
 part(const struct values *v, size_t i, size_t k)
