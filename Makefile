@@ -21,11 +21,12 @@ NVCC ?= $(shell command -v nvcc 2>/dev/null)
 # A directory with a main.c is a program; its rooms are directories below it. A room with a main.c of its own is a guest, a
 # small program that may call its host. A file of common/tools/ or common/convert/ with a main() is a small program of its own;
 # the others there and in common/picture/ serve several of them. A file that needs a library says so in its first line,
-# `/* link: -ltiff */`; where the library is absent, the file is left out.
+# `/* link: -ltiff */`; where the library of a small program is absent, its files are left out.
 PROGRAMS := $(patsubst %/main.c,%,$(wildcard */main.c))
 GUESTS := $(patsubst %/main.c,%,$(wildcard */*/main.c))
 SMALL := $(wildcard common/picture/*.c common/convert/*.c common/tools/*.c)
-LINKED := $(sort $(shell sed -sn '1s,.*link: \(.*\) \*/.*,\1,p' $(SMALL)))
+linked = $(sort $(shell sed -sn '1s,.*link: \(.*\) \*/.*,\1,p' $(1)))
+LINKED := $(call linked,$(SMALL) $(wildcard $(PROGRAMS:%=%/*.c)))
 ABSENT := $(shell for l in $(LINKED); do echo 'int x;' | $(CC) -shared -fPIC -x c - -o /dev/null $$l 2>/dev/null || echo $$l; done)
 TOOLLIBS := $(filter-out $(ABSENT),$(LINKED))
 TOOLLEFT := $(foreach l,$(ABSENT),$(shell grep -l '^/\* link: $(l) ' $(SMALL)))
@@ -87,7 +88,7 @@ V ?=
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '%-4s %s\n' '$(1)' '$(patsubst $(CURDIR)/%,%,$@)';)
 
 # A stamp with compiler and flags: objects are made anew when either changes. A new one looks first for what all of it needs.
-NEEDED = omp.h fftw3.h netpbm/pam.h
+NEEDED = omp.h fftw3.h netpbm/pam.h jansson.h
 STAMP = $(CC) $(ALL_CPPFLAGS) $(subst ','\'',$(ALL_CFLAGS)) $(ALL_LDFLAGS) $(LIBS) $(NVCC)
 $(B)/flags: force
 	@mkdir -p $(@D)
@@ -127,7 +128,7 @@ $(B)/libcommon.a $(B)/libtools.a $(B)/libcudacpu.a $(GPU):
 .SECONDEXPANSION:
 $(PROGRAMS:%=$(B)/%): $(B)/%: $(B)/obj/%/main.o $$(call core,$$*) $$(if $$(filter radon,$$*),$$(call core,usfft)) \
 		$(GPU) $(B)/libcommon.a
-	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) $(LIBS)
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(GPULIBS) $(call linked,$(call sources,$*)) $(LIBS)
 
 $(foreach g,$(GUESTS),$(eval $(B)/$(notdir $(g)): $(B)/obj/$(g)/main.o $(call core,$(g)) $(call core,$(firstword $(subst /, ,$(g))))))
 $(addprefix $(B)/,$(notdir $(GUESTS))): $(GPU) $(B)/libcommon.a
@@ -168,7 +169,7 @@ $(B)/libcudacpu.a: $(filter-out $(B)/obj/cudacpu/t/cudacpu/selftest% $(B)/obj/cu
 $(ONCPU): $(B)/t/cudacpu/%: $(B)/obj/%/main.o $$(call core,$$*) $$(if $$(filter radon,$$*),$$(call core,usfft)) \
 		$(B)/libcudacpu.a $(B)/libcommon.a
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lstdc++ $(LIBS)
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lstdc++ $(call linked,$(call sources,$*)) $(LIBS)
 
 # The checks of the kernels once more, on the GPU: built with nvcc by `make check`, all skipped where there is no GPU.
 $(B)/t/check-gpu: $(CHECK) $(CORES) $(patsubst %.cu,$(B)/obj/%.cu.o,$(wildcard t/cudacpu/selftest*.cu)) $(GPU) $(B)/libtools.a $(B)/libcommon.a
@@ -198,13 +199,13 @@ BENCHXX := $(call benches,cc)
 $(BENCHES:t/%.c=$(B)/t/%): $(B)/t/bench/%: t/bench/%.c $(CORES) $(GPU) $(B)/libcommon.a
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(call peerflags,$<) \
-	 -MMD -MP -MF $@.d -MT $@ $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(GPULIBS) $(LIBS) $(if $(call pkg,$<),$(shell pkg-config --libs $(call pkg,$<)))
+	 -MMD -MP -MF $@.d -MT $@ $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(GPULIBS) -Wl,--as-needed $(TOOLLIBS) $(LIBS) $(if $(call pkg,$<),$(shell pkg-config --libs $(call pkg,$<)))
 
 # Peers that are C++ templates.
 $(BENCHXX:t/%.cc=$(B)/t/%): $(B)/t/bench/%: t/bench/%.cc $(CORES) $(GPU) $(B)/libcommon.a
 	@mkdir -p $(@D)
 	$(call say,CXX)$(CXX) -std=c++17 $(ALL_CPPFLAGS) $(OPT) -DNDEBUG -Wall $(call peerflags,$<) \
-	 -MMD -MP -MF $@.d -MT $@ $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(GPULIBS) $(LIBS) \
+	 -MMD -MP -MF $@.d -MT $@ $(ALL_LDFLAGS) -o $@ $(filter-out %.h,$^) $(GPULIBS) -Wl,--as-needed $(TOOLLIBS) $(LIBS) \
 	 $(if $(call pkg,$<),$(shell pkg-config --libs $(call pkg,$<)))
 
 check: all $(B)/t/check $(B)/t/check-cudacpu $(ONCPU) $(CHECKGPU) $(HELPERS) $(B)/t/nomem.so

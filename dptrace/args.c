@@ -5,7 +5,6 @@
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "dptrace/args.h"
-#include "dptrace/text/report.h"
 #include "gpu/dptrace/dptrace.h"
 
 #define AT(member) offsetof(struct args, member)
@@ -13,7 +12,6 @@
 static const struct opt table[] = {
     {'p', "point", OPT_LIST, AT(point), "X,Y", "a point of a polyline; given again: the next one"},
     {'f', "lines", OPT_STR, AT(lines), "FILE", "polylines, one a line: x y x y ..."},
-    {0, "closed", OPT_FLAG, AT(closed), NULL, "join the last point of each polyline to its first"},
     {0, "score", OPT_WORD, AT(score), "NAME", "ridge, edge, each also with + or -, or sin (ridge)",
      .words = "ridge|ridge+|ridge-|edge|edge+|edge-|sin", .seen = AT(has_score)},
     {0, "objective", OPT_WORD, AT(objective), "HOW", "auto, cost or sum (auto)",
@@ -31,12 +29,8 @@ static const struct opt table[] = {
     {'d', "samples", OPT_SIZE, AT(d), "N", "samples of a guide", .lo = 2, .hi = DPTRACE_MAXD},
     {'w', "half-width", OPT_ABOVE, AT(halfwidth), "PX", "half the width of the strip", .lo = 0},
     {'a', "angle", OPT_ABOVE, AT(angle), "DEG", "the largest turn at a guide", .lo = 0, .hi = 180},
-    {0, "slope", OPT_ABOVE, AT(slope), "M", "cost: the steepest link (4)", .lo = 0,
-     .seen = AT(has_slope)},
     {0, "snap", OPT_REAL, AT(snap), "PX", "how far a given point may move (cost: 2, or sigma)",
      .lo = 0, .hi = 1e6},
-    {0, "passes", OPT_SIZE, AT(passes), "N", "the first is over the strip, others follow it (2)",
-     .lo = 1, .hi = 16, .seen = AT(has_passes)},
     {0, "mask", OPT_STR, AT(mask), "FILE", "there is no line where this picture is 0"},
     {0, "scores", OPT_STR, AT(scores), "FILE", "the recursion alone, on given link scores"},
     {0, "method", OPT_WORD, AT(method), "HOW", "the search: window, or d3, the paper's (window)",
@@ -73,26 +67,23 @@ check_scores(const struct args *a, size_t npath, char *const *path)
 		die_usage("--scores: goes without --overlay, --guides, --samples and --spacing");
 	if (a->has_score || a->has_objective || a->has_length || a->has_sigma)
 		die_usage("--scores: goes without --score, --objective, --length and --sigma");
-	if (a->has_slope || a->snap >= 0 || a->has_passes || a->chroma >= 0)
-		die_usage("--scores: goes without --slope, --snap, --passes and --chroma");
+	if (a->snap >= 0 || a->chroma >= 0)
+		die_usage("--scores: goes without --snap and --chroma");
 }
 
 /* Refuses options of the objective that is not used. */
 static void
 check_objective(const struct args *a)
 {
-	const bool sine = a->score == SCORE_SIN, cost = a->objective == DPTRACE_COST;
+	const bool cost = a->objective == DPTRACE_COST;
 
-	if (sine && cost)
+	if (a->score == SCORE_SIN && cost)
 		die_usage("--objective=cost: goes without --score=sin, whose objective is the sum");
 	if (cost && a->has_length)
 		die_usage("--length: goes with the sum, not with --objective=cost");
 	if (a->chroma >= 0 && !args_edge(a))
 		die_usage(
 		    "--chroma: goes with --score=edge; other scores take the mean of the planes");
-	if (a->has_slope && (sine || a->objective == DPTRACE_SUM))
-		die_usage("--slope: goes with the cost, not with %s",
-			  sine ? "--score=sin" : "--objective=sum");
 }
 
 static void
@@ -115,7 +106,7 @@ check_share(const struct args *a, size_t npath)
 struct args
 dptrace_args(int argc, char **argv, char ***path, size_t *npath)
 {
-	struct args a = {.passes = 2, .snap = -1, .chroma = -1};
+	struct args a = {.snap = -1, .chroma = -1};
 
 	opt_parse(&program, argc, argv, &a, path, npath);
 	if (!a.point.n && !a.lines)
@@ -150,9 +141,8 @@ dptrace_args_options(const struct args *a)
 					.d = a->d,
 					.halfwidth = a->halfwidth,
 					.phi = a->angle * M_PI / 180,
-					.slope = a->slope,
 					.snap = a->snap,
-					.passes = a->passes,
+					.passes = 2,
 					.method = (enum dptrace_method)a->method,
 					.margins = !a->common.quiet || a->common.verbose ||
 						   a->to == REPORT_CSV || a->to == REPORT_GEOJSON ||

@@ -1,4 +1,4 @@
-/* The command line of dptrace. */
+/* What the files of the program share: its options, its points, the files that it reads and what it writes. */
 #ifndef WEIR_DPTRACE_ARGS_H
 #define WEIR_DPTRACE_ARGS_H
 
@@ -6,25 +6,36 @@
 #include "common/base/stats.h"
 #include "common/stream/place.h"
 #include "common/stream/raw.h"
+#include "common/stream/share.h"
 #include "dptrace/dptrace.h"
-#include "dptrace/text/points.h"
 #include "gpu/use.h"
+
+/* --- the command line --------------------------------------------------------------------------------------------- */
 
 struct args {
 	struct opt_common common;
 	struct gpu *gpu; /* NULL: the CPU */
 	struct opt_list point;
 	const char *lines, *scores, *overlay, *world, *mask;
-	bool closed;
-	bool has_score, has_objective, has_length, has_sigma, has_slope, has_passes;
+	bool has_score, has_objective, has_length, has_sigma;
 	int score, objective, length, method, to, points;
-	double sigma, chroma, spacing, halfwidth, angle, slope, snap;
-	size_t n, d, passes;
+	double sigma, chroma, spacing, halfwidth, angle, snap;
+	size_t n, d;
 };
 
 enum { POINTS_WORLD = 1 }; /* the index of world among the words of --points */
 /* The indices of edge and sin among the words of --score; edge+ and edge- lie between. */
 enum { SCORE_EDGE = 3, SCORE_SIN = 6 };
+/* Those of the words of --to. */
+enum report_format {
+	REPORT_TEXT,
+	REPORT_WKT,
+	REPORT_GEOJSON,
+	REPORT_SVG,
+	REPORT_CSV,
+	REPORT_GEOJSONL,
+	REPORT_EWKT
+};
 
 static inline bool
 args_edge(const struct args *a)
@@ -38,24 +49,55 @@ struct args dptrace_args(int argc, char **argv, char ***path, size_t *npath);
 /* The options of the engine that these arguments stand for. */
 struct dptrace_options dptrace_args_options(const struct args *a);
 
-/* Reports doubtful polylines on standard error and counts them for --stats. */
+/* --- points: parsers and other pure functions ----------------------------------------------------------------------- */
 
-/* Polylines and vertices in total, and polylines with each kind of doubt (struct dptrace_trace). */
-struct doubts {
-	size_t lines, vertices, border, sharp, released, low, doubtful, bare, turned, unsupported;
+/* Lines and their points. All points are in one array, the lines' xy point into it. */
+struct points {
+	struct dptrace_line *line;
+	double (*xy)[2];
+	size_t nline, nxy;
 };
 
-/* Counts polyline `line` of picture `name`, and warns of its doubts. With -v it also prints every vertex. */
-void doubts_of(struct doubts *d, const char *name, const struct args *a, size_t line,
-	       const struct dptrace_trace *t);
+/*
+ * Adds the polylines of a text. Each line of text is one polyline `x y x y ...`, or WKT's `LINESTRING (x y, x y, ...)`,
+ * where a third and a fourth number of a position are skipped.
+ * Blanks, tabs and a CR before the newline separate numbers. # begins a comment. A line without numbers is skipped. A text
+ * that begins with { is GeoJSON. Returns 0, or -1 with a sentence in why.
+ */
+int points_parse(struct points *p, const char *text, size_t n, struct why *why);
 
-/* Prints the options resolved for every segment, for -v. The first line of the plan has the number `first`. */
-void doubts_explain(const char *name, size_t first, const struct dptrace_plan *p);
+/* Adds one line of n points. Returns 0, or -1 when there is no memory. */
+int points_add(struct points *p, const double (*xy)[2], size_t n);
 
-/* Adds the counts to the figures of --stats. */
-void doubts_stats(const struct doubts *d, struct stats *st);
+/* Sets the xy of all lines. Call it once all lines are added. */
+void points_finish(struct points *p);
 
-/* Reads and checks the files that the command line names. All functions die with a message where something is wrong. */
+/* The polylines of this share of all. *first receives the number of its first one. The points stay where they are. */
+struct points points_share(const struct points *all, const struct part *part, size_t *first);
+
+/*
+ * Makes `to` the lines of p in pixels of a picture whose corner in the whole is (x0, y0). The points of p are places of world
+ * (NULL: pixels of the whole already). Returns 0, or -1 when there is no memory; then it is empty.
+ */
+int
+points_place(struct points *to, const struct points *p, const double *world, double x0, double y0);
+
+void points_free(struct points *p);
+
+/*
+ * Parses a world file, six numbers A D B E C F. Pixel (x, y) lies at (A x + B y + C, D x + E y + F). Returns 0, or -1 with
+ * a sentence in why.
+ */
+int world_parse(double world[6], const char *text, size_t n, struct why *why);
+
+/*
+ * Parses the key geotransform:= x0 dx rx y0 ry dy into the six numbers of a world file. The outer corner of pixel (i, j)
+ * lies at (x0 + dx i + rx j, y0 + ry i + dy j). Its centre lies half a pixel further in i and j. Returns 0, or -1 with a
+ * sentence in why.
+ */
+int geotransform_parse(double world[6], const char *text, struct why *why);
+
+/* --- files that the command line names: all functions die where something is wrong ----------------------------------- */
 
 /* The polyline of -p, then those of -f. npath is the number of pictures on the command line. */
 struct points read_points(const struct args *a, size_t npath);
@@ -73,18 +115,18 @@ struct img read_mask(const struct args *a);
 struct dptrace_image
 read_image(struct raw_in *in, const struct args *a, const struct img *given, struct img *x);
 
-/* Makes the colours of the picture count as --chroma says. */
+/*
+ * Makes the colours of the picture count as --chroma says: the samples of a pixel move from their mean by that factor, so that
+ * differences of colour count more in a gradient of all planes, and those of the mean as before.
+ */
 void read_colours(struct raw_in *in, const struct args *a, struct dptrace_image *image);
 
 /* The place of the picture whose header is x in a larger one, by its key tile; 0, 0 without that key. */
 struct tile read_tile(const struct raw_in *in, const struct img *x);
 
-/*
- * The key geotransform of that picture as a world file for pixels of the whole picture, of which it is the part t; NULL
- * without that key. Positions on its axes say which pixels a cropped picture has.
- */
-const double *read_geotransform(const struct raw_in *in, const struct img *x, const struct tile *t,
-				double world[6]);
+/* The map of that picture, whose place is t: given, that of --world, or, if one is needed, that of its key; NULL: none. */
+const double *read_map(const struct raw_in *in, const struct args *a, const double *given,
+		       const struct img *x, const struct tile *t, double own[6]);
 
 /*
  * The link scores of --scores, [segments][n-1][d][d], for the only line of lines. They are the payload of x;
@@ -96,5 +138,84 @@ struct scores {
 	size_t n, d;
 };
 struct scores read_scores(const struct args *a, const struct points *lines);
+
+/* --- what is written: text, WKT, GeoJSON, SVG and CSV, warnings, and drawings over the picture ----------------------- */
+
+/* Polylines and vertices in total, and polylines with each kind of doubt (struct dptrace_trace). */
+struct doubts {
+	size_t lines, vertices, border, sharp, released, low, doubtful, bare, turned, unsupported;
+};
+
+struct report {
+	struct raw_out *out;
+	const struct args *a;
+	const double *world; /* NULL: pixels */
+	const char *crs;     /* the key crs of the picture; NULL: none */
+	size_t first;	     /* polylines of the outputs before this one, of a run with --part */
+	size_t written;	     /* polylines so far */
+	struct doubts doubts;
+};
+
+/* Opens the output. first is there already. */
+void report_open(struct report *r, const struct args *a, const double *world);
+
+/* Writes the beginning of the whole output. w x h is the size of the picture, for SVG; 0 without a picture. */
+void report_begin(struct report *r, size_t w, size_t h);
+
+/*
+ * Writes polyline `line` (counted from 0) of item `item`, whose picture has that name. Warns of its doubts, and counts it for
+ * --stats. With -v it also prints every vertex.
+ */
+void report_line(struct report *r, const char *name, const struct dptrace_trace *t, size_t item,
+		 size_t line);
+
+/* Writes the end of the output, and adds the counts to the figures of --stats. */
+void report_end(struct report *r, struct stats *st);
+
+/* Prints the options resolved for every segment, for -v. The first line of the plan has the number `first`. */
+void report_explain(const char *name, size_t first, const struct dptrace_plan *p);
+
+/* Moves the vertices. */
+void report_shift(const struct dptrace_trace *t, double dx, double dy);
+
+/* Whether programs that know maps read the format: its places are those of the map, where the picture has one. */
+static inline bool
+report_is_map(int format)
+{
+	return format == REPORT_WKT || format == REPORT_EWKT || format == REPORT_GEOJSON ||
+	       format == REPORT_GEOJSONL;
+}
+
+/*
+ * Makes an 8-bit RGB picture in *y (owned by the caller) from the image, gray or colour, to draw on. The range of the
+ * image is 0..maxval, or that of its samples when maxval is 0. Returns 0 or -errno.
+ */
+int overlay_make(struct img *y, const struct dptrace_image *image, unsigned maxval);
+
+/* Draws a polyline in red and its given points in yellow. */
+void overlay_draw(struct img *y, const struct dptrace_trace *t);
+
+/* --- the run: all functions die where something is wrong -------------------------------------------------------------- */
+
+/* A plan on the CPU or the GPU. The caller sets in and first, and frees p with dptrace_free(). */
+struct trace {
+	const struct raw_in *in;
+	size_t first; /* the number of the first line */
+	struct gpu *gpu;
+	bool held; /* the picture is on the device, from the run before */
+	struct dptrace_runner runner;
+	struct dptrace_plan p;
+};
+
+/* The two halves of the plan; the second may run on the GPU. */
+void trace_plan(struct trace *t, const struct args *a, const struct dptrace_image *image,
+		const struct points *lines);
+void trace_settle(struct trace *t);
+
+void trace_run(struct trace *t);
+
+/* Runs the recursion alone, on the link scores of --scores, and writes its line. */
+void
+trace_scores(const struct args *a, const struct points *lines, struct report *r, struct stats *st);
 
 #endif

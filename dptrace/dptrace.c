@@ -34,14 +34,14 @@ tries_take(struct dptrace_plan *q, const struct dptrace_plan *p, size_t tries, s
 	return *line && q->first && q->shape && q->trace;
 }
 
-/* Takes room for the lines of q and runs them, all at once, by the plan's runner if there is one. Returns 0, or -1 with a sentence in err. */
+/* Takes room for the lines of q and runs them, all at once, by the plan's runner if there is one. Returns 0, or -1 with a sentence in why. */
 static int
-tries_run(struct dptrace_plan *q, char err[DPTRACE_ERR])
+tries_run(struct dptrace_plan *q, struct why *why)
 {
 	const struct dptrace_runner *const by = q->o.runner;
 	int failed;
 
-	if (room_take(q, err))
+	if (room_take(q, why))
 		return -1;
 	if (!by) {
 		dptrace_run(q);
@@ -49,8 +49,8 @@ tries_run(struct dptrace_plan *q, char err[DPTRACE_ERR])
 	}
 	if (!(failed = by->run(by->ctx, q)))
 		return 0;
-	*err = '\0';
-	return failed == -ENOMEM ? dptrace_fail(err, "no memory for %zu tries", q->nline) : -1;
+	why->text[0] = '\0';
+	return failed == -ENOMEM ? why_set(why, "no memory for %zu tries", q->nline) : -1;
 }
 
 static void
@@ -92,7 +92,7 @@ add_try(struct dptrace_plan *q, struct dptrace_line *line, const struct dptrace_
 	struct segment_shape *s = q->shape + q->first[q->nline];
 	struct dptrace_options o = p->o;
 	const size_t n = p->first[i + 1] - p->first[i];
-	char err[DPTRACE_ERR];
+	struct why why;
 
 	memcpy(s, p->shape + p->first[i], n * sizeof *s);
 	for (size_t k = 0; k < n; k++) {
@@ -102,7 +102,7 @@ add_try(struct dptrace_plan *q, struct dptrace_line *line, const struct dptrace_
 		    fmax(s[k].own.near_bright, s[k].own.near_dark);
 	}
 	o.polarity = polarity;
-	if (dptrace_shape(s, &p->line[i], &p->image, &o, err) || !s->cost)
+	if (dptrace_shape(s, &p->line[i], &p->image, &o, &why) || !s->cost)
 		return false;
 	line[q->nline] = p->line[i];
 	q->first[q->nline + 1] = q->first[q->nline] + n;
@@ -112,13 +112,13 @@ add_try(struct dptrace_plan *q, struct dptrace_line *line, const struct dptrace_
 
 /* Shapes the measured line i again, with that polarity. */
 static int
-settle_line(struct dptrace_plan *p, size_t i, int polarity, char err[DPTRACE_ERR])
+settle_line(struct dptrace_plan *p, size_t i, int polarity, struct why *why)
 {
 	struct dptrace_options o = p->o;
 
 	o.polarity = polarity;
 	p->bad = i;
-	if (dptrace_shape(p->shape + p->first[i], &p->line[i], &p->image, &o, err))
+	if (dptrace_shape(p->shape + p->first[i], &p->line[i], &p->image, &o, why))
 		return -1;
 	p->bad = p->nline;
 	return 0;
@@ -126,16 +126,16 @@ settle_line(struct dptrace_plan *p, size_t i, int polarity, char err[DPTRACE_ERR
 
 /* Runs the tries of q, a bright and a dark one for each line of[] of p. The vote and the costs decide the polarity. */
 static int
-try_both(struct dptrace_plan *q, struct dptrace_plan *p, const size_t *of, char err[DPTRACE_ERR])
+try_both(struct dptrace_plan *q, struct dptrace_plan *p, const size_t *of, struct why *why)
 {
-	if (tries_run(q, err))
+	if (tries_run(q, why))
 		return -1;
 	for (size_t t = 0; t < q->nline; t += 2) {
 		double vote = q->shape[q->first[t]].vote, length = 0;
 		for (size_t k = q->first[t]; k < q->first[t + 1]; k++)
 			length += q->shape[k].length;
 		vote += PER_COST * (q->trace[t].score - q->trace[t + 1].score) / length;
-		if (settle_line(p, of[t / 2], vote < 0 ? -1 : 1, err))
+		if (settle_line(p, of[t / 2], vote < 0 ? -1 : 1, why))
 			return -1;
 	}
 	return 0;
@@ -143,10 +143,10 @@ try_both(struct dptrace_plan *q, struct dptrace_plan *p, const size_t *of, char 
 
 /*
  * Finds the polarity of the lines whose points hardly tell bright from dark: their first pass is tried with both. The
- * tries are the lines of a plan of their own. This and the others return 0, or -1 with a sentence in err.
+ * tries are the lines of a plan of their own. This and the others return 0, or -1 with a sentence in why.
  */
 static int
-settle_polarity(struct dptrace_plan *p, char err[DPTRACE_ERR])
+settle_polarity(struct dptrace_plan *p, struct why *why)
 {
 	size_t tries = 0, segments = 0;
 	struct dptrace_line *line;
@@ -162,7 +162,7 @@ settle_polarity(struct dptrace_plan *p, char err[DPTRACE_ERR])
 		return 0;
 	size_t *of = weir_alloc(tries / 2, sizeof *of);
 	if (!tries_take(&q, p, tries, segments, &line) || !of)
-		r = dptrace_fail(err, "no memory for %zu lines", tries);
+		r = why_set(why, "no memory for %zu lines", tries);
 	for (size_t i = 0; !r && i < p->nline; i++)
 		if (is_in_doubt(p, i)) {
 			of[q.nline / 2] = i;
@@ -170,7 +170,7 @@ settle_polarity(struct dptrace_plan *p, char err[DPTRACE_ERR])
 				add_try(&q, line, p, i, -1);
 		}
 	if (!r && q.nline)
-		r = try_both(&q, p, of, err);
+		r = try_both(&q, p, of, why);
 	tries_free(&q, line);
 	weir_free(of);
 	return r;
@@ -258,9 +258,9 @@ is_sought(const struct dptrace_plan *p, size_t k, bool open)
 	return s->cost && s->n > 2 && settle_is_open(&p->o, s) == open;
 }
 
-/* The threads that may seek ways at once: fewer where memory is short. 0 with a sentence in err: not even one. */
+/* The threads that may seek ways at once: fewer where memory is short. 0 with a sentence in why: not even one. */
 static int
-threads_for_ways(const struct dptrace_plan *p, bool open, char err[DPTRACE_ERR])
+threads_for_ways(const struct dptrace_plan *p, bool open, struct why *why)
 {
 	size_t most = 1, n = p->o.max_bytes;
 
@@ -269,18 +269,18 @@ threads_for_ways(const struct dptrace_plan *p, bool open, char err[DPTRACE_ERR])
 		most = bytes > most ? bytes : most;
 	}
 	if (n && n < most)
-		dptrace_fail(
-		    err, "%zu bytes of a way's cells exceed the limit of %zu; see --max-bytes, -w",
-		    most, n);
+		why_set(why,
+			"%zu bytes of a way's cells exceed the limit of %zu; see --max-bytes, -w",
+			most, n);
 	return !n || n / most > (size_t)p->o.threads ? p->o.threads : (int)(n / most);
 }
 
 /* Fills p->bent[k] and p->way[k] for the segments that are sought and whose ways are bent. */
 static int
-find_ways(struct dptrace_plan *p, bool open, char err[DPTRACE_ERR])
+find_ways(struct dptrace_plan *p, bool open, struct why *why)
 {
 	const size_t n = p->first[p->nline];
-	const int threads = threads_for_ways(p, open, err);
+	const int threads = threads_for_ways(p, open, why);
 	int failed = 0;
 
 	if (threads == 0)
@@ -292,7 +292,7 @@ find_ways(struct dptrace_plan *p, bool open, char err[DPTRACE_ERR])
 			p->way[k] = bent_way(p, &p->shape[k], &p->bent[k], &e);
 		failed = failed || e;
 	}
-	return failed ? dptrace_fail(err, "no memory for the ways of %zu segments", n) : 0;
+	return failed ? why_set(why, "no memory for the ways of %zu segments", n) : 0;
 }
 
 /* Adds two tries of segment k: a line of one segment along ab, and the same along its way. */
@@ -311,7 +311,7 @@ add_tries(struct dptrace_plan *q, struct dptrace_line *line, const struct segmen
 
 /* Tries the ways of p. Segments follow those that cost less than what their strip holds. */
 static int
-try_ways(struct dptrace_plan *p, size_t tries, char err[DPTRACE_ERR])
+try_ways(struct dptrace_plan *p, size_t tries, struct why *why)
 {
 	struct dptrace_line *line;
 	struct dptrace_plan q;
@@ -319,12 +319,12 @@ try_ways(struct dptrace_plan *p, size_t tries, char err[DPTRACE_ERR])
 	int r = 0;
 
 	if (!tries_take(&q, p, tries, tries, &line))
-		r = dptrace_fail(err, "no memory for %zu ways", tries);
+		r = why_set(why, "no memory for %zu ways", tries);
 	for (size_t k = 0; !r && k < p->first[p->nline]; k++)
 		if (p->way[k])
 			add_tries(&q, line, &p->shape[k], &p->bent[k]);
 	if (!r)
-		r = tries_run(&q, err);
+		r = tries_run(&q, why);
 	for (size_t k = 0; !r && k < p->first[p->nline]; k++) {
 		if (!p->way[k])
 			continue;
@@ -345,7 +345,7 @@ try_ways(struct dptrace_plan *p, size_t tries, char err[DPTRACE_ERR])
  * polyline in the strip can follow become p->bent.
  */
 static int
-settle_seek(struct dptrace_plan *p, bool open, char err[DPTRACE_ERR])
+settle_seek(struct dptrace_plan *p, bool open, struct why *why)
 {
 	const size_t n = p->first[p->nline];
 
@@ -356,8 +356,8 @@ settle_seek(struct dptrace_plan *p, bool open, char err[DPTRACE_ERR])
 	if (!p->bent)
 		p->bent = weir_alloc(n, sizeof *p->bent);
 	if (!p->way || !p->bent)
-		return dptrace_fail(err, "no memory for the ways of %zu segments", n);
-	return find_ways(p, open, err);
+		return why_set(why, "no memory for the ways of %zu segments", n);
+	return find_ways(p, open, why);
 }
 
 /*
@@ -365,13 +365,13 @@ settle_seek(struct dptrace_plan *p, bool open, char err[DPTRACE_ERR])
  * along ab costs.
  */
 static int
-settle_ways(struct dptrace_plan *p, char err[DPTRACE_ERR])
+settle_ways(struct dptrace_plan *p, struct why *why)
 {
 	size_t tries = 0;
 
 	for (size_t k = 0; p->way && k < p->first[p->nline]; k++)
 		tries += p->way[k] ? 2 : 0;
-	if (tries && try_ways(p, tries, err))
+	if (tries && try_ways(p, tries, why))
 		return -1;
 	weir_free(p->bent);
 	p->bent = NULL;
@@ -384,7 +384,7 @@ settle_ways(struct dptrace_plan *p, char err[DPTRACE_ERR])
 
 /* Makes p->gray, the mean of the planes. */
 static int
-make_gray(struct dptrace_plan *p, char err[DPTRACE_ERR])
+make_gray(struct dptrace_plan *p, struct why *why)
 {
 	const struct dptrace_image *im = &p->image;
 	const size_t n = im->w * im->h;
@@ -394,7 +394,7 @@ make_gray(struct dptrace_plan *p, char err[DPTRACE_ERR])
 	if (im->c == 1)
 		return 0;
 	if (!(p->gray = p->own_gray = sum = weir_calloc(n, sizeof *sum)))
-		return dptrace_fail(err, "no memory for a plane of %zu x %zu", im->w, im->h);
+		return why_set(why, "no memory for a plane of %zu x %zu", im->w, im->h);
 	for (size_t c = 0; c < im->c; c++)
 		for (size_t i = 0; i < n; i++)
 			sum[i] += im->v[c * n + i] / (float)im->c;
@@ -403,48 +403,48 @@ make_gray(struct dptrace_plan *p, char err[DPTRACE_ERR])
 
 /* Makes the gains of edges, which the cost needs. */
 static int
-make_gain(struct dptrace_plan *p, char err[DPTRACE_ERR])
+make_gain(struct dptrace_plan *p, struct why *why)
 {
 	p->image.gain = (struct dptrace_gain){0};
 	if (p->o.score != DPTRACE_EDGE || p->o.objective == DPTRACE_SUM || p->nline == 0)
 		return 0;
 	if (gain_make(&p->image.gain, &p->image, p->gray, &p->o, p->line, p->nline))
-		return dptrace_fail(err, "no memory for the gains of %zu x %zu pixels", p->image.w,
-				    p->image.h);
+		return why_set(why, "no memory for the gains of %zu x %zu pixels", p->image.w,
+			       p->image.h);
 	p->own_gain = (float *)p->image.gain.v;
 	return 0;
 }
 
-/* Measures and shapes line i. Returns 0, or -1 with a sentence in err. */
+/* Measures and shapes line i. Returns 0, or -1 with a sentence in why. */
 static int
-shape_line(const struct dptrace_plan *p, size_t i, char err[DPTRACE_ERR])
+shape_line(const struct dptrace_plan *p, size_t i, struct why *why)
 {
 	struct segment_shape *s = p->shape + p->first[i];
 
-	if (dptrace_measure(s, &p->line[i], &p->image, p->gray, &p->o, err))
+	if (dptrace_measure(s, &p->line[i], &p->image, p->gray, &p->o, why))
 		return -1;
-	return dptrace_shape(s, &p->line[i], &p->image, &p->o, err);
+	return dptrace_shape(s, &p->line[i], &p->image, &p->o, why);
 }
 
 /* Measures and shapes all lines. The error is that of the first bad one: no line before a bad one is left out. */
 static int
-shape_lines(struct dptrace_plan *p, char err[DPTRACE_ERR])
+shape_lines(struct dptrace_plan *p, struct why *why)
 {
 	size_t bad = p->nline;
 
 #pragma omp parallel for num_threads(p->o.threads) schedule(dynamic, 1) if (p->nline > 1)
 	for (size_t i = 0; i < p->nline; i++) {
-		char why[DPTRACE_ERR];
+		struct why mine;
 		size_t least;
 #pragma omp atomic read
 		least = bad;
-		if (i > least || !shape_line(p, i, why))
+		if (i > least || !shape_line(p, i, &mine))
 			continue;
 #pragma omp critical(bad)
 		if (i < bad) {
 #pragma omp atomic write
 			bad = i;
-			memcpy(err, why, sizeof why);
+			*why = mine;
 		}
 	}
 	p->bad = bad;
@@ -453,18 +453,18 @@ shape_lines(struct dptrace_plan *p, char err[DPTRACE_ERR])
 
 /* Makes room for the segments of all lines, and shapes them. */
 static int
-take_lines(struct dptrace_plan *p, char err[DPTRACE_ERR])
+take_lines(struct dptrace_plan *p, struct why *why)
 {
 	p->first = weir_alloc(p->nline + 1, sizeof *p->first);
 	p->trace = weir_calloc(p->nline, sizeof *p->trace);
 	if (!p->first || !p->trace)
-		return dptrace_fail(err, "no memory for %zu lines", p->nline);
+		return why_set(why, "no memory for %zu lines", p->nline);
 	p->first[0] = 0;
 	for (size_t i = 0; i < p->nline; i++)
 		p->first[i + 1] = p->first[i] + dptrace_segments(&p->line[i]);
 	if (!(p->shape = weir_alloc(p->first[p->nline], sizeof *p->shape)))
-		return dptrace_fail(err, "no memory for %zu segments", p->first[p->nline]);
-	return shape_lines(p, err);
+		return why_set(why, "no memory for %zu segments", p->first[p->nline]);
+	return shape_lines(p, why);
 }
 
 void
@@ -500,21 +500,21 @@ give_up(struct dptrace_plan *p)
 int
 dptrace_plan_lines(struct dptrace_plan *p, const struct dptrace_image *image,
 		   const struct dptrace_line *line, size_t nline, const struct dptrace_options *o,
-		   char err[DPTRACE_ERR])
+		   struct why *why)
 {
 	*p = (struct dptrace_plan){
 	    .image = *image, .o = *o, .line = line, .nline = nline, .bad = nline};
-	if (make_gray(p, err) || make_gain(p, err) || take_lines(p, err) ||
-	    settle_seek(p, false, err))
+	if (make_gray(p, why) || make_gain(p, why) || take_lines(p, why) ||
+	    settle_seek(p, false, why))
 		return give_up(p);
 	return 0;
 }
 
 int
-dptrace_plan_settle(struct dptrace_plan *p, char err[DPTRACE_ERR])
+dptrace_plan_settle(struct dptrace_plan *p, struct why *why)
 {
-	if (settle_polarity(p, err) || settle_seek(p, true, err) || settle_ways(p, err) ||
-	    room_take(p, err))
+	if (settle_polarity(p, why) || settle_seek(p, true, why) || settle_ways(p, why) ||
+	    room_take(p, why))
 		return give_up(p);
 	return 0;
 }
@@ -522,11 +522,11 @@ dptrace_plan_settle(struct dptrace_plan *p, char err[DPTRACE_ERR])
 int
 dptrace_plan(struct dptrace_plan *p, const struct dptrace_image *image,
 	     const struct dptrace_line *line, size_t nline, const struct dptrace_options *o,
-	     char err[DPTRACE_ERR])
+	     struct why *why)
 {
-	if (dptrace_plan_lines(p, image, line, nline, o, err))
+	if (dptrace_plan_lines(p, image, line, nline, o, why))
 		return -1;
-	return dptrace_plan_settle(p, err);
+	return dptrace_plan_settle(p, why);
 }
 
 struct dptrace_resolved

@@ -58,6 +58,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/why.h"
+
 enum dptrace_score { DPTRACE_RIDGE, DPTRACE_EDGE, DPTRACE_SIN };
 
 /*
@@ -81,7 +83,6 @@ struct dptrace_runner {
 };
 
 enum {
-	DPTRACE_ERR = 256,   /* bytes of an error message */
 	DPTRACE_MAXD = 8191, /* samples of a guide */
 	DPTRACE_SOFT = 4,    /* medians in g0, the soft normalisation of the sum */
 	DPTRACE_MAXN = 4096, /* guides of a segment */
@@ -132,15 +133,13 @@ struct dptrace_options {
 	double halfwidth;
 	/* radians, (0, pi]; 0: cost 72 degrees at a spacing of 8 px, in proportion to it; sum 45 to 60 degrees; sin 15 */
 	double phi;
-	/* cost: the steepest link, |dv / du|; 0: 4 */
-	double slope;
 	/*
 	 * px that the polyline may move a given point, across its course; 0: none; < 0: cost 2, or sigma if that is
 	 * more; sum none
 	 */
 	double snap;
 	/* >= 1; each pass after the first follows the polyline of the pass before with a finer step */
-	size_t passes;
+	size_t passes; /* the program makes two */
 	enum dptrace_method method;
 	bool margins;	  /* fill the margins; this costs one more sweep of the recursion */
 	size_t max_bytes; /* limit for the working memory of all threads; 0: none */
@@ -149,18 +148,17 @@ struct dptrace_options {
 	const struct dptrace_runner *runner;
 };
 
-/* The points of one polyline, in order. When closed, the last point is joined to the first. */
+/* The points of one polyline, in order. */
 struct dptrace_line {
 	size_t n;
 	const double (*xy)[2]; /* borrowed until the plan is freed */
-	bool closed;
 };
 
-/* Segments of a line: a closed line has as many as points, an open one has one less. Without points there are none. */
+/* Segments of a line: one less than its points. Without points there are none. */
 static inline size_t
 dptrace_segments(const struct dptrace_line *l)
 {
-	return l->closed || l->n == 0 ? l->n : l->n - 1;
+	return l->n ? l->n - 1 : 0;
 }
 
 struct dptrace_vertex {
@@ -178,10 +176,10 @@ struct dptrace_vertex {
 
 struct dptrace_trace {
 	size_t n;
-	struct dptrace_vertex *v; /* a closed line repeats its first vertex at the end */
-	double score;		  /* the optimum */
-	double margin;		  /* the smallest margin of its vertices */
-	double low;		  /* sum: a margin below this one is doubtful, .3; cost: 0 */
+	struct dptrace_vertex *v;
+	double score;  /* the optimum */
+	double margin; /* the smallest margin of its vertices */
+	double low;    /* sum: a margin below this one is doubtful, .3; cost: 0 */
 	/*
 	 * cost: the largest doubt of a segment, and that segment. The doubt is what the segment costs, times the square
 	 * of the largest mean cost of a px over four links in a row, over the harmonic mean of its margins. A margin counts
@@ -233,18 +231,18 @@ struct dptrace_plan {
 	double (**way)[2];  /* [segments]: the points of the ways that are followed; NULL: none */
 	struct curve *bent; /* [segments]: ways to try, while the plan is made */
 	size_t bytes;	    /* working memory of all threads */
-	size_t bad;	    /* the line that err is about; nline: none in particular */
+	size_t bad;	    /* the line that why is about; nline: none in particular */
 };
 
 /*
- * Resolves the options for every segment and allocates all that run needs. Returns 0, or -1 with a sentence in err
+ * Resolves the options for every segment and allocates all that run needs. Returns 0, or -1 with a sentence in why
  * (coinciding points, points outside the image, more guides than pixels, a strip wider than the image, memory over
- * max_bytes ...). After a failure all members of the plan are zero, except bad. err is empty where the runner failed with
+ * max_bytes ...). After a failure all members of the plan are zero, except bad. why is empty where the runner failed with
  * anything except -ENOMEM.
  */
 int dptrace_plan(struct dptrace_plan *p, const struct dptrace_image *image,
 		 const struct dptrace_line *line, size_t nline, const struct dptrace_options *o,
-		 char err[DPTRACE_ERR]);
+		 struct why *why);
 
 /*
  * The two halves of dptrace_plan(): what needs no runner, and what is settled by it. The first does most of the checks. The
@@ -252,8 +250,8 @@ int dptrace_plan(struct dptrace_plan *p, const struct dptrace_image *image,
  */
 int dptrace_plan_lines(struct dptrace_plan *p, const struct dptrace_image *image,
 		       const struct dptrace_line *line, size_t nline,
-		       const struct dptrace_options *o, char err[DPTRACE_ERR]);
-int dptrace_plan_settle(struct dptrace_plan *p, char err[DPTRACE_ERR]);
+		       const struct dptrace_options *o, struct why *why);
+int dptrace_plan_settle(struct dptrace_plan *p, struct why *why);
 
 /* Traces all lines into p->trace. The result is the same for any number of threads and on any CPU. */
 void dptrace_run(struct dptrace_plan *p);
@@ -276,7 +274,7 @@ void dptrace_free(struct dptrace_plan *p);
 /*
  * A segment of given link scores. It has n guides. Guide g lies at u = h[0] + .. + h[g-1] and has d[g] samples; sample j
  * lies at v = (o[g] + j) dv. Where two segments meet, the last guide of one is the first of the other, so they have the
- * same number of samples; so do both ends of a closed chain. Table g is [d[g]][d[g+1]]. (ex, ey) is the unit vector along
+ * same number of samples. Table g is [d[g]][d[g+1]]. (ex, ey) is the unit vector along
  * ab. The optimum is exact when the scores are whole numbers with sums below 2^24.
  */
 struct dptrace_table {
@@ -294,28 +292,28 @@ struct dptrace_table {
  * the bound was given up at a point, or when no polyline keeps it within a segment, whose at[] and margins are 0; or
  * -ENOMEM.
  */
-int dptrace_tables(const struct dptrace_table *seg, size_t nseg, bool closed, double phi,
+int dptrace_tables(const struct dptrace_table *seg, size_t nseg, double phi,
 		   enum dptrace_method method, int threads, int *at, double *best, double *margin);
 
 /* A replacement of dptrace_tables(); ctx is its own. It returns what dptrace_tables() does, or another -errno. */
 struct dptrace_solver {
-	int (*tables)(void *ctx, const struct dptrace_table *seg, size_t nseg, bool closed,
-		      double phi, int *at, double *best, double *margin);
+	int (*tables)(void *ctx, const struct dptrace_table *seg, size_t nseg, double phi, int *at,
+		      double *best, double *margin);
 	void *ctx;
 };
 
 /*
  * Traces a line over given scores. S is [segments of l][n-1][d][d]; on the first and last guide of a segment only the
  * middle sample counts. o gives halfwidth (0: |ab| / 5), phi (0: 45 degrees), method, margins and threads. by is the solver;
- * NULL: dptrace_tables(). t->v is allocated; the caller frees it with weir_free. Returns 0, or -1 with a sentence in err.
- * err is empty when by fails with anything except -ENOMEM.
+ * NULL: dptrace_tables(). t->v is allocated; the caller frees it with weir_free. Returns 0, or -1 with a sentence in why.
+ * why is empty when by fails with anything except -ENOMEM.
  */
 int dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
 		  const struct dptrace_options *o, const struct dptrace_solver *by,
-		  struct dptrace_trace *t, char err[DPTRACE_ERR]);
+		  struct dptrace_trace *t, struct why *why);
 
 /*
- * Computes dptrace_tables() of an open chain by definition: the paper's recursion, O(d^3) per guide. Returns 0, 1 when no
+ * Computes dptrace_tables() by definition: the paper's recursion, O(d^3) per guide. Returns 0, 1 when no
  * polyline keeps the bound, or -ENOMEM.
  */
 int dptrace_direct(const struct dptrace_table *seg, size_t nseg, double phi, int *at, double *best);

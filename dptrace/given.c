@@ -2,22 +2,15 @@
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/mem.h"
-#include "dptrace/resolve.h"
+#include "dptrace/numbers.h"
 #include "dptrace/search/chain.h"
 
 /* ---- tables ---- */
 
 /* Runs the recursion on given tables, for --scores and for the checks. */
-
-static int
-clamp(int v, int lo, int hi)
-{
-	return v < lo ? lo : v > hi ? hi : v;
-}
 
 /* A table is read along its diagonals, where it lies. Its lines stay in the cache from one slope to the next. */
 static void
@@ -25,8 +18,8 @@ table_score(const struct segment *s, int g, int slope, int j, int a, int b, floa
 {
 	const struct dptrace_table *t = s->ctx;
 	const int d = t->d[g], e = t->d[g + 1];
-	const int from = clamp(-slope - j, a, b),
-		  to = clamp((e - slope < d ? e - slope : d) - j, from, b);
+	const int from = (int)clamp(-slope - j, a, b),
+		  to = (int)clamp((e - slope < d ? e - slope : d) - j, from, b);
 	const float *score = t->score[g];
 
 	for (int x = a; x < from; x++)
@@ -82,11 +75,10 @@ more_links(int most, const struct dptrace_table *t)
 }
 
 int
-dptrace_tables(const struct dptrace_table *seg, size_t nseg, bool closed, double phi,
-	       enum dptrace_method method, int threads, int *at, double *best, double *margin)
+dptrace_tables(const struct dptrace_table *seg, size_t nseg, double phi, enum dptrace_method method,
+	       int threads, int *at, double *best, double *margin)
 {
-	struct chain c = {.closed = closed,
-			  .margins = margin,
+	struct chain c = {.margins = margin,
 			  .phi = bound_of(phi),
 			  .method = method,
 			  .threads = threads,
@@ -217,7 +209,7 @@ put_vertices(const struct given *g, const struct dptrace_line *l, struct dptrace
 int
 dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
 	      const struct dptrace_options *o, const struct dptrace_solver *by,
-	      struct dptrace_trace *t, char err[DPTRACE_ERR])
+	      struct dptrace_trace *t, struct why *why)
 {
 	const double phi = o->phi > 0 ? o->phi : M_PI / 4;
 	const size_t nseg = dptrace_segments(l);
@@ -227,7 +219,7 @@ dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
 	*t = (struct dptrace_trace){.n = nseg * (n - 1) + 1, .margin = INFINITY, .low = .3};
 	t->v = weir_calloc(t->n, sizeof *t->v);
 	if (!t->v || !given_alloc(&g, nseg, n, d, o->margins)) {
-		snprintf(err, DPTRACE_ERR, "no memory for %zu vertices", t->n);
+		why_set(why, "no memory for %zu vertices", t->n);
 		goto out;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -235,14 +227,13 @@ dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
 		g.o[i] = -(g.d[i] / 2);
 	}
 	for (size_t k = 0; k < nseg; k++)
-		fill_segment(&g, k, S + k * (n - 1) * d * d, n, d, l->xy[k], l->xy[(k + 1) % l->n],
+		fill_segment(&g, k, S + k * (n - 1) * d * d, n, d, l->xy[k], l->xy[k + 1],
 			     o->halfwidth);
-	r = by ? by->tables(by->ctx, g.seg, nseg, l->closed, phi, g.at, &t->score, g.margin)
-	       : dptrace_tables(g.seg, nseg, l->closed, phi, o->method, o->threads, g.at, &t->score,
-				g.margin);
-	err[0] = '\0';
+	r = by ? by->tables(by->ctx, g.seg, nseg, phi, g.at, &t->score, g.margin)
+	       : dptrace_tables(g.seg, nseg, phi, o->method, o->threads, g.at, &t->score, g.margin);
+	why->text[0] = '\0';
 	if (r == -ENOMEM)
-		snprintf(err, DPTRACE_ERR, "no memory for tables of %zu x %zu", d, d);
+		why_set(why, "no memory for tables of %zu x %zu", d, d);
 	t->released = r > 0;
 	if (r >= 0)
 		put_vertices(&g, l, t);

@@ -6,13 +6,15 @@
 #ifndef WEIR_DPTRACE_NUMBERS_H
 #define WEIR_DPTRACE_NUMBERS_H
 
+#include <stddef.h>
+
 /* Sine and cosine of x in 0 .. pi, to 1e-14. */
 void libm_sincos(double x, double *sine, double *cosine);
 
 /* e^-x for x >= 0, to a relative error of 1e-13. */
 double libm_exp_minus(double x);
 
-/* The lesser and the greater of two numbers, and the nearest one within limits. No argument is NaN. */
+/* The lesser and the greater of two numbers, the nearest one within limits, and the nearest of the places 0 .. n-1. No NaN. */
 
 static inline double
 smaller(double a, double b)
@@ -30,6 +32,12 @@ static inline double
 clamp(double x, double lo, double hi)
 {
 	return x < lo ? lo : x > hi ? hi : x;
+}
+
+static inline size_t
+clamp_index(ptrdiff_t x, size_t n)
+{
+	return x < 0 ? 0 : x >= (ptrdiff_t)n ? n - 1 : (size_t)x;
 }
 
 #endif

@@ -170,13 +170,13 @@ normal_of(const struct work *w, int k, int side, double n[2])
 static void
 way_of_end(const struct work *w, int k, int side, double way[2])
 {
-	const int n = w->chain.n, next = side ? k + 1 : k - 1;
+	const int next = side ? k + 1 : k - 1;
 	double other[2];
 
 	normal_of(w, k, side, way);
-	if ((next < 0 || next == n) && !w->chain.closed)
+	if (next < 0 || next == w->chain.n)
 		return;
-	normal_of(w, (next + n) % n, !side, other);
+	normal_of(w, next, !side, other);
 	const double dot = way[0] * other[0] + way[1] * other[1];
 	for (int a = 0; a < 2; a++)
 		way[a] = (way[a] + other[a]) / (1 + dot);
@@ -593,11 +593,8 @@ pass_begin(struct work *w, size_t i)
 
 	w->shape = p->shape + p->first[i];
 	w->n = p->first[i + 1] - p->first[i];
-	w->chain = (struct chain){.closed = p->line[i].closed,
-				  .method = p->o.method,
-				  .threads = p->inner,
-				  .load = load_segment,
-				  .ctx = w};
+	w->chain = (struct chain){
+	    .method = p->o.method, .threads = p->inner, .load = load_segment, .ctx = w};
 	for (int slot = 0; slot < SLOTS; slot++)
 		w->based[slot] = -1;
 }
@@ -850,7 +847,7 @@ lines_at_once(const struct dptrace_plan *p)
  * for one of these lines. Returns 0, or -1 with a sentence in err.
  */
 static int
-fit_memory(struct dptrace_plan *p, size_t *each, char err[DPTRACE_ERR])
+fit_memory(struct dptrace_plan *p, size_t *each, struct why *why)
 {
 	bool counted = false;
 
@@ -864,26 +861,26 @@ fit_memory(struct dptrace_plan *p, size_t *each, char err[DPTRACE_ERR])
 		}
 	}
 	if (!counted)
-		return dptrace_fail(err, "more memory than can be addressed");
-	return dptrace_fail(
-	    err, "%zu bytes of link sums exceed the limit of %zu; see --max-bytes, -d, -n",
-	    p->bytes, p->o.max_bytes);
+		return why_set(why, "more memory than can be addressed");
+	return why_set(why,
+		       "%zu bytes of link sums exceed the limit of %zu; see --max-bytes, -d, -n",
+		       p->bytes, p->o.max_bytes);
 }
 
 /* Takes the memory of the lines that are traced at once. */
 static int
-take_work(struct dptrace_plan *p, char err[DPTRACE_ERR])
+take_work(struct dptrace_plan *p, struct why *why)
 {
 	size_t each = 0;
 
-	if (fit_memory(p, &each, err))
+	if (fit_memory(p, &each, why))
 		return -1;
 	if (!(p->work = weir_calloc((size_t)p->outer, sizeof *p->work)))
-		return dptrace_fail(err, "no memory for %d threads", p->outer);
+		return why_set(why, "no memory for %d threads", p->outer);
 	for (int i = 0; i < p->outer; i++) {
 		p->work[i].plan = p;
 		if (!(p->work[i].memory = weir_alloc_large(each, 1)))
-			return dptrace_fail(err, "no memory for %zu bytes of link sums", p->bytes);
+			return why_set(why, "no memory for %zu bytes of link sums", p->bytes);
 	}
 	return 0;
 }
@@ -901,7 +898,7 @@ vertices_of(const struct segment_shape *s, size_t n, size_t passes)
 
 /* Makes room for the vertices of all traces. */
 static int
-take_vertices(struct dptrace_plan *p, char err[DPTRACE_ERR])
+take_vertices(struct dptrace_plan *p, struct why *why)
 {
 	size_t vertices = 0;
 
@@ -911,16 +908,16 @@ take_vertices(struct dptrace_plan *p, char err[DPTRACE_ERR])
 		vertices += p->trace[i].n;
 	}
 	if (!(p->vertex = weir_calloc(vertices, sizeof *p->vertex)))
-		return dptrace_fail(err, "no memory for %zu vertices", vertices);
+		return why_set(why, "no memory for %zu vertices", vertices);
 	for (size_t i = 0, at = 0; i < p->nline; at += p->trace[i++].n)
 		p->trace[i].v = p->vertex + at;
 	return 0;
 }
 
 int
-room_take(struct dptrace_plan *p, char err[DPTRACE_ERR])
+room_take(struct dptrace_plan *p, struct why *why)
 {
-	return take_vertices(p, err) || (!p->o.runner && take_work(p, err)) ? -1 : 0;
+	return take_vertices(p, why) || (!p->o.runner && take_work(p, why)) ? -1 : 0;
 }
 
 static void

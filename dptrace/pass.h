@@ -1,4 +1,4 @@
-/* One search for the polyline of a line (a pass of --passes): its memory, its guides, the evidence of its segments. */
+/* One search for the polyline of a line (a pass): its memory, its guides, the evidence of its segments. */
 #ifndef WEIR_DPTRACE_PASS_H
 #define WEIR_DPTRACE_PASS_H
 
@@ -13,7 +13,7 @@
  * Takes vertices, shares the threads out and takes the working memory of dptrace_run(), unless the plan has a runner that
  * traces the lines. Returns 0, or -1 with a sentence in err.
  */
-int room_take(struct dptrace_plan *p, char err[DPTRACE_ERR]);
+int room_take(struct dptrace_plan *p, struct why *why);
 
 /* A vertex of the first pass, with its margin and whether it lies on the border of the strip. */
 struct verdict {

@@ -1,149 +1,270 @@
-/* Reads and checks the files that the command line names. All functions die with a message where something is wrong. */
+/* Reads the files that the command line names, and makes floats of their samples. Functions die where something is wrong. */
 #include <errno.h>
+#include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/cpu.h"
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
+#include "common/base/real.h"
+#include "common/base/sample.h"
 #include "common/stream/file.h"
 #include "common/stream/foreign.h"
 #include "dptrace/args.h"
-#include "dptrace/text/points.h"
-#include "dptrace/text/report.h"
 
-/* ---- doubts ---- */
+/* ---- samples ---- */
 
-/* Reports doubtful polylines on standard error and counts them for --stats. */
+/* The largest size of a sample. */
+#define MOST (FLT_MAX / 4)
+
+/* Work of fewer samples than this stays on one thread. */
+enum { SHARED = 1 << 16 };
+
+/* Pixels of a block whose means are held at once. */
+enum { BLOCK = 2048 };
+
+/* Reads row y as [w][c]. Pixels that the mask leaves out become 0. */
+static void
+load_row(double *row, const struct img *x, const struct img_picture *p, size_t y,
+	 const unsigned char *mask)
+{
+	const size_t n = p->w * p->c;
+
+	sample_load(row, (const char *)x->data + y * n * img_type_size(x->type), x->type, n);
+	for (size_t i = 0; mask && i < p->w; i++)
+		for (size_t c = 0; c < p->c && !mask[y * p->w + i]; c++)
+			row[i * p->c + c] = 0;
+}
+
+CPU_INLINE bool
+deal_planes(float *restrict v, size_t stride, const double *restrict row, size_t w, size_t c)
+{
+	int bad = 0;
+
+	for (size_t k = 0; k < c; k++)
+		for (size_t i = 0; i < w; i++) {
+			const double s = row[i * c + k];
+			const int fits = __builtin_fabs(s) <= (double)MOST;
+			v[k * stride + i] = fits ? (float)s : 0;
+			bad |= !fits;
+		}
+	return bad;
+}
+
+/* Distributes a row to its planes, which are stride floats apart. Returns whether a sample is no number or too large. */
+WEIR_CLONES_OF(bool, deal_row,
+	       (float *restrict v, size_t stride, const double *restrict row, size_t w, size_t c),
+	       (v, stride, row, w, c))
+{
+	if (c == 3)
+		return deal_planes(v, stride, row, w, 3);
+	return deal_planes(v, stride, row, w, c);
+}
+
+/* Dies of the first sample that deal_row() refuses. */
+static void
+name_bad(const struct raw_in *in, double *row, const struct img *x, const struct img_picture *p,
+	 const unsigned char *mask)
+{
+	for (size_t y = 0; y < p->h; y++) {
+		load_row(row, x, p, y, mask);
+		for (size_t i = 0; i < p->w * p->c; i++)
+			if (!(fabs(row[i]) <= (double)MOST))
+				raw_die(in,
+					"sample %zu,%zu is %g: NaN, infinite and huge samples have "
+					"no place here",
+					i / p->c, y, real_shown(row[i]));
+	}
+	raw_die(in, "samples changed while they were read");
+}
+
+/* Copies the samples of the picture p of x into v by planes, [c][h][w]. Pixels that mask [h][w] leaves out are 0. */
+static void
+take_planes(const struct raw_in *in, float *v, const struct img *x, const struct img_picture *p,
+	    const unsigned char *mask, int threads)
+{
+	const size_t n = p->w * p->c;
+	const int team = p->h * n < SHARED ? 1 : threads;
+	double *row = weir_alloc(n, (size_t)team * sizeof *row);
+	bool bad = false;
+
+	if (!row)
+		raw_die(in, "no memory for %d rows of %zu samples", team, n);
+#pragma omp parallel for num_threads(team) reduction(|| : bad)
+	for (size_t y = 0; y < p->h; y++) {
+		double *mine = row + (size_t)omp_get_thread_num() * n;
+		load_row(mine, x, p, y, mask);
+		bad = deal_row(v + y * p->w, p->w * p->h, mine, p->w, p->c) || bad;
+	}
+	if (bad)
+		name_bad(in, row, x, p, mask);
+	weir_free(row);
+}
 
 /*
- * A blank line has no margin that tells of another course: its polyline is a chord. Under the cost, where the doubt tells of one,
- * low is 0; rounding may leave a margin just below that.
+ * Moves the n <= BLOCK pixels of c planes, which are stride floats apart, from the mean m of their samples: v <- m + k (v - m).
+ * Returns whether a result is too large.
  */
-static bool
-has_low_margin(const struct dptrace_trace *t)
+WEIR_CLONES_OF(bool, move_block, (float *restrict v, size_t stride, size_t n, size_t c, float k),
+	       (v, stride, n, c, k))
 {
-	return t->low > 0 && t->margin < t->low && !t->blank;
+	float mean[BLOCK] = {0};
+	int bad = 0;
+
+	for (size_t p = 0; p < c; p++)
+		for (size_t i = 0; i < n; i++)
+			mean[i] += v[p * stride + i] / (float)c;
+	for (size_t p = 0; p < c; p++)
+		for (size_t i = 0; i < n; i++) {
+			const float now = mean[i] + k * (v[p * stride + i] - mean[i]);
+			v[p * stride + i] = now;
+			bad |= !(__builtin_fabsf(now) <= MOST);
+		}
+	return bad;
 }
 
-static bool
-is_doubtful(const struct dptrace_trace *t)
+/* Whether one of n scores is NaN or beyond 1e20. */
+WEIR_CLONES_OF(bool, any_huge, (const float *v, size_t n), (v, n))
 {
-	return t->doubt > DPTRACE_DOUBT;
+	int bad = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bad |= !(__builtin_fabsf(v[i]) <= 1e20f);
+	return bad;
 }
 
-/*
- * Edges of people change sides, too: of boundaries that BSDS500's people drew, those that do are as often traced right as others
- * of the same doubt. So under the cost, which has doubts, this says what is wrong about a doubtful edge.
- */
-static bool
-has_turned(const struct dptrace_trace *t)
+static double
+sample_of(const struct img *x, size_t i)
 {
-	return t->turned > DPTRACE_TURNED && (t->low > 0 || is_doubtful(t));
+	double v;
+
+	sample_load(&v, (const char *)x->data + i * img_type_size(x->type), x->type, 1);
+	return v;
 }
 
+/* Makes floats of the scores x, and dies where one is NaN or beyond 1e20. */
 static void
-warn_about(const char *name, size_t line, const struct dptrace_trace *t, const struct args *a)
+take_scores(const char *name, struct img *x)
 {
-	if (t->blank)
-		warn("%s: line %zu: no evidence in the strip of some segment: its chord is the "
-		     "polyline",
-		     name, line);
-	if (t->released)
-		warn("%s: line %zu: no polyline keeps the angle at point %zu%s: it was given up "
-		     "there",
-		     name, line, t->released_at, t->released > 1 ? " and others" : "");
-	if (t->border)
-		warn("%s: line %zu: %zu %s the border of the strip: widen it (-w) or add points",
-		     name, line, t->border, t->border == 1 ? "vertex touches" : "vertices touch");
-	if (t->sharp && a->angle == 0 && a->score != SCORE_SIN)
-		warn("%s: line %zu: %zu %s may: if the object doubles back there, add points", name,
-		     line, t->sharp,
-		     t->sharp == 1 ? "vertex turns about as far as it"
-				   : "vertices turn about as far as they");
-	if (t->bare > DPTRACE_BARE)
-		warn("%s: line %zu: %.0f px without a line: add points", name, line, t->bare);
-	if (has_turned(t))
-		warn("%s: line %zu: %.0f px with the other side brighter: if one side always is, "
-		     "use edge+ or edge-",
-		     name, line, t->turned);
-	if (t->unsupported && !t->blank)
-		warn("%s: line %zu: hardly any evidence in segment %zu%s: do its points lie on a "
-		     "line?",
-		     name, line, t->unsupported_at, t->unsupported > 1 ? " and others" : "");
-	if (is_doubtful(t))
-		warn("%s: line %zu: another course may be the right one in segment %zu (doubt "
-		     "%.0f): add points",
-		     name, line, t->doubt_at, t->doubt);
-	if (has_low_margin(t))
-		warn("%s: line %zu: another course is about as good (margin %.2g): add points",
-		     name, line, t->margin);
+	size_t n;
+
+	if (!img_count(x, &n))
+		die("%s: more scores than can be counted", name);
+	if (x->type != IMG_F32) {
+		struct img y;
+		img_copy_head(&y, x);
+		y.type = IMG_F32;
+		if (img_alloc(&y))
+			die("%s: no memory for %zu scores", name, n);
+		for (size_t i = 0; i < n; i++)
+			((float *)y.data)[i] = (float)sample_of(x, i);
+		img_free(x);
+		*x = y;
+	}
+	const float *v = x->data;
+	for (size_t i = 0; any_huge(v, n) && i < n; i++)
+		if (!(fabsf(v[i]) <= 1e20f))
+			die("%s: score %zu is %g: beyond 1e20 there is no sum", name, i,
+			    (double)v[i]);
 }
 
-/* Prints every vertex, for -v. */
+/* ---- masks ---- */
+
+/* Which pixels may hold a line: those of `given`, the item of --mask, that are neither 0 nor NaN. */
 static void
-explain(const char *name, size_t line, const struct dptrace_trace *t)
+take_mask(unsigned char *mask, const struct img *given, const struct img_picture *p,
+	  const char *path)
 {
-	for (size_t i = 0; i < t->n; i++) {
-		const struct dptrace_vertex *v = &t->v[i];
-		warn("%s: line %zu: vertex %zu at %.3f,%.3f: link score %.4f, margin %.4g%s%s",
-		     name, line, i, v->x, v->y, v->score, v->margin, v->point ? ", given" : "",
-		     v->border ? ", border" : "");
+	struct img_picture q;
+
+	if (!img_picture(given, &q) || img_is_complex(given) || q.n > 1 || q.c > 1 || q.w != p->w ||
+	    q.h != p->h)
+		die("%s: a mask of one plane of %zu x %zu is needed", file_name(path), p->w, p->h);
+	for (size_t i = 0; i < p->w * p->h; i++) {
+		const double v = sample_of(given, i);
+		mask[i] = v != 0 && !isnan(v);
 	}
 }
 
-void
-doubts_of(struct doubts *d, const char *name, const struct args *a, size_t line,
-	  const struct dptrace_trace *t)
+/* Leaves out pixels of x that have no data: a sample of theirs is NaN, or equal to nodata. Says whether there are any. */
+static bool
+mask_nodata(unsigned char *mask, const struct img *x, const struct img_picture *p, double nodata)
 {
-	warn_about(name, line, t, a);
-	if (a->common.verbose)
-		explain(name, line, t);
-	d->lines++;
-	d->vertices += t->n;
-	d->border += t->border > 0;
-	d->sharp += t->sharp > 0;
-	d->released += t->released > 0;
-	d->low += has_low_margin(t);
-	d->doubtful += is_doubtful(t);
-	d->bare += t->bare > DPTRACE_BARE;
-	d->turned += has_turned(t);
-	d->unsupported += t->unsupported > 0;
-}
+	bool any = false;
 
-void
-doubts_explain(const char *name, size_t first, const struct dptrace_plan *p)
-{
-	for (size_t i = 0; i < p->nline; i++)
-		for (size_t k = 0; k < p->first[i + 1] - p->first[i]; k++) {
-			const struct dptrace_resolved r = dptrace_resolved(p, i, k);
-			warn(
-			    "%s: line %zu: segment %zu of %.4g px%s: -n %zu -d %zu -w %.4g -a %.4g "
-			    "-s %.4g "
-			    "--objective=%s level %.4g noise %.4g",
-			    name, first + i, k, r.length, r.way ? " along a way" : "", r.n, r.d,
-			    r.halfwidth, r.phi * 180 / M_PI, r.sigma, r.cost ? "cost" : "sum",
-			    r.level, r.noise);
+	for (size_t i = 0; i < p->w * p->h * p->c; i++) {
+		const double v = sample_of(x, i);
+		if (isnan(v) || v == nodata) {
+			mask[i / p->c] = 0;
+			any = true;
 		}
+	}
+	return any;
 }
 
-void
-doubts_stats(const struct doubts *d, struct stats *st)
+/* Squares of distances between places of a picture of that width; far when b is no place. */
+static double
+square_between(size_t a, size_t b, size_t w)
 {
-	stats_add(st, "lines", "%zu", d->lines);
-	stats_add(st, "vertices", "%zu", d->vertices);
-	stats_add(st, "border", "%zu", d->border);
-	stats_add(st, "sharp", "%zu", d->sharp);
-	stats_add(st, "released", "%zu", d->released);
-	stats_add(st, "low_margin", "%zu", d->low);
-	stats_add(st, "doubtful", "%zu", d->doubtful);
-	stats_add(st, "bare", "%zu", d->bare);
-	stats_add(st, "turned", "%zu", d->turned);
-	stats_add(st, "unsupported", "%zu", d->unsupported);
+	const double dx = (double)(a % w) - (double)(b % w), dy = (double)(a / w) - (double)(b / w);
+
+	return b == SIZE_MAX ? INFINITY : dx * dx + dy * dy;
 }
 
-/* ---- reading ---- */
+/* Pixel i takes the source of its neighbour k when that is nearer. */
+static void
+take_nearer(size_t *near, size_t i, size_t k, size_t w)
+{
+	if (square_between(i, near[k], w) < square_between(i, near[i], w))
+		near[i] = near[k];
+}
+
+/* Hands sources on from the row before (y - step) to row y, and along row y in both directions. */
+static void
+pass_row(size_t *near, size_t y, ptrdiff_t step, bool first, size_t w)
+{
+	const size_t row = y * w, before = (size_t)((ptrdiff_t)y - step) * w;
+
+	for (size_t x = 0; x < w && !first; x++)
+		for (size_t k = x ? x - 1 : 0; k <= x + 1 && k < w; k++)
+			take_nearer(near, row + x, before + k, w);
+	for (size_t x = 1; x < w; x++)
+		take_nearer(near, row + x, row + x - 1, w);
+	for (size_t x = w - 1; x-- > 0;)
+		take_nearer(near, row + x, row + x + 1, w);
+}
+
+/*
+ * Gives pixels of mask 0 the samples of a near pixel of mask 1, in all c planes, so that the rim of the mask is no edge.
+ * Returns 0, 1 when mask is 0 everywhere, or -ENOMEM.
+ */
+static int
+mask_fill(float *v, size_t c, size_t h, size_t w, const unsigned char *mask)
+{
+	const size_t n = w * h;
+	size_t *near = weir_alloc(n, sizeof *near);
+
+	if (!near)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		near[i] = mask[i] ? i : SIZE_MAX;
+	for (size_t y = 0; y < h; y++)
+		pass_row(near, y, 1, y == 0, w);
+	for (size_t y = h; y-- > 0;)
+		pass_row(near, y, -1, y + 1 == h, w);
+	const bool none = near[0] == SIZE_MAX;
+	for (size_t k = 0; k < c && !none; k++)
+		for (size_t i = 0; i < n; i++)
+			v[k * n + i] = v[k * n + near[i]];
+	weir_free(near);
+	return none;
+}
+
+/* ---- files ---- */
 
 /* Dies when a picture, or another file that is no text, stands where numbers are expected. */
 static void
@@ -186,13 +307,13 @@ struct points
 read_points(const struct args *a, size_t npath)
 {
 	struct points p = {0};
-	char err[DPTRACE_ERR];
+	struct why why;
 
 	if (a->point.n) {
 		double(*xy)[2] = weir_xalloc(a->point.n, sizeof *xy);
 		for (size_t i = 0; i < a->point.n; i++)
 			opt_reals("--point", a->point.v[i], ',', xy[i], 2);
-		if (points_add(&p, (const double(*)[2])xy, a->point.n, a->closed))
+		if (points_add(&p, (const double(*)[2])xy, a->point.n))
 			die("no memory for %zu points", a->point.n);
 		weir_free(xy);
 	}
@@ -201,8 +322,8 @@ read_points(const struct args *a, size_t npath)
 		if (!strcmp(a->lines, "-") && !npath && !a->scores)
 			die_usage("--lines: standard input is the picture already");
 		char *text = read_text(a->lines, &n);
-		if (points_parse(&p, text, n, a->closed, err))
-			die("%s: %s", strcmp(a->lines, "-") ? a->lines : "(stdin)", err);
+		if (points_parse(&p, text, n, &why))
+			die("%s: %s", strcmp(a->lines, "-") ? a->lines : "(stdin)", why.text);
 		weir_free(text);
 	}
 	points_finish(&p);
@@ -212,14 +333,14 @@ read_points(const struct args *a, size_t npath)
 const double *
 read_world(const struct args *a, double world[6])
 {
-	char err[DPTRACE_ERR];
+	struct why why;
 	size_t n;
 
 	if (!a->world)
 		return NULL;
 	char *text = read_text(a->world, &n);
-	if (world_parse(world, text, n, err))
-		die("%s: %s", a->world, err);
+	if (world_parse(world, text, n, &why))
+		die("%s: %s", a->world, why.text);
 	weir_free(text);
 	return world;
 }
@@ -244,7 +365,6 @@ mask_of(struct raw_in *in, const struct args *a, const struct img *given, const 
 {
 	const char *word = img_key(x, "nodata");
 	double nodata = NAN;
-	char err[DPTRACE_ERR];
 
 	if (word && !opt_number(word, &nodata))
 		raw_die(in, "nodata: '%s' is not a number", word);
@@ -252,8 +372,8 @@ mask_of(struct raw_in *in, const struct args *a, const struct img *given, const 
 		return NULL;
 	unsigned char *mask = weir_xalloc_large(p->w * p->h, 1);
 	memset(mask, 1, p->w * p->h);
-	if (a->mask && mask_take(mask, given, p->w, p->h, err))
-		die("%s: %s", file_name(a->mask), err);
+	if (a->mask)
+		take_mask(mask, given, p, a->mask);
 	if (word && !mask_nodata(mask, x, p, nodata) && !a->mask) {
 		weir_free(mask);
 		return NULL;
@@ -265,7 +385,6 @@ struct dptrace_image
 read_image(struct raw_in *in, const struct args *a, const struct img *given, struct img *x)
 {
 	struct img_picture p;
-	char err[DPTRACE_ERR];
 
 	if (!img_picture(x, &p) || p.n > 1)
 		raw_die(in, "%d axes: not a single picture", x->dim);
@@ -274,8 +393,7 @@ read_image(struct raw_in *in, const struct args *a, const struct img *given, str
 	raw_map(in, x);
 	float *v = weir_xalloc_large(p.h * p.w, p.c * sizeof *v);
 	unsigned char *mask = mask_of(in, a, given, x, &p);
-	if (take_planes(v, x, &p, mask, par_threads(a->common.threads), err))
-		raw_die(in, "%s", err);
+	take_planes(in, v, x, &p, mask, par_threads(a->common.threads));
 	const int none = mask ? mask_fill(v, p.c, p.h, p.w, mask) : 0;
 	if (none)
 		raw_die(in, none < 0 ? "no memory for the mask" : "the mask leaves no pixel");
@@ -295,11 +413,19 @@ void
 read_colours(struct raw_in *in, const struct args *a, struct dptrace_image *image)
 {
 	const double k = chroma_of(a, image->c);
-	char err[DPTRACE_ERR];
+	const size_t n = image->h * image->w, c = image->c;
+	float *v = (float *)image->v;
+	bool bad = false;
 
-	if (k != 1 && take_chroma((float *)image->v, image->c, image->h * image->w, k,
-				  par_threads(a->common.threads), err))
-		raw_die(in, "%s", err);
+	if (k == 1)
+		return;
+#pragma omp parallel for num_threads(par_threads(a->common.threads)) \
+    reduction(||                                                     \
+	      : bad) if (n * c >= SHARED)
+	for (size_t i = 0; i < n; i += BLOCK)
+		bad = move_block(v + i, n, n - i < BLOCK ? n - i : BLOCK, c, (float)k) || bad;
+	if (bad)
+		raw_die(in, "a sample is too large for --chroma=%g", k);
 }
 
 struct tile
@@ -322,19 +448,22 @@ pixels_of(const struct img_axis *a, size_t x0, double *first, double *step)
 	*first = isnan(a->min) ? (double)x0 : a->min;
 }
 
-const double *
-read_geotransform(const struct raw_in *in, const struct img *x, const struct tile *t,
-		  double world[6])
+/*
+ * The key geotransform as a world file for pixels of the whole picture, of which x is the part t; NULL without that key.
+ * Positions on its axes say which pixels a cropped picture has.
+ */
+static const double *
+geotransform_of(const struct raw_in *in, const struct img *x, const struct tile *t, double world[6])
 {
 	const char *text = img_key(x, "geotransform");
 	const struct img_axis *row = &x->axis[img_row_axis(x)];
-	char err[DPTRACE_ERR];
+	struct why why;
 	double px, py = (double)t->y0, sx, sy = 1;
 
 	if (!text)
 		return NULL;
-	if (geotransform_parse(world, text, err))
-		raw_die(in, "geotransform: %s", err);
+	if (geotransform_parse(world, text, &why))
+		raw_die(in, "geotransform: %s", why.text);
 	pixels_of(row, t->x0, &px, &sx);
 	if (x->dim > img_row_axis(x) + 1)
 		pixels_of(row + 1, t->y0, &py, &sy);
@@ -349,18 +478,31 @@ read_geotransform(const struct raw_in *in, const struct img *x, const struct til
 	return world;
 }
 
+const double *
+read_map(const struct raw_in *in, const struct args *a, const double *given, const struct img *x,
+	 const struct tile *t, double own[6])
+{
+	const bool placed = a->points == POINTS_WORLD;
+	const double *world = given;
+
+	if (!world && (placed || report_is_map(a->to)))
+		world = geotransform_of(in, x, t, own);
+	if (!world && placed)
+		raw_die(in, "no geotransform: --points=world needs one, or --world");
+	return world;
+}
+
 /* Dies unless there is one line, it has that many segments, and its neighbouring points differ. */
 static void
 check_line(const char *name, const struct points *lines, size_t segments)
 {
 	const struct dptrace_line *l = &lines->line[0];
 
-	if (lines->nline != 1 || l->n < 2 || (l->closed && l->n < 3) ||
-	    dptrace_segments(l) != segments)
+	if (lines->nline != 1 || dptrace_segments(l) != segments)
 		die("%s: scores of %zu segments are for one polyline of %zu points", name, segments,
-		    segments + !l->closed);
+		    segments + 1);
 	for (size_t i = 0; i < segments; i++)
-		if (!memcmp(l->xy[i], l->xy[(i + 1) % l->n], sizeof *l->xy))
+		if (!memcmp(l->xy[i], l->xy[i + 1], sizeof *l->xy))
 			die("two neighbouring points are the same, %g,%g", l->xy[i][0],
 			    l->xy[i][1]);
 }
@@ -368,7 +510,6 @@ check_line(const char *name, const struct points *lines, size_t segments)
 struct scores
 read_scores(const struct args *a, const struct points *lines)
 {
-	char err[DPTRACE_ERR];
 	struct img x;
 
 	/* Diagonals cross many pages: 29 MB read into large pages took 7.1 ms on a virtual EPYC, a mapping 18.3. */
@@ -379,7 +520,6 @@ read_scores(const struct args *a, const struct points *lines)
 		die("%s: link scores have sizes d d n-1 [segments], d below %d, n below %d",
 		    a->scores, DPTRACE_MAXD + 1, DPTRACE_MAXN + 1);
 	check_line(a->scores, lines, segments);
-	if (take_scores(&x, err))
-		die("%s: %s", a->scores, err);
+	take_scores(a->scores, &x);
 	return (struct scores){.x = x, .v = x.data, .n = n, .d = d};
 }

@@ -1,7 +1,5 @@
 /* Resolves options and points into the shapes of segments. */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/strip.h"
@@ -36,24 +34,18 @@ make_taps(struct taps *t, double sigma, int orders)
 	}
 }
 
-static ptrdiff_t
-clamp_to(ptrdiff_t x, size_t n)
-{
-	return x < 0 ? 0 : x >= (ptrdiff_t)n ? (ptrdiff_t)n - 1 : x;
-}
-
 /* The derivatives of orders 0..most of a row at column x. ref is subtracted from every sample. */
 static void
 derive_row(const struct taps *t, const float *row, size_t w, ptrdiff_t x, int most, double ref,
 	   double out[3])
 {
-	const double mid = (double)row[clamp_to(x, w)] - ref;
+	const double mid = (double)row[clamp_index(x, w)] - ref;
 
 	for (int order = 0; order <= most; order++)
 		out[order] = order == 1 ? 0 : (double)t->w[order][0] * mid;
 	for (int i = 1; i <= t->r; i++) {
-		const double a = (double)row[clamp_to(x - i, w)] - ref,
-			     b = (double)row[clamp_to(x + i, w)] - ref;
+		const double a = (double)row[clamp_index(x - i, w)] - ref,
+			     b = (double)row[clamp_index(x + i, w)] - ref;
 		for (int order = 0; order <= most; order++)
 			out[order] += (double)t->w[order][i] * (order == 1 ? b - a : b + a);
 	}
@@ -85,8 +77,7 @@ derive(const struct taps *t, const float *plane, size_t w, size_t h, ptrdiff_t x
 	double row[2 * LEVEL_REACH + 1 + 2 * MAXTAPS][3];
 
 	for (int i = 0; i < n + 2 * t->r; i++)
-		derive_row(t, plane + (size_t)clamp_to(y - t->r + i, h) * w, w, x, most, ref,
-			   row[i]);
+		derive_row(t, plane + clamp_index(y - t->r + i, h) * w, w, x, most, ref, row[i]);
 	for (int i = 0; i < n; i++) {
 		const double(*mid)[3] = (const double(*)[3])row + t->r + i;
 		double *g = out[i].g, *d = out[i].d;
@@ -159,9 +150,9 @@ level_at(const struct dptrace_image *im, const float *gray, const struct dptrace
 	 double sigma, double reach, const double p[2])
 {
 	const ptrdiff_t r = (ptrdiff_t)ceil(reach), px = lround(p[0]), py = lround(p[1]),
-			y0 = clamp_to(py - r, im->h), y1 = clamp_to(py + r, im->h);
-	const double ref =
-	    (double)gray[(size_t)clamp_to(py, im->h) * im->w + (size_t)clamp_to(px, im->w)];
+			y0 = (ptrdiff_t)clamp_index(py - r, im->h),
+			y1 = (ptrdiff_t)clamp_index(py + r, im->h);
+	const double ref = (double)gray[clamp_index(py, im->h) * im->w + clamp_index(px, im->w)];
 	struct level at[2 * LEVEL_REACH + 1], most = {0, 0, 0, 0};
 	struct taps t;
 
@@ -239,10 +230,10 @@ side_of(const struct taps *t, const struct dptrace_image *im, const float *gray,
 
 	for (int i = 0; i < n; i++) {
 		const double u = (i + .5) / n;
-		const ptrdiff_t x = clamp_to(lround(a->x + u * dx), im->w),
-				y = clamp_to(lround(a->y + u * dy), im->h);
-		derive(t, gray, im->w, im->h, x, y, 1, 1,
-		       (double)gray[(size_t)y * im->w + (size_t)x], &jet);
+		const size_t x = clamp_index(lround(a->x + u * dx), im->w),
+			     y = clamp_index(lround(a->y + u * dy), im->h);
+		derive(t, gray, im->w, im->h, (ptrdiff_t)x, (ptrdiff_t)y, 1, 1,
+		       (double)gray[y * im->w + x], &jet);
 		sum += (dx * jet.g[1] - dy * jet.g[0]) / n;
 	}
 	return sum;
@@ -342,15 +333,13 @@ dptrace_shape_ends(struct segment_shape *s, const struct dptrace_line *l,
 	const size_t n = dptrace_segments(l);
 	const double px = snap_of(s, o);
 
+	s->snap[0] = samples_within(s, room_of(l->xy[0], im, px));
 	for (size_t i = 0; i < n; i++) {
-		struct segment_shape *next = &s[(i + 1) % n];
-		const double room = room_of(l->xy[(i + 1) % l->n], im, px);
-		if (i == 0 && !l->closed)
-			s->snap[0] = samples_within(s, room_of(l->xy[0], im, px));
-		if (i + 1 == n && !l->closed)
+		const double room = room_of(l->xy[i + 1], im, px);
+		if (i + 1 == n)
 			s[i].snap[1] = samples_within(&s[i], room);
 		else
-			s[i].snap[1] = next->snap[0] = samples_at_turn(&s[i], next, room);
+			s[i].snap[1] = s[i + 1].snap[0] = samples_at_turn(&s[i], &s[i + 1], room);
 	}
 }
 
@@ -434,7 +423,7 @@ find_levels(struct segment_shape *s, size_t n, const struct dptrace_line *l,
 	double votes = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct level next = level_of(l->xy[(i + 1) % l->n], im, gray, o, sigma);
+		const struct level next = level_of(l->xy[i + 1], im, gray, o, sigma);
 		s[i].own =
 		    (struct levels){.sigma = sigma,
 				    .bright = smaller(last.bright, next.bright),
@@ -456,7 +445,7 @@ measure_levels(struct segment_shape *s, size_t n, const struct dptrace_line *l,
 	struct noise noise = {0, 0};
 
 	for (size_t i = 0; i < n; i++)
-		level_add_noise(&noise, im, gray, l->xy[i], l->xy[(i + 1) % l->n], s[i].halfwidth);
+		level_add_noise(&noise, im, gray, l->xy[i], l->xy[i + 1], s[i].halfwidth);
 	const double fine = s->fine.sigma, own = scale_of(s, n, l, &noise, im, gray, o);
 
 	find_levels(s, n, l, im, gray, o, fine);
@@ -472,22 +461,14 @@ measure_levels(struct segment_shape *s, size_t n, const struct dptrace_line *l,
 
 /* ---- resolve ---- */
 
-#define CLEAR	   4.3	 /* DPTRACE_AUTO: a clear line's level, in responses of noise alone */
-#define FLOOR	   2.	 /* cost: the floor, in responses of noise alone */
-#define TUBE_NOISE 45.	 /* px times level / noise: the spacing of a tube's guides in noise */
-enum { TUBE_HALF = 15 }; /* samples of a tube to either side */
-#define SPINE_HALF 12.	 /* px to either side of a way, at scales up to 2; else 6 sigma */
-
-int
-dptrace_fail(char err[DPTRACE_ERR], const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, DPTRACE_ERR, fmt, ap);
-	va_end(ap);
-	return -1;
-}
+#define CLEAR	   4.3 /* DPTRACE_AUTO: a clear line's level, in responses of noise alone */
+#define FLOOR	   2.  /* cost: the floor, in responses of noise alone */
+#define TUBE_NOISE 45. /* px times level / noise: the spacing of a tube's guides in noise */
+enum {
+	TUBE_HALF = 15,
+	STEEPEST = 4
+};		       /* samples of a tube to either side; cost: px across for each px along ab */
+#define SPINE_HALF 12. /* px to either side of a way, at scales up to 2; else 6 sigma */
 
 /* The default px between samples under the cost. */
 static double
@@ -534,13 +515,13 @@ default_halfwidth(double length, const struct dptrace_options *o, bool cost, dou
 
 /* Fills in the ends of the segment from a to b. */
 static int
-shape_chord(struct segment_shape *s, const double a[2], const double b[2], char err[DPTRACE_ERR])
+shape_chord(struct segment_shape *s, const double a[2], const double b[2], struct why *why)
 {
 	const double dx = b[0] - a[0], dy = b[1] - a[1];
 
 	*s = (struct segment_shape){.ax = a[0], .ay = a[1], .length = sqrt(dx * dx + dy * dy)};
 	if (s->length == 0)
-		return dptrace_fail(err, "two neighbouring points are the same, %g,%g", a[0], a[1]);
+		return why_set(why, "two neighbouring points are the same, %g,%g", a[0], a[1]);
 	s->ex = dx / s->length;
 	s->ey = dy / s->length;
 	return 0;
@@ -548,29 +529,29 @@ shape_chord(struct segment_shape *s, const double a[2], const double b[2], char 
 
 /* Fills in the guides of a segment. */
 static int
-shape_guides(struct segment_shape *s, const struct dptrace_options *o, char err[DPTRACE_ERR])
+shape_guides(struct segment_shape *s, const struct dptrace_options *o, struct why *why)
 {
 	const double bx = s->ax + s->length * s->ex, by = s->ay + s->length * s->ey;
 	const double n = o->n ? (double)o->n : floor(s->length / default_spacing(s, o) + .5) + 1;
 
 	if (n > DPTRACE_MAXN)
-		return dptrace_fail(err, "%.0f guides between %g,%g and %g,%g are more than %d", n,
-				    s->ax, s->ay, bx, by, DPTRACE_MAXN);
+		return why_set(why, "%.0f guides between %g,%g and %g,%g are more than %d", n,
+			       s->ax, s->ay, bx, by, DPTRACE_MAXN);
 	s->n = n < 2 ? 2 : (int)n;
 	if (s->length < s->n - 1)
-		return dptrace_fail(
-		    err, "%d guides do not fit between %g,%g and %g,%g: %g px are too short", s->n,
-		    s->ax, s->ay, bx, by, s->length);
+		return why_set(why,
+			       "%d guides do not fit between %g,%g and %g,%g: %g px are too short",
+			       s->n, s->ax, s->ay, bx, by, s->length);
 	s->halfwidth = default_halfwidth(s->length, o, s->cost, s->sigma);
 	double d = o->d ? (double)o->d : default_samples(s, o->score);
 	if (d > DPTRACE_MAXD)
-		return dptrace_fail(err, "%.0f samples across %g px are more than %d", d,
-				    2 * s->halfwidth, DPTRACE_MAXD);
+		return why_set(why, "%.0f samples across %g px are more than %d", d,
+			       2 * s->halfwidth, DPTRACE_MAXD);
 	s->d = (int)d;
 	s->dv = s->d > 1 ? 2 * s->halfwidth / (s->d - s->d % 2) : 1;
 	if (s->dv < 1. / MAXFINE)
-		return dptrace_fail(err, "%d samples across %g px are closer than 1/%d px", s->d,
-				    2 * s->halfwidth, MAXFINE);
+		return why_set(why, "%d samples across %g px are closer than 1/%d px", s->d,
+			       2 * s->halfwidth, MAXFINE);
 	return 0;
 }
 
@@ -623,11 +604,10 @@ shape_bounds(struct segment_shape *s, size_t n, const struct dptrace_options *o)
 	else /* the turn of a curve of 25 px radius from guide to guide */
 		phi = clamp(length / gaps / 25, M_PI / 4, M_PI / 3);
 	for (size_t i = 0; i < n; i++) {
-		const double slope = o->slope > 0 ? o->slope : 4;
 		s[i].phi = phi;
 		if (!s->cost)
 			continue;
-		const double rows = floor(slope * s[i].length / (s[i].n - 1) / s[i].dv);
+		const double rows = floor(STEEPEST * s[i].length / (s[i].n - 1) / s[i].dv);
 		s[i].steepest = rows < 1 ? 1 : rows < 4 * DPTRACE_MAXD ? (int)rows : 0;
 		s[i].tube = shape_tube(&s[i], o);
 	}
@@ -690,16 +670,15 @@ choose_objective(struct segment_shape *s, size_t n, const struct dptrace_options
 }
 
 static int
-check_points(const struct dptrace_line *l, const struct dptrace_image *im, char err[DPTRACE_ERR])
+check_points(const struct dptrace_line *l, const struct dptrace_image *im, struct why *why)
 {
-	if (l->n < (l->closed ? 3 : 2))
-		return dptrace_fail(err, "%zu point%s: %s needs %d", l->n, l->n == 1 ? "" : "s",
-				    l->closed ? "a closed line" : "a line", l->closed ? 3 : 2);
+	if (l->n < 2)
+		return why_set(why, "%zu point%s: a line needs 2", l->n, l->n == 1 ? "" : "s");
 	for (size_t i = 0; i < l->n; i++) {
 		const double x = l->xy[i][0], y = l->xy[i][1];
 		if (!(x >= -.5 && y >= -.5 && x <= (double)im->w - .5 && y <= (double)im->h - .5))
-			return dptrace_fail(err, "point %g,%g lies outside the image of %zu x %zu",
-					    x, y, im->w, im->h);
+			return why_set(why, "point %g,%g lies outside the image of %zu x %zu", x, y,
+				       im->w, im->h);
 	}
 	return 0;
 }
@@ -707,18 +686,18 @@ check_points(const struct dptrace_line *l, const struct dptrace_image *im, char 
 int
 dptrace_measure(struct segment_shape *s, const struct dptrace_line *l,
 		const struct dptrace_image *im, const float *gray, const struct dptrace_options *o,
-		char err[DPTRACE_ERR])
+		struct why *why)
 {
 	const size_t n = dptrace_segments(l), side = im->w > im->h ? im->w : im->h;
 
-	if (check_points(l, im, err))
+	if (check_points(l, im, why))
 		return -1;
 	if (o->halfwidth > (double)side)
-		return dptrace_fail(err, "a half-width of %g px is beyond the image of %zu x %zu",
-				    o->halfwidth, im->w, im->h);
+		return why_set(why, "a half-width of %g px is beyond the image of %zu x %zu",
+			       o->halfwidth, im->w, im->h);
 	for (size_t i = 0; i < n; i++) {
 		const double sigma = o->sigma > 0 ? o->sigma : 2;
-		if (shape_chord(&s[i], l->xy[i], l->xy[(i + 1) % l->n], err))
+		if (shape_chord(&s[i], l->xy[i], l->xy[i + 1], why))
 			return -1;
 		s[i].fine.sigma = sigma;
 		s[i].halfwidth = default_halfwidth(s[i].length, o, true, sigma);
@@ -730,13 +709,13 @@ dptrace_measure(struct segment_shape *s, const struct dptrace_line *l,
 
 int
 dptrace_shape(struct segment_shape *s, const struct dptrace_line *l, const struct dptrace_image *im,
-	      const struct dptrace_options *o, char err[DPTRACE_ERR])
+	      const struct dptrace_options *o, struct why *why)
 {
 	const size_t n = dptrace_segments(l);
 
 	choose_objective(s, n, o);
 	for (size_t i = 0; i < n; i++)
-		if (shape_guides(&s[i], o, err))
+		if (shape_guides(&s[i], o, why))
 			return -1;
 	shape_bounds(s, n, o);
 	dptrace_shape_ends(s, l, im, o);

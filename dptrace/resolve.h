@@ -78,24 +78,20 @@ struct segment_shape {
 	struct curve way; /* borrowed from the plan */
 };
 
-/* Prints a sentence into err; returns -1. */
-int dptrace_fail(char err[DPTRACE_ERR], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
 /*
  * Checks a line, and takes from the picture what its shape depends on: it fills in the ends, levels, vote and noise of the
  * segments. gray is the mean of the planes. Returns 0, or -1 with a sentence in err.
  */
 int dptrace_measure(struct segment_shape *s, const struct dptrace_line *l,
 		    const struct dptrace_image *im, const float *gray,
-		    const struct dptrace_options *o, char err[DPTRACE_ERR]);
+		    const struct dptrace_options *o, struct why *why);
 
 /*
  * Resolves the other members of the segments, which dptrace_measure() has been through. Where the polarity is open, it is
  * that of the vote. Returns 0, or -1 with a sentence in err.
  */
-int
-dptrace_shape(struct segment_shape *s, const struct dptrace_line *l, const struct dptrace_image *im,
-	      const struct dptrace_options *o, char err[DPTRACE_ERR]);
+int dptrace_shape(struct segment_shape *s, const struct dptrace_line *l,
+		  const struct dptrace_image *im, const struct dptrace_options *o, struct why *why);
 
 /* Fills in snap. All segments must have their samples. */
 void dptrace_shape_ends(struct segment_shape *s, const struct dptrace_line *l,

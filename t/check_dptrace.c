@@ -18,7 +18,6 @@ enum { MAXSEG = 3, MAXN = 7, MAXD = 15, MAXLINK = MAXSEG * MAXN };
 struct problem {
 	struct dptrace_table seg[MAXSEG];
 	size_t nseg;
-	bool closed;
 	double phi;
 	double h[MAXSEG][MAXN];
 	int d[MAXSEG][MAXN], o[MAXSEG][MAXN];
@@ -64,14 +63,10 @@ random_segment(struct problem *p, size_t s, struct check_rng *r, size_t n, size_
 static void
 random_chain(struct problem *p, struct check_rng *r, size_t n, size_t maxd, bool uneven, int values)
 {
-	const int start = rng_below(r, 2) ? 1 : 1 + (int)rng_below(r, 3);
-	int ends[2] = {start, start};
+	int ends[2] = {rng_below(r, 2) ? 1 : 1 + (int)rng_below(r, 3)};
 
 	for (size_t s = 0; s < p->nseg; s++) {
-		if (!p->closed || s + 1 < p->nseg)
-			ends[1] = rng_below(r, 2) ? 1 : 1 + (int)rng_below(r, 3);
-		else
-			ends[1] = start;
+		ends[1] = rng_below(r, 2) ? 1 : 1 + (int)rng_below(r, 3);
 		random_segment(p, s, r, n, maxd, uneven, values, ends);
 		ends[0] = ends[1];
 	}
@@ -79,9 +74,6 @@ random_chain(struct problem *p, struct check_rng *r, size_t n, size_t maxd, bool
 
 struct search {
 	const struct problem *p;
-	size_t s, g;  /* the gap to be chosen next */
-	double first; /* the direction of the first link */
-	int start;    /* and its first sample */
 	double best;
 };
 
@@ -104,18 +96,14 @@ try_all(struct search *q, size_t s, size_t g, int j, double before, double sum)
 	const struct problem *p = q->p;
 
 	if (s == p->nseg) {
-		if ((!p->closed || (j == q->start && turn(before, q->first) <= p->phi + 1e-12)) &&
-		    sum > q->best)
-			q->best = sum;
+		q->best = sum > q->best ? sum : q->best;
 		return;
 	}
 	const struct dptrace_table *t = &p->seg[s];
 	for (int k = 0; k < t->d[g + 1]; k++) {
 		double here = heading_of(t, g, j, k);
-		bool start = s == 0 && g == 0, end = g + 2 == t->n;
-		if (start)
-			q->first = here;
-		else if (turn(before, here) > p->phi + 1e-12)
+		const bool end = g + 2 == t->n;
+		if ((s || g) && turn(before, here) > p->phi + 1e-12)
 			continue;
 		try_all(q, end ? s + 1 : s, end ? 0 : g + 1, k, here,
 			sum + (double)t->score[g][j * t->d[g + 1] + k]);
@@ -126,17 +114,16 @@ try_all(struct search *q, size_t s, size_t g, int j, double before, double sum)
 static void
 try_starts(struct search *q)
 {
-	for (q->start = 0; q->start < q->p->seg[0].d[0]; q->start++)
-		try_all(q, 0, 0, q->start, 0, 0);
+	for (int start = 0; start < q->p->seg[0].d[0]; start++)
+		try_all(q, 0, 0, start, 0, 0);
 }
 
 /* The sum of the polyline at, or NaN when it breaks the bound or where its segments do not meet. */
 static double
 sum_of(const struct problem *p, const int *at)
 {
-	double sum = 0, before = NAN, first = NAN;
-	const int start = at[0];
-	int here_at = start;
+	double sum = 0, before = NAN;
+	int here_at = at[0];
 
 	for (size_t s = 0; s < p->nseg; at += p->seg[s++].n) {
 		const struct dptrace_table *t = &p->seg[s];
@@ -147,15 +134,13 @@ sum_of(const struct problem *p, const int *at)
 			if (at[g] < 0 || at[g] >= t->d[g])
 				return NAN;
 			double here = heading_of(t, g, at[g], at[g + 1]);
-			if (isnan(before))
-				first = here;
-			else if (turn(before, here) > p->phi + 1e-9)
+			if (!isnan(before) && turn(before, here) > p->phi + 1e-9)
 				return NAN;
 			before = here;
 			sum += (double)t->score[g][at[g] * t->d[g + 1] + at[g + 1]];
 		}
 	}
-	return p->closed && (here_at != start || turn(before, first) > p->phi + 1e-9) ? NAN : sum;
+	return sum;
 }
 
 static void
@@ -165,19 +150,15 @@ compare(struct check_many *brute, struct check_many *paper, struct check_many *l
 	struct search q = {.p = p, .best = -INFINITY};
 	int at[MAXLINK], at2[MAXLINK];
 	double best, direct = -INFINITY;
-	int r =
-	    dptrace_tables(p->seg, p->nseg, p->closed, p->phi, DPTRACE_WINDOW, 1, at, &best, NULL);
+	int r = dptrace_tables(p->seg, p->nseg, p->phi, DPTRACE_WINDOW, 1, at, &best, NULL);
 
 	try_starts(&q);
 	const bool none = q.best == -INFINITY;
 	check_case(brute, r == none, "phi %g, %zu segments: given up %d, brute force finds %g",
 		   p->phi, p->nseg, r, q.best);
-	if (!p->closed) {
-		int r2 = dptrace_direct(p->seg, p->nseg, p->phi, at2, &direct);
-		check_case(paper,
-			   r2 == none && direct == q.best && (r2 || sum_of(p, at2) == direct),
-			   "phi %g: %g for %g", p->phi, direct, q.best);
-	}
+	const int r2 = dptrace_direct(p->seg, p->nseg, p->phi, at2, &direct);
+	check_case(paper, r2 == none && direct == q.best && (r2 || sum_of(p, at2) == direct),
+		   "phi %g: %g for %g", p->phi, direct, q.best);
 	if (none)
 		return;
 	check_case(brute, best == q.best, "phi %g n %zu segments %zu: %g for %g", p->phi,
@@ -188,15 +169,14 @@ compare(struct check_many *brute, struct check_many *paper, struct check_many *l
 
 /* Whether both methods give the same polyline, sum and margins. */
 static void
-compare_methods(struct check_many *m, const struct dptrace_table *seg, size_t nseg, bool closed,
-		double phi)
+compare_methods(struct check_many *m, const struct dptrace_table *seg, size_t nseg, double phi)
 {
 	int at[2][MAXLINK] = {{0}}, r[2];
 	double best[2] = {0}, margin[2][MAXLINK] = {{0}};
 
 	for (int i = 0; i < 2; i++)
-		r[i] = dptrace_tables(seg, nseg, closed, phi, i ? DPTRACE_D3 : DPTRACE_WINDOW, 1,
-				      at[i], &best[i], margin[i]);
+		r[i] = dptrace_tables(seg, nseg, phi, i ? DPTRACE_D3 : DPTRACE_WINDOW, 1, at[i],
+				      &best[i], margin[i]);
 	check_case(m,
 		   r[0] == r[1] && best[0] == best[1] && !memcmp(at[0], at[1], sizeof at[0]) &&
 		       !memcmp(margin[0], margin[1], sizeof margin[0]),
@@ -213,7 +193,6 @@ check_tables(void)
 	for (int i = 0; i < 6000; i++) {
 		size_t n = 2 + rng_below(&r, 5), maxd = n < 5 ? MAXD : n == 5 ? 9 : 6;
 		p.nseg = i % 3 ? 1 : 2 + rng_below(&r, 2);
-		p.closed = p.nseg > 1 && i % 2;
 		p.phi = bounds[rng_below(&r, sizeof bounds / sizeof *bounds)];
 		if (p.nseg > 1) {
 			n = 2 + rng_below(&r, 2);
@@ -221,10 +200,10 @@ check_tables(void)
 		}
 		random_chain(&p, &r, n, maxd, i % 4 < 2, i % 5 ? 64 : 3);
 		compare(&brute, &paper, &legal, &p);
-		compare_methods(&methods, p.seg, p.nseg, p.closed, p.phi);
+		compare_methods(&methods, p.seg, p.nseg, p.phi);
 	}
 	check_end(&brute, "the optimum is that of brute force: uneven spacings and samples, phi "
-			  ".05 to pi, chains, closed, free ends");
+			  ".05 to pi, chains, free ends");
 	check_end(&paper, "the paper's recursion finds the same");
 	check_end(&legal, "the polyline keeps the bound and sums to the optimum");
 	check_end(&methods,
@@ -288,11 +267,11 @@ check_large(void)
 		double best, direct;
 		const double phi = bounds[1 + i % 8];
 		make_large(&l, &r, widths[i % 4], i >= 4, i % 3 ? 1000 : 4);
-		dptrace_tables(&l.t, 1, false, phi, DPTRACE_WINDOW, 1, at, &best, NULL);
+		dptrace_tables(&l.t, 1, phi, DPTRACE_WINDOW, 1, at, &best, NULL);
 		dptrace_direct(&l.t, 1, phi, at2, &direct);
 		check_case(&same, best == direct, "d %d phi %g: %g for %g", widths[i % 4], phi,
 			   best, direct);
-		compare_methods(&methods, &l.t, 1, false, phi);
+		compare_methods(&methods, &l.t, 1, phi);
 		free_large(&l);
 	}
 	check_end(
@@ -304,8 +283,8 @@ check_large(void)
 	for (int t = 1; t <= 3; t++) {
 		int at[2][MAXN];
 		double best[2], margin[2][MAXN];
-		dptrace_tables(&l.t, 1, false, .5, DPTRACE_WINDOW, 1, at[0], &best[0], margin[0]);
-		dptrace_tables(&l.t, 1, false, .5, DPTRACE_WINDOW, t, at[1], &best[1], margin[1]);
+		dptrace_tables(&l.t, 1, .5, DPTRACE_WINDOW, 1, at[0], &best[0], margin[0]);
+		dptrace_tables(&l.t, 1, .5, DPTRACE_WINDOW, t, at[1], &best[1], margin[1]);
 		check_case(&threads, !memcmp(at[0], at[1], sizeof at[0]) && best[0] == best[1],
 			   "%d threads", t);
 		check_case(&threads, !memcmp(margin[0], margin[1], sizeof margin[0]),
@@ -350,8 +329,7 @@ check_margins(void)
 		p.nseg = 1 + (size_t)(i % 3 == 2);
 		p.phi = bounds[2 + rng_below(&r, 10)];
 		random_chain(&p, &r, p.nseg > 1 ? 3 : 5, p.nseg > 1 ? 6 : 8, i % 2, 64);
-		if (dptrace_tables(p.seg, p.nseg, false, p.phi, DPTRACE_WINDOW, 1, at, &best,
-				   margin))
+		if (dptrace_tables(p.seg, p.nseg, p.phi, DPTRACE_WINDOW, 1, at, &best, margin))
 			continue;
 		for (size_t s = 0, k = 0; s < p.nseg; k += p.seg[s++].n)
 			for (size_t g = 1; g + 1 < p.seg[s].n; g++) {

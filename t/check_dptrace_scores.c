@@ -135,7 +135,7 @@ compare_gains(void)
 	static float v[3 * W * H], mean[W * H], want[W * H];
 	static double size[(W + 4) * (H + 4)], n[W * H];
 	static const double all[2][2] = {{0, 0}, {W - 1, H - 1}}, some[2][2] = {{3, 9}, {24, 2}};
-	const struct dptrace_line across = {2, all, false}, corner = {2, some, false};
+	const struct dptrace_line across = {2, all}, corner = {2, some};
 	static const double sigmas[] = {1.5, 2, 4.5};
 	struct check_many m = {0};
 

@@ -26,11 +26,11 @@ trace_scene(const float *v, const double (*click)[2], size_t clicks,
 	    const struct dptrace_options *o, double (**xy)[2], size_t *doubts)
 {
 	const struct dptrace_image im = {1, SIDE, SIDE, v, NULL, {0}};
-	const struct dptrace_line l = {clicks, click, false};
+	const struct dptrace_line l = {clicks, click};
 	struct dptrace_plan p;
-	char err[DPTRACE_ERR];
+	struct why why;
 
-	if (dptrace_plan(&p, &im, &l, 1, o, err))
+	if (dptrace_plan(&p, &im, &l, 1, o, &why))
 		return 0;
 	dptrace_run(&p);
 	const size_t n = p.trace[0].n;
@@ -226,15 +226,15 @@ check_turned(void)
 
 /* A ring of 24 points around the middle: more segments than are held at once. */
 static size_t
-trace_ring(size_t max_bytes, int threads, bool closed, double *out, size_t room)
+trace_ring(size_t max_bytes, int threads, double *out, size_t room)
 {
 	enum { POINTS = 24 };
 	double click[POINTS][2];
-	struct dptrace_line l = {POINTS, (const double(*)[2])click, closed};
+	struct dptrace_line l = {POINTS, (const double(*)[2])click};
 	struct dptrace_image im = {1, SIDE, SIDE, scene.v, NULL, {0}};
 	struct dptrace_options o = defaults;
 	struct dptrace_plan p;
-	char err[DPTRACE_ERR];
+	struct why why;
 	size_t n = 0;
 
 	for (int i = 0; i < POINTS; i++) {
@@ -243,7 +243,7 @@ trace_ring(size_t max_bytes, int threads, bool closed, double *out, size_t room)
 	}
 	o.max_bytes = max_bytes;
 	o.threads = threads;
-	if (dptrace_plan(&p, &im, &l, 1, &o, err))
+	if (dptrace_plan(&p, &im, &l, 1, &o, &why))
 		return 0;
 	dptrace_run(&p);
 	for (size_t i = 0; i < p.trace[0].n && n + 4 <= room; i++) {
@@ -263,18 +263,13 @@ check_chains(void)
 	struct check_many m = {0};
 
 	scene_make(&scene, SCENE_LINE, 1, 5);
-	for (int closed = 0; closed < 2; closed++) {
-		size_t n = trace_ring(0, 1, closed, all, 2000), least = 0, k = 0;
-		/* the smallest limit that is accepted holds one segment at a time */
-		for (least = 1 << 20; (k = trace_ring(least, 1, closed, few, 2000)) == 0;
-		     least += least / 8)
-			;
-		check_case(&m, n > 0 && n == k && !memcmp(all, few, n * sizeof *all),
-			   "%zu bytes, closed %d", least, closed);
-		k = trace_ring(0, 3, closed, few, 2000);
-		check_case(&m, n == k && !memcmp(all, few, n * sizeof *all), "3 threads, closed %d",
-			   closed);
-	}
+	size_t n = trace_ring(0, 1, all, 2000), least = 1 << 20, k = 0;
+	/* the smallest limit that is accepted holds one segment at a time */
+	for (; (k = trace_ring(least, 1, few, 2000)) == 0; least += least / 8)
+		;
+	check_case(&m, n > 0 && n == k && !memcmp(all, few, n * sizeof *all), "%zu bytes", least);
+	k = trace_ring(0, 3, few, 2000);
+	check_case(&m, n == k && !memcmp(all, few, n * sizeof *all), "3 threads");
 	check_end(&m, "a long chain is the same in little memory, where its segments are computed "
 		      "again, and on 3 threads");
 }

@@ -159,7 +159,7 @@ check_hairpin(void)
 	static float v[W * H];
 	static const double ends[2][2] = {{92, 55}, {92, 105}}, back[2][2] = {{92, 105}, {92, 55}};
 	const struct dptrace_image im = {1, H, W, v, NULL};
-	const struct dptrace_line line[2] = {{2, ends, false}, {2, back, false}};
+	const struct dptrace_line line[2] = {{2, ends}, {2, back}};
 	const struct dptrace_options o = {.score = DPTRACE_RIDGE,
 					  .snap = -1,
 					  .halfwidth = 110,
@@ -167,14 +167,14 @@ check_hairpin(void)
 					  .margins = true,
 					  .threads = 2};
 	struct dptrace_plan p;
-	char err[DPTRACE_ERR];
+	struct why why;
 	double worst = 0, apart = 0, right = 0;
 	struct check_rng rng = {3};
 
 	for (int i = 0; i < W * H; i++)
 		v[i] = (float)(20 * (off_hairpin(i % W, i / W) < 2) + 4 * rng_unit(&rng));
-	const int r = dptrace_plan(&p, &im, line, 2, &o, err);
-	check(r == 0, "a hairpin is planned", "%s", err);
+	const int r = dptrace_plan(&p, &im, line, 2, &o, &why);
+	check(r == 0, "a hairpin is planned", "%s", why.text);
 	if (r)
 		return;
 	dptrace_run(&p);

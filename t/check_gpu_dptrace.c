@@ -22,20 +22,18 @@ random_picture(float v[PLANES][HIGH][WIDE], struct check_rng *r)
 			}
 }
 
-/* Lines of 2 to 4 points (closed: at least 3), no two of them near, some of them by the border. */
+/* Lines of 2 to 4 points, no two of them near, some of them by the border. */
 static void
 random_lines(struct dptrace_line l[LINES], double xy[LINES][POINTS][2], struct check_rng *r)
 {
 	static const double corner[POINTS][2] = {{3, 4}, {52, 2}, {57, 41}, {5, 38}};
 
 	for (size_t i = 0; i < LINES; i++) {
-		const bool closed = i == 1;
 		const size_t n = 2 + rng_below(r, 3), first = rng_below(r, POINTS);
 		for (size_t k = 0; k < POINTS; k++)
 			for (size_t a = 0; a < 2; a++)
 				xy[i][k][a] = corner[(first + k) % POINTS][a] + 3 * rng_unit(r);
-		l[i] = (struct dptrace_line){closed && n < 3 ? 3 : n, (const double(*)[2])xy[i],
-					     closed};
+		l[i] = (struct dptrace_line){n, (const double(*)[2])xy[i]};
 	}
 }
 
@@ -86,11 +84,11 @@ same_traces(struct gpu *g, const struct dptrace_image *im, const struct dptrace_
 	const struct dptrace_runner gpu = {run_held, &held};
 	struct dptrace_options there = *o;
 	struct dptrace_plan a, b;
-	char err[DPTRACE_ERR];
+	struct why why;
 	bool ok = true;
 
 	there.runner = &gpu;
-	if (dptrace_plan(&a, im, l, n, o, err) || dptrace_plan(&b, im, l, n, &there, err))
+	if (dptrace_plan(&a, im, l, n, o, &why) || dptrace_plan(&b, im, l, n, &there, &why))
 		return false;
 	dptrace_run(&a);
 	ok = !run_held(&held, &b);
@@ -131,7 +129,6 @@ static const struct {
       .objective = DPTRACE_COST,
       .polarity = -1,
       .passes = 3,
-      .slope = 1,
       .d = 24,
       .snap = 3,
       .margins = true},
@@ -154,10 +151,9 @@ static const struct {
     {{.score = DPTRACE_RIDGE,
       .objective = DPTRACE_COST,
       .passes = 1,
-      .n = 6,
-      .d = 500, /* guides get 301: more than threads; links climb in fewer than 128 ways */
-      .halfwidth = 20,
-      .slope = .3,
+      .n = 30,
+      .d = 500, /* guides get some 290: more than threads; links climb in fewer than 128 ways */
+      .halfwidth = 40,
       .margins = true},
      1,
      0}};
@@ -275,7 +271,7 @@ many_segments_are_said(struct gpu *g)
 	const struct dptrace_image im = {1, HIGH, WIDE, &v[0][0], NULL, {0}};
 	struct dptrace_options o = options_of(1); /* a polarity, so that none is found */
 	struct dptrace_plan p;
-	char err[DPTRACE_ERR];
+	struct why why;
 
 	o.n = 2;
 	o.d = 3;
@@ -283,11 +279,11 @@ many_segments_are_said(struct gpu *g)
 		xy[i][0] = 10 + 10 * (double)(i % 2);
 		xy[i][1] = 10 + 4 * (double)(i / 2 % 2);
 	}
-	const int planned = dptrace_plan(&p, &im, &l, 1, &o, err);
+	const int planned = dptrace_plan(&p, &im, &l, 1, &o, &why);
 	const int got = planned ? 0 : gpu_dptrace_run(g, &p, NULL);
 	check(got == -EIO && strstr(gpu_why(g), "a line of 65536 segments: 65535 is the most"),
 	      "gpu: dptrace says that a line has too many segments", "%d: %s", got,
-	      planned ? err : gpu_why(g));
+	      planned ? why.text : gpu_why(g));
 	if (!planned)
 		dptrace_free(&p);
 	weir_free(xy);

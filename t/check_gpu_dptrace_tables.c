@@ -13,7 +13,7 @@ enum { SEGMENTS = 3, GUIDES = 7, SAMPLES = 40, WIDE_SAMPLES = 67 };
 struct chain_of {
 	struct dptrace_table seg[SEGMENTS];
 	size_t n;
-	bool closed, uneven;
+	bool uneven;
 	double phi;
 	double h[SEGMENTS][GUIDES];
 	int d[SEGMENTS][GUIDES], o[SEGMENTS][GUIDES];
@@ -61,10 +61,10 @@ same_tables(struct gpu *g, const struct chain_of *c, enum dptrace_method method,
 {
 	int at[2][SEGMENTS * GUIDES] = {{0}};
 	double best[2], margin[2][SEGMENTS * GUIDES] = {{0}};
-	const int a = dptrace_tables(c->seg, c->n, c->closed, c->phi, DPTRACE_WINDOW, 1, at[0],
-				     &best[0], margins ? margin[0] : NULL),
-		  b = gpu_dptrace_tables(g, c->seg, c->n, c->closed, c->phi, method, at[1],
-					 &best[1], margins ? margin[1] : NULL);
+	const int a = dptrace_tables(c->seg, c->n, c->phi, DPTRACE_WINDOW, 1, at[0], &best[0],
+				     margins ? margin[0] : NULL),
+		  b = gpu_dptrace_tables(g, c->seg, c->n, c->phi, method, at[1], &best[1],
+					 margins ? margin[1] : NULL);
 	size_t first = 0;
 
 	if (a != b || best[0] != best[1])
@@ -92,18 +92,16 @@ tables_agree(struct gpu *g)
 		const enum dptrace_method method = i % 16 == 7 ? DPTRACE_D3 : DPTRACE_WINDOW;
 		c.n = 1 + rng_below(&r, SEGMENTS);
 		c.uneven = uneven;
-		c.closed = c.n > 1 && i % 4 == 0;
 		c.phi = bounds[i % 6];
 		int ends[2] = {1 + (int)rng_below(&r, 4)};
-		const int start = ends[0];
 		for (size_t s = 0; s < c.n; s++, ends[0] = ends[1]) {
-			ends[1] = c.closed && s + 1 == c.n ? start : 1 + (int)rng_below(&r, 4);
+			ends[1] = 1 + (int)rng_below(&r, 4);
 			random_table(&c, s, &r, 1, i % 10 ? 12 : SAMPLES, uneven, whole, ends);
 		}
 		check_order(i % check_orders());
 		check_case(&m, same_tables(g, &c, method, margins),
-			   "%d: %zu segments, closed %d, phi %g, uneven %d, whole %d, method %d", i,
-			   c.n, c.closed, c.phi, uneven, whole, (int)method);
+			   "%d: %zu segments, phi %g, uneven %d, whole %d, method %d", i, c.n,
+			   c.phi, uneven, whole, (int)method);
 	}
 	check_end(&m, "gpu: dptrace, on given tables path, sum and margins are the CPU's");
 }
@@ -159,7 +157,7 @@ long_guides_are_said(struct gpu *g)
 	const struct dptrace_table t = {.n = 3, .dv = 1, .ex = 1, .h = h, .d = d, .o = o};
 	int at[3];
 	double best;
-	const int err = gpu_dptrace_tables(g, &t, 1, false, 1, DPTRACE_WINDOW, at, &best, NULL);
+	const int err = gpu_dptrace_tables(g, &t, 1, 1, DPTRACE_WINDOW, at, &best, NULL);
 
 	check(err == -EIO && strstr(gpu_why(g), "shared memory"),
 	      "gpu: dptrace says that guides are too long for it", "%d: %s", err, gpu_why(g));

@@ -12,11 +12,4 @@ void rows_convolve(float *out, const float *in, ptrdiff_t step, size_t n, const 
 /* Adds n gradients to sums of their products: uu += gu gu, uv += gu gv, vv += gv gv. No arrays overlap. */
 void rows_add_tensor(float *uu, float *uv, float *vv, const float *gu, const float *gv, size_t n);
 
-/* The nearest of the n places 0 .. n-1. */
-static inline size_t
-rows_clamp(ptrdiff_t x, size_t n)
-{
-	return x < 0 ? 0 : x >= (ptrdiff_t)n ? n - 1 : (size_t)x;
-}
-
 #endif

@@ -70,7 +70,7 @@ static void
 add_cell(float *out, const float *row, ptrdiff_t x, size_t c, size_t w, float ref)
 {
 	for (size_t k = 0; k < c; k++)
-		*out += row[rows_clamp(x * (ptrdiff_t)c + (ptrdiff_t)k, w)] - ref;
+		*out += row[clamp_index(x * (ptrdiff_t)c + (ptrdiff_t)k, w)] - ref;
 }
 
 /* Row y of the samples of a tile: n cells from cell x0 on. */
@@ -79,13 +79,13 @@ sample_row(float *out, const struct job *j, const float *plane, ptrdiff_t x0, pt
 {
 	const struct dptrace_image *im = j->image;
 	const size_t c = j->to.cell, first = x0 < 0 ? (size_t)-x0 : 0,
-		     end = rows_clamp((ptrdiff_t)(im->w / c) - x0, n + 1);
+		     end = clamp_index((ptrdiff_t)(im->w / c) - x0, n + 1);
 	const float ref = plane[im->h / 2 * im->w + im->w / 2];
 
 	memset(out, 0, n * sizeof *out);
 	for (size_t k = 0; k < c; k++) {
 		const float *row =
-		    plane + rows_clamp(y * (ptrdiff_t)c + (ptrdiff_t)k, im->h) * im->w;
+		    plane + clamp_index(y * (ptrdiff_t)c + (ptrdiff_t)k, im->h) * im->w;
 		for (size_t i = 0; i < first && i < n; i++)
 			add_cell(out + i, row, x0 + (ptrdiff_t)i, c, im->w, ref);
 		if (first < end)

@@ -28,15 +28,9 @@ struct ends {
 	int climb;	       /* rows that a link climbs or falls, at most */
 };
 
-/* A range of first links k0..k1 of a closed chain, and an upper bound for the sum of a polyline by one of them. */
-struct branch {
-	int k0, k1;
-	double bound;
-};
-
 struct chain {
 	int n; /* segments */
-	bool closed, margins;
+	bool margins;
 	struct bound phi;
 	enum dptrace_method method;
 	/* apart: for margins, another polyline is one that passes this many samples away or more. */
@@ -51,7 +45,6 @@ struct chain {
 	struct ends *ends;
 	float *entry, *exit, *leave; /* [n][maxlinks] */
 	bool *released;		     /* [n]: the bound is given up at the start of segment k */
-	struct branch *branch;	     /* [2 maxlinks] */
 
 	int *at;       /* [n][maxn]: the samples of the optimum */
 	float *link;   /* [n][maxn]: the scores of its links */

@@ -43,7 +43,7 @@ sample_cells(const struct cells *c, const struct dptrace_image *im, const float 
 		for (int i = 0; i < step; i++) {
 			const float *row =
 			    plane +
-			    rows_clamp(y0 + (ptrdiff_t)(y - c->r) * step + i, im->h) * im->w;
+			    clamp_index(y0 + (ptrdiff_t)(y - c->r) * step + i, im->h) * im->w;
 			for (int x = 0; x < c->wide; x++) {
 				const ptrdiff_t at = x0 + (ptrdiff_t)(x - c->r) * step;
 				if (at >= 0 && at + step <= (ptrdiff_t)im->w)
@@ -51,7 +51,7 @@ sample_cells(const struct cells *c, const struct dptrace_image *im, const float 
 						out[x] += row[at + j] - ref;
 				else
 					for (int j = 0; j < step; j++)
-						out[x] += row[rows_clamp(at + j, im->w)] - ref;
+						out[x] += row[clamp_index(at + j, im->w)] - ref;
 			}
 		}
 		for (int x = 0; x < c->wide; x++)
@@ -227,7 +227,7 @@ way_costs(struct way_grid *g, const struct dptrace_image *im, const float *gray,
 		strip_kernel(&c.k[i], i, sigma, c.r, g->step);
 	memset(c.d[0], 0, 3 * n * sizeof(float));
 	const size_t mid =
-	    rows_clamp(lround(s->ay), im->h) * im->w + rows_clamp(lround(s->ax), im->w);
+	    clamp_index(lround(s->ay), im->h) * im->w + clamp_index(lround(s->ax), im->w);
 	for (size_t i = 0; i < (colour ? im->c : 1); i++) {
 		const float *plane = colour ? im->v + i * im->w * im->h : gray;
 		sample_cells(&c, im, plane, g->step, x0, y0, plane[mid]);
@@ -386,12 +386,6 @@ way_search(const struct way_grid *g, int from, int to, int *cell, uint32_t *sum)
 
 /* --- the way of a segment -------------------------------------------------------------------------------------------- */
 
-static int
-clamp_cell(int x, int most)
-{
-	return x < 0 ? 0 : x > most ? most : x;
-}
-
 /* The cell at a place. A place between two cells belongs to the second one, whatever its last bits. */
 static int
 cell_at(const struct way_grid *g, double x, double y)
@@ -399,7 +393,7 @@ cell_at(const struct way_grid *g, double x, double y)
 	const int cx = (int)floor((x - g->x0) / g->step + .5 + 1e-6),
 		  cy = (int)floor((y - g->y0) / g->step + .5 + 1e-6);
 
-	return clamp_cell(cy, g->h - 1) * g->w + clamp_cell(cx, g->w - 1);
+	return (int)clamp_index(cy, (size_t)g->h) * g->w + (int)clamp_index(cx, (size_t)g->w);
 }
 
 double (*way_of(const struct dptrace_image *im, const float *gray, const struct dptrace_options *o,

@@ -176,7 +176,6 @@ take_work(const struct batch *b, struct work *w, struct arena *a, size_t i)
 	x.points = dp_take<double[2]>(a, n * points);
 	x.spare = dp_take<double[2]>(a, points);
 	x.chain.n = (int)n;
-	x.chain.closed = b->p->line[b->first + i].closed;
 	x.chain.maxn = (int)guides;
 	x.chain.at = dp_take<int>(a, all);
 	x.chain.link = dp_take<float>(a, all);
@@ -226,7 +225,6 @@ batch_take(struct batch *b, struct arena *a)
 	}
 	b->work = dp_take<struct work>(a, b->n);
 	b->segments = dp_take<size_t>(a, b->n);
-	b->closed = dp_take<bool>(a, b->n);
 	b->line = dp_take<dp_line>(a, b->n);
 	b->strip = dp_take<dp_strip>(a, b->nseg);
 	b->taps = dp_take<float>(a, b->ntaps);
@@ -351,7 +349,6 @@ batch_fill(struct batch *b, size_t pass)
 	batch_each(b, make_curves);
 	for (size_t i = 0; i < b->n; i++) {
 		const struct segment_shape *s = shapes_of(p, b->first + i, &b->segments[i]);
-		b->closed[i] = p->line[b->first + i].closed;
 		b->line[i] = {0, 0, pass_apart(s, &p->o, pass), bound_of(pass_phi(s, pass))};
 		for (size_t k = 0; k < b->segments[i]; k++) {
 			dp_strip *x = &b->strip[at++];

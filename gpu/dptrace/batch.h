@@ -11,7 +11,6 @@ struct batch {
 	size_t first, n, end, nseg;
 	struct work *work; /* [line]: what one pass hands to the next */
 	size_t *segments;  /* [line] */
-	bool *closed;	   /* [line] */
 	dp_line *line;	   /* [line] */
 	dp_strip *strip;   /* [segment] */
 	float *taps, *weights;

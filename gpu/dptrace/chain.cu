@@ -1,5 +1,5 @@
 /*
- * Chains of segments: what dptrace/search/chain.c and chain.c do to one line, done to all lines of a batch, their k-th
+ * Chains of segments: what dptrace/search/chain.c does to one line, done to all lines of a batch, their k-th
  * segments at a time. The way back: follow.cu.
  *
  *	windows		warp = table; the CPU's walk, since rounding decides where it stops, 16 steps of both its ends at a time
@@ -78,15 +78,13 @@ rebase(float *x, int n)
 
 /* entry of first segments. block = line. */
 __global__ void
-begin(const dp_chains c, const dp_start *from)
+begin(const dp_chains c, const unsigned *lines)
 {
-	const dp_start f = from[blockIdx.x];
-	const size_t id = c.line[f.line].seg;
+	const size_t id = c.line[lines[blockIdx.x]].seg;
 	const pair_of_guides p = first_guides(c, c.seg[id]);
 
 	for (int i = (int)threadIdx.x; i < p.d * p.e; i += (int)THREADS)
-		c.entry[id * c.maxlinks + (size_t)i] =
-		    f.k1 < 0 || (f.k0 <= i && i <= f.k1) ? 0.f : NEVER;
+		c.entry[id * c.maxlinks + (size_t)i] = 0;
 }
 
 /* The largest sum of the last links of segment id, s, to sample m that may be followed by the step next. */
@@ -144,38 +142,18 @@ __launch_bounds__(THREADS) pass_out(const dp_chains c, const unsigned *ids, dp_s
 		out[blockIdx.x].most = most;
 }
 
-/* Whether one of the first links k0..k1, from sample m, may follow the step by which a closed line ends there. */
-__device__ bool
-may_close(const dp_chains &c, const dp_line &l, step last, int m, int k0, int k1)
-{
-	const dp_segment first = c.seg[l.seg];
-	const int e = first_guides(c, first).e;
-
-	for (int k = max(k0, m * e); k <= min(k1, m * e + e - 1); k++)
-		if (c.released[l.seg] ||
-		    may_follow(l.phi, last, first_step(c, first, m, k - m * e)))
-			return true;
-	return false;
-}
-
-/* leave of last segments: NEVER where no first link k0..k1 may close the line. block = line. */
+/* leave of last segments, 0, and the largest sum. block = line. */
 __global__ void
-__launch_bounds__(THREADS) close_up(const dp_chains c, const dp_start *from, dp_sums *out)
+__launch_bounds__(THREADS) end(const dp_chains c, const unsigned *lines, dp_sums *out)
 {
-	const dp_start f = from[blockIdx.x];
-	const dp_line l = c.line[f.line];
+	const dp_line l = c.line[lines[blockIdx.x]];
 	const size_t id = l.seg + (size_t)l.n - 1;
-	const dp_segment s = c.seg[id];
-	const pair_of_guides p = last_guides(c, s);
+	const pair_of_guides p = last_guides(c, c.seg[id]);
 	float most = NEVER;
 
 	for (int j = (int)threadIdx.x; j < p.d * p.e; j += (int)THREADS) {
-		const int m = j % p.e;
-		const bool ok =
-		    f.k1 < 0 || may_close(c, l, last_step(c, s, j / p.e, m), m, f.k0, f.k1);
-		const float leave = ok ? 0.f : NEVER,
-			    sum = c.exit[id * c.maxlinks + (size_t)j] + leave;
-		c.leave[id * c.maxlinks + (size_t)j] = leave;
+		const float sum = c.exit[id * c.maxlinks + (size_t)j];
+		c.leave[id * c.maxlinks + (size_t)j] = 0;
 		most = sum > most ? sum : most;
 	}
 	most = block_largest<THREADS>(most);
@@ -227,9 +205,9 @@ dp_windows(struct dp_job *j)
 }
 
 int
-dp_begin(struct dp_job *j, const dp_start *from, unsigned n)
+dp_begin(struct dp_job *j, const unsigned *lines, unsigned n)
 {
-	GPU_LAUNCH(j->g, begin, n, THREADS, 0, j->on, from);
+	GPU_LAUNCH(j->g, begin, n, THREADS, 0, j->on, lines);
 	return 0;
 }
 
@@ -255,8 +233,8 @@ dp_meet_back(struct dp_job *j, const unsigned *ids, unsigned n)
 }
 
 int
-dp_close_up(struct dp_job *j, const dp_start *from, unsigned n, dp_sums *out)
+dp_end(struct dp_job *j, const unsigned *lines, unsigned n, dp_sums *out)
 {
-	GPU_LAUNCH(j->g, close_up, n, THREADS, 0, j->on, from, out);
+	GPU_LAUNCH(j->g, end, n, THREADS, 0, j->on, lines, out);
 	return 0;
 }

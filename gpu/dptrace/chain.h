@@ -4,24 +4,18 @@
 
 #include "gpu/dptrace/job.h"
 
-/* A line whose first link is one of k0..k1; any link when k1 < 0. */
-struct dp_start {
-	unsigned line;
-	int k0, k1;
-};
-
 /* Numbers that the host reads: what rebase() subtracted, and the largest sum at the end. */
 struct dp_sums {
 	float taken, most;
 };
 
-/* Below, ids, from, out and closes are arrays of n entries on the device. */
+/* Below, ids (of segments), lines and out are arrays of n entries on the device. */
 
 /* Computes all windows. */
 int dp_windows(struct dp_job *j);
 
 /* Computes `entry` of the lines' first segments. */
-int dp_begin(struct dp_job *j, const dp_start *from, unsigned n);
+int dp_begin(struct dp_job *j, const unsigned *lines, unsigned n);
 
 /* Computes `entry` of segments from `exit` of the segments before, less out.taken; then `exit` from F, and out.most. */
 int dp_meet(struct dp_job *j, const unsigned *ids, unsigned n, dp_sums *out);
@@ -30,11 +24,8 @@ int dp_pass_out(struct dp_job *j, const unsigned *ids, unsigned n, dp_sums *out)
 /* Computes `leave` of the segments before from H. */
 int dp_meet_back(struct dp_job *j, const unsigned *ids, unsigned n);
 
-/*
- * dp_close_up() computes `leave` of the lines' last segments and, with it, out.most. dp_follow() computes `at` and `link`,
- * and in closes whether the closing turn is admissible.
- */
-int dp_close_up(struct dp_job *j, const dp_start *from, unsigned n, dp_sums *out);
-int dp_follow(struct dp_job *j, const dp_start *from, unsigned n, int *closes);
+/* Make `leave` of the lines' last segments 0, and find out.most; find `at` and `link`. */
+int dp_end(struct dp_job *j, const unsigned *lines, unsigned n, dp_sums *out);
+int dp_follow(struct dp_job *j, const unsigned *lines, unsigned n);
 
 #endif

@@ -217,7 +217,7 @@ run_pass(struct batch *b, size_t pass)
 	batch_fill(b, pass);
 	if ((pass == 0 || b->cost) && (err = make_base(b)))
 		return err;
-	err = dp_lay_out(&j, b->n, b->segments, b->line, b->closed, course_of_line, b);
+	err = dp_lay_out(&j, b->n, b->segments, b->line, course_of_line, b);
 	b->job = &j;
 	if (!err && !(err = make_scores(b, &j)) && !(err = dp_solve(&j)))
 		batch_each(b, take_results);

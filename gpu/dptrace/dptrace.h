@@ -23,9 +23,8 @@ int gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p, bool *there);
 void gpu_dptrace_ahead(struct gpu *g, const struct dptrace_plan *p);
 
 /* dptrace_tables() on g, with the same result. Returns 0, 1, -ENOMEM, or -EIO: see gpu_why(). */
-int
-gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, bool closed,
-		   double phi, enum dptrace_method method, int *at, double *best, double *margin);
+int gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, double phi,
+		       enum dptrace_method method, int *at, double *best, double *margin);
 
 #ifdef __cplusplus
 }

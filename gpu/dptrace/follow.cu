@@ -53,7 +53,7 @@ best_last(const dp_chains &c, size_t id, bool end, step next, int start)
 	const dp_guide *v = c.guide + s.guide + s.n - 2;
 	const pair_of_guides p = last_guides(c, s);
 	const struct bound phi = c.line[s.line].phi;
-	const float *sum = c.exit + id * c.maxlinks, *leave = c.leave + id * c.maxlinks;
+	const float *sum = c.exit + id * c.maxlinks;
 	const bool free = end || c.released[id + 1];
 	choice best = {2 * NEVER, -INFINITY, 0, 0};
 
@@ -62,7 +62,7 @@ best_last(const dp_chains &c, size_t id, bool end, step next, int start)
 	for (int j = (int)threadIdx.x; j < p.d * p.e; j += (int)WARP) {
 		const int m = j % p.e;
 		const step a = last_step(c, s, j / p.e, m);
-		const float f = end ? sum[j] + leave[j] : sum[j];
+		const float f = sum[j];
 		if (f < best.sum || (!end && m != start) || !dp_is_kept(v, j / p.e, m) ||
 		    (!free && !may_follow(phi, a, next)))
 			continue;
@@ -98,7 +98,7 @@ best_before(const dp_chains &c, const dp_segment &s, int g, int j, int t)
 	return warp_best(best).sample;
 }
 
-/* at of a segment from its last link j -> k on. A line that cannot be closed may have links without a place. */
+/* at of a segment from its last link j -> k on. A link without a place is not looked up. */
 __device__ void
 follow_segment(const dp_chains &c, const dp_segment &s, int j, int k)
 {
@@ -120,13 +120,13 @@ follow_segment(const dp_chains &c, const dp_segment &s, int j, int k)
 	__syncwarp();
 }
 
-/* at and link of whole lines; whether the closing turn of each is admissible. warp = line. */
+/* at and link of whole lines. warp = line. */
 __global__ void
-follow(const dp_chains c, const dp_start *from, int *closes)
+follow(const dp_chains c, const unsigned *lines)
 {
-	const dp_line l = c.line[from[blockIdx.x].line];
-	step next = {0, 0}, last = next;
-	int start = 0, end = 0;
+	const dp_line l = c.line[lines[blockIdx.x]];
+	step next = {0, 0};
+	int start = 0;
 
 	for (int k = l.n - 1; k >= 0; k--) {
 		const size_t id = l.seg + (size_t)k;
@@ -134,23 +134,16 @@ follow(const dp_chains c, const dp_start *from, int *closes)
 		const int e = last_guides(c, s).e,
 			  link = best_last(c, id, k == l.n - 1, next, start);
 		follow_segment(c, s, link / e, link % e);
-		if (k == l.n - 1) {
-			last = last_step(c, s, link / e, link % e);
-			end = link % e;
-		}
 		start = c.at[s.guide];
 		next = first_step(c, s, start, c.at[s.guide + 1]);
 	}
-	if (threadIdx.x == 0)
-		closes[blockIdx.x] =
-		    start == end && (c.released[l.seg] || may_follow(l.phi, last, next));
 }
 
 } // namespace
 
 int
-dp_follow(struct dp_job *j, const dp_start *from, unsigned n, int *closes)
+dp_follow(struct dp_job *j, const unsigned *lines, unsigned n)
 {
-	GPU_LAUNCH(j->g, follow, n, WARP, 0, j->on, from, closes);
+	GPU_LAUNCH(j->g, follow, n, WARP, 0, j->on, lines);
 	return 0;
 }

@@ -58,7 +58,6 @@ take_host(struct dp_job *j, struct arena *a)
 	j->seg = dp_take<dp_segment>(a, j->nseg);
 	j->guide = dp_take<dp_guide>(a, j->nguide);
 	j->table = dp_take<dp_table>(a, 2 * j->nguide);
-	j->closed = dp_take<bool>(a, j->nline);
 	j->released = dp_take<int>(a, j->nseg);
 	j->at = dp_take<int>(a, j->nguide);
 	j->link = dp_take<float>(a, j->nguide);
@@ -115,8 +114,7 @@ fill_guides(struct dp_job *j, const struct course *c, struct bound phi, dp_guide
 }
 
 void
-fill_host(struct dp_job *j, const size_t *n, const dp_line *line, const bool *closed,
-	  dp_course_of *course, void *ctx)
+fill_host(struct dp_job *j, const size_t *n, const dp_line *line, dp_course_of *course, void *ctx)
 {
 	size_t seg = 0, guide = 0;
 
@@ -124,7 +122,6 @@ fill_host(struct dp_job *j, const size_t *n, const dp_line *line, const bool *cl
 		j->line[i] = line[i];
 		j->line[i].seg = seg;
 		j->line[i].n = (int)n[i];
-		j->closed[i] = closed[i];
 		for (int k = 0; k < (int)n[i]; k++) {
 			const struct course *c = course(ctx, i, k);
 			j->seg[seg++] = {c->n,	c->rows, k,	(unsigned)i, guide,	 c->dv,
@@ -269,7 +266,7 @@ send_scores(struct dp_job *j, const struct dptrace_table *seg)
 
 int
 dp_lay_out(struct dp_job *j, size_t nline, const size_t *n, const struct dp_line *line,
-	   const bool *closed, dp_course_of *course, void *ctx)
+	   dp_course_of *course, void *ctx)
 {
 	struct arena a = {NULL, 0};
 	void *device;
@@ -284,7 +281,7 @@ dp_lay_out(struct dp_job *j, size_t nline, const size_t *n, const struct dp_line
 		return -ENOMEM;
 	a.used = 0;
 	take_host(j, &a);
-	fill_host(j, n, line, closed, course, ctx);
+	fill_host(j, n, line, course, ctx);
 	if ((err = send_tables(j)))
 		return err;
 	a = {NULL, 0};
@@ -304,8 +301,8 @@ dp_free(struct dp_job *j)
 }
 
 int
-gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, bool closed,
-		   double phi, enum dptrace_method method, int *at, double *best, double *margin)
+gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, double phi,
+		   enum dptrace_method method, int *at, double *best, double *margin)
 {
 	const dp_line line = {0, 0, 1, bound_of(phi)};
 	struct tables t = {seg, {}};
@@ -315,7 +312,7 @@ gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, 
 	j.g = g;
 	j.method = method;
 	j.margins = margin;
-	err = dp_lay_out(&j, 1, &nseg, &line, &closed, course_of_table, &t);
+	err = dp_lay_out(&j, 1, &nseg, &line, course_of_table, &t);
 	if (!err && !(err = send_scores(&j, seg)) && !(err = dp_solve(&j))) {
 		err = !j.solved[0];
 		*best = j.best[0];

@@ -94,7 +94,6 @@ struct dp_job {
 	dp_segment *seg;
 	dp_guide *guide;
 	dp_table *table;
-	bool *closed;  /* [line] */
 	int *released; /* [segment] */
 	int *at;       /* [guide] */
 	float *link, *margin;
@@ -147,11 +146,11 @@ dp_take(struct arena *a, size_t n)
 typedef const struct course *dp_course_of(void *ctx, size_t line, int k);
 
 /*
- * Lays out nline lines, line i with n[i] segments, on the host and on the device. closed and the phi of `line` are by line.
+ * Lays out nline lines, line i with n[i] segments, on the host and on the device. The phi of `line` is there already.
  * Then everything except S is ready for dp_solve(). dp_free() frees the host's part, after a failure too.
  */
 int dp_lay_out(struct dp_job *j, size_t nline, const size_t *n, const struct dp_line *line,
-	       const bool *closed, dp_course_of *course, void *ctx);
+	       dp_course_of *course, void *ctx);
 void dp_free(struct dp_job *j);
 
 /* Does chain_solve() for every line. */

@@ -1,0 +1,387 @@
+/* Writes polylines, warns of doubtful ones, and draws them over the picture. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/die.h"
+#include "dptrace/args.h"
+
+/* ---- overlays ---- */
+
+static void
+range_of(const struct dptrace_image *im, unsigned maxval, float *lo, float *hi)
+{
+	*lo = 0;
+	*hi = (float)maxval;
+	if (maxval)
+		return;
+	*lo = *hi = im->v[0];
+	for (size_t i = 0; i < im->c * im->h * im->w; i++) {
+		*lo = im->v[i] < *lo ? im->v[i] : *lo;
+		*hi = im->v[i] > *hi ? im->v[i] : *hi;
+	}
+}
+
+int
+overlay_make(struct img *y, const struct dptrace_image *im, unsigned maxval)
+{
+	const size_t sizes[] = {3, im->w, im->h}, n = im->w * im->h;
+	float lo, hi;
+	uint8_t *out;
+	int r;
+
+	img_init(y, IMG_U8, 3, sizes);
+	y->format = IMG_PNM;
+	strcpy(y->axis[0].kind, "RGB-color");
+	if ((r = img_alloc(y)))
+		return r;
+	out = y->data;
+	range_of(im, maxval, &lo, &hi);
+	for (size_t i = 0; i < n; i++)
+		for (size_t c = 0; c < 3; c++) {
+			float v = im->v[(im->c >= 3 ? c : 0) * n + i],
+			      t = hi > lo ? (v - lo) / (hi - lo) : 0;
+			out[3 * i + c] = (uint8_t)(255 * (t < 0 ? 0 : t > 1 ? 1 : t) + .5f);
+		}
+	return 0;
+}
+
+static void
+dot(struct img *y, double x, double z, int radius, const uint8_t colour[3])
+{
+	const long w = (long)y->axis[1].n, h = (long)y->axis[2].n, cx = lround(x), cy = lround(z);
+	uint8_t *out = y->data;
+
+	for (long i = cy - radius; i <= cy + radius; i++)
+		for (long j = cx - radius; j <= cx + radius; j++)
+			if (i >= 0 && i < h && j >= 0 && j < w)
+				memcpy(out + 3 * (i * w + j), colour, 3);
+}
+
+void
+overlay_draw(struct img *y, const struct dptrace_trace *t)
+{
+	static const uint8_t red[3] = {255, 0, 0}, yellow[3] = {255, 255, 0};
+
+	for (size_t i = 0; i + 1 < t->n; i++) {
+		const struct dptrace_vertex *a = &t->v[i], *b = &t->v[i + 1];
+		const double dx = b->x - a->x, dy = b->y - a->y;
+		const double steps = ceil(2 * fmax(fabs(dx), fabs(dy))) + 1;
+		for (double k = 0; k <= steps; k++)
+			dot(y, a->x + dx * k / steps, a->y + dy * k / steps, 0, red);
+	}
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i].point)
+			dot(y, t->v[i].x, t->v[i].y, 1, yellow);
+}
+
+/* ---- doubts ---- */
+
+/*
+ * A blank line has no margin that tells of another course: its polyline is a chord. Under the cost, where the doubt tells of one,
+ * low is 0; rounding may leave a margin just below that.
+ */
+static bool
+has_low_margin(const struct dptrace_trace *t)
+{
+	return t->low > 0 && t->margin < t->low && !t->blank;
+}
+
+static bool
+is_doubtful(const struct dptrace_trace *t)
+{
+	return t->doubt > DPTRACE_DOUBT;
+}
+
+/*
+ * Edges of people change sides, too: of boundaries that BSDS500's people drew, those that do are as often traced right as others
+ * of the same doubt. So under the cost, which has doubts, this says what is wrong about a doubtful edge.
+ */
+static bool
+has_turned(const struct dptrace_trace *t)
+{
+	return t->turned > DPTRACE_TURNED && (t->low > 0 || is_doubtful(t));
+}
+
+static void
+warn_about(const char *name, size_t line, const struct dptrace_trace *t, const struct args *a)
+{
+	if (t->blank)
+		warn("%s: line %zu: no evidence in the strip of some segment: its chord is the "
+		     "polyline",
+		     name, line);
+	if (t->released)
+		warn("%s: line %zu: no polyline keeps the angle at point %zu%s: it was given up "
+		     "there",
+		     name, line, t->released_at, t->released > 1 ? " and others" : "");
+	if (t->border)
+		warn("%s: line %zu: %zu %s the border of the strip: widen it (-w) or add points",
+		     name, line, t->border, t->border == 1 ? "vertex touches" : "vertices touch");
+	if (t->sharp && a->angle == 0 && a->score != SCORE_SIN)
+		warn("%s: line %zu: %zu %s may: if the object doubles back there, add points", name,
+		     line, t->sharp,
+		     t->sharp == 1 ? "vertex turns about as far as it"
+				   : "vertices turn about as far as they");
+	if (t->bare > DPTRACE_BARE)
+		warn("%s: line %zu: %.0f px without a line: add points", name, line, t->bare);
+	if (has_turned(t))
+		warn("%s: line %zu: %.0f px with the other side brighter: if one side always is, "
+		     "use edge+ or edge-",
+		     name, line, t->turned);
+	if (t->unsupported && !t->blank)
+		warn("%s: line %zu: hardly any evidence in segment %zu%s: do its points lie on a "
+		     "line?",
+		     name, line, t->unsupported_at, t->unsupported > 1 ? " and others" : "");
+	if (is_doubtful(t))
+		warn("%s: line %zu: another course may be the right one in segment %zu (doubt "
+		     "%.0f): add points",
+		     name, line, t->doubt_at, t->doubt);
+	if (has_low_margin(t))
+		warn("%s: line %zu: another course is about as good (margin %.2g): add points",
+		     name, line, t->margin);
+}
+
+/* Prints every vertex, for -v. */
+static void
+explain(const char *name, size_t line, const struct dptrace_trace *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct dptrace_vertex *v = &t->v[i];
+		warn("%s: line %zu: vertex %zu at %.3f,%.3f: link score %.4f, margin %.4g%s%s",
+		     name, line, i, v->x, v->y, v->score, v->margin, v->point ? ", given" : "",
+		     v->border ? ", border" : "");
+	}
+}
+
+static void
+count(struct doubts *d, const struct dptrace_trace *t)
+{
+	d->lines++;
+	d->vertices += t->n;
+	d->border += t->border > 0;
+	d->sharp += t->sharp > 0;
+	d->released += t->released > 0;
+	d->low += has_low_margin(t);
+	d->doubtful += is_doubtful(t);
+	d->bare += t->bare > DPTRACE_BARE;
+	d->turned += has_turned(t);
+	d->unsupported += t->unsupported > 0;
+}
+
+void
+report_explain(const char *name, size_t first, const struct dptrace_plan *p)
+{
+	for (size_t i = 0; i < p->nline; i++)
+		for (size_t k = 0; k < p->first[i + 1] - p->first[i]; k++) {
+			const struct dptrace_resolved r = dptrace_resolved(p, i, k);
+			warn(
+			    "%s: line %zu: segment %zu of %.4g px%s: -n %zu -d %zu -w %.4g -a %.4g "
+			    "-s %.4g "
+			    "--objective=%s level %.4g noise %.4g",
+			    name, first + i, k, r.length, r.way ? " along a way" : "", r.n, r.d,
+			    r.halfwidth, r.phi * 180 / M_PI, r.sigma, r.cost ? "cost" : "sum",
+			    r.level, r.noise);
+		}
+}
+
+/* ---- reports ---- */
+
+/* The coordinates of a vertex as they are written. */
+struct spot {
+	double x, y;
+};
+
+static struct spot
+place_of(const struct report *r, const struct dptrace_vertex *v)
+{
+	const double *w = r->world;
+
+	if (!w)
+		return (struct spot){v->x, v->y};
+	return (struct spot){w[0] * v->x + w[2] * v->y + w[4], w[1] * v->x + w[3] * v->y + w[5]};
+}
+
+/* Writes before, x, between and y. Pixels have three decimals, places of a world file ten digits. */
+static void
+put_place(const struct report *r, const char *before, const struct dptrace_vertex *v,
+	  const char *between)
+{
+	const struct spot p = place_of(r, v);
+
+	if (r->world)
+		raw_printf(r->out, "%s%.10g%s%.10g", before, p.x, between, p.y);
+	else /* + 0. turns -0.000 into 0.000 */
+		raw_printf(r->out, "%s%.3f%s%.3f", before, round(p.x * 1e3) / 1e3 + 0., between,
+			   round(p.y * 1e3) / 1e3 + 0.);
+}
+
+static void
+put_places(const struct report *r, const struct dptrace_trace *t, const char *separator,
+	   const char *before, const char *between, const char *after)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		raw_printf(r->out, "%s", i ? separator : "");
+		put_place(r, before, &t->v[i], between);
+		raw_printf(r->out, "%s", after);
+	}
+}
+
+/* Writes a figure. Infinity and NaN become null in JSON, which has neither, and an empty field in CSV. */
+static void
+put_figure(const struct report *r, const char *before, double x)
+{
+	if (isfinite(x))
+		raw_printf(r->out, "%s%.6g", before, x);
+	else
+		raw_printf(r->out, "%s%s", before, r->a->to == REPORT_CSV ? "" : "null");
+}
+
+static void
+put_feature(const struct report *r, const struct dptrace_trace *t, size_t item, size_t line)
+{
+	if (r->a->to == REPORT_GEOJSON)
+		raw_printf(r->out, "%s\n", r->written ? "," : "");
+	raw_printf(r->out, "{\"type\": \"Feature\", \"properties\": {\"item\": %zu, \"line\": %zu",
+		   item, line);
+	put_figure(r, ", \"score\": ", t->score);
+	put_figure(r, ", \"margin\": ", t->margin);
+	put_figure(r, ", \"doubt\": ", t->doubt);
+	raw_printf(
+	    r->out,
+	    ", \"border\": %zu}, \"geometry\": {\"type\": \"LineString\", \"coordinates\": [",
+	    t->border);
+	put_places(r, t, ", ", "[", ", ", "]");
+	raw_printf(r->out, "]}}%s", r->a->to == REPORT_GEOJSONL ? "\n" : "");
+}
+
+static void
+put_rows(const struct report *r, const struct dptrace_trace *t, size_t item, size_t line)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct dptrace_vertex *v = &t->v[i];
+		raw_printf(r->out, "%zu,%zu,%zu", item, line, i);
+		put_place(r, ",", v, ",");
+		put_figure(r, ",", v->score);
+		put_figure(r, ",", v->margin);
+		raw_printf(r->out, ",%d,%d\n", v->point, v->border);
+	}
+}
+
+/* The number of the system of the places, of EPSG; 0 for pixels and for systems without a number. */
+static unsigned
+epsg_of(const struct report *r)
+{
+	unsigned n;
+
+	return r->world && r->crs && sscanf(r->crs, "EPSG:%u", &n) == 1 ? n : 0;
+}
+
+/* Writes the member crs by which GDAL and QGIS know the coordinates. */
+static void
+put_crs(const struct report *r)
+{
+	if (epsg_of(r))
+		raw_printf(r->out,
+			   "\"crs\": {\"type\": \"name\", \"properties\": {\"name\": "
+			   "\"urn:ogc:def:crs:EPSG::%u\"}}, ",
+			   epsg_of(r));
+}
+
+void
+report_open(struct report *r, const struct args *a, const double *world)
+{
+	r->a = a;
+	r->world = world;
+	r->written = r->first;
+	r->out = raw_create(a->common.out, RAW_AS_TEXT);
+}
+
+void
+report_begin(struct report *r, size_t w, size_t h)
+{
+	if (r->a->to == REPORT_GEOJSON) {
+		raw_printf(r->out, "{\"type\": \"FeatureCollection\", ");
+		put_crs(r);
+		raw_printf(r->out, "\"features\": [");
+	}
+	if (r->a->to == REPORT_CSV && r->a->common.part.i == 0)
+		raw_printf(r->out, "item,line,vertex,x,y,score,margin,point,border\n");
+	if (r->a->to == REPORT_SVG && w > 0) /* The centre of pixel 0,0 is 0,0. */
+		raw_printf(r->out,
+			   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-0.5 -0.5 %zu "
+			   "%zu\" fill=\"none\" "
+			   "stroke=\"red\">\n",
+			   w, h);
+	else if (r->a->to == REPORT_SVG)
+		raw_printf(
+		    r->out,
+		    "<svg xmlns=\"http://www.w3.org/2000/svg\" fill=\"none\" stroke=\"red\">\n");
+}
+
+void
+report_line(struct report *r, const char *name, const struct dptrace_trace *t, size_t item,
+	    size_t line)
+{
+	switch ((enum report_format)r->a->to) {
+	case REPORT_TEXT:
+		raw_printf(r->out, "%s", r->written ? "\n" : "");
+		put_places(r, t, "", "", " ", "\n");
+		break;
+	case REPORT_WKT:
+	case REPORT_EWKT:
+		if (r->a->to == REPORT_EWKT && epsg_of(r))
+			raw_printf(r->out, "SRID=%u;", epsg_of(r));
+		raw_printf(r->out, "LINESTRING (");
+		put_places(r, t, ", ", "", " ", "");
+		raw_printf(r->out, ")\n");
+		break;
+	case REPORT_GEOJSON:
+	case REPORT_GEOJSONL:
+		put_feature(r, t, item, line);
+		break;
+	case REPORT_SVG:
+		raw_printf(r->out, "<polyline points=\"");
+		put_places(r, t, " ", "", ",", "");
+		raw_printf(r->out, "\"/>\n");
+		break;
+	case REPORT_CSV:
+		put_rows(r, t, item, line);
+		break;
+	}
+	r->written++;
+	warn_about(name, line, t, r->a);
+	if (r->a->common.verbose)
+		explain(name, line, t);
+	count(&r->doubts, t);
+}
+
+void
+report_end(struct report *r, struct stats *st)
+{
+	const struct doubts *d = &r->doubts;
+
+	if (r->a->to == REPORT_GEOJSON)
+		raw_printf(r->out, "\n]}\n");
+	if (r->a->to == REPORT_SVG)
+		raw_printf(r->out, "</svg>\n");
+	stats_add(st, "lines", "%zu", d->lines);
+	stats_add(st, "vertices", "%zu", d->vertices);
+	stats_add(st, "border", "%zu", d->border);
+	stats_add(st, "sharp", "%zu", d->sharp);
+	stats_add(st, "released", "%zu", d->released);
+	stats_add(st, "low_margin", "%zu", d->low);
+	stats_add(st, "doubtful", "%zu", d->doubtful);
+	stats_add(st, "bare", "%zu", d->bare);
+	stats_add(st, "turned", "%zu", d->turned);
+	stats_add(st, "unsupported", "%zu", d->unsupported);
+}
+
+void
+report_shift(const struct dptrace_trace *t, double dx, double dy)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		t->v[i].x += dx;
+		t->v[i].y += dy;
+	}
+}
