@@ -1,9 +1,10 @@
-/* rawlabel's parts against their definitions: components by flood fill, parts by all saddles, numbers by printf. */
+/* rawlabel's parts against their definitions: components by flood fill, parts by all saddles, watersheds, numbers by printf. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/mem.h"
 #include "common/picture/label.h"
 #include "common/picture/peaks.h"
 #include "common/picture/table.h"
@@ -22,25 +23,19 @@ struct scene {
 	uint32_t part[MOST];
 };
 
-static bool
-touch(const struct order_shape *s, size_t a, size_t b)
+/* The number of axes along which two neighbours differ; 0 when they do not touch. */
+static int
+axes_between(const struct order_shape *s, size_t a, size_t b)
 {
 	const size_t w = s->w, wh = s->w * s->h;
 	const long dx = labs((long)(a % w) - (long)(b % w)),
 		   dy = labs((long)(a % wh / w) - (long)(b % wh / w)),
-		   dz = labs((long)(a / wh) - (long)(b / wh)), all = dx + dy + dz;
+		   dz = labs((long)(a / wh) - (long)(b / wh));
+	const int axes = (int)(dx + dy + dz), c = s->connectivity;
 
-	if (dx > 1 || dy > 1 || dz > 1 || !all)
-		return false;
-	switch (s->connectivity) {
-	case 4:
-	case 6:
-		return all == 1;
-	case 8:
-	case 26:
-		return true;
-	}
-	return all <= 2;
+	if (dx > 1 || dy > 1 || dz > 1)
+		return 0;
+	return axes <= (c == 4 || c == 6 ? 1 : c == 8 || c == 18 ? 2 : 3) ? axes : 0;
 }
 
 /* Every sample that touches one of component k gets k, until none is left. */
@@ -58,7 +53,8 @@ flood(const struct scene *a, uint32_t *label)
 			more = false;
 			for (size_t p = 0; p < a->n; p++)
 				for (size_t q = 0; label[p] == k && q < a->n; q++)
-					if (a->chosen[q] && !label[q] && touch(&a->s, p, q)) {
+					if (a->chosen[q] && !label[q] &&
+					    axes_between(&a->s, p, q)) {
 						label[q] = k;
 						more = true;
 					}
@@ -80,7 +76,7 @@ parts(const struct scene *a, double rise, uint32_t *top)
 		top[i] = (uint32_t)i;
 	for (size_t i = 0; i < a->n; i++)
 		for (size_t q = 0; q < a->n; q++)
-			if (a->chosen[i] && a->chosen[q] && touch(&a->s, i, q) &&
+			if (a->chosen[i] && a->chosen[q] && axes_between(&a->s, i, q) &&
 			    a->v[q] > a->v[top[i]])
 				top[i] = (uint32_t)q;
 	for (size_t i = 0; i < a->n; i++)
@@ -93,7 +89,8 @@ parts(const struct scene *a, double rise, uint32_t *top)
 		for (size_t i = 0; i < a->n; i++)
 			for (size_t k = 0; k < a->n; k++)
 				if (a->chosen[i] && a->chosen[k] && top[i] != top[k] &&
-				    a->v[i] < a->v[k] && a->v[i] > saddle && touch(&a->s, i, k) &&
+				    a->v[i] < a->v[k] && a->v[i] > saddle &&
+				    axes_between(&a->s, i, k) &&
 				    fmin(a->v[top[i]], a->v[top[k]]) - a->v[i] < rise) {
 					saddle = a->v[i];
 					p = i;
@@ -134,23 +131,25 @@ same_sets(const struct scene *a, const uint32_t *name, const uint32_t *other)
 	return true;
 }
 
+/* Draws a scene of at most `most` samples, whose values are multiples of 1 / levels; 0: of any size. */
 static void
-make_scene(struct check_rng *r, struct scene *a, size_t most)
+make_scene(struct check_rng *r, struct scene *a, size_t most, double levels)
 {
 	static const int kinds[] = {4, 8, 6, 18, 26};
 	const double share = rng_unit(r);
 
 	a->s.connectivity = kinds[rng_below(r, 5)];
 	a->s.depth = a->s.connectivity == 4 || a->s.connectivity == 8 ? 1 : 1 + rng_below(r, 4);
-	a->s.w = 1 + rng_below(r, rng_below(r, 4) ? 20 : 200);
+	a->s.w = 1 + rng_below(r, most < 300 ? 12 : rng_below(r, 4) ? 20 : 200);
 	/* Widths around those at which words of 64 samples end. */
-	if (!rng_below(r, 6))
+	if (most >= 300 && !rng_below(r, 6))
 		a->s.w = 63 + rng_below(r, 3) + 64 * rng_below(r, 2);
 	a->s.h = 1 + rng_below(r, most / a->s.depth / a->s.w ? most / a->s.depth / a->s.w : 1);
 	a->n = a->s.w * a->s.h * a->s.depth;
 	for (size_t i = 0; i < a->n; i++) {
 		a->chosen[i] = rng_unit(r) < share;
 		a->v[i] = rng_unit(r) - .5;
+		a->v[i] = levels > 0 ? rint(a->v[i] * levels) / levels : a->v[i];
 	}
 }
 
@@ -242,7 +241,7 @@ check_components(struct check_rng *r)
 		const uint64_t least = 1 + rng_below(r, 4);
 		size_t n;
 
-		make_scene(r, &a, 600);
+		make_scene(r, &a, 600, 0);
 		const uint32_t all = flood(&a, want);
 
 		for (enum how how = MEASURED; how <= UNMEASURED; how++) {
@@ -277,7 +276,7 @@ check_split(struct check_rng *r)
 		const char *why;
 		size_t n;
 
-		make_scene(r, &a, 120);
+		make_scene(r, &a, 120, 0);
 		if (split(&a.s, a.v, a.chosen, rise, a.part))
 			abort();
 		parts(&a, rise, want);
@@ -287,6 +286,99 @@ check_split(struct check_rng *r)
 		check_case(&m, !memcmp(got, a.part, a.n * sizeof *got), "numbers of parts");
 	}
 	check_end(&m, "split: parts are those of the definition");
+}
+
+/* The definition of peaks.h. marker[i] becomes the marker of sample i. */
+static void
+spread(const struct scene *a, const uint32_t *given, uint32_t *marker)
+{
+	size_t turn[MOST], turns = 0; /* when the sample began to wait */
+	bool taken[MOST] = {false};
+
+	for (size_t i = 0; i < a->n; i++) {
+		marker[i] = a->chosen[i] ? given[i] : 0;
+		turn[i] = turns++;
+	}
+	for (;;) {
+		size_t i = a->n;
+
+		for (size_t k = 0; k < a->n; k++)
+			if (marker[k] && !taken[k] &&
+			    (i == a->n || a->v[k] > a->v[i] ||
+			     (a->v[k] == a->v[i] && turn[k] < turn[i])))
+				i = k;
+		if (i == a->n)
+			return;
+		taken[i] = true;
+		for (int axes = 1; axes <= 3; axes++)
+			for (size_t k = 0; k < a->n; k++)
+				if (a->chosen[k] && !marker[k] &&
+				    axes_between(&a->s, i, k) == axes) {
+					marker[k] = marker[i];
+					turn[k] = turns++;
+				}
+	}
+}
+
+static size_t
+count(const uint32_t *x, size_t n, uint32_t value)
+{
+	size_t times = 0;
+
+	for (size_t i = 0; i < n; i++)
+		times += x[i] == value;
+	return times;
+}
+
+/* What is wrong with parts and their names, where want[] has the markers of the definition; NULL when nothing is. */
+static const char *
+wrong_parts(const struct scene *a, const uint32_t *want, uint64_t least, const uint32_t *part,
+	    const uint32_t *name)
+{
+	uint32_t parts = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		const uint32_t k = part[i];
+
+		if (k > parts + 1)
+			return "parts are not numbered in the order of first samples";
+		parts += k == parts + 1;
+		if ((k ? name[k - 1] : 0) != (count(want, a->n, want[i]) < least ? 0 : want[i]))
+			return "a sample has another marker";
+	}
+	for (uint32_t k = 0; k < parts; k++)
+		if (count(name, parts, name[k]) != 1)
+			return "two parts have one marker";
+	return NULL;
+}
+
+static void
+check_watershed(struct check_rng *r)
+{
+	static struct scene a;
+	static uint32_t given[MOST], want[MOST];
+	struct check_many m = {0};
+	uint32_t *name;
+
+	for (int round = 0; round < 500; round++) {
+		const uint64_t least = 1 + rng_below(r, 2) * rng_below(r, 6);
+		const double seeds = rng_unit(r) * .3;
+
+		make_scene(r, &a, 200, rng_below(r, 2) ? 4 : 1e6);
+		for (size_t i = 0; i < a.n; i++)
+			given[i] =
+			    rng_unit(r) < seeds ? 1 + (uint32_t)rng_below(r, 5) * 500000000 : 0;
+		spread(&a, given, want);
+		memcpy(a.part, given, sizeof given);
+		if (watershed(&a.s, a.v, a.chosen, least, a.part, &name))
+			abort();
+		const char *why = wrong_parts(&a, want, least, a.part, name);
+
+		check_case(&m, !why, "%zux%zux%zu, %d: %s", a.s.w, a.s.h, a.s.depth,
+			   a.s.connectivity, why ? why : "");
+		weir_free(name);
+	}
+	check_end(&m, "watershed: every sample gets the marker of the definition");
 }
 
 static void
@@ -333,5 +425,6 @@ check_label(void)
 
 	check_components(&r);
 	check_split(&r);
+	check_watershed(&r);
 	check_numbers(&r);
 }

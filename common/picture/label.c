@@ -41,24 +41,6 @@ label_fill(int32_t *restrict labels, size_t from, size_t to, int32_t v)
 	} while (from < to);
 }
 
-/*
- * Where rows of a picture have many runs, two are labelled at once, as a band. With 8 neighbours, the runs of a band are those
- * of the union of its rows, because samples in neighbouring columns of a band touch. There are fewer of them than of the runs
- * of both rows, and of pairs that touch. A band keeps the bits of its rows and a label for each of its runs.
- *
- * label_band_row() takes a row whose bits are in l->bits: the upper one of a band, or the lower one if an upper one waits. It
- * returns 0, -ENOMEM or -EOVERFLOW. label_band_last() returns the labels of the runs of the last row, which ends a band, until
- * the next call. The other functions are for rows of bands, when all rows have come. label_band_sizes() adds the samples of
- * a row to the sizes of their roots; the up of each label is its root.
- */
-#define LABEL_TOP SIZE_MAX	 /* what stands for the number of runs of a band's upper row */
-#define LABEL_LOW (SIZE_MAX - 1) /* of its lower row */
-
-static const uint32_t *label_band_last(struct label *l);
-static int label_band_row(struct label *l);
-static void label_band_sizes(struct label *l, size_t row, uint64_t *sizes);
-static void label_band_write(struct label *l, size_t row, int32_t *labels);
-
 /* ---- measures ---- */
 
 /* Begins a region, of no sample yet, whose first sample lies at x y z. */
@@ -146,6 +128,11 @@ region_merge(struct region *a, const struct region *b)
 
 /* ---- rows of bits ---- */
 
+/*
+ * Sample i of a row is bit i % 64 of word i / 64. A row of w samples has w / 64 + 1 words; the bits behind the last sample
+ * are 0. A run is a longest sequence of ones. Runs are numbered from 0, from left to right.
+ */
+
 /* Bit k of the result says whether v[k], which is 0 or 1, is 1. */
 static uint64_t
 gather_bits(const uint8_t *v)
@@ -206,7 +193,11 @@ put_pairs(uint64_t meet, uint64_t firsta, uint64_t firstb, uint32_t i, uint32_t 
 	return n;
 }
 
-WEIR_CLONES_OF(size_t, find_pairs,
+/*
+ * Finds the runs of rows a and b that have a column in common or, with corner, columns beside each other. The later of two
+ * such runs begins where the other is. Returns the number of pairs, at most that of the runs of both rows.
+ */
+WEIR_CLONES_OF(size_t, bitrow_meet,
 	       (const uint64_t *a, const uint64_t *b, size_t words, bool corner,
 		struct bitrow_pair *pair),
 	       (a, b, words, corner, pair))
@@ -231,17 +222,6 @@ WEIR_CLONES_OF(size_t, find_pairs,
 	return n;
 }
 
-/*
- * Finds the runs of rows a and b that have a column in common or, with corner, columns beside each other. The later of two
- * such runs begins where the other is. Returns the number of pairs, at most that of the runs of both rows.
- */
-static size_t
-bitrow_meet(const uint64_t *a, const uint64_t *b, size_t words, bool corner,
-	    struct bitrow_pair *pair)
-{
-	return find_pairs(a, b, words, corner, pair);
-}
-
 /* The first bit of `of` at or behind each bit of `begin` and before the next one. Carries pass through zeros of `of`. */
 static inline uint64_t
 find_first(uint64_t of, uint64_t begin, bool *carry)
@@ -254,7 +234,11 @@ find_first(uint64_t of, uint64_t begin, bool *carry)
 	return (sum | begin) & of;
 }
 
-WEIR_CLONES_OF(size_t, meet_bands,
+/*
+ * Finds the runs of band a that touch runs of the band b below it, by sides or corners. Returns the number of pairs, at most
+ * that of the runs of both bands. A pair is found once, and pairs come in ascending order.
+ */
+WEIR_CLONES_OF(size_t, bitrow_meet_bands,
 	       (struct bitrow_rows a, struct bitrow_rows b, size_t words, struct bitrow_pair *pair),
 	       (a, b, words, pair))
 {
@@ -287,18 +271,8 @@ WEIR_CLONES_OF(size_t, meet_bands,
 	return n;
 }
 
-/*
- * Finds the runs of band a that touch runs of the band b below it, by sides or corners. Returns the number of pairs, at most
- * that of the runs of both bands. A pair is found once, and pairs come in ascending order.
- */
-static size_t
-bitrow_meet_bands(struct bitrow_rows a, struct bitrow_rows b, size_t words,
-		  struct bitrow_pair *pair)
-{
-	return meet_bands(a, b, words, pair);
-}
-
-WEIR_CLONES_OF(struct bitrow_band, find_lower,
+/* Counts the runs of a band, and writes the numbers of those that have no sample in its upper row, in ascending order. */
+WEIR_CLONES_OF(struct bitrow_band, bitrow_lower,
 	       (struct bitrow_rows band, size_t words, uint32_t *lower), (band, words, lower))
 {
 	struct bitrow_band b = {0};
@@ -327,13 +301,6 @@ WEIR_CLONES_OF(struct bitrow_band, find_lower,
 		}
 	}
 	return b;
-}
-
-/* Counts them, and writes the numbers of those runs of a band that have no sample in its upper row, in ascending order. */
-static struct bitrow_band
-bitrow_lower(struct bitrow_rows band, size_t words, uint32_t *lower)
-{
-	return find_lower(band, words, lower);
 }
 
 /* Writes the label of the band's run for each run of its lower row. */
@@ -440,6 +407,185 @@ grow(void *p, size_t *room, size_t n, size_t size)
 	return 0;
 }
 
+/* Makes room for n more numbers in the newest block and for `more` labels. Returns 0, -ENOMEM or -EOVERFLOW. */
+static int
+label_make_room(struct label *l, size_t n, size_t more)
+{
+	const size_t labels = l->nlabel + more;
+
+	if (labels >= LABEL_NONE)
+		return -EOVERFLOW;
+	if (make_block(l, n) || grow(&l->up, &l->room_up, labels, sizeof *l->up))
+		return -ENOMEM;
+	return 0;
+}
+
+/* --- bands -------------------------------------------------------------------------------------------------------------- */
+
+/*
+ * Where rows of a picture have many runs, two are labelled at once, as a band. With 8 neighbours, the runs of a band are those
+ * of the union of its rows, because samples in neighbouring columns of a band touch. There are fewer of them than of the runs
+ * of both rows, and of pairs that touch. A band keeps the bits of its rows and a label for each of its runs.
+ *
+ * label_band_row() takes a row whose bits are in l->bits: the upper one of a band, or the lower one if an upper one waits. It
+ * returns 0, -ENOMEM or -EOVERFLOW. label_band_last() returns the labels of the runs of the last row, which ends a band, until
+ * the next call. The other functions are for rows of bands, when all rows have come. label_band_sizes() adds the samples of
+ * a row to the sizes of their roots; the up of each label is its root.
+ */
+#define LABEL_TOP SIZE_MAX	 /* what stands for the number of runs of a band's upper row */
+#define LABEL_LOW (SIZE_MAX - 1) /* of its lower row */
+
+static const uint64_t *
+bits_of(const struct label *l, size_t row)
+{
+	return l->bits + row % l->ring * l->words;
+}
+
+/* Gives the labels of the band or row above to those runs of the new band that touch its runs. */
+static void
+join_bands(struct label *l, size_t top, struct bitrow_rows band, uint32_t *to)
+{
+	const struct label_runs *before = &l->row[top - 1];
+	const struct bitrow_rows above = {bits_of(l, before->n == LABEL_LOW ? top - 2 : top - 1),
+					  bits_of(l, top - 1)};
+	const size_t n = bitrow_meet_bands(above, band, l->words, l->pair);
+	const uint32_t *from = before->label;
+
+	for (size_t k = 0; k < n; k++) {
+		const uint32_t root = roots_find(l->up, from[l->pair[k].i]), old = to[l->pair[k].j];
+
+		to[l->pair[k].j] = old < root ? old : root;
+		if (old != LABEL_NONE && old != root)
+			roots_join(l->up, root, roots_find(l->up, old));
+	}
+}
+
+/*
+ * Gives the n runs of a band that have none new labels. A run without samples in the upper row comes after those with them,
+ * because labels are in the order of first samples.
+ */
+static void
+begin_labels(struct label *l, uint32_t *label, size_t n, const uint32_t *lower, size_t nlower)
+{
+	for (size_t k = 0; k < nlower; k++)
+		label[lower[k]] = 0;
+	/* A branch on noise would be taken at random. */
+	for (size_t i = 0; i < n; i++) {
+		const bool new = label[i] == LABEL_NONE;
+
+		l->up[l->nlabel] = (uint32_t)l->nlabel;
+		label[i] = new ? (uint32_t)l->nlabel : label[i];
+		l->nlabel += new;
+	}
+	for (size_t k = 0; k < nlower; k++) {
+		l->up[l->nlabel] = (uint32_t)l->nlabel;
+		label[lower[k]] = (uint32_t)l->nlabel++;
+	}
+}
+
+static int
+label_band_row(struct label *l)
+{
+	const size_t most = l->w / 2 + 1, y = l->rows++, top = y - 1, size = 2 * l->words;
+
+	l->waits = !l->waits;
+	if (l->waits)
+		return 0;
+	const int r = label_make_room(l, 2 * size + most, most);
+
+	if (r)
+		return r;
+	const struct bitrow_rows rows = {bits_of(l, top), bits_of(l, y)};
+	const struct bitrow_band b = bitrow_lower(rows, l->words, l->lower);
+	uint32_t *bits = l->block->data + l->block->used, *label = bits + 2 * size;
+
+	memcpy(bits, rows.top, size * sizeof *bits);
+	memcpy(bits + size, rows.low, size * sizeof *bits);
+	memset(label, 0xff, b.runs * sizeof *label);
+	l->block->used += 2 * size + b.runs;
+	if (top)
+		join_bands(l, top, rows, label);
+	begin_labels(l, label, b.runs, l->lower, b.lower);
+	l->row[top] = (struct label_runs){bits, label, LABEL_TOP};
+	l->row[y] = (struct label_runs){bits, label, LABEL_LOW};
+	l->dense = b.row_runs > 2 * l->words;
+	return 0;
+}
+
+static const uint32_t *
+label_band_last(struct label *l)
+{
+	const size_t low = l->rows - 1;
+	const struct bitrow_rows rows = {bits_of(l, low - 1), bits_of(l, low)};
+
+	bitrow_pick(rows, l->words, l->row[low].label, l->lower);
+	return l->lower;
+}
+
+/*
+ * Writes the up of each run of a row's band to all samples of the run, and anything to others, unless that was done last.
+ * Returns the bits of the row.
+ */
+static const uint64_t *
+paint_band(struct label *l, size_t row)
+{
+	const uint32_t *label = l->row[row].label;
+	const size_t words = l->words;
+	const uint64_t *of_row = l->row[row].n == LABEL_LOW ? l->bits + words : l->bits;
+	uint64_t last = 0;
+	size_t from = 0;
+	int32_t v = 0;
+
+	if (l->painted_band == label)
+		return of_row;
+	l->painted_band = label;
+	memcpy(l->bits, l->row[row].edge, 2 * words * sizeof *l->bits);
+	for (size_t k = 0; k < words; k++) {
+		const uint64_t any = l->bits[k] | l->bits[words + k];
+		uint64_t first = any & ~(any << 1 | last);
+
+		for (; first; first &= first - 1) {
+			const size_t at = 64 * k + (size_t)__builtin_ctzll(first);
+
+			label_fill(l->painted, from, at, v);
+			v = (int32_t)l->up[*label++];
+			from = at;
+		}
+		last = any >> 63;
+	}
+	label_fill(l->painted, from, l->w, v);
+	return of_row;
+}
+
+static void
+label_band_sizes(struct label *l, size_t row, uint64_t *sizes)
+{
+	uint32_t *edge = l->lower;
+	const size_t n = bitrow_edges(paint_band(l, row), l->words, edge);
+
+	for (size_t i = 0; i < n; i += 2)
+		sizes[(uint32_t)l->painted[edge[i]]] += edge[i + 1] - edge[i];
+}
+
+WEIR_CLONES(select_labels,
+	    (int32_t *restrict labels, const int32_t *restrict painted,
+	     const uint64_t *restrict bits, size_t w),
+	    (labels, painted, bits, w))
+{
+	for (size_t i = 0; i < w; i += 32) {
+		const uint32_t half = (uint32_t)(bits[i / 64] >> i % 64);
+
+		for (uint32_t k = 0; k < 32; k++)
+			labels[i + k] = half >> k & 1 ? painted[i + k] : 0;
+	}
+}
+
+static void
+label_band_write(struct label *l, size_t row, int32_t *labels)
+{
+	select_labels(labels, l->painted, paint_band(l, row), l->w);
+}
+
 /* --- regions ------------------------------------------------------------------------------------------------------------ */
 
 /* Returns the number of a region that no root has. There is room for it. */
@@ -519,19 +665,6 @@ join_all(struct label *l)
 }
 
 /* --- rows --------------------------------------------------------------------------------------------------------------- */
-
-/* Makes room for n more numbers in the newest block and for `more` labels. Returns 0, -ENOMEM or -EOVERFLOW. */
-static int
-label_make_room(struct label *l, size_t n, size_t more)
-{
-	const size_t labels = l->nlabel + more;
-
-	if (labels >= LABEL_NONE)
-		return -EOVERFLOW;
-	if (make_block(l, n) || grow(&l->up, &l->room_up, labels, sizeof *l->up))
-		return -ENOMEM;
-	return 0;
-}
 
 /* Makes room for a row of up to n runs, and for `more` labels. */
 static int
@@ -718,161 +851,4 @@ label_write(struct label *l, size_t row, int32_t *labels)
 		at = r->edge[2 * i + 1];
 	}
 	label_fill(labels, at, l->w, 0);
-}
-
-/* ---- bands ---- */
-
-static const uint64_t *
-bits_of(const struct label *l, size_t row)
-{
-	return l->bits + row % l->ring * l->words;
-}
-
-/* --- labels ------------------------------------------------------------------------------------------------------------- */
-
-/* Gives the labels of the band or row above to those runs of the new band that touch its runs. */
-static void
-join_bands(struct label *l, size_t top, struct bitrow_rows band, uint32_t *to)
-{
-	const struct label_runs *before = &l->row[top - 1];
-	const struct bitrow_rows above = {bits_of(l, before->n == LABEL_LOW ? top - 2 : top - 1),
-					  bits_of(l, top - 1)};
-	const size_t n = bitrow_meet_bands(above, band, l->words, l->pair);
-	const uint32_t *from = before->label;
-
-	for (size_t k = 0; k < n; k++) {
-		const uint32_t root = roots_find(l->up, from[l->pair[k].i]), old = to[l->pair[k].j];
-
-		to[l->pair[k].j] = old < root ? old : root;
-		if (old != LABEL_NONE && old != root)
-			roots_join(l->up, root, roots_find(l->up, old));
-	}
-}
-
-/*
- * Gives the n runs of a band that have none new labels. A run without samples in the upper row comes after those with them,
- * because labels are in the order of first samples.
- */
-static void
-begin_labels(struct label *l, uint32_t *label, size_t n, const uint32_t *lower, size_t nlower)
-{
-	for (size_t k = 0; k < nlower; k++)
-		label[lower[k]] = 0;
-	/* A branch on noise would be taken at random. */
-	for (size_t i = 0; i < n; i++) {
-		const bool new = label[i] == LABEL_NONE;
-
-		l->up[l->nlabel] = (uint32_t)l->nlabel;
-		label[i] = new ? (uint32_t)l->nlabel : label[i];
-		l->nlabel += new;
-	}
-	for (size_t k = 0; k < nlower; k++) {
-		l->up[l->nlabel] = (uint32_t)l->nlabel;
-		label[lower[k]] = (uint32_t)l->nlabel++;
-	}
-}
-
-static int
-label_band_row(struct label *l)
-{
-	const size_t most = l->w / 2 + 1, y = l->rows++, top = y - 1, size = 2 * l->words;
-
-	l->waits = !l->waits;
-	if (l->waits)
-		return 0;
-	const int r = label_make_room(l, 2 * size + most, most);
-
-	if (r)
-		return r;
-	const struct bitrow_rows rows = {bits_of(l, top), bits_of(l, y)};
-	const struct bitrow_band b = bitrow_lower(rows, l->words, l->lower);
-	uint32_t *bits = l->block->data + l->block->used, *label = bits + 2 * size;
-
-	memcpy(bits, rows.top, size * sizeof *bits);
-	memcpy(bits + size, rows.low, size * sizeof *bits);
-	memset(label, 0xff, b.runs * sizeof *label);
-	l->block->used += 2 * size + b.runs;
-	if (top)
-		join_bands(l, top, rows, label);
-	begin_labels(l, label, b.runs, l->lower, b.lower);
-	l->row[top] = (struct label_runs){bits, label, LABEL_TOP};
-	l->row[y] = (struct label_runs){bits, label, LABEL_LOW};
-	l->dense = b.row_runs > 2 * l->words;
-	return 0;
-}
-
-static const uint32_t *
-label_band_last(struct label *l)
-{
-	const size_t low = l->rows - 1;
-	const struct bitrow_rows rows = {bits_of(l, low - 1), bits_of(l, low)};
-
-	bitrow_pick(rows, l->words, l->row[low].label, l->lower);
-	return l->lower;
-}
-
-/* --- the end ------------------------------------------------------------------------------------------------------------ */
-
-/*
- * Writes the up of each run of a row's band to all samples of the run, and anything to others, unless that was done last.
- * Returns the bits of the row.
- */
-static const uint64_t *
-paint_band(struct label *l, size_t row)
-{
-	const uint32_t *label = l->row[row].label;
-	const size_t words = l->words;
-	const uint64_t *of_row = l->row[row].n == LABEL_LOW ? l->bits + words : l->bits;
-	uint64_t last = 0;
-	size_t from = 0;
-	int32_t v = 0;
-
-	if (l->painted_band == label)
-		return of_row;
-	l->painted_band = label;
-	memcpy(l->bits, l->row[row].edge, 2 * words * sizeof *l->bits);
-	for (size_t k = 0; k < words; k++) {
-		const uint64_t any = l->bits[k] | l->bits[words + k];
-		uint64_t first = any & ~(any << 1 | last);
-
-		for (; first; first &= first - 1) {
-			const size_t at = 64 * k + (size_t)__builtin_ctzll(first);
-
-			label_fill(l->painted, from, at, v);
-			v = (int32_t)l->up[*label++];
-			from = at;
-		}
-		last = any >> 63;
-	}
-	label_fill(l->painted, from, l->w, v);
-	return of_row;
-}
-
-static void
-label_band_sizes(struct label *l, size_t row, uint64_t *sizes)
-{
-	uint32_t *edge = l->lower;
-	const size_t n = bitrow_edges(paint_band(l, row), l->words, edge);
-
-	for (size_t i = 0; i < n; i += 2)
-		sizes[(uint32_t)l->painted[edge[i]]] += edge[i + 1] - edge[i];
-}
-
-WEIR_CLONES(select_labels,
-	    (int32_t *restrict labels, const int32_t *restrict painted,
-	     const uint64_t *restrict bits, size_t w),
-	    (labels, painted, bits, w))
-{
-	for (size_t i = 0; i < w; i += 32) {
-		const uint32_t half = (uint32_t)(bits[i / 64] >> i % 64);
-
-		for (uint32_t k = 0; k < 32; k++)
-			labels[i + k] = half >> k & 1 ? painted[i + k] : 0;
-	}
-}
-
-static void
-label_band_write(struct label *l, size_t row, int32_t *labels)
-{
-	select_labels(labels, l->painted, paint_band(l, row), l->w);
 }

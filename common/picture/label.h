@@ -18,9 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Measures of connected samples: size, box, sums, peak and moments. They are added run by run, and region by region. Pure. */
-
-/* Moments are about the first sample. */
+/* Measures of connected samples, added run by run, and region by region. Moments are about the first sample. */
 struct region {
 	uint64_t size;
 	size_t lo[3], hi[3], first[3], top[3]; /* box, first sample, place of the peak: x y z */
@@ -28,11 +26,6 @@ struct region {
 	double sum, peak;		       /* of the values */
 	double moment[3], xx, yy, xy;	       /* sums of v x, v y, v z, v x^2, v y^2, v x y */
 };
-
-/*
- * A row of samples as bits: sample i is bit i % 64 of word i / 64. A row of w samples has w / 64 + 1 words; the bits behind
- * the last sample are 0. A run is a longest sequence of ones. Runs are numbered from 0, from left to right. Pure.
- */
 
 /* Run i of a row touches run j of another. */
 struct bitrow_pair {

@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "common/base/mem.h"
+#include "common/base/neighbours.h"
 #include "common/base/roots.h"
 #include "common/picture/peaks.h"
-
-enum { ORDER_NEIGHBOURS = 26 };
 
 struct order_entry {
 	uint64_t key;
@@ -64,28 +63,34 @@ order_sort(struct order_entry *e, struct order_entry *other, size_t n)
 	return e;
 }
 
-/* Lists the neighbours of sample i, in the order of rows. Returns their number. */
-static size_t
-order_neighbours(const struct order_shape *s, size_t i, size_t near[ORDER_NEIGHBOURS])
+/* The samples, and the steps to the neighbours of each. */
+struct grid {
+	size_t w, h, depth;
+	struct neighbour step[NEIGHBOURS];
+	int steps;
+};
+
+static struct grid
+grid_of(const struct order_shape *s)
 {
-	const int c = s->connectivity;
-	const int most = c == 4 || c == 6    ? 1
-			 : c == 8 || c == 18 ? 2
-					     : 3; /* axes along which one differs */
-	const size_t x = i % s->w, y = i / s->w % s->h, z = i / s->w / s->h;
+	struct grid g = {s->w, s->h, s->depth, .steps = 0};
+
+	g.steps = neighbours_list(s->connectivity, s->w, s->h, g.step);
+	return g;
+}
+
+/* Lists the neighbours of sample i, in the order of the steps. Returns their number. */
+static size_t
+grid_near(const struct grid *g, uint32_t i, uint32_t near[NEIGHBOURS])
+{
+	const size_t x = i % g->w, y = i / g->w % g->h, z = i / g->w / g->h;
 	size_t n = 0;
 
-	for (int dz = c > 8 || c == 6 ? -1 : 0; dz <= (c > 8 || c == 6); dz++)
-		for (int dy = -1; dy <= 1; dy++)
-			for (int dx = -1; dx <= 1; dx++) {
-				const int axes = (dx != 0) + (dy != 0) + (dz != 0);
-				const size_t X = x + (size_t)dx, Y = y + (size_t)dy,
-					     Z = z + (size_t)dz;
-
-				/* Below 0 they are huge. */
-				if (axes && axes <= most && X < s->w && Y < s->h && Z < s->depth)
-					near[n++] = (Z * s->h + Y) * s->w + X;
-			}
+	for (const struct neighbour *to = g->step; to < g->step + g->steps; to++)
+		/* Below 0 they are huge. */
+		if (x + (size_t)to->x < g->w && y + (size_t)to->y < g->h &&
+		    z + (size_t)to->z < g->depth)
+			near[n++] = (uint32_t)(i + to->at);
 	return n;
 }
 
@@ -94,7 +99,7 @@ order_neighbours(const struct order_shape *s, size_t i, size_t near[ORDER_NEIGHB
 static const uint32_t QUEUED = UINT32_MAX;
 
 struct flood {
-	const struct order_shape *s;
+	struct grid grid;
 	const double *v;
 	double rise;
 	uint32_t *part;	 /* of each sample; 0: not taken yet, QUEUED: about to be */
@@ -122,10 +127,10 @@ meet(struct flood *f, uint32_t a, uint32_t b, double v)
 
 /* Takes sample i: it joins the part of its highest neighbour, or begins one. */
 static void
-take(struct flood *f, size_t i)
+take(struct flood *f, uint32_t i)
 {
-	size_t near[ORDER_NEIGHBOURS];
-	const size_t n = order_neighbours(f->s, i, near);
+	uint32_t near[NEIGHBOURS];
+	const size_t n = grid_near(&f->grid, i, near);
 	size_t best = n;
 
 	for (size_t k = 0; k < n; k++)
@@ -145,10 +150,10 @@ take(struct flood *f, size_t i)
 }
 
 static bool
-is_reached(const struct flood *f, size_t i)
+is_reached(const struct flood *f, uint32_t i)
 {
-	size_t near[ORDER_NEIGHBOURS];
-	const size_t n = order_neighbours(f->s, i, near);
+	uint32_t near[NEIGHBOURS];
+	const size_t n = grid_near(&f->grid, i, near);
 
 	for (size_t k = 0; k < n; k++)
 		if (f->part[near[k]] && f->part[near[k]] != QUEUED)
@@ -157,20 +162,21 @@ is_reached(const struct flood *f, size_t i)
 }
 
 static void
-push(struct flood *f, size_t i)
+push(struct flood *f, uint32_t i)
 {
 	f->part[i] = QUEUED;
-	f->queue[f->last++] = (uint32_t)i;
+	f->queue[f->last++] = i;
 }
 
 /* Takes the samples of the queue, and then those of the same plateau that they touch. */
 static void
 drain(struct flood *f, const uint8_t *chosen)
 {
-	size_t near[ORDER_NEIGHBOURS];
+	uint32_t near[NEIGHBOURS];
 
 	while (f->first < f->last) {
-		const size_t i = f->queue[f->first++], n = order_neighbours(f->s, i, near);
+		const uint32_t i = f->queue[f->first++];
+		const size_t n = grid_near(&f->grid, i, near);
 
 		take(f, i);
 		for (size_t k = 0; k < n; k++)
@@ -223,7 +229,7 @@ split(const struct order_shape *s, const double *v, const uint8_t *chosen, doubl
 {
 	const size_t n = s->w * s->h * s->depth;
 	struct order_entry *e = weir_alloc(n, sizeof *e), *other = weir_alloc(n, sizeof *other);
-	struct flood f = {.s = s, .v = v, .rise = rise, .part = part};
+	struct flood f = {.grid = grid_of(s), .v = v, .rise = rise, .part = part};
 	int r = n < UINT32_MAX - 1 ? -ENOMEM : -EOVERFLOW;
 
 	f.up = weir_alloc(n + 1, sizeof *f.up);
@@ -368,54 +374,40 @@ list_markers(uint32_t *part, const uint8_t *chosen, size_t n, struct order_entry
 	return markers;
 }
 
-struct step {
-	int x, y, z;
-};
-
-/* Lists the steps from a sample to its neighbours: to those that differ along one axis first, then along two and three. */
-static size_t
-list_steps(int connectivity, struct step step[ORDER_NEIGHBOURS])
+/* Puts the neighbours that differ along one axis first, then those along two and three. */
+static void
+sort_steps(struct grid *g)
 {
-	const struct order_shape cube = {3, 3, 3, connectivity};
-	size_t near[ORDER_NEIGHBOURS], n = 0;
-	const size_t all = order_neighbours(&cube, 13, near); /* of its centre */
+	struct neighbour from[NEIGHBOURS];
+	int n = 0;
 
+	memcpy(from, g->step, sizeof from);
 	for (int axes = 1; axes <= 3; axes++)
-		for (size_t k = 0; k < all; k++) {
-			const struct step to = {(int)(near[k] % 3) - 1, (int)(near[k] / 3 % 3) - 1,
-						(int)(near[k] / 9) - 1};
-
-			if (abs(to.x) + abs(to.y) + abs(to.z) == axes)
-				step[n++] = to;
-		}
-	return n;
+		for (int k = 0; k < g->steps; k++)
+			if (abs(from[k].x) + abs(from[k].y) + abs(from[k].z) == axes)
+				g->step[n++] = from[k];
 }
 
 /* Spreads the markers. part[i] is OUTSIDE where i is not chosen. */
 static void
 flood(const struct order_shape *s, struct waiting *q, uint32_t *part)
 {
-	const uint32_t w = (uint32_t)s->w, h = (uint32_t)s->h, n = (uint32_t)(w * h * s->depth);
-	struct step step[ORDER_NEIGHBOURS];
-	const size_t steps = list_steps(s->connectivity, step);
-	uint32_t i;
+	const uint32_t n = (uint32_t)(s->w * s->h * s->depth);
+	struct grid grid = grid_of(s);
+	uint32_t i, near[NEIGHBOURS];
 
+	sort_steps(&grid);
 	for (uint32_t k = 0; k < n; k++)
 		if (part[k] && part[k] != OUTSIDE)
 			push_sample(q, k);
 	while (pop(q, &i)) {
-		const size_t x = i % w, y = i / w % h, z = i / w / h;
+		const size_t nears = grid_near(&grid, i, near);
 
-		for (size_t k = 0; k < steps; k++) {
-			/* Below 0 they are huge. */
-			const size_t X = x + (size_t)step[k].x, Y = y + (size_t)step[k].y,
-				     Z = z + (size_t)step[k].z, to = (Z * h + Y) * w + X;
-
-			if (X < w && Y < h && Z < s->depth && !part[to]) {
-				part[to] = part[i];
-				push_sample(q, (uint32_t)to);
+		for (size_t k = 0; k < nears; k++)
+			if (!part[near[k]]) {
+				part[near[k]] = part[i];
+				push_sample(q, near[k]);
 			}
-		}
 	}
 }
 

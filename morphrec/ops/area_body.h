@@ -52,7 +52,7 @@ N(open)(struct forest *t, const struct piece *s, T *key, bool wall)
 		t->parent[p] = p;
 		t->area[p] = 1;
 		for (int k = 0; k < s->nears && !(wall && !key[p]); k++) {
-			const struct near *o = &s->near[k];
+			const struct neighbour *o = &s->near[k];
 			if (x + (size_t)o->x < s->w && y + (size_t)o->y < s->h &&
 			    z + (size_t)o->z < s->d && t->parent[p + (size_t)o->at] != NOWHERE)
 				N(join)(t, key, p, (uint32_t)(p + (size_t)o->at));

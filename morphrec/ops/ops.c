@@ -6,6 +6,7 @@
 
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
+#include "common/base/neighbours.h"
 #include "common/base/par.h"
 #include "common/base/roots.h"
 #include "morphrec/keys.h"
@@ -20,10 +21,7 @@
 struct piece {
 	size_t w, h, d, n;
 	int nears;
-	struct near {
-		int x, y, z;
-		ptrdiff_t at;
-	} near[26];
+	struct neighbour near[NEIGHBOURS];
 };
 
 /*
@@ -43,19 +41,10 @@ struct forest {
 static struct piece
 piece_of(const struct morphrec_problem *a)
 {
-	const bool volume = morphrec_is_volume(a->conn);
-	const int axes = a->conn == 4 || a->conn == 6 ? 1 : a->conn == 18 ? 2 : 3;
-	struct piece s = {.w = a->w, .h = a->h, .d = volume ? a->d : 1};
+	struct piece s = {.w = a->w, .h = a->h, .d = morphrec_is_volume(a->conn) ? a->d : 1};
 
 	s.n = s.w * s.h * s.d;
-	for (int z = -volume; z <= volume; z++)
-		for (int y = -1; y <= 1; y++)
-			for (int x = -1; x <= 1; x++) {
-				const int apart = (x != 0) + (y != 0) + (z != 0);
-				const ptrdiff_t at = (z * (ptrdiff_t)s.h + y) * (ptrdiff_t)s.w + x;
-				if (apart && apart <= axes)
-					s.near[s.nears++] = (struct near){x, y, z, at};
-			}
+	s.nears = neighbours_list(a->conn, s.w, s.h, s.near);
 	return s;
 }
 

@@ -465,7 +465,7 @@ prepare(struct engine *e, const struct morphrec_clip *clip, void *J, const void 
 	/* The range of keys of J0 is mapped to levels 1..255. */
 	while ((clip->hi - clip->lo) >> job.shift >= TILE_LEVELS - 1)
 		job.shift++;
-	tile_list_near(&job);
+	job.nears = neighbours_list(job.conn, job.x.n, job.y.n, job.near);
 	e->J = J;
 	e->I = I;
 	reset(e, &job);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/neighbours.h"
 #include "morphrec/keys.h"
 #include "morphrec/ops/ops.h"
 
@@ -52,7 +53,6 @@ enum {
 	TILE_ROWS = 64,	  /* of a tile with its rim along y, at most: a bit each */
 	TILE_DEPTH = 18,  /* slices of a tile with its rim, at most */
 	TILE_FEW = 8,	  /* owed pixels that are kept one by one, at most */
-	TILE_NEAR = 26,	  /* neighbours, at most */
 	TILE_LEVELS = 256
 };
 
@@ -71,12 +71,6 @@ struct tile_span {
 	int first, after; /* its own pixels: [first, after) */
 };
 
-/* A neighbour of a pixel: its offset along the axes, and in the array. */
-struct tile_near {
-	int x, y, z;
-	ptrdiff_t at;
-};
-
 /* A tile, what a visit needs, and the callback that is told what the tile owes. */
 struct tile_job {
 	void *J;
@@ -87,7 +81,7 @@ struct tile_job {
 	struct key_map map;
 	uint64_t lo; /* level = 1 + ((key - lo) >> shift), at most 255 */
 	unsigned shift;
-	struct tile_near near[TILE_NEAR]; /* tile_list_near() */
+	struct neighbour near[NEIGHBOURS];
 	int nears;
 	void *rows; /* work space: tile_room() bytes */
 	struct tile_span sx, sy, sz;
@@ -115,9 +109,6 @@ extern const struct tile_kernel tile_generic[4], tile_avx2[4], tile_avx512[4];
  */
 typedef bool tile_flood(struct tile_job *job, int width, const uint32_t *px, int n, uint64_t *rose);
 extern tile_flood *const tile_floods[4];
-
-/* Lists the neighbours of a pixel in job, by its axes and conn. */
-void tile_list_near(struct tile_job *job);
 
 /* Returns -1, 0 or 1: place p belongs to the tile before, to this tile, or to the tile after. */
 static inline int

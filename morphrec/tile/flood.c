@@ -9,24 +9,6 @@ enum {
 	FLOOD_LENGTH = 512,
 };
 
-void
-tile_list_near(struct tile_job *o)
-{
-	const bool volume = o->conn != 4 && o->conn != 8;
-	const int axes = o->conn == 4 || o->conn == 6 ? 1 : o->conn == 18 ? 2 : 3;
-
-	o->nears = 0;
-	for (int z = -volume; z <= volume; z++)
-		for (int y = -1; y <= 1; y++)
-			for (int x = -1; x <= 1; x++) {
-				const int apart = (x != 0) + (y != 0) + (z != 0);
-				const ptrdiff_t at =
-				    (z * (ptrdiff_t)o->y.n + y) * (ptrdiff_t)o->x.n + x;
-				if (apart && apart <= axes)
-					o->near[o->nears++] = (struct tile_near){x, y, z, at};
-			}
-}
-
 /* Returns the pixel of the array that is x, y, z of the tile. */
 static inline size_t
 place(const struct tile_job *o, int x, int y, int z)

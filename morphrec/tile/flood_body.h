@@ -42,7 +42,7 @@ N(raise)(const struct tile_job *o, size_t q, T key, T *v)
 
 /* Prefetches pixels further on in the direction of neighbour k, for a corridor that crosses the rows. */
 static inline void
-N(foresee)(const struct tile_job *o, size_t q, const struct tile_near *k)
+N(foresee)(const struct tile_job *o, size_t q, const struct neighbour *k)
 {
 	const uintptr_t on = (q + (size_t)(FLOOD_AHEAD * k->at)) * sizeof(T);
 
@@ -58,19 +58,19 @@ N(spread)(struct tile_job *o, struct N(wait) * w, const struct N(risen) * p, uin
 {
 	const size_t at = place(o, p->x, p->y, p->z);
 	const bool image = o->conn == 4 || o->conn == 8,
-		   within = w->n + TILE_NEAR <= FLOOD_WAITING && is_within(&o->sx, p->x) &&
+		   within = w->n + NEIGHBOURS <= FLOOD_WAITING && is_within(&o->sx, p->x) &&
 			    is_within(&o->sy, p->y) && (image || is_within(&o->sz, p->z));
 	T v;
 
 	for (int i = 0; within && i < o->nears; i++) {
-		const struct tile_near *k = &o->near[i];
+		const struct neighbour *k = &o->near[i];
 		if (!N(raise)(o, at + (size_t)k->at, p->key, &v))
 			continue;
 		N(foresee)(o, at + (size_t)k->at, k);
 		w->v[w->n++] = (struct N(risen)){p->x + k->x, p->y + k->y, p->z + k->z, v};
 	}
 	for (int i = 0; !within && i < o->nears; i++) {
-		const struct tile_near *k = &o->near[i];
+		const struct neighbour *k = &o->near[i];
 		const int x = p->x + k->x, y = p->y + k->y, z = p->z + k->z;
 		if (!is_in(&o->sx, x) || !is_in(&o->sy, y) || !is_in(&o->sz, z) ||
 		    !N(raise)(o, at + (size_t)k->at, p->key, &v))
