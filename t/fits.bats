@@ -64,7 +64,6 @@ sizes: 3 2'
 @test "BZERO and BSCALE make the type that holds all values, and BLANK becomes NaN" {
 	# BITPIX, FORMAT, SAMPLES, CARDS, the type and the samples.
 	while IFS=, read -r bitpix format samples cards type want; do
-		# shellcheck disable=SC2086 # samples are words
 		fits "$bitpix" "$(wc -w <<<"$samples")" ${cards:+"${cards% / *}"} ${cards:+"${cards#* / }"} -- "$format" $samples | fitstoraw >a
 		grep -ax "type: $type" a
 		same <(rawtotext a) "$want"
@@ -155,7 +154,6 @@ sizes: 3 2'
 	END
 	for options in '--crop=0:5:25 --crop=1:3:20' --flip=0 --flip=1 --order=1,0 '--crop=0:4:9 --flip=1 --order=1,0'; do
 		for f in *.fits; do
-			# shellcheck disable=SC2086 # options are words
 			fitstoraw "$f" | rawaxes $options | rawtofits >"$f.${options// /}" 2>>said
 		done
 	done
@@ -226,7 +224,6 @@ sizes: 3 2'
 
 # after AXES CARD...: what becomes of a.fits is the cards; `left` are the sections that are left out.
 after() {
-	# shellcheck disable=SC2086 # options are words
 	fitstoraw a.fits | rawaxes $1 2>/dev/null | rawtofits 2>said | has "${@:2}"
 	[ ! -s said ] || same said "rawtofits: (stdin): item 1: sections that cannot follow the samples are left out: $left"
 }
@@ -339,7 +336,6 @@ after() {
 	: >empty.fits
 	gen noise 9 9 >a.pgm
 	while IFS='|' read -r text options; do
-		# shellcheck disable=SC2086 # options are words
 		fails 1 "$text" fitstoraw $options
 	done <<-'END'
 		page.fits: this is no FITS file, which begins with SIMPLE|page.fits

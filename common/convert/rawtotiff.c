@@ -13,8 +13,6 @@
 #include "common/base/progress.h"
 #include "common/base/stats.h"
 #include "common/convert/tiff.h"
-#include "common/convert/tiffgeo.h"
-#include "common/convert/tiffread.h"
 #include "common/stream/axes.h"
 #include "common/stream/door.h"
 #include "common/stream/raw.h"
@@ -68,15 +66,6 @@ extra_of(const struct img *x, size_t n, uint16_t *extra)
 	return s;
 }
 
-/* Whether tifftoraw found the item as a mask of missing pixels. */
-static bool
-tiffput_is_mask(const struct img *x)
-{
-	const char *key = img_key(x, "tiff.subfiletype");
-
-	return key && atoi(key) == FILETYPE_MASK && img_row_axis(x) == 0 && x->type == IMG_U8;
-}
-
 static void
 set_colour(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 {
@@ -97,8 +86,6 @@ set_colour(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 	if (samples <= 2 && format_of(x, p) == SAMPLEFORMAT_UINT &&
 	    tiff_set_palette(t, (unsigned)p->bits, x))
 		photometric = PHOTOMETRIC_PALETTE;
-	if (tiffput_is_mask(x))
-		photometric = PHOTOMETRIC_MASK;
 	TIFFSetField(t, TIFFTAG_PHOTOMETRIC, photometric);
 	TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, (unsigned)samples);
 	if (samples > own && !extra_of(x, samples - own, extra))
@@ -339,9 +326,7 @@ tiffput_tags(TIFF *t, const struct tiffput *how, const struct img *x, const stru
 {
 	set_layout(t, how, x, p);
 	set_resolution(t, x, p);
-	if (tiffput_is_mask(x))
-		TIFFSetField(t, TIFFTAG_SUBFILETYPE, FILETYPE_MASK);
-	else if (p->n > 1)
+	if (p->n > 1)
 		TIFFSetField(t, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE);
 	if (i)
 		return;
@@ -629,12 +614,12 @@ settle_nodata(const struct args *args, const struct raw_in *in, struct img *x)
 {
 	char where[RAW_WHERE];
 
-	if (args->nodata && !tiffput_is_mask(x))
+	if (args->nodata)
 		img_change_key(x, "nodata", "%s", args->nodata);
 	const char *text = img_key(x, "nodata");
 	if (!text || nodata_fits(text, x->type))
 		return;
-	if (args->nodata && !tiffput_is_mask(x))
+	if (args->nodata)
 		raw_die(in, "--nodata: no %s is %s", img_type_name(x->type), text);
 	if (!img_is_float(x->type))
 		return;

@@ -135,8 +135,6 @@ tiff_is_text(uint32_t tag)
 	return false;
 }
 
-#define ICC "tiff.ICCProfile"
-
 static void
 add_escaped(struct img *x, const char *name, const char *s)
 {
@@ -174,71 +172,6 @@ tiff_unescape(const char *value)
 	return s;
 }
 
-static void
-add_profile(TIFF *t, struct img *x)
-{
-	uint32_t n;
-	unsigned char *data;
-	char *hex;
-
-	if (!TIFFGetField(t, TIFFTAG_ICCPROFILE, &n, &data))
-		return;
-	if (n > TIFF_LONGEST) {
-		warn("the colour profile has more than %d MiB and is left out", TIFF_LONGEST >> 20);
-		return;
-	}
-	hex = weir_xalloc(2 * (size_t)n + 1, 1);
-	*hex = 0;
-	for (uint32_t i = 0; i < n; i++)
-		sprintf(hex + 2 * (size_t)i, "%02x", data[i]);
-	img_add_key(x, ICC, hex);
-	weir_free(hex);
-}
-
-void
-tiff_keys_of(TIFF *t, struct img *x)
-{
-	const char *s;
-
-	for (size_t i = 0; i < TEXTS; i++)
-		if (TIFFGetField(t, texts[i].tag, &s) && s)
-			add_escaped(x, texts[i].name, s);
-	add_profile(t, x);
-}
-
-static void
-set_profile(TIFF *t, const char *hex)
-{
-	const size_t n = strlen(hex) / 2;
-	unsigned char *data = weir_xalloc(n + 1, 1);
-	char byte[3] = "", *end = byte + 2;
-	size_t i = 0;
-
-	for (; i < n && end == byte + 2; i++) {
-		memcpy(byte, hex + 2 * i, 2);
-		data[i] = (unsigned char)strtoul(byte, &end, 16);
-	}
-	i -= end != byte + 2;
-	if (i)
-		TIFFSetField(t, TIFFTAG_ICCPROFILE, (uint32_t)i, data);
-	weir_free(data);
-}
-
-void
-tiff_set_keys(TIFF *t, const struct img *x)
-{
-	for (size_t i = 0; i < TEXTS; i++) {
-		const char *value = img_key(x, texts[i].name);
-		char *text = value ? tiff_unescape(value) : NULL;
-
-		if (text && texts[i].tag != TIFFTAG_IMAGEDESCRIPTION)
-			TIFFSetField(t, texts[i].tag, text);
-		free(text);
-	}
-	if (img_key(x, ICC))
-		set_profile(t, img_key(x, ICC));
-}
-
 /* ---- tags ---- */
 
 /* Tags that have no meaning here become keys `tiff.tag.NUMBER:=TYPE VALUES`, and tags again. */
@@ -254,6 +187,7 @@ enum {
 };
 
 #define PREFIX "tiff.tag."
+#define ICC    "tiff.ICCProfile"
 
 /* The values of a tag, as libtiff holds them. */
 struct values {
@@ -364,12 +298,33 @@ print_values(const struct values *v)
 
 	if (!size)
 		return NULL;
-	char *text = weir_xalloc(v->n, 11), *s = text;
+	char *text = weir_xalloc(v->n + 1, 11), *s = text;
 
+	*text = 0;
 	for (uint32_t i = 0; i < v->n; i++)
 		s += size == 1 ? sprintf(s, "%02x", byte[i])
 			       : sprintf(s, i ? " %u" : "%u", size == 2 ? word[i] : whole[i]);
 	return text;
+}
+
+void
+tiff_keys_of(TIFF *t, struct img *x)
+{
+	struct values v = {.type = TIFF_BYTE};
+	const char *s;
+
+	for (size_t i = 0; i < TEXTS; i++)
+		if (TIFFGetField(t, texts[i].tag, &s) && s)
+			add_escaped(x, texts[i].name, s);
+	if (!TIFFGetField(t, TIFFTAG_ICCPROFILE, &v.n, &v.at))
+		return;
+	if (v.n > TIFF_LONGEST) {
+		warn("the colour profile has more than %d MiB and is left out", TIFF_LONGEST >> 20);
+		return;
+	}
+	char *hex = print_values(&v);
+	img_add_key(x, ICC, hex);
+	weir_free(hex);
 }
 
 void
@@ -445,6 +400,24 @@ scan_values(const char *s, struct values *v)
 		return NULL;
 	}
 	return bytes;
+}
+
+void
+tiff_set_keys(TIFF *t, const struct img *x)
+{
+	for (size_t i = 0; i < TEXTS; i++) {
+		const char *value = img_key(x, texts[i].name);
+		char *text = value ? tiff_unescape(value) : NULL;
+
+		if (text && texts[i].tag != TIFFTAG_IMAGEDESCRIPTION)
+			TIFFSetField(t, texts[i].tag, text);
+		free(text);
+	}
+	struct values v = {.type = TIFF_BYTE};
+	void *profile = img_key(x, ICC) ? scan_values(img_key(x, ICC), &v) : NULL;
+	if (profile)
+		TIFFSetField(t, TIFFTAG_ICCPROFILE, v.n, profile);
+	weir_free(profile);
 }
 
 static void
@@ -559,55 +532,46 @@ static const struct range {
 
 enum { RANGES = sizeof ranges / sizeof *ranges, DIGITS = 26 };
 
-/* Adds the key of a tag that has a number for each of n planes. */
-static void
-add_planes(TIFF *t, const struct range *r, struct img *x, uint16_t n)
+void
+tiff_add_numbers(struct img *x, const char *name, const double *v, size_t n)
 {
-	const double *v;
+	char *text = weir_xalloc(n + 1, DIGITS), *s = text;
 
-	TIFFSetField(t, TIFFTAG_PERSAMPLE, PERSAMPLE_MULTI);
-	if (TIFFGetField(t, r->tag, &v) && v) {
-		char *text = weir_xalloc(n, DIGITS), *s = text;
+	*text = 0;
+	for (size_t i = 0; i < n; i++)
+		s += sprintf(s, i ? " %.17g" : "%.17g", v[i]);
+	img_add_key(x, name, text);
+	weir_free(text);
+}
 
-		for (uint16_t i = 0; i < n; i++)
-			s += sprintf(s, i ? " %.17g" : "%.17g", v[i]);
-		img_set_key(x, r->key, "%s", text);
-		weir_free(text);
+size_t
+tiff_read_numbers(const char *text, double *v, size_t most)
+{
+	size_t n = 0;
+	char *end;
+
+	for (; text && n < most; n++, text = end) {
+		v[n] = strtod(text, &end);
+		if (end == text)
+			break;
 	}
-	TIFFSetField(t, TIFFTAG_PERSAMPLE, PERSAMPLE_MERGED);
+	return n;
 }
 
 void
 tiff_range_of(TIFF *t, struct img *x)
 {
 	uint16_t n = 1, v;
+	const double *all;
 
 	TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLESPERPIXEL, &n);
+	TIFFSetField(t, TIFFTAG_PERSAMPLE, PERSAMPLE_MULTI);
 	for (int i = 0; i < RANGES; i++)
-		if (ranges[i].planes)
-			add_planes(t, &ranges[i], x, n);
-		else if (TIFFGetField(t, ranges[i].tag, &v))
+		if (ranges[i].planes && TIFFGetField(t, ranges[i].tag, &all) && all)
+			tiff_add_numbers(x, ranges[i].key, all, n);
+		else if (!ranges[i].planes && TIFFGetField(t, ranges[i].tag, &v))
 			img_set_key(x, ranges[i].key, "%u", v);
-}
-
-/* Sets a tag that has a number for each of n planes. */
-static void
-set_planes(TIFF *t, const struct range *r, const char *text, uint16_t n)
-{
-	double *v = weir_xalloc(n, sizeof *v);
-	uint16_t i = 0;
-
-	for (char *end; i < n; i++, text = end) {
-		v[i] = strtod(text, &end);
-		if (end == text)
-			break;
-	}
-	if (i == n) {
-		TIFFSetField(t, TIFFTAG_PERSAMPLE, PERSAMPLE_MULTI);
-		TIFFSetField(t, r->tag, v);
-		TIFFSetField(t, TIFFTAG_PERSAMPLE, PERSAMPLE_MERGED);
-	}
-	weir_free(v);
+	TIFFSetField(t, TIFFTAG_PERSAMPLE, PERSAMPLE_MERGED);
 }
 
 void
@@ -616,15 +580,21 @@ tiff_set_range(TIFF *t, const struct img *x)
 	uint16_t n = 1;
 
 	TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLESPERPIXEL, &n);
+	double *all = weir_xalloc(n, sizeof *all);
+
+	TIFFSetField(t, TIFFTAG_PERSAMPLE, PERSAMPLE_MULTI);
 	for (int i = 0; i < RANGES; i++) {
 		const char *text = img_key(x, ranges[i].key);
 		unsigned v;
 
-		if (text && ranges[i].planes)
-			set_planes(t, &ranges[i], text, n);
-		else if (text && sscanf(text, "%u", &v) == 1 && v <= UINT16_MAX)
+		if (ranges[i].planes && tiff_read_numbers(text, all, n) == n)
+			TIFFSetField(t, ranges[i].tag, all);
+		else if (text && !ranges[i].planes && sscanf(text, "%u", &v) == 1 &&
+			 v <= UINT16_MAX)
 			TIFFSetField(t, ranges[i].tag, (int)v);
 	}
+	TIFFSetField(t, TIFFTAG_PERSAMPLE, PERSAMPLE_MERGED);
+	weir_free(all);
 }
 
 void

@@ -1,12 +1,33 @@
-/* libtiff's messages, tags that libtiff does not know, and tags as keys. tifftoraw and rawtotiff share them. */
+/*
+ * What tifftoraw and rawtotiff share: tiff.c has libtiff's messages, the tags that libtiff does not know, and tags as keys;
+ * tiffgeo.c has maps and missing samples; tiffread.c has descriptions of stacks, and the pages of a file.
+ */
 #ifndef WEIR_CONVERT_TIFF_H
 #define WEIR_CONVERT_TIFF_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <tiffio.h>
 
+#include "common/base/why.h"
 #include "common/stream/img.h"
+
+/* --- messages ------------------------------------------------------------------------------------------------------- */
+
+/* Keeps libtiff's messages off stderr and registers the tags below. Call it first. */
+void tiff_init(void);
+
+/* Returns libtiff's first error since the last call, or "" when there was none. */
+const char *tiff_why(void);
+
+/*
+ * Returns the first error or warning since the last call, or "". While samples are read, either says that they are damaged: of
+ * facsimiles and JPEG, libtiff goes on behind the damage and reports success.
+ */
+const char *tiff_doubt(void);
+
+/* --- tags as keys ---------------------------------------------------------------------------------------------------- */
 
 /* Tags of GeoTIFF and of GDAL. */
 enum {
@@ -26,54 +47,30 @@ enum {
  */
 #define TIFF_RESOLUTION "tiff.resolution"
 
-/* Keeps libtiff's messages off stderr and registers the tags above. Call it first. */
-void tiff_init(void);
-
-/* Returns libtiff's first error since the last call, or "" when there was none. */
-const char *tiff_why(void);
-
 /*
- * Returns the first error or warning since the last call, or "". While samples are read, either says that they are damaged: of
- * facsimiles and JPEG, libtiff goes on behind the damage and reports success.
- */
-const char *tiff_doubt(void);
-
-/*
- * Adds the text tags and the colour profile to x as keys, such as `tiff.Software:=...`. In a value, a newline is written \n
- * and a backslash \\.
+ * Adds the text tags and the colour profile to x as keys, such as `tiff.Software:=...`, and sets the tags from such keys. In a
+ * value, a newline is written \n and a backslash \\.
  */
 void tiff_keys_of(TIFF *t, struct img *x);
-
-/* Sets the tags from such keys. */
 void tiff_set_keys(TIFF *t, const struct img *x);
-
-/* Adds the palette of a page of so many bits to x, as the key `tiff.ColorMap:=r,g,b r,g,b ...`. */
-void tiff_palette_of(TIFF *t, unsigned bits, struct img *x);
-
-/* Sets the palette of a page of so many bits from that key. Returns false when x has none, or one with more colours. */
-bool tiff_set_palette(TIFF *t, unsigned bits, const struct img *x);
-
-/*
- * Adds tags of private or unknown meaning to x as keys `tiff.tag.NUMBER:=TYPE VALUES`: hexadecimal digits for text and bytes,
- * numbers for shorts and longs. Tags that cannot be kept are named in a warning about the file `name`. Dies without memory.
- */
-void tiff_keep_tags(TIFF *t, struct img *x, const char *name);
-
-/* Sets the tags from such keys. imagej: ImageJ's own tags too, which describe the stack as it was. */
-void tiff_set_tags(TIFF *t, const struct img *x, bool imagej);
 
 /* Unescapes the value of such a key. The caller frees the result. Returns NULL when there is no memory. */
 char *tiff_unescape(const char *value);
 
 /*
- * Adds GeoTIFF's tags to x as keys: geotransform:=x0 dx rx y0 ry dy, crs:=EPSG:n, nodata:=, and the other tags unchanged as
- * geotiff.*:=. The outer corner of pixel i, j lies at x0 + dx i + rx j, y0 + ry i + dy j. The axes get positions in pixels of
- * the page. When a part is cut out later, the positions say where it was.
+ * Adds the palette of a page of so many bits to x, as the key `tiff.ColorMap:=r,g,b r,g,b ...`, and sets it from the key. Returns
+ * false when x has none, or one with more colours.
  */
-void tiff_geo_of(TIFF *t, struct img *x, int row_axis);
+void tiff_palette_of(TIFF *t, unsigned bits, struct img *x);
+bool tiff_set_palette(TIFF *t, unsigned bits, const struct img *x);
 
-/* Sets the tags from such keys and from the positions of the axes. */
-void tiff_set_geo(TIFF *t, const struct img *x, int row_axis);
+/*
+ * Adds tags of private or unknown meaning to x as keys `tiff.tag.NUMBER:=TYPE VALUES`: hexadecimal digits for text and bytes,
+ * numbers for shorts and longs. Tags that cannot be kept are named in a warning about the file `name`. tiff_set_tags() sets the
+ * tags from such keys; imagej: ImageJ's own tags too, which describe the stack as it was.
+ */
+void tiff_keep_tags(TIFF *t, struct img *x, const char *name);
+void tiff_set_tags(TIFF *t, const struct img *x, bool imagej);
 
 /*
  * Adds the tags MinSampleValue, MaxSampleValue, SMinSampleValue and SMaxSampleValue to x as keys of these names, such as
@@ -83,5 +80,163 @@ void tiff_set_geo(TIFF *t, const struct img *x, int row_axis);
 void tiff_range_of(TIFF *t, struct img *x);
 void tiff_set_range(TIFF *t, const struct img *x);
 void tiff_drop_range(struct img *x);
+
+/* Adds n numbers to x as a key, and reads up to `most` from the text of one, which may be NULL. Returns how many. */
+void tiff_add_numbers(struct img *x, const char *name, const double *v, size_t n);
+size_t tiff_read_numbers(const char *text, double *v, size_t most);
+
+/* --- maps: tiffgeo.c ------------------------------------------------------------------------------------------------- */
+
+/*
+ * Adds GeoTIFF's tags to x as keys: geotransform:=x0 dx rx y0 ry dy, crs:=EPSG:n, nodata:=, and the other tags unchanged as
+ * geotiff.*:=. The outer corner of pixel i, j lies at x0 + dx i + rx j, y0 + ry i + dy j. The axes get positions in pixels of
+ * the page. When a part is cut out later, the positions say where it was. tiff_set_geo() sets the tags from the keys and from
+ * the positions.
+ */
+void tiff_geo_of(TIFF *t, struct img *x, int row_axis);
+void tiff_set_geo(TIFF *t, const struct img *x, int row_axis);
+
+/* Missing samples: GDAL names their value, which is the key nodata, or has a mask of them. */
+struct nodata {
+	bool any;	     /* the item has the key, and it is a number */
+	enum img_type given; /* of the samples in the file */
+	enum img_type type;  /* of the samples of the item */
+	double value;
+	uint64_t kept; /* missing samples that stay integers */
+	char *made;    /* [room] bytes, for samples of another type; owned */
+	size_t room;
+	/* of the page at hand: [h][w], 0 where the pixel is missing; NULL: none. Owned */
+	unsigned char *mask;
+	size_t w, at;  /* its width; how many of its pixels nodata_mark() has used */
+	size_t planes; /* samples of a pixel */
+};
+
+/*
+ * Reads the key of x. Missing samples of floats will become NaN. With nan those of integers will, too: then x->type becomes
+ * float, or double for 32 and 64 bits. masked: a page has a mask. Then x gets the key when it has none.
+ */
+struct nodata nodata_of(struct img *x, bool nan, bool masked);
+
+/*
+ * Returns n samples of the item, made of n samples of the file. They are `rows`, which it changes, or lie in a buffer that the
+ * next call fills again.
+ */
+const void *nodata_mark(struct nodata *d, void *rows, size_t n);
+
+/* Whether a sample of the type can have the value that the text states. A float rounds it. True where the text is no number. */
+bool nodata_fits(const char *text, enum img_type type);
+
+void nodata_free(struct nodata *d);
+
+/* --- stacks: tiffread.c ---------------------------------------------------------------------------------------------- */
+
+/*
+ * What the tag ImageDescription says of a stack: how many pages lie along which axis, and the spacing of samples. Two formats
+ * are read: the lines of ImageJ (`ImageJ=...`, slices=5) and the Pixels element of OME-XML. Pure.
+ */
+struct stackmeta {
+	bool imagej, ome;
+	size_t n; /* pages: the product of size[]; 0: not stated */
+	/* Axes of pages, fastest first, such as "czt". An axis of one page is left out. */
+	char order[4];
+	size_t size[3];	   /* pages along each axis of order */
+	double spacing[3]; /* of x, y, z; NaN: not stated */
+	char unit[3][16];  /* of x, y, z; "": not stated */
+	double interval;   /* of t, in seconds; NaN: not stated */
+};
+
+/* planes: samples of a pixel. OME counts them among its channels. */
+void stackmeta_read(const char *text, size_t planes, struct stackmeta *m);
+
+/*
+ * Returns a copy of the text in which the attribute of OME's first element Pixels has the value, if the element has the
+ * attribute. The caller frees it. NULL: there is no memory.
+ */
+char *stackmeta_set(const char *text, const char *name, const char *value);
+
+/* Writes the text that ImageJ reads into text[0..room). */
+void stackmeta_print(const struct stackmeta *m, char *text, size_t room);
+
+/* --- pages: tiffread.c ----------------------------------------------------------------------------------------------- */
+
+/* The layout of a page. */
+struct tiffpage {
+	size_t w, h;	    /* as shown: the orientation is applied */
+	size_t planes;	    /* samples of a pixel, interleaved */
+	size_t layers;	    /* pictures of the page: of complex samples each plane is one, else 1 */
+	enum img_type type; /* of a sample of the item */
+	unsigned maxval;    /* 0: the greatest value of the type */
+	const char *kind;   /* of axis 0 when it holds planes, else NULL */
+
+	/* As stored. */
+	size_t stored_w, stored_h, stored_planes;
+	unsigned bits;
+	uint16_t photometric, orientation, format;
+	bool complex, tiled, facsimile;
+	bool separate, separate_layers; /* in strips or tiles of their own */
+	/* INTEGERS: complex samples that are pairs of integers become floats */
+	enum tiffway {
+		TIFF_PLAIN,
+		TIFF_INVERT,
+		TIFF_PALETTE,
+		TIFF_RGBA,
+		TIFF_HALF,
+		TIFF_FLOAT24,
+		TIFF_INTEGERS
+	} way;
+};
+
+/*
+ * Reads the current directory of t. indices: those of a palette stay what they are. Returns NULL, or a sentence that names the
+ * layout that is not supported. The next call may change the sentence.
+ */
+const char *tiffpage_read(TIFF *t, bool indices, struct tiffpage *p);
+
+/*
+ * How far the palette's entries are shifted right to become bytes v. The shift is 8 when all entries are v * 257, or v * 256
+ * as some programs write them. It is 0 when they are v itself, as others write them. It is -1 when they need 16 bits.
+ */
+int tiffpage_palette_shift(TIFF *t, unsigned bits);
+
+/* Whether two pages can be pictures of one stack. */
+bool tiffpage_alike(const struct tiffpage *a, const struct tiffpage *b);
+
+/* Bytes of a row of the item. */
+size_t tiffpage_row(const struct tiffpage *p);
+
+/* A page, or the mask of one. */
+struct tiffpages_page {
+	struct tiffpage layout;
+	uint64_t offset; /* of its directory */
+	size_t number;	 /* from 0 */
+	size_t mask;	 /* 1 + the index of its mask, which has its size; 0: none */
+};
+
+/* The pages of a file and the masks of their missing pixels. The caller frees them with tiffpages_free(). */
+struct tiffpages {
+	struct tiffpages_page *at;
+	size_t n;
+};
+
+/* How many directories are small copies of other pages, or masks. */
+struct tiffpages_seen {
+	size_t copies, masks;
+};
+
+/*
+ * Goes through the directories of t. indices: those of a palette stay what they are. masks: NULL where they are not wanted.
+ * Returns 0, or -1 when there is no page, or one cannot be read.
+ */
+int tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpages *masks,
+		   struct tiffpages_seen *seen, struct why *why);
+
+void tiffpages_free(struct tiffpages *l);
+
+/*
+ * Makes x the description of an item of n pages like p: sizes, kinds, spacings, units, labels and keys. p is the current
+ * directory of t. Sets m to what the page's ImageDescription says of a stack.
+ */
+void
+tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, struct img *x, struct stackmeta *m);
 
 #endif

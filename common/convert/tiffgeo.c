@@ -10,7 +10,6 @@
 #include "common/base/opt.h"
 #include "common/base/sample.h"
 #include "common/convert/tiff.h"
-#include "common/convert/tiffgeo.h"
 #include "common/picture/mosaic.h"
 
 /* ---- places on the map ---- */
@@ -61,21 +60,12 @@ read_transform(TIFF *t, bool point, double g[6])
 	return true;
 }
 
+/* Adds the numbers of a tag, unless there are very many. */
 static void
-add_numbers(struct img *x, const char *name, const double *v, const uint16_t *k, unsigned n)
+add_tag(struct img *x, const char *name, const double *v, size_t n)
 {
-	char *text = malloc((size_t)n * 26 + 1), *s = text;
-
-	if (!text || n > MOST) {
-		free(text);
-		return;
-	}
-	*text = 0;
-	for (unsigned i = 0; i < n; i++)
-		s += v ? sprintf(s, i ? " %.17g" : "%.17g", v[i])
-		       : sprintf(s, i ? " %u" : "%u", k[i]);
-	img_add_key(x, name, text);
-	free(text);
+	if (n <= MOST)
+		tiff_add_numbers(x, name, v, n);
 }
 
 static void
@@ -112,7 +102,7 @@ void
 tiff_geo_of(TIFF *t, struct img *x, int row_axis)
 {
 	uint16_t *keys, n = 0, m = 0;
-	double g[6], *v;
+	double g[6], wide[MOST], *v;
 	const char *s;
 
 	if (TIFFGetField(t, TIFF_GEO_KEYS, &n, &keys)) {
@@ -120,18 +110,20 @@ tiff_geo_of(TIFF *t, struct img *x, int row_axis)
 		const unsigned crs = projected ? projected : geokey(keys, n, GEOGRAPHIC);
 		if (crs && crs < 32767)
 			img_set_key(x, "crs", "EPSG:%u", crs);
-		add_numbers(x, "geotiff.keys", NULL, keys, n);
+		for (unsigned i = 0; i < n && n <= MOST; i++)
+			wide[i] = keys[i];
+		add_tag(x, "geotiff.keys", wide, n);
 	}
 	const bool point = n && geokey(keys, n, RASTER_TYPE) == PIXEL_IS_POINT;
 	if (TIFFGetField(t, TIFF_GEO_DOUBLES, &m, &v))
-		add_numbers(x, "geotiff.doubles", v, NULL, m);
+		add_tag(x, "geotiff.doubles", v, m);
 	if (TIFFGetField(t, TIFF_GEO_ASCII, &s) && s && !strpbrk(s, "\n\r"))
 		img_add_key(x, "geotiff.ascii", s);
 	if (read_transform(t, point, g)) {
-		add_numbers(x, "geotransform", g, NULL, 6);
+		tiff_add_numbers(x, "geotransform", g, 6);
 		place_axes(x, row_axis);
 	} else if (TIFFGetField(t, TIFF_TIEPOINTS, &m, &v)) {
-		add_numbers(x, "geotiff.tiepoints", v, NULL, m);
+		add_tag(x, "geotiff.tiepoints", v, m);
 		place_axes(x, row_axis);
 	}
 	if (TIFFGetField(t, TIFF_NODATA, &s) && s)
@@ -140,23 +132,10 @@ tiff_geo_of(TIFF *t, struct img *x, int row_axis)
 
 /* --- to tags --------------------------------------------------------------------------------------------------------- */
 
-static size_t
-read_numbers(const char *s, double *v, size_t most)
-{
-	size_t n = 0;
-	char *end;
-
-	while (s && n < most) {
-		v[n] = strtod(s, &end);
-		if (end == s)
-			break;
-		n++;
-		s = end;
-	}
-	return n;
-}
-
-/* Changes n numbers of ground control points from pixels of the page to samples of the item, six each: column, row, 0, x, y, z. point: they count centres of pixels. */
+/*
+ * Changes n numbers of ground control points from pixels of the page to samples of the item, six each: column, row, 0, x, y, z.
+ * point: they count centres of pixels.
+ */
 static void
 follow_points(const struct img *x, int row_axis, bool point, double *v, size_t n)
 {
@@ -195,23 +174,14 @@ static void
 set_crs(TIFF *t, unsigned crs)
 {
 	const bool geographic = crs >= 4000 && crs < 5000;
-	const uint16_t keys[16] = {1,
-				   1,
-				   0,
-				   3,
-				   MODEL_TYPE,
-				   0,
-				   1,
-				   (uint16_t)(geographic ? 2 : 1),
-				   RASTER_TYPE,
-				   0,
-				   1,
-				   1,
-				   (uint16_t)(geographic ? GEOGRAPHIC : PROJECTED),
-				   0,
-				   1,
-				   (uint16_t)crs};
+	uint16_t keys[16] = {1,		  1, 0, 3, MODEL_TYPE, 0, 1, 1,
+			     RASTER_TYPE, 0, 1, 1, PROJECTED,  0, 1};
 
+	if (geographic) {
+		keys[7] = 2;
+		keys[12] = GEOGRAPHIC;
+	}
+	keys[15] = (uint16_t)crs;
 	TIFFSetField(t, TIFF_GEO_KEYS, 16, keys);
 }
 
@@ -223,7 +193,7 @@ tiff_set_geo(TIFF *t, const struct img *x, int row_axis)
 	double g[6], v[MOST];
 	uint16_t keys[MOST];
 	unsigned epsg = 0;
-	size_t n = read_numbers(img_key(x, "geotiff.keys"), v, MOST);
+	size_t n = tiff_read_numbers(img_key(x, "geotiff.keys"), v, MOST);
 
 	for (size_t i = 0; i < n; i++)
 		keys[i] = (uint16_t)(v[i] >= 0 && v[i] < 65536 ? v[i] : 0);
@@ -232,14 +202,14 @@ tiff_set_geo(TIFF *t, const struct img *x, int row_axis)
 		TIFFSetField(t, TIFF_GEO_KEYS, (int)n, keys);
 	else if (crs && sscanf(crs, "EPSG:%u", &epsg) == 1)
 		set_crs(t, epsg);
-	if ((n = read_numbers(img_key(x, "geotiff.doubles"), v, MOST)))
+	if ((n = tiff_read_numbers(img_key(x, "geotiff.doubles"), v, MOST)))
 		TIFFSetField(t, TIFF_GEO_DOUBLES, (int)n, v);
 	if (ascii)
 		TIFFSetField(t, TIFF_GEO_ASCII, ascii);
-	if (read_numbers(img_key(x, "geotransform"), g, 6) == 6) {
+	if (tiff_read_numbers(img_key(x, "geotransform"), g, 6) == 6) {
 		map_follow(x, g);
 		set_transform(t, g, point);
-	} else if ((n = read_numbers(img_key(x, "geotiff.tiepoints"), v, MOST))) {
+	} else if ((n = tiff_read_numbers(img_key(x, "geotiff.tiepoints"), v, MOST))) {
 		follow_points(x, row_axis, point, v, n);
 		TIFFSetField(t, TIFF_TIEPOINTS, (int)n, v);
 	}

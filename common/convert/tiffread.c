@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/base/mem.h"
-#include "common/convert/tiffread.h"
+#include "common/convert/tiff.h"
 
 /* ---- stacks ---- */
 
@@ -516,27 +516,17 @@ match(struct tiffpages *pages, struct tiffpages *masks)
 
 	if (!pages->n)
 		return;
-	mask->of = pages->n - 1;
-	page = &pages->at[mask->of];
+	page = &pages->at[pages->n - 1];
 	if (!page->mask && mask->layout.w == page->layout.w && mask->layout.h == page->layout.h &&
 	    mask->layout.planes == 1 && mask->layout.type == IMG_U8)
 		page->mask = masks->n;
 }
 
-/* Reads the next directory. Returns false at the end, or when that is all that is wanted. */
-static bool
-go_on(TIFF *t, const struct tiffpages_want *want, const struct tiffpages *pages)
-{
-	if (!want->first || !pages->n)
-		return TIFFReadDirectory(t);
-	return want->masks && TIFFReadDirectory(t) && kind_of_page(t);
-}
-
 int
-tiffpages_find(TIFF *t, const struct tiffpages_want *want, struct tiffpages *pages,
-	       struct tiffpages *masks, struct tiffpages_seen *seen, struct why *why)
+tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpages *masks,
+	       struct tiffpages_seen *seen, struct why *why)
 {
-	const char *what = NULL, *hint = "";
+	const char *what = NULL;
 	size_t number = 0;
 
 	*seen = (struct tiffpages_seen){0};
@@ -544,22 +534,20 @@ tiffpages_find(TIFF *t, const struct tiffpages_want *want, struct tiffpages *pag
 		const uint32_t kind = kind_of_page(t);
 
 		if (!kind)
-			what = add(t, want->indices, number, pages);
-		else if (kind == FILETYPE_MASK && want->masks)
-			what = add(t, want->indices, number, masks);
-		if (!what && masks->n && masks->at[masks->n - 1].number == number)
+			what = add(t, indices, number, pages);
+		else if (kind == FILETYPE_MASK && masks)
+			what = add(t, indices, number, masks);
+		if (!what && kind == FILETYPE_MASK && masks)
 			match(pages, masks);
 		seen->copies += (kind & FILETYPE_REDUCEDIMAGE) != 0;
 		seen->masks += kind == FILETYPE_MASK;
 		if (!what)
 			tiff_why();
-	} while (!what && ++number && go_on(t, want, pages));
+	} while (!what && ++number && TIFFReadDirectory(t));
 	if (!what)
-		what = want->first && pages->n ? "" : tiff_why();
-	if (pages->n && number)
-		hint = "; --pages=first reads the first page";
+		what = tiff_why();
 	if (*what)
-		why_set(why, "page %zu: %s%s", number, what, hint);
+		why_set(why, "page %zu: %s", number, what);
 	else if (!pages->n)
 		why_set(why, "it has small copies and masks alone, and no page");
 	return *what || !pages->n ? -1 : 0;
@@ -574,55 +562,29 @@ tiffpages_free(struct tiffpages *l)
 
 /* ---- axes ---- */
 
-/* The spacing of pixels from the resolution tags; NaN when they do not state it. */
-static double
-distance_of(TIFF *t, uint32_t tag, bool imagej, const char **unit)
-{
-	uint16_t code = RESUNIT_INCH;
-	float v = 0;
-
-	TIFFGetFieldDefaulted(t, TIFFTAG_RESOLUTIONUNIT, &code);
-	*unit = code == RESUNIT_INCH ? "in" : code == RESUNIT_CENTIMETER ? "cm" : NULL;
-	if (!TIFFGetField(t, tag, &v) || !(v > 0) || !isfinite(v) || (!*unit && !imagej))
-		return NAN;
-	return 1 / (double)v;
-}
-
-/* The tags of the resolution along columns and rows, which are those of the page as stored. */
-static void
-find_tags(const struct tiffpage *p, uint32_t tags[2])
-{
-	const bool turned = p->orientation > 4;
-
-	tags[0] = turned ? TIFFTAG_YRESOLUTION : TIFFTAG_XRESOLUTION;
-	tags[1] = turned ? TIFFTAG_XRESOLUTION : TIFFTAG_YRESOLUTION;
-}
-
-/* Returns the code of the resolution's unit, and the resolution; 0 when the page states none. */
+/*
+ * Returns the code of the resolution's unit, and the resolution along columns and rows as shown; NaN where the page does not
+ * state it.
+ */
 static uint16_t
-resolution_of(TIFF *t, const struct tiffpage *p, float v[2])
+resolution_of(TIFF *t, const struct tiffpage *p, double v[2])
 {
+	static const uint32_t tags[2] = {TIFFTAG_XRESOLUTION, TIFFTAG_YRESOLUTION};
+	const bool turned = p->orientation > 4;
 	uint16_t code = RESUNIT_INCH;
-	uint32_t tags[2];
+	float n;
 
-	find_tags(p, tags);
 	TIFFGetFieldDefaulted(t, TIFFTAG_RESOLUTIONUNIT, &code);
 	for (int i = 0; i < 2; i++)
-		if (!TIFFGetField(t, tags[i], &v[i]) || !(v[i] > 0) || !isfinite(v[i]))
-			return 0;
+		v[i] =
+		    TIFFGetField(t, tags[i ^ turned], &n) && n > 0 && isfinite(n) ? (double)n : NAN;
 	return code;
 }
 
-/* A resolution without a unit says how wide pixels are for their height. Axes say so where they are not square. */
-static void
-place_aspect(TIFF *t, const struct tiffpage *p, struct img *x, int row)
+static const char *
+unit_of(uint16_t code)
 {
-	float v[2];
-
-	if (resolution_of(t, p, v) != RESUNIT_NONE || v[0] == v[1])
-		return;
-	x->axis[row].spacing = 1;
-	x->axis[row + 1].spacing = (double)v[0] / (double)v[1];
+	return code == RESUNIT_INCH ? "in" : code == RESUNIT_CENTIMETER ? "cm" : NULL;
 }
 
 /* Keeps a resolution that the axes do not state: it has no unit, or they count the pixels of a map. */
@@ -630,40 +592,41 @@ static void
 note_resolution(TIFF *t, const struct tiffpage *p, struct img *x, int row)
 {
 	const struct img_axis *a = &x->axis[row];
-	float v[2];
+	double v[2];
 	const uint16_t code = resolution_of(t, p, v);
 	const double ratio = isnan(a[1].spacing) ? 1 : a[1].spacing;
+	const char *unit = unit_of(code);
 
-	if (code < RESUNIT_NONE || code > RESUNIT_CENTIMETER || a[0].unit || a[1].unit)
+	if ((code != RESUNIT_NONE && !unit) || a[0].unit || a[1].unit)
 		return;
-	if (fabs((double)v[0] / (double)v[1] - ratio) < 1e-6 * ratio)
-		img_set_key(x, TIFF_RESOLUTION, "%.9g%s", (double)v[0],
-			    code == RESUNIT_INCH	 ? " in"
-			    : code == RESUNIT_CENTIMETER ? " cm"
-							 : "");
+	if (fabs(v[0] / v[1] - ratio) < 1e-6 * ratio)
+		img_set_key(x, TIFF_RESOLUTION, "%.9g%s%s", v[0], unit ? " " : "",
+			    unit ? unit : "");
 }
 
+/*
+ * Sets spacings and units of columns and rows, by the description, or else by the resolution. One without a unit says how wide
+ * pixels are for their height: axes say so where they are not square.
+ */
 static void
 place_plane(TIFF *t, const struct tiffpage *p, struct img *x, int row, const struct stackmeta *m)
 {
-	uint32_t tags[2];
+	double v[2];
+	const uint16_t code = resolution_of(t, p, v);
 
-	find_tags(p, tags);
-	if (!m->imagej && !m->ome)
-		place_aspect(t, p, x, row);
+	if (!m->imagej && !m->ome && code == RESUNIT_NONE && fabs(v[0] - v[1]) > 0) {
+		x->axis[row].spacing = 1;
+		x->axis[row + 1].spacing = v[0] / v[1];
+	}
 	for (int i = 0; i < 2; i++) {
 		struct img_axis *a = &x->axis[row + i];
-		const char *unit;
-		double d = m->spacing[i];
+		const bool stated = !isnan(m->spacing[i]);
+		const char *unit = stated || m->imagej ? m->unit[i] : unit_of(code);
+		const double d = stated ? m->spacing[i] : 1 / v[i];
 
-		if (isnan(d)) {
-			d = distance_of(t, tags[i], m->imagej, &unit);
-			if (isnan(d) || (m->imagej && !m->unit[i][0]))
-				continue;
-			img_set_unit(a, m->imagej ? m->unit[i] : unit);
-		} else {
-			img_set_unit(a, m->unit[i]);
-		}
+		if (isnan(d) || (!stated && !(unit && *unit)))
+			continue;
+		img_set_unit(a, unit);
 		a->spacing = d;
 	}
 }

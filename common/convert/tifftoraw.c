@@ -15,8 +15,7 @@
 #include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/base/swap.h"
-#include "common/convert/tiffgeo.h"
-#include "common/convert/tiffread.h"
+#include "common/convert/tiff.h"
 #include "common/stream/door.h"
 #include "common/stream/img.h"
 #include "common/stream/raw.h"
@@ -54,6 +53,7 @@ store(void *to, size_t i, size_t size, uint32_t v)
 		((uint32_t *)to)[i] = v;
 }
 
+/* Copies n samples, of which sample i becomes to[i * apart]. */
 static void
 unpack_whole(void *to, const unsigned char *from, size_t n, size_t size, size_t apart)
 {
@@ -67,8 +67,8 @@ unpack_whole(void *to, const unsigned char *from, size_t n, size_t size, size_t 
 
 /*
  * Unpacks n samples of `bits` bits each. Samples of 8, 16, 32 and 64 bits are in this machine's byte order; others are packed
- * highest bit first, and those of signed types are two's complements. Sample i becomes to[i * apart]. unpack_half() does the
- * same for floats of 16 bits, and unpack_float24() for those of 24 bits, which are in this machine's byte order.
+ * highest bit first, and those of signed types are two's complements. unpack_half() does the same for floats of 16 bits, and
+ * unpack_float24() for those of 24 bits, which are in this machine's byte order.
  */
 static void
 unpack_samples(void *to, const unsigned char *from, size_t n, unsigned bits, enum img_type type,
@@ -131,21 +131,16 @@ unpack_float24(float *to, const unsigned char *from, size_t n, size_t apart)
 
 /* Makes floats of n integers with signs, of 8 or 16 bits, or doubles of 32 bits. They are in this machine's byte order. */
 static void
-unpack_integers(void *to, const unsigned char *from, size_t n, unsigned bits)
+unpack_integers(char *to, const unsigned char *from, size_t n, unsigned bits)
 {
-	int16_t h;
-	int32_t v;
+	const enum img_type type = bits == 8 ? IMG_I8 : bits == 16 ? IMG_I16 : IMG_I32;
+	const enum img_type given = bits == 32 ? IMG_F64 : IMG_F32;
+	double v;
 
-	for (size_t i = 0; i < n; i++)
-		if (bits == 8) {
-			((float *)to)[i] = (int8_t)from[i];
-		} else if (bits == 16) {
-			memcpy(&h, from + 2 * i, 2);
-			((float *)to)[i] = h;
-		} else {
-			memcpy(&v, from + 4 * i, 4);
-			((double *)to)[i] = v;
-		}
+	for (size_t i = 0; i < n; i++) {
+		sample_load(&v, from + i * bits / 8, type, 1);
+		sample_store(to + i * img_type_size(given), &v, given, 1);
+	}
 }
 
 /*
@@ -180,22 +175,19 @@ unpack_palette(void *to, const unsigned char *from, size_t n, size_t step, unsig
 static void
 unpack_invert(void *samples, size_t n, enum img_type type, unsigned bits)
 {
-	const uint64_t top = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
+	const size_t size = img_type_size(type), spare = 8 * size - bits;
+	unsigned char *v = samples;
 
+	if (size == 1 || !spare) {
+		for (size_t i = 0; i < n * size; i++)
+			v[i] ^= (unsigned char)(255u >> spare);
+		return;
+	}
 	for (size_t i = 0; i < n; i++)
-		switch (type) {
-		case IMG_U8:
-			((uint8_t *)samples)[i] = (uint8_t)(top - ((uint8_t *)samples)[i]);
-			break;
-		case IMG_U16:
-			((uint16_t *)samples)[i] = (uint16_t)(top - ((uint16_t *)samples)[i]);
-			break;
-		case IMG_U32:
-			((uint32_t *)samples)[i] = (uint32_t)(top - ((uint32_t *)samples)[i]);
-			break;
-		default:
-			((uint64_t *)samples)[i] = top - ((uint64_t *)samples)[i];
-		}
+		if (size == 2)
+			((uint16_t *)samples)[i] ^= (uint16_t)(UINT16_MAX >> spare);
+		else
+			((uint32_t *)samples)[i] ^= UINT32_MAX >> spare;
 }
 
 /* ---- rows ---- */
@@ -525,29 +517,24 @@ struct args {
 	struct opt_common common;
 	int pages;
 	bool nan;
-	bool masks;
 	bool indices;
 	char **path;
 	size_t npath;
 };
 
-enum { STACK, ITEMS, FIRST };
+enum { STACK, ITEMS };
 
 static const struct opt table[] = {
     {.name = "pages",
      .kind = OPT_WORD,
      .at = offsetof(struct args, pages),
      .arg = "HOW",
-     .help = "%s: pages as one item, or an item each, or the first one alone (stack)",
-     .words = "stack|items|first"},
+     .help = "%s: pages as one item, or an item each (stack)",
+     .words = "stack|items"},
     {.name = "nan",
      .kind = OPT_FLAG,
      .at = offsetof(struct args, nan),
      .help = "missing samples become NaN, of integers too, and the others floats"},
-    {.name = "masks",
-     .kind = OPT_FLAG,
-     .at = offsetof(struct args, masks),
-     .help = "masks of missing samples become items that follow those of their pages"},
     {.name = "indices",
      .kind = OPT_FLAG,
      .at = offsetof(struct args, indices),
@@ -578,26 +565,32 @@ die_tiff(const struct source *s, const struct tiffpages_page *p, const char *our
 
 /* --- pages ----------------------------------------------------------------------------------------------------------- */
 
-/* Finds the pages, and the masks where options ask for them, and says what is left out. */
+/* Whether one of n pages has the mask, or any mask where it is 0. */
+static bool
+has_mask(const struct tiffpages_page *p, size_t n, size_t mask)
+{
+	for (size_t i = 0; i < n; i++)
+		if (mask ? p[i].mask == mask : p[i].mask)
+			return true;
+	return false;
+}
+
+/* Finds the pages, and with --nan their masks, and says what is left out. */
 static void
 find_pages(const struct args *args, struct source *s)
 {
 	struct why why;
 	struct tiffpages_seen seen;
 
-	const struct tiffpages_want want = {.indices = s->indices,
-					    .masks = args->masks || args->nan,
-					    .first = args->pages == FIRST};
-
-	if (tiffpages_find(s->t, &want, &s->pages, &s->masks, &seen, &why))
+	if (tiffpages_find(s->t, s->indices, &s->pages, args->nan ? &s->masks : NULL, &seen, &why))
 		die("%s: %s", s->door->name, why.text);
 	if (seen.copies)
 		warn("%s: %zu small copies are left out", s->door->name, seen.copies);
-	if (seen.masks && !s->masks.n)
-		warn("%s: %zu masks of missing pixels are left out; see --nan and --masks",
-		     s->door->name, seen.masks);
-	for (size_t i = 0; args->nan && !args->masks && i < s->masks.n; i++)
-		if (s->pages.at[s->masks.at[i].of].mask != i + 1)
+	if (seen.masks && !args->nan)
+		warn("%s: %zu masks of missing pixels are left out; see --nan", s->door->name,
+		     seen.masks);
+	for (size_t i = 0; i < s->masks.n; i++)
+		if (!has_mask(s->pages.at, s->pages.n, i + 1))
 			warn("%s: page %zu: this mask does not fit the page before it, and is left "
 			     "out",
 			     s->door->name, s->masks.at[i].number);
@@ -738,22 +731,11 @@ settle_keys(const struct source *s, const struct tiffpages_page *p, struct img *
 	tiff_keep_tags(s->t, x, s->door->name);
 	if (way == TIFF_PLAIN || way == TIFF_HALF || way == TIFF_FLOAT24)
 		tiff_range_of(s->t, x);
-	if (p >= s->masks.at && p < s->masks.at + s->masks.n)
-		img_set_key(x, "tiff.subfiletype", "%d", FILETYPE_MASK);
 	if (way != TIFF_PALETTE || !img_key(x, "nodata"))
 		return;
 	warn("%s: the missing index %s becomes a colour; see --indices", s->door->name,
 	     img_key(x, "nodata"));
 	img_drop_key(x, "nodata");
-}
-
-static bool
-has_mask(const struct tiffpages_page *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (p[i].mask)
-			return true;
-	return false;
 }
 
 static void
@@ -780,7 +762,7 @@ put_page(const struct args *args, const struct source *s, const struct tiffpages
 	o->missing->mask = NULL;
 }
 
-/* Writes n pages from p on, or one mask, as one item. */
+/* Writes n pages from p on as one item. */
 static void
 put_item(const struct args *args, const struct source *s, const struct tiffpages_page *p, size_t n,
 	 struct raw_out *out, struct stats *st)
@@ -798,7 +780,7 @@ put_item(const struct args *args, const struct source *s, const struct tiffpages
 		tiffpage_describe(s->t, &p->layout, n, &x, &m);
 	}
 	settle_keys(s, p, &x);
-	struct nodata missing = nodata_of(&x, args->nan, args->nan && has_mask(p, run ? 1 : n));
+	struct nodata missing = nodata_of(&x, args->nan, args->nan && has_mask(p, run ? 1 : n, 0));
 	door_limit(s->door->name, &x, args->common.max_bytes);
 	if (args->common.verbose)
 		warn("%s: item %ju: %s, %zu x %zu, %zu planes, %zu pages", s->door->name,
@@ -835,17 +817,12 @@ convert_file(const void *context, const struct door *door, struct raw_out *out, 
 		die("%s: %s", door->name, *why ? why : "this is no TIFF file");
 	}
 	find_pages(args, &s);
-	if (args->pages != ITEMS) {
+	if (args->pages == STACK) {
 		insist_alike(&s);
 		put_item(args, &s, s.pages.at, s.pages.n, out, st);
 	}
-	size_t mask = 0;
-	for (size_t i = 0; i < s.pages.n; i++) {
-		if (args->pages == ITEMS)
-			put_item(args, &s, &s.pages.at[i], 1, out, st);
-		for (; args->masks && mask < s.masks.n && s.masks.at[mask].of == i; mask++)
-			put_item(args, &s, &s.masks.at[mask], 1, out, st);
-	}
+	for (size_t i = 0; args->pages == ITEMS && i < s.pages.n; i++)
+		put_item(args, &s, &s.pages.at[i], 1, out, st);
 	TIFFClose(s.t);
 	tiffpages_free(&s.pages);
 	tiffpages_free(&s.masks);

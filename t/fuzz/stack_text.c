@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/convert/tiffread.h"
+#include "common/convert/tiff.h"
 
 const char *const weir_prog = "fuzz";
 
